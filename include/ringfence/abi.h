@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The contract between the XDP program and everything that reads or sets its maps: keys, values,
+ * names, version. Plain data in fixed-width types, UAPI headers only, no code: it is included by
+ * BPF and by user space alike. Integers are in host order, except for addresses (__be32).
+ *
+ * Whoever changes the size or the meaning of anything here raises RF_ABI_VERSION: a command line
+ * of another version then refuses to touch the fence.
+ */
+#ifndef RINGFENCE_ABI_H
+#define RINGFENCE_ABI_H
+
+#include <linux/types.h>
+
+#define RF_ABI_MAGIC 0x46474e52U /* "RNGF" */
+#define RF_ABI_VERSION 1
+
+#define RF_CELLS 16		 /* slots of the ring; a limit may use fewer, never more */
+#define RF_LIMITS_MAX 32	 /* slots for limits in one fence */
+#define RF_LIMIT_MAX (1U << 31)	 /* largest L: `used` has 32 bits and must not wrap */
+#define RF_NAME_SIZE 32		 /* bytes of a limit's or a fence's name, with the final NUL */
+#define RF_SOURCES_DEFAULT 65536 /* windows per address family */
+#define RF_JIFFIES_CELL_MIN 16	 /* a shorter cell, in ticks, is timed in ns instead */
+
+/*
+ * First thing in the program's read-only data, so that it is found at offset 0 of that map. The
+ * compiled-in values must be right, since `ip` cannot set them.
+ */
+struct rf_rodata {
+	__u32 magic;
+	__u32 abi;
+	__u32 injected_clock; /* tests only: time comes from rf_config.injected_ns */
+	__u32 reserved;
+};
+
+/* What `bpf/clock.bpf.c` returns: both clocks of the data path, read one after the other. */
+struct rf_clock_reading {
+	__u64 jiffies;
+	__u64 ktime_ns;
+};
+
+/* ---- windows: one per source and limit ---- */
+
+/* A word of a window is {epoch:32 | used:32}; limiter.h is the only reader and writer of both. */
+struct rf_window {
+	__u64 head;
+	__u64 cell[RF_CELLS];
+};
+
+struct rf_key4 {
+	__be32 source; /* masked by the limit's grouping */
+	__u32 limit_id;
+};
+
+struct rf_key6 {
+	__be32 source[4];
+	__u32 limit_id;
+};
+
+/* Value of `windows4` and `windows6`. The counters stand beside the head: one line when hot. */
+struct rf_source {
+	__u64 passed;  /* packets; a shadow limit's would-be drops are not among them */
+	__u64 dropped; /* packets, or what a shadow limit would have dropped */
+	struct rf_window window;
+};
+
+/* ---- configuration ---- */
+
+enum rf_algorithm {
+	RF_SLIDING,
+};
+
+enum rf_edge {
+	RF_EDGE_STRICT,
+};
+
+enum rf_unit {
+	RF_PACKETS,
+};
+
+enum rf_clock {
+	RF_JIFFIES,
+	RF_KTIME,
+};
+
+#define RF_SHADOW (1U << 0) /* count what would be dropped, pass it */
+
+/* A limit as the user wrote it. Cold: the data path never reads it. */
+struct rf_limit {
+	char name[RF_NAME_SIZE];
+	__u64 rate;	 /* L, in `unit` */
+	__u64 window_ns; /* W */
+	__u32 flags;	 /* RF_SHADOW */
+	__u8 algorithm;	 /* enum rf_algorithm */
+	__u8 edge;	 /* enum rf_edge */
+	__u8 unit;	 /* enum rf_unit */
+	__u8 cells;
+	__u8 per4; /* prefix lengths that group the sources */
+	__u8 per6;
+	__u8 reserved[6];
+};
+
+/* The same limit as the data path wants it: masks for lengths, clock units for nanoseconds. */
+struct rf_policy {
+	__u32 id;    /* never used again once given; 0: the slot is free */
+	__u32 limit; /* L, at most RF_LIMIT_MAX */
+	/*
+	 * Largest L under which any window of this id may have admitted. A lost race leaves `used`
+	 * above what was admitted, so a closing cell is clipped; to clip by a lowered L would
+	 * forget what was admitted under the old one.
+	 */
+	__u32 clip;
+	__u32 flags; /* RF_SHADOW */
+	__u64 cell;  /* length of a cell in units of `clock`, at least 1 */
+	__u8 algorithm;
+	__u8 edge;
+	__u8 cells;
+	__u8 clock; /* enum rf_clock */
+	__be32 mask4;
+	__be32 mask6[4];
+};
+
+/* One whole set of rules. While it is active nobody writes it. */
+struct rf_bank {
+	__u64 match_any; /* bit set of the slots whose limit fits every packet */
+	struct rf_policy policy[RF_LIMITS_MAX];
+	struct rf_limit limit[RF_LIMITS_MAX];
+};
+
+/*
+ * Value of `config`, mapped into the command line's memory. `active` is the switch: its lowest bit
+ * names the bank in force, the whole of it is the generation. It is the one word that changes
+ * under the data path, so a packet sees the old rules or the new ones and never a mixture.
+ */
+struct rf_config {
+	__u64 active;
+	__u64 injected_ns; /* see rf_rodata.injected_clock */
+	__u32 next_limit_id;
+	__u32 tick_ns; /* length of a jiffy; 0: not measured, no limit was ever set */
+	struct rf_clock_reading base; /* both clocks at the start of one jiffy */
+	char name[RF_NAME_SIZE];      /* the fence's; empty: it is called after its interface */
+	struct rf_bank bank[2];
+};
+
+/* ---- counters: per CPU, exact once traffic stops ---- */
+
+/* Why a packet was passed or dropped. Every packet has exactly one reason. */
+enum rf_reason {
+	RF_UNDER_LIMIT, /* passed: charged, and there was room */
+	RF_SHADOW_OVER, /* passed: over the limit, which is only a shadow */
+	RF_NO_LIMIT,	/* passed: no limit is set */
+	RF_NON_IP,	/* passed: ARP, LACP, LLDP … */
+	RF_NEIGHBOUR,	/* passed: IPv6 neighbour discovery and router messages */
+	RF_MALFORMED,	/* passed: no whole IP header, so no source to charge */
+	RF_DEEP_VLAN,	/* passed: more than two VLAN tags */
+	RF_MAP_ERROR,	/* passed: its window could not be had (see enum rf_map_error) */
+	RF_OVER_LIMIT,	/* dropped */
+	RF_CONTENDED,	/* dropped: too many lost races for its window */
+	RF_REASON_COUNT,
+	RF_FIRST_DROP = RF_OVER_LIMIT,
+};
+
+/* What the windows map answered to an insert, or failed to. */
+enum rf_map_error {
+	RF_INSERT_BUSY,	 /* -EBUSY */
+	RF_INSERT_NOMEM, /* -ENOMEM */
+	RF_INSERT_FULL,	 /* -E2BIG */
+	RF_INSERT_OTHER, /* any other error of an insert */
+	RF_WINDOW_LOST,	 /* inserted, and evicted before it was looked up again */
+	RF_MAP_ERROR_COUNT,
+};
+
+struct rf_count {
+	__u64 packets;
+	__u64 bytes; /* of the frames, with their Ethernet headers */
+};
+
+/* Value of `counters`. */
+struct rf_counters {
+	struct rf_count reason[RF_REASON_COUNT];
+	__u64 map_error[RF_MAP_ERROR_COUNT];
+};
+
+/* Value of `limit_counters`, indexed by the limit's slot. */
+struct rf_limit_counters {
+	struct rf_count passed;
+	struct rf_count dropped;
+	struct rf_count would_drop; /* passed, by a shadow limit */
+};
+
+#endif /* RINGFENCE_ABI_H */

@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * An Ethernet frame → its source and class. Reads nothing outside [data, end), writes only the
+ * result; every length that a frame claims is bounded. Compiled into BPF and into tests and
+ * fuzzers; there the frame starts 2 bytes off a multiple of 4, as in the kernel, so that the
+ * headers' fields are aligned.
+ *
+ * The layer-3 source is found behind up to two VLAN tags and is never hidden by IP options,
+ * extension headers or fragments. A frame whose fixed IP header is not whole, or contradicts
+ * itself, is RF_MALFORMED; past that header nothing is: what cannot be read there only leaves the
+ * class unknown, since the source is certain and must pay for the frame.
+ */
+#ifndef RINGFENCE_PACKET_H
+#define RINGFENCE_PACKET_H
+
+#include <linux/icmpv6.h>
+#include <linux/if_ether.h>
+#include <linux/in.h>
+#include <linux/in6.h>
+#include <linux/ip.h>
+#include <linux/ipv6.h>
+#include <linux/tcp.h>
+#include <linux/types.h>
+#include <linux/udp.h>
+#include <stddef.h>
+
+#include "abi.h"
+#include "atomic.h" /* RF_INLINE */
+
+#define RF_VLAN_TAGS_MAX 2
+#define RF_EXTENSIONS_MAX 8 /* IPv6 extension headers followed; more leave the class unknown */
+
+#define RF_PROTOCOL_UNKNOWN 255 /* reserved by IANA */
+
+#define RF_HAS_DPORT (1U << 0)
+#define RF_SYN (1U << 1) /* TCP SYN without ACK */
+
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+#define RF_BE16(x) ((__be16)__builtin_bswap16(x))
+#define RF_BE32(x) ((__be32)__builtin_bswap32(x))
+#else
+#define RF_BE16(x) ((__be16)(x))
+#define RF_BE32(x) ((__be32)(x))
+#endif
+
+struct rf_packet {
+	__be32 source[4]; /* IPv4: the first word, the others 0 */
+	__u8 version;	  /* 4 or 6 */
+	__u8 protocol;	  /* of layer 4, RF_PROTOCOL_UNKNOWN where it was not reached */
+	__u8 flags;	  /* RF_HAS_DPORT, RF_SYN */
+	__u16 dport;	  /* host order */
+};
+
+struct rf_vlan_tag {
+	__be16 tci;
+	__be16 ethertype;
+};
+
+/* The first 8 bytes of an IPv6 extension header, the least that any of them has. */
+struct rf_extension {
+	__u8 next;
+	__u8 length; /* behind these 8, in 8 bytes; AH: in 4 bytes; fragment header: reserved */
+	__be16 fragment_offset; /* fragment header only: offset in 8 bytes << 3 | more */
+	__be32 rest;
+};
+
+/* Source of the method: kernel XDP programs compare `p + 1 > end`, which the verifier tracks. */
+#define RF_WHOLE(p, end) ((const void *)((p) + 1) <= (end))
+
+/* Ports and SYN from the header at `p`, which is not a later fragment's. */
+RF_INLINE void rf_packet_class(const void *p, const void *end, struct rf_packet *packet)
+{
+	if (packet->protocol == IPPROTO_TCP) {
+		const struct tcphdr *tcp = p;
+
+		if (!RF_WHOLE(tcp, end))
+			return;
+		packet->dport = RF_BE16(tcp->dest);
+		packet->flags = RF_HAS_DPORT | (tcp->syn && !tcp->ack ? RF_SYN : 0);
+	} else if (packet->protocol == IPPROTO_UDP) {
+		const struct udphdr *udp = p;
+
+		if (!RF_WHOLE(udp, end))
+			return;
+		packet->dport = RF_BE16(udp->dest);
+		packet->flags = RF_HAS_DPORT;
+	}
+}
+
+RF_INLINE enum rf_reason rf_packet_ipv4(const void *p, const void *end, struct rf_packet *packet)
+{
+	const struct iphdr *ip = p;
+	__u32 header_len;
+
+	if (!RF_WHOLE(ip, end) || ip->version != 4)
+		return RF_MALFORMED;
+	header_len = ip->ihl * 4;
+	if (header_len < sizeof(*ip))
+		return RF_MALFORMED;
+	packet->version = 4;
+	packet->source[0] = ip->saddr;
+	packet->protocol = ip->protocol;
+	if (!(ip->frag_off & RF_BE16(0x1fff))) /* a later fragment has no layer-4 header */
+		rf_packet_class(p + header_len, end, packet);
+	return RF_UNDER_LIMIT;
+}
+
+/*
+ * Neighbour discovery and router messages that their receiver may accept: the hop limit is 255,
+ * which no router forwards, and there is no fragment header (RFC 4861, RFC 6980). Without that
+ * test anyone on the Internet could send floods past every limit by calling them so.
+ */
+RF_INLINE int rf_packet_is_neighbour(const struct ipv6hdr *ip, const void *p, const void *end,
+				     int fragmented)
+{
+	const struct icmp6hdr *icmp = p;
+
+	return ip->hop_limit == 255 && !fragmented && RF_WHOLE(icmp, end) &&
+	       icmp->icmp6_type >= 133 && icmp->icmp6_type <= 137;
+}
+
+/* A bit set, not a chain of comparisons: the verifier would follow each of them 8 headers deep. */
+RF_INLINE int rf_is_extension(__u8 protocol)
+{
+	const __u64 low = 1ULL << IPPROTO_HOPOPTS | 1ULL << IPPROTO_ROUTING |
+			  1ULL << IPPROTO_FRAGMENT | 1ULL << IPPROTO_AH | 1ULL << IPPROTO_DSTOPTS;
+	const __u64 high = 1ULL << (IPPROTO_MH - 128) | 1ULL << (139 /* HIP */ - 128) |
+			   1ULL << (140 /* Shim6 */ - 128);
+
+	return protocol < 64 ? low >> protocol & 1
+			     : protocol >> 6 == 2 && high >> (protocol & 63) & 1;
+}
+
+/* 1 or 0 without a branch, for the same reason. */
+RF_INLINE __u32 rf_is_protocol(__u8 protocol, __u8 wanted)
+{
+	__u64 equal = protocol ^ wanted;
+
+	RF_OPAQUE(equal);
+	equal = (equal - 1) >> 63;
+	RF_OPAQUE(equal);
+	return equal;
+}
+
+/*
+ * Steps over one extension header: returns what follows it, or NULL where layer 4 cannot be
+ * reached (cut off, or a later fragment).
+ */
+RF_INLINE const void *rf_extension_skip(const void *p, const void *end, __u8 *protocol,
+					__u32 *fragmented)
+{
+	const struct rf_extension *extension = p;
+	__u32 is_fragment = rf_is_protocol(*protocol, IPPROTO_FRAGMENT);
+	__u32 is_auth = rf_is_protocol(*protocol, IPPROTO_AH);
+	__u32 length;
+
+	if (!RF_WHOLE(extension, end))
+		return NULL;
+	*protocol = extension->next;
+	*fragmented |= is_fragment;
+	if (extension->fragment_offset & RF_BE16(0xfff8) & -is_fragment)
+		return NULL;
+	length = (extension->length & (is_fragment - 1)) << (3 - is_auth);
+	RF_OPAQUE(length); /* the mask is for the verifier, which loses the bound in the shift */
+	return p + 8 + (length & 0x7ff);
+}
+
+RF_INLINE enum rf_reason rf_packet_ipv6(const void *p, const void *end, struct rf_packet *packet)
+{
+	const struct ipv6hdr *ip = p;
+	__u32 fragmented = 0;
+	__u8 protocol;
+
+	if (!RF_WHOLE(ip, end) || ip->version != 6)
+		return RF_MALFORMED;
+	packet->version = 6;
+	for (int i = 0; i < 4; i++)
+		packet->source[i] = ip->saddr.in6_u.u6_addr32[i];
+	packet->protocol = RF_PROTOCOL_UNKNOWN;
+
+	protocol = ip->nexthdr;
+	p = ip + 1;
+	for (int i = 0; i < RF_EXTENSIONS_MAX && rf_is_extension(protocol); i++) {
+		p = rf_extension_skip(p, end, &protocol, &fragmented);
+		if (!p) {
+			/* A later fragment still names its protocol; a cut header does not. */
+			if (fragmented && !rf_is_extension(protocol))
+				packet->protocol = protocol;
+			return RF_UNDER_LIMIT;
+		}
+	}
+	if (rf_is_extension(protocol))
+		return RF_UNDER_LIMIT;
+	packet->protocol = protocol;
+	if (protocol == IPPROTO_ICMPV6 && rf_packet_is_neighbour(ip, p, end, fragmented))
+		return RF_NEIGHBOUR;
+	rf_packet_class(p, end, packet);
+	return RF_UNDER_LIMIT;
+}
+
+/*
+ * Fills `packet` and returns RF_UNDER_LIMIT for a frame that has a source to charge; else the
+ * reason why it has none, and `packet` means nothing.
+ */
+RF_INLINE enum rf_reason rf_packet_parse(const void *data, const void *end,
+					 struct rf_packet *packet)
+{
+	const struct ethhdr *eth = data;
+	const void *p = eth + 1;
+	__be16 ethertype;
+
+	*packet = (struct rf_packet){};
+	if (!RF_WHOLE(eth, end))
+		return RF_MALFORMED;
+	ethertype = eth->h_proto;
+	for (int i = 0; i <= RF_VLAN_TAGS_MAX; i++) {
+		const struct rf_vlan_tag *tag = p;
+
+		if (ethertype != RF_BE16(ETH_P_8021Q) && ethertype != RF_BE16(ETH_P_8021AD))
+			break;
+		if (i == RF_VLAN_TAGS_MAX)
+			return RF_DEEP_VLAN;
+		if (!RF_WHOLE(tag, end))
+			return RF_MALFORMED;
+		ethertype = tag->ethertype;
+		p = tag + 1;
+	}
+	if (ethertype == RF_BE16(ETH_P_IP))
+		return rf_packet_ipv4(p, end, packet);
+	if (ethertype == RF_BE16(ETH_P_IPV6))
+		return rf_packet_ipv6(p, end, packet);
+	return RF_NON_IP;
+}
+
+#endif /* RINGFENCE_PACKET_H */
