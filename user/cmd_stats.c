@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: GPL-2.0
+/* stats, stats watch */
+#include <errno.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "command.h"
+#include "fence.h"
+#include "out.h"
+#include "view.h"
+
+#define WATCH_HEADER_LINES 20
+#define WATCH_SECONDS_MAX 86400
+
+/* All that a fence has counted. */
+struct totals {
+	struct rf_count passed;
+	struct rf_count dropped;
+	struct rf_counters counters;
+	uint64_t map_errors;
+};
+
+static void add_count(struct rf_count *sum, const struct rf_count *count)
+{
+	sum->packets += count->packets;
+	sum->bytes += count->bytes;
+}
+
+static int read_totals(const struct rf_fence *fence, struct totals *totals, struct rf_error *error)
+{
+	int err;
+
+	*totals = (struct totals){};
+	err = rf_fence_counters(fence, &totals->counters, error);
+	if (err)
+		return err;
+	for (int i = 0; i < RF_REASON_COUNT; i++)
+		add_count(i < RF_FIRST_DROP ? &totals->passed : &totals->dropped,
+			  &totals->counters.reason[i]);
+	for (int i = 0; i < RF_MAP_ERROR_COUNT; i++)
+		totals->map_errors += totals->counters.map_error[i];
+	return 0;
+}
+
+/* ---- JSON ---- */
+
+static json_t *pair_json(uint64_t passed, uint64_t dropped)
+{
+	return json_pack("{s:I, s:I}", "passed", (json_int_t)passed, "dropped",
+			 (json_int_t)dropped);
+}
+
+static json_t *count_json(const struct rf_count *count)
+{
+	return json_pack("{s:I, s:I}", "packets", (json_int_t)count->packets, "bytes",
+			 (json_int_t)count->bytes);
+}
+
+static json_t *limits_json(const struct rf_fence *fence, struct rf_error *error)
+{
+	json_t *list = json_array();
+	struct rf_bank rules;
+
+	rf_fence_rules(fence, &rules);
+	for (int slot = 0; slot < RF_LIMITS_MAX; slot++) {
+		struct rf_limit_counters sum;
+
+		if (!rules.policy[slot].id)
+			continue;
+		if (rf_fence_limit_counters(fence, slot, &sum, error)) {
+			json_decref(list);
+			return NULL;
+		}
+		json_array_append_new(list,
+				      json_pack("{s:s, s:I, s:I, s:I, s:{s:I, s:I, s:I}}", "name",
+						rules.limit[slot].name, "passed",
+						(json_int_t)sum.passed.packets, "dropped",
+						(json_int_t)sum.dropped.packets, "would_drop",
+						(json_int_t)sum.would_drop.packets, "bytes",
+						"passed", (json_int_t)sum.passed.bytes, "dropped",
+						(json_int_t)sum.dropped.bytes, "would_drop",
+						(json_int_t)sum.would_drop.bytes));
+	}
+	return list;
+}
+
+static int print_json(const struct rf_fence *fence, const struct totals *totals, bool compact,
+		      struct rf_error *error)
+{
+	json_t *limits = limits_json(fence, error);
+	json_t *reasons = json_object(), *errors = json_object();
+
+	for (int i = 0; i < RF_REASON_COUNT; i++)
+		json_object_set_new(reasons, rf_reason_name(i),
+				    count_json(&totals->counters.reason[i]));
+	for (int i = 0; i < RF_MAP_ERROR_COUNT; i++)
+		json_object_set_new(errors, rf_map_error_name(i),
+				    json_integer(totals->counters.map_error[i]));
+	if (!limits) {
+		json_decref(reasons);
+		json_decref(errors);
+		return -EIO;
+	}
+	rf_out_json(json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:o}", "fence", fence->name,
+			      "interfaces", rf_view_interfaces(fence), "packets",
+			      pair_json(totals->passed.packets, totals->dropped.packets), "bytes",
+			      pair_json(totals->passed.bytes, totals->dropped.bytes), "reasons",
+			      reasons, "limits", limits, "map_errors", errors),
+		    compact);
+	return 0;
+}
+
+/* ---- text ---- */
+
+static void print_count(const char *label, const struct rf_count *count)
+{
+	rf_out("%-42s %15" PRIu64 " %18" PRIu64 "\n", label, (uint64_t)count->packets,
+	       (uint64_t)count->bytes);
+}
+
+static void print_reasons(const struct totals *totals)
+{
+	for (int i = 0; i < RF_REASON_COUNT; i++) {
+		char label[64];
+
+		if (!totals->counters.reason[i].packets)
+			continue;
+		snprintf(label, sizeof(label), "  %s: %s", i < RF_FIRST_DROP ? "passed" : "dropped",
+			 rf_reason_text(i));
+		print_count(label, &totals->counters.reason[i]);
+	}
+}
+
+static int print_limits(const struct rf_fence *fence, struct rf_error *error)
+{
+	struct rf_bank rules;
+
+	rf_fence_rules(fence, &rules);
+	for (int slot = 0; slot < RF_LIMITS_MAX; slot++) {
+		const struct rf_limit *limit = &rules.limit[slot];
+		struct rf_limit_counters sum;
+		char rate[RF_RATE_TEXT_SIZE];
+		int err;
+
+		if (!rules.policy[slot].id)
+			continue;
+		err = rf_fence_limit_counters(fence, slot, &sum, error);
+		if (err)
+			return err;
+		rf_format_rate(limit->rate, limit->window_ns, rate);
+		rf_out("limit %s (%s%s)\n", limit->name, rate,
+		       limit->flags & RF_SHADOW ? ", shadow" : "");
+		print_count("  passed", &sum.passed);
+		print_count("  dropped", &sum.dropped);
+		if (limit->flags & RF_SHADOW || sum.would_drop.packets)
+			print_count("  would drop, passed", &sum.would_drop);
+	}
+	return 0;
+}
+
+static int print_text(const struct rf_fence *fence, const struct totals *totals,
+		      struct rf_error *error)
+{
+	char label[64];
+	int err;
+
+	snprintf(label, sizeof(label), "fence %s", fence->name);
+	rf_out("%-42s %15s %18s\n", label, "packets", "bytes");
+	print_count("passed", &totals->passed);
+	print_count("dropped", &totals->dropped);
+	print_reasons(totals);
+	err = print_limits(fence, error);
+	for (int i = 0; i < RF_MAP_ERROR_COUNT; i++)
+		if (totals->counters.map_error[i])
+			rf_out("map error %-32s %15" PRIu64 "\n", rf_map_error_name(i),
+			       (uint64_t)totals->counters.map_error[i]);
+	return err;
+}
+
+/* ---- watch ---- */
+
+static volatile sig_atomic_t interrupted;
+
+static void note_interrupt(int signal)
+{
+	(void)signal;
+	interrupted = 1;
+}
+
+static void print_watch_line(const struct totals *before, const struct totals *now, int line,
+			     double seconds)
+{
+	char clock[16];
+	time_t wall = time(NULL);
+
+	if (line % WATCH_HEADER_LINES == 0)
+		rf_out("%-8s %14s %14s %16s %16s %11s\n", "time", "passed/s", "dropped/s",
+		       "passed bit/s", "dropped bit/s", "map errors");
+	strftime(clock, sizeof(clock), "%H:%M:%S", localtime(&wall));
+	rf_out("%-8s %14.0f %14.0f %16.0f %16.0f %11" PRIu64 "\n", clock,
+	       (now->passed.packets - before->passed.packets) / seconds,
+	       (now->dropped.packets - before->dropped.packets) / seconds,
+	       (now->passed.bytes - before->passed.bytes) * 8 / seconds,
+	       (now->dropped.bytes - before->dropped.bytes) * 8 / seconds,
+	       now->map_errors - before->map_errors);
+	fflush(stdout);
+}
+
+static double seconds_between(const struct timespec *from, const struct timespec *to)
+{
+	return (to->tv_sec - from->tv_sec) + (to->tv_nsec - from->tv_nsec) / 1e9;
+}
+
+static int watch(const struct rf_fence *fence, uint32_t seconds, bool json, struct rf_error *error)
+{
+	struct sigaction action = {.sa_handler = note_interrupt};
+	struct timespec due, then, now;
+	struct totals before, totals;
+	int err = read_totals(fence, &before, error);
+
+	sigaction(SIGINT, &action, NULL);
+	sigaction(SIGTERM, &action, NULL);
+	clock_gettime(CLOCK_MONOTONIC, &due);
+	then = due;
+	for (int line = 0; !err; line++) {
+		due.tv_sec += seconds;
+		while (!interrupted &&
+		       clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &due, NULL) == EINTR)
+			;
+		if (interrupted)
+			return 0;
+		if (!rf_fence_is_attached(fence))
+			return rf_error_failed(error, -ENODEV, "fence '%s': it was detached",
+					       fence->name);
+		err = read_totals(fence, &totals, error);
+		clock_gettime(CLOCK_MONOTONIC, &now);
+		if (!err && json)
+			err = print_json(fence, &totals, true, error);
+		else if (!err)
+			print_watch_line(&before, &totals, line, seconds_between(&then, &now));
+		before = totals;
+		then = now;
+	}
+	return err;
+}
+
+static int parse_watch(struct rf_words *words, uint32_t *seconds, struct rf_error *error)
+{
+	int err = 0;
+
+	*seconds = 0;
+	if (rf_words_take(words, "watch")) {
+		const char *text = rf_words_next(words);
+
+		*seconds = 1;
+		if (text)
+			err = rf_parse_number(text, "number of seconds", 1, WATCH_SECONDS_MAX,
+					      seconds, error);
+	}
+	return err ? err : rf_words_end(words, error);
+}
+
+int rf_cmd_stats(const struct rf_options *options, struct rf_words *words, struct rf_error *error)
+{
+	struct rf_fence fence = RF_FENCE_NONE;
+	struct totals totals;
+	uint32_t seconds;
+	int err = parse_watch(words, &seconds, error);
+
+	if (!err)
+		err = rf_fence_open(&fence, options->dev, error);
+	if (!err && seconds)
+		err = watch(&fence, seconds, options->json, error);
+	else if (!err) {
+		err = read_totals(&fence, &totals, error);
+		if (!err)
+			err = options->json ? print_json(&fence, &totals, false, error)
+					    : print_text(&fence, &totals, error);
+	}
+	rf_fence_close(&fence);
+	return err;
+}

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: GPL-2.0
+/* top: the sources that matter most */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "command.h"
+#include "fence.h"
+#include "out.h"
+#include "ringfence/limiter.h"
+
+#define TOP_DEFAULT 10
+#define TOP_MAX 1000000
+
+/* One source under one limit. */
+struct row {
+	struct rf_address source;
+	const struct rf_limit *limit;
+	uint64_t passed;
+	uint64_t dropped;
+	uint32_t used;
+};
+
+struct table {
+	const struct rf_fence *fence;
+	struct rf_bank rules;
+	struct row *row;
+	size_t count;
+	size_t capacity;
+};
+
+static int find_slot(const struct rf_bank *rules, uint32_t limit_id)
+{
+	for (int slot = 0; slot < RF_LIMITS_MAX; slot++)
+		if (rules->policy[slot].id == limit_id)
+			return slot;
+	return -ENOENT;
+}
+
+static int add_row(const struct rf_address *source, uint32_t limit_id,
+		   const struct rf_source *state, void *context)
+{
+	struct table *table = context;
+	int slot = find_slot(&table->rules, limit_id);
+	const struct rf_policy *policy;
+
+	if (slot < 0)
+		return 0; /* of a limit that is gone */
+	if (table->count == table->capacity) {
+		size_t capacity = table->capacity ? table->capacity * 2 : 1024;
+		struct row *row = reallocarray(table->row, capacity, sizeof(*row));
+
+		if (!row)
+			return -ENOMEM;
+		table->row = row;
+		table->capacity = capacity;
+	}
+	policy = &table->rules.policy[slot];
+	table->row[table->count++] = (struct row){
+		.source = *source,
+		.limit = &table->rules.limit[slot],
+		.passed = state->passed,
+		.dropped = state->dropped,
+		.used = rf_window_used(&state->window, policy,
+				       rf_epoch(policy, rf_fence_time(table->fence, policy))),
+	};
+	return 0;
+}
+
+static int compare(double a, double b)
+{
+	return a < b ? 1 : a > b ? -1 : 0;
+}
+
+/* Packets per second over the window. */
+static double present_rate(const struct row *row)
+{
+	return row->used * 1e9 / row->limit->window_ns;
+}
+
+static int compare_by_rate(const void *a, const void *b)
+{
+	const struct row *left = a, *right = b;
+
+	return compare(present_rate(left), present_rate(right));
+}
+
+static int compare_by_drops(const void *a, const void *b)
+{
+	const struct row *left = a, *right = b;
+	int order = compare(left->dropped, right->dropped);
+
+	return order ? order : compare_by_rate(a, b);
+}
+
+static void print_json(const struct table *table, size_t count)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < count; i++) {
+		const struct row *row = &table->row[i];
+		char source[RF_SOURCE_TEXT_SIZE];
+
+		rf_format_source(&row->source, row->limit, source);
+		json_array_append_new(
+			list,
+			json_pack("{s:s, s:s, s:I, s:I, s:I, s:I, s:I}", "source", source, "limit",
+				  row->limit->name, "passed", (json_int_t)row->passed, "dropped",
+				  (json_int_t)row->dropped, "used", (json_int_t)row->used, "rate",
+				  (json_int_t)row->limit->rate, "window_ms",
+				  (json_int_t)(row->limit->window_ns / 1000000)));
+	}
+	rf_out_json(json_pack("{s:o}", "sources", list), false);
+}
+
+static void print_text(const struct table *table, size_t count)
+{
+	rf_out("%-40s %-12s %12s %12s %12s  %s\n", "source", "limit", "passed", "dropped", "used",
+	       "of");
+	for (size_t i = 0; i < count; i++) {
+		const struct row *row = &table->row[i];
+		char source[RF_SOURCE_TEXT_SIZE], rate[RF_RATE_TEXT_SIZE];
+
+		rf_format_source(&row->source, row->limit, source);
+		rf_format_rate(row->limit->rate, row->limit->window_ns, rate);
+		rf_out("%-40s %-12s %12" PRIu64 " %12" PRIu64 " %12" PRIu32 "  %s\n", source,
+		       row->limit->name, row->passed, row->dropped, row->used, rate);
+	}
+	if (!table->count)
+		rf_out("no source has a window\n");
+	else if (count < table->count)
+		rf_out("… and %zu more; 'top N' shows N\n", table->count - count);
+}
+
+static int parse_top(struct rf_words *words, uint32_t *rows, bool *by_rate, struct rf_error *error)
+{
+	const char *next = rf_words_peek(words);
+	int err = 0;
+
+	*rows = TOP_DEFAULT;
+	*by_rate = false;
+	if (next && strcmp(next, "by") != 0)
+		err = rf_parse_number(rf_words_next(words), "number of rows", 1, TOP_MAX, rows,
+				      error);
+	if (!err && rf_words_take(words, "by")) {
+		*by_rate = rf_words_take(words, "rate");
+		if (!*by_rate && !rf_words_take(words, "drops"))
+			return rf_error_usage(error, "'by': 'drops' or 'rate' must follow");
+	}
+	return err ? err : rf_words_end(words, error);
+}
+
+int rf_cmd_top(const struct rf_options *options, struct rf_words *words, struct rf_error *error)
+{
+	struct rf_fence fence = RF_FENCE_NONE;
+	struct table table = {.fence = &fence};
+	bool by_rate;
+	uint32_t rows;
+	int err = parse_top(words, &rows, &by_rate, error);
+
+	if (!err)
+		err = rf_fence_open(&fence, options->dev, error);
+	if (!err) {
+		rf_fence_rules(&fence, &table.rules);
+		err = rf_fence_each_source(&fence, add_row, &table, error);
+	}
+	if (!err) {
+		size_t count = table.count < rows ? table.count : rows;
+
+		if (table.count)
+			qsort(table.row, table.count, sizeof(*table.row),
+			      by_rate ? compare_by_rate : compare_by_drops);
+		if (options->json)
+			print_json(&table, count);
+		else
+			print_text(&table, count);
+	}
+	free(table.row);
+	rf_fence_close(&fence);
+	return err;
+}

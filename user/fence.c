@@ -1,0 +1,388 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Finding a fence: interface → program → maps. Programs and maps are opened by id, which takes
+ * CAP_SYS_ADMIN.
+ */
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <linux/if_link.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "fence_internal.h"
+
+#define MAP_IDS_MAX 32 /* more than any build of ringfence has */
+
+const char *const rf_map_names[RF_MAP_COUNT] = {
+	[RF_MAP_WINDOWS4] = "windows4",
+	[RF_MAP_WINDOWS6] = "windows6",
+	[RF_MAP_CONFIG] = "config",
+	[RF_MAP_COUNTERS] = "counters",
+	[RF_MAP_LIMIT_COUNTERS] = "limit_counters",
+};
+
+/* ---- libbpf's messages ---- */
+
+static bool log_is_verbose;
+static char log_kept[65536];
+static size_t log_length;
+
+static int keep_log(enum libbpf_print_level level, const char *format, va_list args)
+{
+	int written;
+
+	if (log_is_verbose)
+		return vfprintf(stderr, format, args);
+	if (level != LIBBPF_WARN || log_length >= sizeof(log_kept) - 1)
+		return 0;
+	written = vsnprintf(log_kept + log_length, sizeof(log_kept) - log_length, format, args);
+	if (written > 0)
+		log_length += written;
+	if (log_length > sizeof(log_kept) - 1)
+		log_length = sizeof(log_kept) - 1;
+	return written;
+}
+
+void rf_fence_set_verbose(bool verbose)
+{
+	log_is_verbose = verbose;
+	libbpf_set_print(keep_log);
+}
+
+const char *rf_fence_log(void)
+{
+	/* Only a refusal by the verifier is worth its length. */
+	return strstr(log_kept, "PROG LOAD LOG") ? log_kept : "";
+}
+
+/* ---- programs ---- */
+
+/* Reads the magic and the ABI's version from the program's read-only data. */
+static void read_rodata(struct rf_program *program, int fd, const struct bpf_map_info *info)
+{
+	struct rf_rodata *rodata;
+	__u32 key = 0;
+
+	if (info->value_size < sizeof(*rodata))
+		return;
+	rodata = calloc(1, info->value_size);
+	if (rodata && !bpf_map_lookup_elem(fd, &key, rodata) && rodata->magic == RF_ABI_MAGIC) {
+		program->ours = true;
+		program->abi = rodata->abi;
+	}
+	free(rodata);
+}
+
+static int open_map(struct rf_program *program, uint32_t id)
+{
+	struct bpf_map_info info = {};
+	__u32 length = sizeof(info);
+	int fd = bpf_map_get_fd_by_id(id);
+
+	if (fd < 0)
+		return -errno;
+	if (bpf_obj_get_info_by_fd(fd, &info, &length)) {
+		close(fd);
+		return -errno;
+	}
+	if (strstr(info.name, ".rodata"))
+		read_rodata(program, fd, &info);
+	for (int i = 0; i < RF_MAP_COUNT; i++) {
+		if (strcmp(info.name, rf_map_names[i]) == 0 && program->map_fd[i] < 0) {
+			program->map_fd[i] = fd;
+			program->map_id[i] = id;
+			return 0;
+		}
+	}
+	close(fd);
+	return 0;
+}
+
+int rf_program_open(struct rf_program *program, uint32_t id, struct rf_error *error)
+{
+	__u32 map_ids[MAP_IDS_MAX] = {};
+	struct bpf_prog_info info = {.nr_map_ids = MAP_IDS_MAX, .map_ids = (uintptr_t)map_ids};
+	__u32 length = sizeof(info);
+	int err = 0;
+
+	*program = RF_PROGRAM_NONE;
+	program->id = id;
+	program->fd = bpf_prog_get_fd_by_id(id);
+	if (program->fd < 0 || bpf_obj_get_info_by_fd(program->fd, &info, &length))
+		return rf_error_failed(error, -errno,
+				       "program id %u: cannot read it: %s; run as root", id,
+				       strerror(errno));
+	memcpy(program->name, info.name, sizeof(program->name));
+	memcpy(program->tag, info.tag, sizeof(program->tag));
+	for (__u32 i = 0; i < info.nr_map_ids && i < MAP_IDS_MAX && !err; i++)
+		err = open_map(program, map_ids[i]);
+	for (int i = 0; i < RF_MAP_COUNT; i++)
+		program->ours = program->ours && program->map_fd[i] >= 0;
+	if (err)
+		return rf_error_failed(error, err, "program id %u: cannot read its maps: %s", id,
+				       strerror(-err));
+	return 0;
+}
+
+void rf_program_close(struct rf_program *program)
+{
+	for (int i = 0; i < RF_MAP_COUNT; i++)
+		if (program->map_fd[i] >= 0)
+			close(program->map_fd[i]);
+	if (program->fd >= 0)
+		close(program->fd);
+	*program = RF_PROGRAM_NONE;
+}
+
+/* ---- interfaces ---- */
+
+int rf_interface_query(const char *name, struct rf_interface *interface, struct rf_error *error)
+{
+	LIBBPF_OPTS(bpf_xdp_query_opts, xdp);
+	int err;
+
+	*interface = (struct rf_interface){.index = if_nametoindex(name)};
+	if (!interface->index)
+		return rf_error_failed(error, -ENODEV,
+				       "%s: no such interface; 'ip link' lists those there are",
+				       name);
+	snprintf(interface->name, sizeof(interface->name), "%s", name);
+	err = bpf_xdp_query(interface->index, 0, &xdp);
+	if (err)
+		return rf_error_failed(error, err, "%s: cannot ask for its XDP program: %s", name,
+				       strerror(-err));
+	interface->program_id = xdp.prog_id;
+	switch (xdp.attach_mode) {
+	case XDP_ATTACHED_SKB:
+		interface->mode = RF_GENERIC;
+		break;
+	case XDP_ATTACHED_HW:
+		interface->mode = RF_OFFLOAD;
+		break;
+	case XDP_ATTACHED_MULTI:
+		/* Then the single program id is not told; the native one is the first to run. */
+		interface->program_id = xdp.drv_prog_id ? xdp.drv_prog_id : xdp.skb_prog_id;
+		break;
+	}
+	return 0;
+}
+
+/* Marks those interfaces whose program is held by a bpf_link. */
+static void find_links(struct rf_interface *interface, int count)
+{
+	for (__u32 id = 0; !bpf_link_get_next_id(id, &id);) {
+		struct bpf_link_info info = {};
+		__u32 length = sizeof(info);
+		int fd = bpf_link_get_fd_by_id(id);
+
+		if (fd < 0)
+			continue;
+		if (!bpf_obj_get_info_by_fd(fd, &info, &length) && info.type == BPF_LINK_TYPE_XDP)
+			for (int i = 0; i < count; i++)
+				if (info.xdp.ifindex == interface[i].index &&
+				    info.prog_id == interface[i].program_id)
+					interface[i].by_link = true;
+		close(fd);
+	}
+}
+
+/* All interfaces with an XDP program, whoever's, at most RF_INTERFACES_MAX. Returns how many. */
+static int scan_interfaces(struct rf_interface *interface, struct rf_error *error)
+{
+	struct if_nameindex *names = if_nameindex();
+	int count = 0, err = 0;
+
+	if (!names)
+		return rf_error_failed(error, -errno, "cannot list the interfaces: %s",
+				       strerror(errno));
+	for (struct if_nameindex *n = names; n->if_index && count < RF_INTERFACES_MAX; n++) {
+		err = rf_interface_query(n->if_name, &interface[count], error);
+		if (err == -ENODEV)
+			err = 0; /* went away meanwhile */
+		else if (err)
+			break;
+		else if (interface[count].program_id)
+			count++;
+	}
+	if_freenameindex(names);
+	return err ? err : count;
+}
+
+int rf_interfaces_of(uint32_t map_id, struct rf_interface *interface, struct rf_error *error)
+{
+	int all = scan_interfaces(interface, error), kept = 0;
+
+	for (int i = 0; i < all; i++) {
+		struct rf_program program;
+
+		if (!rf_program_open(&program, interface[i].program_id, error) && program.ours &&
+		    program.map_id[RF_MAP_CONFIG] == map_id)
+			interface[kept++] = interface[i];
+		rf_program_close(&program);
+	}
+	if (all < 0)
+		return all;
+	find_links(interface, kept);
+	return kept;
+}
+
+/* ---- fences ---- */
+
+static int check_abi(const struct rf_program *program, const char *name, struct rf_error *error)
+{
+	if (program->abi == RF_ABI_VERSION)
+		return 0;
+	return rf_error_failed(
+		error, -EPROTO,
+		"%s: its fence has map ABI %u, this ringfence has %u; use the ringfence "
+		"that attached it, or detach and attach again (which loses its windows)",
+		name, program->abi, RF_ABI_VERSION);
+}
+
+static size_t config_size(void)
+{
+	size_t page = sysconf(_SC_PAGESIZE);
+
+	return (sizeof(struct rf_config) + page - 1) / page * page;
+}
+
+static int map_config(struct rf_fence *fence, struct rf_error *error)
+{
+	struct bpf_map_info info = {};
+	__u32 length = sizeof(info);
+
+	fence->config = mmap(NULL, config_size(), PROT_READ | PROT_WRITE, MAP_SHARED,
+			     fence->map_fd[RF_MAP_CONFIG], 0);
+	if (fence->config == MAP_FAILED) {
+		fence->config = NULL;
+		return rf_error_failed(error, -errno, "cannot map the fence's configuration: %s",
+				       strerror(errno));
+	}
+	if (bpf_obj_get_info_by_fd(fence->map_fd[RF_MAP_WINDOWS4], &info, &length))
+		return rf_error_failed(error, -errno, "cannot read the fence's windows: %s",
+				       strerror(errno));
+	fence->sources = info.max_entries;
+	return 0;
+}
+
+int rf_fence_adopt(struct rf_fence *fence, struct rf_program *program, struct rf_error *error)
+{
+	int count, err;
+
+	for (int i = 0; i < RF_MAP_COUNT; i++) {
+		fence->map_fd[i] = program->map_fd[i];
+		fence->map_id[i] = program->map_id[i];
+		program->map_fd[i] = -1;
+	}
+	fence->program_id = program->id;
+	memcpy(fence->program_tag, program->tag, sizeof(fence->program_tag));
+	err = map_config(fence, error);
+	if (err)
+		return err;
+	count = rf_interfaces_of(fence->map_id[RF_MAP_CONFIG], fence->interface, error);
+	if (count < 0)
+		return count;
+	fence->interfaces = count;
+	if (fence->config->name[0])
+		snprintf(fence->name, sizeof(fence->name), "%s", fence->config->name);
+	else if (count)
+		memcpy(fence->name, fence->interface[0].name, IF_NAMESIZE);
+	return 0;
+}
+
+static int open_on(struct rf_fence *fence, const char *dev, struct rf_error *error)
+{
+	struct rf_interface interface;
+	struct rf_program program = RF_PROGRAM_NONE;
+	int err = rf_interface_query(dev, &interface, error);
+
+	if (err)
+		return err;
+	if (!interface.program_id)
+		return rf_error_failed(
+			error, -ENOENT,
+			"%s: no fence attached; run 'ringfence attach %s' or 'ip link set "
+			"dev %s xdp obj …'",
+			dev, dev, dev);
+	err = rf_program_open(&program, interface.program_id, error);
+	if (!err && !program.ours)
+		err = rf_error_failed(
+			error, -ENOENT,
+			"%s: no fence attached, but XDP program '%s' (id %u), which is not "
+			"ringfence",
+			dev, program.name, program.id);
+	if (!err)
+		err = check_abi(&program, dev, error);
+	if (!err)
+		err = rf_fence_adopt(fence, &program, error);
+	rf_program_close(&program);
+	return err;
+}
+
+/* The interface of the only fence there is, into `dev`. */
+static int find_only(char dev[IF_NAMESIZE], struct rf_error *error)
+{
+	struct rf_interface interface[RF_INTERFACES_MAX];
+	uint32_t found = 0;
+	int count = scan_interfaces(interface, error);
+
+	for (int i = 0; i < count; i++) {
+		struct rf_program program;
+		int err = rf_program_open(&program, interface[i].program_id, error);
+		uint32_t id = program.ours ? program.map_id[RF_MAP_CONFIG] : 0;
+
+		rf_program_close(&program);
+		if (err)
+			return err;
+		if (!id || id == found)
+			continue;
+		if (found)
+			return rf_error_failed(
+				error, -ENOTUNIQ,
+				"several fences are attached, to %s, %s …; say which: dev %s", dev,
+				interface[i].name, dev);
+		found = id;
+		memcpy(dev, interface[i].name, IF_NAMESIZE);
+	}
+	if (count < 0)
+		return count;
+	if (!found)
+		return rf_error_failed(
+			error, -ENOENT,
+			"no fence attached to any interface; run 'ringfence attach IF' or "
+			"'ip link set dev IF xdp obj …'");
+	return 0;
+}
+
+int rf_fence_open(struct rf_fence *fence, const char *dev, struct rf_error *error)
+{
+	char only[IF_NAMESIZE];
+	int err;
+
+	if (dev)
+		return open_on(fence, dev, error);
+	err = find_only(only, error);
+	return err ? err : open_on(fence, only, error);
+}
+
+bool rf_fence_is_attached(const struct rf_fence *fence)
+{
+	struct rf_interface interface[RF_INTERFACES_MAX];
+	struct rf_error ignored;
+
+	return rf_interfaces_of(fence->map_id[RF_MAP_CONFIG], interface, &ignored) > 0;
+}
+
+void rf_fence_close(struct rf_fence *fence)
+{
+	if (fence->config)
+		munmap(fence->config, config_size());
+	for (int i = 0; i < RF_MAP_COUNT; i++)
+		if (fence->map_fd[i] >= 0)
+			close(fence->map_fd[i]);
+	*fence = RF_FENCE_NONE;
+}

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * A fence: one loaded program and its maps, attached to one or more interfaces. The only user of
+ * libbpf. Silent: what is wrong goes into an rf_error, and every function that can fail returns 0
+ * or a negative errno and then has changed nothing.
+ *
+ * A fence is found through the program on its interface, so that one attached by `ip`, without any
+ * pin, is as good as one attached by `ringfence attach`.
+ */
+#ifndef RINGFENCE_FENCE_H
+#define RINGFENCE_FENCE_H
+
+#include <net/if.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "error.h"
+#include "grammar.h"
+#include "ringfence/abi.h"
+
+#define RF_PIN_ROOT "/sys/fs/bpf/ringfence"
+#define RF_PROGRAM_TAG_SIZE 8
+
+enum rf_map {
+	RF_MAP_WINDOWS4,
+	RF_MAP_WINDOWS6,
+	RF_MAP_CONFIG,
+	RF_MAP_COUNTERS,
+	RF_MAP_LIMIT_COUNTERS,
+	RF_MAP_COUNT,
+};
+
+/* An interface with an XDP program. */
+struct rf_interface {
+	char name[IF_NAMESIZE];
+	unsigned int index;
+	enum rf_mode mode;
+	bool by_link; /* attached by a bpf_link, as `ringfence attach` does; `ip` uses netlink */
+	uint32_t program_id;
+};
+
+struct rf_fence {
+	char name[RF_NAME_SIZE];
+	struct rf_interface interface[RF_INTERFACES_MAX]; /* of this network namespace */
+	int interfaces;
+	uint32_t program_id;
+	uint8_t program_tag[RF_PROGRAM_TAG_SIZE];
+	uint32_t sources; /* capacity of each windows map */
+	int map_fd[RF_MAP_COUNT];
+	uint32_t map_id[RF_MAP_COUNT];
+	struct rf_config *config; /* shared with the program */
+};
+
+#define RF_FENCE_NONE ((struct rf_fence){.map_fd = {-1, -1, -1, -1, -1}})
+
+/* ---- finding and reading (fence.c, fence_maps.c) ---- */
+
+/* libbpf's own messages go to stderr when `verbose`; else they are kept for rf_fence_log(). */
+void rf_fence_set_verbose(bool verbose);
+/* What libbpf and the verifier said of a program that did not load; "" otherwise. */
+const char *rf_fence_log(void);
+
+/*
+ * Opens the fence on interface `dev`, or the only one there is where `dev` is NULL. `fence` is
+ * RF_FENCE_NONE before. Close it whether this succeeded or not.
+ */
+int rf_fence_open(struct rf_fence *fence, const char *dev, struct rf_error *error);
+void rf_fence_close(struct rf_fence *fence);
+
+/* Is it still on any interface here? An upgrade leaves it so. */
+bool rf_fence_is_attached(const struct rf_fence *fence);
+
+/* A copy of the rules in force. */
+void rf_fence_rules(const struct rf_fence *fence, struct rf_bank *rules);
+/* Now, in the clock of `policy`. */
+uint64_t rf_fence_time(const struct rf_fence *fence, const struct rf_policy *policy);
+/* A duration in the clock of `policy`, in nanoseconds. */
+uint64_t rf_fence_duration_ns(const struct rf_fence *fence, const struct rf_policy *policy,
+			      uint64_t units);
+
+/* Sums over all CPUs. */
+int rf_fence_counters(const struct rf_fence *fence, struct rf_counters *sum,
+		      struct rf_error *error);
+int rf_fence_limit_counters(const struct rf_fence *fence, int slot, struct rf_limit_counters *sum,
+			    struct rf_error *error);
+
+/* The state of `source`, which it masks as the policy says; -ENOENT for a newcomer. */
+int rf_fence_source(const struct rf_fence *fence, const struct rf_policy *policy,
+		    struct rf_address *source, struct rf_source *state, struct rf_error *error);
+
+/* Called for each window of any limit; a negative return ends the walk with that. */
+typedef int (*rf_source_visit)(const struct rf_address *source, uint32_t limit_id,
+			       const struct rf_source *state, void *context);
+int rf_fence_each_source(const struct rf_fence *fence, rf_source_visit visit, void *context,
+			 struct rf_error *error);
+
+/* ---- changing rules (fence.c) ---- */
+
+/* One change at a time: waits for other commands, until this process ends. */
+int rf_fence_lock(struct rf_error *error);
+/* Measures the length of a jiffy and ties jiffies to CLOCK_MONOTONIC, once for a fence. */
+int rf_fence_measure_clock(struct rf_fence *fence, struct rf_error *error);
+/* Sets a slot's counters to 0. Only for a slot that no rules in force, or before, name. */
+int rf_fence_clear_limit_counters(struct rf_fence *fence, int slot, struct rf_error *error);
+/* Puts `rules` in force, all at once. */
+int rf_fence_commit(struct rf_fence *fence, const struct rf_bank *rules, struct rf_error *error);
+
+/* ---- attaching (fence_attach.c) ---- */
+
+enum rf_outcome {
+	RF_ATTACHED,
+	RF_UPGRADED, /* the program was swapped; windows and counters are kept */
+	RF_UNCHANGED,
+};
+
+struct rf_attached {
+	char interface[IF_NAMESIZE];
+	char fence[RF_NAME_SIZE];
+	enum rf_mode mode;
+	bool frags; /* the entry for frames in several buffers */
+	enum rf_outcome outcome;
+};
+
+/* Attaches each interface of `attach`; `attached` has room for as many. All or none. */
+int rf_fence_attach(const struct rf_attach *attach, struct rf_attached *attached,
+		    struct rf_error *error);
+/* Takes ringfence's program off `dev`, and removes the fence's pins with its last interface. */
+int rf_fence_detach(const char *dev, struct rf_error *error);
+
+#endif /* RINGFENCE_FENCE_H */

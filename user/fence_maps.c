@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Typed access to what a fence's maps count and remember. */
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fence_internal.h"
+
+static int fail_map(struct rf_error *error, enum rf_map map, int negative_errno)
+{
+	return rf_error_failed(error, negative_errno, "cannot read the map '%s': %s",
+			       rf_map_names[map], strerror(-negative_errno));
+}
+
+/* Adds up the copies of all CPUs. A per-CPU value is nothing but 64-bit counters. */
+static int sum_cpus(const struct rf_fence *fence, enum rf_map map, uint32_t key, size_t size,
+		    void *result, struct rf_error *error)
+{
+	size_t words = size / sizeof(uint64_t);
+	int cpus = libbpf_num_possible_cpus();
+	uint64_t *sum = result, *values;
+
+	if (cpus < 0)
+		return rf_error_failed(error, cpus, "cannot count the CPUs: %s", strerror(-cpus));
+	values = calloc(cpus, size);
+	if (!values)
+		return fail_map(error, map, -ENOMEM);
+	if (bpf_map_lookup_elem(fence->map_fd[map], &key, values)) {
+		int err = -errno;
+
+		free(values);
+		return fail_map(error, map, err);
+	}
+	memset(sum, 0, size);
+	for (size_t i = 0; i < words * cpus; i++)
+		sum[i % words] += values[i];
+	free(values);
+	return 0;
+}
+
+int rf_fence_counters(const struct rf_fence *fence, struct rf_counters *sum, struct rf_error *error)
+{
+	return sum_cpus(fence, RF_MAP_COUNTERS, 0, sizeof(*sum), sum, error);
+}
+
+int rf_fence_limit_counters(const struct rf_fence *fence, int slot, struct rf_limit_counters *sum,
+			    struct rf_error *error)
+{
+	return sum_cpus(fence, RF_MAP_LIMIT_COUNTERS, slot, sizeof(*sum), sum, error);
+}
+
+int rf_fence_clear_limit_counters(struct rf_fence *fence, int slot, struct rf_error *error)
+{
+	int cpus = libbpf_num_possible_cpus();
+	void *zeros = cpus > 0 ? calloc(cpus, sizeof(struct rf_limit_counters)) : NULL;
+	uint32_t key = slot;
+	int err = 0;
+
+	if (!zeros)
+		return fail_map(error, RF_MAP_LIMIT_COUNTERS, -ENOMEM);
+	if (bpf_map_update_elem(fence->map_fd[RF_MAP_LIMIT_COUNTERS], &key, zeros, BPF_EXIST))
+		err = fail_map(error, RF_MAP_LIMIT_COUNTERS, -errno);
+	free(zeros);
+	return err;
+}
+
+/* ---- sources ---- */
+
+int rf_fence_source(const struct rf_fence *fence, const struct rf_policy *policy,
+		    struct rf_address *source, struct rf_source *state, struct rf_error *error)
+{
+	enum rf_map map = source->version == 4 ? RF_MAP_WINDOWS4 : RF_MAP_WINDOWS6;
+	struct rf_key4 key4 = {.limit_id = policy->id};
+	struct rf_key6 key6 = {.limit_id = policy->id};
+	void *key = source->version == 4 ? (void *)&key4 : (void *)&key6;
+
+	if (source->version == 4) {
+		source->word[0] &= policy->mask4;
+		key4.source = source->word[0];
+	}
+	for (int i = 0; source->version == 6 && i < 4; i++) {
+		source->word[i] &= policy->mask6[i];
+		key6.source[i] = source->word[i];
+	}
+	if (!bpf_map_lookup_elem(fence->map_fd[map], key, state))
+		return 0;
+	return errno == ENOENT ? -ENOENT : fail_map(error, map, -errno);
+}
+
+/* A walk over one windows map, read in batches. */
+struct walk {
+	enum rf_map map;
+	size_t key_size;
+	__u32 capacity; /* entries of a batch */
+	unsigned char *keys;
+	struct rf_source *values;
+};
+
+/* A batch must hold the largest bucket of the hash; the kernel answers ENOSPC until it does. */
+static int resize_walk(struct walk *walk, __u32 capacity)
+{
+	free(walk->keys);
+	free(walk->values);
+	walk->capacity = capacity;
+	walk->keys = calloc(capacity, walk->key_size);
+	walk->values = calloc(capacity, sizeof(*walk->values));
+	return walk->keys && walk->values ? 0 : -ENOMEM;
+}
+
+static int visit_batch(const struct walk *walk, __u32 count, rf_source_visit visit, void *context)
+{
+	int err = 0;
+
+	for (__u32 i = 0; i < count && !err; i++) {
+		const unsigned char *key = walk->keys + i * walk->key_size;
+		struct rf_address source = {.version = walk->map == RF_MAP_WINDOWS4 ? 4 : 6};
+		size_t length = source.version == 4 ? sizeof(__be32) : sizeof(source.word);
+		__u32 limit_id;
+
+		memcpy(source.word, key, length);
+		memcpy(&limit_id, key + length, sizeof(limit_id));
+		err = visit(&source, limit_id, &walk->values[i], context);
+	}
+	return err < 0 ? err : 0;
+}
+
+static int walk_map(int fd, struct walk *walk, rf_source_visit visit, void *context)
+{
+	__u32 in, out;
+	bool first = true;
+	int err = resize_walk(walk, 4096);
+
+	while (!err) {
+		__u32 count = walk->capacity;
+
+		err = bpf_map_lookup_batch(fd, first ? NULL : &in, &out, walk->keys, walk->values,
+					   &count, NULL)
+			      ? -errno
+			      : 0;
+		if (err == -ENOSPC) {
+			err = resize_walk(walk, walk->capacity * 2);
+			continue;
+		}
+		if (err && err != -ENOENT)
+			return err;
+		/* ENOENT comes with the last entries. */
+		if (visit_batch(walk, count, visit, context))
+			return -ECANCELED;
+		in = out;
+		first = false;
+	}
+	return err == -ENOENT ? 0 : err;
+}
+
+int rf_fence_each_source(const struct rf_fence *fence, rf_source_visit visit, void *context,
+			 struct rf_error *error)
+{
+	struct walk walks[] = {{.map = RF_MAP_WINDOWS4, .key_size = sizeof(struct rf_key4)},
+			       {.map = RF_MAP_WINDOWS6, .key_size = sizeof(struct rf_key6)}};
+	int err = 0;
+
+	for (int i = 0; i < 2 && !err; i++) {
+		err = walk_map(fence->map_fd[walks[i].map], &walks[i], visit, context);
+		free(walks[i].keys);
+		free(walks[i].values);
+		if (err)
+			fail_map(error, walks[i].map, err);
+	}
+	return err;
+}

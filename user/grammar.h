@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Text to values and back: the one grammar of the command line and of rule files. Silent: what is
+ * wrong goes into an rf_error. Touches no kernel object and no file. Words are exact, never
+ * abbreviated. Every parser returns 0 or -EINVAL, and leaves its results alone when it fails.
+ */
+#ifndef RINGFENCE_GRAMMAR_H
+#define RINGFENCE_GRAMMAR_H
+
+#include <net/if.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "error.h"
+#include "ringfence/abi.h"
+
+#define RF_WINDOW_MIN_NS 1000000ULL		       /* 1 ms */
+#define RF_WINDOW_MAX_NS (8784ULL * 3600 * 1000000000) /* a year */
+#define RF_INTERFACES_MAX 64			       /* in one command, and in one fence */
+#define RF_RATE_TEXT_SIZE 48
+
+/* The words that are still to be read. */
+struct rf_words {
+	const char *const *word;
+	int count;
+	int at;
+};
+
+struct rf_address {
+	int version;	/* 4 or 6 */
+	__be32 word[4]; /* IPv4: the first, the others 0 */
+};
+
+enum rf_mode {
+	RF_NATIVE,
+	RF_GENERIC,
+	RF_OFFLOAD, /* never asked for, only reported */
+};
+
+struct rf_attach {
+	const char *interface[RF_INTERFACES_MAX];
+	int interfaces;
+	const char *fence; /* NULL: each interface gets a fence of its own name */
+	enum rf_mode mode;
+	uint32_t sources; /* windows per address family; 0: not said */
+};
+
+/* The next word, or NULL at the end. */
+const char *rf_words_peek(const struct rf_words *words);
+const char *rf_words_next(struct rf_words *words);
+/* Takes the next word if it is `word`. */
+bool rf_words_take(struct rf_words *words, const char *word);
+/* An error unless all words were read. */
+int rf_words_end(const struct rf_words *words, struct rf_error *error);
+
+/* COUNT: 100, 20k, 1.5M. Whole after multiplication. */
+int rf_parse_count(const char *text, uint64_t *count, struct rf_error *error);
+/* TIME: 500ms, 1s, 10s, 5m, 1h, in nanoseconds. */
+int rf_parse_time(const char *text, uint64_t *time_ns, struct rf_error *error);
+/* COUNT/TIME; 1 … RF_LIMIT_MAX in RF_WINDOW_MIN_NS … RF_WINDOW_MAX_NS. */
+int rf_parse_rate(const char *text, uint64_t *count, uint64_t *window_ns, struct rf_error *error);
+/* A letter, then letters, digits, `_` and `-`, 31 at most, no keyword. `what` is for the message.
+ */
+int rf_parse_name(const char *text, const char *what, char name[RF_NAME_SIZE],
+		  struct rf_error *error);
+/* An IPv4 or IPv6 address without a prefix length. */
+int rf_parse_address(const char *text, struct rf_address *address, struct rf_error *error);
+/* A whole number from `min` to `max`. `what` is for the message. */
+int rf_parse_number(const char *text, const char *what, uint32_t min, uint32_t max,
+		    uint32_t *number, struct rf_error *error);
+
+/* What follows `limit add` and `limit set`: NAME rate COUNT/TIME and its options. */
+int rf_parse_limit(struct rf_words *words, struct rf_limit *limit, struct rf_error *error);
+/* What follows `attach`: IF… and its options. */
+int rf_parse_attach(struct rf_words *words, struct rf_attach *attach, struct rf_error *error);
+
+/* The shortest COUNT/TIME that means the same. */
+void rf_format_rate(uint64_t count, uint64_t window_ns, char text[RF_RATE_TEXT_SIZE]);
+
+#endif /* RINGFENCE_GRAMMAR_H */

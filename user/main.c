@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The command table, from which usage and help are printed. Words are exact: nothing is
+ * abbreviated, so that a slip never runs another command.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "command.h"
+#include "fence.h"
+#include "out.h"
+
+#define ARRAY_SIZE(array) (sizeof(array) / sizeof((array)[0]))
+
+struct command {
+	const char *words; /* one or two */
+	const char *arguments;
+	const char *summary;
+	const char *help;
+	rf_command run;
+};
+
+static const struct command commands[] = {
+	{"attach", "IF… [fence NAME] [mode native|generic] [sources N]",
+	 "attach to interfaces, or upgrade in place",
+	 "Loads the program and pins it, with a bpf_link for each interface. Without 'fence', "
+	 "each\n"
+	 "interface gets a fence of its own, called after it; with it, they share one, and so "
+	 "share\n"
+	 "the budget of a source. An interface that is attached already keeps its windows and\n"
+	 "counters; if this build's program is another one, it is swapped atomically.\n"
+	 "  mode     native (default): in the driver. generic: in the stack, slow, and what the\n"
+	 "           kernel has merged (GRO) counts as one packet\n"
+	 "  sources  windows for each address family, 65536 by default\n"
+	 "Example: ringfence attach eth0",
+	 rf_cmd_attach},
+	{"detach", "IF", "take ringfence off an interface",
+	 "Removes ringfence's program, never another one, however it was attached. The fence goes\n"
+	 "with its last interface: its rules, windows and counters too.\n"
+	 "Example: ringfence detach eth0",
+	 rf_cmd_detach},
+	{"limit add", "NAME rate COUNT/TIME [packets] [shadow]", "set a new limit",
+	 "From now on every source passes at most COUNT packets in any interval of length TIME;\n"
+	 "what is over it is dropped. A source is an IPv4 address or an IPv6 /64.\n"
+	 "  COUNT   100, 20k, 1.5M       TIME  500ms, 1s, 10s, 5m, 1h\n"
+	 "  shadow  only count what would be dropped, and pass it\n"
+	 "Example: ringfence limit add all rate 20k/1s",
+	 rf_cmd_limit_add},
+	{"limit set", "NAME rate COUNT/TIME [packets] [shadow]", "replace a limit's definition",
+	 "As 'limit add', for a limit there is. If only the count or 'shadow' changes, the "
+	 "sources\n"
+	 "keep their windows; with another TIME they start afresh. The counters go on.\n"
+	 "Example: ringfence limit set all rate 50k/1s shadow",
+	 rf_cmd_limit_set},
+	{"limit del", "NAME", "delete a limit",
+	 "Its counters go with it; the totals stay. Without a limit the fence only observes.\n"
+	 "Example: ringfence limit del all",
+	 rf_cmd_limit_del},
+	{"limit list", "", "list the limits",
+	 "Prints them as the commands that would set them.\n"
+	 "Example: ringfence limit list",
+	 rf_cmd_limit_list},
+	{"status", "", "what is attached, and how",
+	 "The fence's interfaces, mode, program and limits.\n"
+	 "Example: ringfence status",
+	 rf_cmd_status},
+	{"stats", "[watch [SECONDS]]", "count what passed and what was dropped, and why",
+	 "Totals, reasons and limits, since the fence was attached. With 'watch', a line of rates\n"
+	 "every SECONDS (1 by default) until interrupted.\n"
+	 "Example: ringfence stats watch 5",
+	 rf_cmd_stats},
+	{"top", "[N] [by drops|rate]", "the sources that matter most",
+	 "The N sources (10 by default) with the most drops, or with the highest rate over the\n"
+	 "limit's present window.\n"
+	 "Example: ringfence top 20 by rate",
+	 rf_cmd_top},
+	{"show", "ADDRESS", "one source's window",
+	 "How much of the limit it has used, cell by cell, and when its next packet will pass.\n"
+	 "Example: ringfence show 192.0.2.1",
+	 rf_cmd_show},
+};
+
+/* Of the grammar, and not built yet. */
+static const char *const later_commands[] = {"allow", "deny",	 "newcomers", "save", "apply",
+					     "check", "confirm", "doctor",    "adopt"};
+
+static void print_usage(void)
+{
+	rf_out("usage: ringfence COMMAND [dev IF] [--json] [--verbose]\n\n");
+	for (size_t i = 0; i < ARRAY_SIZE(commands); i++)
+		rf_out("  %-11s %-51s %s\n", commands[i].words, commands[i].arguments,
+		       commands[i].summary);
+	rf_out("  %-11s %-51s %s\n\n", "help", "[COMMAND]", "explain a command");
+	rf_out("dev IF names the fence by an interface; it may be left out where there is only "
+	       "one.\n"
+	       "--json prints what a reading command says as JSON, --verbose what libbpf says.\n");
+}
+
+/* The command whose words come next, which are then taken. */
+static const struct command *find_command(struct rf_words *words)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(commands); i++) {
+		struct rf_words rest = *words;
+		char copy[32], *word, *save = NULL;
+		bool matches = true;
+
+		snprintf(copy, sizeof(copy), "%s", commands[i].words);
+		for (word = strtok_r(copy, " ", &save); word && matches;
+		     word = strtok_r(NULL, " ", &save))
+			matches = rf_words_take(&rest, word);
+		if (matches) {
+			*words = rest;
+			return &commands[i];
+		}
+	}
+	return NULL;
+}
+
+static int fail_unknown(struct rf_words *words, struct rf_error *error)
+{
+	const char *first = rf_words_next(words);
+	const char *second = rf_words_next(words);
+
+	for (size_t i = 0; i < ARRAY_SIZE(later_commands); i++)
+		if (strcmp(first, later_commands[i]) == 0)
+			return rf_error_usage(error, "'%s': not in this version", first);
+	if (strcmp(first, "limit") == 0)
+		return rf_error_usage(error,
+				      "'limit%s%s': unknown command; add, set, del or list follows",
+				      second ? " " : "", second ? second : "");
+	return rf_error_usage(error, "'%s': unknown command; run 'ringfence help'", first);
+}
+
+static int print_help(struct rf_words *words, struct rf_error *error)
+{
+	const struct command *command;
+	int err;
+
+	if (!rf_words_peek(words)) {
+		print_usage();
+		return 0;
+	}
+	command = find_command(words);
+	if (!command)
+		return fail_unknown(words, error);
+	err = rf_words_end(words, error);
+	if (!err)
+		rf_out("ringfence %s%s%s\n\n%s\n", command->words, *command->arguments ? " " : "",
+		       command->arguments, command->help);
+	return err;
+}
+
+/*
+ * Takes what every command has out of the words: `dev IF`, --json and --verbose. `attach` and
+ * `detach` name their interfaces themselves, one of which may be called dev.
+ */
+static int take_options(struct rf_words *words, const char **kept, struct rf_options *options,
+			struct rf_error *error)
+{
+	int count = 0;
+
+	for (const char *word; (word = rf_words_next(words));) {
+		bool names_interfaces =
+			count && (strcmp(kept[0], "attach") == 0 || strcmp(kept[0], "detach") == 0);
+
+		if (strcmp(word, "--json") == 0) {
+			options->json = true;
+		} else if (strcmp(word, "--verbose") == 0) {
+			rf_fence_set_verbose(true);
+		} else if (strcmp(word, "dev") == 0 && !names_interfaces) {
+			options->dev = rf_words_next(words);
+			if (!options->dev)
+				return rf_error_usage(error,
+						      "'dev': an interface is missing behind it");
+		} else if (strncmp(word, "--", 2) == 0 && strcmp(word, "--help") != 0 &&
+			   strcmp(word, "--version") != 0) {
+			return rf_error_usage(error, "'%s': unknown option; run 'ringfence help'",
+					      word);
+		} else {
+			kept[count++] = word;
+		}
+	}
+	*words = (struct rf_words){.word = kept, .count = count};
+	return 0;
+}
+
+static int run(struct rf_words *words, const char **kept, struct rf_error *error)
+{
+	struct rf_options options = {};
+	const struct command *command;
+	int err = take_options(words, kept, &options, error);
+
+	if (err)
+		return err;
+	if (rf_words_take(words, "help") || rf_words_take(words, "--help"))
+		return print_help(words, error);
+	if (rf_words_take(words, "--version")) {
+		rf_out("ringfence %s (map ABI %d)\n", RINGFENCE_VERSION, RF_ABI_VERSION);
+		return 0;
+	}
+	if (!rf_words_peek(words))
+		return rf_error_usage(error, "a command is missing; run 'ringfence help'");
+	command = find_command(words);
+	if (!command)
+		return fail_unknown(words, error);
+	return command->run(&options, words, error);
+}
+
+int main(int argc, char **argv)
+{
+	struct rf_words words = {.word = (const char *const *)argv, .count = argc, .at = 1};
+	const char **kept = calloc(argc + 1, sizeof(*kept));
+	struct rf_error error = {};
+	int err;
+
+	if (!kept)
+		return EXIT_FAILURE;
+	rf_fence_set_verbose(false);
+	err = run(&words, kept, &error);
+	free(kept);
+	if (err) {
+		rf_out_log(rf_fence_log());
+		rf_out_error(&error);
+		return error.usage ? 2 : 1;
+	}
+	if (fflush(stdout)) {
+		rf_error_failed(&error, -errno, "standard output: %s", strerror(errno));
+		rf_out_error(&error);
+		return 1;
+	}
+	return 0;
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* The only code that prints. Results go to stdout, errors to stderr. */
+#ifndef RINGFENCE_OUT_H
+#define RINGFENCE_OUT_H
+
+#include <jansson.h>
+#include <stdint.h>
+
+#include "error.h"
+#include "grammar.h"
+
+#define RF_SOURCE_TEXT_SIZE 64
+#define RF_DURATION_TEXT_SIZE 32
+
+/* One line, with the program's name before it. */
+void rf_out_error(const struct rf_error *error);
+/* What libbpf said, before the error that it led to. */
+void rf_out_log(const char *log);
+__attribute__((format(printf, 1, 2))) void rf_out(const char *format, ...);
+
+/* Prints and frees `root`; `compact`: on one line, for streams. */
+void rf_out_json(json_t *root, bool compact);
+
+/* 192.0.2.1, or 2001:db8::/64: the prefix length is left out where it is the whole address. */
+void rf_format_source(const struct rf_address *source, const struct rf_limit *limit,
+		      char text[RF_SOURCE_TEXT_SIZE]);
+/* Milliseconds as people write them: 250 ms, 1.5 s, 12 min. */
+void rf_format_ms(uint64_t ms, char text[RF_DURATION_TEXT_SIZE]);
+
+const char *rf_mode_name(enum rf_mode mode);
+const char *rf_reason_name(enum rf_reason reason); /* for JSON: under_limit */
+const char *rf_reason_text(enum rf_reason reason); /* for people: under the limit */
+const char *rf_map_error_name(enum rf_map_error error);
+
+#endif /* RINGFENCE_OUT_H */

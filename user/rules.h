@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Limits as the user wrote them → the bank of rules that the data path reads. Pure: no kernel
+ * object, no file, no output. The divisions of the limiter are done here, once.
+ */
+#ifndef RINGFENCE_RULES_H
+#define RINGFENCE_RULES_H
+
+#include <stdint.h>
+
+#include "ringfence/abi.h"
+
+/*
+ * The policy of `limit` under `id`. A cell is (W + one clock tick) / (cells - 1), rounded up, so
+ * that any interval of length W, both ends included, lies within `cells` consecutive epochs. In
+ * jiffies where it is at least RF_JIFFIES_CELL_MIN ticks long, since reading them is free; else in
+ * ns, since rounding up a few ticks would cost even senders up to a third of L. `tick_ns` > 0.
+ */
+void rf_policy_compile(const struct rf_limit *limit, uint32_t id, uint32_t tick_ns,
+		       struct rf_policy *policy);
+
+/* The slot of the limit called `name`, or -ENOENT. */
+int rf_rules_find(const struct rf_bank *rules, const char *name);
+/* A slot without a limit, or -ENOSPC. */
+int rf_rules_free_slot(const struct rf_bank *rules);
+int rf_rules_count(const struct rf_bank *rules);
+
+/*
+ * Puts `limit` into `slot`. The id there stays, and with it the windows, unless what a window
+ * means has changed: then the id is taken from `*next_id`, which counts up.
+ */
+void rf_rules_put(struct rf_bank *rules, int slot, const struct rf_limit *limit, uint32_t tick_ns,
+		  uint32_t *next_id);
+void rf_rules_del(struct rf_bank *rules, int slot);
+
+/*
+ * Raises each policy's `clip` in `rules` to that of the same id in `next`. Where a limit grows,
+ * CPUs must clip by the larger L before any CPU admits under it: else one that is late would
+ * forget what another admitted. True when something changed, and so must be in force first.
+ */
+int rf_rules_raise_clips(struct rf_bank *rules, const struct rf_bank *next);
+
+#endif /* RINGFENCE_RULES_H */
