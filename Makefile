@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: GPL-2.0
+# Everything that is made lands in build/. 'make help' lists the targets.
+
+VERSION := 0.1.0
+PREFIX ?= /usr/local
+DESTDIR ?=
+
+CC ?= cc
+CLANG ?= clang
+LLVM_STRIP ?= llvm-strip
+CLANG_FORMAT ?= clang-format
+SHELLCHECK ?= shellcheck
+PKG_CONFIG ?= pkg-config
+
+# Looked up only when a recipe needs them, since 'make demo' installs them first.
+BPFTOOL = $(or $(shell PATH="$$PATH:/usr/sbin:/sbin" command -v bpftool),bpftool)
+LIBS = $(shell $(PKG_CONFIG) --libs libbpf jansson)
+LIBS_CFLAGS = $(shell $(PKG_CONFIG) --cflags libbpf jansson)
+BPF_SYSTEM_INCLUDES = -idirafter /usr/include/$(shell $(CC) -dumpmachine)
+
+WARNINGS := -Wall -Wextra $(if $(WERROR),-Werror)
+CPPFLAGS += -D_GNU_SOURCE -DRINGFENCE_VERSION='"$(VERSION)"' -Iinclude -Iuser -I. -MMD -MP
+CFLAGS ?= -O2 -g
+ALL_CFLAGS = -std=gnu11 $(WARNINGS) $(CFLAGS)
+BPF_CFLAGS = -target bpf -mcpu=v3 -O2 -g $(WARNINGS) -Iinclude -Ibpf $(BPF_SYSTEM_INCLUDES) -MMD -MP
+SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
+
+BPF_OBJECTS := build/ringfence.bpf.o build/clock.bpf.o
+USER_OBJECTS := $(patsubst user/%.c,build/user/%.o,$(wildcard user/*.c))
+LIBRARY := $(filter-out build/user/main.o,$(USER_OBJECTS))
+UNIT_TESTS := $(patsubst tests/unit/%.c,build/tests/unit/%,$(wildcard tests/unit/test_*.c))
+PROG_TESTS := $(patsubst tests/prog/%.c,build/tests/prog/%,$(wildcard tests/prog/test_*.c))
+E2E_TESTS := $(wildcard tests/e2e/test_*.sh)
+TOOLS := build/tests/traffic
+SOURCES := $(wildcard bpf/*.[ch] user/*.[ch] include/ringfence/*.h tests/*/*.[ch])
+SCRIPTS := $(wildcard tests/*.sh tests/*/*.sh) .ci/run
+
+.DELETE_ON_ERROR:
+.SUFFIXES:
+.PHONY: all demo check check-user bench lint deps deps-lint install uninstall clean help
+
+all: build/ringfence build/ringfence.bpf.o ## build the command line and the program
+
+build/ringfence: $(USER_OBJECTS)
+	$(CC) $(ALL_CFLAGS) $(LDFLAGS) $^ -o $@ $(LIBS)
+
+build/user/%.o: user/%.c | $(BPF_OBJECTS:.bpf.o=.skel.h)
+	@mkdir -p $(@D)
+	$(CC) $(CPPFLAGS) $(ALL_CFLAGS) $(LIBS_CFLAGS) -c $< -o $@
+
+build/%.bpf.o: bpf/%.bpf.c
+	@mkdir -p $(@D)
+	$(CLANG) $(BPF_CFLAGS) -c $< -o $@
+	$(LLVM_STRIP) -g $@
+
+build/%.skel.h: build/%.bpf.o
+	$(BPFTOOL) gen skeleton $< name $*_bpf > $@.new
+	mv $@.new $@
+
+# ---- tests ----
+
+demo: ## install what is missing, then show the main job on two namespaces (root)
+	$(MAKE) deps
+	$(MAKE) all $(TOOLS)
+	tests/demo/demo.sh
+
+check: ## build and run every test (root)
+	@[ "$$(id -u)" = 0 ] || { echo "make check: it loads programs and needs root; run" \
+		"'sudo make check', or 'make check-user' for the tests that do not" >&2; exit 1; }
+	$(MAKE) all $(TOOLS) $(UNIT_TESTS) $(PROG_TESTS)
+	tests/run.sh $(UNIT_TESTS) $(PROG_TESTS) $(E2E_TESTS)
+
+check-user: $(UNIT_TESTS) ## run the tests that need no privilege
+	tests/run.sh $(UNIT_TESTS)
+
+build/tests/unit/%: tests/unit/%.c user/grammar.c user/rules.c user/error.c
+	@mkdir -p $(@D)
+	$(CC) $(CPPFLAGS) $(ALL_CFLAGS) $(SANITIZE) $^ -o $@ -lcmocka
+
+build/tests/prog/%: tests/prog/%.c $(LIBRARY)
+	@mkdir -p $(@D)
+	$(CC) $(CPPFLAGS) $(ALL_CFLAGS) $^ -o $@ $(LIBS) -lcmocka -lpthread
+
+build/tests/traffic: tests/e2e/traffic.c
+	@mkdir -p $(@D)
+	$(CC) $(CPPFLAGS) $(ALL_CFLAGS) $< -o $@
+
+build/tests/bench: tests/bench/bench.c $(LIBRARY) build/tests/floor.skel.h
+	@mkdir -p $(@D)
+	$(CC) $(CPPFLAGS) $(ALL_CFLAGS) tests/bench/bench.c $(LIBRARY) -o $@ $(LIBS)
+
+build/tests/floor.bpf.o: tests/bench/floor.bpf.c
+	@mkdir -p $(@D)
+	$(CLANG) $(BPF_CFLAGS) -c $< -o $@
+
+build/tests/floor.skel.h: build/tests/floor.bpf.o
+	$(BPFTOOL) gen skeleton $< name floor_bpf > $@.new
+	mv $@.new $@
+
+bench: build/tests/bench ## measure what the program adds to a packet (root)
+	build/tests/bench
+
+lint: ## formatting, shell scripts, include floors, length of functions
+	$(CLANG_FORMAT) --dry-run -Werror $(SOURCES)
+	$(SHELLCHECK) -x $(SCRIPTS)
+	tests/lint.sh $(SOURCES)
+
+# ---- system ----
+
+deps: ## install what building and testing need, by the system's package manager
+	@tests/deps.sh build
+
+deps-lint: ## install what 'make lint' needs
+	@tests/deps.sh lint
+
+install: all ## install under DESTDIR/PREFIX
+	install -D -m 755 build/ringfence $(DESTDIR)$(PREFIX)/sbin/ringfence
+	install -D -m 644 build/ringfence.bpf.o $(DESTDIR)$(PREFIX)/lib/bpf/ringfence.bpf.o
+
+uninstall: ## remove what 'install' put there
+	rm -f $(DESTDIR)$(PREFIX)/sbin/ringfence $(DESTDIR)$(PREFIX)/lib/bpf/ringfence.bpf.o
+
+clean: ## remove build/
+	rm -rf build
+
+help: ## list the targets
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  \1\t\2/p' Makefile | expand -t 16
+
+-include $(wildcard build/*.d build/*/*.d build/*/*/*.d)

@@ -1,0 +1,71 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0
+# Installs the packages that ringfence is built (`build`) or linted (`lint`) with; what is there
+# already is left alone. Where the package manager is not known, it lists what is needed.
+set -eu
+
+kind=${1:-build}
+
+needs='a C compiler, make, clang and llvm (14 or newer), libbpf 1.1 with headers, bpftool,
+the Linux UAPI headers, libelf, zlib, jansson, cmocka, pkg-config, iproute2, jq, bash'
+[ "$kind" = build ] || needs='clang-format 14, shellcheck'
+
+packages() {
+	case $1-$kind in
+	apt-build) echo gcc make clang llvm libbpf-dev bpftool linux-libc-dev libelf-dev zlib1g-dev \
+		libjansson-dev libcmocka-dev pkg-config iproute2 jq procps util-linux ;;
+	apt-lint) echo clang-format-14 clang-format shellcheck ;;
+	dnf-build) echo gcc make clang llvm libbpf-devel bpftool kernel-headers elfutils-libelf-devel \
+		zlib-devel jansson-devel libcmocka-devel pkgconf-pkg-config libasan libubsan iproute jq \
+		procps-ng util-linux ;;
+	dnf-lint) echo clang-tools-extra ShellCheck ;;
+	pacman-build) echo gcc make clang llvm libbpf bpf linux-api-headers libelf zlib jansson cmocka \
+		pkgconf iproute2 jq procps-ng util-linux ;;
+	pacman-lint) echo clang shellcheck ;;
+	zypper-build) echo gcc make clang llvm libbpf-devel bpftool linux-glibc-devel libelf-devel \
+		zlib-devel libjansson-devel libcmocka-devel pkg-config iproute2 jq procps util-linux ;;
+	zypper-lint) echo clang-tools ShellCheck ;;
+	esac
+}
+
+missing_apt() {
+	local package
+
+	for package in $(packages apt); do
+		dpkg-query -W -f='${Status}' "$package" 2>/dev/null | grep -q 'install ok installed' ||
+			echo "$package"
+	done
+}
+
+need_root() {
+	[ "$(id -u)" = 0 ] && return
+	echo "make deps: installing packages needs root; missing: $*" >&2
+	exit 1
+}
+
+if command -v apt-get >/dev/null; then
+	mapfile -t missing < <(missing_apt)
+	[ "${#missing[@]}" = 0 ] && exit
+	need_root "${missing[@]}"
+	apt-get update
+	DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends "${missing[@]}"
+elif command -v dnf >/dev/null; then
+	mapfile -t missing < <(for p in $(packages dnf); do rpm -q "$p" >/dev/null || echo "$p"; done)
+	[ "${#missing[@]}" = 0 ] && exit
+	need_root "${missing[@]}"
+	dnf install -y "${missing[@]}"
+elif command -v pacman >/dev/null; then
+	mapfile -t missing < <(for p in $(packages pacman); do pacman -T "$p"; done)
+	[ "${#missing[@]}" = 0 ] && exit
+	need_root "${missing[@]}"
+	pacman -Sy --noconfirm --needed "${missing[@]}"
+elif command -v zypper >/dev/null; then
+	mapfile -t missing < <(for p in $(packages zypper); do rpm -q "$p" >/dev/null || echo "$p"; done)
+	[ "${#missing[@]}" = 0 ] && exit
+	need_root "${missing[@]}"
+	zypper --non-interactive install "${missing[@]}"
+else
+	printf 'make deps: no package manager that it knows (apt, dnf, pacman, zypper); install:\n%s\n' \
+		"$needs" >&2
+	exit 1
+fi

@@ -1,0 +1,88 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0
+# What no other linter knows of this tree: includes point down only, functions fit a screen.
+set -u
+
+FUNCTION_LINES_MAX=60
+status=0
+
+complain() {
+	echo "$1" >&2
+	status=1
+}
+
+# The floor of a file; a file may include what is on a lower one, and its own header.
+floor() {
+	case $1 in
+	include/ringfence/abi.h | include/ringfence/atomic.h) echo 0 ;;
+	include/ringfence/*) echo 1 ;;
+	bpf/maps.h) echo 20 ;;
+	bpf/*.bpf.c) echo 21 ;;
+	user/error.[ch]) echo 20 ;;
+	user/grammar.[ch] | user/rules.[ch]) echo 21 ;;
+	user/out.[ch]) echo 22 ;;
+	user/fence.h) echo 30 ;;
+	user/fence_internal.h) echo 31 ;;
+	user/fence*.c) echo 32 ;;
+	user/view.[ch] | user/command.h) echo 40 ;;
+	user/cmd_*.c) echo 41 ;;
+	user/main.c) echo 50 ;;
+	tests/*) echo 60 ;;
+	*) echo none ;;
+	esac
+}
+
+# Where `name`, included by $1, is in the tree; nothing for a system header or a built one.
+locate() {
+	local directory
+
+	for directory in "$(dirname "$1")" include user bpf tests; do
+		[ -f "$directory/$2" ] && echo "$directory/$2" && return
+	done
+}
+
+check_includes() {
+	local file=$1 own mine name target theirs
+
+	mine=$(floor "$file")
+	[ "$mine" = none ] && complain "$file: it has no floor; give it one in tests/lint.sh" && return
+	own=$(basename "${file%.*}")
+	while read -r name; do
+		target=$(locate "$file" "$name")
+		[ -n "$target" ] || continue
+		theirs=$(floor "$target")
+		[ "$(basename "${target%.*}")" = "$own" ] || [ "$theirs" -lt "$mine" ] ||
+			[ "$mine" = 60 ] ||
+			complain "$file: includes $target, which is not on a lower floor"
+	done < <(sed -n 's/^#include "\(.*\)".*/\1/p' "$file")
+}
+
+# libbpf is used by `fence` alone, and only `out` and its caller print.
+check_walls() {
+	case $1 in
+	user/fence* | tests/*) ;;
+	user/*) grep -Hn '#include <bpf/' "$1" && complain "$1: only fence uses libbpf" ;;
+	esac
+	case $1 in
+	user/out.c | user/fence.c | tests/*) ;; # fence.c passes on libbpf's own log, when asked
+	user/*) grep -HnE '\b(printf|fprintf|puts|putchar|perror)\(' "$1" &&
+		complain "$1: only out prints" ;;
+	esac
+}
+
+check_functions() {
+	awk -v max="$FUNCTION_LINES_MAX" '
+		/^{/ { start = FNR }
+		/^}/ && start {
+			if (FNR - start - 1 > max)
+				printf "%s:%d: function of %d lines, over %d\n", FILENAME, start, FNR - start - 1, max
+			start = 0
+		}' "$1" | grep . >&2 && status=1
+}
+
+for file in "$@"; do
+	check_includes "$file"
+	check_walls "$file"
+	check_functions "$file"
+done
+exit $status
