@@ -1,318 +1,39 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * Attaching, upgrading, detaching. A fence attached here is pinned in a directory of its own:
- * `xdp` and, where the kernel has it, `frags` (the programs), the maps by their names, and
- * `link_IF` for each interface.
- */
+/* Attaching, upgrading, detaching. */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
-#include <dirent.h>
 #include <errno.h>
 #include <linux/if_link.h>
-#include <linux/magic.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <sys/mount.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
-#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "fence_internal.h"
 
-#include "build/ringfence.skel.h" /* last: it wants the types of abi.h */
-
-#define BPFFS "/sys/fs/bpf"
-#define PLAIN_MTU_MAX 3498	      /* above it a frame may not fit one page with its headroom */
-#define SOURCES_PER_CPU_MIN (4 * 128) /* each CPU parks 128 free windows; fewer evict early */
+#define PLAIN_MTU_MAX 3498 /* above it a frame may not fit one page with its headroom */
 
 static const char *mode_name(enum rf_mode mode)
 {
 	return mode == RF_GENERIC ? "generic" : "native";
 }
 
-/* ---- pins ---- */
-
-struct pin_path {
-	char text[PATH_MAX];
-};
-
-/* The path of `entry` of a fence. bpffs refuses dots, which interface names have; ':' they lack. */
-static struct pin_path pin_path(const char *fence, const char *prefix, const char *entry)
-{
-	struct pin_path path;
-	int root = strlen(RF_PIN_ROOT);
-
-	snprintf(path.text, sizeof(path.text), "%s/%s%s%s%s", RF_PIN_ROOT, fence, *entry ? "/" : "",
-		 prefix, entry);
-	for (char *p = path.text + root; *p; p++)
-		if (*p == '.')
-			*p = ':';
-	return path;
-}
-
-static int make_directory(const char *path, struct rf_error *error)
-{
-	if (mkdir(path, 0700) && errno != EEXIST)
-		return rf_error_failed(error, -errno, "%s: cannot make the directory: %s", path,
-				       strerror(errno));
-	return 0;
-}
-
-/* The directory of a fence, mounting bpffs where nobody has, as `ip` does. */
-static int make_pin_directory(const char *fence, struct rf_error *error)
-{
-	struct statfs fs;
-	int err;
-
-	if ((statfs(BPFFS, &fs) || fs.f_type != BPF_FS_MAGIC) &&
-	    mount("bpf", BPFFS, "bpf", 0, "mode=0700"))
-		return rf_error_failed(error, -errno, "%s: cannot mount bpffs: %s; run as root",
-				       BPFFS, strerror(errno));
-	err = make_directory(RF_PIN_ROOT, error);
-	return err ? err : make_directory(pin_path(fence, "", "").text, error);
-}
-
-/* Removes a fence's pins, all of them; what is attached by other means stays attached. */
-static void remove_pins(const char *fence)
-{
-	struct pin_path directory = pin_path(fence, "", "");
-	DIR *entries = opendir(directory.text);
-	struct dirent *entry;
-
-	if (!entries)
-		return;
-	while ((entry = readdir(entries)))
-		if (entry->d_name[0] != '.')
-			unlinkat(dirfd(entries), entry->d_name, 0);
-	closedir(entries);
-	rmdir(directory.text);
-	rmdir(RF_PIN_ROOT); /* fails, as it should, while there are other fences */
-}
-
-/* Is a link pinned there whose device still exists, in whatever network namespace? */
-static bool is_live_link(const char *path)
-{
-	struct bpf_link_info info = {};
-	__u32 length = sizeof(info);
-	int fd = bpf_obj_get(path);
-	bool live;
-
-	if (fd < 0)
-		return false;
-	live = !bpf_obj_get_info_by_fd(fd, &info, &length) && info.type == BPF_LINK_TYPE_XDP &&
-	       info.xdp.ifindex;
-	close(fd);
-	return live;
-}
-
-static bool has_live_link(const char *fence)
-{
-	DIR *entries = opendir(pin_path(fence, "", "").text);
-	struct dirent *entry;
-	bool found = false;
-
-	while (entries && !found && (entry = readdir(entries)))
-		found = strncmp(entry->d_name, "link_", 5) == 0 &&
-			is_live_link(pin_path(fence, "", entry->d_name).text);
-	if (entries)
-		closedir(entries);
-	return found;
-}
-
-/* Are the pins of that name this fence's, and not those of a namesake elsewhere? */
-static bool owns_pins(const struct rf_fence *fence)
-{
-	struct bpf_map_info info = {};
-	__u32 length = sizeof(info);
-	int fd = bpf_obj_get(pin_path(fence->name, "", rf_map_names[RF_MAP_CONFIG]).text);
-	bool same;
-
-	if (fd < 0)
-		return false;
-	same = !bpf_obj_get_info_by_fd(fd, &info, &length) &&
-	       info.id == fence->map_id[RF_MAP_CONFIG];
-	close(fd);
-	return same;
-}
-
-/* The pinned link of an interface as a file descriptor, if it is the one in force there. */
-static int open_link(const char *fence, const struct rf_interface *interface)
-{
-	struct bpf_link_info info = {};
-	__u32 length = sizeof(info);
-	int fd = bpf_obj_get(pin_path(fence, "link_", interface->name).text);
-
-	if (fd < 0)
-		return -errno;
-	if (bpf_obj_get_info_by_fd(fd, &info, &length) || info.type != BPF_LINK_TYPE_XDP ||
-	    info.xdp.ifindex != interface->index || info.prog_id != interface->program_id) {
-		close(fd);
-		return -ENOENT;
-	}
-	return fd;
-}
-
-/* ---- loading ---- */
-
-/* A fence that is being made or changed. */
-struct loaded {
-	struct ringfence_bpf *object;
-	int fd[2]; /* the plain entry and, or -1, the one for frames in several buffers */
-	uint8_t tag[2][RF_PROGRAM_TAG_SIZE];
-};
-
-static int reuse_maps(struct bpf_object *object, const struct rf_fence *fence)
-{
-	int err = 0;
-
-	for (int i = 0; i < RF_MAP_COUNT && !err; i++) {
-		struct bpf_map *map = bpf_object__find_map_by_name(object, rf_map_names[i]);
-
-		err = map ? bpf_map__reuse_fd(map, fence->map_fd[i]) : -ENOENT;
-	}
-	return err;
-}
-
-static int try_load(struct loaded *loaded, const struct rf_fence *reuse, uint32_t sources,
-		    bool frags)
-{
-	struct ringfence_bpf *object = ringfence_bpf__open();
-	int err;
-
-	if (!object)
-		return -errno;
-	bpf_program__set_autoload(object->progs.ringfence_frags, frags);
-	if (reuse) {
-		err = reuse_maps(object->obj, reuse);
-	} else {
-		err = bpf_map__set_max_entries(object->maps.windows4, sources);
-		if (!err)
-			err = bpf_map__set_max_entries(object->maps.windows6, sources);
-	}
-	if (!err)
-		err = ringfence_bpf__load(object);
-	if (err) {
-		ringfence_bpf__destroy(object);
-		return err;
-	}
-	loaded->object = object;
-	loaded->fd[0] = bpf_program__fd(object->progs.ringfence);
-	loaded->fd[1] = frags ? bpf_program__fd(object->progs.ringfence_frags) : -1;
-	return 0;
-}
-
-static int read_tag(int fd, uint8_t tag[RF_PROGRAM_TAG_SIZE])
-{
-	struct bpf_prog_info info = {};
-	__u32 length = sizeof(info);
-
-	if (bpf_obj_get_info_by_fd(fd, &info, &length))
-		return -errno;
-	memcpy(tag, info.tag, RF_PROGRAM_TAG_SIZE);
-	return 0;
-}
-
-/* Loads the program with the maps of `reuse`, or with new ones for `sources` each. */
-static int load(struct loaded *loaded, const struct rf_fence *reuse, uint32_t sources,
-		struct rf_error *error)
-{
-	int err = try_load(loaded, reuse, sources, true);
-
-	if (err && err != -EPERM)
-		err = try_load(loaded, reuse, sources, false); /* frags came with Linux 5.18 */
-	for (int i = 0; i < 2 && !err; i++)
-		if (loaded->fd[i] >= 0)
-			err = read_tag(loaded->fd[i], loaded->tag[i]);
-	if (err == -EPERM)
-		return rf_error_failed(error, err, "cannot load the program: %s; run as root",
-				       strerror(-err));
-	if (err)
-		return rf_error_failed(
-			error, err,
-			"cannot load the program: %s; 'ringfence --verbose' shows why, Linux "
-			"5.15 or newer is needed",
-			strerror(-err));
-	return 0;
-}
-
-static int check_sources(uint32_t sources, struct rf_error *error)
-{
-	int cpus = libbpf_num_possible_cpus();
-	uint32_t min = (cpus > 0 ? cpus : 1) * SOURCES_PER_CPU_MIN;
-
-	if (sources < min)
-		return rf_error_usage(
-			error,
-			"'sources %u': too few for %d CPUs, which keep some free each; take "
-			"%u or more",
-			sources, cpus, min);
-	return 0;
-}
-
-/* ---- a fence's pinned programs and maps ---- */
-
-static int pin_programs(const char *fence, const struct loaded *loaded, struct rf_error *error)
-{
-	static const char *const names[] = {"xdp", "frags"};
-
-	for (int i = 0; i < 2; i++) {
-		struct pin_path path = pin_path(fence, "", names[i]);
-		struct pin_path fresh = pin_path(fence, "new_", names[i]);
-
-		if (loaded->fd[i] < 0)
-			continue;
-		unlink(fresh.text); /* of a command that was killed */
-		if (bpf_obj_pin(loaded->fd[i], fresh.text) || rename(fresh.text, path.text))
-			return rf_error_failed(error, -errno, "%s: cannot pin the program: %s",
-					       path.text, strerror(errno));
-	}
-	return 0;
-}
-
-static int pin_maps(const char *fence, const struct loaded *loaded, struct rf_error *error)
-{
-	for (int i = 0; i < RF_MAP_COUNT; i++) {
-		struct pin_path path = pin_path(fence, "", rf_map_names[i]);
-		struct bpf_map *map =
-			bpf_object__find_map_by_name(loaded->object->obj, rf_map_names[i]);
-
-		if (!map || bpf_obj_pin(bpf_map__fd(map), path.text))
-			return rf_error_failed(error, -errno, "%s: cannot pin the map: %s",
-					       path.text, strerror(errno));
-	}
-	return 0;
-}
-
 /* Makes a fence of that name, with its pins, and without any interface yet. */
-static int create_fence(const char *name, uint32_t sources, struct loaded *loaded,
+static int create_fence(const char *name, uint32_t sources, struct rf_loaded *loaded,
 			struct rf_error *error)
 {
-	int err = check_sources(sources, error);
+	int err = rf_load_new(loaded, name, sources, error);
 
-	if (!err)
-		err = load(loaded, NULL, sources, error);
 	if (err)
 		return err;
-	err = make_pin_directory(name, error);
-	if (!err) {
-		struct rf_config config = {.next_limit_id = 1};
-		__u32 key = 0;
-
-		snprintf(config.name, sizeof(config.name), "%s", name);
-		if (bpf_map__update_elem(loaded->object->maps.config, &key, sizeof(key), &config,
-					 sizeof(config), BPF_ANY))
-			err = rf_error_failed(error, -errno, "cannot name the fence: %s",
-					      strerror(errno));
-	}
+	err = rf_pins_make_directory(name, error);
 	if (!err)
-		err = pin_maps(name, loaded, error);
+		err = rf_pins_put_maps(name, loaded, error);
 	if (!err)
-		err = pin_programs(name, loaded, error);
+		err = rf_pins_put_programs(name, loaded, error);
 	if (err)
-		remove_pins(name);
+		rf_pins_remove(name);
 	return err;
 }
 
@@ -366,23 +87,23 @@ static int fail_attach(const struct rf_interface *interface, enum rf_mode mode, 
  * Attaches one of the two entries: the plain one where a frame fits one page, the other one for a
  * jumbo MTU; where the driver refuses the first choice, the second. Returns the link.
  */
-static int create_link(const struct loaded *loaded, const struct rf_interface *interface,
+static int create_link(const struct rf_loaded *loaded, const struct rf_interface *interface,
 		       enum rf_mode mode, bool *frags, struct rf_error *error)
 {
 	LIBBPF_OPTS(bpf_link_create_opts, options,
 		    .flags = mode == RF_GENERIC ? XDP_FLAGS_SKB_MODE : XDP_FLAGS_DRV_MODE);
 	int mtu = read_mtu(interface->name);
-	int first = mode == RF_NATIVE && mtu > PLAIN_MTU_MAX ? 1 : 0;
+	enum rf_entry first = mode == RF_NATIVE && mtu > PLAIN_MTU_MAX ? RF_FRAGS : RF_PLAIN;
 	int first_err = 0;
 
-	for (int i = 0; i < 2; i++) {
-		int entry = i ? !first : first;
+	for (int i = 0; i < RF_ENTRY_COUNT; i++) {
+		enum rf_entry entry = i ? RF_ENTRY_COUNT - 1 - first : first;
 		int fd = loaded->fd[entry];
 
 		if (fd < 0)
 			continue;
 		fd = bpf_link_create(fd, interface->index, BPF_XDP, &options);
-		*frags = entry == 1;
+		*frags = entry == RF_FRAGS;
 		if (fd >= 0)
 			return fd;
 		if (!first_err)
@@ -393,11 +114,11 @@ static int create_link(const struct loaded *loaded, const struct rf_interface *i
 	return fail_attach(interface, mode, first_err, mtu, error);
 }
 
-static int attach_interface(const char *fence, const struct loaded *loaded,
+static int attach_interface(const char *fence, const struct rf_loaded *loaded,
 			    const struct rf_interface *interface, enum rf_mode mode,
 			    struct rf_attached *attached, struct rf_error *error)
 {
-	struct pin_path path = pin_path(fence, "link_", interface->name);
+	struct rf_pin_path path = rf_pin_path_link(fence, interface->name);
 	int fd = create_link(loaded, interface, mode, &attached->frags, error);
 	int err = 0;
 
@@ -414,20 +135,12 @@ static int attach_interface(const char *fence, const struct loaded *loaded,
 
 /* ---- upgrading ---- */
 
-static bool is_entry(const uint8_t tag[RF_PROGRAM_TAG_SIZE], const struct loaded *loaded)
-{
-	for (int i = 0; i < 2; i++)
-		if (loaded->fd[i] >= 0 && memcmp(tag, loaded->tag[i], RF_PROGRAM_TAG_SIZE) == 0)
-			return true;
-	return false;
-}
-
 /* Swaps the program of one interface for the same entry of the new build, atomically. */
 static int swap_program(const char *fence, const struct rf_interface *interface,
-			const struct rf_program *old, const struct loaded *loaded,
+			const struct rf_program *old, const struct rf_loaded *loaded,
 			struct rf_error *error)
 {
-	int fd = loaded->fd[strcmp(old->name, "ringfence_frags") == 0];
+	int fd = loaded->fd[strcmp(old->name, "ringfence_frags") ? RF_PLAIN : RF_FRAGS];
 	int err;
 
 	if (fd < 0)
@@ -437,7 +150,7 @@ static int swap_program(const char *fence, const struct rf_interface *interface,
 	if (interface->by_link) {
 		LIBBPF_OPTS(bpf_link_update_opts, options, .flags = BPF_F_REPLACE,
 			    .old_prog_fd = old->fd);
-		int link = open_link(fence, interface);
+		int link = rf_pins_open_link(fence, interface);
 
 		err = link < 0 ? link : 0;
 		if (!err && bpf_link_update(link, fd, &options))
@@ -458,7 +171,7 @@ static int swap_program(const char *fence, const struct rf_interface *interface,
 }
 
 /* Swaps the program wherever it is not that of this build. Returns how many were. */
-static int upgrade_interfaces(const struct rf_fence *fence, const struct loaded *loaded,
+static int upgrade_interfaces(const struct rf_fence *fence, const struct rf_loaded *loaded,
 			      struct rf_error *error)
 {
 	int swapped = 0, err = 0;
@@ -467,7 +180,7 @@ static int upgrade_interfaces(const struct rf_fence *fence, const struct loaded 
 		struct rf_program program;
 
 		err = rf_program_open(&program, fence->interface[i].program_id, error);
-		if (!err && !is_entry(program.tag, loaded)) {
+		if (!err && !rf_loaded_has(loaded, program.tag)) {
 			err = swap_program(fence->name, &fence->interface[i], &program, loaded,
 					   error);
 			swapped++;
@@ -511,7 +224,7 @@ static int open_pinned(const char *name, struct rf_fence *fence, struct rf_error
 	struct bpf_prog_info info = {};
 	__u32 length = sizeof(info);
 	struct rf_program program = RF_PROGRAM_NONE;
-	int fd = bpf_obj_get(pin_path(name, "", "xdp").text);
+	int fd = bpf_obj_get(rf_pin_path(name, "xdp").text);
 	int err;
 
 	if (fd < 0)
@@ -559,15 +272,15 @@ static int open_attached(const struct rf_interface *interface, struct rf_fence *
 	return err ? err : rf_fence_open(fence, interface->name, error);
 }
 
-static int upgrade_fence(const struct rf_fence *fence, struct loaded *loaded,
+static int upgrade_fence(const struct rf_fence *fence, struct rf_loaded *loaded,
 			 struct rf_error *error)
 {
 	int swapped = upgrade_interfaces(fence, loaded, error);
 	int err = swapped < 0 ? swapped : 0;
 
-	if (!err && access(pin_path(fence->name, "", "xdp").text, F_OK) == 0 &&
-	    (swapped || !is_entry(fence->program_tag, loaded)))
-		err = pin_programs(fence->name, loaded, error);
+	if (!err && access(rf_pin_path(fence->name, "xdp").text, F_OK) == 0 &&
+	    (swapped || !rf_loaded_has(loaded, fence->program_tag)))
+		err = rf_pins_put_programs(fence->name, loaded, error);
 	return err ? err : swapped;
 }
 
@@ -576,16 +289,16 @@ static int renew_interface(const struct rf_interface *interface, const struct rf
 			   const struct rf_fence *fence, struct rf_attached *attached,
 			   struct rf_error *error)
 {
-	struct loaded loaded = {.fd = {-1, -1}};
+	struct rf_loaded loaded = RF_LOADED_NONE;
 	int err = check_occupied(interface, attach, fence, error);
 	int swapped;
 
 	if (!err)
-		err = load(&loaded, fence, 0, error);
+		err = rf_load(&loaded, fence, error);
 	if (err)
 		return err;
 	swapped = upgrade_fence(fence, &loaded, error);
-	ringfence_bpf__destroy(loaded.object);
+	rf_unload(&loaded);
 	if (swapped < 0)
 		return swapped;
 	attached->outcome = swapped ? RF_UPGRADED : RF_UNCHANGED;
@@ -598,19 +311,20 @@ static int join_fence(const char *name, const struct rf_interface *interface,
 		      const struct rf_attach *attach, struct rf_attached *attached,
 		      struct rf_error *error)
 {
-	struct loaded loaded = {.fd = {-1, -1}};
+	struct rf_loaded loaded = RF_LOADED_NONE;
+	struct rf_pin_path link = rf_pin_path_link(name, interface->name);
 	struct rf_fence fence = RF_FENCE_NONE;
 	int err = open_pinned(name, &fence, error);
 	bool made = err == -ENOENT;
 
-	if (is_live_link(pin_path(name, "link_", interface->name).text)) {
+	if (rf_pins_is_live_link(&link)) {
 		err = rf_error_failed(
 			error, -EBUSY,
 			"%s: fence '%s' holds an interface of that name in another network "
 			"namespace; use another: 'ringfence attach %s fence NAME'",
 			interface->name, name, interface->name);
 	} else if (made) {
-		remove_pins(name); /* of a command that was killed halfway */
+		rf_pins_remove(name); /* of a command that was killed halfway */
 		err = create_fence(name, attach->sources ? attach->sources : RF_SOURCES_DEFAULT,
 				   &loaded, error);
 	} else if (!err && attach->sources && attach->sources != fence.sources) {
@@ -619,7 +333,7 @@ static int join_fence(const char *name, const struct rf_interface *interface,
 			"fence '%s': it has room for %u sources, not %u; leave 'sources' out", name,
 			fence.sources, attach->sources);
 	} else if (!err) {
-		err = load(&loaded, &fence, 0, error);
+		err = rf_load(&loaded, &fence, error);
 		if (!err)
 			err = upgrade_fence(&fence, &loaded, error);
 		err = err > 0 ? 0 : err;
@@ -627,11 +341,10 @@ static int join_fence(const char *name, const struct rf_interface *interface,
 	if (!err) {
 		err = attach_interface(name, &loaded, interface, attach->mode, attached, error);
 		if (err && made)
-			remove_pins(name);
+			rf_pins_remove(name);
 	}
 	snprintf(attached->fence, sizeof(attached->fence), "%s", name);
-	if (loaded.object)
-		ringfence_bpf__destroy(loaded.object);
+	rf_unload(&loaded);
 	rf_fence_close(&fence);
 	return err;
 }
@@ -662,7 +375,7 @@ static int attach_one(const char *name, const struct rf_attach *attach,
 static int detach_link(const struct rf_fence *fence, const struct rf_interface *interface,
 		       struct rf_error *error)
 {
-	int fd = open_link(fence->name, interface);
+	int fd = rf_pins_open_link(fence->name, interface);
 	int err;
 
 	if (fd < 0)
@@ -676,7 +389,7 @@ static int detach_link(const struct rf_fence *fence, const struct rf_interface *
 	if (err)
 		return rf_error_failed(error, err, "%s: cannot detach: %s", interface->name,
 				       strerror(-err));
-	unlink(pin_path(fence->name, "link_", interface->name).text);
+	unlink(rf_pin_path_link(fence->name, interface->name).text);
 	return 0;
 }
 
@@ -708,8 +421,9 @@ static int detach_one(const char *dev, struct rf_error *error)
 	if (!err)
 		err = interface->by_link ? detach_link(&fence, interface, error)
 					 : detach_netlink(interface, error);
-	if (!err && fence.interfaces == 1 && owns_pins(&fence) && !has_live_link(fence.name))
-		remove_pins(fence.name);
+	if (!err && fence.interfaces == 1 && rf_pins_belong_to(&fence) &&
+	    !rf_pins_have_live_link(fence.name))
+		rf_pins_remove(fence.name);
 	rf_fence_close(&fence);
 	return err;
 }

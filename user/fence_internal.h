@@ -3,6 +3,7 @@
 #ifndef RINGFENCE_FENCE_INTERNAL_H
 #define RINGFENCE_FENCE_INTERNAL_H
 
+#include <limits.h>
 #include <linux/bpf.h>
 
 #include "fence.h"
@@ -36,5 +37,64 @@ int rf_interfaces_of(uint32_t map_id, struct rf_interface *interface, struct rf_
 
 /* Makes a fence of an open program's maps, which it takes over. */
 int rf_fence_adopt(struct rf_fence *fence, struct rf_program *program, struct rf_error *error);
+
+/* ---- loading this build's program (fence_load.c) ---- */
+
+enum rf_entry {
+	RF_PLAIN, /* frames in one buffer */
+	RF_FRAGS, /* frames in several, for a jumbo MTU; Linux 5.18 */
+	RF_ENTRY_COUNT,
+};
+
+struct ringfence_bpf;
+
+struct rf_loaded {
+	struct ringfence_bpf *object;
+	int fd[RF_ENTRY_COUNT]; /* -1 where the kernel lacks it */
+	uint8_t tag[RF_ENTRY_COUNT][RF_PROGRAM_TAG_SIZE];
+	int map_fd[RF_MAP_COUNT];
+};
+
+#define RF_LOADED_NONE ((struct rf_loaded){.fd = {-1, -1}})
+
+/*
+ * Loads this build with the maps of `reuse`, or with new ones with room for `sources` each; a new
+ * fence is called `name`. Unload it in any case: what is pinned or attached stays.
+ */
+int rf_load(struct rf_loaded *loaded, const struct rf_fence *reuse, struct rf_error *error);
+int rf_load_new(struct rf_loaded *loaded, const char *name, uint32_t sources,
+		struct rf_error *error);
+void rf_unload(struct rf_loaded *loaded);
+
+/* Is a program with that tag one of this build's? */
+bool rf_loaded_has(const struct rf_loaded *loaded, const uint8_t tag[RF_PROGRAM_TAG_SIZE]);
+
+/* ---- pins (fence_pins.c) ---- */
+
+/*
+ * A fence attached by `ringfence attach` is pinned in a directory of its own: `xdp` and, where the
+ * kernel has it, `frags` (the programs), the maps by their names, `link_IF` for each interface.
+ */
+struct rf_pin_path {
+	char text[PATH_MAX];
+};
+
+struct rf_pin_path rf_pin_path(const char *fence, const char *entry);
+struct rf_pin_path rf_pin_path_link(const char *fence, const char *interface);
+
+int rf_pins_make_directory(const char *fence, struct rf_error *error);
+int rf_pins_put_maps(const char *fence, const struct rf_loaded *loaded, struct rf_error *error);
+/* Replaces what is pinned there, each atomically. */
+int rf_pins_put_programs(const char *fence, const struct rf_loaded *loaded, struct rf_error *error);
+/* Removes a fence's pins, all of them; what is attached by other means stays attached. */
+void rf_pins_remove(const char *fence);
+
+/* Is a link pinned there whose device still exists, in whatever network namespace? */
+bool rf_pins_is_live_link(const struct rf_pin_path *path);
+bool rf_pins_have_live_link(const char *fence);
+/* Are the pins of that name this fence's, and not those of a namesake elsewhere? */
+bool rf_pins_belong_to(const struct rf_fence *fence);
+/* The pinned link of an interface as a file descriptor, if it is the one in force there. */
+int rf_pins_open_link(const char *fence, const struct rf_interface *interface);
 
 #endif /* RINGFENCE_FENCE_INTERNAL_H */

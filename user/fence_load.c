@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Loading the program that is built into this command line. */
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "fence_internal.h"
+
+#include "build/ringfence.skel.h" /* last: it wants the types of abi.h */
+
+#define SOURCES_PER_CPU_MIN (4 * 128) /* each CPU parks 128 free windows; fewer evict early */
+
+static int reuse_maps(struct bpf_object *object, const struct rf_fence *fence)
+{
+	int err = 0;
+
+	for (int i = 0; i < RF_MAP_COUNT && !err; i++) {
+		struct bpf_map *map = bpf_object__find_map_by_name(object, rf_map_names[i]);
+
+		err = map ? bpf_map__reuse_fd(map, fence->map_fd[i]) : -ENOENT;
+	}
+	return err;
+}
+
+static int try_load(struct rf_loaded *loaded, const struct rf_fence *reuse, uint32_t sources,
+		    bool frags)
+{
+	struct ringfence_bpf *object = ringfence_bpf__open();
+	int err;
+
+	if (!object)
+		return -errno;
+	bpf_program__set_autoload(object->progs.ringfence_frags, frags);
+	if (reuse) {
+		err = reuse_maps(object->obj, reuse);
+	} else {
+		err = bpf_map__set_max_entries(object->maps.windows4, sources);
+		if (!err)
+			err = bpf_map__set_max_entries(object->maps.windows6, sources);
+	}
+	if (!err)
+		err = ringfence_bpf__load(object);
+	if (err) {
+		ringfence_bpf__destroy(object);
+		return err;
+	}
+	loaded->object = object;
+	loaded->fd[RF_PLAIN] = bpf_program__fd(object->progs.ringfence);
+	loaded->fd[RF_FRAGS] = frags ? bpf_program__fd(object->progs.ringfence_frags) : -1;
+	for (int i = 0; i < RF_MAP_COUNT; i++)
+		loaded->map_fd[i] = bpf_object__find_map_fd_by_name(object->obj, rf_map_names[i]);
+	return 0;
+}
+
+static int read_tag(int fd, uint8_t tag[RF_PROGRAM_TAG_SIZE])
+{
+	struct bpf_prog_info info = {};
+	__u32 length = sizeof(info);
+
+	if (bpf_obj_get_info_by_fd(fd, &info, &length))
+		return -errno;
+	memcpy(tag, info.tag, RF_PROGRAM_TAG_SIZE);
+	return 0;
+}
+
+static int load(struct rf_loaded *loaded, const struct rf_fence *reuse, uint32_t sources,
+		struct rf_error *error)
+{
+	int err = try_load(loaded, reuse, sources, true);
+
+	if (err && err != -EPERM)
+		err = try_load(loaded, reuse, sources, false); /* frags came with Linux 5.18 */
+	for (int i = 0; i < RF_ENTRY_COUNT && !err; i++)
+		if (loaded->fd[i] >= 0)
+			err = read_tag(loaded->fd[i], loaded->tag[i]);
+	if (err == -EPERM)
+		return rf_error_failed(error, err, "cannot load the program: %s; run as root",
+				       strerror(-err));
+	if (err)
+		return rf_error_failed(
+			error, err,
+			"cannot load the program: %s; Linux 5.15 or newer is needed, "
+			"and '--verbose' shows what libbpf says",
+			strerror(-err));
+	return 0;
+}
+
+int rf_load(struct rf_loaded *loaded, const struct rf_fence *reuse, struct rf_error *error)
+{
+	return load(loaded, reuse, 0, error);
+}
+
+static int check_sources(uint32_t sources, struct rf_error *error)
+{
+	int cpus = libbpf_num_possible_cpus();
+	uint32_t min = (cpus > 0 ? cpus : 1) * SOURCES_PER_CPU_MIN;
+
+	if (sources < min)
+		return rf_error_usage(
+			error,
+			"'sources %u': too few for %d CPUs, which keep some free each; take "
+			"%u or more",
+			sources, cpus, min);
+	return 0;
+}
+
+int rf_load_new(struct rf_loaded *loaded, const char *name, uint32_t sources,
+		struct rf_error *error)
+{
+	struct rf_config config = {.next_limit_id = 1};
+	__u32 key = 0;
+	int err = check_sources(sources, error);
+
+	if (!err)
+		err = load(loaded, NULL, sources, error);
+	if (err)
+		return err;
+	snprintf(config.name, sizeof(config.name), "%s", name);
+	if (bpf_map_update_elem(loaded->map_fd[RF_MAP_CONFIG], &key, &config, BPF_ANY))
+		return rf_error_failed(error, -errno, "cannot name the fence: %s", strerror(errno));
+	return 0;
+}
+
+void rf_unload(struct rf_loaded *loaded)
+{
+	ringfence_bpf__destroy(loaded->object);
+	*loaded = RF_LOADED_NONE;
+}
+
+bool rf_loaded_has(const struct rf_loaded *loaded, const uint8_t tag[RF_PROGRAM_TAG_SIZE])
+{
+	for (int i = 0; i < RF_ENTRY_COUNT; i++)
+		if (loaded->fd[i] >= 0 && memcmp(tag, loaded->tag[i], RF_PROGRAM_TAG_SIZE) == 0)
+			return true;
+	return false;
+}
