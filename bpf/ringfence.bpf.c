@@ -142,6 +142,8 @@ static __always_inline enum rf_reason charge(const struct rf_packet *packet,
 		return RF_MAP_ERROR;
 	/* Read once: this packet keeps to the bank that is active now, whatever is switched. */
 	bank = &rules->bank[rf_load(&rules->active) & 1];
+	if (!bank->match_any)
+		return RF_NO_LIMIT;
 	for (; slot < RF_LIMITS_MAX; slot++)
 		if (bank->match_any >> slot & 1)
 			break;
