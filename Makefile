@@ -75,11 +75,11 @@ check-user: $(UNIT_TESTS) ## run the tests that need no privilege
 
 build/tests/unit/%: tests/unit/%.c user/grammar.c user/rules.c user/error.c
 	@mkdir -p $(@D)
-	$(CC) $(CPPFLAGS) $(ALL_CFLAGS) $(SANITIZE) $^ -o $@ -lcmocka
+	$(CC) $(CPPFLAGS) $(ALL_CFLAGS) $(SANITIZE) $(filter %.c,$^) -o $@ -lcmocka
 
 build/tests/prog/%: tests/prog/%.c $(LIBRARY)
 	@mkdir -p $(@D)
-	$(CC) $(CPPFLAGS) $(ALL_CFLAGS) $^ -o $@ $(LIBS) -lcmocka -lpthread
+	$(CC) $(CPPFLAGS) $(ALL_CFLAGS) $(filter %.c %.o,$^) -o $@ $(LIBS) -lcmocka -lpthread
 
 build/tests/traffic: tests/e2e/traffic.c
 	@mkdir -p $(@D)

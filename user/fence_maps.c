@@ -18,9 +18,9 @@ static int fail_map(struct rf_error *error, enum rf_map map, int negative_errno)
 static int sum_cpus(const struct rf_fence *fence, enum rf_map map, uint32_t key, size_t size,
 		    void *result, struct rf_error *error)
 {
-	size_t words = size / sizeof(uint64_t);
+	size_t words = size / sizeof(__u64);
 	int cpus = libbpf_num_possible_cpus();
-	uint64_t *sum = result, *values;
+	__u64 *sum = result, *values;
 
 	if (cpus < 0)
 		return rf_error_failed(error, cpus, "cannot count the CPUs: %s", strerror(-cpus));

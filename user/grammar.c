@@ -292,6 +292,7 @@ int rf_parse_limit(struct rf_words *words, struct rf_limit *limit, struct rf_err
 {
 	struct rf_limit parsed = {.cells = RF_CELLS, .per4 = 32, .per6 = 64};
 	const char *name = rf_words_next(words);
+	uint64_t count, window_ns;
 	const char *rate;
 	int err;
 
@@ -307,12 +308,15 @@ int rf_parse_limit(struct rf_words *words, struct rf_limit *limit, struct rf_err
 	rate = rf_words_next(words);
 	if (!rate)
 		return rf_error_usage(error, "'rate': a rate is missing behind it, like 20k/1s");
-	err = rf_parse_rate(rate, (uint64_t *)&parsed.rate, (uint64_t *)&parsed.window_ns, error);
+	err = rf_parse_rate(rate, &count, &window_ns, error);
 	while (!err && rf_words_peek(words))
 		err = parse_limit_option(words, &parsed, error);
-	if (!err)
-		*limit = parsed;
-	return err;
+	if (err)
+		return err;
+	parsed.rate = count;
+	parsed.window_ns = window_ns;
+	*limit = parsed;
+	return 0;
 }
 
 /* ---- attach ---- */

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* A loaded program with an injected clock, for tests that run it by BPF_PROG_TEST_RUN. */
+#ifndef RINGFENCE_TESTS_PROGRAM_H
+#define RINGFENCE_TESTS_PROGRAM_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+/* cmocka.h wants the four above before it. */
+#include <cmocka.h>
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "ringfence/abi.h"
+#include "rules.h"
+
+#include "build/ringfence.skel.h"
+
+#define NS_PER_S 1000000000ULL
+#define NS_PER_MS 1000000ULL
+#define TICK_NS 4000000U /* HZ 250 */
+#define SOURCES 4096
+
+struct program {
+	struct ringfence_bpf *object;
+	struct rf_config *config; /* shared with the program, as the command line has it */
+	size_t config_size;
+	uint32_t next_id;
+};
+
+/* Opens without loading, so that a test may change a map first. */
+static inline void program_open(struct program *program)
+{
+	*program = (struct program){.object = ringfence_bpf__open(), .next_id = 1};
+	assert_non_null(program->object);
+	program->object->rodata->rf_rodata.injected_clock = 1;
+	assert_int_equal(bpf_map__set_max_entries(program->object->maps.windows4, SOURCES), 0);
+	assert_int_equal(bpf_map__set_max_entries(program->object->maps.windows6, SOURCES), 0);
+}
+
+static inline void program_load(struct program *program)
+{
+	size_t page = sysconf(_SC_PAGESIZE);
+
+	assert_int_equal(ringfence_bpf__load(program->object), 0);
+	program->config_size = (sizeof(*program->config) + page - 1) / page * page;
+	program->config = mmap(NULL, program->config_size, PROT_READ | PROT_WRITE, MAP_SHARED,
+			       bpf_map__fd(program->object->maps.config), 0);
+	assert_true(program->config != MAP_FAILED);
+	program->config->tick_ns = TICK_NS;
+}
+
+static inline void program_close(struct program *program)
+{
+	if (program->config)
+		munmap(program->config, program->config_size);
+	ringfence_bpf__destroy(program->object);
+}
+
+/* Puts one limit in force, as the command line would, but without waiting for other CPUs. */
+static inline void program_set_limit(struct program *program, const struct rf_limit *limit)
+{
+	uint64_t next = program->config->active + 1;
+	struct rf_bank rules = program->config->bank[program->config->active & 1];
+
+	rf_rules_put(&rules, 0, limit, TICK_NS, &program->next_id);
+	program->config->bank[next & 1] = rules;
+	__atomic_store_n(&program->config->active, next, __ATOMIC_RELEASE);
+}
+
+static inline struct rf_limit limit_of(uint64_t rate, uint64_t window_ns)
+{
+	return (struct rf_limit){.name = "all",
+				 .rate = rate,
+				 .window_ns = window_ns,
+				 .cells = RF_CELLS,
+				 .per4 = 32,
+				 .per6 = 64};
+}
+
+static inline const struct rf_policy *program_policy(const struct program *program)
+{
+	return &program->config->bank[program->config->active & 1].policy[0];
+}
+
+static inline void program_set_time(struct program *program, uint64_t now_ns)
+{
+	program->config->injected_ns = now_ns;
+}
+
+/* Runs one frame through an entry; returns the XDP verdict. */
+static inline unsigned int program_run(const struct bpf_program *entry, const void *frame,
+				       size_t length)
+{
+	LIBBPF_OPTS(bpf_test_run_opts, run, .data_in = frame, .data_size_in = length, .repeat = 1);
+
+	assert_int_equal(bpf_prog_test_run_opts(bpf_program__fd(entry), &run), 0);
+	return run.retval;
+}
+
+/* Adds up all CPUs' copies of a per-CPU value made of 64-bit counters. */
+static inline void program_sum(const struct bpf_map *map, uint32_t key, void *sum, size_t size)
+{
+	int cpus = libbpf_num_possible_cpus();
+	__u64 *values = calloc(cpus, size), *total = sum;
+
+	assert_non_null(values);
+	assert_int_equal(bpf_map_lookup_elem(bpf_map__fd(map), &key, values), 0);
+	memset(sum, 0, size);
+	for (size_t i = 0; i < cpus * size / sizeof(*values); i++)
+		total[i % (size / sizeof(*values))] += values[i];
+	free(values);
+}
+
+static inline struct rf_counters program_counters(const struct program *program)
+{
+	struct rf_counters counters;
+
+	program_sum(program->object->maps.counters, 0, &counters, sizeof(counters));
+	return counters;
+}
+
+static inline struct rf_limit_counters program_limit_counters(const struct program *program)
+{
+	struct rf_limit_counters counters;
+
+	program_sum(program->object->maps.limit_counters, 0, &counters, sizeof(counters));
+	return counters;
+}
+
+#endif /* RINGFENCE_TESTS_PROGRAM_H */

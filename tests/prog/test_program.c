@@ -1,0 +1,491 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The loaded program under BPF_PROG_TEST_RUN, with an injected clock: verdict, reason, counters
+ * and the contents of windows. Each test loads a program of its own.
+ */
+#include "program.h"
+
+#include <arpa/inet.h>
+#include <linux/bpf.h>
+#include <linux/if_ether.h>
+#include <linux/ip.h>
+#include <linux/ipv6.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdio.h>
+
+#include "ringfence/limiter.h"
+
+#define START_NS (1000 * NS_PER_S)
+
+struct frame4 {
+	struct ethhdr eth;
+	struct iphdr ip;
+	unsigned char payload[30];
+} __attribute__((packed));
+
+struct frame6 {
+	struct ethhdr eth;
+	struct ipv6hdr ip;
+	unsigned char payload[30];
+} __attribute__((packed));
+
+static struct frame4 frame_from4(const char *source)
+{
+	struct frame4 frame = {.eth.h_proto = htons(ETH_P_IP),
+			       .ip = {.version = 4, .ihl = 5, .protocol = 17, .ttl = 64}};
+
+	frame.ip.tot_len = htons(sizeof(frame) - sizeof(frame.eth));
+	frame.ip.saddr = inet_addr(source);
+	return frame;
+}
+
+static struct frame6 frame_from6(const char *source)
+{
+	struct frame6 frame = {.eth.h_proto = htons(ETH_P_IPV6),
+			       .ip = {.version = 6, .nexthdr = 17, .hop_limit = 64}};
+
+	assert_int_equal(inet_pton(AF_INET6, source, &frame.ip.saddr), 1);
+	return frame;
+}
+
+static unsigned int send4(const struct program *program, const char *source)
+{
+	struct frame4 frame = frame_from4(source);
+
+	return program_run(program->object->progs.ringfence, &frame, sizeof(frame));
+}
+
+static unsigned int send6(const struct program *program, const char *source)
+{
+	struct frame6 frame = frame_from6(source);
+
+	return program_run(program->object->progs.ringfence, &frame, sizeof(frame));
+}
+
+/* Of `count` packets from an IPv4 source, how many passed. */
+static int burst4(const struct program *program, const char *source, int count)
+{
+	int passed = 0;
+
+	for (int i = 0; i < count; i++)
+		passed += send4(program, source) == XDP_PASS;
+	return passed;
+}
+
+static int find4(const struct program *program, const char *source, struct rf_source *state)
+{
+	struct rf_key4 key = {inet_addr(source), program_policy(program)->id};
+
+	return bpf_map_lookup_elem(bpf_map__fd(program->object->maps.windows4), &key, state);
+}
+
+static int setup(void **state)
+{
+	struct program *program = calloc(1, sizeof(*program));
+
+	assert_non_null(program);
+	program_open(program);
+	program_load(program);
+	program_set_time(program, START_NS);
+	*state = program;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	program_close(*state);
+	free(*state);
+	return 0;
+}
+
+/* ---- without a limit ---- */
+
+static void without_a_limit_all_passes_and_is_counted(void **state)
+{
+	const struct program *program = *state;
+	struct rf_counters counters;
+
+	assert_int_equal(burst4(program, "192.0.2.1", 100), 100);
+	counters = program_counters(program);
+	assert_int_equal(counters.reason[RF_NO_LIMIT].packets, 100);
+	assert_int_equal(counters.reason[RF_NO_LIMIT].bytes, 100 * sizeof(struct frame4));
+}
+
+static void the_compiled_in_defaults_are_those_of_production(void **state)
+{
+	struct ringfence_bpf *fresh = ringfence_bpf__open();
+	const struct rf_rodata *first = (const struct rf_rodata *)fresh->rodata;
+
+	(void)state;
+	/* At offset 0, where the command line looks; `ip` cannot set any of it. */
+	assert_int_equal(first->magic, RF_ABI_MAGIC);
+	assert_int_equal(first->abi, RF_ABI_VERSION);
+	assert_int_equal(first->injected_clock, 0);
+	assert_int_equal(bpf_map__max_entries(fresh->maps.windows4), RF_SOURCES_DEFAULT);
+	assert_int_equal(bpf_map__max_entries(fresh->maps.windows6), RF_SOURCES_DEFAULT);
+	ringfence_bpf__destroy(fresh);
+}
+
+/* ---- the limit ---- */
+
+static void exactly_the_limit_passes_and_the_rest_is_dropped(void **state)
+{
+	struct program *program = *state;
+	const struct rf_limit limit = limit_of(5, NS_PER_S);
+	struct rf_limit_counters sums;
+	struct rf_counters counters;
+
+	program_set_limit(program, &limit);
+	assert_int_equal(burst4(program, "192.0.2.1", 20), 5);
+	assert_int_equal(burst4(program, "192.0.2.2", 3), 3);
+	counters = program_counters(program);
+	assert_int_equal(counters.reason[RF_UNDER_LIMIT].packets, 8);
+	assert_int_equal(counters.reason[RF_OVER_LIMIT].packets, 15);
+	assert_int_equal(counters.reason[RF_OVER_LIMIT].bytes, 15 * sizeof(struct frame4));
+	sums = program_limit_counters(program);
+	assert_int_equal(sums.passed.packets, 8);
+	assert_int_equal(sums.passed.bytes, 8 * sizeof(struct frame4));
+	assert_int_equal(sums.dropped.packets, 15);
+	assert_int_equal(sums.would_drop.packets, 0);
+}
+
+static void a_window_holds_head_cells_and_counters(void **state)
+{
+	struct program *program = *state;
+	const struct rf_limit limit = limit_of(5, NS_PER_S);
+	const struct rf_policy *policy;
+	struct rf_source source;
+	uint64_t cell_ns;
+	uint32_t epoch;
+
+	program_set_limit(program, &limit);
+	policy = program_policy(program);
+	assert_int_equal(policy->clock, RF_JIFFIES);
+	cell_ns = policy->cell * TICK_NS;
+	epoch = START_NS / TICK_NS / policy->cell;
+	assert_int_equal(burst4(program, "192.0.2.1", 3), 3);
+	program_set_time(program, START_NS + 2 * cell_ns);
+	assert_int_equal(burst4(program, "192.0.2.1", 4), 2);
+
+	assert_int_equal(find4(program, "192.0.2.1", &source), 0);
+	assert_int_equal(source.passed, 5);
+	assert_int_equal(source.dropped, 2);
+	assert_int_equal(source.window.head, rf_word(epoch + 2, 5));
+	assert_int_equal(source.window.cell[epoch % RF_CELLS], rf_word(epoch, 3));
+	for (int i = 0; i < RF_CELLS; i++)
+		if (i != (int)(epoch % RF_CELLS))
+			assert_int_equal(source.window.cell[i], 0);
+}
+
+static void a_full_window_reopens_after_its_oldest_cell_left(void **state)
+{
+	struct program *program = *state;
+	const struct rf_limit limit = limit_of(5, NS_PER_S);
+	uint64_t cell_ns, cell_start_ns;
+
+	program_set_limit(program, &limit);
+	cell_ns = program_policy(program)->cell * TICK_NS;
+	cell_start_ns = START_NS / cell_ns * cell_ns;
+	assert_int_equal(burst4(program, "192.0.2.1", 9), 5);
+	program_set_time(program, cell_start_ns + RF_CELLS * cell_ns - 1);
+	assert_int_equal(burst4(program, "192.0.2.1", 9), 0);
+	program_set_time(program, cell_start_ns + RF_CELLS * cell_ns);
+	assert_int_equal(burst4(program, "192.0.2.1", 9), 5);
+}
+
+static void minute_edge_sliding(void **state)
+{
+	struct program *program = *state;
+	const struct rf_limit limit = limit_of(10, 60 * NS_PER_S);
+	uint64_t minute_ns = START_NS / (60 * NS_PER_S) * 60 * NS_PER_S;
+
+	program_set_limit(program, &limit);
+	program_set_time(program, minute_ns + 59 * NS_PER_S);
+	assert_int_equal(burst4(program, "192.0.2.1", 10), 10);
+	program_set_time(program, minute_ns + 61 * NS_PER_S);
+	assert_int_equal(burst4(program, "192.0.2.1", 10), 0);
+}
+
+static void an_even_sender_below_the_limit_loses_nothing(void **state)
+{
+	struct program *program = *state;
+	const struct rf_limit limit = limit_of(1600, NS_PER_S);
+	const struct rf_policy *policy;
+	double step_ns;
+
+	program_set_limit(program, &limit);
+	policy = program_policy(program);
+	/* L·W/(N·cell) packets a second, and a little less. */
+	step_ns = (double)RF_CELLS * policy->cell * TICK_NS / limit.rate * 1.001;
+	for (int i = 0; i < 5000; i++) {
+		program_set_time(program, START_NS + (uint64_t)(i * step_ns));
+		assert_int_equal(send4(program, "192.0.2.1"), XDP_PASS);
+	}
+}
+
+static void a_short_window_is_timed_in_ns(void **state)
+{
+	struct program *program = *state;
+	const struct rf_limit limit = limit_of(5, 100 * NS_PER_MS);
+
+	program_set_limit(program, &limit);
+	assert_int_equal(program_policy(program)->clock, RF_KTIME);
+	assert_int_equal(burst4(program, "192.0.2.1", 9), 5);
+	program_set_time(program, START_NS + 100 * NS_PER_MS);
+	assert_int_equal(burst4(program, "192.0.2.1", 9), 0);
+	program_set_time(program, START_NS + RF_CELLS * program_policy(program)->cell);
+	assert_int_equal(burst4(program, "192.0.2.1", 9), 5);
+}
+
+static void a_clock_that_goes_back_opens_nothing(void **state)
+{
+	struct program *program = *state;
+	const struct rf_limit limit = limit_of(5, NS_PER_S);
+
+	program_set_limit(program, &limit);
+	assert_int_equal(burst4(program, "192.0.2.1", 9), 5);
+	program_set_time(program, START_NS - 10 * NS_PER_S);
+	assert_int_equal(burst4(program, "192.0.2.1", 9), 0);
+}
+
+static void two_addresses_of_one_ipv6_64_share_a_window(void **state)
+{
+	struct program *program = *state;
+	const struct rf_limit limit = limit_of(5, NS_PER_S);
+	struct rf_source source;
+	struct rf_key6 key = {};
+
+	program_set_limit(program, &limit);
+	for (int i = 0; i < 3; i++)
+		assert_int_equal(send6(program, "2001:db8:1:2::1"), XDP_PASS);
+	for (int i = 0; i < 4; i++)
+		assert_int_equal(send6(program, "2001:db8:1:2:ffff::9"),
+				 i < 2 ? XDP_PASS : XDP_DROP);
+	assert_int_equal(send6(program, "2001:db8:1:3::1"), XDP_PASS);
+
+	assert_int_equal(inet_pton(AF_INET6, "2001:db8:1:2::", key.source), 1);
+	key.limit_id = program_policy(program)->id;
+	assert_int_equal(
+		bpf_map_lookup_elem(bpf_map__fd(program->object->maps.windows6), &key, &source), 0);
+	assert_int_equal(source.passed, 5);
+	assert_int_equal(source.dropped, 2);
+}
+
+static void a_shadow_limit_counts_and_passes(void **state)
+{
+	struct program *program = *state;
+	struct rf_limit limit = limit_of(5, NS_PER_S);
+	struct rf_limit_counters sums;
+	struct rf_counters counters;
+	struct rf_source source;
+
+	limit.flags = RF_SHADOW;
+	program_set_limit(program, &limit);
+	assert_int_equal(burst4(program, "192.0.2.1", 20), 20);
+	counters = program_counters(program);
+	assert_int_equal(counters.reason[RF_UNDER_LIMIT].packets, 5);
+	assert_int_equal(counters.reason[RF_SHADOW_OVER].packets, 15);
+	sums = program_limit_counters(program);
+	assert_int_equal(sums.would_drop.packets, 15);
+	assert_int_equal(sums.would_drop.bytes, 15 * sizeof(struct frame4));
+	assert_int_equal(sums.dropped.packets, 0);
+	assert_int_equal(find4(program, "192.0.2.1", &source), 0);
+	assert_int_equal(source.dropped, 15);
+}
+
+static void a_lowered_limit_forgets_nothing_it_admitted(void **state)
+{
+	struct program *program = *state;
+	struct rf_limit limit = limit_of(100, NS_PER_S);
+	uint64_t cell_ns;
+
+	program_set_limit(program, &limit);
+	cell_ns = program_policy(program)->cell * TICK_NS;
+	assert_int_equal(burst4(program, "192.0.2.1", 90), 90);
+	limit.rate = 10;
+	program_set_limit(program, &limit);
+	/* Closes the cell of the 90, cell after cell, until they are out of the window. */
+	for (int i = 1; i < RF_CELLS; i++) {
+		program_set_time(program, START_NS + i * cell_ns);
+		assert_int_equal(burst4(program, "192.0.2.1", 3), 0);
+	}
+	program_set_time(program, START_NS + RF_CELLS * cell_ns);
+	assert_int_equal(burst4(program, "192.0.2.1", 20), 10);
+}
+
+/* ---- errors of maps ---- */
+
+static void a_full_map_passes_newcomers_and_counts_the_error(void **state)
+{
+	const struct rf_limit limit = limit_of(5, NS_PER_S);
+	struct rf_counters counters;
+	struct program program;
+
+	(void)state;
+	program_open(&program);
+	/* A plain hash does not evict, so that the error comes for certain. */
+	assert_int_equal(bpf_map__set_type(program.object->maps.windows4, BPF_MAP_TYPE_HASH), 0);
+	assert_int_equal(bpf_map__set_max_entries(program.object->maps.windows4, 1), 0);
+	program_load(&program);
+	program_set_time(&program, START_NS);
+	program_set_limit(&program, &limit);
+	assert_int_equal(burst4(&program, "192.0.2.1", 9), 5);
+	assert_int_equal(burst4(&program, "192.0.2.2", 9), 9);
+	counters = program_counters(&program);
+	assert_int_equal(counters.reason[RF_MAP_ERROR].packets, 9);
+	assert_int_equal(counters.map_error[RF_INSERT_FULL], 9);
+	assert_int_equal(counters.reason[RF_UNDER_LIMIT].packets, 5);
+	assert_int_equal(counters.reason[RF_OVER_LIMIT].packets, 4);
+	program_close(&program);
+}
+
+static void more_sources_than_windows_evicts_and_counts_every_packet(void **state)
+{
+	struct program *program = *state;
+	const struct rf_limit limit = limit_of(5, NS_PER_S);
+	struct rf_counters counters;
+	uint64_t sum = 0;
+
+	program_set_limit(program, &limit);
+	for (int i = 0; i < 3 * SOURCES; i++) {
+		struct frame4 frame = frame_from4("10.0.0.0");
+
+		frame.ip.saddr = htonl(0x0a000000 + i);
+		assert_int_equal(
+			program_run(program->object->progs.ringfence, &frame, sizeof(frame)),
+			XDP_PASS);
+	}
+	counters = program_counters(program);
+	for (int i = 0; i < RF_REASON_COUNT; i++)
+		sum += counters.reason[i].packets;
+	assert_int_equal(sum, 3 * SOURCES);
+	assert_int_equal(counters.reason[RF_UNDER_LIMIT].packets, 3 * SOURCES);
+}
+
+static unsigned long locked_bytes(const struct bpf_map *map)
+{
+	char path[64], line[128];
+	unsigned long bytes = 0;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", bpf_map__fd(map));
+	file = fopen(path, "r");
+	assert_non_null(file);
+	while (fgets(line, sizeof(line), file))
+		sscanf(line, "memlock: %lu", &bytes);
+	fclose(file);
+	return bytes;
+}
+
+static void a_window_takes_at_most_256_bytes_all_included(void **state)
+{
+	struct ringfence_bpf *fresh = ringfence_bpf__open_and_load();
+
+	(void)state;
+	assert_non_null(fresh);
+	assert_in_range(locked_bytes(fresh->maps.windows4), RF_SOURCES_DEFAULT * 152,
+			RF_SOURCES_DEFAULT * 256);
+	assert_in_range(locked_bytes(fresh->maps.windows6), RF_SOURCES_DEFAULT * 152,
+			RF_SOURCES_DEFAULT * 256);
+	ringfence_bpf__destroy(fresh);
+}
+
+/* ---- jumbo frames, and several CPUs ---- */
+
+static void a_jumbo_frame_is_charged_once_with_all_its_bytes(void **state)
+{
+	struct program *program = *state;
+	const struct rf_limit limit = limit_of(2, NS_PER_S);
+	static unsigned char frame[9014];
+	const struct frame4 head = frame_from4("192.0.2.1");
+	struct rf_counters counters;
+
+	memcpy(frame, &head, sizeof(head));
+	program_set_limit(program, &limit);
+	for (int i = 0; i < 3; i++)
+		assert_int_equal(
+			program_run(program->object->progs.ringfence_frags, frame, sizeof(frame)),
+			i < 2 ? XDP_PASS : XDP_DROP);
+	counters = program_counters(program);
+	assert_int_equal(counters.reason[RF_UNDER_LIMIT].packets, 2);
+	assert_int_equal(counters.reason[RF_UNDER_LIMIT].bytes, 2 * sizeof(frame));
+	assert_int_equal(counters.reason[RF_OVER_LIMIT].bytes, sizeof(frame));
+}
+
+#define RACE_PACKETS 200000
+#define RACE_LIMIT 50000
+
+struct racer {
+	const struct program *program;
+	int cpu;
+	int err;
+};
+
+static void *race(void *context)
+{
+	struct racer *racer = context;
+	struct frame4 frame = frame_from4("192.0.2.1");
+	LIBBPF_OPTS(bpf_test_run_opts, run, .data_in = &frame, .data_size_in = sizeof(frame),
+		    .repeat = RACE_PACKETS);
+	cpu_set_t cpus;
+
+	CPU_ZERO(&cpus);
+	CPU_SET(racer->cpu, &cpus);
+	racer->err = pthread_setaffinity_np(pthread_self(), sizeof(cpus), &cpus);
+	if (!racer->err)
+		racer->err = bpf_prog_test_run_opts(
+			bpf_program__fd(racer->program->object->progs.ringfence), &run);
+	return NULL;
+}
+
+static void two_cpus_on_one_source_share_exactly_one_limit(void **state)
+{
+	struct program *program = *state;
+	const struct rf_limit limit = limit_of(RACE_LIMIT, NS_PER_S);
+	struct racer racers[] = {{program, 0, 0}, {program, 1, 0}};
+	struct rf_counters counters;
+	struct rf_source source;
+	pthread_t threads[2];
+
+	program_set_limit(program, &limit);
+	for (int i = 0; i < 2; i++)
+		assert_int_equal(pthread_create(&threads[i], NULL, race, &racers[i]), 0);
+	for (int i = 0; i < 2; i++) {
+		pthread_join(threads[i], NULL);
+		assert_int_equal(racers[i].err, 0);
+	}
+	counters = program_counters(program);
+	assert_int_equal(counters.reason[RF_UNDER_LIMIT].packets, RACE_LIMIT);
+	assert_int_equal(counters.reason[RF_OVER_LIMIT].packets, 2 * RACE_PACKETS - RACE_LIMIT);
+	assert_int_equal(find4(program, "192.0.2.1", &source), 0);
+	assert_int_equal(source.passed, RACE_LIMIT);
+	assert_int_equal(source.dropped, 2 * RACE_PACKETS - RACE_LIMIT);
+}
+
+#define TEST(function) cmocka_unit_test_setup_teardown(function, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(without_a_limit_all_passes_and_is_counted),
+		TEST(the_compiled_in_defaults_are_those_of_production),
+		TEST(exactly_the_limit_passes_and_the_rest_is_dropped),
+		TEST(a_window_holds_head_cells_and_counters),
+		TEST(a_full_window_reopens_after_its_oldest_cell_left),
+		TEST(minute_edge_sliding),
+		TEST(an_even_sender_below_the_limit_loses_nothing),
+		TEST(a_short_window_is_timed_in_ns),
+		TEST(a_clock_that_goes_back_opens_nothing),
+		TEST(two_addresses_of_one_ipv6_64_share_a_window),
+		TEST(a_shadow_limit_counts_and_passes),
+		TEST(a_lowered_limit_forgets_nothing_it_admitted),
+		TEST(a_full_map_passes_newcomers_and_counts_the_error),
+		TEST(more_sources_than_windows_evicts_and_counts_every_packet),
+		TEST(a_window_takes_at_most_256_bytes_all_included),
+		TEST(a_jumbo_frame_is_charged_once_with_all_its_bytes),
+		TEST(two_cpus_on_one_source_share_exactly_one_limit),
+	};
+
+	return cmocka_run_group_tests_name("program", tests, NULL, NULL);
+}
