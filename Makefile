@@ -14,8 +14,8 @@ PKG_CONFIG ?= pkg-config
 
 # Looked up only when a recipe needs them, since 'make demo' installs them first.
 BPFTOOL = $(or $(shell PATH="$$PATH:/usr/sbin:/sbin" command -v bpftool),bpftool)
-LIBS = $(shell $(PKG_CONFIG) --libs libbpf jansson)
-LIBS_CFLAGS = $(shell $(PKG_CONFIG) --cflags libbpf jansson)
+LIBS = $(shell $(PKG_CONFIG) --libs libbpf jansson libmnl)
+LIBS_CFLAGS = $(shell $(PKG_CONFIG) --cflags libbpf jansson libmnl)
 BPF_SYSTEM_INCLUDES = -idirafter /usr/include/$(shell $(CC) -dumpmachine)
 
 WARNINGS := -Wall -Wextra $(if $(WERROR),-Werror)

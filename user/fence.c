@@ -6,7 +6,6 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
-#include <linux/if_link.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -138,98 +137,6 @@ void rf_program_close(struct rf_program *program)
 	*program = RF_PROGRAM_NONE;
 }
 
-/* ---- interfaces ---- */
-
-int rf_interface_query(const char *name, struct rf_interface *interface, struct rf_error *error)
-{
-	LIBBPF_OPTS(bpf_xdp_query_opts, xdp);
-	int err;
-
-	*interface = (struct rf_interface){.index = if_nametoindex(name)};
-	if (!interface->index)
-		return rf_error_failed(error, -ENODEV,
-				       "%s: no such interface; 'ip link' lists those there are",
-				       name);
-	snprintf(interface->name, sizeof(interface->name), "%s", name);
-	err = bpf_xdp_query(interface->index, 0, &xdp);
-	if (err)
-		return rf_error_failed(error, err, "%s: cannot ask for its XDP program: %s", name,
-				       strerror(-err));
-	interface->program_id = xdp.prog_id;
-	switch (xdp.attach_mode) {
-	case XDP_ATTACHED_SKB:
-		interface->mode = RF_GENERIC;
-		break;
-	case XDP_ATTACHED_HW:
-		interface->mode = RF_OFFLOAD;
-		break;
-	case XDP_ATTACHED_MULTI:
-		/* Then the single program id is not told; the native one is the first to run. */
-		interface->program_id = xdp.drv_prog_id ? xdp.drv_prog_id : xdp.skb_prog_id;
-		break;
-	}
-	return 0;
-}
-
-/* Marks those interfaces whose program is held by a bpf_link. */
-static void find_links(struct rf_interface *interface, int count)
-{
-	for (__u32 id = 0; !bpf_link_get_next_id(id, &id);) {
-		struct bpf_link_info info = {};
-		__u32 length = sizeof(info);
-		int fd = bpf_link_get_fd_by_id(id);
-
-		if (fd < 0)
-			continue;
-		if (!bpf_obj_get_info_by_fd(fd, &info, &length) && info.type == BPF_LINK_TYPE_XDP)
-			for (int i = 0; i < count; i++)
-				if (info.xdp.ifindex == interface[i].index &&
-				    info.prog_id == interface[i].program_id)
-					interface[i].by_link = true;
-		close(fd);
-	}
-}
-
-/* All interfaces with an XDP program, whoever's, at most RF_INTERFACES_MAX. Returns how many. */
-static int scan_interfaces(struct rf_interface *interface, struct rf_error *error)
-{
-	struct if_nameindex *names = if_nameindex();
-	int count = 0, err = 0;
-
-	if (!names)
-		return rf_error_failed(error, -errno, "cannot list the interfaces: %s",
-				       strerror(errno));
-	for (struct if_nameindex *n = names; n->if_index && count < RF_INTERFACES_MAX; n++) {
-		err = rf_interface_query(n->if_name, &interface[count], error);
-		if (err == -ENODEV)
-			err = 0; /* went away meanwhile */
-		else if (err)
-			break;
-		else if (interface[count].program_id)
-			count++;
-	}
-	if_freenameindex(names);
-	return err ? err : count;
-}
-
-int rf_interfaces_of(uint32_t map_id, struct rf_interface *interface, struct rf_error *error)
-{
-	int all = scan_interfaces(interface, error), kept = 0;
-
-	for (int i = 0; i < all; i++) {
-		struct rf_program program;
-
-		if (!rf_program_open(&program, interface[i].program_id, error) && program.ours &&
-		    program.map_id[RF_MAP_CONFIG] == map_id)
-			interface[kept++] = interface[i];
-		rf_program_close(&program);
-	}
-	if (all < 0)
-		return all;
-	find_links(interface, kept);
-	return kept;
-}
-
 /* ---- fences ---- */
 
 static int check_abi(const struct rf_program *program, const char *name, struct rf_error *error)
@@ -328,7 +235,7 @@ static int find_only(char dev[IF_NAMESIZE], struct rf_error *error)
 {
 	struct rf_interface interface[RF_INTERFACES_MAX];
 	uint32_t found = 0;
-	int count = scan_interfaces(interface, error);
+	int count = rf_interfaces_scan(interface, error);
 
 	for (int i = 0; i < count; i++) {
 		struct rf_program program;

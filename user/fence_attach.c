@@ -317,11 +317,11 @@ static int join_fence(const char *name, const struct rf_interface *interface,
 	int err = open_pinned(name, &fence, error);
 	bool made = err == -ENOENT;
 
-	if (rf_pins_is_live_link(&link)) {
+	if (rf_pins_is_live_link(&link) || (made && rf_pins_have_live_link(name))) {
 		err = rf_error_failed(
 			error, -EBUSY,
-			"%s: fence '%s' holds an interface of that name in another network "
-			"namespace; use another: 'ringfence attach %s fence NAME'",
+			"%s: fence '%s' is on an interface of another network namespace; take "
+			"another name: 'ringfence attach %s fence NAME'",
 			interface->name, name, interface->name);
 	} else if (made) {
 		rf_pins_remove(name); /* of a command that was killed halfway */

@@ -29,11 +29,18 @@ struct rf_program {
 int rf_program_open(struct rf_program *program, uint32_t id, struct rf_error *error);
 void rf_program_close(struct rf_program *program);
 
+/* ---- interfaces (fence_interfaces.c) ---- */
+
 /* The XDP program on an interface; program_id 0: none. */
 int rf_interface_query(const char *name, struct rf_interface *interface, struct rf_error *error);
 
+/* All interfaces with an XDP program, whoever's, at most RF_INTERFACES_MAX. Returns how many. */
+int rf_interfaces_scan(struct rf_interface *interface, struct rf_error *error);
+
 /* Every interface here whose program uses `map_id` as its configuration. Returns how many. */
 int rf_interfaces_of(uint32_t map_id, struct rf_interface *interface, struct rf_error *error);
+
+/* ---- (fence.c) ---- */
 
 /* Makes a fence of an open program's maps, which it takes over. */
 int rf_fence_adopt(struct rf_fence *fence, struct rf_program *program, struct rf_error *error);

@@ -69,6 +69,7 @@ void rf_pins_remove(const char *fence)
 
 	if (!entries)
 		return;
+	unlinkat(dirfd(entries), "xdp", 0); /* first, as it was the last to be made */
 	while ((entry = readdir(entries)))
 		if (entry->d_name[0] != '.')
 			unlinkat(dirfd(entries), entry->d_name, 0);
@@ -148,7 +149,8 @@ int rf_pins_put_programs(const char *fence, const struct rf_loaded *loaded, stru
 {
 	static const char *const names[RF_ENTRY_COUNT] = {"xdp", "frags"};
 
-	for (int i = 0; i < RF_ENTRY_COUNT; i++) {
+	/* `xdp` last: with it a fence's pins are whole. */
+	for (int i = RF_ENTRY_COUNT - 1; i >= 0; i--) {
 		struct rf_pin_path path = rf_pin_path(fence, names[i]);
 		struct rf_pin_path fresh = join_path(fence, "new_", names[i]);
 

@@ -17,7 +17,7 @@
 
 #define RF_WINDOW_MIN_NS 1000000ULL		       /* 1 ms */
 #define RF_WINDOW_MAX_NS (8784ULL * 3600 * 1000000000) /* a year */
-#define RF_INTERFACES_MAX 64			       /* in one command, and in one fence */
+#define RF_INTERFACES_MAX 256			       /* in one command, and in one fence */
 #define RF_RATE_TEXT_SIZE 48
 
 /* The words that are still to be read. */

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Which XDP program is on which interface, asked of the kernel by one netlink request: libbpf's own
+ * query reads the whole table of links for each interface, which took 1.7 s with 500 of them.
+ */
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <libmnl/libmnl.h>
+#include <linux/if_link.h>
+#include <linux/rtnetlink.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "fence_internal.h"
+
+/* Interfaces with a program, as they come in. */
+struct found {
+	struct rf_interface *interface;
+	int count;
+	int room;
+};
+
+static int keep_xdp_attribute(const struct nlattr *attribute, void *context)
+{
+	const struct nlattr **kept = context;
+	int type = mnl_attr_get_type(attribute);
+
+	if (type <= IFLA_XDP_MAX)
+		kept[type] = attribute;
+	return MNL_CB_OK;
+}
+
+/* Program and mode from the nested attribute IFLA_XDP. */
+static void read_xdp(const struct nlattr *nest, struct rf_interface *interface)
+{
+	const struct nlattr *xdp[IFLA_XDP_MAX + 1] = {};
+	int program = IFLA_XDP_PROG_ID;
+
+	mnl_attr_parse_nested(nest, keep_xdp_attribute, xdp);
+	switch (xdp[IFLA_XDP_ATTACHED] ? mnl_attr_get_u8(xdp[IFLA_XDP_ATTACHED]) : 0) {
+	case XDP_ATTACHED_SKB:
+		interface->mode = RF_GENERIC;
+		break;
+	case XDP_ATTACHED_HW:
+		interface->mode = RF_OFFLOAD;
+		break;
+	case XDP_ATTACHED_MULTI: /* the first to run is not on the card, where no maps are shared */
+		program = xdp[IFLA_XDP_DRV_PROG_ID] ? IFLA_XDP_DRV_PROG_ID : IFLA_XDP_SKB_PROG_ID;
+		interface->mode = xdp[IFLA_XDP_DRV_PROG_ID] ? RF_NATIVE : RF_GENERIC;
+		break;
+	}
+	if (xdp[program])
+		interface->program_id = mnl_attr_get_u32(xdp[program]);
+}
+
+static int keep_link(const struct nlmsghdr *message, void *context)
+{
+	const struct ifinfomsg *link = mnl_nlmsg_get_payload(message);
+	struct rf_interface interface = {.index = link->ifi_index};
+	struct found *found = context;
+	const struct nlattr *attribute;
+
+	mnl_attr_for_each(attribute, message, sizeof(*link))
+	{
+		if (mnl_attr_get_type(attribute) == IFLA_IFNAME)
+			snprintf(interface.name, sizeof(interface.name), "%s",
+				 mnl_attr_get_str(attribute));
+		else if (mnl_attr_get_type(attribute) == IFLA_XDP)
+			read_xdp(attribute, &interface);
+	}
+	if (interface.program_id && found->count < found->room)
+		found->interface[found->count++] = interface;
+	return MNL_CB_OK;
+}
+
+/* Asks for one link, or for all where `index` is 0. */
+static int request_links(struct mnl_socket *socket, unsigned int index, struct found *found)
+{
+	char buffer[32768]; /* what the kernel fills at the most for one read */
+	struct nlmsghdr *message = mnl_nlmsg_put_header(buffer);
+	struct ifinfomsg *link = mnl_nlmsg_put_extra_header(message, sizeof(*link));
+	ssize_t length;
+	int result = MNL_CB_OK;
+
+	message->nlmsg_type = RTM_GETLINK;
+	message->nlmsg_flags = NLM_F_REQUEST | (index ? NLM_F_ACK : NLM_F_DUMP);
+	link->ifi_index = index;
+	if (mnl_socket_bind(socket, 0, MNL_SOCKET_AUTOPID) < 0 ||
+	    mnl_socket_sendto(socket, message, message->nlmsg_len) < 0)
+		return -errno;
+	while (result > MNL_CB_STOP) {
+		length = mnl_socket_recvfrom(socket, buffer, sizeof(buffer));
+		if (length < 0)
+			return -errno;
+		result = mnl_cb_run(buffer, length, 0, mnl_socket_get_portid(socket), keep_link,
+				    found);
+	}
+	return result < 0 ? -errno : 0;
+}
+
+static int find_programs(unsigned int index, struct found *found, struct rf_error *error)
+{
+	struct mnl_socket *socket = mnl_socket_open2(NETLINK_ROUTE, SOCK_CLOEXEC);
+	int err = socket ? request_links(socket, index, found) : -errno;
+
+	if (socket)
+		mnl_socket_close(socket);
+	if (err)
+		return rf_error_failed(error, err, "cannot ask the kernel for XDP programs: %s",
+				       strerror(-err));
+	return found->count;
+}
+
+int rf_interface_query(const char *name, struct rf_interface *interface, struct rf_error *error)
+{
+	struct found found = {.interface = interface, .room = 1};
+	int count;
+
+	*interface = (struct rf_interface){.index = if_nametoindex(name)};
+	snprintf(interface->name, sizeof(interface->name), "%s", name);
+	if (!interface->index)
+		return rf_error_failed(error, -ENODEV,
+				       "%s: no such interface; 'ip link' lists those there are",
+				       name);
+	count = find_programs(interface->index, &found, error);
+	return count < 0 ? count : 0;
+}
+
+int rf_interfaces_scan(struct rf_interface *interface, struct rf_error *error)
+{
+	struct found found = {.interface = interface, .room = RF_INTERFACES_MAX};
+
+	return find_programs(0, &found, error);
+}
+
+/* Marks those interfaces whose program is held by a bpf_link. */
+static void find_links(struct rf_interface *interface, int count)
+{
+	for (__u32 id = 0; !bpf_link_get_next_id(id, &id);) {
+		struct bpf_link_info info = {};
+		__u32 length = sizeof(info);
+		int fd = bpf_link_get_fd_by_id(id);
+
+		if (fd < 0)
+			continue;
+		if (!bpf_obj_get_info_by_fd(fd, &info, &length) && info.type == BPF_LINK_TYPE_XDP)
+			for (int i = 0; i < count; i++)
+				if (info.xdp.ifindex == interface[i].index &&
+				    info.prog_id == interface[i].program_id)
+					interface[i].by_link = true;
+		close(fd);
+	}
+}
+
+int rf_interfaces_of(uint32_t map_id, struct rf_interface *interface, struct rf_error *error)
+{
+	int all = rf_interfaces_scan(interface, error), kept = 0;
+
+	for (int i = 0; i < all; i++) {
+		struct rf_program program;
+
+		if (!rf_program_open(&program, interface[i].program_id, error) && program.ours &&
+		    program.map_id[RF_MAP_CONFIG] == map_id)
+			interface[kept++] = interface[i];
+		rf_program_close(&program);
+	}
+	if (all < 0)
+		return all;
+	find_links(interface, kept);
+	return kept;
+}
