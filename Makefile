@@ -32,7 +32,7 @@ UNIT_TESTS := $(patsubst tests/unit/%.c,build/tests/unit/%,$(wildcard tests/unit
 PROG_TESTS := $(patsubst tests/prog/%.c,build/tests/prog/%,$(wildcard tests/prog/test_*.c))
 E2E_TESTS := $(wildcard tests/e2e/test_*.sh)
 TOOLS := build/tests/traffic
-SOURCES := $(wildcard bpf/*.[ch] user/*.[ch] include/ringfence/*.h tests/*/*.[ch])
+SOURCES := $(wildcard bpf/*.[ch] user/*.[ch] include/ringfence/*.h tests/*.h tests/*/*.[ch])
 SCRIPTS := $(wildcard tests/*.sh tests/*/*.sh) .ci/run
 
 .DELETE_ON_ERROR:
@@ -101,9 +101,10 @@ bench: build/tests/bench ## measure what the program adds to a packet (root)
 	build/tests/bench
 
 lint: ## formatting, shell scripts, include floors, length of functions
-	$(CLANG_FORMAT) --dry-run -Werror $(SOURCES)
-	$(SHELLCHECK) -x -e SC2317 $(SCRIPTS) # cleanup functions run from traps
-	tests/lint.sh $(SOURCES)
+	@$(CLANG_FORMAT) --dry-run -Werror $(SOURCES)
+	@$(SHELLCHECK) -x -e SC2317 $(SCRIPTS) # cleanup functions are reached from traps
+	@tests/lint.sh $(SOURCES)
+	@echo "lint: $(words $(SOURCES)) sources, $(words $(SCRIPTS)) scripts: nothing to complain about"
 
 # ---- system ----
 
