@@ -25,6 +25,10 @@ ALL_CFLAGS = -std=gnu11 $(WARNINGS) $(CFLAGS)
 BPF_CFLAGS = -target bpf -mcpu=v3 -O2 -g $(WARNINGS) -Iinclude -Ibpf $(BPF_SYSTEM_INCLUDES) -MMD -MP
 SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 
+# 'make V=1' shows the commands.
+say = $(if $(V),,@printf '  %-7s %s\n' $(1) $(2))
+Q := $(if $(V),,@)
+
 BPF_OBJECTS := build/ringfence.bpf.o build/clock.bpf.o
 USER_OBJECTS := $(patsubst user/%.c,build/user/%.o,$(wildcard user/*.c))
 LIBRARY := $(filter-out build/user/main.o,$(USER_OBJECTS))
@@ -37,25 +41,30 @@ SCRIPTS := $(wildcard tests/*.sh tests/*/*.sh) .ci/run
 
 .DELETE_ON_ERROR:
 .SUFFIXES:
+.SECONDARY: # keeps what is made on the way, skeletons for one
 .PHONY: all demo check check-user bench lint deps deps-lint install uninstall clean help
 
 all: build/ringfence build/ringfence.bpf.o ## build the command line and the program
 
 build/ringfence: $(USER_OBJECTS)
-	$(CC) $(ALL_CFLAGS) $(LDFLAGS) $^ -o $@ $(LIBS)
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) $^ -o $@ $(LIBS)
 
 build/user/%.o: user/%.c | $(BPF_OBJECTS:.bpf.o=.skel.h)
 	@mkdir -p $(@D)
-	$(CC) $(CPPFLAGS) $(ALL_CFLAGS) $(LIBS_CFLAGS) -c $< -o $@
+	$(call say,CC,$<)
+	$(Q)$(CC) $(CPPFLAGS) $(ALL_CFLAGS) $(LIBS_CFLAGS) -c $< -o $@
 
 build/%.bpf.o: bpf/%.bpf.c
 	@mkdir -p $(@D)
-	$(CLANG) $(BPF_CFLAGS) -c $< -o $@
-	$(LLVM_STRIP) -g $@
+	$(call say,BPF,$<)
+	$(Q)$(CLANG) $(BPF_CFLAGS) -c $< -o $@
+	$(Q)$(LLVM_STRIP) -g $@
 
 build/%.skel.h: build/%.bpf.o
-	$(BPFTOOL) gen skeleton $< name $*_bpf > $@.new
-	mv $@.new $@
+	$(call say,SKEL,$@)
+	$(Q)$(BPFTOOL) gen skeleton $< name $(notdir $*)_bpf > $@.new
+	@mv $@.new $@
 
 # ---- tests ----
 
@@ -64,9 +73,10 @@ demo: ## install what is missing, then show the main job on two namespaces (root
 	$(MAKE) all $(TOOLS)
 	tests/demo/demo.sh
 
-check: ## build and run every test (root)
+check: ## install what is missing, build, run every test (root)
 	@[ "$$(id -u)" = 0 ] || { echo "make check: it loads programs and needs root; run" \
 		"'sudo make check', or 'make check-user' for the tests that do not" >&2; exit 1; }
+	$(MAKE) deps
 	$(MAKE) all $(TOOLS) $(UNIT_TESTS) $(PROG_TESTS)
 	tests/run.sh $(UNIT_TESTS) $(PROG_TESTS) $(E2E_TESTS)
 
@@ -75,27 +85,28 @@ check-user: $(UNIT_TESTS) ## run the tests that need no privilege
 
 build/tests/unit/%: tests/unit/%.c user/grammar.c user/rules.c user/error.c
 	@mkdir -p $(@D)
-	$(CC) $(CPPFLAGS) $(ALL_CFLAGS) $(SANITIZE) $(filter %.c,$^) -o $@ -lcmocka
+	$(call say,CC,$@)
+	$(Q)$(CC) $(CPPFLAGS) $(ALL_CFLAGS) $(SANITIZE) $(filter %.c,$^) -o $@ -lcmocka
 
 build/tests/prog/%: tests/prog/%.c $(LIBRARY)
 	@mkdir -p $(@D)
-	$(CC) $(CPPFLAGS) $(ALL_CFLAGS) $(filter %.c %.o,$^) -o $@ $(LIBS) -lcmocka -lpthread
+	$(call say,CC,$@)
+	$(Q)$(CC) $(CPPFLAGS) $(ALL_CFLAGS) $(filter %.c %.o,$^) -o $@ $(LIBS) -lcmocka -lpthread
 
 build/tests/traffic: tests/e2e/traffic.c
 	@mkdir -p $(@D)
-	$(CC) $(CPPFLAGS) $(ALL_CFLAGS) $< -o $@
+	$(call say,CC,$@)
+	$(Q)$(CC) $(CPPFLAGS) $(ALL_CFLAGS) $< -o $@
 
 build/tests/bench: tests/bench/bench.c $(LIBRARY) build/tests/floor.skel.h
 	@mkdir -p $(@D)
-	$(CC) $(CPPFLAGS) $(ALL_CFLAGS) tests/bench/bench.c $(LIBRARY) -o $@ $(LIBS)
+	$(call say,CC,$@)
+	$(Q)$(CC) $(CPPFLAGS) $(ALL_CFLAGS) tests/bench/bench.c $(LIBRARY) -o $@ $(LIBS)
 
 build/tests/floor.bpf.o: tests/bench/floor.bpf.c
 	@mkdir -p $(@D)
-	$(CLANG) $(BPF_CFLAGS) -c $< -o $@
-
-build/tests/floor.skel.h: build/tests/floor.bpf.o
-	$(BPFTOOL) gen skeleton $< name floor_bpf > $@.new
-	mv $@.new $@
+	$(call say,BPF,$<)
+	$(Q)$(CLANG) $(BPF_CFLAGS) -c $< -o $@
 
 bench: build/tests/bench ## measure what the program adds to a packet (root)
 	build/tests/bench
