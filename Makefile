@@ -31,6 +31,7 @@ Q := $(if $(V),,@)
 
 BPF_OBJECTS := build/ringfence.bpf.o build/clock.bpf.o
 USER_OBJECTS := $(patsubst user/%.c,build/user/%.o,$(wildcard user/*.c))
+PURE := user/grammar.c user/rules.c user/error.c
 LIBRARY := $(filter-out build/user/main.o,$(USER_OBJECTS))
 UNIT_TESTS := $(patsubst tests/unit/%.c,build/tests/unit/%,$(wildcard tests/unit/test_*.c))
 PROG_TESTS := $(patsubst tests/prog/%.c,build/tests/prog/%,$(wildcard tests/prog/test_*.c))
@@ -83,10 +84,15 @@ check: ## install what is missing, build, run every test (root)
 check-user: $(UNIT_TESTS) ## run the tests that need no privilege
 	tests/run.sh $(UNIT_TESTS)
 
-build/tests/unit/%: tests/unit/%.c user/grammar.c user/rules.c user/error.c
+build/asan/%.o: %.c
 	@mkdir -p $(@D)
-	$(call say,CC,$@)
-	$(Q)$(CC) $(CPPFLAGS) $(ALL_CFLAGS) $(SANITIZE) $(filter %.c,$^) -o $@ -lcmocka
+	$(call say,CC,$< with sanitizers)
+	$(Q)$(CC) $(CPPFLAGS) $(ALL_CFLAGS) $(SANITIZE) -c $< -o $@
+
+build/tests/unit/%: build/asan/tests/unit/%.o $(PURE:%.c=build/asan/%.o)
+	@mkdir -p $(@D)
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(ALL_CFLAGS) $(SANITIZE) $(filter %.o,$^) -o $@ -lcmocka
 
 build/tests/prog/%: tests/prog/%.c $(LIBRARY)
 	@mkdir -p $(@D)
@@ -138,4 +144,4 @@ clean: ## remove build/
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  \1\t\2/p' Makefile | expand -t 16
 
--include $(wildcard build/*.d build/*/*.d build/*/*/*.d)
+-include $(shell find build -name '*.d' 2>/dev/null)

@@ -440,6 +440,12 @@ int rf_fence_attach(const struct rf_attach *attach, struct rf_attached *attached
 {
 	int err = rf_fence_lock(error);
 
+	/* A slip among the names shall not cost the others an attach and a detach. */
+	for (int i = 0; i < attach->interfaces && !err; i++) {
+		struct rf_interface interface;
+
+		err = rf_interface_query(attach->interface[i], &interface, error);
+	}
 	for (int i = 0; i < attach->interfaces && !err; i++) {
 		struct rf_error ignored;
 

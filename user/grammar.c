@@ -23,19 +23,20 @@ static const struct suffix time_suffixes[] = {{"ms", 1}, {"s", 1000}, {"m", 6000
 
 #define NS_PER_MS 1000000
 
-/* Words of the grammar, which no limit and no fence may be called. */
+/*
+ * Words of the grammar, which no limit and no fence may be called. Without those of `match`, which
+ * make good names (`limit add syn …`) and never stand where a name could.
+ */
 static const char *const keywords[] = {
-	"limit",  "add",       "set",	    "del",	"list",	  "rate",    "packets",
-	"bytes",  "algorithm", "sliding",   "fixed",	"log",	  "token",   "leaky",
-	"cells",  "edge",      "strict",    "weighted", "coarse", "burst",   "match",
-	"any",	  "tcp",       "syn",	    "udp",	"icmp",	  "proto",   "dport",
-	"from",	  "file",      "per",	    "per6",	"shadow", "count",   "rejected",
-	"exact",  "ban",       "allow",	    "deny",	"for",	  "load",    "then",
-	"open",	  "closed",    "aggregate", "off",	"attach", "fence",   "mode",
-	"native", "generic",   "sources",   "leases",	"chain",  "replace", "confirm",
-	"detach", "adopt",     "status",    "stats",	"watch",  "top",     "show",
-	"save",	  "apply",     "check",	    "doctor",	"help",	  "dev",     "newcomers",
-	"by",	  "drops",
+	"limit",     "add",	 "set",	    "del",    "list",	"rate",	    "packets", "bytes",
+	"algorithm", "sliding",	 "fixed",   "log",    "token",	"leaky",    "cells",   "edge",
+	"strict",    "weighted", "coarse",  "burst",  "match",	"proto",    "dport",   "from",
+	"file",	     "per",	 "per6",    "shadow", "count",	"rejected", "exact",   "ban",
+	"allow",     "deny",	 "for",	    "load",   "then",	"open",	    "closed",  "aggregate",
+	"off",	     "attach",	 "fence",   "mode",   "native", "generic",  "sources", "leases",
+	"chain",     "replace",	 "confirm", "detach", "adopt",	"status",   "stats",   "watch",
+	"top",	     "show",	 "save",    "apply",  "check",	"doctor",   "help",    "dev",
+	"newcomers", "by",	 "drops",
 };
 
 const char *rf_words_peek(const struct rf_words *words)
@@ -91,27 +92,28 @@ static const char *find_suffix(const char *text)
 /* digits[.digits] × factor, exactly: false where the result is no whole number or too large. */
 static bool scale_decimal(const char *digits, const char *end, uint64_t factor, uint64_t *result)
 {
-	uint64_t value = 0;
-	bool point = false;
+	uint64_t value = 0, divisor = 1;
+	unsigned __int128 product;
+	bool point = memchr(digits, '.', end - digits);
 
+	while (point && end[-1] == '0') /* says nothing behind a point */
+		end--;
+	point = false;
 	for (const char *p = digits; p < end; p++) {
 		if (*p == '.') {
 			point = true;
 			continue;
 		}
-		if (point) {
-			/* What the factor cannot take up must be trailing zeros. */
-			if (factor % 10 && *p == '0')
-				continue;
-			if (factor % 10)
-				return false;
-			factor /= 10;
-		}
 		if (__builtin_mul_overflow(value, 10, &value) ||
-		    __builtin_add_overflow(value, *p - '0', &value))
+		    __builtin_add_overflow(value, *p - '0', &value) ||
+		    (point && __builtin_mul_overflow(divisor, 10, &divisor)))
 			return false;
 	}
-	return !__builtin_mul_overflow(value, factor, result);
+	product = (unsigned __int128)value * factor;
+	if (product % divisor || product / divisor > UINT64_MAX)
+		return false;
+	*result = product / divisor;
+	return true;
 }
 
 static bool parse_scaled(const char *text, const struct suffix *suffixes, size_t count,
@@ -148,9 +150,8 @@ int rf_parse_time(const char *text, uint64_t *time_ns, struct rf_error *error)
 int rf_parse_rate(const char *text, uint64_t *count, uint64_t *window_ns, struct rf_error *error)
 {
 	const char *slash = strchr(text, '/');
-	uint64_t parsed_count, parsed_ns = 0;
+	uint64_t parsed_count = 0, parsed_ns = 0;
 	char count_text[32];
-	int err;
 
 	if (!slash || (size_t)(slash - text) >= sizeof(count_text))
 		return rf_error_usage(
@@ -158,11 +159,16 @@ int rf_parse_rate(const char *text, uint64_t *count, uint64_t *window_ns, struct
 			text);
 	memcpy(count_text, text, slash - text);
 	count_text[slash - text] = '\0';
-	err = rf_parse_count(count_text, &parsed_count, error);
-	if (!err)
-		err = rf_parse_time(slash + 1, &parsed_ns, error);
-	if (err)
-		return err;
+	if (rf_parse_count(count_text, &parsed_count, error))
+		return rf_error_usage(
+			error,
+			"'%s': invalid rate: '%s' is no count; write it like 100, 20k or 1.5M",
+			text, count_text);
+	if (rf_parse_time(slash + 1, &parsed_ns, error))
+		return rf_error_usage(
+			error,
+			"'%s': invalid rate: '%s' is no time; write it like 500ms, 10s, 5m or 1h",
+			text, slash + 1);
 	if (parsed_count < 1 || parsed_count > RF_LIMIT_MAX)
 		return rf_error_usage(
 			error,
@@ -338,42 +344,55 @@ static bool is_later_attach_option(const char *word)
 	       strcmp(word, "replace") == 0 || strcmp(word, "confirm") == 0;
 }
 
-static int parse_attach_word(struct rf_words *words, struct rf_attach *attach,
-			     struct rf_error *error)
+static int parse_attach_option(const char *option, const char *value, struct rf_attach *attach,
+			       struct rf_error *error)
 {
-	const char *word = rf_words_next(words);
 	char name[RF_NAME_SIZE];
-	const char *value;
 
-	if (is_later_attach_option(word))
-		return rf_error_usage(error, "'%s': not in this version", word);
-	if (strcmp(word, "fence") != 0 && strcmp(word, "mode") != 0 &&
-	    strcmp(word, "sources") != 0) {
-		if (attach->interfaces == RF_INTERFACES_MAX)
-			return rf_error_usage(error, "'%s': too many interfaces; %d at most", word,
-					      RF_INTERFACES_MAX);
-		attach->interface[attach->interfaces++] = word;
-		return 0;
-	}
-	value = rf_words_next(words);
-	if (!value)
-		return rf_error_usage(error, "'%s': a word is missing behind it", word);
-	if (strcmp(word, "mode") == 0)
+	if (strcmp(option, "mode") == 0)
 		return parse_mode(value, &attach->mode, error);
-	if (strcmp(word, "sources") == 0)
+	if (strcmp(option, "sources") == 0)
 		return rf_parse_number(value, "number of sources", 1, 1U << 26, &attach->sources,
 				       error);
 	attach->fence = value;
 	return rf_parse_name(value, "name of a fence", name, error);
 }
 
+static int parse_attach_word(struct rf_words *words, struct rf_attach *attach, unsigned int *seen,
+			     struct rf_error *error)
+{
+	static const char *const options[] = {"fence", "mode", "sources"};
+	const char *word = rf_words_next(words);
+	const char *value;
+
+	if (is_later_attach_option(word))
+		return rf_error_usage(error, "'%s': not in this version", word);
+	for (size_t i = 0; i < ARRAY_SIZE(options); i++) {
+		if (strcmp(word, options[i]) != 0)
+			continue;
+		if (*seen & 1U << i)
+			return rf_error_usage(error, "'%s': said twice", word);
+		*seen |= 1U << i;
+		value = rf_words_next(words);
+		if (!value)
+			return rf_error_usage(error, "'%s': a word is missing behind it", word);
+		return parse_attach_option(word, value, attach, error);
+	}
+	if (attach->interfaces == RF_INTERFACES_MAX)
+		return rf_error_usage(error, "'%s': too many interfaces; %d at most", word,
+				      RF_INTERFACES_MAX);
+	attach->interface[attach->interfaces++] = word;
+	return 0;
+}
+
 int rf_parse_attach(struct rf_words *words, struct rf_attach *attach, struct rf_error *error)
 {
 	struct rf_attach parsed = {.mode = RF_NATIVE};
+	unsigned int seen = 0;
 	int err = 0;
 
 	while (!err && rf_words_peek(words))
-		err = parse_attach_word(words, &parsed, error);
+		err = parse_attach_word(words, &parsed, &seen, error);
 	if (!err && !parsed.interfaces)
 		err = rf_error_usage(error, "the interface is missing; write attach IF");
 	if (!err)

@@ -75,7 +75,7 @@ int rf_parse_limit(struct rf_words *words, struct rf_limit *limit, struct rf_err
 /* What follows `attach`: IF… and its options. */
 int rf_parse_attach(struct rf_words *words, struct rf_attach *attach, struct rf_error *error);
 
-/* The shortest COUNT/TIME that means the same. */
+/* COUNT/TIME in whole numbers, with the largest suffixes that leave them whole. */
 void rf_format_rate(uint64_t count, uint64_t window_ns, char text[RF_RATE_TEXT_SIZE]);
 
 #endif /* RINGFENCE_GRAMMAR_H */

@@ -13,6 +13,7 @@
 #include "out.h"
 
 #define ARRAY_SIZE(array) (sizeof(array) / sizeof((array)[0]))
+#define WORD_LENGTH_MAX 255
 
 struct command {
 	const char *words; /* one or two */
@@ -165,6 +166,9 @@ static int take_options(struct rf_words *words, const char **kept, struct rf_opt
 		bool names_interfaces =
 			count && (strcmp(kept[0], "attach") == 0 || strcmp(kept[0], "detach") == 0);
 
+		if (strlen(word) > WORD_LENGTH_MAX)
+			return rf_error_usage(error, "'%.32s…': no word is longer than %d bytes",
+					      word, WORD_LENGTH_MAX);
 		if (strcmp(word, "--json") == 0) {
 			options->json = true;
 		} else if (strcmp(word, "--verbose") == 0) {

@@ -21,7 +21,6 @@
 #include <linux/ipv6.h>
 #include <linux/tcp.h>
 #include <linux/types.h>
-#include <linux/udp.h>
 #include <stddef.h>
 
 #include "abi.h"
@@ -46,7 +45,7 @@
 struct rf_packet {
 	__be32 source[4]; /* IPv4: the first word, the others 0 */
 	__u8 version;	  /* 4 or 6 */
-	__u8 protocol;	  /* of layer 4, RF_PROTOCOL_UNKNOWN where it was not reached */
+	__u8 protocol;	  /* of layer 4, RF_PROTOCOL_UNKNOWN where no header names it */
 	__u8 flags;	  /* RF_HAS_DPORT, RF_SYN */
 	__u16 dport;	  /* host order */
 };
@@ -54,6 +53,12 @@ struct rf_packet {
 struct rf_vlan_tag {
 	__be16 tci;
 	__be16 ethertype;
+};
+
+/* What TCP and UDP begin with. */
+struct rf_ports {
+	__be16 source;
+	__be16 dest;
 };
 
 /* The first 8 bytes of an IPv6 extension header, the least that any of them has. */
@@ -67,24 +72,23 @@ struct rf_extension {
 /* Source of the method: kernel XDP programs compare `p + 1 > end`, which the verifier tracks. */
 #define RF_WHOLE(p, end) ((const void *)((p) + 1) <= (end))
 
-/* Ports and SYN from the header at `p`, which is not a later fragment's. */
+/*
+ * Port and SYN from the header at `p`, which is not a later fragment's. Where it is cut behind the
+ * ports, as only a forged fragment is, it is taken for a SYN: so none gets past a limit on those.
+ */
 RF_INLINE void rf_packet_class(const void *p, const void *end, struct rf_packet *packet)
 {
-	if (packet->protocol == IPPROTO_TCP) {
-		const struct tcphdr *tcp = p;
+	const struct rf_ports *ports = p;
+	const struct tcphdr *tcp = p;
 
-		if (!RF_WHOLE(tcp, end))
-			return;
-		packet->dport = RF_BE16(tcp->dest);
-		packet->flags = RF_HAS_DPORT | (tcp->syn && !tcp->ack ? RF_SYN : 0);
-	} else if (packet->protocol == IPPROTO_UDP) {
-		const struct udphdr *udp = p;
-
-		if (!RF_WHOLE(udp, end))
-			return;
-		packet->dport = RF_BE16(udp->dest);
-		packet->flags = RF_HAS_DPORT;
-	}
+	if (packet->protocol != IPPROTO_TCP && packet->protocol != IPPROTO_UDP)
+		return;
+	if (!RF_WHOLE(ports, end))
+		return;
+	packet->dport = RF_BE16(ports->dest);
+	packet->flags = RF_HAS_DPORT;
+	if (packet->protocol == IPPROTO_TCP && (!RF_WHOLE(tcp, end) || (tcp->syn && !tcp->ack)))
+		packet->flags |= RF_SYN;
 }
 
 RF_INLINE enum rf_reason rf_packet_ipv4(const void *p, const void *end, struct rf_packet *packet)
@@ -183,8 +187,8 @@ RF_INLINE enum rf_reason rf_packet_ipv6(const void *p, const void *end, struct r
 	for (int i = 0; i < RF_EXTENSIONS_MAX && rf_is_extension(protocol); i++) {
 		p = rf_extension_skip(p, end, &protocol, &fragmented);
 		if (!p) {
-			/* A later fragment still names its protocol; a cut header does not. */
-			if (fragmented && !rf_is_extension(protocol))
+			/* A later fragment has named its protocol; a cut header has not. */
+			if (!rf_is_extension(protocol))
 				packet->protocol = protocol;
 			return RF_UNDER_LIMIT;
 		}

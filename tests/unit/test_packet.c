@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The packet parser against the table of frames: each frame whole, each frame cut at every length,
+ * every number of a next header, and a million frames mutated by a fixed seed. A frame lies at the
+ * very end of its own allocation, so that AddressSanitizer sees any byte read behind it, and
+ * starts 2 bytes off a multiple of 4, as in the kernel.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "tests/frames.h"
+
+#define FUZZ_ROUNDS 1000000
+#define FUZZ_MUTATIONS_MAX 8
+
+static enum rf_reason parse(const unsigned char *bytes, size_t length, struct rf_packet *packet)
+{
+	unsigned char *block = malloc(2 + length);
+	enum rf_reason reason;
+
+	assert_non_null(block);
+	memcpy(block + 2, bytes, length);
+	memset(packet, 0xa5, sizeof(*packet));
+	reason = rf_packet_parse(block + 2, block + 2 + length, packet);
+	assert_memory_equal(block + 2, bytes, length);
+	free(block);
+	return reason;
+}
+
+/* ---- whole frames ---- */
+
+static void test_whole(void **state)
+{
+	const struct rf_frame *expected = *state;
+	struct rf_packet packet;
+	struct frame frame;
+
+	frame_build(&frame, expected->part);
+	assert_int_equal(parse(frame.bytes, frame.length, &packet), expected->reason);
+	if (expected->reason != RF_UNDER_LIMIT)
+		return;
+	assert_int_equal(packet.version, expected->version);
+	assert_memory_equal(packet.source, expected->source, sizeof(expected->source));
+	assert_int_equal(packet.protocol, expected->protocol);
+	assert_int_equal(packet.flags, expected->flags);
+	assert_int_equal(packet.dport, expected->dport);
+}
+
+/* ---- cut frames ---- */
+
+/* Past the fixed IP header the source is certain; before it a cut frame has none. */
+static bool is_reason_of_cut(enum rf_reason reason, const struct rf_frame *whole,
+			     const struct frame *frame, size_t length)
+{
+	bool sourced = whole->reason == RF_UNDER_LIMIT || whole->reason == RF_NEIGHBOUR;
+
+	if (!sourced)
+		return reason == whole->reason || reason == RF_MALFORMED;
+	if (length < frame->ip_end)
+		return reason == RF_MALFORMED;
+	return reason == (length < frame->length ? RF_UNDER_LIMIT : whole->reason);
+}
+
+static bool has_source_of(const struct rf_packet *packet, const struct frame *frame)
+{
+	static const unsigned char source4[16] = FRAME_SOURCE4, source6[16] = FRAME_SOURCE6;
+
+	if (frame_is_ipv4(frame))
+		return packet->version == 4 && memcmp(packet->source, source4, 16) == 0;
+	return packet->version == 6 && memcmp(packet->source, source6, 16) == 0;
+}
+
+/* As that of the whole frame, or unknown; TCP cut behind its ports is taken for a SYN. */
+static bool has_class_of(const struct rf_packet *packet, const struct rf_frame *whole)
+{
+	unsigned int if_cut = whole->flags | (whole->protocol == 6 ? RF_SYN : 0);
+
+	if (packet->protocol != whole->protocol && packet->protocol != RF_PROTOCOL_UNKNOWN)
+		return false;
+	return ((packet->flags == whole->flags || packet->flags == if_cut) &&
+		packet->dport == whole->dport) ||
+	       (packet->flags == 0 && packet->dport == 0);
+}
+
+static void check_cut(const struct rf_frame *whole, const struct frame *frame, size_t length)
+{
+	struct rf_packet packet;
+	enum rf_reason reason = parse(frame->bytes, length, &packet);
+
+	if (!is_reason_of_cut(reason, whole, frame, length))
+		fail_msg("%zu of %zu bytes: reason %d", length, frame->length, reason);
+	if (reason != RF_UNDER_LIMIT)
+		return;
+	if (!has_source_of(&packet, frame))
+		fail_msg("%zu of %zu bytes: another source", length, frame->length);
+	if (whole->reason == RF_UNDER_LIMIT && !has_class_of(&packet, whole))
+		fail_msg("%zu of %zu bytes: protocol %d, flags %d, port %d", length, frame->length,
+			 packet.protocol, packet.flags, packet.dport);
+}
+
+static void test_cut(void **state)
+{
+	const struct rf_frame *whole = *state;
+	struct frame frame;
+
+	frame_build(&frame, whole->part);
+	for (size_t length = 0; length <= frame.length; length++)
+		check_cut(whole, &frame, length);
+}
+
+/* ---- every next header ---- */
+
+static bool is_extension(unsigned int protocol)
+{
+	static const unsigned char extensions[] = {0, 43, 44, 51, 60, 135, 139, 140};
+
+	return memchr(extensions, protocol, sizeof(extensions)) != NULL;
+}
+
+/* A header of 8 bytes, then UDP. */
+static void test_next_headers(void **state)
+{
+	(void)state;
+	for (unsigned int protocol = 0; protocol <= 255; protocol++) {
+		const struct frame_part parts[] = {
+			ETH, IP6, EXT(protocol, 0), UDP(53), {FRAME_END, 0, 0}};
+		struct rf_packet packet;
+		struct frame frame;
+
+		frame_build(&frame, parts);
+		assert_int_equal(parse(frame.bytes, frame.length, &packet), RF_UNDER_LIMIT);
+		assert_int_equal(packet.protocol, is_extension(protocol) ? 17 : protocol);
+		assert_int_equal(packet.dport, is_extension(protocol) ? 53 : 0);
+	}
+}
+
+/* ---- mutated frames ---- */
+
+static uint64_t next_random(uint64_t *state)
+{
+	*state ^= *state << 13;
+	*state ^= *state >> 7;
+	*state ^= *state << 17;
+	return *state;
+}
+
+/* Changes some bytes, most of them where headers are; returns the length to cut the frame to. */
+static size_t mutate(struct frame *frame, uint64_t *random)
+{
+	static const unsigned char telling[] = {0,    1,    0x08, 0x40, 0x45, 0x4f, 0x60, 0x81,
+						0x86, 0x88, 0xa8, 0xdd, 43,   44,   51,	  60,
+						58,   59,   133,  135,	137,  139,  140,  255};
+	size_t reach = frame->length < 96 ? frame->length : 96;
+	int count = next_random(random) % (FUZZ_MUTATIONS_MAX + 1);
+
+	for (int i = 0; reach && i < count; i++) {
+		uint64_t bits = next_random(random);
+		unsigned char *byte = frame->bytes + (bits >> 32) % reach;
+
+		*byte = bits & 1 ? telling[(bits >> 8) % sizeof(telling)] : bits >> 16;
+	}
+	if (next_random(random) % 4)
+		return frame->length;
+	return next_random(random) % (frame->length + 1);
+}
+
+/* Where the source is, found byte by byte; the reason is RF_UNDER_LIMIT for a neighbour too. */
+static enum rf_reason locate(const unsigned char *bytes, size_t length, size_t *ip_at)
+{
+	size_t at = 12;
+	int tags = 0;
+
+	for (;;) {
+		if (length < at + 2)
+			return RF_MALFORMED;
+		if (memcmp(bytes + at, "\x81\x00", 2) != 0 &&
+		    memcmp(bytes + at, "\x88\xa8", 2) != 0)
+			break;
+		if (++tags > 2)
+			return RF_DEEP_VLAN;
+		at += 4;
+	}
+	*ip_at = at + 2;
+	if (memcmp(bytes + at, "\x08\x00", 2) == 0)
+		return length >= *ip_at + 20 && bytes[*ip_at] >= 0x45 && bytes[*ip_at] <= 0x4f
+			       ? RF_UNDER_LIMIT
+			       : RF_MALFORMED;
+	if (memcmp(bytes + at, "\x86\xdd", 2) == 0)
+		return length >= *ip_at + 40 && bytes[*ip_at] >> 4 == 6 ? RF_UNDER_LIMIT
+									: RF_MALFORMED;
+	return RF_NON_IP;
+}
+
+static void check_class(const struct rf_packet *packet)
+{
+	if (packet->flags & RF_HAS_DPORT)
+		assert_true(packet->protocol == 6 || packet->protocol == 17);
+	else
+		assert_int_equal(packet->dport, 0);
+	if (packet->flags & RF_SYN)
+		assert_true(packet->protocol == 6 && packet->flags & RF_HAS_DPORT);
+	assert_int_equal(packet->flags & ~(RF_HAS_DPORT | RF_SYN), 0);
+}
+
+static enum rf_reason check_mutated(const unsigned char *bytes, size_t length)
+{
+	struct rf_packet packet;
+	enum rf_reason reason = parse(bytes, length, &packet);
+	unsigned char source[16] = {};
+	size_t ip_at = 0;
+	enum rf_reason expected = locate(bytes, length, &ip_at);
+	bool ipv4 = ip_at && bytes[ip_at - 2] == 0x08;
+
+	if (reason == RF_NEIGHBOUR) {
+		assert_int_equal(expected, RF_UNDER_LIMIT);
+		assert_false(ipv4);
+		assert_int_equal(bytes[ip_at + 7], 255);
+		return reason;
+	}
+	assert_int_equal(reason, expected);
+	if (reason != RF_UNDER_LIMIT)
+		return reason;
+	memcpy(source, bytes + ip_at + (ipv4 ? 12 : 8), ipv4 ? 4 : 16);
+	assert_int_equal(packet.version, ipv4 ? 4 : 6);
+	assert_memory_equal(packet.source, source, sizeof(source));
+	check_class(&packet);
+	return reason;
+}
+
+static void test_mutated(void **state)
+{
+	static struct frame built[RF_FRAME_COUNT];
+	unsigned int seen[RF_REASON_COUNT] = {};
+	uint64_t random = 0x72696e6766656e63;
+
+	(void)state;
+	for (size_t i = 0; i < RF_FRAME_COUNT; i++)
+		frame_build(&built[i], rf_frames[i].part);
+	for (int round = 0; round < FUZZ_ROUNDS; round++) {
+		struct frame frame = built[next_random(&random) % RF_FRAME_COUNT];
+		size_t length = mutate(&frame, &random);
+
+		seen[check_mutated(frame.bytes, length)]++;
+	}
+	/* The loop must reach every answer, else it shows nothing about that one. */
+	assert_true(seen[RF_UNDER_LIMIT] > FUZZ_ROUNDS / 4);
+	assert_true(seen[RF_MALFORMED] > FUZZ_ROUNDS / 100);
+	assert_true(seen[RF_NON_IP] > FUZZ_ROUNDS / 100);
+	assert_true(seen[RF_NEIGHBOUR] > FUZZ_ROUNDS / 100);
+	assert_true(seen[RF_DEEP_VLAN] > FUZZ_ROUNDS / 200);
+}
+
+int main(void)
+{
+	static struct CMUnitTest tests[2 * RF_FRAME_COUNT + 2];
+	static char names[RF_FRAME_COUNT][96];
+	struct CMUnitTest *test = tests;
+
+	for (size_t i = 0; i < RF_FRAME_COUNT; i++) {
+		void *row = (void *)&rf_frames[i];
+
+		snprintf(names[i], sizeof(names[i]), "%s: cut at every length", rf_frames[i].name);
+		*test++ = (struct CMUnitTest){rf_frames[i].name, test_whole, NULL, NULL, row};
+		*test++ = (struct CMUnitTest){names[i], test_cut, NULL, NULL, row};
+	}
+	*test++ = (struct CMUnitTest)cmocka_unit_test(test_next_headers);
+	*test++ = (struct CMUnitTest)cmocka_unit_test(test_mutated);
+	return cmocka_run_group_tests_name("packet", tests, NULL, NULL);
+}
