@@ -92,6 +92,19 @@ RF_INLINE __u32 rf_head_own(const struct rf_window *window, const struct rf_poli
 }
 
 /*
+ * Does the slot hold as much already? Either of the same epoch; or of a newer one, a lap later,
+ * which is so only if the head has moved on from `epoch`. Without that test an unwritten slot, or
+ * one from before the epochs wrapped, would pass for newer, and what the cell had be forgotten.
+ */
+RF_INLINE int rf_cell_holds(const struct rf_window *window, __u64 word, __u32 epoch, __u32 used)
+{
+	if (rf_word_epoch(word) == epoch)
+		return rf_word_used(word) >= used;
+	return rf_epoch_is_present(rf_word_epoch(word), epoch) &&
+	       rf_word_epoch(rf_load(&window->head)) != epoch;
+}
+
+/*
  * Writes {epoch, used} into its slot unless as much stands there. Two CPUs may close one cell with
  * different sums; the larger one is right, so it is a maximum and never a plain store. False when
  * it lost RF_RETRIES races.
@@ -102,9 +115,8 @@ RF_INLINE int rf_cell_raise(struct rf_window *window, __u32 epoch, __u32 used)
 
 	for (int i = 0; i < RF_RETRIES; i++) {
 		__u64 old = rf_load(cell);
-		__u32 ahead = rf_word_epoch(old) - epoch;
 
-		if (ahead ? ahead < RF_EPOCH_AHEAD : rf_word_used(old) >= used)
+		if (rf_cell_holds(window, old, epoch, used))
 			return 1;
 		if (rf_cas(cell, old, rf_word(epoch, used)) == old)
 			return 1;
@@ -200,7 +212,7 @@ RF_INLINE __u64 rf_window_passes_again(const struct rf_window *window,
 		__u32 epoch = now + ahead + i;
 
 		if ((__u64)rf_window_used(window, policy, epoch) + cost <= policy->limit)
-			return ahead + i ? (ahead + i) * policy->cell - time % policy->cell : 0;
+			return i ? (ahead + i) * policy->cell - time % policy->cell : 0;
 	}
 	return ~0ULL; /* not reached by any window that the limiter wrote */
 }

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What every unit test needs: cmocka with the headers that it wants first, rows named by
+ * behaviour, and random numbers that a failure can be repeated from. No clock: time is always an
+ * argument.
+ */
+#ifndef RINGFENCE_UNIT_H
+#define RINGFENCE_UNIT_H
+
+#include <inttypes.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define UNIT_ARRAY_SIZE(array) (sizeof(array) / sizeof((array)[0]))
+#define UNIT_SEED_DEFAULT 20240229
+
+/* A row of a table of tests: `state` is what the function gets as *state. */
+#define UNIT_ROW(title, function)                    \
+	{                                            \
+		.name = title, .test_func = function \
+	}
+#define UNIT_ROW_OF(title, function, state)                                            \
+	{                                                                              \
+		.name = title, .test_func = function, .initial_state = (void *)(state) \
+	}
+
+/* RF_TEST_SEED in the environment repeats a run, or makes another one. */
+static inline __attribute__((unused)) uint64_t unit_seed(void)
+{
+	const char *seed = getenv("RF_TEST_SEED");
+
+	return seed ? strtoull(seed, NULL, 0) : UNIT_SEED_DEFAULT;
+}
+
+/* splitmix64, Steele and others 2014: every state, 0 too, is a good seed. */
+static inline __attribute__((unused)) uint64_t unit_random(uint64_t *state)
+{
+	uint64_t z = *state += 0x9e3779b97f4a7c15;
+
+	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
+	z = (z ^ z >> 27) * 0x94d049bb133111eb;
+	return z ^ z >> 31;
+}
+
+/* 0 to `bound` - 1. */
+static inline __attribute__((unused)) uint64_t unit_below(uint64_t *state, uint64_t bound)
+{
+	return unit_random(state) % bound;
+}
+
+#endif /* RINGFENCE_UNIT_H */
