@@ -99,10 +99,10 @@ build/tests/prog/%: tests/prog/%.c $(LIBRARY)
 	$(call say,CC,$@)
 	$(Q)$(CC) $(CPPFLAGS) $(ALL_CFLAGS) $(filter %.c %.o,$^) -o $@ $(LIBS) -lcmocka -lpthread
 
-build/tests/traffic: tests/e2e/traffic.c
+build/tests/traffic: $(wildcard tests/traffic/*.c)
 	@mkdir -p $(@D)
 	$(call say,CC,$@)
-	$(Q)$(CC) $(CPPFLAGS) $(ALL_CFLAGS) $< -o $@
+	$(Q)$(CC) $(CPPFLAGS) $(ALL_CFLAGS) $(filter %.c,$^) -o $@
 
 build/tests/bench: tests/bench/bench.c $(LIBRARY) build/tests/floor.skel.h
 	@mkdir -p $(@D)

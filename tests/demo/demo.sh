@@ -60,7 +60,8 @@ make_network() {
 }
 
 start_receiver() {
-	in_server "$traffic" recv dev in0 for 60s max "$RATE" \
+	# Not the function: $! would be a shell around it, which a signal does not pass on.
+	nsenter --net="/run/netns/$server" "$traffic" recv dev in0 for 60s max "$RATE" \
 		>"$work/received" 2>"$work/receiver" &
 	receiver=$!
 	children+=("$receiver")
@@ -79,7 +80,8 @@ start_senders() {
 	for i in "${!sources[@]}"; do
 		flows+=(flow "src=${sources[i]},count=$((rates[i] * SECONDS_OF_TRAFFIC)),rate=${rates[i]},len=128")
 	done
-	in_outside "$traffic" send dev out0 to "$mac" "${flows[@]}" >"$work/sent" &
+	nsenter --net="/run/netns/$outside" "$traffic" send dev out0 to "$mac" "${flows[@]}" \
+		>"$work/sent" &
 	senders=$!
 	children+=("$senders")
 }

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* The commands, and how each of them fails. */
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "traffic.h"
+
+void die(int status, const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	fputs("traffic: ", stderr);
+	vfprintf(stderr, format, arguments);
+	fputc('\n', stderr);
+	va_end(arguments);
+	exit(status);
+}
+
+void die_of_usage(void)
+{
+	die(2, "command line: wrong usage: traffic send dev IF to MAC flow FLOW [flow FLOW]... | "
+	       "traffic recv dev IF for TIME [quiet TIME] [max L/W]...");
+}
+
+int main(int argc, char **argv)
+{
+	int status;
+
+	if (argc >= 2 && !strcmp(argv[1], "send"))
+		status = command_send(argv + 2);
+	else if (argc >= 2 && !strcmp(argv[1], "recv"))
+		status = command_recv(argv + 2);
+	else
+		die_of_usage();
+	if (fflush(stdout))
+		die(1, "standard output: cannot write: %s", strerror(errno));
+	return status;
+}

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * traffic: sends frames from many sources, and judges what came out behind the XDP program.
+ *
+ * Each frame carries its send time in CLOCK_MONOTONIC, in host byte order: both ends must run under
+ * one kernel. `send` reads the clock before a frame is handed over and `recv` after it was taken
+ * in: the program decided in between. That makes `max` sound: L + 1 frames that were all sent at or
+ * after a and received by a + W were admitted within W. A stall anywhere may hide a violation and
+ * can never fake one.
+ *
+ * Times are ns, lengths are bytes with the Ethernet header. Exit status 0 done, 1 failed (also: a
+ * frame that could not be sent, a drop at the receiving socket, a violation), 2 wrong usage. What
+ * fails ends the process with one line on stderr; the kernel takes back what it held.
+ */
+#ifndef TRAFFIC_H
+#define TRAFFIC_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/socket.h>
+#include <time.h>
+
+#define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
+#define NS_PER_SEC 1000000000ull
+
+#define FRAME_BYTES_MOST 10000
+#define VLAN_TAG_BYTES 4
+#define VLANS_MOST 2
+
+enum proto { PROTO_UDP, PROTO_TCP, PROTO_SYN, PROTO_ICMP };
+enum frag { FRAG_NONE, FRAG_FIRST, FRAG_LATER };
+
+/* An IPv4 address is the first four bytes, the others are zero. Family 0: none. No padding. */
+struct address {
+	sa_family_t family;
+	uint8_t bytes[16];
+};
+
+struct flow {
+	struct address src, dst;
+	uint64_t count, rate_pps, after_ns, len_bytes, sources;
+	uint16_t sport, dport;
+	uint16_t vlan[VLANS_MOST]; /* outer first */
+	size_t vlans;
+	enum proto proto;
+	enum frag frag;
+	uint32_t number; /* its place on the command line */
+	uint64_t sent;	 /* frames so far, and so the sequence number of the next */
+	uint64_t begin_ns;
+};
+
+struct frame {
+	size_t used; /* bytes laid out; zeros follow */
+	uint8_t bytes[FRAME_BYTES_MOST];
+};
+
+struct max {
+	uint64_t count, window_ns;
+	const char *window_text;
+};
+
+/* One received frame. */
+struct record {
+	struct address source;
+	uint32_t len_bytes;
+	uint64_t sent_ns, received_ns;
+};
+
+/* main.c */
+__attribute__((format(printf, 2, 3), noreturn)) void die(int status, const char *format, ...);
+__attribute__((noreturn)) void die_of_usage(void);
+
+/* common.c: a text that cannot be parsed ends the process; @key is what it was given for. */
+uint64_t now_ns(void);
+struct timespec timespec_of(uint64_t ns);
+void *allocate(void *old, size_t count, size_t size);
+uint64_t parse_number(const char *key, const char *text, uint64_t least, uint64_t most);
+uint64_t parse_time(const char *key, const char *text);
+struct address parse_address(const char *key, const char *text);
+const char *address_text(const struct address *address);
+struct address address_step(const struct address *first, uint64_t n);
+int socket_open(const char *dev, uint16_t protocol);
+
+/* flow.c */
+void flow_parse(struct flow *flow, uint32_t number, char *text);
+
+/* frame.c */
+void frame_build(struct frame *frame, const struct flow *flow);
+bool frame_read(const uint8_t *bytes, size_t len, struct address *source, uint64_t *sent_ns);
+
+/* send.c, recv.c: the words behind the command; the exit status. */
+int command_send(char **words);
+int command_recv(char **words);
+
+/* judge.c */
+void records_report(struct record *records, size_t n);
+bool records_judge(const struct record *records, size_t n, const struct max *max);
+
+#endif /* TRAFFIC_H */
