@@ -119,8 +119,6 @@ int rf_program_open(struct rf_program *program, uint32_t id, struct rf_error *er
 	memcpy(program->tag, info.tag, sizeof(program->tag));
 	for (__u32 i = 0; i < info.nr_map_ids && i < MAP_IDS_MAX && !err; i++)
 		err = open_map(program, map_ids[i]);
-	for (int i = 0; i < RF_MAP_COUNT; i++)
-		program->ours = program->ours && program->map_fd[i] >= 0;
 	if (err)
 		return rf_error_failed(error, err, "program id %u: cannot read its maps: %s", id,
 				       strerror(-err));
@@ -139,9 +137,13 @@ void rf_program_close(struct rf_program *program)
 
 /* ---- fences ---- */
 
-static int check_abi(const struct rf_program *program, const char *name, struct rf_error *error)
+int rf_program_check_abi(const struct rf_program *program, const char *name, struct rf_error *error)
 {
-	if (program->abi == RF_ABI_VERSION)
+	bool whole = program->abi == RF_ABI_VERSION;
+
+	for (int i = 0; i < RF_MAP_COUNT; i++)
+		whole = whole && program->map_fd[i] >= 0;
+	if (whole)
 		return 0;
 	return rf_error_failed(
 		error, -EPROTO,
@@ -201,29 +203,37 @@ int rf_fence_adopt(struct rf_fence *fence, struct rf_program *program, struct rf
 	return 0;
 }
 
-static int open_on(struct rf_fence *fence, const char *dev, struct rf_error *error)
+int rf_interface_open(const char *dev, struct rf_interface *interface, struct rf_program *program,
+		      struct rf_error *error)
 {
-	struct rf_interface interface;
-	struct rf_program program = RF_PROGRAM_NONE;
-	int err = rf_interface_query(dev, &interface, error);
+	int err = rf_interface_query(dev, interface, error);
 
 	if (err)
 		return err;
-	if (!interface.program_id)
+	if (!interface->program_id)
 		return rf_error_failed(
 			error, -ENOENT,
 			"%s: no fence attached; run 'ringfence attach %s' or 'ip link set "
 			"dev %s xdp obj …'",
 			dev, dev, dev);
-	err = rf_program_open(&program, interface.program_id, error);
-	if (!err && !program.ours)
+	err = rf_program_open(program, interface->program_id, error);
+	if (!err && !program->ours)
 		err = rf_error_failed(
 			error, -ENOENT,
 			"%s: no fence attached, but XDP program '%s' (id %u), which is not "
 			"ringfence",
-			dev, program.name, program.id);
+			dev, program->name, program->id);
+	return err;
+}
+
+static int open_on(struct rf_fence *fence, const char *dev, struct rf_error *error)
+{
+	struct rf_interface interface;
+	struct rf_program program = RF_PROGRAM_NONE;
+	int err = rf_interface_open(dev, &interface, &program, error);
+
 	if (!err)
-		err = check_abi(&program, dev, error);
+		err = rf_program_check_abi(&program, dev, error);
 	if (!err)
 		err = rf_fence_adopt(fence, &program, error);
 	rf_program_close(&program);

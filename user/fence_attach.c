@@ -19,6 +19,13 @@ static const char *mode_name(enum rf_mode mode)
 	return mode == RF_GENERIC ? "generic" : "native";
 }
 
+static void remove_fence(const char *name)
+{
+	struct rf_pin_path directory = rf_pin_path(name, "");
+
+	rf_pins_remove(&directory);
+}
+
 /* Makes a fence of that name, with its pins, and without any interface yet. */
 static int create_fence(const char *name, uint32_t sources, struct rf_loaded *loaded,
 			struct rf_error *error)
@@ -33,7 +40,7 @@ static int create_fence(const char *name, uint32_t sources, struct rf_loaded *lo
 	if (!err)
 		err = rf_pins_put_programs(name, loaded, error);
 	if (err)
-		rf_pins_remove(name);
+		remove_fence(name);
 	return err;
 }
 
@@ -136,10 +143,10 @@ static int attach_interface(const char *fence, const struct rf_loaded *loaded,
 /* ---- upgrading ---- */
 
 /* Swaps the program of one interface for the same entry of the new build, atomically. */
-static int swap_program(const char *fence, const struct rf_interface *interface,
-			const struct rf_program *old, const struct rf_loaded *loaded,
-			struct rf_error *error)
+static int swap_program(const struct rf_interface *interface, const struct rf_program *old,
+			const struct rf_loaded *loaded, struct rf_error *error)
 {
+	struct rf_pin_path path;
 	int fd = loaded->fd[strcmp(old->name, "ringfence_frags") ? RF_PLAIN : RF_FRAGS];
 	int err;
 
@@ -150,7 +157,7 @@ static int swap_program(const char *fence, const struct rf_interface *interface,
 	if (interface->by_link) {
 		LIBBPF_OPTS(bpf_link_update_opts, options, .flags = BPF_F_REPLACE,
 			    .old_prog_fd = old->fd);
-		int link = rf_pins_open_link(fence, interface);
+		int link = rf_pins_open_link(interface, &path);
 
 		err = link < 0 ? link : 0;
 		if (!err && bpf_link_update(link, fd, &options))
@@ -181,8 +188,7 @@ static int upgrade_interfaces(const struct rf_fence *fence, const struct rf_load
 
 		err = rf_program_open(&program, fence->interface[i].program_id, error);
 		if (!err && !rf_loaded_has(loaded, program.tag)) {
-			err = swap_program(fence->name, &fence->interface[i], &program, loaded,
-					   error);
+			err = swap_program(&fence->interface[i], &program, loaded, error);
 			swapped++;
 		}
 		rf_program_close(&program);
@@ -272,14 +278,15 @@ static int open_attached(const struct rf_interface *interface, struct rf_fence *
 	return err ? err : rf_fence_open(fence, interface->name, error);
 }
 
+/* The pins follow, also after an upgrade that was killed before it came to them. */
 static int upgrade_fence(const struct rf_fence *fence, struct rf_loaded *loaded,
 			 struct rf_error *error)
 {
+	uint8_t tag[RF_PROGRAM_TAG_SIZE];
 	int swapped = upgrade_interfaces(fence, loaded, error);
 	int err = swapped < 0 ? swapped : 0;
 
-	if (!err && access(rf_pin_path(fence->name, "xdp").text, F_OK) == 0 &&
-	    (swapped || !rf_loaded_has(loaded, fence->program_tag)))
+	if (!err && !rf_pins_read_tag(fence->name, tag) && !rf_loaded_has(loaded, tag))
 		err = rf_pins_put_programs(fence->name, loaded, error);
 	return err ? err : swapped;
 }
@@ -313,18 +320,19 @@ static int join_fence(const char *name, const struct rf_interface *interface,
 {
 	struct rf_loaded loaded = RF_LOADED_NONE;
 	struct rf_pin_path link = rf_pin_path_link(name, interface->name);
+	struct rf_pin_path directory = rf_pin_path(name, "");
 	struct rf_fence fence = RF_FENCE_NONE;
 	int err = open_pinned(name, &fence, error);
 	bool made = err == -ENOENT;
 
-	if (rf_pins_is_live_link(&link) || (made && rf_pins_have_live_link(name))) {
+	if (rf_pins_is_live_link(&link) || (made && rf_pins_have_live_link(&directory))) {
 		err = rf_error_failed(
 			error, -EBUSY,
-			"%s: fence '%s' is on an interface of another network namespace; take "
-			"another name: 'ringfence attach %s fence NAME'",
+			"%s: fence '%s' is on another interface, renamed or of another network "
+			"namespace; take another name: 'ringfence attach %s fence NAME'",
 			interface->name, name, interface->name);
 	} else if (made) {
-		rf_pins_remove(name); /* of a command that was killed halfway */
+		rf_pins_remove(&directory); /* of a command that was killed halfway */
 		err = create_fence(name, attach->sources ? attach->sources : RF_SOURCES_DEFAULT,
 				   &loaded, error);
 	} else if (!err && attach->sources && attach->sources != fence.sources) {
@@ -341,7 +349,7 @@ static int join_fence(const char *name, const struct rf_interface *interface,
 	if (!err) {
 		err = attach_interface(name, &loaded, interface, attach->mode, attached, error);
 		if (err && made)
-			rf_pins_remove(name);
+			rf_pins_remove(&directory);
 	}
 	snprintf(attached->fence, sizeof(attached->fence), "%s", name);
 	rf_unload(&loaded);
@@ -372,59 +380,70 @@ static int attach_one(const char *name, const struct rf_attach *attach,
 
 /* ---- detaching ---- */
 
-static int detach_link(const struct rf_fence *fence, const struct rf_interface *interface,
-		       struct rf_error *error)
+/* None of this reads the fence's maps, so that it works for a fence of another map ABI, too. */
+static int detach_link(const struct rf_interface *interface, int link, struct rf_error *error)
 {
-	int fd = rf_pins_open_link(fence->name, interface);
-	int err;
-
-	if (fd < 0)
+	if (link < 0)
 		return rf_error_failed(
-			error, fd,
+			error, link,
 			"%s: its program is held by a link of another process, or pinned "
 			"elsewhere; 'bpftool link' shows it",
 			interface->name);
-	err = bpf_link_detach(fd) ? -errno : 0;
-	close(fd);
-	if (err)
-		return rf_error_failed(error, err, "%s: cannot detach: %s", interface->name,
-				       strerror(-err));
-	unlink(rf_pin_path_link(fence->name, interface->name).text);
+	if (bpf_link_detach(link))
+		return rf_error_failed(error, -errno, "%s: cannot detach: %s", interface->name,
+				       strerror(errno));
 	return 0;
 }
 
-static int detach_netlink(const struct rf_interface *interface, struct rf_error *error)
+static int detach_netlink(const struct rf_interface *interface, const struct rf_program *program,
+			  struct rf_error *error)
 {
-	LIBBPF_OPTS(bpf_xdp_attach_opts, options,
-		    .old_prog_fd = bpf_prog_get_fd_by_id(interface->program_id));
+	LIBBPF_OPTS(bpf_xdp_attach_opts, options, .old_prog_fd = program->fd);
 	__u32 mode = interface->mode == RF_GENERIC ? XDP_FLAGS_SKB_MODE : XDP_FLAGS_DRV_MODE;
 	int err = bpf_xdp_detach(interface->index, mode | XDP_FLAGS_REPLACE, &options);
 
-	close(options.old_prog_fd);
 	if (err)
 		return rf_error_failed(error, err, "%s: cannot detach: %s", interface->name,
 				       strerror(-err));
 	return 0;
+}
+
+/* The pins go with the fence's last interface. */
+static void forget_pins(const struct rf_pin_path *directory, uint32_t config_id)
+{
+	struct rf_interface others[RF_INTERFACES_MAX];
+	struct rf_error ignored;
+
+	if (!rf_pins_have_live_link(directory) &&
+	    rf_interfaces_of(config_id, others, &ignored) == 0)
+		rf_pins_remove(directory);
 }
 
 static int detach_one(const char *dev, struct rf_error *error)
 {
-	struct rf_fence fence = RF_FENCE_NONE;
-	const struct rf_interface *interface = NULL;
-	int err = rf_fence_open(&fence, dev, error);
+	struct rf_program program = RF_PROGRAM_NONE;
+	struct rf_pin_path path, directory;
+	struct rf_interface interface;
+	int link = -ENOENT;
+	int err = rf_interface_open(dev, &interface, &program, error);
+	uint32_t config_id = program.map_id[RF_MAP_CONFIG];
 
-	for (int i = 0; i < fence.interfaces && !err; i++)
-		if (strcmp(fence.interface[i].name, dev) == 0)
-			interface = &fence.interface[i];
-	if (!err && !interface)
-		err = rf_error_failed(error, -ENOENT, "%s: went away meanwhile", dev);
-	if (!err)
-		err = interface->by_link ? detach_link(&fence, interface, error)
-					 : detach_netlink(interface, error);
-	if (!err && fence.interfaces == 1 && rf_pins_belong_to(&fence) &&
-	    !rf_pins_have_live_link(fence.name))
-		rf_pins_remove(fence.name);
-	rf_fence_close(&fence);
+	if (!err && rf_interface_has_link(&interface)) {
+		link = rf_pins_open_link(&interface, &path);
+		err = detach_link(&interface, link, error);
+	} else if (!err) {
+		err = detach_netlink(&interface, &program, error);
+	}
+	if (!err && link >= 0) {
+		unlink(path.text);
+		directory = rf_pin_path_parent(&path);
+		forget_pins(&directory, config_id);
+	} else if (!err && rf_pins_find(config_id, &directory) == 0) {
+		forget_pins(&directory, config_id);
+	}
+	if (link >= 0)
+		close(link);
+	rf_program_close(&program);
 	return err;
 }
 

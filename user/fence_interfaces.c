@@ -134,7 +134,7 @@ int rf_interfaces_scan(struct rf_interface *interface, struct rf_error *error)
 	return find_programs(0, &found, error);
 }
 
-/* Marks those interfaces whose program is held by a bpf_link. */
+/* Marks those interfaces whose program is held by a bpf_link, whoever's. */
 static void find_links(struct rf_interface *interface, int count)
 {
 	for (__u32 id = 0; !bpf_link_get_next_id(id, &id);) {
@@ -169,4 +169,12 @@ int rf_interfaces_of(uint32_t map_id, struct rf_interface *interface, struct rf_
 		return all;
 	find_links(interface, kept);
 	return kept;
+}
+
+bool rf_interface_has_link(const struct rf_interface *interface)
+{
+	struct rf_interface copy = *interface;
+
+	find_links(&copy, 1);
+	return copy.by_link;
 }

@@ -28,6 +28,9 @@ struct rf_program {
 /* Opens a program by its id and looks whether it is a ringfence. Close it in any case. */
 int rf_program_open(struct rf_program *program, uint32_t id, struct rf_error *error);
 void rf_program_close(struct rf_program *program);
+/* An error unless the maps of our program are those that this build knows. */
+int rf_program_check_abi(const struct rf_program *program, const char *name,
+			 struct rf_error *error);
 
 /* ---- interfaces (fence_interfaces.c) ---- */
 
@@ -37,10 +40,17 @@ int rf_interface_query(const char *name, struct rf_interface *interface, struct 
 /* All interfaces with an XDP program, whoever's, at most RF_INTERFACES_MAX. Returns how many. */
 int rf_interfaces_scan(struct rf_interface *interface, struct rf_error *error);
 
+/* Is its program held by a bpf_link, whoever's? */
+bool rf_interface_has_link(const struct rf_interface *interface);
+
 /* Every interface here whose program uses `map_id` as its configuration. Returns how many. */
 int rf_interfaces_of(uint32_t map_id, struct rf_interface *interface, struct rf_error *error);
 
 /* ---- (fence.c) ---- */
+
+/* The interface and its program, which is ours. Close the program in any case. */
+int rf_interface_open(const char *dev, struct rf_interface *interface, struct rf_program *program,
+		      struct rf_error *error);
 
 /* Makes a fence of an open program's maps, which it takes over. */
 int rf_fence_adopt(struct rf_fence *fence, struct rf_program *program, struct rf_error *error);
@@ -93,15 +103,23 @@ int rf_pins_make_directory(const char *fence, struct rf_error *error);
 int rf_pins_put_maps(const char *fence, const struct rf_loaded *loaded, struct rf_error *error);
 /* Replaces what is pinned there, each atomically. */
 int rf_pins_put_programs(const char *fence, const struct rf_loaded *loaded, struct rf_error *error);
-/* Removes a fence's pins, all of them; what is attached by other means stays attached. */
-void rf_pins_remove(const char *fence);
+/* The tag of the pinned program, or -ENOENT. */
+int rf_pins_read_tag(const char *fence, uint8_t tag[RF_PROGRAM_TAG_SIZE]);
 
-/* Is a link pinned there whose device still exists, in whatever network namespace? */
+/* Removes a directory of pins, with all in it; what is attached by other means stays attached. */
+void rf_pins_remove(const struct rf_pin_path *directory);
+/* Does it hold a link whose device still exists, in whatever network namespace? */
+bool rf_pins_have_live_link(const struct rf_pin_path *directory);
 bool rf_pins_is_live_link(const struct rf_pin_path *path);
-bool rf_pins_have_live_link(const char *fence);
-/* Are the pins of that name this fence's, and not those of a namesake elsewhere? */
-bool rf_pins_belong_to(const struct rf_fence *fence);
-/* The pinned link of an interface as a file descriptor, if it is the one in force there. */
-int rf_pins_open_link(const char *fence, const struct rf_interface *interface);
+
+/*
+ * The link of an interface, wherever it is pinned and whatever the interface was called then:
+ * returns its file descriptor and sets `path`.
+ */
+int rf_pins_open_link(const struct rf_interface *interface, struct rf_pin_path *path);
+/* The directory of the fence whose configuration is that map; -ENOENT without one. */
+int rf_pins_find(uint32_t config_id, struct rf_pin_path *directory);
+/* The directory that a pin is in. */
+struct rf_pin_path rf_pin_path_parent(const struct rf_pin_path *path);
 
 #endif /* RINGFENCE_FENCE_INTERNAL_H */

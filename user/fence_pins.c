@@ -3,6 +3,7 @@
 #include <bpf/bpf.h>
 #include <dirent.h>
 #include <errno.h>
+#include <glob.h>
 #include <linux/magic.h>
 #include <stdio.h>
 #include <string.h>
@@ -61,10 +62,9 @@ int rf_pins_make_directory(const char *fence, struct rf_error *error)
 	return err ? err : make_directory(rf_pin_path(fence, "").text, error);
 }
 
-void rf_pins_remove(const char *fence)
+void rf_pins_remove(const struct rf_pin_path *directory)
 {
-	struct rf_pin_path directory = rf_pin_path(fence, "");
-	DIR *entries = opendir(directory.text);
+	DIR *entries = opendir(directory->text);
 	struct dirent *entry;
 
 	if (!entries)
@@ -74,76 +74,150 @@ void rf_pins_remove(const char *fence)
 		if (entry->d_name[0] != '.')
 			unlinkat(dirfd(entries), entry->d_name, 0);
 	closedir(entries);
-	rmdir(directory.text);
+	rmdir(directory->text);
 	rmdir(RF_PIN_ROOT); /* fails, as it should, while there are other fences */
+}
+
+struct rf_pin_path rf_pin_path_parent(const struct rf_pin_path *path)
+{
+	struct rf_pin_path parent = *path;
+
+	*strrchr(parent.text, '/') = '\0';
+	return parent;
+}
+
+/* ---- what is pinned ---- */
+
+/* Called for each pin; true ends the walk. */
+typedef bool (*pin_visit)(const struct rf_pin_path *path, void *context);
+
+static bool each_pin(const char *pattern, pin_visit visit, void *context)
+{
+	bool found = false;
+	glob_t paths = {};
+
+	if (glob(pattern, GLOB_NOSORT, NULL, &paths) == 0)
+		for (size_t i = 0; i < paths.gl_pathc && !found; i++) {
+			struct rf_pin_path path;
+
+			snprintf(path.text, sizeof(path.text), "%s", paths.gl_pathv[i]);
+			found = visit(&path, context);
+		}
+	globfree(&paths);
+	return found;
+}
+
+static int read_link(int fd, struct bpf_link_info *info)
+{
+	__u32 length = sizeof(*info);
+
+	*info = (struct bpf_link_info){};
+	if (fd < 0 || bpf_obj_get_info_by_fd(fd, info, &length) || info->type != BPF_LINK_TYPE_XDP)
+		return -ENOENT;
+	return 0;
 }
 
 bool rf_pins_is_live_link(const struct rf_pin_path *path)
 {
-	struct bpf_link_info info = {};
-	__u32 length = sizeof(info);
+	struct bpf_link_info info;
 	int fd = bpf_obj_get(path->text);
-	bool live;
+	bool live = !read_link(fd, &info) && info.xdp.ifindex;
 
-	if (fd < 0)
-		return false;
-	live = !bpf_obj_get_info_by_fd(fd, &info, &length) && info.type == BPF_LINK_TYPE_XDP &&
-	       info.xdp.ifindex;
-	close(fd);
+	if (fd >= 0)
+		close(fd);
 	return live;
 }
 
-static bool is_live_entry(const char *fence, const char *entry)
+static bool is_live_link_in(const struct rf_pin_path *path, void *context)
 {
-	struct rf_pin_path path = rf_pin_path(fence, entry);
+	const struct rf_pin_path *directory = context;
 
-	return rf_pins_is_live_link(&path);
+	return strcmp(rf_pin_path_parent(path).text, directory->text) == 0 &&
+	       rf_pins_is_live_link(path);
 }
 
-bool rf_pins_have_live_link(const char *fence)
+bool rf_pins_have_live_link(const struct rf_pin_path *directory)
 {
-	DIR *entries = opendir(rf_pin_path(fence, "").text);
-	struct dirent *entry;
-	bool found = false;
-
-	while (entries && !found && (entry = readdir(entries)))
-		found = strncmp(entry->d_name, "link_", 5) == 0 &&
-			is_live_entry(fence, entry->d_name);
-	if (entries)
-		closedir(entries);
-	return found;
+	return each_pin(RF_PIN_ROOT "/*/link_*", is_live_link_in, (void *)directory);
 }
 
-bool rf_pins_belong_to(const struct rf_fence *fence)
+struct link_search {
+	const struct rf_interface *interface;
+	struct rf_pin_path *path;
+	int fd;
+};
+
+static bool is_link_of(const struct rf_pin_path *path, void *context)
 {
+	struct link_search *search = context;
+	struct bpf_link_info info;
+	int fd = bpf_obj_get(path->text);
+
+	if (read_link(fd, &info) || info.xdp.ifindex != search->interface->index ||
+	    info.prog_id != search->interface->program_id) {
+		if (fd >= 0)
+			close(fd);
+		return false;
+	}
+	search->fd = fd;
+	*search->path = *path;
+	return true;
+}
+
+int rf_pins_open_link(const struct rf_interface *interface, struct rf_pin_path *path)
+{
+	struct link_search search = {interface, path, -ENOENT};
+
+	each_pin(RF_PIN_ROOT "/*/link_*", is_link_of, &search);
+	return search.fd;
+}
+
+struct config_search {
+	uint32_t id;
+	struct rf_pin_path *directory;
+};
+
+static bool is_config(const struct rf_pin_path *path, void *context)
+{
+	struct config_search *search = context;
 	struct bpf_map_info info = {};
 	__u32 length = sizeof(info);
-	int fd = bpf_obj_get(rf_pin_path(fence->name, rf_map_names[RF_MAP_CONFIG]).text);
+	int fd = bpf_obj_get(path->text);
 	bool same;
 
 	if (fd < 0)
 		return false;
-	same = !bpf_obj_get_info_by_fd(fd, &info, &length) &&
-	       info.id == fence->map_id[RF_MAP_CONFIG];
+	same = !bpf_obj_get_info_by_fd(fd, &info, &length) && info.id == search->id;
 	close(fd);
+	if (same)
+		*search->directory = rf_pin_path_parent(path);
 	return same;
 }
 
-int rf_pins_open_link(const char *fence, const struct rf_interface *interface)
+int rf_pins_find(uint32_t config_id, struct rf_pin_path *directory)
 {
-	struct bpf_link_info info = {};
+	struct config_search search = {config_id, directory};
+
+	return each_pin(RF_PIN_ROOT "/*/config", is_config, &search) ? 0 : -ENOENT;
+}
+
+int rf_pins_read_tag(const char *fence, uint8_t tag[RF_PROGRAM_TAG_SIZE])
+{
+	struct bpf_prog_info info = {};
 	__u32 length = sizeof(info);
-	int fd = bpf_obj_get(rf_pin_path_link(fence, interface->name).text);
+	int fd = bpf_obj_get(rf_pin_path(fence, "xdp").text);
+	int err = 0;
 
 	if (fd < 0)
-		return -errno;
-	if (bpf_obj_get_info_by_fd(fd, &info, &length) || info.type != BPF_LINK_TYPE_XDP ||
-	    info.xdp.ifindex != interface->index || info.prog_id != interface->program_id) {
-		close(fd);
 		return -ENOENT;
-	}
-	return fd;
+	if (bpf_obj_get_info_by_fd(fd, &info, &length))
+		err = -errno;
+	close(fd);
+	memcpy(tag, info.tag, RF_PROGRAM_TAG_SIZE);
+	return err;
 }
+
+/* ---- pinning ---- */
 
 int rf_pins_put_programs(const char *fence, const struct rf_loaded *loaded, struct rf_error *error)
 {
