@@ -135,6 +135,7 @@ RF_INLINE enum rf_verdict rf_take_sliding(struct rf_window *window, const struct
 
 	for (int i = 0; i < RF_RETRIES; i++) {
 		__u64 head = rf_load(&window->head);
+		__u32 own;
 		__u64 base;
 		int ok;
 
@@ -146,7 +147,14 @@ RF_INLINE enum rf_verdict rf_take_sliding(struct rf_window *window, const struct
 			return (__u64)rf_word_used(head) + cost <= limit ? RF_UNDER : RF_OVER;
 		}
 
-		if (!rf_cell_raise(window, rf_word_epoch(head), rf_head_own(window, policy, head)))
+		own = rf_head_own(window, policy, head);
+		/*
+		 * The sum in there holds only while the head stands: once it has moved on, a slot
+		 * may be of the next lap, and `own` too large by what that slot lost.
+		 */
+		if (rf_word_epoch(rf_load(&window->head)) != rf_word_epoch(head))
+			continue;
+		if (!rf_cell_raise(window, rf_word_epoch(head), own))
 			return RF_LOST_RACES;
 		base = rf_window_sum(window, now, policy->cells);
 		ok = base + cost <= limit;
