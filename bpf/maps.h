@@ -16,6 +16,10 @@
  * The windows of IPv4 and IPv6 sources. Writer: the program; it inserts with BPF_NOEXIST and then
  * only changes words in place by atomics. Reader: the command line. When full: the least recently
  * used window goes, and its source is a newcomer when it comes back.
+ *
+ * What remains: the kernel may give an evicted window's memory to another source while a CPU still
+ * holds its pointer. Then that one packet is charged to, or counted for, the other source: each
+ * such packet takes at most one permit from it, and its own source is a newcomer anyway.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);

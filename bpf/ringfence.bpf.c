@@ -106,7 +106,10 @@ __attribute__((noinline)) int take(struct rf_window *window, const struct rf_pol
 	return rf_take(window, policy, time, cost);
 }
 
-/* Counts the verdict for the source and for the limit. */
+/*
+ * Counts the verdict for the source and for the limit. The source's counters share a line with its
+ * head, so that a flood from one source is not free of shared writes here.
+ */
 static __always_inline enum rf_reason settle(struct rf_source *source, __u32 slot, int verdict,
 					     int shadow, __u64 len_bytes)
 {
@@ -119,11 +122,12 @@ static __always_inline enum rf_reason settle(struct rf_source *source, __u32 slo
 		count(&limit->passed, len_bytes);
 		return RF_UNDER_LIMIT;
 	}
-	__sync_fetch_and_add(&source->dropped, 1);
 	if (shadow) {
+		__sync_fetch_and_add(&source->would_drop, 1);
 		count(&limit->would_drop, len_bytes);
 		return RF_SHADOW_OVER;
 	}
+	__sync_fetch_and_add(&source->dropped, 1);
 	count(&limit->dropped, len_bytes);
 	return verdict == RF_OVER ? RF_OVER_LIMIT : RF_CONTENDED;
 }
@@ -168,10 +172,10 @@ static __always_inline int handle_frame(struct xdp_md *ctx, __u64 len_bytes)
 	if (!sums)
 		return XDP_PASS;
 	reason = rf_packet_parse((void *)(long)ctx->data, (void *)(long)ctx->data_end, &packet);
-	if (reason == RF_UNDER_LIMIT)
+	if (reason == RF_HAS_SOURCE)
 		reason = charge(&packet, sums, len_bytes);
 	if (reason >= RF_REASON_COUNT)
-		return XDP_PASS;
+		return XDP_PASS; /* cannot be, but the verifier has to be told */
 	count(&sums->reason[reason], len_bytes);
 	return reason >= RF_FIRST_DROP ? XDP_DROP : XDP_PASS;
 }

@@ -293,9 +293,9 @@ struct frame_part {
 /* The expected result: reason, version, source, protocol, flags, destination port. */
 #define UNCHARGED(reason)	reason, 0, {0}, 0, 0, 0
 #define CHARGED4(protocol, flags, dport) \
-	RF_UNDER_LIMIT, 4, FRAME_SOURCE4, protocol, flags, dport
+	RF_HAS_SOURCE, 4, FRAME_SOURCE4, protocol, flags, dport
 #define CHARGED6(protocol, flags, dport) \
-	RF_UNDER_LIMIT, 6, FRAME_SOURCE6, protocol, flags, dport
+	RF_HAS_SOURCE, 6, FRAME_SOURCE6, protocol, flags, dport
 #define PORT4(protocol, dport)	CHARGED4(protocol, RF_HAS_DPORT, dport)
 #define PORT6(protocol, dport)	CHARGED6(protocol, RF_HAS_DPORT, dport)
 #define SYN4(dport)		CHARGED4(6, RF_HAS_DPORT | RF_SYN, dport)
@@ -362,7 +362,7 @@ static inline void frame_build(struct frame *frame, const struct frame_part *par
 struct rf_frame {
 	const char *name;
 	struct frame_part part[FRAME_PARTS]; /* FRAME_END behind the last */
-	enum rf_reason reason;		     /* RF_UNDER_LIMIT: charged; else the rest is 0 */
+	enum rf_reason reason;		     /* RF_HAS_SOURCE: charged; else the rest is 0 */
 	unsigned char version;
 	unsigned char source[16];
 	unsigned char protocol;

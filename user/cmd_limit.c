@@ -128,14 +128,14 @@ int rf_cmd_limit_del(const struct rf_options *options, struct rf_words *words,
 
 static json_t *limit_json(const struct rf_limit *limit)
 {
-	return json_pack("{s:s, s:I, s:I, s:s, s:s, s:s, s:i, s:i, s:i, s:b}", "name", limit->name,
-			 "rate", (json_int_t)limit->rate, "window_ms",
-			 (json_int_t)(limit->window_ns / 1000000), "unit", "packets", "algorithm",
-			 "sliding", "edge", "strict", "cells", limit->cells, "per", limit->per4,
-			 "per6", limit->per6, "shadow", (limit->flags & RF_SHADOW) != 0);
+	return json_pack(
+		"{s:s, s:I, s:I, s:s, s:s, s:s, s:i, s:i, s:i, s:b}", "name", limit->name, "rate",
+		(json_int_t)limit->rate, "window_ms", (json_int_t)(limit->window_ns / RF_NS_PER_MS),
+		"unit", "packets", "algorithm", "sliding", "edge", "strict", "cells", limit->cells,
+		"per", limit->per4, "per6", limit->per6, "shadow", (limit->flags & RF_SHADOW) != 0);
 }
 
-static void print_limits(const struct rf_fence *fence, bool json)
+static int print_limits(const struct rf_fence *fence, bool json, struct rf_error *error)
 {
 	json_t *list = json_array();
 	struct rf_bank rules;
@@ -156,9 +156,9 @@ static void print_limits(const struct rf_fence *fence, bool json)
 	if (!json && !json_array_size(list))
 		rf_out("no limits\n");
 	if (json)
-		rf_out_json(json_pack("{s:o}", "limits", list), false);
-	else
-		json_decref(list);
+		return rf_out_json(json_pack("{s:o}", "limits", list), false, error);
+	json_decref(list);
+	return 0;
 }
 
 int rf_cmd_limit_list(const struct rf_options *options, struct rf_words *words,
@@ -170,7 +170,7 @@ int rf_cmd_limit_list(const struct rf_options *options, struct rf_words *words,
 	if (!err)
 		err = rf_fence_open(&fence, options->dev, error);
 	if (!err)
-		print_limits(&fence, options->json);
+		err = print_limits(&fence, options->json, error);
 	rf_fence_close(&fence);
 	return err;
 }

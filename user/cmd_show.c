@@ -12,18 +12,17 @@
 #include "rules.h"
 #include "view.h"
 
-#define NS_PER_MS 1000000
-
 /* ---- status ---- */
 
 static json_t *status_json(const struct rf_fence *fence, const struct rf_bank *rules)
 {
 	int limits = rf_rules_count(rules);
 
-	return json_pack("{s:s, s:s, s:i, s:i, s:i, s:o, s:i, s:b}", "fence", fence->name,
-			 "version", RINGFENCE_VERSION, "abi", RF_ABI_VERSION, "program_id",
-			 (int)fence->program_id, "sources", (int)fence->sources, "interfaces",
-			 rf_view_interfaces(fence), "limits", limits, "armed", limits > 0);
+	return json_pack("{s:o, s:s, s:i, s:i, s:i, s:o, s:i, s:b}", "fence",
+			 rf_json_text(fence->name), "version", RINGFENCE_VERSION, "abi",
+			 RF_ABI_VERSION, "program_id", (int)fence->program_id, "sources",
+			 (int)fence->sources, "interfaces", rf_view_interfaces(fence), "limits",
+			 limits, "armed", limits > 0);
 }
 
 static void print_status(const struct rf_fence *fence, const struct rf_bank *rules)
@@ -69,7 +68,7 @@ int rf_cmd_status(const struct rf_options *options, struct rf_words *words, stru
 	if (!err)
 		rf_fence_rules(&fence, &rules);
 	if (!err && options->json)
-		rf_out_json(status_json(&fence, &rules), false);
+		err = rf_out_json(status_json(&fence, &rules), false, error);
 	else if (!err)
 		print_status(&fence, &rules);
 	rf_fence_close(&fence);
@@ -111,31 +110,44 @@ static int read_view(const struct rf_fence *fence, const struct rf_bank *rules, 
 	view->passes_again_ms =
 		wait == ~0ULL
 			? -1
-			: (int64_t)((rf_fence_duration_ns(fence, policy, wait) + NS_PER_MS - 1) /
-				    NS_PER_MS);
+			: (int64_t)((rf_fence_duration_ns(fence, policy, wait) + RF_NS_PER_MS - 1) /
+				    RF_NS_PER_MS);
 	return 0;
 }
 
 static json_t *view_json(const struct view *view)
 {
-	json_t *cells = json_array();
+	json_t *cells = json_array(), *again = json_null();
 
 	for (int i = 0; i < view->limit->cells; i++)
 		json_array_append_new(cells, json_integer(view->cell[i]));
-	return json_pack(
-		"{s:s, s:I, s:I, s:I, s:o, s:I, s:I, s:o, s:b, s:b}", "limit", view->limit->name,
-		"used", (json_int_t)view->used, "rate", (json_int_t)view->limit->rate, "window_ms",
-		(json_int_t)(view->limit->window_ns / NS_PER_MS), "cells", cells, "passed",
-		(json_int_t)view->state.passed, "dropped", (json_int_t)view->state.dropped,
-		"passes_again_ms",
-		view->passes_again_ms < 0 ? json_null() : json_integer(view->passes_again_ms),
-		"newcomer", view->newcomer, "shadow", (view->limit->flags & RF_SHADOW) != 0);
+	if (view->passes_again_ms >= 0)
+		again = json_integer(view->passes_again_ms);
+	return json_pack("{s:s, s:I, s:I, s:I, s:o, s:I, s:I, s:I, s:o, s:b, s:b}", "limit",
+			 view->limit->name, "used", (json_int_t)view->used, "rate",
+			 (json_int_t)view->limit->rate, "window_ms",
+			 (json_int_t)(view->limit->window_ns / RF_NS_PER_MS), "cells", cells,
+			 "passed", (json_int_t)view->state.passed, "dropped",
+			 (json_int_t)view->state.dropped, "would_drop",
+			 (json_int_t)view->state.would_drop, "passes_again_ms", again, "newcomer",
+			 view->newcomer, "shadow", (view->limit->flags & RF_SHADOW) != 0);
+}
+
+static void print_passes_again(int64_t ms)
+{
+	char wait[RF_DURATION_TEXT_SIZE];
+
+	if (ms < 0) {
+		rf_out("  passes again  never\n");
+		return;
+	}
+	rf_format_ms(ms, wait);
+	rf_out("  passes again  %s%s\n", ms ? "in " : "", ms ? wait : "now");
 }
 
 static void print_view(const struct view *view)
 {
-	const char *dropped = view->limit->flags & RF_SHADOW ? "would drop" : "dropped";
-	char rate[RF_RATE_TEXT_SIZE], wait[RF_DURATION_TEXT_SIZE];
+	char rate[RF_RATE_TEXT_SIZE];
 
 	rf_format_rate(view->limit->rate, view->limit->window_ns, rate);
 	if (view->newcomer) {
@@ -150,10 +162,10 @@ static void print_view(const struct view *view)
 		rf_out(" %" PRIu32, view->cell[i]);
 	rf_out("  (oldest first)\n");
 	rf_out("  passed        %" PRIu64 "\n", (uint64_t)view->state.passed);
-	rf_out("  %-12s  %" PRIu64 "\n", dropped, (uint64_t)view->state.dropped);
-	rf_format_ms(view->passes_again_ms, wait);
-	rf_out("  passes again  %s%s\n", view->passes_again_ms > 0 ? "in " : "",
-	       view->passes_again_ms > 0 ? wait : "now");
+	rf_out("  dropped       %" PRIu64 "\n", (uint64_t)view->state.dropped);
+	if (view->limit->flags & RF_SHADOW || view->state.would_drop)
+		rf_out("  would drop    %" PRIu64 "\n", (uint64_t)view->state.would_drop);
+	print_passes_again(view->passes_again_ms);
 }
 
 static int show_source(const struct rf_fence *fence, const struct rf_address *asked, bool json,
@@ -184,7 +196,8 @@ static int show_source(const struct rf_fence *fence, const struct rf_address *as
 		}
 	}
 	if (!err && json)
-		rf_out_json(json_pack("{s:s, s:O}", "source", text, "limits", limits), false);
+		err = rf_out_json(json_pack("{s:s, s:O}", "source", text, "limits", limits), false,
+				  error);
 	else if (!err && !json_array_size(limits))
 		rf_out("source %s: no limit is set\n", text);
 	json_decref(limits);

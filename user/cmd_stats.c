@@ -104,13 +104,13 @@ static int print_json(const struct rf_fence *fence, const struct totals *totals,
 		json_decref(errors);
 		return -EIO;
 	}
-	rf_out_json(json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:o}", "fence", fence->name,
-			      "interfaces", rf_view_interfaces(fence), "packets",
-			      pair_json(totals->passed.packets, totals->dropped.packets), "bytes",
-			      pair_json(totals->passed.bytes, totals->dropped.bytes), "reasons",
-			      reasons, "limits", limits, "map_errors", errors),
-		    compact);
-	return 0;
+	return rf_out_json(
+		json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "fence", rf_json_text(fence->name),
+			  "interfaces", rf_view_interfaces(fence), "packets",
+			  pair_json(totals->passed.packets, totals->dropped.packets), "bytes",
+			  pair_json(totals->passed.bytes, totals->dropped.bytes), "reasons",
+			  reasons, "limits", limits, "map_errors", errors),
+		compact, error);
 }
 
 /* ---- text ---- */
@@ -232,9 +232,16 @@ static int watch(const struct rf_fence *fence, uint32_t seconds, bool json, stru
 			;
 		if (interrupted)
 			return 0;
-		if (!rf_fence_is_attached(fence))
-			return rf_error_failed(error, -ENODEV, "fence '%s': it was detached",
-					       fence->name);
+		err = rf_fence_is_attached(fence, error);
+		if (err < 0)
+			break;
+		if (!err)
+			return rf_error_failed(
+				error, -ENODEV,
+				"fence '%s': it was detached; 'ringfence attach IF' attaches one",
+				fence->name);
+		if (!rf_out_is_whole()) /* main says so */
+			return 0;
 		err = read_totals(fence, &totals, error);
 		clock_gettime(CLOCK_MONOTONIC, &now);
 		if (!err && json)

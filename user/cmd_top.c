@@ -19,6 +19,7 @@ struct row {
 	const struct rf_limit *limit;
 	uint64_t passed;
 	uint64_t dropped;
+	uint64_t would_drop;
 	uint32_t used;
 };
 
@@ -62,6 +63,7 @@ static int add_row(const struct rf_address *source, uint32_t limit_id,
 		.limit = &table->rules.limit[slot],
 		.passed = state->passed,
 		.dropped = state->dropped,
+		.would_drop = state->would_drop,
 		.used = rf_window_used(&state->window, policy,
 				       rf_epoch(policy, rf_fence_time(table->fence, policy))),
 	};
@@ -89,12 +91,12 @@ static int compare_by_rate(const void *a, const void *b)
 static int compare_by_drops(const void *a, const void *b)
 {
 	const struct row *left = a, *right = b;
-	int order = compare(left->dropped, right->dropped);
+	int order = compare(left->dropped + left->would_drop, right->dropped + right->would_drop);
 
 	return order ? order : compare_by_rate(a, b);
 }
 
-static void print_json(const struct table *table, size_t count)
+static int print_json(const struct table *table, size_t count, struct rf_error *error)
 {
 	json_t *list = json_array();
 
@@ -105,27 +107,28 @@ static void print_json(const struct table *table, size_t count)
 		rf_format_source(&row->source, row->limit, source);
 		json_array_append_new(
 			list,
-			json_pack("{s:s, s:s, s:I, s:I, s:I, s:I, s:I}", "source", source, "limit",
-				  row->limit->name, "passed", (json_int_t)row->passed, "dropped",
-				  (json_int_t)row->dropped, "used", (json_int_t)row->used, "rate",
-				  (json_int_t)row->limit->rate, "window_ms",
-				  (json_int_t)(row->limit->window_ns / 1000000)));
+			json_pack("{s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:I}", "source", source,
+				  "limit", row->limit->name, "passed", (json_int_t)row->passed,
+				  "dropped", (json_int_t)row->dropped, "used",
+				  (json_int_t)row->used, "rate", (json_int_t)row->limit->rate,
+				  "window_ms", (json_int_t)(row->limit->window_ns / RF_NS_PER_MS)));
 	}
-	rf_out_json(json_pack("{s:o}", "sources", list), false);
+	return rf_out_json(json_pack("{s:o}", "sources", list), false, error);
 }
 
 static void print_text(const struct table *table, size_t count)
 {
-	rf_out("%-40s %-12s %12s %12s %12s  %s\n", "source", "limit", "passed", "dropped", "used",
-	       "of");
+	rf_out("%-32s %-12s %12s %12s %12s %10s of\n", "source", "limit", "passed", "dropped",
+	       "would drop", "used");
 	for (size_t i = 0; i < count; i++) {
 		const struct row *row = &table->row[i];
 		char source[RF_SOURCE_TEXT_SIZE], rate[RF_RATE_TEXT_SIZE];
 
 		rf_format_source(&row->source, row->limit, source);
 		rf_format_rate(row->limit->rate, row->limit->window_ns, rate);
-		rf_out("%-40s %-12s %12" PRIu64 " %12" PRIu64 " %12" PRIu32 "  %s\n", source,
-		       row->limit->name, row->passed, row->dropped, row->used, rate);
+		rf_out("%-32s %-12s %12" PRIu64 " %12" PRIu64 " %12" PRIu64 " %10" PRIu32 " %s\n",
+		       source, row->limit->name, row->passed, row->dropped, row->would_drop,
+		       row->used, rate);
 	}
 	if (!table->count)
 		rf_out("no source has a window\n");
@@ -172,7 +175,7 @@ int rf_cmd_top(const struct rf_options *options, struct rf_words *words, struct 
 			qsort(table.row, table.count, sizeof(*table.row),
 			      by_rate ? compare_by_rate : compare_by_drops);
 		if (options->json)
-			print_json(&table, count);
+			err = print_json(&table, count, error);
 		else
 			print_text(&table, count);
 	}

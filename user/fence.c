@@ -26,24 +26,29 @@ const char *const rf_map_names[RF_MAP_COUNT] = {
 
 /* ---- libbpf's messages ---- */
 
+#define LOG_SHOWN 8192 /* the verifier says what it minds at the end */
+
 static bool log_is_verbose;
-static char log_kept[65536];
-static size_t log_length;
+static char *log_kept;
 
 static int keep_log(enum libbpf_print_level level, const char *format, va_list args)
 {
-	int written;
+	char *more, *joined;
+	int length;
 
 	if (log_is_verbose)
 		return vfprintf(stderr, format, args);
-	if (level != LIBBPF_WARN || log_length >= sizeof(log_kept) - 1)
+	if (level != LIBBPF_WARN)
 		return 0;
-	written = vsnprintf(log_kept + log_length, sizeof(log_kept) - log_length, format, args);
-	if (written > 0)
-		log_length += written;
-	if (log_length > sizeof(log_kept) - 1)
-		log_length = sizeof(log_kept) - 1;
-	return written;
+	length = vasprintf(&more, format, args);
+	if (length < 0)
+		return 0;
+	if (asprintf(&joined, "%s%s", log_kept ? log_kept : "", more) >= 0) {
+		free(log_kept);
+		log_kept = joined;
+	}
+	free(more);
+	return length;
 }
 
 void rf_fence_set_verbose(bool verbose)
@@ -54,8 +59,17 @@ void rf_fence_set_verbose(bool verbose)
 
 const char *rf_fence_log(void)
 {
+	size_t length = log_kept ? strlen(log_kept) : 0;
+	const char *tail, *line;
+
 	/* Only a refusal by the verifier is worth its length. */
-	return strstr(log_kept, "PROG LOAD LOG") ? log_kept : "";
+	if (!length || !strstr(log_kept, "PROG LOAD LOG"))
+		return "";
+	if (length <= LOG_SHOWN)
+		return log_kept;
+	tail = log_kept + length - LOG_SHOWN;
+	line = strchr(tail, '\n');
+	return line ? line + 1 : tail;
 }
 
 /* ---- programs ---- */
@@ -85,8 +99,10 @@ static int open_map(struct rf_program *program, uint32_t id)
 	if (fd < 0)
 		return -errno;
 	if (bpf_obj_get_info_by_fd(fd, &info, &length)) {
+		int err = -errno;
+
 		close(fd);
-		return -errno;
+		return err;
 	}
 	if (strstr(info.name, ".rodata"))
 		read_rodata(program, fd, &info);
@@ -192,7 +208,7 @@ int rf_fence_adopt(struct rf_fence *fence, struct rf_program *program, struct rf
 	err = map_config(fence, error);
 	if (err)
 		return err;
-	count = rf_interfaces_of(fence->map_id[RF_MAP_CONFIG], fence->interface, error);
+	count = rf_interfaces_of(fence->map_id[RF_MAP_CONFIG], &fence->interface, error);
 	if (count < 0)
 		return count;
 	fence->interfaces = count;
@@ -220,9 +236,9 @@ int rf_interface_open(const char *dev, struct rf_interface *interface, struct rf
 	if (!err && !program->ours)
 		err = rf_error_failed(
 			error, -ENOENT,
-			"%s: no fence attached, but XDP program '%s' (id %u), which is not "
-			"ringfence",
-			dev, program->name, program->id);
+			"%s: no fence attached, but the XDP program '%s' (id %u), which is not "
+			"ringfence; 'bpftool prog show id %u' tells more",
+			dev, program->name, program->id, program->id);
 	return err;
 }
 
@@ -240,12 +256,11 @@ static int open_on(struct rf_fence *fence, const char *dev, struct rf_error *err
 	return err;
 }
 
-/* The interface of the only fence there is, into `dev`. */
-static int find_only(char dev[IF_NAMESIZE], struct rf_error *error)
+/* The interface of the only fence among `interface`, into `dev`. */
+static int find_only(const struct rf_interface *interface, int count, char dev[IF_NAMESIZE],
+		     struct rf_error *error)
 {
-	struct rf_interface interface[RF_INTERFACES_MAX];
 	uint32_t found = 0;
-	int count = rf_interfaces_scan(interface, error);
 
 	for (int i = 0; i < count; i++) {
 		struct rf_program program;
@@ -265,8 +280,6 @@ static int find_only(char dev[IF_NAMESIZE], struct rf_error *error)
 		found = id;
 		memcpy(dev, interface[i].name, IF_NAMESIZE);
 	}
-	if (count < 0)
-		return count;
 	if (!found)
 		return rf_error_failed(
 			error, -ENOENT,
@@ -277,21 +290,26 @@ static int find_only(char dev[IF_NAMESIZE], struct rf_error *error)
 
 int rf_fence_open(struct rf_fence *fence, const char *dev, struct rf_error *error)
 {
+	struct rf_interface *interfaces = NULL;
 	char only[IF_NAMESIZE];
 	int err;
 
 	if (dev)
 		return open_on(fence, dev, error);
-	err = find_only(only, error);
+	err = rf_interfaces_scan(&interfaces, error);
+	if (err >= 0)
+		err = find_only(interfaces, err, only, error);
+	free(interfaces);
 	return err ? err : open_on(fence, only, error);
 }
 
-bool rf_fence_is_attached(const struct rf_fence *fence)
+int rf_fence_is_attached(const struct rf_fence *fence, struct rf_error *error)
 {
-	struct rf_interface interface[RF_INTERFACES_MAX];
-	struct rf_error ignored;
+	struct rf_interface *interfaces = NULL;
+	int count = rf_interfaces_of(fence->map_id[RF_MAP_CONFIG], &interfaces, error);
 
-	return rf_interfaces_of(fence->map_id[RF_MAP_CONFIG], interface, &ignored) > 0;
+	free(interfaces);
+	return count < 0 ? count : count > 0;
 }
 
 void rf_fence_close(struct rf_fence *fence)
@@ -301,5 +319,6 @@ void rf_fence_close(struct rf_fence *fence)
 	for (int i = 0; i < RF_MAP_COUNT; i++)
 		if (fence->map_fd[i] >= 0)
 			close(fence->map_fd[i]);
+	free(fence->interface);
 	*fence = RF_FENCE_NONE;
 }

@@ -2,7 +2,8 @@
 /*
  * A fence: one loaded program and its maps, attached to one or more interfaces. The only user of
  * libbpf. Silent: what is wrong goes into an rf_error, and every function that can fail returns 0
- * or a negative errno and then has changed nothing.
+ * or a negative errno. What failed has changed nothing, but for an upgrade of several interfaces,
+ * which goes on where it stopped when it is asked for again.
  *
  * A fence is found through the program on its interface, so that one attached by `ip`, without any
  * pin, is as good as one attached by `ringfence attach`.
@@ -35,13 +36,13 @@ struct rf_interface {
 	char name[IF_NAMESIZE];
 	unsigned int index;
 	enum rf_mode mode;
-	bool by_link; /* attached by a bpf_link, as `ringfence attach` does; `ip` uses netlink */
+	bool by_link; /* by `ringfence attach`: its bpf_link is pinned; `ip` uses netlink */
 	uint32_t program_id;
 };
 
 struct rf_fence {
 	char name[RF_NAME_SIZE];
-	struct rf_interface interface[RF_INTERFACES_MAX]; /* of this network namespace */
+	struct rf_interface *interface; /* those of this network namespace */
 	int interfaces;
 	uint32_t program_id;
 	uint8_t program_tag[RF_PROGRAM_TAG_SIZE];
@@ -51,7 +52,7 @@ struct rf_fence {
 	struct rf_config *config; /* shared with the program */
 };
 
-#define RF_FENCE_NONE ((struct rf_fence){.map_fd = {-1, -1, -1, -1, -1}})
+#define RF_FENCE_NONE ((struct rf_fence){.map_fd = {[0 ... RF_MAP_COUNT - 1] = -1}})
 
 /* ---- finding and reading (fence.c, fence_maps.c) ---- */
 
@@ -67,8 +68,8 @@ const char *rf_fence_log(void);
 int rf_fence_open(struct rf_fence *fence, const char *dev, struct rf_error *error);
 void rf_fence_close(struct rf_fence *fence);
 
-/* Is it still on any interface here? An upgrade leaves it so. */
-bool rf_fence_is_attached(const struct rf_fence *fence);
+/* 1 while it is on an interface here, which an upgrade leaves so; 0 when it is not any more. */
+int rf_fence_is_attached(const struct rf_fence *fence, struct rf_error *error);
 
 /* A copy of the rules in force. */
 void rf_fence_rules(const struct rf_fence *fence, struct rf_bank *rules);

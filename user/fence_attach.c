@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <linux/if_link.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
@@ -14,33 +15,26 @@
 
 #define PLAIN_MTU_MAX 3498 /* above it a frame may not fit one page with its headroom */
 
-static const char *mode_name(enum rf_mode mode)
+static __u32 xdp_flags(enum rf_mode mode)
 {
-	return mode == RF_GENERIC ? "generic" : "native";
+	return mode == RF_GENERIC ? XDP_FLAGS_SKB_MODE : XDP_FLAGS_DRV_MODE;
 }
 
-static void remove_fence(const char *name)
-{
-	struct rf_pin_path directory = rf_pin_path(name, "");
-
-	rf_pins_remove(&directory);
-}
-
-/* Makes a fence of that name, with its pins, and without any interface yet. */
-static int create_fence(const char *name, uint32_t sources, struct rf_loaded *loaded,
-			struct rf_error *error)
+/* Makes the pins of a fence of that name, without any interface yet. */
+static int create_fence(const char *name, const struct rf_pin_path *directory, uint32_t sources,
+			struct rf_loaded *loaded, struct rf_error *error)
 {
 	int err = rf_load_new(loaded, name, sources, error);
 
 	if (err)
 		return err;
-	err = rf_pins_make_directory(name, error);
+	err = rf_pins_make_directory(directory, error);
 	if (!err)
-		err = rf_pins_put_maps(name, loaded, error);
+		err = rf_pins_put_maps(directory, loaded, error);
 	if (!err)
-		err = rf_pins_put_programs(name, loaded, error);
+		err = rf_pins_put_programs(directory, loaded, error);
 	if (err)
-		remove_fence(name);
+		rf_pins_remove(directory);
 	return err;
 }
 
@@ -65,29 +59,29 @@ static int fail_attach(const struct rf_interface *interface, enum rf_mode mode, 
 {
 	const char *name = interface->name;
 
-	if (err == -EOPNOTSUPP && mode == RF_NATIVE)
-		return rf_error_failed(
-			error, err,
-			"%s: cannot attach in native mode: %s; try 'ringfence attach %s mode "
-			"generic'",
-			name, strerror(-err), name);
 	if (err == -EPERM)
 		return rf_error_failed(error, err, "%s: cannot attach: %s; run as root", name,
 				       strerror(-err));
 	if (err == -EBUSY || err == -EEXIST)
 		return rf_error_failed(
 			error, err,
-			"%s: cannot attach: another XDP program came first; run 'ip link show "
-			"dev %s'",
+			"%s: cannot attach: another XDP program came first; 'ip link show dev %s' "
+			"names it",
 			name, name);
 	if (mtu > PLAIN_MTU_MAX && mode == RF_NATIVE)
 		return rf_error_failed(
 			error, err,
-			"%s: cannot attach at MTU %d: %s; lower it to %d, or try 'ringfence "
-			"attach %s mode generic'",
+			"%s: cannot attach in native mode at MTU %d: %s; lower it to %d, or try "
+			"'ringfence attach %s mode generic'",
 			name, mtu, strerror(-err), PLAIN_MTU_MAX, name);
-	return rf_error_failed(error, err, "%s: cannot attach in %s mode: %s", name,
-			       mode_name(mode), strerror(-err));
+	if (mode == RF_NATIVE)
+		return rf_error_failed(
+			error, err,
+			"%s: cannot attach in native mode: %s; try 'ringfence attach %s mode "
+			"generic'",
+			name, strerror(-err), name);
+	return rf_error_failed(error, err, "%s: cannot attach in generic mode: %s", name,
+			       strerror(-err));
 }
 
 /*
@@ -97,8 +91,7 @@ static int fail_attach(const struct rf_interface *interface, enum rf_mode mode, 
 static int create_link(const struct rf_loaded *loaded, const struct rf_interface *interface,
 		       enum rf_mode mode, bool *frags, struct rf_error *error)
 {
-	LIBBPF_OPTS(bpf_link_create_opts, options,
-		    .flags = mode == RF_GENERIC ? XDP_FLAGS_SKB_MODE : XDP_FLAGS_DRV_MODE);
+	LIBBPF_OPTS(bpf_link_create_opts, options, .flags = xdp_flags(mode));
 	int mtu = read_mtu(interface->name);
 	enum rf_entry first = mode == RF_NATIVE && mtu > PLAIN_MTU_MAX ? RF_FRAGS : RF_PLAIN;
 	int first_err = 0;
@@ -121,11 +114,11 @@ static int create_link(const struct rf_loaded *loaded, const struct rf_interface
 	return fail_attach(interface, mode, first_err, mtu, error);
 }
 
-static int attach_interface(const char *fence, const struct rf_loaded *loaded,
+static int attach_interface(const struct rf_pin_path *directory, const struct rf_loaded *loaded,
 			    const struct rf_interface *interface, enum rf_mode mode,
 			    struct rf_attached *attached, struct rf_error *error)
 {
-	struct rf_pin_path path = rf_pin_path_link(fence, interface->name);
+	struct rf_pin_path path = rf_pins_link(directory, interface);
 	int fd = create_link(loaded, interface, mode, &attached->frags, error);
 	int err = 0;
 
@@ -166,10 +159,9 @@ static int swap_program(const struct rf_interface *interface, const struct rf_pr
 			close(link);
 	} else {
 		LIBBPF_OPTS(bpf_xdp_attach_opts, options, .old_prog_fd = old->fd);
-		__u32 mode =
-			interface->mode == RF_GENERIC ? XDP_FLAGS_SKB_MODE : XDP_FLAGS_DRV_MODE;
+		__u32 flags = xdp_flags(interface->mode) | XDP_FLAGS_REPLACE;
 
-		err = bpf_xdp_attach(interface->index, fd, mode | XDP_FLAGS_REPLACE, &options);
+		err = bpf_xdp_attach(interface->index, fd, flags, &options);
 	}
 	if (err)
 		return rf_error_failed(error, err, "%s: cannot upgrade its program: %s",
@@ -209,7 +201,7 @@ static int check_occupied(const struct rf_interface *interface, const struct rf_
 			error, -EBUSY,
 			"%s: already attached in %s mode; to change it, first run 'ringfence "
 			"detach %s'",
-			name, mode_name(interface->mode), name);
+			name, rf_mode_name(interface->mode), name);
 	if (attach->fence && strcmp(attach->fence, fence->name) != 0)
 		return rf_error_failed(
 			error, -EBUSY,
@@ -224,38 +216,63 @@ static int check_occupied(const struct rf_interface *interface, const struct rf_
 	return 0;
 }
 
-/* Opens the pinned fence of that name; -ENOENT where there is none, or a half-made one. */
-static int open_pinned(const char *name, struct rf_fence *fence, struct rf_error *error)
+/* Which program the pinned `xdp` is; -ENOENT where there is none. */
+static int open_pinned_program(const struct rf_pin_path *directory, struct rf_program *program,
+			       struct rf_error *error)
 {
 	struct bpf_prog_info info = {};
 	__u32 length = sizeof(info);
-	struct rf_program program = RF_PROGRAM_NONE;
-	int fd = bpf_obj_get(rf_pin_path(name, "xdp").text);
+	int fd = bpf_obj_get(rf_pins_entry(directory, "xdp").text);
 	int err;
 
+	if (fd < 0 && (errno == EPERM || errno == EACCES))
+		return rf_error_failed(error, -errno, "%s: %s; run as root", directory->text,
+				       strerror(errno));
 	if (fd < 0)
-		return errno == EPERM || errno == EACCES
-			       ? rf_error_failed(error, -errno, "%s/%s: %s; run as root",
-						 RF_PIN_ROOT, name, strerror(errno))
-			       : -ENOENT;
+		return -ENOENT;
 	err = bpf_obj_get_info_by_fd(fd, &info, &length) ? -errno : 0;
 	close(fd);
 	if (err)
-		return rf_error_failed(error, err, "fence '%s': cannot read its program: %s", name,
-				       strerror(-err));
-	err = rf_program_open(&program, info.id, error);
+		return rf_error_failed(error, err, "%s: cannot read its program: %s",
+				       directory->text, strerror(-err));
+	return rf_program_open(program, info.id, error);
+}
+
+/*
+ * Opens a pinned fence. -ENOENT where there is none, or one that nobody can use and nobody would
+ * miss: half made, or of another map ABI, and on no interface.
+ */
+static int open_pinned(const char *name, const struct rf_pin_path *directory,
+		       struct rf_fence *fence, struct rf_error *error)
+{
+	struct rf_program program = RF_PROGRAM_NONE;
+	bool live = rf_pins_have_live_link(directory, NULL);
+	int err = open_pinned_program(directory, &program, error);
+
 	if (!err)
-		err = program.ours && program.abi == RF_ABI_VERSION
-			      ? rf_fence_adopt(fence, &program, error)
-			      : rf_error_failed(error, -EPROTO,
-						"fence '%s': its pins in %s/%s are of another map "
-						"ABI (%u, not "
-						"%u); detach its interfaces with the ringfence "
-						"that attached them",
-						name, RF_PIN_ROOT, name, program.abi,
-						RF_ABI_VERSION);
+		err = rf_program_check_abi(&program, name, error);
+	if (!err)
+		err = rf_fence_adopt(fence, &program, error);
+	else if (err == -EPROTO && !live)
+		err = -ENOENT;
+	else if (err == -ENOENT && live)
+		err = rf_error_failed(
+			error, -EBUSY,
+			"%s: pins of a fence that is attached are missing here; detach "
+			"its interfaces first",
+			directory->text);
 	rf_program_close(&program);
 	return err;
+}
+
+static int fail_foreign(const struct rf_interface *interface, const struct rf_program *program,
+			struct rf_error *error)
+{
+	return rf_error_failed(error, -EBUSY,
+			       "%s: a foreign XDP program is in place: '%s' (id %u); remove it "
+			       "first, by what attached it or 'ip link set dev %s %s off'",
+			       interface->name, program->name, program->id, interface->name,
+			       interface->mode == RF_GENERIC ? "xdpgeneric" : "xdp");
 }
 
 /* The interface's own fence, when it has one; -ENOENT when it has no program at all. */
@@ -269,11 +286,7 @@ static int open_attached(const struct rf_interface *interface, struct rf_fence *
 		return -ENOENT;
 	err = rf_program_open(&program, interface->program_id, error);
 	if (!err && !program.ours)
-		err = rf_error_failed(
-			error, -EBUSY,
-			"%s: a foreign XDP program is in place: '%s' (id %u); remove it first, "
-			"for instance with 'ip link set dev %s xdp off'",
-			interface->name, program.name, program.id, interface->name);
+		err = fail_foreign(interface, &program, error);
 	rf_program_close(&program);
 	return err ? err : rf_fence_open(fence, interface->name, error);
 }
@@ -283,11 +296,13 @@ static int upgrade_fence(const struct rf_fence *fence, struct rf_loaded *loaded,
 			 struct rf_error *error)
 {
 	uint8_t tag[RF_PROGRAM_TAG_SIZE];
+	struct rf_pin_path directory;
 	int swapped = upgrade_interfaces(fence, loaded, error);
 	int err = swapped < 0 ? swapped : 0;
 
-	if (!err && !rf_pins_read_tag(fence->name, tag) && !rf_loaded_has(loaded, tag))
-		err = rf_pins_put_programs(fence->name, loaded, error);
+	if (!err && !rf_pins_find(fence->map_id[RF_MAP_CONFIG], &directory) &&
+	    !rf_pins_read_tag(&directory, tag) && !rf_loaded_has(loaded, tag))
+		err = rf_pins_put_programs(&directory, loaded, error);
 	return err ? err : swapped;
 }
 
@@ -313,41 +328,52 @@ static int renew_interface(const struct rf_interface *interface, const struct rf
 	return 0;
 }
 
+/* May the interface join the pinned fence as the request has it? */
+static int check_joinable(const char *name, const struct rf_pin_path *directory,
+			  const struct rf_interface *interface, const struct rf_attach *attach,
+			  const struct rf_fence *fence, struct rf_error *error)
+{
+	if (!attach->fence && rf_pins_have_live_link(directory, NULL))
+		return rf_error_failed(
+			error, -EBUSY,
+			"%s: fence '%s' is on another interface, renamed or of another network "
+			"namespace; say which fence: 'ringfence attach %s fence NAME'",
+			interface->name, name, interface->name);
+	if (attach->sources && attach->sources != fence->sources)
+		return rf_error_failed(
+			error, -EBUSY,
+			"fence '%s': it has room for %u sources, not %u; leave 'sources' out", name,
+			fence->sources, attach->sources);
+	return 0;
+}
+
 /* An interface without a program: joins the fence of that name, which is made if need be. */
 static int join_fence(const char *name, const struct rf_interface *interface,
 		      const struct rf_attach *attach, struct rf_attached *attached,
 		      struct rf_error *error)
 {
+	struct rf_pin_path directory = rf_pins_directory(name);
 	struct rf_loaded loaded = RF_LOADED_NONE;
-	struct rf_pin_path link = rf_pin_path_link(name, interface->name);
-	struct rf_pin_path directory = rf_pin_path(name, "");
 	struct rf_fence fence = RF_FENCE_NONE;
-	int err = open_pinned(name, &fence, error);
+	int err = open_pinned(name, &directory, &fence, error);
 	bool made = err == -ENOENT;
 
-	if (rf_pins_is_live_link(&link) || (made && rf_pins_have_live_link(&directory))) {
-		err = rf_error_failed(
-			error, -EBUSY,
-			"%s: fence '%s' is on another interface, renamed or of another network "
-			"namespace; take another name: 'ringfence attach %s fence NAME'",
-			interface->name, name, interface->name);
-	} else if (made) {
-		rf_pins_remove(&directory); /* of a command that was killed halfway */
-		err = create_fence(name, attach->sources ? attach->sources : RF_SOURCES_DEFAULT,
-				   &loaded, error);
-	} else if (!err && attach->sources && attach->sources != fence.sources) {
-		err = rf_error_failed(
-			error, -EBUSY,
-			"fence '%s': it has room for %u sources, not %u; leave 'sources' out", name,
-			fence.sources, attach->sources);
+	if (made) {
+		rf_pins_remove(&directory);
+		err = create_fence(name, &directory,
+				   attach->sources ? attach->sources : RF_SOURCES_DEFAULT, &loaded,
+				   error);
 	} else if (!err) {
-		err = rf_load(&loaded, &fence, error);
+		err = check_joinable(name, &directory, interface, attach, &fence, error);
+		if (!err)
+			err = rf_load(&loaded, &fence, error);
 		if (!err)
 			err = upgrade_fence(&fence, &loaded, error);
 		err = err > 0 ? 0 : err;
 	}
 	if (!err) {
-		err = attach_interface(name, &loaded, interface, attach->mode, attached, error);
+		err = attach_interface(&directory, &loaded, interface, attach->mode, attached,
+				       error);
 		if (err && made)
 			rf_pins_remove(&directory);
 	}
@@ -366,32 +392,57 @@ static int attach_one(const char *name, const struct rf_attach *attach,
 
 	if (err)
 		return err;
-	snprintf(attached->interface, sizeof(attached->interface), "%s", name);
+	memcpy(attached->interface, interface.name, sizeof(attached->interface));
 	attached->mode = attach->mode;
 	err = open_attached(&interface, &fence, error);
 	if (!err)
 		err = renew_interface(&interface, attach, &fence, attached, error);
 	else if (err == -ENOENT)
-		err = join_fence(attach->fence ? attach->fence : name, &interface, attach, attached,
-				 error);
+		err = join_fence(attach->fence ? attach->fence : interface.name, &interface, attach,
+				 attached, error);
 	rf_fence_close(&fence);
 	return err;
 }
 
 /* ---- detaching ---- */
 
-/* None of this reads the fence's maps, so that it works for a fence of another map ABI, too. */
-static int detach_link(const struct rf_interface *interface, int link, struct rf_error *error)
+/* Is the interface the last one of its fence, as far as this network namespace and pins tell? */
+static bool is_last(const struct rf_pin_path *directory, const struct rf_pin_path *link,
+		    uint32_t config_id)
 {
-	if (link < 0)
-		return rf_error_failed(
-			error, link,
-			"%s: its program is held by a link of another process, or pinned "
-			"elsewhere; 'bpftool link' shows it",
-			interface->name);
-	if (bpf_link_detach(link))
-		return rf_error_failed(error, -errno, "%s: cannot detach: %s", interface->name,
-				       strerror(errno));
+	struct rf_interface *interfaces = NULL;
+	struct rf_error ignored;
+	int count = rf_interfaces_of(config_id, &interfaces, &ignored);
+
+	free(interfaces);
+	return count <= 1 && count >= 0 && !rf_pins_have_live_link(directory, link);
+}
+
+/*
+ * The pins go first: a command that is killed in between leaves the interface attached, or nothing
+ * at all, since the link dies with its last file descriptor. The maps are not read, so that this
+ * works for a fence of another map ABI, too.
+ */
+static int detach_link(const struct rf_interface *interface, uint32_t config_id,
+		       struct rf_error *error)
+{
+	struct rf_pin_path path, directory;
+	int fd = rf_pins_open_link(interface, &path);
+	int err;
+
+	if (fd < 0)
+		return rf_error_failed(error, fd, "%s: its link went away meanwhile",
+				       interface->name);
+	directory = rf_pins_parent(&path);
+	if (is_last(&directory, &path, config_id))
+		rf_pins_remove(&directory);
+	else
+		unlink(path.text);
+	err = bpf_link_detach(fd) ? -errno : 0;
+	close(fd);
+	if (err)
+		return rf_error_failed(error, err, "%s: cannot detach: %s", interface->name,
+				       strerror(-err));
 	return 0;
 }
 
@@ -399,50 +450,37 @@ static int detach_netlink(const struct rf_interface *interface, const struct rf_
 			  struct rf_error *error)
 {
 	LIBBPF_OPTS(bpf_xdp_attach_opts, options, .old_prog_fd = program->fd);
-	__u32 mode = interface->mode == RF_GENERIC ? XDP_FLAGS_SKB_MODE : XDP_FLAGS_DRV_MODE;
-	int err = bpf_xdp_detach(interface->index, mode | XDP_FLAGS_REPLACE, &options);
+	uint32_t config_id = program->map_id[RF_MAP_CONFIG];
+	struct rf_pin_path directory;
+	bool pinned = rf_pins_find(config_id, &directory) == 0;
+	bool last = pinned && is_last(&directory, NULL, config_id);
+	int err = bpf_xdp_detach(interface->index, xdp_flags(interface->mode) | XDP_FLAGS_REPLACE,
+				 &options);
 
+	if (err == -EBUSY)
+		return rf_error_failed(
+			error, err,
+			"%s: its program is held by a bpf_link of another process, or pinned "
+			"elsewhere; 'bpftool link' shows it",
+			interface->name);
 	if (err)
 		return rf_error_failed(error, err, "%s: cannot detach: %s", interface->name,
 				       strerror(-err));
+	if (last)
+		rf_pins_remove(&directory);
 	return 0;
-}
-
-/* The pins go with the fence's last interface. */
-static void forget_pins(const struct rf_pin_path *directory, uint32_t config_id)
-{
-	struct rf_interface others[RF_INTERFACES_MAX];
-	struct rf_error ignored;
-
-	if (!rf_pins_have_live_link(directory) &&
-	    rf_interfaces_of(config_id, others, &ignored) == 0)
-		rf_pins_remove(directory);
 }
 
 static int detach_one(const char *dev, struct rf_error *error)
 {
 	struct rf_program program = RF_PROGRAM_NONE;
-	struct rf_pin_path path, directory;
 	struct rf_interface interface;
-	int link = -ENOENT;
 	int err = rf_interface_open(dev, &interface, &program, error);
-	uint32_t config_id = program.map_id[RF_MAP_CONFIG];
 
-	if (!err && rf_interface_has_link(&interface)) {
-		link = rf_pins_open_link(&interface, &path);
-		err = detach_link(&interface, link, error);
-	} else if (!err) {
-		err = detach_netlink(&interface, &program, error);
-	}
-	if (!err && link >= 0) {
-		unlink(path.text);
-		directory = rf_pin_path_parent(&path);
-		forget_pins(&directory, config_id);
-	} else if (!err && rf_pins_find(config_id, &directory) == 0) {
-		forget_pins(&directory, config_id);
-	}
-	if (link >= 0)
-		close(link);
+	if (!err)
+		err = interface.by_link
+			      ? detach_link(&interface, program.map_id[RF_MAP_CONFIG], error)
+			      : detach_netlink(&interface, &program, error);
 	rf_program_close(&program);
 	return err;
 }

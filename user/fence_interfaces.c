@@ -2,23 +2,26 @@
 /*
  * Which XDP program is on which interface, asked of the kernel by one netlink request: libbpf's own
  * query reads the whole table of links for each interface, which took 1.7 s with 500 of them.
+ * Whether a bpf_link holds it the kernel does not say; a link tells its interface's index, but not
+ * its network namespace, so only our own pins, which are called after both, are believed.
  */
-#include <bpf/bpf.h>
 #include <errno.h>
 #include <libmnl/libmnl.h>
 #include <linux/if_link.h>
 #include <linux/rtnetlink.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "fence_internal.h"
 
+#define DUMP_TRIES 20 /* each is in vain if an interface comes or goes meanwhile */
+
 /* Interfaces with a program, as they come in. */
 struct found {
 	struct rf_interface *interface;
 	int count;
-	int room;
 };
 
 static int keep_xdp_attribute(const struct nlattr *attribute, void *context)
@@ -54,6 +57,19 @@ static void read_xdp(const struct nlattr *nest, struct rf_interface *interface)
 		interface->program_id = mnl_attr_get_u32(xdp[program]);
 }
 
+static int add_interface(struct found *found, const struct rf_interface *interface)
+{
+	size_t count = found->count + 1;
+	struct rf_interface *grown =
+		reallocarray(found->interface, count, sizeof(*found->interface));
+
+	if (!grown)
+		return MNL_CB_ERROR;
+	found->interface = grown;
+	found->interface[found->count++] = *interface;
+	return MNL_CB_OK;
+}
+
 static int keep_link(const struct nlmsghdr *message, void *context)
 {
 	const struct ifinfomsg *link = mnl_nlmsg_get_payload(message);
@@ -69,9 +85,7 @@ static int keep_link(const struct nlmsghdr *message, void *context)
 		else if (mnl_attr_get_type(attribute) == IFLA_XDP)
 			read_xdp(attribute, &interface);
 	}
-	if (interface.program_id && found->count < found->room)
-		found->interface[found->count++] = interface;
-	return MNL_CB_OK;
+	return interface.program_id ? add_interface(found, &interface) : MNL_CB_OK;
 }
 
 /* Asks for one link, or for all where `index` is 0. */
@@ -99,82 +113,82 @@ static int request_links(struct mnl_socket *socket, unsigned int index, struct f
 	return result < 0 ? -errno : 0;
 }
 
+/* The kernel says EINTR of a list that changed while it was read: it is read anew, on a new socket.
+ */
 static int find_programs(unsigned int index, struct found *found, struct rf_error *error)
 {
-	struct mnl_socket *socket = mnl_socket_open2(NETLINK_ROUTE, SOCK_CLOEXEC);
-	int err = socket ? request_links(socket, index, found) : -errno;
+	int err = -EINTR;
 
-	if (socket)
-		mnl_socket_close(socket);
+	for (int i = 0; i < DUMP_TRIES && err == -EINTR; i++) {
+		struct mnl_socket *socket = mnl_socket_open2(NETLINK_ROUTE, SOCK_CLOEXEC);
+
+		found->count = 0;
+		err = socket ? request_links(socket, index, found) : -errno;
+		if (socket)
+			mnl_socket_close(socket);
+	}
 	if (err)
 		return rf_error_failed(error, err, "cannot ask the kernel for XDP programs: %s",
 				       strerror(-err));
 	return found->count;
 }
 
+static bool has_pinned_link(const struct rf_interface *interface)
+{
+	struct rf_pin_path path;
+	int fd = rf_pins_open_link(interface, &path);
+
+	if (fd < 0)
+		return false;
+	close(fd);
+	return true;
+}
+
 int rf_interface_query(const char *name, struct rf_interface *interface, struct rf_error *error)
 {
-	struct found found = {.interface = interface, .room = 1};
+	struct found found = {};
+	unsigned int index = if_nametoindex(name);
 	int count;
 
-	*interface = (struct rf_interface){.index = if_nametoindex(name)};
-	snprintf(interface->name, sizeof(interface->name), "%s", name);
-	if (!interface->index)
+	*interface = (struct rf_interface){.index = index};
+	/* Not `name`, which may be an alternative one. */
+	if (!index || !if_indextoname(index, interface->name))
 		return rf_error_failed(error, -ENODEV,
 				       "%s: no such interface; 'ip link' lists those there are",
 				       name);
-	count = find_programs(interface->index, &found, error);
+	count = find_programs(index, &found, error);
+	if (count > 0) {
+		*interface = found.interface[0];
+		interface->by_link = has_pinned_link(interface);
+	}
+	free(found.interface);
 	return count < 0 ? count : 0;
 }
 
-int rf_interfaces_scan(struct rf_interface *interface, struct rf_error *error)
+int rf_interfaces_scan(struct rf_interface **interfaces, struct rf_error *error)
 {
-	struct found found = {.interface = interface, .room = RF_INTERFACES_MAX};
+	struct found found = {};
+	int count = find_programs(0, &found, error);
 
-	return find_programs(0, &found, error);
+	*interfaces = found.interface;
+	return count;
 }
 
-/* Marks those interfaces whose program is held by a bpf_link, whoever's. */
-static void find_links(struct rf_interface *interface, int count)
+int rf_interfaces_of(uint32_t map_id, struct rf_interface **interfaces, struct rf_error *error)
 {
-	for (__u32 id = 0; !bpf_link_get_next_id(id, &id);) {
-		struct bpf_link_info info = {};
-		__u32 length = sizeof(info);
-		int fd = bpf_link_get_fd_by_id(id);
-
-		if (fd < 0)
-			continue;
-		if (!bpf_obj_get_info_by_fd(fd, &info, &length) && info.type == BPF_LINK_TYPE_XDP)
-			for (int i = 0; i < count; i++)
-				if (info.xdp.ifindex == interface[i].index &&
-				    info.prog_id == interface[i].program_id)
-					interface[i].by_link = true;
-		close(fd);
-	}
-}
-
-int rf_interfaces_of(uint32_t map_id, struct rf_interface *interface, struct rf_error *error)
-{
-	int all = rf_interfaces_scan(interface, error), kept = 0;
+	int all = rf_interfaces_scan(interfaces, error), kept = 0;
 
 	for (int i = 0; i < all; i++) {
+		struct rf_interface *interface = &(*interfaces)[i];
 		struct rf_program program;
 
-		if (!rf_program_open(&program, interface[i].program_id, error) && program.ours &&
-		    program.map_id[RF_MAP_CONFIG] == map_id)
-			interface[kept++] = interface[i];
+		if (!rf_program_open(&program, interface->program_id, error) && program.ours &&
+		    program.map_id[RF_MAP_CONFIG] == map_id) {
+			(*interfaces)[kept] = *interface;
+			(*interfaces)[kept].by_link = has_pinned_link(interface);
+			kept++;
+		}
 		rf_program_close(&program);
 	}
-	if (all < 0)
-		return all;
-	find_links(interface, kept);
-	return kept;
-}
-
-bool rf_interface_has_link(const struct rf_interface *interface)
-{
-	struct rf_interface copy = *interface;
-
-	find_links(&copy, 1);
-	return copy.by_link;
+	return all < 0 ? all : kept;
 }

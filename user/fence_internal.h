@@ -23,7 +23,7 @@ struct rf_program {
 	uint32_t map_id[RF_MAP_COUNT];
 };
 
-#define RF_PROGRAM_NONE ((struct rf_program){.fd = -1, .map_fd = {-1, -1, -1, -1, -1}})
+#define RF_PROGRAM_NONE ((struct rf_program){.fd = -1, .map_fd = {[0 ... RF_MAP_COUNT - 1] = -1}})
 
 /* Opens a program by its id and looks whether it is a ringfence. Close it in any case. */
 int rf_program_open(struct rf_program *program, uint32_t id, struct rf_error *error);
@@ -34,17 +34,17 @@ int rf_program_check_abi(const struct rf_program *program, const char *name,
 
 /* ---- interfaces (fence_interfaces.c) ---- */
 
-/* The XDP program on an interface; program_id 0: none. */
+/* An interface, under the name that the kernel has for it, and its program; program_id 0: none. */
 int rf_interface_query(const char *name, struct rf_interface *interface, struct rf_error *error);
 
-/* All interfaces with an XDP program, whoever's, at most RF_INTERFACES_MAX. Returns how many. */
-int rf_interfaces_scan(struct rf_interface *interface, struct rf_error *error);
+/*
+ * All interfaces with an XDP program, whoever's. Returns how many; the caller frees `*interfaces`,
+ * in any case.
+ */
+int rf_interfaces_scan(struct rf_interface **interfaces, struct rf_error *error);
 
-/* Is its program held by a bpf_link, whoever's? */
-bool rf_interface_has_link(const struct rf_interface *interface);
-
-/* Every interface here whose program uses `map_id` as its configuration. Returns how many. */
-int rf_interfaces_of(uint32_t map_id, struct rf_interface *interface, struct rf_error *error);
+/* Those whose program uses `map_id` as its configuration. */
+int rf_interfaces_of(uint32_t map_id, struct rf_interface **interfaces, struct rf_error *error);
 
 /* ---- (fence.c) ---- */
 
@@ -90,36 +90,39 @@ bool rf_loaded_has(const struct rf_loaded *loaded, const uint8_t tag[RF_PROGRAM_
 
 /*
  * A fence attached by `ringfence attach` is pinned in a directory of its own: `xdp` and, where the
- * kernel has it, `frags` (the programs), the maps by their names, `link_IF` for each interface.
+ * kernel has it, `frags` (the programs), the maps by their names, and a link for each interface.
+ * Links are called after the interface's index and its network namespace, since names change and
+ * are not unique; `link_3_4026531840`, say.
  */
 struct rf_pin_path {
 	char text[PATH_MAX];
 };
 
-struct rf_pin_path rf_pin_path(const char *fence, const char *entry);
-struct rf_pin_path rf_pin_path_link(const char *fence, const char *interface);
+/* The directory of a fence of that name, and what is in it. */
+struct rf_pin_path rf_pins_directory(const char *fence);
+struct rf_pin_path rf_pins_entry(const struct rf_pin_path *directory, const char *entry);
+struct rf_pin_path rf_pins_link(const struct rf_pin_path *directory,
+				const struct rf_interface *interface);
 
-int rf_pins_make_directory(const char *fence, struct rf_error *error);
-int rf_pins_put_maps(const char *fence, const struct rf_loaded *loaded, struct rf_error *error);
+int rf_pins_make_directory(const struct rf_pin_path *directory, struct rf_error *error);
+int rf_pins_put_maps(const struct rf_pin_path *directory, const struct rf_loaded *loaded,
+		     struct rf_error *error);
 /* Replaces what is pinned there, each atomically. */
-int rf_pins_put_programs(const char *fence, const struct rf_loaded *loaded, struct rf_error *error);
+int rf_pins_put_programs(const struct rf_pin_path *directory, const struct rf_loaded *loaded,
+			 struct rf_error *error);
 /* The tag of the pinned program, or -ENOENT. */
-int rf_pins_read_tag(const char *fence, uint8_t tag[RF_PROGRAM_TAG_SIZE]);
+int rf_pins_read_tag(const struct rf_pin_path *directory, uint8_t tag[RF_PROGRAM_TAG_SIZE]);
 
 /* Removes a directory of pins, with all in it; what is attached by other means stays attached. */
 void rf_pins_remove(const struct rf_pin_path *directory);
-/* Does it hold a link whose device still exists, in whatever network namespace? */
-bool rf_pins_have_live_link(const struct rf_pin_path *directory);
-bool rf_pins_is_live_link(const struct rf_pin_path *path);
+/* Does it hold a link, but for `except`, whose device still exists, wherever that is? */
+bool rf_pins_have_live_link(const struct rf_pin_path *directory, const struct rf_pin_path *except);
 
-/*
- * The link of an interface, wherever it is pinned and whatever the interface was called then:
- * returns its file descriptor and sets `path`.
- */
+/* The link of an interface, whatever fence it is in: its file descriptor, and the path. */
 int rf_pins_open_link(const struct rf_interface *interface, struct rf_pin_path *path);
+/* The directory that a pin is in. */
+struct rf_pin_path rf_pins_parent(const struct rf_pin_path *path);
 /* The directory of the fence whose configuration is that map; -ENOENT without one. */
 int rf_pins_find(uint32_t config_id, struct rf_pin_path *directory);
-/* The directory that a pin is in. */
-struct rf_pin_path rf_pin_path_parent(const struct rf_pin_path *path);
 
 #endif /* RINGFENCE_FENCE_INTERNAL_H */

@@ -78,6 +78,10 @@ static int load(struct rf_loaded *loaded, const struct rf_fence *reuse, uint32_t
 	if (err == -EPERM)
 		return rf_error_failed(error, err, "cannot load the program: %s; run as root",
 				       strerror(-err));
+	if (err == -ENOMEM || err == -E2BIG)
+		return rf_error_failed(error, err,
+				       "cannot load the program: %s; take fewer 'sources'",
+				       strerror(-err));
 	if (err)
 		return rf_error_failed(
 			error, err,

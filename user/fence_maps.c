@@ -129,10 +129,10 @@ static int visit_batch(const struct walk *walk, __u32 count, rf_source_visit vis
 static int walk_map(int fd, struct walk *walk, rf_source_visit visit, void *context)
 {
 	__u32 in, out;
-	bool first = true;
+	bool first = true, last = false;
 	int err = resize_walk(walk, 4096);
 
-	while (!err) {
+	while (!err && !last) {
 		__u32 count = walk->capacity;
 
 		err = bpf_map_lookup_batch(fd, first ? NULL : &in, &out, walk->keys, walk->values,
@@ -145,13 +145,12 @@ static int walk_map(int fd, struct walk *walk, rf_source_visit visit, void *cont
 		}
 		if (err && err != -ENOENT)
 			return err;
-		/* ENOENT comes with the last entries. */
-		if (visit_batch(walk, count, visit, context))
-			return -ECANCELED;
+		last = err == -ENOENT; /* it comes with the last entries */
+		err = visit_batch(walk, count, visit, context);
 		in = out;
 		first = false;
 	}
-	return err == -ENOENT ? 0 : err;
+	return err;
 }
 
 int rf_fence_each_source(const struct rf_fence *fence, rf_source_visit visit, void *context,

@@ -16,29 +16,56 @@
 
 #define BPFFS "/sys/fs/bpf"
 
-static struct rf_pin_path join_path(const char *fence, const char *prefix, const char *entry)
+/* ---- paths ---- */
+
+struct rf_pin_path rf_pins_directory(const char *fence)
 {
 	struct rf_pin_path path;
-	int root = strlen(RF_PIN_ROOT);
 
-	snprintf(path.text, sizeof(path.text), "%s/%s%s%s%s", RF_PIN_ROOT, fence, *entry ? "/" : "",
-		 prefix, entry);
+	snprintf(path.text, sizeof(path.text), "%s/%s", RF_PIN_ROOT, fence);
 	/* bpffs refuses dots, which interface names may have; ':' they may not. */
-	for (char *p = path.text + root; *p; p++)
+	for (char *p = path.text + strlen(RF_PIN_ROOT); *p; p++)
 		if (*p == '.')
 			*p = ':';
 	return path;
 }
 
-struct rf_pin_path rf_pin_path(const char *fence, const char *entry)
+struct rf_pin_path rf_pins_entry(const struct rf_pin_path *directory, const char *entry)
 {
-	return join_path(fence, "", entry);
+	struct rf_pin_path path = *directory;
+	size_t length = strlen(path.text);
+
+	snprintf(path.text + length, sizeof(path.text) - length, "/%s", entry);
+	return path;
 }
 
-struct rf_pin_path rf_pin_path_link(const char *fence, const char *interface)
+/* Unique on this machine while the namespace lives, and a link does not outlive its device. */
+static void name_link(const struct rf_interface *interface, char name[64])
 {
-	return join_path(fence, "link_", interface);
+	struct stat namespace = {};
+
+	stat("/proc/self/ns/net", &namespace);
+	snprintf(name, 64, "link_%u_%lu", interface->index, (unsigned long)namespace.st_ino);
 }
+
+struct rf_pin_path rf_pins_link(const struct rf_pin_path *directory,
+				const struct rf_interface *interface)
+{
+	char name[64];
+
+	name_link(interface, name);
+	return rf_pins_entry(directory, name);
+}
+
+struct rf_pin_path rf_pins_parent(const struct rf_pin_path *path)
+{
+	struct rf_pin_path parent = *path;
+
+	*strrchr(parent.text, '/') = '\0';
+	return parent;
+}
+
+/* ---- directories ---- */
 
 static int make_directory(const char *path, struct rf_error *error)
 {
@@ -48,18 +75,41 @@ static int make_directory(const char *path, struct rf_error *error)
 	return 0;
 }
 
-/* The directory of a fence, mounting bpffs where nobody has, as `ip` does. */
-int rf_pins_make_directory(const char *fence, struct rf_error *error)
+/* In a mount namespace of its own, as `ip netns exec` makes one, a process mounts for itself. */
+static bool is_private_mount_namespace(void)
+{
+	struct stat own, first;
+
+	return !stat("/proc/self/ns/mnt", &own) && !stat("/proc/1/ns/mnt", &first) &&
+	       own.st_ino != first.st_ino;
+}
+
+/* Mounts bpffs where nobody has, as `ip` does. */
+static int mount_bpffs(struct rf_error *error)
 {
 	struct statfs fs;
-	int err;
 
-	if ((statfs(BPFFS, &fs) || fs.f_type != BPF_FS_MAGIC) &&
-	    mount("bpf", BPFFS, "bpf", 0, "mode=0700"))
+	if (!statfs(BPFFS, &fs) && fs.f_type == BPF_FS_MAGIC)
+		return 0;
+	if (is_private_mount_namespace())
+		return rf_error_failed(
+			error, -ENOENT,
+			"%s: no bpffs in this mount namespace, and pins in one mounted here would "
+			"vanish with it; enter a network namespace by 'nsenter --net=…'",
+			BPFFS);
+	if (mount("bpf", BPFFS, "bpf", 0, "mode=0700"))
 		return rf_error_failed(error, -errno, "%s: cannot mount bpffs: %s; run as root",
 				       BPFFS, strerror(errno));
-	err = make_directory(RF_PIN_ROOT, error);
-	return err ? err : make_directory(rf_pin_path(fence, "").text, error);
+	return 0;
+}
+
+int rf_pins_make_directory(const struct rf_pin_path *directory, struct rf_error *error)
+{
+	int err = mount_bpffs(error);
+
+	if (!err)
+		err = make_directory(RF_PIN_ROOT, error);
+	return err ? err : make_directory(directory->text, error);
 }
 
 void rf_pins_remove(const struct rf_pin_path *directory)
@@ -78,24 +128,19 @@ void rf_pins_remove(const struct rf_pin_path *directory)
 	rmdir(RF_PIN_ROOT); /* fails, as it should, while there are other fences */
 }
 
-struct rf_pin_path rf_pin_path_parent(const struct rf_pin_path *path)
-{
-	struct rf_pin_path parent = *path;
-
-	*strrchr(parent.text, '/') = '\0';
-	return parent;
-}
-
 /* ---- what is pinned ---- */
 
 /* Called for each pin; true ends the walk. */
 typedef bool (*pin_visit)(const struct rf_pin_path *path, void *context);
 
-static bool each_pin(const char *pattern, pin_visit visit, void *context)
+/* `entry` is a pattern for names within the fences' directories. */
+static bool each_pin(const char *entry, pin_visit visit, void *context)
 {
 	bool found = false;
 	glob_t paths = {};
+	char pattern[128];
 
+	snprintf(pattern, sizeof(pattern), "%s/*/%s", RF_PIN_ROOT, entry);
 	if (glob(pattern, GLOB_NOSORT, NULL, &paths) == 0)
 		for (size_t i = 0; i < paths.gl_pathc && !found; i++) {
 			struct rf_pin_path path;
@@ -117,28 +162,33 @@ static int read_link(int fd, struct bpf_link_info *info)
 	return 0;
 }
 
-bool rf_pins_is_live_link(const struct rf_pin_path *path)
-{
-	struct bpf_link_info info;
-	int fd = bpf_obj_get(path->text);
-	bool live = !read_link(fd, &info) && info.xdp.ifindex;
+struct live_search {
+	const struct rf_pin_path *directory;
+	const struct rf_pin_path *except;
+};
 
+static bool is_live_link(const struct rf_pin_path *path, void *context)
+{
+	const struct live_search *search = context;
+	struct bpf_link_info info;
+	bool live;
+	int fd;
+
+	if (strcmp(rf_pins_parent(path).text, search->directory->text) != 0 ||
+	    (search->except && strcmp(path->text, search->except->text) == 0))
+		return false;
+	fd = bpf_obj_get(path->text);
+	live = !read_link(fd, &info) && info.xdp.ifindex;
 	if (fd >= 0)
 		close(fd);
 	return live;
 }
 
-static bool is_live_link_in(const struct rf_pin_path *path, void *context)
+bool rf_pins_have_live_link(const struct rf_pin_path *directory, const struct rf_pin_path *except)
 {
-	const struct rf_pin_path *directory = context;
+	struct live_search search = {directory, except};
 
-	return strcmp(rf_pin_path_parent(path).text, directory->text) == 0 &&
-	       rf_pins_is_live_link(path);
-}
-
-bool rf_pins_have_live_link(const struct rf_pin_path *directory)
-{
-	return each_pin(RF_PIN_ROOT "/*/link_*", is_live_link_in, (void *)directory);
+	return each_pin("link_*", is_live_link, &search);
 }
 
 struct link_search {
@@ -167,8 +217,10 @@ static bool is_link_of(const struct rf_pin_path *path, void *context)
 int rf_pins_open_link(const struct rf_interface *interface, struct rf_pin_path *path)
 {
 	struct link_search search = {interface, path, -ENOENT};
+	char name[64];
 
-	each_pin(RF_PIN_ROOT "/*/link_*", is_link_of, &search);
+	name_link(interface, name);
+	each_pin(name, is_link_of, &search);
 	return search.fd;
 }
 
@@ -190,7 +242,7 @@ static bool is_config(const struct rf_pin_path *path, void *context)
 	same = !bpf_obj_get_info_by_fd(fd, &info, &length) && info.id == search->id;
 	close(fd);
 	if (same)
-		*search->directory = rf_pin_path_parent(path);
+		*search->directory = rf_pins_parent(path);
 	return same;
 }
 
@@ -198,14 +250,14 @@ int rf_pins_find(uint32_t config_id, struct rf_pin_path *directory)
 {
 	struct config_search search = {config_id, directory};
 
-	return each_pin(RF_PIN_ROOT "/*/config", is_config, &search) ? 0 : -ENOENT;
+	return each_pin(rf_map_names[RF_MAP_CONFIG], is_config, &search) ? 0 : -ENOENT;
 }
 
-int rf_pins_read_tag(const char *fence, uint8_t tag[RF_PROGRAM_TAG_SIZE])
+int rf_pins_read_tag(const struct rf_pin_path *directory, uint8_t tag[RF_PROGRAM_TAG_SIZE])
 {
 	struct bpf_prog_info info = {};
 	__u32 length = sizeof(info);
-	int fd = bpf_obj_get(rf_pin_path(fence, "xdp").text);
+	int fd = bpf_obj_get(rf_pins_entry(directory, "xdp").text);
 	int err = 0;
 
 	if (fd < 0)
@@ -219,14 +271,16 @@ int rf_pins_read_tag(const char *fence, uint8_t tag[RF_PROGRAM_TAG_SIZE])
 
 /* ---- pinning ---- */
 
-int rf_pins_put_programs(const char *fence, const struct rf_loaded *loaded, struct rf_error *error)
+int rf_pins_put_programs(const struct rf_pin_path *directory, const struct rf_loaded *loaded,
+			 struct rf_error *error)
 {
 	static const char *const names[RF_ENTRY_COUNT] = {"xdp", "frags"};
+	static const char *const new_names[RF_ENTRY_COUNT] = {"new_xdp", "new_frags"};
 
 	/* `xdp` last: with it a fence's pins are whole. */
 	for (int i = RF_ENTRY_COUNT - 1; i >= 0; i--) {
-		struct rf_pin_path path = rf_pin_path(fence, names[i]);
-		struct rf_pin_path fresh = join_path(fence, "new_", names[i]);
+		struct rf_pin_path path = rf_pins_entry(directory, names[i]);
+		struct rf_pin_path fresh = rf_pins_entry(directory, new_names[i]);
 
 		if (loaded->fd[i] < 0)
 			continue;
@@ -238,10 +292,11 @@ int rf_pins_put_programs(const char *fence, const struct rf_loaded *loaded, stru
 	return 0;
 }
 
-int rf_pins_put_maps(const char *fence, const struct rf_loaded *loaded, struct rf_error *error)
+int rf_pins_put_maps(const struct rf_pin_path *directory, const struct rf_loaded *loaded,
+		     struct rf_error *error)
 {
 	for (int i = 0; i < RF_MAP_COUNT; i++) {
-		struct rf_pin_path path = rf_pin_path(fence, rf_map_names[i]);
+		struct rf_pin_path path = rf_pins_entry(directory, rf_map_names[i]);
 
 		if (bpf_obj_pin(loaded->map_fd[i], path.text))
 			return rf_error_failed(error, -errno, "%s: cannot pin the map: %s",

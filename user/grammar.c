@@ -21,8 +21,6 @@ static const struct suffix count_suffixes[] = {{"", 1}, {"k", 1000}, {"M", 10000
 /* In milliseconds, the finest that is written. */
 static const struct suffix time_suffixes[] = {{"ms", 1}, {"s", 1000}, {"m", 60000}, {"h", 3600000}};
 
-#define NS_PER_MS 1000000
-
 /*
  * Words of the grammar, which no limit and no fence may be called. Without those of `match`, which
  * make good names (`limit add syn …`) and never stand where a name could.
@@ -140,7 +138,7 @@ int rf_parse_time(const char *text, uint64_t *time_ns, struct rf_error *error)
 	uint64_t time_ms, parsed_ns;
 
 	if (!parse_scaled(text, time_suffixes, ARRAY_SIZE(time_suffixes), &time_ms) ||
-	    __builtin_mul_overflow(time_ms, NS_PER_MS, &parsed_ns))
+	    __builtin_mul_overflow(time_ms, RF_NS_PER_MS, &parsed_ns))
 		return rf_error_usage(
 			error, "'%s': invalid time; write it like 500ms, 10s, 5m or 1h", text);
 	*time_ns = parsed_ns;
@@ -170,10 +168,8 @@ int rf_parse_rate(const char *text, uint64_t *count, uint64_t *window_ns, struct
 			"'%s': invalid rate: '%s' is no time; write it like 500ms, 10s, 5m or 1h",
 			text, slash + 1);
 	if (parsed_count < 1 || parsed_count > RF_LIMIT_MAX)
-		return rf_error_usage(
-			error,
-			"'%s': invalid rate: the count must be 1-%u; to drop all, see 'deny'", text,
-			RF_LIMIT_MAX);
+		return rf_error_usage(error, "'%s': invalid rate: the count must be 1-%u", text,
+				      RF_LIMIT_MAX);
 	if (parsed_ns < RF_WINDOW_MIN_NS || parsed_ns > RF_WINDOW_MAX_NS)
 		return rf_error_usage(error, "'%s': invalid rate: the time must be 1ms-8784h",
 				      text);
@@ -402,6 +398,17 @@ int rf_parse_attach(struct rf_words *words, struct rf_attach *attach, struct rf_
 
 /* ---- formatting ---- */
 
+static const char *const mode_names[] = {
+	[RF_NATIVE] = "native",
+	[RF_GENERIC] = "generic",
+	[RF_OFFLOAD] = "offload",
+};
+
+const char *rf_mode_name(enum rf_mode mode)
+{
+	return mode_names[mode];
+}
+
 /* `value` with the largest suffix that leaves it whole; 0 has none. */
 static void format_scaled(uint64_t value, const struct suffix *suffixes, size_t count, char *text,
 			  size_t size)
@@ -420,7 +427,7 @@ void rf_format_rate(uint64_t count, uint64_t window_ns, char text[RF_RATE_TEXT_S
 
 	format_scaled(count, count_suffixes, ARRAY_SIZE(count_suffixes), count_text,
 		      sizeof(count_text));
-	format_scaled(window_ns / NS_PER_MS, time_suffixes, ARRAY_SIZE(time_suffixes), time_text,
+	format_scaled(window_ns / RF_NS_PER_MS, time_suffixes, ARRAY_SIZE(time_suffixes), time_text,
 		      sizeof(time_text));
 	snprintf(text, RF_RATE_TEXT_SIZE, "%s/%s", count_text, time_text);
 }

@@ -15,9 +15,10 @@
 #include "error.h"
 #include "ringfence/abi.h"
 
-#define RF_WINDOW_MIN_NS 1000000ULL		       /* 1 ms */
+#define RF_NS_PER_MS 1000000ULL
+#define RF_WINDOW_MIN_NS RF_NS_PER_MS		       /* 1 ms */
 #define RF_WINDOW_MAX_NS (8784ULL * 3600 * 1000000000) /* a year */
-#define RF_INTERFACES_MAX 256			       /* in one command, and in one fence */
+#define RF_INTERFACES_MAX 256			       /* in one command */
 #define RF_RATE_TEXT_SIZE 48
 
 /* The words that are still to be read. */
@@ -75,6 +76,7 @@ int rf_parse_limit(struct rf_words *words, struct rf_limit *limit, struct rf_err
 /* What follows `attach`: IF… and its options. */
 int rf_parse_attach(struct rf_words *words, struct rf_attach *attach, struct rf_error *error);
 
+const char *rf_mode_name(enum rf_mode mode);
 /* COUNT/TIME in whole numbers, with the largest suffixes that leave them whole. */
 void rf_format_rate(uint64_t count, uint64_t window_ns, char text[RF_RATE_TEXT_SIZE]);
 

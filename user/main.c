@@ -229,7 +229,7 @@ int main(int argc, char **argv)
 		rf_out_error(&error);
 		return error.usage ? 2 : 1;
 	}
-	if (fflush(stdout) || ferror(stdout)) {
+	if (!rf_out_is_whole()) {
 		rf_error_failed(&error, -errno, "standard output: %s", strerror(errno));
 		rf_out_error(&error);
 		return 1;

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <arpa/inet.h>
+#include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "out.h"
 
@@ -40,13 +42,6 @@ const char *rf_map_error_name(enum rf_map_error error)
 	return map_error_names[error];
 }
 
-const char *rf_mode_name(enum rf_mode mode)
-{
-	static const char *const names[] = {"native", "generic", "offload"};
-
-	return names[mode];
-}
-
 void rf_out_error(const struct rf_error *error)
 {
 	fprintf(stderr, "ringfence: %s\n", error->text);
@@ -54,7 +49,9 @@ void rf_out_error(const struct rf_error *error)
 
 void rf_out_log(const char *log)
 {
-	fputs(log, stderr);
+	size_t length = strlen(log);
+
+	fprintf(stderr, "%s%s", log, length && log[length - 1] != '\n' ? "\n" : "");
 }
 
 void rf_out(const char *format, ...)
@@ -66,12 +63,35 @@ void rf_out(const char *format, ...)
 	va_end(args);
 }
 
-void rf_out_json(json_t *root, bool compact)
+int rf_out_json(json_t *root, bool compact, struct rf_error *error)
 {
-	json_dumpf(root, stdout, compact ? JSON_COMPACT : JSON_INDENT(2));
+	if (!root || json_dumpf(root, stdout, compact ? JSON_COMPACT : JSON_INDENT(2))) {
+		json_decref(root);
+		return rf_error_failed(error, -ENOMEM, "cannot print it as JSON");
+	}
 	putchar('\n');
 	fflush(stdout);
 	json_decref(root);
+	return 0;
+}
+
+json_t *rf_json_text(const char *text)
+{
+	json_t *string = json_string(text);
+	char copy[256];
+
+	if (string)
+		return string;
+	snprintf(copy, sizeof(copy), "%s", text);
+	for (char *p = copy; *p; p++)
+		if ((unsigned char)*p > 0x7e)
+			*p = '?';
+	return json_string(copy);
+}
+
+bool rf_out_is_whole(void)
+{
+	return !fflush(stdout) && !ferror(stdout);
 }
 
 void rf_format_source(const struct rf_address *source, const struct rf_limit *limit,

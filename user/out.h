@@ -4,6 +4,7 @@
 #define RINGFENCE_OUT_H
 
 #include <jansson.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "error.h"
@@ -18,8 +19,13 @@ void rf_out_error(const struct rf_error *error);
 void rf_out_log(const char *log);
 __attribute__((format(printf, 1, 2))) void rf_out(const char *format, ...);
 
-/* Prints and frees `root`; `compact`: on one line, for streams. */
-void rf_out_json(json_t *root, bool compact);
+/* Prints and frees `root`; `compact`: on one line, for streams. NULL is what jansson could not
+ * make. */
+int rf_out_json(json_t *root, bool compact, struct rf_error *error);
+/* A string for JSON, with '?' for each byte that is not ASCII where it is no UTF-8. */
+json_t *rf_json_text(const char *text);
+/* False once something could not be written: a full disk, a closed pipe. */
+bool rf_out_is_whole(void);
 
 /* 192.0.2.1, or 2001:db8::/64: the prefix length is left out where it is the whole address. */
 void rf_format_source(const struct rf_address *source, const struct rf_limit *limit,
@@ -27,7 +33,6 @@ void rf_format_source(const struct rf_address *source, const struct rf_limit *li
 /* Milliseconds as people write them: 250 ms, 1.5 s, 12 min. */
 void rf_format_ms(uint64_t ms, char text[RF_DURATION_TEXT_SIZE]);
 
-const char *rf_mode_name(enum rf_mode mode);
 const char *rf_reason_name(enum rf_reason reason); /* for JSON: under_limit */
 const char *rf_reason_text(enum rf_reason reason); /* for people: under the limit */
 const char *rf_map_error_name(enum rf_map_error error);

@@ -13,8 +13,9 @@ json_t *rf_view_interfaces(const struct rf_fence *fence)
 
 	for (int i = 0; i < fence->interfaces; i++)
 		json_array_append_new(
-			list, json_pack("{s:s, s:s, s:s}", "name", fence->interface[i].name, "mode",
-					rf_mode_name(fence->interface[i].mode), "attached_by",
-					rf_view_attached_by(&fence->interface[i])));
+			list,
+			json_pack("{s:o, s:s, s:s}", "name", rf_json_text(fence->interface[i].name),
+				  "mode", rf_mode_name(fence->interface[i].mode), "attached_by",
+				  rf_view_attached_by(&fence->interface[i])));
 	return list;
 }

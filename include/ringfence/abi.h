@@ -59,8 +59,9 @@ struct rf_key6 {
 
 /* Value of `windows4` and `windows6`. The counters stand beside the head: one line when hot. */
 struct rf_source {
-	__u64 passed;  /* packets; a shadow limit's would-be drops are not among them */
-	__u64 dropped; /* packets, or what a shadow limit would have dropped */
+	__u64 passed; /* packets, under the limit */
+	__u64 dropped;
+	__u64 would_drop; /* passed, over a shadow limit */
 	struct rf_window window;
 };
 

@@ -31,6 +31,8 @@
 
 #define RF_PROTOCOL_UNKNOWN 255 /* reserved by IANA */
 
+#define RF_HAS_SOURCE RF_REASON_COUNT /* no reason yet: the limits decide */
+
 #define RF_HAS_DPORT (1U << 0)
 #define RF_SYN (1U << 1) /* TCP SYN without ACK */
 
@@ -106,7 +108,7 @@ RF_INLINE enum rf_reason rf_packet_ipv4(const void *p, const void *end, struct r
 	packet->protocol = ip->protocol;
 	if (!(ip->frag_off & RF_BE16(0x1fff))) /* a later fragment has no layer-4 header */
 		rf_packet_class(p + header_len, end, packet);
-	return RF_UNDER_LIMIT;
+	return RF_HAS_SOURCE;
 }
 
 /*
@@ -190,20 +192,20 @@ RF_INLINE enum rf_reason rf_packet_ipv6(const void *p, const void *end, struct r
 			/* A later fragment has named its protocol; a cut header has not. */
 			if (!rf_is_extension(protocol))
 				packet->protocol = protocol;
-			return RF_UNDER_LIMIT;
+			return RF_HAS_SOURCE;
 		}
 	}
 	if (rf_is_extension(protocol))
-		return RF_UNDER_LIMIT;
+		return RF_HAS_SOURCE;
 	packet->protocol = protocol;
 	if (protocol == IPPROTO_ICMPV6 && rf_packet_is_neighbour(ip, p, end, fragmented))
 		return RF_NEIGHBOUR;
 	rf_packet_class(p, end, packet);
-	return RF_UNDER_LIMIT;
+	return RF_HAS_SOURCE;
 }
 
 /*
- * Fills `packet` and returns RF_UNDER_LIMIT for a frame that has a source to charge; else the
+ * Fills `packet` and returns RF_HAS_SOURCE for a frame that has a source to charge; else the
  * reason why it has none, and `packet` means nothing.
  */
 RF_INLINE enum rf_reason rf_packet_parse(const void *data, const void *end,

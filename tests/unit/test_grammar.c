@@ -1,58 +1,27 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The grammar: rows of text and what must come of it. A refusal is checked whole: -EINVAL, a usage
- * error, the exact sentence, and a result that was left alone.
+ * The grammar's values, in rows of text and what must come of it: counts, times, rates, names,
+ * addresses and numbers, and rates back to text. In every row `refusal` is the whole sentence that
+ * the text must be refused with; NULL when it must be accepted.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "refusal.h"
+
 #include <stdio.h>
-#include <string.h>
 
-#include <cmocka.h>
-
-#include <errno.h>
-
-#include "grammar.h"
-
-#define ARRAY_SIZE(array) (sizeof(array) / sizeof((array)[0]))
-#define LEFT_ALONE 0xa5
 #define ROUND_TRIPS 10000
 
-#define MS 1000000ULL
-#define SECOND (1000 * MS)
-#define HOUR (3600 * SECOND)
+/* ---- COUNT and TIME ---- */
 
-#define TEN "aaaaaaaaaa"
-#define THIRTY_ONE "a" TEN TEN TEN
+#define INVALID(text, what) "'" text "': invalid " what
+#define COUNT_FORM "count; write it like 100, 20k or 1.5M"
+#define TIME_FORM "time; write it like 500ms, 10s, 5m or 1h"
 
-enum outcome {
-	REFUSED,
-	REFUSED_KEYWORD,
-	ACCEPTED,
+struct scaled_row {
+	int (*parse)(const char *text, uint64_t *value, struct rf_error *error);
+	const char *text;
+	uint64_t value;
+	const char *refusal;
 };
-
-static void assert_accepted(int err, const struct rf_error *error)
-{
-	if (err)
-		fail_msg("%d: %s", err, error->text);
-}
-
-static void assert_refused(int err, const struct rf_error *error, const char *sentence)
-{
-	assert_int_equal(err, -EINVAL);
-	assert_string_equal(error->text, sentence);
-	assert_true(error->usage);
-}
-
-static void assert_left_alone(const void *result, size_t size)
-{
-	const unsigned char *byte = result;
-
-	for (size_t i = 0; i < size; i++)
-		assert_int_equal(byte[i], LEFT_ALONE);
-}
 
 static uint64_t left_alone64(void)
 {
@@ -62,761 +31,202 @@ static uint64_t left_alone64(void)
 	return value;
 }
 
-/* Text that must be refused, and the whole sentence that must say so. */
-struct refusal_row {
-	const char *name;
-	const char *text;
-	const char *sentence;
-};
-
-/* ---- COUNT and TIME ---- */
-
-struct scaled_row {
-	const char *name;
-	const char *text;
-	enum outcome outcome;
-	uint64_t value;
-};
-
-static const struct scaled_row count_rows[] = {
-	{"count: a plain number", "100", ACCEPTED, 100},
-	{"count: k is 1000", "20k", ACCEPTED, 20000},
-	{"count: M is 1000000", "3M", ACCEPTED, 3000000},
-	{"count: M takes up a fraction", "1.5M", ACCEPTED, 1500000},
-	{"count: a half k", "0.5k", ACCEPTED, 500},
-	{"count: k takes up three places", "1.005k", ACCEPTED, 1005},
-	{"count: M takes up six places", "0.000001M", ACCEPTED, 1},
-	{"count: a fraction of zeros", "1.0", ACCEPTED, 1},
-	{"count: zeros past the suffix's places", "1.50000000000000000000000k", ACCEPTED, 1500},
-	{"count: zeros in front", "0000000000000000000000000007", ACCEPTED, 7},
-	{"count: 0", "0", ACCEPTED, 0},
-	{"count: the largest", "18446744073709551615", ACCEPTED, UINT64_MAX},
-	{"refused count: empty", "", REFUSED, 0},
-	{"refused count: a suffix alone", "k", REFUSED, 0},
-	{"refused count: a fraction without suffix", "1.5", REFUSED, 0},
-	{"refused count: a fraction finer than k", "1.0005k", REFUSED, 0},
-	{"refused count: a fraction finer than M", "0.0000005M", REFUSED, 0},
-	{"refused count: K is not k", "20K", REFUSED, 0},
-	{"refused count: m is not M", "20m", REFUSED, 0},
-	{"refused count: no larger suffix", "1G", REFUSED, 0},
-	{"refused count: minus", "-1", REFUSED, 0},
-	{"refused count: plus", "+1", REFUSED, 0},
-	{"refused count: an exponent", "1e3", REFUSED, 0},
-	{"refused count: hexadecimal", "0x10", REFUSED, 0},
-	{"refused count: two suffixes", "20kk", REFUSED, 0},
-	{"refused count: a space in front", " 1", REFUSED, 0},
-	{"refused count: a space behind", "1 ", REFUSED, 0},
-	{"refused count: a space before the suffix", "1 k", REFUSED, 0},
-	{"refused count: a point without whole part", ".5k", REFUSED, 0},
-	{"refused count: a point without fraction", "1.k", REFUSED, 0},
-	{"refused count: two points", "1.2.3k", REFUSED, 0},
-	{"refused count: a comma", "1,5k", REFUSED, 0},
-	{"refused count: one too large", "18446744073709551616", REFUSED, 0},
-	{"refused count: too large by its digits", "99999999999999999999999999999999", REFUSED, 0},
-	{"refused count: too large by its suffix", "18446744073709551615k", REFUSED, 0},
-	{"refused count: too large by its fraction", "18446744073709551.999M", REFUSED, 0},
-};
-
-static void test_count(void **state)
+static void parse_scaled(void **state)
 {
 	const struct scaled_row *row = *state;
-	uint64_t count = left_alone64();
+	uint64_t value = left_alone64();
 	struct rf_error error = {};
-	char sentence[128];
-	int err = rf_parse_count(row->text, &count, &error);
+	int err = row->parse(row->text, &value, &error);
 
-	if (row->outcome == ACCEPTED) {
-		assert_accepted(err, &error);
-		assert_int_equal(count, row->value);
+	if (row->refusal) {
+		assert_refused(err, &error, row->refusal);
+		assert_left_alone(&value, sizeof(value));
 		return;
 	}
-	snprintf(sentence, sizeof(sentence), "'%s': invalid count; write it like 100, 20k or 1.5M",
-		 row->text);
-	assert_refused(err, &error, sentence);
-	assert_left_alone(&count, sizeof(count));
+	assert_accepted(err, &error);
+	assert_int_equal(value, row->value);
 }
 
-static const struct scaled_row time_rows[] = {
-	{"time: milliseconds", "500ms", ACCEPTED, 500 * MS},
-	{"time: a second", "1s", ACCEPTED, SECOND},
-	{"time: ten seconds", "10s", ACCEPTED, 10 * SECOND},
-	{"time: minutes", "5m", ACCEPTED, 300 * SECOND},
-	{"time: an hour", "1h", ACCEPTED, HOUR},
-	{"time: a second and a half", "1.5s", ACCEPTED, 1500 * MS},
-	{"time: a millisecond as a fraction", "0.001s", ACCEPTED, MS},
-	{"time: a quarter of an hour", "0.25h", ACCEPTED, HOUR / 4},
-	{"time: milliseconds as a fine fraction of a minute", "1.00005m", ACCEPTED, 60003 * MS},
-	{"time: zeros past the suffix's places", "1.0ms", ACCEPTED, MS},
-	{"time: 0", "0s", ACCEPTED, 0},
-	{"time: the largest", "18446744073709ms", ACCEPTED, 18446744073709 * MS},
-	{"refused time: half a millisecond", "0.5ms", REFUSED, 0},
-	{"refused time: finer than a millisecond", "0.0001s", REFUSED, 0},
-	{"refused time: no whole millisecond in a fine fraction", "0.00001m", REFUSED, 0},
-	{"refused time: no unit", "1", REFUSED, 0},
-	{"refused time: no days", "1d", REFUSED, 0},
-	{"refused time: no microseconds", "1000us", REFUSED, 0},
-	{"refused time: no nanoseconds", "1000ns", REFUSED, 0},
-	{"refused time: empty", "", REFUSED, 0},
-	{"refused time: a unit alone", "s", REFUSED, 0},
-	{"refused time: S is not s", "1S", REFUSED, 0},
-	{"refused time: a long unit", "1sec", REFUSED, 0},
-	{"refused time: two units", "1h30m", REFUSED, 0},
-	{"refused time: minus", "-1s", REFUSED, 0},
-	{"refused time: a space before the unit", "1 s", REFUSED, 0},
-	{"refused time: too large in ns", "18446744073710ms", REFUSED, 0},
-	{"refused time: too large in ms", "18446744073709551615h", REFUSED, 0},
-	{"refused time: too large by its digits", "18446744073709551616ms", REFUSED, 0},
-};
-
-static void test_time(void **state)
-{
-	const struct scaled_row *row = *state;
-	uint64_t time_ns = left_alone64();
-	struct rf_error error = {};
-	char sentence[128];
-	int err = rf_parse_time(row->text, &time_ns, &error);
-
-	if (row->outcome == ACCEPTED) {
-		assert_accepted(err, &error);
-		assert_int_equal(time_ns, row->value);
-		return;
-	}
-	snprintf(sentence, sizeof(sentence),
-		 "'%s': invalid time; write it like 500ms, 10s, 5m or 1h", row->text);
-	assert_refused(err, &error, sentence);
-	assert_left_alone(&time_ns, sizeof(time_ns));
-}
+#define SCALED(title, ...) UNIT_ROW_OF(title, parse_scaled, (&(struct scaled_row){__VA_ARGS__}))
+#define COUNT(title, text, number) SCALED("count: " title, rf_parse_count, text, number, NULL)
+#define TIME(title, text, number) SCALED("time: " title, rf_parse_time, text, number, NULL)
+#define REFUSED_COUNT(title, text) \
+	SCALED("refused count: " title, rf_parse_count, text, 0, INVALID(text, COUNT_FORM))
+#define REFUSED_TIME(title, text) \
+	SCALED("refused time: " title, rf_parse_time, text, 0, INVALID(text, TIME_FORM))
 
 /* ---- COUNT/TIME ---- */
 
+#define TIME_RANGE "invalid rate: the time must be 1ms-8784h"
+#define IS_NO(part, what) "invalid rate: '" part "' is no " what##_FORM
+
 struct rate_row {
-	const char *name;
 	const char *text;
 	uint64_t count;
 	uint64_t window_ns;
+	const char *refusal;
 };
 
-static const struct rate_row rate_rows[] = {
-	{"rate: a usual one", "20k/1s", 20000, SECOND},
-	{"rate: fractions on both sides", "1.5k/0.5s", 1500, 500 * MS},
-	{"rate: the smallest", "1/1ms", 1, MS},
-	{"rate: the largest count", "2147483648/1s", 2147483648, SECOND},
-	{"rate: the longest time", "1/8784h", 1, 8784 * HOUR},
-	{"rate: 31 digits", "0000000000000000000000000000007/1s", 7, SECOND},
-};
+static void check_rate_refused(const char *text, const char *sentence)
+{
+	uint64_t count = left_alone64(), window_ns = left_alone64();
+	struct rf_error error = {};
+	int err = rf_parse_rate(text, &count, &window_ns, &error);
 
-static void test_rate(void **state)
+	assert_refused(err, &error, sentence);
+	assert_left_alone(&count, sizeof(count));
+	assert_left_alone(&window_ns, sizeof(window_ns));
+}
+
+static void parse_rate(void **state)
 {
 	const struct rate_row *row = *state;
 	uint64_t count = 0, window_ns = 0;
 	struct rf_error error = {};
 
+	if (row->refusal) {
+		check_rate_refused(row->text, row->refusal);
+		return;
+	}
 	assert_accepted(rf_parse_rate(row->text, &count, &window_ns, &error), &error);
 	assert_int_equal(count, row->count);
 	assert_int_equal(window_ns, row->window_ns);
 }
 
-#define WRITE_RATE "invalid rate; write COUNT/TIME, like 20k/1s or 100/10s"
-#define COUNT_RANGE "invalid rate: the count must be 1-2147483648; to drop all, see 'deny'"
-#define TIME_RANGE "invalid rate: the time must be 1ms-8784h"
-#define NO_COUNT "count; write it like 100, 20k or 1.5M"
-#define NO_TIME "time; write it like 500ms, 10s, 5m or 1h"
-#define WRITE_COUNT "invalid count; write it like 100, 20k or 1.5M"
-#define WRITE_TIME "invalid time; write it like 500ms, 10s, 5m or 1h"
-
-static const struct refusal_row rate_refusals[] = {
-	{"refused rate: count 0", "0/1s", "'0/1s': " COUNT_RANGE},
-	{"refused rate: count too large", "2147483649/1s", "'2147483649/1s': " COUNT_RANGE},
-	{"refused rate: count of 32 bits and 1", "4294967297/1s", "'4294967297/1s': " COUNT_RANGE},
-	{"refused rate: time 0", "1/0s", "'1/0s': " TIME_RANGE},
-	{"refused rate: time too long", "1/8785h", "'1/8785h': " TIME_RANGE},
-	{"refused rate: a millisecond too long", "1/31622400001ms",
-	 "'1/31622400001ms': " TIME_RANGE},
-	{"refused rate: time under a millisecond", "1/0.999ms",
-	 "'1/0.999ms': invalid rate: '0.999ms' is no " NO_TIME},
-	{"refused rate: microseconds", "1/999us",
-	 "'1/999us': invalid rate: '999us' is no " NO_TIME},
-	{"refused rate: no slash", "20k", "'20k': " WRITE_RATE},
-	{"refused rate: no time", "20k/", "'20k/': invalid rate: '' is no " NO_TIME},
-	{"refused rate: no count", "/1s", "'/1s': invalid rate: '' is no " NO_COUNT},
-	{"refused rate: a slash alone", "/", "'/': invalid rate: '' is no " NO_COUNT},
-	{"refused rate: empty", "", "'': " WRITE_RATE},
-	{"refused rate: two slashes", "20k/1s/1s",
-	 "'20k/1s/1s': invalid rate: '1s/1s' is no " NO_TIME},
-	{"refused rate: a bad count", "20kk/1s", "'20kk/1s': invalid rate: '20kk' is no " NO_COUNT},
-	{"refused rate: a bad time", "20k/1d", "'20k/1d': invalid rate: '1d' is no " NO_TIME},
-	{"refused rate: a space behind the slash", "20k/ 1s",
-	 "'20k/ 1s': invalid rate: ' 1s' is no " NO_TIME},
-	{"refused rate: 32 digits", "00000000000000000000000000000007/1s",
-	 "'00000000000000000000000000000007/1s': " WRITE_RATE},
-};
-
-static void test_rate_refusal(void **state)
-{
-	const struct refusal_row *row = *state;
-	uint64_t count = left_alone64(), window_ns = left_alone64();
-	struct rf_error error = {};
-	int err = rf_parse_rate(row->text, &count, &window_ns, &error);
-
-	assert_refused(err, &error, row->sentence);
-	assert_left_alone(&count, sizeof(count));
-	assert_left_alone(&window_ns, sizeof(window_ns));
-}
+#define RATE(title, text, count, window_ns) \
+	UNIT_ROW_OF("rate: " title, parse_rate, (&(struct rate_row){text, count, window_ns, NULL}))
+#define REFUSED_RATE(title, text, reason)               \
+	UNIT_ROW_OF("refused rate: " title, parse_rate, \
+		    (&(struct rate_row){text, 0, 0, "'" text "': " reason}))
 
 /* The sentence is cut where rf_error ends, and no byte is written behind it. */
 static void rate_of_100000_characters_is_refused(void **state)
 {
 	static char text[100001];
-	uint64_t count = left_alone64(), window_ns = left_alone64();
-	struct rf_error error = {};
-	char sentence[sizeof(error.text)];
+	char sentence[sizeof(((struct rf_error *)NULL)->text)];
 
 	(void)state;
 	memset(text, '9', sizeof(text) - 1);
 	memset(sentence, '9', sizeof(sentence));
 	sentence[0] = '\'';
 	sentence[sizeof(sentence) - 1] = '\0';
-	assert_refused(rf_parse_rate(text, &count, &window_ns, &error), &error, sentence);
+	check_rate_refused(text, sentence);
 	memcpy(text + 50000, "/1s", 3);
-	assert_refused(rf_parse_rate(text, &count, &window_ns, &error), &error, sentence);
-	assert_left_alone(&count, sizeof(count));
-	assert_left_alone(&window_ns, sizeof(window_ns));
-}
-
-/* ---- words ---- */
-
-#define LINE_WORDS_MAX (RF_INTERFACES_MAX + 8)
-
-/* A command line, split at its spaces. Must stay where it is while its words are used. */
-struct line {
-	char text[LINE_WORDS_MAX * 8];
-	const char *word[LINE_WORDS_MAX];
-	struct rf_words words;
-};
-
-static void line_split(struct line *line, const char *text)
-{
-	char *rest = NULL;
-
-	assert_true(strlen(text) < sizeof(line->text));
-	strcpy(line->text, text);
-	line->words = (struct rf_words){.word = line->word};
-	for (char *word = strtok_r(line->text, " ", &rest); word;
-	     word = strtok_r(NULL, " ", &rest)) {
-		assert_true(line->words.count < LINE_WORDS_MAX);
-		line->word[line->words.count++] = word;
-	}
-}
-
-static void words_are_read_one_by_one(void **state)
-{
-	struct rf_error error = {};
-	struct line line;
-
-	(void)state;
-	line_split(&line, "one two");
-	assert_string_equal(rf_words_peek(&line.words), "one");
-	assert_string_equal(rf_words_next(&line.words), "one");
-	assert_false(rf_words_take(&line.words, "one"));
-	assert_false(rf_words_take(&line.words, "tw"));
-	assert_false(rf_words_take(&line.words, "twofold"));
-	assert_refused(rf_words_end(&line.words, &error), &error, "'two': unexpected word");
-	assert_true(rf_words_take(&line.words, "two"));
-	assert_null(rf_words_peek(&line.words));
-	assert_null(rf_words_next(&line.words));
-	assert_false(rf_words_take(&line.words, "two"));
-	assert_int_equal(rf_words_end(&line.words, &error), 0);
+	check_rate_refused(text, sentence);
 }
 
 /* ---- names ---- */
 
 struct name_row {
-	const char *name;
 	const char *text;
-	enum outcome outcome;
+	const char *refusal;
 };
 
-static const struct name_row name_rows[] = {
-	{"name: a word", "all", ACCEPTED},
-	{"name: one letter", "x", ACCEPTED},
-	{"name: digits, underscore and hyphen behind a letter", "Dns_53-udp", ACCEPTED},
-	{"name: 31 characters", THIRTY_ONE, ACCEPTED},
-	{"name: a keyword with another letter", "rates", ACCEPTED},
-	{"name: a keyword in capitals", "RATE", ACCEPTED},
-	{"name: a word of match", "syn", ACCEPTED},
-	{"refused name: 32 characters", "a" THIRTY_ONE, REFUSED},
-	{"refused name: a digit first", "1abc", REFUSED},
-	{"refused name: an underscore first", "_abc", REFUSED},
-	{"refused name: a hyphen first", "-abc", REFUSED},
-	{"refused name: empty", "", REFUSED},
-	{"refused name: a space", "a b", REFUSED},
-	{"refused name: a point", "eth0.100", REFUSED},
-	{"refused name: a slash", "../x", REFUSED},
-	{"refused name: UTF-8 first", "étage", REFUSED},
-	{"refused name: UTF-8 later", "caf\xc3\xa9", REFUSED},
-	{"refused name: the keyword rate", "rate", REFUSED_KEYWORD},
-	{"refused name: the keyword limit", "limit", REFUSED_KEYWORD},
-	{"refused name: the keyword shadow", "shadow", REFUSED_KEYWORD},
-	{"refused name: a keyword of a later version", "newcomers", REFUSED_KEYWORD},
-};
-
-static void test_name(void **state)
+static void parse_name(void **state)
 {
 	const struct name_row *row = *state;
-	const char *reason = "a letter, then letters, digits, '_' and '-', 31 at most";
-	char name[RF_NAME_SIZE], expected[RF_NAME_SIZE] = "", sentence[192];
+	char name[RF_NAME_SIZE], expected[RF_NAME_SIZE] = "";
 	struct rf_error error = {};
 	int err;
 
 	memset(name, LEFT_ALONE, sizeof(name));
 	err = rf_parse_name(row->text, "name of a fence", name, &error);
-	if (row->outcome == ACCEPTED) {
-		memcpy(expected, row->text, strlen(row->text));
-		assert_accepted(err, &error);
-		assert_memory_equal(name, expected, sizeof(name));
+	if (row->refusal) {
+		assert_refused(err, &error, row->refusal);
+		assert_left_alone(name, sizeof(name));
 		return;
 	}
-	if (row->outcome == REFUSED_KEYWORD)
-		reason = "it is a keyword; choose another name";
-	snprintf(sentence, sizeof(sentence), "'%s': invalid name of a fence: %s", row->text,
-		 reason);
-	assert_refused(err, &error, sentence);
-	assert_left_alone(name, sizeof(name));
+	assert_accepted(err, &error);
+	strcpy(expected, row->text);
+	assert_memory_equal(name, expected, sizeof(name));
 }
 
-/* The words of `match` are not here: they make good names. */
-static void no_word_of_the_grammar_is_a_name(void **state)
-{
-	static const char words[] =
-		"limit add set rate packets bytes algorithm sliding fixed log token leaky "
-		"cells edge strict weighted coarse burst match proto dport by drops "
-		"from file per per6 shadow count rejected exact ban del list allow deny for "
-		"load newcomers then open closed aggregate off attach fence mode native "
-		"generic sources leases chain replace confirm detach adopt status stats "
-		"watch top show save apply check doctor help dev";
-	char name[RF_NAME_SIZE];
-	struct rf_error error;
-	struct line line;
-	const char *word;
-
-	(void)state;
-	line_split(&line, words);
-	while ((word = rf_words_next(&line.words)))
-		if (rf_parse_name(word, "name of a limit", name, &error) != -EINVAL)
-			fail_msg("%s", word);
-}
+#define NAME(title, text) UNIT_ROW_OF("name: " title, parse_name, (&(struct name_row){text, NULL}))
+#define REFUSED_NAME(title, text, reason)               \
+	UNIT_ROW_OF("refused name: " title, parse_name, \
+		    (&(struct name_row){text, INVALID(text, "name of a fence: " reason)}))
 
 /* ---- addresses ---- */
 
 struct address_row {
-	const char *name;
 	const char *text;
-	int version; /* 0: refused */
+	const char *refusal;
+	int version;
 	unsigned char bytes[16];
 };
 
-static const struct address_row address_rows[] = {
-	{"address: IPv4", "192.0.2.1", 4, {192, 0, 2, 1}},
-	{"address: IPv4, all zeros", "0.0.0.0", 4, {}},
-	{"address: IPv4, all ones", "255.255.255.255", 4, {255, 255, 255, 255}},
-	{"address: IPv6",
-	 "2001:db8:1:2:3:4:5:6",
-	 6,
-	 {0x20, 1, 0xd, 0xb8, 0, 1, 0, 2, 0, 3, 0, 4, 0, 5, 0, 6}},
-	{"address: IPv6, shortened", "2001:db8::1", 6, {0x20, 1, 0xd, 0xb8, [15] = 1}},
-	{"address: IPv6, all zeros", "::", 6, {}},
-	{"address: IPv6 in capitals", "2001:DB8::A", 6, {0x20, 1, 0xd, 0xb8, [15] = 10}},
-	{"address: IPv4 mapped into IPv6 stays IPv6",
-	 "::ffff:192.0.2.1",
-	 6,
-	 {[10] = 0xff, 0xff, 192, 0, 2, 1}},
-	{"refused address: IPv4 with a prefix length", "192.0.2.1/32", 0, {}},
-	{"refused address: IPv6 with a prefix length", "2001:db8::/64", 0, {}},
-	{"refused address: three parts", "192.0.2", 0, {}},
-	{"refused address: five parts", "192.0.2.1.1", 0, {}},
-	{"refused address: a part of 256", "192.0.2.256", 0, {}},
-	{"refused address: a part with a zero in front", "192.0.2.01", 0, {}},
-	{"refused address: a zone", "fe80::1%eth0", 0, {}},
-	{"refused address: two gaps", "2001::db8::1", 0, {}},
-	{"refused address: a space behind", "192.0.2.1 ", 0, {}},
-	{"refused address: a name", "localhost", 0, {}},
-	{"refused address: a number", "3221225985", 0, {}},
-	{"refused address: empty", "", 0, {}},
-};
-
-static void test_address(void **state)
+static void parse_address(void **state)
 {
 	const struct address_row *row = *state;
 	struct rf_address address;
 	struct rf_error error = {};
-	char sentence[128];
 	int err;
 
 	memset(&address, LEFT_ALONE, sizeof(address));
 	err = rf_parse_address(row->text, &address, &error);
-	if (row->version) {
-		assert_accepted(err, &error);
-		assert_int_equal(address.version, row->version);
-		assert_memory_equal(address.word, row->bytes, sizeof(address.word));
+	if (row->refusal) {
+		assert_refused(err, &error, row->refusal);
+		assert_left_alone(&address, sizeof(address));
 		return;
 	}
-	snprintf(sentence, sizeof(sentence),
-		 "'%s': invalid address; write it like 192.0.2.1 or 2001:db8::1", row->text);
-	assert_refused(err, &error, sentence);
-	assert_left_alone(&address, sizeof(address));
+	assert_accepted(err, &error);
+	assert_int_equal(address.version, row->version);
+	assert_memory_equal(address.word, row->bytes, sizeof(address.word));
 }
+
+#define ADDRESS(title, text, version, ...)            \
+	UNIT_ROW_OF("address: " title, parse_address, \
+		    (&(struct address_row){text, NULL, version, {__VA_ARGS__}}))
+#define ADDRESS_FORM "address; write it like 192.0.2.1 or 2001:db8::1"
+#define REFUSED_ADDRESS(title, text)                          \
+	UNIT_ROW_OF("refused address: " title, parse_address, \
+		    (&(struct address_row){text, INVALID(text, ADDRESS_FORM), 0, {}}))
 
 /* ---- whole numbers ---- */
 
 struct number_row {
-	const char *name;
 	const char *text;
 	uint32_t min, max;
-	enum outcome outcome;
 	uint32_t number;
+	const char *refusal;
 };
 
-static const struct number_row number_rows[] = {
-	{"number: the least", "5", 5, 10, ACCEPTED, 5},
-	{"number: the most", "10", 5, 10, ACCEPTED, 10},
-	{"number: 0 where it may be", "0", 0, 10, ACCEPTED, 0},
-	{"number: zeros in front", "007", 5, 10, ACCEPTED, 7},
-	{"number: 32 bits", "4294967295", 0, UINT32_MAX, ACCEPTED, UINT32_MAX},
-	{"refused number: too small", "4", 5, 10, REFUSED, 0},
-	{"refused number: too large", "11", 5, 10, REFUSED, 0},
-	{"refused number: right in its low 32 bits only", "4294967301", 5, 10, REFUSED, 0},
-	{"refused number: right in its low 64 bits only", "18446744073709551621", 5, 10, REFUSED,
-	 0},
-	{"refused number: empty", "", 0, 10, REFUSED, 0},
-	{"refused number: minus", "-5", 0, 10, REFUSED, 0},
-	{"refused number: plus", "+5", 0, 10, REFUSED, 0},
-	{"refused number: a suffix", "1k", 0, 10000, REFUSED, 0},
-	{"refused number: a fraction of zeros", "5.0", 5, 10, REFUSED, 0},
-	{"refused number: a space behind", "5 ", 5, 10, REFUSED, 0},
-	{"refused number: a space in front", " 5", 5, 10, REFUSED, 0},
-	{"refused number: hexadecimal", "0x5", 0, 10, REFUSED, 0},
-	{"refused number: a word", "five", 5, 10, REFUSED, 0},
-};
-
-static void test_number(void **state)
+static void parse_number(void **state)
 {
 	const struct number_row *row = *state;
 	uint32_t number;
 	struct rf_error error = {};
-	char sentence[128];
 	int err;
 
 	memset(&number, LEFT_ALONE, sizeof(number));
 	err = rf_parse_number(row->text, "number of cells", row->min, row->max, &number, &error);
-	if (row->outcome == ACCEPTED) {
-		assert_accepted(err, &error);
-		assert_int_equal(number, row->number);
+	if (row->refusal) {
+		assert_refused(err, &error, row->refusal);
+		assert_left_alone(&number, sizeof(number));
 		return;
 	}
-	snprintf(sentence, sizeof(sentence), "'%s': invalid number of cells: it must be %u-%u",
-		 row->text, row->min, row->max);
-	assert_refused(err, &error, sentence);
-	assert_left_alone(&number, sizeof(number));
+	assert_accepted(err, &error);
+	assert_int_equal(number, row->number);
 }
 
-/* ---- limit ---- */
-
-struct limit_row {
-	const char *name;
-	const char *line;
-	const char *limit_name;
-	uint64_t rate;
-	uint64_t window_ns;
-	uint32_t flags;
-};
-
-static const struct limit_row limit_rows[] = {
-	{"limit: name and rate", "all rate 20k/1s", "all", 20000, SECOND, 0},
-	{"limit: a slow one", "slow rate 1/8784h", "slow", 1, 8784 * HOUR, 0},
-	{"limit: a name of 31 characters", THIRTY_ONE " rate 20k/1s", THIRTY_ONE, 20000, SECOND, 0},
-	{"limit: shadow", "all rate 20k/1s shadow", "all", 20000, SECOND, RF_SHADOW},
-	{"limit: packets", "all rate 20k/1s packets", "all", 20000, SECOND, 0},
-	{"limit: algorithm sliding", "all rate 20k/1s algorithm sliding", "all", 20000, SECOND, 0},
-	{"limit: edge strict", "all rate 20k/1s edge strict", "all", 20000, SECOND, 0},
-	{"limit: cells 16", "all rate 20k/1s cells 16", "all", 20000, SECOND, 0},
-	{"limit: match any", "all rate 20k/1s match any", "all", 20000, SECOND, 0},
-	{"limit: per /32", "all rate 20k/1s per /32", "all", 20000, SECOND, 0},
-	{"limit: per6 /64", "all rate 20k/1s per6 /64", "all", 20000, SECOND, 0},
-};
-
-static void test_limit(void **state)
-{
-	const struct limit_row *row = *state;
-	struct rf_limit expected = {
-		.rate = row->rate,
-		.window_ns = row->window_ns,
-		.flags = row->flags,
-		.algorithm = RF_SLIDING,
-		.edge = RF_EDGE_STRICT,
-		.unit = RF_PACKETS,
-		.cells = 16,
-		.per4 = 32,
-		.per6 = 64,
-	};
-	struct rf_limit limit;
-	struct rf_error error = {};
-	struct line line;
-
-	line_split(&line, row->line);
-	strcpy(expected.name, row->limit_name);
-	memset(&limit, LEFT_ALONE, sizeof(limit));
-	assert_accepted(rf_parse_limit(&line.words, &limit, &error), &error);
-	assert_memory_equal(&limit, &expected, sizeof(limit));
-	assert_null(rf_words_peek(&line.words));
-}
-
-#define NAME_RULE "a letter, then letters, digits, '_' and '-', 31 at most"
-#define IS_KEYWORD "it is a keyword; choose another name"
-#define RATE_MISSING "'all': its rate is missing; write all rate COUNT/TIME"
-#define UNKNOWN "unknown word in a limit; see 'ringfence help limit add'"
-#define LATER(word) "'" word "': not in this version"
-#define ONLY(words, instead) LATER(words) ", which has '" instead "' only"
-#define MISSING(option) "'" option "': a word is missing behind it"
-
-static const struct refusal_row limit_refusals[] = {
-	{"refused limit: bytes", "all rate 20k/1s bytes", LATER("bytes")},
-	{"refused limit: burst", "all rate 20k/1s burst 10", LATER("burst")},
-	{"refused limit: dport", "all rate 20k/1s dport 53", LATER("dport")},
-	{"refused limit: from", "all rate 20k/1s from 192.0.2.0/24", LATER("from")},
-	{"refused limit: count rejected", "all rate 20k/1s count rejected", LATER("count")},
-	{"refused limit: exact", "all rate 20k/1s exact", LATER("exact")},
-	{"refused limit: ban", "all rate 20k/1s ban 10m", LATER("ban")},
-	{"refused limit: exact behind good options", "all rate 20k/1s shadow packets exact",
-	 LATER("exact")},
-	{"refused limit: algorithm token", "all rate 20k/1s algorithm token",
-	 ONLY("algorithm token", "algorithm sliding")},
-	{"refused limit: edge coarse", "all rate 20k/1s edge coarse",
-	 ONLY("edge coarse", "edge strict")},
-	{"refused limit: cells 8", "all rate 20k/1s cells 8", ONLY("cells 8", "cells 16")},
-	{"refused limit: match tcp", "all rate 20k/1s match tcp", ONLY("match tcp", "match any")},
-	{"refused limit: match tcp syn", "all rate 20k/1s match tcp syn",
-	 ONLY("match tcp", "match any")},
-	{"refused limit: per /24", "all rate 20k/1s per /24", ONLY("per /24", "per /32")},
-	{"refused limit: per 32", "all rate 20k/1s per 32", ONLY("per 32", "per /32")},
-	{"refused limit: per6 /48", "all rate 20k/1s per6 /48", ONLY("per6 /48", "per6 /64")},
-
-	{"refused limit: no word after algorithm", "all rate 20k/1s algorithm",
-	 MISSING("algorithm")},
-	{"refused limit: no word after edge", "all rate 20k/1s edge", MISSING("edge")},
-	{"refused limit: no word after cells", "all rate 20k/1s cells", MISSING("cells")},
-	{"refused limit: no word after match", "all rate 20k/1s match", MISSING("match")},
-	{"refused limit: no word after per", "all rate 20k/1s per", MISSING("per")},
-	{"refused limit: no word after per6", "all rate 20k/1s shadow per6", MISSING("per6")},
-	{"refused limit: nothing", "", "the limit's name is missing; write NAME rate COUNT/TIME"},
-	{"refused limit: no rate", "all", RATE_MISSING},
-	{"refused limit: an option before the rate", "all shadow rate 20k/1s", RATE_MISSING},
-	{"refused limit: nothing after rate", "all rate",
-	 "'rate': a rate is missing behind it, like 20k/1s"},
-	{"refused limit: a bad rate", "all rate fast", "'fast': " WRITE_RATE},
-	{"refused limit: a rate of 0", "all rate 0/1s shadow", "'0/1s': " COUNT_RANGE},
-	{"refused limit: a bad name", "1st rate 20k/1s",
-	 "'1st': invalid name of a limit: " NAME_RULE},
-	{"refused limit: a keyword for a name", "rate 20k/1s",
-	 "'rate': invalid name of a limit: " IS_KEYWORD},
-	{"refused limit: an unknown word", "all rate 20k/1s soft", "'soft': " UNKNOWN},
-	{"refused limit: a second rate", "all rate 20k/1s rate 1/1s", "'rate': " UNKNOWN},
-	{"refused limit: an abbreviation", "all rate 20k/1s shad", "'shad': " UNKNOWN},
-	{"refused limit: a capital", "all rate 20k/1s Shadow", "'Shadow': " UNKNOWN},
-};
-
-static void test_limit_refusal(void **state)
-{
-	const struct refusal_row *row = *state;
-	struct rf_error error = {};
-	struct rf_limit limit;
-	struct line line;
-	int err;
-
-	line_split(&line, row->text);
-	memset(&limit, LEFT_ALONE, sizeof(limit));
-	err = rf_parse_limit(&line.words, &limit, &error);
-	assert_refused(err, &error, row->sentence);
-	assert_left_alone(&limit, sizeof(limit));
-}
-
-static void check_order(const char *const *options, int count)
-{
-	struct limit_row row = {"", NULL, "all", 20000, SECOND, RF_SHADOW};
-	char text[256] = "all rate 20k/1s";
-	void *state = &row;
-
-	for (int i = 0; i < count; i++) {
-		strcat(text, " ");
-		strcat(text, options[i]);
-	}
-	row.line = text;
-	test_limit(&state);
-}
-
-/* Every order of the options from `first` on; returns how many. */
-static int check_orders(const char **options, int count, int first)
-{
-	int orders = 0;
-
-	if (first == count) {
-		check_order(options, count);
-		return 1;
-	}
-	for (int i = first; i < count; i++) {
-		const char *swapped = options[first];
-
-		options[first] = options[i];
-		options[i] = swapped;
-		orders += check_orders(options, count, first + 1);
-		options[i] = options[first];
-		options[first] = swapped;
-	}
-	return orders;
-}
-
-static void options_of_a_limit_come_in_any_order(void **state)
-{
-	const char *options[] = {"packets",   "algorithm sliding", "edge strict", "cells 16",
-				 "match any", "per /32",	   "per6 /64",	  "shadow"};
-
-	(void)state;
-	assert_int_equal(check_orders(options, ARRAY_SIZE(options), 0), 40320);
-}
-
-/* ---- attach ---- */
-
-struct attach_row {
-	const char *name;
-	const char *line;
-	const char *interfaces;
-	const char *fence;
-	enum rf_mode mode;
-	uint32_t sources;
-};
-
-static const struct attach_row attach_rows[] = {
-	{"attach: one interface", "eth0", "eth0", NULL, RF_NATIVE, 0},
-	{"attach: three interfaces", "eth0 eth1 bond0.7", "eth0 eth1 bond0.7", NULL, RF_NATIVE, 0},
-	{"attach: a fence", "eth0 eth1 fence edge1", "eth0 eth1", "edge1", RF_NATIVE, 0},
-	{"attach: mode native", "eth0 mode native", "eth0", NULL, RF_NATIVE, 0},
-	{"attach: mode generic", "eth0 mode generic", "eth0", NULL, RF_GENERIC, 0},
-	{"attach: sources", "eth0 sources 500000", "eth0", NULL, RF_NATIVE, 500000},
-	{"attach: the fewest sources", "eth0 sources 1", "eth0", NULL, RF_NATIVE, 1},
-	{"attach: the most sources", "eth0 sources 67108864", "eth0", NULL, RF_NATIVE, 67108864},
-	{"attach: everything", "eth0 fence f mode generic sources 9 eth1", "eth0 eth1", "f",
-	 RF_GENERIC, 9},
-	{"attach: another order", "sources 9 mode generic fence f eth0 eth1", "eth0 eth1", "f",
-	 RF_GENERIC, 9},
-};
-
-static void check_attach(const struct attach_row *row, const struct rf_attach *attach)
-{
-	struct line expected;
-
-	line_split(&expected, row->interfaces);
-	assert_int_equal(attach->interfaces, expected.words.count);
-	for (int i = 0; i < attach->interfaces; i++)
-		assert_string_equal(attach->interface[i], expected.word[i]);
-	if (row->fence)
-		assert_string_equal(attach->fence, row->fence);
-	else
-		assert_null(attach->fence);
-	assert_int_equal(attach->mode, row->mode);
-	assert_int_equal(attach->sources, row->sources);
-}
-
-static void test_attach(void **state)
-{
-	const struct attach_row *row = *state;
-	struct rf_attach attach;
-	struct rf_error error = {};
-	struct line line;
-
-	line_split(&line, row->line);
-	memset(&attach, LEFT_ALONE, sizeof(attach));
-	assert_accepted(rf_parse_attach(&line.words, &attach, &error), &error);
-	check_attach(row, &attach);
-	assert_null(rf_words_peek(&line.words));
-}
-
-#define NO_INTERFACE "the interface is missing; write attach IF"
-#define MODES "unknown mode; it is native or generic"
-#define SOURCES_RANGE "invalid number of sources: it must be 1-67108864"
-
-static const struct refusal_row attach_refusals[] = {
-	{"refused attach: nothing", "", NO_INTERFACE},
-	{"refused attach: options alone", "mode generic fence f", NO_INTERFACE},
-	{"refused attach: no word after fence", "eth0 fence", MISSING("fence")},
-	{"refused attach: no word after mode", "eth0 mode", MISSING("mode")},
-	{"refused attach: no word after sources", "eth0 sources", MISSING("sources")},
-	{"refused attach: an unknown mode", "eth0 mode fast", "'fast': " MODES},
-	{"refused attach: offload is not for asking", "eth0 mode offload", "'offload': " MODES},
-	{"refused attach: a bad name of a fence", "eth0 fence 1st",
-	 "'1st': invalid name of a fence: " NAME_RULE},
-	{"refused attach: a keyword for a fence", "eth0 fence mode generic",
-	 "'mode': invalid name of a fence: " IS_KEYWORD},
-	{"refused attach: no sources", "eth0 sources 0", "'0': " SOURCES_RANGE},
-	{"refused attach: too many sources", "eth0 sources 67108865", "'67108865': " SOURCES_RANGE},
-	{"refused attach: sources with a suffix", "eth0 sources 500k", "'500k': " SOURCES_RANGE},
-	{"refused attach: leases", "eth0 leases 1024", LATER("leases")},
-	{"refused attach: chain", "eth0 chain", LATER("chain")},
-	{"refused attach: replace", "eth0 replace", LATER("replace")},
-	{"refused attach: confirm", "eth0 confirm 5m", LATER("confirm")},
-};
-
-static void test_attach_refusal(void **state)
-{
-	const struct refusal_row *row = *state;
-	struct rf_attach attach;
-	struct rf_error error = {};
-	struct line line;
-	int err;
-
-	line_split(&line, row->text);
-	memset(&attach, LEFT_ALONE, sizeof(attach));
-	err = rf_parse_attach(&line.words, &attach, &error);
-	assert_refused(err, &error, row->sentence);
-	assert_left_alone(&attach, sizeof(attach));
-}
-
-static void no_more_interfaces_are_attached_than_fit(void **state)
-{
-	char text[RF_INTERFACES_MAX * 8] = "", sentence[64];
-	struct attach_row most = {"", text, text, NULL, RF_NATIVE, 0};
-	struct refusal_row one_more = {"", text, sentence};
-	void *most_state = &most, *one_more_state = &one_more;
-
-	(void)state;
-	snprintf(sentence, sizeof(sentence), "'more': too many interfaces; %d at most",
-		 RF_INTERFACES_MAX);
-	for (int i = 1; i <= RF_INTERFACES_MAX; i++)
-		sprintf(text + strlen(text), "eth%d ", i);
-	test_attach(&most_state);
-	strcat(text, "more");
-	test_attach_refusal(&one_more_state);
-}
+#define NUMBER(title, text, min, max, number)       \
+	UNIT_ROW_OF("number: " title, parse_number, \
+		    (&(struct number_row){text, min, max, number, NULL}))
+#define CELLS_FORM(min, max) "number of cells: it must be " #min "-" #max
+#define REFUSED_NUMBER(title, text, min, max)           \
+	UNIT_ROW_OF(                                    \
+		"refused number: " title, parse_number, \
+		(&(struct number_row){text, min, max, 0, INVALID(text, CELLS_FORM(min, max))}))
 
 /* ---- formatting ---- */
 
 struct format_row {
-	const char *name;
 	uint64_t count;
 	uint64_t window_ns;
 	const char *text;
 };
 
-static const struct format_row format_rows[] = {
-	{"format: no suffix fits", 2147483647, 1001 * MS, "2147483647/1001ms"},
-	{"format: k and s", 20000, SECOND, "20k/1s"},
-	{"format: M and h", 3000000, 2 * HOUR, "3M/2h"},
-	{"format: M and m", 1000000, 60 * SECOND, "1M/1m"},
-	{"format: ten seconds", 100, 10 * SECOND, "100/10s"},
-	{"format: 90 seconds are no whole minute", 1, 90 * SECOND, "1/90s"},
-	{"format: the smallest", 1, MS, "1/1ms"},
-	{"format: the largest", 2147483648, 8784 * HOUR, "2147483648/8784h"},
-};
-
-static void test_format(void **state)
+static void format_rate(void **state)
 {
 	const struct format_row *row = *state;
 	char text[RF_RATE_TEXT_SIZE];
@@ -825,28 +235,23 @@ static void test_format(void **state)
 	assert_string_equal(text, row->text);
 }
 
-static uint64_t next_random(uint64_t *state)
-{
-	*state ^= *state << 13;
-	*state ^= *state >> 7;
-	*state ^= *state << 17;
-	return *state;
-}
+#define FORMAT(title, ...) \
+	UNIT_ROW_OF("format: " title, format_rate, (&(struct format_row){__VA_ARGS__}))
 
 /* 1 … `max`, of every magnitude, half of them a multiple of what has a suffix. */
 static uint64_t random_upto(uint64_t *state, uint64_t max)
 {
 	static const uint64_t steps[] = {1, 1, 1, 1000, 60000, 3600000};
-	uint64_t step = steps[next_random(state) % ARRAY_SIZE(steps)];
-	uint64_t bits = next_random(state) % 36;
-	uint64_t value = (next_random(state) & ((2ULL << bits) - 1)) / step * step;
+	uint64_t step = steps[unit_below(state, UNIT_ARRAY_SIZE(steps))];
+	uint64_t bits = unit_below(state, 36);
+	uint64_t value = (unit_random(state) & ((2ULL << bits) - 1)) / step * step;
 
 	return value < 1 || value > max ? max : value;
 }
 
 static void any_rate_survives_format_and_parse(void **state)
 {
-	uint64_t random = 0x72696e6766656e63;
+	uint64_t random = unit_seed();
 
 	(void)state;
 	for (int i = 0; i < ROUND_TRIPS; i++) {
@@ -856,8 +261,7 @@ static void any_rate_survives_format_and_parse(void **state)
 		char text[64], formatted[RF_RATE_TEXT_SIZE];
 		struct rf_error error = {};
 
-		snprintf(text, sizeof(text), "%llu/%llums", (unsigned long long)count,
-			 (unsigned long long)window_ms);
+		snprintf(text, sizeof(text), "%" PRIu64 "/%" PRIu64 "ms", count, window_ms);
 		assert_accepted(rf_parse_rate(text, &first[0], &first[1], &error), &error);
 		rf_format_rate(first[0], first[1], formatted);
 		assert_accepted(rf_parse_rate(formatted, &second[0], &second[1], &error), &error);
@@ -867,61 +271,176 @@ static void any_rate_survives_format_and_parse(void **state)
 	}
 }
 
-/* ---- the tests ---- */
+static const struct CMUnitTest tests[] = {
+	COUNT("a plain number", "100", 100),
+	COUNT("k is 1000", "20k", 20000),
+	COUNT("M is 1000000", "3M", 3000000),
+	COUNT("M takes up a fraction", "1.5M", 1500000),
+	COUNT("a half k", "0.5k", 500),
+	COUNT("k takes up three places", "1.005k", 1005),
+	COUNT("M takes up six places", "0.000001M", 1),
+	COUNT("a fraction of zeros", "1.0", 1),
+	COUNT("zeros past the suffix's places", "1.50000000000000000000000k", 1500),
+	COUNT("zeros in front", "0000000000000000000000000007", 7),
+	COUNT("0", "0", 0),
+	COUNT("the largest", "18446744073709551615", UINT64_MAX),
+	REFUSED_COUNT("empty", ""),
+	REFUSED_COUNT("a suffix alone", "k"),
+	REFUSED_COUNT("a fraction without suffix", "1.5"),
+	REFUSED_COUNT("a fraction finer than k", "1.0005k"),
+	REFUSED_COUNT("a fraction finer than M", "0.0000005M"),
+	REFUSED_COUNT("K is not k", "20K"),
+	REFUSED_COUNT("m is not M", "20m"),
+	REFUSED_COUNT("no larger suffix", "1G"),
+	REFUSED_COUNT("minus", "-1"),
+	REFUSED_COUNT("plus", "+1"),
+	REFUSED_COUNT("an exponent", "1e3"),
+	REFUSED_COUNT("hexadecimal", "0x10"),
+	REFUSED_COUNT("two suffixes", "20kk"),
+	REFUSED_COUNT("a space in front", " 1"),
+	REFUSED_COUNT("a space behind", "1 "),
+	REFUSED_COUNT("a space before the suffix", "1 k"),
+	REFUSED_COUNT("a point without whole part", ".5k"),
+	REFUSED_COUNT("a point without fraction", "1.k"),
+	REFUSED_COUNT("two points", "1.2.3k"),
+	REFUSED_COUNT("a comma", "1,5k"),
+	REFUSED_COUNT("one too large", "18446744073709551616"),
+	REFUSED_COUNT("too large by its digits", "99999999999999999999999999999999"),
+	REFUSED_COUNT("too large by its suffix", "18446744073709551615k"),
+	REFUSED_COUNT("too large by its fraction", "18446744073709551.999M"),
 
-/* Every table, with what tests one row of it; the field that all rows begin with is their name. */
-static const struct {
-	const void *rows;
-	size_t count;
-	size_t row_size;
-	CMUnitTestFunction function;
-} tables[] = {
-#define TABLE(rows, function)                                       \
-	{                                                           \
-		rows, ARRAY_SIZE(rows), sizeof((rows)[0]), function \
-	}
-	TABLE(count_rows, test_count),
-	TABLE(time_rows, test_time),
-	TABLE(rate_rows, test_rate),
-	TABLE(rate_refusals, test_rate_refusal),
-	TABLE(name_rows, test_name),
-	TABLE(address_rows, test_address),
-	TABLE(number_rows, test_number),
-	TABLE(limit_rows, test_limit),
-	TABLE(limit_refusals, test_limit_refusal),
-	TABLE(attach_rows, test_attach),
-	TABLE(attach_refusals, test_attach_refusal),
-	TABLE(format_rows, test_format),
-};
+	TIME("milliseconds", "500ms", 500 * MS),
+	TIME("a second", "1s", SECOND),
+	TIME("ten seconds", "10s", 10 * SECOND),
+	TIME("minutes", "5m", 300 * SECOND),
+	TIME("an hour", "1h", HOUR),
+	TIME("a second and a half", "1.5s", 1500 * MS),
+	TIME("a millisecond as a fraction", "0.001s", MS),
+	TIME("a quarter of an hour", "0.25h", HOUR / 4),
+	TIME("milliseconds as a fine fraction of a minute", "1.00005m", 60003 * MS),
+	TIME("zeros past the suffix's places", "1.0ms", MS),
+	TIME("0", "0s", 0),
+	TIME("the largest", "18446744073709ms", 18446744073709 * MS),
+	REFUSED_TIME("half a millisecond", "0.5ms"),
+	REFUSED_TIME("finer than a millisecond", "0.0001s"),
+	REFUSED_TIME("no whole millisecond in a fine fraction", "0.00001m"),
+	REFUSED_TIME("no unit", "1"),
+	REFUSED_TIME("no days", "1d"),
+	REFUSED_TIME("no microseconds", "1000us"),
+	REFUSED_TIME("no nanoseconds", "1000ns"),
+	REFUSED_TIME("empty", ""),
+	REFUSED_TIME("a unit alone", "s"),
+	REFUSED_TIME("S is not s", "1S"),
+	REFUSED_TIME("a long unit", "1sec"),
+	REFUSED_TIME("two units", "1h30m"),
+	REFUSED_TIME("minus", "-1s"),
+	REFUSED_TIME("a space before the unit", "1 s"),
+	REFUSED_TIME("too large in ns", "18446744073710ms"),
+	REFUSED_TIME("too large in ms", "18446744073709551615h"),
+	REFUSED_TIME("too large by its digits", "18446744073709551616ms"),
 
-static const struct CMUnitTest single_tests[] = {
+	RATE("a usual one", "20k/1s", 20000, SECOND),
+	RATE("fractions on both sides", "1.5k/0.5s", 1500, 500 * MS),
+	RATE("the smallest", "1/1ms", 1, MS),
+	RATE("the largest count", "2147483648/1s", 2147483648, SECOND),
+	RATE("the longest time", "1/8784h", 1, 8784 * HOUR),
+	RATE("31 digits", "0000000000000000000000000000007/1s", 7, SECOND),
+	REFUSED_RATE("count 0", "0/1s", COUNT_RANGE),
+	REFUSED_RATE("count too large", "2147483649/1s", COUNT_RANGE),
+	REFUSED_RATE("count of 32 bits and 1", "4294967297/1s", COUNT_RANGE),
+	REFUSED_RATE("time 0", "1/0s", TIME_RANGE),
+	REFUSED_RATE("time too long", "1/8785h", TIME_RANGE),
+	REFUSED_RATE("a millisecond too long", "1/31622400001ms", TIME_RANGE),
+	REFUSED_RATE("time under a millisecond", "1/0.999ms", IS_NO("0.999ms", TIME)),
+	REFUSED_RATE("microseconds", "1/999us", IS_NO("999us", TIME)),
+	REFUSED_RATE("no slash", "20k", WRITE_RATE),
+	REFUSED_RATE("no time", "20k/", IS_NO("", TIME)),
+	REFUSED_RATE("no count", "/1s", IS_NO("", COUNT)),
+	REFUSED_RATE("a slash alone", "/", IS_NO("", COUNT)),
+	REFUSED_RATE("empty", "", WRITE_RATE),
+	REFUSED_RATE("two slashes", "20k/1s/1s", IS_NO("1s/1s", TIME)),
+	REFUSED_RATE("a bad count", "20kk/1s", IS_NO("20kk", COUNT)),
+	REFUSED_RATE("a bad time", "20k/1d", IS_NO("1d", TIME)),
+	REFUSED_RATE("a space behind the slash", "20k/ 1s", IS_NO(" 1s", TIME)),
+	REFUSED_RATE("32 digits", "00000000000000000000000000000007/1s", WRITE_RATE),
 	cmocka_unit_test(rate_of_100000_characters_is_refused),
-	cmocka_unit_test(words_are_read_one_by_one),
-	cmocka_unit_test(no_word_of_the_grammar_is_a_name),
-	cmocka_unit_test(options_of_a_limit_come_in_any_order),
-	cmocka_unit_test(no_more_interfaces_are_attached_than_fit),
+
+	NAME("a word", "all"),
+	NAME("one letter", "x"),
+	NAME("digits, underscore and hyphen behind a letter", "Dns_53-udp"),
+	NAME("31 characters", THIRTY_ONE),
+	NAME("a keyword with another letter", "rates"),
+	NAME("a keyword in capitals", "RATE"),
+	NAME("a word of match", "syn"),
+	REFUSED_NAME("32 characters", "a" THIRTY_ONE, NAME_RULE),
+	REFUSED_NAME("a digit first", "1abc", NAME_RULE),
+	REFUSED_NAME("an underscore first", "_abc", NAME_RULE),
+	REFUSED_NAME("a hyphen first", "-abc", NAME_RULE),
+	REFUSED_NAME("empty", "", NAME_RULE),
+	REFUSED_NAME("a space", "a b", NAME_RULE),
+	REFUSED_NAME("a point", "eth0.100", NAME_RULE),
+	REFUSED_NAME("a slash", "../x", NAME_RULE),
+	REFUSED_NAME("UTF-8 first", "étage", NAME_RULE),
+	REFUSED_NAME("UTF-8 later", "caf\xc3\xa9", NAME_RULE),
+	REFUSED_NAME("the keyword rate", "rate", IS_KEYWORD),
+	REFUSED_NAME("the keyword limit", "limit", IS_KEYWORD),
+	REFUSED_NAME("the keyword shadow", "shadow", IS_KEYWORD),
+	REFUSED_NAME("a keyword of a later version", "newcomers", IS_KEYWORD),
+
+	ADDRESS("IPv4", "192.0.2.1", 4, 192, 0, 2, 1),
+	ADDRESS("IPv4, all zeros", "0.0.0.0", 4, 0),
+	ADDRESS("IPv4, all ones", "255.255.255.255", 4, 255, 255, 255, 255),
+	ADDRESS("IPv6", "2001:db8:1:2:3:4:5:6", 6, 0x20, 1, 0xd, 0xb8, 0, 1, 0, 2, 0, 3, 0, 4, 0, 5,
+		0, 6),
+	ADDRESS("IPv6, shortened", "2001:db8::1", 6, 0x20, 1, 0xd, 0xb8, [15] = 1),
+	ADDRESS("IPv6, all zeros", "::", 6, 0),
+	ADDRESS("IPv6 in capitals", "2001:DB8::A", 6, 0x20, 1, 0xd, 0xb8, [15] = 10),
+	ADDRESS("IPv4 mapped into IPv6 stays IPv6", "::ffff:192.0.2.1", 6, [10] = 0xff, 0xff, 192,
+		0, 2, 1),
+	REFUSED_ADDRESS("IPv4 with a prefix length", "192.0.2.1/32"),
+	REFUSED_ADDRESS("IPv6 with a prefix length", "2001:db8::/64"),
+	REFUSED_ADDRESS("three parts", "192.0.2"),
+	REFUSED_ADDRESS("five parts", "192.0.2.1.1"),
+	REFUSED_ADDRESS("a part of 256", "192.0.2.256"),
+	REFUSED_ADDRESS("a part with a zero in front", "192.0.2.01"),
+	REFUSED_ADDRESS("a zone", "fe80::1%eth0"),
+	REFUSED_ADDRESS("two gaps", "2001::db8::1"),
+	REFUSED_ADDRESS("a space behind", "192.0.2.1 "),
+	REFUSED_ADDRESS("a name", "localhost"),
+	REFUSED_ADDRESS("a number", "3221225985"),
+	REFUSED_ADDRESS("empty", ""),
+
+	NUMBER("the least", "5", 5, 10, 5),
+	NUMBER("the most", "10", 5, 10, 10),
+	NUMBER("0 where it may be", "0", 0, 10, 0),
+	NUMBER("zeros in front", "007", 5, 10, 7),
+	NUMBER("32 bits", "4294967295", 0, UINT32_MAX, UINT32_MAX),
+	REFUSED_NUMBER("too small", "4", 5, 10),
+	REFUSED_NUMBER("too large", "11", 5, 10),
+	REFUSED_NUMBER("right in its low 32 bits only", "4294967301", 5, 10),
+	REFUSED_NUMBER("right in its low 64 bits only", "18446744073709551621", 5, 10),
+	REFUSED_NUMBER("empty", "", 0, 10),
+	REFUSED_NUMBER("minus", "-5", 0, 10),
+	REFUSED_NUMBER("plus", "+5", 0, 10),
+	REFUSED_NUMBER("a suffix", "1k", 0, 10000),
+	REFUSED_NUMBER("a fraction of zeros", "5.0", 5, 10),
+	REFUSED_NUMBER("a space behind", "5 ", 5, 10),
+	REFUSED_NUMBER("a space in front", " 5", 5, 10),
+	REFUSED_NUMBER("hexadecimal", "0x5", 0, 10),
+	REFUSED_NUMBER("a word", "five", 5, 10),
+
+	FORMAT("no suffix fits", 2147483647, 1001 * MS, "2147483647/1001ms"),
+	FORMAT("k and s", 20000, SECOND, "20k/1s"),
+	FORMAT("M and h", 3000000, 2 * HOUR, "3M/2h"),
+	FORMAT("M and m", 1000000, 60 * SECOND, "1M/1m"),
+	FORMAT("ten seconds", 100, 10 * SECOND, "100/10s"),
+	FORMAT("90 seconds are no whole minute", 1, 90 * SECOND, "1/90s"),
+	FORMAT("the smallest", 1, MS, "1/1ms"),
+	FORMAT("the largest", 2147483648, 8784 * HOUR, "2147483648/8784h"),
 	cmocka_unit_test(any_rate_survives_format_and_parse),
 };
 
-static struct CMUnitTest
-	tests[ARRAY_SIZE(count_rows) + ARRAY_SIZE(time_rows) + ARRAY_SIZE(rate_rows) +
-	      ARRAY_SIZE(rate_refusals) + ARRAY_SIZE(name_rows) + ARRAY_SIZE(address_rows) +
-	      ARRAY_SIZE(number_rows) + ARRAY_SIZE(limit_rows) + ARRAY_SIZE(limit_refusals) +
-	      ARRAY_SIZE(attach_rows) + ARRAY_SIZE(attach_refusals) + ARRAY_SIZE(format_rows) +
-	      ARRAY_SIZE(single_tests)];
-
 int main(void)
 {
-	struct CMUnitTest *test = tests;
-
-	for (size_t i = 0; i < ARRAY_SIZE(tables); i++)
-		for (size_t j = 0; j < tables[i].count; j++, test++) {
-			const char *row = (const char *)tables[i].rows + j * tables[i].row_size;
-
-			test->name = *(const char *const *)row;
-			test->test_func = tables[i].function;
-			test->initial_state = (void *)row;
-		}
-	memcpy(test, single_tests, sizeof(single_tests));
 	return cmocka_run_group_tests_name("grammar", tests, NULL, NULL);
 }

@@ -45,7 +45,7 @@ static void test_whole(void **state)
 
 	frame_build(&frame, expected->part);
 	assert_int_equal(parse(frame.bytes, frame.length, &packet), expected->reason);
-	if (expected->reason != RF_UNDER_LIMIT)
+	if (expected->reason != RF_HAS_SOURCE)
 		return;
 	assert_int_equal(packet.version, expected->version);
 	assert_memory_equal(packet.source, expected->source, sizeof(expected->source));
@@ -60,13 +60,13 @@ static void test_whole(void **state)
 static bool is_reason_of_cut(enum rf_reason reason, const struct rf_frame *whole,
 			     const struct frame *frame, size_t length)
 {
-	bool sourced = whole->reason == RF_UNDER_LIMIT || whole->reason == RF_NEIGHBOUR;
+	bool sourced = whole->reason == RF_HAS_SOURCE || whole->reason == RF_NEIGHBOUR;
 
 	if (!sourced)
 		return reason == whole->reason || reason == RF_MALFORMED;
 	if (length < frame->ip_end)
 		return reason == RF_MALFORMED;
-	return reason == (length < frame->length ? RF_UNDER_LIMIT : whole->reason);
+	return reason == (length < frame->length ? RF_HAS_SOURCE : whole->reason);
 }
 
 static bool has_source_of(const struct rf_packet *packet, const struct frame *frame)
@@ -97,11 +97,11 @@ static void check_cut(const struct rf_frame *whole, const struct frame *frame, s
 
 	if (!is_reason_of_cut(reason, whole, frame, length))
 		fail_msg("%zu of %zu bytes: reason %d", length, frame->length, reason);
-	if (reason != RF_UNDER_LIMIT)
+	if (reason != RF_HAS_SOURCE)
 		return;
 	if (!has_source_of(&packet, frame))
 		fail_msg("%zu of %zu bytes: another source", length, frame->length);
-	if (whole->reason == RF_UNDER_LIMIT && !has_class_of(&packet, whole))
+	if (whole->reason == RF_HAS_SOURCE && !has_class_of(&packet, whole))
 		fail_msg("%zu of %zu bytes: protocol %d, flags %d, port %d", length, frame->length,
 			 packet.protocol, packet.flags, packet.dport);
 }
@@ -136,7 +136,7 @@ static void test_next_headers(void **state)
 		struct frame frame;
 
 		frame_build(&frame, parts);
-		assert_int_equal(parse(frame.bytes, frame.length, &packet), RF_UNDER_LIMIT);
+		assert_int_equal(parse(frame.bytes, frame.length, &packet), RF_HAS_SOURCE);
 		assert_int_equal(packet.protocol, is_extension(protocol) ? 17 : protocol);
 		assert_int_equal(packet.dport, is_extension(protocol) ? 53 : 0);
 	}
@@ -172,7 +172,7 @@ static size_t mutate(struct frame *frame, uint64_t *random)
 	return next_random(random) % (frame->length + 1);
 }
 
-/* Where the source is, found byte by byte; the reason is RF_UNDER_LIMIT for a neighbour too. */
+/* Where the source is, found byte by byte; the reason is RF_HAS_SOURCE for a neighbour too. */
 static enum rf_reason locate(const unsigned char *bytes, size_t length, size_t *ip_at)
 {
 	size_t at = 12;
@@ -191,10 +191,10 @@ static enum rf_reason locate(const unsigned char *bytes, size_t length, size_t *
 	*ip_at = at + 2;
 	if (memcmp(bytes + at, "\x08\x00", 2) == 0)
 		return length >= *ip_at + 20 && bytes[*ip_at] >= 0x45 && bytes[*ip_at] <= 0x4f
-			       ? RF_UNDER_LIMIT
+			       ? RF_HAS_SOURCE
 			       : RF_MALFORMED;
 	if (memcmp(bytes + at, "\x86\xdd", 2) == 0)
-		return length >= *ip_at + 40 && bytes[*ip_at] >> 4 == 6 ? RF_UNDER_LIMIT
+		return length >= *ip_at + 40 && bytes[*ip_at] >> 4 == 6 ? RF_HAS_SOURCE
 									: RF_MALFORMED;
 	return RF_NON_IP;
 }
@@ -220,13 +220,13 @@ static enum rf_reason check_mutated(const unsigned char *bytes, size_t length)
 	bool ipv4 = ip_at && bytes[ip_at - 2] == 0x08;
 
 	if (reason == RF_NEIGHBOUR) {
-		assert_int_equal(expected, RF_UNDER_LIMIT);
+		assert_int_equal(expected, RF_HAS_SOURCE);
 		assert_false(ipv4);
 		assert_int_equal(bytes[ip_at + 7], 255);
 		return reason;
 	}
 	assert_int_equal(reason, expected);
-	if (reason != RF_UNDER_LIMIT)
+	if (reason != RF_HAS_SOURCE)
 		return reason;
 	memcpy(source, bytes + ip_at + (ipv4 ? 12 : 8), ipv4 ? 4 : 16);
 	assert_int_equal(packet.version, ipv4 ? 4 : 6);
@@ -238,7 +238,7 @@ static enum rf_reason check_mutated(const unsigned char *bytes, size_t length)
 static void test_mutated(void **state)
 {
 	static struct frame built[RF_FRAME_COUNT];
-	unsigned int seen[RF_REASON_COUNT] = {};
+	unsigned int seen[RF_REASON_COUNT + 1] = {}; /* RF_HAS_SOURCE is the last */
 	uint64_t random = 0x72696e6766656e63;
 
 	(void)state;
@@ -251,7 +251,7 @@ static void test_mutated(void **state)
 		seen[check_mutated(frame.bytes, length)]++;
 	}
 	/* The loop must reach every answer, else it shows nothing about that one. */
-	assert_true(seen[RF_UNDER_LIMIT] > FUZZ_ROUNDS / 4);
+	assert_true(seen[RF_HAS_SOURCE] > FUZZ_ROUNDS / 4);
 	assert_true(seen[RF_MALFORMED] > FUZZ_ROUNDS / 100);
 	assert_true(seen[RF_NON_IP] > FUZZ_ROUNDS / 100);
 	assert_true(seen[RF_NEIGHBOUR] > FUZZ_ROUNDS / 100);

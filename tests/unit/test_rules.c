@@ -10,13 +10,6 @@
 
 #include "rules.h"
 
-#define MS 1000000ULL
-#define SECOND 1000000000ULL
-#define HZ100 10000000U
-#define HZ250 4000000U
-#define HZ300 3333333U
-#define HZ1000 1000000U
-
 static struct rf_limit limit_of(const char *name, uint64_t rate)
 {
 	struct rf_limit limit = {

@@ -21,6 +21,14 @@
 #define UNIT_ARRAY_SIZE(array) (sizeof(array) / sizeof((array)[0]))
 #define UNIT_SEED_DEFAULT 20240229
 
+/* Nanoseconds: units of time, and the kernel's tick at a frequency. */
+#define MS 1000000ULL
+#define SECOND 1000000000ULL
+#define HZ100 10000000U
+#define HZ250 4000000U
+#define HZ300 3333333U
+#define HZ1000 1000000U
+
 /* A row of a table of tests: `state` is what the function gets as *state. */
 #define UNIT_ROW(title, function)                    \
 	{                                            \

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What the tests of the limiter share: policies, packets that are offered to a window, and times to
+ * start from. Time is injected everywhere. A test that plays other CPUs defines RF_ATOMIC_YIELD()
+ * before it includes this.
+ */
+#ifndef RINGFENCE_UNIT_LIMITER_H
+#define RINGFENCE_UNIT_LIMITER_H
+
+#include "unit.h"
+
+#include "ringfence/limiter.h"
+#include "rules.h"
+
+#define CELL 100	    /* length of a cell in rows that need no particular one */
+#define EPOCHS (1ULL << 32) /* an epoch wraps here */
+
+/* In cells from the clock's zero; many wrap the epochs in the middle of a script. */
+static const uint64_t origins[] = {
+	0,
+	1,
+	15,
+	16,
+	12345,
+	EPOCHS / 2 - 3,
+	EPOCHS - 1,
+	EPOCHS - 9,
+	EPOCHS - 16,
+	EPOCHS - 17,
+	EPOCHS - 60000,
+	EPOCHS - 70000,
+	EPOCHS,
+	7 * EPOCHS + 5,
+};
+
+static inline struct rf_policy policy_of(uint32_t limit, uint64_t cell)
+{
+	return (struct rf_policy){
+		.id = 1,
+		.limit = limit,
+		.clip = limit,
+		.cell = cell,
+		.cells = RF_CELLS,
+		.clock = RF_KTIME,
+	};
+}
+
+static inline struct rf_policy policy_compiled(uint32_t limit, uint64_t window_ns, uint32_t tick_ns,
+					       uint8_t cells)
+{
+	const struct rf_limit as_written = {
+		.rate = limit,
+		.window_ns = window_ns,
+		.cells = cells,
+	};
+	struct rf_policy policy;
+
+	rf_policy_compile(&as_written, 1, tick_ns, &policy);
+	return policy;
+}
+
+/* Nanoseconds in a unit of the policy's clock. */
+static inline uint64_t policy_unit_ns(const struct rf_policy *policy, uint32_t tick_ns)
+{
+	return policy->clock == RF_JIFFIES ? tick_ns : 1;
+}
+
+/*
+ * Offers packets and counts those that pass. Alone, nobody loses a race; and in the present cell
+ * whoever is over the limit only reads.
+ */
+static inline uint32_t offer(struct rf_window *window, const struct rf_policy *policy,
+			     uint64_t time, uint32_t packets, uint32_t cost)
+{
+	uint32_t admitted = 0;
+
+	for (uint32_t i = 0; i < packets; i++) {
+		const struct rf_window before = *window;
+		uint32_t head = rf_word_epoch(before.head);
+		enum rf_verdict verdict = rf_take(window, policy, time, cost);
+
+		assert_int_not_equal(verdict, RF_LOST_RACES);
+		admitted += verdict == RF_UNDER;
+		if (verdict == RF_OVER && rf_epoch_is_present(head, rf_epoch(policy, time)))
+			assert_memory_equal(window, &before, sizeof(before));
+	}
+	return admitted;
+}
+
+#endif /* RINGFENCE_UNIT_LIMITER_H */
