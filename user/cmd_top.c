@@ -109,9 +109,10 @@ static int print_json(const struct table *table, size_t count, struct rf_error *
 			list,
 			json_pack("{s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:I}", "source", source,
 				  "limit", row->limit->name, "passed", (json_int_t)row->passed,
-				  "dropped", (json_int_t)row->dropped, "used",
-				  (json_int_t)row->used, "rate", (json_int_t)row->limit->rate,
-				  "window_ms", (json_int_t)(row->limit->window_ns / RF_NS_PER_MS)));
+				  "dropped", (json_int_t)row->dropped, "would_drop",
+				  (json_int_t)row->would_drop, "used", (json_int_t)row->used,
+				  "rate", (json_int_t)row->limit->rate, "window_ms",
+				  (json_int_t)(row->limit->window_ns / RF_NS_PER_MS)));
 	}
 	return rf_out_json(json_pack("{s:o}", "sources", list), false, error);
 }

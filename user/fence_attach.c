@@ -68,18 +68,13 @@ static int fail_attach(const struct rf_interface *interface, enum rf_mode mode, 
 			"%s: cannot attach: another XDP program came first; 'ip link show dev %s' "
 			"names it",
 			name, name);
-	if (mtu > PLAIN_MTU_MAX && mode == RF_NATIVE)
-		return rf_error_failed(
-			error, err,
-			"%s: cannot attach in native mode at MTU %d: %s; lower it to %d, or try "
-			"'ringfence attach %s mode generic'",
-			name, mtu, strerror(-err), PLAIN_MTU_MAX, name);
 	if (mode == RF_NATIVE)
 		return rf_error_failed(
 			error, err,
 			"%s: cannot attach in native mode: %s; try 'ringfence attach %s mode "
-			"generic'",
-			name, strerror(-err), name);
+			"generic'%s",
+			name, strerror(-err), name,
+			mtu > PLAIN_MTU_MAX ? ", or a smaller MTU, up to 3498" : "");
 	return rf_error_failed(error, err, "%s: cannot attach in generic mode: %s", name,
 			       strerror(-err));
 }
