@@ -75,13 +75,41 @@ static int make_directory(const char *path, struct rf_error *error)
 	return 0;
 }
 
-/* In a mount namespace of its own, as `ip netns exec` makes one, a process mounts for itself. */
+/* The parent of a process, 0 where it is not told. */
+static int parent_of(int pid)
+{
+	char path[64], line[128];
+	int parent = 0;
+	FILE *status;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", pid);
+	status = fopen(path, "re");
+	while (status && !parent && fgets(line, sizeof(line), status))
+		if (sscanf(line, "PPid: %d", &parent) != 1)
+			parent = 0;
+	if (status)
+		fclose(status);
+	return parent;
+}
+
+/*
+ * Is this a mount namespace that ends with one of our ancestors, as `ip netns exec` makes one?
+ * Each of them is asked, since not everybody may look at process 1.
+ */
 static bool is_private_mount_namespace(void)
 {
-	struct stat own, first;
+	struct stat own, theirs;
 
-	return !stat("/proc/self/ns/mnt", &own) && !stat("/proc/1/ns/mnt", &first) &&
-	       own.st_ino != first.st_ino;
+	if (stat("/proc/self/ns/mnt", &own))
+		return false;
+	for (int pid = getppid(); pid > 0; pid = parent_of(pid)) {
+		char path[64];
+
+		snprintf(path, sizeof(path), "/proc/%d/ns/mnt", pid);
+		if (!stat(path, &theirs) && theirs.st_ino != own.st_ino)
+			return true;
+	}
+	return false;
 }
 
 /* Mounts bpffs where nobody has, as `ip` does. */

@@ -1,0 +1,310 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: GPL-2.0
+# What the end-to-end tests share: results in TAP, two network namespaces joined by wires, traffic
+# over them, and the removal of all that a run made, however it ends. Whoever sources it is then at
+# the top of the tree, and calls done_testing last.
+#
+#   outside                      inside
+#   out0  ------- wire 0 ------  ${port[0]}  where fences are attached
+#   out1  ------- wire 1 ------  ${port[1]}
+#
+# IPv6 is off in both, so that no frame is on a wire but those that a test sends, and counters can
+# be compared to the packet. Whatever has a name outside of these namespaces (they themselves,
+# pins) has the process id in it, so that runs side by side do not meet. All goes through nsenter:
+# 'ip netns exec' has a mount namespace of its own, where pins vanish.
+
+set -u
+cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit 1
+PATH=$PATH:/usr/sbin:/sbin
+export LC_ALL=C
+
+run=rf$$ # what names of this run begin with
+pins=/sys/fs/bpf/ringfence
+scratch=$(mktemp -d)
+declare -A started # processes in the background that are not yet waited for
+declare -a port	   # of each wire, its interface inside
+results=0 failures=0
+
+# ---- results ----
+
+# What a value was and should have been, as diagnostics.
+explain() {
+	printf '# %s:\n' "$1"
+	printf '%s\n' "$2" | sed 's/^/#   /'
+}
+
+pass() {
+	results=$((results + 1))
+	echo "ok $results - $1"
+}
+
+# fail NAME
+fail() {
+	results=$((results + 1)) failures=$((failures + 1))
+	echo "not ok $results - $1"
+}
+
+# is GOT WANT NAME
+is() {
+	if [ "$1" = "$2" ]; then
+		pass "$3"
+		return
+	fi
+	fail "$3"
+	explain got "$1"
+	explain want "$2"
+}
+
+# matches GOT REGEX NAME: the whole of it matches.
+matches() {
+	if [[ $1 =~ ^$2$ ]]; then
+		pass "$3"
+		return
+	fi
+	fail "$3"
+	explain got "$1"
+	explain 'want, a regular expression' "$2"
+}
+
+# check NAME CMD…: the exit status alone decides.
+check() {
+	if "${@:2}"; then pass "$1"; else fail "$1"; fi
+}
+
+# What a command did, on one or more lines.
+describe() {
+	local status
+
+	"$@" >"$scratch/stdout" 2>"$scratch/stderr"
+	status=$?
+	printf 'exit %d\n%s\nstderr: %s' "$status" "$(<"$scratch/stdout")" "$(<"$scratch/stderr")"
+}
+
+# does NAME OUTPUT CMD…: it succeeds, prints exactly that, and has nothing to complain about.
+does() {
+	is "$(describe "${@:3}")" "exit 0"$'\n'"$2"$'\n'"stderr: " "$1"
+}
+
+# fails NAME STATUS MESSAGE CMD…: it ends with that status, that message, and prints nothing else.
+fails() {
+	is "$(describe "${@:4}")" "exit $2"$'\n\n'"stderr: $3" "$1"
+}
+
+done_testing() {
+	echo "1..$results"
+	[ "$failures" = 0 ]
+	exit
+}
+
+bail() {
+	echo "Bail out! $*"
+	exit 1
+}
+
+# ---- the end ----
+
+stop() { # SIGNAL PID; its status is the process's
+	local status
+
+	kill "-$1" "$2" 2>/dev/null
+	wait "$2" 2>/dev/null
+	status=$?
+	unset "started[$2]"
+	return "$status"
+}
+
+cleanup() {
+	local pid path
+
+	trap '' INT TERM
+	for pid in "${!started[@]}"; do
+		stop KILL "$pid"
+	done
+	for path in "$pins/$run"[!0-9]*; do
+		[ -d "$path" ] && rm -r "$path"
+	done
+	# Under the product's lock: another run may be about to make a fence there.
+	[ -d "$pins" ] && flock -w 10 /run/ringfence.lock rmdir --ignore-fail-on-non-empty "$pins"
+	for path in "/run/netns/rf-test-$$-"*; do
+		[ -e "$path" ] && ip netns del "${path##*/}"
+	done
+	rm -rf "$scratch"
+}
+
+trap cleanup EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM
+
+# ---- the network ----
+
+add_namespace() {
+	ip netns add "rf-test-$$-$1" || bail "cannot make the namespace $1"
+	within "$1" sh -c 'cd /proc/sys/net/ipv6/conf && echo 1 >default/disable_ipv6 &&
+		echo 1 >all/disable_ipv6' || bail "cannot switch IPv6 off"
+}
+
+within() { # NAMESPACE CMD…
+	nsenter --net="/run/netns/rf-test-$$-$1" "${@:2}"
+}
+
+inside() {
+	within inside "$@"
+}
+
+outside() {
+	within outside "$@"
+}
+
+ringfence() {
+	inside build/ringfence "$@"
+}
+
+# add_wire WIRE [OPTION…]: `ip link` options, like mtu 9000, for both ends. It is up.
+add_wire() {
+	port[$1]=${port[$1]-${run}p$1}
+	ip link add "out$1" netns "rf-test-$$-outside" address "02:00:00:00:0$1:01" "${@:2}" \
+		type veth \
+		peer name "${port[$1]}" netns "rf-test-$$-inside" address "02:00:00:00:0$1:02" "${@:2}" ||
+		bail "cannot make wire $1"
+	outside ip link set "out$1" up
+	inside ip link set "${port[$1]}" up
+}
+
+make_network() { # WIRES
+	local wire
+
+	[ "$(id -u)" = 0 ] || bail "it makes network namespaces and loads programs; run it as root"
+	add_namespace outside
+	add_namespace inside
+	for ((wire = 0; wire < $1; wire++)); do
+		add_wire "$wire"
+	done
+}
+
+# start NAMESPACE CMD…: in the background, its process id in $started_pid.
+start() {
+	nsenter --net="/run/netns/rf-test-$$-$1" "${@:2}" &
+	started_pid=$!
+	started[$started_pid]=1
+}
+
+# Repeats a command until it succeeds, for 20 s at most.
+eventually() {
+	local end=$((SECONDS + 20))
+
+	until "$@"; do
+		[ "$SECONDS" -lt "$end" ] || return 1
+		sleep 0.02
+	done
+}
+
+# ---- what is attached ----
+
+# The id of the program on a wire's inner end, or none.
+program_on() { # WIRE
+	inside ip -j link show dev "${port[$1]}" | jq -r '.[0].xdp.prog.id // "none"'
+}
+
+program_is_gone() { # ID
+	! bpftool prog show id "$1" >/dev/null 2>&1
+}
+
+# "NAME: MODE, ATTACHED_BY" of each interface of a fence.
+interfaces() { # WIRE
+	ringfence status --json dev "${port[$1]}" |
+		jq -r '.interfaces[] | "\(.name): \(.mode), \(.attached_by)"'
+}
+
+# ---- traffic ----
+
+# Of the last delivery: "SOURCE PACKETS BYTES", a line for each source.
+sent='' received=''
+verdict=0 # of its receiver: 1 if more than `max` came out
+# Sums of all deliveries since forget_traffic.
+sent_packets=0 sent_bytes=0 received_packets=0 received_bytes=0
+
+forget_traffic() {
+	sent_packets=0 sent_bytes=0 received_packets=0 received_bytes=0
+}
+
+# A value of `stats`: stats WIRE FILTER.
+stats() {
+	ringfence stats --json dev "${port[$1]}" | jq -r "$2"
+}
+
+# What a fence has counted in all, by its wire.
+counted() {
+	stats "$1" '.packets.passed + .packets.dropped'
+}
+
+has_counted() {
+	[ "$(counted "$1")" -ge "$2" ]
+}
+
+# "PACKETS BYTES", summed over the lines.
+sum() { # LINES
+	awk '{ packets += $2; bytes += $3 } END { print packets + 0, bytes + 0 }' <<<"$1"
+}
+
+# observe WIRE MAX CMD…: runs a sender, waits until the fence has counted each of its frames, and
+# takes down what came out behind the program. MAX is L/W, or empty.
+observe() {
+	local wire=$1 max=$2 before packets bytes
+
+	before=$(counted "$wire")
+	start inside build/tests/traffic recv dev "${port[$wire]}" for 5m ${max:+max "$max"} \
+		>"$scratch/received" 2>"$scratch/receiver"
+	eventually test -s "$scratch/receiver"
+	[ "$(<"$scratch/receiver")" = ready ] || bail "cannot receive: $(<"$scratch/receiver")"
+	sent=$("${@:3}" | sed 's/^sent //' | sort)
+	read -r packets bytes <<<"$(sum "$sent")"
+	[ "$packets" != 0 ] || bail "nothing was sent on wire $wire"
+	sent_packets=$((sent_packets + packets)) sent_bytes=$((sent_bytes + bytes))
+	eventually has_counted "$wire" $((before + packets)) ||
+		fail "all $packets frames on wire $wire were counted"
+	sleep 0.05 # from the program to the socket
+	stop TERM "$started_pid"
+	verdict=$?
+	received=$(sed 's/^received //' "$scratch/received" | sort)
+	read -r packets bytes <<<"$(sum "$received")"
+	received_packets=$((received_packets + packets))
+	received_bytes=$((received_bytes + bytes))
+}
+
+# deliver WIRE [max L/W] FLOW…: a flow is what `traffic send` takes.
+deliver() {
+	local wire=$1 max='' flows=() flow
+
+	shift
+	if [ "$1" = max ]; then
+		max=$2
+		shift 2
+	fi
+	for flow; do
+		flows+=(flow "$flow")
+	done
+	observe "$wire" "$max" outside build/tests/traffic send dev "out$wire" \
+		to "02:00:00:00:0$wire:02" "${flows[@]}"
+}
+
+# stays_within NAME: no more than the `max` of the last delivery came out in any interval.
+stays_within() {
+	if [ "$verdict" = 0 ]; then
+		pass "$1"
+		return
+	fi
+	fail "$1"
+	explain receiver "$(<"$scratch/receiver")"
+}
+
+# conserves WIRE NAME: passed is what was received and dropped the rest of what was sent, since
+# forget_traffic, to the packet and byte; and the reasons add up to that.
+conserves() {
+	is "$(stats "$1" '[.packets.passed, .packets.dropped, .bytes.passed, .bytes.dropped,
+		([.reasons[].packets] | add), ([.reasons[].bytes] | add),
+		([.reasons | .over_limit, .contended | .packets] | add)] | join(" ")')" \
+		"$received_packets $((sent_packets - received_packets)) \
+$received_bytes $((sent_bytes - received_bytes)) \
+$sent_packets $sent_bytes $((sent_packets - received_packets))" \
+		"$2"
+}

@@ -1,0 +1,461 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0
+# Fences that `ringfence attach` made: pins, sharing, upgrades in place, and what is left behind by
+# devices that vanish and commands that are killed.
+#
+#   outside                               inside
+#   out0  ---------- wire 0 ----------->  ${port[0]}
+#   out1  ---------- wire 1 ----------->  ${port[1]}
+#   out2  ----- wire 2, MTU 9000 ------>  ${port[2]}
+#   out3  ---------- wire 3 ----------->  ${port[3]}, with a dot in its name; comes, goes, is renamed
+#
+# What must stay over its limit has a window of an hour, so that no speed is asked for.
+
+# shellcheck disable=SC2317 # functions are called by check, fails and the like
+# shellcheck source=tests/e2e/lib.sh
+source "$(dirname "$0")/lib.sh"
+
+shared=$run-shared # a fence by name
+abi=$(sed -n 's/^#define RF_ABI_VERSION //p' include/ringfence/abi.h)
+
+# variant NAME FILE SED: the tree with one file changed, built as the Makefile builds it.
+variant() {
+	mkdir "$scratch/$1"
+	cp -r Makefile bpf include user "$scratch/$1"
+	sed -i "$3" "$scratch/$1/$2"
+	cmp -s "$2" "$scratch/$1/$2" && bail "variant $1: nothing to change in $2"
+	env -u MAKEFLAGS -u MAKELEVEL make -C "$scratch/$1" -j2 build/ringfence >"$scratch/$1/log" 2>&1 ||
+		bail "variant $1: $(grep -im 3 error "$scratch/$1/log")"
+}
+
+# The same program with another tag.
+newer() {
+	inside "$scratch/newer/build/ringfence" "$@"
+}
+
+# Another map ABI.
+alien() {
+	inside "$scratch/alien/build/ringfence" "$@"
+}
+
+# What bpftool knows of a program: program_field FIELD id ID | program_field FIELD pinned PATH
+program_field() {
+	bpftool -j prog show "${@:2}" | jq -r ".$1"
+}
+
+# Is what is pinned, for interfaces yet to come, what runs on those there are?
+pins_are_up_to_date() { # FENCE, which is on wire 0
+	[ "$(program_field tag id "$(program_on 0)")" = \
+		"$(program_field tag pinned "$pins/$1/xdp")" ]
+}
+
+is_pinned() { # FENCE ENTRY…, where an entry may be a pattern
+	local entry
+
+	for entry in "${@:2}"; do
+		compgen -G "$pins/$1/$entry" >"$scratch/entry" || return 1
+	done
+}
+
+# All that reading commands say of a fence.
+state() { # WIRE
+	ringfence status dev "${port[$1]}"
+	ringfence limit list dev "${port[$1]}"
+	ringfence stats --json dev "${port[$1]}"
+	ringfence top dev "${port[$1]}"
+}
+
+# Packets of the last delivery that came out.
+passed() {
+	sum "$received" | cut -d' ' -f1
+}
+
+# A fence with a limit.
+arm() { # what attach takes
+	{ ringfence attach "$@" && ringfence limit add all rate 100/1h; } >"$scratch/log" 2>&1 ||
+		bail "cannot make a fence: $(<"$scratch/log")"
+}
+
+# What 300 packets of one source leave behind under a limit of 100, and what 50 more do.
+use_up() { # WIRE
+	deliver "$1" src=192.0.2.1,count=300
+}
+
+nothing_more() { # WIRE NAME
+	deliver "$1" src=192.0.2.1,count=50
+	is "$(passed)" 0 "$2"
+}
+
+make_network 2
+add_wire 2 mtu 9000
+port[3]=${run}p3.5
+add_wire 3
+variant newer bpf/ringfence.bpf.c '/^int ringfence.*(struct xdp_md \*ctx)$/ { n
+s/{/{\n\tif (ctx->ingress_ifindex == ~0U)\n\t\treturn XDP_PASS;/ }'
+variant alien include/ringfence/abi.h 's/^#define RF_ABI_VERSION .*/#define RF_ABI_VERSION 999/'
+
+# ---- one interface ----
+
+does 'attach says what it did' "${port[0]}: attached in native mode, fence '${port[0]}'" \
+	ringfence attach "${port[0]}"
+check 'the programs and the link are pinned' \
+	is_pinned "${port[0]}" xdp frags 'link_*' config windows4
+is "$(program_field id pinned "$pins/${port[0]}/xdp")" "$(program_on 0)" 'the pinned program is the one that runs'
+is "$(interfaces 0)" "${port[0]}: native, ringfence" 'status says who attached it'
+does 'a limit is added' '' ringfence limit add all rate 100/1h
+use_up 0
+is "$(passed)" 100 'the limit holds'
+id=$(program_on 0)
+before=$(state 0)
+does 'attach once more has nothing to do' \
+	"${port[0]}: already attached, fence '${port[0]}'; nothing to do" ringfence attach "${port[0]}"
+is "$(state 0)" "$before" 'and keeps program, limit, windows and counters'
+nothing_more 0 'the window is still used up'
+conserves 0 'sent = passed + dropped'
+does 'detach says what it did' "${port[0]}: detached" ringfence detach "${port[0]}"
+check 'its pins are gone' test ! -e "$pins/${port[0]}"
+check 'its program is gone' eventually program_is_gone "$id"
+
+# ---- two interfaces ----
+
+does 'two interfaces get a fence each' "${port[0]}: attached in native mode, fence '${port[0]}'
+${port[1]}: attached in native mode, fence '${port[1]}'" \
+	ringfence attach "${port[0]}" "${port[1]}"
+for wire in 0 1; do
+	ringfence limit add all rate 100/1h dev "${port[$wire]}"
+	use_up $wire
+	is "$(passed)" 100 "wire $wire has a budget of its own"
+	ringfence detach "${port[$wire]}" >"$scratch/stdout"
+done
+
+does 'two interfaces share a fence by name' "${port[0]}: attached in native mode, fence '$shared'
+${port[1]}: attached in native mode, fence '$shared'" \
+	ringfence attach "${port[0]}" "${port[1]}" fence "$shared"
+does 'without dev, the only fence is meant' '' ringfence limit add all rate 100/1h
+is "$(interfaces 1)" "${port[0]}: native, ringfence
+${port[1]}: native, ringfence" 'status shows both interfaces'
+forget_traffic
+deliver 0 src=192.0.2.1,count=70
+is "$(passed)" 70 'a source uses the shared budget on one wire'
+deliver 1 src=192.0.2.1,count=70
+is "$(passed)" 30 'and has the rest on the other'
+conserves 0 'sent = passed + dropped over both wires'
+fails 'a fence that is attached has no other name' 1 \
+	"ringfence: ${port[0]}: already attached, to fence '$shared'; first run 'ringfence detach ${port[0]}'" \
+	ringfence attach "${port[0]}" fence "$run-other"
+does 'one of two is detached' "${port[0]}: detached" ringfence detach "${port[0]}"
+is "$(program_on 0), $(interfaces 1)" "none, ${port[1]}: native, ringfence" 'the other stays'
+nothing_more 1 'with its limit and its windows'
+does 'it joins again' "${port[0]}: attached in native mode, fence '$shared'" \
+	ringfence attach "${port[0]}" fence "$shared"
+nothing_more 0 'and finds the windows of the fence'
+ringfence detach "${port[0]}" >"$scratch/stdout"
+does 'the last one is detached' "${port[1]}: detached" ringfence detach "${port[1]}"
+check 'the fence is gone with it' test ! -e "$pins/$shared"
+
+fails 'where one interface cannot be attached, none is' 1 "ringfence: lo: cannot attach in native \
+mode: Operation not supported; try 'ringfence attach lo mode generic', or a smaller MTU, up to 3498" \
+	ringfence attach "${port[0]}" lo fence "$shared"
+is "$(program_on 0)" none 'the first is as it was'
+check 'and nothing is pinned' test ! -e "$pins/$shared"
+
+arm "${port[0]}"
+does 'ip attaches the pinned program elsewhere' '' \
+	inside ip link set dev "${port[1]}" xdp pinned "$pins/${port[0]}/xdp"
+is "$(interfaces 1)" "${port[0]}: native, ringfence
+${port[1]}: native, ip" 'it shares the fence'
+use_up 0
+nothing_more 1 'and its budget'
+does 'attach there has nothing to do' \
+	"${port[1]}: already attached, fence '${port[0]}'; nothing to do" ringfence attach "${port[1]}"
+does 'the pinned link is detached first' "${port[0]}: detached" ringfence detach "${port[0]}"
+nothing_more 1 'the fence goes on'
+check 'and keeps its pins' is_pinned "${port[0]}" xdp config
+does 'what ip attached is detached last' "${port[1]}: detached" ringfence detach "${port[1]}"
+check 'then the pins go' test ! -e "$pins/${port[0]}"
+
+# ---- modes, sizes ----
+
+does 'a jumbo MTU takes the entry for frames in several buffers' \
+	"${port[2]}: attached in native mode (frags, for its jumbo MTU), fence '${port[2]}'" \
+	ringfence attach "${port[2]}"
+ringfence limit add all rate 100/1h
+forget_traffic
+deliver 2 src=192.0.2.1,count=300,len=9000 src=2001:db8::1,count=90,len=9000
+is "$received" $'192.0.2.1 100 900000\n2001:db8::1 90 810000' 'a jumbo frame is charged once'
+conserves 2 'jumbo frames are counted with all their bytes'
+is "$(stats 2 '.limits[0].bytes | "\(.passed) \(.dropped)"')" "1710000 1800000" \
+	'the limit counts all their bytes, too'
+ringfence detach "${port[2]}" >"$scratch/stdout"
+
+does 'generic mode says what it means' "${port[0]}: attached in generic mode, fence '${port[0]}'
+generic mode counts what the kernel has merged (GRO) as one packet" \
+	ringfence attach "${port[0]}" mode generic
+is "$(interfaces 0)" "${port[0]}: generic, ringfence" 'status says generic'
+ringfence limit add all rate 100/1h
+use_up 0
+is "$(passed)" 100 'it limits in generic mode'
+does 'it is attached in generic mode already' \
+	"${port[0]}: already attached, fence '${port[0]}'; nothing to do
+generic mode counts what the kernel has merged (GRO) as one packet" \
+	ringfence attach "${port[0]}" mode generic
+ringfence detach "${port[0]}" >"$scratch/stdout"
+
+cpus=$(tr , '\n' </sys/devices/system/cpu/possible |
+	awk -F- '{ n += (NF == 2 ? $2 : $1) - $1 + 1 } END { print n }')
+few=$((512 * cpus))
+does 'sources sizes the windows' "${port[0]}: attached in native mode, fence '${port[0]}'" \
+	ringfence attach "${port[0]}" sources $((few + 7))
+is "$(for map in windows4 windows6; do
+	bpftool -j map show pinned "$pins/${port[0]}/$map" | jq .max_entries
+done) $(ringfence status --json | jq .sources)" "$((few + 7))
+$((few + 7)) $((few + 7))" 'both maps have that size, and status says so'
+fails 'another size needs another fence' 1 \
+	"ringfence: ${port[0]}: its fence has room for $((few + 7)) sources; for $few, first run 'ringfence detach ${port[0]}'" \
+	ringfence attach "${port[0]}" sources $few
+ringfence detach "${port[0]}" >"$scratch/stdout"
+fails 'too few sources are refused' 2 \
+	"ringfence: 'sources $((few - 1))': too few for $cpus CPUs, which keep some free each; take $few or more" \
+	ringfence attach "${port[0]}" sources $((few - 1))
+check 'and leave nothing behind' test ! -e "$pins/${port[0]}"
+
+# ---- devices that come and go ----
+
+colons=${port[3]//./:}
+does 'a name with a dot is attached' "${port[3]}: attached in native mode, fence '${port[3]}'" \
+	ringfence attach "${port[3]}"
+check 'and pinned with a colon, since bpffs has no dots' is_pinned "$colons" xdp 'link_*'
+ringfence limit add all rate 100/1h
+use_up 3
+outside ip link del out3
+check 'the pins survive the device' is_pinned "$colons" xdp config
+add_wire 3
+does 'the device that came back is attached' \
+	"${port[3]}: attached in native mode, fence '${port[3]}'" ringfence attach "${port[3]}"
+nothing_more 3 'to the fence it had, with limit and windows'
+
+taken="fence '${port[3]}' is on another interface, renamed or of another network namespace; say \
+which fence: 'ringfence attach ${port[3]} fence NAME'"
+outside ip link add "${port[3]}" type veth peer name spare
+fails 'a namesake in another network namespace is not the same interface' 1 \
+	"ringfence: ${port[3]}: $taken" outside build/ringfence attach "${port[3]}"
+outside ip link del spare
+
+name=${port[3]}
+inside ip link set dev "$name" down
+inside ip link set dev "$name" name "${run}new"
+inside ip link set dev "${run}new" up
+port[3]=${run}new
+nothing_more 3 'a renamed interface keeps its fence'
+does 'a renamed interface is upgraded' \
+	"${run}new: upgraded in place, fence '$name'; windows and counters are kept" \
+	newer attach "${run}new"
+nothing_more 3 'and keeps its windows'
+inside ip link add "$name" type veth peer name spare
+fails 'an interface that took its name is not the same' 1 "ringfence: $name: $taken" \
+	ringfence attach "$name"
+does 'the remedy works: another fence' "$name: attached in native mode, fence '$shared'" \
+	ringfence attach "$name" fence "$shared"
+does 'a renamed interface is detached' "${run}new: detached" ringfence detach "${run}new"
+is "$(program_on 3)" none 'no program is left on it'
+check 'and no pins are' test ! -e "$pins/$colons"
+check 'but those of its namesake' is_pinned "$shared" xdp 'link_*'
+does 'which is detached by its name' "$name: detached" ringfence detach "$name"
+inside ip link del spare
+outside ip link del out3
+
+# ---- upgrades ----
+
+arm "${port[0]}" "${port[1]}" fence "$shared"
+use_up 0
+old=$(program_on 0)
+mkdir "$pins/$run-old" && bpftool prog pin id "$old" "$pins/$run-old/xdp"
+before=$(state 0 | sed 's/program id [0-9]*/program id/')
+does 'a newer build upgrades in place' \
+	"${port[0]}: upgraded in place, fence '$shared'; windows and counters are kept" \
+	newer attach "${port[0]}"
+new=$(program_on 0)
+check 'the program is another one' test "$new" != "$old"
+is "$(program_on 1) $(program_field id pinned "$pins/$shared/xdp")" "$new $new" \
+	'on the other interface and in the pins, too'
+is "$(state 0 | sed 's/program id [0-9]*/program id/')" "$before" 'limit, windows and counters stay'
+nothing_more 0 'the window is still used up'
+does 'the newer build has nothing more to do' \
+	"${port[1]}: already attached, fence '$shared'; nothing to do" newer attach "${port[1]}"
+
+# As if the upgrade had been killed when it had swapped the programs, and had not yet pinned them.
+mv "$pins/$run-old/xdp" "$pins/$shared/xdp" && rmdir "$pins/$run-old"
+newer attach "${port[0]}" >"$scratch/log"
+check 'pins that an upgrade left behind are renewed by the next attach' pins_are_up_to_date "$shared"
+
+# Upgrades and downgrades until there are enough.
+upgrades() {
+	until [ -e "$scratch/enough" ]; do
+		ringfence attach "${port[0]}" && newer attach "${port[0]}"
+	done
+}
+
+forget_traffic
+before=$(stats 0 '[.packets.passed, .packets.dropped] | join(" ")')
+upgrades >"$scratch/upgrades" 2>&1 &
+upgrader=$!
+deliver 0 src=198.51.100.1,count=4000,rate=2000 src=198.51.100.2,count=80,rate=40
+touch "$scratch/enough"
+wait $upgrader
+is "$received" "198.51.100.1 100 6600
+198.51.100.2 80 5280" 'upgrades under traffic: the limit holds, and whoever is under it loses nothing'
+is "$(stats 0 '[.packets.passed, .packets.dropped] | join(" ")')" \
+	"$((${before% *} + 180)) $((${before#* } + 3900))" 'and no packet escapes the counters'
+check 'there were upgrades meanwhile' test "$(grep -c upgraded "$scratch/upgrades")" -ge 2
+is "$(grep -v "${port[0]}: upgraded in place" "$scratch/upgrades")" '' 'and all of them succeeded'
+ringfence detach "${port[0]}" >"$scratch/stdout"
+ringfence detach "${port[1]}" >"$scratch/stdout"
+
+inside ip link set dev "${port[0]}" xdpdrv obj build/ringfence.bpf.o sec xdp
+ringfence limit add all rate 100/1h
+use_up 0
+old=$(program_on 0)
+before=$(state 0 | sed 's/program id [0-9]*/program id/')
+does 'attach of the same build has nothing to do' \
+	"${port[0]}: already attached, fence '${port[0]}'; nothing to do" ringfence attach "${port[0]}"
+is "$(program_on 0)" "$old" 'and leaves the program'
+does 'a newer build upgrades what ip attached' \
+	"${port[0]}: upgraded in place, fence '${port[0]}'; windows and counters are kept" \
+	newer attach "${port[0]}"
+check 'the program is another one' test "$(program_on 0)" != "$old"
+is "$(state 0 | sed 's/program id [0-9]*/program id/')" "$before" 'limit, windows and counters stay'
+nothing_more 0 'the window is still used up'
+inside ip link set dev "${port[0]}" xdp off
+
+# ---- another map ABI ----
+
+refusal="its fence has map ABI $abi, this ringfence has 999; use the ringfence that attached it, or \
+detach and attach again (which loses its windows)"
+arm "${port[0]}"
+use_up 0
+before=$(state 0)
+for words in "attach ${port[0]}" 'limit add more rate 1/1s' 'limit set all rate 1/1s' \
+	'limit del all' 'limit list' status stats top 'show 192.0.2.1'; do
+	# shellcheck disable=SC2086
+	fails "a build of another map ABI refuses to $words" 1 \
+		"ringfence: ${port[0]}: $refusal" alien $words
+done
+is "$(state 0)" "$before" 'and changes nothing'
+does 'its remedy works: detach' "${port[0]}: detached" alien detach "${port[0]}"
+does 'its remedy works: attach again' "${port[0]}: attached in native mode, fence '${port[0]}'" \
+	alien attach "${port[0]}"
+for command in ringfence alien; do # whichever it belongs to
+	$command detach "${port[0]}" >"$scratch/log" 2>&1
+done
+
+port[3]=${run}p3
+add_wire 3
+alien attach "${port[3]}" >"$scratch/log"
+outside ip link del out3
+check 'pins of another map ABI survive their device' is_pinned "${port[3]}" xdp config
+add_wire 3
+does 'and are not in the way when it is back' \
+	"${port[3]}: attached in native mode, fence '${port[3]}'" ringfence attach "${port[3]}"
+does 'nor afterwards' "${port[3]}: detached" ringfence detach "${port[3]}"
+
+# ---- commands at the same time, and commands that are killed ----
+
+# together CMD1 CMD2: both at the same time, their statuses in $first and $second.
+together() {
+	local pids=()
+
+	# shellcheck disable=SC2086
+	for words; do
+		start inside build/ringfence $words >>"$scratch/log" 2>&1
+		pids+=("$started_pid")
+	done
+	wait "${pids[0]}"
+	first=$?
+	wait "${pids[1]}"
+	second=$?
+	unset "started[${pids[0]}]" "started[${pids[1]}]"
+}
+
+wrong=''
+for round in {1..5}; do
+	together "attach ${port[0]} fence $shared" "attach ${port[1]} fence $shared"
+	[ "$first $second $(interfaces 0 | wc -l)" = '0 0 2' ] || wrong+=" $round: $first $second"
+	together "detach ${port[0]}" "detach ${port[1]}"
+	[ "$first $second" = '0 0' ] || wrong+=" $round: detach $first $second"
+	[ ! -e "$pins/$shared" ] || wrong+=" $round: pins are left"
+done
+is "$wrong" '' 'interfaces that are attached to a fence at the same time share it'
+
+arm "${port[0]}"
+use_up 0
+wrong=''
+for round in {1..20}; do
+	together "limit set all rate $((30 + round))/1h" "limit set all rate $((60 + round))/1h"
+	[ "$first $second" = '0 0' ] || wrong+=" $round: $first $second"
+	list=$(ringfence limit list)
+	[ "$list" = "limit add all rate $((30 + round))/1h" ] ||
+		[ "$list" = "limit add all rate $((60 + round))/1h" ] || wrong+=" $round: $list"
+done
+is "$wrong" '' 'of two changes at the same time both succeed, one after the other'
+nothing_more 0 'and windows are kept through all of them'
+does 'the limit is what the last command says' '' ringfence limit set all rate 110/1h
+deliver 0 src=192.0.2.1,count=50
+is "$(passed)" 10 'and holds'
+ringfence detach "${port[0]}" >"$scratch/stdout"
+
+arm "${port[0]}"
+ringfence limit del all
+wrong=''
+for round in {1..10}; do
+	together 'limit add one rate 100/1h' 'limit add two rate 200/1h'
+	case "$first $second $(ringfence limit list)" in
+	'0 1 limit add one rate 100/1h') ringfence limit del one ;;
+	'1 0 limit add two rate 200/1h') ringfence limit del two ;;
+	*)
+		wrong+=" $round: $first $second"
+		ringfence limit del one 2>"$scratch/log"
+		ringfence limit del two 2>"$scratch/log"
+		;;
+	esac
+done
+is "$wrong" '' 'where there is room for one limit, one of two commands adds it'
+ringfence detach "${port[0]}" >"$scratch/stdout"
+
+# Kills a command after `delay_us`.
+kill_after() { # DELAY_US CMD…
+	start inside "${@:2}" >"$scratch/log" 2>&1
+	sleep "$(printf '0.%06d' "$1")"
+	stop KILL "$started_pid"
+}
+
+begin=${EPOCHREALTIME/./}
+ringfence attach "${port[0]}" >"$scratch/log"
+attach_us=$((${EPOCHREALTIME/./} - begin))
+ringfence detach "${port[0]}" >"$scratch/log"
+
+wrong=''
+for round in {1..20}; do
+	kill_after $((attach_us * round / 20)) build/ringfence attach "${port[0]}"
+	ringfence attach "${port[0]}" >"$scratch/log" 2>&1 || wrong+=" $round: $(<"$scratch/log")"
+	is_pinned "${port[0]}" xdp frags 'link_*' config || wrong+=" $round: pins"
+	ringfence limit add all rate 100/1h || wrong+=" $round: limit"
+	ringfence detach "${port[0]}" >"$scratch/log" 2>&1 || wrong+=" $round: $(<"$scratch/log")"
+	[ ! -e "$pins/${port[0]}" ] || wrong+=" $round: pins are left"
+done
+is "$wrong" '' 'an attach that was killed at any point is made good by the next one'
+
+arm "${port[0]}"
+use_up 0
+wrong=''
+for round in {1..5}; do
+	kill_after $((attach_us * round / 5)) "$scratch/newer/build/ringfence" attach "${port[0]}"
+	newer attach "${port[0]}" >"$scratch/log" 2>&1 || wrong+=" $round: $(<"$scratch/log")"
+	pins_are_up_to_date "${port[0]}" || wrong+=" $round: stale pins"
+	ringfence attach "${port[0]}" >"$scratch/log" 2>&1 || wrong+=" $round: $(<"$scratch/log")"
+done
+is "$wrong" '' 'an upgrade that was killed at any point is made good by the next one'
+nothing_more 0 'and windows are kept through all of them'
+does 'nothing is in the way of a detach' "${port[0]}: detached" ringfence detach "${port[0]}"
+check 'which leaves nothing behind' test ! -e "$pins/${port[0]}"
+
+done_testing

@@ -1,0 +1,375 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0
+# What the command line says: exit status and the exact line for everything that can be refused,
+# and that a refusal changes nothing; help; the shape of JSON; `stats watch`; no privilege; no BTF.
+#
+#   outside                               inside
+#   out0  ---------- wire 0 ----------->  ${port[0]}
+#   out1  ---------- wire 1 ----------->  ${port[1]}
+
+# shellcheck disable=SC2317 # functions are called by fails, does and the like
+# shellcheck source=tests/e2e/lib.sh
+source "$(dirname "$0")/lib.sh"
+
+none=${run}none # no interface is called so
+
+# usage MESSAGE WORD…: wrong usage, whatever is attached.
+usage() {
+	fails "wrong usage: ringfence ${*:2}" 2 "ringfence: $1" ringfence "${@:2}"
+}
+
+# refused MESSAGE WORD…: right usage that fails.
+refused() {
+	fails "refused: ringfence ${*:2}" 1 "ringfence: $1" ringfence "${@:2}"
+}
+
+program_on_each() {
+	inside ip -j link | jq -c '[.[] | .xdp.prog.id]'
+}
+
+make_network 2
+
+# ---- nothing attached ----
+
+no_fence="no fence attached; run 'ringfence attach ${port[0]}' or 'ip link set dev ${port[0]} xdp obj …'"
+no_fence_at_all="no fence attached to any interface; run 'ringfence attach IF' or \
+'ip link set dev IF xdp obj …'"
+no_interface="no such interface; 'ip link' lists those there are"
+for words in status stats 'stats watch' top 'show 192.0.2.1' 'limit list' 'limit add all rate 1/1s' \
+	'limit set all rate 1/1s' 'limit del all'; do
+	# shellcheck disable=SC2086
+	{
+		refused "$no_fence_at_all" $words
+		refused "${port[0]}: $no_fence" $words dev "${port[0]}"
+		refused "$none: $no_interface" $words dev "$none"
+	}
+done
+refused "$none: $no_interface" attach "$none"
+refused "$none: $no_interface" detach "$none"
+refused "${port[0]}: $no_fence" detach "${port[0]}"
+refused "lo: cannot attach in native mode: Operation not supported; try 'ringfence attach lo mode generic', \
+or a smaller MTU, up to 3498" \
+	attach lo fence "$run-lo"
+check 'an interface without native mode is left without pins' test ! -e "$pins/$run-lo"
+does 'the remedy works' "lo: attached in generic mode, fence '$run-lo'
+generic mode counts what the kernel has merged (GRO) as one packet" \
+	ringfence attach lo fence "$run-lo" mode generic
+ringfence detach lo >"$scratch/log"
+
+# ---- somebody else's program ----
+
+clang -target bpf -O2 -x c -c -o "$scratch/foreign.o" - <<-'END' || bail 'cannot compile a program'
+	__attribute__((section("xdp"), used)) int foreign(void *context) { return 2; }
+	__attribute__((section("license"), used)) char gpl[] = "GPL";
+END
+inside ip link set dev "${port[0]}" xdpdrv obj "$scratch/foreign.o" sec xdp
+id=$(program_on 0)
+before=$(program_on_each)
+foreign="no fence attached, but the XDP program 'foreign' (id $id), which is not ringfence; \
+'bpftool prog show id $id' tells more"
+refused "${port[0]}: a foreign XDP program is in place: 'foreign' (id $id); remove it first, by \
+what attached it or 'ip link set dev ${port[0]} xdp off'" attach "${port[0]}"
+refused "${port[0]}: a foreign XDP program is in place: 'foreign' (id $id); remove it first, by \
+what attached it or 'ip link set dev ${port[0]} xdp off'" attach "${port[1]}" "${port[0]}"
+refused "${port[0]}: $foreign" detach "${port[0]}"
+refused "${port[0]}: $foreign" status dev "${port[0]}"
+refused "${port[0]}: $foreign" limit add all rate 1/1s dev "${port[0]}"
+refused "$no_fence_at_all" status
+is "$(program_on_each)" "$before" "somebody else's program is not touched"
+check 'and nothing is pinned' test ! -e "$pins/${port[0]}" -a ! -e "$pins/${port[1]}"
+does 'its remedy works: xdp off' '' inside ip link set dev "${port[0]}" xdp off
+does 'and attach' "${port[0]}: attached in native mode, fence '${port[0]}'" \
+	ringfence attach "${port[0]}"
+
+# ---- a fence, used ----
+
+ringfence limit add all rate 100/1h
+deliver 0 src=192.0.2.1,count=300 src=2001:db8::1,count=10
+state() {
+	ringfence status
+	ringfence limit list
+	ringfence stats --json
+	ringfence top
+	program_on_each
+}
+before=$(state)
+
+# ---- wrong usage ----
+
+usage "a command is missing; run 'ringfence help'"
+usage "'frob': unknown command; run 'ringfence help'" frob
+usage "'statu': unknown command; run 'ringfence help'" statu
+usage "'limit': unknown command; add, set, del or list follows" limit
+usage "'limit foo': unknown command; add, set, del or list follows" limit foo
+for later in allow deny newcomers save apply check confirm doctor adopt; do
+	usage "'$later': not in this version" $later
+	usage "'$later': not in this version" help $later
+done
+usage "'deny': not in this version" deny add 192.0.2.66 for 10m
+usage "'--frob': unknown option; run 'ringfence help'" status --frob
+usage "'dev': an interface is missing behind it" status dev
+usage "'now': unexpected word" status now
+usage "'frob': unknown command; run 'ringfence help'" help frob
+usage "'now': unexpected word" help status now
+
+usage "the limit's name is missing; write NAME rate COUNT/TIME" limit add
+usage "'all': its rate is missing; write all rate COUNT/TIME" limit add all
+usage "'all': its rate is missing; write all rate COUNT/TIME" limit add all 20k/1s
+usage "'rate': a rate is missing behind it, like 20k/1s" limit set all rate
+usage "'20k': invalid rate; write COUNT/TIME, like 20k/1s or 100/10s" limit add all rate 20k
+usage "'20K/1s': invalid rate: '20K' is no count; write it like 100, 20k or 1.5M" \
+	limit add all rate 20K/1s
+usage "'-1/1s': invalid rate: '-1' is no count; write it like 100, 20k or 1.5M" \
+	limit add all rate -1/1s
+usage "'1.2345k/1s': invalid rate: '1.2345k' is no count; write it like 100, 20k or 1.5M" \
+	limit add all rate 1.2345k/1s
+usage "'100/1': invalid rate: '1' is no time; write it like 500ms, 10s, 5m or 1h" \
+	limit add all rate 100/1
+usage "'100/1d': invalid rate: '1d' is no time; write it like 500ms, 10s, 5m or 1h" \
+	limit add all rate 100/1d
+usage "'0/1s': invalid rate: the count must be 1-2147483648" \
+	limit add all rate 0/1s
+usage "'3000M/1s': invalid rate: the count must be 1-2147483648" \
+	limit add all rate 3000M/1s
+usage "'1/0s': invalid rate: the time must be 1ms-8784h" limit add all rate 1/0s
+usage "'1/8785h': invalid rate: the time must be 1ms-8784h" limit add all rate 1/8785h
+name="invalid name of a limit: a letter, then letters, digits, '_' and '-', 31 at most"
+usage "'1st': $name" limit add 1st rate 1/1s
+usage "'a.b': $name" limit add a.b rate 1/1s
+usage "'': $name" limit add '' rate 1/1s
+usage "'a2345678901234567890123456789012': $name" \
+	limit add a2345678901234567890123456789012 rate 1/1s
+usage "'shadow': invalid name of a limit: it is a keyword; choose another name" \
+	limit add shadow rate 1/1s
+usage "'frob': unknown word in a limit; see 'ringfence help limit add'" limit add all rate 1/1s frob
+usage "'algorithm': a word is missing behind it" limit add all rate 1/1s algorithm
+usage "'algorithm token': not in this version, which has 'algorithm sliding' only" \
+	limit add all rate 1/1s algorithm token
+usage "'match tcp': not in this version, which has 'match any' only" \
+	limit add all rate 1/1s match tcp syn
+for later in bytes burst dport from count exact ban; do
+	usage "'$later': not in this version" limit add all rate 1/1s $later
+done
+usage "the limit's name is missing; write limit del NAME" limit del
+usage "'more': unexpected word" limit del all more
+usage "'all': unexpected word" limit list all
+
+usage "the address is missing; write show ADDRESS" show
+usage "'192.0.2': invalid address; write it like 192.0.2.1 or 2001:db8::1" show 192.0.2
+usage "'192.0.2.0/24': invalid address; write it like 192.0.2.1 or 2001:db8::1" show 192.0.2.0/24
+usage "'2001:db8::g': invalid address; write it like 192.0.2.1 or 2001:db8::1" show 2001:db8::g
+usage "'more': unexpected word" show 192.0.2.1 more
+usage "'0': invalid number of rows: it must be 1-1000000" top 0
+usage "'many': invalid number of rows: it must be 1-1000000" top many
+usage "'by': 'drops' or 'rate' must follow" top 5 by
+usage "'by': 'drops' or 'rate' must follow" top by name
+usage "'0': invalid number of seconds: it must be 1-86400" stats watch 0
+usage "'1.5': invalid number of seconds: it must be 1-86400" stats watch 1.5
+usage "'5': unexpected word" stats 5
+
+usage "the interface is missing; write attach IF" attach
+usage "the interface is missing; write attach IF" attach mode native
+usage "'mode': a word is missing behind it" attach "${port[1]}" mode
+usage "'offload': unknown mode; it is native or generic" attach "${port[1]}" mode offload
+usage "'none': invalid number of sources: it must be 1-67108864" attach "${port[1]}" sources none
+usage "'fence': a word is missing behind it" attach "${port[1]}" fence
+usage "'../up': invalid name of a fence: a letter, then letters, digits, '_' and '-', 31 at most" \
+	attach "${port[1]}" fence ../up
+for later in leases chain replace confirm; do
+	usage "'$later': not in this version" attach "${port[1]}" $later
+done
+usage "'dev ${port[1]}': attach takes its interface without 'dev'" dev "${port[1]}" attach "${port[1]}"
+usage "the interface is missing; write detach IF" detach
+usage "'dev ${port[0]}': detach takes its interface without 'dev'" dev "${port[0]}" detach "${port[0]}"
+usage "'${port[0]}': unexpected word" detach "${port[1]}" "${port[0]}"
+is "$(state)" "$before" 'no wrong usage has changed anything'
+check 'and none has made pins' test ! -e "$pins/${port[1]}"
+
+# ---- what a fence refuses ----
+
+refused "limit 'all': there is one already; to replace it, use 'limit set all …'" \
+	limit add all rate 1/1s
+refused "limit 'more': this version has one limit a fence, and 'all' is there; use 'limit set' or \
+'limit del'" limit add more rate 1/1s
+refused "limit 'more': there is none; 'limit list' shows those there are, 'limit add' makes one" \
+	limit set more rate 1/1s
+refused "limit 'more': there is none; 'limit list' shows those there are, 'limit add' makes one" \
+	limit del more
+refused "${port[0]}: already attached in native mode; to change it, first run \
+'ringfence detach ${port[0]}'" attach "${port[0]}" mode generic
+refused "${port[0]}: already attached, to fence '${port[0]}'; first run 'ringfence detach ${port[0]}'" \
+	attach "${port[0]}" fence "$run-other"
+refused "${port[0]}: its fence has room for 65536 sources; for 70000, first run \
+'ringfence detach ${port[0]}'" attach "${port[0]}" sources 70000
+refused "$none: $no_interface" attach "${port[0]}" "$none"
+is "$(state)" "$before" 'no refusal has changed anything'
+
+# ---- several fences ----
+
+ringfence attach "${port[1]}" >"$scratch/log"
+several="several fences are attached, to ${port[0]}, ${port[1]} …; say which: dev ${port[0]}"
+for words in status stats top 'show 192.0.2.1' 'limit list' 'limit set all rate 1/1s' 'limit del all'; do
+	# shellcheck disable=SC2086
+	refused "$several" $words
+done
+does 'dev says which' 'no limits' ringfence limit list dev "${port[1]}"
+does 'dev may come first' 'no limits' ringfence dev "${port[1]}" limit list
+does 'the other fence has its limit still' 'limit add all rate 100/1h' \
+	ringfence limit list dev "${port[0]}"
+ringfence detach "${port[1]}" >"$scratch/log"
+
+# ---- other mount namespaces ----
+
+# `ip netns exec` mounts its own /sys, and leaves its mount namespace when it ends.
+in_ip_netns() {
+	ip netns exec "rf-test-$$-inside" build/ringfence "$@"
+}
+fails 'attach makes no pins that vanish' 1 "ringfence: /sys/fs/bpf: no bpffs in this mount namespace, \
+and pins in one mounted here would vanish with it; enter a network namespace by 'nsenter --net=…'" \
+	in_ip_netns attach "${port[1]}"
+is "$(state)" "$before" 'nothing has changed'
+is "$(in_ip_netns limit list)" "$(ringfence limit list)" 'commands that pin nothing work there'
+
+# ---- without privilege ----
+
+chmod 755 "$scratch"
+install -m 755 build/ringfence "$scratch/ringfence" # wherever the tree is, nobody can run it
+nobody() {
+	inside setpriv --reuid=65534 --regid=65534 --clear-groups "$scratch/ringfence" "$@"
+}
+fails 'status needs root' 1 \
+	"ringfence: program id $(program_on 0): cannot read it: Operation not permitted; run as root" \
+	nobody status
+fails 'attach needs root' 1 \
+	"ringfence: /run/ringfence.lock: cannot lock: Permission denied; run as root" \
+	nobody attach "${port[1]}"
+fails 'detach needs root' 1 \
+	"ringfence: /run/ringfence.lock: cannot lock: Permission denied; run as root" \
+	nobody detach "${port[0]}"
+fails 'limit add needs root' 1 \
+	"ringfence: /run/ringfence.lock: cannot lock: Permission denied; run as root" \
+	nobody limit add more rate 1/1s
+is "$(describe nobody help | head -n 1)" 'exit 0' 'help does not'
+is "$(state)" "$before" 'nothing has changed'
+
+# ---- help ----
+
+for words in '' attach detach 'limit add' 'limit set' 'limit del' 'limit list' status stats top show; do
+	# shellcheck disable=SC2086
+	matches "$(describe ringfence help $words)" $'exit 0\n.*ringfence.*\nstderr: ' \
+		"help${words:+ $words} explains itself"
+done
+is "$(ringfence --help)" "$(ringfence help)" '--help is help'
+matches "$(ringfence --version)" 'ringfence [0-9.]+ \(map ABI [0-9]+\)' '--version'
+
+# ---- the shape of JSON ----
+
+# shape TYPE-OF-EACH-KEY WORD…: of what a command prints, lists by their first entry.
+shape() {
+	is "$(ringfence "${@:2}" --json | jq -cS 'def shape:
+		if type == "object" then map_values(shape)
+		elif type == "array" then [.[0] | shape]
+		else type end; shape')" "$(jq -cnS "$1")" "JSON of ${*:2}"
+}
+
+interface='{name: "string", mode: "string", attached_by: "string"}'
+counts='{packets: "number", bytes: "number"}'
+both='{passed: "number", dropped: "number"}'
+all_three='{passed: "number", dropped: "number", would_drop: "number"}'
+shape '{fence: "string", version: "string", abi: "number", program_id: "number", sources: "number",
+	interfaces: ['"$interface"'], limits: "number", armed: "boolean"}' status
+shape '{fence: "string", interfaces: ['"$interface"'], packets: '"$both"', bytes: '"$both"',
+	reasons: ([("under_limit", "shadow_over", "no_limit", "non_ip", "neighbour", "malformed",
+		"deep_vlan", "map_error", "over_limit", "contended") | {(.): '"$counts"'}] | add),
+	limits: [{name: "string"} + '"$all_three"' + {bytes: '"$all_three"'}],
+	map_errors: ([("insert_busy", "insert_nomem", "insert_full", "insert_other", "window_lost") |
+		{(.): "number"}] | add)}' stats
+shape '{sources: [{source: "string", limit: "string", passed: "number", dropped: "number",
+	would_drop: "number", used: "number", rate: "number", window_ms: "number"}]}' top
+shape '{source: "string", limits: [{limit: "string", used: "number", rate: "number",
+	window_ms: "number", cells: ["number"], passed: "number", dropped: "number", would_drop: "number",
+	passes_again_ms: "number", newcomer: "boolean", shadow: "boolean"}]}' show 192.0.2.1
+shape '{limits: [{name: "string", rate: "number", window_ms: "number", unit: "string",
+	algorithm: "string", edge: "string", cells: "number", per: "number", per6: "number",
+	shadow: "boolean"}]}' limit list
+ringfence detach "${port[0]}" >"$scratch/log"
+shape '{interfaces: [{name: "string", fence: "string", mode: "string", outcome: "string"}]}' \
+	attach "${port[0]}" "${port[1]}" fence "$run-both"
+shape '{detached: "string"}' detach "${port[1]}"
+is "$(ringfence attach "${port[0]}" --json | jq -c '.interfaces[]')" \
+	"{\"name\":\"${port[0]}\",\"fence\":\"$run-both\",\"mode\":\"native\",\"outcome\":\"unchanged\"}" \
+	'attach --json says what it did'
+ringfence limit add all rate 100/1h
+forget_traffic
+deliver 0 src=192.0.2.1,count=300 src=2001:db8::1,count=10
+is "$(ringfence limit list --json | jq -r '.limits[] | "\(.unit) \(.algorithm)"')" 'packets sliding' \
+	'words in JSON are those of the grammar'
+
+# ---- where output cannot go ----
+
+full() {
+	inside timeout 20 build/ringfence "$@" >/dev/full
+}
+
+for words in help status 'limit list' stats top 'show 192.0.2.1' 'status --json' 'stats --json' \
+	'stats watch' 'stats watch --json'; do
+	# shellcheck disable=SC2086
+	fails "a full disk is no success: $words" 1 \
+		'ringfence: standard output: No space left on device' full $words
+done
+
+# ---- stats watch ----
+
+has_ended() { # PID
+	! kill -0 "$1" 2>/dev/null
+}
+
+has_lines() { # COUNT
+	[ "$(wc -l <"$scratch/watched")" -ge "$1" ]
+}
+
+begin=${EPOCHREALTIME/./}
+start inside build/ringfence stats watch >"$scratch/watched" 2>"$scratch/stderr"
+check 'stats watch goes on' eventually has_lines 3
+took_us=$((${EPOCHREALTIME/./} - begin))
+stop INT "$started_pid"
+is "exit $?, $(<"$scratch/stderr")" 'exit 0, ' 'until SIGINT, which is no failure'
+check 'it has not waited less than a second for each line' test "$took_us" -ge 2000000
+matches "$(head -n 1 "$scratch/watched")" \
+	'time +passed/s +dropped/s +passed bit/s +dropped bit/s +map errors' 'a line of titles'
+matches "$(tail -n 1 "$scratch/watched")" '[0-9]{2}:[0-9]{2}:[0-9]{2}( +[0-9]+){5}' 'then numbers'
+start inside build/ringfence stats watch --json >"$scratch/watched"
+eventually has_lines 2
+stop TERM "$started_pid"
+is "exit $?, $(head -n 2 "$scratch/watched" | jq -r '.packets | "\(.passed) \(.dropped)"')" \
+	$'exit 0, 110 200\n110 200' 'with --json, each line is a document of its own'
+start inside build/ringfence stats watch >"$scratch/watched" 2>"$scratch/stderr"
+eventually has_lines 2
+ringfence detach "${port[0]}" >"$scratch/log"
+eventually has_ended "$started_pid"
+stop KILL "$started_pid"
+is "exit $?, $(<"$scratch/stderr")" "exit 1, ringfence: fence '$run-both': it was detached; 'ringfence attach IF' attaches one" \
+	'it ends when its fence is detached'
+
+# ---- a kernel without BTF ----
+
+# Hides the kernel's BTF in a mount namespace of its own.
+without_btf() {
+	# shellcheck disable=SC2016
+	inside unshare -m sh -c 'mount -t tmpfs none /sys/kernel/btf && exec "$@"' sh "$@"
+}
+
+if [ -d /sys/kernel/btf ]; then
+	does 'attach needs no BTF of the kernel' \
+		"${port[0]}: attached in native mode, fence '${port[0]}'" \
+		without_btf build/ringfence attach "${port[0]}"
+	does 'limit add needs none, either' '' without_btf build/ringfence limit add all rate 100/1h
+	deliver 0 src=192.0.2.1,count=300
+	is "$(sum "$received" | cut -d' ' -f1)" 100 'and it limits'
+	does 'nor does detach' "${port[0]}: detached" \
+		without_btf build/ringfence detach "${port[0]}"
+else
+	pass 'attach needs no BTF of the kernel # SKIP this kernel has none, as all other tests show'
+fi
+
+done_testing
