@@ -85,10 +85,12 @@ int rf_cmd_detach(const struct rf_options *options, struct rf_words *words, stru
 		err = rf_words_end(words, error);
 	if (!err)
 		err = rf_fence_detach(dev, error);
-	if (err)
+	if (err < 0)
 		return err;
 	if (options->json)
 		return rf_out_json(json_pack("{s:o}", "detached", rf_json_text(dev)), false, error);
-	rf_out("%s: detached\n", dev);
+	rf_out(err ? "%s: was not attached any more; the pins of its fence are removed\n"
+		   : "%s: detached\n",
+	       dev);
 	return 0;
 }

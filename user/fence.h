@@ -125,7 +125,10 @@ struct rf_attached {
 /* Attaches each interface of `attach`; `attached` has room for as many. All or none. */
 int rf_fence_attach(const struct rf_attach *attach, struct rf_attached *attached,
 		    struct rf_error *error);
-/* Takes ringfence's program off `dev`, and removes the fence's pins with its last interface. */
+/*
+ * Takes ringfence's program off `dev`, and removes the fence's pins with its last interface; 1 if
+ * `dev` had none any more, and only pins of that name were left.
+ */
 int rf_fence_detach(const char *dev, struct rf_error *error);
 
 #endif /* RINGFENCE_FENCE_H */

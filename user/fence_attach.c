@@ -74,7 +74,7 @@ static int fail_attach(const struct rf_interface *interface, enum rf_mode mode, 
 			"%s: cannot attach in native mode: %s; try 'ringfence attach %s mode "
 			"generic'%s",
 			name, strerror(-err), name,
-			mtu > PLAIN_MTU_MAX ? ", or a smaller MTU, up to 3498" : "");
+			mtu > PLAIN_MTU_MAX ? ", or an MTU of 3498 at the most" : "");
 	return rf_error_failed(error, err, "%s: cannot attach in generic mode: %s", name,
 			       strerror(-err));
 }
@@ -480,11 +480,27 @@ static int detach_one(const char *dev, struct rf_error *error)
 	return err;
 }
 
+/* What a device that is gone, or an attach that was killed, has left. */
+static bool remove_orphans(const char *name)
+{
+	struct rf_pin_path directory = rf_pins_directory(name);
+
+	if (access(directory.text, F_OK) || rf_pins_have_live_link(&directory, NULL))
+		return false;
+	rf_pins_remove(&directory);
+	return true;
+}
+
 int rf_fence_detach(const char *dev, struct rf_error *error)
 {
 	int err = rf_fence_lock(error);
 
-	return err ? err : detach_one(dev, error);
+	if (err)
+		return err;
+	err = detach_one(dev, error);
+	if ((err == -ENODEV || err == -ENOENT) && remove_orphans(dev))
+		return 1;
+	return err;
 }
 
 int rf_fence_attach(const struct rf_attach *attach, struct rf_attached *attached,

@@ -363,6 +363,8 @@ static int parse_attach_word(struct rf_words *words, struct rf_attach *attach, u
 
 	if (is_later_attach_option(word))
 		return rf_error_usage(error, "'%s': not in this version", word);
+	if (!*word)
+		return rf_error_usage(error, "'': no interface has an empty name");
 	for (size_t i = 0; i < ARRAY_SIZE(options); i++) {
 		if (strcmp(word, options[i]) != 0)
 			continue;

@@ -134,6 +134,28 @@ static int fail_unknown(struct rf_words *words, struct rf_error *error)
 	return rf_error_usage(error, "'%s': unknown command; run 'ringfence help'", first);
 }
 
+static void print_command(const struct command *command)
+{
+	rf_out("ringfence %s%s%s\n\n%s\n", command->words, *command->arguments ? " " : "",
+	       command->arguments, command->help);
+}
+
+/* Of `limit`, say, its commands. Returns how many there are. */
+static int print_group(const char *word)
+{
+	size_t length = strlen(word);
+	int count = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(commands); i++) {
+		if (strncmp(commands[i].words, word, length) != 0 ||
+		    commands[i].words[length] != ' ')
+			continue;
+		rf_out("%s", count++ ? "\n" : "");
+		print_command(&commands[i]);
+	}
+	return count;
+}
+
 static int print_help(struct rf_words *words, struct rf_error *error)
 {
 	const struct command *command;
@@ -143,13 +165,19 @@ static int print_help(struct rf_words *words, struct rf_error *error)
 		print_usage();
 		return 0;
 	}
+	if (rf_words_take(words, "help")) {
+		rf_out("ringfence help [COMMAND]\n\nExplains a command, or lists them all.\n"
+		       "Example: ringfence help limit add\n");
+		return rf_words_end(words, error);
+	}
 	command = find_command(words);
+	if (!command && words->count - words->at == 1 && print_group(rf_words_peek(words)))
+		return 0;
 	if (!command)
 		return fail_unknown(words, error);
 	err = rf_words_end(words, error);
 	if (!err)
-		rf_out("ringfence %s%s%s\n\n%s\n", command->words, *command->arguments ? " " : "",
-		       command->arguments, command->help);
+		print_command(command);
 	return err;
 }
 
@@ -174,6 +202,8 @@ static int take_options(struct rf_words *words, const char **kept, struct rf_opt
 		} else if (strcmp(word, "--verbose") == 0) {
 			rf_fence_set_verbose(true);
 		} else if (strcmp(word, "dev") == 0 && !names_interfaces) {
+			if (options->dev)
+				return rf_error_usage(error, "'dev': said twice");
 			options->dev = rf_words_next(words);
 			if (!options->dev)
 				return rf_error_usage(error,
@@ -201,6 +231,9 @@ static int run(struct rf_words *words, const char **kept, struct rf_error *error
 	if (rf_words_take(words, "help") || rf_words_take(words, "--help"))
 		return print_help(words, error);
 	if (rf_words_take(words, "--version")) {
+		err = rf_words_end(words, error);
+		if (err)
+			return err;
 		rf_out("ringfence %s (map ABI %d)\n", RINGFENCE_VERSION, RF_ABI_VERSION);
 		return 0;
 	}

@@ -154,7 +154,7 @@ does 'the last one is detached' "${port[1]}: detached" ringfence detach "${port[
 check 'the fence is gone with it' test ! -e "$pins/$shared"
 
 fails 'where one interface cannot be attached, none is' 1 "ringfence: lo: cannot attach in native \
-mode: Operation not supported; try 'ringfence attach lo mode generic', or a smaller MTU, up to 3498" \
+mode: Operation not supported; try 'ringfence attach lo mode generic', or an MTU of 3498 at the most" \
 	ringfence attach "${port[0]}" lo fence "$shared"
 is "$(program_on 0)" none 'the first is as it was'
 check 'and nothing is pinned' test ! -e "$pins/$shared"
@@ -263,6 +263,17 @@ check 'but those of its namesake' is_pinned "$shared" xdp 'link_*'
 does 'which is detached by its name' "$name: detached" ringfence detach "$name"
 inside ip link del spare
 outside ip link del out3
+
+add_wire 3
+ringfence attach "${port[3]}" >"$scratch/log"
+outside ip link del out3
+does 'detach removes what a vanished device has left' \
+	"${port[3]}: was not attached any more; the pins of its fence are removed" \
+	ringfence detach "${port[3]}"
+check 'and its pins are gone' test ! -e "$pins/${port[3]}"
+fails 'there is nothing more to detach then' 1 \
+	"ringfence: ${port[3]}: no such interface; 'ip link' lists those there are" \
+	ringfence detach "${port[3]}"
 
 # ---- upgrades ----
 

@@ -48,7 +48,8 @@ refused "$none: $no_interface" attach "$none"
 refused "$none: $no_interface" detach "$none"
 refused "${port[0]}: $no_fence" detach "${port[0]}"
 refused "lo: cannot attach in native mode: Operation not supported; try 'ringfence attach lo mode generic', \
-or a smaller MTU, up to 3498" \
+or an MTU of \
+3498 at the most" \
 	attach lo fence "$run-lo"
 check 'an interface without native mode is left without pins' test ! -e "$pins/$run-lo"
 does 'the remedy works' "lo: attached in generic mode, fence '$run-lo'
