@@ -128,11 +128,12 @@ int rf_cmd_limit_del(const struct rf_options *options, struct rf_words *words,
 
 static json_t *limit_json(const struct rf_limit *limit)
 {
-	return json_pack(
-		"{s:s, s:I, s:I, s:s, s:s, s:s, s:i, s:i, s:i, s:b}", "name", limit->name, "rate",
-		(json_int_t)limit->rate, "window_ms", (json_int_t)(limit->window_ns / RF_NS_PER_MS),
-		"unit", "packets", "algorithm", "sliding", "edge", "strict", "cells", limit->cells,
-		"per", limit->per4, "per6", limit->per6, "shadow", (limit->flags & RF_SHADOW) != 0);
+	return json_pack("{s:s, s:I, s:I, s:s, s:s, s:s, s:i, s:i, s:i, s:b}", "name", limit->name,
+			 "rate", (json_int_t)limit->rate, "window_ms",
+			 (json_int_t)(limit->window_ns / RF_NS_PER_MS), "unit", "packets",
+			 "algorithm", rf_algorithm_name(limit->algorithm), "edge",
+			 rf_edge_name(limit->edge), "cells", limit->cells, "per", limit->per4,
+			 "per6", limit->per6, "shadow", (limit->flags & RF_SHADOW) != 0);
 }
 
 static int print_limits(const struct rf_fence *fence, bool json, struct rf_error *error)
@@ -143,15 +144,14 @@ static int print_limits(const struct rf_fence *fence, bool json, struct rf_error
 	rf_fence_rules(fence, &rules);
 	for (int slot = 0; slot < RF_LIMITS_MAX; slot++) {
 		const struct rf_limit *limit = &rules.limit[slot];
-		char rate[RF_RATE_TEXT_SIZE];
+		char text[RF_LIMIT_TEXT_SIZE];
 
 		if (!rules.policy[slot].id)
 			continue;
 		json_array_append_new(list, limit_json(limit));
-		rf_format_rate(limit->rate, limit->window_ns, rate);
+		rf_format_limit(limit, text);
 		if (!json) /* in the grammar, so that it can be typed again */
-			rf_out("limit add %s rate %s%s\n", limit->name, rate,
-			       limit->flags & RF_SHADOW ? " shadow" : "");
+			rf_out("limit add %s\n", text);
 	}
 	if (!json && !json_array_size(list))
 		rf_out("no limits\n");

@@ -241,48 +241,87 @@ int rf_parse_number(const char *text, const char *what, uint32_t min, uint32_t m
 
 /* ---- limit ---- */
 
-/* What this version has of an option with a word behind it: that one word. */
-struct single_choice {
+/* The words that this version has behind an option, and what they put into the limit. */
+struct choice {
 	const char *option;
+	const char *words; /* for the message */
 	const char *word;
+	size_t offset; /* of the byte in struct rf_limit */
+	uint8_t value;
 };
 
-static const struct single_choice single_choices[] = {
-	{"algorithm", "sliding"}, {"edge", "strict"}, {"cells", "16"},
-	{"match", "any"},	  {"per", "/32"},     {"per6", "/64"},
+static const struct choice choices[] = {
+	{"algorithm", "sliding or fixed", "sliding", offsetof(struct rf_limit, algorithm),
+	 RF_SLIDING},
+	{"algorithm", "sliding or fixed", "fixed", offsetof(struct rf_limit, algorithm), RF_FIXED},
+	{"edge", "strict or coarse", "strict", offsetof(struct rf_limit, edge), RF_EDGE_STRICT},
+	{"edge", "strict or coarse", "coarse", offsetof(struct rf_limit, edge), RF_EDGE_COARSE},
+	{"match", "any", "any", offsetof(struct rf_limit, reserved), 0},
+	{"per", "/32", "/32", offsetof(struct rf_limit, per4), 32},
+	{"per6", "/64", "/64", offsetof(struct rf_limit, per6), 64},
 };
 
 /* Options of the grammar that this version does not have at all. */
 static const char *const later_limit_options[] = {"bytes", "burst", "dport", "from",
 						  "count", "exact", "ban"};
 
-static int parse_single_choice(struct rf_words *words, const struct single_choice *choice,
-			       struct rf_error *error)
+/* The option's first choice, or NULL if it is no option with choices. */
+static const struct choice *find_choices(const char *option)
 {
+	for (size_t i = 0; i < ARRAY_SIZE(choices); i++)
+		if (strcmp(option, choices[i].option) == 0)
+			return &choices[i];
+	return NULL;
+}
+
+static int parse_choice(struct rf_words *words, const struct choice *choice, struct rf_limit *limit,
+			struct rf_error *error)
+{
+	const struct choice *end = choices + ARRAY_SIZE(choices), *first = choice;
 	const char *word = rf_words_next(words);
 
 	if (!word)
-		return rf_error_usage(error, "'%s': a word is missing behind it", choice->option);
-	if (strcmp(word, choice->word) != 0)
-		return rf_error_usage(error, "'%s %s': not in this version, which has '%s %s' only",
-				      choice->option, word, choice->option, choice->word);
-	return 0;
+		return rf_error_usage(error, "'%s': a word is missing behind it", first->option);
+	for (; choice < end && strcmp(choice->option, first->option) == 0; choice++) {
+		if (strcmp(word, choice->word) != 0)
+			continue;
+		*((uint8_t *)limit + choice->offset) = choice->value;
+		return 0;
+	}
+	return rf_error_usage(error, "'%s %s': not in this version, which has %s", first->option,
+			      word, first->words);
+}
+
+static int parse_cells(struct rf_words *words, struct rf_limit *limit, struct rf_error *error)
+{
+	const char *word = rf_words_next(words);
+	uint32_t cells;
+	int err;
+
+	if (!word)
+		return rf_error_usage(error, "'cells': a number is missing behind it");
+	err = rf_parse_number(word, "number of cells", 2, RF_CELLS, &cells, error);
+	if (!err)
+		limit->cells = cells;
+	return err;
 }
 
 static int parse_limit_option(struct rf_words *words, struct rf_limit *limit,
 			      struct rf_error *error)
 {
 	const char *option = rf_words_next(words);
+	const struct choice *choice = find_choices(option);
 
+	if (choice)
+		return parse_choice(words, choice, limit, error);
+	if (strcmp(option, "cells") == 0)
+		return parse_cells(words, limit, error);
 	if (strcmp(option, "shadow") == 0) {
 		limit->flags |= RF_SHADOW;
 		return 0;
 	}
 	if (strcmp(option, "packets") == 0)
 		return 0;
-	for (size_t i = 0; i < ARRAY_SIZE(single_choices); i++)
-		if (strcmp(option, single_choices[i].option) == 0)
-			return parse_single_choice(words, &single_choices[i], error);
 	for (size_t i = 0; i < ARRAY_SIZE(later_limit_options); i++)
 		if (strcmp(option, later_limit_options[i]) == 0)
 			return rf_error_usage(error, "'%s': not in this version", option);
@@ -290,9 +329,19 @@ static int parse_limit_option(struct rf_words *words, struct rf_limit *limit,
 		error, "'%s': unknown word in a limit; see 'ringfence help limit add'", option);
 }
 
+/* A fixed window has neither cells nor an edge. */
+static int check_limit(const struct rf_limit *limit, struct rf_error *error)
+{
+	if (limit->algorithm == RF_FIXED && (limit->cells || limit->edge != RF_EDGE_STRICT))
+		return rf_error_usage(error,
+				      "'%s': 'algorithm fixed' goes without 'cells' and 'edge'",
+				      limit->name);
+	return 0;
+}
+
 int rf_parse_limit(struct rf_words *words, struct rf_limit *limit, struct rf_error *error)
 {
-	struct rf_limit parsed = {.cells = RF_CELLS, .per4 = 32, .per6 = 64};
+	struct rf_limit parsed = {.per4 = 32, .per6 = 64};
 	const char *name = rf_words_next(words);
 	uint64_t count, window_ns;
 	const char *rate;
@@ -313,10 +362,14 @@ int rf_parse_limit(struct rf_words *words, struct rf_limit *limit, struct rf_err
 	err = rf_parse_rate(rate, &count, &window_ns, error);
 	while (!err && rf_words_peek(words))
 		err = parse_limit_option(words, &parsed, error);
+	if (!err)
+		err = check_limit(&parsed, error);
 	if (err)
 		return err;
 	parsed.rate = count;
 	parsed.window_ns = window_ns;
+	if (!parsed.cells)
+		parsed.cells = parsed.algorithm == RF_FIXED ? 1 : RF_CELLS;
 	*limit = parsed;
 	return 0;
 }
@@ -405,6 +458,29 @@ static const char *const mode_names[] = {
 	[RF_GENERIC] = "generic",
 	[RF_OFFLOAD] = "offload",
 };
+
+const char *rf_algorithm_name(enum rf_algorithm algorithm)
+{
+	return algorithm == RF_FIXED ? "fixed" : "sliding";
+}
+
+const char *rf_edge_name(enum rf_edge edge)
+{
+	return edge == RF_EDGE_COARSE ? "coarse" : "strict";
+}
+
+void rf_format_limit(const struct rf_limit *limit, char text[RF_LIMIT_TEXT_SIZE])
+{
+	char rate[RF_RATE_TEXT_SIZE], cells[16] = "";
+
+	rf_format_rate(limit->rate, limit->window_ns, rate);
+	if (limit->algorithm == RF_SLIDING && limit->cells != RF_CELLS)
+		snprintf(cells, sizeof(cells), " cells %d", limit->cells);
+	snprintf(text, RF_LIMIT_TEXT_SIZE, "%s rate %s%s%s%s%s", limit->name, rate,
+		 limit->algorithm == RF_FIXED ? " algorithm fixed" : "", cells,
+		 limit->edge == RF_EDGE_COARSE ? " edge coarse" : "",
+		 limit->flags & RF_SHADOW ? " shadow" : "");
+}
 
 const char *rf_mode_name(enum rf_mode mode)
 {

@@ -20,6 +20,7 @@
 #define RF_WINDOW_MAX_NS (8784ULL * 3600 * 1000000000) /* a year */
 #define RF_INTERFACES_MAX 256			       /* in one command */
 #define RF_RATE_TEXT_SIZE 48
+#define RF_LIMIT_TEXT_SIZE 160
 
 /* The words that are still to be read. */
 struct rf_words {
@@ -77,6 +78,10 @@ int rf_parse_limit(struct rf_words *words, struct rf_limit *limit, struct rf_err
 int rf_parse_attach(struct rf_words *words, struct rf_attach *attach, struct rf_error *error);
 
 const char *rf_mode_name(enum rf_mode mode);
+const char *rf_algorithm_name(enum rf_algorithm algorithm);
+const char *rf_edge_name(enum rf_edge edge);
+/* NAME rate COUNT/TIME and what is not as it is without a word: rf_parse_limit reads it back. */
+void rf_format_limit(const struct rf_limit *limit, char text[RF_LIMIT_TEXT_SIZE]);
 /* COUNT/TIME in whole numbers, with the largest suffixes that leave them whole. */
 void rf_format_rate(uint64_t count, uint64_t window_ns, char text[RF_RATE_TEXT_SIZE]);
 

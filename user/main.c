@@ -42,14 +42,19 @@ static const struct command commands[] = {
 	 "with its last interface: its rules, windows and counters too.\n"
 	 "Example: ringfence detach eth0",
 	 rf_cmd_detach},
-	{"limit add", "NAME rate COUNT/TIME [packets] [shadow]", "set a new limit",
+	{"limit add", "NAME rate COUNT/TIME [OPTION…]", "set a new limit",
 	 "From now on every source passes at most COUNT packets in any interval of length TIME;\n"
 	 "what is over it is dropped. A source is an IPv4 address or an IPv6 /64.\n"
 	 "  COUNT   100, 20k, 1.5M       TIME  500ms, 1s, 10s, 5m, 1h\n"
-	 "  shadow  only count what would be dropped, and pass it\n"
+	 "  shadow             only count what would be dropped, and pass it\n"
+	 "  cells N            2-16 cells, 16 by default: fewer are coarser to even senders\n"
+	 "  edge coarse        cells as long as TIME in all: COUNT in TIME less one cell\n"
+	 "  algorithm fixed    aligned windows: up to twice COUNT across an edge\n"
+	 "  packets, match any, per /32, per6 /64, edge strict, algorithm sliding: as it is "
+	 "anyway\n"
 	 "Example: ringfence limit add all rate 20k/1s",
 	 rf_cmd_limit_add},
-	{"limit set", "NAME rate COUNT/TIME [packets] [shadow]", "replace a limit's definition",
+	{"limit set", "NAME rate COUNT/TIME [OPTION…]", "replace a limit's definition",
 	 "As 'limit add', for a limit there is. If only the count or 'shadow' changes, the "
 	 "sources\n"
 	 "keep their windows; with another TIME they start afresh. The counters go on.\n"

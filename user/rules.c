@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <arpa/inet.h>
 #include <errno.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "rules.h"
@@ -17,16 +18,16 @@ static __be32 prefix_mask(unsigned int length)
 	return htonl(~0U << (length < 32 ? 32 - length : 0));
 }
 
-static void set_cell(struct rf_policy *policy, uint64_t window_ns, uint32_t tick_ns)
+/* `parts` cells are the window, and one clock tick more where `tick_more`. */
+static void set_cell(struct rf_policy *policy, uint64_t window_ns, uint32_t parts, bool tick_more,
+		     uint32_t tick_ns)
 {
-	uint64_t ticks = divide_up(window_ns, tick_ns) + 1;
-
 	policy->clock = RF_JIFFIES;
-	policy->cell = divide_up(ticks, policy->cells - 1);
+	policy->cell = divide_up(divide_up(window_ns, tick_ns) + tick_more, parts);
 	if (policy->cell >= RF_JIFFIES_CELL_MIN)
 		return;
 	policy->clock = RF_KTIME;
-	policy->cell = divide_up(window_ns + 1, policy->cells - 1);
+	policy->cell = divide_up(window_ns + tick_more, parts);
 }
 
 void rf_policy_compile(const struct rf_limit *limit, uint32_t id, uint32_t tick_ns,
@@ -45,7 +46,14 @@ void rf_policy_compile(const struct rf_limit *limit, uint32_t id, uint32_t tick_
 	for (int i = 0; i < 4; i++)
 		if (limit->per6 > 32 * i)
 			policy->mask6[i] = prefix_mask(limit->per6 - 32 * i);
-	set_cell(policy, limit->window_ns, tick_ns);
+	if (limit->algorithm == RF_FIXED) {
+		policy->cells = 1;
+		set_cell(policy, limit->window_ns, 1, false, tick_ns);
+	} else if (limit->edge == RF_EDGE_COARSE) {
+		set_cell(policy, limit->window_ns, limit->cells, false, tick_ns);
+	} else {
+		set_cell(policy, limit->window_ns, limit->cells - 1, true, tick_ns);
+	}
 }
 
 int rf_rules_find(const struct rf_bank *rules, const char *name)

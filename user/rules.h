@@ -11,10 +11,11 @@
 #include "ringfence/abi.h"
 
 /*
- * The policy of `limit` under `id`. A cell is (W + one clock tick) / (cells - 1), rounded up, so
- * that any interval of length W, both ends included, lies within `cells` consecutive epochs. In
- * jiffies where it is at least RF_JIFFIES_CELL_MIN ticks long, since reading them is free; else in
- * ns, since rounding up a few ticks would cost even senders up to a third of L. `tick_ns` > 0.
+ * The policy of `limit` under `id`. With the strict edge a cell is (W + one clock tick) /
+ * (cells - 1), rounded up, so that any interval of length W, both ends included, lies within
+ * `cells` consecutive epochs. Coarse, it is W / cells; fixed, W. In jiffies where it is at least
+ * RF_JIFFIES_CELL_MIN ticks long, since reading them is free; else in ns, since rounding up a few
+ * ticks would cost even senders up to a third of L. `tick_ns` > 0.
  */
 void rf_policy_compile(const struct rf_limit *limit, uint32_t id, uint32_t tick_ns,
 		       struct rf_policy *policy);

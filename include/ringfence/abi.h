@@ -69,10 +69,13 @@ struct rf_source {
 
 enum rf_algorithm {
 	RF_SLIDING,
+	RF_FIXED, /* one cell: aligned windows */
 };
 
+/* Of RF_SLIDING: what happens to the cell that lies on the window's edge. */
 enum rf_edge {
-	RF_EDGE_STRICT,
+	RF_EDGE_STRICT, /* it counts in full: the cells reach over W by one */
+	RF_EDGE_COARSE, /* it does not count: the cells are W */
 };
 
 enum rf_unit {
@@ -115,7 +118,7 @@ struct rf_policy {
 	__u64 cell;  /* length of a cell in units of `clock`, at least 1 */
 	__u8 algorithm;
 	__u8 edge;
-	__u8 cells;
+	__u8 cells; /* RF_FIXED: 1 */
 	__u8 clock; /* enum rf_clock */
 	__be32 mask4;
 	__be32 mask6[4];

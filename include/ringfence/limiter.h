@@ -11,7 +11,15 @@
  * stale cells vanish, with no timer and no clearing, after any idle time.
  *
  * What holds on every interleaving of CPUs: no `policy->cells` consecutive epochs admit more than
- * L, where an admission counts in the later of the head's epoch and the caller's own.
+ * L, where an admission counts in the later of the head's epoch and the caller's own. What that is
+ * worth depends on the length of a cell, which user space chooses (W: the limit's window):
+ *
+ *                     cell          N    at most L in
+ *   sliding, strict   W / (N - 1)   2-16 any interval of length W, both ends included
+ *   sliding, coarse   W / N         2-16 any interval of length W - cell; up to 2 L in one of W
+ *   fixed             W             1    each aligned window; up to 2 L in an interval of W
+ *
+ * An even sender below L·W/(N·cell) never loses a packet.
  *
  * Time is in the policy's clock (ticks or ns), and epochs are compared modulo 2^32: less than
  * RF_EPOCH_AHEAD cells ahead is present or newer, anything else is the past. A clock that stands
@@ -24,7 +32,9 @@
 #include "atomic.h"
 
 #define RF_EPOCH_AHEAD (1U << 16) /* a CPU may stall this many cells and not turn a head back */
-#define RF_RETRIES 8		  /* lost races before a caller gives up */
+#ifndef RF_RETRIES
+#define RF_RETRIES 8 /* lost races before a caller gives up */
+#endif
 
 enum rf_verdict {
 	RF_UNDER,

@@ -144,9 +144,9 @@ usage "'shadow': invalid name of a limit: it is a keyword; choose another name" 
 	limit add shadow rate 1/1s
 usage "'frob': unknown word in a limit; see 'ringfence help limit add'" limit add all rate 1/1s frob
 usage "'algorithm': a word is missing behind it" limit add all rate 1/1s algorithm
-usage "'algorithm token': not in this version, which has 'algorithm sliding' only" \
+usage "'algorithm token': not in this version, which has sliding or fixed" \
 	limit add all rate 1/1s algorithm token
-usage "'match tcp': not in this version, which has 'match any' only" \
+usage "'match tcp': not in this version, which has any" \
 	limit add all rate 1/1s match tcp syn
 for later in bytes burst dport from count exact ban; do
 	usage "'$later': not in this version" limit add all rate 1/1s $later

@@ -122,7 +122,9 @@ static void parse_limit(void **state)
 #define RATE_MISSING "'all': its rate is missing; write all rate COUNT/TIME"
 #define UNKNOWN "unknown word in a limit; see 'ringfence help limit add'"
 #define LATER(word) "'" word "': not in this version"
-#define ONLY(words, instead) LATER(words) ", which has '" instead "' only"
+#define ONLY(words, instead) LATER(words) ", which has " instead
+#define CELLS_RANGE "invalid number of cells: it must be 2-16"
+#define FIXED_ALONE "'algorithm fixed' goes without 'cells' and 'edge'"
 #define MISSING(option) "'" option "': a word is missing behind it"
 
 static void refuse_limit(void **state)
@@ -177,6 +179,42 @@ static int check_orders(const char **options, int count, int first)
 	}
 	return orders;
 }
+
+struct shape_row {
+	const char *text;
+	enum rf_algorithm algorithm;
+	enum rf_edge edge;
+	int cells;
+	uint32_t flags;
+};
+
+/* Read, and written as it was read. */
+static void shape_is_read_and_written(void **state)
+{
+	const struct shape_row *row = *state;
+	char text[RF_LIMIT_TEXT_SIZE];
+	struct rf_error error = {};
+	struct rf_limit limit;
+	struct line line;
+
+	line_split(&line, row->text);
+	assert_accepted(rf_parse_limit(&line.words, &limit, &error), &error);
+	assert_int_equal(limit.algorithm, row->algorithm);
+	assert_int_equal(limit.edge, row->edge);
+	assert_int_equal(limit.cells, row->cells);
+	assert_int_equal(limit.flags, row->flags);
+	rf_format_limit(&limit, text);
+	line_split(&line, text);
+	memset(&limit, 0xff, sizeof(limit));
+	assert_accepted(rf_parse_limit(&line.words, &limit, &error), &error);
+	assert_int_equal(limit.algorithm, row->algorithm);
+	assert_int_equal(limit.edge, row->edge);
+	assert_int_equal(limit.cells, row->cells);
+	assert_int_equal(limit.flags, row->flags);
+}
+
+#define SHAPE(title, ...) \
+	UNIT_ROW_OF("shape: " title, shape_is_read_and_written, (&(struct shape_row){__VA_ARGS__}))
 
 static void options_of_a_limit_come_in_any_order(void **state)
 {
@@ -285,6 +323,14 @@ static const struct CMUnitTest tests[] = {
 	LIMIT("per /32", "all rate 20k/1s per /32", "all", 20000, SECOND, 0),
 	LIMIT("per6 /64", "all rate 20k/1s per6 /64", "all", 20000, SECOND, 0),
 	cmocka_unit_test(options_of_a_limit_come_in_any_order),
+	SHAPE("all", "all rate 20k/1s", RF_SLIDING, RF_EDGE_STRICT, 16, 0),
+	SHAPE("fixed", "all rate 20k/1s algorithm fixed", RF_FIXED, RF_EDGE_STRICT, 1, 0),
+	SHAPE("coarse, ten cells", "all rate 20k/1s cells 10 edge coarse", RF_SLIDING,
+	      RF_EDGE_COARSE, 10, 0),
+	SHAPE("two cells, shadow", "all rate 1/1m cells 2 shadow", RF_SLIDING, RF_EDGE_STRICT, 2,
+	      RF_SHADOW),
+	SHAPE("fixed, shadow", "all rate 1/1m algorithm fixed shadow", RF_FIXED, RF_EDGE_STRICT, 1,
+	      RF_SHADOW),
 
 	REFUSED_LIMIT("bytes", "all rate 20k/1s bytes", LATER("bytes")),
 	REFUSED_LIMIT("burst", "all rate 20k/1s burst 10", LATER("burst")),
@@ -296,19 +342,24 @@ static const struct CMUnitTest tests[] = {
 	REFUSED_LIMIT("exact behind good options", "all rate 20k/1s shadow packets exact",
 		      LATER("exact")),
 	REFUSED_LIMIT("algorithm token", "all rate 20k/1s algorithm token",
-		      ONLY("algorithm token", "algorithm sliding")),
-	REFUSED_LIMIT("edge coarse", "all rate 20k/1s edge coarse",
-		      ONLY("edge coarse", "edge strict")),
-	REFUSED_LIMIT("cells 8", "all rate 20k/1s cells 8", ONLY("cells 8", "cells 16")),
-	REFUSED_LIMIT("match tcp", "all rate 20k/1s match tcp", ONLY("match tcp", "match any")),
-	REFUSED_LIMIT("match tcp syn", "all rate 20k/1s match tcp syn",
-		      ONLY("match tcp", "match any")),
-	REFUSED_LIMIT("per /24", "all rate 20k/1s per /24", ONLY("per /24", "per /32")),
-	REFUSED_LIMIT("per 32", "all rate 20k/1s per 32", ONLY("per 32", "per /32")),
-	REFUSED_LIMIT("per6 /48", "all rate 20k/1s per6 /48", ONLY("per6 /48", "per6 /64")),
+		      ONLY("algorithm token", "sliding or fixed")),
+	REFUSED_LIMIT("edge weighted", "all rate 20k/1s edge weighted",
+		      ONLY("edge weighted", "strict or coarse")),
+	REFUSED_LIMIT("one cell", "all rate 20k/1s cells 1", "'1': " CELLS_RANGE),
+	REFUSED_LIMIT("17 cells", "all rate 20k/1s cells 17", "'17': " CELLS_RANGE),
+	REFUSED_LIMIT("fixed with cells", "all rate 20k/1s cells 4 algorithm fixed",
+		      "'all': " FIXED_ALONE),
+	REFUSED_LIMIT("fixed with an edge", "all rate 20k/1s algorithm fixed edge coarse",
+		      "'all': " FIXED_ALONE),
+	REFUSED_LIMIT("match tcp", "all rate 20k/1s match tcp", ONLY("match tcp", "any")),
+	REFUSED_LIMIT("match tcp syn", "all rate 20k/1s match tcp syn", ONLY("match tcp", "any")),
+	REFUSED_LIMIT("per /24", "all rate 20k/1s per /24", ONLY("per /24", "/32")),
+	REFUSED_LIMIT("per 32", "all rate 20k/1s per 32", ONLY("per 32", "/32")),
+	REFUSED_LIMIT("per6 /48", "all rate 20k/1s per6 /48", ONLY("per6 /48", "/64")),
 	REFUSED_LIMIT("no word after algorithm", "all rate 20k/1s algorithm", MISSING("algorithm")),
 	REFUSED_LIMIT("no word after edge", "all rate 20k/1s edge", MISSING("edge")),
-	REFUSED_LIMIT("no word after cells", "all rate 20k/1s cells", MISSING("cells")),
+	REFUSED_LIMIT("no word after cells", "all rate 20k/1s cells",
+		      "'cells': a number is missing behind it"),
 	REFUSED_LIMIT("no word after match", "all rate 20k/1s match", MISSING("match")),
 	REFUSED_LIMIT("no word after per", "all rate 20k/1s per", MISSING("per")),
 	REFUSED_LIMIT("no word after per6", "all rate 20k/1s shadow per6", MISSING("per6")),

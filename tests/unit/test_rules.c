@@ -54,6 +54,31 @@ static void compile_cell(void **state)
 #define CELL(title, ...) \
 	UNIT_ROW_OF("a cell of " title, compile_cell, (&(struct cell_row){__VA_ARGS__}))
 
+struct shape_row {
+	struct rf_limit limit;
+	uint8_t cells;
+	enum rf_clock clock;
+	uint64_t cell; /* with a tick of 4 ms */
+};
+
+static void compile_shape(void **state)
+{
+	const struct shape_row *row = *state;
+	struct rf_policy policy;
+
+	rf_policy_compile(&row->limit, 1, HZ250, &policy);
+	assert_int_equal(policy.cells, row->cells);
+	assert_int_equal(policy.clock, row->clock);
+	assert_int_equal(policy.cell, row->cell);
+}
+
+#define SHAPE(title, window, options, ...)       \
+	UNIT_ROW_OF(                             \
+		"a cell, " title, compile_shape, \
+		(&(struct shape_row){{.rate = 10, .window_ns = window, options}, __VA_ARGS__}))
+#define ALIGNED .algorithm = RF_FIXED, .cells = 1
+#define COARSE(n) .edge = RF_EDGE_COARSE, .cells = n
+
 /* ---- masks ---- */
 
 struct mask_row {
@@ -403,6 +428,13 @@ static const struct CMUnitTest tests[] = {
 	CELL("one in 1, 16 ticks", 15 * MS, HZ1000, 2, RF_JIFFIES, 16),
 	CELL("one in 4 of 10s at HZ 250", 10 * SECOND, HZ250, 5, RF_JIFFIES, 626),
 
+	SHAPE("fixed: W", SECOND, ALIGNED, 1, RF_JIFFIES, 250),
+	SHAPE("fixed, of 63 ms: W, in jiffies", 63 * MS, ALIGNED, 1, RF_JIFFIES, 16),
+	SHAPE("fixed, of 60 ms: W, in ns", 60 * MS, ALIGNED, 1, RF_KTIME, 60 * MS),
+	SHAPE("coarse: W / 10", 10 * SECOND, COARSE(10), 10, RF_JIFFIES, 250),
+	SHAPE("coarse: W / 16, rounded up", 10 * SECOND, COARSE(16), 16, RF_JIFFIES, 157),
+	SHAPE("coarse, of 500 ms: W / 16, in ns", 500 * MS, COARSE(16), 16, RF_KTIME, 31250000),
+	SHAPE("coarse, two cells: W / 2", SECOND, COARSE(2), 2, RF_JIFFIES, 125),
 	UNIT_ROW("per /N: the mask of IPv4 alone", compile_mask4),
 	UNIT_ROW("per6 /N: the mask of IPv6 alone", compile_mask6),
 	UNIT_ROW("compile: id, L, clip and flags, whatever stood there", compile_keeps_the_rest),

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The known answers, through the loaded program with an injected clock. */
+#include "program.h"
+
+#include <arpa/inet.h>
+#include <linux/bpf.h>
+#include <linux/if_ether.h>
+#include <linux/ip.h>
+
+#include "tests/cases.h"
+
+static struct program program;
+
+static int load(void **state)
+{
+	(void)state;
+	program_open(&program);
+	program_load(&program);
+	return 0;
+}
+
+static int unload(void **state)
+{
+	(void)state;
+	program_close(&program);
+	return 0;
+}
+
+static bool ask(void *context, uint64_t time_ns)
+{
+	const __be32 *source = context;
+	const struct {
+		struct ethhdr eth;
+		struct iphdr ip;
+		unsigned char payload[30];
+	} __attribute__((packed)) frame = {
+		.eth.h_proto = htons(ETH_P_IP),
+		.ip = {.version = 4, .ihl = 5, .saddr = *source},
+	};
+
+	program_set_time(&program, time_ns);
+	return program_run(program.object->progs.ringfence, &frame, sizeof(frame)) == XDP_PASS;
+}
+
+/* Each row is a source of its own, so that none finds another one's window. */
+static void known_answer(void **state)
+{
+	const struct rf_case *row = *state;
+	__be32 source = htonl(0xc0000200 + (row - rf_cases));
+
+	program_set_limit(&program, &row->limit);
+	rf_case_run(row, ask, &source);
+}
+
+int main(void)
+{
+	static struct CMUnitTest tests[RF_CASE_COUNT];
+
+	for (size_t i = 0; i < RF_CASE_COUNT; i++)
+		tests[i] = (struct CMUnitTest){.name = rf_cases[i].name,
+					       .test_func = known_answer,
+					       .initial_state = (void *)&rf_cases[i]};
+	return cmocka_run_group_tests_name("known answers, loaded", tests, load, unload);
+}
