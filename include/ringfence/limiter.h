@@ -102,16 +102,16 @@ RF_INLINE __u32 rf_head_own(const struct rf_window *window, const struct rf_poli
 }
 
 /*
- * Does the slot hold as much already? Either of the same epoch; or of a newer one, a lap later,
- * which is so only if the head has moved on from `epoch`. Without that test an unwritten slot, or
- * one from before the epochs wrapped, would pass for newer, and what the cell had be forgotten.
+ * Is there nothing to write: as much of the same epoch stands there, or the head has moved on from
+ * it? Whoever moved the head wrote the slot first, from the head's last word, so there is nothing
+ * to add, and the slot may hold a newer epoch by now. Tags alone do not tell: an unwritten slot, or
+ * one from before the epochs wrapped, reads as newer, and one 2^16 cells newer as the past.
  */
 RF_INLINE int rf_cell_holds(const struct rf_window *window, __u64 word, __u32 epoch, __u32 used)
 {
 	if (rf_word_epoch(word) == epoch)
 		return rf_word_used(word) >= used;
-	return rf_epoch_is_present(rf_word_epoch(word), epoch) &&
-	       rf_word_epoch(rf_load(&window->head)) != epoch;
+	return rf_word_epoch(rf_load(&window->head)) != epoch;
 }
 
 /*
