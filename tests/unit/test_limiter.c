@@ -283,24 +283,26 @@ static void inflation_is_clipped(void **state)
 static void raise_keeps_the_larger(void **state)
 {
 	static const struct {
+		uint32_t head; /* its epoch: the cell's own, unless another CPU moved it on */
 		uint64_t stands;
 		uint32_t epoch, used;
 		uint64_t expected;
 	} rows[] = {
-		{0, 20, 5, 20ULL << 32 | 5},
-		{20ULL << 32 | 5, 20, 4, 20ULL << 32 | 5},
-		{20ULL << 32 | 5, 20, 5, 20ULL << 32 | 5},
-		{20ULL << 32 | 5, 20, 6, 20ULL << 32 | 6},
-		{20ULL << 32 | 5, 20, 0, 20ULL << 32 | 5},
-		{4ULL << 32 | 99, 20, 1, 20ULL << 32 | 1},	 /* a lap ago */
-		{36ULL << 32 | 1, 20, 99, 36ULL << 32 | 1},	 /* the loser is a lap behind */
-		{0xfffffff4ULL << 32 | 9, 4, 1, 4ULL << 32 | 1}, /* the same across the wrap */
-		{4ULL << 32 | 1, 0xfffffff4, 9, 4ULL << 32 | 1},
+		{20, 0, 20, 5, 20ULL << 32 | 5},
+		{20, 20ULL << 32 | 5, 20, 4, 20ULL << 32 | 5},
+		{20, 20ULL << 32 | 5, 20, 5, 20ULL << 32 | 5},
+		{20, 20ULL << 32 | 5, 20, 6, 20ULL << 32 | 6},
+		{20, 20ULL << 32 | 5, 20, 0, 20ULL << 32 | 5},
+		{20, 4ULL << 32 | 99, 20, 1, 20ULL << 32 | 1},	    /* a lap ago */
+		{4, 0xfffffff4ULL << 32 | 9, 4, 1, 4ULL << 32 | 1}, /* the same across the wrap */
+		{37, 36ULL << 32 | 1, 20, 99, 36ULL << 32 | 1},	    /* the loser is a lap behind */
+		{5, 4ULL << 32 | 1, 0xfffffff4, 9, 4ULL << 32 | 1},
+		{70000, 70000ULL << 32 | 1, 4464, 9, 70000ULL << 32 | 1}, /* or 2^16 cells */
 	};
 
 	(void)state;
 	for (size_t i = 0; i < UNIT_ARRAY_SIZE(rows); i++) {
-		struct rf_window window = {}, expected = {};
+		struct rf_window window = {.head = rf_word(rows[i].head, 0)}, expected = window;
 		uint32_t slot = rows[i].epoch % RF_CELLS;
 
 		window.cell[slot] = rows[i].stands;
