@@ -95,4 +95,13 @@ static inline void rf_case_run(const struct rf_case *row, rf_case_ask ask, void 
 	}
 }
 
+/* One test for each row, which is its initial state. */
+static inline void rf_case_tests(struct CMUnitTest tests[RF_CASE_COUNT], CMUnitTestFunction test)
+{
+	for (size_t i = 0; i < RF_CASE_COUNT; i++)
+		tests[i] = (struct CMUnitTest){.name = rf_cases[i].name,
+					       .test_func = test,
+					       .initial_state = (void *)&rf_cases[i]};
+}
+
 #endif /* RINGFENCE_TESTS_CASES_H */

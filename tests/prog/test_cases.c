@@ -56,9 +56,6 @@ int main(void)
 {
 	static struct CMUnitTest tests[RF_CASE_COUNT];
 
-	for (size_t i = 0; i < RF_CASE_COUNT; i++)
-		tests[i] = (struct CMUnitTest){.name = rf_cases[i].name,
-					       .test_func = known_answer,
-					       .initial_state = (void *)&rf_cases[i]};
+	rf_case_tests(tests, known_answer);
 	return cmocka_run_group_tests_name("known answers, loaded", tests, load, unload);
 }
