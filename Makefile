@@ -36,14 +36,18 @@ LIBRARY := $(filter-out build/user/main.o,$(USER_OBJECTS))
 UNIT_TESTS := $(patsubst tests/unit/%.c,build/tests/unit/%,$(wildcard tests/unit/test_*.c))
 PROG_TESTS := $(patsubst tests/prog/%.c,build/tests/prog/%,$(wildcard tests/prog/test_*.c))
 E2E_TESTS := $(wildcard tests/e2e/test_*.sh)
+EXPLORER := tests/explorer/test_explorer.sh
 TOOLS := build/tests/traffic
+FUZZERS := packet grammar limiter
+FUZZ_SECONDS ?= 20
 SOURCES := $(wildcard bpf/*.[ch] user/*.[ch] include/ringfence/*.h tests/*.h tests/*/*.[ch])
 SCRIPTS := $(wildcard tests/*.sh tests/*/*.sh) .ci/run
 
 .DELETE_ON_ERROR:
 .SUFFIXES:
 .SECONDARY: # keeps what is made on the way, skeletons for one
-.PHONY: all demo check check-user bench lint deps deps-lint install uninstall clean help
+.PHONY: all demo check check-user fuzz bench lint deps deps-lint deps-fuzz install uninstall clean \
+	help
 
 all: build/ringfence build/ringfence.bpf.o ## build the command line and the program
 
@@ -79,14 +83,14 @@ check: ## install what is missing, build, run every test (root)
 		"'sudo make check', or 'make check-user' for the tests that do not" >&2; exit 1; }
 	$(MAKE) deps
 	$(MAKE) all $(TOOLS) $(UNIT_TESTS) $(PROG_TESTS)
-	tests/run.sh $(UNIT_TESTS) $(PROG_TESTS) $(E2E_TESTS)
+	tests/run.sh $(UNIT_TESTS) $(EXPLORER) $(PROG_TESTS) $(E2E_TESTS)
 
 check-user: $(UNIT_TESTS) ## run the tests that need no privilege
-	tests/run.sh $(UNIT_TESTS)
+	tests/run.sh $(UNIT_TESTS) $(EXPLORER)
 
 build/asan/%.o: %.c
 	@mkdir -p $(@D)
-	$(call say,CC,$< with sanitizers)
+	$(call say,ASAN,$<)
 	$(Q)$(CC) $(CPPFLAGS) $(ALL_CFLAGS) $(SANITIZE) -c $< -o $@
 
 build/tests/unit/%: build/asan/tests/unit/%.o $(PURE:%.c=build/asan/%.o)
@@ -98,6 +102,21 @@ build/tests/prog/%: tests/prog/%.c $(LIBRARY)
 	@mkdir -p $(@D)
 	$(call say,CC,$@)
 	$(Q)$(CC) $(CPPFLAGS) $(ALL_CFLAGS) $(filter %.c %.o,$^) -o $@ $(LIBS) -lcmocka -lpthread
+
+build/fuzz/%.o: %.c
+	@mkdir -p $(@D)
+	$(call say,FUZZ,$<)
+	$(Q)$(CLANG) $(CPPFLAGS) $(ALL_CFLAGS) $(SANITIZE) -fsanitize=fuzzer-no-link -c $< -o $@
+
+build/fuzz/fuzz_%: build/fuzz/tests/fuzz/fuzz_%.o $(PURE:%.c=build/fuzz/%.o)
+	$(call say,LINK,$@)
+	$(Q)$(CLANG) $(ALL_CFLAGS) $(SANITIZE) -fsanitize=fuzzer $(filter %.o,$^) -o $@
+
+build/fuzz/seeds: build/fuzz/tests/fuzz/seeds.o
+	$(Q)$(CLANG) $(ALL_CFLAGS) $(SANITIZE) $< -o $@
+
+fuzz: $(FUZZERS:%=build/fuzz/fuzz_%) ## run the fuzzers, FUZZ_SECONDS each (20)
+	tests/fuzz/run.sh $(FUZZ_SECONDS) $(FUZZERS)
 
 build/tests/traffic: $(wildcard tests/traffic/*.c)
 	@mkdir -p $(@D)
@@ -130,6 +149,9 @@ deps: ## install what building and testing need, by the system's package manager
 
 deps-lint: ## install what 'make lint' needs
 	@tests/deps.sh lint
+
+deps-fuzz: ## install what 'make fuzz' needs
+	@tests/deps.sh fuzz
 
 install: all ## install under DESTDIR/PREFIX
 	install -D -m 755 build/ringfence $(DESTDIR)$(PREFIX)/sbin/ringfence

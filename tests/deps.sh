@@ -1,30 +1,36 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# Installs the packages that ringfence is built (`build`) or linted (`lint`) with; what is there
-# already is left alone. Where the package manager is not known, it lists what is needed.
+# Installs the packages that ringfence is built (`build`), linted (`lint`) or fuzzed (`fuzz`) with;
+# what is there already is left alone. Where the package manager is not known, it lists what is
+# needed.
 set -eu
 
 kind=${1:-build}
 
 needs='a C compiler, make, clang and llvm (14 or newer), libbpf 1.1 with headers, bpftool,
 the Linux UAPI headers, libelf, zlib, jansson, libmnl, cmocka, pkg-config, iproute2, jq, bash'
-[ "$kind" = build ] || needs='clang-format 14, shellcheck'
+[ "$kind" = lint ] && needs='clang-format 14, shellcheck'
+[ "$kind" = fuzz ] && needs="clang's runtime libraries: libFuzzer and the sanitizers"
 
 packages() {
 	case $1-$kind in
 	apt-build) echo gcc make clang llvm libbpf-dev bpftool linux-libc-dev libelf-dev zlib1g-dev \
 		libjansson-dev libcmocka-dev libmnl-dev pkg-config iproute2 jq procps util-linux ;;
 	apt-lint) echo clang-format-14 clang-format shellcheck ;;
+	apt-fuzz) echo clang libclang-rt-dev ;;
 	dnf-build) echo gcc make clang llvm libbpf-devel bpftool kernel-headers elfutils-libelf-devel \
 		zlib-devel jansson-devel libcmocka-devel libmnl-devel pkgconf-pkg-config libasan libubsan iproute jq \
 		procps-ng util-linux ;;
 	dnf-lint) echo clang-tools-extra ShellCheck ;;
+	dnf-fuzz) echo clang compiler-rt ;;
 	pacman-build) echo gcc make clang llvm libbpf bpf linux-api-headers libelf zlib jansson cmocka libmnl \
 		pkgconf iproute2 jq procps-ng util-linux ;;
 	pacman-lint) echo clang shellcheck ;;
+	pacman-fuzz) echo clang compiler-rt ;;
 	zypper-build) echo gcc make clang llvm libbpf-devel bpftool linux-glibc-devel libelf-devel \
 		zlib-devel libjansson-devel libcmocka-devel libmnl-devel pkg-config iproute2 jq procps util-linux ;;
 	zypper-lint) echo clang-tools ShellCheck ;;
+	zypper-fuzz) echo clang ;; # its runtime is in there
 	esac
 }
 

@@ -1,0 +1,59 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0
+# The program as other compilers make it: with each clang that is installed, from 14 to 19, the
+# object is compiled, loaded, and lets through one limit's worth of packets by each of its entries.
+#
+#   outside                            inside
+#   out0  ---------- wire 0 -------->  ${port[0]}  xdpdrv, sec xdp, then sec xdp.frags
+#
+# The limit has a window of an hour, so that no speed is asked for.
+
+# shellcheck source=tests/e2e/lib.sh
+source "$(dirname "$0")/lib.sh"
+
+# One line each: the name of a compiler that is there, and not there under another name already.
+compilers() {
+	local name path seen=' '
+
+	for name in clang-{14..19} clang; do
+		path=$(readlink -f "$(command -v "$name")") || continue
+		[[ $seen == *" $path "* ]] || echo "$name"
+		seen+="$path "
+	done
+}
+
+# compile CLANG OBJECT: as the Makefile does it, which knows one compiler only.
+compile() {
+	"$1" -target bpf -mcpu=v3 -O2 -g -Wall -Wextra -Werror -Iinclude -Ibpf \
+		-idirafter "/usr/include/$(cc -dumpmachine)" -c bpf/ringfence.bpf.c -o "$2" &&
+		"${LLVM_STRIP:-llvm-strip}" -g "$2"
+}
+
+# limits NAME OBJECT SECTION
+limits() {
+	forget_traffic
+	does "$1, $3: it loads" '' inside ip link set dev "${port[0]}" xdpdrv obj "$2" sec "$3"
+	[ "$(program_on 0)" != none ] || return
+	does "$1, $3: a limit is added" '' ringfence limit add all rate 100/1h
+	deliver 0 src=192.0.2.1,count=300 src=192.0.2.2,count=60 src=2001:db8:0:1::1,count=250
+	is "$(cut -d' ' -f1,2 <<<"$received")" "192.0.2.1 100
+192.0.2.2 60
+2001:db8:0:1::1 100" "$1, $3: each source passes exactly up to the limit"
+	conserves 0 "$1, $3: sent = passed + dropped"
+	does "$1, $3: it comes off" '' inside ip link set dev "${port[0]}" xdp off
+}
+
+mapfile -t found < <(compilers)
+make_network 1
+check 'there is a compiler to try' test "${#found[@]}" -gt 0
+for name in "${found[@]}"; do
+	object=$scratch/$name.bpf.o
+	echo "# $("$name" --version | head -n 1)"
+	check "$name compiles the program" compile "$name" "$object"
+	[ -s "$object" ] || continue
+	limits "$name" "$object" xdp
+	limits "$name" "$object" xdp.frags
+done
+echo "# tried: ${found[*]}"
+
+done_testing

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Fuzzer of the packet parser: the input is the frame. It lies at the very end of its own
+ * allocation, so that AddressSanitizer sees any byte read behind it, and starts 2 bytes off a
+ * multiple of 4, as in the kernel. What comes out is held against a second, plainer walk over the
+ * same bytes: the reason, and the source as a copy of the right ones.
+ */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ringfence/packet.h"
+
+#include "tests/fuzz/require.h"
+
+/* What must come out; reason RF_HAS_SOURCE may as well be RF_NEIGHBOUR, if `maybe_neighbour`. */
+struct expected {
+	enum rf_reason reason;
+	bool maybe_neighbour;
+	size_t version;
+	size_t source_at;
+	size_t source_len;
+};
+
+static unsigned int get16(const uint8_t *bytes)
+{
+	return bytes[0] << 8 | bytes[1];
+}
+
+static struct expected expect_ipv4(const uint8_t *bytes, size_t length, size_t at)
+{
+	if (length < at + 20 || bytes[at] >> 4 != 4 || (bytes[at] & 15) < 5)
+		return (struct expected){.reason = RF_MALFORMED};
+	return (struct expected){
+		.reason = RF_HAS_SOURCE, .version = 4, .source_at = at + 12, .source_len = 4};
+}
+
+static struct expected expect_ipv6(const uint8_t *bytes, size_t length, size_t at)
+{
+	if (length < at + 40 || bytes[at] >> 4 != 6)
+		return (struct expected){.reason = RF_MALFORMED};
+	return (struct expected){.reason = RF_HAS_SOURCE,
+				 .maybe_neighbour = bytes[at + 7] == 255,
+				 .version = 6,
+				 .source_at = at + 8,
+				 .source_len = 16};
+}
+
+static struct expected expect(const uint8_t *bytes, size_t length)
+{
+	size_t at = 14;
+	unsigned int type;
+
+	if (length < at)
+		return (struct expected){.reason = RF_MALFORMED};
+	type = get16(bytes + 12);
+	for (int tags = 0; type == 0x8100 || type == 0x88a8; tags++, at += 4) {
+		if (tags == 2)
+			return (struct expected){.reason = RF_DEEP_VLAN};
+		if (length < at + 4)
+			return (struct expected){.reason = RF_MALFORMED};
+		type = get16(bytes + at + 2);
+	}
+	if (type == 0x0800)
+		return expect_ipv4(bytes, length, at);
+	if (type == 0x86dd)
+		return expect_ipv6(bytes, length, at);
+	return (struct expected){.reason = RF_NON_IP};
+}
+
+/* Is the port two bytes of what stands behind the fixed IP header? */
+static bool has_port(const uint8_t *bytes, size_t length, size_t at, unsigned int dport)
+{
+	for (; at + 2 <= length; at++)
+		if (get16(bytes + at) == dport)
+			return true;
+	return false;
+}
+
+static void check_class(const struct rf_packet *packet, const uint8_t *bytes, size_t length,
+			size_t behind_ip)
+{
+	REQUIRE(!(packet->flags & ~(RF_HAS_DPORT | RF_SYN)));
+	if (packet->flags & RF_SYN)
+		REQUIRE(packet->protocol == IPPROTO_TCP && packet->flags & RF_HAS_DPORT);
+	if (!(packet->flags & RF_HAS_DPORT)) {
+		REQUIRE(packet->dport == 0);
+		return;
+	}
+	REQUIRE(packet->protocol == IPPROTO_TCP || packet->protocol == IPPROTO_UDP);
+	REQUIRE(has_port(bytes, length, behind_ip, packet->dport));
+}
+
+static void check(const struct rf_packet *packet, enum rf_reason reason, const uint8_t *bytes,
+		  size_t length)
+{
+	const struct expected expected = expect(bytes, length);
+	uint8_t source[16] = {0};
+
+	if (reason == RF_NEIGHBOUR) {
+		REQUIRE(expected.maybe_neighbour);
+		return;
+	}
+	REQUIRE(reason == expected.reason);
+	if (reason != RF_HAS_SOURCE)
+		return;
+	memcpy(source, bytes + expected.source_at, expected.source_len);
+	REQUIRE(packet->version == expected.version);
+	REQUIRE(memcmp(packet->source, source, sizeof(source)) == 0);
+	check_class(packet, bytes, length, expected.source_at + expected.source_len);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
+{
+	uint8_t *block = malloc(2 + length);
+	struct rf_packet packet;
+	enum rf_reason reason;
+
+	REQUIRE(block);
+	if (length) /* an empty input may be a null pointer */
+		memcpy(block + 2, bytes, length);
+	memset(&packet, 0xa5, sizeof(packet));
+	reason = rf_packet_parse(block + 2, block + 2 + length, &packet);
+	REQUIRE(!length || memcmp(block + 2, bytes, length) == 0);
+	check(&packet, reason, block + 2, length);
+	free(block);
+	return 0;
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* What a fuzzer holds to be true of every input; where it is not, libFuzzer keeps the input. */
+#ifndef RINGFENCE_TESTS_REQUIRE_H
+#define RINGFENCE_TESTS_REQUIRE_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define REQUIRE(condition)                                                                      \
+	do {                                                                                    \
+		if (!(condition)) {                                                             \
+			fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #condition); \
+			abort();                                                                \
+		}                                                                               \
+	} while (0)
+
+/* What libFuzzer calls, for each input; it declares it nowhere. */
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length);
+
+#endif /* RINGFENCE_TESTS_REQUIRE_H */

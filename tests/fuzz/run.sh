@@ -1,0 +1,36 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0
+# Runs fuzzers from build/fuzz, each for SECONDS, from the committed corpus. What they find anew
+# goes to build/fuzz/corpus-NAME, from where later runs take it up, and never into the tree. An
+# input that breaks something stays as build/fuzz/finding-NAME-…, and the run fails.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+
+[ $# -ge 2 ] || { echo "usage: tests/fuzz/run.sh SECONDS NAME…" >&2; exit 2; }
+seconds=$1
+status=0
+
+# fuzz NAME: prints its executions, or the end of its log.
+fuzz() {
+	local name=$1 log=build/fuzz/$1.log options=() executions
+
+	options=(-max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 -print_final_stats=1
+		-artifact_prefix="build/fuzz/finding-$name-")
+	[ -f "tests/fuzz/$name.dict" ] && options+=(-dict="tests/fuzz/$name.dict")
+	mkdir -p "build/fuzz/corpus-$name"
+	if ! "build/fuzz/fuzz_$name" "${options[@]}" "build/fuzz/corpus-$name" \
+		"tests/fuzz/corpus/$name" >"$log" 2>&1; then
+		tail -n 60 "$log" >&2
+		echo "fuzz $name: a finding; 'build/fuzz/fuzz_$name FILE' shows it again" >&2
+		return 1
+	fi
+	executions=$(sed -n 's/^stat::number_of_executed_units: *//p' "$log")
+	[ "${executions:-0}" -gt 0 ] || { echo "fuzz $name: it ran nothing; see $log" >&2; return 1; }
+	echo "fuzz $name: $executions executions in $seconds s, no finding," \
+		"$(sed -n 's/.* cov: \([0-9]*\).*/\1/p' "$log" | tail -n 1) edges"
+}
+
+for name in "${@:2}"; do
+	fuzz "$name" || status=1
+done
+exit $status

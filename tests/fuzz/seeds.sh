@@ -1,0 +1,21 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0
+# Writes the seeds of the packet and the limiter fuzzer into the tree: of all that build/fuzz/seeds
+# makes, those that reach something no smaller one does. Those of the grammar are text, by hand.
+# To be run when the parser, its table of frames, or a struct in the limiter's input has changed.
+set -eu
+cd "$(dirname "$0")/../.."
+
+all=$(mktemp -d)
+trap 'rm -rf "$all"' EXIT
+mkdir "$all/packet" "$all/limiter" "$all/chosen"
+build/fuzz/seeds "$all"
+
+build/fuzz/fuzz_packet -set_cover_merge=1 -use_counters=0 "$all/chosen" "$all/packet" 2>"$all/log"
+rm -f tests/fuzz/corpus/packet/* tests/fuzz/corpus/limiter/*
+for seed in "$all"/packet/*; do
+	[ -e "$all/chosen/$(sha1sum <"$seed" | cut -d' ' -f1)" ] && cp "$seed" tests/fuzz/corpus/packet/
+done
+cp "$all"/limiter/* tests/fuzz/corpus/limiter/
+find tests/fuzz/corpus -type f -printf '%s\n' |
+	awk '{ bytes += $1 } END { print NR " seeds, " bytes " bytes" }'
