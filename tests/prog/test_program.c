@@ -10,8 +10,6 @@
 #include <linux/if_ether.h>
 #include <linux/ip.h>
 #include <linux/ipv6.h>
-#include <pthread.h>
-#include <sched.h>
 #include <stdio.h>
 
 #include "ringfence/limiter.h"
@@ -393,7 +391,7 @@ static void a_window_takes_at_most_256_bytes_all_included(void **state)
 	ringfence_bpf__destroy(fresh);
 }
 
-/* ---- jumbo frames, and several CPUs ---- */
+/* ---- jumbo frames ---- */
 
 static void a_jumbo_frame_is_charged_once_with_all_its_bytes(void **state)
 {
@@ -413,56 +411,6 @@ static void a_jumbo_frame_is_charged_once_with_all_its_bytes(void **state)
 	assert_int_equal(counters.reason[RF_UNDER_LIMIT].packets, 2);
 	assert_int_equal(counters.reason[RF_UNDER_LIMIT].bytes, 2 * sizeof(frame));
 	assert_int_equal(counters.reason[RF_OVER_LIMIT].bytes, sizeof(frame));
-}
-
-#define RACE_PACKETS 200000
-#define RACE_LIMIT 50000
-
-struct racer {
-	const struct program *program;
-	int cpu;
-	int err;
-};
-
-static void *race(void *context)
-{
-	struct racer *racer = context;
-	struct frame4 frame = frame_from4("192.0.2.1");
-	LIBBPF_OPTS(bpf_test_run_opts, run, .data_in = &frame, .data_size_in = sizeof(frame),
-		    .repeat = RACE_PACKETS);
-	cpu_set_t cpus;
-
-	CPU_ZERO(&cpus);
-	CPU_SET(racer->cpu, &cpus);
-	racer->err = pthread_setaffinity_np(pthread_self(), sizeof(cpus), &cpus);
-	if (!racer->err)
-		racer->err = bpf_prog_test_run_opts(
-			bpf_program__fd(racer->program->object->progs.ringfence), &run);
-	return NULL;
-}
-
-static void two_cpus_on_one_source_share_exactly_one_limit(void **state)
-{
-	struct program *program = *state;
-	const struct rf_limit limit = limit_of(RACE_LIMIT, NS_PER_S);
-	struct racer racers[] = {{program, 0, 0}, {program, 1, 0}};
-	struct rf_counters counters;
-	struct rf_source source;
-	pthread_t threads[2];
-
-	program_set_limit(program, &limit);
-	for (int i = 0; i < 2; i++)
-		assert_int_equal(pthread_create(&threads[i], NULL, race, &racers[i]), 0);
-	for (int i = 0; i < 2; i++) {
-		pthread_join(threads[i], NULL);
-		assert_int_equal(racers[i].err, 0);
-	}
-	counters = program_counters(program);
-	assert_int_equal(counters.reason[RF_UNDER_LIMIT].packets, RACE_LIMIT);
-	assert_int_equal(counters.reason[RF_OVER_LIMIT].packets, 2 * RACE_PACKETS - RACE_LIMIT);
-	assert_int_equal(find4(program, "192.0.2.1", &source), 0);
-	assert_int_equal(source.passed, RACE_LIMIT);
-	assert_int_equal(source.dropped, 2 * RACE_PACKETS - RACE_LIMIT);
 }
 
 #define TEST(function) cmocka_unit_test_setup_teardown(function, setup, teardown)
@@ -486,7 +434,6 @@ int main(void)
 		TEST(more_sources_than_windows_evicts_and_counts_every_packet),
 		TEST(a_window_takes_at_most_256_bytes_all_included),
 		TEST(a_jumbo_frame_is_charged_once_with_all_its_bytes),
-		TEST(two_cpus_on_one_source_share_exactly_one_limit),
 	};
 
 	return cmocka_run_group_tests_name("program", tests, NULL, NULL);
