@@ -268,7 +268,7 @@ static int find_only(const struct rf_interface *interface, int count, char dev[I
 		uint32_t id = program.ours ? program.map_id[RF_MAP_CONFIG] : 0;
 
 		rf_program_close(&program);
-		if (err)
+		if (err && err != -ENOENT) /* which is one that went away meanwhile */
 			return err;
 		if (!id || id == found)
 			continue;

@@ -68,13 +68,18 @@ static int fail_attach(const struct rf_interface *interface, enum rf_mode mode, 
 			"%s: cannot attach: another XDP program came first; 'ip link show dev %s' "
 			"names it",
 			name, name);
+	if (mode == RF_NATIVE && mtu > PLAIN_MTU_MAX)
+		return rf_error_failed(
+			error, err,
+			"%s: cannot attach in native mode: %s; try 'ringfence attach %s mode "
+			"generic', or an MTU of %d at the most",
+			name, strerror(-err), name, PLAIN_MTU_MAX);
 	if (mode == RF_NATIVE)
 		return rf_error_failed(
 			error, err,
 			"%s: cannot attach in native mode: %s; try 'ringfence attach %s mode "
-			"generic'%s",
-			name, strerror(-err), name,
-			mtu > PLAIN_MTU_MAX ? ", or an MTU of 3498 at the most" : "");
+			"generic'",
+			name, strerror(-err), name);
 	return rf_error_failed(error, err, "%s: cannot attach in generic mode: %s", name,
 			       strerror(-err));
 }

@@ -113,8 +113,7 @@ static int request_links(struct mnl_socket *socket, unsigned int index, struct f
 	return result < 0 ? -errno : 0;
 }
 
-/* The kernel says EINTR of a list that changed while it was read: it is read anew, on a new socket.
- */
+/* EINTR is a list that changed while it was read: it is read anew, on a new socket. */
 static int find_programs(unsigned int index, struct found *found, struct rf_error *error)
 {
 	int err = -EINTR;

@@ -46,7 +46,7 @@ int rf_interfaces_scan(struct rf_interface **interfaces, struct rf_error *error)
 /* Those whose program uses `map_id` as its configuration. */
 int rf_interfaces_of(uint32_t map_id, struct rf_interface **interfaces, struct rf_error *error);
 
-/* ---- (fence.c) ---- */
+/* ---- fences (fence.c) ---- */
 
 /* The interface and its program, which is ours. Close the program in any case. */
 int rf_interface_open(const char *dev, struct rf_interface *interface, struct rf_program *program,

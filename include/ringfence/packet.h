@@ -181,7 +181,7 @@ RF_INLINE enum rf_reason rf_packet_ipv6(const void *p, const void *end, struct r
 		return RF_MALFORMED;
 	packet->version = 6;
 	for (int i = 0; i < 4; i++)
-		packet->source[i] = ip->saddr.in6_u.u6_addr32[i];
+		packet->source[i] = ip->saddr.s6_addr32[i];
 	packet->protocol = RF_PROTOCOL_UNKNOWN;
 
 	protocol = ip->nexthdr;

@@ -10,8 +10,11 @@
 /* cmocka.h wants the four above before it. */
 #include <cmocka.h>
 
+#include <arpa/inet.h>
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
+#include <linux/if_ether.h>
+#include <linux/ip.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -92,6 +95,21 @@ static inline const struct rf_policy *program_policy(const struct program *progr
 static inline void program_set_time(struct program *program, uint64_t now_ns)
 {
 	program->config->injected_ns = now_ns;
+}
+
+/* The least of an IPv4 packet from `source`. */
+struct frame4 {
+	struct ethhdr eth;
+	struct iphdr ip;
+	unsigned char payload[30];
+} __attribute__((packed));
+
+static inline struct frame4 frame4_from(__be32 source)
+{
+	return (struct frame4){
+		.eth.h_proto = htons(ETH_P_IP),
+		.ip = {.version = 4, .ihl = 5, .protocol = 17, .ttl = 64, .saddr = source},
+	};
 }
 
 /* Runs one frame through an entry; returns the XDP verdict. */

@@ -2,10 +2,7 @@
 /* The known answers, through the loaded program with an injected clock. */
 #include "program.h"
 
-#include <arpa/inet.h>
 #include <linux/bpf.h>
-#include <linux/if_ether.h>
-#include <linux/ip.h>
 
 #include "tests/cases.h"
 
@@ -29,14 +26,7 @@ static int unload(void **state)
 static bool ask(void *context, uint64_t time_ns)
 {
 	const __be32 *source = context;
-	const struct {
-		struct ethhdr eth;
-		struct iphdr ip;
-		unsigned char payload[30];
-	} __attribute__((packed)) frame = {
-		.eth.h_proto = htons(ETH_P_IP),
-		.ip = {.version = 4, .ihl = 5, .saddr = *source},
-	};
+	const struct frame4 frame = frame4_from(*source);
 
 	program_set_time(&program, time_ns);
 	return program_run(program.object->progs.ringfence, &frame, sizeof(frame)) == XDP_PASS;

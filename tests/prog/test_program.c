@@ -5,10 +5,7 @@
  */
 #include "program.h"
 
-#include <arpa/inet.h>
 #include <linux/bpf.h>
-#include <linux/if_ether.h>
-#include <linux/ip.h>
 #include <linux/ipv6.h>
 #include <stdio.h>
 
@@ -16,27 +13,11 @@
 
 #define START_NS (1000 * NS_PER_S)
 
-struct frame4 {
-	struct ethhdr eth;
-	struct iphdr ip;
-	unsigned char payload[30];
-} __attribute__((packed));
-
 struct frame6 {
 	struct ethhdr eth;
 	struct ipv6hdr ip;
 	unsigned char payload[30];
 } __attribute__((packed));
-
-static struct frame4 frame_from4(const char *source)
-{
-	struct frame4 frame = {.eth.h_proto = htons(ETH_P_IP),
-			       .ip = {.version = 4, .ihl = 5, .protocol = 17, .ttl = 64}};
-
-	frame.ip.tot_len = htons(sizeof(frame) - sizeof(frame.eth));
-	frame.ip.saddr = inet_addr(source);
-	return frame;
-}
 
 static struct frame6 frame_from6(const char *source)
 {
@@ -49,7 +30,7 @@ static struct frame6 frame_from6(const char *source)
 
 static unsigned int send4(const struct program *program, const char *source)
 {
-	struct frame4 frame = frame_from4(source);
+	struct frame4 frame = frame4_from(inet_addr(source));
 
 	return program_run(program->object->progs.ringfence, &frame, sizeof(frame));
 }
@@ -349,9 +330,8 @@ static void more_sources_than_windows_evicts_and_counts_every_packet(void **stat
 
 	program_set_limit(program, &limit);
 	for (int i = 0; i < 3 * SOURCES; i++) {
-		struct frame4 frame = frame_from4("10.0.0.0");
+		struct frame4 frame = frame4_from(htonl(0x0a000000 + i));
 
-		frame.ip.saddr = htonl(0x0a000000 + i);
 		assert_int_equal(
 			program_run(program->object->progs.ringfence, &frame, sizeof(frame)),
 			XDP_PASS);
@@ -398,7 +378,7 @@ static void a_jumbo_frame_is_charged_once_with_all_its_bytes(void **state)
 	struct program *program = *state;
 	const struct rf_limit limit = limit_of(2, NS_PER_S);
 	static unsigned char frame[9014];
-	const struct frame4 head = frame_from4("192.0.2.1");
+	const struct frame4 head = frame4_from(inet_addr("192.0.2.1"));
 	struct rf_counters counters;
 
 	memcpy(frame, &head, sizeof(head));

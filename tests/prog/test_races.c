@@ -6,10 +6,7 @@
  */
 #include "program.h"
 
-#include <arpa/inet.h>
 #include <linux/bpf.h>
-#include <linux/if_ether.h>
-#include <linux/ip.h>
 #include <pthread.h>
 #include <sched.h>
 
@@ -28,14 +25,7 @@ struct sender {
 
 static void *send_burst(void *context)
 {
-	const struct {
-		struct ethhdr eth;
-		struct iphdr ip;
-		unsigned char payload[30];
-	} __attribute__((packed)) frame = {
-		.eth.h_proto = htons(ETH_P_IP),
-		.ip = {.version = 4, .ihl = 5, .saddr = htonl(0xc0000201)},
-	};
+	const struct frame4 frame = frame4_from(htonl(0xc0000201));
 	struct sender *sender = context;
 	LIBBPF_OPTS(bpf_test_run_opts, run, .data_in = &frame, .data_size_in = sizeof(frame),
 		    .repeat = BURST);
