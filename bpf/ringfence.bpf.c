@@ -54,14 +54,15 @@ static __always_inline enum rf_map_error insert_error(long err)
 }
 
 /* A newcomer's window: the one that was inserted first, by whatever CPU. NULL: counted as error. */
-static __always_inline struct rf_source *insert_source(void *windows, const void *key, __u32 now,
+static __always_inline struct rf_source *insert_source(void *windows, const void *key,
+						       const struct rf_policy *policy, __u64 time,
 						       struct rf_counters *counters)
 {
 	struct rf_source fresh = {};
 	struct rf_source *source;
 	long err;
 
-	rf_window_open(&fresh.window, now);
+	rf_window_start(&fresh.window, policy, time);
 	err = bpf_map_update_elem(windows, key, &fresh, BPF_NOEXIST);
 	if (err && err != -EEXIST)
 		counters->map_error[insert_error(err)]++;
@@ -84,26 +85,45 @@ static __always_inline struct rf_source *find_source(const struct rf_packet *pac
 		source = bpf_map_lookup_elem(&windows4, &key4);
 		if (source)
 			return source;
-		return insert_source(&windows4, &key4, rf_epoch(policy, time), counters);
+		return insert_source(&windows4, &key4, policy, time, counters);
 	}
 	for (int i = 0; i < 4; i++)
 		key6.source[i] = packet->source[i] & policy->mask6[i];
 	source = bpf_map_lookup_elem(&windows6, &key6);
 	if (source)
 		return source;
-	return insert_source(&windows6, &key6, rf_epoch(policy, time), counters);
+	return insert_source(&windows6, &key6, policy, time, counters);
 }
 
 /*
- * The limiter's question as a global function, which the verifier checks once and not along every
- * path that leads here: inlined for several limits it goes over a million instructions.
+ * The limiter's question, once for each algorithm, as global functions: these the verifier checks
+ * on their own, and not along every path that leads here. Inlined, it would walk far over a million
+ * instructions.
  */
-__attribute__((noinline)) int take(struct rf_window *window, const struct rf_policy *policy,
-				   __u64 time, __u32 cost)
+#define TAKE(algorithm)                                                                           \
+	__attribute__((noinline)) int take_##algorithm(                                           \
+		struct rf_window *window, const struct rf_policy *policy, __u64 time, __u32 cost) \
+	{                                                                                         \
+		if (!window || !policy)                                                           \
+			return RF_UNDER; /* cannot be, but the verifier has to be told */         \
+		return rf_take_##algorithm(window, policy, time, cost);                           \
+	}
+
+TAKE(sliding)
+TAKE(weighted)
+TAKE(bucket)
+TAKE(log)
+
+static __always_inline int take(struct rf_window *window, const struct rf_policy *policy,
+				__u64 time, __u32 cost)
 {
-	if (!window || !policy)
-		return RF_UNDER; /* cannot be, but the verifier has to be told */
-	return rf_take(window, policy, time, cost);
+	if (rf_is_log(policy))
+		return take_log(window, policy, time, cost);
+	if (rf_is_bucket(policy))
+		return take_bucket(window, policy, time, cost);
+	if (rf_is_weighted(policy))
+		return take_weighted(window, policy, time, cost);
+	return take_sliding(window, policy, time, cost);
 }
 
 /*
@@ -158,7 +178,7 @@ static __always_inline enum rf_reason charge(const struct rf_packet *packet,
 	source = find_source(packet, policy, time, counters);
 	if (!source)
 		return RF_MAP_ERROR;
-	return settle(source, slot, take(&source->window, policy, time, 1),
+	return settle(source, slot, take(&source->window, policy, time, rf_cost(policy, len_bytes)),
 		      policy->flags & RF_SHADOW, len_bytes);
 }
 

@@ -4,7 +4,11 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "ringfence/limiter.h"
 #include "rules.h"
+
+#define BUCKET_SCALE_MAX 16
+#define BUCKET_PRODUCT_MAX ((unsigned __int128)1 << 62)
 
 static uint64_t divide_up(uint64_t dividend, uint64_t divisor)
 {
@@ -30,29 +34,76 @@ static void set_cell(struct rf_policy *policy, uint64_t window_ns, uint32_t part
 	policy->cell = divide_up(window_ns + tick_more, parts);
 }
 
+static void compile_sliding(const struct rf_limit *limit, uint32_t tick_ns,
+			    struct rf_policy *policy)
+{
+	policy->cells = limit->cells;
+	if (limit->edge == RF_EDGE_STRICT) {
+		set_cell(policy, limit->window_ns, limit->cells - 1, true, tick_ns);
+	} else if (limit->edge == RF_EDGE_COARSE) {
+		set_cell(policy, limit->window_ns, limit->cells, false, tick_ns);
+	} else {
+		policy->cells = limit->cells - 1;
+		set_cell(policy, limit->window_ns, policy->cells, false, tick_ns);
+		/* `used` has 32 bits, so that much of a cell may multiply it. */
+		while (policy->cell >> policy->scale >> 31)
+			policy->scale++;
+	}
+}
+
+/*
+ * How long a unit and the burst take to flow, rounded up. A packet is a unit, so that its time is
+ * a whole number and `burst` of them are exactly the depth. A byte may be less than 1/16 ns: as
+ * many binary places more as still multiply with the burst.
+ */
+static void compile_bucket(const struct rf_limit *limit, struct rf_policy *policy)
+{
+	const int scale_max = limit->unit == RF_BYTES ? BUCKET_SCALE_MAX : 0;
+	const unsigned __int128 window = (unsigned __int128)limit->window_ns << RF_BUCKET_SHIFT;
+	unsigned __int128 cell = 0;
+
+	for (int scale = scale_max; scale >= 0; scale--) {
+		cell = ((window << scale) + limit->rate - 1) / limit->rate;
+		policy->scale = scale;
+		if (cell * limit->burst < BUCKET_PRODUCT_MAX)
+			break;
+	}
+	policy->clock = RF_KTIME;
+	policy->limit = limit->burst;
+	policy->cell = cell;
+	policy->depth = rf_bucket_flow(policy, limit->burst);
+}
+
 void rf_policy_compile(const struct rf_limit *limit, uint32_t id, uint32_t tick_ns,
 		       struct rf_policy *policy)
 {
 	*policy = (struct rf_policy){
 		.id = id,
-		.limit = limit->rate,
-		.clip = limit->rate,
 		.flags = limit->flags,
 		.algorithm = limit->algorithm,
 		.edge = limit->edge,
-		.cells = limit->cells,
+		.cells = 1,
+		.unit = limit->unit,
 		.mask4 = prefix_mask(limit->per4),
 	};
 	for (int i = 0; i < 4; i++)
 		if (limit->per6 > 32 * i)
 			policy->mask6[i] = prefix_mask(limit->per6 - 32 * i);
-	if (limit->algorithm == RF_FIXED) {
-		policy->cells = 1;
-		set_cell(policy, limit->window_ns, 1, false, tick_ns);
-	} else if (limit->edge == RF_EDGE_COARSE) {
-		set_cell(policy, limit->window_ns, limit->cells, false, tick_ns);
+	if (rf_is_bucket(policy)) {
+		compile_bucket(limit, policy);
 	} else {
-		set_cell(policy, limit->window_ns, limit->cells - 1, true, tick_ns);
+		while (limit->rate >> policy->unit_shift > RF_LIMIT_MAX)
+			policy->unit_shift++;
+		policy->limit = limit->rate >> policy->unit_shift;
+	}
+	policy->clip = limit->flags & RF_COUNT_REJECTED ? UINT32_MAX : policy->limit;
+	if (rf_is_log(policy)) {
+		policy->clock = RF_KTIME;
+		policy->cell = limit->window_ns;
+	} else if (limit->algorithm == RF_FIXED) {
+		set_cell(policy, limit->window_ns, 1, false, tick_ns);
+	} else if (limit->algorithm == RF_SLIDING) {
+		compile_sliding(limit, tick_ns, policy);
 	}
 }
 
@@ -81,23 +132,28 @@ int rf_rules_count(const struct rf_bank *rules)
 	return count;
 }
 
-/* Would a window that was kept under `a` be read as what it is under `b`? */
-static int same_windows(const struct rf_limit *a, const struct rf_limit *b)
+/* Would a window that was kept under one limit be read as what it is under the other? */
+static bool same_windows(const struct rf_limit *limit, const struct rf_policy *policy,
+			 const struct rf_limit *other, const struct rf_policy *other_policy)
 {
-	return a->window_ns == b->window_ns && a->algorithm == b->algorithm && a->edge == b->edge &&
-	       a->unit == b->unit && a->cells == b->cells && a->per4 == b->per4 &&
-	       a->per6 == b->per6;
+	return limit->window_ns == other->window_ns && limit->algorithm == other->algorithm &&
+	       limit->edge == other->edge && limit->unit == other->unit &&
+	       limit->cells == other->cells && limit->per4 == other->per4 &&
+	       limit->per6 == other->per6 && policy->unit_shift == other_policy->unit_shift &&
+	       rf_counts_rejected(policy) == rf_counts_rejected(other_policy);
 }
 
 void rf_rules_put(struct rf_bank *rules, int slot, const struct rf_limit *limit, uint32_t tick_ns,
 		  uint32_t *next_id)
 {
 	const struct rf_policy before = rules->policy[slot];
-	int keep = before.id && same_windows(&rules->limit[slot], limit);
+	struct rf_policy *policy = &rules->policy[slot];
 
-	rf_policy_compile(limit, keep ? before.id : (*next_id)++, tick_ns, &rules->policy[slot]);
-	if (keep && rules->policy[slot].clip < before.clip)
-		rules->policy[slot].clip = before.clip;
+	rf_policy_compile(limit, before.id, tick_ns, policy);
+	if (!before.id || !same_windows(limit, policy, &rules->limit[slot], &before))
+		policy->id = (*next_id)++;
+	else if (policy->clip < before.clip)
+		policy->clip = before.clip;
 	rules->limit[slot] = *limit;
 	rules->match_any |= 1ULL << slot;
 }

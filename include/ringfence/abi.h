@@ -13,11 +13,14 @@
 #include <linux/types.h>
 
 #define RF_ABI_MAGIC 0x46474e52U /* "RNGF" */
-#define RF_ABI_VERSION 1
+#define RF_ABI_VERSION 2
 
 #define RF_CELLS 16		 /* slots of the ring; a limit may use fewer, never more */
 #define RF_LIMITS_MAX 32	 /* slots for limits in one fence */
 #define RF_LIMIT_MAX (1U << 31)	 /* largest L: `used` has 32 bits and must not wrap */
+#define RF_COST_MAX (1U << 20)	 /* of one packet; no frame is that long */
+#define RF_LOG_MAX RF_CELLS	 /* largest L of RF_LOG: a slot for the time of each */
+#define RF_UNIT_SHIFT_MAX 6	 /* a unit of RF_BYTES is 64 bytes at most, the shortest frame */
 #define RF_NAME_SIZE 32		 /* bytes of a limit's or a fence's name, with the final NUL */
 #define RF_SOURCES_DEFAULT 65536 /* windows per address family */
 #define RF_JIFFIES_CELL_MIN 16	 /* a shorter cell, in ticks, is timed in ns instead */
@@ -41,7 +44,7 @@ struct rf_clock_reading {
 
 /* ---- windows: one per source and limit ---- */
 
-/* A word of a window is {epoch:32 | used:32}; limiter.h is the only reader and writer of both. */
+/* What its words mean is the algorithm's; limiter.h is their only reader and writer. */
 struct rf_window {
 	__u64 head;
 	__u64 cell[RF_CELLS];
@@ -70,16 +73,21 @@ struct rf_source {
 enum rf_algorithm {
 	RF_SLIDING,
 	RF_FIXED, /* one cell: aligned windows */
+	RF_LOG,	  /* the times of the last admissions */
+	RF_TOKEN, /* token bucket */
+	RF_LEAKY, /* leaky bucket as a meter: the same, by another name and another default burst */
 };
 
 /* Of RF_SLIDING: what happens to the cell that lies on the window's edge. */
 enum rf_edge {
-	RF_EDGE_STRICT, /* it counts in full: the cells reach over W by one */
-	RF_EDGE_COARSE, /* it does not count: the cells are W */
+	RF_EDGE_STRICT,	  /* it counts in full: the cells reach over W by one */
+	RF_EDGE_COARSE,	  /* it does not count: the cells are W */
+	RF_EDGE_WEIGHTED, /* it counts by the part of it that is still inside W */
 };
 
 enum rf_unit {
 	RF_PACKETS,
+	RF_BYTES, /* of the frame, with its Ethernet header */
 };
 
 enum rf_clock {
@@ -87,14 +95,16 @@ enum rf_clock {
 	RF_KTIME,
 };
 
-#define RF_SHADOW (1U << 0) /* count what would be dropped, pass it */
+#define RF_SHADOW (1U << 0)	    /* count what would be dropped, pass it */
+#define RF_COUNT_REJECTED (1U << 1) /* what is refused uses up the window as well */
 
 /* A limit as the user wrote it. Cold: the data path never reads it. */
 struct rf_limit {
 	char name[RF_NAME_SIZE];
 	__u64 rate;	 /* L, in `unit` */
 	__u64 window_ns; /* W */
-	__u32 flags;	 /* RF_SHADOW */
+	__u64 burst;	 /* of RF_TOKEN and RF_LEAKY, in `unit`; 0 for the others */
+	__u32 flags;	 /* RF_SHADOW | RF_COUNT_REJECTED */
 	__u8 algorithm;	 /* enum rf_algorithm */
 	__u8 edge;	 /* enum rf_edge */
 	__u8 unit;	 /* enum rf_unit */
@@ -107,19 +117,32 @@ struct rf_limit {
 /* The same limit as the data path wants it: masks for lengths, clock units for nanoseconds. */
 struct rf_policy {
 	__u32 id;    /* never used again once given; 0: the slot is free */
-	__u32 limit; /* L, at most RF_LIMIT_MAX */
+	__u32 limit; /* L in units, at most RF_LIMIT_MAX; RF_TOKEN and RF_LEAKY: burst */
 	/*
 	 * Largest L under which any window of this id may have admitted. A lost race leaves `used`
 	 * above what was admitted, so a closing cell is clipped; to clip by a lowered L would
-	 * forget what was admitted under the old one.
+	 * forget what was admitted under the old one. ~0 with RF_COUNT_REJECTED, which means it.
 	 */
 	__u32 clip;
-	__u32 flags; /* RF_SHADOW */
-	__u64 cell;  /* length of a cell in units of `clock`, at least 1 */
+	__u32 flags; /* RF_SHADOW | RF_COUNT_REJECTED */
+	/*
+	 * Length of a cell in units of `clock`, at least 1. RF_LOG: W. RF_TOKEN and RF_LEAKY: what
+	 * one unit takes to flow, in 2^-(RF_BUCKET_SHIFT + scale) ns.
+	 */
+	__u64 cell;
+	__u64 depth; /* RF_TOKEN and RF_LEAKY: what `burst` takes to flow, in 1/16 ns */
 	__u8 algorithm;
 	__u8 edge;
-	__u8 cells; /* RF_FIXED: 1 */
+	__u8 cells; /* that count in full: N, N - 1 if weighted, 1 for RF_FIXED */
 	__u8 clock; /* enum rf_clock */
+	__u8 unit;
+	__u8 unit_shift; /* RF_BYTES: log2 of the bytes in a unit of L */
+	/*
+	 * Binary places, so that a product fits 64 bits. RF_EDGE_WEIGHTED: how many of `cell` and
+	 * of a time are left out; RF_TOKEN and RF_LEAKY: how many `cell` has beyond 1/16 ns.
+	 */
+	__u8 scale;
+	__u8 reserved[5];
 	__be32 mask4;
 	__be32 mask6[4];
 };

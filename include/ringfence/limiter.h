@@ -4,22 +4,38 @@
  * Pure functions without map, helper, clock, randomness, libc, float or unbounded loop, so that the
  * code that runs in the driver is the code that the tests run.
  *
- * The state of a window is `head` and a ring of cells, each one word {epoch:32 | used:32}. The head
- * counts what is used in its own cell *and* in the completed cells behind it, so that the common
- * case touches one word. The first packet of a new cell closes the old one: it writes what the old
- * cell had into the ring, sums the ring, and moves the head by compare-and-swap. Epoch tags make
- * stale cells vanish, with no timer and no clearing, after any idle time.
+ * The state of a window is `head` and a ring of cells. For the windows of cells (sliding, fixed)
+ * each is one word {epoch:32 | used:32}. The head counts what is used in its own cell *and* in the
+ * completed cells behind it, so that the common case touches one word. The first packet of a new
+ * cell closes the old one: it writes what the old cell had into the ring, sums the ring, and moves
+ * the head by compare-and-swap. Epoch tags make stale cells vanish, with no timer and no clearing,
+ * after any idle time. `log` keeps a time in each slot of the ring, `token` and `leaky` one in the
+ * head.
  *
- * What holds on every interleaving of CPUs: no `policy->cells` consecutive epochs admit more than
- * L, where an admission counts in the later of the head's epoch and the caller's own. What that is
- * worth depends on the length of a cell, which user space chooses (W: the limit's window):
+ * What holds on every interleaving of CPUs, for a window W and a limit of L; the length of a cell
+ * is chosen by user space. An admission counts in the later of the window's time and the caller's
+ * own, so a CPU that stalls with an old reading of the clock opens nothing.
  *
- *                     cell          N    at most L in
- *   sliding, strict   W / (N - 1)   2-16 any interval of length W, both ends included
- *   sliding, coarse   W / N         2-16 any interval of length W - cell; up to 2 L in one of W
- *   fixed             W             1    each aligned window; up to 2 L in an interval of W
+ *                     cell           N    at most                          an even sender loses
+ *                                                                          nothing up to
+ *   sliding, strict   (W+tick)/(N-1) 2-16 L in any interval of length W,   L/(N*cell), about
+ *                                         both ends included               (N-1)/N of L/W
+ *   sliding, weighted W/(N-1)        2-16 L in one of W - cell; the        (L-3)/W
+ *                                         estimate never over L; fewer
+ *                                         than 2 L in one of W
+ *   sliding, coarse   W/N            2-16 L in one of W - cell;            L/W
+ *                                         up to 2 L in one of W
+ *   fixed             W              1    L in each aligned window;        L/W
+ *                                         up to 2 L in an interval of W
+ *   log               -              -    L in any interval of length W,   L/W
+ *                                         both ends included; refuses
+ *                                         nothing that would keep to it
+ *   token, leaky      -              -    burst + L*T/W in any interval T  L/W
  *
- * An even sender below L·W/(N·cell) never loses a packet.
+ * Cells are rounded up to whole units of the clock; `token` and `leaky` round what a packet takes
+ * up to 1/16 ns. Bytes are counted in units of a power of two (1 below 2 GiB a window), a frame's
+ * rounded up. Strict, coarse and fixed, a packet of more than one unit that loses the race for the
+ * last room leaves its cost in the window, so each opening may admit that much less a CPU.
  *
  * Time is in the policy's clock (ticks or ns), and epochs are compared modulo 2^32: less than
  * RF_EPOCH_AHEAD cells ahead is present or newer, anything else is the past. A clock that stands
@@ -35,6 +51,17 @@
 #ifndef RF_RETRIES
 #define RF_RETRIES 8 /* lost races before a caller gives up */
 #endif
+
+#define RF_USED_MAX (3U << 30) /* refused packets count up to here, so that no word overflows */
+
+#define RF_WAIT_BITS                                                                 \
+	58 /* nobody waits longer for a permit, in units of any clock: 9 years in ns \
+	    */
+
+#define RF_BUCKET_SHIFT 4 /* token and leaky keep time in 1/16 ns */
+#define RF_BUCKET_ZERO                                                             \
+	(1ULL << 62) /* where it starts: 0 is further back than any bucket is deep \
+		      */
 
 enum rf_verdict {
 	RF_UNDER,
@@ -75,7 +102,10 @@ RF_INLINE void rf_window_open(struct rf_window *window, __u32 now)
 	*window = (struct rf_window){.head = rf_word(now, 0)};
 }
 
-/* What the completed cells admitted in the `cells - 1` epochs before `epoch`, up to 2^32 - 1. */
+/*
+ * What the completed cells admitted in the `cells - 1` epochs before `epoch`, up to RF_LIMIT_MAX:
+ * no L is larger, and with what its own cell adds it still fits into a head.
+ */
 RF_INLINE __u32 rf_window_sum(const struct rf_window *window, __u32 epoch, __u32 cells)
 {
 	__u64 sum = 0;
@@ -87,7 +117,7 @@ RF_INLINE __u32 rf_window_sum(const struct rf_window *window, __u32 epoch, __u32
 		if (age - 1 < cells - 1) /* unsigned: an age of 0 is out as well */
 			sum += rf_word_used(word);
 	}
-	return sum < 0xffffffffU ? sum : 0xffffffffU;
+	return sum < RF_LIMIT_MAX ? sum : RF_LIMIT_MAX;
 }
 
 /* What the head's own cell admitted. Clipped: the loser of a race for the last permit adds too. */
@@ -135,51 +165,295 @@ RF_INLINE int rf_cell_raise(struct rf_window *window, __u32 epoch, __u32 used)
 }
 
 /*
- * The sliding window, strict edge. `cost` is in units of L, at least 1. Over the limit it only
- * reads, so that a flood from one source scales with the CPUs.
+ * Writes into the ring what the head's cell has, so that the head may move on. 1: done, 0: another
+ * CPU has moved it, -1: too many lost races.
  */
-RF_INLINE enum rf_verdict rf_take_sliding(struct rf_window *window, const struct rf_policy *policy,
-					  __u32 now, __u32 cost)
+RF_INLINE int rf_head_close(struct rf_window *window, const struct rf_policy *policy, __u64 head)
 {
+	__u32 own = rf_head_own(window, policy, head);
+
+	/*
+	 * The sum in there holds only while the head stands: once it has moved on, a slot may be of
+	 * the next lap, and `own` too large by what that slot lost.
+	 */
+	if (rf_word_epoch(rf_load(&window->head)) != rf_word_epoch(head))
+		return 0;
+	return rf_cell_raise(window, rf_word_epoch(head), own) ? 1 : -1;
+}
+
+/* Does a packet that is refused use up the window, too? */
+RF_INLINE int rf_counts_rejected(const struct rf_policy *policy)
+{
+	return policy->flags & RF_COUNT_REJECTED;
+}
+
+/* Over the limit it only reads, unless told otherwise: a flood from one source scales with CPUs. */
+RF_INLINE enum rf_verdict rf_refuse(struct rf_window *window, const struct rf_policy *policy,
+				    __u64 head, __u32 cost)
+{
+	if (rf_counts_rejected(policy) && rf_word_used(head) < RF_USED_MAX)
+		rf_fetch_add(&window->head, cost);
+	return RF_OVER;
+}
+
+/* ---- sliding, strict and coarse, and fixed: these differ in the length and number of cells ----
+ */
+
+RF_INLINE enum rf_verdict rf_take_sliding(struct rf_window *window, const struct rf_policy *policy,
+					  __u64 time, __u32 cost)
+{
+	const __u32 now = rf_epoch(policy, time);
 	const __u64 limit = policy->limit;
 
 	for (int i = 0; i < RF_RETRIES; i++) {
 		__u64 head = rf_load(&window->head);
-		__u32 own;
 		__u64 base;
-		int ok;
+		int closed, ok;
 
 		if (rf_epoch_is_present(rf_word_epoch(head), now)) {
 			if ((__u64)rf_word_used(head) + cost > limit)
-				return RF_OVER;
+				return rf_refuse(window, policy, head, cost);
 			/* The returned value decides, so no two CPUs share the last permit. */
 			head = rf_fetch_add(&window->head, cost);
 			return (__u64)rf_word_used(head) + cost <= limit ? RF_UNDER : RF_OVER;
 		}
 
-		own = rf_head_own(window, policy, head);
-		/*
-		 * The sum in there holds only while the head stands: once it has moved on, a slot
-		 * may be of the next lap, and `own` too large by what that slot lost.
-		 */
-		if (rf_word_epoch(rf_load(&window->head)) != rf_word_epoch(head))
+		closed = rf_head_close(window, policy, head);
+		if (!closed)
 			continue;
-		if (!rf_cell_raise(window, rf_word_epoch(head), own))
+		if (closed < 0)
 			return RF_LOST_RACES;
 		base = rf_window_sum(window, now, policy->cells);
 		ok = base + cost <= limit;
-		if (rf_cas(&window->head, head, rf_word(now, base + (ok ? cost : 0))) == head)
+		if (ok || rf_counts_rejected(policy))
+			base += cost;
+		if (rf_cas(&window->head, head, rf_word(now, base)) == head)
 			return ok ? RF_UNDER : RF_OVER;
 		/* Lost: not an add to the winner's head, which may be older than `now`. */
 	}
 	return RF_LOST_RACES;
 }
 
+/* ---- sliding, weighted ---- */
+
+/*
+ * What the cell on the edge of the window counts, when the head is at `epoch`: by the part of it
+ * that is inside at `time`, rounded up. All of it where the head is ahead of the caller's time.
+ */
+RF_INLINE __u64 rf_edge_part(const struct rf_window *window, const struct rf_policy *policy,
+			     __u32 epoch, __u64 time)
+{
+	const __u32 edge = epoch - policy->cells, scale = policy->scale & 63;
+	const __u64 word = rf_load(&window->cell[edge % RF_CELLS]), cell = policy->cell >> scale;
+	__u64 left = policy->cell, part;
+
+	if (rf_word_epoch(word) != edge || !cell)
+		return 0;
+	if (epoch == rf_epoch(policy, time))
+		left -= time % policy->cell;
+	left = (left + (1ULL << scale) - 1) >> scale;
+	part = (rf_word_used(word) * left + cell - 1) / cell;
+	return part < rf_word_used(word) ? part : rf_word_used(word);
+}
+
+/*
+ * Adds by compare-and-swap even in the present cell: as the edge leaves the window, room opens
+ * again and again, and each time the losers of a race for it would leave their costs behind.
+ */
+RF_INLINE enum rf_verdict rf_take_weighted(struct rf_window *window, const struct rf_policy *policy,
+					   __u64 time, __u32 cost)
+{
+	const __u32 now = rf_epoch(policy, time);
+
+	for (int i = 0; i < RF_RETRIES; i++) {
+		__u64 head = rf_load(&window->head);
+		__u32 epoch = rf_word_epoch(head), used = rf_word_used(head);
+		int present = rf_epoch_is_present(epoch, now), closed, ok;
+
+		if (!present) {
+			closed = rf_head_close(window, policy, head);
+			if (!closed)
+				continue;
+			if (closed < 0)
+				return RF_LOST_RACES;
+			epoch = now;
+			used = rf_window_sum(window, now, policy->cells);
+		}
+		ok = used + rf_edge_part(window, policy, epoch, time) + cost <= policy->limit;
+		if (!ok && present)
+			return rf_refuse(window, policy, head, cost);
+		if (ok || rf_counts_rejected(policy))
+			used += cost;
+		if (rf_cas(&window->head, head, rf_word(epoch, used)) == head)
+			return ok ? RF_UNDER : RF_OVER;
+	}
+	return RF_LOST_RACES;
+}
+
+/* ---- log: the times of the last admissions, one in each slot, in ns; 0: none ---- */
+
+/* a < b, without a branch: 32 of them in a row would be too many paths for the verifier. */
+RF_INLINE __u64 rf_less(__u64 a, __u64 b)
+{
+	__u64 less = ((~a & b) | ((~a | b) & (a - b))) >> 63;
+
+	RF_OPAQUE(less);
+	return less;
+}
+
+RF_INLINE __u64 rf_least(__u64 a, __u64 b)
+{
+	return b ^ ((a ^ b) & -rf_less(a, b));
+}
+
+struct rf_log {
+	__u64 oldest; /* {time:60 | slot:4}: of equal times the first slot's, for every CPU */
+	__u64 now;    /* the caller's time, or the newest admission's if that is later */
+	__u32 used;   /* admissions in [now - W, now] */
+};
+
+RF_INLINE struct rf_log rf_log_read(const struct rf_window *window, const struct rf_policy *policy,
+				    __u64 time)
+{
+	/* 0 is a time as well, at boot, and must not read as an empty slot. */
+	struct rf_log log = {.oldest = ~0ULL, .now = time ? time : 1};
+
+	for (int i = 0; i < RF_CELLS; i++) {
+		__u64 when = rf_load(&window->cell[i]);
+
+		log.oldest = rf_least(log.oldest, when << 4 | i);
+		log.now = ~rf_least(~log.now, ~when);
+	}
+	/* Again, and not kept from above: the stack of a BPF program is small. */
+	for (int i = 0; i < RF_CELLS; i++) {
+		__u64 when = rf_load(&window->cell[i]);
+
+		log.used += rf_less(0, when) & ~rf_less(policy->cell, log.now - when);
+	}
+	return log;
+}
+
+/*
+ * Every writer replaces the oldest time, and by a later one: so when a compare-and-swap finds it
+ * still there, no slot has changed since it was first read, and the count is right.
+ */
+RF_INLINE enum rf_verdict rf_take_log(struct rf_window *window, const struct rf_policy *policy,
+				      __u64 time, __u32 cost)
+{
+	(void)cost; /* a packet is one time */
+	for (int i = 0; i < RF_RETRIES; i++) {
+		const struct rf_log log = rf_log_read(window, policy, time);
+		const __u64 oldest = log.oldest >> 4;
+		const int ok = log.used < policy->limit;
+
+		if (!ok && !rf_counts_rejected(policy))
+			return RF_OVER;
+		if (rf_cas(&window->cell[log.oldest % 16 % RF_CELLS], oldest, log.now) == oldest)
+			return ok ? RF_UNDER : RF_OVER;
+	}
+	return RF_LOST_RACES;
+}
+
+/* ---- token and leaky: a bucket, whose word is the time at which it was empty (GCRA) ---- */
+
+RF_INLINE __u64 rf_bucket_time(__u64 time)
+{
+	return (time << RF_BUCKET_SHIFT) + RF_BUCKET_ZERO;
+}
+
+/* How long `cost` takes to flow, in 1/16 ns, rounded up. */
+RF_INLINE __u64 rf_bucket_flow(const struct rf_policy *policy, __u32 cost)
+{
+	const __u32 scale = policy->scale & 63;
+
+	return (cost * policy->cell + (1ULL << scale) - 1) >> scale;
+}
+
+/* What is in it at `now`, as a time to flow. */
+RF_INLINE __u64 rf_bucket_level(const struct rf_policy *policy, __u64 empty, __u64 now)
+{
+	__u64 level = now > empty ? now - empty : 0;
+
+	return level < policy->depth ? level : policy->depth;
+}
+
+/* How many units flow in that time, rounded up. */
+RF_INLINE __u64 rf_bucket_units(const struct rf_policy *policy, __u64 flow)
+{
+	return policy->cell ? ((flow << (policy->scale & 63)) + policy->cell - 1) / policy->cell
+			    : 0;
+}
+
+/*
+ * ITU-T I.371's virtual scheduling, told from when the bucket was empty and not from when it will
+ * be full, so that another rate or burst neither forgets what was used nor shuts anybody out.
+ */
+RF_INLINE enum rf_verdict rf_take_bucket(struct rf_window *window, const struct rf_policy *policy,
+					 __u64 time, __u32 cost)
+{
+	const __u64 now = rf_bucket_time(time), flow = rf_bucket_flow(policy, cost);
+
+	for (int i = 0; i < RF_RETRIES; i++) {
+		__u64 empty = rf_load(&window->head);
+		__u64 level = rf_bucket_level(policy, empty, now);
+		int ok = flow <= level && cost <= policy->limit;
+
+		if (!ok && !(rf_counts_rejected(policy) && level))
+			return RF_OVER;
+		if (rf_cas(&window->head, empty, ok ? now - (level - flow) : now) == empty)
+			return ok ? RF_UNDER : RF_OVER;
+	}
+	return RF_LOST_RACES;
+}
+
+/* ---- the question ---- */
+
+RF_INLINE int rf_is_log(const struct rf_policy *policy)
+{
+	return policy->algorithm == RF_LOG;
+}
+
+RF_INLINE int rf_is_bucket(const struct rf_policy *policy)
+{
+	return policy->algorithm == RF_TOKEN || policy->algorithm == RF_LEAKY;
+}
+
+RF_INLINE int rf_is_weighted(const struct rf_policy *policy)
+{
+	return policy->algorithm == RF_SLIDING && policy->edge == RF_EDGE_WEIGHTED;
+}
+
+/* A newcomer's window: nothing was charged to it. */
+RF_INLINE void rf_window_start(struct rf_window *window, const struct rf_policy *policy, __u64 time)
+{
+	if (rf_is_log(policy) || rf_is_bucket(policy))
+		*window = (struct rf_window){};
+	else
+		rf_window_open(window, rf_epoch(policy, time));
+}
+
+/* What a frame of that length costs, in units of L: 1 … RF_COST_MAX. */
+RF_INLINE __u32 rf_cost(const struct rf_policy *policy, __u64 len_bytes)
+{
+	const __u32 shift = policy->unit_shift & 31;
+	__u64 units = (len_bytes + (1U << shift) - 1) >> shift;
+
+	if (policy->unit != RF_BYTES || !units)
+		return 1;
+	return units < RF_COST_MAX ? units : RF_COST_MAX;
+}
+
 /* May this source have `cost` more at `time`? The one question asked of a limiter. */
 RF_INLINE enum rf_verdict rf_take(struct rf_window *window, const struct rf_policy *policy,
 				  __u64 time, __u32 cost)
 {
-	return rf_take_sliding(window, policy, rf_epoch(policy, time), cost);
+	if (rf_is_log(policy))
+		return rf_take_log(window, policy, time, cost);
+	if (rf_is_bucket(policy))
+		return rf_take_bucket(window, policy, time, cost);
+	if (rf_is_weighted(policy))
+		return rf_take_weighted(window, policy, time, cost);
+	return rf_take_sliding(window, policy, time, cost);
 }
 
 /* ---- for readers: nothing below writes ---- */
@@ -210,29 +484,62 @@ RF_INLINE __u32 rf_window_used(const struct rf_window *window, const struct rf_p
 	return sum < 0xffffffffU ? sum : 0xffffffffU;
 }
 
+/* What counts against L at `time`, in units of L; of a bucket, what is missing of its burst. */
+RF_INLINE __u64 rf_used(const struct rf_window *window, const struct rf_policy *policy, __u64 time)
+{
+	__u32 now = rf_epoch(policy, time), head = rf_word_epoch(rf_load(&window->head));
+	__u64 missing;
+
+	if (rf_is_log(policy))
+		return rf_log_read(window, policy, time).used;
+	if (rf_is_bucket(policy)) {
+		missing = policy->depth -
+			  rf_bucket_level(policy, rf_load(&window->head), rf_bucket_time(time));
+		return rf_bucket_units(policy, missing);
+	}
+	if (!rf_is_weighted(policy))
+		return rf_window_used(window, policy, now);
+	/* Another CPU's clock may be ahead of the reader's; the window goes by the head's. */
+	now = rf_epoch_is_present(head, now) ? head : now;
+	return (__u64)rf_window_used(window, policy, now) + rf_edge_part(window, policy, now, time);
+}
+
+/* Would `cost` pass at `time`? Asked of a copy, so that it is the limiter's own answer. */
+RF_INLINE int rf_would_pass(const struct rf_window *window, const struct rf_policy *policy,
+			    __u64 time, __u32 cost)
+{
+	struct rf_window copy = *window;
+
+	return rf_take(&copy, policy, time, cost) == RF_UNDER;
+}
+
 /*
  * Units of the policy's clock from `time` until `cost` would pass if nothing else came: 0 when it
- * passes now, ~0 when it never does (cost > L).
+ * passes now, ~0 when it never does (cost > L). Room that is there stays, so halving finds it.
  */
 RF_INLINE __u64 rf_window_passes_again(const struct rf_window *window,
 				       const struct rf_policy *policy, __u64 time, __u32 cost)
 {
-	__u32 now = rf_epoch(policy, time);
-	__u64 head = rf_load(&window->head);
-	__u32 ahead = 0;
+	__u64 low = 0, high = 1;
 
-	if (cost > policy->limit || !policy->cell)
-		return cost > policy->limit ? ~0ULL : 0;
-	/* Another CPU's clock may be ahead of the reader's; the window goes by the head's. */
-	if (rf_epoch_is_present(rf_word_epoch(head), now))
-		ahead = rf_word_epoch(head) - now;
-	for (__u32 i = 0; i <= RF_CELLS; i++) {
-		__u32 epoch = now + ahead + i;
-
-		if ((__u64)rf_window_used(window, policy, epoch) + cost <= policy->limit)
-			return i ? (ahead + i) * policy->cell - time % policy->cell : 0;
+	if (cost > policy->limit)
+		return ~0ULL;
+	if (rf_would_pass(window, policy, time, cost))
+		return 0;
+	for (; !rf_would_pass(window, policy, time + high, cost); high *= 2) {
+		if (high >> RF_WAIT_BITS)
+			return ~0ULL; /* not reached by any window that the limiter wrote */
+		low = high;
 	}
-	return ~0ULL; /* not reached by any window that the limiter wrote */
+	while (high - low > 1) {
+		__u64 middle = low + (high - low) / 2;
+
+		if (rf_would_pass(window, policy, time + middle, cost))
+			high = middle;
+		else
+			low = middle;
+	}
+	return high;
 }
 
 #endif /* RINGFENCE_LIMITER_H */

@@ -32,13 +32,13 @@ each_mutant() {
 	try_mutant loose "the sum counts the present cell as well" \
 		's/if \(age - 1 < cells - 1\)/if (age < cells)/'
 	try_mutant loose "the head is not looked at again after the sum" \
-		's/if \(rf_word_epoch\(rf_load\(&window->head\)\) != rf_word_epoch\(head\)\)\n\t*continue;/;/'
+		's/if \(rf_word_epoch\(rf_load\(&window->head\)\) != rf_word_epoch\(head\)\)\n\t*return 0;/;/'
 	try_mutant loose "a cell is held, wherever the head is" \
 		's/(rf_cell_holds\([^}]*)rf_word_epoch\(rf_load\(&window->head\)\) != epoch;/\11;/'
 	try_mutant loose "a cell is written, wherever the head is" \
 		's/return (rf_word_epoch\(rf_load\(&window->head\)\) != epoch);/return rf_epoch_is_present(rf_word_epoch(word), epoch) \&\& \1;/'
 	try_mutant loose "a closed cell is not written" \
-		's/if \(!rf_cell_raise\(window, rf_word_epoch\(head\), own\)\)/if (0)/'
+		's/return rf_cell_raise\(window, rf_word_epoch\(head\), own\) \? 1 : -1;/(void)own;\n\treturn 1;/'
 	try_mutant strict "a closed cell keeps what refused packets added" \
 		's/__u32 clipped = used < policy->clip \? used : policy->clip;/__u32 clipped = used;/'
 	try_mutant endless "retries without end" \

@@ -20,7 +20,8 @@
 struct cost {
 	char name[BPF_OBJ_NAME_LEN];
 	uint32_t insns; /* that the verifier walked, a path at a time */
-	uint32_t stack; /* of the entry and all functions that it checks on their own, added up */
+	uint32_t
+		stack; /* of the entry and the largest function that it calls; none calls another */
 	uint32_t xlated_bytes;
 	uint32_t jited_bytes;
 	uint32_t verify_us;
@@ -32,21 +33,23 @@ static size_t cost_count;
 
 /* ---- reading ---- */
 
-/* The numbers of "stack depth 96+0+248". */
-static uint32_t sum_stack(const char *log)
+/* Of "stack depth 96+0+248" the first number, the entry's, and the largest of the others. */
+static uint32_t deepest_stack(const char *log)
 {
 	const char *at = strstr(log, "stack depth ");
-	uint32_t sum = 0;
+	uint32_t entry, callee = 0;
 	char *end;
 
 	assert_non_null(at);
 	at += strlen("stack depth ");
-	for (;; at = end + 1) {
-		sum += strtoul(at, &end, 10);
-		assert_true(end > at);
-		if (*end != '+')
-			return sum;
+	entry = strtoul(at, &end, 10);
+	assert_true(end > at);
+	while (*end == '+') {
+		uint32_t depth = strtoul(end + 1, &end, 10);
+
+		callee = depth > callee ? depth : callee;
 	}
+	return entry + callee;
 }
 
 static uint32_t number_behind(const char *log, const char *words)
@@ -64,7 +67,7 @@ static void read_cost(const struct bpf_program *program, const char *log, struct
 
 	assert_int_equal(bpf_obj_get_info_by_fd(bpf_program__fd(program), &info, &size), 0);
 	*cost = (struct cost){.insns = number_behind(log, "processed "),
-			      .stack = sum_stack(log),
+			      .stack = deepest_stack(log),
 			      .xlated_bytes = info.xlated_prog_len,
 			      .jited_bytes = info.jited_prog_len,
 			      .verify_us = number_behind(log, "verification time ")};

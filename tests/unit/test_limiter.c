@@ -253,8 +253,8 @@ static void sum_saturates(void **state)
 	(void)state;
 	for (uint32_t epoch = 20; epoch < 36; epoch++)
 		window.cell[epoch % RF_CELLS] = rf_word(epoch, RF_LIMIT_MAX);
-	assert_int_equal(rf_window_sum(&window, 35, RF_CELLS), UINT32_MAX);
-	assert_int_equal(rf_window_sum(&window, 22, 3), UINT32_MAX);
+	assert_int_equal(rf_window_sum(&window, 35, RF_CELLS), RF_LIMIT_MAX);
+	assert_int_equal(rf_window_sum(&window, 22, 3), RF_LIMIT_MAX);
 	assert_int_equal(rf_window_used(&window, &policy, 37), UINT32_MAX);
 	for (uint32_t epoch = 36; epoch < 50; epoch++)
 		assert_int_equal(rf_take(&window, &policy, epoch * CELL, 1), RF_OVER);

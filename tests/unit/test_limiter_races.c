@@ -28,7 +28,7 @@ static enum rf_verdict take_disturbed(struct rf_window *window, const struct rf_
 
 	yield_context = context;
 	yield_hook = hook;
-	verdict = rf_take_sliding(window, policy, now, 1);
+	verdict = rf_take(window, policy, now * policy->cell, 1);
 	yield_hook = NULL;
 	return verdict;
 }
@@ -116,7 +116,8 @@ static void charge(struct ledger *ledger, uint32_t now, enum rf_verdict verdict)
 static void charge_packets(struct ledger *ledger, uint32_t now, uint32_t packets)
 {
 	while (packets--)
-		charge(ledger, now, rf_take_sliding(&ledger->window, &ledger->policy, now, 1));
+		charge(ledger, now,
+		       rf_take(&ledger->window, &ledger->policy, now * ledger->policy.cell, 1));
 }
 
 static void intrude(void *context)
