@@ -128,12 +128,15 @@ int rf_cmd_limit_del(const struct rf_options *options, struct rf_words *words,
 
 static json_t *limit_json(const struct rf_limit *limit)
 {
-	return json_pack("{s:s, s:I, s:I, s:s, s:s, s:s, s:i, s:i, s:i, s:b}", "name", limit->name,
-			 "rate", (json_int_t)limit->rate, "window_ms",
-			 (json_int_t)(limit->window_ns / RF_NS_PER_MS), "unit", "packets",
-			 "algorithm", rf_algorithm_name(limit->algorithm), "edge",
-			 rf_edge_name(limit->edge), "cells", limit->cells, "per", limit->per4,
-			 "per6", limit->per6, "shadow", (limit->flags & RF_SHADOW) != 0);
+	return json_pack(
+		"{s:s, s:I, s:I, s:s, s:s, s:s, s:i, s:o, s:i, s:i, s:b, s:b}", "name", limit->name,
+		"rate", (json_int_t)limit->rate, "window_ms",
+		(json_int_t)(limit->window_ns / RF_NS_PER_MS), "unit", rf_unit_name(limit->unit),
+		"algorithm", rf_algorithm_name(limit->algorithm), "edge", rf_edge_name(limit->edge),
+		"cells", limit->cells, "burst",
+		rf_has_burst(limit) ? json_integer(limit->burst) : json_null(), "per", limit->per4,
+		"per6", limit->per6, "shadow", (limit->flags & RF_SHADOW) != 0, "count_rejected",
+		(limit->flags & RF_COUNT_REJECTED) != 0);
 }
 
 static int print_limits(const struct rf_fence *fence, bool json, struct rf_error *error)

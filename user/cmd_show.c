@@ -25,6 +25,17 @@ static json_t *status_json(const struct rf_fence *fence, const struct rf_bank *r
 			 limits, "armed", limits > 0);
 }
 
+static void print_limit(const struct rf_limit *limit)
+{
+	char rate[RF_RATE_TEXT_SIZE], burst[RF_COUNT_TEXT_SIZE];
+
+	rf_format_limit_rate(limit, rate);
+	rf_format_count(limit->burst, burst);
+	rf_out("limit %s: at most %s of every source%s%s%s\n", limit->name, rate,
+	       rf_has_burst(limit) ? ", with a burst of " : "", rf_has_burst(limit) ? burst : "",
+	       limit->flags & RF_SHADOW ? " (shadow: only counts what it would drop)" : "");
+}
+
 static void print_status(const struct rf_fence *fence, const struct rf_bank *rules)
 {
 	bool generic = false;
@@ -45,16 +56,9 @@ static void print_status(const struct rf_fence *fence, const struct rf_bank *rul
 	if (!rf_rules_count(rules))
 		rf_out("no limit is set: it observes, and drops nothing; "
 		       "'ringfence limit add all rate 20k/1s' arms it\n");
-	for (int slot = 0; slot < RF_LIMITS_MAX; slot++) {
-		const struct rf_limit *limit = &rules->limit[slot];
-		char rate[RF_RATE_TEXT_SIZE];
-
-		if (!rules->policy[slot].id)
-			continue;
-		rf_format_rate(limit->rate, limit->window_ns, rate);
-		rf_out("limit %s: at most %s of every source%s\n", limit->name, rate,
-		       limit->flags & RF_SHADOW ? " (shadow: only counts what it would drop)" : "");
-	}
+	for (int slot = 0; slot < RF_LIMITS_MAX; slot++)
+		if (rules->policy[slot].id)
+			print_limit(&rules->limit[slot]);
 }
 
 int rf_cmd_status(const struct rf_options *options, struct rf_words *words, struct rf_error *error)
@@ -82,10 +86,18 @@ struct view {
 	const struct rf_limit *limit;
 	bool newcomer;
 	struct rf_source state;
-	uint32_t used;
-	uint32_t cell[RF_CELLS]; /* the oldest first, the present one last */
-	int64_t passes_again_ms; /* -1: never */
+	uint64_t used;		 /* in the limit's unit, as the cells are */
+	int cells;		 /* 0: the algorithm has none */
+	uint64_t cell[RF_CELLS]; /* the oldest first, the present one last */
+	int64_t passes_again_ms; /* a frame of RF_FRAME_BYTES; -1: never */
 };
+
+static int count_cells(const struct rf_limit *limit)
+{
+	if (limit->algorithm != RF_SLIDING && limit->algorithm != RF_FIXED)
+		return 0;
+	return limit->cells < RF_CELLS ? limit->cells : RF_CELLS;
+}
 
 static int read_view(const struct rf_fence *fence, const struct rf_bank *rules, int slot,
 		     struct rf_address *source, struct view *view, struct rf_error *error)
@@ -96,17 +108,20 @@ static int read_view(const struct rf_fence *fence, const struct rf_bank *rules, 
 	int err;
 
 	*view = (struct view){.limit = &rules->limit[slot]};
+	view->cells = count_cells(view->limit);
 	err = rf_fence_source(fence, policy, source, &view->state, error);
 	view->newcomer = err == -ENOENT;
 	if (err)
 		return view->newcomer ? 0 : err;
 	time = rf_fence_time(fence, policy);
 	now = rf_epoch(policy, time);
-	view->used = rf_window_used(&view->state.window, policy, now);
-	for (uint32_t i = 0; i < policy->cells && i < RF_CELLS; i++)
-		view->cell[i] =
-			rf_window_cell(&view->state.window, policy, now - (policy->cells - 1 - i));
-	wait = rf_window_passes_again(&view->state.window, policy, time, 1);
+	view->used = rf_used(&view->state.window, policy, time) << policy->unit_shift;
+	for (int i = 0; i < view->cells; i++)
+		view->cell[i] = (uint64_t)rf_window_cell(&view->state.window, policy,
+							 now - (view->cells - 1 - i))
+				<< policy->unit_shift;
+	wait = rf_window_passes_again(&view->state.window, policy, time,
+				      rf_cost(policy, RF_FRAME_BYTES));
 	view->passes_again_ms =
 		wait == ~0ULL
 			? -1
@@ -119,53 +134,74 @@ static json_t *view_json(const struct view *view)
 {
 	json_t *cells = json_array(), *again = json_null();
 
-	for (int i = 0; i < view->limit->cells; i++)
+	for (int i = 0; i < view->cells; i++)
 		json_array_append_new(cells, json_integer(view->cell[i]));
 	if (view->passes_again_ms >= 0)
 		again = json_integer(view->passes_again_ms);
-	return json_pack("{s:s, s:I, s:I, s:I, s:o, s:I, s:I, s:I, s:o, s:b, s:b}", "limit",
-			 view->limit->name, "used", (json_int_t)view->used, "rate",
-			 (json_int_t)view->limit->rate, "window_ms",
-			 (json_int_t)(view->limit->window_ns / RF_NS_PER_MS), "cells", cells,
-			 "passed", (json_int_t)view->state.passed, "dropped",
-			 (json_int_t)view->state.dropped, "would_drop",
-			 (json_int_t)view->state.would_drop, "passes_again_ms", again, "newcomer",
-			 view->newcomer, "shadow", (view->limit->flags & RF_SHADOW) != 0);
+	return json_pack("{s:s, s:I, s:I, s:o, s:I, s:s, s:o, s:I, s:I, s:I, s:o, s:b, s:b}",
+			 "limit", view->limit->name, "used", (json_int_t)view->used, "rate",
+			 (json_int_t)view->limit->rate, "burst",
+			 rf_has_burst(view->limit) ? json_integer(view->limit->burst) : json_null(),
+			 "window_ms", (json_int_t)(view->limit->window_ns / RF_NS_PER_MS), "unit",
+			 rf_unit_name(view->limit->unit), "cells", cells, "passed",
+			 (json_int_t)view->state.passed, "dropped", (json_int_t)view->state.dropped,
+			 "would_drop", (json_int_t)view->state.would_drop, "passes_again_ms", again,
+			 "newcomer", view->newcomer, "shadow",
+			 (view->limit->flags & RF_SHADOW) != 0);
 }
 
-static void print_passes_again(int64_t ms)
+static void print_passes_again(const struct view *view)
 {
-	char wait[RF_DURATION_TEXT_SIZE];
+	char wait[RF_DURATION_TEXT_SIZE], frame[32] = "";
 
-	if (ms < 0) {
-		rf_out("  passes again  never\n");
+	if (view->limit->unit == RF_BYTES) /* a shorter one may pass earlier */
+		snprintf(frame, sizeof(frame), ", a frame of %d bytes", RF_FRAME_BYTES);
+	if (view->passes_again_ms < 0) {
+		rf_out("  passes again  never%s\n", frame);
 		return;
 	}
-	rf_format_ms(ms, wait);
-	rf_out("  passes again  %s%s\n", ms ? "in " : "", ms ? wait : "now");
+	rf_format_ms(view->passes_again_ms, wait);
+	rf_out("  passes again  %s%s%s\n", view->passes_again_ms ? "in " : "",
+	       view->passes_again_ms ? wait : "now", frame);
+}
+
+static void print_used(const struct view *view)
+{
+	const struct rf_limit *limit = view->limit;
+	bool bucket = rf_has_burst(limit);
+
+	rf_out("  used          %" PRIu64 " of %s%" PRIu64 "%s\n", view->used,
+	       bucket ? "burst " : "", (uint64_t)(bucket ? limit->burst : limit->rate),
+	       limit->unit == RF_BYTES ? " bytes" : "");
+}
+
+static void print_cells(const struct view *view)
+{
+	if (!view->cells)
+		return;
+	rf_out("  cells        ");
+	for (int i = 0; i < view->cells; i++)
+		rf_out(" %" PRIu64, view->cell[i]);
+	rf_out("  (oldest first)\n");
 }
 
 static void print_view(const struct view *view)
 {
 	char rate[RF_RATE_TEXT_SIZE];
 
-	rf_format_rate(view->limit->rate, view->limit->window_ns, rate);
+	rf_format_limit_rate(view->limit, rate);
 	if (view->newcomer) {
 		rf_out("limit %s (%s): a newcomer, it has no window\n", view->limit->name, rate);
 		return;
 	}
 	rf_out("limit %s (%s)\n", view->limit->name, rate);
-	rf_out("  used          %" PRIu32 " of %" PRIu64 "\n", view->used,
-	       (uint64_t)view->limit->rate);
-	rf_out("  cells        ");
-	for (int i = 0; i < view->limit->cells; i++)
-		rf_out(" %" PRIu32, view->cell[i]);
-	rf_out("  (oldest first)\n");
+	print_used(view);
+	print_cells(view);
 	rf_out("  passed        %" PRIu64 "\n", (uint64_t)view->state.passed);
 	rf_out("  dropped       %" PRIu64 "\n", (uint64_t)view->state.dropped);
 	if (view->limit->flags & RF_SHADOW || view->state.would_drop)
 		rf_out("  would drop    %" PRIu64 "\n", (uint64_t)view->state.would_drop);
-	print_passes_again(view->passes_again_ms);
+	print_passes_again(view);
 }
 
 static int show_source(const struct rf_fence *fence, const struct rf_address *asked, bool json,

@@ -150,7 +150,7 @@ static int print_limits(const struct rf_fence *fence, struct rf_error *error)
 		err = rf_fence_limit_counters(fence, slot, &sum, error);
 		if (err)
 			return err;
-		rf_format_rate(limit->rate, limit->window_ns, rate);
+		rf_format_limit_rate(limit, rate);
 		rf_out("limit %s (%s%s)\n", limit->name, rate,
 		       limit->flags & RF_SHADOW ? ", shadow" : "");
 		print_count("  passed", &sum.passed);
@@ -206,7 +206,7 @@ static void print_watch_line(const struct totals *before, const struct totals *n
 	       (now->passed.bytes - before->passed.bytes) * 8 / seconds,
 	       (now->dropped.bytes - before->dropped.bytes) * 8 / seconds,
 	       now->map_errors - before->map_errors);
-	fflush(stdout);
+	rf_out_flush();
 }
 
 static double seconds_between(const struct timespec *from, const struct timespec *to)
@@ -240,7 +240,7 @@ static int watch(const struct rf_fence *fence, uint32_t seconds, bool json, stru
 				error, -ENODEV,
 				"fence '%s': it was detached; 'ringfence attach IF' attaches one",
 				fence->name);
-		if (!rf_out_is_whole()) /* main says so */
+		if (rf_out_flush()) /* main says so */
 			return 0;
 		err = read_totals(fence, &totals, error);
 		clock_gettime(CLOCK_MONOTONIC, &now);

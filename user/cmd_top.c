@@ -2,6 +2,7 @@
 /* top: the sources that matter most */
 #include <errno.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,6 +13,7 @@
 
 #define TOP_DEFAULT 10
 #define TOP_MAX 1000000
+#define BURST_TEXT_SIZE (RF_COUNT_TEXT_SIZE + 8)
 
 /* One source under one limit. */
 struct row {
@@ -20,7 +22,7 @@ struct row {
 	uint64_t passed;
 	uint64_t dropped;
 	uint64_t would_drop;
-	uint32_t used;
+	uint64_t used; /* in the limit's unit */
 };
 
 struct table {
@@ -64,8 +66,8 @@ static int add_row(const struct rf_address *source, uint32_t limit_id,
 		.passed = state->passed,
 		.dropped = state->dropped,
 		.would_drop = state->would_drop,
-		.used = rf_window_used(&state->window, policy,
-				       rf_epoch(policy, rf_fence_time(table->fence, policy))),
+		.used = rf_used(&state->window, policy, rf_fence_time(table->fence, policy))
+			<< policy->unit_shift,
 	};
 	return 0;
 }
@@ -75,7 +77,8 @@ static int compare(double a, double b)
 	return a < b ? 1 : a > b ? -1 : 0;
 }
 
-/* Packets per second over the window. */
+/* Per second over the window, in the limit's unit; of a bucket, what is used of it goes for that.
+ */
 static double present_rate(const struct row *row)
 {
 	return row->used * 1e9 / row->limit->window_ns;
@@ -107,14 +110,27 @@ static int print_json(const struct table *table, size_t count, struct rf_error *
 		rf_format_source(&row->source, row->limit, source);
 		json_array_append_new(
 			list,
-			json_pack("{s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:I}", "source", source,
-				  "limit", row->limit->name, "passed", (json_int_t)row->passed,
-				  "dropped", (json_int_t)row->dropped, "would_drop",
-				  (json_int_t)row->would_drop, "used", (json_int_t)row->used,
-				  "rate", (json_int_t)row->limit->rate, "window_ms",
-				  (json_int_t)(row->limit->window_ns / RF_NS_PER_MS)));
+			json_pack("{s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:o, s:I, s:s}", "source",
+				  source, "limit", row->limit->name, "passed",
+				  (json_int_t)row->passed, "dropped", (json_int_t)row->dropped,
+				  "would_drop", (json_int_t)row->would_drop, "used",
+				  (json_int_t)row->used, "rate", (json_int_t)row->limit->rate,
+				  "burst",
+				  rf_has_burst(row->limit) ? json_integer(row->limit->burst)
+							   : json_null(),
+				  "window_ms", (json_int_t)(row->limit->window_ns / RF_NS_PER_MS),
+				  "unit", rf_unit_name(row->limit->unit)));
 	}
 	return rf_out_json(json_pack("{s:o}", "sources", list), false, error);
+}
+
+/* Of a bucket: the burst is what is used up, the rate is how fast it comes back. */
+static void format_burst(const struct rf_limit *limit, char text[BURST_TEXT_SIZE])
+{
+	char count[RF_COUNT_TEXT_SIZE];
+
+	rf_format_count(limit->burst, count);
+	snprintf(text, BURST_TEXT_SIZE, "burst %s, ", count);
 }
 
 static void print_text(const struct table *table, size_t count)
@@ -124,12 +140,15 @@ static void print_text(const struct table *table, size_t count)
 	for (size_t i = 0; i < count; i++) {
 		const struct row *row = &table->row[i];
 		char source[RF_SOURCE_TEXT_SIZE], rate[RF_RATE_TEXT_SIZE];
+		char burst[BURST_TEXT_SIZE] = "";
 
 		rf_format_source(&row->source, row->limit, source);
-		rf_format_rate(row->limit->rate, row->limit->window_ns, rate);
-		rf_out("%-32s %-12s %12" PRIu64 " %12" PRIu64 " %12" PRIu64 " %10" PRIu32 " %s\n",
+		rf_format_limit_rate(row->limit, rate);
+		if (rf_has_burst(row->limit))
+			format_burst(row->limit, burst);
+		rf_out("%-32s %-12s %12" PRIu64 " %12" PRIu64 " %12" PRIu64 " %10" PRIu64 " %s%s\n",
 		       source, row->limit->name, row->passed, row->dropped, row->would_drop,
-		       row->used, rate);
+		       row->used, burst, rate);
 	}
 	if (!table->count)
 		rf_out("no source has a window\n");

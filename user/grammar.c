@@ -3,6 +3,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -17,6 +18,10 @@ struct suffix {
 };
 
 static const struct suffix count_suffixes[] = {{"", 1}, {"k", 1000}, {"M", 1000000}};
+
+/* In bytes. */
+static const struct suffix bit_suffixes[] = {
+	{"kbit", 1000 / 8}, {"mbit", 1000000 / 8}, {"gbit", 1000000000 / 8}};
 
 /* In milliseconds, the finest that is written. */
 static const struct suffix time_suffixes[] = {{"ms", 1}, {"s", 1000}, {"m", 60000}, {"h", 3600000}};
@@ -35,6 +40,22 @@ static const char *const keywords[] = {
 	"chain",     "replace",	 "confirm", "detach", "adopt",	"status",   "stats",   "watch",
 	"top",	     "show",	 "save",    "apply",  "check",	"doctor",   "help",    "dev",
 	"newcomers", "by",	 "drops",
+};
+
+static const char *const algorithm_names[] = {
+	[RF_SLIDING] = "sliding", [RF_FIXED] = "fixed", [RF_LOG] = "log",
+	[RF_TOKEN] = "token",	  [RF_LEAKY] = "leaky",
+};
+
+static const char *const edge_names[] = {
+	[RF_EDGE_STRICT] = "strict",
+	[RF_EDGE_COARSE] = "coarse",
+	[RF_EDGE_WEIGHTED] = "weighted",
+};
+
+static const char *const unit_names[] = {
+	[RF_PACKETS] = "packets",
+	[RF_BYTES] = "bytes",
 };
 
 const char *rf_words_peek(const struct rf_words *words)
@@ -125,11 +146,15 @@ static bool parse_scaled(const char *text, const struct suffix *suffixes, size_t
 	return false;
 }
 
-int rf_parse_count(const char *text, uint64_t *count, struct rf_error *error)
+#define COUNT_FORM "write it like 100, 20k, 1.5M or 10mbit, in whole packets or bytes"
+
+int rf_parse_count(const char *text, uint64_t *count, bool *in_bits, struct rf_error *error)
 {
-	if (!parse_scaled(text, count_suffixes, ARRAY_SIZE(count_suffixes), count))
-		return rf_error_usage(error, "'%s': invalid count; write it like 100, 20k or 1.5M",
-				      text);
+	bool bits = parse_scaled(text, bit_suffixes, ARRAY_SIZE(bit_suffixes), count);
+
+	if (!bits && !parse_scaled(text, count_suffixes, ARRAY_SIZE(count_suffixes), count))
+		return rf_error_usage(error, "'%s': invalid count; " COUNT_FORM, text);
+	*in_bits = bits;
 	return 0;
 }
 
@@ -145,36 +170,40 @@ int rf_parse_time(const char *text, uint64_t *time_ns, struct rf_error *error)
 	return 0;
 }
 
-int rf_parse_rate(const char *text, uint64_t *count, uint64_t *window_ns, struct rf_error *error)
+static int fail_rate(const char *text, struct rf_error *error)
 {
-	const char *slash = strchr(text, '/');
-	uint64_t parsed_count = 0, parsed_ns = 0;
-	char count_text[32];
+	return rf_error_usage(
+		error, "'%s': invalid rate; write COUNT/TIME, like 20k/1s or 100/10s, or 10mbit",
+		text);
+}
 
-	if (!slash || (size_t)(slash - text) >= sizeof(count_text))
-		return rf_error_usage(
-			error, "'%s': invalid rate; write COUNT/TIME, like 20k/1s or 100/10s",
-			text);
-	memcpy(count_text, text, slash - text);
-	count_text[slash - text] = '\0';
-	if (rf_parse_count(count_text, &parsed_count, error))
-		return rf_error_usage(
-			error,
-			"'%s': invalid rate: '%s' is no count; write it like 100, 20k or 1.5M",
-			text, count_text);
-	if (rf_parse_time(slash + 1, &parsed_ns, error))
+int rf_parse_rate(const char *text, struct rf_rate *rate, struct rf_error *error)
+{
+	size_t length = strcspn(text, "/");
+	const char *time = text[length] ? text + length + 1 : "1s";
+	struct rf_rate parsed = {};
+	char count[32];
+	int err;
+
+	if (length >= sizeof(count))
+		return fail_rate(text, error);
+	memcpy(count, text, length);
+	count[length] = '\0';
+	err = rf_parse_count(count, &parsed.count, &parsed.in_bits, error);
+	if (!text[length] && !parsed.in_bits) /* only bits are always per second */
+		return fail_rate(text, error);
+	if (err)
+		return rf_error_usage(error, "'%s': invalid rate: '%s' is no count; " COUNT_FORM,
+				      text, count);
+	if (rf_parse_time(time, &parsed.window_ns, error))
 		return rf_error_usage(
 			error,
 			"'%s': invalid rate: '%s' is no time; write it like 500ms, 10s, 5m or 1h",
-			text, slash + 1);
-	if (parsed_count < 1 || parsed_count > RF_LIMIT_MAX)
-		return rf_error_usage(error, "'%s': invalid rate: the count must be 1-%u", text,
-				      RF_LIMIT_MAX);
-	if (parsed_ns < RF_WINDOW_MIN_NS || parsed_ns > RF_WINDOW_MAX_NS)
+			text, time);
+	if (parsed.window_ns < RF_WINDOW_MIN_NS || parsed.window_ns > RF_WINDOW_MAX_NS)
 		return rf_error_usage(error, "'%s': invalid rate: the time must be 1ms-8784h",
 				      text);
-	*count = parsed_count;
-	*window_ns = parsed_ns;
+	*rate = parsed;
 	return 0;
 }
 
@@ -241,136 +270,373 @@ int rf_parse_number(const char *text, const char *what, uint32_t min, uint32_t m
 
 /* ---- limit ---- */
 
-/* The words that this version has behind an option, and what they put into the limit. */
-struct choice {
-	const char *option;
-	const char *words; /* for the message */
+enum option_id {
+	OPTION_UNIT,
+	OPTION_ALGORITHM,
+	OPTION_CELLS,
+	OPTION_EDGE,
+	OPTION_BURST,
+	OPTION_MATCH,
+	OPTION_PER,
+	OPTION_PER6,
+	OPTION_SHADOW,
+	OPTION_COUNT,
+};
+
+/* A limit whose words are still being read. What one of them says may depend on a later one. */
+struct draft {
+	struct rf_limit limit;
+	const char *rate;  /* as they were written */
+	const char *burst; /* NULL: not at all */
+	bool rate_in_bits;
+	bool burst_in_bits;
+	unsigned int said; /* bit set of option_id */
+};
+
+struct limit_option {
 	const char *word;
-	size_t offset; /* of the byte in struct rf_limit */
-	uint8_t value;
+	enum option_id id;
+	const char *takes; /* what must follow; NULL: nothing */
+	/* `value` is the word that follows, or that of the option itself. */
+	int (*parse)(const char *value, struct draft *draft, struct rf_error *error);
 };
 
-static const struct choice choices[] = {
-	{"algorithm", "sliding or fixed", "sliding", offsetof(struct rf_limit, algorithm),
-	 RF_SLIDING},
-	{"algorithm", "sliding or fixed", "fixed", offsetof(struct rf_limit, algorithm), RF_FIXED},
-	{"edge", "strict or coarse", "strict", offsetof(struct rf_limit, edge), RF_EDGE_STRICT},
-	{"edge", "strict or coarse", "coarse", offsetof(struct rf_limit, edge), RF_EDGE_COARSE},
-	{"match", "any", "any", offsetof(struct rf_limit, reserved), 0},
-	{"per", "/32", "/32", offsetof(struct rf_limit, per4), 32},
-	{"per6", "/64", "/64", offsetof(struct rf_limit, per6), 64},
-};
-
-/* Options of the grammar that this version does not have at all. */
-static const char *const later_limit_options[] = {"bytes", "burst", "dport", "from",
-						  "count", "exact", "ban"};
-
-/* The option's first choice, or NULL if it is no option with choices. */
-static const struct choice *find_choices(const char *option)
+static bool has_said(const struct draft *draft, enum option_id id)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(choices); i++)
-		if (strcmp(option, choices[i].option) == 0)
-			return &choices[i];
-	return NULL;
+	return draft->said & 1U << id;
 }
 
-static int parse_choice(struct rf_words *words, const struct choice *choice, struct rf_limit *limit,
-			struct rf_error *error)
+/* The number of `word` among `names`; `count` if it is not there. */
+static size_t find_name(const char *word, const char *const *names, size_t count)
 {
-	const struct choice *end = choices + ARRAY_SIZE(choices), *first = choice;
-	const char *word = rf_words_next(words);
+	size_t i = 0;
 
-	if (!word)
-		return rf_error_usage(error, "'%s': a word is missing behind it", first->option);
-	for (; choice < end && strcmp(choice->option, first->option) == 0; choice++) {
-		if (strcmp(word, choice->word) != 0)
-			continue;
-		*((uint8_t *)limit + choice->offset) = choice->value;
-		return 0;
-	}
-	return rf_error_usage(error, "'%s %s': not in this version, which has %s", first->option,
-			      word, first->words);
+	while (i < count && strcmp(word, names[i]) != 0)
+		i++;
+	return i;
 }
 
-static int parse_cells(struct rf_words *words, struct rf_limit *limit, struct rf_error *error)
+static int parse_unit(const char *value, struct draft *draft, struct rf_error *error)
 {
-	const char *word = rf_words_next(words);
-	uint32_t cells;
-	int err;
-
-	if (!word)
-		return rf_error_usage(error, "'cells': a number is missing behind it");
-	err = rf_parse_number(word, "number of cells", 2, RF_CELLS, &cells, error);
-	if (!err)
-		limit->cells = cells;
-	return err;
-}
-
-static int parse_limit_option(struct rf_words *words, struct rf_limit *limit,
-			      struct rf_error *error)
-{
-	const char *option = rf_words_next(words);
-	const struct choice *choice = find_choices(option);
-
-	if (choice)
-		return parse_choice(words, choice, limit, error);
-	if (strcmp(option, "cells") == 0)
-		return parse_cells(words, limit, error);
-	if (strcmp(option, "shadow") == 0) {
-		limit->flags |= RF_SHADOW;
-		return 0;
-	}
-	if (strcmp(option, "packets") == 0)
-		return 0;
-	for (size_t i = 0; i < ARRAY_SIZE(later_limit_options); i++)
-		if (strcmp(option, later_limit_options[i]) == 0)
-			return rf_error_usage(error, "'%s': not in this version", option);
-	return rf_error_usage(
-		error, "'%s': unknown word in a limit; see 'ringfence help limit add'", option);
-}
-
-/* A fixed window has neither cells nor an edge. */
-static int check_limit(const struct rf_limit *limit, struct rf_error *error)
-{
-	if (limit->algorithm == RF_FIXED && (limit->cells || limit->edge != RF_EDGE_STRICT))
-		return rf_error_usage(error,
-				      "'%s': 'algorithm fixed' goes without 'cells' and 'edge'",
-				      limit->name);
+	(void)error;
+	draft->limit.unit = find_name(value, unit_names, ARRAY_SIZE(unit_names));
 	return 0;
 }
 
-int rf_parse_limit(struct rf_words *words, struct rf_limit *limit, struct rf_error *error)
+static int parse_algorithm(const char *value, struct draft *draft, struct rf_error *error)
 {
-	struct rf_limit parsed = {.per4 = 32, .per6 = 64};
+	size_t algorithm = find_name(value, algorithm_names, ARRAY_SIZE(algorithm_names));
+
+	if (algorithm == ARRAY_SIZE(algorithm_names))
+		return rf_error_usage(
+			error, "'%s': unknown algorithm; it is sliding, fixed, log, token or leaky",
+			value);
+	draft->limit.algorithm = algorithm;
+	return 0;
+}
+
+static int parse_cells(const char *value, struct draft *draft, struct rf_error *error)
+{
+	uint32_t cells = 0;
+	int err = rf_parse_number(value, "number of cells", 2, RF_CELLS, &cells, error);
+
+	draft->limit.cells = cells;
+	return err;
+}
+
+static int parse_edge(const char *value, struct draft *draft, struct rf_error *error)
+{
+	size_t edge = find_name(value, edge_names, ARRAY_SIZE(edge_names));
+
+	if (edge == ARRAY_SIZE(edge_names))
+		return rf_error_usage(error, "'%s': unknown edge; it is strict, weighted or coarse",
+				      value);
+	draft->limit.edge = edge;
+	return 0;
+}
+
+static int parse_burst(const char *value, struct draft *draft, struct rf_error *error)
+{
+	uint64_t burst = 0;
+
+	if (rf_parse_count(value, &burst, &draft->burst_in_bits, error))
+		return rf_error_usage(error, "'%s': invalid burst; " COUNT_FORM, value);
+	draft->limit.burst = burst;
+	draft->burst = value;
+	return 0;
+}
+
+/* An option of which this version has one value only, and the limit has that already. */
+static int parse_only(const char *option, const char *value, const char *only,
+		      struct rf_error *error)
+{
+	if (strcmp(value, only) == 0)
+		return 0;
+	return rf_error_usage(error, "'%s %s': not in this version, which has %s", option, value,
+			      only);
+}
+
+static int parse_match(const char *value, struct draft *draft, struct rf_error *error)
+{
+	(void)draft;
+	return parse_only("match", value, "any", error);
+}
+
+static int parse_per(const char *value, struct draft *draft, struct rf_error *error)
+{
+	(void)draft;
+	return parse_only("per", value, "/32", error);
+}
+
+static int parse_per6(const char *value, struct draft *draft, struct rf_error *error)
+{
+	(void)draft;
+	return parse_only("per6", value, "/64", error);
+}
+
+static int parse_shadow(const char *value, struct draft *draft, struct rf_error *error)
+{
+	(void)value, (void)error;
+	draft->limit.flags |= RF_SHADOW;
+	return 0;
+}
+
+static int parse_count_rejected(const char *value, struct draft *draft, struct rf_error *error)
+{
+	if (strcmp(value, "rejected") != 0)
+		return rf_error_usage(error, "'count %s': 'rejected' must follow 'count'", value);
+	draft->limit.flags |= RF_COUNT_REJECTED;
+	return 0;
+}
+
+static const struct limit_option limit_options[] = {
+	{"packets", OPTION_UNIT, NULL, parse_unit},
+	{"bytes", OPTION_UNIT, NULL, parse_unit},
+	{"algorithm", OPTION_ALGORITHM, "a word", parse_algorithm},
+	{"cells", OPTION_CELLS, "a number", parse_cells},
+	{"edge", OPTION_EDGE, "a word", parse_edge},
+	{"burst", OPTION_BURST, "a count", parse_burst},
+	{"match", OPTION_MATCH, "a word", parse_match},
+	{"per", OPTION_PER, "a word", parse_per},
+	{"per6", OPTION_PER6, "a word", parse_per6},
+	{"shadow", OPTION_SHADOW, NULL, parse_shadow},
+	{"count", OPTION_COUNT, "'rejected'", parse_count_rejected},
+};
+
+/* Options of the grammar that this version does not have at all. */
+static const char *const later_limit_options[] = {"dport", "from", "exact", "ban"};
+
+static const struct limit_option *find_limit_option(const char *word)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(limit_options); i++)
+		if (strcmp(word, limit_options[i].word) == 0)
+			return &limit_options[i];
+	return NULL;
+}
+
+static int fail_limit_option(const char *word, struct rf_error *error)
+{
+	if (find_name(word, later_limit_options, ARRAY_SIZE(later_limit_options)) <
+	    ARRAY_SIZE(later_limit_options))
+		return rf_error_usage(error, "'%s': not in this version", word);
+	return rf_error_usage(
+		error, "'%s': unknown word in a limit; see 'ringfence help limit add'", word);
+}
+
+static int parse_limit_option(struct rf_words *words, struct draft *draft, struct rf_error *error)
+{
+	const char *word = rf_words_next(words), *value = word;
+	const struct limit_option *option = find_limit_option(word);
+
+	if (!option)
+		return fail_limit_option(word, error);
+	if (option->id == OPTION_UNIT && has_said(draft, OPTION_UNIT) &&
+	    strcmp(word, unit_names[draft->limit.unit]) != 0)
+		return rf_error_usage(error, "'%s': 'packets' and 'bytes' exclude each other",
+				      word);
+	if (has_said(draft, option->id))
+		return rf_error_usage(error, "'%s': said twice", word);
+	draft->said |= 1U << option->id;
+	if (option->takes)
+		value = rf_words_next(words);
+	if (!value)
+		return rf_error_usage(error, "'%s': %s is missing behind it", word, option->takes);
+	return option->parse(value, draft, error);
+}
+
+bool rf_has_burst(const struct rf_limit *limit)
+{
+	return limit->algorithm == RF_TOKEN || limit->algorithm == RF_LEAKY;
+}
+
+/* Without the word; 0 where there is none. */
+static uint64_t default_burst(const struct rf_limit *limit)
+{
+	if (limit->algorithm == RF_TOKEN)
+		return limit->rate;
+	return limit->algorithm == RF_LEAKY ? 1 : 0;
+}
+
+static int check_unit(struct draft *draft, struct rf_error *error)
+{
+	if (draft->rate_in_bits && has_said(draft, OPTION_UNIT) && draft->limit.unit == RF_PACKETS)
+		return rf_error_usage(
+			error, "'%s': invalid rate: bits are counted as bytes; leave out 'packets'",
+			draft->rate);
+	if (draft->rate_in_bits)
+		draft->limit.unit = RF_BYTES;
+	if (draft->burst_in_bits && draft->limit.unit == RF_PACKETS)
+		return rf_error_usage(
+			error,
+			"'%s': invalid burst: bits are counted as bytes, and the limit "
+			"is in packets; add 'bytes', or write it like 100 or 20k",
+			draft->burst);
+	return 0;
+}
+
+/* An option that the algorithm has no use for was meant for another one. */
+static int check_algorithm(const struct draft *draft, struct rf_error *error)
+{
+	const struct rf_limit *limit = &draft->limit;
+	const char *name = rf_algorithm_name(limit->algorithm);
+	bool has_cells = has_said(draft, OPTION_CELLS);
+
+	if (limit->algorithm != RF_SLIDING && (has_cells || has_said(draft, OPTION_EDGE)))
+		return rf_error_usage(error,
+				      "'%s': 'algorithm %s' goes without it; only sliding has "
+				      "cells and an edge",
+				      has_cells ? "cells" : "edge", name);
+	if (!rf_has_burst(limit) && has_said(draft, OPTION_BURST))
+		return rf_error_usage(error,
+				      "'burst': 'algorithm %s' goes without it; only token and "
+				      "leaky have one",
+				      name);
+	if (limit->algorithm == RF_LOG && limit->unit == RF_BYTES)
+		return rf_error_usage(error,
+				      "'algorithm log': it keeps the times of packets, and does "
+				      "not count bytes; use 'algorithm sliding'");
+	return 0;
+}
+
+/* `text` is how the count was written, `what` is for the message. */
+static int check_range(const char *text, const char *what, const struct rf_limit *limit,
+		       uint64_t count, uint64_t max, struct rf_error *error)
+{
+	if (limit->unit == RF_PACKETS && (count < 1 || count > max))
+		return rf_error_usage(error, "'%s': invalid %s: the count must be 1-%" PRIu64, text,
+				      what, max);
+	if (limit->unit == RF_BYTES && (count < RF_FRAME_BYTES || count > max))
+		return rf_error_usage(error,
+				      "'%s': invalid %s: the count must be %d-%" PRIu64 " bytes; "
+				      "with less, no Ethernet frame of full size would ever pass",
+				      text, what, RF_FRAME_BYTES, max);
+	return 0;
+}
+
+static int check_rate(const struct draft *draft, struct rf_error *error)
+{
+	const struct rf_limit *limit = &draft->limit;
+	uint64_t max = RF_LIMIT_MAX;
+
+	if (limit->algorithm == RF_LOG && (limit->rate < 1 || limit->rate > RF_LOG_MAX))
+		return rf_error_usage(error,
+				      "'%s': invalid rate: the count must be 1-%d, since "
+				      "'algorithm log' keeps a time for each packet; use "
+				      "'algorithm sliding'",
+				      draft->rate, RF_LOG_MAX);
+	if (limit->unit == RF_BYTES)
+		max <<= RF_UNIT_SHIFT_MAX;
+	return check_range(draft->rate, "rate", limit, limit->rate, max, error);
+}
+
+/* Not every limit can do with the burst that it has without the word. */
+static int check_default_burst(const struct draft *draft, struct rf_error *error)
+{
+	const struct rf_limit *limit = &draft->limit;
+
+	if (limit->algorithm == RF_LEAKY && limit->unit == RF_BYTES)
+		return rf_error_usage(error,
+				      "'algorithm leaky': in bytes it needs a burst of at least a "
+				      "frame, %d; add 'burst COUNT'",
+				      RF_FRAME_BYTES);
+	if (limit->algorithm == RF_TOKEN && limit->rate > RF_LIMIT_MAX)
+		return rf_error_usage(error,
+				      "'algorithm token': its burst would be the count of '%s', "
+				      "and %u is the most; add 'burst COUNT'",
+				      draft->rate, RF_LIMIT_MAX);
+	return 0;
+}
+
+static int check_burst(struct draft *draft, struct rf_error *error)
+{
+	struct rf_limit *limit = &draft->limit;
+	int err;
+
+	if (!draft->burst) {
+		limit->burst = default_burst(limit);
+		return check_default_burst(draft, error);
+	}
+	err = check_range(draft->burst, "burst", limit, limit->burst, RF_LIMIT_MAX, error);
+	if (err)
+		return err;
+	/* burst * TIME / COUNT, without what a division would round away */
+	if ((unsigned __int128)limit->burst * limit->window_ns >
+	    (unsigned __int128)limit->rate * RF_WINDOW_MAX_NS)
+		return rf_error_usage(error,
+				      "'%s': invalid burst: at the rate '%s' it takes longer than "
+				      "8784h to flow; lower it, or raise the rate",
+				      draft->burst, draft->rate);
+	return 0;
+}
+
+/* The limit's name and rate, which come first. */
+static int parse_limit_head(struct rf_words *words, struct draft *draft, struct rf_error *error)
+{
 	const char *name = rf_words_next(words);
-	uint64_t count, window_ns;
-	const char *rate;
+	struct rf_rate rate;
 	int err;
 
 	if (!name)
 		return rf_error_usage(error,
 				      "the limit's name is missing; write NAME rate COUNT/TIME");
-	err = rf_parse_name(name, "name of a limit", parsed.name, error);
+	err = rf_parse_name(name, "name of a limit", draft->limit.name, error);
 	if (err)
 		return err;
 	if (!rf_words_take(words, "rate"))
 		return rf_error_usage(error, "'%s': its rate is missing; write %s rate COUNT/TIME",
 				      name, name);
-	rate = rf_words_next(words);
-	if (!rate)
+	draft->rate = rf_words_next(words);
+	if (!draft->rate)
 		return rf_error_usage(error, "'rate': a rate is missing behind it, like 20k/1s");
-	err = rf_parse_rate(rate, &count, &window_ns, error);
-	while (!err && rf_words_peek(words))
-		err = parse_limit_option(words, &parsed, error);
-	if (!err)
-		err = check_limit(&parsed, error);
+	err = rf_parse_rate(draft->rate, &rate, error);
 	if (err)
 		return err;
-	parsed.rate = count;
-	parsed.window_ns = window_ns;
-	if (!parsed.cells)
-		parsed.cells = parsed.algorithm == RF_FIXED ? 1 : RF_CELLS;
-	*limit = parsed;
+	draft->limit.rate = rate.count;
+	draft->limit.window_ns = rate.window_ns;
+	draft->rate_in_bits = rate.in_bits;
+	return 0;
+}
+
+int rf_parse_limit(struct rf_words *words, struct rf_limit *limit, struct rf_error *error)
+{
+	struct draft draft = {.limit = {.per4 = 32, .per6 = 64}};
+	int err = parse_limit_head(words, &draft, error);
+
+	while (!err && rf_words_peek(words))
+		err = parse_limit_option(words, &draft, error);
+	if (!err)
+		err = check_unit(&draft, error);
+	if (!err)
+		err = check_algorithm(&draft, error);
+	if (!err)
+		err = check_rate(&draft, error);
+	if (!err)
+		err = check_burst(&draft, error);
+	if (err)
+		return err;
+	if (!draft.limit.cells)
+		draft.limit.cells = draft.limit.algorithm == RF_SLIDING ? RF_CELLS : 1;
+	*limit = draft.limit;
 	return 0;
 }
 
@@ -459,32 +725,30 @@ static const char *const mode_names[] = {
 	[RF_OFFLOAD] = "offload",
 };
 
-const char *rf_algorithm_name(enum rf_algorithm algorithm)
+/* Out of range is what only a map can hold that this build did not write. */
+static const char *name_of(unsigned int value, const char *const *names, size_t count)
 {
-	return algorithm == RF_FIXED ? "fixed" : "sliding";
-}
-
-const char *rf_edge_name(enum rf_edge edge)
-{
-	return edge == RF_EDGE_COARSE ? "coarse" : "strict";
-}
-
-void rf_format_limit(const struct rf_limit *limit, char text[RF_LIMIT_TEXT_SIZE])
-{
-	char rate[RF_RATE_TEXT_SIZE], cells[16] = "";
-
-	rf_format_rate(limit->rate, limit->window_ns, rate);
-	if (limit->algorithm == RF_SLIDING && limit->cells != RF_CELLS)
-		snprintf(cells, sizeof(cells), " cells %d", limit->cells);
-	snprintf(text, RF_LIMIT_TEXT_SIZE, "%s rate %s%s%s%s%s", limit->name, rate,
-		 limit->algorithm == RF_FIXED ? " algorithm fixed" : "", cells,
-		 limit->edge == RF_EDGE_COARSE ? " edge coarse" : "",
-		 limit->flags & RF_SHADOW ? " shadow" : "");
+	return value < count ? names[value] : "unknown";
 }
 
 const char *rf_mode_name(enum rf_mode mode)
 {
 	return mode_names[mode];
+}
+
+const char *rf_algorithm_name(enum rf_algorithm algorithm)
+{
+	return name_of(algorithm, algorithm_names, ARRAY_SIZE(algorithm_names));
+}
+
+const char *rf_edge_name(enum rf_edge edge)
+{
+	return name_of(edge, edge_names, ARRAY_SIZE(edge_names));
+}
+
+const char *rf_unit_name(enum rf_unit unit)
+{
+	return name_of(unit, unit_names, ARRAY_SIZE(unit_names));
 }
 
 /* `value` with the largest suffix that leaves it whole; 0 has none. */
@@ -499,13 +763,61 @@ static void format_scaled(uint64_t value, const struct suffix *suffixes, size_t 
 	snprintf(text, size, "%" PRIu64 "%s", value / best->factor, best->text);
 }
 
-void rf_format_rate(uint64_t count, uint64_t window_ns, char text[RF_RATE_TEXT_SIZE])
+void rf_format_count(uint64_t count, char text[RF_COUNT_TEXT_SIZE])
 {
-	char count_text[RF_RATE_TEXT_SIZE / 2 - 1], time_text[RF_RATE_TEXT_SIZE / 2 - 1];
+	format_scaled(count, count_suffixes, ARRAY_SIZE(count_suffixes), text, RF_COUNT_TEXT_SIZE);
+}
 
-	format_scaled(count, count_suffixes, ARRAY_SIZE(count_suffixes), count_text,
-		      sizeof(count_text));
+static void format_rate(uint64_t count, uint64_t window_ns, const char *unit,
+			char text[RF_RATE_TEXT_SIZE])
+{
+	char count_text[RF_COUNT_TEXT_SIZE], time_text[RF_COUNT_TEXT_SIZE];
+
+	rf_format_count(count, count_text);
 	format_scaled(window_ns / RF_NS_PER_MS, time_suffixes, ARRAY_SIZE(time_suffixes), time_text,
 		      sizeof(time_text));
-	snprintf(text, RF_RATE_TEXT_SIZE, "%s/%s", count_text, time_text);
+	snprintf(text, RF_RATE_TEXT_SIZE, "%s/%s%s", count_text, time_text, unit);
+}
+
+void rf_format_rate(uint64_t count, uint64_t window_ns, char text[RF_RATE_TEXT_SIZE])
+{
+	format_rate(count, window_ns, "", text);
+}
+
+void rf_format_limit_rate(const struct rf_limit *limit, char text[RF_RATE_TEXT_SIZE])
+{
+	format_rate(limit->rate, limit->window_ns, limit->unit == RF_BYTES ? " bytes" : "", text);
+}
+
+/* Adds to what `text` holds already. */
+__attribute__((format(printf, 2, 3))) static void append(char text[RF_LIMIT_TEXT_SIZE],
+							 const char *format, ...)
+{
+	size_t length = strlen(text);
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(text + length, RF_LIMIT_TEXT_SIZE - length, format, args);
+	va_end(args);
+}
+
+void rf_format_limit(const struct rf_limit *limit, char text[RF_LIMIT_TEXT_SIZE])
+{
+	char rate[RF_RATE_TEXT_SIZE], burst[RF_COUNT_TEXT_SIZE];
+
+	rf_format_limit_rate(limit, rate);
+	rf_format_count(limit->burst, burst);
+	snprintf(text, RF_LIMIT_TEXT_SIZE, "%s rate %s", limit->name, rate);
+	if (limit->algorithm != RF_SLIDING)
+		append(text, " algorithm %s", rf_algorithm_name(limit->algorithm));
+	if (limit->algorithm == RF_SLIDING && limit->cells != RF_CELLS)
+		append(text, " cells %d", limit->cells);
+	if (limit->edge != RF_EDGE_STRICT)
+		append(text, " edge %s", rf_edge_name(limit->edge));
+	if (limit->burst != default_burst(limit))
+		append(text, " burst %s", burst);
+	if (limit->flags & RF_SHADOW)
+		append(text, " shadow");
+	if (limit->flags & RF_COUNT_REJECTED)
+		append(text, " count rejected");
 }

@@ -18,9 +18,11 @@
 #define RF_NS_PER_MS 1000000ULL
 #define RF_WINDOW_MIN_NS RF_NS_PER_MS		       /* 1 ms */
 #define RF_WINDOW_MAX_NS (8784ULL * 3600 * 1000000000) /* a year */
-#define RF_INTERFACES_MAX 256			       /* in one command */
-#define RF_RATE_TEXT_SIZE 48
-#define RF_LIMIT_TEXT_SIZE 160
+#define RF_FRAME_BYTES 1514   /* an Ethernet frame of full size, with its header */
+#define RF_INTERFACES_MAX 256 /* in one command */
+#define RF_COUNT_TEXT_SIZE 24
+#define RF_RATE_TEXT_SIZE 56
+#define RF_LIMIT_TEXT_SIZE 256
 
 /* The words that are still to be read. */
 struct rf_words {
@@ -32,6 +34,13 @@ struct rf_words {
 struct rf_address {
 	int version;	/* 4 or 6 */
 	__be32 word[4]; /* IPv4: the first, the others 0 */
+};
+
+/* A COUNT/TIME. What the count may be depends on its unit, which rf_parse_limit knows. */
+struct rf_rate {
+	uint64_t count;
+	uint64_t window_ns;
+	bool in_bits; /* as it was written, so that `count` is bytes */
 };
 
 enum rf_mode {
@@ -56,12 +65,15 @@ bool rf_words_take(struct rf_words *words, const char *word);
 /* An error unless all words were read. */
 int rf_words_end(const struct rf_words *words, struct rf_error *error);
 
-/* COUNT: 100, 20k, 1.5M. Whole after multiplication. */
-int rf_parse_count(const char *text, uint64_t *count, struct rf_error *error);
+/*
+ * COUNT: 100, 20k, 1.5M, whole after multiplication; or in kbit, mbit, gbit, powers of 1000, that
+ * are whole bytes: then `count` is bytes.
+ */
+int rf_parse_count(const char *text, uint64_t *count, bool *in_bits, struct rf_error *error);
 /* TIME: 500ms, 1s, 10s, 5m, 1h, in nanoseconds. */
 int rf_parse_time(const char *text, uint64_t *time_ns, struct rf_error *error);
-/* COUNT/TIME; 1 … RF_LIMIT_MAX in RF_WINDOW_MIN_NS … RF_WINDOW_MAX_NS. */
-int rf_parse_rate(const char *text, uint64_t *count, uint64_t *window_ns, struct rf_error *error);
+/* COUNT/TIME, in RF_WINDOW_MIN_NS … RF_WINDOW_MAX_NS; in bits, without TIME: in a second. */
+int rf_parse_rate(const char *text, struct rf_rate *rate, struct rf_error *error);
 /* A letter, then letters, digits, `_` and `-`, 31 at most, no keyword. `what` is for the message.
  */
 int rf_parse_name(const char *text, const char *what, char name[RF_NAME_SIZE],
@@ -80,8 +92,15 @@ int rf_parse_attach(struct rf_words *words, struct rf_attach *attach, struct rf_
 const char *rf_mode_name(enum rf_mode mode);
 const char *rf_algorithm_name(enum rf_algorithm algorithm);
 const char *rf_edge_name(enum rf_edge edge);
+const char *rf_unit_name(enum rf_unit unit);
+/* Of RF_TOKEN and RF_LEAKY, which have a burst. */
+bool rf_has_burst(const struct rf_limit *limit);
 /* NAME rate COUNT/TIME and what is not as it is without a word: rf_parse_limit reads it back. */
 void rf_format_limit(const struct rf_limit *limit, char text[RF_LIMIT_TEXT_SIZE]);
+/* A count with the largest suffix that leaves it whole. */
+void rf_format_count(uint64_t count, char text[RF_COUNT_TEXT_SIZE]);
+/* COUNT/TIME, and `bytes` where it is bytes. */
+void rf_format_limit_rate(const struct rf_limit *limit, char text[RF_RATE_TEXT_SIZE]);
 /* COUNT/TIME in whole numbers, with the largest suffixes that leave them whole. */
 void rf_format_rate(uint64_t count, uint64_t window_ns, char text[RF_RATE_TEXT_SIZE]);
 

@@ -45,19 +45,36 @@ static const struct command commands[] = {
 	{"limit add", "NAME rate COUNT/TIME [OPTION…]", "set a new limit",
 	 "From now on every source passes at most COUNT packets in any interval of length TIME;\n"
 	 "what is over it is dropped. A source is an IPv4 address or an IPv6 /64.\n"
-	 "  COUNT   100, 20k, 1.5M       TIME  500ms, 1s, 10s, 5m, 1h\n"
-	 "  shadow             only count what would be dropped, and pass it\n"
-	 "  cells N            2-16 cells, 16 by default: fewer are coarser to even senders\n"
-	 "  edge coarse        cells as long as TIME in all: COUNT in TIME less one cell\n"
+	 "  COUNT  100, 20k, 1.5M; of bytes also 10mbit       TIME  500ms, 1s, 10s, 5m, 1h\n"
+	 "\n"
+	 "Options, in any order, each of them once:\n"
+	 "  packets            what COUNT counts (default)\n"
+	 "  bytes              of the frames, with their Ethernet headers; where COUNT is in "
+	 "kbit,\n"
+	 "                     mbit or gbit, it is so anyway, and TIME 1s if it is left out\n"
+	 "  algorithm sliding  COUNT in any interval of TIME (default)\n"
 	 "  algorithm fixed    aligned windows: up to twice COUNT across an edge\n"
-	 "  packets, match any, per /32, per6 /64, edge strict, algorithm sliding: as it is "
-	 "anyway\n"
-	 "Example: ringfence limit add all rate 20k/1s",
+	 "  algorithm log      COUNT in any interval of TIME, exactly: 1-16 packets\n"
+	 "  algorithm token    a bucket of tokens: COUNT in TIME flow in, 'burst' fit in\n"
+	 "  algorithm leaky    even spacing: COUNT in TIME flow out, 'burst' fit in\n"
+	 "  burst COUNT        of token (default: COUNT) and leaky (default: 1 packet)\n"
+	 "  cells N            of sliding: 2-16 (default: 16); fewer are coarser to even senders\n"
+	 "  edge strict        of sliding: the oldest cell counts in full (default)\n"
+	 "  edge weighted      of sliding: the oldest cell counts by its part within TIME\n"
+	 "  edge coarse        of sliding: it does not count: COUNT in TIME less one cell\n"
+	 "  shadow             only count what would be dropped, and pass it\n"
+	 "  count rejected     what is dropped uses up the limit as well\n"
+	 "  match any, per /32, per6 /64: as it is anyway\n"
+	 "\n"
+	 "Example: ringfence limit add all rate 20k/1s\n"
+	 "Example: ringfence limit add all rate 10mbit algorithm token burst 1M\n"
+	 "Example: ringfence limit add login rate 5/1m algorithm log count rejected\n"
+	 "Example: ringfence limit add even rate 100/1s algorithm leaky burst 5 shadow",
 	 rf_cmd_limit_add},
 	{"limit set", "NAME rate COUNT/TIME [OPTION…]", "replace a limit's definition",
-	 "As 'limit add', for a limit there is. If only the count or 'shadow' changes, the "
-	 "sources\n"
-	 "keep their windows; with another TIME they start afresh. The counters go on.\n"
+	 "As 'limit add', for a limit there is; what is not said is as by default, not as it was.\n"
+	 "If only the count, 'burst' or 'shadow' changes, the sources keep their windows; else\n"
+	 "they start afresh. The counters go on.\n"
 	 "Example: ringfence limit set all rate 50k/1s shadow",
 	 rf_cmd_limit_set},
 	{"limit del", "NAME", "delete a limit",
@@ -267,8 +284,9 @@ int main(int argc, char **argv)
 		rf_out_error(&error);
 		return error.usage ? 2 : 1;
 	}
-	if (!rf_out_is_whole()) {
-		rf_error_failed(&error, -errno, "standard output: %s", strerror(errno));
+	err = rf_out_flush();
+	if (err) {
+		rf_error_failed(&error, err, "standard output: %s", strerror(-err));
 		rf_out_error(&error);
 		return 1;
 	}

@@ -70,7 +70,7 @@ int rf_out_json(json_t *root, bool compact, struct rf_error *error)
 		return rf_error_failed(error, -ENOMEM, "cannot print it as JSON");
 	}
 	putchar('\n');
-	fflush(stdout);
+	rf_out_flush();
 	json_decref(root);
 	return 0;
 }
@@ -89,9 +89,13 @@ json_t *rf_json_text(const char *text)
 	return json_string(copy);
 }
 
-bool rf_out_is_whole(void)
+int rf_out_flush(void)
 {
-	return !fflush(stdout) && !ferror(stdout);
+	static int first_err; /* errno is of the latest call, whatever that was */
+
+	if (fflush(stdout) && !first_err)
+		first_err = -errno;
+	return first_err;
 }
 
 void rf_format_source(const struct rf_address *source, const struct rf_limit *limit,

@@ -24,8 +24,8 @@ __attribute__((format(printf, 1, 2))) void rf_out(const char *format, ...);
 int rf_out_json(json_t *root, bool compact, struct rf_error *error);
 /* A string for JSON, with '?' for each byte that is not ASCII where it is no UTF-8. */
 json_t *rf_json_text(const char *text);
-/* False once something could not be written: a full disk, a closed pipe. */
-bool rf_out_is_whole(void);
+/* Writes out what was printed: 0, or why something could not be, now or before: a full disk. */
+int rf_out_flush(void);
 
 /* 192.0.2.1, or 2001:db8::/64: the prefix length is left out where it is the whole address. */
 void rf_format_source(const struct rf_address *source, const struct rf_limit *limit,

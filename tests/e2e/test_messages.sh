@@ -117,13 +117,14 @@ usage "the limit's name is missing; write NAME rate COUNT/TIME" limit add
 usage "'all': its rate is missing; write all rate COUNT/TIME" limit add all
 usage "'all': its rate is missing; write all rate COUNT/TIME" limit add all 20k/1s
 usage "'rate': a rate is missing behind it, like 20k/1s" limit set all rate
-usage "'20k': invalid rate; write COUNT/TIME, like 20k/1s or 100/10s" limit add all rate 20k
-usage "'20K/1s': invalid rate: '20K' is no count; write it like 100, 20k or 1.5M" \
-	limit add all rate 20K/1s
-usage "'-1/1s': invalid rate: '-1' is no count; write it like 100, 20k or 1.5M" \
-	limit add all rate -1/1s
-usage "'1.2345k/1s': invalid rate: '1.2345k' is no count; write it like 100, 20k or 1.5M" \
-	limit add all rate 1.2345k/1s
+rate_form='invalid rate; write COUNT/TIME, like 20k/1s or 100/10s, or 10mbit'
+count_form='write it like 100, 20k, 1.5M or 10mbit, in whole packets or bytes'
+usage "'20k': $rate_form" limit add all rate 20k
+usage "'10Mbit': $rate_form" limit add all rate 10Mbit
+for count in 20K -1 1.2345k 0.001kbit 10Mbit; do
+	usage "'$count/1s': invalid rate: '$count' is no count; $count_form" \
+		limit add all rate "$count/1s"
+done
 usage "'100/1': invalid rate: '1' is no time; write it like 500ms, 10s, 5m or 1h" \
 	limit add all rate 100/1
 usage "'100/1d': invalid rate: '1d' is no time; write it like 500ms, 10s, 5m or 1h" \
@@ -144,12 +145,59 @@ usage "'shadow': invalid name of a limit: it is a keyword; choose another name" 
 	limit add shadow rate 1/1s
 usage "'frob': unknown word in a limit; see 'ringfence help limit add'" limit add all rate 1/1s frob
 usage "'algorithm': a word is missing behind it" limit add all rate 1/1s algorithm
-usage "'algorithm token': not in this version, which has sliding or fixed" \
-	limit add all rate 1/1s algorithm token
+usage "'gcra': unknown algorithm; it is sliding, fixed, log, token or leaky" \
+	limit add all rate 1/1s algorithm gcra
+usage "'soft': unknown edge; it is strict, weighted or coarse" limit add all rate 1/1s edge soft
 usage "'match tcp': not in this version, which has any" \
 	limit add all rate 1/1s match tcp syn
-for later in bytes burst dport from count exact ban; do
+for later in dport from exact ban; do
 	usage "'$later': not in this version" limit add all rate 1/1s $later
+done
+for option in packets bytes shadow 'algorithm token' 'cells 4' 'edge coarse' 'burst 10' 'match any' \
+	'per /32' 'per6 /64' 'count rejected'; do
+	# shellcheck disable=SC2086
+	usage "'${option%% *}': said twice" limit set all rate 20k/1s $option $option
+done
+
+# Each of these is for 'limit set' too, which would change the limit there is.
+for verb in add set; do
+	frame='with less, no Ethernet frame of full size would ever pass'
+	usage "'1513/1s': invalid rate: the count must be 1514-137438953472 bytes; $frame" \
+		limit $verb all rate 1513/1s bytes
+	usage "'2000gbit': invalid rate: the count must be 1514-137438953472 bytes; $frame" \
+		limit $verb all rate 2000gbit
+	usage "'bytes': 'packets' and 'bytes' exclude each other" \
+		limit $verb all rate 20k/1s packets bytes
+	usage "'10mbit': invalid rate: bits are counted as bytes; leave out 'packets'" \
+		limit $verb all rate 10mbit packets
+	usage "'17/1m': invalid rate: the count must be 1-16, since 'algorithm log' keeps a time for \
+each packet; use 'algorithm sliding'" limit $verb all rate 17/1m algorithm log
+	usage "'algorithm log': it keeps the times of packets, and does not count bytes; use \
+'algorithm sliding'" limit $verb all rate 20k/1m algorithm log bytes
+	usage "'cells': 'algorithm token' goes without it; only sliding has cells and an edge" \
+		limit $verb all rate 20k/1s algorithm token cells 4
+	usage "'edge': 'algorithm fixed' goes without it; only sliding has cells and an edge" \
+		limit $verb all rate 20k/1s algorithm fixed edge weighted
+	usage "'burst': 'algorithm sliding' goes without it; only token and leaky have one" \
+		limit $verb all rate 20k/1s burst 10
+	usage "'burst': a count is missing behind it" \
+		limit $verb all rate 20k/1s algorithm token burst
+	usage "'big': invalid burst; $count_form" limit $verb all rate 20k/1s algorithm token burst big
+	usage "'0': invalid burst: the count must be 1-2147483648" \
+		limit $verb all rate 20k/1s algorithm token burst 0
+	usage "'1513': invalid burst: the count must be 1514-2147483648 bytes; $frame" \
+		limit $verb all rate 20k/1s algorithm token burst 1513 bytes
+	usage "'16kbit': invalid burst: bits are counted as bytes, and the limit is in packets; add \
+'bytes', or write it like 100 or 20k" limit $verb all rate 20k/1s algorithm token burst 16kbit
+	usage "'17569': invalid burst: at the rate '2/1h' it takes longer than 8784h to flow; lower \
+it, or raise the rate" limit $verb all rate 2/1h algorithm token burst 17569
+	usage "'algorithm leaky': in bytes it needs a burst of at least a frame, 1514; add 'burst \
+COUNT'" limit $verb all rate 20k/1s algorithm leaky bytes
+	usage "'algorithm token': its burst would be the count of '100gbit', and 2147483648 is the \
+most; add 'burst COUNT'" limit $verb all rate 100gbit algorithm token
+	usage "'count': 'rejected' is missing behind it" limit $verb all rate 20k/1s count
+	usage "'count accepted': 'rejected' must follow 'count'" \
+		limit $verb all rate 20k/1s count accepted
 done
 usage "the limit's name is missing; write limit del NAME" limit del
 usage "'more': unexpected word" limit del all more
@@ -286,13 +334,14 @@ shape '{fence: "string", interfaces: ['"$interface"'], packets: '"$both"', bytes
 	map_errors: ([("insert_busy", "insert_nomem", "insert_full", "insert_other", "window_lost") |
 		{(.): "number"}] | add)}' stats
 shape '{sources: [{source: "string", limit: "string", passed: "number", dropped: "number",
-	would_drop: "number", used: "number", rate: "number", window_ms: "number"}]}' top
+	would_drop: "number", used: "number", rate: "number", burst: "null", window_ms: "number",
+	unit: "string"}]}' top
 shape '{source: "string", limits: [{limit: "string", used: "number", rate: "number",
-	window_ms: "number", cells: ["number"], passed: "number", dropped: "number", would_drop: "number",
-	passes_again_ms: "number", newcomer: "boolean", shadow: "boolean"}]}' show 192.0.2.1
+	burst: "null", window_ms: "number", unit: "string", cells: ["number"], passed: "number",
+	dropped: "number", would_drop: "number", passes_again_ms: "number", newcomer: "boolean", shadow: "boolean"}]}' show 192.0.2.1
 shape '{limits: [{name: "string", rate: "number", window_ms: "number", unit: "string",
-	algorithm: "string", edge: "string", cells: "number", per: "number", per6: "number",
-	shadow: "boolean"}]}' limit list
+	algorithm: "string", edge: "string", cells: "number", burst: "null", per: "number",
+	per6: "number", shadow: "boolean", count_rejected: "boolean"}]}' limit list
 ringfence detach "${port[0]}" >"$scratch/log"
 shape '{interfaces: [{name: "string", fence: "string", mode: "string", outcome: "string"}]}' \
 	attach "${port[0]}" "${port[1]}" fence "$run-both"
@@ -351,6 +400,114 @@ eventually has_ended "$started_pid"
 stop KILL "$started_pid"
 is "exit $?, $(<"$scratch/stderr")" "exit 1, ringfence: fence '$run-both': it was detached; 'ringfence attach IF' attaches one" \
 	'it ends when its fence is detached'
+
+# ---- limits of every kind, in words and in JSON ----
+
+# As status, limit list and limit list --json have it: a limit that 'limit set all' makes of WORD….
+reads() { # STATUS LIST JSON WORD…
+	does "limit set all ${*:4}" '' ringfence limit set all "${@:4}"
+	is "$(ringfence status | tail -n 1)" "limit all: at most $1" "status of ${*:4}"
+	does "limit list of ${*:4}" "limit add all $2" ringfence limit list
+	is "$(ringfence limit list --json | jq -r '.limits[] | [.rate, .window_ms, .unit, .algorithm,
+		.edge, .cells, .burst, .shadow, .count_rejected] | map(tostring) | join(" ")')" \
+		"$3" "limit list --json of ${*:4}"
+}
+
+# What show says of 192.0.2.1 without its first line, numbers that depend on the moment as N.
+shown() {
+	ringfence show 192.0.2.1 | sed '1d
+		/^  cells/s/[0-9]*[1-9][0-9]*/N/g
+		s/in [0-9.]* \(ms\|s\|min\)/in N/'
+}
+
+# top's last columns, and JSON.
+used() {
+	ringfence top | tail -n 1 | awk '{ $1 = $2 = $3 = $4 = $5 = ""; sub(/^ */, ""); print }'
+	ringfence top --json | jq -r '.sources[] | "\(.used) \(.rate) \(.burst) \(.unit)"'
+}
+
+ringfence attach "${port[0]}" >"$scratch/log"
+ringfence limit add all rate 1/1s
+reads '20k/1s of every source' 'rate 20k/1s' '20000 1000 packets sliding strict 16 null false false' \
+	rate 20k/1s packets algorithm sliding cells 16 edge strict
+reads '1250k/1s bytes of every source (shadow: only counts what it would drop)' \
+	'rate 1250k/1s bytes cells 4 edge coarse shadow' \
+	'1250000 1000 bytes sliding coarse 4 null true false' \
+	rate 10mbit shadow edge coarse cells 4
+reads '1250k/1s bytes of every source, with a burst of 1250k' 'rate 1250k/1s bytes algorithm token' \
+	'1250000 1000 bytes token strict 1 1250000 false false' \
+	rate 10mbit/1s bytes burst 1250k algorithm token
+
+reads '10/1m of every source' 'rate 10/1m algorithm log count rejected' \
+	'10 60000 packets log strict 1 null false true' rate 10/1m count rejected algorithm log
+deliver 0 src=192.0.2.1,count=3
+is "$(shown)" '  used          3 of 10
+  passed        3
+  dropped       0
+  passes again  now' 'show of log'
+is "$(used)" $'3 10/1m\n3 10 null packets' 'top of log'
+is "$(ringfence show 192.0.2.1 --json | jq -c '.limits[] | [.used, .burst, .unit, .cells]')" \
+	'[3,null,"packets",[]]' 'show --json of log'
+
+reads '5/1h of every source, with a burst of 7' 'rate 5/1h algorithm token burst 7' \
+	'5 3600000 packets token strict 1 7 false false' rate 5/1h burst 7 algorithm token
+deliver 0 src=192.0.2.1,count=9
+is "$(shown)" '  used          7 of burst 7
+  passed        7
+  dropped       2
+  passes again  in N' 'show of token'
+is "$(used)" $'7 burst 7, 5/1h\n7 5 7 packets' 'top of token'
+is "$(ringfence show 192.0.2.1 --json | jq -c '.limits[] | [.used, .burst, .unit, .cells]')" \
+	'[7,7,"packets",[]]' 'show --json of token'
+
+reads '10k/8784h bytes of every source, with a burst of 3k' \
+	'rate 10k/8784h bytes algorithm leaky burst 3k' \
+	'10000 31622400000 bytes leaky strict 1 3000 false false' \
+	rate 80kbit/8784h burst 24kbit algorithm leaky
+deliver 0 src=192.0.2.1,count=4,len=1000
+is "$(shown)" '  used          3000 of burst 3000 bytes
+  passed        3
+  dropped       1
+  passes again  in N, a frame of 1514 bytes' 'show of leaky, in bytes'
+is "$(used)" $'3000 burst 3k, 10k/8784h bytes\n3000 10000 3000 bytes' 'top of leaky, in bytes'
+
+reads '10k/1h bytes of every source' 'rate 10k/1h bytes cells 4 edge weighted' \
+	'10000 3600000 bytes sliding weighted 4 null false false' \
+	rate 10k/1h bytes cells 4 edge weighted
+deliver 0 src=192.0.2.1,count=12,len=1000
+matches "$(shown)" '  used          10000 of 10000 bytes
+  cells         (0 0 0 N|0 0 N 0|0 0 N N)  \(oldest first\)
+  passed        10
+  dropped       2
+  passes again  in N, a frame of 1514 bytes' 'show of the weighted edge, in bytes: every cell'
+is "$(ringfence show 192.0.2.1 --json | jq -c '.limits[] | [.used, .unit, (.cells | length, add)]')" \
+	'[10000,"bytes",4,10000]' 'show --json of the weighted edge, in bytes'
+
+reads '137438953472/8784h bytes of every source' \
+	'rate 137438953472/8784h bytes algorithm fixed count rejected' \
+	'137438953472 31622400000 bytes fixed strict 1 null false true' \
+	rate 137438953472/8784h bytes algorithm fixed count rejected
+deliver 0 src=192.0.2.1,count=3,len=1000
+is "$(shown | sed 's/N/3072/')" '  used          3072 of 137438953472 bytes
+  cells         3072  (oldest first)
+  passed        3
+  dropped       0
+  passes again  now, a frame of 1514 bytes' 'show of large units: bytes again, each frame rounded up'
+is "$(used)" $'3072 137438953472/8784h bytes\n3072 137438953472 null bytes' 'top of large units'
+does 'show of a newcomer says the unit' \
+	'source 192.0.2.99, limit all (137438953472/8784h bytes): a newcomer, it has no window' \
+	ringfence show 192.0.2.99
+
+# The examples of the help are commands that work.
+ringfence limit del all
+examples=0
+while read -ra example; do
+	does "example: ${example[*]}" '' "${example[@]}"
+	ringfence limit del "${example[3]}"
+	examples=$((examples + 1))
+done < <(ringfence help limit add | sed -n 's/^Example: //p')
+is "$examples" 4 'all of them'
+ringfence detach "${port[0]}" >"$scratch/log"
 
 # ---- a kernel without BTF ----
 

@@ -5,8 +5,8 @@
  * its own, so that AddressSanitizer sees a parser that runs past its end.
  *
  * A parser that fails returns -EINVAL, leaves its results alone, and says why in one line. What is
- * accepted is within its documented range; rates and limits survive being written out and read
- * again.
+ * accepted is within its documented range; counts, rates and limits survive being written out and
+ * read again.
  */
 #include <errno.h>
 #include <stdbool.h>
@@ -97,10 +97,24 @@ static bool accepted(int err, const struct rf_error *error, const void *result, 
 
 /* ---- words ---- */
 
+struct count {
+	uint64_t count;
+	bool in_bits;
+};
+
 static void fuzz_count(const char *text)
 {
-	PARSER_BEGIN(uint64_t, count);
-	ACCEPTED(rf_parse_count(text, &count, &error), count);
+	PARSER_BEGIN(struct count, count);
+	char formatted[RF_COUNT_TEXT_SIZE];
+	struct count again = {};
+
+	if (!ACCEPTED(rf_parse_count(text, &count.count, &count.in_bits, &error), count))
+		return;
+	memset(formatted, UNTOUCHED, sizeof(formatted));
+	rf_format_count(count.count, formatted);
+	REQUIRE(strnlen(formatted, sizeof(formatted)) < sizeof(formatted));
+	REQUIRE(rf_parse_count(formatted, &again.count, &again.in_bits, &error) == 0);
+	REQUIRE(again.count == count.count && !again.in_bits);
 }
 
 static void fuzz_time(const char *text)
@@ -110,30 +124,24 @@ static void fuzz_time(const char *text)
 		REQUIRE(time_ns % RF_NS_PER_MS == 0);
 }
 
-struct rate {
-	uint64_t count;
-	uint64_t window_ns;
-};
-
 static void check_rate(uint64_t count, uint64_t window_ns)
 {
 	char text[RF_RATE_TEXT_SIZE];
-	struct rate again = {};
+	struct rf_rate again = {};
 	struct rf_error error = {};
 
-	REQUIRE(count >= 1 && count <= RF_LIMIT_MAX);
 	REQUIRE(window_ns >= RF_WINDOW_MIN_NS && window_ns <= RF_WINDOW_MAX_NS);
 	memset(text, UNTOUCHED, sizeof(text));
 	rf_format_rate(count, window_ns, text);
 	REQUIRE(strnlen(text, sizeof(text)) < sizeof(text));
-	REQUIRE(rf_parse_rate(text, &again.count, &again.window_ns, &error) == 0);
-	REQUIRE(again.count == count && again.window_ns == window_ns);
+	REQUIRE(rf_parse_rate(text, &again, &error) == 0);
+	REQUIRE(again.count == count && again.window_ns == window_ns && !again.in_bits);
 }
 
 static void fuzz_rate(const char *text)
 {
-	PARSER_BEGIN(struct rate, rate);
-	if (ACCEPTED(rf_parse_rate(text, &rate.count, &rate.window_ns, &error), rate))
+	PARSER_BEGIN(struct rf_rate, rate);
+	if (ACCEPTED(rf_parse_rate(text, &rate, &error), rate))
 		check_rate(rate.count, rate.window_ns);
 }
 
@@ -215,13 +223,38 @@ static void check_limit_written(const struct rf_limit *limit)
 	REQUIRE(memcmp(limit, &read, sizeof(read)) == 0);
 }
 
+/* What the limiter is promised of counts, units and algorithms. */
+static void check_limit(const struct rf_limit *limit)
+{
+	const uint64_t least = limit->unit == RF_BYTES ? RF_FRAME_BYTES : 1;
+
+	REQUIRE(limit->unit == RF_PACKETS || limit->unit == RF_BYTES);
+	REQUIRE(limit->algorithm <= RF_LEAKY && limit->edge <= RF_EDGE_WEIGHTED);
+	REQUIRE(!(limit->flags & ~(RF_SHADOW | RF_COUNT_REJECTED)));
+	REQUIRE(limit->rate >= least);
+	REQUIRE(limit->rate >> (limit->unit == RF_BYTES ? RF_UNIT_SHIFT_MAX : 0) <= RF_LIMIT_MAX);
+	REQUIRE(limit->algorithm != RF_LOG ||
+		(limit->unit == RF_PACKETS && limit->rate <= RF_LOG_MAX));
+	if (limit->algorithm == RF_SLIDING)
+		REQUIRE(limit->cells >= 2 && limit->cells <= RF_CELLS);
+	else
+		REQUIRE(limit->cells == 1 && limit->edge == RF_EDGE_STRICT);
+	if (!rf_has_burst(limit)) {
+		REQUIRE(limit->burst == 0);
+		return;
+	}
+	REQUIRE(limit->burst >= least && limit->burst <= RF_LIMIT_MAX);
+	REQUIRE((unsigned __int128)limit->burst * limit->window_ns / limit->rate <=
+		RF_WINDOW_MAX_NS);
+}
+
 static void fuzz_limit(struct rf_words *rest)
 {
 	PARSER_BEGIN(struct rf_limit, limit);
 	if (ACCEPTED(rf_parse_limit(rest, &limit, &error), limit)) {
 		check_name(limit.name);
 		check_rate(limit.rate, limit.window_ns);
-		REQUIRE(limit.cells >= 1 && limit.cells <= RF_CELLS);
+		check_limit(&limit);
 		REQUIRE(limit.per4 <= 32 && limit.per6 <= 128);
 		REQUIRE(!rf_words_peek(rest));
 		check_limit_written(&limit);

@@ -13,7 +13,7 @@
 /* ---- COUNT and TIME ---- */
 
 #define INVALID(text, what) "'" text "': invalid " what
-#define COUNT_FORM "count; write it like 100, 20k or 1.5M"
+#define COUNT_FORM "count; write it like 100, 20k, 1.5M or 10mbit, in whole packets or bytes"
 #define TIME_FORM "time; write it like 500ms, 10s, 5m or 1h"
 
 struct scaled_row {
@@ -47,11 +47,33 @@ static void parse_scaled(void **state)
 	assert_int_equal(value, row->value);
 }
 
+/* A count that is not in bits. */
+static int parse_count(const char *text, uint64_t *value, struct rf_error *error)
+{
+	bool in_bits = true;
+	int err = rf_parse_count(text, value, &in_bits, error);
+
+	assert_int_equal(in_bits, err != 0); /* left alone, or false */
+	return err;
+}
+
+static int parse_bits(const char *text, uint64_t *value, struct rf_error *error)
+{
+	bool in_bits = false;
+	int err = rf_parse_count(text, value, &in_bits, error);
+
+	assert_int_equal(in_bits, err == 0);
+	return err;
+}
+
 #define SCALED(title, ...) UNIT_ROW_OF(title, parse_scaled, (&(struct scaled_row){__VA_ARGS__}))
-#define COUNT(title, text, number) SCALED("count: " title, rf_parse_count, text, number, NULL)
+#define COUNT(title, text, number) SCALED("count: " title, parse_count, text, number, NULL)
+#define BITS(title, text, bytes) SCALED("bits: " title, parse_bits, text, bytes, NULL)
 #define TIME(title, text, number) SCALED("time: " title, rf_parse_time, text, number, NULL)
 #define REFUSED_COUNT(title, text) \
-	SCALED("refused count: " title, rf_parse_count, text, 0, INVALID(text, COUNT_FORM))
+	SCALED("refused count: " title, parse_count, text, 0, INVALID(text, COUNT_FORM))
+#define REFUSED_BITS(title, text) \
+	SCALED("refused bits: " title, parse_bits, text, 0, INVALID(text, COUNT_FORM))
 #define REFUSED_TIME(title, text) \
 	SCALED("refused time: " title, rf_parse_time, text, 0, INVALID(text, TIME_FORM))
 
@@ -64,40 +86,47 @@ struct rate_row {
 	const char *text;
 	uint64_t count;
 	uint64_t window_ns;
+	bool in_bits;
 	const char *refusal;
 };
 
 static void check_rate_refused(const char *text, const char *sentence)
 {
-	uint64_t count = left_alone64(), window_ns = left_alone64();
 	struct rf_error error = {};
-	int err = rf_parse_rate(text, &count, &window_ns, &error);
+	struct rf_rate rate;
+	int err;
 
+	memset(&rate, LEFT_ALONE, sizeof(rate));
+	err = rf_parse_rate(text, &rate, &error);
 	assert_refused(err, &error, sentence);
-	assert_left_alone(&count, sizeof(count));
-	assert_left_alone(&window_ns, sizeof(window_ns));
+	assert_left_alone(&rate, sizeof(rate));
 }
 
 static void parse_rate(void **state)
 {
 	const struct rate_row *row = *state;
-	uint64_t count = 0, window_ns = 0;
+	struct rf_rate rate = {};
 	struct rf_error error = {};
 
 	if (row->refusal) {
 		check_rate_refused(row->text, row->refusal);
 		return;
 	}
-	assert_accepted(rf_parse_rate(row->text, &count, &window_ns, &error), &error);
-	assert_int_equal(count, row->count);
-	assert_int_equal(window_ns, row->window_ns);
+	assert_accepted(rf_parse_rate(row->text, &rate, &error), &error);
+	assert_int_equal(rate.count, row->count);
+	assert_int_equal(rate.window_ns, row->window_ns);
+	assert_int_equal(rate.in_bits, row->in_bits);
 }
 
-#define RATE(title, text, count, window_ns) \
-	UNIT_ROW_OF("rate: " title, parse_rate, (&(struct rate_row){text, count, window_ns, NULL}))
+#define RATE(title, text, count, window_ns)     \
+	UNIT_ROW_OF("rate: " title, parse_rate, \
+		    (&(struct rate_row){text, count, window_ns, false, NULL}))
+#define BIT_RATE(title, text, bytes, window_ns) \
+	UNIT_ROW_OF("rate: " title, parse_rate, \
+		    (&(struct rate_row){text, bytes, window_ns, true, NULL}))
 #define REFUSED_RATE(title, text, reason)               \
 	UNIT_ROW_OF("refused rate: " title, parse_rate, \
-		    (&(struct rate_row){text, 0, 0, "'" text "': " reason}))
+		    (&(struct rate_row){text, .refusal = "'" text "': " reason}))
 
 /* The sentence is cut where rf_error ends, and no byte is written behind it. */
 static void rate_of_100000_characters_is_refused(void **state)
@@ -224,26 +253,55 @@ struct format_row {
 	uint64_t count;
 	uint64_t window_ns;
 	const char *text;
+	enum rf_unit unit;
 };
 
 static void format_rate(void **state)
 {
 	const struct format_row *row = *state;
-	char text[RF_RATE_TEXT_SIZE];
+	const struct rf_limit limit = {
+		.rate = row->count, .window_ns = row->window_ns, .unit = row->unit};
+	char text[RF_RATE_TEXT_SIZE], with_unit[RF_RATE_TEXT_SIZE + 8];
 
 	rf_format_rate(row->count, row->window_ns, text);
 	assert_string_equal(text, row->text);
+	snprintf(with_unit, sizeof(with_unit), "%s%s", row->text,
+		 row->unit == RF_BYTES ? " bytes" : "");
+	rf_format_limit_rate(&limit, text);
+	assert_string_equal(text, with_unit);
 }
 
 #define FORMAT(title, ...) \
-	UNIT_ROW_OF("format: " title, format_rate, (&(struct format_row){__VA_ARGS__}))
+	UNIT_ROW_OF("format: " title, format_rate, (&(struct format_row){__VA_ARGS__, RF_PACKETS}))
+#define FORMAT_BYTES(title, ...) \
+	UNIT_ROW_OF("format: " title, format_rate, (&(struct format_row){__VA_ARGS__, RF_BYTES}))
+
+/* What stands in a map may be of another build. */
+static void names_are_those_of_the_grammar(void **state)
+{
+	(void)state;
+	assert_string_equal(rf_algorithm_name(RF_SLIDING), "sliding");
+	assert_string_equal(rf_algorithm_name(RF_FIXED), "fixed");
+	assert_string_equal(rf_algorithm_name(RF_LOG), "log");
+	assert_string_equal(rf_algorithm_name(RF_TOKEN), "token");
+	assert_string_equal(rf_algorithm_name(RF_LEAKY), "leaky");
+	assert_string_equal(rf_algorithm_name(RF_LEAKY + 1), "unknown");
+	assert_string_equal(rf_algorithm_name(255), "unknown");
+	assert_string_equal(rf_edge_name(RF_EDGE_STRICT), "strict");
+	assert_string_equal(rf_edge_name(RF_EDGE_COARSE), "coarse");
+	assert_string_equal(rf_edge_name(RF_EDGE_WEIGHTED), "weighted");
+	assert_string_equal(rf_edge_name(255), "unknown");
+	assert_string_equal(rf_unit_name(RF_PACKETS), "packets");
+	assert_string_equal(rf_unit_name(RF_BYTES), "bytes");
+	assert_string_equal(rf_unit_name(255), "unknown");
+}
 
 /* 1 … `max`, of every magnitude, half of them a multiple of what has a suffix. */
 static uint64_t random_upto(uint64_t *state, uint64_t max)
 {
 	static const uint64_t steps[] = {1, 1, 1, 1000, 60000, 3600000};
 	uint64_t step = steps[unit_below(state, UNIT_ARRAY_SIZE(steps))];
-	uint64_t bits = unit_below(state, 36);
+	uint64_t bits = unit_below(state, 38);
 	uint64_t value = (unit_random(state) & ((2ULL << bits) - 1)) / step * step;
 
 	return value < 1 || value > max ? max : value;
@@ -255,18 +313,19 @@ static void any_rate_survives_format_and_parse(void **state)
 
 	(void)state;
 	for (int i = 0; i < ROUND_TRIPS; i++) {
-		uint64_t count = random_upto(&random, RF_LIMIT_MAX);
+		uint64_t count = random_upto(&random, (uint64_t)RF_LIMIT_MAX << RF_UNIT_SHIFT_MAX);
 		uint64_t window_ms = random_upto(&random, RF_WINDOW_MAX_NS / MS);
-		uint64_t first[2], second[2];
 		char text[64], formatted[RF_RATE_TEXT_SIZE];
+		struct rf_rate first, second;
 		struct rf_error error = {};
 
 		snprintf(text, sizeof(text), "%" PRIu64 "/%" PRIu64 "ms", count, window_ms);
-		assert_accepted(rf_parse_rate(text, &first[0], &first[1], &error), &error);
-		rf_format_rate(first[0], first[1], formatted);
-		assert_accepted(rf_parse_rate(formatted, &second[0], &second[1], &error), &error);
-		assert_int_equal(second[0], count);
-		assert_int_equal(second[1], window_ms * MS);
+		assert_accepted(rf_parse_rate(text, &first, &error), &error);
+		rf_format_rate(first.count, first.window_ns, formatted);
+		assert_accepted(rf_parse_rate(formatted, &second, &error), &error);
+		assert_int_equal(second.count, count);
+		assert_int_equal(second.window_ns, window_ms * MS);
+		assert_false(second.in_bits);
 		assert_true(strlen(formatted) <= strlen(text));
 	}
 }
@@ -309,6 +368,27 @@ static const struct CMUnitTest tests[] = {
 	REFUSED_COUNT("too large by its suffix", "18446744073709551615k"),
 	REFUSED_COUNT("too large by its fraction", "18446744073709551.999M"),
 
+	BITS("kbit is 1000 bits", "8kbit", 1000),
+	BITS("mbit is 1000 kbit", "10mbit", 1250000),
+	BITS("gbit is 1000 mbit", "2.5gbit", 312500000),
+	BITS("an odd one", "1kbit", 125),
+	BITS("a single byte", "0.008kbit", 1),
+	BITS("none", "0mbit", 0),
+	BITS("the largest", "147573952589676412.920kbit", UINT64_MAX),
+	REFUSED_BITS("half a byte", "0.004kbit"),
+	REFUSED_BITS("no whole bytes in a fine fraction", "1.0001mbit"),
+	REFUSED_BITS("too large", "147573952589676412.928kbit"),
+	REFUSED_BITS("too large by far", "18446744073709551615gbit"),
+	REFUSED_BITS("no plain bits", "8000bit"),
+	REFUSED_BITS("no larger ones", "1tbit"),
+	REFUSED_BITS("Mbit is not mbit", "10Mbit"),
+	REFUSED_BITS("Kbit is not kbit", "10Kbit"),
+	REFUSED_BITS("mbits", "10mbits"),
+	REFUSED_BITS("mbit/s without its time", "10mbps"),
+	REFUSED_BITS("a suffix alone", "mbit"),
+	REFUSED_BITS("a suffix of a suffix", "10kmbit"),
+	REFUSED_BITS("minus", "-1mbit"),
+
 	TIME("milliseconds", "500ms", 500 * MS),
 	TIME("a second", "1s", SECOND),
 	TIME("ten seconds", "10s", 10 * SECOND),
@@ -342,18 +422,25 @@ static const struct CMUnitTest tests[] = {
 	RATE("a usual one", "20k/1s", 20000, SECOND),
 	RATE("fractions on both sides", "1.5k/0.5s", 1500, 500 * MS),
 	RATE("the smallest", "1/1ms", 1, MS),
-	RATE("the largest count", "2147483648/1s", 2147483648, SECOND),
+	RATE("count 0, whose unit may say more", "0/1s", 0, SECOND),
+	RATE("the largest count", "18446744073709551615/1s", UINT64_MAX, SECOND),
 	RATE("the longest time", "1/8784h", 1, 8784 * HOUR),
 	RATE("31 digits", "0000000000000000000000000000007/1s", 7, SECOND),
-	REFUSED_RATE("count 0", "0/1s", COUNT_RANGE),
-	REFUSED_RATE("count too large", "2147483649/1s", COUNT_RANGE),
-	REFUSED_RATE("count of 32 bits and 1", "4294967297/1s", COUNT_RANGE),
+	BIT_RATE("bits in a second", "10mbit/1s", 1250000, SECOND),
+	BIT_RATE("bits without a time are in a second", "10mbit", 1250000, SECOND),
+	BIT_RATE("bits in ten seconds", "8kbit/10s", 1000, 10 * SECOND),
+	BIT_RATE("a fraction of a gbit", "0.5gbit", 62500000, SECOND),
 	REFUSED_RATE("time 0", "1/0s", TIME_RANGE),
 	REFUSED_RATE("time too long", "1/8785h", TIME_RANGE),
 	REFUSED_RATE("a millisecond too long", "1/31622400001ms", TIME_RANGE),
 	REFUSED_RATE("time under a millisecond", "1/0.999ms", IS_NO("0.999ms", TIME)),
 	REFUSED_RATE("microseconds", "1/999us", IS_NO("999us", TIME)),
 	REFUSED_RATE("no slash", "20k", WRITE_RATE),
+	REFUSED_RATE("no slash, no count", "fast", WRITE_RATE),
+	REFUSED_RATE("no whole bytes, no slash", "0.001kbit", WRITE_RATE),
+	REFUSED_RATE("no whole bytes", "0.001kbit/1s", IS_NO("0.001kbit", COUNT)),
+	REFUSED_RATE("bits, a slash and no time", "10mbit/", IS_NO("", TIME)),
+	REFUSED_RATE("bits in no time", "10mbit/0s", TIME_RANGE),
 	REFUSED_RATE("no time", "20k/", IS_NO("", TIME)),
 	REFUSED_RATE("no count", "/1s", IS_NO("", COUNT)),
 	REFUSED_RATE("a slash alone", "/", IS_NO("", COUNT)),
@@ -437,6 +524,11 @@ static const struct CMUnitTest tests[] = {
 	FORMAT("90 seconds are no whole minute", 1, 90 * SECOND, "1/90s"),
 	FORMAT("the smallest", 1, MS, "1/1ms"),
 	FORMAT("the largest", 2147483648, 8784 * HOUR, "2147483648/8784h"),
+	FORMAT_BYTES("bytes", 1250000, SECOND, "1250k/1s"),
+	FORMAT_BYTES("the most bytes", 137438953472, 8784 * HOUR, "137438953472/8784h"),
+	FORMAT_BYTES("what only a map can hold", UINT64_MAX, UINT64_MAX,
+		     "18446744073709551615/18446744073709ms"),
+	cmocka_unit_test(names_are_those_of_the_grammar),
 	cmocka_unit_test(any_rate_survives_format_and_parse),
 };
 

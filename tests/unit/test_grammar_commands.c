@@ -7,6 +7,8 @@
 
 #include <stdio.h>
 
+#define RANDOM_LIMITS 50000
+
 /* ---- words ---- */
 
 #define LINE_WORDS_MAX (RF_INTERFACES_MAX + 8)
@@ -88,6 +90,11 @@ struct limit_row {
 	uint64_t rate;
 	uint64_t window_ns;
 	uint32_t flags;
+	enum rf_unit unit;
+	enum rf_algorithm algorithm;
+	enum rf_edge edge;
+	int cells; /* 0: as by default */
+	uint64_t burst;
 };
 
 static void parse_limit(void **state)
@@ -97,10 +104,11 @@ static void parse_limit(void **state)
 		.rate = row->rate,
 		.window_ns = row->window_ns,
 		.flags = row->flags,
-		.algorithm = RF_SLIDING,
-		.edge = RF_EDGE_STRICT,
-		.unit = RF_PACKETS,
-		.cells = 16,
+		.algorithm = row->algorithm,
+		.edge = row->edge,
+		.unit = row->unit,
+		.cells = row->cells,
+		.burst = row->burst,
 		.per4 = 32,
 		.per6 = 64,
 	};
@@ -108,6 +116,8 @@ static void parse_limit(void **state)
 	struct rf_error error = {};
 	struct line line;
 
+	if (!row->cells)
+		expected.cells = row->algorithm == RF_SLIDING ? 16 : 1;
 	line_split(&line, row->line);
 	strcpy(expected.name, row->name);
 	memset(&limit, LEFT_ALONE, sizeof(limit));
@@ -116,16 +126,53 @@ static void parse_limit(void **state)
 	assert_null(rf_words_peek(&line.words));
 }
 
-#define LIMIT(title, ...) \
-	UNIT_ROW_OF("limit: " title, parse_limit, (&(struct limit_row){__VA_ARGS__}))
+#define LIMIT(title, text, ...)                   \
+	UNIT_ROW_OF("limit: " title, parse_limit, \
+		    (&(struct limit_row){.line = text, .name = "all", __VA_ARGS__}))
+#define NAMED_LIMIT(title, text, expected, ...)   \
+	UNIT_ROW_OF("limit: " title, parse_limit, \
+		    (&(struct limit_row){.line = text, .name = expected, __VA_ARGS__}))
+#define OF(count, time) .rate = count, .window_ns = time
 
 #define RATE_MISSING "'all': its rate is missing; write all rate COUNT/TIME"
 #define UNKNOWN "unknown word in a limit; see 'ringfence help limit add'"
 #define LATER(word) "'" word "': not in this version"
 #define ONLY(words, instead) LATER(words) ", which has " instead
 #define CELLS_RANGE "invalid number of cells: it must be 2-16"
-#define FIXED_ALONE "'algorithm fixed' goes without 'cells' and 'edge'"
 #define MISSING(option) "'" option "': a word is missing behind it"
+#define ONE_UNIT(word) "'" word "': 'packets' and 'bytes' exclude each other"
+#define FRAME_RANGE(max)                                                                   \
+	"the count must be 1514-" max " bytes; with less, no Ethernet frame of full size " \
+	"would ever pass"
+#define BYTES_RANGE "invalid rate: " FRAME_RANGE("137438953472")
+#define BURST_RANGE "invalid burst: the count must be 1-2147483648"
+#define BURST_BYTES_RANGE "invalid burst: " FRAME_RANGE("2147483648")
+#define BURST_FORM \
+	"invalid burst; write it like 100, 20k, 1.5M or 10mbit, in whole packets or bytes"
+#define LOG_RANGE                                                                            \
+	"invalid rate: the count must be 1-16, since 'algorithm log' keeps a time for each " \
+	"packet; use 'algorithm sliding'"
+#define LOG_BYTES                                                                        \
+	"'algorithm log': it keeps the times of packets, and does not count bytes; use " \
+	"'algorithm sliding'"
+#define BITS_OF_PACKETS "invalid rate: bits are counted as bytes; leave out 'packets'"
+#define BURST_BITS_OF_PACKETS                                                                     \
+	"invalid burst: bits are counted as bytes, and the limit is in packets; add 'bytes', or " \
+	"write it like 100 or 20k"
+#define ONLY_SLIDING(option, algorithm)       \
+	"'" option "': 'algorithm " algorithm \
+	"' goes without it; only sliding has cells and an edge"
+#define ONLY_BUCKETS(algorithm) \
+	"'burst': 'algorithm " algorithm "' goes without it; only token and leaky have one"
+#define LEAKY_BYTES                                                                           \
+	"'algorithm leaky': in bytes it needs a burst of at least a frame, 1514; add 'burst " \
+	"COUNT'"
+#define TOKEN_BYTES(rate)                                                                       \
+	"'algorithm token': its burst would be the count of '" rate "', and 2147483648 is the " \
+	"most; add 'burst COUNT'"
+#define TOO_SLOW(rate)                                                                            \
+	"invalid burst: at the rate '" rate "' it takes longer than 8784h to flow; lower it, or " \
+	"raise the rate"
 
 static void refuse_limit(void **state)
 {
@@ -145,12 +192,14 @@ static void refuse_limit(void **state)
 #define REFUSED_LIMIT(title, ...) \
 	UNIT_ROW_OF("refused limit: " title, refuse_limit, (&(struct refusal_row){__VA_ARGS__}))
 
-static void check_order(const char *const *options, int count)
+/* Whatever the order, as in `expected`, whose line is the beginning of each. */
+static void check_order(const struct limit_row *expected, const char *const *options, int count)
 {
-	struct limit_row row = {NULL, "all", 20000, SECOND, RF_SHADOW};
-	char text[256] = "all rate 20k/1s";
+	struct limit_row row = *expected;
 	void *state = &row;
+	char text[256];
 
+	strcpy(text, expected->line);
 	for (int i = 0; i < count; i++) {
 		strcat(text, " ");
 		strcat(text, options[i]);
@@ -160,12 +209,13 @@ static void check_order(const char *const *options, int count)
 }
 
 /* Every order of the options from `first` on; returns how many. */
-static int check_orders(const char **options, int count, int first)
+static int check_orders(const struct limit_row *expected, const char **options, int count,
+			int first)
 {
 	int orders = 0;
 
 	if (first == count) {
-		check_order(options, count);
+		check_order(expected, options, count);
 		return 1;
 	}
 	for (int i = first; i < count; i++) {
@@ -173,56 +223,339 @@ static int check_orders(const char **options, int count, int first)
 
 		options[first] = options[i];
 		options[i] = swapped;
-		orders += check_orders(options, count, first + 1);
+		orders += check_orders(expected, options, count, first + 1);
 		options[i] = options[first];
 		options[first] = swapped;
 	}
 	return orders;
 }
 
-struct shape_row {
-	const char *text;
-	enum rf_algorithm algorithm;
-	enum rf_edge edge;
-	int cells;
-	uint32_t flags;
+static void options_of_a_window_come_in_any_order(void **state)
+{
+	const struct limit_row expected = {.line = "all rate 20k/1s",
+					   .name = "all",
+					   .rate = 20000,
+					   .window_ns = SECOND,
+					   .flags = RF_SHADOW | RF_COUNT_REJECTED,
+					   .edge = RF_EDGE_WEIGHTED,
+					   .cells = 4};
+	const char *options[] = {"packets",   "algorithm sliding", "edge weighted",  "cells 4",
+				 "match any", "per /32",	   "count rejected", "shadow"};
+
+	(void)state;
+	assert_int_equal(check_orders(&expected, options, UNIT_ARRAY_SIZE(options), 0), 40320);
+}
+
+static void options_of_a_bucket_come_in_any_order(void **state)
+{
+	const struct limit_row expected = {.line = "all rate 20k/1s",
+					   .name = "all",
+					   .rate = 20000,
+					   .window_ns = SECOND,
+					   .flags = RF_SHADOW | RF_COUNT_REJECTED,
+					   .unit = RF_BYTES,
+					   .algorithm = RF_TOKEN,
+					   .burst = 2000};
+	const char *options[] = {"bytes",   "algorithm token", "burst 16kbit",	 "match any",
+				 "per /32", "per6 /64",	       "count rejected", "shadow"};
+
+	(void)state;
+	assert_int_equal(check_orders(&expected, options, UNIT_ARRAY_SIZE(options), 0), 40320);
+}
+
+/* Neither at once, nor after another, nor with another value. */
+static void no_option_is_said_twice(void **state)
+{
+	static const char *const options[][3] = {
+		{"packets", "", ""},
+		{"bytes", "", ""},
+		{"algorithm", " sliding", " token"},
+		{"cells", " 4", " 5"},
+		{"edge", " strict", " coarse"},
+		{"burst", " 1", " 2"},
+		{"match", " any", " tcp"},
+		{"per", " /32", " /24"},
+		{"per6", " /64", " /48"},
+		{"count", " rejected", " rejected"},
+		{"shadow", "", ""},
+	};
+	static const char *const between[] = {" ", " shadow ", " count rejected "};
+	char text[128], sentence[32];
+	struct refusal_row row = {text, sentence};
+	void *row_state = &row;
+
+	(void)state;
+	for (size_t i = 0; i < UNIT_ARRAY_SIZE(options); i++) {
+		const char *const *option = options[i];
+
+		for (size_t j = 0; j < UNIT_ARRAY_SIZE(between); j++) {
+			if (strstr(between[j], option[0]))
+				continue;
+			snprintf(text, sizeof(text), "all rate 20k/1s %s%s%s%s%s", option[0],
+				 option[1], between[j], option[0], option[2]);
+			snprintf(sentence, sizeof(sentence), "'%s': said twice", option[0]);
+			refuse_limit(&row_state);
+		}
+	}
+}
+
+/* ---- limits, written ---- */
+
+struct written_row {
+	const char *line;
+	const char *written;
 };
 
-/* Read, and written as it was read. */
-static void shape_is_read_and_written(void **state)
+/* As it is read again, nothing has been lost. */
+static void check_written(const struct rf_limit *limit, char text[RF_LIMIT_TEXT_SIZE])
 {
-	const struct shape_row *row = *state;
+	char again_text[RF_LIMIT_TEXT_SIZE];
+	struct rf_error error = {};
+	struct rf_limit again;
+	struct line line;
+
+	rf_format_limit(limit, text);
+	line_split(&line, text);
+	memset(&again, LEFT_ALONE, sizeof(again));
+	assert_accepted(rf_parse_limit(&line.words, &again, &error), &error);
+	assert_memory_equal(&again, limit, sizeof(again));
+	rf_format_limit(&again, again_text);
+	assert_string_equal(again_text, text);
+}
+
+static void limit_is_written(void **state)
+{
+	const struct written_row *row = *state;
 	char text[RF_LIMIT_TEXT_SIZE];
 	struct rf_error error = {};
 	struct rf_limit limit;
 	struct line line;
 
-	line_split(&line, row->text);
+	line_split(&line, row->line);
 	assert_accepted(rf_parse_limit(&line.words, &limit, &error), &error);
-	assert_int_equal(limit.algorithm, row->algorithm);
-	assert_int_equal(limit.edge, row->edge);
-	assert_int_equal(limit.cells, row->cells);
-	assert_int_equal(limit.flags, row->flags);
-	rf_format_limit(&limit, text);
-	line_split(&line, text);
-	memset(&limit, 0xff, sizeof(limit));
-	assert_accepted(rf_parse_limit(&line.words, &limit, &error), &error);
-	assert_int_equal(limit.algorithm, row->algorithm);
-	assert_int_equal(limit.edge, row->edge);
-	assert_int_equal(limit.cells, row->cells);
-	assert_int_equal(limit.flags, row->flags);
+	check_written(&limit, text);
+	assert_string_equal(text, row->written);
 }
 
-#define SHAPE(title, ...) \
-	UNIT_ROW_OF("shape: " title, shape_is_read_and_written, (&(struct shape_row){__VA_ARGS__}))
+#define WRITTEN(title, ...) \
+	UNIT_ROW_OF("written: " title, limit_is_written, (&(struct written_row){__VA_ARGS__}))
 
-static void options_of_a_limit_come_in_any_order(void **state)
+/* ---- limits, all of them ---- */
+
+/* A count as it is written, and what it is. */
+struct amount {
+	const char *text;
+	uint64_t count;
+	bool in_bits;
+};
+
+/* What a line says; an empty word, and a text of NULL, is left out. */
+struct wording {
+	struct amount rate;
+	uint64_t window_ms;
+	const char *unit, *algorithm, *cells, *edge;
+	struct amount burst;
+	const char *shadow, *count;
+};
+
+static bool is_bucket(const struct rf_limit *limit)
 {
-	const char *options[] = {"packets",   "algorithm sliding", "edge strict", "cells 16",
-				 "match any", "per /32",	   "per6 /64",	  "shadow"};
+	return limit->algorithm == RF_TOKEN || limit->algorithm == RF_LEAKY;
+}
+
+/* The limit that the words ask for, whether it may be or not. */
+static struct rf_limit limit_of(const struct wording *said)
+{
+	static const char *const algorithms[] = {"", "fixed", "log", "token", "leaky"};
+	static const char *const edges[] = {"", "coarse", "weighted"};
+	struct rf_limit limit = {.name = "all", .rate = said->rate.count, .per4 = 32, .per6 = 64};
+
+	limit.window_ns = said->window_ms * MS;
+	for (int i = 1; i < 5; i++)
+		if (strcmp(said->algorithm, algorithms[i]) == 0)
+			limit.algorithm = i;
+	for (int i = 1; i < 3; i++)
+		if (strcmp(said->edge, edges[i]) == 0)
+			limit.edge = i;
+	limit.unit = said->rate.in_bits || strcmp(said->unit, "bytes") == 0;
+	limit.cells = *said->cells ? atoi(said->cells) : limit.algorithm == RF_SLIDING ? 16 : 1;
+	limit.flags = (*said->shadow ? RF_SHADOW : 0) | (*said->count ? RF_COUNT_REJECTED : 0);
+	if (said->burst.text)
+		limit.burst = said->burst.count;
+	else if (is_bucket(&limit))
+		limit.burst = limit.algorithm == RF_TOKEN ? limit.rate : 1;
+	return limit;
+}
+
+static bool may_be(const struct wording *said, const struct rf_limit *limit)
+{
+	const uint64_t least = limit->unit == RF_BYTES ? 1514 : 1, most = 1ULL << 31;
+	const uint64_t most_rate = limit->unit == RF_BYTES ? 1ULL << 37 : most;
+	unsigned __int128 flow_ms;
+
+	if (strcmp(said->unit, "packets") == 0 && said->rate.in_bits)
+		return false;
+	if ((*said->cells || *said->edge) && limit->algorithm != RF_SLIDING)
+		return false;
+	if (limit->rate < least || limit->rate > most_rate)
+		return false;
+	if (limit->algorithm == RF_LOG && (limit->unit == RF_BYTES || limit->rate > 16))
+		return false;
+	if (!is_bucket(limit))
+		return !said->burst.text;
+	if (said->burst.text && said->burst.in_bits && limit->unit == RF_PACKETS)
+		return false;
+	if (limit->burst < least || limit->burst > most)
+		return false;
+	flow_ms =
+		((unsigned __int128)limit->burst * said->window_ms + limit->rate - 1) / limit->rate;
+	return flow_ms <= 31622400000; /* 8784h */
+}
+
+static void say(char text[256], const char *option, const char *word)
+{
+	size_t length = strlen(text);
+
+	if (*word)
+		snprintf(text + length, 256 - length, " %s%s", option, word);
+}
+
+static void write_line(const struct wording *said, char text[256])
+{
+	snprintf(text, 256, "all rate %s/%" PRIu64 "ms", said->rate.text, said->window_ms);
+	say(text, "", said->unit);
+	say(text, "algorithm ", said->algorithm);
+	say(text, "cells ", said->cells);
+	say(text, "edge ", said->edge);
+	say(text, "burst ", said->burst.text ? said->burst.text : "");
+	say(text, "", said->shadow);
+	say(text, "", said->count);
+}
+
+/* Accepted or not as it should be, read as it should be, and written so. True if accepted. */
+static bool check_wording(const struct wording *said)
+{
+	const struct rf_limit expected = limit_of(said);
+	const bool accepted = may_be(said, &expected);
+	char text[256], written[RF_LIMIT_TEXT_SIZE];
+	struct rf_error error = {};
+	struct rf_limit limit;
+	struct line line;
+
+	write_line(said, text);
+	line_split(&line, text);
+	memset(&limit, LEFT_ALONE, sizeof(limit));
+	if (!rf_parse_limit(&line.words, &limit, &error) != accepted)
+		fail_msg("%s: it is %s: %s", text, accepted ? "refused" : "accepted", error.text);
+	if (!accepted) {
+		assert_left_alone(&limit, sizeof(limit));
+		return false;
+	}
+	assert_memory_equal(&limit, &expected, sizeof(limit));
+	check_written(&limit, written);
+	return true;
+}
+
+static const char *const units[] = {"", "packets", "bytes"};
+static const char *const algorithms[] = {"", "sliding", "fixed", "log", "token", "leaky"};
+static const char *const cell_counts[] = {"", "2", "16"};
+static const char *const edges[] = {"", "strict", "weighted", "coarse"};
+static const char *const shadows[] = {"", "shadow"};
+static const char *const counts[] = {"", "count rejected"};
+static const struct amount rates[] = {
+	{"0", 0, false},
+	{"1", 1, false},
+	{"16", 16, false},
+	{"1514", 1514, false},
+	{"20k", 20000, false},
+	{"2147483648", 2147483648, false},
+	{"3000M", 3000000000, false},
+	{"137438953472", 137438953472, false},
+	{"8kbit", 1000, true},
+	{"12.112kbit", 1514, true},
+	{"100gbit", 12500000000, true},
+};
+static const struct amount bursts[] = {
+	{NULL, 0, false},
+	{"0", 0, false},
+	{"1", 1, false},
+	{"1514", 1514, false},
+	{"20k", 20000, false},
+	{"2147483648", 2147483648, false},
+	{"3000M", 3000000000, false},
+	{"16kbit", 2000, true},
+};
+static const uint64_t windows_ms[] = {1, 1000, 31622400000};
+
+/* The `i`-th entry of `list`, and `i` without it. */
+#define PICK(i, list)                                    \
+	({                                               \
+		size_t at = (i) % UNIT_ARRAY_SIZE(list); \
+		(i) /= UNIT_ARRAY_SIZE(list);            \
+		(list)[at];                              \
+	})
+
+static struct wording combination(uint64_t i)
+{
+	struct wording said;
+
+	said.rate = PICK(i, rates);
+	said.window_ms = PICK(i, windows_ms);
+	said.unit = PICK(i, units);
+	said.algorithm = PICK(i, algorithms);
+	said.cells = PICK(i, cell_counts);
+	said.edge = PICK(i, edges);
+	said.burst = PICK(i, bursts);
+	said.shadow = PICK(i, shadows);
+	said.count = PICK(i, counts);
+	return said;
+}
+
+static void every_combination_is_as_it_should_be(void **state)
+{
+	const uint64_t count = UNIT_ARRAY_SIZE(rates) * UNIT_ARRAY_SIZE(windows_ms) *
+			       UNIT_ARRAY_SIZE(units) * UNIT_ARRAY_SIZE(algorithms) *
+			       UNIT_ARRAY_SIZE(cell_counts) * UNIT_ARRAY_SIZE(edges) *
+			       UNIT_ARRAY_SIZE(bursts) * UNIT_ARRAY_SIZE(shadows) *
+			       UNIT_ARRAY_SIZE(counts);
+	uint64_t accepted = 0;
 
 	(void)state;
-	assert_int_equal(check_orders(options, UNIT_ARRAY_SIZE(options), 0), 40320);
+	for (uint64_t i = 0; i < count; i++) {
+		struct wording said = combination(i);
+
+		accepted += check_wording(&said);
+	}
+	assert_true(accepted > count / 50);
+}
+
+/* A count of any magnitude, some of them in bits. */
+static void make_amount(uint64_t *random, char text[32], struct amount *amount)
+{
+	uint64_t number = unit_random(random) >> unit_below(random, 64);
+
+	amount->text = text;
+	amount->in_bits = unit_below(random, 4) == 0 && number < UINT64_MAX / 125;
+	amount->count = amount->in_bits ? number * 125 : number;
+	snprintf(text, 32, "%" PRIu64 "%s", number, amount->in_bits ? "kbit" : "");
+}
+
+static void any_counts_are_as_they_should_be(void **state)
+{
+	uint64_t random = unit_seed();
+	char rate[32], burst[32];
+
+	(void)state;
+	for (int i = 0; i < RANDOM_LIMITS; i++) {
+		struct wording said = combination(unit_random(&random));
+
+		make_amount(&random, rate, &said.rate);
+		if (said.burst.text)
+			make_amount(&random, burst, &said.burst);
+		said.window_ms =
+			1 + (unit_random(&random) >> unit_below(&random, 64)) % 31622400000;
+		check_wording(&said);
+	}
 }
 
 /* ---- attach ---- */
@@ -311,46 +644,135 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(words_are_read_one_by_one),
 	cmocka_unit_test(no_word_of_the_grammar_is_a_name),
 
-	LIMIT("name and rate", "all rate 20k/1s", "all", 20000, SECOND, 0),
-	LIMIT("a slow one", "slow rate 1/8784h", "slow", 1, 8784 * HOUR, 0),
-	LIMIT("a name of 31 characters", THIRTY_ONE " rate 20k/1s", THIRTY_ONE, 20000, SECOND, 0),
-	LIMIT("shadow", "all rate 20k/1s shadow", "all", 20000, SECOND, RF_SHADOW),
-	LIMIT("packets", "all rate 20k/1s packets", "all", 20000, SECOND, 0),
-	LIMIT("algorithm sliding", "all rate 20k/1s algorithm sliding", "all", 20000, SECOND, 0),
-	LIMIT("edge strict", "all rate 20k/1s edge strict", "all", 20000, SECOND, 0),
-	LIMIT("cells 16", "all rate 20k/1s cells 16", "all", 20000, SECOND, 0),
-	LIMIT("match any", "all rate 20k/1s match any", "all", 20000, SECOND, 0),
-	LIMIT("per /32", "all rate 20k/1s per /32", "all", 20000, SECOND, 0),
-	LIMIT("per6 /64", "all rate 20k/1s per6 /64", "all", 20000, SECOND, 0),
-	cmocka_unit_test(options_of_a_limit_come_in_any_order),
-	SHAPE("all", "all rate 20k/1s", RF_SLIDING, RF_EDGE_STRICT, 16, 0),
-	SHAPE("fixed", "all rate 20k/1s algorithm fixed", RF_FIXED, RF_EDGE_STRICT, 1, 0),
-	SHAPE("coarse, ten cells", "all rate 20k/1s cells 10 edge coarse", RF_SLIDING,
-	      RF_EDGE_COARSE, 10, 0),
-	SHAPE("two cells, shadow", "all rate 1/1m cells 2 shadow", RF_SLIDING, RF_EDGE_STRICT, 2,
-	      RF_SHADOW),
-	SHAPE("fixed, shadow", "all rate 1/1m algorithm fixed shadow", RF_FIXED, RF_EDGE_STRICT, 1,
-	      RF_SHADOW),
+	LIMIT("name and rate", "all rate 20k/1s", OF(20000, SECOND)),
+	NAMED_LIMIT("a slow one", "slow rate 1/8784h", "slow", OF(1, 8784 * HOUR)),
+	NAMED_LIMIT("a name of 31 characters", THIRTY_ONE " rate 20k/1s", THIRTY_ONE,
+		    OF(20000, SECOND)),
+	LIMIT("shadow", "all rate 20k/1s shadow", OF(20000, SECOND), .flags = RF_SHADOW),
+	LIMIT("count rejected", "all rate 20k/1s count rejected", OF(20000, SECOND),
+	      .flags = RF_COUNT_REJECTED),
+	LIMIT("both flags", "all rate 20k/1s count rejected shadow", OF(20000, SECOND),
+	      .flags = RF_COUNT_REJECTED | RF_SHADOW),
+	LIMIT("match any", "all rate 20k/1s match any", OF(20000, SECOND)),
+	LIMIT("per /32", "all rate 20k/1s per /32", OF(20000, SECOND)),
+	LIMIT("per6 /64", "all rate 20k/1s per6 /64", OF(20000, SECOND)),
+	LIMIT("the fewest packets", "all rate 1/1s", OF(1, SECOND)),
+	LIMIT("the most packets", "all rate 2147483648/1s", OF(2147483648, SECOND)),
 
-	REFUSED_LIMIT("bytes", "all rate 20k/1s bytes", LATER("bytes")),
-	REFUSED_LIMIT("burst", "all rate 20k/1s burst 10", LATER("burst")),
+	LIMIT("packets", "all rate 20k/1s packets", OF(20000, SECOND)),
+	LIMIT("bytes", "all rate 20k/1s bytes", OF(20000, SECOND), .unit = RF_BYTES),
+	LIMIT("bytes, said late", "all rate 10M/1s shadow bytes", OF(10000000, SECOND),
+	      .unit = RF_BYTES, .flags = RF_SHADOW),
+	LIMIT("the fewest bytes", "all rate 1514/1s bytes", OF(1514, SECOND), .unit = RF_BYTES),
+	LIMIT("the most bytes", "all rate 137438953472/1s bytes", OF(137438953472, SECOND),
+	      .unit = RF_BYTES),
+	LIMIT("bits are bytes", "all rate 10mbit/1s", OF(1250000, SECOND), .unit = RF_BYTES),
+	LIMIT("bits in bytes", "all rate 10mbit/1s bytes", OF(1250000, SECOND), .unit = RF_BYTES),
+	LIMIT("bits of a second", "all rate 1gbit", OF(125000000, SECOND), .unit = RF_BYTES),
+	LIMIT("bits of a minute", "all rate 80kbit/1m", OF(10000, 60 * SECOND), .unit = RF_BYTES),
+	LIMIT("the fewest bits", "all rate 12.112kbit", OF(1514, SECOND), .unit = RF_BYTES),
+
+	LIMIT("sliding", "all rate 20k/1s algorithm sliding", OF(20000, SECOND)),
+	LIMIT("fixed", "all rate 20k/1s algorithm fixed", OF(20000, SECOND), .algorithm = RF_FIXED),
+	LIMIT("fixed, bytes", "all rate 20k/1s algorithm fixed bytes", OF(20000, SECOND),
+	      .algorithm = RF_FIXED, .unit = RF_BYTES),
+	LIMIT("log", "all rate 5/1m algorithm log", OF(5, 60 * SECOND), .algorithm = RF_LOG),
+	LIMIT("log, the fewest", "all rate 1/1ms algorithm log packets", OF(1, MS),
+	      .algorithm = RF_LOG),
+	LIMIT("log, the most", "all rate 16/8784h algorithm log", OF(16, 8784 * HOUR),
+	      .algorithm = RF_LOG),
+	LIMIT("two cells", "all rate 20k/1s cells 2", OF(20000, SECOND), .cells = 2),
+	LIMIT("16 cells", "all rate 20k/1s cells 16", OF(20000, SECOND)),
+	LIMIT("edge strict", "all rate 20k/1s edge strict", OF(20000, SECOND)),
+	LIMIT("edge coarse", "all rate 20k/1s edge coarse cells 10", OF(20000, SECOND),
+	      .edge = RF_EDGE_COARSE, .cells = 10),
+	LIMIT("edge weighted", "all rate 20k/1s edge weighted", OF(20000, SECOND),
+	      .edge = RF_EDGE_WEIGHTED),
+	LIMIT("edge weighted, two cells", "all rate 20k/1s cells 2 edge weighted bytes",
+	      OF(20000, SECOND), .edge = RF_EDGE_WEIGHTED, .cells = 2, .unit = RF_BYTES),
+
+	LIMIT("token", "all rate 20k/1s algorithm token", OF(20000, SECOND), .algorithm = RF_TOKEN,
+	      .burst = 20000),
+	LIMIT("token, the fewest", "all rate 1/8784h algorithm token", OF(1, 8784 * HOUR),
+	      .algorithm = RF_TOKEN, .burst = 1),
+	LIMIT("token, the most", "all rate 2147483648/1ms algorithm token", OF(2147483648, MS),
+	      .algorithm = RF_TOKEN, .burst = 2147483648),
+	LIMIT("token, a burst", "all rate 20k/1s algorithm token burst 1.5k", OF(20000, SECOND),
+	      .algorithm = RF_TOKEN, .burst = 1500),
+	LIMIT("token, its burst said first", "all rate 20k/1s burst 50k algorithm token",
+	      OF(20000, SECOND), .algorithm = RF_TOKEN, .burst = 50000),
+	LIMIT("token, the least burst", "all rate 20k/1s algorithm token burst 1",
+	      OF(20000, SECOND), .algorithm = RF_TOKEN, .burst = 1),
+	LIMIT("token, the largest burst", "all rate 20k/1s algorithm token burst 2147483648",
+	      OF(20000, SECOND), .algorithm = RF_TOKEN, .burst = 2147483648),
+	LIMIT("token, as long to flow as may be", "all rate 2/1h algorithm token burst 17568",
+	      OF(2, HOUR), .algorithm = RF_TOKEN, .burst = 17568),
+	LIMIT("token, bytes", "all rate 10mbit algorithm token", OF(1250000, SECOND),
+	      .algorithm = RF_TOKEN, .burst = 1250000, .unit = RF_BYTES),
+	LIMIT("token, bytes, a burst in bits", "all rate 1M/1s bytes algorithm token burst 16kbit",
+	      OF(1000000, SECOND), .algorithm = RF_TOKEN, .burst = 2000, .unit = RF_BYTES),
+	LIMIT("token, a burst in bits, bytes said late",
+	      "all rate 1M/1s algorithm token burst 16kbit bytes", OF(1000000, SECOND),
+	      .algorithm = RF_TOKEN, .burst = 2000, .unit = RF_BYTES),
+	LIMIT("token, the most bytes that are their own burst",
+	      "all rate 2147483648/1s bytes algorithm token", OF(2147483648, SECOND),
+	      .algorithm = RF_TOKEN, .burst = 2147483648, .unit = RF_BYTES),
+	LIMIT("token, more bytes", "all rate 100gbit/10s algorithm token burst 1514",
+	      OF(12500000000, 10 * SECOND), .algorithm = RF_TOKEN, .burst = 1514, .unit = RF_BYTES),
+	LIMIT("leaky", "all rate 20k/1s algorithm leaky", OF(20000, SECOND), .algorithm = RF_LEAKY,
+	      .burst = 1),
+	LIMIT("leaky, a burst", "all rate 20k/1s algorithm leaky burst 20k", OF(20000, SECOND),
+	      .algorithm = RF_LEAKY, .burst = 20000),
+	LIMIT("leaky, bytes", "all rate 20k/1s algorithm leaky burst 1514 bytes", OF(20000, SECOND),
+	      .algorithm = RF_LEAKY, .burst = 1514, .unit = RF_BYTES),
+
+	cmocka_unit_test(options_of_a_window_come_in_any_order),
+	cmocka_unit_test(options_of_a_bucket_come_in_any_order),
+	cmocka_unit_test(no_option_is_said_twice),
+	cmocka_unit_test(every_combination_is_as_it_should_be),
+	cmocka_unit_test(any_counts_are_as_they_should_be),
+
+	WRITTEN("all", "all rate 20000/1000ms packets algorithm sliding cells 16 edge strict",
+		"all rate 20k/1s"),
+	WRITTEN("bytes", "all rate 10mbit", "all rate 1250k/1s bytes"),
+	WRITTEN("fixed", "all rate 1k/1s algorithm fixed", "all rate 1k/1s algorithm fixed"),
+	WRITTEN("log", "all rate 5/1m algorithm log shadow", "all rate 5/1m algorithm log shadow"),
+	WRITTEN("cells and edge", "all rate 1k/1s edge weighted cells 2",
+		"all rate 1k/1s cells 2 edge weighted"),
+	WRITTEN("token", "all rate 1k/1s algorithm token burst 1000",
+		"all rate 1k/1s algorithm token"),
+	WRITTEN("token, a burst of 1", "all rate 1k/1s algorithm token burst 1",
+		"all rate 1k/1s algorithm token burst 1"),
+	WRITTEN("leaky", "all rate 1k/1s burst 1 algorithm leaky",
+		"all rate 1k/1s algorithm leaky"),
+	WRITTEN("leaky, a burst of COUNT", "all rate 1k/1s algorithm leaky burst 1k",
+		"all rate 1k/1s algorithm leaky burst 1k"),
+	WRITTEN("everything of a window",
+		"all rate 1M/1s count rejected shadow edge coarse bytes cells 9",
+		"all rate 1M/1s bytes cells 9 edge coarse shadow count rejected"),
+	WRITTEN("everything of a bucket",
+		"all rate 1mbit count rejected shadow burst 16kbit algorithm leaky",
+		"all rate 125k/1s bytes algorithm leaky burst 2k shadow count rejected"),
+	WRITTEN("the longest",
+		THIRTY_ONE " rate 137438953471/31622399999ms bytes cells 10 edge weighted shadow "
+			   "count rejected",
+		THIRTY_ONE " rate 137438953471/31622399999ms bytes cells 10 edge weighted shadow "
+			   "count rejected"),
+
 	REFUSED_LIMIT("dport", "all rate 20k/1s dport 53", LATER("dport")),
 	REFUSED_LIMIT("from", "all rate 20k/1s from 192.0.2.0/24", LATER("from")),
-	REFUSED_LIMIT("count rejected", "all rate 20k/1s count rejected", LATER("count")),
 	REFUSED_LIMIT("exact", "all rate 20k/1s exact", LATER("exact")),
 	REFUSED_LIMIT("ban", "all rate 20k/1s ban 10m", LATER("ban")),
 	REFUSED_LIMIT("exact behind good options", "all rate 20k/1s shadow packets exact",
 		      LATER("exact")),
-	REFUSED_LIMIT("algorithm token", "all rate 20k/1s algorithm token",
-		      ONLY("algorithm token", "sliding or fixed")),
-	REFUSED_LIMIT("edge weighted", "all rate 20k/1s edge weighted",
-		      ONLY("edge weighted", "strict or coarse")),
+	REFUSED_LIMIT("an unknown algorithm", "all rate 20k/1s algorithm gcra",
+		      "'gcra': unknown algorithm; it is sliding, fixed, log, token or leaky"),
+	REFUSED_LIMIT("an algorithm in capitals", "all rate 20k/1s algorithm Token",
+		      "'Token': unknown algorithm; it is sliding, fixed, log, token or leaky"),
+	REFUSED_LIMIT("an unknown edge", "all rate 20k/1s edge soft",
+		      "'soft': unknown edge; it is strict, weighted or coarse"),
 	REFUSED_LIMIT("one cell", "all rate 20k/1s cells 1", "'1': " CELLS_RANGE),
 	REFUSED_LIMIT("17 cells", "all rate 20k/1s cells 17", "'17': " CELLS_RANGE),
-	REFUSED_LIMIT("fixed with cells", "all rate 20k/1s cells 4 algorithm fixed",
-		      "'all': " FIXED_ALONE),
-	REFUSED_LIMIT("fixed with an edge", "all rate 20k/1s algorithm fixed edge coarse",
-		      "'all': " FIXED_ALONE),
 	REFUSED_LIMIT("match tcp", "all rate 20k/1s match tcp", ONLY("match tcp", "any")),
 	REFUSED_LIMIT("match tcp syn", "all rate 20k/1s match tcp syn", ONLY("match tcp", "any")),
 	REFUSED_LIMIT("per /24", "all rate 20k/1s per /24", ONLY("per /24", "/32")),
@@ -360,6 +782,13 @@ static const struct CMUnitTest tests[] = {
 	REFUSED_LIMIT("no word after edge", "all rate 20k/1s edge", MISSING("edge")),
 	REFUSED_LIMIT("no word after cells", "all rate 20k/1s cells",
 		      "'cells': a number is missing behind it"),
+	REFUSED_LIMIT("no word after burst", "all rate 20k/1s algorithm token burst",
+		      "'burst': a count is missing behind it"),
+	REFUSED_LIMIT("no word after count", "all rate 20k/1s count",
+		      "'count': 'rejected' is missing behind it"),
+	REFUSED_LIMIT("another word after count", "all rate 20k/1s count accepted",
+		      "'count accepted': 'rejected' must follow 'count'"),
+	REFUSED_LIMIT("rejected alone", "all rate 20k/1s rejected", "'rejected': " UNKNOWN),
 	REFUSED_LIMIT("no word after match", "all rate 20k/1s match", MISSING("match")),
 	REFUSED_LIMIT("no word after per", "all rate 20k/1s per", MISSING("per")),
 	REFUSED_LIMIT("no word after per6", "all rate 20k/1s shadow per6", MISSING("per6")),
@@ -370,6 +799,99 @@ static const struct CMUnitTest tests[] = {
 		      "'rate': a rate is missing behind it, like 20k/1s"),
 	REFUSED_LIMIT("a bad rate", "all rate fast", "'fast': " WRITE_RATE),
 	REFUSED_LIMIT("a rate of 0", "all rate 0/1s shadow", "'0/1s': " COUNT_RANGE),
+	REFUSED_LIMIT("too many packets", "all rate 2147483649/1s",
+		      "'2147483649/1s': " COUNT_RANGE),
+	REFUSED_LIMIT("packets of 32 bits and 1", "all rate 4294967297/1s",
+		      "'4294967297/1s': " COUNT_RANGE),
+	REFUSED_LIMIT("no bits at all", "all rate 20k", "'20k': " WRITE_RATE),
+
+	REFUSED_LIMIT("fewer bytes than a frame", "all rate 1513/1s bytes",
+		      "'1513/1s': " BYTES_RANGE),
+	REFUSED_LIMIT("fewer bytes than a frame, said late", "all rate 100/1s shadow bytes",
+		      "'100/1s': " BYTES_RANGE),
+	REFUSED_LIMIT("0 bytes", "all rate 0/1s bytes", "'0/1s': " BYTES_RANGE),
+	REFUSED_LIMIT("fewer bits than a frame", "all rate 12.104kbit",
+		      "'12.104kbit': " BYTES_RANGE),
+	REFUSED_LIMIT("too many bytes", "all rate 137438953473/1s bytes",
+		      "'137438953473/1s': " BYTES_RANGE),
+	REFUSED_LIMIT("too many bits", "all rate 2000gbit", "'2000gbit': " BYTES_RANGE),
+	REFUSED_LIMIT("bits of packets", "all rate 10mbit packets", "'10mbit': " BITS_OF_PACKETS),
+	REFUSED_LIMIT("bits of packets, with a time", "all rate 10mbit/1s shadow packets",
+		      "'10mbit/1s': " BITS_OF_PACKETS),
+	REFUSED_LIMIT("bytes after packets", "all rate 20k/1s packets bytes", ONE_UNIT("bytes")),
+	REFUSED_LIMIT("packets after bytes", "all rate 20k/1s bytes shadow packets",
+		      ONE_UNIT("packets")),
+
+	REFUSED_LIMIT("log of 0", "all rate 0/1m algorithm log", "'0/1m': " LOG_RANGE),
+	REFUSED_LIMIT("log of 17", "all rate 17/1m algorithm log", "'17/1m': " LOG_RANGE),
+	REFUSED_LIMIT("log of 2^32 + 1", "all rate 4294967297/1m algorithm log",
+		      "'4294967297/1m': " LOG_RANGE),
+	REFUSED_LIMIT("log of bytes", "all rate 20k/1m bytes algorithm log", LOG_BYTES),
+	REFUSED_LIMIT("log of few bytes", "all rate 16/1m algorithm log bytes", LOG_BYTES),
+	REFUSED_LIMIT("log of bits", "all rate 10mbit algorithm log", LOG_BYTES),
+
+	REFUSED_LIMIT("fixed with cells", "all rate 20k/1s cells 4 algorithm fixed",
+		      ONLY_SLIDING("cells", "fixed")),
+	REFUSED_LIMIT("fixed with an edge", "all rate 20k/1s algorithm fixed edge coarse",
+		      ONLY_SLIDING("edge", "fixed")),
+	REFUSED_LIMIT("fixed with the edge of sliding",
+		      "all rate 20k/1s algorithm fixed edge strict", ONLY_SLIDING("edge", "fixed")),
+	REFUSED_LIMIT("log with cells", "all rate 5/1s algorithm log cells 16",
+		      ONLY_SLIDING("cells", "log")),
+	REFUSED_LIMIT("token with cells and an edge",
+		      "all rate 20k/1s algorithm token edge weighted cells 2",
+		      ONLY_SLIDING("cells", "token")),
+	REFUSED_LIMIT("leaky with an edge", "all rate 20k/1s algorithm leaky edge weighted",
+		      ONLY_SLIDING("edge", "leaky")),
+	REFUSED_LIMIT("burst without an algorithm", "all rate 20k/1s burst 10",
+		      ONLY_BUCKETS("sliding")),
+	REFUSED_LIMIT("sliding with burst", "all rate 20k/1s burst 10 algorithm sliding",
+		      ONLY_BUCKETS("sliding")),
+	REFUSED_LIMIT("fixed with burst", "all rate 20k/1s algorithm fixed burst 10",
+		      ONLY_BUCKETS("fixed")),
+	REFUSED_LIMIT("log with burst", "all rate 5/1s algorithm log burst 5", ONLY_BUCKETS("log")),
+
+	REFUSED_LIMIT("a burst of 0", "all rate 20k/1s algorithm token burst 0",
+		      "'0': " BURST_RANGE),
+	REFUSED_LIMIT("too large a burst", "all rate 20k/1s algorithm leaky burst 2147483649",
+		      "'2147483649': " BURST_RANGE),
+	REFUSED_LIMIT("a burst of 2^64",
+		      "all rate 20k/1s algorithm leaky burst 18446744073709551616",
+		      "'18446744073709551616': " BURST_FORM),
+	REFUSED_LIMIT("a burst that is no count", "all rate 20k/1s algorithm token burst big",
+		      "'big': " BURST_FORM),
+	REFUSED_LIMIT("a burst that is a rate", "all rate 20k/1s algorithm token burst 20k/1s",
+		      "'20k/1s': " BURST_FORM),
+	REFUSED_LIMIT("a burst in no whole bytes",
+		      "all rate 20k/1s bytes algorithm token burst 0.001kbit",
+		      "'0.001kbit': " BURST_FORM),
+	REFUSED_LIMIT("a burst smaller than a frame",
+		      "all rate 20k/1s burst 1513 algorithm token bytes",
+		      "'1513': " BURST_BYTES_RANGE),
+	REFUSED_LIMIT("a burst of bits smaller than a frame",
+		      "all rate 10mbit algorithm leaky burst 8kbit", "'8kbit': " BURST_BYTES_RANGE),
+	REFUSED_LIMIT("too large a burst of bytes",
+		      "all rate 10mbit algorithm token burst 2147483649",
+		      "'2147483649': " BURST_BYTES_RANGE),
+	REFUSED_LIMIT("a burst of bits for packets", "all rate 20k/1s algorithm token burst 16kbit",
+		      "'16kbit': " BURST_BITS_OF_PACKETS),
+	REFUSED_LIMIT("a burst of bits for packets, said late",
+		      "all rate 20k/1s algorithm token burst 16kbit packets",
+		      "'16kbit': " BURST_BITS_OF_PACKETS),
+	REFUSED_LIMIT("leaky of bytes without burst", "all rate 20k/1s bytes algorithm leaky",
+		      LEAKY_BYTES),
+	REFUSED_LIMIT("leaky of bits without burst", "all rate 10mbit algorithm leaky",
+		      LEAKY_BYTES),
+	REFUSED_LIMIT("token of more bytes than a burst holds",
+		      "all rate 2147483649/1s bytes algorithm token", TOKEN_BYTES("2147483649/1s")),
+	REFUSED_LIMIT("token of more bits than a burst holds", "all rate 100gbit algorithm token",
+		      TOKEN_BYTES("100gbit")),
+	REFUSED_LIMIT("a burst that flows for longer than a year",
+		      "all rate 2/1h algorithm token burst 17569", "'17569': " TOO_SLOW("2/1h")),
+	REFUSED_LIMIT("a burst that flows for an age",
+		      "all rate 1/8784h burst 2147483648 algorithm leaky",
+		      "'2147483648': " TOO_SLOW("1/8784h")),
+
 	REFUSED_LIMIT("a bad name", "1st rate 20k/1s",
 		      "'1st': invalid name of a limit: " NAME_RULE),
 	REFUSED_LIMIT("a keyword for a name", "rate 20k/1s",
