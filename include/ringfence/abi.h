@@ -47,6 +47,7 @@ struct rf_clock_reading {
 /* What its words mean is the algorithm's; limiter.h is their only reader and writer. */
 struct rf_window {
 	__u64 head;
+	__u64 newest; /* windows of cells: an epoch in full, which tells the laps of tags apart */
 	__u64 cell[RF_CELLS];
 };
 

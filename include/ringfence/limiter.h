@@ -37,9 +37,12 @@
  * rounded up. Strict, coarse and fixed, a packet of more than one unit that loses the race for the
  * last room leaves its cost in the window, so each opening may admit that much less a CPU.
  *
- * Time is in the policy's clock (ticks or ns), and epochs are compared modulo 2^32: less than
- * RF_EPOCH_AHEAD cells ahead is present or newer, anything else is the past. A clock that stands
- * still or goes back is the present cell: never a reset.
+ * Time is in the policy's clock (ticks or ns). A clock that stands still or goes back, or a CPU
+ * that stalls with an old reading for however long, is the present cell: never a reset. Words hold
+ * epochs modulo 2^32, and `newest` tells one lap from the next. After an idle time of 2^32 cells,
+ * give or take RF_CELLS_AHEAD, an old word may count once more, and for that long at the most; and
+ * there alone the bound wants that no CPU stalls for RF_CELLS_AHEAD cells in the middle of a
+ * packet.
  */
 #ifndef RINGFENCE_LIMITER_H
 #define RINGFENCE_LIMITER_H
@@ -47,21 +50,19 @@
 #include "abi.h"
 #include "atomic.h"
 
-#define RF_EPOCH_AHEAD (1U << 16) /* a CPU may stall this many cells and not turn a head back */
 #ifndef RF_RETRIES
 #define RF_RETRIES 8 /* lost races before a caller gives up */
 #endif
 
+#define RF_CELLS_AHEAD 64      /* by its tag: ahead, and not from before the tags wrapped */
+#define RF_NEWEST_STEP 16      /* cells that heads move between two writes of `newest` */
 #define RF_USED_MAX (3U << 30) /* refused packets count up to here, so that no word overflows */
 
-#define RF_WAIT_BITS                                                                 \
-	58 /* nobody waits longer for a permit, in units of any clock: 9 years in ns \
-	    */
+#define RF_WAIT_BITS 58 /* of the longest wait for a permit, in units of any clock */
 
-#define RF_BUCKET_SHIFT 4 /* token and leaky keep time in 1/16 ns */
-#define RF_BUCKET_ZERO                                                             \
-	(1ULL << 62) /* where it starts: 0 is further back than any bucket is deep \
-		      */
+/* Buckets keep time in 1/16 ns, and start it where 0 is further back than any is deep. */
+#define RF_BUCKET_SHIFT 4
+#define RF_BUCKET_ZERO (1ULL << 62)
 
 enum rf_verdict {
 	RF_UNDER,
@@ -85,21 +86,41 @@ RF_INLINE __u32 rf_word_used(__u64 word)
 }
 
 /* The number of the cell that `time` falls into. A policy without a cell length has one cell. */
-RF_INLINE __u32 rf_epoch(const struct rf_policy *policy, __u64 time)
+RF_INLINE __u64 rf_epoch(const struct rf_policy *policy, __u64 time)
 {
-	return policy->cell ? (__u32)(time / policy->cell) : 0;
+	return policy->cell ? time / policy->cell : 0;
 }
 
-/* Is `epoch` the cell `now`, or a newer one that another CPU has seen already? */
-RF_INLINE int rf_epoch_is_present(__u32 epoch, __u32 now)
+/*
+ * Is the head in the cell `now`, or in a newer one that another CPU has seen already? A little
+ * ahead by its tag, it is. Further on the tag alone does not tell ahead from behind: then the
+ * head's number in full is the latest that ends like its tag and that a head may have moved to.
+ */
+RF_INLINE int rf_head_is_present(const struct rf_window *window, __u64 head, __u64 now)
 {
-	return epoch - now < RF_EPOCH_AHEAD;
+	__u64 latest;
+
+	if (rf_word_epoch(head) - (__u32)now <= RF_CELLS_AHEAD)
+		return 1;
+	latest = rf_load(&window->newest) + RF_NEWEST_STEP - 1;
+	return latest - (__u32)(latest - rf_word_epoch(head)) >= now;
+}
+
+/*
+ * Before a head moves to `now`: no head is RF_NEWEST_STEP cells beyond `newest`. Not at every
+ * move, since that would be one more write. False when it lost a race.
+ */
+RF_INLINE int rf_newest_raise(struct rf_window *window, __u64 now)
+{
+	__u64 old = rf_load(&window->newest);
+
+	return old + RF_NEWEST_STEP > now || rf_cas(&window->newest, old, now) == old;
 }
 
 /* A window that nothing was charged to. An all-zero one would read as epoch 0, not as empty. */
-RF_INLINE void rf_window_open(struct rf_window *window, __u32 now)
+RF_INLINE void rf_window_open(struct rf_window *window, __u64 now)
 {
-	*window = (struct rf_window){.head = rf_word(now, 0)};
+	*window = (struct rf_window){.head = rf_word(now, 0), .newest = now};
 }
 
 /*
@@ -135,7 +156,7 @@ RF_INLINE __u32 rf_head_own(const struct rf_window *window, const struct rf_poli
  * Is there nothing to write: as much of the same epoch stands there, or the head has moved on from
  * it? Whoever moved the head wrote the slot first, from the head's last word, so there is nothing
  * to add, and the slot may hold a newer epoch by now. Tags alone do not tell: an unwritten slot, or
- * one from before the epochs wrapped, reads as newer, and one 2^16 cells newer as the past.
+ * one from before the epochs wrapped, reads as newer.
  */
 RF_INLINE int rf_cell_holds(const struct rf_window *window, __u64 word, __u32 epoch, __u32 used)
 {
@@ -147,28 +168,25 @@ RF_INLINE int rf_cell_holds(const struct rf_window *window, __u64 word, __u32 ep
 /*
  * Writes {epoch, used} into its slot unless as much stands there. Two CPUs may close one cell with
  * different sums; the larger one is right, so it is a maximum and never a plain store. False when
- * it lost RF_RETRIES races.
+ * it lost a race, and less stands there.
  */
 RF_INLINE int rf_cell_raise(struct rf_window *window, __u32 epoch, __u32 used)
 {
 	__u64 *cell = &window->cell[epoch % RF_CELLS];
+	__u64 old = rf_load(cell), found;
 
-	for (int i = 0; i < RF_RETRIES; i++) {
-		__u64 old = rf_load(cell);
-
-		if (rf_cell_holds(window, old, epoch, used))
-			return 1;
-		if (rf_cas(cell, old, rf_word(epoch, used)) == old)
-			return 1;
-	}
-	return 0;
+	if (rf_cell_holds(window, old, epoch, used))
+		return 1;
+	found = rf_cas(cell, old, rf_word(epoch, used));
+	return found == old || rf_cell_holds(window, found, epoch, used);
 }
 
 /*
- * Writes into the ring what the head's cell has, so that the head may move on. 1: done, 0: another
- * CPU has moved it, -1: too many lost races.
+ * Writes into the ring what the head's cell has, so that the head may move on to `now`. False when
+ * another CPU was there: start again.
  */
-RF_INLINE int rf_head_close(struct rf_window *window, const struct rf_policy *policy, __u64 head)
+RF_INLINE int rf_head_close(struct rf_window *window, const struct rf_policy *policy, __u64 head,
+			    __u64 now)
 {
 	__u32 own = rf_head_own(window, policy, head);
 
@@ -178,7 +196,7 @@ RF_INLINE int rf_head_close(struct rf_window *window, const struct rf_policy *po
 	 */
 	if (rf_word_epoch(rf_load(&window->head)) != rf_word_epoch(head))
 		return 0;
-	return rf_cell_raise(window, rf_word_epoch(head), own) ? 1 : -1;
+	return rf_cell_raise(window, rf_word_epoch(head), own) && rf_newest_raise(window, now);
 }
 
 /* Does a packet that is refused use up the window, too? */
@@ -196,33 +214,39 @@ RF_INLINE enum rf_verdict rf_refuse(struct rf_window *window, const struct rf_po
 	return RF_OVER;
 }
 
-/* ---- sliding, strict and coarse, and fixed: these differ in the length and number of cells ----
- */
+/* There was room in the present head when it was read. */
+RF_INLINE enum rf_verdict rf_add(struct rf_window *window, const struct rf_policy *policy,
+				 __u64 now, __u32 cost)
+{
+	/* The returned value decides, so no two CPUs share the last permit. */
+	__u64 head = rf_fetch_add(&window->head, cost);
+	int past = (__s32)(rf_word_epoch(head) - (__u32)now) < 0;
+
+	/* After an idle lap, what read as present may have been moved to a cell before `now`. */
+	return !past && (__u64)rf_word_used(head) + cost <= policy->limit ? RF_UNDER : RF_OVER;
+}
+
+/* ---- sliding, strict and coarse, and fixed: only the length and number of cells differ ---- */
 
 RF_INLINE enum rf_verdict rf_take_sliding(struct rf_window *window, const struct rf_policy *policy,
 					  __u64 time, __u32 cost)
 {
-	const __u32 now = rf_epoch(policy, time);
+	const __u64 now = rf_epoch(policy, time);
 	const __u64 limit = policy->limit;
 
 	for (int i = 0; i < RF_RETRIES; i++) {
 		__u64 head = rf_load(&window->head);
 		__u64 base;
-		int closed, ok;
+		int ok;
 
-		if (rf_epoch_is_present(rf_word_epoch(head), now)) {
+		if (rf_head_is_present(window, head, now)) {
 			if ((__u64)rf_word_used(head) + cost > limit)
 				return rf_refuse(window, policy, head, cost);
-			/* The returned value decides, so no two CPUs share the last permit. */
-			head = rf_fetch_add(&window->head, cost);
-			return (__u64)rf_word_used(head) + cost <= limit ? RF_UNDER : RF_OVER;
+			return rf_add(window, policy, now, cost);
 		}
 
-		closed = rf_head_close(window, policy, head);
-		if (!closed)
+		if (!rf_head_close(window, policy, head, now))
 			continue;
-		if (closed < 0)
-			return RF_LOST_RACES;
 		base = rf_window_sum(window, now, policy->cells);
 		ok = base + cost <= limit;
 		if (ok || rf_counts_rejected(policy))
@@ -249,7 +273,7 @@ RF_INLINE __u64 rf_edge_part(const struct rf_window *window, const struct rf_pol
 
 	if (rf_word_epoch(word) != edge || !cell)
 		return 0;
-	if (epoch == rf_epoch(policy, time))
+	if (epoch == (__u32)rf_epoch(policy, time))
 		left -= time % policy->cell;
 	left = (left + (1ULL << scale) - 1) >> scale;
 	part = (rf_word_used(word) * left + cell - 1) / cell;
@@ -263,19 +287,16 @@ RF_INLINE __u64 rf_edge_part(const struct rf_window *window, const struct rf_pol
 RF_INLINE enum rf_verdict rf_take_weighted(struct rf_window *window, const struct rf_policy *policy,
 					   __u64 time, __u32 cost)
 {
-	const __u32 now = rf_epoch(policy, time);
+	const __u64 now = rf_epoch(policy, time);
 
 	for (int i = 0; i < RF_RETRIES; i++) {
 		__u64 head = rf_load(&window->head);
 		__u32 epoch = rf_word_epoch(head), used = rf_word_used(head);
-		int present = rf_epoch_is_present(epoch, now), closed, ok;
+		int present = rf_head_is_present(window, head, now), ok;
 
 		if (!present) {
-			closed = rf_head_close(window, policy, head);
-			if (!closed)
+			if (!rf_head_close(window, policy, head, now))
 				continue;
-			if (closed < 0)
-				return RF_LOST_RACES;
 			epoch = now;
 			used = rf_window_sum(window, now, policy->cells);
 		}
@@ -472,36 +493,47 @@ RF_INLINE __u32 rf_window_cell(const struct rf_window *window, const struct rf_p
 
 /* What counts against L at the cell `now`. */
 RF_INLINE __u32 rf_window_used(const struct rf_window *window, const struct rf_policy *policy,
-			       __u32 now)
+			       __u64 now)
 {
 	__u64 head = rf_load(&window->head);
 	__u64 sum = 0;
 
-	if (rf_epoch_is_present(rf_word_epoch(head), now))
+	if (rf_head_is_present(window, head, now))
 		return rf_word_used(head) < policy->clip ? rf_word_used(head) : policy->clip;
 	for (__u32 age = 0; age < policy->cells && age < RF_CELLS; age++)
 		sum += rf_window_cell(window, policy, now - age);
 	return sum < 0xffffffffU ? sum : 0xffffffffU;
 }
 
+/* The same at `time`, by the weighted estimate. */
+RF_INLINE __u64 rf_window_estimate(const struct rf_window *window, const struct rf_policy *policy,
+				   __u64 time)
+{
+	__u64 now = rf_epoch(policy, time), head = rf_load(&window->head);
+	__u32 used = rf_window_used(window, policy, now);
+	struct rf_window copy = *window;
+
+	/* Another CPU's clock may be ahead of the reader's; the window goes by the head's. */
+	if (rf_head_is_present(window, head, now))
+		now = rf_word_epoch(head);
+	else
+		rf_head_close(&copy, policy, head, now); /* it may be the cell on the edge */
+	return used + rf_edge_part(&copy, policy, now, time);
+}
+
 /* What counts against L at `time`, in units of L; of a bucket, what is missing of its burst. */
 RF_INLINE __u64 rf_used(const struct rf_window *window, const struct rf_policy *policy, __u64 time)
 {
-	__u32 now = rf_epoch(policy, time), head = rf_word_epoch(rf_load(&window->head));
-	__u64 missing;
+	__u64 level;
 
 	if (rf_is_log(policy))
 		return rf_log_read(window, policy, time).used;
-	if (rf_is_bucket(policy)) {
-		missing = policy->depth -
-			  rf_bucket_level(policy, rf_load(&window->head), rf_bucket_time(time));
-		return rf_bucket_units(policy, missing);
-	}
-	if (!rf_is_weighted(policy))
-		return rf_window_used(window, policy, now);
-	/* Another CPU's clock may be ahead of the reader's; the window goes by the head's. */
-	now = rf_epoch_is_present(head, now) ? head : now;
-	return (__u64)rf_window_used(window, policy, now) + rf_edge_part(window, policy, now, time);
+	if (rf_is_weighted(policy))
+		return rf_window_estimate(window, policy, time);
+	if (!rf_is_bucket(policy))
+		return rf_window_used(window, policy, rf_epoch(policy, time));
+	level = rf_bucket_level(policy, rf_load(&window->head), rf_bucket_time(time));
+	return rf_bucket_units(policy, policy->depth - level);
 }
 
 /* Would `cost` pass at `time`? Asked of a copy, so that it is the limiter's own answer. */

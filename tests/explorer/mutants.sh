@@ -1,46 +1,194 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: GPL-2.0
-# What the explorer must catch: changes to limiter.h, each one sed -zE command (the whole file is
-# one line to it). `plain_store` is the explorer's. Sourced by test_explorer.sh, which has
-# try_mutant EXPECTED NAME COMMAND: `loose` admits too much, `strict` too little, `endless` retries.
+# What the explorer must catch: changes to a function of limiter.h, each by a sed -E command.
+# `plain_store` is the explorer's. Sourced by test_explorer.sh, which has
+# try_mutant ALGORITHM EXPECTED NAME FUNCTION COMMAND: the rows of ALGORITHM must catch it, and a
+# `loose` one admits too much, an `uncounted` one forgets what it counted, a `strict` one admits too
+# little or counts too much, an `endless` one retries.
+
+mutants_of_sliding() {
+	try_mutant sliding loose "a plain store in place of the maximum" rf_cell_raise \
+		's/if \(rf_cell_holds\(.*/if (0)/; s/found = rf_cas\(cell, old, (.*)\);/found = old, plain_store(cell, \1);/'
+	try_mutant sliding loose "the maximum, by a plain store" rf_cell_raise \
+		's/found = rf_cas\(cell, old, (.*)\);/found = old, plain_store(cell, \1);/'
+	try_mutant sliding strict "the last sum wins over a larger one" rf_cell_holds \
+		's/rf_word_used\(word\) >= used/rf_word_used(word) == used/'
+	try_mutant sliding loose "an addition to the head after a lost race" rf_take_sliding \
+		's/\/\* Lost: .*/head = rf_fetch_add(\&window->head, cost);\nreturn rf_word_used(head) + cost <= limit ? RF_UNDER : RF_OVER;/'
+	try_mutant sliding loose "a head only N cells ahead counts as the past" rf_head_is_present \
+		's/return latest - .*/return 0;/; s/<= RF_CELLS_AHEAD/< 3/'
+	try_mutant sliding loose "a load and a store in place of the addition" rf_add \
+		's/rf_fetch_add\((.*), cost\);/rf_load(\1);\nplain_store(\1, head + cost);/'
+	try_mutant sliding loose "the load decides, not what the addition returned" rf_add \
+		's/return !past \&\& .* <= policy->limit/return !past/'
+	try_mutant sliding loose "a lost race for the head counts as won" rf_take_sliding \
+		's/if \((rf_cas\(.*\)) == head\)/\1;/'
+	try_mutant sliding loose "a lost race for a cell counts as won" rf_cell_raise \
+		's/return found == old \|\| .*/return 1 || found;/'
+	try_mutant sliding loose "the head is stored, whoever won" rf_take_sliding \
+		's/if \(rf_cas\(&window->head, head, (.*)\) == head\)/plain_store(\&window->head, \1);/'
+	try_mutant sliding loose "the sum of a window that is a cell too short" rf_window_sum \
+		's/if \(age - 1 < cells - 1\)/if (cells > 1 \&\& age - 1 < cells - 2)/'
+	try_mutant sliding strict "the sum of a window that is a cell too long" rf_window_sum \
+		's/if \(age - 1 < cells - 1\)/if (age - 1 < cells)/'
+	try_mutant sliding loose "the sum counts the present cell as well" rf_window_sum \
+		's/if \(age - 1 < cells - 1\)/if (age < cells)/'
+	try_mutant sliding uncounted "a sum that a word does not hold" rf_window_sum \
+		's/return sum < .*/return sum;/'
+	try_mutant sliding loose "the head is not looked at again after the sum" rf_head_close \
+		's/if \(rf_word_epoch\(.*/if (0)/'
+	try_mutant sliding loose "a cell is held, wherever the head is" rf_cell_holds \
+		's/return rf_word_epoch\(rf_load\(&window->head\)\) != epoch;/return 1;/'
+	try_mutant sliding loose "a cell is written, wherever the head is" rf_cell_holds \
+		's/return (rf_word_epoch\(rf_load\(&window->head\)\) != epoch);/return rf_word_epoch(word) - epoch < 1U << 16 \&\& \1;/'
+	try_mutant sliding loose "a closed cell is not written" rf_head_close \
+		's/return rf_cell_raise\(.*\) \&\& /(void)own;\nreturn /'
+	try_mutant sliding strict "a closed cell keeps what refused packets added" rf_head_own \
+		's/used < policy->clip \? used : policy->clip/used/'
+	try_mutant sliding loose "the newest epoch is not kept" rf_newest_raise \
+		's/return .*/return 1 || old || now;/'
+	try_mutant sliding loose "a lost race for the newest epoch counts as won" rf_newest_raise \
+		's/rf_cas\((.*)\) == old/(rf_cas(\1), 1)/'
+	try_mutant sliding loose "the newest epoch by a plain store" rf_newest_raise \
+		's/rf_cas\(&window->newest, old, now\) == old/(plain_store(\&window->newest, now), 1)/'
+	try_mutant sliding uncounted "a refused packet does not count" rf_refuse \
+		's/if \(rf_counts_rejected\(.*/if (0)/'
+	try_mutant sliding uncounted "a refused packet does not count in a new cell" rf_take_sliding \
+		's/if \(ok \|\| .*/if (ok)/'
+	try_mutant sliding strict "refused packets count until the word is full" rf_refuse \
+		's/ \&\& rf_word_used\(head\) < RF_USED_MAX//'
+	try_mutant sliding strict "a packet short of L" rf_take_sliding \
+		's/\+ cost > limit/+ cost >= limit/'
+	try_mutant sliding endless "retries without end" rf_take_sliding \
+		's/i < RF_RETRIES/1 || i/'
+}
+
+mutants_of_weighted() {
+	try_mutant weighted loose "a plain store to the head" rf_take_weighted \
+		's/if \(rf_cas\(&window->head, head, (.*)\) == head\)/plain_store(\&window->head, \1);/'
+	try_mutant weighted loose "a lost race for the head counts as won" rf_take_weighted \
+		's/if \((rf_cas\(.*\)) == head\)/\1;/'
+	try_mutant weighted strict "an addition to the present head" rf_take_weighted \
+		's/if \((rf_cas\(.*\)) == head\)/if (present) {\nhead = rf_fetch_add(\&window->head, cost);\nreturn rf_word_used(head) + rf_edge_part(window, policy, rf_word_epoch(head), time) + cost <= policy->limit ? RF_UNDER : RF_OVER;\n}\n&/'
+	try_mutant weighted loose "the edge is a cell further back" rf_edge_part \
+		's/epoch - policy->cells/epoch - policy->cells - 1/'
+	try_mutant weighted loose "the edge is a cell less far back" rf_edge_part \
+		's/epoch - policy->cells/epoch - policy->cells + 1/'
+	try_mutant weighted loose "the edge does not count" rf_edge_part \
+		's/return part < .*/return 0 \& part;/'
+	try_mutant weighted strict "the edge counts in full" rf_edge_part \
+		's/left -= time % policy->cell;/left -= 0;/'
+	try_mutant weighted loose "its part is rounded down" rf_edge_part \
+		's/ \+ cell - 1\) \/ cell/) \/ cell/'
+	try_mutant weighted loose "its part is a unit of time too small" rf_edge_part \
+		's/left -= time % policy->cell;/left -= time % policy->cell + 1;/'
+	try_mutant weighted loose "its part, told in a head that is ahead of the caller" rf_edge_part \
+		's/if \(epoch == .*/if (1)/'
+	try_mutant weighted strict "its part, whatever epoch stands there" rf_edge_part \
+		's/rf_word_epoch\(word\) != edge \|\| //'
+	try_mutant weighted loose "the time left is rounded down" rf_edge_part \
+		's/left = \(left \+ .*/left >>= scale;/'
+	try_mutant weighted strict "the part may be more than the whole" rf_edge_part \
+		's/return part < .*/return part;/'
+	try_mutant weighted loose "room is looked for before the head is closed" rf_take_weighted \
+		's/(.*)if \(!present\) \{/used = present ? used : rf_window_sum(window, now, policy->cells);\n&/; s/^.*[^:] used = rf_window_sum\(.*//; s/^\t*used = rf_window_sum\(window, now, policy->cells\);//'
+	try_mutant weighted loose "the head's own count is not looked at" rf_take_weighted \
+		's/ok = used \+ /ok = (present ? 0 : used) + /'
+	try_mutant weighted loose "room for one more than L" rf_take_weighted \
+		's/<= policy->limit/<= policy->limit + 1/'
+	try_mutant weighted strict "a packet short of L" rf_take_weighted \
+		's/<= policy->limit/< policy->limit/'
+	try_mutant weighted loose "the cost is not looked at" rf_take_weighted \
+		's/ \+ cost <= policy->limit/ < policy->limit/'
+	try_mutant weighted uncounted "a refused packet does not count" rf_refuse \
+		's/if \(rf_counts_rejected\(.*/if (0)/'
+	try_mutant weighted strict "a refused packet counts, wanted or not" rf_refuse \
+		's/rf_counts_rejected\(policy\) \&\& //'
+	try_mutant weighted uncounted "a refused packet does not count in a new cell" rf_take_weighted \
+		's/if \(ok \|\| .*/if (ok)/'
+	try_mutant weighted strict "refused packets count until the word is full" rf_refuse \
+		's/ \&\& rf_word_used\(head\) < RF_USED_MAX//'
+	try_mutant weighted uncounted "a sum that a word does not hold" rf_window_sum \
+		's/return sum < .*/return sum;/'
+	try_mutant weighted endless "retries without end" rf_take_weighted \
+		's/i < RF_RETRIES/1 || i/'
+}
+
+mutants_of_log() {
+	try_mutant log loose "a plain store to the slot" rf_take_log \
+		's/if \(rf_cas\((.*), oldest, log.now\) == oldest\)/plain_store(\1, log.now);/'
+	try_mutant log loose "a lost race for the slot counts as won" rf_take_log \
+		's/if \((rf_cas\(.*\)) == oldest\)/\1;/'
+	try_mutant log loose "the slot is read again before the race" rf_take_log \
+		's/if \(rf_cas\((.*), oldest, log.now\) == oldest\)/const __u64 again = rf_load(\1);\nif (rf_cas(\1, again, log.now) == again)/'
+	try_mutant log loose "of equal times one CPU's first slot, another's last" "rf_(log_read|take_log)" \
+		's/when << 4 \| i\)/when << 4 | (i ^ (time % 2 * 15)))/; s/log.oldest % 16 % RF_CELLS/(log.oldest ^ (time % 2 * 15)) % 16 % RF_CELLS/'
+	try_mutant log loose "the first slot, oldest or not" rf_log_read \
+		's/log.oldest = rf_least\(/if (!i)\n&/'
+	try_mutant log loose "one more than L" rf_take_log \
+		's/log.used < policy->limit/log.used <= policy->limit/'
+	try_mutant log strict "one less than L" rf_take_log \
+		's/log.used < policy->limit/log.used + 1 < policy->limit/'
+	try_mutant log loose "an interval that lacks its end" rf_log_read \
+		's/rf_less\(policy->cell, /rf_less(policy->cell - 1, /'
+	try_mutant log strict "an interval that is too long by one" rf_log_read \
+		's/rf_less\(policy->cell, /rf_less(policy->cell + 1, /'
+	try_mutant log strict "an empty slot reads as just now" rf_log_read \
+		's/rf_less\(0, when\) \& ~/1 \& ~/'
+	try_mutant log loose "the caller's time, where the newest is later" rf_log_read \
+		's/log.now = ~rf_least\(.*//'
+	try_mutant log loose "the time 0 reads as an empty slot" rf_log_read \
+		's/time \? time : 1/time/'
+	try_mutant log loose "a slot without the newest is not read" rf_log_read \
+		's/log.used \+= /if (i)\n&/'
+	try_mutant log uncounted "a refused packet does not count" rf_take_log \
+		's/if \(!ok \&\& .*/if (!ok)/'
+	try_mutant log strict "a refused packet counts, wanted or not" rf_take_log \
+		's/if \(!ok \&\& .*/if (0)/'
+	try_mutant log endless "retries without end" rf_take_log \
+		's/i < RF_RETRIES/1 || i/'
+}
+
+mutants_of_bucket() {
+	try_mutant token loose "a plain store to the bucket" rf_take_bucket \
+		's/if \(rf_cas\(&window->head, empty, (.*)\) == empty\)/plain_store(\&window->head, \1);/'
+	try_mutant token loose "a lost race for the bucket counts as won" rf_take_bucket \
+		's/if \((rf_cas\(.*\)) == empty\)/\1;/'
+	try_mutant token loose "a level without its cap" rf_bucket_level \
+		's/return level < .*/return level;/'
+	try_mutant token loose "a bucket that holds a packet more" rf_bucket_level \
+		's/policy->depth/(policy->depth + policy->cell)/g'
+	try_mutant token loose "what was empty stays, and more than a burst flows in" rf_take_bucket \
+		's/ok \? now - \(level - flow\) : now/ok ? (empty ? empty + flow : now - (level - flow)) : now/'
+	try_mutant token loose "a caller before the bucket was empty finds it full" rf_bucket_level \
+		's/now > empty \? now - empty : 0/now - empty/'
+	try_mutant token loose "a packet's flow is rounded down" rf_bucket_flow \
+		's/ \+ \(1ULL << scale\) - 1\)/)/'
+	try_mutant token loose "a packet's flow is too short by 1/16 ns" rf_take_bucket \
+		's/flow = rf_bucket_flow\(policy, cost\)/flow = rf_bucket_flow(policy, cost) - 1/'
+	try_mutant token strict "a packet's flow is too long by 1/16 ns" rf_take_bucket \
+		's/flow = rf_bucket_flow\(policy, cost\)/flow = rf_bucket_flow(policy, cost) + 1/'
+	try_mutant token loose "room for 1/16 ns more" rf_take_bucket \
+		's/ok = flow <= level/ok = flow <= level + 1/'
+	try_mutant token strict "room for 1/16 ns less" rf_take_bucket \
+		's/ok = flow <= level/ok = flow < level/'
+	try_mutant token loose "a packet larger than the burst" rf_take_bucket \
+		's/ \&\& cost <= policy->limit//'
+	try_mutant token strict "time 0 is when the bucket was empty" rf_bucket_time \
+		's/ \+ RF_BUCKET_ZERO//'
+	try_mutant token uncounted "a refused packet does not count" rf_take_bucket \
+		's/if \(!ok \&\& .*/if (!ok)/'
+	try_mutant token strict "a refused packet counts, wanted or not" rf_take_bucket \
+		's/if \(!ok \&\& .*/if (!ok \&\& !level)/'
+	try_mutant token loose "a refused packet before the bucket was empty fills it" rf_take_bucket \
+		's/rf_counts_rejected\(policy\) \&\& level\)/rf_counts_rejected(policy))/'
+	try_mutant token endless "retries without end" rf_take_bucket \
+		's/i < RF_RETRIES/1 || i/'
+}
 
 each_mutant() {
-	try_mutant loose "a plain store in place of the maximum" \
-		's/if \(rf_cas\(cell, old, (rf_word\(epoch, used\))\) == old\)\n\t*return 1;/plain_store(cell, \1);\n\t\treturn 1;/; s/(__u64 old = rf_load\(cell\);\n)\n\t*if \(rf_cell_holds\([^;]*return 1;/\1\n\t\t(void)old;/'
-	try_mutant loose "the maximum, by a plain store" \
-		's/if \(rf_cas\(cell, old, (rf_word\(epoch, used\))\) == old\)\n\t*return 1;/plain_store(cell, \1);\n\t\treturn 1;/'
-	try_mutant strict "the last sum wins over a larger one" \
-		's/return rf_word_used\(word\) >= used;/return rf_word_used(word) == used;/'
-	try_mutant loose "an addition to the head after a lost race" \
-		's/(\n\t*return ok \? RF_UNDER : RF_OVER;\n)(\t*)\/\* Lost: [^*]*\*\//\1\2head = rf_fetch_add(\&window->head, cost);\n\2return rf_word_used(head) + cost <= policy->limit ? RF_UNDER : RF_OVER;/'
-	try_mutant loose "a head only N cells ahead counts as the past" \
-		's/(#define RF_EPOCH_AHEAD) \(1U << 16\)/\1 3U/'
-	try_mutant loose "a load and a store in place of the addition" \
-		's/(\n\t*)head = rf_fetch_add\(&window->head, cost\);(\n\t*return )/\1head = rf_load(\&window->head);\1plain_store(\&window->head, head + cost);\2/'
-	try_mutant loose "the load decides, not what the addition returned" \
-		's/(\n\t*)head = (rf_fetch_add\(&window->head, cost\);\n\t*return )/\1\2/'
-	try_mutant loose "a lost race for the head counts as won" \
-		's/if \((rf_cas\(&window->head, head, rf_word\(now, [^;]*\)) == head\)\n\t*return ok/\1;\n\t\treturn ok/'
-	try_mutant loose "a lost race for a cell counts as won" \
-		's/if \((rf_cas\(cell, old, rf_word\(epoch, used\)\)) == old\)\n/\1;\n/'
-	try_mutant loose "the head is stored, whoever won" \
-		's/if \(rf_cas\(&window->head, head, (rf_word\(now, [^;]*\))\) == head\)\n\t*return ok/plain_store(\&window->head, \1);\n\t\treturn ok/'
-	try_mutant loose "the sum of a window that is a cell too short" \
-		's/if \(age - 1 < cells - 1\)/if (cells > 1 \&\& age - 1 < cells - 2)/'
-	try_mutant strict "the sum of a window that is a cell too long" \
-		's/if \(age - 1 < cells - 1\)/if (age - 1 < cells)/'
-	try_mutant loose "the sum counts the present cell as well" \
-		's/if \(age - 1 < cells - 1\)/if (age < cells)/'
-	try_mutant loose "the head is not looked at again after the sum" \
-		's/if \(rf_word_epoch\(rf_load\(&window->head\)\) != rf_word_epoch\(head\)\)\n\t*return 0;/;/'
-	try_mutant loose "a cell is held, wherever the head is" \
-		's/(rf_cell_holds\([^}]*)rf_word_epoch\(rf_load\(&window->head\)\) != epoch;/\11;/'
-	try_mutant loose "a cell is written, wherever the head is" \
-		's/return (rf_word_epoch\(rf_load\(&window->head\)\) != epoch);/return rf_epoch_is_present(rf_word_epoch(word), epoch) \&\& \1;/'
-	try_mutant loose "a closed cell is not written" \
-		's/return rf_cell_raise\(window, rf_word_epoch\(head\), own\) \? 1 : -1;/(void)own;\n\treturn 1;/'
-	try_mutant strict "a closed cell keeps what refused packets added" \
-		's/__u32 clipped = used < policy->clip \? used : policy->clip;/__u32 clipped = used;/'
-	try_mutant endless "retries without end" \
-		's/i < RF_RETRIES; i\+\+\) \{\n(\t*__u64 head = rf_load)/1 || i < RF_RETRIES; i++) {\n\1/'
+	mutants_of_sliding
+	mutants_of_weighted
+	mutants_of_log
+	mutants_of_bucket
 }
