@@ -15,6 +15,7 @@
 #include <bpf/libbpf.h>
 #include <linux/if_ether.h>
 #include <linux/ip.h>
+#include <linux/ipv6.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -66,13 +67,35 @@ static inline void program_close(struct program *program)
 	ringfence_bpf__destroy(program->object);
 }
 
-/* Puts one limit in force, as the command line would, but without waiting for other CPUs. */
+/* For a test that has a program of its own as its state. */
+static inline int program_setup(void **state)
+{
+	struct program *program = calloc(1, sizeof(*program));
+
+	assert_non_null(program);
+	program_open(program);
+	program_load(program);
+	*state = program;
+	return 0;
+}
+
+static inline int program_teardown(void **state)
+{
+	program_close(*state);
+	free(*state);
+	return 0;
+}
+
+/*
+ * Puts one limit in force, as the command line would, but without waiting for other CPUs. A test
+ * that wants another tick than TICK_NS writes it into the configuration before.
+ */
 static inline void program_set_limit(struct program *program, const struct rf_limit *limit)
 {
 	uint64_t next = program->config->active + 1;
 	struct rf_bank rules = program->config->bank[program->config->active & 1];
 
-	rf_rules_put(&rules, 0, limit, TICK_NS, &program->next_id);
+	rf_rules_put(&rules, 0, limit, program->config->tick_ns, &program->next_id);
 	program->config->bank[next & 1] = rules;
 	__atomic_store_n(&program->config->active, next, __ATOMIC_RELEASE);
 }
@@ -94,7 +117,7 @@ static inline const struct rf_policy *program_policy(const struct program *progr
 
 static inline void program_set_time(struct program *program, uint64_t now_ns)
 {
-	program->config->injected_ns = now_ns;
+	__atomic_store_n(&program->config->injected_ns, now_ns, __ATOMIC_RELAXED);
 }
 
 /* The least of an IPv4 packet from `source`. */
@@ -112,14 +135,37 @@ static inline struct frame4 frame4_from(__be32 source)
 	};
 }
 
-/* Runs one frame through an entry; returns the XDP verdict. */
+struct frame6 {
+	struct ethhdr eth;
+	struct ipv6hdr ip;
+	unsigned char payload[30];
+} __attribute__((packed));
+
+static inline struct frame6 frame6_from(const char *source)
+{
+	struct frame6 frame = {.eth.h_proto = htons(ETH_P_IPV6),
+			       .ip = {.version = 6, .nexthdr = 17, .hop_limit = 64}};
+
+	assert_int_equal(inet_pton(AF_INET6, source, &frame.ip.saddr), 1);
+	return frame;
+}
+
+/* Runs one frame through an entry; returns the XDP verdict, or an error. */
+static inline int program_try(const struct bpf_program *entry, const void *frame, size_t length)
+{
+	LIBBPF_OPTS(bpf_test_run_opts, run, .data_in = frame, .data_size_in = length, .repeat = 1);
+	int err = bpf_prog_test_run_opts(bpf_program__fd(entry), &run);
+
+	return err ? err : (int)run.retval;
+}
+
 static inline unsigned int program_run(const struct bpf_program *entry, const void *frame,
 				       size_t length)
 {
-	LIBBPF_OPTS(bpf_test_run_opts, run, .data_in = frame, .data_size_in = length, .repeat = 1);
+	int verdict = program_try(entry, frame, length);
 
-	assert_int_equal(bpf_prog_test_run_opts(bpf_program__fd(entry), &run), 0);
-	return run.retval;
+	assert_true(verdict >= 0);
+	return verdict;
 }
 
 /* Adds up all CPUs' copies of a per-CPU value made of 64-bit counters. */

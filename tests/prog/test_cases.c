@@ -3,6 +3,7 @@
 #include "program.h"
 
 #include <linux/bpf.h>
+#include <stdio.h>
 
 #include "tests/cases.h"
 
@@ -23,29 +24,92 @@ static int unload(void **state)
 	return 0;
 }
 
-static bool ask(void *context, uint64_t time_ns)
+static void set_limit(void *context, const struct rf_limit *limit, uint32_t tick_ns)
 {
-	const __be32 *source = context;
-	const struct frame4 frame = frame4_from(*source);
-
-	program_set_time(&program, time_ns);
-	return program_run(program.object->progs.ringfence, &frame, sizeof(frame)) == XDP_PASS;
+	(void)context;
+	program.config->tick_ns = tick_ns;
+	program_set_limit(&program, limit);
 }
 
-/* Each row is a source of its own, so that none finds another one's window. */
+static void set_time(void *context, uint64_t time_ns)
+{
+	(void)context;
+	program_set_time(&program, time_ns);
+}
+
+/* A row's own source, so that none finds another one's window. */
+struct source {
+	struct frame4 four;
+	struct frame6 six;
+	bool is_six;
+};
+
+static int send_packet(void *context)
+{
+	const struct bpf_program *entry = program.object->progs.ringfence;
+	const struct source *source = context;
+	int verdict;
+
+	if (source->is_six)
+		verdict = program_try(entry, &source->six, sizeof(source->six));
+	else
+		verdict = program_try(entry, &source->four, sizeof(source->four));
+	return verdict < 0 ? verdict : verdict == XDP_PASS;
+}
+
+static struct source next_source(bool is_six)
+{
+	static uint32_t number;
+	struct source source = {.four = frame4_from(htonl(0xc0000200 + ++number)),
+				.six = frame6_from("2001:db8:1:2:3:4:5:6"),
+				.is_six = is_six};
+
+	source.six.ip.saddr.s6_addr32[1] = htonl(number);
+	return source;
+}
+
+static void run_case(const struct rf_case *row, bool is_six)
+{
+	struct source source = next_source(is_six);
+	struct rf_tested tested = {&source, set_limit, set_time, send_packet};
+
+	rf_case_run(row, TICK_NS, &tested);
+}
+
 static void known_answer(void **state)
 {
-	const struct rf_case *row = *state;
-	__be32 source = htonl(0xc0000200 + (row - rf_cases));
+	run_case(*state, false);
+}
 
-	program_set_limit(&program, &row->limit);
-	rf_case_run(row, ask, &source);
+static void known_answer6(void **state)
+{
+	run_case(*state, true);
+}
+
+static void known_answer_to_a_crowd(void **state)
+{
+	struct source source = next_source(false);
+	struct rf_tested tested = {&source, set_limit, set_time, send_packet};
+
+	rf_crowd_run(*state, TICK_NS, &tested);
+}
+
+/* The cases once more, from sources of the other family. */
+static void add_tests6(struct CMUnitTest tests[RF_CASE_COUNT])
+{
+	static char names[RF_CASE_COUNT][96];
+
+	for (size_t i = 0; i < RF_CASE_COUNT; i++) {
+		snprintf(names[i], sizeof(names[i]), "%s, IPv6", rf_cases[i].name);
+		tests[i] = (struct CMUnitTest)UNIT_ROW_OF(names[i], known_answer6, &rf_cases[i]);
+	}
 }
 
 int main(void)
 {
-	static struct CMUnitTest tests[RF_CASE_COUNT];
+	static struct CMUnitTest tests[RF_CASE_TESTS + RF_CASE_COUNT];
 
-	rf_case_tests(tests, known_answer);
+	rf_case_tests(tests, known_answer, known_answer_to_a_crowd);
+	add_tests6(tests + RF_CASE_TESTS);
 	return cmocka_run_group_tests_name("known answers, loaded", tests, load, unload);
 }

@@ -45,17 +45,11 @@ static inline struct rf_policy policy_of(uint32_t limit, uint64_t cell)
 	};
 }
 
-static inline struct rf_policy policy_compiled(uint32_t limit, uint64_t window_ns, uint32_t tick_ns,
-					       uint8_t cells)
+static inline struct rf_policy policy_compiled(const struct rf_limit *limit, uint32_t tick_ns)
 {
-	const struct rf_limit as_written = {
-		.rate = limit,
-		.window_ns = window_ns,
-		.cells = cells,
-	};
 	struct rf_policy policy;
 
-	rf_policy_compile(&as_written, 1, tick_ns, &policy);
+	rf_policy_compile(limit, 1, tick_ns, &policy);
 	return policy;
 }
 
@@ -65,10 +59,17 @@ static inline uint64_t policy_unit_ns(const struct rf_policy *policy, uint32_t t
 	return policy->clock == RF_JIFFIES ? tick_ns : 1;
 }
 
-/*
- * Offers packets and counts those that pass. Alone, nobody loses a race; and in the present cell
- * whoever is over the limit only reads.
- */
+/* Does a refusal leave the window alone? Windows of cells are moved on to a new cell by one. */
+static inline bool refusal_only_reads(const struct rf_window *window,
+				      const struct rf_policy *policy, uint64_t time)
+{
+	if (policy->flags & RF_COUNT_REJECTED)
+		return false;
+	return rf_is_log(policy) || rf_is_bucket(policy) ||
+	       rf_head_is_present(window, window->head, rf_epoch(policy, time));
+}
+
+/* Offers packets and counts those that pass. Alone, nobody loses a race. */
 static inline uint32_t offer(struct rf_window *window, const struct rf_policy *policy,
 			     uint64_t time, uint32_t packets, uint32_t cost)
 {
@@ -76,12 +77,11 @@ static inline uint32_t offer(struct rf_window *window, const struct rf_policy *p
 
 	for (uint32_t i = 0; i < packets; i++) {
 		const struct rf_window before = *window;
-		uint32_t head = rf_word_epoch(before.head);
 		enum rf_verdict verdict = rf_take(window, policy, time, cost);
 
 		assert_int_not_equal(verdict, RF_LOST_RACES);
 		admitted += verdict == RF_UNDER;
-		if (verdict == RF_OVER && rf_epoch_is_present(head, rf_epoch(policy, time)))
+		if (verdict == RF_OVER && refusal_only_reads(&before, policy, time))
 			assert_memory_equal(window, &before, sizeof(before));
 	}
 	return admitted;
