@@ -13,18 +13,32 @@
 
 #define LIMITER_STEPS_MAX 64
 
-struct limiter_input {
+/* As it is, whatever it is. */
+struct limiter_hostile {
 	struct rf_policy policy;
 	struct rf_window window;
-	uint64_t start; /* in sound runs: the first epoch */
-	uint64_t sound; /* lowest bit: a window that the limiter opened, and a policy in range */
+};
+
+/* A limit, brought into range where it is not; its policy and a window that nobody has used. */
+struct limiter_sound {
+	struct rf_limit limit;
+	uint64_t start; /* in cells, or what stands for them */
+	uint64_t tick_ns;
+};
+
+struct limiter_input {
+	uint64_t sound; /* lowest bit */
+	union {
+		struct limiter_hostile hostile;
+		struct limiter_sound of;
+	};
 };
 
 struct limiter_step {
 	uint64_t time; /* hostile: as it is; sound: cells forward, or back if `flags` says so */
-	uint64_t word; /* hostile: what another writer stores */
-	uint32_t cost;
-	uint8_t at;    /* hostile: which word it stores to */
+	uint64_t word; /* hostile: what another writer stores; sound: where in its cell, for each */
+	uint32_t cost; /* sound: of the frame's length, shifted down as `flags` says */
+	uint8_t at;    /* hostile: which word it stores to; sound: length of the other's frame */
 	uint8_t every; /* another writer or CPU comes between, each so many operations; 0: never */
 	uint8_t flags; /* LIMITER_… */
 	uint8_t other; /* sound: how many cells the other CPU is ahead of, or behind, this one */
@@ -32,6 +46,9 @@ struct limiter_step {
 
 #define LIMITER_BACK (1U << 0)	     /* this CPU's clock is behind */
 #define LIMITER_OTHER_BACK (1U << 1) /* the other CPU's is */
-#define LIMITER_FAR (1U << 2)	     /* forward by `time` as it is, not by less than 64 cells */
+#define LIMITER_FAR (1U << 2)	     /* up to four laps of all epochs, not less than 64 cells */
+#define LIMITER_PASSES (1U << 3)     /* when it would just pass, or if `word` is odd, just not */
+#define LIMITER_FLOOD (1U << 4)	     /* refused and counted, it comes again and again */
+#define LIMITER_SHIFT(flags) ((flags) >> 5 << 2)
 
 #endif /* RINGFENCE_TESTS_LIMITER_INPUT_H */
