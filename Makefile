@@ -10,6 +10,7 @@ CLANG ?= clang
 LLVM_STRIP ?= llvm-strip
 CLANG_FORMAT ?= clang-format
 SHELLCHECK ?= shellcheck
+MANDOC ?= mandoc
 PKG_CONFIG ?= pkg-config
 
 # Looked up only when a recipe needs them, since 'make demo' installs them first.
@@ -41,6 +42,7 @@ TOOLS := build/tests/traffic
 FUZZERS := packet grammar limiter
 FUZZ_SECONDS ?= 20
 SOURCES := $(wildcard bpf/*.[ch] user/*.[ch] include/ringfence/*.h tests/*.h tests/*/*.[ch])
+MANUALS := $(wildcard docs/*.[1-8])
 SCRIPTS := $(wildcard tests/*.sh tests/*/*.sh) .ci/run
 
 .DELETE_ON_ERROR:
@@ -118,10 +120,15 @@ build/fuzz/seeds: build/fuzz/tests/fuzz/seeds.o
 fuzz: $(FUZZERS:%=build/fuzz/fuzz_%) ## run the fuzzers, FUZZ_SECONDS each (20)
 	tests/fuzz/run.sh $(FUZZ_SECONDS) $(FUZZERS)
 
-build/tests/traffic: $(wildcard tests/traffic/*.c)
+build/tests/traffic: $(filter-out %.bpf.c,$(wildcard tests/traffic/*.c)) build/tests/flood.skel.h
 	@mkdir -p $(@D)
 	$(call say,CC,$@)
-	$(Q)$(CC) $(CPPFLAGS) $(ALL_CFLAGS) $(filter %.c,$^) -o $@
+	$(Q)$(CC) $(CPPFLAGS) $(ALL_CFLAGS) $(filter %.c,$^) -o $@ $(LIBS) -lpthread
+
+build/tests/flood.bpf.o: tests/traffic/flood.bpf.c
+	@mkdir -p $(@D)
+	$(call say,BPF,$<)
+	$(Q)$(CLANG) $(BPF_CFLAGS) -c $< -o $@
 
 build/tests/bench: tests/bench/bench.c $(LIBRARY) build/tests/floor.skel.h
 	@mkdir -p $(@D)
@@ -136,10 +143,11 @@ build/tests/floor.bpf.o: tests/bench/floor.bpf.c
 bench: build/tests/bench ## measure what the program adds to a packet (root)
 	build/tests/bench
 
-lint: ## formatting, shell scripts, include floors, length of functions
+lint: ## formatting, shell scripts, include floors, length of functions, manuals
 	@$(CLANG_FORMAT) --dry-run -Werror $(SOURCES)
 	@$(SHELLCHECK) -x -e SC2317 $(SCRIPTS) # cleanup functions are reached from traps
 	@tests/lint.sh $(SOURCES)
+	@$(MANDOC) -Tlint $(MANUALS)
 	@echo "lint: $(words $(SOURCES)) sources, $(words $(SCRIPTS)) scripts: nothing to complain about"
 
 # ---- system ----
@@ -156,9 +164,11 @@ deps-fuzz: ## install what 'make fuzz' needs
 install: all ## install under DESTDIR/PREFIX
 	install -D -m 755 build/ringfence $(DESTDIR)$(PREFIX)/sbin/ringfence
 	install -D -m 644 build/ringfence.bpf.o $(DESTDIR)$(PREFIX)/lib/bpf/ringfence.bpf.o
+	install -D -m 644 docs/ringfence-rules.5 $(DESTDIR)$(PREFIX)/share/man/man5/ringfence-rules.5
 
 uninstall: ## remove what 'install' put there
 	rm -f $(DESTDIR)$(PREFIX)/sbin/ringfence $(DESTDIR)$(PREFIX)/lib/bpf/ringfence.bpf.o
+	rm -f $(DESTDIR)$(PREFIX)/share/man/man5/ringfence-rules.5
 
 clean: ## remove build/
 	rm -rf build

@@ -8,28 +8,28 @@ set -eu
 kind=${1:-build}
 
 needs='a C compiler, make, clang and llvm (14 or newer), libbpf 1.1 with headers, bpftool,
-the Linux UAPI headers, libelf, zlib, jansson, libmnl, cmocka, pkg-config, iproute2, jq, bash'
-[ "$kind" = lint ] && needs='clang-format 14, shellcheck'
+the Linux UAPI headers, libelf, zlib, jansson, libmnl, cmocka, pkg-config, iproute2, jq, ethtool, bash'
+[ "$kind" = lint ] && needs='clang-format 14, shellcheck, mandoc'
 [ "$kind" = fuzz ] && needs="clang's runtime libraries: libFuzzer and the sanitizers"
 
 packages() {
 	case $1-$kind in
 	apt-build) echo gcc make clang llvm libbpf-dev bpftool linux-libc-dev libelf-dev zlib1g-dev \
-		libjansson-dev libcmocka-dev libmnl-dev pkg-config iproute2 jq procps util-linux ;;
-	apt-lint) echo clang-format-14 clang-format shellcheck ;;
+		libjansson-dev libcmocka-dev libmnl-dev pkg-config iproute2 jq ethtool procps util-linux ;;
+	apt-lint) echo clang-format-14 clang-format shellcheck mandoc ;;
 	apt-fuzz) echo clang libclang-rt-dev ;;
 	dnf-build) echo gcc make clang llvm libbpf-devel bpftool kernel-headers elfutils-libelf-devel \
-		zlib-devel jansson-devel libcmocka-devel libmnl-devel pkgconf-pkg-config libasan libubsan iproute jq \
+		zlib-devel jansson-devel libcmocka-devel libmnl-devel pkgconf-pkg-config libasan libubsan iproute jq ethtool \
 		procps-ng util-linux ;;
-	dnf-lint) echo clang-tools-extra ShellCheck ;;
+	dnf-lint) echo clang-tools-extra ShellCheck mandoc ;;
 	dnf-fuzz) echo clang compiler-rt ;;
 	pacman-build) echo gcc make clang llvm libbpf bpf linux-api-headers libelf zlib jansson cmocka libmnl \
-		pkgconf iproute2 jq procps-ng util-linux ;;
-	pacman-lint) echo clang shellcheck ;;
+		pkgconf iproute2 jq ethtool procps-ng util-linux ;;
+	pacman-lint) echo clang shellcheck mandoc ;;
 	pacman-fuzz) echo clang compiler-rt ;;
 	zypper-build) echo gcc make clang llvm libbpf-devel bpftool linux-glibc-devel libelf-devel \
-		zlib-devel libjansson-devel libcmocka-devel libmnl-devel pkg-config iproute2 jq procps util-linux ;;
-	zypper-lint) echo clang-tools ShellCheck ;;
+		zlib-devel libjansson-devel libcmocka-devel libmnl-devel pkg-config iproute2 jq ethtool procps util-linux ;;
+	zypper-lint) echo clang-tools ShellCheck mandoc ;;
 	zypper-fuzz) echo clang ;; # its runtime is in there
 	esac
 }
