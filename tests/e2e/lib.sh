@@ -243,7 +243,7 @@ has_counted() {
 
 # "PACKETS BYTES", summed over the lines.
 sum() { # LINES
-	awk '{ packets += $2; bytes += $3 } END { print packets + 0, bytes + 0 }' <<<"$1"
+	awk '{ packets += $2; bytes += $3 } END { printf "%.0f %.0f", packets, bytes }' <<<"$1"
 }
 
 # observe WIRE MAX CMD…: runs a sender, waits until the fence has counted each of its frames, and

@@ -60,6 +60,16 @@ uint64_t parse_time(const char *key, const char *text)
 	die(2, "%s '%s': invalid time: give 500ms, 2s or 1m", key, text);
 }
 
+/* L/W */
+struct max parse_max(const char *key, char *text)
+{
+	struct max max = {.count = parse_number(key, strsep(&text, "/"), 0, UINT64_MAX)};
+
+	max.window_text = text ? text : "";
+	max.window_ns = parse_time(key, max.window_text);
+	return max;
+}
+
 struct address parse_address(const char *key, const char *text)
 {
 	struct address address = {.family = strchr(text, ':') ? AF_INET6 : AF_INET};

@@ -80,8 +80,8 @@ void flow_parse(struct flow *flow, uint32_t number, char *text)
 			die(2, "flow %u: '%s': no value: must be KEY=VALUE", number, key);
 		set_value(flow, key, pair);
 	}
-	if (!flow->src.family || !flow->count)
-		die(2, "flow %u: incomplete: must have src=ADDRESS and count=N", number);
+	if (!flow->src.family)
+		die(2, "flow %u: incomplete: must have src=ADDRESS", number);
 	if (!flow->dst.family)
 		flow->dst = parse_address("dst", flow->src.family == AF_INET ? "198.51.100.1"
 									     : "2001:db8:ffff::1");

@@ -25,15 +25,6 @@
 	put_array(frame, (const uint16_t[]){__VA_ARGS__}, \
 		  sizeof((const uint16_t[]){__VA_ARGS__}) / sizeof(uint16_t))
 
-#define MAGIC "\xa7rfence\x1f"
-#define MAGIC_BYTES (sizeof(MAGIC) - 1)
-
-/* What follows the magic. */
-struct stamp {
-	uint64_t sent_ns;
-	uint32_t flow, sequence; /* for whoever reads a capture */
-};
-
 static void put(struct frame *frame, const void *bytes, size_t len)
 {
 	memcpy(frame->bytes + frame->used, bytes, len);
@@ -127,7 +118,7 @@ void frame_build(struct frame *frame, const struct flow *flow)
 		put_ipv6(frame, flow, &src);
 	if (flow->frag != FRAG_LATER)
 		put_l4(frame, flow);
-	put(frame, MAGIC, MAGIC_BYTES);
+	put(frame, STAMP_MAGIC, STAMP_MAGIC_BYTES);
 	put(frame, &(struct stamp){now_ns(), flow->number, flow->sent}, sizeof(struct stamp));
 }
 
@@ -151,15 +142,17 @@ static bool read_source(const uint8_t *bytes, size_t len, struct address *source
 	return true;
 }
 
-/* False: the frame is none of ours. @bytes may end behind the stamp. */
-bool frame_read(const uint8_t *bytes, size_t len, struct address *source, uint64_t *sent_ns)
+/* False: the frame is none of ours. @bytes may end behind the stamp. Sets source, stamp, ticks. */
+bool frame_read(const uint8_t *bytes, size_t len, struct record *record)
 {
-	const uint8_t *magic = memmem(bytes, len, MAGIC, MAGIC_BYTES);
-	struct stamp stamp;
+	const uint8_t *at = memmem(bytes, len, STAMP_MAGIC, STAMP_MAGIC_BYTES);
+	size_t left = at ? bytes + len - at : 0;
 
-	if (!magic || (size_t)(bytes + len - magic) < MAGIC_BYTES + sizeof(stamp))
+	if (left < STAMP_MAGIC_BYTES + sizeof(record->stamp))
 		return false;
-	memcpy(&stamp, magic + MAGIC_BYTES, sizeof(stamp));
-	*sent_ns = stamp.sent_ns;
-	return read_source(bytes, len, source);
+	memcpy(&record->stamp, at + STAMP_MAGIC_BYTES, sizeof(record->stamp));
+	if (left >= STAMP_MAGIC_BYTES + sizeof(record->stamp) + sizeof(record->ticks))
+		memcpy(&record->ticks, at + STAMP_MAGIC_BYTES + sizeof(record->stamp),
+		       sizeof(record->ticks));
+	return read_source(bytes, len, &record->source);
 }

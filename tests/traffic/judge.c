@@ -50,20 +50,46 @@ void records_report(struct record *records, size_t n)
 	}
 }
 
+struct times times_of(const struct record *records, size_t n)
+{
+	struct times times = {.sent = allocate(NULL, 2 * n + 1, sizeof(uint64_t)), .n = n};
+
+	times.received = times.sent + n;
+	for (size_t i = 0; i < n; i++) {
+		times.sent[i] = records[i].stamp.sent_ns;
+		times.received[i] = records[i].received_ns;
+	}
+	if (n) {
+		qsort(times.sent, n, sizeof(*times.sent), compare_times);
+		qsort(times.received, n, sizeof(*times.received), compare_times);
+	}
+	return times;
+}
+
 /*
  * The most frames that were sent at or after some a and received by a + W: those that came by then,
- * less those sent before a. Both arrays are sorted. Where one sent before a came after a + W, that
- * is too few, never too many; and where frames keep their order, none sent after it came in time.
+ * less those sent before a. Where one sent before a came after a + W, that is too few, never too
+ * many; and where frames keep their order, none sent after it came in time.
+ *
+ * Only intervals count that end by @until_ns and have a frame in them that was sent at or after
+ * @since_ns. If a lower limit was in force from then until then, the last of such frames was judged
+ * by it, with all others in the interval before it.
  */
-static uint64_t most_within(const uint64_t *sent, const uint64_t *received, size_t n,
-			    uint64_t window_ns)
+uint64_t most_within(const struct times *times, const struct max *max, uint64_t since_ns,
+		     uint64_t until_ns)
 {
-	size_t came = 0, most = 0;
+	size_t came = 0, most = 0, earlier = 0;
 
-	for (size_t before = 0; before < n; before++) {
-		while (came < n && received[came] <= sent[before] + window_ns)
+	while (earlier < times->n && times->sent[earlier] < since_ns)
+		earlier++;
+	for (size_t before = 0; before < times->n; before++) {
+		uint64_t end = times->sent[before] + max->window_ns;
+
+		if (end > until_ns)
+			end = until_ns;
+		while (came < times->n && times->received[came] <= end)
 			came++;
-		if (came > before + most)
+		if (came > earlier && came > before + most)
 			most = came - before;
 	}
 	return most;
@@ -71,17 +97,11 @@ static uint64_t most_within(const uint64_t *sent, const uint64_t *received, size
 
 static bool judge_group(const struct record *records, size_t n, const struct max *max)
 {
-	uint64_t *sent = allocate(NULL, 2 * n, sizeof(*sent)), *received = sent + n, most;
+	struct times times = times_of(records, n);
+	uint64_t most = most_within(&times, max, 0, UINT64_MAX);
 	struct address group = {0};
 
-	for (size_t i = 0; i < n; i++) {
-		sent[i] = records[i].sent_ns;
-		received[i] = records[i].received_ns;
-	}
-	qsort(sent, n, sizeof(*sent), compare_times);
-	qsort(received, n, sizeof(*received), compare_times);
-	most = most_within(sent, received, n, max->window_ns);
-	free(sent);
+	free(times.sent);
 	if (most <= max->count)
 		return true;
 	memcpy(&group, &records->source, GROUP_BYTES);

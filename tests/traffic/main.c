@@ -23,7 +23,10 @@ void die(int status, const char *format, ...)
 void die_of_usage(void)
 {
 	die(2, "command line: wrong usage: traffic send dev IF to MAC flow FLOW [flow FLOW]... | "
-	       "traffic recv dev IF for TIME [quiet TIME] [max L/W]...");
+	       "traffic flood dev IF to MAC for TIME cpu N [cpu N]... flow FLOW [flow FLOW]... | "
+	       "traffic recv dev IF for TIME [quiet TIME] [keep FILE] [max L/W]... | "
+	       "traffic judge FILE from ADDRESS [lost N] [clock ticks] [since NS until NS] "
+	       "[passed N] [max|aligned|life|least L/W]... | traffic clock");
 }
 
 int main(int argc, char **argv)
@@ -34,6 +37,12 @@ int main(int argc, char **argv)
 		status = command_send(argv + 2);
 	else if (argc >= 2 && !strcmp(argv[1], "recv"))
 		status = command_recv(argv + 2);
+	else if (argc >= 2 && !strcmp(argv[1], "flood"))
+		status = command_flood(argv + 2);
+	else if (argc >= 3 && !strcmp(argv[1], "judge"))
+		status = command_judge(argv + 2);
+	else if (argc == 2 && !strcmp(argv[1], "clock"))
+		status = printf("%ju\n", (uintmax_t)now_ns()) < 0;
 	else
 		die_of_usage();
 	if (fflush(stdout))

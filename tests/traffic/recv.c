@@ -24,6 +24,7 @@ struct receiver {
 	int fd, signal_fd;
 	struct record *records; /* in the order they came */
 	size_t records_n, records_room;
+	FILE *keep; /* they go there as well, for `judge`, also while frames still come */
 };
 
 static void add_record(struct receiver *receiver, const struct record *record)
@@ -34,6 +35,8 @@ static void add_record(struct receiver *receiver, const struct record *record)
 					     sizeof(*receiver->records));
 	}
 	receiver->records[receiver->records_n++] = *record;
+	if (receiver->keep && fwrite(record, sizeof(*record), 1, receiver->keep) != 1)
+		die(1, "%s: cannot keep a frame: %s", receiver->dev, strerror(errno));
 }
 
 /* The kernel takes the outer tag out of the frame before a packet socket sees it. */
@@ -57,7 +60,7 @@ static bool take_frame(struct receiver *receiver)
 				.msg_iovlen = 1,
 				.msg_control = control,
 				.msg_controllen = sizeof(control)};
-	struct record record;
+	struct record record = {0};
 	/* MSG_TRUNC: the length is the frame's, however little of it is copied */
 	ssize_t len = recvmsg(receiver->fd, &header, MSG_DONTWAIT | MSG_TRUNC);
 
@@ -71,8 +74,7 @@ static bool take_frame(struct receiver *receiver)
 	 */
 	record.received_ns = now_ns();
 	record.len_bytes = len + stripped_bytes(&header);
-	if (frame_read(bytes, len < CAPTURE_BYTES ? len : CAPTURE_BYTES, &record.source,
-		       &record.sent_ns))
+	if (frame_read(bytes, len < CAPTURE_BYTES ? len : CAPTURE_BYTES, &record))
 		add_record(receiver, &record);
 	return true;
 }
@@ -154,12 +156,19 @@ static void check_drops(const struct receiver *receiver)
 
 static void add_max(struct receiver *receiver, char *text)
 {
-	struct max max = {.count = parse_number("max", strsep(&text, "/"), 0, UINT64_MAX)};
+	struct max max = parse_max("max", text);
 
-	max.window_text = text ? text : "";
-	max.window_ns = parse_time("max", max.window_text);
 	receiver->maxes = allocate(receiver->maxes, receiver->maxes_n + 1, sizeof(max));
 	receiver->maxes[receiver->maxes_n++] = max;
+}
+
+static FILE *open_keep(const char *path)
+{
+	FILE *keep = fopen(path, "we");
+
+	if (!keep)
+		die(1, "%s: cannot write: %s", path, strerror(errno));
+	return keep;
 }
 
 static void set_option(struct receiver *receiver, const char *key, char *value)
@@ -172,6 +181,8 @@ static void set_option(struct receiver *receiver, const char *key, char *value)
 		receiver->quiet_ns = parse_time(key, value);
 	else if (!strcmp(key, "max"))
 		add_max(receiver, value);
+	else if (!strcmp(key, "keep"))
+		receiver->keep = open_keep(value);
 	else
 		die_of_usage();
 }
@@ -187,6 +198,8 @@ int command_recv(char **words)
 		die_of_usage();
 	open_receiver(&receiver);
 	take_frames(&receiver);
+	if (receiver.keep && fclose(receiver.keep))
+		die(1, "%s: cannot keep the frames: %s", receiver.dev, strerror(errno));
 	records_report(receiver.records, receiver.records_n);
 	for (size_t i = 0; i < receiver.maxes_n; i++)
 		kept &= records_judge(receiver.records, receiver.records_n, &receiver.maxes[i]);

@@ -121,6 +121,8 @@ static void add_flow(struct sender *sender, char *text)
 
 	sender->flows = allocate(sender->flows, sender->flows_n, sizeof(*sender->flows));
 	flow_parse(&sender->flows[n], n, text);
+	if (!sender->flows[n].count)
+		die(2, "flow %zu: incomplete: must have count=N", n);
 }
 
 static void set_option(struct sender *sender, const char *key, char *value)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * traffic: sends frames from many sources, and judges what came out behind the XDP program.
+ * traffic: sends frames from many sources, and judges what came out behind the XDP program. `send`
+ * is one socket, `flood` the redirect of an XDP program on several CPUs at once.
  *
  * Each frame carries its send time in CLOCK_MONOTONIC, in host byte order: both ends must run under
  * one kernel. `send` reads the clock before a frame is handed over and `recv` after it was taken
@@ -20,6 +21,8 @@
 #include <stdint.h>
 #include <sys/socket.h>
 #include <time.h>
+
+#include "stamp.h"
 
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
 #define NS_PER_SEC 1000000000ull
@@ -64,7 +67,15 @@ struct max {
 struct record {
 	struct address source;
 	uint32_t len_bytes;
-	uint64_t sent_ns, received_ns;
+	struct stamp stamp;
+	struct stamp_ticks ticks; /* 0: none */
+	uint64_t received_ns;
+};
+
+/* When the program decided about frames of one source: not before sent, not after received. */
+struct times {
+	uint64_t *sent, *received; /* both sorted, so that one place is not one frame */
+	size_t n;
 };
 
 /* main.c */
@@ -77,6 +88,7 @@ struct timespec timespec_of(uint64_t ns);
 void *allocate(void *old, size_t count, size_t size);
 uint64_t parse_number(const char *key, const char *text, uint64_t least, uint64_t most);
 uint64_t parse_time(const char *key, const char *text);
+struct max parse_max(const char *key, char *text);
 struct address parse_address(const char *key, const char *text);
 const char *address_text(const struct address *address);
 struct address address_step(const struct address *first, uint64_t n);
@@ -87,14 +99,19 @@ void flow_parse(struct flow *flow, uint32_t number, char *text);
 
 /* frame.c */
 void frame_build(struct frame *frame, const struct flow *flow);
-bool frame_read(const uint8_t *bytes, size_t len, struct address *source, uint64_t *sent_ns);
+bool frame_read(const uint8_t *bytes, size_t len, struct record *record);
 
-/* send.c, recv.c: the words behind the command; the exit status. */
+/* send.c, flood.c, recv.c, refusals.c: the words behind the command; the exit status. */
 int command_send(char **words);
+int command_flood(char **words);
 int command_recv(char **words);
+int command_judge(char **words);
 
 /* judge.c */
 void records_report(struct record *records, size_t n);
 bool records_judge(const struct record *records, size_t n, const struct max *max);
+struct times times_of(const struct record *records, size_t n);
+uint64_t most_within(const struct times *times, const struct max *max, uint64_t since_ns,
+		     uint64_t until_ns);
 
 #endif /* TRAFFIC_H */

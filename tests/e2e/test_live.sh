@@ -1,0 +1,356 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0
+# Two CPUs flat out on one source, with real frames, in real time, through the attached program:
+# no more passes than L, and no less; all of it is accounted for; and neither readers, nor changes
+# of the limit, nor evictions alter that.
+#
+#   outside                                 inside
+#   out0  ------------ wire 0 ----------->  ${port[0]}
+#   CPU 0 ------------ queue 0 ---------->  XDP on CPU 0
+#   CPU 1 ------------ queue 1 ---------->  XDP on CPU 1
+#
+# How fast anything is decides only how long a run takes. Of each frame the receiver knows when it
+# was sent and when it came, so when it was decided about; or that it was refused between two that
+# came. So it bounds what passed too much, and what too little, however the machine stalls. A run
+# goes on until enough windows were seen that were used up. Marks, which are frames of sources far
+# below the limit, make that knowledge dense.
+#
+# What may be refused below L: what is counted as contended, and nothing else. What is lost on the
+# way to the program or behind it is counted as well.
+
+# shellcheck disable=SC2317 # functions are called by repeat
+# shellcheck source=tests/e2e/lib.sh
+source "$(dirname "$0")/lib.sh"
+
+hot=192.0.2.1
+marks=src=198.18.0.0,sources=16,rate=2000
+cpus=(0 1) # each sends into the queue of its number
+patience_s=60
+
+clock=() # words for the judge, where a run is not timed in ns
+rows=()	 # of the table
+
+# ---- one run ----
+
+# begin NAME RATE [WORD…]: a new wire, and a fence on it with that limit; its receiver is there.
+# The fence's size is in $room.
+begin() {
+	name=$1
+	add_wire 0 numtxqueues ${#cpus[@]} numrxqueues ${#cpus[@]}
+	{ ringfence attach "${port[0]}" ${room:+sources "$room"} &&
+		ringfence limit add all rate "${@:2}"; } >"$scratch/log" 2>&1 ||
+		bail "$name: cannot make a fence: $(<"$scratch/log")"
+	forget_traffic
+	start inside build/tests/traffic recv dev "${port[0]}" for 5m keep "$scratch/kept" \
+		>"$scratch/received" 2>"$scratch/receiver"
+	receiver=$started_pid
+	eventually test -s "$scratch/receiver"
+	[ "$(<"$scratch/receiver")" = ready ] || bail "cannot receive: $(<"$scratch/receiver")"
+}
+
+# flood [FLOW…]: the source, the marks, and what else there may be.
+flood() {
+	local words=() flow cpu
+
+	for flow in "src=$hot" "$marks" "$@"; do
+		words+=(flow "$flow")
+	done
+	for cpu in "${cpus[@]}"; do
+		words+=(cpu "$cpu")
+	done
+	start outside build/tests/traffic flood dev out0 to 02:00:00:00:00:02 for 5m "${words[@]}" \
+		>"$scratch/sent" 2>"$scratch/flooder"
+	flooder=$started_pid
+}
+
+judge() { # WORD…
+	build/tests/traffic judge "$scratch/kept" from "$hot" "$@"
+}
+
+# Windows of that length that were seen to be used up.
+windows_seen() { # TIME
+	judge "${clock[@]}" least "0/$1" | sed 's/^(//; s/ .*//'
+}
+
+# repeat WINDOWS TIME CMD…: until so many were used up.
+repeat() {
+	local end=$((SECONDS + patience_s))
+
+	while [ "$(windows_seen "$2")" -lt "$1" ] && [ "$SECONDS" -lt "$end" ]; do
+		kill -0 "$flooder" 2>/dev/null || bail "cannot flood: $(<"$scratch/flooder")"
+		for _ in {1..5}; do
+			"${@:3}"
+		done
+	done
+}
+
+# A counter of the driver, summed over the queues: driver NAMESPACE DEV REGEX
+driver() {
+	within "$1" ethtool -S "$2" | awk -v name="^ *$3:" '$0 ~ name { sum += $2 } END { printf "%.0f", sum }'
+}
+
+# What each CPU sent and the driver did not lose on the way: a line for each.
+sent_by_cpu() {
+	local word cpu packets
+
+	while read -r word cpu packets; do
+		[ "$word" = cpu ] || continue
+		echo "$cpu $((packets - $(driver outside out0 "tx_queue_${cpu}_xdp_xmit_errors")))"
+	done <"$scratch/sent"
+}
+
+# What each queue handed to the program.
+run_by_queue() {
+	local queue
+
+	for queue in "${cpus[@]}"; do
+		echo "$queue $(driver inside "${port[0]}" "rx_queue_${queue}_xdp_packets")"
+	done
+}
+
+# What the program counted on each CPU: each reason's packets and bytes, then other counters.
+counted_by_cpu() {
+	local cpu packets reasons
+	local -A sums=()
+
+	reasons=$(stats 0 '.reasons | length')
+	while read -r cpu packets; do
+		sums[$cpu]=$((${sums[$cpu]-0} + packets))
+	done < <(bpftool -j map dump pinned "$pins/${port[0]}/counters" | jq -r --argjson n "$reasons" '
+		.[0].values[] | .cpu as $cpu | .value as $bytes | range($n) * 16 |
+		"\($cpu) 0x\($bytes[.:. + 8] | reverse | map(ltrimstr("0x")) | join(""))"')
+	for cpu in "${cpus[@]}"; do
+		echo "$cpu ${sums[$cpu]-0}"
+	done
+}
+
+# end: the flood stops, and what was sent, counted and received is taken down.
+end() {
+	local packets bytes cpu
+
+	stop TERM "$flooder" || bail "cannot flood: $(<"$scratch/flooder")"
+	sent=$(sed -n 's/^sent //p' "$scratch/sent")
+	read -r packets bytes <<<"$(sum "$sent")"
+	[ "$packets" != 0 ] || bail "$name: nothing was sent"
+	driver_lost=$(driver outside out0 'tx_queue_._xdp_xmit_errors')
+	sent_packets=$((packets - driver_lost))
+	sent_bytes=$((bytes * sent_packets / packets))
+	others_sent=$((packets - $(awk -v hot="$hot" '$1 == hot { print $2 }' <<<"$sent")))
+	eventually has_counted 0 "$sent_packets"
+	# A CPU that runs a process has handed what it counted before to the socket.
+	for cpu in "${cpus[@]}"; do
+		taskset -c "$cpu" true
+	done
+	stop TERM "$receiver"
+	is "$? $(<"$scratch/receiver")" '0 ready' "$name: the receiver has lost nothing"
+	received=$(sed 's/^received //' "$scratch/received" | sort)
+	read -r received_packets received_bytes <<<"$(sum "$received")"
+	hot_received=$(awk -v hot="$hot" '$1 == hot { print $2 }' <<<"$received")
+	contended=$(stats 0 .reasons.contended.packets)
+}
+
+# adds_up: whatever was sent is counted once, by each who counts.
+adds_up() {
+	conserves 0 "$name: sent = passed + dropped, passed = received"
+	is "$(stats 0 '.limits[0] | [.passed, .dropped, .bytes.passed, .bytes.dropped] | @sh')" \
+		"$(stats 0 '[.packets.passed - .reasons.map_error.packets, .packets.dropped,
+			.bytes.passed - .reasons.map_error.bytes, .bytes.dropped] | @sh')" \
+		"$name: the limit has counted the same"
+	is "$(run_by_queue)" "$(sent_by_cpu)" "$name: what each CPU sent came through its queue"
+	is "$(counted_by_cpu)" "$(sent_by_cpu)" "$name: and through the program on that CPU"
+}
+
+# sources_add_up: no source was evicted, so each has its own counters; the marks lost nothing.
+sources_add_up() {
+	is "$(ringfence top 1000 --json | jq -r '.sources[] | "\(.source) \(.passed) \(.dropped)"' | sort)" \
+		"$(awk -v hot="$hot" -v dropped="$(stats 0 .packets.dropped)" \
+			'{ print $1, $2, $1 == hot ? dropped : 0 }' <<<"$received")" \
+		"$name: each source has counted its own"
+}
+
+# accepted NAME WORD…: the judge has nothing against it. What it says is in $verdict.
+accepted() {
+	if verdict=$(judge "${@:2}"); then
+		pass "$1"
+		return
+	fi
+	fail "$1"
+	explain 'the judge says' "$verdict"
+}
+
+# judged WINDOWS L/TIME WORD…: the words are for what passed too much. What was refused too much is
+# refused with fewer than L passed within that TIME before. It becomes a row of the table.
+judged() {
+	local lost windows least most
+
+	accepted "$name: never more than L in W" "${@:3}"
+	most=$(sed -n "s/^${*: -2:1} .*: //p" <<<"$verdict" | sort -n | tail -n 1)
+	# So many may be missing for another reason than the limit of this source.
+	lost=$((contended + driver_lost + others_sent - (received_packets - hot_received)))
+	accepted "$name: nothing is refused but for L before it" lost "$lost" \
+		"${clock[@]}" least "$2"
+	windows=$(sed 's/^(//; s/ .*//' <<<"$verdict")
+	least=${verdict##*: }
+	check "$name: $1 windows or more were used up" test "$windows" -ge "$1"
+	row "$name" "$windows" "$least" "$2" "$most" "${*: -1}" "$contended" "$sent_packets" \
+		"$received_packets"
+}
+
+row() {
+	rows+=("$(printf '%-9s %7s %5s %-10s %5s %-10s %9s %9s %7s' "$@")")
+}
+
+over() {
+	ringfence detach "${port[0]}" >"$scratch/log" || bail "cannot detach: $(<"$scratch/log")"
+	outside ip link del out0
+}
+
+make_network 1
+smallest=$(ringfence attach "${port[0]}" sources 1 2>&1 | grep -o '[0-9]* or more')
+smallest=${smallest% or more}
+outside ip link del out0
+
+# ---- the source alone ----
+
+# Windows this short are timed in ns, by the clock that stamps the frames; TIME is their cells,
+# 16/15 of W, rounded up.
+
+begin sliding 1000/100ms
+flood
+repeat 50 107ms sleep 0.1
+end
+judged 50 1000/107ms max 1000/100ms
+adds_up
+sources_add_up
+over
+
+# So few permits that both CPUs reach for the last one at once.
+begin close 16/15ms
+flood
+repeat 250 17ms sleep 0.1
+end
+judged 250 16/17ms max 16/15ms
+adds_up
+sources_add_up
+over
+
+# At most L from one multiple of W to the next, so up to twice that in any interval.
+begin fixed 16/15ms algorithm fixed
+flood
+repeat 250 15ms sleep 0.1
+end
+judged 250 16/15ms max 32/15ms aligned 16/15ms
+adds_up
+sources_add_up
+over
+
+# Longer windows go by the kernel's ticks, and are judged by those.
+clock=(clock ticks)
+begin ticks 1000/200ms algorithm fixed
+flood
+repeat 50 200ms sleep 0.1
+end
+judged 50 1000/200ms "${clock[@]}" max 2000/200ms aligned 1000/200ms
+clock=()
+adds_up
+sources_add_up
+over
+
+# ---- while it is read ----
+
+readings=0 failed=''
+
+read_everything() {
+	local command
+
+	for command in 'top --json' "show $hot" "show $hot --json" 'stats --json' 'limit list'; do
+		# shellcheck disable=SC2086 # words
+		ringfence $command >"$scratch/reading" 2>&1 && [ -s "$scratch/reading" ] ||
+			failed+="$command: $(<"$scratch/reading")"
+	done
+	readings=$((readings + 1))
+}
+
+begin read 1000/100ms
+flood
+read_since=$SECONDS
+repeat 50 107ms read_everything
+echo "# every reading command, $readings times in $((SECONDS - read_since)) s"
+end
+is "$failed" '' 'read: each reading succeeded'
+judged 50 1000/107ms max 1000/100ms
+adds_up
+sources_add_up
+over
+
+# ---- while the limit is changed ----
+
+lowered=() # when each lower limit was in force for certain, as words for the judge
+
+now_ns() {
+	build/tests/traffic clock
+}
+
+lower_and_raise() {
+	local since
+
+	ringfence limit set all rate 100/200ms >>"$scratch/changes" 2>&1
+	since=$(now_ns)
+	sleep 0.3
+	lowered+=(since "$since" until "$(now_ns)" max 100/200ms)
+	ringfence limit set all rate 1000/200ms >>"$scratch/changes" 2>&1
+	sleep 0.2
+}
+
+begin changed 1000/200ms
+flood
+repeat 50 214ms lower_and_raise
+end
+is "$(<"$scratch/changes")" '' 'changed: each change succeeded'
+# Two CPUs that reach for the last permit may count one that none got. Under a lowered limit that
+# stays, in each of 16 cells at most, since what was admitted before may be above L as well.
+judged 50 84/214ms max 1000/200ms
+accepted 'changed: what has passed counts under a lowered limit, from when the command is done' \
+	"${lowered[@]}"
+full=$(awk -F '[( ]' '$2 > 100' <<<"$verdict" | wc -l)
+echo "# lowered $((${#lowered[@]} / 6)) times, $full of them when more than that had passed in W"
+check 'changed: at times nothing had room under it' test "$full" -gt 0
+adds_up
+sources_add_up
+over
+
+# ---- while windows are evicted ----
+
+lives=()       # what its counters said, and when, as words for the judge
+fresh=0 last=0 # times that they were seen to begin again; what they said last
+
+look_at_source() {
+	local since counted passed
+
+	since=$(now_ns)
+	read -r counted passed < <(ringfence show "$hot" --json |
+		jq -r '.limits[0] | "\(.passed + .dropped) \(.passed)"')
+	[ "$counted" -ge "$last" ] || fresh=$((fresh + 1))
+	last=$counted
+	# One of them may be another source's, that was about to be charged for what was here before.
+	lives+=(since "$since" until "$(now_ns)" passed $((passed > 0 ? passed - 1 : 0)) life L/100ms)
+}
+
+room=$smallest
+begin evicting 1000/100ms
+flood "src=10.0.0.0,sources=$((2 * room)),rate=20000"
+repeat 50 107ms look_at_source
+end
+look_at_source
+echo "# others sent $others_sent packets; the source was seen to come back fresh $fresh times"
+check 'evicting: windows were evicted, with what they had counted' \
+	test "$(ringfence top 100000 --json | jq '[.sources[].passed] | add')" -lt "$received_packets"
+# A packet whose window cannot be had passes, whoever sent it.
+most=$((1000 + $(stats 0 .reasons.map_error.packets)))
+judged 50 999/107ms "${lives[@]/#L/$most}"
+adds_up
+over
+
+row run windows min of max of contended sent passed
+printf '# %s\n' "${rows[-1]}" "${rows[@]:0:${#rows[@]}-1}"
+done_testing

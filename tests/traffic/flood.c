@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * `flood`: as many frames as the CPUs make, by a program that the kernel runs over and over and
+ * whose redirects it really sends (BPF_F_TEST_XDP_LIVE_FRAMES, Linux 5.18). Each thread keeps to
+ * its CPU, and veth takes what CPU n redirects into the peer's receive queue n, and through the
+ * peer's program on that CPU. Tens of frames go through that back to back, so that two CPUs meet at
+ * one source as they do behind a network card, and not once in a thousand system calls.
+ */
+#include <arpa/inet.h>
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <net/if.h>
+#include <netinet/ether.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "flood.h"
+#include "traffic.h"
+
+#include "build/tests/flood.skel.h"
+
+#define CPUS_MOST 64
+#define FRAMES_A_CALL 8192 /* milliseconds, so that it ends soon when it is told to */
+
+struct flooder {
+	const char *dev;
+	struct ether_addr *to;
+	uint64_t for_ns;
+	struct flow flows[FLOOD_FLOWS_MOST];
+	size_t flows_n;
+	int cpu[CPUS_MOST];
+	size_t cpus_n;
+	struct frame frame;
+	struct flood_bpf *object;
+	bool stop;
+};
+
+struct worker {
+	struct flooder *flooder;
+	int cpu;
+	pthread_t thread;
+};
+
+static void *flood_from_cpu(void *context)
+{
+	struct worker *worker = context;
+	struct flooder *flooder = worker->flooder;
+	int fd = bpf_program__fd(flooder->object->progs.flood);
+	cpu_set_t cpus;
+
+	CPU_ZERO(&cpus);
+	CPU_SET(worker->cpu, &cpus);
+	if (sched_setaffinity(0, sizeof(cpus), &cpus))
+		die(1, "CPU %d: cannot run there: %s", worker->cpu, strerror(errno));
+	while (!__atomic_load_n(&flooder->stop, __ATOMIC_RELAXED)) {
+		LIBBPF_OPTS(bpf_test_run_opts, run, .data_in = flooder->frame.bytes,
+			    .data_size_in = FLOOD_FRAME_BYTES, .repeat = FRAMES_A_CALL,
+			    .flags = BPF_F_TEST_XDP_LIVE_FRAMES);
+		int err = bpf_prog_test_run_opts(fd, &run);
+
+		if (err && err != -EINTR) /* stopped and continued: the program counts anyway */
+			die(1, "%s: cannot flood: %s", flooder->dev, strerror(-err));
+	}
+	return NULL;
+}
+
+/* All flows look like the first one. */
+static void build_frame(struct flooder *flooder)
+{
+	uint8_t *bytes = flooder->frame.bytes;
+	struct flow first = flooder->flows[0];
+
+	first.len_bytes = FLOOD_FRAME_BYTES;
+	frame_build(&flooder->frame, &first);
+	if (flooder->frame.used != FLOOD_TICKS_AT ||
+	    memcmp(bytes + FLOOD_STAMP_AT - STAMP_MAGIC_BYTES, STAMP_MAGIC, STAMP_MAGIC_BYTES))
+		die(2, "flow 0: cannot be flooded: must be UDP over IPv4, without tags");
+	memcpy(bytes, flooder->to, ETH_ALEN);
+}
+
+static void load_program(struct flooder *flooder)
+{
+	unsigned int to = if_nametoindex(flooder->dev);
+	struct flood_bpf *object = flood_bpf__open();
+	int err;
+
+	if (!to)
+		die(1, "%s: cannot find interface: no such device", flooder->dev);
+	if (!object)
+		die(1, "%s: cannot open the program: %s", flooder->dev, strerror(errno));
+	object->rodata->to = to;
+	object->rodata->flows_n = flooder->flows_n;
+	for (size_t i = 0; i < flooder->flows_n; i++) {
+		const struct flow *flow = &flooder->flows[i];
+		uint32_t first;
+
+		memcpy(&first, flow->src.bytes, sizeof(first));
+		object->rodata->flows[i].first = ntohl(first);
+		object->rodata->flows[i].sources = flow->sources;
+		if (flow->rate_pps)
+			object->rodata->flows[i].gap_ns =
+				flooder->cpus_n * NS_PER_SEC / flow->rate_pps;
+	}
+	err = flood_bpf__load(object);
+	if (err)
+		die(1, "%s: cannot load the program: %s", flooder->dev, strerror(-err));
+	flooder->object = object;
+}
+
+/* Until time or a signal; both are blocked in the threads as well, which inherit the mask. */
+static void flood(struct flooder *flooder)
+{
+	struct timespec end = timespec_of(flooder->for_ns);
+	struct worker workers[CPUS_MOST];
+	sigset_t signals;
+
+	sigemptyset(&signals);
+	sigaddset(&signals, SIGINT);
+	sigaddset(&signals, SIGTERM);
+	pthread_sigmask(SIG_BLOCK, &signals, NULL);
+	for (size_t i = 0; i < flooder->cpus_n; i++) {
+		workers[i] = (struct worker){.flooder = flooder, .cpu = flooder->cpu[i]};
+		if (pthread_create(&workers[i].thread, NULL, flood_from_cpu, &workers[i]))
+			die(1, "CPU %d: cannot start a thread", workers[i].cpu);
+	}
+	while (sigtimedwait(&signals, NULL, &end) < 0 && errno == EINTR)
+		;
+	__atomic_store_n(&flooder->stop, true, __ATOMIC_RELAXED);
+	for (size_t i = 0; i < flooder->cpus_n; i++)
+		pthread_join(workers[i].thread, NULL);
+}
+
+/* "sent FIRST[+MORE] PACKETS BYTES" of every flow, "cpu N PACKETS" of every CPU. */
+static void print_sent(const struct flooder *flooder)
+{
+	int cpus = libbpf_num_possible_cpus();
+	struct flood_state *states = allocate(NULL, cpus > 0 ? cpus : 1, sizeof(*states));
+	__u32 key = 0;
+
+	if (cpus < 0 ||
+	    bpf_map_lookup_elem(bpf_map__fd(flooder->object->maps.states), &key, states))
+		die(1, "%s: cannot count what was sent: %s", flooder->dev, strerror(errno));
+	for (size_t i = 0; i < flooder->flows_n; i++) {
+		const struct flow *flow = &flooder->flows[i];
+		uint64_t sent = 0;
+
+		for (size_t j = 0; j < flooder->cpus_n; j++)
+			sent += states[flooder->cpu[j]].sent[i];
+		printf("sent %s", address_text(&flow->src));
+		if (flow->sources > 1)
+			printf("+%" PRIu64, flow->sources - 1);
+		printf(" %" PRIu64 " %" PRIu64 "\n", sent, sent * FLOOD_FRAME_BYTES);
+	}
+	for (size_t j = 0; j < flooder->cpus_n; j++)
+		printf("cpu %d %" PRIu32 "\n", flooder->cpu[j], states[flooder->cpu[j]].sequence);
+	free(states);
+}
+
+static void add_flow(struct flooder *flooder, char *text)
+{
+	struct flow *flow = &flooder->flows[flooder->flows_n];
+
+	if (flooder->flows_n == FLOOD_FLOWS_MOST)
+		die(2, "flow '%s': too many: at most %d", text, FLOOD_FLOWS_MOST);
+	flow_parse(flow, flooder->flows_n, text);
+	if (flow->src.family != AF_INET || flow->count || !flow->rate_pps != !flooder->flows_n)
+		die(2,
+		    "flow %zu: cannot be flooded: must be IPv4, have no count, and a rate unless "
+		    "it is the first",
+		    flooder->flows_n);
+	flooder->flows_n++;
+}
+
+static void set_option(struct flooder *flooder, const char *key, char *value)
+{
+	if (!strcmp(key, "dev"))
+		flooder->dev = value;
+	else if (!strcmp(key, "for"))
+		flooder->for_ns = parse_time(key, value);
+	else if (!strcmp(key, "flow"))
+		add_flow(flooder, value);
+	else if (!strcmp(key, "cpu") && flooder->cpus_n < CPUS_MOST)
+		flooder->cpu[flooder->cpus_n++] = parse_number(key, value, 0, CPU_SETSIZE - 1);
+	else if (strcmp(key, "to"))
+		die_of_usage();
+	else if (!(flooder->to = ether_aton(value)))
+		die(2, "to '%s': invalid MAC: must be 00:11:22:33:44:55", value);
+}
+
+int command_flood(char **words)
+{
+	static struct flooder flooder;
+
+	for (; words[0] && words[1]; words += 2)
+		set_option(&flooder, words[0], words[1]);
+	if (words[0] || !flooder.dev || !flooder.to || !flooder.for_ns || !flooder.flows_n ||
+	    !flooder.cpus_n)
+		die_of_usage();
+	build_frame(&flooder);
+	load_program(&flooder);
+	flood(&flooder);
+	print_sent(&flooder);
+	flood_bpf__destroy(flooder.object);
+	return 0;
+}
