@@ -19,7 +19,8 @@
  *
  * What remains: the kernel may give an evicted window's memory to another source while a CPU still
  * holds its pointer. Then that one packet is charged to, or counted for, the other source: each
- * such packet takes at most one permit from it, and its own source is a newcomer anyway.
+ * such packet takes its cost from it, and credits of at most 1/16 of its room, and its own source
+ * is a newcomer anyway.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
@@ -36,16 +37,25 @@ struct {
 } windows6 SEC(".maps");
 
 /*
- * Writer: the command line, through shared memory, since an update by system call could tear.
- * Reader: the program. Never full: one entry.
+ * What each CPU may answer without a window, in front of the windows, which stay the truth. Writer:
+ * the program, each CPU its own part. Reader: the command line, through shared memory, for what is
+ * pending there. Never full: a source whose places others use goes without. An array and not a
+ * per-CPU one, which costs a second cache line a look-up, and whose values straddle lines.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, 1);
+	__uint(max_entries, RF_LEASES_DEFAULT / RF_LEASE_WAYS);
 	__uint(map_flags, BPF_F_MMAPABLE);
 	__type(key, __u32);
-	__type(value, struct rf_config);
-} config SEC(".maps");
+	__type(value, struct rf_lease_set);
+} leases SEC(".maps");
+
+/*
+ * Writer: the command line, through shared memory, since an update by system call could tear; the
+ * program writes `inserts`. Reader: the program. The only global, so a map of one entry by the name
+ * of its section: a look-up, even one that is inlined, would wait for its key on the stack.
+ */
+struct rf_config config;
 
 /* Writer: the program, each CPU its own copy. Reader: the command line. Never full: one entry. */
 struct {

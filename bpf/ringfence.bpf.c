@@ -9,6 +9,7 @@
 
 #include <bpf/bpf_helpers.h>
 
+#include "lease.h"
 #include "maps.h"
 #include "ringfence/abi.h"
 #include "ringfence/limiter.h"
@@ -22,22 +23,67 @@ const volatile struct rf_rodata rf_rodata = {
 
 char gpl[] SEC("license") = "GPL";
 
-static __always_inline void count(struct rf_count *sum, __u64 len_bytes)
+/* What is stored before it is not stored after it by the compiler. */
+#define BARRIER() __asm__ volatile("" : : : "memory")
+
+/* A packet that the window is asked for. */
+struct charge {
+	const struct rf_who *who;
+	struct rf_ask ask;
+	const struct rf_policy *policy;
+	struct rf_counters *sums;
+};
+
+static __always_inline __u64 read_jiffies(void)
 {
-	sum->packets++;
-	sum->bytes += len_bytes;
+	if (rf_rodata.injected_clock)
+		return config.tick_ns ? config.injected_ns / config.tick_ns : 0;
+	return bpf_jiffies64();
 }
 
-static __always_inline __u64 read_clock(const struct rf_config *config,
-					const struct rf_policy *policy)
+static __always_inline __u64 read_clock(const struct rf_policy *policy, __u64 jiffies)
 {
-	if (rf_rodata.injected_clock) {
-		if (policy->clock == RF_JIFFIES && config->tick_ns)
-			return config->injected_ns / config->tick_ns;
-		return config->injected_ns;
-	}
-	return policy->clock == RF_JIFFIES ? bpf_jiffies64() : bpf_ktime_get_ns();
+	if (policy->clock == RF_JIFFIES)
+		return jiffies;
+	return rf_rodata.injected_clock ? config.injected_ns : bpf_ktime_get_ns();
 }
+
+/* ---- counters ---- */
+
+static __always_inline void count(struct rf_count *sum, __u64 packets, __u64 bytes)
+{
+	sum->packets += packets;
+	sum->bytes += bytes;
+}
+
+/* The counters stand beside the window's head, so they are in the same line. */
+static __always_inline void count_source(struct rf_source *source, __u32 reason, __u64 packets)
+{
+	if (!source)
+		return; /* evicted */
+	if (reason == RF_UNDER_LIMIT)
+		__sync_fetch_and_add(&source->passed, packets);
+	else if (reason == RF_SHADOW_OVER)
+		__sync_fetch_and_add(&source->would_drop, packets);
+	else
+		__sync_fetch_and_add(&source->dropped, packets);
+}
+
+static __always_inline void count_limit(__u32 slot, __u32 reason, __u64 packets, __u64 bytes)
+{
+	struct rf_limit_counters *limit = bpf_map_lookup_elem(&limit_counters, &slot);
+
+	if (!limit)
+		return;
+	if (reason == RF_UNDER_LIMIT)
+		count(&limit->passed, packets, bytes);
+	else if (reason == RF_SHADOW_OVER)
+		count(&limit->would_drop, packets, bytes);
+	else
+		count(&limit->dropped, packets, bytes);
+}
+
+/* ---- windows ---- */
 
 static __always_inline enum rf_map_error insert_error(long err)
 {
@@ -53,46 +99,73 @@ static __always_inline enum rf_map_error insert_error(long err)
 	}
 }
 
-/* A newcomer's window: the one that was inserted first, by whatever CPU. NULL: counted as error. */
-static __always_inline struct rf_source *insert_source(void *windows, const void *key,
-						       const struct rf_policy *policy, __u64 time,
-						       struct rf_counters *counters)
+/* Leases are told of many inserts, not of each: that word is all CPUs'. */
+static __always_inline void count_insert(const struct charge *charge)
 {
-	struct rf_source fresh = {};
-	struct rf_source *source;
-	long err;
-
-	rf_window_start(&fresh.window, policy, time);
-	err = bpf_map_update_elem(windows, key, &fresh, BPF_NOEXIST);
-	if (err && err != -EEXIST)
-		counters->map_error[insert_error(err)]++;
-	source = bpf_map_lookup_elem(windows, key);
-	if (!source && (!err || err == -EEXIST))
-		counters->map_error[RF_WINDOW_LOST]++;
-	return source;
+	if ((++charge->sums->inserts & config.inserts_mask) == 0)
+		__sync_fetch_and_add(&config.inserts, 1);
 }
 
-static __always_inline struct rf_source *find_source(const struct rf_packet *packet,
-						     const struct rf_policy *policy, __u64 time,
-						     struct rf_counters *counters)
+/* The key of a window, of either family. */
+union key {
+	struct rf_key4 v4;
+	struct rf_key6 v6;
+};
+
+static __always_inline struct rf_source *find_source(const struct rf_who *who, __u32 id,
+						     union key *key)
 {
-	struct rf_key6 key6 = {.limit_id = policy->id};
-	struct rf_key4 key4 = {.limit_id = policy->id};
 	struct rf_source *source;
 
-	if (packet->version == 4) {
-		key4.source = packet->source[0] & policy->mask4;
-		source = bpf_map_lookup_elem(&windows4, &key4);
-		if (source)
-			return source;
-		return insert_source(&windows4, &key4, policy, time, counters);
+	if (!rf_rules_are_ipv6(who->rules)) {
+		key->v4.source = rf_who_word(who, 0);
+		key->v4.limit_id = id;
+		source = bpf_map_lookup_elem(&windows4, &key->v4);
+		/* Else the compiler makes one look-up of both, in a map that it chooses before,
+		 * and the kernel does not inline that, which costs 20 ns. */
+		RF_OPAQUE(source);
+		return source;
 	}
 	for (int i = 0; i < 4; i++)
-		key6.source[i] = packet->source[i] & policy->mask6[i];
-	source = bpf_map_lookup_elem(&windows6, &key6);
+		key->v6.source[i] = rf_who_word(who, i);
+	key->v6.limit_id = id;
+	return bpf_map_lookup_elem(&windows6, &key->v6);
+}
+
+/*
+ * A newcomer's window, unless another CPU inserts one first; what goes wrong is counted. Not
+ * inlined: a window on the stack is a third of what there is.
+ */
+static __attribute__((noinline)) int insert_source(const struct charge *charge, const void *key)
+{
+	struct rf_source fresh = {};
+	long err;
+
+	rf_window_start(&fresh.window, charge->policy, charge->ask.time);
+	if (!rf_rules_are_ipv6(charge->who->rules))
+		err = bpf_map_update_elem(&windows4, key, &fresh, BPF_NOEXIST);
+	else
+		err = bpf_map_update_elem(&windows6, key, &fresh, BPF_NOEXIST);
+	if (!err)
+		count_insert(charge);
+	else if (err != -EEXIST)
+		charge->sums->map_error[insert_error(err)]++;
+	return !err || err == -EEXIST;
+}
+
+static __always_inline struct rf_source *find_or_insert(const struct charge *charge)
+{
+	union key key = {};
+	struct rf_source *source = find_source(charge->who, charge->policy->id, &key);
+	int stands;
+
 	if (source)
 		return source;
-	return insert_source(&windows6, &key6, policy, time, counters);
+	stands = insert_source(charge, &key);
+	source = find_source(charge->who, charge->policy->id, &key);
+	if (!source && stands)
+		charge->sums->map_error[RF_WINDOW_LOST]++;
+	return source;
 }
 
 /*
@@ -109,95 +182,314 @@ static __always_inline struct rf_source *find_source(const struct rf_packet *pac
 		return rf_take_##algorithm(window, policy, time, cost);                           \
 	}
 
-TAKE(sliding)
 TAKE(weighted)
 TAKE(bucket)
-TAKE(log)
+
+__attribute__((noinline)) int take_log(struct rf_window *window, const struct rf_policy *policy,
+				       __u64 time)
+{
+	if (!window || !policy)
+		return RF_UNDER;
+	return rf_take_log(window, policy, time, 1);
+}
 
 static __always_inline int take(struct rf_window *window, const struct rf_policy *policy,
-				__u64 time, __u32 cost)
+				const struct rf_ask *ask)
 {
 	if (rf_is_log(policy))
-		return take_log(window, policy, time, cost);
+		return take_log(window, policy, ask->time);
 	if (rf_is_bucket(policy))
-		return take_bucket(window, policy, time, cost);
+		return take_bucket(window, policy, ask->time, ask->cost);
 	if (rf_is_weighted(policy))
-		return take_weighted(window, policy, time, cost);
-	return take_sliding(window, policy, time, cost);
+		return take_weighted(window, policy, ask->time, ask->cost);
+	return rf_take_sliding(window, policy, ask->time, ask->cost);
+}
+
+/* ---- leases ---- */
+
+/*
+ * The lines where a lease of this CPU for that source may be; `line` tells which one is the
+ * first. NULL: there are no leases, or none for such a source.
+ */
+static __always_inline struct rf_lease_set *find_leases(const struct rf_who *who, __u32 cpu,
+							__u32 *line)
+{
+	const __u32 shift = config.lease_shift;
+	__u32 set;
+	__u64 hash;
+
+	if (!shift || who->source[1])
+		return NULL;
+	hash = rf_lease_hash(who->source[0], config.lease_key);
+	*line = (cpu << (64 - shift & 63)) + (hash >> (shift & 63));
+	set = *line / RF_LEASE_LINES;
+	return bpf_map_lookup_elem(&leases, &set);
+}
+
+static __always_inline struct rf_lease *lease_at(struct rf_lease_set *set, __u32 line, int i)
+{
+	/* Masked last: the verifier of Linux 6.1 forgets all bounds at an XOR. */
+	struct rf_lease *lease = &set->way[(line * 2 ^ i) % RF_LEASE_WAYS];
+
+	RF_OPAQUE(lease); /* else it is reckoned again, from the index, where it is used */
+	return lease;
+}
+
+/* Are its credits still those of a window that the LRU has not forgotten? */
+static __always_inline int lease_is_live(const struct rf_lease *lease, __u64 jiffies)
+{
+	return rf_lease_is_live(lease, jiffies, config.inserts, config.lease_inserts);
 }
 
 /*
- * Counts the verdict for the source and for the limit. The source's counters share a line with its
- * head, so that a flood from one source is not free of shared writes here.
+ * Adds what is pending to all counters, but for those that are another limit's or another window's
+ * by now.
  */
-static __always_inline enum rf_reason settle(struct rf_source *source, __u32 slot, int verdict,
-					     int shadow, __u64 len_bytes)
+static __always_inline void flush_lease(struct rf_lease *lease, __u32 generation)
 {
-	struct rf_limit_counters *limit = bpf_map_lookup_elem(&limit_counters, &slot);
+	const struct rf_who who = {.source = {lease->source}, .rules = lease->rules};
+	const struct rf_bank *bank = &config.bank[generation & 1];
+	const __u32 slot = rf_rules_slot(who.rules);
+	const struct rf_policy *policy = &bank->policy[slot];
+	const __u32 packets = lease->packets, bytes = lease->bytes;
+	__u32 reason = lease->reason, first = 0;
+	struct rf_source *source = NULL;
+	struct rf_counters *sums;
+	union key key = {};
 
-	if (!limit)
-		return RF_MAP_ERROR;
-	if (verdict == RF_UNDER) {
-		__sync_fetch_and_add(&source->passed, 1);
-		count(&limit->passed, len_bytes);
+	RF_OPAQUE(reason); /* else it is loaded again, and the verifier has lost its bound */
+	sums = bpf_map_lookup_elem(&counters, &first);
+	if (!sums || reason >= RF_REASON_COUNT)
+		return; /* cannot be, but the verifier has to be told */
+	lease->packets = 0;
+	lease->bytes = 0;
+	BARRIER(); /* a reader misses them until they are counted, and never counts them twice */
+	if (policy->id && rf_rules_are_since(who.rules, policy->born))
+		source = find_source(&who, policy->id, &key);
+	count(&sums->reason[reason], packets, bytes);
+	count_source(source, reason, packets);
+	if (policy->id && rf_rules_are_since(who.rules, bank->limit[slot].born))
+		count_limit(slot, reason, packets, bytes);
+}
+
+/* Answers no more, and never again? */
+static __always_inline int lease_is_over(const struct rf_lease *lease, __u32 generation,
+					 __u64 jiffies)
+{
+	return !rf_rules_are_of(lease->rules, generation) || !lease_is_live(lease, jiffies);
+}
+
+/*
+ * The lease for that source: its own, one that is over, or one that had its chance, since it has
+ * answered nothing since another source wanted it; else NULL.
+ */
+static __always_inline struct rf_lease *choose_lease(const struct rf_who *who, __u32 generation,
+						     __u64 jiffies)
+{
+	struct rf_lease *lease, *over = NULL;
+	struct rf_lease_set *set;
+	__u32 line;
+
+	set = find_leases(who, bpf_get_smp_processor_id(), &line);
+	if (!set)
+		return NULL;
+	for (int i = 0; i < RF_LEASE_WAYS; i++) {
+		lease = lease_at(set, line, i);
+		if (rf_lease_is_for(lease, who))
+			return lease;
+		if (!over && lease_is_over(lease, generation, jiffies))
+			over = lease;
+	}
+	for (int i = 0; !over && i < RF_LEASE_WAYS; i++) {
+		lease = lease_at(set, line, i);
+		if (lease->wanted)
+			over = lease;
+		lease->wanted = 1;
+	}
+	return over;
+}
+
+/* Makes it that source's, with nothing pending. Credits of a window that may be gone are void. */
+static __always_inline void clear_lease(struct rf_lease *lease, const struct rf_who *who,
+					__u32 generation)
+{
+	const __u8 age = config.inserts - lease->inserts;
+
+	if (lease->packets)
+		flush_lease(lease, generation);
+	if (!rf_lease_is_for(lease, who) || age >= config.lease_inserts) {
+		lease->until = 0;
+		BARRIER(); /* never another source's verdict under this one's name */
+		*lease = (struct rf_lease){.source = who->source[0], .rules = who->rules};
+	}
+	lease->inserts = config.inserts;
+}
+
+/*
+ * The window has answered: what the CPU may answer by itself from now on. Global for the verifier,
+ * as above.
+ */
+__attribute__((noinline)) int lease_window(const struct rf_who *who, struct rf_window *window,
+					   const struct rf_policy *policy, const struct rf_ask *ask,
+					   int verdict)
+{
+	struct rf_lease *lease;
+	__u32 generation;
+
+	if (!who || !window || !policy || !ask)
+		return 0;
+	generation = who->rules >> 6;
+	lease = choose_lease(who, generation, ask->jiffies);
+	if (!lease)
+		return 0;
+	clear_lease(lease, who, generation);
+	rf_lease_renew(lease, window, policy, ask, verdict);
+	return 0;
+}
+
+/* ---- one packet ---- */
+
+static __always_inline enum rf_reason reason_of(const struct rf_policy *policy, int verdict)
+{
+	if (verdict == RF_UNDER)
 		return RF_UNDER_LIMIT;
-	}
-	if (shadow) {
-		__sync_fetch_and_add(&source->would_drop, 1);
-		count(&limit->would_drop, len_bytes);
+	if (policy->flags & RF_SHADOW)
 		return RF_SHADOW_OVER;
-	}
-	__sync_fetch_and_add(&source->dropped, 1);
-	count(&limit->dropped, len_bytes);
 	return verdict == RF_OVER ? RF_OVER_LIMIT : RF_CONTENDED;
 }
 
-static __always_inline enum rf_reason charge(const struct rf_packet *packet,
-					     struct rf_counters *counters, __u64 len_bytes)
+/*
+ * The window's answer, counted. Not inlined: the path of a lease's answer stays short. Global for
+ * the verifier, as above.
+ */
+__attribute__((noinline)) int ask_window(const struct rf_who *who, const struct rf_policy *policy,
+					 __u64 jiffies, __u32 len_bytes)
 {
-	__u32 slot = 0;
-	const struct rf_config *rules = bpf_map_lookup_elem(&config, &slot);
+	struct charge charge;
+	struct rf_source *source;
+	enum rf_reason reason = RF_MAP_ERROR;
+	__u32 first = 0;
+	int verdict;
+
+	if (!who || !policy)
+		return RF_MAP_ERROR;
+	charge.sums = bpf_map_lookup_elem(&counters, &first);
+	if (!charge.sums)
+		return RF_MAP_ERROR;
+	charge.who = who;
+	charge.policy = policy;
+	charge.ask.time = read_clock(policy, jiffies);
+	charge.ask.jiffies = jiffies;
+	charge.ask.tick_ns = config.tick_ns;
+	charge.ask.cost = rf_cost(policy, len_bytes);
+	source = find_or_insert(&charge);
+	if (source) {
+		verdict = take(&source->window, policy, &charge.ask);
+		if (config.lease_shift && rf_lease_may_follow(policy, verdict))
+			lease_window(who, &source->window, policy, &charge.ask, verdict);
+		reason = reason_of(policy, verdict);
+		count_source(source, reason, 1);
+		count_limit(rf_rules_slot(who->rules), reason, 1, len_bytes);
+	}
+	count(&charge.sums->reason[reason], 1, len_bytes);
+	return reason;
+}
+
+static __always_inline void set_source(struct rf_who *who, const struct rf_packet *packet,
+				       int version, const struct rf_policy *policy)
+{
+	const __be32 *source = packet->source, *mask = policy->mask6;
+
+	if (version == 4) {
+		who->source[0] = source[0] & policy->mask4;
+		who->source[1] = 0;
+		return;
+	}
+	who->source[0] = (source[0] & mask[0]) | (__u64)(source[1] & mask[1]) << 32;
+	who->source[1] = (source[2] & mask[2]) | (__u64)(source[3] & mask[3]) << 32;
+}
+
+/* Does a lease answer? Then it has counted the packet, and nothing but its line was touched. */
+static __always_inline int lease_answers(const struct rf_who *who, __u32 cpu, __u64 jiffies,
+					 __u32 cost, __u32 len_bytes, enum rf_reason *reason)
+{
+	struct rf_lease_set *set;
+	struct rf_lease *lease;
+	__u32 line;
+
+	set = find_leases(who, cpu, &line);
+	if (!set)
+		return 0;
+	for (int i = 0; i < RF_LEASE_WAYS; i++) {
+		lease = lease_at(set, line, i);
+		if (!rf_lease_is_for(lease, who))
+			continue;
+		if (!lease_is_live(lease, jiffies) || !rf_lease_answers(lease, cost, len_bytes))
+			return 0;
+		*reason = lease->reason;
+		return 1;
+	}
+	return 0;
+}
+
+/* Charges the packet, and counts it. RF_REASON_COUNT: there is no limit to charge it to. */
+static __always_inline enum rf_reason charge_packet(const struct rf_packet *packet, int version,
+						    __u32 len_bytes)
+{
 	const struct rf_policy *policy;
 	const struct rf_bank *bank;
-	struct rf_source *source;
-	__u64 time;
+	enum rf_reason reason;
+	struct rf_who who;
+	__u32 slot = 0, cpu;
+	__u64 active, jiffies;
 
-	if (!rules)
-		return RF_MAP_ERROR;
+	/* First, since what is a call to the compiler costs it all its registers. */
+	jiffies = read_jiffies();
+	cpu = bpf_get_smp_processor_id();
 	/* Read once: this packet keeps to the bank that is active now, whatever is switched. */
-	bank = &rules->bank[rf_load(&rules->active) & 1];
+	active = rf_load(&config.active);
+	bank = &config.bank[active & 1];
 	if (!bank->match_any)
-		return RF_NO_LIMIT;
+		return RF_REASON_COUNT;
 	for (; slot < RF_LIMITS_MAX; slot++)
 		if (bank->match_any >> slot & 1)
 			break;
 	if (slot == RF_LIMITS_MAX)
-		return RF_NO_LIMIT;
+		return RF_REASON_COUNT;
 	policy = &bank->policy[slot];
-	time = read_clock(rules, policy);
-	source = find_source(packet, policy, time, counters);
-	if (!source)
-		return RF_MAP_ERROR;
-	return settle(source, slot, take(&source->window, policy, time, rf_cost(policy, len_bytes)),
-		      policy->flags & RF_SHADOW, len_bytes);
+	set_source(&who, packet, version, policy);
+	who.rules = rf_who_rules(active, slot, version == 6);
+	who.reserved = 0;
+	if (lease_answers(&who, cpu, jiffies, rf_cost(policy, len_bytes), len_bytes, &reason))
+		return reason;
+	return ask_window(&who, policy, jiffies, len_bytes);
 }
 
-static __always_inline int handle_frame(struct xdp_md *ctx, __u64 len_bytes)
+static __always_inline int verdict_of(enum rf_reason reason)
 {
-	__u32 first = 0;
-	struct rf_counters *sums = bpf_map_lookup_elem(&counters, &first);
+	return reason >= RF_FIRST_DROP ? XDP_DROP : XDP_PASS;
+}
+
+static __always_inline int handle_frame(struct xdp_md *ctx, __u32 len_bytes)
+{
+	struct rf_counters *sums;
 	struct rf_packet packet;
 	enum rf_reason reason;
+	__u32 first = 0;
 
-	if (!sums)
-		return XDP_PASS;
 	reason = rf_packet_parse((void *)(long)ctx->data, (void *)(long)ctx->data_end, &packet);
-	if (reason == RF_HAS_SOURCE)
-		reason = charge(&packet, sums, len_bytes);
-	if (reason >= RF_REASON_COUNT)
+	if (reason == RF_HAS_SOURCE) {
+		reason = packet.version == 4 ? charge_packet(&packet, 4, len_bytes)
+					     : charge_packet(&packet, 6, len_bytes);
+		if (reason != RF_REASON_COUNT)
+			return verdict_of(reason);
+		reason = RF_NO_LIMIT;
+	}
+	sums = bpf_map_lookup_elem(&counters, &first);
+	if (!sums || reason >= RF_REASON_COUNT)
 		return XDP_PASS; /* cannot be, but the verifier has to be told */
-	count(&sums->reason[reason], len_bytes);
-	return reason >= RF_FIRST_DROP ? XDP_DROP : XDP_PASS;
+	count(&sums->reason[reason], 1, len_bytes);
+	return verdict_of(reason);
 }
 
 SEC("xdp")

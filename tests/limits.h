@@ -24,5 +24,6 @@
 
 #define BYTES .unit = RF_BYTES
 #define COUNT_REJECTED .flags = RF_COUNT_REJECTED
+#define EXACT .flags = RF_EXACT
 
 #endif /* RINGFENCE_TESTS_LIMITS_H */

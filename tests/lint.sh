@@ -16,6 +16,7 @@ floor() {
 	case $1 in
 	include/ringfence/abi.h | include/ringfence/atomic.h) echo 0 ;;
 	include/ringfence/*) echo 1 ;;
+	bpf/lease.h) echo 2 ;;
 	bpf/maps.h) echo 20 ;;
 	bpf/*.bpf.c) echo 21 ;;
 	user/error.[ch]) echo 20 ;;
@@ -39,6 +40,7 @@ locate() {
 	for directory in "$(dirname "$1")" include user bpf tests; do
 		[ -f "$directory/$2" ] && echo "$directory/$2" && return
 	done
+	case $2 in bpf/*) echo "$2" ;; esac
 }
 
 check_includes() {

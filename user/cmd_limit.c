@@ -54,6 +54,8 @@ static int put_limit(struct rf_fence *fence, const struct rf_limit *limit, bool 
 		err = rf_fence_clear_limit_counters(fence, slot, error);
 	if (!err)
 		err = rf_fence_measure_clock(fence, error);
+	if (!err)
+		err = rf_fence_make_leases(fence, error);
 	if (err)
 		return err;
 	rf_rules_put(&rules, slot, limit, fence->config->tick_ns, &next_id);
@@ -129,14 +131,14 @@ int rf_cmd_limit_del(const struct rf_options *options, struct rf_words *words,
 static json_t *limit_json(const struct rf_limit *limit)
 {
 	return json_pack(
-		"{s:s, s:I, s:I, s:s, s:s, s:s, s:i, s:o, s:i, s:i, s:b, s:b}", "name", limit->name,
-		"rate", (json_int_t)limit->rate, "window_ms",
+		"{s:s, s:I, s:I, s:s, s:s, s:s, s:i, s:o, s:i, s:i, s:b, s:b, s:b}", "name",
+		limit->name, "rate", (json_int_t)limit->rate, "window_ms",
 		(json_int_t)(limit->window_ns / RF_NS_PER_MS), "unit", rf_unit_name(limit->unit),
 		"algorithm", rf_algorithm_name(limit->algorithm), "edge", rf_edge_name(limit->edge),
 		"cells", limit->cells, "burst",
 		rf_has_burst(limit) ? json_integer(limit->burst) : json_null(), "per", limit->per4,
 		"per6", limit->per6, "shadow", (limit->flags & RF_SHADOW) != 0, "count_rejected",
-		(limit->flags & RF_COUNT_REJECTED) != 0);
+		(limit->flags & RF_COUNT_REJECTED) != 0, "exact", (limit->flags & RF_EXACT) != 0);
 }
 
 static int print_limits(const struct rf_fence *fence, bool json, struct rf_error *error)

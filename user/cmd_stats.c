@@ -190,6 +190,12 @@ static void note_interrupt(int signal)
 	interrupted = 1;
 }
 
+/* Of two readings: what is just on its way from a lease into a counter may be missing from one. */
+static double per_second(uint64_t before, uint64_t now, double seconds)
+{
+	return now > before ? (now - before) / seconds : 0;
+}
+
 static void print_watch_line(const struct totals *before, const struct totals *now, int line,
 			     double seconds)
 {
@@ -201,10 +207,10 @@ static void print_watch_line(const struct totals *before, const struct totals *n
 		       "passed bit/s", "dropped bit/s", "map errors");
 	strftime(clock, sizeof(clock), "%H:%M:%S", localtime(&wall));
 	rf_out("%-8s %14.0f %14.0f %16.0f %16.0f %11" PRIu64 "\n", clock,
-	       (now->passed.packets - before->passed.packets) / seconds,
-	       (now->dropped.packets - before->dropped.packets) / seconds,
-	       (now->passed.bytes - before->passed.bytes) * 8 / seconds,
-	       (now->dropped.bytes - before->dropped.bytes) * 8 / seconds,
+	       per_second(before->passed.packets, now->passed.packets, seconds),
+	       per_second(before->dropped.packets, now->dropped.packets, seconds),
+	       per_second(before->passed.bytes, now->passed.bytes, seconds) * 8,
+	       per_second(before->dropped.bytes, now->dropped.bytes, seconds) * 8,
 	       now->map_errors - before->map_errors);
 	rf_out_flush();
 }

@@ -16,13 +16,19 @@
 
 #define MAP_IDS_MAX 32 /* more than any build of ringfence has */
 
+/* The configuration is the program's global data: the kernel knows it by the section's name. */
+#define CONFIG_SECTION ".bss"
+
 const char *const rf_map_names[RF_MAP_COUNT] = {
-	[RF_MAP_WINDOWS4] = "windows4",
-	[RF_MAP_WINDOWS6] = "windows6",
-	[RF_MAP_CONFIG] = "config",
-	[RF_MAP_COUNTERS] = "counters",
-	[RF_MAP_LIMIT_COUNTERS] = "limit_counters",
+	[RF_MAP_WINDOWS4] = "windows4", [RF_MAP_WINDOWS6] = "windows6",
+	[RF_MAP_CONFIG] = "config",	[RF_MAP_LEASES] = "leases",
+	[RF_MAP_COUNTERS] = "counters", [RF_MAP_LIMIT_COUNTERS] = "limit_counters",
 };
+
+const char *rf_map_in_object(enum rf_map map)
+{
+	return map == RF_MAP_CONFIG ? CONFIG_SECTION : rf_map_names[map];
+}
 
 /* ---- libbpf's messages ---- */
 
@@ -75,6 +81,13 @@ const char *rf_fence_log(void)
 /* ---- programs ---- */
 
 /* Reads the magic and the ABI's version from the program's read-only data. */
+static bool is_map(const char *kernel_name, enum rf_map map)
+{
+	if (map == RF_MAP_CONFIG)
+		return strstr(kernel_name, CONFIG_SECTION);
+	return strcmp(kernel_name, rf_map_names[map]) == 0;
+}
+
 static void read_rodata(struct rf_program *program, int fd, const struct bpf_map_info *info)
 {
 	struct rf_rodata *rodata;
@@ -107,7 +120,7 @@ static int open_map(struct rf_program *program, uint32_t id)
 	if (strstr(info.name, ".rodata"))
 		read_rodata(program, fd, &info);
 	for (int i = 0; i < RF_MAP_COUNT; i++) {
-		if (strcmp(info.name, rf_map_names[i]) == 0 && program->map_fd[i] < 0) {
+		if (is_map(info.name, i) && program->map_fd[i] < 0) {
 			program->map_fd[i] = fd;
 			program->map_id[i] = id;
 			return 0;
@@ -191,7 +204,7 @@ static int map_config(struct rf_fence *fence, struct rf_error *error)
 		return rf_error_failed(error, -errno, "cannot read the fence's windows: %s",
 				       strerror(errno));
 	fence->sources = info.max_entries;
-	return 0;
+	return rf_leases_map(fence, error);
 }
 
 int rf_fence_adopt(struct rf_fence *fence, struct rf_program *program, struct rf_error *error)
@@ -316,6 +329,7 @@ void rf_fence_close(struct rf_fence *fence)
 {
 	if (fence->config)
 		munmap(fence->config, config_size());
+	rf_leases_unmap(fence);
 	for (int i = 0; i < RF_MAP_COUNT; i++)
 		if (fence->map_fd[i] >= 0)
 			close(fence->map_fd[i]);

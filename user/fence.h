@@ -26,6 +26,7 @@ enum rf_map {
 	RF_MAP_WINDOWS4,
 	RF_MAP_WINDOWS6,
 	RF_MAP_CONFIG,
+	RF_MAP_LEASES,
 	RF_MAP_COUNTERS,
 	RF_MAP_LIMIT_COUNTERS,
 	RF_MAP_COUNT,
@@ -47,9 +48,11 @@ struct rf_fence {
 	uint32_t program_id;
 	uint8_t program_tag[RF_PROGRAM_TAG_SIZE];
 	uint32_t sources; /* capacity of each windows map */
+	uint32_t leases;  /* of all CPUs together */
 	int map_fd[RF_MAP_COUNT];
 	uint32_t map_id[RF_MAP_COUNT];
 	struct rf_config *config; /* shared with the program */
+	const struct rf_lease *lease;
 };
 
 #define RF_FENCE_NONE ((struct rf_fence){.map_fd = {[0 ... RF_MAP_COUNT - 1] = -1}})
@@ -101,6 +104,8 @@ int rf_fence_each_source(const struct rf_fence *fence, rf_source_visit visit, vo
 int rf_fence_lock(struct rf_error *error);
 /* Measures the length of a jiffy and ties jiffies to CLOCK_MONOTONIC, once for a fence. */
 int rf_fence_measure_clock(struct rf_fence *fence, struct rf_error *error);
+/* Gives each CPU its part of the leases, and a key to their places; once for a fence. */
+int rf_fence_make_leases(struct rf_fence *fence, struct rf_error *error);
 /* Sets a slot's counters to 0. Only for a slot that no rules in force, or before, name. */
 int rf_fence_clear_limit_counters(struct rf_fence *fence, int slot, struct rf_error *error);
 /* Puts `rules` in force, all at once. */

@@ -21,10 +21,11 @@ static __u32 xdp_flags(enum rf_mode mode)
 }
 
 /* Makes the pins of a fence of that name, without any interface yet. */
-static int create_fence(const char *name, const struct rf_pin_path *directory, uint32_t sources,
-			struct rf_loaded *loaded, struct rf_error *error)
+static int create_fence(const char *name, const struct rf_pin_path *directory,
+			const struct rf_attach *attach, struct rf_loaded *loaded,
+			struct rf_error *error)
 {
-	int err = rf_load_new(loaded, name, sources, error);
+	int err = rf_load_new(loaded, name, attach, error);
 
 	if (err)
 		return err;
@@ -213,6 +214,12 @@ static int check_occupied(const struct rf_interface *interface, const struct rf_
 			"%s: its fence has room for %u sources; for %u, first run 'ringfence "
 			"detach %s'",
 			name, fence->sources, attach->sources, name);
+	if (attach->leases != RF_LEASES_UNSAID && rf_leases_wanted(attach) != fence->leases)
+		return rf_error_failed(
+			error, -EBUSY,
+			"%s: its fence has %u leases for all CPUs, not %u; for these, first run "
+			"'ringfence detach %s'",
+			name, fence->leases, rf_leases_wanted(attach), name);
 	return 0;
 }
 
@@ -316,7 +323,7 @@ static int renew_interface(const struct rf_interface *interface, const struct rf
 	int swapped;
 
 	if (!err)
-		err = rf_load(&loaded, fence, error);
+		err = rf_load_upgrade(&loaded, fence, error);
 	if (err)
 		return err;
 	swapped = upgrade_fence(fence, &loaded, error);
@@ -344,6 +351,11 @@ static int check_joinable(const char *name, const struct rf_pin_path *directory,
 			error, -EBUSY,
 			"fence '%s': it has room for %u sources, not %u; leave 'sources' out", name,
 			fence->sources, attach->sources);
+	if (attach->leases != RF_LEASES_UNSAID && rf_leases_wanted(attach) != fence->leases)
+		return rf_error_failed(
+			error, -EBUSY,
+			"fence '%s': it has %u leases for all CPUs, not %u; leave 'leases' out",
+			name, fence->leases, rf_leases_wanted(attach));
 	return 0;
 }
 
@@ -360,13 +372,11 @@ static int join_fence(const char *name, const struct rf_interface *interface,
 
 	if (made) {
 		rf_pins_remove(&directory);
-		err = create_fence(name, &directory,
-				   attach->sources ? attach->sources : RF_SOURCES_DEFAULT, &loaded,
-				   error);
+		err = create_fence(name, &directory, attach, &loaded, error);
 	} else if (!err) {
 		err = check_joinable(name, &directory, interface, attach, &fence, error);
 		if (!err)
-			err = rf_load(&loaded, &fence, error);
+			err = rf_load_upgrade(&loaded, &fence, error);
 		if (!err)
 			err = upgrade_fence(&fence, &loaded, error);
 		err = err > 0 ? 0 : err;

@@ -142,6 +142,19 @@ static int wait_for_programs(struct rf_error *error)
 	return err;
 }
 
+/* What is new in `rules`, which are to be the generation `next`. */
+static void note_births(struct rf_bank *rules, uint32_t next)
+{
+	for (int slot = 0; slot < RF_LIMITS_MAX; slot++) {
+		if (!rules->policy[slot].id)
+			continue;
+		if (!rules->policy[slot].born)
+			rules->policy[slot].born = next;
+		if (!rules->limit[slot].born)
+			rules->limit[slot].born = next;
+	}
+}
+
 static int switch_bank(struct rf_fence *fence, const struct rf_bank *rules, struct rf_error *error)
 {
 	struct rf_config *config = fence->config;
@@ -152,6 +165,7 @@ static int switch_bank(struct rf_fence *fence, const struct rf_bank *rules, stru
 	if (err)
 		return err;
 	config->bank[next & 1] = *rules;
+	note_births(&config->bank[next & 1], next);
 	__atomic_store_n(&config->active, next, __ATOMIC_RELEASE);
 	/* So that no packet is judged by the old rules any more when the command returns. */
 	return wait_for_programs(error);

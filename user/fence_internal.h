@@ -8,8 +8,10 @@
 
 #include "fence.h"
 
-/* Names of the maps in the kernel, and of their pins. Indexed by enum rf_map. */
+/* Names of the maps and of their pins. Indexed by enum rf_map. */
 extern const char *const rf_map_names[RF_MAP_COUNT];
+/* The same in the object, where the configuration is called by its section. */
+const char *rf_map_in_object(enum rf_map map);
 
 /* A loaded XDP program and, when it is ours, its maps. */
 struct rf_program {
@@ -75,16 +77,37 @@ struct rf_loaded {
 #define RF_LOADED_NONE ((struct rf_loaded){.fd = {-1, -1}})
 
 /*
- * Loads this build with the maps of `reuse`, or with new ones with room for `sources` each; a new
- * fence is called `name`. Unload it in any case: what is pinned or attached stays.
+ * Loads this build with the maps of `reuse`, or with new ones of the sizes that `attach` says; a
+ * new fence is called `name`. Unload it in any case: what is pinned or attached stays.
  */
-int rf_load(struct rf_loaded *loaded, const struct rf_fence *reuse, struct rf_error *error);
-int rf_load_new(struct rf_loaded *loaded, const char *name, uint32_t sources,
+int rf_load_upgrade(struct rf_loaded *loaded, const struct rf_fence *reuse, struct rf_error *error);
+int rf_load_new(struct rf_loaded *loaded, const char *name, const struct rf_attach *attach,
 		struct rf_error *error);
 void rf_unload(struct rf_loaded *loaded);
 
 /* Is a program with that tag one of this build's? */
 bool rf_loaded_has(const struct rf_loaded *loaded, const uint8_t tag[RF_PROGRAM_TAG_SIZE]);
+
+/* ---- leases (fence_leases.c) ---- */
+
+/* Leases with something pending, sorted by source and limit. `lease` is the caller's to free. */
+struct rf_pending {
+	struct rf_lease *lease;
+	size_t count;
+};
+
+/* How many leases `attach` asks for, for all CPUs together: whole sets, a power of two for each. */
+uint32_t rf_leases_wanted(const struct rf_attach *attach);
+int rf_leases_map(struct rf_fence *fence, struct rf_error *error);
+void rf_leases_unmap(struct rf_fence *fence);
+/* Add what is pending to sums that were read before. */
+void rf_leases_add_counters(const struct rf_fence *fence, struct rf_counters *sum);
+void rf_leases_add_limit(const struct rf_fence *fence, const struct rf_bank *rules, int slot,
+			 struct rf_limit_counters *sum);
+int rf_leases_snapshot(const struct rf_fence *fence, const struct rf_bank *rules,
+		       struct rf_pending *pending);
+void rf_leases_add_source(const struct rf_pending *pending, const struct rf_address *source,
+			  int slot, struct rf_source *state);
 
 /* ---- pins (fence_pins.c) ---- */
 

@@ -17,15 +17,34 @@ static int reuse_maps(struct bpf_object *object, const struct rf_fence *fence)
 	int err = 0;
 
 	for (int i = 0; i < RF_MAP_COUNT && !err; i++) {
-		struct bpf_map *map = bpf_object__find_map_by_name(object, rf_map_names[i]);
+		struct bpf_map *map = bpf_object__find_map_by_name(object, rf_map_in_object(i));
 
 		err = map ? bpf_map__reuse_fd(map, fence->map_fd[i]) : -ENOENT;
 	}
 	return err;
 }
 
-static int try_load(struct rf_loaded *loaded, const struct rf_fence *reuse, uint32_t sources,
-		    bool frags)
+static uint32_t sources_wanted(const struct rf_attach *attach)
+{
+	return attach->sources ? attach->sources : RF_SOURCES_DEFAULT;
+}
+
+static int size_maps(struct ringfence_bpf *object, const struct rf_attach *attach)
+{
+	uint32_t sources = sources_wanted(attach);
+	int err = bpf_map__set_max_entries(object->maps.windows4, sources);
+
+	if (!err)
+		err = bpf_map__set_max_entries(object->maps.windows6, sources);
+	if (!err)
+		err = bpf_map__set_max_entries(object->maps.leases,
+					       rf_leases_wanted(attach) / RF_LEASE_WAYS);
+	return err;
+}
+
+/* With the maps of `reuse`, or new ones as `attach` wants them. */
+static int try_load(struct rf_loaded *loaded, const struct rf_fence *reuse,
+		    const struct rf_attach *attach, bool frags)
 {
 	struct ringfence_bpf *object = ringfence_bpf__open();
 	int err;
@@ -33,13 +52,7 @@ static int try_load(struct rf_loaded *loaded, const struct rf_fence *reuse, uint
 	if (!object)
 		return -errno;
 	bpf_program__set_autoload(object->progs.ringfence_frags, frags);
-	if (reuse) {
-		err = reuse_maps(object->obj, reuse);
-	} else {
-		err = bpf_map__set_max_entries(object->maps.windows4, sources);
-		if (!err)
-			err = bpf_map__set_max_entries(object->maps.windows6, sources);
-	}
+	err = reuse ? reuse_maps(object->obj, reuse) : size_maps(object, attach);
 	if (!err)
 		err = ringfence_bpf__load(object);
 	if (err) {
@@ -50,7 +63,8 @@ static int try_load(struct rf_loaded *loaded, const struct rf_fence *reuse, uint
 	loaded->fd[RF_PLAIN] = bpf_program__fd(object->progs.ringfence);
 	loaded->fd[RF_FRAGS] = frags ? bpf_program__fd(object->progs.ringfence_frags) : -1;
 	for (int i = 0; i < RF_MAP_COUNT; i++)
-		loaded->map_fd[i] = bpf_object__find_map_fd_by_name(object->obj, rf_map_names[i]);
+		loaded->map_fd[i] =
+			bpf_object__find_map_fd_by_name(object->obj, rf_map_in_object(i));
 	return 0;
 }
 
@@ -65,13 +79,13 @@ static int read_tag(int fd, uint8_t tag[RF_PROGRAM_TAG_SIZE])
 	return 0;
 }
 
-static int load(struct rf_loaded *loaded, const struct rf_fence *reuse, uint32_t sources,
-		struct rf_error *error)
+static int load(struct rf_loaded *loaded, const struct rf_fence *reuse,
+		const struct rf_attach *attach, struct rf_error *error)
 {
-	int err = try_load(loaded, reuse, sources, true);
+	int err = try_load(loaded, reuse, attach, true);
 
 	if (err && err != -EPERM)
-		err = try_load(loaded, reuse, sources, false); /* frags came with Linux 5.18 */
+		err = try_load(loaded, reuse, attach, false); /* frags came with Linux 5.18 */
 	for (int i = 0; i < RF_ENTRY_COUNT && !err; i++)
 		if (loaded->fd[i] >= 0)
 			err = read_tag(loaded->fd[i], loaded->tag[i]);
@@ -79,9 +93,9 @@ static int load(struct rf_loaded *loaded, const struct rf_fence *reuse, uint32_t
 		return rf_error_failed(error, err, "cannot load the program: %s; run as root",
 				       strerror(-err));
 	if (err == -ENOMEM || err == -E2BIG)
-		return rf_error_failed(error, err,
-				       "cannot load the program: %s; take fewer 'sources'",
-				       strerror(-err));
+		return rf_error_failed(
+			error, err, "cannot load the program: %s; take fewer 'sources' or 'leases'",
+			strerror(-err));
 	if (err)
 		return rf_error_failed(
 			error, err,
@@ -91,9 +105,9 @@ static int load(struct rf_loaded *loaded, const struct rf_fence *reuse, uint32_t
 	return 0;
 }
 
-int rf_load(struct rf_loaded *loaded, const struct rf_fence *reuse, struct rf_error *error)
+int rf_load_upgrade(struct rf_loaded *loaded, const struct rf_fence *reuse, struct rf_error *error)
 {
-	return load(loaded, reuse, 0, error);
+	return load(loaded, reuse, NULL, error);
 }
 
 static int check_sources(uint32_t sources, struct rf_error *error)
@@ -110,15 +124,15 @@ static int check_sources(uint32_t sources, struct rf_error *error)
 	return 0;
 }
 
-int rf_load_new(struct rf_loaded *loaded, const char *name, uint32_t sources,
+int rf_load_new(struct rf_loaded *loaded, const char *name, const struct rf_attach *attach,
 		struct rf_error *error)
 {
 	struct rf_config config = {.next_limit_id = 1};
 	__u32 key = 0;
-	int err = check_sources(sources, error);
+	int err = check_sources(sources_wanted(attach), error);
 
 	if (!err)
-		err = load(loaded, NULL, sources, error);
+		err = load(loaded, NULL, attach, error);
 	if (err)
 		return err;
 	snprintf(config.name, sizeof(config.name), "%s", name);

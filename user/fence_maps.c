@@ -42,13 +42,23 @@ static int sum_cpus(const struct rf_fence *fence, enum rf_map map, uint32_t key,
 
 int rf_fence_counters(const struct rf_fence *fence, struct rf_counters *sum, struct rf_error *error)
 {
-	return sum_cpus(fence, RF_MAP_COUNTERS, 0, sizeof(*sum), sum, error);
+	int err = sum_cpus(fence, RF_MAP_COUNTERS, 0, sizeof(*sum), sum, error);
+
+	if (!err)
+		rf_leases_add_counters(fence, sum);
+	return err;
 }
 
 int rf_fence_limit_counters(const struct rf_fence *fence, int slot, struct rf_limit_counters *sum,
 			    struct rf_error *error)
 {
-	return sum_cpus(fence, RF_MAP_LIMIT_COUNTERS, slot, sizeof(*sum), sum, error);
+	int err = sum_cpus(fence, RF_MAP_LIMIT_COUNTERS, slot, sizeof(*sum), sum, error);
+	struct rf_bank rules;
+
+	rf_fence_rules(fence, &rules);
+	if (!err)
+		rf_leases_add_limit(fence, &rules, slot, sum);
+	return err;
 }
 
 int rf_fence_clear_limit_counters(struct rf_fence *fence, int slot, struct rf_error *error)
@@ -68,6 +78,42 @@ int rf_fence_clear_limit_counters(struct rf_fence *fence, int slot, struct rf_er
 
 /* ---- sources ---- */
 
+static int find_slot(const struct rf_bank *rules, uint32_t limit_id)
+{
+	for (int slot = 0; slot < RF_LIMITS_MAX; slot++)
+		if (rules->policy[slot].id == limit_id)
+			return slot;
+	return -ENOENT;
+}
+
+/* The windows that are visited, with what is pending for them. */
+struct visitor {
+	struct rf_bank rules;
+	struct rf_pending pending;
+	rf_source_visit visit;
+	void *context;
+};
+
+/*
+ * What is pending now: after the windows were read, so that what is handed over meanwhile is
+ * missing rather than there twice.
+ */
+static int read_pending(struct visitor *visitor, const struct rf_fence *fence)
+{
+	rf_fence_rules(fence, &visitor->rules);
+	free(visitor->pending.lease);
+	return rf_leases_snapshot(fence, &visitor->rules, &visitor->pending);
+}
+
+static void add_pending(const struct visitor *visitor, const struct rf_address *source,
+			uint32_t limit_id, struct rf_source *state)
+{
+	int slot = find_slot(&visitor->rules, limit_id);
+
+	if (slot >= 0)
+		rf_leases_add_source(&visitor->pending, source, slot, state);
+}
+
 int rf_fence_source(const struct rf_fence *fence, const struct rf_policy *policy,
 		    struct rf_address *source, struct rf_source *state, struct rf_error *error)
 {
@@ -75,6 +121,8 @@ int rf_fence_source(const struct rf_fence *fence, const struct rf_policy *policy
 	struct rf_key4 key4 = {.limit_id = policy->id};
 	struct rf_key6 key6 = {.limit_id = policy->id};
 	void *key = source->version == 4 ? (void *)&key4 : (void *)&key6;
+	struct visitor visitor = {};
+	int err;
 
 	if (source->version == 4) {
 		source->word[0] &= policy->mask4;
@@ -84,12 +132,18 @@ int rf_fence_source(const struct rf_fence *fence, const struct rf_policy *policy
 		source->word[i] &= policy->mask6[i];
 		key6.source[i] = source->word[i];
 	}
-	if (!bpf_map_lookup_elem(fence->map_fd[map], key, state))
-		return 0;
-	return errno == ENOENT ? -ENOENT : fail_map(error, map, -errno);
+	if (bpf_map_lookup_elem(fence->map_fd[map], key, state))
+		return errno == ENOENT ? -ENOENT : fail_map(error, map, -errno);
+	err = read_pending(&visitor, fence);
+	if (!err)
+		add_pending(&visitor, source, policy->id, state);
+	free(visitor.pending.lease);
+	return err ? fail_map(error, RF_MAP_LEASES, err) : 0;
 }
 
-/* A walk over one windows map, read in batches. */
+/* A walk over one windows map, in batches: large ones, since each reads all leases. */
+#define BATCH 65536
+
 struct walk {
 	enum rf_map map;
 	size_t key_size;
@@ -109,7 +163,7 @@ static int resize_walk(struct walk *walk, __u32 capacity)
 	return walk->keys && walk->values ? 0 : -ENOMEM;
 }
 
-static int visit_batch(const struct walk *walk, __u32 count, rf_source_visit visit, void *context)
+static int visit_batch(const struct walk *walk, __u32 count, const struct visitor *visitor)
 {
 	int err = 0;
 
@@ -121,16 +175,18 @@ static int visit_batch(const struct walk *walk, __u32 count, rf_source_visit vis
 
 		memcpy(source.word, key, length);
 		memcpy(&limit_id, key + length, sizeof(limit_id));
-		err = visit(&source, limit_id, &walk->values[i], context);
+		add_pending(visitor, &source, limit_id, &walk->values[i]);
+		err = visitor->visit(&source, limit_id, &walk->values[i], visitor->context);
 	}
 	return err < 0 ? err : 0;
 }
 
-static int walk_map(int fd, struct walk *walk, rf_source_visit visit, void *context)
+static int walk_map(const struct rf_fence *fence, struct walk *walk, struct visitor *visitor)
 {
+	const int fd = fence->map_fd[walk->map];
 	__u32 in, out;
 	bool first = true, last = false;
-	int err = resize_walk(walk, 4096);
+	int err = resize_walk(walk, BATCH);
 
 	while (!err && !last) {
 		__u32 count = walk->capacity;
@@ -146,7 +202,9 @@ static int walk_map(int fd, struct walk *walk, rf_source_visit visit, void *cont
 		if (err && err != -ENOENT)
 			return err;
 		last = err == -ENOENT; /* it comes with the last entries */
-		err = visit_batch(walk, count, visit, context);
+		err = read_pending(visitor, fence);
+		if (!err)
+			err = visit_batch(walk, count, visitor);
 		in = out;
 		first = false;
 	}
@@ -158,14 +216,16 @@ int rf_fence_each_source(const struct rf_fence *fence, rf_source_visit visit, vo
 {
 	struct walk walks[] = {{.map = RF_MAP_WINDOWS4, .key_size = sizeof(struct rf_key4)},
 			       {.map = RF_MAP_WINDOWS6, .key_size = sizeof(struct rf_key6)}};
+	struct visitor visitor = {.visit = visit, .context = context};
 	int err = 0;
 
 	for (int i = 0; i < 2 && !err; i++) {
-		err = walk_map(fence->map_fd[walks[i].map], &walks[i], visit, context);
+		err = walk_map(fence, &walks[i], &visitor);
 		free(walks[i].keys);
 		free(walks[i].values);
 		if (err)
 			fail_map(error, walks[i].map, err);
 	}
+	free(visitor.pending.lease);
 	return err;
 }

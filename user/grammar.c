@@ -281,6 +281,7 @@ enum option_id {
 	OPTION_PER6,
 	OPTION_SHADOW,
 	OPTION_COUNT,
+	OPTION_EXACT,
 };
 
 /* A limit whose words are still being read. What one of them says may depend on a later one. */
@@ -409,6 +410,13 @@ static int parse_count_rejected(const char *value, struct draft *draft, struct r
 	return 0;
 }
 
+static int parse_exact(const char *value, struct draft *draft, struct rf_error *error)
+{
+	(void)value, (void)error;
+	draft->limit.flags |= RF_EXACT;
+	return 0;
+}
+
 static const struct limit_option limit_options[] = {
 	{"packets", OPTION_UNIT, NULL, parse_unit},
 	{"bytes", OPTION_UNIT, NULL, parse_unit},
@@ -421,10 +429,11 @@ static const struct limit_option limit_options[] = {
 	{"per6", OPTION_PER6, "a word", parse_per6},
 	{"shadow", OPTION_SHADOW, NULL, parse_shadow},
 	{"count", OPTION_COUNT, "'rejected'", parse_count_rejected},
+	{"exact", OPTION_EXACT, NULL, parse_exact},
 };
 
 /* Options of the grammar that this version does not have at all. */
-static const char *const later_limit_options[] = {"dport", "from", "exact", "ban"};
+static const char *const later_limit_options[] = {"dport", "from", "ban"};
 
 static const struct limit_option *find_limit_option(const char *word)
 {
@@ -655,8 +664,8 @@ static int parse_mode(const char *word, enum rf_mode *mode, struct rf_error *err
 
 static bool is_later_attach_option(const char *word)
 {
-	return strcmp(word, "leases") == 0 || strcmp(word, "chain") == 0 ||
-	       strcmp(word, "replace") == 0 || strcmp(word, "confirm") == 0;
+	return strcmp(word, "chain") == 0 || strcmp(word, "replace") == 0 ||
+	       strcmp(word, "confirm") == 0;
 }
 
 static int parse_attach_option(const char *option, const char *value, struct rf_attach *attach,
@@ -669,6 +678,9 @@ static int parse_attach_option(const char *option, const char *value, struct rf_
 	if (strcmp(option, "sources") == 0)
 		return rf_parse_number(value, "number of sources", 1, 1U << 26, &attach->sources,
 				       error);
+	if (strcmp(option, "leases") == 0)
+		return rf_parse_number(value, "number of leases", 0, 1U << 24, &attach->leases,
+				       error);
 	attach->fence = value;
 	return rf_parse_name(value, "name of a fence", name, error);
 }
@@ -676,7 +688,7 @@ static int parse_attach_option(const char *option, const char *value, struct rf_
 static int parse_attach_word(struct rf_words *words, struct rf_attach *attach, unsigned int *seen,
 			     struct rf_error *error)
 {
-	static const char *const options[] = {"fence", "mode", "sources"};
+	static const char *const options[] = {"fence", "mode", "sources", "leases"};
 	const char *word = rf_words_next(words);
 	const char *value;
 
@@ -704,7 +716,7 @@ static int parse_attach_word(struct rf_words *words, struct rf_attach *attach, u
 
 int rf_parse_attach(struct rf_words *words, struct rf_attach *attach, struct rf_error *error)
 {
-	struct rf_attach parsed = {.mode = RF_NATIVE};
+	struct rf_attach parsed = {.mode = RF_NATIVE, .leases = RF_LEASES_UNSAID};
 	unsigned int seen = 0;
 	int err = 0;
 
@@ -820,4 +832,6 @@ void rf_format_limit(const struct rf_limit *limit, char text[RF_LIMIT_TEXT_SIZE]
 		append(text, " shadow");
 	if (limit->flags & RF_COUNT_REJECTED)
 		append(text, " count rejected");
+	if (limit->flags & RF_EXACT)
+		append(text, " exact");
 }

@@ -49,12 +49,15 @@ enum rf_mode {
 	RF_OFFLOAD, /* never asked for, only reported */
 };
 
+#define RF_LEASES_UNSAID UINT32_MAX
+
 struct rf_attach {
 	const char *interface[RF_INTERFACES_MAX];
 	int interfaces;
 	const char *fence; /* NULL: each interface gets a fence of its own name */
 	enum rf_mode mode;
 	uint32_t sources; /* windows per address family; 0: not said */
+	uint32_t leases;  /* of each CPU; RF_LEASES_UNSAID: not said */
 };
 
 /* The next word, or NULL at the end. */

@@ -24,7 +24,7 @@ struct command {
 };
 
 static const struct command commands[] = {
-	{"attach", "IF… [fence NAME] [mode native|generic] [sources N]",
+	{"attach", "IF… [fence NAME] [mode native|generic] [sources N] [leases N]",
 	 "attach to interfaces, or upgrade in place",
 	 "Loads the program and pins it, with a bpf_link for each interface. Without 'fence', "
 	 "each\n"
@@ -35,6 +35,9 @@ static const struct command commands[] = {
 	 "  mode     native (default): in the driver. generic: in the stack, slow, and what the\n"
 	 "           kernel has merged (GRO) counts as one packet\n"
 	 "  sources  windows for each address family, 65536 by default\n"
+	 "  leases   verdicts that each CPU may keep, 32 bytes each; 0: none. By default the CPUs\n"
+	 "           share 131072; twice as many as the sources that a CPU sees at a time are "
+	 "enough\n"
 	 "Example: ringfence attach eth0",
 	 rf_cmd_attach},
 	{"detach", "IF", "take ringfence off an interface",
@@ -64,6 +67,7 @@ static const struct command commands[] = {
 	 "  edge coarse        of sliding: it does not count: COUNT in TIME less one cell\n"
 	 "  shadow             only count what would be dropped, and pass it\n"
 	 "  count rejected     what is dropped uses up the limit as well\n"
+	 "  exact              charge each packet by itself; else a CPU may charge some at once\n"
 	 "  match any, per /32, per6 /64: as it is anyway\n"
 	 "\n"
 	 "Example: ringfence limit add all rate 20k/1s\n"
@@ -73,8 +77,9 @@ static const struct command commands[] = {
 	 rf_cmd_limit_add},
 	{"limit set", "NAME rate COUNT/TIME [OPTION…]", "replace a limit's definition",
 	 "As 'limit add', for a limit there is; what is not said is as by default, not as it was.\n"
-	 "If only the count, 'burst' or 'shadow' changes, the sources keep their windows; else\n"
-	 "they start afresh. The counters go on.\n"
+	 "If only the count, 'burst', 'shadow' or 'exact' changes, the sources keep their "
+	 "windows;\n"
+	 "else they start afresh. The counters go on.\n"
 	 "Example: ringfence limit set all rate 50k/1s shadow",
 	 rf_cmd_limit_set},
 	{"limit del", "NAME", "delete a limit",

@@ -147,14 +147,19 @@ void rf_rules_put(struct rf_bank *rules, int slot, const struct rf_limit *limit,
 		  uint32_t *next_id)
 {
 	const struct rf_policy before = rules->policy[slot];
+	const uint32_t born = rules->limit[slot].born;
 	struct rf_policy *policy = &rules->policy[slot];
 
 	rf_policy_compile(limit, before.id, tick_ns, policy);
-	if (!before.id || !same_windows(limit, policy, &rules->limit[slot], &before))
+	policy->born = before.born;
+	if (!before.id || !same_windows(limit, policy, &rules->limit[slot], &before)) {
 		policy->id = (*next_id)++;
-	else if (policy->clip < before.clip)
+		policy->born = 0;
+	} else if (policy->clip < before.clip) {
 		policy->clip = before.clip;
+	}
 	rules->limit[slot] = *limit;
+	rules->limit[slot].born = born;
 	rules->match_any |= 1ULL << slot;
 }
 

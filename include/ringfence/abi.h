@@ -13,7 +13,7 @@
 #include <linux/types.h>
 
 #define RF_ABI_MAGIC 0x46474e52U /* "RNGF" */
-#define RF_ABI_VERSION 2
+#define RF_ABI_VERSION 3
 
 #define RF_CELLS 16		 /* slots of the ring; a limit may use fewer, never more */
 #define RF_LIMITS_MAX 32	 /* slots for limits in one fence */
@@ -24,6 +24,7 @@
 #define RF_NAME_SIZE 32		 /* bytes of a limit's or a fence's name, with the final NUL */
 #define RF_SOURCES_DEFAULT 65536 /* windows per address family */
 #define RF_JIFFIES_CELL_MIN 16	 /* a shorter cell, in ticks, is timed in ns instead */
+#define RF_LEASES_DEFAULT 131072 /* of all CPUs together */
 
 /*
  * First thing in the program's read-only data, so that it is found at offset 0 of that map. The
@@ -69,6 +70,44 @@ struct rf_source {
 	struct rf_window window;
 };
 
+/* ---- leases: what a CPU may answer by itself ---- */
+
+/* Whose packets, judged by which limit of which rules. */
+struct rf_who {
+	__u64 source[2]; /* masked, two __be32 in each, the first in the low half */
+	__u32 rules;	 /* {generation:26 | slot:5 | is IPv6:1}, so a generation counts mod 2^26 */
+	__u32 reserved;	 /* 0, not padding: before Linux 6.3 a program may pass on no byte unset */
+};
+
+/*
+ * Half a cache line, written by its own CPU alone. bpf/lease.h says when it may answer for its
+ * source; until then, and after, it only counts. As small as it can be: with many sources the price
+ * of a packet is a cache miss, and the more of them fit a cache the fewer there are. What a packet
+ * that it answers writes has words of its own, since a CPU waits for a word that was stored in
+ * parts.
+ */
+struct rf_lease {
+	__u64 source;		/* rf_who.source[0]; one whose source[1] is not 0 goes without */
+	__u32 rules;		/* rf_who.rules */
+	__u32 room : 20;	/* credits; of a refusal: what costs more is refused */
+	__u32 inserts : 8;	/* rf_config.inserts, when it was made */
+	__u32 spent_before : 4; /* log2 of what it passed in the cell before, see lease.h */
+	__u32 packets : 31;	/* pending: not yet in any other counter */
+	__u32 wanted : 1;	/* by another source, since it last answered */
+	__u32 bytes;		/* pending */
+	__u64 taken : 20;	/* what this CPU was charged for in its cell; as high as it goes */
+	__u64 reason : 4;	/* enum rf_reason of the packets that it answers */
+	__u64 until : 40;	/* in jiffies; of credits: where the cell ends that was charged */
+};
+
+#define RF_LEASE_LINES 4
+#define RF_LEASE_WAYS (2 * RF_LEASE_LINES)
+
+/* Value of `leases`: where a source's may be. */
+struct rf_lease_set {
+	struct rf_lease way[RF_LEASE_WAYS];
+};
+
 /* ---- configuration ---- */
 
 enum rf_algorithm {
@@ -98,21 +137,23 @@ enum rf_clock {
 
 #define RF_SHADOW (1U << 0)	    /* count what would be dropped, pass it */
 #define RF_COUNT_REJECTED (1U << 1) /* what is refused uses up the window as well */
+#define RF_EXACT (1U << 2)	    /* no credits: each packet that passes is charged by itself */
 
-/* A limit as the user wrote it. Cold: the data path never reads it. */
+/* A limit as the user wrote it. Cold: the data path reads none of it but, seldom, `born`. */
 struct rf_limit {
 	char name[RF_NAME_SIZE];
 	__u64 rate;	 /* L, in `unit` */
 	__u64 window_ns; /* W */
 	__u64 burst;	 /* of RF_TOKEN and RF_LEAKY, in `unit`; 0 for the others */
-	__u32 flags;	 /* RF_SHADOW | RF_COUNT_REJECTED */
+	__u32 flags;	 /* RF_SHADOW | RF_COUNT_REJECTED | RF_EXACT */
 	__u8 algorithm;	 /* enum rf_algorithm */
 	__u8 edge;	 /* enum rf_edge */
 	__u8 unit;	 /* enum rf_unit */
 	__u8 cells;
 	__u8 per4; /* prefix lengths that group the sources */
 	__u8 per6;
-	__u8 reserved[6];
+	__u8 reserved[2];
+	__u32 born; /* the generation in which its slot, with its counters, became its own */
 };
 
 /* The same limit as the data path wants it: masks for lengths, clock units for nanoseconds. */
@@ -125,7 +166,7 @@ struct rf_policy {
 	 * forget what was admitted under the old one. ~0 with RF_COUNT_REJECTED, which means it.
 	 */
 	__u32 clip;
-	__u32 flags; /* RF_SHADOW | RF_COUNT_REJECTED */
+	__u32 flags; /* RF_SHADOW | RF_COUNT_REJECTED | RF_EXACT */
 	/*
 	 * Length of a cell in units of `clock`, at least 1. RF_LOG: W. RF_TOKEN and RF_LEAKY: what
 	 * one unit takes to flow, in 2^-(RF_BUCKET_SHIFT + scale) ns.
@@ -143,7 +184,8 @@ struct rf_policy {
 	 * of a time are left out; RF_TOKEN and RF_LEAKY: how many `cell` has beyond 1/16 ns.
 	 */
 	__u8 scale;
-	__u8 reserved[5];
+	__u8 reserved;
+	__u32 born; /* the generation in which `id` was new, for what is pending of older windows */
 	__be32 mask4;
 	__be32 mask6[4];
 };
@@ -167,8 +209,20 @@ struct rf_config {
 	__u32 tick_ns; /* length of a jiffy; 0: not measured, no limit was ever set */
 	struct rf_clock_reading base; /* both clocks at the start of one jiffy */
 	char name[RF_NAME_SIZE];      /* the fence's; empty: it is called after its interface */
+	/*
+	 * Where a source's lease is: its hash by a key that nobody outside knows, shifted right, is
+	 * the number of one of this CPU's 2^(64 - lease_shift) lines. In that line first, then in
+	 * the others of the same set. 0: no leases yet.
+	 */
+	__u64 lease_key[3];
+	__u32 lease_shift;
+	__u32 lease_inserts; /* a lease ends when `inserts` has grown by so much */
+	__u32 inserts_mask;  /* windows that a CPU inserts until it adds one to that, less 1 */
+	__u32 reserved;
 	struct rf_bank bank[2];
-};
+	/* Of windows, by all CPUs. Written under a flood: its own line. */
+	__u64 inserts __attribute__((aligned(64)));
+} __attribute__((aligned(64)));
 
 /* ---- counters: per CPU, exact once traffic stops ---- */
 
@@ -207,6 +261,7 @@ struct rf_count {
 struct rf_counters {
 	struct rf_count reason[RF_REASON_COUNT];
 	__u64 map_error[RF_MAP_ERROR_COUNT];
+	__u64 inserts; /* windows of newcomers */
 };
 
 /* Value of `limit_counters`, indexed by the limit's slot. */

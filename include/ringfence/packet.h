@@ -52,6 +52,13 @@ struct rf_packet {
 	__u16 dport;	  /* host order */
 };
 
+/* As struct ethhdr, but not packed: of that the compiler loads each half of the type by itself. */
+struct rf_ethernet {
+	__u8 dest[ETH_ALEN];
+	__u8 source[ETH_ALEN];
+	__be16 ethertype;
+};
+
 struct rf_vlan_tag {
 	__be16 tci;
 	__be16 ethertype;
@@ -98,11 +105,12 @@ RF_INLINE enum rf_reason rf_packet_ipv4(const void *p, const void *end, struct r
 	const struct iphdr *ip = p;
 	__u32 header_len;
 
-	if (!RF_WHOLE(ip, end) || ip->version != 4)
+	if (!RF_WHOLE(ip, end))
+		return RF_MALFORMED;
+	/* version 4, and a header of 5 words or more, in one comparison */
+	if (*(const __u8 *)p < 0x45 || *(const __u8 *)p > 0x4f)
 		return RF_MALFORMED;
 	header_len = ip->ihl * 4;
-	if (header_len < sizeof(*ip))
-		return RF_MALFORMED;
 	packet->version = 4;
 	packet->source[0] = ip->saddr;
 	packet->protocol = ip->protocol;
@@ -211,14 +219,14 @@ RF_INLINE enum rf_reason rf_packet_ipv6(const void *p, const void *end, struct r
 RF_INLINE enum rf_reason rf_packet_parse(const void *data, const void *end,
 					 struct rf_packet *packet)
 {
-	const struct ethhdr *eth = data;
+	const struct rf_ethernet *eth = data;
 	const void *p = eth + 1;
 	__be16 ethertype;
 
 	*packet = (struct rf_packet){};
 	if (!RF_WHOLE(eth, end))
 		return RF_MALFORMED;
-	ethertype = eth->h_proto;
+	ethertype = eth->ethertype;
 	for (int i = 0; i <= RF_VLAN_TAGS_MAX; i++) {
 		const struct rf_vlan_tag *tag = p;
 

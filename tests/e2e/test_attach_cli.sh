@@ -72,7 +72,7 @@ passed() {
 
 # A fence with a limit.
 arm() { # what attach takes
-	{ ringfence attach "$@" && ringfence limit add all rate 100/1h; } >"$scratch/log" 2>&1 ||
+	{ ringfence attach "$@" && ringfence limit add all rate 100/1h exact; } >"$scratch/log" 2>&1 ||
 		bail "cannot make a fence: $(<"$scratch/log")"
 }
 
@@ -102,7 +102,7 @@ check 'the programs and the link are pinned' \
 	is_pinned "${port[0]}" xdp frags 'link_*' config windows4
 is "$(program_field id pinned "$pins/${port[0]}/xdp")" "$(program_on 0)" 'the pinned program is the one that runs'
 is "$(interfaces 0)" "${port[0]}: native, ringfence" 'status says who attached it'
-does 'a limit is added' '' ringfence limit add all rate 100/1h
+does 'a limit is added' '' ringfence limit add all rate 100/1h exact
 use_up 0
 is "$(passed)" 100 'the limit holds'
 id=$(program_on 0)
@@ -122,7 +122,7 @@ does 'two interfaces get a fence each' "${port[0]}: attached in native mode, fen
 ${port[1]}: attached in native mode, fence '${port[1]}'" \
 	ringfence attach "${port[0]}" "${port[1]}"
 for wire in 0 1; do
-	ringfence limit add all rate 100/1h dev "${port[$wire]}"
+	ringfence limit add all rate 100/1h exact dev "${port[$wire]}"
 	use_up $wire
 	is "$(passed)" 100 "wire $wire has a budget of its own"
 	ringfence detach "${port[$wire]}" >"$scratch/stdout"
@@ -131,7 +131,7 @@ done
 does 'two interfaces share a fence by name' "${port[0]}: attached in native mode, fence '$shared'
 ${port[1]}: attached in native mode, fence '$shared'" \
 	ringfence attach "${port[0]}" "${port[1]}" fence "$shared"
-does 'without dev, the only fence is meant' '' ringfence limit add all rate 100/1h
+does 'without dev, the only fence is meant' '' ringfence limit add all rate 100/1h exact
 is "$(interfaces 1)" "${port[0]}: native, ringfence
 ${port[1]}: native, ringfence" 'status shows both interfaces'
 forget_traffic
@@ -179,7 +179,7 @@ check 'then the pins go' test ! -e "$pins/${port[0]}"
 does 'a jumbo MTU takes the entry for frames in several buffers' \
 	"${port[2]}: attached in native mode (frags, for its jumbo MTU), fence '${port[2]}'" \
 	ringfence attach "${port[2]}"
-ringfence limit add all rate 100/1h
+ringfence limit add all rate 100/1h exact
 forget_traffic
 deliver 2 src=192.0.2.1,count=300,len=9000 src=2001:db8::1,count=90,len=9000
 is "$received" $'192.0.2.1 100 900000\n2001:db8::1 90 810000' 'a jumbo frame is charged once'
@@ -192,7 +192,7 @@ does 'generic mode says what it means' "${port[0]}: attached in generic mode, fe
 generic mode counts what the kernel has merged (GRO) as one packet" \
 	ringfence attach "${port[0]}" mode generic
 is "$(interfaces 0)" "${port[0]}: generic, ringfence" 'status says generic'
-ringfence limit add all rate 100/1h
+ringfence limit add all rate 100/1h exact
 use_up 0
 is "$(passed)" 100 'it limits in generic mode'
 does 'it is attached in generic mode already' \
@@ -225,7 +225,7 @@ colons=${port[3]//./:}
 does 'a name with a dot is attached' "${port[3]}: attached in native mode, fence '${port[3]}'" \
 	ringfence attach "${port[3]}"
 check 'and pinned with a colon, since bpffs has no dots' is_pinned "$colons" xdp 'link_*'
-ringfence limit add all rate 100/1h
+ringfence limit add all rate 100/1h exact
 use_up 3
 outside ip link del out3
 check 'the pins survive the device' is_pinned "$colons" xdp config
@@ -323,7 +323,7 @@ ringfence detach "${port[0]}" >"$scratch/stdout"
 ringfence detach "${port[1]}" >"$scratch/stdout"
 
 inside ip link set dev "${port[0]}" xdpdrv obj build/ringfence.bpf.o sec xdp
-ringfence limit add all rate 100/1h
+ringfence limit add all rate 100/1h exact
 use_up 0
 old=$(program_on 0)
 before=$(state 0 | sed 's/program id [0-9]*/program id/')
@@ -418,9 +418,9 @@ arm "${port[0]}"
 ringfence limit del all
 wrong=''
 for round in {1..10}; do
-	together 'limit add one rate 100/1h' 'limit add two rate 200/1h'
+	together 'limit add one rate 100/1h exact' 'limit add two rate 200/1h'
 	case "$first $second $(ringfence limit list)" in
-	'0 1 limit add one rate 100/1h') ringfence limit del one ;;
+	'0 1 limit add one rate 100/1h exact') ringfence limit del one ;;
 	'1 0 limit add two rate 200/1h') ringfence limit del two ;;
 	*)
 		wrong+=" $round: $first $second"
@@ -449,7 +449,7 @@ for round in {1..20}; do
 	kill_after $((attach_us * round / 20)) build/ringfence attach "${port[0]}"
 	ringfence attach "${port[0]}" >"$scratch/log" 2>&1 || wrong+=" $round: $(<"$scratch/log")"
 	is_pinned "${port[0]}" xdp frags 'link_*' config || wrong+=" $round: pins"
-	ringfence limit add all rate 100/1h || wrong+=" $round: limit"
+	ringfence limit add all rate 100/1h exact || wrong+=" $round: limit"
 	ringfence detach "${port[0]}" >"$scratch/log" 2>&1 || wrong+=" $round: $(<"$scratch/log")"
 	[ ! -e "$pins/${port[0]}" ] || wrong+=" $round: pins are left"
 done

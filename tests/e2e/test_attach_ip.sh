@@ -44,7 +44,7 @@ conserves 0 'nothing else is counted'
 
 # ---- a limit ----
 
-does 'a limit is added' '' ringfence limit add all rate 100/1h
+does 'a limit is added' '' ringfence limit add all rate 100/1h exact
 deliver 0 src=192.0.2.1,count=300,len=100 src=192.0.2.2,count=60,len=66 \
 	src=2001:db8:0:1::1,count=250,len=1000 src=2001:db8:0:2::1,count=40,len=1514
 is "$received" "192.0.2.1 100 10000
@@ -81,18 +81,18 @@ is "$(shown 0 203.0.113.1)" '0 0 0 0 0' 'show: a newcomer has used nothing'
 
 # ---- changes ----
 
-does 'the limit is raised' '' ringfence limit set all rate 150/1h
+does 'the limit is raised' '' ringfence limit set all rate 150/1h exact
 deliver 0 src=192.0.2.1,count=300
 is "$(sum "$received" | cut -d' ' -f1)" 50 'a raised limit keeps the windows: only the rest passes'
-does 'the limit is lowered' '' ringfence limit set all rate 80/1h
+does 'the limit is lowered' '' ringfence limit set all rate 80/1h exact
 deliver 0 src=192.0.2.1,count=20 src=192.0.2.2,count=100
 is "$received" '192.0.2.2 20 1320' 'a lowered limit keeps the windows'
-does 'the limit gets another window' '' ringfence limit set all rate 80/2h
+does 'the limit gets another window' '' ringfence limit set all rate 80/2h exact
 deliver 0 src=192.0.2.1,count=100
 is "$received" '192.0.2.1 80 5280' 'another window starts afresh'
 conserves 0 'still sent = passed + dropped'
 
-does 'the limit becomes a shadow' '' ringfence limit set all rate 80/2h shadow
+does 'the limit becomes a shadow' '' ringfence limit set all rate 80/2h exact shadow
 before=$(stats 0 '.limits[0] | "\(.passed) \(.dropped)"')
 deliver 0 src=192.0.2.1,count=30,len=100 src=192.0.2.5,count=90,len=100
 is "$received" "$sent" 'a shadow passes everything'
@@ -143,7 +143,7 @@ is "$(ringfence status | sed -n 2,3p)" \
   generic mode counts what the kernel has merged (GRO) as one packet, and is slow" \
 	'status says generic, and what that means'
 is "$(interfaces 1)" "${port[1]}: generic, ip" 'and says so in JSON'
-does 'a limit is added in generic mode' '' ringfence limit add all rate 100/1h
+does 'a limit is added in generic mode' '' ringfence limit add all rate 100/1h exact
 deliver 1 src=192.0.2.1,count=300 src=2001:db8::1,count=20
 is "$(cut -d' ' -f1,2 <<<"$received")" $'192.0.2.1 100\n2001:db8::1 20' 'it limits in generic mode'
 conserves 1 'sent = passed + dropped in generic mode'
@@ -156,13 +156,13 @@ does 'ip attaches the entry for frames in several buffers' '' \
 is "$(ringfence status dev "${port[2]}" --json | jq -r '"\(.fence) \(.interfaces | length)"')" \
 	"${port[2]} 1" 'each attachment by ip is a fence of its own'
 does 'a limit is added on one of two fences' '' \
-	ringfence limit add jumbo rate 100/1h dev "${port[2]}"
+	ringfence limit add jumbo rate 100/1h exact dev "${port[2]}"
 deliver 2 src=192.0.2.1,count=300,len=9000 src=2001:db8::1,count=90,len=9000 src=192.0.2.2,count=9
 is "$received" "192.0.2.1 100 900000
 192.0.2.2 9 594
 2001:db8::1 90 810000" 'a frame in several buffers is charged once'
 conserves 2 'jumbo frames are counted with all their bytes'
-is "$(ringfence limit list dev "${port[1]}")" 'limit add all rate 100/1h' \
+is "$(ringfence limit list dev "${port[1]}")" 'limit add all rate 100/1h exact' \
 	'the other fence keeps its own limit'
 
 does 'detach takes off what ip attached' "${port[2]}: detached" ringfence detach "${port[2]}"

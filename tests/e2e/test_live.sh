@@ -108,22 +108,6 @@ run_by_queue() {
 	done
 }
 
-# What the program counted on each CPU: each reason's packets and bytes, then other counters.
-counted_by_cpu() {
-	local cpu packets reasons
-	local -A sums=()
-
-	reasons=$(stats 0 '.reasons | length')
-	while read -r cpu packets; do
-		sums[$cpu]=$((${sums[$cpu]-0} + packets))
-	done < <(bpftool -j map dump pinned "$pins/${port[0]}/counters" | jq -r --argjson n "$reasons" '
-		.[0].values[] | .cpu as $cpu | .value as $bytes | range($n) * 16 |
-		"\($cpu) 0x\($bytes[.:. + 8] | reverse | map(ltrimstr("0x")) | join(""))"')
-	for cpu in "${cpus[@]}"; do
-		echo "$cpu ${sums[$cpu]-0}"
-	done
-}
-
 # end: the flood stops, and what was sent, counted and received is taken down.
 end() {
 	local packets bytes cpu
@@ -157,7 +141,6 @@ adds_up() {
 			.bytes.passed - .reasons.map_error.bytes, .bytes.dropped] | @sh')" \
 		"$name: the limit has counted the same"
 	is "$(run_by_queue)" "$(sent_by_cpu)" "$name: what each CPU sent came through its queue"
-	is "$(counted_by_cpu)" "$(sent_by_cpu)" "$name: and through the program on that CPU"
 }
 
 # sources_add_up: no source was evicted, so each has its own counters; the marks lost nothing.
@@ -244,13 +227,24 @@ adds_up
 sources_add_up
 over
 
-# Longer windows go by the kernel's ticks, and are judged by those.
+# Longer windows go by the kernel's ticks, and are judged by those. `exact`, since the judge of
+# aligned windows takes it that nothing passes any more in one where something was refused.
 clock=(clock ticks)
-begin ticks 1000/200ms algorithm fixed
+begin ticks 1000/200ms algorithm fixed exact
 flood
 repeat 50 200ms sleep 0.1
 end
 judged 50 1000/200ms "${clock[@]}" max 2000/200ms aligned 1000/200ms
+adds_up
+sources_add_up
+over
+
+# With credits, of which 1/32 of L may be left to CPUs that do not come back for them.
+begin credits 1000/200ms cells 3
+flood
+repeat 50 312ms sleep 0.1
+end
+judged 50 $((1000 - 1000 / 32))/312ms "${clock[@]}" max 1000/200ms
 clock=()
 adds_up
 sources_add_up

@@ -150,11 +150,11 @@ usage "'gcra': unknown algorithm; it is sliding, fixed, log, token or leaky" \
 usage "'soft': unknown edge; it is strict, weighted or coarse" limit add all rate 1/1s edge soft
 usage "'match tcp': not in this version, which has any" \
 	limit add all rate 1/1s match tcp syn
-for later in dport from exact ban; do
+for later in dport from ban; do
 	usage "'$later': not in this version" limit add all rate 1/1s $later
 done
 for option in packets bytes shadow 'algorithm token' 'cells 4' 'edge coarse' 'burst 10' 'match any' \
-	'per /32' 'per6 /64' 'count rejected'; do
+	'per /32' 'per6 /64' 'count rejected' exact; do
 	# shellcheck disable=SC2086
 	usage "'${option%% *}': said twice" limit set all rate 20k/1s $option $option
 done
@@ -224,7 +224,7 @@ usage "'none': invalid number of sources: it must be 1-67108864" attach "${port[
 usage "'fence': a word is missing behind it" attach "${port[1]}" fence
 usage "'../up': invalid name of a fence: a letter, then letters, digits, '_' and '-', 31 at most" \
 	attach "${port[1]}" fence ../up
-for later in leases chain replace confirm; do
+for later in chain replace confirm; do
 	usage "'$later': not in this version" attach "${port[1]}" $later
 done
 usage "'dev ${port[1]}': attach takes its interface without 'dev'" dev "${port[1]}" attach "${port[1]}"
@@ -341,7 +341,8 @@ shape '{source: "string", limits: [{limit: "string", used: "number", rate: "numb
 	dropped: "number", would_drop: "number", passes_again_ms: "number", newcomer: "boolean", shadow: "boolean"}]}' show 192.0.2.1
 shape '{limits: [{name: "string", rate: "number", window_ms: "number", unit: "string",
 	algorithm: "string", edge: "string", cells: "number", burst: "null", per: "number",
-	per6: "number", shadow: "boolean", count_rejected: "boolean"}]}' limit list
+	per6: "number", shadow: "boolean", count_rejected: "boolean",
+	exact: "boolean"}]}' limit list
 ringfence detach "${port[0]}" >"$scratch/log"
 shape '{interfaces: [{name: "string", fence: "string", mode: "string", outcome: "string"}]}' \
 	attach "${port[0]}" "${port[1]}" fence "$run-both"

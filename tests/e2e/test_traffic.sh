@@ -90,7 +90,7 @@ reason() { # WIRE NAME
 
 arm() { # WIRE [WORD…]: attaches with these words, and sets a limit
 	{ ringfence attach "${port[$1]}" "${@:2}" &&
-		ringfence limit add all rate 100/1h dev "${port[$1]}"; } >"$scratch/log" 2>&1 ||
+		ringfence limit add all rate 100/1h exact dev "${port[$1]}"; } >"$scratch/log" 2>&1 ||
 		bail "cannot make a fence: $(<"$scratch/log")"
 	forget_traffic
 }

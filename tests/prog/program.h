@@ -21,6 +21,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "fence_internal.h"
 #include "ringfence/abi.h"
 #include "rules.h"
 
@@ -33,7 +34,8 @@
 
 struct program {
 	struct ringfence_bpf *object;
-	struct rf_config *config; /* shared with the program, as the command line has it */
+	struct rf_fence fence;	  /* what the command line would have of it */
+	struct rf_config *config; /* its own */
 	size_t config_size;
 	uint32_t next_id;
 };
@@ -41,11 +43,27 @@ struct program {
 /* Opens without loading, so that a test may change a map first. */
 static inline void program_open(struct program *program)
 {
-	*program = (struct program){.object = ringfence_bpf__open(), .next_id = 1};
+	*program = (struct program){
+		.object = ringfence_bpf__open(), .fence = RF_FENCE_NONE, .next_id = 1};
 	assert_non_null(program->object);
 	program->object->rodata->rf_rodata.injected_clock = 1;
 	assert_int_equal(bpf_map__set_max_entries(program->object->maps.windows4, SOURCES), 0);
 	assert_int_equal(bpf_map__set_max_entries(program->object->maps.windows6, SOURCES), 0);
+}
+
+/* As for a fence that is armed. */
+static inline void program_make_leases(struct program *program)
+{
+	struct rf_fence *fence = &program->fence;
+	struct rf_error error = {};
+
+	for (int i = 0; i < RF_MAP_COUNT; i++)
+		fence->map_fd[i] =
+			bpf_object__find_map_fd_by_name(program->object->obj, rf_map_in_object(i));
+	fence->config = program->config;
+	fence->sources = SOURCES;
+	assert_int_equal(rf_leases_map(fence, &error), 0);
+	assert_int_equal(rf_fence_make_leases(fence, &error), 0);
 }
 
 static inline void program_load(struct program *program)
@@ -55,13 +73,15 @@ static inline void program_load(struct program *program)
 	assert_int_equal(ringfence_bpf__load(program->object), 0);
 	program->config_size = (sizeof(*program->config) + page - 1) / page * page;
 	program->config = mmap(NULL, program->config_size, PROT_READ | PROT_WRITE, MAP_SHARED,
-			       bpf_map__fd(program->object->maps.config), 0);
+			       bpf_map__fd(program->object->maps.bss), 0);
 	assert_true(program->config != MAP_FAILED);
 	program->config->tick_ns = TICK_NS;
+	program_make_leases(program);
 }
 
 static inline void program_close(struct program *program)
 {
+	rf_leases_unmap(&program->fence);
 	if (program->config)
 		munmap(program->config, program->config_size);
 	ringfence_bpf__destroy(program->object);
@@ -168,33 +188,21 @@ static inline unsigned int program_run(const struct bpf_program *entry, const vo
 	return verdict;
 }
 
-/* Adds up all CPUs' copies of a per-CPU value made of 64-bit counters. */
-static inline void program_sum(const struct bpf_map *map, uint32_t key, void *sum, size_t size)
-{
-	int cpus = libbpf_num_possible_cpus();
-	__u64 *values = calloc(cpus, size), *total = sum;
-
-	assert_non_null(values);
-	assert_int_equal(bpf_map_lookup_elem(bpf_map__fd(map), &key, values), 0);
-	memset(sum, 0, size);
-	for (size_t i = 0; i < cpus * size / sizeof(*values); i++)
-		total[i % (size / sizeof(*values))] += values[i];
-	free(values);
-}
-
 static inline struct rf_counters program_counters(const struct program *program)
 {
-	struct rf_counters counters;
+	struct rf_counters counters = {};
+	struct rf_error error = {};
 
-	program_sum(program->object->maps.counters, 0, &counters, sizeof(counters));
+	assert_int_equal(rf_fence_counters(&program->fence, &counters, &error), 0);
 	return counters;
 }
 
 static inline struct rf_limit_counters program_limit_counters(const struct program *program)
 {
-	struct rf_limit_counters counters;
+	struct rf_limit_counters counters = {};
+	struct rf_error error = {};
 
-	program_sum(program->object->maps.limit_counters, 0, &counters, sizeof(counters));
+	assert_int_equal(rf_fence_limit_counters(&program->fence, 0, &counters, &error), 0);
 	return counters;
 }
 

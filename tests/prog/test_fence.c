@@ -99,6 +99,11 @@ static void a_commit_leaves_the_bank_in_force_alone(void **state)
 		assert_int_equal(program.config->active, before + 1);
 		assert_memory_equal(&program.config->bank[before & 1], &in_force, sizeof(in_force));
 		rf_fence_rules(&fence, &now);
+		for (int slot = 0; slot < RF_LIMITS_MAX; slot++) {
+			assert_int_equal(now.policy[slot].born,
+					 rules[i].policy[slot].id ? before + 1 : 0);
+			now.policy[slot].born = now.limit[slot].born = 0;
+		}
 		assert_memory_equal(&now, &rules[i], sizeof(now));
 	}
 }

@@ -35,8 +35,9 @@ static int unload(void **state)
 static void start_afresh(void)
 {
 	static uint64_t window_ns = 3600 * NS_PER_S;
-	const struct rf_limit limit = limit_of(1000000, window_ns += NS_PER_S);
+	struct rf_limit limit = limit_of(1000000, window_ns += NS_PER_S);
 
+	limit.flags = RF_EXACT; /* so that what passed is in the window, and not pending */
 	program_set_limit(&program, &limit);
 }
 

@@ -6,6 +6,7 @@
 #include "program.h"
 
 #include <linux/bpf.h>
+#include <sched.h>
 #include <stdio.h>
 
 #include "ringfence/limiter.h"
@@ -38,9 +39,10 @@ static int burst4(const struct program *program, const char *source, int count)
 
 static int find4(const struct program *program, const char *source, struct rf_source *state)
 {
-	struct rf_key4 key = {inet_addr(source), program_policy(program)->id};
+	struct rf_address address = {.version = 4, .word = {inet_addr(source)}};
+	struct rf_error error = {};
 
-	return bpf_map_lookup_elem(bpf_map__fd(program->object->maps.windows4), &key, state);
+	return rf_fence_source(&program->fence, program_policy(program), &address, state, &error);
 }
 
 static int setup(void **state)
@@ -158,21 +160,45 @@ static void minute_edge_sliding(void **state)
 	assert_int_equal(burst4(program, "192.0.2.1", 10), 0);
 }
 
-static void an_even_sender_below_the_limit_loses_nothing(void **state)
+static void run_on_cpu(int cpu)
 {
-	struct program *program = *state;
-	const struct rf_limit limit = limit_of(1600, NS_PER_S);
-	const struct rf_policy *policy;
+	cpu_set_t one;
+
+	CPU_ZERO(&one);
+	CPU_SET(cpu, &one);
+	assert_int_equal(sched_setaffinity(0, sizeof(one), &one), 0);
+}
+
+/* 5000 packets, a little less than `share` of L·W/(N·cell) a second, seven on each CPU in turn. */
+static void send_evenly(struct program *program, uint32_t flags, double share, int cpus)
+{
+	struct rf_limit limit = limit_of(1600, NS_PER_S);
+	cpu_set_t before;
 	double step_ns;
 
+	assert_int_equal(sched_getaffinity(0, sizeof(before), &before), 0);
+	limit.flags = flags;
 	program_set_limit(program, &limit);
-	policy = program_policy(program);
-	/* L·W/(N·cell) packets a second, and a little less. */
-	step_ns = (double)RF_CELLS * policy->cell * TICK_NS / limit.rate * 1.001;
+	step_ns = (double)RF_CELLS * program_policy(program)->cell * TICK_NS / limit.rate * 1.001 /
+		  share;
 	for (int i = 0; i < 5000; i++) {
+		run_on_cpu(i / 7 % cpus);
 		program_set_time(program, START_NS + (uint64_t)(i * step_ns));
-		assert_int_equal(send4(program, "192.0.2.1"), XDP_PASS);
+		assert_int_equal(send4(program, cpus > 1 ? "192.0.2.1" : "192.0.2.2"), XDP_PASS);
 	}
+	assert_int_equal(sched_setaffinity(0, sizeof(before), &before), 0);
+}
+
+static void an_even_sender_below_the_limit_loses_nothing(void **state)
+{
+	send_evenly(*state, RF_EXACT, 1, 1);
+}
+
+/* Credits that are left when a cell ends are at most 1/32 of L, on however many CPUs. */
+static void with_credits_an_even_sender_below_31_32_loses_nothing(void **state)
+{
+	send_evenly(*state, 0, 31 / 32., 1);
+	send_evenly(*state, 0, 31 / 32., sysconf(_SC_NPROCESSORS_ONLN));
 }
 
 static void a_short_window_is_timed_in_ns(void **state)
@@ -205,7 +231,8 @@ static void two_addresses_of_one_ipv6_64_share_a_window(void **state)
 	struct program *program = *state;
 	const struct rf_limit limit = limit_of(5, NS_PER_S);
 	struct rf_source source;
-	struct rf_key6 key = {};
+	struct rf_address address = {.version = 6};
+	struct rf_error error = {};
 
 	program_set_limit(program, &limit);
 	for (int i = 0; i < 3; i++)
@@ -215,10 +242,10 @@ static void two_addresses_of_one_ipv6_64_share_a_window(void **state)
 				 i < 2 ? XDP_PASS : XDP_DROP);
 	assert_int_equal(send6(program, "2001:db8:1:3::1"), XDP_PASS);
 
-	assert_int_equal(inet_pton(AF_INET6, "2001:db8:1:2::", key.source), 1);
-	key.limit_id = program_policy(program)->id;
-	assert_int_equal(
-		bpf_map_lookup_elem(bpf_map__fd(program->object->maps.windows6), &key, &source), 0);
+	assert_int_equal(inet_pton(AF_INET6, "2001:db8:1:2::77", address.word), 1);
+	assert_int_equal(rf_fence_source(&program->fence, program_policy(program), &address,
+					 &source, &error),
+			 0);
 	assert_int_equal(source.passed, 5);
 	assert_int_equal(source.dropped, 2);
 }
@@ -390,6 +417,7 @@ int main(void)
 		TEST(a_full_window_reopens_after_its_oldest_cell_left),
 		TEST(minute_edge_sliding),
 		TEST(an_even_sender_below_the_limit_loses_nothing),
+		TEST(with_credits_an_even_sender_below_31_32_loses_nothing),
 		TEST(a_short_window_is_timed_in_ns),
 		TEST(a_clock_that_goes_back_opens_nothing),
 		TEST(two_addresses_of_one_ipv6_64_share_a_window),

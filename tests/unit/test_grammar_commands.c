@@ -278,6 +278,7 @@ static void no_option_is_said_twice(void **state)
 		{"per6", " /64", " /48"},
 		{"count", " rejected", " rejected"},
 		{"shadow", "", ""},
+		{"exact", "", ""},
 	};
 	static const char *const between[] = {" ", " shadow ", " count rejected "};
 	char text[128], sentence[32];
@@ -566,6 +567,7 @@ struct attach_row {
 	const char *fence;
 	enum rf_mode mode;
 	uint32_t sources;
+	uint32_t leases;
 };
 
 static void check_attach(const struct attach_row *row, const struct rf_attach *attach)
@@ -582,6 +584,7 @@ static void check_attach(const struct attach_row *row, const struct rf_attach *a
 		assert_null(attach->fence);
 	assert_int_equal(attach->mode, row->mode);
 	assert_int_equal(attach->sources, row->sources);
+	assert_int_equal(attach->leases, row->leases);
 }
 
 static void parse_attach(void **state)
@@ -598,11 +601,14 @@ static void parse_attach(void **state)
 	assert_null(rf_words_peek(&line.words));
 }
 
-#define ATTACH(title, ...) \
-	UNIT_ROW_OF("attach: " title, parse_attach, (&(struct attach_row){__VA_ARGS__}))
+#define ATTACH_WITH(title, line, interfaces, fence, mode, sources, leases) \
+	UNIT_ROW_OF("attach: " title, parse_attach,                        \
+		    (&(struct attach_row){line, interfaces, fence, mode, sources, leases}))
+#define ATTACH(title, ...) ATTACH_WITH(title, __VA_ARGS__, RF_LEASES_UNSAID)
 
 #define NO_INTERFACE "the interface is missing; write attach IF"
 #define MODES "unknown mode; it is native or generic"
+#define LEASES_RANGE "invalid number of leases: it must be 0-16777216"
 #define SOURCES_RANGE "invalid number of sources: it must be 1-67108864"
 
 static void refuse_attach(void **state)
@@ -626,7 +632,7 @@ static void refuse_attach(void **state)
 static void no_more_interfaces_are_attached_than_fit(void **state)
 {
 	char text[RF_INTERFACES_MAX * 8] = "", sentence[64];
-	struct attach_row most = {text, text, NULL, RF_NATIVE, 0};
+	struct attach_row most = {text, text, NULL, RF_NATIVE, 0, RF_LEASES_UNSAID};
 	struct refusal_row one_more = {text, sentence};
 	void *most_state = &most, *one_more_state = &one_more;
 
@@ -651,6 +657,9 @@ static const struct CMUnitTest tests[] = {
 	LIMIT("shadow", "all rate 20k/1s shadow", OF(20000, SECOND), .flags = RF_SHADOW),
 	LIMIT("count rejected", "all rate 20k/1s count rejected", OF(20000, SECOND),
 	      .flags = RF_COUNT_REJECTED),
+	LIMIT("exact", "all rate 20k/1s exact", OF(20000, SECOND), .flags = RF_EXACT),
+	LIMIT("all flags", "all rate 20k/1s exact count rejected shadow", OF(20000, SECOND),
+	      .flags = RF_COUNT_REJECTED | RF_SHADOW | RF_EXACT),
 	LIMIT("both flags", "all rate 20k/1s count rejected shadow", OF(20000, SECOND),
 	      .flags = RF_COUNT_REJECTED | RF_SHADOW),
 	LIMIT("match any", "all rate 20k/1s match any", OF(20000, SECOND)),
@@ -748,23 +757,22 @@ static const struct CMUnitTest tests[] = {
 	WRITTEN("leaky, a burst of COUNT", "all rate 1k/1s algorithm leaky burst 1k",
 		"all rate 1k/1s algorithm leaky burst 1k"),
 	WRITTEN("everything of a window",
-		"all rate 1M/1s count rejected shadow edge coarse bytes cells 9",
-		"all rate 1M/1s bytes cells 9 edge coarse shadow count rejected"),
+		"all rate 1M/1s exact count rejected shadow edge coarse bytes cells 9",
+		"all rate 1M/1s bytes cells 9 edge coarse shadow count rejected exact"),
 	WRITTEN("everything of a bucket",
 		"all rate 1mbit count rejected shadow burst 16kbit algorithm leaky",
 		"all rate 125k/1s bytes algorithm leaky burst 2k shadow count rejected"),
 	WRITTEN("the longest",
 		THIRTY_ONE " rate 137438953471/31622399999ms bytes cells 10 edge weighted shadow "
-			   "count rejected",
+			   "count rejected exact",
 		THIRTY_ONE " rate 137438953471/31622399999ms bytes cells 10 edge weighted shadow "
-			   "count rejected"),
+			   "count rejected exact"),
 
 	REFUSED_LIMIT("dport", "all rate 20k/1s dport 53", LATER("dport")),
 	REFUSED_LIMIT("from", "all rate 20k/1s from 192.0.2.0/24", LATER("from")),
-	REFUSED_LIMIT("exact", "all rate 20k/1s exact", LATER("exact")),
 	REFUSED_LIMIT("ban", "all rate 20k/1s ban 10m", LATER("ban")),
-	REFUSED_LIMIT("exact behind good options", "all rate 20k/1s shadow packets exact",
-		      LATER("exact")),
+	REFUSED_LIMIT("ban behind good options", "all rate 20k/1s shadow packets ban 10m",
+		      LATER("ban")),
 	REFUSED_LIMIT("an unknown algorithm", "all rate 20k/1s algorithm gcra",
 		      "'gcra': unknown algorithm; it is sliding, fixed, log, token or leaky"),
 	REFUSED_LIMIT("an algorithm in capitals", "all rate 20k/1s algorithm Token",
@@ -909,10 +917,14 @@ static const struct CMUnitTest tests[] = {
 	ATTACH("sources", "eth0 sources 500000", "eth0", NULL, RF_NATIVE, 500000),
 	ATTACH("the fewest sources", "eth0 sources 1", "eth0", NULL, RF_NATIVE, 1),
 	ATTACH("the most sources", "eth0 sources 67108864", "eth0", NULL, RF_NATIVE, 67108864),
-	ATTACH("everything", "eth0 fence f mode generic sources 9 eth1", "eth0 eth1", "f",
-	       RF_GENERIC, 9),
-	ATTACH("another order", "sources 9 mode generic fence f eth0 eth1", "eth0 eth1", "f",
-	       RF_GENERIC, 9),
+	ATTACH_WITH("leases", "eth0 leases 1024", "eth0", NULL, RF_NATIVE, 0, 1024),
+	ATTACH_WITH("no leases", "eth0 leases 0", "eth0", NULL, RF_NATIVE, 0, 0),
+	ATTACH_WITH("the most leases", "eth0 leases 16777216", "eth0", NULL, RF_NATIVE, 0,
+		    16777216),
+	ATTACH_WITH("everything", "eth0 fence f mode generic sources 9 leases 8 eth1", "eth0 eth1",
+		    "f", RF_GENERIC, 9, 8),
+	ATTACH_WITH("another order", "leases 8 sources 9 mode generic fence f eth0 eth1",
+		    "eth0 eth1", "f", RF_GENERIC, 9, 8),
 
 	REFUSED_ATTACH("nothing", "", NO_INTERFACE),
 	REFUSED_ATTACH("options alone", "mode generic fence f", NO_INTERFACE),
@@ -928,7 +940,9 @@ static const struct CMUnitTest tests[] = {
 	REFUSED_ATTACH("no sources", "eth0 sources 0", "'0': " SOURCES_RANGE),
 	REFUSED_ATTACH("too many sources", "eth0 sources 67108865", "'67108865': " SOURCES_RANGE),
 	REFUSED_ATTACH("sources with a suffix", "eth0 sources 500k", "'500k': " SOURCES_RANGE),
-	REFUSED_ATTACH("leases", "eth0 leases 1024", LATER("leases")),
+	REFUSED_ATTACH("no word after leases", "eth0 leases", MISSING("leases")),
+	REFUSED_ATTACH("too many leases", "eth0 leases 16777217", "'16777217': " LEASES_RANGE),
+	REFUSED_ATTACH("leases twice", "eth0 leases 8 leases 8", "'leases': said twice"),
 	REFUSED_ATTACH("chain", "eth0 chain", LATER("chain")),
 	REFUSED_ATTACH("replace", "eth0 replace", LATER("replace")),
 	REFUSED_ATTACH("confirm", "eth0 confirm 5m", LATER("confirm")),

@@ -1,0 +1,393 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Leases: what a CPU may answer without the window, in front of the limiter. Pure functions like
+ * limiter.h, so that tests and the explorer run them; a lease is its CPU's alone, and only what
+ * touches a window is atomic.
+ *
+ * Over the limit: refuse what costs more than `room`, until the window may have more. Under the
+ * limit: spend credits, which were charged to the window when they were taken, until the cell ends
+ * in which they were charged. So the bounds of limiter.h hold, and what is new is this:
+ *
+ *   Credits that are not spent when their cell ends stay charged. They are at most 1/32 of L in N
+ *   consecutive cells over all CPUs: a CPU holds no more than 1/64 of what it passed in this cell
+ *   and in the one before, and all CPUs together passed no more than L in either N cells. So an
+ *   even sender loses nothing up to 31/32 of the rate that limiter.h says. Credits are also at
+ *   most 1/16 of the room that is left, so that the last of it is anybody's. A refusal ends them,
+ *   and what was passed before it no longer counts: those lost were its share.
+ *
+ *   Credits never go back. Whoever closes a cell relies on a head that only grows while it is in
+ *   that cell: of two sums of it the larger one is taken for the later. One that was read before
+ *   credits went back, and is written after the head moved on, would make the next cell forget as
+ *   much of what it admitted.
+ *
+ * No credits: of `log`, `token` and `leaky`, where what is charged early would count at another
+ * time than it passes; where the window is not timed in jiffies, which may lag behind its clock;
+ * of a limit that is `exact`.
+ */
+#ifndef RINGFENCE_LEASE_H
+#define RINGFENCE_LEASE_H
+
+#include "ringfence/abi.h"
+#include "ringfence/limiter.h"
+
+#ifndef RF_CREDITS_PER_SPENT
+#define RF_CREDITS_PER_SPENT 64 /* see above */
+#define RF_CREDITS_PER_ROOM 16
+#endif
+#define RF_CREDITS_MAX (1U << 14)
+#define RF_TAKEN_MAX ((1U << 20) - 1) /* that is a share of RF_CREDITS_MAX, all but */
+#define RF_SPENT_UNIT 16U
+#define RF_SPENT_LOG_MAX 14		/* and 1 more has four bits */
+#define RF_PENDING_MAX (1U << 31)	/* bytes; so `packets`, 14 bytes each, cannot wrap */
+#define RF_UNTIL_MAX ((1ULL << 40) - 1) /* jiffies: 34 years, if there are 1000 a second */
+#ifndef RF_JIFFIES_LAG
+#define RF_JIFFIES_LAG 5 /* MAX_STALLED_JIFFIES of the kernel's tick */
+#endif
+
+/* The CPU's view of one packet, for which the window is asked. */
+struct rf_ask {
+	__u64 time;    /* in the policy's clock */
+	__u64 jiffies; /* read before `time` */
+	__u32 tick_ns;
+	__u32 cost;
+};
+
+RF_INLINE __u32 rf_who_rules(__u32 generation, __u32 slot, int is_ipv6)
+{
+	return generation << 6 | slot << 1 | is_ipv6;
+}
+
+/* What `rules` says, of a packet or of a lease. */
+RF_INLINE __u32 rf_rules_slot(__u32 rules)
+{
+	return rules >> 1 & 31;
+}
+
+RF_INLINE int rf_rules_are_ipv6(__u32 rules)
+{
+	return rules & 1;
+}
+
+/* Are they of that generation, or of one since then? Modulo 2^26. */
+RF_INLINE int rf_rules_are_since(__u32 rules, __u32 born)
+{
+	return (__s32)((rules & ~63U) - (born << 6)) >= 0;
+}
+
+RF_INLINE int rf_rules_are_of(__u32 rules, __u32 generation)
+{
+	return rules >> 6 == (generation & 0x3ffffff);
+}
+
+RF_INLINE __be32 rf_who_word(const struct rf_who *who, int i)
+{
+	return (__be32)(who->source[i / 2] >> i % 2 * 32);
+}
+
+/*
+ * Where its lease is, in the upper bits, by keys that nobody outside knows. By one multiplication
+ * for each word alone, the sources of a whole network would meet in a few places, for one key in
+ * ten.
+ */
+RF_INLINE __u64 rf_lease_hash(__u64 source, const __u64 key[3])
+{
+	const __u64 sum = (__u32)source * key[0] + (source >> 32) * key[1];
+
+	return (sum ^ sum >> 32) * key[2];
+}
+
+/* The whole key: another source is never taken for it. */
+RF_INLINE int rf_lease_is_for(const struct rf_lease *lease, const struct rf_who *who)
+{
+	return lease->source == who->source[0] && lease->rules == who->rules;
+}
+
+/*
+ * May it answer? A lease hides its source from the LRU, so it ends before that forgets it. (One
+ * that answers nothing while 256 times `inserts` is counted seems young again. It is no less right
+ * for that, but for the LRU, and its source is one that hardly ever sends.)
+ */
+RF_INLINE int rf_lease_is_live(const struct rf_lease *lease, __u64 jiffies, __u8 inserts,
+			       __u32 inserts_max)
+{
+	return jiffies < lease->until && (__u8)(inserts - lease->inserts) < inserts_max;
+}
+
+/*
+ * Does a live one answer `cost`? Then it has counted it: its line is all that was touched, and what
+ * can be told later is not written here.
+ */
+RF_INLINE int rf_lease_answers(struct rf_lease *lease, __u32 cost, __u32 len_bytes)
+{
+	if (lease->bytes >= RF_PENDING_MAX)
+		return 0;
+	if (lease->reason == RF_UNDER_LIMIT) {
+		if (cost > lease->room)
+			return 0;
+		lease->room -= cost;
+	} else if (cost <= lease->room) {
+		return 0;
+	}
+	lease->packets++;
+	lease->wanted = 0;
+	lease->bytes += len_bytes;
+	return 1;
+}
+
+/* A lease that answers nothing any more. */
+RF_INLINE void rf_lease_end(struct rf_lease *lease)
+{
+	lease->until = 0;
+	lease->room = lease->taken = lease->spent_before = 0;
+}
+
+RF_INLINE void rf_lease_set_until(struct rf_lease *lease, __u64 jiffies)
+{
+	lease->until = jiffies <= RF_UNTIL_MAX ? jiffies : 0;
+}
+
+/* ---- credits ---- */
+
+RF_INLINE int rf_lease_may_hold_credits(const struct rf_policy *policy)
+{
+	return policy->clock == RF_JIFFIES && !(policy->flags & RF_EXACT) && !rf_is_log(policy) &&
+	       !rf_is_bucket(policy);
+}
+
+/* What `head` has room for; the cell on the edge, where it counts, in full. */
+RF_INLINE __u32 rf_head_room(const struct rf_window *window, const struct rf_policy *policy,
+			     __u64 head)
+{
+	const __u32 edge = rf_word_epoch(head) - policy->cells;
+	const __u64 word = rf_load(&window->cell[edge % RF_CELLS]);
+	__u64 used = rf_word_used(head);
+
+	if (rf_is_weighted(policy) && rf_word_epoch(word) == edge)
+		used += rf_word_used(word);
+	return used < policy->limit ? policy->limit - used : 0;
+}
+
+/* In the cell that `until` ends. */
+RF_INLINE __u32 rf_lease_spent(const struct rf_lease *lease)
+{
+	return (__u32)lease->taken - (__u32)lease->room;
+}
+
+/* In the cell before, or less: down to a power of two. */
+RF_INLINE __u32 rf_lease_spent_before(const struct rf_lease *lease)
+{
+	return lease->spent_before ? RF_SPENT_UNIT << (lease->spent_before - 1) : 0;
+}
+
+/*
+ * How many more. Those that it has are a part of its share, left over by a packet that cost more;
+ * and too few for a packet like the last one, of `cost`, would be of no use to anybody.
+ */
+RF_INLINE __u32 rf_lease_wants(const struct rf_lease *lease, __u32 room, __u32 cost)
+{
+	__u32 share = (rf_lease_spent(lease) + rf_lease_spent_before(lease)) / RF_CREDITS_PER_SPENT;
+
+	if (share > room / RF_CREDITS_PER_ROOM)
+		share = room / RF_CREDITS_PER_ROOM;
+	if (share > RF_CREDITS_MAX)
+		share = RF_CREDITS_MAX;
+	return share > lease->room && share >= cost ? share - lease->room : 0;
+}
+
+/* `units` more were charged, by themselves or as credits. */
+RF_INLINE void rf_lease_charge(struct rf_lease *lease, __u32 units)
+{
+	const __u32 taken = (__u32)lease->taken + units; /* a cost is less than 2^20 */
+
+	lease->taken = taken < RF_TAKEN_MAX ? taken : RF_TAKEN_MAX;
+}
+
+/* What was spent, as the next cell remembers it: log2 of its RF_SPENT_UNITs, plus 1; 0: none. */
+RF_INLINE __u32 rf_lease_spent_log(const struct rf_lease *lease)
+{
+	const __u32 units = rf_lease_spent(lease) / RF_SPENT_UNIT;
+	__u32 log = 0;
+
+	for (__u32 step = 8; step; step /= 2)
+		if (units >> (log + step))
+			log += step;
+	if (log > RF_SPENT_LOG_MAX)
+		log = RF_SPENT_LOG_MAX;
+	return units ? log + 1 : 0;
+}
+
+/* Credits, in the cell that ends at `until`; those of another cell are no more. */
+RF_INLINE void rf_lease_enter(struct rf_lease *lease, __u64 until, __u64 cell)
+{
+	const int has_credits = lease->reason == RF_UNDER_LIMIT;
+
+	if (has_credits && lease->until == until)
+		return;
+	lease->spent_before =
+		has_credits && lease->until + cell == until ? rf_lease_spent_log(lease) : 0;
+	lease->taken = 0;
+	lease->room = 0;
+	lease->reason = RF_UNDER_LIMIT;
+	rf_lease_set_until(lease, until);
+}
+
+/*
+ * After a packet that passed: takes credits for those to come, by compare-and-swap, since a
+ * fetch-add that finds no room would leave its cost behind. One try; none is an answer, too.
+ */
+RF_INLINE void rf_lease_take_credits(struct rf_lease *lease, struct rf_window *window,
+				     const struct rf_policy *policy, const struct rf_ask *ask)
+{
+	const __u64 now = rf_epoch(policy, ask->time), head = rf_load(&window->head);
+	const __u32 epoch = rf_word_epoch(head), ahead = epoch - (__u32)now;
+	__u32 wants;
+
+	if (ahead > RF_CELLS_AHEAD) {
+		rf_lease_end(lease); /* moved on meanwhile, by more than a tag can tell */
+		return;
+	}
+	rf_lease_enter(lease, (now + ahead + 1) * policy->cell, policy->cell);
+	rf_lease_charge(lease, ask->cost);
+	wants = rf_lease_wants(lease, rf_head_room(window, policy, head), ask->cost);
+	if (wants && rf_cas(&window->head, head, head + wants) == head) {
+		rf_lease_charge(lease, wants);
+		lease->room += wants;
+	}
+}
+
+/* ---- refusals: the time, in the policy's clock, before which the window has no more room ---- */
+
+/*
+ * The end of the oldest cell that has something; 0 when the window moved on meanwhile, or had moved
+ * on to where it has room since the packet was refused.
+ */
+RF_INLINE __u64 rf_cells_reopen(const struct rf_window *window, const struct rf_policy *policy,
+				const struct rf_ask *ask)
+{
+	const __u64 head = rf_load(&window->head), now = rf_epoch(policy, ask->time);
+	const __u32 epoch = rf_word_epoch(head);
+	__u32 oldest = 0; /* its age; the head's own cell is not empty if no other is full */
+
+	for (int i = 0; i < RF_CELLS; i++) {
+		__u64 word = rf_load(&window->cell[i]);
+		__u32 age = epoch - rf_word_epoch(word);
+
+		if (age < policy->cells && age > oldest && rf_word_used(word))
+			oldest = age;
+	}
+	if (epoch - (__u32)now > RF_CELLS_AHEAD || rf_word_epoch(rf_load(&window->head)) != epoch)
+		return 0;
+	if ((__u64)rf_word_used(head) + ask->cost <= policy->limit)
+		return 0;
+	return (now + (epoch - (__u32)now) + policy->cells - oldest) * policy->cell;
+}
+
+/* As much of the cell on the edge has left as lets `cost` pass, at the latest with the cell. */
+RF_INLINE __u64 rf_weighted_reopens(const struct rf_window *window, const struct rf_policy *policy,
+				    const struct rf_ask *ask)
+{
+	const __u64 head = rf_load(&window->head), now = rf_epoch(policy, ask->time);
+	const __u32 epoch = rf_word_epoch(head), edge = epoch - policy->cells;
+	const __u64 word = rf_load(&window->cell[edge % RF_CELLS]);
+	const __u64 used = (__u64)rf_word_used(head) + ask->cost, end = (now + 1) * policy->cell;
+	const __u32 scale = policy->scale & 63;
+
+	if (epoch != (__u32)now)
+		return 0;
+	if (used > policy->limit)
+		return end;
+	if (rf_word_epoch(word) != edge || !rf_word_used(word))
+		return 0;
+	return end -
+	       ((policy->limit - used) * (policy->cell >> scale) / rf_word_used(word) << scale);
+}
+
+/* When the oldest admission in the window leaves it. */
+RF_INLINE __u64 rf_log_reopens(const struct rf_window *window, const struct rf_policy *policy,
+			       __u64 time)
+{
+	__u64 oldest = time;
+
+	for (int i = 0; i < RF_CELLS; i++) {
+		__u64 when = rf_load(&window->cell[i]);
+		__u64 counts = rf_less(0, when) & ~rf_less(policy->cell, time - when);
+
+		oldest = rf_least(oldest, when | -(counts ^ 1));
+	}
+	return oldest + policy->cell + 1;
+}
+
+RF_INLINE __u64 rf_bucket_reopens(const struct rf_window *window, const struct rf_policy *policy,
+				  const struct rf_ask *ask)
+{
+	const __u64 flow = rf_bucket_flow(policy, ask->cost);
+	const __u64 level =
+		rf_bucket_level(policy, rf_load(&window->head), rf_bucket_time(ask->time));
+
+	return ask->time + (flow > level ? (flow - level) >> RF_BUCKET_SHIFT : 0);
+}
+
+RF_INLINE __u64 rf_reopens(const struct rf_window *window, const struct rf_policy *policy,
+			   const struct rf_ask *ask)
+{
+	if (rf_is_log(policy))
+		return rf_log_reopens(window, policy, ask->time);
+	if (rf_is_bucket(policy))
+		return rf_bucket_reopens(window, policy, ask);
+	if (rf_is_weighted(policy))
+		return rf_weighted_reopens(window, policy, ask);
+	return rf_cells_reopen(window, policy, ask);
+}
+
+/*
+ * That time in jiffies, rounded down: then no jiffy before it is too late. Jiffies may lag behind
+ * the clock in ns, where the CPU that counts them is kept from it (by a hypervisor, say); the
+ * kernel lets another one step in after RF_JIFFIES_LAG of them.
+ */
+RF_INLINE __u64 rf_lease_until(const struct rf_policy *policy, const struct rf_ask *ask,
+			       __u64 reopens)
+{
+	__u64 ticks;
+
+	if (policy->clock == RF_JIFFIES)
+		return reopens;
+	if (reopens <= ask->time || !ask->tick_ns)
+		return 0;
+	ticks = (reopens - ask->time) / ask->tick_ns;
+	return ticks > RF_JIFFIES_LAG ? ask->jiffies + ticks - RF_JIFFIES_LAG : 0;
+}
+
+/* After a packet that was refused. What costs as much is refused again. */
+RF_INLINE void rf_lease_refuse(struct rf_lease *lease, const struct rf_window *window,
+			       const struct rf_policy *policy, const struct rf_ask *ask)
+{
+	rf_lease_end(lease);
+	lease->reason = policy->flags & RF_SHADOW ? RF_SHADOW_OVER : RF_OVER_LIMIT;
+	lease->room = ask->cost - 1;
+	rf_lease_set_until(lease, rf_lease_until(policy, ask, rf_reopens(window, policy, ask)));
+}
+
+/* ---- the answer of the window, and what follows from it ---- */
+
+/* Can a lease follow from that verdict? Else the one that may stand there is left alone. */
+RF_INLINE int rf_lease_may_follow(const struct rf_policy *policy, int verdict)
+{
+	if (verdict == RF_UNDER)
+		return rf_lease_may_hold_credits(policy);
+	return verdict == RF_OVER && !rf_counts_rejected(policy);
+}
+
+/* `lease` is of this source and limit, with nothing pending; the window has answered `verdict`. */
+RF_INLINE void rf_lease_renew(struct rf_lease *lease, struct rf_window *window,
+			      const struct rf_policy *policy, const struct rf_ask *ask,
+			      enum rf_verdict verdict)
+{
+	if (verdict == RF_UNDER && rf_lease_may_hold_credits(policy))
+		rf_lease_take_credits(lease, window, policy, ask);
+	else if (verdict == RF_OVER && !rf_counts_rejected(policy))
+		rf_lease_refuse(lease, window, policy, ask);
+	else if (verdict != RF_LOST_RACES)
+		rf_lease_end(lease);
+}
+
+#endif /* RINGFENCE_LEASE_H */

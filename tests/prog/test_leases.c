@@ -1,0 +1,416 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Leases in the loaded program, with an injected clock: when a CPU answers by itself, that it is
+ * what the window would have said, and that no packet is missing from any counter.
+ */
+#include "program.h"
+
+#include <linux/bpf.h>
+#include <sched.h>
+#include <stdio.h>
+
+#include "bpf/lease.h"
+#include "ringfence/limiter.h"
+#include "tests/unit/unit.h"
+
+#define START_NS (1000 * NS_PER_S)
+#define FLOOD 20000
+
+/* One CPU, so that the lease of a source is where it was. */
+static int setup(void **state)
+{
+	cpu_set_t first;
+
+	CPU_ZERO(&first);
+	CPU_SET(0, &first);
+	assert_int_equal(sched_setaffinity(0, sizeof(first), &first), 0);
+	program_setup(state);
+	program_set_time(*state, START_NS);
+	return 0;
+}
+
+/* As attached with that many leases for each CPU. */
+static struct program *load_with_leases(uint32_t leases)
+{
+	const struct rf_attach attach = {.leases = leases};
+	struct program *program = calloc(1, sizeof(*program));
+
+	assert_non_null(program);
+	program_open(program);
+	assert_int_equal(bpf_map__set_max_entries(program->object->maps.leases,
+						  rf_leases_wanted(&attach) / RF_LEASE_WAYS),
+			 0);
+	program_load(program);
+	program_set_time(program, START_NS);
+	return program;
+}
+
+static void unload(struct program *program)
+{
+	program_close(program);
+	free(program);
+}
+
+static int send_from(const struct program *program, uint32_t source, int count)
+{
+	struct frame4 frame = frame4_from(htonl(source));
+	int passed = 0;
+
+	for (int i = 0; i < count; i++)
+		passed += program_run(program->object->progs.ringfence, &frame, sizeof(frame)) ==
+			  XDP_PASS;
+	return passed;
+}
+
+/* The window alone, without what is pending. */
+static int find_window(const struct program *program, uint32_t source, struct rf_source *state)
+{
+	struct rf_key4 key = {htonl(source), program_policy(program)->id};
+
+	return bpf_map_lookup_elem(bpf_map__fd(program->object->maps.windows4), &key, state);
+}
+
+static struct rf_source source_of(const struct program *program, uint32_t source)
+{
+	struct rf_address address = {.version = 4, .word = {htonl(source)}};
+	struct rf_source state = {};
+	struct rf_error error = {};
+
+	assert_int_equal(
+		rf_fence_source(&program->fence, program_policy(program), &address, &state, &error),
+		0);
+	return state;
+}
+
+static void set_limit(struct program *program, uint64_t rate, uint64_t window_ns, uint32_t flags)
+{
+	struct rf_limit limit = limit_of(rate, window_ns);
+
+	limit.flags = flags;
+	program_set_limit(program, &limit);
+}
+
+/* ---- refusals ---- */
+
+static void a_flood_does_not_touch_the_window(void **state)
+{
+	struct program *program = *state;
+	struct rf_source window;
+
+	set_limit(program, 5, 10 * NS_PER_S, 0);
+	assert_int_equal(send_from(program, 1, 1000), 5);
+	assert_int_equal(find_window(program, 1, &window), 0);
+	assert_int_equal(window.dropped, 1);
+	assert_int_equal(source_of(program, 1).dropped, 995);
+	assert_int_equal(source_of(program, 1).passed, 5);
+	assert_int_equal(program_counters(program).reason[RF_OVER_LIMIT].packets, 995);
+	assert_int_equal(program_counters(program).reason[RF_OVER_LIMIT].bytes,
+			 995 * sizeof(struct frame4));
+	assert_int_equal(program_limit_counters(program).dropped.packets, 995);
+}
+
+static void a_refusal_ends_when_the_window_reopens(void **state)
+{
+	struct program *program = *state;
+	uint64_t cell_ns, opens_ns;
+
+	set_limit(program, 5, 10 * NS_PER_S, 0);
+	cell_ns = program_policy(program)->cell * TICK_NS;
+	opens_ns = START_NS / cell_ns * cell_ns + RF_CELLS * cell_ns;
+	assert_int_equal(send_from(program, 1, 9), 5);
+	program_set_time(program, opens_ns - TICK_NS);
+	assert_int_equal(send_from(program, 1, 9), 0);
+	program_set_time(program, opens_ns);
+	assert_int_equal(send_from(program, 1, 9), 5);
+}
+
+static void a_shadow_passes_by_leases_too(void **state)
+{
+	struct program *program = *state;
+
+	set_limit(program, 5, 10 * NS_PER_S, RF_SHADOW);
+	assert_int_equal(send_from(program, 1, 100), 100);
+	assert_int_equal(source_of(program, 1).would_drop, 95);
+	assert_int_equal(program_limit_counters(program).would_drop.packets, 95);
+}
+
+static void what_is_refused_and_counts_has_no_lease(void **state)
+{
+	struct program *program = *state;
+	struct rf_source window;
+
+	set_limit(program, 5, 10 * NS_PER_S, RF_COUNT_REJECTED);
+	assert_int_equal(send_from(program, 1, 100), 5);
+	assert_int_equal(find_window(program, 1, &window), 0);
+	assert_int_equal(window.dropped, 95);
+	assert_int_equal(rf_word_used(window.window.head), 100);
+}
+
+/* ---- credits ---- */
+
+static void credits_are_charged_before_they_are_spent(void **state)
+{
+	struct program *program = *state;
+	struct rf_source window;
+	uint32_t used;
+
+	set_limit(program, 100000, NS_PER_S, 0);
+	assert_int_equal(send_from(program, 1, 5000), 5000);
+	assert_int_equal(find_window(program, 1, &window), 0);
+	used = rf_word_used(window.window.head);
+	assert_in_range(used, 5000, 5000 + 5000 / RF_CREDITS_PER_SPENT);
+	assert_true(window.passed < 5000);
+	assert_int_equal(source_of(program, 1).passed, 5000);
+	assert_int_equal(program_limit_counters(program).passed.packets, 5000);
+	assert_int_equal(send_from(program, 1, 100000), 95000);
+}
+
+static void an_exact_limit_charges_each_packet(void **state)
+{
+	struct program *program = *state;
+	struct rf_source window;
+
+	set_limit(program, 100000, NS_PER_S, RF_EXACT);
+	for (int i = 1; i <= 1000; i++) {
+		assert_int_equal(send_from(program, 1, 1), 1);
+		assert_int_equal(find_window(program, 1, &window), 0);
+		assert_int_equal(rf_word_used(window.window.head), i);
+		assert_int_equal(window.passed, i);
+	}
+}
+
+static void credits_end_with_their_cell(void **state)
+{
+	struct program *program = *state;
+	uint64_t cell_ns, cell_start_ns;
+	struct rf_source window;
+
+	set_limit(program, 100000, NS_PER_S, 0);
+	cell_ns = program_policy(program)->cell * TICK_NS;
+	cell_start_ns = START_NS / cell_ns * cell_ns;
+	send_from(program, 1, 5000);
+	program_set_time(program, cell_start_ns + cell_ns);
+	assert_int_equal(send_from(program, 1, 1), 1);
+	assert_int_equal(find_window(program, 1, &window), 0);
+	assert_int_equal(rf_word_epoch(window.window.head), START_NS / cell_ns + 1);
+	assert_true(window.passed == 5001); /* what was pending is counted, this one by itself */
+}
+
+/* ---- what ends a lease ---- */
+
+static void another_limit_is_in_force_at_once(void **state)
+{
+	struct program *program = *state;
+
+	set_limit(program, 5, 10 * NS_PER_S, 0);
+	assert_int_equal(send_from(program, 1, 100), 5);
+	set_limit(program, 8, 10 * NS_PER_S, 0);
+	assert_int_equal(send_from(program, 1, 100), 3);
+	set_limit(program, 8, 10 * NS_PER_S, RF_SHADOW);
+	assert_int_equal(send_from(program, 1, 100), 100);
+	assert_int_equal(program_limit_counters(program).passed.packets, 8);
+	assert_int_equal(program_limit_counters(program).dropped.packets, 95 + 97);
+	assert_int_equal(program_limit_counters(program).would_drop.packets, 100);
+	assert_int_equal(source_of(program, 1).dropped, 95 + 97);
+}
+
+static void a_lowered_limit_takes_the_credits_away(void **state)
+{
+	struct program *program = *state;
+
+	set_limit(program, 100000, NS_PER_S, 0);
+	assert_int_equal(send_from(program, 1, 5000), 5000);
+	set_limit(program, 5000, NS_PER_S, 0);
+	assert_int_equal(send_from(program, 1, 1000), 0);
+}
+
+static void another_limit_in_the_slot_does_not_get_what_is_pending(void **state)
+{
+	struct program *program = *state;
+	const struct rf_limit other = {.name = "other",
+				       .rate = 7,
+				       .window_ns = 10 * NS_PER_S,
+				       .cells = RF_CELLS,
+				       .per4 = 32,
+				       .per6 = 64};
+	struct rf_bank rules;
+	struct rf_error error = {};
+
+	set_limit(program, 5, 10 * NS_PER_S, 0);
+	assert_int_equal(send_from(program, 1, 100), 5);
+	rf_fence_rules(&program->fence, &rules);
+	rf_rules_del(&rules, 0);
+	assert_int_equal(rf_fence_commit(&program->fence, &rules, &error), 0);
+	assert_int_equal(rf_fence_clear_limit_counters(&program->fence, 0, &error), 0);
+	rf_rules_put(&rules, 0, &other, TICK_NS, &program->next_id);
+	assert_int_equal(rf_fence_commit(&program->fence, &rules, &error), 0);
+	assert_int_equal(program_limit_counters(program).dropped.packets, 0);
+	assert_int_equal(send_from(program, 1, 100), 7);
+	assert_int_equal(program_limit_counters(program).passed.packets, 7);
+	assert_int_equal(program_limit_counters(program).dropped.packets, 93);
+	assert_int_equal(program_counters(program).reason[RF_OVER_LIMIT].packets, 95 + 93);
+}
+
+/* A source that only its lease knows would be the first that the LRU forgets. */
+static void a_flood_of_newcomers_does_not_bring_it_back_fresh(void **state)
+{
+	struct program *program = *state;
+	int passed;
+
+	set_limit(program, 5, 3600 * NS_PER_S, 0);
+	passed = send_from(program, 1, 10);
+	for (uint32_t i = 0; i < FLOOD; i++) {
+		send_from(program, 0x0a000000 + i, 1);
+		passed += send_from(program, 1, 2);
+	}
+	program_set_time(program, START_NS + 20 * NS_PER_S);
+	passed += send_from(program, 1, 10);
+	assert_int_equal(passed, 5);
+	assert_true(program_counters(program).inserts > FLOOD);
+}
+
+/* ---- readers ---- */
+
+static void send_ipv6(const struct program *program, int count)
+{
+	struct frame6 frame = frame6_from("2001:db8::1");
+
+	for (int i = 0; i < count; i++)
+		program_run(program->object->progs.ringfence, &frame, sizeof(frame));
+}
+
+struct reading {
+	struct program *program;
+	uint64_t dropped6;
+};
+
+/* At an IPv4 source, which comes first, the IPv6 source's lease hands over what is pending. */
+static int hand_over_meanwhile(const struct rf_address *source, uint32_t limit_id,
+			       const struct rf_source *state, void *context)
+{
+	struct reading *reading = context;
+
+	(void)limit_id;
+	if (source->version == 4) {
+		program_set_time(reading->program, START_NS + 20 * NS_PER_S);
+		send_ipv6(reading->program, 1);
+	} else {
+		reading->dropped6 += state->dropped;
+	}
+	return 0;
+}
+
+static void what_is_handed_over_meanwhile_is_not_counted_twice(void **state)
+{
+	struct reading reading = {.program = *state};
+	struct rf_error error = {};
+
+	set_limit(reading.program, 5, 10 * NS_PER_S, 0);
+	send_from(reading.program, 1, 1);
+	send_ipv6(reading.program, 105);
+	assert_int_equal(rf_fence_each_source(&reading.program->fence, hand_over_meanwhile,
+					      &reading, &error),
+			 0);
+	assert_int_equal(reading.dropped6, 100);
+}
+
+/* ---- no lease ---- */
+
+static uint64_t pending_packets(const struct program *program)
+{
+	uint64_t packets = 0;
+
+	for (uint32_t i = 0; i < program->fence.leases; i++)
+		packets += program->fence.lease[i].packets;
+	return packets;
+}
+
+/* A whole IPv6 address has no room in a lease; a /64 has. */
+static void a_source_of_more_than_64_bits_goes_without(void **state)
+{
+	struct program *program = *state;
+	struct rf_limit limit = limit_of(5, 10 * NS_PER_S);
+
+	limit.per6 = 128;
+	program_set_limit(program, &limit);
+	send_ipv6(program, 105);
+	assert_int_equal(pending_packets(program), 0);
+	assert_int_equal(program_limit_counters(program).dropped.packets, 100);
+	limit.per6 = 64;
+	program_set_limit(program, &limit);
+	send_ipv6(program, 105);
+	assert_int_equal(pending_packets(program), 99);
+	assert_int_equal(program_limit_counters(program).dropped.packets, 200);
+}
+
+/* ---- few leases ---- */
+
+/* A few leases for each CPU, and sources that fight for them. */
+static void nothing_is_lost_when_leases_are_displaced(void **state)
+{
+	struct program *program = load_with_leases(8);
+	uint64_t passed = 0, sent = 0, by_source = 0;
+	struct rf_limit_counters limit;
+
+	(void)state;
+	set_limit(program, 200, 10 * NS_PER_S, 0);
+	for (int round = 0; round < 400; round++) {
+		for (uint32_t source = 1; source <= 40; source++) {
+			int count = 1 + (round * source) % 5;
+
+			passed += send_from(program, source, count);
+			sent += count;
+		}
+		program_set_time(program, START_NS + round * NS_PER_S / 100);
+	}
+	limit = program_limit_counters(program);
+	assert_int_equal(limit.passed.packets, passed);
+	assert_int_equal(limit.passed.packets + limit.dropped.packets, sent);
+	for (uint32_t source = 1; source <= 40; source++) {
+		struct rf_source of = source_of(program, source);
+
+		assert_in_range(of.passed, 0, 200);
+		by_source += of.passed + of.dropped;
+	}
+	assert_int_equal(by_source, sent);
+	unload(program);
+}
+
+static void no_leases_no_difference(void **state)
+{
+	struct program *program = load_with_leases(0);
+	struct rf_source window;
+
+	(void)state;
+	assert_int_equal(program->config->lease_shift, 0);
+	set_limit(program, 5, 10 * NS_PER_S, 0);
+	assert_int_equal(send_from(program, 1, 100), 5);
+	assert_int_equal(find_window(program, 1, &window), 0);
+	assert_int_equal(window.dropped, 95);
+	unload(program);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, program_teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(a_flood_does_not_touch_the_window),
+		TEST(a_refusal_ends_when_the_window_reopens),
+		TEST(a_shadow_passes_by_leases_too),
+		TEST(what_is_refused_and_counts_has_no_lease),
+		TEST(credits_are_charged_before_they_are_spent),
+		TEST(an_exact_limit_charges_each_packet),
+		TEST(credits_end_with_their_cell),
+		TEST(another_limit_is_in_force_at_once),
+		TEST(a_lowered_limit_takes_the_credits_away),
+		TEST(another_limit_in_the_slot_does_not_get_what_is_pending),
+		TEST(a_flood_of_newcomers_does_not_bring_it_back_fresh),
+		TEST(what_is_handed_over_meanwhile_is_not_counted_twice),
+		TEST(a_source_of_more_than_64_bits_goes_without),
+		TEST(nothing_is_lost_when_leases_are_displaced),
+		TEST(no_leases_no_difference),
+	};
+
+	return cmocka_run_group_tests_name("leases", tests, NULL, NULL);
+}
