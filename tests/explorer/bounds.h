@@ -14,11 +14,6 @@
 static int limit_least, limit_most; /* the L that packets find */
 static bool exact;		    /* what is refused, or counted too much, is looked at as well */
 
-static int at_least(int number, int least)
-{
-	return number > least ? number : least;
-}
-
 static __u64 up_to(__u64 number, __u64 most)
 {
 	return number < most ? number : most;
@@ -33,7 +28,7 @@ static void fail_exact(const char *what)
 /* What counts against L. */
 static const __u8 *counted(void)
 {
-	return rf_counts_rejected(&policy) ? state.offered : state.admitted;
+	return rf_counts_rejected(&policy) || row->leases ? state.offered : state.admitted;
 }
 
 /* What a flood has left in the ledger's first two epochs. */
@@ -115,6 +110,17 @@ static bool cells_have_room(int time, int cost)
 	       policy.limit;
 }
 
+/* What was charged in `epoch` goes through. */
+static void cells_admit(int epoch, int cost)
+{
+	state.admitted[epoch] += cost;
+	if (in_full(state.admitted, epoch) > policy.limit)
+		fail("more than L admitted in N consecutive epochs");
+	if (units_in(state.admitted, epoch - policy.cells, epoch) >= 2 * (__u64)limit_most &&
+	    rf_is_weighted(&policy))
+		fail("more than 2 L - 1 admitted in an interval of W");
+}
+
 static void cells_record(int time, int cost, bool admitted)
 {
 	int epoch = later_epoch(time);
@@ -126,15 +132,10 @@ static void cells_record(int time, int cost, bool admitted)
 	state.offered[epoch] += cost;
 	if (!admitted)
 		return;
-	state.admitted[epoch] += cost;
-	if (in_full(state.admitted, epoch) > policy.limit)
-		fail("more than L admitted in N consecutive epochs");
+	cells_admit(epoch, cost);
 	if (in_full(state.admitted, epoch) + part_of_edge(state.admitted, epoch, time, 0) >
 	    policy.limit)
 		fail("more than L admitted, with its part of the edge");
-	if (units_in(state.admitted, epoch - policy.cells, epoch) >= 2 * (__u64)limit_most &&
-	    rf_is_weighted(&policy))
-		fail("more than 2 L - 1 admitted in an interval of W");
 }
 
 /* A reader's answer now and until all of it is too old. A sum of cells stops at the largest L. */
@@ -321,7 +322,7 @@ static void judge(const struct cpu *cpu, int verdict)
 /* No CPU has a packet in hand: a reader must see what the ledger has. */
 static void check_rest(void)
 {
-	const __u64 most = RF_USED_MAX - 1 + CPUS_MAX * at_least(row->first_cost, 1);
+	const __u64 most = RF_USED_MAX - 1 + CPUS_MAX * cost_of(0);
 
 	if (bound_only)
 		return;

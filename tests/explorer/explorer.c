@@ -10,6 +10,10 @@
  * that read the clock then and stalled up to its first operation; so a clock that advances
  * anywhere, stands still or goes back, and CPUs that disagree, are all among the schedules.
  *
+ * In a row with leases each CPU has one: a packet asks it first, and then the window, after which
+ * the lease is renewed, operation by operation as well. Between packets another source may take its
+ * place.
+ *
  * Speaks TAP. A failure prints the schedule that leads to it.
  */
 #include <setjmp.h>
@@ -44,7 +48,14 @@ RF_INLINE void plain_store(__u64 *word, __u64 value)
 
 #include "ringfence/limiter.h"
 
+/* Small numbers are to take credits. */
+#define RF_CREDITS_PER_SPENT 1
+#define RF_JIFFIES_LAG 0
+#define RF_CREDITS_PER_ROOM 1
+#include "bpf/lease.h"
+
 #include "bounds.h"
+#include "leases.h"
 #include "machine.h"
 #include "rows.h"
 #include "seen.h"
@@ -57,6 +68,7 @@ struct sum {
 };
 
 static __u64 verdicts[RF_LOST_RACES + 1];
+static __u64 answered[RF_LOST_RACES + 1]; /* by leases */
 static int operations_most;
 
 /* ---- the search ---- */
@@ -67,22 +79,63 @@ static double explore(void);
 static double explore_step(int index)
 {
 	struct cpu *cpu = &state.cpu[index];
+	const __u64 head = state.window.head;
 	double schedules = 0;
 	int verdict;
 
 	note_full();
 	verdict = operate(index);
+	if (cpu->call != TAKES)
+		note_credits(cpu, head);
 	if (verdict >= 0) {
-		judge(cpu, verdict);
-		verdicts[verdict]++;
 		operations_most = at_least(operations_most, cpu->operations);
-		*cpu = (struct cpu){.taken = cpu->taken + 1};
+		if (cpu->call == TAKES) {
+			judge(cpu, verdict);
+			verdicts[verdict]++;
+		}
+		end_call(cpu, verdict);
 	}
 	if (!failure)
 		schedules = explore();
 	if (!failure)
 		path_length--; /* else the path is what leads to the failure */
 	return schedules;
+}
+
+/* A packet that its CPU's lease answers. */
+static double explore_answer(int index)
+{
+	struct cpu *cpu = &state.cpu[index];
+	double schedules = 0;
+
+	path[path_length++] = (struct step){
+		.cpu = index,
+		.time = cpu->time,
+		.limit = cpu->limit,
+		.verdict = lease_verdict(&cpu->lease),
+		.leased = true,
+	};
+	judge_answer(cpu);
+	answered[lease_verdict(&cpu->lease)]++;
+	end_packet(cpu);
+	if (!failure)
+		schedules = explore();
+	if (!failure)
+		path_length--;
+	return schedules;
+}
+
+/* Another source takes the place of a CPU's lease. */
+static double explore_displaced(int index)
+{
+	struct cpu *cpu = &state.cpu[index];
+
+	if (state.displaced == row->displaces || !cpu->lease.until)
+		return 0;
+	state.displaced++;
+	cpu->lease = (struct rf_lease){0};
+	cpu->credits = cpu->credits_epoch = 0;
+	return explore();
 }
 
 /* A CPU's next packet: every time at which it may come, and every L that it may find. */
@@ -96,7 +149,10 @@ static double explore_packet(int index)
 		for (const int *time = row->times; *time >= 0 && !failure; time++) {
 			state.cpu[index].time = *time;
 			state.cpu[index].limit = limits[i];
-			schedules += explore_step(index);
+			if (row->leases && lease_answers(&state.cpu[index]))
+				schedules += explore_answer(index);
+			else
+				schedules += explore_step(index);
 			state = here;
 			if (row->stands_still && index > 0)
 				break;
@@ -108,7 +164,7 @@ static double explore_packet(int index)
 static bool at_rest(void)
 {
 	for (int i = 0; i < CPUS_MAX; i++)
-		if (state.cpu[i].operations)
+		if (is_busy(&state.cpu[i]))
 			return false;
 	return true;
 }
@@ -132,10 +188,13 @@ static double explore(void)
 		if (here.cpu[i].taken == row->takes[i])
 			continue;
 		end = false;
-		if (here.cpu[i].operations)
+		if (is_busy(&here.cpu[i])) {
 			schedules += explore_step(i);
-		else
+		} else {
 			schedules += explore_packet(i);
+			state = here;
+			schedules += explore_displaced(i);
+		}
 		state = here;
 	}
 	schedules = end ? 1 : schedules;
@@ -149,6 +208,8 @@ static const char *algorithm_of(const struct row *of)
 {
 	static const char *const names[] = {"sliding", "fixed", "log", "token", "leaky"};
 
+	if (of->leases)
+		return "leases";
 	return of->edge == RF_EDGE_WEIGHTED ? "weighted" : names[of->algorithm];
 }
 
@@ -165,9 +226,11 @@ static void start_policy(int cells, int limit)
 		.algorithm = row->algorithm,
 		.edge = row->edge,
 		.cells = cells,
-		.clock = RF_KTIME,
+		.clock = row->leases ? RF_JIFFIES : RF_KTIME,
 		.scale = row->scale,
 	};
+	if (rf_is_log(&policy) || rf_is_bucket(&policy))
+		policy.clock = RF_KTIME;
 	if (rf_counts_rejected(&policy))
 		policy.clip = ~0U;
 	limit_least = limit;
@@ -177,7 +240,7 @@ static void start_policy(int cells, int limit)
 	exact = !bound_only && !row->lapped;
 	if (!rf_is_weighted(&policy) && !rf_is_log(&policy) && !rf_is_bucket(&policy) &&
 	    !row->flags)
-		exact &= row->first_cost <= 1 && !row->other_limit;
+		exact &= cost_of(0) == 1 && cost_of(1) == 1 && !row->other_limit;
 	/* Loads of each slot twice, the swap, and those of a head that is closed before. */
 	if (rf_is_bucket(&policy))
 		operations_bound = retries * 2;
@@ -236,6 +299,7 @@ static void print_word(__u64 word)
 static void print_path(void)
 {
 	static const char *const names[] = {": under", ": over", ": lost races"};
+	static const char *const calls[] = {"", "renews its lease: "};
 
 	for (int i = 0; i < path_length; i++) {
 		const struct step *step = &path[i];
@@ -243,6 +307,11 @@ static void print_path(void)
 		printf("#   cpu %d, packet of +%d: ", step->cpu, step->time);
 		if (row->other_limit)
 			printf("L %d: ", step->limit);
+		if (step->leased) {
+			printf("its lease%s\n", names[step->verdict]);
+			continue;
+		}
+		printf("%s", calls[step->call]);
 		if (step->word < 2)
 			printf("%s ", step->word ? "newest" : "head");
 		else
@@ -283,6 +352,7 @@ static bool run_row(int number, struct sum *sum)
 	__u64 states = 0;
 
 	memset(verdicts, 0, sizeof(verdicts));
+	memset(answered, 0, sizeof(answered));
 	operations_most = 0;
 	failure = NULL;
 	ring_cells = row->ring ? row->ring : 4;
@@ -300,6 +370,9 @@ static bool run_row(int number, struct sum *sum)
 		failure = "no schedule loses all its races";
 	printf("%sok %d - every interleaving, %s: %s\n", failure ? "not " : "", number,
 	       algorithm_of(row), row->title);
+	if (row->leases)
+		printf("# leases answered under %llu, over %llu\n", answered[RF_UNDER],
+		       answered[RF_OVER]);
 	printf("# %.3g schedules, %llu states; packets under %llu, over %llu"
 	       ", lost races %llu; %d operations at most%s%s\n",
 	       schedules, states, verdicts[RF_UNDER], verdicts[RF_OVER], verdicts[RF_LOST_RACES],

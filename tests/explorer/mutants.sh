@@ -1,6 +1,7 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: GPL-2.0
-# What the explorer must catch: changes to a function of limiter.h, each by a sed -E command.
+# What the explorer must catch: changes to a function of limiter.h or lease.h, each by a sed -E
+# command.
 # `plain_store` is the explorer's. Sourced by test_explorer.sh, which has
 # try_mutant ALGORITHM EXPECTED NAME FUNCTION COMMAND: the rows of ALGORITHM must catch it, and a
 # `loose` one admits too much, an `uncounted` one forgets what it counted, a `strict` one admits too
@@ -186,9 +187,62 @@ mutants_of_bucket() {
 		's/i < RF_RETRIES/1 || i/'
 }
 
+# What a lease may do wrong. Given back as in the first three, and else rightly, credits would make
+# a cell that is closed late too large, and what the next one admitted too small.
+mutants_of_leases() {
+	local head='__u64 head = rf_load(\&window->head), *word = (__u64 *)\&window->head;'
+	local same='rf_word_epoch(head) == (__u32)(lease->until \/ policy->cell - 1) \&\&'
+	local held='lease->reason == RF_UNDER_LIMIT \&\& lease->room'
+	local enough='rf_word_used(head) >= lease->room'
+
+	try_mutant leases loose "credits go back, by compare-and-swap, in their own cell" rf_lease_refuse \
+		"s/^\trf_lease_end.*/if ($held) {\n$head\nif ($same $enough)\nrf_cas(word, head, head - lease->room);\n}\n&/"
+	try_mutant leases loose "credits go back, by an addition" rf_lease_refuse \
+		"s/^\trf_lease_end.*/if ($held) {\n$head\nif ($same $enough)\nrf_fetch_add(word, -(__u64)lease->room);\n}\n&/"
+	try_mutant leases loose "credits go back, into whatever cell" rf_lease_refuse \
+		"s/^\trf_lease_end.*/if ($held) {\n$head\nif ($enough)\nrf_cas(word, head, head - lease->room);\n}\n&/"
+	try_mutant leases loose "credits by an addition, whatever room is left" rf_lease_take_credits \
+		's/rf_cas\(&window->head, head, head \+ wants\) == head/(rf_fetch_add(\&window->head, wants), 1)/'
+	try_mutant leases loose "a lost race for credits counts as won" rf_lease_take_credits \
+		's/(rf_cas\(.*\)) == head\)/(\1, 1))/'
+	try_mutant leases loose "credits may be spent for a cell longer" rf_lease_take_credits \
+		's/now \+ ahead \+ 1/now + ahead + 2/'
+	try_mutant leases loose "credits of a cell are kept in the next" rf_lease_enter \
+		's/lease->room = 0;/if (!has_credits)\n&/'
+	try_mutant leases loose "a refusal's room is taken for credits" rf_lease_enter \
+		's/lease->room = 0;/if (has_credits)\n&/'
+	try_mutant leases loose "credits are answered, and not spent" rf_lease_answers \
+		's/lease->room -= cost;//'
+	try_mutant leases loose "a credit is enough, whatever the cost" rf_lease_answers \
+		's/if \(cost > lease->room\)/if (!lease->room)/'
+	try_mutant leases loose "credits, and the edge is not looked at" rf_head_room \
+		's/if \(rf_is_weighted\(policy\) /if (0 /'
+	try_mutant leases strict "a refusal, whatever the cost" rf_lease_answers \
+		's/\} else if \(cost <= lease->room\)/} else if (0)/'
+	try_mutant leases strict "a refusal for a cell too long" rf_cells_reopen \
+		's/policy->cells - oldest\)/policy->cells - oldest + 1)/'
+	try_mutant leases strict "a refusal until the head's own cell ends" rf_cells_reopen \
+		's/oldest = age;/oldest = 0;/'
+	try_mutant leases strict "a refusal, and the window has moved on since" rf_cells_reopen \
+		's/if \(\(__u64\)rf_word_used\(head\) \+ ask->cost .*/if (0)/'
+	try_mutant leases strict "a refusal, and the window moves on meanwhile" rf_cells_reopen \
+		's/ \|\| rf_word_epoch\(rf_load\(&window->head\)\) != epoch//'
+	try_mutant leases strict "a refusal by another L" rf_lease_is_for \
+		's/lease->rules == who->rules/1/'
+	try_mutant leases strict "a refusal until a weighted cell ends" rf_weighted_reopens \
+		's/^\treturn end - *$/\treturn 1 ? end :/'
+	try_mutant leases strict "a refusal for a unit of a log's time too long" rf_log_reopens \
+		's/policy->cell \+ 1;/policy->cell + 2;/'
+	try_mutant leases strict "a refusal for a unit of a bucket's time too long" rf_bucket_reopens \
+		's/>> RF_BUCKET_SHIFT : 0\)/&+ 1/'
+	try_mutant leases strict "a refusal that is rounded up to jiffies" rf_lease_until \
+		's/ \/ ask->tick_ns;/ \/ ask->tick_ns + 1;/'
+}
+
 each_mutant() {
 	mutants_of_sliding
 	mutants_of_weighted
 	mutants_of_log
 	mutants_of_bucket
+	mutants_of_leases
 }

@@ -36,6 +36,17 @@ static void hash_words(__u64 hash[2], const void *from, size_t size)
 	}
 }
 
+static void hash_lease(__u64 hash[2], const struct cpu *cpu)
+{
+	const __u64 words[] = {
+		(__u64)cpu->call << 56 | (__u64)cpu->given << 48 | (__u64)cpu->credits << 32 |
+			cpu->credits_epoch,
+	};
+
+	hash_words(hash, words, sizeof(words));
+	hash_words(hash, &cpu->lease, sizeof(cpu->lease));
+}
+
 /* CPUs that take as many packets are alike: their order does not make another state. */
 static void hash_state(__u64 hash[2])
 {
@@ -45,7 +56,7 @@ static void hash_state(__u64 hash[2])
 	hash[1] = 2;
 	hash_words(hash, &state.window, offsetof(struct rf_window, cell[ring_cells]));
 	hash_words(hash, state.admitted, sizeof(state.admitted));
-	if (rf_counts_rejected(&policy))
+	if (rf_counts_rejected(&policy) || row->leases)
 		hash_words(hash, state.offered, sizeof(state.offered));
 	if (rf_is_bucket(&policy))
 		hash_words(hash, &state.tokens, sizeof(state.tokens));
@@ -60,6 +71,8 @@ static void hash_state(__u64 hash[2])
 
 		cpu[i][0] = cpu[i][1] = 3;
 		hash_words(cpu[i], words, sizeof(words));
+		if (row->leases)
+			hash_lease(cpu[i], of);
 		for (int j = i; j > 0 && cpu[j][0] < cpu[j - 1][0]; j--) {
 			__u64 swap[2];
 
@@ -69,6 +82,7 @@ static void hash_state(__u64 hash[2])
 		}
 	}
 	hash_words(hash, cpu, sizeof(cpu));
+	hash[1] = mix(hash[1], state.displaced);
 	hash[0] |= 1;
 }
 

@@ -4,16 +4,18 @@
 # each mutant of it, where one must not. A mutant that survives is a failure, and so is one that
 # cannot be made since the limiter reads otherwise now. Needs no privilege.
 #
-# CC and LIMITER (a limiter.h in place of the tree's) are taken from the environment.
+# CC, LIMITER and LEASE (a limiter.h and a lease.h in place of the tree's) are taken from the
+# environment.
 set -u
 
 cd "$(dirname "$0")/../.." || exit 1
 . tests/explorer/mutants.sh
 
 LIMITER=${LIMITER:-include/ringfence/limiter.h}
+LEASE=${LEASE:-bpf/lease.h}
 BUILD=build/explorer
-ALGORITHMS="sliding weighted log token fixed leaky" # the longest first
-MUTANT_SECONDS=100				    # far beyond what any takes
+ALGORITHMS="sliding weighted leases log token fixed leaky" # the longest first
+MUTANT_SECONDS=100					   # far beyond what any takes
 CPUS=$(getconf _NPROCESSORS_ONLN)
 tried=0
 
@@ -25,7 +27,14 @@ job() {
 	"$@" &
 }
 
-# Makes $2, optimized by $3, from a limiter.h that is in directory $1/ringfence.
+# A copy of what is explored, in directory $1: limiter.h and lease.h, changed by $2.
+copy_core() {
+	mkdir -p "$1/ringfence" "$1/bpf"
+	sed -E "$2" "$LIMITER" >"$1/ringfence/limiter.h"
+	sed -E "$2" "$LEASE" >"$1/bpf/lease.h"
+}
+
+# Makes $2, optimized by $3, from the copy in directory $1.
 build() {
 	# The ring's size is a variable here, so comparisons with it are of other signs.
 	"${CC:-cc}" -std=gnu11 -Wall -Wextra -Wno-sign-compare "$3" -I"$1" -Iinclude \
@@ -45,10 +54,11 @@ declare -A reasons=(
 
 # Prints one result, without its number.
 run_mutant() {
-	local directory=$1 algorithm=$2 expected=$3 name="mutant, $2: $4" output status caught
+	local directory=$1 algorithm=$2 expected=$3 name="mutant, $2: $5" output status caught
 
-	if cmp -s "$LIMITER" "$directory/ringfence/limiter.h"; then
-		echo "not ok - $name: cannot be made, limiter.h reads otherwise now"
+	if cmp -s "$LIMITER" "$directory/ringfence/limiter.h" &&
+		cmp -s "$LEASE" "$directory/bpf/lease.h"; then
+		echo "not ok - $name: cannot be made, $4 reads otherwise now"
 		return
 	fi
 	if ! build "$directory" "$directory/explorer" -O1; then
@@ -73,14 +83,12 @@ try_mutant() {
 
 	tried=$((tried + 1))
 	directory=$BUILD/mutant-$tried
-	mkdir -p "$directory/ringfence"
-	sed -E "/^RF_INLINE .*\<$4\(/,/^}/ { $5 }" "$LIMITER" >"$directory/ringfence/limiter.h"
-	job run_mutant "$directory" "$1" "$2" "$3" >"$BUILD/result-$tried"
+	copy_core "$directory" "/^RF_INLINE .*\<$4\(/,/^}/ { $5 }"
+	job run_mutant "$directory" "$1" "$2" "$4" "$3" >"$BUILD/result-$tried"
 }
 
 rm -rf "$BUILD"
-mkdir -p "$BUILD/as-is/ringfence"
-cp "$LIMITER" "$BUILD/as-is/ringfence/limiter.h"
+copy_core "$BUILD/as-is" ""
 if ! build "$BUILD/as-is" "$BUILD/explorer" -O2; then
 	echo "1..1"
 	echo "not ok 1 - the explorer compiles"
