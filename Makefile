@@ -39,6 +39,9 @@ PROG_TESTS := $(patsubst tests/prog/%.c,build/tests/prog/%,$(wildcard tests/prog
 E2E_TESTS := $(wildcard tests/e2e/test_*.sh)
 EXPLORER := tests/explorer/test_explorer.sh
 TOOLS := build/tests/traffic
+BENCH_TOOLS := build/tests/bench build/tests/live build/tests/sketch.bpf.o
+BENCH := $(patsubst tests/%.c,build/%.o,$(filter-out %.bpf.c %/live.c,$(wildcard tests/bench/*.c)))
+BENCH_SKELETONS := build/tests/floor.skel.h build/tests/walk.skel.h
 FUZZERS := packet grammar limiter
 FUZZ_SECONDS ?= 20
 SOURCES := $(wildcard bpf/*.[ch] user/*.[ch] include/ringfence/*.h tests/*.h tests/*/*.[ch])
@@ -48,8 +51,8 @@ SCRIPTS := $(wildcard tests/*.sh tests/*/*.sh) .ci/run
 .DELETE_ON_ERROR:
 .SUFFIXES:
 .SECONDARY: # keeps what is made on the way, skeletons for one
-.PHONY: all demo check check-user fuzz bench lint deps deps-lint deps-fuzz install uninstall clean \
-	help
+.PHONY: all demo check check-user fuzz bench bench-program bench-live lint deps deps-lint \
+	deps-fuzz deps-bench install uninstall clean help
 
 all: build/ringfence build/ringfence.bpf.o ## build the command line and the program
 
@@ -84,7 +87,7 @@ check: ## install what is missing, build, run every test (root)
 	@[ "$$(id -u)" = 0 ] || { echo "make check: it loads programs and needs root; run" \
 		"'sudo make check', or 'make check-user' for the tests that do not" >&2; exit 1; }
 	$(MAKE) deps
-	$(MAKE) all $(TOOLS) $(UNIT_TESTS) $(PROG_TESTS)
+	$(MAKE) all $(TOOLS) $(BENCH_TOOLS) $(UNIT_TESTS) $(PROG_TESTS)
 	tests/run.sh $(UNIT_TESTS) $(EXPLORER) $(PROG_TESTS) $(E2E_TESTS)
 
 check-user: $(UNIT_TESTS) ## run the tests that need no privilege
@@ -130,18 +133,39 @@ build/tests/flood.bpf.o: tests/traffic/flood.bpf.c
 	$(call say,BPF,$<)
 	$(Q)$(CLANG) $(BPF_CFLAGS) -c $< -o $@
 
-build/tests/bench: tests/bench/bench.c $(LIBRARY) build/tests/floor.skel.h
+build/bench/%.o: tests/bench/%.c | build/ringfence.skel.h $(BENCH_SKELETONS)
 	@mkdir -p $(@D)
-	$(call say,CC,$@)
-	$(Q)$(CC) $(CPPFLAGS) $(ALL_CFLAGS) tests/bench/bench.c $(LIBRARY) -o $@ $(LIBS)
+	$(call say,CC,$<)
+	$(Q)$(CC) $(CPPFLAGS) $(ALL_CFLAGS) -c $< -o $@
 
-build/tests/floor.bpf.o: tests/bench/floor.bpf.c
+build/tests/bench: $(BENCH) $(LIBRARY)
+	@mkdir -p $(@D)
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) $(filter %.o,$^) -o $@ $(LIBS) -lpthread
+
+build/tests/%.bpf.o: tests/bench/%.bpf.c
 	@mkdir -p $(@D)
 	$(call say,BPF,$<)
 	$(Q)$(CLANG) $(BPF_CFLAGS) -c $< -o $@
 
-bench: build/tests/bench ## measure what the program adds to a packet (root)
-	build/tests/bench
+BENCH_LIVE := all $(BENCH_TOOLS) build/tests/floor.bpf.o build/tests/live.bpf.o
+BENCH_PROGRAM = build/tests/bench $(if $(QUICK),--quick)
+PLOT = $(if $(shell command -v gnuplot),--plot build/bench/live.svg)
+
+build/tests/live: tests/bench/live.c build/tests/live.skel.h
+	@mkdir -p $(@D)
+	$(call say,CC,$@)
+	$(Q)$(CC) $(CPPFLAGS) $(ALL_CFLAGS) tests/bench/live.c -o $@ $(LIBS)
+
+# Both, also when the first is over its budget.
+bench: build/tests/bench $(BENCH_LIVE) ## measure what a packet costs, alone and beside others; QUICK=1: in a minute (root)
+	@status=0; $(BENCH_PROGRAM) || status=1; echo; tests/bench/live.sh $(PLOT) || status=1; exit $$status
+
+bench-program: build/tests/bench ## the half of that which runs the program by itself, against its budget (root)
+	@$(BENCH_PROGRAM)
+
+bench-live: $(BENCH_LIVE) ## the half of that which floods veth pairs, beside nftables and others (root)
+	@tests/bench/live.sh $(PLOT)
 
 lint: ## formatting, shell scripts, include floors, length of functions, manuals
 	@$(CLANG_FORMAT) --dry-run -Werror $(SOURCES)
@@ -157,6 +181,9 @@ deps: ## install what building and testing need, by the system's package manager
 
 deps-lint: ## install what 'make lint' needs
 	@tests/deps.sh lint
+
+deps-bench: ## install what 'make bench' compares with
+	@tests/deps.sh bench
 
 deps-fuzz: ## install what 'make fuzz' needs
 	@tests/deps.sh fuzz

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# Installs the packages that ringfence is built (`build`), linted (`lint`) or fuzzed (`fuzz`) with;
-# what is there already is left alone. Where the package manager is not known, it lists what is
-# needed.
+# Installs the packages that ringfence is built (`build`), linted (`lint`), fuzzed (`fuzz`) or
+# compared (`bench`) with; what is there already is left alone. Where the package manager is not
+# known, it lists what is needed.
 set -eu
 
 kind=${1:-build}
@@ -11,6 +11,7 @@ needs='a C compiler, make, clang and llvm (14 or newer), libbpf 1.1 with headers
 the Linux UAPI headers, libelf, zlib, jansson, libmnl, cmocka, pkg-config, iproute2, jq, ethtool, bash'
 [ "$kind" = lint ] && needs='clang-format 14, shellcheck, mandoc'
 [ "$kind" = fuzz ] && needs="clang's runtime libraries: libFuzzer and the sanitizers"
+[ "$kind" = bench ] && needs='nftables, iptables, xdp-filter (xdp-tools), gnuplot'
 
 packages() {
 	case $1-$kind in
@@ -18,19 +19,23 @@ packages() {
 		libjansson-dev libcmocka-dev libmnl-dev pkg-config iproute2 jq ethtool procps util-linux ;;
 	apt-lint) echo clang-format-14 clang-format shellcheck mandoc ;;
 	apt-fuzz) echo clang libclang-rt-dev ;;
+	apt-bench) echo nftables iptables xdp-tools gnuplot-nox ;;
 	dnf-build) echo gcc make clang llvm libbpf-devel bpftool kernel-headers elfutils-libelf-devel \
 		zlib-devel jansson-devel libcmocka-devel libmnl-devel pkgconf-pkg-config libasan libubsan iproute jq ethtool \
 		procps-ng util-linux ;;
 	dnf-lint) echo clang-tools-extra ShellCheck mandoc ;;
 	dnf-fuzz) echo clang compiler-rt ;;
+	dnf-bench) echo nftables iptables-nft xdp-tools gnuplot ;;
 	pacman-build) echo gcc make clang llvm libbpf bpf linux-api-headers libelf zlib jansson cmocka libmnl \
 		pkgconf iproute2 jq ethtool procps-ng util-linux ;;
 	pacman-lint) echo clang shellcheck mandoc ;;
 	pacman-fuzz) echo clang compiler-rt ;;
+	pacman-bench) echo nftables iptables-nft xdp-tools gnuplot ;;
 	zypper-build) echo gcc make clang llvm libbpf-devel bpftool linux-glibc-devel libelf-devel \
 		zlib-devel libjansson-devel libcmocka-devel libmnl-devel pkg-config iproute2 jq ethtool procps util-linux ;;
 	zypper-lint) echo clang-tools ShellCheck mandoc ;;
 	zypper-fuzz) echo clang ;; # its runtime is in there
+	zypper-bench) echo nftables iptables xdp-tools gnuplot ;;
 	esac
 }
 

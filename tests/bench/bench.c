@@ -1,165 +1,97 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What the program adds to a packet: nanoseconds under BPF_PROG_TEST_RUN, one hot source, beside
- * floor programs in the same run. Rounds are interleaved, so that a machine that changes its speed
- * changes it for all; the median of the rounds is printed, and the difference to the floor. A tool
- * and not a test: it judges nothing.
+ * What the program adds to a packet, beside floor programs in the same run. Its figures are no
+ * test's: but `make bench` fails when a row is over its bound in tests/bench/budget.
  */
-#include <bpf/bpf.h>
-#include <bpf/libbpf.h>
-#include <linux/if_ether.h>
-#include <linux/ip.h>
+#include <getopt.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "ringfence/abi.h"
-#include "rules.h"
+#include "bench.h"
 
-#include "build/ringfence.skel.h"
-#include "build/tests/floor.skel.h"
+#define BUDGET_FILE "tests/bench/budget"
+#define REPEAT (1 << 19)
+#define REPEAT_QUICK (1 << 17)
+#define ROUNDS_QUICK 5
 
-#define ROUNDS 15
-#define REPEAT 1000000
-#define TICK_NS 4000000
+static const char help[] =
+	"usage: bench [--quick] [--only TEXT] [--json] [--budget FILE]\n"
+	"\n"
+	"Measures by BPF_PROG_TEST_RUN what ringfence adds to a packet. Attaches nothing; wants "
+	"root.\n"
+	"\n"
+	"  --quick        fewer rounds and packets, and fewer sets of sources\n"
+	"  --only TEXT    the groups whose name has TEXT in it: ipv4, /1k, new, two-cpus, parts\n"
+	"  --json         the same figures as JSON\n"
+	"  --budget FILE  bounds, a line `GROUP/ROW over|ratio BOUND` each (" BUDGET_FILE ")\n"
+	"\n"
+	"Sources: 1, 1k, 128k and 1M are powers of two; they come in random order.\n"
+	"Exit status: 0 done, 1 failed or a row is over its bound, 2 wrong usage.\n";
 
-struct measured {
-	const char *name;
-	int fd;
-	int verdict; /* what the program must answer, else the figure means nothing */
-	double ns[ROUNDS];
-};
-
-struct frame {
-	struct ethhdr eth;
-	struct iphdr ip;
-	unsigned char payload[30];
-} __attribute__((packed));
-
-static const struct frame frame = {
-	.eth = {.h_proto = __builtin_bswap16(ETH_P_IP)},
-	.ip = {.version = 4,
-	       .ihl = 5,
-	       .tot_len = __builtin_bswap16(50),
-	       .ttl = 64,
-	       .protocol = 17,
-	       .saddr = __builtin_bswap32(0xc0000201)},
-};
-
-static void die(const char *what)
+void die(const char *format, ...)
 {
-	perror(what);
+	va_list args;
+
+	va_start(args, format);
+	fputs("bench: ", stderr);
+	vfprintf(stderr, format, args);
+	fputc('\n', stderr);
+	va_end(args);
 	exit(EXIT_FAILURE);
 }
 
-/* A program of its own for each limit, so that the rounds can be interleaved. */
-static struct ringfence_bpf *load_ringfence(const struct rf_limit *limit)
+static void parse_options(int argc, char **argv, struct bench_options *options)
 {
-	struct ringfence_bpf *object = ringfence_bpf__open_and_load();
-	struct rf_config *config = calloc(1, sizeof(*config));
-	__u32 key = 0, id = 1;
-
-	if (!object || !config)
-		die("ringfence");
-	config->tick_ns = TICK_NS;
-	if (limit)
-		rf_rules_put(&config->bank[0], 0, limit, TICK_NS, &id);
-	if (bpf_map__update_elem(object->maps.config, &key, sizeof(key), config, sizeof(*config),
-				 BPF_ANY))
-		die("config");
-	free(config);
-	return object;
-}
-
-/*
- * In whole ns, as the kernel takes the time of its loop. A clock around the system call would add
- * the grace periods that it waits for before and after.
- */
-static double run_once(const struct measured *measured)
-{
-	LIBBPF_OPTS(bpf_test_run_opts, run, .data_in = &frame, .data_size_in = sizeof(frame),
-		    .repeat = REPEAT);
-
-	if (bpf_prog_test_run_opts(measured->fd, &run))
-		die(measured->name);
-	if ((int)run.retval != measured->verdict) {
-		fprintf(stderr, "bench: %s: verdict %u, not %d\n", measured->name, run.retval,
-			measured->verdict);
-		exit(EXIT_FAILURE);
-	}
-	return run.duration;
-}
-
-static int compare_doubles(const void *a, const void *b)
-{
-	double left = *(const double *)a, right = *(const double *)b;
-
-	return left < right ? -1 : left > right;
-}
-
-static void print_row(struct measured *measured, double floor_ns)
-{
-	double median;
-
-	qsort(measured->ns, ROUNDS, sizeof(double), compare_doubles);
-	median = measured->ns[ROUNDS / 2];
-	printf("%-46s %8.0f %8.0f %8.0f %10.0f\n", measured->name, median, measured->ns[0],
-	       measured->ns[ROUNDS - 1], median - floor_ns);
-}
-
-static double median_of(const struct measured *measured)
-{
-	double copy[ROUNDS];
-
-	memcpy(copy, measured->ns, sizeof(copy));
-	qsort(copy, ROUNDS, sizeof(double), compare_doubles);
-	return copy[ROUNDS / 2];
-}
-
-int main(void)
-{
-	const struct rf_limit pass = {"pass",	  RF_LIMIT_MAX, 1000000000, .cells = RF_CELLS,
-				      .per4 = 32, .per6 = 64};
-	const struct rf_limit drop = {"drop",	  1,	     3600000000000, .cells = RF_CELLS,
-				      .per4 = 32, .per6 = 64};
-	const struct rf_limit pass_ktime = {"fine",	RF_LIMIT_MAX, 100000000, .cells = RF_CELLS,
-					    .per4 = 32, .per6 = 64};
-	struct floor_bpf *floor = floor_bpf__open_and_load();
-	struct ringfence_bpf *objects[] = {load_ringfence(NULL), load_ringfence(&pass),
-					   load_ringfence(&drop), load_ringfence(&pass_ktime)};
-	struct measured cases[] = {
-		{.name = "bare XDP_DROP",
-		 .fd = floor ? bpf_program__fd(floor->progs.bare_drop) : -1,
-		 .verdict = XDP_DROP},
-		{.name = "parse (bounds, type, source) + XDP_DROP",
-		 .fd = floor ? bpf_program__fd(floor->progs.parse_drop) : -1,
-		 .verdict = XDP_DROP},
-		{.name = "ringfence, no limit",
-		 .fd = bpf_program__fd(objects[0]->progs.ringfence),
-		 .verdict = XDP_PASS},
-		{.name = "ringfence, hot pass (cells in jiffies)",
-		 .fd = bpf_program__fd(objects[1]->progs.ringfence),
-		 .verdict = XDP_PASS},
-		{.name = "ringfence, hot drop (cells in jiffies)",
-		 .fd = bpf_program__fd(objects[2]->progs.ringfence),
-		 .verdict = XDP_DROP},
-		{.name = "ringfence, hot pass (cells in ns)",
-		 .fd = bpf_program__fd(objects[3]->progs.ringfence),
-		 .verdict = XDP_PASS},
+	static const struct option known[] = {
+		{"quick", no_argument, NULL, 'q'}, {"only", required_argument, NULL, 'o'},
+		{"json", no_argument, NULL, 'j'},  {"budget", required_argument, NULL, 'b'},
+		{"help", no_argument, NULL, 'h'},  {},
 	};
-	const int count = sizeof(cases) / sizeof(cases[0]);
+	int option;
 
-	if (!floor)
-		die("floor programs");
-	for (int round = 0; round < ROUNDS; round++)
-		for (int i = 0; i < count; i++)
-			cases[i].ns[round] = run_once(&cases[i]);
-	printf("%-46s %8s %8s %8s %10s\n", "ns a packet, one hot IPv4 source", "median", "min",
-	       "max", "over parse");
-	for (int i = 0; i < count; i++)
-		print_row(&cases[i], median_of(&cases[1]));
-	for (size_t i = 0; i < sizeof(objects) / sizeof(objects[0]); i++)
-		ringfence_bpf__destroy(objects[i]);
-	floor_bpf__destroy(floor);
-	return 0;
+	while ((option = getopt_long(argc, argv, "", known, NULL)) != -1) {
+		if (option == 'q') {
+			options->quick = true;
+			options->rounds = ROUNDS_QUICK;
+			options->repeat = REPEAT_QUICK;
+		} else if (option == 'o') {
+			options->only = optarg;
+		} else if (option == 'j') {
+			options->json = true;
+		} else if (option == 'b') {
+			options->budget = optarg;
+		} else {
+			fputs(help, option == 'h' ? stdout : stderr);
+			exit(option == 'h' ? 0 : 2);
+		}
+	}
+	if (optind < argc) {
+		fputs(help, stderr);
+		exit(2);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	struct bench_options options = {
+		.budget = BUDGET_FILE, .repeat = REPEAT, .rounds = ROUNDS_MAX};
+	static struct report report;
+
+	parse_options(argc, argv, &options);
+	report.rounds = options.rounds;
+	if (!options.json)
+		table_begin(&options);
+	quiet_begin();
+	measure_all(&report, &options);
+	quiet_end(&report);
+	if (!report.groups)
+		die("'--only %s': no group has that in its name", options.only);
+	if (options.json)
+		table_json(&report);
+	else
+		table_end(&report);
+	if (fflush(stdout))
+		die("cannot write the figures");
+	return budget_check(&report, &options) ? EXIT_FAILURE : EXIT_SUCCESS;
 }

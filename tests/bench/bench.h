@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What the parts of the bench know of each other: a row is one program under one traffic, a group
+ * is the rows that were measured in turns beside one floor, the report is all groups.
+ *
+ *   bench.c   what is asked for, and the exit status
+ *   rows.c    which rows there are     target.c  loads what they measure
+ *   run.c     measures, in turns       pair.c    while another CPU does the same
+ *   table.c   prints                   budget.c  judges
+ *   quiet.c   was the machine quiet?
+ */
+#ifndef RINGFENCE_BENCH_H
+#define RINGFENCE_BENCH_H
+
+#include <linux/bpf.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "frame.h"
+#include "ringfence/abi.h"
+
+#define NAME_SIZE 48
+#define ROUNDS_MAX 15
+#define ROWS_MAX 12   /* of a group */
+#define GROUPS_MAX 32 /* of a report */
+
+struct bench_options {
+	bool quick;
+	bool json;
+	const char *only; /* groups that have this in their name; NULL: all */
+	const char *budget;
+	uint32_t repeat; /* packets in a round */
+	int rounds;
+};
+
+enum family { IPV4, IPV6, FAMILIES };
+
+/* A program, and the walk in front of it. */
+struct target {
+	int fd[FAMILIES];	     /* of the walk */
+	struct ringfence_bpf *fence; /* NULL: what is measured is no fence */
+	struct rf_fence *view;	     /* of the fence, as the command line has it */
+	struct walk_bpf *walk;
+};
+
+struct frame {
+	enum family family;
+	union {
+		struct frame4 v4;
+		struct frame6 v6;
+	};
+};
+
+/* In ns a packet. */
+struct summary {
+	double median, min, max;
+	/* The base: medians of what each round's difference and ratio are. */
+	double over, ratio;
+};
+
+/* What another CPU does at the same time. */
+enum beside {
+	ALONE,
+	SAME,  /* the same, with the same sources */
+	APART, /* the same, with other sources */
+};
+
+struct row {
+	char name[NAME_SIZE];
+	const char *says; /* the same in words */
+	struct target *target;
+	struct frame frame;
+	int verdict;	 /* what the program must answer, else the figure means nothing */
+	uint32_t repeat; /* packets in a round; 0: as many as the options say */
+	uint32_t warm;	 /* packets before the first round, in an order of their own */
+	enum beside beside;
+	int base; /* the row of the group that it is compared with */
+	double ns[ROUNDS_MAX];
+	struct summary summary;
+};
+
+struct group {
+	char name[NAME_SIZE];
+	struct row row[ROWS_MAX]; /* the first is the floor */
+	int rows;
+	struct target target[ROWS_MAX];
+	int targets;
+	const char *skipped; /* why; NULL: it was not */
+};
+
+/* What else the machine did meanwhile; quiet.c says how much of it is too much. */
+struct noise {
+	double others; /* CPU time of other processes, in CPUs */
+	double stolen; /* what the host gave to others, in CPUs */
+	double slow;   /* rounds of the floors that were slow, as a part of all */
+};
+
+struct report {
+	struct group group[GROUPS_MAX];
+	int groups;
+	int rounds;
+	double seconds;
+	struct noise noise;
+	char disturbed[256]; /* in words; empty: the machine was quiet */
+};
+
+__attribute__((noreturn, format(printf, 1, 2))) void die(const char *format, ...);
+
+/* ---- target.c ---- */
+
+void target_open(struct target *target, int fd);
+/*
+ * A fence with room for `sources` windows of that family, `leases` for all CPUs together
+ * (RF_LEASE_WAYS: none), and one limit in force; NULL: none.
+ */
+void target_open_fence(struct target *target, enum family family, uint32_t sources, uint32_t leases,
+		       const struct rf_limit *limit);
+void target_close(struct target *target);
+/* Adds up what was passed and dropped so far; false: it is no fence, and nobody counts. */
+bool target_count(const struct target *target, uint64_t *passed, uint64_t *dropped);
+/* `sources` and `hold`, the packets of a source in a row, are powers of two. */
+void frame_set(struct frame *frame, enum family family, uint32_t first, uint64_t sources,
+	       uint32_t hold);
+struct walk *frame_walk(struct frame *frame);
+/* Where the frame itself begins. */
+void *frame_bytes(struct frame *frame, uint32_t *size);
+
+/* ---- run.c, pair.c ---- */
+
+/*
+ * Keeps this thread to the nth of the CPUs that it may use, from the last one, since the first gets
+ * more interrupts; false: there are not so many.
+ */
+bool run_on_cpu(int nth);
+/* CPU time of one call, in ns, whatever the program answers. */
+double run_call(const struct target *target, struct frame *frame, uint32_t repeat, int *verdict);
+/* All rounds of all rows, in turns, and what comes out of them. */
+void run_group(struct group *group, const struct bench_options *options);
+/* The same for a row, in the middle of another CPU's call. */
+double pair_call(struct row *row, int *verdict);
+
+/* ---- rows.c ---- */
+
+void measure_all(struct report *report, const struct bench_options *options);
+
+/* ---- quiet.c ---- */
+
+void quiet_begin(void);
+/* Tells the report what has disturbed it since. */
+void quiet_end(struct report *report);
+
+/* ---- table.c, budget.c ---- */
+
+void table_begin(const struct bench_options *options);
+void table_group(const struct group *group);
+void table_end(const struct report *report);
+void table_json(const struct report *report);
+/* Names each row that is over its bound, on stderr; how many there are. */
+int budget_check(const struct report *report, const struct bench_options *options);
+
+#endif /* RINGFENCE_BENCH_H */

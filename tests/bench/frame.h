@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The frames of the bench. Behind its headers each carries the walk over the sources, so that a run
+ * begins where the one before ended, and two CPUs walk without sharing a line.
+ */
+#ifndef RINGFENCE_BENCH_FRAME_H
+#define RINGFENCE_BENCH_FRAME_H
+
+#include <linux/if_ether.h>
+#include <linux/ip.h>
+#include <linux/ipv6.h>
+#include <linux/types.h>
+#include <linux/udp.h>
+
+#define WALK_ADDEND 1013904223 /* odd, so that with a factor of 4n + 1 every number comes */
+#define WALK_RANDOM 1664525    /* factor: an order that nobody could prefetch */
+#define WALK_PLAIN 1	       /* factor: another order, to have been there before */
+
+/* x = x * factor + addend, every `hold` packets; the source is the lowest bits of x. */
+struct walk {
+	__u32 packets; /* so far */
+	__u32 hold;    /* a power of two - 1: packets from one source before the next */
+	__u32 x;
+	__u32 factor;
+	__u32 mask;  /* the number of sources, a power of two, - 1 */
+	__u32 first; /* source */
+};
+
+/* They begin behind the padding, which aligns what follows, as the kernel does. */
+#define FRAME_PAD 2
+
+struct frame4 {
+	__u8 pad[FRAME_PAD];
+	struct ethhdr eth;
+	struct iphdr ip;
+	struct udphdr udp;
+	struct walk walk;
+};
+
+struct frame6 {
+	__u8 pad[FRAME_PAD];
+	struct ethhdr eth;
+	struct ipv6hdr ip;
+	struct udphdr udp;
+	struct walk walk;
+};
+
+#endif /* RINGFENCE_BENCH_FRAME_H */

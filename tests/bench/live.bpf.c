@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The generator of `live.c`: every run of it is a frame on the wire. It writes the source, and
+ * redirects; flat out it does nothing else, since it has to be faster than what it feeds. The frame
+ * it gets is one that it had before, or a copy of the loader's. Beside it a floor: what a frame
+ * costs that passes.
+ */
+#include <linux/bpf.h>
+
+#include <bpf/bpf_endian.h>
+#include <bpf/bpf_helpers.h>
+
+#include "live.h"
+
+char gpl[] SEC("license") = "GPL";
+
+/* Written by the loader, between two calls. */
+__u32 to; /* interface */
+__u32 sources;
+__u32 first;	  /* of them, in host order */
+__u32 gap_ns;	  /* between frames, the sources one after the other; 0: flat out, at random */
+__u32 header_sum; /* of the IPv4 header's words but for the source; 0: IPv6 has none */
+
+__u64 sent, due_ns, random_state;
+
+/* A receiver that falls behind loses frames. What a loop may take is limited, by the verifier. */
+static __always_inline void wait_for_turn(void)
+{
+	__u64 now_ns = 0;
+
+	for (int i = 0; i < 200 && (now_ns = bpf_ktime_get_ns()) < due_ns; i++)
+		;
+	due_ns = now_ns + gap_ns;
+}
+
+static __always_inline __u32 next_source(void)
+{
+	if (gap_ns) {
+		wait_for_turn();
+		return first + sent % sources;
+	}
+	/* Knuth's MMIX generator; its upper half is the random one */
+	random_state = random_state * 6364136223846793005ull + 1442695040888963407ull;
+	return first + (__u32)((random_state >> 32) * sources >> 32);
+}
+
+SEC("xdp")
+int generate(struct xdp_md *ctx)
+{
+	__u8 *frame = (void *)(long)ctx->data;
+	__u32 source = next_source(), sum;
+
+	if (frame + LIVE_FRAME_BYTES > (__u8 *)(long)ctx->data_end)
+		return XDP_ABORTED; /* the loader sees that less came than it sent */
+	*(__be32 *)(frame + LIVE_SOURCE_AT) = bpf_htonl(source);
+	if (header_sum) {
+		sum = header_sum + (source >> 16) + (source & 0xffff);
+		sum = (sum & 0xffff) + (sum >> 16);
+		*(__be16 *)(frame + LIVE_CHECKSUM_AT) = bpf_htons(~(sum + (sum >> 16)));
+	}
+	sent++;
+	return bpf_redirect(to, 0);
+}
+
+SEC("xdp")
+int bare_pass(struct xdp_md *ctx)
+{
+	(void)ctx;
+	return XDP_PASS;
+}

@@ -1,0 +1,367 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The measuring of `live.sh`: floods several wires by turns, and takes down what their receivers
+ * spend on it.
+ *
+ *   live cpu N family 4|6 sources N frames N rounds N wire NAME DEV PID [wire NAME DEV PID]...
+ *
+ * DEV is the near end of a veth pair; PID is the thread that runs the NAPI of its far end. Before
+ * the rounds each source sends a few frames into each wire, so that it is known there. Then the
+ * wires take turns, twice `frames` each, and every turn prints a JSON object on a line of its own.
+ *
+ * A turn begins and ends at rest: all that was sent has been handled, and the thread sleeps. So its
+ * CPU time is up to date, and is that of the frames counted and of no other. The kernel's own clock
+ * of a flood leaves out the grace periods around it.
+ */
+#include <arpa/inet.h>
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <linux/if_ether.h>
+#include <linux/ip.h>
+#include <linux/ipv6.h>
+#include <net/if.h>
+#include <sched.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "live.h"
+
+#include "build/tests/live.skel.h"
+
+#define WIRES_MOST 16
+#define INADDR_NET_10 0x0a000000
+#define BATCH_FRAMES 256     /* the most; with fewer, the generator gets fewer of them back */
+#define WARM_BATCH_FRAMES 64 /* of what fits into the receiver's ring a quarter */
+#define GAP_NS 1000
+#define GAP_NS_MOST 4000
+#define UNHEARD_MOST 100 /* one in so many */
+#define WARM_FLOODS 4	 /* frames a source; one in e^4 gets none */
+#define REALLY_ASLEEP_US 1000
+#define PATIENCE_S 10
+
+struct wire {
+	const char *name, *dev;
+	unsigned int index;
+	int thread;
+};
+
+struct reading {
+	uint64_t sent;	    /* by the generator */
+	uint64_t handled;   /* by the receiver */
+	uint64_t lost;	    /* between them: its ring was full */
+	uint32_t sunk;	    /* came as far as IPv4's routing, which refuses them; wraps */
+	uint64_t cpu_ns;    /* of the receiver's thread */
+	uint64_t waited_ns; /* it had to, for others on its CPU */
+};
+
+struct bench {
+	uint64_t cpu, family, sources, frames, rounds;
+	struct wire wire[WIRES_MOST];
+	size_t wires_n;
+	struct live_bpf *object;
+	unsigned char frame[LIVE_FRAME_BYTES];
+};
+
+__attribute__((format(printf, 1, 2), noreturn)) static void die(const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	fputs("live: ", stderr);
+	vfprintf(stderr, format, arguments);
+	fputc('\n', stderr);
+	va_end(arguments);
+	exit(EXIT_FAILURE);
+}
+
+static uint64_t parse_number(const char *key, const char *text)
+{
+	char *end;
+	uint64_t value = strtoull(text, &end, 10);
+
+	if (end == text || *end)
+		die("%s '%s': invalid number", key, text);
+	return value;
+}
+
+/* ---- what is counted ---- */
+
+static FILE *open_file(const char *path)
+{
+	FILE *file = fopen(path, "r");
+
+	if (!file)
+		die("%s: cannot open: %s", path, strerror(errno));
+	return file;
+}
+
+/* veth counts on the near end what was handled on the far end, and what did not fit its ring. */
+static void read_device(const struct wire *wire, struct reading *reading)
+{
+	FILE *file = open_file("/proc/self/net/dev");
+	char line[512], dev[64];
+
+	while (fgets(line, sizeof(line), file))
+		if (sscanf(line,
+			   " %63[^:]: %*u %*u %*u %*u %*u %*u %*u %*u %*u %" SCNu64 " %*u %" SCNu64,
+			   dev, &reading->handled, &reading->lost) == 3 &&
+		    !strcmp(dev, wire->dev))
+			break;
+	if (feof(file))
+		die("%s: cannot find it", wire->dev);
+	fclose(file);
+}
+
+static void read_thread(const struct wire *wire, struct reading *reading)
+{
+	char path[64];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/schedstat", wire->thread);
+	file = open_file(path);
+	if (fscanf(file, "%" SCNu64 " %" SCNu64, &reading->cpu_ns, &reading->waited_ns) != 2)
+		die("%s: cannot read", path);
+	fclose(file);
+}
+
+static bool is_asleep(const struct wire *wire)
+{
+	char path[64], state = 0;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", wire->thread);
+	file = open_file(path);
+	if (fscanf(file, "%*d %*[^)]) %c", &state) != 1)
+		die("%s: cannot read", path);
+	fclose(file);
+	return state == 'S';
+}
+
+/* Of all namespaces and CPUs: a line of hexadecimal numbers for each CPU, under their names. */
+static uint32_t read_sunk(void)
+{
+	FILE *file = open_file("/proc/self/net/stat/rt_cache");
+	char line[512];
+	uint32_t sum = 0, sunk;
+
+	while (fgets(line, sizeof(line), file))
+		if (sscanf(line, "%*x %*x %*x %*x %*x %*x %" SCNx32, &sunk) == 1)
+			sum += sunk;
+	fclose(file);
+	return sum;
+}
+
+static struct reading read_all(const struct bench *bench, const struct wire *wire)
+{
+	struct reading reading = {.sent = bench->object->bss->sent, .sunk = read_sunk()};
+
+	read_device(wire, &reading);
+	read_thread(wire, &reading);
+	return reading;
+}
+
+static struct reading wait_for_rest(const struct bench *bench, const struct wire *wire,
+				    const struct reading *since)
+{
+	time_t end = time(NULL) + PATIENCE_S;
+	struct reading now;
+
+	do {
+		if (time(NULL) > end)
+			die("%s: not all frames came through", wire->dev);
+		now = read_all(bench, wire);
+	} while (now.sent - since->sent != now.handled - since->handled + now.lost - since->lost ||
+		 !is_asleep(wire));
+	usleep(REALLY_ASLEEP_US); /* it says so a little before */
+	return read_all(bench, wire);
+}
+
+/* ---- the flood ---- */
+
+/*
+ * All in one call, since each waits for grace periods before and after. Returns what it has taken
+ * without these.
+ */
+static uint64_t send_frames(struct bench *bench, const struct wire *wire, uint32_t count,
+			    uint32_t batch)
+{
+	LIBBPF_OPTS(bpf_test_run_opts, run, .data_in = bench->frame,
+		    .data_size_in = sizeof(bench->frame), .repeat = count,
+		    .flags = BPF_F_TEST_XDP_LIVE_FRAMES, .batch_size = batch);
+	int err;
+
+	bench->object->bss->to = wire->index;
+	err = bpf_prog_test_run_opts(bpf_program__fd(bench->object->progs.generate), &run);
+	if (err)
+		die("%s: cannot send: %s", wire->dev, strerror(-err));
+	return (uint64_t)run.duration * count;
+}
+
+/*
+ * Until nearly each source was heard: more slowly, when the receiver could not follow. Then all at
+ * random, as it will be, since to be over a limit takes a second packet.
+ */
+static void warm_up(struct bench *bench, const struct wire *wire)
+{
+	struct reading before, after;
+
+	for (uint32_t gap_ns = GAP_NS; gap_ns <= GAP_NS_MOST; gap_ns *= 2) {
+		before = read_all(bench, wire);
+		bench->object->bss->gap_ns = gap_ns;
+		send_frames(bench, wire, bench->sources, WARM_BATCH_FRAMES);
+		after = wait_for_rest(bench, wire, &before);
+		if (after.lost - before.lost <= bench->sources / UNHEARD_MOST)
+			break;
+	}
+	bench->object->bss->gap_ns = 0;
+	before = read_all(bench, wire);
+	send_frames(bench, wire, WARM_FLOODS * bench->sources, BATCH_FRAMES);
+	wait_for_rest(bench, wire, &before);
+}
+
+/* The first half is not measured: what the other wires have pushed out of the caches comes back. */
+static void take_turn(struct bench *bench, const struct wire *wire, uint64_t round)
+{
+	struct reading before = read_all(bench, wire), after;
+	uint64_t took_ns;
+
+	send_frames(bench, wire, bench->frames, BATCH_FRAMES);
+	before = wait_for_rest(bench, wire, &before);
+	took_ns = send_frames(bench, wire, bench->frames, BATCH_FRAMES);
+	after = wait_for_rest(bench, wire, &before);
+	printf("{\"variant\": \"%s\", \"round\": %ju, \"sent\": %ju, \"handled\": %ju, "
+	       "\"sunk\": %ju, \"cpu_ns\": %ju, \"waited_ns\": %ju, \"took_ns\": %ju}\n",
+	       wire->name, (uintmax_t)round, (uintmax_t)(after.sent - before.sent),
+	       (uintmax_t)(after.handled - before.handled),
+	       (uintmax_t)(uint32_t)(after.sunk - before.sunk),
+	       (uintmax_t)(after.cpu_ns - before.cpu_ns),
+	       (uintmax_t)(after.waited_ns - before.waited_ns), (uintmax_t)took_ns);
+}
+
+/* ---- setting up ---- */
+
+static uint32_t sum_words(const void *bytes, size_t len)
+{
+	const unsigned char *byte = bytes;
+	uint32_t sum = 0;
+
+	for (size_t i = 0; i < len; i += 2)
+		sum += byte[i] << 8 | byte[i + 1];
+	return sum;
+}
+
+/* To a loopback address: IPv4 refuses that on a wire, behind the raw hooks and before a route. */
+static void build_frame(struct bench *bench)
+{
+	struct ethhdr *eth = (void *)bench->frame;
+	struct iphdr *ip4 = (void *)(eth + 1);
+	struct ipv6hdr *ip6 = (void *)(eth + 1);
+
+	memcpy(eth->h_dest, (const unsigned char[]){2, 0, 0, 0, 0, 2}, ETH_ALEN);
+	memcpy(eth->h_source, (const unsigned char[]){2, 0, 0, 0, 0, 1}, ETH_ALEN);
+	if (bench->family == 6) {
+		eth->h_proto = htons(ETH_P_IPV6);
+		ip6->version = 6;
+		ip6->payload_len = htons(LIVE_FRAME_BYTES - ETH_HLEN - sizeof(*ip6));
+		ip6->nexthdr = IPPROTO_UDP;
+		ip6->hop_limit = 64;
+		ip6->saddr.s6_addr32[0] = htonl(0x20010db8);
+		ip6->daddr.s6_addr32[3] = htonl(1);
+		return;
+	}
+	eth->h_proto = htons(ETH_P_IP);
+	ip4->version = 4;
+	ip4->ihl = sizeof(*ip4) / 4;
+	ip4->tot_len = htons(LIVE_FRAME_BYTES - ETH_HLEN);
+	ip4->ttl = 64;
+	ip4->protocol = IPPROTO_UDP;
+	ip4->daddr = htonl(INADDR_LOOPBACK);
+	bench->object->bss->header_sum = sum_words(ip4, sizeof(*ip4));
+}
+
+static void add_wire(struct bench *bench, char **words)
+{
+	struct wire *wire = &bench->wire[bench->wires_n++];
+
+	if (bench->wires_n > WIRES_MOST || !words[0] || !words[1] || !words[2])
+		die("wire: needs NAME DEV PID, %d times at most", WIRES_MOST);
+	wire->name = words[0];
+	wire->dev = words[1];
+	wire->index = if_nametoindex(wire->dev);
+	wire->thread = parse_number("wire", words[2]);
+	if (!wire->index)
+		die("%s: no such device", wire->dev);
+}
+
+static uint64_t *find_number(struct bench *bench, const char *key)
+{
+	const struct {
+		const char *key;
+		uint64_t *value;
+	} numbers[] = {
+		{"cpu", &bench->cpu},	      {"family", &bench->family},
+		{"sources", &bench->sources}, {"frames", &bench->frames},
+		{"rounds", &bench->rounds},
+	};
+
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
+		if (!strcmp(key, numbers[i].key))
+			return numbers[i].value;
+	die("'%s': unknown word", key);
+}
+
+static void parse_words(struct bench *bench, char **words)
+{
+	while (words[0] && words[1])
+		if (!strcmp(words[0], "wire")) {
+			add_wire(bench, words + 1);
+			words += 4;
+		} else {
+			*find_number(bench, words[0]) = parse_number(words[0], words[1]);
+			words += 2;
+		}
+	if (words[0])
+		die("'%s': needs a value", words[0]);
+}
+
+/* And before others that would run there. */
+static void keep_to_cpu(uint64_t cpu)
+{
+	cpu_set_t cpus;
+
+	CPU_ZERO(&cpus);
+	CPU_SET(cpu, &cpus);
+	if (sched_setaffinity(0, sizeof(cpus), &cpus) || setpriority(PRIO_PROCESS, 0, -20))
+		die("CPU %ju: cannot run there: %s", (uintmax_t)cpu, strerror(errno));
+}
+
+int main(int argc, char **argv)
+{
+	static struct bench bench = {.family = 4, .sources = 1, .frames = 100000, .rounds = 1};
+
+	if (argc < 2)
+		die("wrong usage");
+	parse_words(&bench, argv + 1);
+	keep_to_cpu(bench.cpu);
+	bench.object = live_bpf__open_and_load();
+	if (!bench.object)
+		die("cannot load the generator: %s", strerror(errno));
+	build_frame(&bench);
+	bench.object->bss->first = INADDR_NET_10;
+	bench.object->bss->sources = bench.sources;
+	for (size_t i = 0; i < bench.wires_n; i++)
+		warm_up(&bench, &bench.wire[i]);
+	for (uint64_t round = 0; round < bench.rounds; round++)
+		for (size_t i = 0; i < bench.wires_n; i++)
+			take_turn(&bench, &bench.wire[i], round);
+	live_bpf__destroy(bench.object);
+	return 0;
+}

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* What live.c and the program that it loads share: offsets in a frame. */
+#ifndef BENCH_LIVE_H
+#define BENCH_LIVE_H
+
+/* The address of IPv4, and of IPv6 the 32 bits behind the first 32, so that each is another /64. */
+#define LIVE_SOURCE_AT 26
+#define LIVE_CHECKSUM_AT 24 /* of IPv4 only */
+#define LIVE_FRAME_BYTES 64
+
+#endif /* BENCH_LIVE_H */

@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: GPL-2.0
+# What live.sh makes of its turns: the summary of a run, its table, the data of the plot.
+
+def title:
+	{
+		bare_drop: "bare XDP_DROP",
+		bare_pass: "bare XDP_PASS",
+		nothing: "nothing attached",
+		sketch: "one line of an array for each source",
+		ringfence: "ringfence",
+		nftables_netdev: "nftables meter, netdev ingress",
+		nftables_raw: "nftables meter, inet raw prerouting",
+		hashlimit: "iptables hashlimit, raw PREROUTING",
+		police: "tc police, one rate for all",
+		xdp_filter: "xdp-filter, a deny list"
+	}[.];
+
+def median: sort | .[length / 2 | floor];
+def spread: {median: median, min: min, max: max};
+def percent: . * 1000 | round / 10;
+# In the order of their first appearance.
+def distinct(key):
+	reduce .[] as $one ([]; ($one | key) as $key | if index([$key]) then . else . + [$key] end)
+	| .[];
+
+def ns: .cpu_ns / .handled;
+
+# Of one variant's turns; $floor: the ns of a bare XDP_DROP in each round.
+def figures($floor):
+	(map(.took_ns) | add) as $took
+	| {
+		variant: .[0].variant,
+		ns: (map(ns) | spread),
+		ratio: (map(ns / $floor[.round]) | spread),
+		mpps: (map(.handled * 1000 / .took_ns) | median),
+		dropped_percent: (if $family == 4 then 1 - (map(.sunk) | add) / (map(.handled) | add) | percent
+			elif .[0].variant == "ringfence" then $counted else 100 end),
+		# of the time of the flood
+		busy_percent: ((map(.cpu_ns + .waited_ns) | add) / $took | percent),
+		waited_percent: ((map(.waited_ns) | add) / $took | percent)
+	};
+
+# Why a figure may not mean what it says; the gravest.
+def doubt($kind):
+	(.ns | (.max - .min) / .median | percent) as $moved
+	| if $kind == "over" and .dropped_percent < 95 then "dropped too few"
+	elif $kind == "under" and .variant != "bare_drop" and .dropped_percent > 0.1 then "dropped some"
+	elif .waited_percent > 5 then
+		"disturbed: others had its CPU for \(.waited_percent) % of the time"
+	elif $moved > 40 or (.variant == "bare_drop" and $moved > 25) then
+		"disturbed: from \(.ns.min | round) to \(.ns.max | round) ns"
+	elif .busy_percent < 90 then
+		"idle for \(100 - .busy_percent | round) % of the time: includes wake-ups"
+	else null end;
+
+# A bare XDP_DROP is the first.
+def summary:
+	map(select(.absent)) as $absent
+	| map(select(.absent | not))
+	| (map(select(.variant == "bare_drop")) | sort_by(.round) | map(ns)) as $floor
+	| . as $turns
+	| [distinct(.variant) as $variant | $turns | map(select(.variant == $variant)) | figures($floor)]
+	| {kind: $kind, family: $family, sources: $sources,
+		variants: map(.doubt = doubt($kind)),
+		absent: ($absent | map({(.variant): .absent}) | add // {})};
+
+# ---- text ----
+
+def fixed($places):
+	pow(10; $places) as $unit
+	| (. * $unit | round | tostring | (("0" * ([$places + 1 - length, 0] | max)) // "") + .)
+	| if $places == 0 then . else .[:-$places] + "." + .[-$places:] end;
+def right($width): (" " * ([$width - length, 0] | max) // "") + .;
+def left($width): . + (" " * ([$width - length, 0] | max) // "");
+
+def table:
+	"",
+	(("\(.sources) source\(if .sources == 1 then "" else "s" end), IPv\(.family), "
+		+ {over: "over the limit", under: "under the limit"}[.kind] | left(37))
+		+ "   ns/packet    min    max   ratio    min    max   Mpps  dropped"),
+	(.variants[]
+		| (.variant | title | left(37))
+			+ (.ns.median | fixed(0) | right(12)) + (.ns.min | fixed(0) | right(7))
+			+ (.ns.max | fixed(0) | right(7))
+			+ (.ratio.median | fixed(2) | right(8)) + (.ratio.min | fixed(2) | right(7))
+			+ (.ratio.max | fixed(2) | right(7)) + (.mpps | fixed(2) | right(7))
+			+ (.dropped_percent | fixed(1) + " %" | right(9))
+			+ if .doubt then "  ! " + .doubt else "" end),
+	(.absent | to_entries[] | (.key | title | left(37)) + "   not measured: " + .value);
+
+def head:
+	"\(.kernel), \(.cpu), \(.cpus) CPUs; \(.versions.nftables), \(.versions.iptables)",
+	"CPU time of the receiver for a UDP packet of 64 bytes over a veth pair: median, min and max of",
+	"\(.rounds) interleaved rounds, and as a ratio to a bare XDP_DROP in the same round.",
+	"What passes goes on into the kernel, to where IPv4 refuses its address, before any routing.",
+	(.not_measured[] | "Not measured: \(.)");
+
+# ---- plot ----
+
+def over: map(select(.kind == "over" and .family == 4));
+def order: [map(.variants[]) | distinct(.variant)];
+def with_unit:
+	if . >= 1000000 then "\(. / 1000000)M" elif . >= 1000 then "\(. / 1000)k" else tostring end;
+
+# A block of lines for each variant, under its name: place, ratio, and the ratio as a text.
+def plot:
+	over as $runs
+	| ($runs | order) as $order
+	| range($order | length) as $i
+	| "\"\($order[$i] | title)\"",
+		(range($runs | length) as $group
+			| $runs[$group].variants[]
+			| select(.variant == $order[$i])
+			| .ratio.median
+			| "\($group * ($order | length + 1.5) + $i) \(.) \(fixed(if . < 9.95 then 1 else 0 end))"),
+		"", "";
+
+# A group of bars for each number of sources.
+def plot_tics:
+	over as $runs
+	| ($runs | order | length) as $bars
+	| [range($runs | length)
+		| "\"\($runs[.].sources | with_unit)\" \(. * ($bars + 1.5) + ($bars - 1) / 2)"]
+	| join(", ");

@@ -1,0 +1,299 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0
+# What a packet of a flood costs its receiver, with ringfence and with what one would take instead.
+#
+#   outside                                  a namespace for each variant
+#   out0  <-- CPU A: generator ------------  rf…w0  CPU B: NAPI thread, bare XDP_DROP
+#   out1  ---------------------------------  rf…w1         the same,    ringfence
+#   …                                        …
+#
+# The generator sends more than the receiver can take, from random sources, each known before. What
+# is counted is the CPU time of the receiver's thread, over the frames that it has handled. The
+# variants take turns, so that a machine that changes its speed changes it for all; each turn is
+# divided by that of a bare XDP_DROP in the same round.
+#
+#   tests/bench/live.sh [--json] [--plot FILE.svg]
+#   QUICK=1             fewer rounds and numbers of sources: 35 s, and not 6 minutes
+#   GENERATOR_CPU=0 RECEIVER_CPU=1
+#
+# A tool and not a test: it judges nothing but whether a figure means what it says.
+
+# shellcheck disable=SC2317 # functions are called by name
+# shellcheck source=tests/e2e/lib.sh
+source "$(dirname "$0")/../e2e/lib.sh"
+
+generator_cpu=${GENERATOR_CPU:-0}
+receiver_cpu=${RECEIVER_CPU:-1}
+rounds=5 frames=1000000 # of half a turn; about 0.1 s
+mac=02:00:00:00:00	# of all wires: :01 outside, :02 inside
+
+# What is over its limit: one packet an hour, so that of what is known nothing passes. What is under
+# it: as much as each of them can be told.
+declare -A ringfence_rate=([over]=1/1h [under]=1000M/1s)
+declare -A nftables_rate=([over]='1/hour burst 1 packets' [under]='100000000/second burst 1000000 packets')
+declare -A hashlimit_rate=([over]='1/hour 1' [under]='1000000/second 1000000')
+declare -A police_rate=([over]=1 [under]=100000000)
+
+variants_over='bare_drop sketch ringfence nftables_netdev nftables_raw hashlimit police xdp_filter'
+variants_under='bare_drop bare_pass nothing ringfence nftables_netdev nftables_raw hashlimit police'
+declare -A absent device # of the run's variants: why one was not measured; its interface
+wires=0 filter_pid=''
+
+# ---- the variants: each puts itself in front of $dev in the namespace of its name ----
+# The number of $sources and the $kind, over or under the limit, are the run's. One that cannot be
+# here says why.
+
+# A bpffs of its own: nothing is left of what it pins, and no other run meets it.
+with_bpffs() { # NAMESPACE SHELL_COMMAND
+	within "$1" unshare --mount sh -c "mount -t bpf bpf /sys/fs/bpf && $2"
+}
+
+attach_floor() { # NAMESPACE OBJECT PROGRAM
+	with_bpffs "$1" "bpftool prog loadall build/tests/$2.bpf.o /sys/fs/bpf/floor &&
+		ip link set $dev xdpdrv pinned /sys/fs/bpf/floor/$3"
+}
+
+attach_bare_drop() {
+	attach_floor bare_drop floor bare_drop
+}
+
+attach_bare_pass() {
+	attach_floor bare_pass live bare_pass
+}
+
+# With as many entries as ringfence has leases for the receiver's CPU.
+attach_sketch() {
+	local -A program=([65536]=sketch_64k [200000]=sketch_256k [2000000]=sketch_2M)
+
+	attach_floor sketch sketch "${program[$room]}"
+}
+
+attach_nothing() {
+	true
+}
+
+attach_ringfence() {
+	within ringfence build/ringfence attach "$dev" sources "$room" leases "$room" &&
+		within ringfence build/ringfence limit add all rate "${ringfence_rate[$kind]}"
+}
+
+nftables_table() { # FAMILY HOOK
+	cat <<-END
+		table $1 bench {
+			set sources {
+				type ipv4_addr
+				size $room
+				flags dynamic, timeout
+				timeout 1h
+			}
+			chain ingress {
+				type filter hook $2;
+				add @sources { ip saddr limit rate over ${nftables_rate[$kind]} } drop
+			}
+		}
+	END
+}
+
+attach_nftables_netdev() {
+	within nftables_netdev nft -f - < <(nftables_table netdev "ingress device \"$dev\" priority 0")
+}
+
+attach_nftables_raw() {
+	within nftables_raw nft -f - < <(nftables_table inet 'prerouting priority raw')
+}
+
+# Its worker looks at each entry, once a second unless told otherwise.
+attach_hashlimit() {
+	local rate burst
+
+	read -r rate burst <<<"${hashlimit_rate[$kind]}"
+	within hashlimit iptables -w -t raw -A PREROUTING -m hashlimit --hashlimit-name "$run" \
+		--hashlimit-mode srcip --hashlimit-above "$rate" --hashlimit-burst "$burst" \
+		--hashlimit-htable-size "$room" --hashlimit-htable-max "$room" \
+		--hashlimit-htable-expire 3600000 --hashlimit-htable-gcinterval 60000 -j DROP
+}
+
+# It knows no sources: one rate for all of them.
+attach_police() {
+	within police tc qdisc add dev "$dev" clsact &&
+		within police tc filter add dev "$dev" ingress protocol ip u32 match u32 0 0 \
+			police pkts_rate "${police_rate[$kind]}" pkts_burst 1 conform-exceed drop/ok &&
+		return
+	echo 'not on this kernel' >&2
+	return 1
+}
+
+# It drops what is on a list, and takes one address a command: so bpftool fills the list. Whoever
+# sees its pins has to stay, or the dispatcher that it may have used passes all.
+attach_xdp_filter() {
+	if [ "$sources" -gt 10000 ]; then
+		echo 'its list holds 10000 addresses' >&2
+		return 1
+	fi
+	for ((i = 0; i < sources; i++)); do
+		echo "map update pinned /sys/fs/bpf/xdp-filter/filter_ipv4 key" \
+			"10 $((i >> 16)) $((i >> 8 & 255)) $((i & 255)) value 1 0 0 0 0 0 0 0"
+	done >"$scratch/list"
+	rm -f "$scratch/filled"
+	start xdp_filter unshare --mount sh -c "mount -t bpf bpf /sys/fs/bpf &&
+		xdp-filter load $dev -m native -f ipv4 -p allow >&2 &&
+		bpftool batch file $scratch/list >$scratch/filled && exec sleep 1000"
+	filter_pid=$started_pid
+	until grep -qs '^processed' "$scratch/filled"; do
+		kill -0 "$filter_pid" 2>/dev/null || return 1
+		sleep 0.02
+	done
+}
+
+# ---- a run: one number of sources, over or under their limit ----
+
+# The wire's far end has a NAPI of its own, with or without a program, and that has a thread.
+add_wire_to() { # NAMESPACE
+	wires=$((wires + 1)) # no number twice: a namespace goes some time after it was deleted
+	dev=${run}w$wires
+	add_namespace "$1"
+	ip link add "out$wires" netns "rf-test-$$-outside" address "$mac:01" type veth \
+		peer name "$dev" netns "rf-test-$$-$1" address "$mac:02" || bail "cannot make wire $wires"
+	outside ip link set "out$wires" up
+	within "$1" ip link set "$dev" up
+	within "$1" ethtool -K "$dev" gro on
+	# the one place where /sys must be the namespace's
+	ip netns exec "rf-test-$$-$1" sh -c "echo 1 >/sys/class/net/$dev/threaded" ||
+		bail 'NAPI cannot run as a thread, which needs Linux 5.12'
+}
+
+# On its CPU, and before others that would run there.
+pin_thread() {
+	thread=$(grep -lsx "napi/$dev-.*" /proc/[0-9]*/comm)
+	thread=${thread//[!0-9]/}
+	{ taskset -pc "$receiver_cpu" "$thread" && renice -n -20 -p "$thread"; } >"$scratch/log" 2>&1 ||
+		bail "$dev: cannot pin its thread: $(<"$scratch/log")"
+}
+
+remove_variant() { # NAMESPACE
+	if [ "$1" = ringfence ]; then
+		within ringfence build/ringfence detach "${device[ringfence]}" >"$scratch/log" 2>&1
+	elif [ "$1" = xdp_filter ] && [ -n "$filter_pid" ]; then
+		stop KILL "$filter_pid"
+		filter_pid=''
+	fi
+	ip netns del "rf-test-$$-$1"
+}
+
+# Each into a namespace of its own. What takes part is in $words, what cannot in $absent.
+attach_variants() { # VARIANT…
+	local variant
+
+	words=() absent=()
+	for variant; do
+		add_wire_to "$variant"
+		device[$variant]=$dev
+		if "attach_$variant" >"$scratch/log" 2>"$scratch/why"; then
+			pin_thread
+			words+=(wire "$variant" "out$wires" "$thread")
+		else
+			absent[$variant]=$(tail -n 1 "$scratch/why")
+			remove_variant "$variant"
+		fi
+	done
+}
+
+# In percent, as ringfence itself has counted, but for the first packet of each source. Where its
+# frames do not get as far as IPv4's routing, nobody else counts them.
+dropped_by_ringfence() {
+	within ringfence build/ringfence stats --json dev "${device[ringfence]}" | jq --argjson sources "$sources" \
+		'.packets | [.dropped * 1000 / (.passed + .dropped - $sources), 1000] | min | round / 10'
+}
+
+# measure KIND FAMILY SOURCES VARIANT…
+measure() {
+	local kind=$1 family=$2 sources=$3 variant counted=null
+
+	shift 3
+	room=$((sources * 2 < 65536 ? 65536 : sources * 2))
+	attach_variants "$@"
+	[ -z "${absent[bare_drop]-}" ] || bail "cannot attach a floor: ${absent[bare_drop]}"
+	# not in the foreground, where it would keep a signal from ending the script
+	start outside build/tests/live cpu "$generator_cpu" family "$family" sources "$sources" \
+		frames "$frames" rounds "$rounds" "${words[@]}" >"$scratch/turns" 2>"$scratch/log"
+	wait "$started_pid" || bail "$(<"$scratch/log")"
+	unset "started[$started_pid]"
+	[ "$family" = 4 ] || [ -n "${absent[ringfence]-}" ] || counted=$(dropped_by_ringfence)
+	for variant in "${!absent[@]}"; do
+		jq -n --arg variant "$variant" --arg why "${absent[$variant]}" \
+			'{$variant, absent: $why}' >>"$scratch/turns"
+	done
+	jq -s -L tests/bench --arg kind "$kind" --argjson family "$family" \
+		--argjson sources "$sources" --argjson counted "$counted" \
+		'include "live"; summary' "$scratch/turns" >"$scratch/run" || bail 'cannot sum up'
+	cat "$scratch/run" >>"$scratch/runs"
+	for variant; do
+		[ -n "${absent[$variant]-}" ] || remove_variant "$variant"
+	done
+	[ -n "$json" ] || jq -r -L tests/bench 'include "live"; table' "$scratch/run"
+}
+
+# ---- what is told ----
+
+describe_run() {
+	jq -n --arg cpu "$(sed -n 's/^model name[^:]*: //p;T;q' /proc/cpuinfo)" \
+		--arg kernel "$(uname -sr)" --argjson cpus "$(nproc)" \
+		--argjson rounds "$rounds" --argjson frames "$frames" \
+		--arg nftables "$(nft --version 2>/dev/null || echo no nftables)" \
+		--arg iptables "$(iptables --version 2>/dev/null || echo no iptables)" \
+		'{$kernel, $cpu, $cpus, versions: {$nftables, $iptables}, $rounds, $frames,
+		not_measured: ["a network card: a veth pair takes several times as long for a bare drop",
+			"more than one receiving CPU", "frames longer than 64 bytes"]}'
+}
+
+usage() {
+	echo 'usage: tests/bench/live.sh [--json] [--plot FILE.svg]' >&2
+	exit 2
+}
+
+json='' plot=''
+while [ $# -gt 0 ]; do
+	case $1 in
+	--json) json=1 ;;
+	--plot)
+		plot=${2-}
+		[ -n "$plot" ] || usage
+		shift
+		;;
+	*) usage ;;
+	esac
+	shift
+done
+
+draw() { # FILE
+	mkdir -p "$(dirname "$1")"
+	jq -s -r -L tests/bench 'include "live"; plot' "$scratch/runs" >"$scratch/plot"
+	jq -s -r -L tests/bench 'include "live"; plot_tics' "$scratch/runs" >"$scratch/tics"
+	gnuplot -e "bars='$scratch/plot'; blocks=$(grep -c '^"' "$scratch/plot"); picture='$1';
+		tics='$(<"$scratch/tics")'; machine='$(jq -r '"\(.cpu), \(.kernel | capture("(?<x>[^.]*.[0-9]*)").x)"' "$scratch/head")'" \
+		tests/bench/live.gnuplot || bail "cannot draw $1"
+}
+
+[ "$(id -u)" = 0 ] || bail 'it makes network namespaces and loads programs; run it as root'
+[ "$(nproc)" -ge 2 ] || bail 'it needs two CPUs: one sends, one receives'
+[ -z "$plot" ] || command -v gnuplot >/dev/null || bail 'gnuplot is not installed'
+numbers='1 1000 100000 1000000' numbers_under=$numbers numbers_ipv6='1 100000'
+if [ -n "${QUICK-}" ]; then
+	rounds=3 frames=300000 numbers='1 100000' numbers_under=1 numbers_ipv6=''
+fi
+describe_run >"$scratch/head"
+[ -n "$json" ] || jq -r -L tests/bench 'include "live"; head' "$scratch/head"
+add_namespace outside
+# shellcheck disable=SC2086 # words
+for number in $numbers; do
+	measure over 4 "$number" $variants_over
+done
+for number in $numbers_ipv6; do
+	measure over 6 "$number" bare_drop sketch ringfence
+done
+# shellcheck disable=SC2086 # words
+for number in $numbers_under; do
+	measure under 4 "$number" $variants_under
+done
+[ -z "$plot" ] || draw "$plot"
+[ -z "$json" ] || jq -s '.[0] + {runs: .[1:]}' "$scratch/head" "$scratch/runs"

@@ -1,0 +1,350 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Which rows there are. `GROUP/ROW` is the name of a row, in the budget as well: ipv4/1k/hot-drop.
+ * The first row of each group is the floor, behind the same walk over the same sources.
+ */
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "bench.h"
+#include "tests/limits.h"
+
+#include "build/tests/floor.skel.h"
+
+#define MS 1000000ULL
+#define SECOND (1000 * MS)
+#define MINUTE (60 * SECOND) /* a cell of it outlasts the turns of all rows */
+#define HOUR (60 * MINUTE)
+
+#define WINDOW_BYTES 256 /* of memory, the larger of the two families */
+#define NEWCOMERS 65536	 /* in a round: a map that has room must hold those of all rounds */
+#define WARM_FLOODS 3	 /* packets a source: to be over a limit takes a second one */
+#define ALL_SOURCES (1ULL << 32)
+
+struct path {
+	const char *name;
+	const char *says;
+	struct rf_limit limit;
+	int verdict;
+	uint32_t hold;	 /* packets from a newcomer before the next; 0: from all sources in turn */
+	bool one_source; /* not for more */
+	bool no_leases;	 /* every packet goes to the windows */
+};
+
+static const struct path paths[] = {
+	{
+		.name = "hot-pass",
+		.says = "passes, cells in jiffies",
+		.limit = LIMIT(RF_LIMIT_MAX, MINUTE, STRICT(16)),
+		.verdict = XDP_PASS,
+	},
+	{
+		.name = "hot-drop",
+		.says = "dropped, cells in jiffies",
+		.limit = LIMIT(1, HOUR, STRICT(16)),
+		.verdict = XDP_DROP,
+	},
+	{
+		.name = "hot-pass-ktime",
+		.says = "passes, cells in ns",
+		.limit = LIMIT(RF_LIMIT_MAX, 100 * MS, STRICT(16)),
+		.verdict = XDP_PASS,
+		.one_source = true,
+	},
+	{
+		.name = "hot-drop-ktime",
+		.says = "dropped, cells in ns",
+		.limit = LIMIT(1, 100 * MS, STRICT(16)),
+		.verdict = XDP_DROP,
+		.one_source = true,
+	},
+	{
+		.name = "hot-pass-20k",
+		.says = "passes, 20k/1s, of which each source sends 16384",
+		.limit = LIMIT(20000, SECOND, STRICT(16)),
+		.verdict = XDP_PASS,
+		.hold = 16384,
+		.one_source = true,
+	},
+	{
+		.name = "known",
+		.says = "looked up in the windows, cells in jiffies",
+		.limit = LIMIT(RF_LIMIT_MAX, SECOND, STRICT(16)),
+		.verdict = XDP_PASS,
+		.no_leases = true,
+	},
+	{
+		.name = "known-ktime",
+		.says = "looked up in the windows, cells in ns",
+		.limit = LIMIT(RF_LIMIT_MAX, 100 * MS, STRICT(16)),
+		.verdict = XDP_PASS,
+		.no_leases = true,
+	},
+};
+
+#define PATHS (sizeof(paths) / sizeof(paths[0]))
+
+static const char *const family_names[FAMILIES] = {"ipv4", "ipv6"};
+static struct floor_bpf *floors;
+
+/* ---- groups ---- */
+
+static struct group *begin_group(struct report *report, const struct bench_options *options,
+				 const char *family, const char *name)
+{
+	struct group *group = &report->group[report->groups];
+
+	if (report->groups == GROUPS_MAX)
+		die("too many groups");
+	*group = (struct group){};
+	snprintf(group->name, sizeof(group->name), "%s/%s", family, name);
+	if (options->only && !strstr(group->name, options->only))
+		return NULL;
+	report->groups++;
+	return group;
+}
+
+static struct target *add_target(struct group *group)
+{
+	if (group->targets == ROWS_MAX)
+		die("%s: too many programs", group->name);
+	return &group->target[group->targets++];
+}
+
+static struct row *add_row(struct group *group, const char *name, const char *says,
+			   struct target *target, int verdict)
+{
+	struct row *row = &group->row[group->rows++];
+
+	if (group->rows > ROWS_MAX)
+		die("%s: too many rows", group->name);
+	*row = (struct row){.says = says, .target = target, .verdict = verdict};
+	snprintf(row->name, sizeof(row->name), "%s", name);
+	return row;
+}
+
+static struct row *add_program(struct group *group, const char *name, const char *says,
+			       const struct bpf_program *program)
+{
+	struct target *target = add_target(group);
+
+	target_open(target, bpf_program__fd(program));
+	return add_row(group, name, says, target, XDP_DROP);
+}
+
+static struct row *add_floor(struct group *group, enum family family)
+{
+	return add_program(group, "floor", "bounds, type, source, XDP_DROP",
+			   family == IPV4 ? floors->progs.parse4_drop : floors->progs.parse6_drop);
+}
+
+static void end_group(struct group *group, const struct bench_options *options)
+{
+	if (!group->skipped)
+		run_group(group, options);
+	for (int i = 0; i < group->targets; i++)
+		target_close(&group->target[i]);
+	if (!options->json)
+		table_group(group);
+}
+
+static bool has_memory(struct group *group, uint64_t windows)
+{
+	uint64_t free_bytes = (uint64_t)sysconf(_SC_AVPHYS_PAGES) * sysconf(_SC_PAGESIZE);
+
+	if (windows * WINDOW_BYTES > free_bytes / 2)
+		group->skipped = "the windows would take more than half of the free memory";
+	return !group->skipped;
+}
+
+/* ---- sources that are known ---- */
+
+static uint32_t room_for(uint32_t sources)
+{
+	uint32_t room = sources + sources / 4;
+
+	return room > RF_SOURCES_DEFAULT ? room : RF_SOURCES_DEFAULT;
+}
+
+/* Twice as many as there are sources, so that few go without, on each CPU. */
+static uint32_t leases_for(uint32_t sources)
+{
+	uint32_t each = 1;
+
+	while (each < 2 * sources)
+		each *= 2;
+	each *= libbpf_num_possible_cpus();
+	return each > RF_LEASES_DEFAULT ? each : RF_LEASES_DEFAULT;
+}
+
+static void add_path(struct group *group, const struct path *path, enum family family,
+		     uint32_t sources)
+{
+	struct target *target = add_target(group);
+	struct row *row;
+
+	target_open_fence(target, family, room_for(sources),
+			  path->no_leases ? RF_LEASE_WAYS : leases_for(sources), &path->limit);
+	row = add_row(group, path->name, path->says, target, path->verdict);
+	if (path->hold) {
+		frame_set(&row->frame, family, 0, ALL_SOURCES, path->hold);
+		return;
+	}
+	frame_set(&row->frame, family, 0, sources, 1);
+	row->warm = WARM_FLOODS * sources;
+}
+
+static void measure_known(struct report *report, const struct bench_options *options,
+			  enum family family, const char *name, uint32_t sources)
+{
+	struct group *group = begin_group(report, options, family_names[family], name);
+	struct row *floor;
+
+	if (!group)
+		return;
+	if (has_memory(group, PATHS * (uint64_t)room_for(sources))) {
+		floor = add_floor(group, family);
+		frame_set(&floor->frame, family, 0, sources, 1);
+		for (size_t i = 0; i < PATHS; i++)
+			if (sources == 1 || !paths[i].one_source)
+				add_path(group, &paths[i], family, sources);
+	}
+	end_group(group, options);
+}
+
+/* ---- newcomers ---- */
+
+/* Every packet is from a source that was never seen. `fill`: the map is full of others. */
+static void add_newcomers(struct group *group, const char *name, const char *says,
+			  enum family family, uint32_t windows, bool fill)
+{
+	const struct rf_limit pass = LIMIT(RF_LIMIT_MAX, SECOND, STRICT(16));
+	struct target *target = add_target(group);
+	struct row *row;
+
+	target_open_fence(target, family, windows, RF_LEASES_DEFAULT, &pass);
+	row = add_row(group, name, says, target, XDP_PASS);
+	frame_set(&row->frame, family, 0, ALL_SOURCES, 1);
+	row->repeat = NEWCOMERS;
+	row->warm = fill ? windows + windows / 4 : 0;
+}
+
+static void measure_newcomers(struct report *report, const struct bench_options *options,
+			      enum family family)
+{
+	struct group *group = begin_group(report, options, family_names[family], "new");
+	uint32_t all_rounds = NEWCOMERS * options->rounds;
+
+	if (!group)
+		return;
+	if (has_memory(group, room_for(all_rounds) + (2 << 20))) {
+		struct row *floor = add_floor(group, family);
+
+		frame_set(&floor->frame, family, 0, ALL_SOURCES, 1);
+		add_newcomers(group, "newcomer", "into a map that has room", family,
+			      room_for(all_rounds), false);
+		add_newcomers(group, "newcomer-full-64k", "into a full map of 64k", family, 65536,
+			      true);
+		if (!options->quick)
+			add_newcomers(group, "newcomer-full-1M", "into a full map of 1M", family,
+				      1 << 20, true);
+	}
+	end_group(group, options);
+}
+
+/* ---- two CPUs ---- */
+
+static void add_beside(struct group *group, int base, enum beside beside)
+{
+	const struct row *alone = &group->row[base];
+	struct row *row = add_row(group, alone->name,
+				  beside == SAME ? "another CPU does the same, on the same source"
+						 : "another CPU does the same, on another source",
+				  alone->target, alone->verdict);
+
+	row->frame = alone->frame;
+	row->base = base;
+	row->beside = beside;
+	strncat(row->name, beside == SAME ? "-same" : "-apart",
+		sizeof(row->name) - strlen(row->name) - 1);
+}
+
+static void measure_pairs(struct report *report, const struct bench_options *options)
+{
+	struct group *group = begin_group(report, options, family_names[IPV4], "two-cpus");
+	struct row *floor;
+
+	if (!group)
+		return;
+	if (run_on_cpu(1)) {
+		floor = add_floor(group, IPV4);
+		frame_set(&floor->frame, IPV4, 0, 1, 1);
+		add_beside(group, 0, SAME);
+		for (size_t i = 0; i < 2; i++) {
+			int alone = group->rows;
+
+			add_path(group, &paths[i], IPV4, 1);
+			add_beside(group, alone, SAME);
+			add_beside(group, alone, APART);
+		}
+	} else {
+		group->skipped = "there is one CPU only";
+	}
+	run_on_cpu(0);
+	end_group(group, options);
+}
+
+/* ---- parts ---- */
+
+static void measure_parts(struct report *report, const struct bench_options *options)
+{
+	struct group *group = begin_group(report, options, family_names[IPV4], "parts");
+	struct target *fence;
+
+	if (!group)
+		return;
+	add_floor(group, IPV4);
+	add_program(group, "bare", "XDP_DROP alone", floors->progs.bare_drop);
+	add_program(group, "array", "an array look-up", floors->progs.array_drop);
+	add_program(group, "atomic", "the same, and an atomic add", floors->progs.atomic_drop);
+	add_program(group, "jiffies", "bpf_jiffies64()", floors->progs.jiffies_drop);
+	add_program(group, "ktime", "bpf_ktime_get_ns()", floors->progs.ktime_drop);
+	add_program(group, "hash", "a hit in a hash map", floors->progs.hash_drop);
+	add_program(group, "lru", "a hit in an LRU hash map", floors->progs.lru_drop);
+	fence = add_target(group);
+	target_open_fence(fence, IPV4, RF_SOURCES_DEFAULT, RF_LEASES_DEFAULT, NULL);
+	add_row(group, "no-limit", "ringfence, without a limit", fence, XDP_PASS);
+	for (int i = 0; i < group->rows; i++)
+		frame_set(&group->row[i].frame, IPV4, 0, 1, 1);
+	end_group(group, options);
+}
+
+void measure_all(struct report *report, const struct bench_options *options)
+{
+	static const struct {
+		const char *name;
+		uint32_t sources;
+		bool quick;
+	} crowds[] = {{"1", 1, true},
+		      {"1k", 1 << 10, false},
+		      {"128k", 1 << 17, true},
+		      {"1M", 1 << 20, false}};
+
+	floors = floor_bpf__open_and_load();
+	if (!floors)
+		die("cannot load the floor programs: %s; run as root", strerror(errno));
+	run_on_cpu(0);
+	measure_parts(report, options);
+	for (enum family family = IPV4; family < FAMILIES; family++) {
+		for (size_t i = 0; i < sizeof(crowds) / sizeof(crowds[0]); i++)
+			if (crowds[i].quick || !options->quick)
+				measure_known(report, options, family, crowds[i].name,
+					      crowds[i].sources);
+		measure_newcomers(report, options, family);
+	}
+	measure_pairs(report, options);
+	floor_bpf__destroy(floors);
+}

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Nanoseconds a packet under BPF_PROG_TEST_RUN. Rounds are taken in turns, so that a machine that
+ * changes its speed changes it for all rows alike.
+ *
+ * What is taken is the CPU time of the calling thread: other processes, the host's other guests
+ * and the grace periods for which the call sleeps are not in it, and it is finer than the whole
+ * nanoseconds of the kernel's own answer. What the call costs by itself is taken off.
+ */
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "bench.h"
+
+#define IDLE_CALLS 9 /* whose median is the price of a call */
+
+bool run_on_cpu(int nth)
+{
+	static cpu_set_t usable; /* before anything was kept to one */
+	cpu_set_t one;
+
+	if (!CPU_COUNT(&usable) && sched_getaffinity(0, sizeof(usable), &usable))
+		die("cannot tell which CPUs there are: %s", strerror(errno));
+	CPU_ZERO(&one);
+	for (int cpu = CPU_SETSIZE - 1; cpu >= 0 && !CPU_COUNT(&one); cpu--)
+		if (CPU_ISSET(cpu, &usable) && nth-- == 0)
+			CPU_SET(cpu, &one);
+	return CPU_COUNT(&one) && sched_setaffinity(0, sizeof(one), &one) == 0;
+}
+
+static double cpu_time_ns(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+	return time.tv_sec * 1e9 + time.tv_nsec;
+}
+
+double run_call(const struct target *target, struct frame *frame, uint32_t repeat, int *verdict)
+{
+	uint32_t size;
+	void *bytes = frame_bytes(frame, &size);
+	LIBBPF_OPTS(bpf_test_run_opts, run, .data_in = bytes, .data_size_in = size,
+		    .data_out = bytes, .data_size_out = size, .repeat = repeat);
+	double start = cpu_time_ns();
+	int err = bpf_prog_test_run_opts(target->fd[frame->family], &run);
+
+	if (err)
+		die("cannot run the program: %s", strerror(-err));
+	*verdict = run.retval;
+	return cpu_time_ns() - start;
+}
+
+/* ---- statistics ---- */
+
+static int compare_doubles(const void *a, const void *b)
+{
+	double left = *(const double *)a, right = *(const double *)b;
+
+	return (left > right) - (left < right);
+}
+
+static double median_of(const double *values, int count)
+{
+	double sorted[ROUNDS_MAX];
+
+	memcpy(sorted, values, count * sizeof(*values));
+	qsort(sorted, count, sizeof(*sorted), compare_doubles);
+	return sorted[count / 2];
+}
+
+static void summarize(struct row *row, const struct row *base, int rounds)
+{
+	struct summary *summary = &row->summary;
+	double over[ROUNDS_MAX], ratio[ROUNDS_MAX];
+
+	summary->min = summary->max = row->ns[0];
+	for (int i = 0; i < rounds; i++) {
+		over[i] = row->ns[i] - base->ns[i];
+		ratio[i] = row->ns[i] / base->ns[i];
+		summary->min = row->ns[i] < summary->min ? row->ns[i] : summary->min;
+		summary->max = row->ns[i] > summary->max ? row->ns[i] : summary->max;
+	}
+	summary->median = median_of(row->ns, rounds);
+	summary->over = median_of(over, rounds);
+	summary->ratio = median_of(ratio, rounds);
+}
+
+/* ---- rounds ---- */
+
+/* What a call costs, for which the kernel changes its dispatcher and allocates. */
+static double price_call(const struct row *floor)
+{
+	static double price_ns;
+	struct frame frame = floor->frame;
+	double ns[IDLE_CALLS];
+	int verdict;
+
+	for (int i = 0; i < IDLE_CALLS && !price_ns; i++)
+		ns[i] = run_call(floor->target, &frame, 2, &verdict);
+	if (!price_ns)
+		price_ns = median_of(ns, IDLE_CALLS);
+	return price_ns;
+}
+
+/* One packet in a thousand may get another verdict: the first of a window, one that was evicted. */
+static void check_verdicts(const struct row *row, uint64_t passed, uint64_t dropped)
+{
+	uint64_t wrong = row->verdict == XDP_PASS ? dropped : passed;
+
+	if (wrong > (passed + dropped) / 1000)
+		die("%s: %llu packets passed and %llu dropped, so it measures nothing", row->name,
+		    (unsigned long long)passed, (unsigned long long)dropped);
+}
+
+static double run_round(struct row *row, double price_ns)
+{
+	uint64_t passed_before, dropped_before, passed, dropped;
+	bool counts = target_count(row->target, &passed_before, &dropped_before);
+	double ns;
+	int verdict;
+
+	if (row->beside == ALONE)
+		ns = run_call(row->target, &row->frame, row->repeat, &verdict) - price_ns;
+	else
+		ns = pair_call(row, &verdict);
+	if (verdict != row->verdict)
+		die("%s: verdict %d, not %d", row->name, verdict, row->verdict);
+	if (counts) {
+		target_count(row->target, &passed, &dropped);
+		check_verdicts(row, passed - passed_before, dropped - dropped_before);
+	}
+	return ns / row->repeat;
+}
+
+/* Every source has been there once when the rounds begin, in another order than it comes in. */
+static void warm_up(struct row *row)
+{
+	struct frame frame = row->frame;
+	int verdict;
+
+	if (!row->warm)
+		return;
+	frame_walk(&frame)->factor = WALK_PLAIN;
+	frame_walk(&frame)->hold = 0;
+	run_call(row->target, &frame, row->warm, &verdict);
+}
+
+void run_group(struct group *group, const struct bench_options *options)
+{
+	double price_ns = price_call(&group->row[0]);
+
+	for (int i = 0; i < group->rows; i++) {
+		if (!group->row[i].repeat)
+			group->row[i].repeat = options->repeat;
+		warm_up(&group->row[i]);
+	}
+	for (int round = 0; round < options->rounds; round++)
+		for (int i = 0; i < group->rows; i++)
+			group->row[i].ns[round] = run_round(&group->row[i], price_ns);
+	for (int i = 0; i < group->rows; i++)
+		summarize(&group->row[i], &group->row[group->row[i].base], options->rounds);
+}

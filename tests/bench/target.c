@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Loads what is measured, with the walk in front of it. Nothing is attached or pinned. */
+#include <arpa/inet.h>
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench.h"
+#include "fence_internal.h"
+#include "rules.h"
+
+#include "build/ringfence.skel.h"
+#include "build/tests/walk.skel.h"
+
+#define TICK_NS 4000000	   /* HZ 250; with another, windows in jiffies are shorter or longer */
+#define OTHER_FAMILY 16384 /* windows that are never used */
+
+static void check(int err, const char *what)
+{
+	if (err)
+		die("%s: %s", what, strerror(-err));
+}
+
+void target_open(struct target *target, int fd)
+{
+	struct walk_bpf *walk = walk_bpf__open_and_load();
+	__u32 first = 0;
+
+	if (!walk)
+		die("cannot load the walk: %s", strerror(errno));
+	check(bpf_map__update_elem(walk->maps.measured, &first, sizeof(first), &fd, sizeof(fd),
+				   BPF_ANY),
+	      "cannot put a program behind the walk");
+	target->walk = walk;
+	target->fd[IPV4] = bpf_program__fd(walk->progs.walk4);
+	target->fd[IPV6] = bpf_program__fd(walk->progs.walk6);
+}
+
+/* Puts the limit in force as the command line would on a fence that has none yet. */
+static void arm(struct ringfence_bpf *fence, const struct rf_limit *limit)
+{
+	struct rf_config *config = &fence->bss->config;
+	__u32 id = 1;
+
+	config->tick_ns = TICK_NS;
+	rf_rules_put(&config->bank[0], 0, limit, TICK_NS, &id);
+	config->next_limit_id = id;
+}
+
+static void make_leases(struct target *target, uint32_t sources)
+{
+	struct rf_fence *view = calloc(1, sizeof(*view));
+	struct rf_error error = {};
+
+	if (!view)
+		die("out of memory");
+	*view = RF_FENCE_NONE;
+	for (int i = 0; i < RF_MAP_COUNT; i++)
+		view->map_fd[i] =
+			bpf_object__find_map_fd_by_name(target->fence->obj, rf_map_in_object(i));
+	view->config = &target->fence->bss->config;
+	view->sources = sources;
+	if (rf_leases_map(view, &error) || rf_fence_make_leases(view, &error))
+		die("%s", error.text);
+	target->view = view;
+}
+
+static void set_sources(struct ringfence_bpf *fence, enum family family, uint32_t sources)
+{
+	check(bpf_map__set_max_entries(fence->maps.windows4,
+				       family == IPV4 ? sources : OTHER_FAMILY),
+	      "cannot size the windows of IPv4");
+	check(bpf_map__set_max_entries(fence->maps.windows6,
+				       family == IPV6 ? sources : OTHER_FAMILY),
+	      "cannot size the windows of IPv6");
+}
+
+void target_open_fence(struct target *target, enum family family, uint32_t sources, uint32_t leases,
+		       const struct rf_limit *limit)
+{
+	struct ringfence_bpf *fence = ringfence_bpf__open();
+
+	if (!fence)
+		die("cannot open the program: %s", strerror(errno));
+	set_sources(fence, family, sources);
+	check(bpf_map__set_max_entries(fence->maps.leases, leases / RF_LEASE_WAYS), "leases");
+	check(bpf_program__set_autoload(fence->progs.ringfence_frags, false), "frags");
+	check(ringfence_bpf__load(fence), "cannot load the program; run as root");
+	if (limit)
+		arm(fence, limit);
+	target->fence = fence;
+	make_leases(target, sources);
+	target_open(target, bpf_program__fd(fence->progs.ringfence));
+}
+
+void target_close(struct target *target)
+{
+	walk_bpf__destroy(target->walk);
+	if (target->view)
+		rf_leases_unmap(target->view);
+	free(target->view);
+	ringfence_bpf__destroy(target->fence);
+	*target = (struct target){};
+}
+
+bool target_count(const struct target *target, uint64_t *passed, uint64_t *dropped)
+{
+	struct rf_counters counters = {};
+	struct rf_error error = {};
+
+	*passed = *dropped = 0;
+	if (!target->fence)
+		return false;
+	if (rf_fence_counters(target->view, &counters, &error))
+		die("%s", error.text);
+	for (int reason = 0; reason < RF_REASON_COUNT; reason++)
+		*(reason >= RF_FIRST_DROP ? dropped : passed) += counters.reason[reason].packets;
+	return true;
+}
+
+/* ---- frames ---- */
+
+struct walk *frame_walk(struct frame *frame)
+{
+	return frame->family == IPV4 ? &frame->v4.walk : &frame->v6.walk;
+}
+
+void *frame_bytes(struct frame *frame, uint32_t *size)
+{
+	*size = (frame->family == IPV4 ? sizeof(frame->v4) : sizeof(frame->v6)) - FRAME_PAD;
+	return frame->family == IPV4 ? (void *)&frame->v4.eth : (void *)&frame->v6.eth;
+}
+
+void frame_set(struct frame *frame, enum family family, uint32_t first, uint64_t sources,
+	       uint32_t hold)
+{
+	const struct frame4 v4 = {
+		.eth.h_proto = htons(ETH_P_IP),
+		.ip = {.version = 4, .ihl = 5, .ttl = 64, .protocol = IPPROTO_UDP},
+		.udp = {.source = htons(53), .dest = htons(53)},
+	};
+	const struct frame6 v6 = {
+		.eth.h_proto = htons(ETH_P_IPV6),
+		.ip = {.version = 6, .hop_limit = 64, .nexthdr = IPPROTO_UDP},
+		.udp = {.source = htons(53), .dest = htons(53)},
+	};
+
+	*frame = (struct frame){.family = family};
+	if (family == IPV4)
+		frame->v4 = v4;
+	else
+		frame->v6 = v6;
+	if (family == IPV6)
+		frame->v6.ip.saddr.s6_addr32[0] = htonl(0x20010db8);
+	*frame_walk(frame) = (struct walk){
+		.hold = hold - 1,
+		.factor = WALK_RANDOM,
+		.mask = sources - 1,
+		.first = first,
+	};
+}

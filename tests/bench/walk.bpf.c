@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Writes the next source into the frame, which stays from one repetition to the next, and goes on
+ * into the program that is measured. The floor is reached the same way, so the difference is fair.
+ */
+#include <linux/bpf.h>
+
+#include <bpf/bpf_endian.h>
+#include <bpf/bpf_helpers.h>
+
+#include "frame.h"
+
+char gpl[] SEC("license") = "GPL";
+
+/* Key 0, a constant, so that the JIT makes the tail call a jump and not an indirect one. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PROG_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, __u32);
+} measured SEC(".maps");
+
+static __always_inline __be32 next_source(struct walk *walk)
+{
+	if (!(walk->packets++ & walk->hold))
+		walk->x = walk->x * walk->factor + WALK_ADDEND;
+	return bpf_htonl(walk->first + (walk->x & walk->mask));
+}
+
+SEC("xdp")
+int walk4(struct xdp_md *ctx)
+{
+	struct iphdr *ip = (void *)((struct ethhdr *)(long)ctx->data + 1);
+	struct walk *walk = (void *)ip + sizeof(*ip) + sizeof(struct udphdr);
+
+	if ((void *)(walk + 1) > (void *)(long)ctx->data_end)
+		return XDP_ABORTED;
+	ip->saddr = next_source(walk);
+	bpf_tail_call(ctx, &measured, 0);
+	return XDP_ABORTED;
+}
+
+/* Each source is another /64. */
+SEC("xdp")
+int walk6(struct xdp_md *ctx)
+{
+	struct ipv6hdr *ip = (void *)((struct ethhdr *)(long)ctx->data + 1);
+	struct walk *walk = (void *)ip + sizeof(*ip) + sizeof(struct udphdr);
+
+	if ((void *)(walk + 1) > (void *)(long)ctx->data_end)
+		return XDP_ABORTED;
+	ip->saddr.in6_u.u6_addr32[1] = next_source(walk);
+	bpf_tail_call(ctx, &measured, 0);
+	return XDP_ABORTED;
+}
