@@ -208,11 +208,11 @@ static __always_inline int take(struct rf_window *window, const struct rf_policy
 /* ---- leases ---- */
 
 /*
- * The lines where a lease of this CPU for that source may be; `line` tells which one is the
- * first. NULL: there are no leases, or none for such a source.
+ * Where a lease of this CPU for that source may be; `place` tells where first. NULL: there are no
+ * leases, or none for such a source.
  */
 static __always_inline struct rf_lease_set *find_leases(const struct rf_who *who, __u32 cpu,
-							__u32 *line)
+							__u32 *place)
 {
 	const __u32 shift = config.lease_shift;
 	__u32 set;
@@ -221,15 +221,17 @@ static __always_inline struct rf_lease_set *find_leases(const struct rf_who *who
 	if (!shift || who->source[1])
 		return NULL;
 	hash = rf_lease_hash(who->source[0], config.lease_key);
-	*line = (cpu << (64 - shift & 63)) + (hash >> (shift & 63));
-	set = *line / RF_LEASE_LINES;
+	*place = (cpu << (64 - shift & 63)) + (hash >> (shift & 63));
+	set = *place / RF_LEASE_WAYS;
 	return bpf_map_lookup_elem(&leases, &set);
 }
 
-static __always_inline struct rf_lease *lease_at(struct rf_lease_set *set, __u32 line, int i)
+/* The places of a set in the order in which they are tried: the two of a line one after the other.
+ */
+static __always_inline struct rf_lease *lease_at(struct rf_lease_set *set, __u32 place, int i)
 {
 	/* Masked last: the verifier of Linux 6.1 forgets all bounds at an XOR. */
-	struct rf_lease *lease = &set->way[(line * 2 ^ i) % RF_LEASE_WAYS];
+	struct rf_lease *lease = &set->way[(place ^ i) % RF_LEASE_WAYS];
 
 	RF_OPAQUE(lease); /* else it is reckoned again, from the index, where it is used */
 	return lease;
@@ -288,20 +290,20 @@ static __always_inline struct rf_lease *choose_lease(const struct rf_who *who, _
 {
 	struct rf_lease *lease, *over = NULL;
 	struct rf_lease_set *set;
-	__u32 line;
+	__u32 place;
 
-	set = find_leases(who, bpf_get_smp_processor_id(), &line);
+	set = find_leases(who, bpf_get_smp_processor_id(), &place);
 	if (!set)
 		return NULL;
 	for (int i = 0; i < RF_LEASE_WAYS; i++) {
-		lease = lease_at(set, line, i);
+		lease = lease_at(set, place, i);
 		if (rf_lease_is_for(lease, who))
 			return lease;
 		if (!over && lease_is_over(lease, generation, jiffies))
 			over = lease;
 	}
 	for (int i = 0; !over && i < RF_LEASE_WAYS; i++) {
-		lease = lease_at(set, line, i);
+		lease = lease_at(set, place, i);
 		if (lease->wanted)
 			over = lease;
 		lease->wanted = 1;
@@ -415,13 +417,13 @@ static __always_inline int lease_answers(const struct rf_who *who, __u32 cpu, __
 {
 	struct rf_lease_set *set;
 	struct rf_lease *lease;
-	__u32 line;
+	__u32 place;
 
-	set = find_leases(who, cpu, &line);
+	set = find_leases(who, cpu, &place);
 	if (!set)
 		return 0;
 	for (int i = 0; i < RF_LEASE_WAYS; i++) {
-		lease = lease_at(set, line, i);
+		lease = lease_at(set, place, i);
 		if (!rf_lease_is_for(lease, who))
 			continue;
 		if (!lease_is_live(lease, jiffies) || !rf_lease_answers(lease, cost, len_bytes))

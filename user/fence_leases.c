@@ -74,15 +74,15 @@ void rf_leases_unmap(struct rf_fence *fence)
 	fence->lease = NULL;
 }
 
-/* log2 of the lines of one CPU, two leases in each; 0: none. */
-static unsigned int lines_bits(const struct rf_fence *fence)
+/* log2 of the leases of one CPU; 0: none. */
+static unsigned int leases_bits(const struct rf_fence *fence)
 {
 	int cpus = libbpf_num_possible_cpus();
 	unsigned int bits = 0;
 
 	if (cpus <= 0 || fence->leases / cpus < LEASES_LEAST)
 		return 0;
-	while (4ULL << bits <= fence->leases / cpus)
+	while (2ULL << bits <= fence->leases / cpus)
 		bits++;
 	return bits;
 }
@@ -106,7 +106,7 @@ static void set_inserts(struct rf_config *config, uint32_t sources)
 int rf_fence_make_leases(struct rf_fence *fence, struct rf_error *error)
 {
 	struct rf_config *config = fence->config;
-	unsigned int bits = lines_bits(fence);
+	unsigned int bits = leases_bits(fence);
 	__u64 key[3];
 
 	if (config->lease_shift || !bits)

@@ -100,10 +100,9 @@ struct rf_lease {
 	__u64 until : 40;	/* in jiffies; of credits: where the cell ends that was charged */
 };
 
-#define RF_LEASE_LINES 4
-#define RF_LEASE_WAYS (2 * RF_LEASE_LINES)
+#define RF_LEASE_WAYS 8
 
-/* Value of `leases`: where a source's may be. */
+/* Value of `leases`: where a source's may be, in four cache lines. */
 struct rf_lease_set {
 	struct rf_lease way[RF_LEASE_WAYS];
 };
@@ -211,8 +210,8 @@ struct rf_config {
 	char name[RF_NAME_SIZE];      /* the fence's; empty: it is called after its interface */
 	/*
 	 * Where a source's lease is: its hash by a key that nobody outside knows, shifted right, is
-	 * the number of one of this CPU's 2^(64 - lease_shift) lines. In that line first, then in
-	 * the others of the same set. 0: no leases yet.
+	 * its first place of this CPU's 2^(64 - lease_shift). Then come the other one of the same
+	 * line, and the others of the same set. 0: no leases yet.
 	 */
 	__u64 lease_key[3];
 	__u32 lease_shift;
