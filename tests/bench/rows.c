@@ -13,6 +13,7 @@
 #include "tests/limits.h"
 
 #include "build/tests/floor.skel.h"
+#include "build/tests/sketch.skel.h"
 
 #define MS 1000000ULL
 #define SECOND (1000 * MS)
@@ -89,6 +90,7 @@ static const struct path paths[] = {
 
 static const char *const family_names[FAMILIES] = {"ipv4", "ipv6"};
 static struct floor_bpf *floors;
+static struct sketch_bpf *sketches;
 
 /* ---- groups ---- */
 
@@ -141,6 +143,30 @@ static struct row *add_floor(struct group *group, enum family family)
 			   family == IPV4 ? floors->progs.parse4_drop : floors->progs.parse6_drop);
 }
 
+/* Of a CPU: twice as many as there are sources, so that few go without. */
+static uint32_t leases_for(uint32_t sources)
+{
+	uint32_t each = RF_LEASES_DEFAULT / libbpf_num_possible_cpus();
+
+	while (each < 2 * sources)
+		each *= 2;
+	return each;
+}
+
+/* With as many entries as a CPU has leases in the rows below it. */
+static void add_sketch(struct group *group, enum family family, uint32_t sources)
+{
+	const struct bpf_program *program = sketches->progs.sketch_2M;
+	struct row *row;
+
+	if (leases_for(sources) <= 1 << 18)
+		program = sketches->progs.sketch_256k;
+	if (leases_for(sources) <= 1 << 16)
+		program = sketches->progs.sketch_64k;
+	row = add_program(group, "one-line", "drops all, touches an entry of an array", program);
+	frame_set(&row->frame, family, 0, sources, 1);
+}
+
 static void end_group(struct group *group, const struct bench_options *options)
 {
 	if (!group->skipped)
@@ -169,17 +195,6 @@ static uint32_t room_for(uint32_t sources)
 	return room > RF_SOURCES_DEFAULT ? room : RF_SOURCES_DEFAULT;
 }
 
-/* Twice as many as there are sources, so that few go without, on each CPU. */
-static uint32_t leases_for(uint32_t sources)
-{
-	uint32_t each = 1;
-
-	while (each < 2 * sources)
-		each *= 2;
-	each *= libbpf_num_possible_cpus();
-	return each > RF_LEASES_DEFAULT ? each : RF_LEASES_DEFAULT;
-}
-
 static void add_path(struct group *group, const struct path *path, enum family family,
 		     uint32_t sources)
 {
@@ -187,7 +202,9 @@ static void add_path(struct group *group, const struct path *path, enum family f
 	struct row *row;
 
 	target_open_fence(target, family, room_for(sources),
-			  path->no_leases ? RF_LEASE_WAYS : leases_for(sources), &path->limit);
+			  path->no_leases ? RF_LEASE_WAYS
+					  : leases_for(sources) * libbpf_num_possible_cpus(),
+			  &path->limit);
 	row = add_row(group, path->name, path->says, target, path->verdict);
 	if (path->hold) {
 		frame_set(&row->frame, family, 0, ALL_SOURCES, path->hold);
@@ -208,6 +225,8 @@ static void measure_known(struct report *report, const struct bench_options *opt
 	if (has_memory(group, PATHS * (uint64_t)room_for(sources))) {
 		floor = add_floor(group, family);
 		frame_set(&floor->frame, family, 0, sources, 1);
+		if (sources > 1)
+			add_sketch(group, family, sources);
 		for (size_t i = 0; i < PATHS; i++)
 			if (sources == 1 || !paths[i].one_source)
 				add_path(group, &paths[i], family, sources);
@@ -334,7 +353,8 @@ void measure_all(struct report *report, const struct bench_options *options)
 		      {"1M", 1 << 20, false}};
 
 	floors = floor_bpf__open_and_load();
-	if (!floors)
+	sketches = sketch_bpf__open_and_load();
+	if (!floors || !sketches)
 		die("cannot load the floor programs: %s; run as root", strerror(errno));
 	run_on_cpu(0);
 	measure_parts(report, options);
@@ -346,5 +366,6 @@ void measure_all(struct report *report, const struct bench_options *options)
 		measure_newcomers(report, options, family);
 	}
 	measure_pairs(report, options);
+	sketch_bpf__destroy(sketches);
 	floor_bpf__destroy(floors);
 }
