@@ -72,14 +72,14 @@ static const struct path paths[] = {
 	},
 	{
 		.name = "known",
-		.says = "looked up in the windows, cells in jiffies",
+		.says = "a fence without leases, cells in jiffies",
 		.limit = LIMIT(RF_LIMIT_MAX, SECOND, STRICT(16)),
 		.verdict = XDP_PASS,
 		.no_leases = true,
 	},
 	{
 		.name = "known-ktime",
-		.says = "looked up in the windows, cells in ns",
+		.says = "a fence without leases, cells in ns",
 		.limit = LIMIT(RF_LIMIT_MAX, 100 * MS, STRICT(16)),
 		.verdict = XDP_PASS,
 		.no_leases = true,
