@@ -70,6 +70,27 @@ enum rf_verdict {
 	RF_LOST_RACES, /* nothing was charged: the caller drops, and counts it apart */
 };
 
+RF_INLINE int rf_is_log(const struct rf_policy *policy)
+{
+	return policy->algorithm == RF_LOG;
+}
+
+RF_INLINE int rf_is_bucket(const struct rf_policy *policy)
+{
+	return policy->algorithm == RF_TOKEN || policy->algorithm == RF_LEAKY;
+}
+
+RF_INLINE int rf_is_weighted(const struct rf_policy *policy)
+{
+	return policy->algorithm == RF_SLIDING && policy->edge == RF_EDGE_WEIGHTED;
+}
+
+/* RF_SLIDING, strict or coarse, or RF_FIXED. */
+RF_INLINE int rf_is_ring(const struct rf_policy *policy)
+{
+	return !rf_is_log(policy) && !rf_is_bucket(policy) && !rf_is_weighted(policy);
+}
+
 RF_INLINE __u64 rf_word(__u32 epoch, __u32 used)
 {
 	return (__u64)epoch << 32 | used;
@@ -228,6 +249,21 @@ RF_INLINE enum rf_verdict rf_add(struct rf_window *window, const struct rf_polic
 
 /* ---- sliding, strict and coarse, and fixed: only the length and number of cells differ ---- */
 
+/* `head` was read, and is present. */
+RF_INLINE enum rf_verdict rf_take_present(struct rf_window *window, const struct rf_policy *policy,
+					  __u64 head, __u64 now, __u32 cost)
+{
+	if ((__u64)rf_word_used(head) + cost > policy->limit)
+		return rf_refuse(window, policy, head, cost);
+	return rf_add(window, policy, now, cost);
+}
+
+/* Is it so by the tag alone, as nearly always, and are such heads this policy's? */
+RF_INLINE int rf_is_present_at_once(const struct rf_policy *policy, __u64 head, __u64 now)
+{
+	return rf_is_ring(policy) && rf_word_epoch(head) - (__u32)now <= RF_CELLS_AHEAD;
+}
+
 RF_INLINE enum rf_verdict rf_take_sliding(struct rf_window *window, const struct rf_policy *policy,
 					  __u64 time, __u32 cost)
 {
@@ -239,12 +275,8 @@ RF_INLINE enum rf_verdict rf_take_sliding(struct rf_window *window, const struct
 		__u64 base;
 		int ok;
 
-		if (rf_head_is_present(window, head, now)) {
-			if ((__u64)rf_word_used(head) + cost > limit)
-				return rf_refuse(window, policy, head, cost);
-			return rf_add(window, policy, now, cost);
-		}
-
+		if (rf_head_is_present(window, head, now))
+			return rf_take_present(window, policy, head, now, cost);
 		if (!rf_head_close(window, policy, head, now))
 			continue;
 		base = rf_window_sum(window, now, policy->cells);
@@ -261,23 +293,36 @@ RF_INLINE enum rf_verdict rf_take_sliding(struct rf_window *window, const struct
 /* ---- sliding, weighted ---- */
 
 /*
- * What the cell on the edge of the window counts, when the head is at `epoch`: by the part of it
- * that is inside at `time`, rounded up. All of it where the head is ahead of the caller's time.
+ * What `used` of the cell on the edge counts at `time`: by the part of it that is inside, rounded
+ * up. All of it where the head is ahead of the caller's time.
  */
+RF_INLINE __u64 rf_part_inside(const struct rf_policy *policy, __u32 used, int is_present,
+			       __u64 time)
+{
+	const __u32 scale = policy->scale & 63;
+	const __u64 cell = policy->cell >> scale;
+	__u64 left = policy->cell, part;
+
+	if (!cell)
+		return 0;
+	if (is_present)
+		left -= time % policy->cell;
+	left = (left + (1ULL << scale) - 1) >> scale;
+	part = (used * left + cell - 1) / cell;
+	return part < used ? part : used;
+}
+
+/* What the cell on the edge of the window counts, when the head is at `epoch`. */
 RF_INLINE __u64 rf_edge_part(const struct rf_window *window, const struct rf_policy *policy,
 			     __u32 epoch, __u64 time)
 {
-	const __u32 edge = epoch - policy->cells, scale = policy->scale & 63;
-	const __u64 word = rf_load(&window->cell[edge % RF_CELLS]), cell = policy->cell >> scale;
-	__u64 left = policy->cell, part;
+	const __u32 edge = epoch - policy->cells;
+	const __u64 word = rf_load(&window->cell[edge % RF_CELLS]);
 
-	if (rf_word_epoch(word) != edge || !cell)
+	if (rf_word_epoch(word) != edge)
 		return 0;
-	if (epoch == (__u32)rf_epoch(policy, time))
-		left -= time % policy->cell;
-	left = (left + (1ULL << scale) - 1) >> scale;
-	part = (rf_word_used(word) * left + cell - 1) / cell;
-	return part < rf_word_used(word) ? part : rf_word_used(word);
+	return rf_part_inside(policy, rf_word_used(word), epoch == (__u32)rf_epoch(policy, time),
+			      time);
 }
 
 /*
@@ -429,21 +474,6 @@ RF_INLINE enum rf_verdict rf_take_bucket(struct rf_window *window, const struct 
 
 /* ---- the question ---- */
 
-RF_INLINE int rf_is_log(const struct rf_policy *policy)
-{
-	return policy->algorithm == RF_LOG;
-}
-
-RF_INLINE int rf_is_bucket(const struct rf_policy *policy)
-{
-	return policy->algorithm == RF_TOKEN || policy->algorithm == RF_LEAKY;
-}
-
-RF_INLINE int rf_is_weighted(const struct rf_policy *policy)
-{
-	return policy->algorithm == RF_SLIDING && policy->edge == RF_EDGE_WEIGHTED;
-}
-
 /* A newcomer's window: nothing was charged to it. */
 RF_INLINE void rf_window_start(struct rf_window *window, const struct rf_policy *policy, __u64 time)
 {
@@ -453,15 +483,21 @@ RF_INLINE void rf_window_start(struct rf_window *window, const struct rf_policy 
 		rf_window_open(window, rf_epoch(policy, time));
 }
 
-/* What a frame of that length costs, in units of L: 1 … RF_COST_MAX. */
-RF_INLINE __u32 rf_cost(const struct rf_policy *policy, __u64 len_bytes)
+/* What a frame of that length costs, in such units: 1 … RF_COST_MAX. */
+RF_INLINE __u32 rf_units(__u8 unit, __u8 unit_shift, __u64 len_bytes)
 {
-	const __u32 shift = policy->unit_shift & 31;
+	const __u32 shift = unit_shift & 31;
 	__u64 units = (len_bytes + (1U << shift) - 1) >> shift;
 
-	if (policy->unit != RF_BYTES || !units)
+	if (unit != RF_BYTES || !units)
 		return 1;
 	return units < RF_COST_MAX ? units : RF_COST_MAX;
+}
+
+/* … in units of L. */
+RF_INLINE __u32 rf_cost(const struct rf_policy *policy, __u64 len_bytes)
+{
+	return rf_units(policy->unit, policy->unit_shift, len_bytes);
 }
 
 /* May this source have `cost` more at `time`? The one question asked of a limiter. */
@@ -475,6 +511,101 @@ RF_INLINE enum rf_verdict rf_take(struct rf_window *window, const struct rf_poli
 	if (rf_is_weighted(policy))
 		return rf_take_weighted(window, policy, time, cost);
 	return rf_take_sliding(window, policy, time, cost);
+}
+
+/* ---- the same question, without taking ---- */
+
+/* What the head's cell will have in the ring, once it is closed. */
+RF_INLINE __u32 rf_peek_own(const struct rf_window *window, const struct rf_policy *policy,
+			    __u64 head)
+{
+	const __u32 epoch = rf_word_epoch(head), own = rf_head_own(window, policy, head);
+	const __u64 word = rf_load(&window->cell[epoch % RF_CELLS]);
+
+	return rf_word_epoch(word) == epoch && rf_word_used(word) > own ? rf_word_used(word) : own;
+}
+
+/*
+ * What the completed cells have at `now`, the head's among them, which is in an older one. Its own
+ * slot is left out of the sum: another CPU may write it meanwhile, and it would count twice.
+ */
+RF_INLINE __u64 rf_peek_sum(const struct rf_window *window, const struct rf_policy *policy,
+			    __u64 head, __u64 now)
+{
+	const __u32 own_epoch = rf_word_epoch(head);
+	__u64 sum = 0;
+
+	for (int i = 0; i < RF_CELLS; i++) {
+		const __u64 word = rf_load(&window->cell[i]);
+		const __u32 epoch = rf_word_epoch(word), age = (__u32)now - epoch;
+
+		if (age - 1 < policy->cells - 1U && epoch != own_epoch)
+			sum += rf_word_used(word);
+	}
+	sum = sum < RF_LIMIT_MAX ? sum : RF_LIMIT_MAX;
+	if ((__u32)now - own_epoch < policy->cells)
+		sum += rf_peek_own(window, policy, head);
+	return sum;
+}
+
+/* Has the window changed since? Then no peek says that there is no room: the take will. */
+RF_INLINE int rf_peek_is_old(const struct rf_window *window, __u64 head)
+{
+	return rf_load(&window->head) != head;
+}
+
+RF_INLINE int rf_peek_sliding(const struct rf_window *window, const struct rf_policy *policy,
+			      __u64 time, __u32 cost)
+{
+	const __u64 now = rf_epoch(policy, time), head = rf_load(&window->head);
+	const __u64 used = rf_head_is_present(window, head, now)
+				   ? rf_word_used(head)
+				   : rf_peek_sum(window, policy, head, now);
+
+	return used + cost <= policy->limit || rf_peek_is_old(window, head);
+}
+
+RF_INLINE int rf_peek_weighted(const struct rf_window *window, const struct rf_policy *policy,
+			       __u64 time, __u32 cost)
+{
+	const __u64 now = rf_epoch(policy, time), head = rf_load(&window->head);
+	const __u32 epoch = rf_word_epoch(head);
+	__u64 used = rf_word_used(head), part;
+
+	if (rf_head_is_present(window, head, now)) {
+		part = rf_edge_part(window, policy, epoch, time);
+	} else {
+		used = rf_peek_sum(window, policy, head, now);
+		/* The head's own cell may be the one on the edge. */
+		part = epoch == (__u32)now - policy->cells
+			       ? rf_part_inside(policy, rf_peek_own(window, policy, head), 1, time)
+			       : rf_edge_part(window, policy, now, time);
+	}
+	return used + part + cost <= policy->limit || rf_peek_is_old(window, head);
+}
+
+RF_INLINE int rf_peek_bucket(const struct rf_window *window, const struct rf_policy *policy,
+			     __u64 time, __u32 cost)
+{
+	const __u64 level = rf_bucket_level(policy, rf_load(&window->head), rf_bucket_time(time));
+
+	return rf_bucket_flow(policy, cost) <= level && cost <= policy->limit;
+}
+
+/*
+ * Would it pass, as things stand? For a packet that several limits must let pass: all of them are
+ * asked before any is charged.
+ */
+RF_INLINE int rf_peek(const struct rf_window *window, const struct rf_policy *policy, __u64 time,
+		      __u32 cost)
+{
+	if (rf_is_log(policy))
+		return rf_log_read(window, policy, time).used < policy->limit;
+	if (rf_is_bucket(policy))
+		return rf_peek_bucket(window, policy, time, cost);
+	if (rf_is_weighted(policy))
+		return rf_peek_weighted(window, policy, time, cost);
+	return rf_peek_sliding(window, policy, time, cost);
 }
 
 /* ---- for readers: nothing below writes ---- */
