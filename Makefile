@@ -32,13 +32,14 @@ Q := $(if $(V),,@)
 
 BPF_OBJECTS := build/ringfence.bpf.o build/clock.bpf.o
 USER_OBJECTS := $(patsubst user/%.c,build/user/%.o,$(wildcard user/*.c))
-PURE := user/grammar.c user/rules.c user/error.c
+PURE := user/error.c user/prefix.c $(wildcard user/grammar*.c user/ruleset*.c) user/rules.c
 LIBRARY := $(filter-out build/user/main.o,$(USER_OBJECTS))
 UNIT_TESTS := $(patsubst tests/unit/%.c,build/tests/unit/%,$(wildcard tests/unit/test_*.c))
 PROG_TESTS := $(patsubst tests/prog/%.c,build/tests/prog/%,$(wildcard tests/prog/test_*.c))
 E2E_TESTS := $(wildcard tests/e2e/test_*.sh)
 EXPLORER := tests/explorer/test_explorer.sh
 TOOLS := build/tests/traffic
+TRAFFIC_SKELETONS := build/tests/flood.skel.h build/tests/tally.skel.h
 BENCH_TOOLS := build/tests/bench build/tests/live build/tests/sketch.bpf.o
 BENCH := $(patsubst tests/%.c,build/%.o,$(filter-out %.bpf.c %/live.c,$(wildcard tests/bench/*.c)))
 BENCH_SKELETONS := build/tests/floor.skel.h build/tests/sketch.skel.h build/tests/walk.skel.h
@@ -103,10 +104,13 @@ build/tests/unit/%: build/asan/tests/unit/%.o $(PURE:%.c=build/asan/%.o)
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(ALL_CFLAGS) $(SANITIZE) $(filter %.o,$^) -o $@ -lcmocka
 
+# For an injected clock.
+WRAPPED := -Wl,--wrap=rf_fence_jiffies,--wrap=rf_fence_time
+
 build/tests/prog/%: tests/prog/%.c $(LIBRARY)
 	@mkdir -p $(@D)
 	$(call say,CC,$@)
-	$(Q)$(CC) $(CPPFLAGS) $(ALL_CFLAGS) $(filter %.c %.o,$^) -o $@ $(LIBS) -lcmocka -lpthread
+	$(Q)$(CC) $(CPPFLAGS) $(ALL_CFLAGS) $(filter %.c %.o,$^) -o $@ $(WRAPPED) $(LIBS) -lcmocka -lpthread
 
 build/fuzz/%.o: %.c
 	@mkdir -p $(@D)
@@ -123,12 +127,12 @@ build/fuzz/seeds: build/fuzz/tests/fuzz/seeds.o
 fuzz: $(FUZZERS:%=build/fuzz/fuzz_%) ## run the fuzzers, FUZZ_SECONDS each (20)
 	tests/fuzz/run.sh $(FUZZ_SECONDS) $(FUZZERS)
 
-build/tests/traffic: $(filter-out %.bpf.c,$(wildcard tests/traffic/*.c)) build/tests/flood.skel.h
+build/tests/traffic: $(filter-out %.bpf.c,$(wildcard tests/traffic/*.c)) $(TRAFFIC_SKELETONS)
 	@mkdir -p $(@D)
 	$(call say,CC,$@)
 	$(Q)$(CC) $(CPPFLAGS) $(ALL_CFLAGS) $(filter %.c,$^) -o $@ $(LIBS) -lpthread
 
-build/tests/flood.bpf.o: tests/traffic/flood.bpf.c
+$(TRAFFIC_SKELETONS:.skel.h=.bpf.o): build/tests/%.bpf.o: tests/traffic/%.bpf.c
 	@mkdir -p $(@D)
 	$(call say,BPF,$<)
 	$(Q)$(CLANG) $(BPF_CFLAGS) -c $< -o $@

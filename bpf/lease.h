@@ -20,9 +20,16 @@
  *   credits went back, and is written after the head moved on, would make the next cell forget as
  *   much of what it admitted.
  *
+ * A packet that several limits let pass is charged to all of them, and its credits are: as many
+ * units to each, as many as the one with the least room allows, until the first of their cells
+ * ends. What was passed up to there and since the last such end is what a share is of: 1/96, since
+ * the times before are not N cells of a limit whose cells are longer, but N and the end of another,
+ * in which as much again may have passed. Where some were charged and another was not, since it
+ * lost the race, those credits are lost, and the share starts anew.
+ *
  * No credits: of `log`, `token` and `leaky`, where what is charged early would count at another
  * time than it passes; where the window is not timed in jiffies, which may lag behind its clock;
- * of a limit that is `exact`.
+ * of a limit that is `exact`; where limits count in different units.
  */
 #ifndef RINGFENCE_LEASE_H
 #define RINGFENCE_LEASE_H
@@ -32,13 +39,14 @@
 
 #ifndef RF_CREDITS_PER_SPENT
 #define RF_CREDITS_PER_SPENT 64 /* see above */
+#define RF_CREDITS_PER_SPENT_OF_SEVERAL 96
 #define RF_CREDITS_PER_ROOM 16
 #endif
 #define RF_CREDITS_MAX (1U << 14)
 #define RF_TAKEN_MAX ((1U << 20) - 1) /* that is a share of RF_CREDITS_MAX, all but */
 #define RF_SPENT_UNIT 16U
 #define RF_SPENT_LOG_MAX 14		/* and 1 more has four bits */
-#define RF_PENDING_MAX (1U << 31)	/* bytes; so `packets`, 14 bytes each, cannot wrap */
+#define RF_PENDING_MAX (1U << 19)	/* bytes; so `packets`, 14 bytes each, cannot wrap */
 #define RF_UNTIL_MAX ((1ULL << 40) - 1) /* jiffies: 34 years, if there are 1000 a second */
 #ifndef RF_JIFFIES_LAG
 #define RF_JIFFIES_LAG 5 /* MAX_STALLED_JIFFIES of the kernel's tick */
@@ -52,15 +60,15 @@ struct rf_ask {
 	__u32 cost;
 };
 
-RF_INLINE __u32 rf_who_rules(__u32 generation, __u32 slot, int is_ipv6)
+RF_INLINE __u32 rf_who_rules(__u32 generation, __u32 class, int is_ipv6)
 {
-	return generation << 6 | slot << 1 | is_ipv6;
+	return generation << 9 | class << 1 | is_ipv6;
 }
 
 /* What `rules` says, of a packet or of a lease. */
-RF_INLINE __u32 rf_rules_slot(__u32 rules)
+RF_INLINE __u32 rf_rules_class(__u32 rules)
 {
-	return rules >> 1 & 31;
+	return rules >> 1 & 0xff;
 }
 
 RF_INLINE int rf_rules_are_ipv6(__u32 rules)
@@ -68,15 +76,65 @@ RF_INLINE int rf_rules_are_ipv6(__u32 rules)
 	return rules & 1;
 }
 
-/* Are they of that generation, or of one since then? Modulo 2^26. */
+/* Are they of that generation, or of one since then? Modulo 2^23. */
 RF_INLINE int rf_rules_are_since(__u32 rules, __u32 born)
 {
-	return (__s32)((rules & ~63U) - (born << 6)) >= 0;
+	return (__s32)((rules & ~511U) - (born << 9)) >= 0;
 }
 
 RF_INLINE int rf_rules_are_of(__u32 rules, __u32 generation)
 {
-	return rules >> 6 == (generation & 0x3ffffff);
+	return rules >> 9 == (generation & 0x7fffff);
+}
+
+/* The limits whose packets it counts: each once, `slot0` in any case. */
+RF_INLINE void rf_lease_set_slots(struct rf_lease *lease, const __u8 slot[RF_CHARGED_MAX],
+				  int count)
+{
+	lease->slot0 = slot[0];
+	lease->slot1 = count > 1 ? slot[1] : slot[0];
+	lease->slot2 = count > 2 ? slot[2] : slot[0];
+	lease->slot3 = count > 3 ? slot[3] : slot[0];
+}
+
+/* 1 or 0 without a branch, which the verifier would follow twice from each before. */
+RF_INLINE __u32 rf_lease_has_several(const struct rf_lease *lease)
+{
+	__u32 differ = lease->slot1 ^ lease->slot0; /* less than 32 */
+
+	RF_OPAQUE(differ);
+	return (differ + 31) >> 5;
+}
+
+/* Is its answer one of limits? */
+RF_INLINE int rf_lease_has_slots(const struct rf_lease *lease)
+{
+	return lease->reason != RF_ALLOWED && lease->reason != RF_DENIED &&
+	       lease->reason != RF_NO_LIMIT;
+}
+
+/* … and reads them back; returns how many, 0 where it is the answer of none. */
+RF_INLINE int rf_lease_slots(const struct rf_lease *lease, __u32 slot[RF_CHARGED_MAX])
+{
+	int count = 1;
+
+	if (!rf_lease_has_slots(lease))
+		return 0;
+	slot[0] = lease->slot0;
+	slot[1] = lease->slot1;
+	slot[2] = lease->slot2;
+	slot[3] = lease->slot3;
+	while (count < RF_CHARGED_MAX && slot[count] != slot[0])
+		count++;
+	return count;
+}
+
+/* As what its packets count for the limit that is number `i` of its slots: an answer of its own. */
+RF_INLINE enum rf_reason rf_lease_reason(const struct rf_lease *lease, int i)
+{
+	if (!(lease->over >> i & 1))
+		return RF_UNDER_LIMIT;
+	return lease->reason >= RF_FIRST_DROP ? lease->reason : RF_SHADOW_OVER;
 }
 
 RF_INLINE __be32 rf_who_word(const struct rf_who *who, int i)
@@ -121,7 +179,7 @@ RF_INLINE int rf_lease_answers(struct rf_lease *lease, __u32 cost, __u32 len_byt
 {
 	if (lease->bytes >= RF_PENDING_MAX)
 		return 0;
-	if (lease->reason == RF_UNDER_LIMIT) {
+	if (lease->credits) {
 		if (cost > lease->room)
 			return 0;
 		lease->room -= cost;
@@ -139,6 +197,7 @@ RF_INLINE void rf_lease_end(struct rf_lease *lease)
 {
 	lease->until = 0;
 	lease->room = lease->taken = lease->spent_before = 0;
+	lease->credits = 0;
 }
 
 RF_INLINE void rf_lease_set_until(struct rf_lease *lease, __u64 jiffies)
@@ -185,8 +244,11 @@ RF_INLINE __u32 rf_lease_spent_before(const struct rf_lease *lease)
  */
 RF_INLINE __u32 rf_lease_wants(const struct rf_lease *lease, __u32 room, __u32 cost)
 {
-	__u32 share = (rf_lease_spent(lease) + rf_lease_spent_before(lease)) / RF_CREDITS_PER_SPENT;
+	__u32 share = rf_lease_spent(lease) + rf_lease_spent_before(lease);
 
+	share /= RF_CREDITS_PER_SPENT +
+		 rf_lease_has_several(lease) *
+			 (RF_CREDITS_PER_SPENT_OF_SEVERAL - RF_CREDITS_PER_SPENT);
 	if (share > room / RF_CREDITS_PER_ROOM)
 		share = room / RF_CREDITS_PER_ROOM;
 	if (share > RF_CREDITS_MAX)
@@ -216,42 +278,121 @@ RF_INLINE __u32 rf_lease_spent_log(const struct rf_lease *lease)
 	return units ? log + 1 : 0;
 }
 
-/* Credits, in the cell that ends at `until`; those of another cell are no more. */
-RF_INLINE void rf_lease_enter(struct rf_lease *lease, __u64 until, __u64 cell)
+/* Credits, from `start` to `end`; those of another time are no more. */
+RF_INLINE void rf_lease_enter(struct rf_lease *lease, __u64 start, __u64 end)
 {
-	const int has_credits = lease->reason == RF_UNDER_LIMIT;
-
-	if (has_credits && lease->until == until)
+	if (lease->credits && lease->until == end)
 		return;
 	lease->spent_before =
-		has_credits && lease->until + cell == until ? rf_lease_spent_log(lease) : 0;
+		lease->credits && lease->until == start ? rf_lease_spent_log(lease) : 0;
 	lease->taken = 0;
 	lease->room = 0;
-	lease->reason = RF_UNDER_LIMIT;
-	rf_lease_set_until(lease, until);
+	lease->credits = 1;
+	rf_lease_set_until(lease, end);
+}
+
+/*
+ * What was charged to some of the windows and not to all is lost. Its share begins anew, so that
+ * what is lost is never more than such a share of what passes.
+ */
+RF_INLINE void rf_lease_forget_spent(struct rf_lease *lease)
+{
+	lease->taken = lease->room;
+	lease->spent_before = 0;
+}
+
+/* The windows that a packet was charged to, NULL between them, and their limits. */
+struct rf_charged {
+	struct rf_window *window[RF_CHARGED_MAX];
+	const struct rf_policy *policy[RF_CHARGED_MAX];
+	__u64 head[RF_CHARGED_MAX];
+	__u64 start; /* jiffies: the last of their cells to begin, */
+	__u64 end;   /* the first of them to end */
+	__u32 room;  /* the least */
+};
+
+/* False where a window has moved on meanwhile, by more than a tag can tell. */
+RF_INLINE int rf_charged_read(struct rf_charged *charged, __u64 jiffies)
+{
+	RF_UNROLL
+	for (int i = 0; i < RF_CHARGED_MAX; i++) {
+		const struct rf_policy *policy = charged->policy[i];
+		__u64 head, now, end;
+		__u32 ahead, room;
+
+		if (!charged->window[i])
+			continue;
+		head = rf_load(&charged->window[i]->head);
+		now = rf_epoch(policy, jiffies);
+		ahead = rf_word_epoch(head) - (__u32)now;
+		end = (now + ahead + 1) * policy->cell;
+		room = rf_head_room(charged->window[i], policy, head);
+		if (ahead > RF_CELLS_AHEAD)
+			return 0;
+		charged->head[i] = head;
+		if (end - policy->cell > charged->start)
+			charged->start = end - policy->cell;
+		if (end < charged->end)
+			charged->end = end;
+		if (room < charged->room)
+			charged->room = room;
+	}
+	return 1;
+}
+
+enum rf_taken {
+	RF_TAKEN_NONE,
+	RF_TAKEN_SOME, /* one lost a race, and those before it were charged */
+	RF_TAKEN_ALL,
+};
+
+/* Charges `units` to each of them, while they are as they were read. */
+RF_INLINE enum rf_taken rf_charged_take(struct rf_charged *charged, __u32 units)
+{
+	enum rf_taken taken = RF_TAKEN_NONE;
+
+	RF_UNROLL
+	for (int i = 0; i < RF_CHARGED_MAX; i++) {
+		const __u64 head = charged->head[i];
+
+		if (!charged->window[i])
+			continue;
+		if (rf_cas(&charged->window[i]->head, head, head + units) != head)
+			return taken;
+		taken = RF_TAKEN_SOME;
+	}
+	return RF_TAKEN_ALL;
 }
 
 /*
  * After a packet that passed: takes credits for those to come, by compare-and-swap, since a
- * fetch-add that finds no room would leave its cost behind. One try; none is an answer, too.
+ * fetch-add that finds no room would leave its cost behind. One try; none is an answer, too. `end`
+ * is a time in jiffies at which they end in any case.
  */
-RF_INLINE void rf_lease_take_credits(struct rf_lease *lease, struct rf_window *window,
-				     const struct rf_policy *policy, const struct rf_ask *ask)
+RF_INLINE void rf_lease_take_credits(struct rf_lease *lease, struct rf_charged *charged,
+				     __u64 jiffies, __u32 cost, __u64 end)
 {
-	const __u64 now = rf_epoch(policy, ask->time), head = rf_load(&window->head);
-	const __u32 epoch = rf_word_epoch(head), ahead = epoch - (__u32)now;
+	enum rf_taken taken;
 	__u32 wants;
 
-	if (ahead > RF_CELLS_AHEAD) {
-		rf_lease_end(lease); /* moved on meanwhile, by more than a tag can tell */
+	charged->start = 0;
+	charged->end = end;
+	charged->room = ~0U;
+	if (!rf_charged_read(charged, jiffies)) {
+		rf_lease_end(lease);
 		return;
 	}
-	rf_lease_enter(lease, (now + ahead + 1) * policy->cell, policy->cell);
-	rf_lease_charge(lease, ask->cost);
-	wants = rf_lease_wants(lease, rf_head_room(window, policy, head), ask->cost);
-	if (wants && rf_cas(&window->head, head, head + wants) == head) {
+	rf_lease_enter(lease, charged->start, charged->end);
+	rf_lease_charge(lease, cost);
+	wants = rf_lease_wants(lease, charged->room, cost);
+	if (!wants)
+		return;
+	taken = rf_charged_take(charged, wants);
+	if (taken == RF_TAKEN_ALL) {
 		rf_lease_charge(lease, wants);
 		lease->room += wants;
+	} else if (taken == RF_TAKEN_SOME) {
+		rf_lease_forget_spent(lease);
 	}
 }
 
@@ -357,17 +498,24 @@ RF_INLINE __u64 rf_lease_until(const struct rf_policy *policy, const struct rf_a
 	return ticks > RF_JIFFIES_LAG ? ask->jiffies + ticks - RF_JIFFIES_LAG : 0;
 }
 
-/* After a packet that was refused. What costs as much is refused again. */
-RF_INLINE void rf_lease_refuse(struct rf_lease *lease, const struct rf_window *window,
-			       const struct rf_policy *policy, const struct rf_ask *ask)
+/* How long what costs as much is refused again, in jiffies; 0: not told. */
+RF_INLINE __u64 rf_refused_until(const struct rf_window *window, const struct rf_policy *policy,
+				 const struct rf_ask *ask)
 {
-	rf_lease_end(lease);
-	lease->reason = policy->flags & RF_SHADOW ? RF_SHADOW_OVER : RF_OVER_LIMIT;
-	lease->room = ask->cost - 1;
-	rf_lease_set_until(lease, rf_lease_until(policy, ask, rf_reopens(window, policy, ask)));
+	return rf_lease_until(policy, ask, rf_reopens(window, policy, ask));
 }
 
-/* ---- the answer of the window, and what follows from it ---- */
+/* The same answer to what costs more than `room`, until then. */
+RF_INLINE void rf_lease_repeat(struct rf_lease *lease, enum rf_reason reason, __u32 room,
+			       __u64 until)
+{
+	rf_lease_end(lease);
+	lease->reason = reason;
+	lease->room = room;
+	rf_lease_set_until(lease, until);
+}
+
+/* ---- the answer of one window, and what follows from it ---- */
 
 /* Can a lease follow from that verdict? Else the one that may stand there is left alone. */
 RF_INLINE int rf_lease_may_follow(const struct rf_policy *policy, int verdict)
@@ -377,17 +525,27 @@ RF_INLINE int rf_lease_may_follow(const struct rf_policy *policy, int verdict)
 	return verdict == RF_OVER && !rf_counts_rejected(policy);
 }
 
-/* `lease` is of this source and limit, with nothing pending; the window has answered `verdict`. */
+/*
+ * `lease` is of this source and of packets that are charged to this limit alone, with nothing
+ * pending; the window has answered `verdict`.
+ */
 RF_INLINE void rf_lease_renew(struct rf_lease *lease, struct rf_window *window,
 			      const struct rf_policy *policy, const struct rf_ask *ask,
 			      enum rf_verdict verdict)
 {
-	if (verdict == RF_UNDER && rf_lease_may_hold_credits(policy))
-		rf_lease_take_credits(lease, window, policy, ask);
-	else if (verdict == RF_OVER && !rf_counts_rejected(policy))
-		rf_lease_refuse(lease, window, policy, ask);
-	else if (verdict != RF_LOST_RACES)
+	struct rf_charged charged = {.window = {window}, .policy = {policy}};
+
+	if (verdict == RF_UNDER && rf_lease_may_hold_credits(policy)) {
+		lease->reason = RF_UNDER_LIMIT;
+		lease->over = 0;
+		rf_lease_take_credits(lease, &charged, ask->time, ask->cost, RF_FOREVER);
+	} else if (verdict == RF_OVER && !rf_counts_rejected(policy)) {
+		lease->over = 1;
+		rf_lease_repeat(lease, policy->flags & RF_SHADOW ? RF_SHADOW_OVER : RF_OVER_LIMIT,
+				ask->cost - 1, rf_refused_until(window, policy, ask));
+	} else if (verdict != RF_LOST_RACES) {
 		rf_lease_end(lease);
+	}
 }
 
 #endif /* RINGFENCE_LEASE_H */

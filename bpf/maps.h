@@ -57,6 +57,88 @@ struct {
  */
 struct rf_config config;
 
+/*
+ * The class of a packet by its port, one entry for each bank, indexed as that. Writer: the command
+ * line, through shared memory, that of the bank which is not active. Reader: the program. Never
+ * full.
+ */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 2);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__type(key, __u32);
+	__type(value, struct rf_ports);
+} ports SEC(".maps");
+
+/*
+ * Tries of the prefixes of lists and limits, one for each bank, indexed as that; none where there
+ * are no prefixes. Writer: the command line, which makes a new one for each change, as large as it
+ * has to be. Reader: the program. Never full.
+ */
+struct prefix_trie4 {
+	__uint(type, BPF_MAP_TYPE_LPM_TRIE);
+	__uint(max_entries, 1);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(key_size, sizeof(struct rf_prefix_key4)); /* of a type, only its name is kept here */
+	__uint(value_size, sizeof(struct rf_prefix_value));
+};
+
+struct prefix_trie6 {
+	__uint(type, BPF_MAP_TYPE_LPM_TRIE);
+	__uint(max_entries, 1);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(key_size, sizeof(struct rf_prefix_key6)); /* of a type, only its name is kept here */
+	__uint(value_size, sizeof(struct rf_prefix_value));
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
+	__uint(max_entries, 2);
+	__type(key, __u32);
+	__array(values, struct prefix_trie4);
+} prefixes4 SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
+	__uint(max_entries, 2);
+	__type(key, __u32);
+	__array(values, struct prefix_trie6);
+} prefixes6 SEC(".maps");
+
+/*
+ * Which sources have a window, all but. Writers: the program and, when it sets a guard, the command
+ * line, by atomics. Reader: the program. When full: more newcomers are looked up for nothing, until
+ * the older generation is cleared.
+ */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, RF_PRESENCE_DEFAULT);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__type(key, __u32);
+	__type(value, struct rf_presence);
+} presence SEC(".maps");
+
+/*
+ * Windows of prefixes, for newcomers beyond the guard: RF_AGGREGATES for each slot. Writer: the
+ * program; the command line opens those of a slot before it gives it to another limit. Never full:
+ * prefixes that meet in one share it.
+ */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, RF_LIMITS_MAX *RF_AGGREGATES);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__type(key, __u32);
+	__type(value, struct rf_source);
+} aggregates SEC(".maps");
+
+/* A window that is about to be inserted: on the stack, it would be a third of what there is. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct rf_source);
+} fresh_source SEC(".maps");
+
 /* Writer: the program, each CPU its own copy. Reader: the command line. Never full: one entry. */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
@@ -66,13 +148,12 @@ struct {
 } counters SEC(".maps");
 
 /*
- * Indexed by the limit's slot. Writer: the program, each CPU its own copy; the command line clears
- * a slot before it gives it to another limit. Reader: the command line. Never full: an entry a
- * slot.
+ * Indexed by rf_policy.counters. Writer: the program, each CPU its own copy; the command line
+ * clears an entry before it gives it to another limit. Reader: the command line. Never full.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, RF_LIMITS_MAX);
+	__uint(max_entries, RF_LIMIT_COUNTERS_MAX);
 	__type(key, __u32);
 	__type(value, struct rf_limit_counters);
 } limit_counters SEC(".maps");

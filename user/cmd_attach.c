@@ -69,6 +69,14 @@ int rf_cmd_attach(const struct rf_options *options, struct rf_words *words, stru
 		return print_json(attached, attach.interfaces, error);
 	for (int i = 0; i < attach.interfaces; i++)
 		print_attached(&attached[i]);
+	if (attach.confirm_ns) {
+		char time[RF_DURATION_TEXT_SIZE];
+
+		rf_format_left(attach.confirm_ns, time);
+		rf_out("on trial for %s: then everything passes, unless 'ringfence confirm' keeps "
+		       "it\n",
+		       time);
+	}
 	if (attach.mode == RF_GENERIC)
 		rf_out("generic mode counts what the kernel has merged (GRO) as one packet\n");
 	return 0;

@@ -2,13 +2,14 @@
 /* limit add, limit set, limit del, limit list */
 #include <errno.h>
 #include <inttypes.h>
+#include <stdlib.h>
 
-#include "command.h"
-#include "fence.h"
+#include "change.h"
+#include "file.h"
 #include "out.h"
+#include "rulefile.h"
 #include "rules.h"
-
-#define LIMITS_IN_FORCE_MAX 1 /* that the data path charges so far */
+#include "view.h"
 
 static int check_addable(const struct rf_bank *rules, const char *name, struct rf_error *error)
 {
@@ -17,13 +18,12 @@ static int check_addable(const struct rf_bank *rules, const char *name, struct r
 			error, -EEXIST,
 			"limit '%s': there is one already; to replace it, use 'limit set %s …'",
 			name, name);
-	if (rf_rules_count(rules) < LIMITS_IN_FORCE_MAX)
+	if (rf_rules_count(rules) < RF_LIMITS_MAX)
 		return 0;
-	return rf_error_failed(
-		error, -ENOSPC,
-		"limit '%s': this version has one limit a fence, and '%s' is there; use "
-		"'limit set' or 'limit del'",
-		name, rules->limit[0].name);
+	return rf_error_failed(error, -ENOSPC,
+			       "limit '%s': a fence has %d limits at most; 'limit del NAME' makes "
+			       "room",
+			       name, RF_LIMITS_MAX);
 }
 
 static int check_settable(const struct rf_bank *rules, const char *name, struct rf_error *error)
@@ -37,47 +37,37 @@ static int check_settable(const struct rf_bank *rules, const char *name, struct 
 		name);
 }
 
-static int put_limit(struct rf_fence *fence, const struct rf_limit *limit, bool add,
+static int put_limit(struct rf_change *change, const struct rf_definition *definition, bool add,
 		     struct rf_error *error)
 {
-	uint32_t next_id = fence->config->next_limit_id ? fence->config->next_limit_id : 1;
-	struct rf_bank rules;
+	const struct rf_bank *rules = &change->rules.bank;
+	const char *name = definition->limit.name;
 	int slot, err;
 
-	rf_fence_rules(fence, &rules);
-	err = add ? check_addable(&rules, limit->name, error)
-		  : check_settable(&rules, limit->name, error);
+	err = add ? check_addable(rules, name, error) : check_settable(rules, name, error);
 	if (err)
 		return err;
-	slot = add ? rf_rules_free_slot(&rules) : rf_rules_find(&rules, limit->name);
-	if (add)
-		err = rf_fence_clear_limit_counters(fence, slot, error);
-	if (!err)
-		err = rf_fence_measure_clock(fence, error);
-	if (!err)
-		err = rf_fence_make_leases(fence, error);
-	if (err)
-		return err;
-	rf_rules_put(&rules, slot, limit, fence->config->tick_ns, &next_id);
-	/* First, so that an id is not given twice even if this process is killed here. */
-	fence->config->next_limit_id = next_id;
-	return rf_fence_commit(fence, &rules, error);
+	slot = add ? rf_rulefile_slot(rules, &change->before) : rf_rules_find(rules, name);
+	err = rf_ruleset_put_limit(&change->rules, slot, definition, &change->before,
+				   change->fence.config->tick_ns, &change->next_id, error);
+	return err ? err : rf_change_commit(change, NULL, error);
 }
 
 static int change_limit(const struct rf_options *options, struct rf_words *words, bool add,
 			struct rf_error *error)
 {
-	struct rf_fence fence = RF_FENCE_NONE;
-	struct rf_limit limit;
-	int err = rf_parse_limit(words, &limit, error);
+	struct rf_change change = RF_CHANGE_NONE;
+	struct rf_definition definition = {};
+	int err = rf_parse_limit(words, &definition, error);
 
+	if (!err && definition.from_file)
+		err = rf_file_prefixes(definition.from_file, &definition.from, error);
 	if (!err)
-		err = rf_fence_lock(error);
+		err = rf_change_begin(&change, options, error);
 	if (!err)
-		err = rf_fence_open(&fence, options->dev, error);
-	if (!err)
-		err = put_limit(&fence, &limit, add, error);
-	rf_fence_close(&fence);
+		err = put_limit(&change, &definition, add, error);
+	rf_change_end(&change);
+	rf_definition_free(&definition);
 	return err;
 }
 
@@ -93,23 +83,10 @@ int rf_cmd_limit_set(const struct rf_options *options, struct rf_words *words,
 	return change_limit(options, words, false, error);
 }
 
-static int del_limit(struct rf_fence *fence, const char *name, struct rf_error *error)
-{
-	struct rf_bank rules;
-	int err;
-
-	rf_fence_rules(fence, &rules);
-	err = check_settable(&rules, name, error);
-	if (err)
-		return err;
-	rf_rules_del(&rules, rf_rules_find(&rules, name));
-	return rf_fence_commit(fence, &rules, error);
-}
-
 int rf_cmd_limit_del(const struct rf_options *options, struct rf_words *words,
 		     struct rf_error *error)
 {
-	struct rf_fence fence = RF_FENCE_NONE;
+	struct rf_change change = RF_CHANGE_NONE;
 	const char *name = rf_words_next(words);
 	int err;
 
@@ -117,52 +94,84 @@ int rf_cmd_limit_del(const struct rf_options *options, struct rf_words *words,
 		return rf_error_usage(error, "the limit's name is missing; write limit del NAME");
 	err = rf_words_end(words, error);
 	if (!err)
-		err = rf_fence_lock(error);
+		err = rf_change_begin(&change, options, error);
 	if (!err)
-		err = rf_fence_open(&fence, options->dev, error);
-	if (!err)
-		err = del_limit(&fence, name, error);
-	rf_fence_close(&fence);
+		err = check_settable(&change.rules.bank, name, error);
+	if (!err) {
+		rf_ruleset_del_limit(&change.rules, rf_rules_find(&change.rules.bank, name));
+		err = rf_change_commit(&change, NULL, error);
+	}
+	rf_change_end(&change);
 	return err;
 }
 
 /* ---- list ---- */
 
-static json_t *limit_json(const struct rf_limit *limit)
+static json_t *from_json(const struct rf_ruleset *rules, int slot)
 {
+	json_t *list;
+
+	if (!rules->bank.limit[slot].has_from)
+		return json_null();
+	list = json_array();
+	for (size_t i = 0; i < rules->listed_count; i++) {
+		char text[RF_PREFIX_TEXT_SIZE];
+
+		if (!(rules->listed[i].from >> slot & 1))
+			continue;
+		rf_format_prefix(&rules->listed[i].prefix, text);
+		json_array_append_new(list, json_string(text));
+	}
+	return list;
+}
+
+static json_t *limit_json(const struct rf_ruleset *rules, int slot)
+{
+	const struct rf_limit *limit = &rules->bank.limit[slot];
+	char match[RF_MATCH_TEXT_SIZE];
+
+	rf_view_match(limit, match);
 	return json_pack(
-		"{s:s, s:I, s:I, s:s, s:s, s:s, s:i, s:o, s:i, s:i, s:b, s:b, s:b}", "name",
-		limit->name, "rate", (json_int_t)limit->rate, "window_ms",
+		"{s:s, s:I, s:I, s:s, s:s, s:s, s:i, s:o, s:s, s:o, s:o, s:i, s:i, s:b, s:b, s:b, "
+		"s:o}",
+		"name", limit->name, "rate", (json_int_t)limit->rate, "window_ms",
 		(json_int_t)(limit->window_ns / RF_NS_PER_MS), "unit", rf_unit_name(limit->unit),
 		"algorithm", rf_algorithm_name(limit->algorithm), "edge", rf_edge_name(limit->edge),
 		"cells", limit->cells, "burst",
-		rf_has_burst(limit) ? json_integer(limit->burst) : json_null(), "per", limit->per4,
-		"per6", limit->per6, "shadow", (limit->flags & RF_SHADOW) != 0, "count_rejected",
-		(limit->flags & RF_COUNT_REJECTED) != 0, "exact", (limit->flags & RF_EXACT) != 0);
+		rf_has_burst(limit) ? json_integer(limit->burst) : json_null(), "match", match,
+		"dport", rf_view_ports(rules, slot), "from", from_json(rules, slot), "per",
+		limit->per4, "per6", limit->per6, "shadow", (limit->flags & RF_SHADOW) != 0,
+		"count_rejected", (limit->flags & RF_COUNT_REJECTED) != 0, "exact",
+		(limit->flags & RF_EXACT) != 0, "ban_ms",
+		limit->ban_ns ? json_integer(limit->ban_ns / RF_NS_PER_MS) : json_null());
 }
 
-static int print_limits(const struct rf_fence *fence, bool json, struct rf_error *error)
+static int print_json(const struct rf_ruleset *rules, struct rf_error *error)
 {
 	json_t *list = json_array();
-	struct rf_bank rules;
 
-	rf_fence_rules(fence, &rules);
-	for (int slot = 0; slot < RF_LIMITS_MAX; slot++) {
-		const struct rf_limit *limit = &rules.limit[slot];
-		char text[RF_LIMIT_TEXT_SIZE];
+	for (int slot = 0; slot < RF_LIMITS_MAX; slot++)
+		if (rules->bank.policy[slot].id)
+			json_array_append_new(list, limit_json(rules, slot));
+	return rf_out_json(json_pack("{s:o}", "limits", list), false, error);
+}
 
-		if (!rules.policy[slot].id)
-			continue;
-		json_array_append_new(list, limit_json(limit));
-		rf_format_limit(limit, text);
-		if (!json) /* in the grammar, so that it can be typed again */
-			rf_out("limit add %s\n", text);
-	}
-	if (!json && !json_array_size(list))
+/* In the grammar, so that it can be typed again. */
+static int print_limits(const struct rf_ruleset *rules, struct rf_error *error)
+{
+	if (!rf_rules_count(&rules->bank))
 		rf_out("no limits\n");
-	if (json)
-		return rf_out_json(json_pack("{s:o}", "limits", list), false, error);
-	json_decref(list);
+	for (int slot = 0; slot < RF_LIMITS_MAX; slot++) {
+		char *text;
+
+		if (!rules->bank.policy[slot].id)
+			continue;
+		text = rf_ruleset_format_limit(rules, slot);
+		if (!text)
+			return rf_error_failed(error, -ENOMEM, "cannot print the limits");
+		rf_out("%s\n", text);
+		free(text);
+	}
 	return 0;
 }
 
@@ -170,12 +179,16 @@ int rf_cmd_limit_list(const struct rf_options *options, struct rf_words *words,
 		      struct rf_error *error)
 {
 	struct rf_fence fence = RF_FENCE_NONE;
+	struct rf_ruleset rules = RF_RULESET_NONE;
 	int err = rf_words_end(words, error);
 
 	if (!err)
 		err = rf_fence_open(&fence, options->dev, error);
 	if (!err)
-		err = print_limits(&fence, options->json, error);
+		err = rf_fence_read_rules(&fence, &rules, error);
+	if (!err)
+		err = options->json ? print_json(&rules, error) : print_limits(&rules, error);
+	rf_ruleset_free(&rules);
 	rf_fence_close(&fence);
 	return err;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* status, show */
+/* show */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -9,77 +9,7 @@
 #include "fence.h"
 #include "out.h"
 #include "ringfence/limiter.h"
-#include "rules.h"
 #include "view.h"
-
-/* ---- status ---- */
-
-static json_t *status_json(const struct rf_fence *fence, const struct rf_bank *rules)
-{
-	int limits = rf_rules_count(rules);
-
-	return json_pack("{s:o, s:s, s:i, s:i, s:i, s:o, s:i, s:b}", "fence",
-			 rf_json_text(fence->name), "version", RINGFENCE_VERSION, "abi",
-			 RF_ABI_VERSION, "program_id", (int)fence->program_id, "sources",
-			 (int)fence->sources, "interfaces", rf_view_interfaces(fence), "limits",
-			 limits, "armed", limits > 0);
-}
-
-static void print_limit(const struct rf_limit *limit)
-{
-	char rate[RF_RATE_TEXT_SIZE], burst[RF_COUNT_TEXT_SIZE];
-
-	rf_format_limit_rate(limit, rate);
-	rf_format_count(limit->burst, burst);
-	rf_out("limit %s: at most %s of every source%s%s%s\n", limit->name, rate,
-	       rf_has_burst(limit) ? ", with a burst of " : "", rf_has_burst(limit) ? burst : "",
-	       limit->flags & RF_SHADOW ? " (shadow: only counts what it would drop)" : "");
-}
-
-static void print_status(const struct rf_fence *fence, const struct rf_bank *rules)
-{
-	bool generic = false;
-
-	rf_out("fence %s: program id %u, map ABI %d, room for %u sources of each family\n",
-	       fence->name, fence->program_id, RF_ABI_VERSION, fence->sources);
-	for (int i = 0; i < fence->interfaces; i++) {
-		const struct rf_interface *interface = &fence->interface[i];
-
-		rf_out("  %s: %s mode, attached by %s\n", interface->name,
-		       rf_mode_name(interface->mode), rf_view_attached_by(interface));
-		generic = generic || interface->mode == RF_GENERIC;
-	}
-	if (generic)
-		rf_out("  generic mode counts what the kernel has merged (GRO) as one packet, and "
-		       "is "
-		       "slow\n");
-	if (!rf_rules_count(rules))
-		rf_out("no limit is set: it observes, and drops nothing; "
-		       "'ringfence limit add all rate 20k/1s' arms it\n");
-	for (int slot = 0; slot < RF_LIMITS_MAX; slot++)
-		if (rules->policy[slot].id)
-			print_limit(&rules->limit[slot]);
-}
-
-int rf_cmd_status(const struct rf_options *options, struct rf_words *words, struct rf_error *error)
-{
-	struct rf_fence fence = RF_FENCE_NONE;
-	struct rf_bank rules;
-	int err = rf_words_end(words, error);
-
-	if (!err)
-		err = rf_fence_open(&fence, options->dev, error);
-	if (!err)
-		rf_fence_rules(&fence, &rules);
-	if (!err && options->json)
-		err = rf_out_json(status_json(&fence, &rules), false, error);
-	else if (!err)
-		print_status(&fence, &rules);
-	rf_fence_close(&fence);
-	return err;
-}
-
-/* ---- show ---- */
 
 /* One source under one limit. */
 struct view {
@@ -90,6 +20,7 @@ struct view {
 	int cells;		 /* 0: the algorithm has none */
 	uint64_t cell[RF_CELLS]; /* the oldest first, the present one last */
 	int64_t passes_again_ms; /* a frame of RF_FRAME_BYTES; -1: never */
+	uint64_t banned_ns;	 /* for another; 0: not */
 };
 
 static int count_cells(const struct rf_limit *limit)
@@ -113,6 +44,9 @@ static int read_view(const struct rf_fence *fence, const struct rf_bank *rules, 
 	view->newcomer = err == -ENOENT;
 	if (err)
 		return view->newcomer ? 0 : err;
+	if (policy->ban)
+		view->banned_ns =
+			rf_fence_left_ns(fence, rf_fence_jiffies(fence), view->state.banned_until);
 	time = rf_fence_time(fence, policy);
 	now = rf_epoch(policy, time);
 	view->used = rf_used(&view->state.window, policy, time) << policy->unit_shift;
@@ -130,7 +64,14 @@ static int read_view(const struct rf_fence *fence, const struct rf_bank *rules, 
 	return 0;
 }
 
-static json_t *view_json(const struct view *view)
+/* Of a limit that bans the word is another. */
+static uint64_t would_drop(const struct view *view)
+{
+	return view->limit->ban_ns ? 0 : view->state.would_drop;
+}
+
+/* `source` is masked as the limit has it. */
+static json_t *view_json(const struct view *view, const char *source)
 {
 	json_t *cells = json_array(), *again = json_null();
 
@@ -138,16 +79,17 @@ static json_t *view_json(const struct view *view)
 		json_array_append_new(cells, json_integer(view->cell[i]));
 	if (view->passes_again_ms >= 0)
 		again = json_integer(view->passes_again_ms);
-	return json_pack("{s:s, s:I, s:I, s:o, s:I, s:s, s:o, s:I, s:I, s:I, s:o, s:b, s:b}",
-			 "limit", view->limit->name, "used", (json_int_t)view->used, "rate",
-			 (json_int_t)view->limit->rate, "burst",
-			 rf_has_burst(view->limit) ? json_integer(view->limit->burst) : json_null(),
-			 "window_ms", (json_int_t)(view->limit->window_ns / RF_NS_PER_MS), "unit",
-			 rf_unit_name(view->limit->unit), "cells", cells, "passed",
-			 (json_int_t)view->state.passed, "dropped", (json_int_t)view->state.dropped,
-			 "would_drop", (json_int_t)view->state.would_drop, "passes_again_ms", again,
-			 "newcomer", view->newcomer, "shadow",
-			 (view->limit->flags & RF_SHADOW) != 0);
+	return json_pack(
+		"{s:s, s:I, s:I, s:o, s:I, s:s, s:o, s:I, s:I, s:I, s:o, s:b, s:b, s:I, s:s}",
+		"limit", view->limit->name, "used", (json_int_t)view->used, "rate",
+		(json_int_t)view->limit->rate, "burst",
+		rf_has_burst(view->limit) ? json_integer(view->limit->burst) : json_null(),
+		"window_ms", (json_int_t)(view->limit->window_ns / RF_NS_PER_MS), "unit",
+		rf_unit_name(view->limit->unit), "cells", cells, "passed",
+		(json_int_t)view->state.passed, "dropped", (json_int_t)view->state.dropped,
+		"would_drop", (json_int_t)would_drop(view), "passes_again_ms", again, "newcomer",
+		view->newcomer, "shadow", (view->limit->flags & RF_SHADOW) != 0, "banned_ms",
+		(json_int_t)(view->banned_ns / RF_NS_PER_MS), "source", source);
 }
 
 static void print_passes_again(const struct view *view)
@@ -187,7 +129,7 @@ static void print_cells(const struct view *view)
 
 static void print_view(const struct view *view)
 {
-	char rate[RF_RATE_TEXT_SIZE];
+	char rate[RF_RATE_TEXT_SIZE], ban[RF_DURATION_TEXT_SIZE];
 
 	rf_format_limit_rate(view->limit, rate);
 	if (view->newcomer) {
@@ -199,9 +141,108 @@ static void print_view(const struct view *view)
 	print_cells(view);
 	rf_out("  passed        %" PRIu64 "\n", (uint64_t)view->state.passed);
 	rf_out("  dropped       %" PRIu64 "\n", (uint64_t)view->state.dropped);
-	if (view->limit->flags & RF_SHADOW || view->state.would_drop)
-		rf_out("  would drop    %" PRIu64 "\n", (uint64_t)view->state.would_drop);
-	print_passes_again(view);
+	if (view->limit->flags & RF_SHADOW || would_drop(view))
+		rf_out("  would drop    %" PRIu64 "\n", would_drop(view));
+	if (view->banned_ns) {
+		rf_format_left(view->banned_ns, ban);
+		rf_out("  banned        for another %s\n", ban);
+	} else {
+		print_passes_again(view);
+	}
+}
+
+/* ---- lists ---- */
+
+/* What an address is told by the tries. */
+struct listing {
+	struct rf_prefix_value value;
+	uint64_t now; /* jiffies */
+};
+
+static bool is_listed(const struct listing *listing, enum rf_list list)
+{
+	return (list == RF_ALLOW ? listing->value.allow_until : listing->value.deny_until) >
+	       listing->now;
+}
+
+static json_t *listed_json(const struct rf_fence *fence, const struct listing *listing,
+			   enum rf_list list)
+{
+	const uint64_t until =
+		list == RF_ALLOW ? listing->value.allow_until : listing->value.deny_until;
+
+	if (!is_listed(listing, list))
+		return json_null();
+	return json_pack("{s:o}", "left_ms",
+			 until == RF_FOREVER
+				 ? json_null()
+				 : json_integer(rf_fence_left_ns(fence, listing->now, until) /
+						RF_NS_PER_MS));
+}
+
+static void print_listed(const struct rf_fence *fence, const struct listing *listing,
+			 enum rf_list list, const char *source)
+{
+	const uint64_t until =
+		list == RF_ALLOW ? listing->value.allow_until : listing->value.deny_until;
+	const char *what = list == RF_ALLOW ? "on the allow list" : "on the deny list";
+	char left[RF_DURATION_TEXT_SIZE];
+
+	if (!is_listed(listing, list))
+		return;
+	rf_format_left(rf_fence_left_ns(fence, listing->now, until), left);
+	rf_out("source %s: %s%s%s%s\n", source, what, until == RF_FOREVER ? "" : ", for another ",
+	       until == RF_FOREVER ? "" : left,
+	       list == RF_DENY && is_listed(listing, RF_ALLOW) ? ", which the other one overrules"
+							       : "");
+}
+
+/* ---- show ---- */
+
+static int read_listing(const struct rf_fence *fence, const struct rf_address *source,
+			struct listing *listing, struct rf_error *error)
+{
+	int err = rf_fence_prefix_value(fence, source, &listing->value, error);
+
+	if (fence->config->tick_ns)
+		listing->now = rf_fence_jiffies(fence);
+	return err;
+}
+
+static int show_limits(const struct rf_fence *fence, const struct rf_address *asked, uint32_t slots,
+		       bool json, json_t *limits, struct rf_error *error)
+{
+	struct rf_bank rules;
+	int err = 0;
+
+	rf_fence_rules(fence, &rules);
+	for (int slot = 0; slot < RF_LIMITS_MAX && !err; slot++) {
+		struct rf_address source = *asked;
+		char text[RF_SOURCE_TEXT_SIZE];
+		struct view view;
+
+		if (!rules.policy[slot].id || !(slots >> slot & 1))
+			continue;
+		err = read_view(fence, &rules, slot, &source, &view, error);
+		if (err)
+			break;
+		rf_format_source(&source, view.limit, text);
+		json_array_append_new(limits, view_json(&view, text));
+		if (!json) {
+			rf_out("source %s, ", text);
+			print_view(&view);
+		}
+	}
+	return err;
+}
+
+/* The limits that may be for the source; what a packet is decides in the end. */
+static uint32_t slots_of(const struct rf_fence *fence, const struct listing *listing)
+{
+	struct rf_bank rules;
+
+	rf_fence_rules(fence, &rules);
+	return rules.origin[listing->value.origin];
 }
 
 static int show_source(const struct rf_fence *fence, const struct rf_address *asked, bool json,
@@ -210,32 +251,24 @@ static int show_source(const struct rf_fence *fence, const struct rf_address *as
 	const struct rf_limit whole = {.per4 = 32, .per6 = 128};
 	char text[RF_SOURCE_TEXT_SIZE];
 	json_t *limits = json_array();
-	struct rf_bank rules;
-	int err = 0;
+	struct listing listing = {};
+	int err = read_listing(fence, asked, &listing, error);
 
-	rf_fence_rules(fence, &rules);
 	rf_format_source(asked, &whole, text);
-	for (int slot = 0; slot < RF_LIMITS_MAX && !err; slot++) {
-		struct rf_address source = *asked;
-		struct view view;
-
-		if (!rules.policy[slot].id)
-			continue;
-		err = read_view(fence, &rules, slot, &source, &view, error);
-		if (err)
-			break;
-		rf_format_source(&source, view.limit, text);
-		json_array_append_new(limits, view_json(&view));
-		if (!json) {
-			rf_out("source %s, ", text);
-			print_view(&view);
-		}
+	if (!err && !json) {
+		print_listed(fence, &listing, RF_ALLOW, text);
+		print_listed(fence, &listing, RF_DENY, text);
 	}
+	if (!err)
+		err = show_limits(fence, asked, slots_of(fence, &listing), json, limits, error);
 	if (!err && json)
-		err = rf_out_json(json_pack("{s:s, s:O}", "source", text, "limits", limits), false,
-				  error);
+		err = rf_out_json(json_pack("{s:s, s:o, s:o, s:O}", "source", text, "allowed",
+					    listed_json(fence, &listing, RF_ALLOW), "denied",
+					    listed_json(fence, &listing, RF_DENY), "limits",
+					    limits),
+				  false, error);
 	else if (!err && !json_array_size(limits))
-		rf_out("source %s: no limit is set\n", text);
+		rf_out("source %s: no limit is for it\n", text);
 	json_decref(limits);
 	return err;
 }

@@ -59,6 +59,18 @@ static json_t *count_json(const struct rf_count *count)
 			 (json_int_t)count->bytes);
 }
 
+static json_t *limit_json(const struct rf_limit *limit, const struct rf_limit_counters *sum)
+{
+	return json_pack("{s:s, s:I, s:I, s:I, s:I, s:{s:I, s:I, s:I, s:I}}", "name", limit->name,
+			 "passed", (json_int_t)sum->passed.packets, "dropped",
+			 (json_int_t)sum->dropped.packets, "would_drop",
+			 (json_int_t)sum->would_drop.packets, "forfeited",
+			 (json_int_t)sum->forfeited.packets, "bytes", "passed",
+			 (json_int_t)sum->passed.bytes, "dropped", (json_int_t)sum->dropped.bytes,
+			 "would_drop", (json_int_t)sum->would_drop.bytes, "forfeited",
+			 (json_int_t)sum->forfeited.bytes);
+}
+
 static json_t *limits_json(const struct rf_fence *fence, struct rf_error *error)
 {
 	json_t *list = json_array();
@@ -74,17 +86,36 @@ static json_t *limits_json(const struct rf_fence *fence, struct rf_error *error)
 			json_decref(list);
 			return NULL;
 		}
-		json_array_append_new(list,
-				      json_pack("{s:s, s:I, s:I, s:I, s:{s:I, s:I, s:I}}", "name",
-						rules.limit[slot].name, "passed",
-						(json_int_t)sum.passed.packets, "dropped",
-						(json_int_t)sum.dropped.packets, "would_drop",
-						(json_int_t)sum.would_drop.packets, "bytes",
-						"passed", (json_int_t)sum.passed.bytes, "dropped",
-						(json_int_t)sum.dropped.bytes, "would_drop",
-						(json_int_t)sum.would_drop.bytes));
+		json_array_append_new(list, limit_json(&rules.limit[slot], &sum));
 	}
 	return list;
+}
+
+static json_t *newcomers_json(const struct rf_counters *counters)
+{
+	return json_pack("{s:I, s:I, s:I, s:I, s:I}", "admitted",
+			 (json_int_t)counters->newcomers_admitted, "aggregated",
+			 (json_int_t)counters->newcomers_aggregated, "passed",
+			 (json_int_t)counters->reason[RF_NEWCOMER_OPEN].packets, "dropped",
+			 (json_int_t)counters->reason[RF_NEWCOMER_CLOSED].packets, "unnoted",
+			 (json_int_t)counters->shadow_newcomers);
+}
+
+/* Windows that were inserted beyond what there is room for, so that others went. */
+static uint64_t count_evictions(const struct rf_fence *fence, const struct rf_counters *counters,
+				int family)
+{
+	const uint64_t inserts = counters->inserts[family];
+
+	return inserts > fence->sources ? inserts - fence->sources : 0;
+}
+
+static json_t *windows_json(const struct rf_fence *fence, const struct rf_counters *counters,
+			    int family)
+{
+	return json_pack("{s:I, s:I}", "inserts", (json_int_t)counters->inserts[family],
+			 "evictions_suspected",
+			 (json_int_t)count_evictions(fence, counters, family));
 }
 
 static int print_json(const struct rf_fence *fence, const struct totals *totals, bool compact,
@@ -105,11 +136,14 @@ static int print_json(const struct rf_fence *fence, const struct totals *totals,
 		return -EIO;
 	}
 	return rf_out_json(
-		json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "fence", rf_json_text(fence->name),
-			  "interfaces", rf_view_interfaces(fence), "packets",
-			  pair_json(totals->passed.packets, totals->dropped.packets), "bytes",
-			  pair_json(totals->passed.bytes, totals->dropped.bytes), "reasons",
-			  reasons, "limits", limits, "map_errors", errors),
+		json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:{s:o, s:o}}", "fence",
+			  rf_json_text(fence->name), "interfaces", rf_view_interfaces(fence),
+			  "packets", pair_json(totals->passed.packets, totals->dropped.packets),
+			  "bytes", pair_json(totals->passed.bytes, totals->dropped.bytes),
+			  "reasons", reasons, "limits", limits, "map_errors", errors, "newcomers",
+			  newcomers_json(&totals->counters), "windows", "ipv4",
+			  windows_json(fence, &totals->counters, 0), "ipv6",
+			  windows_json(fence, &totals->counters, 1)),
 		compact, error);
 }
 
@@ -157,8 +191,27 @@ static int print_limits(const struct rf_fence *fence, struct rf_error *error)
 		print_count("  dropped", &sum.dropped);
 		if (limit->flags & RF_SHADOW || sum.would_drop.packets)
 			print_count("  would drop, passed", &sum.would_drop);
+		if (sum.forfeited.packets)
+			print_count("  charged, dropped by another limit", &sum.forfeited);
 	}
 	return 0;
+}
+
+static void print_number(const char *label, uint64_t number)
+{
+	if (number)
+		rf_out("%-42s %15" PRIu64 "\n", label, number);
+}
+
+static void print_newcomers(const struct rf_fence *fence, const struct rf_counters *counters)
+{
+	print_number("newcomers: admitted by the guard", counters->newcomers_admitted);
+	print_number("newcomers: charged to their networks", counters->newcomers_aggregated);
+	print_number("newcomers: unseen by shadow limits", counters->shadow_newcomers);
+	print_number("windows made, IPv4", counters->inserts[0]);
+	print_number("windows made, IPv6", counters->inserts[1]);
+	print_number("evictions suspected, IPv4", count_evictions(fence, counters, 0));
+	print_number("evictions suspected, IPv6", count_evictions(fence, counters, 1));
 }
 
 static int print_text(const struct rf_fence *fence, const struct totals *totals,
@@ -173,6 +226,7 @@ static int print_text(const struct rf_fence *fence, const struct totals *totals,
 	print_count("dropped", &totals->dropped);
 	print_reasons(totals);
 	err = print_limits(fence, error);
+	print_newcomers(fence, &totals->counters);
 	for (int i = 0; i < RF_MAP_ERROR_COUNT; i++)
 		if (totals->counters.map_error[i])
 			rf_out("map error %-32s %15" PRIu64 "\n", rf_map_error_name(i),

@@ -65,7 +65,7 @@ static int add_row(const struct rf_address *source, uint32_t limit_id,
 		.limit = &table->rules.limit[slot],
 		.passed = state->passed,
 		.dropped = state->dropped,
-		.would_drop = state->would_drop,
+		.would_drop = policy->ban ? 0 : state->would_drop,
 		.used = rf_used(&state->window, policy, rf_fence_time(table->fence, policy))
 			<< policy->unit_shift,
 	};

@@ -30,6 +30,32 @@ int rf_cmd_limit_del(const struct rf_options *options, struct rf_words *words,
 int rf_cmd_limit_list(const struct rf_options *options, struct rf_words *words,
 		      struct rf_error *error);
 
+int rf_cmd_allow_add(const struct rf_options *options, struct rf_words *words,
+		     struct rf_error *error);
+int rf_cmd_allow_del(const struct rf_options *options, struct rf_words *words,
+		     struct rf_error *error);
+int rf_cmd_allow_list(const struct rf_options *options, struct rf_words *words,
+		      struct rf_error *error);
+int rf_cmd_allow_load(const struct rf_options *options, struct rf_words *words,
+		      struct rf_error *error);
+int rf_cmd_deny_add(const struct rf_options *options, struct rf_words *words,
+		    struct rf_error *error);
+int rf_cmd_deny_del(const struct rf_options *options, struct rf_words *words,
+		    struct rf_error *error);
+int rf_cmd_deny_list(const struct rf_options *options, struct rf_words *words,
+		     struct rf_error *error);
+int rf_cmd_deny_load(const struct rf_options *options, struct rf_words *words,
+		     struct rf_error *error);
+
+int rf_cmd_newcomers(const struct rf_options *options, struct rf_words *words,
+		     struct rf_error *error);
+
+int rf_cmd_save(const struct rf_options *options, struct rf_words *words, struct rf_error *error);
+int rf_cmd_apply(const struct rf_options *options, struct rf_words *words, struct rf_error *error);
+int rf_cmd_confirm(const struct rf_options *options, struct rf_words *words,
+		   struct rf_error *error);
+int rf_cmd_check(const struct rf_options *options, struct rf_words *words, struct rf_error *error);
+
 int rf_cmd_status(const struct rf_options *options, struct rf_words *words, struct rf_error *error);
 int rf_cmd_stats(const struct rf_options *options, struct rf_words *words, struct rf_error *error);
 int rf_cmd_top(const struct rf_options *options, struct rf_words *words, struct rf_error *error);

@@ -20,9 +20,17 @@
 #define CONFIG_SECTION ".bss"
 
 const char *const rf_map_names[RF_MAP_COUNT] = {
-	[RF_MAP_WINDOWS4] = "windows4", [RF_MAP_WINDOWS6] = "windows6",
-	[RF_MAP_CONFIG] = "config",	[RF_MAP_LEASES] = "leases",
-	[RF_MAP_COUNTERS] = "counters", [RF_MAP_LIMIT_COUNTERS] = "limit_counters",
+	[RF_MAP_WINDOWS4] = "windows4",
+	[RF_MAP_WINDOWS6] = "windows6",
+	[RF_MAP_CONFIG] = "config",
+	[RF_MAP_LEASES] = "leases",
+	[RF_MAP_PORTS] = "ports",
+	[RF_MAP_PREFIXES4] = "prefixes4",
+	[RF_MAP_PREFIXES6] = "prefixes6",
+	[RF_MAP_PRESENCE] = "presence",
+	[RF_MAP_AGGREGATES] = "aggregates",
+	[RF_MAP_COUNTERS] = "counters",
+	[RF_MAP_LIMIT_COUNTERS] = "limit_counters",
 };
 
 const char *rf_map_in_object(enum rf_map map)
@@ -181,25 +189,53 @@ int rf_program_check_abi(const struct rf_program *program, const char *name, str
 		name, program->abi, RF_ABI_VERSION);
 }
 
-static size_t config_size(void)
+int64_t rf_map_share(struct rf_fence *fence, enum rf_map map, size_t value_size, int protection,
+		     struct rf_error *error)
 {
-	size_t page = sysconf(_SC_PAGESIZE);
-
-	return (sizeof(struct rf_config) + page - 1) / page * page;
-}
-
-static int map_config(struct rf_fence *fence, struct rf_error *error)
-{
+	const size_t page = sysconf(_SC_PAGESIZE);
 	struct bpf_map_info info = {};
 	__u32 length = sizeof(info);
+	size_t size;
+	void *memory;
 
-	fence->config = mmap(NULL, config_size(), PROT_READ | PROT_WRITE, MAP_SHARED,
-			     fence->map_fd[RF_MAP_CONFIG], 0);
-	if (fence->config == MAP_FAILED) {
-		fence->config = NULL;
-		return rf_error_failed(error, -errno, "cannot map the fence's configuration: %s",
-				       strerror(errno));
-	}
+	if (bpf_obj_get_info_by_fd(fence->map_fd[map], &info, &length))
+		return rf_error_failed(error, -errno, "cannot read the map '%s': %s",
+				       rf_map_names[map], strerror(errno));
+	if (info.value_size != value_size)
+		return rf_error_failed(error, -EPROTO, "the map '%s' has another format",
+				       rf_map_names[map]);
+	size = (info.max_entries * value_size + page - 1) / page * page;
+	memory = mmap(NULL, size, protection, MAP_SHARED, fence->map_fd[map], 0);
+	if (memory == MAP_FAILED)
+		return rf_error_failed(error, -errno, "cannot map the fence's '%s': %s",
+				       rf_map_names[map], strerror(errno));
+	fence->memory[map] = memory;
+	fence->memory_size[map] = size;
+	return info.max_entries;
+}
+
+int rf_fence_share(struct rf_fence *fence, struct rf_error *error)
+{
+	const int both = PROT_READ | PROT_WRITE;
+	struct bpf_map_info info = {};
+	__u32 length = sizeof(info);
+	int64_t count = rf_map_share(fence, RF_MAP_CONFIG, sizeof(struct rf_config), both, error);
+
+	if (count >= 0)
+		count = rf_map_share(fence, RF_MAP_PORTS, sizeof(struct rf_ports), both, error);
+	if (count >= 0)
+		count = rf_map_share(fence, RF_MAP_AGGREGATES, sizeof(struct rf_source), both,
+				     error);
+	if (count >= 0)
+		count = rf_map_share(fence, RF_MAP_PRESENCE, sizeof(struct rf_presence), both,
+				     error);
+	if (count < 0)
+		return count;
+	fence->config = fence->memory[RF_MAP_CONFIG];
+	fence->ports = fence->memory[RF_MAP_PORTS];
+	fence->aggregate = fence->memory[RF_MAP_AGGREGATES];
+	fence->presence = fence->memory[RF_MAP_PRESENCE];
+	fence->presence_lines = count;
 	if (bpf_obj_get_info_by_fd(fence->map_fd[RF_MAP_WINDOWS4], &info, &length))
 		return rf_error_failed(error, -errno, "cannot read the fence's windows: %s",
 				       strerror(errno));
@@ -218,7 +254,7 @@ int rf_fence_adopt(struct rf_fence *fence, struct rf_program *program, struct rf
 	}
 	fence->program_id = program->id;
 	memcpy(fence->program_tag, program->tag, sizeof(fence->program_tag));
-	err = map_config(fence, error);
+	err = rf_fence_share(fence, error);
 	if (err)
 		return err;
 	count = rf_interfaces_of(fence->map_id[RF_MAP_CONFIG], &fence->interface, error);
@@ -327,12 +363,12 @@ int rf_fence_is_attached(const struct rf_fence *fence, struct rf_error *error)
 
 void rf_fence_close(struct rf_fence *fence)
 {
-	if (fence->config)
-		munmap(fence->config, config_size());
-	rf_leases_unmap(fence);
-	for (int i = 0; i < RF_MAP_COUNT; i++)
+	for (int i = 0; i < RF_MAP_COUNT; i++) {
+		if (fence->memory[i])
+			munmap(fence->memory[i], fence->memory_size[i]);
 		if (fence->map_fd[i] >= 0)
 			close(fence->map_fd[i]);
+	}
 	free(fence->interface);
 	*fence = RF_FENCE_NONE;
 }

@@ -18,6 +18,7 @@
 #include "error.h"
 #include "grammar.h"
 #include "ringfence/abi.h"
+#include "ruleset.h"
 
 #define RF_PIN_ROOT "/sys/fs/bpf/ringfence"
 #define RF_PROGRAM_TAG_SIZE 8
@@ -27,6 +28,11 @@ enum rf_map {
 	RF_MAP_WINDOWS6,
 	RF_MAP_CONFIG,
 	RF_MAP_LEASES,
+	RF_MAP_PORTS,
+	RF_MAP_PREFIXES4,
+	RF_MAP_PREFIXES6,
+	RF_MAP_PRESENCE,
+	RF_MAP_AGGREGATES,
 	RF_MAP_COUNTERS,
 	RF_MAP_LIMIT_COUNTERS,
 	RF_MAP_COUNT,
@@ -51,13 +57,20 @@ struct rf_fence {
 	uint32_t leases;  /* of all CPUs together */
 	int map_fd[RF_MAP_COUNT];
 	uint32_t map_id[RF_MAP_COUNT];
-	struct rf_config *config; /* shared with the program */
+	/* Shared with the program: */
+	void *memory[RF_MAP_COUNT]; /* NULL: not mapped */
+	size_t memory_size[RF_MAP_COUNT];
+	struct rf_config *config;
 	const struct rf_lease *lease;
+	struct rf_ports *ports;	      /* of each bank */
+	struct rf_presence *presence; /* `presence_lines`, a power of two */
+	uint32_t presence_lines;
+	struct rf_source *aggregate; /* RF_AGGREGATES for each slot */
 };
 
 #define RF_FENCE_NONE ((struct rf_fence){.map_fd = {[0 ... RF_MAP_COUNT - 1] = -1}})
 
-/* ---- finding and reading (fence.c, fence_maps.c) ---- */
+/* ---- finding and reading (fence.c, fence_maps.c, fence_rules.c) ---- */
 
 /* libbpf's own messages go to stderr when `verbose`; else they are kept for rf_fence_log(). */
 void rf_fence_set_verbose(bool verbose);
@@ -74,8 +87,43 @@ void rf_fence_close(struct rf_fence *fence);
 /* 1 while it is on an interface here, which an upgrade leaves so; 0 when it is not any more. */
 int rf_fence_is_attached(const struct rf_fence *fence, struct rf_error *error);
 
-/* A copy of the rules in force. */
+/* How the rules in force came to be so. */
+enum rf_trial_state {
+	RF_SETTLED, /* confirmed, or never on trial */
+	RF_ON_TRIAL,
+	RF_FELL_BACK, /* the trial is over: the rules before it are in force */
+	RF_FELL_OPEN, /* the attach was not confirmed in time: everything passes */
+};
+
+struct rf_standing {
+	enum rf_trial_state state;
+	enum rf_fallback fallback; /* of the rules on trial */
+	uint64_t trial_ns;	   /* until it ends, or since it did */
+	uint64_t active;	   /* rf_config.active, as it was read */
+	uint64_t in_force;	   /* the generation */
+	uint64_t jiffies;	   /* now; 0 where RF_SETTLED */
+};
+
+struct rf_standing rf_fence_standing(const struct rf_fence *fence);
+
+/* A copy of the bank in force: after RF_FELL_OPEN the one that would be, were it confirmed. */
 void rf_fence_rules(const struct rf_fence *fence, struct rf_bank *rules);
+/*
+ * The rules in force, read back from the fence as a whole; prefixes that have expired are still
+ * among them. `ruleset` is RF_RULESET_NONE before; free it in any case.
+ */
+int rf_fence_read_rules(const struct rf_fence *fence, struct rf_ruleset *ruleset,
+			struct rf_error *error);
+
+/* What the tries say of a source; all 0 where it lies in no prefix. */
+int rf_fence_prefix_value(const struct rf_fence *fence, const struct rf_address *source,
+			  struct rf_prefix_value *value, struct rf_error *error);
+
+/* The kernel's count of jiffies, now. Only of a fence whose clock was measured. */
+uint64_t rf_fence_jiffies(const struct rf_fence *fence);
+/* The time that is a duration from now, rounded up, and what is left until a time, in ns. */
+uint64_t rf_fence_deadline(const struct rf_fence *fence, uint64_t now, uint64_t time_ns);
+uint64_t rf_fence_left_ns(const struct rf_fence *fence, uint64_t now, uint64_t deadline);
 /* Now, in the clock of `policy`. */
 uint64_t rf_fence_time(const struct rf_fence *fence, const struct rf_policy *policy);
 /* A duration in the clock of `policy`, in nanoseconds. */
@@ -98,18 +146,46 @@ typedef int (*rf_source_visit)(const struct rf_address *source, uint32_t limit_i
 int rf_fence_each_source(const struct rf_fence *fence, rf_source_visit visit, void *context,
 			 struct rf_error *error);
 
-/* ---- changing rules (fence.c) ---- */
+/* ---- changing rules (fence_config.c, fence_commit.c) ---- */
 
 /* One change at a time: waits for other commands, until this process ends. */
 int rf_fence_lock(struct rf_error *error);
 /* Measures the length of a jiffy and ties jiffies to CLOCK_MONOTONIC, once for a fence. */
 int rf_fence_measure_clock(struct rf_fence *fence, struct rf_error *error);
-/* Gives each CPU its part of the leases, and a key to their places; once for a fence. */
+/*
+ * Gives each CPU its part of the leases, and makes a key to their places and those of the filter;
+ * once for a fence.
+ */
 int rf_fence_make_leases(struct rf_fence *fence, struct rf_error *error);
-/* Sets a slot's counters to 0. Only for a slot that no rules in force, or before, name. */
-int rf_fence_clear_limit_counters(struct rf_fence *fence, int slot, struct rf_error *error);
-/* Puts `rules` in force, all at once. */
-int rf_fence_commit(struct rf_fence *fence, const struct rf_bank *rules, struct rf_error *error);
+/* An error while rules are on trial that fall back: nothing else may be changed then. */
+int rf_fence_check_settled(const struct rf_fence *fence, struct rf_error *error);
+/* Sets counters to 0, of an index that no rules in force, or before, have. */
+int rf_fence_clear_limit_counters(struct rf_fence *fence, int index, struct rf_error *error);
+
+/* For how long the rules hold unless they are confirmed. */
+struct rf_trial {
+	uint64_t time_ns;
+};
+
+/* Told while prefixes are written, which may take seconds. */
+struct rf_progress {
+	void (*report)(void *context, size_t done, size_t total);
+	void *context;
+};
+
+/*
+ * Puts `ruleset` in force, all at once, compiling it first; `trial` and `progress` may be NULL. Of
+ * its newcomers it wants rate, window and `then`. Only with the lock held, the clock measured and
+ * the leases made.
+ */
+int rf_fence_commit(struct rf_fence *fence, struct rf_ruleset *ruleset,
+		    const struct rf_trial *trial, const struct rf_progress *progress,
+		    struct rf_error *error);
+/*
+ * Ends a trial: its rules stay. `before` says how they stood. An error where there was none, or
+ * where the old rules are back already.
+ */
+int rf_fence_confirm(struct rf_fence *fence, struct rf_standing *before, struct rf_error *error);
 
 /* ---- attaching (fence_attach.c) ---- */
 

@@ -191,6 +191,22 @@ static int upgrade_interfaces(const struct rf_fence *fence, const struct rf_load
 
 /* ---- a request ---- */
 
+/* Of several interfaces the first one makes the fence, and the others find it on trial. */
+static int check_trial(const char *name, const struct rf_attach *attach,
+		       const struct rf_fence *fence, struct rf_error *error)
+{
+	const struct rf_standing standing = rf_fence_standing(fence);
+
+	if (!attach->confirm_ns ||
+	    (standing.state == RF_ON_TRIAL && standing.fallback == RF_FALL_OPEN))
+		return 0;
+	return rf_error_failed(error, -EBUSY,
+			       "%s: its fence is there already, and an attach goes on trial only "
+			       "with a new one; leave out 'confirm', or use 'ringfence apply FILE "
+			       "confirm TIME'",
+			       name);
+}
+
 /* What an interface that already has a program means for the request. */
 static int check_occupied(const struct rf_interface *interface, const struct rf_attach *attach,
 			  const struct rf_fence *fence, struct rf_error *error)
@@ -220,7 +236,7 @@ static int check_occupied(const struct rf_interface *interface, const struct rf_
 			"%s: its fence has %u leases for all CPUs, not %u; for these, first run "
 			"'ringfence detach %s'",
 			name, fence->leases, rf_leases_wanted(attach), name);
-	return 0;
+	return check_trial(name, attach, fence, error);
 }
 
 /* Which program the pinned `xdp` is; -ENOENT where there is none. */
@@ -356,7 +372,7 @@ static int check_joinable(const char *name, const struct rf_pin_path *directory,
 			error, -EBUSY,
 			"fence '%s': it has %u leases for all CPUs, not %u; leave 'leases' out",
 			name, fence->leases, rf_leases_wanted(attach));
-	return 0;
+	return check_trial(name, attach, fence, error);
 }
 
 /* An interface without a program: joins the fence of that name, which is made if need be. */

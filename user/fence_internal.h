@@ -54,8 +54,82 @@ int rf_interfaces_of(uint32_t map_id, struct rf_interface **interfaces, struct r
 int rf_interface_open(const char *dev, struct rf_interface *interface, struct rf_program *program,
 		      struct rf_error *error);
 
+/*
+ * Maps a map of values of `value_size` into `fence->memory`, until the fence is closed. Returns how
+ * many there are, or a negative errno.
+ */
+int64_t rf_map_share(struct rf_fence *fence, enum rf_map map, size_t value_size, int protection,
+		     struct rf_error *error);
+
+/* Maps the maps whose descriptors it has into memory, as far as they are shared. */
+int rf_fence_share(struct rf_fence *fence, struct rf_error *error);
+
 /* Makes a fence of an open program's maps, which it takes over. */
 int rf_fence_adopt(struct rf_fence *fence, struct rf_program *program, struct rf_error *error);
+
+/* ---- clock and rules (fence_config.c, fence_rules.c) ---- */
+
+/* Both clocks of the data path, read by a program that is loaded for that, once in a process. */
+int rf_clock_read(struct rf_clock_reading *reading);
+/* The start of a jiffy, and the length of one. */
+int rf_clock_measure(struct rf_clock_reading *base, uint32_t *tick_ns, struct rf_error *error);
+/*
+ * Waits until every program run that began before is over. The kernel does so after an update of a
+ * map of maps, for this very purpose: the caller may then reuse what the old value led to.
+ */
+int rf_wait_for_programs(struct rf_error *error);
+
+/* The tries of a bank, IPv4 first: their file descriptors. -1: there are no such prefixes. */
+#define RF_FAMILIES 2
+
+struct rf_tries {
+	int fd[RF_FAMILIES];
+	uint32_t id[RF_FAMILIES]; /* 0: none */
+};
+
+#define RF_TRIES_NONE ((struct rf_tries){.fd = {-1, -1}})
+
+/* What a trie holds, sorted by prefix. */
+struct rf_trie_entry {
+	struct rf_prefix prefix;
+	struct rf_prefix_value value;
+};
+
+struct rf_trie_content {
+	struct rf_trie_entry *entry;
+	size_t count;
+};
+
+/* Those that are at `bank` now. Close them in any case. */
+int rf_tries_open(const struct rf_fence *fence, int bank, struct rf_tries *tries,
+		  struct rf_error *error);
+void rf_tries_close(struct rf_tries *tries);
+/* Puts them at `bank`, where no program may look any more. */
+int rf_tries_put(const struct rf_fence *fence, int bank, const struct rf_tries *tries,
+		 struct rf_error *error);
+/* What one says of an address; all 0 where that lies in no prefix. */
+int rf_trie_find(int fd, int family, const __be32 word[4], struct rf_prefix_value *value);
+/* The content of one; nothing where `fd` is -1. The caller frees `entry`, in any case. */
+int rf_trie_read(int fd, int family, struct rf_trie_content *content, struct rf_error *error);
+/* A new one that holds `count` of `listed`, which are all of that family, and their values. */
+int rf_trie_make(int family, const struct rf_listed *listed, const struct rf_prefix_value *value,
+		 size_t count, const struct rf_progress *progress, struct rf_error *error);
+
+/* ---- newcomers (fence_newcomers.c) ---- */
+
+/*
+ * Completes the newcomers of `rules`, and prepares what their guard and their prefixes are charged
+ * to, for when `rules` are in force instead of `present`.
+ */
+void rf_newcomers_prepare(const struct rf_fence *fence, struct rf_bank *rules,
+			  const struct rf_bank *present);
+/* Once no program looks at `present` any more. */
+void rf_newcomers_settle(const struct rf_fence *fence, const struct rf_bank *rules,
+			 const struct rf_bank *present);
+/* Says whether `presence` may be asked, and what follows from that. */
+void rf_newcomers_set_filter(struct rf_bank *rules, bool filter);
+/* Marks each source that has a window as known, so that the filter may be asked. */
+int rf_fence_fill_presence(const struct rf_fence *fence, struct rf_error *error);
 
 /* ---- loading this build's program (fence_load.c) ---- */
 
@@ -90,16 +164,26 @@ bool rf_loaded_has(const struct rf_loaded *loaded, const uint8_t tag[RF_PROGRAM_
 
 /* ---- leases (fence_leases.c) ---- */
 
-/* Leases with something pending, sorted by source and limit. `lease` is the caller's to free. */
+/* What is pending in a lease for a window. */
+struct rf_pending_row {
+	uint64_t source; /* masked as the limit has it, as in rf_lease */
+	uint32_t packets;
+	uint8_t slot;
+	uint8_t is_ipv6;
+	uint8_t reason; /* RF_UNDER_LIMIT, RF_SHADOW_OVER, or one of a drop */
+};
+
+/* Sorted by source, slot and family. `row` is the caller's to free. */
 struct rf_pending {
-	struct rf_lease *lease;
+	struct rf_pending_row *row;
 	size_t count;
+	size_t capacity;
 };
 
 /* How many leases `attach` asks for, for all CPUs together: whole sets, a power of two for each. */
 uint32_t rf_leases_wanted(const struct rf_attach *attach);
+/* Maps them into memory, and says how many there are. */
 int rf_leases_map(struct rf_fence *fence, struct rf_error *error);
-void rf_leases_unmap(struct rf_fence *fence);
 /* Add what is pending to sums that were read before. */
 void rf_leases_add_counters(const struct rf_fence *fence, struct rf_counters *sum);
 void rf_leases_add_limit(const struct rf_fence *fence, const struct rf_bank *rules, int slot,
@@ -107,7 +191,9 @@ void rf_leases_add_limit(const struct rf_fence *fence, const struct rf_bank *rul
 int rf_leases_snapshot(const struct rf_fence *fence, const struct rf_bank *rules,
 		       struct rf_pending *pending);
 void rf_leases_add_source(const struct rf_pending *pending, const struct rf_address *source,
-			  int slot, struct rf_source *state);
+			  const struct rf_bank *rules, int slot, struct rf_source *state);
+/* A source as rf_lease has it. */
+void rf_address_pack(const struct rf_address *address, __u64 source[2]);
 
 /* ---- pins (fence_pins.c) ---- */
 

@@ -5,14 +5,12 @@
  * one of the leases is missing from that reading, and back in the next; so the sums are exact once
  * traffic stops, and never too high.
  */
-#include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/random.h>
-#include <unistd.h>
 
 #include "bpf/lease.h"
 #include "fence_internal.h"
@@ -25,13 +23,6 @@
 #define INSERTS_MAX 192 /* of 256 that rf_lease.inserts can tell apart */
 
 /* ---- their memory ---- */
-
-static size_t leases_size(const struct rf_fence *fence)
-{
-	size_t page = sysconf(_SC_PAGESIZE);
-
-	return (fence->leases * sizeof(struct rf_lease) + page - 1) / page * page;
-}
 
 uint32_t rf_leases_wanted(const struct rf_attach *attach)
 {
@@ -48,30 +39,14 @@ uint32_t rf_leases_wanted(const struct rf_attach *attach)
 
 int rf_leases_map(struct rf_fence *fence, struct rf_error *error)
 {
-	int fd = fence->map_fd[RF_MAP_LEASES];
-	struct bpf_map_info info = {};
-	__u32 length = sizeof(info);
-	void *memory;
+	int64_t sets =
+		rf_map_share(fence, RF_MAP_LEASES, sizeof(struct rf_lease_set), PROT_READ, error);
 
-	if (bpf_obj_get_info_by_fd(fd, &info, &length))
-		return rf_error_failed(error, -errno, "cannot read the fence's leases: %s",
-				       strerror(errno));
-	if (info.value_size != sizeof(struct rf_lease_set))
-		return rf_error_failed(error, -EPROTO, "the fence's leases have another format");
-	fence->leases = info.max_entries * RF_LEASE_WAYS;
-	memory = mmap(NULL, leases_size(fence), PROT_READ, MAP_SHARED, fd, 0);
-	if (memory == MAP_FAILED)
-		return rf_error_failed(error, -errno, "cannot map the fence's leases: %s",
-				       strerror(errno));
-	fence->lease = memory;
+	if (sets < 0)
+		return sets;
+	fence->leases = sets * RF_LEASE_WAYS;
+	fence->lease = fence->memory[RF_MAP_LEASES];
 	return 0;
-}
-
-void rf_leases_unmap(struct rf_fence *fence)
-{
-	if (fence->lease)
-		munmap((void *)fence->lease, leases_size(fence));
-	fence->lease = NULL;
 }
 
 /* log2 of the leases of one CPU; 0: none. */
@@ -103,13 +78,26 @@ static void set_inserts(struct rf_config *config, uint32_t sources)
 	config->lease_inserts = inserts < 1 ? 1 : inserts < INSERTS_MAX ? inserts : INSERTS_MAX;
 }
 
+/* A generation of the filter is as long as it takes to fill the windows map of a family. */
+static void set_presence(struct rf_config *config, const struct rf_fence *fence)
+{
+	const uint32_t steps = fence->sources / (config->inserts_mask + 1);
+	const uint32_t lines = fence->presence_lines;
+
+	config->presence_steps = steps ? steps : 1;
+	/* A filter of one line would want a shift by 64 bits, and is none anyway. */
+	if (lines > 1)
+		__atomic_store_n(&config->presence_shift, 64 - (31 - __builtin_clz(lines)),
+				 __ATOMIC_RELEASE);
+}
+
 int rf_fence_make_leases(struct rf_fence *fence, struct rf_error *error)
 {
 	struct rf_config *config = fence->config;
 	unsigned int bits = leases_bits(fence);
 	__u64 key[3];
 
-	if (config->lease_shift || !bits)
+	if (config->presence_steps) /* set last but for what reads all of it */
 		return 0;
 	if (getrandom(key, sizeof(key), 0) != sizeof(key))
 		return rf_error_failed(error, -errno, "cannot get a random key: %s",
@@ -117,7 +105,9 @@ int rf_fence_make_leases(struct rf_fence *fence, struct rf_error *error)
 	for (int i = 0; i < 3; i++)
 		config->lease_key[i] = key[i] | 1; /* a key of 0 would be none */
 	set_inserts(config, fence->sources);
-	__atomic_store_n(&config->lease_shift, 64 - bits, __ATOMIC_RELEASE);
+	if (bits)
+		__atomic_store_n(&config->lease_shift, 64 - bits, __ATOMIC_RELEASE);
+	set_presence(config, fence);
 	return 0;
 }
 
@@ -132,7 +122,9 @@ static void copy_lease(struct rf_lease *lease, const struct rf_lease *shared)
 static bool is_same(const struct rf_lease *one, const struct rf_lease *other)
 {
 	return one->source == other->source && one->rules == other->rules &&
-	       one->reason == other->reason;
+	       one->reason == other->reason && one->over == other->over &&
+	       one->slot0 == other->slot0 && one->slot1 == other->slot1 &&
+	       one->slot2 == other->slot2 && one->slot3 == other->slot3;
 }
 
 /* False: nothing is pending there. Another source may take the place while it is read. */
@@ -150,17 +142,30 @@ static bool read_lease(const struct rf_lease *shared, struct rf_lease *lease)
 	return false;
 }
 
-/* As flush_lease() in the program: another limit's counters, and another window's, are not its. */
+/* As the program does: another limit's counters, and another window's, are not its. */
 static bool is_of_limit(const struct rf_lease *lease, const struct rf_bank *rules, uint32_t slot)
 {
-	return rf_rules_slot(lease->rules) == slot && rules->policy[slot].id &&
-	       rf_rules_are_since(lease->rules, rules->limit[slot].born);
+	return rules->policy[slot].id && rf_rules_are_since(lease->rules, rules->limit[slot].born);
 }
 
-static bool is_of_windows(const struct rf_lease *lease, const struct rf_bank *rules)
+/*
+ * Rules on trial that have fallen back are later than those in force, and their windows may be
+ * others; NULL: the lease is of no such rules.
+ */
+static const struct rf_bank *fallen_rules(const struct rf_fence *fence,
+					  const struct rf_standing *standing,
+					  const struct rf_lease *lease)
 {
-	uint32_t slot = rf_rules_slot(lease->rules);
+	if (standing->state != RF_FELL_BACK || !rf_rules_are_of(lease->rules, standing->active))
+		return NULL;
+	return &fence->config->bank[standing->active & 1];
+}
 
+static bool is_of_windows(const struct rf_lease *lease, const struct rf_bank *rules,
+			  const struct rf_bank *fallen, uint32_t slot)
+{
+	if (fallen && fallen->policy[slot].id != rules->policy[slot].id)
+		return false;
 	return rules->policy[slot].id && rf_rules_are_since(lease->rules, rules->policy[slot].born);
 }
 
@@ -179,81 +184,135 @@ void rf_leases_add_counters(const struct rf_fence *fence, struct rf_counters *su
 			add(&sum->reason[lease.reason], &lease);
 }
 
+static void add_limit(const struct rf_lease *lease, enum rf_reason reason,
+		      struct rf_limit_counters *sum)
+{
+	if (reason >= RF_FIRST_DROP)
+		add(&sum->dropped, lease);
+	else if (reason == RF_SHADOW_OVER)
+		add(&sum->would_drop, lease);
+	else
+		add(&sum->passed, lease);
+}
+
 void rf_leases_add_limit(const struct rf_fence *fence, const struct rf_bank *rules, int slot,
 			 struct rf_limit_counters *sum)
 {
+	__u32 slots[RF_CHARGED_MAX];
 	struct rf_lease lease;
 
 	for (uint32_t i = 0; i < fence->leases; i++) {
-		if (!read_lease(&fence->lease[i], &lease) || !is_of_limit(&lease, rules, slot))
-			continue;
-		if (lease.reason == RF_UNDER_LIMIT)
-			add(&sum->passed, &lease);
-		else if (lease.reason == RF_SHADOW_OVER)
-			add(&sum->would_drop, &lease);
-		else
-			add(&sum->dropped, &lease);
+		int count =
+			read_lease(&fence->lease[i], &lease) ? rf_lease_slots(&lease, slots) : 0;
+
+		for (int j = 0; j < count; j++)
+			if (slots[j] == (__u32)slot && is_of_limit(&lease, rules, slot))
+				add_limit(&lease, rf_lease_reason(&lease, j), sum);
 	}
 }
 
 /* ---- by source ---- */
 
-/* The same source under the same limit, whatever generation a lease was made in. */
-static int compare_source(const void *a, const void *b)
+void rf_address_pack(const struct rf_address *address, __u64 source[2])
 {
-	const struct rf_lease *left = a, *right = b;
+	for (int i = 0; i < 2; i++)
+		source[i] = address->word[2 * i] | (uint64_t)address->word[2 * i + 1] << 32;
+}
+
+static uint64_t mask_source(uint64_t source, const struct rf_policy *policy, bool is_ipv6)
+{
+	if (!is_ipv6)
+		return source & policy->mask4;
+	return source & (policy->mask6[0] | (uint64_t)policy->mask6[1] << 32);
+}
+
+static int compare_rows(const void *a, const void *b)
+{
+	const struct rf_pending_row *left = a, *right = b;
 
 	if (left->source != right->source)
 		return left->source < right->source ? -1 : 1;
-	return (int)(left->rules & 63) - (int)(right->rules & 63);
+	if (left->slot != right->slot)
+		return (int)left->slot - (int)right->slot;
+	return (int)left->is_ipv6 - (int)right->is_ipv6;
+}
+
+static int add_row(struct rf_pending *pending, const struct rf_pending_row *row)
+{
+	if (pending->count == pending->capacity) {
+		size_t capacity = pending->capacity ? pending->capacity * 2 : 1024;
+		struct rf_pending_row *grown = reallocarray(pending->row, capacity, sizeof(*grown));
+
+		if (!grown)
+			return -ENOMEM;
+		pending->row = grown;
+		pending->capacity = capacity;
+	}
+	pending->row[pending->count++] = *row;
+	return 0;
+}
+
+/* A lease counts for as many windows as it has limits. */
+static int add_rows(struct rf_pending *pending, const struct rf_lease *lease,
+		    const struct rf_bank *rules, const struct rf_bank *fallen)
+{
+	const bool is_ipv6 = rf_rules_are_ipv6(lease->rules);
+	__u32 slots[RF_CHARGED_MAX];
+	int count = rf_lease_slots(lease, slots), err = 0;
+
+	for (int i = 0; i < count && !err; i++) {
+		struct rf_pending_row row = {
+			.source = mask_source(lease->source, &rules->policy[slots[i]], is_ipv6),
+			.packets = lease->packets,
+			.slot = slots[i],
+			.is_ipv6 = is_ipv6,
+			.reason = rf_lease_reason(lease, i),
+		};
+
+		if (is_of_windows(lease, rules, fallen, slots[i]))
+			err = add_row(pending, &row);
+	}
+	return err;
 }
 
 int rf_leases_snapshot(const struct rf_fence *fence, const struct rf_bank *rules,
 		       struct rf_pending *pending)
 {
+	const struct rf_standing standing = rf_fence_standing(fence);
 	struct rf_lease lease;
-	size_t capacity = 0;
+	int err = 0;
 
 	*pending = (struct rf_pending){};
-	for (uint32_t i = 0; i < fence->leases; i++) {
-		if (!read_lease(&fence->lease[i], &lease) || !is_of_windows(&lease, rules))
-			continue;
-		if (pending->count == capacity) {
-			struct rf_lease *grown;
-
-			capacity = capacity ? capacity * 2 : 1024;
-			grown = reallocarray(pending->lease, capacity, sizeof(lease));
-			if (!grown)
-				return -ENOMEM;
-			pending->lease = grown;
-		}
-		pending->lease[pending->count++] = lease;
-	}
-	if (pending->count)
-		qsort(pending->lease, pending->count, sizeof(lease), compare_source);
-	return 0;
+	for (uint32_t i = 0; i < fence->leases && !err; i++)
+		if (read_lease(&fence->lease[i], &lease))
+			err = add_rows(pending, &lease, rules,
+				       fallen_rules(fence, &standing, &lease));
+	if (!err && pending->count)
+		qsort(pending->row, pending->count, sizeof(*pending->row), compare_rows);
+	return err;
 }
 
 void rf_leases_add_source(const struct rf_pending *pending, const struct rf_address *source,
-			  int slot, struct rf_source *state)
+			  const struct rf_bank *rules, int slot, struct rf_source *state)
 {
-	const struct rf_lease key = {
-		.source = source->word[0] | (uint64_t)source->word[1] << 32,
-		.rules = rf_who_rules(0, slot, source->version == 6),
-	};
-	const struct rf_lease *end = pending->lease + pending->count, *found;
+	struct rf_pending_row key = {.slot = slot, .is_ipv6 = source->version == 6};
+	const struct rf_pending_row *end = pending->row + pending->count, *found;
+	__u64 words[2];
 
-	if (!pending->count || source->word[2] || source->word[3])
+	rf_address_pack(source, words);
+	key.source = words[0];
+	/* Longer prefixes than a lease tells apart have none. */
+	if (!pending->count || words[1])
 		return;
-	found = bsearch(&key, pending->lease, pending->count, sizeof(key), compare_source);
-	while (found && found > pending->lease && !compare_source(found - 1, &key))
+	found = bsearch(&key, pending->row, pending->count, sizeof(key), compare_rows);
+	while (found && found > pending->row && !compare_rows(found - 1, &key))
 		found--;
-	for (; found && found < end && !compare_source(found, &key); found++) {
-		if (found->reason == RF_UNDER_LIMIT)
-			state->passed += found->packets;
-		else if (found->reason == RF_SHADOW_OVER)
-			state->would_drop += found->packets;
-		else
+	for (; found && found < end && !compare_rows(found, &key); found++) {
+		if (found->reason >= RF_FIRST_DROP)
 			state->dropped += found->packets;
+		else if (found->reason != RF_SHADOW_OVER)
+			state->passed += found->packets;
+		else if (!rules->policy[slot].ban)
+			state->would_drop += found->packets;
 	}
 }

@@ -29,6 +29,16 @@ static uint32_t sources_wanted(const struct rf_attach *attach)
 	return attach->sources ? attach->sources : RF_SOURCES_DEFAULT;
 }
 
+/* Lines of the filter: a power of two. */
+static uint32_t presence_wanted(uint32_t sources)
+{
+	uint32_t lines = 2;
+
+	while (lines < 2ULL * sources / RF_PRESENCE_SHARE)
+		lines *= 2;
+	return lines;
+}
+
 static int size_maps(struct ringfence_bpf *object, const struct rf_attach *attach)
 {
 	uint32_t sources = sources_wanted(attach);
@@ -39,6 +49,8 @@ static int size_maps(struct ringfence_bpf *object, const struct rf_attach *attac
 	if (!err)
 		err = bpf_map__set_max_entries(object->maps.leases,
 					       rf_leases_wanted(attach) / RF_LEASE_WAYS);
+	if (!err)
+		err = bpf_map__set_max_entries(object->maps.presence, presence_wanted(sources));
 	return err;
 }
 
@@ -124,21 +136,45 @@ static int check_sources(uint32_t sources, struct rf_error *error)
 	return 0;
 }
 
-int rf_load_new(struct rf_loaded *loaded, const char *name, const struct rf_attach *attach,
-		struct rf_error *error)
+/* All limits are off again after the time that `attach` says, unless it is confirmed. */
+static int set_trial(struct rf_config *config, const struct rf_attach *attach,
+		     struct rf_error *error)
+{
+	struct rf_fence fence = {.config = config};
+	struct rf_clock_reading base = {};
+	int err = rf_clock_measure(&base, &config->tick_ns, error);
+
+	if (err)
+		return err;
+	config->base = base;
+	config->bank[0].deadline = rf_fence_deadline(&fence, base.jiffies, attach->confirm_ns);
+	config->bank[0].fallback = RF_FALL_OPEN;
+	return 0;
+}
+
+static int configure(const struct rf_loaded *loaded, const char *name,
+		     const struct rf_attach *attach, struct rf_error *error)
 {
 	struct rf_config config = {.next_limit_id = 1};
 	__u32 key = 0;
-	int err = check_sources(sources_wanted(attach), error);
+	int err = attach->confirm_ns ? set_trial(&config, attach, error) : 0;
 
-	if (!err)
-		err = load(loaded, NULL, attach, error);
 	if (err)
 		return err;
 	snprintf(config.name, sizeof(config.name), "%s", name);
 	if (bpf_map_update_elem(loaded->map_fd[RF_MAP_CONFIG], &key, &config, BPF_ANY))
 		return rf_error_failed(error, -errno, "cannot name the fence: %s", strerror(errno));
 	return 0;
+}
+
+int rf_load_new(struct rf_loaded *loaded, const char *name, const struct rf_attach *attach,
+		struct rf_error *error)
+{
+	int err = check_sources(sources_wanted(attach), error);
+
+	if (!err)
+		err = load(loaded, NULL, attach, error);
+	return err ? err : configure(loaded, name, attach, error);
 }
 
 void rf_unload(struct rf_loaded *loaded)

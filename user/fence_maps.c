@@ -52,20 +52,22 @@ int rf_fence_counters(const struct rf_fence *fence, struct rf_counters *sum, str
 int rf_fence_limit_counters(const struct rf_fence *fence, int slot, struct rf_limit_counters *sum,
 			    struct rf_error *error)
 {
-	int err = sum_cpus(fence, RF_MAP_LIMIT_COUNTERS, slot, sizeof(*sum), sum, error);
 	struct rf_bank rules;
+	int err;
 
 	rf_fence_rules(fence, &rules);
+	err = sum_cpus(fence, RF_MAP_LIMIT_COUNTERS, rules.policy[slot].counters, sizeof(*sum), sum,
+		       error);
 	if (!err)
 		rf_leases_add_limit(fence, &rules, slot, sum);
 	return err;
 }
 
-int rf_fence_clear_limit_counters(struct rf_fence *fence, int slot, struct rf_error *error)
+int rf_fence_clear_limit_counters(struct rf_fence *fence, int index, struct rf_error *error)
 {
 	int cpus = libbpf_num_possible_cpus();
 	void *zeros = cpus > 0 ? calloc(cpus, sizeof(struct rf_limit_counters)) : NULL;
-	uint32_t key = slot;
+	uint32_t key = index;
 	int err = 0;
 
 	if (!zeros)
@@ -101,7 +103,7 @@ struct visitor {
 static int read_pending(struct visitor *visitor, const struct rf_fence *fence)
 {
 	rf_fence_rules(fence, &visitor->rules);
-	free(visitor->pending.lease);
+	free(visitor->pending.row);
 	return rf_leases_snapshot(fence, &visitor->rules, &visitor->pending);
 }
 
@@ -111,7 +113,7 @@ static void add_pending(const struct visitor *visitor, const struct rf_address *
 	int slot = find_slot(&visitor->rules, limit_id);
 
 	if (slot >= 0)
-		rf_leases_add_source(&visitor->pending, source, slot, state);
+		rf_leases_add_source(&visitor->pending, source, &visitor->rules, slot, state);
 }
 
 int rf_fence_source(const struct rf_fence *fence, const struct rf_policy *policy,
@@ -137,7 +139,7 @@ int rf_fence_source(const struct rf_fence *fence, const struct rf_policy *policy
 	err = read_pending(&visitor, fence);
 	if (!err)
 		add_pending(&visitor, source, policy->id, state);
-	free(visitor.pending.lease);
+	free(visitor.pending.row);
 	return err ? fail_map(error, RF_MAP_LEASES, err) : 0;
 }
 
@@ -226,6 +228,6 @@ int rf_fence_each_source(const struct rf_fence *fence, rf_source_visit visit, vo
 		if (err)
 			fail_map(error, walks[i].map, err);
 	}
-	free(visitor.pending.lease);
+	free(visitor.pending.row);
 	return err;
 }

@@ -2,7 +2,8 @@
 /*
  * Text to values and back: the one grammar of the command line and of rule files. Silent: what is
  * wrong goes into an rf_error. Touches no kernel object and no file. Words are exact, never
- * abbreviated. Every parser returns 0 or -EINVAL, and leaves its results alone when it fails.
+ * abbreviated. Every parser returns 0 or -EINVAL, and leaves its results alone when it fails;
+ * rf_parse_limit, which allocates, may return -ENOMEM as well, and leaves an empty definition.
  */
 #ifndef RINGFENCE_GRAMMAR_H
 #define RINGFENCE_GRAMMAR_H
@@ -13,6 +14,7 @@
 #include <stdint.h>
 
 #include "error.h"
+#include "prefix.h"
 #include "ringfence/abi.h"
 
 #define RF_NS_PER_MS 1000000ULL
@@ -22,7 +24,9 @@
 #define RF_INTERFACES_MAX 256 /* in one command */
 #define RF_COUNT_TEXT_SIZE 24
 #define RF_RATE_TEXT_SIZE 56
-#define RF_LIMIT_TEXT_SIZE 256
+#define RF_LIMIT_TEXT_SIZE 320
+#define RF_PER4_DEFAULT 32
+#define RF_PER6_DEFAULT 64
 
 /* The words that are still to be read. */
 struct rf_words {
@@ -49,6 +53,21 @@ enum rf_mode {
 	RF_OFFLOAD, /* never asked for, only reported */
 };
 
+/* A limit as it was written. Free it, whether parsing succeeded or not. */
+struct rf_definition {
+	struct rf_limit limit;
+	uint64_t *ports;	 /* bit set of RF_PORTS, where limit.has_ports; else NULL */
+	struct rf_prefixes from; /* where limit.has_from, and not from a file */
+	const char *from_file;	 /* one of the words; NULL: none. The caller adds what is in it */
+};
+
+/* newcomers rate COUNT/TIME then WHAT, or off */
+struct rf_newcomers_text {
+	uint64_t rate;
+	uint64_t window_ns;
+	enum rf_newcomers_then then;
+};
+
 #define RF_LEASES_UNSAID UINT32_MAX
 
 struct rf_attach {
@@ -56,8 +75,9 @@ struct rf_attach {
 	int interfaces;
 	const char *fence; /* NULL: each interface gets a fence of its own name */
 	enum rf_mode mode;
-	uint32_t sources; /* windows per address family; 0: not said */
-	uint32_t leases;  /* of each CPU; RF_LEASES_UNSAID: not said */
+	uint32_t sources;    /* windows per address family; 0: not said */
+	uint32_t leases;     /* of each CPU; RF_LEASES_UNSAID: not said */
+	uint64_t confirm_ns; /* 0: not on trial */
 };
 
 /* The next word, or NULL at the end. */
@@ -88,7 +108,22 @@ int rf_parse_number(const char *text, const char *what, uint32_t min, uint32_t m
 		    uint32_t *number, struct rf_error *error);
 
 /* What follows `limit add` and `limit set`: NAME rate COUNT/TIME and its options. */
-int rf_parse_limit(struct rf_words *words, struct rf_limit *limit, struct rf_error *error);
+int rf_parse_limit(struct rf_words *words, struct rf_definition *definition,
+		   struct rf_error *error);
+void rf_definition_free(struct rf_definition *definition);
+/* What follows `newcomers`. */
+int rf_parse_newcomers(struct rf_words *words, struct rf_newcomers_text *newcomers,
+		       struct rf_error *error);
+/* [for TIME], for lists: 0 where it is not said. */
+int rf_parse_for(struct rf_words *words, uint64_t *time_ns, struct rf_error *error);
+/* [confirm TIME]: 0 where it is not said. */
+int rf_parse_confirm(struct rf_words *words, uint64_t *time_ns, struct rf_error *error);
+/*
+ * Splits one line of a rule file into words, in place; `#` begins a comment. The result's `word` is
+ * `array`, of `max`. -EINVAL where there are more.
+ */
+int rf_split_line(char *line, const char **array, int max, struct rf_words *words,
+		  struct rf_error *error);
 /* What follows `attach`: IF… and its options. */
 int rf_parse_attach(struct rf_words *words, struct rf_attach *attach, struct rf_error *error);
 
@@ -98,8 +133,12 @@ const char *rf_edge_name(enum rf_edge edge);
 const char *rf_unit_name(enum rf_unit unit);
 /* Of RF_TOKEN and RF_LEAKY, which have a burst. */
 bool rf_has_burst(const struct rf_limit *limit);
-/* NAME rate COUNT/TIME and what is not as it is without a word: rf_parse_limit reads it back. */
+/*
+ * NAME rate COUNT/TIME and what is not as it is without a word, but for `dport` and `from`, which
+ * rf_ruleset_format_limit() adds: rf_parse_limit reads it back.
+ */
 void rf_format_limit(const struct rf_limit *limit, char text[RF_LIMIT_TEXT_SIZE]);
+const char *rf_newcomers_then_name(enum rf_newcomers_then then);
 /* A count with the largest suffix that leaves it whole. */
 void rf_format_count(uint64_t count, char text[RF_COUNT_TEXT_SIZE]);
 /* COUNT/TIME, and `bytes` where it is bytes. */

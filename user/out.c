@@ -5,20 +5,31 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "out.h"
+
+#define NS_PER_S 1000000000UL
+#define PROGRESS_WIDTH 40
+#define PROGRESS_LEAST 20000 /* prefixes; fewer are there at once */
 
 static const char *const reason_names[RF_REASON_COUNT][2] = {
 	[RF_UNDER_LIMIT] = {"under_limit", "under the limit"},
 	[RF_SHADOW_OVER] = {"shadow_over", "over a shadow limit"},
-	[RF_NO_LIMIT] = {"no_limit", "no limit set"},
+	[RF_NO_LIMIT] = {"no_limit", "no limit is for it"},
 	[RF_NON_IP] = {"non_ip", "not IP (ARP, LLDP …)"},
 	[RF_NEIGHBOUR] = {"neighbour", "IPv6 neighbour discovery"},
 	[RF_MALFORMED] = {"malformed", "malformed, no source to charge"},
 	[RF_DEEP_VLAN] = {"deep_vlan", "more than two VLAN tags"},
 	[RF_MAP_ERROR] = {"map_error", "no window to be had"},
+	[RF_ALLOWED] = {"allowed", "on the allow list"},
+	[RF_NEWCOMER_OPEN] = {"newcomer_open", "a newcomer beyond the guard"},
+	[RF_UNCONFIRMED] = {"unconfirmed", "the attach was not confirmed"},
 	[RF_OVER_LIMIT] = {"over_limit", "over the limit"},
 	[RF_CONTENDED] = {"contended", "lost too many races for a window"},
+	[RF_BANNED] = {"banned", "banned by a limit"},
+	[RF_DENIED] = {"denied", "on the deny list"},
+	[RF_NEWCOMER_CLOSED] = {"newcomer_closed", "a newcomer beyond the guard"},
 };
 
 static const char *const map_error_names[RF_MAP_ERROR_COUNT] = {
@@ -47,6 +58,11 @@ void rf_out_error(const struct rf_error *error)
 	fprintf(stderr, "ringfence: %s\n", error->text);
 }
 
+void rf_out_note(const char *text)
+{
+	fprintf(stderr, "ringfence: %s\n", text);
+}
+
 void rf_out_log(const char *log)
 {
 	size_t length = strlen(log);
@@ -61,6 +77,18 @@ void rf_out(const char *format, ...)
 	va_start(args, format);
 	vprintf(format, args);
 	va_end(args);
+}
+
+void rf_out_progress(size_t done, size_t total)
+{
+	static const char bar[] = "########################################";
+	int filled = total ? done * PROGRESS_WIDTH / total : PROGRESS_WIDTH;
+
+	if (total < PROGRESS_LEAST || !isatty(STDERR_FILENO))
+		return;
+	fprintf(stderr, "\r[%-*.*s] %zu of %zu prefixes", PROGRESS_WIDTH, filled, bar, done, total);
+	if (done == total)
+		fprintf(stderr, "\r\033[K");
 }
 
 int rf_out_json(json_t *root, bool compact, struct rf_error *error)
@@ -121,4 +149,37 @@ void rf_format_ms(uint64_t ms, char text[RF_DURATION_TEXT_SIZE])
 			 ms % 1000 / 100);
 	else
 		snprintf(text, RF_DURATION_TEXT_SIZE, "%" PRIu64 " min", ms / 60000);
+}
+
+void rf_format_left(uint64_t time_ns, char text[RF_DURATION_TEXT_SIZE])
+{
+	static const struct {
+		const char *text;
+		uint64_t seconds;
+	} units[] = {{"d", 86400}, {"h", 3600}, {"m", 60}, {"s", 1}};
+	const uint64_t seconds = time_ns / NS_PER_S + (time_ns % NS_PER_S != 0);
+	size_t i = 0;
+	uint64_t less;
+
+	while (i < 3 && seconds < units[i].seconds)
+		i++;
+	less = i < 3 ? seconds % units[i].seconds / units[i + 1].seconds : 0;
+	if (less)
+		snprintf(text, RF_DURATION_TEXT_SIZE, "%" PRIu64 "%s %" PRIu64 "%s",
+			 seconds / units[i].seconds, units[i].text, less, units[i + 1].text);
+	else
+		snprintf(text, RF_DURATION_TEXT_SIZE, "%" PRIu64 "%s", seconds / units[i].seconds,
+			 units[i].text);
+}
+
+void rf_format_for(uint64_t time_ns, char text[RF_DURATION_TEXT_SIZE])
+{
+	const uint64_t seconds = time_ns / NS_PER_S + (time_ns % NS_PER_S != 0);
+
+	if (seconds % 3600 == 0)
+		snprintf(text, RF_DURATION_TEXT_SIZE, "%" PRIu64 "h", seconds / 3600);
+	else if (seconds % 60 == 0)
+		snprintf(text, RF_DURATION_TEXT_SIZE, "%" PRIu64 "m", seconds / 60);
+	else
+		snprintf(text, RF_DURATION_TEXT_SIZE, "%" PRIu64 "s", seconds);
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
-#include <arpa/inet.h>
 #include <errno.h>
 #include <stdbool.h>
 #include <string.h>
 
+#include "prefix.h"
 #include "ringfence/limiter.h"
 #include "rules.h"
 
@@ -13,13 +13,6 @@
 static uint64_t divide_up(uint64_t dividend, uint64_t divisor)
 {
 	return dividend / divisor + (dividend % divisor != 0);
-}
-
-static __be32 prefix_mask(unsigned int length)
-{
-	if (length == 0)
-		return 0;
-	return htonl(~0U << (length < 32 ? 32 - length : 0));
 }
 
 /* `parts` cells are the window, and one clock tick more where `tick_more`. */
@@ -84,11 +77,11 @@ void rf_policy_compile(const struct rf_limit *limit, uint32_t id, uint32_t tick_
 		.edge = limit->edge,
 		.cells = 1,
 		.unit = limit->unit,
-		.mask4 = prefix_mask(limit->per4),
+		.ban = divide_up(limit->ban_ns, tick_ns),
+		.mask4 = rf_prefix_mask(limit->per4, 0),
 	};
-	for (int i = 0; i < 4; i++)
-		if (limit->per6 > 32 * i)
-			policy->mask6[i] = prefix_mask(limit->per6 - 32 * i);
+	for (unsigned int i = 0; i < 4; i++)
+		policy->mask6[i] = rf_prefix_mask(limit->per6, i);
 	if (rf_is_bucket(policy)) {
 		compile_bucket(limit, policy);
 	} else {
@@ -132,14 +125,19 @@ int rf_rules_count(const struct rf_bank *rules)
 	return count;
 }
 
-/* Would a window that was kept under one limit be read as what it is under the other? */
+/*
+ * Would a window that was kept under one limit be read as what it is under the other? A ban keeps
+ * its end in a word that is a counter without one. Which packets are charged does not matter: a
+ * window counts those that were.
+ */
 static bool same_windows(const struct rf_limit *limit, const struct rf_policy *policy,
 			 const struct rf_limit *other, const struct rf_policy *other_policy)
 {
 	return limit->window_ns == other->window_ns && limit->algorithm == other->algorithm &&
 	       limit->edge == other->edge && limit->unit == other->unit &&
 	       limit->cells == other->cells && limit->per4 == other->per4 &&
-	       limit->per6 == other->per6 && policy->unit_shift == other_policy->unit_shift &&
+	       limit->per6 == other->per6 && !limit->ban_ns == !other->ban_ns &&
+	       policy->unit_shift == other_policy->unit_shift &&
 	       rf_counts_rejected(policy) == rf_counts_rejected(other_policy);
 }
 
@@ -152,6 +150,7 @@ void rf_rules_put(struct rf_bank *rules, int slot, const struct rf_limit *limit,
 
 	rf_policy_compile(limit, before.id, tick_ns, policy);
 	policy->born = before.born;
+	policy->counters = before.counters;
 	if (!before.id || !same_windows(limit, policy, &rules->limit[slot], &before)) {
 		policy->id = (*next_id)++;
 		policy->born = 0;
@@ -160,14 +159,12 @@ void rf_rules_put(struct rf_bank *rules, int slot, const struct rf_limit *limit,
 	}
 	rules->limit[slot] = *limit;
 	rules->limit[slot].born = born;
-	rules->match_any |= 1ULL << slot;
 }
 
 void rf_rules_del(struct rf_bank *rules, int slot)
 {
 	memset(&rules->policy[slot], 0, sizeof(rules->policy[slot]));
 	memset(&rules->limit[slot], 0, sizeof(rules->limit[slot]));
-	rules->match_any &= ~(1ULL << slot);
 }
 
 int rf_rules_raise_clips(struct rf_bank *rules, const struct rf_bank *next)

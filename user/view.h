@@ -11,4 +11,16 @@
 json_t *rf_view_interfaces(const struct rf_fence *fence);
 const char *rf_view_attached_by(const struct rf_interface *interface);
 
+/* What it is for: any, tcp, tcp syn, udp, icmp or proto N. */
+#define RF_MATCH_TEXT_SIZE 16
+void rf_view_match(const struct rf_limit *limit, char text[RF_MATCH_TEXT_SIZE]);
+/* Its ports, as ["53", "1000-2000"]; null where it has none. */
+json_t *rf_view_ports(const struct rf_ruleset *rules, int slot);
+/* The same for people; those for which there is no room are left out. */
+#define RF_PORTS_TEXT_SIZE 64
+void rf_view_ports_text(const struct rf_ruleset *rules, int slot, char text[RF_PORTS_TEXT_SIZE]);
+/* How many prefixes a list has, and how many the `from` of a limit names. */
+size_t rf_view_count_list(const struct rf_ruleset *rules, enum rf_list list);
+size_t rf_view_count_from(const struct rf_ruleset *rules, int slot);
+
 #endif /* RINGFENCE_VIEW_H */

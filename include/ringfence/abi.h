@@ -13,10 +13,15 @@
 #include <linux/types.h>
 
 #define RF_ABI_MAGIC 0x46474e52U /* "RNGF" */
-#define RF_ABI_VERSION 3
+#define RF_ABI_VERSION 4
 
-#define RF_CELLS 16		 /* slots of the ring; a limit may use fewer, never more */
-#define RF_LIMITS_MAX 32	 /* slots for limits in one fence */
+#define RF_CELLS 16	   /* slots of the ring; a limit may use fewer, never more */
+#define RF_LIMITS_MAX 32   /* slots for limits in one fence */
+#define RF_CHARGED_MAX 4   /* limits that one packet may be charged to */
+#define RF_CLASSES_MAX 256 /* kinds of packets that differ in the limits that may fit them */
+#define RF_ORIGINS_MAX 256 /* kinds of sources that differ in the limits that may fit them */
+#define RF_PORTS 65536
+#define RF_FOREVER (~0ULL)	 /* a deadline that never comes */
 #define RF_LIMIT_MAX (1U << 31)	 /* largest L: `used` has 32 bits and must not wrap */
 #define RF_COST_MAX (1U << 20)	 /* of one packet; no frame is that long */
 #define RF_LOG_MAX RF_CELLS	 /* largest L of RF_LOG: a slot for the time of each */
@@ -66,16 +71,19 @@ struct rf_key6 {
 struct rf_source {
 	__u64 passed; /* packets, under the limit */
 	__u64 dropped;
-	__u64 would_drop; /* passed, over a shadow limit */
+	union {
+		__u64 would_drop;   /* passed, over a shadow limit */
+		__u64 banned_until; /* jiffies, of a limit with a ban, which is never a shadow */
+	};
 	struct rf_window window;
 };
 
 /* ---- leases: what a CPU may answer by itself ---- */
 
-/* Whose packets, judged by which limit of which rules. */
+/* Whose packets, of which class, judged by which rules. */
 struct rf_who {
-	__u64 source[2]; /* masked, two __be32 in each, the first in the low half */
-	__u32 rules;	 /* {generation:26 | slot:5 | is IPv6:1}, so a generation counts mod 2^26 */
+	__u64 source[2]; /* two __be32 in each, the first in the low half */
+	__u32 rules;	 /* {generation:23 | class:8 | is IPv6:1}: a generation counts mod 2^23 */
 	__u32 reserved;	 /* 0, not padding: before Linux 6.3 a program may pass on no byte unset */
 };
 
@@ -85,19 +93,27 @@ struct rf_who {
  * of a packet is a cache miss, and the more of them fit a cache the fewer there are. What a packet
  * that it answers writes has words of its own, since a CPU waits for a word that was stored in
  * parts.
+ *
+ * The slots are the limits that its packets are counted for: up to the first that is slot0 again.
  */
 struct rf_lease {
 	__u64 source;		/* rf_who.source[0]; one whose source[1] is not 0 goes without */
 	__u32 rules;		/* rf_who.rules */
-	__u32 room : 20;	/* credits; of a refusal: what costs more is refused */
+	__u32 room : 20;	/* credits; of other answers: they are for what costs more */
 	__u32 inserts : 8;	/* rf_config.inserts, when it was made */
 	__u32 spent_before : 4; /* log2 of what it passed in the cell before, see lease.h */
-	__u32 packets : 31;	/* pending: not yet in any other counter */
+	__u32 packets : 16;	/* pending: not yet in any other counter */
 	__u32 wanted : 1;	/* by another source, since it last answered */
-	__u32 bytes;		/* pending */
-	__u64 taken : 20;	/* what this CPU was charged for in its cell; as high as it goes */
-	__u64 reason : 4;	/* enum rf_reason of the packets that it answers */
-	__u64 until : 40;	/* in jiffies; of credits: where the cell ends that was charged */
+	__u32 credits : 1;	/* its packets spend `room`; else they all have the same answer */
+	__u32 over : 4;		/* bit set of the `slot`s that are over: i for slot i */
+	__u32 slot0 : 5;
+	__u32 slot1 : 5;
+	__u32 bytes : 22; /* pending */
+	__u32 slot2 : 5;
+	__u32 slot3 : 5;
+	__u64 taken : 20; /* what this CPU was charged for in its cell; as high as it goes */
+	__u64 reason : 4; /* enum rf_reason of the packets that it answers */
+	__u64 until : 40; /* in jiffies; of credits: where the first cell ends that was charged */
 };
 
 #define RF_LEASE_WAYS 8
@@ -105,6 +121,66 @@ struct rf_lease {
 /* Value of `leases`: where a source's may be, in four cache lines. */
 struct rf_lease_set {
 	struct rf_lease way[RF_LEASE_WAYS];
+};
+
+/* ---- prefixes: the lists, and where the limits with a `from` apply ---- */
+
+/* Keys of the tries that `prefixes4` and `prefixes6` hold. */
+struct rf_prefix_key4 {
+	__u32 length; /* of the prefix */
+	__be32 address;
+};
+
+struct rf_prefix_key6 {
+	__u32 length;
+	__be32 address[4];
+};
+
+/*
+ * Their value. A trie finds the longest prefix alone, so each says what holds there by all those
+ * that it lies in; what it says by itself is for the command line.
+ */
+struct rf_prefix_value {
+	__u64 allow_until; /* jiffies: 0: not allowed, RF_FOREVER: for good */
+	__u64 deny_until;
+	__u64 own_allow_until;
+	__u64 own_deny_until;
+	__u32 own_from;	 /* bit set of slots: limits that name this prefix */
+	__u8 origin;	 /* index into rf_bank.origin */
+	__u8 is_divided; /* IPv6: a longer prefix than /64 lies in the same /64: no leases */
+	__u8 reserved[2];
+};
+
+/* ---- newcomers: sources without a window ---- */
+
+#define RF_PRESENCE_SHARE 16 /* sources for each line of the filter, of both families together */
+#define RF_PRESENCE_DEFAULT (2 * RF_SOURCES_DEFAULT / RF_PRESENCE_SHARE)
+
+enum rf_newcomers_then {
+	RF_NEWCOMERS_OFF,	/* no guard: each gets a window */
+	RF_NEWCOMERS_OPEN,	/* beyond the guard they pass */
+	RF_NEWCOMERS_CLOSED,	/* … are dropped */
+	RF_NEWCOMERS_AGGREGATE, /* … are charged to the window of their /24 or /48 */
+};
+
+#define RF_AGGREGATES 1024 /* windows of prefixes, for each slot */
+/* Their prefixes, /24 and /48, as masks of rf_who.source[0]. */
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+#define RF_AGGREGATE_MASK4 0x00ffffffULL
+#define RF_AGGREGATE_MASK6 0x0000ffffffffffffULL
+#else
+#define RF_AGGREGATE_MASK4 0xffffff00ULL
+#define RF_AGGREGATE_MASK6 0xffff0000ffffffffULL
+#endif
+
+/*
+ * Value of `presence`: sources that have a window, or had one, as a Bloom filter of two
+ * generations, so that a newcomer is known without a look-up among the windows. bpf/presence.h.
+ */
+struct rf_presence {
+	__u64 tag;
+	__u64 bits[2][3];
+	__u64 reserved;
 };
 
 /* ---- configuration ---- */
@@ -138,12 +214,26 @@ enum rf_clock {
 #define RF_COUNT_REJECTED (1U << 1) /* what is refused uses up the window as well */
 #define RF_EXACT (1U << 2)	    /* no credits: each packet that passes is charged by itself */
 
-/* A limit as the user wrote it. Cold: the data path reads none of it but, seldom, `born`. */
+/* Which packets a limit is for. */
+enum rf_match {
+	RF_MATCH_ANY,
+	RF_MATCH_TCP,
+	RF_MATCH_SYN, /* TCP with SYN and without ACK */
+	RF_MATCH_UDP,
+	RF_MATCH_ICMP, /* ICMP and ICMPv6 */
+	RF_MATCH_PROTOCOL,
+};
+
+/*
+ * A limit as the user wrote it, but for its ports, which are told by `ports`, and for the prefixes
+ * of its `from`, which are in the tries. Cold: the data path reads none of it but, seldom, `born`.
+ */
 struct rf_limit {
 	char name[RF_NAME_SIZE];
 	__u64 rate;	 /* L, in `unit` */
 	__u64 window_ns; /* W */
 	__u64 burst;	 /* of RF_TOKEN and RF_LEAKY, in `unit`; 0 for the others */
+	__u64 ban_ns;	 /* 0: none */
 	__u32 flags;	 /* RF_SHADOW | RF_COUNT_REJECTED | RF_EXACT */
 	__u8 algorithm;	 /* enum rf_algorithm */
 	__u8 edge;	 /* enum rf_edge */
@@ -151,6 +241,10 @@ struct rf_limit {
 	__u8 cells;
 	__u8 per4; /* prefix lengths that group the sources */
 	__u8 per6;
+	__u8 match;	/* enum rf_match */
+	__u8 protocol;	/* of RF_MATCH_PROTOCOL */
+	__u8 has_ports; /* only those destination ports that `ports` has for it */
+	__u8 has_from;	/* only sources within prefixes that name it */
 	__u8 reserved[2];
 	__u32 born; /* the generation in which its slot, with its counters, became its own */
 };
@@ -172,6 +266,7 @@ struct rf_policy {
 	 */
 	__u64 cell;
 	__u64 depth; /* RF_TOKEN and RF_LEAKY: what `burst` takes to flow, in 1/16 ns */
+	__u64 ban;   /* in jiffies; 0: none */
 	__u8 algorithm;
 	__u8 edge;
 	__u8 cells; /* that count in full: N, N - 1 if weighted, 1 for RF_FIXED */
@@ -183,15 +278,83 @@ struct rf_policy {
 	 * of a time are left out; RF_TOKEN and RF_LEAKY: how many `cell` has beyond 1/16 ns.
 	 */
 	__u8 scale;
-	__u8 reserved;
+	__u8 counters; /* its index in `limit_counters` */
 	__u32 born; /* the generation in which `id` was new, for what is pending of older windows */
 	__be32 mask4;
 	__be32 mask6[4];
 };
 
-/* One whole set of rules. While it is active nobody writes it. */
+/* Packets that the same limits may fit, as far as their protocol and port tell. */
+struct rf_class {
+	__u32 limits;	 /* bit set of slots */
+	__u8 unit;	 /* enum rf_unit of them all; RF_BYTES where they differ, see is_mixed */
+	__u8 unit_shift; /* the same */
+	__u8 is_mixed;	 /* they differ in unit or unit_shift: no credits */
+	__u8 reserved;
+};
+
+/* Classes of packets that have a destination port. */
+enum rf_ports_of {
+	RF_PORTS_TCP, /* but for those of RF_PORTS_SYN */
+	RF_PORTS_SYN,
+	RF_PORTS_UDP,
+	RF_PORTS_OF_COUNT,
+};
+
+/* Value of `ports`, one for each bank: the class by the port. Read only where RF_BANK_PORTS is set.
+ */
+struct rf_ports {
+	__u8 class[RF_PORTS_OF_COUNT][RF_PORTS];
+};
+
+/* What of a bank there is to look at. */
+#define RF_BANK_PORTS (1U << 0)	    /* some limit has ports */
+#define RF_BANK_PREFIXES4 (1U << 1) /* the trie of IPv4 is not empty */
+#define RF_BANK_PREFIXES6 (1U << 2)
+#define RF_BANK_NO_LEASE6 (1U << 3) /* a limit groups by more than a lease's /64 */
+#define RF_BANK_CLOSED (1U << 4)    /* a newcomer that the guard refuses may be dropped at once */
+
+/* What holds once the deadline of a bank has come. */
+enum rf_fallback {
+	RF_FALL_BACK, /* the other bank's rules, the ones before */
+	RF_FALL_OPEN, /* everything passes */
+};
+
+/* The guard: how many newcomers there may be, and what becomes of the others. */
+struct rf_newcomers {
+	__u64 rate; /* as the user wrote it */
+	__u64 window_ns;
+	__u32 then;  /* enum rf_newcomers_then */
+	__u8 guard;  /* index into rf_config.guard */
+	__u8 filter; /* `presence` has all that have a window: what it lacks is a newcomer */
+	__u8 reserved[2];
+	struct rf_policy policy;
+};
+
+/* One whole set of rules. While it is active nobody writes it, but for the deadline. */
 struct rf_bank {
-	__u64 match_any; /* bit set of the slots whose limit fits every packet */
+	__u64 deadline; /* jiffies; 0: none, the rules are confirmed */
+	__u32 fallback; /* enum rf_fallback */
+	__u32 flags;	/* RF_BANK_… */
+	/*
+	 * By which a lease tells sources apart: as finely as the finest of limits and prefixes
+	 * does, and never finer than an IPv6 /64.
+	 */
+	__u64 lease_mask6; /* two __be32, the first in the low half */
+	__be32 lease_mask4;
+	__u8 class_syn; /* of a SYN, where no limit has ports */
+	__u8 reserved[3];
+	__u8 class_of[256]; /* by protocol: of a packet that is no SYN and has no port */
+	struct rf_class class[RF_CLASSES_MAX];
+	/*
+	 * Bit sets of slots: the limits that may apply to sources in a prefix of that origin; 0 is
+	 * that of sources which lie in none. Of limits that differ in nothing but where they apply
+	 * only the one with the longest prefix is there.
+	 */
+	__u32 origin[RF_ORIGINS_MAX];
+	__u32 shadows; /* bit set of slots */
+	__u32 reserved2;
+	struct rf_newcomers newcomers;
 	struct rf_policy policy[RF_LIMITS_MAX];
 	struct rf_limit limit[RF_LIMITS_MAX];
 };
@@ -199,7 +362,8 @@ struct rf_bank {
 /*
  * Value of `config`, mapped into the command line's memory. `active` is the switch: its lowest bit
  * names the bank in force, the whole of it is the generation. It is the one word that changes
- * under the data path, so a packet sees the old rules or the new ones and never a mixture.
+ * under the data path, so a packet sees the old rules or the new ones and never a mixture. Past the
+ * deadline of the active bank, where that falls back, the generation in force is `active` - 1.
  */
 struct rf_config {
 	__u64 active;
@@ -211,33 +375,49 @@ struct rf_config {
 	/*
 	 * Where a source's lease is: its hash by a key that nobody outside knows, shifted right, is
 	 * its first place of this CPU's 2^(64 - lease_shift). Then come the other one of the same
-	 * line, and the others of the same set. 0: no leases yet.
+	 * line, and the others of the same set. 0: no leases yet. The same key tells where it is in
+	 * `presence`, of 2^(64 - presence_shift) lines, and in `aggregates`.
 	 */
 	__u64 lease_key[3];
 	__u32 lease_shift;
-	__u32 lease_inserts; /* a lease ends when `inserts` has grown by so much */
-	__u32 inserts_mask;  /* windows that a CPU inserts until it adds one to that, less 1 */
+	__u32 lease_inserts;  /* a lease ends when `inserts` has grown by so much */
+	__u32 inserts_mask;   /* windows that a CPU inserts until it adds one to that, less 1 */
+	__u32 presence_shift; /* 0: no filter */
+	__u32 presence_steps; /* of `family_inserts`, in a generation of the filter */
 	__u32 reserved;
 	struct rf_bank bank[2];
-	/* Of windows, by all CPUs. Written under a flood: its own line. */
+	/* Of windows, by all CPUs; of each family. Written under a flood: their own line. */
 	__u64 inserts __attribute__((aligned(64)));
+	__u64 family_inserts[2];
+	/* Those of the guard: what counts against it, and newcomers to nothing but shadow limits.
+	 */
+	struct {
+		struct rf_window limits __attribute__((aligned(64)));
+		struct rf_window shadows __attribute__((aligned(64)));
+	} guard[2];
 } __attribute__((aligned(64)));
 
 /* ---- counters: per CPU, exact once traffic stops ---- */
 
 /* Why a packet was passed or dropped. Every packet has exactly one reason. */
 enum rf_reason {
-	RF_UNDER_LIMIT, /* passed: charged, and there was room */
-	RF_SHADOW_OVER, /* passed: over the limit, which is only a shadow */
-	RF_NO_LIMIT,	/* passed: no limit is set */
-	RF_NON_IP,	/* passed: ARP, LACP, LLDP … */
-	RF_NEIGHBOUR,	/* passed: IPv6 neighbour discovery and router messages */
-	RF_MALFORMED,	/* passed: no whole IP header, so no source to charge */
-	RF_DEEP_VLAN,	/* passed: more than two VLAN tags */
-	RF_MAP_ERROR,	/* passed: its window could not be had (see enum rf_map_error) */
-	RF_OVER_LIMIT,	/* dropped */
-	RF_CONTENDED,	/* dropped: too many lost races for its window */
-	RF_REASON_COUNT,
+	RF_UNDER_LIMIT,	    /* passed: charged, and there was room */
+	RF_SHADOW_OVER,	    /* passed: over a limit, which is only a shadow */
+	RF_NO_LIMIT,	    /* passed: no limit is for it */
+	RF_NON_IP,	    /* passed: ARP, LACP, LLDP … */
+	RF_NEIGHBOUR,	    /* passed: IPv6 neighbour discovery and router messages */
+	RF_MALFORMED,	    /* passed: no whole IP header, so no source to charge */
+	RF_DEEP_VLAN,	    /* passed: more than two VLAN tags */
+	RF_MAP_ERROR,	    /* passed: its window could not be had (see enum rf_map_error) */
+	RF_ALLOWED,	    /* passed: its source is on the allow list */
+	RF_NEWCOMER_OPEN,   /* passed: a newcomer beyond the guard */
+	RF_UNCONFIRMED,	    /* passed: the fence was attached on trial, and not confirmed */
+	RF_OVER_LIMIT,	    /* dropped */
+	RF_CONTENDED,	    /* dropped: too many lost races for its window */
+	RF_BANNED,	    /* dropped: its source was over a limit that bans */
+	RF_DENIED,	    /* dropped: its source is on the deny list */
+	RF_NEWCOMER_CLOSED, /* dropped: a newcomer beyond the guard */
+	RF_REASON_COUNT,    /* 16 at most: a lease has four bits for it */
 	RF_FIRST_DROP = RF_OVER_LIMIT,
 };
 
@@ -260,14 +440,23 @@ struct rf_count {
 struct rf_counters {
 	struct rf_count reason[RF_REASON_COUNT];
 	__u64 map_error[RF_MAP_ERROR_COUNT];
-	__u64 inserts; /* windows of newcomers */
+	__u64 inserts[2];	    /* windows of newcomers, of IPv4 and IPv6 */
+	__u64 newcomers_admitted;   /* packets: the guard had room */
+	__u64 newcomers_aggregated; /* packets: charged to windows of their prefixes */
+	__u64 shadow_newcomers; /* packets beyond the guard of which only shadow limits took no note
+				 */
 };
 
-/* Value of `limit_counters`, indexed by the limit's slot. */
+/* Counters of a limit: as many as two banks may have limits, so that an index is nobody else's. */
+#define RF_LIMIT_COUNTERS_MAX (2 * RF_LIMITS_MAX)
+
+/* Value of `limit_counters`, indexed by rf_policy.counters. */
 struct rf_limit_counters {
 	struct rf_count passed;
 	struct rf_count dropped;
 	struct rf_count would_drop; /* passed, by a shadow limit */
+	/* Charged to it, and dropped by another limit that lost its room meanwhile. */
+	struct rf_count forfeited;
 };
 
 #endif /* RINGFENCE_ABI_H */

@@ -65,7 +65,7 @@ struct rf_vlan_tag {
 };
 
 /* What TCP and UDP begin with. */
-struct rf_ports {
+struct rf_port_pair {
 	__be16 source;
 	__be16 dest;
 };
@@ -87,7 +87,7 @@ struct rf_extension {
  */
 RF_INLINE void rf_packet_class(const void *p, const void *end, struct rf_packet *packet)
 {
-	const struct rf_ports *ports = p;
+	const struct rf_port_pair *ports = p;
 	const struct tcphdr *tcp = p;
 
 	if (packet->protocol != IPPROTO_TCP && packet->protocol != IPPROTO_UDP)

@@ -5,8 +5,8 @@
  * its own, so that AddressSanitizer sees a parser that runs past its end.
  *
  * A parser that fails returns -EINVAL, leaves its results alone, and says why in one line. What is
- * accepted is within its documented range; counts, rates and limits survive being written out and
- * read again.
+ * accepted is within its documented range; counts, rates, prefixes and limits survive being written
+ * out and read again. Whatever it is, the input is split as a line of a file as well.
  */
 #include <errno.h>
 #include <stdbool.h>
@@ -16,10 +16,13 @@
 #include <string.h>
 
 #include "grammar.h"
+#include "ruleset.h"
 
 #include "tests/fuzz/require.h"
 
 #define WORDS_MAX 512
+#define LINE_WORDS_MAX 8
+#define TICK_NS 4000000
 #define UNTOUCHED 0xa5
 
 static char *words[WORDS_MAX];
@@ -179,6 +182,47 @@ static void fuzz_address(const char *text)
 		REQUIRE(!(address.word[1] | address.word[2] | address.word[3]));
 }
 
+static void check_prefix(const struct rf_prefix *prefix)
+{
+	char text[RF_PREFIX_TEXT_SIZE];
+	struct rf_prefix again;
+	struct rf_error error = {};
+
+	REQUIRE(prefix->version == 4 || prefix->version == 6);
+	REQUIRE(prefix->length <= (prefix->version == 4 ? 32 : 128));
+	for (unsigned int i = 0; i < 4; i++)
+		REQUIRE(!(prefix->word[i] & ~rf_prefix_mask(prefix->length, i)));
+	memset(text, UNTOUCHED, sizeof(text));
+	rf_format_prefix(prefix, text);
+	REQUIRE(strnlen(text, sizeof(text)) < sizeof(text));
+	REQUIRE(rf_parse_prefix(text, &again, &error) == 0);
+	REQUIRE(rf_prefix_compare(&again, prefix) == 0);
+	REQUIRE(rf_prefix_contains(prefix, &again));
+}
+
+static void fuzz_prefix(const char *text)
+{
+	PARSER_BEGIN(struct rf_prefix, prefix);
+	if (ACCEPTED(rf_parse_prefix(text, &prefix, &error), prefix))
+		check_prefix(&prefix);
+}
+
+static void fuzz_prefixes(const char *text)
+{
+	struct rf_prefixes prefixes = {};
+	struct rf_error error = {};
+
+	if (rf_parse_prefixes(text, &prefixes, &error)) {
+		REQUIRE(!prefixes.count);
+		check_error(&error);
+	} else {
+		REQUIRE(prefixes.count);
+	}
+	for (size_t i = 0; i < prefixes.count; i++)
+		check_prefix(&prefixes.prefix[i]);
+	rf_prefixes_free(&prefixes);
+}
+
 static void fuzz_number_in(const char *text, uint32_t min, uint32_t max)
 {
 	PARSER_BEGIN(uint32_t, number);
@@ -206,21 +250,62 @@ static void check_words(const struct rf_words *rest)
 		REQUIRE(rest->at == rest->count);
 }
 
-static void check_limit_written(const struct rf_limit *limit)
+/* `limit add` and what follows, into a set of rules of its own. */
+static void read_written(char *text, struct rf_ruleset *ruleset)
 {
-	char text[RF_LIMIT_TEXT_SIZE], *word, *at = text;
-	const char *written[sizeof(text) / 2];
-	struct rf_words again = {.word = written};
-	struct rf_limit read = {};
+	const char *written[64];
+	struct rf_words again;
+	struct rf_definition read;
 	struct rf_error error = {};
+	uint32_t next_id = 1;
 
-	memset(text, UNTOUCHED, sizeof(text));
-	rf_format_limit(limit, text);
-	REQUIRE(strnlen(text, sizeof(text)) < sizeof(text) - 1); /* not cut, either */
-	while ((word = strsep(&at, " ")))
-		written[again.count++] = word;
+	REQUIRE(rf_split_line(text, written, 64, &again, &error) == 0);
+	REQUIRE(rf_words_take(&again, "limit") && rf_words_take(&again, "add"));
 	REQUIRE(rf_parse_limit(&again, &read, &error) == 0);
-	REQUIRE(memcmp(limit, &read, sizeof(read)) == 0);
+	REQUIRE(!read.from_file);
+	REQUIRE(rf_ruleset_put_limit(ruleset, 0, &read, NULL, TICK_NS, &next_id, &error) == 0);
+	rf_definition_free(&read);
+}
+
+static void check_same(const struct rf_ruleset *one, const struct rf_ruleset *other)
+{
+	REQUIRE(memcmp(&one->bank.limit[0], &other->bank.limit[0], sizeof(struct rf_limit)) == 0);
+	REQUIRE(!one->ports[0] == !other->ports[0]);
+	REQUIRE(!one->ports[0] || memcmp(one->ports[0], other->ports[0], RF_PORTS / 8) == 0);
+	REQUIRE(one->listed_count == other->listed_count);
+	for (size_t i = 0; i < one->listed_count; i++) {
+		const struct rf_listed *a = &one->listed[i], *b = &other->listed[i];
+
+		REQUIRE(rf_prefix_compare(&a->prefix, &b->prefix) == 0);
+		REQUIRE(a->from == 1 && b->from == 1);
+	}
+}
+
+static void check_limit_written(const struct rf_definition *definition)
+{
+	struct rf_ruleset ruleset = RF_RULESET_NONE, again = RF_RULESET_NONE;
+	char head[RF_LIMIT_TEXT_SIZE], *text;
+	struct rf_error error = {};
+	uint32_t next_id = 1;
+
+	memset(head, UNTOUCHED, sizeof(head));
+	rf_format_limit(&definition->limit, head);
+	REQUIRE(strnlen(head, sizeof(head)) < sizeof(head) - 1); /* not cut, either */
+	if (definition->from_file) {
+		REQUIRE(rf_ruleset_put_limit(&ruleset, 0, definition, NULL, TICK_NS, &next_id,
+					     &error) == -EINVAL);
+		check_error(&error);
+		return;
+	}
+	REQUIRE(rf_ruleset_put_limit(&ruleset, 0, definition, NULL, TICK_NS, &next_id, &error) ==
+		0);
+	text = rf_ruleset_format_limit(&ruleset, 0);
+	REQUIRE(text);
+	read_written(text, &again);
+	check_same(&ruleset, &again);
+	free(text);
+	rf_ruleset_free(&ruleset);
+	rf_ruleset_free(&again);
 }
 
 /* What the limiter is promised of counts, units and algorithms. */
@@ -230,7 +315,7 @@ static void check_limit(const struct rf_limit *limit)
 
 	REQUIRE(limit->unit == RF_PACKETS || limit->unit == RF_BYTES);
 	REQUIRE(limit->algorithm <= RF_LEAKY && limit->edge <= RF_EDGE_WEIGHTED);
-	REQUIRE(!(limit->flags & ~(RF_SHADOW | RF_COUNT_REJECTED)));
+	REQUIRE(!(limit->flags & ~(RF_SHADOW | RF_COUNT_REJECTED | RF_EXACT)));
 	REQUIRE(limit->rate >= least);
 	REQUIRE(limit->rate >> (limit->unit == RF_BYTES ? RF_UNIT_SHIFT_MAX : 0) <= RF_LIMIT_MAX);
 	REQUIRE(limit->algorithm != RF_LOG ||
@@ -248,17 +333,74 @@ static void check_limit(const struct rf_limit *limit)
 		RF_WINDOW_MAX_NS);
 }
 
+/* Whom it is for, and what becomes of them. */
+static void check_match(const struct rf_definition *definition)
+{
+	const struct rf_limit *limit = &definition->limit;
+	bool has_port = false;
+
+	REQUIRE(limit->match <= RF_MATCH_PROTOCOL && limit->protocol <= 254);
+	REQUIRE(limit->match == RF_MATCH_PROTOCOL || !limit->protocol);
+	REQUIRE(limit->per4 <= 32 && limit->per6 <= 128);
+	REQUIRE(!limit->ban_ns || !(limit->flags & RF_SHADOW));
+	REQUIRE(!limit->ban_ns ||
+		(limit->ban_ns >= 1000 * RF_NS_PER_MS && limit->ban_ns <= RF_WINDOW_MAX_NS));
+	REQUIRE(limit->has_ports == !!definition->ports);
+	for (int i = 0; limit->has_ports && i < RF_PORTS / 64; i++)
+		has_port |= definition->ports[i] != 0;
+	REQUIRE(limit->has_ports == has_port);
+	REQUIRE(!limit->has_ports || limit->match != RF_MATCH_ICMP);
+	REQUIRE(limit->has_from == (definition->from.count || definition->from_file));
+	REQUIRE(!definition->from.count || !definition->from_file);
+	for (size_t i = 0; i < definition->from.count; i++)
+		check_prefix(&definition->from.prefix[i]);
+}
+
 static void fuzz_limit(struct rf_words *rest)
 {
-	PARSER_BEGIN(struct rf_limit, limit);
-	if (ACCEPTED(rf_parse_limit(rest, &limit, &error), limit)) {
-		check_name(limit.name);
-		check_rate(limit.rate, limit.window_ns);
-		check_limit(&limit);
-		REQUIRE(limit.per4 <= 32 && limit.per6 <= 128);
+	static const struct rf_definition none;
+	struct rf_definition definition;
+	struct rf_error error = {};
+
+	memset(&definition, UNTOUCHED, sizeof(definition));
+	if (rf_parse_limit(rest, &definition, &error)) {
+		REQUIRE(memcmp(&definition, &none, sizeof(none)) == 0);
+		check_error(&error);
+	} else {
+		check_name(definition.limit.name);
+		check_rate(definition.limit.rate, definition.limit.window_ns);
+		check_limit(&definition.limit);
+		check_match(&definition);
 		REQUIRE(!rf_words_peek(rest));
-		check_limit_written(&limit);
+		check_limit_written(&definition);
 	}
+	rf_definition_free(&definition);
+	check_words(rest);
+}
+
+static void fuzz_newcomers(struct rf_words *rest)
+{
+	PARSER_BEGIN(struct rf_newcomers_text, newcomers);
+	if (ACCEPTED(rf_parse_newcomers(rest, &newcomers, &error), newcomers)) {
+		REQUIRE(newcomers.then <= RF_NEWCOMERS_AGGREGATE);
+		REQUIRE(!newcomers.rate == (newcomers.then == RF_NEWCOMERS_OFF));
+		REQUIRE(newcomers.rate <= RF_LIMIT_MAX);
+		if (newcomers.rate)
+			check_rate(newcomers.rate, newcomers.window_ns);
+		REQUIRE(!rf_words_peek(rest));
+	}
+	check_words(rest);
+}
+
+static void fuzz_times(struct rf_words *rest)
+{
+	PARSER_BEGIN(uint64_t, time_ns);
+	if (!ACCEPTED(rf_parse_for(rest, &time_ns, &error), time_ns))
+		return;
+	REQUIRE(time_ns <= RF_WINDOW_MAX_NS);
+	memset(&time_ns, UNTOUCHED, sizeof(time_ns));
+	if (ACCEPTED(rf_parse_confirm(rest, &time_ns, &error), time_ns))
+		REQUIRE(time_ns <= 24 * 3600 * 1000 * RF_NS_PER_MS);
 	check_words(rest);
 }
 
@@ -271,6 +413,7 @@ static void fuzz_attach(struct rf_words *rest)
 			REQUIRE(*attach.interface[i]);
 		REQUIRE(!attach.fence || *attach.fence);
 		REQUIRE(rf_mode_name(attach.mode));
+		REQUIRE(attach.confirm_ns <= 24 * 3600 * 1000 * RF_NS_PER_MS);
 		REQUIRE(!rf_words_peek(rest));
 	}
 	check_words(rest);
@@ -282,8 +425,9 @@ static const struct {
 	const char *word;
 	void (*fuzz)(const char *text);
 } word_parsers[] = {
-	{"count", fuzz_count}, {"time", fuzz_time},	  {"rate", fuzz_rate},
-	{"name", fuzz_name},   {"address", fuzz_address}, {"number", fuzz_number},
+	{"count", fuzz_count},	 {"time", fuzz_time},	      {"rate", fuzz_rate},
+	{"name", fuzz_name},	 {"address", fuzz_address},   {"number", fuzz_number},
+	{"prefix", fuzz_prefix}, {"prefixes", fuzz_prefixes},
 };
 
 static const struct {
@@ -292,6 +436,8 @@ static const struct {
 } command_parsers[] = {
 	{"limit", fuzz_limit},
 	{"attach", fuzz_attach},
+	{"newcomers", fuzz_newcomers},
+	{"times", fuzz_times},
 };
 
 static void dispatch(void)
@@ -313,8 +459,30 @@ static void dispatch(void)
 	}
 }
 
+/* Words without blanks, as many as were asked for at most, and no comment. */
+static void fuzz_line(const uint8_t *bytes, size_t length)
+{
+	char *line = strndup((const char *)bytes, length);
+	const char *word[LINE_WORDS_MAX];
+	struct rf_words line_words;
+	struct rf_error error = {};
+
+	REQUIRE(line);
+	if (rf_split_line(line, word, LINE_WORDS_MAX, &line_words, &error)) {
+		check_error(&error);
+	} else {
+		REQUIRE(line_words.at == 0 && line_words.count <= LINE_WORDS_MAX);
+		for (int i = 0; i < line_words.count; i++) {
+			REQUIRE(*word[i] && *word[i] != '#');
+			REQUIRE(!strpbrk(word[i], " \t\r\n"));
+		}
+	}
+	free(line);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
 {
+	fuzz_line(bytes, length);
 	split(bytes, length);
 	dispatch();
 	free_words();

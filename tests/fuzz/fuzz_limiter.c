@@ -437,6 +437,7 @@ static void read_window(uint64_t time)
 	(void)rf_edge_part(&run.window, &run.policy, now, time);
 	(void)rf_window_used(&run.window, &run.policy, now);
 	(void)rf_used(&run.window, &run.policy, time);
+	(void)rf_peek(&run.window, &run.policy, time, 1);
 	for (uint32_t i = 0; i <= RF_CELLS; i++)
 		(void)rf_window_cell(&run.window, &run.policy, now - i);
 }
@@ -495,6 +496,7 @@ static void check_used(uint64_t time, uint32_t cost)
 	start_quiet();
 	has_room = rf_used(&run.window, &run.policy, time) + cost <= run.policy.limit;
 	REQUIRE(passes == has_room || (passes && rf_is_bucket(&run.policy)));
+	REQUIRE(rf_peek(&run.window, &run.policy, time, cost) == passes);
 }
 
 /* One CPU alone: a cell is known to have what was admitted in it. */

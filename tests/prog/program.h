@@ -13,16 +13,17 @@
 #include <arpa/inet.h>
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
+#include <errno.h>
 #include <linux/if_ether.h>
 #include <linux/ip.h>
 #include <linux/ipv6.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "fence_internal.h"
 #include "ringfence/abi.h"
+#include "rulefile.h"
 #include "rules.h"
 
 #include "build/ringfence.skel.h"
@@ -35,55 +36,91 @@
 struct program {
 	struct ringfence_bpf *object;
 	struct rf_fence fence;	  /* what the command line would have of it */
-	struct rf_config *config; /* its own */
-	size_t config_size;
-	uint32_t next_id;
+	struct rf_config *config; /* the fence's */
 };
+
+/* ---- the command line's clock is the injected one, where there is one; see the Makefile ---- */
+
+uint64_t __real_rf_fence_jiffies(const struct rf_fence *fence);
+uint64_t __wrap_rf_fence_jiffies(const struct rf_fence *fence);
+uint64_t __real_rf_fence_time(const struct rf_fence *fence, const struct rf_policy *policy);
+uint64_t __wrap_rf_fence_time(const struct rf_fence *fence, const struct rf_policy *policy);
+
+uint64_t __wrap_rf_fence_jiffies(const struct rf_fence *fence)
+{
+	const struct rf_config *config = fence->config;
+
+	if (!config->injected_ns)
+		return __real_rf_fence_jiffies(fence);
+	return config->injected_ns / config->tick_ns;
+}
+
+uint64_t __wrap_rf_fence_time(const struct rf_fence *fence, const struct rf_policy *policy)
+{
+	const struct rf_config *config = fence->config;
+
+	if (!config->injected_ns)
+		return __real_rf_fence_time(fence, policy);
+	return policy->clock == RF_KTIME ? config->injected_ns
+					 : config->injected_ns / config->tick_ns;
+}
+
+/* ---- loading ---- */
+
+static inline void assert_done(int err, const struct rf_error *error)
+{
+	if (err)
+		fail_msg("%d: %s", err, error->text);
+}
+
+static inline void program_set_time(struct program *program, uint64_t now_ns)
+{
+	__atomic_store_n(&program->config->injected_ns, now_ns, __ATOMIC_RELAXED);
+}
 
 /* Opens without loading, so that a test may change a map first. */
 static inline void program_open(struct program *program)
 {
-	*program = (struct program){
-		.object = ringfence_bpf__open(), .fence = RF_FENCE_NONE, .next_id = 1};
+	*program = (struct program){.object = ringfence_bpf__open(), .fence = RF_FENCE_NONE};
 	assert_non_null(program->object);
 	program->object->rodata->rf_rodata.injected_clock = 1;
 	assert_int_equal(bpf_map__set_max_entries(program->object->maps.windows4, SOURCES), 0);
 	assert_int_equal(bpf_map__set_max_entries(program->object->maps.windows6, SOURCES), 0);
 }
 
-/* As for a fence that is armed. */
-static inline void program_make_leases(struct program *program)
+/* As the command line finds it. */
+static inline void program_adopt(struct program *program)
 {
-	struct rf_fence *fence = &program->fence;
+	struct rf_program loaded = RF_PROGRAM_NONE;
+	struct bpf_prog_info info = {};
 	struct rf_error error = {};
+	__u32 length = sizeof(info);
 
-	for (int i = 0; i < RF_MAP_COUNT; i++)
-		fence->map_fd[i] =
-			bpf_object__find_map_fd_by_name(program->object->obj, rf_map_in_object(i));
-	fence->config = program->config;
-	fence->sources = SOURCES;
-	assert_int_equal(rf_leases_map(fence, &error), 0);
-	assert_int_equal(rf_fence_make_leases(fence, &error), 0);
+	assert_int_equal(bpf_obj_get_info_by_fd(bpf_program__fd(program->object->progs.ringfence),
+						&info, &length),
+			 0);
+	assert_done(rf_program_open(&loaded, info.id, &error), &error);
+	assert_done(rf_fence_adopt(&program->fence, &loaded, &error), &error);
+	rf_program_close(&loaded);
+	program->config = program->fence.config;
 }
 
+/* As a fence that is armed, whose clock stands at one second. */
 static inline void program_load(struct program *program)
 {
-	size_t page = sysconf(_SC_PAGESIZE);
+	struct rf_error error = {};
 
 	assert_int_equal(ringfence_bpf__load(program->object), 0);
-	program->config_size = (sizeof(*program->config) + page - 1) / page * page;
-	program->config = mmap(NULL, program->config_size, PROT_READ | PROT_WRITE, MAP_SHARED,
-			       bpf_map__fd(program->object->maps.bss), 0);
-	assert_true(program->config != MAP_FAILED);
+	program_adopt(program);
 	program->config->tick_ns = TICK_NS;
-	program_make_leases(program);
+	if (program->object->rodata->rf_rodata.injected_clock)
+		program_set_time(program, NS_PER_S);
+	assert_done(rf_fence_make_leases(&program->fence, &error), &error);
 }
 
 static inline void program_close(struct program *program)
 {
-	rf_leases_unmap(&program->fence);
-	if (program->config)
-		munmap(program->config, program->config_size);
+	rf_fence_close(&program->fence);
 	ringfence_bpf__destroy(program->object);
 }
 
@@ -106,18 +143,104 @@ static inline int program_teardown(void **state)
 	return 0;
 }
 
+/* ---- rules ---- */
+
+static inline void program_commit(struct program *program, struct rf_ruleset *rules,
+				  uint32_t next_id, const struct rf_trial *trial)
+{
+	struct rf_error error = {};
+
+	program->config->next_limit_id = next_id;
+	assert_done(rf_fence_commit(&program->fence, rules, trial, NULL, &error), &error);
+	rf_ruleset_free(rules);
+}
+
+static inline uint32_t program_next_id(const struct program *program)
+{
+	return program->config->next_limit_id ? program->config->next_limit_id : 1;
+}
+
+/* The rules in force, as they are read back. */
+static inline struct rf_ruleset program_rules(const struct program *program)
+{
+	struct rf_ruleset rules = RF_RULESET_NONE;
+	struct rf_error error = {};
+
+	assert_done(rf_fence_read_rules(&program->fence, &rules, &error), &error);
+	return rules;
+}
+
 /*
- * Puts one limit in force, as the command line would, but without waiting for other CPUs. A test
- * that wants another tick than TICK_NS writes it into the configuration before.
+ * Puts a limit into slot 0, beside the others there are. A test that wants another tick than
+ * TICK_NS writes it into the configuration before.
  */
 static inline void program_set_limit(struct program *program, const struct rf_limit *limit)
 {
-	uint64_t next = program->config->active + 1;
-	struct rf_bank rules = program->config->bank[program->config->active & 1];
+	const struct rf_config *config = program->config;
+	const struct rf_definition definition = {.limit = *limit};
+	struct rf_ruleset rules = program_rules(program);
+	uint32_t next_id = program_next_id(program);
+	struct rf_error error = {};
 
-	rf_rules_put(&rules, 0, limit, program->config->tick_ns, &program->next_id);
-	program->config->bank[next & 1] = rules;
-	__atomic_store_n(&program->config->active, next, __ATOMIC_RELEASE);
+	assert_done(rf_ruleset_put_limit(&rules, 0, &definition, &config->bank[~config->active & 1],
+					 config->tick_ns, &next_id, &error),
+		    &error);
+	program_commit(program, &rules, next_id, NULL);
+}
+
+static inline int program_read_no_file(const char *path, struct rf_prefixes *prefixes,
+				       struct rf_error *error)
+{
+	(void)prefixes;
+	return rf_error_failed(error, -EINVAL, "%s: a test reads no file", path);
+}
+
+/* What a rule file says, in place of all rules; the caller commits or frees it. */
+static inline struct rf_ruleset program_rules_of(const struct program *program, const char *text,
+						 bool on_trial, uint32_t *next_id)
+{
+	const struct rf_config *config = program->config;
+	struct rf_bank present = config->bank[config->active & 1];
+	struct rf_rulefile_place place = {
+		.present = &present,
+		.other = &config->bank[~config->active & 1],
+		.on_trial = on_trial,
+		.now = rf_fence_jiffies(&program->fence),
+		.tick_ns = config->tick_ns,
+		.next_id = program_next_id(program),
+	};
+	struct rf_ruleset rules = RF_RULESET_NONE;
+	struct rf_rulefile file = {};
+	struct rf_error error = {};
+	char *copy = strdup(text);
+
+	assert_non_null(copy);
+	rf_fence_rules(&program->fence, &present);
+	assert_done(rf_rulefile_parse(copy, "rules", program_read_no_file, &file, &error), &error);
+	assert_done(rf_rulefile_rules(&file, &place, &rules, &error), &error);
+	rf_rulefile_free(&file);
+	free(copy);
+	*next_id = place.next_id;
+	return rules;
+}
+
+/* As 'ringfence apply': these rules and no others. */
+static inline void program_apply(struct program *program, const char *text)
+{
+	uint32_t next_id;
+	struct rf_ruleset rules = program_rules_of(program, text, false, &next_id);
+
+	program_commit(program, &rules, next_id, NULL);
+}
+
+static inline void program_apply_on_trial(struct program *program, const char *text,
+					  uint64_t time_ns)
+{
+	const struct rf_trial trial = {time_ns};
+	uint32_t next_id;
+	struct rf_ruleset rules = program_rules_of(program, text, true, &next_id);
+
+	program_commit(program, &rules, next_id, &trial);
 }
 
 static inline struct rf_limit limit_of(uint64_t rate, uint64_t window_ns)
@@ -130,15 +253,34 @@ static inline struct rf_limit limit_of(uint64_t rate, uint64_t window_ns)
 				 .per6 = 64};
 }
 
-static inline const struct rf_policy *program_policy(const struct program *program)
+/* The bank in force, by the injected clock. */
+static inline const struct rf_bank *program_bank(const struct program *program)
 {
-	return &program->config->bank[program->config->active & 1].policy[0];
+	return &program->config->bank[rf_fence_standing(&program->fence).in_force & 1];
 }
 
-static inline void program_set_time(struct program *program, uint64_t now_ns)
+static inline int program_slot(const struct program *program, const char *name)
 {
-	__atomic_store_n(&program->config->injected_ns, now_ns, __ATOMIC_RELAXED);
+	int slot = rf_rules_find(program_bank(program), name);
+
+	if (slot < 0)
+		fail_msg("no limit '%s'", name);
+	return slot;
 }
+
+static inline const struct rf_policy *program_policy_of(const struct program *program,
+							const char *name)
+{
+	return &program_bank(program)->policy[program_slot(program, name)];
+}
+
+/* Of the limit in slot 0. */
+static inline const struct rf_policy *program_policy(const struct program *program)
+{
+	return &program_bank(program)->policy[0];
+}
+
+/* ---- packets ---- */
 
 /* The least of an IPv4 packet from `source`. */
 struct frame4 {
@@ -188,22 +330,66 @@ static inline unsigned int program_run(const struct bpf_program *entry, const vo
 	return verdict;
 }
 
+/* ---- counters ---- */
+
 static inline struct rf_counters program_counters(const struct program *program)
 {
 	struct rf_counters counters = {};
 	struct rf_error error = {};
 
-	assert_int_equal(rf_fence_counters(&program->fence, &counters, &error), 0);
+	assert_done(rf_fence_counters(&program->fence, &counters, &error), &error);
 	return counters;
 }
 
-static inline struct rf_limit_counters program_limit_counters(const struct program *program)
+static inline struct rf_limit_counters program_slot_counters(const struct program *program,
+							     int slot)
 {
 	struct rf_limit_counters counters = {};
 	struct rf_error error = {};
 
-	assert_int_equal(rf_fence_limit_counters(&program->fence, 0, &counters, &error), 0);
+	assert_done(rf_fence_limit_counters(&program->fence, slot, &counters, &error), &error);
 	return counters;
+}
+
+static inline struct rf_limit_counters program_limit_counters_of(const struct program *program,
+								 const char *name)
+{
+	return program_slot_counters(program, program_slot(program, name));
+}
+
+/* Of the limit in slot 0. */
+static inline struct rf_limit_counters program_limit_counters(const struct program *program)
+{
+	return program_slot_counters(program, 0);
+}
+
+/* Every packet has one reason. */
+static inline uint64_t program_packets(const struct program *program)
+{
+	const struct rf_counters counters = program_counters(program);
+	uint64_t packets = 0;
+
+	for (int i = 0; i < RF_REASON_COUNT; i++)
+		packets += counters.reason[i].packets;
+	return packets;
+}
+
+/* A source under a limit, with what leases hold of it; all 0 for a newcomer. */
+static inline struct rf_source program_source(const struct program *program, const char *name,
+					      const char *address)
+{
+	struct rf_address source;
+	struct rf_source state = {};
+	struct rf_error error = {};
+	int err;
+
+	assert_done(rf_parse_address(address, &source, &error), &error);
+	err = rf_fence_source(&program->fence, program_policy_of(program, name), &source, &state,
+			      &error);
+	if (err == -ENOENT)
+		return (struct rf_source){};
+	assert_done(err, &error);
+	return state;
 }
 
 #endif /* RINGFENCE_TESTS_PROGRAM_H */

@@ -18,12 +18,14 @@
 #define LOG_STATS 4 /* BPF_LOG_STATS of the kernel: the closing lines only */
 #define LOG_SIZE 4096
 #define PROGRAMS_MAX 16
+#define FUNCTIONS_MAX 256
+#define FRAME_ALIGN 32 /* since Linux 6.8 it is 16 */
+#define FRAMES_MAX 8   /* MAX_CALL_FRAMES of the kernel */
 
 struct cost {
 	char name[BPF_OBJ_NAME_LEN];
-	uint32_t insns; /* that the verifier walked, a path at a time */
-	uint32_t
-		stack; /* of the entry and the largest function that it calls; none calls another */
+	uint32_t insns;	       /* that the verifier walked, a path at a time */
+	uint32_t stack;	       /* of the chain of calls that takes most */
 	uint32_t xlated_bytes; /* what the verifier made of it */
 	uint32_t jited_bytes;  /* what the JIT made of that, on x86-64; else it is not judged */
 	uint32_t calls;	       /* places that call a helper; inlined ones are none any more */
@@ -35,25 +37,6 @@ static char logs[PROGRAMS_MAX][LOG_SIZE];
 static size_t cost_count;
 
 /* ---- reading ---- */
-
-/* Of "stack depth 96+0+248" the first number, the entry's, and the largest of the others. */
-static uint32_t deepest_stack(const char *log)
-{
-	const char *at = strstr(log, "stack depth ");
-	uint32_t entry, callee = 0;
-	char *end;
-
-	assert_non_null(at);
-	at += strlen("stack depth ");
-	entry = strtoul(at, &end, 10);
-	assert_true(end > at);
-	while (*end == '+') {
-		uint32_t depth = strtoul(end + 1, &end, 10);
-
-		callee = depth > callee ? depth : callee;
-	}
-	return entry + callee;
-}
 
 static uint32_t number_behind(const char *log, const char *words)
 {
@@ -68,38 +51,144 @@ static bool is_helper_call(const struct bpf_insn *insn)
 	return insn->code == (BPF_JMP | BPF_CALL) && insn->src_reg == 0;
 }
 
-static uint32_t count_calls(const struct bpf_program *program, uint32_t xlated_bytes)
+static bool is_own_call(const struct bpf_insn *insn)
 {
-	struct bpf_insn *insns = calloc(1, xlated_bytes);
-	struct bpf_prog_info info = {.xlated_prog_insns = (uintptr_t)insns,
-				     .xlated_prog_len = xlated_bytes};
-	uint32_t size = sizeof(info), calls = 0;
+	return insn->code == (BPF_JMP | BPF_CALL) && insn->src_reg == BPF_PSEUDO_CALL;
+}
 
-	assert_non_null(insns);
+/* What the verifier left of a program, and where its functions begin. */
+struct code {
+	struct bpf_insn *insn;
+	size_t count;
+	size_t start[FUNCTIONS_MAX + 1]; /* of each, the entry first, then the end */
+	uint32_t stack[FUNCTIONS_MAX];
+	size_t functions;
+};
+
+static void read_code(const struct bpf_program *program, uint32_t xlated_bytes, struct code *code)
+{
+	struct bpf_prog_info info = {.xlated_prog_len = xlated_bytes};
+	uint32_t size = sizeof(info);
+
+	*code = (struct code){.insn = calloc(1, xlated_bytes),
+			      .count = xlated_bytes / sizeof(*code->insn)};
+	assert_non_null(code->insn);
+	info.xlated_prog_insns = (uintptr_t)code->insn;
 	assert_int_equal(bpf_obj_get_info_by_fd(bpf_program__fd(program), &info, &size), 0);
 	assert_true(info.xlated_prog_insns); /* 0: this kernel does not show them */
-	for (size_t i = 0; i < xlated_bytes / sizeof(*insns); i++)
-		calls += is_helper_call(&insns[i]);
-	free(insns);
+}
+
+static uint32_t count_calls(const struct code *code)
+{
+	uint32_t calls = 0;
+
+	for (size_t i = 0; i < code->count; i++)
+		calls += is_helper_call(&code->insn[i]);
 	return calls;
+}
+
+/* ---- stack ---- */
+
+static int compare_starts(const void *a, const void *b)
+{
+	const size_t *one = a, *other = b;
+
+	return *one < *other ? -1 : *one > *other;
+}
+
+/* Where a call leads to: `off` is so in what the kernel shows, `imm` is the function's number. */
+static size_t called_at(const struct code *code, size_t i)
+{
+	return i + 1 + code->insn[i].off;
+}
+
+/* A function begins where a call leads to. */
+static void find_functions(struct code *code)
+{
+	size_t *target = calloc(code->count + 1, sizeof(*target)), targets = 1;
+
+	assert_non_null(target);
+	for (size_t i = 0; i < code->count; i++)
+		if (is_own_call(&code->insn[i]))
+			target[targets++] = called_at(code, i);
+	qsort(target, targets, sizeof(*target), compare_starts);
+	for (size_t i = 0; i < targets; i++) {
+		if (i && target[i] == target[i - 1])
+			continue;
+		assert_true(code->functions < FUNCTIONS_MAX);
+		code->start[code->functions++] = target[i];
+	}
+	code->start[code->functions] = code->count;
+	free(target);
+}
+
+/* "stack depth 96+0+248": one for each function, in the order in which they begin. */
+static void read_stacks(const char *log, struct code *code)
+{
+	const char *at = strstr(log, "stack depth ");
+	size_t count = 0;
+	char *end;
+
+	assert_non_null(at);
+	at += strlen("stack depth ");
+	do {
+		assert_true(count < FUNCTIONS_MAX);
+		code->stack[count++] = strtoul(at, &end, 10);
+		assert_true(end > at);
+		at = end + 1;
+	} while (*end == '+');
+	assert_int_equal(count, code->functions);
+}
+
+static size_t function_at(const struct code *code, size_t start)
+{
+	size_t function = 0;
+
+	while (code->start[function] != start)
+		assert_true(++function < code->functions);
+	return function;
+}
+
+/* Of a function and what it calls, as kernels reckon that: each frame is rounded up. */
+static uint32_t deepest_stack(const struct code *code, size_t function, int frames)
+{
+	const uint32_t own = code->stack[function] ? code->stack[function] : 1;
+	uint32_t deepest = 0;
+
+	assert_in_range(frames, 1, FRAMES_MAX);
+	for (size_t i = code->start[function]; i < code->start[function + 1]; i++) {
+		uint32_t depth;
+
+		if (!is_own_call(&code->insn[i]))
+			continue;
+		depth = deepest_stack(code, function_at(code, called_at(code, i)), frames + 1);
+		if (depth > deepest)
+			deepest = depth;
+	}
+	return (own + FRAME_ALIGN - 1) / FRAME_ALIGN * FRAME_ALIGN + deepest;
 }
 
 static void read_cost(const struct bpf_program *program, const char *log, struct cost *cost)
 {
 	struct bpf_prog_info info = {};
 	uint32_t size = sizeof(info);
+	struct code code;
 
 	assert_int_equal(bpf_obj_get_info_by_fd(bpf_program__fd(program), &info, &size), 0);
+	read_code(program, info.xlated_prog_len, &code);
+	find_functions(&code);
+	read_stacks(log, &code);
 	*cost = (struct cost){.insns = number_behind(log, "processed "),
-			      .stack = deepest_stack(log),
+			      .stack = deepest_stack(&code, 0, 1),
 			      .xlated_bytes = info.xlated_prog_len,
 			      .jited_bytes = info.jited_prog_len,
-			      .calls = count_calls(program, info.xlated_prog_len),
+			      .calls = count_calls(&code),
 			      .verify_us = number_behind(log, "verification time ")};
 	snprintf(cost->name, sizeof(cost->name), "%s", bpf_program__name(program));
 	/* The same number by another way; kernels before 5.16 do not have it. */
 	if (info.verified_insns)
 		assert_int_equal(info.verified_insns, cost->insns);
+	free(code.insn);
 }
 
 static int setup(void **state)

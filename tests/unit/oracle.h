@@ -12,7 +12,9 @@
 
 #include "ringfence/abi.h"
 
+#ifndef ORACLE_CHARGES
 #define ORACLE_CHARGES 16384 /* more than ever count at once in a row */
+#endif
 #define ORACLE_NEVER UINT64_MAX
 
 typedef __int128 int128;

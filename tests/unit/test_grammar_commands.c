@@ -95,7 +95,35 @@ struct limit_row {
 	enum rf_edge edge;
 	int cells; /* 0: as by default */
 	uint64_t burst;
+	enum rf_match match;
+	int protocol;
+	uint64_t ban_ns;
 };
+
+/* What is parsed into must be written in any case, so that it may be freed. */
+static int parse_definition(const char *text, struct line *line, struct rf_definition *definition,
+			    struct rf_error *error)
+{
+	line_split(line, text);
+	memset(definition, LEFT_ALONE, sizeof(*definition));
+	return rf_parse_limit(&line->words, definition, error);
+}
+
+static void assert_no_definition(const struct rf_definition *definition)
+{
+	static const struct rf_definition none;
+
+	assert_memory_equal(definition, &none, sizeof(none));
+}
+
+/* One that is for all ports and all sources. */
+static void assert_only_limit(const struct rf_definition *definition)
+{
+	struct rf_definition rest = *definition;
+
+	memset(&rest.limit, 0, sizeof(rest.limit));
+	assert_no_definition(&rest);
+}
 
 static void parse_limit(void **state)
 {
@@ -109,20 +137,22 @@ static void parse_limit(void **state)
 		.unit = row->unit,
 		.cells = row->cells,
 		.burst = row->burst,
+		.match = row->match,
+		.protocol = row->protocol,
+		.ban_ns = row->ban_ns,
 		.per4 = 32,
 		.per6 = 64,
 	};
-	struct rf_limit limit;
+	struct rf_definition definition;
 	struct rf_error error = {};
 	struct line line;
 
 	if (!row->cells)
 		expected.cells = row->algorithm == RF_SLIDING ? 16 : 1;
-	line_split(&line, row->line);
 	strcpy(expected.name, row->name);
-	memset(&limit, LEFT_ALONE, sizeof(limit));
-	assert_accepted(rf_parse_limit(&line.words, &limit, &error), &error);
-	assert_memory_equal(&limit, &expected, sizeof(limit));
+	assert_accepted(parse_definition(row->line, &line, &definition, &error), &error);
+	assert_memory_equal(&definition.limit, &expected, sizeof(expected));
+	assert_only_limit(&definition);
 	assert_null(rf_words_peek(&line.words));
 }
 
@@ -137,7 +167,12 @@ static void parse_limit(void **state)
 #define RATE_MISSING "'all': its rate is missing; write all rate COUNT/TIME"
 #define UNKNOWN "unknown word in a limit; see 'ringfence help limit add'"
 #define LATER(word) "'" word "': not in this version"
-#define ONLY(words, instead) LATER(words) ", which has " instead
+#define MATCHES "unknown match; it is any, tcp, tcp syn, udp, icmp or proto N"
+#define PORT_FORM "invalid port; write it like 53, 53,443 or 8000-8100"
+#define PORT_RANGE "invalid port: it must be 0-65535"
+#define TIME_FORM "time; write it like 500ms, 10s, 5m or 1h"
+#define SHADOW_BAN \
+	"'ban': a shadow limit drops nothing, so it bans nobody; leave out 'ban' or 'shadow'"
 #define CELLS_RANGE "invalid number of cells: it must be 2-16"
 #define MISSING(option) "'" option "': a word is missing behind it"
 #define ONE_UNIT(word) "'" word "': 'packets' and 'bytes' exclude each other"
@@ -178,15 +213,12 @@ static void refuse_limit(void **state)
 {
 	const struct refusal_row *row = *state;
 	struct rf_error error = {};
-	struct rf_limit limit;
+	struct rf_definition definition;
 	struct line line;
-	int err;
+	int err = parse_definition(row->line, &line, &definition, &error);
 
-	line_split(&line, row->line);
-	memset(&limit, LEFT_ALONE, sizeof(limit));
-	err = rf_parse_limit(&line.words, &limit, &error);
 	assert_refused(err, &error, row->sentence);
-	assert_left_alone(&limit, sizeof(limit));
+	assert_no_definition(&definition);
 }
 
 #define REFUSED_LIMIT(title, ...) \
@@ -279,6 +311,10 @@ static void no_option_is_said_twice(void **state)
 		{"count", " rejected", " rejected"},
 		{"shadow", "", ""},
 		{"exact", "", ""},
+		{"dport", " 53", " 80"},
+		{"from", " 192.0.2.0/24", " 192.0.2.0/24"},
+		{"from", " file a", " file b"},
+		{"ban", " 1s", " 2s"},
 	};
 	static const char *const between[] = {" ", " shadow ", " count rejected "};
 	char text[128], sentence[32];
@@ -312,15 +348,14 @@ static void check_written(const struct rf_limit *limit, char text[RF_LIMIT_TEXT_
 {
 	char again_text[RF_LIMIT_TEXT_SIZE];
 	struct rf_error error = {};
-	struct rf_limit again;
+	struct rf_definition again;
 	struct line line;
 
 	rf_format_limit(limit, text);
-	line_split(&line, text);
-	memset(&again, LEFT_ALONE, sizeof(again));
-	assert_accepted(rf_parse_limit(&line.words, &again, &error), &error);
-	assert_memory_equal(&again, limit, sizeof(again));
-	rf_format_limit(&again, again_text);
+	assert_accepted(parse_definition(text, &line, &again, &error), &error);
+	assert_memory_equal(&again.limit, limit, sizeof(*limit));
+	assert_only_limit(&again);
+	rf_format_limit(&again.limit, again_text);
 	assert_string_equal(again_text, text);
 }
 
@@ -329,17 +364,234 @@ static void limit_is_written(void **state)
 	const struct written_row *row = *state;
 	char text[RF_LIMIT_TEXT_SIZE];
 	struct rf_error error = {};
-	struct rf_limit limit;
+	struct rf_definition definition;
 	struct line line;
 
-	line_split(&line, row->line);
-	assert_accepted(rf_parse_limit(&line.words, &limit, &error), &error);
-	check_written(&limit, text);
+	assert_accepted(parse_definition(row->line, &line, &definition, &error), &error);
+	check_written(&definition.limit, text);
 	assert_string_equal(text, row->written);
 }
 
 #define WRITTEN(title, ...) \
 	UNIT_ROW_OF("written: " title, limit_is_written, (&(struct written_row){__VA_ARGS__}))
+
+#define LONGEST                                                                               \
+	THIRTY_ONE " rate 137438953471/31622399999ms bytes algorithm leaky burst 1073741823 " \
+		   "match proto 254 per /31 per6 /128 count rejected exact ban 31622399999ms"
+
+/* ---- ports and prefixes of a limit ---- */
+
+struct port_range {
+	int first, last;
+};
+
+struct ports_row {
+	const char *text;
+	struct port_range range[4]; /* up to one that is empty */
+};
+
+static bool in_ranges(const struct port_range *range, int port)
+{
+	for (int i = 0; i < 4 && (!i || range[i].last); i++)
+		if (port >= range[i].first && port <= range[i].last)
+			return true;
+	return false;
+}
+
+static void parse_ports(void **state)
+{
+	static const char *const matches[] = {
+		"",	      " match any",	" match tcp",	  " match tcp syn",
+		" match udp", " match proto 6", " match proto 17"};
+	const struct ports_row *row = *state;
+
+	for (size_t i = 0; i < UNIT_ARRAY_SIZE(matches); i++) {
+		struct rf_definition definition;
+		struct rf_error error = {};
+		struct line line;
+		char text[256];
+
+		snprintf(text, sizeof(text), "all rate 20k/1s dport %s%s", row->text, matches[i]);
+		assert_accepted(parse_definition(text, &line, &definition, &error), &error);
+		assert_true(definition.limit.has_ports);
+		assert_false(definition.limit.has_from);
+		for (int port = 0; port < RF_PORTS; port++)
+			assert_int_equal(definition.ports[port / 64] >> port % 64 & 1,
+					 in_ranges(row->range, port));
+		rf_definition_free(&definition);
+		assert_no_definition(&definition);
+	}
+}
+
+#define PORTS(title, ...) \
+	UNIT_ROW_OF("ports: " title, parse_ports, (&(struct ports_row){__VA_ARGS__}))
+
+struct from_row {
+	const char *text;
+	const char *prefix[4]; /* as they are written again */
+	const char *file;
+};
+
+static void parse_from(void **state)
+{
+	const struct from_row *row = *state;
+	struct rf_definition definition;
+	struct rf_error error = {};
+	struct line line;
+	char text[256];
+	size_t count = 0;
+
+	snprintf(text, sizeof(text), "all rate 20k/1s from %s shadow", row->text);
+	assert_accepted(parse_definition(text, &line, &definition, &error), &error);
+	assert_true(definition.limit.has_from);
+	assert_int_equal(definition.limit.flags, RF_SHADOW);
+	assert_null(definition.ports);
+	for (; count < 4 && row->prefix[count]; count++) {
+		char written[RF_PREFIX_TEXT_SIZE];
+
+		assert_true(count < definition.from.count);
+		rf_format_prefix(&definition.from.prefix[count], written);
+		assert_string_equal(written, row->prefix[count]);
+	}
+	assert_int_equal(definition.from.count, count);
+	if (row->file)
+		assert_string_equal(definition.from_file, row->file);
+	else
+		assert_null(definition.from_file);
+	rf_definition_free(&definition);
+	assert_no_definition(&definition);
+}
+
+#define FROM(title, ...) \
+	UNIT_ROW_OF("from: " title, parse_from, (&(struct from_row){.text = __VA_ARGS__}))
+
+/* ---- newcomers, for, confirm ---- */
+
+struct newcomers_row {
+	const char *line;
+	struct rf_newcomers_text expected;
+	const char *refusal;
+};
+
+static void parse_newcomers(void **state)
+{
+	const struct newcomers_row *row = *state;
+	struct rf_newcomers_text newcomers;
+	struct rf_error error = {};
+	struct line line;
+	int err;
+
+	line_split(&line, row->line);
+	memset(&newcomers, LEFT_ALONE, sizeof(newcomers));
+	err = rf_parse_newcomers(&line.words, &newcomers, &error);
+	if (row->refusal) {
+		assert_refused(err, &error, row->refusal);
+		assert_left_alone(&newcomers, sizeof(newcomers));
+		return;
+	}
+	assert_accepted(err, &error);
+	assert_int_equal(newcomers.rate, row->expected.rate);
+	assert_int_equal(newcomers.window_ns, row->expected.window_ns);
+	assert_int_equal(newcomers.then, row->expected.then);
+}
+
+#define NEWCOMERS(title, text, ...)                       \
+	UNIT_ROW_OF("newcomers: " title, parse_newcomers, \
+		    (&(struct newcomers_row){text, {__VA_ARGS__}, NULL}))
+#define REFUSED_NEWCOMERS(title, text, sentence)                  \
+	UNIT_ROW_OF("refused newcomers: " title, parse_newcomers, \
+		    (&(struct newcomers_row){text, {}, sentence}))
+#define NO_NEWCOMERS_RATE                                                         \
+	"the rate of newcomers is missing; write newcomers rate COUNT/TIME then " \
+	"open|closed|aggregate, or newcomers off"
+#define NO_THEN                                                                              \
+	"what becomes of the other newcomers is missing; add 'then open', 'then closed' or " \
+	"'then aggregate'"
+
+struct until_row {
+	int (*parse)(struct rf_words *words, uint64_t *time_ns, struct rf_error *error);
+	const char *line;
+	uint64_t time_ns;
+	const char *left; /* the next word, or none */
+	const char *refusal;
+};
+
+static void parse_until(void **state)
+{
+	const struct until_row *row = *state;
+	uint64_t time_ns;
+	struct rf_error error = {};
+	struct line line;
+	int err;
+
+	line_split(&line, row->line);
+	memset(&time_ns, LEFT_ALONE, sizeof(time_ns));
+	err = row->parse(&line.words, &time_ns, &error);
+	if (row->refusal) {
+		assert_refused(err, &error, row->refusal);
+		assert_left_alone(&time_ns, sizeof(time_ns));
+		return;
+	}
+	assert_accepted(err, &error);
+	assert_int_equal(time_ns, row->time_ns);
+	if (row->left)
+		assert_string_equal(rf_words_peek(&line.words), row->left);
+	else
+		assert_null(rf_words_peek(&line.words));
+}
+
+#define FOR(title, ...)                         \
+	UNIT_ROW_OF("for: " title, parse_until, \
+		    (&(struct until_row){.parse = rf_parse_for, __VA_ARGS__}))
+#define CONFIRM(title, ...)                         \
+	UNIT_ROW_OF("confirm: " title, parse_until, \
+		    (&(struct until_row){.parse = rf_parse_confirm, __VA_ARGS__}))
+#define CONFIRM_RANGE "invalid time to confirm: the time must be 1s-24h"
+#define FOR_RANGE "invalid time on a list: the time must be 1s-8784h"
+
+/* ---- lines of a file ---- */
+
+struct split_row {
+	const char *line;
+	const char *word[4]; /* up to NULL */
+};
+
+static void split_line(void **state)
+{
+	const struct split_row *row = *state;
+	const char *array[3];
+	struct rf_words words;
+	struct rf_error error = {};
+	char line[128];
+
+	strcpy(line, row->line);
+	assert_accepted(rf_split_line(line, array, 3, &words, &error), &error);
+	for (int i = 0; row->word[i]; i++) {
+		const char *word = rf_words_next(&words);
+
+		assert_non_null(word);
+		assert_string_equal(word, row->word[i]);
+	}
+	assert_null(rf_words_peek(&words));
+}
+
+#define SPLIT(title, ...) \
+	UNIT_ROW_OF("line: " title, split_line, (&(struct split_row){.line = __VA_ARGS__}))
+
+static void a_line_of_too_many_words_is_refused(void **state)
+{
+	char line[] = "one two three four # five";
+	const char *array[3];
+	struct rf_words words;
+	struct rf_error error = {};
+	int err;
+
+	(void)state;
+	memset(&words, LEFT_ALONE, sizeof(words));
+	err = rf_split_line(line, array, 3, &words, &error);
+	assert_refused(err, &error, "too many words in one line; 3 at most");
+	assert_left_alone(&words, sizeof(words));
+}
 
 /* ---- limits, all of them ---- */
 
@@ -440,20 +692,19 @@ static bool check_wording(const struct wording *said)
 	const bool accepted = may_be(said, &expected);
 	char text[256], written[RF_LIMIT_TEXT_SIZE];
 	struct rf_error error = {};
-	struct rf_limit limit;
+	struct rf_definition definition;
 	struct line line;
 
 	write_line(said, text);
-	line_split(&line, text);
-	memset(&limit, LEFT_ALONE, sizeof(limit));
-	if (!rf_parse_limit(&line.words, &limit, &error) != accepted)
+	if (!parse_definition(text, &line, &definition, &error) != accepted)
 		fail_msg("%s: it is %s: %s", text, accepted ? "refused" : "accepted", error.text);
 	if (!accepted) {
-		assert_left_alone(&limit, sizeof(limit));
+		assert_no_definition(&definition);
 		return false;
 	}
-	assert_memory_equal(&limit, &expected, sizeof(limit));
-	check_written(&limit, written);
+	assert_memory_equal(&definition.limit, &expected, sizeof(expected));
+	assert_only_limit(&definition);
+	check_written(&definition.limit, written);
 	return true;
 }
 
@@ -568,6 +819,7 @@ struct attach_row {
 	enum rf_mode mode;
 	uint32_t sources;
 	uint32_t leases;
+	uint64_t confirm_ns;
 };
 
 static void check_attach(const struct attach_row *row, const struct rf_attach *attach)
@@ -585,6 +837,7 @@ static void check_attach(const struct attach_row *row, const struct rf_attach *a
 	assert_int_equal(attach->mode, row->mode);
 	assert_int_equal(attach->sources, row->sources);
 	assert_int_equal(attach->leases, row->leases);
+	assert_int_equal(attach->confirm_ns, row->confirm_ns);
 }
 
 static void parse_attach(void **state)
@@ -601,10 +854,9 @@ static void parse_attach(void **state)
 	assert_null(rf_words_peek(&line.words));
 }
 
-#define ATTACH_WITH(title, line, interfaces, fence, mode, sources, leases) \
-	UNIT_ROW_OF("attach: " title, parse_attach,                        \
-		    (&(struct attach_row){line, interfaces, fence, mode, sources, leases}))
-#define ATTACH(title, ...) ATTACH_WITH(title, __VA_ARGS__, RF_LEASES_UNSAID)
+#define ATTACH_WITH(title, ...) \
+	UNIT_ROW_OF("attach: " title, parse_attach, (&(struct attach_row){.line = __VA_ARGS__}))
+#define ATTACH(title, ...) ATTACH_WITH(title, __VA_ARGS__, RF_LEASES_UNSAID, 0)
 
 #define NO_INTERFACE "the interface is missing; write attach IF"
 #define MODES "unknown mode; it is native or generic"
@@ -632,7 +884,7 @@ static void refuse_attach(void **state)
 static void no_more_interfaces_are_attached_than_fit(void **state)
 {
 	char text[RF_INTERFACES_MAX * 8] = "", sentence[64];
-	struct attach_row most = {text, text, NULL, RF_NATIVE, 0, RF_LEASES_UNSAID};
+	struct attach_row most = {text, text, NULL, RF_NATIVE, 0, RF_LEASES_UNSAID, 0};
 	struct refusal_row one_more = {text, sentence};
 	void *most_state = &most, *one_more_state = &one_more;
 
@@ -663,6 +915,23 @@ static const struct CMUnitTest tests[] = {
 	LIMIT("both flags", "all rate 20k/1s count rejected shadow", OF(20000, SECOND),
 	      .flags = RF_COUNT_REJECTED | RF_SHADOW),
 	LIMIT("match any", "all rate 20k/1s match any", OF(20000, SECOND)),
+	LIMIT("match tcp", "all rate 20k/1s match tcp", OF(20000, SECOND), .match = RF_MATCH_TCP),
+	LIMIT("match tcp syn", "all rate 20k/1s match tcp syn shadow", OF(20000, SECOND),
+	      .match = RF_MATCH_SYN, .flags = RF_SHADOW),
+	LIMIT("match udp", "all rate 20k/1s match udp", OF(20000, SECOND), .match = RF_MATCH_UDP),
+	LIMIT("match icmp", "all rate 20k/1s match icmp", OF(20000, SECOND),
+	      .match = RF_MATCH_ICMP),
+	LIMIT("match proto 0", "all rate 20k/1s match proto 0", OF(20000, SECOND),
+	      .match = RF_MATCH_PROTOCOL),
+	LIMIT("match proto 254", "all rate 20k/1s match proto 254", OF(20000, SECOND),
+	      .match = RF_MATCH_PROTOCOL, .protocol = 254),
+	NAMED_LIMIT("words of match are names", "syn rate 20k/1s match tcp syn", "syn",
+		    OF(20000, SECOND), .match = RF_MATCH_SYN),
+	LIMIT("ban", "all rate 20k/1s ban 10m", OF(20000, SECOND), .ban_ns = 600 * SECOND),
+	LIMIT("the shortest ban", "all rate 20k/1s ban 1s count rejected", OF(20000, SECOND),
+	      .ban_ns = SECOND, .flags = RF_COUNT_REJECTED),
+	LIMIT("the longest ban", "all rate 20k/1s ban 8784h", OF(20000, SECOND),
+	      .ban_ns = 8784 * HOUR),
 	LIMIT("per /32", "all rate 20k/1s per /32", OF(20000, SECOND)),
 	LIMIT("per6 /64", "all rate 20k/1s per6 /64", OF(20000, SECOND)),
 	LIMIT("the fewest packets", "all rate 1/1s", OF(1, SECOND)),
@@ -735,6 +1004,80 @@ static const struct CMUnitTest tests[] = {
 	LIMIT("leaky, bytes", "all rate 20k/1s algorithm leaky burst 1514 bytes", OF(20000, SECOND),
 	      .algorithm = RF_LEAKY, .burst = 1514, .unit = RF_BYTES),
 
+	PORTS("one", "53", {{53, 53}}),
+	PORTS("the first", "0", {{0, 0}}),
+	PORTS("the last", "65535", {{65535, 65535}}),
+	PORTS("a range", "8000-8100", {{8000, 8100}}),
+	PORTS("a range of one", "53-53", {{53, 53}}),
+	PORTS("all", "0-65535", {{0, 65535}}),
+	PORTS("a list", "53,443,8000-8100", {{53, 53}, {443, 443}, {8000, 8100}}),
+	PORTS("a list that overlaps, in no order", "100-200,63,64,1-199", {{1, 200}}),
+	PORTS("zeros in front", "00000000000000000000053", {{53, 53}}),
+
+	FROM("a network", "192.0.2.0/24", {"192.0.2.0/24"}),
+	FROM("an address", "192.0.2.1", {"192.0.2.1"}),
+	FROM("everybody", "0.0.0.0/0,::/0", {"0.0.0.0/0", "::/0"}),
+	FROM("both families", "2001:db8::/32,192.0.2.1,2001:db8::1",
+	     {"2001:db8::/32", "192.0.2.1", "2001:db8::1"}),
+	FROM("a file", "file /etc/ringfence/list", {}, "/etc/ringfence/list"),
+	FROM("a file of any name", "file 192.0.2.0/24", {}, "192.0.2.0/24"),
+	FROM("a file called file", "file file", {}, "file"),
+
+	NEWCOMERS("off", "off", 0, 0, RF_NEWCOMERS_OFF),
+	NEWCOMERS("open", "rate 10k/1s then open", 10000, SECOND, RF_NEWCOMERS_OPEN),
+	NEWCOMERS("closed", "rate 1/1ms then closed", 1, MS, RF_NEWCOMERS_CLOSED),
+	NEWCOMERS("aggregate", "rate 2147483648/8784h then aggregate", RF_LIMIT_MAX, 8784 * HOUR,
+		  RF_NEWCOMERS_AGGREGATE),
+	REFUSED_NEWCOMERS("nothing", "", NO_NEWCOMERS_RATE),
+	REFUSED_NEWCOMERS("another word", "on", NO_NEWCOMERS_RATE),
+	REFUSED_NEWCOMERS("no rate", "rate", "'rate': a rate is missing behind it, like 10k/1s"),
+	REFUSED_NEWCOMERS("a bad rate", "rate fast then open", "'fast': " WRITE_RATE),
+	REFUSED_NEWCOMERS("none", "rate 0/1s then open", "'0/1s': " COUNT_RANGE),
+	REFUSED_NEWCOMERS("too many", "rate 2147483649/1s then open",
+			  "'2147483649/1s': " COUNT_RANGE),
+	REFUSED_NEWCOMERS("bits", "rate 10mbit then open",
+			  "'10mbit': invalid rate: newcomers are counted in packets; write it like "
+			  "10k/1s"),
+	REFUSED_NEWCOMERS("no then", "rate 10k/1s", NO_THEN),
+	REFUSED_NEWCOMERS("no then, but its word", "rate 10k/1s closed", NO_THEN),
+	REFUSED_NEWCOMERS("nothing behind then", "rate 10k/1s then",
+			  "'then': a word is missing behind it; it is open, closed or aggregate"),
+	REFUSED_NEWCOMERS("then off", "rate 10k/1s then off",
+			  "'off': unknown word behind 'then'; it is open, closed or aggregate"),
+	REFUSED_NEWCOMERS("more words", "rate 10k/1s then open shadow",
+			  "'shadow': unexpected word"),
+	REFUSED_NEWCOMERS("more words behind off", "off rate", "'rate': unexpected word"),
+
+	FOR("not said", "", 0),
+	FOR("another word", "confirm 5m", 0, "confirm"),
+	FOR("ten minutes", "for 10m dev", 600 * SECOND, "dev"),
+	FOR("a second", "for 1s", SECOND),
+	FOR("a year", "for 8784h", 8784 * HOUR),
+	FOR("less than a second", "for 999ms", .refusal = "'999ms': " FOR_RANGE),
+	FOR("more than a year", "for 8785h", .refusal = "'8785h': " FOR_RANGE),
+	FOR("no time", "for", .refusal = "'for': a time is missing behind it, like 10m"),
+	FOR("no good time", "for ever", .refusal = "'ever': invalid " TIME_FORM),
+	CONFIRM("not said", "for 5m", 0, "for"),
+	CONFIRM("five minutes", "confirm 5m", 300 * SECOND),
+	CONFIRM("a second", "confirm 1s", SECOND),
+	CONFIRM("a day", "confirm 24h", 24 * HOUR),
+	CONFIRM("less than a second", "confirm 0s", .refusal = "'0s': " CONFIRM_RANGE),
+	CONFIRM("more than a day", "confirm 25h", .refusal = "'25h': " CONFIRM_RANGE),
+	CONFIRM("no time", "confirm", .refusal = "'confirm': a time is missing behind it, like 5m"),
+
+	SPLIT("empty", ""),
+	SPLIT("blanks", " \t \n"),
+	SPLIT("a comment", "# limit add"),
+	SPLIT("a comment behind blanks", "\t#"),
+	SPLIT("words", "one two\tthree\n", {"one", "two", "three"}),
+	SPLIT("words between blanks", "  one \t two  ", {"one", "two"}),
+	SPLIT("the end of a line of DOS", "one\r\n", {"one"}),
+	SPLIT("words and a comment", "one two # three four", {"one", "two"}),
+	SPLIT("as many as fit, and a comment", "one two three #four", {"one", "two", "three"}),
+	SPLIT("no comment within a word", "one#two", {"one#two"}),
+	SPLIT("nothing is quoted", "'one two'", {"'one", "two'"}),
+	cmocka_unit_test(a_line_of_too_many_words_is_refused),
+
 	cmocka_unit_test(options_of_a_window_come_in_any_order),
 	cmocka_unit_test(options_of_a_bucket_come_in_any_order),
 	cmocka_unit_test(no_option_is_said_twice),
@@ -762,17 +1105,70 @@ static const struct CMUnitTest tests[] = {
 	WRITTEN("everything of a bucket",
 		"all rate 1mbit count rejected shadow burst 16kbit algorithm leaky",
 		"all rate 125k/1s bytes algorithm leaky burst 2k shadow count rejected"),
-	WRITTEN("the longest",
-		THIRTY_ONE " rate 137438953471/31622399999ms bytes cells 10 edge weighted shadow "
-			   "count rejected exact",
-		THIRTY_ONE " rate 137438953471/31622399999ms bytes cells 10 edge weighted shadow "
-			   "count rejected exact"),
+	WRITTEN("matches", "all rate 1k/1s shadow match tcp syn",
+		"all rate 1k/1s match tcp syn shadow"),
+	WRITTEN("match any", "all rate 1k/1s match any per /32 per6 /64", "all rate 1k/1s"),
+	WRITTEN("match tcp", "all rate 1k/1s match tcp", "all rate 1k/1s match tcp"),
+	WRITTEN("match udp", "all rate 1k/1s match udp", "all rate 1k/1s match udp"),
+	WRITTEN("match icmp", "all rate 1k/1s match icmp", "all rate 1k/1s match icmp"),
+	WRITTEN("match proto", "all rate 1k/1s match proto 0", "all rate 1k/1s match proto 0"),
+	WRITTEN("groups", "all rate 1k/1s per6 /48 per /0", "all rate 1k/1s per /0 per6 /48"),
+	WRITTEN("ban", "all rate 1k/1s ban 600s exact", "all rate 1k/1s exact ban 10m"),
+	WRITTEN("the longest", LONGEST, LONGEST),
 
-	REFUSED_LIMIT("dport", "all rate 20k/1s dport 53", LATER("dport")),
-	REFUSED_LIMIT("from", "all rate 20k/1s from 192.0.2.0/24", LATER("from")),
-	REFUSED_LIMIT("ban", "all rate 20k/1s ban 10m", LATER("ban")),
-	REFUSED_LIMIT("ban behind good options", "all rate 20k/1s shadow packets ban 10m",
-		      LATER("ban")),
+	REFUSED_LIMIT("syn alone", "all rate 20k/1s match syn", "'syn': " MATCHES),
+	REFUSED_LIMIT("a match in capitals", "all rate 20k/1s match TCP", "'TCP': " MATCHES),
+	REFUSED_LIMIT("udp syn", "all rate 20k/1s match udp syn", "'syn': " UNKNOWN),
+	REFUSED_LIMIT("tcp ack", "all rate 20k/1s match tcp ack", "'ack': " UNKNOWN),
+	REFUSED_LIMIT("no number after proto", "all rate 20k/1s match proto",
+		      "'proto': a number is missing behind it"),
+	REFUSED_LIMIT("protocol 255", "all rate 20k/1s match proto 255",
+		      "'255': invalid protocol: it is reserved; it must be 0-254"),
+	REFUSED_LIMIT("protocol 256", "all rate 20k/1s match proto 256",
+		      "'256': invalid protocol: it must be 0-254"),
+	REFUSED_LIMIT("a protocol by name", "all rate 20k/1s match proto gre",
+		      "'gre': invalid protocol: it must be 0-254"),
+
+	REFUSED_LIMIT("no port", "all rate 20k/1s dport", "'dport': a port is missing behind it"),
+	REFUSED_LIMIT("a port by name", "all rate 20k/1s dport domain", "'domain': " PORT_FORM),
+	REFUSED_LIMIT("an empty port", "all rate 20k/1s dport 53,,80", "'': " PORT_FORM),
+	REFUSED_LIMIT("no port behind a comma", "all rate 20k/1s dport 53,", "'': " PORT_FORM),
+	REFUSED_LIMIT("no port before a comma", "all rate 20k/1s dport ,53", "'': " PORT_FORM),
+	REFUSED_LIMIT("half a range", "all rate 20k/1s dport 1,53-,80", "'53-': " PORT_FORM),
+	REFUSED_LIMIT("another half a range", "all rate 20k/1s dport -53", "'-53': " PORT_FORM),
+	REFUSED_LIMIT("a range of three", "all rate 20k/1s dport 1-2-3", "'1-2-3': " PORT_FORM),
+	REFUSED_LIMIT("port 65536", "all rate 20k/1s dport 65536", "'65536': " PORT_RANGE),
+	REFUSED_LIMIT("a range to port 65536", "all rate 20k/1s dport 1,2-65536",
+		      "'2-65536': " PORT_RANGE),
+	REFUSED_LIMIT("port 2^64 + 53", "all rate 20k/1s dport 18446744073709551669",
+		      "'18446744073709551669': " PORT_RANGE),
+	REFUSED_LIMIT("a range that ends before it begins", "all rate 20k/1s dport 53,90-80",
+		      "'90-80': invalid range of ports: it ends before it begins; write 80-90"),
+	REFUSED_LIMIT("ports of icmp", "all rate 20k/1s dport 53 match icmp",
+		      "'dport': 'match icmp' goes without it, since icmp has no ports; leave one "
+		      "of them out"),
+	REFUSED_LIMIT("ports of GRE", "all rate 20k/1s match proto 47 dport 53",
+		      "'dport': 'match proto 47' goes without it; only any, tcp, tcp syn, udp, "
+		      "proto 6 and proto 17 have ports"),
+
+	REFUSED_LIMIT("no prefix", "all rate 20k/1s from", "'from': a prefix is missing behind it"),
+	REFUSED_LIMIT("no file", "all rate 20k/1s from file",
+		      "'from file': the file's name is missing behind it"),
+	REFUSED_LIMIT("a bad prefix among good ones",
+		      "all rate 20k/1s from 192.0.2.0/24,198.51.100.0/33,::/0",
+		      "'198.51.100.0/33': invalid prefix: its length must be 0-32"),
+
+	REFUSED_LIMIT("no time to ban", "all rate 20k/1s ban",
+		      "'ban': a time is missing behind it"),
+	REFUSED_LIMIT("a short ban", "all rate 20k/1s ban 999ms",
+		      "'999ms': invalid ban: the time must be 1s-8784h"),
+	REFUSED_LIMIT("a long ban", "all rate 20k/1s ban 8785h",
+		      "'8785h': invalid ban: the time must be 1s-8784h"),
+	REFUSED_LIMIT("a ban for good", "all rate 20k/1s ban forever",
+		      "'forever': invalid " TIME_FORM),
+	REFUSED_LIMIT("a shadow that bans", "all rate 20k/1s shadow ban 10m", SHADOW_BAN),
+	REFUSED_LIMIT("a ban that is a shadow", "all rate 20k/1s ban 10m packets shadow",
+		      SHADOW_BAN),
 	REFUSED_LIMIT("an unknown algorithm", "all rate 20k/1s algorithm gcra",
 		      "'gcra': unknown algorithm; it is sliding, fixed, log, token or leaky"),
 	REFUSED_LIMIT("an algorithm in capitals", "all rate 20k/1s algorithm Token",
@@ -781,11 +1177,16 @@ static const struct CMUnitTest tests[] = {
 		      "'soft': unknown edge; it is strict, weighted or coarse"),
 	REFUSED_LIMIT("one cell", "all rate 20k/1s cells 1", "'1': " CELLS_RANGE),
 	REFUSED_LIMIT("17 cells", "all rate 20k/1s cells 17", "'17': " CELLS_RANGE),
-	REFUSED_LIMIT("match tcp", "all rate 20k/1s match tcp", ONLY("match tcp", "any")),
-	REFUSED_LIMIT("match tcp syn", "all rate 20k/1s match tcp syn", ONLY("match tcp", "any")),
-	REFUSED_LIMIT("per /24", "all rate 20k/1s per /24", ONLY("per /24", "/32")),
-	REFUSED_LIMIT("per 32", "all rate 20k/1s per 32", ONLY("per 32", "/32")),
-	REFUSED_LIMIT("per6 /48", "all rate 20k/1s per6 /48", ONLY("per6 /48", "/64")),
+	REFUSED_LIMIT("per without its slash", "all rate 20k/1s per 32",
+		      "'32': invalid prefix length; write it with a slash, like per /24"),
+	REFUSED_LIMIT("per6 without its slash", "all rate 20k/1s per6 48",
+		      "'48': invalid prefix length; write it with a slash, like per6 /48"),
+	REFUSED_LIMIT("per /33", "all rate 20k/1s per /33",
+		      "'/33': invalid prefix length: it must be /0-/32"),
+	REFUSED_LIMIT("per6 /129", "all rate 20k/1s per6 /129",
+		      "'/129': invalid prefix length: it must be /0-/128"),
+	REFUSED_LIMIT("per of nothing", "all rate 20k/1s per /",
+		      "'/': invalid prefix length: it must be /0-/32"),
 	REFUSED_LIMIT("no word after algorithm", "all rate 20k/1s algorithm", MISSING("algorithm")),
 	REFUSED_LIMIT("no word after edge", "all rate 20k/1s edge", MISSING("edge")),
 	REFUSED_LIMIT("no word after cells", "all rate 20k/1s cells",
@@ -798,8 +1199,10 @@ static const struct CMUnitTest tests[] = {
 		      "'count accepted': 'rejected' must follow 'count'"),
 	REFUSED_LIMIT("rejected alone", "all rate 20k/1s rejected", "'rejected': " UNKNOWN),
 	REFUSED_LIMIT("no word after match", "all rate 20k/1s match", MISSING("match")),
-	REFUSED_LIMIT("no word after per", "all rate 20k/1s per", MISSING("per")),
-	REFUSED_LIMIT("no word after per6", "all rate 20k/1s shadow per6", MISSING("per6")),
+	REFUSED_LIMIT("no word after per", "all rate 20k/1s per",
+		      "'per': a prefix length is missing behind it"),
+	REFUSED_LIMIT("no word after per6", "all rate 20k/1s shadow per6",
+		      "'per6': a prefix length is missing behind it"),
 	REFUSED_LIMIT("nothing", "", "the limit's name is missing; write NAME rate COUNT/TIME"),
 	REFUSED_LIMIT("no rate", "all", RATE_MISSING),
 	REFUSED_LIMIT("an option before the rate", "all shadow rate 20k/1s", RATE_MISSING),
@@ -917,14 +1320,17 @@ static const struct CMUnitTest tests[] = {
 	ATTACH("sources", "eth0 sources 500000", "eth0", NULL, RF_NATIVE, 500000),
 	ATTACH("the fewest sources", "eth0 sources 1", "eth0", NULL, RF_NATIVE, 1),
 	ATTACH("the most sources", "eth0 sources 67108864", "eth0", NULL, RF_NATIVE, 67108864),
-	ATTACH_WITH("leases", "eth0 leases 1024", "eth0", NULL, RF_NATIVE, 0, 1024),
-	ATTACH_WITH("no leases", "eth0 leases 0", "eth0", NULL, RF_NATIVE, 0, 0),
+	ATTACH_WITH("leases", "eth0 leases 1024", "eth0", NULL, RF_NATIVE, 0, 1024, 0),
+	ATTACH_WITH("no leases", "eth0 leases 0", "eth0", NULL, RF_NATIVE, 0, 0, 0),
 	ATTACH_WITH("the most leases", "eth0 leases 16777216", "eth0", NULL, RF_NATIVE, 0,
 		    16777216),
 	ATTACH_WITH("everything", "eth0 fence f mode generic sources 9 leases 8 eth1", "eth0 eth1",
-		    "f", RF_GENERIC, 9, 8),
+		    "f", RF_GENERIC, 9, 8, 0),
 	ATTACH_WITH("another order", "leases 8 sources 9 mode generic fence f eth0 eth1",
-		    "eth0 eth1", "f", RF_GENERIC, 9, 8),
+		    "eth0 eth1", "f", RF_GENERIC, 9, 8, 0),
+
+	ATTACH_WITH("on trial", "eth0 confirm 5m", "eth0", NULL, RF_NATIVE, 0, RF_LEASES_UNSAID,
+		    300 * SECOND),
 
 	REFUSED_ATTACH("nothing", "", NO_INTERFACE),
 	REFUSED_ATTACH("options alone", "mode generic fence f", NO_INTERFACE),
@@ -945,7 +1351,9 @@ static const struct CMUnitTest tests[] = {
 	REFUSED_ATTACH("leases twice", "eth0 leases 8 leases 8", "'leases': said twice"),
 	REFUSED_ATTACH("chain", "eth0 chain", LATER("chain")),
 	REFUSED_ATTACH("replace", "eth0 replace", LATER("replace")),
-	REFUSED_ATTACH("confirm", "eth0 confirm 5m", LATER("confirm")),
+	REFUSED_ATTACH("no time behind confirm", "eth0 confirm", MISSING("confirm")),
+	REFUSED_ATTACH("confirm twice", "confirm 5m eth0 confirm 5m", "'confirm': said twice"),
+	REFUSED_ATTACH("a long time to confirm", "eth0 confirm 25h", "'25h': " CONFIRM_RANGE),
 	cmocka_unit_test(no_more_interfaces_are_attached_than_fit),
 };
 

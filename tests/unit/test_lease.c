@@ -1,66 +1,30 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Leases: what each function says, and runs of several CPUs, each with its own lease in front of
- * one window, simulated one after the other. A packet asks as the data path does. How two CPUs'
- * operations mix is the explorer's.
+ * Leases: what each function says, what follows from one answer, and that no lease refuses what the
+ * window would let through. How two CPUs' operations mix is the explorer's.
  */
-#include "traffic.h"
-
-#include "bpf/lease.h"
-
-#define CPUS_MAX 64
-#define BOOKS 32 /* more than a window has cells */
-#define GENERATION 7
-
-/* ---- one packet of one CPU ---- */
-
-static struct rf_who who_of(uint32_t generation)
-{
-	return (struct rf_who){.source = {1}, .rules = rf_who_rules(generation, 0, 0)};
-}
-
-static bool lease_answers(struct rf_lease *lease, const struct rf_who *who,
-			  const struct rf_ask *ask)
-{
-	return rf_lease_is_for(lease, who) && rf_lease_is_live(lease, ask->jiffies, 0, 1) &&
-	       rf_lease_answers(lease, ask->cost, 0);
-}
-
-/* The window is asked, and the lease follows. */
-static enum rf_verdict ask_window(struct rf_lease *lease, const struct rf_who *who,
-				  struct rf_window *window, const struct rf_policy *policy,
-				  const struct rf_ask *ask)
-{
-	enum rf_verdict verdict = rf_take(window, policy, ask->time, ask->cost);
-
-	if (!rf_lease_may_follow(policy, verdict))
-		return verdict;
-	if (!rf_lease_is_for(lease, who))
-		*lease = (struct rf_lease){.source = who->source[0], .rules = who->rules};
-	rf_lease_renew(lease, window, policy, ask, verdict);
-	return verdict;
-}
+#include "lease.h"
 
 /* ---- functions ---- */
 
 static void packs_rules(void **state)
 {
-	const uint32_t rules = rf_who_rules(0x3ffffff, 31, 1), none = rf_who_rules(0, 0, 0);
+	const uint32_t rules = rf_who_rules(0x7fffff, 255, 1), none = rf_who_rules(0, 0, 0);
 	const struct rf_who who = {.source = {0x2222222211111111, 0x4444444433333333}};
 
 	(void)state;
 	assert_int_equal(sizeof(struct rf_lease), 32);
 	assert_int_equal(rules, UINT32_MAX);
 	assert_int_equal(none, 0);
-	assert_int_equal(rf_rules_slot(rules), 31);
-	assert_int_equal(rf_rules_slot(none), 0);
+	assert_int_equal(rf_rules_class(rules), 255);
+	assert_int_equal(rf_rules_class(none), 0);
 	assert_true(rf_rules_are_ipv6(rules));
 	assert_false(rf_rules_are_ipv6(none));
 	for (int i = 0; i < 4; i++)
 		assert_int_equal(rf_who_word(&who, i), 0x11111111U * (i + 1));
 }
 
-/* Generations count modulo 2^26. */
+/* Generations count modulo 2^23. */
 static void tells_generations_apart(void **state)
 {
 	static const struct {
@@ -70,25 +34,25 @@ static void tells_generations_apart(void **state)
 		{7, 7, true},
 		{7, 6, true},
 		{6, 7, false},
-		{0, 0x3ffffff, true},
-		{0x4000000, 0x3ffffff, true},
-		{0x3ffffff, 0, false},
-		{0x3ffffff, 0x4000000, false},
-		{0x1ffffff, 0, true},
+		{0, 0x7fffff, true},
+		{0x800000, 0x7fffff, true},
+		{0x7fffff, 0, false},
+		{0x7fffff, 0x800000, false},
+		{0x3fffff, 0, true},
 		{0xfffffffe, 0xffffffff, false},
 		{0, 0xffffffff, true},
 	};
 
 	(void)state;
 	for (size_t i = 0; i < UNIT_ARRAY_SIZE(rows); i++) {
-		const uint32_t rules = rf_who_rules(rows[i].of, 31, 1);
+		const uint32_t rules = rf_who_rules(rows[i].of, 255, 1);
 
 		assert_int_equal(rf_rules_are_since(rules, rows[i].born), rows[i].since);
 		assert_int_equal(rf_rules_are_since(rf_who_rules(rows[i].of, 0, 0), rows[i].born),
 				 rows[i].since);
 		assert_true(rf_rules_are_of(rules, rows[i].of));
 		assert_int_equal(rf_rules_are_of(rules, rows[i].born),
-				 (rows[i].of - rows[i].born) % 0x4000000 == 0);
+				 (rows[i].of - rows[i].born) % 0x800000 == 0);
 	}
 }
 
@@ -195,7 +159,7 @@ static void keeps_its_place_by_an_answer(void **state)
 
 static void spends_credits(void **state)
 {
-	struct rf_lease lease = {.reason = RF_UNDER_LIMIT, .room = 5};
+	struct rf_lease lease = {.reason = RF_UNDER_LIMIT, .room = 5, .credits = 1};
 
 	(void)state;
 	assert_true(rf_lease_answers(&lease, 3, 100));
@@ -296,30 +260,90 @@ static void remembers_what_was_spent(void **state)
 	assert_int_equal(rf_lease_spent_log(&lease), 1);
 }
 
-static void remembers_the_cell_before(void **state)
+static void remembers_the_time_before(void **state)
 {
-	struct rf_lease lease = {.until = 300, .taken = 1000, .room = 30};
+	struct rf_lease lease = {.until = 300, .taken = 1000, .room = 30, .credits = 1};
 
 	(void)state;
-	rf_lease_enter(&lease, 300, 100);
+	rf_lease_enter(&lease, 200, 300);
 	assert_int_equal(lease.taken, 1000);
 	assert_int_equal(lease.room, 30);
-	rf_lease_enter(&lease, 400, 100); /* the next one */
+	rf_lease_enter(&lease, 300, 350); /* the next one; another limit's cell ends it */
 	assert_int_equal(lease.spent_before, 6);
 	assert_int_equal(lease.taken, 0);
 	assert_int_equal(lease.room, 0);
-	assert_int_equal(lease.until, 400);
+	assert_int_equal(lease.until, 350);
 	lease.taken = 1000;
-	rf_lease_enter(&lease, 600, 100);
+	rf_lease_enter(&lease, 400, 500); /* not the next one */
 	assert_int_equal(lease.spent_before, 0);
 	assert_int_equal(lease.taken, 0);
-	lease.reason = RF_OVER_LIMIT;
-	lease.taken = 1000;
-	lease.room = 3;
-	rf_lease_enter(&lease, 700, 100); /* what was refused until then is no share */
+}
+
+/* What was refused until then is no share. */
+static void remembers_nothing_of_refusals(void **state)
+{
+	struct rf_lease lease = {0};
+
+	(void)state;
+	rf_lease_repeat(&lease, RF_OVER_LIMIT, 3, 600);
+	assert_false(lease.credits);
+	assert_int_equal(lease.room, 3);
+	assert_int_equal(lease.until, 600);
+	rf_lease_enter(&lease, 600, 700);
+	assert_true(lease.credits);
 	assert_int_equal(lease.spent_before, 0);
 	assert_int_equal(lease.room, 0);
-	assert_int_equal(lease.reason, RF_UNDER_LIMIT);
+	rf_lease_repeat(&lease, RF_OVER_LIMIT, 3, 700);
+	rf_lease_enter(&lease, 600, 700); /* nor in the same time */
+	assert_int_equal(lease.room, 0);
+	assert_int_equal(lease.taken, 0);
+}
+
+/* Every set of one to four limits, those in force first, as the data path orders them. */
+static void remembers_slots(void **state)
+{
+	uint64_t random = unit_seed();
+
+	(void)state;
+	for (int i = 0; i < 100000; i++) {
+		const int count = 1 + unit_below(&random, RF_CHARGED_MAX);
+		const int first = unit_below(&random, RF_LIMITS_MAX);
+		const int step = 1 + 2 * unit_below(&random, RF_LIMITS_MAX / 2);
+		__u8 slots[RF_CHARGED_MAX] = {0};
+		__u32 read[RF_CHARGED_MAX];
+		struct rf_lease lease = {0};
+
+		for (int j = 0; j < count; j++) /* each once */
+			slots[j] = (first + j * step) % RF_LIMITS_MAX;
+		rf_lease_set_slots(&lease, slots, count);
+		assert_int_equal(rf_lease_slots(&lease, read), count);
+		for (int j = 0; j < count; j++)
+			assert_int_equal(read[j], slots[j]);
+	}
+}
+
+/* An answer of its own for each limit; none is of a list. */
+static void tells_reasons_apart(void **state)
+{
+	static const enum rf_reason lists[] = {RF_ALLOWED, RF_DENIED, RF_NO_LIMIT};
+	static const __u8 slots[RF_CHARGED_MAX] = {7, 3, 31, 0};
+	struct rf_lease lease = {.reason = RF_SHADOW_OVER, .over = 0x6, .credits = 1};
+	__u32 read[RF_CHARGED_MAX];
+
+	(void)state;
+	rf_lease_set_slots(&lease, slots, 4);
+	assert_int_equal(rf_lease_reason(&lease, 0), RF_UNDER_LIMIT);
+	assert_int_equal(rf_lease_reason(&lease, 1), RF_SHADOW_OVER);
+	assert_int_equal(rf_lease_reason(&lease, 2), RF_SHADOW_OVER);
+	assert_int_equal(rf_lease_reason(&lease, 3), RF_UNDER_LIMIT);
+	lease = (struct rf_lease){.reason = RF_BANNED, .over = 1};
+	assert_int_equal(rf_lease_reason(&lease, 0), RF_BANNED);
+	lease.reason = RF_OVER_LIMIT;
+	assert_int_equal(rf_lease_reason(&lease, 0), RF_OVER_LIMIT);
+	for (size_t i = 0; i < UNIT_ARRAY_SIZE(lists); i++) {
+		lease.reason = lists[i];
+		assert_int_equal(rf_lease_slots(&lease, read), 0);
+	}
 }
 
 /* Who may hold a lease after which verdict. */
@@ -552,7 +576,7 @@ static bool leased_take(struct run *run, struct source *source, const struct pac
 	lease = &refusers[source - sources][unit_below(&run->random, REFUSERS)];
 	if (!lease_answers(lease, &who, &ask))
 		return ask_window(lease, &who, &source->window, policy, &ask) == RF_UNDER;
-	if (lease->reason == RF_UNDER_LIMIT)
+	if (lease->credits)
 		return true;
 	refused++;
 	if (!is_behind(&source->window, policy, ask.time) &&
@@ -566,208 +590,6 @@ static void refusals_are_right(void **state)
 {
 	run_traffic(state);
 	assert_true(refused > 100);
-}
-
-/* ---- several CPUs ---- */
-
-enum order {
-	ROUND_ROBIN,
-	AT_RANDOM,
-	MIGRATING, /* to another CPU about twice in a cell */
-};
-
-struct fleet {
-	struct rf_limit limit;
-	uint32_t tick_ns;
-	int cpus;
-	enum order order;
-	uint32_t cost_max; /* 0: 1 */
-	uint32_t percent;  /* of what a burst has, is sent; 0: 200 */
-	bool displaced;	   /* at times a lease is another source's */
-	bool no_credits;   /* so few packets pass on each CPU */
-
-	struct rf_policy policy;
-	uint64_t random, unit_ns, cell_ns;
-	int cpu;
-	struct rf_window window;
-	struct rf_lease lease[CPUS_MAX];
-	struct {
-		uint64_t epoch, credits; /* charged in it and not spent */
-	} book[BOOKS];
-	uint64_t spent; /* credits */
-	struct oracle passed;
-	uint64_t passed_units;
-};
-
-static void fleet_start(struct fleet *fleet, const struct fleet *row, uint64_t start_ns)
-{
-	*fleet = *row;
-	fleet->policy = policy_compiled(&row->limit, row->tick_ns);
-	fleet->random = unit_seed() + start_ns;
-	fleet->unit_ns = policy_unit_ns(&fleet->policy, row->tick_ns);
-	fleet->cell_ns = fleet->policy.cell * fleet->unit_ns;
-	rf_window_start(&fleet->window, &fleet->policy, start_ns / fleet->unit_ns);
-}
-
-static int next_cpu(struct fleet *fleet)
-{
-	const uint64_t packets_in_cell = fleet->policy.limit / fleet->policy.cells + 1;
-
-	if (fleet->order == ROUND_ROBIN)
-		fleet->cpu = (fleet->cpu + 1) % fleet->cpus;
-	else if (fleet->order == AT_RANDOM || unit_below(&fleet->random, packets_in_cell) < 2)
-		fleet->cpu = unit_below(&fleet->random, fleet->cpus);
-	return fleet->cpu;
-}
-
-/* All credits that were charged in N cells up to this one, and are not spent: 1/32 of L. */
-static void check_stranded(struct fleet *fleet, uint64_t epoch)
-{
-	uint64_t stranded = 0;
-
-	for (int i = 0; i < BOOKS; i++)
-		if (epoch - fleet->book[i].epoch < fleet->policy.cells)
-			stranded += fleet->book[i].credits;
-	if (stranded * 32 > fleet->policy.limit)
-		fail_msg("RF_TEST_SEED=%" PRIu64 ", cell %" PRIu64 ": %" PRIu64 " of %u stranded",
-			 unit_seed(), epoch, stranded, fleet->policy.limit);
-}
-
-/* One packet of the next CPU: does it pass? */
-static bool fleet_take(struct fleet *fleet, uint64_t time_ns, uint32_t cost)
-{
-	const struct rf_who who = who_of(GENERATION);
-	const struct rf_ask ask = {
-		.time = time_ns / fleet->unit_ns,
-		.jiffies = time_ns / fleet->tick_ns,
-		.tick_ns = fleet->tick_ns,
-		.cost = cost,
-	};
-	const uint64_t epoch = rf_epoch(&fleet->policy, ask.time);
-	struct rf_lease *lease = &fleet->lease[next_cpu(fleet)];
-	uint64_t *credits = &fleet->book[epoch % BOOKS].credits;
-	enum rf_verdict verdict;
-	uint32_t used;
-
-	if (fleet->book[epoch % BOOKS].epoch != epoch) {
-		fleet->book[epoch % BOOKS].epoch = epoch;
-		*credits = 0;
-	}
-	if (fleet->displaced && unit_below(&fleet->random, 50) == 0)
-		*lease = (struct rf_lease){0};
-	if (lease_answers(lease, &who, &ask)) {
-		if (lease->reason != RF_UNDER_LIMIT)
-			return false;
-		assert_true(*credits >= cost);
-		*credits -= cost;
-		fleet->spent += cost;
-		return true;
-	}
-	used = rf_window_used(&fleet->window, &fleet->policy, epoch);
-	verdict = ask_window(lease, &who, &fleet->window, &fleet->policy, &ask);
-	used += verdict == RF_UNDER ? cost : 0;
-	*credits += rf_window_used(&fleet->window, &fleet->policy, epoch) - used;
-	check_stranded(fleet, epoch);
-	return verdict == RF_UNDER;
-}
-
-/* ---- a fleet that sends whatever it likes ---- */
-
-#define FLEET_PACKETS 60000
-
-/* Bursts, silences, and all between. */
-static uint64_t next_time_ns_of(struct fleet *fleet, uint64_t time_ns)
-{
-	const uint64_t span_ns = fleet->limit.window_ns;
-	const uint64_t mean_cost = fleet->cost_max / 2 + 1;
-	const uint64_t each_ns = span_ns * mean_cost / fleet->limit.rate;
-	const uint64_t roll = unit_below(&fleet->random, 4 * fleet->limit.rate / mean_cost + 16);
-
-	if (roll == 0)
-		return time_ns + unit_below(&fleet->random, 2 * span_ns);
-	if (roll < 8)
-		return time_ns + unit_below(&fleet->random, 2 * fleet->cell_ns);
-	return time_ns + unit_below(&fleet->random, 200 * each_ns / (fleet->percent ?: 200) + 1);
-}
-
-/* What passed in the W that ends at `now_ns`, both ends included. */
-static uint64_t passed_in_window(struct fleet *fleet, uint64_t now_ns, uint32_t cost)
-{
-	struct oracle *passed = &fleet->passed;
-
-	oracle_add(passed, now_ns, cost);
-	fleet->passed_units += cost;
-	for (; oracle_charge(passed, passed->first)->when < now_ns - fleet->limit.window_ns;
-	     passed->first++)
-		fleet->passed_units -= oracle_charge(passed, passed->first)->cost;
-	return fleet->passed_units;
-}
-
-/* Strict: never more than L in W. All: never more than 1/32 of L stranded. */
-static void fleet_keeps_to_the_bound(void **state)
-{
-	static struct fleet fleet;
-	uint64_t time_ns = 10000 * SECOND, passed = 0;
-
-	fleet_start(&fleet, *state, time_ns);
-	for (int i = 0; i < FLEET_PACKETS; i++) {
-		uint32_t cost =
-			1 + (fleet.cost_max ? unit_below(&fleet.random, fleet.cost_max) : 0);
-
-		time_ns = next_time_ns_of(&fleet, time_ns);
-		if (!fleet_take(&fleet, time_ns, cost))
-			continue;
-		passed++;
-		if (passed_in_window(&fleet, time_ns, cost) > fleet.limit.rate &&
-		    fleet.limit.edge == RF_EDGE_STRICT && fleet.limit.algorithm == RF_SLIDING)
-			fail_msg("RF_TEST_SEED=%" PRIu64 ", packet %d: more than L in W",
-				 unit_seed(), i);
-	}
-	assert_in_range(passed, FLEET_PACKETS / 20, FLEET_PACKETS - 100);
-	/* On many CPUs each one passes too little, unless it comes at once. */
-	assert_true(fleet.spent > 0 || (fleet.cpus == CPUS_MAX && fleet.percent < 800));
-}
-
-/* ---- even senders ---- */
-
-#define EVEN_WINDOWS 6
-#define STARTS 3
-
-/* How many are lost of `packets` in each N cells, evenly spaced. */
-static uint64_t lost_packets(const struct fleet *row, uint64_t packets, uint64_t *spent)
-{
-	static struct fleet fleet;
-	uint64_t lost = 0;
-
-	for (int start = 0; start < STARTS; start++) {
-		uint64_t start_ns = 10000 * SECOND, over_ns;
-
-		fleet_start(&fleet, row, start_ns);
-		start_ns += unit_below(&fleet.random, SECOND);
-		over_ns = fleet.policy.cells * fleet.cell_ns;
-		for (uint64_t i = 0; i < EVEN_WINDOWS * packets; i++)
-			lost += !fleet_take(&fleet,
-					    start_ns + (unsigned __int128)i * over_ns / packets, 1);
-		*spent += fleet.spent;
-	}
-	return lost;
-}
-
-/*
- * Up to 31/32 of what it may send without leases, an even sender loses nothing; at all of that, no
- * more than was stranded.
- */
-static void even_sender(void **state)
-{
-	const struct fleet *row = *state;
-	const uint64_t all = row->limit.rate, most = all - (all + 31) / 32;
-	const uint64_t rounding = row->limit.edge == RF_EDGE_WEIGHTED ? 2 : 0;
-	uint64_t spent = 0;
-
-	assert_int_equal(lost_packets(row, most - rounding, &spent), 0);
-	assert_int_equal(spent > 0, !row->no_credits);
-	assert_in_range(lost_packets(row, all - rounding, &spent), 0,
-			row->no_credits ? 0 : STARTS * EVEN_WINDOWS * all / 32);
 }
 
 /* ---- rows ---- */
@@ -784,26 +606,6 @@ static void even_sender(void **state)
 		RIGHT(title ", HZ 300", HZ300, __VA_ARGS__),                                      \
 		RIGHT(title ", HZ 1000", HZ1000, __VA_ARGS__)
 
-#define FLEET(title, function, number, how, tick, ...) \
-	UNIT_ROW_OF(title, function,                   \
-		    (&(struct fleet){.cpus = number,   \
-                                                       \
-				     .order = how,     \
-				     .tick_ns = tick,  \
-				     .limit = __VA_ARGS__}))
-#define ORDERS(title, function, number, tick, ...)                                          \
-	FLEET(title ", in turn", function, number, ROUND_ROBIN, tick, __VA_ARGS__),         \
-		FLEET(title ", at random", function, number, AT_RANDOM, tick, __VA_ARGS__), \
-		FLEET(title ", migrating", function, number, MIGRATING, tick, __VA_ARGS__)
-#define BOUND(title, tick, ...)                                                           \
-	ORDERS("2 CPUs: " title, fleet_keeps_to_the_bound, 2, tick, __VA_ARGS__),         \
-		ORDERS("8 CPUs: " title, fleet_keeps_to_the_bound, 8, tick, __VA_ARGS__), \
-		ORDERS("64 CPUs: " title, fleet_keeps_to_the_bound, 64, tick, __VA_ARGS__)
-#define EVEN(title, tick, ...)                                                               \
-	FLEET("even sender, 1 CPU: " title, even_sender, 1, ROUND_ROBIN, tick, __VA_ARGS__), \
-		ORDERS("even sender, 2 CPUs: " title, even_sender, 2, tick, __VA_ARGS__),    \
-		ORDERS("even sender, 8 CPUs: " title, even_sender, 8, tick, __VA_ARGS__)
-
 static const struct CMUnitTest tests[] = {
 	UNIT_ROW("rules: packed, and read again", packs_rules),
 	UNIT_ROW("generations", tells_generations_apart),
@@ -819,7 +621,10 @@ static const struct CMUnitTest tests[] = {
 		 wants_its_share),
 	UNIT_ROW("what was charged is counted as high as it goes", counts_as_high_as_it_goes),
 	UNIT_ROW("what was spent is never remembered as more", remembers_what_was_spent),
-	UNIT_ROW("what was passed counts in this cell and the next", remembers_the_cell_before),
+	UNIT_ROW("what was passed counts in this cell and the next", remembers_the_time_before),
+	UNIT_ROW("what was refused does not", remembers_nothing_of_refusals),
+	UNIT_ROW("slots: set, and read again", remembers_slots),
+	UNIT_ROW("the reason of each slot", tells_reasons_apart),
 	UNIT_ROW("which leases follow which verdict", follows_a_verdict),
 	UNIT_ROW("credits until the cell ends", holds_credits_until_the_cell_ends),
 	UNIT_ROW("credits of a head that is ahead", holds_credits_of_a_head_that_is_ahead),
@@ -846,30 +651,6 @@ static const struct CMUnitTest tests[] = {
 	      .limit_changes = true),
 	TICKS("strict, 20/1s, across the wrap", LIMIT(20, SECOND, STRICT(16)),
 	      .start_cells = EPOCHS - 1000),
-
-	BOUND("strict, 10k/1s", HZ250, LIMIT(10000, SECOND, STRICT(16))),
-	BOUND("strict, 10k/1s, leases are displaced", HZ1000, LIMIT(10000, SECOND, STRICT(16)),
-	      .displaced = true),
-	BOUND("strict, 20k/10s, cost 1-40", HZ100, LIMIT(20000, 10 * SECOND, STRICT(16)),
-	      .cost_max = 40),
-	BOUND("strict, 4 MB/10s, frames", HZ250, LIMIT(4000000, 10 * SECOND, STRICT(16), BYTES),
-	      .cost_max = 1514),
-	BOUND("strict, 2 cells, 5000/1s", HZ300, LIMIT(5000, SECOND, STRICT(2))),
-	BOUND("strict, 10k/1h", HZ250, LIMIT(10000, 3600 * SECOND, STRICT(16))),
-	BOUND("weighted, 10k/1s", HZ250, LIMIT(10000, SECOND, WEIGHTED(16)), .cost_max = 3),
-	BOUND("coarse, 10k/1s", HZ250, LIMIT(10000, SECOND, COARSE(10)), .cost_max = 3),
-	BOUND("fixed, 5000/1s", HZ250, LIMIT(5000, SECOND, FIXED), .percent = 400),
-	ORDERS("64 CPUs: strict, 12k/1s in bursts", fleet_keeps_to_the_bound, CPUS_MAX, HZ250,
-	       LIMIT(12000, SECOND, STRICT(16)), .percent = 800),
-
-	EVEN("strict, 20k/10s", HZ250, LIMIT(20000, 10 * SECOND, STRICT(16))),
-	EVEN("strict, 5000/1s", HZ250, LIMIT(5000, SECOND, STRICT(16))),
-	EVEN("strict, 2 cells, 1000/1s", HZ1000, LIMIT(1000, SECOND, STRICT(2))),
-	EVEN("coarse, 5000/1s", HZ300, LIMIT(5000, SECOND, COARSE(10))),
-	EVEN("weighted, 5000/1s", HZ250, LIMIT(5000, SECOND, WEIGHTED(16))),
-	EVEN("fixed, 2000/1s", HZ100, LIMIT(2000, SECOND, FIXED)),
-	EVEN("strict, 400/1s, too few for credits: all of L", HZ250, LIMIT(400, SECOND, STRICT(16)),
-	     .no_credits = true),
 };
 
 int main(void)

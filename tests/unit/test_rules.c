@@ -68,7 +68,6 @@ static void put_find_del(void **state)
 	assert_int_equal(rf_rules_find(&fixture->bank, "SYN"), -ENOENT);
 	assert_int_equal(rf_rules_count(&fixture->bank), 2);
 	assert_int_equal(rf_rules_free_slot(&fixture->bank), 1);
-	assert_int_equal(fixture->bank.match_any, 1 << 3 | 1 << 0);
 	assert_memory_equal(&fixture->bank.limit[3], &syn, sizeof(syn));
 	assert_int_equal(fixture->bank.policy[3].limit, 10);
 
@@ -77,7 +76,6 @@ static void put_find_del(void **state)
 	assert_int_equal(rf_rules_find(&fixture->bank, "syn"), 3);
 	assert_int_equal(rf_rules_count(&fixture->bank), 1);
 	assert_int_equal(rf_rules_free_slot(&fixture->bank), 0);
-	assert_int_equal(fixture->bank.match_any, 1 << 3);
 	assert_int_equal(fixture->bank.policy[0].id, 0);
 }
 
@@ -95,7 +93,6 @@ static void a_full_bank(void **state)
 	assert_int_equal(rf_rules_free_slot(&fixture->bank), -ENOSPC);
 	limit.name[0] = 'A' + RF_LIMITS_MAX - 1;
 	assert_int_equal(rf_rules_find(&fixture->bank, limit.name), RF_LIMITS_MAX - 1);
-	assert_int_equal(fixture->bank.match_any, (1ULL << RF_LIMITS_MAX) - 1);
 	rf_rules_del(&fixture->bank, 17);
 	assert_int_equal(rf_rules_free_slot(&fixture->bank), 17);
 }
@@ -115,6 +112,10 @@ enum change {
 	CHANGE_PER4,
 	CHANGE_PER6,
 	CHANGE_REJECTED,
+	CHANGE_BAN,
+	CHANGE_MATCH,
+	CHANGE_PORTS,
+	CHANGE_FROM,
 };
 
 static void change_limit(struct rf_limit *limit, enum change change)
@@ -130,6 +131,10 @@ static void change_limit(struct rf_limit *limit, enum change change)
 	limit->cells -= change == CHANGE_CELLS;
 	limit->per4 -= change == CHANGE_PER4;
 	limit->per6 -= change == CHANGE_PER6;
+	limit->ban_ns ^= change == CHANGE_BAN ? SECOND : 0;
+	limit->match += change == CHANGE_MATCH;
+	limit->has_ports ^= change == CHANGE_PORTS;
+	limit->has_from ^= change == CHANGE_FROM;
 }
 
 struct id_row {
@@ -195,6 +200,21 @@ static void a_changed_limit_does_not_get_its_old_id_back(void **state)
 		put(fixture, 0, id % 2 ? &wide : &narrow);
 		assert_int_equal(fixture->bank.policy[0].id, id);
 	}
+}
+
+static void counters_stay_with_the_slot(void **state)
+{
+	struct fixture *fixture = *state;
+	struct rf_limit limit = limit_of("all", 10);
+
+	fixture->bank.policy[3].counters = 7;
+	put(fixture, 3, &limit);
+	assert_int_equal(fixture->bank.policy[3].counters, 7);
+	limit.per4 = 24;
+	put(fixture, 3, &limit);
+	assert_int_equal(fixture->bank.policy[3].counters, 7);
+	rf_rules_del(&fixture->bank, 3);
+	assert_int_equal(fixture->bank.policy[3].counters, 0);
 }
 
 /* ---- clips ---- */
@@ -327,8 +347,18 @@ static const struct CMUnitTest tests[] = {
 	SET("count rejected takes a new id", CHANGE_REJECTED, 3),
 	SET_OF("no longer count rejected takes a new id", CHANGE_REJECTED, 3,
 	       LIMIT(10, SECOND, TOKEN(5), COUNT_REJECTED)),
+	SET("a ban where there was none takes a new id", CHANGE_BAN, 3),
+	SET_OF("another ban keeps the id", CHANGE_BAN, 2,
+	       LIMIT(10, SECOND, STRICT(16), .ban_ns = 2 * SECOND)),
+	SET_OF("no ban any more takes a new id", CHANGE_BAN, 3,
+	       LIMIT(10, SECOND, STRICT(16), .ban_ns = SECOND)),
+	SET("another match keeps the id", CHANGE_MATCH, 2),
+	SET("ports keep the id", CHANGE_PORTS, 2),
+	SET("a from keeps the id", CHANGE_FROM, 2),
 	BANK_ROW("delete and put again: never an old id", an_id_is_never_used_again),
 	BANK_ROW("there and back: never an old id", a_changed_limit_does_not_get_its_old_id_back),
+
+	BANK_ROW("counters stay with the slot", counters_stay_with_the_slot),
 
 	BANK_ROW("clip: the largest L of the id", clip_is_the_largest_limit_of_the_id),
 	BANK_ROW("clip: none where rejected packets count", clip_where_rejected_packets_count),

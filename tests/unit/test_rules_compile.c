@@ -263,6 +263,13 @@ static const struct CMUnitTest tests[] = {
 		 LIMIT((1ULL << 36) + 63, SECOND, STRICT(16), BYTES),
 		 WINDOW((1 << 30), RF_JIFFIES, 16, 17, .unit_shift = RF_UNIT_SHIFT_MAX)),
 
+	COMPILES("ban: in jiffies", HZ250,
+		 LIMIT(10, 10 * SECOND, STRICT(16), .ban_ns = 60 * SECOND),
+		 WINDOW(10, RF_JIFFIES, 16, 167, .ban = 15000)),
+	COMPILES("ban, HZ 300: rounded up to ticks", HZ300,
+		 LIMIT(10, 10 * SECOND, STRICT(16), .ban_ns = SECOND),
+		 WINDOW(10, RF_JIFFIES, 16, 201, .ban = 301)),
+
 	UNIT_ROW("per /N: the mask of IPv4 alone", compile_mask4),
 	UNIT_ROW("per6 /N: the mask of IPv6 alone", compile_mask6),
 };

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Clocks and counters of the data path. */
+#ifndef RINGFENCE_COUNT_H
+#define RINGFENCE_COUNT_H
+
+#include "maps.h"
+
+/* The only read-only data there may be: readers look for it at offset 0. */
+const volatile struct rf_rodata rf_rodata = {
+	.magic = RF_ABI_MAGIC,
+	.abi = RF_ABI_VERSION,
+};
+
+/* What is stored before it is not stored after it by the compiler. */
+#define BARRIER() __asm__ volatile("" : : : "memory")
+
+/*
+ * A function that the verifier checks on its own, and not along every path that leads to it: with
+ * all of them inlined it would walk far over a million instructions. A call costs 8 to 12 ns, so
+ * what most packets need is inlined all the same.
+ */
+#define GLOBAL __attribute__((noinline))
+
+static __always_inline __u64 read_jiffies(void)
+{
+	if (rf_rodata.injected_clock)
+		return config.tick_ns ? config.injected_ns / config.tick_ns : 0;
+	return bpf_jiffies64();
+}
+
+static __always_inline __u64 read_clock(const struct rf_policy *policy, __u64 jiffies)
+{
+	if (policy->clock == RF_JIFFIES)
+		return jiffies;
+	return rf_rodata.injected_clock ? config.injected_ns : bpf_ktime_get_ns();
+}
+
+static __always_inline void count(struct rf_count *sum, __u64 packets, __u64 bytes)
+{
+	sum->packets += packets;
+	sum->bytes += bytes;
+}
+
+/* The counters stand beside the window's head, so they are in the same line. */
+static __always_inline void count_source(struct rf_source *source, __u32 reason, __u64 packets)
+{
+	if (!source)
+		return; /* evicted */
+	if (reason == RF_UNDER_LIMIT)
+		__sync_fetch_and_add(&source->passed, packets);
+	else if (reason == RF_SHADOW_OVER)
+		__sync_fetch_and_add(&source->would_drop, packets);
+	else
+		__sync_fetch_and_add(&source->dropped, packets);
+}
+
+static __always_inline void count_limit(const struct rf_policy *policy, __u32 reason, __u64 packets,
+					__u64 bytes)
+{
+	__u32 index = policy->counters;
+	struct rf_limit_counters *limit = bpf_map_lookup_elem(&limit_counters, &index);
+
+	if (!limit)
+		return;
+	if (reason == RF_UNDER_LIMIT)
+		count(&limit->passed, packets, bytes);
+	else if (reason == RF_SHADOW_OVER)
+		count(&limit->would_drop, packets, bytes);
+	else
+		count(&limit->dropped, packets, bytes);
+}
+
+static __always_inline void count_forfeited(const struct rf_policy *policy, __u64 bytes)
+{
+	__u32 index = policy->counters;
+	struct rf_limit_counters *limit = bpf_map_lookup_elem(&limit_counters, &index);
+
+	if (limit)
+		count(&limit->forfeited, 1, bytes);
+}
+
+#endif /* RINGFENCE_COUNT_H */

@@ -1,0 +1,336 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Where leases are, who gets one, and what becomes of what is pending there. */
+#ifndef RINGFENCE_LEASES_H
+#define RINGFENCE_LEASES_H
+
+#include "windows.h"
+
+/*
+ * Where a lease of this CPU for that source may be; `place` tells where first. NULL: there are no
+ * leases, or none for such a source.
+ */
+static __always_inline struct rf_lease_set *find_leases(const struct rf_who *who, __u32 cpu,
+							__u32 *place)
+{
+	const __u32 shift = config.lease_shift;
+	__u32 set;
+	__u64 hash;
+
+	if (!shift || who->source[1])
+		return NULL;
+	hash = rf_lease_hash(who->source[0], config.lease_key);
+	*place = (cpu << (64 - shift & 63)) + (hash >> (shift & 63));
+	set = *place / RF_LEASE_WAYS;
+	return bpf_map_lookup_elem(&leases, &set);
+}
+
+/* The places of a set in the order in which they are tried: the two of a line one after the other.
+ */
+static __always_inline struct rf_lease *lease_at(struct rf_lease_set *set, __u32 place, int i)
+{
+	/* Masked last: the verifier of Linux 6.1 forgets all bounds at an XOR. */
+	struct rf_lease *lease = &set->way[(place ^ i) % RF_LEASE_WAYS];
+
+	RF_OPAQUE(lease); /* else it is reckoned again, from the index, where it is used */
+	return lease;
+}
+
+/* Are its credits still those of a window that the LRU has not forgotten? */
+static __always_inline int lease_is_live(const struct rf_lease *lease, __u64 jiffies)
+{
+	return rf_lease_is_live(lease, jiffies, config.inserts, config.lease_inserts);
+}
+
+/* Does a lease answer? Then it has counted the packet, and nothing but its line was touched. */
+static __always_inline int lease_answers(const struct rf_who *who, __u32 cpu, __u64 jiffies,
+					 __u32 cost, __u32 len_bytes, enum rf_reason *reason)
+{
+	struct rf_lease_set *set;
+	struct rf_lease *lease;
+	__u32 place;
+
+	set = find_leases(who, cpu, &place);
+	if (!set)
+		return 0;
+	for (int i = 0; i < RF_LEASE_WAYS; i++) {
+		lease = lease_at(set, place, i);
+		if (!rf_lease_is_for(lease, who))
+			continue;
+		if (!lease_is_live(lease, jiffies) || !rf_lease_answers(lease, cost, len_bytes))
+			return 0;
+		*reason = lease->reason;
+		return 1;
+	}
+	return 0;
+}
+
+/* ---- what is pending ---- */
+
+/*
+ * Adds it to the counters of one limit, and of the source's window under it, unless those are
+ * another limit's or another window's by now. By the rules of a bank: {bank | slot:5}.
+ */
+GLOBAL int flush_limit(const struct rf_lease *lease, __u32 bank_and_slot, __u32 reason,
+		       __u32 packets, __u32 bytes)
+{
+	const __u32 slot = bank_and_slot % RF_LIMITS_MAX;
+	const struct rf_bank *bank = &config.bank[bank_and_slot / RF_LIMITS_MAX & 1];
+	const struct rf_policy *policy = &bank->policy[slot];
+	struct rf_source *source = NULL;
+	__u64 address[2] = {};
+
+	if (!lease || !policy->id)
+		return 0;
+	address[0] = lease->source;
+	if (rf_rules_are_since(lease->rules, policy->born))
+		source = lease->rules & 1 ? find_source(address, policy, 1)
+					  : find_source(address, policy, 0);
+	count_source(source, reason, packets);
+	if (rf_rules_are_since(lease->rules, bank->limit[slot].born))
+		count_limit(policy, reason, packets, bytes);
+	return 0;
+}
+
+/* Then the rules before these stand as they are, in the other bank. */
+static __always_inline int is_on_trial(__u32 generation)
+{
+	const struct rf_bank *bank = &config.bank[generation & 1];
+
+	return bank->deadline && bank->fallback == RF_FALL_BACK;
+}
+
+/*
+ * Adds what is pending to all counters, by the rules of `generation`, which are in force; or by
+ * those after it, where they have fallen back and it is theirs: their windows may be others.
+ */
+GLOBAL int flush_lease(struct rf_lease *lease, __u32 generation)
+{
+	__u32 first = 0, bank, reason, packets, bytes;
+	struct rf_counters *sums = bpf_map_lookup_elem(&counters, &first);
+
+	if (!lease || !sums)
+		return 0;
+	if (rf_rules_are_of(lease->rules, generation + 1))
+		generation++;
+	else if (is_on_trial(generation) && rf_rules_are_of(lease->rules, generation - 1))
+		generation--;
+	bank = (generation & 1) * RF_LIMITS_MAX;
+	packets = lease->packets;
+	bytes = lease->bytes;
+	reason = lease->reason;
+	RF_OPAQUE(reason); /* else it is loaded again, and the verifier has lost its bound */
+	if (reason >= RF_REASON_COUNT)
+		return 0; /* cannot be, but the verifier has to be told */
+	lease->packets = 0;
+	lease->bytes = 0;
+	BARRIER(); /* a reader misses them until they are counted, and never counts them twice */
+	count(&sums->reason[reason], packets, bytes);
+	if (!rf_lease_has_slots(lease))
+		return 0;
+	flush_limit(lease, bank + lease->slot0, rf_lease_reason(lease, 0), packets, bytes);
+	if (lease->slot1 == lease->slot0)
+		return 0;
+	flush_limit(lease, bank + lease->slot1, rf_lease_reason(lease, 1), packets, bytes);
+	if (lease->slot2 == lease->slot0)
+		return 0;
+	flush_limit(lease, bank + lease->slot2, rf_lease_reason(lease, 2), packets, bytes);
+	if (lease->slot3 != lease->slot0)
+		flush_limit(lease, bank + lease->slot3, rf_lease_reason(lease, 3), packets, bytes);
+	return 0;
+}
+
+/* Answers no more, and never again? */
+static __always_inline int lease_is_over(const struct rf_lease *lease, __u32 generation,
+					 __u64 jiffies)
+{
+	return !rf_rules_are_of(lease->rules, generation) || !lease_is_live(lease, jiffies);
+}
+
+#define NO_LEASE (~0U)
+
+/*
+ * The place of the lease for that source: its own, one that is over, or one that had its chance,
+ * since it has answered nothing since another source wanted it; else NO_LEASE.
+ */
+static __always_inline __u32 choose_lease(const struct rf_who *who, __u64 jiffies)
+{
+	__u32 place, over = NO_LEASE;
+	struct rf_lease_set *set;
+	struct rf_lease *lease;
+
+	set = find_leases(who, bpf_get_smp_processor_id(), &place);
+	if (!set)
+		return NO_LEASE;
+	for (int i = 0; i < RF_LEASE_WAYS; i++) {
+		lease = lease_at(set, place, i);
+		if (rf_lease_is_for(lease, who))
+			return place ^ i;
+		if (over == NO_LEASE && lease_is_over(lease, who->rules >> 9, jiffies))
+			over = place ^ i;
+	}
+	for (int i = 0; over == NO_LEASE && i < RF_LEASE_WAYS; i++) {
+		lease = lease_at(set, place, i);
+		if (lease->wanted)
+			over = place ^ i;
+		lease->wanted = 1;
+	}
+	return over;
+}
+
+static __always_inline struct rf_lease *lease_in(__u32 place)
+{
+	__u32 index = place / RF_LEASE_WAYS;
+	struct rf_lease_set *set = bpf_map_lookup_elem(&leases, &index);
+
+	return set ? lease_at(set, place, 0) : NULL;
+}
+
+/*
+ * Makes a lease for that source, with nothing pending: its place, or NO_LEASE. Credits of a window
+ * that may be gone are void. What it flushes needs stack, so it is no part of what follows.
+ */
+static __always_inline __u32 take_lease(const struct question *question)
+{
+	const struct rf_who *who = &question->who;
+	const __u32 place = choose_lease(who, question->jiffies);
+	struct rf_lease *lease;
+	__u8 age;
+
+	if (place == NO_LEASE)
+		return NO_LEASE;
+	lease = lease_in(place);
+	if (!lease)
+		return NO_LEASE;
+	age = config.inserts - lease->inserts;
+	if (lease->packets)
+		flush_lease(lease, who->rules >> 9);
+	if (!rf_lease_is_for(lease, who) || age >= config.lease_inserts) {
+		lease->until = 0;
+		BARRIER(); /* never another source's verdict under this one's name */
+		*lease = (struct rf_lease){.source = who->source[0], .rules = who->rules};
+	}
+	lease->inserts = config.inserts;
+	return place;
+}
+
+/* The same on its own. */
+GLOBAL int take_lease_for(const struct question *question)
+{
+	return question ? take_lease(question) : NO_LEASE;
+}
+
+/* ---- what follows from an answer ---- */
+
+static __always_inline void set_slot(struct rf_lease *lease, __u32 slot)
+{
+	lease->slot0 = lease->slot1 = lease->slot2 = lease->slot3 = slot;
+}
+
+/* The one limit that was asked, or that refused, has answered; `place` is of its lease. */
+GLOBAL int lease_window(const struct question *question, __u32 place, struct rf_window *window,
+			const struct rf_ask *ask, __u32 slot_and_verdict)
+{
+	const __u32 slot = slot_and_verdict % RF_LIMITS_MAX;
+	const int verdict = slot_and_verdict / RF_LIMITS_MAX;
+	const struct rf_policy *policy;
+	const struct rf_class *class;
+	const struct rf_bank *bank;
+	struct rf_lease *lease = lease_in(place);
+
+	if (!question || !window || !ask || !lease)
+		return 0;
+	bank = bank_of(question);
+	policy = &bank->policy[slot];
+	class = &bank->class[rf_rules_class(question->who.rules)];
+	set_slot(lease, slot);
+	if (class->is_mixed && verdict == RF_UNDER) {
+		rf_lease_end(lease);
+		return 0;
+	}
+	rf_lease_renew(lease, window, policy, ask, verdict);
+	if (class->is_mixed) /* it will be asked in bytes */
+		lease->room = policy->unit == RF_BYTES ? lease->room << policy->unit_shift : 0;
+	return 0;
+}
+
+/* May the packets of all limits that had room spend credits, of one kind? */
+static __always_inline int may_share_credits(const struct question *question,
+					     const struct rf_bank *bank)
+{
+	const struct rf_class *class = &bank->class[rf_rules_class(question->who.rules)];
+	int may = !class->is_mixed;
+
+	/* A shadow that refused so many bytes may have room for less. */
+	if (question->over && class->unit == RF_BYTES)
+		may = 0;
+	RF_UNROLL
+	for (__u32 i = 0; i < RF_CHARGED_MAX; i++) {
+		const struct rf_policy *policy = &bank->policy[question->slot[i] % RF_LIMITS_MAX];
+
+		if (i < question->count && !(question->over >> i & 1) &&
+		    !rf_lease_may_hold_credits(policy))
+			may = 0;
+	}
+	return may;
+}
+
+static __always_inline int all_are_over(const struct question *question)
+{
+	return question->over == (1U << question->count % 8) - 1;
+}
+
+/*
+ * Several limits have let the packet pass, or are shadows. Their windows: NULL beyond the last, and
+ * of a shadow that refused.
+ */
+GLOBAL int lease_windows(const struct question *question, struct rf_window *first,
+			 struct rf_window *second, struct rf_window *third,
+			 struct rf_window *fourth)
+{
+	struct rf_charged charged = {.window = {first, second, third, fourth}};
+	const struct rf_bank *bank;
+	struct rf_lease *lease;
+
+	if (!question)
+		return 0;
+	bank = bank_of(question);
+	lease = lease_in(question->place);
+	if (!lease)
+		return 0;
+	rf_lease_set_slots(lease, question->slot, question->count);
+	RF_UNROLL
+	for (int i = 0; i < RF_CHARGED_MAX; i++)
+		charged.policy[i] = &bank->policy[question->slot[i] % RF_LIMITS_MAX];
+	lease->over = question->over;
+	lease->reason = question->over ? RF_SHADOW_OVER : RF_UNDER_LIMIT;
+	if (all_are_over(question))
+		rf_lease_repeat(lease, RF_SHADOW_OVER, question->cost - 1, question->until);
+	else
+		rf_lease_take_credits(lease, &charged, question->jiffies, question->cost,
+				      question->until);
+	return 0;
+}
+
+/* The same answer for all of its packets until then, in jiffies; of a limit where one gave it. */
+GLOBAL int lease_answer(__u32 place, __u32 reason, __u64 until, __u32 slot)
+{
+	struct rf_lease *lease = lease_in(place);
+
+	if (!lease)
+		return 0;
+	set_slot(lease, slot);
+	lease->over = 1;
+	rf_lease_repeat(lease, reason, 0, until < RF_UNTIL_MAX ? until : RF_UNTIL_MAX);
+	return 0;
+}
+
+static __always_inline void lease_same_answer(const struct question *question, __u32 reason,
+					      __u64 until, __u32 slot)
+{
+	const __u32 place = config.lease_shift ? take_lease_for(question) : NO_LEASE;
+
+	if (place != NO_LEASE)
+		lease_answer(place, reason, until, slot);
+}
+
+#endif /* RINGFENCE_LEASES_H */

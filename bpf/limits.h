@@ -1,0 +1,640 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* The limits that a packet is charged to: all of them, or none. */
+#ifndef RINGFENCE_LIMITS_H
+#define RINGFENCE_LIMITS_H
+
+#include "leases.h"
+
+/* ---- the limiter's question ---- */
+
+/* For all algorithms but the default one. */
+GLOBAL int take_weighted(struct rf_window *window, const struct rf_policy *policy, __u64 time,
+			 __u32 cost)
+{
+	if (!window || !policy)
+		return RF_UNDER; /* cannot be, but the verifier has to be told */
+	return rf_take_weighted(window, policy, time, cost);
+}
+
+GLOBAL int take_bucket(struct rf_window *window, const struct rf_policy *policy, __u64 time,
+		       __u32 cost)
+{
+	if (!window || !policy)
+		return RF_UNDER;
+	return rf_take_bucket(window, policy, time, cost);
+}
+
+GLOBAL int take_log(struct rf_window *window, const struct rf_policy *policy, __u64 time)
+{
+	if (!window || !policy)
+		return RF_UNDER;
+	return rf_take_log(window, policy, time, 1);
+}
+
+GLOBAL int take_any(struct rf_window *window, const struct rf_policy *policy,
+		    const struct rf_ask *ask)
+{
+	if (!window || !policy || !ask)
+		return RF_UNDER;
+	if (rf_is_log(policy))
+		return take_log(window, policy, ask->time);
+	if (rf_is_bucket(policy))
+		return take_bucket(window, policy, ask->time, ask->cost);
+	if (rf_is_weighted(policy))
+		return take_weighted(window, policy, ask->time, ask->cost);
+	return rf_take_sliding(window, policy, ask->time, ask->cost);
+}
+
+/* The same, without a call in the common case. */
+static __always_inline int take(struct rf_window *window, const struct rf_policy *policy,
+				const struct rf_ask *ask)
+{
+	const __u64 now = rf_epoch(policy, ask->time), head = rf_load(&window->head);
+
+	if (rf_is_present_at_once(policy, head, now))
+		return rf_take_present(window, policy, head, now, ask->cost);
+	return take_any(window, policy, ask);
+}
+
+GLOBAL int peek_log(const struct rf_window *window, const struct rf_policy *policy, __u64 time)
+{
+	if (!window || !policy)
+		return 1;
+	return rf_log_read(window, policy, time).used < policy->limit;
+}
+
+/* Would it let pass so much? */
+GLOBAL int peek_any(const struct rf_window *window, const struct rf_policy *policy,
+		    const struct rf_ask *ask)
+{
+	if (!window || !policy || !ask)
+		return 1;
+	if (rf_is_log(policy))
+		return peek_log(window, policy, ask->time);
+	if (rf_is_bucket(policy))
+		return rf_peek_bucket(window, policy, ask->time, ask->cost);
+	if (rf_is_weighted(policy))
+		return rf_peek_weighted(window, policy, ask->time, ask->cost);
+	return rf_peek_sliding(window, policy, ask->time, ask->cost);
+}
+
+/* The same, without a call in the common case. */
+static __always_inline int peek(const struct rf_window *window, const struct rf_policy *policy,
+				const struct rf_ask *ask)
+{
+	const __u64 now = rf_epoch(policy, ask->time), head = rf_load(&window->head);
+
+	if (rf_is_present_at_once(policy, head, now))
+		return (__u64)rf_word_used(head) + ask->cost <= policy->limit;
+	return peek_any(window, policy, ask);
+}
+
+static __always_inline void set_ask(struct rf_ask *ask, const struct question *question,
+				    const struct rf_policy *policy)
+{
+	ask->time = read_clock(policy, question->jiffies);
+	ask->jiffies = question->jiffies;
+	ask->tick_ns = config.tick_ns;
+	ask->cost = rf_cost(policy, question->len_bytes);
+}
+
+/* ---- bans ---- */
+
+static __always_inline int is_banned(const struct rf_source *source, const struct rf_policy *policy,
+				     __u64 jiffies)
+{
+	return policy->ban && source && source->banned_until > jiffies;
+}
+
+/* From the first packet over the limit on; those that come meanwhile do not prolong it. */
+static __always_inline void ban(struct rf_source *source, const struct rf_policy *policy,
+				__u64 jiffies)
+{
+	source->banned_until = jiffies + policy->ban;
+}
+
+/* ---- one limit ---- */
+
+static __always_inline enum rf_reason reason_of(const struct rf_policy *policy, int verdict)
+{
+	if (verdict == RF_UNDER)
+		return RF_UNDER_LIMIT;
+	if (policy->flags & RF_SHADOW)
+		return RF_SHADOW_OVER;
+	return verdict == RF_OVER ? RF_OVER_LIMIT : RF_CONTENDED;
+}
+
+/* What a flood finds: no call, and nothing written. */
+static __always_inline int guard_is_exhausted(const struct rf_window *window,
+					      const struct rf_policy *policy, __u64 time)
+{
+	const __u64 head = rf_load(&window->head);
+
+	return rf_word_epoch(head) == (__u32)rf_epoch(policy, time) &&
+	       rf_word_used(head) >= policy->limit;
+}
+
+/*
+ * May this newcomer have a window? `is_shadow`: none but shadow limits would give it one; such
+ * newcomers have a guard of their own, so that they neither use up the other one nor evict whom it
+ * protects.
+ */
+static __always_inline int guard_admits(const struct rf_bank *bank, __u64 jiffies, int is_shadow,
+					struct rf_counters *sums)
+{
+	const struct rf_policy *policy = &bank->newcomers.policy;
+	struct rf_ask ask = {.jiffies = jiffies, .tick_ns = config.tick_ns, .cost = 1};
+	struct rf_window *window;
+
+	if (bank->newcomers.then == RF_NEWCOMERS_OFF)
+		return 1;
+	window = is_shadow ? &config.guard[bank->newcomers.guard & 1].shadows
+			   : &config.guard[bank->newcomers.guard & 1].limits;
+	ask.time = read_clock(policy, jiffies);
+	if (guard_is_exhausted(window, policy, ask.time) ||
+	    take_any(window, policy, &ask) != RF_UNDER) {
+		sums->shadow_newcomers += is_shadow;
+		return 0;
+	}
+	sums->newcomers_admitted++;
+	return 1;
+}
+
+/*
+ * Is it for certain a newcomer that the guard refuses, and closed? Asked before the leases: of
+ * those it would look at four cache lines in vain, and here at one.
+ */
+static __always_inline int is_closed_out(const struct question *question,
+					 const struct rf_bank *bank, __u32 limits, int is_ipv6)
+{
+	const struct rf_newcomers *newcomers = &bank->newcomers;
+	const __u32 listed = is_ipv6 ? RF_BANK_PREFIXES6 : RF_BANK_PREFIXES4;
+	const struct rf_presence *line;
+	__u32 index, in_force;
+	__u64 hash;
+
+	if ((bank->flags & (RF_BANK_CLOSED | listed)) != RF_BANK_CLOSED)
+		return 0;
+	in_force = limits & bank->origin[0] & ~bank->shadows;
+	if (!in_force ||
+	    !guard_is_exhausted(&config.guard[newcomers->guard & 1].limits, &newcomers->policy,
+				read_clock(&newcomers->policy, question->jiffies)))
+		return 0;
+	hash = presence_hash(question->source, &bank->policy[first_slot(in_force)], is_ipv6);
+	index = rf_presence_place(hash, config.presence_shift, is_ipv6);
+	line = bpf_map_lookup_elem(&presence, &index);
+	return line && rf_presence_is_entered(line, presence_generation(is_ipv6)) &&
+	       !rf_presence_has(line, hash);
+}
+
+/*
+ * What becomes of a newcomer beyond the guard, to one limit. RF_REASON_COUNT: it is charged to the
+ * window of its prefix.
+ */
+static __always_inline enum rf_reason refuse_newcomer(const struct rf_bank *bank, __u32 slot)
+{
+	if (bank->shadows >> slot & 1 || bank->newcomers.then == RF_NEWCOMERS_OPEN)
+		return RF_NEWCOMER_OPEN;
+	return bank->newcomers.then == RF_NEWCOMERS_CLOSED ? RF_NEWCOMER_CLOSED : RF_REASON_COUNT;
+}
+
+/* The answer of the window that a newcomer shares with its prefix, counted. */
+GLOBAL int ask_aggregate(const struct question *question, __u32 slot)
+{
+	const struct rf_policy *policy;
+	struct rf_source *source;
+	enum rf_reason reason;
+	struct rf_ask ask;
+
+	if (!question)
+		return RF_MAP_ERROR;
+	slot %= RF_LIMITS_MAX;
+	policy = &bank_of(question)->policy[slot];
+	source = find_aggregate(question, slot, question->who.rules & 1);
+	if (!source)
+		return RF_MAP_ERROR;
+	set_ask(&ask, question, policy);
+	reason = reason_of(policy, take_any(&source->window, policy, &ask));
+	count_source(source, reason, 1);
+	count_limit(policy, reason, 1, question->len_bytes);
+	return reason;
+}
+
+/* The one limit's answer, counted. */
+static __always_inline enum rf_reason ask_limit(struct question *question,
+						const struct rf_bank *bank, __u32 slot,
+						struct rf_counters *sums, int is_ipv6)
+{
+	const struct rf_policy *policy = &bank->policy[slot];
+	struct rf_source *source;
+	enum rf_reason reason;
+	struct rf_ask ask;
+	int verdict;
+
+	source = find_known(question, bank, policy, is_ipv6);
+	if (!source) {
+		if (guard_admits(bank, question->jiffies, bank->shadows >> slot & 1, sums)) {
+			source = insert_and_find(question, policy, slot, sums, is_ipv6);
+		} else {
+			reason = refuse_newcomer(bank, slot);
+			if (reason != RF_REASON_COUNT)
+				return reason;
+			sums->newcomers_aggregated++;
+			return ask_aggregate(question, slot);
+		}
+	}
+	if (!source)
+		return RF_MAP_ERROR;
+	if (is_banned(source, policy, question->jiffies)) {
+		reason = RF_BANNED;
+		lease_same_answer(question, reason, source->banned_until, slot);
+	} else {
+		set_ask(&ask, question, policy);
+		verdict = take(&source->window, policy, &ask);
+		reason = reason_of(policy, verdict);
+		if (reason == RF_OVER_LIMIT && policy->ban) {
+			ban(source, policy, question->jiffies);
+			lease_same_answer(question, RF_BANNED, source->banned_until, slot);
+		} else if (config.lease_shift && rf_lease_may_follow(policy, verdict)) {
+			const __u32 place = take_lease(question);
+
+			if (place != NO_LEASE)
+				lease_window(question, place, &source->window, &ask,
+					     slot + verdict * RF_LIMITS_MAX);
+		}
+	}
+	count_source(source, reason, 1);
+	count_limit(policy, reason, 1, question->len_bytes);
+	return reason;
+}
+
+/* ---- several limits ---- */
+
+static __always_inline const struct rf_policy *policy_of(const struct question *question, int i)
+{
+	return &bank_of(question)->policy[question->slot[i] % RF_LIMITS_MAX];
+}
+
+/* The windows of a packet's limits; NULL: not charged to that one. */
+struct sources {
+	struct rf_source *of[RF_CHARGED_MAX];
+};
+
+GLOBAL __u64 refused_until(const struct question *question, const struct rf_window *window,
+			   __u32 slot)
+{
+	const struct rf_policy *policy;
+	struct rf_ask ask;
+
+	if (!question || !window)
+		return 0;
+	policy = &bank_of(question)->policy[slot % RF_LIMITS_MAX];
+	set_ask(&ask, question, policy);
+	return rf_refused_until(window, policy, &ask);
+}
+
+/*
+ * The limit in place `i` refuses the packet: counted, and it alone is told, if it counts what it
+ * rejects. `reason` is RF_REASON_COUNT where it was only peeked at.
+ */
+GLOBAL int refuse_packet(const struct question *question, struct rf_source *source, __u32 i,
+			 __u32 reason)
+{
+	const struct rf_policy *policy;
+	struct rf_ask ask;
+	__u32 slot, place;
+	int is_own;
+
+	if (!question || !source)
+		return RF_OVER_LIMIT;
+	i %= RF_CHARGED_MAX;
+	slot = question->slot[i] % RF_LIMITS_MAX;
+	policy = &bank_of(question)->policy[slot];
+	is_own = !(question->aggregated >> i & 1);
+	set_ask(&ask, question, policy);
+	if (reason == RF_REASON_COUNT && is_banned(source, policy, question->jiffies)) {
+		reason = RF_BANNED;
+	} else if (reason == RF_REASON_COUNT) {
+		reason = RF_OVER_LIMIT;
+		/* It may have room by now, and then it is charged. */
+		if (rf_counts_rejected(policy) &&
+		    take_any(&source->window, policy, &ask) == RF_UNDER)
+			count_forfeited(policy, question->len_bytes);
+	}
+	if (reason == RF_OVER_LIMIT && is_own && policy->ban)
+		ban(source, policy, question->jiffies);
+	if (is_own && is_banned(source, policy, question->jiffies)) {
+		lease_same_answer(question, RF_BANNED, source->banned_until, slot);
+	} else if (reason == RF_OVER_LIMIT && is_own) {
+		place = config.lease_shift && rf_lease_may_follow(policy, RF_OVER)
+				? take_lease_for(question)
+				: NO_LEASE;
+		if (place != NO_LEASE)
+			lease_window(question, place, &source->window, &ask,
+				     slot + RF_OVER * RF_LIMITS_MAX);
+	}
+	count_source(source, reason, 1);
+	count_limit(policy, reason, 1, question->len_bytes);
+	return reason;
+}
+
+/* Which of the limits in force has no room: its place, or RF_CHARGED_MAX. */
+GLOBAL int peek_all(const struct question *question, struct rf_source *first,
+		    struct rf_source *second, struct rf_source *third, struct rf_source *fourth)
+{
+	const struct sources sources = {{first, second, third, fourth}};
+	struct rf_ask ask;
+
+	if (!question)
+		return RF_CHARGED_MAX;
+	RF_UNROLL
+	for (__u32 i = 0; i < RF_CHARGED_MAX; i++) {
+		const struct rf_policy *policy = policy_of(question, i);
+		const struct rf_source *source = sources.of[i];
+
+		if (i >= question->in_force || !source)
+			continue;
+		set_ask(&ask, question, policy);
+		if (is_banned(source, policy, question->jiffies) ||
+		    !peek(&source->window, policy, &ask))
+			return i;
+	}
+	return RF_CHARGED_MAX;
+}
+
+/* Those that were charged before the limit in place `refuses` had no more room. */
+GLOBAL int count_all_forfeited(const struct question *question, __u32 refuses)
+{
+	if (!question)
+		return 0;
+	RF_UNROLL
+	for (__u32 i = 0; i < RF_CHARGED_MAX; i++)
+		if (i < refuses && !(question->missing >> i & 1))
+			count_forfeited(policy_of(question, i), question->len_bytes);
+	return 0;
+}
+
+/* A shadow is over: how long it will be, and which. */
+static __always_inline void note_shadow(struct question *question, __u32 i, __u64 until)
+{
+	question->over |= 1U << i;
+	if (until < question->until)
+		question->until = until;
+}
+
+/*
+ * Charges all of them, until one in force has lost its room meanwhile: its place and how, as
+ * {place | verdict << 8}; RF_CHARGED_MAX: none has.
+ */
+GLOBAL int take_all(struct question *question, struct rf_source *first, struct rf_source *second,
+		    struct rf_source *third, struct rf_source *fourth)
+{
+	const struct sources sources = {{first, second, third, fourth}};
+	struct rf_ask ask;
+
+	if (!question)
+		return RF_CHARGED_MAX;
+	RF_UNROLL
+	for (__u32 i = 0; i < RF_CHARGED_MAX; i++) {
+		const struct rf_policy *policy = policy_of(question, i);
+		struct rf_source *source = sources.of[i];
+		__u64 until = 0;
+		int verdict;
+
+		if (!source)
+			continue;
+		set_ask(&ask, question, policy);
+		verdict = take(&source->window, policy, &ask);
+		if (verdict == RF_UNDER)
+			continue;
+		if (i < question->in_force) {
+			count_all_forfeited(question, i);
+			return i | verdict << 8;
+		}
+		if (verdict == RF_OVER && !rf_counts_rejected(policy))
+			until = refused_until(question, &source->window, question->slot[i]);
+		note_shadow(question, i, until);
+	}
+	return RF_CHARGED_MAX;
+}
+
+/* It passes: counted by each limit. */
+GLOBAL int count_passed(const struct question *question, struct rf_source *first,
+			struct rf_source *second, struct rf_source *third, struct rf_source *fourth)
+{
+	const struct sources sources = {{first, second, third, fourth}};
+
+	if (!question)
+		return 0;
+	RF_UNROLL
+	for (__u32 i = 0; i < RF_CHARGED_MAX; i++) {
+		const __u32 reason = question->over >> i & 1 ? RF_SHADOW_OVER : RF_UNDER_LIMIT;
+		struct rf_source *source = sources.of[i];
+
+		if (!source)
+			continue;
+		count_source(source, reason, 1);
+		count_limit(policy_of(question, i), reason, 1, question->len_bytes);
+	}
+	return 0;
+}
+
+/* Can a lease follow, since all of its limits have a window of its own and agree? */
+GLOBAL int lease_may_follow_all(const struct question *question)
+{
+	if (!question || !config.lease_shift || question->missing || question->aggregated ||
+	    !question->until)
+		return 0;
+	return all_are_over(question) || may_share_credits(question, bank_of(question));
+}
+
+static __always_inline void lease_all(struct question *question, const struct sources *sources)
+{
+	const __u32 over = question->over;
+	struct rf_source *const *of = sources->of;
+
+	if (!lease_may_follow_all(question))
+		return;
+	question->place = take_lease_for(question);
+	if (question->place == NO_LEASE)
+		return;
+	lease_windows(question, of[0] && !(over & 1) ? &of[0]->window : NULL,
+		      of[1] && !(over & 2) ? &of[1]->window : NULL,
+		      of[2] && !(over & 4) ? &of[2]->window : NULL,
+		      of[3] && !(over & 8) ? &of[3]->window : NULL);
+}
+
+/* Which limits, those in force first. */
+GLOBAL int set_slots(struct question *question)
+{
+	__u32 shadows, enforced;
+
+	if (!question)
+		return 0;
+	shadows = question->limits & bank_of(question)->shadows;
+	enforced = question->limits & ~shadows;
+	RF_UNROLL
+	for (int i = 0; i < RF_CHARGED_MAX; i++) {
+		const __u32 bits = enforced ? enforced : shadows;
+
+		if (!bits)
+			break;
+		question->slot[i] = first_slot(bits);
+		question->count++;
+		if (enforced) {
+			enforced &= enforced - 1;
+			question->in_force++;
+		} else {
+			shadows &= shadows - 1;
+		}
+	}
+	return 0;
+}
+
+/* Is there no window at all, so that nothing is charged? */
+static __always_inline int is_unknown_to_all(const struct question *question)
+{
+	return question->missing == (1U << question->count % 8) - 1;
+}
+
+/*
+ * Makes the windows that are missing, or notes where that of the prefix is taken. RF_UNDER_LIMIT:
+ * the limits are to be asked; RF_NEWCOMER_CLOSED: there is nothing to ask; RF_NEWCOMER_OPEN: so it
+ * is if those limits that can be asked let it pass.
+ */
+GLOBAL int meet_newcomer(struct question *question)
+{
+	enum rf_reason reason = RF_UNDER_LIMIT;
+	const struct rf_bank *bank;
+	struct rf_counters *sums;
+	__u32 first = 0;
+	int admitted, is_shadow, is_unknown;
+
+	sums = bpf_map_lookup_elem(&counters, &first);
+	if (!question || !sums)
+		return RF_MAP_ERROR;
+	bank = bank_of(question);
+	is_shadow = !(question->missing & ((1U << question->in_force % 8) - 1));
+	is_unknown = !question->in_force && is_unknown_to_all(question);
+	admitted = guard_admits(bank, question->jiffies, is_shadow, sums);
+	RF_UNROLL
+	for (__u32 i = 0; i < RF_CHARGED_MAX; i++) {
+		const __u32 slot = question->slot[i] % RF_LIMITS_MAX;
+		enum rf_reason refused;
+
+		if (!(question->missing >> i & 1))
+			continue;
+		if (admitted) {
+			insert_source(question, slot);
+			continue;
+		}
+		refused = refuse_newcomer(bank, slot);
+		if (refused == RF_NEWCOMER_CLOSED)
+			return refused;
+		if (refused == RF_REASON_COUNT)
+			question->aggregated |= 1U << i;
+		else if (i < question->in_force || is_unknown)
+			reason = refused;
+	}
+	if (question->aggregated)
+		sums->newcomers_aggregated++;
+	return reason;
+}
+
+/* Their windows; it notes what is missing. */
+static __always_inline void find_sources(struct question *question, struct sources *sources,
+					 int is_ipv6)
+{
+	RF_UNROLL
+	for (__u32 i = 0; i < RF_CHARGED_MAX; i++) {
+		if (i >= question->count)
+			break;
+		sources->of[i] =
+			find_known_of(question, question->slot[i] % RF_LIMITS_MAX, is_ipv6);
+		if (!sources->of[i])
+			question->missing |= 1U << i;
+	}
+}
+
+/* Again, now that they were made. What is missing still could not be had. */
+static __always_inline void find_new_sources(struct question *question, struct sources *sources,
+					     int is_ipv6)
+{
+	question->missing = 0;
+	*sources =
+		(struct sources){}; /* so that it is all the same to the verifier what was there */
+	RF_UNROLL
+	for (__u32 i = 0; i < RF_CHARGED_MAX; i++) {
+		const __u32 slot = question->slot[i] % RF_LIMITS_MAX;
+
+		if (i >= question->count)
+			break;
+		if (question->aggregated >> i & 1)
+			sources->of[i] = find_aggregate(question, slot, is_ipv6);
+		else
+			sources->of[i] = find_source(question->source,
+						     &bank_of(question)->policy[slot], is_ipv6);
+		if (!sources->of[i])
+			question->missing |= 1U << i;
+	}
+}
+
+/* The index of a pointer on the stack has to be a constant. */
+static __always_inline enum rf_reason refuse_place(const struct question *question,
+						   const struct sources *sources, __u32 place,
+						   __u32 reason)
+{
+	if (place == 0)
+		return refuse_packet(question, sources->of[0], place, reason);
+	if (place == 1)
+		return refuse_packet(question, sources->of[1], place, reason);
+	if (place == 2)
+		return refuse_packet(question, sources->of[2], place, reason);
+	return refuse_packet(question, sources->of[3], place, reason);
+}
+
+static __always_inline enum rf_reason ask_limits(struct question *question, int is_ipv6)
+{
+	__u32 refuses, reason = RF_REASON_COUNT;
+	enum rf_reason found = RF_UNDER_LIMIT;
+	struct sources sources = {};
+
+	set_slots(question);
+	question->until = RF_FOREVER;
+	find_sources(question, &sources, is_ipv6);
+	if (question->missing) {
+		found = meet_newcomer(question);
+		if (found == RF_NEWCOMER_CLOSED)
+			return found;
+		find_new_sources(question, &sources, is_ipv6);
+	}
+	refuses = peek_all(question, sources.of[0], sources.of[1], sources.of[2], sources.of[3]);
+	if (refuses >= RF_CHARGED_MAX) {
+		refuses = take_all(question, sources.of[0], sources.of[1], sources.of[2],
+				   sources.of[3]);
+		reason = refuses >> 8 == RF_OVER ? RF_OVER_LIMIT : RF_CONTENDED;
+		refuses &= 0xff;
+	}
+	if (refuses < RF_CHARGED_MAX)
+		return refuse_place(question, &sources, refuses, reason);
+	count_passed(question, sources.of[0], sources.of[1], sources.of[2], sources.of[3]);
+	if (found != RF_UNDER_LIMIT)
+		return found;
+	if (question->missing & ((1U << question->in_force % 8) - 1) || is_unknown_to_all(question))
+		return RF_MAP_ERROR;
+	lease_all(question, &sources);
+	return question->over ? RF_SHADOW_OVER : RF_UNDER_LIMIT;
+}
+
+/* Several limits, on their own for the verifier. */
+GLOBAL int ask_limits4(struct question *question)
+{
+	return question ? ask_limits(question, 0) : RF_MAP_ERROR;
+}
+
+GLOBAL int ask_limits6(struct question *question)
+{
+	return question ? ask_limits(question, 1) : RF_MAP_ERROR;
+}
+
+#endif /* RINGFENCE_LIMITS_H */

@@ -1,0 +1,520 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Lists, `from` and what is switched: whose packets pass or are dropped by whom, until when, and
+ * that no lease outlives that.
+ */
+#include "program.h"
+
+#include <linux/bpf.h>
+#include <sched.h>
+#include <stdio.h>
+
+#include "ringfence/limiter.h"
+#include "tests/unit/unit.h"
+
+#define START_NS (1000 * NS_PER_S)
+#define MANY 10000
+
+/* One CPU, so that the lease of a source is where it was. */
+static int setup(void **state)
+{
+	cpu_set_t first;
+
+	CPU_ZERO(&first);
+	CPU_SET(0, &first);
+	assert_int_equal(sched_setaffinity(0, sizeof(first), &first), 0);
+	program_setup(state);
+	program_set_time(*state, START_NS);
+	return 0;
+}
+
+/* How many of `count` pass. */
+static int burst(const struct program *program, const char *source, int count)
+{
+	int passed = 0;
+
+	for (int i = 0; i < count; i++) {
+		if (strchr(source, ':')) {
+			struct frame6 frame = frame6_from(source);
+
+			passed += program_run(program->object->progs.ringfence, &frame,
+					      sizeof(frame)) == XDP_PASS;
+		} else {
+			struct frame4 frame = frame4_from(inet_addr(source));
+
+			passed += program_run(program->object->progs.ringfence, &frame,
+					      sizeof(frame)) == XDP_PASS;
+		}
+	}
+	return passed;
+}
+
+static uint64_t reason_of(const struct program *program, enum rf_reason reason)
+{
+	return program_counters(program).reason[reason].packets;
+}
+
+/* The one reason of three packets: by the lists or a limit first, then by a lease. */
+static enum rf_reason reason_for(const struct program *program, const char *source)
+{
+	const struct rf_counters before = program_counters(program);
+	enum rf_reason reason = RF_REASON_COUNT;
+	struct rf_counters after;
+	int passed = burst(program, source, 3);
+
+	after = program_counters(program);
+	for (int i = 0; i < RF_REASON_COUNT; i++) {
+		if (after.reason[i].packets == before.reason[i].packets)
+			continue;
+		assert_int_equal(after.reason[i].packets, before.reason[i].packets + 3);
+		reason = i;
+	}
+	assert_int_equal(passed, reason >= RF_FIRST_DROP ? 0 : 3);
+	return reason;
+}
+
+/* ---- allow and deny ---- */
+
+static void allow_wins_at_any_length(void **state)
+{
+	struct program *program = *state;
+
+	program_apply(program, "allow add 10.0.0.0/8\n"
+			       "deny add 10.1.0.0/16\n"
+			       "deny add 192.0.2.0/24\n"
+			       "allow add 192.0.2.7\n"
+			       "allow add 203.0.113.9\n"
+			       "deny add 203.0.113.9\n");
+	assert_int_equal(reason_for(program, "10.1.2.3"), RF_ALLOWED);
+	assert_int_equal(reason_for(program, "10.2.0.1"), RF_ALLOWED);
+	assert_int_equal(reason_for(program, "192.0.2.8"), RF_DENIED);
+	assert_int_equal(reason_for(program, "192.0.2.7"), RF_ALLOWED);
+	assert_int_equal(reason_for(program, "203.0.113.9"), RF_ALLOWED);
+	assert_int_equal(reason_for(program, "203.0.113.8"), RF_NO_LIMIT);
+	assert_int_equal(reason_for(program, "2001:db8::1"), RF_NO_LIMIT);
+}
+
+static void ipv6_has_lists_as_well(void **state)
+{
+	struct program *program = *state;
+
+	program_apply(program, "deny add 2001:db8::/32\n"
+			       "allow add 2001:db8:1::/48\n"
+			       "deny add 2001:db8:1:2::/64\n"
+			       "deny add ::1\n");
+	assert_int_equal(reason_for(program, "2001:db8:7::1"), RF_DENIED);
+	assert_int_equal(reason_for(program, "2001:db8:1:2::1"), RF_ALLOWED);
+	assert_int_equal(reason_for(program, "2001:db9::1"), RF_NO_LIMIT);
+	assert_int_equal(reason_for(program, "::1"), RF_DENIED);
+	assert_int_equal(reason_for(program, "::2"), RF_NO_LIMIT);
+	assert_int_equal(reason_for(program, "192.0.2.1"), RF_NO_LIMIT);
+}
+
+static void a_prefix_of_no_length_is_everyone(void **state)
+{
+	struct program *program = *state;
+
+	program_apply(program, "deny add 0.0.0.0/0\nallow add 192.0.2.1\n");
+	assert_int_equal(reason_for(program, "192.0.2.2"), RF_DENIED);
+	assert_int_equal(reason_for(program, "255.255.255.255"), RF_DENIED);
+	assert_int_equal(reason_for(program, "192.0.2.1"), RF_ALLOWED);
+	assert_int_equal(reason_for(program, "2001:db8::1"), RF_NO_LIMIT);
+	program_apply(program, "deny add ::/0\n");
+	assert_int_equal(reason_for(program, "2001:db8::1"), RF_DENIED);
+	assert_int_equal(reason_for(program, "192.0.2.2"), RF_NO_LIMIT);
+}
+
+/* A list is asked first, and what it says is charged to no limit. */
+static void what_is_listed_is_charged_to_nothing(void **state)
+{
+	struct program *program = *state;
+
+	program_apply(program, "limit add all rate 5/10s\n"
+			       "allow add 192.0.2.1\ndeny add 192.0.2.2\n");
+	assert_int_equal(burst(program, "192.0.2.1", 20), 20);
+	assert_int_equal(burst(program, "192.0.2.2", 20), 0);
+	assert_int_equal(burst(program, "192.0.2.3", 20), 5);
+	assert_int_equal(program_limit_counters(program).passed.packets, 5);
+	assert_int_equal(program_limit_counters(program).dropped.packets, 15);
+	assert_int_equal(reason_of(program, RF_ALLOWED), 20);
+	assert_int_equal(reason_of(program, RF_DENIED), 20);
+	assert_int_equal(program_source(program, "all", "192.0.2.1").passed, 0);
+}
+
+/* ---- expiry ---- */
+
+static void assert_ends(struct program *program, const char *source, enum rf_reason before,
+			enum rf_reason after, uint64_t end_jiffies)
+{
+	program_set_time(program, end_jiffies * TICK_NS - 1);
+	assert_int_equal(reason_for(program, source), before);
+	program_set_time(program, end_jiffies * TICK_NS);
+	assert_int_equal(reason_for(program, source), after);
+}
+
+/* Rounded up, to the jiffy after. */
+static uint64_t end_of(uint64_t seconds)
+{
+	return (START_NS + seconds * NS_PER_S) / TICK_NS + 1;
+}
+
+static void an_entry_ends_on_time_and_no_lease_outlives_it(void **state)
+{
+	struct program *program = *state;
+
+	program_apply(program, "deny add 192.0.2.1 for 10s\n"
+			       "allow add 192.0.2.2 for 20s\n"
+			       "deny add 2001:db8::/64 for 30s\n");
+	assert_int_equal(burst(program, "192.0.2.1", 5), 0);
+	assert_int_equal(reason_for(program, "192.0.2.2"), RF_ALLOWED);
+	assert_int_equal(reason_for(program, "2001:db8::1"), RF_DENIED);
+	assert_ends(program, "192.0.2.1", RF_DENIED, RF_NO_LIMIT, end_of(10));
+	assert_int_equal(reason_for(program, "192.0.2.2"), RF_ALLOWED);
+	assert_ends(program, "192.0.2.2", RF_ALLOWED, RF_NO_LIMIT, end_of(20));
+	assert_ends(program, "2001:db8::1", RF_DENIED, RF_NO_LIMIT, end_of(30));
+}
+
+/* What an entry hid comes back when it ends: a longer or a shorter prefix. */
+static void what_nests_ends_each_at_its_time(void **state)
+{
+	struct program *program = *state;
+
+	program_apply(program, "limit add all rate 1k/10s\n"
+			       "deny add 10.0.0.0/8 for 30s\n"
+			       "allow add 10.1.0.0/16 for 20s\n"
+			       "deny add 10.1.1.0/24 for 10s\n"
+			       "allow add 10.1.1.1 for 10s\n"
+			       "deny add 172.16.0.0/12 for 10s\n"
+			       "allow add 172.16.1.0/24 for 20s\n");
+	assert_int_equal(reason_for(program, "10.1.1.1"), RF_ALLOWED);
+	assert_int_equal(reason_for(program, "172.16.1.1"), RF_ALLOWED);
+	assert_int_equal(reason_for(program, "172.16.2.1"), RF_DENIED);
+	assert_ends(program, "172.16.2.1", RF_DENIED, RF_UNDER_LIMIT, end_of(10));
+	assert_int_equal(reason_for(program, "10.1.1.1"), RF_ALLOWED);
+	assert_ends(program, "10.1.1.1", RF_ALLOWED, RF_DENIED, end_of(20));
+	assert_int_equal(reason_for(program, "172.16.1.1"), RF_UNDER_LIMIT);
+	assert_int_equal(reason_for(program, "10.1.0.1"), RF_DENIED);
+	assert_ends(program, "10.1.1.1", RF_DENIED, RF_UNDER_LIMIT, end_of(30));
+}
+
+/* A denied flood is answered by leases, which end with the entry to the jiffy. */
+static void a_lease_of_a_list_is_counted_to_the_packet(void **state)
+{
+	struct program *program = *state;
+
+	program_apply(program, "limit add all rate 5/10s\ndeny add 192.0.2.0/24 for 1s\n");
+	for (int i = 0; i < 300; i++) {
+		program_set_time(program, START_NS + i * TICK_NS);
+		burst(program, "192.0.2.1", 7);
+	}
+	assert_int_equal(reason_of(program, RF_DENIED), 251 * 7);
+	assert_int_equal(reason_of(program, RF_UNDER_LIMIT), 5);
+	assert_int_equal(reason_of(program, RF_OVER_LIMIT), 49 * 7 - 5);
+	assert_int_equal(program_packets(program), 300 * 7);
+}
+
+/* ---- within a /64 ---- */
+
+/* A lease is for a whole /64, so those in it that differ must do without. */
+static void one_address_of_a_64_is_told_from_the_others(void **state)
+{
+	struct program *program = *state;
+
+	program_apply(program, "limit add all rate 1k/10s\n"
+			       "deny add 2001:db8::7\n"
+			       "allow add 2001:db8:0:1::/65\n"
+			       "limit add one rate 3/10s from 2001:db8:0:2::9\n");
+	for (int round = 0; round < 3; round++) {
+		assert_int_equal(reason_for(program, "2001:db8::7"), RF_DENIED);
+		assert_int_equal(reason_for(program, "2001:db8::8"), RF_UNDER_LIMIT);
+		assert_int_equal(reason_for(program, "2001:db8:0:1::1"), RF_ALLOWED);
+		assert_int_equal(reason_for(program, "2001:db8:0:1:8000::1"), RF_UNDER_LIMIT);
+		assert_int_equal(reason_for(program, "2001:db8:0:2::8"), RF_UNDER_LIMIT);
+		assert_int_equal(burst(program, "2001:db8:0:2::9", 4), round ? 0 : 3);
+	}
+	assert_int_equal(program_limit_counters_of(program, "one").dropped.packets, 9);
+	assert_int_equal(program_limit_counters_of(program, "all").passed.packets, 27);
+}
+
+/* ---- from ---- */
+
+static void the_longest_from_is_the_limit(void **state)
+{
+	struct program *program = *state;
+
+	program_apply(program, "limit add all rate 2/10s\n"
+			       "limit add wide rate 4/10s from 10.0.0.0/8,2001:db8::/32\n"
+			       "limit add near rate 6/10s from 10.1.0.0/16,2001:db8:1::/48\n"
+			       "limit add one rate 8/10s from 10.1.1.1,10.2.2.2\n"
+			       "limit add net rate 9/10s per /24\n");
+	assert_int_equal(burst(program, "192.0.2.1", 20), 2);
+	assert_int_equal(burst(program, "10.9.9.9", 20), 4);
+	assert_int_equal(burst(program, "10.1.9.9", 20), 6);
+	assert_int_equal(burst(program, "10.1.1.1", 20), 8);
+	assert_int_equal(burst(program, "10.2.2.2", 20), 8);
+	assert_int_equal(burst(program, "2001:db8::1", 20), 4);
+	assert_int_equal(burst(program, "2001:db8:1::1", 20), 6);
+	assert_int_equal(burst(program, "2001:db9::1", 20), 2);
+	assert_int_equal(program_limit_counters_of(program, "wide").passed.packets, 8);
+	assert_int_equal(program_limit_counters_of(program, "one").passed.packets, 16);
+	/* Another grouping is another kind of limit: that one holds as well. */
+	assert_int_equal(program_limit_counters_of(program, "net").passed.packets, 40);
+}
+
+/* Every other address of 10.0.0.0/15 or so, each of its own. */
+static char *many_from(const char *head, const char *tail)
+{
+	char *text = malloc(MANY * 20 + 1024), *at = text;
+
+	assert_non_null(text);
+	at += sprintf(at, "%s", head);
+	for (int i = 0; i < MANY; i++)
+		at += sprintf(at, "%s10.%d.%d.%d", i ? "," : "", i * 2 >> 16, i * 2 >> 8 & 255,
+			      i * 2 & 255);
+	sprintf(at, "%s", tail);
+	return text;
+}
+
+static void ten_thousand_prefixes_of_a_limit(void **state)
+{
+	char *text = many_from("limit add all rate 2/10s\nlimit add some rate 3/10s from ", "\n");
+	struct program *program = *state;
+	uint64_t random = unit_seed();
+
+	program_apply(program, text);
+	free(text);
+	for (int i = 0; i < 500; i++) {
+		uint32_t number = i < 4 ? (uint32_t[]){0, 1, 2 * MANY - 1, 2 * MANY}[i]
+					: 5 + unit_below(&random, 4 * MANY);
+		struct in_addr address = {htonl(0x0a000000 + number)};
+		bool is_named = number % 2 == 0 && number < 2 * MANY;
+		int passed = burst(program, inet_ntoa(address), 4);
+
+		/* It may have been asked before. */
+		if (passed)
+			assert_int_equal(passed, is_named ? 3 : 2);
+	}
+}
+
+/* ---- a switch ---- */
+
+static void leases_end_with_the_rules_they_followed_from(void **state)
+{
+	struct program *program = *state;
+
+	program_apply(program, "limit add all rate 5/10s\n");
+	assert_int_equal(burst(program, "192.0.2.1", 50), 5);
+	assert_int_equal(burst(program, "192.0.2.2", 50), 5);
+	program_apply(program, "limit add all rate 5/10s\nallow add 192.0.2.1\n");
+	assert_int_equal(burst(program, "192.0.2.1", 50), 50);
+	assert_int_equal(burst(program, "192.0.2.2", 50), 0);
+	program_apply(program, "limit add all rate 5/10s\ndeny add 192.0.2.1\n");
+	assert_int_equal(reason_for(program, "192.0.2.1"), RF_DENIED);
+	program_apply(program, "limit add all rate 5/10s\n");
+	assert_int_equal(reason_for(program, "192.0.2.1"), RF_OVER_LIMIT);
+	program_apply(program, "");
+	assert_int_equal(reason_for(program, "192.0.2.1"), RF_NO_LIMIT);
+	assert_int_equal(reason_of(program, RF_OVER_LIMIT), 45 + 45 + 50 + 3);
+	assert_int_equal(reason_of(program, RF_ALLOWED), 50);
+	assert_int_equal(program_packets(program), 100 + 100 + 9);
+}
+
+/* ---- deadlines ---- */
+
+/* What was pending goes to the limits that it was of, whichever rules are in force. */
+static void a_trial_falls_back_at_its_deadline(void **state)
+{
+	struct program *program = *state;
+	uint64_t deadline;
+
+	program_apply(program, "limit add all rate 10/1h\nlimit add udp rate 100/1h match udp\n");
+	assert_int_equal(burst(program, "192.0.2.1", 4), 4);
+	program_apply_on_trial(program,
+			       "limit add all rate 20/1h\nlimit add other rate 1k/1h match udp\n"
+			       "deny add 192.0.2.9\n",
+			       60 * NS_PER_S);
+	deadline = program->config->bank[program->config->active & 1].deadline;
+	assert_int_equal(deadline, end_of(60));
+	assert_int_equal(burst(program, "192.0.2.1", 50), 16);
+	assert_int_equal(reason_for(program, "192.0.2.9"), RF_DENIED);
+	program_set_time(program, deadline * TICK_NS - 1);
+	assert_int_equal(reason_for(program, "192.0.2.9"), RF_DENIED);
+	assert_int_equal(burst(program, "192.0.2.1", 5), 0);
+	assert_int_equal(program_limit_counters_of(program, "all").passed.packets, 20);
+	assert_int_equal(program_limit_counters_of(program, "all").dropped.packets, 39);
+	assert_int_equal(program_limit_counters_of(program, "other").passed.packets, 16);
+	program_set_time(program, deadline * TICK_NS);
+	assert_int_equal(rf_fence_standing(&program->fence).state, RF_FELL_BACK);
+	assert_int_equal(reason_for(program, "192.0.2.9"), RF_UNDER_LIMIT);
+	assert_int_equal(burst(program, "192.0.2.1", 5), 0); /* its window is kept */
+	assert_int_equal(program_limit_counters_of(program, "all").passed.packets, 23);
+	assert_int_equal(program_limit_counters_of(program, "all").dropped.packets, 44);
+	assert_int_equal(program_limit_counters_of(program, "udp").passed.packets, 7);
+	assert_int_equal(program_limit_counters_of(program, "udp").dropped.packets, 0);
+	assert_int_equal(program_source(program, "all", "192.0.2.1").passed, 20);
+	assert_int_equal(program_packets(program), 4 + 50 + 3 + 3 + 5 + 3 + 5);
+	/* The next commit settles it, and changes nothing of that. */
+	program_apply(program, "limit add all rate 10/1h\nlimit add udp rate 100/1h match udp\n");
+	assert_int_equal(program_limit_counters_of(program, "all").dropped.packets, 44);
+	assert_int_equal(program_limit_counters_of(program, "udp").passed.packets, 7);
+	assert_int_equal(burst(program, "192.0.2.1", 1), 0);
+}
+
+/* Credits of the rules on trial are void, and what they have passed is not lost. */
+static void credits_end_at_the_deadline(void **state)
+{
+	struct program *program = *state;
+	uint64_t deadline;
+
+	program_apply(program, "limit add all rate 100k/1s\n");
+	program_apply_on_trial(program, "limit add all rate 100k/1s\nlimit add two rate 1M/1s\n",
+			       10 * NS_PER_S);
+	deadline = program->config->bank[program->config->active & 1].deadline;
+	program_set_time(program, (deadline - 1) * TICK_NS);
+	assert_int_equal(burst(program, "192.0.2.1", 5000), 5000);
+	program_set_time(program, deadline * TICK_NS);
+	assert_int_equal(program_limit_counters_of(program, "all").passed.packets, 5000);
+	assert_int_equal(burst(program, "192.0.2.1", 5000), 5000);
+	assert_int_equal(program_limit_counters_of(program, "all").passed.packets, 10000);
+	assert_int_equal(program_source(program, "all", "192.0.2.1").passed, 10000);
+	assert_int_equal(reason_of(program, RF_UNDER_LIMIT), 10000);
+}
+
+/* On trial the limit has other windows: the old ones are not told of what those have refused. */
+static void windows_on_trial_are_not_the_old_ones(void **state)
+{
+	struct program *program = *state;
+	uint64_t deadline;
+
+	program_apply(program, "limit add all rate 10/1h\n");
+	assert_int_equal(burst(program, "192.0.2.1", 4), 4);
+	program_apply_on_trial(program, "limit add all rate 20/2h\n", 60 * NS_PER_S);
+	deadline = program->config->bank[program->config->active & 1].deadline;
+	assert_int_equal(burst(program, "192.0.2.1", 50), 20);
+	assert_int_equal(program_source(program, "all", "192.0.2.1").dropped, 30);
+	program_set_time(program, deadline * TICK_NS);
+	assert_int_equal(program_source(program, "all", "192.0.2.1").passed, 4);
+	assert_int_equal(program_source(program, "all", "192.0.2.1").dropped, 0);
+	assert_int_equal(burst(program, "192.0.2.1", 50), 6);
+	assert_int_equal(program_source(program, "all", "192.0.2.1").passed, 10);
+	assert_int_equal(program_source(program, "all", "192.0.2.1").dropped, 44);
+	assert_int_equal(program_limit_counters_of(program, "all").passed.packets, 30);
+	assert_int_equal(program_limit_counters_of(program, "all").dropped.packets, 74);
+	assert_int_equal(reason_of(program, RF_OVER_LIMIT), 74);
+}
+
+static uint64_t deadline_of(const struct program *program)
+{
+	return program->config->bank[program->config->active & 1].deadline * TICK_NS;
+}
+
+/* Also when the next command has settled it. */
+static void windows_on_trial_are_not_the_old_ones_later(void **state)
+{
+	struct program *program = *state;
+
+	program_apply(program, "limit add all rate 10/1h\n");
+	assert_int_equal(burst(program, "192.0.2.1", 4), 4);
+	program_apply_on_trial(program, "limit add all rate 20/2h\n", 60 * NS_PER_S);
+	assert_int_equal(burst(program, "192.0.2.1", 50), 20);
+	program_set_time(program, deadline_of(program));
+	program_apply(program, "limit add all rate 10/1h\n");
+	assert_int_equal(program_source(program, "all", "192.0.2.1").dropped, 0);
+}
+
+/* What a shadow on trial has pending shares a word with the ban that is back. */
+static void a_trial_does_not_prolong_a_ban(void **state)
+{
+	struct program *program = *state;
+
+	program_apply(program, "limit add all rate 3/1s ban 10s\n");
+	assert_int_equal(burst(program, "192.0.2.1", 5), 3);
+	program_apply_on_trial(program, "limit add all rate 3/1m shadow\n", 2 * NS_PER_S);
+	assert_int_equal(burst(program, "192.0.2.1", 3000), 3000);
+	program_set_time(program, deadline_of(program));
+	program_apply(program, "limit add all rate 3/1s ban 10s\n");
+	for (int i = 11; i < 19; i++) {
+		program_set_time(program, START_NS + i * NS_PER_S);
+		assert_int_equal(burst(program, "192.0.2.1", 1), 1);
+	}
+}
+
+static void a_limit_that_a_trial_lacks_keeps_what_is_pending(void **state)
+{
+	struct program *program = *state;
+
+	program_apply(program, "limit add all rate 1k/1h\nlimit add udp rate 10/1h match udp\n");
+	assert_int_equal(burst(program, "192.0.2.1", 50), 10);
+	assert_int_equal(program_limit_counters_of(program, "udp").dropped.packets, 40);
+	program_apply_on_trial(program, "limit add all rate 1k/1h\n", 2 * NS_PER_S);
+	assert_int_equal(burst(program, "192.0.2.1", 1), 1);
+	program_set_time(program, deadline_of(program));
+	assert_int_equal(program_limit_counters_of(program, "udp").dropped.packets, 40);
+}
+
+static void a_confirmed_trial_stays(void **state)
+{
+	struct program *program = *state;
+	struct rf_standing before;
+	struct rf_error error = {};
+
+	program_apply(program, "limit add all rate 10/1h\n");
+	program_apply_on_trial(program, "limit add all rate 5/1h\n", 10 * NS_PER_S);
+	assert_int_equal(burst(program, "192.0.2.1", 20), 5);
+	assert_done(rf_fence_confirm(&program->fence, &before, &error), &error);
+	assert_int_equal(before.state, RF_ON_TRIAL);
+	program_set_time(program, START_NS + 100 * NS_PER_S);
+	assert_int_equal(burst(program, "192.0.2.1", 20), 0);
+}
+
+/* As 'attach … confirm' leaves it: until then the rules hold, and then everything passes. */
+static void an_attach_that_is_not_confirmed_falls_open(void **state)
+{
+	struct program *program = *state;
+	const uint64_t deadline = end_of(60);
+
+	program->config->bank[0].deadline = deadline;
+	program->config->bank[0].fallback = RF_FALL_OPEN;
+	program_apply(program, "limit add all rate 5/1h\ndeny add 192.0.2.2\n");
+	assert_int_equal(burst(program, "192.0.2.1", 20), 5);
+	assert_int_equal(reason_for(program, "192.0.2.2"), RF_DENIED);
+	program_set_time(program, deadline * TICK_NS - 1);
+	assert_int_equal(burst(program, "192.0.2.1", 20), 0);
+	program_set_time(program, deadline * TICK_NS);
+	assert_int_equal(reason_for(program, "192.0.2.1"), RF_UNCONFIRMED);
+	assert_int_equal(reason_for(program, "192.0.2.2"), RF_UNCONFIRMED);
+	assert_int_equal(reason_for(program, "2001:db8::1"), RF_UNCONFIRMED);
+	assert_int_equal(rf_fence_standing(&program->fence).state, RF_FELL_OPEN);
+	assert_int_equal(program_limit_counters(program).dropped.packets, 35);
+	assert_int_equal(program_limit_counters(program).passed.packets, 5);
+	assert_int_equal(reason_of(program, RF_OVER_LIMIT), 35);
+}
+
+#define TEST(function) cmocka_unit_test_setup_teardown(function, setup, program_teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(allow_wins_at_any_length),
+		TEST(ipv6_has_lists_as_well),
+		TEST(a_prefix_of_no_length_is_everyone),
+		TEST(what_is_listed_is_charged_to_nothing),
+		TEST(an_entry_ends_on_time_and_no_lease_outlives_it),
+		TEST(what_nests_ends_each_at_its_time),
+		TEST(a_lease_of_a_list_is_counted_to_the_packet),
+		TEST(one_address_of_a_64_is_told_from_the_others),
+		TEST(the_longest_from_is_the_limit),
+		TEST(ten_thousand_prefixes_of_a_limit),
+		TEST(leases_end_with_the_rules_they_followed_from),
+		TEST(a_trial_falls_back_at_its_deadline),
+		TEST(credits_end_at_the_deadline),
+		TEST(windows_on_trial_are_not_the_old_ones),
+		TEST(windows_on_trial_are_not_the_old_ones_later),
+		TEST(a_trial_does_not_prolong_a_ban),
+		TEST(a_limit_that_a_trial_lacks_keeps_what_is_pending),
+		TEST(a_confirmed_trial_stays),
+		TEST(an_attach_that_is_not_confirmed_falls_open),
+	};
+
+	return cmocka_run_group_tests_name("lists", tests, NULL, NULL);
+}

@@ -1,0 +1,631 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Sources without a window: how many get one, what becomes of the others, and that known sources
+ * never notice. And bans.
+ */
+#include "program.h"
+
+#include <linux/bpf.h>
+#include <sched.h>
+#include <stdio.h>
+
+#include "ringfence/limiter.h"
+#include "tests/unit/unit.h"
+
+#define START_NS (1000 * NS_PER_S)
+#define FLOOD 100000
+#define KNOWN 20
+
+static void run_on_first_cpu(void)
+{
+	cpu_set_t first;
+
+	CPU_ZERO(&first);
+	CPU_SET(0, &first);
+	assert_int_equal(sched_setaffinity(0, sizeof(first), &first), 0);
+}
+
+/* Always the same key, so that always the same networks meet in a window: here none do. */
+static void fix_key(struct program *program)
+{
+	static const uint64_t key[] = {0x9e3779b97f4a7c15, 0xbf58476d1ce4e5b9, 0x94d049bb133111eb};
+
+	for (int i = 0; i < 3; i++)
+		program->config->lease_key[i] = key[i];
+}
+
+static int setup(void **state)
+{
+	run_on_first_cpu();
+	program_setup(state);
+	program_set_time(*state, START_NS);
+	fix_key(*state);
+	return 0;
+}
+
+static bool passes4(const struct program *program, uint32_t source, int protocol)
+{
+	struct frame4 frame = frame4_from(htonl(source));
+
+	frame.ip.protocol = protocol;
+	return program_run(program->object->progs.ringfence, &frame, sizeof(frame)) == XDP_PASS;
+}
+
+/* How many of `count` sources from `first` on pass, with a packet each. */
+static int each_of(const struct program *program, uint32_t first, int count)
+{
+	int passed = 0;
+
+	for (int i = 0; i < count; i++)
+		passed += passes4(program, first + i, IPPROTO_UDP);
+	return passed;
+}
+
+static int burst(const struct program *program, uint32_t source, int count)
+{
+	int passed = 0;
+
+	for (int i = 0; i < count; i++)
+		passed += passes4(program, source, IPPROTO_UDP);
+	return passed;
+}
+
+static int burst6(const struct program *program, const char *source, int count)
+{
+	const struct frame6 frame = frame6_from(source);
+	int passed = 0;
+
+	for (int i = 0; i < count; i++)
+		passed += program_run(program->object->progs.ringfence, &frame, sizeof(frame)) ==
+			  XDP_PASS;
+	return passed;
+}
+
+static uint64_t reason_of(const struct program *program, enum rf_reason reason)
+{
+	return program_counters(program).reason[reason].packets;
+}
+
+#define NET(a, b, c, d) ((uint32_t)(a) << 24 | (b) << 16 | (c) << 8 | (d))
+
+/* ---- the guard ---- */
+
+static void closed_drops_all_but_so_many(void **state)
+{
+	struct program *program = *state;
+	struct rf_counters counters;
+
+	program_apply(program, "limit add all rate 5/10s\nnewcomers rate 100/1s then closed\n");
+	assert_int_equal(each_of(program, NET(10, 0, 0, 0), 1000), 100);
+	/* Those who were in are known; the others stay out. */
+	assert_int_equal(each_of(program, NET(10, 0, 0, 0), 1000), 100);
+	counters = program_counters(program);
+	assert_int_equal(counters.reason[RF_UNDER_LIMIT].packets, 200);
+	assert_int_equal(counters.reason[RF_NEWCOMER_CLOSED].packets, 1800);
+	assert_int_equal(counters.newcomers_admitted, 100);
+	assert_int_equal(counters.inserts[0], 100);
+	assert_int_equal(program_limit_counters(program).passed.packets, 200);
+	assert_int_equal(program_limit_counters(program).dropped.packets, 0);
+	program_set_time(program, START_NS + 2 * NS_PER_S);
+	assert_int_equal(each_of(program, NET(10, 1, 0, 0), 1000), 100);
+}
+
+static void open_passes_the_others_and_charges_them_to_nothing(void **state)
+{
+	struct program *program = *state;
+	struct rf_counters counters;
+
+	program_apply(program, "limit add all rate 5/10s\nnewcomers rate 100/1s then open\n");
+	assert_int_equal(each_of(program, NET(10, 0, 0, 0), 1000), 1000);
+	assert_int_equal(burst(program, NET(10, 0, 9, 9), 50), 50);
+	assert_int_equal(burst(program, NET(10, 0, 0, 1), 50), 4);
+	counters = program_counters(program);
+	assert_int_equal(counters.reason[RF_NEWCOMER_OPEN].packets, 900 + 50);
+	assert_int_equal(counters.reason[RF_UNDER_LIMIT].packets, 100 + 4);
+	assert_int_equal(counters.reason[RF_OVER_LIMIT].packets, 46);
+	assert_int_equal(counters.newcomers_admitted, 100);
+	assert_int_equal(counters.inserts[0], 100);
+}
+
+static void no_more_than_so_many_in_any_such_time(void **state)
+{
+	struct program *program = *state;
+	static uint64_t admitted_ns[2000];
+	uint64_t admitted = 0;
+
+	program_apply(program, "limit add all rate 5/10s\nnewcomers rate 50/1s then closed\n");
+	for (int i = 0; i < 20000; i++) {
+		uint64_t now_ns = START_NS + i * NS_PER_MS / 2;
+
+		program_set_time(program, now_ns);
+		if (!passes4(program, NET(10, 0, 0, 0) + i, IPPROTO_UDP))
+			continue;
+		admitted_ns[admitted++] = now_ns;
+		if (admitted > 50)
+			assert_true(now_ns - admitted_ns[admitted - 51] > NS_PER_S);
+	}
+	assert_in_range(admitted, 50 * 9, 50 * 10);
+	assert_int_equal(program_counters(program).newcomers_admitted, admitted);
+}
+
+/* Both families, and all limits, have one guard. */
+static void the_guard_is_one(void **state)
+{
+	struct program *program = *state;
+
+	program_apply(program, "limit add udp rate 5/10s match udp\n"
+			       "limit add tcp rate 5/10s match tcp\n"
+			       "newcomers rate 3/1s then closed\n");
+	assert_true(passes4(program, 1, IPPROTO_UDP));
+	assert_true(passes4(program, 1, IPPROTO_TCP));
+	assert_int_equal(burst6(program, "2001:db8::1", 2), 2);
+	assert_false(passes4(program, 2, IPPROTO_UDP));
+	assert_int_equal(burst6(program, "2001:db8:1::1", 2), 0);
+	assert_true(passes4(program, 1, IPPROTO_UDP));
+	assert_true(passes4(program, 3, IPPROTO_ICMP)); /* no limit is for it */
+	assert_int_equal(program_counters(program).newcomers_admitted, 3);
+}
+
+/* ---- aggregates ---- */
+
+static void beyond_the_guard_a_24_shares_a_window(void **state)
+{
+	struct program *program = *state;
+	struct rf_counters counters;
+
+	program_apply(program, "limit add all rate 5/10s\nnewcomers rate 2/10s then aggregate\n");
+	assert_int_equal(each_of(program, NET(10, 9, 9, 1), 2), 2);
+	assert_int_equal(each_of(program, NET(10, 0, 0, 0), 256), 5);
+	assert_int_equal(each_of(program, NET(10, 0, 1, 0), 256), 5);
+	assert_int_equal(burst(program, NET(10, 0, 2, 7), 256), 5);
+	assert_int_equal(burst(program, NET(10, 9, 9, 1), 256), 4); /* known */
+	counters = program_counters(program);
+	assert_int_equal(counters.newcomers_admitted, 2);
+	assert_int_equal(counters.newcomers_aggregated, 3 * 256);
+	assert_int_equal(counters.inserts[0], 2);
+	assert_int_equal(counters.reason[RF_UNDER_LIMIT].packets, 2 + 3 * 5 + 4);
+	assert_int_equal(counters.reason[RF_OVER_LIMIT].packets, 3 * 251 + 252);
+	assert_int_equal(program_limit_counters(program).passed.packets, 21);
+	assert_int_equal(program_limit_counters(program).dropped.packets, 3 * 251 + 252);
+}
+
+static void beyond_the_guard_a_48_shares_a_window(void **state)
+{
+	struct program *program = *state;
+
+	program_apply(program, "limit add all rate 5/10s\nnewcomers rate 1/10s then aggregate\n");
+	assert_int_equal(burst6(program, "2001:db9::1", 3), 3);
+	assert_int_equal(burst6(program, "2001:db8:1::1", 3), 3);
+	assert_int_equal(burst6(program, "2001:db8:1:ffff::1", 3), 2);
+	assert_int_equal(burst6(program, "2001:db8:1:77::1", 3), 0);
+	assert_int_equal(burst6(program, "2001:db8:2::1", 9), 5);
+	/* The same bits of IPv4 are another network. */
+	assert_int_equal(burst(program, NET(32, 1, 13, 184), 9), 5);
+	assert_int_equal(program_counters(program).newcomers_aggregated, 27);
+}
+
+/* Of several limits each has windows of networks of its own. */
+static void aggregates_of_several_limits(void **state)
+{
+	struct program *program = *state;
+
+	program_apply(program, "limit add all rate 8/10s\n"
+			       "limit add udp rate 5/10s match udp\n"
+			       "limit add watcher rate 2/10s match udp shadow\n"
+			       "newcomers rate 1/10s then aggregate\n");
+	assert_int_equal(burst(program, NET(192, 0, 2, 1), 1), 1);
+	assert_int_equal(each_of(program, NET(10, 0, 0, 0), 100), 5);
+	for (int i = 0; i < 9; i++)
+		assert_int_equal(passes4(program, NET(10, 0, 0, 100) + i, IPPROTO_TCP), i < 3);
+	assert_int_equal(program_limit_counters_of(program, "all").passed.packets, 1 + 8);
+	assert_int_equal(program_limit_counters_of(program, "all").dropped.packets, 6);
+	assert_int_equal(program_limit_counters_of(program, "udp").passed.packets, 1 + 5);
+	assert_int_equal(program_limit_counters_of(program, "udp").dropped.packets, 95);
+	assert_int_equal(program_counters(program).newcomers_admitted, 1);
+	assert_int_equal(program_counters(program).newcomers_aggregated, 100 + 9);
+	assert_int_equal(reason_of(program, RF_NEWCOMER_OPEN), 0);
+	assert_int_equal(reason_of(program, RF_UNDER_LIMIT), 1 + 5 + 3);
+	assert_int_equal(program_counters(program).shadow_newcomers, 0);
+	/* Nobody notes them for a shadow. */
+	assert_int_equal(program_limit_counters_of(program, "watcher").passed.packets, 1);
+	assert_int_equal(program_limit_counters_of(program, "watcher").would_drop.packets, 0);
+}
+
+/* Windows of networks that another limit had are not this one's. */
+static void aggregates_of_another_limit_are_opened_anew(void **state)
+{
+	struct program *program = *state;
+
+	program_apply(program, "limit add all rate 5/1h\nnewcomers rate 1/1h then aggregate\n");
+	assert_int_equal(each_of(program, NET(10, 0, 0, 0), 100), 1 + 5);
+	program_apply(program, "limit add all rate 7/2h\nnewcomers rate 1/1h then aggregate\n");
+	assert_int_equal(each_of(program, NET(10, 0, 0, 0), 100), 7);
+	program_apply(program, "limit add all rate 9/2h\nnewcomers rate 1/1h then aggregate\n");
+	assert_int_equal(each_of(program, NET(10, 0, 0, 0), 100), 2);
+}
+
+/* ---- shadows ---- */
+
+static void who_only_shadows_are_for_does_not_use_up_the_guard(void **state)
+{
+	struct program *program = *state;
+	struct rf_counters counters;
+
+	program_apply(program, "limit add watcher rate 5/10s match udp shadow\n"
+			       "limit add tcp rate 5/10s match tcp\n"
+			       "newcomers rate 10/10s then closed\n");
+	assert_int_equal(each_of(program, NET(10, 0, 0, 0), 100), 100);
+	counters = program_counters(program);
+	assert_int_equal(counters.reason[RF_NEWCOMER_OPEN].packets, 90);
+	assert_int_equal(counters.shadow_newcomers, 90);
+	assert_int_equal(counters.newcomers_admitted, 10);
+	for (int i = 0; i < 100; i++)
+		assert_int_equal(passes4(program, NET(10, 1, 0, 0) + i, IPPROTO_TCP), i < 10);
+	counters = program_counters(program);
+	assert_int_equal(counters.reason[RF_NEWCOMER_CLOSED].packets, 90);
+	assert_int_equal(counters.newcomers_admitted, 20);
+}
+
+/* Of several shadows as of one: nothing was charged, and it is one packet. */
+static void several_shadows_beyond_the_guard(void **state)
+{
+	struct program *program = *state;
+	struct rf_counters counters;
+
+	program_apply(program, "limit add one rate 5/10s match udp shadow\n"
+			       "limit add two rate 50/10s match udp shadow per /24\n"
+			       "newcomers rate 10/10s then closed\n");
+	for (int i = 0; i < 100; i++)
+		assert_true(passes4(program, NET(10, 0, i, 0), IPPROTO_UDP));
+	counters = program_counters(program);
+	assert_int_equal(counters.newcomers_admitted, 10);
+	assert_int_equal(counters.shadow_newcomers, 90);
+	assert_int_equal(counters.reason[RF_UNDER_LIMIT].packets, 10);
+	assert_int_equal(counters.reason[RF_NEWCOMER_OPEN].packets, 90);
+	/* The one is new, the other is known and notes it. */
+	assert_true(passes4(program, NET(10, 0, 1, 7), IPPROTO_UDP));
+	assert_int_equal(program_limit_counters_of(program, "two").passed.packets, 11);
+	assert_int_equal(reason_of(program, RF_UNDER_LIMIT), 11);
+}
+
+/* ---- some windows known, some not ---- */
+
+static void what_has_a_window_is_asked_though_another_has_none(void **state)
+{
+	struct program *program = *state;
+
+	program_apply(program, "limit add each rate 5/10s\nlimit add net rate 7/10s per /24\n"
+			       "newcomers rate 1/10s then open\n");
+	assert_int_equal(burst(program, NET(10, 0, 0, 1), 9), 5);
+	assert_int_equal(burst(program, NET(10, 0, 0, 2), 9), 2);
+	assert_int_equal(burst(program, NET(10, 0, 1, 1), 9), 9);
+	assert_int_equal(program_limit_counters_of(program, "each").passed.packets, 5);
+	assert_int_equal(program_limit_counters_of(program, "each").dropped.packets, 4);
+	assert_int_equal(program_limit_counters_of(program, "net").passed.packets, 7);
+	assert_int_equal(program_limit_counters_of(program, "net").dropped.packets, 7);
+	assert_int_equal(reason_of(program, RF_NEWCOMER_OPEN), 2 + 9);
+	assert_int_equal(reason_of(program, RF_OVER_LIMIT), 4 + 7);
+	assert_int_equal(program_counters(program).newcomers_admitted, 1);
+}
+
+/* ---- the filter ---- */
+
+static void who_was_there_before_the_guard_is_known(void **state)
+{
+	struct program *program = *state;
+
+	program_apply(program, "limit add all rate 100/10s\nlimit add net rate 1k/10s per /24\n");
+	assert_int_equal(each_of(program, NET(10, 0, 0, 0), 200), 200);
+	for (int i = 0; i < 10; i++) {
+		char source[32];
+
+		snprintf(source, sizeof(source), "2001:db8:%d::1", i);
+		assert_int_equal(burst6(program, source, 1), 1);
+	}
+	program_apply(program, "limit add all rate 100/10s\nlimit add net rate 1k/10s per /24\n"
+			       "newcomers rate 1/10s then closed\n");
+	assert_int_equal(program_bank(program)->newcomers.filter, 1);
+	assert_int_equal(each_of(program, NET(10, 0, 0, 0), 400), 201);
+	assert_int_equal(burst6(program, "2001:db8:3::1", 4), 4);
+	assert_int_equal(program_counters(program).newcomers_admitted, 1);
+}
+
+/* Each source has so many windows; `admitted`: the guard lets all of them in. */
+static void a_flood_takes_nothing_from_the_known(const char *rules, uint32_t windows, bool admitted)
+{
+	struct rf_counters before, after;
+	uint64_t random = unit_seed(), sent = 0;
+	struct program program;
+
+	program_open(&program);
+	program_load(&program);
+	fix_key(&program);
+	program_set_time(&program, START_NS);
+	program_apply(&program, rules);
+	for (uint32_t i = 0; i < KNOWN; i++)
+		burst(&program, NET(192, 0, 2, 1) + i, 1);
+	before = program_counters(&program);
+	for (uint32_t i = 0; i < FLOOD; i++) {
+		program_set_time(&program, START_NS + NS_PER_S + i * NS_PER_MS / 50);
+		/* Never one of the known, and none twice. */
+		passes4(&program, 0x0a000000 + i, IPPROTO_UDP);
+		if (i % 20)
+			continue;
+		assert_true(passes4(&program, NET(192, 0, 2, 1) + unit_below(&random, KNOWN),
+				    IPPROTO_UDP));
+		sent++;
+	}
+	after = program_counters(&program);
+	if (admitted)
+		assert_int_equal(after.newcomers_admitted - before.newcomers_admitted, FLOOD);
+	assert_int_equal(after.inserts[0] - before.inserts[0],
+			 windows * (after.newcomers_admitted - before.newcomers_admitted));
+	assert_int_equal(program_packets(&program), KNOWN + FLOOD + sent);
+	program_close(&program);
+}
+
+/* The guard shuts the flood out; the known are never taken for newcomers. */
+static void known_sources_pass_while_others_flood(void **state)
+{
+	(void)state;
+	run_on_first_cpu();
+	a_flood_takes_nothing_from_the_known(
+		"limit add all rate 1k/1s\nnewcomers rate 100/1s then closed\n", 1, false);
+	a_flood_takes_nothing_from_the_known("limit add all rate 1k/1s\n"
+					     "limit add udp rate 2k/1s match udp\n"
+					     "newcomers rate 100/1s then closed\n",
+					     2, false);
+}
+
+/* All of the flood is let in: the map is filled again and again, and the filter turns over. */
+static void known_sources_stay_known_over_generations(void **state)
+{
+	(void)state;
+	run_on_first_cpu();
+	a_flood_takes_nothing_from_the_known(
+		"limit add all rate 1k/1s\nnewcomers rate 1M/1s then closed\n", 1, true);
+}
+
+/* Each family has a map of its own, so a flood of the one makes nobody of the other forgotten. */
+static void a_flood_of_one_family_leaves_the_other_known(void **state)
+{
+	struct program *program = *state;
+	const struct frame6 frame = frame6_from("2001:db8::1");
+	const struct bpf_program *entry = program->object->progs.ringfence;
+	uint32_t source = NET(10, 0, 0, 0);
+
+	program_apply(program, "limit add all rate 100/1h\nnewcomers rate 500/1s then closed\n");
+	assert_int_equal(program_run(entry, &frame, sizeof(frame)), XDP_PASS);
+	for (int second = 0; second < 60; second++) {
+		program_set_time(program, START_NS + (second + 1) * 4 * NS_PER_S);
+		for (int i = 0; i < 600; i++)
+			passes4(program, source++, IPPROTO_UDP);
+	}
+	assert_true(program_counters(program).inserts[0] > 4 * SOURCES);
+	for (int i = 0; i < 600; i++) /* the guard is exhausted */
+		passes4(program, source++, IPPROTO_UDP);
+	assert_int_equal(program_run(entry, &frame, sizeof(frame)), XDP_PASS);
+}
+
+/* The same verdicts and counters for known sources as by the windows alone. */
+static void the_filter_makes_no_difference(void **state)
+{
+	const char *const rules = "limit add all rate 20/1s\nnewcomers rate 60/1s then closed\n";
+	struct program *program = *state, other;
+	uint64_t random = unit_seed();
+	struct rf_counters one, two;
+
+	program_open(&other);
+	program_load(&other);
+	program_apply(program, rules);
+	program_apply(&other, rules);
+	other.config->bank[other.config->active & 1].newcomers.filter = 0;
+	for (int i = 0; i < 20000; i++) {
+		uint32_t source = unit_below(&random, unit_below(&random, 2) ? 50 : 100000);
+
+		program_set_time(program, START_NS + i * NS_PER_MS / 2);
+		program_set_time(&other, START_NS + i * NS_PER_MS / 2);
+		assert_int_equal(passes4(program, source, IPPROTO_UDP),
+				 passes4(&other, source, IPPROTO_UDP));
+	}
+	one = program_counters(program);
+	two = program_counters(&other);
+	assert_memory_equal(&one, &two, sizeof(one));
+	program_close(&other);
+}
+
+/* ---- errors of maps ---- */
+
+static void a_window_that_could_not_be_had_is_counted(void **state)
+{
+	struct rf_counters counters;
+	struct program program;
+
+	(void)state;
+	run_on_first_cpu();
+	program_open(&program);
+	/* A plain hash does not evict, so that the error comes for certain. */
+	assert_int_equal(bpf_map__set_type(program.object->maps.windows4, BPF_MAP_TYPE_HASH), 0);
+	assert_int_equal(bpf_map__set_max_entries(program.object->maps.windows4, 3), 0);
+	program_load(&program);
+	program.fence.sources = SOURCES; /* the guard is not for so few */
+	program_set_time(&program, START_NS);
+	program_apply(&program, "limit add each rate 5/10s\nlimit add net rate 7/10s per /24\n"
+				"newcomers rate 100/10s then closed\n");
+	assert_int_equal(burst(&program, NET(10, 0, 0, 1), 3), 3);
+	assert_int_equal(burst(&program, NET(10, 0, 1, 1), 3), 3); /* of its two windows one */
+	assert_int_equal(burst(&program, NET(10, 0, 2, 1), 9), 9); /* of its two windows none */
+	counters = program_counters(&program);
+	assert_int_equal(counters.reason[RF_UNDER_LIMIT].packets, 3);
+	assert_int_equal(counters.reason[RF_MAP_ERROR].packets, 3 + 9);
+	assert_int_equal(counters.map_error[RF_INSERT_FULL], 3 + 18);
+	assert_int_equal(counters.inserts[0], 3);
+	assert_int_equal(program_packets(&program), 15);
+	program_close(&program);
+}
+
+/* Without a window there is nothing to charge, for shadows as well. */
+static void a_shadow_without_a_window_charges_nothing(void **state)
+{
+	struct rf_counters counters;
+	struct program program;
+
+	(void)state;
+	run_on_first_cpu();
+	program_open(&program);
+	assert_int_equal(bpf_map__set_type(program.object->maps.windows4, BPF_MAP_TYPE_HASH), 0);
+	assert_int_equal(bpf_map__set_max_entries(program.object->maps.windows4, 2), 0);
+	program_load(&program);
+	program_set_time(&program, START_NS);
+	program_apply(&program, "limit add one rate 5/10s shadow\n"
+				"limit add two rate 7/10s match udp shadow\n");
+	assert_int_equal(burst(&program, 1, 3), 3);
+	assert_int_equal(burst(&program, 2, 9), 9);
+	counters = program_counters(&program);
+	assert_int_equal(counters.reason[RF_UNDER_LIMIT].packets, 3);
+	assert_int_equal(counters.reason[RF_MAP_ERROR].packets, 9);
+	assert_int_equal(counters.map_error[RF_INSERT_FULL], 18);
+	program_close(&program);
+}
+
+/* ---- bans ---- */
+
+static void assert_banned_until(struct program *program, uint32_t source, uint64_t end_jiffies)
+{
+	program_set_time(program, end_jiffies * TICK_NS - 1);
+	assert_int_equal(burst(program, source, 3), 0);
+	program_set_time(program, end_jiffies * TICK_NS);
+	assert_int_equal(burst(program, source, 3), 3);
+}
+
+static uint64_t end_of_ban(const struct program *program, const char *name, uint64_t now_ns)
+{
+	return now_ns / TICK_NS + program_policy_of(program, name)->ban;
+}
+
+static void a_ban_begins_with_what_is_over_and_ends_on_time(void **state)
+{
+	struct program *program = *state;
+
+	program_apply(program, "limit add all rate 5/1s ban 10s\n");
+	assert_in_range(program_policy(program)->ban, 2500, 2501);
+	assert_int_equal(burst(program, 1, 20), 5);
+	assert_int_equal(burst(program, 2, 3), 3);
+	assert_int_equal(reason_of(program, RF_OVER_LIMIT), 1);
+	assert_int_equal(reason_of(program, RF_BANNED), 14);
+	/* What comes meanwhile does not prolong it. */
+	for (int second = 1; second < 10; second++) {
+		program_set_time(program, START_NS + second * NS_PER_S);
+		assert_int_equal(burst(program, 1, 3), 0);
+	}
+	assert_int_equal(burst(program, 2, 3), 3);
+	assert_banned_until(program, 1, end_of_ban(program, "all", START_NS));
+	assert_int_equal(reason_of(program, RF_BANNED), 14 + 9 * 3 + 3);
+	assert_int_equal(program_limit_counters(program).dropped.packets, 15 + 9 * 3 + 3);
+	assert_int_equal(program_source(program, "all", "0.0.0.1").dropped, 15 + 9 * 3 + 3);
+	assert_int_equal(program_source(program, "all", "0.0.0.1").passed, 8);
+	/* And again. */
+	assert_int_equal(burst(program, 1, 20), 2);
+	assert_int_equal(reason_of(program, RF_OVER_LIMIT), 2);
+}
+
+static void a_ban_is_of_its_limit_alone(void **state)
+{
+	struct program *program = *state;
+
+	program_apply(program, "limit add udp rate 5/1s match udp ban 10s\n"
+			       "limit add all rate 100/1h\n");
+	assert_int_equal(burst(program, 1, 20), 5);
+	for (int i = 0; i < 9; i++)
+		assert_true(passes4(program, 1, IPPROTO_TCP));
+	assert_int_equal(burst(program, 2, 5), 5);
+	program_set_time(program, START_NS + 5 * NS_PER_S);
+	assert_int_equal(burst(program, 1, 20), 0);
+	assert_true(passes4(program, 1, IPPROTO_TCP));
+	assert_int_equal(program_limit_counters_of(program, "udp").dropped.packets, 15 + 20);
+	assert_int_equal(program_limit_counters_of(program, "all").passed.packets, 5 + 9 + 5 + 1);
+	assert_int_equal(program_limit_counters_of(program, "all").dropped.packets, 0);
+	assert_int_equal(reason_of(program, RF_BANNED), 14 + 20);
+	assert_int_equal(reason_of(program, RF_OVER_LIMIT), 1);
+	assert_banned_until(program, 1, end_of_ban(program, "udp", START_NS));
+}
+
+/* A source that is over another limit is not banned for it. */
+static void another_limit_does_not_ban(void **state)
+{
+	struct program *program = *state;
+
+	program_apply(program,
+		      "limit add all rate 3/1s\nlimit add udp rate 5/1s match udp ban 1h\n");
+	assert_int_equal(burst(program, 1, 20), 3);
+	program_set_time(program, START_NS + 2 * NS_PER_S);
+	assert_int_equal(burst(program, 1, 20), 3);
+	assert_int_equal(reason_of(program, RF_BANNED), 0);
+	assert_int_equal(program_limit_counters_of(program, "udp").dropped.packets, 0);
+}
+
+/* Newcomers beyond the guard share a window; a ban of that would be one of innocents. */
+static void an_aggregate_is_not_banned(void **state)
+{
+	struct program *program = *state;
+
+	program_apply(program, "limit add all rate 5/1s ban 1h\n"
+			       "newcomers rate 1/10s then aggregate\n");
+	assert_int_equal(each_of(program, NET(10, 0, 0, 0), 100), 1 + 5);
+	program_set_time(program, START_NS + 2 * NS_PER_S);
+	assert_int_equal(each_of(program, NET(10, 0, 0, 1), 100), 5);
+	program_apply(program,
+		      "limit add all rate 5/1s ban 1h\nlimit add udp rate 1k/1s match udp\n"
+		      "newcomers rate 1/10s then aggregate\n");
+	program_set_time(program, START_NS + 4 * NS_PER_S);
+	assert_int_equal(each_of(program, NET(10, 0, 0, 1), 100), 5);
+	program_set_time(program, START_NS + 6 * NS_PER_S);
+	assert_int_equal(each_of(program, NET(10, 0, 0, 1), 100), 5);
+	assert_int_equal(reason_of(program, RF_BANNED), 0);
+}
+
+/* Once a limit no longer bans, nobody is banned any more. */
+static void a_ban_ends_with_its_limit(void **state)
+{
+	struct program *program = *state;
+
+	program_apply(program, "limit add all rate 5/1s ban 1h\n");
+	assert_int_equal(burst(program, 1, 20), 5);
+	program_set_time(program, START_NS + 2 * NS_PER_S);
+	assert_int_equal(burst(program, 1, 20), 0);
+	program_apply(program, "limit add all rate 5/1s\n");
+	assert_int_equal(burst(program, 1, 20), 5);
+}
+
+#define TEST(function) cmocka_unit_test_setup_teardown(function, setup, program_teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(closed_drops_all_but_so_many),
+		TEST(open_passes_the_others_and_charges_them_to_nothing),
+		TEST(no_more_than_so_many_in_any_such_time),
+		TEST(the_guard_is_one),
+		TEST(beyond_the_guard_a_24_shares_a_window),
+		TEST(beyond_the_guard_a_48_shares_a_window),
+		TEST(aggregates_of_several_limits),
+		TEST(aggregates_of_another_limit_are_opened_anew),
+		TEST(who_only_shadows_are_for_does_not_use_up_the_guard),
+		TEST(several_shadows_beyond_the_guard),
+		TEST(what_has_a_window_is_asked_though_another_has_none),
+		TEST(who_was_there_before_the_guard_is_known),
+		cmocka_unit_test(known_sources_pass_while_others_flood),
+		cmocka_unit_test(known_sources_stay_known_over_generations),
+		TEST(a_flood_of_one_family_leaves_the_other_known),
+		TEST(the_filter_makes_no_difference),
+		cmocka_unit_test(a_window_that_could_not_be_had_is_counted),
+		cmocka_unit_test(a_shadow_without_a_window_charges_nothing),
+		TEST(a_ban_begins_with_what_is_over_and_ends_on_time),
+		TEST(a_ban_is_of_its_limit_alone),
+		TEST(another_limit_does_not_ban),
+		TEST(an_aggregate_is_not_banned),
+		TEST(a_ban_ends_with_its_limit),
+	};
+
+	return cmocka_run_group_tests_name("newcomers", tests, NULL, NULL);
+}

@@ -1,0 +1,696 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Several limits on one packet, against a model that asks all of them and then charges all: random
+ * limits of every algorithm, and the same traffic through a fence with leases and one without.
+ */
+#include "program.h"
+
+#include <linux/bpf.h>
+#include <sched.h>
+#include <stdio.h>
+
+#include "bpf/lease.h"
+#include "ringfence/limiter.h"
+#include "tests/frames.h"
+
+#undef ICMP /* of frames.h, which has made its table of them */
+#undef TCP
+#undef UDP
+#include "tests/unit/charged.h"
+
+#define START_NS (1000 * NS_PER_S)
+#define WINDOWS_MAX 256
+#define RULESETS 60
+#define PACKETS 600 /* for each of them */
+
+/* ---- the model ---- */
+
+struct model_window {
+	struct rf_address source; /* masked as the limit has it */
+	int slot;
+	struct rf_source state;
+};
+
+struct model {
+	struct rf_bank bank;
+	struct model_window window[WINDOWS_MAX];
+	int windows;
+	struct rf_limit_counters limit[RF_LIMITS_MAX];
+	struct rf_count reason[RF_REASON_COUNT];
+	uint64_t now_ns;
+	uint32_t tick_ns;
+};
+
+/* A packet, and what it is to a rule. */
+struct sent {
+	struct frame frame;
+	struct rf_address source;
+	uint32_t limits; /* that it is charged to */
+};
+
+static uint64_t model_time(const struct model *model, const struct rf_policy *policy)
+{
+	return policy->clock == RF_KTIME ? model->now_ns : model->now_ns / model->tick_ns;
+}
+
+static struct rf_address mask_address(const struct rf_address *source,
+				      const struct rf_policy *policy)
+{
+	struct rf_address masked = *source;
+
+	if (source->version == 4)
+		masked.word[0] &= policy->mask4;
+	for (int i = 0; source->version == 6 && i < 4; i++)
+		masked.word[i] &= policy->mask6[i];
+	return masked;
+}
+
+static struct rf_source *model_source(struct model *model, const struct rf_address *source,
+				      int slot)
+{
+	const struct rf_policy *policy = &model->bank.policy[slot];
+	const struct rf_address masked = mask_address(source, policy);
+	struct model_window *window = model->window;
+
+	for (; window < model->window + model->windows; window++)
+		if (window->slot == slot && memcmp(&window->source, &masked, sizeof(masked)) == 0)
+			return &window->state;
+	assert_true(model->windows++ < WINDOWS_MAX);
+	*window = (struct model_window){.source = masked, .slot = slot};
+	rf_window_start(&window->state.window, policy, model_time(model, policy));
+	return &window->state;
+}
+
+static void add(struct rf_count *sum, uint64_t bytes)
+{
+	sum->packets++;
+	sum->bytes += bytes;
+}
+
+static bool model_has_room(struct model *model, const struct sent *sent, int slot)
+{
+	const struct rf_policy *policy = &model->bank.policy[slot];
+	const struct rf_source *state = model_source(model, &sent->source, slot);
+
+	if (policy->ban && state->banned_until > model->now_ns / model->tick_ns)
+		return false;
+	return rf_peek(&state->window, policy, model_time(model, policy),
+		       rf_cost(policy, sent->frame.length));
+}
+
+static enum rf_verdict model_take(struct model *model, const struct sent *sent, int slot)
+{
+	const struct rf_policy *policy = &model->bank.policy[slot];
+
+	return rf_take(&model_source(model, &sent->source, slot)->window, policy,
+		       model_time(model, policy), rf_cost(policy, sent->frame.length));
+}
+
+/* This one refuses, and is the only one that is told; `is_told`: it was asked by taking. */
+static enum rf_reason model_refuse(struct model *model, const struct sent *sent, int slot,
+				   bool is_told)
+{
+	const struct rf_policy *policy = &model->bank.policy[slot];
+	const uint64_t jiffies = model->now_ns / model->tick_ns;
+	struct rf_source *state = model_source(model, &sent->source, slot);
+
+	add(&model->limit[slot].dropped, sent->frame.length);
+	state->dropped++;
+	if (policy->ban && state->banned_until > jiffies)
+		return RF_BANNED;
+	if (rf_counts_rejected(policy) && !is_told)
+		model_take(model, sent, slot);
+	if (policy->ban)
+		state->banned_until = jiffies + policy->ban;
+	return RF_OVER_LIMIT;
+}
+
+/* The only one is not peeked at: where it refuses, it may still enter a new cell. */
+static bool model_refuses_alone(struct model *model, const struct sent *sent, int slot)
+{
+	const struct rf_policy *policy = &model->bank.policy[slot];
+	struct rf_source *state = model_source(model, &sent->source, slot);
+	const struct rf_source before = *state;
+
+	if (policy->ban && state->banned_until > model->now_ns / model->tick_ns)
+		return true;
+	if (model_take(model, sent, slot) != RF_UNDER)
+		return true;
+	*state = before; /* it is charged by the one who asked */
+	return false;
+}
+
+static enum rf_reason model_charge(struct model *model, const struct sent *sent)
+{
+	enum rf_reason reason = RF_UNDER_LIMIT;
+
+	for (uint32_t left = sent->limits; left; left &= left - 1) {
+		const int slot = __builtin_ctz(left);
+		struct rf_source *state = model_source(model, &sent->source, slot);
+
+		if (model_take(model, sent, slot) == RF_UNDER) {
+			add(&model->limit[slot].passed, sent->frame.length);
+			state->passed++;
+			continue;
+		}
+		assert_true(model->bank.policy[slot].flags & RF_SHADOW);
+		add(&model->limit[slot].would_drop, sent->frame.length);
+		state->would_drop++;
+		reason = RF_SHADOW_OVER;
+	}
+	return reason;
+}
+
+static enum rf_reason model_answer(struct model *model, const struct sent *sent)
+{
+	const bool is_alone = !(sent->limits & (sent->limits - 1));
+
+	if (!sent->limits)
+		return RF_NO_LIMIT;
+	for (uint32_t left = sent->limits; left; left &= left - 1)
+		model_source(model, &sent->source, __builtin_ctz(left));
+	if (is_alone && !(sent->limits & model->bank.shadows) &&
+	    model_refuses_alone(model, sent, __builtin_ctz(sent->limits)))
+		return model_refuse(model, sent, __builtin_ctz(sent->limits), true);
+	for (uint32_t left = sent->limits & ~model->bank.shadows; left; left &= left - 1)
+		if (!model_has_room(model, sent, __builtin_ctz(left)))
+			return model_refuse(model, sent, __builtin_ctz(left), false);
+	return model_charge(model, sent);
+}
+
+/* Whether it passes. */
+static bool model_send(struct model *model, const struct sent *sent)
+{
+	const enum rf_reason reason = model_answer(model, sent);
+
+	add(&model->reason[reason], sent->frame.length);
+	return reason < RF_FIRST_DROP;
+}
+
+/* ---- programs ---- */
+
+static struct program with_leases, without_leases;
+
+static void load_program(struct program *program, uint32_t leases)
+{
+	const struct rf_attach attach = {.leases = leases};
+
+	program_open(program);
+	assert_int_equal(bpf_map__set_max_entries(program->object->maps.leases,
+						  rf_leases_wanted(&attach) / RF_LEASE_WAYS),
+			 0);
+	program_load(program);
+}
+
+/* One CPU, so that the lease of a source is where it was. */
+static int load(void **state)
+{
+	cpu_set_t first;
+
+	(void)state;
+	CPU_ZERO(&first);
+	CPU_SET(0, &first);
+	assert_int_equal(sched_setaffinity(0, sizeof(first), &first), 0);
+	load_program(&with_leases, 64);
+	load_program(&without_leases, 0);
+	assert_int_not_equal(with_leases.config->lease_shift, 0);
+	assert_int_equal(without_leases.config->lease_shift, 0);
+	return 0;
+}
+
+static int unload(void **state)
+{
+	(void)state;
+	program_close(&with_leases);
+	program_close(&without_leases);
+	return 0;
+}
+
+static bool passes(const struct program *program, const struct sent *sent)
+{
+	return program_run(program->object->progs.ringfence, sent->frame.bytes,
+			   sent->frame.length) == XDP_PASS;
+}
+
+static uint64_t start_afresh(const char *text, struct rules *rules, struct model *model)
+{
+	static uint64_t start_ns = START_NS;
+	uint32_t next_id;
+
+	start_ns += 1000 * NS_PER_S;
+	program_set_time(&with_leases, start_ns);
+	program_set_time(&without_leases, start_ns);
+	program_apply(&with_leases, "");
+	program_apply(&without_leases, "");
+	*rules = RULES_NEW;
+	rules->ruleset = program_rules_of(&without_leases, text, false, &next_id);
+	rules_compile(rules);
+	program_apply(&with_leases, text);
+	program_apply(&without_leases, text);
+	*model = (struct model){
+		.bank = *program_bank(&without_leases), .now_ns = start_ns, .tick_ns = TICK_NS};
+	return start_ns;
+}
+
+static void set_time(struct model *model, uint64_t now_ns)
+{
+	model->now_ns = now_ns;
+	program_set_time(&with_leases, now_ns);
+	program_set_time(&without_leases, now_ns);
+}
+
+/* ---- packets ---- */
+
+static struct sent packet_from(const struct rules *rules, const char *address, int protocol,
+			       bool is_syn, int port, size_t length)
+{
+	const int family = strchr(address, ':') ? AF_INET6 : AF_INET;
+	struct rf_prefix source = {.version = family == AF_INET ? 4 : 6};
+	struct answer answer;
+	struct sent sent = {};
+
+	assert_int_equal(inet_pton(family, address, source.word), 1);
+	source.length = family == AF_INET ? 32 : 128;
+	frame_ethernet(&sent.frame);
+	if (family == AF_INET)
+		frame_ipv4(&sent.frame, 5, 0);
+	else
+		frame_ipv6(&sent.frame, 64);
+	frame_set_source(&sent.frame, (const unsigned char *)source.word);
+	if (protocol == UDP)
+		frame_udp(&sent.frame, port);
+	else
+		frame_tcp(&sent.frame, port, is_syn ? SYN : ACK);
+	if (length > sent.frame.length)
+		frame_pad(&sent.frame, length - sent.frame.length);
+	sent.source.version = source.version;
+	memcpy(sent.source.word, source.word, sizeof(source.word));
+	answer = answer_for(rules, &source, class_of(rules, protocol, is_syn, port));
+	sent.limits = answer.limits;
+	return sent;
+}
+
+static const char *pick(uint64_t *random, const char *const *from, size_t count)
+{
+	return from[unit_below(random, count)];
+}
+
+#define PICK(random, ...)                                         \
+	({                                                        \
+		static const char *const list[] = {__VA_ARGS__};  \
+		pick(random, list, sizeof(list) / sizeof(*list)); \
+	})
+
+static struct sent random_packet(uint64_t *random, const struct rules *rules, bool varied)
+{
+	const char *source = PICK(random, "10.0.0.1", "10.0.0.2", "10.0.1.1", "2001:db8::1",
+				  "2001:db8::2", "2001:db8:0:1::1");
+	const size_t length = varied ? 60 + unit_below(random, 1400) : 400;
+
+	switch (varied ? unit_below(random, 4) : 0) {
+	case 0:
+		return packet_from(rules, source, UDP, false, 53, length);
+	case 1:
+		return packet_from(rules, source, UDP, false, 7, length);
+	case 2:
+		return packet_from(rules, source, TCP, true, 80, length);
+	default:
+		return packet_from(rules, source, TCP, false, 80, length);
+	}
+}
+
+/* ---- random limits ---- */
+
+static const char *random_algorithm(uint64_t *random)
+{
+	return PICK(random, "5/1s", "20/1s", "7/10s", "20/200ms", "30/3s edge coarse cells 10",
+		    "12/2s edge weighted cells 4", "9/1s edge weighted cells 2",
+		    "8/1s algorithm fixed", "5/1s algorithm log", "16/5s algorithm log",
+		    "20/1s algorithm token burst 5", "10/1s algorithm leaky",
+		    "10/1s algorithm leaky burst 3", "5000/1s bytes", "20k/3s bytes",
+		    "9000/1s bytes edge weighted cells 8",
+		    "4000/1s bytes algorithm token burst 3000", "3000M/1s bytes",
+		    "6k/1s bytes algorithm fixed");
+}
+
+/*
+ * `varied`: what differs in class, in grouping or in length. Then which of several limits refuses
+ * is another one by leases, so nothing may hang on that.
+ */
+static void random_rules(uint64_t *random, bool varied, char *text)
+{
+	const int count = 1 + unit_below(random, RF_CHARGED_MAX);
+
+	for (int i = 0; i < count; i++)
+		text += sprintf(
+			text, "limit add l%d rate %s exact%s%s%s\n", i, random_algorithm(random),
+			varied ? PICK(random, "", "", " match udp", " match udp dport 53",
+				      " match tcp", " match tcp syn")
+			       : "",
+			varied ? PICK(random, "", "", " per /24", " per /0 per6 /48", " per6 /128")
+			       : "",
+			varied ? PICK(random, "", "", " shadow")
+			       : PICK(random, "", "", "", " shadow", " count rejected", " ban 3s",
+				      " ban 1s count rejected"));
+}
+
+/* ---- compared ---- */
+
+static void assert_counted(const struct rf_count *found, const struct rf_count *expected)
+{
+	assert_int_equal(found->packets, expected->packets);
+	assert_int_equal(found->bytes, expected->bytes);
+}
+
+static struct rf_source source_of(const struct program *program, const struct model *model,
+				  const struct model_window *window)
+{
+	struct rf_address source = window->source;
+	struct rf_source state = {};
+	struct rf_error error = {};
+
+	assert_done(rf_fence_source(&program->fence, &program_bank(program)->policy[window->slot],
+				    &source, &state, &error),
+		    &error);
+	(void)model;
+	return state;
+}
+
+/* To the last bit. */
+static void check_without_leases(const struct model *model)
+{
+	for (int slot = 0; slot < RF_LIMITS_MAX; slot++) {
+		struct rf_limit_counters found;
+
+		if (!model->bank.policy[slot].id)
+			continue;
+		found = program_slot_counters(&without_leases, slot);
+		assert_memory_equal(&found, &model->limit[slot], sizeof(found));
+	}
+	for (int i = 0; i < model->windows; i++) {
+		struct rf_source found = source_of(&without_leases, model, &model->window[i]);
+
+		assert_memory_equal(&found, &model->window[i].state, sizeof(found));
+	}
+}
+
+/* All but by which of several limits a packet is dropped: `by_limit`, that too. */
+static void check_with_leases(const struct model *model, bool by_limit)
+{
+	uint64_t dropped = 0, expected = 0;
+
+	for (int slot = 0; slot < RF_LIMITS_MAX; slot++) {
+		struct rf_limit_counters found;
+
+		if (!model->bank.policy[slot].id)
+			continue;
+		found = program_slot_counters(&with_leases, slot);
+		assert_counted(&found.passed, &model->limit[slot].passed);
+		assert_counted(&found.would_drop, &model->limit[slot].would_drop);
+		assert_int_equal(found.forfeited.packets, 0);
+		if (by_limit)
+			assert_counted(&found.dropped, &model->limit[slot].dropped);
+		dropped += found.dropped.packets;
+		expected += model->limit[slot].dropped.packets;
+	}
+	assert_int_equal(dropped, expected);
+	dropped = expected = 0;
+	for (int i = 0; i < model->windows; i++) {
+		const struct rf_source *state = &model->window[i].state;
+		struct rf_source found = source_of(&with_leases, model, &model->window[i]);
+		const struct rf_policy *policy = &model->bank.policy[model->window[i].slot];
+		const uint64_t time = model_time(model, policy);
+
+		assert_int_equal(found.passed, state->passed);
+		assert_int_equal(found.would_drop, state->would_drop);
+		if (by_limit)
+			assert_int_equal(found.dropped, state->dropped);
+		assert_int_equal(rf_used(&found.window, policy, time),
+				 rf_used(&state->window, policy, time));
+		dropped += found.dropped;
+		expected += state->dropped;
+	}
+	assert_int_equal(dropped, expected);
+}
+
+static void check_reasons(const struct program *program, const struct model *model,
+			  const struct rf_counters *before)
+{
+	const struct rf_counters now = program_counters(program);
+
+	for (int i = 0; i < RF_REASON_COUNT; i++) {
+		const struct rf_count since = {now.reason[i].packets - before->reason[i].packets,
+					       now.reason[i].bytes - before->reason[i].bytes};
+
+		assert_counted(&since, &model->reason[i]);
+	}
+}
+
+static void run_rules(uint64_t *random, const char *text, bool varied)
+{
+	struct rf_counters before = program_counters(&with_leases);
+	struct rf_counters before_without = program_counters(&without_leases);
+	struct rules rules;
+	struct model model;
+	uint64_t now_ns = start_afresh(text, &rules, &model);
+
+	for (int i = 0; i < PACKETS; i++) {
+		const struct sent sent = random_packet(random, &rules, varied);
+		bool expected;
+
+		if (unit_below(random, 8) == 0)
+			now_ns += unit_below(random, NS_PER_S / 2);
+		else
+			now_ns += unit_below(random, 8 * NS_PER_MS);
+		set_time(&model, now_ns);
+		expected = model_send(&model, &sent);
+		if (passes(&without_leases, &sent) != expected)
+			fail_msg("packet %d without leases: not %d; rules:\n%s", i, expected, text);
+		if (passes(&with_leases, &sent) != expected)
+			fail_msg("packet %d with leases: not %d; rules:\n%s", i, expected, text);
+	}
+	check_without_leases(&model);
+	check_with_leases(&model, !varied);
+	check_reasons(&without_leases, &model, &before_without);
+	check_reasons(&with_leases, &model, &before);
+	rules_free(&rules);
+}
+
+static void random_limits_are_as_the_model_says(uint64_t random, bool varied)
+{
+	char text[1024];
+
+	for (int i = 0; i < RULESETS; i++) {
+		random_rules(&random, varied, text);
+		run_rules(&random, text, varied);
+	}
+}
+
+static void one_class_is_as_the_model_says_to_the_last_counter(void **state)
+{
+	(void)state;
+	random_limits_are_as_the_model_says(unit_seed(), false);
+}
+
+static void any_classes_are_as_the_model_says(void **state)
+{
+	(void)state;
+	random_limits_are_as_the_model_says(unit_seed() + 1, true);
+}
+
+static void each_algorithm_goes_with_each_other(void **state)
+{
+	static const char *const algorithms[] = {
+		"8/1s",
+		"8/1s edge coarse cells 10",
+		"8/1s edge weighted cells 4",
+		"8/1s algorithm fixed",
+		"8/1s algorithm log",
+		"10/1s algorithm token burst 5",
+		"10/1s algorithm leaky",
+		"4000/1s bytes",
+	};
+	uint64_t random = unit_seed();
+	char text[256];
+
+	(void)state;
+	for (size_t i = 0; i < UNIT_ARRAY_SIZE(algorithms); i++)
+		for (size_t j = 0; j < UNIT_ARRAY_SIZE(algorithms); j++) {
+			sprintf(text, "limit add one rate %s exact\nlimit add two rate %s exact\n",
+				algorithms[i], algorithms[j]);
+			run_rules(&random, text, false);
+		}
+}
+
+/* ---- credits ---- */
+
+/* Three packets each ms, for twenty seconds. */
+static void credits_of_several_limits_strand_little(void **state)
+{
+	const char *const text = "limit add one rate 1k/1s\n"
+				 "limit add two rate 2k/3s algorithm fixed per /24\n";
+	uint64_t passed = 0, passed_without = 0, now_ns;
+	struct rules rules;
+	struct model model;
+
+	(void)state;
+	now_ns = start_afresh(text, &rules, &model);
+	for (int i = 0; i < 60000; i++) {
+		const struct sent sent =
+			packet_from(&rules, i % 4 ? "10.0.0.1" : "10.0.0.2", UDP, false, 7, 60);
+
+		set_time(&model, now_ns + i * NS_PER_MS / 3);
+		passed += passes(&with_leases, &sent);
+		passed_without += passes(&without_leases, &sent);
+	}
+	/* Each of the two may strand so much. */
+	assert_in_range(passed, passed_without / 32 * 30, passed_without + passed_without / 32);
+	assert_int_equal(program_limit_counters_of(&with_leases, "one").passed.packets, passed);
+	assert_int_equal(program_limit_counters_of(&with_leases, "two").passed.packets, passed);
+	assert_int_equal(program_limit_counters_of(&with_leases, "one").dropped.packets +
+				 program_limit_counters_of(&with_leases, "two").dropped.packets,
+			 60000 - passed);
+	rules_free(&rules);
+}
+
+/* Both windows were charged for what a lease may spend, before it is spent. */
+static void credits_are_charged_to_all_before_they_are_spent(void **state)
+{
+	struct rf_source one, two;
+	struct rules rules;
+	struct model model;
+	struct sent sent;
+	struct rf_key4 key = {.source = htonl(0x0a000001)};
+
+	(void)state;
+	start_afresh("limit add one rate 100k/1s\nlimit add two rate 200k/1s per /24\n", &rules,
+		     &model);
+	sent = packet_from(&rules, "10.0.0.1", UDP, false, 7, 60);
+	for (int i = 0; i < 5000; i++)
+		assert_true(passes(&with_leases, &sent));
+	key.limit_id = program_policy_of(&with_leases, "one")->id;
+	assert_int_equal(bpf_map_lookup_elem(with_leases.fence.map_fd[RF_MAP_WINDOWS4], &key, &one),
+			 0);
+	key.limit_id = program_policy_of(&with_leases, "two")->id;
+	key.source = htonl(0x0a000000);
+	assert_int_equal(bpf_map_lookup_elem(with_leases.fence.map_fd[RF_MAP_WINDOWS4], &key, &two),
+			 0);
+	assert_in_range(rf_word_used(one.window.head), 5000, 5000 + 5000 / RF_CREDITS_PER_SPENT);
+	assert_int_equal(rf_word_used(two.window.head), rf_word_used(one.window.head));
+	assert_true(one.passed < 5000);
+	assert_int_equal(one.passed, two.passed);
+	assert_int_equal(program_source(&with_leases, "one", "10.0.0.1").passed, 5000);
+	assert_int_equal(program_source(&with_leases, "two", "10.0.0.1").passed, 5000);
+	rules_free(&rules);
+}
+
+/* What one CPU has answered by itself is counted for each of four limits, and by its own answer. */
+static void credits_are_counted_for_each_of_four(void **state)
+{
+	static const char *const names[] = {"a", "b", "c", "d"};
+	struct rules rules;
+	struct model model;
+	struct sent sent;
+
+	(void)state;
+	start_afresh("limit add a rate 100k/1s\nlimit add b rate 200k/1s per /24\n"
+		     "limit add c rate 10/10s shadow\nlimit add d rate 300k/1s match udp\n",
+		     &rules, &model);
+	sent = packet_from(&rules, "10.0.0.1", UDP, false, 7, 60);
+	for (int i = 0; i < 5000; i++)
+		assert_true(passes(&with_leases, &sent));
+	for (int i = 0; i < 4; i++) {
+		const struct rf_limit_counters limit =
+			program_limit_counters_of(&with_leases, names[i]);
+		const struct rf_source source = program_source(&with_leases, names[i], "10.0.0.1");
+		const uint64_t passed = *names[i] == 'c' ? 10 : 5000;
+
+		assert_int_equal(limit.passed.packets, passed);
+		assert_int_equal(limit.would_drop.packets, 5000 - passed);
+		assert_int_equal(source.passed, passed);
+		assert_int_equal(source.would_drop, 5000 - passed);
+	}
+	rules_free(&rules);
+}
+
+static bool has_credits(const struct program *program)
+{
+	for (uint32_t i = 0; i < program->fence.leases; i++)
+		if (program->fence.lease[i].credits && program->fence.lease[i].room)
+			return true;
+	return false;
+}
+
+/* They end with the first cell that was charged, whichever limit's that is. */
+static void credits_end_with_the_shortest_cell(void **state)
+{
+	static const char *const texts[] = {
+		"limit add short rate 100k/1s\nlimit add long rate 100k/10s\n",
+		"limit add long rate 100k/10s\nlimit add short rate 100k/1s\n",
+	};
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		struct rules rules;
+		struct model model;
+		uint64_t now_ns = start_afresh(texts[i], &rules, &model), cell_ns, epoch;
+		const struct sent sent = packet_from(&rules, "10.0.0.1", UDP, false, 7, 60);
+		struct rf_source source;
+
+		cell_ns = program_policy_of(&with_leases, "short")->cell * TICK_NS;
+		epoch = now_ns / cell_ns;
+		for (int j = 0; j < 5000 || !has_credits(&with_leases); j++)
+			assert_true(passes(&with_leases, &sent));
+		set_time(&model, (epoch + 1) * cell_ns);
+		assert_true(passes(&with_leases, &sent));
+		source = program_source(&with_leases, "short", "10.0.0.1");
+		assert_int_equal(rf_word_epoch(source.window.head), epoch + 1);
+		rules_free(&rules);
+	}
+}
+
+/* A shadow that is over is asked again when it reopens, amid the credits of a limit in force. */
+static void credits_end_when_a_shadow_reopens(void **state)
+{
+	struct rf_limit_counters with, without;
+	struct rules rules;
+	struct model model;
+	uint64_t now_ns;
+
+	(void)state;
+	now_ns = start_afresh("limit add all rate 100k/60s\n"
+			      "limit add quiet rate 10/1s algorithm fixed shadow\n",
+			      &rules, &model);
+	for (int i = 0; i < 10000; i++) {
+		const struct sent sent = packet_from(&rules, "10.0.0.1", UDP, false, 7, 60);
+
+		set_time(&model, now_ns + i * NS_PER_MS);
+		assert_true(passes(&with_leases, &sent));
+		assert_true(passes(&without_leases, &sent));
+		if (i % 1000 == 5) /* it has just reopened */
+			assert_int_equal(
+				program_limit_counters_of(&with_leases, "quiet").passed.packets,
+				i / 1000 * 10 + 6);
+	}
+	with = program_limit_counters_of(&with_leases, "quiet");
+	without = program_limit_counters_of(&without_leases, "quiet");
+	assert_memory_equal(&with, &without, sizeof(with));
+	assert_int_equal(with.passed.packets, 100);
+	rules_free(&rules);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(one_class_is_as_the_model_says_to_the_last_counter),
+		cmocka_unit_test(any_classes_are_as_the_model_says),
+		cmocka_unit_test(each_algorithm_goes_with_each_other),
+		cmocka_unit_test(credits_of_several_limits_strand_little),
+		cmocka_unit_test(credits_are_charged_to_all_before_they_are_spent),
+		cmocka_unit_test(credits_are_counted_for_each_of_four),
+		cmocka_unit_test(credits_end_with_the_shortest_cell),
+		cmocka_unit_test(credits_end_when_a_shadow_reopens),
+	};
+
+	return cmocka_run_group_tests_name("stacked", tests, load, unload);
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What the tests of leases share: one packet of one CPU, asked as the data path asks where there is
+ * one limit.
+ */
+#ifndef RINGFENCE_UNIT_LEASE_H
+#define RINGFENCE_UNIT_LEASE_H
+
+#include "traffic.h"
+
+#include "bpf/lease.h"
+
+#define GENERATION 7
+
+static inline struct rf_who who_of(uint32_t generation)
+{
+	return (struct rf_who){.source = {1}, .rules = rf_who_rules(generation, 0, 0)};
+}
+
+static inline bool lease_answers(struct rf_lease *lease, const struct rf_who *who,
+				 const struct rf_ask *ask)
+{
+	return rf_lease_is_for(lease, who) && rf_lease_is_live(lease, ask->jiffies, 0, 1) &&
+	       rf_lease_answers(lease, ask->cost, 0);
+}
+
+/* The window is asked, and the lease follows. */
+static inline enum rf_verdict ask_window(struct rf_lease *lease, const struct rf_who *who,
+					 struct rf_window *window, const struct rf_policy *policy,
+					 const struct rf_ask *ask)
+{
+	enum rf_verdict verdict = rf_take(window, policy, ask->time, ask->cost);
+
+	if (!rf_lease_may_follow(policy, verdict))
+		return verdict;
+	if (!rf_lease_is_for(lease, who))
+		*lease = (struct rf_lease){.source = who->source[0], .rules = who->rules};
+	rf_lease_renew(lease, window, policy, ask, verdict);
+	return verdict;
+}
+
+#endif /* RINGFENCE_UNIT_LEASE_H */

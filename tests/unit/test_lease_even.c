@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * An even sender behind leases, of one limit or of several: up to 31/32 of what the tightest one
+ * lets it send without leases it loses nothing; at all of that, no more than was stranded.
+ */
+#include "fleet.h"
+
+#define EVEN_WINDOWS 6
+#define STARTS 3
+
+/* How many are lost of `packets` in each N cells of the first limit, evenly spaced. */
+static uint64_t lost_packets(const struct fleet_row *row, uint64_t packets, uint64_t *spent)
+{
+	uint64_t lost = 0;
+
+	for (int start = 0; start < STARTS; start++) {
+		uint64_t start_ns = 10000 * SECOND, over_ns;
+
+		fleet_start(row, start_ns);
+		start_ns += unit_below(&fleet.random, SECOND);
+		over_ns = fleet.policy[0].cells * fleet.cell_ns;
+		for (uint64_t i = 0; i < EVEN_WINDOWS * packets; i++)
+			lost += !fleet_take(start_ns + (unsigned __int128)i * over_ns / packets, 1);
+		*spent += fleet.spent;
+	}
+	return lost;
+}
+
+static void even_sender(void **state)
+{
+	const struct fleet_row *row = *state;
+	const uint64_t all = row->limit[0].rate, most = all - (all + 31) / 32;
+	const uint64_t rounding = row->limit[0].edge == RF_EDGE_WEIGHTED ? 2 : 0;
+	uint64_t spent = 0;
+
+	assert_int_equal(lost_packets(row, most - rounding, &spent), 0);
+	assert_int_equal(spent > 0, !row->no_credits);
+	assert_in_range(lost_packets(row, all - rounding, &spent), 0,
+			row->no_credits ? 0 : STARTS * EVEN_WINDOWS * all / 32);
+}
+
+/* ---- rows: the first limit is the tightest ---- */
+
+#define EVEN(title, tick, ...)                                                               \
+	FLEET("even sender, 1 CPU: " title, even_sender, 1, ROUND_ROBIN, tick, __VA_ARGS__), \
+		ORDERS("even sender, 2 CPUs: " title, even_sender, 2, tick, __VA_ARGS__),    \
+		ORDERS("even sender, 8 CPUs: " title, even_sender, 8, tick, __VA_ARGS__)
+
+static const struct CMUnitTest tests[] = {
+	EVEN("strict, 20k/10s", HZ250, .limit = {LIMIT(20000, 10 * SECOND, STRICT(16))}),
+	EVEN("strict, 5000/1s", HZ250, .limit = {LIMIT(5000, SECOND, STRICT(16))}),
+	EVEN("strict, 2 cells, 1000/1s", HZ1000, .limit = {LIMIT(1000, SECOND, STRICT(2))}),
+	EVEN("coarse, 5000/1s", HZ300, .limit = {LIMIT(5000, SECOND, COARSE(10))}),
+	EVEN("weighted, 5000/1s", HZ250, .limit = {LIMIT(5000, SECOND, WEIGHTED(16))}),
+	EVEN("fixed, 2000/1s", HZ100, .limit = {LIMIT(2000, SECOND, FIXED)}),
+	EVEN("strict, 400/1s, too few for credits: all of L", HZ250,
+	     .limit = {LIMIT(400, SECOND, STRICT(16))}, .no_credits = true),
+
+	EVEN("16k/1s and 80k/4s", HZ250,
+	     .limit = {LIMIT(16000, SECOND, STRICT(16)), LIMIT(80000, 4 * SECOND, STRICT(16))}),
+	EVEN("72k/4s and 20k/1s", HZ250,
+	     .limit = {LIMIT(72000, 4 * SECOND, STRICT(16)), LIMIT(20000, SECOND, STRICT(16))}),
+	EVEN("16k/1s twice", HZ250,
+	     .limit = {LIMIT(16000, SECOND, STRICT(16)), LIMIT(16000, SECOND, STRICT(16))}),
+	EVEN("16k/1s, 36k/2s and 20k/1s fixed", HZ1000,
+	     .limit = {LIMIT(16000, SECOND, STRICT(16)), LIMIT(36000, 2 * SECOND, COARSE(10)),
+		       LIMIT(20000, SECOND, FIXED)}),
+	EVEN("16k/1s and three more", HZ250,
+	     .limit = {LIMIT(16000, SECOND, STRICT(16)), LIMIT(54000, 3 * SECOND, WEIGHTED(16)),
+		       LIMIT(80000, 4 * SECOND, STRICT(8)), LIMIT(20000, SECOND, FIXED)}),
+};
+
+int main(void)
+{
+	return cmocka_run_group_tests_name("even senders", tests, NULL, NULL);
+}

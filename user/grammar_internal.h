@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* What the files of the grammar share: words that name values, and suffixes. */
+#ifndef RINGFENCE_GRAMMAR_INTERNAL_H
+#define RINGFENCE_GRAMMAR_INTERNAL_H
+
+#include "grammar.h"
+
+#define ARRAY_SIZE(array) (sizeof(array) / sizeof((array)[0]))
+
+#define RF_COUNT_FORM "write it like 100, 20k, 1.5M or 10mbit, in whole packets or bytes"
+
+/* A suffix and what it multiplies by. The empty one stands for the number itself. */
+struct rf_suffix {
+	const char *text;
+	uint64_t factor;
+};
+
+#define RF_COUNT_SUFFIXES 3
+#define RF_TIME_SUFFIXES 4
+
+extern const struct rf_suffix rf_count_suffixes[RF_COUNT_SUFFIXES];
+/* In milliseconds, the finest that is written. */
+extern const struct rf_suffix rf_time_suffixes[RF_TIME_SUFFIXES];
+
+extern const char *const rf_algorithm_names[RF_LEAKY + 1];
+extern const char *const rf_edge_names[RF_EDGE_WEIGHTED + 1];
+extern const char *const rf_unit_names[RF_BYTES + 1];
+extern const char *const rf_newcomers_names[RF_NEWCOMERS_AGGREGATE + 1];
+
+/* The number of `word` among `names`; `count` if it is not there. */
+size_t rf_find_name(const char *word, const char *const *names, size_t count);
+/* A TIME from `min_ns` to `max_ns`. `what` and `range` are for the message. */
+int rf_parse_time_in(const char *text, const char *what, uint64_t min_ns, uint64_t max_ns,
+		     const char *range, uint64_t *time_ns, struct rf_error *error);
+/* Of a token or leaky bucket without the word; 0 where there is none. */
+uint64_t rf_default_burst(const struct rf_limit *limit);
+
+#endif /* RINGFENCE_GRAMMAR_INTERNAL_H */

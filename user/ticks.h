@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Times of the data path: jiffies, `tick_ns` long. */
+#ifndef RINGFENCE_TICKS_H
+#define RINGFENCE_TICKS_H
+
+#include <stdint.h>
+
+/* The time that is a duration from now, rounded up: the present jiffy may be all but over. */
+static inline uint64_t rf_ticks_after(uint64_t now, uint64_t time_ns, uint32_t tick_ns)
+{
+	return now + time_ns / tick_ns + (time_ns % tick_ns != 0) + 1;
+}
+
+#endif /* RINGFENCE_TICKS_H */
