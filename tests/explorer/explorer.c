@@ -50,11 +50,13 @@ RF_INLINE void plain_store(__u64 *word, __u64 value)
 
 /* Small numbers are to take credits. */
 #define RF_CREDITS_PER_SPENT 1
+#define RF_CREDITS_PER_SPENT_OF_SEVERAL 1
 #define RF_JIFFIES_LAG 0
 #define RF_CREDITS_PER_ROOM 1
 #include "bpf/lease.h"
 
 #include "bounds.h"
+#include "hash.h"
 #include "leases.h"
 #include "machine.h"
 #include "rows.h"

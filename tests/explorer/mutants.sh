@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: GPL-2.0
-# What the explorer must catch: changes to a function of limiter.h or lease.h, each by a sed -E
-# command.
+# What the explorer must catch: changes to a function of limiter.h, lease.h or presence.h, each
+# by a sed -E command.
 # `plain_store` is the explorer's. Sourced by test_explorer.sh, which has
 # try_mutant ALGORITHM EXPECTED NAME FUNCTION COMMAND: the rows of ALGORITHM must catch it, and a
 # `loose` one admits too much, an `uncounted` one forgets what it counted, a `strict` one admits too
@@ -58,8 +58,8 @@ mutants_of_sliding() {
 		's/if \(ok \|\| .*/if (ok)/'
 	try_mutant sliding strict "refused packets count until the word is full" rf_refuse \
 		's/ \&\& rf_word_used\(head\) < RF_USED_MAX//'
-	try_mutant sliding strict "a packet short of L" rf_take_sliding \
-		's/\+ cost > limit/+ cost >= limit/'
+	try_mutant sliding strict "a packet short of L" "rf_take_(sliding|present)" \
+		's/\+ cost > policy->limit/+ cost >= policy->limit/; s/base \+ cost <= limit/base + cost < limit/'
 	try_mutant sliding endless "retries without end" rf_take_sliding \
 		's/i < RF_RETRIES/1 || i/'
 }
@@ -75,21 +75,21 @@ mutants_of_weighted() {
 		's/epoch - policy->cells/epoch - policy->cells - 1/'
 	try_mutant weighted loose "the edge is a cell less far back" rf_edge_part \
 		's/epoch - policy->cells/epoch - policy->cells + 1/'
-	try_mutant weighted loose "the edge does not count" rf_edge_part \
+	try_mutant weighted loose "the edge does not count" rf_part_inside \
 		's/return part < .*/return 0 \& part;/'
-	try_mutant weighted strict "the edge counts in full" rf_edge_part \
+	try_mutant weighted strict "the edge counts in full" rf_part_inside \
 		's/left -= time % policy->cell;/left -= 0;/'
-	try_mutant weighted loose "its part is rounded down" rf_edge_part \
+	try_mutant weighted loose "its part is rounded down" rf_part_inside \
 		's/ \+ cell - 1\) \/ cell/) \/ cell/'
-	try_mutant weighted loose "its part is a unit of time too small" rf_edge_part \
+	try_mutant weighted loose "its part is a unit of time too small" rf_part_inside \
 		's/left -= time % policy->cell;/left -= time % policy->cell + 1;/'
-	try_mutant weighted loose "its part, told in a head that is ahead of the caller" rf_edge_part \
-		's/if \(epoch == .*/if (1)/'
+	try_mutant weighted loose "its part, told in a head that is ahead of the caller" rf_part_inside \
+		's/if \(is_present\)/if (1)/'
 	try_mutant weighted strict "its part, whatever epoch stands there" rf_edge_part \
-		's/rf_word_epoch\(word\) != edge \|\| //'
-	try_mutant weighted loose "the time left is rounded down" rf_edge_part \
+		's/if \(rf_word_epoch\(word\) != edge\)/if (0)/'
+	try_mutant weighted loose "the time left is rounded down" rf_part_inside \
 		's/left = \(left \+ .*/left >>= scale;/'
-	try_mutant weighted strict "the part may be more than the whole" rf_edge_part \
+	try_mutant weighted strict "the part may be more than the whole" rf_part_inside \
 		's/return part < .*/return part;/'
 	try_mutant weighted loose "room is looked for before the head is closed" rf_take_weighted \
 		's/(.*)if \(!present\) \{/used = present ? used : rf_window_sum(window, now, policy->cells);\n&/; s/^.*[^:] used = rf_window_sum\(.*//; s/^\t*used = rf_window_sum\(window, now, policy->cells\);//'
@@ -192,25 +192,25 @@ mutants_of_bucket() {
 mutants_of_leases() {
 	local head='__u64 head = rf_load(\&window->head), *word = (__u64 *)\&window->head;'
 	local same='rf_word_epoch(head) == (__u32)(lease->until \/ policy->cell - 1) \&\&'
-	local held='lease->reason == RF_UNDER_LIMIT \&\& lease->room'
+	local held='lease->credits \&\& lease->room'
 	local enough='rf_word_used(head) >= lease->room'
 
-	try_mutant leases loose "credits go back, by compare-and-swap, in their own cell" rf_lease_refuse \
-		"s/^\trf_lease_end.*/if ($held) {\n$head\nif ($same $enough)\nrf_cas(word, head, head - lease->room);\n}\n&/"
-	try_mutant leases loose "credits go back, by an addition" rf_lease_refuse \
-		"s/^\trf_lease_end.*/if ($held) {\n$head\nif ($same $enough)\nrf_fetch_add(word, -(__u64)lease->room);\n}\n&/"
-	try_mutant leases loose "credits go back, into whatever cell" rf_lease_refuse \
-		"s/^\trf_lease_end.*/if ($held) {\n$head\nif ($enough)\nrf_cas(word, head, head - lease->room);\n}\n&/"
-	try_mutant leases loose "credits by an addition, whatever room is left" rf_lease_take_credits \
-		's/rf_cas\(&window->head, head, head \+ wants\) == head/(rf_fetch_add(\&window->head, wants), 1)/'
-	try_mutant leases loose "a lost race for credits counts as won" rf_lease_take_credits \
-		's/(rf_cas\(.*\)) == head\)/(\1, 1))/'
-	try_mutant leases loose "credits may be spent for a cell longer" rf_lease_take_credits \
+	try_mutant leases loose "credits go back, by compare-and-swap, in their own cell" rf_lease_renew \
+		"s/^\t\tlease->over = 1;/if ($held) {\n$head\nif ($same $enough)\nrf_cas(word, head, head - lease->room);\n}\n&/"
+	try_mutant leases loose "credits go back, by an addition" rf_lease_renew \
+		"s/^\t\tlease->over = 1;/if ($held) {\n$head\nif ($same $enough)\nrf_fetch_add(word, -(__u64)lease->room);\n}\n&/"
+	try_mutant leases loose "credits go back, into whatever cell" rf_lease_renew \
+		"s/^\t\tlease->over = 1;/if ($held) {\n$head\nif ($enough)\nrf_cas(word, head, head - lease->room);\n}\n&/"
+	try_mutant leases loose "credits by an addition, whatever room is left" rf_charged_take \
+		's/rf_cas\((.*), head, head \+ units\) != head/(rf_fetch_add(\1, units), 0)/'
+	try_mutant leases loose "a lost race for credits counts as won" rf_charged_take \
+		's/(rf_cas\(.*\)) != head\)/(\1, 0))/'
+	try_mutant leases loose "credits may be spent for a cell longer" rf_charged_read \
 		's/now \+ ahead \+ 1/now + ahead + 2/'
 	try_mutant leases loose "credits of a cell are kept in the next" rf_lease_enter \
-		's/lease->room = 0;/if (!has_credits)\n&/'
+		's/lease->room = 0;/if (!lease->credits)\n&/'
 	try_mutant leases loose "a refusal's room is taken for credits" rf_lease_enter \
-		's/lease->room = 0;/if (has_credits)\n&/'
+		's/lease->room = 0;/if (lease->credits)\n&/'
 	try_mutant leases loose "credits are answered, and not spent" rf_lease_answers \
 		's/lease->room -= cost;//'
 	try_mutant leases loose "a credit is enough, whatever the cost" rf_lease_answers \
@@ -239,10 +239,65 @@ mutants_of_leases() {
 		's/ \/ ask->tick_ns;/ \/ ask->tick_ns + 1;/'
 }
 
+# What several limits at once may do wrong.
+mutants_of_several() {
+	try_mutant several loose "no peek before the first charge" rf_peek \
+		's/return rf_peek_sliding\(/return 1 || rf_peek_sliding(/'
+	try_mutant several loose "a peek without the head's own cell" rf_peek_sum \
+		's/sum \+= rf_peek_own\(.*/;/'
+	try_mutant several strict "a peek that counts the head's own cell when it has left" rf_peek_sum \
+		's/if \(\(__u32\)now - own_epoch < policy->cells\)/if (1)/'
+	try_mutant several strict "a peek that counts a closed cell twice" rf_peek_sum \
+		's/ && epoch != own_epoch//'
+	try_mutant several loose "a peek at what the head had before it was closed" rf_peek_sliding \
+		's/rf_head_is_present\(window, head, now\)/now - now/; s/rf_word_used\(head\)/0/'
+	try_mutant several loose "credits until the last cell ends" rf_charged_read \
+		's/if \(end < charged->end\)/if (end > charged->end || charged->end == RF_FOREVER)/'
+	try_mutant several loose "credits as the first has room for" rf_charged_read \
+		's/if \(room < charged->room\)/if (charged->room == ~0U)/'
+	try_mutant several loose "a lost race for the second counts as won" rf_charged_take \
+		's/return taken;/return taken == RF_TAKEN_NONE ? taken : RF_TAKEN_ALL;/'
+	try_mutant several loose "what was charged to the first alone is kept" rf_lease_take_credits \
+		's/if \(taken == RF_TAKEN_ALL\)/if (taken)/'
+}
+
+mutants_of_presence() {
+	try_mutant presence absent "a mark while a line is cleared" rf_presence_mark \
+		's/if \(\(__u32\)tag == RF_PRESENCE_CLEARING .*/if (0)/'
+	try_mutant presence absent "a mark that was missed is not told of in the next generation" rf_presence_cleared \
+		's/RF_PRESENCE_ALL_ONCE :/RF_PRESENCE_READY :/'
+	try_mutant presence absent "a missed mark does not tell that the line is still cleared" rf_presence_cleared \
+		's/ \|\| state == RF_PRESENCE_MISSED//'
+	try_mutant presence absent "a line that another CPU still clears is ready" rf_presence_cleared \
+		's/return RF_PRESENCE_ALL;/return RF_PRESENCE_READY;/'
+	try_mutant presence absent "a line that another CPU still clears is so for once" rf_presence_cleared \
+		's/return RF_PRESENCE_ALL;/return RF_PRESENCE_ALL_ONCE;/'
+	try_mutant presence absent "a lost race for the tag is not run again" rf_presence_enter \
+		's/tag = found;/return;/'
+	try_mutant presence absent "a line is entered by a plain store" rf_presence_enter \
+		's/found = rf_cas\(&line->tag, tag, clearing\);/found = tag, rf_store(\&line->tag, clearing);/'
+	try_mutant presence absent "a line is ready by a plain store" rf_presence_renew \
+		's/if \(rf_cas\(&line->tag, clearing, cleared\) == missed\)/rf_store(\&line->tag, cleared);\nif (!missed)/'
+	try_mutant presence absent "a line is cleared after it is ready" rf_presence_renew \
+		's/^\trf_presence_clear\(line, generation\);//; s/^\}/rf_presence_clear(line, generation);\n}/'
+	try_mutant presence absent "the other set is cleared" rf_presence_renew \
+		's/rf_presence_clear\(line, generation\)/rf_presence_clear(line, generation - 1)/'
+	try_mutant presence absent "a CPU that is behind turns a line back" rf_presence_enter \
+		's/ \|\| age >> 31//'
+	try_mutant presence absent "the state is not looked at" rf_presence_has \
+		's/\(__u32\)rf_load\(&line->tag\) != RF_PRESENCE_READY \|\| //'
+	try_mutant presence absent "marks of this generation alone are looked at" rf_presence_has \
+		's/\(first \| second\)/(rf_load(\&line->tag) >> 32 \& 1 ? second : first)/'
+	try_mutant presence absent "a bit by a load and a store" rf_presence_mark \
+		's/rf_or\(word, (.*)\);/rf_store(word, rf_load(word) | \1);/'
+}
+
 each_mutant() {
 	mutants_of_sliding
 	mutants_of_weighted
 	mutants_of_log
 	mutants_of_bucket
 	mutants_of_leases
+	mutants_of_several
+	mutants_of_presence
 }

@@ -4,7 +4,7 @@
 # each mutant of it, where one must not. A mutant that survives is a failure, and so is one that
 # cannot be made since the limiter reads otherwise now. Needs no privilege.
 #
-# CC, LIMITER and LEASE (a limiter.h and a lease.h in place of the tree's) are taken from the
+# CC, LIMITER, LEASE and PRESENCE (a limiter.h and so on in place of the tree's) are taken from the
 # environment.
 set -u
 
@@ -13,9 +13,11 @@ cd "$(dirname "$0")/../.." || exit 1
 
 LIMITER=${LIMITER:-include/ringfence/limiter.h}
 LEASE=${LEASE:-bpf/lease.h}
+PRESENCE=${PRESENCE:-bpf/presence.h}
 BUILD=build/explorer
-ALGORITHMS="sliding weighted leases log token fixed leaky" # the longest first
-MUTANT_SECONDS=100					   # far beyond what any takes
+# The longest first; the last two are programs of their own.
+ALGORITHMS="sliding weighted leases presence several log token fixed leaky"
+MUTANT_SECONDS=100 # far beyond what any takes
 CPUS=$(getconf _NPROCESSORS_ONLN)
 tried=0
 
@@ -27,49 +29,62 @@ job() {
 	"$@" &
 }
 
-# A copy of what is explored, in directory $1: limiter.h and lease.h, changed by $2.
+# A copy of what is explored, in directory $1: limiter.h, lease.h and presence.h, changed by $2.
 copy_core() {
 	mkdir -p "$1/ringfence" "$1/bpf"
 	sed -E "$2" "$LIMITER" >"$1/ringfence/limiter.h"
 	sed -E "$2" "$LEASE" >"$1/bpf/lease.h"
+	sed -E "$2" "$PRESENCE" >"$1/bpf/presence.h"
 }
 
-# Makes $2, optimized by $3, from the copy in directory $1.
+# The program that explores algorithm $1.
+program_of() {
+	case $1 in
+	presence | several) echo "$1" ;;
+	*) echo explorer ;;
+	esac
+}
+
+# Makes program $4 as $2, optimized by $3, from the copy in directory $1.
 build() {
 	# The ring's size is a variable here, so comparisons with it are of other signs.
 	"${CC:-cc}" -std=gnu11 -Wall -Wextra -Wno-sign-compare "$3" -I"$1" -Iinclude \
-		-Iinclude/ringfence tests/explorer/explorer.c -o "$2" 2>"$2.log" && return
+		-Iinclude/ringfence "tests/explorer/$4.c" -o "$2" 2>"$2.log" && return
 	sed 's/^/# /' "$2.log"
 	return 1
 }
 
 # What a mutant must be caught at: a loose one admits too much, not merely counts otherwise.
-declare -A options=([loose]="-x -b" [uncounted]=-x [strict]=-x [endless]=-x)
+declare -A options=([loose]="-x -b" [uncounted]=-x [strict]=-x [endless]=-x [absent]="")
 declare -A reasons=(
-	[loose]="^more than "
+	[loose]="^more than |^charged to one limit and refused by the other, and nobody"
 	[uncounted]="^admitted, and not counted"
 	[strict]="^counted, and not admitted|^refused, and there was room"
+	[absent]="^absent, and it was marked"
 	[endless]="^no schedule loses|^a packet takes more operations than its bound"
 )
 
 # Prints one result, without its number.
 run_mutant() {
-	local directory=$1 algorithm=$2 expected=$3 name="mutant, $2: $5" output status caught
+	local directory=$1 algorithm=$2 expected=$3 name="mutant, $2: $5" output status caught program
+	local arguments="-a $2 ${options[$3]}"
 
 	if cmp -s "$LIMITER" "$directory/ringfence/limiter.h" &&
-		cmp -s "$LEASE" "$directory/bpf/lease.h"; then
+		cmp -s "$LEASE" "$directory/bpf/lease.h" &&
+		cmp -s "$PRESENCE" "$directory/bpf/presence.h"; then
 		echo "not ok - $name: cannot be made, $4 reads otherwise now"
 		return
 	fi
-	if ! build "$directory" "$directory/explorer" -O1; then
+	program=$(program_of "$algorithm")
+	[ "$program" = explorer ] || arguments=
+	if ! build "$directory" "$directory/explorer" -O1 "$program"; then
 		echo "not ok - $name: does not compile"
 		return
 	fi
 	# shellcheck disable=SC2086 # options are words
-	output=$(timeout "$MUTANT_SECONDS" "$directory/explorer" -a "$algorithm" \
-		${options[$expected]} 2>&1)
+	output=$(timeout "$MUTANT_SECONDS" "$directory/explorer" $arguments 2>&1)
 	status=$?
-	caught=$(sed -nE 's/.*operations at most; //p' <<<"$output")
+	caught=$(sed -nE 's/.* (operations at most|states); //p' <<<"$output")
 	if [ "$status" = 1 ] && grep -qE "${reasons[$expected]}" <<<"$caught"; then
 		echo "ok - $name"
 		echo "# caught: $caught ($(sed -n 's/^not ok [0-9]* - [^:]*: //p' <<<"$output"))"
@@ -89,13 +104,20 @@ try_mutant() {
 
 rm -rf "$BUILD"
 copy_core "$BUILD/as-is" ""
-if ! build "$BUILD/as-is" "$BUILD/explorer" -O2; then
-	echo "1..1"
-	echo "not ok 1 - the explorer compiles"
-	exit 1
-fi
+for program in explorer presence several; do
+	if ! build "$BUILD/as-is" "$BUILD/$program" -O2 "$program"; then
+		echo "1..1"
+		echo "not ok 1 - the $program compiles"
+		exit 1
+	fi
+done
 for algorithm in $ALGORITHMS; do
-	job "$BUILD/explorer" -a "$algorithm" >"$BUILD/output-$algorithm" 2>&1
+	program=$(program_of "$algorithm")
+	if [ "$program" = explorer ]; then
+		job "$BUILD/explorer" -a "$algorithm" >"$BUILD/output-$algorithm" 2>&1
+	else
+		job "$BUILD/$program" >"$BUILD/output-$algorithm" 2>&1
+	fi
 done
 each_mutant
 wait

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* What makes a state of explorer.c another one. Included by that alone, after limiter.h. */
+#ifndef RINGFENCE_EXPLORER_HASH_H
+#define RINGFENCE_EXPLORER_HASH_H
+
+#include "machine.h"
+#include "seen.h"
+
+static void hash_lease(__u64 hash[2], const struct cpu *cpu)
+{
+	const __u64 words[] = {
+		(__u64)cpu->call << 56 | (__u64)cpu->given << 48 | (__u64)cpu->credits << 32 |
+			cpu->credits_epoch,
+	};
+
+	hash_words(hash, words, sizeof(words));
+	hash_words(hash, &cpu->lease, sizeof(cpu->lease));
+}
+
+/* CPUs that take as many packets are alike: their order does not make another state. */
+static void hash_state(__u64 hash[2])
+{
+	__u64 cpu[CPUS_MAX][2];
+
+	hash[0] = 1;
+	hash[1] = 2;
+	hash_words(hash, &state.window, offsetof(struct rf_window, cell[ring_cells]));
+	hash_words(hash, state.admitted, sizeof(state.admitted));
+	if (rf_counts_rejected(&policy) || row->leases)
+		hash_words(hash, state.offered, sizeof(state.offered));
+	if (rf_is_bucket(&policy))
+		hash_words(hash, &state.tokens, sizeof(state.tokens));
+	for (int i = 0; i < CPUS_MAX; i++) {
+		const struct cpu *of = &state.cpu[i];
+		const __u64 words[] = {
+			(__u64)row->takes[i] << 56 | (__u64)of->taken << 48 |
+				(__u64)of->operations << 32 | of->was_full << 24 | of->limit << 8 |
+				of->time,
+			of->history,
+		};
+
+		cpu[i][0] = cpu[i][1] = 3;
+		hash_words(cpu[i], words, sizeof(words));
+		if (row->leases)
+			hash_lease(cpu[i], of);
+		for (int j = i; j > 0 && cpu[j][0] < cpu[j - 1][0]; j--) {
+			__u64 swap[2];
+
+			memcpy(swap, cpu[j], sizeof(swap));
+			memcpy(cpu[j], cpu[j - 1], sizeof(swap));
+			memcpy(cpu[j - 1], swap, sizeof(swap));
+		}
+	}
+	hash_words(hash, cpu, sizeof(cpu));
+	hash[1] = mix(hash[1], state.displaced);
+	hash[0] |= 1;
+}
+
+#endif /* RINGFENCE_EXPLORER_HASH_H */

@@ -1,0 +1,480 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Runs every interleaving of two CPUs through two limits that a packet must both pass, as
+ * bpf/limits.h asks them: peek at both, and then charge one after the other. In some rows each CPU
+ * has a lease whose credits are of both windows.
+ *
+ * What must hold, of each limit: no more than L is charged in its N cells; what a reader sees is
+ * what was charged to packets that passed, to those that the other limit refused (which is counted
+ * as forfeited), and as credits. No packet is charged to one and refused by the other while nobody
+ * else writes, nor refused then where both have room. Credits are spent in the cells that they were
+ * charged in.
+ *
+ * Speaks TAP. A failure prints the schedule that leads to it.
+ */
+#include <setjmp.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ringfence/abi.h"
+
+#define RING 2 /* cells of a window */
+#undef RF_CELLS
+#define RF_CELLS RING
+
+static void yield(__u64 *word);
+#define RF_ATOMIC_YIELD() yield((__u64 *)(word))
+#include "ringfence/atomic.h"
+#include "ringfence/limiter.h"
+
+/* Small numbers are to take credits. */
+#define RF_CREDITS_PER_SPENT 1
+#define RF_CREDITS_PER_SPENT_OF_SEVERAL 1
+#define RF_CREDITS_PER_ROOM 1
+#include "bpf/lease.h"
+
+#define CPUS_MAX 2
+#define LIMITS 2
+#define LEDGER_SIZE 16
+#define TIMES_MAX 5
+#define STEPS_MAX 4096
+#define ORIGIN 600 /* a whole number of all cells */
+
+enum stage {
+	PEEKS,
+	CHARGES,
+	RENEWS, /* takes credits */
+};
+
+struct memory {
+	struct rf_window window[LIMITS];
+};
+
+/* Of one packet. */
+struct local {
+	int time;
+	enum stage stage;
+	bool charged[LIMITS];
+	int refused; /* by that limit; LIMITS: by none */
+	struct rf_lease lease;
+};
+
+#include "replay.h"
+#include "seen.h"
+
+struct row {
+	const char *title;
+	int cell[LIMITS], cells[LIMITS];
+	int limit_from, limit_to; /* of the first */
+	int other_limit;	  /* of the second */
+	int packets[CPUS_MAX];
+	bool leases;
+	int times[TIMES_MAX]; /* up to -1 */
+};
+
+static const struct row rows[] = {
+	{"one cell each", {1, 1}, {1, 1}, 1, 2, 2, {2, 2}, false, {0, 1, -1}},
+	{"two cells each", {1, 1}, {2, 2}, 2, 2, 2, {2, 2}, false, {0, 1, 2, -1}},
+	{"cells of two lengths", {1, 2}, {2, 1}, 1, 2, 2, {2, 2}, false, {0, 1, 2, -1}},
+	{"three packets on one CPU", {2, 1}, {1, 2}, 2, 2, 1, {3, 1}, false, {0, 1, 2, -1}},
+	{"credits, both CPUs", {1, 1}, {1, 1}, 4, 4, 3, {2, 2}, true, {0, -1}},
+	{"credits, cells of two lengths", {1, 2}, {2, 1}, 3, 3, 4, {2, 1}, true, {1, 2, -1}},
+	{"credits, three packets on one CPU", {1, 2}, {1, 1}, 3, 3, 4, {3, 1}, true, {0, 1, -1}},
+};
+
+#define ROWS ((int)(sizeof(rows) / sizeof(rows[0])))
+
+static const struct row *row;
+static struct rf_policy policy[LIMITS];
+static const char *failure;
+static double all_schedules;
+static __u64 all_states;
+static int forfeits, answers; /* in all schedules: there must be some */
+
+/* What was charged, and what remains beside the windows. */
+static struct books {
+	__u8 charged[LIMITS][LEDGER_SIZE]; /* by epoch */
+	struct {
+		struct rf_lease lease;
+		int credits[LIMITS], epoch[LIMITS]; /* charged and not spent, by the heads alone */
+		bool disturbed; /* another CPU has written, since its packet's first operation */
+	} cpu[CPUS_MAX];
+} books;
+
+static struct {
+	int cpu;
+	struct local local;
+	struct memory memory;
+} path[STEPS_MAX];
+static int path_length;
+
+static void fail(const char *what)
+{
+	if (!failure)
+		failure = what;
+}
+
+/* ---- the code ---- */
+
+static void run_call(struct memory *memory, struct local *local, int index)
+{
+	struct rf_charged charged = {0};
+	const __u64 time = ORIGIN + local->time;
+
+	(void)index;
+	for (int i = 0; i < LIMITS; i++) {
+		local->refused = i;
+		if (!rf_peek(&memory->window[i], &policy[i], time, 1))
+			return;
+	}
+	local->stage = CHARGES;
+	for (int i = 0; i < LIMITS; i++) {
+		local->refused = i;
+		if (rf_take(&memory->window[i], &policy[i], time, 1) != RF_UNDER)
+			return;
+		local->charged[i] = true;
+		charged.window[i] = &memory->window[i];
+		charged.policy[i] = &policy[i];
+	}
+	local->refused = LIMITS;
+	local->stage = RENEWS;
+	if (row->leases)
+		rf_lease_take_credits(&local->lease, &charged, time, 1, RF_FOREVER);
+}
+
+/* ---- what must hold ---- */
+
+static int epoch_of(int limit, int time)
+{
+	return time / (int)policy[limit].cell;
+}
+
+static int head_epoch(int limit)
+{
+	return (__s32)(rf_word_epoch(shared.window[limit].head) -
+		       (__u32)(ORIGIN / policy[limit].cell));
+}
+
+static int later_epoch(int limit, int time)
+{
+	const int head = head_epoch(limit), epoch = epoch_of(limit, time);
+
+	return head > epoch ? head : epoch;
+}
+
+static int charged_up_to(int limit, int epoch)
+{
+	int sum = 0;
+
+	for (int i = epoch - policy[limit].cells + 1; i <= epoch; i++)
+		sum += i >= 0 && i < LEDGER_SIZE ? books.charged[limit][i] : 0;
+	return sum;
+}
+
+static void charge(int limit, int epoch, int units)
+{
+	books.charged[limit][epoch] += units;
+	if (charged_up_to(limit, epoch) > (int)policy[limit].limit)
+		fail("more than L charged in N consecutive epochs");
+}
+
+/* What a CPU's operation charged as credits. */
+static void note_credits(int index, const struct memory *before)
+{
+	for (int i = 0; i < LIMITS; i++) {
+		const int units =
+			rf_word_used(shared.window[i].head) - rf_word_used(before->window[i].head);
+
+		if (units <= 0)
+			continue;
+		charge(i, head_epoch(i), units);
+		if (books.cpu[index].epoch[i] != head_epoch(i))
+			books.cpu[index].credits[i] = 0;
+		books.cpu[index].epoch[i] = head_epoch(i);
+		books.cpu[index].credits[i] += units;
+	}
+}
+
+static void note_operation(int index, const struct memory *before, const struct local *so_far)
+{
+	const struct local *local = &hands[index].local;
+
+	for (int i = 0; i < LIMITS; i++)
+		if (local->charged[i] && !so_far->charged[i])
+			charge(i, later_epoch(i, local->time), 1);
+	if (so_far->stage == RENEWS)
+		note_credits(index, before);
+	for (int i = 0; i < CPUS_MAX; i++)
+		if (i != index && memcmp(before, &shared, sizeof(shared)) != 0)
+			books.cpu[i].disturbed = true;
+}
+
+/* Its last operation has been done. */
+static void judge(int index)
+{
+	const struct local *local = &hands[index].local;
+	const int limit = local->refused;
+
+	if (limit == LIMITS) {
+		books.cpu[index].lease = local->lease;
+		return;
+	}
+	rf_lease_end(&books.cpu[index].lease);
+	forfeits += local->charged[0];
+	if (books.cpu[index].disturbed)
+		return;
+	if (local->charged[0])
+		fail("charged to one limit and refused by the other, and nobody else wrote");
+	if (charged_up_to(limit, later_epoch(limit, local->time)) < (int)policy[limit].limit)
+		fail("refused, and there was room");
+}
+
+static void check_rest(void)
+{
+	for (int i = 0; i < LIMITS; i++) {
+		for (int time = 0; time < LEDGER_SIZE; time++) {
+			const int used = rf_used(&shared.window[i], &policy[i], ORIGIN + time);
+			const int expected = charged_up_to(i, later_epoch(i, time));
+
+			if (used < expected)
+				fail("charged, and not counted");
+			if (used > expected)
+				fail("counted, and not charged");
+		}
+	}
+}
+
+/* As the data path asks. Then it has answered, and without an operation. */
+static bool lease_answers(int index, int time)
+{
+	struct rf_lease *lease = &books.cpu[index].lease;
+
+	if (!row->leases || !rf_lease_is_live(lease, ORIGIN + time, 0, 1) ||
+	    !rf_lease_answers(lease, 1, 1))
+		return false;
+	lease->packets = 0;
+	lease->bytes = 0;
+	answers++;
+	for (int i = 0; i < LIMITS; i++) {
+		if (books.cpu[index].credits[i]-- <= 0)
+			fail("more than was charged is admitted by credits");
+		if (epoch_of(i, time) > books.cpu[index].epoch[i])
+			fail("more than its cell: a credit is spent after that has ended");
+	}
+	return true;
+}
+
+/* ---- the search ---- */
+
+static void hash_state(__u64 hash[2])
+{
+	hash[0] = 1;
+	hash[1] = 2;
+	for (int i = 0; i < LIMITS; i++)
+		hash_words(hash, &shared.window[i], offsetof(struct rf_window, cell[RING]));
+	hash_words(hash, books.charged, sizeof(books.charged));
+	for (int i = 0; i < CPUS_MAX; i++) {
+		const struct hand *hand = &hands[i];
+		const __u64 words[] = {
+			(__u64)hand->packet << 32 | hand->operations << 16 | hand->local.time << 8 |
+				books.cpu[i].disturbed,
+			hand->history,
+			(__u64)books.cpu[i].credits[0] << 32 | books.cpu[i].credits[1],
+			(__u64)books.cpu[i].epoch[0] << 32 | books.cpu[i].epoch[1],
+		};
+
+		hash_words(hash, words, sizeof(words));
+		hash_words(hash, &books.cpu[i].lease, sizeof(books.cpu[i].lease));
+	}
+	hash[0] |= 1;
+}
+
+static double explore(void);
+
+static double explore_operation(int index)
+{
+	const struct local before = hands[index].local;
+	const struct memory memory = shared;
+	double schedules = 0;
+	bool ends;
+
+	if (!hands[index].operations)
+		books.cpu[index].disturbed = false;
+	ends = operate(index);
+	path[path_length].cpu = index;
+	path[path_length].local = hands[index].local;
+	path[path_length++].memory = shared;
+	note_operation(index, &memory, &before);
+	if (ends) {
+		judge(index);
+		put_down(index);
+	}
+	if (!failure)
+		schedules = explore();
+	if (!failure)
+		path_length--;
+	return schedules;
+}
+
+/* A packet at every time. */
+static double explore_packet(int index)
+{
+	const struct books here = books;
+	const struct memory memory = shared;
+	const struct hand hand = hands[index];
+	double schedules = 0;
+
+	for (const int *time = row->times; *time >= 0 && !failure; time++) {
+		const struct local begun = {.time = *time, .lease = books.cpu[index].lease};
+
+		if (lease_answers(index, *time)) {
+			put_down(index);
+			if (!failure)
+				schedules += explore();
+		} else {
+			pick_up(index, &begun);
+			schedules += explore_operation(index);
+		}
+		if (failure)
+			break;
+		books = here;
+		shared = memory;
+		hands[index] = hand;
+	}
+	return schedules;
+}
+
+static bool at_rest(void)
+{
+	for (int i = 0; i < CPUS_MAX; i++)
+		if (hands[i].operations)
+			return false;
+	return true;
+}
+
+static double explore(void)
+{
+	const struct books here = books;
+	const struct memory memory = shared;
+	double schedules = 0;
+	bool end = true;
+	struct seen *slot;
+	__u64 hash[2];
+
+	hash_state(hash);
+	slot = seen_slot(hash);
+	if (slot->hash[0])
+		return slot->schedules;
+	if (at_rest())
+		check_rest();
+	for (int i = 0; i < CPUS_MAX && !failure; i++) {
+		const struct hand hand = hands[i];
+
+		if (hand.packet == row->packets[i])
+			continue;
+		end = false;
+		schedules += hand.operations ? explore_operation(i) : explore_packet(i);
+		if (failure)
+			break;
+		books = here;
+		shared = memory;
+		hands[i] = hand;
+	}
+	schedules = end ? 1 : schedules;
+	seen_add(hash, schedules);
+	return schedules;
+}
+
+/* ---- rows ---- */
+
+static void print_path(void)
+{
+	static const char *const stages[] = {"peeks", "charges", "renews its lease"};
+
+	for (int i = 0; i < path_length; i++) {
+		const struct local *local = &path[i].local;
+
+		printf("#   cpu %d, packet of +%d, %s:", path[i].cpu, local->time,
+		       stages[local->stage]);
+		for (int j = 0; j < LIMITS; j++) {
+			const __u64 head = path[i].memory.window[j].head;
+
+			printf(" {%u, %u}%s", rf_word_epoch(head), rf_word_used(head),
+			       local->charged[j] ? " charged" : "");
+		}
+		puts("");
+	}
+}
+
+static void start(int limit)
+{
+	const int limits[] = {limit, row->other_limit};
+
+	path_length = 0;
+	memset(hands, 0, sizeof(hands));
+	memset(&books, 0, sizeof(books));
+	for (int i = 0; i < LIMITS; i++) {
+		policy[i] = (struct rf_policy){
+			.id = 1 + i,
+			.limit = limits[i],
+			.clip = limits[i],
+			.cell = row->cell[i],
+			.cells = row->cells[i],
+			.clock = RF_JIFFIES,
+		};
+		rf_window_start(&shared.window[i], &policy[i], ORIGIN);
+	}
+	for (int i = 0; i < CPUS_MAX; i++)
+		rf_lease_set_slots(&books.cpu[i].lease, (const __u8[RF_CHARGED_MAX]){1, 2}, LIMITS);
+	seen_clear();
+}
+
+static bool run_row(int number)
+{
+	double schedules = 0;
+	__u64 states = 0;
+
+	failure = NULL;
+	forfeits = answers = 0;
+	for (int limit = row->limit_from; limit <= row->limit_to && !failure; limit++) {
+		start(limit);
+		schedules += explore();
+		states += seen_count;
+	}
+	if (!failure && !forfeits && !row->leases)
+		failure = "no schedule forfeits anything";
+	if (!failure && row->leases && !answers)
+		failure = "no schedule spends a credit";
+	printf("%sok %d - every interleaving, several: %s\n", failure ? "not " : "", number,
+	       row->title);
+	if (failure)
+		print_path();
+	printf("# forfeited %d, answered by leases %d\n", forfeits, answers);
+	printf("# %.3g schedules, %llu states%s%s\n", schedules, states, failure ? "; " : "",
+	       failure ? failure : "");
+	fflush(stdout);
+	all_schedules += schedules;
+	all_states += states;
+	return !failure;
+}
+
+/* Until a row fails. A number: that row alone. */
+int main(int argc, char **argv)
+{
+	const int only = argc > 1 ? atoi(argv[1]) : 0;
+	bool failed = false;
+
+	printf("1..%d\n", only ? 1 : ROWS);
+	for (int i = 0; i < ROWS && !failed; i++) {
+		row = &rows[i];
+		if (!only || only == i + 1)
+			failed = !run_row(i + 1);
+	}
+	if (!failed && !only)
+		printf("# several: %.3g schedules, %llu states\n", all_schedules, all_states);
+	return failed ? 1 : 0;
+}
