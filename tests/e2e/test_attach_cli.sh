@@ -415,13 +415,15 @@ is "$(passed)" 10 'and holds'
 ringfence detach "${port[0]}" >"$scratch/stdout"
 
 arm "${port[0]}"
-ringfence limit del all
+for ((i = 1; i < 32; i++)); do
+	echo "limit add limit$i rate 1/1h match udp dport $i"
+done | ringfence apply - >"$scratch/stdout"
 wrong=''
 for round in {1..10}; do
-	together 'limit add one rate 100/1h exact' 'limit add two rate 200/1h'
-	case "$first $second $(ringfence limit list)" in
-	'0 1 limit add one rate 100/1h exact') ringfence limit del one ;;
-	'1 0 limit add two rate 200/1h') ringfence limit del two ;;
+	together 'limit add one rate 100/1h dport 80' 'limit add two rate 200/1h dport 81'
+	case "$first $second $(ringfence limit list | grep -v ' udp ')" in
+	'0 1 limit add one rate 100/1h dport 80') ringfence limit del one ;;
+	'1 0 limit add two rate 200/1h dport 81') ringfence limit del two ;;
 	*)
 		wrong+=" $round: $first $second"
 		ringfence limit del one 2>"$scratch/log"

@@ -75,7 +75,7 @@ is "$(ringfence top 1 --json | jq -r '.sources[].source')" 192.0.2.1 'top 1 has 
 
 deliver 0 src=2001:db8:0:3::1,count=70 src=2001:db8:0:3:ffff::2,count=70
 is "$(sum "$received")" "100 $((100 * 86))" 'two addresses of one /64 share one window'
-is "$(ringfence show 2001:db8:0:3::beef --json | jq -r '"\(.source) \(.limits[0].used)"')" \
+is "$(ringfence show 2001:db8:0:3::beef --json | jq -r '.limits[0] | "\(.source) \(.used)"')" \
 	'2001:db8:0:3::/64 100' 'show finds it by a third address'
 is "$(shown 0 203.0.113.1)" '0 0 0 0 0' 'show: a newcomer has used nothing'
 

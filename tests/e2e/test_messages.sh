@@ -102,11 +102,14 @@ usage "'frob': unknown command; run 'ringfence help'" frob
 usage "'statu': unknown command; run 'ringfence help'" statu
 usage "'limit': unknown command; add, set, del or list follows" limit
 usage "'limit foo': unknown command; add, set, del or list follows" limit foo
-for later in allow deny newcomers save apply check confirm doctor adopt; do
+for list in allow deny; do
+	usage "'$list': unknown command; add, del, list or load follows" $list
+	usage "'$list foo': unknown command; add, del, list or load follows" $list foo
+done
+for later in doctor adopt; do
 	usage "'$later': not in this version" $later
 	usage "'$later': not in this version" help $later
 done
-usage "'deny': not in this version" deny add 192.0.2.66 for 10m
 usage "'--frob': unknown option; run 'ringfence help'" status --frob
 usage "'dev': an interface is missing behind it" status dev
 usage "'now': unexpected word" status now
@@ -148,13 +151,62 @@ usage "'algorithm': a word is missing behind it" limit add all rate 1/1s algorit
 usage "'gcra': unknown algorithm; it is sliding, fixed, log, token or leaky" \
 	limit add all rate 1/1s algorithm gcra
 usage "'soft': unknown edge; it is strict, weighted or coarse" limit add all rate 1/1s edge soft
-usage "'match tcp': not in this version, which has any" \
-	limit add all rate 1/1s match tcp syn
-for later in dport from ban; do
-	usage "'$later': not in this version" limit add all rate 1/1s $later
+usage "'sctp': unknown match; it is any, tcp, tcp syn, udp, icmp or proto N" \
+	limit add all rate 1/1s match sctp
+usage "'syn': unknown word in a limit; see 'ringfence help limit add'" \
+	limit add all rate 1/1s match udp syn
+usage "'proto': a number is missing behind it" limit add all rate 1/1s match proto
+usage "'gre': invalid protocol: it must be 0-254" limit add all rate 1/1s match proto gre
+usage "'255': invalid protocol: it is reserved; it must be 0-254" \
+	limit add all rate 1/1s match proto 255
+usage "'dport': a port is missing behind it" limit add all rate 1/1s dport
+for ports in '53,' http 53-; do
+	usage "'${ports#*,}': invalid port; write it like 53, 53,443 or 8000-8100" \
+		limit add all rate 1/1s dport $ports
 done
+usage "'65536': invalid port: it must be 0-65535" limit add all rate 1/1s dport 53,65536
+usage "'90-80': invalid range of ports: it ends before it begins; write 80-90" \
+	limit add all rate 1/1s dport 90-80
+usage "'dport': 'match icmp' goes without it, since icmp has no ports; leave one of them out" \
+	limit add all rate 1/1s match icmp dport 53
+usage "'dport': 'match proto 47' goes without it; only any, tcp, tcp syn, udp, proto 6 and proto 17 \
+have ports" limit add all rate 1/1s match proto 47 dport 53
+usage "'from': a prefix is missing behind it" limit add all rate 1/1s from
+usage "'10.0.0.0/33': invalid prefix: its length must be 0-32" limit add all rate 1/1s from 10.0.0.0/33
+usage "'from file': the file's name is missing behind it" limit add all rate 1/1s from file
+usage "'24': invalid prefix length; write it with a slash, like per /24" \
+	limit add all rate 1/1s per 24
+usage "'/33': invalid prefix length: it must be /0-/32" limit add all rate 1/1s per /33
+usage "'/129': invalid prefix length: it must be /0-/128" limit add all rate 1/1s per6 /129
+usage "'ban': a time is missing behind it" limit add all rate 1/1s ban
+usage "'ban': a shadow limit drops nothing, so it bans nobody; leave out 'ban' or 'shadow'" \
+	limit add all rate 1/1s ban 1m shadow
+
+for list in allow deny; do
+	usage "the prefix is missing; write $list add PREFIX" $list add
+	usage "the prefix is missing; write $list del PREFIX" $list del
+	usage "the file is missing; write $list load FILE" $list load
+	usage "'for': a time is missing behind it, like 10m" $list add 192.0.2.1 for
+	usage "'now': unexpected word" $list add 192.0.2.1 now
+	usage "'now': unexpected word" $list list now
+done
+usage "the rate of newcomers is missing; write newcomers rate COUNT/TIME then \
+open|closed|aggregate, or newcomers off" newcomers
+usage "what becomes of the other newcomers is missing; add 'then open', 'then closed' or 'then \
+aggregate'" newcomers rate 10k/1s
+usage "'off': unknown word behind 'then'; it is open, closed or aggregate" \
+	newcomers rate 10k/1s 'then' off
+usage "the file is missing; write apply FILE" apply
+usage "'confirm': a time is missing behind it, like 5m" apply rules confirm
+usage "the file is missing; write check FILE" check
+usage "'now': unexpected word" check rules now
+usage "'now': unexpected word" save now
+usage "'--json': save prints the grammar; for JSON use 'limit list', 'allow list' and 'deny list'" \
+	save --json
+usage "'now': unexpected word" confirm now
 for option in packets bytes shadow 'algorithm token' 'cells 4' 'edge coarse' 'burst 10' 'match any' \
-	'per /32' 'per6 /64' 'count rejected' exact; do
+	'match tcp syn' 'dport 53' 'from 192.0.2.0/24' 'per /32' 'per6 /64' 'count rejected' exact \
+	'ban 1m'; do
 	# shellcheck disable=SC2086
 	usage "'${option%% *}': said twice" limit set all rate 20k/1s $option $option
 done
@@ -224,7 +276,8 @@ usage "'none': invalid number of sources: it must be 1-67108864" attach "${port[
 usage "'fence': a word is missing behind it" attach "${port[1]}" fence
 usage "'../up': invalid name of a fence: a letter, then letters, digits, '_' and '-', 31 at most" \
 	attach "${port[1]}" fence ../up
-for later in chain replace confirm; do
+usage "'confirm': a word is missing behind it" attach "${port[1]}" confirm
+for later in chain replace; do
 	usage "'$later': not in this version" attach "${port[1]}" $later
 done
 usage "'dev ${port[1]}': attach takes its interface without 'dev'" dev "${port[1]}" attach "${port[1]}"
@@ -238,12 +291,18 @@ check 'and none has made pins' test ! -e "$pins/${port[1]}"
 
 refused "limit 'all': there is one already; to replace it, use 'limit set all …'" \
 	limit add all rate 1/1s
-refused "limit 'more': this version has one limit a fence, and 'all' is there; use 'limit set' or \
-'limit del'" limit add more rate 1/1s
 refused "limit 'more': there is none; 'limit list' shows those there are, 'limit add' makes one" \
 	limit set more rate 1/1s
 refused "limit 'more': there is none; 'limit list' shows those there are, 'limit add' makes one" \
 	limit del more
+refused "'192.0.2.1': not on the allow list; 'allow list' shows what is, each as it was added" \
+	allow del 192.0.2.1
+refused "$scratch/none: cannot read it: No such file or directory" deny load "$scratch/none"
+refused "$scratch/none: cannot read it: No such file or directory" apply "$scratch/none"
+refused "$scratch/none: cannot read it: No such file or directory" check "$scratch/none"
+refused "$scratch/none: cannot read it: No such file or directory" \
+	limit add more rate 1/1s from file "$scratch/none"
+refused "nothing to confirm: no rules are on trial" confirm
 refused "${port[0]}: already attached in native mode; to change it, first run \
 'ringfence detach ${port[0]}'" attach "${port[0]}" mode generic
 refused "${port[0]}: already attached, to fence '${port[0]}'; first run 'ringfence detach ${port[0]}'" \
@@ -303,7 +362,9 @@ is "$(state)" "$before" 'nothing has changed'
 
 # ---- help ----
 
-for words in '' attach detach 'limit add' 'limit set' 'limit del' 'limit list' status stats top show; do
+for words in '' attach detach limit 'limit add' 'limit set' 'limit del' 'limit list' allow 'allow add' \
+	'allow del' 'allow list' 'allow load' deny 'deny add' 'deny del' 'deny list' 'deny load' newcomers \
+	save apply confirm check status stats top show; do
 	# shellcheck disable=SC2086
 	matches "$(describe ringfence help $words)" $'exit 0\n.*ringfence.*\nstderr: ' \
 		"help${words:+ $words} explains itself"
@@ -324,25 +385,37 @@ shape() {
 interface='{name: "string", mode: "string", attached_by: "string"}'
 counts='{packets: "number", bytes: "number"}'
 both='{passed: "number", dropped: "number"}'
-all_three='{passed: "number", dropped: "number", would_drop: "number"}'
+of_limit='{passed: "number", dropped: "number", would_drop: "number", forfeited: "number"}'
+of_windows='{inserts: "number", evictions_suspected: "number"}'
+in_use='{used: "number"} + '"$of_windows"
+of_newcomers='{admitted: "number", aggregated: "number", passed: "number", dropped: "number"}'
 shape '{fence: "string", version: "string", abi: "number", program_id: "number", sources: "number",
-	interfaces: ['"$interface"'], limits: "number", armed: "boolean"}' status
+	interfaces: ['"$interface"'], limits: "number", armed: "boolean", trial: "null",
+	limit: [{name: "string", match: "string", dport: "null", from: "null", per: "number",
+		per6: "number", shadow: "boolean"}], lists: {allow: "number", deny: "number"},
+	newcomers: ({then: "string", rate: "number", window_ms: "number"} + '"$of_newcomers"'),
+	windows: {ipv4: ('"$in_use"'), ipv6: ('"$in_use"')}}' status
 shape '{fence: "string", interfaces: ['"$interface"'], packets: '"$both"', bytes: '"$both"',
 	reasons: ([("under_limit", "shadow_over", "no_limit", "non_ip", "neighbour", "malformed",
-		"deep_vlan", "map_error", "over_limit", "contended") | {(.): '"$counts"'}] | add),
-	limits: [{name: "string"} + '"$all_three"' + {bytes: '"$all_three"'}],
+		"deep_vlan", "map_error", "allowed", "newcomer_open", "unconfirmed", "over_limit",
+		"contended", "banned", "denied", "newcomer_closed") | {(.): '"$counts"'}] | add),
+	limits: [{name: "string"} + '"$of_limit"' + {bytes: '"$of_limit"'}],
+	newcomers: ('"$of_newcomers"' + {unnoted: "number"}),
+	windows: {ipv4: '"$of_windows"', ipv6: '"$of_windows"'},
 	map_errors: ([("insert_busy", "insert_nomem", "insert_full", "insert_other", "window_lost") |
 		{(.): "number"}] | add)}' stats
 shape '{sources: [{source: "string", limit: "string", passed: "number", dropped: "number",
 	would_drop: "number", used: "number", rate: "number", burst: "null", window_ms: "number",
 	unit: "string"}]}' top
-shape '{source: "string", limits: [{limit: "string", used: "number", rate: "number",
+shape '{source: "string", allowed: "null", denied: "null",
+	limits: [{limit: "string", source: "string", used: "number", rate: "number",
 	burst: "null", window_ms: "number", unit: "string", cells: ["number"], passed: "number",
-	dropped: "number", would_drop: "number", passes_again_ms: "number", newcomer: "boolean", shadow: "boolean"}]}' show 192.0.2.1
+	dropped: "number", would_drop: "number", passes_again_ms: "number",
+	newcomer: "boolean", shadow: "boolean", banned_ms: "number"}]}' show 192.0.2.1
 shape '{limits: [{name: "string", rate: "number", window_ms: "number", unit: "string",
-	algorithm: "string", edge: "string", cells: "number", burst: "null", per: "number",
-	per6: "number", shadow: "boolean", count_rejected: "boolean",
-	exact: "boolean"}]}' limit list
+	algorithm: "string", edge: "string", cells: "number", burst: "null", match: "string",
+	dport: "null", from: "null", per: "number", per6: "number", shadow: "boolean",
+	count_rejected: "boolean", exact: "boolean", ban_ms: "null"}]}' limit list
 ringfence detach "${port[0]}" >"$scratch/log"
 shape '{interfaces: [{name: "string", fence: "string", mode: "string", outcome: "string"}]}' \
 	attach "${port[0]}" "${port[1]}" fence "$run-both"
@@ -362,8 +435,10 @@ full() {
 	inside timeout 20 build/ringfence "$@" >/dev/full
 }
 
+echo 'newcomers off' >"$scratch/fine"
 for words in help status 'limit list' stats top 'show 192.0.2.1' 'status --json' 'stats --json' \
-	'stats watch' 'stats watch --json'; do
+	'stats watch' 'stats watch --json' save 'allow list' 'deny list --json' \
+	"check $scratch/fine"; do
 	# shellcheck disable=SC2086
 	fails "a full disk is no success: $words" 1 \
 		'ringfence: standard output: No space left on device' full $words
@@ -507,7 +582,7 @@ while read -ra example; do
 	ringfence limit del "${example[3]}"
 	examples=$((examples + 1))
 done < <(ringfence help limit add | sed -n 's/^Example: //p')
-is "$examples" 4 'all of them'
+is "$examples" 8 'all of them'
 ringfence detach "${port[0]}" >"$scratch/log"
 
 # ---- a kernel without BTF ----

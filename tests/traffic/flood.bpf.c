@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Every run of it is a frame on the wire: it says which flow is next, writes source and stamp, and
- * redirects. The frame it gets is one that it had before, or a copy of the loader's.
+ * Every run of it is a frame on the wire, unless no flow is due: it says which flow is next, writes
+ * headers, source and stamp, and redirects. The frame it gets is one that it had before, or a copy
+ * of the loader's.
  */
 #include <linux/bpf.h>
 
@@ -12,9 +13,11 @@
 
 char gpl[] SEC("license") = "GPL";
 
-const volatile struct flood_flow flows[FLOOD_FLOWS_MOST]; /* the first has no gap */
+const volatile struct flood_flow flows[FLOOD_FLOWS_MOST];
 const volatile __u32 flows_n;
 const volatile __u32 to; /* interface */
+const volatile __u64 seed;
+volatile __u64 begun_ns; /* 0: flows with an after_ns wait; the loader's to set */
 
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
@@ -23,38 +26,101 @@ struct {
 	__type(value, struct flood_state);
 } states SEC(".maps");
 
-/* A flow that was late does not catch up: no burst may be taken for its rate. */
+static __always_inline int waits(const volatile struct flood_flow *flow, __u64 now_ns)
+{
+	return flow->after_ns && (!begun_ns || now_ns < begun_ns + flow->after_ns);
+}
+
+/*
+ * FLOOD_FLOWS_MOST: none. A flow that was late catches up for a moment only: no burst may be taken
+ * for its rate. Those without a rate share what is left.
+ */
 static __always_inline __u32 next_flow(struct flood_state *state, __u64 now_ns)
 {
-	for (__u32 i = 1; i < FLOOD_FLOWS_MOST; i++)
-		if (i < flows_n && state->due_ns[i] <= now_ns) {
-			state->due_ns[i] = now_ns + flows[i].gap_ns;
+	__u32 filler = FLOOD_FLOWS_MOST;
+	__u64 least = ~0ULL;
+
+	for (__u32 i = 0; i < FLOOD_FLOWS_MOST; i++) {
+		if (i >= flows_n || waits(&flows[i], now_ns))
+			continue;
+		if (flows[i].gap_ns && state->due_ns[i] <= now_ns) {
+			if (now_ns - state->due_ns[i] > FLOOD_LATE_NS)
+				state->due_ns[i] = now_ns;
+			state->due_ns[i] += flows[i].gap_ns;
 			return i;
 		}
-	return 0;
+		if (!flows[i].gap_ns && state->sent[i] < least) {
+			least = state->sent[i];
+			filler = i;
+		}
+	}
+	return filler;
+}
+
+/* Source of the method: splitmix64's finalizer, Steele et al. 2014. */
+static __always_inline __u64 mix(__u64 n)
+{
+	n = (n ^ n >> 30) * 0xbf58476d1ce4e5b9ULL;
+	n = (n ^ n >> 27) * 0x94d049bb133111ebULL;
+	return n ^ n >> 31;
+}
+
+/* Those at random leave 10.0.0.0/8 and what is outside of 2000::/3 to others. */
+static __always_inline __u64 nth_source(const volatile struct flood_flow *flow, __u64 n)
+{
+	__u64 source;
+
+	if (!flow->random)
+		return flow->first + n % flow->sources;
+	n = n / (FLOOD_RANDOM_APART * flow->random) * FLOOD_RANDOM_APART + n % FLOOD_RANDOM_APART;
+	source = mix(seed + (n << 6 | bpf_get_smp_processor_id() << 1 | flow->is_ipv6));
+	if (flow->is_ipv6)
+		return source >> 3 | 1ULL << 61;
+	source >>= 32;
+	return source >> 24 == 10 ? source + (1 << 24) : source;
+}
+
+static __always_inline void put_stamp(__u8 *at, __u64 now_ns, __u32 sequence)
+{
+	*(struct stamp *)at = (struct stamp){
+		.sent_ns = now_ns,
+		.flow = bpf_get_smp_processor_id(),
+		.sequence = sequence,
+	};
+	*(struct stamp_ticks *)(at + sizeof(struct stamp)) = (struct stamp_ticks){bpf_jiffies64()};
+}
+
+static __always_inline void put_frame(__u8 *frame, const volatile struct flood_flow *flow,
+				      __u64 source, __u64 now_ns, __u32 sequence)
+{
+	__be64 upper = bpf_cpu_to_be64(source);
+	__be32 whole = bpf_htonl(source);
+
+	__builtin_memcpy(frame, (const void *)flow->head, FLOOD_HEAD_BYTES);
+	if (flow->is_ipv6) {
+		__builtin_memcpy(frame + FLOOD_SOURCE6_AT, &upper, sizeof(upper));
+		put_stamp(frame + FLOOD_STAMP6_AT, now_ns, sequence);
+	} else {
+		__builtin_memcpy(frame + FLOOD_SOURCE4_AT, &whole, sizeof(whole));
+		put_stamp(frame + FLOOD_STAMP4_AT, now_ns, sequence);
+	}
 }
 
 SEC("xdp")
 int flood(struct xdp_md *ctx)
 {
 	__u8 *frame = (void *)(long)ctx->data;
-	__u32 key = 0;
+	__u32 key = 0, flow;
 	struct flood_state *state = bpf_map_lookup_elem(&states, &key);
 	__u64 now_ns = bpf_ktime_get_ns();
-	__be32 source;
-	__u32 flow;
 
 	if (!state || frame + FLOOD_FRAME_BYTES > (__u8 *)(long)ctx->data_end)
 		return XDP_ABORTED; /* the loader sees that less came than it sent */
 	flow = next_flow(state, now_ns);
-	source = bpf_htonl(flows[flow].first + state->sent[flow] % flows[flow].sources);
-	__builtin_memcpy(frame + FLOOD_SOURCE_AT, &source, sizeof(source));
-	*(struct stamp *)(frame + FLOOD_STAMP_AT) = (struct stamp){
-		.sent_ns = now_ns,
-		.flow = bpf_get_smp_processor_id(),
-		.sequence = state->sequence++,
-	};
-	*(struct stamp_ticks *)(frame + FLOOD_TICKS_AT) = (struct stamp_ticks){bpf_jiffies64()};
+	if (flow >= FLOOD_FLOWS_MOST)
+		return XDP_DROP; /* taken back, to be tried again */
+	put_frame(frame, &flows[flow], nth_source(&flows[flow], state->sent[flow]), now_ns,
+		  state->sequence++);
 	state->sent[flow]++;
 	return bpf_redirect(to, 0);
 }

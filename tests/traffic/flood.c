@@ -5,6 +5,8 @@
  * its CPU, and veth takes what CPU n redirects into the peer's receive queue n, and through the
  * peer's program on that CPU. Tens of frames go through that back to back, so that two CPUs meet at
  * one source as they do behind a network card, and not once in a thousand system calls.
+ *
+ * Flows with an after= wait for SIGUSR1, and so long then.
  */
 #include <arpa/inet.h>
 #include <bpf/bpf.h>
@@ -36,7 +38,8 @@ struct flooder {
 	size_t flows_n;
 	int cpu[CPUS_MOST];
 	size_t cpus_n;
-	struct frame frame;
+	const char *each;   /* file */
+	struct frame frame; /* of the first flow */
 	struct flood_bpf *object;
 	bool stop;
 };
@@ -70,18 +73,45 @@ static void *flood_from_cpu(void *context)
 	return NULL;
 }
 
-/* All flows look like the first one. */
-static void build_frame(struct flooder *flooder)
+static void build_frame(struct flooder *flooder, const struct flow *flow, struct frame *frame)
 {
-	uint8_t *bytes = flooder->frame.bytes;
-	struct flow first = flooder->flows[0];
+	struct flow longer = *flow;
+	size_t stamp_at = flow->src.family == AF_INET ? FLOOD_STAMP4_AT : FLOOD_STAMP6_AT;
 
-	first.len_bytes = FLOOD_FRAME_BYTES;
-	frame_build(&flooder->frame, &first);
-	if (flooder->frame.used != FLOOD_TICKS_AT ||
-	    memcmp(bytes + FLOOD_STAMP_AT - STAMP_MAGIC_BYTES, STAMP_MAGIC, STAMP_MAGIC_BYTES))
-		die(2, "flow 0: cannot be flooded: must be UDP over IPv4, without tags");
-	memcpy(bytes, flooder->to, ETH_ALEN);
+	longer.len_bytes = FLOOD_FRAME_BYTES;
+	frame_build(frame, &longer);
+	if (frame->used != stamp_at + sizeof(struct stamp) || flow->proto != PROTO_UDP)
+		die(2, "flow %" PRIu32 ": cannot be flooded: must be UDP, without tags",
+		    flow->number);
+	memset(frame->bytes + frame->used, 0, FLOOD_FRAME_BYTES - frame->used);
+	memcpy(frame->bytes, flooder->to, ETH_ALEN);
+}
+
+/* The source in host order; of IPv6 the upper half. */
+static uint64_t number_of(const struct address *source)
+{
+	uint64_t number = 0;
+
+	for (size_t i = 0; i < (source->family == AF_INET ? 4 : 8); i++)
+		number = number << 8 | source->bytes[i];
+	return number;
+}
+
+static void set_flow(struct flooder *flooder, size_t i)
+{
+	const struct flow *flow = &flooder->flows[i];
+	struct flood_flow *set = &flooder->object->rodata->flows[i];
+	struct frame frame;
+
+	build_frame(flooder, flow, &frame);
+	memcpy(set->head, frame.bytes, sizeof(set->head));
+	set->is_ipv6 = flow->src.family == AF_INET6;
+	set->first = number_of(&flow->src);
+	set->sources = flow->sources;
+	set->random = flow->random;
+	set->after_ns = flow->after_ns;
+	if (flow->rate_pps)
+		set->gap_ns = flooder->cpus_n * NS_PER_SEC / flow->rate_pps;
 }
 
 static void load_program(struct flooder *flooder)
@@ -94,46 +124,98 @@ static void load_program(struct flooder *flooder)
 		die(1, "%s: cannot find interface: no such device", flooder->dev);
 	if (!object)
 		die(1, "%s: cannot open the program: %s", flooder->dev, strerror(errno));
+	flooder->object = object;
 	object->rodata->to = to;
+	object->rodata->seed = now_ns();
 	object->rodata->flows_n = flooder->flows_n;
-	for (size_t i = 0; i < flooder->flows_n; i++) {
-		const struct flow *flow = &flooder->flows[i];
-		uint32_t first;
-
-		memcpy(&first, flow->src.bytes, sizeof(first));
-		object->rodata->flows[i].first = ntohl(first);
-		object->rodata->flows[i].sources = flow->sources;
-		if (flow->rate_pps)
-			object->rodata->flows[i].gap_ns =
-				flooder->cpus_n * NS_PER_SEC / flow->rate_pps;
-	}
+	for (size_t i = 0; i < flooder->flows_n; i++)
+		set_flow(flooder, i);
 	err = flood_bpf__load(object);
 	if (err)
 		die(1, "%s: cannot load the program: %s", flooder->dev, strerror(-err));
-	flooder->object = object;
 }
 
-/* Until time or a signal; both are blocked in the threads as well, which inherit the mask. */
-static void flood(struct flooder *flooder)
+static void start_workers(struct flooder *flooder, struct worker *workers)
 {
-	struct timespec end = timespec_of(flooder->for_ns);
-	struct worker workers[CPUS_MOST];
-	sigset_t signals;
-
-	sigemptyset(&signals);
-	sigaddset(&signals, SIGINT);
-	sigaddset(&signals, SIGTERM);
-	pthread_sigmask(SIG_BLOCK, &signals, NULL);
 	for (size_t i = 0; i < flooder->cpus_n; i++) {
 		workers[i] = (struct worker){.flooder = flooder, .cpu = flooder->cpu[i]};
 		if (pthread_create(&workers[i].thread, NULL, flood_from_cpu, &workers[i]))
 			die(1, "CPU %d: cannot start a thread", workers[i].cpu);
 	}
-	while (sigtimedwait(&signals, NULL, &end) < 0 && errno == EINTR)
-		;
+}
+
+/*
+ * Until time or a signal; SIGUSR1 begins what waits for it. All are blocked in the threads as well,
+ * which inherit the mask.
+ */
+static void flood(struct flooder *flooder)
+{
+	uint64_t end = now_ns() + flooder->for_ns;
+	struct worker workers[CPUS_MOST];
+	sigset_t signals;
+	bool stop = false;
+
+	sigemptyset(&signals);
+	sigaddset(&signals, SIGINT);
+	sigaddset(&signals, SIGTERM);
+	sigaddset(&signals, SIGUSR1);
+	pthread_sigmask(SIG_BLOCK, &signals, NULL);
+	start_workers(flooder, workers);
+	fputs("ready\n", stderr);
+	for (uint64_t now; !stop && (now = now_ns()) < end;) {
+		struct timespec left = timespec_of(end - now);
+		int signal = sigtimedwait(&signals, NULL, &left);
+
+		if (signal == SIGUSR1)
+			flooder->object->bss->begun_ns = now_ns();
+		stop = signal == SIGINT || signal == SIGTERM;
+	}
 	__atomic_store_n(&flooder->stop, true, __ATOMIC_RELAXED);
 	for (size_t i = 0; i < flooder->cpus_n; i++)
 		pthread_join(workers[i].thread, NULL);
+}
+
+static void read_states(const struct flooder *flooder, struct flood_state *states)
+{
+	__u32 key = 0;
+
+	if (bpf_map_lookup_elem(bpf_map__fd(flooder->object->maps.states), &key, states))
+		die(1, "%s: cannot count what was sent: %s", flooder->dev, strerror(errno));
+}
+
+/* Of that flow; of its nth source only, unless that is UINT64_MAX. */
+static uint64_t count_sent(const struct flooder *flooder, const struct flood_state *states,
+			   size_t flow, uint64_t nth)
+{
+	uint64_t sources = flooder->flows[flow].sources, count = 0;
+
+	for (size_t i = 0; i < flooder->cpus_n; i++) {
+		uint64_t sent = states[flooder->cpu[i]].sent[flow];
+
+		count += nth == UINT64_MAX ? sent : sent / sources + (nth < sent % sources);
+	}
+	return count;
+}
+
+/* "SOURCE PACKETS" of every source that had its turns. */
+static void write_each(const struct flooder *flooder, const struct flood_state *states)
+{
+	FILE *each = fopen(flooder->each, "we");
+
+	if (!each)
+		die(1, "%s: cannot write: %s", flooder->each, strerror(errno));
+	for (size_t i = 0; i < flooder->flows_n; i++) {
+		const struct flow *flow = &flooder->flows[i];
+
+		for (uint64_t nth = 0; nth < flow->sources && !flow->random; nth++) {
+			struct address source = address_step(&flow->src, nth);
+
+			fprintf(each, "%s %" PRIu64 "\n", address_text(&source),
+				count_sent(flooder, states, i, nth));
+		}
+	}
+	if (fclose(each))
+		die(1, "%s: cannot write: %s", flooder->each, strerror(errno));
 }
 
 /* "sent FIRST[+MORE] PACKETS BYTES" of every flow, "cpu N PACKETS" of every CPU. */
@@ -141,24 +223,25 @@ static void print_sent(const struct flooder *flooder)
 {
 	int cpus = libbpf_num_possible_cpus();
 	struct flood_state *states = allocate(NULL, cpus > 0 ? cpus : 1, sizeof(*states));
-	__u32 key = 0;
 
-	if (cpus < 0 ||
-	    bpf_map_lookup_elem(bpf_map__fd(flooder->object->maps.states), &key, states))
-		die(1, "%s: cannot count what was sent: %s", flooder->dev, strerror(errno));
+	if (cpus < 0)
+		die(1, "%s: cannot count the CPUs: %s", flooder->dev, strerror(-cpus));
+	read_states(flooder, states);
 	for (size_t i = 0; i < flooder->flows_n; i++) {
 		const struct flow *flow = &flooder->flows[i];
-		uint64_t sent = 0;
+		uint64_t sent = count_sent(flooder, states, i, UINT64_MAX);
 
-		for (size_t j = 0; j < flooder->cpus_n; j++)
-			sent += states[flooder->cpu[j]].sent[i];
 		printf("sent %s", address_text(&flow->src));
-		if (flow->sources > 1)
+		if (flow->random)
+			printf("+random");
+		else if (flow->sources > 1)
 			printf("+%" PRIu64, flow->sources - 1);
 		printf(" %" PRIu64 " %" PRIu64 "\n", sent, sent * FLOOD_FRAME_BYTES);
 	}
 	for (size_t j = 0; j < flooder->cpus_n; j++)
 		printf("cpu %d %" PRIu32 "\n", flooder->cpu[j], states[flooder->cpu[j]].sequence);
+	if (flooder->each)
+		write_each(flooder, states);
 	free(states);
 }
 
@@ -169,11 +252,8 @@ static void add_flow(struct flooder *flooder, char *text)
 	if (flooder->flows_n == FLOOD_FLOWS_MOST)
 		die(2, "flow '%s': too many: at most %d", text, FLOOD_FLOWS_MOST);
 	flow_parse(flow, flooder->flows_n, text);
-	if (flow->src.family != AF_INET || flow->count || !flow->rate_pps != !flooder->flows_n)
-		die(2,
-		    "flow %zu: cannot be flooded: must be IPv4, have no count, and a rate unless "
-		    "it is the first",
-		    flooder->flows_n);
+	if (flow->count)
+		die(2, "flow %zu: cannot be flooded: must have no count", flooder->flows_n);
 	flooder->flows_n++;
 }
 
@@ -187,6 +267,8 @@ static void set_option(struct flooder *flooder, const char *key, char *value)
 		add_flow(flooder, value);
 	else if (!strcmp(key, "cpu") && flooder->cpus_n < CPUS_MOST)
 		flooder->cpu[flooder->cpus_n++] = parse_number(key, value, 0, CPU_SETSIZE - 1);
+	else if (!strcmp(key, "each"))
+		flooder->each = value;
 	else if (strcmp(key, "to"))
 		die_of_usage();
 	else if (!(flooder->to = ether_aton(value)))
@@ -202,7 +284,7 @@ int command_flood(char **words)
 	if (words[0] || !flooder.dev || !flooder.to || !flooder.for_ns || !flooder.flows_n ||
 	    !flooder.cpus_n)
 		die_of_usage();
-	build_frame(&flooder);
+	build_frame(&flooder, &flooder.flows[0], &flooder.frame);
 	load_program(&flooder);
 	flood(&flooder);
 	print_sent(&flooder);

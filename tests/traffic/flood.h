@@ -9,16 +9,27 @@
 
 #define FLOOD_FLOWS_MOST 4
 
-/* Offsets in the one kind of frame there is: UDP over IPv4, without tags or options. */
-#define FLOOD_SOURCE_AT 26
-#define FLOOD_STAMP_AT 50
-#define FLOOD_TICKS_AT (FLOOD_STAMP_AT + sizeof(struct stamp))
-#define FLOOD_FRAME_BYTES (FLOOD_TICKS_AT + sizeof(struct stamp_ticks))
+/* Offsets in the kinds of frames there are: UDP over IPv4 or IPv6, without tags or options. */
+#define FLOOD_SOURCE4_AT 26
+#define FLOOD_SOURCE6_AT 22
+#define FLOOD_STAMP4_AT 50
+#define FLOOD_STAMP6_AT 70
+#define FLOOD_HEAD_BYTES 72 /* reach up to the later stamp; whole words, to copy */
+#define FLOOD_FRAME_BYTES 96
+
+#define FLOOD_LATE_NS 10000000 /* that may be caught up with: more than what waits in a batch */
+
+/* Frames of one random source are so many of its CPU's apart. */
+#define FLOOD_RANDOM_APART 64
 
 struct flood_flow {
-	__u32 first; /* source, in host order */
-	__u32 sources;
-	__u64 gap_ns; /* between two frames of one CPU; 0: whenever no other flow is due */
+	__u8 head[FLOOD_HEAD_BYTES];
+	__u64 first; /* source, in host order: IPv4, or the upper half of IPv6 */
+	__u64 sources;
+	__u64 gap_ns;	/* between two frames of one CPU; 0: whenever no other flow is due */
+	__u64 after_ns; /* it was told to begin */
+	__u32 random;	/* frames of each random source; 0: the sources take turns */
+	__u32 is_ipv6;
 };
 
 /* Of one CPU. */

@@ -7,7 +7,7 @@
 #define FRAME_BYTES_DEFAULT 64
 
 /* In the order of enum proto and enum frag. */
-static const char *const protos[] = {"udp", "tcp", "syn", "icmp", NULL};
+static const char *const protos[] = {"udp", "tcp", "syn", "synack", "icmp", NULL};
 static const char *const frags[] = {"none", "first", "later", NULL};
 
 /* The place of a word. */
@@ -17,6 +17,16 @@ static unsigned int parse_word(const char *key, const char *text, const char *co
 		if (!strcmp(text, words[i]))
 			return i;
 	die(2, "%s '%s': invalid word: no such %s", key, text, key);
+}
+
+static void set_proto(struct flow *flow, const char *text)
+{
+	if (*text < '0' || *text > '9') {
+		flow->proto = parse_word("proto", text, protos);
+		return;
+	}
+	flow->proto = PROTO_NUMBER;
+	flow->protocol = parse_number("proto", text, 0, 255);
 }
 
 static void set_vlan(struct flow *flow, const char *text)
@@ -34,6 +44,8 @@ static void set_value(struct flow *flow, const char *key, const char *text)
 		flow->dst = parse_address(key, text);
 	else if (!strcmp(key, "sources"))
 		flow->sources = parse_number(key, text, 1, UINT32_MAX);
+	else if (!strcmp(key, "random"))
+		flow->random = parse_number(key, text, 1, 1000);
 	else if (!strcmp(key, "count"))
 		flow->count = parse_number(key, text, 1, UINT32_MAX);
 	else if (!strcmp(key, "rate"))
@@ -45,7 +57,7 @@ static void set_value(struct flow *flow, const char *key, const char *text)
 	else if (!strcmp(key, "vlan"))
 		set_vlan(flow, text);
 	else if (!strcmp(key, "proto"))
-		flow->proto = parse_word(key, text, protos);
+		set_proto(flow, text);
 	else if (!strcmp(key, "sport"))
 		flow->sport = parse_number(key, text, 0, UINT16_MAX);
 	else if (!strcmp(key, "dport"))

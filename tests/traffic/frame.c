@@ -39,6 +39,8 @@ static void put_array(struct frame *frame, const uint16_t *words, size_t n)
 
 static uint8_t protocol(const struct flow *flow)
 {
+	if (flow->proto == PROTO_NUMBER)
+		return flow->protocol;
 	if (flow->proto == PROTO_UDP)
 		return IPPROTO_UDP;
 	if (flow->proto != PROTO_ICMP)
@@ -92,13 +94,15 @@ static void put_l4(struct frame *frame, const struct flow *flow)
 {
 	uint16_t echo = flow->src.family == AF_INET ? ICMP_ECHO : ICMP6_ECHO_REQUEST;
 	/* one sequence number for all, and PSH: GRO behind a native program must merge nothing */
-	uint16_t flags = flow->proto == PROTO_SYN ? TH_SYN : TH_ACK | TH_PUSH;
+	uint16_t flags = flow->proto == PROTO_SYN      ? TH_SYN
+			 : flow->proto == PROTO_SYNACK ? TH_SYN | TH_ACK
+						       : TH_ACK | TH_PUSH;
 
 	if (flow->proto == PROTO_UDP)
 		put_words(frame, flow->sport, flow->dport, flow->len_bytes - frame->used, 0);
 	else if (flow->proto == PROTO_ICMP)
 		put_words(frame, echo << 8, 0, flow->number, 0);
-	else
+	else if (flow->proto != PROTO_NUMBER)
 		put_words(frame, flow->sport, flow->dport, 0, 1, 0, 0, 5 << 12 | flags, 1024, 0, 0);
 }
 

@@ -23,10 +23,13 @@ void die(int status, const char *format, ...)
 void die_of_usage(void)
 {
 	die(2, "command line: wrong usage: traffic send dev IF to MAC flow FLOW [flow FLOW]... | "
-	       "traffic flood dev IF to MAC for TIME cpu N [cpu N]... flow FLOW [flow FLOW]... | "
+	       "traffic flood dev IF to MAC for TIME [each FILE] cpu N [cpu N]... flow FLOW "
+	       "[flow FLOW]... | "
 	       "traffic recv dev IF for TIME [quiet TIME] [keep FILE] [max L/W]... | "
 	       "traffic judge FILE from ADDRESS [lost N] [clock ticks] [since NS until NS] "
-	       "[passed N] [max|aligned|life|least L/W]... | traffic clock");
+	       "[passed N] [max|aligned|life|least L/W]... | traffic turns FILE frames N | "
+	       "traffic tally dev IF for TIME [flow FLOW]... | "
+	       "traffic compose dev IF to MAC count N PART [PART]... | traffic clock");
 }
 
 int main(int argc, char **argv)
@@ -41,6 +44,12 @@ int main(int argc, char **argv)
 		status = command_flood(argv + 2);
 	else if (argc >= 3 && !strcmp(argv[1], "judge"))
 		status = command_judge(argv + 2);
+	else if (argc >= 3 && !strcmp(argv[1], "turns"))
+		status = command_turns(argv + 2);
+	else if (argc >= 2 && !strcmp(argv[1], "tally"))
+		status = command_tally(argv + 2);
+	else if (argc >= 2 && !strcmp(argv[1], "compose"))
+		status = command_compose(argv + 2);
 	else if (argc == 2 && !strcmp(argv[1], "clock"))
 		status = printf("%ju\n", (uintmax_t)now_ns()) < 0;
 	else

@@ -31,7 +31,7 @@
 #define VLAN_TAG_BYTES 4
 #define VLANS_MOST 2
 
-enum proto { PROTO_UDP, PROTO_TCP, PROTO_SYN, PROTO_ICMP };
+enum proto { PROTO_UDP, PROTO_TCP, PROTO_SYN, PROTO_SYNACK, PROTO_ICMP, PROTO_NUMBER };
 enum frag { FRAG_NONE, FRAG_FIRST, FRAG_LATER };
 
 /* An IPv4 address is the first four bytes, the others are zero. Family 0: none. No padding. */
@@ -43,10 +43,12 @@ struct address {
 struct flow {
 	struct address src, dst;
 	uint64_t count, rate_pps, after_ns, len_bytes, sources;
+	uint32_t random; /* `flood` alone: so many frames of each random source; 0: of the flow's */
 	uint16_t sport, dport;
 	uint16_t vlan[VLANS_MOST]; /* outer first */
 	size_t vlans;
 	enum proto proto;
+	uint8_t protocol; /* of PROTO_NUMBER, which has no header of its own */
 	enum frag frag;
 	uint32_t number; /* its place on the command line */
 	uint64_t sent;	 /* frames so far, and so the sequence number of the next */
@@ -101,11 +103,17 @@ void flow_parse(struct flow *flow, uint32_t number, char *text);
 void frame_build(struct frame *frame, const struct flow *flow);
 bool frame_read(const uint8_t *bytes, size_t len, struct record *record);
 
-/* send.c, flood.c, recv.c, refusals.c: the words behind the command; the exit status. */
+/*
+ * send.c, flood.c, recv.c, refusals.c, turns.c, tally.c, compose.c: the words behind the command;
+ * the exit status.
+ */
 int command_send(char **words);
 int command_flood(char **words);
 int command_recv(char **words);
 int command_judge(char **words);
+int command_turns(char **words);
+int command_tally(char **words);
+int command_compose(char **words);
 
 /* judge.c */
 void records_report(struct record *records, size_t n);

@@ -1,0 +1,497 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0
+# Rules in files: save, apply, check; that they are replaced all at once, under traffic and by a
+# command that is killed; trials, which end without any process; who may check a file.
+#
+#   outside                               inside
+#   out0  ---------- wire 0 ----------->  ${port[0]}
+#   out1  ---------- wire 1 ----------->  ${port[1]}
+#
+# What must stay over its limit has a window of an hour, so that no speed is asked for.
+
+# shellcheck disable=SC2317 # functions are called by fails, does and the like
+# shellcheck source=tests/e2e/lib.sh
+source "$(dirname "$0")/lib.sh"
+
+# "SOURCE PACKETS" of what came out.
+came() {
+	cut -d' ' -f1,2 <<<"$received"
+}
+
+# All rules, without the line that has the time.
+saved() {
+	ringfence save dev "${port[0]}" | sed 1d
+}
+
+file() { # NAME: what is on standard input, under that name
+	cat >"$scratch/$1"
+}
+
+apply() { # WORD…: quietly
+	ringfence apply "$@" dev "${port[0]}" >"$scratch/log" 2>&1
+}
+
+make_network 2
+ringfence attach "${port[0]}" >"$scratch/log" || bail "cannot make a fence"
+
+# ---- there and back ----
+
+is "$(saved)" 'newcomers off' 'a fresh fence has no rules'
+printf '%s\n' 192.0.2.0/24 2001:db8:1::/48 >"$scratch/partners"
+file rules <<END
+# A rule of every kind.
+limit add all     rate 20k/1s
+limit add syn     rate 100/10s   match tcp syn	# tabs, and comments behind
+limit add dns     rate 500/1s match udp dport 53,853,5000-5003 shadow
+   limit add big    rate 200k/1s   from 198.51.100.0/24,2001:db8::/32
+limit add subnet rate 100k/1s per /24 per6 /48 match icmp
+limit add even   rate 100/1s match proto 47 algorithm leaky burst 5
+limit add login  rate 5/1m match tcp syn dport 22 algorithm log ban 10m
+limit add heavy  rate 10mbit match udp dport 443 algorithm token burst 1M count rejected exact
+
+limit add esp    rate 10/1s match proto 50 from file $scratch/partners
+allow add 203.0.113.0/24
+allow load $scratch/partners
+deny  add 203.0.113.66
+deny  add 2001:db8:bad::/48 for 10h
+newcomers rate 10k/1s then aggregate
+END
+does 'check finds it fine' "$scratch/rules: fine: 9 limits, 3 allowed and 2 denied prefixes, newcomers \
+aggregate" ringfence check "$scratch/rules"
+is "$(saved)" 'newcomers off' 'and changes nothing'
+does 'apply puts it in force' 'in force: 9 limits, 3 allowed and 2 denied prefixes, newcomers aggregate' \
+	ringfence apply "$scratch/rules"
+is "$(saved | sed 's/ for .*//')" 'limit add all rate 20k/1s
+limit add syn rate 100/10s match tcp syn
+limit add dns rate 500/1s match udp shadow dport 53,853,5000-5003
+limit add big rate 200k/1s from 198.51.100.0/24,2001:db8::/32
+limit add subnet rate 100k/1s match icmp per /24 per6 /48
+limit add even rate 100/1s algorithm leaky burst 5 match proto 47
+limit add login rate 5/1m algorithm log match tcp syn ban 10m dport 22
+limit add heavy rate 1250k/1s bytes algorithm token burst 1M match udp count rejected exact dport 443
+limit add esp rate 10/1s match proto 50 from 192.0.2.0/24,2001:db8:1::/48
+allow add 192.0.2.0/24
+allow add 203.0.113.0/24
+allow add 2001:db8:1::/48
+deny add 203.0.113.66
+deny add 2001:db8:bad::/48
+newcomers rate 10k/1s then aggregate' 'save has each of them'
+matches "$(saved | sed -n 's/.* for //p')" '(10h|35999s|3599[0-9]s)' 'and how long entries stay'
+matches "$(ringfence save | head -n 1)" "# rules of the fence '${port[0]}' on [-0-9]+ [:0-9]+; \
+'ringfence apply FILE' puts them in force" 'under a line that says what it is'
+before=$(saved | sed 's/ for .*//')
+saved >"$scratch/saved"
+does 'what was saved can be applied' \
+	'in force: 9 limits, 3 allowed and 2 denied prefixes, newcomers aggregate' \
+	ringfence apply "$scratch/saved"
+is "$(saved | sed 's/ for .*//')" "$before" 'and is the same again'
+ringfence attach "${port[1]}" >"$scratch/log"
+saved | inside build/ringfence apply - dev "${port[1]}" >"$scratch/log"
+is "$(ringfence save dev "${port[1]}" | sed '1d; s/ for .*//')" "$before" 'on another fence, too'
+ringfence detach "${port[1]}" >"$scratch/log"
+does 'apply - reads standard input; what is not said is gone' \
+	'in force: 1 limit, 0 allowed and 0 denied prefixes, newcomers off' \
+	ringfence apply - <<<'limit add all rate 10/1h exact'
+is "$(saved)" $'limit add all rate 10/1h exact\nnewcomers off' 'so it is'
+is "$(ringfence apply --json - <<<'limit add all rate 10/1h exact' | jq -c .)" \
+	'{"limits":1,"allow":0,"deny":0,"newcomers":"off"}' 'apply --json'
+is "$(ringfence check --json "$scratch/rules" | jq -c .)" \
+	'{"limits":9,"allow":3,"deny":2,"newcomers":"aggregate"}' 'check --json'
+
+# ---- what is wrong ----
+
+before=$(saved)
+# wrong MESSAGE LINE: both commands refuse a file whose third line is that, and change nothing.
+wrong() {
+	local command
+
+	file bad <<<$'limit add fine rate 1/1s\n\n'"$2"$'\nlimit add more rate 1/1s'
+	for command in apply check; do
+		fails "$command: $2" 1 "ringfence: $scratch/bad:3: $1" ringfence $command "$scratch/bad"
+	done
+}
+
+wrong "'limits': no command for a file; it may have 'limit add', 'allow' and 'deny' with 'add' or \
+'load', and 'newcomers'" 'limits add all rate 1/1s'
+wrong "'limit': in a file only 'limit add' may follow" 'limit set all rate 1/1s'
+wrong "'100/1d': invalid rate: '1d' is no time; write it like 500ms, 10s, 5m or 1h" \
+	'limit add all rate 100/1d'
+wrong "'frob': unknown word in a limit; see 'ringfence help limit add'" 'limit add all rate 100/1s frob'
+wrong "limit 'fine': there is one already" 'limit add fine rate 2/1s'
+wrong "'10.0.0.0/40': invalid prefix: its length must be 0-32" 'deny add 10.0.0.0/40'
+wrong "'ever': unexpected word" 'deny add 10.0.0.0/8 ever'
+wrong "'deny': in a file 'add' or 'load' must follow" 'deny del 10.0.0.0/8'
+wrong "'load': a file is missing behind it" 'allow load'
+wrong "'-': a rule file cannot read from standard input; name a file" 'allow load -'
+wrong "$scratch/none: cannot read it: No such file or directory" "allow load $scratch/none"
+wrong "$scratch/none: cannot read it: No such file or directory" \
+	"limit add one rate 1/1s from file $scratch/none"
+echo 192.0.2.0/33 >"$scratch/prefixes"
+wrong "$scratch/prefixes:1: '192.0.2.0/33': invalid prefix: its length must be 0-32" \
+	"deny load $scratch/prefixes"
+wrong "'sometimes': unknown word behind 'then'; it is open, closed or aggregate" \
+	'newcomers rate 1/1s then sometimes'
+file bad < <(for i in {1..33}; do echo "limit add l$i rate 1/1s match udp dport $i"; done)
+for command in apply check; do
+	fails "$command: more limits than there may be" 1 \
+		"ringfence: $scratch/bad:33: there are more than 32 limits" ringfence $command "$scratch/bad"
+done
+file bad < <(for i in {1..5}; do echo "limit add l$i rate 1/1s"; done)
+for command in apply check; do
+	fails "$command: more on one packet than there may be" 1 "ringfence: limits 'l1', 'l2', 'l3', 'l4' \
+and 'l5': a packet may be charged to 4 limits at most, and some would be to all of these; delete one, or \
+narrow it by 'match', 'dport' or 'from'" ringfence $command "$scratch/bad"
+done
+printf '# none\n\n' | file bad
+for command in apply check; do
+	fails "$command: no rule at all, as from a pipe whose other end has failed" 1 "ringfence: \
+$scratch/bad: there is no rule in it; 'newcomers off' says that none shall be" \
+		ringfence $command "$scratch/bad"
+done
+fails 'standard input is named, too' 1 \
+	"ringfence: standard input:1: '1': invalid rate; write COUNT/TIME, like 20k/1s or 100/10s, or 10mbit" \
+	ringfence apply - <<<'limit add all rate 1'
+is "$(saved)" "$before" 'nothing of that has changed anything'
+
+chmod 755 "$scratch"
+install -m 755 build/ringfence "$scratch/ringfence" # wherever the tree is, nobody can run it
+nobody() {
+	inside setpriv --reuid 65534 --regid 65534 --clear-groups "$scratch/ringfence" "$@"
+}
+does 'check needs no root' "$scratch/rules: fine: 9 limits, 3 allowed and 2 denied prefixes, newcomers \
+aggregate" nobody check "$scratch/rules"
+fails 'apply does' 1 'ringfence: /run/ringfence.lock: cannot lock: Permission denied; run as root' \
+	nobody apply "$scratch/rules"
+without_network() {
+	unshare -n "$scratch/ringfence" "$@"
+}
+does 'nor does check need a fence' "$scratch/rules: fine: 9 limits, 3 allowed and 2 denied prefixes, \
+newcomers aggregate" without_network check "$scratch/rules"
+
+# The examples for files in the manual and the README.
+awk '/^A file:/ { found = 1 } found && /^.Ed/ { exit } found && lines++ > 1' docs/ringfence-rules.5 |
+	file manual
+awk '/^## Rules in a file/ { found = 1 } found && /^```/ { lines++; next } lines == 1' README.md | file readme
+is "$(ringfence check "$scratch/manual")" "$scratch/manual: fine: 4 limits, 1 allowed and 1 denied \
+prefixes, newcomers aggregate" 'the example of the manual is fine'
+is "$(ringfence check "$scratch/readme")" "$scratch/readme: fine: 5 limits, 1 allowed and 1 denied \
+prefixes, newcomers aggregate" 'so is that of the README'
+
+does 'no rules at all can be said' 'in force: 0 limits, 0 allowed and 0 denied prefixes, newcomers off' \
+	ringfence apply - <<<'newcomers off'
+is "$(saved)" 'newcomers off' 'and are so'
+
+# ---- windows ----
+
+apply - <<-'END'
+	limit add udp rate 10/1h match udp exact
+	limit add tcp rate 20/1h match tcp exact
+	limit add icmp rate 30/1h match icmp exact
+END
+deliver 0 src=192.0.2.1,count=60,proto=udp src=192.0.2.1,count=60,proto=tcp src=192.0.2.1,count=60,proto=icmp
+is "$(came)" '192.0.2.1 60' 'a source is at three limits'
+apply - <<-'END'
+	limit add icmp rate 35/1h match icmp exact
+	limit add gre rate 5/1h match proto 47 exact
+	limit add tcp rate 20/2h match tcp exact
+	deny add 203.0.113.0/24
+	limit add udp rate 10/1h match udp exact
+END
+deliver 0 src=192.0.2.1,count=60,proto=udp
+is "$(came)" '' 'a limit that stays keeps its windows over apply, whatever its line'
+deliver 0 src=192.0.2.1,count=60,proto=icmp
+is "$(came)" '192.0.2.1 5' 'so does one with another count'
+deliver 0 src=192.0.2.1,count=60,proto=tcp
+is "$(came)" '192.0.2.1 20' 'one with another time begins new ones'
+is "$(stats 0 '.limits | sort_by(.name)[] | "\(.name) \(.passed) \(.dropped)"')" \
+	$'gre 0 0\nicmp 35 85\ntcp 40 80\nudp 10 110' 'all keep their counters'
+
+# ---- all at once, under traffic ----
+#
+# At any time one of two networks passes, and every packet is charged to one of two limits: the one
+# of its network in a, the other one in b, by lists, ports and `from` that differ. So the frames
+# that came tell how often the rules changed: a frame that was judged by some of a and some of b
+# would change them twice more, or be charged to none or both.
+
+file a <<-'END'
+	limit add first  rate 1M/1s match udp dport 1000 from 192.0.2.0/24
+	limit add second rate 1M/1s match udp dport 2000 from 198.51.100.0/24
+	limit add other  rate 1M/1s match udp dport 3000-3999
+	allow add 10.0.0.0/24
+	deny  add 10.0.1.0/24
+END
+file b <<-'END'
+	limit add second rate 1M/1s match udp dport 1000 from 192.0.2.0/24
+	limit add first  rate 1M/1s match udp dport 2000 from 198.51.100.0/24
+	deny  add 10.0.0.0/24
+	allow add 10.0.1.0/24
+	allow add 10.1.0.0/16
+END
+
+has_ended() { # PID
+	! kill -0 "$1" 2>/dev/null
+}
+
+frames=16000 # of each flow, in a round of 2.7 s
+# switching FLOW FLOW: applies b and a in turn while these are sent; adds up what came of it.
+switching() {
+	local sender receiver before turned one other
+
+	rm -f "$scratch/receiver"
+	start inside build/tests/traffic recv dev "${port[0]}" for 5m keep "$scratch/kept" \
+		>"$scratch/received" 2>"$scratch/receiver"
+	receiver=$started_pid
+	eventually test -s "$scratch/receiver"
+	before=$(counted 0)
+	start outside taskset -c 0 build/tests/traffic send dev out0 to 02:00:00:00:00:02 \
+		flow "$1,count=$frames,rate=6000" flow "$2,count=$frames,rate=6000" >"$scratch/sent"
+	sender=$started_pid
+	until has_ended "$sender"; do
+		apply "$scratch/b" || fail "apply under traffic: $(<"$scratch/log")"
+		apply "$scratch/a" || fail "apply under traffic: $(<"$scratch/log")"
+		applied=$((applied + 2))
+	done
+	wait "$sender"
+	unset "started[$sender]"
+	eventually has_counted 0 $((before + 2 * frames))
+	sleep 0.05
+	stop TERM "$receiver"
+	read -r _ turned _ one other < <(build/tests/traffic turns "$scratch/kept" frames $frames)
+	turns=$((turns + turned)) sent_all=$((sent_all + 2 * frames))
+	came_all=$((came_all + one + other))
+}
+
+# often COMMAND…: until rules have changed 50 times and more. That takes a while on a machine whose
+# kernel is long in waiting for the programs to be done.
+often() {
+	applied=0 turns=0 sent_all=0 came_all=0
+	for _ in {1..20}; do
+		switching "$@"
+		[ "$applied" -lt 60 ] || break
+	done
+	check "rules were changed 50 times under traffic: $*" test "$applied" -ge 50
+	echo "# rules were applied $applied times to $sent_all frames, of which $came_all passed"
+}
+
+apply "$scratch/a"
+often src=10.0.0.1,dport=53 src=10.0.1.1,dport=53
+check 'each change was one, and at once: no frame was judged by a mixture' \
+	test "$turns" -le "$applied" -a "$turns" -ge $((applied / 2))
+echo "# that is $turns turns"
+is "$(stats 0 '.reasons | "\(.allowed.packets) \(.denied.packets) \(.no_limit.packets)"')" \
+	"$came_all $((sent_all - came_all)) 0" 'and each was allowed or denied'
+
+sum_of_limits() {
+	stats 0 '[.limits[] | select(.name == "first" or .name == "second") | .passed] | add'
+}
+before=$(sum_of_limits)
+often src=192.0.2.1,dport=1000 src=198.51.100.1,dport=2000
+is "$came_all" "$sent_all" 'limits that change places let all pass'
+is "$(($(sum_of_limits) - before)) $(stats 0 .reasons.no_limit.packets)" "$sent_all 0" \
+	'and each packet is charged to one of them, to the packet'
+
+# ---- a command that is killed ----
+
+for ((i = 0; i < 20000; i++)); do
+	echo "10.$((i / 250)).$((i % 250)).0/24"
+done >"$scratch/networks"
+echo "deny load $scratch/networks" >>"$scratch/b"
+cp "$scratch/b" "$scratch/networks-b"
+apply "$scratch/a"
+saved_a=$(saved | sort | cksum)
+apply "$scratch/b"
+saved_b=$(saved | sort | cksum)
+begin=${EPOCHREALTIME/./}
+apply "$scratch/b"
+apply "$scratch/a"
+apply "$scratch/b"
+took_us=$(((${EPOCHREALTIME/./} - begin) / 2))
+is_a=0 is_b=0 mixtures='' broken=''
+for ((i = 1; i <= 30; i++)); do
+	next=a wanted=$saved_a
+	if [ $((i % 2)) = 0 ]; then
+		next=b wanted=$saved_b
+	fi
+	start inside build/ringfence apply "$scratch/$next" >"$scratch/stdout" 2>&1
+	sleep "$(printf '0.%06d' $((RANDOM % 32 * took_us / 32)))"
+	stop KILL "$started_pid" 2>/dev/null
+	case $(saved | sort | cksum) in
+	"$saved_a") is_a=$((is_a + 1)) ;;
+	"$saved_b") is_b=$((is_b + 1)) ;;
+	*) mixtures+=" $i" ;;
+	esac
+	[ "$i" -gt 20 ] && continue # a few in a row without one that ends well
+	apply "$scratch/$next" || broken+=" $i: $(<"$scratch/log")"
+	[ "$(saved | sort | cksum)" = "$wanted" ] || broken+=" $i: other rules"
+done
+is "$mixtures" '' 'an apply that was killed leaves the old rules or the new ones'
+is "$broken" '' 'and the next command works'
+echo "# after 30 of them, killed within ${took_us} us: a $is_a times, b $is_b times"
+apply "$scratch/a"
+deliver 0 src=10.0.0.1,count=50 src=10.0.1.1,count=50 src=10.0.2.1,count=50
+is "$(came)" $'10.0.0.1 50\n10.0.2.1 50' 'then the rules hold'
+
+# ---- trials ----
+
+in_force() { # "PASSED": who of two passes
+	deliver 0 src=10.0.0.1,count=20 src=10.0.1.1,count=20 src=10.9.0.1,count=20
+	came | cut -d' ' -f1 | tr '\n' ' '
+}
+
+file a <<-'END'
+	limit add all rate 1M/1s
+	deny add 10.0.1.0/24
+END
+file b <<-'END'
+	limit add all rate 1k/1s
+	limit add new rate 10/1h match udp from 10.9.0.0/16 exact
+	deny add 10.0.0.0/24
+END
+apply "$scratch/a"
+before=$(saved)
+begin=${EPOCHREALTIME/./}
+does 'apply … confirm' "in force: 2 limits, 0 allowed and 1 denied prefixes, newcomers off; on trial for \
+4s: 'ringfence confirm' keeps it" ringfence apply "$scratch/b" confirm 4s
+check 'it returns before it is over' test $((${EPOCHREALTIME/./} - begin)) -lt 3500000
+trial=$(in_force)
+trial_saved=$(saved)
+busy="ringfence: rules are on trial for another [1-4] s; 'ringfence confirm' keeps them, or wait until \
+the old ones are back"
+refusals=''
+for words in 'limit add more rate 1/1s' 'limit set all rate 1/1s' 'limit del all' 'allow add 192.0.2.1' \
+	'deny del 10.0.0.0/24' "deny load $scratch/networks" 'newcomers off' "apply $scratch/a" \
+	"apply $scratch/a confirm 5s"; do
+	[ $((${EPOCHREALTIME/./} - begin)) -lt 3500000 ] || break
+	# shellcheck disable=SC2086
+	out=$(ringfence $words 2>&1)
+	[[ "$? $out" =~ ^1\ $busy$ ]] || refusals+="$words: $out"$'\n'
+done
+status=$(ringfence status | grep 'on trial')
+trial_after=$(saved)
+if [ $((${EPOCHREALTIME/./} - begin)) -lt 3900000 ]; then
+	is "$trial" '10.0.1.1 10.9.0.1 ' 'meanwhile the new rules hold'
+	is "$refusals" '' 'and changes are refused, in words'
+	is "$trial_after" "$trial_saved" 'which change nothing'
+	matches "$status" "on trial: in [1-4]s the rules before these are back, unless 'ringfence confirm' \
+keeps these" 'status says so'
+else
+	pass 'meanwhile the new rules hold # SKIP too slow a machine to tell'
+fi
+while [ $((${EPOCHREALTIME/./} - begin)) -lt 4200000 ]; do sleep 0.05; done
+is "$(in_force)" '10.0.0.1 10.9.0.1 ' 'then the old rules are back, without any process'
+is "$(saved)" "$before" 'all of them'
+is "$(ringfence status | grep -c 'were not confirmed: the ones before are back')" 1 'status says why'
+matches "$(describe ringfence confirm)" $'exit 1\n\nstderr: ringfence: too late: the old rules are back '\
+'since [0-9]+ s; apply again' 'to confirm is too late'
+does 'a change is possible' '' ringfence deny add 10.9.0.0/16
+is "$(in_force)" '10.0.0.1 ' 'of the old rules'
+apply "$scratch/a"
+
+apply "$scratch/b" confirm 4s
+does 'confirm keeps the new rules' 'confirmed: the rules in force stay' ringfence confirm
+sleep 4.2
+is "$(in_force)" '10.0.1.1 10.9.0.1 ' 'they stay when the time is over'
+is "$(saved | sort)" "$(sort <<<"$trial_saved")" 'all of them'
+fails 'once is enough' 1 'ringfence: nothing to confirm: no rules are on trial' ringfence confirm
+apply "$scratch/a"
+apply "$scratch/b" confirm 1h
+is "$(ringfence confirm --json | jq -c .)" '{"confirmed":true,"was_late":false}' 'confirm --json'
+
+for set in old new; do
+	for i in {1..20}; do
+		echo "limit add $set$i rate 1k/1s match udp dport $i"
+	done | file "$set"
+done
+apply "$scratch/old"
+before=$(saved)
+fails 'both sets of rules together have to fit' 1 "ringfence: limit 'new13': no room on trial: the old \
+limits stay meanwhile, and with the new ones there are more than 32; apply without 'confirm'" \
+	ringfence apply "$scratch/new" confirm 10s
+is "$(saved)" "$before" 'which changes nothing'
+does 'the remedy works' 'in force: 20 limits, 0 allowed and 0 denied prefixes, newcomers off' \
+	ringfence apply "$scratch/new"
+
+# In mid-flight: of two sources, both busy on credits, one is denied by the old rules and one by the
+# new ones.
+apply "$scratch/a"
+start inside build/tests/traffic recv dev "${port[0]}" for 5m keep "$scratch/kept" \
+	>"$scratch/received" 2>"$scratch/receiver"
+receiver=$started_pid
+eventually test -s "$scratch/receiver"
+start outside taskset -c 0 build/tests/traffic send dev out0 to 02:00:00:00:00:02 \
+	flow src=10.0.0.1,count=8000,rate=2000 flow src=10.0.1.1,count=8000,rate=2000 >"$scratch/sent"
+sleep 0.3
+sed 's/1k/1M/' "$scratch/b" | apply - confirm 2s
+wait "$started_pid"
+unset "started[$started_pid]"
+sleep 0.2
+stop TERM "$receiver"
+read -r _ turns _ first second < <(build/tests/traffic turns "$scratch/kept" frames 8000)
+echo "# $first and $second of 8000 passed"
+is "$turns" 2 'under traffic a trial begins once and ends once, for each frame'
+check 'and lasts as long as it was said to' test "$second" -ge 3500 -a "$second" -le 5000
+
+# What windows and counters were before is there again, when the old rules are back.
+apply - <<<'limit add all rate 10/1h exact'
+deliver 0 src=192.0.2.1,count=20
+apply - confirm 4s <<<'limit add all rate 5/2h exact'
+begin=$SECONDS
+deliver 0 src=192.0.2.1,count=20
+trial=$(came)
+[ $((SECONDS - begin)) -lt 3 ] || trial='192.0.2.1 5' # too slow a machine to tell
+sleep 4.2
+deliver 0 src=192.0.2.1,count=20 src=192.0.2.2,count=20
+is "$trial; $(came)" '192.0.2.1 5; 192.0.2.2 10' 'when the old rules are back, so are their windows'
+
+# A trial that was killed while it began ends like any other.
+apply "$scratch/a"
+before=$(saved | sort)
+wrong=''
+for i in {1..6}; do
+	start inside build/ringfence apply "$scratch/networks-b" confirm 1s >"$scratch/stdout" 2>&1
+	sleep "$(printf '0.%06d' $((RANDOM % 32 * took_us / 32)))"
+	stop KILL "$started_pid" 2>/dev/null
+	sleep 1.1
+	[ "$(saved | sort)" = "$before" ] || wrong+=" $i"
+	ringfence allow add 203.0.113.1 2>"$scratch/log" || wrong+=" $i: $(<"$scratch/log")"
+	ringfence allow del 203.0.113.1
+done
+is "$wrong" '' 'a killed trial ends as well, and the next command works'
+ringfence detach "${port[0]}" >"$scratch/log"
+
+# ---- an attach on trial ----
+
+does 'attach … confirm' "${port[0]}: attached in native mode, fence '${port[0]}'
+on trial for 5s: then everything passes, unless 'ringfence confirm' keeps it" \
+	ringfence attach "${port[0]}" confirm 5s
+begin=${EPOCHREALTIME/./}
+does 'it takes rules meanwhile' '' ringfence deny add 10.0.0.0/24
+does 'of any kind' '' ringfence limit add all rate 5/1h ban 1h exact
+forget_traffic
+deliver 0 src=10.0.0.1,count=20 src=10.0.1.1,count=20
+trial=$(came)
+if [ $((${EPOCHREALTIME/./} - begin)) -lt 4900000 ]; then
+	is "$trial" '10.0.1.1 5' 'which hold'
+fi
+while [ $((${EPOCHREALTIME/./} - begin)) -lt 5200000 ]; do sleep 0.05; done
+deliver 0 src=10.0.0.1,count=20 src=10.0.1.1,count=20
+is "$(came) $(stats 0 .reasons.unconfirmed.packets)" $'10.0.0.1 20\n10.0.1.1 20 40' \
+	'when its time is over everything passes, and is counted so'
+is "$(describe ringfence deny add 10.0.1.0/24)" "exit 0
+
+stderr: ringfence: the attach was not confirmed, so everything passes; 'ringfence confirm' puts the \
+rules in force" 'rules can be changed, and it says what they are worth'
+does 'a late confirm puts them in force' 'confirmed, after its time: until now everything passed, and from '\
+'now on the rules are in force' ringfence confirm
+deliver 0 src=10.0.0.1,count=20 src=10.0.1.1,count=20 src=10.0.2.1,count=20
+is "$(came)" '10.0.2.1 5' 'so it does'
+conserves 0 'sent = passed + dropped'
+ringfence detach "${port[0]}" >"$scratch/log"
+ringfence attach "${port[0]}" confirm 5s >"$scratch/log"
+ringfence deny add 10.0.0.0/24
+does 'confirmed in time' 'confirmed: the rules in force stay' ringfence confirm
+sleep 5.2
+deliver 0 src=10.0.0.1,count=20 src=10.0.1.1,count=20
+is "$(came)" '10.0.1.1 20' 'it stays'
+
+done_testing

@@ -1,0 +1,386 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0
+# Floods from random sources, as fast as two CPUs make them, beside known sources that each send at
+# half of their limit: those lose nothing, newcomers stay within their guard, and every packet is
+# accounted for. FLOOD_SECONDS says how long each flood is (2).
+#
+#   outside                                 inside
+#   out0  ------------ wire 0 ----------->  ${port[0]}
+#   CPU 0 ------------ queue 0 ---------->  XDP on CPU 0, then what tallies
+#   CPU 1 ------------ queue 1 ---------->  XDP on CPU 1, then what tallies
+#
+# Each run: known sources, half of them IPv4, begin to send; once they have windows the guard is set,
+# whose filter learns of them; then the flood begins. How
+# many frames there are is the machine's affair. What a known source sent, what its window counted
+# and what came out behind the program are three counts of three writers, and compared to the
+# packet. Known ones are at most a quarter of the windows there are room for: the kernel keeps up
+# to half of the smallest map for itself, on lists of each CPU.
+
+# shellcheck disable=SC2317 # functions are called by check and eventually
+# shellcheck source=tests/e2e/lib.sh
+source "$(dirname "$0")/lib.sh"
+
+flood_s=${FLOOD_SECONDS:-2}
+limit=100/1s
+known_pps=50 # of each source
+smallest=1024
+full=65536
+
+rows=()
+
+now_ns() {
+	build/tests/traffic clock
+}
+
+# ---- one run ----
+
+fence_maps() {
+	bpftool -j prog show id "$(program_on 0)" | jq -r '.map_ids[]'
+}
+
+# What the fence's maps take, in bytes.
+map_bytes() {
+	local id
+
+	for id in $(fence_maps); do
+		bpftool -j map show id "$id" | jq .bytes_memlock
+	done | awk '{ sum += $1 } END { printf "%.0f", sum }'
+}
+
+kernel_kb() {
+	awk '/^(SUnreclaim|Percpu|VmallocUsed):/ { sum += $2 } END { print sum }' /proc/meminfo
+}
+
+# begin NAME SOURCES KNOWN: a new wire, a fence of that size, a limit, and what tallies.
+begin() {
+	name=$1 room=$2
+	half=$(($3 / 2))
+	known=("src=10.0.0.0,sources=$half" "src=fd00::,sources=$half")
+	add_wire 0 numtxqueues 2 numrxqueues 2
+	{ ringfence attach "${port[0]}" sources "$room" &&
+		ringfence limit add all rate "$limit"; } >"$scratch/log" 2>&1 ||
+		bail "$name: cannot make a fence: $(<"$scratch/log")"
+	sent_before=0 windows_each=1
+	start inside build/tests/traffic tally dev "${port[0]}" for 10m flow "${known[0]}" \
+		flow "${known[1]}" >"$scratch/tally" 2>"$scratch/tallier"
+	tallier=$started_pid
+	eventually test -s "$scratch/tallier"
+	[ "$(<"$scratch/tallier")" = ready ] || bail "cannot tally: $(<"$scratch/tallier")"
+}
+
+# more_limits N DEFINITION…: each source has windows under N limits in all then.
+more_limits() {
+	local definition
+
+	windows_each=$1
+	for definition in "${@:2}"; do
+		# shellcheck disable=SC2086 # words
+		ringfence limit add $definition || bail "$name: cannot add a limit"
+	done
+}
+
+# flood FLOW…: what was sent, and by each source that is not random, will be in files.
+flood() {
+	local words=() flow
+
+	for flow; do
+		words+=(flow "$flow")
+	done
+	start outside build/tests/traffic flood dev out0 to 02:00:00:00:00:02 for 10m \
+		each "$scratch/each" cpu 0 cpu 1 "${words[@]}" >"$scratch/sent" 2>"$scratch/flooder"
+	flooder=$started_pid
+	eventually test -s "$scratch/flooder"
+	[ "$(<"$scratch/flooder")" = ready ] || bail "$name: cannot flood: $(<"$scratch/flooder")"
+}
+
+flood_ends() {
+	stop TERM "$flooder" || bail "$name: cannot flood: $(<"$scratch/flooder")"
+}
+
+windows_made() {
+	stats 0 '.windows | .ipv4.inserts + .ipv6.inserts'
+}
+
+have_made() {
+	[ "$(windows_made)" -ge "$1" ]
+}
+
+# Windows that random sources left behind, all there is room for.
+fill_with_stale() {
+	flood src=0.0.0.0,random=1 src=2000::,random=1
+	eventually have_made $((3 * room))
+	flood_ends
+	sent_before=$(awk '/^sent/ { sum += $3 } END { printf "%.0f", sum }' "$scratch/sent")
+}
+
+# What the guard has admitted, looked at about once a second for as long as the flood is. No more than
+# R in a second: in as many as there are between a time before one look and one after the next.
+watch_guard() { # RATE
+	local since until admitted before=0 last end=$((SECONDS + flood_s))
+
+	last=$(now_ns)
+	most_admitted=0 looks=0 beyond=''
+	while [ "$SECONDS" -lt "$end" ]; do
+		since=$(now_ns)
+		admitted=$(stats 0 .newcomers.admitted)
+		until=$(now_ns)
+		[ $((admitted - before)) -le $(($1 * ((until - last) / 1000000000 + 1))) ] ||
+			beyond+="$((admitted - before)) in $(((until - last) / 1000000)) ms; "
+		[ $((admitted - before)) -le "$most_admitted" ] || most_admitted=$((admitted - before))
+		before=$admitted last=$since looks=$((looks + 1))
+		sleep 1
+	done
+}
+
+# run RATE THEN FLOW…: the guard, or off; the flood, whose flows have an after=.
+run() {
+	local began bytes kb
+
+	rate=$1
+	bytes=$(map_bytes)
+	windows_before=$(windows_made)
+	flood "${known[0]},rate=$((half * known_pps))" "${known[1]},rate=$((half * known_pps))" "${@:3}"
+	eventually have_made $((windows_before + 2 * half * windows_each)) ||
+		bail "$name: the known have no windows"
+	windows_before=$(windows_made)
+	sleep 0.5 # more than one packet of each
+	kb=$(kernel_kb)
+	began=$(now_ns)
+	[ "$2" = off ] || ringfence newcomers rate "$rate/1s" 'then' "$2" ||
+		bail "$name: cannot set a guard"
+	kill -USR1 "$flooder"
+	watch_guard "$rate"
+	flood_ends
+	ran_s=$((($(now_ns) - began) / 1000000000 + 1))
+	grown_kb=$(($(kernel_kb) - kb))
+	eventually has_counted 0 "$(reached)"
+	sleep 0.1 # from the program to what tallies
+	stop TERM "$tallier" || bail "$name: cannot tally: $(<"$scratch/tallier")"
+	is "$(map_bytes)" "$bytes" "$name: the maps are as large as before"
+	ringfence stats --json >"$scratch/stats"
+	ringfence top 1000000 --json >"$scratch/top"
+}
+
+# ---- what is compared ----
+
+# A value of the run's `stats`.
+stat() {
+	jq -r "$1" "$scratch/stats"
+}
+
+lost_by_driver() {
+	outside ethtool -S out0 | awk '/xdp_xmit_errors/ { sum += $2 } END { printf "%.0f", sum }'
+}
+
+# What was sent, and not lost on the way to the program.
+reached() {
+	awk -v before="$sent_before" -v lost="$(lost_by_driver)" \
+		'/^sent/ { sum += $3 } END { printf "%.0f", before + sum - lost }' "$scratch/sent"
+}
+
+# "SOURCE PACKETS DROPPED" of each window that a known source has, as `each` names them.
+known_windows() {
+	jq -r '.sources[] | select(.limit == "all") | "\(.source) \(.passed) \(.dropped)"' "$scratch/top" |
+		sed 's,^\(fd00:.*\)/64 ,\1 ,' |
+		awk 'NR == FNR { known[$1]; next } $1 in known' "$scratch/each" -
+}
+
+# Known sources of which not all came out, and how many packets that is.
+count_lossy() {
+	paste -d ' ' "$scratch/each" <(grep -v ^others "$scratch/tally") |
+		awk '$1 != $3 { exit 1 } $2 != $4 { n++; lost += $2 - $4 } END { print n + 0, lost + 0 }'
+}
+
+known_lose_nothing() {
+	is "$(count_lossy)" '0 0' "$name: what the known sources sent came out, of each of them"
+	is "$(known_windows | sort)" "$(sed 's/$/ 0/' "$scratch/each" | sort)" \
+		"$name: and each had the same window all the time"
+}
+
+# Of the known sources these may lose some: they are more than there is room for.
+known_lose_little() { # MOST
+	local lossy
+
+	read -r lossy _ < <(count_lossy)
+	check "$name: no more than $1 of the known sources lost anything" test "$lossy" -le "$1"
+}
+
+adds_up() {
+	is "$(lost_by_driver)" 0 "$name: nothing was lost on the way to the program"
+	is "$(stat '[.packets.passed + .packets.dropped, ([.reasons[].packets] | add)] | @sh')" \
+		"$(reached) $(reached)" "$name: sent = passed + dropped, by reason, to the packet"
+	is "$(stat .packets.passed)" "$(awk '{ sum += $2 } END { printf "%.0f", sum }' "$scratch/tally")" \
+		"$name: passed = what came out"
+	check "$name: no packet passed for want of a window without a map error" \
+		test "$(stat .reasons.map_error.packets)" -le "$(stat '[.map_errors[]] | add')"
+}
+
+guard_holds() {
+	local admitted
+
+	admitted=$(stat .newcomers.admitted)
+	check "$name: newcomers stay within the guard, $admitted in $ran_s s" \
+		test "$admitted" -le $((rate * (ran_s + 1)))
+	is "$beyond" '' "$name: and in each of $looks looks"
+	# Another CPU may have made the same one's window.
+	check "$name: windows are made for those alone, and for the known before" \
+		test "$(stat '.windows | .ipv4.inserts + .ipv6.inserts')" -le \
+		$((admitted * windows_each + windows_before))
+}
+
+# says NAME REGEX: `status` has such a line.
+says() {
+	check "$name: status says $1" grep -qxE "$2" <(ringfence status)
+}
+
+guard_is_told() {
+	says 'what the guard did' "the guard was at work: beyond it $(stat .newcomers.passed) packets \
+of newcomers passed, $(stat .newcomers.dropped) were dropped, $(stat .newcomers.aggregated) charged \
+to their networks"
+}
+
+windows_are_told() {
+	says 'that the windows are full' 'windows of IPv4: full: each newcomer pushes out the least '\
+'recently used source; [0-9]+ evictions suspected'
+}
+
+row() {
+	rows+=("$(printf '%-16s %10s %10s %7s %7s %9s %9s %10s %8s %8s %7s' "$@")")
+}
+
+# The run's row of the table, and the wire's end.
+over() {
+	local lossy lost
+
+	read -r lossy lost < <(count_lossy)
+	row "$name" "$(reached)" "$(stat .packets.passed)" \
+		"$(awk '{ sum += $2 } END { print sum }' "$scratch/each")" "$lossy" "$lost" \
+		"$(stat .newcomers.admitted)" "$((rate * (ran_s + 1)))" \
+		"$(stat '.windows | .ipv4.inserts + .ipv6.inserts')" \
+		"$(jq '.sources | length' "$scratch/top")" "$grown_kb"
+	ringfence detach "${port[0]}" >"$scratch/log" || bail "cannot detach: $(<"$scratch/log")"
+	outside ip link del out0
+}
+
+# Random sources at full speed, of both families: storm FRAMES-OF-EACH
+storm() {
+	storm=("src=0.0.0.0,random=$1,after=1ms" "src=2000::,random=$1,after=1ms")
+}
+
+make_network 0
+
+# ---- room enough ----
+
+storm 1
+
+for then in open closed aggregate; do
+	begin "$then" $full 1000
+	run 2000 "$then" "${storm[@]}"
+	known_lose_nothing
+	adds_up
+	guard_holds
+	guard_is_told
+	over
+done
+
+for then in closed aggregate; do
+	begin "3 limits $then" $full 1000
+	more_limits 3 "udp rate $limit match udp" "some rate 10/1s shadow"
+	run 2000 "$then" "${storm[@]}"
+	known_lose_nothing
+	adds_up
+	guard_holds
+	guard_is_told
+	over
+done
+
+is "$(jq -cS '[.newcomers, .map_errors, .windows.ipv4] | map(keys)' "$scratch/stats")" \
+	'[["admitted","aggregated","dropped","passed","unnoted"],'\
+'["insert_busy","insert_full","insert_nomem","insert_other",'\
+'"window_lost"],["evictions_suspected","inserts"]]' \
+	'stats have all that may become of a newcomer, as JSON'
+is "$(jq -r '.reasons | has("newcomer_open") and has("newcomer_closed") and has("map_error")' \
+	"$scratch/stats")" true 'and the reasons'
+
+# For comparison: each random source has a window, and pushes another one out.
+begin off $full 1000
+run 0 off "${storm[@]}"
+adds_up
+is "$(stat '.newcomers | add')" 0 'off: nobody is a newcomer'
+windows_are_told
+over
+
+# ---- windows that are full of others ----
+
+for room in $full $smallest; do
+	begin "stale $room" "$room" $((room < 4000 ? room / 2 : 1000))
+	fill_with_stale
+	run 2000 closed "${storm[@]}"
+	known_lose_nothing
+	adds_up
+	guard_holds
+	windows_are_told
+	over
+done
+
+# ---- far too few windows ----
+
+for then in closed aggregate; do
+	begin "small $then" $smallest $((smallest / 2))
+	run 2000 "$then" "${storm[@]}"
+	known_lose_nothing
+	adds_up
+	guard_holds
+	guard_is_told
+	windows_are_told
+	over
+done
+
+# A guard that would let the windows be replaced ten times a second.
+begin 'small 10k' $smallest $((smallest / 2))
+run 10000 closed "${storm[@]}"
+adds_up
+guard_holds
+known_lose_little $((smallest / 100))
+over
+
+begin 'small crowded' $smallest 1000
+run 2000 closed "${storm[@]}"
+adds_up
+guard_holds
+known_lose_little 20
+over
+
+# ---- two packets of each random source, which the kernel's LRU takes for one in use ----
+
+begin 'twice' $full 1000
+storm 2
+run 2000 closed "${storm[@]}"
+known_lose_nothing
+adds_up
+guard_holds
+over
+
+begin 'drip' $smallest $((smallest / 2))
+run 2000 closed "src=0.0.0.0,random=2,rate=1000,after=1ms" \
+	"src=2000::,random=2,rate=1000,after=1ms"
+known_lose_nothing
+adds_up
+guard_holds
+over
+
+# ---- nearly full ----
+
+add_wire 0
+{ ringfence attach "${port[0]}" sources $smallest && ringfence limit add all rate $limit; } \
+	>"$scratch/log" 2>&1 || bail "cannot make a fence: $(<"$scratch/log")"
+name='nearly full'
+deliver 0 "src=192.0.2.0,sources=$((smallest * 9 / 10)),count=$((smallest * 9 / 10))"
+check "$name: status says nothing yet" test -z "$(ringfence status | grep '^windows')"
+deliver 0 src=198.51.100.0,sources=10,count=10
+says 'so, and what that means' "windows of IPv4: nearly full: $((smallest * 9 / 10 + 10)) of \
+$smallest; beyond that each newcomer pushes out the least recently used source"
+
+row run sent passed known lossy lost admitted guard inserts windows 'kB more'
+printf '# %s\n' "${rows[-1]}" "${rows[@]:0:${#rows[@]}-1}"
+done_testing

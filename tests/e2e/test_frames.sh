@@ -1,0 +1,262 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0
+# Which limits each kind of frame is charged to, and which source: real frames of every kind over a
+# wire, and what the fence says of them, to the packet. The table of ringfence-rules(5), section
+# "What is charged to whom", says the same in words.
+#
+#   outside                          inside
+#   out0  --------- wire 0 ------->  ${port[0]}
+#
+# Every row sends five frames of one kind. The more a limit says of its packets, the less it lets
+# pass: of five, `all` 4, those of protocols 3, those of ports and flags 2. So the verdicts alone
+# tell which limits there were; and each window that is made is one that the row names. What came out
+# behind the program is the driver's count.
+
+# shellcheck disable=SC2317 # functions are called by check and eventually
+# shellcheck source=tests/e2e/lib.sh
+source "$(dirname "$0")/lib.sh"
+
+frames=5
+# NAME, a tab, the definition.
+limits='all	rate 4/1h
+tcp	rate 3/1h match tcp
+syn	rate 2/1h match tcp syn
+udp	rate 3/1h match udp
+dns	rate 2/1h match udp dport 53
+web	rate 2/1h match tcp dport 443
+icmp	rate 3/1h match icmp
+ipip	rate 3/1h match proto 4
+sixin4	rate 3/1h match proto 41
+gre	rate 3/1h match proto 47
+esp	rate 3/1h match proto 50
+ah	rate 3/1h match proto 51
+other	rate 3/1h match proto 132'
+
+inner4=203.0.113.9 inner6=2001:db8:9:9::9
+row=0
+
+# Each row has sources of its own.
+next_row() {
+	row=$((row + 1))
+	v4=192.0.2.$row v6=2001:db8:1:$row::7
+}
+
+# "NAME PASSED DROPPED" of each limit that has a window for that source.
+charged() { # SOURCE
+	ringfence show "$1" --json |
+		jq -r '.limits[] | select(.newcomer | not) | "\(.limit) \(.passed) \(.dropped)"'
+}
+
+# What the fence has counted in all and, as `xdp`, what the driver says became of it.
+count_all() {
+	{
+		ringfence stats --json
+		inside ethtool -S "${port[0]}" | awk '/xdp_packets:/ { all += $2 } /xdp_drops:/ { drops += $2 }
+			END { printf "{\"xdp\": %d}", all - drops }'
+	} | jq -s add
+}
+
+# What was added to that: reasons, limits, windows of either family, a line for each.
+difference() {
+	jq -rn --slurpfile before "$scratch/before" --slurpfile after "$scratch/after" '
+		$before[0] as $old | $after[0] |
+		"came out \(.xdp - $old.xdp)",
+		(.reasons | to_entries[] | .value.packets -= $old.reasons[.key].packets |
+			.value.bytes -= $old.reasons[.key].bytes | select(.value.packets > 0) |
+			"\(.key) \(.value.packets) packets, \(.value.bytes) bytes"),
+		([.limits, $old.limits] | transpose[] |
+			"\(.[0].name) \(.[0].passed - .[1].passed) \(.[0].dropped - .[1].dropped)" |
+			select(endswith(" 0 0") | not) | "limit \(.)"),
+		"windows \(.windows.ipv4.inserts - $old.windows.ipv4.inserts) \(
+			.windows.ipv6.inserts - $old.windows.ipv6.inserts)"'
+}
+
+# send PART…: what it added is in $added, the length of a frame in $frame_bytes.
+send() {
+	local bytes
+
+	count_all >"$scratch/before"
+	bytes=$(outside build/tests/traffic compose dev out0 to 02:00:00:00:00:02 \
+		count $frames "$@") || bail "cannot send $*"
+	frame_bytes=$((${bytes##* } / frames))
+	eventually has_counted 0 $((row * frames)) || bail "not all were counted: $*"
+	count_all >"$scratch/after"
+	added=$(difference)
+}
+
+# How many of five pass, where these limits are asked.
+room_of() { # LIMIT…
+	local name least=$frames rate
+
+	for name; do
+		rate=$(sed -n "s,^$name	rate \([0-9]*\)/.*,\1,p" <<<"$limits")
+		[ "$rate" -ge "$least" ] || least=$rate
+	done
+	echo "$least"
+}
+
+# "NAME PASSED DROPPED" of these limits: what has no room for a packet is the first that says so.
+expect_limits() { # LIMIT…
+	local name room tight='' rate
+
+	room=$(room_of "$@")
+	while IFS=$'\t' read -r name rate; do
+		[[ " $* " = *" $name "* ]] || continue
+		rate=${rate#rate } rate=${rate%%/*}
+		if [ -z "$tight" ] && [ "$rate" = "$room" ]; then
+			tight=$name
+			echo "$name $room $((frames - room))"
+		else
+			echo "$name $room 0"
+		fi
+	done <<<"$limits"
+}
+
+# charges NAME SOURCE 'LIMIT…' PART…: to that source alone, under those limits alone.
+charges() {
+	local limits_asked room windows
+
+	read -ra limits_asked <<<"$3"
+	room=$(room_of "${limits_asked[@]}")
+	windows="${#limits_asked[@]} 0"
+	[[ $2 != *:* ]] || windows="0 ${#limits_asked[@]}"
+	send "${@:4}"
+	is "$(charged "$2")
+$added" "$(expect_limits "${limits_asked[@]}")
+came out $room
+under_limit $room packets, $((room * frame_bytes)) bytes
+over_limit $((frames - room)) packets, $(((frames - room) * frame_bytes)) bytes
+$(expect_limits "${limits_asked[@]}" | sed 's/^/limit /')
+windows $windows" "$1: $3"
+	next_row
+}
+
+# passes NAME REASON PART…: all of it, and nobody is charged.
+passes() {
+	send "${@:3}"
+	is "$added" "came out $frames
+$2 $frames packets, $((frames * frame_bytes)) bytes
+windows 0 0" "$1: passes, $2"
+	next_row
+}
+
+make_network 1
+echo "limit add ${limits//$'\n'/$'\n'limit add }" >"$scratch/rules"
+{ ringfence attach "${port[0]}" && ringfence apply "$scratch/rules"; } >"$scratch/log" 2>&1 ||
+	bail "cannot make a fence: $(<"$scratch/log")"
+next_row
+
+# ---- plain ----
+
+charges 'UDP to a port with a limit' $v4 'all udp dns' ip4=$v4 udp=53
+charges 'UDP to another port' $v4 'all udp' ip4=$v4 udp=54
+charges 'SYN' $v4 'all tcp syn' ip4=$v4 tcp=80,flags=2
+charges 'SYN to a port with a limit' $v4 'all tcp syn web' ip4=$v4 tcp=443,flags=2
+charges 'SYN+ACK' $v4 'all tcp' ip4=$v4 tcp=80,flags=0x12
+charges 'ICMP echo' $v4 'all icmp' ip4=$v4 icmp=8
+charges 'SCTP' $v4 'all other' ip4=$v4 proto=132 zeros=12
+charges 'IPv6, UDP' $v6 'all udp dns' ip6=$v6 udp=53
+charges 'IPv6, SYN' $v6 'all tcp syn web' ip6=$v6 tcp=443,flags=2
+charges 'IPv6, ICMPv6 echo' $v6 'all icmp' ip6=$v6 icmp6=128
+
+# ---- VLAN tags ----
+
+charges '802.1Q' $v4 'all udp dns' q ip4=$v4 udp=53
+charges '802.1Q, priority alone' $v4 'all tcp syn' q ip4=$v4 tcp=80,flags=2
+charges '802.1ad' $v6 'all udp dns' ad ip6=$v6 udp=53
+charges '802.1ad and 802.1Q' $v4 'all tcp syn web' ad q ip4=$v4 tcp=443,flags=2
+charges '802.1Q twice' $v6 'all udp dns' q q ip6=$v6 udp=53
+passes 'three tags' deep_vlan q q q ip4=$v4 udp=53
+passes 'three tags, the first 802.1ad' deep_vlan ad q q ip6=$v6 udp=53
+passes '802.1Q, ARP' non_ip q type=0x0806 zeros=28
+passes 'a tag of 0x9100' non_ip type=0x9100 zeros=46
+
+# ---- IPv4 options and fragments ----
+
+charges 'IPv4 options' $v4 'all udp dns' ip4=$v4,ihl=6 udp=53
+charges 'IPv4 options, 40 bytes' $v4 'all tcp syn web' ip4=$v4,ihl=15 tcp=443,flags=2
+charges 'first fragment' $v4 'all udp dns' ip4=$v4,frag=0x2000 udp=53 zeros=64
+charges 'first fragment, SYN' $v4 'all tcp syn web' ip4=$v4,frag=0x2000 tcp=443,flags=2
+charges 'later fragment' $v4 'all udp' ip4=$v4,frag=0x20b9 udp=53 zeros=64
+charges 'last fragment' $v4 'all tcp' ip4=$v4,frag=0x00b9 tcp=443,flags=2
+charges 'tiny first fragment, flags cut off' $v4 'all tcp syn web' \
+	ip4=$v4,frag=0x2000 tcp=443,flags=0x10 trim=12
+charges 'AH hides what is behind it' $v4 'all ah' ip4=$v4 auth udp=53
+charges 'ESP' $v4 'all esp' ip4=$v4 proto=50 zeros=32
+
+# ---- IPv6 extension headers ----
+
+charges 'hop-by-hop options' $v6 'all udp dns' ip6=$v6 hop udp=53
+charges 'routing header' $v6 'all udp dns' ip6=$v6 route udp=53
+charges 'destination options' $v6 'all tcp syn web' ip6=$v6 dest tcp=443,flags=2
+charges 'IPv6, AH is stepped over' $v6 'all udp dns' ip6=$v6 auth udp=53
+charges 'a chain of five' $v6 'all tcp syn web' ip6=$v6 hop dest route auth dest tcp=443,flags=2
+charges 'a chain of eight' $v6 'all udp dns' \
+	ip6=$v6 dest dest dest dest dest dest dest dest udp=53
+charges 'a chain of nine' $v6 'all' ip6=$v6 dest dest dest dest dest dest dest dest dest udp=53
+charges 'IPv6 ESP' $v6 'all esp' ip6=$v6 proto=50 zeros=32
+charges 'IPv6 atomic fragment' $v6 'all udp dns' ip6=$v6 frag=0 udp=53
+charges 'IPv6 first fragment' $v6 'all tcp syn web' ip6=$v6 frag=1 tcp=443,flags=2 zeros=64
+charges 'IPv6 later fragment' $v6 'all udp' ip6=$v6 frag=0x05a9 udp=53
+charges 'IPv6 later fragment behind options' $v6 'all tcp' ip6=$v6 hop frag=0x05a8 tcp=443,flags=2
+charges 'IPv6 later fragment of options' $v6 'all' ip6=$v6 frag=0x05a9 dest udp=53
+
+# ---- messages about others' packets ----
+
+charges 'ICMP error' $v4 'all icmp' ip4=$v4 icmp=3 ip4=$inner4 udp=53
+charges 'ICMP error about a SYN' $v4 'all icmp' ip4=$v4 icmp=11 ip4=$inner4 tcp=443,flags=2
+charges 'ICMPv6 error' $v6 'all icmp' ip6=$v6 icmp6=1 ip6=$inner6 udp=53
+charges 'packet too big' $v6 'all icmp' ip6=$v6 icmp6=2 ip6=$inner6 tcp=443,flags=2
+
+# ---- tunnels ----
+
+charges 'IP in IP' $v4 'all ipip' ip4=$v4 ip4=$inner4 udp=53
+charges '6in4' $v4 'all sixin4' ip4=$v4 ip6=$inner6 tcp=443,flags=2
+charges '4in6' $v6 'all ipip' ip6=$v6 ip4=$inner4 udp=53
+charges '6in6' $v6 'all sixin4' ip6=$v6 ip6=$inner6 udp=53
+charges '6in6, neighbour discovery inside' $v6 'all sixin4' ip6=$v6 ip6=$inner6,hops=255 icmp6=135
+charges 'GRE' $v4 'all gre' ip4=$v4 gre ip4=$inner4 udp=53
+charges 'GRE over IPv6' $v6 'all gre' ip6=$v6 gre ip6=$inner6 tcp=443,flags=2
+charges 'VXLAN' $v4 'all udp' ip4=$v4 udp=4789 zeros=64
+
+# ---- neighbour discovery ----
+
+for type in 133 134 135 136 137; do
+	passes "ICMPv6 $type, hop limit 255" neighbour ip6=$v6,hops=255 icmp6=$type
+	charges "ICMPv6 $type, hop limit 64" $v6 'all icmp' ip6=$v6 icmp6=$type
+done
+charges 'ICMPv6 135, hop limit 254' $v6 'all icmp' ip6=$v6,hops=254 icmp6=135
+charges 'ICMPv6 135 in a fragment' $v6 'all icmp' ip6=$v6,hops=255 frag=0 icmp6=135
+passes 'ICMPv6 135, tagged' neighbour q ip6=$v6,hops=255 icmp6=135
+passes 'ICMPv6 135 behind options' neighbour ip6=$v6,hops=255 hop icmp6=135
+charges 'ICMPv6 echo, hop limit 255' $v6 'all icmp' ip6=$v6,hops=255 icmp6=128
+charges 'multicast listener report' $v6 'all icmp' ip6=$v6,hops=1 hop icmp6=143
+charges 'ICMPv6 over IPv4' $v4 'all icmp' ip4=$v4 icmp6=135
+
+# ---- what is no IP ----
+
+passes 'ARP' non_ip type=0x0806 zeros=28
+passes 'LLDP' non_ip type=0x88cc zeros=46
+passes 'LACP' non_ip type=0x8809 zeros=110
+passes 'a length for an ethertype' non_ip type=46 zeros=46
+passes 'MPLS' non_ip type=0x8847 zeros=64
+passes 'PPPoE' non_ip type=0x8864 zeros=64
+
+# ---- cut off ----
+
+passes 'Ethernet header alone' malformed type=0x0800
+passes 'IPv4 header cut' malformed ip4=$v4 trim=1
+passes 'IPv4 header of 16 bytes, it says' malformed ip4=$v4,ihl=4 udp=53
+passes 'IPv6 header cut' malformed ip6=$v6 trim=1
+passes 'VLAN tag cut' malformed q trim=1
+passes 'nothing behind the tag' malformed q type=0x0800
+charges 'IPv4 header alone' $v4 'all udp' ip4=$v4 udp=53 trim=8
+charges 'options cut' $v4 'all udp' ip4=$v4,ihl=15 udp=53 trim=28
+charges 'UDP cut in the ports' $v4 'all udp' ip4=$v4 udp=53 trim=5
+charges 'UDP cut behind the ports' $v4 'all udp dns' ip4=$v4 udp=53 trim=4
+charges 'TCP cut in the ports' $v4 'all tcp' ip4=$v4 tcp=443 trim=17
+charges 'IPv6 header alone' $v6 'all udp' ip6=$v6 udp=53 trim=8
+charges 'extension header cut' $v6 'all' ip6=$v6 hop trim=1
+charges 'neighbour discovery cut' $v6 'all icmp' ip6=$v6,hops=255 icmp6=135 trim=1
+
+done_testing
