@@ -107,15 +107,27 @@ struct report {
 
 __attribute__((noreturn, format(printf, 1, 2))) void die(const char *format, ...);
 
+#define LIMITS_STACKED 4
+
+/* What a fence has in force. */
+struct load {
+	struct rf_limit limit;	     /* of each, by other names; rate 0: none */
+	uint32_t limits;	     /* that are stacked on every packet; 0: one */
+	uint32_t allowed;	     /* prefixes on the allow list, /24 or /48, of other sources */
+	uint32_t from;		     /* … in the `from` of another limit */
+	enum rf_newcomers_then then; /* a guard of one newcomer an hour; off: none */
+	bool no_leases;		     /* every packet goes to the windows */
+};
+
 /* ---- target.c ---- */
 
 void target_open(struct target *target, int fd);
 /*
- * A fence with room for `sources` windows of that family, `leases` for all CPUs together
- * (RF_LEASE_WAYS: none), and one limit in force; NULL: none.
+ * A fence with room for `sources` windows of that family, `leases` for all CPUs together, and that
+ * load.
  */
 void target_open_fence(struct target *target, enum family family, uint32_t sources, uint32_t leases,
-		       const struct rf_limit *limit);
+		       const struct load *load);
 void target_close(struct target *target);
 /* Adds up what was passed and dropped so far; false: it is no fence, and nobody counts. */
 bool target_count(const struct target *target, uint64_t *passed, uint64_t *dropped);

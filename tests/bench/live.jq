@@ -75,8 +75,8 @@ def left($width): . + (" " * ([$width - length, 0] | max) // "");
 
 def table:
 	"",
-	(("\(.sources) source\(if .sources == 1 then "" else "s" end), IPv\(.family), "
-		+ {over: "over the limit", under: "under the limit"}[.kind] | left(37))
+	(("\(.sources | if . > 16777216 then "random" else tostring end) source\(if .sources == 1 then "" else "s" end), IPv\(.family), "
+		+ {over: "over the limit", under: "under the limit", new: "newcomers"}[.kind] | left(37))
 		+ "   ns/packet    min    max   ratio    min    max   Mpps  dropped"),
 	(.variants[]
 		| (.variant | title | left(37))

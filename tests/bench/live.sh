@@ -25,22 +25,25 @@ source "$(dirname "$0")/../e2e/lib.sh"
 generator_cpu=${GENERATOR_CPU:-0}
 receiver_cpu=${RECEIVER_CPU:-1}
 rounds=5 frames=1000000 # of half a turn; about 0.1 s
+everyone=4294967295	# sources: all addresses, of IPv6 as many /64
 mac=02:00:00:00:00	# of all wires: :01 outside, :02 inside
 
 # What is over its limit: one packet an hour, so that of what is known nothing passes. What is under
 # it: as much as each of them can be told.
-declare -A ringfence_rate=([over]=1/1h [under]=1000M/1s)
-declare -A nftables_rate=([over]='1/hour burst 1 packets' [under]='100000000/second burst 1000000 packets')
-declare -A hashlimit_rate=([over]='1/hour 1' [under]='1000000/second 1000000')
+declare -A ringfence_rate=([over]=1/1h [under]=1000M/1s [new]=1000M/1s)
+declare -A nftables_rate=([over]='1/hour burst 1 packets' [under]='100000000/second burst 1000000 packets'
+	[new]='100000000/second burst 1000000 packets')
+declare -A hashlimit_rate=([over]='1/hour 1' [under]='1000000/second 1000000' [new]='1000000/second 1000000')
 declare -A police_rate=([over]=1 [under]=100000000)
 
 variants_over='bare_drop sketch ringfence nftables_netdev nftables_raw hashlimit police xdp_filter'
+variants_new='bare_drop ringfence nftables_netdev nftables_raw hashlimit'
 variants_under='bare_drop bare_pass nothing ringfence nftables_netdev nftables_raw hashlimit police'
 declare -A absent device # of the run's variants: why one was not measured; its interface
 wires=0 filter_pid=''
 
 # ---- the variants: each puts itself in front of $dev in the namespace of its name ----
-# The number of $sources and the $kind, over or under the limit, are the run's. One that cannot be
+# The number of $sources and the $kind, over or under the limit, or new, are the run's. One that cannot be
 # here says why.
 
 # A bpffs of its own: nothing is left of what it pins, and no other run meets it.
@@ -74,7 +77,8 @@ attach_nothing() {
 
 attach_ringfence() {
 	within ringfence build/ringfence attach "$dev" sources "$room" leases "$room" &&
-		within ringfence build/ringfence limit add all rate "${ringfence_rate[$kind]}"
+		within ringfence build/ringfence limit add all rate "${ringfence_rate[$kind]}" || return
+	[ "$kind" != new ] || within ringfence build/ringfence newcomers rate 1k/1s 'then' closed
 }
 
 nftables_table() { # FAMILY HOOK
@@ -202,7 +206,8 @@ attach_variants() { # VARIANT…
 # frames do not get as far as IPv4's routing, nobody else counts them.
 dropped_by_ringfence() {
 	within ringfence build/ringfence stats --json dev "${device[ringfence]}" | jq --argjson sources "$sources" \
-		'.packets | [.dropped * 1000 / (.passed + .dropped - $sources), 1000] | min | round / 10'
+		'(.packets.passed + .packets.dropped) as $all | (if $sources < $all then $sources else 0 end) as $known
+		| [.packets.dropped * 1000 / ($all - $known), 1000] | min | round / 10'
 }
 
 # measure KIND FAMILY SOURCES VARIANT…
@@ -210,7 +215,7 @@ measure() {
 	local kind=$1 family=$2 sources=$3 variant counted=null
 
 	shift 3
-	room=$((sources * 2 < 65536 ? 65536 : sources * 2))
+	room=$((sources * 2 < 65536 || sources == everyone ? 65536 : sources * 2))
 	attach_variants "$@"
 	[ -z "${absent[bare_drop]-}" ] || bail "cannot attach a floor: ${absent[bare_drop]}"
 	# not in the foreground, where it would keep a signal from ending the script
@@ -295,5 +300,8 @@ done
 for number in $numbers_under; do
 	measure under 4 "$number" $variants_under
 done
+# shellcheck disable=SC2086 # words
+measure new 4 "$everyone" $variants_new
+measure new 6 "$everyone" bare_drop ringfence
 [ -z "$plot" ] || draw "$plot"
 [ -z "$json" ] || jq -s '.[0] + {runs: .[1:]}' "$scratch/head" "$scratch/runs"

@@ -28,44 +28,47 @@
 struct path {
 	const char *name;
 	const char *says;
-	struct rf_limit limit;
+	struct load load;
 	int verdict;
 	uint32_t hold;	 /* packets from a newcomer before the next; 0: from all sources in turn */
 	bool one_source; /* not for more */
-	bool no_leases;	 /* every packet goes to the windows */
 };
+
+#define FOREVER_PASS LIMIT(RF_LIMIT_MAX, MINUTE, STRICT(16))
+#define FOREVER_DROP LIMIT(1, HOUR, STRICT(16))
+#define KNOWN_PASS LIMIT(RF_LIMIT_MAX, SECOND, STRICT(16))
 
 static const struct path paths[] = {
 	{
 		.name = "hot-pass",
 		.says = "passes, cells in jiffies",
-		.limit = LIMIT(RF_LIMIT_MAX, MINUTE, STRICT(16)),
+		.load = {.limit = FOREVER_PASS},
 		.verdict = XDP_PASS,
 	},
 	{
 		.name = "hot-drop",
 		.says = "dropped, cells in jiffies",
-		.limit = LIMIT(1, HOUR, STRICT(16)),
+		.load = {.limit = FOREVER_DROP},
 		.verdict = XDP_DROP,
 	},
 	{
 		.name = "hot-pass-ktime",
 		.says = "passes, cells in ns",
-		.limit = LIMIT(RF_LIMIT_MAX, 100 * MS, STRICT(16)),
+		.load = {.limit = LIMIT(RF_LIMIT_MAX, 100 * MS, STRICT(16))},
 		.verdict = XDP_PASS,
 		.one_source = true,
 	},
 	{
 		.name = "hot-drop-ktime",
 		.says = "dropped, cells in ns",
-		.limit = LIMIT(1, 100 * MS, STRICT(16)),
+		.load = {.limit = LIMIT(1, 100 * MS, STRICT(16))},
 		.verdict = XDP_DROP,
 		.one_source = true,
 	},
 	{
 		.name = "hot-pass-20k",
 		.says = "passes, 20k/1s, of which each source sends 16384",
-		.limit = LIMIT(20000, SECOND, STRICT(16)),
+		.load = {.limit = LIMIT(20000, SECOND, STRICT(16))},
 		.verdict = XDP_PASS,
 		.hold = 16384,
 		.one_source = true,
@@ -73,20 +76,64 @@ static const struct path paths[] = {
 	{
 		.name = "known",
 		.says = "a fence without leases, cells in jiffies",
-		.limit = LIMIT(RF_LIMIT_MAX, SECOND, STRICT(16)),
+		.load = {.limit = KNOWN_PASS, .no_leases = true},
 		.verdict = XDP_PASS,
-		.no_leases = true,
 	},
 	{
 		.name = "known-ktime",
 		.says = "a fence without leases, cells in ns",
-		.limit = LIMIT(RF_LIMIT_MAX, 100 * MS, STRICT(16)),
+		.load = {.limit = LIMIT(RF_LIMIT_MAX, 100 * MS, STRICT(16)), .no_leases = true},
 		.verdict = XDP_PASS,
-		.no_leases = true,
 	},
 };
 
 #define PATHS (sizeof(paths) / sizeof(paths[0]))
+
+/* What more rules cost, beside the first and the second of them. */
+static const struct path rule_paths[] = {
+	{"hot-pass", "one limit", {.limit = FOREVER_PASS}, XDP_PASS, 0, true},
+	{"hot-drop", "one limit", {.limit = FOREVER_DROP}, XDP_DROP, 0, true},
+	{"hot-pass-4", "four limits", {.limit = FOREVER_PASS, .limits = 4}, XDP_PASS, 0, true},
+	{"hot-drop-4", "four limits", {.limit = FOREVER_DROP, .limits = 4}, XDP_DROP, 0, true},
+	{"hot-pass-allow",
+	 "100k prefixes allowed",
+	 {.limit = FOREVER_PASS, .allowed = 100000},
+	 XDP_PASS,
+	 0,
+	 true},
+	{"hot-pass-from",
+	 "10k prefixes in a `from`",
+	 {.limit = FOREVER_PASS, .from = 10000},
+	 XDP_PASS,
+	 0,
+	 true},
+	{"known",
+	 "one limit, no leases",
+	 {.limit = KNOWN_PASS, .no_leases = true},
+	 XDP_PASS,
+	 0,
+	 true},
+	{"known-4",
+	 "four limits, no leases",
+	 {.limit = KNOWN_PASS, .limits = 4, .no_leases = true},
+	 XDP_PASS,
+	 0,
+	 true},
+	{"known-allow",
+	 "100k prefixes allowed, no leases",
+	 {.limit = KNOWN_PASS, .allowed = 100000, .no_leases = true},
+	 XDP_PASS,
+	 0,
+	 true},
+	{"known-from",
+	 "10k prefixes in a `from`, no leases",
+	 {.limit = KNOWN_PASS, .from = 10000, .no_leases = true},
+	 XDP_PASS,
+	 0,
+	 true},
+};
+
+#define RULE_PATHS (sizeof(rule_paths) / sizeof(rule_paths[0]))
 
 static const char *const family_names[FAMILIES] = {"ipv4", "ipv6"};
 static struct floor_bpf *floors;
@@ -202,9 +249,7 @@ static void add_path(struct group *group, const struct path *path, enum family f
 	struct row *row;
 
 	target_open_fence(target, family, room_for(sources),
-			  path->no_leases ? RF_LEASE_WAYS
-					  : leases_for(sources) * libbpf_num_possible_cpus(),
-			  &path->limit);
+			  leases_for(sources) * libbpf_num_possible_cpus(), &path->load);
 	row = add_row(group, path->name, path->says, target, path->verdict);
 	if (path->hold) {
 		frame_set(&row->frame, family, 0, ALL_SOURCES, path->hold);
@@ -236,16 +281,20 @@ static void measure_known(struct report *report, const struct bench_options *opt
 
 /* ---- newcomers ---- */
 
-/* Every packet is from a source that was never seen. `fill`: the map is full of others. */
+/*
+ * Every packet is from a source that was never seen. `fill`: the map is full of others. `then`: so
+ * many are refused, but for the first, that none of them matters.
+ */
 static void add_newcomers(struct group *group, const char *name, const char *says,
-			  enum family family, uint32_t windows, bool fill)
+			  enum family family, uint32_t windows, bool fill,
+			  enum rf_newcomers_then then)
 {
-	const struct rf_limit pass = LIMIT(RF_LIMIT_MAX, SECOND, STRICT(16));
+	const struct load load = {.limit = KNOWN_PASS, .then = then};
 	struct target *target = add_target(group);
 	struct row *row;
 
-	target_open_fence(target, family, windows, RF_LEASES_DEFAULT, &pass);
-	row = add_row(group, name, says, target, XDP_PASS);
+	target_open_fence(target, family, windows, RF_LEASES_DEFAULT, &load);
+	row = add_row(group, name, says, target, then == RF_NEWCOMERS_CLOSED ? XDP_DROP : XDP_PASS);
 	frame_set(&row->frame, family, 0, ALL_SOURCES, 1);
 	row->repeat = NEWCOMERS;
 	row->warm = fill ? windows + windows / 4 : 0;
@@ -264,13 +313,34 @@ static void measure_newcomers(struct report *report, const struct bench_options 
 
 		frame_set(&floor->frame, family, 0, ALL_SOURCES, 1);
 		add_newcomers(group, "newcomer", "into a map that has room", family,
-			      room_for(all_rounds), false);
+			      room_for(all_rounds), false, RF_NEWCOMERS_OFF);
 		add_newcomers(group, "newcomer-full-64k", "into a full map of 64k", family, 65536,
-			      true);
+			      true, RF_NEWCOMERS_OFF);
 		if (!options->quick)
 			add_newcomers(group, "newcomer-full-1M", "into a full map of 1M", family,
-				      1 << 20, true);
+				      1 << 20, true, RF_NEWCOMERS_OFF);
+		add_newcomers(group, "closed", "beyond the guard: dropped", family, 65536, true,
+			      RF_NEWCOMERS_CLOSED);
+		add_newcomers(group, "open", "beyond the guard: passes", family, 65536, true,
+			      RF_NEWCOMERS_OPEN);
+		add_newcomers(group, "aggregate", "beyond the guard: to its prefix", family, 65536,
+			      true, RF_NEWCOMERS_AGGREGATE);
 	}
+	end_group(group, options);
+}
+
+/* ---- many rules ---- */
+
+static void measure_rules(struct report *report, const struct bench_options *options,
+			  enum family family)
+{
+	struct group *group = begin_group(report, options, family_names[family], "rules");
+
+	if (!group)
+		return;
+	frame_set(&add_floor(group, family)->frame, family, 0, 1, 1);
+	for (size_t i = 0; i < RULE_PATHS; i++)
+		add_path(group, &rule_paths[i], family, 1);
 	end_group(group, options);
 }
 
@@ -321,6 +391,7 @@ static void measure_pairs(struct report *report, const struct bench_options *opt
 static void measure_parts(struct report *report, const struct bench_options *options)
 {
 	struct group *group = begin_group(report, options, family_names[IPV4], "parts");
+	const struct load none = {};
 	struct target *fence;
 
 	if (!group)
@@ -334,7 +405,7 @@ static void measure_parts(struct report *report, const struct bench_options *opt
 	add_program(group, "hash", "a hit in a hash map", floors->progs.hash_drop);
 	add_program(group, "lru", "a hit in an LRU hash map", floors->progs.lru_drop);
 	fence = add_target(group);
-	target_open_fence(fence, IPV4, RF_SOURCES_DEFAULT, RF_LEASES_DEFAULT, NULL);
+	target_open_fence(fence, IPV4, RF_SOURCES_DEFAULT, RF_LEASES_DEFAULT, &none);
 	add_row(group, "no-limit", "ringfence, without a limit", fence, XDP_PASS);
 	for (int i = 0; i < group->rows; i++)
 		frame_set(&group->row[i].frame, IPV4, 0, 1, 1);
@@ -364,6 +435,7 @@ void measure_all(struct report *report, const struct bench_options *options)
 				measure_known(report, options, family, crowds[i].name,
 					      crowds[i].sources);
 		measure_newcomers(report, options, family);
+		measure_rules(report, options, family);
 	}
 	measure_pairs(report, options);
 	sketch_bpf__destroy(sketches);

@@ -4,12 +4,14 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "bench.h"
 #include "fence_internal.h"
-#include "rules.h"
+#include "ruleset.h"
 
 #include "build/ringfence.skel.h"
 #include "build/tests/walk.skel.h"
@@ -38,32 +40,85 @@ void target_open(struct target *target, int fd)
 	target->fd[IPV6] = bpf_program__fd(walk->progs.walk6);
 }
 
-/* Puts the limit in force as the command line would on a fence that has none yet. */
-static void arm(struct ringfence_bpf *fence, const struct rf_limit *limit)
+static void check_error(int err, const struct rf_error *error)
 {
-	struct rf_config *config = &fence->bss->config;
-	__u32 id = 1;
-
-	config->tick_ns = TICK_NS;
-	rf_rules_put(&config->bank[0], 0, limit, TICK_NS, &id);
-	config->next_limit_id = id;
+	if (err)
+		die("%s", error->text);
 }
 
-static void make_leases(struct target *target, uint32_t sources)
+/* That many prefixes, spread over all addresses but for those that the walk begins with. */
+static void add_prefixes(struct rf_prefixes *prefixes, enum family family, uint32_t count)
+{
+	struct rf_error error = {};
+
+	for (uint32_t i = 0; i < count; i++) {
+		struct rf_prefix prefix = {.version = family == IPV4 ? 4 : 6};
+		uint32_t spread = (i + 1) * 2654435761U;
+
+		prefix.length = family == IPV4 ? 24 : 48;
+		prefix.word[0] =
+			htonl(family == IPV4 ? (spread | 0x80000000U) & ~0xffU : 0x20010db8U);
+		if (family == IPV6)
+			prefix.word[1] = htonl((spread | 0x80000000U) & ~0xffffU);
+		check_error(rf_prefixes_add(prefixes, &prefix, &error), &error);
+	}
+}
+
+static void put_limit(struct rf_ruleset *rules, int slot, struct rf_definition *definition,
+		      const char *name, uint32_t *id)
+{
+	struct rf_error error = {};
+
+	snprintf(definition->limit.name, sizeof(definition->limit.name), "%s-%d", name, slot);
+	check_error(rf_ruleset_put_limit(rules, slot, definition, NULL, TICK_NS, id, &error),
+		    &error);
+}
+
+static void set_rules(struct rf_ruleset *rules, enum family family, const struct load *load)
+{
+	struct rf_definition definition = {.limit = load->limit};
+	struct rf_prefixes allowed = {};
+	struct rf_error error = {};
+	uint32_t limits = load->limits ? load->limits : 1, id = 1;
+
+	for (uint32_t slot = 0; load->limit.rate && slot < limits; slot++)
+		put_limit(rules, slot, &definition, "all", &id);
+	if (load->from) {
+		definition.limit.has_from = 1;
+		add_prefixes(&definition.from, family, load->from);
+		put_limit(rules, limits, &definition, "from", &id);
+	}
+	if (load->allowed) {
+		add_prefixes(&allowed, family, load->allowed);
+		check_error(rf_ruleset_list(rules, RF_ALLOW, &allowed, RF_FOREVER, &error), &error);
+	}
+	rules->bank.newcomers.then = load->then;
+	rules->bank.newcomers.rate = 1;
+	rules->bank.newcomers.window_ns = 3600000000000ULL;
+	rf_prefixes_free(&allowed);
+	rf_prefixes_free(&definition.from);
+}
+
+/* Puts it in force as the command line would. */
+static void arm(struct target *target, enum family family, const struct load *load)
 {
 	struct rf_fence *view = calloc(1, sizeof(*view));
+	struct rf_ruleset rules = RF_RULESET_NONE;
 	struct rf_error error = {};
 
 	if (!view)
 		die("out of memory");
 	*view = RF_FENCE_NONE;
 	for (int i = 0; i < RF_MAP_COUNT; i++)
-		view->map_fd[i] =
-			bpf_object__find_map_fd_by_name(target->fence->obj, rf_map_in_object(i));
-	view->config = &target->fence->bss->config;
-	view->sources = sources;
-	if (rf_leases_map(view, &error) || rf_fence_make_leases(view, &error))
-		die("%s", error.text);
+		view->map_fd[i] = dup(
+			bpf_object__find_map_fd_by_name(target->fence->obj, rf_map_in_object(i)));
+	check_error(rf_fence_share(view, &error), &error);
+	check_error(rf_fence_measure_clock(view, &error), &error);
+	view->config->tick_ns = TICK_NS;
+	check_error(rf_fence_make_leases(view, &error), &error);
+	set_rules(&rules, family, load);
+	check_error(rf_fence_commit(view, &rules, NULL, NULL, &error), &error);
+	rf_ruleset_free(&rules);
 	target->view = view;
 }
 
@@ -78,20 +133,20 @@ static void set_sources(struct ringfence_bpf *fence, enum family family, uint32_
 }
 
 void target_open_fence(struct target *target, enum family family, uint32_t sources, uint32_t leases,
-		       const struct rf_limit *limit)
+		       const struct load *load)
 {
 	struct ringfence_bpf *fence = ringfence_bpf__open();
 
 	if (!fence)
 		die("cannot open the program: %s", strerror(errno));
 	set_sources(fence, family, sources);
+	if (load->no_leases)
+		leases = RF_LEASE_WAYS;
 	check(bpf_map__set_max_entries(fence->maps.leases, leases / RF_LEASE_WAYS), "leases");
 	check(bpf_program__set_autoload(fence->progs.ringfence_frags, false), "frags");
 	check(ringfence_bpf__load(fence), "cannot load the program; run as root");
-	if (limit)
-		arm(fence, limit);
 	target->fence = fence;
-	make_leases(target, sources);
+	arm(target, family, load);
 	target_open(target, bpf_program__fd(fence->progs.ringfence));
 }
 
@@ -99,7 +154,7 @@ void target_close(struct target *target)
 {
 	walk_bpf__destroy(target->walk);
 	if (target->view)
-		rf_leases_unmap(target->view);
+		rf_fence_close(target->view);
 	free(target->view);
 	ringfence_bpf__destroy(target->fence);
 	*target = (struct target){};
