@@ -20,7 +20,7 @@ floor() {
 	bpf/maps.h) echo 20 ;;
 	bpf/count.h) echo 21 ;;
 	bpf/windows.h) echo 22 ;;
-	bpf/leases.h) echo 23 ;;
+	bpf/leases.h | bpf/take.h) echo 23 ;;
 	bpf/limits.h) echo 24 ;;
 	bpf/*.bpf.c) echo 25 ;;
 	user/error.[ch] | user/ticks.h) echo 20 ;;

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* The limiter's question, as the program asks it: may this source have so much more? */
+#ifndef RINGFENCE_TAKE_H
+#define RINGFENCE_TAKE_H
+
+#include "windows.h"
+
+/* For all algorithms but the default one. */
+GLOBAL int take_weighted(struct rf_window *window, const struct rf_policy *policy, __u64 time,
+			 __u32 cost)
+{
+	if (!window || !policy)
+		return RF_UNDER; /* cannot be, but the verifier has to be told */
+	return rf_take_weighted(window, policy, time, cost);
+}
+
+GLOBAL int take_bucket(struct rf_window *window, const struct rf_policy *policy, __u64 time,
+		       __u32 cost)
+{
+	if (!window || !policy)
+		return RF_UNDER;
+	return rf_take_bucket(window, policy, time, cost);
+}
+
+GLOBAL int take_log(struct rf_window *window, const struct rf_policy *policy, __u64 time)
+{
+	if (!window || !policy)
+		return RF_UNDER;
+	return rf_take_log(window, policy, time, 1);
+}
+
+GLOBAL int take_any(struct rf_window *window, const struct rf_policy *policy,
+		    const struct rf_ask *ask)
+{
+	if (!window || !policy || !ask)
+		return RF_UNDER;
+	if (rf_is_log(policy))
+		return take_log(window, policy, ask->time);
+	if (rf_is_bucket(policy))
+		return take_bucket(window, policy, ask->time, ask->cost);
+	if (rf_is_weighted(policy))
+		return take_weighted(window, policy, ask->time, ask->cost);
+	return rf_take_sliding(window, policy, ask->time, ask->cost);
+}
+
+/* The same, without a call in the common case. */
+static __always_inline int take(struct rf_window *window, const struct rf_policy *policy,
+				const struct rf_ask *ask)
+{
+	const __u64 now = rf_epoch(policy, ask->time), head = rf_load(&window->head);
+
+	if (rf_is_present_at_once(policy, head, now))
+		return rf_take_present(window, policy, head, now, ask->cost);
+	return take_any(window, policy, ask);
+}
+
+GLOBAL int peek_log(const struct rf_window *window, const struct rf_policy *policy, __u64 time)
+{
+	if (!window || !policy)
+		return 1;
+	return rf_log_read(window, policy, time).used < policy->limit;
+}
+
+/* Would it let pass so much? */
+GLOBAL int peek_any(const struct rf_window *window, const struct rf_policy *policy,
+		    const struct rf_ask *ask)
+{
+	if (!window || !policy || !ask)
+		return 1;
+	if (rf_is_log(policy))
+		return peek_log(window, policy, ask->time);
+	if (rf_is_bucket(policy))
+		return rf_peek_bucket(window, policy, ask->time, ask->cost);
+	if (rf_is_weighted(policy))
+		return rf_peek_weighted(window, policy, ask->time, ask->cost);
+	return rf_peek_sliding(window, policy, ask->time, ask->cost);
+}
+
+/* The same, without a call in the common case. */
+static __always_inline int peek(const struct rf_window *window, const struct rf_policy *policy,
+				const struct rf_ask *ask)
+{
+	const __u64 now = rf_epoch(policy, ask->time), head = rf_load(&window->head);
+
+	if (rf_is_present_at_once(policy, head, now))
+		return (__u64)rf_word_used(head) + ask->cost <= policy->limit;
+	return peek_any(window, policy, ask);
+}
+
+static __always_inline void set_ask(struct rf_ask *ask, const struct question *question,
+				    const struct rf_policy *policy)
+{
+	ask->time = read_clock(policy, question->jiffies);
+	ask->jiffies = question->jiffies;
+	ask->tick_ns = config.tick_ns;
+	ask->cost = rf_cost(policy, question->len_bytes);
+}
+
+#endif /* RINGFENCE_TAKE_H */
