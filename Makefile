@@ -7,6 +7,7 @@ DESTDIR ?=
 
 CC ?= cc
 CLANG ?= clang
+BPF_TARGET ?= bpf
 LLVM_STRIP ?= llvm-strip
 CLANG_FORMAT ?= clang-format
 SHELLCHECK ?= shellcheck
@@ -15,28 +16,30 @@ PKG_CONFIG ?= pkg-config
 
 # Looked up only when a recipe needs them, since 'make demo' installs them first.
 BPFTOOL = $(or $(shell PATH="$$PATH:/usr/sbin:/sbin" command -v bpftool),bpftool)
-LIBS = $(shell $(PKG_CONFIG) --libs libbpf jansson libmnl)
-LIBS_CFLAGS = $(shell $(PKG_CONFIG) --cflags libbpf jansson libmnl)
+LIBS = $(shell $(PKG_CONFIG) --libs libxdp libbpf jansson libmnl)
+LIBS_CFLAGS = $(shell $(PKG_CONFIG) --cflags libxdp libbpf jansson libmnl)
 BPF_SYSTEM_INCLUDES = -idirafter /usr/include/$(shell $(CC) -dumpmachine)
 
 WARNINGS := -Wall -Wextra $(if $(WERROR),-Werror)
 CPPFLAGS += -D_GNU_SOURCE -DRINGFENCE_VERSION='"$(VERSION)"' -Iinclude -Iuser -I. -MMD -MP
 CFLAGS ?= -O2 -g
 ALL_CFLAGS = -std=gnu11 $(WARNINGS) $(CFLAGS)
-BPF_CFLAGS = -target bpf -mcpu=v3 -O2 -g $(WARNINGS) -Iinclude -Ibpf $(BPF_SYSTEM_INCLUDES) -MMD -MP
+BPF_CFLAGS = -target $(BPF_TARGET) -mcpu=v3 -O2 -g $(WARNINGS) -Iinclude -Ibpf $(BPF_SYSTEM_INCLUDES) -MMD -MP
 SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 
 # 'make V=1' shows the commands.
 say = $(if $(V),,@printf '  %-7s %s\n' $(1) $(2))
 Q := $(if $(V),,@)
 
-BPF_OBJECTS := build/ringfence.bpf.o build/clock.bpf.o
+BPF_OBJECTS := build/ringfence.bpf.o build/clock.bpf.o build/show.bpf.o
 USER_OBJECTS := $(patsubst user/%.c,build/user/%.o,$(wildcard user/*.c))
-PURE := user/error.c user/prefix.c $(wildcard user/grammar*.c user/ruleset*.c) user/rules.c
+PURE := user/error.c user/prefix.c $(wildcard user/grammar*.c user/ruleset*.c user/diagnose*.c) user/rules.c
 LIBRARY := $(filter-out build/user/main.o,$(USER_OBJECTS))
 UNIT_TESTS := $(patsubst tests/unit/%.c,build/tests/unit/%,$(wildcard tests/unit/test_*.c))
 PROG_TESTS := $(patsubst tests/prog/%.c,build/tests/prog/%,$(wildcard tests/prog/test_*.c))
 E2E_TESTS := $(wildcard tests/e2e/test_*.sh)
+DOCS_TESTS := $(wildcard tests/docs/test_*.sh) tests/packaging/test_install.sh
+PACKAGE_TESTS := tests/packaging/test_deb.sh
 EXPLORER := tests/explorer/test_explorer.sh
 TOOLS := build/tests/traffic
 TRAFFIC_SKELETONS := build/tests/flood.skel.h build/tests/tally.skel.h
@@ -47,13 +50,14 @@ FUZZERS := packet grammar limiter
 FUZZ_SECONDS ?= 20
 SOURCES := $(wildcard bpf/*.[ch] user/*.[ch] include/ringfence/*.h tests/*.h tests/*/*.[ch])
 MANUALS := $(wildcard docs/*.[1-8])
-SCRIPTS := $(wildcard tests/*.sh tests/*/*.sh) .ci/run
+SCRIPTS := $(wildcard tests/*.sh tests/*/*.sh packaging/debian/ringfence.p*) .ci/run
 
 .DELETE_ON_ERROR:
 .SUFFIXES:
 .SECONDARY: # keeps what is made on the way, skeletons for one
-.PHONY: all demo check check-user fuzz bench bench-program bench-live lint deps deps-lint \
-	deps-fuzz deps-bench install uninstall clean help
+.PHONY: all demo check check-user check-kernels check-packages fuzz bench bench-program bench-live \
+	lint deb deps deps-lint deps-fuzz deps-bench deps-packages deps-vm install uninstall clean help \
+	FORCE
 
 all: build/ringfence build/ringfence.bpf.o ## build the command line and the program
 
@@ -89,10 +93,21 @@ check: ## install what is missing, build, run every test (root)
 		"'sudo make check', or 'make check-user' for the tests that do not" >&2; exit 1; }
 	$(MAKE) deps
 	$(MAKE) all $(TOOLS) $(BENCH_TOOLS) $(UNIT_TESTS) $(PROG_TESTS)
-	tests/run.sh $(UNIT_TESTS) $(EXPLORER) $(PROG_TESTS) $(E2E_TESTS)
+	tests/run.sh $(UNIT_TESTS) $(EXPLORER) $(PROG_TESTS) $(E2E_TESTS) $(DOCS_TESTS)
+
+check-packages: ## build the Debian package, and use it in a chroot made for that (root)
+	@[ "$$(id -u)" = 0 ] || { echo "make check-packages: it makes a chroot and loads programs;" \
+		"run 'sudo make check-packages'" >&2; exit 1; }
+	$(MAKE) deps deps-packages
+	$(MAKE) deb
+	tests/run.sh $(PACKAGE_TESTS)
 
 check-user: $(UNIT_TESTS) ## run the tests that need no privilege
 	tests/run.sh $(UNIT_TESTS) $(EXPLORER)
+
+check-kernels: ## boot other kernels under QEMU, and test there; KERNELS="6.1 6.12" SUITES=fence: only these (root)
+	$(MAKE) deps deps-vm
+	tests/vm/check.sh $(KERNELS)
 
 build/asan/%.o: %.c
 	@mkdir -p $(@D)
@@ -175,7 +190,8 @@ lint: ## formatting, shell scripts, include floors, length of functions, manuals
 	@$(CLANG_FORMAT) --dry-run -Werror $(SOURCES)
 	@$(SHELLCHECK) -x -e SC2317 $(SCRIPTS) # cleanup functions are reached from traps
 	@tests/lint.sh $(SOURCES)
-	@$(MANDOC) -Tlint $(MANUALS)
+	@# Which other manuals are on this machine is not ours to say.
+	@! $(MANDOC) -Tlint $(MANUALS) 2>/dev/null | grep -v 'referenced manual not found'
 	@echo "lint: $(words $(SOURCES)) sources, $(words $(SCRIPTS)) scripts: nothing to complain about"
 
 # ---- system ----
@@ -186,20 +202,60 @@ deps: ## install what building and testing need, by the system's package manager
 deps-lint: ## install what 'make lint' needs
 	@tests/deps.sh lint
 
+deps-vm: ## install what 'make check-kernels' needs
+	@tests/deps.sh vm
+
 deps-bench: ## install what 'make bench' compares with
 	@tests/deps.sh bench
+
+deps-packages: ## install what 'make deb' and 'make check-packages' need
+	@tests/deps.sh packages
 
 deps-fuzz: ## install what 'make fuzz' needs
 	@tests/deps.sh fuzz
 
-install: all ## install under DESTDIR/PREFIX
-	install -D -m 755 build/ringfence $(DESTDIR)$(PREFIX)/sbin/ringfence
-	install -D -m 644 build/ringfence.bpf.o $(DESTDIR)$(PREFIX)/lib/bpf/ringfence.bpf.o
-	install -D -m 644 docs/ringfence-rules.5 $(DESTDIR)$(PREFIX)/share/man/man5/ringfence-rules.5
+# What 'install' installs, as FILE:MODE:PLACE under PREFIX.
+INSTALLED := build/ringfence:755:sbin/ringfence \
+	build/ringfence.bpf.o:644:lib/bpf/ringfence.bpf.o \
+	build/ringfence.bash:644:share/bash-completion/completions/ringfence \
+	build/systemd/ringfence.service:644:lib/systemd/system/ringfence.service \
+	build/systemd/ringfence@.service:644:lib/systemd/system/ringfence@.service \
+	packaging/sysusers/ringfence.conf:644:lib/sysusers.d/ringfence.conf \
+	README.md:644:share/doc/ringfence/README.md \
+	$(foreach page,$(MANUALS),$(page):644:share/man/man$(subst .,,$(suffix $(page)))/$(notdir $(page)))
+UNITS := $(patsubst packaging/%,build/%,$(wildcard packaging/systemd/*.service))
+install_one = install -D -m $(word 2,$(1)) $(word 1,$(1)) $(DESTDIR)$(PREFIX)/$(word 3,$(1))
 
-uninstall: ## remove what 'install' put there
-	rm -f $(DESTDIR)$(PREFIX)/sbin/ringfence $(DESTDIR)$(PREFIX)/lib/bpf/ringfence.bpf.o
-	rm -f $(DESTDIR)$(PREFIX)/share/man/man5/ringfence-rules.5
+build/ringfence.bash: build/ringfence
+	$(Q)build/ringfence completion > $@.new
+	@mv $@.new $@
+
+# Made anew each time, since PREFIX may be another.
+$(UNITS): build/%: packaging/% FORCE
+	@mkdir -p $(@D)
+	$(Q)sed 's|/usr/sbin/ringfence|$(PREFIX)/sbin/ringfence|g' $< > $@
+
+install: all build/ringfence.bash $(UNITS) ## install under DESTDIR/PREFIX, and /etc/ringfence
+	@set -e; $(foreach one,$(INSTALLED),echo "  INSTALL $(lastword $(subst :, ,$(one)))"; \
+		$(call install_one,$(subst :, ,$(one)));)
+	@install -d -m 755 $(DESTDIR)/etc/ringfence
+
+uninstall: ## remove what 'install' put there; rules in /etc/ringfence stay
+	rm -f $(foreach one,$(INSTALLED),$(DESTDIR)$(PREFIX)/$(lastword $(subst :, ,$(one))))
+	@for directory in $(DESTDIR)$(PREFIX)/share/doc/ringfence $(DESTDIR)/etc/ringfence; do \
+		[ ! -d $$directory ] || rmdir --ignore-fail-on-non-empty $$directory; done
+
+# In a copy of the tree, since debhelper writes beside what it builds.
+DEB_TREE := build/deb/ringfence-$(VERSION)
+
+deb: ## build a Debian package into build/deb/, and check it with lintian
+	@rm -rf build/deb && mkdir -p $(DEB_TREE)
+	@cp -r Makefile LICENSE README.md bpf docs include packaging user $(DEB_TREE)
+	@cp -r packaging/debian $(DEB_TREE)/debian
+	cd $(DEB_TREE) && env -u MAKEFLAGS -u MAKELEVEL -u MFLAGS -u PREFIX -u DESTDIR -u WERROR \
+		dpkg-buildpackage -us -uc -b
+	lintian --allow-root --fail-on error,warning --info --pedantic --display-info \
+		build/deb/*.changes
 
 clean: ## remove build/
 	rm -rf build
@@ -207,4 +263,5 @@ clean: ## remove build/
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  \1\t\2/p' Makefile | expand -t 16
 
--include $(shell find build -name '*.d' 2>/dev/null)
+# Of compilers only: trees of packages and chroots are in build/, too.
+-include $(shell find build/*.d $(addprefix build/,user tests asan fuzz bench) -name '*.d' -type f 2>/dev/null)

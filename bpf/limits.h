@@ -118,7 +118,7 @@ GLOBAL int ask_aggregate(const struct question *question, __u32 slot)
 		return RF_MAP_ERROR;
 	slot %= RF_LIMITS_MAX;
 	policy = &bank_of(question)->policy[slot];
-	source = find_aggregate(question, slot, question->who.rules & 1);
+	source = find_aggregate(question, policy, slot, question->who.rules & 1);
 	if (!source)
 		return RF_MAP_ERROR;
 	set_ask(&ask, question, policy);
@@ -474,14 +474,14 @@ static __always_inline void find_new_sources(struct question *question, struct s
 	RF_UNROLL
 	for (__u32 i = 0; i < RF_CHARGED_MAX; i++) {
 		const __u32 slot = question->slot[i] % RF_LIMITS_MAX;
+		const struct rf_policy *policy = &bank_of(question)->policy[slot];
 
 		if (i >= question->count)
 			break;
 		if (question->aggregated >> i & 1)
-			sources->of[i] = find_aggregate(question, slot, is_ipv6);
+			sources->of[i] = find_aggregate(question, policy, slot, is_ipv6);
 		else
-			sources->of[i] = find_source(question->source,
-						     &bank_of(question)->policy[slot], is_ipv6);
+			sources->of[i] = find_source(question->source, policy, is_ipv6);
 		if (!sources->of[i])
 			question->missing |= 1U << i;
 	}

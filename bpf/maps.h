@@ -119,13 +119,13 @@ struct {
 } presence SEC(".maps");
 
 /*
- * Windows of prefixes, for newcomers beyond the guard: RF_AGGREGATES for each slot. Writer: the
- * program; the command line opens those of a slot before it gives it to another limit. Never full:
- * prefixes that meet in one share it.
+ * Windows of prefixes, for newcomers beyond the guard: for each slot two sets of RF_AGGREGATES, of
+ * which its policy says which one it charges. Writer: the program; the command line opens the other
+ * set before it gives the slot to another limit. Never full: prefixes that meet in one share it.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, RF_LIMITS_MAX *RF_AGGREGATES);
+	__uint(max_entries, RF_AGGREGATE_SETS *RF_AGGREGATES);
 	__uint(map_flags, BPF_F_MMAPABLE);
 	__type(key, __u32);
 	__type(value, struct rf_source);

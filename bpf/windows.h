@@ -268,13 +268,15 @@ static __always_inline struct rf_source *insert_and_find(const struct question *
 }
 
 /* The window of all newcomers from its prefix that are beyond the guard, under the limit `slot`. */
-static __always_inline struct rf_source *find_aggregate(const struct question *question, __u32 slot,
+static __always_inline struct rf_source *find_aggregate(const struct question *question,
+							const struct rf_policy *policy, __u32 slot,
 							int is_ipv6)
 {
+	const __u32 set = slot + (policy->flags & RF_OTHER_SET ? RF_LIMITS_MAX : 0);
 	const __u64 mask = is_ipv6 ? RF_AGGREGATE_MASK6 : RF_AGGREGATE_MASK4;
 	const __u64 hash = rf_lease_hash((question->source[0] & mask) ^ (__u64)is_ipv6 << 63,
 					 config.lease_key);
-	__u32 index = slot * RF_AGGREGATES + hash / (~0ULL / RF_AGGREGATES + 1);
+	__u32 index = set * RF_AGGREGATES + hash / (~0ULL / RF_AGGREGATES + 1);
 
 	return bpf_map_lookup_elem(&aggregates, &index);
 }

@@ -31,13 +31,18 @@ floor() {
 	user/ruleset.h) echo 25 ;;
 	user/ruleset*.c) echo 26 ;;
 	user/rulefile.[ch] | user/file.[ch] | user/out.[ch]) echo 27 ;;
+	user/diagnose.h) echo 28 ;;
+	user/diagnose*.c | user/facts.h) echo 29 ;;
 	user/fence.h) echo 30 ;;
+	user/facts*.c) echo 30 ;;
 	user/fence_internal.h) echo 31 ;;
 	user/fence*.c) echo 32 ;;
 	user/view.[ch] | user/command.h) echo 40 ;;
 	user/change.[ch]) echo 41 ;;
 	user/cmd_*.c) echo 42 ;;
-	user/main.c) echo 50 ;;
+	user/commands.[ch]) echo 50 ;;
+	user/completion.c) echo 51 ;;
+	user/main.c) echo 51 ;;
 	tests/*) echo 60 ;;
 	*) echo none ;;
 	esac

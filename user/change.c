@@ -27,6 +27,8 @@ int rf_change_begin(struct rf_change *change, const struct rf_options *options,
 	if (!err)
 		err = rf_fence_open(&change->fence, options->dev, error);
 	if (!err)
+		err = rf_fence_check_may_change(&change->fence, options->dev, error);
+	if (!err)
 		err = rf_fence_check_settled(&change->fence, error);
 	if (!err)
 		err = rf_fence_measure_clock(&change->fence, error);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* attach, detach */
+/* attach, detach, adopt */
 #include <errno.h>
 
 #include "command.h"
@@ -12,7 +12,7 @@ static const char *const outcome_names[] = {
 	[RF_UNCHANGED] = "unchanged",
 };
 
-/* Both name their interfaces themselves. */
+/* They name their interfaces themselves. */
 static int refuse_dev(const struct rf_options *options, const char *command, struct rf_error *error)
 {
 	if (options->dev)
@@ -25,9 +25,12 @@ static void print_attached(const struct rf_attached *attached)
 {
 	switch (attached->outcome) {
 	case RF_ATTACHED:
-		rf_out("%s: attached in %s mode%s, fence '%s'\n", attached->interface,
+		rf_out("%s: attached in %s mode%s%s, fence '%s'\n", attached->interface,
 		       rf_mode_name(attached->mode),
-		       attached->frags ? " (frags, for its jumbo MTU)" : "", attached->fence);
+		       attached->frags ? " (frags, for its jumbo MTU)" : "",
+		       attached->chained ? ", in a chain" : "", attached->fence);
+		if (*attached->replaced)
+			rf_out("%s: replaced %s\n", attached->interface, attached->replaced);
 		break;
 	case RF_UPGRADED:
 		rf_out("%s: upgraded in place, fence '%s'; windows and counters are kept\n",
@@ -45,11 +48,14 @@ static int print_json(const struct rf_attached *attached, int count, struct rf_e
 	json_t *list = json_array();
 
 	for (int i = 0; i < count; i++)
-		json_array_append_new(list, json_pack("{s:o, s:o, s:s, s:s}", "name",
-						      rf_json_text(attached[i].interface), "fence",
-						      rf_json_text(attached[i].fence), "mode",
-						      rf_mode_name(attached[i].mode), "outcome",
-						      outcome_names[attached[i].outcome]));
+		json_array_append_new(
+			list, json_pack("{s:o, s:o, s:s, s:s, s:o}", "name",
+					rf_json_text(attached[i].interface), "fence",
+					rf_json_text(attached[i].fence), "mode",
+					rf_mode_name(attached[i].mode), "outcome",
+					outcome_names[attached[i].outcome], "replaced",
+					*attached[i].replaced ? rf_json_text(attached[i].replaced)
+							      : json_null()));
 	return rf_out_json(json_pack("{s:o}", "interfaces", list), false, error);
 }
 
@@ -82,15 +88,23 @@ int rf_cmd_attach(const struct rf_options *options, struct rf_words *words, stru
 	return 0;
 }
 
+/* The one interface that a command is for. */
+static int take_interface(const struct rf_options *options, const char *command,
+			  struct rf_words *words, const char **dev, struct rf_error *error)
+{
+	int err = refuse_dev(options, command, error);
+
+	*dev = rf_words_next(words);
+	if (!err && !*dev)
+		err = rf_error_usage(error, "the interface is missing; write %s IF", command);
+	return err ? err : rf_words_end(words, error);
+}
+
 int rf_cmd_detach(const struct rf_options *options, struct rf_words *words, struct rf_error *error)
 {
-	const char *dev = rf_words_next(words);
-	int err = refuse_dev(options, "detach", error);
+	const char *dev;
+	int err = take_interface(options, "detach", words, &dev, error);
 
-	if (!err && !dev)
-		err = rf_error_usage(error, "the interface is missing; write detach IF");
-	if (!err)
-		err = rf_words_end(words, error);
 	if (!err)
 		err = rf_fence_detach(dev, error);
 	if (err < 0)
@@ -100,5 +114,30 @@ int rf_cmd_detach(const struct rf_options *options, struct rf_words *words, stru
 	rf_out(err ? "%s: was not attached any more; the pins of its fence are removed\n"
 		   : "%s: detached\n",
 	       dev);
+	return 0;
+}
+
+int rf_cmd_adopt(const struct rf_options *options, struct rf_words *words, struct rf_error *error)
+{
+	struct rf_adopted adopted;
+	const char *dev;
+	int err = take_interface(options, "adopt", words, &dev, error);
+
+	if (!err)
+		err = rf_fence_adopt_interface(dev, &adopted, error);
+	if (err)
+		return err;
+	if (options->json)
+		return rf_out_json(json_pack("{s:o, s:o, s:s, s:b, s:b}", "name", rf_json_text(dev),
+					     "fence", rf_json_text(adopted.fence), "pins",
+					     adopted.pins, "new", adopted.is_new, "shared",
+					     !adopted.refusal),
+				   false, error);
+	rf_out("%s: %s, fence '%s'\n", dev, adopted.is_new ? "adopted" : "has pins already",
+	       adopted.fence);
+	if (adopted.refusal)
+		rf_out("group '%s' may not read it: %s\n", RF_GROUP, adopted.refusal);
+	else
+		rf_out("members of group '%s' may read it\n", RF_GROUP);
 	return 0;
 }

@@ -200,6 +200,8 @@ int rf_cmd_confirm(const struct rf_options *options, struct rf_words *words, str
 	if (!err)
 		err = rf_fence_open(&fence, options->dev, error);
 	if (!err)
+		err = rf_fence_check_may_change(&fence, options->dev, error);
+	if (!err)
 		err = rf_fence_confirm(&fence, &before, error);
 	rf_fence_close(&fence);
 	if (err)
@@ -262,7 +264,7 @@ static int save_rules(const struct rf_fence *fence, const struct rf_ruleset *rul
 	int err;
 
 	strftime(date, sizeof(date), "%Y-%m-%d %H:%M:%S", localtime(&wall));
-	rf_out("# rules of the fence '%s' on %s; 'ringfence apply FILE' puts them in force\n",
+	rf_out(RF_RULEFILE_SAVED "%s' on %s; 'ringfence apply FILE' puts them in force\n",
 	       fence->name, date);
 	err = newcomers ? save_limits(rules) : -ENOMEM;
 	if (err) {
@@ -271,7 +273,7 @@ static int save_rules(const struct rf_fence *fence, const struct rf_ruleset *rul
 	}
 	save_list(fence, rules, RF_ALLOW, now);
 	save_list(fence, rules, RF_DENY, now);
-	rf_out("%s\n", newcomers);
+	rf_out("%s\n", newcomers); /* last: who reads them, knows that they are whole */
 	free(newcomers);
 	return 0;
 }

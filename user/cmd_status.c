@@ -143,6 +143,13 @@ static json_t *status_json(const struct status *status)
 
 /* ---- text ---- */
 
+/* In the order in which they run, with ringfence in its place. */
+static void print_chain(const struct rf_chain *chain)
+{
+	for (int i = 0; i < chain->count; i++)
+		rf_out("%s'%s'", i ? ", " : ", in a chain: ", chain->component[i].name);
+}
+
 static void print_interfaces(const struct rf_fence *fence)
 {
 	bool generic = false;
@@ -152,8 +159,10 @@ static void print_interfaces(const struct rf_fence *fence)
 	for (int i = 0; i < fence->interfaces; i++) {
 		const struct rf_interface *interface = &fence->interface[i];
 
-		rf_out("  %s: %s mode, attached by %s\n", interface->name,
+		rf_out("  %s: %s mode, attached by %s", interface->name,
 		       rf_mode_name(interface->mode), rf_view_attached_by(interface));
+		print_chain(&interface->chain);
+		rf_out("\n");
 		generic = generic || interface->mode == RF_GENERIC;
 	}
 	if (generic)

@@ -20,6 +20,7 @@ typedef int (*rf_command)(const struct rf_options *options, struct rf_words *wor
 
 int rf_cmd_attach(const struct rf_options *options, struct rf_words *words, struct rf_error *error);
 int rf_cmd_detach(const struct rf_options *options, struct rf_words *words, struct rf_error *error);
+int rf_cmd_adopt(const struct rf_options *options, struct rf_words *words, struct rf_error *error);
 
 int rf_cmd_limit_add(const struct rf_options *options, struct rf_words *words,
 		     struct rf_error *error);
@@ -60,5 +61,9 @@ int rf_cmd_status(const struct rf_options *options, struct rf_words *words, stru
 int rf_cmd_stats(const struct rf_options *options, struct rf_words *words, struct rf_error *error);
 int rf_cmd_top(const struct rf_options *options, struct rf_words *words, struct rf_error *error);
 int rf_cmd_show(const struct rf_options *options, struct rf_words *words, struct rf_error *error);
+
+int rf_cmd_doctor(const struct rf_options *options, struct rf_words *words, struct rf_error *error);
+int rf_cmd_completion(const struct rf_options *options, struct rf_words *words,
+		      struct rf_error *error);
 
 #endif /* RINGFENCE_COMMAND_H */

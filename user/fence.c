@@ -42,7 +42,7 @@ const char *rf_map_in_object(enum rf_map map)
 
 #define LOG_SHOWN 8192 /* the verifier says what it minds at the end */
 
-static bool log_is_verbose;
+static bool log_is_verbose, log_is_paused;
 static char *log_kept;
 
 static int keep_log(enum libbpf_print_level level, const char *format, va_list args)
@@ -52,7 +52,7 @@ static int keep_log(enum libbpf_print_level level, const char *format, va_list a
 
 	if (log_is_verbose)
 		return vfprintf(stderr, format, args);
-	if (level != LIBBPF_WARN)
+	if (level != LIBBPF_WARN || log_is_paused)
 		return 0;
 	length = vasprintf(&more, format, args);
 	if (length < 0)
@@ -69,6 +69,12 @@ void rf_fence_set_verbose(bool verbose)
 {
 	log_is_verbose = verbose;
 	libbpf_set_print(keep_log);
+	rf_chain_set_verbose(verbose);
+}
+
+void rf_log_pause(bool pause)
+{
+	log_is_paused = pause;
 }
 
 const char *rf_fence_log(void)
@@ -84,6 +90,12 @@ const char *rf_fence_log(void)
 	tail = log_kept + length - LOG_SHOWN;
 	line = strchr(tail, '\n');
 	return line ? line + 1 : tail;
+}
+
+void rf_fence_forget_log(void)
+{
+	free(log_kept);
+	log_kept = NULL;
 }
 
 /* ---- programs ---- */
@@ -138,6 +150,16 @@ static int open_map(struct rf_program *program, uint32_t id)
 	return 0;
 }
 
+static int open_by_pins(struct rf_program *program, uint32_t id, struct rf_error *error)
+{
+	if (!rf_pins_open_program(id, program))
+		return 0;
+	return rf_error_failed(error, -EPERM,
+			       "program id %u: cannot tell whose it is: only CAP_SYS_ADMIN opens "
+			       "it by its id, and no pin that you may read leads to it; %s",
+			       id, rf_remedy_to_read());
+}
+
 int rf_program_open(struct rf_program *program, uint32_t id, struct rf_error *error)
 {
 	__u32 map_ids[MAP_IDS_MAX] = {};
@@ -148,9 +170,10 @@ int rf_program_open(struct rf_program *program, uint32_t id, struct rf_error *er
 	*program = RF_PROGRAM_NONE;
 	program->id = id;
 	program->fd = bpf_prog_get_fd_by_id(id);
+	if (program->fd < 0 && errno == EPERM)
+		return open_by_pins(program, id, error);
 	if (program->fd < 0 || bpf_obj_get_info_by_fd(program->fd, &info, &length))
-		return rf_error_failed(error, -errno,
-				       "program id %u: cannot read it: %s; run as root", id,
+		return rf_error_failed(error, -errno, "program id %u: cannot read it: %s", id,
 				       strerror(errno));
 	memcpy(program->name, info.name, sizeof(program->name));
 	memcpy(program->tag, info.tag, sizeof(program->tag));
@@ -172,6 +195,16 @@ void rf_program_close(struct rf_program *program)
 	*program = RF_PROGRAM_NONE;
 }
 
+int rf_program_check_fd(const struct rf_program *program, const char *name, struct rf_error *error)
+{
+	if (program->fd >= 0)
+		return 0;
+	return rf_error_failed(error, -EPERM,
+			       "%s: its program (id %u) is not among the pins, so only root can "
+			       "take it off or upgrade it; as root run 'ringfence adopt %s'",
+			       name, program->id, name);
+}
+
 /* ---- fences ---- */
 
 int rf_program_check_abi(const struct rf_program *program, const char *name, struct rf_error *error)
@@ -189,14 +222,45 @@ int rf_program_check_abi(const struct rf_program *program, const char *name, str
 		name, program->abi, RF_ABI_VERSION);
 }
 
+#define BATCH 4096
+
+/* In batches, since the kernel gives whoever may only read a map no part in its memory. */
+static int copy_map(const struct rf_fence *fence, enum rf_map map)
+{
+	const size_t value_size = fence->memory_size[map] / fence->memory_count[map];
+	char *value = fence->memory[map];
+	__u32 done = 0, position, keys[BATCH];
+
+	while (done < fence->memory_count[map]) {
+		__u32 count = fence->memory_count[map] - done;
+
+		if (count > BATCH)
+			count = BATCH;
+		/* ENOENT comes with the last ones. */
+		if (bpf_map_lookup_batch(fence->map_fd[map], done ? &position : NULL, &position,
+					 keys, value, &count, NULL) &&
+		    (errno != ENOENT || !count))
+			return -errno;
+		done += count;
+		value += count * value_size;
+	}
+	return 0;
+}
+
+void rf_map_refresh(const struct rf_fence *fence, enum rf_map map)
+{
+	if (fence->read_only && fence->memory[map])
+		copy_map(fence, map);
+}
+
 int64_t rf_map_share(struct rf_fence *fence, enum rf_map map, size_t value_size, int protection,
 		     struct rf_error *error)
 {
-	const size_t page = sysconf(_SC_PAGESIZE);
+	const int flags = fence->read_only ? MAP_PRIVATE | MAP_ANONYMOUS : MAP_SHARED;
 	struct bpf_map_info info = {};
 	__u32 length = sizeof(info);
-	size_t size;
 	void *memory;
+	int err = 0;
 
 	if (bpf_obj_get_info_by_fd(fence->map_fd[map], &info, &length))
 		return rf_error_failed(error, -errno, "cannot read the map '%s': %s",
@@ -204,13 +268,20 @@ int64_t rf_map_share(struct rf_fence *fence, enum rf_map map, size_t value_size,
 	if (info.value_size != value_size)
 		return rf_error_failed(error, -EPROTO, "the map '%s' has another format",
 				       rf_map_names[map]);
-	size = (info.max_entries * value_size + page - 1) / page * page;
-	memory = mmap(NULL, size, protection, MAP_SHARED, fence->map_fd[map], 0);
+	memory = mmap(NULL, info.max_entries * value_size,
+		      fence->read_only ? PROT_READ | PROT_WRITE : protection, flags,
+		      fence->read_only ? -1 : fence->map_fd[map], 0);
 	if (memory == MAP_FAILED)
 		return rf_error_failed(error, -errno, "cannot map the fence's '%s': %s",
 				       rf_map_names[map], strerror(errno));
 	fence->memory[map] = memory;
-	fence->memory_size[map] = size;
+	fence->memory_size[map] = info.max_entries * value_size;
+	fence->memory_count[map] = info.max_entries;
+	if (fence->read_only)
+		err = copy_map(fence, map);
+	if (err)
+		return rf_error_failed(error, err, "cannot read the map '%s': %s",
+				       rf_map_names[map], strerror(-err));
 	return info.max_entries;
 }
 
@@ -223,10 +294,11 @@ int rf_fence_share(struct rf_fence *fence, struct rf_error *error)
 
 	if (count >= 0)
 		count = rf_map_share(fence, RF_MAP_PORTS, sizeof(struct rf_ports), both, error);
-	if (count >= 0)
+	/* Nobody reads these but who may change them. */
+	if (count >= 0 && !fence->read_only)
 		count = rf_map_share(fence, RF_MAP_AGGREGATES, sizeof(struct rf_source), both,
 				     error);
-	if (count >= 0)
+	if (count >= 0 && !fence->read_only)
 		count = rf_map_share(fence, RF_MAP_PRESENCE, sizeof(struct rf_presence), both,
 				     error);
 	if (count < 0)
@@ -235,7 +307,7 @@ int rf_fence_share(struct rf_fence *fence, struct rf_error *error)
 	fence->ports = fence->memory[RF_MAP_PORTS];
 	fence->aggregate = fence->memory[RF_MAP_AGGREGATES];
 	fence->presence = fence->memory[RF_MAP_PRESENCE];
-	fence->presence_lines = count;
+	fence->presence_lines = fence->read_only ? 0 : count;
 	if (bpf_obj_get_info_by_fd(fence->map_fd[RF_MAP_WINDOWS4], &info, &length))
 		return rf_error_failed(error, -errno, "cannot read the fence's windows: %s",
 				       strerror(errno));
@@ -245,6 +317,7 @@ int rf_fence_share(struct rf_fence *fence, struct rf_error *error)
 
 int rf_fence_adopt(struct rf_fence *fence, struct rf_program *program, struct rf_error *error)
 {
+	struct rf_pin_path pins;
 	int count, err;
 
 	for (int i = 0; i < RF_MAP_COUNT; i++) {
@@ -253,10 +326,12 @@ int rf_fence_adopt(struct rf_fence *fence, struct rf_program *program, struct rf
 		program->map_fd[i] = -1;
 	}
 	fence->program_id = program->id;
-	memcpy(fence->program_tag, program->tag, sizeof(fence->program_tag));
+	fence->read_only = program->read_only;
 	err = rf_fence_share(fence, error);
 	if (err)
 		return err;
+	if (!rf_pins_find(fence->map_id[RF_MAP_CONFIG], &pins))
+		memcpy(fence->pins, pins.text, sizeof(fence->pins));
 	count = rf_interfaces_of(fence->map_id[RF_MAP_CONFIG], &fence->interface, error);
 	if (count < 0)
 		return count;
@@ -307,7 +382,7 @@ static int open_on(struct rf_fence *fence, const char *dev, struct rf_error *err
 
 /* The interface of the only fence among `interface`, into `dev`. */
 static int find_only(const struct rf_interface *interface, int count, char dev[IF_NAMESIZE],
-		     struct rf_error *error)
+		     bool *unknown, struct rf_error *error)
 {
 	uint32_t found = 0;
 
@@ -317,7 +392,8 @@ static int find_only(const struct rf_interface *interface, int count, char dev[I
 		uint32_t id = program.ours ? program.map_id[RF_MAP_CONFIG] : 0;
 
 		rf_program_close(&program);
-		if (err && err != -ENOENT) /* which is one that went away meanwhile */
+		*unknown = *unknown || err == -EPERM;
+		if (err && err != -EPERM && err != -ENOENT) /* -ENOENT: it went away meanwhile */
 			return err;
 		if (!id || id == found)
 			continue;
@@ -329,6 +405,8 @@ static int find_only(const struct rf_interface *interface, int count, char dev[I
 		found = id;
 		memcpy(dev, interface[i].name, IF_NAMESIZE);
 	}
+	if (!found && *unknown)
+		return -EPERM; /* `error` says of which */
 	if (!found)
 		return rf_error_failed(
 			error, -ENOENT,
@@ -340,6 +418,7 @@ static int find_only(const struct rf_interface *interface, int count, char dev[I
 int rf_fence_open(struct rf_fence *fence, const char *dev, struct rf_error *error)
 {
 	struct rf_interface *interfaces = NULL;
+	bool unknown = false;
 	char only[IF_NAMESIZE];
 	int err;
 
@@ -347,9 +426,12 @@ int rf_fence_open(struct rf_fence *fence, const char *dev, struct rf_error *erro
 		return open_on(fence, dev, error);
 	err = rf_interfaces_scan(&interfaces, error);
 	if (err >= 0)
-		err = find_only(interfaces, err, only, error);
+		err = find_only(interfaces, err, only, &unknown, error);
 	free(interfaces);
-	return err ? err : open_on(fence, only, error);
+	if (!err)
+		err = open_on(fence, only, error);
+	fence->among_unknown = unknown;
+	return err;
 }
 
 int rf_fence_is_attached(const struct rf_fence *fence, struct rf_error *error)

@@ -15,12 +15,16 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "diagnose.h"
 #include "error.h"
 #include "grammar.h"
 #include "ringfence/abi.h"
 #include "ruleset.h"
 
 #define RF_PIN_ROOT "/sys/fs/bpf/ringfence"
+#define RF_SHARE_ROOT "/run/ringfence" /* a bpffs of our own, which the group may search */
+#define RF_GROUP "ringfence"	       /* whose members may read */
+#define RF_PIN_PATH_SIZE 160
 #define RF_PROGRAM_TAG_SIZE 8
 
 enum rf_map {
@@ -38,13 +42,29 @@ enum rf_map {
 	RF_MAP_COUNT,
 };
 
+#define RF_CHAIN_MAX 10 /* as libxdp has it */
+
+/* A program that is on an interface beside others, in a chain that libxdp's dispatcher calls. */
+struct rf_component {
+	char name[64]; /* longer than the kernel's where its BTF tells */
+	uint32_t id;
+	uint32_t config_id; /* of the fence it is of; 0: not ours */
+};
+
+struct rf_chain {
+	uint32_t dispatcher_id;			     /* 0: no chain, the program is alone */
+	int count;				     /* 0: it could not be read */
+	struct rf_component component[RF_CHAIN_MAX]; /* in the order in which they run */
+};
+
 /* An interface with an XDP program. */
 struct rf_interface {
 	char name[IF_NAMESIZE];
 	unsigned int index;
 	enum rf_mode mode;
-	bool by_link; /* by `ringfence attach`: its bpf_link is pinned; `ip` uses netlink */
-	uint32_t program_id;
+	bool by_link;	     /* by `ringfence attach`: its bpf_link is pinned; `ip` uses netlink */
+	uint32_t program_id; /* in a chain ours, where it is there; else the dispatcher */
+	struct rf_chain chain;
 };
 
 struct rf_fence {
@@ -52,20 +72,23 @@ struct rf_fence {
 	struct rf_interface *interface; /* those of this network namespace */
 	int interfaces;
 	uint32_t program_id;
-	uint8_t program_tag[RF_PROGRAM_TAG_SIZE];
-	uint32_t sources; /* capacity of each windows map */
-	uint32_t leases;  /* of all CPUs together */
+	char pins[RF_PIN_PATH_SIZE]; /* the directory of its pins; "": none that we can see */
+	bool read_only;		     /* by pins that we may not write */
+	bool among_unknown;	     /* it is the only one, as far as we may look at programs */
+	uint32_t sources;	     /* capacity of each windows map */
+	uint32_t leases;	     /* of all CPUs together */
 	int map_fd[RF_MAP_COUNT];
 	uint32_t map_id[RF_MAP_COUNT];
-	/* Shared with the program: */
+	/* Shared with the program, or copies where `read_only`: */
 	void *memory[RF_MAP_COUNT]; /* NULL: not mapped */
 	size_t memory_size[RF_MAP_COUNT];
+	uint32_t memory_count[RF_MAP_COUNT]; /* values in there */
 	struct rf_config *config;
 	const struct rf_lease *lease;
 	struct rf_ports *ports;	      /* of each bank */
 	struct rf_presence *presence; /* `presence_lines`, a power of two */
 	uint32_t presence_lines;
-	struct rf_source *aggregate; /* RF_AGGREGATES for each slot */
+	struct rf_source *aggregate; /* RF_AGGREGATE_SETS of RF_AGGREGATES */
 };
 
 #define RF_FENCE_NONE ((struct rf_fence){.map_fd = {[0 ... RF_MAP_COUNT - 1] = -1}})
@@ -76,6 +99,8 @@ struct rf_fence {
 void rf_fence_set_verbose(bool verbose);
 /* What libbpf and the verifier said of a program that did not load; "" otherwise. */
 const char *rf_fence_log(void);
+/* Drops it, where the error says more. */
+void rf_fence_forget_log(void);
 
 /*
  * Opens the fence on interface `dev`, or the only one there is where `dev` is NULL. `fence` is
@@ -148,6 +173,12 @@ int rf_fence_each_source(const struct rf_fence *fence, rf_source_visit visit, vo
 
 /* ---- changing rules (fence_config.c, fence_commit.c) ---- */
 
+/*
+ * An error unless we may change it: its pins are to be read only, or another user's, or it was not
+ * named by `dev`, and there are programs that may be fences as well.
+ */
+int rf_fence_check_may_change(const struct rf_fence *fence, const char *dev,
+			      struct rf_error *error);
 /* One change at a time: waits for other commands, until this process ends. */
 int rf_fence_lock(struct rf_error *error);
 /* Measures the length of a jiffy and ties jiffies to CLOCK_MONOTONIC, once for a fence. */
@@ -187,7 +218,7 @@ int rf_fence_commit(struct rf_fence *fence, struct rf_ruleset *ruleset,
  */
 int rf_fence_confirm(struct rf_fence *fence, struct rf_standing *before, struct rf_error *error);
 
-/* ---- attaching (fence_attach.c) ---- */
+/* ---- attaching (fence_attach.c, fence_detach.c) ---- */
 
 enum rf_outcome {
 	RF_ATTACHED,
@@ -195,12 +226,19 @@ enum rf_outcome {
 	RF_UNCHANGED,
 };
 
+#define RF_REPLACED_SIZE 1024
+
 struct rf_attached {
 	char interface[IF_NAMESIZE];
 	char fence[RF_NAME_SIZE];
 	enum rf_mode mode;
 	bool frags; /* the entry for frames in several buffers */
+	bool chained;
 	enum rf_outcome outcome;
+	char replaced[RF_REPLACED_SIZE]; /* what was taken off for it, in words; "": nothing */
+	/* The same, to put it back, as long as the attach is not over; 0: nothing. */
+	struct rf_interface foreign;
+	int foreign_fd;
 };
 
 /* Attaches each interface of `attach`; `attached` has room for as many. All or none. */
@@ -211,5 +249,33 @@ int rf_fence_attach(const struct rf_attach *attach, struct rf_attached *attached
  * `dev` had none any more, and only pins of that name were left.
  */
 int rf_fence_detach(const char *dev, struct rf_error *error);
+
+/* ---- adopting (fence_adopt.c) ---- */
+
+struct rf_adopted {
+	char fence[RF_NAME_SIZE];
+	char pins[RF_PIN_PATH_SIZE]; /* their directory */
+	bool is_new;		     /* it had no pins */
+	const char *refusal;	     /* why the group may not read it; NULL: it may */
+};
+
+/* Pins the fence on `dev`, and gives the group its pins to read, where there is a group. */
+int rf_fence_adopt_interface(const char *dev, struct rf_adopted *adopted, struct rf_error *error);
+/* ---- what can be attached (fence_probe.c, fence_load.c) ---- */
+
+/* What the kernel can. All is RF_NOT_KNOWN where this process may not try it. */
+void rf_features_probe(struct rf_features *features);
+/* Loads this build's plain program with small maps, and lets it go again. No error text. */
+int rf_fence_try(void);
+
+/* The XDP program of an interface, whoever's. */
+struct rf_occupant {
+	uint32_t program_id;	 /* 0: none */
+	char name[RF_NAME_SIZE]; /* "" where it may not be looked at */
+	enum rf_mode mode;
+	bool ours;
+};
+
+int rf_fence_occupant(const char *dev, struct rf_occupant *occupant, struct rf_error *error);
 
 #endif /* RINGFENCE_FENCE_H */

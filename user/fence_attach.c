@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Attaching, upgrading, detaching. */
+/* Attaching. */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
@@ -13,9 +13,7 @@
 
 #include "fence_internal.h"
 
-#define PLAIN_MTU_MAX 3498 /* above it a frame may not fit one page with its headroom */
-
-static __u32 xdp_flags(enum rf_mode mode)
+uint32_t rf_xdp_flags(enum rf_mode mode)
 {
 	return mode == RF_GENERIC ? XDP_FLAGS_SKB_MODE : XDP_FLAGS_DRV_MODE;
 }
@@ -31,7 +29,9 @@ static int create_fence(const char *name, const struct rf_pin_path *directory,
 		return err;
 	err = rf_pins_make_directory(directory, error);
 	if (!err)
-		err = rf_pins_put_maps(directory, loaded, error);
+		err = rf_pins_put_maps(directory, loaded->map_fd, error);
+	if (!err)
+		rf_show_pin(directory, loaded->map_fd);
 	if (!err)
 		err = rf_pins_put_programs(directory, loaded, error);
 	if (err)
@@ -55,34 +55,35 @@ static int read_mtu(const char *name)
 	return mtu;
 }
 
-static int fail_attach(const struct rf_interface *interface, enum rf_mode mode, int err, int mtu,
+enum rf_entry rf_entry_for(const char *name, enum rf_mode mode)
+{
+	return mode == RF_NATIVE && read_mtu(name) > RF_PLAIN_MTU_MAX ? RF_FRAGS : RF_PLAIN;
+}
+
+static int fail_attach(const struct rf_interface *interface, enum rf_mode mode, int err,
 		       struct rf_error *error)
 {
 	const char *name = interface->name;
 
 	if (err == -EPERM)
-		return rf_error_failed(error, err, "%s: cannot attach: %s; run as root", name,
-				       strerror(-err));
+		return rf_error_failed(error, err, "%s: cannot attach: %s; it takes CAP_NET_ADMIN",
+				       name, strerror(-err));
 	if (err == -EBUSY || err == -EEXIST)
 		return rf_error_failed(
 			error, err,
 			"%s: cannot attach: another XDP program came first; 'ip link show dev %s' "
 			"names it",
 			name, name);
-	if (mode == RF_NATIVE && mtu > PLAIN_MTU_MAX)
-		return rf_error_failed(
-			error, err,
-			"%s: cannot attach in native mode: %s; try 'ringfence attach %s mode "
-			"generic', or an MTU of %d at the most",
-			name, strerror(-err), name, PLAIN_MTU_MAX);
 	if (mode == RF_NATIVE)
 		return rf_error_failed(
 			error, err,
-			"%s: cannot attach in native mode: %s; try 'ringfence attach %s mode "
-			"generic'",
-			name, strerror(-err), name);
-	return rf_error_failed(error, err, "%s: cannot attach in generic mode: %s", name,
-			       strerror(-err));
+			"%s: cannot attach in native mode: %s; 'ringfence doctor %s' says what "
+			"stands in the way; 'ringfence attach %s mode generic' may do without",
+			name, strerror(-err), name, name);
+	return rf_error_failed(error, err,
+			       "%s: cannot attach in generic mode: %s; 'ringfence doctor %s' says "
+			       "what stands in the way",
+			       name, strerror(-err), name);
 }
 
 /*
@@ -92,9 +93,8 @@ static int fail_attach(const struct rf_interface *interface, enum rf_mode mode, 
 static int create_link(const struct rf_loaded *loaded, const struct rf_interface *interface,
 		       enum rf_mode mode, bool *frags, struct rf_error *error)
 {
-	LIBBPF_OPTS(bpf_link_create_opts, options, .flags = xdp_flags(mode));
-	int mtu = read_mtu(interface->name);
-	enum rf_entry first = mode == RF_NATIVE && mtu > PLAIN_MTU_MAX ? RF_FRAGS : RF_PLAIN;
+	LIBBPF_OPTS(bpf_link_create_opts, options, .flags = rf_xdp_flags(mode));
+	enum rf_entry first = rf_entry_for(interface->name, mode);
 	int first_err = 0;
 
 	for (int i = 0; i < RF_ENTRY_COUNT; i++) {
@@ -112,17 +112,61 @@ static int create_link(const struct rf_loaded *loaded, const struct rf_interface
 		if (first_err == -EPERM || first_err == -EBUSY)
 			break;
 	}
-	return fail_attach(interface, mode, first_err, mtu, error);
+	return fail_attach(interface, mode, first_err, error);
+}
+
+/*
+ * A link goes to an interface without a program only, so a foreign one has to go first; without the
+ * new one, it comes back. All else is ready by then: what passes between the two system calls meets
+ * neither.
+ */
+static int replace_foreign(const struct rf_loaded *loaded, const struct rf_interface *interface,
+			   enum rf_mode mode, struct rf_attached *attached, struct rf_error *error)
+{
+	int foreign = rf_foreign_take_off(interface, attached->replaced, error);
+
+	if (foreign < 0)
+		return foreign;
+	attached->foreign = *interface;
+	attached->foreign_fd = foreign;
+	return create_link(loaded, interface, mode, &attached->frags, error);
+}
+
+/* Once it is known whether all that was asked for is attached. */
+static void settle_foreign(struct rf_attached *attached, int err, struct rf_error *error)
+{
+	if (!attached->foreign_fd)
+		return;
+	if (!err)
+		rf_foreign_forget(&attached->foreign);
+	else if (rf_foreign_put_back(&attached->foreign, attached->foreign_fd))
+		rf_error_failed(error, err,
+				"%s: cannot attach, and cannot put %s back either; "
+				"attach that again",
+				attached->interface, attached->replaced);
+	close(attached->foreign_fd);
+	attached->foreign_fd = 0;
 }
 
 static int attach_interface(const struct rf_pin_path *directory, const struct rf_loaded *loaded,
-			    const struct rf_interface *interface, enum rf_mode mode,
+			    const struct rf_interface *interface, const struct rf_attach *attach,
 			    struct rf_attached *attached, struct rf_error *error)
 {
 	struct rf_pin_path path = rf_pins_link(directory, interface);
-	int fd = create_link(loaded, interface, mode, &attached->frags, error);
-	int err = 0;
+	int err = 0, fd;
 
+	attached->chained = attach->chain;
+	if (attach->chain) {
+		err = rf_chain_attach(interface, attach->mode, loaded->map_fd, &attached->frags,
+				      error);
+		if (!err)
+			rf_share_try(directory, loaded->map_fd);
+		return err;
+	}
+	if (interface->program_id)
+		fd = replace_foreign(loaded, interface, attach->mode, attached, error);
+	else
+		fd = create_link(loaded, interface, attach->mode, &attached->frags, error);
 	if (fd < 0)
 		return fd;
 	unlink(path.text); /* of a device that is gone: its link is dead */
@@ -130,63 +174,11 @@ static int attach_interface(const struct rf_pin_path *directory, const struct rf
 		err = rf_error_failed(error, -errno, "%s: cannot pin the link: %s", path.text,
 				      strerror(errno));
 	close(fd);
+	/* Whoever cannot read the fence for what fails here is told of 'adopt'. */
+	if (!err)
+		rf_share_try(directory, loaded->map_fd);
 	attached->outcome = RF_ATTACHED;
 	return err;
-}
-
-/* ---- upgrading ---- */
-
-/* Swaps the program of one interface for the same entry of the new build, atomically. */
-static int swap_program(const struct rf_interface *interface, const struct rf_program *old,
-			const struct rf_loaded *loaded, struct rf_error *error)
-{
-	struct rf_pin_path path;
-	int fd = loaded->fd[strcmp(old->name, "ringfence_frags") ? RF_PLAIN : RF_FRAGS];
-	int err;
-
-	if (fd < 0)
-		return rf_error_failed(error, -ENOEXEC,
-				       "%s: cannot upgrade: no frags on this kernel",
-				       interface->name);
-	if (interface->by_link) {
-		LIBBPF_OPTS(bpf_link_update_opts, options, .flags = BPF_F_REPLACE,
-			    .old_prog_fd = old->fd);
-		int link = rf_pins_open_link(interface, &path);
-
-		err = link < 0 ? link : 0;
-		if (!err && bpf_link_update(link, fd, &options))
-			err = -errno;
-		if (link >= 0)
-			close(link);
-	} else {
-		LIBBPF_OPTS(bpf_xdp_attach_opts, options, .old_prog_fd = old->fd);
-		__u32 flags = xdp_flags(interface->mode) | XDP_FLAGS_REPLACE;
-
-		err = bpf_xdp_attach(interface->index, fd, flags, &options);
-	}
-	if (err)
-		return rf_error_failed(error, err, "%s: cannot upgrade its program: %s",
-				       interface->name, strerror(-err));
-	return 0;
-}
-
-/* Swaps the program wherever it is not that of this build. Returns how many were. */
-static int upgrade_interfaces(const struct rf_fence *fence, const struct rf_loaded *loaded,
-			      struct rf_error *error)
-{
-	int swapped = 0, err = 0;
-
-	for (int i = 0; i < fence->interfaces && !err; i++) {
-		struct rf_program program;
-
-		err = rf_program_open(&program, fence->interface[i].program_id, error);
-		if (!err && !rf_loaded_has(loaded, program.tag)) {
-			err = swap_program(&fence->interface[i], &program, loaded, error);
-			swapped++;
-		}
-		rf_program_close(&program);
-	}
-	return err ? err : swapped;
 }
 
 /* ---- a request ---- */
@@ -213,12 +205,18 @@ static int check_occupied(const struct rf_interface *interface, const struct rf_
 {
 	const char *name = interface->name;
 
-	if (interface->mode != attach->mode)
+	if (attach->mode_said && interface->mode != attach->mode)
 		return rf_error_failed(
 			error, -EBUSY,
 			"%s: already attached in %s mode; to change it, first run 'ringfence "
 			"detach %s'",
 			name, rf_mode_name(interface->mode), name);
+	if (attach->chain && !interface->chain.dispatcher_id)
+		return rf_error_failed(
+			error, -EBUSY,
+			"%s: already attached, alone; to have it in a chain, first run 'ringfence "
+			"detach %s', which loses its windows",
+			name, name);
 	if (attach->fence && strcmp(attach->fence, fence->name) != 0)
 		return rf_error_failed(
 			error, -EBUSY,
@@ -248,9 +246,11 @@ static int open_pinned_program(const struct rf_pin_path *directory, struct rf_pr
 	int fd = bpf_obj_get(rf_pins_entry(directory, "xdp").text);
 	int err;
 
+	if (fd < 0 && errno == ENOENT)
+		fd = bpf_obj_get(rf_pins_entry(directory, "frags").text); /* was adopted so */
 	if (fd < 0 && (errno == EPERM || errno == EACCES))
-		return rf_error_failed(error, -errno, "%s: %s; run as root", directory->text,
-				       strerror(errno));
+		return rf_error_failed(error, -errno, "%s: %s; as root run 'ringfence attach'",
+				       directory->text, strerror(errno));
 	if (fd < 0)
 		return -ENOENT;
 	err = bpf_obj_get_info_by_fd(fd, &info, &length) ? -errno : 0;
@@ -288,19 +288,9 @@ static int open_pinned(const char *name, const struct rf_pin_path *directory,
 	return err;
 }
 
-static int fail_foreign(const struct rf_interface *interface, const struct rf_program *program,
-			struct rf_error *error)
-{
-	return rf_error_failed(error, -EBUSY,
-			       "%s: a foreign XDP program is in place: '%s' (id %u); remove it "
-			       "first, by what attached it or 'ip link set dev %s %s off'",
-			       interface->name, program->name, program->id, interface->name,
-			       interface->mode == RF_GENERIC ? "xdpgeneric" : "xdp");
-}
-
-/* The interface's own fence, when it has one; -ENOENT when it has no program at all. */
-static int open_attached(const struct rf_interface *interface, struct rf_fence *fence,
-			 struct rf_error *error)
+/* The interface's own fence; -ENOENT where it has none, and one may be attached. */
+static int open_attached(const struct rf_interface *interface, const struct rf_attach *attach,
+			 struct rf_fence *fence, struct rf_error *error)
 {
 	struct rf_program program = RF_PROGRAM_NONE;
 	int err;
@@ -308,25 +298,14 @@ static int open_attached(const struct rf_interface *interface, struct rf_fence *
 	if (!interface->program_id)
 		return -ENOENT;
 	err = rf_program_open(&program, interface->program_id, error);
-	if (!err && !program.ours)
-		err = fail_foreign(interface, &program, error);
+	if (!err && !program.ours) {
+		err = rf_foreign_check(interface, attach, error);
+		err = err ? err : -ENOENT;
+	}
 	rf_program_close(&program);
-	return err ? err : rf_fence_open(fence, interface->name, error);
-}
-
-/* The pins follow, also after an upgrade that was killed before it came to them. */
-static int upgrade_fence(const struct rf_fence *fence, struct rf_loaded *loaded,
-			 struct rf_error *error)
-{
-	uint8_t tag[RF_PROGRAM_TAG_SIZE];
-	struct rf_pin_path directory;
-	int swapped = upgrade_interfaces(fence, loaded, error);
-	int err = swapped < 0 ? swapped : 0;
-
-	if (!err && !rf_pins_find(fence->map_id[RF_MAP_CONFIG], &directory) &&
-	    !rf_pins_read_tag(&directory, tag) && !rf_loaded_has(loaded, tag))
-		err = rf_pins_put_programs(&directory, loaded, error);
-	return err ? err : swapped;
+	if (!err)
+		err = rf_fence_open(fence, interface->name, error);
+	return err ? err : rf_fence_check_may_change(fence, interface->name, error);
 }
 
 /* An interface that has our program: the same build stays as it is, another one is upgraded. */
@@ -342,11 +321,12 @@ static int renew_interface(const struct rf_interface *interface, const struct rf
 		err = rf_load_upgrade(&loaded, fence, error);
 	if (err)
 		return err;
-	swapped = upgrade_fence(fence, &loaded, error);
+	swapped = rf_fence_upgrade(fence, &loaded, error);
 	rf_unload(&loaded);
 	if (swapped < 0)
 		return swapped;
 	attached->outcome = swapped ? RF_UPGRADED : RF_UNCHANGED;
+	attached->mode = interface->mode;
 	snprintf(attached->fence, sizeof(attached->fence), "%s", fence->name);
 	return 0;
 }
@@ -356,7 +336,8 @@ static int check_joinable(const char *name, const struct rf_pin_path *directory,
 			  const struct rf_interface *interface, const struct rf_attach *attach,
 			  const struct rf_fence *fence, struct rf_error *error)
 {
-	if (!attach->fence && rf_pins_have_live_link(directory, NULL))
+	/* Without a link it is one that `ip` attached, or in a chain. */
+	if (!attach->fence && (fence->interfaces || rf_pins_have_live_link(directory, NULL)))
 		return rf_error_failed(
 			error, -EBUSY,
 			"%s: fence '%s' is on another interface, renamed or of another network "
@@ -375,6 +356,25 @@ static int check_joinable(const char *name, const struct rf_pin_path *directory,
 	return check_trial(name, attach, fence, error);
 }
 
+/*
+ * The pinned programs instead of those just loaded, so that all interfaces of a fence have the same
+ * one; what they are replaced by is to be closed.
+ */
+static void take_pinned(const struct rf_pin_path *directory, struct rf_fence *fence,
+			struct rf_loaded *loaded, int pinned[RF_ENTRY_COUNT])
+{
+	uint32_t id[RF_ENTRY_COUNT] = {};
+
+	for (int i = 0; i < RF_ENTRY_COUNT; i++) {
+		pinned[i] = rf_pins_open_entry(directory, loaded, i);
+		if (pinned[i] >= 0)
+			loaded->fd[i] = pinned[i];
+		else
+			id[i] = loaded->id[i];
+	}
+	rf_pinned_note(&fence->config->pinned, id, fence);
+}
+
 /* An interface without a program: joins the fence of that name, which is made if need be. */
 static int join_fence(const char *name, const struct rf_interface *interface,
 		      const struct rf_attach *attach, struct rf_attached *attached,
@@ -383,9 +383,12 @@ static int join_fence(const char *name, const struct rf_interface *interface,
 	struct rf_pin_path directory = rf_pins_directory(name);
 	struct rf_loaded loaded = RF_LOADED_NONE;
 	struct rf_fence fence = RF_FENCE_NONE;
-	int err = open_pinned(name, &directory, &fence, error);
-	bool made = err == -ENOENT;
+	int pinned[RF_ENTRY_COUNT] = {-1, -1};
+	int err = rf_pins_check(&directory, error);
+	bool made;
 
+	err = err ? err : open_pinned(name, &directory, &fence, error);
+	made = err == -ENOENT;
 	if (made) {
 		rf_pins_remove(&directory);
 		err = create_fence(name, &directory, attach, &loaded, error);
@@ -394,19 +397,55 @@ static int join_fence(const char *name, const struct rf_interface *interface,
 		if (!err)
 			err = rf_load_upgrade(&loaded, &fence, error);
 		if (!err)
-			err = upgrade_fence(&fence, &loaded, error);
+			err = rf_fence_upgrade(&fence, &loaded, error);
 		err = err > 0 ? 0 : err;
+		if (!err)
+			take_pinned(&directory, &fence, &loaded, pinned);
 	}
 	if (!err) {
-		err = attach_interface(&directory, &loaded, interface, attach->mode, attached,
-				       error);
+		err = attach_interface(&directory, &loaded, interface, attach, attached, error);
 		if (err && made)
 			rf_pins_remove(&directory);
 	}
 	snprintf(attached->fence, sizeof(attached->fence), "%s", name);
+	for (int i = 0; i < RF_ENTRY_COUNT; i++)
+		if (pinned[i] >= 0)
+			close(pinned[i]);
 	rf_unload(&loaded);
 	rf_fence_close(&fence);
 	return err;
+}
+
+/*
+ * Takes off a fence of another map ABI, which nobody can upgrade; -ENOENT then. Not before this
+ * build has been seen to load.
+ */
+static int drop_alien(struct rf_interface *interface, const struct rf_attach *attach,
+		      struct rf_attached *attached, struct rf_error *error)
+{
+	struct rf_loaded trial = RF_LOADED_NONE;
+	struct rf_interface *others = NULL;
+	struct rf_program program;
+	int err = rf_program_open(&program, interface->program_id, error);
+	int count = err ? err : rf_interfaces_of(program.map_id[RF_MAP_CONFIG], &others, error);
+
+	free(others);
+	err = count < 0 ? count : rf_load_new(&trial, interface->name, attach, error);
+	rf_unload(&trial);
+	if (!err && count > 1)
+		err = rf_error_failed(error, -EBUSY,
+				      "%s: cannot replace its fence: it has map ABI %u and is on "
+				      "%d interfaces; first run 'ringfence detach' for each",
+				      interface->name, program.abi, count);
+	if (!err)
+		err = rf_interface_detach(interface->name, error);
+	if (!err) {
+		snprintf(attached->replaced, sizeof(attached->replaced),
+			 "its fence of map ABI %u, with rules, windows and counters", program.abi);
+		err = rf_interface_query(interface->name, interface, error);
+	}
+	rf_program_close(&program);
+	return err ? err : -ENOENT;
 }
 
 static int attach_one(const char *name, const struct rf_attach *attach,
@@ -420,7 +459,9 @@ static int attach_one(const char *name, const struct rf_attach *attach,
 		return err;
 	memcpy(attached->interface, interface.name, sizeof(attached->interface));
 	attached->mode = attach->mode;
-	err = open_attached(&interface, &fence, error);
+	err = open_attached(&interface, attach, &fence, error);
+	if (err == -EPROTO && attach->replace)
+		err = drop_alien(&interface, attach, attached, error);
 	if (!err)
 		err = renew_interface(&interface, attach, &fence, attached, error);
 	else if (err == -ENOENT)
@@ -430,114 +471,10 @@ static int attach_one(const char *name, const struct rf_attach *attach,
 	return err;
 }
 
-/* ---- detaching ---- */
-
-/* Is the interface the last one of its fence, as far as this network namespace and pins tell? */
-static bool is_last(const struct rf_pin_path *directory, const struct rf_pin_path *link,
-		    uint32_t config_id)
-{
-	struct rf_interface *interfaces = NULL;
-	struct rf_error ignored;
-	int count = rf_interfaces_of(config_id, &interfaces, &ignored);
-
-	free(interfaces);
-	return count <= 1 && count >= 0 && !rf_pins_have_live_link(directory, link);
-}
-
-/*
- * The pins go first: a command that is killed in between leaves the interface attached, or nothing
- * at all, since the link dies with its last file descriptor. The maps are not read, so that this
- * works for a fence of another map ABI, too.
- */
-static int detach_link(const struct rf_interface *interface, uint32_t config_id,
-		       struct rf_error *error)
-{
-	struct rf_pin_path path, directory;
-	int fd = rf_pins_open_link(interface, &path);
-	int err;
-
-	if (fd < 0)
-		return rf_error_failed(error, fd, "%s: its link went away meanwhile",
-				       interface->name);
-	directory = rf_pins_parent(&path);
-	if (is_last(&directory, &path, config_id))
-		rf_pins_remove(&directory);
-	else
-		unlink(path.text);
-	err = bpf_link_detach(fd) ? -errno : 0;
-	close(fd);
-	if (err)
-		return rf_error_failed(error, err, "%s: cannot detach: %s", interface->name,
-				       strerror(-err));
-	return 0;
-}
-
-static int detach_netlink(const struct rf_interface *interface, const struct rf_program *program,
-			  struct rf_error *error)
-{
-	LIBBPF_OPTS(bpf_xdp_attach_opts, options, .old_prog_fd = program->fd);
-	uint32_t config_id = program->map_id[RF_MAP_CONFIG];
-	struct rf_pin_path directory;
-	bool pinned = rf_pins_find(config_id, &directory) == 0;
-	bool last = pinned && is_last(&directory, NULL, config_id);
-	int err = bpf_xdp_detach(interface->index, xdp_flags(interface->mode) | XDP_FLAGS_REPLACE,
-				 &options);
-
-	if (err == -EBUSY)
-		return rf_error_failed(
-			error, err,
-			"%s: its program is held by a bpf_link of another process, or pinned "
-			"elsewhere; 'bpftool link' shows it",
-			interface->name);
-	if (err)
-		return rf_error_failed(error, err, "%s: cannot detach: %s", interface->name,
-				       strerror(-err));
-	if (last)
-		rf_pins_remove(&directory);
-	return 0;
-}
-
-static int detach_one(const char *dev, struct rf_error *error)
-{
-	struct rf_program program = RF_PROGRAM_NONE;
-	struct rf_interface interface;
-	int err = rf_interface_open(dev, &interface, &program, error);
-
-	if (!err)
-		err = interface.by_link
-			      ? detach_link(&interface, program.map_id[RF_MAP_CONFIG], error)
-			      : detach_netlink(&interface, &program, error);
-	rf_program_close(&program);
-	return err;
-}
-
-/* What a device that is gone, or an attach that was killed, has left. */
-static bool remove_orphans(const char *name)
-{
-	struct rf_pin_path directory = rf_pins_directory(name);
-
-	if (access(directory.text, F_OK) || rf_pins_have_live_link(&directory, NULL))
-		return false;
-	rf_pins_remove(&directory);
-	return true;
-}
-
-int rf_fence_detach(const char *dev, struct rf_error *error)
-{
-	int err = rf_fence_lock(error);
-
-	if (err)
-		return err;
-	err = detach_one(dev, error);
-	if ((err == -ENODEV || err == -ENOENT) && remove_orphans(dev))
-		return 1;
-	return err;
-}
-
 int rf_fence_attach(const struct rf_attach *attach, struct rf_attached *attached,
 		    struct rf_error *error)
 {
-	int err = rf_fence_lock(error);
+	int err = rf_fence_lock(error), tried = 0;
 
 	/* A slip among the names shall not cost the others an attach and a detach. */
 	for (int i = 0; i < attach->interfaces && !err; i++) {
@@ -546,13 +483,16 @@ int rf_fence_attach(const struct rf_attach *attach, struct rf_attached *attached
 		err = rf_interface_query(attach->interface[i], &interface, error);
 	}
 	for (int i = 0; i < attach->interfaces && !err; i++) {
-		struct rf_error ignored;
-
 		attached[i] = (struct rf_attached){};
 		err = attach_one(attach->interface[i], attach, &attached[i], error);
-		for (int j = i - 1; err && j >= 0; j--)
-			if (attached[j].outcome == RF_ATTACHED)
-				detach_one(attached[j].interface, &ignored);
+		tried++;
+	}
+	for (int i = tried - 1; i >= 0; i--) {
+		struct rf_error ignored;
+
+		if (err && i < tried - 1 && attached[i].outcome == RF_ATTACHED)
+			rf_interface_detach(attached[i].interface, &ignored);
+		settle_foreign(&attached[i], err, error);
 	}
 	return err;
 }

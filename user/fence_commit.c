@@ -298,8 +298,6 @@ static int switch_both(struct change *change, struct rf_error *error)
 	err = switch_bank(fence, &change->ruleset->bank, change->compiled.ports, &change->tries,
 			  error);
 	change->is_in_force = fence->config->active != before;
-	if (change->is_in_force)
-		rf_newcomers_settle(fence, &change->ruleset->bank, &change->present);
 	return err;
 }
 

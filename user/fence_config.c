@@ -22,8 +22,10 @@ int rf_fence_lock(struct rf_error *error)
 
 	/* Never closed: the lock is the process's until it ends, however it ends. */
 	if (fd < 0 || flock(fd, LOCK_EX))
-		return rf_error_failed(error, -errno, "%s: cannot lock: %s; run as root", LOCK_PATH,
-				       strerror(errno));
+		return rf_error_failed(
+			error, -errno,
+			"%s: cannot lock: %s; only root changes fences, or who owns that file",
+			LOCK_PATH, strerror(errno));
 	return 0;
 }
 

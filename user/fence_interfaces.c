@@ -129,18 +129,9 @@ static int find_programs(unsigned int index, struct found *found, struct rf_erro
 	if (err)
 		return rf_error_failed(error, err, "cannot ask the kernel for XDP programs: %s",
 				       strerror(-err));
+	for (int i = 0; i < found->count; i++)
+		rf_chain_find(&found->interface[i]);
 	return found->count;
-}
-
-static bool has_pinned_link(const struct rf_interface *interface)
-{
-	struct rf_pin_path path;
-	int fd = rf_pins_open_link(interface, &path);
-
-	if (fd < 0)
-		return false;
-	close(fd);
-	return true;
 }
 
 int rf_interface_query(const char *name, struct rf_interface *interface, struct rf_error *error)
@@ -158,7 +149,7 @@ int rf_interface_query(const char *name, struct rf_interface *interface, struct 
 	count = find_programs(index, &found, error);
 	if (count > 0) {
 		*interface = found.interface[0];
-		interface->by_link = has_pinned_link(interface);
+		interface->by_link = rf_pins_have_link(interface);
 	}
 	free(found.interface);
 	return count < 0 ? count : 0;
@@ -184,7 +175,7 @@ int rf_interfaces_of(uint32_t map_id, struct rf_interface **interfaces, struct r
 		if (!rf_program_open(&program, interface->program_id, error) && program.ours &&
 		    program.map_id[RF_MAP_CONFIG] == map_id) {
 			(*interfaces)[kept] = *interface;
-			(*interfaces)[kept].by_link = has_pinned_link(interface);
+			(*interfaces)[kept].by_link = rf_pins_have_link(interface);
 			kept++;
 		}
 		rf_program_close(&program);

@@ -179,6 +179,7 @@ void rf_leases_add_counters(const struct rf_fence *fence, struct rf_counters *su
 {
 	struct rf_lease lease;
 
+	rf_map_refresh(fence, RF_MAP_LEASES);
 	for (uint32_t i = 0; i < fence->leases; i++)
 		if (read_lease(&fence->lease[i], &lease))
 			add(&sum->reason[lease.reason], &lease);
@@ -201,6 +202,7 @@ void rf_leases_add_limit(const struct rf_fence *fence, const struct rf_bank *rul
 	__u32 slots[RF_CHARGED_MAX];
 	struct rf_lease lease;
 
+	rf_map_refresh(fence, RF_MAP_LEASES);
 	for (uint32_t i = 0; i < fence->leases; i++) {
 		int count =
 			read_lease(&fence->lease[i], &lease) ? rf_lease_slots(&lease, slots) : 0;
@@ -283,6 +285,7 @@ int rf_leases_snapshot(const struct rf_fence *fence, const struct rf_bank *rules
 	int err = 0;
 
 	*pending = (struct rf_pending){};
+	rf_map_refresh(fence, RF_MAP_LEASES);
 	for (uint32_t i = 0; i < fence->leases && !err; i++)
 		if (read_lease(&fence->lease[i], &lease))
 			err = add_rows(pending, &lease, rules,

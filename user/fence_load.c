@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/utsname.h>
 
 #include "fence_internal.h"
 
@@ -12,16 +13,45 @@
 
 #define SOURCES_PER_CPU_MIN (4 * 128) /* each CPU parks 128 free windows; fewer evict early */
 
-static int reuse_maps(struct bpf_object *object, const struct rf_fence *fence)
+const char *const rf_entry_names[RF_ENTRY_COUNT] = {
+	[RF_PLAIN] = "ringfence",
+	[RF_FRAGS] = "ringfence_frags",
+};
+
+enum rf_entry rf_entry_of(const struct rf_program *program)
+{
+	return strcmp(program->name, rf_entry_names[RF_FRAGS]) ? RF_PLAIN : RF_FRAGS;
+}
+
+int rf_maps_reuse(struct bpf_object *object, const int map_fd[RF_MAP_COUNT])
 {
 	int err = 0;
 
 	for (int i = 0; i < RF_MAP_COUNT && !err; i++) {
 		struct bpf_map *map = bpf_object__find_map_by_name(object, rf_map_in_object(i));
 
-		err = map ? bpf_map__reuse_fd(map, fence->map_fd[i]) : -ENOENT;
+		err = map ? bpf_map__reuse_fd(map, map_fd[i]) : -ENOENT;
 	}
 	return err;
+}
+
+struct bpf_object *rf_load_open(const int map_fd[RF_MAP_COUNT])
+{
+	LIBBPF_OPTS(bpf_object_open_opts, options, .object_name = "ringfence_bpf");
+	struct bpf_object *object;
+	size_t size;
+	const void *elf = ringfence_bpf__elf_bytes(&size);
+	int err;
+
+	object = bpf_object__open_mem(elf, size, &options);
+	if (!object)
+		return NULL;
+	err = rf_maps_reuse(object, map_fd);
+	if (!err)
+		return object;
+	bpf_object__close(object);
+	errno = -err;
+	return NULL;
 }
 
 static uint32_t sources_wanted(const struct rf_attach *attach)
@@ -64,7 +94,7 @@ static int try_load(struct rf_loaded *loaded, const struct rf_fence *reuse,
 	if (!object)
 		return -errno;
 	bpf_program__set_autoload(object->progs.ringfence_frags, frags);
-	err = reuse ? reuse_maps(object->obj, reuse) : size_maps(object, attach);
+	err = reuse ? rf_maps_reuse(object->obj, reuse->map_fd) : size_maps(object, attach);
 	if (!err)
 		err = ringfence_bpf__load(object);
 	if (err) {
@@ -80,41 +110,88 @@ static int try_load(struct rf_loaded *loaded, const struct rf_fence *reuse,
 	return 0;
 }
 
-static int read_tag(int fd, uint8_t tag[RF_PROGRAM_TAG_SIZE])
+static int read_info(struct rf_loaded *loaded, int entry)
 {
 	struct bpf_prog_info info = {};
 	__u32 length = sizeof(info);
 
-	if (bpf_obj_get_info_by_fd(fd, &info, &length))
+	if (bpf_obj_get_info_by_fd(loaded->fd[entry], &info, &length))
 		return -errno;
-	memcpy(tag, info.tag, RF_PROGRAM_TAG_SIZE);
+	loaded->id[entry] = info.id;
+	memcpy(loaded->tag[entry], info.tag, RF_PROGRAM_TAG_SIZE);
 	return 0;
 }
 
-static int load(struct rf_loaded *loaded, const struct rf_fence *reuse,
-		const struct rf_attach *attach, struct rf_error *error)
+/* The kernel's errno says little: what it lacks is found by trying. */
+static int fail_load(int err, struct rf_error *error)
 {
-	int err = try_load(loaded, reuse, attach, true);
+	char missing[RF_MISSING_TEXT_SIZE];
+	struct rf_features features;
+	struct utsname kernel = {};
 
-	if (err && err != -EPERM)
-		err = try_load(loaded, reuse, attach, false); /* frags came with Linux 5.18 */
-	for (int i = 0; i < RF_ENTRY_COUNT && !err; i++)
-		if (loaded->fd[i] >= 0)
-			err = read_tag(loaded->fd[i], loaded->tag[i]);
 	if (err == -EPERM)
-		return rf_error_failed(error, err, "cannot load the program: %s; run as root",
-				       strerror(-err));
-	if (err == -ENOMEM || err == -E2BIG)
+		return rf_error_failed(
+			error, err,
+			"cannot load the program: %s; run as root, outside of any user "
+			"namespace",
+			strerror(-err));
+	rf_features_probe(&features);
+	if (rf_features_missing(&features, missing)) {
+		rf_fence_forget_log(); /* the verifier at a loss for words */
+		uname(&kernel);
+		return rf_error_failed(
+			error, err,
+			"cannot load the program: this kernel (%s) lacks %s; run 'ringfence "
+			"doctor'",
+			kernel.release, missing);
+	}
+	/* The verifier says E2BIG as well, of a program that it follows for too long. */
+	if ((err == -ENOMEM || err == -E2BIG) && !*rf_fence_log())
 		return rf_error_failed(
 			error, err, "cannot load the program: %s; take fewer 'sources' or 'leases'",
 			strerror(-err));
+	return rf_error_failed(
+		error, err,
+		"cannot load the program: %s; run 'ringfence doctor'; '--verbose' shows what "
+		"libbpf says",
+		strerror(-err));
+}
+
+/* Not before Linux 5.18; where the kernel has them, what fails is something else. */
+static bool lacks_frags(void)
+{
+	struct rf_features features;
+
+	rf_features_probe(&features);
+	return features.has[RF_FEATURE_FRAGS] == RF_NO;
+}
+
+/* Both entries, or the plain one where the kernel lacks the other. */
+static int load(struct rf_loaded *loaded, const struct rf_fence *reuse,
+		const struct rf_attach *attach, struct rf_error *error)
+{
+	int err = rf_check_may_load(error);
+
 	if (err)
-		return rf_error_failed(
-			error, err,
-			"cannot load the program: %s; Linux 5.15 or newer is needed, "
-			"and '--verbose' shows what libbpf says",
-			strerror(-err));
-	return 0;
+		return err;
+	err = try_load(loaded, reuse, attach, true);
+	if (err && err != -EPERM && lacks_frags())
+		err = try_load(loaded, reuse, attach, false);
+	for (int i = 0; i < RF_ENTRY_COUNT && !err; i++)
+		if (loaded->fd[i] >= 0)
+			err = read_info(loaded, i);
+	return err ? fail_load(err, error) : 0;
+}
+
+int rf_fence_try(void)
+{
+	const struct rf_attach smallest = {.sources = SOURCES_PER_CPU_MIN};
+	struct rf_loaded loaded = RF_LOADED_NONE;
+	int err = try_load(&loaded, NULL, &smallest, false);
+
+	rf_unload(&loaded);
+	rf_fence_forget_log();
+	return err;
 }
 
 int rf_load_upgrade(struct rf_loaded *loaded, const struct rf_fence *reuse, struct rf_error *error)
@@ -152,6 +229,34 @@ static int set_trial(struct rf_config *config, const struct rf_attach *attach,
 	return 0;
 }
 
+static void note_program(uint32_t known[RF_PINNED_PROGRAMS], uint32_t id)
+{
+	for (int i = 0; i < RF_PINNED_PROGRAMS && id; i++) {
+		if (known[i] == id)
+			return;
+		if (known[i])
+			continue;
+		known[i] = id;
+		return;
+	}
+}
+
+void rf_pinned_note(struct rf_pinned *pinned, const uint32_t id[RF_ENTRY_COUNT],
+		    const struct rf_fence *attached)
+{
+	uint32_t known[RF_PINNED_PROGRAMS] = {};
+
+	for (int i = 0; i < RF_ENTRY_COUNT; i++)
+		note_program(known, id[i]);
+	for (int i = 0; attached && i < attached->interfaces; i++)
+		note_program(known, attached->interface[i].program_id);
+	for (int i = 0; i < RF_PINNED_PROGRAMS; i++)
+		note_program(known, pinned->program_id[i]);
+	pinned->magic = RF_ABI_MAGIC;
+	pinned->abi = RF_ABI_VERSION;
+	memcpy(pinned->program_id, known, sizeof(known));
+}
+
 static int configure(const struct rf_loaded *loaded, const char *name,
 		     const struct rf_attach *attach, struct rf_error *error)
 {
@@ -162,6 +267,7 @@ static int configure(const struct rf_loaded *loaded, const char *name,
 	if (err)
 		return err;
 	snprintf(config.name, sizeof(config.name), "%s", name);
+	rf_pinned_note(&config.pinned, loaded->id, NULL);
 	if (bpf_map_update_elem(loaded->map_fd[RF_MAP_CONFIG], &key, &config, BPF_ANY))
 		return rf_error_failed(error, -errno, "cannot name the fence: %s", strerror(errno));
 	return 0;

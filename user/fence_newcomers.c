@@ -85,10 +85,11 @@ static void open_guard(const struct rf_fence *fence, const struct rf_newcomers *
 
 static void open_aggregates(const struct rf_fence *fence, const struct rf_policy *policy, int slot)
 {
+	const int set = slot + (policy->flags & RF_OTHER_SET ? RF_LIMITS_MAX : 0);
 	const uint64_t time = rf_fence_time(fence, policy);
 
 	for (int i = 0; i < RF_AGGREGATES; i++) {
-		struct rf_source *source = &fence->aggregate[slot * RF_AGGREGATES + i];
+		struct rf_source *source = &fence->aggregate[set * RF_AGGREGATES + i];
 
 		*source = (struct rf_source){};
 		rf_window_start(&source->window, policy, time);
@@ -98,6 +99,27 @@ static void open_aggregates(const struct rf_fence *fence, const struct rf_policy
 static bool aggregates(const struct rf_bank *rules)
 {
 	return rules->newcomers.then == RF_NEWCOMERS_AGGREGATE;
+}
+
+/*
+ * A limit goes on with the windows that it has; another one in its slot gets the other set, which
+ * nobody looks at. So the present rules keep theirs whole, whenever this command is killed.
+ */
+static void prepare_aggregates(const struct rf_fence *fence, struct rf_bank *rules,
+			       const struct rf_bank *present)
+{
+	for (int slot = 0; slot < RF_LIMITS_MAX; slot++) {
+		const struct rf_policy *before = &present->policy[slot];
+		struct rf_policy *policy = &rules->policy[slot];
+		bool goes_on = policy->id == before->id;
+
+		if (!policy->id)
+			continue;
+		policy->flags &= ~RF_OTHER_SET;
+		policy->flags |= (goes_on ? before->flags : ~before->flags) & RF_OTHER_SET;
+		if (aggregates(rules) && (!goes_on || !aggregates(present)))
+			open_aggregates(fence, policy, slot);
+	}
 }
 
 void rf_newcomers_set_filter(struct rf_bank *rules, bool filter)
@@ -116,6 +138,7 @@ void rf_newcomers_prepare(const struct rf_fence *fence, struct rf_bank *rules,
 	struct rf_newcomers *newcomers = &rules->newcomers;
 	const struct rf_newcomers *before = &present->newcomers;
 
+	prepare_aggregates(fence, rules, present);
 	if (newcomers->then == RF_NEWCOMERS_OFF) {
 		*newcomers = (struct rf_newcomers){.guard = before->guard};
 		return;
@@ -130,23 +153,6 @@ void rf_newcomers_prepare(const struct rf_fence *fence, struct rf_bank *rules,
 	}
 	/* While there is no guard nobody is marked. */
 	rf_newcomers_set_filter(rules, before->then != RF_NEWCOMERS_OFF && before->filter);
-	for (int slot = 0; slot < RF_LIMITS_MAX && aggregates(rules); slot++)
-		if (rules->policy[slot].id &&
-		    (!aggregates(present) || rules->policy[slot].id != present->policy[slot].id))
-			open_aggregates(fence, &rules->policy[slot], slot);
-}
-
-/*
- * Windows that the present rules still charged meanwhile, under another limit in the same slot, are
- * opened again: what they hold is no time of this limit.
- */
-void rf_newcomers_settle(const struct rf_fence *fence, const struct rf_bank *rules,
-			 const struct rf_bank *present)
-{
-	for (int slot = 0; slot < RF_LIMITS_MAX; slot++)
-		if (aggregates(rules) && aggregates(present) && rules->policy[slot].id &&
-		    present->policy[slot].id && rules->policy[slot].id != present->policy[slot].id)
-			open_aggregates(fence, &rules->policy[slot], slot);
 }
 
 /* ---- filter ---- */

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The pins of fences in bpffs. */
+/* The pins of fences in bpffs: where they are, and making and removing them. */
 #include <bpf/bpf.h>
-#include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <glob.h>
 #include <linux/magic.h>
 #include <stdio.h>
@@ -16,15 +16,44 @@
 
 #define BPFFS "/sys/fs/bpf"
 
+static const char *const program_names[RF_ENTRY_COUNT] = {"xdp", "frags"};
+
 /* ---- paths ---- */
 
-struct rf_pin_path rf_pins_directory(const char *fence)
+/* That of root is closed to others, one of whom may own the other. */
+static const char *own_root(void)
+{
+	if (faccessat(AT_FDCWD, BPFFS, X_OK, AT_EACCESS) && errno == EACCES &&
+	    !faccessat(AT_FDCWD, RF_SHARE_ROOT, W_OK, AT_EACCESS))
+		return RF_SHARE_ROOT;
+	return RF_PIN_ROOT;
+}
+
+static struct rf_pin_path join(const char *directory, const char *entry)
 {
 	struct rf_pin_path path;
 
-	snprintf(path.text, sizeof(path.text), "%s/%s", RF_PIN_ROOT, fence);
+	/* Names are far too short for this; no path leads nowhere, and to no other place. */
+	if (snprintf(path.text, sizeof(path.text), "%s/%s", directory, entry) >=
+	    (int)sizeof(path.text))
+		path.text[0] = '\0';
+	return path;
+}
+
+struct rf_pin_path rf_fence_pins(const struct rf_fence *fence)
+{
+	struct rf_pin_path path;
+
+	memcpy(path.text, fence->pins, sizeof(path.text));
+	return path;
+}
+
+struct rf_pin_path rf_pins_directory(const char *fence)
+{
+	struct rf_pin_path path = join(own_root(), fence);
+
 	/* bpffs refuses dots, which interface names may have; ':' they may not. */
-	for (char *p = path.text + strlen(RF_PIN_ROOT); *p; p++)
+	for (char *p = path.text; *p; p++)
 		if (*p == '.')
 			*p = ':';
 	return path;
@@ -32,15 +61,31 @@ struct rf_pin_path rf_pins_directory(const char *fence)
 
 struct rf_pin_path rf_pins_entry(const struct rf_pin_path *directory, const char *entry)
 {
-	struct rf_pin_path path = *directory;
-	size_t length = strlen(path.text);
+	return join(directory->text, entry);
+}
 
-	snprintf(path.text + length, sizeof(path.text) - length, "/%s", entry);
-	return path;
+static bool is_shared_path(const char *path)
+{
+	return strncmp(path, RF_SHARE_ROOT "/", sizeof(RF_SHARE_ROOT)) == 0;
+}
+
+static bool is_shared(const struct rf_pin_path *path)
+{
+	return is_shared_path(path->text);
+}
+
+struct rf_pin_path rf_pins_shared(const struct rf_pin_path *directory)
+{
+	struct stat root;
+
+	/* Where another user owns it, links of his would lead us anywhere. */
+	if (is_shared(directory) || lstat(RF_SHARE_ROOT, &root) || root.st_uid != geteuid())
+		return (struct rf_pin_path){};
+	return join(RF_SHARE_ROOT, strrchr(directory->text, '/') + 1);
 }
 
 /* Unique on this machine while the namespace lives, and a link does not outlive its device. */
-static void name_link(const struct rf_interface *interface, char name[64])
+void rf_pins_name_link(const struct rf_interface *interface, char name[64])
 {
 	struct stat namespace = {};
 
@@ -53,7 +98,7 @@ struct rf_pin_path rf_pins_link(const struct rf_pin_path *directory,
 {
 	char name[64];
 
-	name_link(interface, name);
+	rf_pins_name_link(interface, name);
 	return rf_pins_entry(directory, name);
 }
 
@@ -65,14 +110,62 @@ struct rf_pin_path rf_pins_parent(const struct rf_pin_path *path)
 	return parent;
 }
 
+/* Names of interfaces, and so of directories, may have in them what has a meaning in a pattern. */
+void rf_pins_glob_links(const struct rf_pin_path *directory, glob_t *paths)
+{
+	char pattern[2 * RF_PIN_PATH_SIZE];
+	size_t length = 0;
+
+	for (const char *p = directory->text; *p; p++) {
+		if (strchr("*?[]\\", *p))
+			pattern[length++] = '\\';
+		pattern[length++] = *p;
+	}
+	snprintf(pattern + length, sizeof(pattern) - length, "/link_*");
+	*paths = (glob_t){};
+	if (glob(pattern, GLOB_NOSORT, NULL, paths))
+		paths->gl_pathc = 0;
+}
+
 /* ---- directories ---- */
 
 static int make_directory(const char *path, struct rf_error *error)
 {
-	if (mkdir(path, 0700) && errno != EEXIST)
+	struct stat status;
+
+	if (!mkdir(path, is_shared_path(path) ? 0750 : 0700))
+		return 0;
+	if (errno == EROFS)
+		return rf_error_failed(error, -EROFS,
+				       "%s: cannot make the directory: %s; 'mount -o remount,rw "
+				       "%s' makes it writable",
+				       path, strerror(EROFS), BPFFS);
+	if (errno != EEXIST)
 		return rf_error_failed(error, -errno, "%s: cannot make the directory: %s", path,
 				       strerror(errno));
+	if (!lstat(path, &status) && (!S_ISDIR(status.st_mode) || status.st_uid != geteuid()))
+		return rf_error_failed(error, -ENOTDIR,
+				       "%s: this is in the way, and not ringfence's; remove it",
+				       path);
 	return 0;
+}
+
+/* With the group of the one it is in, and so on: that bit is inherited, where others may not set
+ * it.
+ */
+static int make_shared_directory(const char *path, struct rf_error *error)
+{
+	mode_t before = umask(027);
+	int err = make_directory(path, error);
+	struct stat status;
+
+	umask(before);
+	if (err || (!stat(path, &status) && (status.st_mode & 07777) == 02750))
+		return err;
+	err = rf_share_pin(path, true);
+	return err ? rf_error_failed(error, err, "%s: cannot set its mode: %s", path,
+				     strerror(-err))
+		   : 0;
 }
 
 /* The parent of a process, 0 where it is not told. */
@@ -92,11 +185,8 @@ static int parent_of(int pid)
 	return parent;
 }
 
-/*
- * Is this a mount namespace that ends with one of our ancestors, as `ip netns exec` makes one?
- * Each of them is asked, since not everybody may look at process 1.
- */
-static bool is_private_mount_namespace(void)
+/* Each ancestor is asked, since not everybody may look at process 1. */
+bool rf_pins_mounts_are_private(void)
 {
 	struct stat own, theirs;
 
@@ -112,223 +202,144 @@ static bool is_private_mount_namespace(void)
 	return false;
 }
 
-/* Mounts bpffs where nobody has, as `ip` does. */
-static int mount_bpffs(struct rf_error *error)
+bool rf_pins_is_bpffs(const char *path)
 {
 	struct statfs fs;
 
-	if (!statfs(BPFFS, &fs) && fs.f_type == BPF_FS_MAGIC)
+	return !statfs(path, &fs) && fs.f_type == BPF_FS_MAGIC;
+}
+
+/* Mounts bpffs where nobody has, as `ip` does. */
+static int mount_bpffs(struct rf_error *error)
+{
+	if (rf_pins_is_bpffs(BPFFS))
 		return 0;
-	if (is_private_mount_namespace())
+	if (rf_pins_mounts_are_private())
 		return rf_error_failed(
 			error, -ENOENT,
 			"%s: no bpffs in this mount namespace, and pins in one mounted here would "
 			"vanish with it; enter a network namespace by 'nsenter --net=…'",
 			BPFFS);
 	if (mount("bpf", BPFFS, "bpf", 0, "mode=0700"))
-		return rf_error_failed(error, -errno, "%s: cannot mount bpffs: %s; run as root",
-				       BPFFS, strerror(errno));
+		return rf_error_failed(error, -errno,
+				       "%s: cannot mount bpffs: %s; as root run 'mount -t bpf "
+				       "-o mode=0700 bpf %s'",
+				       BPFFS, strerror(errno), BPFFS);
 	return 0;
 }
 
 int rf_pins_make_directory(const struct rf_pin_path *directory, struct rf_error *error)
 {
-	int err = mount_bpffs(error);
+	int err;
 
+	if (is_shared(directory))
+		return make_shared_directory(directory->text, error);
+	err = mount_bpffs(error);
 	if (!err)
 		err = make_directory(RF_PIN_ROOT, error);
 	return err ? err : make_directory(directory->text, error);
 }
 
-void rf_pins_remove(const struct rf_pin_path *directory)
+/* ---- pinning ---- */
+
+struct rf_pin_path rf_pins_fresh(const struct rf_pin_path *directory, const char *entry)
 {
-	DIR *entries = opendir(directory->text);
-	struct dirent *entry;
-
-	if (!entries)
-		return;
-	unlinkat(dirfd(entries), "xdp", 0); /* first, as it was the last to be made */
-	while ((entry = readdir(entries)))
-		if (entry->d_name[0] != '.')
-			unlinkat(dirfd(entries), entry->d_name, 0);
-	closedir(entries);
-	rmdir(directory->text);
-	rmdir(RF_PIN_ROOT); /* fails, as it should, while there are other fences */
-}
-
-/* ---- what is pinned ---- */
-
-/* Called for each pin; true ends the walk. */
-typedef bool (*pin_visit)(const struct rf_pin_path *path, void *context);
-
-/* `entry` is a pattern for names within the fences' directories. */
-static bool each_pin(const char *entry, pin_visit visit, void *context)
-{
-	bool found = false;
-	glob_t paths = {};
-	char pattern[128];
-
-	snprintf(pattern, sizeof(pattern), "%s/*/%s", RF_PIN_ROOT, entry);
-	if (glob(pattern, GLOB_NOSORT, NULL, &paths) == 0)
-		for (size_t i = 0; i < paths.gl_pathc && !found; i++) {
-			struct rf_pin_path path;
-
-			snprintf(path.text, sizeof(path.text), "%s", paths.gl_pathv[i]);
-			found = visit(&path, context);
-		}
-	globfree(&paths);
-	return found;
-}
-
-static int read_link(int fd, struct bpf_link_info *info)
-{
-	__u32 length = sizeof(*info);
-
-	*info = (struct bpf_link_info){};
-	if (fd < 0 || bpf_obj_get_info_by_fd(fd, info, &length) || info->type != BPF_LINK_TYPE_XDP)
-		return -ENOENT;
-	return 0;
-}
-
-struct live_search {
-	const struct rf_pin_path *directory;
-	const struct rf_pin_path *except;
-};
-
-static bool is_live_link(const struct rf_pin_path *path, void *context)
-{
-	const struct live_search *search = context;
-	struct bpf_link_info info;
-	bool live;
-	int fd;
-
-	if (strcmp(rf_pins_parent(path).text, search->directory->text) != 0 ||
-	    (search->except && strcmp(path->text, search->except->text) == 0))
-		return false;
-	fd = bpf_obj_get(path->text);
-	live = !read_link(fd, &info) && info.xdp.ifindex;
-	if (fd >= 0)
-		close(fd);
-	return live;
-}
-
-bool rf_pins_have_live_link(const struct rf_pin_path *directory, const struct rf_pin_path *except)
-{
-	struct live_search search = {directory, except};
-
-	return each_pin("link_*", is_live_link, &search);
-}
-
-struct link_search {
-	const struct rf_interface *interface;
-	struct rf_pin_path *path;
-	int fd;
-};
-
-static bool is_link_of(const struct rf_pin_path *path, void *context)
-{
-	struct link_search *search = context;
-	struct bpf_link_info info;
-	int fd = bpf_obj_get(path->text);
-
-	if (read_link(fd, &info) || info.xdp.ifindex != search->interface->index ||
-	    info.prog_id != search->interface->program_id) {
-		if (fd >= 0)
-			close(fd);
-		return false;
-	}
-	search->fd = fd;
-	*search->path = *path;
-	return true;
-}
-
-int rf_pins_open_link(const struct rf_interface *interface, struct rf_pin_path *path)
-{
-	struct link_search search = {interface, path, -ENOENT};
 	char name[64];
 
-	name_link(interface, name);
-	each_pin(name, is_link_of, &search);
-	return search.fd;
+	snprintf(name, sizeof(name), "new_%s", entry);
+	return rf_pins_entry(directory, name);
 }
 
-struct config_search {
-	uint32_t id;
-	struct rf_pin_path *directory;
-};
-
-static bool is_config(const struct rf_pin_path *path, void *context)
+int rf_pins_put(const struct rf_pin_path *directory, const char *entry, int fd,
+		struct rf_error *error)
 {
-	struct config_search *search = context;
-	struct bpf_map_info info = {};
-	__u32 length = sizeof(info);
-	int fd = bpf_obj_get(path->text);
-	bool same;
-
-	if (fd < 0)
-		return false;
-	same = !bpf_obj_get_info_by_fd(fd, &info, &length) && info.id == search->id;
-	close(fd);
-	if (same)
-		*search->directory = rf_pins_parent(path);
-	return same;
-}
-
-int rf_pins_find(uint32_t config_id, struct rf_pin_path *directory)
-{
-	struct config_search search = {config_id, directory};
-
-	return each_pin(rf_map_names[RF_MAP_CONFIG], is_config, &search) ? 0 : -ENOENT;
-}
-
-int rf_pins_read_tag(const struct rf_pin_path *directory, uint8_t tag[RF_PROGRAM_TAG_SIZE])
-{
-	struct bpf_prog_info info = {};
-	__u32 length = sizeof(info);
-	int fd = bpf_obj_get(rf_pins_entry(directory, "xdp").text);
+	struct rf_pin_path path = rf_pins_entry(directory, entry);
+	struct rf_pin_path fresh = rf_pins_fresh(directory, entry);
 	int err = 0;
 
-	if (fd < 0)
-		return -ENOENT;
-	if (bpf_obj_get_info_by_fd(fd, &info, &length))
+	unlink(fresh.text); /* of a command that was killed */
+	if (bpf_obj_pin(fd, fresh.text))
 		err = -errno;
-	close(fd);
-	memcpy(tag, info.tag, RF_PROGRAM_TAG_SIZE);
-	return err;
+	if (!err && is_shared(directory))
+		err = rf_share_pin(fresh.text, false);
+	if (!err && rename(fresh.text, path.text))
+		err = -errno;
+	if (err)
+		return rf_error_failed(error, err, "%s: cannot pin it: %s", path.text,
+				       strerror(-err));
+	return 0;
 }
-
-/* ---- pinning ---- */
 
 int rf_pins_put_programs(const struct rf_pin_path *directory, const struct rf_loaded *loaded,
 			 struct rf_error *error)
 {
-	static const char *const names[RF_ENTRY_COUNT] = {"xdp", "frags"};
-	static const char *const new_names[RF_ENTRY_COUNT] = {"new_xdp", "new_frags"};
+	int err = 0;
 
 	/* `xdp` last: with it a fence's pins are whole. */
-	for (int i = RF_ENTRY_COUNT - 1; i >= 0; i--) {
-		struct rf_pin_path path = rf_pins_entry(directory, names[i]);
-		struct rf_pin_path fresh = rf_pins_entry(directory, new_names[i]);
+	for (int i = RF_ENTRY_COUNT - 1; i >= 0 && !err; i--)
+		if (loaded->fd[i] >= 0)
+			err = rf_pins_put(directory, program_names[i], loaded->fd[i], error);
+	return err;
+}
 
-		if (loaded->fd[i] < 0)
-			continue;
-		unlink(fresh.text); /* of a command that was killed */
-		if (bpf_obj_pin(loaded->fd[i], fresh.text) || rename(fresh.text, path.text))
-			return rf_error_failed(error, -errno, "%s: cannot pin the program: %s",
-					       path.text, strerror(errno));
-	}
+int rf_pins_put_maps(const struct rf_pin_path *directory, const int map_fd[RF_MAP_COUNT],
+		     struct rf_error *error)
+{
+	int err = 0;
+
+	/* The configuration last, since by it a fence is found. */
+	for (int i = 0; i < RF_MAP_COUNT && !err; i++)
+		if (i != RF_MAP_CONFIG)
+			err = rf_pins_put(directory, rf_map_names[i], map_fd[i], error);
+	return err ? err
+		   : rf_pins_put(directory, rf_map_names[RF_MAP_CONFIG], map_fd[RF_MAP_CONFIG],
+				 error);
+}
+
+void rf_pins_name_trie(int family, int bank, char name[32])
+{
+	snprintf(name, 32, "%s_%d", rf_map_names[family ? RF_MAP_PREFIXES6 : RF_MAP_PREFIXES4],
+		 bank);
+}
+
+static int put_trie(const struct rf_pin_path *directory, const char *name, int fd,
+		    struct rf_error *error)
+{
+	if (fd >= 0)
+		return rf_pins_put(directory, name, fd, error);
+	unlink(rf_pins_entry(directory, name).text);
 	return 0;
 }
 
-int rf_pins_put_maps(const struct rf_pin_path *directory, const struct rf_loaded *loaded,
+int rf_pins_put_trie(const struct rf_pin_path *directory, int family, int bank, int fd,
 		     struct rf_error *error)
 {
-	for (int i = 0; i < RF_MAP_COUNT; i++) {
-		struct rf_pin_path path = rf_pins_entry(directory, rf_map_names[i]);
+	struct rf_pin_path shared = rf_pins_shared(directory);
+	char name[32];
+	int err;
 
-		if (bpf_obj_pin(loaded->map_fd[i], path.text))
-			return rf_error_failed(error, -errno, "%s: cannot pin the map: %s",
-					       path.text, strerror(errno));
-	}
-	return 0;
+	rf_pins_name_trie(family, bank, name);
+	err = put_trie(directory, name, fd, error);
+	if (!err && *shared.text && !access(shared.text, F_OK))
+		err = put_trie(&shared, name, fd, error);
+	return err;
+}
+
+int rf_pins_open_trie(const struct rf_pin_path *directory, int family, int bank, uint32_t id)
+{
+	LIBBPF_OPTS(bpf_obj_get_opts, options, .file_flags = BPF_F_RDONLY);
+	struct bpf_map_info info = {};
+	__u32 length = sizeof(info);
+	char name[32];
+	int fd, err;
+
+	rf_pins_name_trie(family, bank, name);
+	fd = bpf_obj_get_opts(rf_pins_entry(directory, name).text, &options);
+	if (fd < 0)
+		return errno == ENOENT ? -ESTALE : -errno;
+	err = bpf_obj_get_info_by_fd(fd, &info, &length) ? -errno : info.id == id ? 0 : -ESTALE;
+	if (!err)
+		return fd;
+	close(fd);
+	return err;
 }

@@ -20,15 +20,15 @@ static uint64_t load(const __u64 *word)
 struct rf_standing rf_fence_standing(const struct rf_fence *fence)
 {
 	const struct rf_config *config = fence->config;
-	const uint64_t active = load(&config->active);
-	const struct rf_bank *bank = &config->bank[active & 1];
-	const uint64_t deadline = load(&bank->deadline);
-	struct rf_standing standing = {
-		.fallback = bank->fallback,
-		.active = active,
-		.in_force = active,
-	};
+	struct rf_standing standing = {};
+	const struct rf_bank *bank;
+	uint64_t deadline;
 
+	rf_map_refresh(fence, RF_MAP_CONFIG);
+	standing.active = standing.in_force = load(&config->active);
+	bank = &config->bank[standing.active & 1];
+	standing.fallback = bank->fallback;
+	deadline = load(&bank->deadline);
 	if (!deadline || !config->tick_ns)
 		return standing;
 	standing.jiffies = rf_fence_jiffies(fence);
@@ -39,13 +39,14 @@ struct rf_standing rf_fence_standing(const struct rf_fence *fence)
 	}
 	standing.trial_ns = rf_fence_left_ns(fence, deadline, standing.jiffies);
 	standing.state = standing.fallback == RF_FALL_BACK ? RF_FELL_BACK : RF_FELL_OPEN;
-	standing.in_force = standing.state == RF_FELL_BACK ? active - 1 : active;
+	standing.in_force = standing.state == RF_FELL_BACK ? standing.active - 1 : standing.active;
 	return standing;
 }
 
 static bool has_moved(const struct rf_fence *fence, const struct rf_standing *standing)
 {
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	rf_map_refresh(fence, RF_MAP_CONFIG);
 	return __atomic_load_n(&fence->config->active, __ATOMIC_RELAXED) != standing->active;
 }
 
@@ -142,6 +143,7 @@ static int read_once(const struct rf_fence *fence, const struct rf_standing *sta
 	err = make_ports(ruleset);
 	if (err)
 		return rf_error_failed(error, err, "cannot read the rules: %s", strerror(-err));
+	rf_map_refresh(fence, RF_MAP_PORTS);
 	if (ruleset->bank.flags & RF_BANK_PORTS)
 		read_ports(ruleset, &fence->ports[bank]);
 	if (ruleset->bank.flags & (RF_BANK_PREFIXES4 | RF_BANK_PREFIXES6))

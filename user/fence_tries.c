@@ -45,15 +45,18 @@ static struct rf_prefix prefix_of(const struct family *family, const void *key)
 
 static int open_trie(const struct rf_fence *fence, int family, __u32 bank, struct rf_tries *tries)
 {
+	const struct rf_pin_path pins = rf_fence_pins(fence);
 	__u32 id;
 
 	if (bpf_map_lookup_elem(fence->map_fd[families[family].map], &bank, &id))
 		return errno == ENOENT ? 0 : -errno;
-	tries->fd[family] = bpf_map_get_fd_by_id(id);
-	if (tries->fd[family] < 0)
-		return -errno;
 	tries->id[family] = id;
-	return 0;
+	tries->fd[family] = bpf_map_get_fd_by_id(id);
+	if (tries->fd[family] < 0 && errno == EPERM && *pins.text)
+		tries->fd[family] = rf_pins_open_trie(&pins, family, bank, id);
+	else if (tries->fd[family] < 0)
+		return -errno;
+	return tries->fd[family] < 0 ? tries->fd[family] : 0;
 }
 
 int rf_tries_open(const struct rf_fence *fence, int bank, struct rf_tries *tries,
@@ -64,6 +67,11 @@ int rf_tries_open(const struct rf_fence *fence, int bank, struct rf_tries *tries
 		int err = open_trie(fence, i, bank, tries);
 
 		/* One that went away meanwhile is of rules that did: the caller looks again. */
+		if (err == -ESTALE)
+			return rf_error_failed(error, err,
+					       "%s: the pins of its prefixes are not those in "
+					       "force; as root run 'ringfence adopt IF'",
+					       fence->name);
 		if (err && err != -ENOENT)
 			return rf_error_failed(error, err, "cannot open the map '%s': %s",
 					       families[i].name, strerror(-err));
@@ -98,14 +106,39 @@ static int put_trie(const struct rf_fence *fence, int family, __u32 bank,
 int rf_tries_put(const struct rf_fence *fence, int bank, const struct rf_tries *tries,
 		 struct rf_error *error)
 {
+	const struct rf_pin_path pins = rf_fence_pins(fence);
 	int err = 0;
 
+	/* The pins first: nobody looks at those of a bank that is not in force. */
+	for (int i = 0; i < RF_FAMILIES && *pins.text; i++) {
+		err = rf_pins_put_trie(&pins, i, bank, tries->fd[i], error);
+		if (err)
+			return err;
+	}
 	for (int i = 0; i < RF_FAMILIES && !err; i++)
 		err = put_trie(fence, i, bank, tries);
 	if (err)
 		return rf_error_failed(error, err, "cannot put the prefixes in place: %s",
 				       strerror(-err));
 	return 0;
+}
+
+int rf_tries_pin(const int map_fd[RF_MAP_COUNT], const struct rf_pin_path *directory,
+		 struct rf_error *error)
+{
+	struct rf_fence fence = RF_FENCE_NONE;
+	int err = 0;
+
+	memcpy(fence.map_fd, map_fd, sizeof(fence.map_fd));
+	for (int bank = 0; bank < 2 && !err; bank++) {
+		struct rf_tries tries;
+
+		err = rf_tries_open(&fence, bank, &tries, error);
+		for (int i = 0; i < RF_FAMILIES && !err; i++)
+			err = rf_pins_put_trie(directory, i, bank, tries.fd[i], error);
+		rf_tries_close(&tries);
+	}
+	return err;
 }
 
 /* ---- reading ---- */

@@ -75,9 +75,12 @@ struct rf_attach {
 	int interfaces;
 	const char *fence; /* NULL: each interface gets a fence of its own name */
 	enum rf_mode mode;
+	bool mode_said;	     /* else an interface that is attached keeps its own */
 	uint32_t sources;    /* windows per address family; 0: not said */
 	uint32_t leases;     /* of each CPU; RF_LEASES_UNSAID: not said */
 	uint64_t confirm_ns; /* 0: not on trial */
+	bool chain;	     /* beside other programs, by libxdp's dispatcher */
+	bool replace;	     /* another program that is there is taken off */
 };
 
 /* The next word, or NULL at the end. */

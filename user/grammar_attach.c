@@ -128,9 +128,12 @@ static int parse_mode(const char *word, enum rf_mode *mode, struct rf_error *err
 	return 0;
 }
 
-static bool is_later_attach_option(const char *word)
+/* A word that stands alone: where it is kept, or NULL when it is another one. */
+static bool *find_attach_flag(const char *word, struct rf_attach *attach)
 {
-	return strcmp(word, "chain") == 0 || strcmp(word, "replace") == 0;
+	if (strcmp(word, "chain") == 0)
+		return &attach->chain;
+	return strcmp(word, "replace") == 0 ? &attach->replace : NULL;
 }
 
 static int parse_attach_option(const char *option, const char *value, struct rf_attach *attach,
@@ -138,8 +141,10 @@ static int parse_attach_option(const char *option, const char *value, struct rf_
 {
 	char name[RF_NAME_SIZE];
 
-	if (strcmp(option, "mode") == 0)
+	if (strcmp(option, "mode") == 0) {
+		attach->mode_said = true;
 		return parse_mode(value, &attach->mode, error);
+	}
 	if (strcmp(option, "sources") == 0)
 		return rf_parse_number(value, "number of sources", 1, 1U << 26, &attach->sources,
 				       error);
@@ -157,10 +162,15 @@ static int parse_attach_word(struct rf_words *words, struct rf_attach *attach, u
 {
 	static const char *const options[] = {"fence", "mode", "sources", "leases", "confirm"};
 	const char *word = rf_words_next(words);
+	bool *flag = find_attach_flag(word, attach);
 	const char *value;
 
-	if (is_later_attach_option(word))
-		return rf_error_usage(error, "'%s': not in this version", word);
+	if (flag && *flag)
+		return rf_error_usage(error, "'%s': said twice", word);
+	if (flag) {
+		*flag = true;
+		return 0;
+	}
 	if (!*word)
 		return rf_error_usage(error, "'': no interface has an empty name");
 	for (size_t i = 0; i < ARRAY_SIZE(options); i++) {
@@ -191,6 +201,9 @@ int rf_parse_attach(struct rf_words *words, struct rf_attach *attach, struct rf_
 		err = parse_attach_word(words, &parsed, &seen, error);
 	if (!err && !parsed.interfaces)
 		err = rf_error_usage(error, "the interface is missing; write attach IF");
+	if (!err && parsed.chain && parsed.replace)
+		err = rf_error_usage(error, "'chain' and 'replace': only one of them; 'chain' runs "
+					    "beside other programs, 'replace' takes them off");
 	if (!err)
 		*attach = parsed;
 	return err;

@@ -1,226 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The command table, from which usage and help are printed. Words are exact: nothing is
- * abbreviated, so that a slip never runs another command.
+ * Finds the command of the command table that the words ask for, and prints usage and help.
  */
 #include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-#include "command.h"
+#include "commands.h"
 #include "fence.h"
 #include "out.h"
 
-#define ARRAY_SIZE(array) (sizeof(array) / sizeof((array)[0]))
 #define WORD_LENGTH_MAX 255
-
-struct command {
-	const char *words; /* one or two */
-	const char *arguments;
-	const char *summary;
-	const char *help;
-	rf_command run;
-};
-
-static const struct command commands[] = {
-	{"attach", "IF… [fence NAME] [mode native|generic] [OPTION…]",
-	 "attach to interfaces, or upgrade in place",
-	 "Loads the program and pins it, with a bpf_link for each interface. Without 'fence', "
-	 "each\n"
-	 "interface gets a fence of its own, called after it; with it, they share one, and so "
-	 "share\n"
-	 "the budget of a source. An interface that is attached already keeps its windows and\n"
-	 "counters; if this build's program is another one, it is swapped atomically.\n"
-	 "  mode          native (default): in the driver. generic: in the stack, slow, and what\n"
-	 "                the kernel has merged (GRO) counts as one packet\n"
-	 "  sources N     windows for each address family, 65536 by default\n"
-	 "  leases N      verdicts that each CPU may keep, 32 bytes each; 0: none. By default the\n"
-	 "                CPUs share 131072; twice as many as the sources that a CPU sees at a "
-	 "time\n"
-	 "                are enough\n"
-	 "  confirm TIME  the fence is on trial: unless 'ringfence confirm' is run in time, it\n"
-	 "                drops nothing any more, whatever its rules are. Of a new fence only\n"
-	 "Example: ringfence attach eth0\n"
-	 "Example: ringfence attach eth0 confirm 5m",
-	 rf_cmd_attach},
-	{"detach", "IF", "take ringfence off an interface",
-	 "Removes ringfence's program, never another one, however it was attached. The fence goes\n"
-	 "with its last interface: its rules, windows and counters too.\n"
-	 "Example: ringfence detach eth0",
-	 rf_cmd_detach},
-	{"limit add", "NAME rate COUNT/TIME [OPTION…]", "set a new limit",
-	 "From now on every source passes at most COUNT packets in any interval of length TIME;\n"
-	 "what is over it is dropped. A source is an IPv4 address or an IPv6 /64, unless 'per' "
-	 "says\n"
-	 "otherwise. There may be 32 limits. A packet is charged to each that is for it, 4 at "
-	 "most,\n"
-	 "and passes if all of them have room.\n"
-	 "  COUNT  100, 20k, 1.5M; of bytes also 10mbit       TIME  500ms, 1s, 10s, 5m, 1h\n"
-	 "\n"
-	 "Which packets it is for; without these words, all:\n"
-	 "  match tcp|udp|icmp for TCP, for UDP, for ICMP and ICMPv6\n"
-	 "  match tcp syn      for SYNs without ACK: attempts to connect\n"
-	 "  match proto N      for an IP protocol by its number\n"
-	 "  match any          for every packet (default)\n"
-	 "  dport P|P-Q|P,Q    of TCP and UDP, those to these ports. Later fragments have none, "
-	 "and\n"
-	 "                     are charged to limits without 'dport' and 'syn' only\n"
-	 "  from PREFIX,…      those from these networks. Where limits differ in nothing but "
-	 "this,\n"
-	 "                     the one with the longest prefix is for a packet, and only that\n"
-	 "  from file PATH     the same, of the prefixes in a file, one a line\n"
-	 "\n"
-	 "Who a source is:\n"
-	 "  per /N             of IPv4: a whole /N has one budget (default: /32)\n"
-	 "  per6 /N            of IPv6 (default: /64)\n"
-	 "\n"
-	 "How it counts. Options, in any order, each of them once:\n"
-	 "  packets            what COUNT counts (default)\n"
-	 "  bytes              of the frames, with their Ethernet headers; where COUNT is in "
-	 "kbit,\n"
-	 "                     mbit or gbit, it is so anyway, and TIME 1s if it is left out\n"
-	 "  algorithm sliding  COUNT in any interval of TIME (default)\n"
-	 "  algorithm fixed    aligned windows: up to twice COUNT across an edge\n"
-	 "  algorithm log      COUNT in any interval of TIME, exactly: 1-16 packets\n"
-	 "  algorithm token    a bucket of tokens: COUNT in TIME flow in, 'burst' fit in\n"
-	 "  algorithm leaky    even spacing: COUNT in TIME flow out, 'burst' fit in\n"
-	 "  burst COUNT        of token (default: COUNT) and leaky (default: 1 packet)\n"
-	 "  cells N            of sliding: 2-16 (default: 16); fewer are coarser to even senders\n"
-	 "  edge strict        of sliding: the oldest cell counts in full (default)\n"
-	 "  edge weighted      of sliding: the oldest cell counts by its part within TIME\n"
-	 "  edge coarse        of sliding: it does not count: COUNT in TIME less one cell\n"
-	 "  shadow             only count what would be dropped, and pass it\n"
-	 "  count rejected     what is dropped uses up the limit as well\n"
-	 "  exact              charge each packet by itself; else a CPU may charge some at once\n"
-	 "  ban TIME           who is over it is dropped for so long, whatever he sends. Not for\n"
-	 "                     what can be forged: with UDP, ICMP or SYNs anybody can send in the\n"
-	 "                     name of your resolver, and have it banned. 'allow add' protects "
-	 "those\n"
-	 "                     that you cannot do without\n"
-	 "\n"
-	 "Example: ringfence limit add all rate 20k/1s\n"
-	 "Example: ringfence limit add syn rate 100/10s match tcp syn\n"
-	 "Example: ringfence limit add dns rate 500/1s match udp dport 53 shadow\n"
-	 "Example: ringfence limit add big rate 200k/1s from 198.51.100.0/24\n"
-	 "Example: ringfence limit add subnet rate 1M/1s per /24\n"
-	 "Example: ringfence limit add all rate 10mbit algorithm token burst 1M\n"
-	 "Example: ringfence limit add login rate 5/1m match tcp syn dport 22 algorithm log\n"
-	 "Example: ringfence limit add even rate 100/1s algorithm leaky burst 5 shadow",
-	 rf_cmd_limit_add},
-	{"limit set", "NAME rate COUNT/TIME [OPTION…]", "replace a limit's definition",
-	 "As 'limit add', for a limit there is; what is not said is as by default, not as it was.\n"
-	 "If only the count, 'burst', 'shadow', 'exact' or which packets it is for changes, the\n"
-	 "sources keep their windows; else they start afresh. The counters go on.\n"
-	 "Example: ringfence limit set all rate 50k/1s shadow",
-	 rf_cmd_limit_set},
-	{"limit del", "NAME", "delete a limit",
-	 "Its counters go with it; the totals stay. Without a limit the fence only observes.\n"
-	 "Example: ringfence limit del all",
-	 rf_cmd_limit_del},
-	{"limit list", "", "list the limits",
-	 "Prints them as the commands that would set them.\n"
-	 "Example: ringfence limit list",
-	 rf_cmd_limit_list},
-	{"allow add", "PREFIX [for TIME]", "never drop a network",
-	 "What comes from there passes, whatever the limits and the deny list say, and is charged\n"
-	 "to nothing. With 'for' it ends by itself, without 'for' it is for good; of a prefix "
-	 "that\n"
-	 "is there already the time is the new one.\n"
-	 "Example: ringfence allow add 203.0.113.0/24\n"
-	 "Example: ringfence allow add 2001:db8::/32 for 1h",
-	 rf_cmd_allow_add},
-	{"allow del", "PREFIX", "take it off the list",
-	 "The prefix as it was added; one within it stays, if that was added by itself.\n"
-	 "Example: ringfence allow del 203.0.113.0/24",
-	 rf_cmd_allow_del},
-	{"allow list", "", "show the list",
-	 "Prints each prefix, and how long it stays there.\n"
-	 "Example: ringfence allow list",
-	 rf_cmd_allow_list},
-	{"allow load", "FILE", "add many at once",
-	 "Adds the prefixes of a file, one a line; '#' begins a comment, and '-' is standard "
-	 "input.\n"
-	 "Example: ringfence allow load partners.txt",
-	 rf_cmd_allow_load},
-	{"deny add", "PREFIX [for TIME]", "drop a network",
-	 "What comes from there is dropped, unless it is on the allow list. Never dropped are ARP\n"
-	 "and its like, IPv6 neighbour discovery and router messages.\n"
-	 "Example: ringfence deny add 192.0.2.66 for 10m",
-	 rf_cmd_deny_add},
-	{"deny del", "PREFIX", "take it off the list",
-	 "The prefix as it was added; one within it stays, if that was added by itself.\n"
-	 "Example: ringfence deny del 192.0.2.66",
-	 rf_cmd_deny_del},
-	{"deny list", "", "show the list",
-	 "Prints each prefix, and how long it stays there.\n"
-	 "Example: ringfence deny list --json",
-	 rf_cmd_deny_list},
-	{"deny load", "FILE", "add many at once",
-	 "Adds the prefixes of a file, one a line; '#' begins a comment, and '-' is standard "
-	 "input.\n"
-	 "Example: ringfence deny load blocklist.txt",
-	 rf_cmd_deny_load},
-	{"newcomers", "rate COUNT/TIME then open|closed|aggregate | off",
-	 "limit sources that are new, as a group",
-	 "A source without a window is a newcomer. So many of their packets get a window; beyond\n"
-	 "that, under a flood from random sources, they\n"
-	 "  open       pass, and are charged to nothing\n"
-	 "  closed     are dropped\n"
-	 "  aggregate  are charged to a window that their /24 or /48 shares\n"
-	 "Sources that have a window do not notice. 'off' gives each newcomer a window. A COUNT "
-	 "of\n"
-	 "more than a quarter of the fence's 'sources' is spread over TIME.\n"
-	 "Example: ringfence newcomers rate 10k/1s then aggregate",
-	 rf_cmd_newcomers},
-	{"save", "", "print all rules, for 'apply'",
-	 "Prints limits, lists and newcomers as commands; times of lists are what is left of "
-	 "them.\n"
-	 "Example: ringfence save > rules",
-	 rf_cmd_save},
-	{"apply", "FILE [confirm TIME]", "replace all rules, all or nothing",
-	 "The file has commands, one a line: 'limit add …', 'allow add …', 'allow load FILE', the\n"
-	 "same with deny, and 'newcomers …'; '#' begins a comment, and FILE '-' is standard "
-	 "input.\n"
-	 "What it does not say is gone. Limits of the same name keep their counters and, unless\n"
-	 "these would mean something else, their windows.\n"
-	 "  confirm TIME  unless 'ringfence confirm' is run in time, the old rules are back. The\n"
-	 "                data path sees to it: nothing has to run meanwhile\n"
-	 "Example: ringfence apply rules confirm 60s",
-	 rf_cmd_apply},
-	{"confirm", "", "keep what is on trial",
-	 "Ends the trial of 'apply … confirm' or 'attach … confirm': the rules in force stay.\n"
-	 "Example: ringfence confirm",
-	 rf_cmd_confirm},
-	{"check", "FILE", "check a rule file",
-	 "Reads it as 'apply' does, and changes nothing. Needs neither root nor a fence.\n"
-	 "Example: ringfence check rules",
-	 rf_cmd_check},
-	{"status", "", "what is attached, and how",
-	 "The fence's interfaces, mode, program and rules, and what there is to mind: rules on\n"
-	 "trial, windows that are nearly full, newcomers that are refused.\n"
-	 "Example: ringfence status",
-	 rf_cmd_status},
-	{"stats", "[watch [SECONDS]]", "count what passed and what was dropped, and why",
-	 "Totals, reasons and limits, since the fence was attached. With 'watch', a line of rates\n"
-	 "every SECONDS (1 by default) until interrupted.\n"
-	 "Example: ringfence stats watch 5",
-	 rf_cmd_stats},
-	{"top", "[N] [by drops|rate]", "the sources that matter most",
-	 "The N sources (10 by default) with the most drops, or with the highest rate over the\n"
-	 "limit's present window.\n"
-	 "Example: ringfence top 20 by rate",
-	 rf_cmd_top},
-	{"show", "ADDRESS", "what holds for one source",
-	 "Whether it is on a list or banned, how much of each limit it has used, cell by cell, "
-	 "and\n"
-	 "when its next packet will pass.\n"
-	 "Example: ringfence show 192.0.2.1",
-	 rf_cmd_show},
-};
-
-/* Of the grammar, and not built yet. */
-static const char *const later_commands[] = {"doctor", "adopt"};
 
 /* Columns that a text takes, in UTF-8. */
 static int width_of(const char *text)
@@ -236,13 +30,13 @@ static void print_usage(void)
 {
 	int widest = 0;
 
-	for (size_t i = 0; i < ARRAY_SIZE(commands); i++)
-		if (width_of(commands[i].arguments) > widest)
-			widest = width_of(commands[i].arguments);
+	for (size_t i = 0; i < rf_commands_count; i++)
+		if (width_of(rf_commands[i].arguments) > widest)
+			widest = width_of(rf_commands[i].arguments);
 	rf_out("usage: ringfence COMMAND [dev IF] [--json] [--verbose]\n\n");
-	for (size_t i = 0; i < ARRAY_SIZE(commands); i++)
-		rf_out("  %-11s %s%*s  %s\n", commands[i].words, commands[i].arguments,
-		       widest - width_of(commands[i].arguments), "", commands[i].summary);
+	for (size_t i = 0; i < rf_commands_count; i++)
+		rf_out("  %-11s %s%*s  %s\n", rf_commands[i].words, rf_commands[i].arguments,
+		       widest - width_of(rf_commands[i].arguments), "", rf_commands[i].summary);
 	rf_out("  %-11s %-*s  %s\n\n", "help", widest, "[COMMAND]", "explain a command");
 	rf_out("dev IF names the fence by an interface; it may be left out where there is only "
 	       "one.\n"
@@ -250,20 +44,20 @@ static void print_usage(void)
 }
 
 /* The command whose words come next, which are then taken. */
-static const struct command *find_command(struct rf_words *words)
+static const struct rf_command_row *find_command(struct rf_words *words)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(commands); i++) {
+	for (size_t i = 0; i < rf_commands_count; i++) {
 		struct rf_words rest = *words;
 		char copy[32], *word, *save = NULL;
 		bool matches = true;
 
-		snprintf(copy, sizeof(copy), "%s", commands[i].words);
+		snprintf(copy, sizeof(copy), "%s", rf_commands[i].words);
 		for (word = strtok_r(copy, " ", &save); word && matches;
 		     word = strtok_r(NULL, " ", &save))
 			matches = rf_words_take(&rest, word);
 		if (matches) {
 			*words = rest;
-			return &commands[i];
+			return &rf_commands[i];
 		}
 	}
 	return NULL;
@@ -274,9 +68,6 @@ static int fail_unknown(struct rf_words *words, struct rf_error *error)
 	const char *first = rf_words_next(words);
 	const char *second = rf_words_next(words);
 
-	for (size_t i = 0; i < ARRAY_SIZE(later_commands); i++)
-		if (strcmp(first, later_commands[i]) == 0)
-			return rf_error_usage(error, "'%s': not in this version", first);
 	if (strcmp(first, "limit") == 0)
 		return rf_error_usage(error,
 				      "'limit%s%s': unknown command; add, set, del or list follows",
@@ -288,7 +79,7 @@ static int fail_unknown(struct rf_words *words, struct rf_error *error)
 	return rf_error_usage(error, "'%s': unknown command; run 'ringfence help'", first);
 }
 
-static void print_command(const struct command *command)
+static void print_command(const struct rf_command_row *command)
 {
 	rf_out("ringfence %s%s%s\n\n%s\n", command->words, *command->arguments ? " " : "",
 	       command->arguments, command->help);
@@ -300,19 +91,19 @@ static int print_group(const char *word)
 	size_t length = strlen(word);
 	int count = 0;
 
-	for (size_t i = 0; i < ARRAY_SIZE(commands); i++) {
-		if (strncmp(commands[i].words, word, length) != 0 ||
-		    commands[i].words[length] != ' ')
+	for (size_t i = 0; i < rf_commands_count; i++) {
+		if (strncmp(rf_commands[i].words, word, length) != 0 ||
+		    rf_commands[i].words[length] != ' ')
 			continue;
 		rf_out("%s", count++ ? "\n" : "");
-		print_command(&commands[i]);
+		print_command(&rf_commands[i]);
 	}
 	return count;
 }
 
 static int print_help(struct rf_words *words, struct rf_error *error)
 {
-	const struct command *command;
+	const struct rf_command_row *command;
 	int err;
 
 	if (!rf_words_peek(words)) {
@@ -336,14 +127,15 @@ static int print_help(struct rf_words *words, struct rf_error *error)
 }
 
 /*
- * May `dev` be something else than the option here? `attach` and `detach` name their interfaces
+ * May `dev` be something else than the option here? `attach` and its like name their interfaces
  * themselves, one of which may be called so, and so may a file.
  */
 static bool is_operand(const char *const *kept, int count)
 {
 	const char *first = count ? kept[0] : "", *last = count ? kept[count - 1] : "";
 
-	if (strcmp(first, "attach") == 0 || strcmp(first, "detach") == 0)
+	if (strcmp(first, "attach") == 0 || strcmp(first, "detach") == 0 ||
+	    strcmp(first, "adopt") == 0)
 		return true;
 	if (count == 1)
 		return strcmp(first, "apply") == 0 || strcmp(first, "check") == 0;
@@ -392,7 +184,7 @@ static int take_options(struct rf_words *words, const char **kept, struct rf_opt
 static int run(struct rf_words *words, const char **kept, struct rf_error *error)
 {
 	struct rf_options options = {};
-	const struct command *command;
+	const struct rf_command_row *command;
 	int err = take_options(words, kept, &options, error);
 
 	if (err)
@@ -414,6 +206,20 @@ static int run(struct rf_words *words, const char **kept, struct rf_error *error
 	return command->run(&options, words, error);
 }
 
+/*
+ * What is closed would be the number of the next file that is opened, which output would then go
+ * into: the lock, say. These take its place, and refuse to be written to.
+ */
+static bool fill_standard_files(void)
+{
+	int fd;
+
+	do
+		fd = open("/dev/null", O_RDONLY);
+	while (fd >= 0 && fd <= STDERR_FILENO);
+	return fd >= 0 && !close(fd);
+}
+
 int main(int argc, char **argv)
 {
 	struct rf_words words = {.word = (const char *const *)argv, .count = argc, .at = 1};
@@ -421,7 +227,7 @@ int main(int argc, char **argv)
 	struct rf_error error = {};
 	int err;
 
-	if (!kept)
+	if (!kept || !fill_standard_files())
 		return EXIT_FAILURE;
 	rf_fence_set_verbose(false);
 	err = run(&words, kept, &error);
@@ -432,7 +238,7 @@ int main(int argc, char **argv)
 		return error.usage ? 2 : 1;
 	}
 	err = rf_out_flush();
-	if (err) {
+	if (err && err != -EINTR) { /* which is a user who did not wait for the rest */
 		rf_error_failed(&error, err, "standard output: %s", strerror(-err));
 		rf_out_error(&error);
 		return 1;

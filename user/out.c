@@ -13,23 +13,25 @@
 #define PROGRESS_WIDTH 40
 #define PROGRESS_LEAST 20000 /* prefixes; fewer are there at once */
 
-static const char *const reason_names[RF_REASON_COUNT][2] = {
-	[RF_UNDER_LIMIT] = {"under_limit", "under the limit"},
-	[RF_SHADOW_OVER] = {"shadow_over", "over a shadow limit"},
-	[RF_NO_LIMIT] = {"no_limit", "no limit is for it"},
-	[RF_NON_IP] = {"non_ip", "not IP (ARP, LLDP …)"},
-	[RF_NEIGHBOUR] = {"neighbour", "IPv6 neighbour discovery"},
-	[RF_MALFORMED] = {"malformed", "malformed, no source to charge"},
-	[RF_DEEP_VLAN] = {"deep_vlan", "more than two VLAN tags"},
-	[RF_MAP_ERROR] = {"map_error", "no window to be had"},
-	[RF_ALLOWED] = {"allowed", "on the allow list"},
-	[RF_NEWCOMER_OPEN] = {"newcomer_open", "a newcomer beyond the guard"},
-	[RF_UNCONFIRMED] = {"unconfirmed", "the attach was not confirmed"},
-	[RF_OVER_LIMIT] = {"over_limit", "over the limit"},
-	[RF_CONTENDED] = {"contended", "lost too many races for a window"},
-	[RF_BANNED] = {"banned", "banned by a limit"},
-	[RF_DENIED] = {"denied", "on the deny list"},
-	[RF_NEWCOMER_CLOSED] = {"newcomer_closed", "a newcomer beyond the guard"},
+static const char *const reason_names[RF_REASON_COUNT] = RF_REASON_NAMES;
+
+static const char *const reason_texts[RF_REASON_COUNT] = {
+	[RF_UNDER_LIMIT] = "under the limit",
+	[RF_SHADOW_OVER] = "over a shadow limit",
+	[RF_NO_LIMIT] = "no limit is for it",
+	[RF_NON_IP] = "not IP (ARP, LLDP …)",
+	[RF_NEIGHBOUR] = "IPv6 neighbour discovery",
+	[RF_MALFORMED] = "malformed, no source to charge",
+	[RF_DEEP_VLAN] = "more than two VLAN tags",
+	[RF_MAP_ERROR] = "no window to be had",
+	[RF_ALLOWED] = "on the allow list",
+	[RF_NEWCOMER_OPEN] = "a newcomer beyond the guard",
+	[RF_UNCONFIRMED] = "the attach was not confirmed",
+	[RF_OVER_LIMIT] = "over the limit",
+	[RF_CONTENDED] = "lost too many races for a window",
+	[RF_BANNED] = "banned by a limit",
+	[RF_DENIED] = "on the deny list",
+	[RF_NEWCOMER_CLOSED] = "a newcomer beyond the guard",
 };
 
 static const char *const map_error_names[RF_MAP_ERROR_COUNT] = {
@@ -40,12 +42,12 @@ static const char *const map_error_names[RF_MAP_ERROR_COUNT] = {
 
 const char *rf_reason_name(enum rf_reason reason)
 {
-	return reason_names[reason][0];
+	return reason_names[reason];
 }
 
 const char *rf_reason_text(enum rf_reason reason)
 {
-	return reason_names[reason][1];
+	return reason_texts[reason];
 }
 
 const char *rf_map_error_name(enum rf_map_error error)
@@ -70,12 +72,25 @@ void rf_out_log(const char *log)
 	fprintf(stderr, "%s%s", log, length && log[length - 1] != '\n' ? "\n" : "");
 }
 
+/* Why something that was printed is lost, though what came after it may not be; 0: nothing is. */
+static int output_err;
+
+/* Right behind a call that prints, while errno is of that. */
+static void note_lost_output(void)
+{
+	if (ferror(stdout) && !output_err)
+		output_err = errno ? -errno : -EIO;
+}
+
 void rf_out(const char *format, ...)
 {
 	va_list args;
 
+	if (output_err) /* with a gap in it, an output shall have no end */
+		return;
 	va_start(args, format);
 	vprintf(format, args);
+	note_lost_output();
 	va_end(args);
 }
 
@@ -93,13 +108,14 @@ void rf_out_progress(size_t done, size_t total)
 
 int rf_out_json(json_t *root, bool compact, struct rf_error *error)
 {
-	if (!root || json_dumpf(root, stdout, compact ? JSON_COMPACT : JSON_INDENT(2))) {
-		json_decref(root);
+	int err = !root || json_dumpf(root, stdout, compact ? JSON_COMPACT : JSON_INDENT(2));
+
+	note_lost_output();
+	json_decref(root);
+	if (err && !output_err) /* of which main tells */
 		return rf_error_failed(error, -ENOMEM, "cannot print it as JSON");
-	}
 	putchar('\n');
 	rf_out_flush();
-	json_decref(root);
 	return 0;
 }
 
@@ -119,11 +135,9 @@ json_t *rf_json_text(const char *text)
 
 int rf_out_flush(void)
 {
-	static int first_err; /* errno is of the latest call, whatever that was */
-
-	if (fflush(stdout) && !first_err)
-		first_err = -errno;
-	return first_err;
+	fflush(stdout);
+	note_lost_output();
+	return output_err;
 }
 
 void rf_format_source(const struct rf_address *source, const struct rf_limit *limit,

@@ -161,6 +161,7 @@ int rf_rulefile_parse(char *text, const char *name, rf_prefixes_reader read,
 		      struct rf_rulefile *file, struct rf_error *error)
 {
 	struct parser parser = {file, read};
+	bool is_saved = false;
 	size_t number = 0;
 	char *line;
 	int err = 0;
@@ -170,10 +171,17 @@ int rf_rulefile_parse(char *text, const char *name, rf_prefixes_reader read,
 		struct rf_error reason = {};
 
 		number++;
+		is_saved |= strncmp(line, RF_RULEFILE_SAVED, strlen(RF_RULEFILE_SAVED)) == 0;
 		err = parse_line(&parser, line, &reason);
 		if (err)
 			rf_error_failed(error, err, "%s:%zu: %s", name, number, reason.text);
 	}
+	if (!err && is_saved && !file->has_newcomers)
+		err = rf_error_failed(error, -EINVAL,
+				      "%s: it was printed by 'save', and its end is missing, which "
+				      "is the line 'newcomers …'; save it again, or say 'newcomers "
+				      "off' if nothing else is missing",
+				      name);
 	return err;
 }
 
@@ -263,29 +271,6 @@ static int put_new(const struct rf_definition *definition, struct rf_rulefile_pl
 	return put_limit(definition, place, ruleset, slot, error);
 }
 
-/*
- * On trial both rules charge newcomers to the same windows of networks, by the slot: a limit whose
- * windows would mean something else moves to another slot, for when the old rules are back.
- */
-static bool must_move(const struct rf_rulefile_place *place, const struct rf_ruleset *ruleset,
-		      int slot)
-{
-	return place->on_trial && ruleset->bank.newcomers.then == RF_NEWCOMERS_AGGREGATE &&
-	       place->present->newcomers.then == RF_NEWCOMERS_AGGREGATE &&
-	       ruleset->bank.policy[slot].id != place->present->policy[slot].id;
-}
-
-static int put_known(const struct rf_definition *definition, struct rf_rulefile_place *place,
-		     struct rf_ruleset *ruleset, int slot, struct rf_error *error)
-{
-	int err = put_limit(definition, place, ruleset, slot, error);
-
-	if (err || !must_move(place, ruleset, slot))
-		return err;
-	rf_ruleset_del_limit(ruleset, slot);
-	return put_new(definition, place, ruleset, error);
-}
-
 static bool has_limit(const struct rf_rulefile *file, const char *name)
 {
 	for (int i = 0; i < file->limits; i++)
@@ -308,7 +293,7 @@ static int put_limits(const struct rf_rulefile *file, struct rf_rulefile_place *
 		int slot = rf_rules_find(place->present, file->limit[i].limit.name);
 
 		if (slot >= 0)
-			err = put_known(&file->limit[i], place, ruleset, slot, error);
+			err = put_limit(&file->limit[i], place, ruleset, slot, error);
 	}
 	for (int i = 0; i < file->limits && !err; i++)
 		if (rf_rules_find(place->present, file->limit[i].limit.name) < 0)

@@ -10,6 +10,12 @@
 #include "grammar.h"
 #include "ruleset.h"
 
+/*
+ * How `save` begins. It ends with `newcomers`, and without that a file that begins so is not taken:
+ * a disk that was full has kept a part of it.
+ */
+#define RF_RULEFILE_SAVED "# rules of the fence '"
+
 /* A prefix on a list, as it was written. */
 struct rf_rulefile_entry {
 	struct rf_prefix prefix;

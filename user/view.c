@@ -7,7 +7,17 @@
 
 const char *rf_view_attached_by(const struct rf_interface *interface)
 {
-	return interface->by_link ? "ringfence" : "ip";
+	return interface->by_link || interface->chain.dispatcher_id ? "ringfence" : "ip";
+}
+
+/* The names of a chain's programs, in their order; null where there is none. */
+static json_t *view_chain(const struct rf_chain *chain)
+{
+	json_t *list = chain->dispatcher_id ? json_array() : json_null();
+
+	for (int i = 0; i < chain->count; i++)
+		json_array_append_new(list, rf_json_text(chain->component[i].name));
+	return list;
 }
 
 json_t *rf_view_interfaces(const struct rf_fence *fence)
@@ -16,10 +26,11 @@ json_t *rf_view_interfaces(const struct rf_fence *fence)
 
 	for (int i = 0; i < fence->interfaces; i++)
 		json_array_append_new(
-			list,
-			json_pack("{s:o, s:s, s:s}", "name", rf_json_text(fence->interface[i].name),
-				  "mode", rf_mode_name(fence->interface[i].mode), "attached_by",
-				  rf_view_attached_by(&fence->interface[i])));
+			list, json_pack("{s:o, s:s, s:s, s:o}", "name",
+					rf_json_text(fence->interface[i].name), "mode",
+					rf_mode_name(fence->interface[i].mode), "attached_by",
+					rf_view_attached_by(&fence->interface[i]), "chain",
+					view_chain(&fence->interface[i].chain)));
 	return list;
 }
 

@@ -7,7 +7,7 @@
 
 #include "fence.h"
 
-/* [{"name","mode","attached_by"}] */
+/* [{"name","mode","attached_by","chain"}] */
 json_t *rf_view_interfaces(const struct rf_fence *fence);
 const char *rf_view_attached_by(const struct rf_interface *interface);
 

@@ -13,7 +13,7 @@
 #include <linux/types.h>
 
 #define RF_ABI_MAGIC 0x46474e52U /* "RNGF" */
-#define RF_ABI_VERSION 4
+#define RF_ABI_VERSION 5
 
 #define RF_CELLS 16	   /* slots of the ring; a limit may use fewer, never more */
 #define RF_LIMITS_MAX 32   /* slots for limits in one fence */
@@ -163,7 +163,8 @@ enum rf_newcomers_then {
 	RF_NEWCOMERS_AGGREGATE, /* … are charged to the window of their /24 or /48 */
 };
 
-#define RF_AGGREGATES 1024 /* windows of prefixes, for each slot */
+#define RF_AGGREGATES 1024 /* windows of prefixes, in each set */
+#define RF_AGGREGATE_SETS (2 * RF_LIMITS_MAX)
 /* Their prefixes, /24 and /48, as masks of rf_who.source[0]. */
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
 #define RF_AGGREGATE_MASK4 0x00ffffffULL
@@ -213,6 +214,7 @@ enum rf_clock {
 #define RF_SHADOW (1U << 0)	    /* count what would be dropped, pass it */
 #define RF_COUNT_REJECTED (1U << 1) /* what is refused uses up the window as well */
 #define RF_EXACT (1U << 2)	    /* no credits: each packet that passes is charged by itself */
+#define RF_OTHER_SET (1U << 3)	    /* of a policy: its slot's second set in `aggregates` */
 
 /* Which packets a limit is for. */
 enum rf_match {
@@ -259,7 +261,7 @@ struct rf_policy {
 	 * forget what was admitted under the old one. ~0 with RF_COUNT_REJECTED, which means it.
 	 */
 	__u32 clip;
-	__u32 flags; /* RF_SHADOW | RF_COUNT_REJECTED | RF_EXACT */
+	__u32 flags; /* RF_SHADOW | RF_COUNT_REJECTED | RF_EXACT | RF_OTHER_SET */
 	/*
 	 * Length of a cell in units of `clock`, at least 1. RF_LOG: W. RF_TOKEN and RF_LEAKY: what
 	 * one unit takes to flow, in 2^-(RF_BUCKET_SHIFT + scale) ns.
@@ -359,6 +361,19 @@ struct rf_bank {
 	struct rf_limit limit[RF_LIMITS_MAX];
 };
 
+#define RF_PINNED_PROGRAMS 14 /* a cache line, with what is before them */
+
+/*
+ * Whose configuration this is, for those who may open its pin and not a program by its id. Written
+ * by the command line, of a fence that has pins. In its place since map ABI 5, for good.
+ */
+struct rf_pinned {
+	__u32 magic; /* RF_ABI_MAGIC; 0: it has no pins */
+	__u32 abi;
+	__u32 program_id[RF_PINNED_PROGRAMS]; /* its entries, and those before an upgrade; 0: none
+					       */
+};
+
 /*
  * Value of `config`, mapped into the command line's memory. `active` is the switch: its lowest bit
  * names the bank in force, the whole of it is the generation. It is the one word that changes
@@ -366,12 +381,9 @@ struct rf_bank {
  * deadline of the active bank, where that falls back, the generation in force is `active` - 1.
  */
 struct rf_config {
+	struct rf_pinned pinned;
 	__u64 active;
 	__u64 injected_ns; /* see rf_rodata.injected_clock */
-	__u32 next_limit_id;
-	__u32 tick_ns; /* length of a jiffy; 0: not measured, no limit was ever set */
-	struct rf_clock_reading base; /* both clocks at the start of one jiffy */
-	char name[RF_NAME_SIZE];      /* the fence's; empty: it is called after its interface */
 	/*
 	 * Where a source's lease is: its hash by a key that nobody outside knows, shifted right, is
 	 * its first place of this CPU's 2^(64 - lease_shift). Then come the other one of the same
@@ -385,6 +397,10 @@ struct rf_config {
 	__u32 presence_shift; /* 0: no filter */
 	__u32 presence_steps; /* of `family_inserts`, in a generation of the filter */
 	__u32 reserved;
+	__u32 next_limit_id;
+	__u32 tick_ns; /* length of a jiffy; 0: not measured, no limit was ever set */
+	struct rf_clock_reading base; /* both clocks at the start of one jiffy */
+	char name[RF_NAME_SIZE];      /* the fence's; empty: it is called after its interface */
 	struct rf_bank bank[2];
 	/* Of windows, by all CPUs; of each family. Written under a flood: their own line. */
 	__u64 inserts __attribute__((aligned(64)));
@@ -420,6 +436,21 @@ enum rf_reason {
 	RF_REASON_COUNT,    /* 16 at most: a lease has four bits for it */
 	RF_FIRST_DROP = RF_OVER_LIMIT,
 };
+
+#define RF_REASON_NAME_SIZE 16
+
+/* As machines read them; one initializer for whoever prints them. */
+#define RF_REASON_NAMES                                                                           \
+	{                                                                                         \
+		[RF_UNDER_LIMIT] = "under_limit", [RF_SHADOW_OVER] = "shadow_over",               \
+		[RF_NO_LIMIT] = "no_limit", [RF_NON_IP] = "non_ip", [RF_NEIGHBOUR] = "neighbour", \
+		[RF_MALFORMED] = "malformed", [RF_DEEP_VLAN] = "deep_vlan",                       \
+		[RF_MAP_ERROR] = "map_error", [RF_ALLOWED] = "allowed",                           \
+		[RF_NEWCOMER_OPEN] = "newcomer_open", [RF_UNCONFIRMED] = "unconfirmed",           \
+		[RF_OVER_LIMIT] = "over_limit", [RF_CONTENDED] = "contended",                     \
+		[RF_BANNED] = "banned", [RF_DENIED] = "denied",                                   \
+		[RF_NEWCOMER_CLOSED] = "newcomer_closed",                                         \
+	}
 
 /* What the windows map answered to an insert, or failed to. */
 enum rf_map_error {

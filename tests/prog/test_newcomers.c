@@ -244,6 +244,36 @@ static void aggregates_of_another_limit_are_opened_anew(void **state)
 	assert_int_equal(each_of(program, NET(10, 0, 0, 0), 100), 2);
 }
 
+/*
+ * A command that is killed when it has opened windows for the rules to come, and has not yet
+ * switched to them, leaves the present ones alone, whose windows have another time.
+ */
+static void windows_of_networks_that_are_prepared_are_not_the_present_ones(void **state)
+{
+	struct program *program = *state;
+	const struct rf_bank *present;
+	struct rf_ruleset rules;
+	uint32_t next_id;
+
+	program_apply(program, "limit add all rate 5/1h\nnewcomers rate 1/1h then aggregate\n");
+	assert_int_equal(each_of(program, NET(10, 0, 0, 0), 100), 1 + 5);
+	present = &program->config->bank[program->config->active & 1];
+	rules = program_rules_of(program,
+				 "limit add all rate 7/1s\nnewcomers rate 1/1h then aggregate\n",
+				 false, &next_id);
+	rf_newcomers_prepare(&program->fence, &rules.bank, present);
+	assert_int_equal(each_of(program, NET(10, 0, 0, 0), 100), 1); /* known */
+	assert_int_equal(each_of(program, NET(10, 0, 1, 0), 100), 5);
+	rf_ruleset_free(&rules);
+
+	/* The next one makes it good, whatever was charged meanwhile. */
+	program_apply(program, "limit add all rate 7/1s\nnewcomers rate 1/1h then aggregate\n");
+	assert_int_equal(each_of(program, NET(10, 0, 0, 0), 100), 7);
+	assert_int_equal(each_of(program, NET(10, 0, 1, 0), 100), 7);
+	program_set_time(program, START_NS + 2 * NS_PER_S);
+	assert_int_equal(each_of(program, NET(10, 0, 1, 0), 100), 7);
+}
+
 /* ---- shadows ---- */
 
 static void who_only_shadows_are_for_does_not_use_up_the_guard(void **state)
@@ -610,6 +640,7 @@ int main(void)
 		TEST(beyond_the_guard_a_48_shares_a_window),
 		TEST(aggregates_of_several_limits),
 		TEST(aggregates_of_another_limit_are_opened_anew),
+		TEST(windows_of_networks_that_are_prepared_are_not_the_present_ones),
 		TEST(who_only_shadows_are_for_does_not_use_up_the_guard),
 		TEST(several_shadows_beyond_the_guard),
 		TEST(what_has_a_window_is_asked_though_another_has_none),

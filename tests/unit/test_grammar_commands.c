@@ -820,6 +820,7 @@ struct attach_row {
 	uint32_t sources;
 	uint32_t leases;
 	uint64_t confirm_ns;
+	bool chain, replace;
 };
 
 static void check_attach(const struct attach_row *row, const struct rf_attach *attach)
@@ -838,6 +839,8 @@ static void check_attach(const struct attach_row *row, const struct rf_attach *a
 	assert_int_equal(attach->sources, row->sources);
 	assert_int_equal(attach->leases, row->leases);
 	assert_int_equal(attach->confirm_ns, row->confirm_ns);
+	assert_int_equal(attach->chain, row->chain);
+	assert_int_equal(attach->replace, row->replace);
 }
 
 static void parse_attach(void **state)
@@ -858,6 +861,9 @@ static void parse_attach(void **state)
 	UNIT_ROW_OF("attach: " title, parse_attach, (&(struct attach_row){.line = __VA_ARGS__}))
 #define ATTACH(title, ...) ATTACH_WITH(title, __VA_ARGS__, RF_LEASES_UNSAID, 0)
 
+#define ONE_OF_THEM                                                                               \
+	"'chain' and 'replace': only one of them; 'chain' runs beside other programs, 'replace' " \
+	"takes them off"
 #define NO_INTERFACE "the interface is missing; write attach IF"
 #define MODES "unknown mode; it is native or generic"
 #define LEASES_RANGE "invalid number of leases: it must be 0-16777216"
@@ -884,7 +890,7 @@ static void refuse_attach(void **state)
 static void no_more_interfaces_are_attached_than_fit(void **state)
 {
 	char text[RF_INTERFACES_MAX * 8] = "", sentence[64];
-	struct attach_row most = {text, text, NULL, RF_NATIVE, 0, RF_LEASES_UNSAID, 0};
+	struct attach_row most = {.line = text, .interfaces = text, .leases = RF_LEASES_UNSAID};
 	struct refusal_row one_more = {text, sentence};
 	void *most_state = &most, *one_more_state = &one_more;
 
@@ -1331,6 +1337,12 @@ static const struct CMUnitTest tests[] = {
 
 	ATTACH_WITH("on trial", "eth0 confirm 5m", "eth0", NULL, RF_NATIVE, 0, RF_LEASES_UNSAID,
 		    300 * SECOND),
+	ATTACH_WITH("in a chain", "eth0 chain", "eth0", NULL, RF_NATIVE, 0, RF_LEASES_UNSAID, 0,
+		    .chain = true),
+	ATTACH_WITH("in a chain, said first", "chain eth0 mode generic eth1", "eth0 eth1", NULL,
+		    RF_GENERIC, 0, RF_LEASES_UNSAID, 0, .chain = true),
+	ATTACH_WITH("instead of another", "eth0 replace fence f", "eth0", "f", RF_NATIVE, 0,
+		    RF_LEASES_UNSAID, 0, .replace = true),
 
 	REFUSED_ATTACH("nothing", "", NO_INTERFACE),
 	REFUSED_ATTACH("options alone", "mode generic fence f", NO_INTERFACE),
@@ -1349,8 +1361,12 @@ static const struct CMUnitTest tests[] = {
 	REFUSED_ATTACH("no word after leases", "eth0 leases", MISSING("leases")),
 	REFUSED_ATTACH("too many leases", "eth0 leases 16777217", "'16777217': " LEASES_RANGE),
 	REFUSED_ATTACH("leases twice", "eth0 leases 8 leases 8", "'leases': said twice"),
-	REFUSED_ATTACH("chain", "eth0 chain", LATER("chain")),
-	REFUSED_ATTACH("replace", "eth0 replace", LATER("replace")),
+	REFUSED_ATTACH("chain twice", "chain eth0 chain", "'chain': said twice"),
+	REFUSED_ATTACH("replace twice", "eth0 replace replace", "'replace': said twice"),
+	REFUSED_ATTACH("chain and replace", "eth0 chain replace", ONE_OF_THEM),
+	REFUSED_ATTACH("replace and chain", "replace eth0 chain", ONE_OF_THEM),
+	REFUSED_ATTACH("chain alone", "chain", NO_INTERFACE),
+	REFUSED_ATTACH("chain with a value", "eth0 chain 50 chain", "'chain': said twice"),
 	REFUSED_ATTACH("no time behind confirm", "eth0 confirm", MISSING("confirm")),
 	REFUSED_ATTACH("confirm twice", "confirm 5m eth0 confirm 5m", "'confirm': said twice"),
 	REFUSED_ATTACH("a long time to confirm", "eth0 confirm 25h", "'25h': " CONFIRM_RANGE),

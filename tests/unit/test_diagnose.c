@@ -1,0 +1,457 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What `doctor` says of machines and interfaces that are not at hand: facts in, one finding out,
+ * with the command that is its remedy; and that nothing else is found to stand in the way.
+ */
+#include "unit.h"
+
+#include <errno.h>
+#include <linux/capability.h>
+
+#include "diagnose.h"
+
+static const struct rf_finding *find(const struct rf_findings *findings, const char *check)
+{
+	for (int i = 0; i < findings->count; i++)
+		if (strcmp(findings->finding[i].check, check) == 0)
+			return &findings->finding[i];
+	fail_msg("nothing is said of '%s'", check);
+	return NULL;
+}
+
+static bool is_said(const struct rf_findings *findings, const char *check)
+{
+	for (int i = 0; i < findings->count; i++)
+		if (strcmp(findings->finding[i].check, check) == 0)
+			return true;
+	return false;
+}
+
+static void assert_finding(const struct rf_findings *findings, const char *check,
+			   enum rf_level level, const char *part, const char *command)
+{
+	const struct rf_finding *finding = find(findings, check);
+
+	if (finding->level != level || !strstr(finding->text, part) ||
+	    strcmp(finding->command, command) != 0)
+		fail_msg("%s is %s: %s; run '%s'", check, rf_level_name(finding->level),
+			 finding->text, finding->command);
+}
+
+/* ---- interfaces ---- */
+
+/* An interface without anything to mind: each row says what differs, and so overrides some. */
+#pragma GCC diagnostic ignored "-Woverride-init"
+#define FACTS(...)                                                                      \
+	{                                                                               \
+		.name = "eth0", .bond_mode = -1, .is_up = true, .mtu = 1500, .cpus = 4, \
+		.asked_kernel = true, .native = RF_YES, .frags = RF_NO, .lro = RF_NO,   \
+		.gro = RF_YES, __VA_ARGS__                                              \
+	}
+#define COMBINED(count, max) \
+	.has_channels = true, .channels = {.combined = (count), .combined_max = (max)}
+#define APART(rx_count, tx_count, max) \
+	.has_channels = true,          \
+	.channels = {.rx = (rx_count), .tx = (tx_count), .rx_max = (max), .tx_max = (max)}
+
+struct interface_row {
+	struct rf_interface_facts facts;
+	const char *check;
+	enum rf_level level;
+	const char *part; /* of the text */
+	const char *command;
+	int problems; /* in all */
+};
+
+static void diagnose_interface(void **state)
+{
+	const struct interface_row *row = *state;
+	struct rf_findings findings = {};
+
+	rf_diagnose_interface(&row->facts, &findings);
+	assert_finding(&findings, row->check, row->level, row->part, row->command);
+	assert_int_equal(rf_findings_count(&findings, RF_PROBLEM), row->problems);
+}
+
+#define ROW(title, ...) \
+	UNIT_ROW_OF(title, diagnose_interface, (&(struct interface_row){__VA_ARGS__}))
+#define FINE(title, says, part, ...) ROW(title, FACTS(__VA_ARGS__), says, RF_OK, part, "", 0)
+#define NOTED(title, says, part, command, ...) \
+	ROW(title, FACTS(__VA_ARGS__), says, RF_NOTE, part, command, 0)
+#define WRONG(title, says, part, command, ...) \
+	ROW(title, FACTS(__VA_ARGS__), says, RF_PROBLEM, part, command, 1)
+
+#define GENERIC "ringfence attach eth0 mode generic"
+
+/* ---- a whole machine of interfaces ---- */
+
+static void relate_interfaces(void **state)
+{
+	struct rf_interface_facts facts[] = {
+		{.name = "eth0", .master = "bond0"},
+		{.name = "eth1", .master = "bond0", .program_id = 7},
+		{.name = "bond0", .kind = "bond", .program_id = 8, .ours = true},
+		{.name = "v10", .kind = "vlan", .parent = "bond0"},
+		{.name = "v20", .kind = "vlan", .parent = "eth1"},
+		{.name = "va", .kind = "veth", .parent = "vb"},
+		{.name = "vb", .kind = "veth", APART(1, 3, 4)},
+		{.name = "vc", .kind = "veth", .parent = "gone", .master = "gone"},
+	};
+
+	(void)state;
+	rf_diagnose_relate(facts, UNIT_ARRAY_SIZE(facts));
+	assert_string_equal(facts[0].master_kind, "bond");
+	assert_true(facts[0].master_occupied && facts[0].master_fenced);
+	assert_string_equal(facts[2].ports, "eth0 eth1");
+	assert_int_equal(facts[2].port_count, 2);
+	assert_int_equal(facts[2].ports_fenced, 0); /* what is on eth1 is not ours */
+	assert_true(facts[3].parent_fenced);
+	assert_false(facts[4].parent_fenced);
+	assert_int_equal(facts[5].peer_tx, 3);
+	assert_string_equal(facts[7].master_kind, "");
+	assert_int_equal(facts[7].peer_tx, 0);
+}
+
+/* More names than there is room for are left out, and all are counted. */
+static void relate_many_ports(void **state)
+{
+	struct rf_interface_facts facts[41] = {{.name = "br0", .kind = "bridge"}};
+
+	(void)state;
+	for (int i = 1; i <= 40; i++)
+		facts[i] = (struct rf_interface_facts){
+			.name = "a-long-name-000", .master = "br0", .program_id = 1, .ours = true};
+	rf_diagnose_relate(facts, 41);
+	assert_int_equal(facts[0].port_count, 40);
+	assert_int_equal(facts[0].ports_fenced, 40);
+	assert_int_equal(facts[0].ports_named, 6);
+	assert_int_equal(strlen(facts[0].ports), 6 * 15 + 5);
+}
+
+/* A fence that runs is not told what it could have stumbled over; one in generic mode is. */
+static void say_nothing_of_the_past(void **state)
+{
+	struct rf_interface_facts facts =
+		FACTS(.driver = "ixgbe", .mtu = 9000, .lro = RF_YES, .program_id = 5,
+		      .program_name = "ringfence", .ours = true);
+	struct rf_findings native = {}, generic = {};
+
+	(void)state;
+	rf_diagnose_interface(&facts, &native);
+	assert_false(is_said(&native, "mtu"));
+	assert_false(is_said(&native, "lro"));
+	assert_finding(&native, "program", RF_OK, "native mode (program id 5)", "");
+	facts.generic = true;
+	rf_diagnose_interface(&facts, &generic);
+	assert_finding(&generic, "program", RF_NOTE, "merged (GRO)", "ethtool -K eth0 gro off");
+	assert_finding(&generic, "mtu", RF_NOTE, "9000", "ip link set dev eth0 mtu 3498");
+	assert_finding(&generic, "lro", RF_NOTE, "is on", "ethtool -K eth0 lro off");
+	assert_int_equal(rf_findings_count(&generic, RF_PROBLEM), 0);
+}
+
+/* ---- the machine ---- */
+
+#define CAN(capability) (1ULL << (capability))
+#define ENOUGH (CAN(CAP_SYS_ADMIN) | CAN(CAP_NET_ADMIN))
+
+static struct rf_machine_facts machine_facts(void)
+{
+	struct rf_machine_facts machine = {
+		.release = "5.10.0-1",
+		.btf = true,
+		.bpffs = true,
+		.capabilities = ENOUGH,
+		.lockdown = RF_LOCKDOWN_NONE,
+	};
+
+	for (int i = 0; i < RF_FEATURE_COUNT; i++)
+		machine.features.has[i] = RF_YES;
+	return machine;
+}
+
+struct machine_row {
+	void (*change)(struct rf_machine_facts *machine);
+	const char *check;
+	enum rf_level level;
+	const char *part, *command;
+	int problems;
+};
+
+static void diagnose_machine(void **state)
+{
+	const struct machine_row *row = *state;
+	struct rf_machine_facts machine = machine_facts();
+	struct rf_findings findings = {};
+
+	row->change(&machine);
+	rf_diagnose_machine(&machine, &findings);
+	assert_finding(&findings, row->check, row->level, row->part, row->command);
+	assert_int_equal(rf_findings_count(&findings, RF_PROBLEM), row->problems);
+}
+
+static void nothing(struct rf_machine_facts *machine)
+{
+	(void)machine;
+}
+
+static void no_atomics(struct rf_machine_facts *machine)
+{
+	machine->features.has[RF_FEATURE_ATOMICS] = RF_NO;
+	machine->load_err = -EINVAL;
+}
+
+static void no_link(struct rf_machine_facts *machine)
+{
+	machine->features.has[RF_FEATURE_LINK] = RF_NO;
+}
+
+static void no_syscall(struct rf_machine_facts *machine)
+{
+	machine->features.has[RF_FEATURE_SYSCALL] = RF_NO;
+}
+
+static void no_frags(struct rf_machine_facts *machine)
+{
+	machine->features.has[RF_FEATURE_FRAGS] = RF_NO;
+}
+
+static void no_jit(struct rf_machine_facts *machine)
+{
+	machine->features.has[RF_FEATURE_JIT] = RF_NO;
+}
+
+static void no_btf(struct rf_machine_facts *machine)
+{
+	machine->btf = false;
+}
+
+static void no_bpffs(struct rf_machine_facts *machine)
+{
+	machine->bpffs = false;
+}
+
+static void locked(struct rf_machine_facts *machine)
+{
+	machine->lockdown = RF_LOCKDOWN_CONFIDENTIALITY;
+}
+
+static void no_net_admin(struct rf_machine_facts *machine)
+{
+	machine->capabilities = CAN(CAP_SYS_ADMIN);
+}
+
+static void just_enough(struct rf_machine_facts *machine)
+{
+	machine->capabilities = CAN(CAP_BPF) | CAN(CAP_PERFMON) | CAN(CAP_NET_ADMIN);
+}
+
+static void container(struct rf_machine_facts *machine)
+{
+	machine->in_user_namespace = true;
+}
+
+static void no_perfmon(struct rf_machine_facts *machine)
+{
+	machine->capabilities = CAN(CAP_BPF) | CAN(CAP_NET_ADMIN);
+	machine->features.has[RF_FEATURE_ITERATORS] = RF_NOT_KNOWN;
+	machine->load_err = -EACCES;
+}
+
+static void nobody(struct rf_machine_facts *machine)
+{
+	machine->features = (struct rf_features){};
+	machine->capabilities = 0;
+	machine->load_err = -EPERM;
+}
+
+#define MACHINE(title, ...) \
+	UNIT_ROW_OF(title, diagnose_machine, (&(struct machine_row){__VA_ARGS__}))
+
+/* What the error of a program that does not load says. */
+static void name_missing(void **state)
+{
+	struct rf_features features = machine_facts().features;
+	char text[RF_MISSING_TEXT_SIZE];
+
+	(void)state;
+	assert_false(rf_features_missing(&features, text));
+	features.has[RF_FEATURE_SYSCALL] = RF_NO; /* for rules, not to load it */
+	features.has[RF_FEATURE_FRAGS] = RF_NO;
+	features.has[RF_FEATURE_ATOMICS] = RF_NOT_KNOWN;
+	assert_false(rf_features_missing(&features, text));
+	features.has[RF_FEATURE_ATOMICS] = RF_NO;
+	assert_true(rf_features_missing(&features, text));
+	assert_string_equal(text,
+			    "atomic operations that return a value (fetch-add, compare-and-swap), "
+			    "which came with Linux 5.12");
+	features.has[RF_FEATURE_JIFFIES] = RF_NO;
+	assert_true(rf_features_missing(&features, text));
+	assert_non_null(strstr(text, "5.12, and the helper bpf_jiffies64, which came with "
+				     "Linux 5.5"));
+	for (int i = 0; i < RF_FEATURE_COUNT; i++)
+		features.has[i] = RF_NO;
+	assert_true(rf_features_missing(&features, text));
+	assert_true(strlen(text) < sizeof(text));
+}
+
+static const struct CMUnitTest tests[] = {
+	FINE("a driver that the kernel vouches for", "native", "the kernel says", .driver = "ice"),
+	WRONG("a driver that has no XDP", "native", "no native mode here, the kernel says", GENERIC,
+	      .driver = "e1000", .native = RF_NO),
+	FINE("an old kernel, a driver of the list", "native", "since Linux 5.6", .driver = "ena",
+	     .asked_kernel = false),
+	NOTED("an old kernel, a driver that nobody knows", "native", "not known", GENERIC,
+	      .driver = "frob", .asked_kernel = false),
+	NOTED("an interface that is down", "up", "it is down", "ip link set dev eth0 up",
+	      .driver = "ice", .is_up = false),
+
+	WRONG("a VLAN", "native", "come in by eth1, where a fence sees them, with their tags",
+	      "ringfence attach eth1", .kind = "vlan", .parent = "eth1", .native = RF_NO),
+	FINE("a VLAN on an interface with a fence", "native", "come in by eth1", .kind = "vlan",
+	     .parent = "eth1", .parent_fenced = true, .native = RF_NO),
+	WRONG("a macvlan of a container", "native", "in another network namespace", GENERIC,
+	      .kind = "macvlan", .native = RF_NO),
+	NOTED("a member of a bond", "member", "a fence there is for all", "ringfence attach bond0",
+	      .driver = "ice", .master = "bond0", .master_kind = "bond"),
+	FINE("a member of a bond with a fence", "member", "whose fence is for it", .driver = "ice",
+	     .master = "bond0", .master_kind = "bond", .master_occupied = true,
+	     .master_fenced = true),
+	WRONG("a member of a bond with a program", "member", "its members can have none",
+	      "ringfence doctor bond0", .driver = "ice", .master = "bond0", .master_kind = "bond",
+	      .master_occupied = true),
+	FINE("a port of a bridge", "port", "of br0", .driver = "ice", .master = "br0",
+	     .master_kind = "bridge"),
+	FINE("a bond that can", "bond", "mode 802.3ad, of eth0 eth1", .driver = "bonding",
+	     .kind = "bond", .bond_mode = 4, .port_count = 2, .ports = "eth0 eth1"),
+	WRONG("a bond in a mode that cannot", "bond", "mode balance-alb", GENERIC,
+	      .driver = "bonding", .kind = "bond", .bond_mode = 6, .port_count = 2,
+	      .native = RF_NO),
+	WRONG("a bond without members", "members", "no member", "", .driver = "bonding",
+	      .kind = "bond", .bond_mode = 1, .native = RF_NO),
+	WRONG("a bond of drivers that cannot", "native", "the driver of a member", GENERIC,
+	      .driver = "bonding", .kind = "bond", .bond_mode = 1, .port_count = 1,
+	      .native = RF_NO),
+	WRONG("a bridge", "native", "its ports: eth1 eth2", "ringfence attach eth1 eth2 fence eth0",
+	      .kind = "bridge", .native = RF_NO, .ports = "eth1 eth2", .port_count = 2,
+	      .ports_named = 2, .ports_fenced = 1),
+	WRONG("a bridge of more ports than are named", "native",
+	      "its 3 ports may: eth1 eth2, and others", "", .kind = "bridge", .native = RF_NO,
+	      .ports = "eth1 eth2", .port_count = 3, .ports_named = 2),
+	WRONG("a bridge whose name no fence can have", "native", "its ports: eth1 eth2",
+	      "ringfence attach eth1 eth2 fence ports", .name = "br0.5", .kind = "bridge",
+	      .native = RF_NO, .ports = "eth1 eth2", .port_count = 2, .ports_named = 2),
+	WRONG("a bridge without ports", "native", "its ports may", GENERIC, .kind = "bridge",
+	      .native = RF_NO),
+
+	FINE("jumbo frames, in several buffers", "mtu", "several buffers", .driver = "ice",
+	     .mtu = 9000, .frags = RF_YES),
+	WRONG("jumbo frames, in one", "mtu", "is refused", "ip link set dev eth0 mtu 3498",
+	      .driver = "ixgbe", .mtu = 9000),
+	FINE("the largest frame of one buffer", "mtu", "3498", .driver = "ixgbe", .mtu = 3498),
+	WRONG("one more", "mtu", "3499", "ip link set dev eth0 mtu 3498", .driver = "ena",
+	      .mtu = 3499, .asked_kernel = false),
+	FINE("jumbo frames of an old kernel, by the list", "mtu", "several buffers",
+	     .driver = "mlx5_core", .mtu = 9000, .asked_kernel = false),
+	NOTED("jumbo frames of a driver that nobody knows", "mtu", "not known",
+	      "ip link set dev eth0 mtu 3498", .driver = "frob", .mtu = 9000,
+	      .asked_kernel = false),
+
+	WRONG("LRO", "lro", "is on", "ethtool -K eth0 lro off", .driver = "bnxt_en", .lro = RF_YES),
+	WRONG("virtio, merging by the host for good", "gro-hw", "guest_tso4", GENERIC,
+	      .driver = "virtio_net", .gro_hw = RF_YES, .gro_hw_fixed = true),
+	FINE("virtio, merging by the host, which the driver ends", "lro", "off",
+	     .driver = "virtio_net", .gro_hw = RF_YES),
+
+	FINE("virtio, with queues to spare", "queues to send", "for each CPU",
+	     .driver = "virtio_net", COMBINED(4, 8)),
+	NOTED("virtio, without", "queues to send", "4 of at most 6", "ethtool -L eth0 combined 2",
+	      .driver = "virtio_net", COMBINED(4, 6)),
+	NOTED("virtio, with no way to", "queues to send", "4 of at most 4", "",
+	      .driver = "virtio_net", COMBINED(4, 4)),
+	FINE("ena, with half of its queues", "queues to send", "4 are left", .driver = "ena",
+	     COMBINED(4, 8)),
+	WRONG("ena, with more", "queues to send", "5 queues of at most 8",
+	      "ethtool -L eth0 combined 4", .driver = "ena", COMBINED(5, 8)),
+	WRONG("ena, with the only one", "queues to send", "1 queue", GENERIC, .driver = "ena",
+	      COMBINED(1, 1)),
+	FINE("gve, with half of its queues", "queues to send", "8 are left", .driver = "gve",
+	     APART(8, 8, 16)),
+	WRONG("gve, with more", "queues to send", "gve refuses", "ethtool -L eth0 rx 8 tx 8",
+	      .driver = "gve", APART(16, 16, 16)),
+	WRONG("gve, with other queues to send", "queues to send", "gve refuses",
+	      "ethtool -L eth0 rx 8 tx 8", .driver = "gve", APART(4, 8, 16)),
+	WRONG("bnxt, one direction each", "combined", "one direction each",
+	      "ethtool -L eth0 rx 0 tx 0 combined 4", .driver = "bnxt_en", APART(4, 4, 8)),
+	WRONG("a veth whose peer sends by too many", "peer", "vb sends by more",
+	      "ethtool -L eth0 rx 3", .driver = "veth", .kind = "veth", .parent = "vb",
+	      .native = RF_NO, .peer_tx = 3, APART(1, 1, 4)),
+	WRONG("by more than this can have", "peer", "vb sends by more", "ethtool -L vb tx 2",
+	      .driver = "veth", .kind = "veth", .parent = "vb", .native = RF_NO, .peer_tx = 3,
+	      APART(2, 1, 2)),
+	WRONG("whose peer is elsewhere", "peer", "in another network namespace",
+	      "ethtool -L eth0 rx 4", .driver = "veth", .kind = "veth", .native = RF_NO,
+	      APART(1, 1, 4)),
+	WRONG("of a kernel that cannot be asked", "peer", "vb sends by more",
+	      "ethtool -L eth0 rx 3", .driver = "veth", .kind = "veth", .parent = "vb",
+	      .asked_kernel = false, .peer_tx = 3, APART(1, 1, 4)),
+
+	FINE("a queue for each CPU", "queues", "4 to receive by", .driver = "ice", COMBINED(4, 64)),
+	NOTED("one queue", "queues", "1 of 4 CPUs does", "ethtool -L eth0 combined 4",
+	      .driver = "ice", COMBINED(1, 64)),
+	NOTED("as many as there may be beside a fence", "queues", "1 of 4 CPUs does",
+	      "ethtool -L eth0 combined 2", .driver = "ena", COMBINED(1, 4)),
+	FINE("as many as there are", "queues", "2 to receive by", .driver = "ice", COMBINED(2, 2)),
+	FINE("a table of RSS that uses all", "spread", "all 4", .driver = "ice", .rings = 4,
+	     .rings_used = 4),
+	NOTED("one that uses some", "spread", "3 of 4", "ethtool -X eth0 equal 4", .driver = "ice",
+	      .rings = 4, .rings_used = 3),
+	NOTED("one that uses one", "spread", "one CPU does all", "ethtool -X eth0 equal 4",
+	      .driver = "ice", .rings = 4, .rings_used = 1),
+
+	WRONG("another program", "program", "'frob' (id 9)", "ip link set dev eth0 xdp off",
+	      .driver = "ice", .program_id = 9, .program_name = "frob"),
+	WRONG("in generic mode", "program", "'frob' (id 9)", "ip link set dev eth0 xdpgeneric off",
+	      .driver = "ice", .program_id = 9, .program_name = "frob", .generic = true),
+	WRONG("a dispatcher", "program", "libxdp's dispatcher", "ringfence attach eth0 chain",
+	      .driver = "ice", .program_id = 9, .program_name = "xdp_dispatcher"),
+	NOTED("one that may not be looked at", "program", "needs CAP_SYS_ADMIN", "",
+	      .driver = "ice", .program_id = 9),
+	NOTED("a fence in generic mode for no reason", "program", "forgets",
+	      "ringfence detach eth0 && ringfence attach eth0", .driver = "ice", .program_id = 9,
+	      .program_name = "ringfence", .ours = true, .generic = true),
+	UNIT_ROW("how interfaces are related", relate_interfaces),
+	UNIT_ROW("a bridge of many ports", relate_many_ports),
+	UNIT_ROW("what is attached is not told what could have been", say_nothing_of_the_past),
+
+	MACHINE("a machine that has all", nothing, "program", RF_OK, "loads", "", 0),
+	MACHINE("no atomics", no_atomics, "atomics", RF_PROBLEM,
+		"Linux 5.10.0-1 lacks atomic operations", "", 2),
+	MACHINE("no program", no_atomics, "program", RF_PROBLEM, "Invalid argument", "", 2),
+	MACHINE("no links", no_link, "link", RF_PROBLEM, "attach by 'ip link'", "", 1),
+	MACHINE("no clock", no_syscall, "syscall", RF_PROBLEM, "rules cannot be set", "", 1),
+	MACHINE("no frags", no_frags, "frags", RF_NOTE, "jumbo MTU", "", 0),
+	MACHINE("no JIT", no_jit, "jit", RF_NOTE, "slow", "sysctl -w net.core.bpf_jit_enable=1", 0),
+	MACHINE("no types", no_btf, "btf", RF_NOTE, "only iterators", "", 0),
+	MACHINE("no BPF file system", no_bpffs, "bpffs", RF_PROBLEM, "no BPF file system",
+		"mount -t bpf -o mode=0700 bpf /sys/fs/bpf", 1),
+	MACHINE("locked down", locked, "lockdown", RF_NOTE, "confidentiality", "", 0),
+	MACHINE("without CAP_NET_ADMIN", no_net_admin, "privileges", RF_PROBLEM,
+		"lacks CAP_NET_ADMIN, without", "sudo ringfence doctor", 1),
+	MACHINE("with just enough", just_enough, "privileges", RF_NOTE, "CAP_SYS_ADMIN only", "",
+		0),
+	MACHINE("without CAP_PERFMON", no_perfmon, "privileges", RF_PROBLEM,
+		"lacks CAP_PERFMON, without", "sudo ringfence doctor", 1),
+	MACHINE("what takes CAP_PERFMON to try", no_perfmon, "iterators", RF_NOTE, "not known", "",
+		1),
+	MACHINE("in a container", container, "privileges", RF_PROBLEM, "user namespace", "", 1),
+	MACHINE("nobody", nobody, "privileges", RF_PROBLEM,
+		"lacks CAP_BPF, CAP_NET_ADMIN, CAP_PERFMON, without", "sudo ringfence doctor", 1),
+	MACHINE("nobody, who may not try the kernel", nobody, "kernel", RF_NOTE,
+		"what Linux 5.10.0-1 can is not known", "", 1),
+	UNIT_ROW("the missing feature in the error", name_missing),
+};
+
+int main(void)
+{
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

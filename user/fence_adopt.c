@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Pins for a fence that `ip` attached, so that whoever may not open programs by their ids finds it
+ * from then on. A fence that has pins gets those that are missing.
+ */
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "fence_internal.h"
+
+/* What is there in the name of this fence, and is not this fence. */
+static int check_directory(const struct rf_pin_path *directory, const char *name,
+			   struct rf_error *error)
+{
+	if (access(directory->text, F_OK))
+		return 0;
+	return rf_error_failed(error, -EEXIST,
+			       "%s: pins of another fence '%s' are there; 'ringfence detach %s' "
+			       "removes them where that fence is on no interface any more, and so "
+			       "does 'rm -r %s'",
+			       directory->text, name, name, directory->text);
+}
+
+/* Also what is there already: it may be that of a command that was killed. */
+static int pin_fence(const struct rf_fence *fence, const struct rf_program *program,
+		     const struct rf_pin_path *directory, struct rf_error *error)
+{
+	struct rf_loaded loaded = RF_LOADED_NONE;
+	uint8_t tag[RF_PROGRAM_TAG_SIZE];
+	int err = rf_pins_make_directory(directory, error);
+
+	loaded.fd[rf_entry_of(program)] = program->fd;
+	if (!err)
+		err = rf_tries_pin(fence->map_fd, directory, error);
+	if (!err)
+		err = rf_pins_put_maps(directory, fence->map_fd, error);
+	if (!err)
+		rf_show_pin(directory, fence->map_fd);
+	if (!err && rf_pins_read_tag(directory, tag))
+		err = rf_pins_put_programs(directory, &loaded, error);
+	return err;
+}
+
+static void note(struct rf_fence *fence, const struct rf_program *program)
+{
+	uint32_t id[RF_ENTRY_COUNT] = {};
+
+	id[rf_entry_of(program)] = program->id;
+	memcpy(fence->config->name, fence->name, sizeof(fence->config->name));
+	rf_pinned_note(&fence->config->pinned, id, fence);
+}
+
+static int adopt(struct rf_fence *fence, const struct rf_program *program,
+		 struct rf_adopted *adopted, struct rf_error *error)
+{
+	struct rf_pin_path directory = rf_fence_pins(fence);
+	int err = 0;
+
+	adopted->is_new = !*directory.text;
+	if (adopted->is_new) {
+		directory = rf_pins_directory(fence->name);
+		err = check_directory(&directory, fence->name, error);
+	}
+	if (!err) {
+		note(fence, program);
+		err = pin_fence(fence, program, &directory, error);
+		if (err && adopted->is_new)
+			rf_pins_remove(&directory);
+	}
+	if (!err)
+		err = rf_share_fence(&directory, fence->map_fd, &adopted->refusal, error);
+	snprintf(adopted->fence, sizeof(adopted->fence), "%s", fence->name);
+	memcpy(adopted->pins, directory.text, sizeof(adopted->pins));
+	return err;
+}
+
+/* Of a program that is opened by its id, which leads to its tries as well. */
+static int check_may_adopt(const struct rf_interface *interface, const struct rf_program *program,
+			   const struct rf_fence *fence, struct rf_error *error)
+{
+	int fd = bpf_prog_get_fd_by_id(program->id);
+
+	if (fd < 0)
+		return rf_error_failed(error, -errno,
+				       "%s: cannot adopt its fence: %s; it takes CAP_SYS_ADMIN",
+				       interface->name, strerror(errno));
+	close(fd);
+	return rf_fence_check_may_change(fence, interface->name, error);
+}
+
+int rf_fence_adopt_interface(const char *dev, struct rf_adopted *adopted, struct rf_error *error)
+{
+	struct rf_program program = RF_PROGRAM_NONE, open = RF_PROGRAM_NONE;
+	struct rf_fence fence = RF_FENCE_NONE;
+	struct rf_interface interface;
+	int err = rf_fence_lock(error);
+
+	*adopted = (struct rf_adopted){};
+	if (!err)
+		err = rf_interface_open(dev, &interface, &program, error);
+	if (!err)
+		err = rf_program_check_abi(&program, interface.name, error);
+	if (!err)
+		err = rf_program_open(&open, program.id, error);
+	if (!err)
+		err = rf_fence_adopt(&fence, &open, error);
+	if (!err)
+		err = check_may_adopt(&interface, &program, &fence, error);
+	if (!err)
+		err = adopt(&fence, &program, adopted, error);
+	rf_fence_close(&fence);
+	rf_program_close(&open);
+	rf_program_close(&program);
+	return err;
+}
