@@ -1,0 +1,106 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0
+# Every command of the command table, and every word that it takes, is in the manual; every command
+# and word that the manual of the commands knows is there. What there is, the built command line
+# says: the table that its completion is made from.
+#
+# A command is documented by an item `.It Ic WORDS` in ringfence(8), and its words by `Cm` in that
+# item, or, where the item refers to ringfence-rules(5), by `Cm` there.
+
+# shellcheck disable=SC2016 # dollars are awk's
+# shellcheck source=tests/e2e/lib.sh
+source "$(dirname "$0")/../e2e/lib.sh"
+
+manual=docs/ringfence.8
+build/ringfence completion >"$scratch/completion"
+
+commands() {
+	sed -n "s/^\t\['\(.*\):+'\]=.*/\1/p" "$scratch/completion"
+}
+
+# keywords COMMAND: those of its table, but for what every command takes and what stands for names.
+keywords() {
+	sed -n "s/^\t\['$1:[^']*'\]='\(.*\)'/\1/p" "$scratch/completion" | tr ' ' '\n' |
+		grep -vxE -e '--json|--verbose|dev|IF|FILE|\*|' | sort -u
+}
+
+# The arguments of Ic or Cm on a line, up to the next macro.
+awk_words='function words_of(macro, from, i, on, text) {
+	for (i = from; i <= NF; i++) {
+		if ($i ~ /^(Ic|Cm|Ar|Op|Ns|No|Oo|Oc|Xr|Pa|Fl)$/) { on = $i == macro; continue }
+		if (on && $i ~ /^[a-z0-9-]+$/) text = text (text == "" ? "" : " ") $i
+	}
+	return text
+}'
+
+# "COMMAND: KEYWORDS REFERENCE", a line for each item of a command, the lists in it included.
+documented() {
+	awk "$awk_words"'
+		function end() { if (name != "") print name ":" keywords; name = keywords = "" }
+		/^\.Sh/ { inside = $2 == "COMMANDS" }
+		!inside { next }
+		/^\.It Xo/ { end(); waiting = 1; next }
+		/^\.Xr ringfence-rules/ { keywords = keywords " +rules" }
+		/^\./ { sub(/^\./, ""); $0 = $0; macro = 1 }
+		macro && (waiting && $1 == "Ic" || $1 == "It" && $2 == "Ic") {
+			if (!waiting) end()
+			waiting = 0
+			name = words_of("Ic", 1)
+		}
+		macro { macro = 0; if (name != "" && (found = words_of("Cm", 1)) != "") keywords = keywords " " found }
+		END { end() }
+	' "$manual"
+}
+
+# Words of the rules: of items, options and sentences alike.
+awk "$awk_words"'/^\./ { sub(/^\./, ""); gsub(/,/, " "); $0 = $0; print words_of("Cm", 1) }' \
+	docs/ringfence-rules.5 | tr ' ' '\n' | sort -u >"$scratch/rules"
+
+documented >"$scratch/documented"
+
+documents() { # COMMAND WORD
+	local line
+
+	while read -r line; do
+		[[ " ${line#*:} " == *" $2 "* ]] && return
+		[[ " ${line#*:} " == *' +rules '* ]] && grep -qx -- "$2" "$scratch/rules" && return
+	done < <(grep "^$1:" "$scratch/documented")
+	return 1
+}
+
+mapfile -t commands < <(commands)
+check 'there are commands' test "${#commands[@]}" -gt 20
+for command in "${commands[@]}"; do
+	check "$command is documented" grep -q "^$command:" "$scratch/documented"
+	mapfile -t keywords < <(keywords "$command")
+	missing=''
+	for keyword in "${keywords[@]}"; do
+		documents "$command" "$keyword" || missing+=" $keyword"
+	done
+	is "$missing" '' "$command: all its words are documented: ${keywords[*]:-none}"
+done
+
+while IFS=: read -r command words; do
+	[ "$command" = help ] && continue # is no row of the table
+	check "$command exists" grep -qxF -- "$command" <(commands)
+	for word in $(xargs -n 1 <<<"$words" | sort -u); do
+		case $word in +rules | dev) continue ;; esac
+		grep -qxF -- "$word" <(keywords "$command") || fail "$command: '$word' exists"
+	done
+done <"$scratch/documented"
+
+# What every command takes, and the paths that a user meets.
+for word in 'Cm dev' 'Fl -json' 'Fl -verbose' 'Fl -version' 'Pa /run/ringfence.lock' \
+	'Pa /sys/fs/bpf/ringfence'; do
+	check "$word is documented" grep -q "^\.\(It\|Op\)\? \?$word" "$manual"
+done
+for section in FILES 'EXIT STATUS' EXAMPLES DIAGNOSTICS CAVEATS 'SEE ALSO'; do
+	check "there is a section $section" grep -qx "\.Sh $section" "$manual"
+done
+check "what 'ip -force' loses is told" grep -q '^\.Ql ip -force link set' "$manual"
+
+# A test that cannot fail tests nothing.
+sed -i 's/^newcomers:.*/newcomers: rate/; /^top:/d' "$scratch/documented"
+check 'a missing word would be found' eval '! documents newcomers then'
+check 'a missing command, too' eval '! documents top by'
+done_testing

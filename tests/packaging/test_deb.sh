@@ -1,0 +1,164 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0
+# The Debian package in a root of its own, made by debootstrap: it installs, works there, is upgraded
+# under a fence without a packet lost, is removed, and leaves nothing. systemd does not run in there:
+# a systemctl of the test's answers what the maintainer scripts ask, and writes it down.
+#
+#   outside                      inside
+#   out0  ------- wire 0 ------  eth0, whose fence is a unit's
+#   out1  ------- wire 1 ------  eth1, attached by hand
+
+# shellcheck disable=SC2016 # dollars for others
+# shellcheck source=tests/e2e/private.sh
+source "$(dirname "$0")/../e2e/private.sh"
+# shellcheck source=tests/e2e/lib.sh
+source "$(dirname "$0")/../e2e/lib.sh"
+
+port=([0]=eth0 [1]=eth1)
+deb=$(echo build/deb/ringfence_*.deb)
+root=/run/private/root
+kept=build/chroot # what all runs share; nothing is written there
+
+[ -f "$deb" ] || bail "there is no package; run 'make deb'"
+tests/packaging/chroot.sh "$kept" "$deb" >"$scratch/chroot" 2>&1 ||
+	bail "cannot make the root: $(tail -n 5 "$scratch/chroot")"
+make_network 2
+
+prepare_root() {
+	mkdir "$root" /run/private/changes /run/private/changes.work || return
+	mount -t overlay root -o \
+		"lowerdir=$kept,upperdir=/run/private/changes,workdir=/run/private/changes.work" "$root" ||
+		return
+	mkdir -p "$root/run"
+	mount -t proc proc "$root/proc" && mount --rbind /sys "$root/sys" &&
+		mount --bind /dev "$root/dev" 
+}
+
+# With what it says in $scratch/log.
+logged() {
+	"$@" >"$scratch/log" 2>&1
+}
+
+in_root() {
+	inside chroot "$root" env -i PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
+		DEBIAN_FRONTEND=noninteractive LC_ALL=C HOME=/ "$@"
+}
+
+# All there is, but for what dpkg and its like write about themselves.
+tree() {
+	(cd "$root" && find . -xdev \( -path ./var/lib/dpkg -o -path ./var/log -o -path ./var/cache \
+		-o -path ./run -o -path ./tmp -o -path ./usr/local/bin/systemctl \) -prune -o \
+		-type f -printf '%m %U:%G %p ' -exec sh -c 'sha256sum <"$1"' sh {} \; -o \
+		-printf '%y %m %U:%G %p %l\n' | sort)
+}
+
+# A systemctl that knows of one instance, and of what stopping it means.
+fake_systemctl() { # INTERFACE
+	mkdir -p "$root/run/systemd/system"
+	cat >"$root/usr/local/bin/systemctl" <<-end
+		#!/bin/sh
+		echo "\$*" >>/run/systemctl
+		case "\$1 \$2" in
+		'list-units '*) echo 'ringfence@$1.service loaded active exited ringfence on $1' ;;
+		'stop ringfence@*.service') ringfence detach $1 ;;
+		esac
+	end
+	chmod +x "$root/usr/local/bin/systemctl"
+	: >"$root/run/systemctl"
+}
+
+asked() { # REGEX
+	grep -qE -- "$1" "$root/run/systemctl"
+}
+
+matches "$(build/ringfence --version)" "ringfence $(dpkg-deb -f "$deb" Version) .*" \
+	'the package has the version of the command'
+prepare_root || bail 'cannot prepare the root'
+tree >"$scratch/before"
+cp "$deb" "$root/ringfence.deb"
+
+# ---- installing ----
+
+check 'it installs' logged in_root dpkg -i /ringfence.deb
+is "$(in_root dpkg-query -W -f '${Status}' ringfence)" 'install ok installed' 'wholly'
+is "$(in_root ringfence --version)" "$(build/ringfence --version)" 'ringfence --version'
+matches "$(describe in_root ringfence help)" 'exit 0'$'\n''usage: ringfence COMMAND .*stderr: ' \
+	'ringfence help'
+echo 'limit add all rate 5/1h exact' >"$root/etc/ringfence/eth0.rules"
+does 'ringfence check' \
+	"/etc/ringfence/eth0.rules: fine: 1 limit, 0 allowed and 0 denied prefixes, newcomers off" \
+	in_root ringfence check /etc/ringfence/eth0.rules
+check 'there is a group ringfence' logged in_root getent group ringfence
+for page in man5/ringfence-rules.5.gz man8/ringfence.8.gz; do
+	check "$page is there" test -s "$root/usr/share/man/$page"
+done
+check 'ringfence.service is enabled' \
+	test -L "$root/etc/systemd/system/multi-user.target.wants/ringfence.service"
+
+does 'it attaches a fence' "eth0: attached in native mode, fence 'eth0'" in_root ringfence attach eth0
+check 'it applies rules' logged in_root ringfence apply /etc/ringfence/eth0.rules dev eth0
+deliver 0 src=198.51.100.1,count=20,proto=udp
+is "$(sum "$received" | cut -d ' ' -f 1)" 5 'five of twenty packets pass'
+check "ip takes the object" inside ip link set dev eth1 xdpdrv obj \
+	"$root/usr/lib/bpf/ringfence.bpf.o" sec xdp
+matches "$(in_root ringfence status dev eth1)" 'fence eth1: .*native mode, attached by ip.*' \
+	'and the command finds that fence'
+check 'detach' logged in_root ringfence detach eth1
+
+# ---- upgrading ----
+
+fake_systemctl eth0
+program=$(program_on 0)
+check 'it is installed over itself' logged in_root dpkg -i /ringfence.deb
+is "$(program_on 0)" "$program" 'the fence stays attached, with its program'
+check 'which was looked at' grep -qF "eth0: already attached, fence 'eth0'; nothing to do" "$scratch/log"
+check 'no fence is stopped or started again' eval '! asked "(stop|start|restart|reload).*ringfence@"'
+check 'nor is the bpffs taken away' eval '! asked "(stop|restart).*ringfence\.service"'
+
+# A fence that another build has attached: the same program with another tag.
+mkdir "$scratch/older"
+cp -r Makefile bpf include user "$scratch/older"
+sed -i '/^int ringfence.*(struct xdp_md \*ctx)$/ { n
+s/{/{\n\tif (ctx->ingress_ifindex == ~0U)\n\t\treturn XDP_PASS;/ }' "$scratch/older/bpf/ringfence.bpf.c"
+cmp -s bpf/ringfence.bpf.c "$scratch/older/bpf/ringfence.bpf.c" && bail 'nothing to change in the program'
+env -u MAKEFLAGS -u MAKELEVEL make -C "$scratch/older" -j2 build/ringfence >"$scratch/log" 2>&1 ||
+	bail "cannot build another program: $(tail -n 3 "$scratch/log")"
+inside "$scratch/older/build/ringfence" attach eth0 >"$scratch/log" || bail 'cannot attach another program'
+program=$(program_on 0)
+check 'it is upgraded under a fence of another build' logged in_root dpkg -i /ringfence.deb
+check 'which is upgraded in place' test "$(program_on 0)" != "$program" -a "$(program_on 0)" != none
+check 'and said to be' \
+	grep -qF "eth0: upgraded in place, fence 'eth0'; windows and counters are kept" "$scratch/log"
+deliver 0 src=198.51.100.1,count=20,proto=udp
+is "$(sum "$received" | cut -d ' ' -f 1)" 0 'its windows are kept: no packet more passes'
+
+fake_systemctl eth9
+check 'an upgrade goes on where a fence cannot be upgraded' logged in_root dpkg -i /ringfence.deb
+check 'and says so' grep -qx 'ringfence: eth9: the fence goes on with the program that it had' \
+	"$scratch/log"
+
+# ---- removing ----
+
+fake_systemctl eth0
+in_root ringfence attach eth1 fence "$run-hand" >"$scratch/log" || bail 'cannot attach by hand'
+check 'it is removed' logged in_root dpkg -r ringfence
+is "$(program_on 0)" none "the unit's fence is off"
+check 'the other one is not' test "$(program_on 1)" != none
+matches "$(grep 'stays attached' "$scratch/log")" "ringfence: the fence of (.*) stays attached, with \
+its rules; 'rm -r /sys/fs/bpf/ringfence/$run-hand/' takes it off" 'which it says, and what to do'
+check 'which works' eval "$(sed -n "s/.*; '\(rm -r .*\)' takes it off/\1/p" "$scratch/log")"
+is "$(program_on 1)" none 'the fence is off'
+check 'rules stay' test -s "$root/etc/ringfence/eth0.rules"
+check 'the command is gone' test ! -e "$root/usr/sbin/ringfence"
+
+echo other >"$root/etc/ringfence/other"
+check 'it is purged' logged in_root dpkg -P ringfence
+check 'its rules are gone' test ! -e "$root/etc/ringfence/eth0.rules"
+check 'what it does not know stays' test -s "$root/etc/ringfence/other"
+rm -r "$root/etc/ringfence" "$root/ringfence.deb"
+check 'the group stays, as Debian has it' grep -q ^ringfence: "$root/etc/group"
+in_root groupdel ringfence >"$scratch/log" 2>&1
+rm -f "$root/etc/group-" "$root/etc/gshadow-"
+cp -a "$kept/etc/"{group-,gshadow-} "$root/etc/" 2>"$scratch/log"
+is "$(tree | diff "$scratch/before" -)" '' 'and nothing else'
+done_testing

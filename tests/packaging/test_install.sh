@@ -1,0 +1,67 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0
+# 'make install' puts everything where it belongs, what it puts works there, and 'make uninstall'
+# removes that and nothing else.
+
+# shellcheck source=tests/e2e/lib.sh
+source "$(dirname "$0")/../e2e/lib.sh"
+
+root=$scratch/root
+
+make_quietly() {
+	env -u MAKEFLAGS -u MAKELEVEL -u DESTDIR -u PREFIX make "$@" >"$scratch/make" 2>&1 ||
+		{ explain "make $*" "$(<"$scratch/make")" && return 1; }
+}
+
+# Type, mode, content, name of all there is.
+tree() {
+	(cd "$root" && find . -type d -printf 'd %m %p\n' -o -type f -printf 'f %m %p ' -exec sh -c \
+		'sha256sum <"$1"' sh {} \; | sort -k 3)
+}
+
+files() { # PREFIX: as they should be
+	cat <<-end
+		755 $1/sbin/ringfence
+		644 $1/lib/bpf/ringfence.bpf.o
+		644 $1/lib/systemd/system/ringfence.service
+		644 $1/lib/systemd/system/ringfence@.service
+		644 $1/lib/sysusers.d/ringfence.conf
+		644 $1/share/bash-completion/completions/ringfence
+		644 $1/share/doc/ringfence/README.md
+		644 $1/share/man/man5/ringfence-rules.5
+		644 $1/share/man/man8/ringfence.8
+	end
+}
+
+installs() { # PREFIX
+	rm -rf "$root"
+	# What others have put there.
+	mkdir -p "$root$1"/{sbin,lib/bpf,share/man/man8,share/doc} "$root$1/lib/systemd/system" \
+		"$root$1"/{lib/sysusers.d,share/bash-completion/completions,share/man/man5} "$root/etc"
+	echo other >"$root$1/sbin/other"
+	echo other >"$root$1/lib/systemd/system/other.service"
+	tree >"$scratch/before"
+
+	check "make install, PREFIX=$1" make_quietly install DESTDIR="$root" PREFIX="$1"
+	is "$(cd "$root" && find . -type f ! -name 'other*' -printf '%m /%P\n' | sort -k 2)" \
+		"$(files "$1" | sort -k 2)" 'puts these files there'
+	check 'and a directory for rules' test -d "$root/etc/ringfence"
+	is "$("$root$1/sbin/ringfence" --version)" "$(build/ringfence --version)" 'the command runs'
+	is "$(grep -h '^Exec.*sbin/ringfence ' "$root$1/lib/systemd/system/"ringfence* |
+		grep -o '/[a-z/]*sbin/ringfence ' | sort -u)" "$1/sbin/ringfence " 'the units find it'
+	check 'the object is the one that was built' cmp -s build/ringfence.bpf.o \
+		"$root$1/lib/bpf/ringfence.bpf.o"
+	is "$(bash -c "source '$root$1/share/bash-completion/completions/ringfence' &&
+		complete -p ringfence")" 'complete -F _ringfence ringfence' 'bash takes the completion'
+
+	check 'make uninstall' make_quietly uninstall DESTDIR="$root" PREFIX="$1"
+	is "$(tree)" "$(<"$scratch/before")" 'leaves everything as it was'
+}
+
+installs /usr
+installs /usr/local
+make_quietly install DESTDIR="$root" PREFIX=/opt/ringfence
+echo 'limit add all rate 20k/1s' >"$root/etc/ringfence/eth0.rules"
+make_quietly uninstall DESTDIR="$root" PREFIX=/opt/ringfence
+check 'rules stay' test -s "$root/etc/ringfence/eth0.rules"
+done_testing
