@@ -266,7 +266,8 @@ static void lease_tells_sources_apart(void **state)
 	if (row->deny)
 		rules_list(&rules, RF_DENY, row->deny, RF_FOREVER);
 	rules_compile(&rules);
-	memcpy(mask6, &bank->lease_mask6, sizeof(mask6));
+	mask6[0] = (__be32)bank->lease_mask6;
+	mask6[1] = (__be32)(bank->lease_mask6 >> 32);
 	assert_int_equal(ntohl(bank->lease_mask4), row->mask4);
 	assert_int_equal(ntohl(mask6[0]), row->mask6[0]);
 	assert_int_equal(ntohl(mask6[1]), row->mask6[1]);

@@ -280,10 +280,8 @@ static struct rf_prefix share_lease(uint64_t *random, const struct rf_bank *bank
 	struct rf_prefix other = *source;
 	__be32 mask[4] = {};
 
-	if (source->version == 4)
-		mask[0] = bank->lease_mask4;
-	else
-		memcpy(mask, &bank->lease_mask6, sizeof(bank->lease_mask6));
+	mask[0] = source->version == 4 ? bank->lease_mask4 : (__be32)bank->lease_mask6;
+	mask[1] = source->version == 4 ? 0 : (__be32)(bank->lease_mask6 >> 32);
 	for (int i = 0; i < (source->version == 4 ? 1 : 4); i++)
 		other.word[i] ^= (__be32)unit_random(random) & ~mask[i];
 	return other;
