@@ -1,0 +1,70 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0
+# build.sh ARCHITECTURE CLANG SUITE…: builds this tree for a guest in build/vm/trees/ARCHITECTURE-CLANG: the
+# command line with the program as that compiler makes it, `traffic`, and in newer/ the same with a
+# program of another tag. For the suite `units` the unit tests, too; for `chain`, in foreign/, the programs
+# of others that chains are tried with.
+
+# shellcheck source=tests/vm/kernels.sh
+source "$(dirname "$0")/kernels.sh"
+set -e
+
+architecture=$1 clang=$2
+tree=$PWD/build/vm/trees/$architecture-$clang
+root=$PWD/build/vm/root/$architecture
+
+# The sources, with their times, so that make builds what has changed and nothing else.
+copy_sources() { # DIRECTORY
+	mkdir -p "$1"
+	rm -rf "$1"/{bpf,user,include,tests}
+	cp -rp Makefile bpf user include tests "$1"
+}
+
+# The same program with another tag: an instruction more that does nothing.
+change_program() { # DIRECTORY
+	local file=bpf/ringfence.bpf.c
+
+	sed -i '/^int ringfence.*(struct xdp_md \*ctx)$/ { n
+s/{/{\n\tif (ctx->ingress_ifindex == ~0U)\n\t\treturn XDP_PASS;/ }' "$1/$file"
+	! cmp -s "$file" "$1/$file" || die "nothing to change in $file"
+	touch -r "$file" "$1/$file"
+}
+
+# What make has to know to build for that architecture. Its own libbpf reads its own objects only,
+# so that bpftool is that architecture's, too.
+variables() {
+	local triplet=${architecture/arm64/aarch64}-linux-gnu
+	local emulator=qemu-${architecture/arm64/aarch64} target=bpfel
+
+	[ "$architecture" != s390x ] || target=bpfeb
+	printf '%s\n' "CLANG=$clang" WERROR=1
+	[ "$architecture" != amd64 ] || return 0
+	printf '%s\n' "CC=$triplet-gcc --sysroot=$root" "BPF_TARGET=$target" SANITIZE= \
+		"BPFTOOL=$emulator -L $root $root/usr/sbin/bpftool" \
+		"BPF_SYSTEM_INCLUDES=-idirafter $root/usr/include/$triplet -idirafter $root/usr/include" \
+		'LIBS=-lxdp -lbpf -ljansson -lmnl' LIBS_CFLAGS=
+}
+
+build() { # DIRECTORY TARGET…
+	mapfile -t words < <(variables)
+	env -u MAKEFLAGS -u MAKELEVEL make -C "$1" -j2 "${words[@]}" "${@:2}" >"$1/log" 2>&1 || {
+		tail -n 20 "$1/log" >&2
+		die "cannot build for $architecture with $clang: see $1/log"
+	}
+}
+
+targets=(all build/tests/traffic)
+if [[ " ${*:3} " = *' units '* ]]; then
+	for test in tests/unit/test_*.c; do
+		targets+=("build/${test%.c}")
+	done
+fi
+copy_sources "$tree"
+build "$tree" "${targets[@]}"
+if [[ " ${*:3} " = *' chain '* ]]; then
+	mkdir -p "$tree/foreign"
+	CLANG=$clang tests/e2e/foreign.sh "$tree/foreign"
+fi
+copy_sources "$tree/newer"
+change_program "$tree/newer"
+build "$tree/newer" build/ringfence

@@ -1,0 +1,75 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0
+# check.sh [KERNEL…]: the kernel matrix. Fetches kernels, builds this tree with the oldest and the
+# newest clang that there are, boots each kernel with each, and prints results in TAP and a table,
+# which stays in build/vm/kernels.md. CLANGS names other compilers, SUITES those suites that are to run
+# where there are more.
+
+# shellcheck source=tests/vm/kernels.sh
+source "$(dirname "$0")/kernels.sh"
+
+kernels=("$@")
+# shellcheck disable=SC2206 # words
+[ $# -gt 0 ] || kernels=($all_kernels)
+
+[ "$(id -u)" = 0 ] || die 'it makes taps and network namespaces; run it as root'
+mkdir -p build/vm/cells
+exec 9>build/vm/lock
+flock -n 9 || die 'another run is under way in this tree'
+
+# The oldest and the newest, and only one where they are the same.
+compilers() {
+	local name found=()
+
+	for name in clang-{14..40}; do
+		type -P "$name" >/dev/null && found+=("$name")
+	done
+	[ ${#found[@]} -gt 0 ] || die "no clang-14 or newer; 'make deps-vm' installs some"
+	printf '%s\n' "${found[0]}" "${found[-1]}" | uniq
+}
+
+# What is run in a kernel. The unit tests of this machine's architecture need no guest, and what
+# compiles the program does not matter to them, nor to chains.
+suites() { # KERNEL CLANG
+	duty_of "$1"
+	[ "$2" = "${clangs[0]}" ] || return 0
+	if [ "$(architecture_of "$1")" != amd64 ]; then
+		echo units
+	elif [ "$(duty_of "$1")" = fence ]; then
+		echo chain
+	fi
+}
+
+wanted_suites() { # KERNEL CLANG
+	local suite
+
+	for suite in $(suites "$@"); do
+		[[ " ${SUITES:-$suite} " != *" $suite "* ]] || echo "$suite"
+	done
+}
+
+# shellcheck disable=SC2206 # words
+clangs=(${CLANGS:-$(compilers)})
+[ ${#clangs[@]} -gt 0 ] || exit 1
+rm -f build/vm/cells/*
+cells=()
+for kernel in "${kernels[@]}"; do
+	tests/vm/fetch.sh "$kernel" || die "cannot fetch kernel $kernel"
+	for clang in "${clangs[@]}"; do
+		mapfile -t these < <(wanted_suites "$kernel" "$clang")
+		[ ${#these[@]} -gt 0 ] || continue
+		tests/vm/build.sh "$(architecture_of "$kernel")" "$clang" "${these[@]}" || exit
+		for suite in "${these[@]}"; do
+			cell=build/vm/cells/$kernel+$clang+$suite
+			ln -s ../../../tests/vm/boot.sh "$cell"
+			cells+=("$cell")
+		done
+	done
+done
+
+tests/run.sh "${cells[@]}"
+status=$?
+tests/vm/table.sh "${cells[@]##*/}" >build/vm/kernels.md
+echo
+cat build/vm/kernels.md
+exit $status

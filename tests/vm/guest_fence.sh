@@ -1,0 +1,214 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0
+# What a kernel that ringfence claims must do, run in a guest with that kernel: the program loads, is
+# attached both ways to veth and to virtio_net with several queues, judges frames and counts them to
+# the packet, and is upgraded in place; its pins can be read by `cat`, and by a group without capabilities;
+# and `doctor` finds nothing in the way.
+#
+#   outside                               inside
+#   out0  ---------- wire 0 ----------->  ${port[0]}
+#   out1  ----- wire 1, MTU 9000 ------>  ${port[1]}
+#   out3  ----- virtio, the host ------>  ${port[3]}, of four queues
+#                                         ${port[4]}, virtio that cannot turn off its offloads
+#
+# What must stay over its limit has a window of an hour, so that no speed is asked for.
+
+# shellcheck source=tests/e2e/lib.sh
+source "$(dirname "$0")/../e2e/lib.sh"
+
+OBJECT=build/ringfence.bpf.o
+# Iterators take the JIT, which Debian's kernel for s390x is built without.
+jit=$(cat /proc/sys/net/core/bpf_jit_enable 2>/dev/null || echo 0)
+
+newer() {
+	inside newer/build/ringfence "$@"
+}
+
+# The interface of this guest that has that address.
+nic() { # MAC
+	local path
+
+	for path in /sys/class/net/*; do
+		[ "$(<"$path/address")" = "$1" ] && basename "$path" && return
+	done
+	bail "no interface has the address $1"
+}
+
+# move_nic MAC NAMESPACE NAME
+move_nic() {
+	ip link set dev "$(nic "$1")" name "$3"
+	ip link set dev "$3" netns "rf-test-$$-$2"
+	within "$2" ip link set dev "$3" up
+}
+
+# All that reading commands say of a fence, but for the program's id and the time.
+state() { # WIRE
+	{
+		ringfence status dev "${port[$1]}"
+		ringfence save dev "${port[$1]}"
+		ringfence stats --json dev "${port[$1]}"
+		ringfence top dev "${port[$1]}"
+	} | sed '/^# rules of/d; s/program id [0-9]*/program id/'
+}
+
+# "REASON PACKETS", a line for each that is not zero.
+reasons() { # WIRE
+	stats "$1" '.reasons | to_entries[] | select(.value.packets > 0) | "\(.key) \(.value.packets)"'
+}
+
+# limits WIRE NAME: what is passed, dropped and counted is exactly what the rules say.
+limits() {
+	local wire=$1 name=$2
+
+	ringfence apply - >"$scratch/log" 2>&1 <<-'END' || fail "$name: $(<"$scratch/log")"
+		limit add all rate 100/1h exact
+		limit add dns rate 40/1h match udp dport 53 exact
+		allow add 192.0.2.3
+		allow add 2001:db8:0:3::/64
+		deny add 192.0.2.4
+		deny add 2001:db8:0:4::/64
+	END
+	forget_traffic
+	deliver "$wire" src=192.0.2.1,count=300 src=192.0.2.2,count=60,len=1000 \
+		src=192.0.2.3,count=150 src=192.0.2.4,count=20 \
+		src=192.0.2.5,count=70,proto=udp,dport=53 src=192.0.2.6,count=120,proto=tcp,dport=443 \
+		src=2001:db8:0:1::1,count=250 src=2001:db8:0:2::1,count=40,vlan=5,len=200 \
+		src=2001:db8:0:3::1,count=130 src=2001:db8:0:4::1,count=30 \
+		src=2001:db8:0:5::1,count=90,proto=udp,dport=53
+	is "$(cut -d' ' -f1,2 <<<"$received")" "192.0.2.1 100
+192.0.2.2 60
+192.0.2.3 150
+192.0.2.5 40
+192.0.2.6 100
+2001:db8:0:1::1 100
+2001:db8:0:2::1 40
+2001:db8:0:3::1 130
+2001:db8:0:5::1 40" "$name: each source passes exactly what the rules give it"
+	is "$(reasons "$wire")" "under_limit 480
+allowed 280
+over_limit 450
+denied 50" "$name: each packet is counted under its reason"
+	is "$(stats "$wire" '.limits[] | "\(.name) \(.passed) \(.dropped) \(.forfeited)"')" \
+		$'all 480 370 0\ndns 80 80 0' "$name: each limit has counted its packets"
+	conserves "$wire" "$name: sent = passed + dropped, in packets and bytes"
+	is "$(ringfence show 192.0.2.1 --json dev "${port[$wire]}" |
+		jq -r '.limits[0] | "\(.used) \(.passed) \(.dropped) \(.passes_again_ms > 0)"')" \
+		'100 100 200 true' "$name: show says the same of one source"
+}
+
+# upgrades WIRE NAME
+upgrades() {
+	local wire=$1 name=$2 before old
+
+	old=$(program_on "$wire")
+	before=$(state "$wire")
+	does "$name: a newer build upgrades in place" "${port[$wire]}: upgraded in place, fence \
+'${port[$wire]}'; windows and counters are kept" newer attach "${port[$wire]}"
+	check "$name: the program is another one" test "$(program_on "$wire")" != "$old"
+	is "$(state "$wire")" "$before" "$name: rules, windows and counters stay"
+	deliver "$wire" src=192.0.2.1,count=30 src=192.0.2.2,count=60 src=2001:db8:0:1::1,count=20
+	is "$(cut -d' ' -f1,2 <<<"$received")" '192.0.2.2 40' "$name: windows go on where they were"
+	conserves "$wire" "$name: so do the counters"
+}
+
+# Nobody, but for a group.
+nobody() { # GROUP CMD…
+	inside setpriv --reuid=65534 --regid=65534 --groups="$1" --bounding-set=-all --inh-caps=-all \
+		"${@:2}"
+}
+
+# What is there to read beside the command line of root.
+reads() { # WIRE NAME
+	local all
+
+	all=$(ringfence stats --json dev "${port[$1]}")
+	# shellcheck disable=SC2016 # $l is jq's
+	[ "$jit" = 0 ] || is "$(cat "$pins/${port[$1]}/stats")" "$(jq -r '
+		(.reasons | to_entries[] | "reason \(.key) \(.value.packets) \(.value.bytes)"),
+		(.limits[] | . as $l | "passed", "dropped", "would_drop" |
+			"limit \($l.name) \(.) \($l[.]) \($l.bytes[.])")' <<<"$all")" \
+		"$2: cat prints what stats does"
+	[ "$jit" != 0 ] || check "$2: without a JIT there is nothing for cat" \
+		test ! -e "$pins/${port[$1]}/stats"
+	does "$2: a member of the group reads without capabilities" "$all" \
+		nobody 990 build/ringfence stats --json
+	matches "$(describe nobody 65534 build/ringfence stats)" \
+		$'exit 1\n\nstderr: ringfence: .*, or as a member of group \'ringfence\'.*' \
+		"$2: who is not in it does not"
+}
+
+# A machine that can have a fence, and an interface without one.
+asks_doctor() { # WIRE NAME
+	local said
+
+	said=$(describe ringfence doctor "${port[$1]}")
+	matches "$said" $'exit 0\nmachine\n.*\nstderr: ' "$2: doctor is content"
+	is "$(grep -c '^  problem' <<<"$said")" 0 "$2: it sees no problem"
+	check "$2: it has looked at the machine and at the interface" \
+		test "$(grep -c '^  ok' <<<"$said")" -gt 10
+}
+
+detaches() { # WIRE NAME
+	local id
+
+	id=$(program_on "$1")
+	does "$2: detach says what it did" "${port[$1]}: detached" ringfence detach "${port[$1]}"
+	is "$(program_on "$1")" none "$2: no program is left on it"
+	check "$2: nor in the kernel" eventually program_is_gone "$id"
+	check "$2: nor any pin" test ! -e "$pins/${port[$1]}"
+}
+
+by_ip() { # WIRE NAME SECTION
+	echo "# after $SECONDS s: $2"
+	does "$2: ip attaches the object" '' \
+		inside ip link set dev "${port[$1]}" xdpdrv obj $OBJECT sec "$3"
+	is "$(interfaces "$1")" "${port[$1]}: native, ip" "$2: status says so"
+	limits "$1" "$2"
+	[ "$1" != 0 ] || upgrades "$1" "$2"
+	detaches "$1" "$2"
+}
+
+by_ringfence() { # WIRE NAME [ENTRY]
+	echo "# after $SECONDS s: $2"
+	does "$2: ringfence attaches it" \
+		"${port[$1]}: attached in native mode${3-}, fence '${port[$1]}'" \
+		ringfence attach "${port[$1]}"
+	is "$(interfaces "$1")" "${port[$1]}: native, ringfence" "$2: status says so"
+	limits "$1" "$2"
+	[ "$1" != 0 ] || reads "$1" "$2"
+	[ "$1" = 1 ] || upgrades "$1" "$2"
+	detaches "$1" "$2"
+}
+
+# How many of an interface's queues had packets for the program.
+busy_queues() { # WIRE
+	inside ethtool -S "${port[$1]}" | grep -cE '^ *rx_?(queue_)?[0-9]+_xdp_packets: [1-9]'
+}
+
+refuses_offloads() {
+	move_nic 02:00:00:00:04:02 inside "${port[4]}"
+	matches "$(describe ringfence attach "${port[4]}")" "exit 1
+
+stderr: ringfence: ${port[4]}: cannot attach in native mode: Operation not supported; .*" \
+		'virtio that keeps its offloads: attach says that the driver cannot'
+	is "$(program_on 4)" none 'virtio that keeps its offloads: no program is left'
+	check 'virtio that keeps its offloads: nor any pin' test ! -e "$pins/${port[4]}"
+}
+
+make_network 1
+add_wire 1 mtu 9000
+port[3]=${run}p3 port[4]=${run}p4
+move_nic 02:00:00:00:03:01 outside out3
+move_nic 02:00:00:00:03:02 inside "${port[3]}"
+
+asks_doctor 0 'doctor'
+by_ip 0 'veth, ip' xdp
+by_ringfence 0 'veth, ringfence'
+by_ip 1 'veth with jumbo frames, ip' xdp.frags
+by_ringfence 1 'veth with jumbo frames, ringfence' ' (frags, for its jumbo MTU)'
+by_ip 3 'virtio, ip' xdp
+by_ringfence 3 'virtio, ringfence'
+check 'virtio: the program ran on several queues' test "$(busy_queues 3)" -gt 1
+refuses_offloads
+
+done_testing

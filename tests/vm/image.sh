@@ -1,0 +1,100 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0
+# image.sh KERNEL CLANG SUITE IMAGE: packs an initramfs for a guest: the tools that tests need, the
+# kernel's modules, this tree as build.sh built it, and what the guest is to run.
+
+# shellcheck source=tests/vm/kernels.sh
+source "$(dirname "$0")/kernels.sh"
+set -e
+
+kernel=$1 clang=$2 suite=$3 image=$(realpath "$4")
+architecture=$(architecture_of "$kernel")
+tree=build/vm/trees/$architecture-$clang
+guest=$image.d
+
+tools=(bash ip jq nsenter bpftool ethtool flock awk sed grep cat cut sort tail head wc tr date mktemp
+	mkdir rmdir rm mv cp ls id sleep uname dirname basename env sh timeout touch true setpriv)
+# What the suite `chain` takes beside that.
+chain_tools=(xdp-filter xdp-loader strace uniq)
+
+# put FILE…: in the same place there, links followed.
+put() {
+	cp -L --parents "$@" "$guest"
+}
+
+# The tools of this machine, and the libraries that they and ours want.
+put_own_tools() {
+	local tool files=()
+
+	[ "$suite" != chain ] || tools+=("${chain_tools[@]}")
+	for tool in "${tools[@]}"; do
+		files+=("$(type -P "$tool")") || die "no $tool here"
+	done
+	mapfile -t -O "${#files[@]}" files < <(
+		ldd "${files[@]}" "$tree"/build/{ringfence,tests/traffic} |
+			grep -oE '/[^ ]*/(lib|ld-)[^ :]+' | sort -u
+	)
+	for tool in bin sbin lib lib64; do
+		mkdir -p "$guest/usr/$tool"
+		ln -s "usr/$tool" "$guest/$tool"
+	done
+	put "${files[@]}"
+	cp "$(type -P busybox)" "$guest/usr/bin/busybox"
+	[ "$suite" != chain ] || put /usr/lib/*/bpf/xdp*.o # libxdp's dispatcher, xdp-filter's programs
+}
+
+# The unpacked Debian of another architecture, without what is for compilers and readers.
+put_root() {
+	(cd "build/vm/root/$architecture" && find . \( -path './usr/share/*' -o -path './usr/include/*' \
+		-o -path '*/perl*' -o -name '*.a' \) -prune -o -print0 |
+		cpio --quiet -0 -pdum "$guest")
+	# What packages would link when they are installed.
+	[ -e "$guest/usr/bin/awk" ] || ln -s mawk "$guest/usr/bin/awk"
+	[ -e "$guest/usr/bin/sh" ] || ln -s bash "$guest/usr/bin/sh"
+}
+
+# Of the kernel's modules those that a guest wants, unpacked, and their order.
+put_modules() {
+	local directory=build/vm/kernels/$kernel module file
+
+	mkdir "$guest/modules"
+	for module in virtio_pci virtio_console virtio_net veth crc32c_generic; do
+		modprobe -d "$directory" -S "$(<"$directory/release")" --show-depends $module 2>"$image.modules" || true
+	done | sed -n 's/^insmod \([^ ]*\).*/\1/p' | awk '!seen[$0]++' >"$image.list"
+	while read -r file; do
+		module=$(basename "${file%.xz}")
+		case $file in
+		*.xz) xz -dc "$file" >"$guest/modules/$module" ;;
+		*) cp "$file" "$guest/modules/$module" ;;
+		esac
+		echo "$module" >>"$guest/modules/order"
+	done <"$image.list"
+}
+
+put_tree() {
+	local to=$guest/ringfence
+
+	mkdir -p "$to/build/tests" "$to/newer/build" "$to/tests/e2e" "$to/tests/vm"
+	cp "$tree"/build/ringfence{,.bpf.o} "$to/build"
+	cp "$tree/build/tests/traffic" "$to/build/tests"
+	cp "$tree/newer/build/ringfence" "$to/newer/build"
+	cp tests/e2e/{lib,test_chain}.sh "$to/tests/e2e"
+	[ ! -d "$tree/foreign" ] || cp -r "$tree/foreign" "$to"
+	cp "tests/vm/guest_$suite.sh" "$to/tests/vm"
+	[ ! -d "$tree/build/tests/unit" ] || cp -r "$tree/build/tests/unit" "$to/build/tests"
+	echo "tests/vm/guest_$suite.sh" >"$guest/script"
+}
+
+rm -rf "$guest"
+mkdir -p "$guest"/{proc,sys,dev,run,tmp}
+case $architecture in
+amd64) put_own_tools ;;
+*) put_root ;;
+esac
+put_modules
+put_tree
+mkdir -p "$guest/etc"
+printf '%s\n' root:x:0: ringfence:x:990: >"$guest/etc/group"
+cp tests/vm/init "$guest/init"
+(cd "$guest" && find . -print0 | cpio --quiet -0 -o -H newc) >"$image"
+rm -rf "$guest" "$image.list" "$image.modules"

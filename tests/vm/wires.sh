@@ -1,0 +1,19 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0
+# wires.sh CMD…: runs it in a network namespace that ends with it, with taps of several queues: tap0
+# and tap1, joined by a bridge over which nothing goes but what they send, and tap2, alone.
+set -eu
+PATH=$PATH:/usr/sbin:/sbin
+
+[ -n "${RF_OWN_NAMESPACE-}" ] || RF_OWN_NAMESPACE=1 exec unshare --net "$0" "$@"
+
+echo 1 >/proc/sys/net/ipv6/conf/default/disable_ipv6
+ip link add wires type bridge mcast_snooping 0
+ip link set wires up
+for tap in tap0 tap1 tap2; do
+	ip tuntap add dev $tap mode tap multi_queue vnet_hdr
+	ip link set $tap txqueuelen 10000 up # room for all that a test sends: none may be lost here
+done
+ip link set tap0 master wires
+ip link set tap1 master wires
+exec "$@"
