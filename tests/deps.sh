@@ -1,38 +1,51 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# Installs the packages that ringfence is built (`build`), linted (`lint`), fuzzed (`fuzz`) or
-# compared (`bench`) with; what is there already is left alone. Where the package manager is not
-# known, it lists what is needed.
+# Installs the packages that ringfence is built and tested (`build`), linted (`lint`), fuzzed (`fuzz`),
+# compared (`bench`), packaged for Debian (`packages`) or run on other kernels (`vm`) with; what is there
+# already is left alone.
+# Where the package manager is not known, it lists what is needed.
 set -eu
 
 kind=${1:-build}
 
-needs='a C compiler, make, clang and llvm (14 or newer), libbpf 1.1 with headers, bpftool,
-the Linux UAPI headers, libelf, zlib, jansson, libmnl, cmocka, pkg-config, iproute2, jq, ethtool, bash'
+needs='a C compiler, make, clang and llvm (14 or newer), libbpf 1.1 and libxdp 1.3 with headers, xdp-tools, bpftool,
+the Linux UAPI headers, libelf, zlib, jansson, libmnl, cmocka, pkg-config, iproute2, jq, ethtool, strace,
+systemd-analyze, bash'
 [ "$kind" = lint ] && needs='clang-format 14, shellcheck, mandoc'
 [ "$kind" = fuzz ] && needs="clang's runtime libraries: libFuzzer and the sanitizers"
+[ "$kind" = vm ] && needs='Debian: its kernels are fetched by apt; QEMU, qemu-user, cross compilers, clang'
 [ "$kind" = bench ] && needs='nftables, iptables, xdp-filter (xdp-tools), gnuplot'
+[ "$kind" = packages ] && needs='a Debian system: debhelper, lintian, debootstrap'
+
+newest_clang() {
+	apt-cache pkgnames clang- | grep -xE 'clang-[0-9]+' | sort -V | tail -n 1
+}
 
 packages() {
 	case $1-$kind in
-	apt-build) echo gcc make clang llvm libbpf-dev bpftool linux-libc-dev libelf-dev zlib1g-dev \
-		libjansson-dev libcmocka-dev libmnl-dev pkg-config iproute2 jq ethtool procps util-linux ;;
+	apt-build) echo gcc make clang llvm libbpf-dev libxdp-dev xdp-tools bpftool linux-libc-dev libelf-dev zlib1g-dev \
+		libjansson-dev libcmocka-dev libmnl-dev pkg-config iproute2 jq ethtool strace procps util-linux \
+		systemd ;;
 	apt-lint) echo clang-format-14 clang-format shellcheck mandoc ;;
 	apt-fuzz) echo clang libclang-rt-dev ;;
 	apt-bench) echo nftables iptables xdp-tools gnuplot-nox ;;
-	dnf-build) echo gcc make clang llvm libbpf-devel bpftool kernel-headers elfutils-libelf-devel \
-		zlib-devel jansson-devel libcmocka-devel libmnl-devel pkgconf-pkg-config libasan libubsan iproute jq ethtool \
-		procps-ng util-linux ;;
+	apt-packages) echo debhelper dpkg-dev fakeroot lintian debootstrap ;;
+	apt-vm) echo qemu-system-x86 qemu-system-arm qemu-system-misc qemu-user busybox-static kmod cpio \
+		xz-utils gcc-aarch64-linux-gnu gcc-s390x-linux-gnu clang-14 "$(newest_clang)" ;;
+	dnf-build) echo gcc make clang llvm libbpf-devel libxdp-devel xdp-tools bpftool kernel-headers elfutils-libelf-devel \
+		zlib-devel jansson-devel libcmocka-devel libmnl-devel pkgconf-pkg-config libasan libubsan iproute jq ethtool strace \
+		procps-ng util-linux systemd ;;
 	dnf-lint) echo clang-tools-extra ShellCheck mandoc ;;
 	dnf-fuzz) echo clang compiler-rt ;;
 	dnf-bench) echo nftables iptables-nft xdp-tools gnuplot ;;
-	pacman-build) echo gcc make clang llvm libbpf bpf linux-api-headers libelf zlib jansson cmocka libmnl \
-		pkgconf iproute2 jq ethtool procps-ng util-linux ;;
+	pacman-build) echo gcc make clang llvm libbpf xdp-tools bpf linux-api-headers libelf zlib jansson cmocka libmnl \
+		pkgconf iproute2 jq ethtool strace procps-ng util-linux systemd ;;
 	pacman-lint) echo clang shellcheck mandoc ;;
 	pacman-fuzz) echo clang compiler-rt ;;
 	pacman-bench) echo nftables iptables-nft xdp-tools gnuplot ;;
-	zypper-build) echo gcc make clang llvm libbpf-devel bpftool linux-glibc-devel libelf-devel \
-		zlib-devel libjansson-devel libcmocka-devel libmnl-devel pkg-config iproute2 jq ethtool procps util-linux ;;
+	zypper-build) echo gcc make clang llvm libbpf-devel libxdp-devel xdp-tools bpftool linux-glibc-devel libelf-devel \
+		zlib-devel libjansson-devel libcmocka-devel libmnl-devel pkg-config iproute2 jq ethtool strace procps util-linux \
+		systemd ;;
 	zypper-lint) echo clang-tools ShellCheck mandoc ;;
 	zypper-fuzz) echo clang ;; # its runtime is in there
 	zypper-bench) echo nftables iptables xdp-tools gnuplot ;;

@@ -30,8 +30,10 @@ tally() {
 
 for program in "$@"; do
 	echo "# $program"
+	begin=$SECONDS
 	CMOCKA_MESSAGE_OUTPUT=TAP "$program" >"$output" 2>&1
 	tally "$program" $?
+	echo "# took $((SECONDS - begin)) s"
 done
 
 echo "$passed passed, $failed failed, $skipped skipped"

@@ -159,6 +159,14 @@ ringfence() {
 	inside build/ringfence "$@"
 }
 
+# For a test in a mount namespace of its own: a bpffs, and a lock that no other run waits for.
+own_bpffs() {
+	: >>/run/ringfence.lock
+	: >"$scratch/lock"
+	mount --bind "$scratch/lock" /run/ringfence.lock || bail 'cannot mount a lock'
+	mount -t bpf bpf /sys/fs/bpf || bail 'cannot mount a bpffs'
+}
+
 # add_wire WIRE [OPTION…]: `ip link` options, like mtu 9000, for both ends. It is up.
 add_wire() {
 	port[$1]=${port[$1]-${run}p$1}
@@ -196,6 +204,18 @@ eventually() {
 		[ "$SECONDS" -lt "$end" ] || return 1
 		sleep 0.02
 	done
+}
+
+# ---- other builds ----
+
+# variant NAME FILE SED: the tree with one file changed, built as the Makefile builds it.
+variant() {
+	mkdir "$scratch/$1"
+	cp -r Makefile bpf include user "$scratch/$1"
+	sed -i "$3" "$scratch/$1/$2"
+	cmp -s "$2" "$scratch/$1/$2" && bail "variant $1: nothing to change in $2"
+	env -u MAKEFLAGS -u MAKELEVEL make -C "$scratch/$1" -j2 build/ringfence >"$scratch/$1/log" 2>&1 ||
+		bail "variant $1: $(grep -im 3 error "$scratch/$1/log")"
 }
 
 # ---- what is attached ----

@@ -18,16 +18,6 @@ source "$(dirname "$0")/lib.sh"
 shared=$run-shared # a fence by name
 abi=$(sed -n 's/^#define RF_ABI_VERSION //p' include/ringfence/abi.h)
 
-# variant NAME FILE SED: the tree with one file changed, built as the Makefile builds it.
-variant() {
-	mkdir "$scratch/$1"
-	cp -r Makefile bpf include user "$scratch/$1"
-	sed -i "$3" "$scratch/$1/$2"
-	cmp -s "$2" "$scratch/$1/$2" && bail "variant $1: nothing to change in $2"
-	env -u MAKEFLAGS -u MAKELEVEL make -C "$scratch/$1" -j2 build/ringfence >"$scratch/$1/log" 2>&1 ||
-		bail "variant $1: $(grep -im 3 error "$scratch/$1/log")"
-}
-
 # The same program with another tag.
 newer() {
 	inside "$scratch/newer/build/ringfence" "$@"
@@ -154,7 +144,8 @@ does 'the last one is detached' "${port[1]}: detached" ringfence detach "${port[
 check 'the fence is gone with it' test ! -e "$pins/$shared"
 
 fails 'where one interface cannot be attached, none is' 1 "ringfence: lo: cannot attach in native \
-mode: Operation not supported; try 'ringfence attach lo mode generic', or an MTU of 3498 at the most" \
+mode: Operation not supported; 'ringfence doctor lo' says what stands in the way; 'ringfence attach lo \
+mode generic' may do without" \
 	ringfence attach "${port[0]}" lo fence "$shared"
 is "$(program_on 0)" none 'the first is as it was'
 check 'and nothing is pinned' test ! -e "$pins/$shared"
@@ -351,12 +342,29 @@ for words in "attach ${port[0]}" 'limit add more rate 1/1s' 'limit set all rate 
 	fails "a build of another map ABI refuses to $words" 1 \
 		"ringfence: ${port[0]}: $refusal" alien $words
 done
+fails 'and so it does where it has only the pins to go by' 1 "ringfence: ${port[0]}: $refusal" \
+	inside setpriv --bounding-set=-all,+bpf,+net_admin --inh-caps=-all \
+	"$scratch/alien/build/ringfence" status dev "${port[0]}"
 is "$(state 0)" "$before" 'and changes nothing'
 does 'its remedy works: detach' "${port[0]}: detached" alien detach "${port[0]}"
 does 'its remedy works: attach again' "${port[0]}: attached in native mode, fence '${port[0]}'" \
 	alien attach "${port[0]}"
-for command in ringfence alien; do # whichever it belongs to
-	$command detach "${port[0]}" >"$scratch/log" 2>&1
+does 'replace makes a new fence of its own' "${port[0]}: attached in native mode, fence '${port[0]}'
+${port[0]}: replaced its fence of map ABI 999, with rules, windows and counters" \
+	ringfence attach "${port[0]}" replace
+is "$(counted 0)" 0 'which is empty'
+does 'once more, it is a fence like any other' \
+	"${port[0]}: already attached, fence '${port[0]}'; nothing to do" \
+	ringfence attach "${port[0]}" replace
+ringfence detach "${port[0]}" >"$scratch/log"
+alien attach "${port[0]}" "${port[1]}" fence "$shared" >"$scratch/log"
+id=$(program_on 0)
+fails 'replace leaves a fence of another map ABI that is on two interfaces' 1 \
+	"ringfence: ${port[0]}: cannot replace its fence: it has map ABI 999 and is on 2 interfaces; \
+first run 'ringfence detach' for each" ringfence attach "${port[0]}" replace
+is "$(program_on 0)" "$id" 'as it was'
+for wire in 0 1; do
+	alien detach "${port[$wire]}" >"$scratch/log" 2>&1
 done
 
 port[3]=${run}p3

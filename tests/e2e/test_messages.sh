@@ -47,10 +47,8 @@ done
 refused "$none: $no_interface" attach "$none"
 refused "$none: $no_interface" detach "$none"
 refused "${port[0]}: $no_fence" detach "${port[0]}"
-refused "lo: cannot attach in native mode: Operation not supported; try 'ringfence attach lo mode generic', \
-or an MTU of \
-3498 at the most" \
-	attach lo fence "$run-lo"
+refused "lo: cannot attach in native mode: Operation not supported; 'ringfence doctor lo' says what \
+stands in the way; 'ringfence attach lo mode generic' may do without" attach lo fence "$run-lo"
 check 'an interface without native mode is left without pins' test ! -e "$pins/$run-lo"
 does 'the remedy works' "lo: attached in generic mode, fence '$run-lo'
 generic mode counts what the kernel has merged (GRO) as one packet" \
@@ -68,19 +66,23 @@ id=$(program_on 0)
 before=$(program_on_each)
 foreign="no fence attached, but the XDP program 'foreign' (id $id), which is not ringfence; \
 'bpftool prog show id $id' tells more"
-refused "${port[0]}: a foreign XDP program is in place: 'foreign' (id $id); remove it first, by \
-what attached it or 'ip link set dev ${port[0]} xdp off'" attach "${port[0]}"
-refused "${port[0]}: a foreign XDP program is in place: 'foreign' (id $id); remove it first, by \
-what attached it or 'ip link set dev ${port[0]} xdp off'" attach "${port[1]}" "${port[0]}"
+ways_out="'ringfence attach ${port[0]} replace' takes it off, 'ringfence attach ${port[0]} chain' runs \
+beside it once 'xdp-loader' has loaded it"
+refused "${port[0]}: a foreign XDP program is in place: 'foreign' (id $id), attached by netlink, as \
+'ip' does; $ways_out" attach "${port[0]}"
+refused "${port[0]}: a foreign XDP program is in place: 'foreign' (id $id), attached by netlink, as \
+'ip' does; $ways_out" attach "${port[1]}" "${port[0]}"
+refused "${port[0]}: cannot attach in a chain: 'foreign' (id $id) is in place without libxdp's \
+dispatcher; load it by 'xdp-loader' instead, or 'ringfence attach ${port[0]} replace' takes it off" \
+	attach "${port[0]}" chain
 refused "${port[0]}: $foreign" detach "${port[0]}"
 refused "${port[0]}: $foreign" status dev "${port[0]}"
 refused "${port[0]}: $foreign" limit add all rate 1/1s dev "${port[0]}"
 refused "$no_fence_at_all" status
 is "$(program_on_each)" "$before" "somebody else's program is not touched"
 check 'and nothing is pinned' test ! -e "$pins/${port[0]}" -a ! -e "$pins/${port[1]}"
-does 'its remedy works: xdp off' '' inside ip link set dev "${port[0]}" xdp off
-does 'and attach' "${port[0]}: attached in native mode, fence '${port[0]}'" \
-	ringfence attach "${port[0]}"
+does 'its remedy works: replace' "${port[0]}: attached in native mode, fence '${port[0]}'
+${port[0]}: replaced 'foreign' (id $id)" ringfence attach "${port[0]}" replace
 
 # ---- a fence, used ----
 
@@ -106,10 +108,8 @@ for list in allow deny; do
 	usage "'$list': unknown command; add, del, list or load follows" $list
 	usage "'$list foo': unknown command; add, del, list or load follows" $list foo
 done
-for later in doctor adopt; do
-	usage "'$later': not in this version" $later
-	usage "'$later': not in this version" help $later
-done
+usage 'the interface is missing; write adopt IF' adopt
+usage "'dev lo': doctor looks at one interface, or at all" doctor lo dev lo
 usage "'--frob': unknown option; run 'ringfence help'" status --frob
 usage "'dev': an interface is missing behind it" status dev
 usage "'now': unexpected word" status now
@@ -277,9 +277,9 @@ usage "'fence': a word is missing behind it" attach "${port[1]}" fence
 usage "'../up': invalid name of a fence: a letter, then letters, digits, '_' and '-', 31 at most" \
 	attach "${port[1]}" fence ../up
 usage "'confirm': a word is missing behind it" attach "${port[1]}" confirm
-for later in chain replace; do
-	usage "'$later': not in this version" attach "${port[1]}" $later
-done
+usage "'chain': said twice" attach "${port[1]}" chain chain
+usage "'chain' and 'replace': only one of them; 'chain' runs beside other programs, 'replace' takes them \
+off" attach "${port[1]}" chain replace
 usage "'dev ${port[1]}': attach takes its interface without 'dev'" dev "${port[1]}" attach "${port[1]}"
 usage "the interface is missing; write detach IF" detach
 usage "'dev ${port[0]}': detach takes its interface without 'dev'" dev "${port[0]}" detach "${port[0]}"
@@ -346,16 +346,18 @@ nobody() {
 	inside setpriv --reuid=65534 --regid=65534 --clear-groups "$scratch/ringfence" "$@"
 }
 fails 'status needs root' 1 \
-	"ringfence: program id $(program_on 0): cannot read it: Operation not permitted; run as root" \
+	"ringfence: program id $(program_on 0): cannot tell whose it is: only \
+CAP_SYS_ADMIN opens it by its id, and no pin that you may read leads to it; run it as root, or as a \
+member of group 'ringfence' once root has run 'ringfence adopt IF'" \
 	nobody status
 fails 'attach needs root' 1 \
-	"ringfence: /run/ringfence.lock: cannot lock: Permission denied; run as root" \
+	"ringfence: /run/ringfence.lock: cannot lock: Permission denied; only root changes fences, or who owns that file" \
 	nobody attach "${port[1]}"
 fails 'detach needs root' 1 \
-	"ringfence: /run/ringfence.lock: cannot lock: Permission denied; run as root" \
+	"ringfence: /run/ringfence.lock: cannot lock: Permission denied; only root changes fences, or who owns that file" \
 	nobody detach "${port[0]}"
 fails 'limit add needs root' 1 \
-	"ringfence: /run/ringfence.lock: cannot lock: Permission denied; run as root" \
+	"ringfence: /run/ringfence.lock: cannot lock: Permission denied; only root changes fences, or who owns that file" \
 	nobody limit add more rate 1/1s
 is "$(describe nobody help | head -n 1)" 'exit 0' 'help does not'
 is "$(state)" "$before" 'nothing has changed'
@@ -382,7 +384,7 @@ shape() {
 		else type end; shape')" "$(jq -cnS "$1")" "JSON of ${*:2}"
 }
 
-interface='{name: "string", mode: "string", attached_by: "string"}'
+interface='{name: "string", mode: "string", attached_by: "string", chain: "null"}'
 counts='{packets: "number", bytes: "number"}'
 both='{passed: "number", dropped: "number"}'
 of_limit='{passed: "number", dropped: "number", would_drop: "number", forfeited: "number"}'
@@ -417,11 +419,13 @@ shape '{limits: [{name: "string", rate: "number", window_ms: "number", unit: "st
 	dport: "null", from: "null", per: "number", per6: "number", shadow: "boolean",
 	count_rejected: "boolean", exact: "boolean", ban_ms: "null"}]}' limit list
 ringfence detach "${port[0]}" >"$scratch/log"
-shape '{interfaces: [{name: "string", fence: "string", mode: "string", outcome: "string"}]}' \
+shape '{interfaces: [{name: "string", fence: "string", mode: "string", outcome: "string",
+	replaced: "null"}]}' \
 	attach "${port[0]}" "${port[1]}" fence "$run-both"
 shape '{detached: "string"}' detach "${port[1]}"
 is "$(ringfence attach "${port[0]}" --json | jq -c '.interfaces[]')" \
-	"{\"name\":\"${port[0]}\",\"fence\":\"$run-both\",\"mode\":\"native\",\"outcome\":\"unchanged\"}" \
+	"{\"name\":\"${port[0]}\",\"fence\":\"$run-both\",\"mode\":\"native\",\"outcome\":\"unchanged\",\
+\"replaced\":null}" \
 	'attach --json says what it did'
 ringfence limit add all rate 100/1h
 forget_traffic

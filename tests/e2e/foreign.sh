@@ -1,0 +1,38 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0
+# foreign.sh DIRECTORY: compiles what is somebody else's in test_chain.sh: the programs foreign.o, which
+# passes all, and last.o, which drops all; and the command `holder`. A guest that has no compiler gets
+# them made.
+set -eu
+cd "$1"
+
+# program NAME VERDICT
+program() {
+	"${CLANG:-clang}" -target bpf -O2 -g -x c -c -o "$1.o" - <<-END
+		struct xdp_md { int unused; };
+		__attribute__((section("xdp"), used)) int $1(struct xdp_md *context) { return $2; }
+		__attribute__((section("license"), used)) char gpl[] = "GPL";
+	END
+}
+
+program foreign 2 # XDP_PASS
+program last 1	  # XDP_DROP
+
+# Holds a pinned program on an interface by a bpf_link, until it ends.
+cc -x c -o holder - -lbpf <<-'END'
+	#include <bpf/bpf.h>
+	#include <net/if.h>
+	#include <stdio.h>
+	#include <unistd.h>
+	int main(int argc, char **argv)
+	{
+		int fd = bpf_obj_get(argv[1]);
+		int link = bpf_link_create(fd, if_nametoindex(argv[2]), BPF_XDP, NULL);
+
+		if (argc != 3 || link < 0)
+			return 1;
+		puts("held");
+		fflush(stdout);
+		pause();
+	}
+END

@@ -1,0 +1,290 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0
+# `doctor`: each problem that can be made here is made, shown, and gone after its remedy, which is
+# typed as it is printed; exit status and JSON; without privileges.
+#
+#   outside                               inside
+#   out0  ---------- wire 0 ----------->  ${port[0]}     and pairs, bridges, macvlans, taps
+#
+# VLANs, bonds and hardware are rows of tests/unit/test_diagnose.c.
+
+# shellcheck disable=SC2317 # functions are called by check, does and the like
+# shellcheck source=tests/e2e/lib.sh
+source "$(dirname "$0")/lib.sh"
+
+looked=- # what $scratch/report is about
+
+# Runs `doctor` for one interface, or for the machine where that is -.
+look() { # IF
+	local word=$1
+
+	[ "$word" = - ] && word=
+	# shellcheck disable=SC2086
+	ringfence doctor $word --json >"$scratch/report" 2>"$scratch/stderr"
+	looked="exit $? $(<"$scratch/stderr")"
+}
+
+# "LEVEL: TEXT; run 'COMMAND'" of the report.
+finding() { # CHECK
+	jq -r --arg check "$1" '.machine.checks + (.interfaces[0].checks // []) | last(.[] |
+		select(.check == $check)) | "\(.level): \(.text)" + if .command then
+		"; run \u0027\(.command)\u0027" else "" end' "$scratch/report"
+}
+
+one_problem() { # IF
+	echo "exit 1 ringfence: $1: 1 problem stands in the way; what to do about it stands beside it"
+}
+
+# Types the command of a finding as it is printed.
+take_remedy() { # CHECK
+	local command
+
+	command=$(jq -r --arg check "$1" '.interfaces[0].checks[] | select(.check == $check) |
+		.command' "$scratch/report")
+	inside env PATH="$PWD/build:$PATH" sh -c "$command" >"$scratch/remedy" 2>&1
+}
+
+# remedied NAME IF CHECK WANT: what the finding of the report is after its remedy.
+remedied() {
+	check "$1: the remedy works" take_remedy "$3"
+	look "$2"
+	matches "$(finding "$3")" "$4" "$1: and what it was for is gone"
+}
+
+make_network 1
+dev=${port[0]}
+
+# ---- the machine ----
+
+ringfence doctor >"$scratch/text" 2>"$scratch/stderr"
+is "exit $? $(<"$scratch/stderr")" 'exit 0 ' 'nothing stands in the way of this machine'
+is "$(sed -n '2,/^interfaces$/s/^  \([a-z]*\) .*/\1/p' "$scratch/text" | grep -v note | sort -u)" ok \
+	'each check of it is fine, or worth a note'
+is "$(grep -c "^  $dev  *ready" "$scratch/text")" 1 'an interface that native mode is to be had on'
+is "$(grep '^  lo ' "$scratch/text")" \
+	"  lo              not ready for native mode; 'ringfence doctor lo' says more" \
+	'an interface that has none'
+look -
+is "$looked, $(jq -c 'keys, (.machine | keys), (.machine.checks[0] | keys),
+	([.machine.checks[].check] | length == (unique | length))' "$scratch/report")" \
+	'exit 0 , ["interfaces","machine","problems"]
+["checks"]
+["check","command","level","text"]
+true' 'the shape of its JSON'
+look "$dev"
+is "$looked" 'exit 0 ' 'a veth is ready'
+is "$(jq -c '.problems, (.interfaces[] | .name, .driver, .program)' "$scratch/report")" '0
+"'"$dev"'"
+"veth"
+"none"' 'an interface in JSON'
+is "$(ringfence doctor dev "$dev" --json | jq -r '.interfaces[].name')" "$dev" "'dev IF' names it as well"
+inside ip link property add dev "$dev" altname "${run}x"
+look "${run}x"
+is "$(jq -r '.interfaces[].name' "$scratch/report")" "$dev" 'by another of its names'
+fails 'an interface that there is not' 1 \
+	"ringfence: ${run}none: no such interface; 'ip link' lists those there are" \
+	ringfence doctor "${run}none"
+fails 'a word too many' 2 "ringfence: 'now': unexpected word" ringfence doctor "$dev" now
+is "$(inside ip -j link | jq -c '[.[] | .xdp.prog.id // empty]')" '[]' 'it leaves nothing attached'
+
+# In a mount namespace of its own.
+hidden() { # SCRIPT
+	inside unshare -m sh -c "$1" 2>&1
+}
+# shellcheck disable=SC2016 # for the inner shell
+is "$(hidden 'umount -l /sys/fs/bpf
+	build/ringfence doctor --json >"'"$scratch"'/report"
+	echo "exit $?"
+	command=$(jq -r ".machine.checks[] | select(.check == \"bpffs\") | .command" "'"$scratch"'/report")
+	echo "$command"
+	$command
+	build/ringfence doctor >"'"$scratch"'/text"
+	echo "exit $?"
+	grep " bpffs " "'"$scratch"'/text"')" \
+	'ringfence: 1 problem stands in the way; what to do about it stands beside it
+exit 1
+mount -t bpf -o mode=0700 bpf /sys/fs/bpf
+exit 0
+  ok       bpffs           mounted at /sys/fs/bpf' 'no BPF file system: shown, and gone after the remedy'
+is "$(hidden 'mount -t tmpfs none /sys/kernel/btf && build/ringfence doctor' | grep ' btf ')" \
+	'  note     btf             no types of the kernel at /sys/kernel/btf/vmlinux; only iterators need them' \
+	'no types of the kernel: a note'
+
+# ---- privileges ----
+
+cp build/ringfence "$scratch/ringfence" && chmod 755 "$scratch" "$scratch/ringfence"
+weak() { # OPTION…
+	inside setpriv --reuid=65534 --regid=65534 --clear-groups "$@" "$scratch/ringfence" doctor \
+		"$dev" --json >"$scratch/report" 2>"$scratch/stderr"
+	looked="exit $? $(<"$scratch/stderr")"
+}
+weak
+is "$looked" "$(one_problem "$dev")" 'nobody may run it, too'
+is "$(finding privileges)" "problem: this process lacks CAP_BPF, CAP_NET_ADMIN, CAP_PERFMON, without \
+which nothing is attached; run 'sudo ringfence doctor'" 'and is told what he lacks'
+is "$(finding kernel)" "note: what Linux $(uname -r) can is not known: trying it needs CAP_BPF and \
+CAP_NET_ADMIN" 'and what is not known'
+is "$(finding native)" 'ok: the driver has XDP, the kernel says' 'what everybody may ask is known'
+few='+bpf,+net_admin,+perfmon'
+weak --inh-caps="$few" --ambient-caps="$few"
+is "$looked" 'exit 0 ' 'three capabilities are enough'
+is "$(finding privileges)" "note: enough to attach; what 'ip' attached is found with CAP_SYS_ADMIN only" \
+	'and what goes without CAP_SYS_ADMIN is told'
+is "$(jq -r '.machine.checks[] | select(.check == "program") | .text' "$scratch/report")" \
+	"this build's program loads" 'the program loads with these'
+for less in net_admin,+perfmon bpf,+perfmon bpf,+net_admin; do
+	weak --inh-caps="+$less" --ambient-caps="+$less"
+	is "${looked%%;*}" "exit 1 ringfence: $dev: 1 problem stands in the way" "with $less alone: no"
+done
+is "$(finding privileges)" "problem: this process lacks CAP_PERFMON, without which nothing is attached; \
+run 'sudo ringfence doctor'" 'what is lacking is named'
+is "$(finding iterators)" 'note: BPF iterators over maps: not known: trying it needs more privileges; run it as root' \
+	'and what was not to be tried is not called missing'
+inside unshare -U -r build/ringfence doctor "$dev" --json >"$scratch/report" 2>"$scratch/stderr"
+is "exit $? $(<"$scratch/stderr")" "$(one_problem "$dev")" 'the root of a container may not'
+is "$(finding privileges)" "problem: in a user namespace, whose root the kernel lets load no XDP program; \
+run it outside of the container" 'and is told why'
+
+# ---- native mode ----
+
+look lo
+is "$looked" "$(one_problem lo)" 'the loopback interface has no native mode'
+is "$(finding native)" "problem: the loopback interface has no native mode here, the kernel says; run \
+'ringfence attach lo mode generic'" 'the remedy is told'
+fails 'attach points to the doctor' 1 "ringfence: lo: cannot attach in native mode: Operation not \
+supported; 'ringfence doctor lo' says what stands in the way; 'ringfence attach lo mode generic' may \
+do without" ringfence attach lo fence "$run-lo"
+ringfence attach lo fence "$run-lo" mode generic >/dev/null
+look lo
+is "$looked" 'exit 0 ' 'a fence in generic mode works'
+matches "$(finding program)" "note: ringfence runs in generic mode \(program id [0-9]+\): slow, and \
+what the kernel has merged \(GRO\) counts as one packet; run 'ethtool -K lo gro off'" \
+	'but is worth a note'
+remedied 'merged packets' lo program \
+	'note: ringfence runs in generic mode \(program id [0-9]+\), which is slow'
+ringfence detach lo >/dev/null
+
+ringfence attach "$dev" fence "$run-g" mode generic >/dev/null
+look "$dev"
+matches "$(finding program)" "note: ringfence runs in generic mode .*; run 'ringfence detach $dev && \
+ringfence attach $dev'" 'generic mode where native mode is to be had'
+remedied 'generic mode' "$dev" program 'ok: ringfence runs in native mode \(program id [0-9]+\)'
+is "$looked" 'exit 0 ' 'nothing stands in the way of what is attached'
+ringfence detach "$dev" >/dev/null
+
+# ---- another program ----
+
+compile() { # NAME: of the program
+	clang -target bpf -O2 -x c -c -o "$scratch/$1.o" - <<-END || bail 'cannot compile a program'
+		__attribute__((section("xdp"), used)) int $1(void *context) { return 2; }
+		__attribute__((section("license"), used)) char gpl[] = "GPL";
+	END
+}
+compile foreign
+for mode in drv generic; do
+	inside ip link set dev "$dev" xdp$mode obj "$scratch/foreign.o" sec xdp
+	look "$dev"
+	is "$looked" "$(one_problem "$dev")" "another program, by xdp$mode"
+	off=xdp${mode#drv}
+	is "$(finding program)" "problem: another XDP program is in place: 'foreign' (id $(program_on 0)); \
+run 'ip link set dev $dev $off off'" 'it is named'
+	remedied "xdp$mode" "$dev" program 'ok: no XDP program is in place'
+done
+compile xdp_dispatcher
+inside ip link set dev "$dev" xdpdrv obj "$scratch/xdp_dispatcher.o" sec xdp
+look "$dev"
+is "$(finding program)" "problem: libxdp's dispatcher is in place (id $(program_on 0)), which runs the \
+programs of others; 'xdp-loader status $dev' names them; run 'ringfence attach $dev chain'" \
+	"libxdp's dispatcher"
+inside ip link set dev "$dev" xdp off
+
+# ---- up ----
+
+inside ip link set dev "$dev" down
+look "$dev"
+is "$(finding up)" "note: it is down, and receives nothing; run 'ip link set dev $dev up'" \
+	'an interface that is down'
+remedied 'down' "$dev" up 'ok: it is up'
+
+# ---- queues ----
+
+a=${run}a b=${run}b
+inside ip link add "$a" numrxqueues 2 numtxqueues 2 type veth peer name "$b" numrxqueues 2 numtxqueues 2
+inside ip link set "$a" up
+inside ip link set "$b" up
+inside ethtool -L "$a" rx 1 tx 1
+inside ethtool -L "$b" rx 1 tx 2
+fails 'a peer that sends by more queues' 1 "ringfence: $a: cannot attach in native mode: No space left \
+on device; 'ringfence doctor $a' says what stands in the way; 'ringfence attach $a mode generic' may do \
+without" ringfence attach "$a"
+look "$a"
+is "$looked" "$(one_problem "$a")" 'it is a problem'
+is "$(finding peer)" "problem: $b sends by more queues than it receives by here (1), and veth refuses \
+native mode then; run 'ethtool -L $a rx 2'" 'and the remedy is told'
+remedied 'queues' "$a" peer "ok: $b sends by 2 of the queues that it receives by"
+does 'and attach works' "$a: attached in native mode, fence '$a'" ringfence attach "$a"
+ringfence detach "$a" >/dev/null
+inside ethtool -L "$b" tx 1
+inside ethtool -L "$a" rx 1
+look "$a"
+if [ "$(nproc)" -gt 1 ]; then
+	is "$(finding queues)" "note: 1 to receive by, so that 1 of $(nproc) CPUs does all the work; run \
+'ethtool -L $a rx 2'" 'one queue for all CPUs'
+	remedied 'one queue' "$a" queues "ok: 2 to receive by, $(nproc) CPUs"
+else
+	is "$(finding queues)" 'ok: 1 to receive by, 1 CPUs' 'one queue for one CPU'
+fi
+
+# ---- jumbo frames ----
+
+inside ip link set dev "$b" mtu 9000
+inside ip link set dev "$a" mtu 9000
+look "$a"
+is "$(finding mtu)" 'ok: 9000: the driver takes frames in several buffers' 'jumbo frames of a veth'
+does 'and attach works' "$a: attached in native mode (frags, for its jumbo MTU), fence '$a'" \
+	ringfence attach "$a"
+ringfence detach "$a" >/dev/null
+inside ip tuntap add dev "${run}t" mode tap
+inside ip link set dev "${run}t" mtu 9000
+look "${run}t"
+is "$(finding mtu)" 'ok: 9000: the driver does not mind' 'jumbo frames of a tap'
+does 'and attach works' "${run}t: attached in native mode (frags, for its jumbo MTU), fence '${run}t'" \
+	ringfence attach "${run}t"
+ringfence detach "${run}t" >/dev/null
+
+# ---- an interface on another one ----
+
+inside ip link add link "$a" name "${run}m" type macvlan
+inside ip link set "${run}m" up
+look "${run}m"
+is "$looked" "$(one_problem "${run}m")" 'a macvlan has no native mode'
+is "$(finding native)" "problem: a macvlan has no native mode; its frames come in by $a, where a fence \
+sees them; run 'ringfence attach $a'" 'what it is on has'
+remedied 'a macvlan' "${run}m" native "ok: its frames come in by $a, which has a fence"
+is "$looked" 'exit 0 ' 'nothing stands in the way any more'
+ringfence detach "$a" >/dev/null
+
+# ---- a bridge ----
+
+inside ip link add name "${run}r" type bridge
+inside ip link set "${run}r" up
+inside ip link set dev "$b" master "${run}r"
+look "$b"
+is "$(finding port)" "ok: of ${run}r: what is passed on counts as well" 'a port of a bridge'
+look "${run}r"
+is "$(finding native)" "problem: a bridge has no native mode; its ports: $b may; run 'ringfence attach \
+$b'" 'a bridge has no native mode, its port has'
+remedied 'a bridge of one port' "${run}r" native "ok: its frames come in by $b, each with a fence"
+ringfence detach "$b" >/dev/null
+inside ip link set dev "$dev" master "${run}r"
+look "${run}r"
+remedied 'a bridge of two ports' "${run}r" native \
+	"ok: its frames come in by ($dev $b|$b $dev), each with a fence"
+is "$looked" 'exit 0 ' 'nothing stands in the way any more'
+is "$(interfaces 0 | sort)" "$(printf '%s: native, ringfence\n' "$b" "$dev" | sort)" \
+	'the ports share a fence'
+ringfence detach "$b" >/dev/null
+ringfence detach "$dev" >/dev/null
+is "$(inside ip -j link | jq -c '[.[] | .xdp.prog.id // empty]')" '[]' 'nothing is left'
+
+done_testing

@@ -1,0 +1,100 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0
+# Every example of every command's help works as it stands, on a machine on which it is meant to.
+#
+#   outside                      inside
+#   out0  ------- wire 0 ------  eth0
+#   out1  ------- wire 1 ------  eth1
+
+# shellcheck source=tests/e2e/private.sh
+source "$(dirname "$0")/private.sh"
+# shellcheck source=tests/e2e/lib.sh
+source "$(dirname "$0")/lib.sh"
+
+port=([0]=eth0 [1]=eth1)
+work=$scratch/work
+mkdir "$work" "$scratch/bin"
+cp build/ringfence "$scratch/bin"
+PATH=$scratch/bin:$PATH
+make_network 2
+
+quietly() {
+	"$@" >"$scratch/quiet" 2>&1 || bail "cannot prepare: $*: $(<"$scratch/quiet")"
+}
+
+detach_all() {
+	local wire
+
+	for wire in 0 1; do
+		[ "$(program_on $wire)" = none ] || quietly ringfence detach "${port[$wire]}"
+	done
+}
+
+# A fence on eth0 without any rule; one that is there already is quicker.
+attach_one() {
+	[ "$(program_on 1)" = none ] || detach_all
+	[ "$(program_on 0)" != none ] || quietly ringfence attach eth0
+	ringfence confirm >"$scratch/quiet" 2>&1 # there may be a trial
+	echo 'newcomers off' | quietly ringfence apply -
+}
+
+# prepare EXAMPLE: a fence as the example wants it, and files that it names.
+prepare() {
+	local verb=$2 second=${3-}
+
+	echo 'limit add all rate 20k/1s' >"$work/rules"
+	echo '203.0.113.0/24 # a partner' >"$work/partners.txt"
+	echo '192.0.2.66' >"$work/blocklist.txt"
+	case $verb in
+	attach)
+		detach_all
+		return
+		;;
+	adopt)
+		detach_all
+		quietly inside ip link set dev eth0 xdpdrv obj build/ringfence.bpf.o sec xdp
+		return
+		;;
+	esac
+	attach_one
+	case "$verb $second" in
+	'limit set' | 'limit del') quietly ringfence limit add "$4" rate 1/1s ;;
+	'allow del' | 'deny del') quietly ringfence "$verb" add "$4" ;;
+	confirm*) quietly ringfence apply "$work/rules" confirm 60s ;;
+	*) ;;
+	esac
+}
+
+# In the directory of the files; what does not end by itself is interrupted.
+run_example() {
+	local command=$1
+
+	case $1 in
+	*watch*) command="timeout --preserve-status -s INT 3 $1" ;;
+	esac
+	inside env -C "$work" bash -c "$command" >"$scratch/stdout" 2>"$scratch/stderr"
+}
+
+try_example() { # WORDS OF THE EXAMPLE
+	local status
+
+	# shellcheck disable=SC2086 # words
+	prepare $1
+	run_example "$1"
+	status=$?
+	is "$status $(<"$scratch/stderr")" '0 ' "$1"
+}
+
+mapfile -t commands < <(build/ringfence completion | sed -n "s/^\t\['\(.*\):+'\]=.*/\1/p")
+check 'there are commands' test "${#commands[@]}" -gt 20
+for command in "${commands[@]}"; do
+	# shellcheck disable=SC2086 # words
+	mapfile -t examples < <(build/ringfence help $command | sed -n 's/^Example: //p')
+	check "$command has an example" test "${#examples[@]}" -gt 0
+	for example in "${examples[@]}"; do
+		try_example "$example"
+	done
+done
+
+is "$(<"$work/ringfence.bash")" "$(build/ringfence completion)" 'the file of an example is written'
+done_testing

@@ -1,0 +1,282 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0
+# Commands that are killed, at each of their system calls that changes or reads something of the
+# kernel's: no state is half made, no rules are mixed, no fence and no window is lost, no packet
+# passes, and the next command makes good. The calls are those of a whole run, which strace notes;
+# then the command is run as often, and killed as it enters another one of them each time.
+#
+#   outside                               inside
+#   out0  ---------- wire 0 ----------->  ${port[0]}
+#
+# It has a mount namespace with a bpffs of its own, so that the pins of others do not matter.
+
+# shellcheck disable=SC2317 # functions are called by check, fails and the like
+if [ "$(id -u)" = 0 ] && [ -z "${own_mounts-}" ]; then
+	own_mounts=1 exec unshare --mount "$0"
+fi
+# shellcheck source=tests/e2e/lib.sh
+source "$(dirname "$0")/lib.sh"
+
+calls='bpf,mount,?mkdir,mkdirat,?rename,renameat2,?unlink,unlinkat,?rmdir,sendto,write,exit_group'
+
+newer() {
+	inside "$scratch/newer/build/ringfence" "$@"
+}
+
+# What it takes is mostly the program's load. `xdp`, the program, is in the objects that are taken
+# over, and made anew.
+make_newer() {
+	mkdir "$scratch/newer"
+	cp -a Makefile bpf include user build "$scratch/newer"
+	sed -i '/^int ringfence.*(struct xdp_md \*ctx)$/ { n
+s/{/{\n\tif (ctx->ingress_ifindex == ~0U)\n\t\treturn XDP_PASS;/ }' "$scratch/newer/bpf/ringfence.bpf.c"
+	env -u MAKEFLAGS -u MAKELEVEL make -C "$scratch/newer" -j2 build/ringfence >"$scratch/log" 2>&1 ||
+		bail "cannot make another build: $(grep -im 3 error "$scratch/log")"
+	cmp -s build/ringfence.bpf.o "$scratch/newer/build/ringfence.bpf.o" &&
+		bail 'the other build is the same'
+}
+
+# ---- points ----
+
+# A whole run of a command, which succeeds, into `points`: a line for each call, "CALL NUMBER", the
+# number among its like. Those that only read, or make what nobody else knows of yet, leave the
+# kernel's state as it is for the next one, so they are left out; and of a row of the same calls the
+# first two and the last one are enough. FULL=1: all, which takes minutes.
+find_points() { # CMD…
+	inside strace -qq -o "$scratch/trace" -e "trace=$calls" "$@" >"$scratch/log" 2>&1 ||
+		bail "$*: $(<"$scratch/log")"
+	awk -F'[(,]' -v full="${FULL-}" -v quiet='GET|INFO|LOOKUP|BTF|_LOAD|BIND|MAP_CREATE|TEST_RUN' '
+		{ split($1, word, " "); call = word[1]; kind = call == "bpf" ? $2 : call }
+		call !~ /^[a-z_0-9]+$/ { next }
+		{ number[call]++ }
+		full || kind !~ quiet { line[++lines] = call " " number[call]; of[lines] = kind }
+		END {
+			for (i = 1; i <= lines; i++)
+				if (full || of[i] != of[i - 1] || of[i] != of[i - 2] || of[i] != of[i + 1])
+					print line[i]
+		}' "$scratch/trace" >"$scratch/points"
+	mapfile -t points <"$scratch/points"
+	[ "${#points[@]}" -gt 5 ] || bail "$*: there are few calls to kill it at: ${points[*]}"
+}
+
+# Runs a command, which is killed as it enters that call. 0 if it was.
+kill_at() { # POINT CMD…
+	local call=${1% *} number=${1#* } status
+
+	{
+		inside strace -qq -o /dev/null -e "trace=$call" \
+			-e "inject=$call:signal=KILL:when=$number" "${@:2}" >"$scratch/log" 2>&1
+	} 2>/dev/null
+	status=$?
+	[ "$status" = 137 ] && tried=$((tried + 1)) && return
+	[ "$status" = 0 ] || note "$1: exit $status, $(<"$scratch/log")"
+	return 1
+}
+
+wrong='' tried=0
+
+note() { # WHAT
+	wrong+="$1"$'\n'
+}
+
+begin() {
+	wrong='' tried=0
+}
+
+# Nothing was wrong at any point, and nearly all of them came to be.
+end() { # NAME
+	is "$wrong" '' "$1 ($tried points)"
+	check "it was killed at as many points as there are (${#points[@]})" \
+		test "$tried" -ge $((${#points[@]} * 9 / 10))
+}
+
+# Does it, or notes what it said.
+must() { # POINT CMD…
+	"${@:2}" >"$scratch/log" 2>&1 || note "$1: ${*:2}: $(<"$scratch/log")"
+}
+
+saved() {
+	ringfence save dev "${port[0]}" 2>&1 | sed 1d
+}
+
+# What reading commands say, when there is a fence and when there is none; both plainly.
+attached() { # POINT: 0 if there is a fence
+	local said
+
+	said=$(ringfence status --json dev "${port[0]}" 2>&1)
+	if [ "$(program_on 0)" = none ]; then
+		[[ $said == "ringfence: ${port[0]}: no fence attached; "* ]] || note "$1: status: $said"
+		return 1
+	fi
+	jq -e '.interfaces | length == 1' <<<"$said" >"$scratch/log" 2>&1 || note "$1: status: $said"
+}
+
+# The rules in force, as a line of theirs would change them.
+saved_but() { # SED
+	saved | sed "$1"
+}
+
+# ---- rules ----
+
+# Changes from one set of rules to the other and back, killed at each point: then one of them is in
+# force, and the same command puts the other one there.
+kill_changes() { # RULES COMMANDS RULES COMMANDS, where commands change the one into the other
+	local now=$1 to_next=$2 next=$3 back=$4 point found
+
+	begin
+	# shellcheck disable=SC2086
+	for point in "${points[@]}"; do
+		kill_at "$point" build/ringfence $to_next
+		found=$(saved)
+		[ "$found" = "$now" ] || [ "$found" = "$next" ] || note "$point: rules are $found"
+		[ "$found" = "$next" ] || must "$point" ringfence $to_next
+		[ "$(saved)" = "$next" ] || note "$point: then rules are $(saved)"
+		set -- "$now" "$to_next" "$next" "$back"
+		now=$3 to_next=$4 next=$1 back=$2
+	done
+}
+
+make_network 1
+make_newer
+own_bpffs
+
+# A window that is used up stays so from here on, whatever is killed; its source goes on sending.
+small=(sources 2048 leases 256)
+ringfence attach "${port[0]}" "${small[@]}" >"$scratch/log" || bail "$(<"$scratch/log")"
+cat >"$scratch/one" <<END
+limit add all rate 100/1h exact
+limit add other rate 5/1h match udp dport 9 from 10.0.0.0/8
+allow add 203.0.113.0/24
+newcomers rate 100/1s then aggregate
+END
+cat >"$scratch/two" <<END
+limit add all rate 100/1h exact
+limit add other rate 7/1m match tcp dport 80-90 per /24
+limit add third rate 7/1m match icmp shadow
+deny add 198.51.100.0/24
+deny add 2001:db8::/32
+newcomers rate 50/1s then closed
+END
+ringfence apply "$scratch/two" >"$scratch/log" && two=$(saved)
+ringfence apply "$scratch/one" >"$scratch/log" && one=$(saved)
+deliver 0 src=192.0.2.1,count=300
+is "$(sum "$received")" '100 6600' 'the limit holds'
+passed=$(stats 0 .packets.passed)
+start outside build/tests/traffic send dev out0 to 02:00:00:00:00:02 \
+	flow src=192.0.2.1,count=1000000,rate=500 >"$scratch/sent"
+sender=$started_pid
+
+find_points build/ringfence apply "$scratch/one"
+kill_changes "$one" "apply $scratch/two" "$two" "apply $scratch/one"
+end 'apply, killed at each call, leaves the old rules or the new ones, and the next one works'
+
+ringfence apply "$scratch/one" >"$scratch/log"
+find_points build/ringfence limit set other rate 5/1h match udp dport 9 from 10.0.0.0/8
+kill_changes "$(saved)" 'limit set other rate 9/2s per /24' \
+	"$(saved_but 's,^limit add other.*,limit add other rate 9/2s per /24,')" \
+	'limit set other rate 5/1h match udp dport 9 from 10.0.0.0/8'
+end 'limit set the same'
+
+ringfence apply "$scratch/one" >"$scratch/log"
+find_points build/ringfence deny add 198.51.100.7
+ringfence deny del 198.51.100.7
+kill_changes "$(saved)" 'deny add 198.51.100.7' \
+	"$(saved_but 's,^newcomers,deny add 198.51.100.7\n&,')" 'deny del 198.51.100.7'
+end 'deny add and deny del the same'
+
+# ---- upgrades ----
+
+tag_of() { # BUILD
+	bpftool -j prog show id "$(program_on 0)" | jq -r .tag
+}
+
+pins_are_up_to_date() {
+	[ "$(bpftool -j prog show pinned "$pins/${port[0]}/xdp" | jq -r .tag)" = "$(tag_of)" ]
+}
+
+# Back and forth between two builds, which are the same to each other.
+kill_upgrades() {
+	local builds=("$scratch/newer/build/ringfence" build/ringfence) to=0 point
+
+	begin
+	for point in "${points[@]}"; do
+		kill_at "$point" "${builds[to]}" attach "${port[0]}"
+		attached "$point" || note "$point: the fence is lost"
+		[ "$(saved)" = "$rules" ] || note "$point: rules are $(saved)"
+		[ "$(tag_of)" = "$tag" ] && pins_are_up_to_date && continue
+		must "$point" inside "${builds[to]}" attach "${port[0]}"
+		[ "$(tag_of)" != "$tag" ] || note "$point: then it is not upgraded"
+		pins_are_up_to_date || note "$point: then its pins are stale"
+		to=$((1 - to)) tag=$(tag_of)
+	done
+}
+
+rules=$(saved)
+find_points "$scratch/newer/build/ringfence" attach "${port[0]}"
+ringfence attach "${port[0]}" >"$scratch/log"
+tag=$(tag_of)
+kill_upgrades
+end 'an upgrade, killed at each call, keeps the fence, and the next one makes it good'
+
+stop TERM "$sender"
+is "$(stats 0 .packets.passed)" "$passed" 'meanwhile not one packet of a source over its limit passed'
+check 'though many came' test "$(stats 0 .packets.dropped)" -gt 2000
+is "$(ringfence show 192.0.2.1 --json | jq '.limits[0].used')" 100 'and its window was kept'
+
+# ---- detach ----
+
+# With the fence as it was, it is killed at the next point; else the next detach makes good.
+kill_detaches() {
+	local point whole
+
+	begin
+	whole=$(ls "$pins/$fence")
+	for point in "${points[@]}"; do
+		kill_at "$point" build/ringfence detach "${port[0]}"
+		if attached "$point"; then
+			[ "$(saved)" = "$rules" ] || note "$point: rules are $(saved)"
+			[ "$(ls "$pins/$fence")" = "$whole" ] && continue
+			must "$point" ringfence detach "${port[0]}"
+		fi
+		[ "$(program_on 0)" = none ] || note "$point: a program is left"
+		compgen -G "$pins/$fence/*" >"$scratch/log" && note "$point: pins are left: $(<"$scratch/log")"
+		must "$point" ringfence attach "${port[0]}" fence "$fence" "${small[@]}"
+		rules=$(saved)
+	done
+}
+
+ringfence detach "${port[0]}" >"$scratch/log"
+fence=$run-named
+ringfence attach "${port[0]}" fence "$fence" "${small[@]}" >"$scratch/log"
+find_points build/ringfence detach "${port[0]}"
+ringfence attach "${port[0]}" fence "$fence" "${small[@]}" >"$scratch/log"
+rules=$(saved)
+kill_detaches
+end 'a detach, killed at each call, leaves the fence or nothing, and the next one makes it good'
+ringfence detach "${port[0]}" >"$scratch/log" 2>&1
+check 'and no pins' test ! -e "$pins"
+
+# ---- attach ----
+
+kill_attaches() {
+	local point
+
+	begin
+	for point in "${points[@]}"; do
+		kill_at "$point" build/ringfence attach "${port[0]}" fence "$fence" "${small[@]}"
+		attached "$point"
+		[ -e "$pins" ] || [ "$(program_on 0)" != none ] || continue
+		must "$point" ringfence attach "${port[0]}" fence "$fence" "${small[@]}"
+		attached "$point" || note "$point: then it is not attached"
+		must "$point" ringfence detach "${port[0]}"
+		[ ! -e "$pins" ] || note "$point: pins are left: $(ls "$pins")"
+		[ "$(program_on 0)" = none ] || note "$point: a program is left"
+	done
+}
+
+find_points build/ringfence attach "${port[0]}" fence "$fence" "${small[@]}"
+ringfence detach "${port[0]}" >"$scratch/log"
+kill_attaches
+end 'an attach, killed at each call, leaves a fence or none, and the next one makes it good'
+
+done_testing

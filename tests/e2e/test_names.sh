@@ -1,0 +1,105 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0
+# What an attach or a detach must leave alone: other fences, whatever their interfaces are called; the
+# program of somebody else, where an attach fails; and files, where standard output is closed.
+
+# shellcheck source=tests/e2e/private.sh
+source "$(dirname "$0")/private.sh"
+# shellcheck source=tests/e2e/lib.sh
+source "$(dirname "$0")/lib.sh"
+
+space=rf-test-$$-names
+in_space() { nsenter --net="/run/netns/$space" "$@"; }
+ringfence() { in_space build/ringfence "$@"; }
+program() { in_space ip -d link show dev "$1" | sed -n 's/.*prog\/xdp id \([0-9]*\) name \([^ ]*\).*/\2/p'; }
+program_id() { in_space ip -d link show dev "$1" | sed -n 's/.*prog\/xdp id \([0-9]*\) .*/\1/p'; }
+
+foreign() { # NAME: an object with an XDP program of that name
+	"${CLANG:-clang}" -target bpf -O2 -idirafter "/usr/include/$(cc -dumpmachine)" -xc -c -o "$scratch/$1.o" - <<-end
+		#include <linux/bpf.h>
+		__attribute__((section("xdp"), used)) int $1(struct xdp_md *packet) { return XDP_PASS; }
+	end
+}
+
+mkdir -p /run/netns
+ip netns add "$space" || bail 'no network namespace'
+in_space ip link add one type veth peer name two
+in_space ip link add 'o*' type veth peer name 't[1]'
+if ! foreign foreign || ! foreign xdp_dispatcher; then bail 'clang fails'; fi
+
+# ---- names ----
+
+for name in one 'o*' 't[1]'; do
+	does "attach $name" "$name: attached in native mode, fence '$name'" ringfence attach "$name"
+done
+does 'detach o*' 'o*: detached' ringfence detach 'o*'
+is "$(program one)" ringfence 'leaves what the name would match'
+does 'detach t[1]' 't[1]: detached' ringfence detach 't[1]'
+is "$(ls "$pins")" one 'and each takes its own pins with it'
+ringfence detach one >"$scratch/log"
+
+# ---- an attach that fails ----
+
+in_space ip link set dev one xdpdrv obj "$scratch/foreign.o" sec xdp
+mkdir -p "$pins"
+bpftool prog load "$scratch/foreign.o" "$pins/two" type xdp 2>"$scratch/log"
+fails 'attach to two interfaces, of which one fails' 1 "ringfence: $pins/two: this is in the way, and \
+not ringfence's; remove it, or name the fence otherwise: 'ringfence attach IF fence NAME'" \
+	ringfence attach one two replace
+is "$(program one)" foreign 'puts back what it has replaced'
+rm "$pins/two"
+ringfence attach two fence web >"$scratch/log"
+link=$pins/web/link_$(in_space ip -o link show dev one | cut -d: -f1)
+link+=_$(in_space stat -Lc %i /proc/self/ns/net)
+mkdir "$link"
+fails 'a link that cannot be pinned' 1 "ringfence: $link: cannot pin the link: File exists" \
+	ringfence attach one fence web replace
+is "$(program one)" foreign 'gives its place back, too'
+rmdir "$link"
+ringfence detach two >"$scratch/log"
+in_space ip link set dev one xdp off
+
+# ---- a dispatcher ----
+
+in_space ip link set dev one xdpdrv obj "$scratch/xdp_dispatcher.o" sec xdp
+dispatch=/sys/fs/bpf/xdp/dispatch-$(in_space ip -o link show dev one | cut -d: -f1)-$(program_id one)
+mkdir -p "$dispatch"
+bpftool prog load "$scratch/foreign.o" "$dispatch/prog0-prog" type xdp 2>"$scratch/log"
+check 'a dispatcher has pins' test -e "$dispatch/prog0-prog"
+ringfence attach one replace >"$scratch/log"
+is "$(program one)" ringfence 'it is replaced'
+check 'and its pins are gone' test ! -e "$dispatch"
+ringfence detach one >"$scratch/log"
+
+# ---- an interface by another name ----
+
+in_space ip link set dev one xdpdrv obj build/ringfence.bpf.o sec xdp
+ringfence adopt one >"$scratch/log"
+in_space ip link set dev one name wan
+in_space ip link set dev two name one
+fails 'the fence of an interface that is called otherwise now' 1 "ringfence: one: fence 'one' is on \
+another interface, renamed or of another network namespace; say which fence: 'ringfence attach one \
+fence NAME'" ringfence attach one
+fails 'is not shared, and keeps its pins' 1 "ringfence: one: no fence attached; run 'ringfence attach \
+one' or 'ip link set dev one xdp obj …'" ringfence detach one
+check 'which are there' test -e "$pins/one/config"
+does 'until it is detached' 'wan: detached' ringfence detach wan
+check 'and then are not' test ! -e "$pins/one"
+
+# ---- modes ----
+
+ringfence attach one mode generic >"$scratch/log"
+does 'attach without a mode keeps that' "one: already attached, fence 'one'; nothing to do" \
+	ringfence attach one
+fails 'and with another one refuses' 1 "ringfence: one: already attached in generic mode; to change \
+it, first run 'ringfence detach one'" ringfence attach one mode native
+ringfence detach one >"$scratch/log"
+
+# ---- closed standard output ----
+
+: >/run/ringfence.lock
+message=$(ringfence attach one 2>&1 >&-)
+is "$? $message" '1 ringfence: standard output: Bad file descriptor' 'closed standard output is told'
+is "$(</run/ringfence.lock)" '' 'and nothing is written to the lock instead'
+
+done_testing

@@ -1,0 +1,321 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0
+# Who may do what: root without most of its capabilities, another user who owns a bpffs, members of
+# the group that may read, and everybody else. And what `cat` prints of a fence's pins.
+#
+#   outside                            inside
+#   out0  ---------- wire 0 -------->  ${port[0]}
+#
+# /run/ringfence is a bpffs of this test, and its group comes later. What must stay over its limit has a window of an hour, so that no speed is asked
+# for.
+
+# shellcheck disable=SC2317 # functions are called by check, fails and the like
+# shellcheck source=tests/e2e/private.sh
+source "$(dirname "$0")/private.sh"
+# shellcheck source=tests/e2e/lib.sh
+source "$(dirname "$0")/lib.sh"
+
+share=/run/ringfence
+gid=60711
+nobody=65534
+abi=$(sed -n 's/^#define RF_ABI_VERSION //p' include/ringfence/abi.h)
+
+# All that runs as somebody else runs from here: the tree may be closed to him.
+chmod 755 "$scratch"
+install -m 755 build/ringfence "$scratch/ringfence"
+
+# with CAPABILITIES CMD…: as root that has no others: +bpf,+net_admin
+with() {
+	inside setpriv --bounding-set="-all,$1" --inh-caps=-all "${@:2}"
+}
+
+as_member() {
+	inside setpriv --reuid=60712 --regid=60712 --groups="$gid" --bounding-set=-all \
+		--inh-caps=-all "$@"
+}
+
+as_stranger() {
+	inside setpriv --reuid="$nobody" --regid="$nobody" --clear-groups --bounding-set=-all \
+		--inh-caps=-all "$@"
+}
+
+# Another user who was given the capabilities, and the bpffs of the group for his own.
+as_owner() {
+	inside setpriv --reuid="$nobody" --regid="$nobody" --clear-groups --no-new-privs \
+		--bounding-set=-all,+bpf,+net_admin,+perfmon --inh-caps=-all,+bpf,+net_admin,+perfmon \
+		--ambient-caps=-all,+bpf,+net_admin,+perfmon "$@"
+}
+
+make_network 1
+eth=${port[0]}
+sed -i '/^ringfence:/d' /etc/group
+mkdir -p $share
+mount -t bpf -o mode=0700 bpf $share || bail "cannot mount a bpffs at $share"
+
+# ---- root without other capabilities ----
+
+few=+bpf,+net_admin
+load=+bpf,+net_admin,+perfmon
+need='it takes CAP_BPF, CAP_NET_ADMIN and CAP_PERFMON, or root'
+for missing in bpf net_admin perfmon; do
+	fails "without CAP_${missing^^} nothing is attached" 1 \
+		"ringfence: cannot load the program: CAP_${missing^^} is missing; $need" \
+		with "${load/+$missing/-$missing}" build/ringfence attach "$eth"
+done
+check 'and no pins are left' test ! -e "$pins/$eth"
+is "$(program_on 0)" none 'and no program'
+does 'the three capabilities attach, so the verifier asks for no other' \
+	"$eth: attached in native mode, fence '$eth'" with $load build/ringfence attach "$eth"
+does 'two of them add a limit' '' with $few build/ringfence limit add all rate 100/1h exact
+does 'a limit of some networks' '' \
+	with $few build/ringfence limit add some rate 50/1h exact from 198.51.100.0/24,2001:db8:1::/48
+does 'a prefix' '' with $few build/ringfence deny add 203.0.113.0/24
+deliver 0 src=192.0.2.1,count=300 src=203.0.113.1,count=40 src=198.51.100.1,count=60 \
+	src=2001:db8:1::1,count=60
+is "$(cut -d' ' -f1,2 <<<"$received")" '192.0.2.1 100
+198.51.100.1 50
+2001:db8:1::1 50' 'and they hold, lists included'
+conserves 0 'sent = passed + dropped'
+for words in 'status' 'stats' 'stats --json' 'top' 'show 203.0.113.1' 'limit list' 'deny list'; do
+	# shellcheck disable=SC2086
+	is "$(describe with $few build/ringfence $words)" "$(describe ringfence $words)" \
+		"they read what root does: $words"
+done
+with $few build/ringfence save >"$scratch/rules"
+matches "$(describe with $few build/ringfence apply "$scratch/rules" confirm 60s)" \
+	$'exit 0\nin force: .*\nstderr: ' 'save and apply'
+does 'confirm' 'confirmed: the rules in force stay' with $few build/ringfence confirm
+is "$(with $few build/ringfence save | tail -n +2)" "$(tail -n +2 "$scratch/rules")" \
+	'and the rules are the same'
+does 'three of them have nothing to upgrade' "$eth: already attached, fence '$eth'; nothing to do" \
+	with $load build/ringfence attach "$eth"
+does 'two of them detach' "$eth: detached" with $few build/ringfence detach "$eth"
+check 'and the pins go' test ! -e "$pins/$eth"
+
+# ---- adopting what ip attached ----
+
+no_pin="cannot tell whose it is: only CAP_SYS_ADMIN opens it by its id, and no pin that you may read \
+leads to it"
+inside ip link set dev "$eth" xdpdrv obj build/ringfence.bpf.o sec xdp || bail 'ip does not attach'
+ringfence limit add all rate 100/1h exact
+ringfence allow add 198.51.100.0/24
+ringfence apply - confirm 1h <<<'limit add all rate 90/1h exact
+deny add 198.51.100.0/24' >"$scratch/log"
+id=$(program_on 0)
+for words in status 'limit add more rate 1/1s' "adopt $eth"; do
+	# shellcheck disable=SC2086
+	fails "what ip attached is not found without CAP_SYS_ADMIN: $words" 1 \
+		"ringfence: program id $id: $no_pin; as root run 'ringfence adopt IF' once" \
+		with $load build/ringfence $words
+done
+does 'adopt pins it' "$eth: adopted, fence '$eth'
+group 'ringfence' may not read it: there is no such group" \
+	ringfence adopt "$eth"
+is "$(with $few build/ringfence status)" "$(ringfence status)" 'then it is found'
+is "$(with $few build/ringfence save | tail -n +2)" 'limit add all rate 90/1h exact
+deny add 198.51.100.0/24
+newcomers off' 'with its rules'
+is "$(program_on 0)" "$id" 'the program is the same'
+does 'the rules on trial are confirmed' 'confirmed: the rules in force stay' \
+	with $few build/ringfence confirm
+does 'adopt again has nothing to do' "$eth: has pins already, fence '$eth'
+group 'ringfence' may not read it: there is no such group" \
+	ringfence adopt "$eth"
+fails 'and takes CAP_SYS_ADMIN' 1 \
+	"ringfence: $eth: cannot adopt its fence: Operation not permitted; it takes CAP_SYS_ADMIN" \
+	with $load build/ringfence adopt "$eth"
+
+# As if adopt had been killed, or prefixes had been put in force where the pins are out of sight.
+before=$(ringfence save | tail -n +2)
+rm "$pins/$eth"/prefixes4_?
+for words in save 'limit add more rate 1/1s'; do
+	# shellcheck disable=SC2086
+	fails "who misses the pin of a trie does not take its rules for none: $words" 1 "ringfence: $eth: \
+the pins of its prefixes are not those in force; as root run 'ringfence adopt IF'" \
+		with $few build/ringfence $words
+done
+rm "$pins/$eth/xdp"
+ringfence adopt "$eth" >"$scratch/log"
+is "$(with $few build/ringfence save | tail -n +2)" "$before" 'adopt makes good what is missing'
+check 'the program as well' test -e "$pins/$eth/xdp"
+inside ip link set dev "$eth" xdp off
+inside ip link set dev "$eth" xdpdrv obj build/ringfence.bpf.o sec xdp
+fails 'pins of another fence are not overwritten' 1 "ringfence: $pins/$eth: pins of another fence \
+'$eth' are there; 'ringfence detach $eth' removes them where that fence is on no interface any more, \
+and so does 'rm -r $pins/$eth'" ringfence adopt "$eth"
+inside ip link set dev "$eth" xdp off
+does 'the remedy works' "$eth: was not attached any more; the pins of its fence are removed" \
+	ringfence detach "$eth"
+inside ip link set dev "$eth" xdpdrv obj build/ringfence.bpf.o sec xdp.frags
+does 'the entry for frames in several buffers is adopted, too' "$eth: adopted, fence '$eth'
+group 'ringfence' may not read it: there is no such group" ringfence adopt "$eth"
+check 'as what it is' test -e "$pins/$eth/frags" -a ! -e "$pins/$eth/xdp"
+check 'and found' with $few build/ringfence limit add all rate 100/1h exact
+does 'attach finds it' "$eth: already attached, fence '$eth'; nothing to do" ringfence attach "$eth"
+does 'detach takes it off' "$eth: detached" with $few build/ringfence detach "$eth"
+is "$(program_on 0)" none 'no program is left'
+check 'and no pins' test ! -e "$pins/$eth"
+fails 'there is nothing to adopt then' 1 "ringfence: $eth: no fence attached; run 'ringfence attach \
+$eth' or 'ip link set dev $eth xdp obj …'" ringfence adopt "$eth"
+
+# ---- a group that reads ----
+
+join="run it as root, or as a member of group 'ringfence' once root has run 'ringfence adopt IF'"
+echo "ringfence:x:$gid:" >>/etc/group
+chmod 1777 /sys/fs/bpf
+with $load build/ringfence attach "$eth" >"$scratch/log"
+does 'nor where who may read could write' "$eth: has pins already, fence '$eth'
+group 'ringfence' may not read it: everybody may write to /sys/fs/bpf, and so get at what is only to \
+be read; 'chmod 700 /sys/fs/bpf' ends that" ringfence adopt "$eth"
+ringfence detach "$eth" >"$scratch/log"
+does 'the remedy works' '' chmod 700 /sys/fs/bpf
+ringfence attach "$eth" >"$scratch/log" # gives the group its place, which takes CAP_CHOWN
+ringfence detach "$eth" >"$scratch/log"
+for _ in 1 2 3 4; do
+	with $load build/ringfence attach "$eth" >"$scratch/log" || fail "attach: $(<"$scratch/log")"
+done
+ringfence limit add all rate 100/1h
+ringfence limit add dns rate 10/1h match udp dport 53 shadow
+ringfence allow add 198.51.100.0/24
+deliver 0 src=192.0.2.1,count=3000 src=198.51.100.1,count=40 src=2001:db8::1,count=300
+for words in status 'status --json' stats 'stats --json' top 'top --json' 'show 192.0.2.1' \
+	'show 198.51.100.1 --json' 'limit list' 'allow list' 'deny list'; do
+	# shellcheck disable=SC2086
+	is "$(describe as_member "$scratch/ringfence" $words)" "$(describe ringfence $words)" \
+		"a member reads what root does: $words"
+done
+is "$(as_member "$scratch/ringfence" save | tail -n +2)" "$(ringfence save | tail -n +2)" \
+	'and saves the rules'
+locked='ringfence: /run/ringfence.lock: cannot lock: Permission denied; only root changes fences, or who
+owns that file'
+for words in 'limit set all rate 1/1h' 'limit del all' 'deny add 192.0.2.0/24' 'newcomers off' \
+	confirm "detach $eth" "attach $eth" "adopt $eth"; do
+	# shellcheck disable=SC2086
+	fails "and changes nothing: $words" 1 "${locked/$'\n'/ }" as_member "$scratch/ringfence" $words
+done
+before=$(ringfence save | tail -n +2)
+member_writes() { # MAP
+	as_member bpftool map update pinned "$share/$eth/$1" key 0 0 0 0 value 0 0 0 0
+}
+wrong=''
+for map in "$share/$eth"/*; do
+	[ -L "$map" ] && continue
+	as_member test -w "$map" && wrong+=" $map"
+	as_member rm -f "$map" 2>"$scratch/log" && wrong+=" rm $map"
+done
+is "$wrong" '' 'nor by the pins themselves, of which none can be written or removed'
+check 'which bpftool finds, too' test "$(member_writes config 2>&1 >"$scratch/stdout" | wc -l)" != 0
+is "$(ringfence save | tail -n +2)" "$before" 'and the rules stay'
+fails 'everybody else is told whom to ask' 1 \
+	"ringfence: program id $(program_on 0): $no_pin; $join" as_stranger "$scratch/ringfence" stats
+fails 'and what an older kernel would say' 1 "ringfence: program id $(program_on 0): $no_pin; this \
+kernel (before 5.19, with kernel.unprivileged_bpf_disabled set) lets nobody without CAP_BPF read; run \
+it as root" as_member strace -qq -o /dev/null -e inject=bpf:error=EPERM "$scratch/ringfence" stats
+does 'an upgrade leaves the group its pins' "$eth: already attached, fence '$eth'; nothing to do" \
+	ringfence attach "$eth"
+is "$(as_member "$scratch/ringfence" status)" "$(ringfence status)" 'and it reads on'
+
+# ---- cat ----
+
+pinned() { # FILTER OF stats --json
+	ringfence stats --json | jq -r "$1"
+}
+# shellcheck disable=SC2016 # $l is jq's
+is "$(cat "$pins/$eth/stats")" \
+	"$(pinned '(.reasons | to_entries[] | "reason \(.key) \(.value.packets) \(.value.bytes)"),
+		(.limits[] | . as $l | "passed", "dropped", "would_drop" |
+			"limit \($l.name) \(.) \($l[.]) \($l.bytes[.])")')" \
+	'cat prints what stats does, leases included'
+is "$(cut -d' ' -f1-5 "$pins/$eth/sources")" '192.0.2.1 limit all passed 100' \
+	'and the windows of IPv4 sources'
+is "$(cut -d' ' -f1-5 "$pins/$eth/sources6")" \
+	'2001:0db8:0000:0000:0000:0000:0000:0000 limit all passed 100' 'and of IPv6'
+is "$(as_member cat "$share/$eth/stats")" "$(cat "$pins/$eth/stats")" 'members may, too'
+ringfence detach "$eth" >"$scratch/log"
+check 'detach takes the pins of the group away' test ! -e "$share/$eth"
+inside ip link set dev "$eth" xdpdrv obj build/ringfence.bpf.o sec xdp
+does 'adopt gives the group what ip attached' "$eth: adopted, fence '$eth'
+members of group 'ringfence' may read it" ringfence adopt "$eth"
+ringfence deny add 2001:db8:5::/48 # a trie after the pins
+is "$(as_member "$scratch/ringfence" save | tail -n +2)" "deny add 2001:db8:5::/48
+newcomers off" 'it reads on what changes afterwards'
+is "$(as_member cat "$share/$eth/stats" | wc -l)" 16 'and cat works'
+does 'detach' "$eth: detached" ringfence detach "$eth"
+check 'leaves nothing to the group' test ! -e "$share/$eth"
+
+# ---- another user ----
+
+fails 'a user with capabilities needs a place for pins, and the lock' 1 "${locked/$'\n'/ }" \
+	as_owner "$scratch/ringfence" attach "$eth"
+chown $nobody $share
+install -o $nobody -m 600 /dev/null /run/ringfence.lock
+does 'with these he attaches' "$eth: attached in native mode, fence '$eth'" \
+	as_owner "$scratch/ringfence" attach "$eth"
+check 'his pins are there' test -e "$share/$eth/xdp"
+for words in 'limit add all rate 1/1s' 'newcomers off' "attach $eth" "detach $eth" "adopt $eth"; do
+	# shellcheck disable=SC2086
+	fails "root keeps out of a directory that is another's: $words" 1 "ringfence: $share/$eth: this \
+fence belongs to user $nobody; run it as that user" ringfence $words
+done
+does 'limits' '' as_owner "$scratch/ringfence" limit add all rate 100/1h exact
+does 'denies' '' as_owner "$scratch/ringfence" deny add 203.0.113.0/24
+forget_traffic
+deliver 0 src=192.0.2.1,count=300 src=203.0.113.1,count=40
+is "$received" '192.0.2.1 100 6600' 'and it holds'
+is "$(as_owner "$scratch/ringfence" status)" "fence $eth: program id $(program_on 0), map ABI $abi, \
+room for 65536 sources of each family
+  $eth: native mode, attached by ringfence
+limit all: at most 100/1h of every source
+lists: 0 prefixes allowed, 1 denied" 'he reads his fence'
+is "$(ringfence status)" "$(as_owner "$scratch/ringfence" status)" 'and so does root'
+is "$(as_member "$scratch/ringfence" stats --json)" "$(ringfence stats --json)" 'and the group'
+does 'detaches' "$eth: detached" as_owner "$scratch/ringfence" detach "$eth"
+check 'and leaves nothing' test ! -e "$share/$eth"
+mkdir "$scratch/victim" && touch "$scratch/victim/file" && chmod 711 "$scratch/victim"
+as_owner ln -s "$scratch/victim" "$share/$eth"
+ringfence attach "$eth" >"$scratch/log"
+ringfence adopt "$eth" >"$scratch/adopted"
+ringfence detach "$eth" >"$scratch/log"
+is "$(stat -c %a "$scratch/victim") $(ls "$scratch/victim")" '711 file' \
+	'and a link of his leads root nowhere'
+is "$(tail -n 1 "$scratch/adopted")" \
+	"group 'ringfence' may not read it: $share belongs to another user" 'as adopt says'
+
+# ---- to read with all capabilities is not to change ----
+
+rm "$share/$eth" && chown root $share
+ringfence attach "$eth" >"$scratch/log"
+ringfence limit add all rate 100/1h
+as_reader() { # of the group, with the lock and the capabilities
+	inside setpriv --reuid="$nobody" --regid="$nobody" --groups="$gid" \
+		--bounding-set=-all,+bpf,+net_admin,+perfmon --inh-caps=-all,+bpf,+net_admin,+perfmon \
+		--ambient-caps=-all,+bpf,+net_admin,+perfmon "$scratch/ringfence" "$@"
+}
+for words in 'limit set all rate 7/1h' 'limit del all' 'newcomers rate 100/1s then aggregate' confirm \
+	"attach $eth"; do
+	# shellcheck disable=SC2086
+	fails "who may only read does not change: $words" 1 \
+		"ringfence: $eth: you may read this fence, and not change it; run it as root" \
+		as_reader $words
+done
+is "$(ringfence limit list)" 'limit add all rate 100/1h' 'and nothing has changed'
+
+# ---- several ----
+
+chown root /run/ringfence.lock
+add_wire 1
+ringfence detach "$eth" >"$scratch/log"
+ringfence attach "$eth" fence "$run-both" >"$scratch/log"
+ringfence attach "${port[1]}" fence "$run-both" >"$scratch/log"
+is "$(program_on 0)" "$(program_on 1)" 'the interfaces of a fence have the same program'
+is "$(with $few build/ringfence status)" "$(ringfence status)" 'which pins lead to from each'
+ringfence detach "${port[1]}" >"$scratch/log"
+inside ip link set dev "${port[1]}" xdpdrv obj build/ringfence.bpf.o sec xdp
+fails 'who cannot look at all programs says which fence to change' 1 "ringfence: there are XDP programs \
+that only CAP_SYS_ADMIN may look at, so say which fence: dev $eth" \
+	with $few build/ringfence limit add all rate 1/1s
+does 'and may then' '' with $few build/ringfence limit add all rate 1/1s dev "$eth"
+ringfence detach "$eth" >"$scratch/log"
+inside ip link set dev "${port[1]}" xdp off
+
+done_testing

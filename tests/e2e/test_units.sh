@@ -1,0 +1,292 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0
+# The systemd units, without systemd: that it takes them as they are, and that their very commands
+# work with the capabilities, the read-only file system, the groups, system calls and kinds of
+# sockets that the units leave them.
+#
+#   outside                      inside
+#   out0  ------- wire 0 ------  eth0
+#   out1  ------- wire 1 ------  eth1
+
+# shellcheck disable=SC2016 # dollars of commands for later
+# shellcheck source=tests/e2e/private.sh
+source "$(dirname "$0")/private.sh"
+# shellcheck source=tests/e2e/lib.sh
+source "$(dirname "$0")/lib.sh"
+
+port=([0]=eth0 [1]=eth1)
+prepares=packaging/systemd/ringfence.service
+fences=packaging/systemd/ringfence@.service
+sbin=/run/private/sbin # where no unit hides it
+rules=/etc/ringfence/eth0.rules
+mkdir "$sbin" /etc/ringfence
+cp build/ringfence "$sbin"
+rm -f /etc/ringfence/*
+make_network 2
+
+# ---- what systemd says ----
+
+verify() { # DIRECTORY UNIT…: with the other units of that directory
+	(cd "$1" && SYSTEMD_UNIT_PATH=$1: systemd-analyze verify --man=no "${@:2}") 2>&1
+}
+
+exposure() { # UNIT
+	systemd-analyze security --offline=true --no-pager "$1" 2>/dev/null |
+		sed -n 's/.*Overall exposure level for [^:]*: \([0-9.]*\).*/\1/p'
+}
+
+no_more_than() { # NUMBER BOUND
+	awk -v a="$1" -v b="$2" 'BEGIN { exit !(a != "" && a + 0 <= b + 0) }'
+}
+
+units=$scratch/units
+mkdir "$units"
+for unit in "$prepares" "$fences"; do
+	sed "s|/usr/sbin/ringfence|$sbin/ringfence|" "$unit" >"$units/${unit##*/}"
+done
+is "$(verify "$units" ringfence.service ringfence@eth0.service 'ringfence@br\x2dlan.service')" '' \
+	'systemd has nothing to say against the units'
+mkdir "$scratch/broken"
+sed 's/^ProtectSystem=/ProtectSytsem=/' "$units/ringfence@.service" >"$scratch/broken/ringfence@.service"
+cp "$units/ringfence.service" "$scratch/broken"
+matches "$(verify "$scratch/broken" ringfence@eth0.service)" ".*ProtectSytsem.*" \
+	'and it would say so of a slip'
+check "the exposure of ringfence@.service is $(exposure "$units/ringfence@.service"), 2.5 at most" \
+	no_more_than "$(exposure "$units/ringfence@.service")" 2.5
+check "that of ringfence.service, which mounts, is $(exposure "$units/ringfence.service"), 4.5 at most" \
+	no_more_than "$(exposure "$units/ringfence.service")" 4.5
+
+# ---- what systemd does ----
+
+setting() { # UNIT KEY: its values, a line each
+	sed -n "s/^$2=//p" "$1"
+}
+
+# commands UNIT KEY INTERFACE: as a shell takes them.
+commands() {
+	setting "$1" "$2" | sed "s/%[iI]/$3/g; s/\\\$\\\$/\$/g; s|/usr/sbin/ringfence|$sbin/ringfence|g"
+}
+
+# As setpriv wants it: nothing, but for those.
+capabilities() { # UNIT
+	printf -- '-all'
+	setting "$1" CapabilityBoundingSet | tr ' ' '\n' | sed 's/^CAP_/,+/' | tr 'A-Z\n' 'a-z\0' |
+		tr -d '\0'
+}
+
+# Makes all read-only but what the unit names, if it says ProtectSystem=strict; as $1 does $2….
+confine='
+	unit=$1
+	shift
+	read_write=$(sed -n "s/^ReadWritePaths=//p" "$unit")
+	for path in $read_write; do
+		mount --bind "$path" "$path" || exit 99
+	done
+	! grep -qx ProtectSystem=strict "$unit" || while read -r path; do
+		case " $read_write " in *" $path "*) continue ;; esac
+		case $path in
+		/proc | /proc/* | /dev | /dev/* | /run/netns/*) ;;
+		*) mount -o remount,bind,ro "$path" || exit 99 ;;
+		esac
+	done <<-end
+		$(cut -d " " -f 5 /proc/self/mountinfo | sort -ur)
+	end
+	! grep -qx ProtectHome=yes "$unit" || mount -t tmpfs -o ro,mode=0 none /root || exit 99
+	! grep -qx PrivateTmp=yes "$unit" || mount -t tmpfs none /tmp || exit 99
+	cd /etc/ringfence 2>/dev/null || cd /
+	exec "$@"'
+
+# What a unit's process may be: its own mounts if need be, its groups, its capabilities.
+confined() { # UNIT CMD…
+	local propagation=slave groups=--clear-groups
+
+	# One without ProtectSystem= and the like has the mounts of the machine.
+	grep -qE '^(ProtectSystem|PrivateTmp|ReadOnlyPaths)=' "$1" || propagation=''
+	[ -z "$(setting "$1" SupplementaryGroups)" ] ||
+		groups=--groups=$(getent group "$(setting "$1" SupplementaryGroups)" | cut -d : -f 3)
+	set -- "$PWD/$1" setpriv --bounding-set="$(capabilities "$1")" --inh-caps=-all --no-new-privs \
+		"$groups" "${@:2}"
+	if [ -n "$propagation" ]; then
+		inside unshare --mount --propagation "$propagation" bash -c "$confine" bash "$@"
+	else
+		inside "${@:2}"
+	fi
+}
+
+# run_unit UNIT KEY INTERFACE: until a command fails; what they print is in $printed.
+run_unit() {
+	local command status=0 options=''
+
+	printed=''
+	[ ! -e "/etc/ringfence/$3.options" ] ||
+		options=$(sed -n 's/^ATTACH_OPTIONS=//p' "/etc/ringfence/$3.options")
+	while [ "$status" = 0 ] && read -r command; do
+		command=${command/ \$ATTACH_OPTIONS/ $options}
+		eval "set -- $1 '' '' $command"
+		# shellcheck disable=SC2154 # umask is the unit's
+		printed+=$(umask "$(setting "$1" UMask)" && confined "$1" "${@:4}" 2>&1)$'\n'
+		status=$?
+	done < <(commands "$1" "$2" "$3")
+	return "$status"
+}
+
+succeeds() { # NAME UNIT KEY INTERFACE
+	local status
+
+	run_unit "${@:2}"
+	status=$?
+	is "$status" 0 "$1"
+	[ "$status" = 0 ] || explain 'what it said' "$printed"
+}
+
+# ---- ringfence.service ----
+
+succeeds 'ringfence.service starts' "$prepares" ExecStart ''
+is "$(stat -f -c %T /run/ringfence)" bpf_fs 'there is a bpffs at /run/ringfence'
+is "$(stat -c '%a %U %G' /run/ringfence)" '2750 root ringfence' 'for the group'
+is "$(stat -c '%a %U' /run/ringfence.lock)" '600 root' 'and a lock, which nobody else may take'
+succeeds 'it starts again' "$prepares" ExecStart ''
+is "$(grep -c ' /run/ringfence ' /proc/self/mountinfo)" 1 'and mounts nothing twice'
+
+# ---- ringfence@.service ----
+
+limits() { # WIRE
+	ringfence limit list dev "${port[$1]}"
+}
+
+echo 'limit add all rate 5/1h exact' >"$rules"
+succeeds 'ringfence@eth0 starts' "$fences" ExecStart eth0
+is "$(interfaces 0)" 'eth0: native, ringfence' 'the fence is attached'
+matches "$(limits 0)" '.*limit add all rate 5/1h .*exact.*' 'with the rules of the file'
+deliver 0 src=198.51.100.1,count=3,proto=udp
+is "$(sum "$received" | cut -d ' ' -f 1)" 3 'three packets of five pass'
+succeeds 'it starts again' "$fences" ExecStart eth0
+
+echo 'limit add all rate 7/1h exact' >"$rules"
+succeeds 'reload' "$fences" ExecReload eth0
+matches "$(limits 0)" '.*limit add all rate 7/1h .*' 'takes the rules of the file'
+deliver 0 src=198.51.100.1,count=10,proto=udp
+is "$(sum "$received" | cut -d ' ' -f 1)" 4 'and keeps the windows: four more, seven in all'
+
+printf 'limit add all rate 9/1h\nlimit add other rate lots\n' >"$rules"
+run_unit "$fences" ExecReload eth0
+is "$?" 1 'reload of a broken file fails'
+matches "$printed" "ringfence: $rules:2: 'lots': .*"$'\n*' 'says where it is wrong'
+matches "$(limits 0)" '.*limit add all rate 7/1h .*' 'and leaves the rules before'
+
+run_unit "$fences" ExecStart eth0
+is "$?" 1 'so does a start'
+matches "$(limits 0)" '.*limit add all rate 7/1h .*' 'over a fence that is there'
+succeeds 'stop' "$fences" ExecStop eth0
+is "$(program_on 0)" none 'takes the fence off'
+check 'and its pins' test ! -e "$pins/eth0"
+
+run_unit "$fences" ExecStart eth0
+is "$?" 1 'a first start with a broken file fails'
+is "$(interfaces 0)" 'eth0: native, ringfence' 'the fence is attached'
+matches "$(ringfence status dev eth0)" '.*no limit is set: it observes, and drops nothing.*' \
+	'and only observes'
+deliver 0 src=198.51.100.1,count=10,proto=udp
+is "$(sum "$received" | cut -d ' ' -f 1)" 10 'nobody is locked out'
+echo 'limit add all rate 5/1h' >"$rules"
+succeeds 'a start with the file put right' "$fences" ExecStart eth0
+matches "$(limits 0)" '.*limit add all rate 5/1h.*' 'puts it in force'
+
+echo 192.0.2.66 >/etc/ringfence/bad.txt
+echo 'deny load bad.txt' >"$rules"
+succeeds 'paths in rules' "$fences" ExecReload eth0
+matches "$(ringfence deny list dev eth0)" '.*192.0.2.66.*' 'are as seen from /etc/ringfence'
+
+# An interface without rules, with options.
+echo 'ATTACH_OPTIONS=mode generic sources 2048' >/etc/ringfence/eth1.options
+succeeds 'ringfence@eth1 starts without rules' "$fences" ExecStart eth1
+is "$(interfaces 1)" 'eth1: generic, ringfence' 'with the options of its file'
+run_unit "$fences" ExecReload eth1
+is "$?" 1 'reload without a file fails'
+matches "$printed" 'ringfence: /etc/ringfence/eth1.rules: .*No such file.*'$'\n*' 'and says so'
+outside ip link del out1
+succeeds 'stop, when the interface is gone' "$fences" ExecStop eth1
+rm -rf "$pins/eth1" /run/ringfence/eth1 # which wait for it to come back
+
+# ---- what the sandbox leaves ----
+
+# The system calls of a set, and of the sets in it.
+calls() { # SET
+	systemd-analyze syscall-filter "$1" 2>/dev/null | sed -n 's/^    \([@a-z0-9_-]*\)$/\1/p' |
+		while read -r name; do
+			case $name in @*) calls "$name" ;; *) echo "$name" ;; esac
+		done
+}
+
+# Those that the unit allows: a list that begins with ~ takes away.
+allowed_calls() { # UNIT
+	local line name
+
+	: >"$scratch/allowed"
+	while read -r line; do
+		for name in ${line#\~}; do
+			case $name in @*) calls "$name" ;; *) echo "$name" ;; esac
+		done >"$scratch/listed"
+		if [ "${line#\~}" = "$line" ]; then
+			cat "$scratch/listed" >>"$scratch/allowed"
+		else
+			grep -vxFf "$scratch/listed" "$scratch/allowed" >"$scratch/left"
+			mv "$scratch/left" "$scratch/allowed"
+		fi
+	done < <(setting "$1" SystemCallFilter)
+	sort -u "$scratch/allowed"
+}
+
+# traced UNIT KEY INTERFACE: its commands under strace, which adds to $scratch/trace.
+traced() {
+	local command
+
+	while read -r command; do
+		eval "set -- $1 $2 '$3' ${command/ \$ATTACH_OPTIONS/}"
+		inside strace -f -qq -o "$scratch/one" "${@:4}" >"$scratch/traced" 2>&1 ||
+			fail "traced: ${*:4}: $(<"$scratch/traced")"
+		cat "$scratch/one" >>"$scratch/trace"
+	done < <(commands "$1" "$2" "$3")
+}
+
+# What a trace has that a unit does not allow, strace's own execve apart.
+used_calls() {
+	sed -n 's/^[0-9]* *\([a-z0-9_]*\)(.*/\1/p' "$scratch/trace" | sort -u
+}
+
+used_sockets() {
+	grep -o 'socket(AF_[A-Z0-9]*' "$scratch/trace" | sed 's/socket(//' | sort -u
+}
+
+allows_all() { # UNIT
+	check "traces of ${1##*/} show system calls" test "$(used_calls | wc -l)" -gt 20
+	is "$(used_calls | grep -vxFf <(allowed_calls "$1"))" '' "${1##*/} allows the system calls it makes"
+	is "$(used_sockets | grep -vxFf <(setting "$1" RestrictAddressFamilies | tr ' ' '\n'))" '' \
+		"${1##*/} allows the sockets it opens"
+}
+
+succeeds 'stop' "$fences" ExecStop eth0
+echo 'limit add all rate 5/1h' >"$rules"
+: >"$scratch/trace"
+for key in ExecStart ExecReload ExecStop; do
+	traced "$fences" "$key" eth0
+done
+check 'a trace has what the test looks for' grep -q '(BPF_PROG_LOAD' "$scratch/trace"
+allows_all "$fences"
+: >"$scratch/trace"
+traced "$prepares" ExecStart ''
+allows_all "$prepares"
+
+# ---- the end of ringfence.service ----
+
+mkdir /run/ringfence/kept
+bpftool map create /run/ringfence/kept/map type array key 4 value 4 entries 1 name kept ||
+	fail 'a map can be pinned there'
+succeeds 'ringfence.service stops' "$prepares" ExecStop ''
+check 'and leaves what is pinned' test -e /run/ringfence/kept/map
+rm /run/ringfence/kept/map
+mkdir /run/ringfence/empty
+succeeds 'it stops when nothing is pinned any more' "$prepares" ExecStop ''
+is "$(stat -f -c %T /run/ringfence)" tmpfs 'and takes the bpffs away'
+succeeds 'also when there is none' "$prepares" ExecStop ''
+done_testing
