@@ -99,7 +99,7 @@ check-packages: ## build the Debian package, and use it in a chroot made for tha
 	@[ "$$(id -u)" = 0 ] || { echo "make check-packages: it makes a chroot and loads programs;" \
 		"run 'sudo make check-packages'" >&2; exit 1; }
 	$(MAKE) deps deps-packages
-	$(MAKE) deb
+	$(MAKE) all $(TOOLS) deb
 	tests/run.sh $(PACKAGE_TESTS)
 
 check-user: $(UNIT_TESTS) ## run the tests that need no privilege

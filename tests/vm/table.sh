@@ -76,7 +76,7 @@ cat <<'END'
 
 `make check-kernels` boots them under QEMU (emulated, two CPUs) and makes this page; `make
 check-kernels KERNELS="6.1 6.12"` takes some of them. They are Debian's, each the present one of its
-release. The program is compiled by the oldest and by the newest clang at hand.
+release. The program is compiled by the oldest and by the newest clang at hand; what has no row was not run.
 
 **Linux 6.1 is the oldest that is claimed**, because it is the oldest that passed: of what lies
 between 5.10, which has to refuse, and 6.1, Debian's mirrors keep no kernel. The program needs atomic
