@@ -60,6 +60,26 @@ struct rf_ask {
 	__u32 cost;
 };
 
+/* ---- what a lease answers: a reason, in four bits of which the highest tells a drop ---- */
+
+#define RF_ANSWER_DROP 8U
+
+/* Of those reasons that it may repeat, see enum rf_reason. */
+RF_INLINE __u32 rf_answer_of(enum rf_reason reason)
+{
+	return reason < RF_FIRST_DROP ? reason : reason - RF_FIRST_DROP + RF_ANSWER_DROP;
+}
+
+RF_INLINE enum rf_reason rf_answer_reason(__u32 answer)
+{
+	return answer + answer / RF_ANSWER_DROP * (RF_FIRST_DROP - RF_ANSWER_DROP);
+}
+
+RF_INLINE int rf_answer_is_drop(__u32 answer)
+{
+	return answer >= RF_ANSWER_DROP;
+}
+
 RF_INLINE __u32 rf_who_rules(__u32 generation, __u32 class, int is_ipv6)
 {
 	return generation << 9 | class << 1 | is_ipv6;
@@ -109,8 +129,9 @@ RF_INLINE __u32 rf_lease_has_several(const struct rf_lease *lease)
 /* Is its answer one of limits? */
 RF_INLINE int rf_lease_has_slots(const struct rf_lease *lease)
 {
-	return lease->reason != RF_ALLOWED && lease->reason != RF_DENIED &&
-	       lease->reason != RF_NO_LIMIT;
+	return lease->answer != rf_answer_of(RF_ALLOWED) &&
+	       lease->answer != rf_answer_of(RF_DENIED) &&
+	       lease->answer != rf_answer_of(RF_NO_LIMIT);
 }
 
 /* … and reads them back; returns how many, 0 where it is the answer of none. */
@@ -134,7 +155,7 @@ RF_INLINE enum rf_reason rf_lease_reason(const struct rf_lease *lease, int i)
 {
 	if (!(lease->over >> i & 1))
 		return RF_UNDER_LIMIT;
-	return lease->reason >= RF_FIRST_DROP ? lease->reason : RF_SHADOW_OVER;
+	return rf_answer_is_drop(lease->answer) ? rf_answer_reason(lease->answer) : RF_SHADOW_OVER;
 }
 
 RF_INLINE __be32 rf_who_word(const struct rf_who *who, int i)
@@ -510,7 +531,7 @@ RF_INLINE void rf_lease_repeat(struct rf_lease *lease, enum rf_reason reason, __
 			       __u64 until)
 {
 	rf_lease_end(lease);
-	lease->reason = reason;
+	lease->answer = rf_answer_of(reason);
 	lease->room = room;
 	rf_lease_set_until(lease, until);
 }
@@ -536,7 +557,7 @@ RF_INLINE void rf_lease_renew(struct rf_lease *lease, struct rf_window *window,
 	struct rf_charged charged = {.window = {window}, .policy = {policy}};
 
 	if (verdict == RF_UNDER && rf_lease_may_hold_credits(policy)) {
-		lease->reason = RF_UNDER_LIMIT;
+		lease->answer = rf_answer_of(RF_UNDER_LIMIT);
 		lease->over = 0;
 		rf_lease_take_credits(lease, &charged, ask->time, ask->cost, RF_FOREVER);
 	} else if (verdict == RF_OVER && !rf_counts_rejected(policy)) {

@@ -58,7 +58,7 @@ static __always_inline int lease_answers(const struct rf_who *who, __u32 cpu, __
 			continue;
 		if (!lease_is_live(lease, jiffies) || !rf_lease_answers(lease, cost, len_bytes))
 			return 0;
-		*reason = lease->reason;
+		*reason = rf_answer_reason(lease->answer);
 		return 1;
 	}
 	return 0;
@@ -117,7 +117,7 @@ GLOBAL int flush_lease(struct rf_lease *lease, __u32 generation)
 	bank = (generation & 1) * RF_LIMITS_MAX;
 	packets = lease->packets;
 	bytes = lease->bytes;
-	reason = lease->reason;
+	reason = rf_answer_reason(lease->answer);
 	RF_OPAQUE(reason); /* else it is loaded again, and the verifier has lost its bound */
 	if (reason >= RF_REASON_COUNT)
 		return 0; /* cannot be, but the verifier has to be told */
@@ -302,7 +302,7 @@ GLOBAL int lease_windows(const struct question *question, struct rf_window *firs
 	for (int i = 0; i < RF_CHARGED_MAX; i++)
 		charged.policy[i] = &bank->policy[question->slot[i] % RF_LIMITS_MAX];
 	lease->over = question->over;
-	lease->reason = question->over ? RF_SHADOW_OVER : RF_UNDER_LIMIT;
+	lease->answer = rf_answer_of(question->over ? RF_SHADOW_OVER : RF_UNDER_LIMIT);
 	if (all_are_over(question))
 		rf_lease_repeat(lease, RF_SHADOW_OVER, question->cost - 1, question->until);
 	else

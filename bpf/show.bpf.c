@@ -82,7 +82,7 @@ static long add_pending_reasons(void *map __attribute__((unused)),
 				struct reason_sums *sum)
 {
 	for (int i = 0; i < RF_LEASE_WAYS; i++) {
-		__u32 reason = set->way[i].reason;
+		__u32 reason = rf_answer_reason(set->way[i].answer);
 
 		if (reason < RF_REASON_COUNT)
 			count(&sum->reason[reason], set->way[i].packets, set->way[i].bytes);

@@ -122,7 +122,7 @@ static void copy_lease(struct rf_lease *lease, const struct rf_lease *shared)
 static bool is_same(const struct rf_lease *one, const struct rf_lease *other)
 {
 	return one->source == other->source && one->rules == other->rules &&
-	       one->reason == other->reason && one->over == other->over &&
+	       one->answer == other->answer && one->over == other->over &&
 	       one->slot0 == other->slot0 && one->slot1 == other->slot1 &&
 	       one->slot2 == other->slot2 && one->slot3 == other->slot3;
 }
@@ -137,7 +137,7 @@ static bool read_lease(const struct rf_lease *shared, struct rf_lease *lease)
 		copy_lease(lease, shared);
 		copy_lease(&after, shared);
 		if (is_same(&before, lease) && is_same(lease, &after))
-			return lease->packets && lease->reason < RF_REASON_COUNT;
+			return lease->packets && rf_answer_reason(lease->answer) < RF_REASON_COUNT;
 	}
 	return false;
 }
@@ -182,7 +182,7 @@ void rf_leases_add_counters(const struct rf_fence *fence, struct rf_counters *su
 	rf_map_refresh(fence, RF_MAP_LEASES);
 	for (uint32_t i = 0; i < fence->leases; i++)
 		if (read_lease(&fence->lease[i], &lease))
-			add(&sum->reason[lease.reason], &lease);
+			add(&sum->reason[rf_answer_reason(lease.answer)], &lease);
 }
 
 static void add_limit(const struct rf_lease *lease, enum rf_reason reason,

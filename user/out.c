@@ -32,6 +32,8 @@ static const char *const reason_texts[RF_REASON_COUNT] = {
 	[RF_BANNED] = "banned by a limit",
 	[RF_DENIED] = "on the deny list",
 	[RF_NEWCOMER_CLOSED] = "a newcomer beyond the guard",
+	[RF_NO_WINDOW] = "could not allocate a window",
+	[RF_UNCLASSED] = "cannot tell which limits apply",
 };
 
 static const char *const map_error_names[RF_MAP_ERROR_COUNT] = {

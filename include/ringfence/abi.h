@@ -13,7 +13,7 @@
 #include <linux/types.h>
 
 #define RF_ABI_MAGIC 0x46474e52U /* "RNGF" */
-#define RF_ABI_VERSION 5
+#define RF_ABI_VERSION 6
 
 #define RF_CELLS 16	   /* slots of the ring; a limit may use fewer, never more */
 #define RF_LIMITS_MAX 32   /* slots for limits in one fence */
@@ -112,7 +112,7 @@ struct rf_lease {
 	__u32 slot2 : 5;
 	__u32 slot3 : 5;
 	__u64 taken : 20; /* what this CPU was charged for in its cell; as high as it goes */
-	__u64 reason : 4; /* enum rf_reason of the packets that it answers */
+	__u64 answer : 4; /* the reason of the packets that it answers, see lease.h */
 	__u64 until : 40; /* in jiffies; of credits: where the first cell ends that was charged */
 };
 
@@ -415,25 +415,30 @@ struct rf_config {
 
 /* ---- counters: per CPU, exact once traffic stops ---- */
 
-/* Why a packet was passed or dropped. Every packet has exactly one reason. */
+/*
+ * Why a packet was passed or dropped. Every packet has exactly one reason. Those that a lease may
+ * repeat are among the first eight of the passed ones and among the first eight of the dropped.
+ */
 enum rf_reason {
 	RF_UNDER_LIMIT,	    /* passed: charged, and there was room */
 	RF_SHADOW_OVER,	    /* passed: over a limit, which is only a shadow */
 	RF_NO_LIMIT,	    /* passed: no limit is for it */
+	RF_ALLOWED,	    /* passed: its source is on the allow list */
 	RF_NON_IP,	    /* passed: ARP, LACP, LLDP … */
 	RF_NEIGHBOUR,	    /* passed: IPv6 neighbour discovery and router messages */
+	RF_NEWCOMER_OPEN,   /* passed: a newcomer beyond the guard */
+	RF_UNCONFIRMED,	    /* passed: the fence was attached on trial, and not confirmed */
 	RF_MALFORMED,	    /* passed: no whole IP header, so no source to charge */
 	RF_DEEP_VLAN,	    /* passed: more than two VLAN tags */
 	RF_MAP_ERROR,	    /* passed: its window could not be had (see enum rf_map_error) */
-	RF_ALLOWED,	    /* passed: its source is on the allow list */
-	RF_NEWCOMER_OPEN,   /* passed: a newcomer beyond the guard */
-	RF_UNCONFIRMED,	    /* passed: the fence was attached on trial, and not confirmed */
 	RF_OVER_LIMIT,	    /* dropped */
-	RF_CONTENDED,	    /* dropped: too many lost races for its window */
 	RF_BANNED,	    /* dropped: its source was over a limit that bans */
 	RF_DENIED,	    /* dropped: its source is on the deny list */
+	RF_CONTENDED,	    /* dropped: too many lost races for its window */
 	RF_NEWCOMER_CLOSED, /* dropped: a newcomer beyond the guard */
-	RF_REASON_COUNT,    /* 16 at most: a lease has four bits for it */
+	RF_NO_WINDOW,	    /* dropped: its window could not be had */
+	RF_UNCLASSED,	    /* dropped: nobody can tell which limits are for it */
+	RF_REASON_COUNT,
 	RF_FIRST_DROP = RF_OVER_LIMIT,
 };
 
@@ -449,7 +454,8 @@ enum rf_reason {
 		[RF_NEWCOMER_OPEN] = "newcomer_open", [RF_UNCONFIRMED] = "unconfirmed",           \
 		[RF_OVER_LIMIT] = "over_limit", [RF_CONTENDED] = "contended",                     \
 		[RF_BANNED] = "banned", [RF_DENIED] = "denied",                                   \
-		[RF_NEWCOMER_CLOSED] = "newcomer_closed",                                         \
+		[RF_NEWCOMER_CLOSED] = "newcomer_closed", [RF_NO_WINDOW] = "no_window",           \
+		[RF_UNCLASSED] = "unclassed",                                                     \
 	}
 
 /* What the windows map answered to an insert, or failed to. */

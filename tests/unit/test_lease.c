@@ -137,7 +137,8 @@ static void is_live_as_far_as_it_can_tell(void **state)
 
 static void answers_until_its_counts_are_full(void **state)
 {
-	struct rf_lease lease = {.reason = RF_OVER_LIMIT, .bytes = RF_PENDING_MAX - 1};
+	struct rf_lease lease = {.answer = rf_answer_of(RF_OVER_LIMIT),
+				 .bytes = RF_PENDING_MAX - 1};
 
 	(void)state;
 	assert_true(rf_lease_answers(&lease, 1, 65535));
@@ -148,7 +149,7 @@ static void answers_until_its_counts_are_full(void **state)
 
 static void keeps_its_place_by_an_answer(void **state)
 {
-	struct rf_lease lease = {.reason = RF_OVER_LIMIT, .room = 2, .wanted = 1};
+	struct rf_lease lease = {.answer = rf_answer_of(RF_OVER_LIMIT), .room = 2, .wanted = 1};
 
 	(void)state;
 	assert_false(rf_lease_answers(&lease, 2, 100));
@@ -159,7 +160,7 @@ static void keeps_its_place_by_an_answer(void **state)
 
 static void spends_credits(void **state)
 {
-	struct rf_lease lease = {.reason = RF_UNDER_LIMIT, .room = 5, .credits = 1};
+	struct rf_lease lease = {.answer = rf_answer_of(RF_UNDER_LIMIT), .room = 5, .credits = 1};
 
 	(void)state;
 	assert_true(rf_lease_answers(&lease, 3, 100));
@@ -174,7 +175,7 @@ static void spends_credits(void **state)
 
 static void refuses_what_costs_more(void **state)
 {
-	struct rf_lease lease = {.reason = RF_OVER_LIMIT, .room = 2};
+	struct rf_lease lease = {.answer = rf_answer_of(RF_OVER_LIMIT), .room = 2};
 
 	(void)state;
 	assert_false(rf_lease_answers(&lease, 2, 100));
@@ -322,12 +323,32 @@ static void remembers_slots(void **state)
 	}
 }
 
+/* Four bits, whatever the number of reasons; what tells a drop tells it of the reason. */
+static void repeats_reasons(void **state)
+{
+	static const enum rf_reason repeated[] = {RF_UNDER_LIMIT, RF_SHADOW_OVER, RF_NO_LIMIT,
+						  RF_ALLOWED,	  RF_OVER_LIMIT,  RF_BANNED,
+						  RF_DENIED};
+	struct rf_lease lease = {};
+
+	(void)state;
+	for (size_t i = 0; i < UNIT_ARRAY_SIZE(repeated); i++) {
+		lease.answer = rf_answer_of(repeated[i]);
+		assert_int_equal(rf_answer_reason(lease.answer), repeated[i]);
+		assert_int_equal(rf_answer_is_drop(lease.answer), repeated[i] >= RF_FIRST_DROP);
+	}
+	for (int i = 0; i < 8; i++) {
+		assert_true(i >= RF_FIRST_DROP || rf_answer_reason(rf_answer_of(i)) == (unsigned)i);
+		assert_int_equal(rf_answer_of(RF_FIRST_DROP + i), RF_ANSWER_DROP + i);
+	}
+}
+
 /* An answer of its own for each limit; none is of a list. */
 static void tells_reasons_apart(void **state)
 {
 	static const enum rf_reason lists[] = {RF_ALLOWED, RF_DENIED, RF_NO_LIMIT};
 	static const __u8 slots[RF_CHARGED_MAX] = {7, 3, 31, 0};
-	struct rf_lease lease = {.reason = RF_SHADOW_OVER, .over = 0x6, .credits = 1};
+	struct rf_lease lease = {.answer = rf_answer_of(RF_SHADOW_OVER), .over = 0x6, .credits = 1};
 	__u32 read[RF_CHARGED_MAX];
 
 	(void)state;
@@ -336,12 +357,12 @@ static void tells_reasons_apart(void **state)
 	assert_int_equal(rf_lease_reason(&lease, 1), RF_SHADOW_OVER);
 	assert_int_equal(rf_lease_reason(&lease, 2), RF_SHADOW_OVER);
 	assert_int_equal(rf_lease_reason(&lease, 3), RF_UNDER_LIMIT);
-	lease = (struct rf_lease){.reason = RF_BANNED, .over = 1};
+	lease = (struct rf_lease){.answer = rf_answer_of(RF_BANNED), .over = 1};
 	assert_int_equal(rf_lease_reason(&lease, 0), RF_BANNED);
-	lease.reason = RF_OVER_LIMIT;
+	lease.answer = rf_answer_of(RF_OVER_LIMIT);
 	assert_int_equal(rf_lease_reason(&lease, 0), RF_OVER_LIMIT);
 	for (size_t i = 0; i < UNIT_ARRAY_SIZE(lists); i++) {
-		lease.reason = lists[i];
+		lease.answer = rf_answer_of(lists[i]);
 		assert_int_equal(rf_lease_slots(&lease, read), 0);
 	}
 }
@@ -460,7 +481,7 @@ static void refuses_until_the_oldest_cell_leaves(void **state)
 		assert_int_equal(ask_window(&lease, &who, &window, &policy, &ask), RF_OVER);
 		assert_int_equal(lease.until, start + RF_CELLS * TICKS_CELL);
 		assert_int_equal(lease.room, 2);
-		assert_int_equal(lease.reason, RF_OVER_LIMIT);
+		assert_int_equal(rf_answer_reason(lease.answer), RF_OVER_LIMIT);
 		ask = ask_at(start + RF_CELLS * TICKS_CELL - 1, 3);
 		assert_true(lease_answers(&lease, &who, &ask));
 		ask = ask_at(start + RF_CELLS * TICKS_CELL, 3);
@@ -625,6 +646,7 @@ static const struct CMUnitTest tests[] = {
 	UNIT_ROW("what was refused does not", remembers_nothing_of_refusals),
 	UNIT_ROW("slots: set, and read again", remembers_slots),
 	UNIT_ROW("the reason of each slot", tells_reasons_apart),
+	UNIT_ROW("reasons that a lease repeats", repeats_reasons),
 	UNIT_ROW("which leases follow which verdict", follows_a_verdict),
 	UNIT_ROW("credits until the cell ends", holds_credits_until_the_cell_ends),
 	UNIT_ROW("credits of a head that is ahead", holds_credits_of_a_head_that_is_ahead),
