@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Who may stay: each window sits in a slot, and a newcomer that needs one takes it from a source
+ * that is idle. Pure functions like limiter.h, so that tests and the explorer run them.
+ *
+ * The state of a slot is one word, {generation:20 | 0:1 | state:3 | arrived:8 | last:32}, changed
+ * by compare-and-swap alone; `arrived` and `last` are ticks of about half a second. Whoever makes a
+ * slot CLAIMED owns it, and its key, until it gives it another state: deletes the old window,
+ * inserts the new one. A window knows its slot and the slot's generation, so a look-up of a window
+ * leads to its slot, and a slot that is somebody else's by now is never touched by mistake.
+ *
+ *   FREE        no window
+ *   CLAIMED     one CPU is at work here
+ *   NEW         its source was seen once
+ *   YOUNG       … again, but not yet after 10 s
+ *   RESIDENT    stayed: evicted only when it was idle for a minute
+ *   OVERSTAYED  would be a resident, but 7/8 of the slots are: may be evicted at any time, or a
+ *               room full of active sources would admit nobody ever
+ *
+ * A window is inserted after the old one was deleted, so there are never more windows than slots;
+ * it is in the map before its slot is NEW. What residents there are is counted in one word: one
+ * more before a slot becomes RESIDENT, one less after a RESIDENT's window is deleted.
+ */
+#ifndef RINGFENCE_SLOT_H
+#define RINGFENCE_SLOT_H
+
+#include "ringfence/abi.h"
+#include "ringfence/atomic.h"
+
+#define RF_SLOT_TRIES 4 /* lost races before a touch is left to the next packet */
+#define RF_SLOT_IDLE_MAX 0xfffffffU
+#define RF_SLOT_AT_ONCE (5U << 28)     /* a score: no other can be better */
+#define RF_SLOT_YOUNG_SCORE (2U << 28) /* … of one that is YOUNG and active, at least */
+
+enum rf_slot_state {
+	RF_SLOT_FREE,
+	RF_SLOT_CLAIMED,
+	RF_SLOT_NEW,
+	RF_SLOT_YOUNG,
+	RF_SLOT_RESIDENT,
+	RF_SLOT_OVERSTAYED,
+};
+
+RF_INLINE __u64 rf_slot_word(__u32 generation, enum rf_slot_state state, __u32 arrived, __u32 last)
+{
+	return (__u64)(generation & RF_SLOT_GENERATIONS) << 44 | (__u64)state << 40 |
+	       (__u64)(arrived & 0xff) << 32 | last;
+}
+
+RF_INLINE __u32 rf_slot_generation(__u64 word)
+{
+	return word >> 44;
+}
+
+RF_INLINE enum rf_slot_state rf_slot_state(__u64 word)
+{
+	return word >> 40 & 7;
+}
+
+RF_INLINE __u32 rf_slot_arrived(__u64 word)
+{
+	return word >> 32 & 0xff;
+}
+
+RF_INLINE __u32 rf_slot_last(__u64 word)
+{
+	return word;
+}
+
+/* Ticks since it was seen. What is ahead, by another CPU's clock, counts as 0. */
+RF_INLINE __u32 rf_slot_idle(__u64 word, __u32 tick)
+{
+	const __s32 idle = tick - rf_slot_last(word);
+
+	if (idle < 0)
+		return 0;
+	return (__u32)idle < RF_SLOT_IDLE_MAX ? (__u32)idle : RF_SLOT_IDLE_MAX;
+}
+
+/* ---- the seat: what a window knows of its slot, see rf_seat ---- */
+
+/* {slot:26 | generation:20 | is a resident's:1 | tick of the last touch:17} */
+RF_INLINE __u64 rf_seat(__u32 slot, __u32 generation, int is_resident, __u32 tick)
+{
+	return (__u64)slot << 38 | (__u64)(generation & RF_SLOT_GENERATIONS) << 18 |
+	       (__u64)is_resident << 17 | (tick & RF_SEAT_TICKS);
+}
+
+RF_INLINE __u32 rf_seat_slot(__u64 seat)
+{
+	return seat >> 38;
+}
+
+RF_INLINE __u32 rf_seat_generation(__u64 seat)
+{
+	return seat >> 18 & RF_SLOT_GENERATIONS;
+}
+
+RF_INLINE int rf_seat_is_resident(__u64 seat)
+{
+	return seat >> 17 & 1;
+}
+
+/* Was it touched in this tick? Then nothing is to be written. */
+RF_INLINE int rf_seat_is_of(__u64 seat, __u32 tick)
+{
+	return !((seat ^ tick) & RF_SEAT_TICKS);
+}
+
+/* ---- residents ---- */
+
+/* One more, unless there are `max`. */
+RF_INLINE int rf_residents_add(__u64 *residents, __u64 max)
+{
+	if (rf_load(residents) >= max)
+		return 0;
+	if (rf_fetch_add(residents, 1) < max)
+		return 1;
+	rf_fetch_add(residents, ~0ULL);
+	return 0;
+}
+
+RF_INLINE void rf_residents_remove(__u64 *residents)
+{
+	rf_fetch_add(residents, ~0ULL);
+}
+
+/* ---- touch: its source has sent something ---- */
+
+/* Has it been there for long enough? `arrived` wraps, but then it was idle for as long. */
+RF_INLINE int rf_slot_may_settle(__u64 word, const struct rf_slot_times *times, __u32 tick)
+{
+	if (rf_slot_state(word) == RF_SLOT_OVERSTAYED)
+		return 1;
+	return rf_slot_state(word) <= RF_SLOT_YOUNG &&
+	       (rf_slot_idle(word, tick) >= times->young_for ||
+		((tick - rf_slot_arrived(word)) & 0xff) >= times->young_for);
+}
+
+/*
+ * Notes that the source of `generation` was seen, and lets it settle. Returns the state of the
+ * slot, RF_SLOT_FREE where it is not that source's any more, or others were faster each time.
+ */
+RF_INLINE enum rf_slot_state rf_slot_touch(__u64 *word, __u64 *residents,
+					   const struct rf_slot_times *times, __u32 generation,
+					   __u32 tick)
+{
+	for (int i = 0; i < RF_SLOT_TRIES; i++) {
+		const __u64 old = rf_load(word);
+		enum rf_slot_state state = rf_slot_state(old);
+		__u32 last = rf_slot_last(old);
+		int reserved = 0;
+
+		if (rf_slot_generation(old) != generation || state < RF_SLOT_NEW)
+			return RF_SLOT_FREE;
+		if (state == RF_SLOT_NEW)
+			state = RF_SLOT_YOUNG;
+		if ((__s32)(tick - last) > 0) {
+			last = tick;
+			if (rf_slot_may_settle(old, times, tick)) {
+				reserved = rf_residents_add(residents, times->residents_max);
+				state = reserved ? RF_SLOT_RESIDENT : RF_SLOT_OVERSTAYED;
+			}
+		}
+		/* By a clock that is behind nobody settles: its arrival may be ahead of it. */
+		if (last == rf_slot_last(old) && state == rf_slot_state(old))
+			return state;
+		if (rf_cas(word, old,
+			   rf_slot_word(generation, state, rf_slot_arrived(old), last)) == old)
+			return state;
+		if (reserved)
+			rf_residents_remove(residents);
+	}
+	return RF_SLOT_FREE;
+}
+
+/* ---- eviction ---- */
+
+/*
+ * How well it may be taken, by how long it was idle; 0: not at all. `is_eager`: one must go, also
+ * when all are active (no guard holds newcomers back, or who wants it is known).
+ */
+RF_INLINE __u32 rf_slot_score(__u64 word, const struct rf_slot_times *times, __u32 tick,
+			      int is_eager)
+{
+	const __u32 idle = rf_slot_idle(word, tick);
+
+	switch (rf_slot_state(word)) {
+	case RF_SLOT_FREE:
+		return RF_SLOT_AT_ONCE | RF_SLOT_IDLE_MAX;
+	case RF_SLOT_NEW:
+		if (idle > times->young_idle)
+			return RF_SLOT_AT_ONCE | idle;
+		return is_eager ? 4U << 28 | idle : 0;
+	case RF_SLOT_YOUNG:
+		if (idle > times->young_idle)
+			return RF_SLOT_AT_ONCE | idle;
+		return is_eager ? RF_SLOT_YOUNG_SCORE | idle : 0;
+	case RF_SLOT_RESIDENT:
+		if (idle > times->resident_idle)
+			return RF_SLOT_AT_ONCE | idle;
+		return is_eager ? 1U << 28 | idle : 0;
+	case RF_SLOT_OVERSTAYED:
+		return 3U << 28 | idle;
+	default:
+		return 0;
+	}
+}
+
+/* What it is while `old` is being evicted: another generation, so no touch reaches it any more. */
+RF_INLINE __u64 rf_slot_claimed(__u64 old, __u32 tick)
+{
+	return rf_slot_word(rf_slot_generation(old) + 1, RF_SLOT_CLAIMED, 0, tick);
+}
+
+/* True: the slot is the caller's, until it is published, freed or restored. */
+RF_INLINE int rf_slot_claim(__u64 *word, __u64 old, __u32 tick)
+{
+	return rf_cas(word, old, rf_slot_claimed(old, tick)) == old;
+}
+
+/* The new window is in the map. Of a RESIDENT the caller has added to the residents. */
+RF_INLINE void rf_slot_publish(__u64 *word, __u32 generation, enum rf_slot_state state, __u32 tick)
+{
+	rf_cas(word, rf_load(word), rf_slot_word(generation, state, tick, tick));
+}
+
+/* There is no window here any more. */
+RF_INLINE void rf_slot_free(__u64 *word, __u32 generation)
+{
+	rf_cas(word, rf_load(word), rf_slot_word(generation, RF_SLOT_FREE, 0, 0));
+}
+
+/* The old window could not be deleted: it stays, as it was. */
+RF_INLINE void rf_slot_restore(__u64 *word, __u64 old)
+{
+	rf_cas(word, rf_load(word), old);
+}
+
+#endif /* RINGFENCE_SLOT_H */
