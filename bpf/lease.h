@@ -47,6 +47,7 @@
 #define RF_SPENT_UNIT 16U
 #define RF_SPENT_LOG_MAX 14		/* and 1 more has four bits */
 #define RF_PENDING_MAX (1U << 19)	/* bytes; so `packets`, 14 bytes each, cannot wrap */
+#define RF_LEASE_GRACE 2		/* ticks */
 #define RF_UNTIL_MAX ((1ULL << 40) - 1) /* jiffies: 34 years, if there are 1000 a second */
 #ifndef RF_JIFFIES_LAG
 #define RF_JIFFIES_LAG 5 /* MAX_STALLED_JIFFIES of the kernel's tick */
@@ -182,14 +183,19 @@ RF_INLINE int rf_lease_is_for(const struct rf_lease *lease, const struct rf_who 
 }
 
 /*
- * May it answer? A lease hides its source from the LRU, so it ends before that forgets it. (One
- * that answers nothing while 256 times `inserts` is counted seems young again. It is no less right
- * for that, but for the LRU, and its source is one that hardly ever sends.)
+ * May it answer? A lease hides its source from the slots, so it ends before that seems idle. (One
+ * that answers nothing for 128 ticks seems young again. It is no less right for that, but where its
+ * window was evicted meanwhile, and its source is one that hardly ever sends.)
  */
-RF_INLINE int rf_lease_is_live(const struct rf_lease *lease, __u64 jiffies, __u8 inserts,
-			       __u32 inserts_max)
+RF_INLINE int rf_lease_is_live(const struct rf_lease *lease, __u64 jiffies, __u32 tick)
 {
-	return jiffies < lease->until && (__u8)(inserts - lease->inserts) < inserts_max;
+	return jiffies < lease->until && (__s8)(lease->ends - tick) > 0;
+}
+
+/* Is its window there for certain? No source is evicted so soon after it was seen, by a guard. */
+RF_INLINE int rf_lease_is_fresh(const struct rf_lease *lease, __u32 tick)
+{
+	return (__s8)(lease->ends + RF_LEASE_GRACE - tick) > 0;
 }
 
 /*

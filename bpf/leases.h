@@ -35,10 +35,9 @@ static __always_inline struct rf_lease *lease_at(struct rf_lease_set *set, __u32
 	return lease;
 }
 
-/* Are its credits still those of a window that the LRU has not forgotten? */
 static __always_inline int lease_is_live(const struct rf_lease *lease, __u64 jiffies)
 {
-	return rf_lease_is_live(lease, jiffies, config.inserts, config.lease_inserts);
+	return rf_lease_is_live(lease, jiffies, tick_of(jiffies));
 }
 
 /* Does a lease answer? Then it has counted the packet, and nothing but its line was touched. */
@@ -193,23 +192,22 @@ static __always_inline __u32 take_lease(const struct question *question)
 {
 	const struct rf_who *who = &question->who;
 	const __u32 place = choose_lease(who, question->jiffies);
+	const __u32 tick = tick_of(question->jiffies);
 	struct rf_lease *lease;
-	__u8 age;
 
 	if (place == NO_LEASE)
 		return NO_LEASE;
 	lease = lease_in(place);
 	if (!lease)
 		return NO_LEASE;
-	age = config.inserts - lease->inserts;
 	if (lease->packets)
 		flush_lease(lease, who->rules >> 9);
-	if (!rf_lease_is_for(lease, who) || age >= config.lease_inserts) {
+	if (!rf_lease_is_for(lease, who) || !rf_lease_is_fresh(lease, tick)) {
 		lease->until = 0;
 		BARRIER(); /* never another source's verdict under this one's name */
 		*lease = (struct rf_lease){.source = who->source[0], .rules = who->rules};
 	}
-	lease->inserts = config.inserts;
+	lease->ends = tick + question->lease_life;
 	return place;
 }
 

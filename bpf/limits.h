@@ -4,21 +4,25 @@
 #define RINGFENCE_LIMITS_H
 
 #include "leases.h"
-#include "take.h"
+#include "newcomers.h"
 
 /* ---- bans ---- */
 
 static __always_inline int is_banned(const struct rf_source *source, const struct rf_policy *policy,
 				     __u64 jiffies)
 {
-	return policy->ban && source && source->banned_until > jiffies;
+	return policy->ban && source && !(source->banned_until & RF_BAN_NOT_BEFORE) &&
+	       source->banned_until > jiffies;
 }
 
 /* From the first packet over the limit on; those that come meanwhile do not prolong it. */
 static __always_inline void ban(struct rf_source *source, const struct rf_policy *policy,
 				__u64 jiffies)
 {
-	source->banned_until = jiffies + policy->ban;
+	const __u64 before = source->banned_until;
+
+	if (!(before & RF_BAN_NOT_BEFORE) || (before & ~RF_BAN_NOT_BEFORE) <= jiffies)
+		source->banned_until = jiffies + policy->ban;
 }
 
 /* ---- one limit ---- */
@@ -30,80 +34,6 @@ static __always_inline enum rf_reason reason_of(const struct rf_policy *policy, 
 	if (policy->flags & RF_SHADOW)
 		return RF_SHADOW_OVER;
 	return verdict == RF_OVER ? RF_OVER_LIMIT : RF_CONTENDED;
-}
-
-/* What a flood finds: no call, and nothing written. */
-static __always_inline int guard_is_exhausted(const struct rf_window *window,
-					      const struct rf_policy *policy, __u64 time)
-{
-	const __u64 head = rf_load(&window->head);
-
-	return rf_word_epoch(head) == (__u32)rf_epoch(policy, time) &&
-	       rf_word_used(head) >= policy->limit;
-}
-
-/*
- * May this newcomer have a window? `is_shadow`: none but shadow limits would give it one; such
- * newcomers have a guard of their own, so that they neither use up the other one nor evict whom it
- * protects.
- */
-static __always_inline int guard_admits(const struct rf_bank *bank, __u64 jiffies, int is_shadow,
-					struct rf_counters *sums)
-{
-	const struct rf_policy *policy = &bank->newcomers.policy;
-	struct rf_ask ask = {.jiffies = jiffies, .tick_ns = config.tick_ns, .cost = 1};
-	struct rf_window *window;
-
-	if (bank->newcomers.then == RF_NEWCOMERS_OFF)
-		return 1;
-	window = is_shadow ? &config.guard[bank->newcomers.guard & 1].shadows
-			   : &config.guard[bank->newcomers.guard & 1].limits;
-	ask.time = read_clock(policy, jiffies);
-	if (guard_is_exhausted(window, policy, ask.time) ||
-	    take_any(window, policy, &ask) != RF_UNDER) {
-		sums->shadow_newcomers += is_shadow;
-		return 0;
-	}
-	sums->newcomers_admitted++;
-	return 1;
-}
-
-/*
- * Is it for certain a newcomer that the guard refuses, and closed? Asked before the leases: of
- * those it would look at four cache lines in vain, and here at one.
- */
-static __always_inline int is_closed_out(const struct question *question,
-					 const struct rf_bank *bank, __u32 limits, int is_ipv6)
-{
-	const struct rf_newcomers *newcomers = &bank->newcomers;
-	const __u32 listed = is_ipv6 ? RF_BANK_PREFIXES6 : RF_BANK_PREFIXES4;
-	const struct rf_presence *line;
-	__u32 index, in_force;
-	__u64 hash;
-
-	if ((bank->flags & (RF_BANK_CLOSED | listed)) != RF_BANK_CLOSED)
-		return 0;
-	in_force = limits & bank->origin[0] & ~bank->shadows;
-	if (!in_force ||
-	    !guard_is_exhausted(&config.guard[newcomers->guard & 1].limits, &newcomers->policy,
-				read_clock(&newcomers->policy, question->jiffies)))
-		return 0;
-	hash = presence_hash(question->source, &bank->policy[first_slot(in_force)], is_ipv6);
-	index = rf_presence_place(hash, config.presence_shift, is_ipv6);
-	line = bpf_map_lookup_elem(&presence, &index);
-	return line && rf_presence_is_entered(line, presence_generation(is_ipv6)) &&
-	       !rf_presence_has(line, hash);
-}
-
-/*
- * What becomes of a newcomer beyond the guard, to one limit. RF_REASON_COUNT: it is charged to the
- * window of its prefix.
- */
-static __always_inline enum rf_reason refuse_newcomer(const struct rf_bank *bank, __u32 slot)
-{
-	if (bank->shadows >> slot & 1 || bank->newcomers.then == RF_NEWCOMERS_OPEN)
-		return RF_NEWCOMER_OPEN;
-	return bank->newcomers.then == RF_NEWCOMERS_CLOSED ? RF_NEWCOMER_CLOSED : RF_REASON_COUNT;
 }
 
 /* The answer of the window that a newcomer shares with its prefix, counted. */
@@ -140,19 +70,17 @@ static __always_inline enum rf_reason ask_limit(struct question *question,
 	int verdict;
 
 	source = find_known(question, bank, policy, is_ipv6);
+	if (source)
+		touch(question, source, is_ipv6);
+	else
+		source = meet_one(question, bank, slot, sums, is_ipv6);
 	if (!source) {
-		if (guard_admits(bank, question->jiffies, bank->shadows >> slot & 1, sums)) {
-			source = insert_and_find(question, policy, slot, sums, is_ipv6);
-		} else {
-			reason = refuse_newcomer(bank, slot);
-			if (reason != RF_REASON_COUNT)
-				return reason;
-			sums->newcomers_aggregated++;
-			return ask_aggregate(question, slot);
-		}
+		reason = refuse_newcomer(bank, slot);
+		if (reason != RF_REASON_COUNT)
+			return reason;
+		sums->newcomers_aggregated++;
+		return ask_aggregate(question, slot);
 	}
-	if (!source)
-		return RF_MAP_ERROR;
 	if (is_banned(source, policy, question->jiffies)) {
 		reason = RF_BANNED;
 		lease_same_answer(question, reason, source->banned_until, slot);
@@ -162,7 +90,8 @@ static __always_inline enum rf_reason ask_limit(struct question *question,
 		reason = reason_of(policy, verdict);
 		if (reason == RF_OVER_LIMIT && policy->ban) {
 			ban(source, policy, question->jiffies);
-			lease_same_answer(question, RF_BANNED, source->banned_until, slot);
+			if (is_banned(source, policy, question->jiffies))
+				lease_same_answer(question, RF_BANNED, source->banned_until, slot);
 		} else if (config.lease_shift && rf_lease_may_follow(policy, verdict)) {
 			const __u32 place = take_lease(question);
 
@@ -399,6 +328,12 @@ GLOBAL int set_slots(struct question *question)
 	return 0;
 }
 
+/* Is there a limit in force under which it has no window? */
+static __always_inline int is_missing_in_force(const struct question *question)
+{
+	return question->missing & ((1U << question->in_force % 8) - 1);
+}
+
 /* Is there no window at all, so that nothing is charged? */
 static __always_inline int is_unknown_to_all(const struct question *question)
 {
@@ -407,37 +342,39 @@ static __always_inline int is_unknown_to_all(const struct question *question)
 
 /*
  * Makes the windows that are missing, or notes where that of the prefix is taken. RF_UNDER_LIMIT:
- * the limits are to be asked; RF_NEWCOMER_CLOSED: there is nothing to ask; RF_NEWCOMER_OPEN: so it
- * is if those limits that can be asked let it pass.
+ * the limits are to be asked; RF_NEWCOMER_OPEN: so it is if those limits that can be asked let it
+ * pass; a reason to drop: there is nothing to ask.
  */
-GLOBAL int meet_newcomer(struct question *question)
+static __always_inline enum rf_reason meet_newcomer(struct question *question, int is_ipv6)
 {
 	enum rf_reason reason = RF_UNDER_LIMIT;
+	int admitted = -1, is_shadow, is_unknown;
 	const struct rf_bank *bank;
 	struct rf_counters *sums;
 	__u32 first = 0;
-	int admitted, is_shadow, is_unknown;
 
 	sums = bpf_map_lookup_elem(&counters, &first);
-	if (!question || !sums)
+	if (!sums)
 		return RF_MAP_ERROR;
 	bank = bank_of(question);
-	is_shadow = !(question->missing & ((1U << question->in_force % 8) - 1));
+	is_shadow = !is_missing_in_force(question);
 	is_unknown = !question->in_force && is_unknown_to_all(question);
-	admitted = guard_admits(bank, question->jiffies, is_shadow, sums);
+	question->lease_life = config.times.young_lease;
 	RF_UNROLL
 	for (__u32 i = 0; i < RF_CHARGED_MAX; i++) {
 		const __u32 slot = question->slot[i] % RF_LIMITS_MAX;
 		enum rf_reason refused;
+		__u64 kin;
 
 		if (!(question->missing >> i & 1))
 			continue;
-		if (admitted) {
-			insert_source(question, slot);
+		kin = kin_under(question, bank, slot, sums);
+		if (!kin && admitted < 0)
+			admitted = guard_admits(bank, question->jiffies, is_shadow, sums);
+		if ((kin || admitted) && make_window(question, slot, kin, is_ipv6))
 			continue;
-		}
 		refused = refuse_newcomer(bank, slot);
-		if (refused == RF_NEWCOMER_CLOSED)
+		if (refused >= RF_FIRST_DROP && refused != RF_REASON_COUNT)
 			return refused;
 		if (refused == RF_REASON_COUNT)
 			question->aggregated |= 1U << i;
@@ -447,6 +384,16 @@ GLOBAL int meet_newcomer(struct question *question)
 	if (question->aggregated)
 		sums->newcomers_aggregated++;
 	return reason;
+}
+
+GLOBAL int meet_newcomer4(struct question *question)
+{
+	return question ? meet_newcomer(question, 0) : RF_MAP_ERROR;
+}
+
+GLOBAL int meet_newcomer6(struct question *question)
+{
+	return question ? meet_newcomer(question, 1) : RF_MAP_ERROR;
 }
 
 /* Their windows; it notes what is missing. */
@@ -459,7 +406,9 @@ static __always_inline void find_sources(struct question *question, struct sourc
 			break;
 		sources->of[i] =
 			find_known_of(question, question->slot[i] % RF_LIMITS_MAX, is_ipv6);
-		if (!sources->of[i])
+		if (sources->of[i])
+			touch(question, sources->of[i], is_ipv6);
+		else
 			question->missing |= 1U << i;
 	}
 }
@@ -501,20 +450,30 @@ static __always_inline enum rf_reason refuse_place(const struct question *questi
 	return refuse_packet(question, sources->of[3], place, reason);
 }
 
+/*
+ * The answer of several limits, counted by them. RF_REASON_COUNT: windows are missing, and
+ * meet_newcomer is to be asked first; not from here, since the stacks of functions that call each
+ * other add up.
+ */
 static __always_inline enum rf_reason ask_limits(struct question *question, int is_ipv6)
 {
 	__u32 refuses, reason = RF_REASON_COUNT;
-	enum rf_reason found = RF_UNDER_LIMIT;
+	enum rf_reason found;
 	struct sources sources = {};
 
-	set_slots(question);
-	question->until = RF_FOREVER;
-	find_sources(question, &sources, is_ipv6);
-	if (question->missing) {
-		found = meet_newcomer(question);
-		if (found == RF_NEWCOMER_CLOSED)
-			return found;
+	if (question->met == NOT_MET) {
+		set_slots(question);
+		question->until = RF_FOREVER;
+		find_sources(question, &sources, is_ipv6);
+		if (question->missing)
+			return RF_REASON_COUNT;
+		found = RF_UNDER_LIMIT;
+	} else {
+		found = question->met;
 		find_new_sources(question, &sources, is_ipv6);
+		/* One that was made is gone again. */
+		if (found == RF_UNDER_LIMIT && is_missing_in_force(question))
+			return RF_NO_WINDOW;
 	}
 	refuses = peek_all(question, sources.of[0], sources.of[1], sources.of[2], sources.of[3]);
 	if (refuses >= RF_CHARGED_MAX) {
@@ -528,7 +487,7 @@ static __always_inline enum rf_reason ask_limits(struct question *question, int 
 	count_passed(question, sources.of[0], sources.of[1], sources.of[2], sources.of[3]);
 	if (found != RF_UNDER_LIMIT)
 		return found;
-	if (question->missing & ((1U << question->in_force % 8) - 1) || is_unknown_to_all(question))
+	if (is_unknown_to_all(question))
 		return RF_MAP_ERROR;
 	lease_all(question, &sources);
 	return question->over ? RF_SHADOW_OVER : RF_UNDER_LIMIT;

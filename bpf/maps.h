@@ -14,27 +14,46 @@
 
 /*
  * The windows of IPv4 and IPv6 sources. Writer: the program; it inserts with BPF_NOEXIST and then
- * only changes words in place by atomics. Reader: the command line. When full: the least recently
- * used window goes, and its source is a newcomer when it comes back.
+ * only changes words in place by atomics. Reader: the command line. Never full: whoever inserts one
+ * owns a slot, and has deleted the window that was in there.
  *
- * What remains: the kernel may give an evicted window's memory to another source while a CPU still
+ * What remains: the kernel may give a deleted window's memory to another source while a CPU still
  * holds its pointer. Then that one packet is charged to, or counted for, the other source: each
  * such packet takes its cost from it, and credits of at most 1/16 of its room, and its own source
  * is a newcomer anyway.
  */
 struct {
-	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, RF_SOURCES_DEFAULT);
 	__type(key, struct rf_key4);
 	__type(value, struct rf_source);
 } windows4 SEC(".maps");
 
 struct {
-	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, RF_SOURCES_DEFAULT);
 	__type(key, struct rf_key6);
 	__type(value, struct rf_source);
 } windows6 SEC(".maps");
+
+/*
+ * As many slots as windows: who is in there, and whether he may be evicted. Writer: the program, by
+ * atomics, see slot.h. Reader: nobody else. When full: a newcomer takes the slot of an idle source;
+ * where none is idle it gets none.
+ */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, RF_SOURCES_DEFAULT);
+	__type(key, __u32);
+	__type(value, struct rf_slot4);
+} slots4 SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, RF_SOURCES_DEFAULT);
+	__type(key, __u32);
+	__type(value, struct rf_slot6);
+} slots6 SEC(".maps");
 
 /*
  * What each CPU may answer without a window, in front of the windows, which stay the truth. Writer:
@@ -52,7 +71,7 @@ struct {
 
 /*
  * Writer: the command line, through shared memory, since an update by system call could tear; the
- * program writes `inserts`. Reader: the program. The only global, so a map of one entry by the name
+ * program writes `room`. Reader: the program. The only global, so a map of one entry by the name
  * of its section: a look-up, even one that is inlined, would wait for its key on the stack.
  */
 struct rf_config config;
@@ -106,14 +125,12 @@ struct {
 } prefixes6 SEC(".maps");
 
 /*
- * Which sources have a window, all but. Writers: the program and, when it sets a guard, the command
- * line, by atomics. Reader: the program. When full: more newcomers are looked up for nothing, until
- * the older generation is cleared.
+ * Which sources have a window, all but. Writer: the program, by atomics. Reader: the program. Never
+ * full: it counts the windows there are, and no others.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, RF_PRESENCE_DEFAULT);
-	__uint(map_flags, BPF_F_MMAPABLE);
 	__type(key, __u32);
 	__type(value, struct rf_presence);
 } presence SEC(".maps");

@@ -126,6 +126,19 @@ static __always_inline __u32 class_of(const struct rf_bank *bank, __u32 index,
 	return table->class[of][port % RF_PORTS];
 }
 
+static __always_inline enum rf_reason ask_several(struct question *question, int is_ipv6)
+{
+	enum rf_reason reason = is_ipv6 ? ask_limits6(question) : ask_limits4(question);
+
+	if (reason != RF_REASON_COUNT)
+		return reason;
+	reason = is_ipv6 ? meet_newcomer6(question) : meet_newcomer4(question);
+	if (reason >= RF_FIRST_DROP)
+		return reason;
+	question->met = reason;
+	return is_ipv6 ? ask_limits6(question) : ask_limits4(question);
+}
+
 /* The same of them all, and counted. */
 static __always_inline enum rf_reason ask_and_count(struct question *question, int is_ipv6)
 {
@@ -134,7 +147,7 @@ static __always_inline enum rf_reason ask_and_count(struct question *question, i
 	__u32 first = 0;
 
 	if (reason == RF_REASON_COUNT)
-		reason = is_ipv6 ? ask_limits6(question) : ask_limits4(question);
+		reason = ask_several(question, is_ipv6);
 	sums = bpf_map_lookup_elem(&counters, &first);
 	if (sums && reason < RF_REASON_COUNT)
 		count(&sums->reason[reason], 1, question->len_bytes);
@@ -167,6 +180,8 @@ static __always_inline void clear_answers(struct question *question)
 	__builtin_memset(question->slot, 0, sizeof(question->slot));
 	question->count = question->in_force = question->over = 0;
 	question->missing = question->aggregated = 0;
+	question->lease_life = config.times.resident_lease;
+	question->met = NOT_MET;
 	__builtin_memset(question->reserved, 0, sizeof(question->reserved));
 	question->place = question->reserved2 = 0;
 }

@@ -101,21 +101,10 @@ static json_t *newcomers_json(const struct rf_counters *counters)
 			 (json_int_t)counters->shadow_newcomers);
 }
 
-/* Windows that were inserted beyond what there is room for, so that others went. */
-static uint64_t count_evictions(const struct rf_fence *fence, const struct rf_counters *counters,
-				int family)
-{
-	const uint64_t inserts = counters->inserts[family];
-
-	return inserts > fence->sources ? inserts - fence->sources : 0;
-}
-
-static json_t *windows_json(const struct rf_fence *fence, const struct rf_counters *counters,
-			    int family)
+static json_t *windows_json(const struct rf_counters *counters, int family)
 {
 	return json_pack("{s:I, s:I}", "inserts", (json_int_t)counters->inserts[family],
-			 "evictions_suspected",
-			 (json_int_t)count_evictions(fence, counters, family));
+			 "evictions", (json_int_t)counters->evictions[family]);
 }
 
 static int print_json(const struct rf_fence *fence, const struct totals *totals, bool compact,
@@ -142,8 +131,8 @@ static int print_json(const struct rf_fence *fence, const struct totals *totals,
 			  "bytes", pair_json(totals->passed.bytes, totals->dropped.bytes),
 			  "reasons", reasons, "limits", limits, "map_errors", errors, "newcomers",
 			  newcomers_json(&totals->counters), "windows", "ipv4",
-			  windows_json(fence, &totals->counters, 0), "ipv6",
-			  windows_json(fence, &totals->counters, 1)),
+			  windows_json(&totals->counters, 0), "ipv6",
+			  windows_json(&totals->counters, 1)),
 		compact, error);
 }
 
@@ -203,15 +192,16 @@ static void print_number(const char *label, uint64_t number)
 		rf_out("%-42s %15" PRIu64 "\n", label, number);
 }
 
-static void print_newcomers(const struct rf_fence *fence, const struct rf_counters *counters)
+static void print_newcomers(const struct rf_counters *counters)
 {
 	print_number("newcomers: admitted by the guard", counters->newcomers_admitted);
 	print_number("newcomers: charged to their networks", counters->newcomers_aggregated);
+	print_number("known sources: windows under new limits", counters->newcomers_known);
 	print_number("newcomers: unseen by shadow limits", counters->shadow_newcomers);
 	print_number("windows made, IPv4", counters->inserts[0]);
 	print_number("windows made, IPv6", counters->inserts[1]);
-	print_number("evictions suspected, IPv4", count_evictions(fence, counters, 0));
-	print_number("evictions suspected, IPv6", count_evictions(fence, counters, 1));
+	print_number("windows evicted, IPv4", counters->evictions[0]);
+	print_number("windows evicted, IPv6", counters->evictions[1]);
 }
 
 static int print_text(const struct rf_fence *fence, const struct totals *totals,
@@ -226,7 +216,7 @@ static int print_text(const struct rf_fence *fence, const struct totals *totals,
 	print_count("dropped", &totals->dropped);
 	print_reasons(totals);
 	err = print_limits(fence, error);
-	print_newcomers(fence, &totals->counters);
+	print_newcomers(&totals->counters);
 	for (int i = 0; i < RF_MAP_ERROR_COUNT; i++)
 		if (totals->counters.map_error[i])
 			rf_out("map error %-32s %15" PRIu64 "\n", rf_map_error_name(i),

@@ -8,6 +8,7 @@
 #include "command.h"
 #include "fence.h"
 #include "out.h"
+#include "ringfence/atomic.h"
 #include "rules.h"
 #include "view.h"
 
@@ -39,17 +40,18 @@ static int read_status(struct status *status, const struct rf_options *options,
 	return 0;
 }
 
-/* Windows of a family that are in use, and those that were evicted, as far as is known. */
+/* Windows of a family that are there. The CPUs' counters are read one after the other. */
 static uint64_t windows_used(const struct status *status, int family)
 {
 	const uint64_t inserts = status->counters.inserts[family];
+	const uint64_t evictions = status->counters.evictions[family];
 
-	return inserts < status->fence.sources ? inserts : status->fence.sources;
+	return inserts > evictions ? inserts - evictions : 0;
 }
 
-static uint64_t windows_evicted(const struct status *status, int family)
+static uint64_t count_residents(const struct status *status, int family)
 {
-	return status->counters.inserts[family] - windows_used(status, family);
+	return rf_load(&status->fence.config->room[family].residents);
 }
 
 /* Does the attach wait for its confirmation, or has it done so in vain? */
@@ -94,9 +96,10 @@ static json_t *newcomers_json(const struct status *status)
 
 static json_t *windows_json(const struct status *status, int family)
 {
-	return json_pack("{s:I, s:I, s:I}", "used", (json_int_t)windows_used(status, family),
-			 "inserts", (json_int_t)status->counters.inserts[family],
-			 "evictions_suspected", (json_int_t)windows_evicted(status, family));
+	return json_pack("{s:I, s:I, s:I, s:I}", "used", (json_int_t)windows_used(status, family),
+			 "resident", (json_int_t)count_residents(status, family), "inserts",
+			 (json_int_t)status->counters.inserts[family], "evictions",
+			 (json_int_t)status->counters.evictions[family]);
 }
 
 static json_t *limits_json(const struct rf_ruleset *rules)
@@ -251,28 +254,38 @@ static void print_newcomers(const struct status *status)
 
 	rf_format_rate(newcomers->rate, newcomers->window_ns, rate);
 	if (newcomers->then != RF_NEWCOMERS_OFF)
-		rf_out("newcomers: %s, then %s%s\n", rate, rf_newcomers_then_name(newcomers->then),
-		       newcomers->filter ? "" : " (their filter is not filled yet)");
+		rf_out("newcomers: %s, then %s\n", rate, rf_newcomers_then_name(newcomers->then));
 	if (passed || dropped || aggregated)
 		rf_out("the guard was at work: beyond it %" PRIu64 " packets of newcomers passed, "
 		       "%" PRIu64 " were dropped, %" PRIu64 " charged to their networks\n",
 		       passed, dropped, aggregated);
 }
 
+/* Do as many sources stay as may? Beyond that those that come do not. */
+static bool is_full_of_active(const struct status *status, int family)
+{
+	const uint64_t max = status->fence.config->times.residents_max;
+
+	return max && count_residents(status, family) >= max;
+}
+
 static void print_windows(const struct status *status, int family)
 {
 	const uint64_t used = windows_used(status, family);
-	const uint64_t evicted = windows_evicted(status, family);
+	const uint64_t residents = count_residents(status, family);
+	const uint32_t room = status->fence.sources;
 	const char *name = family ? "IPv6" : "IPv4";
 
-	if (evicted)
-		rf_out("windows of %s: full: each newcomer pushes out the least recently used "
-		       "source; %" PRIu64 " evictions suspected\n",
-		       name, evicted);
-	else if (used * 100 >= (uint64_t)status->fence.sources * NEARLY_FULL)
-		rf_out("windows of %s: nearly full: %" PRIu64 " of %u; beyond that each newcomer "
-		       "pushes out the least recently used source\n",
-		       name, used, status->fence.sources);
+	if (used)
+		rf_out("windows of %s: %" PRIu64 " of %u in use, %" PRIu64 " of residents", name,
+		       used, room, residents);
+	if (is_full_of_active(status, family))
+		rf_out("; full of active sources: newcomers share what is left, and do not stay");
+	else if (used * 100 >= (uint64_t)room * NEARLY_FULL)
+		rf_out("; nearly full: beyond that each newcomer takes the place of an idle "
+		       "source");
+	if (used)
+		rf_out("\n");
 }
 
 static void print_status(const struct status *status)

@@ -22,6 +22,8 @@
 const char *const rf_map_names[RF_MAP_COUNT] = {
 	[RF_MAP_WINDOWS4] = "windows4",
 	[RF_MAP_WINDOWS6] = "windows6",
+	[RF_MAP_SLOTS4] = "slots4",
+	[RF_MAP_SLOTS6] = "slots6",
 	[RF_MAP_CONFIG] = "config",
 	[RF_MAP_LEASES] = "leases",
 	[RF_MAP_PORTS] = "ports",
@@ -294,20 +296,20 @@ int rf_fence_share(struct rf_fence *fence, struct rf_error *error)
 
 	if (count >= 0)
 		count = rf_map_share(fence, RF_MAP_PORTS, sizeof(struct rf_ports), both, error);
-	/* Nobody reads these but who may change them. */
+	/* Nobody reads this but who may change it. */
 	if (count >= 0 && !fence->read_only)
 		count = rf_map_share(fence, RF_MAP_AGGREGATES, sizeof(struct rf_source), both,
-				     error);
-	if (count >= 0 && !fence->read_only)
-		count = rf_map_share(fence, RF_MAP_PRESENCE, sizeof(struct rf_presence), both,
 				     error);
 	if (count < 0)
 		return count;
 	fence->config = fence->memory[RF_MAP_CONFIG];
 	fence->ports = fence->memory[RF_MAP_PORTS];
 	fence->aggregate = fence->memory[RF_MAP_AGGREGATES];
-	fence->presence = fence->memory[RF_MAP_PRESENCE];
-	fence->presence_lines = fence->read_only ? 0 : count;
+	if (bpf_obj_get_info_by_fd(fence->map_fd[RF_MAP_PRESENCE], &info, &length))
+		return rf_error_failed(error, -errno, "cannot read the fence's filter: %s",
+				       strerror(errno));
+	fence->presence_lines = info.max_entries;
+	length = sizeof(info);
 	if (bpf_obj_get_info_by_fd(fence->map_fd[RF_MAP_WINDOWS4], &info, &length))
 		return rf_error_failed(error, -errno, "cannot read the fence's windows: %s",
 				       strerror(errno));

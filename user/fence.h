@@ -30,6 +30,8 @@
 enum rf_map {
 	RF_MAP_WINDOWS4,
 	RF_MAP_WINDOWS6,
+	RF_MAP_SLOTS4,
+	RF_MAP_SLOTS6,
 	RF_MAP_CONFIG,
 	RF_MAP_LEASES,
 	RF_MAP_PORTS,
@@ -85,9 +87,8 @@ struct rf_fence {
 	uint32_t memory_count[RF_MAP_COUNT]; /* values in there */
 	struct rf_config *config;
 	const struct rf_lease *lease;
-	struct rf_ports *ports;	      /* of each bank */
-	struct rf_presence *presence; /* `presence_lines`, a power of two */
-	uint32_t presence_lines;
+	struct rf_ports *ports;	     /* of each bank */
+	uint32_t presence_lines;     /* a power of two */
 	struct rf_source *aggregate; /* RF_AGGREGATE_SETS of RF_AGGREGATES */
 };
 

@@ -254,30 +254,13 @@ static int clear_new_counters(const struct change *change, struct rf_error *erro
 	return err;
 }
 
-/*
- * What of the present rules must change first. Clips, see rules.h. And the filter: on trial without
- * a guard nobody is marked, so it lacks some when the guard is back.
- */
-static bool amend_present(struct change *change)
-{
-	const struct rf_bank *rules = &change->ruleset->bank;
-	struct rf_bank *present = &change->present;
-	bool amended = rf_rules_raise_clips(present, rules);
-
-	if (present->newcomers.filter && rules->newcomers.then == RF_NEWCOMERS_OFF &&
-	    change->trial) {
-		rf_newcomers_set_filter(present, false);
-		amended = true;
-	}
-	return amended;
-}
-
 static int switch_both(struct change *change, struct rf_error *error)
 {
 	struct rf_fence *fence = change->fence;
 	const struct rf_ports *present_ports = change->present.flags & RF_BANK_PORTS
 						       ? &fence->ports[fence->config->active & 1]
 						       : NULL;
+	const struct rf_bank *fallback = change->trial ? &change->present : NULL;
 	uint64_t before;
 	int err = 0;
 
@@ -287,38 +270,27 @@ static int switch_both(struct change *change, struct rf_error *error)
 		err = clear_new_counters(change, error);
 	if (err)
 		return err;
-	if (amend_present(change))
+	/* Clips, see rules.h. */
+	if (rf_rules_raise_clips(&change->present, &change->ruleset->bank))
 		err = switch_bank(fence, &change->present, present_ports, &change->present_tries,
 				  error);
 	if (err)
 		return err;
 	rf_newcomers_prepare(fence, &change->ruleset->bank, &change->present);
+	err = rf_newcomers_note_kin(fence, &change->ruleset->bank, error);
+	if (err)
+		return err;
 	set_deadline(change);
 	before = fence->config->active;
 	err = switch_bank(fence, &change->ruleset->bank, change->compiled.ports, &change->tries,
 			  error);
 	change->is_in_force = fence->config->active != before;
+	if (change->is_in_force)
+		rf_newcomers_age_kin(fence, &change->ruleset->bank, fallback);
 	return err;
 }
 
 /* ---- a commit ---- */
-
-/* A guard without its filter gets that, unless the rules may yet fall back. */
-static int finish_filter(struct change *change, struct rf_error *error)
-{
-	struct rf_fence *fence = change->fence;
-	struct rf_bank rules = fence->config->bank[fence->config->active & 1];
-	const struct rf_ports *ports =
-		rules.flags & RF_BANK_PORTS ? &fence->ports[fence->config->active & 1] : NULL;
-	int err;
-
-	if (rules.newcomers.then == RF_NEWCOMERS_OFF || rules.newcomers.filter ||
-	    (rules.deadline && rules.fallback == RF_FALL_BACK))
-		return 0;
-	err = rf_fence_fill_presence(fence, error);
-	rf_newcomers_set_filter(&rules, true);
-	return err ? err : switch_bank(fence, &rules, ports, &change->tries, error);
-}
 
 static void end_change(struct change *change)
 {
@@ -370,8 +342,6 @@ int rf_fence_commit(struct rf_fence *fence, struct rf_ruleset *ruleset,
 		err = choose_tries(&change, progress, error);
 	if (!err)
 		err = switch_both(&change, error);
-	if (!err)
-		err = finish_filter(&change, error);
 	end_change(&change);
 	return err && change.is_in_force ? fail_in_force(err, error) : err;
 }
@@ -385,24 +355,11 @@ static int fail_late(const struct rf_standing *standing, struct rf_error *error)
 
 int rf_fence_confirm(struct rf_fence *fence, struct rf_standing *before, struct rf_error *error)
 {
-	struct change change = {
-		.fence = fence,
-		.tries = RF_TRIES_NONE,
-		.present_tries = RF_TRIES_NONE,
-	};
-	int err;
-
 	*before = rf_fence_standing(fence);
 	if (before->state == RF_SETTLED)
 		return rf_error_failed(error, -ENOENT, "nothing to confirm: no rules are on trial");
 	if (before->state == RF_FELL_BACK)
 		return fail_late(before, error);
 	__atomic_store_n(&fence->config->bank[before->active & 1].deadline, 0, __ATOMIC_RELEASE);
-	err = rf_wait_for_programs(error); /* for the bank that is free now */
-	if (!err)
-		err = rf_tries_open(fence, before->active & 1, &change.tries, error);
-	if (!err)
-		err = finish_filter(&change, error);
-	end_change(&change);
-	return err;
+	return rf_wait_for_programs(error); /* for the bank that is free now */
 }

@@ -145,10 +145,14 @@ int rf_trie_make(int family, const struct rf_listed *listed, const struct rf_pre
  */
 void rf_newcomers_prepare(const struct rf_fence *fence, struct rf_bank *rules,
 			  const struct rf_bank *present);
-/* Says whether `presence` may be asked, and what follows from that. */
-void rf_newcomers_set_filter(struct rf_bank *rules, bool filter);
-/* Marks each source that has a window as known, so that the filter may be asked. */
-int rf_fence_fill_presence(const struct rf_fence *fence, struct rf_error *error);
+/*
+ * Which limits make a source known: those of `rules`, noted before they are in force. Then what was
+ * before ages, but for `fallback`, which may be in force again (NULL: none).
+ */
+int rf_newcomers_note_kin(const struct rf_fence *fence, const struct rf_bank *rules,
+			  struct rf_error *error);
+void rf_newcomers_age_kin(const struct rf_fence *fence, const struct rf_bank *rules,
+			  const struct rf_bank *fallback);
 
 /* ---- loading this build's program (fence_load.c) ---- */
 

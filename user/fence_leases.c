@@ -18,9 +18,6 @@
 #define LEASES_MAX (1ULL << 31)		 /* of all CPUs, so that their number has 32 bits */
 #define LEASES_LEAST (2 * RF_LEASE_WAYS) /* of a CPU */
 #define READS_MAX 4			 /* of a lease that changes its source meanwhile */
-#define MAP_SHARE 8	/* no lease outlives so many inserts as are this part of the windows */
-#define INSERTS_OF 64	/* into how many steps the half of that is divided, on few CPUs */
-#define INSERTS_MAX 192 /* of 256 that rf_lease.inserts can tell apart */
 
 /* ---- their memory ---- */
 
@@ -62,33 +59,54 @@ static unsigned int leases_bits(const struct rf_fence *fence)
 	return bits;
 }
 
-/*
- * When leases end because of inserts. Each CPU tells of them by the step, so that many steps may go
- * untold; half of what is allowed is for those.
- */
-static void set_inserts(struct rf_config *config, uint32_t sources)
-{
-	int cpus = libbpf_num_possible_cpus();
-	uint32_t half = sources / MAP_SHARE / 2, step = 1, inserts;
+/* ---- slots ---- */
 
-	while (2 * step <= half / (cpus > INSERTS_OF ? cpus : INSERTS_OF))
-		step *= 2;
-	inserts = half / step;
-	config->inserts_mask = step - 1;
-	config->lease_inserts = inserts < 1 ? 1 : inserts < INSERTS_MAX ? inserts : INSERTS_MAX;
+#define NS_PER_S 1000000000ULL
+#define TICK_NS_LEAST 500000000ULL /* of a slot: the shortest power of two of jiffies over that */
+#define YOUNG_FOR_NS (10 * NS_PER_S)
+#define YOUNG_IDLE_NS (2 * NS_PER_S)
+#define RESIDENT_IDLE_NS (60 * NS_PER_S)
+#define YOUNG_LEASE_NS NS_PER_S
+#define RESIDENT_LEASE_NS (16 * NS_PER_S)
+#define RESIDENTS_SHARE 8 /* one part of so many is for those that are no residents */
+
+static uint32_t slot_ticks(uint64_t time_ns, uint64_t tick_ns)
+{
+	return time_ns / tick_ns + (time_ns % tick_ns > tick_ns / 2);
 }
 
-/* A generation of the filter is as long as it takes to fill the windows map of a family. */
-static void set_presence(struct rf_config *config, const struct rf_fence *fence)
+static void set_slot_times(struct rf_slot_times *times, uint32_t jiffy_ns, uint32_t slots)
 {
-	const uint32_t steps = fence->sources / (config->inserts_mask + 1);
+	uint64_t tick_ns = jiffy_ns;
+
+	*times = (struct rf_slot_times){.residents_max = slots - slots / RESIDENTS_SHARE};
+	for (; tick_ns < TICK_NS_LEAST; tick_ns *= 2)
+		times->tick_shift++;
+	times->young_for = slot_ticks(YOUNG_FOR_NS, tick_ns);
+	times->young_idle = slot_ticks(YOUNG_IDLE_NS, tick_ns);
+	times->resident_idle = slot_ticks(RESIDENT_IDLE_NS, tick_ns);
+	times->young_lease = slot_ticks(YOUNG_LEASE_NS, tick_ns);
+	times->resident_lease = slot_ticks(RESIDENT_LEASE_NS, tick_ns);
+}
+
+/* By the golden ratio, so that slots which are looked at one after the other are far apart. */
+static uint32_t slot_stride(uint32_t slots)
+{
+	uint32_t stride = (uint32_t)(slots * 0.618) | 1;
+
+	return stride < slots ? stride : 1;
+}
+
+static void set_slots(struct rf_config *config, const struct rf_fence *fence)
+{
 	const uint32_t lines = fence->presence_lines;
 
-	config->presence_steps = steps ? steps : 1;
+	set_slot_times(&config->times, config->tick_ns, fence->sources);
+	config->slot_stride = slot_stride(fence->sources);
 	/* A filter of one line would want a shift by 64 bits, and is none anyway. */
 	if (lines > 1)
-		__atomic_store_n(&config->presence_shift, 64 - (31 - __builtin_clz(lines)),
-				 __ATOMIC_RELEASE);
+		config->presence_shift = 64 - (31 - __builtin_clz(lines));
+	__atomic_store_n(&config->slots, fence->sources, __ATOMIC_RELEASE);
 }
 
 int rf_fence_make_leases(struct rf_fence *fence, struct rf_error *error)
@@ -97,17 +115,16 @@ int rf_fence_make_leases(struct rf_fence *fence, struct rf_error *error)
 	unsigned int bits = leases_bits(fence);
 	__u64 key[3];
 
-	if (config->presence_steps) /* set last but for what reads all of it */
+	if (config->slots) /* set last */
 		return 0;
 	if (getrandom(key, sizeof(key), 0) != sizeof(key))
 		return rf_error_failed(error, -errno, "cannot get a random key: %s",
 				       strerror(errno));
 	for (int i = 0; i < 3; i++)
 		config->lease_key[i] = key[i] | 1; /* a key of 0 would be none */
-	set_inserts(config, fence->sources);
 	if (bits)
 		__atomic_store_n(&config->lease_shift, 64 - bits, __ATOMIC_RELEASE);
-	set_presence(config, fence);
+	set_slots(config, fence);
 	return 0;
 }
 

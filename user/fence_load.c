@@ -77,6 +77,10 @@ static int size_maps(struct ringfence_bpf *object, const struct rf_attach *attac
 	if (!err)
 		err = bpf_map__set_max_entries(object->maps.windows6, sources);
 	if (!err)
+		err = bpf_map__set_max_entries(object->maps.slots4, sources);
+	if (!err)
+		err = bpf_map__set_max_entries(object->maps.slots6, sources);
+	if (!err)
 		err = bpf_map__set_max_entries(object->maps.leases,
 					       rf_leases_wanted(attach) / RF_LEASE_WAYS);
 	if (!err)

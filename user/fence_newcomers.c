@@ -7,7 +7,6 @@
 #include <errno.h>
 #include <string.h>
 
-#include "bpf/presence.h"
 #include "fence_internal.h"
 #include "ringfence/limiter.h"
 #include "rules.h"
@@ -122,16 +121,6 @@ static void prepare_aggregates(const struct rf_fence *fence, struct rf_bank *rul
 	}
 }
 
-void rf_newcomers_set_filter(struct rf_bank *rules, bool filter)
-{
-	struct rf_newcomers *newcomers = &rules->newcomers;
-
-	newcomers->filter = filter;
-	rules->flags &= ~RF_BANK_CLOSED;
-	if (filter && newcomers->then == RF_NEWCOMERS_CLOSED)
-		rules->flags |= RF_BANK_CLOSED;
-}
-
 void rf_newcomers_prepare(const struct rf_fence *fence, struct rf_bank *rules,
 			  const struct rf_bank *present)
 {
@@ -139,6 +128,9 @@ void rf_newcomers_prepare(const struct rf_fence *fence, struct rf_bank *rules,
 	const struct rf_newcomers *before = &present->newcomers;
 
 	prepare_aggregates(fence, rules, present);
+	rules->flags &= ~RF_BANK_CLOSED;
+	if (newcomers->then == RF_NEWCOMERS_CLOSED)
+		rules->flags |= RF_BANK_CLOSED;
 	if (newcomers->then == RF_NEWCOMERS_OFF) {
 		*newcomers = (struct rf_newcomers){.guard = before->guard};
 		return;
@@ -151,35 +143,124 @@ void rf_newcomers_prepare(const struct rf_fence *fence, struct rf_bank *rules,
 		newcomers->guard = !before->guard;
 		open_guard(fence, newcomers);
 	}
-	/* While there is no guard nobody is marked. */
-	rf_newcomers_set_filter(rules, before->then != RF_NEWCOMERS_OFF && before->filter);
 }
 
-/* ---- filter ---- */
+/* ---- kin ---- */
 
-static int mark_source(const struct rf_address *address, uint32_t limit_id,
-		       const struct rf_source *state, void *context)
+#define NS_PER_S 1000000000ULL
+#define KIN_NS (90 * NS_PER_S) /* longer than a resident may be idle */
+
+static bool is_in_force(const struct rf_bank *rules, uint32_t id, bool *is_shadow)
 {
-	const struct rf_fence *fence = context;
-	const struct rf_config *config = fence->config;
-	struct rf_presence *line;
-	uint64_t hash, inserts;
-	__u64 source[2];
+	for (int slot = 0; slot < RF_LIMITS_MAX; slot++)
+		if (rules && rules->policy[slot].id == id) {
+			*is_shadow = rules->policy[slot].flags & RF_SHADOW;
+			return true;
+		}
+	return false;
+}
 
-	(void)state;
-	rf_address_pack(address, source);
-	hash = rf_presence_hash(source, limit_id, address->version == 6, config->lease_key);
-	line = &fence->presence[rf_presence_place(hash, config->presence_shift,
-						  address->version == 6)];
-	inserts = __atomic_load_n(&config->family_inserts[address->version == 6], __ATOMIC_RELAXED);
-	rf_presence_enter(line, rf_load(&line->tag), inserts / config->presence_steps);
-	rf_presence_mark(line, hash);
+static void set_until(struct rf_kin *kin, uint64_t until)
+{
+	__atomic_store_n(&kin->until, until, __ATOMIC_RELEASE);
+}
+
+/* What is neither in force any more, nor may be again, makes known for a while yet. */
+void rf_newcomers_age_kin(const struct rf_fence *fence, const struct rf_bank *rules,
+			  const struct rf_bank *fallback)
+{
+	struct rf_config *config = fence->config;
+	const uint64_t now = rf_fence_jiffies(fence);
+
+	for (uint32_t i = 0; i < config->kin_count; i++) {
+		struct rf_kin *kin = &config->kin[i];
+		bool is_shadow = false;
+
+		kin->is_over = !is_in_force(rules, kin->limit_id, &is_shadow) &&
+			       !is_in_force(fallback, kin->limit_id, &is_shadow);
+		if (kin->until <= now)
+			set_until(kin, 0);
+		else if (kin->until == RF_FOREVER && (kin->is_over || is_shadow))
+			set_until(kin, now + KIN_NS / config->tick_ns);
+	}
+}
+
+/* Where a limit may be noted: free, or the one that would go first. */
+static struct rf_kin *free_kin(struct rf_config *config)
+{
+	struct rf_kin *least = &config->kin[0];
+
+	for (uint32_t i = 0; i < RF_KIN_MAX && least->until; i++)
+		if (config->kin[i].until < least->until)
+			least = &config->kin[i];
+	return least;
+}
+
+static void note_kin(struct rf_config *config, const struct rf_policy *policy)
+{
+	struct rf_kin *kin = NULL;
+
+	for (uint32_t i = 0; i < config->kin_count && !kin; i++)
+		if (config->kin[i].limit_id == policy->id && config->kin[i].until)
+			kin = &config->kin[i];
+	if (!kin) {
+		kin = free_kin(config);
+		set_until(kin, 0);
+		kin->limit_id = policy->id;
+		kin->grouping.mask4 = policy->mask4;
+		memcpy(kin->grouping.mask6, policy->mask6, sizeof(kin->grouping.mask6));
+	}
+	kin->is_over = 0;
+	set_until(kin, RF_FOREVER);
+	if (config->kin_count <= kin - config->kin)
+		__atomic_store_n(&config->kin_count, kin - config->kin + 1, __ATOMIC_RELEASE);
+}
+
+/* The groupings of all kin, RF_GROUPINGS_MAX at most; returns how many, 0 where they are more. */
+static uint32_t list_groupings(const struct rf_config *config, struct rf_grouping *grouping)
+{
+	uint32_t count = 0, at;
+
+	for (uint32_t i = 0; i < config->kin_count; i++) {
+		const struct rf_grouping *wanted = &config->kin[i].grouping;
+
+		if (!config->kin[i].until)
+			continue;
+		for (at = 0; at < count; at++)
+			if (memcmp(&grouping[at], wanted, sizeof(*wanted)) == 0)
+				break;
+		if (at == RF_GROUPINGS_MAX)
+			return 0;
+		grouping[at] = *wanted;
+		count = at == count ? count + 1 : count;
+	}
+	return count;
+}
+
+/* No program sees a list that is half written. */
+static int set_groupings(struct rf_config *config, struct rf_error *error)
+{
+	struct rf_grouping grouping[RF_GROUPINGS_MAX];
+	const uint32_t count = list_groupings(config, grouping);
+	int err;
+
+	if (count == config->groupings &&
+	    memcmp(grouping, config->grouping, count * sizeof(*grouping)) == 0)
+		return 0;
+	__atomic_store_n(&config->groupings, 0, __ATOMIC_RELEASE);
+	err = rf_wait_for_programs(error);
+	if (err)
+		return err;
+	memcpy(config->grouping, grouping, count * sizeof(*grouping));
+	__atomic_store_n(&config->groupings, count, __ATOMIC_RELEASE);
 	return 0;
 }
 
-int rf_fence_fill_presence(const struct rf_fence *fence, struct rf_error *error)
+int rf_newcomers_note_kin(const struct rf_fence *fence, const struct rf_bank *rules,
+			  struct rf_error *error)
 {
-	if (!fence->config->presence_shift || !fence->config->presence_steps)
-		return 0;
-	return rf_fence_each_source(fence, mark_source, (void *)fence, error);
+	for (int slot = 0; slot < RF_LIMITS_MAX; slot++)
+		if (rules->policy[slot].id && !(rules->policy[slot].flags & RF_SHADOW))
+			note_kin(fence->config, &rules->policy[slot]);
+	return set_groupings(fence->config, error);
 }

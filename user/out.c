@@ -39,7 +39,8 @@ static const char *const reason_texts[RF_REASON_COUNT] = {
 static const char *const map_error_names[RF_MAP_ERROR_COUNT] = {
 	[RF_INSERT_BUSY] = "insert_busy", [RF_INSERT_NOMEM] = "insert_nomem",
 	[RF_INSERT_FULL] = "insert_full", [RF_INSERT_OTHER] = "insert_other",
-	[RF_WINDOW_LOST] = "window_lost",
+	[RF_WINDOW_LOST] = "window_lost", [RF_NONE_IDLE] = "none_idle",
+	[RF_DELETE_BUSY] = "delete_busy",
 };
 
 const char *rf_reason_name(enum rf_reason reason)

@@ -30,6 +30,8 @@
 #define RF_SOURCES_DEFAULT 65536 /* windows per address family */
 #define RF_JIFFIES_CELL_MIN 16	 /* a shorter cell, in ticks, is timed in ns instead */
 #define RF_LEASES_DEFAULT 131072 /* of all CPUs together */
+#define RF_KIN_MAX 128		 /* limits whose windows make a source known */
+#define RF_GROUPINGS_MAX 4	 /* ways to group sources that the filter can tell of */
 
 /*
  * First thing in the program's read-only data, so that it is found at offset 0 of that map. The
@@ -67,6 +69,9 @@ struct rf_key6 {
 	__u32 limit_id;
 };
 
+/* In rf_source.banned_until: no ban stands, and none is made before the jiffy in the lower bits. */
+#define RF_BAN_NOT_BEFORE (1ULL << 63)
+
 /* Value of `windows4` and `windows6`. The counters stand beside the head: one line when hot. */
 struct rf_source {
 	__u64 passed; /* packets, under the limit */
@@ -75,7 +80,36 @@ struct rf_source {
 		__u64 would_drop;   /* passed, over a shadow limit */
 		__u64 banned_until; /* jiffies, of a limit with a ban, which is never a shadow */
 	};
+	__u64 seat; /* which slot it is in; bpf/slot.h */
 	struct rf_window window;
+};
+
+/* ---- slots: one per window, of which each says who may be evicted; bpf/slot.h ---- */
+
+#define RF_SLOT_GENERATIONS 0xfffffU
+#define RF_SEAT_TICKS 0x1ffffU
+
+/* Values of `slots4` and `slots6`. The key is its owner's who claimed the slot. */
+struct rf_slot4 {
+	struct rf_key4 key;
+	__u64 word;
+};
+
+struct rf_slot6 {
+	struct rf_key6 key;
+	__u32 reserved;
+	__u64 word;
+};
+
+/* Times in ticks of 2^tick_shift jiffies, about half a second; set when a fence is armed. */
+struct rf_slot_times {
+	__u32 tick_shift;
+	__u32 young_for;     /* then a source settles */
+	__u32 young_idle;    /* so long may it be idle until then, */
+	__u32 resident_idle; /* and so long from then on */
+	__u32 young_lease;   /* so long may a lease hide it until then, */
+	__u32 resident_lease;
+	__u64 residents_max; /* 7/8 of the slots of a family */
 };
 
 /* ---- leases: what a CPU may answer by itself ---- */
@@ -100,7 +134,7 @@ struct rf_lease {
 	__u64 source;		/* rf_who.source[0]; one whose source[1] is not 0 goes without */
 	__u32 rules;		/* rf_who.rules */
 	__u32 room : 20;	/* credits; of other answers: they are for what costs more */
-	__u32 inserts : 8;	/* rf_config.inserts, when it was made */
+	__u32 ends : 8;		/* the tick from which on its window is to be looked up again */
 	__u32 spent_before : 4; /* log2 of what it passed in the cell before, see lease.h */
 	__u32 packets : 16;	/* pending: not yet in any other counter */
 	__u32 wanted : 1;	/* by another source, since it last answered */
@@ -153,7 +187,7 @@ struct rf_prefix_value {
 
 /* ---- newcomers: sources without a window ---- */
 
-#define RF_PRESENCE_SHARE 16 /* sources for each line of the filter, of both families together */
+#define RF_PRESENCE_SHARE 8 /* sources for each line of the filter, of both families together */
 #define RF_PRESENCE_DEFAULT (2 * RF_SOURCES_DEFAULT / RF_PRESENCE_SHARE)
 
 enum rf_newcomers_then {
@@ -175,13 +209,11 @@ enum rf_newcomers_then {
 #endif
 
 /*
- * Value of `presence`: sources that have a window, or had one, as a Bloom filter of two
- * generations, so that a newcomer is known without a look-up among the windows. bpf/presence.h.
+ * Value of `presence`: sources that have a window, as a Bloom filter of 64 counters, so that a
+ * newcomer is known without a look-up among the windows. bpf/presence.h.
  */
 struct rf_presence {
-	__u64 tag;
-	__u64 bits[2][3];
-	__u64 reserved;
+	__u64 count[8];
 };
 
 /* ---- configuration ---- */
@@ -326,11 +358,28 @@ enum rf_fallback {
 struct rf_newcomers {
 	__u64 rate; /* as the user wrote it */
 	__u64 window_ns;
-	__u32 then;  /* enum rf_newcomers_then */
-	__u8 guard;  /* index into rf_config.guard */
-	__u8 filter; /* `presence` has all that have a window: what it lacks is a newcomer */
-	__u8 reserved[2];
+	__u32 then; /* enum rf_newcomers_then */
+	__u8 guard; /* index into rf_config.guard */
+	__u8 reserved[3];
 	struct rf_policy policy;
+};
+
+/* By which bits of a source its windows are told apart. */
+struct rf_grouping {
+	__be32 mask4;
+	__be32 mask6[4];
+};
+
+/*
+ * A limit that is in force, or was a while ago: who has a window of it is no newcomer to a limit
+ * that groups sources no finer. Never one of a shadow.
+ */
+struct rf_kin {
+	__u64 until; /* jiffies, RF_FOREVER while it is in force; 0: nothing, or being written */
+	__u32 limit_id;
+	__u32 is_over; /* no packet is charged to it any more: its windows' slots may be taken */
+	struct rf_grouping grouping;
+	__u32 reserved;
 };
 
 /* One whole set of rules. While it is active nobody writes it, but for the deadline. */
@@ -392,19 +441,25 @@ struct rf_config {
 	 */
 	__u64 lease_key[3];
 	__u32 lease_shift;
-	__u32 lease_inserts;  /* a lease ends when `inserts` has grown by so much */
-	__u32 inserts_mask;   /* windows that a CPU inserts until it adds one to that, less 1 */
 	__u32 presence_shift; /* 0: no filter */
-	__u32 presence_steps; /* of `family_inserts`, in a generation of the filter */
-	__u32 reserved;
+	struct rf_slot_times times;
+	__u32 slots;	   /* of a family */
+	__u32 slot_stride; /* from one slot that is looked at to the next */
 	__u32 next_limit_id;
 	__u32 tick_ns; /* length of a jiffy; 0: not measured, no limit was ever set */
 	struct rf_clock_reading base; /* both clocks at the start of one jiffy */
 	char name[RF_NAME_SIZE];      /* the fence's; empty: it is called after its interface */
 	struct rf_bank bank[2];
-	/* Of windows, by all CPUs; of each family. Written under a flood: their own line. */
-	__u64 inserts __attribute__((aligned(64)));
-	__u64 family_inserts[2];
+	/* Those whose windows make a source known, and as what the filter has to be asked then. */
+	__u32 kin_count;
+	__u32 groupings; /* 0: too many, so that the filter alone tells nothing */
+	struct rf_grouping grouping[RF_GROUPINGS_MAX];
+	struct rf_kin kin[RF_KIN_MAX];
+	/* Of IPv4 and IPv6, by all CPUs. Written under a flood: a line of its own for each. */
+	struct {
+		__u64 hand; /* where the next slot is looked for */
+		__u64 residents;
+	} __attribute__((aligned(64))) room[2];
 	/* Those of the guard: what counts against it, and newcomers to nothing but shadow limits.
 	 */
 	struct {
@@ -465,6 +520,8 @@ enum rf_map_error {
 	RF_INSERT_FULL,	 /* -E2BIG */
 	RF_INSERT_OTHER, /* any other error of an insert */
 	RF_WINDOW_LOST,	 /* inserted, and evicted before it was looked up again */
+	RF_NONE_IDLE, /* no insert: the windows it might have replaced are all of active sources */
+	RF_DELETE_BUSY, /* no insert: the old window could not be deleted */
 	RF_MAP_ERROR_COUNT,
 };
 
@@ -477,8 +534,10 @@ struct rf_count {
 struct rf_counters {
 	struct rf_count reason[RF_REASON_COUNT];
 	__u64 map_error[RF_MAP_ERROR_COUNT];
-	__u64 inserts[2];	    /* windows of newcomers, of IPv4 and IPv6 */
+	__u64 inserts[2];	    /* windows, of IPv4 and IPv6 */
+	__u64 evictions[2];	    /* … that gave way to others */
 	__u64 newcomers_admitted;   /* packets: the guard had room */
+	__u64 newcomers_known;	    /* windows that the guard was not asked for */
 	__u64 newcomers_aggregated; /* packets: charged to windows of their prefixes */
 	__u64 shadow_newcomers; /* packets beyond the guard of which only shadow limits took no note
 				 */

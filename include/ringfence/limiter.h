@@ -483,6 +483,18 @@ RF_INLINE void rf_window_start(struct rf_window *window, const struct rf_policy 
 		rf_window_open(window, rf_epoch(policy, time));
 }
 
+/*
+ * A window to which as much was charged, while others charge it. The head first: it counts the
+ * cells behind it as well, so a cell that is closed meanwhile is not missed.
+ */
+RF_INLINE void rf_window_copy(struct rf_window *copy, const struct rf_window *window)
+{
+	copy->head = rf_load(&window->head);
+	copy->newest = rf_load(&window->newest);
+	for (int i = 0; i < RF_CELLS; i++)
+		copy->cell[i] = rf_load(&window->cell[i]);
+}
+
 /* What a frame of that length costs, in such units: 1 … RF_COST_MAX. */
 RF_INLINE __u32 rf_units(__u8 unit, __u8 unit_shift, __u64 len_bytes)
 {

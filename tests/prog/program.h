@@ -86,6 +86,8 @@ static inline void program_open(struct program *program)
 	program->object->rodata->rf_rodata.injected_clock = 1;
 	assert_int_equal(bpf_map__set_max_entries(program->object->maps.windows4, SOURCES), 0);
 	assert_int_equal(bpf_map__set_max_entries(program->object->maps.windows6, SOURCES), 0);
+	assert_int_equal(bpf_map__set_max_entries(program->object->maps.slots4, SOURCES), 0);
+	assert_int_equal(bpf_map__set_max_entries(program->object->maps.slots6, SOURCES), 0);
 }
 
 /* As the command line finds it. */

@@ -157,8 +157,9 @@ static void the_guard_is_one(void **state)
 			       "limit add tcp rate 5/10s match tcp\n"
 			       "newcomers rate 3/1s then closed\n");
 	assert_true(passes4(program, 1, IPPROTO_UDP));
-	assert_true(passes4(program, 1, IPPROTO_TCP));
+	assert_true(passes4(program, 1, IPPROTO_TCP)); /* known by its other window */
 	assert_int_equal(burst6(program, "2001:db8::1", 2), 2);
+	assert_true(passes4(program, 4, IPPROTO_TCP));
 	assert_false(passes4(program, 2, IPPROTO_UDP));
 	assert_int_equal(burst6(program, "2001:db8:1::1", 2), 0);
 	assert_true(passes4(program, 1, IPPROTO_UDP));
@@ -239,9 +240,9 @@ static void aggregates_of_another_limit_are_opened_anew(void **state)
 	program_apply(program, "limit add all rate 5/1h\nnewcomers rate 1/1h then aggregate\n");
 	assert_int_equal(each_of(program, NET(10, 0, 0, 0), 100), 1 + 5);
 	program_apply(program, "limit add all rate 7/2h\nnewcomers rate 1/1h then aggregate\n");
-	assert_int_equal(each_of(program, NET(10, 0, 0, 0), 100), 7);
+	assert_int_equal(each_of(program, NET(10, 0, 0, 0), 100), 1 + 7); /* one is known */
 	program_apply(program, "limit add all rate 9/2h\nnewcomers rate 1/1h then aggregate\n");
-	assert_int_equal(each_of(program, NET(10, 0, 0, 0), 100), 2);
+	assert_int_equal(each_of(program, NET(10, 0, 0, 0), 100), 1 + 2);
 }
 
 /*
@@ -268,7 +269,7 @@ static void windows_of_networks_that_are_prepared_are_not_the_present_ones(void 
 
 	/* The next one makes it good, whatever was charged meanwhile. */
 	program_apply(program, "limit add all rate 7/1s\nnewcomers rate 1/1h then aggregate\n");
-	assert_int_equal(each_of(program, NET(10, 0, 0, 0), 100), 7);
+	assert_int_equal(each_of(program, NET(10, 0, 0, 0), 100), 1 + 7);
 	assert_int_equal(each_of(program, NET(10, 0, 1, 0), 100), 7);
 	program_set_time(program, START_NS + 2 * NS_PER_S);
 	assert_int_equal(each_of(program, NET(10, 0, 1, 0), 100), 7);
@@ -354,18 +355,18 @@ static void who_was_there_before_the_guard_is_known(void **state)
 	}
 	program_apply(program, "limit add all rate 100/10s\nlimit add net rate 1k/10s per /24\n"
 			       "newcomers rate 1/10s then closed\n");
-	assert_int_equal(program_bank(program)->newcomers.filter, 1);
 	assert_int_equal(each_of(program, NET(10, 0, 0, 0), 400), 201);
 	assert_int_equal(burst6(program, "2001:db8:3::1", 4), 4);
 	assert_int_equal(program_counters(program).newcomers_admitted, 1);
 }
 
-/* Each source has so many windows; `admitted`: the guard lets all of them in. */
-static void a_flood_takes_nothing_from_the_known(const char *rules, uint32_t windows, bool admitted)
+/* A packet each `step_ns`. Each source has so many windows; `admitted`: the guard lets all in. */
+static void a_flood_takes_nothing_from_the_known(const char *rules, uint32_t windows,
+						 uint64_t step_ns, bool admitted)
 {
 	struct rf_counters before, after;
-	uint64_t random = unit_seed(), sent = 0;
 	struct program program;
+	uint64_t sent = 0;
 
 	program_open(&program);
 	program_load(&program);
@@ -376,20 +377,23 @@ static void a_flood_takes_nothing_from_the_known(const char *rules, uint32_t win
 		burst(&program, NET(192, 0, 2, 1) + i, 1);
 	before = program_counters(&program);
 	for (uint32_t i = 0; i < FLOOD; i++) {
-		program_set_time(&program, START_NS + NS_PER_S + i * NS_PER_MS / 50);
+		program_set_time(&program, START_NS + NS_PER_S + i * step_ns);
 		/* Never one of the known, and none twice. */
 		passes4(&program, 0x0a000000 + i, IPPROTO_UDP);
 		if (i % 20)
 			continue;
-		assert_true(passes4(&program, NET(192, 0, 2, 1) + unit_below(&random, KNOWN),
-				    IPPROTO_UDP));
+		assert_true(passes4(&program, NET(192, 0, 2, 1) + sent % KNOWN, IPPROTO_UDP));
 		sent++;
 	}
 	after = program_counters(&program);
-	if (admitted)
+	if (admitted) {
 		assert_int_equal(after.newcomers_admitted - before.newcomers_admitted, FLOOD);
-	assert_int_equal(after.inserts[0] - before.inserts[0],
-			 windows * (after.newcomers_admitted - before.newcomers_admitted));
+		assert_true(after.inserts[0] > 4 * SOURCES);
+		assert_int_equal(after.inserts[0] - after.evictions[0], SOURCES);
+	} else {
+		assert_int_equal(after.inserts[0] - before.inserts[0],
+				 windows * (after.newcomers_admitted - before.newcomers_admitted));
+	}
 	assert_int_equal(program_packets(&program), KNOWN + FLOOD + sent);
 	program_close(&program);
 }
@@ -400,20 +404,21 @@ static void known_sources_pass_while_others_flood(void **state)
 	(void)state;
 	run_on_first_cpu();
 	a_flood_takes_nothing_from_the_known(
-		"limit add all rate 1k/1s\nnewcomers rate 100/1s then closed\n", 1, false);
+		"limit add all rate 1k/1s\nnewcomers rate 100/1s then closed\n", 1, NS_PER_MS / 50,
+		false);
 	a_flood_takes_nothing_from_the_known("limit add all rate 1k/1s\n"
 					     "limit add udp rate 2k/1s match udp\n"
 					     "newcomers rate 100/1s then closed\n",
-					     2, false);
+					     2, NS_PER_MS / 50, false);
 }
 
-/* All of the flood is let in: the map is filled again and again, and the filter turns over. */
-static void known_sources_stay_known_over_generations(void **state)
+/* The guard lets all of the flood in: the room is filled again and again. */
+static void known_sources_stay_known_while_others_come_and_go(void **state)
 {
 	(void)state;
 	run_on_first_cpu();
 	a_flood_takes_nothing_from_the_known(
-		"limit add all rate 1k/1s\nnewcomers rate 1M/1s then closed\n", 1, true);
+		"limit add all rate 1k/1s\nnewcomers rate 1M/1s then closed\n", 1, NS_PER_MS, true);
 }
 
 /* Each family has a map of its own, so a flood of the one makes nobody of the other forgotten. */
@@ -449,7 +454,8 @@ static void the_filter_makes_no_difference(void **state)
 	program_load(&other);
 	program_apply(program, rules);
 	program_apply(&other, rules);
-	other.config->bank[other.config->active & 1].newcomers.filter = 0;
+	other.config->presence_shift = 0;
+	other.config->groupings = 0;
 	for (int i = 0; i < 20000; i++) {
 		uint32_t source = unit_below(&random, unit_below(&random, 2) ? 50 : 100000);
 
@@ -466,6 +472,17 @@ static void the_filter_makes_no_difference(void **state)
 
 /* ---- errors of maps ---- */
 
+/* Windows for so few, and slots for more, so that inserts fail for certain. */
+static void set_room_for(struct program *program, uint32_t windows)
+{
+	program_open(program);
+	assert_int_equal(bpf_map__set_max_entries(program->object->maps.windows4, windows), 0);
+	program_load(program);
+	program->fence.sources = program->config->slots = SOURCES;
+	program_set_time(program, START_NS);
+}
+
+/* … and the packet does not pass: a full map opens nothing. */
 static void a_window_that_could_not_be_had_is_counted(void **state)
 {
 	struct rf_counters counters;
@@ -473,24 +490,43 @@ static void a_window_that_could_not_be_had_is_counted(void **state)
 
 	(void)state;
 	run_on_first_cpu();
-	program_open(&program);
-	/* A plain hash does not evict, so that the error comes for certain. */
-	assert_int_equal(bpf_map__set_type(program.object->maps.windows4, BPF_MAP_TYPE_HASH), 0);
-	assert_int_equal(bpf_map__set_max_entries(program.object->maps.windows4, 3), 0);
-	program_load(&program);
-	program.fence.sources = SOURCES; /* the guard is not for so few */
-	program_set_time(&program, START_NS);
-	program_apply(&program, "limit add each rate 5/10s\nlimit add net rate 7/10s per /24\n"
-				"newcomers rate 100/10s then closed\n");
+	set_room_for(&program, 3);
+	program_apply(&program, "limit add each rate 5/10s\nlimit add net rate 7/10s per /24\n");
 	assert_int_equal(burst(&program, NET(10, 0, 0, 1), 3), 3);
-	assert_int_equal(burst(&program, NET(10, 0, 1, 1), 3), 3); /* of its two windows one */
-	assert_int_equal(burst(&program, NET(10, 0, 2, 1), 9), 9); /* of its two windows none */
+	assert_int_equal(burst(&program, NET(10, 0, 1, 1), 3), 0); /* of its two windows one */
+	assert_int_equal(burst(&program, NET(10, 0, 2, 1), 9), 0); /* of its two windows none */
 	counters = program_counters(&program);
 	assert_int_equal(counters.reason[RF_UNDER_LIMIT].packets, 3);
-	assert_int_equal(counters.reason[RF_MAP_ERROR].packets, 3 + 9);
-	assert_int_equal(counters.map_error[RF_INSERT_FULL], 3 + 18);
+	assert_int_equal(counters.reason[RF_NO_WINDOW].packets, 3 + 9);
+	assert_int_equal(counters.map_error[RF_INSERT_FULL], 3 + 9);
 	assert_int_equal(counters.inserts[0], 3);
 	assert_int_equal(program_packets(&program), 15);
+	program_close(&program);
+}
+
+/* Who gets no window is beyond the guard, whatever that has room for. */
+static void a_newcomer_without_a_window_is_beyond_the_guard(void **state)
+{
+	struct rf_counters counters;
+	struct program program;
+
+	(void)state;
+	run_on_first_cpu();
+	set_room_for(&program, 2);
+	program_apply(&program, "limit add all rate 5/10s\nnewcomers rate 100/10s then closed\n");
+	assert_int_equal(each_of(&program, NET(10, 0, 0, 0), 10), 2);
+	program_apply(&program, "limit add all rate 5/10s\nnewcomers rate 100/10s then open\n");
+	assert_int_equal(each_of(&program, NET(10, 0, 0, 0), 10), 10);
+	program_apply(&program, "limit add all rate 5/10s\n"
+				"newcomers rate 100/10s then aggregate\n");
+	assert_int_equal(each_of(&program, NET(10, 0, 0, 0), 10), 2 + 5);
+	counters = program_counters(&program);
+	assert_int_equal(counters.reason[RF_NEWCOMER_CLOSED].packets, 8);
+	assert_int_equal(counters.reason[RF_NEWCOMER_OPEN].packets, 8);
+	assert_int_equal(counters.reason[RF_UNDER_LIMIT].packets, 2 + 2 + 2 + 5);
+	assert_int_equal(counters.reason[RF_OVER_LIMIT].packets, 3);
+	assert_int_equal(counters.newcomers_admitted, 10 + 8 + 8);
+	assert_int_equal(counters.map_error[RF_INSERT_FULL], 3 * 8);
 	program_close(&program);
 }
 
@@ -502,11 +538,7 @@ static void a_shadow_without_a_window_charges_nothing(void **state)
 
 	(void)state;
 	run_on_first_cpu();
-	program_open(&program);
-	assert_int_equal(bpf_map__set_type(program.object->maps.windows4, BPF_MAP_TYPE_HASH), 0);
-	assert_int_equal(bpf_map__set_max_entries(program.object->maps.windows4, 2), 0);
-	program_load(&program);
-	program_set_time(&program, START_NS);
+	set_room_for(&program, 2);
 	program_apply(&program, "limit add one rate 5/10s shadow\n"
 				"limit add two rate 7/10s match udp shadow\n");
 	assert_int_equal(burst(&program, 1, 3), 3);
@@ -646,10 +678,11 @@ int main(void)
 		TEST(what_has_a_window_is_asked_though_another_has_none),
 		TEST(who_was_there_before_the_guard_is_known),
 		cmocka_unit_test(known_sources_pass_while_others_flood),
-		cmocka_unit_test(known_sources_stay_known_over_generations),
+		cmocka_unit_test(known_sources_stay_known_while_others_come_and_go),
 		TEST(a_flood_of_one_family_leaves_the_other_known),
 		TEST(the_filter_makes_no_difference),
 		cmocka_unit_test(a_window_that_could_not_be_had_is_counted),
+		cmocka_unit_test(a_newcomer_without_a_window_is_beyond_the_guard),
 		cmocka_unit_test(a_shadow_without_a_window_charges_nothing),
 		TEST(a_ban_begins_with_what_is_over_and_ends_on_time),
 		TEST(a_ban_is_of_its_limit_alone),
