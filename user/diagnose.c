@@ -49,6 +49,12 @@ static const struct {
 	[RF_FEATURE_JIT] = {"jit", "the BPF JIT", "4.8", OPTIONAL, "it works, but is slow"},
 };
 
+bool rf_ran_out(int negative_errno)
+{
+	return negative_errno == -EMFILE || negative_errno == -ENFILE ||
+	       negative_errno == -ENOMEM || negative_errno == -EAGAIN;
+}
+
 bool rf_features_missing(const struct rf_features *has, char text[RF_MISSING_TEXT_SIZE])
 {
 	size_t length = 0;
@@ -120,6 +126,29 @@ static bool can(const struct rf_machine_facts *machine, int capability)
 	return machine->capabilities >> capability & 1;
 }
 
+/* That nothing at all is known is said once. */
+static void check_unknown(const struct rf_machine_facts *machine, enum rf_feature feature,
+			  struct rf_findings *findings)
+{
+	const struct rf_features *known = &machine->features;
+
+	if (known->has[RF_FEATURE_XDP] == RF_NOT_KNOWN && feature != RF_FEATURE_XDP)
+		return;
+	if (known->ran_out)
+		rf_findings_add(findings, RF_NOTE, features[feature].check,
+				"%s: not known: trying it failed: %s", features[feature].text,
+				strerror(known->ran_out));
+	else if (feature != RF_FEATURE_XDP)
+		rf_findings_add(findings, RF_NOTE, features[feature].check,
+				"%s: not known: trying it needs more privileges; run it as root",
+				features[feature].text);
+	else
+		rf_findings_add(findings, RF_NOTE, "kernel",
+				"what Linux %s can is not known: trying it needs CAP_BPF and "
+				"CAP_NET_ADMIN",
+				machine->release);
+}
+
 static void check_feature(const struct rf_machine_facts *machine, enum rf_feature feature,
 			  struct rf_findings *findings)
 {
@@ -137,17 +166,7 @@ static void check_feature(const struct rf_machine_facts *machine, enum rf_featur
 		rf_findings_add(findings, RF_OK, check, "%s", text);
 		return;
 	case RF_NOT_KNOWN:
-		if (machine->features.has[RF_FEATURE_XDP] != RF_NOT_KNOWN)
-			rf_findings_add(findings, RF_NOTE, check,
-					"%s: not known: trying it needs more privileges; run it as "
-					"root",
-					text);
-		else if (feature == RF_FEATURE_XDP) /* nothing is known, and that is said once */
-			rf_findings_add(
-				findings, RF_NOTE, "kernel",
-				"what Linux %s can is not known: trying it needs CAP_BPF and "
-				"CAP_NET_ADMIN",
-				machine->release);
+		check_unknown(machine, feature, findings);
 		return;
 	case RF_NO:
 		break;
@@ -176,6 +195,12 @@ static void check_program(const struct rf_machine_facts *machine, struct rf_find
 		rf_findings_add(findings, RF_NOTE, "program",
 				"whether this build's program loads is not known: trying it "
 				"needs CAP_BPF, CAP_NET_ADMIN and CAP_PERFMON");
+		return;
+	case -EMFILE:
+	case -ENFILE:
+		rf_findings_add(findings, RF_PROBLEM, "program",
+				"this process may open too few files to load this build's program");
+		rf_findings_remedy(findings, "ulimit -n %d", RF_FILES_LIMIT);
 		return;
 	default:
 		rf_findings_add(findings, RF_PROBLEM, "program",

@@ -15,6 +15,8 @@
 #define RF_PLAIN_MTU_MAX 3498 /* above it a frame may not fit one page with its headroom */
 #define RF_DEVICE_NAME_SIZE 32
 #define RF_BPFFS "/sys/fs/bpf"
+#define RF_FILES_NEEDED 32  /* a load takes no more: a file for each map, and a few to try */
+#define RF_FILES_LIMIT 1024 /* what to ask for, where there are fewer */
 
 enum rf_answer {
 	RF_NOT_KNOWN,
@@ -46,7 +48,11 @@ enum rf_feature {
 
 struct rf_features {
 	enum rf_answer has[RF_FEATURE_COUNT];
+	int ran_out; /* errno: there were no files or no memory left to try some of it; 0: enough */
 };
+
+/* Does it say that a process, or the machine, has no files or no memory left? */
+bool rf_ran_out(int negative_errno);
 
 #define RF_MISSING_TEXT_SIZE 256
 /*

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/utsname.h>
+#include <unistd.h>
 
 #include "fence_internal.h"
 
@@ -126,13 +127,38 @@ static int read_info(struct rf_loaded *loaded, int entry)
 	return 0;
 }
 
-/* The kernel's errno says little: what it lacks is found by trying. */
+/* May this process open as many files as a load takes? */
+static bool has_files(void)
+{
+	int fd[RF_FILES_NEEDED], count = 0;
+	bool enough;
+
+	while (count < RF_FILES_NEEDED && (fd[count] = dup(STDERR_FILENO)) >= 0)
+		count++;
+	enough = count == RF_FILES_NEEDED || (errno != EMFILE && errno != ENFILE);
+	while (count > 0)
+		close(fd[--count]);
+	return enough;
+}
+
+/*
+ * The kernel's errno says little: what it lacks is found by trying. Where there are no files left
+ * libbpf takes what it tries for missing, and so any errno may come of it.
+ */
 static int fail_load(int err, struct rf_error *error)
 {
 	char missing[RF_MISSING_TEXT_SIZE];
 	struct rf_features features;
 	struct utsname kernel = {};
 
+	if (!has_files()) {
+		rf_fence_forget_log(); /* what the verifier minds is a map that was not made */
+		return rf_error_failed(
+			error, -EMFILE,
+			"cannot load the program: this process may open too few files; run "
+			"'ulimit -n %d'",
+			RF_FILES_LIMIT);
+	}
 	if (err == -EPERM)
 		return rf_error_failed(
 			error, err,
@@ -195,7 +221,7 @@ int rf_fence_try(void)
 
 	rf_unload(&loaded);
 	rf_fence_forget_log();
-	return err;
+	return err && !has_files() ? -EMFILE : err;
 }
 
 int rf_load_upgrade(struct rf_loaded *loaded, const struct rf_fence *reuse, struct rf_error *error)

@@ -62,10 +62,17 @@ static int load(enum bpf_prog_type type, const struct bpf_insn *insn, size_t cou
 	return fd < 0 ? -errno : fd;
 }
 
-/* Who may not do a thing does not learn whether the kernel can. */
+static int ran_out; /* errno of the latest try that failed for want of files or memory */
+
+/*
+ * A process that may not do a thing, or has no files or memory left for it, does not learn whether
+ * the kernel can.
+ */
 static enum rf_answer refusal(int err)
 {
-	return err == -EPERM ? RF_NOT_KNOWN : RF_NO;
+	if (rf_ran_out(err))
+		ran_out = -err;
+	return err == -EPERM || rf_ran_out(err) ? RF_NOT_KNOWN : RF_NO;
 }
 
 /* Takes what a system call returned: a file descriptor, or why not. */
@@ -154,8 +161,11 @@ static enum rf_answer try_iterators(void)
 	LIBBPF_OPTS(bpf_prog_load_opts, options, .expected_attach_type = BPF_TRACE_ITER);
 	int type = libbpf_find_vmlinux_btf_id("bpf_map_elem", BPF_TRACE_ITER);
 
-	if (type < 0)
-		return RF_NO;
+	if (type < 0) { /* libbpf says ESRCH, also where it may open no file */
+		int fd = dup(STDERR_FILENO);
+
+		return fd < 0 ? refusal(-errno) : (close(fd), RF_NO);
+	}
 	options.attach_btf_id = type;
 	return answer(load(BPF_PROG_TYPE_TRACING, nothing, COUNT(nothing), &options));
 }
@@ -299,16 +309,18 @@ void rf_features_probe(struct rf_features *features)
 {
 	int program = load(BPF_PROG_TYPE_XDP, pass, COUNT(pass), NULL);
 
+	ran_out = 0;
 	*features = (struct rf_features){};
 	features->has[RF_FEATURE_READERS] = try_readers();
-	if (program == -EPERM || program == -EACCES)
+	if (program == -EACCES)
 		return;
-	features->has[RF_FEATURE_XDP] = program < 0 ? RF_NO : RF_YES;
-	if (program < 0)
-		return;
-	try_programs(features, program);
-	try_maps(features);
-	close(program);
+	features->has[RF_FEATURE_XDP] = program < 0 ? refusal(program) : RF_YES;
+	if (program >= 0) {
+		try_programs(features, program);
+		try_maps(features);
+		close(program);
+	}
+	features->ran_out = ran_out;
 }
 
 /* ---- interfaces ---- */

@@ -287,4 +287,28 @@ ringfence detach "$b" >/dev/null
 ringfence detach "$dev" >/dev/null
 is "$(inside ip -j link | jq -c '[.[] | .xdp.prog.id // empty]')" '[]' 'nothing is left'
 
+# ---- without the means to try ----
+
+# Without what a test's caller has open.
+with_files() { # FILES CMD…
+	inside prlimit --nofile="$1" "${@:2}" 3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&-
+}
+short_of_files() { # FILES: which checks find more, or something else, where a process may have so many
+	with_files "$1" build/ringfence doctor --json 2>"$scratch/stderr" |
+		jq -r '.machine.checks[] | select(.level == "problem" or (.text | test("lacks|privileges"))) |
+			select(.check != "privileges") | "\(.check): \(.text); \(.command)"'
+}
+too_few="program: this process may open too few files to load this build's program; ulimit -n 1024"
+is "$(short_of_files 1024)" '' 'with enough files nothing is wrong'
+for files in 4 5 6 7 12 16; do
+	is "$(short_of_files $files)" "$too_few" "with $files files: that these are too few, and nothing else"
+done
+is "$(with_files 5 build/ringfence doctor --json 2>"$scratch/stderr" | jq -r '.machine.checks[] |
+	select(.check == "map_of_maps") | "\(.level): \(.text)"')" \
+	'note: arrays of maps: not known: trying it failed: Too many open files' 'and what is not known for it'
+fails 'attach says so as well' 1 "ringfence: cannot load the program: this process may open too few \
+files; run 'ulimit -n 1024'" with_files 17 build/ringfence attach "$dev"
+check 'the remedy works' with_files 17:1024 sh -c \
+	"ulimit -n 1024 && build/ringfence attach $dev && build/ringfence detach $dev" >"$scratch/text"
+
 done_testing

@@ -257,6 +257,19 @@ static void no_perfmon(struct rf_machine_facts *machine)
 	machine->load_err = -EACCES;
 }
 
+static void no_files(struct rf_machine_facts *machine)
+{
+	machine->features.has[RF_FEATURE_BATCH] = RF_NOT_KNOWN;
+	machine->features.ran_out = EMFILE;
+	machine->load_err = -EMFILE;
+}
+
+static void no_files_at_all(struct rf_machine_facts *machine)
+{
+	no_files(machine);
+	memset(machine->features.has, 0, sizeof(machine->features.has));
+}
+
 static void nobody(struct rf_machine_facts *machine)
 {
 	machine->features = (struct rf_features){};
@@ -443,6 +456,12 @@ static const struct CMUnitTest tests[] = {
 		"lacks CAP_PERFMON, without", "sudo ringfence doctor", 1),
 	MACHINE("what takes CAP_PERFMON to try", no_perfmon, "iterators", RF_NOTE, "not known", "",
 		1),
+	MACHINE("too few files to load it", no_files, "program", RF_PROBLEM, "too few files",
+		"ulimit -n 1024", 1),
+	MACHINE("too few files to try a feature", no_files, "batch", RF_NOTE,
+		"not known: trying it failed: Too many open files", "", 1),
+	MACHINE("too few files to try anything", no_files_at_all, "xdp", RF_NOTE,
+		"not known: trying it failed: Too many open files", "", 1),
 	MACHINE("in a container", container, "privileges", RF_PROBLEM, "user namespace", "", 1),
 	MACHINE("nobody", nobody, "privileges", RF_PROBLEM,
 		"lacks CAP_BPF, CAP_NET_ADMIN, CAP_PERFMON, without", "sudo ringfence doctor", 1),
