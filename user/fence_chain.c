@@ -157,7 +157,8 @@ static int fail_chain(const struct rf_interface *interface, enum rf_mode mode, i
 
 	rf_chain_names(&interface->chain, names);
 	if (err == -EPERM)
-		return rf_error_failed(error, err, "%s: cannot attach in a chain: %s; run as root",
+		return rf_error_failed(error, err,
+				       "%s: cannot attach in a chain: %s; it takes CAP_SYS_ADMIN",
 				       name, strerror(-err));
 	if (err == -ENOENT)
 		return rf_error_failed(
@@ -256,8 +257,11 @@ int rf_chain_attach(const struct rf_interface *interface, enum rf_mode mode,
 		    const int map_fd[RF_MAP_COUNT], bool *frags, struct rf_error *error)
 {
 	const enum rf_entry first = rf_entry_for(interface->name, mode);
-	int first_err = 0, err = -EINVAL;
+	int first_err = 0, err = rf_check_may_chain(interface->name, error);
 
+	if (err)
+		return err;
+	err = -EINVAL;
 	if (interface->chain.dispatcher_id && interface->mode != mode)
 		return rf_error_failed(
 			error, -EBUSY,

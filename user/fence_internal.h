@@ -184,6 +184,8 @@ int rf_load_new(struct rf_loaded *loaded, const char *name, const struct rf_atta
 		struct rf_error *error);
 /* An error that names the capability which is missing for that (fence_privileges.c). */
 int rf_check_may_load(struct rf_error *error);
+/* The same of a chain, whose programs libxdp opens by their ids. */
+int rf_check_may_chain(const char *name, struct rf_error *error);
 /* Has an object that is not loaded yet take these maps for its own. */
 int rf_maps_reuse(struct bpf_object *object, const int map_fd[RF_MAP_COUNT]);
 /*

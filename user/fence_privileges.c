@@ -18,14 +18,31 @@ static bool has(const struct __user_cap_data_struct set[2], int capability)
 	return set[CAP_TO_INDEX(capability)].effective & CAP_TO_MASK(capability);
 }
 
-int rf_check_may_load(struct rf_error *error)
+/* False where they cannot be read: the kernel will say what is missing. */
+static bool read_capabilities(struct __user_cap_data_struct set[2])
 {
 	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+
+	return !syscall(SYS_capget, &header, set);
+}
+
+int rf_check_may_chain(const char *name, struct rf_error *error)
+{
+	struct __user_cap_data_struct set[2] = {};
+
+	if (!read_capabilities(set) || has(set, CAP_SYS_ADMIN))
+		return 0;
+	return rf_error_failed(error, -EPERM,
+			       "%s: cannot attach in a chain: it takes CAP_SYS_ADMIN", name);
+}
+
+int rf_check_may_load(struct rf_error *error)
+{
 	struct __user_cap_data_struct set[2] = {};
 	const char *missing = NULL;
 
-	if (syscall(SYS_capget, &header, set))
-		return 0; /* the kernel will say */
+	if (!read_capabilities(set))
+		return 0;
 	if (!has(set, CAP_NET_ADMIN))
 		missing = "CAP_NET_ADMIN";
 	else if (!has(set, CAP_SYS_ADMIN) && !has(set, CAP_BPF))

@@ -91,6 +91,9 @@ does 'three of them have nothing to upgrade' "$eth: already attached, fence '$et
 	with $load build/ringfence attach "$eth"
 does 'two of them detach' "$eth: detached" with $few build/ringfence detach "$eth"
 check 'and the pins go' test ! -e "$pins/$eth"
+fails 'a chain takes one more, which is named' 1 "ringfence: $eth: cannot attach in a chain: it takes \
+CAP_SYS_ADMIN" with $load build/ringfence attach "$eth" chain
+is "$(program_on 0)" none 'and nothing is left attached'
 
 # ---- adopting what ip attached ----
 
