@@ -109,7 +109,10 @@ static void print_summary(const struct rf_interface_facts *facts,
 	const int notes = rf_findings_count(findings, RF_NOTE);
 
 	rf_out("  %-15s ", facts->name);
-	if (facts->ours)
+	if (!rf_has_ethernet(facts->hardware))
+		rf_out("%s, since its frames have no Ethernet header",
+		       facts->ours ? "has a fence that limits nothing" : "not for a fence");
+	else if (facts->ours)
 		rf_out("has a fence, in %s mode", facts->generic ? "generic" : "native");
 	else if (problems)
 		rf_out("not ready for native mode");

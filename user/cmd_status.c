@@ -166,6 +166,12 @@ static void print_interfaces(const struct rf_fence *fence)
 		       rf_mode_name(interface->mode), rf_view_attached_by(interface));
 		print_chain(&interface->chain);
 		rf_out("\n");
+		if (!rf_has_ethernet(interface->hardware))
+			rf_out("  %s: nothing is limited here: its frames have no Ethernet header "
+			       "(hardware type %u: %s); attach to the Ethernet interface that "
+			       "carries it\n",
+			       interface->name, interface->hardware,
+			       rf_hardware_name(interface->hardware));
 		generic = generic || interface->mode == RF_GENERIC;
 	}
 	if (generic)

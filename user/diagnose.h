@@ -119,6 +119,14 @@ void rf_diagnose_machine(const struct rf_machine_facts *machine, struct rf_findi
 
 /* ---- an interface ---- */
 
+/*
+ * Does an interface of that hardware type (ARPHRD_… of linux/if_arp.h) have Ethernet headers? The
+ * program passes all packets of one that has none: tun, wireguard, ipip, gre, sit, ppp …
+ */
+bool rf_has_ethernet(unsigned int hardware);
+/* What to call it. */
+const char *rf_hardware_name(unsigned int hardware);
+
 /* Of queues, as ethtool has them: those there are, and how many there may be. */
 struct rf_channels {
 	uint32_t rx, tx, combined;
@@ -129,8 +137,9 @@ struct rf_interface_facts {
 	char name[IF_NAMESIZE];
 	char driver[RF_DEVICE_NAME_SIZE];
 	char kind[RF_DEVICE_NAME_SIZE]; /* veth, vlan, bond …; "" of hardware */
+	unsigned int hardware;		/* ARPHRD_… */
 	char parent[IF_NAMESIZE];	/* what a vlan or macvlan is on; the peer of a veth */
-	bool parent_fenced;
+	bool parent_fenced, parent_ethernet;
 	char master[IF_NAMESIZE]; /* the bond or bridge that it is in */
 	char master_kind[RF_DEVICE_NAME_SIZE];
 	bool master_occupied, master_fenced; /* by an XDP program, by ringfence */

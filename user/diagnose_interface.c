@@ -153,6 +153,19 @@ static void check_foreign(const struct rf_interface_facts *facts, struct rf_find
 	}
 }
 
+/* Nothing that could be attached there, or is, would do anything. */
+static void check_hardware(const struct rf_interface_facts *facts, struct rf_findings *findings)
+{
+	rf_findings_add(findings, RF_PROBLEM, "frames",
+			"they have no Ethernet header (hardware type %u: %s): a fence here limits "
+			"nothing; attach to the Ethernet interface that carries it",
+			facts->hardware, rf_hardware_name(facts->hardware));
+	if (is_fenced(facts))
+		rf_findings_remedy(findings, "ringfence detach %s", facts->name);
+	else if (*facts->parent && facts->parent_ethernet && !facts->parent_fenced)
+		rf_findings_remedy(findings, "ringfence attach %s", facts->parent);
+}
+
 static void check_program(const struct rf_interface_facts *facts, struct rf_findings *findings)
 {
 	if (!facts->program_id)
@@ -403,6 +416,7 @@ void rf_diagnose_relate(struct rf_interface_facts *facts, int count)
 			(struct rf_interface_facts *)find_named(facts, count, facts[i].master);
 
 		facts[i].parent_fenced = parent && is_fenced(parent);
+		facts[i].parent_ethernet = parent && rf_has_ethernet(parent->hardware);
 		if (parent && parent->has_channels)
 			facts[i].peer_tx = parent->channels.tx + parent->channels.combined;
 		if (!master)
@@ -447,6 +461,10 @@ static void check_better(const struct rf_interface_facts *facts, struct rf_findi
 void rf_diagnose_interface(const struct rf_interface_facts *facts, struct rf_findings *findings)
 {
 	check_device(facts, findings);
+	if (!rf_has_ethernet(facts->hardware)) {
+		check_hardware(facts, findings);
+		return;
+	}
 	check_master(facts, findings);
 	if (is_fenced(facts) && facts->generic) {
 		check_better(facts, findings);

@@ -104,6 +104,7 @@ static int keep_link(const struct nlmsghdr *message, void *context)
 	bool elsewhere = false;
 	struct link *grown;
 
+	link.facts.hardware = header->ifi_type;
 	link.facts.is_up = header->ifi_flags & IFF_UP;
 	link.facts.is_loopback = header->ifi_flags & IFF_LOOPBACK;
 	mnl_attr_for_each(attribute, message, sizeof(*header))

@@ -63,6 +63,7 @@ struct rf_chain {
 struct rf_interface {
 	char name[IF_NAMESIZE];
 	unsigned int index;
+	unsigned int hardware; /* ARPHRD_… of linux/if_arp.h */
 	enum rf_mode mode;
 	bool by_link;	     /* by `ringfence attach`: its bpf_link is pinned; `ip` uses netlink */
 	uint32_t program_id; /* in a chain ours, where it is there; else the dispatcher */

@@ -183,6 +183,18 @@ static int attach_interface(const struct rf_pin_path *directory, const struct rf
 
 /* ---- a request ---- */
 
+/* Where there is no Ethernet header a fence would limit nothing, and nothing would say so. */
+static int check_hardware(const struct rf_interface *interface, struct rf_error *error)
+{
+	if (rf_has_ethernet(interface->hardware))
+		return 0;
+	return rf_error_failed(
+		error, -EOPNOTSUPP,
+		"%s: cannot attach: its frames have no Ethernet header (hardware type %u: %s), so "
+		"nothing would be limited; attach to the Ethernet interface that carries it",
+		interface->name, interface->hardware, rf_hardware_name(interface->hardware));
+}
+
 /* Of several interfaces the first one makes the fence, and the others find it on trial. */
 static int check_trial(const char *name, const struct rf_attach *attach,
 		       const struct rf_fence *fence, struct rf_error *error)
@@ -481,6 +493,8 @@ int rf_fence_attach(const struct rf_attach *attach, struct rf_attached *attached
 		struct rf_interface interface;
 
 		err = rf_interface_query(attach->interface[i], &interface, error);
+		if (!err)
+			err = check_hardware(&interface, error);
 	}
 	for (int i = 0; i < attach->interfaces && !err; i++) {
 		attached[i] = (struct rf_attached){};

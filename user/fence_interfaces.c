@@ -22,6 +22,7 @@
 struct found {
 	struct rf_interface *interface;
 	int count;
+	bool all; /* those without a program as well */
 };
 
 static int keep_xdp_attribute(const struct nlattr *attribute, void *context)
@@ -73,7 +74,7 @@ static int add_interface(struct found *found, const struct rf_interface *interfa
 static int keep_link(const struct nlmsghdr *message, void *context)
 {
 	const struct ifinfomsg *link = mnl_nlmsg_get_payload(message);
-	struct rf_interface interface = {.index = link->ifi_index};
+	struct rf_interface interface = {.index = link->ifi_index, .hardware = link->ifi_type};
 	struct found *found = context;
 	const struct nlattr *attribute;
 
@@ -85,7 +86,7 @@ static int keep_link(const struct nlmsghdr *message, void *context)
 		else if (mnl_attr_get_type(attribute) == IFLA_XDP)
 			read_xdp(attribute, &interface);
 	}
-	return interface.program_id ? add_interface(found, &interface) : MNL_CB_OK;
+	return interface.program_id || found->all ? add_interface(found, &interface) : MNL_CB_OK;
 }
 
 /* Asks for one link, or for all where `index` is 0. */
@@ -136,7 +137,7 @@ static int find_programs(unsigned int index, struct found *found, struct rf_erro
 
 int rf_interface_query(const char *name, struct rf_interface *interface, struct rf_error *error)
 {
-	struct found found = {};
+	struct found found = {.all = true};
 	unsigned int index = if_nametoindex(name);
 	int count;
 

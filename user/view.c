@@ -26,8 +26,9 @@ json_t *rf_view_interfaces(const struct rf_fence *fence)
 
 	for (int i = 0; i < fence->interfaces; i++)
 		json_array_append_new(
-			list, json_pack("{s:o, s:s, s:s, s:o}", "name",
-					rf_json_text(fence->interface[i].name), "mode",
+			list, json_pack("{s:o, s:b, s:s, s:s, s:o}", "name",
+					rf_json_text(fence->interface[i].name), "ethernet",
+					rf_has_ethernet(fence->interface[i].hardware), "mode",
 					rf_mode_name(fence->interface[i].mode), "attached_by",
 					rf_view_attached_by(&fence->interface[i]), "chain",
 					view_chain(&fence->interface[i].chain)));

@@ -384,7 +384,7 @@ shape() {
 		else type end; shape')" "$(jq -cnS "$1")" "JSON of ${*:2}"
 }
 
-interface='{name: "string", mode: "string", attached_by: "string", chain: "null"}'
+interface='{name: "string", ethernet: "boolean", mode: "string", attached_by: "string", chain: "null"}'
 counts='{packets: "number", bytes: "number"}'
 both='{passed: "number", dropped: "number"}'
 of_limit='{passed: "number", dropped: "number", would_drop: "number", forfeited: "number"}'

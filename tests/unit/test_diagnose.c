@@ -10,6 +10,8 @@
 
 #include "diagnose.h"
 
+#include <linux/if_arp.h> /* after net/if.h, which it agrees with then */
+
 static const struct rf_finding *find(const struct rf_findings *findings, const char *check)
 {
 	for (int i = 0; i < findings->count; i++)
@@ -42,11 +44,11 @@ static void assert_finding(const struct rf_findings *findings, const char *check
 
 /* An interface without anything to mind: each row says what differs, and so overrides some. */
 #pragma GCC diagnostic ignored "-Woverride-init"
-#define FACTS(...)                                                                      \
-	{                                                                               \
-		.name = "eth0", .bond_mode = -1, .is_up = true, .mtu = 1500, .cpus = 4, \
-		.asked_kernel = true, .native = RF_YES, .frags = RF_NO, .lro = RF_NO,   \
-		.gro = RF_YES, __VA_ARGS__                                              \
+#define FACTS(...)                                                                              \
+	{                                                                                       \
+		.name = "eth0", .hardware = ARPHRD_ETHER, .bond_mode = -1, .is_up = true,       \
+		.mtu = 1500, .cpus = 4, .asked_kernel = true, .native = RF_YES, .frags = RF_NO, \
+		.lro = RF_NO, .gro = RF_YES, __VA_ARGS__                                        \
 	}
 #define COMBINED(count, max) \
 	.has_channels = true, .channels = {.combined = (count), .combined_max = (max)}
@@ -81,6 +83,11 @@ static void diagnose_interface(void **state)
 #define WRONG(title, says, part, command, ...) \
 	ROW(title, FACTS(__VA_ARGS__), says, RF_PROBLEM, part, command, 1)
 
+/* An interface without Ethernet headers: the program would pass all, and nothing else is said. */
+#define BARE(title, type, called, command, ...)                                  \
+	WRONG(title, "frames", called "): a fence here limits nothing", command, \
+	      .hardware = (type), .native = RF_NO, __VA_ARGS__)
+
 #define GENERIC "ringfence attach eth0 mode generic"
 
 /* ---- a whole machine of interfaces ---- */
@@ -96,6 +103,10 @@ static void relate_interfaces(void **state)
 		{.name = "va", .kind = "veth", .parent = "vb"},
 		{.name = "vb", .kind = "veth", APART(1, 3, 4)},
 		{.name = "vc", .kind = "veth", .parent = "gone", .master = "gone"},
+		{.name = "tun0", .hardware = ARPHRD_NONE},
+		{.name = "gre0", .hardware = ARPHRD_IPGRE, .parent = "tun0"},
+		{.name = "gre1", .hardware = ARPHRD_IPGRE, .parent = "eth9"},
+		{.name = "eth9", .hardware = ARPHRD_ETHER},
 	};
 
 	(void)state;
@@ -110,6 +121,8 @@ static void relate_interfaces(void **state)
 	assert_int_equal(facts[5].peer_tx, 3);
 	assert_string_equal(facts[7].master_kind, "");
 	assert_int_equal(facts[7].peer_tx, 0);
+	assert_false(facts[9].parent_ethernet);
+	assert_true(facts[10].parent_ethernet);
 }
 
 /* More names than there is room for are left out, and all are counted. */
@@ -317,6 +330,24 @@ static const struct CMUnitTest tests[] = {
 	      .driver = "frob", .asked_kernel = false),
 	NOTED("an interface that is down", "up", "it is down", "ip link set dev eth0 up",
 	      .driver = "ice", .is_up = false),
+
+	BARE("a tun", ARPHRD_NONE, "65534: none, as of tun and wireguard", "", .driver = "tun"),
+	BARE("a tun whose driver had native mode", ARPHRD_NONE, "tun and wireguard", "",
+	     .driver = "tun", .native = RF_YES),
+	BARE("a wireguard", ARPHRD_NONE, "tun and wireguard", "", .kind = "wireguard"),
+	BARE("an ipip tunnel on an interface", ARPHRD_TUNNEL, "ipip", "ringfence attach eth1",
+	     .kind = "ipip", .parent = "eth1", .parent_ethernet = true),
+	BARE("an ipip tunnel on an interface with a fence", ARPHRD_TUNNEL, "ipip", "",
+	     .kind = "ipip", .parent = "eth1", .parent_ethernet = true, .parent_fenced = true),
+	BARE("a gre tunnel on a tun", ARPHRD_IPGRE, "gre", "", .kind = "gre", .parent = "tun0"),
+	BARE("a sit tunnel", ARPHRD_SIT, "sit", "", .kind = "sit"),
+	BARE("a ppp link", ARPHRD_PPP, "ppp", "", .kind = "ppp"),
+	BARE("some other hardware", ARPHRD_CAN, "280: see linux/if_arp.h", "", .kind = "vcan"),
+	BARE("a fence on a tun", ARPHRD_NONE, "tun and wireguard", "ringfence detach eth0",
+	     .driver = "tun", .program_id = 5, .program_name = "ringfence", .ours = true,
+	     .generic = true),
+	WRONG("the loopback interface, which has Ethernet headers", "native", "loopback interface",
+	      GENERIC, .hardware = ARPHRD_LOOPBACK, .is_loopback = true),
 
 	WRONG("a VLAN", "native", "come in by eth1, where a fence sees them, with their tags",
 	      "ringfence attach eth1", .kind = "vlan", .parent = "eth1", .native = RF_NO),

@@ -1,0 +1,128 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0
+# Interfaces whose frames have no Ethernet header: the program passes all of theirs, so attach
+# refuses them, doctor calls them a problem, and status warns where `ip` has attached it.
+#
+# The kernel's own tunnels where it has them, and else a tun that says it is one: which hardware a
+# tun claims to be is its owner's to set.
+
+# shellcheck disable=SC2317 # functions are called by check, does and the like
+# shellcheck source=tests/e2e/lib.sh
+source "$(dirname "$0")/lib.sh"
+
+make_network 1
+dev=${port[0]}
+
+cc -O2 -Wall -o "$scratch/tun" -x c - <<'END' || bail 'cannot compile a helper'
+#include <fcntl.h>
+#include <linux/if.h>
+#include <linux/if_tun.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+/* NAME TYPE: makes a tun of that hardware type. NAME TYPE COUNT: receives so many packets by it. */
+int main(int count, char **word)
+{
+	unsigned char packet[48] = {0x45, 0, 0, 48, 0, 0, 0, 0, 64, 17, 0, 0,
+				    192,  0, 2, 1,  192, 0, 2, 2};
+	struct ifreq request = {.ifr_flags = IFF_TUN | IFF_NO_PI};
+	int fd = open("/dev/net/tun", O_RDWR);
+
+	strncpy(request.ifr_name, word[1], IFNAMSIZ - 1);
+	if (fd < 0 || ioctl(fd, TUNSETIFF, &request) || ioctl(fd, TUNSETPERSIST, 1))
+		return perror(word[1]), 1;
+	if (count == 3)
+		return ioctl(fd, TUNSETLINK, atoi(word[2])) ? perror("TUNSETLINK"), 1 : 0;
+	for (int i = 0; i < atoi(word[3]); i++)
+		if (write(fd, packet, sizeof(packet)) != sizeof(packet))
+			return perror("write"), 1;
+	return 0;
+}
+END
+
+refusal() { # IF TYPE NAME
+	echo "ringfence: $1: cannot attach: its frames have no Ethernet header (hardware type $2: $3), so \
+nothing would be limited; attach to the Ethernet interface that carries it"
+}
+
+frames() { # IF: what doctor says of its frames, and how many problems it has
+	ringfence doctor "$1" --json 2>"$scratch/stderr" | jq -r '.interfaces[0] | "\(.problems) " +
+		(.checks[] | select(.check == "frames") | "\(.level): \(.text); \(.command)")'
+}
+
+# refuses IF TYPE NAME KIND
+refuses() {
+	local mode
+
+	for mode in '' 'mode generic' 'chain mode generic' replace; do
+		# shellcheck disable=SC2086
+		is "$(describe ringfence attach "$1" $mode)" $'exit 1\n\nstderr: '"$(refusal "$1" "$2" "$3")" \
+			"$4: attach refuses${mode:+, with $mode}"
+	done
+	is "$(frames "$1")" "1 problem: they have no Ethernet header (hardware type $2: $3): a fence here \
+limits nothing; attach to the Ethernet interface that carries it; null" "$4: doctor says why"
+	is "$(ringfence doctor | grep -c "^  $1 .*attach")" 0 "$4: and recommends nothing"
+	matches "$(ringfence doctor 2>/dev/null | grep "^  $1 ")" "  $1 +not for a fence, since its frames \
+have no Ethernet header; 'ringfence doctor $1' says more" "$4: in a word"
+	is "$(inside ip -j link show dev "$1" | jq -c '[.[] | .xdp.prog.id // empty]')" '[]' \
+		"$4: nothing is left attached"
+}
+
+claims=(65534:tun:'none, as of tun and wireguard' 768:ipip:ipip 769:ip6tnl:ip6tnl 776:sit:sit
+	778:gre:gre 823:ip6gre:ip6gre 512:ppp:ppp 519:rawip:'raw IP' 280:can:'see linux/if_arp.h')
+for claim in "${claims[@]}"; do
+	IFS=: read -r type kind name <<<"$claim"
+	inside "$scratch/tun" "${run}t$type" "$type" || bail "cannot make a tun of type $type"
+	refuses "${run}t$type" "$type" "$name" "a tun as $kind"
+	inside ip link del "${run}t$type"
+done
+for kind in ipip:768 sit:776 gre:778 wireguard:65534; do
+	type=${kind#*:} kind=${kind%:*}
+	if inside ip link add "${run}k" type "$kind" 2>/dev/null; then
+		name=$kind
+		[ "$kind" = wireguard ] && name='none, as of tun and wireguard'
+		refuses "${run}k" "$type" "$name" "$kind"
+		inside ip link del "${run}k"
+	else
+		pass "$kind # SKIP this kernel has no $kind"
+	fi
+done
+
+# ---- among others ----
+
+tun=${run}t
+inside ip tuntap add dev "$tun" mode tun
+is "$(describe ringfence attach "$dev" "$tun" fence "$run-both")" $'exit 1\n\nstderr: '"$(refusal \
+	"$tun" 65534 'none, as of tun and wireguard')" 'one among several'
+is "$(program_on 0)" none 'and the others are not attached either'
+does 'a tap has Ethernet headers' "$tun-tap: attached in native mode, fence '$tun-tap'" \
+	sh -c "nsenter --net=/run/netns/rf-test-$$-inside ip tuntap add dev $tun-tap mode tap &&
+		nsenter --net=/run/netns/rf-test-$$-inside build/ringfence attach $tun-tap"
+ringfence detach "$tun-tap" >/dev/null
+
+# ---- what ip attaches ----
+
+inside ip link set dev "$tun" up
+inside ip link set dev "$tun" xdpgeneric obj build/ringfence.bpf.o sec xdp || bail 'ip does not attach'
+ringfence deny add 192.0.2.0/24
+ringfence limit add all rate 3/1h exact
+inside "$scratch/tun" "$tun" 0 20
+is "$(ringfence stats --json | jq -c '.packets')" '{"passed":20,"dropped":0}' \
+	'neither a list nor a limit drops anything'
+is "$(ringfence status | grep "^  $tun")" "  $tun: generic mode, attached by ip
+  $tun: nothing is limited here: its frames have no Ethernet header (hardware type 65534: none, as of \
+tun and wireguard); attach to the Ethernet interface that carries it" 'and status says so'
+is "$(ringfence status --json | jq -c '.interfaces | map(.ethernet)')" '[false]' 'in JSON'
+is "$(frames "$tun" | sed 's/.*; //')" "ringfence detach $tun" 'doctor advises to detach it'
+matches "$(ringfence doctor 2>/dev/null | grep "^  $tun ")" "  $tun +has a fence that limits nothing, \
+since its frames have no Ethernet header; 'ringfence doctor $tun' says more" 'in a word'
+does 'and that works' "$tun: detached" ringfence detach "$tun"
+ringfence attach "$dev" >/dev/null
+is "$(ringfence status | grep -c 'nothing is limited') $(ringfence status --json |
+	jq -c '.interfaces | map(.ethernet)')" '0 [true]' 'of an Ethernet interface nothing is said'
+ringfence detach "$dev" >/dev/null
+
+done_testing
