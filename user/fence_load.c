@@ -9,10 +9,9 @@
 #include <unistd.h>
 
 #include "fence_internal.h"
+#include "sizes.h"
 
 #include "build/ringfence.skel.h" /* last: it wants the types of abi.h */
-
-#define SOURCES_PER_CPU_MIN (4 * 128) /* each CPU parks 128 free windows; fewer evict early */
 
 const char *const rf_entry_names[RF_ENTRY_COUNT] = {
 	[RF_PLAIN] = "ringfence",
@@ -55,11 +54,6 @@ struct bpf_object *rf_load_open(const int map_fd[RF_MAP_COUNT])
 	return NULL;
 }
 
-static uint32_t sources_wanted(const struct rf_attach *attach)
-{
-	return attach->sources ? attach->sources : RF_SOURCES_DEFAULT;
-}
-
 /* Lines of the filter: a power of two. */
 static uint32_t presence_wanted(uint32_t sources)
 {
@@ -72,7 +66,7 @@ static uint32_t presence_wanted(uint32_t sources)
 
 static int size_maps(struct ringfence_bpf *object, const struct rf_attach *attach)
 {
-	uint32_t sources = sources_wanted(attach);
+	uint32_t sources = rf_sources_wanted(attach->sources, libbpf_num_possible_cpus());
 	int err = bpf_map__set_max_entries(object->maps.windows4, sources);
 
 	if (!err)
@@ -215,7 +209,7 @@ static int load(struct rf_loaded *loaded, const struct rf_fence *reuse,
 
 int rf_fence_try(void)
 {
-	const struct rf_attach smallest = {.sources = SOURCES_PER_CPU_MIN};
+	const struct rf_attach smallest = {.sources = rf_sources_least(1)};
 	struct rf_loaded loaded = RF_LOADED_NONE;
 	int err = try_load(&loaded, NULL, &smallest, false);
 
@@ -229,18 +223,17 @@ int rf_load_upgrade(struct rf_loaded *loaded, const struct rf_fence *reuse, stru
 	return load(loaded, reuse, NULL, error);
 }
 
-static int check_sources(uint32_t sources, struct rf_error *error)
+static int check_sources(const struct rf_attach *attach, struct rf_error *error)
 {
-	int cpus = libbpf_num_possible_cpus();
-	uint32_t min = (cpus > 0 ? cpus : 1) * SOURCES_PER_CPU_MIN;
+	const int cpus = libbpf_num_possible_cpus();
+	const uint32_t least = rf_sources_least(cpus);
 
-	if (sources < min)
-		return rf_error_usage(
-			error,
-			"'sources %u': too few for %d CPUs, which keep some free each; take "
-			"%u or more",
-			sources, cpus, min);
-	return 0;
+	if (rf_sources_wanted(attach->sources, cpus) >= least)
+		return 0;
+	return rf_error_usage(
+		error,
+		"'sources %u': too few for %d CPUs, which keep some free each; take %u or more",
+		attach->sources, cpus, least);
 }
 
 /* All limits are off again after the time that `attach` says, unless it is confirmed. */
@@ -306,7 +299,7 @@ static int configure(const struct rf_loaded *loaded, const char *name,
 int rf_load_new(struct rf_loaded *loaded, const char *name, const struct rf_attach *attach,
 		struct rf_error *error)
 {
-	int err = check_sources(sources_wanted(attach), error);
+	int err = check_sources(attach, error);
 
 	if (!err)
 		err = load(loaded, NULL, attach, error);

@@ -210,6 +210,44 @@ fails 'too few sources are refused' 2 \
 	ringfence attach "${port[0]}" sources $((few - 1))
 check 'and leave nothing behind' test ! -e "$pins/${port[0]}"
 
+# ---- a machine of many CPUs ----
+
+# As far as user space can tell: the kernel's own number stays what it is.
+on_cpus() { # COUNT CMD…
+	echo "0-$(($1 - 1))" >"$scratch/possible"
+	# shellcheck disable=SC2016 # for the inner shell
+	inside unshare -m sh -c 'mount --bind "$1" /sys/devices/system/cpu/possible && shift && exec "$@"' \
+		sh "$scratch/possible" "${@:2}"
+}
+room() { # "MAP: ENTRIES", of those that grow with the CPUs
+	local map
+
+	for map in windows4 windows6; do
+		echo "$map: $(bpftool -j map show pinned "$pins/${port[0]}/$map" | jq .max_entries)"
+	done
+}
+for cpus in 128:65536 129:66048 256:131072; do
+	IFS=: read -r cpus sources <<<"$cpus"
+	does "$cpus CPUs: attach without a word about sources" \
+		"${port[0]}: attached in native mode, fence '${port[0]}'" \
+		on_cpus "$cpus" build/ringfence attach "${port[0]}"
+	is "$(room)" "windows4: $sources
+windows6: $sources" "$cpus CPUs: room for $sources"
+	does "$cpus CPUs: attach again" "${port[0]}: already attached, fence '${port[0]}'; nothing to do" \
+		on_cpus "$cpus" build/ringfence attach "${port[0]}"
+	on_cpus "$cpus" build/ringfence limit add all rate 100/1h exact
+	use_up 0
+	is "$(passed)" 100 "$cpus CPUs: and a limit holds"
+	lines[cpus]=$(bpftool -j map show pinned "$pins/${port[0]}/presence" | jq .max_entries)
+	on_cpus "$cpus" build/ringfence detach "${port[0]}" >"$scratch/stdout"
+done
+check 'the filter grows with the windows' test "${lines[256]}" -gt "${lines[128]}"
+fails '256 CPUs: a number that is too small was typed by somebody' 2 "ringfence: 'sources 65536': too few \
+for 256 CPUs, which keep some free each; take 131072 or more" \
+	on_cpus 256 build/ringfence attach "${port[0]}" sources 65536
+on_cpus 256 build/ringfence doctor "${port[0]}" >"$scratch/stdout" 2>"$scratch/stderr"
+is "exit $? $(<"$scratch/stderr")" 'exit 0 ' '256 CPUs: doctor has nothing to mind'
+
 # ---- devices that come and go ----
 
 colons=${port[3]//./:}

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Sizes of a new fence's maps, on machines of any number of CPUs. */
+#include "unit.h"
+
+#include "ringfence/abi.h"
+#include "sizes.h"
+
+struct sources_row {
+	uint32_t given;
+	int cpus;
+	uint32_t least, wanted;
+};
+
+static void size_sources(void **state)
+{
+	const struct sources_row *row = *state;
+
+	assert_int_equal(rf_sources_least(row->cpus), row->least);
+	assert_int_equal(rf_sources_wanted(row->given, row->cpus), row->wanted);
+}
+
+/* Whatever machine it is: what nobody asked for is never refused. */
+static void default_is_enough(void **state)
+{
+	(void)state;
+	for (int cpus = -1; cpus <= 8192; cpus++)
+		assert_true(rf_sources_wanted(0, cpus) >= rf_sources_least(cpus));
+}
+
+#define SOURCES(title, ...) UNIT_ROW_OF(title, size_sources, (&(struct sources_row){__VA_ARGS__}))
+
+static const struct CMUnitTest tests[] = {
+	SOURCES("one CPU", 0, 1, 512, 65536),
+	SOURCES("128 CPUs: the last that the usual number is enough for", 0, 128, 65536, 65536),
+	SOURCES("129 CPUs", 0, 129, 66048, 66048),
+	SOURCES("256 CPUs", 0, 256, 131072, 131072),
+	SOURCES("8192 CPUs", 0, 8192, 4194304, 4194304),
+	SOURCES("a number that was given", 1000, 256, 131072, 1000),
+	SOURCES("CPUs that cannot be counted", 0, -2, 512, 65536),
+	UNIT_ROW("the default is enough for every number of CPUs", default_is_enough),
+};
+
+int main(void)
+{
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
