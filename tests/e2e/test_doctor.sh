@@ -308,7 +308,8 @@ is "$(with_files 5 build/ringfence doctor --json 2>"$scratch/stderr" | jq -r '.m
 	'note: arrays of maps: not known: trying it failed: Too many open files' 'and what is not known for it'
 fails 'attach says so as well' 1 "ringfence: cannot load the program: this process may open too few \
 files; run 'ulimit -n 1024'" with_files 17 build/ringfence attach "$dev"
-check 'the remedy works' with_files 17:1024 sh -c \
-	"ulimit -n 1024 && build/ringfence attach $dev && build/ringfence detach $dev" >"$scratch/text"
+with_files 17:1024 sh -c "ulimit -n 1024 && build/ringfence attach $dev &&
+	build/ringfence detach $dev" >"$scratch/text" 2>&1
+is "exit $? $(tail -n 1 "$scratch/text")" "exit 0 $dev: detached" 'the remedy works'
 
 done_testing
