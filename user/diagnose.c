@@ -160,9 +160,16 @@ static void check_feature(const struct rf_machine_facts *machine, enum rf_featur
 	};
 	const char *check = features[feature].check, *text = features[feature].text;
 	const enum need need = features[feature].need;
+	const enum rf_answer *has = machine->features.has;
 
-	switch (machine->features.has[feature]) {
+	switch (has[feature]) {
 	case RF_YES:
+		/* The kernel loads them without, but for what ringfence's call back into. */
+		if (feature == RF_FEATURE_ITERATORS && has[RF_FEATURE_JIT] == RF_NO) {
+			rf_findings_add(findings, RF_NOTE, check, "%s take the BPF JIT: %s", text,
+					features[feature].without);
+			return;
+		}
 		rf_findings_add(findings, RF_OK, check, "%s", text);
 		return;
 	case RF_NOT_KNOWN:

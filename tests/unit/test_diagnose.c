@@ -475,6 +475,8 @@ static const struct CMUnitTest tests[] = {
 	MACHINE("no clock", no_syscall, "syscall", RF_PROBLEM, "rules cannot be set", "", 1),
 	MACHINE("no frags", no_frags, "frags", RF_NOTE, "jumbo MTU", "", 0),
 	MACHINE("no JIT", no_jit, "jit", RF_NOTE, "slow", "sysctl -w net.core.bpf_jit_enable=1", 0),
+	MACHINE("no JIT, and so no iterators that work", no_jit, "iterators", RF_NOTE,
+		"take the BPF JIT: no counters to 'cat'", "", 0),
 	MACHINE("no types", no_btf, "btf", RF_NOTE, "only iterators", "", 0),
 	MACHINE("no BPF file system", no_bpffs, "bpffs", RF_PROBLEM, "no BPF file system",
 		"mount -t bpf -o mode=0700 bpf /sys/fs/bpf", 1),
