@@ -42,6 +42,7 @@ static void add_program(struct rf_interface_facts *facts)
 		return; /* it went away meanwhile */
 	facts->program_id = occupant.program_id;
 	facts->ours = occupant.ours;
+	facts->link_id = occupant.link_id;
 	facts->generic = occupant.mode == RF_GENERIC;
 	snprintf(facts->program_name, sizeof(facts->program_name), "%s", occupant.name);
 }

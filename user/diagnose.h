@@ -163,6 +163,7 @@ struct rf_interface_facts {
 	uint32_t program_id;			/* 0: none */
 	char program_name[RF_DEVICE_NAME_SIZE]; /* "": it may not be looked at */
 	bool ours, generic;
+	uint32_t link_id; /* of the bpf_link that holds a program of others; 0: none */
 };
 
 /* Fills in what each fact says of others among them: parent_fenced, master_…, port…, peer_tx. */

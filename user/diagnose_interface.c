@@ -144,6 +144,12 @@ static void check_foreign(const struct rf_interface_facts *facts, struct rf_find
 			"others; 'xdp-loader status %s' names them",
 			facts->program_id, facts->name);
 		rf_findings_remedy(findings, "ringfence attach %s chain", facts->name);
+	} else if (facts->link_id) { /* to 'ip link' the kernel says EBUSY then */
+		rf_findings_add(findings, RF_PROBLEM, "program",
+				"another XDP program is in place: '%s' (id %u), held by bpf_link "
+				"%u of what attached it; stop that, or take the link from it",
+				facts->program_name, facts->program_id, facts->link_id);
+		rf_findings_remedy(findings, "bpftool link detach id %u", facts->link_id);
 	} else {
 		rf_findings_add(findings, RF_PROBLEM, "program",
 				"another XDP program is in place: '%s' (id %u)",

@@ -276,6 +276,7 @@ struct rf_occupant {
 	char name[RF_NAME_SIZE]; /* "" where it may not be looked at */
 	enum rf_mode mode;
 	bool ours;
+	uint32_t link_id; /* of the bpf_link that holds it, of a program of others; 0: none */
 };
 
 int rf_fence_occupant(const char *dev, struct rf_occupant *occupant, struct rf_error *error);

@@ -14,12 +14,11 @@
 
 #include "fence_internal.h"
 
-/* The id of the bpf_link that holds the interface's program; 0: none does. */
-static uint32_t find_link(const struct rf_interface *interface)
+uint32_t rf_foreign_find_link(const struct rf_interface *interface)
 {
 	__u32 id = 0;
 
-	while (!bpf_link_get_next_id(id, &id)) {
+	while (!interface->chain.dispatcher_id && !bpf_link_get_next_id(id, &id)) {
 		struct bpf_link_info info = {};
 		__u32 length = sizeof(info);
 		int fd = bpf_link_get_fd_by_id(id);
@@ -105,7 +104,7 @@ static int fail_chained(const struct rf_interface *interface, const struct rf_at
 int rf_foreign_check(const struct rf_interface *interface, const struct rf_attach *attach,
 		     struct rf_error *error)
 {
-	const uint32_t link = interface->chain.dispatcher_id ? 0 : find_link(interface);
+	const uint32_t link = rf_foreign_find_link(interface);
 	const char *name = interface->name;
 	char what[RF_REPLACED_SIZE];
 	int err = describe(interface, what, error);

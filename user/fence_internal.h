@@ -245,6 +245,8 @@ int rf_chain_detach(const struct rf_interface *interface, uint32_t config_id,
 
 /* ---- programs of others (fence_foreign.c) ---- */
 
+/* The id of the bpf_link that holds the interface's program, outside of a chain; 0: none does. */
+uint32_t rf_foreign_find_link(const struct rf_interface *interface);
 /* May the request have the interface, where a program of others is? An error that says how, else.
  */
 int rf_foreign_check(const struct rf_interface *interface, const struct rf_attach *attach,

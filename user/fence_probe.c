@@ -342,6 +342,7 @@ int rf_fence_occupant(const char *dev, struct rf_occupant *occupant, struct rf_e
 	if (!rf_program_open(&program, interface.program_id, &unreadable)) {
 		snprintf(occupant->name, sizeof(occupant->name), "%s", program.name);
 		occupant->ours = program.ours;
+		occupant->link_id = program.ours ? 0 : rf_foreign_find_link(&interface);
 	}
 	rf_program_close(&program);
 	return 0;

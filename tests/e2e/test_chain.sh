@@ -110,7 +110,15 @@ another program, which must let it go; stop that one, or 'bpftool link detach id
 		ringfence attach "${port[0]}" $words
 done
 is "$(program_on 0)" "$id" 'it is untouched'
+is "$(ringfence doctor "${port[0]}" --json 2>/dev/null | jq -r '.interfaces[0].checks[] |
+	select(.check == "program") | "\(.level): \(.text); \(.command)"')" "problem: another XDP program is \
+in place: 'foreign' (id $id), held by bpf_link $link of what attached it; stop that, or take the link from \
+it; bpftool link detach id $link" 'doctor names the link'
+inside ip link set dev "${port[0]}" xdp off 2>"$scratch/refused"
+is "$(test -s "$scratch/refused" && program_on 0)" "$id" "since to 'ip link' the kernel refuses it"
 does 'its remedy works: detach the link' '' bpftool link detach id "$link"
+is "$(ringfence doctor "${port[0]}" --json 2>/dev/null | jq -r '.interfaces[0].checks[] |
+	select(.check == "program") | .text')" 'no XDP program is in place' 'and doctor is content'
 does 'and attach' "${port[0]}: attached in native mode, fence '${port[0]}'" \
 	ringfence attach "${port[0]}"
 stop TERM "$holder"

@@ -331,6 +331,12 @@ static const struct CMUnitTest tests[] = {
 	NOTED("an interface that is down", "up", "it is down", "ip link set dev eth0 up",
 	      .driver = "ice", .is_up = false),
 
+	WRONG("a program of others", "program", "'other' (id 7)", "ip link set dev eth0 xdp off",
+	      .driver = "ice", .program_id = 7, .program_name = "other"),
+	WRONG("a program of others that a link holds", "program", "held by bpf_link 9",
+	      "bpftool link detach id 9", .driver = "ice", .program_id = 7, .program_name = "other",
+	      .link_id = 9),
+
 	BARE("a tun", ARPHRD_NONE, "65534: none, as of tun and wireguard", "", .driver = "tun"),
 	BARE("a tun whose driver had native mode", ARPHRD_NONE, "tun and wireguard", "",
 	     .driver = "tun", .native = RF_YES),
