@@ -6,22 +6,85 @@
 #include <bpf/bpf.h>
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "fence_internal.h"
 
-/* What is there in the name of this fence, and is not this fence. */
+int rf_adopt_check_name(const char *name, struct rf_error *error)
+{
+	struct rf_fence fence = RF_FENCE_NONE;
+	struct rf_error ignored;
+	int err = 0;
+
+	/* A fence without pins is called after its interface, and so there is one to look at. */
+	if (!if_nametoindex(name) || rf_fence_open(&fence, name, &ignored) ||
+	    strcmp(fence.name, name) != 0)
+		err = 0;
+	else if (*fence.pins)
+		err = rf_error_failed(error, -EEXIST,
+				      "fence '%s': interface %s has one of that name, whose pins "
+				      "are at %s; take another name",
+				      name, name, fence.pins);
+	else
+		err = rf_error_failed(error, -EEXIST,
+				      "fence '%s': interface %s has one of that name, which 'ip' "
+				      "attached; first run 'ringfence adopt %s' to have that one, "
+				      "or take another name",
+				      name, name, name);
+	rf_fence_close(&fence);
+	return err;
+}
+
+/* An interface that the fence with these pins is on; false: none of this network namespace. */
+static bool find_interface(const struct rf_pin_path *directory, char name[IF_NAMESIZE])
+{
+	int fd = bpf_obj_get(rf_pins_entry(directory, rf_map_names[RF_MAP_CONFIG]).text);
+	struct rf_interface *interfaces = NULL;
+	struct bpf_map_info info = {};
+	__u32 length = sizeof(info);
+	struct rf_error ignored;
+	int count = 0;
+
+	if (fd < 0)
+		return false;
+	if (!bpf_obj_get_info_by_fd(fd, &info, &length))
+		count = rf_interfaces_of(info.id, &interfaces, &ignored);
+	if (count > 0)
+		memcpy(name, interfaces[0].name, IF_NAMESIZE);
+	free(interfaces);
+	close(fd);
+	return count > 0;
+}
+
+/*
+ * What is there in the name of this fence, and is not this fence. It is not to be detached by that
+ * name: this fence is on the interface that is called so.
+ */
 static int check_directory(const struct rf_pin_path *directory, const char *name,
 			   struct rf_error *error)
 {
+	char other[IF_NAMESIZE];
+
 	if (access(directory->text, F_OK))
 		return 0;
+	if (find_interface(directory, other))
+		return rf_error_failed(error, -EEXIST,
+				       "%s: pins of another fence '%s' are there, which is on %s; "
+				       "first run 'ringfence detach %s', and attach that one by "
+				       "another name",
+				       directory->text, name, other, other);
+	if (rf_pins_have_live_link(directory, NULL))
+		return rf_error_failed(error, -EEXIST,
+				       "%s: pins of another fence '%s' are there, which is on an "
+				       "interface of another network namespace; first detach it "
+				       "there",
+				       directory->text, name);
 	return rf_error_failed(error, -EEXIST,
-			       "%s: pins of another fence '%s' are there; 'ringfence detach %s' "
-			       "removes them where that fence is on no interface any more, and so "
-			       "does 'rm -r %s'",
-			       directory->text, name, name, directory->text);
+			       "%s: pins of another fence '%s' are there, which is on no interface "
+			       "here any more; 'rm -r %s' removes them",
+			       directory->text, name, directory->text);
 }
 
 /* Also what is there already: it may be that of a command that was killed. */

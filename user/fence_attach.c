@@ -401,7 +401,9 @@ static int join_fence(const char *name, const struct rf_interface *interface,
 
 	err = err ? err : open_pinned(name, &directory, &fence, error);
 	made = err == -ENOENT;
-	if (made) {
+	if (made)
+		err = rf_adopt_check_name(name, error);
+	if (made && !err) {
 		rf_pins_remove(&directory);
 		err = create_fence(name, &directory, attach, &loaded, error);
 	} else if (!err) {

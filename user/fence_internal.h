@@ -219,6 +219,11 @@ int rf_fence_upgrade(const struct rf_fence *fence, struct rf_loaded *loaded,
 /* As rf_fence_detach, of what is attached, with the lock held. */
 int rf_interface_detach(const char *dev, struct rf_error *error);
 
+/* ---- adopting (fence_adopt.c) ---- */
+
+/* An error where a fence that is not pinned, or not by this user, has the name for a new one. */
+int rf_adopt_check_name(const char *name, struct rf_error *error);
+
 /* ---- chains (fence_chain.c) ---- */
 
 /* libxdp's own messages go to stderr when `verbose`; else nowhere. */

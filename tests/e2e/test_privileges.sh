@@ -144,11 +144,11 @@ check 'the program as well' test -e "$pins/$eth/xdp"
 inside ip link set dev "$eth" xdp off
 inside ip link set dev "$eth" xdpdrv obj build/ringfence.bpf.o sec xdp
 fails 'pins of another fence are not overwritten' 1 "ringfence: $pins/$eth: pins of another fence \
-'$eth' are there; 'ringfence detach $eth' removes them where that fence is on no interface any more, \
-and so does 'rm -r $pins/$eth'" ringfence adopt "$eth"
+'$eth' are there, which is on no interface here any more; 'rm -r $pins/$eth' removes them" \
+	ringfence adopt "$eth"
 inside ip link set dev "$eth" xdp off
-does 'the remedy works' "$eth: was not attached any more; the pins of its fence are removed" \
-	ringfence detach "$eth"
+does 'and so does detach, once no other fence is there' \
+	"$eth: was not attached any more; the pins of its fence are removed" ringfence detach "$eth"
 inside ip link set dev "$eth" xdpdrv obj build/ringfence.bpf.o sec xdp.frags
 does 'the entry for frames in several buffers is adopted, too' "$eth: adopted, fence '$eth'
 group 'ringfence' may not read it: there is no such group" ringfence adopt "$eth"
