@@ -5,6 +5,7 @@
 #include "command.h"
 #include "fence.h"
 #include "out.h"
+#include "view.h"
 
 static const char *const outcome_names[] = {
 	[RF_ATTACHED] = "attached",
@@ -23,6 +24,8 @@ static int refuse_dev(const struct rf_options *options, const char *command, str
 
 static void print_attached(const struct rf_attached *attached)
 {
+	char memory[RF_MEMORY_TEXT_SIZE];
+
 	switch (attached->outcome) {
 	case RF_ATTACHED:
 		rf_out("%s: attached in %s mode%s%s, fence '%s'\n", attached->interface,
@@ -31,6 +34,9 @@ static void print_attached(const struct rf_attached *attached)
 		       attached->chained ? ", in a chain" : "", attached->fence);
 		if (*attached->replaced)
 			rf_out("%s: replaced %s\n", attached->interface, attached->replaced);
+		rf_view_memory(attached->memory, memory);
+		if (attached->memory)
+			rf_out("fence '%s' takes %s of memory\n", attached->fence, memory);
 		break;
 	case RF_UPGRADED:
 		rf_out("%s: upgraded in place, fence '%s'; windows and counters are kept\n",
@@ -49,13 +55,16 @@ static int print_json(const struct rf_attached *attached, int count, struct rf_e
 
 	for (int i = 0; i < count; i++)
 		json_array_append_new(
-			list, json_pack("{s:o, s:o, s:s, s:s, s:o}", "name",
+			list, json_pack("{s:o, s:o, s:s, s:s, s:o, s:o}", "name",
 					rf_json_text(attached[i].interface), "fence",
 					rf_json_text(attached[i].fence), "mode",
 					rf_mode_name(attached[i].mode), "outcome",
 					outcome_names[attached[i].outcome], "replaced",
 					*attached[i].replaced ? rf_json_text(attached[i].replaced)
-							      : json_null()));
+							      : json_null(),
+					"memory",
+					attached[i].memory ? json_integer(attached[i].memory)
+							   : json_null()));
 	return rf_out_json(json_pack("{s:o}", "interfaces", list), false, error);
 }
 

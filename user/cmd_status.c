@@ -20,6 +20,7 @@ struct status {
 	struct rf_ruleset rules;
 	struct rf_standing standing;
 	struct rf_counters counters;
+	struct rf_memory memory;
 };
 
 static int read_status(struct status *status, const struct rf_options *options,
@@ -34,6 +35,7 @@ static int read_status(struct status *status, const struct rf_options *options,
 		err = rf_fence_counters(fence, &status->counters, error);
 	if (err)
 		return err;
+	rf_fence_memory(fence, &status->memory);
 	status->standing = rf_fence_standing(fence);
 	if (status->rules.listed_count)
 		rf_ruleset_expire(&status->rules, rf_fence_jiffies(fence));
@@ -102,6 +104,15 @@ static json_t *windows_json(const struct status *status, int family)
 			 (json_int_t)status->counters.evictions[family]);
 }
 
+static json_t *memory_json(const struct rf_memory *memory)
+{
+	json_t *maps = json_object();
+
+	for (int i = 0; i < RF_MAP_COUNT; i++)
+		json_object_set_new(maps, rf_map_names[i], json_integer(memory->map[i]));
+	return json_pack("{s:I, s:o}", "bytes", (json_int_t)memory->bytes, "maps", maps);
+}
+
 static json_t *limits_json(const struct rf_ruleset *rules)
 {
 	json_t *list = json_array();
@@ -131,17 +142,17 @@ static json_t *status_json(const struct status *status)
 	const struct rf_ruleset *rules = &status->rules;
 	int limits = rf_rules_count(&rules->bank);
 
-	return json_pack("{s:o, s:s, s:i, s:i, s:i, s:o, s:i, s:b, s:o, s:{s:I, s:I}, s:o, s:o, "
-			 "s:{s:o, s:o}}",
-			 "fence", rf_json_text(fence->name), "version", RINGFENCE_VERSION, "abi",
-			 RF_ABI_VERSION, "program_id", (int)fence->program_id, "sources",
-			 (int)fence->sources, "interfaces", rf_view_interfaces(fence), "limits",
-			 limits, "armed", limits > 0 && !is_unconfirmed(status), "limit",
-			 limits_json(rules), "lists", "allow",
-			 (json_int_t)rf_view_count_list(rules, RF_ALLOW), "deny",
-			 (json_int_t)rf_view_count_list(rules, RF_DENY), "newcomers",
-			 newcomers_json(status), "trial", trial_json(status), "windows", "ipv4",
-			 windows_json(status, 0), "ipv6", windows_json(status, 1));
+	return json_pack(
+		"{s:o, s:s, s:i, s:i, s:i, s:o, s:i, s:b, s:o, s:{s:I, s:I}, s:o, s:o, "
+		"s:{s:o, s:o}, s:o}",
+		"fence", rf_json_text(fence->name), "version", RINGFENCE_VERSION, "abi",
+		RF_ABI_VERSION, "program_id", (int)fence->program_id, "sources",
+		(int)fence->sources, "interfaces", rf_view_interfaces(fence), "limits", limits,
+		"armed", limits > 0 && !is_unconfirmed(status), "limit", limits_json(rules),
+		"lists", "allow", (json_int_t)rf_view_count_list(rules, RF_ALLOW), "deny",
+		(json_int_t)rf_view_count_list(rules, RF_DENY), "newcomers", newcomers_json(status),
+		"trial", trial_json(status), "windows", "ipv4", windows_json(status, 0), "ipv6",
+		windows_json(status, 1), "memory", memory_json(&status->memory));
 }
 
 /* ---- text ---- */
@@ -153,12 +164,16 @@ static void print_chain(const struct rf_chain *chain)
 		rf_out("%s'%s'", i ? ", " : ", in a chain: ", chain->component[i].name);
 }
 
-static void print_interfaces(const struct rf_fence *fence)
+static void print_interfaces(const struct status *status)
 {
+	const struct rf_fence *fence = &status->fence;
+	char memory[RF_MEMORY_TEXT_SIZE];
 	bool generic = false;
 
-	rf_out("fence %s: program id %u, map ABI %d, room for %u sources of each family\n",
-	       fence->name, fence->program_id, RF_ABI_VERSION, fence->sources);
+	rf_view_memory(status->memory.bytes, memory);
+	rf_out("fence %s: program id %u, map ABI %d, room for %u sources of each family, %s of "
+	       "memory\n",
+	       fence->name, fence->program_id, RF_ABI_VERSION, fence->sources, memory);
 	for (int i = 0; i < fence->interfaces; i++) {
 		const struct rf_interface *interface = &fence->interface[i];
 
@@ -298,7 +313,7 @@ static void print_status(const struct status *status)
 {
 	const struct rf_ruleset *rules = &status->rules;
 
-	print_interfaces(&status->fence);
+	print_interfaces(status);
 	print_trial(&status->standing);
 	if (!rf_rules_count(&rules->bank))
 		rf_out("no limit is set: it observes, and drops nothing%s; "

@@ -19,6 +19,7 @@
 /* The configuration is the program's global data: the kernel knows it by the section's name. */
 #define CONFIG_SECTION ".bss"
 
+/* And of their pins. */
 const char *const rf_map_names[RF_MAP_COUNT] = {
 	[RF_MAP_WINDOWS4] = "windows4",
 	[RF_MAP_WINDOWS6] = "windows6",

@@ -163,6 +163,17 @@ int rf_fence_counters(const struct rf_fence *fence, struct rf_counters *sum,
 int rf_fence_limit_counters(const struct rf_fence *fence, int slot, struct rf_limit_counters *sum,
 			    struct rf_error *error);
 
+extern const char *const rf_map_names[RF_MAP_COUNT];
+
+/* What maps take of the kernel's memory, in bytes; those of prefixes, with their tries. */
+struct rf_memory {
+	uint64_t bytes; /* all of them together */
+	uint64_t map[RF_MAP_COUNT];
+};
+
+/* Of all but the program itself, and two maps of its own of a page or so. */
+void rf_fence_memory(const struct rf_fence *fence, struct rf_memory *memory);
+
 /* The state of `source`, which it masks as the policy says; -ENOENT for a newcomer. */
 int rf_fence_source(const struct rf_fence *fence, const struct rf_policy *policy,
 		    struct rf_address *source, struct rf_source *state, struct rf_error *error);
@@ -237,6 +248,7 @@ struct rf_attached {
 	bool frags; /* the entry for frames in several buffers */
 	bool chained;
 	enum rf_outcome outcome;
+	uint64_t memory; /* bytes that a new fence takes; 0: it joined one that is there */
 	char replaced[RF_REPLACED_SIZE]; /* what was taken off for it, in words; "": nothing */
 	/* The same, to put it back, as long as the attach is not over; 0: nothing. */
 	struct rf_interface foreign;

@@ -387,6 +387,14 @@ static void take_pinned(const struct rf_pin_path *directory, struct rf_fence *fe
 	rf_pinned_note(&fence->config->pinned, id, fence);
 }
 
+static void note_memory(const struct rf_loaded *loaded, struct rf_attached *attached)
+{
+	struct rf_memory memory;
+
+	rf_memory_of(loaded->map_fd, &memory);
+	attached->memory = memory.bytes;
+}
+
 /* An interface without a program: joins the fence of that name, which is made if need be. */
 static int join_fence(const char *name, const struct rf_interface *interface,
 		      const struct rf_attach *attach, struct rf_attached *attached,
@@ -421,6 +429,8 @@ static int join_fence(const char *name, const struct rf_interface *interface,
 		if (err && made)
 			rf_pins_remove(&directory);
 	}
+	if (!err && made)
+		note_memory(&loaded, attached);
 	snprintf(attached->fence, sizeof(attached->fence), "%s", name);
 	for (int i = 0; i < RF_ENTRY_COUNT; i++)
 		if (pinned[i] >= 0)

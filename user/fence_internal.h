@@ -9,10 +9,11 @@
 
 #include "fence.h"
 
-/* Names of the maps and of their pins. Indexed by enum rf_map. */
-extern const char *const rf_map_names[RF_MAP_COUNT];
-/* The same in the object, where the configuration is called by its section. */
+/* rf_map_names in the object, where the configuration is called by its section. */
 const char *rf_map_in_object(enum rf_map map);
+
+/* Of maps that hold no prefixes yet (fence_memory.c). */
+void rf_memory_of(const int map_fd[RF_MAP_COUNT], struct rf_memory *memory);
 
 /* For what may fail, and is not worth a word then. */
 void rf_log_pause(bool pause);

@@ -5,6 +5,11 @@
 #include "out.h"
 #include "view.h"
 
+void rf_view_memory(uint64_t bytes, char text[RF_MEMORY_TEXT_SIZE])
+{
+	snprintf(text, RF_MEMORY_TEXT_SIZE, "%.1f MiB", bytes / 1048576.0);
+}
+
 const char *rf_view_attached_by(const struct rf_interface *interface)
 {
 	return interface->by_link || interface->chain.dispatcher_id ? "ringfence" : "ip";

@@ -9,6 +9,10 @@
 
 /* [{"name","mode","attached_by","chain"}] */
 json_t *rf_view_interfaces(const struct rf_fence *fence);
+#define RF_MEMORY_TEXT_SIZE 32
+
+/* "46.4 MiB" */
+void rf_view_memory(uint64_t bytes, char text[RF_MEMORY_TEXT_SIZE]);
 const char *rf_view_attached_by(const struct rf_interface *interface);
 
 /* What it is for: any, tcp, tcp syn, udp, icmp or proto N. */

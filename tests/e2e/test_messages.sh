@@ -390,13 +390,16 @@ both='{passed: "number", dropped: "number"}'
 of_limit='{passed: "number", dropped: "number", would_drop: "number", forfeited: "number"}'
 of_windows='{inserts: "number", evictions_suspected: "number"}'
 in_use='{used: "number"} + '"$of_windows"
+maps=$(jq -n '[$ARGS.positional[] | {(.): "number"}] | add' --args windows4 windows6 config leases \
+	ports prefixes4 prefixes6 presence aggregates counters limit_counters)
 of_newcomers='{admitted: "number", aggregated: "number", passed: "number", dropped: "number"}'
 shape '{fence: "string", version: "string", abi: "number", program_id: "number", sources: "number",
 	interfaces: ['"$interface"'], limits: "number", armed: "boolean", trial: "null",
 	limit: [{name: "string", match: "string", dport: "null", from: "null", per: "number",
 		per6: "number", shadow: "boolean"}], lists: {allow: "number", deny: "number"},
 	newcomers: ({then: "string", rate: "number", window_ms: "number"} + '"$of_newcomers"'),
-	windows: {ipv4: ('"$in_use"'), ipv6: ('"$in_use"')}}' status
+	windows: {ipv4: ('"$in_use"'), ipv6: ('"$in_use"')},
+	memory: {bytes: "number", maps: '"$maps"'}}' status
 shape '{fence: "string", interfaces: ['"$interface"'], packets: '"$both"', bytes: '"$both"',
 	reasons: ([("under_limit", "shadow_over", "no_limit", "non_ip", "neighbour", "malformed",
 		"deep_vlan", "map_error", "allowed", "newcomer_open", "unconfirmed", "over_limit",
@@ -421,12 +424,12 @@ shape '{limits: [{name: "string", rate: "number", window_ms: "number", unit: "st
 	count_rejected: "boolean", exact: "boolean", ban_ms: "null"}]}' limit list
 ringfence detach "${port[0]}" >"$scratch/log"
 shape '{interfaces: [{name: "string", fence: "string", mode: "string", outcome: "string",
-	replaced: "null"}]}' \
+	replaced: "null", memory: "number"}]}' \
 	attach "${port[0]}" "${port[1]}" fence "$run-both"
 shape '{detached: "string"}' detach "${port[1]}"
 is "$(ringfence attach "${port[0]}" --json | jq -c '.interfaces[]')" \
 	"{\"name\":\"${port[0]}\",\"fence\":\"$run-both\",\"mode\":\"native\",\"outcome\":\"unchanged\",\
-\"replaced\":null}" \
+\"replaced\":null,\"memory\":null}" \
 	'attach --json says what it did'
 ringfence limit add all rate 100/1h
 forget_traffic

@@ -1,0 +1,98 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0
+# What a fence takes of the kernel's memory: what attach and status say is what the kernel says of
+# the maps, and without a word about sizes it is less than 52 MiB.
+
+# shellcheck disable=SC2317 # functions are called by check, does and the like
+# shellcheck source=tests/e2e/lib.sh
+source "$(dirname "$0")/lib.sh"
+
+DEFAULT_MAX=$((52 << 20))
+UNNAMED_MAX=$((64 << 10)) # read-only data and a scratch map: a page or so, and 168 bytes a CPU
+
+make_network 1
+dev=${port[0]}
+
+memlock() { # pinned PATH, or id ID: what the kernel says of a map
+	bpftool -j map show "$@" | jq .bytes_memlock
+}
+
+# What the kernel says of all maps of the program, and of the prefixes that these lead to.
+in_kernel() {
+	local map path bytes=0
+
+	for map in $(bpftool -j prog show id "$(program_on 0)" | jq '.map_ids[]'); do
+		bytes=$((bytes + $(memlock id "$map")))
+	done
+	for path in "$pins/$dev"/prefixes[46]_*; do
+		[ -e "$path" ] && bytes=$((bytes + $(memlock pinned "$path")))
+	done
+	echo "$bytes"
+}
+
+said() { # FILTER, of status
+	ringfence status --json | jq -r ".memory | $1"
+}
+
+in_words() { # BYTES
+	awk -v bytes="$1" 'BEGIN { printf "%.1f MiB", bytes / 1048576 }'
+}
+
+# agrees NAME: nothing but the unnamed is missing, nothing is too much, and each map is right.
+agrees() {
+	local kernel sum map wrong=''
+
+	kernel=$(in_kernel) sum=$(said .bytes)
+	if [ "$sum" -le "$kernel" ] && [ "$((kernel - sum))" -le "$UNNAMED_MAX" ]; then
+		pass "$1: the sum is the kernel's"
+	else
+		fail "$1: the sum is the kernel's"
+		explain 'bytes of status, and of the kernel' "$sum $kernel"
+	fi
+	is "$(said '[.maps[]] | add')" "$sum" "$1: and that of the maps"
+	for map in $(said '.maps | keys[] | select(startswith("prefixes") | not)'); do
+		[ "$(said ".maps.$map")" = "$(memlock pinned "$pins/$dev/$map")" ] || wrong+=" $map"
+	done
+	is "$wrong" '' "$1: each map as the kernel has it"
+	matches "$(ringfence status | head -n 1)" ".*, $(in_words "$sum") of memory" "$1: in words"
+}
+
+# takes NAME WORD…: attach says what status does.
+takes() {
+	local line
+
+	line=$(ringfence attach "$dev" "${@:2}" | sed -n 2p)
+	is "$line" "fence '$dev' takes $(in_words "$(said .bytes)") of memory" "$1: attach says how much"
+	agrees "$1"
+}
+
+takes 'by default'
+kernel=$(in_kernel)
+check "by default it is less than 52 MiB ($(in_words "$kernel"))" test "$kernel" -lt "$DEFAULT_MAX"
+is "$(ringfence attach "$dev" | grep -c memory)" 0 'who has nothing to attach is told nothing'
+sum=$(said .bytes)
+
+seq 3000 | awk '{ printf "deny add 10.%d.%d.0/24\ndeny add 2001:db8:%x::/48\n", $1 / 256, $1 % 256, $1 }' \
+	>"$scratch/rules"
+ringfence apply "$scratch/rules" >"$scratch/log" || bail 'cannot apply'
+agrees 'with prefixes'
+check 'prefixes take some more' test "$(said .bytes)" -gt $((sum + 3000 * 2 * 40))
+ringfence apply "$scratch/rules" confirm 60s >"$scratch/log"
+agrees 'with prefixes in both banks'
+ringfence confirm >"$scratch/log"
+is "$(ringfence attach "$dev" fence "$dev" --json | jq -c '.interfaces[].memory')" null \
+	'in JSON only of a new fence'
+ringfence detach "$dev" >"$scratch/log"
+
+cpus=$(getconf _NPROCESSORS_CONF)
+takes 'with few sources' sources $((512 * cpus))
+check 'it is less' test "$(said .bytes)" -lt "$sum"
+ringfence detach "$dev" >"$scratch/log"
+takes 'with many sources' sources 300000
+check 'it is more' test "$(said .bytes)" -gt "$sum"
+ringfence detach "$dev" >"$scratch/log"
+takes 'without leases' leases 0
+check 'it is 4 MiB less' test "$((sum - $(said .bytes)))" -gt 4000000
+ringfence detach "$dev" >"$scratch/log"
+
+done_testing
