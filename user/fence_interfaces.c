@@ -150,7 +150,8 @@ int rf_interface_query(const char *name, struct rf_interface *interface, struct 
 	count = find_programs(index, &found, error);
 	if (count > 0) {
 		*interface = found.interface[0];
-		interface->by_link = rf_pins_have_link(interface);
+		/* Of one without a program a pin is a dead link's. */
+		interface->by_link = interface->program_id && rf_pins_have_link(interface);
 	}
 	free(found.interface);
 	return count < 0 ? count : 0;

@@ -145,6 +145,12 @@ static int fail_load(int err, struct rf_error *error)
 	struct rf_features features;
 	struct utsname kernel = {};
 
+	if (err == -EPERM)
+		return rf_error_failed(
+			error, err,
+			"cannot load the program: %s; run as root, outside of any user "
+			"namespace",
+			strerror(-err));
 	if (!has_files()) {
 		rf_fence_forget_log(); /* what the verifier minds is a map that was not made */
 		return rf_error_failed(
@@ -153,12 +159,6 @@ static int fail_load(int err, struct rf_error *error)
 			"'ulimit -n %d'",
 			RF_FILES_LIMIT);
 	}
-	if (err == -EPERM)
-		return rf_error_failed(
-			error, err,
-			"cannot load the program: %s; run as root, outside of any user "
-			"namespace",
-			strerror(-err));
 	rf_features_probe(&features);
 	if (rf_features_missing(&features, missing)) {
 		rf_fence_forget_log(); /* the verifier at a loss for words */
@@ -215,7 +215,9 @@ int rf_fence_try(void)
 
 	rf_unload(&loaded);
 	rf_fence_forget_log();
-	return err && !has_files() ? -EMFILE : err;
+	if (err && err != -EPERM && err != -EACCES && !has_files())
+		return -EMFILE;
+	return err;
 }
 
 int rf_load_upgrade(struct rf_loaded *loaded, const struct rf_fence *reuse, struct rf_error *error)
