@@ -24,6 +24,7 @@ floor() {
 	bpf/newcomers.h) echo 24 ;;
 	bpf/limits.h) echo 25 ;;
 	bpf/*.bpf.c) echo 26 ;;
+	user/printable.[ch]) echo 19 ;;
 	user/error.[ch] | user/sizes.[ch] | user/ticks.h) echo 20 ;;
 	user/prefix.[ch]) echo 21 ;;
 	user/grammar.h | user/rules.[ch]) echo 22 ;;

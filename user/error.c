@@ -4,14 +4,9 @@
 #include <stdio.h>
 
 #include "error.h"
+#include "printable.h"
 
 /* One line it shall be, whatever the words in it that a user gave. */
-static void hide_control_characters(char *text)
-{
-	for (; *text; text++)
-		if ((unsigned char)*text < ' ' || *text == 0x7f)
-			*text = '?';
-}
 
 int rf_error_failed(struct rf_error *error, int negative_errno, const char *format, ...)
 {
@@ -21,7 +16,7 @@ int rf_error_failed(struct rf_error *error, int negative_errno, const char *form
 	va_start(args, format);
 	vsnprintf(error->text, sizeof(error->text), format, args);
 	va_end(args);
-	hide_control_characters(error->text);
+	rf_hide_controls(error->text, false);
 	return negative_errno;
 }
 
@@ -33,6 +28,6 @@ int rf_error_usage(struct rf_error *error, const char *format, ...)
 	va_start(args, format);
 	vsnprintf(error->text, sizeof(error->text), format, args);
 	va_end(args);
-	hide_control_characters(error->text);
+	rf_hide_controls(error->text, false);
 	return -EINVAL;
 }

@@ -4,10 +4,12 @@
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "out.h"
+#include "printable.h"
 
 #define NS_PER_S 1000000000UL
 #define PROGRESS_WIDTH 40
@@ -85,15 +87,23 @@ static void note_lost_output(void)
 		output_err = errno ? -errno : -EIO;
 }
 
+/* Here for all of it, since names of interfaces and programs are anybody's. */
 void rf_out(const char *format, ...)
 {
+	char *text;
 	va_list args;
 
 	if (output_err) /* with a gap in it, an output shall have no end */
 		return;
 	va_start(args, format);
-	vprintf(format, args);
-	note_lost_output();
+	if (vasprintf(&text, format, args) < 0) {
+		output_err = -ENOMEM;
+	} else {
+		rf_hide_controls(text, true);
+		fputs(text, stdout);
+		note_lost_output();
+		free(text);
+	}
 	va_end(args);
 }
 
@@ -111,7 +121,9 @@ void rf_out_progress(size_t done, size_t total)
 
 int rf_out_json(json_t *root, bool compact, struct rf_error *error)
 {
-	int err = !root || json_dumpf(root, stdout, compact ? JSON_COMPACT : JSON_INDENT(2));
+	/* Escaped but for ASCII: a terminal obeys C1 controls as well. */
+	const size_t flags = JSON_ENSURE_ASCII | (compact ? JSON_COMPACT : JSON_INDENT(2));
+	int err = !root || json_dumpf(root, stdout, flags);
 
 	note_lost_output();
 	json_decref(root);
