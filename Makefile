@@ -127,6 +127,16 @@ build/tests/prog/%: tests/prog/%.c $(LIBRARY)
 	$(call say,CC,$@)
 	$(Q)$(CC) $(CPPFLAGS) $(ALL_CFLAGS) $(filter %.c %.o,$^) -o $@ $(WRAPPED) $(LIBS) -lcmocka -lpthread
 
+# What reads the maps of another user, under the sanitizers.
+HOSTILE := build/asan/tests/prog/test_hostile.o $(LIBRARY:build/%=build/asan/%)
+
+$(HOSTILE): | $(BPF_OBJECTS:.bpf.o=.skel.h)
+
+build/tests/prog/test_hostile: $(HOSTILE)
+	@mkdir -p $(@D)
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(ALL_CFLAGS) $(SANITIZE) $^ -o $@ $(WRAPPED),--wrap=rf_fence_open $(LIBS) -lcmocka
+
 build/fuzz/%.o: %.c
 	@mkdir -p $(@D)
 	$(call say,FUZZ,$<)

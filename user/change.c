@@ -13,6 +13,9 @@ static int read_rules(struct rf_change *change, struct rf_error *error)
 	standing = rf_fence_standing(&change->fence);
 	change->present = change->rules.bank;
 	change->before = config->bank[~standing.in_force & 1];
+	err = rf_bank_check(&change->before, error);
+	if (err)
+		return err;
 	change->now = rf_fence_jiffies(&change->fence);
 	change->next_id = config->next_limit_id ? config->next_limit_id : 1;
 	rf_ruleset_expire(&change->rules, change->now);

@@ -213,9 +213,8 @@ static int show_limits(const struct rf_fence *fence, const struct rf_address *as
 		       bool json, json_t *limits, struct rf_error *error)
 {
 	struct rf_bank rules;
-	int err = 0;
+	int err = rf_fence_rules(fence, &rules, error);
 
-	rf_fence_rules(fence, &rules);
 	for (int slot = 0; slot < RF_LIMITS_MAX && !err; slot++) {
 		struct rf_address source = *asked;
 		char text[RF_SOURCE_TEXT_SIZE];
@@ -237,12 +236,14 @@ static int show_limits(const struct rf_fence *fence, const struct rf_address *as
 }
 
 /* The limits that may be for the source; what a packet is decides in the end. */
-static uint32_t slots_of(const struct rf_fence *fence, const struct listing *listing)
+static int read_slots(const struct rf_fence *fence, const struct listing *listing, uint32_t *slots,
+		      struct rf_error *error)
 {
 	struct rf_bank rules;
+	int err = rf_fence_rules(fence, &rules, error);
 
-	rf_fence_rules(fence, &rules);
-	return rules.origin[listing->value.origin];
+	*slots = err ? 0 : rules.origin[listing->value.origin];
+	return err;
 }
 
 static int show_source(const struct rf_fence *fence, const struct rf_address *asked, bool json,
@@ -252,15 +253,18 @@ static int show_source(const struct rf_fence *fence, const struct rf_address *as
 	char text[RF_SOURCE_TEXT_SIZE];
 	json_t *limits = json_array();
 	struct listing listing = {};
+	uint32_t slots = 0;
 	int err = read_listing(fence, asked, &listing, error);
 
+	if (!err)
+		err = read_slots(fence, &listing, &slots, error);
 	rf_format_source(asked, &whole, text);
 	if (!err && !json) {
 		print_listed(fence, &listing, RF_ALLOW, text);
 		print_listed(fence, &listing, RF_DENY, text);
 	}
 	if (!err)
-		err = show_limits(fence, asked, slots_of(fence, &listing), json, limits, error);
+		err = show_limits(fence, asked, slots, json, limits, error);
 	if (!err && json)
 		err = rf_out_json(json_pack("{s:s, s:o, s:o, s:O}", "source", text, "allowed",
 					    listed_json(fence, &listing, RF_ALLOW), "denied",

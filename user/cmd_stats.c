@@ -73,10 +73,12 @@ static json_t *limit_json(const struct rf_limit *limit, const struct rf_limit_co
 
 static json_t *limits_json(const struct rf_fence *fence, struct rf_error *error)
 {
-	json_t *list = json_array();
+	json_t *list;
 	struct rf_bank rules;
 
-	rf_fence_rules(fence, &rules);
+	if (rf_fence_rules(fence, &rules, error))
+		return NULL;
+	list = json_array();
 	for (int slot = 0; slot < RF_LIMITS_MAX; slot++) {
 		struct rf_limit_counters sum;
 
@@ -160,13 +162,14 @@ static void print_reasons(const struct totals *totals)
 static int print_limits(const struct rf_fence *fence, struct rf_error *error)
 {
 	struct rf_bank rules;
+	int err = rf_fence_rules(fence, &rules, error);
 
-	rf_fence_rules(fence, &rules);
+	if (err)
+		return err;
 	for (int slot = 0; slot < RF_LIMITS_MAX; slot++) {
 		const struct rf_limit *limit = &rules.limit[slot];
 		struct rf_limit_counters sum;
 		char rate[RF_RATE_TEXT_SIZE];
-		int err;
 
 		if (!rules.policy[slot].id)
 			continue;

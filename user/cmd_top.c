@@ -184,10 +184,10 @@ int rf_cmd_top(const struct rf_options *options, struct rf_words *words, struct 
 
 	if (!err)
 		err = rf_fence_open(&fence, options->dev, error);
-	if (!err) {
-		rf_fence_rules(&fence, &table.rules);
+	if (!err)
+		err = rf_fence_rules(&fence, &table.rules, error);
+	if (!err)
 		err = rf_fence_each_source(&fence, add_row, &table, error);
-	}
 	if (!err) {
 		size_t count = table.count < rows ? table.count : rows;
 

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "fence_internal.h"
+#include "printable.h"
 
 #define MAP_IDS_MAX 32 /* more than any build of ringfence has */
 
@@ -116,7 +117,7 @@ static void read_rodata(struct rf_program *program, int fd, const struct bpf_map
 	struct rf_rodata *rodata;
 	__u32 key = 0;
 
-	if (info->value_size < sizeof(*rodata))
+	if (info->value_size < sizeof(*rodata) || !rf_map_is_plain(info))
 		return;
 	rodata = calloc(1, info->value_size);
 	if (rodata && !bpf_map_lookup_elem(fd, &key, rodata) && rodata->magic == RF_ABI_MAGIC) {
@@ -268,9 +269,6 @@ int64_t rf_map_share(struct rf_fence *fence, enum rf_map map, size_t value_size,
 	if (bpf_obj_get_info_by_fd(fence->map_fd[map], &info, &length))
 		return rf_error_failed(error, -errno, "cannot read the map '%s': %s",
 				       rf_map_names[map], strerror(errno));
-	if (info.value_size != value_size)
-		return rf_error_failed(error, -EPROTO, "the map '%s' has another format",
-				       rf_map_names[map]);
 	memory = mmap(NULL, info.max_entries * value_size,
 		      fence->read_only ? PROT_READ | PROT_WRITE : protection, flags,
 		      fence->read_only ? -1 : fence->map_fd[map], 0);
@@ -293,8 +291,10 @@ int rf_fence_share(struct rf_fence *fence, struct rf_error *error)
 	const int both = PROT_READ | PROT_WRITE;
 	struct bpf_map_info info = {};
 	__u32 length = sizeof(info);
-	int64_t count = rf_map_share(fence, RF_MAP_CONFIG, sizeof(struct rf_config), both, error);
+	int64_t count = rf_fence_check_maps(fence, error);
 
+	if (!count)
+		count = rf_map_share(fence, RF_MAP_CONFIG, sizeof(struct rf_config), both, error);
 	if (count >= 0)
 		count = rf_map_share(fence, RF_MAP_PORTS, sizeof(struct rf_ports), both, error);
 	/* Nobody reads this but who may change it. */
@@ -315,7 +315,25 @@ int rf_fence_share(struct rf_fence *fence, struct rf_error *error)
 		return rf_error_failed(error, -errno, "cannot read the fence's windows: %s",
 				       strerror(errno));
 	fence->sources = info.max_entries;
-	return rf_leases_map(fence, error);
+	count = rf_leases_map(fence, error);
+	return count < 0 ? count : rf_fence_check_config(fence, error);
+}
+
+/* By the alphabet of interfaces, after which fences are called, too; and no more than its room. */
+static void read_name(struct rf_fence *fence)
+{
+	char name[RF_NAME_SIZE];
+
+	memcpy(name, fence->config->name, sizeof(name));
+	name[sizeof(name) - 1] = '\0';
+	rf_hide_controls(name, false);
+	for (char *p = name; *p; p++)
+		if (*p == ' ' || *p == '/')
+			*p = '?';
+	if (*name)
+		memcpy(fence->name, name, sizeof(fence->name));
+	else if (fence->interfaces)
+		memcpy(fence->name, fence->interface[0].name, IF_NAMESIZE);
 }
 
 int rf_fence_adopt(struct rf_fence *fence, struct rf_program *program, struct rf_error *error)
@@ -339,10 +357,7 @@ int rf_fence_adopt(struct rf_fence *fence, struct rf_program *program, struct rf
 	if (count < 0)
 		return count;
 	fence->interfaces = count;
-	if (fence->config->name[0])
-		snprintf(fence->name, sizeof(fence->name), "%s", fence->config->name);
-	else if (count)
-		memcpy(fence->name, fence->interface[0].name, IF_NAMESIZE);
+	read_name(fence);
 	return 0;
 }
 

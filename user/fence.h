@@ -133,8 +133,11 @@ struct rf_standing {
 
 struct rf_standing rf_fence_standing(const struct rf_fence *fence);
 
-/* A copy of the bank in force: after RF_FELL_OPEN the one that would be, were it confirmed. */
-void rf_fence_rules(const struct rf_fence *fence, struct rf_bank *rules);
+/*
+ * A copy of the bank in force: after RF_FELL_OPEN the one that would be, were it confirmed. An
+ * error where no ringfence has written it so.
+ */
+int rf_fence_rules(const struct rf_fence *fence, struct rf_bank *rules, struct rf_error *error);
 /*
  * The rules in force, read back from the fence as a whole; prefixes that have expired are still
  * among them. `ruleset` is RF_RULESET_NONE before; free it in any case.

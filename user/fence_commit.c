@@ -333,6 +333,9 @@ int rf_fence_commit(struct rf_fence *fence, struct rf_ruleset *ruleset,
 	if (err)
 		return err;
 	change.present = fence->config->bank[fence->config->active & 1];
+	err = rf_bank_check(&change.present, error);
+	if (err)
+		return err;
 	take_births(&ruleset->bank, &change.present);
 	rf_ruleset_expire(ruleset, rf_fence_jiffies(fence));
 	err = check_trial(&change, error);

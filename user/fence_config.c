@@ -39,13 +39,20 @@ static uint64_t monotonic_ns(void)
 	return now.tv_sec * NS_PER_S + now.tv_nsec;
 }
 
+/* Read once, since who owns the memory may change it to 0 behind any look at it. */
+static uint32_t tick_of(const struct rf_fence *fence)
+{
+	return __atomic_load_n(&fence->config->tick_ns, __ATOMIC_RELAXED);
+}
+
 uint64_t rf_fence_time(const struct rf_fence *fence, const struct rf_policy *policy)
 {
 	const struct rf_config *config = fence->config;
+	const uint32_t tick_ns = tick_of(fence);
 
-	if (policy->clock == RF_KTIME || !config->tick_ns)
+	if (policy->clock == RF_KTIME || !tick_ns)
 		return monotonic_ns();
-	return config->base.jiffies + (monotonic_ns() - config->base.ktime_ns) / config->tick_ns;
+	return config->base.jiffies + (monotonic_ns() - config->base.ktime_ns) / tick_ns;
 }
 
 uint64_t rf_fence_duration_ns(const struct rf_fence *fence, const struct rf_policy *policy,

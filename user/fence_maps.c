@@ -55,7 +55,9 @@ int rf_fence_limit_counters(const struct rf_fence *fence, int slot, struct rf_li
 	struct rf_bank rules;
 	int err;
 
-	rf_fence_rules(fence, &rules);
+	err = rf_fence_rules(fence, &rules, error);
+	if (err)
+		return err;
 	err = sum_cpus(fence, RF_MAP_LIMIT_COUNTERS, rules.policy[slot].counters, sizeof(*sum), sum,
 		       error);
 	if (!err)
@@ -102,7 +104,11 @@ struct visitor {
  */
 static int read_pending(struct visitor *visitor, const struct rf_fence *fence)
 {
-	rf_fence_rules(fence, &visitor->rules);
+	struct rf_error ignored;
+	int err = rf_fence_rules(fence, &visitor->rules, &ignored);
+
+	if (err)
+		return err;
 	free(visitor->pending.row);
 	return rf_leases_snapshot(fence, &visitor->rules, &visitor->pending);
 }

@@ -194,7 +194,8 @@ static bool read_pinned(int fd, struct rf_pinned *pinned)
 	char *value;
 	bool read;
 
-	if (bpf_obj_get_info_by_fd(fd, &info, &length) || info.value_size < sizeof(*pinned))
+	if (bpf_obj_get_info_by_fd(fd, &info, &length) || info.value_size < sizeof(*pinned) ||
+	    !rf_map_is_plain(&info))
 		return false;
 	value = malloc(info.value_size);
 	read = value && !bpf_map_lookup_elem(fd, &key, value);

@@ -11,6 +11,7 @@
 #include "fence_internal.h"
 
 #define PORT_WORDS (RF_PORTS / 64)
+#define READS_MAX 100 /* of rules that are switched meanwhile */
 
 static uint64_t load(const __u64 *word)
 {
@@ -50,15 +51,26 @@ static bool has_moved(const struct rf_fence *fence, const struct rf_standing *st
 	return __atomic_load_n(&fence->config->active, __ATOMIC_RELAXED) != standing->active;
 }
 
-void rf_fence_rules(const struct rf_fence *fence, struct rf_bank *rules)
+/* Nobody switches rules so often who does not want to hold up others. */
+static int fail_moving(struct rf_error *error)
+{
+	return rf_error_failed(error, -EAGAIN,
+			       "the rules are switched faster than they can be read; see who does "
+			       "so, or detach the fence");
+}
+
+int rf_fence_rules(const struct rf_fence *fence, struct rf_bank *rules, struct rf_error *error)
 {
 	struct rf_standing standing;
 
 	/* A bank is written only after the other one was made active. */
-	do {
+	for (int i = 0; i < READS_MAX; i++) {
 		standing = rf_fence_standing(fence);
 		*rules = fence->config->bank[standing.in_force & 1];
-	} while (has_moved(fence, &standing));
+		if (!has_moved(fence, &standing))
+			return rf_bank_check(rules, error);
+	}
+	return fail_moving(error);
 }
 
 /* ---- ports ---- */
@@ -140,6 +152,9 @@ static int read_once(const struct rf_fence *fence, const struct rf_standing *sta
 	int err;
 
 	ruleset->bank = fence->config->bank[bank];
+	err = rf_bank_check(&ruleset->bank, error);
+	if (err)
+		return err;
 	err = make_ports(ruleset);
 	if (err)
 		return rf_error_failed(error, err, "cannot read the rules: %s", strerror(-err));
@@ -160,13 +175,15 @@ int rf_fence_read_rules(const struct rf_fence *fence, struct rf_ruleset *ruleset
 	struct rf_standing standing;
 	int err;
 
-	do {
+	for (int i = 0; i < READS_MAX; i++) {
 		rf_ruleset_free(ruleset);
 		*ruleset = RF_RULESET_NONE;
 		standing = rf_fence_standing(fence);
 		err = read_once(fence, &standing, ruleset, error);
-	} while (has_moved(fence, &standing));
-	return err;
+		if (!has_moved(fence, &standing))
+			return err;
+	}
+	return fail_moving(error);
 }
 
 int rf_fence_prefix_value(const struct rf_fence *fence, const struct rf_address *source,
@@ -177,13 +194,15 @@ int rf_fence_prefix_value(const struct rf_fence *fence, const struct rf_address 
 	struct rf_tries tries;
 	int err;
 
-	do {
+	for (int i = 0; i < READS_MAX; i++) {
 		standing = rf_fence_standing(fence);
 		err = rf_tries_open(fence, standing.in_force & 1, &tries, error);
 		if (!err && rf_trie_find(tries.fd[family], family, source->word, value))
 			err = rf_error_failed(error, -errno, "cannot read the prefixes: %s",
 					      strerror(errno));
 		rf_tries_close(&tries);
-	} while (has_moved(fence, &standing));
-	return err;
+		if (!has_moved(fence, &standing))
+			return err;
+	}
+	return fail_moving(error);
 }

@@ -38,10 +38,26 @@ static struct rf_prefix prefix_of(const struct family *family, const void *key)
 	memcpy(&length, key, sizeof(length));
 	prefix.length = length;
 	memcpy(prefix.word, (const char *)key + sizeof(length), family->key_size - sizeof(length));
+	for (unsigned int i = 0; i < 4; i++) /* a trie keeps what its owner put behind the length */
+		prefix.word[i] &= rf_prefix_mask(prefix.length, i);
 	return prefix;
 }
 
 /* ---- in their place ---- */
+
+/* What is in the place of a trie may be any map of its owner's. */
+static int check_trie(int fd, const struct family *family)
+{
+	struct bpf_map_info info = {};
+	__u32 length = sizeof(info);
+
+	if (bpf_obj_get_info_by_fd(fd, &info, &length))
+		return -errno;
+	return info.type == BPF_MAP_TYPE_LPM_TRIE && info.key_size == family->key_size &&
+			       info.value_size == sizeof(struct rf_prefix_value)
+		       ? 0
+		       : -EPROTO;
+}
 
 static int open_trie(const struct rf_fence *fence, int family, __u32 bank, struct rf_tries *tries)
 {
@@ -56,7 +72,9 @@ static int open_trie(const struct rf_fence *fence, int family, __u32 bank, struc
 		tries->fd[family] = rf_pins_open_trie(&pins, family, bank, id);
 	else if (tries->fd[family] < 0)
 		return -errno;
-	return tries->fd[family] < 0 ? tries->fd[family] : 0;
+	if (tries->fd[family] < 0)
+		return tries->fd[family];
+	return check_trie(tries->fd[family], &families[family]);
 }
 
 int rf_tries_open(const struct rf_fence *fence, int bank, struct rf_tries *tries,
@@ -72,6 +90,11 @@ int rf_tries_open(const struct rf_fence *fence, int bank, struct rf_tries *tries
 					       "%s: the pins of its prefixes are not those in "
 					       "force; as root run 'ringfence adopt IF'",
 					       fence->name);
+		if (err == -EPROTO)
+			return rf_error_failed(error, err,
+					       "the map '%s' is not as ringfence makes it; detach "
+					       "the fence, and attach it again",
+					       families[i].name);
 		if (err && err != -ENOENT)
 			return rf_error_failed(error, err, "cannot open the map '%s': %s",
 					       families[i].name, strerror(-err));
@@ -234,9 +257,6 @@ static int start_reading(struct reading *reading)
 
 	if (bpf_obj_get_info_by_fd(reading->fd, &info, &length))
 		return -errno;
-	if (info.key_size != reading->family->key_size ||
-	    info.value_size != sizeof(struct rf_prefix_value))
-		return -EPROTO;
 	reading->capacity = info.max_entries;
 	reading->keys = calloc(reading->capacity, reading->family->key_size);
 	reading->values = calloc(reading->capacity, sizeof(*reading->values));

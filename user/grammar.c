@@ -226,15 +226,22 @@ static bool is_keyword(const char *text)
 	return false;
 }
 
+bool rf_name_is_valid(const char name[RF_NAME_SIZE])
+{
+	const size_t length = strnlen(name, RF_NAME_SIZE);
+	bool valid = length > 0 && length < RF_NAME_SIZE && isalpha((unsigned char)name[0]);
+
+	for (size_t i = 0; valid && i < length; i++)
+		valid = isalnum((unsigned char)name[i]) || name[i] == '_' || name[i] == '-';
+	return valid;
+}
+
 int rf_parse_name(const char *text, const char *what, char name[RF_NAME_SIZE],
 		  struct rf_error *error)
 {
 	size_t length = strlen(text);
-	bool valid = length > 0 && length < RF_NAME_SIZE && isalpha((unsigned char)text[0]);
 
-	for (size_t i = 0; valid && i < length; i++)
-		valid = isalnum((unsigned char)text[i]) || text[i] == '_' || text[i] == '-';
-	if (!valid)
+	if (!rf_name_is_valid(text))
 		return rf_error_usage(
 			error,
 			"'%s': invalid %s: a letter, then letters, digits, '_' and '-', "

@@ -104,6 +104,8 @@ int rf_parse_rate(const char *text, struct rf_rate *rate, struct rf_error *error
  */
 int rf_parse_name(const char *text, const char *what, char name[RF_NAME_SIZE],
 		  struct rf_error *error);
+/* Is what was read from a fence such a name, keyword or not, and does it end? */
+bool rf_name_is_valid(const char name[RF_NAME_SIZE]);
 /* An IPv4 or IPv6 address without a prefix length. */
 int rf_parse_address(const char *text, struct rf_address *address, struct rf_error *error);
 /* A whole number from `min` to `max`. `what` is for the message. */

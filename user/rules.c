@@ -70,6 +70,7 @@ static void compile_bucket(const struct rf_limit *limit, struct rf_policy *polic
 void rf_policy_compile(const struct rf_limit *limit, uint32_t id, uint32_t tick_ns,
 		       struct rf_policy *policy)
 {
+	tick_ns = tick_ns ? tick_ns : 1; /* it may come out of another user's memory */
 	*policy = (struct rf_policy){
 		.id = id,
 		.flags = limit->flags,

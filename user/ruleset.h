@@ -75,6 +75,9 @@ int rf_ruleset_unlist(struct rf_ruleset *ruleset, enum rf_list list,
 /* Drops what has expired at `jiffies`, and entries that say nothing. */
 void rf_ruleset_expire(struct rf_ruleset *ruleset, uint64_t jiffies);
 
+/* An error unless all that is an index, a divisor, a shift or printed is as ringfence writes it. */
+int rf_bank_check(const struct rf_bank *bank, struct rf_error *error);
+
 /*
  * Sets what of the bank follows from limits and prefixes together (flags, lease masks, classes,
  * origins, shadows; not the deadline and not the newcomers), and makes `compiled`, which the caller

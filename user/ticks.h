@@ -5,9 +5,13 @@
 
 #include <stdint.h>
 
+#include "ringfence/abi.h"
+
 /* The time that is a duration from now, rounded up: the present jiffy may be all but over. */
 static inline uint64_t rf_ticks_after(uint64_t now, uint64_t time_ns, uint32_t tick_ns)
 {
+	if (!tick_ns) /* out of another user's memory, say */
+		return RF_FOREVER;
 	return now + time_ns / tick_ns + (time_ns % tick_ns != 0) + 1;
 }
 

@@ -217,7 +217,7 @@ static inline struct rf_ruleset program_rules_of(const struct program *program, 
 	char *copy = strdup(text);
 
 	assert_non_null(copy);
-	rf_fence_rules(&program->fence, &present);
+	assert_done(rf_fence_rules(&program->fence, &present, &error), &error);
 	assert_done(rf_rulefile_parse(copy, "rules", program_read_no_file, &file, &error), &error);
 	assert_done(rf_rulefile_rules(&file, &place, &rules, &error), &error);
 	rf_rulefile_free(&file);

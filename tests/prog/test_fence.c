@@ -87,6 +87,7 @@ static void a_commit_leaves_the_bank_in_force_alone(void **state)
 		"limit add all rate 7/1h\nlimit add dns rate 5/1s match udp dport 53",
 		"limit add other rate 5/1h from 192.0.2.0/24",
 	};
+	struct rf_error error = {};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++) {
@@ -96,7 +97,7 @@ static void a_commit_leaves_the_bank_in_force_alone(void **state)
 		put_rules(rules[i]);
 		assert_int_equal(program.config->active, before + 1);
 		assert_memory_equal(&program.config->bank[before & 1], &in_force, sizeof(in_force));
-		rf_fence_rules(&program.fence, &now);
+		assert_done(rf_fence_rules(&program.fence, &now, &error), &error);
 		for (int slot = 0; slot < RF_LIMITS_MAX; slot++) {
 			bool is_new = !in_force.policy[slot].id ||
 				      now.policy[slot].id != in_force.policy[slot].id;
@@ -110,6 +111,7 @@ static void a_commit_leaves_the_bank_in_force_alone(void **state)
 
 static void a_growing_limit_raises_its_clip_first(void **state)
 {
+	struct rf_error error = {};
 	struct rf_bank rules;
 	uint64_t before;
 
@@ -121,7 +123,7 @@ static void a_growing_limit_raises_its_clip_first(void **state)
 	assert_int_equal(program.config->active, before + 2);
 	assert_int_equal(program.config->bank[(before + 1) & 1].policy[0].limit, 10);
 	assert_int_equal(program.config->bank[(before + 1) & 1].policy[0].clip, 1000);
-	rf_fence_rules(&program.fence, &rules);
+	assert_done(rf_fence_rules(&program.fence, &rules, &error), &error);
 	assert_int_equal(rules.policy[0].limit, 1000);
 }
 

@@ -1,0 +1,790 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A fence whose maps are another user's, who may write anything into them and give them any size:
+ * whoever reads it says so in one line, or shows what is harmless. The commands themselves are run,
+ * each in a process of its own, built with the address sanitizer.
+ */
+#include "program.h"
+
+#include <ctype.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+
+#include "commands.h"
+#include "out.h"
+
+#define ARRAY_SIZE(array) (sizeof(array) / sizeof((array)[0]))
+#define COMMAND_SECONDS 60
+#define ROUNDS 12	 /* of random bytes */
+#define ROUNDS_FULL 2000 /* with FULL=1 */
+
+static struct program program;
+static uint32_t program_id;
+
+static const char rules[] = "limit add all rate 100/1h ban 5m\n"
+			    "limit add dns rate 5k/1m match udp dport 53,1000-2000 shadow\n"
+			    "limit add net rate 10mbit algorithm token per /24 from 10.0.0.0/8\n"
+			    "limit add half rate 7/1s edge weighted match icmp per6 /56\n"
+			    "allow add 203.0.113.0/24\n"
+			    "deny add 2001:db8::/32\n"
+			    "newcomers rate 100/1s then aggregate\n";
+
+#define READING 9 /* the first ones; the others change something */
+
+static const char *const commands[] = {
+	"status",
+	"stats",
+	"limit list",
+	"allow list",
+	"deny list",
+	"save",
+	"top",
+	"show 192.0.2.1",
+	"show 2001:db8::1",
+	"limit set dns rate 9/1s",
+	"newcomers rate 10/1s then closed",
+	"confirm",
+};
+
+/* The fence is on no interface. */
+int __wrap_rf_fence_open(struct rf_fence *fence, const char *dev, struct rf_error *error);
+
+int __wrap_rf_fence_open(struct rf_fence *fence, const char *dev, struct rf_error *error)
+{
+	struct rf_program loaded = RF_PROGRAM_NONE;
+	int err = rf_program_open(&loaded, program_id, error);
+
+	(void)dev;
+	if (!err)
+		err = rf_program_check_abi(&loaded, "none", error);
+	if (!err)
+		err = rf_fence_adopt(fence, &loaded, error);
+	rf_program_close(&loaded);
+	return err;
+}
+
+static uint32_t id_of(int program_fd)
+{
+	struct bpf_prog_info info = {};
+	__u32 length = sizeof(info);
+
+	assert_int_equal(bpf_obj_get_info_by_fd(program_fd, &info, &length), 0);
+	return info.id;
+}
+
+static int setup(void **state)
+{
+	const struct frame4 frame = frame4_from(inet_addr("192.0.2.1"));
+
+	(void)state;
+	program_open(&program);
+	program.object->rodata->rf_rodata.injected_clock = 0;
+	program_load(&program);
+	program_apply(&program, rules);
+	for (int i = 0; i < 200; i++)
+		program_run(program.object->progs.ringfence, &frame, sizeof(frame));
+	program_id = id_of(bpf_program__fd(program.object->progs.ringfence));
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	program_close(&program);
+	return 0;
+}
+
+/* ---- a command ---- */
+
+struct run {
+	int status; /* as waitpid has it */
+	char out[1 << 16], err[1 << 12];
+};
+
+static void run_words(const char *text, bool json)
+{
+	const struct rf_options options = {.json = json};
+	const char *array[16];
+	char copy[128];
+	struct rf_words words;
+	struct rf_error error = {};
+	int err = 1;
+
+	snprintf(copy, sizeof(copy), "%s", text);
+	rf_split_line(copy, array, ARRAY_SIZE(array), &words, &error);
+	for (size_t i = 0; i < rf_commands_count; i++) {
+		size_t length = strlen(rf_commands[i].words);
+
+		if (strncmp(text, rf_commands[i].words, length) != 0 ||
+		    (text[length] && text[length] != ' '))
+			continue;
+		words.at = 1 + (strchr(rf_commands[i].words, ' ') != NULL);
+		err = rf_commands[i].run(&options, &words, &error);
+		break;
+	}
+	rf_out_flush();
+	if (err)
+		rf_out_error(&error);
+	_exit(err ? 1 : 0);
+}
+
+static void slurp(int fd, char *text, size_t size)
+{
+	ssize_t got = pread(fd, text, size - 1, 0);
+
+	text[got < 0 ? 0 : got] = '\0';
+	close(fd);
+}
+
+static void run_command(const char *text, bool json, struct run *run)
+{
+	int out = memfd_create("out", MFD_CLOEXEC), err = memfd_create("err", MFD_CLOEXEC);
+	pid_t child;
+
+	fflush(NULL);
+	child = fork();
+	assert_true(child >= 0);
+	if (!child) {
+		dup2(out, STDOUT_FILENO);
+		dup2(err, STDERR_FILENO);
+		alarm(COMMAND_SECONDS);
+		run_words(text, json);
+	}
+	assert_int_equal(waitpid(child, &run->status, 0), child);
+	slurp(out, run->out, sizeof(run->out));
+	slurp(err, run->err, sizeof(run->err));
+}
+
+/* Is there nothing in it that a terminal would obey? */
+static bool is_plain(const char *text)
+{
+	for (; *text; text++) {
+		const unsigned char byte = *text, next = text[1];
+
+		if ((byte < ' ' && byte != '\n') || byte == 0x7f ||
+		    (byte == 0xc2 && next >= 0x80 && next < 0xa0))
+			return false;
+	}
+	return true;
+}
+
+/* What `save` prints is typed again, so there is no word but what ringfence would write. */
+static bool is_saved(const char *text)
+{
+	static const char *const starts[] = {"# rules of the fence '", "limit add ", "allow add ",
+					     "deny add ", "newcomers "};
+
+	while (*text) {
+		size_t i = 0;
+
+		while (i < ARRAY_SIZE(starts) && strncmp(text, starts[i], strlen(starts[i])) != 0)
+			i++;
+		if (i == ARRAY_SIZE(starts))
+			return false;
+		text += strcspn(text, "\n");
+		text += *text == '\n';
+	}
+	return true;
+}
+
+/* NULL: it was well behaved. */
+static const char *find_fault(const char *command, const struct run *run)
+{
+	const char *end = strchr(run->err, '\n');
+
+	if (!WIFEXITED(run->status) || WEXITSTATUS(run->status) > 1)
+		return "it crashed, or did not end";
+	if (!is_plain(run->out) || !is_plain(run->err))
+		return "it printed a control character";
+	if (WEXITSTATUS(run->status) == 1 &&
+	    (strncmp(run->err, "ringfence: ", 11) != 0 || !end || end[1]))
+		return "its error is not one line";
+	if (strcmp(command, "save") == 0 && !WEXITSTATUS(run->status) && !is_saved(run->out))
+		return "what it saved are not rules";
+	return strstr(run->out, "::/0") ? "it allows ::/0" : NULL;
+}
+
+static void try_commands(const char *what, size_t count)
+{
+	static struct run run;
+
+	for (size_t i = 0; i < count; i++)
+		for (int json = 0; json < (i < READING ? 2 : 1); json++) {
+			const char *fault;
+
+			run_command(commands[i], json, &run);
+			fault = find_fault(commands[i], &run);
+			if (fault)
+				fail_msg("%s: %s%s: %s (status %x)\n%s%s", what, commands[i],
+					 json ? " --json" : "", fault, run.status, run.out,
+					 run.err);
+		}
+}
+
+/* ---- what is written ---- */
+
+static struct rf_bank *bank(void)
+{
+	return &program.config->bank[program.config->active & 1];
+}
+
+/* All that a fence's owner can write at once. */
+struct memory {
+	struct rf_config config;
+	struct rf_ports ports[2];
+};
+
+static void save_memory(struct memory *memory)
+{
+	memory->config = *program.config;
+	memcpy(memory->ports, program.fence.ports, sizeof(memory->ports));
+}
+
+static void restore_memory(const struct memory *memory)
+{
+	*program.config = memory->config;
+	memcpy(program.fence.ports, memory->ports, sizeof(memory->ports));
+}
+
+static void put_name(const char *name)
+{
+	memset(bank()->limit[0].name, 0, RF_NAME_SIZE);
+	memcpy(bank()->limit[0].name, name, strnlen(name, RF_NAME_SIZE));
+}
+
+static void a_name_of_two_lines(void)
+{
+	put_name("x rate 1/1s\nallow add ::/0\n#");
+}
+
+static void a_name_that_does_not_end(void)
+{
+	for (int slot = 0; slot < RF_LIMITS_MAX; slot++)
+		memset(bank()->limit[slot].name, 'A', RF_NAME_SIZE);
+}
+
+static void a_name_for_terminals(void)
+{
+	put_name("\033]0;x\007");
+}
+
+static void a_name_with_a_c1(void)
+{
+	put_name("x\302\2332Jy");
+}
+
+static void a_name_that_is_empty(void)
+{
+	put_name("");
+}
+
+static void a_fence_of_two_lines(void)
+{
+	strcpy(program.config->name, "x\nallow add ::/0\n");
+}
+
+static void a_fence_that_does_not_end(void)
+{
+	memset(program.config->name, 'A', RF_NAME_SIZE);
+}
+
+static void a_fence_for_terminals(void)
+{
+	strcpy(program.config->name, "\033[2J \302\2332J ../..");
+}
+
+#define HOSTILE_FIELD(name, field, value)            \
+	static void name(void)                       \
+	{                                            \
+		for (int slot = 0; slot < 4; slot++) \
+			bank()->field = (value);     \
+	}
+
+HOSTILE_FIELD(cells_beyond_the_ring, policy[slot].cells, 255)
+HOSTILE_FIELD(no_cells, policy[slot].cells, 0)
+HOSTILE_FIELD(cells_of_no_length, policy[slot].cell, 0)
+HOSTILE_FIELD(a_scale_beyond_a_word, policy[slot].scale, 255)
+HOSTILE_FIELD(a_unit_beyond_a_word, policy[slot].unit_shift, 255)
+HOSTILE_FIELD(counters_beyond_their_map, policy[slot].counters, 255)
+HOSTILE_FIELD(a_clock_that_is_none, policy[slot].clock, 99)
+HOSTILE_FIELD(an_algorithm_that_is_none, policy[slot].algorithm, 99)
+HOSTILE_FIELD(an_edge_that_is_none, policy[slot].edge, 99)
+HOSTILE_FIELD(a_window_of_no_length, limit[slot].window_ns, 0)
+HOSTILE_FIELD(a_rate_of_nothing, limit[slot].rate, 0)
+HOSTILE_FIELD(a_match_that_is_none, limit[slot].match, 255)
+HOSTILE_FIELD(a_word_that_is_none, limit[slot].algorithm, 255)
+HOSTILE_FIELD(a_unit_that_is_none, limit[slot].unit, 255)
+HOSTILE_FIELD(a_grouping_beyond_an_address, limit[slot].per4, 255)
+HOSTILE_FIELD(a_grouping_beyond_ipv6, limit[slot].per6, 255)
+HOSTILE_FIELD(more_cells_than_are_kept, limit[slot].cells, 255)
+HOSTILE_FIELD(ports_that_are_more_than_true, limit[slot].has_ports, 255)
+
+static void a_tick_of_no_length(void)
+{
+	program.config->tick_ns = 1;
+	program.config->base.ktime_ns = ~0ULL;
+}
+
+static void a_guard_that_is_none(void)
+{
+	bank()->newcomers.guard = 255;
+	bank()->newcomers.then = 255;
+}
+
+static void a_guard_without_cells(void)
+{
+	memset(&bank()->newcomers.policy, 0xff, sizeof(bank()->newcomers.policy));
+	bank()->newcomers.window_ns = 0;
+}
+
+static void a_filter_beyond_its_map(void)
+{
+	program.config->presence_shift = 1;
+	program.config->presence_steps = 1;
+	bank()->newcomers.then = RF_NEWCOMERS_OFF;
+	bank()->newcomers.filter = 0;
+}
+
+static void the_bank_before(void)
+{
+	memset(&program.config->bank[~program.config->active & 1], 0xff,
+	       sizeof(program.config->bank[0]));
+}
+
+static void nothing_but_ones(void)
+{
+	memset(program.config, 0xff, sizeof(*program.config));
+}
+
+static void nothing_but_zeros(void)
+{
+	memset(program.config, 0, sizeof(*program.config));
+}
+
+#define ROW(function)               \
+	{                           \
+#function, function \
+	}
+
+static const struct {
+	const char *name;
+	void (*write)(void);
+} rows[] = {
+	ROW(a_name_of_two_lines),
+	ROW(a_name_that_does_not_end),
+	ROW(a_name_for_terminals),
+	ROW(a_name_with_a_c1),
+	ROW(a_name_that_is_empty),
+	ROW(a_fence_of_two_lines),
+	ROW(a_fence_that_does_not_end),
+	ROW(a_fence_for_terminals),
+	ROW(cells_beyond_the_ring),
+	ROW(no_cells),
+	ROW(cells_of_no_length),
+	ROW(a_scale_beyond_a_word),
+	ROW(a_unit_beyond_a_word),
+	ROW(counters_beyond_their_map),
+	ROW(a_clock_that_is_none),
+	ROW(an_algorithm_that_is_none),
+	ROW(an_edge_that_is_none),
+	ROW(a_window_of_no_length),
+	ROW(a_rate_of_nothing),
+	ROW(a_match_that_is_none),
+	ROW(a_word_that_is_none),
+	ROW(a_unit_that_is_none),
+	ROW(a_grouping_beyond_an_address),
+	ROW(a_grouping_beyond_ipv6),
+	ROW(more_cells_than_are_kept),
+	ROW(ports_that_are_more_than_true),
+	ROW(a_tick_of_no_length),
+	ROW(a_guard_that_is_none),
+	ROW(a_guard_without_cells),
+	ROW(a_filter_beyond_its_map),
+	ROW(the_bank_before),
+	ROW(nothing_but_ones),
+	ROW(nothing_but_zeros),
+};
+
+static void hostile_values_are_refused_or_shown_harmlessly(void **state)
+{
+	static struct memory memory;
+	const char *only = getenv("ROW");
+
+	(void)state;
+	save_memory(&memory);
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		if (only && strcmp(only, rows[i].name) != 0)
+			continue;
+		rows[i].write();
+		try_commands(rows[i].name, ARRAY_SIZE(commands));
+		restore_memory(&memory);
+	}
+}
+
+/* Of limits that have such a name nothing is shown at all. */
+static void a_name_that_ringfence_never_wrote_is_an_error(void **state)
+{
+	static struct run run;
+
+	(void)state;
+	a_name_of_two_lines();
+	run_command("save", false, &run);
+	assert_int_equal(WEXITSTATUS(run.status), 1);
+	assert_string_equal(run.out, "");
+	assert_non_null(strstr(run.err, "name"));
+}
+
+static void a_fences_name_is_shown_without_what_no_name_has(void **state)
+{
+	static struct run run;
+
+	(void)state;
+	a_fence_for_terminals();
+	run_command("save", false, &run);
+	assert_int_equal(WEXITSTATUS(run.status), 0);
+	if (!strstr(run.out, "# rules of the fence '?[2J??2J?..?..' on "))
+		fail_msg("%s", run.out);
+}
+
+/* ---- random bytes ---- */
+
+static uint64_t random_state;
+
+static uint32_t draw(uint32_t below)
+{
+	random_state = random_state * 6364136223846793005ULL + 1442695040888963407ULL;
+	return (random_state >> 33) % below;
+}
+
+static void scribble(void *memory, size_t size)
+{
+	static const unsigned char favourites[] = {0, 1, 0x7f, 0x80, 0xff, '\n', '\033', 0x9b};
+	unsigned char *bytes = memory;
+	size_t at = draw(size), length = 1 + draw(draw(2) ? 16 : 1024);
+
+	for (size_t i = at; i < at + length && i < size; i++)
+		bytes[i] = draw(2) ? draw(256) : favourites[draw(ARRAY_SIZE(favourites))];
+}
+
+/* Leases, and the window of a source. */
+static void scribble_elements(void)
+{
+	struct rf_lease_set set;
+	struct rf_key4 key = {.source = inet_addr("192.0.2.1"), .limit_id = bank()->policy[0].id};
+	char window[1024];
+	uint32_t place = draw(4096);
+
+	assert_true(bpf_map__value_size(program.object->maps.windows4) <= sizeof(window));
+	for (size_t i = 0; i < sizeof(set); i++)
+		((unsigned char *)&set)[i] = draw(256);
+	for (size_t i = 0; i < sizeof(window); i++)
+		window[i] = draw(256);
+	bpf_map_update_elem(program.fence.map_fd[RF_MAP_LEASES], &place, &set, 0);
+	bpf_map_update_elem(program.fence.map_fd[RF_MAP_WINDOWS4], &key, window, 0);
+}
+
+static void random_bytes_crash_nobody(void **state)
+{
+	static struct memory memory;
+	const char *seed = getenv("SEED");
+	const int rounds = seed ? 1 : getenv("FULL") ? ROUNDS_FULL : ROUNDS;
+	char name[64];
+
+	(void)state;
+	save_memory(&memory);
+	for (int round = 0; round < rounds; round++) {
+		random_state = seed ? strtoul(seed, NULL, 10) : (unsigned int)round;
+		snprintf(name, sizeof(name), "SEED=%llu", (unsigned long long)random_state);
+		/* The bank in force more often than its size would have it. */
+		for (int i = draw(4); i >= 0; i--)
+			scribble(draw(2) ? (void *)&bank()->newcomers : (void *)program.config,
+				 sizeof(*bank()) - offsetof(struct rf_bank, newcomers));
+		scribble(program.config, sizeof(*program.config));
+		scribble(program.fence.ports, sizeof(memory.ports));
+		scribble_elements();
+		try_commands(name, round % 4 ? READING : ARRAY_SIZE(commands));
+		restore_memory(&memory);
+	}
+}
+
+/* ---- rules that change all the time ---- */
+
+static void rules_that_never_stand_still_end_a_reader(void **state)
+{
+	static struct run run;
+	pid_t child;
+
+	(void)state;
+	fflush(NULL);
+	child = fork();
+	assert_true(child >= 0);
+	if (!child)
+		for (;;)
+			__atomic_fetch_add(&program.config->active, 2, __ATOMIC_RELAXED);
+	for (size_t i = 0; i < ARRAY_SIZE(commands); i++) {
+		run_command(commands[i], false, &run);
+		if (find_fault(commands[i], &run))
+			break;
+	}
+	kill(child, SIGKILL);
+	waitpid(child, NULL, 0);
+	assert_true(WIFEXITED(run.status));
+	assert_null(find_fault("any", &run));
+}
+
+/* ---- sizes ---- */
+
+struct shape {
+	enum bpf_map_type type;
+	uint32_t key_size, value_size, max_entries, flags;
+};
+
+#define RODATA RF_MAP_COUNT /* behind the others */
+#define SHAPES (RF_MAP_COUNT + 1)
+
+static struct shape shape_of(int fd)
+{
+	struct bpf_map_info info = {};
+	__u32 length = sizeof(info);
+
+	assert_int_equal(bpf_obj_get_info_by_fd(fd, &info, &length), 0);
+	return (struct shape){info.type, info.key_size, info.value_size, info.max_entries,
+			      info.map_flags & ~(BPF_F_RDONLY_PROG | BPF_F_WRONLY_PROG)};
+}
+
+/* What is in the place of a trie: as long as this, and at the index that a prefix begins with. */
+#define INNER_VALUE 4096
+#define INNER_ENTRIES 129
+
+static int make_map(int map, const struct shape *shape)
+{
+	LIBBPF_OPTS(bpf_map_create_opts, options, .map_flags = shape->flags);
+	const char *name = map == RODATA	  ? "own.rodata"
+			   : map == RF_MAP_CONFIG ? "own.bss"
+						  : rf_map_names[map];
+	int inner = -1, fd;
+
+	if (shape->type == BPF_MAP_TYPE_ARRAY_OF_MAPS) {
+		inner = bpf_map_create(BPF_MAP_TYPE_ARRAY, "inner", 4, INNER_VALUE, INNER_ENTRIES,
+				       NULL);
+		options.inner_map_fd = inner;
+	}
+	fd = bpf_map_create(shape->type, name, shape->key_size, shape->value_size,
+			    shape->max_entries, &options);
+	if (fd < 0)
+		fail_msg("%s: %s", name, strerror(errno));
+	for (uint32_t bank = 0; inner >= 0 && bank < 2; bank++)
+		bpf_map_update_elem(fd, &bank, &inner, 0);
+	if (inner >= 0)
+		close(inner);
+	return fd;
+}
+
+/* A program that has maps of these shapes, as `ip` would load it from an object of anybody's. */
+static int make_program(const struct shape shapes[SHAPES], int fds[SHAPES])
+{
+	struct rf_rodata rodata = {.magic = RF_ABI_MAGIC, .abi = RF_ABI_VERSION};
+	struct bpf_insn code[2 * SHAPES + 2] = {};
+	size_t size = shapes[RODATA].value_size * libbpf_num_possible_cpus() + sizeof(rodata);
+	char *value = calloc(1, size);
+	uint32_t key = 0;
+	int fd;
+
+	for (int i = 0; i < SHAPES; i++) {
+		fds[i] = make_map(i, &shapes[i]);
+		code[2 * i] = (struct bpf_insn){.code = BPF_LD | BPF_DW | BPF_IMM,
+						.dst_reg = BPF_REG_1,
+						.src_reg = BPF_PSEUDO_MAP_FD,
+						.imm = fds[i]};
+	}
+	code[2 * SHAPES] = (struct bpf_insn){.code = BPF_ALU64 | BPF_MOV | BPF_K, .imm = XDP_PASS};
+	code[2 * SHAPES + 1] = (struct bpf_insn){.code = BPF_JMP | BPF_EXIT};
+	for (size_t i = 0; i + sizeof(rodata) <= size; i += 8 * sizeof(rodata))
+		memcpy(value + i, &rodata, sizeof(rodata));
+	assert_int_equal(bpf_map_update_elem(fds[RODATA], &key, value, 0), 0);
+	free(value);
+	fd = bpf_prog_load(BPF_PROG_TYPE_XDP, "hostile", "GPL", code, ARRAY_SIZE(code), NULL);
+	if (fd < 0)
+		fail_msg("cannot load: %s", strerror(errno));
+	return fd;
+}
+
+static void read_shapes(struct shape shapes[SHAPES])
+{
+	for (int i = 0; i < RF_MAP_COUNT; i++)
+		shapes[i] = shape_of(program.fence.map_fd[i]);
+	shapes[RODATA] = (struct shape){BPF_MAP_TYPE_ARRAY, 4, 64, 1, 0};
+}
+
+/* Opens a fence of such maps. */
+static int open_shapes(const struct shape shapes[SHAPES], struct rf_fence *fence,
+		       struct rf_error *error)
+{
+	int fds[SHAPES], fd = make_program(shapes, fds), err;
+
+	program_id = id_of(fd);
+	*fence = RF_FENCE_NONE;
+	err = rf_fence_open(fence, NULL, error);
+	for (int i = 0; i < SHAPES; i++)
+		close(fds[i]);
+	close(fd);
+	return err;
+}
+
+/* What of a shape is wrong. */
+static void make_longer(struct shape *shape)
+{
+	shape->value_size += 4096;
+}
+
+static void make_shorter(struct shape *shape)
+{
+	shape->value_size -= 8;
+}
+
+static void make_more(struct shape *shape)
+{
+	shape->max_entries += 3;
+}
+
+static void make_one(struct shape *shape)
+{
+	shape->max_entries = 1;
+}
+
+static void make_per_cpu(struct shape *shape)
+{
+	shape->type = BPF_MAP_TYPE_PERCPU_ARRAY;
+	shape->flags = 0;
+	if (shape->value_size > 32768 - 8)
+		shape->value_size = 16384;
+}
+
+static void make_hash(struct shape *shape)
+{
+	shape->type = BPF_MAP_TYPE_HASH;
+	shape->flags = BPF_F_NO_PREALLOC;
+}
+
+static void make_wide_keys(struct shape *shape)
+{
+	shape->key_size += 64;
+}
+
+static const struct {
+	enum rf_map map;
+	void (*change)(struct shape *shape);
+} shape_rows[] = {
+	{RF_MAP_CONFIG, make_longer},
+	{RF_MAP_CONFIG, make_shorter},
+	{RF_MAP_CONFIG, make_more},
+	{RF_MAP_CONFIG, make_per_cpu},
+	{RF_MAP_PORTS, make_longer},
+	{RF_MAP_PORTS, make_one},
+	{RF_MAP_PORTS, make_more},
+	{RF_MAP_PRESENCE, make_more},
+	{RF_MAP_PRESENCE, make_longer},
+	{RF_MAP_AGGREGATES, make_one},
+	{RF_MAP_AGGREGATES, make_shorter},
+	{RF_MAP_LEASES, make_longer},
+	{RF_MAP_LEASES, make_hash},
+	{RF_MAP_COUNTERS, make_longer},
+	{RF_MAP_COUNTERS, make_hash},
+	{RF_MAP_COUNTERS, make_more},
+	{RF_MAP_LIMIT_COUNTERS, make_longer},
+	{RF_MAP_LIMIT_COUNTERS, make_one},
+	{RF_MAP_WINDOWS4, make_longer},
+	{RF_MAP_WINDOWS4, make_shorter},
+	{RF_MAP_WINDOWS4, make_wide_keys},
+	{RF_MAP_WINDOWS6, make_longer},
+	{RF_MAP_WINDOWS6, make_wide_keys},
+	{RF_MAP_PREFIXES4, make_hash},
+	{RF_MAP_PREFIXES6, make_one},
+};
+
+static void maps_of_another_size_are_refused_when_opened(void **state)
+{
+	struct shape shapes[SHAPES];
+	struct rf_fence fence;
+	char wanted[64];
+
+	(void)state;
+	read_shapes(shapes);
+	for (size_t i = 0; i < ARRAY_SIZE(shape_rows); i++) {
+		struct shape wrong[SHAPES];
+		struct rf_error error = {};
+		int err;
+
+		memcpy(wrong, shapes, sizeof(wrong));
+		shape_rows[i].change(&wrong[shape_rows[i].map]);
+		err = open_shapes(wrong, &fence, &error);
+		rf_fence_close(&fence);
+		snprintf(wanted, sizeof(wanted), "the map '%s'", rf_map_names[shape_rows[i].map]);
+		if (err != -EPROTO || !strstr(error.text, wanted))
+			fail_msg("row %zu, %s: %d: %s", i, wanted, err, error.text);
+	}
+}
+
+static void the_same_maps_without_that_are_a_fence(void **state)
+{
+	struct shape shapes[SHAPES];
+	struct rf_fence fence;
+	struct rf_error error = {};
+
+	(void)state;
+	read_shapes(shapes);
+	assert_done(open_shapes(shapes, &fence, &error), &error);
+	rf_fence_close(&fence);
+}
+
+static void what_is_no_trie_is_not_asked(void **state)
+{
+	struct rf_address source = {.version = 4, .word = {inet_addr("192.0.2.1")}};
+	struct shape shapes[SHAPES];
+	struct rf_prefix_value value;
+	struct rf_error error = {};
+	struct rf_fence fence;
+
+	(void)state;
+	read_shapes(shapes);
+	assert_done(open_shapes(shapes, &fence, &error), &error);
+	assert_int_equal(rf_fence_prefix_value(&fence, &source, &value, &error), -EPROTO);
+	assert_non_null(strstr(error.text, "the map 'prefix_trie4' is not as ringfence makes it"));
+	rf_fence_close(&fence);
+}
+
+/* The kernel gives a value for each CPU, whatever room there is. */
+static void read_only_data_of_each_cpu_is_nobodys(void **state)
+{
+	struct shape shapes[SHAPES];
+	struct rf_fence fence;
+	struct rf_error error = {};
+
+	(void)state;
+	read_shapes(shapes);
+	shapes[RODATA].type = BPF_MAP_TYPE_PERCPU_ARRAY;
+	assert_int_equal(open_shapes(shapes, &fence, &error), -EPROTO);
+	rf_fence_close(&fence);
+}
+
+#define TEST(function) cmocka_unit_test_setup_teardown(function, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(a_name_that_ringfence_never_wrote_is_an_error),
+		TEST(a_fences_name_is_shown_without_what_no_name_has),
+		TEST(hostile_values_are_refused_or_shown_harmlessly),
+		TEST(random_bytes_crash_nobody),
+		TEST(rules_that_never_stand_still_end_a_reader),
+		TEST(the_same_maps_without_that_are_a_fence),
+		TEST(maps_of_another_size_are_refused_when_opened),
+		TEST(what_is_no_trie_is_not_asked),
+		TEST(read_only_data_of_each_cpu_is_nobodys),
+	};
+
+	rf_fence_set_verbose(false);
+	return cmocka_run_group_tests_name("hostile", tests, NULL, NULL);
+}
