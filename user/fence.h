@@ -187,7 +187,7 @@ typedef int (*rf_source_visit)(const struct rf_address *source, uint32_t limit_i
 int rf_fence_each_source(const struct rf_fence *fence, rf_source_visit visit, void *context,
 			 struct rf_error *error);
 
-/* ---- changing rules (fence_config.c, fence_commit.c) ---- */
+/* ---- changing rules (fence_lock.c, fence_config.c, fence_commit.c) ---- */
 
 /*
  * An error unless we may change it: its pins are to be read only, or another user's, or it was not
@@ -195,8 +195,12 @@ int rf_fence_each_source(const struct rf_fence *fence, rf_source_visit visit, vo
  */
 int rf_fence_check_may_change(const struct rf_fence *fence, const char *dev,
 			      struct rf_error *error);
-/* One change at a time: waits for other commands, until this process ends. */
+/*
+ * One change at a time: waits for other commands, for RF_LOCK_SECONDS at most, and holds the lock
+ * until this process ends. `note` is told, after a second, for whom it waits.
+ */
 int rf_fence_lock(struct rf_error *error);
+void rf_fence_set_note(void (*note)(const char *text));
 /* Measures the length of a jiffy and ties jiffies to CLOCK_MONOTONIC, once for a fence. */
 int rf_fence_measure_clock(struct rf_fence *fence, struct rf_error *error);
 /*

@@ -1,35 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The lock that commands share, and a fence's clock. */
+/* A fence's clock. */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <string.h>
-#include <sys/file.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "build/clock.skel.h"
 #include "fence_internal.h"
 #include "ticks.h"
 
-#define LOCK_PATH "/run/ringfence.lock"
 #define NS_PER_S 1000000000ULL
-
-int rf_fence_lock(struct rf_error *error)
-{
-	int fd = open(LOCK_PATH, O_CREAT | O_RDWR | O_CLOEXEC, 0600);
-
-	/* Never closed: the lock is the process's until it ends, however it ends. */
-	if (fd < 0 || flock(fd, LOCK_EX))
-		return rf_error_failed(
-			error, -errno,
-			"%s: cannot lock: %s; only root changes fences, or who owns that file",
-			LOCK_PATH, strerror(errno));
-	return 0;
-}
-
-/* ---- clock ---- */
 
 static uint64_t monotonic_ns(void)
 {

@@ -46,6 +46,13 @@ int rf_program_check_fd(const struct rf_program *program, const char *name, stru
 int rf_program_check_abi(const struct rf_program *program, const char *name,
 			 struct rf_error *error);
 
+/* ---- the lock (fence_lock.c) ---- */
+
+#define RF_LOCK_SECONDS 30
+
+/* How long a command waits for another one: that, or what the environment says. */
+unsigned int rf_lock_seconds(void);
+
 /* ---- interfaces (fence_interfaces.c) ---- */
 
 /* An interface, under the name that the kernel has for it, and its program; program_id 0: none. */

@@ -230,6 +230,7 @@ int main(int argc, char **argv)
 	if (!kept || !fill_standard_files())
 		return EXIT_FAILURE;
 	rf_fence_set_verbose(false);
+	rf_fence_set_note(rf_out_note);
 	err = run(&words, kept, &error);
 	free(kept);
 	if (err) {

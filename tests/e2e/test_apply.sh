@@ -160,7 +160,7 @@ nobody() {
 }
 does 'check needs no root' "$scratch/rules: fine: 9 limits, 3 allowed and 2 denied prefixes, newcomers \
 aggregate" nobody check "$scratch/rules"
-fails 'apply does' 1 'ringfence: /run/ringfence.lock: cannot lock: Permission denied; only root changes fences, or who owns that file' \
+fails 'apply does' 1 'ringfence: /run/ringfence-65534.lock: cannot lock: Permission denied; only root changes fences, or a user for whom root makes that file' \
 	nobody apply "$scratch/rules"
 without_network() {
 	unshare -n "$scratch/ringfence" "$@"

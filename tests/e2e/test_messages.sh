@@ -351,13 +351,13 @@ CAP_SYS_ADMIN opens it by its id, and no pin that you may read leads to it; run 
 member of group 'ringfence' once root has run 'ringfence adopt IF'" \
 	nobody status
 fails 'attach needs root' 1 \
-	"ringfence: /run/ringfence.lock: cannot lock: Permission denied; only root changes fences, or who owns that file" \
+	"ringfence: /run/ringfence-65534.lock: cannot lock: Permission denied; only root changes fences, or a user for whom root makes that file" \
 	nobody attach "${port[1]}"
 fails 'detach needs root' 1 \
-	"ringfence: /run/ringfence.lock: cannot lock: Permission denied; only root changes fences, or who owns that file" \
+	"ringfence: /run/ringfence-65534.lock: cannot lock: Permission denied; only root changes fences, or a user for whom root makes that file" \
 	nobody detach "${port[0]}"
 fails 'limit add needs root' 1 \
-	"ringfence: /run/ringfence.lock: cannot lock: Permission denied; only root changes fences, or who owns that file" \
+	"ringfence: /run/ringfence-65534.lock: cannot lock: Permission denied; only root changes fences, or a user for whom root makes that file" \
 	nobody limit add more rate 1/1s
 is "$(describe nobody help | head -n 1)" 'exit 0' 'help does not'
 is "$(state)" "$before" 'nothing has changed'

@@ -189,12 +189,14 @@ for words in status 'status --json' stats 'stats --json' top 'top --json' 'show 
 done
 is "$(as_member "$scratch/ringfence" save | tail -n +2)" "$(ringfence save | tail -n +2)" \
 	'and saves the rules'
-locked='ringfence: /run/ringfence.lock: cannot lock: Permission denied; only root changes fences, or who
-owns that file'
+locked() { # USER
+	echo "ringfence: /run/ringfence-$1.lock: cannot lock: Permission denied; only root changes fences, or a \
+user for whom root makes that file"
+}
 for words in 'limit set all rate 1/1h' 'limit del all' 'deny add 192.0.2.0/24' 'newcomers off' \
 	confirm "detach $eth" "attach $eth" "adopt $eth"; do
 	# shellcheck disable=SC2086
-	fails "and changes nothing: $words" 1 "${locked/$'\n'/ }" as_member "$scratch/ringfence" $words
+	fails "and changes nothing: $words" 1 "$(locked 60712)" as_member "$scratch/ringfence" $words
 done
 before=$(ringfence save | tail -n +2)
 member_writes() { # MAP
@@ -248,10 +250,10 @@ check 'leaves nothing to the group' test ! -e "$share/$eth"
 
 # ---- another user ----
 
-fails 'a user with capabilities needs a place for pins, and the lock' 1 "${locked/$'\n'/ }" \
+fails 'a user with capabilities needs a place for pins, and the lock' 1 "$(locked $nobody)" \
 	as_owner "$scratch/ringfence" attach "$eth"
 chown $nobody $share
-install -o $nobody -m 600 /dev/null /run/ringfence.lock
+install -o $nobody -m 600 /dev/null /run/ringfence-$nobody.lock
 does 'with these he attaches' "$eth: attached in native mode, fence '$eth'" \
 	as_owner "$scratch/ringfence" attach "$eth"
 check 'his pins are there' test -e "$share/$eth/xdp"
@@ -305,7 +307,6 @@ is "$(ringfence limit list)" 'limit add all rate 100/1h' 'and nothing has change
 
 # ---- several ----
 
-chown root /run/ringfence.lock
 add_wire 1
 ringfence detach "$eth" >"$scratch/log"
 ringfence attach "$eth" fence "$run-both" >"$scratch/log"
