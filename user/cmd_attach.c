@@ -103,7 +103,7 @@ static int take_interface(const struct rf_options *options, const char *command,
 {
 	int err = refuse_dev(options, command, error);
 
-	*dev = rf_words_next(words);
+	*dev = rf_words_interface(words);
 	if (!err && !*dev)
 		err = rf_error_usage(error, "the interface is missing; write %s IF", command);
 	return err ? err : rf_words_end(words, error);

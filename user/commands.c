@@ -11,6 +11,7 @@ const struct rf_command_row rf_commands[] = {
 	 "share\n"
 	 "the budget of a source. An interface that is attached already keeps its windows and\n"
 	 "counters; if this build's program is another one, it is swapped atomically.\n"
+	 "  dev IF        an interface that is called like a word of these, 'mode' say\n"
 	 "  mode          native (default): in the driver. generic: in the stack, slow, and what\n"
 	 "                the kernel has merged (GRO) counts as one packet\n"
 	 "  sources N     windows for each address family, 65536 by default\n"
@@ -36,7 +37,8 @@ const struct rf_command_row rf_commands[] = {
 	 rf_cmd_attach},
 	{"detach", "IF", "take ringfence off an interface",
 	 "Removes ringfence's program, never another one, however it was attached. The fence goes\n"
-	 "with its last interface: its rules, windows and counters too.\n"
+	 "with its last interface: its rules, windows and counters too. 'detach dev IF' is the "
+	 "same.\n"
 	 "Example: ringfence detach eth0",
 	 rf_cmd_detach},
 	{"adopt", "IF", "pin a fence that ip attached, and let a group read it",

@@ -88,6 +88,8 @@ const char *rf_words_peek(const struct rf_words *words);
 const char *rf_words_next(struct rf_words *words);
 /* Takes the next word if it is `word`. */
 bool rf_words_take(struct rf_words *words, const char *word);
+/* The next word, or the one behind `dev`: an interface, whatever it is called. */
+const char *rf_words_interface(struct rf_words *words);
 /* An error unless all words were read. */
 int rf_words_end(const struct rf_words *words, struct rf_error *error);
 

@@ -157,22 +157,43 @@ static int parse_attach_option(const char *option, const char *value, struct rf_
 	return rf_parse_name(value, "name of a fence", name, error);
 }
 
+static int add_interface(const char *word, struct rf_attach *attach, struct rf_error *error)
+{
+	if (!*word)
+		return rf_error_usage(error, "'': no interface has an empty name");
+	if (attach->interfaces == RF_INTERFACES_MAX)
+		return rf_error_usage(error, "'%s': too many interfaces; %d at most", word,
+				      RF_INTERFACES_MAX);
+	attach->interface[attach->interfaces++] = word;
+	return 0;
+}
+
+/* Behind `dev` a word is an interface, whatever it says; one may be called `dev`, too. */
+const char *rf_words_interface(struct rf_words *words)
+{
+	const char *word = rf_words_next(words);
+
+	if (word && strcmp(word, "dev") == 0 && rf_words_peek(words))
+		return rf_words_next(words);
+	return word;
+}
+
 static int parse_attach_word(struct rf_words *words, struct rf_attach *attach, unsigned int *seen,
 			     struct rf_error *error)
 {
 	static const char *const options[] = {"fence", "mode", "sources", "leases", "confirm"};
-	const char *word = rf_words_next(words);
+	const bool is_named = strcmp(rf_words_peek(words), "dev") == 0;
+	const char *word = rf_words_interface(words), *value;
 	bool *flag = find_attach_flag(word, attach);
-	const char *value;
 
+	if (is_named)
+		return add_interface(word, attach, error);
 	if (flag && *flag)
 		return rf_error_usage(error, "'%s': said twice", word);
 	if (flag) {
 		*flag = true;
 		return 0;
 	}
-	if (!*word)
-		return rf_error_usage(error, "'': no interface has an empty name");
 	for (size_t i = 0; i < ARRAY_SIZE(options); i++) {
 		if (strcmp(word, options[i]) != 0)
 			continue;
@@ -184,11 +205,7 @@ static int parse_attach_word(struct rf_words *words, struct rf_attach *attach, u
 			return rf_error_usage(error, "'%s': a word is missing behind it", word);
 		return parse_attach_option(word, value, attach, error);
 	}
-	if (attach->interfaces == RF_INTERFACES_MAX)
-		return rf_error_usage(error, "'%s': too many interfaces; %d at most", word,
-				      RF_INTERFACES_MAX);
-	attach->interface[attach->interfaces++] = word;
-	return 0;
+	return add_interface(word, attach, error);
 }
 
 int rf_parse_attach(struct rf_words *words, struct rf_attach *attach, struct rf_error *error)

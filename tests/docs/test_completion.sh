@@ -89,6 +89,17 @@ completes 'ringfence dev ' "${links[*]}"
 completes 'ringfence dev lo sav' 'save'
 completes 'ringfence dev lo limit add all ' 'rate'
 
+completes 'ringfence attach dev ' "${links[*]}"
+
+# Interfaces may be called anything, also what stands for them, and what a shell would run.
+named() { # NAME NAME: completes what there is of these
+	unshare --net --mount bash -c 'mount -t sysfs none /sys && ip link add "$1" type veth peer name "$2" &&
+		eval "$(build/ringfence completion)" && COMP_WORDS=(ringfence detach "") COMP_CWORD=2 &&
+		FUNCNEST=50 && _ringfence && printf "%s\n" "${COMPREPLY[@]}"' bash "$@" 2>&1 | sort | xargs -d '\n'
+}
+is "$(named IF FILE)" 'FILE IF lo' 'an interface called IF'
+is "$(named 'a$(reboot)' 'o*')" 'a\$\(reboot\) lo o\*' 'and one that must be quoted'
+
 # Files.
 completes 'ringfence apply READ' 'README.md'
 completes 'ringfence check Makef' 'Makefile'

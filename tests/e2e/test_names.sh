@@ -38,6 +38,37 @@ does 'detach t[1]' 't[1]: detached' ringfence detach 't[1]'
 is "$(ls "$pins")" one 'and each takes its own pins with it'
 ringfence detach one >"$scratch/log"
 
+in_space ip link add name mode type veth peer name fence
+for name in mode fence; do
+	does "attach dev $name" "$name: attached in native mode, fence '$name'" ringfence attach dev "$name"
+done
+matches "$(describe ringfence status dev mode)" "exit 0
+fence mode: .*
+  mode: native mode, attached by ringfence
+.*" 'it is found by its name'
+does 'detach mode' 'mode: detached' ringfence detach mode
+does 'detach dev fence' 'fence: detached' ringfence detach dev fence
+in_space ip link del dev mode
+
+# A terminal obeys these, and no output has them: ESC, and U+009B, which begins a sequence as well.
+obeyed=$'[\001-\010\013-\037\177]|\302[\200-\237]'
+escape=$'e\033[2J' c1=$'c\302\2332J'
+in_space ip link add "$escape" type veth peer name "$c1"
+shown=$(
+	ringfence attach "$escape" "$c1" fence web
+	for words in status 'status --json' stats 'stats --json' save doctor; do
+		# shellcheck disable=SC2086
+		ringfence $words 2>&1
+	done
+	ringfence detach "$escape" --json
+	ringfence detach "$c1"
+)
+is "$(grep -aP "$obeyed" <<<"$shown")" '' 'names that a terminal would obey are shown without that'
+matches "$(grep -a '^c' <<<"$shown" | tail -n 1)" 'c[?]2J: detached' 'and are told apart all the same'
+matches "$(jq -r .detached <<<"$(grep -a -A 2 '^{$' <<<"$shown" | grep -a -B 1 -A 1 detached)")" \
+	"$(printf 'e\033\\[2J')" 'and JSON has them whole'
+in_space ip link del "$escape"
+
 # ---- an attach that fails ----
 
 in_space ip link set dev one xdpdrv obj "$scratch/foreign.o" sec xdp
