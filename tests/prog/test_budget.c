@@ -14,6 +14,8 @@
 #include <stdio.h>
 #include <sys/utsname.h>
 
+#include "build/show.skel.h"
+
 #define BUDGET_FILE "tests/prog/budget"
 #define LOG_STATS 4 /* BPF_LOG_STATS of the kernel: the closing lines only */
 #define LOG_SIZE 4096
@@ -56,6 +58,17 @@ static bool is_own_call(const struct bpf_insn *insn)
 	return insn->code == (BPF_JMP | BPF_CALL) && insn->src_reg == BPF_PSEUDO_CALL;
 }
 
+/* Where a helper is told what to call back. */
+static bool is_callback(const struct bpf_insn *insn)
+{
+	return insn->code == (BPF_LD | BPF_IMM | BPF_DW) && insn->src_reg == BPF_PSEUDO_FUNC;
+}
+
+static bool leads_to_own(const struct bpf_insn *insn)
+{
+	return is_own_call(insn) || is_callback(insn);
+}
+
 /* What the verifier left of a program, and where its functions begin. */
 struct code {
 	struct bpf_insn *insn;
@@ -96,10 +109,15 @@ static int compare_starts(const void *a, const void *b)
 	return *one < *other ? -1 : *one > *other;
 }
 
-/* Where a call leads to: `off` is so in what the kernel shows, `imm` is the function's number. */
+/*
+ * Where a call leads to: `off` is so in what the kernel shows, `imm` is the function's number; of a
+ * callback it is `imm`.
+ */
 static size_t called_at(const struct code *code, size_t i)
 {
-	return i + 1 + code->insn[i].off;
+	const struct bpf_insn *insn = &code->insn[i];
+
+	return i + 1 + (is_callback(insn) ? insn->imm : insn->off);
 }
 
 /* A function begins where a call leads to. */
@@ -109,7 +127,7 @@ static void find_functions(struct code *code)
 
 	assert_non_null(target);
 	for (size_t i = 0; i < code->count; i++)
-		if (is_own_call(&code->insn[i]))
+		if (leads_to_own(&code->insn[i]))
 			target[targets++] = called_at(code, i);
 	qsort(target, targets, sizeof(*target), compare_starts);
 	for (size_t i = 0; i < targets; i++) {
@@ -159,7 +177,7 @@ static uint32_t deepest_stack(const struct code *code, size_t function, int fram
 	for (size_t i = code->start[function]; i < code->start[function + 1]; i++) {
 		uint32_t depth;
 
-		if (!is_own_call(&code->insn[i]))
+		if (!leads_to_own(&code->insn[i]))
 			continue;
 		depth = deepest_stack(code, function_at(code, called_at(code, i)), frames + 1);
 		if (depth > deepest)
@@ -191,24 +209,61 @@ static void read_cost(const struct bpf_program *program, const char *log, struct
 	free(code.insn);
 }
 
-static int setup(void **state)
+static void keep_logs(struct bpf_object *object)
 {
-	struct ringfence_bpf *object = ringfence_bpf__open();
 	struct bpf_program *program;
-	size_t i = 0;
+	size_t i = cost_count;
 
-	(void)state;
-	assert_non_null(object);
-	bpf_object__for_each_program (program, object->obj) {
+	bpf_object__for_each_program (program, object) {
 		assert_true(i < PROGRAMS_MAX);
 		assert_int_equal(bpf_program__set_log_buf(program, logs[i++], LOG_SIZE), 0);
 		assert_int_equal(bpf_program__set_log_level(program, LOG_STATS), 0);
 	}
-	assert_int_equal(ringfence_bpf__load(object), 0);
-	bpf_object__for_each_program (program, object->obj) {
+}
+
+static void read_costs(struct bpf_object *object)
+{
+	struct bpf_program *program;
+
+	bpf_object__for_each_program (program, object) {
 		read_cost(program, logs[cost_count], &costs[cost_count]);
 		cost_count++;
 	}
+}
+
+/* What `cat` runs has the maps of a fence. */
+static void load_show(struct bpf_object *fence)
+{
+	struct show_bpf *object = show_bpf__open();
+	int map_fd[RF_MAP_COUNT];
+
+	assert_non_null(object);
+	for (int i = 0; i < RF_MAP_COUNT; i++)
+		map_fd[i] = bpf_object__find_map_fd_by_name(fence, rf_map_in_object(i));
+	assert_int_equal(rf_maps_reuse(object->obj, map_fd), 0);
+	assert_int_equal(bpf_map__set_autocreate(object->maps.fresh_source, false), 0);
+	object->rodata->possible_cpus = libbpf_num_possible_cpus();
+	keep_logs(object->obj);
+	assert_int_equal(show_bpf__load(object), 0);
+	read_costs(object->obj);
+	show_bpf__destroy(object);
+}
+
+static int setup(void **state)
+{
+	struct ringfence_bpf *object = ringfence_bpf__open();
+	struct rf_features features;
+
+	(void)state;
+	assert_non_null(object);
+	keep_logs(object->obj);
+	assert_int_equal(ringfence_bpf__load(object), 0);
+	read_costs(object->obj);
+	rf_features_probe(&features);
+	if (features.has[RF_FEATURE_ITERATORS] == RF_YES)
+		load_show(object->obj);
+	else
+		printf("# this kernel has no iterators, so show.bpf.o is not judged\n");
 	ringfence_bpf__destroy(object);
 	return 0;
 }
