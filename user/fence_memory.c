@@ -10,9 +10,7 @@
 #include <stdio.h>
 
 #include "fence_internal.h"
-
-#define HASH_ELEMENT 48 /* what the kernel has with each key and value, struct htab_elem */
-#define HASH_BUCKET 16
+#include "sizes.h"
 
 static uint64_t read_memlock(int fd)
 {
@@ -30,23 +28,6 @@ static uint64_t read_memlock(int fd)
 	return bytes;
 }
 
-static uint64_t round_up_8(uint64_t size)
-{
-	return (size + 7) & ~7ULL;
-}
-
-/* Of a hash whose elements are made in advance, as all of a fence are. */
-static uint64_t hash_size(const struct bpf_map_info *info)
-{
-	uint64_t buckets = 1;
-
-	while (buckets < info->max_entries)
-		buckets *= 2;
-	return buckets * HASH_BUCKET +
-	       (uint64_t)info->max_entries *
-		       (HASH_ELEMENT + round_up_8(info->key_size) + round_up_8(info->value_size));
-}
-
 static uint64_t map_memory(int fd)
 {
 	struct bpf_map_info info = {};
@@ -57,7 +38,7 @@ static uint64_t map_memory(int fd)
 		return bytes;
 	if (info.type == BPF_MAP_TYPE_LRU_HASH ||
 	    (info.type == BPF_MAP_TYPE_HASH && !(info.map_flags & BPF_F_NO_PREALLOC)))
-		least = hash_size(&info);
+		least = rf_hash_memory(info.max_entries, info.key_size, info.value_size);
 	return bytes > least ? bytes : least;
 }
 

@@ -27,6 +27,28 @@ static void default_is_enough(void **state)
 		assert_true(rf_sources_wanted(0, cpus) >= rf_sources_least(cpus));
 }
 
+/* What Linux 6.18 says of such maps on two CPUs: never less, and by less than a page. */
+static void size_hash(void **state)
+{
+	static const struct {
+		uint32_t entries, key_size, value_size;
+		uint64_t kernel;
+	} rows[] = {
+		{65536, 8, 168, 15729536},
+		{65536, 20, 168, 16778112},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < UNIT_ARRAY_SIZE(rows); i++) {
+		uint64_t bytes =
+			rf_hash_memory(rows[i].entries, rows[i].key_size, rows[i].value_size);
+
+		assert_true(bytes <= rows[i].kernel && rows[i].kernel - bytes < 4096);
+	}
+	assert_int_equal(rf_hash_memory(65537, 1, 1), 131072 * 16 + 65537 * 64ULL);
+	assert_int_equal(rf_hash_memory(1U << 26, 20, 168), (1ULL << 26) * (16 + 48 + 24 + 168));
+}
+
 #define SOURCES(title, ...) UNIT_ROW_OF(title, size_sources, (&(struct sources_row){__VA_ARGS__}))
 
 static const struct CMUnitTest tests[] = {
@@ -37,6 +59,7 @@ static const struct CMUnitTest tests[] = {
 	SOURCES("8192 CPUs", 0, 8192, 4194304, 4194304),
 	SOURCES("a number that was given", 1000, 256, 131072, 1000),
 	SOURCES("CPUs that cannot be counted", 0, -2, 512, 65536),
+	UNIT_ROW("a hash takes what the kernel says", size_hash),
 	UNIT_ROW("the default is enough for every number of CPUs", default_is_enough),
 };
 
