@@ -15,7 +15,6 @@
 
 struct shape {
 	enum bpf_map_type type;
-	enum bpf_map_type or_type; /* of a build that had another; 0: none */
 	uint32_t key_size;
 	uint32_t value_size;
 	uint32_t entries; /* 0: as many as were asked for */
@@ -24,20 +23,22 @@ struct shape {
 #define INDEXED sizeof(__u32)
 
 static const struct shape shapes[RF_MAP_COUNT] = {
-	[RF_MAP_WINDOWS4] = {BPF_MAP_TYPE_LRU_HASH, BPF_MAP_TYPE_HASH, sizeof(struct rf_key4),
-			     sizeof(struct rf_source), 0},
-	[RF_MAP_WINDOWS6] = {BPF_MAP_TYPE_LRU_HASH, BPF_MAP_TYPE_HASH, sizeof(struct rf_key6),
-			     sizeof(struct rf_source), 0},
-	[RF_MAP_CONFIG] = {BPF_MAP_TYPE_ARRAY, 0, INDEXED, sizeof(struct rf_config), 1},
-	[RF_MAP_LEASES] = {BPF_MAP_TYPE_ARRAY, 0, INDEXED, sizeof(struct rf_lease_set), 0},
-	[RF_MAP_PORTS] = {BPF_MAP_TYPE_ARRAY, 0, INDEXED, sizeof(struct rf_ports), 2},
-	[RF_MAP_PREFIXES4] = {BPF_MAP_TYPE_ARRAY_OF_MAPS, 0, INDEXED, sizeof(__u32), 2},
-	[RF_MAP_PREFIXES6] = {BPF_MAP_TYPE_ARRAY_OF_MAPS, 0, INDEXED, sizeof(__u32), 2},
-	[RF_MAP_PRESENCE] = {BPF_MAP_TYPE_ARRAY, 0, INDEXED, sizeof(struct rf_presence), 0},
-	[RF_MAP_AGGREGATES] = {BPF_MAP_TYPE_ARRAY, 0, INDEXED, sizeof(struct rf_source),
+	[RF_MAP_WINDOWS4] = {BPF_MAP_TYPE_HASH, sizeof(struct rf_key4), sizeof(struct rf_source),
+			     0},
+	[RF_MAP_WINDOWS6] = {BPF_MAP_TYPE_HASH, sizeof(struct rf_key6), sizeof(struct rf_source),
+			     0},
+	[RF_MAP_SLOTS4] = {BPF_MAP_TYPE_ARRAY, INDEXED, sizeof(struct rf_slot4), 0},
+	[RF_MAP_SLOTS6] = {BPF_MAP_TYPE_ARRAY, INDEXED, sizeof(struct rf_slot6), 0},
+	[RF_MAP_CONFIG] = {BPF_MAP_TYPE_ARRAY, INDEXED, sizeof(struct rf_config), 1},
+	[RF_MAP_LEASES] = {BPF_MAP_TYPE_ARRAY, INDEXED, sizeof(struct rf_lease_set), 0},
+	[RF_MAP_PORTS] = {BPF_MAP_TYPE_ARRAY, INDEXED, sizeof(struct rf_ports), 2},
+	[RF_MAP_PREFIXES4] = {BPF_MAP_TYPE_ARRAY_OF_MAPS, INDEXED, sizeof(__u32), 2},
+	[RF_MAP_PREFIXES6] = {BPF_MAP_TYPE_ARRAY_OF_MAPS, INDEXED, sizeof(__u32), 2},
+	[RF_MAP_PRESENCE] = {BPF_MAP_TYPE_ARRAY, INDEXED, sizeof(struct rf_presence), 0},
+	[RF_MAP_AGGREGATES] = {BPF_MAP_TYPE_ARRAY, INDEXED, sizeof(struct rf_source),
 			       RF_AGGREGATE_SETS *RF_AGGREGATES},
-	[RF_MAP_COUNTERS] = {BPF_MAP_TYPE_PERCPU_ARRAY, 0, INDEXED, sizeof(struct rf_counters), 1},
-	[RF_MAP_LIMIT_COUNTERS] = {BPF_MAP_TYPE_PERCPU_ARRAY, 0, INDEXED,
+	[RF_MAP_COUNTERS] = {BPF_MAP_TYPE_PERCPU_ARRAY, INDEXED, sizeof(struct rf_counters), 1},
+	[RF_MAP_LIMIT_COUNTERS] = {BPF_MAP_TYPE_PERCPU_ARRAY, INDEXED,
 				   sizeof(struct rf_limit_counters), RF_LIMIT_COUNTERS_MAX},
 };
 
@@ -51,9 +52,8 @@ static bool has_shape(enum rf_map map, const struct bpf_map_info *info)
 {
 	const struct shape *shape = &shapes[map];
 
-	if (info->type != shape->type && (!shape->or_type || info->type != shape->or_type))
-		return false;
-	return info->key_size == shape->key_size && info->value_size == shape->value_size &&
+	return info->type == shape->type && info->key_size == shape->key_size &&
+	       info->value_size == shape->value_size &&
 	       (!shape->entries || info->max_entries == shape->entries) &&
 	       (map != RF_MAP_PRESENCE || is_power_of_two(info->max_entries));
 }

@@ -232,10 +232,8 @@ static int check_sources(const struct rf_attach *attach, struct rf_error *error)
 
 	if (rf_sources_wanted(attach->sources, cpus) >= least)
 		return 0;
-	return rf_error_usage(
-		error,
-		"'sources %u': too few for %d CPUs, which keep some free each; take %u or more",
-		attach->sources, cpus, least);
+	return rf_error_usage(error, "'sources %u': too few for %d CPUs; take %u or more",
+			      attach->sources, cpus, least);
 }
 
 /* All limits are off again after the time that `attach` says, unless it is confirmed. */

@@ -150,6 +150,12 @@ void rf_newcomers_prepare(const struct rf_fence *fence, struct rf_bank *rules,
 #define NS_PER_S 1000000000ULL
 #define KIN_NS (90 * NS_PER_S) /* longer than a resident may be idle */
 
+/* Another user's fence may say anything. */
+static uint32_t count_kin(const struct rf_config *config)
+{
+	return config->kin_count < RF_KIN_MAX ? config->kin_count : RF_KIN_MAX;
+}
+
 static bool is_in_force(const struct rf_bank *rules, uint32_t id, bool *is_shadow)
 {
 	for (int slot = 0; slot < RF_LIMITS_MAX; slot++)
@@ -172,7 +178,7 @@ void rf_newcomers_age_kin(const struct rf_fence *fence, const struct rf_bank *ru
 	struct rf_config *config = fence->config;
 	const uint64_t now = rf_fence_jiffies(fence);
 
-	for (uint32_t i = 0; i < config->kin_count; i++) {
+	for (uint32_t i = 0; i < count_kin(config); i++) {
 		struct rf_kin *kin = &config->kin[i];
 		bool is_shadow = false;
 
@@ -200,7 +206,7 @@ static void note_kin(struct rf_config *config, const struct rf_policy *policy)
 {
 	struct rf_kin *kin = NULL;
 
-	for (uint32_t i = 0; i < config->kin_count && !kin; i++)
+	for (uint32_t i = 0; i < count_kin(config) && !kin; i++)
 		if (config->kin[i].limit_id == policy->id && config->kin[i].until)
 			kin = &config->kin[i];
 	if (!kin) {
@@ -212,7 +218,7 @@ static void note_kin(struct rf_config *config, const struct rf_policy *policy)
 	}
 	kin->is_over = 0;
 	set_until(kin, RF_FOREVER);
-	if (config->kin_count <= kin - config->kin)
+	if (count_kin(config) <= kin - config->kin)
 		__atomic_store_n(&config->kin_count, kin - config->kin + 1, __ATOMIC_RELEASE);
 }
 
@@ -221,7 +227,7 @@ static uint32_t list_groupings(const struct rf_config *config, struct rf_groupin
 {
 	uint32_t count = 0, at;
 
-	for (uint32_t i = 0; i < config->kin_count; i++) {
+	for (uint32_t i = 0; i < count_kin(config); i++) {
 		const struct rf_grouping *wanted = &config->kin[i].grouping;
 
 		if (!config->kin[i].until)

@@ -5,7 +5,7 @@
 
 #define HASH_ELEMENT 48 /* what the kernel has with each key and value, struct htab_elem */
 #define HASH_BUCKET 16
-#define SOURCES_PER_CPU (4 * 128) /* each CPU parks 128 free windows; fewer evict early */
+#define SOURCES_PER_CPU (4 * 128) /* or a CPU's share of newcomers finds no slot of its own */
 
 uint32_t rf_sources_least(int cpus)
 {

@@ -206,7 +206,7 @@ fails 'another size needs another fence' 1 \
 	ringfence attach "${port[0]}" sources $few
 ringfence detach "${port[0]}" >"$scratch/stdout"
 fails 'too few sources are refused' 2 \
-	"ringfence: 'sources $((few - 1))': too few for $cpus CPUs, which keep some free each; take $few or more" \
+	"ringfence: 'sources $((few - 1))': too few for $cpus CPUs; take $few or more" \
 	ringfence attach "${port[0]}" sources $((few - 1))
 check 'and leave nothing behind' test ! -e "$pins/${port[0]}"
 
@@ -243,7 +243,7 @@ windows6: $sources" "$cpus CPUs: room for $sources"
 done
 check 'the filter grows with the windows' test "${lines[256]}" -gt "${lines[128]}"
 fails '256 CPUs: a number that is too small was typed by somebody' 2 "ringfence: 'sources 65536': too few \
-for 256 CPUs, which keep some free each; take 131072 or more" \
+for 256 CPUs; take 131072 or more" \
 	on_cpus 256 build/ringfence attach "${port[0]}" sources 65536
 on_cpus 256 build/ringfence doctor "${port[0]}" >"$scratch/stdout" 2>"$scratch/stderr"
 is "exit $? $(<"$scratch/stderr")" 'exit 0 ' '256 CPUs: doctor has nothing to mind'

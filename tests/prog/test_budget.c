@@ -18,7 +18,7 @@
 
 #define BUDGET_FILE "tests/prog/budget"
 #define LOG_STATS 4 /* BPF_LOG_STATS of the kernel: the closing lines only */
-#define LOG_SIZE 4096
+#define LOG_SIZE 65536 /* what the verifier takes back again counts as well */
 #define PROGRAMS_MAX 16
 #define FUNCTIONS_MAX 256
 #define FRAME_ALIGN 32 /* since Linux 6.8 it is 16 */

@@ -342,9 +342,8 @@ static void a_guard_without_cells(void)
 static void a_filter_beyond_its_map(void)
 {
 	program.config->presence_shift = 1;
-	program.config->presence_steps = 1;
+
 	bank()->newcomers.then = RF_NEWCOMERS_OFF;
-	bank()->newcomers.filter = 0;
 }
 
 static void the_bank_before(void)
