@@ -17,7 +17,7 @@
 #include "build/show.skel.h"
 
 #define BUDGET_FILE "tests/prog/budget"
-#define LOG_STATS 4 /* BPF_LOG_STATS of the kernel: the closing lines only */
+#define LOG_STATS 4    /* BPF_LOG_STATS of the kernel: the closing lines only */
 #define LOG_SIZE 65536 /* what the verifier takes back again counts as well */
 #define PROGRAMS_MAX 16
 #define FUNCTIONS_MAX 256
