@@ -27,7 +27,9 @@
 #include "ringfence/abi.h"
 #include "ringfence/atomic.h"
 
+#ifndef RF_SLOT_TRIES
 #define RF_SLOT_TRIES 4 /* lost races before a touch is left to the next packet */
+#endif
 #define RF_SLOT_IDLE_MAX 0xfffffffU
 #define RF_SLOT_AT_ONCE (5U << 28)     /* a score: no other can be better */
 #define RF_SLOT_YOUNG_SCORE (2U << 28) /* … of one that is YOUNG and active, at least */
