@@ -141,7 +141,8 @@ static bool lease_answers(struct cpu *cpu)
 
 	scratch_lease = cpu->lease;
 	if (!rf_lease_is_for(&scratch_lease, &who) ||
-	    !rf_lease_is_live(&scratch_lease, clock_at(cpu->time) / row_tick(), 0, 1) ||
+	    !rf_lease_is_live(&scratch_lease, clock_at(cpu->time) / row_tick(),
+			      scratch_lease.ends - 1U) || /* not for the slots' sake */
 	    !rf_lease_answers(&scratch_lease, cost_of(cpu->taken), 1))
 		return false;
 	commit_lease(cpu);

@@ -253,7 +253,7 @@ static bool lease_answers(int index, int time)
 {
 	struct rf_lease *lease = &books.cpu[index].lease;
 
-	if (!row->leases || !rf_lease_is_live(lease, ORIGIN + time, 0, 1) ||
+	if (!row->leases || !rf_lease_is_live(lease, ORIGIN + time, lease->ends - 1U) ||
 	    !rf_lease_answers(lease, 1, 1))
 		return false;
 	lease->packets = 0;
