@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: GPL-2.0
-# What the explorer must catch: changes to a function of limiter.h, lease.h or presence.h, each
-# by a sed -E command.
+# What the explorer must catch: changes to a function of limiter.h, lease.h, slot.h or presence.h, or
+# to the order in slots.c, each by a sed -E command.
 # `plain_store` is the explorer's. Sourced by test_explorer.sh, which has
 # try_mutant ALGORITHM EXPECTED NAME FUNCTION COMMAND: the rows of ALGORITHM must catch it, and a
 # `loose` one admits too much, an `uncounted` one forgets what it counted, a `strict` one admits too
@@ -261,37 +261,6 @@ mutants_of_several() {
 		's/if \(taken == RF_TAKEN_ALL\)/if (taken)/'
 }
 
-mutants_of_presence() {
-	try_mutant presence absent "a mark while a line is cleared" rf_presence_mark \
-		's/if \(\(__u32\)tag == RF_PRESENCE_CLEARING .*/if (0)/'
-	try_mutant presence absent "a mark that was missed is not told of in the next generation" rf_presence_cleared \
-		's/RF_PRESENCE_ALL_ONCE :/RF_PRESENCE_READY :/'
-	try_mutant presence absent "a missed mark does not tell that the line is still cleared" rf_presence_cleared \
-		's/ \|\| state == RF_PRESENCE_MISSED//'
-	try_mutant presence absent "a line that another CPU still clears is ready" rf_presence_cleared \
-		's/return RF_PRESENCE_ALL;/return RF_PRESENCE_READY;/'
-	try_mutant presence absent "a line that another CPU still clears is so for once" rf_presence_cleared \
-		's/return RF_PRESENCE_ALL;/return RF_PRESENCE_ALL_ONCE;/'
-	try_mutant presence absent "a lost race for the tag is not run again" rf_presence_enter \
-		's/tag = found;/return;/'
-	try_mutant presence absent "a line is entered by a plain store" rf_presence_enter \
-		's/found = rf_cas\(&line->tag, tag, clearing\);/found = tag, rf_store(\&line->tag, clearing);/'
-	try_mutant presence absent "a line is ready by a plain store" rf_presence_renew \
-		's/if \(rf_cas\(&line->tag, clearing, cleared\) == missed\)/rf_store(\&line->tag, cleared);\nif (!missed)/'
-	try_mutant presence absent "a line is cleared after it is ready" rf_presence_renew \
-		's/^\trf_presence_clear\(line, generation\);//; s/^\}/rf_presence_clear(line, generation);\n}/'
-	try_mutant presence absent "the other set is cleared" rf_presence_renew \
-		's/rf_presence_clear\(line, generation\)/rf_presence_clear(line, generation - 1)/'
-	try_mutant presence absent "a CPU that is behind turns a line back" rf_presence_enter \
-		's/ \|\| age >> 31//'
-	try_mutant presence absent "the state is not looked at" rf_presence_has \
-		's/\(__u32\)rf_load\(&line->tag\) != RF_PRESENCE_READY \|\| //'
-	try_mutant presence absent "marks of this generation alone are looked at" rf_presence_has \
-		's/\(first \| second\)/(rf_load(\&line->tag) >> 32 \& 1 ? second : first)/'
-	try_mutant presence absent "a bit by a load and a store" rf_presence_mark \
-		's/rf_or\(word, (.*)\);/rf_store(word, rf_load(word) | \1);/'
-}
-
 each_mutant() {
 	mutants_of_sliding
 	mutants_of_weighted
@@ -299,5 +268,4 @@ each_mutant() {
 	mutants_of_bucket
 	mutants_of_leases
 	mutants_of_several
-	mutants_of_presence
 }

@@ -4,8 +4,8 @@
 # each mutant of it, where one must not. A mutant that survives is a failure, and so is one that
 # cannot be made since the limiter reads otherwise now. Needs no privilege.
 #
-# CC, LIMITER, LEASE and PRESENCE (a limiter.h and so on in place of the tree's) are taken from the
-# environment.
+# CC, LIMITER, LEASE, SLOT and PRESENCE (a limiter.h and so on in place of the tree's) are taken from
+# the environment.
 set -u
 
 cd "$(dirname "$0")/../.." || exit 1
@@ -13,10 +13,12 @@ cd "$(dirname "$0")/../.." || exit 1
 
 LIMITER=${LIMITER:-include/ringfence/limiter.h}
 LEASE=${LEASE:-bpf/lease.h}
+SLOT=${SLOT:-bpf/slot.h}
 PRESENCE=${PRESENCE:-bpf/presence.h}
+SLOTS=tests/explorer/slots.c # it has the order in which windows.h uses these two
 BUILD=build/explorer
-# The longest first; the last two are programs of their own.
-ALGORITHMS="sliding weighted leases presence several log token fixed leaky"
+# The longest first; slots and several are programs of their own.
+ALGORITHMS="sliding weighted leases slots several log token fixed leaky"
 MUTANT_SECONDS=100 # far beyond what any takes
 CPUS=$(getconf _NPROCESSORS_ONLN)
 tried=0
@@ -29,49 +31,63 @@ job() {
 	"$@" &
 }
 
-# A copy of what is explored, in directory $1: limiter.h, lease.h and presence.h, changed by $2.
+# A copy of what is explored, in directory $1: the headers, and slots.c, changed by $2.
 copy_core() {
 	mkdir -p "$1/ringfence" "$1/bpf"
 	sed -E "$2" "$LIMITER" >"$1/ringfence/limiter.h"
 	sed -E "$2" "$LEASE" >"$1/bpf/lease.h"
+	sed -E "$2" "$SLOT" >"$1/bpf/slot.h"
 	sed -E "$2" "$PRESENCE" >"$1/bpf/presence.h"
+	sed -E "$2" "$SLOTS" >"$1/slots.c"
 }
 
 # The program that explores algorithm $1.
 program_of() {
 	case $1 in
-	presence | several) echo "$1" ;;
+	slots | several) echo "$1" ;;
 	*) echo explorer ;;
 	esac
 }
 
 # Makes program $4 as $2, optimized by $3, from the copy in directory $1.
 build() {
+	local source=tests/explorer/$4.c
+
+	[ "$4" != slots ] || source=$1/slots.c
 	# The ring's size is a variable here, so comparisons with it are of other signs.
 	"${CC:-cc}" -std=gnu11 -Wall -Wextra -Wno-sign-compare "$3" -I"$1" -Iinclude \
-		-Iinclude/ringfence "tests/explorer/$4.c" -o "$2" 2>"$2.log" && return
+		-Iinclude/ringfence -Itests/explorer "$source" -o "$2" 2>"$2.log" && return
 	sed 's/^/# /' "$2.log"
 	return 1
 }
 
 # What a mutant must be caught at: a loose one admits too much, not merely counts otherwise.
-declare -A options=([loose]="-x -b" [uncounted]=-x [strict]=-x [endless]=-x [absent]="")
+declare -A options=([loose]="-x -b" [uncounted]=-x [strict]=-x [endless]=-x)
 declare -A reasons=(
 	[loose]="^more than |^charged to one limit and refused by the other, and nobody"
 	[uncounted]="^admitted, and not counted"
 	[strict]="^counted, and not admitted|^refused, and there was room"
-	[absent]="^absent, and it was marked"
+	[absent]="^absent, and it had a window"
+	[crowded]="^crowded: " # more windows than slots
+	[leaked]="^(leaked|stuck): " # windows without slots, or the other way round
+	[miscounted]="^miscounted: " # residents, or what the filter counts
+	[evicted]="^evicted: "
+	[stolen]="^stolen: " # a slot from the CPU that claimed it
+	[touched]="^touched: " # another's slot
+	[untouched]="^untouched: "
+	[settled]="^settled: "
 	[endless]="^no schedule loses|^a packet takes more operations than its bound"
 )
 
 # Prints one result, without its number.
 run_mutant() {
 	local directory=$1 algorithm=$2 expected=$3 name="mutant, $2: $5" output status caught program
-	local arguments="-a $2 ${options[$3]}"
+	local arguments="-a $2 ${options[$3]-}"
 
 	if cmp -s "$LIMITER" "$directory/ringfence/limiter.h" &&
 		cmp -s "$LEASE" "$directory/bpf/lease.h" &&
-		cmp -s "$PRESENCE" "$directory/bpf/presence.h"; then
+		cmp -s "$SLOT" "$directory/bpf/slot.h" &&
+		cmp -s "$PRESENCE" "$directory/bpf/presence.h" && cmp -s "$SLOTS" "$directory/slots.c"; then
 		echo "not ok - $name: cannot be made, $4 reads otherwise now"
 		return
 	fi
@@ -98,13 +114,13 @@ try_mutant() {
 
 	tried=$((tried + 1))
 	directory=$BUILD/mutant-$tried
-	copy_core "$directory" "/^RF_INLINE .*\<$4\(/,/^}/ { $5 }"
+	copy_core "$directory" "/^(RF_INLINE|static) .*\<$4\(/,/^}/ { $5 }"
 	job run_mutant "$directory" "$1" "$2" "$4" "$3" >"$BUILD/result-$tried"
 }
 
 rm -rf "$BUILD"
 copy_core "$BUILD/as-is" ""
-for program in explorer presence several; do
+for program in explorer slots several; do
 	if ! build "$BUILD/as-is" "$BUILD/$program" -O2 "$program"; then
 		echo "1..1"
 		echo "not ok 1 - the $program compiles"
