@@ -261,6 +261,145 @@ mutants_of_several() {
 		's/if \(taken == RF_TAKEN_ALL\)/if (taken)/'
 }
 
+# What slots, and the filter of who has a window, may do wrong, and the order that they are used in.
+mutants_of_slots() {
+	local count='if (rf_slot_state(old) == RF_SLOT_RESIDENT)\nrf_residents_remove(\&memory->residents);'
+
+	# A touch.
+	try_mutant slots touched "a touch of whatever generation" rf_slot_touch \
+		's/rf_slot_generation\(old\) != generation \|\| //; s/rf_slot_word\(generation,/rf_slot_word(rf_slot_generation(old),/'
+	try_mutant slots stolen "a touch by a plain store" rf_slot_touch \
+		's/if \(rf_cas\(word, old,/rf_store(word,/; s/, last\)\) == old\)/, last));/'
+	try_mutant slots untouched "a touch of a slot that is claimed" rf_slot_touch \
+		's/ \|\| state < RF_SLOT_NEW//'
+	try_mutant slots untouched "a lost race for a touch counts as won" rf_slot_touch \
+		's/\)\) == old\)/)) \&\& 1)/'
+	try_mutant slots untouched "a touch that lost all its races tells that it settled" rf_slot_touch \
+		's/^\treturn RF_SLOT_FREE;/return RF_SLOT_RESIDENT;/'
+	try_mutant slots untouched "a touch by a CPU that is behind turns a slot back" rf_slot_touch \
+		's/\(__s32\)\(tick - last\) > 0/tick != last/'
+	try_mutant slots untouched "a touch is not noted in the slot" rf_slot_touch \
+		's/last = tick;/;/'
+	try_mutant slots untouched "a source that is seen again stays new" rf_slot_touch \
+		's/state = RF_SLOT_YOUNG;/;/'
+	try_mutant slots untouched "a source is new still, when it is seen again in its first tick" insert \
+		's/local->tick - 1/local->tick/'
+	try_mutant slots untouched "the seat is written, and the slot was not touched" touch \
+		's/local->state != RF_SLOT_FREE/1/'
+	try_mutant slots leaked "the seat by a plain store" touch \
+		's/rf_cas\((.*), local->seat,/rf_store(\1,/'
+	try_mutant slots untouched "ticks that do not wrap" rf_slot_touch \
+		's/\(__s32\)\(tick - last\) > 0/tick > last/'
+
+	# Who settles.
+	try_mutant slots settled "a young source settles at once" rf_slot_may_settle \
+		's/>= times->young_for/>= 0/g'
+	try_mutant slots settled "by when it was idle, not by when it arrived" rf_slot_may_settle \
+		's/times->young_for \|\|/times->young_for - 1 ||/'
+	try_mutant slots settled "a CPU that is behind finds that it arrived long ago" rf_slot_touch \
+		's/\(__s32\)\(tick - last\) > 0/tick != last/; s/last = tick;/last = (__s32)(tick - last) > 0 ? tick : last;/'
+
+	# Residents.
+	try_mutant slots miscounted "one more resident, and the race was lost" rf_slot_touch \
+		's/^\t\tif \(reserved\)/if (0)/'
+	try_mutant slots miscounted "one more resident, after the race, and none refused" rf_slot_touch \
+		's/reserved = rf_residents_add.*;/reserved = rf_load(residents) < times->residents_max;/; s/^\t\t\treturn state;/return reserved ? rf_fetch_add(residents, 1), state : state;/; s/^\t\tif \(reserved\)/if (0)/'
+	try_mutant slots miscounted "residents by a load and a store" rf_residents_add \
+		's/rf_fetch_add\(residents, 1\) < max/(rf_store(residents, rf_load(residents) + 1), 1)/'
+	try_mutant slots miscounted "a look at the residents, and an addition of whatever is there" rf_residents_add \
+		's/if \(rf_fetch_add\(residents, 1\) < max\)/if (rf_fetch_add(residents, 1) + 1)/'
+	try_mutant slots miscounted "one more resident than there may be is not taken back" rf_residents_add \
+		's/rf_fetch_add\(residents, ~0ULL\);/;/'
+	try_mutant slots miscounted "an overstayed source is marked as a resident" rf_slot_touch \
+		's/RF_SLOT_OVERSTAYED/RF_SLOT_RESIDENT/'
+	try_mutant slots miscounted "an overstayed source counts as a resident" make_window \
+		's/insert\(memory, local, /if (rf_slot_state(old) == RF_SLOT_OVERSTAYED)\nrf_residents_remove(\&memory->residents);\n&/'
+	try_mutant slots miscounted "one resident fewer, before its window is deleted" evict \
+		"s/if \(!delete_window/if (local->errand != TAKES_OVER) {\n$count\n}\n&/; s/^\tif \(rf_slot_state\(old\) == RF_SLOT_RESIDENT .*/if (0)/"
+	try_mutant slots miscounted "a resident's window was deleted, and it counts still" evict \
+		's/^\tif \(rf_slot_state\(old\) == RF_SLOT_RESIDENT .*/if (0)/'
+	try_mutant slots miscounted "a resident that moves is one fewer" evict \
+		's/ \&\& local->errand != TAKES_OVER\)/)/'
+	try_mutant slots miscounted "a resident whose new window failed counts still" insert \
+		's/if \(state == RF_SLOT_RESIDENT\)/if (0)/'
+
+	# Who may be evicted.
+	try_mutant slots evicted "what is ahead counts as idle for long" rf_slot_idle \
+		's/if \(idle < 0\)/if (0)/'
+	try_mutant slots evicted "a resident is evicted after a young source's idle time" rf_slot_score \
+		's/times->resident_idle/times->young_idle/'
+	try_mutant slots evicted "the idle times are the wrong way round" rf_slot_score \
+		's/young_idle/swap/; s/resident_idle/young_idle/; s/swap/resident_idle/'
+	try_mutant slots evicted "a young source is evicted at its idle time" rf_slot_score \
+		's/idle > times->young_idle/idle >= times->young_idle/'
+	try_mutant slots evicted "a resident is evicted like one that overstayed" rf_slot_score \
+		's/return is_eager \? 1U << 28 \| idle : 0;/return 1U << 28 | idle;/'
+	try_mutant slots evicted "a new source is evicted at any time" rf_slot_score \
+		's/return is_eager \? 4U << 28 \| idle : 0;/return 4U << 28 | idle;/'
+	try_mutant slots evicted "a young source is evicted at any time" rf_slot_score \
+		's/return is_eager \? RF_SLOT_YOUNG_SCORE \| idle : 0;/return RF_SLOT_YOUNG_SCORE | idle;/'
+	try_mutant slots stolen "a slot that is claimed may be claimed" rf_slot_score \
+		's/return 0;/return 1;/'
+
+	# A claim.
+	try_mutant slots leaked "a lost race for a slot counts as won" rf_slot_claim \
+		's/return (rf_cas\(.*\)) == old;/return \1 + 1 > 0;/'
+	try_mutant slots evicted "a slot is claimed by a plain store" rf_slot_claim \
+		's/return rf_cas\((.*), old, (.*)\) == old;/rf_store(\1, \2);\nreturn 1;/'
+	try_mutant slots touched "the same generation after a claim" rf_slot_claimed \
+		's/rf_slot_generation\(old\) \+ 1/rf_slot_generation(old)/'
+	try_mutant slots evicted "a slot is taken over, whatever generation it is of" choose_slot \
+		's/rf_slot_generation\(\*old\) == rf_seat_generation\(local->seat\)/1/'
+	try_mutant slots evicted "a slot is taken over, whoever sits there" slot_holds \
+		's/\(int\)rf_load\(&slot->key\) == key/(int)rf_load(\&slot->key) >= 0 * key/'
+	try_mutant slots crowded "a delete that failed counts as done" evict \
+		's/if \(!delete_window\((.*)\)\) \{/if (delete_window(\1), 0) {/'
+	try_mutant slots leaked "a delete failed, and the slot stays claimed" evict \
+		's/rf_slot_restore\(.*\);/;/'
+	try_mutant slots leaked "a delete failed, and the slot is free" evict \
+		's/rf_slot_restore\((.*), old\);/rf_slot_free(\1, rf_slot_generation(old) + 1);/'
+	try_mutant slots leaked "a delete failed, and the slot is of a new generation" rf_slot_restore \
+		's/, old\);/, old + (1ULL << 44));/'
+
+	# A new window.
+	try_mutant slots crowded "the new window is inserted before the old one is deleted" evict \
+		's/^\tif \(!delete_window/insert_window(memory, local->key, rf_seat(local->slot, rf_slot_generation(old) + 1, 0, local->tick), false);\n&/'
+	try_mutant slots crowded "the window of a slot's key is not deleted" make_window \
+		's/ \&\& !evict\(memory, local, old\)/ \&\& 0/'
+	try_mutant slots leaked "a slot is published before its window is there" insert \
+		's/^\tif \(insert_window/rf_slot_publish(\&slot->word, generation, state, local->tick);\n&/'
+	try_mutant slots leaked "the key is written when the slot is published" insert \
+		's/^\trf_store\(&slot->key.*//; s/^\t\treturn;/rf_store(\&slot->key, local->key);\nreturn;/'
+	try_mutant slots leaked "a window that was there already, and the slot stays claimed" insert \
+		's/^\trf_slot_free\(.*//'
+	try_mutant slots leaked "a window that was there already, and the slot is published" insert \
+		's/^\trf_slot_free\((.*), generation\);/rf_slot_publish(\1, generation, state, local->tick);/'
+	try_mutant slots leaked "the seat is of the generation before" insert \
+		's/rf_seat\(local->slot, generation,/rf_seat(local->slot, generation - 1,/'
+	try_mutant slots leaked "the slot is of the generation before" rf_slot_publish \
+		's/rf_slot_word\(generation,/rf_slot_word(generation - 1,/'
+	try_mutant slots untouched "the slot is published as seen two ticks before" rf_slot_publish \
+		's/tick, tick\)/tick, tick - 2)/'
+	try_mutant slots miscounted "a resident that moves is young again" insert \
+		's/^\t\trf_slot_publish\((.*), state, /rf_slot_publish(\1, RF_SLOT_YOUNG, /'
+
+	# The filter.
+	try_mutant slots absent "a window is inserted before the filter has it" insert \
+		's/^\trf_presence_add\(.*//; s/^\t\trf_slot_publish/rf_presence_add(\&memory->line, hash_of(local->key));\n&/; s/^\trf_presence_remove\(.*//'
+	try_mutant slots absent "the filter lacks a window that is deleted only then" evict \
+		's/^\trf_presence_remove\(.*//; s/^\tif \(!delete_window/rf_presence_remove(\&memory->line, hash_of(key));\n&/; s/^\t\trf_slot_restore/rf_presence_add(\&memory->line, hash_of(key));\n&/'
+	try_mutant slots miscounted "the filter keeps a window that was deleted" evict \
+		's/^\trf_presence_remove\(.*//'
+	try_mutant slots miscounted "the filter keeps a window that could not be inserted" insert \
+		's/^\trf_presence_remove\(.*//'
+	try_mutant slots miscounted "the filter by a load and a store" rf_presence_count \
+		's/rf_fetch_add\(word, (.*)\);/rf_store(word, rf_load(word) + (\1));/'
+	try_mutant slots miscounted "a counter that others share is emptied" rf_presence_remove \
+		's/rf_presence_count\(.*/for (int i = 0; i < RF_PRESENCE_HASHES; i++)\n__sync_fetch_and_and(\&line->count[rf_presence_word(hash, i)], ~(0xffULL << rf_presence_up(hash, i)));/'
+	try_mutant slots absent "the next counter is looked at" rf_presence_has \
+		's/rf_presence_up\(hash, i\)/rf_presence_up(hash, i + 1)/'
+}
+
 each_mutant() {
 	mutants_of_sliding
 	mutants_of_weighted
@@ -268,4 +407,5 @@ each_mutant() {
 	mutants_of_bucket
 	mutants_of_leases
 	mutants_of_several
+	mutants_of_slots
 }
