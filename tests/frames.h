@@ -71,12 +71,37 @@ static inline unsigned char *frame_grow(struct frame *frame, size_t size)
 	return start;
 }
 
+/* As many bytes of the IP packet, it says. */
+static inline void frame_set_length(struct frame *frame, unsigned int length)
+{
+	frame_put16(frame->bytes + frame->ip_at + (frame_is_ipv4(frame) ? 2 : 4), length);
+}
+
+/*
+ * Where the IP packet ends by its own word; 0: it has no word for that, as a jumbogram, and what
+ * was merged to more than 64 KiB.
+ */
+static inline size_t frame_packet_end(const struct frame *frame)
+{
+	const unsigned char *field = frame->bytes + frame->ip_at + (frame_is_ipv4(frame) ? 2 : 4);
+	const unsigned int length = field[0] << 8 | field[1];
+
+	return length ? (frame_is_ipv4(frame) ? frame->ip_at : frame->ip_end) + length : 0;
+}
+
 /* Cuts bytes off the end; the length fields still count them. */
 static inline void frame_trim(struct frame *frame, size_t size)
 {
 	if (size > frame->length)
 		abort();
 	frame->length -= size;
+}
+
+/* Cuts bytes off the end, and the length fields know it: the packet is that short. */
+static inline void frame_shorten(struct frame *frame, size_t size)
+{
+	frame_trim(frame, size);
+	frame_grow(frame, 0);
 }
 
 /* Writes `type` where the header before this point names its successor. */
@@ -252,6 +277,8 @@ enum frame_part_kind {
 	FRAME_VERSION,
 	FRAME_PAD,
 	FRAME_TRIM,
+	FRAME_SHORTEN,
+	FRAME_LENGTH,
 };
 
 struct frame_part {
@@ -277,6 +304,8 @@ struct frame_part {
 #define VERSION(version)	{FRAME_VERSION, version, 0}
 #define PAD(size)		{FRAME_PAD, size, 0}
 #define TRIM(size)		{FRAME_TRIM, size, 0}
+#define SHORTEN(size)		{FRAME_SHORTEN, size, 0}
+#define LENGTH(length)		{FRAME_LENGTH, length, 0}
 
 #define TAG_Q			TAG(0x8100) /* 802.1Q */
 #define TAG_AD			TAG(0x88a8) /* 802.1ad */
@@ -346,6 +375,12 @@ static inline void frame_append(struct frame *frame, const struct frame_part *pa
 	case FRAME_TRIM:
 		frame_trim(frame, part->a);
 		break;
+	case FRAME_SHORTEN:
+		frame_shorten(frame, part->a);
+		break;
+	case FRAME_LENGTH:
+		frame_set_length(frame, part->a);
+		break;
 	}
 }
 
@@ -397,6 +432,31 @@ static const struct rf_frame rf_frames[] = {
 	{"IPv4 TCP cut behind the ports", {ETH, IP4, TCP(443, ACK), TRIM(16)}, SYN4(443)},
 	{"IPv4 TCP cut in the ports", {ETH, IP4, TCP(443, SYN), TRIM(17)}, CHARGED4(6, 0, 0)},
 
+	{"IPv4 says it is shorter than its header",
+	 {ETH, IP4, TCP(443, SYN), LENGTH(19)},
+	 CHARGED4(6, 0, 0)},
+	{"IPv4 says it is its header alone",
+	 {ETH, IP4, TCP(443, SYN), LENGTH(20)},
+	 CHARGED4(6, 0, 0)},
+	{"IPv4 says it ends in the options",
+	 {ETH, IP4_IHL(15), TCP(443, SYN), LENGTH(40)},
+	 CHARGED4(6, 0, 0)},
+	{"IPv4 says it is longer than the frame",
+	 {ETH, IP4, TCP(443, ACK), LENGTH(1500)},
+	 PORT4(6, 443)},
+	{"IPv4 of more than 64 KiB, merged: it says 0",
+	 {ETH, IP4, TCP(443, ACK), LENGTH(0)},
+	 PORT4(6, 443)},
+	{"IPv4 UDP that ends in the ports, padded",
+	 {ETH, IP4, UDP(53), SHORTEN(5), PAD(23)},
+	 CHARGED4(17, 0, 0)},
+	{"IPv4 UDP that ends behind the ports, padded",
+	 {ETH, IP4, UDP(53), SHORTEN(4), PAD(22)},
+	 PORT4(17, 53)},
+	{"IPv4 TCP that ends before its flags, padded",
+	 {ETH, IP4, TCP(443, ACK), SHORTEN(8), PAD(14)},
+	 SYN4(443)},
+
 	{"IPv4 options, ihl 6", {ETH, IP4_IHL(6), UDP(53)}, PORT4(17, 53)},
 	{"IPv4 options, ihl 15", {ETH, IP4_IHL(15), TCP(443, SYN)}, SYN4(443)},
 	{"IPv4 options past the end", {ETH, IP4_IHL(15), UDP(53), TRIM(28)}, CHARGED4(17, 0, 0)},
@@ -410,6 +470,15 @@ static const struct rf_frame rf_frames[] = {
 	{"IPv4 header cut", {ETH, IP4, TRIM(1)}, UNCHARGED(RF_MALFORMED)},
 
 	{"IPv4 first fragment", {ETH, IP4_FRAGMENT(0x2000), UDP(53)}, PORT4(17, 53)},
+	{"IPv4 SYN, a first fragment of 8 bytes",
+	 {ETH, IP4_FRAGMENT(0x2000), TCP(443, SYN), SHORTEN(12)},
+	 SYN4(443)},
+	{"IPv4 SYN, a first fragment of 8 bytes, padded",
+	 {ETH, IP4_FRAGMENT(0x2000), TCP(443, SYN), SHORTEN(12), PAD(18)},
+	 SYN4(443)},
+	{"IPv4 SYN, tagged, a first fragment of 8 bytes, padded",
+	 {ETH, TAG_Q, IP4_FRAGMENT(0x2000), TCP(443, SYN), SHORTEN(12), PAD(14)},
+	 SYN4(443)},
 	{"IPv4 later fragment", {ETH, IP4_FRAGMENT(0x20b9), UDP(53)}, CHARGED4(17, 0, 0)},
 	{"IPv4 last fragment", {ETH, IP4_FRAGMENT(0x0001), TCP(443, SYN)}, CHARGED4(6, 0, 0)},
 	{"IPv4 fragment at the end", {ETH, IP4_FRAGMENT(0x1fff), UDP(53)}, CHARGED4(17, 0, 0)},
@@ -483,6 +552,9 @@ static const struct rf_frame rf_frames[] = {
 
 	{"IPv6 atomic fragment", {ETH, IP6, ATOMIC, UDP(53)}, PORT6(17, 53)},
 	{"IPv6 first fragment", {ETH, IP6, FRAGMENT(0x0001), TCP(443, SYN)}, SYN6(443)},
+	{"IPv6 SYN, a first fragment of 8 bytes, padded",
+	 {ETH, IP6, FRAGMENT(0x0001), TCP(443, SYN), SHORTEN(12), PAD(40)},
+	 SYN6(443)},
 	{"IPv6 first fragment, reserved bits",
 	 {ETH, IP6, FRAGMENT(0x0007), UDP(53)},
 	 PORT6(17, 53)},
@@ -519,6 +591,25 @@ static const struct rf_frame rf_frames[] = {
 	 CHARGED6(17, 0, 0)},
 	{"IPv6 options past the end, chain",
 	 {ETH, IP6, EXT(0, 2), DEST, UDP(53), TRIM(20)},
+	 CHARGED6(RF_PROTOCOL_UNKNOWN, 0, 0)},
+
+	{"IPv6 of more than 64 KiB, merged: it says 0",
+	 {ETH, IP6, TCP(443, ACK), LENGTH(0)},
+	 PORT6(6, 443)},
+	{"IPv6 jumbogram: it says 0, and has options",
+	 {ETH, IP6, HOP, TCP(443, SYN), LENGTH(0)},
+	 SYN6(443)},
+	{"IPv6 UDP that ends in the ports, padded",
+	 {ETH, IP6, UDP(53), SHORTEN(5), PAD(23)},
+	 CHARGED6(17, 0, 0)},
+	{"IPv6 says it ends in its first options",
+	 {ETH, IP6, DEST, UDP(53), LENGTH(7)},
+	 CHARGED6(RF_PROTOCOL_UNKNOWN, 0, 0)},
+	{"IPv6 says it ends in its options",
+	 {ETH, IP6, DEST, DEST, UDP(53), LENGTH(15)},
+	 CHARGED6(RF_PROTOCOL_UNKNOWN, 0, 0)},
+	{"IPv6 says it ends in its fragment header",
+	 {ETH, IP6, FRAGMENT(0x0008), UDP(53), LENGTH(7)},
 	 CHARGED6(RF_PROTOCOL_UNKNOWN, 0, 0)},
 
 	{"ICMPv6 132, hop limit 255", {ETH, IP6_HOPS(255), ICMP6(132)}, CHARGED6(58, 0, 0)},
@@ -559,6 +650,9 @@ static const struct rf_frame rf_frames[] = {
 	 {ETH, IP6_HOPS(255), ATOMIC, DEST, ICMP6(135)},
 	 CHARGED6(58, 0, 0)},
 	{"neighbour discovery cut", {ETH, IP6_HOPS(255), ICMP6(135), TRIM(1)}, CHARGED6(58, 0, 0)},
+	{"neighbour discovery that ends early, padded",
+	 {ETH, IP6_HOPS(255), ICMP6(135), SHORTEN(1), PAD(1)},
+	 CHARGED6(58, 0, 0)},
 	{"neighbour discovery behind 8 headers",
 	 {ETH, IP6_HOPS(255), DEST, DEST, DEST, DEST, DEST, DEST, DEST, DEST, ICMP6(135)},
 	 UNCHARGED(RF_NEIGHBOUR)},

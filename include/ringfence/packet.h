@@ -9,6 +9,9 @@
  * extension headers or fragments. A frame whose fixed IP header is not whole, or contradicts
  * itself, is RF_MALFORMED; past that header nothing is: what cannot be read there only leaves the
  * class unknown, since the source is certain and must pay for the frame.
+ *
+ * The packet ends where its IP header says, as it does for its receiver. Behind that, up to `end`,
+ * is padding that anybody may have written: a short frame is padded by Ethernet itself.
  */
 #ifndef RINGFENCE_PACKET_H
 #define RINGFENCE_PACKET_H
@@ -81,29 +84,43 @@ struct rf_extension {
 /* Source of the method: kernel XDP programs compare `p + 1 > end`, which the verifier tracks. */
 #define RF_WHOLE(p, end) ((const void *)((p) + 1) <= (end))
 
+/* … and of the packet, which has `left` bytes from there on; less than 0: it ends before. */
+#define RF_WHOLE_IN(p, end, left) (RF_WHOLE(p, end) && (left) >= (__s32)sizeof(*(p)))
+
 /*
  * Port and SYN from the header at `p`, which is not a later fragment's. Where it is cut behind the
  * ports, as only a forged fragment is, it is taken for a SYN: so none gets past a limit on those.
  */
-RF_INLINE void rf_packet_class(const void *p, const void *end, struct rf_packet *packet)
+RF_INLINE void rf_packet_class(const void *p, const void *end, __s32 left, struct rf_packet *packet)
 {
 	const struct rf_port_pair *ports = p;
 	const struct tcphdr *tcp = p;
 
 	if (packet->protocol != IPPROTO_TCP && packet->protocol != IPPROTO_UDP)
 		return;
-	if (!RF_WHOLE(ports, end))
+	if (!RF_WHOLE_IN(ports, end, left))
 		return;
 	packet->dport = RF_BE16(ports->dest);
 	packet->flags = RF_HAS_DPORT;
-	if (packet->protocol == IPPROTO_TCP && (!RF_WHOLE(tcp, end) || (tcp->syn && !tcp->ack)))
+	if (packet->protocol == IPPROTO_TCP &&
+	    (!RF_WHOLE_IN(tcp, end, left) || (tcp->syn && !tcp->ack)))
 		packet->flags |= RF_SYN;
+}
+
+/*
+ * A length by its field. 0 stands for more than a field can tell: in a jumbogram, and where the
+ * kernel has merged what it received before it hands it to a program in generic mode. Whatever
+ * else says 0, its receiver discards.
+ */
+RF_INLINE __s32 rf_length(__be16 field)
+{
+	return (__u16)(RF_BE16(field) - 1) + 1;
 }
 
 RF_INLINE enum rf_reason rf_packet_ipv4(const void *p, const void *end, struct rf_packet *packet)
 {
 	const struct iphdr *ip = p;
-	__u32 header_len;
+	__s32 header_len, left;
 
 	if (!RF_WHOLE(ip, end))
 		return RF_MALFORMED;
@@ -114,8 +131,9 @@ RF_INLINE enum rf_reason rf_packet_ipv4(const void *p, const void *end, struct r
 	packet->version = 4;
 	packet->source[0] = ip->saddr;
 	packet->protocol = ip->protocol;
+	left = rf_length(ip->tot_len) - header_len;
 	if (!(ip->frag_off & RF_BE16(0x1fff))) /* a later fragment has no layer-4 header */
-		rf_packet_class(p + header_len, end, packet);
+		rf_packet_class(p + header_len, end, left, packet);
 	return RF_HAS_SOURCE;
 }
 
@@ -125,11 +143,11 @@ RF_INLINE enum rf_reason rf_packet_ipv4(const void *p, const void *end, struct r
  * test anyone on the Internet could send floods past every limit by calling them so.
  */
 RF_INLINE int rf_packet_is_neighbour(const struct ipv6hdr *ip, const void *p, const void *end,
-				     int fragmented)
+				     __s32 left, int fragmented)
 {
 	const struct icmp6hdr *icmp = p;
 
-	return ip->hop_limit == 255 && !fragmented && RF_WHOLE(icmp, end) &&
+	return ip->hop_limit == 255 && !fragmented && RF_WHOLE_IN(icmp, end, left) &&
 	       icmp->icmp6_type >= 133 && icmp->icmp6_type <= 137;
 }
 
@@ -160,7 +178,7 @@ RF_INLINE __u32 rf_is_protocol(__u8 protocol, __u8 wanted)
  * Steps over one extension header: returns what follows it, or NULL where layer 4 cannot be
  * reached (cut off, or a later fragment).
  */
-RF_INLINE const void *rf_extension_skip(const void *p, const void *end, __u8 *protocol,
+RF_INLINE const void *rf_extension_skip(const void *p, const void *end, __s32 *left, __u8 *protocol,
 					__u32 *fragmented)
 {
 	const struct rf_extension *extension = p;
@@ -168,7 +186,7 @@ RF_INLINE const void *rf_extension_skip(const void *p, const void *end, __u8 *pr
 	__u32 is_auth = rf_is_protocol(*protocol, IPPROTO_AH);
 	__u32 length;
 
-	if (!RF_WHOLE(extension, end))
+	if (!RF_WHOLE_IN(extension, end, *left))
 		return NULL;
 	*protocol = extension->next;
 	*fragmented |= is_fragment;
@@ -176,7 +194,9 @@ RF_INLINE const void *rf_extension_skip(const void *p, const void *end, __u8 *pr
 		return NULL;
 	length = (extension->length & (is_fragment - 1)) << (3 - is_auth);
 	RF_OPAQUE(length); /* the mask is for the verifier, which loses the bound in the shift */
-	return p + 8 + (length & 0x7ff);
+	length &= 0x7ff;
+	*left -= 8 + length;
+	return p + 8 + length;
 }
 
 RF_INLINE enum rf_reason rf_packet_ipv6(const void *p, const void *end, struct rf_packet *packet)
@@ -184,6 +204,7 @@ RF_INLINE enum rf_reason rf_packet_ipv6(const void *p, const void *end, struct r
 	const struct ipv6hdr *ip = p;
 	__u32 fragmented = 0;
 	__u8 protocol;
+	__s32 left;
 
 	if (!RF_WHOLE(ip, end) || ip->version != 6)
 		return RF_MALFORMED;
@@ -194,8 +215,9 @@ RF_INLINE enum rf_reason rf_packet_ipv6(const void *p, const void *end, struct r
 
 	protocol = ip->nexthdr;
 	p = ip + 1;
+	left = rf_length(ip->payload_len);
 	for (int i = 0; i < RF_EXTENSIONS_MAX && rf_is_extension(protocol); i++) {
-		p = rf_extension_skip(p, end, &protocol, &fragmented);
+		p = rf_extension_skip(p, end, &left, &protocol, &fragmented);
 		if (!p) {
 			/* A later fragment has named its protocol; a cut header has not. */
 			if (!rf_is_extension(protocol))
@@ -206,9 +228,9 @@ RF_INLINE enum rf_reason rf_packet_ipv6(const void *p, const void *end, struct r
 	if (rf_is_extension(protocol))
 		return RF_HAS_SOURCE;
 	packet->protocol = protocol;
-	if (protocol == IPPROTO_ICMPV6 && rf_packet_is_neighbour(ip, p, end, fragmented))
+	if (protocol == IPPROTO_ICMPV6 && rf_packet_is_neighbour(ip, p, end, left, fragmented))
 		return RF_NEIGHBOUR;
-	rf_packet_class(p, end, packet);
+	rf_packet_class(p, end, left, packet);
 	return RF_HAS_SOURCE;
 }
 

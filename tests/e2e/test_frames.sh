@@ -181,6 +181,13 @@ charges 'later fragment' $v4 'all udp' ip4=$v4,frag=0x20b9 udp=53 zeros=64
 charges 'last fragment' $v4 'all tcp' ip4=$v4,frag=0x00b9 tcp=443,flags=2
 charges 'tiny first fragment, flags cut off' $v4 'all tcp syn web' \
 	ip4=$v4,frag=0x2000 tcp=443,flags=0x10 trim=12
+# Ethernet pads the first fragment to 60 bytes, by zeros that stand where the flags would be.
+charges 'SYN in two fragments, the first of 8 bytes' $v4 'all tcp syn web' \
+	ip4=$v4,frag=0x2000 tcp=443,flags=2 short=12 pad=60
+charges 'SYN in two fragments, IPv6, padded' $v6 'all tcp syn web' \
+	ip6=$v6 frag=1 tcp=443,flags=2 short=12 pad=128
+charges 'SYN in a padded frame' $v4 'all tcp syn web' ip4=$v4 tcp=443,flags=2 pad=1514
+charges 'UDP in a padded frame' $v6 'all udp dns' ip6=$v6 udp=53 pad=1514
 charges 'AH hides what is behind it' $v4 'all ah' ip4=$v4 auth udp=53
 charges 'ESP' $v4 'all esp' ip4=$v4 proto=50 zeros=32
 

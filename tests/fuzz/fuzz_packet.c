@@ -3,7 +3,8 @@
  * Fuzzer of the packet parser: the input is the frame. It lies at the very end of its own
  * allocation, so that AddressSanitizer sees any byte read behind it, and starts 2 bytes off a
  * multiple of 4, as in the kernel. What comes out is held against a second, plainer walk over the
- * same bytes: the reason, and the source as a copy of the right ones.
+ * same bytes: the reason, and the source as a copy of the right ones. And padding changes nothing:
+ * the frame again, with bytes behind its IP packet that would tell something if they were read.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -112,19 +113,64 @@ static void check(const struct rf_packet *packet, enum rf_reason reason, const u
 	check_class(packet, bytes, length, expected.source_at + expected.source_len);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
+/* Where the IP packet ends by its own word; 0: there is none, or it has no word for that. */
+static size_t packet_end(const uint8_t *bytes, const struct expected *expected)
 {
-	uint8_t *block = malloc(2 + length);
-	struct rf_packet packet;
+	size_t at, length;
+
+	if (expected->reason != RF_HAS_SOURCE)
+		return 0;
+	at = expected->source_at - (expected->version == 4 ? 12 : 8);
+	length = get16(bytes + at + (expected->version == 4 ? 2 : 4));
+	if (expected->version == 4)
+		return length < 20 ? 0 : at + length;
+	return length ? at + 40 + length : 0;
+}
+
+/* The frame at the end of its own allocation, with `padding` bytes behind it that say `filler`. */
+static enum rf_reason parse(const uint8_t *bytes, size_t length, size_t padding, uint8_t filler,
+			    struct rf_packet *packet)
+{
+	const size_t whole = length + padding;
+	uint8_t *block = malloc(2 + whole);
 	enum rf_reason reason;
 
 	REQUIRE(block);
 	if (length) /* an empty input may be a null pointer */
 		memcpy(block + 2, bytes, length);
-	memset(&packet, 0xa5, sizeof(packet));
-	reason = rf_packet_parse(block + 2, block + 2 + length, &packet);
+	memset(block + 2 + length, filler, padding);
+	memset(packet, 0xa5, sizeof(*packet));
+	reason = rf_packet_parse(block + 2, block + 2 + whole, packet);
 	REQUIRE(!length || memcmp(block + 2, bytes, length) == 0);
-	check(&packet, reason, block + 2, length);
 	free(block);
+	return reason;
+}
+
+static void check_padded(const uint8_t *bytes, size_t length)
+{
+	static const uint8_t fillers[] = {0, IPPROTO_TCP, IPPROTO_DSTOPTS, 135, 0xff};
+	const struct expected expected = expect(bytes, length);
+	const size_t end = packet_end(bytes, &expected);
+	struct rf_packet packet, padded;
+	enum rf_reason reason;
+
+	if (!end || length < end)
+		return;
+	reason = parse(bytes, end, 0, 0, &packet);
+	for (size_t i = 0; i < sizeof(fillers); i++) {
+		REQUIRE(parse(bytes, end, 64, fillers[i], &padded) == reason);
+		REQUIRE(memcmp(&packet, &padded, sizeof(packet)) == 0);
+	}
+	REQUIRE(parse(bytes, length, 0, 0, &padded) == reason);
+	REQUIRE(memcmp(&packet, &padded, sizeof(packet)) == 0);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
+{
+	struct rf_packet packet;
+	enum rf_reason reason = parse(bytes, length, 0, 0, &packet);
+
+	check(&packet, reason, bytes, length);
+	check_padded(bytes, length);
 	return 0;
 }

@@ -138,12 +138,35 @@ static void frame_through(const struct bpf_program *entry, const struct rf_frame
 	assert_only_source(&frame, charged);
 }
 
+/* To the least and the most of Ethernet: what stands behind the packet is not of it. */
+static void padded_frame_through(const struct rf_frame *expected, size_t length)
+{
+	struct rf_counters before = program_counters(&program);
+	struct frame frame;
+
+	enum rf_reason reason;
+
+	frame_build(&frame, expected->part);
+	if (expected->reason != RF_HAS_SOURCE && expected->reason != RF_NEIGHBOUR)
+		return;
+	if (frame_packet_end(&frame) > frame.length)
+		frame_pad(&frame, frame_packet_end(&frame) - frame.length);
+	reason = parse_cut(&frame, frame.length);
+	if (frame.length < length)
+		frame_pad(&frame, length - frame.length);
+	assert_int_equal(program_run(program.object->progs.ringfence, frame.bytes, frame.length),
+			 XDP_PASS);
+	assert_int_equal(reason_since(&before, frame.length), reason);
+}
+
 static void frame_is_judged_right(void **state)
 {
 	const struct rf_frame *expected = *state;
 
 	frame_through(program.object->progs.ringfence, expected);
 	frame_through(program.object->progs.ringfence_frags, expected);
+	padded_frame_through(expected, ETH_ZLEN);
+	padded_frame_through(expected, ETH_FRAME_LEN);
 }
 
 int main(void)

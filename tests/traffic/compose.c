@@ -10,9 +10,10 @@
  *   tcp=PORT[,flags=N] | udp=PORT | icmp=TYPE | icmp6=TYPE | gre
  *   type=N | proto=N                  an ethertype, a protocol, that nothing here knows
  *   zeros=N | trim=N                  so many bytes more; cut off the end
+ *   short=N | pad=N                   so many bytes less, and the lengths know it; padded to N
  *
  * Each header is named by the one before it, where that names any. Lengths are right, unless the
- * frame is cut; checksums are 0.
+ * frame is cut, and do not count padding; checksums are 0.
  */
 #include <arpa/inet.h>
 #include <netinet/ether.h>
@@ -53,6 +54,13 @@ static uint8_t *grow(struct draft *draft, size_t bytes)
 	memset(at, 0, bytes);
 	draft->frame.used += bytes;
 	return at;
+}
+
+static void cut(struct draft *draft, size_t bytes)
+{
+	if (bytes > draft->frame.used)
+		die(2, "part: cannot cut %zu bytes: the frame has %zu", bytes, draft->frame.used);
+	draft->frame.used -= bytes;
 }
 
 static void put16(uint8_t *at, uint16_t value)
@@ -212,7 +220,9 @@ static void append(struct draft *draft, char *text)
 		link_to(draft, ETHERTYPE_NONE, number(text));
 	else if (!strcmp(name, "zeros"))
 		grow(draft, number(text));
-	else if (strcmp(name, "trim"))
+	else if (!strcmp(name, "short"))
+		cut(draft, number(text));
+	else
 		die(2, "part '%s': unknown word: no such header", name);
 }
 
@@ -229,16 +239,16 @@ static void set_lengths(struct draft *draft)
 	}
 }
 
-/* Behind the lengths, which count what is cut off. */
-static void trim(struct draft *draft, char **parts)
+/* Behind the lengths, which count what is cut off and do not count what is added. */
+static void trim_and_pad(struct draft *draft, char **parts)
 {
 	for (; *parts; parts++) {
-		size_t bytes = strncmp(*parts, "trim=", 5) ? 0 : number(*parts + 5);
+		size_t least = strncmp(*parts, "pad=", 4) ? 0 : number(*parts + 4);
 
-		if (bytes > draft->frame.used)
-			die(2, "part '%s': too much: the frame has %zu bytes", *parts,
-			    draft->frame.used);
-		draft->frame.used -= bytes;
+		if (!strncmp(*parts, "trim=", 5))
+			cut(draft, number(*parts + 5));
+		if (least > draft->frame.used)
+			grow(draft, least - draft->frame.used);
 	}
 }
 
@@ -252,10 +262,10 @@ static void compose(struct draft *draft, const struct ether_addr *to, char **par
 	draft->link_at = 2 * ETH_ALEN;
 	draft->link_bytes = 2;
 	for (char **part = parts; *part; part++)
-		if (strncmp(*part, "trim=", 5) != 0)
+		if (strncmp(*part, "trim=", 5) != 0 && strncmp(*part, "pad=", 4) != 0)
 			append(draft, *part);
 	set_lengths(draft);
-	trim(draft, parts);
+	trim_and_pad(draft, parts);
 }
 
 /* "sent PACKETS BYTES" */

@@ -116,6 +116,41 @@ static void test_cut(void **state)
 		check_cut(whole, &frame, length);
 }
 
+/* ---- padded frames ---- */
+
+static void pad_to(struct frame *frame, size_t length)
+{
+	if (frame->length < length)
+		frame_pad(frame, length - frame->length);
+}
+
+static void check_padded(const struct frame *frame, size_t length)
+{
+	struct rf_packet packet, of_padded;
+	struct frame padded = *frame;
+	enum rf_reason reason = parse(frame->bytes, frame->length, &packet);
+
+	pad_to(&padded, length);
+	assert_int_equal(parse(padded.bytes, padded.length, &of_padded), reason);
+	if (reason == RF_HAS_SOURCE)
+		assert_memory_equal(&of_padded, &packet, sizeof(packet));
+}
+
+/* To the least and the most of Ethernet. What the packet itself claims is no padding. */
+static void test_padded(void **state)
+{
+	const struct rf_frame *row = *state;
+	struct frame frame;
+
+	frame_build(&frame, row->part);
+	if (row->reason != RF_HAS_SOURCE && row->reason != RF_NEIGHBOUR)
+		return; /* no IP packet: what follows is not behind it */
+	pad_to(&frame, frame_packet_end(&frame) ? frame_packet_end(&frame) : ETH_FRAME_LEN);
+	check_padded(&frame, ETH_ZLEN);
+	check_padded(&frame, ETH_FRAME_LEN);
+	check_padded(&frame, FRAME_SIZE);
+}
+
 /* ---- every next header ---- */
 
 static bool is_extension(unsigned int protocol)
@@ -260,16 +295,19 @@ static void test_mutated(void **state)
 
 int main(void)
 {
-	static struct CMUnitTest tests[2 * RF_FRAME_COUNT + 2];
-	static char names[RF_FRAME_COUNT][96];
+	static struct CMUnitTest tests[3 * RF_FRAME_COUNT + 2];
+	static char cut[RF_FRAME_COUNT][96], padded[RF_FRAME_COUNT][96];
 	struct CMUnitTest *test = tests;
 
 	for (size_t i = 0; i < RF_FRAME_COUNT; i++) {
 		void *row = (void *)&rf_frames[i];
 
-		snprintf(names[i], sizeof(names[i]), "%s: cut at every length", rf_frames[i].name);
+		snprintf(cut[i], sizeof(cut[i]), "%s: cut at every length", rf_frames[i].name);
+		snprintf(padded[i], sizeof(padded[i]), "%s: padding changes nothing",
+			 rf_frames[i].name);
 		*test++ = (struct CMUnitTest){rf_frames[i].name, test_whole, NULL, NULL, row};
-		*test++ = (struct CMUnitTest){names[i], test_cut, NULL, NULL, row};
+		*test++ = (struct CMUnitTest){cut[i], test_cut, NULL, NULL, row};
+		*test++ = (struct CMUnitTest){padded[i], test_padded, NULL, NULL, row};
 	}
 	*test++ = (struct CMUnitTest)cmocka_unit_test(test_next_headers);
 	*test++ = (struct CMUnitTest)cmocka_unit_test(test_mutated);
