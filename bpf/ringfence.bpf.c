@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The data path: frame → source and class → lists → limits → verdict. It passes whatever it cannot
- * charge to a source, counts every packet under one reason, and never answers XDP_ABORTED, which is
- * a slow path. Without a limit it observes: counts, and passes everything.
+ * The data path: frame → source and class → lists → limits → verdict. Where anything is in force,
+ * IP that it cannot charge is dropped, and what is not IP passes. It counts every packet under one
+ * reason, and never answers XDP_ABORTED, which is a slow path. Without a limit it observes: counts,
+ * and passes everything.
  */
 #include <linux/bpf.h>
 
@@ -107,6 +108,29 @@ GLOBAL int ask6(struct question *question)
 	return question ? ask(question, 1) : RF_MAP_ERROR;
 }
 
+/*
+ * A packet whose class cannot be told would get past each limit that may be for it: dropped, unless
+ * its source is on the allow list.
+ */
+static __always_inline enum rf_reason refuse_unclassed(struct question *question, int is_ipv6)
+{
+	__u32 limits = 0;
+	__u64 until;
+	enum rf_reason reason = ask_lists(question, &limits, &until, is_ipv6);
+
+	return reason == RF_REASON_COUNT ? RF_UNCLASSED : reason;
+}
+
+GLOBAL int refuse_unclassed4(struct question *question)
+{
+	return question ? refuse_unclassed(question, 0) : RF_UNCLASSED;
+}
+
+GLOBAL int refuse_unclassed6(struct question *question)
+{
+	return question ? refuse_unclassed(question, 1) : RF_UNCLASSED;
+}
+
 /* The class of a packet: which limits may fit it. */
 static __always_inline __u32 class_of(const struct rf_bank *bank, __u32 index,
 				      const struct rf_packet *packet)
@@ -186,6 +210,22 @@ static __always_inline void clear_answers(struct question *question)
 	question->place = question->reserved2 = 0;
 }
 
+/* The rules in force; NULL: the attach was on trial, and everything passes. */
+static __always_inline const struct rf_bank *bank_in_force(__u64 jiffies, __u64 *generation)
+{
+	const struct rf_bank *bank;
+
+	/* Read once: a packet keeps to the rules that are active now, whatever is switched. */
+	*generation = rf_load(&config.active);
+	bank = &config.bank[*generation & 1];
+	if (bank->deadline - 1 >= jiffies) /* it has not come; never where it is 0 */
+		return bank;
+	if (bank->fallback == RF_FALL_OPEN)
+		return NULL;
+	--*generation;
+	return &config.bank[*generation & 1];
+}
+
 /* Charges the packet, and counts it. Else why there is nothing to charge it to, and not counted. */
 static __always_inline enum rf_reason charge_packet(const struct rf_packet *packet, int version,
 						    __u32 len_bytes, int *is_counted)
@@ -197,22 +237,20 @@ static __always_inline enum rf_reason charge_packet(const struct rf_packet *pack
 	enum rf_reason reason;
 	__u64 generation;
 	__u32 index, cpu;
+	int is_unclassed;
 
 	/* First, since what is a call to the compiler costs it all its registers. */
 	question.jiffies = read_jiffies();
 	cpu = bpf_get_smp_processor_id();
-	/* Read once: this packet keeps to the rules that are active now, whatever is switched. */
-	generation = rf_load(&config.active);
-	bank = &config.bank[generation & 1];
-	if (bank->deadline - 1 < question.jiffies) { /* it has come; never where it is 0 */
-		if (bank->fallback == RF_FALL_OPEN)
-			return RF_UNCONFIRMED;
-		generation--;
-		bank = &config.bank[generation & 1];
-	}
+	bank = bank_in_force(question.jiffies, &generation);
+	if (!bank)
+		return RF_UNCONFIRMED;
+	is_unclassed = packet->flags & RF_CLASS_UNKNOWN && bank->flags & RF_BANK_IN_FORCE;
+	if (is_unclassed && !(bank->flags & listed))
+		return RF_UNCLASSED;
 	index = class_of(bank, generation & 1, packet);
 	class = &bank->class[index];
-	if (!class->limits && !(bank->flags & listed))
+	if (!class->limits && !(bank->flags & listed)) /* so it is not unclassed */
 		return RF_NO_LIMIT;
 	set_source(&question, packet, version, bank);
 	if (is_closed_out(&question, bank, class->limits, version == 6))
@@ -221,6 +259,10 @@ static __always_inline enum rf_reason charge_packet(const struct rf_packet *pack
 	question.who.reserved = 0;
 	question.len_bytes = len_bytes;
 	question.cost = rf_units(class->unit, class->unit_shift, len_bytes);
+	if (is_unclassed) {
+		clear_answers(&question);
+		return version == 4 ? refuse_unclassed4(&question) : refuse_unclassed6(&question);
+	}
 	*is_counted = 1;
 	if (lease_answers(&question.who, cpu, question.jiffies, question.cost, len_bytes, &reason))
 		return reason;
@@ -231,6 +273,20 @@ static __always_inline enum rf_reason charge_packet(const struct rf_packet *pack
 static __always_inline int verdict_of(enum rf_reason reason)
 {
 	return reason >= RF_FIRST_DROP ? XDP_DROP : XDP_PASS;
+}
+
+/* Of what has no source. Where nothing is in force, nothing is dropped. */
+GLOBAL int judge_sourceless(__u32 reason)
+{
+	const struct rf_bank *bank;
+	__u64 generation;
+
+	if (reason < RF_FIRST_DROP)
+		return reason;
+	bank = bank_in_force(read_jiffies(), &generation);
+	if (!bank)
+		return RF_UNCONFIRMED;
+	return bank->flags & RF_BANK_IN_FORCE ? reason : RF_NO_LIMIT;
 }
 
 static __always_inline int handle_frame(struct xdp_md *ctx, __u32 len_bytes)
@@ -247,6 +303,8 @@ static __always_inline int handle_frame(struct xdp_md *ctx, __u32 len_bytes)
 					     : charge_packet(&packet, 6, len_bytes, &is_counted);
 		if (is_counted)
 			return verdict_of(reason);
+	} else {
+		reason = judge_sourceless(reason);
 	}
 	sums = bpf_map_lookup_elem(&counters, &first);
 	if (!sums || reason >= RF_REASON_COUNT)

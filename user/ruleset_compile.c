@@ -463,6 +463,19 @@ static void compile_shadows(struct rf_bank *bank)
 			bank->shadows |= 1U << slot;
 }
 
+/* Does anything drop? Then what nobody can tell the limits of is dropped as well. */
+static void compile_in_force(struct rf_ruleset *ruleset)
+{
+	struct rf_bank *bank = &ruleset->bank;
+
+	for (int slot = 0; slot < RF_LIMITS_MAX; slot++)
+		if (bank->policy[slot].id && !(bank->limit[slot].flags & RF_SHADOW))
+			bank->flags |= RF_BANK_IN_FORCE;
+	for (size_t i = 0; i < ruleset->listed_count; i++)
+		if (ruleset->listed[i].until[RF_DENY])
+			bank->flags |= RF_BANK_IN_FORCE;
+}
+
 int rf_ruleset_compile(struct rf_ruleset *ruleset, struct rf_compiled *compiled,
 		       struct rf_error *error)
 {
@@ -483,6 +496,7 @@ int rf_ruleset_compile(struct rf_ruleset *ruleset, struct rf_compiled *compiled,
 		return err;
 	compile_lease_masks(ruleset);
 	compile_shadows(bank);
+	compile_in_force(ruleset);
 	return 0;
 }
 

@@ -347,6 +347,7 @@ struct rf_ports {
 #define RF_BANK_PREFIXES6 (1U << 2)
 #define RF_BANK_NO_LEASE6 (1U << 3) /* a limit groups by more than a lease's /64 */
 #define RF_BANK_CLOSED (1U << 4)    /* a newcomer that the guard refuses may be dropped at once */
+#define RF_BANK_IN_FORCE (1U << 5)  /* some limit is no shadow, or some prefix is denied */
 
 /* What holds once the deadline of a bank has come. */
 enum rf_fallback {
@@ -483,8 +484,6 @@ enum rf_reason {
 	RF_NEIGHBOUR,	    /* passed: IPv6 neighbour discovery and router messages */
 	RF_NEWCOMER_OPEN,   /* passed: a newcomer beyond the guard */
 	RF_UNCONFIRMED,	    /* passed: the fence was attached on trial, and not confirmed */
-	RF_MALFORMED,	    /* passed: no whole IP header, so no source to charge */
-	RF_DEEP_VLAN,	    /* passed: more than two VLAN tags */
 	RF_MAP_ERROR,	    /* passed: its window could not be had (see enum rf_map_error) */
 	RF_OVER_LIMIT,	    /* dropped */
 	RF_BANNED,	    /* dropped: its source was over a limit that bans */
@@ -493,6 +492,8 @@ enum rf_reason {
 	RF_NEWCOMER_CLOSED, /* dropped: a newcomer beyond the guard */
 	RF_NO_WINDOW,	    /* dropped: its window could not be had */
 	RF_UNCLASSED,	    /* dropped: nobody can tell which limits are for it */
+	RF_DEEP_VLAN,	    /* dropped: more VLAN tags than are followed */
+	RF_MALFORMED,	    /* dropped: no whole IP header, so no source to charge */
 	RF_REASON_COUNT,
 	RF_FIRST_DROP = RF_OVER_LIMIT,
 };

@@ -5,10 +5,11 @@
  * fuzzers; there the frame starts 2 bytes off a multiple of 4, as in the kernel, so that the
  * headers' fields are aligned.
  *
- * The layer-3 source is found behind up to two VLAN tags and is never hidden by IP options,
+ * The layer-3 source is found behind up to eight VLAN tags and is never hidden by IP options,
  * extension headers or fragments. A frame whose fixed IP header is not whole, or contradicts
- * itself, is RF_MALFORMED; past that header nothing is: what cannot be read there only leaves the
- * class unknown, since the source is certain and must pay for the frame.
+ * itself, is RF_MALFORMED; past that header nothing is, since the source is certain: what cannot be
+ * read there only leaves the class unknown. No honest sender makes such packets, see
+ * RF_CLASS_UNKNOWN.
  *
  * The packet ends where its IP header says, as it does for its receiver. Behind that, up to `end`,
  * is padding that anybody may have written: a short frame is padded by Ethernet itself.
@@ -29,7 +30,7 @@
 #include "abi.h"
 #include "atomic.h" /* RF_INLINE */
 
-#define RF_VLAN_TAGS_MAX 2
+#define RF_VLAN_TAGS_MAX 8  /* followed; the kernel takes off any number of VLAN 0 */
 #define RF_EXTENSIONS_MAX 8 /* IPv6 extension headers followed; more leave the class unknown */
 
 #define RF_PROTOCOL_UNKNOWN 255 /* reserved by IANA */
@@ -38,6 +39,12 @@
 
 #define RF_HAS_DPORT (1U << 0)
 #define RF_SYN (1U << 1) /* TCP SYN without ACK */
+/*
+ * Limits may be for it of which nobody can tell: its protocol is out of reach, or its ports are cut
+ * off; or it is a fragment that begins where flags of TCP stand, to put others in their place (RFC
+ * 1858, RFC 3128).
+ */
+#define RF_CLASS_UNKNOWN (1U << 2)
 
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
 #define RF_BE16(x) ((__be16)__builtin_bswap16(x))
@@ -51,7 +58,7 @@ struct rf_packet {
 	__be32 source[4]; /* IPv4: the first word, the others 0 */
 	__u8 version;	  /* 4 or 6 */
 	__u8 protocol;	  /* of layer 4, RF_PROTOCOL_UNKNOWN where no header names it */
-	__u8 flags;	  /* RF_HAS_DPORT, RF_SYN */
+	__u8 flags;	  /* RF_HAS_DPORT, RF_SYN, RF_CLASS_UNKNOWN */
 	__u16 dport;	  /* host order */
 };
 
@@ -98,6 +105,7 @@ RF_INLINE void rf_packet_class(const void *p, const void *end, __s32 left, struc
 
 	if (packet->protocol != IPPROTO_TCP && packet->protocol != IPPROTO_UDP)
 		return;
+	packet->flags = RF_CLASS_UNKNOWN;
 	if (!RF_WHOLE_IN(ports, end, left))
 		return;
 	packet->dport = RF_BE16(ports->dest);
@@ -121,6 +129,7 @@ RF_INLINE enum rf_reason rf_packet_ipv4(const void *p, const void *end, struct r
 {
 	const struct iphdr *ip = p;
 	__s32 header_len, left;
+	__be16 offset;
 
 	if (!RF_WHOLE(ip, end))
 		return RF_MALFORMED;
@@ -132,8 +141,11 @@ RF_INLINE enum rf_reason rf_packet_ipv4(const void *p, const void *end, struct r
 	packet->source[0] = ip->saddr;
 	packet->protocol = ip->protocol;
 	left = rf_length(ip->tot_len) - header_len;
-	if (!(ip->frag_off & RF_BE16(0x1fff))) /* a later fragment has no layer-4 header */
+	offset = ip->frag_off & RF_BE16(0x1fff);
+	if (!offset) /* a later fragment has no layer-4 header */
 		rf_packet_class(p + header_len, end, left, packet);
+	else if (offset == RF_BE16(1) && ip->protocol == IPPROTO_TCP)
+		packet->flags = RF_CLASS_UNKNOWN;
 	return RF_HAS_SOURCE;
 }
 
@@ -174,6 +186,10 @@ RF_INLINE __u32 rf_is_protocol(__u8 protocol, __u8 wanted)
 	return equal;
 }
 
+/* What extension headers say of fragments. */
+#define RF_FRAGMENTED 1U
+#define RF_BEHIND_8 2U /* a later one, which begins 8 bytes behind the first */
+
 /*
  * Steps over one extension header: returns what follows it, or NULL where layer 4 cannot be
  * reached (cut off, or a later fragment).
@@ -189,9 +205,12 @@ RF_INLINE const void *rf_extension_skip(const void *p, const void *end, __s32 *l
 	if (!RF_WHOLE_IN(extension, end, *left))
 		return NULL;
 	*protocol = extension->next;
-	*fragmented |= is_fragment;
-	if (extension->fragment_offset & RF_BE16(0xfff8) & -is_fragment)
+	*fragmented |= is_fragment * RF_FRAGMENTED;
+	if (extension->fragment_offset & RF_BE16(0xfff8) & -is_fragment) {
+		if ((extension->fragment_offset & RF_BE16(0xfff8)) == RF_BE16(8))
+			*fragmented |= RF_BEHIND_8;
 		return NULL;
+	}
 	length = (extension->length & (is_fragment - 1)) << (3 - is_auth);
 	RF_OPAQUE(length); /* the mask is for the verifier, which loses the bound in the shift */
 	length &= 0x7ff;
@@ -212,6 +231,7 @@ RF_INLINE enum rf_reason rf_packet_ipv6(const void *p, const void *end, struct r
 	for (int i = 0; i < 4; i++)
 		packet->source[i] = ip->saddr.s6_addr32[i];
 	packet->protocol = RF_PROTOCOL_UNKNOWN;
+	packet->flags = RF_CLASS_UNKNOWN;
 
 	protocol = ip->nexthdr;
 	p = ip + 1;
@@ -220,18 +240,48 @@ RF_INLINE enum rf_reason rf_packet_ipv6(const void *p, const void *end, struct r
 		p = rf_extension_skip(p, end, &left, &protocol, &fragmented);
 		if (!p) {
 			/* A later fragment has named its protocol; a cut header has not. */
-			if (!rf_is_extension(protocol))
-				packet->protocol = protocol;
+			if (rf_is_extension(protocol))
+				return RF_HAS_SOURCE;
+			packet->protocol = protocol;
+			if (protocol != IPPROTO_TCP || !(fragmented & RF_BEHIND_8))
+				packet->flags = 0;
 			return RF_HAS_SOURCE;
 		}
 	}
 	if (rf_is_extension(protocol))
 		return RF_HAS_SOURCE;
 	packet->protocol = protocol;
+	packet->flags = 0;
 	if (protocol == IPPROTO_ICMPV6 && rf_packet_is_neighbour(ip, p, end, left, fragmented))
 		return RF_NEIGHBOUR;
 	rf_packet_class(p, end, left, packet);
 	return RF_HAS_SOURCE;
+}
+
+RF_INLINE int rf_is_vlan_tag(__be16 ethertype)
+{
+	return ethertype == RF_BE16(ETH_P_8021Q) || ethertype == RF_BE16(ETH_P_8021AD);
+}
+
+/*
+ * Steps over the tags at `start`: returns what follows them, or NULL where one is cut off. It is
+ * reckoned anew from its distance, of which the verifier knows no more than the mask: else it would
+ * read all that comes after this once for each number of tags.
+ */
+RF_INLINE const void *rf_vlan_skip(const void *start, const void *end, __be16 *ethertype)
+{
+	const void *p = start;
+
+	for (int i = 0; i < RF_VLAN_TAGS_MAX && rf_is_vlan_tag(*ethertype); i++) {
+		const struct rf_vlan_tag *tag = p;
+
+		if (!RF_WHOLE(tag, end))
+			return NULL;
+		*ethertype = tag->ethertype;
+		p = tag + 1;
+	}
+	RF_OPAQUE(p);
+	return start + ((p - start) & 63);
 }
 
 /*
@@ -249,17 +299,12 @@ RF_INLINE enum rf_reason rf_packet_parse(const void *data, const void *end,
 	if (!RF_WHOLE(eth, end))
 		return RF_MALFORMED;
 	ethertype = eth->ethertype;
-	for (int i = 0; i <= RF_VLAN_TAGS_MAX; i++) {
-		const struct rf_vlan_tag *tag = p;
-
-		if (ethertype != RF_BE16(ETH_P_8021Q) && ethertype != RF_BE16(ETH_P_8021AD))
-			break;
-		if (i == RF_VLAN_TAGS_MAX)
-			return RF_DEEP_VLAN;
-		if (!RF_WHOLE(tag, end))
+	if (rf_is_vlan_tag(ethertype)) {
+		p = rf_vlan_skip(p, end, &ethertype);
+		if (!p)
 			return RF_MALFORMED;
-		ethertype = tag->ethertype;
-		p = tag + 1;
+		if (rf_is_vlan_tag(ethertype))
+			return RF_DEEP_VLAN;
 	}
 	if (ethertype == RF_BE16(ETH_P_IP))
 		return rf_packet_ipv4(p, end, packet);

@@ -325,7 +325,7 @@ conserves() {
 	is "$(stats "$1" '[.packets.passed, .packets.dropped, .bytes.passed, .bytes.dropped,
 		([.reasons[].packets] | add), ([.reasons[].bytes] | add),
 		([.reasons | .over_limit, .contended, .banned, .denied, .newcomer_closed,
-			.no_window, .unclassed | .packets] | add)] | join(" ")')" \
+			.no_window, .unclassed, .deep_vlan, .malformed | .packets] | add)] | join(" ")')" \
 		"$received_packets $((sent_packets - received_packets)) \
 $received_bytes $((sent_bytes - received_bytes)) \
 $sent_packets $sent_bytes $((sent_packets - received_packets))" \

@@ -140,6 +140,15 @@ windows 0 0" "$1: passes, $2"
 	next_row
 }
 
+# drops NAME REASON PART…: all of it, and nobody is charged.
+drops() {
+	send "${@:3}"
+	is "$added" "came out 0
+$2 $frames packets, $((frames * frame_bytes)) bytes
+windows 0 0" "$1: dropped, $2"
+	next_row
+}
+
 make_network 1
 echo "limit add ${limits//$'\n'/$'\n'limit add }" >"$scratch/rules"
 { ringfence attach "${port[0]}" && ringfence apply "$scratch/rules"; } >"$scratch/log" 2>&1 ||
@@ -166,8 +175,11 @@ charges '802.1Q, priority alone' $v4 'all tcp syn' q ip4=$v4 tcp=80,flags=2
 charges '802.1ad' $v6 'all udp dns' ad ip6=$v6 udp=53
 charges '802.1ad and 802.1Q' $v4 'all tcp syn web' ad q ip4=$v4 tcp=443,flags=2
 charges '802.1Q twice' $v6 'all udp dns' q q ip6=$v6 udp=53
-passes 'three tags' deep_vlan q q q ip4=$v4 udp=53
-passes 'three tags, the first 802.1ad' deep_vlan ad q q ip6=$v6 udp=53
+charges 'three tags' $v4 'all udp dns' q q q ip4=$v4 udp=53
+charges 'three tags, the first 802.1ad' $v6 'all tcp syn web' ad q q ip6=$v6 tcp=443,flags=2
+charges 'eight tags' $v4 'all tcp syn web' q q q q q q q q ip4=$v4 tcp=443,flags=2
+drops 'nine tags' deep_vlan q q q q q q q q q ip4=$v4 udp=53
+drops 'nine tags, the last 802.1ad' deep_vlan q q q q q q q q ad ip6=$v6 udp=53
 passes '802.1Q, ARP' non_ip q type=0x0806 zeros=28
 passes 'a tag of 0x9100' non_ip type=0x9100 zeros=46
 
@@ -179,6 +191,8 @@ charges 'first fragment' $v4 'all udp dns' ip4=$v4,frag=0x2000 udp=53 zeros=64
 charges 'first fragment, SYN' $v4 'all tcp syn web' ip4=$v4,frag=0x2000 tcp=443,flags=2
 charges 'later fragment' $v4 'all udp' ip4=$v4,frag=0x20b9 udp=53 zeros=64
 charges 'last fragment' $v4 'all tcp' ip4=$v4,frag=0x00b9 tcp=443,flags=2
+drops 'TCP fragment where the flags are' unclassed ip4=$v4,frag=0x2001 tcp=443,flags=2
+drops 'IPv6, TCP fragment where the flags are' unclassed ip6=$v6 frag=9 tcp=443,flags=2
 charges 'tiny first fragment, flags cut off' $v4 'all tcp syn web' \
 	ip4=$v4,frag=0x2000 tcp=443,flags=0x10 trim=12
 # Ethernet pads the first fragment to 60 bytes, by zeros that stand where the flags would be.
@@ -200,13 +214,13 @@ charges 'IPv6, AH is stepped over' $v6 'all udp dns' ip6=$v6 auth udp=53
 charges 'a chain of five' $v6 'all tcp syn web' ip6=$v6 hop dest route auth dest tcp=443,flags=2
 charges 'a chain of eight' $v6 'all udp dns' \
 	ip6=$v6 dest dest dest dest dest dest dest dest udp=53
-charges 'a chain of nine' $v6 'all' ip6=$v6 dest dest dest dest dest dest dest dest dest udp=53
+drops 'a chain of nine' unclassed ip6=$v6 dest dest dest dest dest dest dest dest dest udp=53
 charges 'IPv6 ESP' $v6 'all esp' ip6=$v6 proto=50 zeros=32
 charges 'IPv6 atomic fragment' $v6 'all udp dns' ip6=$v6 frag=0 udp=53
 charges 'IPv6 first fragment' $v6 'all tcp syn web' ip6=$v6 frag=1 tcp=443,flags=2 zeros=64
 charges 'IPv6 later fragment' $v6 'all udp' ip6=$v6 frag=0x05a9 udp=53
 charges 'IPv6 later fragment behind options' $v6 'all tcp' ip6=$v6 hop frag=0x05a8 tcp=443,flags=2
-charges 'IPv6 later fragment of options' $v6 'all' ip6=$v6 frag=0x05a9 dest udp=53
+drops 'IPv6 later fragment of options' unclassed ip6=$v6 frag=0x05a9 dest udp=53
 
 # ---- messages about others' packets ----
 
@@ -251,19 +265,25 @@ passes 'PPPoE' non_ip type=0x8864 zeros=64
 
 # ---- cut off ----
 
-passes 'Ethernet header alone' malformed type=0x0800
-passes 'IPv4 header cut' malformed ip4=$v4 trim=1
-passes 'IPv4 header of 16 bytes, it says' malformed ip4=$v4,ihl=4 udp=53
-passes 'IPv6 header cut' malformed ip6=$v6 trim=1
-passes 'VLAN tag cut' malformed q trim=1
-passes 'nothing behind the tag' malformed q type=0x0800
-charges 'IPv4 header alone' $v4 'all udp' ip4=$v4 udp=53 trim=8
-charges 'options cut' $v4 'all udp' ip4=$v4,ihl=15 udp=53 trim=28
-charges 'UDP cut in the ports' $v4 'all udp' ip4=$v4 udp=53 trim=5
+drops 'Ethernet header alone' malformed type=0x0800
+drops 'IPv4 header cut' malformed ip4=$v4 trim=1
+drops 'IPv4 header of 16 bytes, it says' malformed ip4=$v4,ihl=4 udp=53
+drops 'IPv6 header cut' malformed ip6=$v6 trim=1
+drops 'VLAN tag cut' malformed q trim=1
+drops 'nothing behind the tag' malformed q type=0x0800
+drops 'IPv4 header alone' unclassed ip4=$v4 udp=53 trim=8
+drops 'options cut' unclassed ip4=$v4,ihl=15 udp=53 trim=28
+drops 'UDP cut in the ports' unclassed ip4=$v4 udp=53 trim=5
 charges 'UDP cut behind the ports' $v4 'all udp dns' ip4=$v4 udp=53 trim=4
-charges 'TCP cut in the ports' $v4 'all tcp' ip4=$v4 tcp=443 trim=17
-charges 'IPv6 header alone' $v6 'all udp' ip6=$v6 udp=53 trim=8
-charges 'extension header cut' $v6 'all' ip6=$v6 hop trim=1
+drops 'TCP cut in the ports' unclassed ip4=$v4 tcp=443 trim=17
+drops 'IPv6 header alone' unclassed ip6=$v6 udp=53 trim=8
+drops 'extension header cut' unclassed ip6=$v6 hop trim=1
 charges 'neighbour discovery cut' $v6 'all icmp' ip6=$v6,hops=255 icmp6=135 trim=1
+
+# ---- the source is certain: lists come first ----
+
+ringfence allow add 2001:db8:1::/48 >"$scratch/log" || bail "cannot allow: $(<"$scratch/log")"
+passes 'a chain of nine from an allowed source' allowed \
+	ip6=$v6 dest dest dest dest dest dest dest dest dest udp=53
 
 done_testing

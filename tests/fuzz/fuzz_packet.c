@@ -58,7 +58,7 @@ static struct expected expect(const uint8_t *bytes, size_t length)
 		return (struct expected){.reason = RF_MALFORMED};
 	type = get16(bytes + 12);
 	for (int tags = 0; type == 0x8100 || type == 0x88a8; tags++, at += 4) {
-		if (tags == 2)
+		if (tags == 8)
 			return (struct expected){.reason = RF_DEEP_VLAN};
 		if (length < at + 4)
 			return (struct expected){.reason = RF_MALFORMED};
@@ -83,7 +83,9 @@ static bool has_port(const uint8_t *bytes, size_t length, size_t at, unsigned in
 static void check_class(const struct rf_packet *packet, const uint8_t *bytes, size_t length,
 			size_t behind_ip)
 {
-	REQUIRE(!(packet->flags & ~(RF_HAS_DPORT | RF_SYN)));
+	REQUIRE(!(packet->flags & ~(RF_HAS_DPORT | RF_SYN | RF_CLASS_UNKNOWN)));
+	if (packet->flags & RF_CLASS_UNKNOWN)
+		REQUIRE(packet->flags == RF_CLASS_UNKNOWN);
 	if (packet->flags & RF_SYN)
 		REQUIRE(packet->protocol == IPPROTO_TCP && packet->flags & RF_HAS_DPORT);
 	if (!(packet->flags & RF_HAS_DPORT)) {

@@ -49,12 +49,163 @@ static void a_syn_in_two_fragments_is_a_syn(void **state)
 			 3);
 }
 
+/* ---- what no limit can be told for ---- */
+
+#define NINE_HEADERS DEST, DEST, DEST, DEST, DEST, DEST, DEST, DEST, DEST
+#define EIGHT_HEADERS DEST, DEST, DEST, DEST, DEST, DEST, DEST, DEST
+
+static uint64_t reason_of(const struct program *program, enum rf_reason reason)
+{
+	return program_counters(program).reason[reason].packets;
+}
+
+static void nine_extension_headers_evade_no_match(void **state)
+{
+	static const char *const rules[] = {
+		"limit add syn rate 3/1h match tcp syn\n",
+		"limit add web rate 3/1h match tcp dport 443\n",
+		"limit add web rate 3/1h match tcp dport 443 from 192.0.2.0/24\n",
+		"deny add 192.0.2.1\n",
+	};
+	struct program *program = *state;
+
+	for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++) {
+		program_apply(program, rules[i]);
+		assert_int_equal(PASS(program, ETH, IP6, NINE_HEADERS, TCP(443, SYN)), 0);
+		assert_int_equal(reason_of(program, RF_UNCLASSED), (i + 1) * SENT);
+		assert_int_equal(PASS(program, ETH, IP6, EIGHT_HEADERS, TCP(443, SYN)),
+				 i < 2 ? 3 : SENT);
+	}
+}
+
+/* Each would be for the ports or the protocol of the limit, or may be. */
+static void what_cannot_be_told_is_dropped(void **state)
+{
+	struct program *program = *state;
+
+	program_apply(program, "limit add web rate 3/1h match tcp dport 443\n");
+	assert_int_equal(PASS(program, ETH, IP4, TCP(443, SYN), SHORTEN(17), PAD(60)), 0);
+	assert_int_equal(PASS(program, ETH, IP4, UDP(53), TRIM(5)), 0);
+	assert_int_equal(PASS(program, ETH, IP4_FRAGMENT(1), TCP(443, SYN)), 0);
+	assert_int_equal(PASS(program, ETH, IP6, FRAGMENT(0x0008), TCP(443, SYN)), 0);
+	assert_int_equal(PASS(program, ETH, IP6, FRAGMENT(0x05a9), DEST, TCP(443, SYN)), 0);
+	assert_int_equal(PASS(program, ETH, IP6, DEST, TCP(443, SYN), SHORTEN(21), PAD(60)), 0);
+	assert_int_equal(reason_of(program, RF_UNCLASSED), 6 * SENT);
+	/* These say what they are. */
+	assert_int_equal(PASS(program, ETH, IP4, PAYLOAD(50, 24)), SENT);
+	assert_int_equal(PASS(program, ETH, IP6, PAYLOAD(59, 0)), SENT);
+	assert_int_equal(PASS(program, ETH, IP6, ICMP6(128), SHORTEN(5)), SENT);
+	assert_int_equal(PASS(program, ETH, IP4_FRAGMENT(0x20b9), UDP(53)), SENT);
+	assert_int_equal(PASS(program, ETH, IP4_FRAGMENT(1), UDP(53)), SENT);
+	assert_int_equal(PASS(program, ETH, IP4_FRAGMENT(2), TCP(443, SYN)), SENT);
+	assert_int_equal(PASS(program, ETH, IP6, HOP, FRAGMENT(0x0009), UDP(53)), SENT);
+}
+
+/* The source is certain: it is on a list, or it is not. */
+static void lists_come_before_the_class(void **state)
+{
+	struct program *program = *state;
+
+	program_apply(program, "limit add syn rate 3/1h match tcp syn\n"
+			       "allow add 2001:db8:102:304::/64\n");
+	assert_int_equal(PASS(program, ETH, IP6, NINE_HEADERS, TCP(443, SYN)), SENT);
+	assert_int_equal(reason_of(program, RF_ALLOWED), SENT);
+	program_apply(program, "limit add syn rate 3/1h match tcp syn\n"
+			       "allow add 2001:db8::/64\n"
+			       "deny add 2001:db8:102:304::/64\n");
+	assert_int_equal(PASS(program, ETH, IP6, NINE_HEADERS, TCP(443, SYN)), 0);
+	assert_int_equal(reason_of(program, RF_DENIED), SENT);
+	program_apply(program, "limit add syn rate 3/1h match tcp syn\n"
+			       "allow add 2001:db8::/64\n");
+	assert_int_equal(PASS(program, ETH, IP6, NINE_HEADERS, TCP(443, SYN)), 0);
+	assert_int_equal(reason_of(program, RF_UNCLASSED), SENT);
+}
+
+/* ---- tags, and what has no source ---- */
+
+#define EIGHT_TAGS TAG_Q, TAG_Q, TAG_AD, TAG_Q, TAG_Q, TAG_Q, TAG_Q, TAG_Q
+
+/* The kernel takes off as many priority tags as there are. */
+static void tags_evade_no_list_and_no_limit(void **state)
+{
+	struct program *program = *state;
+
+	program_apply(program, "limit add all rate 3/1h\n");
+	assert_int_equal(PASS(program, ETH, TAG_Q, TAG_Q, TAG_Q, IP4, UDP(53)), 3);
+	assert_int_equal(PASS(program, ETH, EIGHT_TAGS, IP4, UDP(53)), 0);
+	assert_int_equal(PASS(program, ETH, EIGHT_TAGS, IP6, UDP(53)), 3);
+	assert_int_equal(reason_of(program, RF_DEEP_VLAN), 0);
+	assert_int_equal(PASS(program, ETH, EIGHT_TAGS, TAG_Q, IP4, UDP(53)), 0);
+	assert_int_equal(reason_of(program, RF_DEEP_VLAN), SENT);
+	assert_int_equal(PASS(program, ETH, EIGHT_TAGS, PAYLOAD(0x0806, 28)), SENT);
+	program_apply(program, "deny add 198.51.100.0/24\n");
+	assert_int_equal(PASS(program, ETH, TAG_Q, TAG_Q, TAG_Q, IP4, UDP(53)), 0);
+	assert_int_equal(reason_of(program, RF_DENIED), SENT);
+}
+
+static void malformed_frames_are_dropped(void **state)
+{
+	struct program *program = *state;
+
+	program_apply(program, "limit add syn rate 3/1h match tcp syn\n");
+	assert_int_equal(PASS(program, ETH, IP4, TRIM(1)), 0);
+	assert_int_equal(PASS(program, ETH, IP4_IHL(4), UDP(53)), 0);
+	assert_int_equal(PASS(program, ETH, IP6, VERSION(4), UDP(53)), 0);
+	assert_int_equal(PASS(program, ETH, TAG_Q, TRIM(1)), 0);
+	assert_int_equal(reason_of(program, RF_MALFORMED), 4 * SENT);
+}
+
+/* ---- where nothing is in force, nothing is dropped ---- */
+
+static void all_pass(struct program *program, enum rf_reason with_source, enum rf_reason without)
+{
+	const uint64_t before = reason_of(program, with_source) +
+				(without != with_source ? reason_of(program, without) : 0);
+
+	assert_int_equal(PASS(program, ETH, IP6, NINE_HEADERS, TCP(443, SYN)), SENT);
+	assert_int_equal(PASS(program, ETH, EIGHT_TAGS, TAG_Q, IP4, UDP(53)), SENT);
+	assert_int_equal(PASS(program, ETH, IP4, TRIM(1)), SENT);
+	assert_int_equal(reason_of(program, with_source) +
+				 (without != with_source ? reason_of(program, without) : 0) -
+				 before,
+			 3 * SENT);
+}
+
+static void nothing_in_force_drops_nothing(void **state)
+{
+	struct program *program = *state;
+
+	all_pass(program, RF_NO_LIMIT, RF_NO_LIMIT);
+	program_apply(program, "limit add syn rate 3/1h match tcp syn shadow\n");
+	all_pass(program, RF_NO_LIMIT, RF_NO_LIMIT);
+	program_apply(program, "allow add 192.0.2.0/24\n");
+	all_pass(program, RF_NO_LIMIT, RF_NO_LIMIT);
+	program_apply(program, "limit add all rate 1k/1h shadow\n");
+	all_pass(program, RF_UNDER_LIMIT, RF_NO_LIMIT);
+}
+
+/* By the rules that are back, and by those of a trial. */
+static void a_trial_ends_for_them_too(void **state)
+{
+	struct program *program = *state;
+
+	program_apply(program, "limit add all rate 1k/1h shadow\n");
+	program_apply_on_trial(program, "limit add all rate 1k/1h\n", 10 * NS_PER_S);
+	assert_int_equal(PASS(program, ETH, EIGHT_TAGS, TAG_Q, IP4, UDP(53)), 0);
+	assert_int_equal(PASS(program, ETH, IP6, NINE_HEADERS, TCP(443, SYN)), 0);
+	program_set_time(program, 1011 * NS_PER_S);
+	all_pass(program, RF_UNDER_LIMIT, RF_NO_LIMIT);
+}
+
 #define TEST(function) cmocka_unit_test_setup_teardown(function, open_program, program_teardown)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(a_syn_in_two_fragments_is_a_syn),
+		TEST(a_syn_in_two_fragments_is_a_syn), TEST(nine_extension_headers_evade_no_match),
+		TEST(what_cannot_be_told_is_dropped),  TEST(lists_come_before_the_class),
+		TEST(tags_evade_no_list_and_no_limit), TEST(malformed_frames_are_dropped),
+		TEST(nothing_in_force_drops_nothing),  TEST(a_trial_ends_for_them_too),
 	};
 
 	return cmocka_run_group_tests_name("classes", tests, NULL, NULL);

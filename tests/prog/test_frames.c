@@ -101,7 +101,7 @@ static void assert_only_source(const struct frame *frame, uint64_t charged)
 	assert_int_equal(count_windows(version == 4 ? 6 : 4, source, &passed), 0);
 }
 
-/* What the parser, which has tests of its own, makes of the frame's first `length` bytes. */
+/* By what the parser, which has tests of its own, makes of the frame's first `length` bytes. */
 static enum rf_reason parse_cut(const struct frame *frame, size_t length)
 {
 	unsigned char *block = malloc(2 + length);
@@ -112,7 +112,16 @@ static enum rf_reason parse_cut(const struct frame *frame, size_t length)
 	memcpy(block + 2, frame->bytes, length);
 	reason = rf_packet_parse(block + 2, block + 2 + length, &packet);
 	free(block);
-	return reason == RF_HAS_SOURCE ? RF_UNDER_LIMIT : reason;
+	if (reason != RF_HAS_SOURCE)
+		return reason;
+	return packet.flags & RF_CLASS_UNKNOWN ? RF_UNCLASSED : RF_UNDER_LIMIT;
+}
+
+static enum rf_reason reason_of(const struct rf_frame *row)
+{
+	if (row->reason != RF_HAS_SOURCE)
+		return row->reason;
+	return row->flags & RF_CLASS_UNKNOWN ? RF_UNCLASSED : RF_UNDER_LIMIT;
 }
 
 static void frame_through(const struct bpf_program *entry, const struct rf_frame *expected)
@@ -124,15 +133,15 @@ static void frame_through(const struct bpf_program *entry, const struct rf_frame
 	frame_build(&frame, expected->part);
 	for (size_t length = frame.length; length >= ETH_HLEN; length--) {
 		struct rf_counters before = program_counters(&program);
+		unsigned int verdict;
 		enum rf_reason reason;
 
-		assert_int_equal(program_run(entry, frame.bytes, length), XDP_PASS);
+		verdict = program_run(entry, frame.bytes, length);
 		reason = reason_since(&before, length);
 		assert_int_equal(reason, parse_cut(&frame, length));
+		assert_int_equal(verdict, reason < RF_FIRST_DROP ? XDP_PASS : XDP_DROP);
 		if (length == frame.length)
-			assert_int_equal(reason, expected->reason == RF_HAS_SOURCE
-							 ? RF_UNDER_LIMIT
-							 : expected->reason);
+			assert_int_equal(reason, reason_of(expected));
 		charged += reason == RF_UNDER_LIMIT;
 	}
 	assert_only_source(&frame, charged);
@@ -155,7 +164,7 @@ static void padded_frame_through(const struct rf_frame *expected, size_t length)
 	if (frame.length < length)
 		frame_pad(&frame, length - frame.length);
 	assert_int_equal(program_run(program.object->progs.ringfence, frame.bytes, frame.length),
-			 XDP_PASS);
+			 reason < RF_FIRST_DROP ? XDP_PASS : XDP_DROP);
 	assert_int_equal(reason_since(&before, frame.length), reason);
 }
 

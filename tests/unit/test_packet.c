@@ -78,7 +78,7 @@ static bool has_source_of(const struct rf_packet *packet, const struct frame *fr
 	return packet->version == 6 && memcmp(packet->source, source6, 16) == 0;
 }
 
-/* As that of the whole frame, or unknown; TCP cut behind its ports is taken for a SYN. */
+/* As that of the whole frame, or not to be told; TCP cut behind its ports is taken for a SYN. */
 static bool has_class_of(const struct rf_packet *packet, const struct rf_frame *whole)
 {
 	unsigned int if_cut = whole->flags | (whole->protocol == 6 ? RF_SYN : 0);
@@ -87,7 +87,7 @@ static bool has_class_of(const struct rf_packet *packet, const struct rf_frame *
 		return false;
 	return ((packet->flags == whole->flags || packet->flags == if_cut) &&
 		packet->dport == whole->dport) ||
-	       (packet->flags == 0 && packet->dport == 0);
+	       (packet->flags == RF_CLASS_UNKNOWN && packet->dport == 0);
 }
 
 static void check_cut(const struct rf_frame *whole, const struct frame *frame, size_t length)
@@ -219,7 +219,7 @@ static enum rf_reason locate(const unsigned char *bytes, size_t length, size_t *
 		if (memcmp(bytes + at, "\x81\x00", 2) != 0 &&
 		    memcmp(bytes + at, "\x88\xa8", 2) != 0)
 			break;
-		if (++tags > 2)
+		if (++tags > 8)
 			return RF_DEEP_VLAN;
 		at += 4;
 	}
@@ -242,7 +242,9 @@ static void check_class(const struct rf_packet *packet)
 		assert_int_equal(packet->dport, 0);
 	if (packet->flags & RF_SYN)
 		assert_true(packet->protocol == 6 && packet->flags & RF_HAS_DPORT);
-	assert_int_equal(packet->flags & ~(RF_HAS_DPORT | RF_SYN), 0);
+	if (packet->flags & RF_CLASS_UNKNOWN)
+		assert_int_equal(packet->flags, RF_CLASS_UNKNOWN);
+	assert_int_equal(packet->flags & ~(RF_HAS_DPORT | RF_SYN | RF_CLASS_UNKNOWN), 0);
 }
 
 static enum rf_reason check_mutated(const unsigned char *bytes, size_t length)
