@@ -58,6 +58,30 @@ GLOBAL int ask_aggregate(const struct question *question, __u32 slot)
 	return reason;
 }
 
+/*
+ * What has no source, under the limit that asks for it: `reason` where it passes, and nothing is
+ * counted but by the limit. Its window is the first of its slot in `aggregates`, where no prefix is
+ * charged to it.
+ */
+static __always_inline __u32 ask_other(const struct rf_bank *bank, __u64 jiffies, __u32 len_bytes,
+				       __u32 reason)
+{
+	const __u32 slot = (bank->other - 1) % RF_LIMITS_MAX;
+	const struct rf_policy *policy = &bank->policy[slot];
+	const __u32 set = slot + (policy->flags & RF_OTHER_SET ? RF_LIMITS_MAX : 0);
+	struct rf_ask ask = {.jiffies = jiffies, .tick_ns = config.tick_ns};
+	__u32 index = set * RF_AGGREGATES, found;
+	struct rf_source *source = bpf_map_lookup_elem(&aggregates, &index);
+
+	if (!source || !bank->other)
+		return reason;
+	ask.time = read_clock(policy, jiffies);
+	ask.cost = rf_cost(policy, len_bytes);
+	found = reason_of(policy, take_any(&source->window, policy, &ask));
+	count_limit(policy, found, 1, len_bytes);
+	return found == RF_UNDER_LIMIT ? reason : found;
+}
+
 /* The one limit's answer, counted. */
 static __always_inline enum rf_reason ask_limit(struct question *question,
 						const struct rf_bank *bank, __u32 slot,

@@ -276,16 +276,17 @@ static __always_inline int verdict_of(enum rf_reason reason)
 }
 
 /* Of what has no source. Where nothing is in force, nothing is dropped. */
-GLOBAL int judge_sourceless(__u32 reason)
+GLOBAL int judge_sourceless(__u32 reason, __u32 len_bytes)
 {
+	const __u64 jiffies = read_jiffies();
 	const struct rf_bank *bank;
 	__u64 generation;
 
-	if (reason < RF_FIRST_DROP)
-		return reason;
-	bank = bank_in_force(read_jiffies(), &generation);
+	bank = bank_in_force(jiffies, &generation);
 	if (!bank)
-		return RF_UNCONFIRMED;
+		return reason < RF_FIRST_DROP ? reason : RF_UNCONFIRMED;
+	if (reason < RF_FIRST_DROP)
+		return bank->other ? ask_other(bank, jiffies, len_bytes, reason) : reason;
 	return bank->flags & RF_BANK_IN_FORCE ? reason : RF_NO_LIMIT;
 }
 
@@ -304,7 +305,7 @@ static __always_inline int handle_frame(struct xdp_md *ctx, __u32 len_bytes)
 		if (is_counted)
 			return verdict_of(reason);
 	} else {
-		reason = judge_sourceless(reason);
+		reason = judge_sourceless(reason, len_bytes);
 	}
 	sums = bpf_map_lookup_elem(&counters, &first);
 	if (!sums || reason >= RF_REASON_COUNT)

@@ -241,11 +241,13 @@ static void print_limit(const struct rf_ruleset *rules, int slot)
 	rf_format_limit_rate(limit, rate);
 	rf_format_count(limit->burst, burst);
 	rf_format_left(limit->ban_ns, ban);
-	rf_out("limit %s: at most %s of every ", limit->name, rate);
-	if (limit->per4 != RF_PER4_DEFAULT || limit->per6 != RF_PER6_DEFAULT)
-		rf_out("/%d (IPv6: /%d)", limit->per4, limit->per6);
+	rf_out("limit %s: at most %s ", limit->name, rate);
+	if (limit->match == RF_MATCH_OTHER)
+		rf_out("in all");
+	else if (limit->per4 != RF_PER4_DEFAULT || limit->per6 != RF_PER6_DEFAULT)
+		rf_out("of every /%d (IPv6: /%d)", limit->per4, limit->per6);
 	else
-		rf_out("source");
+		rf_out("of every source");
 	if (rf_has_burst(limit))
 		rf_out(", with a burst of %s", burst);
 	print_whose(rules, slot);

@@ -64,6 +64,8 @@ const struct rf_command_row rf_commands[] = {
 	 "  match tcp syn      for SYNs without ACK: attempts to connect\n"
 	 "  match proto N      for an IP protocol by its number\n"
 	 "  match any          for every packet (default)\n"
+	 "  match other        for what is not IP, and IPv6 neighbour discovery, which no other\n"
+	 "                     limit drops: one window for all of it. One limit at most\n"
 	 "  dport P|P-Q|P,Q    of TCP and UDP, those to these ports. Later fragments have none, "
 	 "and\n"
 	 "                     are charged to limits without 'dport' and 'syn' only\n"

@@ -116,7 +116,8 @@ static void prepare_aggregates(const struct rf_fence *fence, struct rf_bank *rul
 			continue;
 		policy->flags &= ~RF_OTHER_SET;
 		policy->flags |= (goes_on ? before->flags : ~before->flags) & RF_OTHER_SET;
-		if (aggregates(rules) && (!goes_on || !aggregates(present)))
+		if ((aggregates(rules) && (!goes_on || !aggregates(present))) ||
+		    (rules->limit[slot].match == RF_MATCH_OTHER && !goes_on))
 			open_aggregates(fence, policy, slot);
 	}
 }

@@ -135,10 +135,8 @@ __attribute__((format(printf, 2, 3))) static void append(char text[RF_LIMIT_TEXT
 static void append_match(const struct rf_limit *limit, char text[RF_LIMIT_TEXT_SIZE])
 {
 	static const char *const matches[] = {
-		[RF_MATCH_TCP] = "tcp",
-		[RF_MATCH_SYN] = "tcp syn",
-		[RF_MATCH_UDP] = "udp",
-		[RF_MATCH_ICMP] = "icmp",
+		[RF_MATCH_TCP] = "tcp",	  [RF_MATCH_SYN] = "tcp syn", [RF_MATCH_UDP] = "udp",
+		[RF_MATCH_ICMP] = "icmp", [RF_MATCH_OTHER] = "other",
 	};
 
 	if (limit->match == RF_MATCH_PROTOCOL)

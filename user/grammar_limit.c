@@ -123,14 +123,16 @@ static int parse_protocol(struct draft *draft, struct rf_error *error)
 static int parse_match(const char *value, struct draft *draft, struct rf_error *error)
 {
 	static const char *const words[] = {
-		[RF_MATCH_ANY] = "any", [RF_MATCH_TCP] = "tcp",	  [RF_MATCH_SYN] = "",
-		[RF_MATCH_UDP] = "udp", [RF_MATCH_ICMP] = "icmp", [RF_MATCH_PROTOCOL] = "proto",
+		[RF_MATCH_ANY] = "any",	    [RF_MATCH_TCP] = "tcp",   [RF_MATCH_SYN] = "",
+		[RF_MATCH_UDP] = "udp",	    [RF_MATCH_ICMP] = "icmp", [RF_MATCH_PROTOCOL] = "proto",
+		[RF_MATCH_OTHER] = "other",
 	};
 	size_t match = rf_find_name(value, words, ARRAY_SIZE(words));
 
 	if (match == RF_MATCH_SYN || match == ARRAY_SIZE(words))
 		return rf_error_usage(
-			error, "'%s': unknown match; it is any, tcp, tcp syn, udp, icmp or proto N",
+			error,
+			"'%s': unknown match; it is any, tcp, tcp syn, udp, icmp, proto N or other",
 			value);
 	if (match == RF_MATCH_PROTOCOL)
 		return parse_protocol(draft, error);
@@ -447,11 +449,30 @@ static bool match_has_ports(const struct rf_limit *limit)
 	return limit->match != RF_MATCH_ICMP;
 }
 
+/* One window for all that it is for: nothing of that has a source, or a port. */
+static int check_other(const struct draft *draft, struct rf_error *error)
+{
+	static const enum option_id without[] = {OPTION_DPORT, OPTION_FROM, OPTION_PER, OPTION_PER6,
+						 OPTION_BAN};
+
+	for (size_t i = 0; i < ARRAY_SIZE(without); i++)
+		for (size_t j = 0; j < ARRAY_SIZE(limit_options); j++)
+			if (limit_options[j].id == without[i] && has_said(draft, without[i]))
+				return rf_error_usage(
+					error,
+					"'%s': 'match other' goes without it, since what is not IP "
+					"has no source and no port; leave one of them out",
+					limit_options[j].word);
+	return 0;
+}
+
 /* Whether what the limit is for, and what it does, go together. */
 static int check_match(const struct draft *draft, struct rf_error *error)
 {
 	const struct rf_limit *limit = &draft->made.limit;
 
+	if (limit->match == RF_MATCH_OTHER)
+		return check_other(draft, error);
 	if (limit->has_ports && !match_has_ports(limit) && limit->match == RF_MATCH_ICMP)
 		return rf_error_usage(error, "'dport': 'match icmp' goes without it, since icmp "
 					     "has no ports; leave one of them out");

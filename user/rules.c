@@ -137,8 +137,9 @@ static bool same_windows(const struct rf_limit *limit, const struct rf_policy *p
 	return limit->window_ns == other->window_ns && limit->algorithm == other->algorithm &&
 	       limit->edge == other->edge && limit->unit == other->unit &&
 	       limit->cells == other->cells && limit->per4 == other->per4 &&
-	       limit->per6 == other->per6 && !limit->ban_ns == !other->ban_ns &&
-	       policy->unit_shift == other_policy->unit_shift &&
+	       limit->per6 == other->per6 &&
+	       (limit->match == RF_MATCH_OTHER) == (other->match == RF_MATCH_OTHER) &&
+	       !limit->ban_ns == !other->ban_ns && policy->unit_shift == other_policy->unit_shift &&
 	       rf_counts_rejected(policy) == rf_counts_rejected(other_policy);
 }
 

@@ -62,6 +62,8 @@ static bool fits(const struct rf_limit *limit, int protocol, bool is_syn)
 		return protocol == ICMP || protocol == ICMPV6;
 	case RF_MATCH_PROTOCOL:
 		return protocol == limit->protocol;
+	case RF_MATCH_OTHER:
+		return false;
 	default:
 		return true;
 	}
@@ -301,7 +303,8 @@ static uint32_t find_everywhere(const struct rf_bank *bank)
 	uint32_t limits = 0;
 
 	for (int slot = 0; slot < RF_LIMITS_MAX; slot++)
-		if (bank->policy[slot].id && !bank->limit[slot].has_from)
+		if (bank->policy[slot].id && !bank->limit[slot].has_from &&
+		    bank->limit[slot].match != RF_MATCH_OTHER)
 			limits |= 1U << slot;
 	return limits;
 }
@@ -436,7 +439,7 @@ static void compile_lease_masks(struct rf_ruleset *ruleset)
 	unsigned int length4 = 0, length6 = 0;
 
 	for (int slot = 0; slot < RF_LIMITS_MAX; slot++) {
-		if (!bank->policy[slot].id)
+		if (!bank->policy[slot].id || bank->limit[slot].match == RF_MATCH_OTHER)
 			continue;
 		raise_length(&length4, bank->limit[slot].per4);
 		raise_length(&length6, bank->limit[slot].per6);
@@ -461,6 +464,24 @@ static void compile_shadows(struct rf_bank *bank)
 	for (int slot = 0; slot < RF_LIMITS_MAX; slot++)
 		if (bank->policy[slot].id && bank->limit[slot].flags & RF_SHADOW)
 			bank->shadows |= 1U << slot;
+}
+
+/* What has no source is charged to one limit at most. */
+static int compile_other(struct rf_bank *bank, struct rf_error *error)
+{
+	bank->other = 0;
+	for (int slot = 0; slot < RF_LIMITS_MAX; slot++) {
+		if (!bank->policy[slot].id || bank->limit[slot].match != RF_MATCH_OTHER)
+			continue;
+		if (bank->other)
+			return rf_error_failed(error, -EEXIST,
+					       "limits '%s' and '%s': there may be one limit with "
+					       "'match other'; delete one",
+					       bank->limit[bank->other - 1].name,
+					       bank->limit[slot].name);
+		bank->other = slot + 1;
+	}
+	return 0;
 }
 
 /* Does anything drop? Then what nobody can tell the limits of is dropped as well. */
@@ -492,6 +513,8 @@ int rf_ruleset_compile(struct rf_ruleset *ruleset, struct rf_compiled *compiled,
 		err = compile_origins(ruleset, compiled, &origins, error);
 	if (!err)
 		err = check_charged(bank, &classes, &origins.sets, error);
+	if (!err)
+		err = compile_other(bank, error);
 	if (err)
 		return err;
 	compile_lease_masks(ruleset);

@@ -44,10 +44,10 @@ void rf_view_match(const struct rf_limit *limit, char text[RF_MATCH_TEXT_SIZE])
 {
 	static const char *const names[] = {
 		[RF_MATCH_ANY] = "any", [RF_MATCH_TCP] = "tcp",	  [RF_MATCH_SYN] = "tcp syn",
-		[RF_MATCH_UDP] = "udp", [RF_MATCH_ICMP] = "icmp",
+		[RF_MATCH_UDP] = "udp", [RF_MATCH_ICMP] = "icmp", [RF_MATCH_OTHER] = "other",
 	};
 
-	if (limit->match < RF_MATCH_PROTOCOL)
+	if (limit->match != RF_MATCH_PROTOCOL)
 		snprintf(text, RF_MATCH_TEXT_SIZE, "%s", names[limit->match]);
 	else
 		snprintf(text, RF_MATCH_TEXT_SIZE, "proto %d", limit->protocol);

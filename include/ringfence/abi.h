@@ -256,6 +256,7 @@ enum rf_match {
 	RF_MATCH_UDP,
 	RF_MATCH_ICMP, /* ICMP and ICMPv6 */
 	RF_MATCH_PROTOCOL,
+	RF_MATCH_OTHER, /* what has no source to charge: not IP, or RF_NEIGHBOUR */
 };
 
 /*
@@ -395,7 +396,8 @@ struct rf_bank {
 	__u64 lease_mask6; /* two __be32, the first in the low half */
 	__be32 lease_mask4;
 	__u8 class_syn; /* of a SYN, where no limit has ports */
-	__u8 reserved[3];
+	__u8 other;	/* slot of the limit of RF_MATCH_OTHER, and 1 more; 0: there is none */
+	__u8 reserved[2];
 	__u8 class_of[256]; /* by protocol: of a packet that is no SYN and has no port */
 	struct rf_class class[RF_CLASSES_MAX];
 	/*

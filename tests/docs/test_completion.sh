@@ -59,7 +59,7 @@ offers 'ringfence limit add all rate 20k/1s ' match dport from per per6 packets 
 completes 'ringfence limit add all rate 20k/1s e' 'edge exact'
 completes 'ringfence limit add all rate 20k/1s edge ' 'strict weighted coarse'
 completes 'ringfence limit add all rate 20k/1s exact e' 'edge'
-completes 'ringfence limit add all rate 20k/1s match ' 'any tcp udp icmp proto'
+completes 'ringfence limit add all rate 20k/1s match ' 'any tcp udp icmp proto other'
 completes 'ringfence limit add all rate 20k/1s match tcp s' 'syn shadow'
 completes 'ringfence limit add all rate 20k/1s match tcp dport ' ''
 completes 'ringfence limit set all rate 20k/1s algorithm ' 'sliding fixed log token leaky'

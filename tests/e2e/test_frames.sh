@@ -280,6 +280,41 @@ drops 'IPv6 header alone' unclassed ip6=$v6 udp=53 trim=8
 drops 'extension header cut' unclassed ip6=$v6 hop trim=1
 charges 'neighbour discovery cut' $v6 'all icmp' ip6=$v6,hops=255 icmp6=135 trim=1
 
+# ---- what has no source, where that is asked for ----
+
+# limits_other NAME PART…: three of five pass, whoever sent them.
+limits_other() {
+	ringfence limit del link >"$scratch/log" 2>&1
+	ringfence limit add link rate 3/1h match other >"$scratch/log" || bail "$(<"$scratch/log")"
+	send "${@:2}"
+	is "$(grep -v "^$reason_passed" <<<"$added")" "came out 3
+over_limit 2 packets, $((2 * frame_bytes)) bytes
+limit link 3 2
+windows 0 0" "match other: $1"
+	next_row
+}
+
+reason_passed=non_ip
+limits_other ARP type=0x0806 zeros=28
+limits_other 'ARP, tagged' q q q type=0x0806 zeros=28
+limits_other LLDP type=0x88cc zeros=46
+reason_passed=neighbour
+limits_other 'neighbour discovery' ip6=$v6,hops=255 icmp6=135
+is "$(ringfence show "$v6" --json | jq '[.limits[] | select(.limit == "link")] | length')" 0 \
+	'it is not of any source'
+is "$(ringfence status | grep -o 'limit link.*')" 'limit link: at most 3/1h in all, match other' \
+	'status says what it is for'
+is "$(ringfence save | grep match.other)" 'limit add link rate 3/1h match other' 'it is saved'
+ringfence save >"$scratch/saved" && ringfence apply "$scratch/saved" >"$scratch/log" 2>&1
+send ip6=$v6,hops=255 icmp6=135
+is "$added" "came out 0
+over_limit 5 packets, $((5 * frame_bytes)) bytes
+limit link 0 5
+windows 0 0" 'what was saved goes on where it was'
+next_row
+ringfence limit del link >"$scratch/log"
+passes 'ARP, without that limit' non_ip type=0x0806 zeros=28
+
 # ---- the source is certain: lists come first ----
 
 ringfence allow add 2001:db8:1::/48 >"$scratch/log" || bail "cannot allow: $(<"$scratch/log")"

@@ -151,7 +151,7 @@ usage "'algorithm': a word is missing behind it" limit add all rate 1/1s algorit
 usage "'gcra': unknown algorithm; it is sliding, fixed, log, token or leaky" \
 	limit add all rate 1/1s algorithm gcra
 usage "'soft': unknown edge; it is strict, weighted or coarse" limit add all rate 1/1s edge soft
-usage "'sctp': unknown match; it is any, tcp, tcp syn, udp, icmp or proto N" \
+usage "'sctp': unknown match; it is any, tcp, tcp syn, udp, icmp, proto N or other" \
 	limit add all rate 1/1s match sctp
 usage "'syn': unknown word in a limit; see 'ringfence help limit add'" \
 	limit add all rate 1/1s match udp syn

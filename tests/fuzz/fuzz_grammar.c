@@ -339,7 +339,7 @@ static void check_match(const struct rf_definition *definition)
 	const struct rf_limit *limit = &definition->limit;
 	bool has_port = false;
 
-	REQUIRE(limit->match <= RF_MATCH_PROTOCOL && limit->protocol <= 254);
+	REQUIRE(limit->match <= RF_MATCH_OTHER && limit->protocol <= 254);
 	REQUIRE(limit->match == RF_MATCH_PROTOCOL || !limit->protocol);
 	REQUIRE(limit->per4 <= 32 && limit->per6 <= 128);
 	REQUIRE(!limit->ban_ns || !(limit->flags & RF_SHADOW));
@@ -350,6 +350,8 @@ static void check_match(const struct rf_definition *definition)
 		has_port |= definition->ports[i] != 0;
 	REQUIRE(limit->has_ports == has_port);
 	REQUIRE(!limit->has_ports || limit->match != RF_MATCH_ICMP);
+	if (limit->match == RF_MATCH_OTHER)
+		REQUIRE(!limit->has_ports && !limit->has_from && !limit->ban_ns);
 	REQUIRE(limit->has_from == (definition->from.count || definition->from_file));
 	REQUIRE(!definition->from.count || !definition->from_file);
 	for (size_t i = 0; i < definition->from.count; i++)

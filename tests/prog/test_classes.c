@@ -155,6 +155,64 @@ static void malformed_frames_are_dropped(void **state)
 	assert_int_equal(reason_of(program, RF_MALFORMED), 4 * SENT);
 }
 
+/* ---- what has no source, where that is asked for ---- */
+
+static void other_limits_what_has_no_source(void **state)
+{
+	struct program *program = *state;
+	struct rf_limit_counters counters;
+
+	program_apply(program, "limit add all rate 1/1h\n");
+	assert_int_equal(PASS(program, ETH, PAYLOAD(0x0806, 28)), SENT);
+	program_apply(program, "limit add all rate 1/1h\nlimit add link rate 300/1h match other\n");
+	assert_int_equal(PASS(program, ETH, PAYLOAD(0x0806, 28)), SENT);
+	assert_int_equal(PASS(program, ETH, IP6_HOPS(255), ICMP6(135)), 300 - SENT);
+	assert_int_equal(PASS(program, ETH, TAG_Q, PAYLOAD(0x88cc, 46)), 0);
+	assert_int_equal(reason_of(program, RF_NON_IP), 2 * SENT);
+	assert_int_equal(reason_of(program, RF_NEIGHBOUR), 300 - SENT);
+	assert_int_equal(reason_of(program, RF_OVER_LIMIT), 2 * SENT - (300 - SENT));
+	counters = program_limit_counters_of(program, "link");
+	assert_int_equal(counters.passed.packets, 300);
+	assert_int_equal(counters.dropped.packets, 3 * SENT - 300);
+	/* It is for nothing else, and nothing else is for it. */
+	assert_int_equal(PASS(program, ETH, IP4, UDP(53)), 1);
+	assert_int_equal(program_limit_counters_of(program, "link").passed.packets, 300);
+	/* The window goes on with the limit, and opens with the time. */
+	program_apply(program, "limit add link rate 310/1h match other\n");
+	assert_int_equal(PASS(program, ETH, PAYLOAD(0x0806, 28)), 10);
+	program_set_time(program, (1000 + 2 * 3600) * NS_PER_S);
+	assert_int_equal(PASS(program, ETH, PAYLOAD(0x0806, 28)), SENT);
+	/* A limit that becomes one of these is another one. */
+	program_apply(program, "limit add link rate 10/1h match udp\n");
+	program_apply(program, "limit add link rate 10/1h match other\n");
+	assert_int_equal(PASS(program, ETH, PAYLOAD(0x0806, 28)), 10);
+	program_apply(program, "limit add all rate 1/1h\n");
+	assert_int_equal(PASS(program, ETH, PAYLOAD(0x0806, 28)), SENT);
+}
+
+static void other_in_shadow_counts(void **state)
+{
+	struct program *program = *state;
+
+	program_apply(program, "limit add link rate 3/1h match other algorithm log shadow\n");
+	assert_int_equal(PASS(program, ETH, PAYLOAD(0x0806, 28)), SENT);
+	assert_int_equal(program_limit_counters_of(program, "link").would_drop.packets, SENT - 3);
+	assert_int_equal(reason_of(program, RF_SHADOW_OVER), SENT - 3);
+	program_apply(program, "limit add link rate 3000/1h match other bytes algorithm token\n");
+	assert_int_equal(PASS(program, ETH, PAYLOAD(0x0806, 46)), 50); /* of 60 bytes each */
+}
+
+static void other_ends_with_its_trial(void **state)
+{
+	struct program *program = *state;
+
+	program_apply(program, "limit add link rate 1k/1h match other\n");
+	program_apply_on_trial(program, "limit add link rate 3/1m match other\n", 10 * NS_PER_S);
+	assert_int_equal(PASS(program, ETH, PAYLOAD(0x0806, 28)), 3);
+	program_set_time(program, 1011 * NS_PER_S);
+	assert_int_equal(PASS(program, ETH, PAYLOAD(0x0806, 28)), SENT);
+}
+
 /* ---- where nothing is in force, nothing is dropped ---- */
 
 static void all_pass(struct program *program, enum rf_reason with_source, enum rf_reason without)
@@ -205,7 +263,9 @@ int main(void)
 		TEST(a_syn_in_two_fragments_is_a_syn), TEST(nine_extension_headers_evade_no_match),
 		TEST(what_cannot_be_told_is_dropped),  TEST(lists_come_before_the_class),
 		TEST(tags_evade_no_list_and_no_limit), TEST(malformed_frames_are_dropped),
-		TEST(nothing_in_force_drops_nothing),  TEST(a_trial_ends_for_them_too),
+		TEST(other_limits_what_has_no_source), TEST(other_in_shadow_counts),
+		TEST(other_ends_with_its_trial),       TEST(nothing_in_force_drops_nothing),
+		TEST(a_trial_ends_for_them_too),
 	};
 
 	return cmocka_run_group_tests_name("classes", tests, NULL, NULL);

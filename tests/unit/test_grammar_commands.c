@@ -167,7 +167,10 @@ static void parse_limit(void **state)
 #define RATE_MISSING "'all': its rate is missing; write all rate COUNT/TIME"
 #define UNKNOWN "unknown word in a limit; see 'ringfence help limit add'"
 #define LATER(word) "'" word "': not in this version"
-#define MATCHES "unknown match; it is any, tcp, tcp syn, udp, icmp or proto N"
+#define NOT_OTHER(word)                                                                      \
+	"'" word "': 'match other' goes without it, since what is not IP has no source and " \
+	"no port; leave one of them out"
+#define MATCHES "unknown match; it is any, tcp, tcp syn, udp, icmp, proto N or other"
 #define PORT_FORM "invalid port; write it like 53, 53,443 or 8000-8100"
 #define PORT_RANGE "invalid port: it must be 0-65535"
 #define TIME_FORM "time; write it like 500ms, 10s, 5m or 1h"
@@ -1116,6 +1119,8 @@ static const struct CMUnitTest tests[] = {
 	WRITTEN("match any", "all rate 1k/1s match any per /32 per6 /64", "all rate 1k/1s"),
 	WRITTEN("match tcp", "all rate 1k/1s match tcp", "all rate 1k/1s match tcp"),
 	WRITTEN("match udp", "all rate 1k/1s match udp", "all rate 1k/1s match udp"),
+	WRITTEN("match other", "all rate 1k/1s shadow match other",
+		"all rate 1k/1s match other shadow"),
 	WRITTEN("match icmp", "all rate 1k/1s match icmp", "all rate 1k/1s match icmp"),
 	WRITTEN("match proto", "all rate 1k/1s match proto 0", "all rate 1k/1s match proto 0"),
 	WRITTEN("groups", "all rate 1k/1s per6 /48 per /0", "all rate 1k/1s per /0 per6 /48"),
@@ -1150,6 +1155,16 @@ static const struct CMUnitTest tests[] = {
 		      "'18446744073709551669': " PORT_RANGE),
 	REFUSED_LIMIT("a range that ends before it begins", "all rate 20k/1s dport 53,90-80",
 		      "'90-80': invalid range of ports: it ends before it begins; write 80-90"),
+	REFUSED_LIMIT("ports of what is not IP", "all rate 20k/1s dport 53 match other",
+		      NOT_OTHER("dport")),
+	REFUSED_LIMIT("a source of what is not IP", "all rate 20k/1s match other from ::/0",
+		      NOT_OTHER("from")),
+	REFUSED_LIMIT("what is not IP, by networks", "all rate 20k/1s match other per /32",
+		      NOT_OTHER("per")),
+	REFUSED_LIMIT("what is not IP, by networks of IPv6", "all rate 20k/1s per6 /64 match other",
+		      NOT_OTHER("per6")),
+	REFUSED_LIMIT("a ban of what is not IP", "all rate 20k/1s match other ban 10s",
+		      NOT_OTHER("ban")),
 	REFUSED_LIMIT("ports of icmp", "all rate 20k/1s dport 53 match icmp",
 		      "'dport': 'match icmp' goes without it, since icmp has no ports; leave one "
 		      "of them out"),

@@ -244,6 +244,34 @@ static void shadows_are_marked(void **state)
 	rules_free(&rules);
 }
 
+static void other_is_for_no_source(void **state)
+{
+	struct rules rules = RULES_NEW;
+	struct rf_error error = {};
+	struct rf_compiled compiled = {};
+
+	(void)state;
+	rules_put(&rules, 2, "a rate 1k/1s per /24");
+	rules_put(&rules, 3, "b rate 1k/1s match other");
+	rules_compile(&rules);
+	assert_int_equal(rules.ruleset.bank.other, 3 + 1);
+	assert_int_equal(rules.ruleset.bank.origin[0], 1U << 2);
+	assert_int_equal(rules.ruleset.bank.lease_mask4, rf_prefix_mask(24, 0));
+	for (int i = 0; i < 256; i++)
+		assert_int_equal(rules.ruleset.bank.class[rules.ruleset.bank.class_of[i]].limits,
+				 1U << 2);
+	rules_put(&rules, 4, "c rate 1k/1s match other");
+	assert_int_equal(rf_ruleset_compile(&rules.ruleset, &compiled, &error), -EEXIST);
+	assert_string_equal(error.text, "limits 'b' and 'c': there may be one limit with 'match "
+					"other'; delete one");
+	rf_compiled_free(&compiled);
+	rf_ruleset_del_limit(&rules.ruleset, 3);
+	rf_ruleset_del_limit(&rules.ruleset, 4);
+	rules_compile(&rules);
+	assert_int_equal(rules.ruleset.bank.other, 0);
+	rules_free(&rules);
+}
+
 /* ---- leases ---- */
 
 struct lease_row {
@@ -719,6 +747,7 @@ static const struct CMUnitTest tests[] = {
 	     {3, RF_BYTES, 1, 0, 0}),
 	cmocka_unit_test(class_0_fits_no_limit),
 	cmocka_unit_test(shadows_are_marked),
+	cmocka_unit_test(other_is_for_no_source),
 
 	LEASE("nothing", MASK4(0)),
 	LEASE("a limit", LIMITS(ANY), MASK4(0xffffffff), MASK6(0xffffffff, 0xffffffff),
