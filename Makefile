@@ -55,7 +55,7 @@ SCRIPTS := $(wildcard tests/*.sh tests/*/*.sh packaging/debian/ringfence.p*) .ci
 .DELETE_ON_ERROR:
 .SUFFIXES:
 .SECONDARY: # keeps what is made on the way, skeletons for one
-.PHONY: all demo check check-user check-kernels check-packages fuzz bench bench-program bench-live \
+.PHONY: all demo check check-user check-kernels check-packages soak fuzz bench bench-program bench-live \
 	lint deb deps deps-lint deps-fuzz deps-bench deps-packages deps-vm install uninstall clean help \
 	FORCE
 
@@ -108,6 +108,9 @@ check-user: $(UNIT_TESTS) ## run the tests that need no privilege
 check-kernels: ## boot other kernels under QEMU, and test there; KERNELS="6.1 6.12" SUITES=fence: only these (root)
 	$(MAKE) deps deps-vm
 	tests/vm/check.sh $(KERNELS)
+
+soak: all $(TOOLS) build/tests/prog/test_residents ## ten minutes of floods beside known sources (root)
+	tests/soak.sh
 
 build/asan/%.o: %.c
 	@mkdir -p $(@D)

@@ -2,7 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0
 # Floods from random sources, as fast as two CPUs make them, beside known sources that each send at
 # half of their limit: those lose nothing, newcomers stay within their guard, and every packet is
-# accounted for. FLOOD_SECONDS says how long each flood is (2).
+# accounted for. FLOOD_SECONDS says how long each flood is (2). And floods whose sources are all in
+# use, beside known ones that send seldom, long enough to fill the room (12). FLOOD_SOAK=1 makes
+# those only, with all numbers of limits and all policies.
 #
 #   outside                                 inside
 #   out0  ------------ wire 0 ----------->  ${port[0]}
@@ -21,6 +23,7 @@
 source "$(dirname "$0")/lib.sh"
 
 flood_s=${FLOOD_SECONDS:-2}
+fill_s=${FLOOD_SECONDS:-12}
 limit=100/1s
 known_pps=50 # of each source
 smallest=1024
@@ -53,16 +56,26 @@ kernel_kb() {
 
 # begin NAME SOURCES KNOWN: a new wire, a fence of that size, a limit, and what tallies.
 begin() {
-	name=$1 room=$2
 	half=$(($3 / 2))
 	known=("src=10.0.0.0,sources=$half" "src=fd00::,sources=$half")
+	begin_with "$1" "$2" "${known[@]}"
+}
+
+# begin_with NAME SOURCES FLOW…: and who is tallied.
+begin_with() {
+	local words=() flow
+
+	name=$1 room=$2
+	for flow in "${@:3}"; do
+		words+=(flow "$flow")
+	done
 	add_wire 0 numtxqueues 2 numrxqueues 2
 	{ ringfence attach "${port[0]}" sources "$room" &&
 		ringfence limit add all rate "$limit"; } >"$scratch/log" 2>&1 ||
 		bail "$name: cannot make a fence: $(<"$scratch/log")"
 	sent_before=0 windows_each=1
-	start inside build/tests/traffic tally dev "${port[0]}" for 10m flow "${known[0]}" \
-		flow "${known[1]}" >"$scratch/tally" 2>"$scratch/tallier"
+	start inside build/tests/traffic tally dev "${port[0]}" for 10m "${words[@]}" \
+		>"$scratch/tally" 2>"$scratch/tallier"
 	tallier=$started_pid
 	eventually test -s "$scratch/tallier"
 	[ "$(<"$scratch/tallier")" = ready ] || bail "cannot tally: $(<"$scratch/tallier")"
@@ -150,13 +163,18 @@ run() {
 		bail "$name: cannot set a guard"
 	kill -USR1 "$flooder"
 	watch_guard "$rate"
+	end_run "$began" "$kb"
+	is "$(map_bytes)" "$bytes" "$name: the maps are as large as before"
+}
+
+# end_run BEGAN KB: all that was sent is counted, and what there is to compare in files.
+end_run() {
 	flood_ends
-	ran_s=$((($(now_ns) - began) / 1000000000 + 1))
-	grown_kb=$(($(kernel_kb) - kb))
+	ran_s=$((($(now_ns) - $1) / 1000000000 + 1))
+	grown_kb=$(($(kernel_kb) - $2))
 	eventually has_counted 0 "$(reached)"
 	sleep 0.1 # from the program to what tallies
 	stop TERM "$tallier" || bail "$name: cannot tally: $(<"$scratch/tallier")"
-	is "$(map_bytes)" "$bytes" "$name: the maps are as large as before"
 	ringfence stats --json >"$scratch/stats"
 	ringfence top 1000000 --json >"$scratch/top"
 }
@@ -187,7 +205,7 @@ known_windows() {
 
 # Known sources of which not all came out, and how many packets that is.
 count_lossy() {
-	paste -d ' ' "$scratch/each" <(grep -v ^others "$scratch/tally") |
+	paste -d ' ' "$scratch/each" <(head -n "$(wc -l <"$scratch/each")" "$scratch/tally") |
 		awk '$1 != $3 { exit 1 } $2 != $4 { n++; lost += $2 - $4 } END { print n + 0, lost + 0 }'
 }
 
@@ -245,7 +263,7 @@ windows_are_told() {
 }
 
 row() {
-	rows+=("$(printf '%-16s %10s %10s %7s %7s %9s %9s %10s %8s %8s %7s' "$@")")
+	rows+=("$(printf '%-36s %10s %10s %7s %7s %9s %9s %10s %8s %8s %7s' "$@")")
 }
 
 # The run's row of the table, and the wire's end.
@@ -267,7 +285,108 @@ storm() {
 	storm=("src=0.0.0.0,random=$1,after=1ms" "src=2000::,random=$1,after=1ms")
 }
 
+# ---- attacks whose sources are all in use ----
+
+fill_room=4096
+fill_guard=1000
+# They settle at a quick pace; then most send every other second, and some every eighth.
+settled=("src=10.0.0.0,sources=160,rate=800,then=80,staggered=1"
+	"src=10.1.0.0,sources=40,rate=200,then=5,staggered=1"
+	"src=fd00::,sources=160,rate=800,then=80,staggered=1"
+	"src=fd00:1::,sources=40,rate=200,then=5,staggered=1")
+settled_n=400
+
+# attack NAME FIRST RANDOM: one from that source on.
+attack() {
+	case $1 in
+	random) echo "src=$3,random=1,rate=4000,after=1ms" ;;
+	twice) echo "src=$3,random=2,rate=4000,after=1ms" ;;
+	recurring) echo "src=$2,sources=$((2 * fill_room)),rate=$((4 * fill_room)),after=1ms" ;;
+	slow) echo "src=$2,sources=$((fill_room * 5 / 4)),rate=$((fill_room * 5 / 4)),after=1ms" ;;
+	# Both families together stay below the guard.
+	ramp) echo "src=$2,sources=$((2 * fill_room)),rate=$((2 * fill_room)),ramp=450,after=1ms" ;;
+	*) bail "no attack '$1'" ;;
+	esac
+}
+
+# Newcomers that try each second, from the middle of the flood on, and what came out of theirs.
+count_newcomers() {
+	paste -d ' ' <(sed "1,${settled_n}d" "$scratch/all") \
+		<(grep -v ^others "$scratch/tally" | sed "1,${settled_n}d") |
+		awk '$1 != $3 { next } { n++; sent += $2; out += $4; in_ += $4 > 0 }
+			END { printf "%d of %d in, %d of %d packets out", in_, n, out, sent }'
+}
+
+residents_stay_within() {
+	local family most=$((fill_room * 7 / 8))
+
+	for family in ipv4 ipv6; do
+		check "$name: no more than $most residents of $family" test \
+			"$(ringfence status --json | jq ".windows.$family.resident // 0")" -le "$most"
+	done
+}
+
+# fill LIMITS THEN ATTACK4 ATTACK6: known sources settle for ten seconds; then such attacks.
+fill() {
+	local newcomers began kb flood_s=$fill_s
+
+	newcomers=("src=10.2.0.0,sources=50,rate=50,after=$((fill_s / 2))s"
+		"src=fd00:2::,sources=50,rate=50,after=$((fill_s / 2))s")
+	begin_with "$3 and $4, limits: $1, $2" "$fill_room" "${settled[@]}" "${newcomers[@]}"
+	case $1 in
+	2) more_limits 2 "udp rate $limit match udp" ;;
+	4) more_limits 3 "udp rate $limit match udp" "some rate $limit shadow" \
+		"net rate 1M/1s per /24 per6 /48" ;;
+	esac
+	rate=$fill_guard
+	flood "${settled[@]}" "${newcomers[@]}" "$(attack "$3" 172.16.0.0 0.0.0.0)" \
+		"$(attack "$4" 2001:db8:: 2000::)"
+	eventually have_made $((settled_n * windows_each)) || bail "$name: the known have no windows"
+	ringfence newcomers rate "$rate/1s" 'then' "$2" || bail "$name: cannot set a guard"
+	sleep 10.6
+	kb=$(kernel_kb)
+	began=$(now_ns)
+	kill -USR1 "$flooder"
+	watch_guard "$rate"
+	residents_stay_within
+	end_run "$began" "$kb"
+	mv "$scratch/each" "$scratch/all"
+	head -n "$settled_n" "$scratch/all" >"$scratch/each"
+	known_lose_nothing
+	adds_up
+	is "$beyond" '' "$name: newcomers stay within the guard, in each of $looks looks"
+	echo "# $name: newcomers: $(count_newcomers)"
+	over
+}
+
+# All there is of limits and policies, and in turns of attacks.
+soak() {
+	local attacks=(recurring slow ramp twice random) limits policy i=0
+
+	for limits in 1 2 4; do
+		for policy in open closed aggregate; do
+			fill "$limits" "$policy" "${attacks[i % 5]}" "${attacks[(i + 1 + i / 5) % 5]}"
+			i=$((i + 1))
+		done
+	done
+}
+
+print_rows() {
+	row run sent passed known lossy lost admitted guard inserts windows 'kB more'
+	printf '# %s\n' "${rows[-1]}" "${rows[@]:0:${#rows[@]}-1}"
+}
+
 make_network 0
+
+if [ -n "${FLOOD_SOAK-}" ]; then
+	soak
+	print_rows
+	done_testing
+fi
+
+fill 1 closed recurring slow
+fill 2 closed ramp recurring
+fill 4 aggregate recurring ramp
 
 # ---- room enough ----
 
@@ -381,6 +500,5 @@ deliver 0 src=198.51.100.0,sources=10,count=10
 says 'so, and what that means' "windows of IPv4: nearly full: $((smallest * 9 / 10 + 10)) of \
 $smallest; beyond that each newcomer pushes out the least recently used source"
 
-row run sent passed known lossy lost admitted guard inserts windows 'kB more'
-printf '# %s\n' "${rows[-1]}" "${rows[@]:0:${#rows[@]}-1}"
+print_rows
 done_testing

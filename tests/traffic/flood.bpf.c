@@ -31,6 +31,23 @@ static __always_inline int waits(const volatile struct flood_flow *flow, __u64 n
 	return flow->after_ns && (!begun_ns || now_ns < begun_ns + flow->after_ns);
 }
 
+/* How many sources of a flow with a ramp there are by now: one at least. */
+static __always_inline __u64 count_sources(const volatile struct flood_flow *flow, __u64 now_ns)
+{
+	__u64 begin_ns = begun_ns + flow->after_ns, sources = 1;
+
+	if (now_ns > begin_ns)
+		sources += (now_ns - begin_ns) / 1000 * flow->ramp / 1000000;
+	return sources < flow->sources ? sources : flow->sources;
+}
+
+static __always_inline __u64 gap_of(const volatile struct flood_flow *flow, __u64 now_ns)
+{
+	if (flow->ramp)
+		return flow->gap_ns * flow->sources / count_sources(flow, now_ns);
+	return begun_ns && flow->then_gap_ns ? flow->then_gap_ns : flow->gap_ns;
+}
+
 /*
  * FLOOD_FLOWS_MOST: none. A flow that was late catches up for a moment only: no burst may be taken
  * for its rate. Those without a rate share what is left.
@@ -46,7 +63,7 @@ static __always_inline __u32 next_flow(struct flood_state *state, __u64 now_ns)
 		if (flows[i].gap_ns && state->due_ns[i] <= now_ns) {
 			if (now_ns - state->due_ns[i] > FLOOD_LATE_NS)
 				state->due_ns[i] = now_ns;
-			state->due_ns[i] += flows[i].gap_ns;
+			state->due_ns[i] += gap_of(&flows[i], now_ns);
 			return i;
 		}
 		if (!flows[i].gap_ns && state->sent[i] < least) {
@@ -71,13 +88,25 @@ static __always_inline __u64 nth_source(const volatile struct flood_flow *flow, 
 	__u64 source;
 
 	if (!flow->random)
-		return flow->first + n % flow->sources;
+		return flow->first +
+		       (n + bpf_get_smp_processor_id() * flow->stagger) % flow->sources;
 	n = n / (FLOOD_RANDOM_APART * flow->random) * FLOOD_RANDOM_APART + n % FLOOD_RANDOM_APART;
 	source = mix(seed + (n << 6 | bpf_get_smp_processor_id() << 1 | flow->is_ipv6));
 	if (flow->is_ipv6)
 		return source >> 3 | 1ULL << 61;
 	source >>= 32;
 	return source >> 24 == 10 ? source + (1 << 24) : source;
+}
+
+/* The number of the next frame: of its flow, or of the sources there are so far. */
+static __always_inline __u64 next_frame(struct flood_state *state, __u32 i, __u64 now_ns)
+{
+	__u64 turn = state->turn[i];
+
+	if (!flows[i].ramp)
+		return state->sent[i];
+	state->turn[i] = turn + 1 < count_sources(&flows[i], now_ns) ? turn + 1 : 0;
+	return turn;
 }
 
 static __always_inline void put_stamp(__u8 *at, __u64 now_ns, __u32 sequence)
@@ -119,8 +148,8 @@ int flood(struct xdp_md *ctx)
 	flow = next_flow(state, now_ns);
 	if (flow >= FLOOD_FLOWS_MOST)
 		return XDP_DROP; /* taken back, to be tried again */
-	put_frame(frame, &flows[flow], nth_source(&flows[flow], state->sent[flow]), now_ns,
-		  state->sequence++);
+	put_frame(frame, &flows[flow], nth_source(&flows[flow], next_frame(state, flow, now_ns)),
+		  now_ns, state->sequence++);
 	state->sent[flow]++;
 	return bpf_redirect(to, 0);
 }

@@ -110,8 +110,13 @@ static void set_flow(struct flooder *flooder, size_t i)
 	set->sources = flow->sources;
 	set->random = flow->random;
 	set->after_ns = flow->after_ns;
+	set->ramp = flow->ramp;
+	if (flow->is_staggered)
+		set->stagger = flow->sources / flooder->cpus_n;
 	if (flow->rate_pps)
 		set->gap_ns = flooder->cpus_n * NS_PER_SEC / flow->rate_pps;
+	if (flow->then_pps)
+		set->then_gap_ns = flooder->cpus_n * NS_PER_SEC / flow->then_pps;
 }
 
 static void load_program(struct flooder *flooder)
@@ -188,11 +193,14 @@ static uint64_t count_sent(const struct flooder *flooder, const struct flood_sta
 			   size_t flow, uint64_t nth)
 {
 	uint64_t sources = flooder->flows[flow].sources, count = 0;
+	uint64_t stagger = flooder->object->rodata->flows[flow].stagger;
 
 	for (size_t i = 0; i < flooder->cpus_n; i++) {
 		uint64_t sent = states[flooder->cpu[i]].sent[flow];
+		uint64_t begin = flooder->cpu[i] * stagger % sources;
+		uint64_t after = (nth + sources - begin) % sources; /* the one it began with */
 
-		count += nth == UINT64_MAX ? sent : sent / sources + (nth < sent % sources);
+		count += nth == UINT64_MAX ? sent : sent / sources + (after < sent % sources);
 	}
 	return count;
 }
@@ -207,7 +215,7 @@ static void write_each(const struct flooder *flooder, const struct flood_state *
 	for (size_t i = 0; i < flooder->flows_n; i++) {
 		const struct flow *flow = &flooder->flows[i];
 
-		for (uint64_t nth = 0; nth < flow->sources && !flow->random; nth++) {
+		for (uint64_t nth = 0; nth < flow->sources && !flow->random && !flow->ramp; nth++) {
 			struct address source = address_step(&flow->src, nth);
 
 			fprintf(each, "%s %" PRIu64 "\n", address_text(&source),

@@ -7,7 +7,7 @@
 
 #include "stamp.h"
 
-#define FLOOD_FLOWS_MOST 4
+#define FLOOD_FLOWS_MOST 8
 
 /* Offsets in the kinds of frames there are: UDP over IPv4 or IPv6, without tags or options. */
 #define FLOOD_SOURCE4_AT 26
@@ -26,9 +26,12 @@ struct flood_flow {
 	__u8 head[FLOOD_HEAD_BYTES];
 	__u64 first; /* source, in host order: IPv4, or the upper half of IPv6 */
 	__u64 sources;
-	__u64 gap_ns;	/* between two frames of one CPU; 0: whenever no other flow is due */
-	__u64 after_ns; /* it was told to begin */
-	__u32 random;	/* frames of each random source; 0: the sources take turns */
+	__u64 gap_ns;	   /* between two frames of one CPU; 0: whenever no other flow is due */
+	__u64 then_gap_ns; /* once it was told to begin; 0: the same */
+	__u64 after_ns;	   /* it was told to begin */
+	__u64 ramp;	   /* so many more of the sources each second, from then; 0: all at once */
+	__u64 stagger;	   /* CPU n begins n times so many sources further on */
+	__u32 random;	   /* frames of each random source; 0: the sources take turns */
 	__u32 is_ipv6;
 };
 
@@ -36,6 +39,7 @@ struct flood_flow {
 struct flood_state {
 	__u64 sent[FLOOD_FLOWS_MOST];
 	__u64 due_ns[FLOOD_FLOWS_MOST];
+	__u64 turn[FLOOD_FLOWS_MOST]; /* of a flow with a ramp: the next of its sources */
 	__u32 sequence;
 	__u32 reserved;
 };

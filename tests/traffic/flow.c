@@ -50,6 +50,12 @@ static void set_value(struct flow *flow, const char *key, const char *text)
 		flow->count = parse_number(key, text, 1, UINT32_MAX);
 	else if (!strcmp(key, "rate"))
 		flow->rate_pps = parse_number(key, text, 0, NS_PER_SEC);
+	else if (!strcmp(key, "then"))
+		flow->then_pps = parse_number(key, text, 1, NS_PER_SEC);
+	else if (!strcmp(key, "ramp"))
+		flow->ramp = parse_number(key, text, 1, UINT32_MAX);
+	else if (!strcmp(key, "staggered"))
+		flow->is_staggered = parse_number(key, text, 0, 1);
 	else if (!strcmp(key, "after"))
 		flow->after_ns = parse_time(key, text);
 	else if (!strcmp(key, "len"))

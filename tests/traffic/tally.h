@@ -5,7 +5,7 @@
 
 #include <linux/types.h>
 
-#define TALLY_FLOWS_MOST 4
+#define TALLY_FLOWS_MOST 8
 
 /* Sources that are counted one by one. */
 struct tally_flow {
