@@ -5,7 +5,6 @@
 
 #include "windows.h"
 
-/* For all algorithms but the default one. */
 GLOBAL int take_weighted(struct rf_window *window, const struct rf_policy *policy, __u64 time,
 			 __u32 cost)
 {
@@ -29,6 +28,15 @@ GLOBAL int take_log(struct rf_window *window, const struct rf_policy *policy, __
 	return rf_take_log(window, policy, time, 1);
 }
 
+/* On its own too, so that its stack is not beneath the others'. */
+GLOBAL int take_sliding(struct rf_window *window, const struct rf_policy *policy, __u64 time,
+			__u32 cost)
+{
+	if (!window || !policy)
+		return RF_UNDER;
+	return rf_take_sliding(window, policy, time, cost);
+}
+
 GLOBAL int take_any(struct rf_window *window, const struct rf_policy *policy,
 		    const struct rf_ask *ask)
 {
@@ -40,7 +48,7 @@ GLOBAL int take_any(struct rf_window *window, const struct rf_policy *policy,
 		return take_bucket(window, policy, ask->time, ask->cost);
 	if (rf_is_weighted(policy))
 		return take_weighted(window, policy, ask->time, ask->cost);
-	return rf_take_sliding(window, policy, ask->time, ask->cost);
+	return take_sliding(window, policy, ask->time, ask->cost);
 }
 
 /* The same, without a call in the common case. */

@@ -38,11 +38,26 @@
  * last room leaves its cost in the window, so each opening may admit that much less a CPU.
  *
  * Time is in the policy's clock (ticks or ns). A clock that stands still or goes back, or a CPU
- * that stalls with an old reading for however long, is the present cell: never a reset. Words hold
- * epochs modulo 2^32, and `newest` tells one lap from the next. After an idle time of 2^32 cells,
- * give or take RF_CELLS_AHEAD, an old word may count once more, and for that long at the most; and
- * there alone the bound wants that no CPU stalls for RF_CELLS_AHEAD cells in the middle of a
- * packet.
+ * that stalls with an old reading, is the present cell: never a reset. A stall may last for 2^43 ns
+ * or 2^23 ticks, which is hours; or for 64 cells, or for as long as a bucket takes to fill, where
+ * that is longer; but for no more than 2^23 cells. Words hold epochs modulo 2^32, and `newest`
+ * tells one lap from the next. After an idle time of 2^32 cells, give or take RF_CELLS_AHEAD, an
+ * old word may count once more, and for that long at the most; and there alone the bound wants
+ * that no CPU stalls for RF_CELLS_AHEAD cells in the middle of a packet.
+ *
+ * A late write: a map may give a window's memory to another key, of another limit, while a CPU
+ * still holds its pointer, and what that CPU writes is then read by another algorithm. Whatever the
+ * word is, for the source that it hits
+ *
+ *                     is forgotten, once        is shut out for at most
+ *   cells             L, what the window held   a stall, and N + RF_CELLS_AHEAD cells
+ *   log               one time for each word    a stall, and W
+ *   token, leaky      burst                     a stall, and until the bucket is full
+ *
+ * since a time or an epoch that is ahead of the caller by more than a stall is none of this
+ * window's: such a head is in the past, such a time is no admission, such a bucket is empty now
+ * (and not full), and who finds it writes over it. Nearly all late writes of another algorithm are
+ * so far ahead, or in the past; those shut nobody out for longer than a full window does.
  */
 #ifndef RINGFENCE_LIMITER_H
 #define RINGFENCE_LIMITER_H
@@ -57,6 +72,12 @@
 #define RF_CELLS_AHEAD 64      /* by its tag: ahead, and not from before the tags wrapped */
 #define RF_NEWEST_STEP 16      /* cells that heads move between two writes of `newest` */
 #define RF_USED_MAX (3U << 30) /* refused packets count up to here, so that no word overflows */
+
+/* The longest that a CPU may stall in the middle of a packet: two hours and more. */
+#define RF_STALL_BITS 43
+#define RF_STALL_TICKS_BITS 23 /* and of cells: no lap */
+#define RF_STALL_NS (1ULL << RF_STALL_BITS)
+#define RF_STALL_TICKS (1ULL << RF_STALL_TICKS_BITS)
 
 #define RF_WAIT_BITS 58 /* of the longest wait for a permit, in units of any clock */
 
@@ -112,30 +133,44 @@ RF_INLINE __u64 rf_epoch(const struct rf_policy *policy, __u64 time)
 	return policy->cell ? time / policy->cell : 0;
 }
 
+/* What `newest` tells a caller: 0 where it is further ahead than a CPU may stall, a late write. */
+RF_INLINE __u64 rf_newest_told(const struct rf_policy *policy, __u64 newest, __u64 now)
+{
+	const __u64 stall_bits = policy->clock == RF_JIFFIES ? RF_STALL_TICKS_BITS : RF_STALL_BITS;
+	const __s64 ahead = newest - now - RF_CELLS_AHEAD;
+
+	if (ahead > 0 && (ahead >> RF_STALL_TICKS_BITS || ahead * policy->cell >> stall_bits))
+		return 0;
+	return newest;
+}
+
 /*
  * Is the head in the cell `now`, or in a newer one that another CPU has seen already? A little
  * ahead by its tag, it is. Further on the tag alone does not tell ahead from behind: then the
  * head's number in full is the latest that ends like its tag and that a head may have moved to.
+ * (Below 0, it is no head's.)
  */
-RF_INLINE int rf_head_is_present(const struct rf_window *window, __u64 head, __u64 now)
+RF_INLINE int rf_head_is_present(const struct rf_window *window, const struct rf_policy *policy,
+				 __u64 head, __u64 now)
 {
 	__u64 latest;
 
 	if (rf_word_epoch(head) - (__u32)now <= RF_CELLS_AHEAD)
 		return 1;
-	latest = rf_load(&window->newest) + RF_NEWEST_STEP - 1;
-	return latest - (__u32)(latest - rf_word_epoch(head)) >= now;
+	latest = rf_newest_told(policy, rf_load(&window->newest), now) + RF_NEWEST_STEP - 1;
+	return (__s64)(latest - (__u32)(latest - rf_word_epoch(head))) >= (__s64)now;
 }
 
 /*
  * Before a head moves to `now`: no head is RF_NEWEST_STEP cells beyond `newest`. Not at every
  * move, since that would be one more write. False when it lost a race.
  */
-RF_INLINE int rf_newest_raise(struct rf_window *window, __u64 now)
+RF_INLINE int rf_newest_raise(struct rf_window *window, const struct rf_policy *policy, __u64 now)
 {
 	__u64 old = rf_load(&window->newest);
 
-	return old + RF_NEWEST_STEP > now || rf_cas(&window->newest, old, now) == old;
+	return rf_newest_told(policy, old, now) + RF_NEWEST_STEP > now ||
+	       rf_cas(&window->newest, old, now) == old;
 }
 
 /* A window that nothing was charged to. An all-zero one would read as epoch 0, not as empty. */
@@ -217,7 +252,8 @@ RF_INLINE int rf_head_close(struct rf_window *window, const struct rf_policy *po
 	 */
 	if (rf_word_epoch(rf_load(&window->head)) != rf_word_epoch(head))
 		return 0;
-	return rf_cell_raise(window, rf_word_epoch(head), own) && rf_newest_raise(window, now);
+	return rf_cell_raise(window, rf_word_epoch(head), own) &&
+	       rf_newest_raise(window, policy, now);
 }
 
 /* Does a packet that is refused use up the window, too? */
@@ -275,7 +311,7 @@ RF_INLINE enum rf_verdict rf_take_sliding(struct rf_window *window, const struct
 		__u64 base;
 		int ok;
 
-		if (rf_head_is_present(window, head, now))
+		if (rf_head_is_present(window, policy, head, now))
 			return rf_take_present(window, policy, head, now, cost);
 		if (!rf_head_close(window, policy, head, now))
 			continue;
@@ -337,7 +373,7 @@ RF_INLINE enum rf_verdict rf_take_weighted(struct rf_window *window, const struc
 	for (int i = 0; i < RF_RETRIES; i++) {
 		__u64 head = rf_load(&window->head);
 		__u32 epoch = rf_word_epoch(head), used = rf_word_used(head);
-		int present = rf_head_is_present(window, head, now), ok;
+		int present = rf_head_is_present(window, policy, head, now), ok;
 
 		if (!present) {
 			if (!rf_head_close(window, policy, head, now))
@@ -372,6 +408,14 @@ RF_INLINE __u64 rf_least(__u64 a, __u64 b)
 	return b ^ ((a ^ b) & -rf_less(a, b));
 }
 
+/* The time in a slot, at `time`: none, where a late write left one that no CPU has seen yet. */
+RF_INLINE __u64 rf_log_when(__u64 word, __u64 time)
+{
+	const __u64 left = time + RF_STALL_NS - word; /* both have 62 bits, but for a late write */
+
+	return word & ~((__s64)(word | left) >> 63);
+}
+
 struct rf_log {
 	__u64 oldest; /* {time:60 | slot:4}: of equal times the first slot's, for every CPU */
 	__u64 now;    /* the caller's time, or the newest admission's if that is later */
@@ -385,14 +429,14 @@ RF_INLINE struct rf_log rf_log_read(const struct rf_window *window, const struct
 	struct rf_log log = {.oldest = ~0ULL, .now = time ? time : 1};
 
 	for (int i = 0; i < RF_CELLS; i++) {
-		__u64 when = rf_load(&window->cell[i]);
+		__u64 when = rf_log_when(rf_load(&window->cell[i]), time);
 
 		log.oldest = rf_least(log.oldest, when << 4 | i);
 		log.now = ~rf_least(~log.now, ~when);
 	}
 	/* Again, and not kept from above: the stack of a BPF program is small. */
 	for (int i = 0; i < RF_CELLS; i++) {
-		__u64 when = rf_load(&window->cell[i]);
+		__u64 when = rf_log_when(rf_load(&window->cell[i]), time);
 
 		log.used += rf_less(0, when) & ~rf_less(policy->cell, log.now - when);
 	}
@@ -411,11 +455,15 @@ RF_INLINE enum rf_verdict rf_take_log(struct rf_window *window, const struct rf_
 		const struct rf_log log = rf_log_read(window, policy, time);
 		const __u64 oldest = log.oldest >> 4;
 		const int ok = log.used < policy->limit;
+		__u64 *slot = &window->cell[log.oldest % 16 % RF_CELLS], found;
 
 		if (!ok && !rf_counts_rejected(policy))
 			return RF_OVER;
-		if (rf_cas(&window->cell[log.oldest % 16 % RF_CELLS], oldest, log.now) == oldest)
+		found = rf_cas(slot, oldest, log.now);
+		if (found == oldest)
 			return ok ? RF_UNDER : RF_OVER;
+		if (!rf_log_when(found, time))
+			rf_cas(slot, found, 0); /* a late write, which was read as none */
 	}
 	return RF_LOST_RACES;
 }
@@ -433,6 +481,15 @@ RF_INLINE __u64 rf_bucket_flow(const struct rf_policy *policy, __u32 cost)
 	const __u32 scale = policy->scale & 63;
 
 	return (cost * policy->cell + (1ULL << scale) - 1) >> scale;
+}
+
+/*
+ * Is it no time of a bucket, but a late write: ahead of `now` by more than a CPU may stall? And by
+ * more than its depth, so that who stalls for less than it takes to fill never opens it.
+ */
+RF_INLINE int rf_bucket_is_alien(const struct rf_policy *policy, __u64 empty, __u64 now)
+{
+	return empty > now && empty - now > policy->depth + (RF_STALL_NS << RF_BUCKET_SHIFT);
 }
 
 /* What is in it at `now`, as a time to flow. */
@@ -463,8 +520,9 @@ RF_INLINE enum rf_verdict rf_take_bucket(struct rf_window *window, const struct 
 		__u64 empty = rf_load(&window->head);
 		__u64 level = rf_bucket_level(policy, empty, now);
 		int ok = flow <= level && cost <= policy->limit;
+		int alien = rf_bucket_is_alien(policy, empty, now); /* then it is empty now */
 
-		if (!ok && !(rf_counts_rejected(policy) && level))
+		if (!ok && !(rf_counts_rejected(policy) && level) && !alien)
 			return RF_OVER;
 		if (rf_cas(&window->head, empty, ok ? now - (level - flow) : now) == empty)
 			return ok ? RF_UNDER : RF_OVER;
@@ -570,7 +628,7 @@ RF_INLINE int rf_peek_sliding(const struct rf_window *window, const struct rf_po
 			      __u64 time, __u32 cost)
 {
 	const __u64 now = rf_epoch(policy, time), head = rf_load(&window->head);
-	const __u64 used = rf_head_is_present(window, head, now)
+	const __u64 used = rf_head_is_present(window, policy, head, now)
 				   ? rf_word_used(head)
 				   : rf_peek_sum(window, policy, head, now);
 
@@ -584,7 +642,7 @@ RF_INLINE int rf_peek_weighted(const struct rf_window *window, const struct rf_p
 	const __u32 epoch = rf_word_epoch(head);
 	__u64 used = rf_word_used(head), part;
 
-	if (rf_head_is_present(window, head, now)) {
+	if (rf_head_is_present(window, policy, head, now)) {
 		part = rf_edge_part(window, policy, epoch, time);
 	} else {
 		used = rf_peek_sum(window, policy, head, now);
@@ -599,8 +657,11 @@ RF_INLINE int rf_peek_weighted(const struct rf_window *window, const struct rf_p
 RF_INLINE int rf_peek_bucket(const struct rf_window *window, const struct rf_policy *policy,
 			     __u64 time, __u32 cost)
 {
-	const __u64 level = rf_bucket_level(policy, rf_load(&window->head), rf_bucket_time(time));
+	const __u64 empty = rf_load(&window->head), now = rf_bucket_time(time);
+	const __u64 level = rf_bucket_level(policy, empty, now);
 
+	if (rf_bucket_is_alien(policy, empty, now))
+		return 1; /* the take will tell, and write over it */
 	return rf_bucket_flow(policy, cost) <= level && cost <= policy->limit;
 }
 
@@ -641,7 +702,7 @@ RF_INLINE __u32 rf_window_used(const struct rf_window *window, const struct rf_p
 	__u64 head = rf_load(&window->head);
 	__u64 sum = 0;
 
-	if (rf_head_is_present(window, head, now))
+	if (rf_head_is_present(window, policy, head, now))
 		return rf_word_used(head) < policy->clip ? rf_word_used(head) : policy->clip;
 	for (__u32 age = 0; age < policy->cells && age < RF_CELLS; age++)
 		sum += rf_window_cell(window, policy, now - age);
@@ -657,7 +718,7 @@ RF_INLINE __u64 rf_window_estimate(const struct rf_window *window, const struct 
 	struct rf_window copy = *window;
 
 	/* Another CPU's clock may be ahead of the reader's; the window goes by the head's. */
-	if (rf_head_is_present(window, head, now))
+	if (rf_head_is_present(window, policy, head, now))
 		now = rf_word_epoch(head);
 	else
 		rf_head_close(&copy, policy, head, now); /* it may be the cell on the edge */
@@ -695,13 +756,16 @@ RF_INLINE int rf_would_pass(const struct rf_window *window, const struct rf_poli
 RF_INLINE __u64 rf_window_passes_again(const struct rf_window *window,
 				       const struct rf_policy *policy, __u64 time, __u32 cost)
 {
+	struct rf_window copy = *window;
 	__u64 low = 0, high = 1;
 
 	if (cost > policy->limit)
 		return ~0ULL;
-	if (rf_would_pass(window, policy, time, cost))
+	if (rf_is_bucket(policy) && rf_bucket_is_alien(policy, copy.head, rf_bucket_time(time)))
+		copy.head = rf_bucket_time(time);
+	if (rf_would_pass(&copy, policy, time, cost))
 		return 0;
-	for (; !rf_would_pass(window, policy, time + high, cost); high *= 2) {
+	for (; !rf_would_pass(&copy, policy, time + high, cost); high *= 2) {
 		if (high >> RF_WAIT_BITS)
 			return ~0ULL; /* not reached by any window that the limiter wrote */
 		low = high;
@@ -709,7 +773,7 @@ RF_INLINE __u64 rf_window_passes_again(const struct rf_window *window,
 	while (high - low > 1) {
 		__u64 middle = low + (high - low) / 2;
 
-		if (rf_would_pass(window, policy, time + middle, cost))
+		if (rf_would_pass(&copy, policy, time + middle, cost))
 			high = middle;
 		else
 			low = middle;

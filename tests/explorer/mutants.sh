@@ -17,7 +17,7 @@ mutants_of_sliding() {
 	try_mutant sliding loose "an addition to the head after a lost race" rf_take_sliding \
 		's/\/\* Lost: .*/head = rf_fetch_add(\&window->head, cost);\nreturn rf_word_used(head) + cost <= limit ? RF_UNDER : RF_OVER;/'
 	try_mutant sliding loose "a head only N cells ahead counts as the past" rf_head_is_present \
-		's/return latest - .*/return 0;/; s/<= RF_CELLS_AHEAD/< 3/'
+		's/return \(__s64\).*/return 0;/; s/<= RF_CELLS_AHEAD/< 3/'
 	try_mutant sliding loose "a load and a store in place of the addition" rf_add \
 		's/rf_fetch_add\((.*), cost\);/rf_load(\1);\nplain_store(\1, head + cost);/'
 	try_mutant sliding loose "the load decides, not what the addition returned" rf_add \
@@ -47,7 +47,7 @@ mutants_of_sliding() {
 	try_mutant sliding strict "a closed cell keeps what refused packets added" rf_head_own \
 		's/used < policy->clip \? used : policy->clip/used/'
 	try_mutant sliding loose "the newest epoch is not kept" rf_newest_raise \
-		's/return .*/return 1 || old || now;/'
+		's/return .*/return 1 || old || now ||/'
 	try_mutant sliding loose "a lost race for the newest epoch counts as won" rf_newest_raise \
 		's/rf_cas\((.*)\) == old/(rf_cas(\1), 1)/'
 	try_mutant sliding loose "the newest epoch by a plain store" rf_newest_raise \
@@ -117,11 +117,11 @@ mutants_of_weighted() {
 
 mutants_of_log() {
 	try_mutant log loose "a plain store to the slot" rf_take_log \
-		's/if \(rf_cas\((.*), oldest, log.now\) == oldest\)/plain_store(\1, log.now);/'
+		's/found = rf_cas\((.*), oldest, log.now\);/plain_store(\1, log.now);\nfound = oldest;/'
 	try_mutant log loose "a lost race for the slot counts as won" rf_take_log \
-		's/if \((rf_cas\(.*\)) == oldest\)/\1;/'
+		's/if \(found == oldest\)//'
 	try_mutant log loose "the slot is read again before the race" rf_take_log \
-		's/if \(rf_cas\((.*), oldest, log.now\) == oldest\)/const __u64 again = rf_load(\1);\nif (rf_cas(\1, again, log.now) == again)/'
+		's/found = rf_cas\((.*), oldest, log.now\);/const __u64 again = rf_load(\1);\nfound = rf_cas(\1, again, log.now) == again ? oldest : again;/'
 	try_mutant log loose "of equal times one CPU's first slot, another's last" "rf_(log_read|take_log)" \
 		's/when << 4 \| i\)/when << 4 | (i ^ (time % 2 * 15)))/; s/log.oldest % 16 % RF_CELLS/(log.oldest ^ (time % 2 * 15)) % 16 % RF_CELLS/'
 	try_mutant log loose "the first slot, oldest or not" rf_log_read \

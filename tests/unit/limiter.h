@@ -66,7 +66,7 @@ static inline bool refusal_only_reads(const struct rf_window *window,
 	if (policy->flags & RF_COUNT_REJECTED)
 		return false;
 	return rf_is_log(policy) || rf_is_bucket(policy) ||
-	       rf_head_is_present(window, window->head, rf_epoch(policy, time));
+	       rf_head_is_present(window, policy, window->head, rf_epoch(policy, time));
 }
 
 /* Offers packets and counts those that pass. Alone, nobody loses a race. */

@@ -227,7 +227,7 @@ static void check_hostile(struct rf_window *window, const struct rf_policy *poli
 	if (!is_ring(policy))
 		return;
 	assert_in_range(rf_word_used(window->head), cost, policy->limit);
-	assert_true(rf_head_is_present(window, window->head, rf_epoch(policy, time)));
+	assert_true(rf_head_is_present(window, policy, window->head, rf_epoch(policy, time)));
 }
 
 static void hostile_windows(void **state)
