@@ -43,7 +43,7 @@ mutants_of_sliding() {
 	try_mutant sliding loose "a cell is written, wherever the head is" rf_cell_holds \
 		's/return (rf_word_epoch\(rf_load\(&window->head\)\) != epoch);/return rf_word_epoch(word) - epoch < 1U << 16 \&\& \1;/'
 	try_mutant sliding loose "a closed cell is not written" rf_head_close \
-		's/return rf_cell_raise\(.*\) \&\& /(void)own;\nreturn /'
+		's/return rf_cell_raise\(.*\) \&\&$/(void)own;\nreturn/'
 	try_mutant sliding strict "a closed cell keeps what refused packets added" rf_head_own \
 		's/used < policy->clip \? used : policy->clip/used/'
 	try_mutant sliding loose "the newest epoch is not kept" rf_newest_raise \

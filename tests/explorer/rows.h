@@ -122,7 +122,7 @@ static const struct row rows[] = {
 		.times = {0, 20, 24, 25, -1},
 	},
 	{
-		.title = "2 CPUs, one of them 2^31 cells behind",
+		.title = "2 CPUs, one of them 2^23 cells behind, as far as one may stall",
 		.cells_from = 2,
 		.cells_to = 2,
 		.limit_from = 1,
@@ -130,7 +130,7 @@ static const struct row rows[] = {
 		.takes = {2, 2},
 		.lapped = true,
 		.origin = 3 * EPOCHS + 100,
-		.jump = EPOCHS / 2,
+		.jump = RF_STALL_TICKS,
 		.times = {0, 1, 24, 25, -1},
 	},
 	{
@@ -601,7 +601,7 @@ static const struct row rows[] = {
 		.times = {0, 2, 3, -1},
 	},
 	{
-		.title = "2 CPUs, one of them 2^32 cells behind",
+		.title = "2 CPUs, one of them 2^23 ticks behind, as far as one may stall",
 		.edge = RF_EDGE_WEIGHTED,
 		.cells_from = 1,
 		.cells_to = 2,
@@ -610,7 +610,7 @@ static const struct row rows[] = {
 		.cell = 2,
 		.takes = {2, 2},
 		.origin = 200,
-		.jump = EPOCHS,
+		.jump = RF_STALL_TICKS,
 		.times = {0, 2, 24, 27, -1},
 	},
 	{
