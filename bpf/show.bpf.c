@@ -37,93 +37,134 @@ const volatile __u32 possible_cpus = 1;
 
 /* ---- sums ---- */
 
-struct reason_sums {
-	struct rf_count reason[RF_REASON_COUNT];
+struct limit_sums {
+	struct rf_count passed;
+	struct rf_count dropped;
+	struct rf_count would_drop;
 };
 
-static long add_cpu_reasons(__u32 cpu, void *context)
-{
-	struct reason_sums *sum = context;
-	__u32 first = 0;
-	struct rf_counters *sums = bpf_map_lookup_percpu_elem(&counters, &first, cpu);
+/* What one reader of `stats` adds up. */
+struct sums {
+	__u64 is_taken;
+	struct rf_count reason[RF_REASON_COUNT];
+	struct limit_sums limit[RF_LIMITS_MAX];
+};
 
-	for (int i = 0; sums && i < RF_REASON_COUNT; i++)
-		count(&sum->reason[i], sums->reason[i].packets, sums->reason[i].bytes);
+#define READERS_MAX 8 /* at one moment */
+
+/*
+ * Too large for the stack. Writer and reader: the program, which takes one from its first line to
+ * its last, so that readers at the same time have one each. When full: EAGAIN.
+ */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, READERS_MAX);
+	__type(key, __u32);
+	__type(value, struct sums);
+} readers SEC(".maps");
+
+/* Each step is a callback, so that the verifier reads its code once. */
+struct show {
+	struct seq_file *seq;
+	struct sums *sums; /* NULL: none is free */
+	__u32 bank;
+	__u32 reserved;
+};
+
+static long take_sums(__u32 index, void *context)
+{
+	struct show *show = context;
+	struct sums *sums = bpf_map_lookup_elem(&readers, &index);
+
+	if (!sums || __sync_val_compare_and_swap(&sums->is_taken, 0, 1))
+		return 0;
+	show->sums = sums;
+	return 1;
+}
+
+static long clear_limit(__u32 slot, void *context)
+{
+	struct sums *sums = ((struct show *)context)->sums;
+
+	if (sums)
+		sums->limit[slot % RF_LIMITS_MAX] = (struct limit_sums){};
 	return 0;
 }
 
-struct limit_sum {
-	__u32 slot;
-	__u32 index;
-	__u32 bank;
-	__u32 reserved;
-	struct rf_limit_counters counters;
-};
-
-static long add_cpu_limit(__u32 cpu, void *context)
+static long add_cpu_reasons(__u32 cpu, void *context)
 {
-	struct limit_sum *sum = context;
-	__u32 index = sum->index;
-	struct rf_limit_counters *each = bpf_map_lookup_percpu_elem(&limit_counters, &index, cpu);
+	struct sums *sums = ((struct show *)context)->sums;
+	__u32 first = 0;
+	struct rf_counters *each = bpf_map_lookup_percpu_elem(&counters, &first, cpu);
 
+	for (int i = 0; sums && each && i < RF_REASON_COUNT; i++) {
+		if (!cpu)
+			sums->reason[i] = (struct rf_count){};
+		count(&sums->reason[i], each->reason[i].packets, each->reason[i].bytes);
+	}
+	return 0;
+}
+
+/* By {CPU | slot:5}. */
+static long add_cpu_limit(__u32 number, void *context)
+{
+	const struct show *show = context;
+	const __u32 slot = number % RF_LIMITS_MAX;
+	const struct rf_policy *policy = &config.bank[show->bank & 1].policy[slot];
+	struct rf_limit_counters *each;
+	struct sums *sums = show->sums;
+	__u32 index = policy->counters;
+
+	if (!policy->id || !sums)
+		return 0;
+	each = bpf_map_lookup_percpu_elem(&limit_counters, &index, number / RF_LIMITS_MAX);
 	if (!each)
 		return 0;
-	count(&sum->counters.passed, each->passed.packets, each->passed.bytes);
-	count(&sum->counters.dropped, each->dropped.packets, each->dropped.bytes);
-	count(&sum->counters.would_drop, each->would_drop.packets, each->would_drop.bytes);
-	count(&sum->counters.forfeited, each->forfeited.packets, each->forfeited.bytes);
+	count(&sums->limit[slot].passed, each->passed.packets, each->passed.bytes);
+	count(&sums->limit[slot].dropped, each->dropped.packets, each->dropped.bytes);
+	count(&sums->limit[slot].would_drop, each->would_drop.packets, each->would_drop.bytes);
 	return 0;
 }
 
 /* ---- what leases have not handed over yet ---- */
 
-static long add_pending_reasons(void *map __attribute__((unused)),
-				__u32 *key __attribute__((unused)), struct rf_lease_set *set,
-				struct reason_sums *sum)
-{
-	for (int i = 0; i < RF_LEASE_WAYS; i++) {
-		__u32 reason = rf_answer_reason(set->way[i].answer);
-
-		if (reason < RF_REASON_COUNT)
-			count(&sum->reason[reason], set->way[i].packets, set->way[i].bytes);
-	}
-	return 0;
-}
-
 /* Global, so that the verifier reads it by itself: within the loops it is beyond what 7.3 reads. */
-int add_pending_limit_of(const struct rf_lease *lease, struct limit_sum *sum)
+int add_pending_of(const struct rf_lease *lease, struct sums *sums, __u32 bank)
 {
-	const struct rf_limit *limit;
-	__u32 slot[RF_CHARGED_MAX];
+	__u32 slot[RF_CHARGED_MAX], reason;
 	int slots;
 
-	if (!lease || !sum)
+	if (!lease || !sums)
 		return 0;
-	limit = &config.bank[sum->bank & 1].limit[sum->slot % RF_LIMITS_MAX];
+	reason = rf_answer_reason(lease->answer);
+	if (reason < RF_REASON_COUNT)
+		count(&sums->reason[reason], lease->packets, lease->bytes);
 	slots = rf_lease_slots(lease, slot);
-	if (!lease->packets || !rf_rules_are_since(lease->rules, limit->born))
-		return 0;
-	for (int i = 0; i < RF_CHARGED_MAX; i++) {
-		enum rf_reason reason;
+	for (int i = 0; i < RF_CHARGED_MAX && i < slots; i++) {
+		const __u32 number = slot[i] % RF_LIMITS_MAX;
+		struct limit_sums *limit = &sums->limit[number];
 
-		if (i >= slots || slot[i] != sum->slot)
+		if (!rf_rules_are_since(lease->rules, config.bank[bank & 1].limit[number].born))
 			continue;
 		reason = rf_lease_reason(lease, i);
 		if (reason >= RF_FIRST_DROP)
-			count(&sum->counters.dropped, lease->packets, lease->bytes);
+			count(&limit->dropped, lease->packets, lease->bytes);
 		else if (reason == RF_SHADOW_OVER)
-			count(&sum->counters.would_drop, lease->packets, lease->bytes);
+			count(&limit->would_drop, lease->packets, lease->bytes);
 		else
-			count(&sum->counters.passed, lease->packets, lease->bytes);
+			count(&limit->passed, lease->packets, lease->bytes);
 	}
 	return 0;
 }
 
-static long add_pending_limit(void *map __attribute__((unused)), __u32 *key __attribute__((unused)),
-			      struct rf_lease_set *set, struct limit_sum *sum)
+static long add_pending(void *map __attribute__((unused)), __u32 *key __attribute__((unused)),
+			struct rf_lease_set *set, struct show *show)
 {
+	struct sums *sums = show->sums;
+
 	for (int i = 0; i < RF_LEASE_WAYS; i++)
-		add_pending_limit_of(&set->way[i], sum);
+		if (set->way[i].packets && sums)
+			add_pending_of(&set->way[i], sums, show->bank);
 	return 0;
 }
 
@@ -140,26 +181,16 @@ static __always_inline __u32 bank_in_force(void)
 	return bank;
 }
 
-/*
- * Each is shown by bpf_loop, so that the verifier reads its code once, and not for each limit
- * again, and so that only one's sums are on the stack at a time.
- */
-struct show {
-	struct seq_file *seq;
-	__u32 bank;
-	__u32 reserved;
-};
-
-static long show_reasons(__u32 index __attribute__((unused)), void *context)
+static long show_reason(__u32 reason, void *context)
 {
-	struct seq_file *seq = ((struct show *)context)->seq;
-	struct reason_sums sum = {};
+	const struct show *show = context;
+	const struct rf_count *sum;
 
-	bpf_loop(possible_cpus, add_cpu_reasons, &sum, 0);
-	bpf_for_each_map_elem(&leases, add_pending_reasons, &sum, 0);
-	for (int i = 0; i < RF_REASON_COUNT; i++)
-		BPF_SEQ_PRINTF(seq, "reason %s %llu %llu\n", reason_names[i], sum.reason[i].packets,
-			       sum.reason[i].bytes);
+	if (!show->sums || reason >= RF_REASON_COUNT)
+		return 0;
+	sum = &show->sums->reason[reason];
+	BPF_SEQ_PRINTF(show->seq, "reason %s %llu %llu\n", reason_names[reason], sum->packets,
+		       sum->bytes);
 	return 0;
 }
 
@@ -167,27 +198,27 @@ static long show_limit(__u32 slot, void *context)
 {
 	const struct show *show = context;
 	struct seq_file *seq = show->seq;
-	const __u32 bank = show->bank & 1;
-	const struct rf_limit *limit = &config.bank[bank].limit[slot % RF_LIMITS_MAX];
-	const struct rf_policy *policy = &config.bank[bank].policy[slot % RF_LIMITS_MAX];
-	struct limit_sum sum = {.slot = slot, .bank = bank};
-	const struct rf_limit_counters *counters = &sum.counters;
+	const struct rf_bank *bank = &config.bank[show->bank & 1];
+	const char *name = bank->limit[slot % RF_LIMITS_MAX].name;
+	const struct limit_sums *sums;
 
-	if (!policy->id)
+	if (!bank->policy[slot % RF_LIMITS_MAX].id || !show->sums)
 		return 0;
-	sum.index = policy->counters;
-	bpf_loop(possible_cpus, add_cpu_limit, &sum, 0);
-	bpf_for_each_map_elem(&leases, add_pending_limit, &sum, 0);
-	BPF_SEQ_PRINTF(seq, "limit %s passed %llu %llu\n", limit->name, counters->passed.packets,
-		       counters->passed.bytes);
-	BPF_SEQ_PRINTF(seq, "limit %s dropped %llu %llu\n", limit->name, counters->dropped.packets,
-		       counters->dropped.bytes);
-	BPF_SEQ_PRINTF(seq, "limit %s would_drop %llu %llu\n", limit->name,
-		       counters->would_drop.packets, counters->would_drop.bytes);
+	sums = &show->sums->limit[slot % RF_LIMITS_MAX];
+	BPF_SEQ_PRINTF(seq, "limit %s passed %llu %llu\n", name, sums->passed.packets,
+		       sums->passed.bytes);
+	BPF_SEQ_PRINTF(seq, "limit %s dropped %llu %llu\n", name, sums->dropped.packets,
+		       sums->dropped.bytes);
+	BPF_SEQ_PRINTF(seq, "limit %s would_drop %llu %llu\n", name, sums->would_drop.packets,
+		       sums->would_drop.bytes);
 	return 0;
 }
 
-/* Of `counters`, which has one entry; without a value after it, when all of it is done. */
+/*
+ * Of `counters`, which has one entry; without a value after it, when all of it is done. Nothing
+ * interrupts it, so it walks the leases once, for all limits. First the counters: what a lease
+ * hands over meanwhile is missed until the next reading, and never counted twice.
+ */
 SEC("iter/bpf_map_elem")
 int show_stats(struct bpf_iter__bpf_map_elem *ctx)
 {
@@ -195,8 +226,16 @@ int show_stats(struct bpf_iter__bpf_map_elem *ctx)
 
 	if (!ctx->value)
 		return 0;
-	bpf_loop(1, show_reasons, &show, 0);
+	bpf_loop(READERS_MAX, take_sums, &show, 0);
+	if (!show.sums)
+		return 1;
+	bpf_loop(RF_LIMITS_MAX, clear_limit, &show, 0);
+	bpf_loop(possible_cpus, add_cpu_reasons, &show, 0);
+	bpf_loop(possible_cpus * RF_LIMITS_MAX, add_cpu_limit, &show, 0);
+	bpf_for_each_map_elem(&leases, add_pending, &show, 0);
+	bpf_loop(RF_REASON_COUNT, show_reason, &show, 0);
 	bpf_loop(RF_LIMITS_MAX, show_limit, &show, 0);
+	__sync_lock_test_and_set(&show.sums->is_taken, 0);
 	return 0;
 }
 

@@ -231,6 +231,15 @@ is "$(cat "$pins/$eth/stats")" \
 		(.limits[] | . as $l | "passed", "dropped", "would_drop" |
 			"limit \($l.name) \(.) \($l[.]) \($l.bytes[.])")')" \
 	'cat prints what stats does, leases included'
+cat "$pins/$eth/stats" >"$scratch/once"
+for reader in 1 2 3 4; do
+	for ((i = 0; i < 150; i++)); do
+		cat "$pins/$eth/stats" || break
+	done >"$scratch/reader-$reader" 2>&1 &
+done
+wait
+is "$(sort "$scratch"/reader-? | uniq -c | sed 's/^ *//')" "$(sort "$scratch/once" | sed 's/^/600 /')" \
+	'and readers at the same time have sums of their own'
 is "$(cut -d' ' -f1-5 "$pins/$eth/sources")" '192.0.2.1 limit all passed 100' \
 	'and the windows of IPv4 sources'
 is "$(cut -d' ' -f1-5 "$pins/$eth/sources6")" \
