@@ -74,6 +74,20 @@ static const struct path paths[] = {
 		.one_source = true,
 	},
 	{
+		.name = "drop-token",
+		.says = "dropped, the next permit is too near for a lease",
+		.load = {.limit = LIMIT(50, SECOND, TOKEN(1))},
+		.verdict = XDP_DROP,
+		.one_source = true,
+	},
+	{
+		.name = "drop-counted",
+		.says = "dropped, and counts: no lease",
+		.load = {.limit = LIMIT(1, HOUR, STRICT(16), COUNT_REJECTED)},
+		.verdict = XDP_DROP,
+		.one_source = true,
+	},
+	{
 		.name = "known",
 		.says = "a fence without leases, cells in jiffies",
 		.load = {.limit = KNOWN_PASS, .no_leases = true},
@@ -420,6 +434,7 @@ void measure_all(struct report *report, const struct bench_options *options)
 		bool quick;
 	} crowds[] = {{"1", 1, true},
 		      {"1k", 1 << 10, false},
+		      {"64k", 1 << 16, false},
 		      {"128k", 1 << 17, true},
 		      {"1M", 1 << 20, false}};
 
