@@ -16,12 +16,12 @@ floor() {
 	case $1 in
 	include/ringfence/abi.h | include/ringfence/atomic.h) echo 0 ;;
 	include/ringfence/*) echo 1 ;;
-	bpf/lease.h | bpf/presence.h | bpf/slot.h) echo 2 ;;
+	bpf/ban_table.h | bpf/lease.h | bpf/presence.h | bpf/slot.h) echo 2 ;;
 	bpf/maps.h) echo 20 ;;
 	bpf/count.h) echo 21 ;;
 	bpf/windows.h) echo 22 ;;
 	bpf/kin.h | bpf/leases.h | bpf/take.h) echo 23 ;;
-	bpf/newcomers.h) echo 24 ;;
+	bpf/bans.h | bpf/newcomers.h) echo 24 ;;
 	bpf/limits.h) echo 25 ;;
 	bpf/*.bpf.c) echo 26 ;;
 	user/printable.[ch]) echo 19 ;;

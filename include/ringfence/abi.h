@@ -77,8 +77,10 @@ struct rf_source {
 	__u64 passed; /* packets, under the limit */
 	__u64 dropped;
 	union {
-		__u64 would_drop;   /* passed, over a shadow limit */
-		__u64 banned_until; /* jiffies, of a limit with a ban, which is never a shadow */
+		__u64 would_drop; /* passed, over a shadow limit */
+		/* Jiffies, of a limit with a ban, which is never a shadow: `bans` may have it until
+		 * then. */
+		__u64 banned_until;
 	};
 	__u64 seat; /* which slot it is in; bpf/slot.h */
 	struct rf_window window;
@@ -185,6 +187,31 @@ struct rf_prefix_value {
 	__u8 reserved[2];
 };
 
+/* ---- bans ---- */
+
+#define RF_BAN_SETS_LOG 10
+#define RF_BAN_SETS (1U << RF_BAN_SETS_LOG)
+#ifndef RF_BAN_WAYS /* the explorer has fewer */
+#define RF_BAN_WAYS 16
+#endif
+#define RF_BANS_MAX (RF_BAN_SETS * RF_BAN_WAYS)
+#define RF_BAN_LEASE_NS                                                          \
+	50000000U /* as long may a CPU go on as before when a ban begins or ends \
+		   */
+
+/* Whom, and by which limit. */
+struct rf_ban {
+	__u64 source[2]; /* as rf_who.source, masked by the limit's grouping */
+	__u64 whose;	 /* {limit_id:32 | is IPv6:1} */
+	__u64 since;	 /* jiffies */
+};
+
+/* Value of `bans`: bpf/ban_table.h says what its words mean. */
+struct rf_ban_set {
+	__u64 word[RF_BAN_WAYS];
+	struct rf_ban ban[RF_BAN_WAYS];
+};
+
 /* ---- newcomers: sources without a window ---- */
 
 #define RF_PRESENCE_SHARE 8 /* sources for each line of the filter, of both families together */
@@ -247,6 +274,7 @@ enum rf_clock {
 #define RF_COUNT_REJECTED (1U << 1) /* what is refused uses up the window as well */
 #define RF_EXACT (1U << 2)	    /* no credits: each packet that passes is charged by itself */
 #define RF_OTHER_SET (1U << 3)	    /* of a policy: its slot's second set in `aggregates` */
+#define RF_BAN_ALL (1U << 4)	    /* whom it bans gets nothing through, whatever it is */
 
 /* Which packets a limit is for. */
 enum rf_match {
@@ -269,7 +297,7 @@ struct rf_limit {
 	__u64 window_ns; /* W */
 	__u64 burst;	 /* of RF_TOKEN and RF_LEAKY, in `unit`; 0 for the others */
 	__u64 ban_ns;	 /* 0: none */
-	__u32 flags;	 /* RF_SHADOW | RF_COUNT_REJECTED | RF_EXACT */
+	__u32 flags;	 /* RF_SHADOW | RF_COUNT_REJECTED | RF_EXACT | RF_BAN_ALL */
 	__u8 algorithm;	 /* enum rf_algorithm */
 	__u8 edge;	 /* enum rf_edge */
 	__u8 unit;	 /* enum rf_unit */
@@ -294,7 +322,7 @@ struct rf_policy {
 	 * forget what was admitted under the old one. ~0 with RF_COUNT_REJECTED, which means it.
 	 */
 	__u32 clip;
-	__u32 flags; /* RF_SHADOW | RF_COUNT_REJECTED | RF_EXACT | RF_OTHER_SET */
+	__u32 flags; /* RF_SHADOW | RF_COUNT_REJECTED | RF_EXACT | RF_OTHER_SET | RF_BAN_ALL */
 	/*
 	 * Length of a cell in units of `clock`, at least 1. RF_LOG: W. RF_TOKEN and RF_LEAKY: what
 	 * one unit takes to flow, in 2^-(RF_BUCKET_SHIFT + scale) ns.
@@ -349,6 +377,7 @@ struct rf_ports {
 #define RF_BANK_NO_LEASE6 (1U << 3) /* a limit groups by more than a lease's /64 */
 #define RF_BANK_CLOSED (1U << 4)    /* a newcomer that the guard refuses may be dropped at once */
 #define RF_BANK_IN_FORCE (1U << 5)  /* some limit is no shadow, or some prefix is denied */
+#define RF_BANK_BANS_ALL (1U << 6)  /* some limit bans with RF_BAN_ALL */
 
 /* What holds once the deadline of a bank has come. */
 enum rf_fallback {
@@ -395,9 +424,10 @@ struct rf_bank {
 	 */
 	__u64 lease_mask6; /* two __be32, the first in the low half */
 	__be32 lease_mask4;
-	__u8 class_syn; /* of a SYN, where no limit has ports */
-	__u8 other;	/* slot of the limit of RF_MATCH_OTHER, and 1 more; 0: there is none */
-	__u8 reserved[2];
+	__u8 class_syn;	    /* of a SYN, where no limit has ports */
+	__u8 other;	    /* slot of the limit of RF_MATCH_OTHER, and 1 more; 0: there is none */
+	__u8 ban_lease;	    /* jiffies: a lease says `banned` for no longer */
+	__u8 lease_span;    /* … and where RF_BANK_BANS_ALL none lets pass for longer; else 0 */
 	__u8 class_of[256]; /* by protocol: of a packet that is no SYN and has no port */
 	struct rf_class class[RF_CLASSES_MAX];
 	/*
@@ -406,7 +436,9 @@ struct rf_bank {
 	 * only the one with the longest prefix is there.
 	 */
 	__u32 origin[RF_ORIGINS_MAX];
-	__u32 shadows; /* bit set of slots */
+	__u32 shadows; /* bit set of slots, as the following: */
+	__u32 bans;
+	__u32 bans_all; /* those among them with RF_BAN_ALL */
 	__u32 reserved2;
 	struct rf_newcomers newcomers;
 	struct rf_policy policy[RF_LIMITS_MAX];
@@ -544,6 +576,7 @@ struct rf_counters {
 	__u64 newcomers_aggregated; /* packets: charged to windows of their prefixes */
 	__u64 shadow_newcomers; /* packets beyond the guard of which only shadow limits took no note
 				 */
+	__u64 bans_refused;	/* how often there was no room for a ban */
 };
 
 /* Counters of a limit: as many as two banks may have limits, so that an index is nobody else's. */

@@ -1,11 +1,12 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: GPL-2.0
-# What the explorer must catch: changes to a function of limiter.h, lease.h, slot.h or presence.h, or
-# to the order in slots.c, each by a sed -E command.
+# What the explorer must catch: changes to a function of limiter.h, lease.h, slot.h, presence.h or
+# ban_table.h, or to the order in slots.c, each by a sed -E command.
 # `plain_store` is the explorer's. Sourced by test_explorer.sh, which has
 # try_mutant ALGORITHM EXPECTED NAME FUNCTION COMMAND: the rows of ALGORITHM must catch it, and a
 # `loose` one admits too much, an `uncounted` one forgets what it counted, a `strict` one admits too
-# little or counts too much, an `endless` one retries.
+# little or counts too much, an `endless` one retries, an `absent` one forgets a source, and a `ban`
+# one bans wrongly.
 
 mutants_of_sliding() {
 	try_mutant sliding loose "a plain store in place of the maximum" rf_cell_raise \
@@ -400,6 +401,33 @@ mutants_of_slots() {
 		's/rf_presence_up\(hash, i\)/rf_presence_up(hash, i + 1)/'
 }
 
+mutants_of_bans() {
+	try_mutant bans ban "the word is not looked at again" rf_ban_stands \
+		's/ && *$/ \&\&/; s/^\t *rf_cas\(at, word, word\) == word;/1;/'
+	try_mutant bans ban "the first half of a source is enough" rf_ban_is_of \
+		's/rf_load\(&ban->source\[1\]\) == whom->source\[1\]/1/'
+	try_mutant bans ban "a ban is published before it is written" rf_ban_write \
+		's/^\tif \(rf_cas\(at, word, claimed\) != word\)/\tif (rf_cas(at, word, fresh) != word)/; s/^\trf_cas\(at, claimed, fresh\);//'
+	try_mutant bans ban "a place is claimed by a plain store" rf_ban_write \
+		's/rf_cas\(at, word, claimed\) != word/plain_store(at, claimed), 0/'
+	try_mutant bans ban "a lost race for a place counts as won" rf_ban_write \
+		's/if \(rf_cas\(at, word, claimed\) != word\)/rf_cas(at, word, claimed);\nif (0)/'
+	try_mutant bans ban "a ban that stands is replaced" rf_ban_start \
+		's/rf_ban_until\(word\) <= whom->since && /1 \&\& /'
+	try_mutant bans ban "a place that is written is free" rf_ban_start \
+		's/ && !\(word & RF_BAN_WRITTEN\)\)$/)/'
+	try_mutant bans ban "a ban that ends is no room yet" rf_ban_start \
+		's/rf_ban_until\(word\) <= whom->since && /rf_ban_until(word) < whom->since - 1 \&\& /'
+	try_mutant bans ban "a ban that is over is found" rf_ban_find \
+		's/rf_ban_until\(word\) <= jiffies \|\| //'
+	try_mutant bans ban "the first place alone is looked at" rf_ban_find \
+		's/i < RF_BAN_WAYS/i < 1/'
+	try_mutant bans ban "a new ban is no new version" rf_ban_next_version \
+		's/ \+ 1;/;/'
+	try_mutant bans ban "a ban is ended by a plain store" rf_ban_lift \
+		's/rf_cas\(&set->word\[i % RF_BAN_WAYS\], word, over\) == word/(plain_store(\&set->word[i % RF_BAN_WAYS], over), 1)/'
+}
+
 each_mutant() {
 	mutants_of_sliding
 	mutants_of_weighted
@@ -408,4 +436,5 @@ each_mutant() {
 	mutants_of_leases
 	mutants_of_several
 	mutants_of_slots
+	mutants_of_bans
 }

@@ -4,7 +4,7 @@
 # each mutant of it, where one must not. A mutant that survives is a failure, and so is one that
 # cannot be made since the limiter reads otherwise now. Needs no privilege.
 #
-# CC, LIMITER, LEASE, SLOT and PRESENCE (a limiter.h and so on in place of the tree's) are taken from
+# CC, LIMITER, LEASE, SLOT, PRESENCE and BANS (a limiter.h and so on in place of the tree's) are taken from
 # the environment.
 set -u
 
@@ -15,10 +15,11 @@ LIMITER=${LIMITER:-include/ringfence/limiter.h}
 LEASE=${LEASE:-bpf/lease.h}
 SLOT=${SLOT:-bpf/slot.h}
 PRESENCE=${PRESENCE:-bpf/presence.h}
+BANS=${BANS:-bpf/ban_table.h}
 SLOTS=tests/explorer/slots.c # it has the order in which windows.h uses these two
 BUILD=build/explorer
-# The longest first; slots and several are programs of their own.
-ALGORITHMS="sliding weighted leases slots several log token fixed leaky"
+# The longest first; slots, several and bans are programs of their own.
+ALGORITHMS="sliding weighted leases slots several bans log token fixed leaky"
 MUTANT_SECONDS=100 # far beyond what any takes
 CPUS=$(getconf _NPROCESSORS_ONLN)
 tried=0
@@ -38,13 +39,14 @@ copy_core() {
 	sed -E "$2" "$LEASE" >"$1/bpf/lease.h"
 	sed -E "$2" "$SLOT" >"$1/bpf/slot.h"
 	sed -E "$2" "$PRESENCE" >"$1/bpf/presence.h"
+	sed -E "$2" "$BANS" >"$1/bpf/ban_table.h"
 	sed -E "$2" "$SLOTS" >"$1/slots.c"
 }
 
 # The program that explores algorithm $1.
 program_of() {
 	case $1 in
-	slots | several) echo "$1" ;;
+	slots | several | bans) echo "$1" ;;
 	*) echo explorer ;;
 	esac
 }
@@ -68,6 +70,7 @@ declare -A reasons=(
 	[uncounted]="^admitted, and not counted"
 	[strict]="^counted, and not admitted|^refused, and there was room"
 	[absent]="^absent, and it had a window"
+	[ban]="^banned, and|^not banned, and|^no room, and"
 	[crowded]="^crowded: " # more windows than slots
 	[leaked]="^(leaked|stuck): " # windows without slots, or the other way round
 	[miscounted]="^miscounted: " # residents, or what the filter counts
@@ -87,6 +90,7 @@ run_mutant() {
 	if cmp -s "$LIMITER" "$directory/ringfence/limiter.h" &&
 		cmp -s "$LEASE" "$directory/bpf/lease.h" &&
 		cmp -s "$SLOT" "$directory/bpf/slot.h" &&
+		cmp -s "$BANS" "$directory/bpf/ban_table.h" &&
 		cmp -s "$PRESENCE" "$directory/bpf/presence.h" && cmp -s "$SLOTS" "$directory/slots.c"; then
 		echo "not ok - $name: cannot be made, $4 reads otherwise now"
 		return
@@ -120,7 +124,7 @@ try_mutant() {
 
 rm -rf "$BUILD"
 copy_core "$BUILD/as-is" ""
-for program in explorer slots several; do
+for program in explorer slots several bans; do
 	if ! build "$BUILD/as-is" "$BUILD/$program" -O2 "$program"; then
 		echo "1..1"
 		echo "not ok 1 - the $program compiles"

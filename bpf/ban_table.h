@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Who is banned: pure functions on one set of the table, like limiter.h. A ban is of a source, as a
+ * limit groups it, under that limit, and lasts until a time in jiffies.
+ *
+ * A set has a word for each of its bans: {until:40 | tag:8 | version:15 | is written:1}. A word is
+ * changed by compare-and-swap alone:
+ *
+ *   a CPU that bans claims the word of a ban that is over, writes whom it bans, and publishes it;
+ *   the command line ends a ban by one compare-and-swap, so it may be killed at any time.
+ *
+ * A ban that is not over is never replaced. Each change makes a new version, and a reader looks at
+ * the word before and after it reads whose ban it is: so no source is ever taken for another one.
+ *
+ * A CPU that loses a race makes no ban; the next packet of its source does. Where a ban is lifted
+ * meanwhile, two CPUs may make the same ban in two places: readers of the list tell of it once.
+ */
+#ifndef RINGFENCE_BAN_TABLE_H
+#define RINGFENCE_BAN_TABLE_H
+
+#include "ringfence/abi.h"
+#include "ringfence/atomic.h"
+
+#define RF_BAN_UNTIL_MAX ((1ULL << 40) - 1) /* jiffies: 34 years, if there are 1000 a second */
+#define RF_BAN_WRITTEN 1ULL
+#define RF_BAN_VERSIONS 0x7fffU
+
+/* What rf_ban_start() answers beside the end of a ban, which is later than both. */
+#define RF_BAN_FULL 0ULL
+#define RF_BAN_LOST_RACE 1ULL
+
+RF_INLINE __u64 rf_ban_word(__u64 until, __u32 tag, __u32 version)
+{
+	return until << 24 | (__u64)(tag & 0xff) << 16 | (version & RF_BAN_VERSIONS) << 1;
+}
+
+RF_INLINE __u64 rf_ban_until(__u64 word)
+{
+	return word >> 24;
+}
+
+RF_INLINE __u32 rf_ban_tag_of(__u64 word)
+{
+	return word >> 16 & 0xff;
+}
+
+RF_INLINE __u32 rf_ban_next_version(__u64 word)
+{
+	return (word >> 1 & RF_BAN_VERSIONS) + 1;
+}
+
+RF_INLINE __u64 rf_ban_whose(__u32 limit_id, int is_ipv6)
+{
+	return (__u64)limit_id << 1 | (is_ipv6 != 0);
+}
+
+/* Which set, and which tag, by keys that nobody outside knows. */
+RF_INLINE __u64 rf_ban_hash(const struct rf_ban *ban, const __u64 key[3])
+{
+	const __u64 sum = (__u32)ban->source[0] * key[1] + (ban->source[0] >> 32) * key[2] +
+			  (ban->source[1] ^ ban->whose << 20) * key[0];
+	const __u64 mixed = (sum ^ sum >> 32) * key[1];
+
+	return (mixed ^ mixed >> 29) * key[2];
+}
+
+RF_INLINE __u32 rf_ban_place(__u64 hash)
+{
+	return hash >> (64 - RF_BAN_SETS_LOG);
+}
+
+RF_INLINE __u32 rf_ban_tag(__u64 hash)
+{
+	return hash >> 32 & 0xff;
+}
+
+RF_INLINE int rf_ban_is_of(const struct rf_ban *ban, const struct rf_ban *whom)
+{
+	return rf_load(&ban->source[0]) == whom->source[0] &&
+	       rf_load(&ban->source[1]) == whom->source[1] && rf_load(&ban->whose) == whom->whose;
+}
+
+/*
+ * Is the ban in that place of `whom`, all the while that its word is `word`? The swaps change
+ * nothing, but no load passes them on any machine.
+ */
+RF_INLINE int rf_ban_stands(struct rf_ban_set *set, __u32 i, __u64 word, const struct rf_ban *whom)
+{
+	__u64 *at = &set->word[i % RF_BAN_WAYS];
+
+	return rf_cas(at, word, word) == word && rf_ban_is_of(&set->ban[i % RF_BAN_WAYS], whom) &&
+	       rf_cas(at, word, word) == word;
+}
+
+/* The end of its ban; 0: it is not banned. */
+RF_INLINE __u64 rf_ban_find(struct rf_ban_set *set, const struct rf_ban *whom, __u32 tag,
+			    __u64 jiffies)
+{
+	for (__u32 i = 0; i < RF_BAN_WAYS; i++) {
+		const __u64 word = rf_load(&set->word[i]);
+
+		if (rf_ban_until(word) <= jiffies || rf_ban_tag_of(word) != tag)
+			continue;
+		if (rf_ban_stands(set, i, word, whom))
+			return rf_ban_until(word);
+	}
+	return 0;
+}
+
+/* Writes a ban in the place of one that is over. False: another CPU was faster. */
+RF_INLINE int rf_ban_write(struct rf_ban_set *set, __u32 i, __u64 word, const struct rf_ban *whom,
+			   __u64 fresh)
+{
+	struct rf_ban *ban = &set->ban[i % RF_BAN_WAYS];
+	__u64 *at = &set->word[i % RF_BAN_WAYS];
+	/* As over as it was, with the tag of whom is to be banned. */
+	const __u64 claimed = rf_ban_word(0, rf_ban_tag_of(fresh), fresh >> 1) | RF_BAN_WRITTEN;
+
+	if (rf_cas(at, word, claimed) != word)
+		return 0;
+	rf_store(&ban->source[0], whom->source[0]);
+	rf_store(&ban->source[1], whom->source[1]);
+	rf_store(&ban->whose, whom->whose);
+	rf_store(&ban->since, whom->since);
+	rf_cas(at, claimed, fresh);
+	return 1;
+}
+
+/*
+ * Bans a source from whom->since to `until`, unless it is banned already, which is not prolonged.
+ * Returns the end of its ban, RF_BAN_FULL or RF_BAN_LOST_RACE.
+ */
+RF_INLINE __u64 rf_ban_start(struct rf_ban_set *set, const struct rf_ban *whom, __u32 tag,
+			     __u64 until)
+{
+	__u64 word = 0;
+	__u32 i;
+
+	for (i = 0; i < RF_BAN_WAYS; i++) {
+		word = rf_load(&set->word[i]);
+		if (rf_ban_tag_of(word) != tag)
+			continue;
+		if (word & RF_BAN_WRITTEN) /* perhaps by another CPU that bans the same */
+			return RF_BAN_LOST_RACE;
+		if (rf_ban_until(word) > whom->since && rf_ban_stands(set, i, word, whom))
+			return rf_ban_until(word);
+	}
+	for (i = 0; i < RF_BAN_WAYS; i++) {
+		word = rf_load(&set->word[i]);
+		if (rf_ban_until(word) <= whom->since && !(word & RF_BAN_WRITTEN))
+			break;
+	}
+	if (i == RF_BAN_WAYS)
+		return RF_BAN_FULL;
+	if (!rf_ban_write(set, i, word, whom, rf_ban_word(until, tag, rf_ban_next_version(word))))
+		return RF_BAN_LOST_RACE;
+	return until;
+}
+
+/* Ends the ban that was read as `word`. False: it is another one by now, or none. */
+RF_INLINE int rf_ban_lift(struct rf_ban_set *set, __u32 i, __u64 word)
+{
+	const __u64 over = rf_ban_word(0, 0, rf_ban_next_version(word));
+
+	return rf_cas(&set->word[i % RF_BAN_WAYS], word, over) == word;
+}
+
+#endif /* RINGFENCE_BAN_TABLE_H */

@@ -1,0 +1,464 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Runs every interleaving of a few CPUs through one set of the bans: each of them bans a source,
+ * asks for it, or ends its ban as the command line does, operation by operation; the clock ticks on
+ * at any time. All sources have the same tag, and the last one, which nobody bans, is half the
+ * first and half the second.
+ *
+ * What must hold:
+ *   a source is banned only if somebody banned it, and until then, and not once that was ended;
+ *   a ban that was made stands until its time, or until somebody ends it;
+ *   there is no room only if each place was taken, if not all the while.
+ *
+ * Speaks TAP. A failure prints the schedule that leads to it.
+ */
+#include <setjmp.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <linux/types.h>
+
+static void yield(__u64 *word);
+#define RF_ATOMIC_YIELD() yield((__u64 *)(word))
+#define RF_BAN_WAYS 2
+
+#include "ringfence/atomic.h"
+
+/* For mutants. */
+#define plain_store rf_store
+
+#include "bpf/ban_table.h"
+
+#define CPUS_MAX 3
+#define PATH_MAX_STEPS 4096
+#define SOURCES 3
+#define START 100 /* the clock */
+#define LASTS 2	  /* a ban */
+#define TAG 7
+
+enum errand { BANS, ASKS, LIFTS, ERRANDS };
+
+struct memory {
+	struct rf_ban_set set;
+};
+
+/* Of one errand. */
+struct local {
+	enum errand errand;
+	int source;
+	__u64 now;    /* as it was read */
+	__u64 answer; /* of BANS and ASKS */
+	/* When it began: */
+	__u32 made, lifted; /* of its source, see below */
+	__u32 begun;
+	__u32 places; /* bit set: those that were free ever since */
+	bool alone;   /* nobody was about to ban it */
+};
+
+#include "replay.h"
+#include "seen.h"
+
+struct row {
+	const char *title;
+	int ticks;
+	int errands[CPUS_MAX];
+	int sources; /* that are asked for */
+	int banned;  /* places that are taken at first, by the first source and by the second */
+	bool roles;  /* the first CPU only bans, the second bans and lifts, the third only asks */
+};
+
+static const struct row rows[] = {
+	{"2 CPUs, an empty set", 2, {2, 1}, 3, 0, false},
+	{"2 CPUs, the same source, one after the other", 2, {2, 2}, 1, 0, false},
+	{"2 CPUs, a place is taken", 2, {2, 1}, 3, 1, false},
+	{"2 CPUs, a full set", 2, {2, 1}, 3, 2, false},
+	{"2 CPUs, a full set, three errands", 0, {3, 1}, 2, 2, false},
+	{"3 CPUs, a place is taken", 0, {1, 2, 1}, 3, 1, true},
+	{"3 CPUs, a full set whose bans end", 1, {1, 1, 1}, 3, 2, true},
+};
+
+#define ROWS ((int)(sizeof(rows) / sizeof(rows[0])))
+
+/* What is known of a source, by errands that are over but for `begun`. */
+struct facts {
+	__u64 until;  /* of the ban that was made last, and that nobody has begun to end; 0: none */
+	__u32 made;   /* so many times was that said */
+	__u32 begun;  /* so many bans were begun */
+	__u32 lifted; /* what `begun` was when it was lifted, and nobody banned it meanwhile, plus 1
+		       */
+};
+
+static const struct row *row;
+static __u64 now;
+static struct facts facts[SOURCES];
+static const char *failure;
+static double all_schedules;
+static __u64 all_states;
+
+static struct {
+	int cpu; /* -1: the clock */
+	struct local local;
+	struct rf_ban_set set;
+} path[PATH_MAX_STEPS];
+static int path_length;
+
+static struct rf_ban ban_of(int source, __u64 since)
+{
+	static const __u64 words[SOURCES][2] = {{1, 2}, {3, 4}, {1, 4}};
+
+	return (struct rf_ban){
+		.source = {words[source][0], words[source][1]},
+		.whose = rf_ban_whose(5, 0),
+		.since = since,
+	};
+}
+
+/* As the command line ends the bans that it finds. */
+static void lift(struct rf_ban_set *set, const struct rf_ban *whom, __u64 time)
+{
+	for (int i = 0; i < RF_BAN_WAYS; i++) {
+		const __u64 word = rf_load(&set->word[i]);
+
+		if (rf_ban_until(word) > time && rf_ban_is_of(&set->ban[i], whom) &&
+		    rf_load(&set->word[i]) == word)
+			rf_ban_lift(set, i, word);
+	}
+}
+
+static void run_call(struct memory *memory, struct local *local, int index)
+{
+	const struct rf_ban whom = ban_of(local->source, local->now);
+
+	(void)index;
+	if (local->errand == BANS)
+		local->answer = rf_ban_start(&memory->set, &whom, TAG, local->now + LASTS);
+	else if (local->errand == ASKS)
+		local->answer = rf_ban_find(&memory->set, &whom, TAG, local->now);
+	else
+		lift(&memory->set, &whom, local->now);
+}
+
+static bool is_busy(int index)
+{
+	return hands[index].operations > 0;
+}
+
+/* Is no CPU at such an errand for a source? */
+static bool is_free_of(int source, enum errand errand)
+{
+	for (int i = 0; i < CPUS_MAX; i++)
+		if (is_busy(i) && hands[i].local.errand == errand &&
+		    hands[i].local.source == source)
+			return false;
+	return true;
+}
+
+/* ---- what must hold ---- */
+
+static void judge_ban(const struct local *local)
+{
+	struct facts *of = &facts[local->source];
+
+	if (local->answer == RF_BAN_FULL && local->places)
+		failure = "no room, and a place was free all the while";
+	if (local->answer <= RF_BAN_LOST_RACE)
+		return;
+	if (local->answer <= local->now || local->answer > now + LASTS)
+		failure = "banned, and not for as long as was asked for";
+	/* Who is ending its bans may yet find this one. */
+	of->until = is_free_of(local->source, LIFTS) ? local->answer : 0;
+	of->made++;
+}
+
+static void judge_answer(const struct local *local)
+{
+	const struct facts *of = &facts[local->source];
+
+	if (local->answer && !of->begun)
+		failure = "banned, and nobody banned it";
+	else if (local->answer && local->answer <= local->now)
+		failure = "banned, and its ban is over";
+	else if (local->answer && local->lifted && local->lifted == of->begun + 1)
+		failure = "banned, and its ban was lifted";
+	else if (!local->answer && of->until > now && of->made == local->made && local->made)
+		failure = "not banned, and it was banned before";
+}
+
+static void judge(const struct local *local)
+{
+	struct facts *of = &facts[local->source];
+
+	if (local->errand == BANS) {
+		judge_ban(local);
+	} else if (local->errand == ASKS) {
+		judge_answer(local);
+	} else {
+		of->until = 0;
+		of->made++;
+		if (local->alone && local->begun == of->begun)
+			of->lifted = of->begun + 1;
+	}
+}
+
+/* ---- the search ---- */
+
+static bool may_do(int index, enum errand errand)
+{
+	return !row->roles || errand == (index == CPUS_MAX - 1 ? ASKS : BANS) ||
+	       (index == 1 && errand == LIFTS);
+}
+
+static __u32 free_places(__u64 time)
+{
+	__u32 places = 0;
+
+	for (int i = 0; i < RF_BAN_WAYS; i++)
+		if (rf_ban_until(shared.set.word[i]) <= time &&
+		    !(shared.set.word[i] & RF_BAN_WRITTEN))
+			places |= 1U << i;
+	return places;
+}
+
+/* After each operation: of CPUs that ban. */
+static void note_places(void)
+{
+	for (int i = 0; i < CPUS_MAX; i++) {
+		const __u32 places = free_places(hands[i].begun.now);
+
+		hands[i].begun.places &= places;
+		hands[i].local.places &= places;
+	}
+}
+
+static void hash_state(__u64 hash[2])
+{
+	hash[0] = 1;
+	hash[1] = 2;
+	hash_words(hash, &shared, sizeof(shared));
+	for (int i = 0; i < CPUS_MAX; i++) {
+		const struct hand *hand = &hands[i];
+		const struct local *local = &hand->local;
+		const __u64 words[] = {
+			(__u64)hand->packet << 32 | hand->operations << 8 | local->errand << 4 |
+				local->source,
+			local->now << 32 | local->alone << 8 | local->places,
+			(__u64)local->made << 32 | local->lifted,
+			local->begun,
+			hand->history,
+		};
+
+		hash_words(hash, words, sizeof(words));
+	}
+	for (int i = 0; i < SOURCES; i++) {
+		const __u64 words[] = {facts[i].until, (__u64)facts[i].made << 32 | facts[i].begun,
+				       facts[i].lifted};
+
+		hash_words(hash, words, sizeof(words));
+	}
+	hash[1] = mix(hash[1], now);
+	hash[0] |= 1;
+}
+
+static double explore(void);
+
+static void note(int index)
+{
+	path[path_length].cpu = index;
+	if (index >= 0)
+		path[path_length].local = hands[index].local;
+	path[path_length++].set = shared.set;
+}
+
+static void note_begun(const struct local *local)
+{
+	struct facts *of = &facts[local->source];
+
+	if (local->errand == BANS)
+		of->begun++;
+	if (local->errand == LIFTS) {
+		of->until = 0;
+		of->made++;
+	}
+}
+
+static double explore_operation(int index)
+{
+	const struct memory memory = shared;
+	struct hand before[CPUS_MAX];
+	struct facts known[SOURCES];
+	double schedules = 0;
+	bool ends;
+
+	memcpy(before, hands, sizeof(before));
+	memcpy(known, facts, sizeof(known));
+	if (!is_busy(index))
+		note_begun(&hands[index].begun);
+	ends = operate(index);
+	note_places();
+	note(index);
+	if (ends) {
+		judge(&hands[index].local);
+		put_down(index);
+	}
+	if (!failure)
+		schedules = explore();
+	if (failure)
+		return schedules;
+	path_length--;
+	shared = memory;
+	memcpy(hands, before, sizeof(before));
+	memcpy(facts, known, sizeof(known));
+	return schedules;
+}
+
+/* A new errand, of any kind. */
+static double explore_errand(int index)
+{
+	double schedules = 0;
+
+	for (int i = 0; i < ERRANDS * row->sources && !failure; i++) {
+		const int source = i / ERRANDS;
+		const struct facts *of = &facts[source];
+		const struct local begun = {
+			.errand = i % ERRANDS,
+			.source = source,
+			.now = now,
+			.made = of->made,
+			.lifted = of->lifted,
+			.begun = of->begun,
+			.places = free_places(now),
+			.alone = is_free_of(source, BANS),
+		};
+
+		/* Nobody bans the last one. */
+		if (!may_do(index, begun.errand) || (source == SOURCES - 1 && begun.errand != ASKS))
+			continue;
+		pick_up(index, &begun);
+		schedules += explore_operation(index);
+		hands[index] = (struct hand){.packet = hands[index].packet};
+	}
+	return schedules;
+}
+
+static double explore_tick(void)
+{
+	double schedules;
+
+	now++;
+	note(-1);
+	schedules = explore();
+	if (failure)
+		return schedules;
+	path_length--;
+	now--;
+	return schedules;
+}
+
+static double explore(void)
+{
+	double schedules = 0;
+	bool end = true;
+	__u64 hash[2];
+	struct seen *slot;
+
+	hash_state(hash);
+	slot = seen_slot(hash);
+	if (slot->hash[0])
+		return slot->schedules;
+	for (int i = 0; i < CPUS_MAX && !failure; i++) {
+		if (hands[i].packet == row->errands[i])
+			continue;
+		end = false;
+		if (is_busy(i))
+			schedules += explore_operation(i);
+		else
+			schedules += explore_errand(i);
+	}
+	if (!end && !failure && now < (__u64)START + row->ticks)
+		schedules += explore_tick();
+	schedules = end ? 1 : schedules;
+	seen_add(hash, schedules);
+	return schedules;
+}
+
+/* ---- rows ---- */
+
+static void print_path(void)
+{
+	static const char *const errands[] = {"bans", "asks for", "lifts"};
+
+	for (int i = 0; i < path_length; i++) {
+		const struct rf_ban_set *set = &path[i].set;
+		const struct local *local = &path[i].local;
+
+		if (path[i].cpu < 0)
+			printf("#   the clock ticks on:");
+		else
+			printf("#   cpu %d, at %llu, %s %d:", path[i].cpu, local->now,
+			       errands[local->errand], local->source);
+		for (int j = 0; j < RF_BAN_WAYS; j++)
+			printf(" {%llu, version %llu%s: %llu, %llu}", rf_ban_until(set->word[j]),
+			       set->word[j] >> 1 & RF_BAN_VERSIONS,
+			       set->word[j] & RF_BAN_WRITTEN ? ", written" : "",
+			       set->ban[j].source[0], set->ban[j].source[1]);
+		puts("");
+	}
+}
+
+static void start_row(void)
+{
+	/* Where the clock stands, that of all bans to come: they differ in nothing but whose. */
+	const __u64 until = START + (row->ticks ? 1 : LASTS);
+
+	failure = NULL;
+	path_length = 0;
+	now = START;
+	shared = (struct memory){};
+	memset(hands, 0, sizeof(hands));
+	memset(facts, 0, sizeof(facts));
+	for (int i = 0; i < row->banned; i++) {
+		shared.set.word[i] = rf_ban_word(until, TAG, 1);
+		shared.set.ban[i] = ban_of(i, START - 1);
+		facts[i] = (struct facts){.until = until, .made = 1, .begun = 1};
+	}
+}
+
+static bool run_row(int number)
+{
+	double schedules;
+
+	start_row();
+	seen_clear();
+	schedules = explore();
+	printf("%sok %d - every interleaving, bans: %s\n", failure ? "not " : "", number,
+	       row->title);
+	if (failure)
+		print_path();
+	printf("# %.3g schedules, %llu states%s%s\n", schedules, seen_count, failure ? "; " : "",
+	       failure ? failure : "");
+	fflush(stdout);
+	all_schedules += schedules;
+	all_states += seen_count;
+	return !failure;
+}
+
+/* Until a row fails. A number: that row alone. */
+int main(int argc, char **argv)
+{
+	const int only = argc > 1 ? atoi(argv[1]) : 0;
+	bool failed = false;
+
+	printf("1..%d\n", only ? 1 : ROWS);
+	for (int i = 0; i < ROWS && !failed; i++) {
+		row = &rows[i];
+		if (!only || only == i + 1)
+			failed = !run_row(i + 1);
+	}
+	if (!failed && !only)
+		printf("# bans: %.3g schedules, %llu states\n", all_schedules, all_states);
+	return failed ? 1 : 0;
+}
