@@ -28,7 +28,7 @@ static const char *const keywords[] = {
 	"off",	     "attach",	 "fence",   "mode",   "native", "generic",  "sources", "leases",
 	"chain",     "replace",	 "confirm", "detach", "adopt",	"status",   "stats",   "watch",
 	"top",	     "show",	 "save",    "apply",  "check",	"doctor",   "help",    "dev",
-	"newcomers", "by",	 "drops",
+	"newcomers", "by",	 "drops",   "bans",   "unban",
 };
 
 const char *rf_words_peek(const struct rf_words *words)

@@ -178,5 +178,5 @@ void rf_format_limit(const struct rf_limit *limit, char text[RF_LIMIT_TEXT_SIZE]
 		append(text, " per6 /%d", limit->per6);
 	append_flags(limit, text);
 	if (limit->ban_ns)
-		append(text, " ban %s", ban);
+		append(text, " ban %s%s", ban, limit->flags & RF_BAN_ALL ? " all" : "");
 }

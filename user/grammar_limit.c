@@ -243,6 +243,8 @@ static int parse_ban(const char *value, struct draft *draft, struct rf_error *er
 				   error);
 
 	draft->made.limit.ban_ns = ban_ns;
+	if (!err && rf_words_take(draft->words, "all"))
+		draft->made.limit.flags |= RF_BAN_ALL;
 	return err;
 }
 

@@ -497,6 +497,22 @@ static void compile_in_force(struct rf_ruleset *ruleset)
 			bank->flags |= RF_BANK_IN_FORCE;
 }
 
+static void compile_bans(struct rf_bank *bank)
+{
+	bank->bans = bank->bans_all = 0;
+	for (int slot = 0; slot < RF_LIMITS_MAX; slot++) {
+		const struct rf_limit *limit = &bank->limit[slot];
+
+		if (!bank->policy[slot].id || !limit->ban_ns)
+			continue;
+		bank->bans |= 1U << slot;
+		if (limit->flags & RF_BAN_ALL)
+			bank->bans_all |= 1U << slot;
+	}
+	if (bank->bans_all)
+		bank->flags |= RF_BANK_BANS_ALL;
+}
+
 int rf_ruleset_compile(struct rf_ruleset *ruleset, struct rf_compiled *compiled,
 		       struct rf_error *error)
 {
@@ -520,6 +536,7 @@ int rf_ruleset_compile(struct rf_ruleset *ruleset, struct rf_compiled *compiled,
 	compile_lease_masks(ruleset);
 	compile_shadows(bank);
 	compile_in_force(ruleset);
+	compile_bans(bank);
 	return 0;
 }
 

@@ -63,7 +63,7 @@ static void no_word_of_the_grammar_is_a_name(void **state)
 		"from file per per6 shadow count rejected exact ban del list allow deny for "
 		"load newcomers then open closed aggregate off attach fence mode native "
 		"generic sources leases chain replace confirm detach adopt status stats "
-		"watch top show save apply check doctor help dev";
+		"watch top show save apply check doctor help dev bans unban";
 	char name[RF_NAME_SIZE];
 	struct rf_error error;
 	struct line line;
@@ -318,6 +318,7 @@ static void no_option_is_said_twice(void **state)
 		{"from", " 192.0.2.0/24", " 192.0.2.0/24"},
 		{"from", " file a", " file b"},
 		{"ban", " 1s", " 2s"},
+		{"ban", " 1s all", " 1s"},
 	};
 	static const char *const between[] = {" ", " shadow ", " count rejected "};
 	char text[128], sentence[32];
@@ -380,7 +381,7 @@ static void limit_is_written(void **state)
 
 #define LONGEST                                                                               \
 	THIRTY_ONE " rate 137438953471/31622399999ms bytes algorithm leaky burst 1073741823 " \
-		   "match proto 254 per /31 per6 /128 count rejected exact ban 31622399999ms"
+		   "match proto 254 per /31 per6 /128 count rejected exact ban 31622399999ms all"
 
 /* ---- ports and prefixes of a limit ---- */
 
@@ -939,6 +940,10 @@ static const struct CMUnitTest tests[] = {
 	LIMIT("ban", "all rate 20k/1s ban 10m", OF(20000, SECOND), .ban_ns = 600 * SECOND),
 	LIMIT("the shortest ban", "all rate 20k/1s ban 1s count rejected", OF(20000, SECOND),
 	      .ban_ns = SECOND, .flags = RF_COUNT_REJECTED),
+	LIMIT("ban all", "all rate 20k/1s ban 10m all", OF(20000, SECOND), .ban_ns = 600 * SECOND,
+	      .flags = RF_BAN_ALL),
+	LIMIT("ban all, and more", "all rate 20k/1s ban 10m all exact", OF(20000, SECOND),
+	      .ban_ns = 600 * SECOND, .flags = RF_BAN_ALL | RF_EXACT),
 	LIMIT("the longest ban", "all rate 20k/1s ban 8784h", OF(20000, SECOND),
 	      .ban_ns = 8784 * HOUR),
 	LIMIT("per /32", "all rate 20k/1s per /32", OF(20000, SECOND)),
@@ -1125,6 +1130,7 @@ static const struct CMUnitTest tests[] = {
 	WRITTEN("match proto", "all rate 1k/1s match proto 0", "all rate 1k/1s match proto 0"),
 	WRITTEN("groups", "all rate 1k/1s per6 /48 per /0", "all rate 1k/1s per /0 per6 /48"),
 	WRITTEN("ban", "all rate 1k/1s ban 600s exact", "all rate 1k/1s exact ban 10m"),
+	WRITTEN("ban all", "all rate 1k/1s ban 600s all exact", "all rate 1k/1s exact ban 10m all"),
 	WRITTEN("the longest", LONGEST, LONGEST),
 
 	REFUSED_LIMIT("syn alone", "all rate 20k/1s match syn", "'syn': " MATCHES),
@@ -1181,6 +1187,12 @@ static const struct CMUnitTest tests[] = {
 
 	REFUSED_LIMIT("no time to ban", "all rate 20k/1s ban",
 		      "'ban': a time is missing behind it"),
+	REFUSED_LIMIT("ban all without a time", "all rate 20k/1s ban all",
+		      "'all': invalid time; write it like 500ms, 10s, 5m or 1h"),
+	REFUSED_LIMIT("all of nothing", "all rate 20k/1s all", "'all': " UNKNOWN),
+	REFUSED_LIMIT("all before its ban", "all rate 20k/1s all ban 1h", "'all': " UNKNOWN),
+	REFUSED_LIMIT("all twice", "all rate 20k/1s ban 1h all all", "'all': " UNKNOWN),
+	REFUSED_LIMIT("a shadow that bans all", "all rate 20k/1s shadow ban 10m all", SHADOW_BAN),
 	REFUSED_LIMIT("a short ban", "all rate 20k/1s ban 999ms",
 		      "'999ms': invalid ban: the time must be 1s-8784h"),
 	REFUSED_LIMIT("a long ban", "all rate 20k/1s ban 8785h",

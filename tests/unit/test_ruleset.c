@@ -272,6 +272,27 @@ static void other_is_for_no_source(void **state)
 	rules_free(&rules);
 }
 
+static void bans_are_marked(void **state)
+{
+	struct rules rules = RULES_NEW;
+	struct rf_bank *bank = &rules.ruleset.bank;
+
+	(void)state;
+	rules_put(&rules, 2, "a rate 1k/1s ban 1h");
+	rules_put(&rules, 3, "b rate 1k/1s match tcp");
+	rules_put(&rules, 31, "c rate 1k/1s ban 1h all");
+	rules_compile(&rules);
+	assert_int_equal(bank->bans, 1U << 2 | 1U << 31);
+	assert_int_equal(bank->bans_all, 1U << 31);
+	assert_true(bank->flags & RF_BANK_BANS_ALL);
+	rf_ruleset_del_limit(&rules.ruleset, 31);
+	rules_compile(&rules);
+	assert_int_equal(bank->bans, 1U << 2);
+	assert_int_equal(bank->bans_all, 0);
+	assert_false(bank->flags & RF_BANK_BANS_ALL);
+	rules_free(&rules);
+}
+
 /* ---- leases ---- */
 
 struct lease_row {
@@ -748,6 +769,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(class_0_fits_no_limit),
 	cmocka_unit_test(shadows_are_marked),
 	cmocka_unit_test(other_is_for_no_source),
+	cmocka_unit_test(bans_are_marked),
 
 	LEASE("nothing", MASK4(0)),
 	LEASE("a limit", LIMITS(ANY), MASK4(0xffffffff), MASK6(0xffffffff, 0xffffffff),
