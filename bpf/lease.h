@@ -219,6 +219,15 @@ RF_INLINE int rf_lease_answers(struct rf_lease *lease, __u32 cost, __u32 len_byt
 	return 1;
 }
 
+/*
+ * The end of a lease that is to end soon, in jiffies: at the next multiple of `span`, so that
+ * credits are taken by the same ends in between. 0: it need not.
+ */
+RF_INLINE __u64 rf_lease_end_by(__u64 jiffies, __u32 span)
+{
+	return span ? jiffies - jiffies % span + span : RF_FOREVER;
+}
+
 /* A lease that answers nothing any more. */
 RF_INLINE void rf_lease_end(struct rf_lease *lease)
 {
@@ -394,15 +403,16 @@ RF_INLINE enum rf_taken rf_charged_take(struct rf_charged *charged, __u32 units)
 /*
  * After a packet that passed: takes credits for those to come, by compare-and-swap, since a
  * fetch-add that finds no room would leave its cost behind. One try; none is an answer, too. `end`
- * is a time in jiffies at which they end in any case.
+ * is a time in jiffies at which they end in any case; with `span`, at the multiples of
+ * that.
  */
 RF_INLINE void rf_lease_take_credits(struct rf_lease *lease, struct rf_charged *charged,
-				     __u64 jiffies, __u32 cost, __u64 end)
+				     __u64 jiffies, __u32 cost, __u64 end, __u32 span)
 {
 	enum rf_taken taken;
 	__u32 wants;
 
-	charged->start = 0;
+	charged->start = span ? jiffies - jiffies % span : 0;
 	charged->end = end;
 	charged->room = ~0U;
 	if (!rf_charged_read(charged, jiffies)) {
@@ -554,22 +564,29 @@ RF_INLINE int rf_lease_may_follow(const struct rf_policy *policy, int verdict)
 
 /*
  * `lease` is of this source and of packets that are charged to this limit alone, with nothing
- * pending; the window has answered `verdict`.
+ * pending; the window has answered `verdict`. What lets pass ends within `span` jiffies; 0: it need
+ * not.
  */
 RF_INLINE void rf_lease_renew(struct rf_lease *lease, struct rf_window *window,
 			      const struct rf_policy *policy, const struct rf_ask *ask,
-			      enum rf_verdict verdict)
+			      enum rf_verdict verdict, __u32 span)
 {
 	struct rf_charged charged = {.window = {window}, .policy = {policy}};
+	const __u64 end = rf_lease_end_by(ask->jiffies, span);
+	__u64 until;
 
 	if (verdict == RF_UNDER && rf_lease_may_hold_credits(policy)) {
 		lease->answer = rf_answer_of(RF_UNDER_LIMIT);
 		lease->over = 0;
-		rf_lease_take_credits(lease, &charged, ask->time, ask->cost, RF_FOREVER);
+		rf_lease_take_credits(lease, &charged, ask->time, ask->cost, end, span);
 	} else if (verdict == RF_OVER && !rf_counts_rejected(policy)) {
 		lease->over = 1;
-		rf_lease_repeat(lease, policy->flags & RF_SHADOW ? RF_SHADOW_OVER : RF_OVER_LIMIT,
-				ask->cost - 1, rf_refused_until(window, policy, ask));
+		until = rf_refused_until(window, policy, ask);
+		if (policy->flags & RF_SHADOW)
+			rf_lease_repeat(lease, RF_SHADOW_OVER, ask->cost - 1,
+					until < end ? until : end);
+		else
+			rf_lease_repeat(lease, RF_OVER_LIMIT, ask->cost - 1, until);
 	} else if (verdict != RF_LOST_RACES) {
 		rf_lease_end(lease);
 	}

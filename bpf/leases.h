@@ -245,7 +245,7 @@ GLOBAL int lease_window(const struct question *question, __u32 place, struct rf_
 		rf_lease_end(lease);
 		return 0;
 	}
-	rf_lease_renew(lease, window, policy, ask, verdict);
+	rf_lease_renew(lease, window, policy, ask, verdict, bank->lease_span);
 	if (class->is_mixed) /* it will be asked in bytes */
 		lease->room = policy->unit == RF_BYTES ? lease->room << policy->unit_shift : 0;
 	return 0;
@@ -305,7 +305,7 @@ GLOBAL int lease_windows(const struct question *question, struct rf_window *firs
 		rf_lease_repeat(lease, RF_SHADOW_OVER, question->cost - 1, question->until);
 	else
 		rf_lease_take_credits(lease, &charged, question->jiffies, question->cost,
-				      question->until);
+				      question->until, bank->lease_span);
 	return 0;
 }
 
@@ -313,12 +313,22 @@ GLOBAL int lease_windows(const struct question *question, struct rf_window *firs
 GLOBAL int lease_answer(__u32 place, __u32 reason, __u64 until, __u32 slot)
 {
 	struct rf_lease *lease = lease_in(place);
+	const struct rf_bank *bank;
+	__u64 latest = RF_UNTIL_MAX;
 
 	if (!lease)
 		return 0;
+	bank = &config.bank[lease->rules >> 9 & 1];
+	/* A ban may be lifted, and another one begin for who is told that no limit is for it. */
+	if (reason == RF_BANNED)
+		latest = read_jiffies() + bank->ban_lease;
+	else if (reason == RF_NO_LIMIT)
+		latest = rf_lease_end_by(read_jiffies(), bank->lease_span);
+	if (latest > RF_UNTIL_MAX)
+		latest = RF_UNTIL_MAX;
 	set_slot(lease, slot);
 	lease->over = 1;
-	rf_lease_repeat(lease, reason, 0, until < RF_UNTIL_MAX ? until : RF_UNTIL_MAX);
+	rf_lease_repeat(lease, reason, 0, until < latest ? until : latest);
 	return 0;
 }
 

@@ -3,27 +3,9 @@
 #ifndef RINGFENCE_LIMITS_H
 #define RINGFENCE_LIMITS_H
 
+#include "bans.h"
 #include "leases.h"
 #include "newcomers.h"
-
-/* ---- bans ---- */
-
-static __always_inline int is_banned(const struct rf_source *source, const struct rf_policy *policy,
-				     __u64 jiffies)
-{
-	return policy->ban && source && !(source->banned_until & RF_BAN_NOT_BEFORE) &&
-	       source->banned_until > jiffies;
-}
-
-/* From the first packet over the limit on; those that come meanwhile do not prolong it. */
-static __always_inline void ban(struct rf_source *source, const struct rf_policy *policy,
-				__u64 jiffies)
-{
-	const __u64 before = source->banned_until;
-
-	if (!(before & RF_BAN_NOT_BEFORE) || (before & ~RF_BAN_NOT_BEFORE) <= jiffies)
-		source->banned_until = jiffies + policy->ban;
-}
 
 /* ---- one limit ---- */
 
@@ -91,12 +73,16 @@ static __always_inline enum rf_reason ask_limit(struct question *question,
 	struct rf_source *source;
 	enum rf_reason reason;
 	struct rf_ask ask;
+	__u64 until;
 	int verdict;
 
 	source = find_known(question, bank, policy, is_ipv6);
 	if (source)
 		touch(question, source, is_ipv6);
-	else
+	until = banned_until(question, source, policy, slot);
+	if (until)
+		return refuse_banned(question, source, slot, until);
+	if (!source)
 		source = meet_one(question, bank, slot, sums, is_ipv6);
 	if (!source) {
 		reason = refuse_newcomer(bank, slot);
@@ -105,24 +91,19 @@ static __always_inline enum rf_reason ask_limit(struct question *question,
 		sums->newcomers_aggregated++;
 		return ask_aggregate(question, slot);
 	}
-	if (is_banned(source, policy, question->jiffies)) {
-		reason = RF_BANNED;
-		lease_same_answer(question, reason, source->banned_until, slot);
-	} else {
-		set_ask(&ask, question, policy);
-		verdict = take(&source->window, policy, &ask);
-		reason = reason_of(policy, verdict);
-		if (reason == RF_OVER_LIMIT && policy->ban) {
-			ban(source, policy, question->jiffies);
-			if (is_banned(source, policy, question->jiffies))
-				lease_same_answer(question, RF_BANNED, source->banned_until, slot);
-		} else if (config.lease_shift && rf_lease_may_follow(policy, verdict)) {
-			const __u32 place = take_lease(question);
+	set_ask(&ask, question, policy);
+	verdict = take(&source->window, policy, &ask);
+	reason = reason_of(policy, verdict);
+	if (reason == RF_OVER_LIMIT && policy->ban)
+		until = start_ban(question, source, slot);
+	if (until) {
+		lease_same_answer(question, RF_BANNED, until, slot);
+	} else if (config.lease_shift && rf_lease_may_follow(policy, verdict)) {
+		const __u32 place = take_lease(question);
 
-			if (place != NO_LEASE)
-				lease_window(question, place, &source->window, &ask,
-					     slot + verdict * RF_LIMITS_MAX);
-		}
+		if (place != NO_LEASE)
+			lease_window(question, place, &source->window, &ask,
+				     slot + verdict * RF_LIMITS_MAX);
 	}
 	count_source(source, reason, 1);
 	count_limit(policy, reason, 1, question->len_bytes);
@@ -162,8 +143,9 @@ GLOBAL int refuse_packet(const struct question *question, struct rf_source *sour
 			 __u32 reason)
 {
 	const struct rf_policy *policy;
-	struct rf_ask ask;
 	__u32 slot, place;
+	struct rf_ask ask;
+	__u64 until = 0;
 	int is_own;
 
 	if (!question || !source)
@@ -173,7 +155,9 @@ GLOBAL int refuse_packet(const struct question *question, struct rf_source *sour
 	policy = &bank_of(question)->policy[slot];
 	is_own = !(question->aggregated >> i & 1);
 	set_ask(&ask, question, policy);
-	if (reason == RF_REASON_COUNT && is_banned(source, policy, question->jiffies)) {
+	if (reason == RF_REASON_COUNT)
+		until = banned_until(question, source, policy, slot);
+	if (until) {
 		reason = RF_BANNED;
 	} else if (reason == RF_REASON_COUNT) {
 		reason = RF_OVER_LIMIT;
@@ -183,9 +167,9 @@ GLOBAL int refuse_packet(const struct question *question, struct rf_source *sour
 			count_forfeited(policy, question->len_bytes);
 	}
 	if (reason == RF_OVER_LIMIT && is_own && policy->ban)
-		ban(source, policy, question->jiffies);
-	if (is_own && is_banned(source, policy, question->jiffies)) {
-		lease_same_answer(question, RF_BANNED, source->banned_until, slot);
+		until = start_ban(question, source, slot);
+	if (until) {
+		lease_same_answer(question, RF_BANNED, until, slot);
 	} else if (reason == RF_OVER_LIMIT && is_own) {
 		place = config.lease_shift && rf_lease_may_follow(policy, RF_OVER)
 				? take_lease_for(question)
@@ -216,7 +200,7 @@ GLOBAL int peek_all(const struct question *question, struct rf_source *first,
 		if (i >= question->in_force || !source)
 			continue;
 		set_ask(&ask, question, policy);
-		if (is_banned(source, policy, question->jiffies) ||
+		if (banned_until(question, source, policy, question->slot[i]) ||
 		    !peek(&source->window, policy, &ask))
 			return i;
 	}
@@ -437,6 +421,18 @@ static __always_inline void find_sources(struct question *question, struct sourc
 	}
 }
 
+/* The limits that ban, and under which it has no window. */
+static __always_inline __u32 slots_missing(const struct question *question)
+{
+	__u32 slots = 0;
+
+	RF_UNROLL
+	for (__u32 i = 0; i < RF_CHARGED_MAX; i++)
+		if (question->missing >> i & 1)
+			slots |= 1U << question->slot[i] % RF_LIMITS_MAX;
+	return slots & bank_of(question)->bans;
+}
+
 /* Again, now that they were made. What is missing still could not be had. */
 static __always_inline void find_new_sources(struct question *question, struct sources *sources,
 					     int is_ipv6)
@@ -487,10 +483,16 @@ static __always_inline enum rf_reason ask_limits(struct question *question, int 
 
 	if (question->met == NOT_MET) {
 		set_slots(question);
-		question->until = RF_FOREVER;
+		question->until = rf_lease_end_by(question->jiffies, bank_of(question)->lease_span);
 		find_sources(question, &sources, is_ipv6);
-		if (question->missing)
+		if (question->missing) {
+			const __u64 ban = find_ban_of(question, slots_missing(question));
+
+			if (ban)
+				return refuse_banned(question, NULL, ban % RF_LIMITS_MAX,
+						     ban / RF_LIMITS_MAX);
 			return RF_REASON_COUNT;
+		}
 		found = RF_UNDER_LIMIT;
 	} else {
 		found = question->met;

@@ -148,6 +148,19 @@ struct {
 	__type(value, struct rf_source);
 } aggregates SEC(".maps");
 
+/*
+ * Who is banned. Writers: the program, which replaces bans that are over, and the command line,
+ * which ends some, through shared memory; each by atomics. Reader: both. When a set of it is full:
+ * a new ban is not made, and counted.
+ */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, RF_BAN_SETS);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__type(key, __u32);
+	__type(value, struct rf_ban_set);
+} bans SEC(".maps");
+
 /* A window that is about to be inserted: on the stack, it would be a third of what there is. */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);

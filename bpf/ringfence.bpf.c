@@ -79,14 +79,21 @@ static __always_inline enum rf_reason ask_lists(struct question *question, __u32
 static __always_inline enum rf_reason ask(struct question *question, int is_ipv6)
 {
 	const struct rf_bank *bank = bank_of(question);
-	__u32 limits = bank->class[rf_rules_class(question->who.rules)].limits, first = 0;
+	__u32 applies = ~0U, limits, first = 0;
 	struct rf_counters *sums = bpf_map_lookup_elem(&counters, &first);
 	enum rf_reason reason;
-	__u64 until;
+	__u64 until, ban;
 
 	if (!sums)
 		return RF_MAP_ERROR; /* cannot be, but the verifier has to be told */
-	reason = ask_lists(question, &limits, &until, is_ipv6);
+	reason = ask_lists(question, &applies, &until, is_ipv6);
+	if (reason == RF_REASON_COUNT && bank->bans_all & applies) {
+		ban = find_ban_of(question, bank->bans_all & applies);
+		if (ban)
+			return refuse_banned(question, NULL, ban % RF_LIMITS_MAX,
+					     ban / RF_LIMITS_MAX);
+	}
+	limits = bank->class[rf_rules_class(question->who.rules)].limits & applies;
 	if (reason == RF_REASON_COUNT && !limits)
 		reason = RF_NO_LIMIT;
 	if (reason != RF_REASON_COUNT)
@@ -250,7 +257,8 @@ static __always_inline enum rf_reason charge_packet(const struct rf_packet *pack
 		return RF_UNCLASSED;
 	index = class_of(bank, generation & 1, packet);
 	class = &bank->class[index];
-	if (!class->limits && !(bank->flags & listed)) /* so it is not unclassed */
+	/* So it is not unclassed. */
+	if (!class->limits && !(bank->flags & (listed | RF_BANK_BANS_ALL)))
 		return RF_NO_LIMIT;
 	set_source(&question, packet, version, bank);
 	if (is_closed_out(&question, bank, class->limits, version == 6))

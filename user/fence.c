@@ -22,7 +22,7 @@
 
 /* And of their pins. */
 const char *const rf_map_names[RF_MAP_COUNT] = {
-	[RF_MAP_WINDOWS4] = "windows4",
+	[RF_MAP_WINDOWS4] = "windows4", /* one a line */
 	[RF_MAP_WINDOWS6] = "windows6",
 	[RF_MAP_SLOTS4] = "slots4",
 	[RF_MAP_SLOTS6] = "slots6",
@@ -33,6 +33,7 @@ const char *const rf_map_names[RF_MAP_COUNT] = {
 	[RF_MAP_PREFIXES6] = "prefixes6",
 	[RF_MAP_PRESENCE] = "presence",
 	[RF_MAP_AGGREGATES] = "aggregates",
+	[RF_MAP_BANS] = "bans",
 	[RF_MAP_COUNTERS] = "counters",
 	[RF_MAP_LIMIT_COUNTERS] = "limit_counters",
 };
@@ -297,6 +298,8 @@ int rf_fence_share(struct rf_fence *fence, struct rf_error *error)
 		count = rf_map_share(fence, RF_MAP_CONFIG, sizeof(struct rf_config), both, error);
 	if (count >= 0)
 		count = rf_map_share(fence, RF_MAP_PORTS, sizeof(struct rf_ports), both, error);
+	if (count >= 0)
+		count = rf_map_share(fence, RF_MAP_BANS, sizeof(struct rf_ban_set), both, error);
 	/* Nobody reads this but who may change it. */
 	if (count >= 0 && !fence->read_only)
 		count = rf_map_share(fence, RF_MAP_AGGREGATES, sizeof(struct rf_source), both,
@@ -306,6 +309,7 @@ int rf_fence_share(struct rf_fence *fence, struct rf_error *error)
 	fence->config = fence->memory[RF_MAP_CONFIG];
 	fence->ports = fence->memory[RF_MAP_PORTS];
 	fence->aggregate = fence->memory[RF_MAP_AGGREGATES];
+	fence->ban = fence->memory[RF_MAP_BANS];
 	if (bpf_obj_get_info_by_fd(fence->map_fd[RF_MAP_PRESENCE], &info, &length))
 		return rf_error_failed(error, -errno, "cannot read the fence's filter: %s",
 				       strerror(errno));

@@ -39,6 +39,7 @@ enum rf_map {
 	RF_MAP_PREFIXES6,
 	RF_MAP_PRESENCE,
 	RF_MAP_AGGREGATES,
+	RF_MAP_BANS,
 	RF_MAP_COUNTERS,
 	RF_MAP_LIMIT_COUNTERS,
 	RF_MAP_COUNT,
@@ -91,6 +92,7 @@ struct rf_fence {
 	struct rf_ports *ports;	     /* of each bank */
 	uint32_t presence_lines;     /* a power of two */
 	struct rf_source *aggregate; /* RF_AGGREGATE_SETS of RF_AGGREGATES */
+	struct rf_ban_set *ban;	     /* RF_BAN_SETS */
 };
 
 #define RF_FENCE_NONE ((struct rf_fence){.map_fd = {[0 ... RF_MAP_COUNT - 1] = -1}})
@@ -186,6 +188,40 @@ typedef int (*rf_source_visit)(const struct rf_address *source, uint32_t limit_i
 			       const struct rf_source *state, void *context);
 int rf_fence_each_source(const struct rf_fence *fence, rf_source_visit visit, void *context,
 			 struct rf_error *error);
+
+/* ---- bans (fence_bans.c) ---- */
+
+struct rf_ban_row {
+	struct rf_address source; /* masked as its limit has it */
+	uint32_t limit_id;
+	const struct rf_limit *limit;
+	uint64_t until, since; /* jiffies */
+	uint32_t place;	       /* in the table, */
+	uint64_t word;	       /* … and as it was read there */
+};
+
+/* Those that stand, by limits in force, sorted by source. */
+struct rf_bans {
+	struct rf_ban_row *row;
+	size_t count;
+	uint64_t now; /* jiffies */
+	struct rf_bank rules;
+};
+
+/* Reads them. Free them in any case. */
+int rf_fence_bans(const struct rf_fence *fence, struct rf_bans *bans, struct rf_error *error);
+void rf_bans_free(struct rf_bans *bans);
+/* The ban of a source, masked as the limit has it; NULL: it is not banned by that. */
+const struct rf_ban_row *rf_bans_find(const struct rf_bans *bans, const struct rf_address *source,
+				      uint32_t limit_id);
+/* Whom it bans, as a prefix. */
+struct rf_prefix rf_ban_prefix(const struct rf_ban_row *row);
+/*
+ * Ends the bans of what lies in `prefix`, or in which that lies; NULL: all of them. Returns how
+ * many; within RF_BAN_LEASE_NS every CPU knows it. Only where the fence may be changed.
+ */
+int rf_fence_unban(const struct rf_fence *fence, const struct rf_prefix *prefix,
+		   struct rf_error *error);
 
 /* ---- changing rules (fence_lock.c, fence_config.c, fence_commit.c) ---- */
 

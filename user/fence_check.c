@@ -37,6 +37,7 @@ static const struct shape shapes[RF_MAP_COUNT] = {
 	[RF_MAP_PRESENCE] = {BPF_MAP_TYPE_ARRAY, INDEXED, sizeof(struct rf_presence), 0},
 	[RF_MAP_AGGREGATES] = {BPF_MAP_TYPE_ARRAY, INDEXED, sizeof(struct rf_source),
 			       RF_AGGREGATE_SETS *RF_AGGREGATES},
+	[RF_MAP_BANS] = {BPF_MAP_TYPE_ARRAY, INDEXED, sizeof(struct rf_ban_set), RF_BAN_SETS},
 	[RF_MAP_COUNTERS] = {BPF_MAP_TYPE_PERCPU_ARRAY, INDEXED, sizeof(struct rf_counters), 1},
 	[RF_MAP_LIMIT_COUNTERS] = {BPF_MAP_TYPE_PERCPU_ARRAY, INDEXED,
 				   sizeof(struct rf_limit_counters), RF_LIMIT_COUNTERS_MAX},

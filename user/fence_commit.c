@@ -280,6 +280,7 @@ static int switch_both(struct change *change, struct rf_error *error)
 	err = rf_newcomers_note_kin(fence, &change->ruleset->bank, error);
 	if (err)
 		return err;
+	rf_bans_prepare(fence, &change->ruleset->bank);
 	set_deadline(change);
 	before = fence->config->active;
 	err = switch_bank(fence, &change->ruleset->bank, change->compiled.ports, &change->tries,
@@ -345,6 +346,8 @@ int rf_fence_commit(struct rf_fence *fence, struct rf_ruleset *ruleset,
 		err = choose_tries(&change, progress, error);
 	if (!err)
 		err = switch_both(&change, error);
+	if (!err)
+		rf_bans_reclaim(fence);
 	end_change(&change);
 	return err && change.is_in_force ? fail_in_force(err, error) : err;
 }

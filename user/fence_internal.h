@@ -171,6 +171,13 @@ int rf_newcomers_note_kin(const struct rf_fence *fence, const struct rf_bank *ru
 void rf_newcomers_age_kin(const struct rf_fence *fence, const struct rf_bank *rules,
 			  const struct rf_bank *fallback);
 
+/* ---- bans (fence_bans.c) ---- */
+
+/* How long a CPU may go on as before when a ban begins or ends, by `rules`. */
+void rf_bans_prepare(const struct rf_fence *fence, struct rf_bank *rules);
+/* Makes room where bans are of limits that are no more, unless rules before may come back. */
+void rf_bans_reclaim(const struct rf_fence *fence);
+
 /* ---- loading this build's program (fence_load.c) ---- */
 
 enum rf_entry {

@@ -164,7 +164,7 @@ static __attribute__((noinline)) int call_scratch(const struct cpu *cpu)
 		return -1;
 	if (cpu->call == TAKES)
 		return rf_take(&scratch, &policy, ask.time, ask.cost);
-	rf_lease_renew(&scratch_lease, &scratch, &policy, &ask, cpu->given);
+	rf_lease_renew(&scratch_lease, &scratch, &policy, &ask, cpu->given, 0);
 	return cpu->given;
 }
 

@@ -143,7 +143,7 @@ static void run_call(struct memory *memory, struct local *local, int index)
 	local->refused = LIMITS;
 	local->stage = RENEWS;
 	if (row->leases)
-		rf_lease_take_credits(&local->lease, &charged, time, 1, RF_FOREVER);
+		rf_lease_take_credits(&local->lease, &charged, time, 1, RF_FOREVER, 0);
 }
 
 /* ---- what must hold ---- */

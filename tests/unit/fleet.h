@@ -204,7 +204,7 @@ static inline enum rf_verdict ask_all(struct rf_lease *lease, const struct rf_wh
 		charged.policy[i] = &fleet.policy[i];
 		if (rf_peek(charged.window[i], charged.policy[i], ask->time, ask->cost))
 			continue;
-		rf_lease_renew(lease, charged.window[i], charged.policy[i], ask, RF_OVER);
+		rf_lease_renew(lease, charged.window[i], charged.policy[i], ask, RF_OVER, 0);
 		return RF_OVER;
 	}
 	for (int i = 0; i < fleet.limits; i++)
@@ -214,7 +214,7 @@ static inline enum rf_verdict ask_all(struct rf_lease *lease, const struct rf_wh
 	fleet.taking = &charged;
 	rf_lease_set_slots(lease, slots, fleet.limits);
 	lease->answer = rf_answer_of(RF_UNDER_LIMIT);
-	rf_lease_take_credits(lease, &charged, ask->jiffies, ask->cost, RF_FOREVER);
+	rf_lease_take_credits(lease, &charged, ask->jiffies, ask->cost, RF_FOREVER, 0);
 	fleet.taking = NULL;
 	return RF_UNDER;
 }

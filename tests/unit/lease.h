@@ -35,7 +35,7 @@ static inline enum rf_verdict ask_window(struct rf_lease *lease, const struct rf
 		return verdict;
 	if (!rf_lease_is_for(lease, who))
 		*lease = (struct rf_lease){.source = who->source[0], .rules = who->rules};
-	rf_lease_renew(lease, window, policy, ask, verdict);
+	rf_lease_renew(lease, window, policy, ask, verdict, 0);
 	return verdict;
 }
 

@@ -503,7 +503,7 @@ static void does_not_refuse_where_there_is_room(void **state)
 	offer(&window, &policy, 0, 100, 1);
 	assert_int_equal(rf_take(&window, &policy, ask.time, 1), RF_OVER);
 	offer(&window, &policy, RF_CELLS * TICKS_CELL, 99, 1); /* another CPU */
-	rf_lease_renew(&lease, &window, &policy, &ask, RF_OVER);
+	rf_lease_renew(&lease, &window, &policy, &ask, RF_OVER, 0);
 	assert_int_equal(lease.until, 0);
 }
 

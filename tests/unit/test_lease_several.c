@@ -57,7 +57,7 @@ static void pass(uint64_t jiffies, uint32_t cost)
 		if (all.charged.window[i])
 			assert_int_equal(rf_take(&all.window[i], &all.policy[i], jiffies, cost),
 					 RF_UNDER);
-	rf_lease_take_credits(&all.lease, &all.charged, jiffies, cost, RF_FOREVER);
+	rf_lease_take_credits(&all.lease, &all.charged, jiffies, cost, RF_FOREVER, 0);
 }
 
 static uint32_t used_of(int limit)
@@ -134,9 +134,9 @@ static void ends_when_a_shadow_reopens(void **state)
 {
 	(void)state;
 	start(2);
-	rf_lease_take_credits(&all.lease, &all.charged, START, 1, START + 7);
+	rf_lease_take_credits(&all.lease, &all.charged, START, 1, START + 7, 0);
 	assert_int_equal(all.lease.until, START + 7);
-	rf_lease_take_credits(&all.lease, &all.charged, START, 1, START + 40);
+	rf_lease_take_credits(&all.lease, &all.charged, START, 1, START + 40, 0);
 	assert_int_equal(all.lease.until, START + 32);
 }
 
@@ -147,7 +147,7 @@ static void ends_where_a_window_is_far_ahead(void **state)
 	start(2);
 	pass(START, PASSED);
 	rf_take(&all.window[1], &all.policy[1], START + (RF_CELLS_AHEAD + 1) * LONG, 1);
-	rf_lease_take_credits(&all.lease, &all.charged, START, 1, RF_FOREVER);
+	rf_lease_take_credits(&all.lease, &all.charged, START, 1, RF_FOREVER, 0);
 	assert_int_equal(all.lease.until, 0);
 	assert_int_equal(all.lease.room, 0);
 	assert_int_equal(used_of(0), PASSED);
@@ -183,7 +183,7 @@ static void loses_a_share_at_most(void **state)
 			rf_take(&all.window[i], &all.policy[i], START, 1);
 		all.disturbed = &all.window[lost].head;
 		all.loads = 1; /* it was read, and then comes the swap */
-		rf_lease_take_credits(&all.lease, &all.charged, START, 1, RF_FOREVER);
+		rf_lease_take_credits(&all.lease, &all.charged, START, 1, RF_FOREVER, 0);
 		assert_int_equal(all.lease.room, 0);
 		for (int i = 0; i < RF_CHARGED_MAX; i++)
 			assert_int_equal(used_of(i), PASSED + (i < lost ? SHARE : 0) + (i == lost));

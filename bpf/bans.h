@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Who is banned, asked and said in the data path; ban_table.h is the table. */
+#ifndef RINGFENCE_BANS_H
+#define RINGFENCE_BANS_H
+
+#include "ban_table.h"
+#include "leases.h"
+
+/* The set where its ban under the limit in `slot` would be; `tag` is that of its ban. */
+static __always_inline struct rf_ban_set *find_ban_set(const struct question *question, __u32 slot,
+						       struct rf_ban *whom, __u32 *tag)
+{
+	const struct rf_policy *policy = &bank_of(question)->policy[slot % RF_LIMITS_MAX];
+	const int is_ipv6 = question->who.rules & 1;
+	const __be32 *mask = policy->mask6;
+	__u32 place;
+	__u64 hash;
+
+	whom->source[0] = (__be32)question->source[0] & policy->mask4;
+	whom->source[1] = 0;
+	if (is_ipv6) {
+		whom->source[0] = question->source[0] & (mask[0] | (__u64)mask[1] << 32);
+		whom->source[1] = question->source[1] & (mask[2] | (__u64)mask[3] << 32);
+	}
+	whom->whose = rf_ban_whose(policy->id, is_ipv6);
+	whom->since = question->jiffies;
+	hash = rf_ban_hash(whom, config.lease_key);
+	*tag = rf_ban_tag(hash);
+	place = rf_ban_place(hash);
+	return bpf_map_lookup_elem(&bans, &place);
+}
+
+/* Until when the source is banned by the limit in `slot`; 0: it is not. */
+GLOBAL __u64 find_ban(const struct question *question, __u32 slot)
+{
+	struct rf_ban_set *set;
+	struct rf_ban whom;
+	__u32 tag;
+
+	if (!question)
+		return 0;
+	set = find_ban_set(question, slot, &whom, &tag);
+	return set ? rf_ban_find(set, &whom, tag, question->jiffies) : 0;
+}
+
+/* Does one of the limits in the bit set `slots` ban it? Then {until | slot:5}, else 0. */
+GLOBAL __u64 find_ban_of(const struct question *question, __u32 slots)
+{
+	if (!question)
+		return 0;
+	for (int i = 0; i < RF_LIMITS_MAX && slots; i++) {
+		const __u32 slot = first_slot(slots);
+		const __u64 until = find_ban(question, slot);
+
+		if (until)
+			return until * RF_LIMITS_MAX | slot;
+		slots &= slots - 1;
+	}
+	return 0;
+}
+
+/*
+ * Until when it is banned that has this window; 0: it is not. The window says whether it is worth
+ * asking: the command line ends a ban in the table alone.
+ */
+static __always_inline __u64 banned_until(const struct question *question,
+					  const struct rf_source *source,
+					  const struct rf_policy *policy, __u32 slot)
+{
+	if (!policy->ban || (source && source->banned_until <= question->jiffies))
+		return 0;
+	return find_ban(question, slot);
+}
+
+/*
+ * From the first packet over the limit on; those that come meanwhile do not prolong it. Returns its
+ * end; 0: the ban was not made, since there is no room for it, which is counted, or by a race.
+ */
+GLOBAL __u64 start_ban(const struct question *question, struct rf_source *source, __u32 slot)
+{
+	const struct rf_policy *policy;
+	struct rf_counters *sums;
+	struct rf_ban_set *set;
+	struct rf_ban whom;
+	__u32 tag, first = 0;
+	__u64 until;
+
+	sums = bpf_map_lookup_elem(&counters, &first);
+	if (!question || !source || !sums)
+		return 0;
+	policy = &bank_of(question)->policy[slot % RF_LIMITS_MAX];
+	until = question->jiffies;
+	if (source->banned_until & RF_BAN_NOT_BEFORE &&
+	    (source->banned_until & ~RF_BAN_NOT_BEFORE) > until)
+		return 0; /* others of its network have used up what it is over */
+	until += policy->ban;
+	set = find_ban_set(question, slot, &whom, &tag);
+	if (!set)
+		return 0;
+	until = rf_ban_start(set, &whom, tag, until < RF_BAN_UNTIL_MAX ? until : RF_BAN_UNTIL_MAX);
+	sums->bans_refused += until == RF_BAN_FULL;
+	if (until <= RF_BAN_LOST_RACE)
+		return 0;
+	source->banned_until = until;
+	return until;
+}
+
+/* A packet of a source that the limit in `slot` bans: counted. `source`: its window there. */
+GLOBAL int refuse_banned(const struct question *question, struct rf_source *source, __u32 slot,
+			 __u64 until)
+{
+	const struct rf_policy *policy;
+
+	if (!question)
+		return RF_BANNED;
+	slot %= RF_LIMITS_MAX;
+	policy = &bank_of(question)->policy[slot];
+	lease_same_answer(question, RF_BANNED, until, slot);
+	if (!source)
+		source = question->who.rules & 1 ? find_source(question->source, policy, 1)
+						 : find_source(question->source, policy, 0);
+	count_source(source, RF_BANNED, 1);
+	count_limit(policy, RF_BANNED, 1, question->len_bytes);
+	return RF_BANNED;
+}
+
+#endif /* RINGFENCE_BANS_H */
