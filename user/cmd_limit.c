@@ -133,7 +133,7 @@ static json_t *limit_json(const struct rf_ruleset *rules, int slot)
 	rf_view_match(limit, match);
 	return json_pack(
 		"{s:s, s:I, s:I, s:s, s:s, s:s, s:i, s:o, s:s, s:o, s:o, s:i, s:i, s:b, s:b, s:b, "
-		"s:o}",
+		"s:o, s:b}",
 		"name", limit->name, "rate", (json_int_t)limit->rate, "window_ms",
 		(json_int_t)(limit->window_ns / RF_NS_PER_MS), "unit", rf_unit_name(limit->unit),
 		"algorithm", rf_algorithm_name(limit->algorithm), "edge", rf_edge_name(limit->edge),
@@ -143,7 +143,8 @@ static json_t *limit_json(const struct rf_ruleset *rules, int slot)
 		limit->per4, "per6", limit->per6, "shadow", (limit->flags & RF_SHADOW) != 0,
 		"count_rejected", (limit->flags & RF_COUNT_REJECTED) != 0, "exact",
 		(limit->flags & RF_EXACT) != 0, "ban_ms",
-		limit->ban_ns ? json_integer(limit->ban_ns / RF_NS_PER_MS) : json_null());
+		limit->ban_ns ? json_integer(limit->ban_ns / RF_NS_PER_MS) : json_null(), "ban_all",
+		(limit->flags & RF_BAN_ALL) != 0);
 }
 
 static int print_json(const struct rf_ruleset *rules, struct rf_error *error)

@@ -30,23 +30,33 @@ static int count_cells(const struct rf_limit *limit)
 	return limit->cells < RF_CELLS ? limit->cells : RF_CELLS;
 }
 
-static int read_view(const struct rf_fence *fence, const struct rf_bank *rules, int slot,
+static uint64_t banned_ns(const struct rf_fence *fence, const struct rf_bans *bans,
+			  const struct rf_address *source, const struct rf_policy *policy)
+{
+	struct rf_address masked = *source;
+	const struct rf_ban_row *ban;
+
+	for (int i = 0; i < 4; i++)
+		masked.word[i] &= source->version == 6 ? policy->mask6[i] : policy->mask4;
+	ban = rf_bans_find(bans, &masked, policy->id);
+	return ban ? rf_fence_left_ns(fence, bans->now, ban->until) : 0;
+}
+
+static int read_view(const struct rf_fence *fence, const struct rf_bans *bans, int slot,
 		     struct rf_address *source, struct view *view, struct rf_error *error)
 {
-	const struct rf_policy *policy = &rules->policy[slot];
+	const struct rf_policy *policy = &bans->rules.policy[slot];
 	uint64_t time, wait;
 	uint32_t now;
 	int err;
 
-	*view = (struct view){.limit = &rules->limit[slot]};
+	*view = (struct view){.limit = &bans->rules.limit[slot]};
 	view->cells = count_cells(view->limit);
+	view->banned_ns = banned_ns(fence, bans, source, policy);
 	err = rf_fence_source(fence, policy, source, &view->state, error);
 	view->newcomer = err == -ENOENT;
 	if (err)
 		return view->newcomer ? 0 : err;
-	if (policy->ban)
-		view->banned_ns =
-			rf_fence_left_ns(fence, rf_fence_jiffies(fence), view->state.banned_until);
 	time = rf_fence_time(fence, policy);
 	now = rf_epoch(policy, time);
 	view->used = rf_used(&view->state.window, policy, time) << policy->unit_shift;
@@ -127,13 +137,25 @@ static void print_cells(const struct view *view)
 	rf_out("  (oldest first)\n");
 }
 
+static void print_ban(const struct view *view)
+{
+	char ban[RF_DURATION_TEXT_SIZE];
+
+	if (!view->banned_ns)
+		return;
+	rf_format_left(view->banned_ns, ban);
+	rf_out("  banned        for another %s%s\n", ban,
+	       view->limit->flags & RF_BAN_ALL ? ", all its packets" : "");
+}
+
 static void print_view(const struct view *view)
 {
-	char rate[RF_RATE_TEXT_SIZE], ban[RF_DURATION_TEXT_SIZE];
+	char rate[RF_RATE_TEXT_SIZE];
 
 	rf_format_limit_rate(view->limit, rate);
 	if (view->newcomer) {
 		rf_out("limit %s (%s): a newcomer, it has no window\n", view->limit->name, rate);
+		print_ban(view);
 		return;
 	}
 	rf_out("limit %s (%s)\n", view->limit->name, rate);
@@ -143,12 +165,9 @@ static void print_view(const struct view *view)
 	rf_out("  dropped       %" PRIu64 "\n", (uint64_t)view->state.dropped);
 	if (view->limit->flags & RF_SHADOW || would_drop(view))
 		rf_out("  would drop    %" PRIu64 "\n", would_drop(view));
-	if (view->banned_ns) {
-		rf_format_left(view->banned_ns, ban);
-		rf_out("  banned        for another %s\n", ban);
-	} else {
+	print_ban(view);
+	if (!view->banned_ns)
 		print_passes_again(view);
-	}
 }
 
 /* ---- lists ---- */
@@ -212,17 +231,17 @@ static int read_listing(const struct rf_fence *fence, const struct rf_address *s
 static int show_limits(const struct rf_fence *fence, const struct rf_address *asked, uint32_t slots,
 		       bool json, json_t *limits, struct rf_error *error)
 {
-	struct rf_bank rules;
-	int err = rf_fence_rules(fence, &rules, error);
+	struct rf_bans bans;
+	int err = rf_fence_bans(fence, &bans, error);
 
 	for (int slot = 0; slot < RF_LIMITS_MAX && !err; slot++) {
 		struct rf_address source = *asked;
 		char text[RF_SOURCE_TEXT_SIZE];
 		struct view view;
 
-		if (!rules.policy[slot].id || !(slots >> slot & 1))
+		if (!bans.rules.policy[slot].id || !(slots >> slot & 1))
 			continue;
-		err = read_view(fence, &rules, slot, &source, &view, error);
+		err = read_view(fence, &bans, slot, &source, &view, error);
 		if (err)
 			break;
 		rf_format_source(&source, view.limit, text);
@@ -232,6 +251,7 @@ static int show_limits(const struct rf_fence *fence, const struct rf_address *as
 			print_view(&view);
 		}
 	}
+	rf_bans_free(&bans);
 	return err;
 }
 

@@ -21,6 +21,7 @@ struct status {
 	struct rf_standing standing;
 	struct rf_counters counters;
 	struct rf_memory memory;
+	struct rf_bans bans;
 };
 
 static int read_status(struct status *status, const struct rf_options *options,
@@ -33,6 +34,8 @@ static int read_status(struct status *status, const struct rf_options *options,
 		err = rf_fence_read_rules(fence, &status->rules, error);
 	if (!err)
 		err = rf_fence_counters(fence, &status->counters, error);
+	if (!err)
+		err = rf_fence_bans(fence, &status->bans, error);
 	if (err)
 		return err;
 	rf_fence_memory(fence, &status->memory);
@@ -96,6 +99,12 @@ static json_t *newcomers_json(const struct status *status)
 			 (json_int_t)counters->reason[RF_NEWCOMER_CLOSED].packets);
 }
 
+static json_t *bans_json(const struct status *status)
+{
+	return json_pack("{s:I, s:i, s:I}", "standing", (json_int_t)status->bans.count, "room",
+			 (int)RF_BANS_MAX, "refused", (json_int_t)status->counters.bans_refused);
+}
+
 static json_t *windows_json(const struct status *status, int family)
 {
 	return json_pack("{s:I, s:I, s:I, s:I}", "used", (json_int_t)windows_used(status, family),
@@ -142,17 +151,18 @@ static json_t *status_json(const struct status *status)
 	const struct rf_ruleset *rules = &status->rules;
 	int limits = rf_rules_count(&rules->bank);
 
-	return json_pack(
-		"{s:o, s:s, s:i, s:i, s:i, s:o, s:i, s:b, s:o, s:{s:I, s:I}, s:o, s:o, "
-		"s:{s:o, s:o}, s:o}",
-		"fence", rf_json_text(fence->name), "version", RINGFENCE_VERSION, "abi",
-		RF_ABI_VERSION, "program_id", (int)fence->program_id, "sources",
-		(int)fence->sources, "interfaces", rf_view_interfaces(fence), "limits", limits,
-		"armed", limits > 0 && !is_unconfirmed(status), "limit", limits_json(rules),
-		"lists", "allow", (json_int_t)rf_view_count_list(rules, RF_ALLOW), "deny",
-		(json_int_t)rf_view_count_list(rules, RF_DENY), "newcomers", newcomers_json(status),
-		"trial", trial_json(status), "windows", "ipv4", windows_json(status, 0), "ipv6",
-		windows_json(status, 1), "memory", memory_json(&status->memory));
+	return json_pack("{s:o, s:s, s:i, s:i, s:i, s:o, s:i, s:b, s:o, s:{s:I, s:I}, s:o, s:o, "
+			 "s:{s:o, s:o}, s:o, s:o}",
+			 "fence", rf_json_text(fence->name), "version", RINGFENCE_VERSION, "abi",
+			 RF_ABI_VERSION, "program_id", (int)fence->program_id, "sources",
+			 (int)fence->sources, "interfaces", rf_view_interfaces(fence), "limits",
+			 limits, "armed", limits > 0 && !is_unconfirmed(status), "limit",
+			 limits_json(rules), "lists", "allow",
+			 (json_int_t)rf_view_count_list(rules, RF_ALLOW), "deny",
+			 (json_int_t)rf_view_count_list(rules, RF_DENY), "newcomers",
+			 newcomers_json(status), "trial", trial_json(status), "windows", "ipv4",
+			 windows_json(status, 0), "ipv6", windows_json(status, 1), "memory",
+			 memory_json(&status->memory), "bans", bans_json(status));
 }
 
 /* ---- text ---- */
@@ -252,7 +262,7 @@ static void print_limit(const struct rf_ruleset *rules, int slot)
 		rf_out(", with a burst of %s", burst);
 	print_whose(rules, slot);
 	if (limit->ban_ns)
-		rf_out(", ban %s", ban);
+		rf_out(", ban %s%s", ban, limit->flags & RF_BAN_ALL ? " of all its packets" : "");
 	rf_out("%s\n", limit->flags & RF_SHADOW ? " (shadow: only counts what it would drop)" : "");
 }
 
@@ -264,6 +274,20 @@ static void print_lists(const struct rf_ruleset *rules)
 	if (allowed || denied)
 		rf_out("lists: %zu prefix%s allowed, %zu denied\n", allowed,
 		       allowed == 1 ? "" : "es", denied);
+}
+
+static void print_bans(const struct status *status)
+{
+	const uint64_t refused = status->counters.bans_refused;
+	const size_t standing = status->bans.count;
+
+	if (standing)
+		rf_out("bans: %zu source%s banned; 'ringfence bans' lists them\n", standing,
+		       standing == 1 ? " is" : "s are");
+	if (refused)
+		rf_out("bans: %" PRIu64 " times one was not made, since there was no room; the "
+		       "source stayed over its limit\n",
+		       refused);
 }
 
 static void print_newcomers(const struct status *status)
@@ -325,6 +349,7 @@ static void print_status(const struct status *status)
 		if (rules->bank.policy[slot].id)
 			print_limit(rules, slot);
 	print_lists(rules);
+	print_bans(status);
 	print_newcomers(status);
 	print_windows(status, 0);
 	print_windows(status, 1);
@@ -341,6 +366,7 @@ int rf_cmd_status(const struct rf_options *options, struct rf_words *words, stru
 		err = rf_out_json(status_json(&status), false, error);
 	else if (!err)
 		print_status(&status);
+	rf_bans_free(&status.bans);
 	rf_ruleset_free(&status.rules);
 	rf_fence_close(&status.fence);
 	return err;

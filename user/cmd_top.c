@@ -22,12 +22,14 @@ struct row {
 	uint64_t passed;
 	uint64_t dropped;
 	uint64_t would_drop;
-	uint64_t used; /* in the limit's unit */
+	uint64_t used;	    /* in the limit's unit */
+	uint64_t banned_ns; /* for another; 0: not */
 };
 
 struct table {
 	const struct rf_fence *fence;
 	struct rf_bank rules;
+	struct rf_bans bans;
 	struct row *row;
 	size_t count;
 	size_t capacity;
@@ -47,6 +49,7 @@ static int add_row(const struct rf_address *source, uint32_t limit_id,
 	struct table *table = context;
 	int slot = find_slot(&table->rules, limit_id);
 	const struct rf_policy *policy;
+	const struct rf_ban_row *ban;
 
 	if (slot < 0)
 		return 0; /* of a limit that is gone */
@@ -60,6 +63,7 @@ static int add_row(const struct rf_address *source, uint32_t limit_id,
 		table->capacity = capacity;
 	}
 	policy = &table->rules.policy[slot];
+	ban = rf_bans_find(&table->bans, source, limit_id);
 	table->row[table->count++] = (struct row){
 		.source = *source,
 		.limit = &table->rules.limit[slot],
@@ -68,6 +72,7 @@ static int add_row(const struct rf_address *source, uint32_t limit_id,
 		.would_drop = policy->ban ? 0 : state->would_drop,
 		.used = rf_used(&state->window, policy, rf_fence_time(table->fence, policy))
 			<< policy->unit_shift,
+		.banned_ns = ban ? rf_fence_left_ns(table->fence, table->bans.now, ban->until) : 0,
 	};
 	return 0;
 }
@@ -110,8 +115,8 @@ static int print_json(const struct table *table, size_t count, struct rf_error *
 		rf_format_source(&row->source, row->limit, source);
 		json_array_append_new(
 			list,
-			json_pack("{s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:o, s:I, s:s}", "source",
-				  source, "limit", row->limit->name, "passed",
+			json_pack("{s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:o, s:I, s:s, s:I}",
+				  "source", source, "limit", row->limit->name, "passed",
 				  (json_int_t)row->passed, "dropped", (json_int_t)row->dropped,
 				  "would_drop", (json_int_t)row->would_drop, "used",
 				  (json_int_t)row->used, "rate", (json_int_t)row->limit->rate,
@@ -119,7 +124,8 @@ static int print_json(const struct table *table, size_t count, struct rf_error *
 				  rf_has_burst(row->limit) ? json_integer(row->limit->burst)
 							   : json_null(),
 				  "window_ms", (json_int_t)(row->limit->window_ns / RF_NS_PER_MS),
-				  "unit", rf_unit_name(row->limit->unit)));
+				  "unit", rf_unit_name(row->limit->unit), "banned_ms",
+				  (json_int_t)(row->banned_ns / RF_NS_PER_MS)));
 	}
 	return rf_out_json(json_pack("{s:o}", "sources", list), false, error);
 }
@@ -146,9 +152,10 @@ static void print_text(const struct table *table, size_t count)
 		rf_format_limit_rate(row->limit, rate);
 		if (rf_has_burst(row->limit))
 			format_burst(row->limit, burst);
-		rf_out("%-32s %-12s %12" PRIu64 " %12" PRIu64 " %12" PRIu64 " %10" PRIu64 " %s%s\n",
+		rf_out("%-32s %-12s %12" PRIu64 " %12" PRIu64 " %12" PRIu64 " %10" PRIu64
+		       " %s%s%s\n",
 		       source, row->limit->name, row->passed, row->dropped, row->would_drop,
-		       row->used, burst, rate);
+		       row->used, burst, rate, row->banned_ns ? ", banned" : "");
 	}
 	if (!table->count)
 		rf_out("no source has a window\n");
@@ -185,6 +192,8 @@ int rf_cmd_top(const struct rf_options *options, struct rf_words *words, struct 
 	if (!err)
 		err = rf_fence_open(&fence, options->dev, error);
 	if (!err)
+		err = rf_fence_bans(&fence, &table.bans, error);
+	if (!err)
 		err = rf_fence_rules(&fence, &table.rules, error);
 	if (!err)
 		err = rf_fence_each_source(&fence, add_row, &table, error);
@@ -199,6 +208,7 @@ int rf_cmd_top(const struct rf_options *options, struct rf_words *words, struct 
 		else
 			print_text(&table, count);
 	}
+	rf_bans_free(&table.bans);
 	free(table.row);
 	rf_fence_close(&fence);
 	return err;

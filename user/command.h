@@ -62,6 +62,9 @@ int rf_cmd_stats(const struct rf_options *options, struct rf_words *words, struc
 int rf_cmd_top(const struct rf_options *options, struct rf_words *words, struct rf_error *error);
 int rf_cmd_show(const struct rf_options *options, struct rf_words *words, struct rf_error *error);
 
+int rf_cmd_bans(const struct rf_options *options, struct rf_words *words, struct rf_error *error);
+int rf_cmd_unban(const struct rf_options *options, struct rf_words *words, struct rf_error *error);
+
 int rf_cmd_doctor(const struct rf_options *options, struct rf_words *words, struct rf_error *error);
 int rf_cmd_completion(const struct rf_options *options, struct rf_words *words,
 		      struct rf_error *error);

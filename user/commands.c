@@ -96,11 +96,13 @@ const struct rf_command_row rf_commands[] = {
 	 "  shadow             only count what would be dropped, and pass it\n"
 	 "  count rejected     what is dropped uses up the limit as well\n"
 	 "  exact              charge each packet by itself; else a CPU may charge some at once\n"
-	 "  ban TIME           who is over it is dropped for so long, whatever he sends. Not for\n"
-	 "                     what can be forged: with UDP, ICMP or SYNs anybody can send in the\n"
-	 "                     name of your resolver, and have it banned. 'allow add' protects "
-	 "those\n"
-	 "                     that you cannot do without\n"
+	 "  ban TIME           a source over the limit is dropped for so long, as far as its "
+	 "packets\n"
+	 "                     match the limit. Not for what can be forged: with UDP, ICMP or "
+	 "SYNs\n"
+	 "                     anybody can send in the name of your resolver, and have it banned.\n"
+	 "                     'allow add' protects those that you cannot do without\n"
+	 "  ban TIME all       the same, of all its packets, whatever they match\n"
 	 "\n"
 	 "Example: ringfence limit add all rate 20k/1s\n"
 	 "Example: ringfence limit add syn rate 100/10s match tcp syn\n"
@@ -220,6 +222,20 @@ const struct rf_command_row rf_commands[] = {
 	 "when its next packet will pass.\n"
 	 "Example: ringfence show 192.0.2.1",
 	 rf_cmd_show},
+	{"bans", "[list]", "who is banned",
+	 "The sources that limits have banned, by which limit, how long they still are, and since\n"
+	 "when.\n"
+	 "Example: ringfence bans\n"
+	 "Example: ringfence bans --json",
+	 rf_cmd_bans},
+	{"unban", "ADDRESS|PREFIX|all", "end bans",
+	 "Ends the bans of an address, of all that lies in a network, or in which that lies, or "
+	 "of\n"
+	 "everybody; within 50 ms. The limits go on: a source that is still over one is banned\n"
+	 "again. 'allow add' keeps it from that.\n"
+	 "Example: ringfence unban 192.0.2.1\n"
+	 "Example: ringfence unban all",
+	 rf_cmd_unban},
 	{"doctor", "[IF]", "what stands in the way, and the remedy",
 	 "Tries what ringfence needs of this machine, and looks at the interfaces; with IF, at "
 	 "that\n"

@@ -87,7 +87,9 @@ int rf_fence_bans(const struct rf_fence *fence, struct rf_bans *bans, struct rf_
 	err = read_bans(fence, bans, true, error);
 	if (err)
 		return err;
-	rf_fence_rules(fence, &bans->rules);
+	err = rf_fence_rules(fence, &bans->rules, error);
+	if (err)
+		return err;
 	for (size_t i = 0; i < bans->count; i++) {
 		struct rf_ban_row row = bans->row[i];
 		const int slot = slot_of(&bans->rules, row.limit_id);
@@ -165,8 +167,8 @@ void rf_bans_reclaim(const struct rf_fence *fence)
 	struct rf_bank rules;
 	struct rf_bans bans;
 
-	rf_fence_rules(fence, &rules);
-	if (!settled || read_bans(fence, &bans, false, &ignored))
+	if (!settled || rf_fence_rules(fence, &rules, &ignored) ||
+	    read_bans(fence, &bans, false, &ignored))
 		return;
 	for (size_t i = 0; i < bans.count; i++)
 		if (slot_of(&rules, bans.row[i].limit_id) < 0)

@@ -399,7 +399,8 @@ shape '{fence: "string", version: "string", abi: "number", program_id: "number",
 		per6: "number", shadow: "boolean"}], lists: {allow: "number", deny: "number"},
 	newcomers: ({then: "string", rate: "number", window_ms: "number"} + '"$of_newcomers"'),
 	windows: {ipv4: ('"$in_use"'), ipv6: ('"$in_use"')},
-	memory: {bytes: "number", maps: '"$maps"'}}' status
+	memory: {bytes: "number", maps: '"$maps"'},
+	bans: {standing: "number", room: "number", refused: "number"}}' status
 shape '{fence: "string", interfaces: ['"$interface"'], packets: '"$both"', bytes: '"$both"',
 	reasons: ([("under_limit", "shadow_over", "no_limit", "non_ip", "neighbour", "malformed",
 		"deep_vlan", "map_error", "allowed", "newcomer_open", "unconfirmed", "over_limit",
@@ -412,7 +413,7 @@ shape '{fence: "string", interfaces: ['"$interface"'], packets: '"$both"', bytes
 		{(.): "number"}] | add)}' stats
 shape '{sources: [{source: "string", limit: "string", passed: "number", dropped: "number",
 	would_drop: "number", used: "number", rate: "number", burst: "null", window_ms: "number",
-	unit: "string"}]}' top
+	unit: "string", banned_ms: "number"}]}' top
 shape '{source: "string", allowed: "null", denied: "null",
 	limits: [{limit: "string", source: "string", used: "number", rate: "number",
 	burst: "null", window_ms: "number", unit: "string", cells: ["number"], passed: "number",
@@ -421,7 +422,7 @@ shape '{source: "string", allowed: "null", denied: "null",
 shape '{limits: [{name: "string", rate: "number", window_ms: "number", unit: "string",
 	algorithm: "string", edge: "string", cells: "number", burst: "null", match: "string",
 	dport: "null", from: "null", per: "number", per6: "number", shadow: "boolean",
-	count_rejected: "boolean", exact: "boolean", ban_ms: "null"}]}' limit list
+	count_rejected: "boolean", exact: "boolean", ban_ms: "null", ban_all: "boolean"}]}' limit list
 ringfence detach "${port[0]}" >"$scratch/log"
 shape '{interfaces: [{name: "string", fence: "string", mode: "string", outcome: "string",
 	replaced: "null", memory: "number"}]}' \
