@@ -25,7 +25,8 @@
  * ends. What was passed up to there and since the last such end is what a share is of: 1/96, since
  * the times before are not N cells of a limit whose cells are longer, but N and the end of another,
  * in which as much again may have passed. Where some were charged and another was not, since it
- * lost the race, those credits are lost, and the share starts anew.
+ * lost the race, those credits are lost, and the share starts anew. The same share where leases are
+ * to end before their cells do, at the multiples of a span.
  *
  * No credits: of `log`, `token` and `leaky`, where what is charged early would count at another
  * time than it passes; where the window is not timed in jiffies, which may lag behind its clock;
@@ -278,13 +279,13 @@ RF_INLINE __u32 rf_lease_spent_before(const struct rf_lease *lease)
  * How many more. Those that it has are a part of its share, left over by a packet that cost more;
  * and too few for a packet like the last one, of `cost`, would be of no use to anybody.
  */
-RF_INLINE __u32 rf_lease_wants(const struct rf_lease *lease, __u32 room, __u32 cost)
+RF_INLINE __u32 rf_lease_wants(const struct rf_lease *lease, __u32 room, __u32 cost, __u32 span)
 {
+	const __u32 in_parts = rf_lease_has_several(lease) | (span != 0);
 	__u32 share = rf_lease_spent(lease) + rf_lease_spent_before(lease);
 
 	share /= RF_CREDITS_PER_SPENT +
-		 rf_lease_has_several(lease) *
-			 (RF_CREDITS_PER_SPENT_OF_SEVERAL - RF_CREDITS_PER_SPENT);
+		 in_parts * (RF_CREDITS_PER_SPENT_OF_SEVERAL - RF_CREDITS_PER_SPENT);
 	if (share > room / RF_CREDITS_PER_ROOM)
 		share = room / RF_CREDITS_PER_ROOM;
 	if (share > RF_CREDITS_MAX)
@@ -421,7 +422,7 @@ RF_INLINE void rf_lease_take_credits(struct rf_lease *lease, struct rf_charged *
 	}
 	rf_lease_enter(lease, charged->start, charged->end);
 	rf_lease_charge(lease, cost);
-	wants = rf_lease_wants(lease, charged->room, cost);
+	wants = rf_lease_wants(lease, charged->room, cost, span);
 	if (!wants)
 		return;
 	taken = rf_charged_take(charged, wants);

@@ -46,6 +46,7 @@ struct fleet_row {
 	uint32_t percent;  /* of what a burst has, is sent; 0: 200 */
 	bool displaced;	   /* at times a lease is another source's */
 	bool disturbed;	   /* at times a race for credits is lost */
+	uint32_t span;	   /* leases end at its multiples, in jiffies */
 	bool no_credits;   /* so few packets pass on each CPU */
 };
 
@@ -74,6 +75,7 @@ static inline void fleet_start(const struct fleet_row *row, uint64_t start_ns)
 {
 	memset(&fleet, 0, sizeof(fleet));
 	fleet.row = *row;
+	lease_span = row->span;
 	fleet.row.sources += !row->sources;
 	fleet.random = unit_seed() + start_ns;
 	for (int i = 0; i < RF_CHARGED_MAX && row->limit[i].rate; i++) {
@@ -204,7 +206,8 @@ static inline enum rf_verdict ask_all(struct rf_lease *lease, const struct rf_wh
 		charged.policy[i] = &fleet.policy[i];
 		if (rf_peek(charged.window[i], charged.policy[i], ask->time, ask->cost))
 			continue;
-		rf_lease_renew(lease, charged.window[i], charged.policy[i], ask, RF_OVER, 0);
+		rf_lease_renew(lease, charged.window[i], charged.policy[i], ask, RF_OVER,
+			       lease_span);
 		return RF_OVER;
 	}
 	for (int i = 0; i < fleet.limits; i++)
@@ -214,7 +217,8 @@ static inline enum rf_verdict ask_all(struct rf_lease *lease, const struct rf_wh
 	fleet.taking = &charged;
 	rf_lease_set_slots(lease, slots, fleet.limits);
 	lease->answer = rf_answer_of(RF_UNDER_LIMIT);
-	rf_lease_take_credits(lease, &charged, ask->jiffies, ask->cost, RF_FOREVER, 0);
+	rf_lease_take_credits(lease, &charged, ask->jiffies, ask->cost,
+			      rf_lease_end_by(ask->jiffies, lease_span), lease_span);
 	fleet.taking = NULL;
 	return RF_UNDER;
 }

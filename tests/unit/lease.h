@@ -24,6 +24,8 @@ static inline bool lease_answers(struct rf_lease *lease, const struct rf_who *wh
 	       rf_lease_answers(lease, ask->cost, 0);
 }
 
+static __u32 lease_span; /* where a lease that lets pass is to end soon, see lease.h */
+
 /* The window is asked, and the lease follows. */
 static inline enum rf_verdict ask_window(struct rf_lease *lease, const struct rf_who *who,
 					 struct rf_window *window, const struct rf_policy *policy,
@@ -35,7 +37,7 @@ static inline enum rf_verdict ask_window(struct rf_lease *lease, const struct rf
 		return verdict;
 	if (!rf_lease_is_for(lease, who))
 		*lease = (struct rf_lease){.source = who->source[0], .rules = who->rules};
-	rf_lease_renew(lease, window, policy, ask, verdict, 0);
+	rf_lease_renew(lease, window, policy, ask, verdict, lease_span);
 	return verdict;
 }
 

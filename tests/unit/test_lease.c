@@ -218,10 +218,10 @@ static void wants_its_share(void **state)
 					 .room = rows[i].room,
 					 .spent_before = rows[i].before};
 
-		assert_int_equal(rf_lease_wants(&lease, rows[i].window_room, 1), rows[i].wants);
+		assert_int_equal(rf_lease_wants(&lease, rows[i].window_room, 1, 0), rows[i].wants);
 		/* Of no use for a packet that costs more than it would have. */
 		assert_int_equal(rf_lease_wants(&lease, rows[i].window_room,
-						rows[i].room + rows[i].wants + 1),
+						rows[i].room + rows[i].wants + 1, 0),
 				 0);
 	}
 }

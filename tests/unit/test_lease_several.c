@@ -140,6 +140,25 @@ static void ends_when_a_shadow_reopens(void **state)
 	assert_int_equal(all.lease.until, START + 32);
 }
 
+/* … and remembers what was passed before, from one to the next. */
+static void ends_at_the_multiples_of_a_span(void **state)
+{
+	(void)state;
+	start(2);
+	for (int at = 0; at < 20; at++) {
+		const uint64_t now = START + at, end = rf_lease_end_by(now, 5);
+
+		assert_in_range(end - now, 1, 5);
+		assert_int_equal(end % 5, 0);
+		rf_lease_take_credits(&all.lease, &all.charged, now, 1, end, 5);
+		assert_int_equal(all.lease.until, end < START + 32 ? end : START + 32);
+		/* 16 of those in a span of 5 would be one unit of that. */
+		rf_lease_charge(&all.lease, RF_SPENT_UNIT);
+		assert_int_equal(all.lease.spent_before != 0, now / 5 > START / 5);
+	}
+	assert_int_equal(rf_lease_end_by(START, 0), RF_FOREVER);
+}
+
 /* A window that has moved on while this CPU stalled gives none, and those there are end. */
 static void ends_where_a_window_is_far_ahead(void **state)
 {
@@ -266,6 +285,7 @@ static const struct CMUnitTest tests[] = {
 	UNIT_ROW("none of a shadow that is over", leaves_out_what_is_not_charged),
 	UNIT_ROW("until the first cell ends", ends_with_the_first_cell),
 	UNIT_ROW("until a shadow reopens, if that is earlier", ends_when_a_shadow_reopens),
+	UNIT_ROW("until a multiple of the span", ends_at_the_multiples_of_a_span),
 	UNIT_ROW("none where a window is far ahead", ends_where_a_window_is_far_ahead),
 	UNIT_ROW("the share goes on from segment to segment", remembers_from_segment_to_segment),
 	UNIT_ROW("a lost race loses a share at most", loses_a_share_at_most),
