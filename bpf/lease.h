@@ -281,9 +281,11 @@ RF_INLINE __u32 rf_lease_spent_before(const struct rf_lease *lease)
  */
 RF_INLINE __u32 rf_lease_wants(const struct rf_lease *lease, __u32 room, __u32 cost, __u32 span)
 {
-	const __u32 in_parts = rf_lease_has_several(lease) | (span != 0);
+	__u32 in_parts = span + 255; /* without a branch, too; it is less than 256 */
 	__u32 share = rf_lease_spent(lease) + rf_lease_spent_before(lease);
 
+	RF_OPAQUE(in_parts);
+	in_parts = rf_lease_has_several(lease) | in_parts >> 8;
 	share /= RF_CREDITS_PER_SPENT +
 		 in_parts * (RF_CREDITS_PER_SPENT_OF_SEVERAL - RF_CREDITS_PER_SPENT);
 	if (share > room / RF_CREDITS_PER_ROOM)
