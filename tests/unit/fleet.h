@@ -200,7 +200,8 @@ static inline enum rf_verdict ask_all(struct rf_lease *lease, const struct rf_wh
 	struct rf_charged charged = {0};
 
 	if (!rf_lease_is_for(lease, who))
-		*lease = (struct rf_lease){.source = who->source[0], .rules = who->rules};
+		*lease =
+			(struct rf_lease){.source = who->source[0], .rules = who->rules, .ends = 1};
 	for (int i = 0; i < fleet.limits; i++) {
 		charged.window[i] = &window_of(fleet.source, i)->window;
 		charged.policy[i] = &fleet.policy[i];

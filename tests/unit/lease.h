@@ -20,7 +20,7 @@ static inline struct rf_who who_of(uint32_t generation)
 static inline bool lease_answers(struct rf_lease *lease, const struct rf_who *who,
 				 const struct rf_ask *ask)
 {
-	return rf_lease_is_for(lease, who) && rf_lease_is_live(lease, ask->jiffies, 0, 1) &&
+	return rf_lease_is_for(lease, who) && rf_lease_is_live(lease, ask->jiffies, 0) &&
 	       rf_lease_answers(lease, ask->cost, 0);
 }
 
@@ -36,7 +36,8 @@ static inline enum rf_verdict ask_window(struct rf_lease *lease, const struct rf
 	if (!rf_lease_may_follow(policy, verdict))
 		return verdict;
 	if (!rf_lease_is_for(lease, who))
-		*lease = (struct rf_lease){.source = who->source[0], .rules = who->rules};
+		*lease =
+			(struct rf_lease){.source = who->source[0], .rules = who->rules, .ends = 1};
 	rf_lease_renew(lease, window, policy, ask, verdict, lease_span);
 	return verdict;
 }

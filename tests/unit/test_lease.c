@@ -108,31 +108,47 @@ static void is_for_one_source_and_rules(void **state)
 		assert_false(rf_lease_is_for(&lease, &others[i]));
 }
 
-static void is_live_until_its_time_and_inserts(void **state)
+/* `ends` is a tick by its lower eight bits. */
+static void is_live_until_its_time_and_tick(void **state)
 {
-	const struct rf_lease lease = {.until = 100, .inserts = 250};
+	const struct rf_lease lease = {.until = 100, .ends = 250},
+			      wrapped = {.until = 100, .ends = 2};
 
 	(void)state;
-	assert_true(rf_lease_is_live(&lease, 99, 250, 1));
-	assert_false(rf_lease_is_live(&lease, 100, 250, 1));
-	assert_true(rf_lease_is_live(&lease, 99, 259 % 256, 10));
-	assert_false(rf_lease_is_live(&lease, 99, 260 % 256, 10));
-	assert_false(rf_lease_is_live(&(struct rf_lease){0}, 0, 0, 1));
+	assert_true(rf_lease_is_live(&lease, 99, 249));
+	assert_false(rf_lease_is_live(&lease, 99, 250));
+	assert_false(rf_lease_is_live(&lease, 99, 256 + 10));
+	assert_false(rf_lease_is_live(&lease, 100, 249));
+	assert_true(rf_lease_is_live(&wrapped, 99, 255));
+	assert_true(rf_lease_is_live(&wrapped, 99, 5 * 256 + 1));
+	assert_false(rf_lease_is_live(&wrapped, 99, 5 * 256 + 2));
+	assert_false(rf_lease_is_live(&(struct rf_lease){0}, 0, 0));
+}
+
+/* Credits last a little longer than the lease: its window is not evicted so soon. */
+static void is_fresh_for_a_while_yet(void **state)
+{
+	const struct rf_lease lease = {.ends = 255};
+
+	(void)state;
+	assert_true(rf_lease_is_fresh(&lease, 254));
+	assert_true(rf_lease_is_fresh(&lease, 255 + RF_LEASE_GRACE - 1));
+	assert_false(rf_lease_is_fresh(&lease, 255 + RF_LEASE_GRACE));
 }
 
 /* A time that the lease has no room for is none, and never an earlier or a later one. */
 static void is_live_as_far_as_it_can_tell(void **state)
 {
-	struct rf_lease lease = {0};
+	struct rf_lease lease = {.ends = 1};
 
 	(void)state;
 	rf_lease_set_until(&lease, RF_UNTIL_MAX);
-	assert_true(rf_lease_is_live(&lease, RF_UNTIL_MAX - 1, 0, 1));
-	assert_false(rf_lease_is_live(&lease, RF_UNTIL_MAX, 0, 1));
+	assert_true(rf_lease_is_live(&lease, RF_UNTIL_MAX - 1, 0));
+	assert_false(rf_lease_is_live(&lease, RF_UNTIL_MAX, 0));
 	rf_lease_set_until(&lease, RF_UNTIL_MAX + 1);
-	assert_false(rf_lease_is_live(&lease, 0, 0, 1));
+	assert_false(rf_lease_is_live(&lease, 0, 0));
 	rf_lease_set_until(&lease, RF_UNTIL_MAX + 1000);
-	assert_false(rf_lease_is_live(&lease, 0, 0, 1));
+	assert_false(rf_lease_is_live(&lease, 0, 0));
 }
 
 static void answers_until_its_counts_are_full(void **state)
@@ -632,7 +648,8 @@ static const struct CMUnitTest tests[] = {
 	UNIT_ROW("generations", tells_generations_apart),
 	UNIT_ROW("a network's sources are spread", spreads_the_sources_of_a_network),
 	UNIT_ROW("a lease is of one source, limit and generation", is_for_one_source_and_rules),
-	UNIT_ROW("live until its time, or so many inserts", is_live_until_its_time_and_inserts),
+	UNIT_ROW("live until its time, or its tick", is_live_until_its_time_and_tick),
+	UNIT_ROW("fresh for two more ticks", is_fresh_for_a_while_yet),
 	UNIT_ROW("live as far as it can tell", is_live_as_far_as_it_can_tell),
 	UNIT_ROW("no answer when its counts are full", answers_until_its_counts_are_full),
 	UNIT_ROW("an answer keeps its place", keeps_its_place_by_an_answer),
