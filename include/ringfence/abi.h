@@ -224,7 +224,7 @@ enum rf_newcomers_then {
 	RF_NEWCOMERS_AGGREGATE, /* … are charged to the window of their /24 or /48 */
 };
 
-#define RF_AGGREGATES 1024 /* windows of prefixes, in each set */
+#define RF_AGGREGATES 1000 /* windows of prefixes, in each set */
 #define RF_AGGREGATE_SETS (2 * RF_LIMITS_MAX)
 /* Their prefixes, /24 and /48, as masks of rf_who.source[0]. */
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
