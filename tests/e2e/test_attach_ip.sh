@@ -104,7 +104,7 @@ is "$(stats 0 '.limits[0] | "\(.passed) \(.dropped)"')" \
 is "$(shown 0 192.0.2.5)" '80 80 0 10 80' 'show: what a shadow would have dropped'
 is "$(ringfence top 3 --json | jq -r '.sources[0] | "\(.source) \(.dropped) \(.would_drop)"')" \
 	'192.0.2.1 20 30' 'top: sources by what a shadow would have dropped, too'
-is "$(ringfence status | tail -n 1)" \
+is "$(ringfence status | grep '^limit')" \
 	'limit all: at most 80/2h of every source (shadow: only counts what it would drop)' \
 	'status calls the limit a shadow'
 
