@@ -62,6 +62,7 @@ GLOBAL int is_stranger_to(const struct question *question, __u32 slot)
 /* A seat whose tick gives way to these. */
 #define KIN_KNOWN 1U
 #define KIN_OUT_OF_FORCE 2U /* its slot may go to the new window */
+#define KIN_ITSELF 4U	    /* it is the window that is wanted: another CPU has just made it */
 
 /*
  * Does that slot hold the window of `key`? The memory of a window that was looked up may be another
@@ -119,6 +120,8 @@ static __always_inline __u64 kin_at(const struct question *question, __u32 slot,
 	seat = rf_load(&source->seat);
 	if (is_over && slot_holds(seat, &key, is_ipv6))
 		flags |= KIN_OUT_OF_FORCE;
+	if (kin->limit_id == policy->id)
+		flags |= KIN_ITSELF;
 	return (seat & ~(__u64)RF_SEAT_TICKS) | flags;
 }
 

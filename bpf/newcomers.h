@@ -93,18 +93,18 @@ static __always_inline enum rf_reason refuse_newcomer(const struct rf_bank *bank
 #define CLAIMS_MAX 3	    /* other CPUs took the slot first */
 
 /* How well that slot may be taken. */
-GLOBAL __u32 slot_score(__u32 index, __u32 tick, __u32 is_eager, __u32 is_ipv6)
+GLOBAL __u32 slot_score(__u32 index, __u32 tick, __u32 eager, __u32 is_ipv6)
 {
 	const __u64 *word = slot_word(index, is_ipv6);
 
-	return word ? rf_slot_score(rf_load(word), &config.times, tick, is_eager) : 0;
+	return word ? rf_slot_score(rf_load(word), &config.times, tick, eager) : 0;
 }
 
 /*
  * The slot whose window may go. Those that are looked at are scattered, since neighbours arrived
  * together.
  */
-GLOBAL __u32 choose_slot(__u32 tick, __u32 is_eager, __u32 most, __u32 is_ipv6)
+GLOBAL __u32 choose_slot(__u32 tick, __u32 eager, __u32 most, __u32 is_ipv6)
 {
 	const __u32 slots = config.slots, stride = config.slot_stride;
 	__u32 index, best = NO_SLOT, best_score = 0;
@@ -113,7 +113,7 @@ GLOBAL __u32 choose_slot(__u32 tick, __u32 is_eager, __u32 most, __u32 is_ipv6)
 		return NO_SLOT;
 	index = rf_fetch_add(&config.room[is_ipv6 & 1].hand, 1) % slots;
 	for (__u32 i = 0; i < SLOTS_TRIED_MOST && i < most; i++) {
-		const __u32 score = slot_score(index, tick, is_eager, is_ipv6);
+		const __u32 score = slot_score(index, tick, eager, is_ipv6);
 
 		if (score > best_score) {
 			best = index;
@@ -200,7 +200,7 @@ static __always_inline enum rf_slot_state state_of_new(__u64 kin, int is_ipv6)
  * Makes a slot the caller's, without a window. Of a `kin` that is not in force any more that is its
  * own: then its state goes on. 0: it is another's by now, or its window stays.
  */
-static __always_inline __u64 claim_slot(__u32 index, __u64 kin, __u32 tick, __u32 is_eager,
+static __always_inline __u64 claim_slot(__u32 index, __u64 kin, __u32 tick, __u32 eager,
 					int is_ipv6)
 {
 	const int is_own = kin & KIN_OUT_OF_FORCE;
@@ -216,7 +216,7 @@ static __always_inline __u64 claim_slot(__u32 index, __u64 kin, __u32 tick, __u3
 	state = rf_slot_state(old);
 	if (is_own && (rf_slot_generation(old) != rf_seat_generation(kin) || state < RF_SLOT_NEW))
 		return 0;
-	if (!is_own && !rf_slot_score(old, &config.times, tick, is_eager))
+	if (!is_own && !rf_slot_score(old, &config.times, tick, eager))
 		return 0;
 	if (!rf_slot_claim(word, old, tick))
 		return 0;
@@ -229,14 +229,14 @@ static __always_inline __u64 claim_slot(__u32 index, __u64 kin, __u32 tick, __u3
 	return place_of(index, old, state_of_new(kin, is_ipv6), kin != 0);
 }
 
-GLOBAL __u64 claim_slot4(__u32 index, __u64 kin, __u32 tick, __u32 is_eager)
+GLOBAL __u64 claim_slot4(__u32 index, __u64 kin, __u32 tick, __u32 eager)
 {
-	return claim_slot(index, kin, tick, is_eager, 0);
+	return claim_slot(index, kin, tick, eager, 0);
 }
 
-GLOBAL __u64 claim_slot6(__u32 index, __u64 kin, __u32 tick, __u32 is_eager)
+GLOBAL __u64 claim_slot6(__u32 index, __u64 kin, __u32 tick, __u32 eager)
 {
-	return claim_slot(index, kin, tick, is_eager, 1);
+	return claim_slot(index, kin, tick, eager, 1);
 }
 
 /* ---- a new window ---- */
@@ -383,7 +383,7 @@ GLOBAL int insert_source6(const struct question *question, __u32 slot, __u64 pla
 /* A slot for a new window; `kin` as find_kin found it. 0: there is none to be had. */
 GLOBAL __u64 find_place(const struct question *question, __u64 kin)
 {
-	__u32 tick, is_eager, is_ipv6, index, first = 0;
+	__u32 tick, eager, is_ipv6, index, first = 0;
 	struct rf_counters *sums;
 	__u64 place;
 
@@ -392,17 +392,19 @@ GLOBAL __u64 find_place(const struct question *question, __u64 kin)
 		return 0;
 	tick = tick_of(question->jiffies);
 	is_ipv6 = question->who.rules & 1;
-	is_eager = kin || bank_of(question)->newcomers.then == RF_NEWCOMERS_OFF;
+	eager = kin ? RF_SLOT_EAGER_YOUNG : RF_SLOT_EAGER_NOT;
+	if (rf_seat_is_resident(kin) || bank_of(question)->newcomers.then == RF_NEWCOMERS_OFF)
+		eager = RF_SLOT_EAGER_ALL;
 	for (int i = 0; i < CLAIMS_MAX; i++) {
 		if (kin & KIN_OUT_OF_FORCE)
 			index = rf_seat_slot(kin);
 		else
-			index = choose_slot(tick, is_eager, kin ? SLOTS_TRIED_MOST : SLOTS_TRIED,
+			index = choose_slot(tick, eager, kin ? SLOTS_TRIED_MOST : SLOTS_TRIED,
 					    is_ipv6);
 		if (index == NO_SLOT)
 			break;
-		place = is_ipv6 ? claim_slot6(index, kin, tick, is_eager)
-				: claim_slot4(index, kin, tick, is_eager);
+		place = is_ipv6 ? claim_slot6(index, kin, tick, eager)
+				: claim_slot4(index, kin, tick, eager);
 		if (place)
 			return place;
 		kin &= ~(__u64)KIN_OUT_OF_FORCE;
@@ -415,8 +417,11 @@ GLOBAL __u64 find_place(const struct question *question, __u64 kin)
 static __always_inline int make_window(const struct question *question, __u32 slot, __u64 kin,
 				       int is_ipv6)
 {
-	const __u64 place = find_place(question, kin);
+	__u64 place;
 
+	if (kin & KIN_ITSELF)
+		return 1;
+	place = find_place(question, kin);
 	if (!place)
 		return 0;
 	return is_ipv6 ? insert_source6(question, slot, place)
@@ -447,7 +452,7 @@ static __always_inline __u64 kin_under(const struct question *question, const st
 	if (bank->newcomers.then == RF_NEWCOMERS_OFF)
 		return 0;
 	kin = find_kin(question, slot);
-	sums->newcomers_known += kin != 0;
+	sums->newcomers_known += kin && !(kin & KIN_ITSELF);
 	return kin;
 }
 

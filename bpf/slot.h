@@ -178,12 +178,16 @@ RF_INLINE enum rf_slot_state rf_slot_touch(__u64 *word, __u64 *residents,
 
 /* ---- eviction ---- */
 
-/*
- * How well it may be taken, by how long it was idle; 0: not at all. `is_eager`: one must go, also
- * when all are active (no guard holds newcomers back, or who wants it is known).
- */
+/* Whose slot may go, though it is active. */
+enum rf_slot_eager {
+	RF_SLOT_EAGER_NOT,
+	RF_SLOT_EAGER_YOUNG, /* who wants it has another window, not as a resident */
+	RF_SLOT_EAGER_ALL,   /* … as a resident, or no guard holds newcomers back */
+};
+
+/* How well it may be taken, by how long it was idle; 0: not at all. */
 RF_INLINE __u32 rf_slot_score(__u64 word, const struct rf_slot_times *times, __u32 tick,
-			      int is_eager)
+			      enum rf_slot_eager eager)
 {
 	const __u32 idle = rf_slot_idle(word, tick);
 
@@ -193,15 +197,15 @@ RF_INLINE __u32 rf_slot_score(__u64 word, const struct rf_slot_times *times, __u
 	case RF_SLOT_NEW:
 		if (idle > times->young_idle)
 			return RF_SLOT_AT_ONCE | idle;
-		return is_eager ? 4U << 28 | idle : 0;
+		return eager >= RF_SLOT_EAGER_YOUNG ? 4U << 28 | idle : 0;
 	case RF_SLOT_YOUNG:
 		if (idle > times->young_idle)
 			return RF_SLOT_AT_ONCE | idle;
-		return is_eager ? RF_SLOT_YOUNG_SCORE | idle : 0;
+		return eager >= RF_SLOT_EAGER_YOUNG ? RF_SLOT_YOUNG_SCORE | idle : 0;
 	case RF_SLOT_RESIDENT:
 		if (idle > times->resident_idle)
 			return RF_SLOT_AT_ONCE | idle;
-		return is_eager ? 1U << 28 | idle : 0;
+		return eager >= RF_SLOT_EAGER_ALL ? 1U << 28 | idle : 0;
 	case RF_SLOT_OVERSTAYED:
 		return 3U << 28 | idle;
 	default:

@@ -334,11 +334,15 @@ mutants_of_slots() {
 	try_mutant slots evicted "a young source is evicted at its idle time" rf_slot_score \
 		's/idle > times->young_idle/idle >= times->young_idle/'
 	try_mutant slots evicted "a resident is evicted like one that overstayed" rf_slot_score \
-		's/return is_eager \? 1U << 28 \| idle : 0;/return 1U << 28 | idle;/'
+		's/return eager >= .* \? 1U << 28 \| idle : 0;/return 1U << 28 | idle;/'
 	try_mutant slots evicted "a new source is evicted at any time" rf_slot_score \
-		's/return is_eager \? 4U << 28 \| idle : 0;/return 4U << 28 | idle;/'
+		's/return eager >= .* \? 4U << 28 \| idle : 0;/return 4U << 28 | idle;/'
 	try_mutant slots evicted "a young source is evicted at any time" rf_slot_score \
-		's/return is_eager \? RF_SLOT_YOUNG_SCORE \| idle : 0;/return RF_SLOT_YOUNG_SCORE | idle;/'
+		's/return eager >= .* \? RF_SLOT_YOUNG_SCORE \| idle : 0;/return RF_SLOT_YOUNG_SCORE | idle;/'
+	try_mutant slots evicted "a resident goes to who is known, but no resident" rf_slot_score \
+		's/eager >= RF_SLOT_EAGER_ALL/eager/'
+	try_mutant slots evicted "its window that another CPU has just made tells that it is known" "(meets|eager_of)" \
+		's/return !local->is_there;/return true;/; s/: local->kin;/: local->is_there ? RF_SLOT_EAGER_ALL : local->kin;/'
 	try_mutant slots stolen "a slot that is claimed may be claimed" rf_slot_score \
 		's/return 0;/return 1;/'
 

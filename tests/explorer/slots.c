@@ -36,7 +36,7 @@ static void yield(__u64 *word);
 #define ELEMENTS (SLOTS_MAX + CPUS_MAX) /* more than there may be windows */
 #define PATH_MAX_STEPS 4096
 
-enum errand { TOUCHES, NEWCOMES, IS_KNOWN, TAKES_OVER, ASKS, ERRANDS };
+enum errand { TOUCHES, NEWCOMES, IS_KNOWN, TAKES_OVER, ASKS, MEETS, ERRANDS };
 enum fault { NO_FAULT, NOT_DELETED, NOT_INSERTED, FAULTS };
 
 struct slot {
@@ -65,6 +65,8 @@ struct local {
 	bool is_noted;		  /* a touch: in the slot, as far as its CPU can tell */
 	enum rf_slot_state state; /* … which is in that state, or RF_SLOT_FREE for "as it is" */
 	bool is_absent;		  /* the answer */
+	bool is_there;		  /* its window, though it was missing before */
+	enum rf_slot_eager kin;	  /* who has no window here, by the one under a limit of before */
 };
 
 #include "replay.h"
@@ -215,9 +217,28 @@ static void touch(struct memory *memory, struct local *local)
 		       rf_seat(slot, generation, local->state == RF_SLOT_RESIDENT, local->tick));
 }
 
-static bool is_eager(const struct local *local)
+static enum rf_slot_eager eager_of(const struct local *local)
 {
-	return local->errand == IS_KNOWN || row->is_eager;
+	return local->errand == IS_KNOWN || row->is_eager ? RF_SLOT_EAGER_ALL : local->kin;
+}
+
+/*
+ * Is a window to be made? Another CPU may have made it since this one did not find it; as what
+ * makes its source known, that is the window itself, and not another one.
+ */
+static bool meets(struct memory *memory, struct local *local)
+{
+	int element;
+
+	if (find_window(memory, local->key) >= 0)
+		return false;
+	element = find_window(memory, local->key ^ 1);
+	if (element >= 0)
+		local->kin = rf_seat_is_resident(rf_load(&memory->seat[element]))
+				     ? RF_SLOT_EAGER_ALL
+				     : RF_SLOT_EAGER_YOUNG;
+	local->is_there = find_window(memory, local->key) >= 0;
+	return !local->is_there;
 }
 
 /* Does that slot hold the window of `key`? The seat that was read may be another's by now. */
@@ -236,7 +257,7 @@ static bool choose_slot(struct memory *memory, struct local *local, __u64 *old)
 {
 	if (local->errand != TAKES_OVER) {
 		*old = rf_load(&memory->slot[local->slot].word);
-		return rf_slot_score(*old, &times, local->tick, is_eager(local)) > 0;
+		return rf_slot_score(*old, &times, local->tick, eager_of(local)) > 0;
 	}
 	if (!read_seat(memory, local, local->key ^ 1) ||
 	    !slot_holds(memory, local->seat, local->key ^ 1))
@@ -267,7 +288,7 @@ static enum rf_slot_state state_of_new(struct memory *memory, const struct local
 {
 	if (local->errand == TAKES_OVER)
 		return rf_slot_state(old);
-	return local->errand == IS_KNOWN &&
+	return (local->errand == IS_KNOWN || local->kin == RF_SLOT_EAGER_ALL) &&
 			       rf_residents_add(&memory->residents, times.residents_max)
 		       ? RF_SLOT_RESIDENT
 		       : RF_SLOT_NEW;
@@ -296,6 +317,8 @@ static void make_window(struct memory *memory, struct local *local)
 {
 	__u64 *word, old;
 
+	if (local->errand == MEETS && !meets(memory, local))
+		return;
 	if (!choose_slot(memory, local, &old))
 		return;
 	word = &memory->slot[local->slot].word;
@@ -434,12 +457,13 @@ static bool may_claim(const struct local *local, __u64 old)
 {
 	const __s32 idle = (__s32)(local->tick - rf_slot_last(old));
 
-	if (local->errand == TAKES_OVER || is_eager(local))
+	if (local->errand == TAKES_OVER || local->errand == IS_KNOWN || row->is_eager ||
+	    local->kin == RF_SLOT_EAGER_ALL)
 		return rf_slot_state(old) != RF_SLOT_CLAIMED;
 	switch (rf_slot_state(old)) {
 	case RF_SLOT_NEW:
 	case RF_SLOT_YOUNG:
-		return idle > (__s32)times.young_idle;
+		return local->kin == RF_SLOT_EAGER_YOUNG || idle > (__s32)times.young_idle;
 	case RF_SLOT_RESIDENT:
 		return idle > (__s32)times.resident_idle;
 	default:
@@ -651,8 +675,8 @@ static double explore_begin(int index, const struct local *begun)
 /* An errand of that kind for that key, by a CPU that has read the tick now or a tick before. */
 static double explore_kind(int index, enum errand errand, int key)
 {
-	const bool makes = errand == NEWCOMES || errand == IS_KNOWN || errand == TAKES_OVER;
-	const bool chooses = errand == NEWCOMES || errand == IS_KNOWN;
+	const bool chooses = errand == NEWCOMES || errand == IS_KNOWN || errand == MEETS;
+	const bool makes = chooses || errand == TAKES_OVER;
 	double schedules = 0;
 
 	for (int i = 0; i < 2 * FAULTS * SLOTS_MAX && !failure; i++) {
@@ -728,7 +752,8 @@ static double explore(void)
 
 static void print_path(void)
 {
-	static const char *const errands[] = {"touches", "newcomer", "known", "takes over", "asks"};
+	static const char *const errands[] = {"touches",    "newcomer", "known",
+					      "takes over", "asks",	"meets"};
 	static const char *const faults[] = {"", ", no delete", ", no insert"};
 	static const char states[] = "FCNYRO??";
 

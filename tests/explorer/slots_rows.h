@@ -125,6 +125,21 @@ static const struct row rows[] = {
 	 .faults = FAILS,
 	 .cpu = {{1, DOES(TAKES_OVER), OF(0), 0},
 		 {1, DOES(TAKES_OVER) | DOES(IS_KNOWN), OF(0), AT(1)}}},
+	{.title = "2 CPUs, a newcomer's packets on both, beside a resident",
+	 .slots = 2,
+	 .sitting = {{RF_SLOT_OVERSTAYED, 2, 9, 0}, {RF_SLOT_RESIDENT, 4, 9, 1}},
+	 .residents_max = 1,
+	 .faults = FAILS,
+	 .cpu = {{2, DOES(MEETS), OF(0), AT(0) | AT(1)}, {2, DOES(MEETS), OF(0), AT(0) | AT(1)}}},
+	{.title = "2 CPUs, who has a window of before, young, beside a resident",
+	 .slots = 3,
+	 .sitting = {{RF_SLOT_YOUNG, 1, 2, 1},
+		     {RF_SLOT_RESIDENT, 4, 9, 1},
+		     {RF_SLOT_YOUNG, 2, 1, 1}},
+	 .residents_max = 2,
+	 .ticks = 1,
+	 .cpu = {{1, DOES(MEETS), OF(0), AT(1) | AT(2)},
+		 {1, DOES(MEETS) | DOES(TOUCHES), OF(0) | OLD(0), AT(1) | AT(2)}}},
 };
 
 #define ROWS ((int)(sizeof(rows) / sizeof(rows[0])))

@@ -399,7 +399,7 @@ static inline uint32_t count_evicted(struct scene *scene, struct crowd *crowd)
 
 #define KNOWN_FIRST 0xc0a80000U	  /* 192.168.0.0 */
 #define ATTACK_FIRST 0x0a000000U  /* 10.0.0.0 */
-#define SETTLE_NS (28 * NS_PER_S) /* three packets of the slowest */
+#define SETTLE_NS (37 * NS_PER_S) /* the guard refuses some at first: then three packets more */
 #define KNOWN_CROWDS 3
 
 /* Most send every other second, some seldom, some through their leases. */

@@ -141,21 +141,21 @@ struct candidate {
 	uint32_t idle;
 };
 
-static uint32_t score(const struct candidate *candidate, uint32_t tick, int is_eager)
+static uint32_t score(const struct candidate *candidate, uint32_t tick, enum rf_slot_eager eager)
 {
 	const __u64 seen = rf_slot_word(9, candidate->state, 0, tick - candidate->idle);
 
-	return rf_slot_score(seen, &times, tick, is_eager);
+	return rf_slot_score(seen, &times, tick, eager);
 }
 
 /* From the one that goes first to the one that goes last. */
-static void assert_order(const struct candidate *order, size_t count, int is_eager)
+static void assert_order(const struct candidate *order, size_t count, enum rf_slot_eager eager)
 {
 	for (size_t i = 0; i < UNIT_ARRAY_SIZE(ticks); i++)
 		for (size_t j = 1; j < count; j++) {
-			assert_true(score(&order[j - 1], ticks[i], is_eager) >
-				    score(&order[j], ticks[i], is_eager));
-			assert_true(score(&order[j], ticks[i], is_eager) > 0);
+			assert_true(score(&order[j - 1], ticks[i], eager) >
+				    score(&order[j], ticks[i], eager));
+			assert_true(score(&order[j], ticks[i], eager) > 0);
 		}
 }
 
@@ -171,6 +171,23 @@ static void newcomers_take_the_idle(void **state)
 
 	(void)state;
 	assert_order(order, UNIT_ARRAY_SIZE(order), 0);
+}
+
+/* Who is known, but no resident, takes the active as well, and leaves active residents alone. */
+static void the_young_leave_residents_alone(void **state)
+{
+	static const struct candidate order[] = {
+		{RF_SLOT_FREE, 0},	 {RF_SLOT_RESIDENT, 121}, {RF_SLOT_NEW, 5},
+		{RF_SLOT_OVERSTAYED, 0}, {RF_SLOT_YOUNG, 4},	  {RF_SLOT_YOUNG, 0},
+	};
+
+	(void)state;
+	assert_order(order, UNIT_ARRAY_SIZE(order), RF_SLOT_EAGER_YOUNG);
+	for (size_t i = 0; i < UNIT_ARRAY_SIZE(ticks); i++)
+		for (uint32_t idle = 0; idle <= times.resident_idle; idle++)
+			assert_int_equal(score(&(struct candidate){RF_SLOT_RESIDENT, idle},
+					       ticks[i], RF_SLOT_EAGER_YOUNG),
+					 0);
 }
 
 static void newcomers_leave_the_active_alone(void **state)
@@ -200,7 +217,7 @@ static void eager_ones_take_the_active_last(void **state)
 	};
 
 	(void)state;
-	assert_order(order, UNIT_ARRAY_SIZE(order), 1);
+	assert_order(order, UNIT_ARRAY_SIZE(order), RF_SLOT_EAGER_ALL);
 }
 
 static void a_long_silence_is_not_another_state(void **state)
@@ -435,6 +452,8 @@ static const struct CMUnitTest tests[] = {
 	UNIT_ROW("idle since it was seen, as ticks wrap", idle_since_it_was_seen),
 	UNIT_ROW("what is ahead is not idle", what_is_ahead_is_not_idle),
 	UNIT_ROW("newcomers take the free, the idle, the overstayed", newcomers_take_the_idle),
+	UNIT_ROW("who is known, and no resident, leaves active residents alone",
+		 the_young_leave_residents_alone),
 	UNIT_ROW("newcomers leave active sources alone", newcomers_leave_the_active_alone),
 	UNIT_ROW("eager ones take those seen once, then the young, then residents",
 		 eager_ones_take_the_active_last),
