@@ -100,8 +100,20 @@ GLOBAL __u32 slot_score(__u32 index, __u32 tick, __u32 eager, __u32 is_ipv6)
 	return word ? rf_slot_score(rf_load(word), &config.times, tick, eager) : 0;
 }
 
+GLOBAL int rest_slot(__u32 index, __u32 tick, __u32 is_ipv6)
+{
+	__u64 *word;
+
+	is_ipv6 &= 1;
+	word = slot_word(index, is_ipv6);
+	if (word)
+		rf_slot_rest(word, &config.room[is_ipv6].residents, &config.times, tick);
+	return 0;
+}
+
 /*
- * The slot whose window may go. Those that are looked at are scattered, since neighbours arrived
+ * The slot whose window may go; the second that is looked at rests, whether it goes or not, and so
+ * does each in its turn. Those that are looked at are scattered, since neighbours arrived
  * together.
  */
 GLOBAL __u32 choose_slot(__u32 tick, __u32 eager, __u32 most, __u32 is_ipv6)
@@ -112,6 +124,7 @@ GLOBAL __u32 choose_slot(__u32 tick, __u32 eager, __u32 most, __u32 is_ipv6)
 	if (!slots)
 		return NO_SLOT;
 	index = rf_fetch_add(&config.room[is_ipv6 & 1].hand, 1) % slots;
+	rest_slot((index + stride) % slots, tick, is_ipv6);
 	for (__u32 i = 0; i < SLOTS_TRIED_MOST && i < most; i++) {
 		const __u32 score = slot_score(index, tick, eager, is_ipv6);
 

@@ -19,7 +19,8 @@
  *
  * A window is inserted after the old one was deleted, so there are never more windows than slots;
  * it is in the map before its slot is NEW. What residents there are is counted in one word: one
- * more before a slot becomes RESIDENT, one less after a RESIDENT's window is deleted.
+ * more before a slot becomes RESIDENT, one less after a RESIDENT's window is deleted, or after one
+ * that was idle for a minute was made YOUNG, so that it keeps no active source from becoming one.
  */
 #ifndef RINGFENCE_SLOT_H
 #define RINGFENCE_SLOT_H
@@ -174,6 +175,23 @@ RF_INLINE enum rf_slot_state rf_slot_touch(__u64 *word, __u64 *residents,
 			rf_residents_remove(residents);
 	}
 	return RF_SLOT_FREE;
+}
+
+/* ---- rest: its source has sent nothing for long ---- */
+
+/* A resident that may be evicted is none any more. Its source settles again when it comes back. */
+RF_INLINE void rf_slot_rest(__u64 *word, __u64 *residents, const struct rf_slot_times *times,
+			    __u32 tick)
+{
+	const __u64 old = rf_load(word);
+
+	if (rf_slot_state(old) != RF_SLOT_RESIDENT ||
+	    rf_slot_idle(old, tick) <= times->resident_idle)
+		return;
+	if (rf_cas(word, old,
+		   rf_slot_word(rf_slot_generation(old), RF_SLOT_YOUNG, rf_slot_arrived(old),
+				rf_slot_last(old))) == old)
+		rf_residents_remove(residents);
 }
 
 /* ---- eviction ---- */

@@ -325,6 +325,19 @@ mutants_of_slots() {
 		's/if \(state == RF_SLOT_RESIDENT\)/if (0)/'
 
 	# Who may be evicted.
+	try_mutant slots rested "an active resident rests" rf_slot_rest \
+		's/times->resident_idle/times->young_idle/'
+	try_mutant slots rested "a resident that rests was seen just now" rf_slot_rest \
+		's/rf_slot_last\(old\)\)\)/tick))/'
+	try_mutant slots miscounted "one resident fewer, before it rests" rf_slot_rest \
+		's/if \(rf_cas\(/rf_residents_remove(residents);\n&/; s/^\t\trf_residents_remove.*/return;/'
+	try_mutant slots miscounted "one resident fewer, and the race to rest it was lost" rf_slot_rest \
+		's/== old\)/+ 1 > 0)/'
+	try_mutant slots miscounted "a resident rests, and counts still" rf_slot_rest \
+		's/rf_residents_remove.*/;/'
+	try_mutant slots rested "a resident rests by a plain store" rf_slot_rest \
+		's/if \(rf_cas\(word, old,/rf_store(word,/; s/\)\)\) == old\)/)));/; s/rf_slot_last\(old\)\)\) == old\)/rf_slot_last(old)));/'
+
 	try_mutant slots evicted "what is ahead counts as idle for long" rf_slot_idle \
 		's/if \(idle < 0\)/if (0)/'
 	try_mutant slots evicted "a resident is evicted after a young source's idle time" rf_slot_score \

@@ -36,7 +36,7 @@ static void yield(__u64 *word);
 #define ELEMENTS (SLOTS_MAX + CPUS_MAX) /* more than there may be windows */
 #define PATH_MAX_STEPS 4096
 
-enum errand { TOUCHES, NEWCOMES, IS_KNOWN, TAKES_OVER, ASKS, MEETS, ERRANDS };
+enum errand { TOUCHES, NEWCOMES, IS_KNOWN, TAKES_OVER, ASKS, MEETS, RESTS, ERRANDS };
 enum fault { NO_FAULT, NOT_DELETED, NOT_INSERTED, FAULTS };
 
 struct slot {
@@ -77,6 +77,7 @@ struct ghost {
 	bool is_stale[CPUS_MAX]; /* the window whose seat it has read was deleted */
 	bool lacked[CPUS_MAX];	 /* its source had no window at some time since it began */
 	__u8 owned[CPUS_MAX];	 /* bit set of slots that it has claimed */
+	__u8 rested;		 /* … of those whose resident is none any more: its seat lags */
 	__u32 arrived[SLOTS_MAX];
 };
 
@@ -337,6 +338,10 @@ static void run_call(struct memory *memory, struct local *local, int index)
 	case TOUCHES:
 		touch(memory, local);
 		break;
+	case RESTS:
+		rf_slot_rest(&memory->slot[local->slot].word, &memory->residents, &times,
+			     local->tick);
+		break;
 	case ASKS:
 		local->is_absent = !rf_presence_has(&memory->line, hash_of(local->key));
 		break;
@@ -391,7 +396,8 @@ static void check_window(int key)
 		failure = "leaked: a window without a slot";
 	} else if (later > RF_SEAT_TICKS / 2) {
 		failure = "untouched: the seat is of a later tick than its slot";
-	} else if (rf_seat_is_resident(seat) && rf_slot_state(slot->word) != RF_SLOT_RESIDENT) {
+	} else if (rf_seat_is_resident(seat) && rf_slot_state(slot->word) != RF_SLOT_RESIDENT &&
+		   !(ghost.rested >> rf_seat_slot(seat) & 1)) {
 		failure = "miscounted: the seat is a resident's, and its slot is not";
 	}
 }
@@ -490,6 +496,19 @@ static void check_touch(int cpu, int index, __u64 old, __u64 new)
 		failure = "settled: before its time";
 }
 
+/* Only the state changes, and only of a resident that was idle for long. */
+static void check_rest(int cpu, int index, __u64 old, __u64 new)
+{
+	const __s32 idle = (__s32)(hands[cpu].local.tick - rf_slot_last(old));
+
+	ghost.rested |= 1 << index;
+	if (rf_slot_state(old) != RF_SLOT_RESIDENT || rf_slot_state(new) != RF_SLOT_YOUNG ||
+	    (old ^ new) & ~(7ULL << 40))
+		failure = "rested: more of a slot changes than its state";
+	else if (idle <= (__s32)times.resident_idle)
+		failure = "rested: a resident that was seen of late";
+}
+
 static void check_word(int cpu, int index, __u64 old, __u64 new)
 {
 	const enum rf_slot_state was = rf_slot_state(old), is = rf_slot_state(new);
@@ -498,13 +517,17 @@ static void check_word(int cpu, int index, __u64 old, __u64 new)
 	if (owner >= 0 && owner != cpu) {
 		failure = "stolen: a slot is changed that another CPU has claimed";
 	} else if (is == RF_SLOT_CLAIMED) {
-		if (hands[cpu].local.errand == TOUCHES || !may_claim(&hands[cpu].local, old))
+		ghost.rested &= ~(1 << index);
+		if (hands[cpu].local.errand == TOUCHES || hands[cpu].local.errand == RESTS ||
+		    !may_claim(&hands[cpu].local, old))
 			failure = "evicted: a source that was seen of late";
 		ghost.owned[cpu] |= 1 << index;
 	} else if (was == RF_SLOT_CLAIMED) {
 		ghost.owned[cpu] &= ~(1 << index);
 		if (rf_slot_last(new) == rf_slot_last(old))
 			ghost.arrived[index] = rf_slot_last(new);
+	} else if (hands[cpu].local.errand == RESTS) {
+		check_rest(cpu, index, old, new);
 	} else {
 		check_touch(cpu, index, old, new);
 	}
@@ -559,7 +582,9 @@ static void judge(int cpu)
 		return;
 	if ((__s32)(rf_slot_last(slot->word) - local->tick) < 0)
 		failure = "untouched: a touch is noted, and the slot does not have it";
-	else if (local->state == RF_SLOT_RESIDENT && rf_slot_state(slot->word) != RF_SLOT_RESIDENT)
+	else if (local->state == RF_SLOT_RESIDENT &&
+		 rf_slot_state(slot->word) != RF_SLOT_RESIDENT &&
+		 !(ghost.rested >> rf_seat_slot(local->seat) & 1))
 		failure = "miscounted: a touch tells of a state that its slot is not in";
 	else if (rf_slot_state(slot->word) == RF_SLOT_NEW &&
 		 local->tick == rf_slot_last(slot->word))
@@ -602,6 +627,7 @@ static void hash_state(__u64 hash[2])
 	hash_words(hash, cpu, sizeof(cpu));
 	for (int i = 0; i < SLOTS_MAX; i++)
 		hash[1] = mix(hash[1], ghost.arrived[i]);
+	hash[1] = mix(hash[1], ghost.rested);
 	hash[1] = mix(hash[1], (__u64)now << 32 | ticks);
 	hash[0] |= 1;
 }
@@ -675,8 +701,9 @@ static double explore_begin(int index, const struct local *begun)
 /* An errand of that kind for that key, by a CPU that has read the tick now or a tick before. */
 static double explore_kind(int index, enum errand errand, int key)
 {
-	const bool chooses = errand == NEWCOMES || errand == IS_KNOWN || errand == MEETS;
-	const bool makes = chooses || errand == TAKES_OVER;
+	const bool makes =
+		errand == NEWCOMES || errand == IS_KNOWN || errand == MEETS || errand == TAKES_OVER;
+	const bool chooses = (makes && errand != TAKES_OVER) || errand == RESTS;
 	double schedules = 0;
 
 	for (int i = 0; i < 2 * FAULTS * SLOTS_MAX && !failure; i++) {
@@ -752,8 +779,8 @@ static double explore(void)
 
 static void print_path(void)
 {
-	static const char *const errands[] = {"touches",    "newcomer", "known",
-					      "takes over", "asks",	"meets"};
+	static const char *const errands[] = {"touches", "newcomer", "known", "takes over",
+					      "asks",	 "meets",    "rests"};
 	static const char *const faults[] = {"", ", no delete", ", no insert"};
 	static const char states[] = "FCNYRO??";
 

@@ -140,6 +140,21 @@ static const struct row rows[] = {
 	 .ticks = 1,
 	 .cpu = {{1, DOES(MEETS), OF(0), AT(1) | AT(2)},
 		 {1, DOES(MEETS) | DOES(TOUCHES), OF(0) | OLD(0), AT(1) | AT(2)}}},
+	{.title = "3 CPUs, an idle resident comes back, rests, and its slot is wanted",
+	 .slots = 1,
+	 .sitting = {{RF_SLOT_RESIDENT, 0, 9, 2}},
+	 .residents_max = 1,
+	 .ticks = 2,
+	 .lags = true,
+	 .cpu = {{1, DOES(TOUCHES), OF(0), 0},
+		 {1, DOES(RESTS), OF(3), AT(0)},
+		 {1, DOES(NEWCOMES) | DOES(RESTS), OF(1), AT(0)}}},
+	{.title = "2 CPUs, an idle resident rests, and another becomes one",
+	 .slots = 2,
+	 .sitting = {{RF_SLOT_RESIDENT, 0, 9, 3}, {RF_SLOT_OVERSTAYED, 2, 9, 1}},
+	 .residents_max = 1,
+	 .ticks = 2,
+	 .cpu = {{2, DOES(RESTS), OF(3), AT(0) | AT(1)}, {3, DOES(TOUCHES), OF(0) | OF(1), 0}}},
 };
 
 #define ROWS ((int)(sizeof(rows) / sizeof(rows[0])))

@@ -79,6 +79,7 @@ declare -A reasons=(
 	[touched]="^touched: " # another's slot
 	[untouched]="^untouched: "
 	[settled]="^settled: "
+	[rested]="^rested: "
 	[endless]="^no schedule loses|^a packet takes more operations than its bound"
 )
 

@@ -8,6 +8,7 @@
 
 #include <pthread.h>
 
+#include "bpf/slot.h"
 #include "tests/unit/unit.h"
 
 #define GUARD 125		    /* newcomers a second: for 65,536 windows it would be 2,000 */
@@ -276,14 +277,14 @@ static void known_lose_nothing_to_who_was_there_for_an_hour(void **state)
  * Those that fill nearly 7/8 of the room first are there for good, while they send; and so there is
  * always some room that newcomers get in turns.
  */
-static void assert_first_keep_it(void)
+static void assert_first_keep_it(int limits)
 {
 	const struct attack *recurring = attack_of("recurring");
 	const uint64_t begin_ns = scene.now_ns, filled_ns = begin_ns + 60 * NS_PER_S;
 	const uint64_t end_ns = filled_ns + recurring->for_ns;
 	struct crowd first = {.first = KNOWN_FIRST,
-			      .sources = SOURCES * 27 / 32,
-			      .apart_ns = 4 * NS_PER_S,
+			      .sources = SOURCES * 27 / 32 / limits,
+			      .apart_ns = limits == 1 ? 4 * NS_PER_S : 3 * NS_PER_S / 2,
 			      .is_watched = true};
 	struct crowd *theirs, *newcomers;
 	struct losses losses = {};
@@ -306,7 +307,7 @@ static void who_fills_the_room_first_keeps_it(void **state)
 {
 	(void)state;
 	scene_open_empty(&scene, PLAIN);
-	assert_first_keep_it();
+	assert_first_keep_it(1);
 }
 
 /* What is idle since minutes is nobody's, whoever was there before. */
@@ -320,7 +321,21 @@ static void who_fills_the_room_after_an_attack_keeps_it(void **state)
 	scene_open_empty(&scene, PLAIN);
 	scene_add(&scene, others, recurring->for_ns);
 	scene_run(&scene, recurring->for_ns + 120 * NS_PER_S);
-	assert_first_keep_it();
+	assert_first_keep_it(1);
+}
+
+/* The same, where each has two windows, and sends often enough to keep them while it is young. */
+static void who_fills_the_room_of_two_limits_keeps_it(void **state)
+{
+	const struct attack *recurring = attack_of("recurring");
+	struct crowd others = recurring->crowd;
+
+	(void)state;
+	others.first = OTHERS_FIRST;
+	scene_open_empty(&scene, "limit add udp rate 200/10s match udp\n" PLAIN);
+	scene_add(&scene, others, recurring->for_ns);
+	scene_run(&scene, recurring->for_ns + 120 * NS_PER_S);
+	assert_first_keep_it(2);
 }
 
 /* Windows that an attack has left behind take nothing from the known that come after it. */
@@ -343,6 +358,47 @@ static void known_that_come_after_an_attack_lose_nothing_to_the_next(void **stat
 	scene_run(&scene, begin_ns + SETTLE_NS + recurring->for_ns);
 	losses = losses_of(&scene, &known);
 	assert_nothing_forgotten(&losses, "known");
+}
+
+static int count_unsettled(const struct rf_address *source, uint32_t limit_id,
+			   const struct rf_source *state, void *unsettled)
+{
+	(void)limit_id;
+	if (find_member(&scene, source))
+		*(uint32_t *)unsettled += !rf_seat_is_resident(state->seat);
+	return 0;
+}
+
+/* Residents that an attack has left behind are nobody's, however seldom the known send. */
+static void known_that_come_seldom_settle_after_an_attack(void **state)
+{
+	const struct attack *recurring = attack_of("recurring");
+	const uint64_t begin_ns = recurring->for_ns + 70 * NS_PER_S;
+	const struct crowd seldom = {
+		.first = KNOWN_FIRST, .sources = 400, .apart_ns = 9 * NS_PER_S, .is_watched = true};
+	struct crowd others = recurring->crowd, *known;
+	struct rf_error error = {};
+	struct losses losses = {};
+	char rules[512];
+	uint32_t unsettled = 0;
+
+	(void)state;
+	others.first = OTHERS_FIRST;
+	write_rules(rules, sizeof(rules), &(struct setting){4, CLOSED, CROWD_IPV4}, GUARD);
+	scene_open_empty(&scene, rules);
+	scene_add(&scene, others, recurring->for_ns);
+	scene_run(&scene, begin_ns);
+	known = scene_add(&scene, seldom, SETTLE_NS + recurring->for_ns);
+	scene_run(&scene, begin_ns + SETTLE_NS);
+	assert_done(
+		rf_fence_each_source(&scene.program->fence, count_unsettled, &unsettled, &error),
+		&error);
+	print_message("#   %u of their windows have not settled\n", unsettled);
+	scene_add(&scene, recurring->crowd, recurring->for_ns);
+	scene_run(&scene, begin_ns + SETTLE_NS + recurring->for_ns);
+	add_losses(&scene, known, &losses);
+	assert_nothing_forgotten(&losses, "known");
+	assert_int_equal(unsettled, 0);
 }
 
 /* ---- COUNT ---- */
@@ -470,7 +526,9 @@ int main(void)
 		TEST(known_lose_nothing_to_who_was_there_for_an_hour),
 		TEST(who_fills_the_room_first_keeps_it),
 		TEST(who_fills_the_room_after_an_attack_keeps_it),
+		TEST(who_fills_the_room_of_two_limits_keeps_it),
 		TEST(known_that_come_after_an_attack_lose_nothing_to_the_next),
+		TEST(known_that_come_seldom_settle_after_an_attack),
 		TEST(who_is_new_passes_no_more_than_count_in_two_seconds),
 		TEST(who_was_there_passes_no_more_than_count_in_a_minute),
 	};

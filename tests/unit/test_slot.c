@@ -134,6 +134,66 @@ static void what_is_ahead_is_not_idle(void **state)
 		}
 }
 
+/* ---- who rests ---- */
+
+static void rest(uint32_t tick)
+{
+	rf_slot_rest((__u64 *)&word, (__u64 *)&residents, &times, tick);
+}
+
+/* It is young, as it was otherwise, and settles at once when it comes back, if there is room. */
+static void a_resident_rests_after_its_idle_time(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < UNIT_ARRAY_SIZE(ticks); i++) {
+		const uint32_t last = ticks[i], late = last + times.resident_idle + 1;
+
+		start(RF_SLOT_RESIDENT, 33, last);
+		residents = MAX;
+		rest(last - 1);
+		rest(last + times.resident_idle);
+		assert_int_equal(word, rf_slot_word(7, RF_SLOT_RESIDENT, 33, last));
+		assert_int_equal(residents, MAX);
+		rest(late);
+		rest(late);
+		assert_int_equal(word, rf_slot_word(7, RF_SLOT_YOUNG, 33, last));
+		assert_int_equal(residents, MAX - 1);
+		assert_int_equal(touch(7, late), RF_SLOT_RESIDENT);
+		assert_int_equal(residents, MAX);
+	}
+}
+
+static void nobody_else_rests(void **state)
+{
+	(void)state;
+	for (int i = 0; i < STATES; i++) {
+		if (i == RF_SLOT_RESIDENT)
+			continue;
+		start(i, 0, 10);
+		residents = 1;
+		rest(10000);
+		assert_int_equal(word, rf_slot_word(7, i, 0, 10));
+		assert_int_equal(residents, 1);
+	}
+}
+
+static void it_comes_back(void)
+{
+	touch(7, 500);
+}
+
+static void who_comes_back_meanwhile_does_not_rest(void **state)
+{
+	(void)state;
+	start(RF_SLOT_RESIDENT, 0, 10);
+	residents = 1;
+	other = it_comes_back;
+	operations = 1;
+	rest(500);
+	assert_int_equal(word, rf_slot_word(7, RF_SLOT_RESIDENT, 0, 500));
+	assert_int_equal(residents, 1);
+}
+
 /* ---- who may be evicted ---- */
 
 struct candidate {
@@ -451,6 +511,9 @@ static const struct CMUnitTest tests[] = {
 	UNIT_ROW("seats hold what was put there, at their limits", seats_hold_what_was_put_there),
 	UNIT_ROW("idle since it was seen, as ticks wrap", idle_since_it_was_seen),
 	UNIT_ROW("what is ahead is not idle", what_is_ahead_is_not_idle),
+	UNIT_ROW("a resident rests after its idle time", a_resident_rests_after_its_idle_time),
+	UNIT_ROW("nobody but a resident rests", nobody_else_rests),
+	UNIT_ROW("who comes back meanwhile does not rest", who_comes_back_meanwhile_does_not_rest),
 	UNIT_ROW("newcomers take the free, the idle, the overstayed", newcomers_take_the_idle),
 	UNIT_ROW("who is known, and no resident, leaves active residents alone",
 		 the_young_leave_residents_alone),
