@@ -95,12 +95,13 @@ static json_t *limits_json(const struct rf_fence *fence, struct rf_error *error)
 
 static json_t *newcomers_json(const struct rf_counters *counters)
 {
-	return json_pack("{s:I, s:I, s:I, s:I, s:I}", "admitted",
+	return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I}", "admitted",
 			 (json_int_t)counters->newcomers_admitted, "aggregated",
 			 (json_int_t)counters->newcomers_aggregated, "passed",
 			 (json_int_t)counters->reason[RF_NEWCOMER_OPEN].packets, "dropped",
 			 (json_int_t)counters->reason[RF_NEWCOMER_CLOSED].packets, "unnoted",
-			 (json_int_t)counters->shadow_newcomers);
+			 (json_int_t)counters->shadow_newcomers, "known",
+			 (json_int_t)counters->newcomers_known);
 }
 
 static json_t *windows_json(const struct rf_counters *counters, int family)

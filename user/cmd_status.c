@@ -328,6 +328,8 @@ static void print_windows(const struct status *status, int family)
 		       used, room, residents);
 	if (is_full_of_active(status, family))
 		rf_out("; full of active sources: newcomers share what is left, and do not stay");
+	else if (used >= room)
+		rf_out("; full: each newcomer takes the place of an idle source");
 	else if (used * 100 >= (uint64_t)room * NEARLY_FULL)
 		rf_out("; nearly full: beyond that each newcomer takes the place of an idle "
 		       "source");

@@ -258,8 +258,8 @@ to their networks"
 }
 
 windows_are_told() {
-	says 'that the windows are full' 'windows of IPv4: full: each newcomer pushes out the least '\
-'recently used source; [0-9]+ evictions suspected'
+	says 'that the windows are full' 'windows of IPv4: [0-9]+ of [0-9]+ in use, [0-9]+ of '\
+'residents; full( of active sources)?: .*'
 }
 
 row() {
@@ -414,9 +414,9 @@ for then in closed aggregate; do
 done
 
 is "$(jq -cS '[.newcomers, .map_errors, .windows.ipv4] | map(keys)' "$scratch/stats")" \
-	'[["admitted","aggregated","dropped","passed","unnoted"],'\
-'["insert_busy","insert_full","insert_nomem","insert_other",'\
-'"window_lost"],["evictions_suspected","inserts"]]' \
+	'[["admitted","aggregated","dropped","known","passed","unnoted"],'\
+'["delete_busy","insert_busy","insert_full","insert_nomem","insert_other","none_idle",'\
+'"window_lost"],["evictions","inserts"]]' \
 	'stats have all that may become of a newcomer, as JSON'
 is "$(jq -r '.reasons | has("newcomer_open") and has("newcomer_closed") and has("map_error")' \
 	"$scratch/stats")" true 'and the reasons'
@@ -495,10 +495,10 @@ add_wire 0
 	>"$scratch/log" 2>&1 || bail "cannot make a fence: $(<"$scratch/log")"
 name='nearly full'
 deliver 0 "src=192.0.2.0,sources=$((smallest * 9 / 10)),count=$((smallest * 9 / 10))"
-check "$name: status says nothing yet" test -z "$(ringfence status | grep '^windows')"
+says 'nothing of it yet' "windows of IPv4: $((smallest * 9 / 10)) of $smallest in use, 0 of residents"
 deliver 0 src=198.51.100.0,sources=10,count=10
-says 'so, and what that means' "windows of IPv4: nearly full: $((smallest * 9 / 10 + 10)) of \
-$smallest; beyond that each newcomer pushes out the least recently used source"
+says 'so, and what that means' "windows of IPv4: $((smallest * 9 / 10 + 10)) of $smallest in use, \
+0 of residents; nearly full: beyond that each newcomer takes the place of an idle source"
 
 print_rows
 done_testing

@@ -60,6 +60,10 @@ prepare() {
 	case "$verb $second" in
 	'limit set' | 'limit del') quietly ringfence limit add "$4" rate 1/1s ;;
 	'allow del' | 'deny del') quietly ringfence "$verb" add "$4" ;;
+	unban*)
+		quietly ringfence limit add all rate 1/1h ban 1h
+		deliver 0 src=192.0.2.1,count=5
+		;;
 	confirm*) quietly ringfence apply "$work/rules" confirm 60s ;;
 	*) ;;
 	esac

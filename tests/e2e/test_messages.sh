@@ -388,10 +388,10 @@ interface='{name: "string", ethernet: "boolean", mode: "string", attached_by: "s
 counts='{packets: "number", bytes: "number"}'
 both='{passed: "number", dropped: "number"}'
 of_limit='{passed: "number", dropped: "number", would_drop: "number", forfeited: "number"}'
-of_windows='{inserts: "number", evictions_suspected: "number"}'
-in_use='{used: "number"} + '"$of_windows"
+of_windows='{inserts: "number", evictions: "number"}'
+in_use='{used: "number", resident: "number"} + '"$of_windows"
 maps=$(jq -n '[$ARGS.positional[] | {(.): "number"}] | add' --args windows4 windows6 config leases \
-	ports prefixes4 prefixes6 presence aggregates counters limit_counters)
+	ports prefixes4 prefixes6 presence aggregates counters limit_counters slots4 slots6 bans)
 of_newcomers='{admitted: "number", aggregated: "number", passed: "number", dropped: "number"}'
 shape '{fence: "string", version: "string", abi: "number", program_id: "number", sources: "number",
 	interfaces: ['"$interface"'], limits: "number", armed: "boolean", trial: "null",
@@ -407,9 +407,10 @@ shape '{fence: "string", interfaces: ['"$interface"'], packets: '"$both"', bytes
 		"contended", "banned", "denied", "newcomer_closed", "no_window",
 		"unclassed") | {(.): '"$counts"'}] | add),
 	limits: [{name: "string"} + '"$of_limit"' + {bytes: '"$of_limit"'}],
-	newcomers: ('"$of_newcomers"' + {unnoted: "number"}),
+	newcomers: ('"$of_newcomers"' + {unnoted: "number", known: "number"}),
 	windows: {ipv4: '"$of_windows"', ipv6: '"$of_windows"'},
-	map_errors: ([("insert_busy", "insert_nomem", "insert_full", "insert_other", "window_lost") |
+	map_errors: ([("insert_busy", "insert_nomem", "insert_full", "insert_other", "window_lost",
+		"none_idle", "delete_busy") |
 		{(.): "number"}] | add)}' stats
 shape '{sources: [{source: "string", limit: "string", passed: "number", dropped: "number",
 	would_drop: "number", used: "number", rate: "number", burst: "null", window_ms: "number",
@@ -491,7 +492,7 @@ is "exit $?, $(<"$scratch/stderr")" "exit 1, ringfence: fence '$run-both': it wa
 # As status, limit list and limit list --json have it: a limit that 'limit set all' makes of WORD….
 reads() { # STATUS LIST JSON WORD…
 	does "limit set all ${*:4}" '' ringfence limit set all "${@:4}"
-	is "$(ringfence status | tail -n 1)" "limit all: at most $1" "status of ${*:4}"
+	is "$(ringfence status | grep '^limit')" "limit all: at most $1" "status of ${*:4}"
 	does "limit list of ${*:4}" "limit add all $2" ringfence limit list
 	is "$(ringfence limit list --json | jq -r '.limits[] | [.rate, .window_ms, .unit, .algorithm,
 		.edge, .cells, .burst, .shadow, .count_rejected] | map(tostring) | join(" ")')" \
