@@ -16,8 +16,7 @@
 #include "build/ringfence.skel.h"
 #include "build/tests/walk.skel.h"
 
-#define TICK_NS 4000000	   /* HZ 250; with another, windows in jiffies are shorter or longer */
-#define OTHER_FAMILY 16384 /* windows that are never used */
+#define TICK_NS 4000000 /* HZ 250; with another, windows in jiffies are shorter or longer */
 
 static void check(int err, const char *what)
 {
@@ -122,14 +121,14 @@ static void arm(struct target *target, enum family family, const struct load *lo
 	target->view = view;
 }
 
-static void set_sources(struct ringfence_bpf *fence, enum family family, uint32_t sources)
+/* Both families have as many slots. */
+static void set_sources(struct ringfence_bpf *fence, uint32_t sources)
 {
-	check(bpf_map__set_max_entries(fence->maps.windows4,
-				       family == IPV4 ? sources : OTHER_FAMILY),
-	      "cannot size the windows of IPv4");
-	check(bpf_map__set_max_entries(fence->maps.windows6,
-				       family == IPV6 ? sources : OTHER_FAMILY),
-	      "cannot size the windows of IPv6");
+	struct bpf_map *const maps[] = {fence->maps.windows4, fence->maps.windows6,
+					fence->maps.slots4, fence->maps.slots6};
+
+	for (size_t i = 0; i < sizeof(maps) / sizeof(maps[0]); i++)
+		check(bpf_map__set_max_entries(maps[i], sources), "cannot size the windows");
 }
 
 void target_open_fence(struct target *target, enum family family, uint32_t sources, uint32_t leases,
@@ -139,7 +138,7 @@ void target_open_fence(struct target *target, enum family family, uint32_t sourc
 
 	if (!fence)
 		die("cannot open the program: %s", strerror(errno));
-	set_sources(fence, family, sources);
+	set_sources(fence, sources);
 	if (load->no_leases)
 		leases = RF_LEASE_WAYS;
 	check(bpf_map__set_max_entries(fence->maps.leases, leases / RF_LEASE_WAYS), "leases");
