@@ -99,7 +99,11 @@ static __always_inline enum rf_reason ask_limit(struct question *question,
 	if (until) {
 		lease_same_answer(question, RF_BANNED, until, slot);
 	} else if (config.lease_shift && rf_lease_may_follow(policy, verdict)) {
-		const __u32 place = take_lease(question);
+		__u32 place;
+
+		if (verdict == RF_OVER)
+			lengthen_refusal(question);
+		place = take_lease(question);
 
 		if (place != NO_LEASE)
 			lease_window(question, place, &source->window, &ask,
@@ -139,8 +143,7 @@ GLOBAL __u64 refused_until(const struct question *question, const struct rf_wind
  * The limit in place `i` refuses the packet: counted, and it alone is told, if it counts what it
  * rejects. `reason` is RF_REASON_COUNT where it was only peeked at.
  */
-GLOBAL int refuse_packet(const struct question *question, struct rf_source *source, __u32 i,
-			 __u32 reason)
+GLOBAL int refuse_packet(struct question *question, struct rf_source *source, __u32 i, __u32 reason)
 {
 	const struct rf_policy *policy;
 	__u32 slot, place;
@@ -171,6 +174,7 @@ GLOBAL int refuse_packet(const struct question *question, struct rf_source *sour
 	if (until) {
 		lease_same_answer(question, RF_BANNED, until, slot);
 	} else if (reason == RF_OVER_LIMIT && is_own) {
+		lengthen_refusal(question);
 		place = config.lease_shift && rf_lease_may_follow(policy, RF_OVER)
 				? take_lease_for(question)
 				: NO_LEASE;
@@ -457,9 +461,8 @@ static __always_inline void find_new_sources(struct question *question, struct s
 }
 
 /* The index of a pointer on the stack has to be a constant. */
-static __always_inline enum rf_reason refuse_place(const struct question *question,
-						   const struct sources *sources, __u32 place,
-						   __u32 reason)
+static __always_inline enum rf_reason
+refuse_place(struct question *question, const struct sources *sources, __u32 place, __u32 reason)
 {
 	if (place == 0)
 		return refuse_packet(question, sources->of[0], place, reason);

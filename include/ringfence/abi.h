@@ -72,18 +72,21 @@ struct rf_key6 {
 /* In rf_source.banned_until: no ban stands, and none is made before the jiffy in the lower bits. */
 #define RF_BAN_NOT_BEFORE (1ULL << 63)
 
-/* Value of `windows4` and `windows6`. The counters stand beside the head: one line when hot. */
+/*
+ * Value of `windows4` and `windows6`. What most packets touch is next to the key, so that it lies
+ * in as few cache lines as can be.
+ */
 struct rf_source {
+	__u64 seat;   /* which slot it is in; bpf/slot.h */
 	__u64 passed; /* packets, under the limit */
 	__u64 dropped;
+	struct rf_window window;
 	union {
 		__u64 would_drop; /* passed, over a shadow limit */
 		/* Jiffies, of a limit with a ban, which is never a shadow: `bans` may have it until
 		 * then. */
 		__u64 banned_until;
 	};
-	__u64 seat; /* which slot it is in; bpf/slot.h */
-	struct rf_window window;
 };
 
 /* ---- slots: one per window, of which each says who may be evicted; bpf/slot.h ---- */
@@ -111,6 +114,8 @@ struct rf_slot_times {
 	__u32 resident_idle; /* and so long from then on */
 	__u32 young_lease;   /* so long may a lease hide it until then, */
 	__u32 resident_lease;
+	__u32 refusal_lease; /* … or one that refuses, while nobody is evicted */
+	__u32 reserved;
 	__u64 residents_max; /* 7/8 of the slots of a family */
 };
 
@@ -494,6 +499,7 @@ struct rf_config {
 	struct {
 		__u64 hand; /* where the next slot is looked for */
 		__u64 residents;
+		__u64 evicted; /* the tick in which a window last gave way; 0: none did */
 	} __attribute__((aligned(64))) room[2];
 	/* Those of the guard: what counts against it, and newcomers to nothing but shadow limits.
 	 */
