@@ -13,6 +13,7 @@
 #include "view.h"
 
 #define NEARLY_FULL 90 /* of 100 */
+#define FULL 99	       /* … since two CPUs that meet a source at once leave a slot free */
 
 /* All that is told of a fence. */
 struct status {
@@ -328,7 +329,7 @@ static void print_windows(const struct status *status, int family)
 		       used, room, residents);
 	if (is_full_of_active(status, family))
 		rf_out("; full of active sources: newcomers share what is left, and do not stay");
-	else if (used >= room)
+	else if (used * 100 >= (uint64_t)room * FULL)
 		rf_out("; full: each newcomer takes the place of an idle source");
 	else if (used * 100 >= (uint64_t)room * NEARLY_FULL)
 		rf_out("; nearly full: beyond that each newcomer takes the place of an idle "
