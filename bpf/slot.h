@@ -104,10 +104,15 @@ RF_INLINE int rf_seat_is_resident(__u64 seat)
 	return seat >> 17 & 1;
 }
 
-/* Was it touched in this tick? Then nothing is to be written. */
-RF_INLINE int rf_seat_is_of(__u64 seat, __u32 tick)
+/*
+ * Does the slot know well enough when it was seen? Then nothing is to be written: of a resident,
+ * which may be idle for long, once in `resident_touch` ticks will do.
+ */
+RF_INLINE int rf_seat_is_recent(__u64 seat, const struct rf_slot_times *times, __u32 tick)
 {
-	return !((seat ^ tick) & RF_SEAT_TICKS);
+	const __u32 ago = (tick - (__u32)seat) & RF_SEAT_TICKS;
+
+	return ago < (rf_seat_is_resident(seat) ? times->resident_touch : 1);
 }
 
 /* ---- residents ---- */

@@ -125,7 +125,7 @@ static __always_inline __u64 *slot_word(__u32 index, int is_ipv6)
 	}
 }
 
-/* Once in a tick: tells its slot that the source was seen. */
+/* Tells its slot that the source was seen. */
 GLOBAL int touch_slot(struct rf_source *source, __u32 tick, __u32 is_ipv6)
 {
 	enum rf_slot_state state;
@@ -152,7 +152,7 @@ static __always_inline void touch(struct question *question, struct rf_source *s
 {
 	const __u32 tick = tick_of(question->jiffies);
 
-	if (!rf_seat_is_of(source->seat, tick))
+	if (!rf_seat_is_recent(source->seat, &config.times, tick))
 		touch_slot(source, tick, is_ipv6);
 	if (!rf_seat_is_resident(source->seat))
 		question->lease_life = config.times.young_lease;

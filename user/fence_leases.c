@@ -69,6 +69,7 @@ static unsigned int leases_bits(const struct rf_fence *fence)
 #define YOUNG_LEASE_NS NS_PER_S
 #define REFUSAL_LEASE_NS (8 * NS_PER_S)
 #define RESIDENT_LEASE_NS (16 * NS_PER_S)
+#define RESIDENT_TOUCH_NS (8 * NS_PER_S)
 #define RESIDENTS_SHARE 8 /* one part of so many is for those that are no residents */
 
 static uint32_t slot_ticks(uint64_t time_ns, uint64_t tick_ns)
@@ -85,7 +86,9 @@ static void set_slot_times(struct rf_slot_times *times, uint32_t jiffy_ns, uint3
 		times->tick_shift++;
 	times->young_for = slot_ticks(YOUNG_FOR_NS, tick_ns);
 	times->young_idle = slot_ticks(YOUNG_IDLE_NS, tick_ns);
-	times->resident_idle = slot_ticks(RESIDENT_IDLE_NS, tick_ns);
+	/* Seen for the last time, it may have been touched so long before. */
+	times->resident_touch = slot_ticks(RESIDENT_TOUCH_NS, tick_ns);
+	times->resident_idle = slot_ticks(RESIDENT_IDLE_NS, tick_ns) + times->resident_touch;
 	times->young_lease = slot_ticks(YOUNG_LEASE_NS, tick_ns);
 	times->refusal_lease = slot_ticks(REFUSAL_LEASE_NS, tick_ns);
 	times->resident_lease = slot_ticks(RESIDENT_LEASE_NS, tick_ns);

@@ -111,12 +111,12 @@ struct rf_slot_times {
 	__u32 tick_shift;
 	__u32 young_for;     /* then a source settles */
 	__u32 young_idle;    /* so long may it be idle until then, */
-	__u32 resident_idle; /* and so long from then on */
+	__u32 resident_idle; /* and so long from then on, since its slot was touched */
 	__u32 young_lease;   /* so long may a lease hide it until then, */
 	__u32 resident_lease;
-	__u32 refusal_lease; /* … or one that refuses, while nobody is evicted */
-	__u32 reserved;
-	__u64 residents_max; /* 7/8 of the slots of a family */
+	__u32 refusal_lease;  /* … or one that refuses, while nobody is evicted */
+	__u32 resident_touch; /* so often is its slot touched */
+	__u64 residents_max;  /* 7/8 of the slots of a family */
 };
 
 /* ---- leases: what a CPU may answer by itself ---- */

@@ -291,6 +291,10 @@ mutants_of_slots() {
 		's/rf_cas\((.*), local->seat,/rf_store(\1,/'
 	try_mutant slots untouched "ticks that do not wrap" rf_slot_touch \
 		's/\(__s32\)\(tick - last\) > 0/tick > last/'
+	try_mutant slots untouched "a resident is touched too seldom" rf_seat_is_recent \
+		's/times->resident_touch/times->resident_touch + 1/'
+	try_mutant slots untouched "a young source is touched as seldom as a resident" rf_seat_is_recent \
+		's/rf_seat_is_resident\(seat\) \? times->resident_touch : 1/times->resident_touch/'
 
 	# Who settles.
 	try_mutant slots settled "a young source settles at once" rf_slot_may_settle \

@@ -79,6 +79,7 @@ struct ghost {
 	__u8 owned[CPUS_MAX];	 /* bit set of slots that it has claimed */
 	__u8 rested;		 /* … of those whose resident is none any more: its seat lags */
 	__u32 arrived[SLOTS_MAX];
+	__u32 seen[SLOTS_MAX]; /* by a touch that is over, or that had nothing to write */
 };
 
 /* A slot at the start; times are ticks ago. */
@@ -205,7 +206,7 @@ static void touch(struct memory *memory, struct local *local)
 
 	if (!read_seat(memory, local, local->key))
 		return;
-	local->is_noted = rf_seat_is_of(local->seat, local->tick);
+	local->is_noted = rf_seat_is_recent(local->seat, &times, local->tick);
 	if (local->is_noted)
 		return;
 	slot = rf_seat_slot(local->seat);
@@ -477,6 +478,18 @@ static bool may_claim(const struct local *local, __u64 old)
 	}
 }
 
+/*
+ * A resident that was seen stays for as long as may be between its packet and the last touch, less
+ * than it may be idle.
+ */
+static bool was_seen(const struct local *local, int index, __u64 old)
+{
+	const __s32 idle = (__s32)(local->tick - ghost.seen[index]);
+
+	return rf_slot_state(old) == RF_SLOT_RESIDENT &&
+	       idle <= (__s32)(times.resident_idle - times.resident_touch + 1);
+}
+
 static void check_touch(int cpu, int index, __u64 old, __u64 new)
 {
 	const struct local *local = &hands[cpu].local;
@@ -509,6 +522,18 @@ static void check_rest(int cpu, int index, __u64 old, __u64 new)
 		failure = "rested: a resident that was seen of late";
 }
 
+static void check_claim(int cpu, int index, __u64 old)
+{
+	const struct local *local = &hands[cpu].local;
+
+	ghost.rested &= ~(1 << index);
+	if (local->errand == TOUCHES || local->errand == RESTS || !may_claim(local, old))
+		failure = "evicted: a source that was seen of late";
+	else if (local->errand == NEWCOMES && !row->is_eager && was_seen(local, index, old))
+		failure = "evicted: a resident that was seen, and not touched";
+	ghost.owned[cpu] |= 1 << index;
+}
+
 static void check_word(int cpu, int index, __u64 old, __u64 new)
 {
 	const enum rf_slot_state was = rf_slot_state(old), is = rf_slot_state(new);
@@ -517,11 +542,7 @@ static void check_word(int cpu, int index, __u64 old, __u64 new)
 	if (owner >= 0 && owner != cpu) {
 		failure = "stolen: a slot is changed that another CPU has claimed";
 	} else if (is == RF_SLOT_CLAIMED) {
-		ghost.rested &= ~(1 << index);
-		if (hands[cpu].local.errand == TOUCHES || hands[cpu].local.errand == RESTS ||
-		    !may_claim(&hands[cpu].local, old))
-			failure = "evicted: a source that was seen of late";
-		ghost.owned[cpu] |= 1 << index;
+		check_claim(cpu, index, old);
 	} else if (was == RF_SLOT_CLAIMED) {
 		ghost.owned[cpu] &= ~(1 << index);
 		if (rf_slot_last(new) == rf_slot_last(old))
@@ -573,6 +594,7 @@ static void judge(int cpu)
 {
 	const struct local *local = &hands[cpu].local;
 	const struct slot *slot = &shared.slot[rf_seat_slot(local->seat)];
+	const __u32 lag = rf_seat_is_resident(local->seat) ? times.resident_touch - 1 : 0;
 
 	if (local->errand == ASKS && local->is_absent && !ghost.lacked[cpu])
 		failure = "absent, and it had a window all the time";
@@ -580,7 +602,9 @@ static void judge(int cpu)
 	    rf_slot_generation(slot->word) != rf_seat_generation(local->seat) ||
 	    rf_slot_state(slot->word) < RF_SLOT_NEW)
 		return;
-	if ((__s32)(rf_slot_last(slot->word) - local->tick) < 0)
+	if ((__s32)(ghost.seen[rf_seat_slot(local->seat)] - local->tick) < 0)
+		ghost.seen[rf_seat_slot(local->seat)] = local->tick;
+	if ((__s32)(rf_slot_last(slot->word) + lag - local->tick) < 0)
 		failure = "untouched: a touch is noted, and the slot does not have it";
 	else if (local->state == RF_SLOT_RESIDENT &&
 		 rf_slot_state(slot->word) != RF_SLOT_RESIDENT &&
@@ -626,7 +650,7 @@ static void hash_state(__u64 hash[2])
 	}
 	hash_words(hash, cpu, sizeof(cpu));
 	for (int i = 0; i < SLOTS_MAX; i++)
-		hash[1] = mix(hash[1], ghost.arrived[i]);
+		hash[1] = mix(hash[1], (__u64)ghost.arrived[i] << 32 | ghost.seen[i]);
 	hash[1] = mix(hash[1], ghost.rested);
 	hash[1] = mix(hash[1], (__u64)now << 32 | ticks);
 	hash[0] |= 1;
@@ -814,6 +838,7 @@ static void seat_source(int index, const struct sitting *sitting)
 	const __u32 last = now - sitting->idle;
 
 	ghost.arrived[index] = now - sitting->arrived;
+	ghost.seen[index] = last;
 	shared.slot[index].word = rf_slot_word(generation, sitting->state, 0, 0);
 	if (sitting->state < RF_SLOT_NEW)
 		return;
@@ -838,6 +863,7 @@ static bool run_row(int number)
 	times = (struct rf_slot_times){.young_for = 2,
 				       .young_idle = 1,
 				       .resident_idle = 2,
+				       .resident_touch = 2,
 				       .residents_max = row->residents_max};
 	memset(&shared, 0, sizeof(shared));
 	memset(hands, 0, sizeof(hands));

@@ -18,6 +18,7 @@ static const struct rf_slot_times times = {
 	.young_for = 20,
 	.young_idle = 4,
 	.resident_idle = 120,
+	.resident_touch = 16,
 	.residents_max = MAX,
 };
 
@@ -92,10 +93,13 @@ static void seats_hold_what_was_put_there(void **state)
 			assert_int_equal(rf_seat_slot(seat), slots[j % 4]);
 			assert_int_equal(rf_seat_generation(seat), generations[i / 2]);
 			assert_int_equal(rf_seat_is_resident(seat), i % 2);
-			assert_true(rf_seat_is_of(seat, tick));
-			assert_false(rf_seat_is_of(seat, tick + 1));
-			assert_false(rf_seat_is_of(seat, tick - 1));
-			assert_false(rf_seat_is_of(seat, tick + RF_SEAT_TICKS));
+			const uint32_t every = i % 2 ? 16 : 1;
+
+			assert_true(rf_seat_is_recent(seat, &times, tick));
+			assert_true(rf_seat_is_recent(seat, &times, tick + every - 1));
+			assert_false(rf_seat_is_recent(seat, &times, tick + every));
+			assert_false(rf_seat_is_recent(seat, &times, tick - 1));
+			assert_false(rf_seat_is_recent(seat, &times, tick + RF_SEAT_TICKS));
 		}
 }
 
