@@ -74,6 +74,7 @@ struct row {
 	int verdict;	 /* what the program must answer, else the figure means nothing */
 	uint32_t repeat; /* packets in a round; 0: as many as the options say */
 	uint32_t warm;	 /* packets before the first round, in an order of their own */
+	bool settles;	 /* its sources are residents before the first round */
 	enum beside beside;
 	int base; /* the row of the group that it is compared with */
 	double ns[ROUNDS_MAX];
