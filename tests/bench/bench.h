@@ -5,6 +5,7 @@
  *
  *   bench.c   what is asked for, and the exit status
  *   rows.c    which rows there are     target.c  loads what they measure
+ *   newcomers.c  … of new sources      group.c   puts groups together
  *   run.c     measures, in turns       pair.c    while another CPU does the same
  *   table.c   prints                   budget.c  judges
  *   quiet.c   was the machine quiet?
@@ -24,6 +25,14 @@
 #define ROUNDS_MAX 15
 #define ROWS_MAX 12   /* of a group */
 #define GROUPS_MAX 32 /* of a report */
+
+#define MS 1000000ULL
+#define SECOND (1000 * MS)
+#define MINUTE (60 * SECOND) /* a cell of it outlasts the turns of all rows */
+#define HOUR (60 * MINUTE)
+
+#define ALL_SOURCES (1ULL << 32)
+#define KNOWN_PASS LIMIT(RF_LIMIT_MAX, SECOND, STRICT(16))
 
 struct bench_options {
 	bool quick;
@@ -153,9 +162,35 @@ void run_group(struct group *group, const struct bench_options *options);
 /* The same for a row, in the middle of another CPU's call. */
 double pair_call(struct row *row, int *verdict);
 
-/* ---- rows.c ---- */
+/* ---- group.c ---- */
+
+struct bpf_program;
+
+extern struct floor_bpf *floors;
+
+/* NULL: it was not asked for. */
+struct group *group_begin(struct report *report, const struct bench_options *options,
+			  enum family family, const char *name);
+struct target *group_add_target(struct group *group);
+struct row *group_add_row(struct group *group, const char *name, const char *says,
+			  struct target *target, int verdict);
+/* A row of a program that drops all. */
+struct row *group_add_program(struct group *group, const char *name, const char *says,
+			      const struct bpf_program *program);
+struct row *group_add_floor(struct group *group, enum family family);
+/* How many leases and windows a fence wants for so many sources. */
+uint32_t group_leases(uint32_t sources);
+uint32_t group_room(uint32_t sources);
+/* Is there memory for so many windows? Else the group is skipped. */
+bool group_has_memory(struct group *group, uint64_t windows);
+/* Measures it, unless it is skipped, closes its programs and prints it. */
+void group_end(struct group *group, const struct bench_options *options);
+
+/* ---- rows.c, newcomers.c ---- */
 
 void measure_all(struct report *report, const struct bench_options *options);
+void measure_newcomers(struct report *report, const struct bench_options *options,
+		       enum family family);
 
 /* ---- quiet.c ---- */
 

@@ -5,9 +5,7 @@
  */
 #include <bpf/libbpf.h>
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "bench.h"
 #include "tests/limits.h"
@@ -15,15 +13,7 @@
 #include "build/tests/floor.skel.h"
 #include "build/tests/sketch.skel.h"
 
-#define MS 1000000ULL
-#define SECOND (1000 * MS)
-#define MINUTE (60 * SECOND) /* a cell of it outlasts the turns of all rows */
-#define HOUR (60 * MINUTE)
-
-#define WINDOW_BYTES 256 /* of memory, the larger of the two families */
-#define NEWCOMERS 65536	 /* in a round: a map that has room must hold those of all rounds */
-#define WARM_FLOODS 3	 /* packets a source: to be over a limit takes a second one */
-#define ALL_SOURCES (1ULL << 32)
+#define WARM_FLOODS 3 /* packets a source: to be over a limit takes a second one */
 
 struct path {
 	const char *name;
@@ -36,7 +26,6 @@ struct path {
 
 #define FOREVER_PASS LIMIT(RF_LIMIT_MAX, MINUTE, STRICT(16))
 #define FOREVER_DROP LIMIT(1, HOUR, STRICT(16))
-#define KNOWN_PASS LIMIT(RF_LIMIT_MAX, SECOND, STRICT(16))
 
 static const struct path paths[] = {
 	{
@@ -149,70 +138,9 @@ static const struct path rule_paths[] = {
 
 #define RULE_PATHS (sizeof(rule_paths) / sizeof(rule_paths[0]))
 
-static const char *const family_names[FAMILIES] = {"ipv4", "ipv6"};
-static struct floor_bpf *floors;
 static struct sketch_bpf *sketches;
 
-/* ---- groups ---- */
-
-static struct group *begin_group(struct report *report, const struct bench_options *options,
-				 const char *family, const char *name)
-{
-	struct group *group = &report->group[report->groups];
-
-	if (report->groups == GROUPS_MAX)
-		die("too many groups");
-	*group = (struct group){};
-	snprintf(group->name, sizeof(group->name), "%s/%s", family, name);
-	if (options->only && !strstr(group->name, options->only))
-		return NULL;
-	report->groups++;
-	return group;
-}
-
-static struct target *add_target(struct group *group)
-{
-	if (group->targets == ROWS_MAX)
-		die("%s: too many programs", group->name);
-	return &group->target[group->targets++];
-}
-
-static struct row *add_row(struct group *group, const char *name, const char *says,
-			   struct target *target, int verdict)
-{
-	struct row *row = &group->row[group->rows++];
-
-	if (group->rows > ROWS_MAX)
-		die("%s: too many rows", group->name);
-	*row = (struct row){.says = says, .target = target, .verdict = verdict};
-	snprintf(row->name, sizeof(row->name), "%s", name);
-	return row;
-}
-
-static struct row *add_program(struct group *group, const char *name, const char *says,
-			       const struct bpf_program *program)
-{
-	struct target *target = add_target(group);
-
-	target_open(target, bpf_program__fd(program));
-	return add_row(group, name, says, target, XDP_DROP);
-}
-
-static struct row *add_floor(struct group *group, enum family family)
-{
-	return add_program(group, "floor", "bounds, type, source, XDP_DROP",
-			   family == IPV4 ? floors->progs.parse4_drop : floors->progs.parse6_drop);
-}
-
-/* Of a CPU: twice as many as there are sources, so that few go without. */
-static uint32_t leases_for(uint32_t sources)
-{
-	uint32_t each = RF_LEASES_DEFAULT / libbpf_num_possible_cpus();
-
-	while (each < 2 * sources)
-		each *= 2;
-	return each;
-}
+/* ---- sources that are known ---- */
 
 /* With as many entries as a CPU has leases in the rows below it. */
 static void add_sketch(struct group *group, enum family family, uint32_t sources)
@@ -220,51 +148,24 @@ static void add_sketch(struct group *group, enum family family, uint32_t sources
 	const struct bpf_program *program = sketches->progs.sketch_2M;
 	struct row *row;
 
-	if (leases_for(sources) <= 1 << 18)
+	if (group_leases(sources) <= 1 << 18)
 		program = sketches->progs.sketch_256k;
-	if (leases_for(sources) <= 1 << 16)
+	if (group_leases(sources) <= 1 << 16)
 		program = sketches->progs.sketch_64k;
-	row = add_program(group, "one-line", "drops all, touches an entry of an array", program);
+	row = group_add_program(group, "one-line", "drops all, touches an entry of an array",
+				program);
 	frame_set(&row->frame, family, 0, sources, 1);
-}
-
-static void end_group(struct group *group, const struct bench_options *options)
-{
-	if (!group->skipped)
-		run_group(group, options);
-	for (int i = 0; i < group->targets; i++)
-		target_close(&group->target[i]);
-	if (!options->json)
-		table_group(group);
-}
-
-static bool has_memory(struct group *group, uint64_t windows)
-{
-	uint64_t free_bytes = (uint64_t)sysconf(_SC_AVPHYS_PAGES) * sysconf(_SC_PAGESIZE);
-
-	if (windows * WINDOW_BYTES > free_bytes / 2)
-		group->skipped = "the windows would take more than half of the free memory";
-	return !group->skipped;
-}
-
-/* ---- sources that are known ---- */
-
-static uint32_t room_for(uint32_t sources)
-{
-	uint32_t room = sources + sources / 4;
-
-	return room > RF_SOURCES_DEFAULT ? room : RF_SOURCES_DEFAULT;
 }
 
 static void add_path(struct group *group, const struct path *path, enum family family,
 		     uint32_t sources)
 {
-	struct target *target = add_target(group);
+	struct target *target = group_add_target(group);
 	struct row *row;
 
-	target_open_fence(target, family, room_for(sources),
-			  leases_for(sources) * libbpf_num_possible_cpus(), &path->load);
-	row = add_row(group, path->name, path->says, target, path->verdict);
+	target_open_fence(target, family, group_room(sources),
+			  group_leases(sources) * libbpf_num_possible_cpus(), &path->load);
+	row = group_add_row(group, path->name, path->says, target, path->verdict);
 	if (path->hold) {
 		frame_set(&row->frame, family, 0, ALL_SOURCES, path->hold);
 		return;
@@ -277,13 +178,13 @@ static void add_path(struct group *group, const struct path *path, enum family f
 static void measure_known(struct report *report, const struct bench_options *options,
 			  enum family family, const char *name, uint32_t sources)
 {
-	struct group *group = begin_group(report, options, family_names[family], name);
+	struct group *group = group_begin(report, options, family, name);
 	struct row *floor;
 
 	if (!group)
 		return;
-	if (has_memory(group, PATHS * (uint64_t)room_for(sources))) {
-		floor = add_floor(group, family);
+	if (group_has_memory(group, PATHS * (uint64_t)group_room(sources))) {
+		floor = group_add_floor(group, family);
 		frame_set(&floor->frame, family, 0, sources, 1);
 		if (sources > 1)
 			add_sketch(group, family, sources);
@@ -291,57 +192,7 @@ static void measure_known(struct report *report, const struct bench_options *opt
 			if (sources == 1 || !paths[i].one_source)
 				add_path(group, &paths[i], family, sources);
 	}
-	end_group(group, options);
-}
-
-/* ---- newcomers ---- */
-
-/*
- * Every packet is from a source that was never seen. `fill`: the map is full of others. `then`: so
- * many are refused, but for the first, that none of them matters.
- */
-static void add_newcomers(struct group *group, const char *name, const char *says,
-			  enum family family, uint32_t windows, bool fill,
-			  enum rf_newcomers_then then)
-{
-	const struct load load = {.limit = KNOWN_PASS, .then = then};
-	struct target *target = add_target(group);
-	struct row *row;
-
-	target_open_fence(target, family, windows, RF_LEASES_DEFAULT, &load);
-	row = add_row(group, name, says, target, then == RF_NEWCOMERS_CLOSED ? XDP_DROP : XDP_PASS);
-	frame_set(&row->frame, family, 0, ALL_SOURCES, 1);
-	row->repeat = NEWCOMERS;
-	row->warm = fill ? windows + windows / 4 : 0;
-}
-
-static void measure_newcomers(struct report *report, const struct bench_options *options,
-			      enum family family)
-{
-	struct group *group = begin_group(report, options, family_names[family], "new");
-	uint32_t all_rounds = NEWCOMERS * options->rounds;
-
-	if (!group)
-		return;
-	if (has_memory(group, room_for(all_rounds) + (2 << 20))) {
-		struct row *floor = add_floor(group, family);
-
-		frame_set(&floor->frame, family, 0, ALL_SOURCES, 1);
-		add_newcomers(group, "newcomer", "into a map that has room", family,
-			      room_for(all_rounds), false, RF_NEWCOMERS_OFF);
-		add_newcomers(group, "newcomer-full-64k", "into a full map of 64k", family, 65536,
-			      true, RF_NEWCOMERS_OFF);
-		if (!options->quick)
-			add_newcomers(group, "newcomer-full-1M", "into a full map of 1M", family,
-				      1 << 20, true, RF_NEWCOMERS_OFF);
-		add_newcomers(group, "closed", "beyond the guard: dropped", family, 65536, true,
-			      RF_NEWCOMERS_CLOSED);
-		add_newcomers(group, "open", "beyond the guard: passes", family, 65536, true,
-			      RF_NEWCOMERS_OPEN);
-		add_newcomers(group, "aggregate", "beyond the guard: to its prefix", family, 65536,
-			      true, RF_NEWCOMERS_AGGREGATE);
-	}
-	end_group(group, options);
+	group_end(group, options);
 }
 
 /* ---- many rules ---- */
@@ -349,14 +200,14 @@ static void measure_newcomers(struct report *report, const struct bench_options 
 static void measure_rules(struct report *report, const struct bench_options *options,
 			  enum family family)
 {
-	struct group *group = begin_group(report, options, family_names[family], "rules");
+	struct group *group = group_begin(report, options, family, "rules");
 
 	if (!group)
 		return;
-	frame_set(&add_floor(group, family)->frame, family, 0, 1, 1);
+	frame_set(&group_add_floor(group, family)->frame, family, 0, 1, 1);
 	for (size_t i = 0; i < RULE_PATHS; i++)
 		add_path(group, &rule_paths[i], family, 1);
-	end_group(group, options);
+	group_end(group, options);
 }
 
 /* ---- two CPUs ---- */
@@ -364,10 +215,11 @@ static void measure_rules(struct report *report, const struct bench_options *opt
 static void add_beside(struct group *group, int base, enum beside beside)
 {
 	const struct row *alone = &group->row[base];
-	struct row *row = add_row(group, alone->name,
-				  beside == SAME ? "another CPU does the same, on the same source"
-						 : "another CPU does the same, on another source",
-				  alone->target, alone->verdict);
+	struct row *row =
+		group_add_row(group, alone->name,
+			      beside == SAME ? "another CPU does the same, on the same source"
+					     : "another CPU does the same, on another source",
+			      alone->target, alone->verdict);
 
 	row->frame = alone->frame;
 	row->base = base;
@@ -378,13 +230,13 @@ static void add_beside(struct group *group, int base, enum beside beside)
 
 static void measure_pairs(struct report *report, const struct bench_options *options)
 {
-	struct group *group = begin_group(report, options, family_names[IPV4], "two-cpus");
+	struct group *group = group_begin(report, options, IPV4, "two-cpus");
 	struct row *floor;
 
 	if (!group)
 		return;
 	if (run_on_cpu(1)) {
-		floor = add_floor(group, IPV4);
+		floor = group_add_floor(group, IPV4);
 		frame_set(&floor->frame, IPV4, 0, 1, 1);
 		add_beside(group, 0, SAME);
 		for (size_t i = 0; i < 2; i++) {
@@ -398,33 +250,34 @@ static void measure_pairs(struct report *report, const struct bench_options *opt
 		group->skipped = "there is one CPU only";
 	}
 	run_on_cpu(0);
-	end_group(group, options);
+	group_end(group, options);
 }
 
 /* ---- parts ---- */
 
 static void measure_parts(struct report *report, const struct bench_options *options)
 {
-	struct group *group = begin_group(report, options, family_names[IPV4], "parts");
+	struct group *group = group_begin(report, options, IPV4, "parts");
 	const struct load none = {};
 	struct target *fence;
 
 	if (!group)
 		return;
-	add_floor(group, IPV4);
-	add_program(group, "bare", "XDP_DROP alone", floors->progs.bare_drop);
-	add_program(group, "array", "an array look-up", floors->progs.array_drop);
-	add_program(group, "atomic", "the same, and an atomic add", floors->progs.atomic_drop);
-	add_program(group, "jiffies", "bpf_jiffies64()", floors->progs.jiffies_drop);
-	add_program(group, "ktime", "bpf_ktime_get_ns()", floors->progs.ktime_drop);
-	add_program(group, "hash", "a hit in a hash map", floors->progs.hash_drop);
-	add_program(group, "lru", "a hit in an LRU hash map", floors->progs.lru_drop);
-	fence = add_target(group);
+	group_add_floor(group, IPV4);
+	group_add_program(group, "bare", "XDP_DROP alone", floors->progs.bare_drop);
+	group_add_program(group, "array", "an array look-up", floors->progs.array_drop);
+	group_add_program(group, "atomic", "the same, and an atomic add",
+			  floors->progs.atomic_drop);
+	group_add_program(group, "jiffies", "bpf_jiffies64()", floors->progs.jiffies_drop);
+	group_add_program(group, "ktime", "bpf_ktime_get_ns()", floors->progs.ktime_drop);
+	group_add_program(group, "hash", "a hit in a hash map", floors->progs.hash_drop);
+	group_add_program(group, "lru", "a hit in an LRU hash map", floors->progs.lru_drop);
+	fence = group_add_target(group);
 	target_open_fence(fence, IPV4, RF_SOURCES_DEFAULT, RF_LEASES_DEFAULT, &none);
-	add_row(group, "no-limit", "ringfence, without a limit", fence, XDP_PASS);
+	group_add_row(group, "no-limit", "ringfence, without a limit", fence, XDP_PASS);
 	for (int i = 0; i < group->rows; i++)
 		frame_set(&group->row[i].frame, IPV4, 0, 1, 1);
-	end_group(group, options);
+	group_end(group, options);
 }
 
 void measure_all(struct report *report, const struct bench_options *options)
