@@ -16,13 +16,14 @@
 #define ROUNDS_QUICK 5
 
 static const char help[] =
-	"usage: bench [--quick] [--only TEXT] [--json] [--budget FILE]\n"
+	"usage: bench [--quick] [--only TEXT] [--rounds N] [--json] [--budget FILE]\n"
 	"\n"
 	"Measures by BPF_PROG_TEST_RUN what ringfence adds to a packet. Attaches nothing; wants "
 	"root.\n"
 	"\n"
 	"  --quick        fewer rounds and packets, and fewer sets of sources\n"
 	"  --only TEXT    the groups whose name has TEXT in it: ipv4, /1k, new, two-cpus, parts\n"
+	"  --rounds N     of each row, up to 15\n"
 	"  --json         the same figures as JSON\n"
 	"  --budget FILE  bounds, a line `GROUP/ROW over|ratio BOUND` each (" BUDGET_FILE ")\n"
 	"\n"
@@ -41,12 +42,26 @@ void die(const char *format, ...)
 	exit(EXIT_FAILURE);
 }
 
+static int parse_rounds(const char *text)
+{
+	char *end;
+	const long rounds = strtol(text, &end, 10);
+
+	if (end == text || *end || rounds < 1 || rounds > ROUNDS_MAX)
+		die("--rounds '%s': not a number from 1 to %d", text, ROUNDS_MAX);
+	return rounds;
+}
+
 static void parse_options(int argc, char **argv, struct bench_options *options)
 {
 	static const struct option known[] = {
-		{"quick", no_argument, NULL, 'q'}, {"only", required_argument, NULL, 'o'},
-		{"json", no_argument, NULL, 'j'},  {"budget", required_argument, NULL, 'b'},
-		{"help", no_argument, NULL, 'h'},  {},
+		{"quick", no_argument, NULL, 'q'},
+		{"only", required_argument, NULL, 'o'},
+		{"json", no_argument, NULL, 'j'},
+		{"budget", required_argument, NULL, 'b'},
+		{"rounds", required_argument, NULL, 'r'},
+		{"help", no_argument, NULL, 'h'},
+		{},
 	};
 	int option;
 
@@ -57,6 +72,8 @@ static void parse_options(int argc, char **argv, struct bench_options *options)
 			options->repeat = REPEAT_QUICK;
 		} else if (option == 'o') {
 			options->only = optarg;
+		} else if (option == 'r') {
+			options->rounds = parse_rounds(optarg);
 		} else if (option == 'j') {
 			options->json = true;
 		} else if (option == 'b') {
