@@ -5,7 +5,8 @@
  *
  *   bench.c   what is asked for, and the exit status
  *   rows.c    which rows there are     target.c  loads what they measure
- *   newcomers.c  … of new sources      group.c   puts groups together
+ *   crowd.c   … of many who pass       group.c   puts groups together
+ *   newcomers.c  … of new sources      habit.c   do packets meet what they are to meet?
  *   run.c     measures, in turns       pair.c    while another CPU does the same
  *   table.c   prints                   budget.c  judges
  *   quiet.c   was the machine quiet?
@@ -75,15 +76,28 @@ enum beside {
 	APART, /* the same, with other sources */
 };
 
+/* What the packets of a round find in the windows. */
+enum meets {
+	MEETS_ANYTHING,
+	MEETS_PRESENT, /* a head in the same cell */
+	MEETS_OLDER,   /* one of a cell before, in the window */
+	MEETS_PASSED,  /* one older than the window */
+};
+
 struct row {
 	char name[NAME_SIZE];
 	const char *says; /* the same in words */
 	struct target *target;
 	struct frame frame;
-	int verdict;	 /* what the program must answer, else the figure means nothing */
-	uint32_t repeat; /* packets in a round; 0: as many as the options say */
-	uint32_t warm;	 /* packets before the first round, in an order of their own */
-	bool settles;	 /* its sources are residents before the first round */
+	int verdict;	   /* what the program must answer, else the figure means nothing */
+	uint32_t repeat;   /* packets in a round; 0: as many as the options say */
+	uint32_t warm;	   /* packets before the first round, in an order of their own */
+	uint32_t lead;	   /* packets before each round that are not measured, in the same walk */
+	uint32_t rest_ms;  /* … between these and the round */
+	uint32_t slices;   /* of a round, and of its lead; 0: one */
+	uint32_t pause_ms; /* between them */
+	enum meets meets;
+	bool settles; /* its sources are residents before the first round */
 	enum beside beside;
 	int base; /* the row of the group that it is compared with */
 	double ns[ROUNDS_MAX];
@@ -139,6 +153,11 @@ void target_open(struct target *target, int fd);
 void target_open_fence(struct target *target, enum family family, uint32_t sources, uint32_t leases,
 		       const struct load *load);
 void target_close(struct target *target);
+/* Of the first limit of a fence. */
+uint32_t target_limit_id(const struct target *target);
+/* The window of a source of the walk, by its number, as it stands in the map; false: none. */
+bool target_window(const struct target *target, enum family family, uint32_t number,
+		   struct rf_source *source);
 /* Adds up what was passed and dropped so far; false: it is no fence, and nobody counts. */
 bool target_count(const struct target *target, uint64_t *passed, uint64_t *dropped);
 /* `sources` and `hold`, the packets of a source in a row, are powers of two. */
@@ -186,9 +205,28 @@ bool group_has_memory(struct group *group, uint64_t windows);
 /* Measures it, unless it is skipped, closes its programs and prints it. */
 void group_end(struct group *group, const struct bench_options *options);
 
-/* ---- rows.c, newcomers.c ---- */
+/* ---- habit.c ---- */
+
+#define SAMPLES 256
+
+/* Some windows of a row, before a round. */
+struct sample {
+	uint32_t number[SAMPLES];
+	uint64_t head[SAMPLES];
+	char wrong[160];
+};
+
+void habit_begin(struct sample *sample, const struct row *row);
+/*
+ * Have the packets since then met what the row says? Where not, says so in the sample: a process
+ * that others kept from its CPU may come too late.
+ */
+bool habit_end(struct sample *sample, const struct row *row);
+
+/* ---- rows.c, crowd.c, newcomers.c ---- */
 
 void measure_all(struct report *report, const struct bench_options *options);
+void measure_crowds(struct report *report, const struct bench_options *options, enum family family);
 void measure_newcomers(struct report *report, const struct bench_options *options,
 		       enum family family);
 

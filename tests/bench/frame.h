@@ -16,14 +16,20 @@
 #define WALK_RANDOM 1664525    /* factor: an order that nobody could prefetch */
 #define WALK_PLAIN 1	       /* factor: another order, to have been there before */
 
-/* x = x * factor + addend, every `hold` packets; the source is the lowest bits of x. */
+/*
+ * x = x * factor + addend, every `hold` packets; the source is the lowest bits of x. A program may
+ * make the walk depend on what it has read, by adding to x a zero that was reckoned from it: then
+ * the next packet's look-up cannot begin before.
+ */
 struct walk {
 	__u32 packets; /* so far */
 	__u32 hold;    /* a power of two - 1: packets from one source before the next */
 	__u32 x;
 	__u32 factor;
-	__u32 mask;  /* the number of sources, a power of two, - 1 */
-	__u32 first; /* source */
+	__u32 mask;   /* the number of sources, a power of two, - 1 */
+	__u32 first;  /* source */
+	__u32 spare;  /* bits that every other packet's source goes without; 0: none does */
+	__u32 missed; /* by a program that should have found every source */
 };
 
 /* They begin behind the padding, which aligns what follows, as the kernel does. */

@@ -303,6 +303,7 @@ void measure_all(struct report *report, const struct bench_options *options)
 			if (crowds[i].quick || !options->quick)
 				measure_known(report, options, family, crowds[i].name,
 					      crowds[i].sources);
+		measure_crowds(report, options, family);
 		measure_newcomers(report, options, family);
 		measure_rules(report, options, family);
 	}

@@ -14,8 +14,7 @@ void table_begin(const struct bench_options *options)
 	uname(&kernel);
 	printf("CPU time in ns a packet by BPF_PROG_TEST_RUN, %d rounds in turns, Linux %s\n",
 	       options->rounds, kernel.release);
-	printf("over, ratio: to the group's floor; of what runs beside another CPU, to itself "
-	       "alone\n");
+	printf("over, ratio: to the group's floor, or to the row that is named behind\n");
 }
 
 void table_group(const struct group *group)
@@ -28,8 +27,10 @@ void table_group(const struct group *group)
 		const struct row *row = &group->row[i];
 		const struct summary *summary = &row->summary;
 
-		printf("  %-32s %7.1f %7.1f %7.1f %7.1f %6.2f  %s\n", row->name, summary->median,
-		       summary->min, summary->max, summary->over, summary->ratio, row->says);
+		printf("  %-32s %7.1f %7.1f %7.1f %7.1f %6.2f  %s%s%s\n", row->name,
+		       summary->median, summary->min, summary->max, summary->over, summary->ratio,
+		       row->says, row->base ? "; to " : "",
+		       row->base ? group->row[row->base].name : "");
 	}
 	fflush(stdout);
 }

@@ -17,6 +17,7 @@
 #include "build/tests/walk.skel.h"
 
 #define TICK_NS 4000000 /* HZ 250; with another, windows in jiffies are shorter or longer */
+#define NET6 0x20010db8U
 
 static void check(int err, const char *what)
 {
@@ -55,8 +56,7 @@ static void add_prefixes(struct rf_prefixes *prefixes, enum family family, uint3
 		uint32_t spread = (i + 1) * 2654435761U;
 
 		prefix.length = family == IPV4 ? 24 : 48;
-		prefix.word[0] =
-			htonl(family == IPV4 ? (spread | 0x80000000U) & ~0xffU : 0x20010db8U);
+		prefix.word[0] = htonl(family == IPV4 ? (spread | 0x80000000U) & ~0xffU : NET6);
 		if (family == IPV6)
 			prefix.word[1] = htonl((spread | 0x80000000U) & ~0xffffU);
 		check_error(rf_prefixes_add(prefixes, &prefix, &error), &error);
@@ -174,6 +174,26 @@ bool target_count(const struct target *target, uint64_t *passed, uint64_t *dropp
 	return true;
 }
 
+uint32_t target_limit_id(const struct target *target)
+{
+	const struct rf_config *config = target->view->config;
+
+	return config->bank[config->active & 1].policy[0].id;
+}
+
+bool target_window(const struct target *target, enum family family, uint32_t number,
+		   struct rf_source *source)
+{
+	const struct rf_key4 key4 = {htonl(number), target_limit_id(target)};
+	const struct rf_key6 key6 = {{htonl(NET6), htonl(number)}, key4.limit_id};
+
+	if (family == IPV4)
+		return !bpf_map__lookup_elem(target->fence->maps.windows4, &key4, sizeof(key4),
+					     source, sizeof(*source), 0);
+	return !bpf_map__lookup_elem(target->fence->maps.windows6, &key6, sizeof(key6), source,
+				     sizeof(*source), 0);
+}
+
 /* ---- frames ---- */
 
 struct walk *frame_walk(struct frame *frame)
@@ -207,7 +227,7 @@ void frame_set(struct frame *frame, enum family family, uint32_t first, uint64_t
 	else
 		frame->v6 = v6;
 	if (family == IPV6)
-		frame->v6.ip.saddr.s6_addr32[0] = htonl(0x20010db8);
+		frame->v6.ip.saddr.s6_addr32[0] = htonl(NET6);
 	*frame_walk(frame) = (struct walk){
 		.hold = hold - 1,
 		.factor = WALK_RANDOM,

@@ -22,9 +22,11 @@ struct {
 
 static __always_inline __be32 next_source(struct walk *walk)
 {
-	if (!(walk->packets++ & walk->hold))
+	const __u32 packets = walk->packets++;
+
+	if (!(packets & walk->hold))
 		walk->x = walk->x * walk->factor + WALK_ADDEND;
-	return bpf_htonl(walk->first + (walk->x & walk->mask));
+	return bpf_htonl(walk->first + (walk->x & walk->mask & ~(walk->spare & -(packets & 1))));
 }
 
 SEC("xdp")
