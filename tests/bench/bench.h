@@ -227,6 +227,9 @@ bool habit_end(struct sample *sample, const struct row *row);
 
 void measure_all(struct report *report, const struct bench_options *options);
 void measure_crowds(struct report *report, const struct bench_options *options, enum family family);
+/* What newcomers are measured against; `fill`: as in a full map of so many windows. */
+struct row *crowd_add_insert(struct group *group, const char *name, enum family family,
+			     uint32_t windows, bool fill);
 void measure_newcomers(struct report *report, const struct bench_options *options,
 		       enum family family);
 

@@ -7,6 +7,8 @@
  * Each packet waits for what the one before has read, since its source is reckoned from that. So
  * the figure is that of misses one after the other. Nothing makes the packets of a fence wait for
  * each other like that; but where it writes by an atomic operation, loads behind it wait as well.
+ *
+ * And the least that a newcomer costs: a look-up that misses, and an insert, in a map of its own.
  */
 #include <linux/bpf.h>
 #include <linux/if_ether.h>
@@ -23,6 +25,8 @@
 char gpl[] SEC("license") = "GPL";
 
 const volatile __u32 limit_id = 0; /* of the windows that are looked up */
+const volatile __u32 order_mask = 0;
+const volatile __u32 capacity = 0; /* of the maps of newcomers; a power of two, or never reached */
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -37,6 +41,19 @@ struct {
 	__type(key, struct rf_key6);
 	__type(value, struct rf_source);
 } windows6 SEC(".maps");
+
+/* Which sources are in there, the oldest first: where it is full, that one goes. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, __be32);
+} order SEC(".maps");
+
+__u32 inserted;
+struct rf_source fresh;
+
+/* ---- sources that are known ---- */
 
 /* The walk behind the headers; NULL: it is another frame. */
 static __always_inline struct walk *parse4(struct xdp_md *ctx, struct rf_key4 *key)
@@ -133,4 +150,70 @@ int ring6(struct xdp_md *ctx)
 	struct walk *walk = parse6(ctx, &key);
 
 	return walk ? read_ring(walk, bpf_map_lookup_elem(&windows6, &key)) : XDP_ABORTED;
+}
+
+/* ---- newcomers ---- */
+
+/* The place where this newcomer is noted; and in `evicts` who goes for it, if the map is full. */
+static __always_inline __be32 *next_place(int *evicts)
+{
+	__u32 place = inserted++;
+
+	*evicts = place >= capacity;
+	place &= order_mask;
+	return bpf_map_lookup_elem(&order, &place);
+}
+
+SEC("xdp")
+int insert4(struct xdp_md *ctx)
+{
+	struct rf_key4 key;
+	struct walk *walk = parse4(ctx, &key);
+	__be32 source, *noted;
+	int evicts;
+
+	if (!walk)
+		return XDP_ABORTED;
+	if (bpf_map_lookup_elem(&windows4, &key))
+		return XDP_DROP;
+	noted = next_place(&evicts);
+	if (!noted)
+		return XDP_ABORTED;
+	source = key.source;
+	if (evicts) {
+		key.source = *noted;
+		bpf_map_delete_elem(&windows4, &key);
+		key.source = source;
+	}
+	*noted = source;
+	if (bpf_map_update_elem(&windows4, &key, &fresh, BPF_NOEXIST))
+		walk->missed++;
+	return XDP_DROP;
+}
+
+SEC("xdp")
+int insert6(struct xdp_md *ctx)
+{
+	struct rf_key6 key;
+	struct walk *walk = parse6(ctx, &key);
+	__be32 source, *noted;
+	int evicts;
+
+	if (!walk)
+		return XDP_ABORTED;
+	if (bpf_map_lookup_elem(&windows6, &key))
+		return XDP_DROP;
+	noted = next_place(&evicts);
+	if (!noted)
+		return XDP_ABORTED;
+	source = key.source[1];
+	if (evicts) {
+		key.source[1] = *noted;
+		bpf_map_delete_elem(&windows6, &key);
+		key.source[1] = source;
+	}
+	*noted = source;
+	if (bpf_map_update_elem(&windows6, &key, &fresh, BPF_NOEXIST))
+		walk->missed++;
+	return XDP_DROP;
 }

@@ -179,3 +179,30 @@ void measure_crowds(struct report *report, const struct bench_options *options, 
 	if (!options->quick && family == IPV4)
 		measure_crowd(report, options, family, "sparse-1M", 1 << 20);
 }
+
+/* ---- newcomers ---- */
+
+struct row *crowd_add_insert(struct group *group, const char *name, enum family family,
+			     uint32_t windows, bool fill)
+{
+	struct crowd_bpf *crowd = crowd_bpf__open();
+	struct row *row;
+	uint32_t places = 1;
+
+	if (!crowd)
+		die("cannot open the inserts: %s", strerror(errno));
+	while (places < windows)
+		places *= 2;
+	crowd->rodata->order_mask = places - 1;
+	crowd->rodata->capacity = windows;
+	if (bpf_map__set_max_entries(crowd->maps.windows4, family == IPV4 ? windows : 1) ||
+	    bpf_map__set_max_entries(crowd->maps.windows6, family == IPV6 ? windows : 1) ||
+	    bpf_map__set_max_entries(crowd->maps.order, places) || crowd_bpf__load(crowd))
+		die("cannot load the inserts: %s", strerror(errno));
+	row = group_add_program(group, name,
+				fill ? "the least: look-up, delete the oldest, insert"
+				     : "the least: look-up, insert",
+				family == IPV4 ? crowd->progs.insert4 : crowd->progs.insert6);
+	crowd_bpf__destroy(crowd);
+	return row;
+}

@@ -1,19 +1,28 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The rows of sources that have no window yet. */
 #include <linux/bpf.h>
+#include <stdio.h>
 
 #include "bench.h"
 #include "tests/limits.h"
 
 #define NEWCOMERS 65536 /* in a round: a map that has room must hold those of all rounds */
 
+static struct row *walk_newcomers(struct row *row, enum family family, uint32_t windows, bool fill)
+{
+	frame_set(&row->frame, family, 0, ALL_SOURCES, 1);
+	row->repeat = NEWCOMERS;
+	row->warm = fill ? windows + windows / 4 : 0;
+	return row;
+}
+
 /*
  * Every packet is from a source that was never seen. `fill`: the map is full of others. `then`: so
  * many are refused, but for the first, that none of them matters.
  */
-static void add_newcomers(struct group *group, const char *name, const char *says,
-			  enum family family, uint32_t windows, bool fill,
-			  enum rf_newcomers_then then)
+static struct row *add_newcomers(struct group *group, const char *name, const char *says,
+				 enum family family, uint32_t windows, bool fill,
+				 enum rf_newcomers_then then)
 {
 	const struct load load = {.limit = KNOWN_PASS, .then = then};
 	struct target *target = group_add_target(group);
@@ -22,30 +31,37 @@ static void add_newcomers(struct group *group, const char *name, const char *say
 	target_open_fence(target, family, windows, RF_LEASES_DEFAULT, &load);
 	row = group_add_row(group, name, says, target,
 			    then == RF_NEWCOMERS_CLOSED ? XDP_DROP : XDP_PASS);
-	frame_set(&row->frame, family, 0, ALL_SOURCES, 1);
-	row->repeat = NEWCOMERS;
-	row->warm = fill ? windows + windows / 4 : 0;
+	return walk_newcomers(row, family, windows, fill);
+}
+
+/* Those that get a window, beside what that costs at least in such a map. */
+static void add_inserted(struct group *group, const char *where, const char *says,
+			 enum family family, uint32_t windows, bool fill)
+{
+	const int base = group->rows;
+	char name[NAME_SIZE];
+
+	snprintf(name, sizeof(name), "insert%s", where);
+	walk_newcomers(crowd_add_insert(group, name, family, windows, fill), family, windows, fill);
+	snprintf(name, sizeof(name), "newcomer%s", where);
+	add_newcomers(group, name, says, family, windows, fill, RF_NEWCOMERS_OFF)->base = base;
 }
 
 void measure_newcomers(struct report *report, const struct bench_options *options,
 		       enum family family)
 {
 	struct group *group = group_begin(report, options, family, "new");
-	uint32_t all_rounds = NEWCOMERS * options->rounds;
+	const uint32_t all_rounds = group_room(NEWCOMERS * options->rounds);
 
 	if (!group)
 		return;
-	if (group_has_memory(group, group_room(all_rounds) + (2 << 20))) {
-		struct row *floor = group_add_floor(group, family);
-
-		frame_set(&floor->frame, family, 0, ALL_SOURCES, 1);
-		add_newcomers(group, "newcomer", "into a map that has room", family,
-			      group_room(all_rounds), false, RF_NEWCOMERS_OFF);
-		add_newcomers(group, "newcomer-full-64k", "into a full map of 64k", family, 65536,
-			      true, RF_NEWCOMERS_OFF);
+	if (group_has_memory(group, 2 * (all_rounds + (2 << 20)))) {
+		frame_set(&group_add_floor(group, family)->frame, family, 0, ALL_SOURCES, 1);
+		add_inserted(group, "", "into a map that has room", family, all_rounds, false);
+		add_inserted(group, "-full-64k", "into a full map of 64k", family, 65536, true);
 		if (!options->quick)
-			add_newcomers(group, "newcomer-full-1M", "into a full map of 1M", family,
-				      1 << 20, true, RF_NEWCOMERS_OFF);
+			add_inserted(group, "-full-1M", "into a full map of 1M", family, 1 << 20,
+				     true);
 		add_newcomers(group, "closed", "beyond the guard: dropped", family, 65536, true,
 			      RF_NEWCOMERS_CLOSED);
 		add_newcomers(group, "open", "beyond the guard: passes", family, 65536, true,
