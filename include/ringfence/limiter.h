@@ -127,6 +127,23 @@ RF_INLINE __u32 rf_word_used(__u64 word)
 	return (__u32)word;
 }
 
+/*
+ * a < b as 1 or 0, without a branch: of words of a ring it would be mispredicted, and 32 in a row
+ * are too many paths for the verifier.
+ */
+RF_INLINE __u64 rf_less(__u64 a, __u64 b)
+{
+	__u64 less = ((~a & b) | ((~a | b) & (a - b))) >> 63;
+
+	RF_OPAQUE(less);
+	return less;
+}
+
+RF_INLINE __u64 rf_least(__u64 a, __u64 b)
+{
+	return b ^ ((a ^ b) & -rf_less(a, b));
+}
+
 /* The number of the cell that `time` falls into. A policy without a cell length has one cell. */
 RF_INLINE __u64 rf_epoch(const struct rf_policy *policy, __u64 time)
 {
@@ -197,15 +214,52 @@ RF_INLINE __u32 rf_window_sum(const struct rf_window *window, __u32 epoch, __u32
 	return sum < RF_LIMIT_MAX ? sum : RF_LIMIT_MAX;
 }
 
+/* Two such sums in one pass, each below 2^36. */
+struct rf_sums {
+	__u64 behind; /* … before the head's own epoch */
+	__u64 before; /* … before `now`, but for the head's own */
+};
+
+/* The same of 32 bits, with less to do. */
+RF_INLINE __u64 rf_is_below(__u32 a, __u32 b)
+{
+	__u64 difference = (__u64)a - b;
+
+	RF_OPAQUE(difference); /* else some compilers make a comparison, and a branch, of the shift */
+	return difference >> 63;
+}
+
+RF_INLINE struct rf_sums rf_window_sums(const struct rf_window *window, __u32 cells, __u32 own,
+					__u32 now)
+{
+	struct rf_sums sums = {};
+
+	for (int i = 0; i < RF_CELLS; i++) {
+		const __u64 word = rf_load(&window->cell[i]);
+		const __u32 behind = own - rf_word_epoch(word) - 1; /* the largest: its own */
+		const __u64 is_own = ((__u64)behind + 1) >> 32;
+		const __u64 counts = rf_is_below(behind + (now - own), cells - 1) & ~is_own;
+
+		sums.behind += rf_word_used(word) & -rf_is_below(behind, cells - 1);
+		sums.before += rf_word_used(word) & -counts;
+	}
+	return sums;
+}
+
 /* What the head's own cell admitted. Clipped: the loser of a race for the last permit adds too. */
+RF_INLINE __u32 rf_own_of(const struct rf_policy *policy, __u64 head, __u64 behind)
+{
+	const __u32 used = rf_word_used(head);
+	const __u32 clipped = used < policy->clip ? used : policy->clip;
+
+	behind = rf_least(behind, RF_LIMIT_MAX); /* as it was in the head */
+	return clipped > behind ? clipped - behind : 0;
+}
+
 RF_INLINE __u32 rf_head_own(const struct rf_window *window, const struct rf_policy *policy,
 			    __u64 head)
 {
-	__u32 used = rf_word_used(head);
-	__u32 clipped = used < policy->clip ? used : policy->clip;
-	__u32 behind = rf_window_sum(window, rf_word_epoch(head), policy->cells);
-
-	return clipped > behind ? clipped - behind : 0;
+	return rf_own_of(policy, head, rf_window_sum(window, rf_word_epoch(head), policy->cells));
 }
 
 /*
@@ -238,22 +292,41 @@ RF_INLINE int rf_cell_raise(struct rf_window *window, __u32 epoch, __u32 used)
 }
 
 /*
- * Writes into the ring what the head's cell has, so that the head may move on to `now`. False when
- * another CPU was there: start again.
+ * What the closed cell counts at `now`: another CPU may have raised it further. (Its slot is
+ * another epoch's only once the head has moved on.)
+ */
+RF_INLINE __u32 rf_closed_counts(const struct rf_window *window, const struct rf_policy *policy,
+				 __u32 epoch, __u32 now)
+{
+	const __u64 word = rf_load(&window->cell[epoch % RF_CELLS]);
+
+	return now - epoch < policy->cells ? rf_word_used(word) : 0;
+}
+
+/*
+ * Writes into the ring what the head's cell has, so that the head may move on to `now`, where
+ * `base` is what it begins with: right if the head stands until then. False when another CPU was
+ * there: start again.
  */
 RF_INLINE int rf_head_close(struct rf_window *window, const struct rf_policy *policy, __u64 head,
-			    __u64 now)
+			    __u64 now, __u32 *base)
 {
-	__u32 own = rf_head_own(window, policy, head);
+	const __u32 epoch = rf_word_epoch(head);
+	const struct rf_sums sums = rf_window_sums(window, policy->cells, epoch, now);
+	__u64 sum;
 
 	/*
-	 * The sum in there holds only while the head stands: once it has moved on, a slot may be of
-	 * the next lap, and `own` too large by what that slot lost.
+	 * The sums hold only while the head stands: once it has moved on, a slot may be of the next
+	 * lap, and the cell's own part too large by what that slot lost.
 	 */
-	if (rf_word_epoch(rf_load(&window->head)) != rf_word_epoch(head))
+	if (rf_word_epoch(rf_load(&window->head)) != epoch)
 		return 0;
-	return rf_cell_raise(window, rf_word_epoch(head), own) &&
-	       rf_newest_raise(window, policy, now);
+	if (!rf_cell_raise(window, epoch, rf_own_of(policy, head, sums.behind)) ||
+	    !rf_newest_raise(window, policy, now))
+		return 0;
+	sum = sums.before + rf_closed_counts(window, policy, epoch, now);
+	*base = rf_least(sum, RF_LIMIT_MAX);
+	return 1;
 }
 
 /* Does a packet that is refused use up the window, too? */
@@ -308,15 +381,14 @@ RF_INLINE enum rf_verdict rf_take_sliding(struct rf_window *window, const struct
 
 	for (int i = 0; i < RF_RETRIES; i++) {
 		__u64 head = rf_load(&window->head);
-		__u64 base;
+		__u32 base;
 		int ok;
 
 		if (rf_head_is_present(window, policy, head, now))
 			return rf_take_present(window, policy, head, now, cost);
-		if (!rf_head_close(window, policy, head, now))
+		if (!rf_head_close(window, policy, head, now, &base))
 			continue;
-		base = rf_window_sum(window, now, policy->cells);
-		ok = base + cost <= limit;
+		ok = (__u64)base + cost <= limit;
 		if (ok || rf_counts_rejected(policy))
 			base += cost;
 		if (rf_cas(&window->head, head, rf_word(now, base)) == head)
@@ -376,10 +448,9 @@ RF_INLINE enum rf_verdict rf_take_weighted(struct rf_window *window, const struc
 		int present = rf_head_is_present(window, policy, head, now), ok;
 
 		if (!present) {
-			if (!rf_head_close(window, policy, head, now))
+			if (!rf_head_close(window, policy, head, now, &used))
 				continue;
 			epoch = now;
-			used = rf_window_sum(window, now, policy->cells);
 		}
 		ok = used + rf_edge_part(window, policy, epoch, time) + cost <= policy->limit;
 		if (!ok && present)
@@ -393,20 +464,6 @@ RF_INLINE enum rf_verdict rf_take_weighted(struct rf_window *window, const struc
 }
 
 /* ---- log: the times of the last admissions, one in each slot, in ns; 0: none ---- */
-
-/* a < b, without a branch: 32 of them in a row would be too many paths for the verifier. */
-RF_INLINE __u64 rf_less(__u64 a, __u64 b)
-{
-	__u64 less = ((~a & b) | ((~a | b) & (a - b))) >> 63;
-
-	RF_OPAQUE(less);
-	return less;
-}
-
-RF_INLINE __u64 rf_least(__u64 a, __u64 b)
-{
-	return b ^ ((a ^ b) & -rf_less(a, b));
-}
 
 /* The time in a slot, at `time`: none, where a late write left one that no CPU has seen yet. */
 RF_INLINE __u64 rf_log_when(__u64 word, __u64 time)
@@ -714,14 +771,14 @@ RF_INLINE __u64 rf_window_estimate(const struct rf_window *window, const struct 
 				   __u64 time)
 {
 	__u64 now = rf_epoch(policy, time), head = rf_load(&window->head);
-	__u32 used = rf_window_used(window, policy, now);
+	__u32 used = rf_window_used(window, policy, now), base;
 	struct rf_window copy = *window;
 
 	/* Another CPU's clock may be ahead of the reader's; the window goes by the head's. */
 	if (rf_head_is_present(window, policy, head, now))
 		now = rf_word_epoch(head);
 	else
-		rf_head_close(&copy, policy, head, now); /* it may be the cell on the edge */
+		rf_head_close(&copy, policy, head, now, &base); /* it may be on the edge */
 	return used + rf_edge_part(&copy, policy, now, time);
 }
 

@@ -29,14 +29,24 @@ mutants_of_sliding() {
 		's/return found == old \|\| .*/return 1 || found;/'
 	try_mutant sliding loose "the head is stored, whoever won" rf_take_sliding \
 		's/if \(rf_cas\(&window->head, head, (.*)\) == head\)/plain_store(\&window->head, \1);/'
-	try_mutant sliding loose "the sum of a window that is a cell too short" rf_window_sum \
-		's/if \(age - 1 < cells - 1\)/if (cells > 1 \&\& age - 1 < cells - 2)/'
-	try_mutant sliding strict "the sum of a window that is a cell too long" rf_window_sum \
-		's/if \(age - 1 < cells - 1\)/if (age - 1 < cells)/'
-	try_mutant sliding loose "the sum counts the present cell as well" rf_window_sum \
-		's/if \(age - 1 < cells - 1\)/if (age < cells)/'
-	try_mutant sliding uncounted "a sum that a word does not hold" rf_window_sum \
-		's/return sum < .*/return sum;/'
+	try_mutant sliding loose "the sum of a window that is a cell too short" rf_window_sums \
+		's/rf_is_below\(behind \+ (.*), cells - 1\)/rf_is_below(behind + \1, cells - 1 - (cells > 1))/'
+	try_mutant sliding strict "what is behind the head, a cell too short" rf_window_sums \
+		's/rf_is_below\(behind, cells - 1\)/rf_is_below(behind, cells - 1 - (cells > 1))/'
+	try_mutant sliding strict "the sum of a window that is a cell too long" rf_window_sums \
+		's/rf_is_below\(behind \+ (.*), cells - 1\)/rf_is_below(behind + \1, cells)/'
+	try_mutant sliding loose "what is behind the head, a cell too long" rf_window_sums \
+		's/rf_is_below\(behind, cells - 1\)/rf_is_below(behind, cells)/'
+	try_mutant sliding loose "what is behind the head counts its own cell as well" rf_window_sums \
+		's/rf_is_below\(behind, cells - 1\)/rf_is_below(behind + 1, cells)/'
+	try_mutant sliding strict "the head's own cell counts twice" rf_window_sums \
+		's/ & ~is_own//'
+	try_mutant sliding loose "a closed cell does not count for the next one" rf_closed_counts \
+		's/\? rf_word_used\(.*\) : 0/\&\& 0/'
+	try_mutant sliding loose "a closed cell counts for a cell too short" rf_closed_counts \
+		's/now - epoch < policy->cells/now - epoch + 1 < policy->cells/'
+	try_mutant sliding full "a sum that a word does not hold" rf_own_of \
+		's/rf_least\(behind, RF_LIMIT_MAX\)/behind/'
 	try_mutant sliding loose "the head is not looked at again after the sum" rf_head_close \
 		's/if \(rf_word_epoch\(.*/if (0)/'
 	try_mutant sliding loose "a cell is held, wherever the head is" rf_cell_holds \
@@ -44,8 +54,8 @@ mutants_of_sliding() {
 	try_mutant sliding loose "a cell is written, wherever the head is" rf_cell_holds \
 		's/return (rf_word_epoch\(rf_load\(&window->head\)\) != epoch);/return rf_word_epoch(word) - epoch < 1U << 16 \&\& \1;/'
 	try_mutant sliding loose "a closed cell is not written" rf_head_close \
-		's/return rf_cell_raise\(.*\) \&\&$/(void)own;\nreturn/'
-	try_mutant sliding strict "a closed cell keeps what refused packets added" rf_head_own \
+		's/!rf_cell_raise\(.*\) \|\|/0 ||/'
+	try_mutant sliding strict "a closed cell keeps what refused packets added" rf_own_of \
 		's/used < policy->clip \? used : policy->clip/used/'
 	try_mutant sliding loose "the newest epoch is not kept" rf_newest_raise \
 		's/return .*/return 1 || old || now ||/'
@@ -92,8 +102,6 @@ mutants_of_weighted() {
 		's/left = \(left \+ .*/left >>= scale;/'
 	try_mutant weighted strict "the part may be more than the whole" rf_part_inside \
 		's/return part < .*/return part;/'
-	try_mutant weighted loose "room is looked for before the head is closed" rf_take_weighted \
-		's/(.*)if \(!present\) \{/used = present ? used : rf_window_sum(window, now, policy->cells);\n&/; s/^.*[^:] used = rf_window_sum\(.*//; s/^\t*used = rf_window_sum\(window, now, policy->cells\);//'
 	try_mutant weighted loose "the head's own count is not looked at" rf_take_weighted \
 		's/ok = used \+ /ok = (present ? 0 : used) + /'
 	try_mutant weighted loose "room for one more than L" rf_take_weighted \
@@ -110,8 +118,10 @@ mutants_of_weighted() {
 		's/if \(ok \|\| .*/if (ok)/'
 	try_mutant weighted strict "refused packets count until the word is full" rf_refuse \
 		's/ \&\& rf_word_used\(head\) < RF_USED_MAX//'
-	try_mutant weighted uncounted "a sum that a word does not hold" rf_window_sum \
-		's/return sum < .*/return sum;/'
+	try_mutant weighted uncounted "a sum that a word does not hold" rf_own_of \
+		's/rf_least\(behind, RF_LIMIT_MAX\)/behind/'
+	try_mutant weighted strict "a closed cell counts for a cell too long" rf_closed_counts \
+		's/now - epoch < policy->cells/now - epoch <= policy->cells/'
 	try_mutant weighted endless "retries without end" rf_take_weighted \
 		's/i < RF_RETRIES/1 || i/'
 }

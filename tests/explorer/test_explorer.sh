@@ -64,10 +64,11 @@ build() {
 }
 
 # What a mutant must be caught at: a loose one admits too much, not merely counts otherwise.
-declare -A options=([loose]="-x -b" [uncounted]=-x [strict]=-x [endless]=-x)
+declare -A options=([loose]="-x -b" [uncounted]=-x [full]=-x [strict]=-x [endless]=-x)
 declare -A reasons=(
 	[loose]="^more than |^charged to one limit and refused by the other, and nobody"
 	[uncounted]="^admitted, and not counted"
+	[full]="^admitted, and there was no room"
 	[strict]="^counted, and not admitted|^refused, and there was room"
 	[absent]="^absent, and it had a window"
 	[ban]="^banned, and|^not banned, and|^no room, and"
