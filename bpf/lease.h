@@ -177,6 +177,39 @@ RF_INLINE __u64 rf_lease_hash(__u64 source, const __u64 key[3])
 	return (sum ^ sum >> 32) * key[2];
 }
 
+/*
+ * Tags: which leases of a set may be a source's, in a word for all eight, so that who has none
+ * costs one line for the words of many sets, and not all the lines of his set. A byte each, 0 of a
+ * lease that nobody had.
+ */
+#define RF_TAGS_LOW 0x0101010101010101ULL
+
+RF_INLINE __u32 rf_lease_tag(__u64 hash)
+{
+	return 1 + ((hash >> 16 & 0xffff) * 255 >> 16);
+}
+
+/* Where that tag stands, a bit each, and perhaps behind such a place; 0: nowhere. */
+RF_INLINE __u64 rf_tags_find(__u64 tags, __u32 tag)
+{
+	const __u64 differ = tags ^ tag * RF_TAGS_LOW;
+
+	return (differ - RF_TAGS_LOW) & ~differ & RF_TAGS_LOW << 7;
+}
+
+/* The first of these places, of which there is one. */
+RF_INLINE __u32 rf_tags_first(__u64 places)
+{
+	return ((places & -places) >> 7) * 0x0001020304050607ULL >> 56;
+}
+
+RF_INLINE __u64 rf_tags_set(__u64 tags, __u32 way, __u32 tag)
+{
+	const __u32 shift = way % RF_LEASE_WAYS * 8;
+
+	return (tags & ~(0xffULL << shift)) | (__u64)tag << shift;
+}
+
 /* The whole key: another source is never taken for it. */
 RF_INLINE int rf_lease_is_for(const struct rf_lease *lease, const struct rf_who *who)
 {
@@ -197,6 +230,19 @@ RF_INLINE int rf_lease_is_live(const struct rf_lease *lease, __u64 jiffies, __u3
 RF_INLINE int rf_lease_is_fresh(const struct rf_lease *lease, __u32 tick)
 {
 	return (__s8)(lease->ends + RF_LEASE_GRACE - tick) > 0;
+}
+
+/*
+ * Is one worth its lines, after a packet of `cost` passed? Credits are a share of what a CPU passed
+ * in two cells, and none where that is too little; so much must have passed in the window, then,
+ * that an even sender gets one.
+ */
+RF_INLINE int rf_lease_is_worth(const struct rf_window *window, const struct rf_policy *policy,
+				__u32 cost)
+{
+	const __u64 passed = rf_word_used(rf_load(&window->head));
+
+	return passed >= (__u64)RF_CREDITS_PER_SPENT / 2 * (policy->cells + 1U) * cost;
 }
 
 /*

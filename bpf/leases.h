@@ -5,31 +5,40 @@
 
 #include "windows.h"
 
-/*
- * Where a lease of this CPU for that source may be; `place` tells where first. NULL: there are no
- * leases, or none for such a source.
- */
-static __always_inline struct rf_lease_set *find_leases(const struct rf_who *who, __u32 cpu,
-							__u32 *place)
+/* Where the leases of a CPU for a source may be. */
+struct spot {
+	__u32 place; /* of the first that is tried */
+	__u32 tag;
+	__u64 *tags; /* of its set; NULL: there are no leases, or none for such a source */
+};
+
+static __always_inline void find_spot(const struct rf_who *who, __u32 cpu, struct spot *spot)
 {
 	const __u32 shift = config.lease_shift;
 	__u32 set;
 	__u64 hash;
 
+	spot->tags = NULL;
 	if (!shift || who->source[1])
-		return NULL;
+		return;
 	hash = rf_lease_hash(who->source[0], config.lease_key);
-	*place = (cpu << (64 - shift & 63)) + (hash >> (shift & 63));
-	set = *place / RF_LEASE_WAYS;
+	spot->place = (cpu << (64 - shift & 63)) + (hash >> (shift & 63));
+	spot->tag = rf_lease_tag(hash);
+	set = spot->place / RF_LEASE_WAYS;
+	spot->tags = bpf_map_lookup_elem(&lease_tags, &set);
+}
+
+static __always_inline struct rf_lease_set *set_at(__u32 place)
+{
+	__u32 set = place / RF_LEASE_WAYS;
+
 	return bpf_map_lookup_elem(&leases, &set);
 }
 
-/* The places of a set in the order in which they are tried: the two of a line one after the other.
- */
-static __always_inline struct rf_lease *lease_at(struct rf_lease_set *set, __u32 place, int i)
+static __always_inline struct rf_lease *lease_at(struct rf_lease_set *set, __u32 way)
 {
 	/* Masked last: the verifier of Linux 6.1 forgets all bounds at an XOR. */
-	struct rf_lease *lease = &set->way[(place ^ i) % RF_LEASE_WAYS];
+	struct rf_lease *lease = &set->way[way % RF_LEASE_WAYS];
 
 	RF_OPAQUE(lease); /* else it is reckoned again, from the index, where it is used */
 	return lease;
@@ -46,19 +55,28 @@ static __always_inline int lease_answers(const struct rf_who *who, __u32 cpu, __
 {
 	struct rf_lease_set *set;
 	struct rf_lease *lease;
-	__u32 place;
+	struct spot spot;
+	__u64 places;
 
-	set = find_leases(who, cpu, &place);
+	find_spot(who, cpu, &spot);
+	if (!spot.tags)
+		return 0;
+	places = rf_tags_find(*spot.tags, spot.tag);
+	if (!places)
+		return 0;
+	set = set_at(spot.place);
 	if (!set)
 		return 0;
 	for (int i = 0; i < RF_LEASE_WAYS; i++) {
-		lease = lease_at(set, place, i);
-		if (!rf_lease_is_for(lease, who))
-			continue;
-		if (!lease_is_live(lease, jiffies) || !rf_lease_answers(lease, cost, len_bytes))
+		lease = lease_at(set, rf_tags_first(places));
+		if (rf_lease_is_for(lease, who)) {
+			*reason = rf_answer_reason(lease->answer);
+			return lease_is_live(lease, jiffies) &&
+			       rf_lease_answers(lease, cost, len_bytes);
+		}
+		places &= places - 1;
+		if (!places)
 			return 0;
-		*reason = rf_answer_reason(lease->answer);
-		return 1;
 	}
 	return 0;
 }
@@ -147,41 +165,80 @@ static __always_inline int lease_is_over(const struct rf_lease *lease, __u32 gen
 
 #define NO_LEASE (~0U)
 
-/*
- * The place of the lease for that source: its own, one that is over, or one that had its chance,
- * since it has answered nothing since another source wanted it; else NO_LEASE.
- */
-static __always_inline __u32 choose_lease(const struct rf_who *who, __u64 jiffies)
+/* One that has answered nothing since another source wanted it; else it is told that one does. */
+static __always_inline __u32 take_turns(struct rf_lease_set *set, __u32 place)
 {
-	__u32 place, over = NO_LEASE;
-	struct rf_lease_set *set;
-	struct rf_lease *lease;
+	__u32 idle = NO_LEASE;
 
-	set = find_leases(who, bpf_get_smp_processor_id(), &place);
-	if (!set)
-		return NO_LEASE;
-	for (int i = 0; i < RF_LEASE_WAYS; i++) {
-		lease = lease_at(set, place, i);
-		if (rf_lease_is_for(lease, who))
-			return place ^ i;
-		if (over == NO_LEASE && lease_is_over(lease, who->rules >> 9, jiffies))
-			over = place ^ i;
-	}
-	for (int i = 0; over == NO_LEASE && i < RF_LEASE_WAYS; i++) {
-		lease = lease_at(set, place, i);
+	for (int i = 0; idle == NO_LEASE && i < RF_LEASE_WAYS; i++) {
+		struct rf_lease *lease = lease_at(set, place ^ i);
+
 		if (lease->wanted)
-			over = place ^ i;
+			idle = place ^ i;
 		lease->wanted = 1;
 	}
-	return over;
+	return idle;
+}
+
+static __always_inline __u32 place_of_way(const struct spot *spot, __u32 way)
+{
+	return (spot->place & ~(RF_LEASE_WAYS - 1U)) + way % RF_LEASE_WAYS;
+}
+
+/*
+ * The place of the lease for that source: its own, one that is over, or one that had its chance,
+ * since it has answered nothing since another source wanted it; else NO_LEASE. On its own, since
+ * what take_lease flushes needs the stack.
+ */
+GLOBAL __u32 choose_lease(const struct question *question)
+{
+	struct rf_lease_set *set;
+	struct rf_lease *lease;
+	struct spot spot;
+	__u64 places;
+
+	if (!question)
+		return NO_LEASE;
+	find_spot(&question->who, bpf_get_smp_processor_id(), &spot);
+	if (!spot.tags)
+		return NO_LEASE;
+	set = set_at(spot.place);
+	if (!set)
+		return NO_LEASE;
+	places = rf_tags_find(*spot.tags, spot.tag);
+	for (int i = 0; places && i < RF_LEASE_WAYS; i++) {
+		const __u32 way = rf_tags_first(places);
+
+		if (rf_lease_is_for(lease_at(set, way), &question->who))
+			return place_of_way(&spot, way);
+		places &= places - 1;
+	}
+	for (int i = 0; i < RF_LEASE_WAYS; i++) {
+		lease = lease_at(set, spot.place ^ i);
+		if (lease_is_over(lease, question->who.rules >> 9, question->jiffies))
+			return spot.place ^ i;
+	}
+	return take_turns(set, spot.place);
+}
+
+/* The lease there is for another source from now on. */
+GLOBAL int tag_lease(const struct question *question, __u32 place)
+{
+	struct spot spot;
+
+	if (!question)
+		return 0;
+	find_spot(&question->who, bpf_get_smp_processor_id(), &spot);
+	if (spot.tags)
+		*spot.tags = rf_tags_set(*spot.tags, place, spot.tag);
+	return 0;
 }
 
 static __always_inline struct rf_lease *lease_in(__u32 place)
 {
-	__u32 index = place / RF_LEASE_WAYS;
-	struct rf_lease_set *set = bpf_map_lookup_elem(&leases, &index);
+	struct rf_lease_set *set = set_at(place);
 
-	return set ? lease_at(set, place, 0) : NULL;
+	return set ? lease_at(set, place) : NULL;
 }
 
 /*
@@ -191,8 +248,8 @@ static __always_inline struct rf_lease *lease_in(__u32 place)
 static __always_inline __u32 take_lease(const struct question *question)
 {
 	const struct rf_who *who = &question->who;
-	const __u32 place = choose_lease(who, question->jiffies);
 	const __u32 tick = tick_of(question->jiffies);
+	const __u32 place = choose_lease(question);
 	struct rf_lease *lease;
 
 	if (place == NO_LEASE)
@@ -206,6 +263,7 @@ static __always_inline __u32 take_lease(const struct question *question)
 		lease->until = 0;
 		BARRIER(); /* never another source's verdict under this one's name */
 		*lease = (struct rf_lease){.source = who->source[0], .rules = who->rules};
+		tag_lease(question, place);
 	}
 	lease->ends = tick + question->lease_life;
 	return place;

@@ -98,7 +98,8 @@ static __always_inline enum rf_reason ask_limit(struct question *question,
 		until = start_ban(question, source, slot);
 	if (until) {
 		lease_same_answer(question, RF_BANNED, until, slot);
-	} else if (config.lease_shift && rf_lease_may_follow(policy, verdict)) {
+	} else if (config.lease_shift && rf_lease_may_follow(policy, verdict) &&
+		   (verdict != RF_UNDER || rf_lease_is_worth(&source->window, policy, ask.cost))) {
 		__u32 place;
 
 		if (verdict == RF_OVER)

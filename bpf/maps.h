@@ -69,6 +69,15 @@ struct {
 	__type(value, struct rf_lease_set);
 } leases SEC(".maps");
 
+/* The tags of each set of leases; see lease.h. Writer, reader: the program, each CPU its own part.
+ */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, RF_LEASES_DEFAULT / RF_LEASE_WAYS);
+	__type(key, __u32);
+	__type(value, __u64);
+} lease_tags SEC(".maps");
+
 /*
  * Writer: the command line, through shared memory, since an update by system call could tear; the
  * program writes `room`. Reader: the program. The only global, so a map of one entry by the name

@@ -31,6 +31,7 @@ static const struct shape shapes[RF_MAP_COUNT] = {
 	[RF_MAP_SLOTS6] = {BPF_MAP_TYPE_ARRAY, INDEXED, sizeof(struct rf_slot6), 0},
 	[RF_MAP_CONFIG] = {BPF_MAP_TYPE_ARRAY, INDEXED, sizeof(struct rf_config), 1},
 	[RF_MAP_LEASES] = {BPF_MAP_TYPE_ARRAY, INDEXED, sizeof(struct rf_lease_set), 0},
+	[RF_MAP_LEASE_TAGS] = {BPF_MAP_TYPE_ARRAY, INDEXED, sizeof(__u64), 0},
 	[RF_MAP_PORTS] = {BPF_MAP_TYPE_ARRAY, INDEXED, sizeof(struct rf_ports), 2},
 	[RF_MAP_PREFIXES4] = {BPF_MAP_TYPE_ARRAY_OF_MAPS, INDEXED, sizeof(__u32), 2},
 	[RF_MAP_PREFIXES6] = {BPF_MAP_TYPE_ARRAY_OF_MAPS, INDEXED, sizeof(__u32), 2},

@@ -79,6 +79,9 @@ static int size_maps(struct ringfence_bpf *object, const struct rf_attach *attac
 		err = bpf_map__set_max_entries(object->maps.leases,
 					       rf_leases_wanted(attach) / RF_LEASE_WAYS);
 	if (!err)
+		err = bpf_map__set_max_entries(object->maps.lease_tags,
+					       rf_leases_wanted(attach) / RF_LEASE_WAYS);
+	if (!err)
 		err = bpf_map__set_max_entries(object->maps.presence, presence_wanted(sources));
 	return err;
 }

@@ -142,6 +142,7 @@ void target_open_fence(struct target *target, enum family family, uint32_t sourc
 	if (load->no_leases)
 		leases = RF_LEASE_WAYS;
 	check(bpf_map__set_max_entries(fence->maps.leases, leases / RF_LEASE_WAYS), "leases");
+	check(bpf_map__set_max_entries(fence->maps.lease_tags, leases / RF_LEASE_WAYS), "tags");
 	check(bpf_program__set_autoload(fence->progs.ringfence_frags, false), "frags");
 	check(ringfence_bpf__load(fence), "cannot load the program; run as root");
 	target->fence = fence;

@@ -40,6 +40,9 @@ static struct program *load_with_leases(uint32_t leases)
 	assert_int_equal(bpf_map__set_max_entries(program->object->maps.leases,
 						  rf_leases_wanted(&attach) / RF_LEASE_WAYS),
 			 0);
+	assert_int_equal(bpf_map__set_max_entries(program->object->maps.lease_tags,
+						  rf_leases_wanted(&attach) / RF_LEASE_WAYS),
+			 0);
 	program_load(program);
 	program_set_time(program, START_NS);
 	return program;
@@ -315,6 +318,32 @@ static uint64_t pending_packets(const struct program *program)
 	return packets;
 }
 
+static int count_leases(const struct program *program)
+{
+	int count = 0;
+
+	for (uint32_t i = 0; i < program->fence.leases; i++)
+		count += program->fence.lease[i].source != 0;
+	return count;
+}
+
+/* Who sends too little for credits: nothing of a lease is written. */
+static void who_gets_no_credits_has_no_lease(void **state)
+{
+	struct program *program = *state;
+	const int enough = RF_CREDITS_PER_SPENT / 2 * (16 + 1);
+
+	set_limit(program, 100000, NS_PER_S, 0);
+	for (uint32_t source = 1; source <= 10; source++)
+		assert_int_equal(send_from(program, source, enough - 1), enough - 1);
+	assert_int_equal(count_leases(program), 0);
+	assert_int_equal(send_from(program, 5, 1), 1);
+	assert_int_equal(count_leases(program), 1);
+	assert_int_equal(send_from(program, 5, 1000), 1000);
+	assert_int_equal(source_of(program, 5).passed, enough + 1000);
+	assert_true(pending_packets(program) > 0);
+}
+
 /* A whole IPv6 address has no room in a lease; a /64 has. */
 static void a_source_of_more_than_64_bits_goes_without(void **state)
 {
@@ -390,6 +419,7 @@ int main(void)
 		TEST(a_shadow_passes_by_leases_too),
 		TEST(what_is_refused_and_counts_has_no_lease),
 		TEST(credits_are_charged_before_they_are_spent),
+		TEST(who_gets_no_credits_has_no_lease),
 		TEST(an_exact_limit_charges_each_packet),
 		TEST(credits_end_with_their_cell),
 		TEST(another_limit_is_in_force_at_once),

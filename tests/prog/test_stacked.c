@@ -199,6 +199,9 @@ static void load_program(struct program *program, uint32_t leases)
 	assert_int_equal(bpf_map__set_max_entries(program->object->maps.leases,
 						  rf_leases_wanted(&attach) / RF_LEASE_WAYS),
 			 0);
+	assert_int_equal(bpf_map__set_max_entries(program->object->maps.lease_tags,
+						  rf_leases_wanted(&attach) / RF_LEASE_WAYS),
+			 0);
 	program_load(program);
 }
 

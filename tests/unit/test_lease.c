@@ -90,6 +90,64 @@ static void spreads_the_sources_of_a_network(void **state)
 	}
 }
 
+#define TAG_WORDS 100000
+
+/* Each place that has it is found; the first of them is right, and where none has it, none is. */
+static void finds_each_place_of_a_tag(void **state)
+{
+	uint64_t random = unit_seed();
+
+	(void)state;
+	for (int i = 0; i < TAG_WORDS; i++) {
+		const uint32_t tag = rf_lease_tag(unit_random(&random));
+		__u64 tags = unit_random(&random), places;
+		int first = RF_LEASE_WAYS;
+
+		for (int way = RF_LEASE_WAYS - 1; way >= 0; way--) {
+			if (unit_random(&random) % 4 == 0)
+				tags = rf_tags_set(tags, way, tag);
+			if (unit_random(&random) % 8 == 0)
+				tags = rf_tags_set(tags, way, tag ^ 1); /* the nearest other */
+		}
+		places = rf_tags_find(tags, tag);
+		assert_in_range(tag, 1, 255);
+		for (int way = RF_LEASE_WAYS - 1; way >= 0; way--)
+			if ((tags >> way * 8 & 0xff) == tag) {
+				assert_true(places >> (way * 8 + 7) & 1);
+				first = way;
+			}
+		if (first == RF_LEASE_WAYS)
+			assert_int_equal(places, 0);
+		else
+			assert_int_equal(rf_tags_first(places), first);
+	}
+	assert_int_equal(rf_tags_find(0, 1), 0);
+	assert_int_equal(rf_lease_tag(0), 1);
+	assert_int_equal(rf_lease_tag(~0ULL), 255);
+}
+
+/* Half of what a share is of, for each of N cells and one. */
+static void is_worth_it_for_who_will_get_credits(void **state)
+{
+	static const struct {
+		uint32_t cells, cost, used;
+		bool worth;
+	} rows[] = {
+		{1, 1, 63, false},    {1, 1, 64, true},
+		{16, 1, 543, false},  {16, 1, 544, true},
+		{16, 3, 1631, false}, {16, 3, 1632, true},
+		{16, 1, 0, false},    {16, RF_COST_MAX, RF_LIMIT_MAX, true},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < UNIT_ARRAY_SIZE(rows); i++) {
+		const struct rf_policy policy = {.cells = rows[i].cells};
+		const struct rf_window window = {.head = rf_word(7, rows[i].used)};
+
+		assert_int_equal(rf_lease_is_worth(&window, &policy, rows[i].cost), rows[i].worth);
+	}
+}
+
 static void is_for_one_source_and_rules(void **state)
 {
 	const struct rf_who who = {.source = {1}, .rules = rf_who_rules(3, 4, 0)};
@@ -647,6 +705,9 @@ static const struct CMUnitTest tests[] = {
 	UNIT_ROW("rules: packed, and read again", packs_rules),
 	UNIT_ROW("generations", tells_generations_apart),
 	UNIT_ROW("a network's sources are spread", spreads_the_sources_of_a_network),
+	UNIT_ROW("a tag is found in each place, and first in the first", finds_each_place_of_a_tag),
+	UNIT_ROW("a lease is worth it for who will get credits",
+		 is_worth_it_for_who_will_get_credits),
 	UNIT_ROW("a lease is of one source, limit and generation", is_for_one_source_and_rules),
 	UNIT_ROW("live until its time, or its tick", is_live_until_its_time_and_tick),
 	UNIT_ROW("fresh for two more ticks", is_fresh_for_a_while_yet),
