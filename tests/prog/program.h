@@ -32,6 +32,7 @@
 #define NS_PER_MS 1000000ULL
 #define TICK_NS 4000000U /* HZ 250 */
 #define SOURCES 4096
+#define PRESENCE_LINES (2 * SOURCES / RF_PRESENCE_SHARE)
 
 struct program {
 	struct ringfence_bpf *object;
@@ -88,6 +89,8 @@ static inline void program_open(struct program *program)
 	assert_int_equal(bpf_map__set_max_entries(program->object->maps.windows6, SOURCES), 0);
 	assert_int_equal(bpf_map__set_max_entries(program->object->maps.slots4, SOURCES), 0);
 	assert_int_equal(bpf_map__set_max_entries(program->object->maps.slots6, SOURCES), 0);
+	assert_int_equal(bpf_map__set_max_entries(program->object->maps.presence, PRESENCE_LINES),
+			 0);
 }
 
 /* As the command line finds it. */
