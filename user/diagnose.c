@@ -29,7 +29,6 @@ static const struct {
 				  NULL},
 	[RF_FEATURE_JIFFIES] = {"jiffies", "the helper bpf_jiffies64", "5.5", TO_LOAD, NULL},
 	[RF_FEATURE_KTIME] = {"ktime", "the helper bpf_ktime_get_ns", "4.1", TO_LOAD, NULL},
-	[RF_FEATURE_LRU_HASH] = {"lru_hash", "LRU hash maps", "4.10", TO_LOAD, NULL},
 	[RF_FEATURE_PERCPU_ARRAY] = {"percpu_array", "arrays for each CPU", "4.6", TO_LOAD, NULL},
 	[RF_FEATURE_MMAPABLE] = {"mmapable", "arrays in shared memory", "5.5", TO_LOAD, NULL},
 	[RF_FEATURE_LPM_TRIE] = {"lpm_trie", "maps of prefixes (LPM tries)", "4.11", TO_LOAD, NULL},

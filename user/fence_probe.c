@@ -231,7 +231,7 @@ static enum rf_answer try_map_of_maps(void)
 /* An empty map says that there is nothing more. */
 static enum rf_answer try_batch(void)
 {
-	int fd = make_map(BPF_MAP_TYPE_LRU_HASH, sizeof(__u32), 0);
+	int fd = make_map(BPF_MAP_TYPE_HASH, sizeof(__u32), 0);
 	__u32 next, key, count = 1;
 	__u64 value;
 	int err;
@@ -297,7 +297,6 @@ static void try_maps(struct rf_features *features)
 {
 	enum rf_answer *has = features->has;
 
-	has[RF_FEATURE_LRU_HASH] = try_map(BPF_MAP_TYPE_LRU_HASH, 0);
 	has[RF_FEATURE_PERCPU_ARRAY] = try_map(BPF_MAP_TYPE_PERCPU_ARRAY, 0);
 	has[RF_FEATURE_MMAPABLE] = try_map(BPF_MAP_TYPE_ARRAY, BPF_F_MMAPABLE);
 	has[RF_FEATURE_LPM_TRIE] = answer(make_trie());

@@ -87,6 +87,21 @@ fails 'an interface that there is not' 1 \
 fails 'a word too many' 2 "ringfence: 'now': unexpected word" ringfence doctor "$dev" now
 is "$(inside ip -j link | jq -c '[.[] | .xdp.prog.id // empty]')" '[]' 'it leaves nothing attached'
 
+# Of a fence's maps, as the kernel calls them, but for the tries in others; some pins are no maps.
+kinds_of_maps() {
+	local path
+
+	ringfence attach "$dev" >"$scratch/log" || bail "cannot attach: $(<"$scratch/log")"
+	for path in "$pins/$dev"/*; do
+		bpftool -j map show pinned "$path" 2>/dev/null | jq -r '.type // empty'
+	done | sort -u
+	ringfence detach "$dev" >"$scratch/log"
+}
+kinds_of_maps >"$scratch/kinds"
+look -
+is "$(jq -r '.machine.checks[].check | select(test("hash$|percpu_array$"))' "$scratch/report" |
+	grep -vxFf "$scratch/kinds")" '' 'it asks for no kind of map that a fence has none of'
+
 # In a mount namespace of its own.
 hidden() { # SCRIPT
 	inside unshare -m sh -c "$1" 2>&1
