@@ -128,6 +128,24 @@ static long add_cpu_limit(__u32 number, void *context)
 
 /* ---- what leases have not handed over yet ---- */
 
+/* What the lease says to the limit in that slot. */
+static __noinline int add_pending_to(const struct rf_lease *lease, struct sums *sums, __u32 slot,
+				     __u32 reason, __u32 bank)
+{
+	struct limit_sums *limit = &sums->limit[slot % RF_LIMITS_MAX];
+
+	if (!rf_rules_are_since(lease->rules,
+				config.bank[bank & 1].limit[slot % RF_LIMITS_MAX].born))
+		return 0;
+	if (reason >= RF_FIRST_DROP)
+		count(&limit->dropped, lease->packets, lease->bytes);
+	else if (reason == RF_SHADOW_OVER)
+		count(&limit->would_drop, lease->packets, lease->bytes);
+	else
+		count(&limit->passed, lease->packets, lease->bytes);
+	return 0;
+}
+
 /* Global, so that the verifier reads it by itself: within the loops it is beyond what 7.3 reads. */
 int add_pending_of(const struct rf_lease *lease, struct sums *sums, __u32 bank)
 {
@@ -140,20 +158,11 @@ int add_pending_of(const struct rf_lease *lease, struct sums *sums, __u32 bank)
 	if (reason < RF_REASON_COUNT)
 		count(&sums->reason[reason], lease->packets, lease->bytes);
 	slots = rf_lease_slots(lease, slot);
-	for (int i = 0; i < RF_CHARGED_MAX && i < slots; i++) {
-		const __u32 number = slot[i] % RF_LIMITS_MAX;
-		struct limit_sums *limit = &sums->limit[number];
-
-		if (!rf_rules_are_since(lease->rules, config.bank[bank & 1].limit[number].born))
-			continue;
-		reason = rf_lease_reason(lease, i);
-		if (reason >= RF_FIRST_DROP)
-			count(&limit->dropped, lease->packets, lease->bytes);
-		else if (reason == RF_SHADOW_OVER)
-			count(&limit->would_drop, lease->packets, lease->bytes);
-		else
-			count(&limit->passed, lease->packets, lease->bytes);
-	}
+	/* Written out: clang 14 lays out the loop so that Linux 6.1 refuses it for a back-edge. */
+	RF_UNROLL
+	for (int i = 0; i < RF_CHARGED_MAX; i++)
+		if (i < slots)
+			add_pending_to(lease, sums, slot[i], rf_lease_reason(lease, i), bank);
 	return 0;
 }
 

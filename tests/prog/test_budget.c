@@ -4,7 +4,7 @@
  * walked, stack, size, and calls of helpers that it left, which are those that cost something, in
  * the whole of the program. The time it took is printed only. The budget is about a tenth over what
  * a change found, of the calls none over; whoever needs more raises it there, and says so in the
- * commit.
+ * commit. And whether the oldest kernel that is claimed would take its loops.
  */
 #include "program.h"
 
@@ -13,6 +13,8 @@
 #include <linux/bpf.h>
 #include <stdio.h>
 #include <sys/utsname.h>
+
+#include "flow.h"
 
 #include "build/show.skel.h"
 
@@ -32,6 +34,7 @@ struct cost {
 	uint32_t jited_bytes;  /* what the JIT made of that, on x86-64; else it is not judged */
 	uint32_t calls;	       /* places that call a helper; inlined ones are none any more */
 	uint32_t verify_us;
+	long back_edge; /* -1: none */
 };
 
 static struct cost costs[PROGRAMS_MAX];
@@ -201,7 +204,9 @@ static void read_cost(const struct bpf_program *program, const char *log, struct
 			      .xlated_bytes = info.xlated_prog_len,
 			      .jited_bytes = info.jited_prog_len,
 			      .calls = count_calls(&code),
-			      .verify_us = number_behind(log, "verification time ")};
+			      .verify_us = number_behind(log, "verification time "),
+			      .back_edge = flow_back_edge(bpf_program__insns(program),
+							  bpf_program__insn_cnt(program))};
 	snprintf(cost->name, sizeof(cost->name), "%s", bpf_program__name(program));
 	/* The same number by another way; kernels before 5.16 do not have it. */
 	if (info.verified_insns)
@@ -352,10 +357,26 @@ static void every_program_keeps_to_its_budget(void **state)
 	assert_true(kept);
 }
 
+static void no_loop_is_closed_but_by_a_jump(void **state)
+{
+	bool takes = true;
+
+	(void)state;
+	for (size_t i = 0; i < cost_count; i++) {
+		if (costs[i].back_edge < 0)
+			continue;
+		printf("# %s: Linux 6.1 would refuse it: back-edge from insn %ld to %ld\n",
+		       costs[i].name, costs[i].back_edge, costs[i].back_edge + 1);
+		takes = false;
+	}
+	assert_true(takes);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_program_keeps_to_its_budget),
+		cmocka_unit_test(no_loop_is_closed_but_by_a_jump),
 	};
 
 	return cmocka_run_group_tests_name("budget", tests, setup, NULL);
