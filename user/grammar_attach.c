@@ -178,6 +178,17 @@ const char *rf_words_interface(struct rf_words *words)
 	return word;
 }
 
+/* `word`: the option that stands where an interface should, and may be meant for one; or NULL. */
+static int refuse_no_interface(const char *word, struct rf_error *error)
+{
+	if (!word)
+		return rf_error_usage(error, "the interface is missing; write attach IF");
+	return rf_error_usage(error,
+			      "the interface is missing; write attach IF, or 'attach dev %s' if it "
+			      "is called so",
+			      word);
+}
+
 static int parse_attach_word(struct rf_words *words, struct rf_attach *attach, unsigned int *seen,
 			     struct rf_error *error)
 {
@@ -201,6 +212,8 @@ static int parse_attach_word(struct rf_words *words, struct rf_attach *attach, u
 			return rf_error_usage(error, "'%s': said twice", word);
 		*seen |= 1U << i;
 		value = rf_words_next(words);
+		if (!value && !attach->interfaces)
+			return refuse_no_interface(word, error);
 		if (!value)
 			return rf_error_usage(error, "'%s': a word is missing behind it", word);
 		return parse_attach_option(word, value, attach, error);
@@ -211,13 +224,14 @@ static int parse_attach_word(struct rf_words *words, struct rf_attach *attach, u
 int rf_parse_attach(struct rf_words *words, struct rf_attach *attach, struct rf_error *error)
 {
 	struct rf_attach parsed = {.mode = RF_NATIVE, .leases = RF_LEASES_UNSAID};
+	const char *first = rf_words_peek(words);
 	unsigned int seen = 0;
 	int err = 0;
 
 	while (!err && rf_words_peek(words))
 		err = parse_attach_word(words, &parsed, &seen, error);
 	if (!err && !parsed.interfaces)
-		err = rf_error_usage(error, "the interface is missing; write attach IF");
+		err = refuse_no_interface(first, error);
 	if (!err && parsed.chain && parsed.replace)
 		err = rf_error_usage(error, "'chain' and 'replace': only one of them; 'chain' runs "
 					    "beside other programs, 'replace' takes them off");

@@ -269,7 +269,7 @@ usage "'1.5': invalid number of seconds: it must be 1-86400" stats watch 1.5
 usage "'5': unexpected word" stats 5
 
 usage "the interface is missing; write attach IF" attach
-usage "the interface is missing; write attach IF" attach mode native
+usage "the interface is missing; write attach IF, or 'attach dev mode' if it is called so" attach mode native
 usage "'mode': a word is missing behind it" attach "${port[1]}" mode
 usage "'offload': unknown mode; it is native or generic" attach "${port[1]}" mode offload
 usage "'none': invalid number of sources: it must be 1-67108864" attach "${port[1]}" sources none

@@ -869,6 +869,7 @@ static void parse_attach(void **state)
 	"'chain' and 'replace': only one of them; 'chain' runs beside other programs, 'replace' " \
 	"takes them off"
 #define NO_INTERFACE "the interface is missing; write attach IF"
+#define NONE_BUT(word) NO_INTERFACE ", or 'attach dev " word "' if it is called so"
 #define MODES "unknown mode; it is native or generic"
 #define LEASES_RANGE "invalid number of leases: it must be 0-16777216"
 #define SOURCES_RANGE "invalid number of sources: it must be 1-67108864"
@@ -1380,7 +1381,9 @@ static const struct CMUnitTest tests[] = {
 	ATTACH("one called dev, without the word", "dev", "dev", NULL, RF_NATIVE, 0),
 	ATTACH("one behind dev like any other", "dev eth0 fence f", "eth0", "f", RF_NATIVE, 0),
 	REFUSED_ATTACH("nothing", "", NO_INTERFACE),
-	REFUSED_ATTACH("options alone", "mode generic fence f", NO_INTERFACE),
+	REFUSED_ATTACH("options alone", "mode generic fence f", NONE_BUT("mode")),
+	REFUSED_ATTACH("fence alone", "fence", NONE_BUT("fence")),
+	REFUSED_ATTACH("an option alone, behind another", "chain mode", NONE_BUT("mode")),
 	REFUSED_ATTACH("no word after fence", "eth0 fence", MISSING("fence")),
 	REFUSED_ATTACH("no word after mode", "eth0 mode", MISSING("mode")),
 	REFUSED_ATTACH("no word after sources", "eth0 sources", MISSING("sources")),
@@ -1400,7 +1403,7 @@ static const struct CMUnitTest tests[] = {
 	REFUSED_ATTACH("replace twice", "eth0 replace replace", "'replace': said twice"),
 	REFUSED_ATTACH("chain and replace", "eth0 chain replace", ONE_OF_THEM),
 	REFUSED_ATTACH("replace and chain", "replace eth0 chain", ONE_OF_THEM),
-	REFUSED_ATTACH("chain alone", "chain", NO_INTERFACE),
+	REFUSED_ATTACH("chain alone", "chain", NONE_BUT("chain")),
 	REFUSED_ATTACH("chain with a value", "eth0 chain 50 chain", "'chain': said twice"),
 	REFUSED_ATTACH("no time behind confirm", "eth0 confirm", MISSING("confirm")),
 	REFUSED_ATTACH("confirm twice", "confirm 5m eth0 confirm 5m", "'confirm': said twice"),
