@@ -9,23 +9,28 @@
 struct spot {
 	__u32 place; /* of the first that is tried */
 	__u32 tag;
-	__u64 *tags; /* of its set; NULL: there are no leases, or none for such a source */
 };
 
-static __always_inline void find_spot(const struct rf_who *who, __u32 cpu, struct spot *spot)
+/* False: there are no leases, or none for such a source. */
+static __always_inline int find_spot(const struct rf_who *who, __u32 cpu, struct spot *spot)
 {
 	const __u32 shift = config.lease_shift;
-	__u32 set;
 	__u64 hash;
 
-	spot->tags = NULL;
 	if (!shift || who->source[1])
-		return;
+		return 0;
 	hash = rf_lease_hash(who->source[0], config.lease_key);
 	spot->place = (cpu << (64 - shift & 63)) + (hash >> (shift & 63));
 	spot->tag = rf_lease_tag(hash);
-	set = spot->place / RF_LEASE_WAYS;
-	spot->tags = bpf_map_lookup_elem(&lease_tags, &set);
+	return 1;
+}
+
+/* The tags of the set of that place. */
+static __always_inline __u64 *tags_at(__u32 place)
+{
+	__u32 set = place / RF_LEASE_WAYS;
+
+	return bpf_map_lookup_elem(&lease_tags, &set);
 }
 
 static __always_inline struct rf_lease_set *set_at(__u32 place)
@@ -49,36 +54,46 @@ static __always_inline int lease_is_live(const struct rf_lease *lease, __u64 jif
 	return rf_lease_is_live(lease, jiffies, tick_of(jiffies));
 }
 
-/* Does a lease answer? Then it has counted the packet, and nothing but its line was touched. */
+/* The lease for that source behind the first place. */
+static __always_inline struct rf_lease *
+find_by_tags(const struct rf_who *who, struct rf_lease_set *set, const struct spot *spot)
+{
+	const __u64 *tags = tags_at(spot->place);
+	__u64 places = tags ? rf_tags_find(*tags, spot->tag) : 0;
+
+	for (int i = 0; places && i < RF_LEASE_WAYS; i++) {
+		struct rf_lease *lease = lease_at(set, rf_tags_first(places));
+
+		if (rf_lease_is_for(lease, who))
+			return lease;
+		places &= places - 1;
+	}
+	return NULL;
+}
+
+/*
+ * Does a lease answer? Then it has counted the packet, and nothing but its line was touched; nor
+ * its tag where it is in the first place, as most are.
+ */
 static __always_inline int lease_answers(const struct rf_who *who, __u32 cpu, __u64 jiffies,
 					 __u32 cost, __u32 len_bytes, enum rf_reason *reason)
 {
 	struct rf_lease_set *set;
 	struct rf_lease *lease;
 	struct spot spot;
-	__u64 places;
 
-	find_spot(who, cpu, &spot);
-	if (!spot.tags)
-		return 0;
-	places = rf_tags_find(*spot.tags, spot.tag);
-	if (!places)
+	if (!find_spot(who, cpu, &spot))
 		return 0;
 	set = set_at(spot.place);
 	if (!set)
 		return 0;
-	for (int i = 0; i < RF_LEASE_WAYS; i++) {
-		lease = lease_at(set, rf_tags_first(places));
-		if (rf_lease_is_for(lease, who)) {
-			*reason = rf_answer_reason(lease->answer);
-			return lease_is_live(lease, jiffies) &&
-			       rf_lease_answers(lease, cost, len_bytes);
-		}
-		places &= places - 1;
-		if (!places)
-			return 0;
-	}
-	return 0;
+	lease = lease_at(set, spot.place);
+	if (!rf_lease_is_for(lease, who))
+		lease = find_by_tags(who, set, &spot);
+	if (!lease || !lease_is_live(lease, jiffies) || !rf_lease_answers(lease, cost, len_bytes))
+		return 0;
+	*reason = rf_answer_reason(lease->answer);
+	return 1;
 }
 
 /* ---- what is pending ---- */
@@ -195,17 +210,17 @@ GLOBAL __u32 choose_lease(const struct question *question)
 	struct rf_lease_set *set;
 	struct rf_lease *lease;
 	struct spot spot;
-	__u64 places;
+	__u64 *tags, places;
 
 	if (!question)
 		return NO_LEASE;
-	find_spot(&question->who, bpf_get_smp_processor_id(), &spot);
-	if (!spot.tags)
+	if (!find_spot(&question->who, bpf_get_smp_processor_id(), &spot))
 		return NO_LEASE;
 	set = set_at(spot.place);
-	if (!set)
+	tags = tags_at(spot.place);
+	if (!set || !tags)
 		return NO_LEASE;
-	places = rf_tags_find(*spot.tags, spot.tag);
+	places = rf_tags_find(*tags, spot.tag);
 	for (int i = 0; places && i < RF_LEASE_WAYS; i++) {
 		const __u32 way = rf_tags_first(places);
 
@@ -225,12 +240,13 @@ GLOBAL __u32 choose_lease(const struct question *question)
 GLOBAL int tag_lease(const struct question *question, __u32 place)
 {
 	struct spot spot;
+	__u64 *tags;
 
-	if (!question)
+	if (!question || !find_spot(&question->who, bpf_get_smp_processor_id(), &spot))
 		return 0;
-	find_spot(&question->who, bpf_get_smp_processor_id(), &spot);
-	if (spot.tags)
-		*spot.tags = rf_tags_set(*spot.tags, place, spot.tag);
+	tags = tags_at(place);
+	if (tags)
+		*tags = rf_tags_set(*tags, place, spot.tag);
 	return 0;
 }
 
