@@ -3,10 +3,12 @@
  * What the program adds to a packet, beside floor programs in the same run. Its figures are no
  * test's: but `make bench` fails when a row is over its bound in tests/bench/budget.
  */
+#include <errno.h>
 #include <getopt.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "bench.h"
 
@@ -16,7 +18,8 @@
 #define ROUNDS_QUICK 5
 
 static const char help[] =
-	"usage: bench [--quick] [--only TEXT] [--rounds N] [--json] [--budget FILE]\n"
+	"usage: bench [--quick] [--only TEXT] [--rounds N] [--turns N]\n"
+	"             [--json] [--keep FILE] [--budget FILE]\n"
 	"\n"
 	"Measures by BPF_PROG_TEST_RUN what ringfence adds to a packet. Attaches nothing; wants "
 	"root.\n"
@@ -24,7 +27,9 @@ static const char help[] =
 	"  --quick        fewer rounds and packets, and fewer sets of sources\n"
 	"  --only TEXT    the groups whose name has TEXT in it: ipv4, /1k, new, two-cpus, parts\n"
 	"  --rounds N     of each row, up to 15\n"
+	"  --turns N      of all rounds, at most, where others disturb a group: up to 3\n"
 	"  --json         the same figures as JSON\n"
+	"  --keep FILE    … and as JSON into FILE\n"
 	"  --budget FILE  bounds, a line `GROUP/ROW over|ratio BOUND` each (" BUDGET_FILE ")\n"
 	"\n"
 	"Sources: 1, 1k, 128k and 1M are powers of two; they come in random order.\n"
@@ -42,14 +47,14 @@ void die(const char *format, ...)
 	exit(EXIT_FAILURE);
 }
 
-static int parse_rounds(const char *text)
+static int parse_number(const char *option, const char *text, int most)
 {
 	char *end;
-	const long rounds = strtol(text, &end, 10);
+	const long number = strtol(text, &end, 10);
 
-	if (end == text || *end || rounds < 1 || rounds > ROUNDS_MAX)
-		die("--rounds '%s': not a number from 1 to %d", text, ROUNDS_MAX);
-	return rounds;
+	if (end == text || *end || number < 1 || number > most)
+		die("%s '%s': not a number from 1 to %d", option, text, most);
+	return number;
 }
 
 static void parse_options(int argc, char **argv, struct bench_options *options)
@@ -59,6 +64,8 @@ static void parse_options(int argc, char **argv, struct bench_options *options)
 		{"only", required_argument, NULL, 'o'},
 		{"json", no_argument, NULL, 'j'},
 		{"budget", required_argument, NULL, 'b'},
+		{"turns", required_argument, NULL, 't'},
+		{"keep", required_argument, NULL, 'k'},
 		{"rounds", required_argument, NULL, 'r'},
 		{"help", no_argument, NULL, 'h'},
 		{},
@@ -69,13 +76,18 @@ static void parse_options(int argc, char **argv, struct bench_options *options)
 		if (option == 'q') {
 			options->quick = true;
 			options->rounds = ROUNDS_QUICK;
+			options->turns = 1;
 			options->repeat = REPEAT_QUICK;
 		} else if (option == 'o') {
 			options->only = optarg;
 		} else if (option == 'r') {
-			options->rounds = parse_rounds(optarg);
+			options->rounds = parse_number("--rounds", optarg, ROUNDS_MAX);
+		} else if (option == 't') {
+			options->turns = parse_number("--turns", optarg, TURNS_MAX);
 		} else if (option == 'j') {
 			options->json = true;
+		} else if (option == 'k') {
+			options->keep = optarg;
 		} else if (option == 'b') {
 			options->budget = optarg;
 		} else {
@@ -89,25 +101,36 @@ static void parse_options(int argc, char **argv, struct bench_options *options)
 	}
 }
 
+static void keep_report(const struct report *report, const char *path)
+{
+	FILE *file = fopen(path, "w");
+
+	if (!file)
+		die("%s: cannot write: %s", path, strerror(errno));
+	table_json(report, file);
+	if (fclose(file))
+		die("%s: cannot write: %s", path, strerror(errno));
+}
+
 int main(int argc, char **argv)
 {
 	struct bench_options options = {
-		.budget = BUDGET_FILE, .repeat = REPEAT, .rounds = ROUNDS_MAX};
+		.budget = BUDGET_FILE, .repeat = REPEAT, .rounds = ROUNDS_MAX, .turns = TURNS_MAX};
 	static struct report report;
 
 	parse_options(argc, argv, &options);
 	report.rounds = options.rounds;
 	if (!options.json)
 		table_begin(&options);
-	quiet_begin();
 	measure_all(&report, &options);
-	quiet_end(&report);
 	if (!report.groups)
 		die("'--only %s': no group has that in its name", options.only);
 	if (options.json)
-		table_json(&report);
+		table_json(&report, stdout);
 	else
 		table_end(&report);
+	if (options.keep)
+		keep_report(&report, options.keep);
 	if (fflush(stdout))
 		die("cannot write the figures");
 	return budget_check(&report, &options) ? EXIT_FAILURE : EXIT_SUCCESS;

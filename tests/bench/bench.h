@@ -9,7 +9,7 @@
  *   newcomers.c  … of new sources      habit.c   do packets meet what they are to meet?
  *   run.c     measures, in turns       pair.c    while another CPU does the same
  *   table.c   prints                   budget.c  judges
- *   quiet.c   was the machine quiet?
+ *   quiet.c   was the machine quiet?   machine.c which one is it?
  */
 #ifndef RINGFENCE_BENCH_H
 #define RINGFENCE_BENCH_H
@@ -18,6 +18,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "frame.h"
 #include "ringfence/abi.h"
@@ -40,8 +41,10 @@ struct bench_options {
 	bool json;
 	const char *only; /* groups that have this in their name; NULL: all */
 	const char *budget;
-	uint32_t repeat; /* packets in a round */
+	const char *keep; /* a file that gets the report as JSON; NULL: none */
+	uint32_t repeat;  /* packets in a round */
 	int rounds;
+	int turns; /* of a group that is disturbed, at most */
 };
 
 enum family { IPV4, IPV6, FAMILIES };
@@ -104,6 +107,16 @@ struct row {
 	struct summary summary;
 };
 
+/* What else the machine did meanwhile; quiet.c says how much of it is too much. */
+struct noise {
+	double seconds;
+	double others; /* CPU time of other processes, in CPUs */
+	double stolen; /* what the host gave to others, in CPUs */
+	double slow;   /* rounds of the floor that were slow, as a part of all */
+};
+
+#define TURNS_MAX 3 /* of a group that is disturbed */
+
 struct group {
 	char name[NAME_SIZE];
 	struct row row[ROWS_MAX]; /* the first is the floor */
@@ -111,22 +124,23 @@ struct group {
 	struct target target[ROWS_MAX];
 	int targets;
 	const char *skipped; /* why; NULL: it was not */
+	struct noise noise;  /* of the quietest turn, whose figures are the rows' */
+	int turns;
+	char disturbed[192]; /* that turn, in words; empty: the machine was quiet */
 };
 
-/* What else the machine did meanwhile; quiet.c says how much of it is too much. */
-struct noise {
-	double others; /* CPU time of other processes, in CPUs */
-	double stolen; /* what the host gave to others, in CPUs */
-	double slow;   /* rounds of the floors that were slow, as a part of all */
+struct machine {
+	char cpu[128];
+	char kernel[80];
+	int cpus;
+	bool is_virtual;
+	long l2_kib, l3_kib; /* 0: not known */
 };
 
 struct report {
 	struct group group[GROUPS_MAX];
 	int groups;
 	int rounds;
-	double seconds;
-	struct noise noise;
-	char disturbed[256]; /* in words; empty: the machine was quiet */
 };
 
 __attribute__((noreturn, format(printf, 1, 2))) void die(const char *format, ...);
@@ -235,16 +249,27 @@ void measure_newcomers(struct report *report, const struct bench_options *option
 
 /* ---- quiet.c ---- */
 
+/* A turn of a group begins, and ends: what has disturbed it since. */
 void quiet_begin(void);
-/* Tells the report what has disturbed it since. */
-void quiet_end(struct report *report);
+struct noise quiet_end(const struct group *group, int rounds);
+/* Is the one quieter than the other? */
+bool quiet_is_better(const struct noise *one, const struct noise *other);
+/* In words, empty where the machine was quiet; false: it was not. */
+bool quiet_judge(const struct noise *noise, char *words, size_t size);
+/* Of all groups. */
+struct noise quiet_sum(const struct report *report);
+int quiet_disturbed(const struct report *report);
+
+/* ---- machine.c ---- */
+
+struct machine machine_read(void);
 
 /* ---- table.c, budget.c ---- */
 
 void table_begin(const struct bench_options *options);
 void table_group(const struct group *group);
 void table_end(const struct report *report);
-void table_json(const struct report *report);
+void table_json(const struct report *report, FILE *file);
 /* Names each row that is over its bound, on stderr; how many there are. */
 int budget_check(const struct report *report, const struct bench_options *options);
 

@@ -15,7 +15,8 @@ struct bound {
 	double most;
 };
 
-static const struct row *find_row(const struct report *report, const char *name)
+static const struct row *find_row(const struct report *report, const char *name,
+				  const struct group **of)
 {
 	for (int i = 0; i < report->groups; i++) {
 		const struct group *group = &report->group[i];
@@ -24,8 +25,10 @@ static const struct row *find_row(const struct report *report, const char *name)
 		if (strncmp(group->name, name, length) != 0 || name[length] != '/')
 			continue;
 		for (int n = 0; n < group->rows; n++)
-			if (strcmp(group->row[n].name, name + length + 1) == 0)
+			if (strcmp(group->row[n].name, name + length + 1) == 0) {
+				*of = group;
 				return &group->row[n];
+			}
 	}
 	return NULL;
 }
@@ -48,7 +51,8 @@ static int check_bound(const struct report *report, const struct bench_options *
 		       const struct bound *bound)
 {
 	const bool is_over = strcmp(bound->kind, "over") == 0;
-	const struct row *row = find_row(report, bound->name);
+	const struct group *group = NULL;
+	const struct row *row = find_row(report, bound->name, &group);
 	double value;
 
 	if (!is_over && strcmp(bound->kind, "ratio") != 0)
@@ -63,7 +67,7 @@ static int check_bound(const struct report *report, const struct bench_options *
 		return 0;
 	fprintf(stderr, "bench: %s: %s %.2f, over its bound of %.2f in %s%s\n", bound->name,
 		bound->kind, value, bound->most, options->budget,
-		report->disturbed[0] ? "; but the machine was disturbed" : "");
+		group->disturbed[0] ? "; but the machine was disturbed" : "");
 	return 1;
 }
 

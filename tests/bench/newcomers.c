@@ -6,7 +6,7 @@
 #include "bench.h"
 #include "tests/limits.h"
 
-#define NEWCOMERS 65536 /* in a round: a map that has room must hold those of all rounds */
+#define NEWCOMERS 32768 /* in a round: a map that has room must hold those of all turns */
 
 static struct row *walk_newcomers(struct row *row, enum family family, uint32_t windows, bool fill)
 {
@@ -51,13 +51,13 @@ void measure_newcomers(struct report *report, const struct bench_options *option
 		       enum family family)
 {
 	struct group *group = group_begin(report, options, family, "new");
-	const uint32_t all_rounds = group_room(NEWCOMERS * options->rounds);
+	const uint32_t all_turns = group_room(NEWCOMERS * options->rounds * TURNS_MAX);
 
 	if (!group)
 		return;
-	if (group_has_memory(group, 2 * (all_rounds + (2 << 20)))) {
+	if (group_has_memory(group, 2 * (all_turns + (2 << 20)))) {
 		frame_set(&group_add_floor(group, family)->frame, family, 0, ALL_SOURCES, 1);
-		add_inserted(group, "", "into a map that has room", family, all_rounds, false);
+		add_inserted(group, "", "into a map that has room", family, all_turns, false);
 		add_inserted(group, "-full-64k", "into a full map of 64k", family, 65536, true);
 		if (!options->quick)
 			add_inserted(group, "-full-1M", "into a full map of 1M", family, 1 << 20,

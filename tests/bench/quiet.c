@@ -46,51 +46,91 @@ static struct usage read_usage(void)
 	};
 }
 
-static double part_of_slow_rounds(const struct report *report)
-{
-	int rounds = 0, slow = 0;
-
-	for (int i = 0; i < report->groups; i++) {
-		const struct row *floor = &report->group[i].row[0];
-
-		if (report->group[i].skipped)
-			continue;
-		for (int round = 0; round < report->rounds; round++)
-			slow += floor->ns[round] > SLOW * floor->summary.median;
-		rounds += report->rounds;
-	}
-	return rounds ? (double)slow / rounds : 0;
-}
-
-static void complain(struct report *report, double value, double most, const char *format)
-{
-	size_t used = strlen(report->disturbed);
-	char text[80];
-
-	if (value <= most)
-		return;
-	snprintf(text, sizeof(text), format, value * 100);
-	snprintf(report->disturbed + used, sizeof(report->disturbed) - used, "%s%s",
-		 used ? ", " : "", text);
-}
-
 void quiet_begin(void)
 {
 	begin = read_usage();
 }
 
-void quiet_end(struct report *report)
+static double part_of_slow_rounds(const struct row *floor, int rounds)
+{
+	int slow = 0;
+
+	for (int round = 0; round < rounds; round++)
+		slow += floor->ns[round] > SLOW * floor->summary.median;
+	return (double)slow / rounds;
+}
+
+struct noise quiet_end(const struct group *group, int rounds)
 {
 	const struct usage end = read_usage();
-	struct noise *noise = &report->noise;
-	double others_s = end.busy - begin.busy - (end.own - begin.own);
+	const double seconds = end.wall - begin.wall;
+	const double others_s = end.busy - begin.busy - (end.own - begin.own);
 
-	report->seconds = end.wall - begin.wall;
-	noise->others = others_s > 0 ? others_s / report->seconds : 0;
-	noise->stolen = (end.stolen - begin.stolen) / report->seconds;
-	noise->slow = part_of_slow_rounds(report);
-	complain(report, noise->others, OTHERS_MAX, "other processes took %.0f %% of a CPU");
-	complain(report, noise->stolen, STOLEN_MAX, "the host took %.0f %% of a CPU");
-	complain(report, noise->slow, SLOW_MAX,
+	return (struct noise){
+		.seconds = seconds,
+		.others = others_s > 0 ? others_s / seconds : 0,
+		.stolen = (end.stolen - begin.stolen) / seconds,
+		.slow = part_of_slow_rounds(&group->row[0], rounds),
+	};
+}
+
+/* How far beyond what is still quiet: 1 is the bound. */
+static double loudness(const struct noise *noise)
+{
+	return noise->others / OTHERS_MAX + noise->stolen / STOLEN_MAX + noise->slow / SLOW_MAX;
+}
+
+bool quiet_is_better(const struct noise *one, const struct noise *other)
+{
+	return loudness(one) < loudness(other);
+}
+
+static void complain(char *words, size_t size, double value, double most, const char *format)
+{
+	size_t used = strlen(words);
+	char text[80];
+
+	if (value <= most)
+		return;
+	snprintf(text, sizeof(text), format, value * 100);
+	snprintf(words + used, size - used, "%s%s", used ? ", " : "", text);
+}
+
+bool quiet_judge(const struct noise *noise, char *words, size_t size)
+{
+	words[0] = '\0';
+	complain(words, size, noise->others, OTHERS_MAX, "other processes took %.0f %% of a CPU");
+	complain(words, size, noise->stolen, STOLEN_MAX, "the host took %.0f %% of a CPU");
+	complain(words, size, noise->slow, SLOW_MAX,
 		 "%.0f %% of the floor's rounds were slower than its median by 15 %%");
+	return !words[0];
+}
+
+struct noise quiet_sum(const struct report *report)
+{
+	struct noise sum = {};
+
+	for (int i = 0; i < report->groups; i++) {
+		const struct noise *noise = &report->group[i].noise;
+
+		sum.seconds += noise->seconds;
+		sum.others += noise->others * noise->seconds;
+		sum.stolen += noise->stolen * noise->seconds;
+		sum.slow += noise->slow * noise->seconds;
+	}
+	if (sum.seconds > 0) {
+		sum.others /= sum.seconds;
+		sum.stolen /= sum.seconds;
+		sum.slow /= sum.seconds;
+	}
+	return sum;
+}
+
+int quiet_disturbed(const struct report *report)
+{
+	int count = 0;
+
+	for (int i = 0; i < report->groups; i++)
+		count += report->group[i].disturbed[0] != '\0';
+	return count;
 }

@@ -2,18 +2,18 @@
 /* The report as text, a group as soon as it is measured, or all of it as JSON. */
 #include <jansson.h>
 #include <stdio.h>
-#include <sys/utsname.h>
-#include <unistd.h>
 
 #include "bench.h"
 
 void table_begin(const struct bench_options *options)
 {
-	struct utsname kernel = {};
+	const struct machine machine = machine_read();
 
-	uname(&kernel);
-	printf("CPU time in ns a packet by BPF_PROG_TEST_RUN, %d rounds in turns, Linux %s\n",
-	       options->rounds, kernel.release);
+	printf("%s, %d CPUs%s, L2 %ld KiB, L3 %ld KiB, Linux %s\n", machine.cpu, machine.cpus,
+	       machine.is_virtual ? " of a virtual machine" : "", machine.l2_kib, machine.l3_kib,
+	       machine.kernel);
+	printf("CPU time in ns a packet by BPF_PROG_TEST_RUN, %d rounds in turns\n",
+	       options->rounds);
 	printf("over, ratio: to the group's floor, or to the row that is named behind\n");
 }
 
@@ -32,18 +32,24 @@ void table_group(const struct group *group)
 		       row->says, row->base ? "; to " : "",
 		       row->base ? group->row[row->base].name : "");
 	}
+	if (group->disturbed[0])
+		printf("  DISTURBED%s: %s\n", group->turns > 1 ? " each time, the least so" : "",
+		       group->disturbed);
+	else if (group->turns > 1)
+		printf("  disturbed before, and measured %d times\n", group->turns);
 	fflush(stdout);
 }
 
 void table_end(const struct report *report)
 {
-	const struct noise *noise = &report->noise;
+	const struct noise noise = quiet_sum(report);
+	const int disturbed = quiet_disturbed(report);
 
 	printf("\nmeasured in %.0f s; other processes had %.2f CPUs, the host %.2f; %.0f %% of the "
 	       "floor's rounds were slow\n",
-	       report->seconds, noise->others, noise->stolen, noise->slow * 100);
-	if (report->disturbed[0])
-		printf("DISTURBED: %s; measure again\n", report->disturbed);
+	       noise.seconds, noise.others, noise.stolen, noise.slow * 100);
+	if (disturbed)
+		printf("DISTURBED: %d of %d groups; measure again\n", disturbed, report->groups);
 }
 
 static json_t *row_json(const struct group *group, const struct row *row)
@@ -59,28 +65,42 @@ static json_t *row_json(const struct group *group, const struct row *row)
 	return object;
 }
 
-void table_json(const struct report *report)
+static json_t *group_json(const struct group *group)
 {
-	json_t *rows = json_array(), *skipped = json_object(), *root;
-	struct utsname kernel = {};
+	const struct noise *noise = &group->noise;
 
-	uname(&kernel);
+	return json_pack("{s:s, s:s?, s:i, s:f, s:f, s:f, s:f, s:s?}", "name", group->name,
+			 "skipped", group->skipped, "turns", group->turns, "seconds",
+			 noise->seconds, "others_cpus", noise->others, "stolen_cpus", noise->stolen,
+			 "slow_rounds", noise->slow, "disturbed",
+			 group->disturbed[0] ? group->disturbed : NULL);
+}
+
+static json_t *machine_json(void)
+{
+	const struct machine machine = machine_read();
+
+	return json_pack("{s:s, s:i, s:b, s:s, s:I, s:I}", "cpu", machine.cpu, "cpus", machine.cpus,
+			 "virtual", (int)machine.is_virtual, "kernel", machine.kernel, "l2_kib",
+			 (json_int_t)machine.l2_kib, "l3_kib", (json_int_t)machine.l3_kib);
+}
+
+void table_json(const struct report *report, FILE *file)
+{
+	json_t *rows = json_array(), *groups = json_array(), *root;
+
 	for (int i = 0; i < report->groups; i++) {
 		const struct group *group = &report->group[i];
 
-		if (group->skipped)
-			json_object_set_new(skipped, group->name, json_string(group->skipped));
-		for (int n = 0; n < group->rows; n++)
+		json_array_append_new(groups, group_json(group));
+		for (int n = 0; n < group->rows && !group->skipped; n++)
 			json_array_append_new(rows, row_json(group, &group->row[n]));
 	}
-	root = json_pack("{s:s, s:i, s:i, s:f, s:s?, s:f, s:f, s:f, s:o, s:o}", "kernel",
-			 kernel.release, "cpus", (int)sysconf(_SC_NPROCESSORS_ONLN), "rounds",
-			 report->rounds, "seconds", report->seconds, "disturbed",
-			 report->disturbed[0] ? report->disturbed : NULL, "others_cpus",
-			 report->noise.others, "stolen_cpus", report->noise.stolen, "slow_rounds",
-			 report->noise.slow, "skipped", skipped, "rows", rows);
-	if (!root || json_dumpf(root, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(6)))
+	root = json_pack("{s:o, s:i, s:i, s:o, s:o}", "machine", machine_json(), "rounds",
+			 report->rounds, "disturbed_groups", quiet_disturbed(report), "groups",
+			 groups, "rows", rows);
+	if (!root || json_dumpf(root, file, JSON_INDENT(2) | JSON_REAL_PRECISION(6)))
 		die("cannot print it as JSON");
-	putchar('\n');
+	fputc('\n', file);
 	json_decref(root);
 }
