@@ -50,7 +50,7 @@ int generate(struct xdp_md *ctx)
 	__u8 *frame = (void *)(long)ctx->data;
 	__u32 source = next_source(), sum;
 
-	if (frame + LIVE_FRAME_BYTES > (__u8 *)(long)ctx->data_end)
+	if (frame + LIVE_FRAME_LEAST > (__u8 *)(long)ctx->data_end)
 		return XDP_ABORTED; /* the loader sees that less came than it sent */
 	*(__be32 *)(frame + LIVE_SOURCE_AT) = bpf_htonl(source);
 	if (header_sum) {

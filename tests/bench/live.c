@@ -3,7 +3,8 @@
  * The measuring of `live.sh`: floods several wires by turns, and takes down what their receivers
  * spend on it.
  *
- *   live cpu N family 4|6 sources N frames N rounds N wire NAME DEV PID [wire NAME DEV PID]...
+ *   live cpu N family 4|6 sources N bytes N frames N rounds N wire NAME DEV PID [wire NAME DEV
+ * PID]...
  *
  * DEV is the near end of a veth pair; PID is the thread that runs the NAPI of its far end. Before
  * the rounds each source sends a few frames into each wire, so that it is known there; not so where
@@ -63,14 +64,15 @@ struct reading {
 	uint64_t waited_ns; /* it had to, for others on its CPU */
 };
 
+#define LIVE_FRAME_MOST 1514 /* bytes, with the Ethernet header */
 #define KNOWN_MOST (1U << 24)
 
 struct bench {
-	uint64_t cpu, family, sources, frames, rounds;
+	uint64_t cpu, family, sources, bytes, frames, rounds;
 	struct wire wire[WIRES_MOST];
 	size_t wires_n;
 	struct live_bpf *object;
-	unsigned char frame[LIVE_FRAME_BYTES];
+	unsigned char frame[LIVE_FRAME_MOST];
 };
 
 __attribute__((format(printf, 1, 2), noreturn)) static void die(const char *format, ...)
@@ -196,9 +198,8 @@ static struct reading wait_for_rest(const struct bench *bench, const struct wire
 static uint64_t send_frames(struct bench *bench, const struct wire *wire, uint32_t count,
 			    uint32_t batch)
 {
-	LIBBPF_OPTS(bpf_test_run_opts, run, .data_in = bench->frame,
-		    .data_size_in = sizeof(bench->frame), .repeat = count,
-		    .flags = BPF_F_TEST_XDP_LIVE_FRAMES, .batch_size = batch);
+	LIBBPF_OPTS(bpf_test_run_opts, run, .data_in = bench->frame, .data_size_in = bench->bytes,
+		    .repeat = count, .flags = BPF_F_TEST_XDP_LIVE_FRAMES, .batch_size = batch);
 	int err;
 
 	bench->object->bss->to = wire->index;
@@ -273,7 +274,7 @@ static void build_frame(struct bench *bench)
 	if (bench->family == 6) {
 		eth->h_proto = htons(ETH_P_IPV6);
 		ip6->version = 6;
-		ip6->payload_len = htons(LIVE_FRAME_BYTES - ETH_HLEN - sizeof(*ip6));
+		ip6->payload_len = htons(bench->bytes - ETH_HLEN - sizeof(*ip6));
 		ip6->nexthdr = IPPROTO_UDP;
 		ip6->hop_limit = 64;
 		ip6->saddr.s6_addr32[0] = htonl(0x20010db8);
@@ -283,7 +284,7 @@ static void build_frame(struct bench *bench)
 	eth->h_proto = htons(ETH_P_IP);
 	ip4->version = 4;
 	ip4->ihl = sizeof(*ip4) / 4;
-	ip4->tot_len = htons(LIVE_FRAME_BYTES - ETH_HLEN);
+	ip4->tot_len = htons(bench->bytes - ETH_HLEN);
 	ip4->ttl = 64;
 	ip4->protocol = IPPROTO_UDP;
 	ip4->daddr = htonl(INADDR_LOOPBACK);
@@ -312,7 +313,7 @@ static uint64_t *find_number(struct bench *bench, const char *key)
 	} numbers[] = {
 		{"cpu", &bench->cpu},	      {"family", &bench->family},
 		{"sources", &bench->sources}, {"frames", &bench->frames},
-		{"rounds", &bench->rounds},
+		{"rounds", &bench->rounds},   {"bytes", &bench->bytes},
 	};
 
 	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
@@ -348,11 +349,18 @@ static void keep_to_cpu(uint64_t cpu)
 
 int main(int argc, char **argv)
 {
-	static struct bench bench = {.family = 4, .sources = 1, .frames = 100000, .rounds = 1};
+	static struct bench bench = {.family = 4,
+				     .sources = 1,
+				     .bytes = LIVE_FRAME_LEAST,
+				     .frames = 100000,
+				     .rounds = 1};
 
 	if (argc < 2)
 		die("wrong usage");
 	parse_words(&bench, argv + 1);
+	if (bench.bytes < LIVE_FRAME_LEAST || bench.bytes > LIVE_FRAME_MOST)
+		die("bytes %ju: from %d to %d", (uintmax_t)bench.bytes, LIVE_FRAME_LEAST,
+		    LIVE_FRAME_MOST);
 	keep_to_cpu(bench.cpu);
 	bench.object = live_bpf__open_and_load();
 	if (!bench.object)

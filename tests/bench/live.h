@@ -6,6 +6,6 @@
 /* The address of IPv4, and of IPv6 the 32 bits behind the first 32, so that each is another /64. */
 #define LIVE_SOURCE_AT 26
 #define LIVE_CHECKSUM_AT 24 /* of IPv4 only */
-#define LIVE_FRAME_BYTES 64
+#define LIVE_FRAME_LEAST 64 /* bytes */
 
 #endif /* BENCH_LIVE_H */

@@ -60,7 +60,7 @@ def summary:
 	| (map(select(.variant == "bare_drop")) | sort_by(.round) | map(ns)) as $floor
 	| . as $turns
 	| [distinct(.variant) as $variant | $turns | map(select(.variant == $variant)) | figures($floor)]
-	| {kind: $kind, family: $family, sources: $sources,
+	| {kind: $kind, family: $family, sources: $sources, bytes: $bytes,
 		variants: map(.doubt = doubt($kind)),
 		absent: ($absent | map({(.variant): .absent}) | add // {})};
 
@@ -76,28 +76,29 @@ def left($width): . + (" " * ([$width - length, 0] | max) // "");
 def table:
 	"",
 	(("\(.sources | if . > 16777216 then "random" else tostring end) source\(if .sources == 1 then "" else "s" end), IPv\(.family), "
-		+ {over: "over the limit", under: "under the limit", new: "newcomers"}[.kind] | left(37))
+		+ {over: "over the limit", under: "under the limit", new: "newcomers"}[.kind]
+		+ (if .bytes == 64 then "" else ", \(.bytes) bytes" end) | left(50))
 		+ "   ns/packet    min    max   ratio    min    max   Mpps  dropped"),
 	(.variants[]
-		| (.variant | title | left(37))
+		| (.variant | title | left(50))
 			+ (.ns.median | fixed(0) | right(12)) + (.ns.min | fixed(0) | right(7))
 			+ (.ns.max | fixed(0) | right(7))
 			+ (.ratio.median | fixed(2) | right(8)) + (.ratio.min | fixed(2) | right(7))
 			+ (.ratio.max | fixed(2) | right(7)) + (.mpps | fixed(2) | right(7))
 			+ (.dropped_percent | fixed(1) + " %" | right(9))
 			+ if .doubt then "  ! " + .doubt else "" end),
-	(.absent | to_entries[] | (.key | title | left(37)) + "   not measured: " + .value);
+	(.absent | to_entries[] | (.key | title | left(50)) + "   not measured: " + .value);
 
 def head:
-	"\(.kernel), \(.cpu), \(.cpus) CPUs; \(.versions.nftables), \(.versions.iptables)",
-	"CPU time of the receiver for a UDP packet of 64 bytes over a veth pair: median, min and max of",
-	"\(.rounds) interleaved rounds, and as a ratio to a bare XDP_DROP in the same round.",
+	"\(.kernel), \(.cpu), \(.cpus) CPUs\(if .virtual then " of a virtual machine" else "" end); \(.versions.nftables), \(.versions.iptables)",
+	"CPU time of the receiver for a UDP packet over a veth pair, of 64 bytes where no other length is",
+	"told: median, min and max of \(.rounds) interleaved rounds, and as a ratio to a bare XDP_DROP in the same round.",
 	"What passes goes on into the kernel, to where IPv4 refuses its address, before any routing.",
 	(.not_measured[] | "Not measured: \(.)");
 
 # ---- plot ----
 
-def over: map(select(.kind == "over" and .family == 4));
+def over: map(select(.kind == "over" and .family == 4 and .bytes == 64));
 def order: [map(.variants[]) | distinct(.variant)];
 def with_unit:
 	if . >= 1000000 then "\(. / 1000000)M" elif . >= 1000 then "\(. / 1000)k" else tostring end;

@@ -12,7 +12,7 @@
 # variants take turns, so that a machine that changes its speed changes it for all; each turn is
 # divided by that of a bare XDP_DROP in the same round.
 #
-#   tests/bench/live.sh [--json] [--plot FILE.svg]
+#   tests/bench/live.sh [--json] [--keep FILE.json] [--plot FILE.svg]
 #   QUICK=1             fewer rounds and numbers of sources: 35 s, and not 6 minutes
 #   GENERATOR_CPU=0 RECEIVER_CPU=1
 #
@@ -210,17 +210,17 @@ dropped_by_ringfence() {
 		| [.packets.dropped * 1000 / ($all - $known), 1000] | min | round / 10'
 }
 
-# measure KIND FAMILY SOURCES VARIANT…
+# measure KIND FAMILY SOURCES BYTES VARIANT…
 measure() {
-	local kind=$1 family=$2 sources=$3 variant counted=null
+	local kind=$1 family=$2 sources=$3 bytes=$4 variant counted=null
 
-	shift 3
+	shift 4
 	room=$((sources * 2 < 65536 || sources == everyone ? 65536 : sources * 2))
 	attach_variants "$@"
 	[ -z "${absent[bare_drop]-}" ] || bail "cannot attach a floor: ${absent[bare_drop]}"
 	# not in the foreground, where it would keep a signal from ending the script
 	start outside build/tests/live cpu "$generator_cpu" family "$family" sources "$sources" \
-		frames "$frames" rounds "$rounds" "${words[@]}" >"$scratch/turns" 2>"$scratch/log"
+		bytes "$bytes" frames "$frames" rounds "$rounds" "${words[@]}" >"$scratch/turns" 2>"$scratch/log"
 	wait "$started_pid" || bail "$(<"$scratch/log")"
 	unset "started[$started_pid]"
 	[ "$family" = 4 ] || [ -n "${absent[ringfence]-}" ] || counted=$(dropped_by_ringfence)
@@ -229,7 +229,7 @@ measure() {
 			'{$variant, absent: $why}' >>"$scratch/turns"
 	done
 	jq -s -L tests/bench --arg kind "$kind" --argjson family "$family" \
-		--argjson sources "$sources" --argjson counted "$counted" \
+		--argjson sources "$sources" --argjson bytes "$bytes" --argjson counted "$counted" \
 		'include "live"; summary' "$scratch/turns" >"$scratch/run" || bail 'cannot sum up'
 	cat "$scratch/run" >>"$scratch/runs"
 	for variant; do
@@ -242,24 +242,30 @@ measure() {
 
 describe_run() {
 	jq -n --arg cpu "$(sed -n 's/^model name[^:]*: //p;T;q' /proc/cpuinfo)" \
+		--argjson virtual "$(grep -qw '^flags.* hypervisor' /proc/cpuinfo && echo true || echo false)" \
 		--arg kernel "$(uname -sr)" --argjson cpus "$(nproc)" \
 		--argjson rounds "$rounds" --argjson frames "$frames" \
 		--arg nftables "$(nft --version 2>/dev/null || echo no nftables)" \
 		--arg iptables "$(iptables --version 2>/dev/null || echo no iptables)" \
-		'{$kernel, $cpu, $cpus, versions: {$nftables, $iptables}, $rounds, $frames,
+		'{$kernel, $cpu, $cpus, $virtual, versions: {$nftables, $iptables}, $rounds, $frames,
 		not_measured: ["a network card: a veth pair takes several times as long for a bare drop",
-			"more than one receiving CPU", "frames longer than 64 bytes"]}'
+			"more than one receiving CPU"]}'
 }
 
 usage() {
-	echo 'usage: tests/bench/live.sh [--json] [--plot FILE.svg]' >&2
+	echo 'usage: tests/bench/live.sh [--json] [--keep FILE.json] [--plot FILE.svg]' >&2
 	exit 2
 }
 
-json='' plot=''
+json='' keep='' plot=''
 while [ $# -gt 0 ]; do
 	case $1 in
 	--json) json=1 ;;
+	--keep)
+		keep=${2-}
+		[ -n "$keep" ] || usage
+		shift
+		;;
 	--plot)
 		plot=${2-}
 		[ -n "$plot" ] || usage
@@ -282,26 +288,32 @@ draw() { # FILE
 [ "$(id -u)" = 0 ] || bail 'it makes network namespaces and loads programs; run it as root'
 [ "$(nproc)" -ge 2 ] || bail 'it needs two CPUs: one sends, one receives'
 [ -z "$plot" ] || command -v gnuplot >/dev/null || bail 'gnuplot is not installed'
-numbers='1 1000 100000 1000000' numbers_under=$numbers numbers_ipv6='1 100000'
+numbers='1 8 1000 100000 1000000' lengths='512 1500' numbers_under=$numbers numbers_ipv6='1 100000'
 if [ -n "${QUICK-}" ]; then
-	rounds=3 frames=300000 numbers='1 100000' numbers_under=1 numbers_ipv6=''
+	rounds=3 frames=300000 numbers='1 100000' numbers_under=1 numbers_ipv6='' lengths=1500
 fi
 describe_run >"$scratch/head"
 [ -n "$json" ] || jq -r -L tests/bench 'include "live"; head' "$scratch/head"
 add_namespace outside
 # shellcheck disable=SC2086 # words
 for number in $numbers; do
-	measure over 4 "$number" $variants_over
+	measure over 4 "$number" 64 $variants_over
 done
 for number in $numbers_ipv6; do
-	measure over 6 "$number" bare_drop sketch ringfence
+	measure over 6 "$number" 64 bare_drop sketch ringfence
 done
 # shellcheck disable=SC2086 # words
 for number in $numbers_under; do
-	measure under 4 "$number" $variants_under
+	measure under 4 "$number" 64 $variants_under
+done
+for length in $lengths; do
+	measure over 4 1000 "$length" bare_drop sketch ringfence nftables_netdev
+	measure under 4 1000 "$length" bare_drop bare_pass nothing ringfence nftables_netdev
 done
 # shellcheck disable=SC2086 # words
-measure new 4 "$everyone" $variants_new
-measure new 6 "$everyone" bare_drop ringfence
+measure new 4 "$everyone" 64 $variants_new
+measure new 6 "$everyone" 64 bare_drop ringfence
 [ -z "$plot" ] || draw "$plot"
-[ -z "$json" ] || jq -s '.[0] + {runs: .[1:]}' "$scratch/head" "$scratch/runs"
+jq -s '.[0] + {runs: .[1:]}' "$scratch/head" "$scratch/runs" >"$scratch/report"
+[ -z "$json" ] || cat "$scratch/report"
+[ -z "$keep" ] || cp "$scratch/report" "$keep" || bail "cannot write $keep"
