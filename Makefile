@@ -55,7 +55,7 @@ SCRIPTS := $(wildcard tests/*.sh tests/*/*.sh packaging/debian/ringfence.p*) .ci
 .DELETE_ON_ERROR:
 .SUFFIXES:
 .SECONDARY: # keeps what is made on the way, skeletons for one
-.PHONY: all demo check check-user check-kernels check-packages soak fuzz bench bench-program bench-live \
+.PHONY: all demo check check-user check-kernels check-packages soak fuzz bench bench-program bench-live bench-keep \
 	lint deb deps deps-lint deps-fuzz deps-bench deps-packages deps-vm install uninstall clean help \
 	FORCE
 
@@ -181,8 +181,9 @@ build/tests/%.bpf.o: tests/bench/%.bpf.c
 	$(Q)$(CLANG) $(BPF_CFLAGS) -c $< -o $@
 
 BENCH_LIVE := all $(BENCH_TOOLS) build/tests/floor.bpf.o build/tests/live.bpf.o
-BENCH_PROGRAM = build/tests/bench $(if $(QUICK),--quick)
+BENCH_PROGRAM = build/tests/bench $(if $(QUICK),--quick) --keep build/bench/program.json
 PLOT = $(if $(shell command -v gnuplot),--plot build/bench/live.svg)
+BENCH_LIVELY = tests/bench/live.sh --keep build/bench/live.json $(PLOT)
 
 build/tests/live: tests/bench/live.c build/tests/live.skel.h
 	@mkdir -p $(@D)
@@ -191,13 +192,20 @@ build/tests/live: tests/bench/live.c build/tests/live.skel.h
 
 # Both, also when the first is over its budget.
 bench: build/tests/bench $(BENCH_LIVE) ## measure what a packet costs, alone and beside others; QUICK=1: in a minute (root)
-	@status=0; $(BENCH_PROGRAM) || status=1; echo; tests/bench/live.sh $(PLOT) || status=1; exit $$status
+	@status=0; $(BENCH_PROGRAM) || status=1; echo; $(BENCH_LIVELY) || status=1; exit $$status
 
 bench-program: build/tests/bench ## the half of that which runs the program by itself, against its budget (root)
 	@$(BENCH_PROGRAM)
 
 bench-live: $(BENCH_LIVE) ## the half of that which floods veth pairs, beside nftables and others (root)
-	@tests/bench/live.sh $(PLOT)
+	@$(BENCH_LIVELY)
+
+# By the name of the machine: what one has cost says nothing of another.
+bench-keep: ## keep what 'make bench' measured last in docs/bench/, by the machine's name
+	@mkdir -p docs/bench
+	@name=$$(jq -r -f tests/bench/name.jq build/bench/program.json) && \
+	jq -s '{program: .[0], live: .[1]}' build/bench/program.json build/bench/live.json \
+		>"docs/bench/$$name.json" && echo "docs/bench/$$name.json"
 
 lint: ## formatting, shell scripts, include floors, length of functions, manuals
 	@$(CLANG_FORMAT) --dry-run -Werror $(SOURCES)

@@ -25,6 +25,7 @@ source "$(dirname "$0")/../e2e/lib.sh"
 generator_cpu=${GENERATOR_CPU:-0}
 receiver_cpu=${RECEIVER_CPU:-1}
 rounds=5 frames=1000000 # of half a turn; about 0.1 s
+turns=3			# of all rounds, at most, where others disturb them
 everyone=4294967295	# sources: all addresses, of IPv6 as many /64
 mac=02:00:00:00:00	# of all wires: :01 outside, :02 inside
 
@@ -210,14 +211,10 @@ dropped_by_ringfence() {
 		| [.packets.dropped * 1000 / ($all - $known), 1000] | min | round / 10'
 }
 
-# measure KIND FAMILY SOURCES BYTES VARIANT…
-measure() {
-	local kind=$1 family=$2 sources=$3 bytes=$4 variant counted=null
+# Floods the wires in $words; what comes of it goes to $scratch/run.
+take_turn() {
+	local variant counted=null
 
-	shift 4
-	room=$((sources * 2 < 65536 || sources == everyone ? 65536 : sources * 2))
-	attach_variants "$@"
-	[ -z "${absent[bare_drop]-}" ] || bail "cannot attach a floor: ${absent[bare_drop]}"
 	# not in the foreground, where it would keep a signal from ending the script
 	start outside build/tests/live cpu "$generator_cpu" family "$family" sources "$sources" \
 		bytes "$bytes" frames "$frames" rounds "$rounds" "${words[@]}" >"$scratch/turns" 2>"$scratch/log"
@@ -231,6 +228,37 @@ measure() {
 	jq -s -L tests/bench --arg kind "$kind" --argjson family "$family" \
 		--argjson sources "$sources" --argjson bytes "$bytes" --argjson counted "$counted" \
 		'include "live"; summary' "$scratch/turns" >"$scratch/run" || bail 'cannot sum up'
+}
+
+disturbed_rows() { # RUN
+	jq '[.variants[].doubt | select(. and startswith("disturbed"))] | length' "$1"
+}
+
+# One that was disturbed is measured again: the quietest counts.
+take_turns() {
+	local turn
+
+	rm -f "$scratch/quietest"
+	for ((turn = 1; turn <= turns; turn++)); do
+		take_turn
+		if [ ! -e "$scratch/quietest" ] ||
+			[ "$(disturbed_rows "$scratch/run")" -lt "$(disturbed_rows "$scratch/quietest")" ]; then
+			cp "$scratch/run" "$scratch/quietest"
+		fi
+		[ "$(disturbed_rows "$scratch/quietest")" -gt 0 ] || break
+	done
+	cp "$scratch/quietest" "$scratch/run"
+}
+
+# measure KIND FAMILY SOURCES BYTES VARIANT…
+measure() {
+	local kind=$1 family=$2 sources=$3 bytes=$4 variant
+
+	shift 4
+	room=$((sources * 2 < 65536 || sources == everyone ? 65536 : sources * 2))
+	attach_variants "$@"
+	[ -z "${absent[bare_drop]-}" ] || bail "cannot attach a floor: ${absent[bare_drop]}"
+	take_turns
 	cat "$scratch/run" >>"$scratch/runs"
 	for variant; do
 		[ -n "${absent[$variant]-}" ] || remove_variant "$variant"
@@ -290,7 +318,7 @@ draw() { # FILE
 [ -z "$plot" ] || command -v gnuplot >/dev/null || bail 'gnuplot is not installed'
 numbers='1 8 1000 100000 1000000' lengths='512 1500' numbers_under=$numbers numbers_ipv6='1 100000'
 if [ -n "${QUICK-}" ]; then
-	rounds=3 frames=300000 numbers='1 100000' numbers_under=1 numbers_ipv6='' lengths=1500
+	rounds=3 frames=300000 turns=1 numbers='1 100000' numbers_under=1 numbers_ipv6='' lengths=1500
 fi
 describe_run >"$scratch/head"
 [ -n "$json" ] || jq -r -L tests/bench 'include "live"; head' "$scratch/head"
