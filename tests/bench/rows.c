@@ -92,6 +92,14 @@ static const struct path paths[] = {
 
 #define PATHS (sizeof(paths) / sizeof(paths[0]))
 
+static const struct path *find_path(const char *name)
+{
+	for (size_t i = 0; i < PATHS; i++)
+		if (strcmp(paths[i].name, name) == 0)
+			return &paths[i];
+	die("%s: no such path", name);
+}
+
 /* What more rules cost, beside the first and the second of them. */
 static const struct path rule_paths[] = {
 	{"hot-pass", "one limit", {.limit = FOREVER_PASS}, XDP_PASS, 0, true},
@@ -217,8 +225,8 @@ static void add_beside(struct group *group, int base, enum beside beside)
 	const struct row *alone = &group->row[base];
 	struct row *row =
 		group_add_row(group, alone->name,
-			      beside == SAME ? "another CPU does the same, on the same source"
-					     : "another CPU does the same, on another source",
+			      beside == SAME ? "another CPU does the same, on the same sources"
+					     : "another CPU does the same, on other sources",
 			      alone->target, alone->verdict);
 
 	row->frame = alone->frame;
@@ -248,6 +256,31 @@ static void measure_pairs(struct report *report, const struct bench_options *opt
 		}
 	} else {
 		group->skipped = "there is one CPU only";
+	}
+	run_on_cpu(0);
+	group_end(group, options);
+}
+
+/* Of many sources, which both CPUs see: each packet finds a window that the other one has written.
+ */
+static void measure_crowded_pairs(struct report *report, const struct bench_options *options)
+{
+	static const char *const names[] = {"hot-pass", "hot-drop", "known"};
+	const uint32_t sources = 1 << 17;
+	struct group *group = group_begin(report, options, IPV4, "two-cpus-128k");
+
+	if (!group)
+		return;
+	if (!run_on_cpu(1))
+		group->skipped = "there is one CPU only";
+	else if (group_has_memory(group, 3ULL * group_room(sources))) {
+		frame_set(&group_add_floor(group, IPV4)->frame, IPV4, 0, sources, 1);
+		for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+			const int alone = group->rows;
+
+			add_path(group, find_path(names[i]), IPV4, sources);
+			add_beside(group, alone, SAME);
+		}
 	}
 	run_on_cpu(0);
 	group_end(group, options);
@@ -308,6 +341,8 @@ void measure_all(struct report *report, const struct bench_options *options)
 		measure_rules(report, options, family);
 	}
 	measure_pairs(report, options);
+	if (!options->quick)
+		measure_crowded_pairs(report, options);
 	sketch_bpf__destroy(sketches);
 	floor_bpf__destroy(floors);
 }
