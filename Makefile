@@ -188,7 +188,7 @@ BENCH_LIVELY = tests/bench/live.sh --keep build/bench/live.json $(PLOT)
 build/tests/live: tests/bench/live.c build/tests/live.skel.h
 	@mkdir -p $(@D)
 	$(call say,CC,$@)
-	$(Q)$(CC) $(CPPFLAGS) $(ALL_CFLAGS) tests/bench/live.c -o $@ $(LIBS)
+	$(Q)$(CC) $(CPPFLAGS) $(ALL_CFLAGS) tests/bench/live.c -o $@ $(LIBS) -lpthread
 
 # Both, also when the first is over its budget.
 bench: build/tests/bench $(BENCH_LIVE) ## measure what a packet costs, alone and beside others; QUICK=1: in a minute (root)

@@ -6,7 +6,9 @@
  *   live cpu N family 4|6 sources N bytes N frames N rounds N wire NAME DEV PID [wire NAME DEV
  * PID]...
  *
- * DEV is the near end of a veth pair; PID is the thread that runs the NAPI of its far end. Before
+ * DEV is the near end of a veth pair; PID is the thread that runs the NAPI of its far end, or
+ * PID,PID those of its two queues: then a second generator, on CPU `second`, fills the other one.
+ * What is sent on a CPU goes into the queue of that number. Before
  * the rounds each source sends a few frames into each wire, so that it is known there; not so where
  * there are more than KNOWN_MOST, which are all addresses there are: newcomers, each. Then the
  * wires take turns, twice `frames` each, and every turn prints a JSON object on a line of its own.
@@ -24,6 +26,7 @@
 #include <linux/ip.h>
 #include <linux/ipv6.h>
 #include <net/if.h>
+#include <pthread.h>
 #include <sched.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -49,10 +52,13 @@
 #define REALLY_ASLEEP_US 1000
 #define PATIENCE_S 10
 
+#define QUEUES_MOST 2
+
 struct wire {
 	const char *name, *dev;
 	unsigned int index;
-	int thread;
+	int thread[QUEUES_MOST];
+	int threads;
 };
 
 struct reading {
@@ -68,10 +74,12 @@ struct reading {
 #define KNOWN_MOST (1U << 24)
 
 struct bench {
-	uint64_t cpu, family, sources, bytes, frames, rounds;
+	uint64_t cpu, second, family, sources, bytes, frames, rounds;
 	struct wire wire[WIRES_MOST];
 	size_t wires_n;
 	struct live_bpf *object;
+	struct live_bpf *beside; /* the second generator; NULL: there is none */
+	uint32_t header_sum;
 	unsigned char frame[LIVE_FRAME_MOST];
 };
 
@@ -125,29 +133,43 @@ static void read_device(const struct wire *wire, struct reading *reading)
 	fclose(file);
 }
 
-static void read_thread(const struct wire *wire, struct reading *reading)
+/* The sum over the wire's threads. */
+static void read_threads(const struct wire *wire, struct reading *reading)
 {
-	char path[64];
-	FILE *file;
+	for (int i = 0; i < wire->threads; i++) {
+		uint64_t cpu_ns, waited_ns;
+		char path[64];
+		FILE *file;
 
-	snprintf(path, sizeof(path), "/proc/%d/schedstat", wire->thread);
-	file = open_file(path);
-	if (fscanf(file, "%" SCNu64 " %" SCNu64, &reading->cpu_ns, &reading->waited_ns) != 2)
-		die("%s: cannot read", path);
-	fclose(file);
+		snprintf(path, sizeof(path), "/proc/%d/schedstat", wire->thread[i]);
+		file = open_file(path);
+		if (fscanf(file, "%" SCNu64 " %" SCNu64, &cpu_ns, &waited_ns) != 2)
+			die("%s: cannot read", path);
+		fclose(file);
+		reading->cpu_ns += cpu_ns;
+		reading->waited_ns += waited_ns;
+	}
 }
 
-static bool is_asleep(const struct wire *wire)
+static bool is_asleep(int thread)
 {
 	char path[64], state = 0;
 	FILE *file;
 
-	snprintf(path, sizeof(path), "/proc/%d/stat", wire->thread);
+	snprintf(path, sizeof(path), "/proc/%d/stat", thread);
 	file = open_file(path);
 	if (fscanf(file, "%*d %*[^)]) %c", &state) != 1)
 		die("%s: cannot read", path);
 	fclose(file);
 	return state == 'S';
+}
+
+static bool are_asleep(const struct wire *wire)
+{
+	for (int i = 0; i < wire->threads; i++)
+		if (!is_asleep(wire->thread[i]))
+			return false;
+	return true;
 }
 
 /* Of all namespaces and CPUs: a line of hexadecimal numbers for each CPU, under their names. */
@@ -168,8 +190,10 @@ static struct reading read_all(const struct bench *bench, const struct wire *wir
 {
 	struct reading reading = {.sent = bench->object->bss->sent, .sunk = read_sunk()};
 
+	if (bench->beside)
+		reading.sent += bench->beside->bss->sent;
 	read_device(wire, &reading);
-	read_thread(wire, &reading);
+	read_threads(wire, &reading);
 	return reading;
 }
 
@@ -184,29 +208,77 @@ static struct reading wait_for_rest(const struct bench *bench, const struct wire
 			die("%s: not all frames came through", wire->dev);
 		now = read_all(bench, wire);
 	} while (now.sent - since->sent != now.handled - since->handled + now.lost - since->lost ||
-		 !is_asleep(wire));
+		 !are_asleep(wire));
 	usleep(REALLY_ASLEEP_US); /* it says so a little before */
 	return read_all(bench, wire);
 }
 
 /* ---- the flood ---- */
 
-/*
- * All in one call, since each waits for grace periods before and after. Returns what it has taken
- * without these.
- */
-static uint64_t send_frames(struct bench *bench, const struct wire *wire, uint32_t count,
-			    uint32_t batch)
+/* And before others that would run there. */
+static void keep_to_cpu(uint64_t cpu)
+{
+	cpu_set_t cpus;
+
+	CPU_ZERO(&cpus);
+	CPU_SET(cpu, &cpus);
+	if (sched_setaffinity(0, sizeof(cpus), &cpus) || setpriority(PRIO_PROCESS, gettid(), -20))
+		die("CPU %ju: cannot run there: %s", (uintmax_t)cpu, strerror(errno));
+}
+
+/* Returns what it has taken without the grace periods before and after. */
+static uint64_t send_by(const struct bench *bench, struct live_bpf *object, const struct wire *wire,
+			uint32_t count, uint32_t batch)
 {
 	LIBBPF_OPTS(bpf_test_run_opts, run, .data_in = bench->frame, .data_size_in = bench->bytes,
 		    .repeat = count, .flags = BPF_F_TEST_XDP_LIVE_FRAMES, .batch_size = batch);
 	int err;
 
-	bench->object->bss->to = wire->index;
-	err = bpf_prog_test_run_opts(bpf_program__fd(bench->object->progs.generate), &run);
+	object->bss->to = wire->index;
+	err = bpf_prog_test_run_opts(bpf_program__fd(object->progs.generate), &run);
 	if (err)
 		die("%s: cannot send: %s", wire->dev, strerror(-err));
 	return (uint64_t)run.duration * count;
+}
+
+struct sending {
+	const struct bench *bench;
+	const struct wire *wire;
+	uint32_t count, batch;
+};
+
+static void *send_beside(void *context)
+{
+	const struct sending *sending = context;
+
+	keep_to_cpu(sending->bench->second);
+	send_by(sending->bench, sending->bench->beside, sending->wire, sending->count,
+		sending->batch);
+	return NULL;
+}
+
+/* All in one call of each generator; of two, each sends a half. */
+static uint64_t send_frames(struct bench *bench, const struct wire *wire, uint32_t count,
+			    uint32_t batch)
+{
+	struct sending half = {bench, wire, count / 2, batch};
+	pthread_t thread;
+	uint64_t took_ns;
+
+	if (!bench->beside)
+		return send_by(bench, bench->object, wire, count, batch);
+	if (pthread_create(&thread, NULL, send_beside, &half))
+		die("cannot start a second generator");
+	took_ns = send_by(bench, bench->object, wire, count - half.count, batch);
+	pthread_join(thread, NULL);
+	return took_ns;
+}
+
+static void set_gap(struct bench *bench, uint32_t gap_ns)
+{
+	bench->object->bss->gap_ns = gap_ns;
+	if (bench->beside)
+		bench->beside->bss->gap_ns = gap_ns;
 }
 
 /*
@@ -219,13 +291,14 @@ static void warm_up(struct bench *bench, const struct wire *wire)
 
 	for (uint32_t gap_ns = GAP_NS; gap_ns <= GAP_NS_MOST; gap_ns *= 2) {
 		before = read_all(bench, wire);
-		bench->object->bss->gap_ns = gap_ns;
-		send_frames(bench, wire, bench->sources, WARM_BATCH_FRAMES);
+		set_gap(bench, gap_ns);
+		/* each of two generators to each source */
+		send_frames(bench, wire, bench->sources * wire->threads, WARM_BATCH_FRAMES);
 		after = wait_for_rest(bench, wire, &before);
 		if (after.lost - before.lost <= bench->sources / UNHEARD_MOST)
 			break;
 	}
-	bench->object->bss->gap_ns = 0;
+	set_gap(bench, 0);
 	before = read_all(bench, wire);
 	send_frames(bench, wire, WARM_FLOODS * bench->sources, BATCH_FRAMES);
 	wait_for_rest(bench, wire, &before);
@@ -288,7 +361,21 @@ static void build_frame(struct bench *bench)
 	ip4->ttl = 64;
 	ip4->protocol = IPPROTO_UDP;
 	ip4->daddr = htonl(INADDR_LOOPBACK);
-	bench->object->bss->header_sum = sum_words(ip4, sizeof(*ip4));
+	bench->header_sum = sum_words(ip4, sizeof(*ip4));
+}
+
+/* Two of them send the same sources, in another order. */
+static struct live_bpf *load_generator(const struct bench *bench, uint64_t seed)
+{
+	struct live_bpf *object = live_bpf__open_and_load();
+
+	if (!object)
+		die("cannot load the generator: %s", strerror(errno));
+	object->bss->random_state = seed;
+	object->bss->header_sum = bench->header_sum;
+	object->bss->first = bench->sources > KNOWN_MOST ? 0 : INADDR_NET_10;
+	object->bss->sources = bench->sources;
+	return object;
 }
 
 static void add_wire(struct bench *bench, char **words)
@@ -300,7 +387,9 @@ static void add_wire(struct bench *bench, char **words)
 	wire->name = words[0];
 	wire->dev = words[1];
 	wire->index = if_nametoindex(wire->dev);
-	wire->thread = parse_number("wire", words[2]);
+	wire->threads = sscanf(words[2], "%d,%d", &wire->thread[0], &wire->thread[1]);
+	if (wire->threads < 1)
+		die("wire '%s': no PID", words[2]);
 	if (!wire->index)
 		die("%s: no such device", wire->dev);
 }
@@ -311,9 +400,10 @@ static uint64_t *find_number(struct bench *bench, const char *key)
 		const char *key;
 		uint64_t *value;
 	} numbers[] = {
-		{"cpu", &bench->cpu},	      {"family", &bench->family},
-		{"sources", &bench->sources}, {"frames", &bench->frames},
-		{"rounds", &bench->rounds},   {"bytes", &bench->bytes},
+		{"cpu", &bench->cpu},	    {"second", &bench->second},
+		{"family", &bench->family}, {"sources", &bench->sources},
+		{"frames", &bench->frames}, {"rounds", &bench->rounds},
+		{"bytes", &bench->bytes},
 	};
 
 	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
@@ -336,17 +426,6 @@ static void parse_words(struct bench *bench, char **words)
 		die("'%s': needs a value", words[0]);
 }
 
-/* And before others that would run there. */
-static void keep_to_cpu(uint64_t cpu)
-{
-	cpu_set_t cpus;
-
-	CPU_ZERO(&cpus);
-	CPU_SET(cpu, &cpus);
-	if (sched_setaffinity(0, sizeof(cpus), &cpus) || setpriority(PRIO_PROCESS, 0, -20))
-		die("CPU %ju: cannot run there: %s", (uintmax_t)cpu, strerror(errno));
-}
-
 int main(int argc, char **argv)
 {
 	static struct bench bench = {.family = 4,
@@ -362,17 +441,16 @@ int main(int argc, char **argv)
 		die("bytes %ju: from %d to %d", (uintmax_t)bench.bytes, LIVE_FRAME_LEAST,
 		    LIVE_FRAME_MOST);
 	keep_to_cpu(bench.cpu);
-	bench.object = live_bpf__open_and_load();
-	if (!bench.object)
-		die("cannot load the generator: %s", strerror(errno));
 	build_frame(&bench);
-	bench.object->bss->first = bench.sources > KNOWN_MOST ? 0 : INADDR_NET_10;
-	bench.object->bss->sources = bench.sources;
+	bench.object = load_generator(&bench, 0);
+	if (bench.wires_n && bench.wire[0].threads > 1)
+		bench.beside = load_generator(&bench, 1);
 	for (size_t i = 0; i < bench.wires_n && bench.sources <= KNOWN_MOST; i++)
 		warm_up(&bench, &bench.wire[i]);
 	for (uint64_t round = 0; round < bench.rounds; round++)
 		for (size_t i = 0; i < bench.wires_n; i++)
 			take_turn(&bench, &bench.wire[i], round);
+	live_bpf__destroy(bench.beside);
 	live_bpf__destroy(bench.object);
 	return 0;
 }

@@ -45,11 +45,11 @@ def doubt($kind):
 	(.ns | (.max - .min) / .median | percent) as $moved
 	| if $kind == "over" and .dropped_percent < 95 then "dropped too few"
 	elif $kind == "under" and .variant != "bare_drop" and .dropped_percent > 0.1 then "dropped some"
-	elif .waited_percent > 5 then
+	elif $queues == 1 and .waited_percent > 5 then
 		"disturbed: others had its CPU for \(.waited_percent) % of the time"
 	elif $moved > 40 or (.variant == "bare_drop" and $moved > 25) then
 		"disturbed: from \(.ns.min | round) to \(.ns.max | round) ns"
-	elif .busy_percent < 90 then
+	elif $queues == 1 and .busy_percent < 90 then
 		"idle for \(100 - .busy_percent | round) % of the time: includes wake-ups"
 	else null end;
 
@@ -60,7 +60,7 @@ def summary:
 	| (map(select(.variant == "bare_drop")) | sort_by(.round) | map(ns)) as $floor
 	| . as $turns
 	| [distinct(.variant) as $variant | $turns | map(select(.variant == $variant)) | figures($floor)]
-	| {kind: $kind, family: $family, sources: $sources, bytes: $bytes,
+	| {kind: $kind, family: $family, sources: $sources, bytes: $bytes, $queues,
 		variants: map(.doubt = doubt($kind)),
 		absent: ($absent | map({(.variant): .absent}) | add // {})};
 
@@ -77,7 +77,8 @@ def table:
 	"",
 	(("\(.sources | if . > 16777216 then "random" else tostring end) source\(if .sources == 1 then "" else "s" end), IPv\(.family), "
 		+ {over: "over the limit", under: "under the limit", new: "newcomers"}[.kind]
-		+ (if .bytes == 64 then "" else ", \(.bytes) bytes" end) | left(50))
+		+ (if .bytes == 64 then "" else ", \(.bytes) bytes" end)
+		+ (if .queues == 1 then "" else ", two CPUs" end) | left(50))
 		+ "   ns/packet    min    max   ratio    min    max   Mpps  dropped"),
 	(.variants[]
 		| (.variant | title | left(50))
@@ -98,7 +99,7 @@ def head:
 
 # ---- plot ----
 
-def over: map(select(.kind == "over" and .family == 4 and .bytes == 64));
+def over: map(select(.kind == "over" and .family == 4 and .bytes == 64 and .queues == 1));
 def order: [map(.variants[]) | distinct(.variant)];
 def with_unit:
 	if . >= 1000000 then "\(. / 1000000)M" elif . >= 1000 then "\(. / 1000)k" else tostring end;

@@ -41,7 +41,7 @@ variants_over='bare_drop sketch ringfence nftables_netdev nftables_raw hashlimit
 variants_new='bare_drop ringfence nftables_netdev nftables_raw hashlimit'
 variants_under='bare_drop bare_pass nothing ringfence nftables_netdev nftables_raw hashlimit police'
 declare -A absent device # of the run's variants: why one was not measured; its interface
-wires=0 filter_pid=''
+queues=1 wires=0 filter_pid=''
 
 # ---- the variants: each puts itself in front of $dev in the namespace of its name ----
 # The number of $sources and the $kind, over or under the limit, or new, are the run's. One that cannot be
@@ -157,8 +157,10 @@ add_wire_to() { # NAMESPACE
 	wires=$((wires + 1)) # no number twice: a namespace goes some time after it was deleted
 	dev=${run}w$wires
 	add_namespace "$1"
-	ip link add "out$wires" netns "rf-test-$$-outside" address "$mac:01" type veth \
-		peer name "$dev" netns "rf-test-$$-$1" address "$mac:02" || bail "cannot make wire $wires"
+	ip link add "out$wires" netns "rf-test-$$-outside" address "$mac:01" \
+		numtxqueues "$queues" numrxqueues "$queues" type veth \
+		peer name "$dev" netns "rf-test-$$-$1" address "$mac:02" \
+		numtxqueues "$queues" numrxqueues "$queues" || bail "cannot make wire $wires"
 	outside ip link set "out$wires" up
 	within "$1" ip link set "$dev" up
 	within "$1" ethtool -K "$dev" gro on
@@ -167,12 +169,18 @@ add_wire_to() { # NAMESPACE
 		bail 'NAPI cannot run as a thread, which needs Linux 5.12'
 }
 
-# On its CPU, and before others that would run there.
-pin_thread() {
-	thread=$(grep -lsx "napi/$dev-.*" /proc/[0-9]*/comm)
-	thread=${thread//[!0-9]/}
-	{ taskset -pc "$receiver_cpu" "$thread" && renice -n -20 -p "$thread"; } >"$scratch/log" 2>&1 ||
-		bail "$dev: cannot pin its thread: $(<"$scratch/log")"
+# On their CPUs, and before others that would run there. What a CPU sends goes into the queue of its
+# number; the other one receives that.
+pin_threads() {
+	local one cpu=$receiver_cpu
+
+	threads=''
+	while read -r one; do
+		{ taskset -pc "$cpu" "$one" && renice -n -20 -p "$one"; } >"$scratch/log" 2>&1 ||
+			bail "$dev: cannot pin its thread: $(<"$scratch/log")"
+		threads=${threads:+$threads,}$one
+		cpu=$generator_cpu
+	done < <(grep -sHx "napi/$dev-.*" /proc/[0-9]*/comm | sort -t- -k2n | cut -d/ -f3)
 }
 
 remove_variant() { # NAMESPACE
@@ -194,8 +202,8 @@ attach_variants() { # VARIANT…
 		add_wire_to "$variant"
 		device[$variant]=$dev
 		if "attach_$variant" >"$scratch/log" 2>"$scratch/why"; then
-			pin_thread
-			words+=(wire "$variant" "out$wires" "$thread")
+			pin_threads
+			words+=(wire "$variant" "out$wires" "$threads")
 		else
 			absent[$variant]=$(tail -n 1 "$scratch/why")
 			remove_variant "$variant"
@@ -216,7 +224,7 @@ take_turn() {
 	local variant counted=null
 
 	# not in the foreground, where it would keep a signal from ending the script
-	start outside build/tests/live cpu "$generator_cpu" family "$family" sources "$sources" \
+	start outside build/tests/live cpu "$generator_cpu" second "$receiver_cpu" family "$family" sources "$sources" \
 		bytes "$bytes" frames "$frames" rounds "$rounds" "${words[@]}" >"$scratch/turns" 2>"$scratch/log"
 	wait "$started_pid" || bail "$(<"$scratch/log")"
 	unset "started[$started_pid]"
@@ -226,7 +234,7 @@ take_turn() {
 			'{$variant, absent: $why}' >>"$scratch/turns"
 	done
 	jq -s -L tests/bench --arg kind "$kind" --argjson family "$family" \
-		--argjson sources "$sources" --argjson bytes "$bytes" --argjson counted "$counted" \
+		--argjson sources "$sources" --argjson bytes "$bytes" --argjson queues "$queues" --argjson counted "$counted" \
 		'include "live"; summary' "$scratch/turns" >"$scratch/run" || bail 'cannot sum up'
 }
 
@@ -277,7 +285,7 @@ describe_run() {
 		--arg iptables "$(iptables --version 2>/dev/null || echo no iptables)" \
 		'{$kernel, $cpu, $cpus, $virtual, versions: {$nftables, $iptables}, $rounds, $frames,
 		not_measured: ["a network card: a veth pair takes several times as long for a bare drop",
-			"more than one receiving CPU"]}'
+			"two receiving CPUs that are never short of frames: that takes four"]}'
 }
 
 usage() {
@@ -341,6 +349,14 @@ done
 # shellcheck disable=SC2086 # words
 measure new 4 "$everyone" 64 $variants_new
 measure new 6 "$everyone" 64 bare_drop ringfence
+# Each CPU sends and receives by turns, so both do not always receive at once.
+if [ -z "${QUICK-}" ] && [ $((generator_cpu % 2)) != $((receiver_cpu % 2)) ]; then
+	queues=2
+	for number in 8 100000; do
+		measure over 4 "$number" 64 bare_drop sketch ringfence nftables_netdev
+	done
+	measure under 4 100000 64 bare_drop nothing ringfence nftables_netdev
+fi
 [ -z "$plot" ] || draw "$plot"
 jq -s '.[0] + {runs: .[1:]}' "$scratch/head" "$scratch/runs" >"$scratch/report"
 [ -z "$json" ] || cat "$scratch/report"
