@@ -13,7 +13,7 @@
 # divided by that of a bare XDP_DROP in the same round.
 #
 #   tests/bench/live.sh [--json] [--keep FILE.json] [--plot FILE.svg]
-#   QUICK=1             fewer rounds and numbers of sources: 35 s, and not 6 minutes
+#   QUICK=1             fewer rounds, rows and numbers of sources: a minute, and not ten
 #   GENERATOR_CPU=0 RECEIVER_CPU=1
 #
 # A tool and not a test: it judges nothing but whether a figure means what it says.
