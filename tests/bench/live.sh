@@ -360,4 +360,4 @@ fi
 [ -z "$plot" ] || draw "$plot"
 jq -s '.[0] + {runs: .[1:]}' "$scratch/head" "$scratch/runs" >"$scratch/report"
 [ -z "$json" ] || cat "$scratch/report"
-[ -z "$keep" ] || cp "$scratch/report" "$keep" || bail "cannot write $keep"
+[ -z "$keep" ] || { mkdir -p "$(dirname "$keep")" && cp "$scratch/report" "$keep"; } || bail "cannot write $keep"
