@@ -126,6 +126,7 @@ struct group {
 	const char *skipped; /* why; NULL: it was not */
 	struct noise noise;  /* of the quietest turn, whose figures are the rows' */
 	int turns;
+	int turns_most;	     /* 0: as the options say */
 	char disturbed[192]; /* that turn, in words; empty: the machine was quiet */
 };
 

@@ -6,7 +6,7 @@
 #include "bench.h"
 #include "tests/limits.h"
 
-#define NEWCOMERS 32768 /* in a round: a map that has room must hold those of all turns */
+#define NEWCOMERS 65536 /* in a round: a map that has room must hold those of all turns */
 
 static struct row *walk_newcomers(struct row *row, enum family family, uint32_t windows, bool fill)
 {
@@ -47,15 +47,26 @@ static void add_inserted(struct group *group, const char *where, const char *say
 	add_newcomers(group, name, says, family, windows, fill, RF_NEWCOMERS_OFF)->base = base;
 }
 
+/* Room for all rounds of so many turns; false: there is no memory for that. */
+static bool has_room(struct group *group, const struct bench_options *options, int turns,
+		     uint32_t *room)
+{
+	*room = group_room(NEWCOMERS * options->rounds * turns);
+	group->turns_most = turns;
+	group->skipped = NULL;
+	return group_has_memory(group, 2 * ((uint64_t)*room + (2 << 20)));
+}
+
 void measure_newcomers(struct report *report, const struct bench_options *options,
 		       enum family family)
 {
 	struct group *group = group_begin(report, options, family, "new");
-	const uint32_t all_turns = group_room(NEWCOMERS * options->rounds * TURNS_MAX);
+	uint32_t all_turns;
 
 	if (!group)
 		return;
-	if (group_has_memory(group, 2 * (all_turns + (2 << 20)))) {
+	if (has_room(group, options, options->turns, &all_turns) ||
+	    has_room(group, options, 1, &all_turns)) {
 		frame_set(&group_add_floor(group, family)->frame, family, 0, ALL_SOURCES, 1);
 		add_inserted(group, "", "into a map that has room", family, all_turns, false);
 		add_inserted(group, "-full-64k", "into a full map of 64k", family, 65536, true);

@@ -224,8 +224,9 @@ static void take_turn(struct group *group, int rounds, double price_ns)
 static void take_turns(struct group *group, const struct bench_options *options, double price_ns)
 {
 	static struct row quietest[ROWS_MAX];
+	const int turns = group->turns_most ? group->turns_most : options->turns;
 
-	while (group->turns < options->turns) {
+	while (group->turns < turns) {
 		struct noise noise;
 
 		take_turn(group, options->rounds, price_ns);
