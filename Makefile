@@ -191,7 +191,7 @@ build/tests/live: tests/bench/live.c build/tests/live.skel.h
 	$(Q)$(CC) $(CPPFLAGS) $(ALL_CFLAGS) tests/bench/live.c -o $@ $(LIBS) -lpthread
 
 # Both, also when the first is over its budget.
-bench: build/tests/bench $(BENCH_LIVE) ## measure what a packet costs, alone and beside others; QUICK=1: in a minute (root)
+bench: build/tests/bench $(BENCH_LIVE) ## measure what a packet costs, alone and beside others; QUICK=1: in two minutes (root)
 	@status=0; $(BENCH_PROGRAM) || status=1; echo; $(BENCH_LIVELY) || status=1; exit $$status
 
 bench-program: build/tests/bench ## the half of that which runs the program by itself, against its budget (root)
