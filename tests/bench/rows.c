@@ -171,7 +171,8 @@ static void add_path(struct group *group, const struct path *path, enum family f
 	struct target *target = group_add_target(group);
 	struct row *row;
 
-	target_open_fence(target, family, group_room(sources),
+	target_open_fence(target, family,
+			  group_room(path->load.limits ? path->load.limits * sources : sources),
 			  group_leases(sources) * libbpf_num_possible_cpus(), &path->load);
 	row = group_add_row(group, path->name, path->says, target, path->verdict);
 	if (path->hold) {
@@ -215,6 +216,30 @@ static void measure_rules(struct report *report, const struct bench_options *opt
 	frame_set(&group_add_floor(group, family)->frame, family, 0, 1, 1);
 	for (size_t i = 0; i < RULE_PATHS; i++)
 		add_path(group, &rule_paths[i], family, 1);
+	group_end(group, options);
+}
+
+/* Its packets read windows, and no more than that. */
+static bool is_for_crowd(const struct load *load)
+{
+	return load->no_leases && !load->allowed && !load->from;
+}
+
+/* Cold: the windows of four limits, beside those of one. */
+static void measure_cold_rules(struct report *report, const struct bench_options *options,
+			       enum family family)
+{
+	struct group *group = group_begin(report, options, family, "64k-rules");
+	const uint32_t sources = 1 << 16;
+
+	if (!group)
+		return;
+	if (group_has_memory(group, 2 * (uint64_t)group_room(LIMITS_STACKED * sources))) {
+		frame_set(&group_add_floor(group, family)->frame, family, 0, sources, 1);
+		for (size_t i = 0; i < RULE_PATHS; i++)
+			if (is_for_crowd(&rule_paths[i].load))
+				add_path(group, &rule_paths[i], family, sources);
+	}
 	group_end(group, options);
 }
 
@@ -339,6 +364,7 @@ void measure_all(struct report *report, const struct bench_options *options)
 		measure_crowds(report, options, family);
 		measure_newcomers(report, options, family);
 		measure_rules(report, options, family);
+		measure_cold_rules(report, options, family);
 	}
 	measure_pairs(report, options);
 	if (!options->quick)
