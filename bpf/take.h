@@ -88,11 +88,7 @@ GLOBAL int peek_any(const struct rf_window *window, const struct rf_policy *poli
 static __always_inline int peek(const struct rf_window *window, const struct rf_policy *policy,
 				const struct rf_ask *ask)
 {
-	const __u64 now = rf_epoch(policy, ask->time), head = rf_load(&window->head);
-
-	if (rf_is_present_at_once(policy, head, now))
-		return (__u64)rf_word_used(head) + ask->cost <= policy->limit;
-	return peek_any(window, policy, ask);
+	return rf_has_room_at_once(window, policy, ask->cost) || peek_any(window, policy, ask);
 }
 
 static __always_inline void set_ask(struct rf_ask *ask, const struct question *question,

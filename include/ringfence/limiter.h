@@ -675,6 +675,17 @@ RF_INLINE __u64 rf_peek_sum(const struct rf_window *window, const struct rf_poli
 	return sum;
 }
 
+/*
+ * Is there room for certain, by the head alone? What the head counted when it was written is at
+ * least what counts at any later time, since cells only leave the window.
+ */
+RF_INLINE int rf_has_room_at_once(const struct rf_window *window, const struct rf_policy *policy,
+				  __u32 cost)
+{
+	return rf_is_ring(policy) &&
+	       (__u64)rf_word_used(rf_load(&window->head)) + cost <= policy->limit;
+}
+
 /* Has the window changed since? Then no peek says that there is no room: the take will. */
 RF_INLINE int rf_peek_is_old(const struct rf_window *window, __u64 head)
 {
@@ -735,6 +746,8 @@ RF_INLINE int rf_peek(const struct rf_window *window, const struct rf_policy *po
 		return rf_peek_bucket(window, policy, time, cost);
 	if (rf_is_weighted(policy))
 		return rf_peek_weighted(window, policy, time, cost);
+	if (rf_has_room_at_once(window, policy, cost))
+		return 1;
 	return rf_peek_sliding(window, policy, time, cost);
 }
 

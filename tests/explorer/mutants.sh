@@ -262,6 +262,8 @@ mutants_of_several() {
 		's/ && epoch != own_epoch//'
 	try_mutant several loose "a peek at what the head had before it was closed" rf_peek_sliding \
 		's/rf_head_is_present\(window, head, now\)/now - now/; s/rf_word_used\(head\)/0/'
+	try_mutant several loose "room at once for a packet too much" rf_has_room_at_once \
+		's/ \+ cost <= / + cost <= 1 + /'
 	try_mutant several loose "credits until the last cell ends" rf_charged_read \
 		's/if \(end < charged->end\)/if (end > charged->end || charged->end == RF_FOREVER)/'
 	try_mutant several loose "credits as the first has room for" rf_charged_read \

@@ -27,6 +27,10 @@ static void check_peek(struct run *run, const struct source *source, uint64_t ti
 	if (peeked != expected)
 		RUN_FAIL(run, "cost %u at %" PRIu64 ": peek says %d, take says %d", cost, time,
 			 peeked, expected);
+	/* By the head alone: as the program asks, of any algorithm. */
+	if (rf_has_room_at_once(&source->window, run->policy, cost) && !expected)
+		RUN_FAIL(run, "cost %u at %" PRIu64 ": room at once, and take has none", cost,
+			 time);
 	looks++;
 	passes += peeked;
 }
