@@ -35,6 +35,7 @@
 #ifndef RINGFENCE_LEASE_H
 #define RINGFENCE_LEASE_H
 
+#include "reopen.h"
 #include "ringfence/abi.h"
 #include "ringfence/limiter.h"
 
@@ -53,14 +54,6 @@
 #ifndef RF_JIFFIES_LAG
 #define RF_JIFFIES_LAG 5 /* MAX_STALLED_JIFFIES of the kernel's tick */
 #endif
-
-/* The CPU's view of one packet, for which the window is asked. */
-struct rf_ask {
-	__u64 time;    /* in the policy's clock */
-	__u64 jiffies; /* read before `time` */
-	__u32 tick_ns;
-	__u32 cost;
-};
 
 /* ---- what a lease answers: a reason, in four bits of which the highest tells a drop ---- */
 
@@ -163,51 +156,6 @@ RF_INLINE enum rf_reason rf_lease_reason(const struct rf_lease *lease, int i)
 RF_INLINE __be32 rf_who_word(const struct rf_who *who, int i)
 {
 	return (__be32)(who->source[i / 2] >> i % 2 * 32);
-}
-
-/*
- * Where its lease is, in the upper bits, by keys that nobody outside knows. By one multiplication
- * for each word alone, the sources of a whole network would meet in a few places, for one key in
- * ten.
- */
-RF_INLINE __u64 rf_lease_hash(__u64 source, const __u64 key[3])
-{
-	const __u64 sum = (__u32)source * key[0] + (source >> 32) * key[1];
-
-	return (sum ^ sum >> 32) * key[2];
-}
-
-/*
- * Tags: which leases of a set may be a source's, in a word for all eight, so that who has none
- * costs one line for the words of many sets, and not all the lines of his set. A byte each, 0 of a
- * lease that nobody had.
- */
-#define RF_TAGS_LOW 0x0101010101010101ULL
-
-RF_INLINE __u32 rf_lease_tag(__u64 hash)
-{
-	return 1 + ((hash >> 16 & 0xffff) * 255 >> 16);
-}
-
-/* Where that tag stands, a bit each, and perhaps behind such a place; 0: nowhere. */
-RF_INLINE __u64 rf_tags_find(__u64 tags, __u32 tag)
-{
-	const __u64 differ = tags ^ tag * RF_TAGS_LOW;
-
-	return (differ - RF_TAGS_LOW) & ~differ & RF_TAGS_LOW << 7;
-}
-
-/* The first of these places, of which there is one. */
-RF_INLINE __u32 rf_tags_first(__u64 places)
-{
-	return ((places & -places) >> 7) * 0x0001020304050607ULL >> 56;
-}
-
-RF_INLINE __u64 rf_tags_set(__u64 tags, __u32 way, __u32 tag)
-{
-	const __u32 shift = way % RF_LEASE_WAYS * 8;
-
-	return (tags & ~(0xffULL << shift)) | (__u64)tag << shift;
 }
 
 /* The whole key: another source is never taken for it. */
@@ -482,89 +430,7 @@ RF_INLINE void rf_lease_take_credits(struct rf_lease *lease, struct rf_charged *
 	}
 }
 
-/* ---- refusals: the time, in the policy's clock, before which the window has no more room ---- */
-
-/*
- * The end of the oldest cell that has something; 0 when the window moved on meanwhile, or had moved
- * on to where it has room since the packet was refused.
- */
-RF_INLINE __u64 rf_cells_reopen(const struct rf_window *window, const struct rf_policy *policy,
-				const struct rf_ask *ask)
-{
-	const __u64 head = rf_load(&window->head), now = rf_epoch(policy, ask->time);
-	const __u32 epoch = rf_word_epoch(head);
-	__u32 oldest = 0; /* its age; the head's own cell is not empty if no other is full */
-
-	for (int i = 0; i < RF_CELLS; i++) {
-		__u64 word = rf_load(&window->cell[i]);
-		__u32 age = epoch - rf_word_epoch(word);
-
-		if (age < policy->cells && age > oldest && rf_word_used(word))
-			oldest = age;
-	}
-	if (epoch - (__u32)now > RF_CELLS_AHEAD || rf_word_epoch(rf_load(&window->head)) != epoch)
-		return 0;
-	if ((__u64)rf_word_used(head) + ask->cost <= policy->limit)
-		return 0;
-	return (now + (epoch - (__u32)now) + policy->cells - oldest) * policy->cell;
-}
-
-/* As much of the cell on the edge has left as lets `cost` pass, at the latest with the cell. */
-RF_INLINE __u64 rf_weighted_reopens(const struct rf_window *window, const struct rf_policy *policy,
-				    const struct rf_ask *ask)
-{
-	const __u64 head = rf_load(&window->head), now = rf_epoch(policy, ask->time);
-	const __u32 epoch = rf_word_epoch(head), edge = epoch - policy->cells;
-	const __u64 word = rf_load(&window->cell[edge % RF_CELLS]);
-	const __u64 used = (__u64)rf_word_used(head) + ask->cost, end = (now + 1) * policy->cell;
-	const __u32 scale = policy->scale & 63;
-
-	if (epoch != (__u32)now)
-		return 0;
-	if (used > policy->limit)
-		return end;
-	if (rf_word_epoch(word) != edge || !rf_word_used(word))
-		return 0;
-	return end -
-	       ((policy->limit - used) * (policy->cell >> scale) / rf_word_used(word) << scale);
-}
-
-/* When the oldest admission in the window leaves it. */
-RF_INLINE __u64 rf_log_reopens(const struct rf_window *window, const struct rf_policy *policy,
-			       __u64 time)
-{
-	__u64 oldest = time;
-
-	for (int i = 0; i < RF_CELLS; i++) {
-		__u64 when = rf_load(&window->cell[i]);
-		__u64 counts = rf_less(0, when) & ~rf_less(policy->cell, time - when);
-
-		oldest = rf_least(oldest, when | -(counts ^ 1));
-	}
-	return oldest + policy->cell + 1;
-}
-
-RF_INLINE __u64 rf_bucket_reopens(const struct rf_window *window, const struct rf_policy *policy,
-				  const struct rf_ask *ask)
-{
-	const __u64 flow = rf_bucket_flow(policy, ask->cost);
-	const __u64 level =
-		rf_bucket_level(policy, rf_load(&window->head), rf_bucket_time(ask->time));
-
-	return ask->time + (flow > level ? (flow - level) >> RF_BUCKET_SHIFT : 0);
-}
-
-RF_INLINE __u64 rf_reopens(const struct rf_window *window, const struct rf_policy *policy,
-			   const struct rf_ask *ask)
-{
-	if (rf_is_log(policy))
-		return rf_log_reopens(window, policy, ask->time);
-	if (rf_is_bucket(policy))
-		return rf_bucket_reopens(window, policy, ask);
-	if (rf_is_weighted(policy))
-		return rf_weighted_reopens(window, policy, ask);
-	return rf_cells_reopen(window, policy, ask);
-}
+/* ---- refusals: until the window may have more ---- */
 
 /*
  * That time in jiffies, rounded down: then no jiffy before it is too late. Jiffies may lag behind

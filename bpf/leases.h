@@ -3,6 +3,7 @@
 #ifndef RINGFENCE_LEASES_H
 #define RINGFENCE_LEASES_H
 
+#include "lease_place.h"
 #include "windows.h"
 
 /* Where the leases of a CPU for a source may be. */

@@ -4,6 +4,7 @@
 #define RINGFENCE_NEWCOMERS_H
 
 #include "kin.h"
+#include "lease_place.h"
 #include "take.h"
 
 /* ---- the guard ---- */

@@ -15,8 +15,11 @@ complain() {
 floor() {
 	case $1 in
 	include/ringfence/abi.h | include/ringfence/atomic.h) echo 0 ;;
-	include/ringfence/*) echo 1 ;;
-	bpf/ban_table.h | bpf/lease.h | bpf/presence.h | bpf/slot.h) echo 2 ;;
+	include/ringfence/algorithm.h | include/ringfence/packet.h) echo 1 ;;
+	include/ringfence/ring.h | include/ringfence/log.h | include/ringfence/bucket.h) echo 2 ;;
+	include/ringfence/limiter.h) echo 3 ;;
+	include/ringfence/window_read.h | bpf/reopen.h) echo 4 ;;
+	bpf/ban_table.h | bpf/lease.h | bpf/lease_place.h | bpf/presence.h | bpf/slot.h) echo 5 ;;
 	bpf/maps.h) echo 20 ;;
 	bpf/count.h) echo 21 ;;
 	bpf/windows.h) echo 22 ;;

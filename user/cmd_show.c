@@ -9,6 +9,7 @@
 #include "fence.h"
 #include "out.h"
 #include "ringfence/limiter.h"
+#include "ringfence/window_read.h"
 #include "view.h"
 
 /* One source under one limit. */

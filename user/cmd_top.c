@@ -10,6 +10,7 @@
 #include "fence.h"
 #include "out.h"
 #include "ringfence/limiter.h"
+#include "ringfence/window_read.h"
 
 #define TOP_DEFAULT 10
 #define TOP_MAX 1000000

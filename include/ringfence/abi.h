@@ -52,7 +52,7 @@ struct rf_clock_reading {
 
 /* ---- windows: one per source and limit ---- */
 
-/* What its words mean is the algorithm's; limiter.h is their only reader and writer. */
+/* What its words mean is the algorithm's; limiter.h and what it includes read and write them. */
 struct rf_window {
 	__u64 head;
 	__u64 newest; /* windows of cells: an epoch in full, which tells the laps of tags apart */

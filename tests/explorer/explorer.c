@@ -39,7 +39,7 @@ static void yield(__u64 *word);
 #define RF_ATOMIC_YIELD() yield((__u64 *)(word))
 #include "ringfence/atomic.h"
 
-/* For mutants of limiter.h only: the core stores nothing plainly. */
+/* for mutants of the limiter only: the core stores nothing plainly. */
 RF_INLINE void plain_store(__u64 *word, __u64 value)
 {
 	RF_ATOMIC_YIELD();
@@ -47,6 +47,7 @@ RF_INLINE void plain_store(__u64 *word, __u64 value)
 }
 
 #include "ringfence/limiter.h"
+#include "ringfence/window_read.h"
 
 /* Small numbers are to take credits. */
 #define RF_CREDITS_PER_SPENT 1

@@ -30,6 +30,7 @@ static void yield(__u64 *word);
 #define RF_ATOMIC_YIELD() yield((__u64 *)(word))
 #include "ringfence/atomic.h"
 #include "ringfence/limiter.h"
+#include "ringfence/window_read.h"
 
 /* Small numbers are to take credits. */
 #define RF_CREDITS_PER_SPENT 1

@@ -4,19 +4,16 @@
 # each mutant of it, where one must not. A mutant that survives is a failure, and so is one that
 # cannot be made since the limiter reads otherwise now. Needs no privilege.
 #
-# CC, LIMITER, LEASE, SLOT, PRESENCE and BANS (a limiter.h and so on in place of the tree's) are taken from
-# the environment.
+# CC is taken from the environment.
 set -u
 
 cd "$(dirname "$0")/../.." || exit 1
 . tests/explorer/mutants.sh
 
-LIMITER=${LIMITER:-include/ringfence/limiter.h}
-LEASE=${LEASE:-bpf/lease.h}
-SLOT=${SLOT:-bpf/slot.h}
-PRESENCE=${PRESENCE:-bpf/presence.h}
-BANS=${BANS:-bpf/ban_table.h}
-SLOTS=tests/explorer/slots.c # it has the order in which windows.h uses these two
+# What is explored, and what a mutant may change; slots.c has the order in which windows.h uses slots
+# and presence.
+CORE=(include/ringfence/{algorithm,ring,log,bucket,limiter,window_read}.h
+	bpf/{reopen,lease,slot,presence,ban_table}.h tests/explorer/slots.c)
 BUILD=build/explorer
 # The longest first; slots, several and bans are programs of their own.
 ALGORITHMS="sliding weighted leases slots several bans log token fixed leaky"
@@ -32,15 +29,24 @@ job() {
 	"$@" &
 }
 
-# A copy of what is explored, in directory $1: the headers, and slots.c, changed by $2.
+# A copy of what is explored, in directory $1, changed by $2; each where its includes look for it.
 copy_core() {
-	mkdir -p "$1/ringfence" "$1/bpf"
-	sed -E "$2" "$LIMITER" >"$1/ringfence/limiter.h"
-	sed -E "$2" "$LEASE" >"$1/bpf/lease.h"
-	sed -E "$2" "$SLOT" >"$1/bpf/slot.h"
-	sed -E "$2" "$PRESENCE" >"$1/bpf/presence.h"
-	sed -E "$2" "$BANS" >"$1/bpf/ban_table.h"
-	sed -E "$2" "$SLOTS" >"$1/slots.c"
+	local file
+
+	mkdir -p "$1"/{include/ringfence,bpf,tests/explorer}
+	for file in "${CORE[@]}"; do
+		sed -E "$2" "$file" >"$1/$file"
+	done
+}
+
+# Does a copy of them differ from the tree's?
+core_differs() {
+	local file
+
+	for file in "${CORE[@]}"; do
+		cmp -s "$file" "$1/$file" || return 0
+	done
+	return 1
 }
 
 # The program that explores algorithm $1.
@@ -55,10 +61,10 @@ program_of() {
 build() {
 	local source=tests/explorer/$4.c
 
-	[ "$4" != slots ] || source=$1/slots.c
+	[ "$4" != slots ] || source=$1/tests/explorer/slots.c
 	# The ring's size is a variable here, so comparisons with it are of other signs.
-	"${CC:-cc}" -std=gnu11 -Wall -Wextra -Wno-sign-compare "$3" -I"$1" -Iinclude \
-		-Iinclude/ringfence -Itests/explorer "$source" -o "$2" 2>"$2.log" && return
+	"${CC:-cc}" -std=gnu11 -Wall -Wextra -Wno-sign-compare "$3" -I"$1" -I"$1/include" \
+		-Iinclude -Iinclude/ringfence -Itests/explorer "$source" -o "$2" 2>"$2.log" && return
 	sed 's/^/# /' "$2.log"
 	return 1
 }
@@ -89,11 +95,7 @@ run_mutant() {
 	local directory=$1 algorithm=$2 expected=$3 name="mutant, $2: $5" output status caught program
 	local arguments="-a $2 ${options[$3]-}"
 
-	if cmp -s "$LIMITER" "$directory/ringfence/limiter.h" &&
-		cmp -s "$LEASE" "$directory/bpf/lease.h" &&
-		cmp -s "$SLOT" "$directory/bpf/slot.h" &&
-		cmp -s "$BANS" "$directory/bpf/ban_table.h" &&
-		cmp -s "$PRESENCE" "$directory/bpf/presence.h" && cmp -s "$SLOTS" "$directory/slots.c"; then
+	if ! core_differs "$directory"; then
 		echo "not ok - $name: cannot be made, $4 reads otherwise now"
 		return
 	fi

@@ -22,6 +22,7 @@ static void between_operations(void);
 #define RF_ATOMIC_YIELD() between_operations()
 
 #include "ringfence/limiter.h"
+#include "ringfence/window_read.h"
 
 #include "grammar.h"
 #include "rules.h"

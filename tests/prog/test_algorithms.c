@@ -8,6 +8,7 @@
 #include <linux/bpf.h>
 
 #include "ringfence/limiter.h"
+#include "ringfence/window_read.h"
 
 #include "tests/limits.h"
 #include "tests/unit/unit.h"

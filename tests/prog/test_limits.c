@@ -9,6 +9,7 @@
 #include <stdio.h>
 
 #include "ringfence/limiter.h"
+#include "ringfence/window_read.h"
 #include "tests/frames.h"
 
 #undef ICMP /* of frames.h, which has made its table of them */

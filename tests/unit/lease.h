@@ -9,6 +9,7 @@
 #include "traffic.h"
 
 #include "bpf/lease.h"
+#include "bpf/lease_place.h"
 
 #define GENERATION 7
 

@@ -10,6 +10,7 @@
 #include "unit.h"
 
 #include "ringfence/limiter.h"
+#include "ringfence/window_read.h"
 #include "rules.h"
 
 #define CELL 100	    /* length of a cell in rows that need no particular one */

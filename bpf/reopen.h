@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* When a window that has refused has room again: the time, in the clock of its policy. */
+#ifndef RINGFENCE_REOPEN_H
+#define RINGFENCE_REOPEN_H
+
+#include "ringfence/limiter.h"
+
+/* The CPU's view of one packet, for which the window is asked. */
+struct rf_ask {
+	__u64 time;    /* in the policy's clock */
+	__u64 jiffies; /* read before `time` */
+	__u32 tick_ns;
+	__u32 cost;
+};
+
+/*
+ * The end of the oldest cell that has something; 0 when the window moved on meanwhile, or had moved
+ * on to where it has room since the packet was refused.
+ */
+RF_INLINE __u64 rf_cells_reopen(const struct rf_window *window, const struct rf_policy *policy,
+				const struct rf_ask *ask)
+{
+	const __u64 head = rf_load(&window->head), now = rf_epoch(policy, ask->time);
+	const __u32 epoch = rf_word_epoch(head);
+	__u32 oldest = 0; /* its age; the head's own cell is not empty if no other is full */
+
+	for (int i = 0; i < RF_CELLS; i++) {
+		__u64 word = rf_load(&window->cell[i]);
+		__u32 age = epoch - rf_word_epoch(word);
+
+		if (age < policy->cells && age > oldest && rf_word_used(word))
+			oldest = age;
+	}
+	if (epoch - (__u32)now > RF_CELLS_AHEAD || rf_word_epoch(rf_load(&window->head)) != epoch)
+		return 0;
+	if ((__u64)rf_word_used(head) + ask->cost <= policy->limit)
+		return 0;
+	return (now + (epoch - (__u32)now) + policy->cells - oldest) * policy->cell;
+}
+
+/* As much of the cell on the edge has left as lets `cost` pass, at the latest with the cell. */
+RF_INLINE __u64 rf_weighted_reopens(const struct rf_window *window, const struct rf_policy *policy,
+				    const struct rf_ask *ask)
+{
+	const __u64 head = rf_load(&window->head), now = rf_epoch(policy, ask->time);
+	const __u32 epoch = rf_word_epoch(head), edge = epoch - policy->cells;
+	const __u64 word = rf_load(&window->cell[edge % RF_CELLS]);
+	const __u64 used = (__u64)rf_word_used(head) + ask->cost, end = (now + 1) * policy->cell;
+	const __u32 scale = policy->scale & 63;
+
+	if (epoch != (__u32)now)
+		return 0;
+	if (used > policy->limit)
+		return end;
+	if (rf_word_epoch(word) != edge || !rf_word_used(word))
+		return 0;
+	return end -
+	       ((policy->limit - used) * (policy->cell >> scale) / rf_word_used(word) << scale);
+}
+
+/* When the oldest admission in the window leaves it. */
+RF_INLINE __u64 rf_log_reopens(const struct rf_window *window, const struct rf_policy *policy,
+			       __u64 time)
+{
+	__u64 oldest = time;
+
+	for (int i = 0; i < RF_CELLS; i++) {
+		__u64 when = rf_load(&window->cell[i]);
+		__u64 counts = rf_less(0, when) & ~rf_less(policy->cell, time - when);
+
+		oldest = rf_least(oldest, when | -(counts ^ 1));
+	}
+	return oldest + policy->cell + 1;
+}
+
+RF_INLINE __u64 rf_bucket_reopens(const struct rf_window *window, const struct rf_policy *policy,
+				  const struct rf_ask *ask)
+{
+	const __u64 flow = rf_bucket_flow(policy, ask->cost);
+	const __u64 level =
+		rf_bucket_level(policy, rf_load(&window->head), rf_bucket_time(ask->time));
+
+	return ask->time + (flow > level ? (flow - level) >> RF_BUCKET_SHIFT : 0);
+}
+
+RF_INLINE __u64 rf_reopens(const struct rf_window *window, const struct rf_policy *policy,
+			   const struct rf_ask *ask)
+{
+	if (rf_is_log(policy))
+		return rf_log_reopens(window, policy, ask->time);
+	if (rf_is_bucket(policy))
+		return rf_bucket_reopens(window, policy, ask);
+	if (rf_is_weighted(policy))
+		return rf_weighted_reopens(window, policy, ask);
+	return rf_cells_reopen(window, policy, ask);
+}
+
+#endif /* RINGFENCE_REOPEN_H */

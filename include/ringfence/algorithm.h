@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* What the algorithms of the limiter share: which of them a policy asks for, and what they answer.
+ */
+#ifndef RINGFENCE_ALGORITHM_H
+#define RINGFENCE_ALGORITHM_H
+
+#include "abi.h"
+#include "atomic.h"
+
+#ifndef RF_RETRIES
+#define RF_RETRIES 8 /* lost races before a caller gives up */
+#endif
+
+/* The longest that a CPU may stall in the middle of a packet: two hours and more. */
+#define RF_STALL_BITS 43
+#define RF_STALL_TICKS_BITS 23 /* and of cells: no lap */
+#define RF_STALL_NS (1ULL << RF_STALL_BITS)
+#define RF_STALL_TICKS (1ULL << RF_STALL_TICKS_BITS)
+
+enum rf_verdict {
+	RF_UNDER,
+	RF_OVER,
+	RF_LOST_RACES, /* nothing was charged: the caller drops, and counts it apart */
+};
+
+RF_INLINE int rf_is_log(const struct rf_policy *policy)
+{
+	return policy->algorithm == RF_LOG;
+}
+
+RF_INLINE int rf_is_bucket(const struct rf_policy *policy)
+{
+	return policy->algorithm == RF_TOKEN || policy->algorithm == RF_LEAKY;
+}
+
+RF_INLINE int rf_is_weighted(const struct rf_policy *policy)
+{
+	return policy->algorithm == RF_SLIDING && policy->edge == RF_EDGE_WEIGHTED;
+}
+
+/* RF_SLIDING, strict or coarse, or RF_FIXED. */
+RF_INLINE int rf_is_ring(const struct rf_policy *policy)
+{
+	return !rf_is_log(policy) && !rf_is_bucket(policy) && !rf_is_weighted(policy);
+}
+
+/* Does a packet that is refused use up the window, too? */
+RF_INLINE int rf_counts_rejected(const struct rf_policy *policy)
+{
+	return policy->flags & RF_COUNT_REJECTED;
+}
+
+/*
+ * a < b as 1 or 0, without a branch: of words of a ring it would be mispredicted, and 32 in a row
+ * are too many paths for the verifier.
+ */
+RF_INLINE __u64 rf_less(__u64 a, __u64 b)
+{
+	__u64 less = ((~a & b) | ((~a | b) & (a - b))) >> 63;
+
+	RF_OPAQUE(less);
+	return less;
+}
+
+RF_INLINE __u64 rf_least(__u64 a, __u64 b)
+{
+	return b ^ ((a ^ b) & -rf_less(a, b));
+}
+
+#endif /* RINGFENCE_ALGORITHM_H */

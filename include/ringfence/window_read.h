@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* What a window says to those who read it: nothing here writes. */
+#ifndef RINGFENCE_WINDOW_READ_H
+#define RINGFENCE_WINDOW_READ_H
+
+#include "limiter.h"
+
+#define RF_WAIT_BITS 58 /* of the longest wait for a permit, in units of any clock */
+
+/* What epoch `epoch` admitted, as far as the window remembers it when the present cell is `now`. */
+RF_INLINE __u32 rf_window_cell(const struct rf_window *window, const struct rf_policy *policy,
+			       __u32 epoch)
+{
+	__u64 head = rf_load(&window->head);
+	__u64 word = rf_load(&window->cell[epoch % RF_CELLS]);
+
+	if (rf_word_epoch(head) == epoch)
+		return rf_head_own(window, policy, head);
+	return rf_word_epoch(word) == epoch ? rf_word_used(word) : 0;
+}
+
+/* What counts against L at the cell `now`. */
+RF_INLINE __u32 rf_window_used(const struct rf_window *window, const struct rf_policy *policy,
+			       __u64 now)
+{
+	__u64 head = rf_load(&window->head);
+	__u64 sum = 0;
+
+	if (rf_head_is_present(window, policy, head, now))
+		return rf_word_used(head) < policy->clip ? rf_word_used(head) : policy->clip;
+	for (__u32 age = 0; age < policy->cells && age < RF_CELLS; age++)
+		sum += rf_window_cell(window, policy, now - age);
+	return sum < 0xffffffffU ? sum : 0xffffffffU;
+}
+
+/* The same at `time`, by the weighted estimate. */
+RF_INLINE __u64 rf_window_estimate(const struct rf_window *window, const struct rf_policy *policy,
+				   __u64 time)
+{
+	__u64 now = rf_epoch(policy, time), head = rf_load(&window->head);
+	__u32 used = rf_window_used(window, policy, now), base;
+	struct rf_window copy = *window;
+
+	/* Another CPU's clock may be ahead of the reader's; the window goes by the head's. */
+	if (rf_head_is_present(window, policy, head, now))
+		now = rf_word_epoch(head);
+	else
+		rf_head_close(&copy, policy, head, now, &base); /* it may be on the edge */
+	return used + rf_edge_part(&copy, policy, now, time);
+}
+
+/* What counts against L at `time`, in units of L; of a bucket, what is missing of its burst. */
+RF_INLINE __u64 rf_used(const struct rf_window *window, const struct rf_policy *policy, __u64 time)
+{
+	__u64 level;
+
+	if (rf_is_log(policy))
+		return rf_log_read(window, policy, time).used;
+	if (rf_is_weighted(policy))
+		return rf_window_estimate(window, policy, time);
+	if (!rf_is_bucket(policy))
+		return rf_window_used(window, policy, rf_epoch(policy, time));
+	level = rf_bucket_level(policy, rf_load(&window->head), rf_bucket_time(time));
+	return rf_bucket_units(policy, policy->depth - level);
+}
+
+/* Would `cost` pass at `time`? Asked of a copy, so that it is the limiter's own answer. */
+RF_INLINE int rf_would_pass(const struct rf_window *window, const struct rf_policy *policy,
+			    __u64 time, __u32 cost)
+{
+	struct rf_window copy = *window;
+
+	return rf_take(&copy, policy, time, cost) == RF_UNDER;
+}
+
+/*
+ * Units of the policy's clock from `time` until `cost` would pass if nothing else came: 0 when it
+ * passes now, ~0 when it never does (cost > L). Room that is there stays, so halving finds it.
+ */
+RF_INLINE __u64 rf_window_passes_again(const struct rf_window *window,
+				       const struct rf_policy *policy, __u64 time, __u32 cost)
+{
+	struct rf_window copy = *window;
+	__u64 low = 0, high = 1;
+
+	if (cost > policy->limit)
+		return ~0ULL;
+	if (rf_is_bucket(policy) && rf_bucket_is_alien(policy, copy.head, rf_bucket_time(time)))
+		copy.head = rf_bucket_time(time);
+	if (rf_would_pass(&copy, policy, time, cost))
+		return 0;
+	for (; !rf_would_pass(&copy, policy, time + high, cost); high *= 2) {
+		if (high >> RF_WAIT_BITS)
+			return ~0ULL; /* not reached by any window that the limiter wrote */
+		low = high;
+	}
+	while (high - low > 1) {
+		__u64 middle = low + (high - low) / 2;
+
+		if (rf_would_pass(&copy, policy, time + middle, cost))
+			high = middle;
+		else
+			low = middle;
+	}
+	return high;
+}
+
+#endif /* RINGFENCE_WINDOW_READ_H */
