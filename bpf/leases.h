@@ -55,21 +55,32 @@ static __always_inline int lease_is_live(const struct rf_lease *lease, __u64 jif
 	return rf_lease_is_live(lease, jiffies, tick_of(jiffies));
 }
 
-/* The lease for that source behind the first place. */
-static __always_inline struct rf_lease *
-find_by_tags(const struct rf_who *who, struct rf_lease_set *set, const struct spot *spot)
+#define NO_WAY RF_LEASE_WAYS
+
+/* The way of its set in which that source has its lease; NO_WAY: it has none. */
+static __always_inline __u32 find_way(const struct rf_who *who, struct rf_lease_set *set,
+				      const struct spot *spot)
 {
 	const __u64 *tags = tags_at(spot->place);
 	__u64 places = tags ? rf_tags_find(*tags, spot->tag) : 0;
 
 	for (int i = 0; places && i < RF_LEASE_WAYS; i++) {
-		struct rf_lease *lease = lease_at(set, rf_tags_first(places));
+		const __u32 way = rf_tags_first(places);
 
-		if (rf_lease_is_for(lease, who))
-			return lease;
+		if (rf_lease_is_for(lease_at(set, way), who))
+			return way;
 		places &= places - 1;
 	}
-	return NULL;
+	return NO_WAY;
+}
+
+/* The lease for that source behind the first place. */
+static __always_inline struct rf_lease *
+find_by_tags(const struct rf_who *who, struct rf_lease_set *set, const struct spot *spot)
+{
+	const __u32 way = find_way(who, set, spot);
+
+	return way == NO_WAY ? NULL : lease_at(set, way);
 }
 
 /*
@@ -211,24 +222,18 @@ GLOBAL __u32 choose_lease(const struct question *question)
 	struct rf_lease_set *set;
 	struct rf_lease *lease;
 	struct spot spot;
-	__u64 *tags, places;
+	__u32 way;
 
 	if (!question)
 		return NO_LEASE;
 	if (!find_spot(&question->who, bpf_get_smp_processor_id(), &spot))
 		return NO_LEASE;
 	set = set_at(spot.place);
-	tags = tags_at(spot.place);
-	if (!set || !tags)
+	if (!set)
 		return NO_LEASE;
-	places = rf_tags_find(*tags, spot.tag);
-	for (int i = 0; places && i < RF_LEASE_WAYS; i++) {
-		const __u32 way = rf_tags_first(places);
-
-		if (rf_lease_is_for(lease_at(set, way), &question->who))
-			return place_of_way(&spot, way);
-		places &= places - 1;
-	}
+	way = find_way(&question->who, set, &spot);
+	if (way != NO_WAY)
+		return place_of_way(&spot, way);
 	for (int i = 0; i < RF_LEASE_WAYS; i++) {
 		lease = lease_at(set, spot.place ^ i);
 		if (lease_is_over(lease, question->who.rules >> 9, question->jiffies))

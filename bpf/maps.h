@@ -69,7 +69,9 @@ struct {
 	__type(value, struct rf_lease_set);
 } leases SEC(".maps");
 
-/* The tags of each set of leases; see lease.h. Writer, reader: the program, each CPU its own part.
+/*
+ * The tags of each set of leases, see lease_place.h. Writer and reader: the program, each CPU its
+ * own part.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);

@@ -22,14 +22,21 @@
 
 /* And of their pins. */
 const char *const rf_map_names[RF_MAP_COUNT] = {
-	[RF_MAP_WINDOWS4] = "windows4", /* one a line */
-	[RF_MAP_WINDOWS6] = "windows6",	    [RF_MAP_SLOTS4] = "slots4",
-	[RF_MAP_SLOTS6] = "slots6",	    [RF_MAP_CONFIG] = "config",
-	[RF_MAP_LEASES] = "leases",	    [RF_MAP_LEASE_TAGS] = "lease_tags",
-	[RF_MAP_PORTS] = "ports",	    [RF_MAP_PREFIXES4] = "prefixes4",
-	[RF_MAP_PREFIXES6] = "prefixes6",   [RF_MAP_PRESENCE] = "presence",
-	[RF_MAP_AGGREGATES] = "aggregates", [RF_MAP_BANS] = "bans",
-	[RF_MAP_COUNTERS] = "counters",	    [RF_MAP_LIMIT_COUNTERS] = "limit_counters",
+	[RF_MAP_WINDOWS4] = "windows4",
+	[RF_MAP_WINDOWS6] = "windows6",
+	[RF_MAP_SLOTS4] = "slots4",
+	[RF_MAP_SLOTS6] = "slots6",
+	[RF_MAP_CONFIG] = "config",
+	[RF_MAP_LEASES] = "leases",
+	[RF_MAP_LEASE_TAGS] = "lease_tags",
+	[RF_MAP_PORTS] = "ports",
+	[RF_MAP_PREFIXES4] = "prefixes4",
+	[RF_MAP_PREFIXES6] = "prefixes6",
+	[RF_MAP_PRESENCE] = "presence",
+	[RF_MAP_AGGREGATES] = "aggregates",
+	[RF_MAP_BANS] = "bans",
+	[RF_MAP_COUNTERS] = "counters",
+	[RF_MAP_LIMIT_COUNTERS] = "limit_counters",
 };
 
 const char *rf_map_in_object(enum rf_map map)
