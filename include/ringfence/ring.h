@@ -147,8 +147,9 @@ RF_INLINE __u32 rf_head_own(const struct rf_window *window, const struct rf_poli
 
 /*
  * Is there nothing to write: as much of the same epoch stands there, or the head has moved on from
- * it? Whoever moved the head wrote the slot first, from the head's last word, so there is nothing
- * to add, and the slot may hold a newer epoch by now. Tags alone do not tell: an unwritten slot, or
+ * it? Whoever moved the head wrote the slot first, from the head's last word, or moved it so far
+ * that the slot counts no more; so there is nothing to add, and the slot may hold a newer epoch by
+ * now. Tags alone do not tell: an unwritten slot, or
  * one from before the epochs wrapped, reads as newer.
  */
 RF_INLINE int rf_cell_holds(const struct rf_window *window, __u64 word, __u32 epoch, __u32 used)
@@ -212,6 +213,22 @@ RF_INLINE int rf_head_close(struct rf_window *window, const struct rf_policy *po
 	return 1;
 }
 
+/*
+ * The same of any head that is not present. After `counts` cells nothing in the ring counts, nor
+ * what the head's cell has: then there is nothing to close. But for a word of the lap before, whose
+ * tag may read as new: what the head does not count at its start, its own cell would seem to lack
+ * when it is closed. So that is left to the time before the tags wrap.
+ */
+RF_INLINE int rf_head_leave(struct rf_window *window, const struct rf_policy *policy, __u64 head,
+			    __u64 now, __u32 counts, __u32 *base)
+{
+	if (now >> 32 || now - rf_word_epoch(head) < counts)
+		return rf_head_close(window, policy, head, now, base);
+	*base = 0;
+	RF_OPAQUE(*base); /* else the verifier follows it apart from what was summed */
+	return rf_newest_raise(window, policy, now);
+}
+
 /* Over the limit it only reads, unless told otherwise: a flood from one source scales with CPUs. */
 RF_INLINE enum rf_verdict rf_refuse(struct rf_window *window, const struct rf_policy *policy,
 				    __u64 head, __u32 cost)
@@ -263,7 +280,7 @@ RF_INLINE enum rf_verdict rf_take_sliding(struct rf_window *window, const struct
 
 		if (rf_head_is_present(window, policy, head, now))
 			return rf_take_present(window, policy, head, now, cost);
-		if (!rf_head_close(window, policy, head, now, &base))
+		if (!rf_head_leave(window, policy, head, now, policy->cells, &base))
 			continue;
 		ok = (__u64)base + cost <= limit;
 		if (ok || rf_counts_rejected(policy))
@@ -325,7 +342,8 @@ RF_INLINE enum rf_verdict rf_take_weighted(struct rf_window *window, const struc
 		int present = rf_head_is_present(window, policy, head, now), ok;
 
 		if (!present) {
-			if (!rf_head_close(window, policy, head, now, &used))
+			/* The cell on the edge counts in part. */
+			if (!rf_head_leave(window, policy, head, now, policy->cells + 1, &used))
 				continue;
 			epoch = now;
 		}

@@ -263,6 +263,14 @@ static void flood(void)
 	state.window.cell[epoch % RF_CELLS] = rf_word(epoch, RF_USED_MAX);
 }
 
+/* A word of 2^32 cells ago, which nothing has written over since. */
+static void leave_over(void)
+{
+	const __u64 epoch = row->origin / policy.cell + row->left_over;
+
+	state.window.cell[epoch % RF_CELLS] = rf_word(epoch, 1);
+}
+
 static void start(int cells, int limit)
 {
 	start_policy(cells, limit);
@@ -273,6 +281,8 @@ static void start(int cells, int limit)
 		rf_window_start(&state.window, &policy, row->origin);
 	if (row->flooded)
 		flood();
+	if (row->left_over)
+		leave_over();
 	for (int i = 0; i < STARTS_MAX; i++) {
 		for (int j = 0; j < row->start[i].packets; j++) {
 			struct cpu cpu = {.time = row->start[i].time, .taken = 1, .limit = limit};

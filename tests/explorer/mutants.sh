@@ -45,6 +45,10 @@ mutants_of_sliding() {
 		's/\? rf_word_used\(.*\) : 0/\&\& 0/'
 	try_mutant sliding loose "a closed cell counts for a cell too short" rf_closed_counts \
 		's/now - epoch < policy->cells/now - epoch + 1 < policy->cells/'
+	try_mutant sliding loose "a head in the window is not closed" rf_head_leave \
+		's/ < counts\)/ + 1 < counts)/'
+	try_mutant sliding loose "a word of the lap before is not thought of" rf_head_leave \
+		's/now >> 32 \|\| now/(__u32)now/'
 	try_mutant sliding full "a sum that a word does not hold" rf_own_of \
 		's/rf_least\(behind, RF_LIMIT_MAX\)/behind/'
 	try_mutant sliding loose "the head is not looked at again after the sum" rf_head_close \
@@ -102,6 +106,8 @@ mutants_of_weighted() {
 		's/left = \(left \+ .*/left >>= scale;/'
 	try_mutant weighted strict "the part may be more than the whole" rf_part_inside \
 		's/return part < .*/return part;/'
+	try_mutant weighted loose "a head whose cell is on the edge is not closed" rf_take_weighted \
+		's/policy->cells \+ 1, \&used/policy->cells, \&used/'
 	try_mutant weighted loose "the head's own count is not looked at" rf_take_weighted \
 		's/ok = used \+ /ok = (present ? 0 : used) + /'
 	try_mutant weighted loose "room for one more than L" rf_take_weighted \

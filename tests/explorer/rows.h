@@ -32,6 +32,7 @@ struct row {
 	bool stands_still;	  /* the clock, for all CPUs but the first: their first time only */
 	bool zeroed;		  /* starts from an all-zero window, not a fresh one at `origin` */
 	bool flooded;	      /* starts from one that has counted all the refused packets it can */
+	int left_over;	      /* starts with a word of the lap before, and of that epoch; 0: none */
 	bool lapped;	      /* so many cells are idle that tags alias: what is refused or counted
 			       * too much is not looked at */
 	__u64 origin;	      /* time that the others count from; a whole number of cells */
@@ -156,6 +157,18 @@ static const struct row rows[] = {
 		.origin = 3 * EPOCHS + 100,
 		.jump = EPOCHS - FAR + 2,
 		.times = {0, 1, 24, 25, -1},
+	},
+	{
+		.title = "2 CPUs, a word of the lap before that reads as newer than the head",
+		.cells_from = 2,
+		.cells_to = 4,
+		.limit_from = 1,
+		.limit_to = 2,
+		.takes = {2, 2},
+		.lapped = true,
+		.left_over = 6,
+		.origin = EPOCHS + 100,
+		.times = {0, 7, 8, 10, -1},
 	},
 	{
 		.title = "2 CPUs, all races lost",
