@@ -13,7 +13,7 @@
 #include <linux/types.h>
 
 #define RF_ABI_MAGIC 0x46474e52U /* "RNGF" */
-#define RF_ABI_VERSION 6
+#define RF_ABI_VERSION 7
 
 #define RF_CELLS 16	   /* slots of the ring; a limit may use fewer, never more */
 #define RF_LIMITS_MAX 32   /* slots for limits in one fence */
