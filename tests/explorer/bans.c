@@ -22,7 +22,7 @@
 
 #include <linux/types.h>
 
-static void yield(__u64 *word);
+void yield(__u64 *word);
 #define RF_ATOMIC_YIELD() yield((__u64 *)(word))
 #define RF_BAN_WAYS 2
 
@@ -129,7 +129,7 @@ static void lift(struct rf_ban_set *set, const struct rf_ban *whom, __u64 time)
 	}
 }
 
-static void run_call(struct memory *memory, struct local *local, int index)
+void run_call(struct memory *memory, struct local *local, int index)
 {
 	const struct rf_ban whom = ban_of(local->source, local->now);
 

@@ -3,28 +3,18 @@
  * One operation of one CPU at a time, for any code that works on a `struct memory` by the
  * operations of atomic.h: as machine.h has it for windows. What a CPU has in hand is called again
  * from the start on memory of its own, fed the values of the past, and stopped one operation later.
- *
- * Who includes this has defined struct memory, struct local (what the code knows so far; nothing
- * that points anywhere) and CPUS_MAX, and defines run_call(), the code.
+ * One file of a program includes this, since its struct memory is its own.
  */
 #ifndef RINGFENCE_EXPLORER_REPLAY_H
 #define RINGFENCE_EXPLORER_REPLAY_H
 
+#include "hands.h"
+
 #define OPERATIONS_MAX 256
 #define PACKETS_MAX 8
 
-/* What a CPU has in hand. */
-struct hand {
-	int packet;		   /* its number */
-	int operations;		   /* so far; 0: none is in hand, or it has not begun */
-	__u64 history;		   /* hash of what they returned */
-	struct local begun, local; /* at its beginning, and so far */
-};
-
-static void run_call(struct memory *memory, struct local *local, int index);
-
-static struct memory shared;
-static struct hand hands[CPUS_MAX];
+struct memory shared;
+struct hand hands[CPUS_MAX];
 static __u64 returned[CPUS_MAX][PACKETS_MAX][OPERATIONS_MAX];
 
 static struct memory scratch;
@@ -34,7 +24,7 @@ static int replay_index, replay_length;
 static __u64 live_value;
 static jmp_buf replay_end;
 
-static void yield(__u64 *word)
+void yield(__u64 *word)
 {
 	if (!replayed)
 		return;

@@ -26,7 +26,7 @@
 #undef RF_CELLS
 #define RF_CELLS RING
 
-static void yield(__u64 *word);
+void yield(__u64 *word);
 #define RF_ATOMIC_YIELD() yield((__u64 *)(word))
 #include "ringfence/atomic.h"
 #include "ringfence/limiter.h"
@@ -121,7 +121,7 @@ static void fail(const char *what)
 
 /* ---- the code ---- */
 
-static void run_call(struct memory *memory, struct local *local, int index)
+void run_call(struct memory *memory, struct local *local, int index)
 {
 	struct rf_charged charged = {0};
 	const __u64 time = ORIGIN + local->time;

@@ -20,7 +20,7 @@
 
 #include <linux/types.h>
 
-static void yield(__u64 *word);
+void yield(__u64 *word);
 #define RF_ATOMIC_YIELD() yield((__u64 *)(word))
 #define RF_SLOT_TRIES 2 /* so that few CPUs use them up */
 
@@ -332,7 +332,7 @@ static void make_window(struct memory *memory, struct local *local)
 	       state_of_new(memory, local, old));
 }
 
-static void run_call(struct memory *memory, struct local *local, int index)
+void run_call(struct memory *memory, struct local *local, int index)
 {
 	(void)index;
 	switch (local->errand) {

@@ -57,14 +57,23 @@ program_of() {
 	esac
 }
 
+# What program $1 is made of; what mutants change of it is in directory $2.
+sources_of() {
+	case $1 in
+	slots) echo "$2/tests/explorer/slots.c" ;;
+	*) echo "tests/explorer/$1.c" ;;
+	esac
+	echo tests/explorer/seen.c
+}
+
 # Makes program $4 as $2, optimized by $3, from the copy in directory $1.
 build() {
-	local source=tests/explorer/$4.c
+	local sources
 
-	[ "$4" != slots ] || source=$1/tests/explorer/slots.c
+	mapfile -t sources < <(sources_of "$4" "$1")
 	# The ring's size is a variable here, so comparisons with it are of other signs.
 	"${CC:-cc}" -std=gnu11 -Wall -Wextra -Wno-sign-compare "$3" -I"$1" -I"$1/include" \
-		-Iinclude -Iinclude/ringfence -Itests/explorer "$source" -o "$2" 2>"$2.log" && return
+		-Iinclude -Iinclude/ringfence -Itests/explorer "${sources[@]}" -o "$2" 2>"$2.log" && return
 	sed 's/^/# /' "$2.log"
 	return 1
 }
