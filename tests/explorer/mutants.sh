@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: GPL-2.0
 # What the explorer must catch: changes to a function of the limiter, the leases, the slots, the
-# filter or the bans, or to the order in slots.c, each by a sed -E command.
+# filter or the bans, or to the order in slots_actors.c, each by a sed -E command.
 # `plain_store` is the explorer's. Sourced by test_explorer.sh, which has
 # try_mutant ALGORITHM EXPECTED NAME FUNCTION COMMAND: the rows of ALGORITHM must catch it, and a
 # `loose` one admits too much, an `uncounted` one forgets what it counted, a `strict` one admits too

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The rows of slots.c, where struct row is. */
+/* The rows of slots.c; struct row is in slots.h. */
 #ifndef RINGFENCE_EXPLORER_SLOTS_ROWS_H
 #define RINGFENCE_EXPLORER_SLOTS_ROWS_H
 

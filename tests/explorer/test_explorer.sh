@@ -10,10 +10,10 @@ set -u
 cd "$(dirname "$0")/../.." || exit 1
 . tests/explorer/mutants.sh
 
-# What is explored, and what a mutant may change; slots.c has the order in which windows.h uses slots
-# and presence.
+# What is explored, and what a mutant may change; slots_actors.c has the order in which the program
+# uses slots and filter.
 CORE=(include/ringfence/{algorithm,ring,log,bucket,limiter,window_read}.h
-	bpf/{reopen,lease,slot,presence,ban_table}.h tests/explorer/slots.c)
+	bpf/{reopen,lease,slot,presence,ban_table}.h tests/explorer/slots_actors.c)
 BUILD=build/explorer
 # The longest first; slots, several and bans are programs of their own.
 ALGORITHMS="sliding weighted leases slots several bans log token fixed leaky"
@@ -60,10 +60,9 @@ program_of() {
 # What program $1 is made of; what mutants change of it is in directory $2.
 sources_of() {
 	case $1 in
-	slots) echo "$2/tests/explorer/slots.c" ;;
-	*) echo "tests/explorer/$1.c" ;;
+	slots) printf '%s\n' "$2/tests/explorer/slots_actors.c" tests/explorer/slots_checks.c ;;
 	esac
-	echo tests/explorer/seen.c
+	printf '%s\n' "tests/explorer/$1.c" tests/explorer/seen.c
 }
 
 # Makes program $4 as $2, optimized by $3, from the copy in directory $1.

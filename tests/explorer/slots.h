@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What the parts of slots.c know of each other: the slots, the windows and the filter that the CPUs
+ * share, and what each CPU has to do there.
+ *
+ *   slots.c         the search, and what it is told by slots_rows.h
+ *   slots_actors.c  what a CPU does, operation by operation
+ *   slots_checks.c  what must hold
+ */
+#ifndef RINGFENCE_EXPLORER_SLOTS_H
+#define RINGFENCE_EXPLORER_SLOTS_H
+
+#include <stdbool.h>
+
+#include <linux/types.h>
+
+void yield(__u64 *word);
+#define RF_ATOMIC_YIELD() yield((__u64 *)(word))
+#define RF_SLOT_TRIES 2 /* so that few CPUs use them up */
+
+#include "ringfence/atomic.h"
+
+#include "bpf/presence.h"
+#include "bpf/slot.h"
+
+#define CPUS_MAX 3
+#define SLOTS_MAX 3
+#define SOURCES 4
+#define KEYS (2 * SOURCES) /* of each source: 2 * source, and that + 1 under a limit of before */
+#define ELEMENTS (SLOTS_MAX + CPUS_MAX) /* more than there may be windows */
+
+enum errand { TOUCHES, NEWCOMES, IS_KNOWN, TAKES_OVER, ASKS, MEETS, RESTS, ERRANDS };
+enum fault { NO_FAULT, NOT_DELETED, NOT_INSERTED, FAULTS };
+
+struct slot {
+	__u64 key;
+	__u64 word;
+};
+
+struct memory {
+	__u64 map; /* four bits a key: its window's element, counted from 1, or 0 */
+	__u64 seat[ELEMENTS];
+	struct slot slot[SLOTS_MAX];
+	__u64 residents;
+	struct rf_presence line;
+};
+
+/* Of one errand. */
+struct local {
+	enum errand errand;
+	enum fault fault;
+	int key;
+	int slot;
+	__u32 tick;
+	bool has_seat; /* the following two were read */
+	int element;
+	__u64 seat;
+	bool is_noted;		  /* a touch: in the slot, as far as its CPU can tell */
+	enum rf_slot_state state; /* … which is in that state, or RF_SLOT_FREE for "as it is" */
+	bool is_absent;		  /* the answer */
+	bool is_there;		  /* its window, though it was missing before */
+	enum rf_slot_eager kin;	  /* who has no window here, by the one under a limit of before */
+};
+
+#include "hands.h"
+
+/* What the state of the machine does not say, and the checks need. */
+struct ghost {
+	bool is_stale[CPUS_MAX]; /* the window whose seat it has read was deleted */
+	bool lacked[CPUS_MAX];	 /* its source had no window at some time since it began */
+	__u8 owned[CPUS_MAX];	 /* bit set of slots that it has claimed */
+	__u8 rested;		 /* … of those whose resident is none any more: its seat lags */
+	__u32 arrived[SLOTS_MAX];
+	__u32 seen[SLOTS_MAX]; /* by a touch that is over, or that had nothing to write */
+};
+
+/* A slot at the start; times are ticks ago. */
+struct sitting {
+	enum rf_slot_state state;
+	int key, arrived, idle;
+};
+
+/* What a CPU may have to do: bit sets. */
+struct work {
+	int errands;
+	__u32 kinds, keys, slots;
+};
+
+struct row {
+	const char *title;
+	int slots;
+	struct sitting sitting[SLOTS_MAX];
+	__u64 residents_max;
+	int ticks;
+	__u32 faults;
+	bool is_eager, lags, wraps;
+	struct work cpu[CPUS_MAX];
+};
+
+/* Of the search. */
+extern const struct row *row;
+extern struct rf_slot_times times;
+extern struct ghost ghost;
+extern const char *failure;
+
+/* ---- the map of windows, and the filter's hashes ---- */
+
+__u64 hash_of(int key);
+int element_of(const struct memory *memory, int key); /* -1: it has no window */
+
+/* ---- what must hold ---- */
+
+/* Each sets `failure` if that does not hold. */
+void check_state(void);
+void check_step(int cpu, const struct memory *before, bool had_seat);
+void judge(int cpu);
+
+bool is_busy(int index);
+bool lacks_window(int key);
+
+#endif /* RINGFENCE_EXPLORER_SLOTS_H */

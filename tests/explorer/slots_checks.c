@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: GPL-2.0
+/* What must hold of the slots, the windows and the filter: at any time, of each step, of an errand.
+ */
+#include "slots.h"
+
+#include <string.h>
+
+/* ---- what must hold at any time ---- */
+
+bool is_busy(int index)
+{
+	return hands[index].operations > 0;
+}
+
+static int count_busy(void)
+{
+	int busy = 0;
+
+	for (int i = 0; i < CPUS_MAX; i++)
+		busy += is_busy(i);
+	return busy;
+}
+
+static int owner_of(int slot)
+{
+	for (int i = 0; i < CPUS_MAX; i++)
+		if (ghost.owned[i] >> slot & 1)
+			return i;
+	return -1;
+}
+
+bool lacks_window(int key)
+{
+	return element_of(&shared, key) < 0 && element_of(&shared, key ^ 1) < 0;
+}
+
+/* Of a window: its slot is its own, or is being made so, or it is being evicted from there. */
+static void check_window(int key)
+{
+	const __u64 seat = shared.seat[element_of(&shared, key)];
+	const __u32 generation = rf_seat_generation(seat);
+	const struct slot *slot = &shared.slot[rf_seat_slot(seat)];
+	const __u32 generations = rf_slot_generation(slot->word) - generation;
+	const __u32 later = (rf_slot_last(slot->word) - (__u32)seat) & RF_SEAT_TICKS;
+
+	if (rf_slot_state(slot->word) == RF_SLOT_CLAIMED) {
+		if (generations & RF_SLOT_GENERATIONS & ~1U)
+			failure = "leaked: a window whose slot another claimed";
+	} else if (generations || rf_slot_state(slot->word) == RF_SLOT_FREE ||
+		   slot->key != (__u64)key) {
+		failure = "leaked: a window without a slot";
+	} else if (later > RF_SEAT_TICKS / 2) {
+		failure = "untouched: the seat is of a later tick than its slot";
+	} else if (rf_seat_is_resident(seat) && rf_slot_state(slot->word) != RF_SLOT_RESIDENT &&
+		   !(ghost.rested >> rf_seat_slot(seat) & 1)) {
+		failure = "miscounted: the seat is a resident's, and its slot is not";
+	}
+}
+
+static int check_slot(int index)
+{
+	const struct slot *slot = &shared.slot[index];
+	const enum rf_slot_state state = rf_slot_state(slot->word);
+	const int owner = owner_of(index);
+	int element;
+
+	if ((state == RF_SLOT_CLAIMED) != (owner >= 0 && is_busy(owner)))
+		failure = "stuck: a slot is claimed, and nobody is at work there";
+	if (state < RF_SLOT_NEW)
+		return 0;
+	element = element_of(&shared, (int)slot->key);
+	if (element < 0 || rf_seat_slot(shared.seat[element]) != (__u32)index)
+		failure = "stuck: a slot is taken, and has no window";
+	return state == RF_SLOT_RESIDENT;
+}
+
+/* Nobody is at work. */
+static void check_quiet(__u64 residents)
+{
+	struct rf_presence line;
+
+	memset(&line, 0, sizeof(line));
+	for (int key = 0; key < KEYS; key++)
+		if (element_of(&shared, key) >= 0)
+			rf_presence_add(&line, hash_of(key));
+	if (memcmp(&line, &shared.line, sizeof(line)) != 0)
+		failure = "miscounted: the filter does not have the windows that there are";
+	if (shared.residents != residents)
+		failure = "miscounted: there are more or fewer residents than were counted";
+}
+
+static int count_windows(const struct memory *memory)
+{
+	int count = 0;
+
+	for (int key = 0; key < KEYS; key++)
+		count += element_of(memory, key) >= 0;
+	return count;
+}
+
+void check_state(void)
+{
+	__u64 residents = 0;
+
+	for (int key = 0; key < KEYS && !failure; key++)
+		if (element_of(&shared, key) >= 0)
+			check_window(key);
+	for (int i = 0; i < row->slots && !failure; i++)
+		residents += check_slot(i);
+	if (failure)
+		return;
+	if (count_windows(&shared) > row->slots)
+		failure = "crowded: there are more windows than slots";
+	else if (residents > row->residents_max)
+		failure = "miscounted: there are more residents than there may be";
+	else if (shared.residents < residents ||
+		 shared.residents > row->residents_max + count_busy())
+		failure = "miscounted: more or fewer residents than there can be";
+	else if (!count_busy())
+		check_quiet(residents);
+}
+
+/* ---- what must hold of each step ---- */
+
+/* May a CPU evict what has that word? By the rules in words, not by slot.h. */
+static bool may_claim(const struct local *local, __u64 old)
+{
+	const __s32 idle = (__s32)(local->tick - rf_slot_last(old));
+
+	if (local->errand == TAKES_OVER || local->errand == IS_KNOWN || row->is_eager ||
+	    local->kin == RF_SLOT_EAGER_ALL)
+		return rf_slot_state(old) != RF_SLOT_CLAIMED;
+	switch (rf_slot_state(old)) {
+	case RF_SLOT_NEW:
+	case RF_SLOT_YOUNG:
+		return local->kin == RF_SLOT_EAGER_YOUNG || idle > (__s32)times.young_idle;
+	case RF_SLOT_RESIDENT:
+		return idle > (__s32)times.resident_idle;
+	default:
+		return rf_slot_state(old) != RF_SLOT_CLAIMED;
+	}
+}
+
+/*
+ * A resident that was seen stays for as long as may be between its packet and the last touch, less
+ * than it may be idle.
+ */
+static bool was_seen(const struct local *local, int index, __u64 old)
+{
+	const __s32 idle = (__s32)(local->tick - ghost.seen[index]);
+
+	return rf_slot_state(old) == RF_SLOT_RESIDENT &&
+	       idle <= (__s32)(times.resident_idle - times.resident_touch + 1);
+}
+
+static void check_touch(int cpu, int index, __u64 old, __u64 new)
+{
+	const struct local *local = &hands[cpu].local;
+	const enum rf_slot_state was = rf_slot_state(old), is = rf_slot_state(new);
+
+	if (local->errand != TOUCHES || ghost.is_stale[cpu] ||
+	    rf_slot_generation(old) != rf_slot_generation(new))
+		failure = "touched: the slot of another window";
+	else if ((__s32)(rf_slot_last(new) - rf_slot_last(old)) < 0)
+		failure = "untouched: a slot was seen later than it says";
+	else if (was < RF_SLOT_NEW || (was == RF_SLOT_RESIDENT && is != was))
+		failure = "touched: a slot that nobody has, or a resident is none any more";
+	else if (is < RF_SLOT_YOUNG)
+		failure = "untouched: a source that was seen again is new still";
+	else if (was <= RF_SLOT_YOUNG && is > RF_SLOT_YOUNG &&
+		 (__s32)(local->tick - ghost.arrived[index]) < (__s32)times.young_for)
+		failure = "settled: before its time";
+}
+
+/* Only the state changes, and only of a resident that was idle for long. */
+static void check_rest(int cpu, int index, __u64 old, __u64 new)
+{
+	const __s32 idle = (__s32)(hands[cpu].local.tick - rf_slot_last(old));
+
+	ghost.rested |= 1 << index;
+	if (rf_slot_state(old) != RF_SLOT_RESIDENT || rf_slot_state(new) != RF_SLOT_YOUNG ||
+	    (old ^ new) & ~(7ULL << 40))
+		failure = "rested: more of a slot changes than its state";
+	else if (idle <= (__s32)times.resident_idle)
+		failure = "rested: a resident that was seen of late";
+}
+
+static void check_claim(int cpu, int index, __u64 old)
+{
+	const struct local *local = &hands[cpu].local;
+
+	ghost.rested &= ~(1 << index);
+	if (local->errand == TOUCHES || local->errand == RESTS || !may_claim(local, old))
+		failure = "evicted: a source that was seen of late";
+	else if (local->errand == NEWCOMES && !row->is_eager && was_seen(local, index, old))
+		failure = "evicted: a resident that was seen, and not touched";
+	ghost.owned[cpu] |= 1 << index;
+}
+
+static void check_word(int cpu, int index, __u64 old, __u64 new)
+{
+	const enum rf_slot_state was = rf_slot_state(old), is = rf_slot_state(new);
+	const int owner = owner_of(index);
+
+	if (owner >= 0 && owner != cpu) {
+		failure = "stolen: a slot is changed that another CPU has claimed";
+	} else if (is == RF_SLOT_CLAIMED) {
+		check_claim(cpu, index, old);
+	} else if (was == RF_SLOT_CLAIMED) {
+		ghost.owned[cpu] &= ~(1 << index);
+		if (rf_slot_last(new) == rf_slot_last(old))
+			ghost.arrived[index] = rf_slot_last(new);
+	} else if (hands[cpu].local.errand == RESTS) {
+		check_rest(cpu, index, old, new);
+	} else {
+		check_touch(cpu, index, old, new);
+	}
+}
+
+/* Of windows that are no more, and of sources that have none. */
+static void note_windows(int cpu, const struct memory *before, bool had_seat)
+{
+	for (int key = 0; key < KEYS; key++) {
+		const int element = element_of(before, key);
+
+		if (element < 0 || element_of(&shared, key) >= 0)
+			continue;
+		for (int i = 0; i < CPUS_MAX; i++)
+			ghost.is_stale[i] |=
+				hands[i].local.has_seat && hands[i].local.element == element;
+		if (owner_of((int)rf_seat_slot(before->seat[element])) != cpu)
+			failure = "leaked: a window was deleted by who does not own its slot";
+		else if (hands[cpu].local.errand == TAKES_OVER && key != (hands[cpu].local.key ^ 1))
+			failure = "evicted: another source, by one that moves its own window";
+	}
+	if (hands[cpu].local.has_seat && !had_seat) {
+		ghost.is_stale[cpu] = true;
+		for (int key = 0; key < KEYS; key++)
+			if (element_of(&shared, key) == hands[cpu].local.element)
+				ghost.is_stale[cpu] = false;
+	}
+	for (int i = 0; i < CPUS_MAX; i++)
+		ghost.lacked[i] |= lacks_window(hands[i].local.key);
+}
+
+void check_step(int cpu, const struct memory *before, bool had_seat)
+{
+	note_windows(cpu, before, had_seat);
+	for (int i = 0; i < row->slots && !failure; i++)
+		if (shared.slot[i].word != before->slot[i].word)
+			check_word(cpu, i, before->slot[i].word, shared.slot[i].word);
+}
+
+/* ---- what must hold of an errand ---- */
+
+void judge(int cpu)
+{
+	const struct local *local = &hands[cpu].local;
+	const struct slot *slot = &shared.slot[rf_seat_slot(local->seat)];
+	const __u32 lag = rf_seat_is_resident(local->seat) ? times.resident_touch - 1 : 0;
+
+	if (local->errand == ASKS && local->is_absent && !ghost.lacked[cpu])
+		failure = "absent, and it had a window all the time";
+	if (local->errand != TOUCHES || !local->is_noted ||
+	    rf_slot_generation(slot->word) != rf_seat_generation(local->seat) ||
+	    rf_slot_state(slot->word) < RF_SLOT_NEW)
+		return;
+	if ((__s32)(ghost.seen[rf_seat_slot(local->seat)] - local->tick) < 0)
+		ghost.seen[rf_seat_slot(local->seat)] = local->tick;
+	if ((__s32)(rf_slot_last(slot->word) + lag - local->tick) < 0)
+		failure = "untouched: a touch is noted, and the slot does not have it";
+	else if (local->state == RF_SLOT_RESIDENT &&
+		 rf_slot_state(slot->word) != RF_SLOT_RESIDENT &&
+		 !(ghost.rested >> rf_seat_slot(local->seat) & 1))
+		failure = "miscounted: a touch tells of a state that its slot is not in";
+	else if (rf_slot_state(slot->word) == RF_SLOT_NEW &&
+		 local->tick == rf_slot_last(slot->word))
+		failure = "untouched: a touch is noted, and the source is new still";
+}
