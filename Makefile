@@ -48,7 +48,7 @@ BENCH := $(patsubst tests/%.c,build/%.o,$(filter-out %.bpf.c %/live.c,$(wildcard
 BENCH_SKELETONS := build/tests/crowd.skel.h build/tests/floor.skel.h build/tests/sketch.skel.h build/tests/walk.skel.h
 FUZZERS := packet grammar limiter
 FUZZ_SECONDS ?= 20
-SOURCES := $(wildcard bpf/*.[ch] user/*.[ch] include/ringfence/*.h tests/*.h tests/*/*.[ch])
+SOURCES := $(wildcard bpf/*.[ch] user/*.[ch] include/ringfence/*.h tests/*.[ch] tests/*/*.[ch])
 MANUALS := $(wildcard docs/*.[1-8])
 SCRIPTS := $(wildcard tests/*.sh tests/*/*.sh packaging/debian/ringfence.p*) .ci/run
 
@@ -122,6 +122,18 @@ build/tests/unit/%: build/asan/tests/unit/%.o $(PURE:%.c=build/asan/%.o)
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(ALL_CFLAGS) $(SANITIZE) $(filter %.o,$^) -o $@ -lcmocka
 
+# Which tests build frames, header after header.
+FRAMES := tests/frame_headers tests/frame_parts
+frame_tests = $(patsubst %.c,build/%,$(shell grep -l '"tests/frames\.h"' $(wildcard tests/$(1)/test_*.c)))
+
+$(call frame_tests,unit): $(FRAMES:%=build/asan/%.o)
+$(call frame_tests,prog): $(FRAMES:%=build/%.o)
+
+build/tests/%.o: tests/%.c
+	@mkdir -p $(@D)
+	$(call say,CC,$<)
+	$(Q)$(CC) $(CPPFLAGS) $(ALL_CFLAGS) -c $< -o $@
+
 # For an injected clock.
 WRAPPED := -Wl,--wrap=rf_fence_jiffies,--wrap=rf_fence_time
 
@@ -149,8 +161,8 @@ build/fuzz/fuzz_%: build/fuzz/tests/fuzz/fuzz_%.o $(PURE:%.c=build/fuzz/%.o)
 	$(call say,LINK,$@)
 	$(Q)$(CLANG) $(ALL_CFLAGS) $(SANITIZE) -fsanitize=fuzzer $(filter %.o,$^) -o $@
 
-build/fuzz/seeds: build/fuzz/tests/fuzz/seeds.o
-	$(Q)$(CLANG) $(ALL_CFLAGS) $(SANITIZE) $< -o $@
+build/fuzz/seeds: build/fuzz/tests/fuzz/seeds.o $(FRAMES:%=build/fuzz/%.o)
+	$(Q)$(CLANG) $(ALL_CFLAGS) $(SANITIZE) $^ -o $@
 
 fuzz: $(FUZZERS:%=build/fuzz/fuzz_%) ## run the fuzzers, FUZZ_SECONDS each (20)
 	tests/fuzz/run.sh $(FUZZ_SECONDS) $(FUZZERS)
