@@ -22,6 +22,10 @@
 #define CROWDS_MAX 8
 #define CROWD_NETS6 (1 << 17) /* /64s in a /47 */
 
+/* Newcomers a second: for 65,536 windows it would be 2,000. */
+#define GUARD 125
+#define GUARDED "newcomers rate 125/1s then closed\n"
+
 enum crowd_family {
 	CROWD_IPV4,
 	CROWD_IPV6,  /* /64s of one /47, so that random ones come again */
@@ -73,6 +77,8 @@ struct scene {
 	bool is_shared;	 /* two CPUs send at once, and refusals are not counted by packet */
 	bool follows;	 /* another one has the clock */
 };
+
+static struct scene scene; /* of the test that runs */
 
 /* ---- the program ---- */
 
@@ -129,6 +135,14 @@ static inline void scene_close(struct scene *scene)
 		crowd_last.block++;
 	}
 	*scene = (struct scene){};
+}
+
+/* What a test tears down, and what a group does. */
+static inline int crowd_close(void **state)
+{
+	(void)state;
+	scene_close(&scene);
+	return 0;
 }
 
 static inline int crowd_unload(void **state)

@@ -14,16 +14,6 @@
 #define ASKED 100000
 #define OTHERS_FIRST 0x50000000U /* 80.0.0.0 */
 #define STRANGERS_FIRST 0x60000000U
-#define GUARDED "newcomers rate 125/1s then closed\n"
-
-static struct scene scene; /* of the test that runs */
-
-static int close_scene(void **state)
-{
-	(void)state;
-	scene_close(&scene);
-	return 0;
-}
 
 /* ---- what it has to be ---- */
 
@@ -228,7 +218,7 @@ static const struct row four_nets = {FOUR_NETS GUARDED, CROWD_IPV4, 23, 2};
 #define ROW(title, row)                                                        \
 	{                                                                      \
 		.name = title, .test_func = strangers_are_not_taken_for_known, \
-		.teardown_func = close_scene, .initial_state = (void *)&(row)  \
+		.teardown_func = crowd_close, .initial_state = (void *)&(row)  \
 	}
 
 int main(void)

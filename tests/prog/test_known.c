@@ -8,18 +8,6 @@
 
 #include "tests/unit/unit.h"
 
-#define GUARD 125
-#define GUARDED "newcomers rate 125/1s then closed\n"
-
-static struct scene scene; /* of the test that runs */
-
-static int close_scene(void **state)
-{
-	(void)state;
-	scene_close(&scene);
-	return 0;
-}
-
 static const struct crowd flood = {
 	.family = CROWD_MIXED,
 	.first = ATTACK_FIRST,
@@ -424,7 +412,7 @@ static void a_newcomer_in_a_flooded_24_gets_in(void **state)
 
 /* ---- all of them ---- */
 
-#define TEST(function) cmocka_unit_test_teardown(function, close_scene)
+#define TEST(function) cmocka_unit_test_teardown(function, crowd_close)
 
 int main(void)
 {
@@ -449,7 +437,7 @@ int main(void)
 			 changes[i].name);
 		tests[i] = (struct CMUnitTest){.name = names[i],
 					       .test_func = costs_known_sources_nothing,
-					       .teardown_func = close_scene,
+					       .teardown_func = crowd_close,
 					       .initial_state = (void *)&changes[i]};
 	}
 	memcpy(&tests[UNIT_ARRAY_SIZE(changes)], others, sizeof(others));

@@ -11,7 +11,6 @@
 #include "bpf/slot.h"
 #include "tests/unit/unit.h"
 
-#define GUARD 125		    /* newcomers a second: for 65,536 windows it would be 2,000 */
 #define NEWCOMERS_FIRST 0xc0a90000U /* 192.169.0.0 */
 #define OTHERS_FIRST 0x50000000U    /* 80.0.0.0 */
 
@@ -136,15 +135,6 @@ static const struct attack *attack_of(const char *name)
 	return NULL;
 }
 
-static struct scene scene; /* of the test that runs */
-
-static int close_scene(void **state)
-{
-	(void)state;
-	scene_close(&scene);
-	return 0;
-}
-
 /* ---- known sources under attack ---- */
 
 struct row {
@@ -247,7 +237,7 @@ static void known_lose_nothing_on_two_cpus(void **state)
 {
 	for (int i = 0; i < ROUNDS; i++) {
 		assert_known_lose_nothing_on_two_cpus();
-		close_scene(state);
+		crowd_close(state);
 	}
 }
 
@@ -517,7 +507,7 @@ static void add_some_rows(void)
 	add_row("random", 2, NO_GUARD, CROWD_IPV6);
 }
 
-#define TEST(function) cmocka_unit_test_teardown(function, close_scene)
+#define TEST(function) cmocka_unit_test_teardown(function, crowd_close)
 
 int main(void)
 {
@@ -541,7 +531,7 @@ int main(void)
 	for (size_t i = 0; i < rows_n; i++)
 		tests[i] = (struct CMUnitTest){.name = rows[i].name,
 					       .test_func = known_lose_nothing,
-					       .teardown_func = close_scene,
+					       .teardown_func = crowd_close,
 					       .initial_state = &rows[i]};
 	memcpy(&tests[rows_n], others, sizeof(others));
 	return _cmocka_run_group_tests("residents", tests, rows_n + UNIT_ARRAY_SIZE(others), NULL,
