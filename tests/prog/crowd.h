@@ -11,12 +11,10 @@
 
 #include <linux/bpf.h>
 #include <netinet/in.h>
-#include <sched.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 
-#define CROWD_START_NS (1000 * NS_PER_S)
 #define CROWD_BETWEEN_NS (3600 * NS_PER_S) /* two tests */
 #define CROWD_BLOCKS 32			   /* tests with a program, before the next is loaded */
 #define CROWDS_MAX 8
@@ -96,16 +94,14 @@ static struct scene crowd_last;
 
 static inline void crowd_load(void)
 {
-	static const uint64_t key[] = {0x9e3779b97f4a7c15, 0xbf58476d1ce4e5b9, 0x94d049bb133111eb};
 	void *program = crowd_last.program;
 
 	if (program)
 		program_teardown(&program);
 	crowd_last = (struct scene){};
 	program_setup(&program);
-	crowd_last = (struct scene){.program = program, .start_ns = CROWD_START_NS};
-	for (int i = 0; i < 3; i++)
-		crowd_last.program->config->lease_key[i] = key[i];
+	crowd_last = (struct scene){.program = program, .start_ns = START_NS};
+	program_fix_key(crowd_last.program);
 }
 
 static inline void scene_open(struct scene *scene, const char *rules)

@@ -17,6 +17,7 @@
 #include <linux/if_ether.h>
 #include <linux/ip.h>
 #include <linux/ipv6.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -30,7 +31,8 @@
 
 #define NS_PER_S 1000000000ULL
 #define NS_PER_MS 1000000ULL
-#define TICK_NS 4000000U /* HZ 250 */
+#define START_NS (1000 * NS_PER_S) /* of most tests */
+#define TICK_NS 4000000U	   /* HZ 250 */
 #define SOURCES 4096
 #define PRESENCE_LINES (2 * SOURCES / RF_PRESENCE_SHARE)
 
@@ -146,6 +148,44 @@ static inline int program_teardown(void **state)
 	program_close(*state);
 	free(*state);
 	return 0;
+}
+
+/* So that the lease of a source is where it was. */
+static inline void program_run_on(int cpu)
+{
+	cpu_set_t one;
+
+	CPU_ZERO(&one);
+	CPU_SET(cpu, &one);
+	assert_int_equal(sched_setaffinity(0, sizeof(one), &one), 0);
+}
+
+/* The same on one CPU, and not at the very beginning of time. */
+static inline int program_setup_at_start(void **state)
+{
+	program_run_on(0);
+	program_setup(state);
+	program_set_time(*state, START_NS);
+	return 0;
+}
+
+/* As attached with that many leases for each CPU; before it is loaded. */
+static inline void program_set_leases(struct program *program, uint32_t leases)
+{
+	const struct rf_attach attach = {.leases = leases};
+	const uint32_t places = rf_leases_wanted(&attach) / RF_LEASE_WAYS;
+
+	assert_int_equal(bpf_map__set_max_entries(program->object->maps.leases, places), 0);
+	assert_int_equal(bpf_map__set_max_entries(program->object->maps.lease_tags, places), 0);
+}
+
+/* Always the same key, so that always the same sources meet in a place. */
+static inline void program_fix_key(struct program *program)
+{
+	static const uint64_t key[] = {0x9e3779b97f4a7c15, 0xbf58476d1ce4e5b9, 0x94d049bb133111eb};
+
+	for (int i = 0; i < 3; i++)
+		program->config->lease_key[i] = key[i];
 }
 
 /* ---- rules ---- */

@@ -13,7 +13,7 @@
 #include "tests/limits.h"
 #include "tests/unit/unit.h"
 
-#define START_NS (6000 * SECOND)
+#define ROW_START_NS (6000 * SECOND)
 #define STEPS_MAX 8
 #define LENGTH_MAX 9014
 #define ONE_BUFFER 3000 /* the longest frame that is tried in one */
@@ -92,7 +92,7 @@ static void run_step(const struct path *path, const struct step *step)
 {
 	const struct rf_limit_counters before = program_limit_counters(&program);
 	const bool shadow = program_policy(&program)->flags & RF_SHADOW;
-	const uint64_t time_ns = START_NS + step->at_ms * MS;
+	const uint64_t time_ns = ROW_START_NS + step->at_ms * MS;
 	const uint32_t length = step->length ? step->length : FRAME_MIN;
 	struct rf_limit_counters after;
 	uint32_t let_through = 0;

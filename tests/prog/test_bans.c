@@ -3,31 +3,20 @@
 #include "program.h"
 
 #include <linux/bpf.h>
-#include <sched.h>
 
 #include "tests/unit/unit.h"
 
-#define START_NS (1000 * NS_PER_S)
 #define NET(a, b, c, d) ((uint32_t)(a) << 24 | (b) << 16 | (c) << 8 | (d))
 #define BANNED NET(192, 0, 2, 1)
 #define OTHERS NET(10, 0, 0, 0)
 #define ROOM 512 /* for windows of each family: quickly full */
 #define FLOOD (10 * ROOM + ROOM / 8)
 
-static void run_on_cpu(int cpu)
-{
-	cpu_set_t set;
-
-	CPU_ZERO(&set);
-	CPU_SET(cpu, &set);
-	assert_int_equal(sched_setaffinity(0, sizeof(set), &set), 0);
-}
-
 static int setup(void **state)
 {
 	struct program *program = calloc(1, sizeof(*program));
 
-	run_on_cpu(0);
+	program_run_on(0);
 	assert_non_null(program);
 	program_open(program);
 	assert_int_equal(bpf_map__set_max_entries(program->object->maps.windows4, ROOM), 0);
@@ -67,6 +56,17 @@ static void fill_windows(struct program *program, uint64_t now_ns)
 	program_set_time(program, now_ns);
 	for (int i = 0; i < FLOOD; i++)
 		passes(program, OTHERS + i, IPPROTO_UDP);
+}
+
+static void fill_windows6(struct program *program, uint64_t now_ns)
+{
+	struct frame6 frame = frame6_from("2001:db8:ffff::1");
+
+	program_set_time(program, now_ns);
+	for (int i = 0; i < FLOOD; i++) {
+		frame.ip.saddr.s6_addr32[0] = htonl(0x30000000 + i);
+		program_run(program->object->progs.ringfence, &frame, sizeof(frame));
+	}
 }
 
 static bool passes6(const struct program *program, const char *source, int protocol)
@@ -156,15 +156,10 @@ static void an_evicted_source_is_still_banned_by_one_of_two_limits(void **state)
 static void an_evicted_network_is_still_banned(void **state)
 {
 	struct program *program = *state;
-	struct frame6 frame = frame6_from("2001:db8:ffff::1");
 
 	program_apply(program, "limit add all rate 5/1s per6 /48 ban 1h\n");
 	assert_int_equal(burst6(program, "2001:db8:1::1", IPPROTO_UDP, 20), 5);
-	program_set_time(program, START_NS + 120 * NS_PER_S);
-	for (int i = 0; i < FLOOD; i++) {
-		frame.ip.saddr.s6_addr32[0] = htonl(0x30000000 + i);
-		program_run(program->object->progs.ringfence, &frame, sizeof(frame));
-	}
+	fill_windows6(program, START_NS + 120 * NS_PER_S);
 	assert_int_equal(program_source(program, "all", "2001:db8:1::1").dropped, 0);
 	assert_int_equal(burst6(program, "2001:db8:1:77::2", IPPROTO_UDP, 20), 0);
 	assert_int_equal(burst6(program, "2001:db8:2::1", IPPROTO_UDP, 20), 5);
@@ -215,15 +210,10 @@ static void ban_all_drops_whatever_it_sends(void **state)
 static void ban_all_of_ipv6_outlives_its_window(void **state)
 {
 	struct program *program = *state;
-	struct frame6 frame = frame6_from("2001:db8:ffff::1");
 
 	program_apply(program, "limit add udp rate 5/1s match udp ban 1h all\n");
 	assert_int_equal(burst6(program, "2001:db8:1::1", IPPROTO_UDP, 20), 5);
-	program_set_time(program, START_NS + 120 * NS_PER_S);
-	for (int i = 0; i < FLOOD; i++) {
-		frame.ip.saddr.s6_addr32[0] = htonl(0x30000000 + i);
-		program_run(program->object->progs.ringfence, &frame, sizeof(frame));
-	}
+	fill_windows6(program, START_NS + 120 * NS_PER_S);
 	assert_int_equal(burst6(program, "2001:db8:1::2", IPPROTO_TCP, 20), 0);
 	assert_int_equal(burst6(program, "2001:db8:1:1::2", IPPROTO_TCP, 20), 20);
 }
@@ -290,18 +280,18 @@ static void ban_all_ends_leases(struct program *program, const char *rules, int 
 	if (sysconf(_SC_NPROCESSORS_ONLN) < 2)
 		skip();
 	program_apply(program, rules);
-	run_on_cpu(1);
+	program_run_on(1);
 	assert_int_equal(burst(program, BANNED, IPPROTO_TCP, packets), packets);
 	if (of_credits) { /* it holds some: what it spends is not charged any more */
 		before = program_source(program, "tcp", "192.0.2.1");
 		assert_int_not_equal(before.window.head % (1ULL << 32), packets);
 	}
-	run_on_cpu(0);
+	program_run_on(0);
 	assert_int_equal(burst(program, BANNED, IPPROTO_UDP, 20), 5);
 	program_set_time(program, program->config->injected_ns + SOON_NS);
-	run_on_cpu(1);
+	program_run_on(1);
 	assert_int_equal(burst(program, BANNED, IPPROTO_TCP, 20), 0);
-	run_on_cpu(0);
+	program_run_on(0);
 	assert_int_equal(burst(program, BANNED, IPPROTO_TCP, 20), 0);
 }
 
@@ -355,7 +345,7 @@ static void unban_holds_everywhere(struct program *program, const char *rules, c
 	assert_int_equal(burst6(program, "2001:db8:1::1", IPPROTO_UDP, 20), 5);
 	program_set_time(program, START_NS + 10 * NS_PER_S);
 	for (int cpu = 0; cpu < cpus; cpu++) {
-		run_on_cpu(cpu);
+		program_run_on(cpu);
 		assert_int_equal(burst(program, BANNED, IPPROTO_UDP, 20), 0);
 		assert_int_equal(burst(program, BANNED + 256, IPPROTO_UDP, 20), 0);
 		assert_int_equal(burst6(program, "2001:db8:1::1", IPPROTO_UDP, 20), 0);
@@ -365,7 +355,7 @@ static void unban_holds_everywhere(struct program *program, const char *rules, c
 	assert_int_equal(count_bans(program), strcmp(whom, "all") ? 2 : 0);
 	program_set_time(program, START_NS + 10 * NS_PER_S + SOON_NS);
 	for (int cpu = 0; cpu < cpus; cpu++) {
-		run_on_cpu(cpu);
+		program_run_on(cpu);
 		assert_int_equal(burst(program, BANNED, IPPROTO_UDP, 2), 2);
 		assert_int_equal(burst(program, BANNED + 256, IPPROTO_UDP, 2),
 				 strcmp(whom, "all") ? 0 : 2);

@@ -6,43 +6,22 @@
 #include "program.h"
 
 #include <linux/bpf.h>
-#include <sched.h>
 #include <stdio.h>
 
 #include "bpf/lease.h"
 #include "ringfence/limiter.h"
 #include "tests/unit/unit.h"
 
-#define START_NS (1000 * NS_PER_S)
 #define FLOOD 20000
-
-/* One CPU, so that the lease of a source is where it was. */
-static int setup(void **state)
-{
-	cpu_set_t first;
-
-	CPU_ZERO(&first);
-	CPU_SET(0, &first);
-	assert_int_equal(sched_setaffinity(0, sizeof(first), &first), 0);
-	program_setup(state);
-	program_set_time(*state, START_NS);
-	return 0;
-}
 
 /* As attached with that many leases for each CPU. */
 static struct program *load_with_leases(uint32_t leases)
 {
-	const struct rf_attach attach = {.leases = leases};
 	struct program *program = calloc(1, sizeof(*program));
 
 	assert_non_null(program);
 	program_open(program);
-	assert_int_equal(bpf_map__set_max_entries(program->object->maps.leases,
-						  rf_leases_wanted(&attach) / RF_LEASE_WAYS),
-			 0);
-	assert_int_equal(bpf_map__set_max_entries(program->object->maps.lease_tags,
-						  rf_leases_wanted(&attach) / RF_LEASE_WAYS),
-			 0);
+	program_set_leases(program, leases);
 	program_load(program);
 	program_set_time(program, START_NS);
 	return program;
@@ -409,7 +388,7 @@ static void no_leases_no_difference(void **state)
 	unload(program);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, program_teardown)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, program_setup_at_start, program_teardown)
 
 int main(void)
 {

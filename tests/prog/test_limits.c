@@ -17,7 +17,6 @@
 #undef UDP
 #include "tests/unit/charged.h"
 
-#define START_NS (1000 * NS_PER_S)
 #define GRE 47
 #define RULESETS 60
 #define PACKETS 300 /* for each of them */
@@ -125,17 +124,6 @@ static const char *const sources[] = {
 	"2001:db8:0:1::1", "2001:db8:1::1", "2001:db9::1", "2001:db8:0:1::99",
 };
 
-static const char *pick(uint64_t *random, const char *const *from, size_t count)
-{
-	return from[unit_below(random, count)];
-}
-
-#define PICK(random, ...)                                         \
-	({                                                        \
-		static const char *const list[] = {__VA_ARGS__};  \
-		pick(random, list, sizeof(list) / sizeof(*list)); \
-	})
-
 /* Headers between IPv6 and layer 4; true: it is a later fragment, which has no layer 4. */
 static bool add_extensions(uint64_t *random, struct frame *frame)
 {
@@ -164,7 +152,7 @@ static struct made random_packet(uint64_t *random)
 	const unsigned int port = made.port;
 	bool is_later = unit_below(random, 6) == 0;
 
-	set_source(&made, pick(random, sources, UNIT_ARRAY_SIZE(sources)));
+	set_source(&made, unit_pick(random, sources, UNIT_ARRAY_SIZE(sources)));
 	made.is_syn = made.protocol == TCP && unit_below(random, 2);
 	if (made.protocol == ICMP && made.source.version == 6)
 		made.protocol = ICMPV6;
@@ -181,21 +169,22 @@ static struct made random_packet(uint64_t *random)
 
 static size_t random_limit(uint64_t *random, int number, char *text)
 {
-	const char *match = PICK(random, "", " match tcp", " match tcp syn", " match udp",
-				 " match icmp", " match proto 6", " match proto 47");
+	const char *match = UNIT_PICK(random, "", " match tcp", " match tcp syn", " match udp",
+				      " match icmp", " match proto 6", " match proto 47");
 	const bool may_have_ports = !strstr(match, "icmp") && !strstr(match, "47");
 
-	return sprintf(text, "limit add l%d rate %s%s%s%s%s%s%s\n", number,
-		       PICK(random, "1M/1s", "1M/1s", "1500M/1s bytes", "3000M/1s bytes"), match,
-		       may_have_ports ? PICK(random, "", "", " dport 1", " dport 1,3-5,65535",
-					     " dport 0-65535", " dport 4")
-				      : "",
-		       PICK(random, "", "", "", " per /24", " per /0"),
-		       PICK(random, "", "", "", " per6 /48", " per6 /128"),
-		       PICK(random, "", "", "", " shadow", " exact"),
-		       PICK(random, "", "", " from 10.0.0.0/24", " from 10.0.0.0/8,2001:db8::/32",
-			    " from 2001:db8:0:1::/64,192.0.2.0/25", " from 2001:db8:0:1::99",
-			    " from 0.0.0.0/0", " from ::/0,10.0.0.2"));
+	return sprintf(
+		text, "limit add l%d rate %s%s%s%s%s%s%s\n", number,
+		UNIT_PICK(random, "1M/1s", "1M/1s", "1500M/1s bytes", "3000M/1s bytes"), match,
+		may_have_ports ? UNIT_PICK(random, "", "", " dport 1", " dport 1,3-5,65535",
+					   " dport 0-65535", " dport 4")
+			       : "",
+		UNIT_PICK(random, "", "", "", " per /24", " per /0"),
+		UNIT_PICK(random, "", "", "", " per6 /48", " per6 /128"),
+		UNIT_PICK(random, "", "", "", " shadow", " exact"),
+		UNIT_PICK(random, "", "", " from 10.0.0.0/24", " from 10.0.0.0/8,2001:db8::/32",
+			  " from 2001:db8:0:1::/64,192.0.2.0/25", " from 2001:db8:0:1::99",
+			  " from 0.0.0.0/0", " from ::/0,10.0.0.2"));
 }
 
 static void random_rules(uint64_t *random, char *text)
@@ -205,10 +194,10 @@ static void random_rules(uint64_t *random, char *text)
 			text += random_limit(random, i, text);
 	if (unit_below(random, 4) == 0)
 		text += sprintf(text, "allow add %s\n",
-				PICK(random, "10.0.0.1", "2001:db8::/64", "192.0.2.0/24"));
+				UNIT_PICK(random, "10.0.0.1", "2001:db8::/64", "192.0.2.0/24"));
 	if (unit_below(random, 4) == 0)
 		text += sprintf(text, "deny add %s\n",
-				PICK(random, "10.0.1.0/24", "2001:db8::1", "2001:db8::/31"));
+				UNIT_PICK(random, "10.0.1.0/24", "2001:db8::1", "2001:db8::/31"));
 	*text = 0;
 }
 

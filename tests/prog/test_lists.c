@@ -6,27 +6,12 @@
 #include "program.h"
 
 #include <linux/bpf.h>
-#include <sched.h>
 #include <stdio.h>
 
 #include "ringfence/limiter.h"
 #include "tests/unit/unit.h"
 
-#define START_NS (1000 * NS_PER_S)
 #define MANY 10000
-
-/* One CPU, so that the lease of a source is where it was. */
-static int setup(void **state)
-{
-	cpu_set_t first;
-
-	CPU_ZERO(&first);
-	CPU_SET(0, &first);
-	assert_int_equal(sched_setaffinity(0, sizeof(first), &first), 0);
-	program_setup(state);
-	program_set_time(*state, START_NS);
-	return 0;
-}
 
 /* How many of `count` pass. */
 static int burst(const struct program *program, const char *source, int count)
@@ -490,7 +475,8 @@ static void an_attach_that_is_not_confirmed_falls_open(void **state)
 	assert_int_equal(reason_of(program, RF_OVER_LIMIT), 35);
 }
 
-#define TEST(function) cmocka_unit_test_setup_teardown(function, setup, program_teardown)
+#define TEST(function) \
+	cmocka_unit_test_setup_teardown(function, program_setup_at_start, program_teardown)
 
 int main(void)
 {

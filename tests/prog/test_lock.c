@@ -142,15 +142,12 @@ static void a_free_lock_is_taken_at_once(void **state)
 	assert_int_equal(lock.st_mode & 07777, 0600);
 }
 
-static void who_waits_for_a_second_says_for_whom(void **state)
+/* Takes the lock while `holder` has it, which is killed after that time. */
+static struct taken take_after(pid_t holder, struct timespec pause)
 {
-	const pid_t holder = hold(LOCK, no_words, 0);
-	const struct timespec pause = {.tv_sec = 1, .tv_nsec = 400 * NS_PER_MS};
 	struct taken taken;
-	char wanted[128];
 	pid_t helper = fork();
 
-	(void)state;
 	assert_true(helper >= 0);
 	if (!helper) {
 		nanosleep(&pause, NULL);
@@ -160,6 +157,17 @@ static void who_waits_for_a_second_says_for_whom(void **state)
 	taken = take(0);
 	waitpid(helper, NULL, 0);
 	waitpid(holder, NULL, 0);
+	return taken;
+}
+
+static void who_waits_for_a_second_says_for_whom(void **state)
+{
+	const pid_t holder = hold(LOCK, no_words, 0);
+	const struct timespec pause = {.tv_sec = 1, .tv_nsec = 400 * NS_PER_MS};
+	const struct taken taken = take_after(holder, pause);
+	char wanted[128];
+
+	(void)state;
 	assert_int_equal(taken.err, 0);
 	assert_true(taken.seconds >= 1);
 	snprintf(wanted, sizeof(wanted), "waiting for process %d, 'ringfence 60'", holder);
@@ -170,19 +178,9 @@ static void who_waits_less_says_nothing(void **state)
 {
 	const pid_t holder = hold(LOCK, no_words, 0);
 	const struct timespec pause = {.tv_nsec = 200 * NS_PER_MS};
-	struct taken taken;
-	pid_t helper = fork();
+	const struct taken taken = take_after(holder, pause);
 
 	(void)state;
-	assert_true(helper >= 0);
-	if (!helper) {
-		nanosleep(&pause, NULL);
-		kill(holder, SIGKILL);
-		_exit(0);
-	}
-	taken = take(0);
-	waitpid(helper, NULL, 0);
-	waitpid(holder, NULL, 0);
 	assert_int_equal(taken.err, 0);
 	if (taken.seconds < 1) /* on a busy machine it may have been longer */
 		assert_string_equal(taken.note, "");

@@ -6,40 +6,18 @@
 #include "program.h"
 
 #include <linux/bpf.h>
-#include <sched.h>
 #include <stdio.h>
 
 #include "ringfence/limiter.h"
 #include "tests/unit/unit.h"
 
-#define START_NS (1000 * NS_PER_S)
 #define FLOOD 100000
 #define KNOWN 20
 
-static void run_on_first_cpu(void)
-{
-	cpu_set_t first;
-
-	CPU_ZERO(&first);
-	CPU_SET(0, &first);
-	assert_int_equal(sched_setaffinity(0, sizeof(first), &first), 0);
-}
-
-/* Always the same key, so that always the same networks meet in a window: here none do. */
-static void fix_key(struct program *program)
-{
-	static const uint64_t key[] = {0x9e3779b97f4a7c15, 0xbf58476d1ce4e5b9, 0x94d049bb133111eb};
-
-	for (int i = 0; i < 3; i++)
-		program->config->lease_key[i] = key[i];
-}
-
 static int setup(void **state)
 {
-	run_on_first_cpu();
-	program_setup(state);
-	program_set_time(*state, START_NS);
-	fix_key(*state);
+	program_setup_at_start(state);
+	program_fix_key(*state); /* here no two networks meet in a window */
 	return 0;
 }
 
@@ -370,7 +348,7 @@ static void a_flood_takes_nothing_from_the_known(const char *rules, uint32_t win
 
 	program_open(&program);
 	program_load(&program);
-	fix_key(&program);
+	program_fix_key(&program);
 	program_set_time(&program, START_NS);
 	program_apply(&program, rules);
 	for (uint32_t i = 0; i < KNOWN; i++)
@@ -402,7 +380,7 @@ static void a_flood_takes_nothing_from_the_known(const char *rules, uint32_t win
 static void known_sources_pass_while_others_flood(void **state)
 {
 	(void)state;
-	run_on_first_cpu();
+	program_run_on(0);
 	a_flood_takes_nothing_from_the_known(
 		"limit add all rate 1k/1s\nnewcomers rate 100/1s then closed\n", 1, NS_PER_MS / 50,
 		false);
@@ -416,7 +394,7 @@ static void known_sources_pass_while_others_flood(void **state)
 static void known_sources_stay_known_while_others_come_and_go(void **state)
 {
 	(void)state;
-	run_on_first_cpu();
+	program_run_on(0);
 	a_flood_takes_nothing_from_the_known(
 		"limit add all rate 1k/1s\nnewcomers rate 1M/1s then closed\n", 1, NS_PER_MS, true);
 }
@@ -489,7 +467,7 @@ static void a_window_that_could_not_be_had_is_counted(void **state)
 	struct program program;
 
 	(void)state;
-	run_on_first_cpu();
+	program_run_on(0);
 	set_room_for(&program, 3);
 	program_apply(&program, "limit add each rate 5/10s\nlimit add net rate 7/10s per /24\n");
 	assert_int_equal(burst(&program, NET(10, 0, 0, 1), 3), 3);
@@ -511,7 +489,7 @@ static void a_newcomer_without_a_window_is_beyond_the_guard(void **state)
 	struct program program;
 
 	(void)state;
-	run_on_first_cpu();
+	program_run_on(0);
 	set_room_for(&program, 2);
 	program_apply(&program, "limit add all rate 5/10s\nnewcomers rate 100/10s then closed\n");
 	assert_int_equal(each_of(&program, NET(10, 0, 0, 0), 10), 2);
@@ -537,7 +515,7 @@ static void a_shadow_without_a_window_charges_nothing(void **state)
 	struct program program;
 
 	(void)state;
-	run_on_first_cpu();
+	program_run_on(0);
 	set_room_for(&program, 2);
 	program_apply(&program, "limit add one rate 5/10s shadow\n"
 				"limit add two rate 7/10s match udp shadow\n");

@@ -11,8 +11,6 @@
 
 #include "ringfence/limiter.h"
 
-#define START_NS (1000 * NS_PER_S)
-
 static unsigned int send4(const struct program *program, const char *source)
 {
 	struct frame4 frame = frame4_from(inet_addr(source));
@@ -160,15 +158,6 @@ static void minute_edge_sliding(void **state)
 	assert_int_equal(burst4(program, "192.0.2.1", 10), 0);
 }
 
-static void run_on_cpu(int cpu)
-{
-	cpu_set_t one;
-
-	CPU_ZERO(&one);
-	CPU_SET(cpu, &one);
-	assert_int_equal(sched_setaffinity(0, sizeof(one), &one), 0);
-}
-
 /* 5000 packets, a little less than `share` of L·W/(N·cell) a second, seven on each CPU in turn. */
 static void send_evenly(struct program *program, uint32_t flags, double share, int cpus)
 {
@@ -182,7 +171,7 @@ static void send_evenly(struct program *program, uint32_t flags, double share, i
 	step_ns = (double)RF_CELLS * program_policy(program)->cell * TICK_NS / limit.rate * 1.001 /
 		  share;
 	for (int i = 0; i < 5000; i++) {
-		run_on_cpu(i / 7 % cpus);
+		program_run_on(i / 7 % cpus);
 		program_set_time(program, START_NS + (uint64_t)(i * step_ns));
 		assert_int_equal(send4(program, cpus > 1 ? "192.0.2.1" : "192.0.2.2"), XDP_PASS);
 	}

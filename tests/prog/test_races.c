@@ -18,7 +18,7 @@
 #define BURST 3000
 #define RATE 1000
 #define ROUNDS 60
-#define START_NS (6000 * NS_PER_S)
+#define RACE_START_NS (6000 * NS_PER_S)
 
 struct sender {
 	const struct program *program;
@@ -107,7 +107,7 @@ static void weak_form_under_threads(void **state)
 	limit.cells = 1;
 	program_set_limit(program, &limit);
 	for (int round = 0; round < ROUNDS; round++) {
-		program_set_time(program, START_NS + round * NS_PER_S);
+		program_set_time(program, RACE_START_NS + round * NS_PER_S);
 		assert_int_equal(race(program), RATE);
 	}
 	assert_all_counted(program);
@@ -124,7 +124,7 @@ static void sliding_window_under_threads(void **state)
 	program_set_limit(program, &limit);
 	cell_ns = program_policy(program)->cell * TICK_NS;
 	for (int round = 0; round < ROUNDS; round++) {
-		program_set_time(program, START_NS / cell_ns * cell_ns + round * cell_ns);
+		program_set_time(program, RACE_START_NS / cell_ns * cell_ns + round * cell_ns);
 		assert_int_equal(race(program), round % limit.cells ? 0 : RATE);
 	}
 	assert_all_counted(program);
@@ -161,7 +161,7 @@ static void stacked_limits_under_threads(void **state)
 	for (int round = 0; round < ROUNDS; round++) {
 		uint64_t before = passed;
 
-		program_set_time(program, START_NS + round * NS_PER_S);
+		program_set_time(program, RACE_START_NS + round * NS_PER_S);
 		passed += race(program);
 		assert_int_equal(passed - before, RATE);
 	}
@@ -193,7 +193,7 @@ static void credits_of_stacked_limits_under_threads(void **state)
 	for (int round = 0; round < ROUNDS; round++) {
 		uint64_t passed;
 
-		program_set_time(program, START_NS + round * NS_PER_S);
+		program_set_time(program, RACE_START_NS + round * NS_PER_S);
 		passed = race(program);
 		assert_in_range(passed, RATE - RATE / 16, RATE);
 		total += passed;

@@ -6,7 +6,6 @@
 #include "program.h"
 
 #include <linux/bpf.h>
-#include <sched.h>
 #include <stdio.h>
 
 #include "bpf/lease.h"
@@ -19,7 +18,6 @@
 #undef UDP
 #include "tests/unit/charged.h"
 
-#define START_NS (1000 * NS_PER_S)
 #define WINDOWS_MAX 256
 #define RULESETS 60
 #define PACKETS 600 /* for each of them */
@@ -194,27 +192,15 @@ static struct program with_leases, without_leases;
 
 static void load_program(struct program *program, uint32_t leases)
 {
-	const struct rf_attach attach = {.leases = leases};
-
 	program_open(program);
-	assert_int_equal(bpf_map__set_max_entries(program->object->maps.leases,
-						  rf_leases_wanted(&attach) / RF_LEASE_WAYS),
-			 0);
-	assert_int_equal(bpf_map__set_max_entries(program->object->maps.lease_tags,
-						  rf_leases_wanted(&attach) / RF_LEASE_WAYS),
-			 0);
+	program_set_leases(program, leases);
 	program_load(program);
 }
 
-/* One CPU, so that the lease of a source is where it was. */
 static int load(void **state)
 {
-	cpu_set_t first;
-
 	(void)state;
-	CPU_ZERO(&first);
-	CPU_SET(0, &first);
-	assert_int_equal(sched_setaffinity(0, sizeof(first), &first), 0);
+	program_run_on(0);
 	load_program(&with_leases, 64);
 	load_program(&without_leases, 0);
 	assert_int_not_equal(with_leases.config->lease_shift, 0);
@@ -294,21 +280,10 @@ static struct sent packet_from(const struct rules *rules, const char *address, i
 	return sent;
 }
 
-static const char *pick(uint64_t *random, const char *const *from, size_t count)
-{
-	return from[unit_below(random, count)];
-}
-
-#define PICK(random, ...)                                         \
-	({                                                        \
-		static const char *const list[] = {__VA_ARGS__};  \
-		pick(random, list, sizeof(list) / sizeof(*list)); \
-	})
-
 static struct sent random_packet(uint64_t *random, const struct rules *rules, bool varied)
 {
-	const char *source = PICK(random, "10.0.0.1", "10.0.0.2", "10.0.1.1", "2001:db8::1",
-				  "2001:db8::2", "2001:db8:0:1::1");
+	const char *source = UNIT_PICK(random, "10.0.0.1", "10.0.0.2", "10.0.1.1", "2001:db8::1",
+				       "2001:db8::2", "2001:db8:0:1::1");
 	const size_t length = varied ? 60 + unit_below(random, 1400) : 400;
 
 	switch (varied ? unit_below(random, 4) : 0) {
@@ -327,14 +302,14 @@ static struct sent random_packet(uint64_t *random, const struct rules *rules, bo
 
 static const char *random_algorithm(uint64_t *random)
 {
-	return PICK(random, "5/1s", "20/1s", "7/10s", "20/200ms", "30/3s edge coarse cells 10",
-		    "12/2s edge weighted cells 4", "9/1s edge weighted cells 2",
-		    "8/1s algorithm fixed", "5/1s algorithm log", "16/5s algorithm log",
-		    "20/1s algorithm token burst 5", "10/1s algorithm leaky",
-		    "10/1s algorithm leaky burst 3", "5000/1s bytes", "20k/3s bytes",
-		    "9000/1s bytes edge weighted cells 8",
-		    "4000/1s bytes algorithm token burst 3000", "3000M/1s bytes",
-		    "6k/1s bytes algorithm fixed");
+	return UNIT_PICK(random, "5/1s", "20/1s", "7/10s", "20/200ms", "30/3s edge coarse cells 10",
+			 "12/2s edge weighted cells 4", "9/1s edge weighted cells 2",
+			 "8/1s algorithm fixed", "5/1s algorithm log", "16/5s algorithm log",
+			 "20/1s algorithm token burst 5", "10/1s algorithm leaky",
+			 "10/1s algorithm leaky burst 3", "5000/1s bytes", "20k/3s bytes",
+			 "9000/1s bytes edge weighted cells 8",
+			 "4000/1s bytes algorithm token burst 3000", "3000M/1s bytes",
+			 "6k/1s bytes algorithm fixed");
 }
 
 /*
@@ -348,14 +323,15 @@ static void random_rules(uint64_t *random, bool varied, char *text)
 	for (int i = 0; i < count; i++)
 		text += sprintf(
 			text, "limit add l%d rate %s exact%s%s%s\n", i, random_algorithm(random),
-			varied ? PICK(random, "", "", " match udp", " match udp dport 53",
-				      " match tcp", " match tcp syn")
+			varied ? UNIT_PICK(random, "", "", " match udp", " match udp dport 53",
+					   " match tcp", " match tcp syn")
 			       : "",
-			varied ? PICK(random, "", "", " per /24", " per /0 per6 /48", " per6 /128")
+			varied ? UNIT_PICK(random, "", "", " per /24", " per /0 per6 /48",
+					   " per6 /128")
 			       : "",
-			varied ? PICK(random, "", "", " shadow")
-			       : PICK(random, "", "", "", " shadow", " count rejected", " ban 3s",
-				      " ban 1s count rejected"));
+			varied ? UNIT_PICK(random, "", "", " shadow")
+			       : UNIT_PICK(random, "", "", "", " shadow", " count rejected",
+					   " ban 3s", " ban 1s count rejected"));
 }
 
 /* ---- compared ---- */

@@ -29,17 +29,6 @@ struct asked {
 	int entries;
 };
 
-static const char *pick(uint64_t *random, const char *const *from, size_t count)
-{
-	return from[unit_below(random, count)];
-}
-
-#define PICK(random, ...)                                         \
-	({                                                        \
-		static const char *const list[] = {__VA_ARGS__};  \
-		pick(random, list, sizeof(list) / sizeof(*list)); \
-	})
-
 /* Few bits, at few places, so that many lie in each other. */
 static struct rf_prefix random_prefix(uint64_t *random)
 {
@@ -75,19 +64,21 @@ static struct rf_prefix random_source(uint64_t *random)
 
 static void random_limit(uint64_t *random, int number, char text[1024])
 {
-	const char *match = PICK(random, "", "", " match tcp", " match tcp syn", " match udp",
-				 " match icmp", " match proto 6", " match proto 47");
+	const char *match = UNIT_PICK(random, "", "", " match tcp", " match tcp syn", " match udp",
+				      " match icmp", " match proto 6", " match proto 47");
 	const bool may_have_ports = !strstr(match, "icmp") && !strstr(match, "47");
 	size_t length;
 
-	length = sprintf(text, "l%d rate %s%s%s", number,
-			 PICK(random, "1k/1s", "1k/1s", "10mbit", "3000M/1s bytes"), match,
-			 may_have_ports ? PICK(random, "", "", " dport 1", " dport 1,3-5,65535",
-					       " dport 0-65535", " dport 4")
-					: "");
-	length += sprintf(text + length, "%s%s%s", PICK(random, "", "", "", " per /24", " per /8"),
-			  PICK(random, "", "", "", " per6 /48", " per6 /128"),
-			  PICK(random, "", "", "", " shadow"));
+	length =
+		sprintf(text, "l%d rate %s%s%s", number,
+			UNIT_PICK(random, "1k/1s", "1k/1s", "10mbit", "3000M/1s bytes"), match,
+			may_have_ports ? UNIT_PICK(random, "", "", " dport 1", " dport 1,3-5,65535",
+						   " dport 0-65535", " dport 4")
+				       : "");
+	length += sprintf(text + length, "%s%s%s",
+			  UNIT_PICK(random, "", "", "", " per /24", " per /8"),
+			  UNIT_PICK(random, "", "", "", " per6 /48", " per6 /128"),
+			  UNIT_PICK(random, "", "", "", " shadow"));
 	if (unit_below(random, 3) == 0)
 		return;
 	length += sprintf(text + length, " from ");

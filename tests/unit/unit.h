@@ -63,4 +63,17 @@ static inline __attribute__((unused)) uint64_t unit_below(uint64_t *state, uint6
 	return unit_random(state) % bound;
 }
 
+static inline __attribute__((unused)) const char *unit_pick(uint64_t *state,
+							    const char *const *from, size_t count)
+{
+	return from[unit_below(state, count)];
+}
+
+/* One of some strings. */
+#define UNIT_PICK(state, ...)                                         \
+	({                                                            \
+		static const char *const list[] = {__VA_ARGS__};      \
+		unit_pick(state, list, sizeof(list) / sizeof(*list)); \
+	})
+
 #endif /* RINGFENCE_UNIT_H */
