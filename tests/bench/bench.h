@@ -228,7 +228,8 @@ void group_end(struct group *group, const struct bench_options *options);
 struct sample {
 	uint32_t number[SAMPLES];
 	uint64_t head[SAMPLES];
-	char wrong[160];
+	uint64_t passed[SAMPLES]; /* packets */
+	char wrong[192];
 };
 
 void habit_begin(struct sample *sample, const struct row *row);

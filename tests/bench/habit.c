@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Do the packets of a round meet in their windows what the row says? By how far the heads of some
- * of them have moved: by no cell, by some, or by more than the window has.
+ * of them have moved: by no cell, by some, or by more than the window has. And is each packet of a
+ * round another source's, but for those that are to be busy?
  */
 #include <linux/bpf.h>
 #include <stdio.h>
@@ -13,23 +14,26 @@
 #define WRONG_MAX 20	     /* one in so many */
 #define BUSY_NO_MORE 1024    /* the first sources come more often, in some rows */
 
-static uint64_t read_head(const struct row *row, uint32_t number)
+static struct rf_source read_source(const struct row *row, uint32_t number)
 {
 	struct rf_source source;
 
 	if (!target_window(row->target, row->frame.family, number, &source))
 		die("%s: source %u has no window", row->name, number);
-	return source.window.head;
+	return source;
 }
 
 void habit_begin(struct sample *sample, const struct row *row)
 {
 	struct frame frame = row->frame;
+	struct rf_source source;
 
 	for (uint32_t i = 0; i < SAMPLES && row->meets; i++) {
 		sample->number[i] =
 			(i * 2654435761U >> 7 | BUSY_NO_MORE) & frame_walk(&frame)->mask;
-		sample->head[i] = read_head(row, sample->number[i]);
+		source = read_source(row, sample->number[i]);
+		sample->head[i] = source.window.head;
+		sample->passed[i] = source.passed;
 	}
 }
 
@@ -46,16 +50,21 @@ static enum meets met(uint64_t before, uint64_t after)
 
 bool habit_end(struct sample *sample, const struct row *row)
 {
-	uint32_t count[MEETS_PASSED + 1] = {}, seen;
+	uint32_t count[MEETS_PASSED + 1] = {}, again = 0, seen;
 
 	if (!row->meets)
 		return true;
-	for (uint32_t i = 0; i < SAMPLES; i++)
-		count[met(sample->head[i], read_head(row, sample->number[i]))]++;
+	for (uint32_t i = 0; i < SAMPLES; i++) {
+		const struct rf_source source = read_source(row, sample->number[i]);
+
+		count[met(sample->head[i], source.window.head)]++;
+		again += source.passed > sample->passed[i] + 1;
+	}
 	seen = SAMPLES - count[MEETS_ANYTHING];
 	snprintf(sample->wrong, sizeof(sample->wrong),
 		 "of %u sources %u met a present head, %u one of a cell before, %u one older than "
-		 "the window",
-		 seen, count[MEETS_PRESENT], count[MEETS_OLDER], count[MEETS_PASSED]);
-	return seen >= FEWEST && seen - count[row->meets] <= seen / WRONG_MAX;
+		 "the window, and %u came again",
+		 seen, count[MEETS_PRESENT], count[MEETS_OLDER], count[MEETS_PASSED], again);
+	return seen >= FEWEST && seen - count[row->meets] <= seen / WRONG_MAX &&
+	       again <= seen / WRONG_MAX;
 }
