@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# The program as other compilers make it: with each clang that is installed, from 14 to 19, the
-# object is compiled, loaded, and lets through one limit's worth of packets by each of its entries.
+# The program as other compilers make it: with each clang-N that is installed, from 14 on, with no
+# upper end, and with `clang`, the object is compiled, loaded, and lets through one limit's worth of
+# packets by each of its entries. What the verifier walks there is tests/prog/test_budget.c's.
 #
 #   outside                            inside
 #   out0  ---------- wire 0 -------->  ${port[0]}  xdpdrv, sec xdp, then sec xdp.frags
@@ -10,17 +11,6 @@
 
 # shellcheck source=tests/e2e/lib.sh
 source "$(dirname "$0")/lib.sh"
-
-# One line each: the name of a compiler that is there, and not there under another name already.
-compilers() {
-	local name path seen=' '
-
-	for name in clang-{14..19} clang; do
-		path=$(readlink -f "$(command -v "$name")") || continue
-		[[ $seen == *" $path "* ]] || echo "$name"
-		seen+="$path "
-	done
-}
 
 # compile CLANG OBJECT: as the Makefile does it, which knows one compiler only.
 compile() {
@@ -43,7 +33,7 @@ limits() {
 	does "$1, $3: it comes off" '' inside ip link set dev "${port[0]}" xdp off
 }
 
-mapfile -t found < <(compilers)
+mapfile -t found < <(tests/clangs.sh)
 make_network 1
 check 'there is a compiler to try' test "${#found[@]}" -gt 0
 for name in "${found[@]}"; do

@@ -19,11 +19,9 @@ flock -n 9 || die 'another run is under way in this tree'
 
 # The oldest and the newest, and only one where they are the same.
 compilers() {
-	local name found=()
+	local found=()
 
-	for name in clang-{14..40}; do
-		type -P "$name" >/dev/null && found+=("$name")
-	done
+	mapfile -t found < <(tests/clangs.sh | grep clang-)
 	[ ${#found[@]} -gt 0 ] || die "no clang-14 or newer; 'make deps-vm' installs some"
 	printf '%s\n' "${found[0]}" "${found[-1]}" | uniq
 }

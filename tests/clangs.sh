@@ -1,0 +1,21 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0
+# clangs.sh [CLANG]: prints each clang that is installed, and is not CLANG under another name: clang-N
+# from 14 on, the oldest first, and 'clang' where that is none of them.
+set -u
+
+where() {
+	readlink -f "$(command -v "$1")"
+}
+
+numbered() {
+	compgen -c clang- | sed -nE 's/^clang-([0-9]+)$/\1/p' | sort -nu |
+		awk '$1 >= 14 { print "clang-" $1 }'
+}
+
+seen=" ${1:+$(where "$1")} "
+for name in $(numbered) clang; do
+	path=$(where "$name") || continue
+	[[ $seen == *" $path "* ]] || echo "$name"
+	seen+="$path "
+done
