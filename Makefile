@@ -134,6 +134,15 @@ build/tests/%.o: tests/%.c
 	$(call say,CC,$<)
 	$(Q)$(CC) $(CPPFLAGS) $(ALL_CFLAGS) -c $< -o $@
 
+# The program as each other clang makes it, for test_budget.
+build/tests/prog/test_budget: | $(patsubst %,build/compilers/%.bpf.o,$(shell tests/clangs.sh $(CLANG)))
+
+build/compilers/%.bpf.o: bpf/ringfence.bpf.c
+	@mkdir -p $(@D)
+	$(call say,BPF,$@)
+	$(Q)$* $(BPF_CFLAGS) -c $< -o $@
+	$(Q)$(LLVM_STRIP) -g $@
+
 # For an injected clock.
 WRAPPED := -Wl,--wrap=rf_fence_jiffies,--wrap=rf_fence_time
 
@@ -297,4 +306,4 @@ help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  \1\t\2/p' Makefile | expand -t 16
 
 # Of compilers only: trees of packages and chroots are in build/, too.
--include $(shell find build/*.d $(addprefix build/,user tests asan fuzz bench) -name '*.d' -type f 2>/dev/null)
+-include $(shell find build/*.d $(addprefix build/,user tests asan fuzz bench compilers) -name '*.d' -type f 2>/dev/null)
