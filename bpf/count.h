@@ -28,11 +28,14 @@ static __always_inline __u64 read_jiffies(void)
 	return bpf_jiffies64();
 }
 
+static __always_inline __u64 read_ns(void)
+{
+	return rf_rodata.injected_clock ? config.injected_ns : bpf_ktime_get_ns();
+}
+
 static __always_inline __u64 read_clock(const struct rf_policy *policy, __u64 jiffies)
 {
-	if (policy->clock == RF_JIFFIES)
-		return jiffies;
-	return rf_rodata.injected_clock ? config.injected_ns : bpf_ktime_get_ns();
+	return policy->clock == RF_JIFFIES ? jiffies : read_ns();
 }
 
 static __always_inline void count(struct rf_count *sum, __u64 packets, __u64 bytes)

@@ -233,6 +233,25 @@ static __always_inline void note_shadow(struct question *question, __u32 i, __u6
 }
 
 /*
+ * The limit in place `i` was asked and had no room: {place | verdict << 8} if the packet is refused
+ * for it; RF_CHARGED_MAX: it is a shadow.
+ */
+static __always_inline __u32 lose_room(struct question *question, struct rf_source *source, __u32 i,
+				       int verdict)
+{
+	__u64 until = 0;
+
+	if (i < question->in_force) {
+		count_all_forfeited(question, i);
+		return i | verdict << 8;
+	}
+	if (verdict == RF_OVER && !rf_counts_rejected(policy_of(question, i)))
+		until = refused_until(question, &source->window, question->slot[i]);
+	note_shadow(question, i, until);
+	return RF_CHARGED_MAX;
+}
+
+/*
  * Charges all of them, until one in force has lost its room meanwhile: its place and how, as
  * {place | verdict << 8}; RF_CHARGED_MAX: none has.
  */
@@ -248,22 +267,18 @@ GLOBAL int take_all(struct question *question, struct rf_source *first, struct r
 	for (__u32 i = 0; i < RF_CHARGED_MAX; i++) {
 		const struct rf_policy *policy = policy_of(question, i);
 		struct rf_source *source = sources.of[i];
-		__u64 until = 0;
+		__u32 refuses;
 		int verdict;
 
 		if (!source)
 			continue;
 		set_ask(&ask, question, policy);
-		verdict = take(&source->window, policy, &ask);
+		verdict = take_shallow(&source->window, policy, &ask);
 		if (verdict == RF_UNDER)
 			continue;
-		if (i < question->in_force) {
-			count_all_forfeited(question, i);
-			return i | verdict << 8;
-		}
-		if (verdict == RF_OVER && !rf_counts_rejected(policy))
-			until = refused_until(question, &source->window, question->slot[i]);
-		note_shadow(question, i, until);
+		refuses = lose_room(question, source, i, verdict);
+		if (refuses != RF_CHARGED_MAX)
+			return refuses;
 	}
 	return RF_CHARGED_MAX;
 }
@@ -298,31 +313,45 @@ GLOBAL int lease_may_follow_all(const struct question *question)
 	return all_are_over(question) || may_share_credits(question, bank_of(question));
 }
 
+/*
+ * The window in place `i`; NULL: there are fewer. Hidden from the compiler, which else asks the
+ * number of limits instead of the pointer, and Linux 6.1 does not see that this is the same.
+ */
+static __always_inline struct rf_source *source_in(const struct sources *sources, __u32 i)
+{
+	struct rf_source *source = sources->of[i];
+
+	RF_OPAQUE(source);
+	return source;
+}
+
+/* The same for a lease; NULL, too, where it is a shadow that is over. */
+static __always_inline struct rf_window *window_in(const struct question *question,
+						   const struct sources *sources, __u32 i)
+{
+	struct rf_source *source = source_in(sources, i);
+
+	return source && !(question->over >> i & 1) ? &source->window : NULL;
+}
+
 static __always_inline void lease_all(struct question *question, const struct sources *sources)
 {
-	const __u32 over = question->over;
-	struct rf_source *const *of = sources->of;
-
 	if (!lease_may_follow_all(question))
 		return;
 	question->place = take_lease_for(question);
 	if (question->place == NO_LEASE)
 		return;
-	lease_windows(question, of[0] && !(over & 1) ? &of[0]->window : NULL,
-		      of[1] && !(over & 2) ? &of[1]->window : NULL,
-		      of[2] && !(over & 4) ? &of[2]->window : NULL,
-		      of[3] && !(over & 8) ? &of[3]->window : NULL);
+	lease_windows(question, window_in(question, sources, 0), window_in(question, sources, 1),
+		      window_in(question, sources, 2), window_in(question, sources, 3));
 }
 
 /* Which limits, those in force first. */
-GLOBAL int set_slots(struct question *question)
+static __always_inline void set_slots(struct question *question)
 {
-	__u32 shadows, enforced;
+	const __u32 among = bank_of(question)->shadows;
+	__u32 shadows = question->limits & among, enforced = question->limits & ~among;
+	__u32 count = 0, in_force = 0;
 
-	if (!question)
-		return 0;
-	shadows = question->limits & bank_of(question)->shadows;
-	enforced = question->limits & ~shadows;
 	RF_UNROLL
 	for (int i = 0; i < RF_CHARGED_MAX; i++) {
 		const __u32 bits = enforced ? enforced : shadows;
@@ -330,15 +359,16 @@ GLOBAL int set_slots(struct question *question)
 		if (!bits)
 			break;
 		question->slot[i] = first_slot(bits);
-		question->count++;
+		count++;
 		if (enforced) {
 			enforced &= enforced - 1;
-			question->in_force++;
+			in_force++;
 		} else {
 			shadows &= shadows - 1;
 		}
 	}
-	return 0;
+	question->count = count;
+	question->in_force = in_force;
 }
 
 /* Is there a limit in force under which it has no window? */
@@ -409,23 +439,6 @@ GLOBAL int meet_newcomer6(struct question *question)
 	return question ? meet_newcomer(question, 1) : RF_MAP_ERROR;
 }
 
-/* Their windows; it notes what is missing. */
-static __always_inline void find_sources(struct question *question, struct sources *sources,
-					 int is_ipv6)
-{
-	RF_UNROLL
-	for (__u32 i = 0; i < RF_CHARGED_MAX; i++) {
-		if (i >= question->count)
-			break;
-		sources->of[i] =
-			find_known_of(question, question->slot[i] % RF_LIMITS_MAX, is_ipv6);
-		if (sources->of[i])
-			touch(question, sources->of[i], is_ipv6);
-		else
-			question->missing |= 1U << i;
-	}
-}
-
 /* The limits that ban, and under which it has no window. */
 static __always_inline __u32 slots_missing(const struct question *question)
 {
@@ -436,6 +449,19 @@ static __always_inline __u32 slots_missing(const struct question *question)
 		if (question->missing >> i & 1)
 			slots |= 1U << question->slot[i] % RF_LIMITS_MAX;
 	return slots & bank_of(question)->bans;
+}
+
+/* A limit bans the source, though it has no window under it? Then that is the answer, counted. */
+GLOBAL int refuse_missing(struct question *question)
+{
+	__u64 ban;
+
+	if (!question)
+		return RF_REASON_COUNT;
+	ban = find_ban_of(question, slots_missing(question));
+	if (!ban)
+		return RF_REASON_COUNT;
+	return refuse_banned(question, NULL, ban % RF_LIMITS_MAX, ban / RF_LIMITS_MAX);
 }
 
 /* Again, now that they were made. What is missing still could not be had. */
@@ -475,36 +501,19 @@ refuse_place(struct question *question, const struct sources *sources, __u32 pla
 }
 
 /*
- * The answer of several limits, counted by them. RF_REASON_COUNT: windows are missing, and
- * meet_newcomer is to be asked first; not from here, since the stacks of functions that call each
- * other add up.
+ * The answer of several limits, counted by them, once meet_newcomer has made the windows that were
+ * missing; it is not called from here, since the stacks of functions that call each other add up.
  */
 static __always_inline enum rf_reason ask_limits(struct question *question, int is_ipv6)
 {
 	__u32 refuses, reason = RF_REASON_COUNT;
-	enum rf_reason found;
+	const enum rf_reason found = question->met;
 	struct sources sources = {};
 
-	if (question->met == NOT_MET) {
-		set_slots(question);
-		question->until = rf_lease_end_by(question->jiffies, bank_of(question)->lease_span);
-		find_sources(question, &sources, is_ipv6);
-		if (question->missing) {
-			const __u64 ban = find_ban_of(question, slots_missing(question));
-
-			if (ban)
-				return refuse_banned(question, NULL, ban % RF_LIMITS_MAX,
-						     ban / RF_LIMITS_MAX);
-			return RF_REASON_COUNT;
-		}
-		found = RF_UNDER_LIMIT;
-	} else {
-		found = question->met;
-		find_new_sources(question, &sources, is_ipv6);
-		/* One that was made is gone again. */
-		if (found == RF_UNDER_LIMIT && is_missing_in_force(question))
-			return RF_NO_WINDOW;
-	}
+	find_new_sources(question, &sources, is_ipv6);
+	/* One that was made is gone again. */
+	if (found == RF_UNDER_LIMIT && is_missing_in_force(question))
+		return RF_NO_WINDOW;
 	refuses = peek_all(question, sources.of[0], sources.of[1], sources.of[2], sources.of[3]);
 	if (refuses >= RF_CHARGED_MAX) {
 		refuses = take_all(question, sources.of[0], sources.of[1], sources.of[2],

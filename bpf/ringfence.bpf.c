@@ -9,7 +9,7 @@
 
 #include <bpf/bpf_helpers.h>
 
-#include "limits.h"
+#include "known.h"
 #include "ringfence/abi.h"
 #include "ringfence/packet.h"
 
@@ -159,8 +159,12 @@ static __always_inline __u32 class_of(const struct rf_bank *bank, __u32 index,
 
 static __always_inline enum rf_reason ask_several(struct question *question, int is_ipv6)
 {
-	enum rf_reason reason = is_ipv6 ? ask_limits6(question) : ask_limits4(question);
+	enum rf_reason reason = is_ipv6 ? ask_known6(question) : ask_known4(question);
 
+	if (reason == KNOWN_REFUSED)
+		return refuse_known(question);
+	if (reason == RF_REASON_COUNT && bank_of(question)->bans & question->limits)
+		reason = refuse_missing(question);
 	if (reason != RF_REASON_COUNT)
 		return reason;
 	reason = is_ipv6 ? meet_newcomer6(question) : meet_newcomer4(question);
@@ -212,7 +216,7 @@ static __always_inline void clear_answers(struct question *question)
 	question->count = question->in_force = question->over = 0;
 	question->missing = question->aggregated = 0;
 	question->lease_life = config.times.resident_lease;
-	question->met = NOT_MET;
+	question->met = 0;
 	__builtin_memset(question->reserved, 0, sizeof(question->reserved));
 	question->place = question->reserved2 = 0;
 }

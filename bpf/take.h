@@ -37,11 +37,9 @@ GLOBAL int take_sliding(struct rf_window *window, const struct rf_policy *policy
 	return rf_take_sliding(window, policy, time, cost);
 }
 
-GLOBAL int take_any(struct rf_window *window, const struct rf_policy *policy,
-		    const struct rf_ask *ask)
+static __always_inline int take_by_kind(struct rf_window *window, const struct rf_policy *policy,
+					const struct rf_ask *ask)
 {
-	if (!window || !policy || !ask)
-		return RF_UNDER;
 	if (rf_is_log(policy))
 		return take_log(window, policy, ask->time);
 	if (rf_is_bucket(policy))
@@ -49,6 +47,14 @@ GLOBAL int take_any(struct rf_window *window, const struct rf_policy *policy,
 	if (rf_is_weighted(policy))
 		return take_weighted(window, policy, ask->time, ask->cost);
 	return take_sliding(window, policy, ask->time, ask->cost);
+}
+
+GLOBAL int take_any(struct rf_window *window, const struct rf_policy *policy,
+		    const struct rf_ask *ask)
+{
+	if (!window || !policy || !ask)
+		return RF_UNDER;
+	return take_by_kind(window, policy, ask);
 }
 
 /* The same, without a call in the common case. */
@@ -62,11 +68,30 @@ static __always_inline int take(struct rf_window *window, const struct rf_policy
 	return take_any(window, policy, ask);
 }
 
+/* The same with a call less, and its stack, where a cell is to be closed. */
+static __always_inline int take_shallow(struct rf_window *window, const struct rf_policy *policy,
+					const struct rf_ask *ask)
+{
+	const __u64 now = rf_epoch(policy, ask->time), head = rf_load(&window->head);
+
+	if (rf_is_present_at_once(policy, head, now))
+		return rf_take_present(window, policy, head, now, ask->cost);
+	return take_by_kind(window, policy, ask);
+}
+
 GLOBAL int peek_log(const struct rf_window *window, const struct rf_policy *policy, __u64 time)
 {
 	if (!window || !policy)
 		return 1;
 	return rf_log_read(window, policy, time).used < policy->limit;
+}
+
+GLOBAL int peek_weighted(const struct rf_window *window, const struct rf_policy *policy, __u64 time,
+			 __u32 cost)
+{
+	if (!window || !policy)
+		return 1;
+	return rf_peek_weighted(window, policy, time, cost);
 }
 
 /* Would it let pass so much? */
@@ -80,7 +105,7 @@ GLOBAL int peek_any(const struct rf_window *window, const struct rf_policy *poli
 	if (rf_is_bucket(policy))
 		return rf_peek_bucket(window, policy, ask->time, ask->cost);
 	if (rf_is_weighted(policy))
-		return rf_peek_weighted(window, policy, ask->time, ask->cost);
+		return peek_weighted(window, policy, ask->time, ask->cost);
 	return rf_peek_sliding(window, policy, ask->time, ask->cost);
 }
 

@@ -28,13 +28,11 @@ struct question {
 	__u8 missing;		   /* there is no window, so far */
 	__u8 aggregated;	   /* charged to the window of its prefix instead */
 	__u8 lease_life;	   /* in ticks: so long may a lease hide its windows */
-	__u8 met;		   /* what meet_newcomer said, or NOT_MET */
+	__u8 met;		   /* what meet_newcomer said, once it did */
 	__u8 reserved[1];
-	__u32 place; /* of the lease */
+	__u32 place; /* of the lease; of a refusal see refuse_later */
 	__u32 reserved2;
 };
-
-#define NOT_MET 255
 
 /* The key of a window, of either family. */
 union key {
@@ -220,16 +218,6 @@ GLOBAL int is_newcomer(const struct question *question, __u32 slot)
 	policy = &bank_of(question)->policy[slot % RF_LIMITS_MAX];
 	is_ipv6 = question->who.rules & 1;
 	return is_absent(presence_hash(question->source, policy, is_ipv6), is_ipv6);
-}
-
-static __always_inline struct rf_source *find_known_of(const struct question *question, __u32 slot,
-						       int is_ipv6)
-{
-	const struct rf_bank *bank = bank_of(question);
-
-	if (bank->newcomers.then != RF_NEWCOMERS_OFF && is_newcomer(question, slot))
-		return NULL;
-	return find_source(question->source, &bank->policy[slot], is_ipv6);
 }
 
 #endif /* RINGFENCE_WINDOWS_H */

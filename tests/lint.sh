@@ -26,7 +26,8 @@ floor() {
 	bpf/kin.h | bpf/leases.h | bpf/take.h) echo 23 ;;
 	bpf/bans.h | bpf/newcomers.h) echo 24 ;;
 	bpf/limits.h) echo 25 ;;
-	bpf/*.bpf.c) echo 26 ;;
+	bpf/known.h) echo 26 ;;
+	bpf/*.bpf.c) echo 27 ;;
 	user/printable.[ch]) echo 19 ;;
 	user/error.[ch] | user/sizes.[ch] | user/ticks.h) echo 20 ;;
 	user/prefix.[ch]) echo 21 ;;

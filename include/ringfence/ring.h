@@ -267,6 +267,13 @@ RF_INLINE int rf_is_present_at_once(const struct rf_policy *policy, __u64 head, 
 	return rf_is_ring(policy) && rf_word_epoch(head) - (__u32)now <= RF_CELLS_AHEAD;
 }
 
+/* Is it, and has it room? Then rf_add may follow, whatever others do in between. */
+RF_INLINE int rf_may_add(const struct rf_policy *policy, __u64 head, __u64 now, __u32 cost)
+{
+	return rf_is_present_at_once(policy, head, now) &&
+	       (__u64)rf_word_used(head) + cost <= policy->limit;
+}
+
 RF_INLINE enum rf_verdict rf_take_sliding(struct rf_window *window, const struct rf_policy *policy,
 					  __u64 time, __u32 cost)
 {

@@ -270,6 +270,10 @@ mutants_of_several() {
 		's/rf_head_is_present\(window, head, now\)/now - now/; s/rf_word_used\(head\)/0/'
 	try_mutant several loose "room at once for a packet too much" rf_has_room_at_once \
 		's/ \+ cost <= / + cost <= 1 + /'
+	try_mutant several loose "an addition at once for a packet too much" rf_may_add \
+		's/ \+ cost <= / + cost <= 1 + /'
+	try_mutant several strict "an addition at once to a head of a cell that has passed" rf_may_add \
+		's/rf_is_present_at_once\(policy, head, now\)/1/'
 	try_mutant several loose "credits until the last cell ends" rf_charged_read \
 		's/if \(end < charged->end\)/if (end > charged->end || charged->end == RF_FOREVER)/'
 	try_mutant several loose "credits as the first has room for" rf_charged_read \
