@@ -174,13 +174,29 @@ static __always_inline enum rf_reason ask_several(struct question *question, int
 	return is_ipv6 ? ask_limits6(question) : ask_limits4(question);
 }
 
+/* Several limits apply, and ask would find nothing else: a call less. */
+static __always_inline int is_for_several(struct question *question, int is_ipv6)
+{
+	const struct rf_bank *bank = bank_of(question);
+	const __u32 listed = is_ipv6 ? RF_BANK_PREFIXES6 : RF_BANK_PREFIXES4;
+	const __u32 limits =
+		bank->class[rf_rules_class(question->who.rules)].limits & bank->origin[0];
+
+	if (bank->flags & listed || bank->bans_all || !(limits & (limits - 1)))
+		return 0;
+	question->limits = limits;
+	return 1;
+}
+
 /* The same of them all, and counted. */
 static __always_inline enum rf_reason ask_and_count(struct question *question, int is_ipv6)
 {
-	enum rf_reason reason = is_ipv6 ? ask6(question) : ask4(question);
+	enum rf_reason reason = RF_REASON_COUNT;
 	struct rf_counters *sums;
 	__u32 first = 0;
 
+	if (!is_for_several(question, is_ipv6))
+		reason = is_ipv6 ? ask6(question) : ask4(question);
 	if (reason == RF_REASON_COUNT)
 		reason = ask_several(question, is_ipv6);
 	sums = bpf_map_lookup_elem(&counters, &first);
