@@ -55,6 +55,19 @@
 #define RF_JIFFIES_LAG 5 /* MAX_STALLED_JIFFIES of the kernel's tick */
 #endif
 
+/* What the words of a lease grow by; the first field has the lowest bits, or the highest. */
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+#define RF_ROOM_ONE 1U
+#define RF_PACKET_ONE 1U
+#define RF_WANTED (1U << 16)
+#define RF_BYTE_ONE 1U
+#else
+#define RF_ROOM_ONE (1U << 12)
+#define RF_PACKET_ONE (1U << 16)
+#define RF_WANTED (1U << 15)
+#define RF_BYTE_ONE (1U << 10)
+#endif
+
 /* ---- what a lease answers: a reason, in four bits of which the highest tells a drop ---- */
 
 #define RF_ANSWER_DROP 8U
@@ -195,7 +208,8 @@ RF_INLINE int rf_lease_is_worth(const struct rf_window *window, const struct rf_
 
 /*
  * Does a live one answer `cost`? Then it has counted it: its line is all that was touched, and what
- * can be told later is not written here.
+ * can be told later is not written here. Whole words are added to, and no field of them can carry
+ * over: `room` is no less than `cost`, and see RF_PENDING_MAX.
  */
 RF_INLINE int rf_lease_answers(struct rf_lease *lease, __u32 cost, __u32 len_bytes)
 {
@@ -204,13 +218,12 @@ RF_INLINE int rf_lease_answers(struct rf_lease *lease, __u32 cost, __u32 len_byt
 	if (lease->credits) {
 		if (cost > lease->room)
 			return 0;
-		lease->room -= cost;
+		lease->room_word -= cost * RF_ROOM_ONE;
 	} else if (cost <= lease->room) {
 		return 0;
 	}
-	lease->packets++;
-	lease->wanted = 0;
-	lease->bytes += len_bytes;
+	lease->packets_word = (lease->packets_word & ~RF_WANTED) + RF_PACKET_ONE;
+	lease->bytes_word += len_bytes * RF_BYTE_ONE;
 	return 1;
 }
 

@@ -136,22 +136,43 @@ struct rf_who {
  * parts.
  *
  * The slots are the limits that its packets are counted for: up to the first that is slot0 again.
+ *
+ * The words that a packet changes have names: what is added to one is added to its first field.
  */
 struct rf_lease {
-	__u64 source;		/* rf_who.source[0]; one whose source[1] is not 0 goes without */
-	__u32 rules;		/* rf_who.rules */
-	__u32 room : 20;	/* credits; of other answers: they are for what costs more */
-	__u32 ends : 8;		/* the tick from which on its window is to be looked up again */
-	__u32 spent_before : 4; /* log2 of what it passed in the cell before, see lease.h */
-	__u32 packets : 16;	/* pending: not yet in any other counter */
-	__u32 wanted : 1;	/* by another source, since it last answered */
-	__u32 credits : 1;	/* its packets spend `room`; else they all have the same answer */
-	__u32 over : 4;		/* bit set of the `slot`s that are over: i for slot i */
-	__u32 slot0 : 5;
-	__u32 slot1 : 5;
-	__u32 bytes : 22; /* pending */
-	__u32 slot2 : 5;
-	__u32 slot3 : 5;
+	__u64 source; /* rf_who.source[0]; one whose source[1] is not 0 goes without */
+	__u32 rules;  /* rf_who.rules */
+	union {
+		__u32 room_word;
+		struct {
+			/* Credits; of other answers: they are for what costs more. */
+			__u32 room : 20;
+			/* The tick from which on its window is to be looked up again. */
+			__u32 ends : 8;
+			/* log2 of what it passed in the cell before, see lease.h. */
+			__u32 spent_before : 4;
+		};
+	};
+	union {
+		__u32 packets_word;
+		struct {
+			__u32 packets : 16; /* pending: not yet in any other counter */
+			__u32 wanted : 1;   /* by another source, since it last answered */
+			/* Its packets spend `room`; else they all have the same answer. */
+			__u32 credits : 1;
+			__u32 over : 4; /* bit set of the `slot`s that are over: i for slot i */
+			__u32 slot0 : 5;
+			__u32 slot1 : 5;
+		};
+	};
+	union {
+		__u32 bytes_word;
+		struct {
+			__u32 bytes : 22; /* pending */
+			__u32 slot2 : 5;
+			__u32 slot3 : 5;
+		};
+	};
 	__u64 taken : 20; /* what this CPU was charged for in its cell; as high as it goes */
 	__u64 answer : 4; /* the reason of the packets that it answers, see lease.h */
 	__u64 until : 40; /* in jiffies; of credits: where the first cell ends that was charged */

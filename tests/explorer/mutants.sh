@@ -229,7 +229,7 @@ mutants_of_leases() {
 	try_mutant leases loose "a refusal's room is taken for credits" rf_lease_enter \
 		's/lease->room = 0;/if (lease->credits)\n&/'
 	try_mutant leases loose "credits are answered, and not spent" rf_lease_answers \
-		's/lease->room -= cost;//'
+		's/lease->room_word -= .*//'
 	try_mutant leases loose "a credit is enough, whatever the cost" rf_lease_answers \
 		's/if \(cost > lease->room\)/if (!lease->room)/'
 	try_mutant leases loose "credits, and the edge is not looked at" rf_head_room \
