@@ -285,6 +285,47 @@ RF_INLINE const void *rf_vlan_skip(const void *start, const void *end, __be16 *e
 }
 
 /*
+ * Most frames are plain: IP without tags, options or extension headers, and a port. True: it is
+ * one, and `packet` is what rf_packet_parse says of it, in half as many instructions. False: that
+ * has to say.
+ */
+RF_INLINE int rf_packet_is_plain4(const void *data, const void *end, struct rf_packet *packet)
+{
+	const struct rf_ethernet *eth = data;
+	const struct iphdr *ip = (const void *)(eth + 1);
+	const struct rf_port_pair *ports = (const void *)(ip + 1);
+
+	if (!RF_WHOLE(ports, end) || eth->ethertype != RF_BE16(ETH_P_IP) ||
+	    *(const __u8 *)ip != 0x45 || ip->frag_off & RF_BE16(0x1fff))
+		return 0;
+	*packet = (struct rf_packet){
+		.source = {ip->saddr},
+		.version = 4,
+		.protocol = ip->protocol,
+	};
+	rf_packet_class(ports, end, rf_length(ip->tot_len) - (__s32)sizeof(*ip), packet);
+	return packet->flags & RF_HAS_DPORT;
+}
+
+RF_INLINE int rf_packet_is_plain6(const void *data, const void *end, struct rf_packet *packet)
+{
+	const struct rf_ethernet *eth = data;
+	const struct ipv6hdr *ip = (const void *)(eth + 1);
+	const struct rf_port_pair *ports = (const void *)(ip + 1);
+
+	if (!RF_WHOLE(ports, end) || eth->ethertype != RF_BE16(ETH_P_IPV6) || ip->version != 6)
+		return 0;
+	*packet = (struct rf_packet){
+		.version = 6,
+		.protocol = ip->nexthdr,
+	};
+	for (int i = 0; i < 4; i++)
+		packet->source[i] = ip->saddr.s6_addr32[i];
+	rf_packet_class(ports, end, rf_length(ip->payload_len), packet);
+	return packet->flags & RF_HAS_DPORT;
+}
+
+/*
  * Fills `packet` and returns RF_HAS_SOURCE for a frame that has a source to charge; else the
  * reason why it has none, and `packet` means nothing.
  */

@@ -129,6 +129,22 @@ static size_t packet_end(const uint8_t *bytes, const struct expected *expected)
 	return length ? at + 40 + length : 0;
 }
 
+/* A frame that is said to be plain has been told as the parser tells it. */
+static void check_plain(const void *bytes, const void *end, enum rf_reason reason,
+			const struct rf_packet *packet)
+{
+	struct rf_packet plain;
+
+	if (!rf_packet_is_plain4(bytes, end, &plain) && !rf_packet_is_plain6(bytes, end, &plain))
+		return;
+	REQUIRE(reason == RF_HAS_SOURCE);
+	REQUIRE(plain.version == packet->version);
+	REQUIRE(memcmp(plain.source, packet->source, sizeof(plain.source)) == 0);
+	REQUIRE(plain.protocol == packet->protocol);
+	REQUIRE(plain.flags == packet->flags);
+	REQUIRE(plain.dport == packet->dport);
+}
+
 /* The frame at the end of its own allocation, with `padding` bytes behind it that say `filler`. */
 static enum rf_reason parse(const uint8_t *bytes, size_t length, size_t padding, uint8_t filler,
 			    struct rf_packet *packet)
@@ -143,6 +159,7 @@ static enum rf_reason parse(const uint8_t *bytes, size_t length, size_t padding,
 	memset(block + 2 + length, filler, padding);
 	memset(packet, 0xa5, sizeof(*packet));
 	reason = rf_packet_parse(block + 2, block + 2 + whole, packet);
+	check_plain(block + 2, block + 2 + whole, reason, packet);
 	REQUIRE(!length || memcmp(block + 2, bytes, length) == 0);
 	free(block);
 	return reason;

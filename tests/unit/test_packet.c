@@ -21,6 +21,26 @@
 #define FUZZ_ROUNDS 1000000
 #define FUZZ_MUTATIONS_MAX 8
 
+static unsigned int plain_frames;
+
+/* A frame that is said to be plain has been told as the parser tells it. */
+static void check_plain(const void *bytes, const void *end, enum rf_reason reason,
+			const struct rf_packet *packet)
+{
+	struct rf_packet plain;
+
+	memset(&plain, 0xa5, sizeof(plain));
+	if (!rf_packet_is_plain4(bytes, end, &plain) && !rf_packet_is_plain6(bytes, end, &plain))
+		return;
+	plain_frames++;
+	assert_int_equal(reason, RF_HAS_SOURCE);
+	assert_int_equal(plain.version, packet->version);
+	assert_memory_equal(plain.source, packet->source, sizeof(plain.source));
+	assert_int_equal(plain.protocol, packet->protocol);
+	assert_int_equal(plain.flags, packet->flags);
+	assert_int_equal(plain.dport, packet->dport);
+}
+
 static enum rf_reason parse(const unsigned char *bytes, size_t length, struct rf_packet *packet)
 {
 	unsigned char *block = malloc(2 + length);
@@ -30,6 +50,7 @@ static enum rf_reason parse(const unsigned char *bytes, size_t length, struct rf
 	memcpy(block + 2, bytes, length);
 	memset(packet, 0xa5, sizeof(*packet));
 	reason = rf_packet_parse(block + 2, block + 2 + length, packet);
+	check_plain(block + 2, block + 2 + length, reason, packet);
 	assert_memory_equal(block + 2, bytes, length);
 	free(block);
 	return reason;
@@ -177,6 +198,30 @@ static void test_next_headers(void **state)
 	}
 }
 
+/* ---- plain frames ---- */
+
+static void test_plain(void **state)
+{
+	static const struct frame_part parts[][4] = {
+		{ETH, IP4, UDP(53), {FRAME_END, 0, 0}},
+		{ETH, IP4, TCP(80, 0), {FRAME_END, 0, 0}},
+		{ETH, IP6, UDP(53), {FRAME_END, 0, 0}},
+		{ETH, IP6, TCP(80, 0), {FRAME_END, 0, 0}},
+		{ETH, IP4, TCP(80, SYN), {FRAME_END, 0, 0}},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+		struct rf_packet packet;
+		struct frame frame;
+
+		frame_build(&frame, parts[i]);
+		plain_frames = 0;
+		parse(frame.bytes, frame.length, &packet);
+		assert_int_equal(plain_frames, 1);
+	}
+}
+
 /* ---- mutated frames ---- */
 
 static uint64_t next_random(uint64_t *state)
@@ -279,6 +324,7 @@ static void test_mutated(void **state)
 	uint64_t random = 0x72696e6766656e63;
 
 	(void)state;
+	plain_frames = 0;
 	for (size_t i = 0; i < RF_FRAME_COUNT; i++)
 		frame_build(&built[i], rf_frames[i].part);
 	for (int round = 0; round < FUZZ_ROUNDS; round++) {
@@ -293,11 +339,12 @@ static void test_mutated(void **state)
 	assert_true(seen[RF_NON_IP] > FUZZ_ROUNDS / 100);
 	assert_true(seen[RF_NEIGHBOUR] > FUZZ_ROUNDS / 100);
 	assert_true(seen[RF_DEEP_VLAN] > FUZZ_ROUNDS / 200);
+	assert_true(plain_frames > FUZZ_ROUNDS / 20);
 }
 
 int main(void)
 {
-	static struct CMUnitTest tests[3 * RF_FRAME_COUNT + 2];
+	static struct CMUnitTest tests[3 * RF_FRAME_COUNT + 3];
 	static char cut[RF_FRAME_COUNT][96], padded[RF_FRAME_COUNT][96];
 	struct CMUnitTest *test = tests;
 
@@ -312,6 +359,7 @@ int main(void)
 		*test++ = (struct CMUnitTest){padded[i], test_padded, NULL, NULL, row};
 	}
 	*test++ = (struct CMUnitTest)cmocka_unit_test(test_next_headers);
+	*test++ = (struct CMUnitTest)cmocka_unit_test(test_plain);
 	*test++ = (struct CMUnitTest)cmocka_unit_test(test_mutated);
 	return cmocka_run_group_tests_name("packet", tests, NULL, NULL);
 }
