@@ -21,7 +21,7 @@ static __always_inline int find_spot(const struct rf_who *who, __u32 cpu, struct
 	if (!shift || who->source[1])
 		return 0;
 	hash = rf_lease_hash(who->source[0], config.lease_key);
-	spot->place = (cpu << (64 - shift & 63)) + (hash >> (shift & 63));
+	spot->place = (cpu << (64 - shift)) + (hash >> shift);
 	spot->tag = rf_lease_tag(hash);
 	return 1;
 }
@@ -88,7 +88,7 @@ find_by_tags(const struct rf_who *who, struct rf_lease_set *set, const struct sp
  * its tag where it is in the first place, as most are.
  */
 static __always_inline int lease_answers(const struct rf_who *who, __u32 cpu, __u64 jiffies,
-					 __u32 cost, __u32 len_bytes, enum rf_reason *reason)
+					 __u32 cost, __u32 len_bytes, int *is_drop)
 {
 	struct rf_lease_set *set;
 	struct rf_lease *lease;
@@ -104,7 +104,7 @@ static __always_inline int lease_answers(const struct rf_who *who, __u32 cpu, __
 		lease = find_by_tags(who, set, &spot);
 	if (!lease || !lease_is_live(lease, jiffies) || !rf_lease_answers(lease, cost, len_bytes))
 		return 0;
-	*reason = rf_answer_reason(lease->answer);
+	*is_drop = rf_answer_is_drop(lease->answer);
 	return 1;
 }
 

@@ -138,23 +138,31 @@ GLOBAL int refuse_unclassed6(struct question *question)
 	return question ? refuse_unclassed(question, 1) : RF_UNCLASSED;
 }
 
-/* The class of a packet: which limits may fit it. */
-static __always_inline __u32 class_of(const struct rf_bank *bank, __u32 index,
-				      const struct rf_packet *packet)
+/* The class of a packet by its port. */
+static __always_inline __u32 class_of_port(__u32 index, const struct rf_packet *packet)
 {
-	const int is_syn = packet->flags & RF_SYN;
-	const struct rf_ports *table;
+	const struct rf_ports *table = bpf_map_lookup_elem(&ports, &index);
 	__u32 port = packet->dport;
 	enum rf_ports_of of;
 
-	if (!(packet->flags & RF_HAS_DPORT) || !(bank->flags & RF_BANK_PORTS))
-		return is_syn ? bank->class_syn : bank->class_of[packet->protocol];
-	table = bpf_map_lookup_elem(&ports, &index);
 	if (!table)
 		return 0; /* cannot be, but the verifier has to be told */
-	of = packet->protocol == IPPROTO_UDP ? RF_PORTS_UDP : is_syn ? RF_PORTS_SYN : RF_PORTS_TCP;
+	of = packet->protocol == IPPROTO_UDP ? RF_PORTS_UDP
+	     : packet->flags & RF_SYN	     ? RF_PORTS_SYN
+					     : RF_PORTS_TCP;
 	RF_OPAQUE(port); /* else the mask is left out, and the bound was lost on the stack */
 	return table->class[of][port % RF_PORTS];
+}
+
+/* The class of a packet: which limits may fit it. */
+static __always_inline __u32 class_of(const struct rf_bank *bank, __u32 generation,
+				      const struct rf_packet *packet)
+{
+	if (bank->flags & RF_BANK_PORTS && packet->flags & RF_HAS_DPORT) {
+		RF_OPAQUE(generation); /* else its bit is stored for the look-up in any case */
+		return class_of_port(generation & 1, packet);
+	}
+	return packet->flags & RF_SYN ? bank->class_syn : bank->class_of[packet->protocol];
 }
 
 static __always_inline enum rf_reason ask_several(struct question *question, int is_ipv6)
@@ -205,22 +213,33 @@ static __always_inline enum rf_reason ask_and_count(struct question *question, i
 	return reason;
 }
 
-static __always_inline void set_source(struct question *question, const struct rf_packet *packet,
-				       int version, const struct rf_bank *bank)
+/* Its source as a lease knows it. */
+static __always_inline void set_who(struct rf_who *who, const struct rf_packet *packet, int version,
+				    const struct rf_bank *bank)
 {
 	const __be32 *source = packet->source;
 
+	who->reserved = 0;
 	if (version == 4) {
-		question->source[0] = source[0];
-		question->source[1] = 0;
-		question->who.source[0] = source[0] & bank->lease_mask4;
-		question->who.source[1] = 0;
-		return;
+		who->source[0] = source[0] & bank->lease_mask4;
+		who->source[1] = 0;
+	} else {
+		who->source[0] = (source[0] | (__u64)source[1] << 32) & bank->lease_mask6;
+		who->source[1] = (bank->flags & RF_BANK_NO_LEASE6) != 0;
 	}
-	question->source[0] = source[0] | (__u64)source[1] << 32;
-	question->source[1] = source[2] | (__u64)source[3] << 32;
-	question->who.source[0] = question->source[0] & bank->lease_mask6;
-	question->who.source[1] = (bank->flags & RF_BANK_NO_LEASE6) != 0;
+}
+
+static __always_inline void set_source(struct question *question, const struct rf_packet *packet,
+				       int version)
+{
+	const __be32 *source = packet->source;
+
+	question->source[0] = source[0];
+	question->source[1] = 0;
+	if (version == 6) {
+		question->source[0] |= (__u64)source[1] << 32;
+		question->source[1] = source[2] | (__u64)source[3] << 32;
+	}
 }
 
 /* Before any limit was asked. */
@@ -253,54 +272,86 @@ static __always_inline const struct rf_bank *bank_in_force(__u64 jiffies, __u64 
 	return &config.bank[*generation & 1];
 }
 
-/* Charges the packet, and counts it. Else why there is nothing to charge it to, and not counted. */
-static __always_inline enum rf_reason charge_packet(const struct rf_packet *packet, int version,
-						    __u32 len_bytes, int *is_counted)
+/* Is it refused before the leases are asked? */
+static __always_inline int is_refused_at_once(const struct rf_packet *packet, int version,
+					      const struct rf_bank *bank, __u32 limits,
+					      __u64 jiffies)
 {
-	const __u32 listed = version == 4 ? RF_BANK_PREFIXES4 : RF_BANK_PREFIXES6;
 	struct question question;
-	const struct rf_class *class;
-	const struct rf_bank *bank;
-	enum rf_reason reason;
-	__u64 generation;
-	__u32 index, cpu;
-	int is_unclassed;
 
-	/* First, since what is a call to the compiler costs it all its registers. */
-	question.jiffies = read_jiffies();
-	cpu = bpf_get_smp_processor_id();
-	bank = bank_in_force(question.jiffies, &generation);
-	if (!bank)
-		return RF_UNCONFIRMED;
-	is_unclassed = packet->flags & RF_CLASS_UNKNOWN && bank->flags & RF_BANK_IN_FORCE;
-	if (is_unclassed && !(bank->flags & listed))
-		return RF_UNCLASSED;
-	index = class_of(bank, generation & 1, packet);
-	class = &bank->class[index];
-	/* So it is not unclassed. */
-	if (!class->limits && !(bank->flags & (listed | RF_BANK_BANS_ALL)))
-		return RF_NO_LIMIT;
-	set_source(&question, packet, version, bank);
-	if (is_closed_out(&question, bank, class->limits, version == 6))
-		return RF_NEWCOMER_CLOSED;
-	question.who.rules = rf_who_rules(generation, index, version == 6);
-	question.who.reserved = 0;
-	question.len_bytes = len_bytes;
-	question.cost = rf_units(class->unit, class->unit_shift, len_bytes);
-	if (is_unclassed) {
-		clear_answers(&question);
-		return version == 4 ? refuse_unclassed4(&question) : refuse_unclassed6(&question);
-	}
-	*is_counted = 1;
-	if (lease_answers(&question.who, cpu, question.jiffies, question.cost, len_bytes, &reason))
-		return reason;
-	clear_answers(&question);
-	return ask_and_count(&question, version == 6);
+	question.jiffies = jiffies;
+	set_source(&question, packet, version);
+	return is_closed_out(&question, bank, limits, version == 6);
 }
 
 static __always_inline int verdict_of(enum rf_reason reason)
 {
 	return reason >= RF_FIRST_DROP ? XDP_DROP : XDP_PASS;
+}
+
+/* What a lease is asked for a packet. */
+struct request {
+	struct rf_who who;
+	__u32 cost;
+	int is_unclassed; /* it is not to be asked, since only a list can let the packet pass */
+};
+
+/* RF_REASON_COUNT: it is to be asked; else why not, and nothing is charged. */
+static __always_inline enum rf_reason set_request(struct request *request,
+						  const struct rf_packet *packet, int version,
+						  __u32 len_bytes, __u64 jiffies)
+{
+	const __u32 listed = version == 4 ? RF_BANK_PREFIXES4 : RF_BANK_PREFIXES6;
+	const struct rf_class *class;
+	const struct rf_bank *bank;
+	__u64 generation;
+	__u32 index;
+
+	bank = bank_in_force(jiffies, &generation);
+	if (!bank)
+		return RF_UNCONFIRMED;
+	request->is_unclassed = packet->flags & RF_CLASS_UNKNOWN && bank->flags & RF_BANK_IN_FORCE;
+	if (request->is_unclassed && !(bank->flags & listed))
+		return RF_UNCLASSED;
+	index = class_of(bank, generation, packet);
+	class = &bank->class[index];
+	/* So it is not unclassed. */
+	if (!class->limits && !(bank->flags & (listed | RF_BANK_BANS_ALL)))
+		return RF_NO_LIMIT;
+	if (is_refused_at_once(packet, version, bank, class->limits, jiffies))
+		return RF_NEWCOMER_CLOSED;
+	set_who(&request->who, packet, version, bank);
+	request->who.rules = rf_who_rules(generation, index, version == 6);
+	request->cost = rf_units(class->unit, class->unit_shift, len_bytes);
+	return RF_REASON_COUNT;
+}
+
+/* The verdict on a packet that is charged, and counted, unless `why` says why it is not. */
+static __always_inline int judge_packet(const struct rf_packet *packet, int version,
+					__u32 len_bytes, __u64 jiffies, __u32 cpu,
+					enum rf_reason *why)
+{
+	struct request request;
+	struct question question;
+	int is_drop;
+
+	*why = set_request(&request, packet, version, len_bytes, jiffies);
+	if (*why != RF_REASON_COUNT)
+		return XDP_PASS;
+	if (!request.is_unclassed &&
+	    lease_answers(&request.who, cpu, jiffies, request.cost, len_bytes, &is_drop))
+		return XDP_PASS - is_drop;
+	/* Not before: up to here all of it is in registers. */
+	question.who = request.who;
+	set_source(&question, packet, version);
+	question.jiffies = jiffies;
+	question.len_bytes = len_bytes;
+	question.cost = request.cost;
+	clear_answers(&question);
+	if (!request.is_unclassed)
+		return verdict_of(ask_and_count(&question, version == 6));
+	*why = version == 4 ? refuse_unclassed4(&question) : refuse_unclassed6(&question);
+	return XDP_PASS;
 }
 
 /* Of what has no source. Where nothing is in force, nothing is dropped. */
@@ -318,39 +369,62 @@ GLOBAL int judge_sourceless(__u32 reason, __u32 len_bytes)
 	return bank->flags & RF_BANK_IN_FORCE ? reason : RF_NO_LIMIT;
 }
 
-static __always_inline int handle_frame(struct xdp_md *ctx, __u32 len_bytes)
+/* What was not counted with the packet's source. */
+static __always_inline int count_reason(enum rf_reason reason, __u32 len_bytes)
 {
-	struct rf_counters *sums;
-	struct rf_packet packet;
-	enum rf_reason reason;
 	__u32 first = 0;
-	int is_counted = 0;
+	struct rf_counters *sums = bpf_map_lookup_elem(&counters, &first);
 
-	reason = rf_packet_parse((void *)(long)ctx->data, (void *)(long)ctx->data_end, &packet);
-	if (reason == RF_HAS_SOURCE) {
-		reason = packet.version == 4 ? charge_packet(&packet, 4, len_bytes, &is_counted)
-					     : charge_packet(&packet, 6, len_bytes, &is_counted);
-		if (is_counted)
-			return verdict_of(reason);
-	} else {
-		reason = judge_sourceless(reason, len_bytes);
-	}
-	sums = bpf_map_lookup_elem(&counters, &first);
+	RF_OPAQUE(reason); /* else the compiler may know its bound, and the verifier does not */
 	if (!sums || reason >= RF_REASON_COUNT)
 		return XDP_PASS; /* cannot be, but the verifier has to be told */
 	count(&sums->reason[reason], 1, len_bytes);
 	return verdict_of(reason);
 }
 
+static __always_inline int handle_packet(const struct rf_packet *packet, int version,
+					 __u32 len_bytes, __u64 jiffies, __u32 cpu)
+{
+	enum rf_reason why;
+	const int verdict = judge_packet(packet, version, len_bytes, jiffies, cpu, &why);
+
+	return why == RF_REASON_COUNT ? verdict : count_reason(why, len_bytes);
+}
+
+/* Plain frames apart: on their way, what is known of them needs neither registers nor branches. */
+static __always_inline int handle_frame(struct xdp_md *ctx, int is_in_frags)
+{
+	/* First, since what is a call to the compiler costs it all its registers. */
+	const __u64 jiffies = read_jiffies();
+	const __u32 cpu = bpf_get_smp_processor_id();
+	__u32 len_bytes = is_in_frags ? bpf_xdp_get_buff_len(ctx) : 0;
+	const void *data = (void *)(long)ctx->data, *end = (void *)(long)ctx->data_end;
+	struct rf_packet packet;
+	enum rf_reason reason;
+
+	if (!is_in_frags)
+		len_bytes = end - data;
+	if (rf_packet_is_plain4(data, end, &packet))
+		return handle_packet(&packet, 4, len_bytes, jiffies, cpu);
+	if (rf_packet_is_plain6(data, end, &packet))
+		return handle_packet(&packet, 6, len_bytes, jiffies, cpu);
+	reason = rf_packet_parse(data, end, &packet);
+	if (reason != RF_HAS_SOURCE)
+		return count_reason(judge_sourceless(reason, len_bytes), len_bytes);
+	if (packet.version == 4)
+		return handle_packet(&packet, 4, len_bytes, jiffies, cpu);
+	return handle_packet(&packet, 6, len_bytes, jiffies, cpu);
+}
+
 SEC("xdp")
 int ringfence(struct xdp_md *ctx)
 {
-	return handle_frame(ctx, ctx->data_end - ctx->data);
+	return handle_frame(ctx, 0);
 }
 
 /* The same for frames in several buffers (jumbo MTU); its length helper came with it, in 5.18. */
 SEC("xdp.frags")
 int ringfence_frags(struct xdp_md *ctx)
 {
-	return handle_frame(ctx, bpf_xdp_get_buff_len(ctx));
+	return handle_frame(ctx, 1);
 }

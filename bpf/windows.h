@@ -100,7 +100,7 @@ static __always_inline struct rf_source *find_source(const __u64 source[2],
 
 static __always_inline __u32 tick_of(__u64 jiffies)
 {
-	return jiffies >> (config.times.tick_shift & 63);
+	return jiffies >> config.times.tick_shift;
 }
 
 /* The word of a slot; NULL: there is no such slot. */
