@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Every combination of a limit's options, and any counts: accepted or not as it should be, read as
+ * it should be, and written so.
+ */
+#include "line.h"
+
+#include <stdio.h>
+
+#define RANDOM_LIMITS 50000
+
+/* ---- limits, all of them ---- */
+
+/* A count as it is written, and what it is. */
+struct amount {
+	const char *text;
+	uint64_t count;
+	bool in_bits;
+};
+
+/* What a line says; an empty word, and a text of NULL, is left out. */
+struct wording {
+	struct amount rate;
+	uint64_t window_ms;
+	const char *unit, *algorithm, *cells, *edge;
+	struct amount burst;
+	const char *shadow, *count;
+};
+
+static bool is_bucket(const struct rf_limit *limit)
+{
+	return limit->algorithm == RF_TOKEN || limit->algorithm == RF_LEAKY;
+}
+
+/* The limit that the words ask for, whether it may be or not. */
+static struct rf_limit limit_of(const struct wording *said)
+{
+	static const char *const algorithms[] = {"", "fixed", "log", "token", "leaky"};
+	static const char *const edges[] = {"", "coarse", "weighted"};
+	struct rf_limit limit = {.name = "all", .rate = said->rate.count, .per4 = 32, .per6 = 64};
+
+	limit.window_ns = said->window_ms * MS;
+	for (int i = 1; i < 5; i++)
+		if (strcmp(said->algorithm, algorithms[i]) == 0)
+			limit.algorithm = i;
+	for (int i = 1; i < 3; i++)
+		if (strcmp(said->edge, edges[i]) == 0)
+			limit.edge = i;
+	limit.unit = said->rate.in_bits || strcmp(said->unit, "bytes") == 0;
+	limit.cells = *said->cells ? atoi(said->cells) : limit.algorithm == RF_SLIDING ? 16 : 1;
+	limit.flags = (*said->shadow ? RF_SHADOW : 0) | (*said->count ? RF_COUNT_REJECTED : 0);
+	if (said->burst.text)
+		limit.burst = said->burst.count;
+	else if (is_bucket(&limit))
+		limit.burst = limit.algorithm == RF_TOKEN ? limit.rate : 1;
+	return limit;
+}
+
+static bool may_be(const struct wording *said, const struct rf_limit *limit)
+{
+	const uint64_t least = limit->unit == RF_BYTES ? 1514 : 1, most = 1ULL << 31;
+	const uint64_t most_rate = limit->unit == RF_BYTES ? 1ULL << 37 : most;
+	unsigned __int128 flow_ms;
+
+	if (strcmp(said->unit, "packets") == 0 && said->rate.in_bits)
+		return false;
+	if ((*said->cells || *said->edge) && limit->algorithm != RF_SLIDING)
+		return false;
+	if (limit->rate < least || limit->rate > most_rate)
+		return false;
+	if (limit->algorithm == RF_LOG && (limit->unit == RF_BYTES || limit->rate > 16))
+		return false;
+	if (!is_bucket(limit))
+		return !said->burst.text;
+	if (said->burst.text && said->burst.in_bits && limit->unit == RF_PACKETS)
+		return false;
+	if (limit->burst < least || limit->burst > most)
+		return false;
+	flow_ms =
+		((unsigned __int128)limit->burst * said->window_ms + limit->rate - 1) / limit->rate;
+	return flow_ms <= 31622400000; /* 8784h */
+}
+
+static void say(char text[256], const char *option, const char *word)
+{
+	size_t length = strlen(text);
+
+	if (*word)
+		snprintf(text + length, 256 - length, " %s%s", option, word);
+}
+
+static void write_line(const struct wording *said, char text[256])
+{
+	snprintf(text, 256, "all rate %s/%" PRIu64 "ms", said->rate.text, said->window_ms);
+	say(text, "", said->unit);
+	say(text, "algorithm ", said->algorithm);
+	say(text, "cells ", said->cells);
+	say(text, "edge ", said->edge);
+	say(text, "burst ", said->burst.text ? said->burst.text : "");
+	say(text, "", said->shadow);
+	say(text, "", said->count);
+}
+
+/* Accepted or not as it should be, read as it should be, and written so. True if accepted. */
+static bool check_wording(const struct wording *said)
+{
+	const struct rf_limit expected = limit_of(said);
+	const bool accepted = may_be(said, &expected);
+	char text[256], written[RF_LIMIT_TEXT_SIZE];
+	struct rf_error error = {};
+	struct rf_definition definition;
+	struct line line;
+
+	write_line(said, text);
+	if (!parse_definition(text, &line, &definition, &error) != accepted)
+		fail_msg("%s: it is %s: %s", text, accepted ? "refused" : "accepted", error.text);
+	if (!accepted) {
+		assert_no_definition(&definition);
+		return false;
+	}
+	assert_memory_equal(&definition.limit, &expected, sizeof(expected));
+	assert_only_limit(&definition);
+	check_written(&definition.limit, written);
+	return true;
+}
+
+static const char *const units[] = {"", "packets", "bytes"};
+static const char *const algorithms[] = {"", "sliding", "fixed", "log", "token", "leaky"};
+static const char *const cell_counts[] = {"", "2", "16"};
+static const char *const edges[] = {"", "strict", "weighted", "coarse"};
+static const char *const shadows[] = {"", "shadow"};
+static const char *const counts[] = {"", "count rejected"};
+static const struct amount rates[] = {
+	{"0", 0, false},
+	{"1", 1, false},
+	{"16", 16, false},
+	{"1514", 1514, false},
+	{"20k", 20000, false},
+	{"2147483648", 2147483648, false},
+	{"3000M", 3000000000, false},
+	{"137438953472", 137438953472, false},
+	{"8kbit", 1000, true},
+	{"12.112kbit", 1514, true},
+	{"100gbit", 12500000000, true},
+};
+static const struct amount bursts[] = {
+	{NULL, 0, false},
+	{"0", 0, false},
+	{"1", 1, false},
+	{"1514", 1514, false},
+	{"20k", 20000, false},
+	{"2147483648", 2147483648, false},
+	{"3000M", 3000000000, false},
+	{"16kbit", 2000, true},
+};
+static const uint64_t windows_ms[] = {1, 1000, 31622400000};
+
+/* The `i`-th entry of `list`, and `i` without it. */
+#define PICK(i, list)                                    \
+	({                                               \
+		size_t at = (i) % UNIT_ARRAY_SIZE(list); \
+		(i) /= UNIT_ARRAY_SIZE(list);            \
+		(list)[at];                              \
+	})
+
+static struct wording combination(uint64_t i)
+{
+	struct wording said;
+
+	said.rate = PICK(i, rates);
+	said.window_ms = PICK(i, windows_ms);
+	said.unit = PICK(i, units);
+	said.algorithm = PICK(i, algorithms);
+	said.cells = PICK(i, cell_counts);
+	said.edge = PICK(i, edges);
+	said.burst = PICK(i, bursts);
+	said.shadow = PICK(i, shadows);
+	said.count = PICK(i, counts);
+	return said;
+}
+
+static void every_combination_is_as_it_should_be(void **state)
+{
+	const uint64_t count = UNIT_ARRAY_SIZE(rates) * UNIT_ARRAY_SIZE(windows_ms) *
+			       UNIT_ARRAY_SIZE(units) * UNIT_ARRAY_SIZE(algorithms) *
+			       UNIT_ARRAY_SIZE(cell_counts) * UNIT_ARRAY_SIZE(edges) *
+			       UNIT_ARRAY_SIZE(bursts) * UNIT_ARRAY_SIZE(shadows) *
+			       UNIT_ARRAY_SIZE(counts);
+	uint64_t accepted = 0;
+
+	(void)state;
+	for (uint64_t i = 0; i < count; i++) {
+		struct wording said = combination(i);
+
+		accepted += check_wording(&said);
+	}
+	assert_true(accepted > count / 50);
+}
+
+/* A count of any magnitude, some of them in bits. */
+static void make_amount(uint64_t *random, char text[32], struct amount *amount)
+{
+	uint64_t number = unit_random(random) >> unit_below(random, 64);
+
+	amount->text = text;
+	amount->in_bits = unit_below(random, 4) == 0 && number < UINT64_MAX / 125;
+	amount->count = amount->in_bits ? number * 125 : number;
+	snprintf(text, 32, "%" PRIu64 "%s", number, amount->in_bits ? "kbit" : "");
+}
+
+static void any_counts_are_as_they_should_be(void **state)
+{
+	uint64_t random = unit_seed();
+	char rate[32], burst[32];
+
+	(void)state;
+	for (int i = 0; i < RANDOM_LIMITS; i++) {
+		struct wording said = combination(unit_random(&random));
+
+		make_amount(&random, rate, &said.rate);
+		if (said.burst.text)
+			make_amount(&random, burst, &said.burst);
+		said.window_ms =
+			1 + (unit_random(&random) >> unit_below(&random, 64)) % 31622400000;
+		check_wording(&said);
+	}
+}
+
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(every_combination_is_as_it_should_be),
+	cmocka_unit_test(any_counts_are_as_they_should_be),
+};
+
+int main(void)
+{
+	return cmocka_run_group_tests_name("grammar, combinations", tests, NULL, NULL);
+}

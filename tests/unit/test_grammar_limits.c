@@ -1,0 +1,419 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What follows `limit add`, in rows of a line and what must come of it: read, in any order of its
+ * options, and written again.
+ */
+#include "line.h"
+
+#include <stdio.h>
+
+/* ---- limit ---- */
+
+struct limit_row {
+	const char *line;
+	const char *name;
+	uint64_t rate;
+	uint64_t window_ns;
+	uint32_t flags;
+	enum rf_unit unit;
+	enum rf_algorithm algorithm;
+	enum rf_edge edge;
+	int cells; /* 0: as by default */
+	uint64_t burst;
+	enum rf_match match;
+	int protocol;
+	uint64_t ban_ns;
+};
+
+static void parse_limit(void **state)
+{
+	const struct limit_row *row = *state;
+	struct rf_limit expected = {
+		.rate = row->rate,
+		.window_ns = row->window_ns,
+		.flags = row->flags,
+		.algorithm = row->algorithm,
+		.edge = row->edge,
+		.unit = row->unit,
+		.cells = row->cells,
+		.burst = row->burst,
+		.match = row->match,
+		.protocol = row->protocol,
+		.ban_ns = row->ban_ns,
+		.per4 = 32,
+		.per6 = 64,
+	};
+	struct rf_definition definition;
+	struct rf_error error = {};
+	struct line line;
+
+	if (!row->cells)
+		expected.cells = row->algorithm == RF_SLIDING ? 16 : 1;
+	strcpy(expected.name, row->name);
+	assert_accepted(parse_definition(row->line, &line, &definition, &error), &error);
+	assert_memory_equal(&definition.limit, &expected, sizeof(expected));
+	assert_only_limit(&definition);
+	assert_null(rf_words_peek(&line.words));
+}
+
+#define LIMIT(title, text, ...)                   \
+	UNIT_ROW_OF("limit: " title, parse_limit, \
+		    (&(struct limit_row){.line = text, .name = "all", __VA_ARGS__}))
+#define NAMED_LIMIT(title, text, expected, ...)   \
+	UNIT_ROW_OF("limit: " title, parse_limit, \
+		    (&(struct limit_row){.line = text, .name = expected, __VA_ARGS__}))
+#define OF(count, time) .rate = count, .window_ns = time
+
+/* Whatever the order, as in `expected`, whose line is the beginning of each. */
+static void check_order(const struct limit_row *expected, const char *const *options, int count)
+{
+	struct limit_row row = *expected;
+	void *state = &row;
+	char text[256];
+
+	strcpy(text, expected->line);
+	for (int i = 0; i < count; i++) {
+		strcat(text, " ");
+		strcat(text, options[i]);
+	}
+	row.line = text;
+	parse_limit(&state);
+}
+
+/* Every order of the options from `first` on; returns how many. */
+static int check_orders(const struct limit_row *expected, const char **options, int count,
+			int first)
+{
+	int orders = 0;
+
+	if (first == count) {
+		check_order(expected, options, count);
+		return 1;
+	}
+	for (int i = first; i < count; i++) {
+		const char *swapped = options[first];
+
+		options[first] = options[i];
+		options[i] = swapped;
+		orders += check_orders(expected, options, count, first + 1);
+		options[i] = options[first];
+		options[first] = swapped;
+	}
+	return orders;
+}
+
+static void options_of_a_window_come_in_any_order(void **state)
+{
+	const struct limit_row expected = {.line = "all rate 20k/1s",
+					   .name = "all",
+					   .rate = 20000,
+					   .window_ns = SECOND,
+					   .flags = RF_SHADOW | RF_COUNT_REJECTED,
+					   .edge = RF_EDGE_WEIGHTED,
+					   .cells = 4};
+	const char *options[] = {"packets",   "algorithm sliding", "edge weighted",  "cells 4",
+				 "match any", "per /32",	   "count rejected", "shadow"};
+
+	(void)state;
+	assert_int_equal(check_orders(&expected, options, UNIT_ARRAY_SIZE(options), 0), 40320);
+}
+
+static void options_of_a_bucket_come_in_any_order(void **state)
+{
+	const struct limit_row expected = {.line = "all rate 20k/1s",
+					   .name = "all",
+					   .rate = 20000,
+					   .window_ns = SECOND,
+					   .flags = RF_SHADOW | RF_COUNT_REJECTED,
+					   .unit = RF_BYTES,
+					   .algorithm = RF_TOKEN,
+					   .burst = 2000};
+	const char *options[] = {"bytes",   "algorithm token", "burst 16kbit",	 "match any",
+				 "per /32", "per6 /64",	       "count rejected", "shadow"};
+
+	(void)state;
+	assert_int_equal(check_orders(&expected, options, UNIT_ARRAY_SIZE(options), 0), 40320);
+}
+
+/* ---- limits, written ---- */
+
+struct written_row {
+	const char *line;
+	const char *written;
+};
+
+static void limit_is_written(void **state)
+{
+	const struct written_row *row = *state;
+	char text[RF_LIMIT_TEXT_SIZE];
+	struct rf_error error = {};
+	struct rf_definition definition;
+	struct line line;
+
+	assert_accepted(parse_definition(row->line, &line, &definition, &error), &error);
+	check_written(&definition.limit, text);
+	assert_string_equal(text, row->written);
+}
+
+#define WRITTEN(title, ...) \
+	UNIT_ROW_OF("written: " title, limit_is_written, (&(struct written_row){__VA_ARGS__}))
+
+#define LONGEST                                                                               \
+	THIRTY_ONE " rate 137438953471/31622399999ms bytes algorithm leaky burst 1073741823 " \
+		   "match proto 254 per /31 per6 /128 count rejected exact ban 31622399999ms all"
+
+/* ---- ports and prefixes of a limit ---- */
+
+struct port_range {
+	int first, last;
+};
+
+struct ports_row {
+	const char *text;
+	struct port_range range[4]; /* up to one that is empty */
+};
+
+static bool in_ranges(const struct port_range *range, int port)
+{
+	for (int i = 0; i < 4 && (!i || range[i].last); i++)
+		if (port >= range[i].first && port <= range[i].last)
+			return true;
+	return false;
+}
+
+static void parse_ports(void **state)
+{
+	static const char *const matches[] = {
+		"",	      " match any",	" match tcp",	  " match tcp syn",
+		" match udp", " match proto 6", " match proto 17"};
+	const struct ports_row *row = *state;
+
+	for (size_t i = 0; i < UNIT_ARRAY_SIZE(matches); i++) {
+		struct rf_definition definition;
+		struct rf_error error = {};
+		struct line line;
+		char text[256];
+
+		snprintf(text, sizeof(text), "all rate 20k/1s dport %s%s", row->text, matches[i]);
+		assert_accepted(parse_definition(text, &line, &definition, &error), &error);
+		assert_true(definition.limit.has_ports);
+		assert_false(definition.limit.has_from);
+		for (int port = 0; port < RF_PORTS; port++)
+			assert_int_equal(definition.ports[port / 64] >> port % 64 & 1,
+					 in_ranges(row->range, port));
+		rf_definition_free(&definition);
+		assert_no_definition(&definition);
+	}
+}
+
+#define PORTS(title, ...) \
+	UNIT_ROW_OF("ports: " title, parse_ports, (&(struct ports_row){__VA_ARGS__}))
+
+struct from_row {
+	const char *text;
+	const char *prefix[4]; /* as they are written again */
+	const char *file;
+};
+
+static void parse_from(void **state)
+{
+	const struct from_row *row = *state;
+	struct rf_definition definition;
+	struct rf_error error = {};
+	struct line line;
+	char text[256];
+	size_t count = 0;
+
+	snprintf(text, sizeof(text), "all rate 20k/1s from %s shadow", row->text);
+	assert_accepted(parse_definition(text, &line, &definition, &error), &error);
+	assert_true(definition.limit.has_from);
+	assert_int_equal(definition.limit.flags, RF_SHADOW);
+	assert_null(definition.ports);
+	for (; count < 4 && row->prefix[count]; count++) {
+		char written[RF_PREFIX_TEXT_SIZE];
+
+		assert_true(count < definition.from.count);
+		rf_format_prefix(&definition.from.prefix[count], written);
+		assert_string_equal(written, row->prefix[count]);
+	}
+	assert_int_equal(definition.from.count, count);
+	if (row->file)
+		assert_string_equal(definition.from_file, row->file);
+	else
+		assert_null(definition.from_file);
+	rf_definition_free(&definition);
+	assert_no_definition(&definition);
+}
+
+#define FROM(title, ...) \
+	UNIT_ROW_OF("from: " title, parse_from, (&(struct from_row){.text = __VA_ARGS__}))
+
+static const struct CMUnitTest tests[] = {
+	LIMIT("name and rate", "all rate 20k/1s", OF(20000, SECOND)),
+	NAMED_LIMIT("a slow one", "slow rate 1/8784h", "slow", OF(1, 8784 * HOUR)),
+	NAMED_LIMIT("a name of 31 characters", THIRTY_ONE " rate 20k/1s", THIRTY_ONE,
+		    OF(20000, SECOND)),
+	LIMIT("shadow", "all rate 20k/1s shadow", OF(20000, SECOND), .flags = RF_SHADOW),
+	LIMIT("count rejected", "all rate 20k/1s count rejected", OF(20000, SECOND),
+	      .flags = RF_COUNT_REJECTED),
+	LIMIT("exact", "all rate 20k/1s exact", OF(20000, SECOND), .flags = RF_EXACT),
+	LIMIT("all flags", "all rate 20k/1s exact count rejected shadow", OF(20000, SECOND),
+	      .flags = RF_COUNT_REJECTED | RF_SHADOW | RF_EXACT),
+	LIMIT("both flags", "all rate 20k/1s count rejected shadow", OF(20000, SECOND),
+	      .flags = RF_COUNT_REJECTED | RF_SHADOW),
+	LIMIT("match any", "all rate 20k/1s match any", OF(20000, SECOND)),
+	LIMIT("match tcp", "all rate 20k/1s match tcp", OF(20000, SECOND), .match = RF_MATCH_TCP),
+	LIMIT("match tcp syn", "all rate 20k/1s match tcp syn shadow", OF(20000, SECOND),
+	      .match = RF_MATCH_SYN, .flags = RF_SHADOW),
+	LIMIT("match udp", "all rate 20k/1s match udp", OF(20000, SECOND), .match = RF_MATCH_UDP),
+	LIMIT("match icmp", "all rate 20k/1s match icmp", OF(20000, SECOND),
+	      .match = RF_MATCH_ICMP),
+	LIMIT("match proto 0", "all rate 20k/1s match proto 0", OF(20000, SECOND),
+	      .match = RF_MATCH_PROTOCOL),
+	LIMIT("match proto 254", "all rate 20k/1s match proto 254", OF(20000, SECOND),
+	      .match = RF_MATCH_PROTOCOL, .protocol = 254),
+	NAMED_LIMIT("words of match are names", "syn rate 20k/1s match tcp syn", "syn",
+		    OF(20000, SECOND), .match = RF_MATCH_SYN),
+	LIMIT("ban", "all rate 20k/1s ban 10m", OF(20000, SECOND), .ban_ns = 600 * SECOND),
+	LIMIT("the shortest ban", "all rate 20k/1s ban 1s count rejected", OF(20000, SECOND),
+	      .ban_ns = SECOND, .flags = RF_COUNT_REJECTED),
+	LIMIT("ban all", "all rate 20k/1s ban 10m all", OF(20000, SECOND), .ban_ns = 600 * SECOND,
+	      .flags = RF_BAN_ALL),
+	LIMIT("ban all, and more", "all rate 20k/1s ban 10m all exact", OF(20000, SECOND),
+	      .ban_ns = 600 * SECOND, .flags = RF_BAN_ALL | RF_EXACT),
+	LIMIT("the longest ban", "all rate 20k/1s ban 8784h", OF(20000, SECOND),
+	      .ban_ns = 8784 * HOUR),
+	LIMIT("per /32", "all rate 20k/1s per /32", OF(20000, SECOND)),
+	LIMIT("per6 /64", "all rate 20k/1s per6 /64", OF(20000, SECOND)),
+	LIMIT("the fewest packets", "all rate 1/1s", OF(1, SECOND)),
+	LIMIT("the most packets", "all rate 2147483648/1s", OF(2147483648, SECOND)),
+
+	LIMIT("packets", "all rate 20k/1s packets", OF(20000, SECOND)),
+	LIMIT("bytes", "all rate 20k/1s bytes", OF(20000, SECOND), .unit = RF_BYTES),
+	LIMIT("bytes, said late", "all rate 10M/1s shadow bytes", OF(10000000, SECOND),
+	      .unit = RF_BYTES, .flags = RF_SHADOW),
+	LIMIT("the fewest bytes", "all rate 1514/1s bytes", OF(1514, SECOND), .unit = RF_BYTES),
+	LIMIT("the most bytes", "all rate 137438953472/1s bytes", OF(137438953472, SECOND),
+	      .unit = RF_BYTES),
+	LIMIT("bits are bytes", "all rate 10mbit/1s", OF(1250000, SECOND), .unit = RF_BYTES),
+	LIMIT("bits in bytes", "all rate 10mbit/1s bytes", OF(1250000, SECOND), .unit = RF_BYTES),
+	LIMIT("bits of a second", "all rate 1gbit", OF(125000000, SECOND), .unit = RF_BYTES),
+	LIMIT("bits of a minute", "all rate 80kbit/1m", OF(10000, 60 * SECOND), .unit = RF_BYTES),
+	LIMIT("the fewest bits", "all rate 12.112kbit", OF(1514, SECOND), .unit = RF_BYTES),
+
+	LIMIT("sliding", "all rate 20k/1s algorithm sliding", OF(20000, SECOND)),
+	LIMIT("fixed", "all rate 20k/1s algorithm fixed", OF(20000, SECOND), .algorithm = RF_FIXED),
+	LIMIT("fixed, bytes", "all rate 20k/1s algorithm fixed bytes", OF(20000, SECOND),
+	      .algorithm = RF_FIXED, .unit = RF_BYTES),
+	LIMIT("log", "all rate 5/1m algorithm log", OF(5, 60 * SECOND), .algorithm = RF_LOG),
+	LIMIT("log, the fewest", "all rate 1/1ms algorithm log packets", OF(1, MS),
+	      .algorithm = RF_LOG),
+	LIMIT("log, the most", "all rate 16/8784h algorithm log", OF(16, 8784 * HOUR),
+	      .algorithm = RF_LOG),
+	LIMIT("two cells", "all rate 20k/1s cells 2", OF(20000, SECOND), .cells = 2),
+	LIMIT("16 cells", "all rate 20k/1s cells 16", OF(20000, SECOND)),
+	LIMIT("edge strict", "all rate 20k/1s edge strict", OF(20000, SECOND)),
+	LIMIT("edge coarse", "all rate 20k/1s edge coarse cells 10", OF(20000, SECOND),
+	      .edge = RF_EDGE_COARSE, .cells = 10),
+	LIMIT("edge weighted", "all rate 20k/1s edge weighted", OF(20000, SECOND),
+	      .edge = RF_EDGE_WEIGHTED),
+	LIMIT("edge weighted, two cells", "all rate 20k/1s cells 2 edge weighted bytes",
+	      OF(20000, SECOND), .edge = RF_EDGE_WEIGHTED, .cells = 2, .unit = RF_BYTES),
+
+	LIMIT("token", "all rate 20k/1s algorithm token", OF(20000, SECOND), .algorithm = RF_TOKEN,
+	      .burst = 20000),
+	LIMIT("token, the fewest", "all rate 1/8784h algorithm token", OF(1, 8784 * HOUR),
+	      .algorithm = RF_TOKEN, .burst = 1),
+	LIMIT("token, the most", "all rate 2147483648/1ms algorithm token", OF(2147483648, MS),
+	      .algorithm = RF_TOKEN, .burst = 2147483648),
+	LIMIT("token, a burst", "all rate 20k/1s algorithm token burst 1.5k", OF(20000, SECOND),
+	      .algorithm = RF_TOKEN, .burst = 1500),
+	LIMIT("token, its burst said first", "all rate 20k/1s burst 50k algorithm token",
+	      OF(20000, SECOND), .algorithm = RF_TOKEN, .burst = 50000),
+	LIMIT("token, the least burst", "all rate 20k/1s algorithm token burst 1",
+	      OF(20000, SECOND), .algorithm = RF_TOKEN, .burst = 1),
+	LIMIT("token, the largest burst", "all rate 20k/1s algorithm token burst 2147483648",
+	      OF(20000, SECOND), .algorithm = RF_TOKEN, .burst = 2147483648),
+	LIMIT("token, as long to flow as may be", "all rate 2/1h algorithm token burst 17568",
+	      OF(2, HOUR), .algorithm = RF_TOKEN, .burst = 17568),
+	LIMIT("token, bytes", "all rate 10mbit algorithm token", OF(1250000, SECOND),
+	      .algorithm = RF_TOKEN, .burst = 1250000, .unit = RF_BYTES),
+	LIMIT("token, bytes, a burst in bits", "all rate 1M/1s bytes algorithm token burst 16kbit",
+	      OF(1000000, SECOND), .algorithm = RF_TOKEN, .burst = 2000, .unit = RF_BYTES),
+	LIMIT("token, a burst in bits, bytes said late",
+	      "all rate 1M/1s algorithm token burst 16kbit bytes", OF(1000000, SECOND),
+	      .algorithm = RF_TOKEN, .burst = 2000, .unit = RF_BYTES),
+	LIMIT("token, the most bytes that are their own burst",
+	      "all rate 2147483648/1s bytes algorithm token", OF(2147483648, SECOND),
+	      .algorithm = RF_TOKEN, .burst = 2147483648, .unit = RF_BYTES),
+	LIMIT("token, more bytes", "all rate 100gbit/10s algorithm token burst 1514",
+	      OF(12500000000, 10 * SECOND), .algorithm = RF_TOKEN, .burst = 1514, .unit = RF_BYTES),
+	LIMIT("leaky", "all rate 20k/1s algorithm leaky", OF(20000, SECOND), .algorithm = RF_LEAKY,
+	      .burst = 1),
+	LIMIT("leaky, a burst", "all rate 20k/1s algorithm leaky burst 20k", OF(20000, SECOND),
+	      .algorithm = RF_LEAKY, .burst = 20000),
+	LIMIT("leaky, bytes", "all rate 20k/1s algorithm leaky burst 1514 bytes", OF(20000, SECOND),
+	      .algorithm = RF_LEAKY, .burst = 1514, .unit = RF_BYTES),
+
+	PORTS("one", "53", {{53, 53}}),
+	PORTS("the first", "0", {{0, 0}}),
+	PORTS("the last", "65535", {{65535, 65535}}),
+	PORTS("a range", "8000-8100", {{8000, 8100}}),
+	PORTS("a range of one", "53-53", {{53, 53}}),
+	PORTS("all", "0-65535", {{0, 65535}}),
+	PORTS("a list", "53,443,8000-8100", {{53, 53}, {443, 443}, {8000, 8100}}),
+	PORTS("a list that overlaps, in no order", "100-200,63,64,1-199", {{1, 200}}),
+	PORTS("zeros in front", "00000000000000000000053", {{53, 53}}),
+
+	FROM("a network", "192.0.2.0/24", {"192.0.2.0/24"}),
+	FROM("an address", "192.0.2.1", {"192.0.2.1"}),
+	FROM("everybody", "0.0.0.0/0,::/0", {"0.0.0.0/0", "::/0"}),
+	FROM("both families", "2001:db8::/32,192.0.2.1,2001:db8::1",
+	     {"2001:db8::/32", "192.0.2.1", "2001:db8::1"}),
+	FROM("a file", "file /etc/ringfence/list", {}, "/etc/ringfence/list"),
+	FROM("a file of any name", "file 192.0.2.0/24", {}, "192.0.2.0/24"),
+	FROM("a file called file", "file file", {}, "file"),
+
+	cmocka_unit_test(options_of_a_window_come_in_any_order),
+	cmocka_unit_test(options_of_a_bucket_come_in_any_order),
+
+	WRITTEN("all", "all rate 20000/1000ms packets algorithm sliding cells 16 edge strict",
+		"all rate 20k/1s"),
+	WRITTEN("bytes", "all rate 10mbit", "all rate 1250k/1s bytes"),
+	WRITTEN("fixed", "all rate 1k/1s algorithm fixed", "all rate 1k/1s algorithm fixed"),
+	WRITTEN("log", "all rate 5/1m algorithm log shadow", "all rate 5/1m algorithm log shadow"),
+	WRITTEN("cells and edge", "all rate 1k/1s edge weighted cells 2",
+		"all rate 1k/1s cells 2 edge weighted"),
+	WRITTEN("token", "all rate 1k/1s algorithm token burst 1000",
+		"all rate 1k/1s algorithm token"),
+	WRITTEN("token, a burst of 1", "all rate 1k/1s algorithm token burst 1",
+		"all rate 1k/1s algorithm token burst 1"),
+	WRITTEN("leaky", "all rate 1k/1s burst 1 algorithm leaky",
+		"all rate 1k/1s algorithm leaky"),
+	WRITTEN("leaky, a burst of COUNT", "all rate 1k/1s algorithm leaky burst 1k",
+		"all rate 1k/1s algorithm leaky burst 1k"),
+	WRITTEN("everything of a window",
+		"all rate 1M/1s exact count rejected shadow edge coarse bytes cells 9",
+		"all rate 1M/1s bytes cells 9 edge coarse shadow count rejected exact"),
+	WRITTEN("everything of a bucket",
+		"all rate 1mbit count rejected shadow burst 16kbit algorithm leaky",
+		"all rate 125k/1s bytes algorithm leaky burst 2k shadow count rejected"),
+	WRITTEN("matches", "all rate 1k/1s shadow match tcp syn",
+		"all rate 1k/1s match tcp syn shadow"),
+	WRITTEN("match any", "all rate 1k/1s match any per /32 per6 /64", "all rate 1k/1s"),
+	WRITTEN("match tcp", "all rate 1k/1s match tcp", "all rate 1k/1s match tcp"),
+	WRITTEN("match udp", "all rate 1k/1s match udp", "all rate 1k/1s match udp"),
+	WRITTEN("match other", "all rate 1k/1s shadow match other",
+		"all rate 1k/1s match other shadow"),
+	WRITTEN("match icmp", "all rate 1k/1s match icmp", "all rate 1k/1s match icmp"),
+	WRITTEN("match proto", "all rate 1k/1s match proto 0", "all rate 1k/1s match proto 0"),
+	WRITTEN("groups", "all rate 1k/1s per6 /48 per /0", "all rate 1k/1s per /0 per6 /48"),
+	WRITTEN("ban", "all rate 1k/1s ban 600s exact", "all rate 1k/1s exact ban 10m"),
+	WRITTEN("ban all", "all rate 1k/1s ban 600s all exact", "all rate 1k/1s exact ban 10m all"),
+	WRITTEN("the longest", LONGEST, LONGEST),
+};
+
+int main(void)
+{
+	return cmocka_run_group_tests_name("grammar, limits", tests, NULL, NULL);
+}

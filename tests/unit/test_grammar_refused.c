@@ -1,0 +1,332 @@
+// SPDX-License-Identifier: GPL-2.0
+/* What must not follow `limit add`, in rows of a line and the whole sentence that refuses it. */
+#include "line.h"
+
+#include <stdio.h>
+
+/* ---- sentences ---- */
+
+#define RATE_MISSING "'all': its rate is missing; write all rate COUNT/TIME"
+#define UNKNOWN "unknown word in a limit; see 'ringfence help limit add'"
+#define NOT_OTHER(word)                                                                      \
+	"'" word "': 'match other' goes without it, since what is not IP has no source and " \
+	"no port; leave one of them out"
+#define MATCHES "unknown match; it is any, tcp, tcp syn, udp, icmp, proto N or other"
+#define PORT_FORM "invalid port; write it like 53, 53,443 or 8000-8100"
+#define PORT_RANGE "invalid port: it must be 0-65535"
+#define SHADOW_BAN \
+	"'ban': a shadow limit drops nothing, so it bans nobody; leave out 'ban' or 'shadow'"
+#define CELLS_RANGE "invalid number of cells: it must be 2-16"
+#define ONE_UNIT(word) "'" word "': 'packets' and 'bytes' exclude each other"
+#define FRAME_RANGE(max)                                                                   \
+	"the count must be 1514-" max " bytes; with less, no Ethernet frame of full size " \
+	"would ever pass"
+#define BYTES_RANGE "invalid rate: " FRAME_RANGE("137438953472")
+#define BURST_RANGE "invalid burst: the count must be 1-2147483648"
+#define BURST_BYTES_RANGE "invalid burst: " FRAME_RANGE("2147483648")
+#define BURST_FORM \
+	"invalid burst; write it like 100, 20k, 1.5M or 10mbit, in whole packets or bytes"
+#define LOG_RANGE                                                                            \
+	"invalid rate: the count must be 1-16, since 'algorithm log' keeps a time for each " \
+	"packet; use 'algorithm sliding'"
+#define LOG_BYTES                                                                        \
+	"'algorithm log': it keeps the times of packets, and does not count bytes; use " \
+	"'algorithm sliding'"
+#define BITS_OF_PACKETS "invalid rate: bits are counted as bytes; leave out 'packets'"
+#define BURST_BITS_OF_PACKETS                                                                     \
+	"invalid burst: bits are counted as bytes, and the limit is in packets; add 'bytes', or " \
+	"write it like 100 or 20k"
+#define ONLY_SLIDING(option, algorithm)       \
+	"'" option "': 'algorithm " algorithm \
+	"' goes without it; only sliding has cells and an edge"
+#define ONLY_BUCKETS(algorithm) \
+	"'burst': 'algorithm " algorithm "' goes without it; only token and leaky have one"
+#define LEAKY_BYTES                                                                           \
+	"'algorithm leaky': in bytes it needs a burst of at least a frame, 1514; add 'burst " \
+	"COUNT'"
+#define TOKEN_BYTES(rate)                                                                       \
+	"'algorithm token': its burst would be the count of '" rate "', and 2147483648 is the " \
+	"most; add 'burst COUNT'"
+#define TOO_SLOW(rate)                                                                            \
+	"invalid burst: at the rate '" rate "' it takes longer than 8784h to flow; lower it, or " \
+	"raise the rate"
+
+/* ---- refusals ---- */
+
+static void refuse_limit(void **state)
+{
+	const struct refusal_row *row = *state;
+	struct rf_error error = {};
+	struct rf_definition definition;
+	struct line line;
+	int err = parse_definition(row->line, &line, &definition, &error);
+
+	assert_refused(err, &error, row->sentence);
+	assert_no_definition(&definition);
+}
+
+#define REFUSED_LIMIT(title, ...) \
+	UNIT_ROW_OF("refused limit: " title, refuse_limit, (&(struct refusal_row){__VA_ARGS__}))
+
+/* Neither at once, nor after another, nor with another value. */
+static void no_option_is_said_twice(void **state)
+{
+	static const char *const options[][3] = {
+		{"packets", "", ""},
+		{"bytes", "", ""},
+		{"algorithm", " sliding", " token"},
+		{"cells", " 4", " 5"},
+		{"edge", " strict", " coarse"},
+		{"burst", " 1", " 2"},
+		{"match", " any", " tcp"},
+		{"per", " /32", " /24"},
+		{"per6", " /64", " /48"},
+		{"count", " rejected", " rejected"},
+		{"shadow", "", ""},
+		{"exact", "", ""},
+		{"dport", " 53", " 80"},
+		{"from", " 192.0.2.0/24", " 192.0.2.0/24"},
+		{"from", " file a", " file b"},
+		{"ban", " 1s", " 2s"},
+		{"ban", " 1s all", " 1s"},
+	};
+	static const char *const between[] = {" ", " shadow ", " count rejected "};
+	char text[128], sentence[32];
+	struct refusal_row row = {text, sentence};
+	void *row_state = &row;
+
+	(void)state;
+	for (size_t i = 0; i < UNIT_ARRAY_SIZE(options); i++) {
+		const char *const *option = options[i];
+
+		for (size_t j = 0; j < UNIT_ARRAY_SIZE(between); j++) {
+			if (strstr(between[j], option[0]))
+				continue;
+			snprintf(text, sizeof(text), "all rate 20k/1s %s%s%s%s%s", option[0],
+				 option[1], between[j], option[0], option[2]);
+			snprintf(sentence, sizeof(sentence), "'%s': said twice", option[0]);
+			refuse_limit(&row_state);
+		}
+	}
+}
+
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(no_option_is_said_twice),
+
+	REFUSED_LIMIT("syn alone", "all rate 20k/1s match syn", "'syn': " MATCHES),
+	REFUSED_LIMIT("a match in capitals", "all rate 20k/1s match TCP", "'TCP': " MATCHES),
+	REFUSED_LIMIT("udp syn", "all rate 20k/1s match udp syn", "'syn': " UNKNOWN),
+	REFUSED_LIMIT("tcp ack", "all rate 20k/1s match tcp ack", "'ack': " UNKNOWN),
+	REFUSED_LIMIT("no number after proto", "all rate 20k/1s match proto",
+		      "'proto': a number is missing behind it"),
+	REFUSED_LIMIT("protocol 255", "all rate 20k/1s match proto 255",
+		      "'255': invalid protocol: it is reserved; it must be 0-254"),
+	REFUSED_LIMIT("protocol 256", "all rate 20k/1s match proto 256",
+		      "'256': invalid protocol: it must be 0-254"),
+	REFUSED_LIMIT("a protocol by name", "all rate 20k/1s match proto gre",
+		      "'gre': invalid protocol: it must be 0-254"),
+
+	REFUSED_LIMIT("no port", "all rate 20k/1s dport", "'dport': a port is missing behind it"),
+	REFUSED_LIMIT("a port by name", "all rate 20k/1s dport domain", "'domain': " PORT_FORM),
+	REFUSED_LIMIT("an empty port", "all rate 20k/1s dport 53,,80", "'': " PORT_FORM),
+	REFUSED_LIMIT("no port behind a comma", "all rate 20k/1s dport 53,", "'': " PORT_FORM),
+	REFUSED_LIMIT("no port before a comma", "all rate 20k/1s dport ,53", "'': " PORT_FORM),
+	REFUSED_LIMIT("half a range", "all rate 20k/1s dport 1,53-,80", "'53-': " PORT_FORM),
+	REFUSED_LIMIT("another half a range", "all rate 20k/1s dport -53", "'-53': " PORT_FORM),
+	REFUSED_LIMIT("a range of three", "all rate 20k/1s dport 1-2-3", "'1-2-3': " PORT_FORM),
+	REFUSED_LIMIT("port 65536", "all rate 20k/1s dport 65536", "'65536': " PORT_RANGE),
+	REFUSED_LIMIT("a range to port 65536", "all rate 20k/1s dport 1,2-65536",
+		      "'2-65536': " PORT_RANGE),
+	REFUSED_LIMIT("port 2^64 + 53", "all rate 20k/1s dport 18446744073709551669",
+		      "'18446744073709551669': " PORT_RANGE),
+	REFUSED_LIMIT("a range that ends before it begins", "all rate 20k/1s dport 53,90-80",
+		      "'90-80': invalid range of ports: it ends before it begins; write 80-90"),
+	REFUSED_LIMIT("ports of what is not IP", "all rate 20k/1s dport 53 match other",
+		      NOT_OTHER("dport")),
+	REFUSED_LIMIT("a source of what is not IP", "all rate 20k/1s match other from ::/0",
+		      NOT_OTHER("from")),
+	REFUSED_LIMIT("what is not IP, by networks", "all rate 20k/1s match other per /32",
+		      NOT_OTHER("per")),
+	REFUSED_LIMIT("what is not IP, by networks of IPv6", "all rate 20k/1s per6 /64 match other",
+		      NOT_OTHER("per6")),
+	REFUSED_LIMIT("a ban of what is not IP", "all rate 20k/1s match other ban 10s",
+		      NOT_OTHER("ban")),
+	REFUSED_LIMIT("ports of icmp", "all rate 20k/1s dport 53 match icmp",
+		      "'dport': 'match icmp' goes without it, since icmp has no ports; leave one "
+		      "of them out"),
+	REFUSED_LIMIT("ports of GRE", "all rate 20k/1s match proto 47 dport 53",
+		      "'dport': 'match proto 47' goes without it; only any, tcp, tcp syn, udp, "
+		      "proto 6 and proto 17 have ports"),
+
+	REFUSED_LIMIT("no prefix", "all rate 20k/1s from", "'from': a prefix is missing behind it"),
+	REFUSED_LIMIT("no file", "all rate 20k/1s from file",
+		      "'from file': the file's name is missing behind it"),
+	REFUSED_LIMIT("a bad prefix among good ones",
+		      "all rate 20k/1s from 192.0.2.0/24,198.51.100.0/33,::/0",
+		      "'198.51.100.0/33': invalid prefix: its length must be 0-32"),
+
+	REFUSED_LIMIT("no time to ban", "all rate 20k/1s ban",
+		      "'ban': a time is missing behind it"),
+	REFUSED_LIMIT("ban all without a time", "all rate 20k/1s ban all",
+		      "'all': invalid time; write it like 500ms, 10s, 5m or 1h"),
+	REFUSED_LIMIT("all of nothing", "all rate 20k/1s all", "'all': " UNKNOWN),
+	REFUSED_LIMIT("all before its ban", "all rate 20k/1s all ban 1h", "'all': " UNKNOWN),
+	REFUSED_LIMIT("all twice", "all rate 20k/1s ban 1h all all", "'all': " UNKNOWN),
+	REFUSED_LIMIT("a shadow that bans all", "all rate 20k/1s shadow ban 10m all", SHADOW_BAN),
+	REFUSED_LIMIT("a short ban", "all rate 20k/1s ban 999ms",
+		      "'999ms': invalid ban: the time must be 1s-8784h"),
+	REFUSED_LIMIT("a long ban", "all rate 20k/1s ban 8785h",
+		      "'8785h': invalid ban: the time must be 1s-8784h"),
+	REFUSED_LIMIT("a ban for good", "all rate 20k/1s ban forever",
+		      "'forever': invalid " TIME_FORM),
+	REFUSED_LIMIT("a shadow that bans", "all rate 20k/1s shadow ban 10m", SHADOW_BAN),
+	REFUSED_LIMIT("a ban that is a shadow", "all rate 20k/1s ban 10m packets shadow",
+		      SHADOW_BAN),
+	REFUSED_LIMIT("an unknown algorithm", "all rate 20k/1s algorithm gcra",
+		      "'gcra': unknown algorithm; it is sliding, fixed, log, token or leaky"),
+	REFUSED_LIMIT("an algorithm in capitals", "all rate 20k/1s algorithm Token",
+		      "'Token': unknown algorithm; it is sliding, fixed, log, token or leaky"),
+	REFUSED_LIMIT("an unknown edge", "all rate 20k/1s edge soft",
+		      "'soft': unknown edge; it is strict, weighted or coarse"),
+	REFUSED_LIMIT("one cell", "all rate 20k/1s cells 1", "'1': " CELLS_RANGE),
+	REFUSED_LIMIT("17 cells", "all rate 20k/1s cells 17", "'17': " CELLS_RANGE),
+	REFUSED_LIMIT("per without its slash", "all rate 20k/1s per 32",
+		      "'32': invalid prefix length; write it with a slash, like per /24"),
+	REFUSED_LIMIT("per6 without its slash", "all rate 20k/1s per6 48",
+		      "'48': invalid prefix length; write it with a slash, like per6 /48"),
+	REFUSED_LIMIT("per /33", "all rate 20k/1s per /33",
+		      "'/33': invalid prefix length: it must be /0-/32"),
+	REFUSED_LIMIT("per6 /129", "all rate 20k/1s per6 /129",
+		      "'/129': invalid prefix length: it must be /0-/128"),
+	REFUSED_LIMIT("per of nothing", "all rate 20k/1s per /",
+		      "'/': invalid prefix length: it must be /0-/32"),
+	REFUSED_LIMIT("no word after algorithm", "all rate 20k/1s algorithm", MISSING("algorithm")),
+	REFUSED_LIMIT("no word after edge", "all rate 20k/1s edge", MISSING("edge")),
+	REFUSED_LIMIT("no word after cells", "all rate 20k/1s cells",
+		      "'cells': a number is missing behind it"),
+	REFUSED_LIMIT("no word after burst", "all rate 20k/1s algorithm token burst",
+		      "'burst': a count is missing behind it"),
+	REFUSED_LIMIT("no word after count", "all rate 20k/1s count",
+		      "'count': 'rejected' is missing behind it"),
+	REFUSED_LIMIT("another word after count", "all rate 20k/1s count accepted",
+		      "'count accepted': 'rejected' must follow 'count'"),
+	REFUSED_LIMIT("rejected alone", "all rate 20k/1s rejected", "'rejected': " UNKNOWN),
+	REFUSED_LIMIT("no word after match", "all rate 20k/1s match", MISSING("match")),
+	REFUSED_LIMIT("no word after per", "all rate 20k/1s per",
+		      "'per': a prefix length is missing behind it"),
+	REFUSED_LIMIT("no word after per6", "all rate 20k/1s shadow per6",
+		      "'per6': a prefix length is missing behind it"),
+	REFUSED_LIMIT("nothing", "", "the limit's name is missing; write NAME rate COUNT/TIME"),
+	REFUSED_LIMIT("no rate", "all", RATE_MISSING),
+	REFUSED_LIMIT("an option before the rate", "all shadow rate 20k/1s", RATE_MISSING),
+	REFUSED_LIMIT("nothing after rate", "all rate",
+		      "'rate': a rate is missing behind it, like 20k/1s"),
+	REFUSED_LIMIT("a bad rate", "all rate fast", "'fast': " WRITE_RATE),
+	REFUSED_LIMIT("a rate of 0", "all rate 0/1s shadow", "'0/1s': " COUNT_RANGE),
+	REFUSED_LIMIT("too many packets", "all rate 2147483649/1s",
+		      "'2147483649/1s': " COUNT_RANGE),
+	REFUSED_LIMIT("packets of 32 bits and 1", "all rate 4294967297/1s",
+		      "'4294967297/1s': " COUNT_RANGE),
+	REFUSED_LIMIT("no bits at all", "all rate 20k", "'20k': " WRITE_RATE),
+
+	REFUSED_LIMIT("fewer bytes than a frame", "all rate 1513/1s bytes",
+		      "'1513/1s': " BYTES_RANGE),
+	REFUSED_LIMIT("fewer bytes than a frame, said late", "all rate 100/1s shadow bytes",
+		      "'100/1s': " BYTES_RANGE),
+	REFUSED_LIMIT("0 bytes", "all rate 0/1s bytes", "'0/1s': " BYTES_RANGE),
+	REFUSED_LIMIT("fewer bits than a frame", "all rate 12.104kbit",
+		      "'12.104kbit': " BYTES_RANGE),
+	REFUSED_LIMIT("too many bytes", "all rate 137438953473/1s bytes",
+		      "'137438953473/1s': " BYTES_RANGE),
+	REFUSED_LIMIT("too many bits", "all rate 2000gbit", "'2000gbit': " BYTES_RANGE),
+	REFUSED_LIMIT("bits of packets", "all rate 10mbit packets", "'10mbit': " BITS_OF_PACKETS),
+	REFUSED_LIMIT("bits of packets, with a time", "all rate 10mbit/1s shadow packets",
+		      "'10mbit/1s': " BITS_OF_PACKETS),
+	REFUSED_LIMIT("bytes after packets", "all rate 20k/1s packets bytes", ONE_UNIT("bytes")),
+	REFUSED_LIMIT("packets after bytes", "all rate 20k/1s bytes shadow packets",
+		      ONE_UNIT("packets")),
+
+	REFUSED_LIMIT("log of 0", "all rate 0/1m algorithm log", "'0/1m': " LOG_RANGE),
+	REFUSED_LIMIT("log of 17", "all rate 17/1m algorithm log", "'17/1m': " LOG_RANGE),
+	REFUSED_LIMIT("log of 2^32 + 1", "all rate 4294967297/1m algorithm log",
+		      "'4294967297/1m': " LOG_RANGE),
+	REFUSED_LIMIT("log of bytes", "all rate 20k/1m bytes algorithm log", LOG_BYTES),
+	REFUSED_LIMIT("log of few bytes", "all rate 16/1m algorithm log bytes", LOG_BYTES),
+	REFUSED_LIMIT("log of bits", "all rate 10mbit algorithm log", LOG_BYTES),
+
+	REFUSED_LIMIT("fixed with cells", "all rate 20k/1s cells 4 algorithm fixed",
+		      ONLY_SLIDING("cells", "fixed")),
+	REFUSED_LIMIT("fixed with an edge", "all rate 20k/1s algorithm fixed edge coarse",
+		      ONLY_SLIDING("edge", "fixed")),
+	REFUSED_LIMIT("fixed with the edge of sliding",
+		      "all rate 20k/1s algorithm fixed edge strict", ONLY_SLIDING("edge", "fixed")),
+	REFUSED_LIMIT("log with cells", "all rate 5/1s algorithm log cells 16",
+		      ONLY_SLIDING("cells", "log")),
+	REFUSED_LIMIT("token with cells and an edge",
+		      "all rate 20k/1s algorithm token edge weighted cells 2",
+		      ONLY_SLIDING("cells", "token")),
+	REFUSED_LIMIT("leaky with an edge", "all rate 20k/1s algorithm leaky edge weighted",
+		      ONLY_SLIDING("edge", "leaky")),
+	REFUSED_LIMIT("burst without an algorithm", "all rate 20k/1s burst 10",
+		      ONLY_BUCKETS("sliding")),
+	REFUSED_LIMIT("sliding with burst", "all rate 20k/1s burst 10 algorithm sliding",
+		      ONLY_BUCKETS("sliding")),
+	REFUSED_LIMIT("fixed with burst", "all rate 20k/1s algorithm fixed burst 10",
+		      ONLY_BUCKETS("fixed")),
+	REFUSED_LIMIT("log with burst", "all rate 5/1s algorithm log burst 5", ONLY_BUCKETS("log")),
+
+	REFUSED_LIMIT("a burst of 0", "all rate 20k/1s algorithm token burst 0",
+		      "'0': " BURST_RANGE),
+	REFUSED_LIMIT("too large a burst", "all rate 20k/1s algorithm leaky burst 2147483649",
+		      "'2147483649': " BURST_RANGE),
+	REFUSED_LIMIT("a burst of 2^64",
+		      "all rate 20k/1s algorithm leaky burst 18446744073709551616",
+		      "'18446744073709551616': " BURST_FORM),
+	REFUSED_LIMIT("a burst that is no count", "all rate 20k/1s algorithm token burst big",
+		      "'big': " BURST_FORM),
+	REFUSED_LIMIT("a burst that is a rate", "all rate 20k/1s algorithm token burst 20k/1s",
+		      "'20k/1s': " BURST_FORM),
+	REFUSED_LIMIT("a burst in no whole bytes",
+		      "all rate 20k/1s bytes algorithm token burst 0.001kbit",
+		      "'0.001kbit': " BURST_FORM),
+	REFUSED_LIMIT("a burst smaller than a frame",
+		      "all rate 20k/1s burst 1513 algorithm token bytes",
+		      "'1513': " BURST_BYTES_RANGE),
+	REFUSED_LIMIT("a burst of bits smaller than a frame",
+		      "all rate 10mbit algorithm leaky burst 8kbit", "'8kbit': " BURST_BYTES_RANGE),
+	REFUSED_LIMIT("too large a burst of bytes",
+		      "all rate 10mbit algorithm token burst 2147483649",
+		      "'2147483649': " BURST_BYTES_RANGE),
+	REFUSED_LIMIT("a burst of bits for packets", "all rate 20k/1s algorithm token burst 16kbit",
+		      "'16kbit': " BURST_BITS_OF_PACKETS),
+	REFUSED_LIMIT("a burst of bits for packets, said late",
+		      "all rate 20k/1s algorithm token burst 16kbit packets",
+		      "'16kbit': " BURST_BITS_OF_PACKETS),
+	REFUSED_LIMIT("leaky of bytes without burst", "all rate 20k/1s bytes algorithm leaky",
+		      LEAKY_BYTES),
+	REFUSED_LIMIT("leaky of bits without burst", "all rate 10mbit algorithm leaky",
+		      LEAKY_BYTES),
+	REFUSED_LIMIT("token of more bytes than a burst holds",
+		      "all rate 2147483649/1s bytes algorithm token", TOKEN_BYTES("2147483649/1s")),
+	REFUSED_LIMIT("token of more bits than a burst holds", "all rate 100gbit algorithm token",
+		      TOKEN_BYTES("100gbit")),
+	REFUSED_LIMIT("a burst that flows for longer than a year",
+		      "all rate 2/1h algorithm token burst 17569", "'17569': " TOO_SLOW("2/1h")),
+	REFUSED_LIMIT("a burst that flows for an age",
+		      "all rate 1/8784h burst 2147483648 algorithm leaky",
+		      "'2147483648': " TOO_SLOW("1/8784h")),
+
+	REFUSED_LIMIT("a bad name", "1st rate 20k/1s",
+		      "'1st': invalid name of a limit: " NAME_RULE),
+	REFUSED_LIMIT("a keyword for a name", "rate 20k/1s",
+		      "'rate': invalid name of a limit: " IS_KEYWORD),
+	REFUSED_LIMIT("an unknown word", "all rate 20k/1s soft", "'soft': " UNKNOWN),
+	REFUSED_LIMIT("a second rate", "all rate 20k/1s rate 1/1s", "'rate': " UNKNOWN),
+	REFUSED_LIMIT("an abbreviation", "all rate 20k/1s shad", "'shad': " UNKNOWN),
+	REFUSED_LIMIT("a capital", "all rate 20k/1s Shadow", "'Shadow': " UNKNOWN),
+};
+
+int main(void)
+{
+	return cmocka_run_group_tests_name("grammar, refused limits", tests, NULL, NULL);
+}
