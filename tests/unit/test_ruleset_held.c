@@ -1,0 +1,377 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What a rule set holds: which list a source is on, until when, limits that come and go, and what
+ * it says of them as text.
+ */
+#include "charged.h"
+
+#include <arpa/inet.h>
+#include <stdio.h>
+
+/* ---- lists ---- */
+
+static void assert_listed(const struct rules *rules, const char *source, uint64_t allow,
+			  uint64_t deny)
+{
+	const struct packet packet = {source, TCP, 80, false};
+	struct answer answer = answer_of(rules, &packet);
+
+	assert_int_equal(answer.until[RF_ALLOW], allow);
+	assert_int_equal(answer.until[RF_DENY], deny);
+}
+
+static void a_prefix_says_what_holds_by_all_it_lies_in(void **state)
+{
+	struct rules rules = RULES_NEW;
+
+	(void)state;
+	rules_list(&rules, RF_DENY, "10.0.0.0/8,10.1.2.0/24", 100);
+	rules_list(&rules, RF_DENY, "10.1.2.3", 50);
+	rules_list(&rules, RF_ALLOW, "10.1.0.0/16", RF_FOREVER);
+	rules_list(&rules, RF_ALLOW, "10.1.2.4,10.2.0.0/16,2001:db8::/32", 70);
+	rules_list(&rules, RF_DENY, "10.2.0.0/24", 200);
+	rules_compile(&rules);
+	assert_listed(&rules, "11.0.0.1", 0, 0);
+	assert_listed(&rules, "10.0.0.1", 0, 100);
+	assert_listed(&rules, "10.1.0.1", RF_FOREVER, 100);
+	assert_listed(&rules, "10.1.2.1", RF_FOREVER, 100);
+	assert_listed(&rules, "10.1.2.3", RF_FOREVER, 100);
+	assert_listed(&rules, "10.1.2.4", RF_FOREVER, 100);
+	assert_listed(&rules, "10.2.0.1", 70, 200);
+	assert_listed(&rules, "10.2.1.1", 70, 100);
+	assert_listed(&rules, "2001:db8::1", 70, 0);
+	assert_listed(&rules, "::a01:203", 0, 0);
+	rules_free(&rules);
+}
+
+static void a_prefix_says_what_it_says_itself(void **state)
+{
+	struct rules rules = RULES_NEW;
+	const struct rf_prefix_value *value;
+
+	(void)state;
+	rules_list(&rules, RF_DENY, "10.0.0.0/8", 100);
+	rules_list(&rules, RF_ALLOW, "10.1.2.3", 50);
+	rules_put(&rules, 5, "a rate 1k/1s from 10.1.2.3,10.1.0.0/16");
+	rules_compile(&rules);
+	assert_int_equal(rules.ruleset.listed_count, 3);
+	value = rules.compiled.value;
+	assert_int_equal(value[0].own_deny_until, 100);
+	assert_int_equal(value[0].own_from, 0);
+	assert_int_equal(value[1].own_deny_until, 0);
+	assert_int_equal(value[1].deny_until, 100);
+	assert_int_equal(value[1].own_from, 1 << 5);
+	assert_int_equal(value[2].own_allow_until, 50);
+	assert_int_equal(value[2].own_deny_until, 0);
+	assert_int_equal(value[2].own_from, 1 << 5);
+	rules_free(&rules);
+}
+
+static void lists_are_changed(void **state)
+{
+	const struct rf_prefix net = prefix_of("10.0.0.0/8"), host = prefix_of("10.0.0.1");
+	struct rules rules = RULES_NEW;
+	struct rf_ruleset *ruleset = &rules.ruleset;
+
+	(void)state;
+	assert_null(rf_ruleset_find(ruleset, &net));
+	assert_int_equal(rf_ruleset_unlist(ruleset, RF_DENY, &net), -ENOENT);
+	rules_list(&rules, RF_DENY, "10.0.0.1,10.0.0.0/8,10.0.0.1", 100);
+	assert_int_equal(ruleset->listed_count, 2);
+	rules_list(&rules, RF_DENY, "10.0.0.1", 90);
+	rules_list(&rules, RF_ALLOW, "10.0.0.1", 80);
+	assert_int_equal(ruleset->listed_count, 2);
+	assert_int_equal(rf_ruleset_find(ruleset, &host)->until[RF_DENY], 90);
+	assert_int_equal(rf_ruleset_find(ruleset, &host)->until[RF_ALLOW], 80);
+	assert_int_equal(rf_ruleset_unlist(ruleset, RF_ALLOW, &net), -ENOENT);
+	assert_int_equal(rf_ruleset_unlist(ruleset, RF_DENY, &net), 0);
+	assert_null(rf_ruleset_find(ruleset, &net));
+	assert_int_equal(rf_ruleset_unlist(ruleset, RF_DENY, &host), 0);
+	assert_int_equal(rf_ruleset_unlist(ruleset, RF_DENY, &host), -ENOENT);
+	assert_non_null(rf_ruleset_find(ruleset, &host));
+	assert_int_equal(rf_ruleset_unlist(ruleset, RF_ALLOW, &host), 0);
+	assert_int_equal(ruleset->listed_count, 0);
+	rules_free(&rules);
+}
+
+static void what_expired_is_dropped(void **state)
+{
+	const struct rf_prefix a = prefix_of("10.0.0.1"), c = prefix_of("10.0.0.3");
+	struct rules rules = RULES_NEW;
+	struct rf_ruleset *ruleset = &rules.ruleset;
+
+	(void)state;
+	rules_list(&rules, RF_DENY, "10.0.0.1", RF_FOREVER);
+	rules_list(&rules, RF_ALLOW, "10.0.0.1,10.0.0.2", 100);
+	rules_list(&rules, RF_DENY, "10.0.0.3", 101);
+	rf_ruleset_expire(ruleset, 99);
+	assert_int_equal(ruleset->listed_count, 3);
+	assert_int_equal(rf_ruleset_find(ruleset, &a)->until[RF_ALLOW], 100);
+	rf_ruleset_expire(ruleset, 100);
+	assert_int_equal(ruleset->listed_count, 2);
+	assert_int_equal(rf_ruleset_find(ruleset, &a)->until[RF_ALLOW], 0);
+	assert_int_equal(rf_ruleset_find(ruleset, &a)->until[RF_DENY], RF_FOREVER);
+	assert_int_equal(rf_ruleset_find(ruleset, &c)->until[RF_DENY], 101);
+	rf_ruleset_expire(ruleset, RF_FOREVER - 1);
+	assert_int_equal(ruleset->listed_count, 1);
+	rules_free(&rules);
+}
+
+/* ---- divided /64s ---- */
+
+static bool is_divided(const struct rules *rules, const char *source)
+{
+	const struct packet packet = {source, TCP, 80, false};
+
+	return answer_of(rules, &packet).is_divided;
+}
+
+static void a_divided_64_is_marked_throughout(void **state)
+{
+	const struct rf_prefix added = prefix_of("2001:db8:0:2::/64");
+	const struct rf_prefix host = prefix_of("2001:db8:0:2::1");
+	struct rules rules = RULES_NEW;
+
+	(void)state;
+	rules_list(&rules, RF_DENY, "2001:db8::/32,2001:db8:0:1::/64,2001:db8:0:2::1", RF_FOREVER);
+	rules_list(&rules, RF_ALLOW, "2001:db8:0:3::/64,2001:db8:0:3:8000::/65,10.0.0.1", 70);
+	assert_null(rf_ruleset_find(&rules.ruleset, &added));
+	rules_compile(&rules);
+	assert_int_equal(rules.ruleset.listed_count, 7);
+	assert_non_null(rf_ruleset_find(&rules.ruleset, &added));
+	assert_false(is_divided(&rules, "2001:db8::1"));
+	assert_false(is_divided(&rules, "2001:db8:0:1::1"));
+	assert_true(is_divided(&rules, "2001:db8:0:2::1"));
+	assert_true(is_divided(&rules, "2001:db8:0:2::2"));
+	assert_true(is_divided(&rules, "2001:db8:0:3::1"));
+	assert_true(is_divided(&rules, "2001:db8:0:3:8000::1"));
+	assert_false(is_divided(&rules, "10.0.0.1"));
+	assert_listed(&rules, "2001:db8:0:2::2", 0, RF_FOREVER);
+
+	rules_compile(&rules); /* again, nothing is added */
+	assert_int_equal(rules.ruleset.listed_count, 7);
+	assert_int_equal(rf_ruleset_unlist(&rules.ruleset, RF_DENY, &added), -ENOENT);
+	assert_int_equal(rf_ruleset_unlist(&rules.ruleset, RF_DENY, &host), 0);
+	rules_compile(&rules);
+	assert_int_equal(rules.ruleset.listed_count, 5);
+	assert_false(is_divided(&rules, "2001:db8:0:2::1"));
+	rules_free(&rules);
+}
+
+/* ---- limits come and go ---- */
+
+static void counters_are_nobody_elses(void **state)
+{
+	struct rules before = RULES_NEW, after = RULES_NEW;
+	const struct rf_policy *policy = after.ruleset.bank.policy;
+	const struct rf_bank *other = &before.ruleset.bank;
+
+	(void)state;
+	rules_put(&before, 0, "a rate 1k/1s");
+	rules_put(&before, 1, "b rate 1k/1s");
+	assert_int_equal(other->policy[0].counters, 0);
+	assert_int_equal(other->policy[1].counters, 1);
+	assert_accepted(rf_ruleset_copy(&after.ruleset, &before.ruleset, &after.error),
+			&after.error);
+	after.next_id = before.next_id;
+
+	assert_accepted(rules_try_put(&after, 1, "b rate 1k/1s per /24", other), &after.error);
+	assert_int_equal(policy[1].counters, 1);
+	assert_int_equal(policy[1].id, 3);
+	assert_accepted(rules_try_put(&after, 0, "c rate 1k/1s", other), &after.error);
+	assert_int_equal(policy[0].counters, 2);
+	assert_int_equal(policy[0].id, 4); /* another limit does not go on with its windows */
+	rf_ruleset_del_limit(&after.ruleset, 1);
+	assert_accepted(rules_try_put(&after, 1, "b rate 1k/1s", other), &after.error);
+	assert_int_equal(policy[1].counters, 3);
+	assert_accepted(rules_try_put(&after, 2, "d rate 1k/1s", NULL), &after.error);
+	assert_int_equal(policy[2].counters, 0);
+	rules_free(&before);
+	rules_free(&after);
+}
+
+static void there_are_counters_for_two_banks(void **state)
+{
+	struct rules before = RULES_NEW, after = RULES_NEW;
+	char line[32];
+
+	(void)state;
+	for (int slot = 0; slot < RF_LIMITS_MAX; slot++) {
+		sprintf(line, "a%d rate 1k/1s", slot);
+		rules_put(&before, slot, line);
+	}
+	for (int slot = 0; slot < RF_LIMITS_MAX; slot++) {
+		sprintf(line, "b%d rate 1k/1s", slot);
+		assert_accepted(rules_try_put(&after, slot, line, &before.ruleset.bank),
+				&after.error);
+		assert_int_equal(after.ruleset.bank.policy[slot].counters, RF_LIMITS_MAX + slot);
+	}
+	rules_free(&before);
+	rules_free(&after);
+}
+
+static void set_and_delete_replace_from_and_ports(void **state)
+{
+	struct rules rules = RULES_NEW;
+	struct rf_ruleset *ruleset = &rules.ruleset;
+	const struct rf_prefix kept = prefix_of("10.0.0.2");
+
+	(void)state;
+	rules_list(&rules, RF_DENY, "10.0.0.2", 9);
+	rules_put(&rules, 4, "a rate 1k/1s dport 53 from 10.0.0.1,10.0.0.2");
+	rules_put(&rules, 6, "b rate 1k/1s from 10.0.0.2");
+	assert_int_equal(ruleset->listed_count, 2);
+	assert_int_equal(rf_ruleset_find(ruleset, &kept)->from, 1 << 4 | 1 << 6);
+	rules_put(&rules, 4, "a rate 1k/1s from 10.0.0.3");
+	assert_null(ruleset->ports[4]);
+	assert_int_equal(ruleset->listed_count, 2);
+	assert_int_equal(rf_ruleset_find(ruleset, &kept)->from, 1 << 6);
+	rf_ruleset_del_limit(ruleset, 4);
+	rf_ruleset_del_limit(ruleset, 6);
+	assert_int_equal(ruleset->listed_count, 1);
+	assert_int_equal(rf_ruleset_find(ruleset, &kept)->from, 0);
+	assert_int_equal(rf_ruleset_find(ruleset, &kept)->until[RF_DENY], 9);
+	assert_int_equal(rf_rules_count(&ruleset->bank), 0);
+	rules_free(&rules);
+}
+
+static void a_copy_is_on_its_own(void **state)
+{
+	struct rules rules = RULES_NEW, copy = RULES_NEW;
+
+	(void)state;
+	rules_put(&rules, 0, "a rate 1k/1s dport 53 from 10.0.0.1");
+	assert_accepted(rf_ruleset_copy(&copy.ruleset, &rules.ruleset, &copy.error), &copy.error);
+	rf_ruleset_del_limit(&rules.ruleset, 0);
+	rules_compile(&copy);
+	assert_int_equal(copy.ruleset.listed_count, 1);
+	assert_int_equal(copy.ruleset.ports[0][0], 1ULL << 53);
+	assert_int_equal(rf_rules_find(&copy.ruleset.bank, "a"), 0);
+	rules_free(&rules);
+	rules_free(&copy);
+}
+
+/* ---- as text ---- */
+
+struct text_row {
+	const char *line;
+	const char *text;
+};
+
+static void limit_as_text(void **state)
+{
+	const struct text_row *row = *state;
+	struct rules rules = RULES_NEW;
+	char *text;
+
+	rules_put(&rules, 7, "other rate 1k/1s from 0.0.0.0/0 dport 1");
+	rules_put(&rules, 3, row->line);
+	text = rf_ruleset_format_limit(&rules.ruleset, 3);
+	assert_string_equal(text, row->text);
+	free(text);
+	rules_free(&rules);
+}
+
+#define TEXT(title, ...) \
+	UNIT_ROW_OF("text: " title, limit_as_text, (&(struct text_row){__VA_ARGS__}))
+
+static void newcomers_as_text(void **state)
+{
+	struct rf_ruleset ruleset = RF_RULESET_NONE;
+	char *text = rf_ruleset_format_newcomers(&ruleset);
+
+	(void)state;
+	assert_string_equal(text, "newcomers off");
+	free(text);
+	ruleset.bank.newcomers = (struct rf_newcomers){
+		.rate = 10000, .window_ns = SECOND, .then = RF_NEWCOMERS_AGGREGATE};
+	text = rf_ruleset_format_newcomers(&ruleset);
+	assert_string_equal(text, "newcomers rate 10k/1s then aggregate");
+	free(text);
+}
+
+/* ---- many ---- */
+
+#define MANY 100000
+
+/* 10.0.0.0 and 2001:db8:: and what follows them, in a wild order. */
+static void add_many(struct rules *rules, enum rf_list list, uint64_t until, unsigned int first)
+{
+	struct rf_prefixes prefixes = {};
+
+	for (unsigned int i = 0; i < MANY; i++) {
+		unsigned int number = first + (i * 7919ULL) % MANY;
+		struct rf_prefix prefix = {.version = 4, .length = 32};
+
+		prefix.word[0] = htonl(10U << 24 | number);
+		if (number % 4 == 0)
+			prefix = (struct rf_prefix){
+				.version = 6,
+				.length = number % 8 ? 64 : 128,
+				.word = {htonl(0x20010db8), htonl(number)},
+			};
+		assert_accepted(rf_prefixes_add(&prefixes, &prefix, &rules->error), &rules->error);
+	}
+	assert_accepted(rf_ruleset_list(&rules->ruleset, list, &prefixes, until, &rules->error),
+			&rules->error);
+	rf_prefixes_free(&prefixes);
+}
+
+static void very_many_prefixes(void **state)
+{
+	struct rules rules = RULES_NEW;
+	char line[128];
+
+	(void)state;
+	for (int i = 0; i < RF_LIMITS_MAX; i++) {
+		sprintf(line, "l%d rate 1k/1s match proto %d from 10.0.%d.0/24,2001:db8::/32", i,
+			100 + i, i);
+		rules_add(&rules, line);
+	}
+	add_many(&rules, RF_DENY, 50, 0);
+	add_many(&rules, RF_ALLOW, 60, MANY / 2);
+	add_many(&rules, RF_ALLOW, 70, MANY / 2);
+	rules_compile(&rules);
+	assert_listed(&rules, "10.0.0.1", 0, 50);
+	assert_listed(&rules, "10.1.0.1", 70, 50); /* 65537 */
+	assert_listed(&rules, "10.2.0.1", 70, 0);  /* 131073 */
+	assert_listed(&rules, "2001:db8:0:4::1", 0, 50);
+	assert_listed(&rules, "2001:db8:0:8::1", 0, 0);
+	assert_listed(&rules, "2001:db8:0:8::", 0, 50);
+	assert_true(is_divided(&rules, "2001:db8:0:8::1"));
+	assert_false(is_divided(&rules, "2001:db8:0:4::1"));
+	rf_ruleset_expire(&rules.ruleset, 100);
+	assert_int_equal(rules.ruleset.listed_count, RF_LIMITS_MAX + 1);
+	rules_free(&rules);
+}
+
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(a_prefix_says_what_holds_by_all_it_lies_in),
+	cmocka_unit_test(a_prefix_says_what_it_says_itself),
+	cmocka_unit_test(lists_are_changed),
+	cmocka_unit_test(what_expired_is_dropped),
+	cmocka_unit_test(a_divided_64_is_marked_throughout),
+
+	cmocka_unit_test(counters_are_nobody_elses),
+	cmocka_unit_test(there_are_counters_for_two_banks),
+	cmocka_unit_test(set_and_delete_replace_from_and_ports),
+	cmocka_unit_test(a_copy_is_on_its_own),
+
+	TEXT("a plain one", "all rate 1000/1s", "limit add all rate 1k/1s"),
+	TEXT("ports", "all rate 1k/1s dport 443,53,8000-8100,54,65535",
+	     "limit add all rate 1k/1s dport 53-54,443,8000-8100,65535"),
+	TEXT("all ports", "all rate 1k/1s dport 0-65535 match udp",
+	     "limit add all rate 1k/1s match udp dport 0-65535"),
+	TEXT("prefixes", "all rate 1k/1s shadow from ::1/128,10.0.0.0/8,10.0.0.0/9,192.0.2.1/32",
+	     "limit add all rate 1k/1s shadow from 10.0.0.0/8,10.0.0.0/9,192.0.2.1,::1"),
+	TEXT("ports and prefixes", "all rate 1k/1s from ::/0 dport 0",
+	     "limit add all rate 1k/1s dport 0 from ::/0"),
+	cmocka_unit_test(newcomers_as_text),
+
+	cmocka_unit_test(very_many_prefixes),
+};
+
+int main(void)
+{
+	return cmocka_run_group_tests_name("ruleset, held", tests, NULL, NULL);
+}
