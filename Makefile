@@ -152,11 +152,11 @@ build/tests/prog/%: tests/prog/%.c $(LIBRARY)
 	$(Q)$(CC) $(CPPFLAGS) $(ALL_CFLAGS) $(filter %.c %.o,$^) -o $@ $(WRAPPED) $(LIBS) -lcmocka -lpthread
 
 # What reads the maps of another user, under the sanitizers.
-HOSTILE := build/asan/tests/prog/test_hostile.o $(LIBRARY:build/%=build/asan/%)
+HOSTILE := $(patsubst tests/prog/%.c,%,$(wildcard tests/prog/test_hostile*.c))
 
-$(HOSTILE): | $(BPF_OBJECTS:.bpf.o=.skel.h)
+$(HOSTILE:%=build/asan/tests/prog/%.o) $(LIBRARY:build/%=build/asan/%): | $(BPF_OBJECTS:.bpf.o=.skel.h)
 
-build/tests/prog/test_hostile: $(HOSTILE)
+$(HOSTILE:%=build/tests/prog/%): build/tests/prog/%: build/asan/tests/prog/%.o $(LIBRARY:build/%=build/asan/%)
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(ALL_CFLAGS) $(SANITIZE) $^ -o $@ $(WRAPPED),--wrap=rf_fence_open $(LIBS) -lcmocka

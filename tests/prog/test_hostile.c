@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A fence whose maps are another user's, who may write anything into them and give them any size:
- * whoever reads it says so in one line, or shows what is harmless. The commands themselves are run,
- * each in a process of its own, built with the address sanitizer.
+ * A fence whose maps are another user's, who may write anything into them: whoever reads it says so
+ * in one line, or shows what is harmless. The commands themselves are run, each in a process of its
+ * own, built with the address sanitizer. What has another size is test_hostile_maps.c's.
  */
-#include "program.h"
+#include "hostile.h"
 
 #include <ctype.h>
 #include <signal.h>
@@ -15,21 +15,9 @@
 #include "commands.h"
 #include "out.h"
 
-#define ARRAY_SIZE(array) (sizeof(array) / sizeof((array)[0]))
 #define COMMAND_SECONDS 60
 #define ROUNDS 12	 /* of random bytes */
 #define ROUNDS_FULL 2000 /* with FULL=1 */
-
-static struct program program;
-static uint32_t program_id;
-
-static const char rules[] = "limit add all rate 100/1h ban 5m\n"
-			    "limit add dns rate 5k/1m match udp dport 53,1000-2000 shadow\n"
-			    "limit add net rate 10mbit algorithm token per /24 from 10.0.0.0/8\n"
-			    "limit add half rate 7/1s edge weighted match icmp per6 /56\n"
-			    "allow add 203.0.113.0/24\n"
-			    "deny add 2001:db8::/32\n"
-			    "newcomers rate 100/1s then aggregate\n";
 
 #define READING 9 /* the first ones; the others change something */
 
@@ -47,54 +35,6 @@ static const char *const commands[] = {
 	"newcomers rate 10/1s then closed",
 	"confirm",
 };
-
-/* The fence is on no interface. */
-int __wrap_rf_fence_open(struct rf_fence *fence, const char *dev, struct rf_error *error);
-
-int __wrap_rf_fence_open(struct rf_fence *fence, const char *dev, struct rf_error *error)
-{
-	struct rf_program loaded = RF_PROGRAM_NONE;
-	int err = rf_program_open(&loaded, program_id, error);
-
-	(void)dev;
-	if (!err)
-		err = rf_program_check_abi(&loaded, "none", error);
-	if (!err)
-		err = rf_fence_adopt(fence, &loaded, error);
-	rf_program_close(&loaded);
-	return err;
-}
-
-static uint32_t id_of(int program_fd)
-{
-	struct bpf_prog_info info = {};
-	__u32 length = sizeof(info);
-
-	assert_int_equal(bpf_obj_get_info_by_fd(program_fd, &info, &length), 0);
-	return info.id;
-}
-
-static int setup(void **state)
-{
-	const struct frame4 frame = frame4_from(inet_addr("192.0.2.1"));
-
-	(void)state;
-	program_open(&program);
-	program.object->rodata->rf_rodata.injected_clock = 0;
-	program_load(&program);
-	program_apply(&program, rules);
-	for (int i = 0; i < 200; i++)
-		program_run(program.object->progs.ringfence, &frame, sizeof(frame));
-	program_id = id_of(bpf_program__fd(program.object->progs.ringfence));
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	(void)state;
-	program_close(&program);
-	return 0;
-}
 
 /* ---- a command ---- */
 
@@ -533,242 +473,7 @@ static void rules_that_never_stand_still_end_a_reader(void **state)
 	assert_null(find_fault("any", &run));
 }
 
-/* ---- sizes ---- */
-
-struct shape {
-	enum bpf_map_type type;
-	uint32_t key_size, value_size, max_entries, flags;
-};
-
-#define RODATA RF_MAP_COUNT /* behind the others */
-#define SHAPES (RF_MAP_COUNT + 1)
-
-static struct shape shape_of(int fd)
-{
-	struct bpf_map_info info = {};
-	__u32 length = sizeof(info);
-
-	assert_int_equal(bpf_obj_get_info_by_fd(fd, &info, &length), 0);
-	return (struct shape){info.type, info.key_size, info.value_size, info.max_entries,
-			      info.map_flags & ~(BPF_F_RDONLY_PROG | BPF_F_WRONLY_PROG)};
-}
-
-/* What is in the place of a trie: as long as this, and at the index that a prefix begins with. */
-#define INNER_VALUE 4096
-#define INNER_ENTRIES 129
-
-static int make_map(int map, const struct shape *shape)
-{
-	LIBBPF_OPTS(bpf_map_create_opts, options, .map_flags = shape->flags);
-	const char *name = map == RODATA	  ? "own.rodata"
-			   : map == RF_MAP_CONFIG ? "own.bss"
-						  : rf_map_names[map];
-	int inner = -1, fd;
-
-	if (shape->type == BPF_MAP_TYPE_ARRAY_OF_MAPS) {
-		inner = bpf_map_create(BPF_MAP_TYPE_ARRAY, "inner", 4, INNER_VALUE, INNER_ENTRIES,
-				       NULL);
-		options.inner_map_fd = inner;
-	}
-	fd = bpf_map_create(shape->type, name, shape->key_size, shape->value_size,
-			    shape->max_entries, &options);
-	if (fd < 0)
-		fail_msg("%s: %s", name, strerror(errno));
-	for (uint32_t bank = 0; inner >= 0 && bank < 2; bank++)
-		bpf_map_update_elem(fd, &bank, &inner, 0);
-	if (inner >= 0)
-		close(inner);
-	return fd;
-}
-
-/* A program that has maps of these shapes, as `ip` would load it from an object of anybody's. */
-static int make_program(const struct shape shapes[SHAPES], int fds[SHAPES])
-{
-	struct rf_rodata rodata = {.magic = RF_ABI_MAGIC, .abi = RF_ABI_VERSION};
-	struct bpf_insn code[2 * SHAPES + 2] = {};
-	size_t size = shapes[RODATA].value_size * libbpf_num_possible_cpus() + sizeof(rodata);
-	char *value = calloc(1, size);
-	uint32_t key = 0;
-	int fd;
-
-	for (int i = 0; i < SHAPES; i++) {
-		fds[i] = make_map(i, &shapes[i]);
-		code[2 * i] = (struct bpf_insn){.code = BPF_LD | BPF_DW | BPF_IMM,
-						.dst_reg = BPF_REG_1,
-						.src_reg = BPF_PSEUDO_MAP_FD,
-						.imm = fds[i]};
-	}
-	code[2 * SHAPES] = (struct bpf_insn){.code = BPF_ALU64 | BPF_MOV | BPF_K, .imm = XDP_PASS};
-	code[2 * SHAPES + 1] = (struct bpf_insn){.code = BPF_JMP | BPF_EXIT};
-	for (size_t i = 0; i + sizeof(rodata) <= size; i += 8 * sizeof(rodata))
-		memcpy(value + i, &rodata, sizeof(rodata));
-	assert_int_equal(bpf_map_update_elem(fds[RODATA], &key, value, 0), 0);
-	free(value);
-	fd = bpf_prog_load(BPF_PROG_TYPE_XDP, "hostile", "GPL", code, ARRAY_SIZE(code), NULL);
-	if (fd < 0)
-		fail_msg("cannot load: %s", strerror(errno));
-	return fd;
-}
-
-static void read_shapes(struct shape shapes[SHAPES])
-{
-	for (int i = 0; i < RF_MAP_COUNT; i++)
-		shapes[i] = shape_of(program.fence.map_fd[i]);
-	shapes[RODATA] = (struct shape){BPF_MAP_TYPE_ARRAY, 4, 64, 1, 0};
-}
-
-/* Opens a fence of such maps. */
-static int open_shapes(const struct shape shapes[SHAPES], struct rf_fence *fence,
-		       struct rf_error *error)
-{
-	int fds[SHAPES], fd = make_program(shapes, fds), err;
-
-	program_id = id_of(fd);
-	*fence = RF_FENCE_NONE;
-	err = rf_fence_open(fence, NULL, error);
-	for (int i = 0; i < SHAPES; i++)
-		close(fds[i]);
-	close(fd);
-	return err;
-}
-
-/* What of a shape is wrong. */
-static void make_longer(struct shape *shape)
-{
-	shape->value_size += 4096;
-}
-
-static void make_shorter(struct shape *shape)
-{
-	shape->value_size -= 8;
-}
-
-static void make_more(struct shape *shape)
-{
-	shape->max_entries += 3;
-}
-
-static void make_one(struct shape *shape)
-{
-	shape->max_entries = 1;
-}
-
-static void make_per_cpu(struct shape *shape)
-{
-	shape->type = BPF_MAP_TYPE_PERCPU_ARRAY;
-	shape->flags = 0;
-	if (shape->value_size > 32768 - 8)
-		shape->value_size = 16384;
-}
-
-static void make_hash(struct shape *shape)
-{
-	shape->type = BPF_MAP_TYPE_HASH;
-	shape->flags = BPF_F_NO_PREALLOC;
-}
-
-static void make_wide_keys(struct shape *shape)
-{
-	shape->key_size += 64;
-}
-
-static const struct {
-	enum rf_map map;
-	void (*change)(struct shape *shape);
-} shape_rows[] = {
-	{RF_MAP_CONFIG, make_longer},
-	{RF_MAP_CONFIG, make_shorter},
-	{RF_MAP_CONFIG, make_more},
-	{RF_MAP_CONFIG, make_per_cpu},
-	{RF_MAP_PORTS, make_longer},
-	{RF_MAP_PORTS, make_one},
-	{RF_MAP_PORTS, make_more},
-	{RF_MAP_PRESENCE, make_more},
-	{RF_MAP_PRESENCE, make_longer},
-	{RF_MAP_AGGREGATES, make_one},
-	{RF_MAP_AGGREGATES, make_shorter},
-	{RF_MAP_LEASES, make_longer},
-	{RF_MAP_LEASES, make_hash},
-	{RF_MAP_COUNTERS, make_longer},
-	{RF_MAP_COUNTERS, make_hash},
-	{RF_MAP_COUNTERS, make_more},
-	{RF_MAP_LIMIT_COUNTERS, make_longer},
-	{RF_MAP_LIMIT_COUNTERS, make_one},
-	{RF_MAP_WINDOWS4, make_longer},
-	{RF_MAP_WINDOWS4, make_shorter},
-	{RF_MAP_WINDOWS4, make_wide_keys},
-	{RF_MAP_WINDOWS6, make_longer},
-	{RF_MAP_WINDOWS6, make_wide_keys},
-	{RF_MAP_PREFIXES4, make_hash},
-	{RF_MAP_PREFIXES6, make_one},
-};
-
-static void maps_of_another_size_are_refused_when_opened(void **state)
-{
-	struct shape shapes[SHAPES];
-	struct rf_fence fence;
-	char wanted[64];
-
-	(void)state;
-	read_shapes(shapes);
-	for (size_t i = 0; i < ARRAY_SIZE(shape_rows); i++) {
-		struct shape wrong[SHAPES];
-		struct rf_error error = {};
-		int err;
-
-		memcpy(wrong, shapes, sizeof(wrong));
-		shape_rows[i].change(&wrong[shape_rows[i].map]);
-		err = open_shapes(wrong, &fence, &error);
-		rf_fence_close(&fence);
-		snprintf(wanted, sizeof(wanted), "the map '%s'", rf_map_names[shape_rows[i].map]);
-		if (err != -EPROTO || !strstr(error.text, wanted))
-			fail_msg("row %zu, %s: %d: %s", i, wanted, err, error.text);
-	}
-}
-
-static void the_same_maps_without_that_are_a_fence(void **state)
-{
-	struct shape shapes[SHAPES];
-	struct rf_fence fence;
-	struct rf_error error = {};
-
-	(void)state;
-	read_shapes(shapes);
-	assert_done(open_shapes(shapes, &fence, &error), &error);
-	rf_fence_close(&fence);
-}
-
-static void what_is_no_trie_is_not_asked(void **state)
-{
-	struct rf_address source = {.version = 4, .word = {inet_addr("192.0.2.1")}};
-	struct shape shapes[SHAPES];
-	struct rf_prefix_value value;
-	struct rf_error error = {};
-	struct rf_fence fence;
-
-	(void)state;
-	read_shapes(shapes);
-	assert_done(open_shapes(shapes, &fence, &error), &error);
-	assert_int_equal(rf_fence_prefix_value(&fence, &source, &value, &error), -EPROTO);
-	assert_non_null(strstr(error.text, "the map 'prefix_trie4' is not as ringfence makes it"));
-	rf_fence_close(&fence);
-}
-
-/* The kernel gives a value for each CPU, whatever room there is. */
-static void read_only_data_of_each_cpu_is_nobodys(void **state)
-{
-	struct shape shapes[SHAPES];
-	struct rf_fence fence;
-	struct rf_error error = {};
-
-	(void)state;
-	read_shapes(shapes);
-	shapes[RODATA].type = BPF_MAP_TYPE_PERCPU_ARRAY;
-	assert_int_equal(open_shapes(shapes, &fence, &error), -EPROTO);
-	rf_fence_close(&fence);
-}
-
-#define TEST(function) cmocka_unit_test_setup_teardown(function, setup, teardown)
+#define TEST(function) cmocka_unit_test_setup_teardown(function, hostile_setup, hostile_teardown)
 
 int main(void)
 {
@@ -778,10 +483,6 @@ int main(void)
 		TEST(hostile_values_are_refused_or_shown_harmlessly),
 		TEST(random_bytes_crash_nobody),
 		TEST(rules_that_never_stand_still_end_a_reader),
-		TEST(the_same_maps_without_that_are_a_fence),
-		TEST(maps_of_another_size_are_refused_when_opened),
-		TEST(what_is_no_trie_is_not_asked),
-		TEST(read_only_data_of_each_cpu_is_nobodys),
 	};
 
 	rf_fence_set_verbose(false);
