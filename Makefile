@@ -171,6 +171,8 @@ build/fuzz/fuzz_%: build/fuzz/tests/fuzz/fuzz_%.o $(PURE:%.c=build/fuzz/%.o)
 	$(call say,LINK,$@)
 	$(Q)$(CLANG) $(ALL_CFLAGS) $(SANITIZE) -fsanitize=fuzzer $(filter %.o,$^) -o $@
 
+build/fuzz/fuzz_limiter: build/fuzz/tests/fuzz/limiter_watch.o
+
 build/fuzz/seeds: build/fuzz/tests/fuzz/seeds.o $(FRAMES:%=build/fuzz/%.o)
 	$(Q)$(CLANG) $(ALL_CFLAGS) $(SANITIZE) $^ -o $@
 
