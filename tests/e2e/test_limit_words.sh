@@ -1,0 +1,121 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0
+# Limits of every kind, in words and in JSON: what each command says of them, and that the examples
+# of the help are commands that work.
+#
+#   outside                               inside
+#   out0  ---------- wire 0 ----------->  ${port[0]}
+
+# shellcheck disable=SC2317 # functions are called by fails, does and the like
+# shellcheck source=tests/e2e/lib.sh
+source "$(dirname "$0")/lib.sh"
+
+make_network 1
+
+# As status, limit list and limit list --json have it: a limit that 'limit set all' makes of WORD….
+reads() { # STATUS LIST JSON WORD…
+	does "limit set all ${*:4}" '' ringfence limit set all "${@:4}"
+	is "$(ringfence status | grep '^limit')" "limit all: at most $1" "status of ${*:4}"
+	does "limit list of ${*:4}" "limit add all $2" ringfence limit list
+	is "$(ringfence limit list --json | jq -r '.limits[] | [.rate, .window_ms, .unit, .algorithm,
+		.edge, .cells, .burst, .shadow, .count_rejected] | map(tostring) | join(" ")')" \
+		"$3" "limit list --json of ${*:4}"
+}
+
+# What show says of 192.0.2.1 without its first line, numbers that depend on the moment as N.
+shown() {
+	ringfence show 192.0.2.1 | sed '1d
+		/^  cells/s/[0-9]*[1-9][0-9]*/N/g
+		s/in [0-9.]* \(ms\|s\|min\)/in N/'
+}
+
+# top's last columns, and JSON.
+used() {
+	ringfence top | tail -n 1 | awk '{ $1 = $2 = $3 = $4 = $5 = ""; sub(/^ */, ""); print }'
+	ringfence top --json | jq -r '.sources[] | "\(.used) \(.rate) \(.burst) \(.unit)"'
+}
+
+ringfence attach "${port[0]}" >"$scratch/log"
+ringfence limit add all rate 1/1s
+reads '20k/1s of every source' 'rate 20k/1s' '20000 1000 packets sliding strict 16 null false false' \
+	rate 20k/1s packets algorithm sliding cells 16 edge strict
+reads '1250k/1s bytes of every source (shadow: only counts what it would drop)' \
+	'rate 1250k/1s bytes cells 4 edge coarse shadow' \
+	'1250000 1000 bytes sliding coarse 4 null true false' \
+	rate 10mbit shadow edge coarse cells 4
+reads '1250k/1s bytes of every source, with a burst of 1250k' 'rate 1250k/1s bytes algorithm token' \
+	'1250000 1000 bytes token strict 1 1250000 false false' \
+	rate 10mbit/1s bytes burst 1250k algorithm token
+
+reads '10/1m of every source' 'rate 10/1m algorithm log count rejected' \
+	'10 60000 packets log strict 1 null false true' rate 10/1m count rejected algorithm log
+deliver 0 src=192.0.2.1,count=3
+is "$(shown)" '  used          3 of 10
+  passed        3
+  dropped       0
+  passes again  now' 'show of log'
+is "$(used)" $'3 10/1m\n3 10 null packets' 'top of log'
+is "$(ringfence show 192.0.2.1 --json | jq -c '.limits[] | [.used, .burst, .unit, .cells]')" \
+	'[3,null,"packets",[]]' 'show --json of log'
+
+reads '5/1h of every source, with a burst of 7' 'rate 5/1h algorithm token burst 7' \
+	'5 3600000 packets token strict 1 7 false false' rate 5/1h burst 7 algorithm token
+deliver 0 src=192.0.2.1,count=9
+is "$(shown)" '  used          7 of burst 7
+  passed        7
+  dropped       2
+  passes again  in N' 'show of token'
+is "$(used)" $'7 burst 7, 5/1h\n7 5 7 packets' 'top of token'
+is "$(ringfence show 192.0.2.1 --json | jq -c '.limits[] | [.used, .burst, .unit, .cells]')" \
+	'[7,7,"packets",[]]' 'show --json of token'
+
+reads '10k/8784h bytes of every source, with a burst of 3k' \
+	'rate 10k/8784h bytes algorithm leaky burst 3k' \
+	'10000 31622400000 bytes leaky strict 1 3000 false false' \
+	rate 80kbit/8784h burst 24kbit algorithm leaky
+deliver 0 src=192.0.2.1,count=4,len=1000
+is "$(shown)" '  used          3000 of burst 3000 bytes
+  passed        3
+  dropped       1
+  passes again  in N, a frame of 1514 bytes' 'show of leaky, in bytes'
+is "$(used)" $'3000 burst 3k, 10k/8784h bytes\n3000 10000 3000 bytes' 'top of leaky, in bytes'
+
+reads '10k/1h bytes of every source' 'rate 10k/1h bytes cells 4 edge weighted' \
+	'10000 3600000 bytes sliding weighted 4 null false false' \
+	rate 10k/1h bytes cells 4 edge weighted
+deliver 0 src=192.0.2.1,count=12,len=1000
+matches "$(shown)" '  used          10000 of 10000 bytes
+  cells         (0 0 0 N|0 0 N 0|0 0 N N)  \(oldest first\)
+  passed        10
+  dropped       2
+  passes again  in N, a frame of 1514 bytes' 'show of the weighted edge, in bytes: every cell'
+is "$(ringfence show 192.0.2.1 --json | jq -c '.limits[] | [.used, .unit, (.cells | length, add)]')" \
+	'[10000,"bytes",4,10000]' 'show --json of the weighted edge, in bytes'
+
+reads '137438953472/8784h bytes of every source' \
+	'rate 137438953472/8784h bytes algorithm fixed count rejected' \
+	'137438953472 31622400000 bytes fixed strict 1 null false true' \
+	rate 137438953472/8784h bytes algorithm fixed count rejected
+deliver 0 src=192.0.2.1,count=3,len=1000
+is "$(shown | sed 's/N/3072/')" '  used          3072 of 137438953472 bytes
+  cells         3072  (oldest first)
+  passed        3
+  dropped       0
+  passes again  now, a frame of 1514 bytes' 'show of large units: bytes again, each frame rounded up'
+is "$(used)" $'3072 137438953472/8784h bytes\n3072 137438953472 null bytes' 'top of large units'
+does 'show of a newcomer says the unit' \
+	'source 192.0.2.99, limit all (137438953472/8784h bytes): a newcomer, it has no window' \
+	ringfence show 192.0.2.99
+
+# The examples of the help are commands that work.
+ringfence limit del all
+examples=0
+while read -ra example; do
+	does "example: ${example[*]}" '' "${example[@]}"
+	ringfence limit del "${example[3]}"
+	examples=$((examples + 1))
+done < <(ringfence help limit add | sed -n 's/^Example: //p')
+is "$examples" 8 'all of them'
+ringfence detach "${port[0]}" >"$scratch/log"
+
+done_testing
