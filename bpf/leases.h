@@ -291,19 +291,6 @@ static __always_inline __u32 take_lease(const struct question *question)
 	return place;
 }
 
-/*
- * A lease that refuses may hide a source for longer, while nobody is evicted: a source over its
- * limit that is evicted when a flood begins loses nothing by it.
- */
-static __always_inline void lengthen_refusal(struct question *question)
-{
-	const __u64 evicted = config.room[question->who.rules & 1].evicted;
-
-	if (question->lease_life < config.times.refusal_lease &&
-	    (!evicted || tick_of(question->jiffies) - (__u32)evicted > config.times.young_idle))
-		question->lease_life = config.times.refusal_lease;
-}
-
 /* The same on its own. */
 GLOBAL int take_lease_for(const struct question *question)
 {

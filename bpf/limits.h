@@ -100,11 +100,7 @@ static __always_inline enum rf_reason ask_limit(struct question *question,
 		lease_same_answer(question, RF_BANNED, until, slot);
 	} else if (config.lease_shift && rf_lease_may_follow(policy, verdict) &&
 		   (verdict != RF_UNDER || rf_lease_is_worth(&source->window, policy, ask.cost))) {
-		__u32 place;
-
-		if (verdict == RF_OVER)
-			lengthen_refusal(question);
-		place = take_lease(question);
+		const __u32 place = take_lease(question);
 
 		if (place != NO_LEASE)
 			lease_window(question, place, &source->window, &ask,
@@ -175,7 +171,6 @@ GLOBAL int refuse_packet(struct question *question, struct rf_source *source, __
 	if (until) {
 		lease_same_answer(question, RF_BANNED, until, slot);
 	} else if (reason == RF_OVER_LIMIT && is_own) {
-		lengthen_refusal(question);
 		place = config.lease_shift && rf_lease_may_follow(policy, RF_OVER)
 				? take_lease_for(question)
 				: NO_LEASE;

@@ -144,8 +144,7 @@ GLOBAL __u32 choose_slot(__u32 tick, __u32 eager, __u32 most, __u32 is_ipv6)
 }
 
 /* Takes the window out of a slot that was claimed. False: it stays, and the slot as it was. */
-static __always_inline int evict(__u32 index, __u64 old, __u32 tick, struct rf_counters *sums,
-				 int is_ipv6)
+static __always_inline int evict(__u32 index, __u64 old, struct rf_counters *sums, int is_ipv6)
 {
 	struct rf_presence *line;
 	__u64 source[2] = {}, *word, hash;
@@ -179,8 +178,6 @@ static __always_inline int evict(__u32 index, __u64 old, __u32 tick, struct rf_c
 	if (line)
 		rf_presence_remove(line, hash);
 	sums->evictions[is_ipv6]++;
-	if (config.room[is_ipv6].evicted != tick)
-		config.room[is_ipv6].evicted = tick;
 	return 1;
 }
 
@@ -237,7 +234,7 @@ static __always_inline __u64 claim_slot(__u32 index, __u64 kin, __u32 tick, __u3
 		return 0;
 	if (!rf_slot_claim(word, old, tick))
 		return 0;
-	if (state != RF_SLOT_FREE && !evict(index, old, tick, sums, is_ipv6))
+	if (state != RF_SLOT_FREE && !evict(index, old, sums, is_ipv6))
 		return 0;
 	if (is_own)
 		return place_of(index, old, state, 1);

@@ -67,7 +67,6 @@ static unsigned int leases_bits(const struct rf_fence *fence)
 #define YOUNG_IDLE_NS (2 * NS_PER_S)
 #define RESIDENT_IDLE_NS (60 * NS_PER_S)
 #define YOUNG_LEASE_NS NS_PER_S
-#define REFUSAL_LEASE_NS (8 * NS_PER_S)
 #define RESIDENT_LEASE_NS (16 * NS_PER_S)
 #define RESIDENT_TOUCH_NS (8 * NS_PER_S)
 #define RESIDENTS_SHARE 8 /* one part of so many is for those that are no residents */
@@ -90,7 +89,6 @@ static void set_slot_times(struct rf_slot_times *times, uint32_t jiffy_ns, uint3
 	times->resident_touch = slot_ticks(RESIDENT_TOUCH_NS, tick_ns);
 	times->resident_idle = slot_ticks(RESIDENT_IDLE_NS, tick_ns) + times->resident_touch;
 	times->young_lease = slot_ticks(YOUNG_LEASE_NS, tick_ns);
-	times->refusal_lease = slot_ticks(REFUSAL_LEASE_NS, tick_ns);
 	times->resident_lease = slot_ticks(RESIDENT_LEASE_NS, tick_ns);
 }
 

@@ -114,7 +114,6 @@ struct rf_slot_times {
 	__u32 resident_idle; /* and so long from then on, since its slot was touched */
 	__u32 young_lease;   /* so long may a lease hide it until then, */
 	__u32 resident_lease;
-	__u32 refusal_lease;  /* … or one that refuses, while nobody is evicted */
 	__u32 resident_touch; /* so often is its slot touched */
 	__u64 residents_max;  /* 7/8 of the slots of a family */
 };
@@ -520,7 +519,6 @@ struct rf_config {
 	struct {
 		__u64 hand; /* where the next slot is looked for */
 		__u64 residents;
-		__u64 evicted; /* the tick in which a window last gave way; 0: none did */
 	} __attribute__((aligned(64))) room[2];
 	/* Those of the guard: what counts against it, and newcomers to nothing but shadow limits.
 	 */

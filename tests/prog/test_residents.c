@@ -432,6 +432,30 @@ static void who_is_new_passes_no_more_than_count_in_two_seconds(void **state)
 	assert_true(most <= 5);
 }
 
+/*
+ * Who is new, over its limit, and goes on sending: a lease answers for its window, which must not
+ * seem idle for that when a flood looks for windows that may go.
+ */
+static void who_is_over_and_keeps_sending_passes_no_more_than_count(void **state)
+{
+	const struct crowd random = {.first = ATTACK_FIRST, .rate = 10000};
+	int passed[CHEATERS] = {}, most = 0;
+
+	(void)state;
+	scene_open_empty(&scene, "limit add all rate 5/10s\nnewcomers rate 10k/1s then closed\n");
+	assert_int_equal(burst_of_cheaters(passed, 8), 5);
+	scene_add(&scene, random, 5 * NS_PER_S);
+	for (int tenth = 4; tenth < 98; tenth += 4) {
+		scene_run(&scene, tenth * NS_PER_S / 10);
+		for (int i = 0; i < CHEATERS; i++)
+			passed[i] += !crowd_send(&scene, &(struct crowd){}, KNOWN_FIRST + i);
+	}
+	for (int i = 0; i < CHEATERS; i++)
+		most = passed[i] > most ? passed[i] : most;
+	print_message("#   at most %d of 5 in 10 s\n", most);
+	assert_int_equal(most, 5);
+}
+
 /* Who has spent all of it, and is silent then, is over it for as long as TIME is. */
 static void who_was_there_passes_no_more_than_count_in_a_minute(void **state)
 {
@@ -520,6 +544,7 @@ int main(void)
 		TEST(known_that_come_after_an_attack_lose_nothing_to_the_next),
 		TEST(known_that_come_seldom_settle_after_an_attack),
 		TEST(who_is_new_passes_no_more_than_count_in_two_seconds),
+		TEST(who_is_over_and_keeps_sending_passes_no_more_than_count),
 		TEST(who_was_there_passes_no_more_than_count_in_a_minute),
 	};
 	struct CMUnitTest tests[ROWS + UNIT_ARRAY_SIZE(others)];
