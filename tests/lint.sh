@@ -14,12 +14,13 @@ complain() {
 # The floor of a file; a file may include what is on a lower one, and its own header.
 floor() {
 	case $1 in
-	include/ringfence/abi.h | include/ringfence/atomic.h) echo 0 ;;
-	include/ringfence/algorithm.h | include/ringfence/packet.h) echo 1 ;;
-	include/ringfence/ring.h | include/ringfence/log.h | include/ringfence/bucket.h) echo 2 ;;
-	include/ringfence/limiter.h) echo 3 ;;
-	include/ringfence/window_read.h | bpf/reopen.h) echo 4 ;;
-	bpf/ban_table.h | bpf/lease.h | bpf/lease_place.h | bpf/presence.h | bpf/slot.h) echo 5 ;;
+	include/ringfence/counters.h | include/ringfence/atomic.h) echo 0 ;;
+	include/ringfence/abi.h) echo 1 ;;
+	include/ringfence/algorithm.h | include/ringfence/packet.h) echo 2 ;;
+	include/ringfence/ring.h | include/ringfence/log.h | include/ringfence/bucket.h) echo 3 ;;
+	include/ringfence/limiter.h) echo 4 ;;
+	include/ringfence/window_read.h | bpf/reopen.h) echo 5 ;;
+	bpf/ban_table.h | bpf/lease.h | bpf/lease_place.h | bpf/presence.h | bpf/slot.h) echo 6 ;;
 	bpf/maps.h) echo 20 ;;
 	bpf/count.h) echo 21 ;;
 	bpf/windows.h) echo 22 ;;

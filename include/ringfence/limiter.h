@@ -8,9 +8,9 @@
  * each is one word {epoch:32 | used:32}. The head counts what is used in its own cell *and* in the
  * completed cells behind it, so that the common case touches one word. The first packet of a new
  * cell closes the old one: it writes what the old cell had into the ring, sums the ring, and moves
- * the head by compare-and-swap. Epoch tags make stale cells vanish, with no timer and no clearing,
- * after any idle time. `log` keeps a time in each slot of the ring, `token` and `leaky` one in the
- * head.
+ * the head by compare-and-swap. (After a whole window it only moves the head, as long as no epoch
+ * is beyond 32 bits.) Epoch tags make stale cells vanish, with no timer and no clearing, after any
+ * idle time. `log` keeps a time in each slot of the ring, `token` and `leaky` one in the head.
  *
  * What holds on every interleaving of CPUs, for a window W and a limit of L; the length of a cell
  * is chosen by user space. An admission counts in the later of the window's time and the caller's

@@ -148,9 +148,9 @@ RF_INLINE __u32 rf_head_own(const struct rf_window *window, const struct rf_poli
 /*
  * Is there nothing to write: as much of the same epoch stands there, or the head has moved on from
  * it? Whoever moved the head wrote the slot first, from the head's last word, or moved it so far
- * that the slot counts no more; so there is nothing to add, and the slot may hold a newer epoch by
- * now. Tags alone do not tell: an unwritten slot, or
- * one from before the epochs wrapped, reads as newer.
+ * that the slot counts no more. So there is nothing to add, and the slot may hold a newer epoch by
+ * now. Tags alone do not tell: an unwritten slot, or one from before the epochs wrapped, reads as
+ * newer.
  */
 RF_INLINE int rf_cell_holds(const struct rf_window *window, __u64 word, __u32 epoch, __u32 used)
 {
@@ -214,10 +214,13 @@ RF_INLINE int rf_head_close(struct rf_window *window, const struct rf_policy *po
 }
 
 /*
- * The same of any head that is not present. After `counts` cells nothing in the ring counts, nor
- * what the head's cell has: then there is nothing to close. But for a word of the lap before, whose
- * tag may read as new: what the head does not count at its start, its own cell would seem to lack
- * when it is closed. So that is left to the time before the tags wrap.
+ * The same of any head that is not present. Once `counts` cells have passed since its own, neither
+ * that cell nor what is in the ring counts, and nothing is closed.
+ *
+ * That holds while no tag was used twice. A word of the lap before, 2^32 cells old, may have a tag
+ * that reads as new. A head starts with the sum of the ring; when its cell is closed, the sum of
+ * the ring is taken from its count, and the rest is what the cell itself admitted. With such a word
+ * in the second sum and not in the first, the cell would have admitted less than it did.
  */
 RF_INLINE int rf_head_leave(struct rf_window *window, const struct rf_policy *policy, __u64 head,
 			    __u64 now, __u32 counts, __u32 *base)
@@ -261,13 +264,13 @@ RF_INLINE enum rf_verdict rf_take_present(struct rf_window *window, const struct
 	return rf_add(window, policy, now, cost);
 }
 
-/* Is it so by the tag alone, as nearly always, and are such heads this policy's? */
+/* Is the head present by its tag alone, as nearly always? Only of the windows of cells. */
 RF_INLINE int rf_is_present_at_once(const struct rf_policy *policy, __u64 head, __u64 now)
 {
 	return rf_is_ring(policy) && rf_word_epoch(head) - (__u32)now <= RF_CELLS_AHEAD;
 }
 
-/* Is it, and has it room? Then rf_add may follow, whatever others do in between. */
+/* … and has it room? Then rf_add may follow, whatever others do in between. */
 RF_INLINE int rf_may_add(const struct rf_policy *policy, __u64 head, __u64 now, __u32 cost)
 {
 	return rf_is_present_at_once(policy, head, now) &&
