@@ -196,7 +196,7 @@ static __always_inline int is_for_several(struct question *question, int is_ipv6
 	return 1;
 }
 
-/* The same of them all, and counted. */
+/* Lists, then limits; the outcome is counted. */
 static __always_inline enum rf_reason ask_and_count(struct question *question, int is_ipv6)
 {
 	enum rf_reason reason = RF_REASON_COUNT;
