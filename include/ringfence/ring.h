@@ -79,28 +79,10 @@ RF_INLINE void rf_window_open(struct rf_window *window, __u64 now)
 	*window = (struct rf_window){.head = rf_word(now, 0), .newest = now};
 }
 
-/*
- * What the completed cells admitted in the `cells - 1` epochs before `epoch`, up to RF_LIMIT_MAX:
- * no L is larger, and with what its own cell adds it still fits into a head.
- */
-RF_INLINE __u32 rf_window_sum(const struct rf_window *window, __u32 epoch, __u32 cells)
-{
-	__u64 sum = 0;
-
-	for (int i = 0; i < RF_CELLS; i++) {
-		__u64 word = rf_load(&window->cell[i]);
-		__u32 age = epoch - rf_word_epoch(word);
-
-		if (age - 1 < cells - 1) /* unsigned: an age of 0 is out as well */
-			sum += rf_word_used(word);
-	}
-	return sum < RF_LIMIT_MAX ? sum : RF_LIMIT_MAX;
-}
-
-/* Two such sums in one pass, each below 2^36. */
+/* What the completed cells admitted in the N - 1 epochs before one of two; each below 2^36. */
 struct rf_sums {
-	__u64 behind; /* … before the head's own epoch */
-	__u64 before; /* … before `now`, but for the head's own */
+	__u64 behind; /* before the head's own epoch */
+	__u64 before; /* before `now`, but for the head's own, whose slot another CPU may write */
 };
 
 /* rf_less() of 32 bits, with less to do. */
@@ -135,14 +117,17 @@ RF_INLINE __u32 rf_own_of(const struct rf_policy *policy, __u64 head, __u64 behi
 	const __u32 used = rf_word_used(head);
 	const __u32 clipped = used < policy->clip ? used : policy->clip;
 
-	behind = rf_least(behind, RF_LIMIT_MAX); /* as it was in the head */
+	/* As it was in the head: no L is larger, and with what its cell adds it fits there. */
+	behind = rf_least(behind, RF_LIMIT_MAX);
 	return clipped > behind ? clipped - behind : 0;
 }
 
 RF_INLINE __u32 rf_head_own(const struct rf_window *window, const struct rf_policy *policy,
 			    __u64 head)
 {
-	return rf_own_of(policy, head, rf_window_sum(window, rf_word_epoch(head), policy->cells));
+	const __u32 epoch = rf_word_epoch(head);
+
+	return rf_own_of(policy, head, rf_window_sums(window, policy->cells, epoch, epoch).behind);
 }
 
 /*
@@ -380,24 +365,14 @@ RF_INLINE __u32 rf_peek_own(const struct rf_window *window, const struct rf_poli
 	return rf_word_epoch(word) == epoch && rf_word_used(word) > own ? rf_word_used(word) : own;
 }
 
-/*
- * What the completed cells have at `now`, the head's among them, which is in an older one. Its own
- * slot is left out of the sum: another CPU may write it meanwhile, and it would count twice.
- */
+/* What the completed cells have at `now`, the head's among them, which is in an older one. */
 RF_INLINE __u64 rf_peek_sum(const struct rf_window *window, const struct rf_policy *policy,
 			    __u64 head, __u64 now)
 {
 	const __u32 own_epoch = rf_word_epoch(head);
-	__u64 sum = 0;
+	const __u64 before = rf_window_sums(window, policy->cells, own_epoch, now).before;
+	__u64 sum = rf_least(before, RF_LIMIT_MAX);
 
-	for (int i = 0; i < RF_CELLS; i++) {
-		const __u64 word = rf_load(&window->cell[i]);
-		const __u32 epoch = rf_word_epoch(word), age = (__u32)now - epoch;
-
-		if (age - 1 < policy->cells - 1U && epoch != own_epoch)
-			sum += rf_word_used(word);
-	}
-	sum = sum < RF_LIMIT_MAX ? sum : RF_LIMIT_MAX;
 	if ((__u32)now - own_epoch < policy->cells)
 		sum += rf_peek_own(window, policy, head);
 	return sum;

@@ -49,7 +49,7 @@ mutants_of_sliding() {
 		's/ < counts\)/ + 1 < counts)/'
 	try_mutant sliding loose "a word of the lap before is not thought of" rf_head_leave \
 		's/now >> 32 \|\| now/(__u32)now/'
-	try_mutant sliding full "a sum that a word does not hold" rf_own_of \
+	try_mutant sliding uncounted "a sum that a word does not hold" rf_own_of \
 		's/rf_least\(behind, RF_LIMIT_MAX\)/behind/'
 	try_mutant sliding loose "the head is not looked at again after the sum" rf_head_close \
 		's/if \(rf_word_epoch\(.*/if (0)/'
@@ -265,7 +265,7 @@ mutants_of_several() {
 	try_mutant several strict "a peek that counts the head's own cell when it has left" rf_peek_sum \
 		's/if \(\(__u32\)now - own_epoch < policy->cells\)/if (1)/'
 	try_mutant several strict "a peek that counts a closed cell twice" rf_peek_sum \
-		's/ && epoch != own_epoch//'
+		's/own_epoch, now\)/own_epoch + 1, now)/'
 	try_mutant several loose "a peek at what the head had before it was closed" rf_peek_sliding \
 		's/rf_head_is_present\(window, head, now\)/now - now/; s/rf_word_used\(head\)/0/'
 	try_mutant several loose "room at once for a packet too much" rf_has_room_at_once \

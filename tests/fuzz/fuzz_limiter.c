@@ -22,7 +22,7 @@ static void read_window(uint64_t time)
 {
 	uint64_t now = rf_epoch(&run.policy, time);
 
-	(void)rf_window_sum(&run.window, now, run.policy.cells);
+	(void)rf_window_sums(&run.window, run.policy.cells, rf_word_epoch(run.window.head), now);
 	(void)rf_head_own(&run.window, &run.policy, run.window.head);
 	(void)rf_edge_part(&run.window, &run.policy, now, time);
 	(void)rf_window_used(&run.window, &run.policy, now);

@@ -117,8 +117,12 @@ static void sum_saturates(void **state)
 	(void)state;
 	for (uint32_t epoch = 20; epoch < 36; epoch++)
 		window.cell[epoch % RF_CELLS] = rf_word(epoch, RF_LIMIT_MAX);
-	assert_int_equal(rf_window_sum(&window, 35, RF_CELLS), RF_LIMIT_MAX);
-	assert_int_equal(rf_window_sum(&window, 22, 3), RF_LIMIT_MAX);
+	assert_int_equal(rf_window_sums(&window, RF_CELLS, 35, 35).behind, 15ULL * RF_LIMIT_MAX);
+	assert_int_equal(rf_window_sums(&window, RF_CELLS, 35, 36).before, 14ULL * RF_LIMIT_MAX);
+	assert_int_equal(rf_window_sums(&window, 3, 22, 22).behind, 2ULL * RF_LIMIT_MAX);
+	assert_int_equal(rf_head_own(&window, &policy, window.head), 0);
+	assert_int_equal(rf_head_own(&window, &policy, rf_word(20, RF_LIMIT_MAX)), RF_LIMIT_MAX);
+	assert_int_equal(rf_peek_sum(&window, &policy, window.head, 36), 2ULL * RF_LIMIT_MAX);
 	assert_int_equal(rf_window_used(&window, &policy, 37), UINT32_MAX);
 	for (uint32_t epoch = 36; epoch < 50; epoch++)
 		assert_int_equal(rf_take(&window, &policy, epoch * CELL, 1), RF_OVER);
