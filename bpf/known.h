@@ -187,25 +187,6 @@ static __always_inline int refuse_later(struct question *question, __u32 place, 
 	return KNOWN_REFUSED;
 }
 
-/* Peeks at all, then charges all: as take_all answers; of a peek the verdict is RF_UNDER. */
-static __always_inline __u32 ask_windows(struct question *question, const struct sources *sources)
-{
-	const __u32 place = peek_all(question, source_in(sources, 0), source_in(sources, 1),
-				     source_in(sources, 2), source_in(sources, 3));
-
-	if (place < RF_CHARGED_MAX)
-		return place | RF_UNDER << 8;
-	return take_all(question, source_in(sources, 0), source_in(sources, 1),
-			source_in(sources, 2), source_in(sources, 3));
-}
-
-static __always_inline __u32 reason_refused(__u32 verdict)
-{
-	if (verdict == RF_UNDER)
-		return RF_REASON_COUNT;
-	return verdict == RF_OVER ? RF_OVER_LIMIT : RF_CONTENDED;
-}
-
 /*
  * The answer, counted. KNOWN_REFUSED: refuse_known is to be asked. RF_REASON_COUNT: windows are
  * missing.

@@ -482,6 +482,26 @@ static __always_inline void find_new_sources(struct question *question, struct s
 	}
 }
 
+/* Peeks at all, then charges all: as take_all answers; of a peek the verdict is RF_UNDER. */
+static __always_inline __u32 ask_windows(struct question *question, const struct sources *sources)
+{
+	const __u32 place = peek_all(question, source_in(sources, 0), source_in(sources, 1),
+				     source_in(sources, 2), source_in(sources, 3));
+
+	if (place < RF_CHARGED_MAX)
+		return place | RF_UNDER << 8;
+	return take_all(question, source_in(sources, 0), source_in(sources, 1),
+			source_in(sources, 2), source_in(sources, 3));
+}
+
+/* Why, by that verdict; RF_REASON_COUNT: by a peek. */
+static __always_inline __u32 reason_refused(__u32 verdict)
+{
+	if (verdict == RF_UNDER)
+		return RF_REASON_COUNT;
+	return verdict == RF_OVER ? RF_OVER_LIMIT : RF_CONTENDED;
+}
+
 /* The index of a pointer on the stack has to be a constant. */
 static __always_inline enum rf_reason
 refuse_place(struct question *question, const struct sources *sources, __u32 place, __u32 reason)
@@ -501,23 +521,18 @@ refuse_place(struct question *question, const struct sources *sources, __u32 pla
  */
 static __always_inline enum rf_reason ask_limits(struct question *question, int is_ipv6)
 {
-	__u32 refuses, reason = RF_REASON_COUNT;
 	const enum rf_reason found = question->met;
 	struct sources sources = {};
+	__u32 refuses;
 
 	find_new_sources(question, &sources, is_ipv6);
 	/* One that was made is gone again. */
 	if (found == RF_UNDER_LIMIT && is_missing_in_force(question))
 		return RF_NO_WINDOW;
-	refuses = peek_all(question, sources.of[0], sources.of[1], sources.of[2], sources.of[3]);
-	if (refuses >= RF_CHARGED_MAX) {
-		refuses = take_all(question, sources.of[0], sources.of[1], sources.of[2],
-				   sources.of[3]);
-		reason = refuses >> 8 == RF_OVER ? RF_OVER_LIMIT : RF_CONTENDED;
-		refuses &= 0xff;
-	}
-	if (refuses < RF_CHARGED_MAX)
-		return refuse_place(question, &sources, refuses, reason);
+	refuses = ask_windows(question, &sources);
+	if (refuses != RF_CHARGED_MAX)
+		return refuse_place(question, &sources, refuses & 0xff,
+				    reason_refused(refuses >> 8));
 	count_passed(question, sources.of[0], sources.of[1], sources.of[2], sources.of[3]);
 	if (found != RF_UNDER_LIMIT)
 		return found;
