@@ -85,10 +85,7 @@ static __always_inline void touch_all(struct question *question, const struct so
 	}
 }
 
-/*
- * Is there room in the present cell for certain, by the head alone? Where the ring is to be summed,
- * it reads a word of each of its lines, and does not wait for them.
- */
+/* Is there room in the present cell for certain, by the head alone? */
 static __always_inline int has_room_now(const struct question *question,
 					const struct rf_source *source,
 					const struct rf_policy *policy, struct clocks *clocks)
@@ -100,11 +97,7 @@ static __always_inline int has_room_now(const struct question *question,
 		return 0;
 	now = epoch_by(clocks, question, policy);
 	if (!rf_is_present_at_once(policy, head, now)) {
-		if (now - rf_word_epoch(head) >= policy->cells)
-			return 0;
-		rf_load(&source->window.cell[RF_CELLS / 3]);
-		rf_load(&source->window.cell[RF_CELLS / 3 * 2]);
-		rf_load(&source->window.cell[RF_CELLS - 1]);
+		read_ahead(&source->window, policy, head, now);
 		return 0;
 	}
 	return rf_may_add(policy, head, now, rf_cost(policy, question->len_bytes));
