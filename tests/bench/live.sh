@@ -24,7 +24,7 @@ source "$(dirname "$0")/../e2e/lib.sh"
 
 generator_cpu=${GENERATOR_CPU:-0}
 receiver_cpu=${RECEIVER_CPU:-1}
-rounds=5 frames=1000000 # of half a turn; about 0.1 s
+rounds=5 frames=1000000 # measured in a turn; about 0.1 s
 turns=3			# of all rounds, at most, where others disturb them
 everyone=4294967295	# sources: all addresses, of IPv6 as many /64
 mac=02:00:00:00:00	# of all wires: :01 outside, :02 inside
