@@ -228,8 +228,8 @@ bench-live: $(BENCH_LIVE) ## the half of that which floods veth pairs, beside nf
 bench-keep: ## keep what 'make bench' measured last in docs/bench/, by the machine's name
 	@mkdir -p docs/bench
 	@name=$$(jq -r -f tests/bench/name.jq build/bench/program.json) && \
-	jq -s '{program: .[0], live: .[1]}' build/bench/program.json build/bench/live.json \
-		>"docs/bench/$$name.json" && echo "docs/bench/$$name.json"
+	jq -s -r -f tests/bench/keep.jq build/bench/program.json build/bench/live.json >build/bench/kept.json && \
+	mv build/bench/kept.json "docs/bench/$$name.json" && echo "docs/bench/$$name.json"
 
 lint: ## formatting, shell scripts, include floors, length of functions, manuals
 	@$(CLANG_FORMAT) --dry-run -Werror $(SOURCES)
