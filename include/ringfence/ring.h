@@ -111,23 +111,31 @@ RF_INLINE struct rf_sums rf_window_sums(const struct rf_window *window, __u32 ce
 	return sums;
 }
 
-/* What the head's own cell admitted. Clipped: the loser of a race for the last permit adds too. */
+/*
+ * What the head's own cell admitted, where those behind it had so much. Clipped: the loser of a
+ * race for the last permit adds too.
+ */
 RF_INLINE __u32 rf_own_of(const struct rf_policy *policy, __u64 head, __u64 behind)
 {
 	const __u32 used = rf_word_used(head);
 	const __u32 clipped = used < policy->clip ? used : policy->clip;
 
-	/* As it was in the head: no L is larger, and with what its cell adds it fits there. */
-	behind = rf_least(behind, RF_LIMIT_MAX);
 	return clipped > behind ? clipped - behind : 0;
+}
+
+/* A sum as it is in a head: no L is larger, and with what its own cell adds it fits there. */
+RF_INLINE __u32 rf_in_head(__u64 sum)
+{
+	return rf_least(sum, RF_LIMIT_MAX);
 }
 
 RF_INLINE __u32 rf_head_own(const struct rf_window *window, const struct rf_policy *policy,
 			    __u64 head)
 {
 	const __u32 epoch = rf_word_epoch(head);
+	const struct rf_sums sums = rf_window_sums(window, policy->cells, epoch, epoch);
 
-	return rf_own_of(policy, head, rf_window_sums(window, policy->cells, epoch, epoch).behind);
+	return rf_own_of(policy, head, rf_in_head(sums.behind));
 }
 
 /*
@@ -190,11 +198,11 @@ RF_INLINE int rf_head_close(struct rf_window *window, const struct rf_policy *po
 	 */
 	if (rf_word_epoch(rf_load(&window->head)) != epoch)
 		return 0;
-	if (!rf_cell_raise(window, epoch, rf_own_of(policy, head, sums.behind)) ||
+	if (!rf_cell_raise(window, epoch, rf_own_of(policy, head, rf_in_head(sums.behind))) ||
 	    !rf_newest_raise(window, policy, now))
 		return 0;
 	sum = sums.before + rf_closed_counts(window, policy, epoch, now);
-	*base = rf_least(sum, RF_LIMIT_MAX);
+	*base = rf_in_head(sum);
 	return 1;
 }
 
@@ -371,7 +379,7 @@ RF_INLINE __u64 rf_peek_sum(const struct rf_window *window, const struct rf_poli
 {
 	const __u32 own_epoch = rf_word_epoch(head);
 	const __u64 before = rf_window_sums(window, policy->cells, own_epoch, now).before;
-	__u64 sum = rf_least(before, RF_LIMIT_MAX);
+	__u64 sum = rf_in_head(before);
 
 	if ((__u32)now - own_epoch < policy->cells)
 		sum += rf_peek_own(window, policy, head);

@@ -49,8 +49,8 @@ mutants_of_sliding() {
 		's/ < counts\)/ + 1 < counts)/'
 	try_mutant sliding loose "a word of the lap before is not thought of" rf_head_leave \
 		's/now >> 32 \|\| now/(__u32)now/'
-	try_mutant sliding uncounted "a sum that a word does not hold" rf_own_of \
-		's/rf_least\(behind, RF_LIMIT_MAX\)/behind/'
+	try_mutant sliding full "a sum that a word does not hold" rf_head_close \
+		's/rf_in_head\(sums.behind\)/sums.behind/'
 	try_mutant sliding loose "the head is not looked at again after the sum" rf_head_close \
 		's/if \(rf_word_epoch\(.*/if (0)/'
 	try_mutant sliding loose "a cell is held, wherever the head is" rf_cell_holds \
@@ -124,8 +124,8 @@ mutants_of_weighted() {
 		's/if \(ok \|\| .*/if (ok)/'
 	try_mutant weighted strict "refused packets count until the word is full" rf_refuse \
 		's/ \&\& rf_word_used\(head\) < RF_USED_MAX//'
-	try_mutant weighted uncounted "a sum that a word does not hold" rf_own_of \
-		's/rf_least\(behind, RF_LIMIT_MAX\)/behind/'
+	try_mutant weighted uncounted "a sum that a word does not hold" rf_head_close \
+		's/rf_in_head\(sums.behind\)/sums.behind/'
 	try_mutant weighted strict "a closed cell counts for a cell too long" rf_closed_counts \
 		's/now - epoch < policy->cells/now - epoch <= policy->cells/'
 	try_mutant weighted endless "retries without end" rf_take_weighted \
