@@ -49,8 +49,7 @@
 #define GAP_NS 1000
 #define GAP_NS_MOST 4000
 #define UNHEARD_MOST 100 /* one in so many */
-#define WARM_FLOODS 4	 /* frames a source; one in e^4 gets none */
-#define LEAD_FLOODS 4	 /* the same, before each turn */
+#define FLOODS 4	 /* frames a source; one in e^4 gets none */
 #define REALLY_ASLEEP_US 1000
 #define PATIENCE_S 10
 
@@ -302,7 +301,7 @@ static void warm_up(struct bench *bench, const struct wire *wire)
 	}
 	set_gap(bench, 0);
 	before = read_all(bench, wire);
-	send_frames(bench, wire, WARM_FLOODS * bench->sources, BATCH_FRAMES);
+	send_frames(bench, wire, FLOODS * bench->sources, BATCH_FRAMES);
 	wait_for_rest(bench, wire, &before);
 }
 
@@ -313,7 +312,7 @@ static void warm_up(struct bench *bench, const struct wire *wire)
  */
 static uint32_t lead_frames(const struct bench *bench)
 {
-	const uint64_t floods = bench->sources > KNOWN_MOST ? 0 : LEAD_FLOODS * bench->sources;
+	const uint64_t floods = bench->sources > KNOWN_MOST ? 0 : FLOODS * bench->sources;
 
 	return floods > bench->frames ? floods : bench->frames;
 }
