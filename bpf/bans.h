@@ -3,8 +3,8 @@
 #ifndef RINGFENCE_BANS_H
 #define RINGFENCE_BANS_H
 
-#include "ban_table.h"
-#include "leases.h"
+#include "lease_table.h"
+#include "ringfence/ban_table.h"
 
 /* The set where its ban under the limit in `slot` would be; `tag` is that of its ban. */
 static __always_inline struct rf_ban_set *find_ban_set(const struct question *question, __u32 slot,

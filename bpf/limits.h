@@ -4,7 +4,7 @@
 #define RINGFENCE_LIMITS_H
 
 #include "bans.h"
-#include "leases.h"
+#include "lease_table.h"
 #include "newcomers.h"
 
 /* ---- one limit ---- */

@@ -4,7 +4,7 @@
 #define RINGFENCE_NEWCOMERS_H
 
 #include "kin.h"
-#include "lease_place.h"
+#include "ringfence/lease_place.h"
 #include "take.h"
 
 /* ---- the guard ---- */

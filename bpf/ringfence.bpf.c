@@ -9,7 +9,7 @@
 
 #include <bpf/bpf_helpers.h>
 
-#include "known.h"
+#include "limits_known.h"
 #include "ringfence/abi.h"
 #include "ringfence/packet.h"
 

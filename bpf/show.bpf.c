@@ -12,8 +12,8 @@
 #include <bpf/bpf_helpers.h>
 
 #include "count.h"
-#include "lease.h"
 #include "maps.h"
+#include "ringfence/lease.h"
 
 char gpl[] SEC("license") = "GPL";
 

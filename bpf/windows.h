@@ -6,10 +6,10 @@
 #include <linux/errno.h>
 
 #include "count.h"
-#include "lease.h"
-#include "presence.h"
+#include "ringfence/known_filter.h"
+#include "ringfence/lease.h"
 #include "ringfence/limiter.h"
-#include "slot.h"
+#include "ringfence/slot.h"
 
 /* One packet that no lease has answered. Without padding, see rf_who. */
 struct question {

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bpf/ban_table.h"
 #include "fence_internal.h"
+#include "ringfence/ban_table.h"
 
 #define SPAN_MAX UINT8_MAX /* of the words that hold it */
 

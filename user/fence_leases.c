@@ -12,8 +12,8 @@
 #include <sys/mman.h>
 #include <sys/random.h>
 
-#include "bpf/lease.h"
 #include "fence_internal.h"
+#include "ringfence/lease.h"
 
 #define LEASES_MAX (1ULL << 31)		 /* of all CPUs, so that their number has 32 bits */
 #define LEASES_LEAST (2 * RF_LEASE_WAYS) /* of a CPU */

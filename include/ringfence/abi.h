@@ -79,7 +79,7 @@ struct rf_key6 {
  * in as few cache lines as can be.
  */
 struct rf_source {
-	__u64 seat;   /* which slot it is in; bpf/slot.h */
+	__u64 seat;   /* which slot it is in; ringfence/slot.h */
 	__u64 passed; /* packets, under the limit */
 	__u64 dropped;
 	struct rf_window window;
@@ -91,7 +91,7 @@ struct rf_source {
 	};
 };
 
-/* ---- slots: one per window, of which each says who may be evicted; bpf/slot.h ---- */
+/* ---- slots: one per window, of which each says who may be evicted; ringfence/slot.h ---- */
 
 #define RF_SLOT_GENERATIONS 0xfffffU
 #define RF_SEAT_TICKS 0x1ffffU
@@ -130,11 +130,11 @@ struct rf_who {
 };
 
 /*
- * Half a cache line, written by its own CPU alone. bpf/lease.h says when it may answer for its
- * source; until then, and after, it only counts. As small as it can be: with many sources the price
- * of a packet is a cache miss, and the more of them fit a cache the fewer there are. What a packet
- * that it answers writes has words of its own, since a CPU waits for a word that was stored in
- * parts.
+ * Half a cache line, written by its own CPU alone. ringfence/lease.h says when it may answer for
+ * its source; until then, and after, it only counts. As small as it can be: with many sources the
+ * price of a packet is a cache miss, and the more of them fit a cache the fewer there are. What a
+ * packet that it answers writes has words of its own, since a CPU waits for a word that was stored
+ * in parts.
  *
  * The slots are the limits that its packets are counted for: up to the first that is slot0 again.
  *
@@ -233,7 +233,7 @@ struct rf_ban {
 	__u64 since;	 /* jiffies */
 };
 
-/* Value of `bans`: bpf/ban_table.h says what its words mean. */
+/* Value of `bans`: ringfence/ban_table.h says what its words mean. */
 struct rf_ban_set {
 	__u64 word[RF_BAN_WAYS];
 	struct rf_ban ban[RF_BAN_WAYS];
@@ -264,7 +264,7 @@ enum rf_newcomers_then {
 
 /*
  * Value of `presence`: sources that have a window, as a Bloom filter of 64 counters, so that a
- * newcomer is known without a look-up among the windows. bpf/presence.h.
+ * newcomer is known without a look-up among the windows. ringfence/known_filter.h.
  */
 struct rf_presence {
 	__u64 count[8];

@@ -8,7 +8,7 @@
 
 #include <bpf/bpf_helpers.h>
 
-#include "lease_place.h"
+#include "ringfence/lease_place.h"
 #include "ringfence/packet.h"
 
 char gpl[] SEC("license") = "GPL";

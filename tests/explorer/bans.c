@@ -31,7 +31,7 @@ void yield(__u64 *word);
 /* For mutants. */
 #define plain_store rf_store
 
-#include "bpf/ban_table.h"
+#include "ringfence/ban_table.h"
 
 #define CPUS_MAX 3
 #define PATH_MAX_STEPS 4096

@@ -54,7 +54,7 @@ RF_INLINE void plain_store(__u64 *word, __u64 value)
 #define RF_CREDITS_PER_SPENT_OF_SEVERAL 1
 #define RF_JIFFIES_LAG 0
 #define RF_CREDITS_PER_ROOM 1
-#include "bpf/lease.h"
+#include "ringfence/lease.h"
 
 #include "bounds.h"
 #include "hash.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Rows with leases: how a packet asks its CPU's lease, and what must hold of its answers. Included
- * by explorer.c alone, after bpf/lease.h.
+ * by explorer.c alone, after ringfence/lease.h.
  *
  * The credits that a CPU may spend are told from what its calls did to the head, not from its
  * lease: an admission by a credit counts in the cell in which the credit was charged, or in the

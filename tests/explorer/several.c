@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Runs every interleaving of two CPUs through two limits that a packet must both pass, as
- * bpf/known.h and limits.h ask them: peek at both, and then charge one after the other, or charge
- * at once where both heads have room. In some rows each CPU has a lease whose credits are of both
- * windows.
+ * bpf/limits_known.h and limits.h ask them: peek at both, and then charge one after the other, or
+ * charge at once where both heads have room. In some rows each CPU has a lease whose credits are of
+ * both windows.
  *
  * What must hold, of each limit: no more than L is charged in its N cells; what a reader sees is
  * what was charged to packets that passed, to those that the other limit refused (which is counted
@@ -37,7 +37,7 @@ void yield(__u64 *word);
 #define RF_CREDITS_PER_SPENT 1
 #define RF_CREDITS_PER_SPENT_OF_SEVERAL 1
 #define RF_CREDITS_PER_ROOM 1
-#include "bpf/lease.h"
+#include "ringfence/lease.h"
 
 #define CPUS_MAX 2
 #define LIMITS 2
@@ -122,7 +122,7 @@ static void fail(const char *what)
 
 /* ---- the code ---- */
 
-/* As bpf/known.h: from all heads, read once, it follows that nothing needs a peek. */
+/* As bpf/limits_known.h: from all heads, read once, it follows that nothing needs a peek. */
 static bool all_have_room(const struct memory *memory, __u64 time)
 {
 	bool has_room = true;

@@ -20,8 +20,8 @@ void yield(__u64 *word);
 
 #include "ringfence/atomic.h"
 
-#include "bpf/presence.h"
-#include "bpf/slot.h"
+#include "ringfence/known_filter.h"
+#include "ringfence/slot.h"
 
 #define CPUS_MAX 3
 #define SLOTS_MAX 3

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What a CPU of slots.c does. The order in which it uses slot.h and presence.h is that of
+ * What a CPU of slots.c does. The order in which it uses slot.h and known_filter.h is that of
  * bpf/windows.h; mutants change it.
  */
 #include "slots.h"

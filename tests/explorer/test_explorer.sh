@@ -12,8 +12,8 @@ cd "$(dirname "$0")/../.." || exit 1
 
 # What is explored, and what a mutant may change; slots_actors.c has the order in which the program
 # uses slots and filter.
-CORE=(include/ringfence/{algorithm,ring,log,bucket,limiter,window_read}.h
-	bpf/{reopen,lease,slot,presence,ban_table}.h tests/explorer/slots_actors.c)
+CORE=(include/ringfence/{algorithm,ring,log,bucket,limiter,window_read,window_reopen,lease}.h
+	include/ringfence/{slot,known_filter,ban_table}.h tests/explorer/slots_actors.c)
 BUILD=build/explorer
 # The longest first; slots, several and bans are programs of their own.
 ALGORITHMS="sliding weighted leases slots several bans log token fixed leaky"
@@ -33,7 +33,7 @@ job() {
 copy_core() {
 	local file
 
-	mkdir -p "$1"/{include/ringfence,bpf,tests/explorer}
+	mkdir -p "$1"/{include/ringfence,tests/explorer}
 	for file in "${CORE[@]}"; do
 		sed -E "$2" "$file" >"$1/$file"
 	done

@@ -6,7 +6,7 @@
  */
 #include "crowd.h"
 
-#include "bpf/presence.h"
+#include "ringfence/known_filter.h"
 #include "tests/unit/unit.h"
 
 #define LINES PRESENCE_LINES

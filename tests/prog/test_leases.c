@@ -8,7 +8,7 @@
 #include <linux/bpf.h>
 #include <stdio.h>
 
-#include "bpf/lease.h"
+#include "ringfence/lease.h"
 #include "ringfence/limiter.h"
 #include "tests/unit/unit.h"
 

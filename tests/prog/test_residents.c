@@ -8,7 +8,7 @@
 
 #include <pthread.h>
 
-#include "bpf/slot.h"
+#include "ringfence/slot.h"
 #include "tests/unit/unit.h"
 
 #define NEWCOMERS_FIRST 0xc0a90000U /* 192.169.0.0 */

@@ -8,8 +8,8 @@
 #include <linux/bpf.h>
 #include <stdio.h>
 
-#include "bpf/lease.h"
 #include "model.h"
+#include "ringfence/lease.h"
 #include "ringfence/limiter.h"
 #include "ringfence/window_read.h"
 #include "tests/frames.h"

@@ -8,8 +8,8 @@
 
 #include "traffic.h"
 
-#include "bpf/lease.h"
-#include "bpf/lease_place.h"
+#include "ringfence/lease.h"
+#include "ringfence/lease_place.h"
 
 #define GENERATION 7
 

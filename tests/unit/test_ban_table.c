@@ -5,7 +5,7 @@
  */
 #include "unit.h"
 
-#include "bpf/ban_table.h"
+#include "ringfence/ban_table.h"
 
 #define NOW 1000
 #define UNTIL 2000

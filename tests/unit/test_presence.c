@@ -11,7 +11,7 @@ static void before_operation(void);
 
 #include "unit.h"
 
-#include "bpf/presence.h"
+#include "ringfence/known_filter.h"
 
 /* ---- another CPU ---- */
 

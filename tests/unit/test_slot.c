@@ -10,7 +10,7 @@ static void before_operation(void);
 
 #include "unit.h"
 
-#include "bpf/slot.h"
+#include "ringfence/slot.h"
 
 #define MAX 3 /* residents */
 

@@ -11,11 +11,11 @@
  * A source counts once for each of its windows, whatever limit they are of: so rules may change,
  * and who was known still is.
  */
-#ifndef RINGFENCE_PRESENCE_H
-#define RINGFENCE_PRESENCE_H
+#ifndef RINGFENCE_KNOWN_FILTER_H
+#define RINGFENCE_KNOWN_FILTER_H
 
-#include "ringfence/abi.h"
-#include "ringfence/atomic.h"
+#include "abi.h"
+#include "atomic.h"
 
 #define RF_PRESENCE_HASHES 3
 /*
@@ -90,4 +90,4 @@ RF_INLINE void rf_presence_remove(struct rf_presence *line, __u64 hash)
 	rf_presence_count(line, hash, ~0ULL, RF_PRESENCE_STUCK);
 }
 
-#endif /* RINGFENCE_PRESENCE_H */
+#endif /* RINGFENCE_KNOWN_FILTER_H */

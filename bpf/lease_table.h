@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /* Where leases are, who gets one, and what becomes of what is pending there. */
-#ifndef RINGFENCE_LEASES_H
-#define RINGFENCE_LEASES_H
+#ifndef RINGFENCE_LEASE_TABLE_H
+#define RINGFENCE_LEASE_TABLE_H
 
-#include "lease_place.h"
+#include "ringfence/lease_place.h"
 #include "windows.h"
 
 /* Where the leases of a CPU for a source may be. */
@@ -421,4 +421,4 @@ static __always_inline void lease_same_answer(const struct question *question, _
 		lease_answer(place, reason, until, slot);
 }
 
-#endif /* RINGFENCE_LEASES_H */
+#endif /* RINGFENCE_LEASE_TABLE_H */

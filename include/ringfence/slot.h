@@ -25,8 +25,8 @@
 #ifndef RINGFENCE_SLOT_H
 #define RINGFENCE_SLOT_H
 
-#include "ringfence/abi.h"
-#include "ringfence/atomic.h"
+#include "abi.h"
+#include "atomic.h"
 
 #ifndef RF_SLOT_TRIES
 #define RF_SLOT_TRIES 4 /* lost races before a touch is left to the next packet */

@@ -18,8 +18,8 @@
 #ifndef RINGFENCE_BAN_TABLE_H
 #define RINGFENCE_BAN_TABLE_H
 
-#include "ringfence/abi.h"
-#include "ringfence/atomic.h"
+#include "abi.h"
+#include "atomic.h"
 
 #define RF_BAN_UNTIL_MAX ((1ULL << 40) - 1) /* jiffies: 34 years, if there are 1000 a second */
 #define RF_BAN_WRITTEN 1ULL

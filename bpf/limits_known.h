@@ -8,8 +8,8 @@
  * cache misses overlap: all are looked up before any is read, and what the takes will read is read
  * before the first of them, since no load is begun before an atomic operation has ended.
  */
-#ifndef RINGFENCE_KNOWN_H
-#define RINGFENCE_KNOWN_H
+#ifndef RINGFENCE_LIMITS_KNOWN_H
+#define RINGFENCE_LIMITS_KNOWN_H
 
 #include "limits.h"
 
@@ -248,4 +248,4 @@ GLOBAL int refuse_known(struct question *question)
 	return reason;
 }
 
-#endif /* RINGFENCE_KNOWN_H */
+#endif /* RINGFENCE_LIMITS_KNOWN_H */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /* When a window that has refused has room again: the time, in the clock of its policy. */
-#ifndef RINGFENCE_REOPEN_H
-#define RINGFENCE_REOPEN_H
+#ifndef RINGFENCE_WINDOW_REOPEN_H
+#define RINGFENCE_WINDOW_REOPEN_H
 
-#include "ringfence/limiter.h"
+#include "limiter.h"
 
 /* The CPU's view of one packet, for which the window is asked. */
 struct rf_ask {
@@ -95,4 +95,4 @@ RF_INLINE __u64 rf_reopens(const struct rf_window *window, const struct rf_polic
 	return rf_cells_reopen(window, policy, ask);
 }
 
-#endif /* RINGFENCE_REOPEN_H */
+#endif /* RINGFENCE_WINDOW_REOPEN_H */

@@ -35,9 +35,9 @@
 #ifndef RINGFENCE_LEASE_H
 #define RINGFENCE_LEASE_H
 
-#include "reopen.h"
-#include "ringfence/abi.h"
-#include "ringfence/limiter.h"
+#include "abi.h"
+#include "limiter.h"
+#include "window_reopen.h"
 
 #ifndef RF_CREDITS_PER_SPENT
 #define RF_CREDITS_PER_SPENT 64 /* see above */

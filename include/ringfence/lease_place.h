@@ -6,8 +6,8 @@
 #ifndef RINGFENCE_LEASE_PLACE_H
 #define RINGFENCE_LEASE_PLACE_H
 
-#include "ringfence/abi.h"
-#include "ringfence/atomic.h"
+#include "abi.h"
+#include "atomic.h"
 
 /*
  * The upper bits tell the place; nobody outside knows the keys. With one multiplication for each
