@@ -27,7 +27,7 @@ static __always_inline int is_stranger_at_once(const struct question *question,
 					       const struct rf_policy *policy, int is_ipv6)
 {
 	return config.groupings == 1 &&
-	       is_absent(presence_hash(question->source, policy, is_ipv6), is_ipv6);
+	       is_absent(known_filter_hash(question->source, policy, is_ipv6), is_ipv6);
 }
 
 /* Is it certain that it has no window which would make it known to that limit? */

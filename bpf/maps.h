@@ -138,14 +138,14 @@ struct {
 } prefixes6 SEC(".maps");
 
 /*
- * Which sources have a window, all but. Writer: the program, by atomics. Reader: the program. Never
- * full: it counts the windows there are, and no others.
+ * The known filter: which sources have a window. Writer and reader: the program, by atomics. Never
+ * full: it counts the windows that exist. The map keeps its old name, which pins have.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, RF_PRESENCE_DEFAULT);
+	__uint(max_entries, RF_KNOWN_FILTER_DEFAULT);
 	__type(key, __u32);
-	__type(value, struct rf_presence);
+	__type(value, struct rf_known_filter);
 } presence SEC(".maps");
 
 /*

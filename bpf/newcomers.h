@@ -146,7 +146,7 @@ GLOBAL __u32 choose_slot(__u32 tick, __u32 eager, __u32 most, __u32 is_ipv6)
 /* Takes the window out of a slot that was claimed. False: it stays, and the slot as it was. */
 static __always_inline int evict(__u32 index, __u64 old, struct rf_counters *sums, int is_ipv6)
 {
-	struct rf_presence *line;
+	struct rf_known_filter *line;
 	__u64 source[2] = {}, *word, hash;
 	long err;
 
@@ -173,10 +173,10 @@ static __always_inline int evict(__u32 index, __u64 old, struct rf_counters *sum
 		sums->map_error[RF_DELETE_BUSY]++;
 		return 0;
 	}
-	hash = rf_presence_hash(source, is_ipv6, config.lease_key);
-	line = find_presence(hash, is_ipv6);
+	hash = rf_known_filter_hash(source, is_ipv6, config.lease_key);
+	line = find_known_filter(hash, is_ipv6);
 	if (line)
-		rf_presence_remove(line, hash);
+		rf_known_filter_remove(line, hash);
 	sums->evictions[is_ipv6]++;
 	return 1;
 }
@@ -333,10 +333,10 @@ static __always_inline int insert_source(const struct question *question, __u32 
 					 int is_ipv6)
 {
 	const struct rf_policy *policy = &bank_of(question)->policy[slot];
-	const __u64 hash = presence_hash(question->source, policy, is_ipv6);
+	const __u64 hash = known_filter_hash(question->source, policy, is_ipv6);
 	const enum rf_slot_state state = place_state(place);
 	__u32 first = 0, index = rf_seat_slot(place);
-	struct rf_presence *line;
+	struct rf_known_filter *line;
 	struct rf_counters *sums;
 	struct rf_source *fresh;
 	__u64 *word;
@@ -344,11 +344,11 @@ static __always_inline int insert_source(const struct question *question, __u32 
 
 	sums = bpf_map_lookup_elem(&counters, &first);
 	fresh = start_window(question, policy, slot, place, is_ipv6);
-	line = find_presence(hash, is_ipv6);
+	line = find_known_filter(hash, is_ipv6);
 	if (!sums || !fresh)
 		return 0;
 	if (line)
-		rf_presence_add(line, hash);
+		rf_known_filter_add(line, hash);
 	if (!is_ipv6) {
 		struct rf_slot4 *slot4 = bpf_map_lookup_elem(&slots4, &index);
 
@@ -374,7 +374,7 @@ static __always_inline int insert_source(const struct question *question, __u32 
 		return 1;
 	}
 	if (line)
-		rf_presence_remove(line, hash);
+		rf_known_filter_remove(line, hash);
 	if (state == RF_SLOT_RESIDENT)
 		rf_residents_remove(&config.room[is_ipv6].residents);
 	rf_slot_free(word, rf_seat_generation(place));

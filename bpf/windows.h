@@ -167,33 +167,33 @@ static __always_inline __u64 hash_masked(const __u64 source[2], __be32 mask4, co
 		masked[0] = source[0] & (mask6[0] | (__u64)mask6[1] << 32);
 		masked[1] = source[1] & (mask6[2] | (__u64)mask6[3] << 32);
 	}
-	return rf_presence_hash(masked, is_ipv6, config.lease_key);
+	return rf_known_filter_hash(masked, is_ipv6, config.lease_key);
 }
 
-static __always_inline __u64 presence_hash(const __u64 source[2], const struct rf_policy *policy,
-					   int is_ipv6)
+static __always_inline __u64 known_filter_hash(const __u64 source[2],
+					       const struct rf_policy *policy, int is_ipv6)
 {
 	return hash_masked(source, policy->mask4, policy->mask6, is_ipv6);
 }
 
 /* The line of the filter where that hash is; NULL: there is no filter. */
-static __always_inline struct rf_presence *find_presence(__u64 hash, int is_ipv6)
+static __always_inline struct rf_known_filter *find_known_filter(__u64 hash, int is_ipv6)
 {
-	const __u32 shift = config.presence_shift;
+	const __u32 shift = config.known_filter_shift;
 	__u32 index;
 
 	if (!shift)
 		return NULL;
-	index = rf_presence_place(hash, shift, is_ipv6);
+	index = rf_known_filter_place(hash, shift, is_ipv6);
 	return bpf_map_lookup_elem(&presence, &index);
 }
 
 /* Does the filter lack it? Then it has no window for certain. */
 static __always_inline int is_absent(__u64 hash, int is_ipv6)
 {
-	const struct rf_presence *line = find_presence(hash, is_ipv6);
+	const struct rf_known_filter *line = find_known_filter(hash, is_ipv6);
 
-	return line && !rf_presence_has(line, hash);
+	return line && !rf_known_filter_has(line, hash);
 }
 
 /* The source's window under that limit; NULL: it has none. */
@@ -202,7 +202,7 @@ static __always_inline struct rf_source *find_known(const struct question *quest
 						    const struct rf_policy *policy, int is_ipv6)
 {
 	if (bank->newcomers.then != RF_NEWCOMERS_OFF &&
-	    is_absent(presence_hash(question->source, policy, is_ipv6), is_ipv6))
+	    is_absent(known_filter_hash(question->source, policy, is_ipv6), is_ipv6))
 		return NULL;
 	return find_source(question->source, policy, is_ipv6);
 }
@@ -217,7 +217,7 @@ GLOBAL int is_newcomer(const struct question *question, __u32 slot)
 		return 0;
 	policy = &bank_of(question)->policy[slot % RF_LIMITS_MAX];
 	is_ipv6 = question->who.rules & 1;
-	return is_absent(presence_hash(question->source, policy, is_ipv6), is_ipv6);
+	return is_absent(known_filter_hash(question->source, policy, is_ipv6), is_ipv6);
 }
 
 #endif /* RINGFENCE_WINDOWS_H */

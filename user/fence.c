@@ -32,7 +32,7 @@ const char *const rf_map_names[RF_MAP_COUNT] = {
 	[RF_MAP_PORTS] = "ports",
 	[RF_MAP_PREFIXES4] = "prefixes4",
 	[RF_MAP_PREFIXES6] = "prefixes6",
-	[RF_MAP_PRESENCE] = "presence",
+	[RF_MAP_KNOWN_FILTER] = "presence",
 	[RF_MAP_AGGREGATES] = "aggregates",
 	[RF_MAP_BANS] = "bans",
 	[RF_MAP_COUNTERS] = "counters",
@@ -311,10 +311,10 @@ int rf_fence_share(struct rf_fence *fence, struct rf_error *error)
 	fence->ports = fence->memory[RF_MAP_PORTS];
 	fence->aggregate = fence->memory[RF_MAP_AGGREGATES];
 	fence->ban = fence->memory[RF_MAP_BANS];
-	if (bpf_obj_get_info_by_fd(fence->map_fd[RF_MAP_PRESENCE], &info, &length))
+	if (bpf_obj_get_info_by_fd(fence->map_fd[RF_MAP_KNOWN_FILTER], &info, &length))
 		return rf_error_failed(error, -errno, "cannot read the fence's filter: %s",
 				       strerror(errno));
-	fence->presence_lines = info.max_entries;
+	fence->known_filter_lines = info.max_entries;
 	length = sizeof(info);
 	if (bpf_obj_get_info_by_fd(fence->map_fd[RF_MAP_WINDOWS4], &info, &length))
 		return rf_error_failed(error, -errno, "cannot read the fence's windows: %s",

@@ -38,7 +38,7 @@ enum rf_map {
 	RF_MAP_PORTS,
 	RF_MAP_PREFIXES4,
 	RF_MAP_PREFIXES6,
-	RF_MAP_PRESENCE,
+	RF_MAP_KNOWN_FILTER,
 	RF_MAP_AGGREGATES,
 	RF_MAP_BANS,
 	RF_MAP_COUNTERS,
@@ -91,7 +91,7 @@ struct rf_fence {
 	struct rf_config *config;
 	const struct rf_lease *lease;
 	struct rf_ports *ports;	     /* of each bank */
-	uint32_t presence_lines;     /* a power of two */
+	uint32_t known_filter_lines; /* a power of two */
 	struct rf_source *aggregate; /* RF_AGGREGATE_SETS of RF_AGGREGATES */
 	struct rf_ban_set *ban;	     /* RF_BAN_SETS */
 };

@@ -35,7 +35,7 @@ static const struct shape shapes[RF_MAP_COUNT] = {
 	[RF_MAP_PORTS] = {BPF_MAP_TYPE_ARRAY, INDEXED, sizeof(struct rf_ports), 2},
 	[RF_MAP_PREFIXES4] = {BPF_MAP_TYPE_ARRAY_OF_MAPS, INDEXED, sizeof(__u32), 2},
 	[RF_MAP_PREFIXES6] = {BPF_MAP_TYPE_ARRAY_OF_MAPS, INDEXED, sizeof(__u32), 2},
-	[RF_MAP_PRESENCE] = {BPF_MAP_TYPE_ARRAY, INDEXED, sizeof(struct rf_presence), 0},
+	[RF_MAP_KNOWN_FILTER] = {BPF_MAP_TYPE_ARRAY, INDEXED, sizeof(struct rf_known_filter), 0},
 	[RF_MAP_AGGREGATES] = {BPF_MAP_TYPE_ARRAY, INDEXED, sizeof(struct rf_source),
 			       RF_AGGREGATE_SETS *RF_AGGREGATES},
 	[RF_MAP_BANS] = {BPF_MAP_TYPE_ARRAY, INDEXED, sizeof(struct rf_ban_set), RF_BAN_SETS},
@@ -57,7 +57,7 @@ static bool has_shape(enum rf_map map, const struct bpf_map_info *info)
 	return info->type == shape->type && info->key_size == shape->key_size &&
 	       info->value_size == shape->value_size &&
 	       (!shape->entries || info->max_entries == shape->entries) &&
-	       (map != RF_MAP_PRESENCE || is_power_of_two(info->max_entries));
+	       (map != RF_MAP_KNOWN_FILTER || is_power_of_two(info->max_entries));
 }
 
 int rf_fence_check_maps(const struct rf_fence *fence, struct rf_error *error)
@@ -97,7 +97,7 @@ int rf_fence_check_config(const struct rf_fence *fence, struct rf_error *error)
 	else if (!is_shift_within(config->lease_shift, fence->leases))
 		fault = "the places of leases";
 	else if (!fence->read_only &&
-		 !is_shift_within(config->presence_shift, fence->presence_lines))
+		 !is_shift_within(config->known_filter_shift, fence->known_filter_lines))
 		fault = "the places of the filter";
 	if (!fault)
 		return 0;

@@ -102,13 +102,13 @@ static uint32_t slot_stride(uint32_t slots)
 
 static void set_slots(struct rf_config *config, const struct rf_fence *fence)
 {
-	const uint32_t lines = fence->presence_lines;
+	const uint32_t lines = fence->known_filter_lines;
 
 	set_slot_times(&config->times, config->tick_ns, fence->sources);
 	config->slot_stride = slot_stride(fence->sources);
 	/* A filter of one line would want a shift by 64 bits, and is none anyway. */
 	if (lines > 1)
-		config->presence_shift = 64 - (31 - __builtin_clz(lines));
+		config->known_filter_shift = 64 - (31 - __builtin_clz(lines));
 	__atomic_store_n(&config->slots, fence->sources, __ATOMIC_RELEASE);
 }
 

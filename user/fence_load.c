@@ -55,11 +55,11 @@ struct bpf_object *rf_load_open(const int map_fd[RF_MAP_COUNT])
 }
 
 /* Lines of the filter: a power of two. */
-static uint32_t presence_wanted(uint32_t sources)
+static uint32_t known_filter_wanted(uint32_t sources)
 {
 	uint32_t lines = 2;
 
-	while (lines < 2ULL * sources / RF_PRESENCE_SHARE)
+	while (lines < 2ULL * sources / RF_KNOWN_FILTER_SHARE)
 		lines *= 2;
 	return lines;
 }
@@ -82,7 +82,7 @@ static int size_maps(struct ringfence_bpf *object, const struct rf_attach *attac
 		err = bpf_map__set_max_entries(object->maps.lease_tags,
 					       rf_leases_wanted(attach) / RF_LEASE_WAYS);
 	if (!err)
-		err = bpf_map__set_max_entries(object->maps.presence, presence_wanted(sources));
+		err = bpf_map__set_max_entries(object->maps.presence, known_filter_wanted(sources));
 	return err;
 }
 

@@ -241,8 +241,8 @@ struct rf_ban_set {
 
 /* ---- newcomers: sources without a window ---- */
 
-#define RF_PRESENCE_SHARE 8 /* sources for each line of the filter, of both families together */
-#define RF_PRESENCE_DEFAULT (2 * RF_SOURCES_DEFAULT / RF_PRESENCE_SHARE)
+#define RF_KNOWN_FILTER_SHARE 8 /* sources for each line of it, of both families together */
+#define RF_KNOWN_FILTER_DEFAULT (2 * RF_SOURCES_DEFAULT / RF_KNOWN_FILTER_SHARE)
 
 enum rf_newcomers_then {
 	RF_NEWCOMERS_OFF,	/* no guard: each gets a window */
@@ -266,7 +266,7 @@ enum rf_newcomers_then {
  * Value of `presence`: sources that have a window, as a Bloom filter of 64 counters, so that a
  * newcomer is known without a look-up among the windows. ringfence/known_filter.h.
  */
-struct rf_presence {
+struct rf_known_filter {
 	__u64 count[8];
 };
 
@@ -499,11 +499,11 @@ struct rf_config {
 	 * Where a source's lease is: its hash by a key that nobody outside knows, shifted right, is
 	 * its first place of this CPU's 2^(64 - lease_shift). Then come the other one of the same
 	 * line, and the others of the same set. 0: no leases yet. The same key tells where it is in
-	 * `presence`, of 2^(64 - presence_shift) lines, and in `aggregates`.
+	 * `presence`, of 2^(64 - known_filter_shift) lines, and in `aggregates`.
 	 */
 	__u64 lease_key[3];
 	__u32 lease_shift;
-	__u32 presence_shift; /* 0: no filter */
+	__u32 known_filter_shift; /* 0: no filter */
 	struct rf_slot_times times;
 	__u32 slots;	   /* of a family */
 	__u32 slot_stride; /* from one slot that is looked at to the next */

@@ -429,19 +429,19 @@ mutants_of_slots() {
 
 	# The filter.
 	try_mutant slots absent "a window is inserted before the filter has it" insert \
-		's/^\trf_presence_add\(.*//; s/^\t\trf_slot_publish/rf_presence_add(\&memory->line, hash_of(local->key));\n&/; s/^\trf_presence_remove\(.*//'
+		's/^\trf_known_filter_add\(.*//; s/^\t\trf_slot_publish/rf_known_filter_add(\&memory->line, hash_of(local->key));\n&/; s/^\trf_known_filter_remove\(.*//'
 	try_mutant slots absent "the filter lacks a window that is deleted only then" evict \
-		's/^\trf_presence_remove\(.*//; s/^\tif \(!delete_window/rf_presence_remove(\&memory->line, hash_of(key));\n&/; s/^\t\trf_slot_restore/rf_presence_add(\&memory->line, hash_of(key));\n&/'
+		's/^\trf_known_filter_remove\(.*//; s/^\tif \(!delete_window/rf_known_filter_remove(\&memory->line, hash_of(key));\n&/; s/^\t\trf_slot_restore/rf_known_filter_add(\&memory->line, hash_of(key));\n&/'
 	try_mutant slots miscounted "the filter keeps a window that was deleted" evict \
-		's/^\trf_presence_remove\(.*//'
+		's/^\trf_known_filter_remove\(.*//'
 	try_mutant slots miscounted "the filter keeps a window that could not be inserted" insert \
-		's/^\trf_presence_remove\(.*//'
-	try_mutant slots miscounted "the filter by a load and a store" rf_presence_count \
+		's/^\trf_known_filter_remove\(.*//'
+	try_mutant slots miscounted "the filter by a load and a store" rf_known_filter_count \
 		's/rf_fetch_add\(word, (.*)\);/rf_store(word, rf_load(word) + (\1));/'
-	try_mutant slots miscounted "a counter that others share is emptied" rf_presence_remove \
-		's/rf_presence_count\(.*/for (int i = 0; i < RF_PRESENCE_HASHES; i++)\n__sync_fetch_and_and(\&line->count[rf_presence_word(hash, i)], ~(0xffULL << rf_presence_up(hash, i)));/'
-	try_mutant slots absent "the next counter is looked at" rf_presence_has \
-		's/rf_presence_up\(hash, i\)/rf_presence_up(hash, i + 1)/'
+	try_mutant slots miscounted "a counter that others share is emptied" rf_known_filter_remove \
+		's/rf_known_filter_count\(.*/for (int i = 0; i < RF_KNOWN_FILTER_HASHES; i++)\n__sync_fetch_and_and(\&line->count[rf_known_filter_word(hash, i)], ~(0xffULL << rf_known_filter_up(hash, i)));/'
+	try_mutant slots absent "the next counter is looked at" rf_known_filter_has \
+		's/rf_known_filter_up\(hash, i\)/rf_known_filter_up(hash, i + 1)/'
 }
 
 mutants_of_bans() {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Runs every interleaving of a few CPUs through the slots and the presence filter, operation by
+ * Runs every interleaving of a few CPUs through the slots and the known filter, operation by
  * operation. Each CPU touches the slot of a source, makes a window for a newcomer or for a known
  * source, or asks the filter for a source, in the order that bpf/windows.h has. The hash map of
  * windows is a model: a look-up, an insert and a delete are one operation each, an insert or a
@@ -272,7 +272,7 @@ static void seat_source(int index, const struct sitting *sitting)
 		rf_seat(index, generation, is_resident, last - (sitting->state == RF_SLOT_NEW));
 	shared.map |= (index + 1ULL) << 4 * sitting->key;
 	shared.residents += is_resident;
-	rf_presence_add(&shared.line, hash_of(sitting->key));
+	rf_known_filter_add(&shared.line, hash_of(sitting->key));
 }
 
 static bool run_row(int number)

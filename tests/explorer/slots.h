@@ -42,7 +42,7 @@ struct memory {
 	__u64 seat[ELEMENTS];
 	struct slot slot[SLOTS_MAX];
 	__u64 residents;
-	struct rf_presence line;
+	struct rf_known_filter line;
 };
 
 /* Of one errand. */

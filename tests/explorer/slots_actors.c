@@ -153,7 +153,7 @@ static bool evict(struct memory *memory, const struct local *local, __u64 old)
 		rf_slot_restore(&slot->word, old);
 		return false;
 	}
-	rf_presence_remove(&memory->line, hash_of(key));
+	rf_known_filter_remove(&memory->line, hash_of(key));
 	if (rf_slot_state(old) == RF_SLOT_RESIDENT && local->errand != TAKES_OVER)
 		rf_residents_remove(&memory->residents);
 	return true;
@@ -176,13 +176,13 @@ static void insert(struct memory *memory, const struct local *local, __u32 gener
 		rf_seat(local->slot, generation, state == RF_SLOT_RESIDENT, local->tick - 1);
 	struct slot *slot = &memory->slot[local->slot];
 
-	rf_presence_add(&memory->line, hash_of(local->key));
+	rf_known_filter_add(&memory->line, hash_of(local->key));
 	rf_store(&slot->key, local->key);
 	if (insert_window(memory, local->key, seat, local->fault == NOT_INSERTED)) {
 		rf_slot_publish(&slot->word, generation, state, local->tick);
 		return;
 	}
-	rf_presence_remove(&memory->line, hash_of(local->key));
+	rf_known_filter_remove(&memory->line, hash_of(local->key));
 	if (state == RF_SLOT_RESIDENT)
 		rf_residents_remove(&memory->residents);
 	rf_slot_free(&slot->word, generation);
@@ -217,7 +217,7 @@ void run_call(struct memory *memory, struct local *local, int index)
 			     local->tick);
 		break;
 	case ASKS:
-		local->is_absent = !rf_presence_has(&memory->line, hash_of(local->key));
+		local->is_absent = !rf_known_filter_has(&memory->line, hash_of(local->key));
 		break;
 	default:
 		make_window(memory, local);

@@ -77,12 +77,12 @@ static int check_slot(int index)
 /* Nobody is at work. */
 static void check_quiet(__u64 residents)
 {
-	struct rf_presence line;
+	struct rf_known_filter line;
 
 	memset(&line, 0, sizeof(line));
 	for (int key = 0; key < KEYS; key++)
 		if (element_of(&shared, key) >= 0)
-			rf_presence_add(&line, hash_of(key));
+			rf_known_filter_add(&line, hash_of(key));
 	if (memcmp(&line, &shared.line, sizeof(line)) != 0)
 		failure = "miscounted: the filter does not have the windows that there are";
 	if (shared.residents != residents)

@@ -34,7 +34,7 @@
 #define START_NS (1000 * NS_PER_S) /* of most tests */
 #define TICK_NS 4000000U	   /* HZ 250 */
 #define SOURCES 4096
-#define PRESENCE_LINES (2 * SOURCES / RF_PRESENCE_SHARE)
+#define KNOWN_FILTER_LINES (2 * SOURCES / RF_KNOWN_FILTER_SHARE)
 
 struct program {
 	struct ringfence_bpf *object;
@@ -91,8 +91,8 @@ static inline void program_open(struct program *program)
 	assert_int_equal(bpf_map__set_max_entries(program->object->maps.windows6, SOURCES), 0);
 	assert_int_equal(bpf_map__set_max_entries(program->object->maps.slots4, SOURCES), 0);
 	assert_int_equal(bpf_map__set_max_entries(program->object->maps.slots6, SOURCES), 0);
-	assert_int_equal(bpf_map__set_max_entries(program->object->maps.presence, PRESENCE_LINES),
-			 0);
+	assert_int_equal(
+		bpf_map__set_max_entries(program->object->maps.presence, KNOWN_FILTER_LINES), 0);
 }
 
 /* As the command line finds it. */

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The presence filter of a loaded program: whatever floods come and go, it counts the windows there
+ * The known filter of a loaded program: whatever floods come and go, it counts the windows there
  * are and nothing else, so it takes a few percent of strangers for known. The filter by itself is
- * tests/unit/test_presence.c's.
+ * tests/unit/test_known_filter.c's.
  */
 #include "crowd.h"
 
 #include "ringfence/known_filter.h"
 #include "tests/unit/unit.h"
 
-#define LINES PRESENCE_LINES
+#define LINES KNOWN_FILTER_LINES
 #define COUNTERS (LINES * 64)
 #define ASKED 100000
 #define OTHERS_FIRST 0x50000000U /* 80.0.0.0 */
@@ -17,13 +17,14 @@
 
 /* ---- what it has to be ---- */
 
-static struct rf_presence wanted[LINES], found[LINES];
+static struct rf_known_filter wanted[LINES], found[LINES];
 static uint32_t windows[2]; /* of IPv4 and IPv6 */
 static uint32_t attackers;  /* those of IPv4 that are the first flood's */
 
-static struct rf_presence *line_of(struct rf_presence *lines, uint64_t hash, int is_ipv6)
+static struct rf_known_filter *line_of(struct rf_known_filter *lines, uint64_t hash, int is_ipv6)
 {
-	return &lines[rf_presence_place(hash, scene.program->config->presence_shift, is_ipv6)];
+	return &lines[rf_known_filter_place(hash, scene.program->config->known_filter_shift,
+					    is_ipv6)];
 }
 
 static uint64_t hash_of(const __be32 word[4], int is_ipv6)
@@ -32,7 +33,7 @@ static uint64_t hash_of(const __be32 word[4], int is_ipv6)
 
 	for (int i = 0; i < (is_ipv6 ? 4 : 1); i++)
 		source[i / 2] |= (__u64)word[i] << i % 2 * 32;
-	return rf_presence_hash(source, is_ipv6, scene.program->config->lease_key);
+	return rf_known_filter_hash(source, is_ipv6, scene.program->config->lease_key);
 }
 
 /* Each window once; a key begins with its source, as its limit groups it. */
@@ -45,7 +46,7 @@ static void count_windows(const struct bpf_map *map, int is_ipv6)
 	for (; !bpf_map_get_next_key(fd, last, &key); last = &key, windows[is_ipv6]++) {
 		const uint64_t hash = hash_of(key.source, is_ipv6);
 
-		rf_presence_add(line_of(wanted, hash, is_ipv6), hash);
+		rf_known_filter_add(line_of(wanted, hash, is_ipv6), hash);
 		attackers += !is_ipv6 && ntohl(key.source[0]) >> 24 == ATTACK_FIRST >> 24;
 	}
 }
@@ -103,7 +104,7 @@ static uint32_t mistaken_of(const struct rf_policy *policy, int is_ipv6)
 					   htonl(number) & policy->mask6[1]};
 		const uint64_t hash = hash_of(is_ipv6 ? source6 : source4, is_ipv6);
 
-		mistaken += rf_presence_has(line_of(found, hash, is_ipv6), hash);
+		mistaken += rf_known_filter_has(line_of(found, hash, is_ipv6), hash);
 	}
 	return mistaken;
 }
@@ -179,7 +180,7 @@ static void strangers_are_not_taken_for_known(void **state)
 	uint64_t inserted;
 
 	scene_open_empty(&scene, row->rules);
-	assert_int_equal(scene.program->config->presence_shift, 64 - __builtin_ctz(LINES));
+	assert_int_equal(scene.program->config->known_filter_shift, 64 - __builtin_ctz(LINES));
 	flood(row, ATTACK_FIRST, 2500, 120);
 	first = measure("a flood of 300,000");
 	assert_true(windows[0] + windows[1] >= SOURCES - SOURCES / 100);

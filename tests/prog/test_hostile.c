@@ -281,7 +281,7 @@ static void a_guard_without_cells(void)
 
 static void a_filter_beyond_its_map(void)
 {
-	program.config->presence_shift = 1;
+	program.config->known_filter_shift = 1;
 
 	bank()->newcomers.then = RF_NEWCOMERS_OFF;
 }

@@ -379,7 +379,7 @@ static void the_filter_makes_no_difference(void **state)
 	program_load(&other);
 	program_apply(program, rules);
 	program_apply(&other, rules);
-	other.config->presence_shift = 0;
+	other.config->known_filter_shift = 0;
 	other.config->groupings = 0;
 	for (int i = 0; i < 20000; i++) {
 		uint32_t source = unit_below(&random, unit_below(&random, 2) ? 50 : 100000);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The presence filter: who is told to be absent, what counters hold at their limits, how many
+ * The known filter: who is told to be absent, what counters hold at their limits, how many
  * strangers are taken for known, and what another CPU may do between two steps. All interleavings
  * are the explorer's.
  */
@@ -25,7 +25,7 @@ static void before_operation(void)
 	other();
 }
 
-static struct rf_presence line;
+static struct rf_known_filter line;
 
 /* Counters 0, 9 and 63 of the line; the next shares the first; the last has one thrice. */
 #define SOURCE 0771100ULL
@@ -40,13 +40,13 @@ static void start(void)
 
 static uint32_t count_at(uint64_t hash, int i)
 {
-	return line.count[rf_presence_word(hash, i)] >> rf_presence_up(hash, i) & 0xff;
+	return line.count[rf_known_filter_word(hash, i)] >> rf_known_filter_up(hash, i) & 0xff;
 }
 
 /* All three counters of SOURCE. */
 static void assert_counts(uint32_t count)
 {
-	for (int i = 0; i < RF_PRESENCE_HASHES; i++)
+	for (int i = 0; i < RF_KNOWN_FILTER_HASHES; i++)
 		assert_int_equal(count_at(SOURCE, i), count);
 }
 
@@ -64,16 +64,16 @@ static void is_there_between_add_and_remove(void **state)
 	(void)state;
 	for (size_t i = 0; i < UNIT_ARRAY_SIZE(hashes); i++) {
 		start();
-		assert_false(rf_presence_has(&line, hashes[i]));
+		assert_false(rf_known_filter_has(&line, hashes[i]));
 		for (int windows = 1; windows <= 32; windows++) {
-			rf_presence_add(&line, hashes[i]);
-			assert_true(rf_presence_has(&line, hashes[i]));
+			rf_known_filter_add(&line, hashes[i]);
+			assert_true(rf_known_filter_has(&line, hashes[i]));
 		}
 		for (int windows = 32; windows > 0; windows--) {
-			assert_true(rf_presence_has(&line, hashes[i]));
-			rf_presence_remove(&line, hashes[i]);
+			assert_true(rf_known_filter_has(&line, hashes[i]));
+			rf_known_filter_remove(&line, hashes[i]);
 		}
-		assert_false(rf_presence_has(&line, hashes[i]));
+		assert_false(rf_known_filter_has(&line, hashes[i]));
 	}
 }
 
@@ -81,11 +81,11 @@ static void neighbours_do_not_remove_each_other(void **state)
 {
 	(void)state;
 	start();
-	rf_presence_add(&line, SOURCE);
-	rf_presence_add(&line, NEIGHBOUR);
-	rf_presence_remove(&line, NEIGHBOUR);
-	assert_true(rf_presence_has(&line, SOURCE));
-	assert_false(rf_presence_has(&line, NEIGHBOUR));
+	rf_known_filter_add(&line, SOURCE);
+	rf_known_filter_add(&line, NEIGHBOUR);
+	rf_known_filter_remove(&line, NEIGHBOUR);
+	assert_true(rf_known_filter_has(&line, SOURCE));
+	assert_false(rf_known_filter_has(&line, NEIGHBOUR));
 	assert_counts(1);
 }
 
@@ -93,11 +93,12 @@ static void neighbours_do_not_remove_each_other(void **state)
 static void is_absent_by_each_of_its_counters(void **state)
 {
 	(void)state;
-	for (int i = 0; i < RF_PRESENCE_HASHES; i++) {
+	for (int i = 0; i < RF_KNOWN_FILTER_HASHES; i++) {
 		start();
 		set_counts(1);
-		line.count[rf_presence_word(SOURCE, i)] -= 1ULL << rf_presence_up(SOURCE, i);
-		assert_false(rf_presence_has(&line, SOURCE));
+		line.count[rf_known_filter_word(SOURCE, i)] -= 1ULL
+							       << rf_known_filter_up(SOURCE, i);
+		assert_false(rf_known_filter_has(&line, SOURCE));
 	}
 }
 
@@ -105,20 +106,21 @@ static void is_absent_by_each_of_its_counters(void **state)
 
 static void a_counter_never_runs_over(void **state)
 {
-	struct rf_presence full;
+	struct rf_known_filter full;
 
 	(void)state;
 	start();
 	for (int i = 0; i < 1000; i++)
-		rf_presence_add(&line, SOURCE);
+		rf_known_filter_add(&line, SOURCE);
 	assert_counts(192);
 	full = line;
 	set_counts(255);
 	for (int i = 0; i < 1000; i++)
-		rf_presence_add(&line, SOURCE);
+		rf_known_filter_add(&line, SOURCE);
 	assert_counts(255);
-	for (int i = 0; i < RF_PRESENCE_HASHES; i++)
-		full.count[rf_presence_word(SOURCE, i)] &= ~(0xffULL << rf_presence_up(SOURCE, i));
+	for (int i = 0; i < RF_KNOWN_FILTER_HASHES; i++)
+		full.count[rf_known_filter_word(SOURCE, i)] &=
+			~(0xffULL << rf_known_filter_up(SOURCE, i));
 	for (int i = 0; i < 8; i++)
 		assert_int_equal(full.count[i], 0);
 }
@@ -126,44 +128,44 @@ static void a_counter_never_runs_over(void **state)
 static void a_counter_that_is_stuck_stays(void **state)
 {
 	(void)state;
-	for (uint32_t from = RF_PRESENCE_STUCK; from < 256; from++) {
+	for (uint32_t from = RF_KNOWN_FILTER_STUCK; from < 256; from++) {
 		start();
 		set_counts(from);
 		for (int i = 0; i < 1000; i++)
-			rf_presence_remove(&line, SOURCE);
+			rf_known_filter_remove(&line, SOURCE);
 		assert_counts(from);
-		assert_true(rf_presence_has(&line, SOURCE));
+		assert_true(rf_known_filter_has(&line, SOURCE));
 	}
-	set_counts(RF_PRESENCE_STUCK - 1);
-	rf_presence_remove(&line, SOURCE);
-	assert_counts(RF_PRESENCE_STUCK - 2);
+	set_counts(RF_KNOWN_FILTER_STUCK - 1);
+	rf_known_filter_remove(&line, SOURCE);
+	assert_counts(RF_KNOWN_FILTER_STUCK - 2);
 }
 
 /* ---- what the other CPU does meanwhile ---- */
 
 static void adds(void)
 {
-	rf_presence_add(&line, NEIGHBOUR);
+	rf_known_filter_add(&line, NEIGHBOUR);
 }
 
 static void removes(void)
 {
-	rf_presence_remove(&line, NEIGHBOUR);
+	rf_known_filter_remove(&line, NEIGHBOUR);
 }
 
 static void counts_are_lost_by_nobody(void **state)
 {
 	(void)state;
-	for (int step = 0; step < 2 * RF_PRESENCE_HASHES; step++)
+	for (int step = 0; step < 2 * RF_KNOWN_FILTER_HASHES; step++)
 		for (int i = 0; i < 4; i++) {
 			start();
 			set_counts(9);
 			other = i % 2 ? adds : removes;
 			operations = step;
 			if (i / 2)
-				rf_presence_add(&line, SOURCE);
+				rf_known_filter_add(&line, SOURCE);
 			else
-				rf_presence_remove(&line, SOURCE);
+				rf_known_filter_remove(&line, SOURCE);
 			assert_int_equal(count_at(SOURCE, 0),
 					 9 + (i % 2 ? 1 : -1) + (i / 2 ? 1 : -1));
 			assert_int_equal(count_at(SOURCE, 1), i / 2 ? 10 : 8);
@@ -177,7 +179,7 @@ static int windows; /* of the other source */
 static void arrives_often(void)
 {
 	for (int i = 0; i < BURST; i++, windows++)
-		rf_presence_add(&line, NEIGHBOUR);
+		rf_known_filter_add(&line, NEIGHBOUR);
 }
 
 /*
@@ -194,14 +196,14 @@ static void none_is_absent_after_a_counter_was_stuck(void **state)
 			windows = 0;
 			other = arrives_often;
 			operations = step;
-			rf_presence_remove(&line, SOURCE);
+			rf_known_filter_remove(&line, SOURCE);
 			operations = -1;
 			for (uint32_t i = 1; i < from; i++)
-				rf_presence_remove(&line, SOURCE);
+				rf_known_filter_remove(&line, SOURCE);
 			assert_int_equal(windows, BURST);
 			for (int i = windows; i > 0; i--) {
 				assert_true(line.count[0] & 0xff);
-				rf_presence_remove(&line, NEIGHBOUR);
+				rf_known_filter_remove(&line, NEIGHBOUR);
 			}
 		}
 }
@@ -210,16 +212,16 @@ static void none_is_absent_after_a_counter_was_stuck(void **state)
 
 #define LINES_LOG 13
 #define LINES (1U << LINES_LOG)
-#define FAMILY (LINES / 2 * RF_PRESENCE_SHARE) /* windows of each family, all in use */
+#define FAMILY (LINES / 2 * RF_KNOWN_FILTER_SHARE) /* windows of each family, all in use */
 #define ASKED 200000
 #define TURNS 4000000
 
-static struct rf_presence lines[LINES];
+static struct rf_known_filter lines[LINES];
 static uint64_t known[2 * FAMILY]; /* hashes: of each family half */
 
-static struct rf_presence *line_of(uint64_t hash, int is_ipv6)
+static struct rf_known_filter *line_of(uint64_t hash, int is_ipv6)
 {
-	return &lines[rf_presence_place(hash, 64 - LINES_LOG, is_ipv6)];
+	return &lines[rf_known_filter_place(hash, 64 - LINES_LOG, is_ipv6)];
 }
 
 static void set_key(__u64 key[3], uint64_t *random)
@@ -232,7 +234,7 @@ static uint64_t random_hash(uint64_t *random, int is_ipv6, const __u64 key[3])
 {
 	const __u64 source[2] = {is_ipv6 ? unit_random(random) : (uint32_t)unit_random(random)};
 
-	return rf_presence_hash(source, is_ipv6, key);
+	return rf_known_filter_hash(source, is_ipv6, key);
 }
 
 static void move_in(uint32_t index, uint64_t *random, const __u64 key[3])
@@ -240,18 +242,18 @@ static void move_in(uint32_t index, uint64_t *random, const __u64 key[3])
 	const int is_ipv6 = index >= FAMILY;
 
 	known[index] = random_hash(random, is_ipv6, key);
-	rf_presence_add(line_of(known[index], is_ipv6), known[index]);
+	rf_known_filter_add(line_of(known[index], is_ipv6), known[index]);
 }
 
 static void move_out(uint32_t index)
 {
-	rf_presence_remove(line_of(known[index], index >= FAMILY), known[index]);
+	rf_known_filter_remove(line_of(known[index], index >= FAMILY), known[index]);
 }
 
 static void assert_all_are_there(void)
 {
 	for (uint32_t i = 0; i < 2 * FAMILY; i++)
-		assert_true(rf_presence_has(line_of(known[i], i >= FAMILY), known[i]));
+		assert_true(rf_known_filter_has(line_of(known[i], i >= FAMILY), known[i]));
 }
 
 /* In hundredths of a percent, of the family that has more of them. */
@@ -265,7 +267,7 @@ static uint64_t strangers_taken_for_known(uint64_t *random, const __u64 key[3])
 		for (int i = 0; i < ASKED; i++) {
 			const uint64_t hash = random_hash(random, is_ipv6, key);
 
-			taken += rf_presence_has(line_of(hash, is_ipv6), hash);
+			taken += rf_known_filter_has(line_of(hash, is_ipv6), hash);
 		}
 		most = taken * 10000 / ASKED > most ? taken * 10000 / ASKED : most;
 	}
@@ -289,7 +291,8 @@ static void few_strangers_are_taken_for_known(void **state)
 	for (uint32_t i = 0; i < TURNS; i++) {
 		const uint32_t index = unit_below(&random, 2 * FAMILY);
 
-		assert_true(rf_presence_has(line_of(known[index], index >= FAMILY), known[index]));
+		assert_true(
+			rf_known_filter_has(line_of(known[index], index >= FAMILY), known[index]));
 		move_out(index);
 		move_in(index, &random, key);
 	}
@@ -334,12 +337,12 @@ static void families_have_lines_of_their_own(void **state)
 	for (uint32_t i = 0; i < 4 * FAMILY; i++) {
 		const uint64_t hash = random_hash(&random, 0, key);
 
-		rf_presence_add(line_of(hash, 0), hash);
+		rf_known_filter_add(line_of(hash, 0), hash);
 	}
 	for (int i = 0; i < ASKED; i++) {
 		const uint64_t hash = random_hash(&random, 1, key);
 
-		assert_false(rf_presence_has(line_of(hash, 1), hash));
+		assert_false(rf_known_filter_has(line_of(hash, 1), hash));
 	}
 }
 
@@ -348,7 +351,7 @@ static void families_have_lines_of_their_own(void **state)
 #define KEYS 50
 #define NETWORK 65536
 #define STRIDES 4
-#define NETWORK_LINES (NETWORK / RF_PRESENCE_SHARE)
+#define NETWORK_LINES (NETWORK / RF_KNOWN_FILTER_SHARE)
 
 /* The addresses of a /16 or of what is like it are spread over the lines, by any key. */
 static void spreads_the_sources_of_a_network(void **state)
@@ -366,10 +369,10 @@ static void spreads_the_sources_of_a_network(void **state)
 		memset(held, 0, sizeof(held));
 		for (uint64_t j = 0; j < NETWORK; j++) {
 			const __u64 source[2] = {10 + j * strides[i / 2 % STRIDES]};
-			const uint64_t hash = rf_presence_hash(source, i % 2, key);
+			const uint64_t hash = rf_known_filter_hash(source, i % 2, key);
 
-			crowded += held[rf_presence_place(hash, 64 - 14, i % 2)]++ >=
-				   2 * RF_PRESENCE_SHARE;
+			crowded += held[rf_known_filter_place(hash, 64 - 14, i % 2)]++ >=
+				   2 * RF_KNOWN_FILTER_SHARE;
 		}
 		/* As chance would have it 1 in 4000. */
 		if (crowded > NETWORK / 500)
@@ -389,8 +392,8 @@ static void tells_families_apart(void **state)
 	for (uint32_t i = 0; i < 1000; i++) {
 		const __u64 source[2] = {unit_random(&random) & UINT32_MAX};
 
-		assert_int_not_equal(rf_presence_hash(source, 0, key),
-				     rf_presence_hash(source, 1, key));
+		assert_int_not_equal(rf_known_filter_hash(source, 0, key),
+				     rf_known_filter_hash(source, 1, key));
 	}
 }
 
@@ -413,5 +416,5 @@ static const struct CMUnitTest tests[] = {
 
 int main(void)
 {
-	return cmocka_run_group_tests_name("presence", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("known_filter", tests, NULL, NULL);
 }
