@@ -311,7 +311,7 @@ GLOBAL int lease_window(const struct question *question, __u32 place, struct rf_
 	const __u32 slot = slot_and_verdict % RF_LIMITS_MAX;
 	const int verdict = slot_and_verdict / RF_LIMITS_MAX;
 	const struct rf_policy *policy;
-	const struct rf_class *class;
+	const struct rf_packet_class *class;
 	const struct rf_bank *bank;
 	struct rf_lease *lease = lease_in(place);
 
@@ -319,7 +319,7 @@ GLOBAL int lease_window(const struct question *question, __u32 place, struct rf_
 		return 0;
 	bank = bank_of(question);
 	policy = &bank->policy[slot];
-	class = &bank->class[rf_rules_class(question->who.rules)];
+	class = &bank->packet_class[rf_rules_packet_class(question->who.rules)];
 	set_slot(lease, slot);
 	if (class->is_mixed && verdict == RF_UNDER) {
 		rf_lease_end(lease);
@@ -335,7 +335,8 @@ GLOBAL int lease_window(const struct question *question, __u32 place, struct rf_
 static __always_inline int may_share_credits(const struct question *question,
 					     const struct rf_bank *bank)
 {
-	const struct rf_class *class = &bank->class[rf_rules_class(question->who.rules)];
+	const struct rf_packet_class *class =
+		&bank->packet_class[rf_rules_packet_class(question->who.rules)];
 	int may = !class->is_mixed;
 
 	/* A shadow that refused so many bytes may have room for less. */

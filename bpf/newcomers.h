@@ -58,7 +58,7 @@ static __always_inline int is_closed_out(const struct question *question,
 
 	if ((bank->flags & (RF_BANK_CLOSED | listed)) != RF_BANK_CLOSED)
 		return 0;
-	in_force = limits & bank->origin[0] & ~bank->shadows;
+	in_force = limits & bank->prefix_class[0] & ~bank->shadows;
 	if (!in_force ||
 	    !guard_is_exhausted(&config.guard[newcomers->guard & 1].limits, &newcomers->policy,
 				read_clock(&newcomers->policy, question->jiffies)))

@@ -54,7 +54,7 @@ static __always_inline enum rf_reason ask_lists(struct question *question, __u32
 	if (bank->flags & listed)
 		value = find_prefix(question, is_ipv6);
 	if (!value) {
-		*limits &= bank->origin[0];
+		*limits &= bank->prefix_class[0];
 		return RF_REASON_COUNT;
 	}
 	if (value->is_divided)
@@ -66,7 +66,7 @@ static __always_inline enum rf_reason ask_lists(struct question *question, __u32
 	if (*until > question->jiffies)
 		return RF_DENIED;
 	*until = RF_FOREVER;
-	*limits &= bank->origin[value->origin];
+	*limits &= bank->prefix_class[value->prefix_class];
 	return RF_REASON_COUNT;
 }
 
@@ -93,7 +93,7 @@ static __always_inline enum rf_reason ask(struct question *question, int is_ipv6
 			return refuse_banned(question, NULL, ban % RF_LIMITS_MAX,
 					     ban / RF_LIMITS_MAX);
 	}
-	limits = bank->class[rf_rules_class(question->who.rules)].limits & applies;
+	limits = bank->packet_class[rf_rules_packet_class(question->who.rules)].limits & applies;
 	if (reason == RF_REASON_COUNT && !limits)
 		reason = RF_NO_LIMIT;
 	if (reason != RF_REASON_COUNT)
@@ -151,7 +151,7 @@ static __always_inline __u32 class_of_port(__u32 index, const struct rf_packet *
 	     : packet->flags & RF_SYN	     ? RF_PORTS_SYN
 					     : RF_PORTS_TCP;
 	RF_OPAQUE(port); /* else the mask is left out, and the bound was lost on the stack */
-	return table->class[of][port % RF_PORTS];
+	return table->packet_class[of][port % RF_PORTS];
 }
 
 /* The class of a packet: which limits may fit it. */
@@ -162,7 +162,8 @@ static __always_inline __u32 class_of(const struct rf_bank *bank, __u32 generati
 		RF_OPAQUE(generation); /* else its bit is stored for the look-up in any case */
 		return class_of_port(generation & 1, packet);
 	}
-	return packet->flags & RF_SYN ? bank->class_syn : bank->class_of[packet->protocol];
+	return packet->flags & RF_SYN ? bank->class_of_syn
+				      : bank->class_of_protocol[packet->protocol];
 }
 
 static __always_inline enum rf_reason ask_several(struct question *question, int is_ipv6)
@@ -187,8 +188,8 @@ static __always_inline int is_for_several(struct question *question, int is_ipv6
 {
 	const struct rf_bank *bank = bank_of(question);
 	const __u32 listed = is_ipv6 ? RF_BANK_PREFIXES6 : RF_BANK_PREFIXES4;
-	const __u32 limits =
-		bank->class[rf_rules_class(question->who.rules)].limits & bank->origin[0];
+	const __u32 limits = bank->packet_class[rf_rules_packet_class(question->who.rules)].limits &
+			     bank->prefix_class[0];
 
 	if (bank->flags & listed || bank->bans_all || !(limits & (limits - 1)))
 		return 0;
@@ -302,7 +303,7 @@ static __always_inline enum rf_reason set_request(struct request *request,
 						  __u32 len_bytes, __u64 jiffies)
 {
 	const __u32 listed = version == 4 ? RF_BANK_PREFIXES4 : RF_BANK_PREFIXES6;
-	const struct rf_class *class;
+	const struct rf_packet_class *class;
 	const struct rf_bank *bank;
 	__u64 generation;
 	__u32 index;
@@ -314,7 +315,7 @@ static __always_inline enum rf_reason set_request(struct request *request,
 	if (request->is_unclassed && !(bank->flags & listed))
 		return RF_UNCLASSED;
 	index = class_of(bank, generation, packet);
-	class = &bank->class[index];
+	class = &bank->packet_class[index];
 	/* So it is not unclassed. */
 	if (!class->limits && !(bank->flags & (listed | RF_BANK_BANS_ALL)))
 		return RF_NO_LIMIT;

@@ -263,7 +263,7 @@ static int read_slots(const struct rf_fence *fence, const struct listing *listin
 	struct rf_bank rules;
 	int err = rf_fence_rules(fence, &rules, error);
 
-	*slots = err ? 0 : rules.origin[listing->value.origin];
+	*slots = err ? 0 : rules.prefix_class[listing->value.prefix_class];
 	return err;
 }
 

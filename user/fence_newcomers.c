@@ -20,9 +20,10 @@ static uint32_t most_windows(const struct rf_bank *rules)
 {
 	uint32_t most = 1;
 
-	for (int class = 0; class < RF_CLASSES_MAX; class ++)
-		for (int origin = 0; origin < RF_ORIGINS_MAX; origin++) {
-			uint32_t limits = rules->class[class].limits & rules->origin[origin];
+	for (int class = 0; class < RF_PACKET_CLASSES_MAX; class ++)
+		for (int prefix_class = 0; prefix_class < RF_PREFIX_CLASSES_MAX; prefix_class++) {
+			uint32_t limits = rules->packet_class[class].limits &
+					  rules->prefix_class[prefix_class];
 			uint32_t count = __builtin_popcount(limits);
 
 			most = count > most ? count : most;

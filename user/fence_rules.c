@@ -87,13 +87,13 @@ static void note_port(struct rf_ruleset *ruleset, uint32_t port, uint32_t slots)
 
 static void read_ports(struct rf_ruleset *ruleset, const struct rf_ports *ports)
 {
-	const struct rf_class *class = ruleset->bank.class;
+	const struct rf_packet_class *class = ruleset->bank.packet_class;
 
 	for (uint32_t port = 0; port < RF_PORTS; port++)
 		note_port(ruleset, port,
-			  class[ports->class[RF_PORTS_TCP][port]].limits |
-				  class[ports->class[RF_PORTS_SYN][port]].limits |
-				  class[ports->class[RF_PORTS_UDP][port]].limits);
+			  class[ports->packet_class[RF_PORTS_TCP][port]].limits |
+				  class[ports->packet_class[RF_PORTS_SYN][port]].limits |
+				  class[ports->packet_class[RF_PORTS_UDP][port]].limits);
 }
 
 static int make_ports(struct rf_ruleset *ruleset)

@@ -80,10 +80,10 @@ int rf_bank_check(const struct rf_bank *bank, struct rf_error *error);
 
 /*
  * Sets what of the bank follows from limits and prefixes together (flags, lease masks, classes,
- * origins, shadows; not the deadline and not the newcomers), and makes `compiled`, which the caller
- * frees in any case. May add entries to `listed`; see rf_listed. An error where some packet would
- * be charged to more than RF_CHARGED_MAX limits, with their names, or where there are more classes
- * or origins than the bank has room for.
+ * prefix classes, shadows; not the deadline and not the newcomers), and makes `compiled`, which the
+ * caller frees in any case. May add entries to `listed`; see rf_listed. An error where some packet
+ * would be charged to more than RF_CHARGED_MAX limits, with their names, or where there are more
+ * packet classes or prefix classes than the bank has room for.
  */
 int rf_ruleset_compile(struct rf_ruleset *ruleset, struct rf_compiled *compiled,
 		       struct rf_error *error);

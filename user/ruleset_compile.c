@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Which limits a packet is charged to, worked out in advance: those of its class, which its
- * protocol and port tell, that are also those of its origin, which its address tells. Both are bit
- * sets, and the data path is left with one `and`.
+ * protocol and port tell, that are also those of its prefix class, which its address tells. Both
+ * are bit sets, and the data path is left with one `and`.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -20,7 +20,8 @@
 #define DEPTH_MAX 130 /* prefixes that lie in each other, and the place that they all lie in */
 
 #define SETS_MAX 256
-_Static_assert(SETS_MAX == RF_CLASSES_MAX && SETS_MAX == RF_ORIGINS_MAX, "their number is a byte");
+_Static_assert(SETS_MAX == RF_PACKET_CLASSES_MAX && SETS_MAX == RF_PREFIX_CLASSES_MAX,
+	       "their number is a byte");
 
 /* Bit sets that have been seen; each has the number of its place. */
 struct sets {
@@ -88,7 +89,7 @@ static int fail_classes(struct rf_error *error)
 		"there are more than %d kinds of packets that differ in their "
 		"limits; use fewer limits with 'dport', or fewer lists of ports that "
 		"overlap",
-		RF_CLASSES_MAX);
+		RF_PACKET_CLASSES_MAX);
 }
 
 static int compile_protocols(struct rf_bank *bank, struct sets *classes, struct rf_error *error)
@@ -99,12 +100,12 @@ static int compile_protocols(struct rf_bank *bank, struct sets *classes, struct 
 		class = sets_number(classes, find_limits(bank, protocol, false, false));
 		if (class < 0)
 			return fail_classes(error);
-		bank->class_of[protocol] = class;
+		bank->class_of_protocol[protocol] = class;
 	}
 	class = sets_number(classes, find_limits(bank, TCP, true, false));
 	if (class < 0)
 		return fail_classes(error);
-	bank->class_syn = class;
+	bank->class_of_syn = class;
 	return 0;
 }
 
@@ -144,20 +145,21 @@ static int compile_ports(const struct rf_ruleset *ruleset, struct sets *classes,
 {
 	int err;
 
-	err = compile_ports_of(ruleset, TCP, false, classes, ports->class[RF_PORTS_TCP], error);
+	err = compile_ports_of(ruleset, TCP, false, classes, ports->packet_class[RF_PORTS_TCP],
+			       error);
 	if (!err)
-		err = compile_ports_of(ruleset, TCP, true, classes, ports->class[RF_PORTS_SYN],
-				       error);
+		err = compile_ports_of(ruleset, TCP, true, classes,
+				       ports->packet_class[RF_PORTS_SYN], error);
 	if (!err)
-		err = compile_ports_of(ruleset, UDP, false, classes, ports->class[RF_PORTS_UDP],
-				       error);
+		err = compile_ports_of(ruleset, UDP, false, classes,
+				       ports->packet_class[RF_PORTS_UDP], error);
 	return err;
 }
 
 /* Credits are in the one unit of all the limits that they are of; else there are none. */
-static struct rf_class class_of_limits(const struct rf_bank *bank, uint32_t limits)
+static struct rf_packet_class class_of_limits(const struct rf_bank *bank, uint32_t limits)
 {
-	struct rf_class class = {.limits = limits};
+	struct rf_packet_class class = {.limits = limits};
 	bool is_first = true;
 
 	for (uint32_t left = limits; left; left &= left - 1) {
@@ -167,7 +169,8 @@ static struct rf_class class_of_limits(const struct rf_bank *bank, uint32_t limi
 			class.unit = policy->unit;
 			class.unit_shift = policy->unit_shift;
 		} else if (class.unit != policy->unit || class.unit_shift != policy->unit_shift) {
-			return (struct rf_class){.limits = limits, .unit = RF_BYTES, .is_mixed = 1};
+			return (struct rf_packet_class){
+				.limits = limits, .unit = RF_BYTES, .is_mixed = 1};
 		}
 		is_first = false;
 	}
@@ -198,11 +201,11 @@ static int compile_classes(struct rf_ruleset *ruleset, struct rf_compiled *compi
 		err = compile_ports(ruleset, classes, compiled->ports, error);
 	}
 	for (int i = 0; !err && i < classes->count; i++)
-		bank->class[i] = class_of_limits(bank, classes->set[i]);
+		bank->packet_class[i] = class_of_limits(bank, classes->set[i]);
 	return err;
 }
 
-/* ---- origins ---- */
+/* ---- prefix classes ---- */
 
 /* Are they IPv6, in the same /64, and neither is shorter? */
 static bool in_same_64(const struct rf_prefix *a, const struct rf_prefix *b)
@@ -280,14 +283,14 @@ struct place {
 	uint32_t limits;
 };
 
-struct origins {
+struct prefix_classes {
 	uint32_t group[RF_LIMITS_MAX]; /* by slot: those in the same group, itself included */
 	struct sets sets;
 	struct place place[DEPTH_MAX]; /* each lies in the one before; the first is everywhere */
 	int depth;
 };
 
-static void find_groups(const struct rf_ruleset *ruleset, struct origins *origins)
+static void find_groups(const struct rf_ruleset *ruleset, struct prefix_classes *prefix_classes)
 {
 	const struct rf_bank *bank = &ruleset->bank;
 
@@ -295,7 +298,7 @@ static void find_groups(const struct rf_ruleset *ruleset, struct origins *origin
 		for (int b = 0; b < RF_LIMITS_MAX; b++)
 			if (bank->policy[a].id && bank->policy[b].id &&
 			    in_same_group(ruleset, a, b))
-				origins->group[a] |= 1U << b;
+				prefix_classes->group[a] |= 1U << b;
 }
 
 static uint32_t find_everywhere(const struct rf_bank *bank)
@@ -313,21 +316,22 @@ static uint32_t find_everywhere(const struct rf_bank *bank)
  * Prefixes come in an order in which each follows those that it lies in. It is longer than they
  * are, so of each group that it names, those that it names are left and no other.
  */
-static struct place *enter(struct origins *origins, const struct rf_listed *listed)
+static struct place *enter(struct prefix_classes *prefix_classes, const struct rf_listed *listed)
 {
 	struct place *place;
 
-	while (origins->depth > 1 &&
-	       !rf_prefix_contains(origins->place[origins->depth - 1].prefix, &listed->prefix))
-		origins->depth--;
-	place = &origins->place[origins->depth++];
+	while (prefix_classes->depth > 1 &&
+	       !rf_prefix_contains(prefix_classes->place[prefix_classes->depth - 1].prefix,
+				   &listed->prefix))
+		prefix_classes->depth--;
+	place = &prefix_classes->place[prefix_classes->depth++];
 	*place = place[-1];
 	place->prefix = &listed->prefix;
 	for (int list = 0; list < RF_LIST_COUNT; list++)
 		if (listed->until[list] > place->until[list])
 			place->until[list] = listed->until[list];
 	for (uint32_t left = listed->from; left; left &= left - 1)
-		place->limits &= ~origins->group[__builtin_ctz(left)];
+		place->limits &= ~prefix_classes->group[__builtin_ctz(left)];
 	place->limits |= listed->from;
 	return place;
 }
@@ -343,33 +347,34 @@ static bool is_divided(const struct rf_ruleset *ruleset, size_t i)
 				       in_same_64(prefix, &ruleset->listed[i + 1].prefix));
 }
 
-static int compile_value(const struct rf_ruleset *ruleset, size_t i, struct origins *origins,
-			 struct rf_prefix_value *value, struct rf_error *error)
+static int compile_value(const struct rf_ruleset *ruleset, size_t i,
+			 struct prefix_classes *prefix_classes, struct rf_prefix_value *value,
+			 struct rf_error *error)
 {
 	const struct rf_listed *listed = &ruleset->listed[i];
-	const struct place *place = enter(origins, listed);
-	int origin = sets_number(&origins->sets, place->limits);
+	const struct place *place = enter(prefix_classes, listed);
+	int prefix_class = sets_number(&prefix_classes->sets, place->limits);
 
-	if (origin < 0)
+	if (prefix_class < 0)
 		return rf_error_failed(error, -ENOSPC,
 				       "there are more than %d kinds of sources that differ in "
 				       "their limits; use fewer limits with 'from', or fewer "
 				       "prefixes of theirs that overlap",
-				       RF_ORIGINS_MAX);
+				       RF_PREFIX_CLASSES_MAX);
 	*value = (struct rf_prefix_value){
 		.allow_until = place->until[RF_ALLOW],
 		.deny_until = place->until[RF_DENY],
 		.own_allow_until = listed->until[RF_ALLOW],
 		.own_deny_until = listed->until[RF_DENY],
 		.own_from = listed->from,
-		.origin = origin,
+		.prefix_class = prefix_class,
 		.is_divided = is_divided(ruleset, i),
 	};
 	return 0;
 }
 
-static int compile_origins(struct rf_ruleset *ruleset, struct rf_compiled *compiled,
-			   struct origins *origins, struct rf_error *error)
+static int compile_prefix_classes(struct rf_ruleset *ruleset, struct rf_compiled *compiled,
+				  struct prefix_classes *prefix_classes, struct rf_error *error)
 {
 	struct rf_bank *bank = &ruleset->bank;
 	const uint32_t everywhere = find_everywhere(bank);
@@ -377,17 +382,17 @@ static int compile_origins(struct rf_ruleset *ruleset, struct rf_compiled *compi
 
 	if (err)
 		return err;
-	find_groups(ruleset, origins);
-	origins->place[0].limits = everywhere;
-	origins->depth = 1;
-	sets_number(&origins->sets, everywhere);
+	find_groups(ruleset, prefix_classes);
+	prefix_classes->place[0].limits = everywhere;
+	prefix_classes->depth = 1;
+	sets_number(&prefix_classes->sets, everywhere);
 	compiled->value = calloc(ruleset->listed_count + 1, sizeof(*compiled->value));
 	if (!compiled->value)
 		return rf_error_failed(error, -ENOMEM, "out of memory for %zu prefixes",
 				       ruleset->listed_count);
 	for (size_t i = 0; !err && i < ruleset->listed_count; i++)
-		err = compile_value(ruleset, i, origins, &compiled->value[i], error);
-	memcpy(bank->origin, origins->sets.set, sizeof(bank->origin));
+		err = compile_value(ruleset, i, prefix_classes, &compiled->value[i], error);
+	memcpy(bank->prefix_class, prefix_classes->sets.set, sizeof(bank->prefix_class));
 	return err;
 }
 
@@ -414,11 +419,11 @@ static int fail_charged(const struct rf_bank *bank, uint32_t limits, struct rf_e
 }
 
 static int check_charged(const struct rf_bank *bank, const struct sets *classes,
-			 const struct sets *origins, struct rf_error *error)
+			 const struct sets *prefix_classes, struct rf_error *error)
 {
 	for (int i = 0; i < classes->count; i++)
-		for (int j = 0; j < origins->count; j++) {
-			uint32_t limits = classes->set[i] & origins->set[j];
+		for (int j = 0; j < prefix_classes->count; j++) {
+			uint32_t limits = classes->set[i] & prefix_classes->set[j];
 
 			if (__builtin_popcount(limits) > RF_CHARGED_MAX)
 				return fail_charged(bank, limits, error);
@@ -518,17 +523,17 @@ int rf_ruleset_compile(struct rf_ruleset *ruleset, struct rf_compiled *compiled,
 {
 	struct rf_bank *bank = &ruleset->bank;
 	struct sets classes = {};
-	struct origins origins = {};
+	struct prefix_classes prefix_classes = {};
 	int err;
 
 	*compiled = (struct rf_compiled){};
 	bank->flags = 0;
-	memset(bank->class, 0, sizeof(bank->class));
+	memset(bank->packet_class, 0, sizeof(bank->packet_class));
 	err = compile_classes(ruleset, compiled, &classes, error);
 	if (!err)
-		err = compile_origins(ruleset, compiled, &origins, error);
+		err = compile_prefix_classes(ruleset, compiled, &prefix_classes, error);
 	if (!err)
-		err = check_charged(bank, &classes, &origins.sets, error);
+		err = check_charged(bank, &classes, &prefix_classes.sets, error);
 	if (!err)
 		err = compile_other(bank, error);
 	if (err)

@@ -17,11 +17,11 @@
 #define RF_ABI_MAGIC 0x46474e52U /* "RNGF" */
 #define RF_ABI_VERSION 7
 
-#define RF_CELLS 16	   /* slots of the ring; a limit may use fewer, never more */
-#define RF_LIMITS_MAX 32   /* slots for limits in one fence */
-#define RF_CHARGED_MAX 4   /* limits that one packet may be charged to */
-#define RF_CLASSES_MAX 256 /* kinds of packets that differ in the limits that may fit them */
-#define RF_ORIGINS_MAX 256 /* kinds of sources that differ in the limits that may fit them */
+#define RF_CELLS 16		  /* slots of the ring; a limit may use fewer, never more */
+#define RF_LIMITS_MAX 32	  /* slots for limits in one fence */
+#define RF_CHARGED_MAX 4	  /* limits that one packet may be charged to */
+#define RF_PACKET_CLASSES_MAX 256 /* kinds of packets, by the limits that may match them */
+#define RF_PREFIX_CLASSES_MAX 256 /* kinds of sources, by the limits that may match them */
 #define RF_PORTS 65536
 #define RF_FOREVER (~0ULL)	 /* a deadline that never comes */
 #define RF_LIMIT_MAX (1U << 31)	 /* largest L: `used` has 32 bits and must not wrap */
@@ -208,9 +208,9 @@ struct rf_prefix_value {
 	__u64 deny_until;
 	__u64 own_allow_until;
 	__u64 own_deny_until;
-	__u32 own_from;	 /* bit set of slots: limits that name this prefix */
-	__u8 origin;	 /* index into rf_bank.origin */
-	__u8 is_divided; /* IPv6: a longer prefix than /64 lies in the same /64: no leases */
+	__u32 own_from;	   /* bit set of slots: limits that name this prefix */
+	__u8 prefix_class; /* index into rf_bank.prefix_class */
+	__u8 is_divided;   /* IPv6: a longer prefix than /64 lies in the same /64: no leases */
 	__u8 reserved[2];
 };
 
@@ -375,7 +375,7 @@ struct rf_policy {
 };
 
 /* Packets that the same limits may fit, as far as their protocol and port tell. */
-struct rf_class {
+struct rf_packet_class {
 	__u32 limits;	 /* bit set of slots */
 	__u8 unit;	 /* enum rf_unit of them all; RF_BYTES where they differ, see is_mixed */
 	__u8 unit_shift; /* the same */
@@ -394,7 +394,7 @@ enum rf_ports_of {
 /* Value of `ports`, one for each bank: the class by the port. Read only where RF_BANK_PORTS is set.
  */
 struct rf_ports {
-	__u8 class[RF_PORTS_OF_COUNT][RF_PORTS];
+	__u8 packet_class[RF_PORTS_OF_COUNT][RF_PORTS];
 };
 
 /* What of a bank there is to look at. */
@@ -451,18 +451,18 @@ struct rf_bank {
 	 */
 	__u64 lease_mask6; /* two __be32, the first in the low half */
 	__be32 lease_mask4;
-	__u8 class_syn;	    /* of a SYN, where no limit has ports */
-	__u8 other;	    /* slot of the limit of RF_MATCH_OTHER, and 1 more; 0: there is none */
-	__u8 ban_lease;	    /* jiffies: a lease says `banned` for no longer */
-	__u8 lease_span;    /* … and where RF_BANK_BANS_ALL none lets pass for longer; else 0 */
-	__u8 class_of[256]; /* by protocol: of a packet that is no SYN and has no port */
-	struct rf_class class[RF_CLASSES_MAX];
+	__u8 class_of_syn; /* packet class of a SYN, where no limit has ports */
+	__u8 other;	   /* slot of the limit of RF_MATCH_OTHER, and 1 more; 0: there is none */
+	__u8 ban_lease;	   /* jiffies: a lease says `banned` for no longer */
+	__u8 lease_span;   /* … and where RF_BANK_BANS_ALL none lets pass for longer; else 0 */
+	__u8 class_of_protocol[256]; /* packet class of what is no SYN and has no port */
+	struct rf_packet_class packet_class[RF_PACKET_CLASSES_MAX];
 	/*
-	 * Bit sets of slots: the limits that may apply to sources in a prefix of that origin; 0 is
+	 * Bit sets of slots: the limits that may apply to sources in a prefix of that class; 0 is
 	 * that of sources which lie in none. Of limits that differ in nothing but where they apply
 	 * only the one with the longest prefix is there.
 	 */
-	__u32 origin[RF_ORIGINS_MAX];
+	__u32 prefix_class[RF_PREFIX_CLASSES_MAX];
 	__u32 shadows; /* bit set of slots, as the following: */
 	__u32 bans;
 	__u32 bans_all; /* those among them with RF_BAN_ALL */

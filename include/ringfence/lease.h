@@ -94,7 +94,7 @@ RF_INLINE __u32 rf_who_rules(__u32 generation, __u32 class, int is_ipv6)
 }
 
 /* What `rules` says, of a packet or of a lease. */
-RF_INLINE __u32 rf_rules_class(__u32 rules)
+RF_INLINE __u32 rf_rules_packet_class(__u32 rules)
 {
 	return rules >> 1 & 0xff;
 }

@@ -98,7 +98,8 @@ struct rf_extension {
  * Port and SYN from the header at `p`, which is not a later fragment's. Where it is cut behind the
  * ports, as only a forged fragment is, it is taken for a SYN: so none gets past a limit on those.
  */
-RF_INLINE void rf_packet_class(const void *p, const void *end, __s32 left, struct rf_packet *packet)
+RF_INLINE void rf_packet_read_ports(const void *p, const void *end, __s32 left,
+				    struct rf_packet *packet)
 {
 	const struct rf_port_pair *ports = p;
 	const struct tcphdr *tcp = p;
@@ -143,7 +144,7 @@ RF_INLINE enum rf_reason rf_packet_ipv4(const void *p, const void *end, struct r
 	left = rf_length(ip->tot_len) - header_len;
 	offset = ip->frag_off & RF_BE16(0x1fff);
 	if (!offset) /* a later fragment has no layer-4 header */
-		rf_packet_class(p + header_len, end, left, packet);
+		rf_packet_read_ports(p + header_len, end, left, packet);
 	else if (offset == RF_BE16(1) && ip->protocol == IPPROTO_TCP)
 		packet->flags = RF_CLASS_UNKNOWN;
 	return RF_HAS_SOURCE;
@@ -254,7 +255,7 @@ RF_INLINE enum rf_reason rf_packet_ipv6(const void *p, const void *end, struct r
 	packet->flags = 0;
 	if (protocol == IPPROTO_ICMPV6 && rf_packet_is_neighbour(ip, p, end, left, fragmented))
 		return RF_NEIGHBOUR;
-	rf_packet_class(p, end, left, packet);
+	rf_packet_read_ports(p, end, left, packet);
 	return RF_HAS_SOURCE;
 }
 
@@ -303,7 +304,7 @@ RF_INLINE int rf_packet_is_plain4(const void *data, const void *end, struct rf_p
 		.version = 4,
 		.protocol = ip->protocol,
 	};
-	rf_packet_class(ports, end, rf_length(ip->tot_len) - (__s32)sizeof(*ip), packet);
+	rf_packet_read_ports(ports, end, rf_length(ip->tot_len) - (__s32)sizeof(*ip), packet);
 	return packet->flags & RF_HAS_DPORT;
 }
 
@@ -321,7 +322,7 @@ RF_INLINE int rf_packet_is_plain6(const void *data, const void *end, struct rf_p
 	};
 	for (int i = 0; i < 4; i++)
 		packet->source[i] = ip->saddr.s6_addr32[i];
-	rf_packet_class(ports, end, rf_length(ip->payload_len), packet);
+	rf_packet_read_ports(ports, end, rf_length(ip->payload_len), packet);
 	return packet->flags & RF_HAS_DPORT;
 }
 

@@ -126,8 +126,9 @@ static inline int class_of(const struct rules *rules, int protocol, bool is_syn,
 
 	assert_int_equal(!rules->compiled.ports, !(bank->flags & RF_BANK_PORTS));
 	if (bank->flags & RF_BANK_PORTS && port != NO_PORT && (protocol == TCP || protocol == UDP))
-		return rules->compiled.ports->class[protocol == UDP ? RF_PORTS_UDP : of][port];
-	return is_syn ? bank->class_syn : bank->class_of[protocol];
+		return rules->compiled.ports
+			->packet_class[protocol == UDP ? RF_PORTS_UDP : of][port];
+	return is_syn ? bank->class_of_syn : bank->class_of_protocol[protocol];
 }
 
 /* The number of the longest prefix that a source lies in, or -1. */
@@ -150,7 +151,7 @@ static inline struct answer answer_for(const struct rules *rules, const struct r
 {
 	const struct rf_bank *bank = &rules->ruleset.bank;
 	const struct rf_prefix_value *value;
-	struct answer answer = {.limits = bank->class[class].limits & bank->origin[0]};
+	struct answer answer = {.limits = bank->packet_class[class].limits & bank->prefix_class[0]};
 	long longest = longest_of(&rules->ruleset, source);
 
 	if (longest < 0)
@@ -158,7 +159,8 @@ static inline struct answer answer_for(const struct rules *rules, const struct r
 	assert_true(bank->flags & (source->version == 4 ? RF_BANK_PREFIXES4 : RF_BANK_PREFIXES6));
 	value = &rules->compiled.value[longest];
 	return (struct answer){
-		.limits = bank->class[class].limits & bank->origin[value->origin],
+		.limits =
+			bank->packet_class[class].limits & bank->prefix_class[value->prefix_class],
 		.until = {value->allow_until, value->deny_until},
 		.is_divided = value->is_divided,
 	};

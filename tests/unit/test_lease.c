@@ -16,8 +16,8 @@ static void packs_rules(void **state)
 	assert_int_equal(sizeof(struct rf_lease), 32);
 	assert_int_equal(rules, UINT32_MAX);
 	assert_int_equal(none, 0);
-	assert_int_equal(rf_rules_class(rules), 255);
-	assert_int_equal(rf_rules_class(none), 0);
+	assert_int_equal(rf_rules_packet_class(rules), 255);
+	assert_int_equal(rf_rules_packet_class(none), 0);
 	assert_true(rf_rules_are_ipv6(rules));
 	assert_false(rf_rules_are_ipv6(none));
 	for (int i = 0; i < 4; i++)

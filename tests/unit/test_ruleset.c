@@ -166,7 +166,7 @@ static void too_many_kinds_of_sources_are_refused(void **state)
 		       "fewer limits with 'from', or fewer prefixes of theirs that overlap");
 	rf_ruleset_del_limit(&rules.ruleset, 8);
 	rules_compile(&rules); /* just as many as there may be: one has none of them */
-	assert_int_equal(rules.compiled.value[rules.ruleset.listed_count - 1].origin, 255);
+	assert_int_equal(rules.compiled.value[rules.ruleset.listed_count - 1].prefix_class, 255);
 	rules_free(&rules);
 }
 
@@ -187,19 +187,19 @@ static void a_from_without_prefix_is_refused(void **state)
 
 struct unit_row {
 	const char *limit[3];
-	struct rf_class class;
+	struct rf_packet_class class;
 };
 
 static void class_has_a_unit(void **state)
 {
 	const struct unit_row *row = *state;
 	struct rules rules = RULES_NEW;
-	const struct rf_class *class;
+	const struct rf_packet_class *class;
 
 	for (int i = 0; i < 3 && row->limit[i]; i++)
 		rules_add(&rules, row->limit[i]);
 	rules_compile(&rules);
-	class = &rules.ruleset.bank.class[rules.ruleset.bank.class_of[TCP]];
+	class = &rules.ruleset.bank.packet_class[rules.ruleset.bank.class_of_protocol[TCP]];
 	assert_memory_equal(class, &row->class, sizeof(*class));
 	rules_free(&rules);
 }
@@ -214,17 +214,17 @@ static void class_0_fits_no_limit(void **state)
 
 	(void)state;
 	rules_compile(&rules);
-	assert_int_equal(bank->class_syn, 0);
+	assert_int_equal(bank->class_of_syn, 0);
 	for (int protocol = 0; protocol < 256; protocol++)
-		assert_int_equal(bank->class_of[protocol], 0);
-	assert_int_equal(bank->class[0].limits, 0);
+		assert_int_equal(bank->class_of_protocol[protocol], 0);
+	assert_int_equal(bank->packet_class[0].limits, 0);
 	assert_int_equal(bank->flags, 0);
 	rules_add(&rules, ANY);
 	rules_compile(&rules);
-	assert_int_equal(bank->class[0].limits, 0);
-	assert_int_equal(bank->class[0].unit, RF_PACKETS);
-	assert_int_equal(bank->class_of[255], bank->class_of[0]);
-	assert_int_equal(bank->class[bank->class_of[255]].limits, 1);
+	assert_int_equal(bank->packet_class[0].limits, 0);
+	assert_int_equal(bank->packet_class[0].unit, RF_PACKETS);
+	assert_int_equal(bank->class_of_protocol[255], bank->class_of_protocol[0]);
+	assert_int_equal(bank->packet_class[bank->class_of_protocol[255]].limits, 1);
 	rules_free(&rules);
 }
 
@@ -255,11 +255,13 @@ static void other_is_for_no_source(void **state)
 	rules_put(&rules, 3, "b rate 1k/1s match other");
 	rules_compile(&rules);
 	assert_int_equal(rules.ruleset.bank.other, 3 + 1);
-	assert_int_equal(rules.ruleset.bank.origin[0], 1U << 2);
+	assert_int_equal(rules.ruleset.bank.prefix_class[0], 1U << 2);
 	assert_int_equal(rules.ruleset.bank.lease_mask4, rf_prefix_mask(24, 0));
 	for (int i = 0; i < 256; i++)
-		assert_int_equal(rules.ruleset.bank.class[rules.ruleset.bank.class_of[i]].limits,
-				 1U << 2);
+		assert_int_equal(
+			rules.ruleset.bank.packet_class[rules.ruleset.bank.class_of_protocol[i]]
+				.limits,
+			1U << 2);
 	rules_put(&rules, 4, "c rate 1k/1s match other");
 	assert_int_equal(rf_ruleset_compile(&rules.ruleset, &compiled, &error), -EEXIST);
 	assert_string_equal(error.text, "limits 'b' and 'c': there may be one limit with 'match "
