@@ -126,11 +126,11 @@ GLOBAL int flush_limit(const struct rf_lease *lease, __u32 bank_and_slot, __u32 
 	if (!lease || !policy->id)
 		return 0;
 	address[0] = lease->source;
-	if (rf_rules_are_since(lease->rules, policy->born))
+	if (rf_rules_are_since(lease->rules, policy->since_generation))
 		source = lease->rules & 1 ? find_source(address, policy, 1)
 					  : find_source(address, policy, 0);
 	count_source(source, reason, packets);
-	if (rf_rules_are_since(lease->rules, bank->limit[slot].born))
+	if (rf_rules_are_since(lease->rules, bank->limit[slot].since_generation))
 		count_limit(policy, reason, packets, bytes);
 	return 0;
 }

@@ -135,7 +135,7 @@ static __noinline int add_pending_to(const struct rf_lease *lease, struct sums *
 	struct limit_sums *limit = &sums->limit[slot % RF_LIMITS_MAX];
 
 	if (!rf_rules_are_since(lease->rules,
-				config.bank[bank & 1].limit[slot % RF_LIMITS_MAX].born))
+				config.bank[bank & 1].limit[slot % RF_LIMITS_MAX].since_generation))
 		return 0;
 	if (reason >= RF_FIRST_DROP)
 		count(&limit->dropped, lease->packets, lease->bytes);

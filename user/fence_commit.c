@@ -53,10 +53,10 @@ int rf_wait_for_programs(struct rf_error *error)
 #define AGE_MOST (1U << 21) /* generations: a quarter of what leases can tell apart */
 
 /* A lease is never so old: it gave way, or it is counted with its limit all the same. */
-static void keep_in_sight(__u32 *born, uint32_t next)
+static void keep_in_sight(__u32 *since_generation, uint32_t next)
 {
-	if (next - *born > AGE_MOST)
-		*born = next - AGE_MOST;
+	if (next - *since_generation > AGE_MOST)
+		*since_generation = next - AGE_MOST;
 }
 
 /* What is new in `rules`, which are to be the generation `next`. */
@@ -65,12 +65,12 @@ static void note_births(struct rf_bank *rules, uint32_t next)
 	for (int slot = 0; slot < RF_LIMITS_MAX; slot++) {
 		if (!rules->policy[slot].id)
 			continue;
-		if (!rules->policy[slot].born)
-			rules->policy[slot].born = next;
-		if (!rules->limit[slot].born)
-			rules->limit[slot].born = next;
-		keep_in_sight(&rules->policy[slot].born, next);
-		keep_in_sight(&rules->limit[slot].born, next);
+		if (!rules->policy[slot].since_generation)
+			rules->policy[slot].since_generation = next;
+		if (!rules->limit[slot].since_generation)
+			rules->limit[slot].since_generation = next;
+		keep_in_sight(&rules->policy[slot].since_generation, next);
+		keep_in_sight(&rules->limit[slot].since_generation, next);
 	}
 }
 
@@ -125,7 +125,7 @@ static void forget_trial(struct rf_fence *fence, uint64_t active)
 
 	for (int slot = 0; slot < RF_LIMITS_MAX; slot++)
 		if (back->policy[slot].id != trial->policy[slot].id)
-			back->policy[slot].born = active + 1;
+			back->policy[slot].since_generation = active + 1;
 }
 
 /* After a trial that failed: the rules that are back are made the active ones, as they are. */
@@ -248,7 +248,7 @@ static int clear_new_counters(const struct change *change, struct rf_error *erro
 	int err = 0;
 
 	for (int slot = 0; slot < RF_LIMITS_MAX && !err; slot++)
-		if (rules->policy[slot].id && !rules->limit[slot].born)
+		if (rules->policy[slot].id && !rules->limit[slot].since_generation)
 			err = rf_fence_clear_limit_counters(change->fence,
 							    rules->policy[slot].counters, error);
 	return err;
@@ -313,7 +313,8 @@ static void take_births(struct rf_bank *rules, const struct rf_bank *present)
 {
 	for (int slot = 0; slot < RF_LIMITS_MAX; slot++)
 		if (rules->policy[slot].id == present->policy[slot].id)
-			rules->policy[slot].born = present->policy[slot].born;
+			rules->policy[slot].since_generation =
+				present->policy[slot].since_generation;
 }
 
 int rf_fence_commit(struct rf_fence *fence, struct rf_ruleset *ruleset,

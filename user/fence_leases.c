@@ -165,7 +165,8 @@ static bool read_lease(const struct rf_lease *shared, struct rf_lease *lease)
 /* As the program does: another limit's counters, and another window's, are not its. */
 static bool is_of_limit(const struct rf_lease *lease, const struct rf_bank *rules, uint32_t slot)
 {
-	return rules->policy[slot].id && rf_rules_are_since(lease->rules, rules->limit[slot].born);
+	return rules->policy[slot].id &&
+	       rf_rules_are_since(lease->rules, rules->limit[slot].since_generation);
 }
 
 /*
@@ -186,7 +187,8 @@ static bool is_of_windows(const struct rf_lease *lease, const struct rf_bank *ru
 {
 	if (fallen && fallen->policy[slot].id != rules->policy[slot].id)
 		return false;
-	return rules->policy[slot].id && rf_rules_are_since(lease->rules, rules->policy[slot].born);
+	return rules->policy[slot].id &&
+	       rf_rules_are_since(lease->rules, rules->policy[slot].since_generation);
 }
 
 static void add(struct rf_count *sum, const struct rf_lease *lease)

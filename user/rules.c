@@ -147,20 +147,20 @@ void rf_rules_put(struct rf_bank *rules, int slot, const struct rf_limit *limit,
 		  uint32_t *next_id)
 {
 	const struct rf_policy before = rules->policy[slot];
-	const uint32_t born = rules->limit[slot].born;
+	const uint32_t since_generation = rules->limit[slot].since_generation;
 	struct rf_policy *policy = &rules->policy[slot];
 
 	rf_policy_compile(limit, before.id, tick_ns, policy);
-	policy->born = before.born;
+	policy->since_generation = before.since_generation;
 	policy->counters = before.counters;
 	if (!before.id || !same_windows(limit, policy, &rules->limit[slot], &before)) {
 		policy->id = (*next_id)++;
-		policy->born = 0;
+		policy->since_generation = 0;
 	} else if (policy->clip < before.clip) {
 		policy->clip = before.clip;
 	}
 	rules->limit[slot] = *limit;
-	rules->limit[slot].born = born;
+	rules->limit[slot].since_generation = since_generation;
 }
 
 void rf_rules_del(struct rf_bank *rules, int slot)

@@ -29,7 +29,7 @@ int rf_rules_count(const struct rf_bank *rules);
 /*
  * Puts `limit` into `slot`. The id there stays, and with it the windows, unless what a window
  * means has changed: then the id is taken from `*next_id`, which counts up. The slot's index of
- * counters stays in any case. What is new has no `born` yet; the commit knows.
+ * counters stays in any case. What is new has no `since_generation` yet; the commit knows.
  */
 void rf_rules_put(struct rf_bank *rules, int slot, const struct rf_limit *limit, uint32_t tick_ns,
 		  uint32_t *next_id);

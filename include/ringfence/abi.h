@@ -316,7 +316,8 @@ enum rf_match {
 
 /*
  * A limit as the user wrote it, but for its ports, which are told by `ports`, and for the prefixes
- * of its `from`, which are in the tries. Cold: the data path reads none of it but, seldom, `born`.
+ * of its `from`, which are in the tries. Cold: the data path reads none of it but, seldom,
+ * `since_generation`.
  */
 struct rf_limit {
 	char name[RF_NAME_SIZE];
@@ -336,7 +337,8 @@ struct rf_limit {
 	__u8 has_ports; /* only those destination ports that `ports` has for it */
 	__u8 has_from;	/* only sources within prefixes that name it */
 	__u8 reserved[2];
-	__u32 born; /* the generation in which its slot, with its counters, became its own */
+	__u32 since_generation; /* the generation in which its slot, with its counters, became its
+				   own */
 };
 
 /* The same limit as the data path wants it: masks for lengths, clock units for nanoseconds. */
@@ -368,8 +370,9 @@ struct rf_policy {
 	 * of a time are left out; RF_TOKEN and RF_LEAKY: how many `cell` has beyond 1/16 ns.
 	 */
 	__u8 scale;
-	__u8 counters; /* its index in `limit_counters` */
-	__u32 born; /* the generation in which `id` was new, for what is pending of older windows */
+	__u8 counters;		/* its index in `limit_counters` */
+	__u32 since_generation; /* the generation in which `id` was new, for what is pending of
+				   older windows */
 	__be32 mask4;
 	__be32 mask6[4];
 };

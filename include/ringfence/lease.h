@@ -105,9 +105,9 @@ RF_INLINE int rf_rules_are_ipv6(__u32 rules)
 }
 
 /* Are they of that generation, or of one since then? Modulo 2^23. */
-RF_INLINE int rf_rules_are_since(__u32 rules, __u32 born)
+RF_INLINE int rf_rules_are_since(__u32 rules, __u32 since_generation)
 {
-	return (__s32)((rules & ~511U) - (born << 9)) >= 0;
+	return (__s32)((rules & ~511U) - (since_generation << 9)) >= 0;
 }
 
 RF_INLINE int rf_rules_are_of(__u32 rules, __u32 generation)

@@ -103,8 +103,9 @@ static void a_commit_leaves_the_bank_in_force_alone(void **state)
 				      now.policy[slot].id != in_force.policy[slot].id;
 
 			if (now.policy[slot].id)
-				assert_int_equal(now.policy[slot].born,
-						 is_new ? before + 1 : in_force.policy[slot].born);
+				assert_int_equal(now.policy[slot].since_generation,
+						 is_new ? before + 1
+							: in_force.policy[slot].since_generation);
 		}
 	}
 }

@@ -28,7 +28,7 @@ static void packs_rules(void **state)
 static void tells_generations_apart(void **state)
 {
 	static const struct {
-		uint32_t of, born;
+		uint32_t of, since_generation;
 		bool since;
 	} rows[] = {
 		{7, 7, true},
@@ -47,12 +47,14 @@ static void tells_generations_apart(void **state)
 	for (size_t i = 0; i < UNIT_ARRAY_SIZE(rows); i++) {
 		const uint32_t rules = rf_who_rules(rows[i].of, 255, 1);
 
-		assert_int_equal(rf_rules_are_since(rules, rows[i].born), rows[i].since);
-		assert_int_equal(rf_rules_are_since(rf_who_rules(rows[i].of, 0, 0), rows[i].born),
+		assert_int_equal(rf_rules_are_since(rules, rows[i].since_generation),
+				 rows[i].since);
+		assert_int_equal(rf_rules_are_since(rf_who_rules(rows[i].of, 0, 0),
+						    rows[i].since_generation),
 				 rows[i].since);
 		assert_true(rf_rules_are_of(rules, rows[i].of));
-		assert_int_equal(rf_rules_are_of(rules, rows[i].born),
-				 (rows[i].of - rows[i].born) % 0x800000 == 0);
+		assert_int_equal(rf_rules_are_of(rules, rows[i].since_generation),
+				 (rows[i].of - rows[i].since_generation) % 0x800000 == 0);
 	}
 }
 
