@@ -11,7 +11,7 @@ static __always_inline struct rf_ban_set *find_ban_set(const struct question *qu
 						       struct rf_ban *whom, __u32 *tag)
 {
 	const struct rf_policy *policy = &bank_of(question)->policy[slot % RF_LIMITS_MAX];
-	const int is_ipv6 = question->who.rules & 1;
+	const int is_ipv6 = rf_rules_are_ipv6(question->who.rules);
 	const __be32 *mask = policy->mask6;
 	__u32 place;
 	__u64 hash;
@@ -117,8 +117,9 @@ GLOBAL int refuse_banned(const struct question *question, struct rf_source *sour
 	policy = &bank_of(question)->policy[slot];
 	lease_same_answer(question, RF_BANNED, until, slot);
 	if (!source)
-		source = question->who.rules & 1 ? find_source(question->source, policy, 1)
-						 : find_source(question->source, policy, 0);
+		source = rf_rules_are_ipv6(question->who.rules)
+				 ? find_source(question->source, policy, 1)
+				 : find_source(question->source, policy, 0);
 	count_source(source, RF_BANNED, 1);
 	count_limit(policy, RF_BANNED, 1, question->len_bytes);
 	return RF_BANNED;

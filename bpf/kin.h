@@ -55,8 +55,8 @@ GLOBAL int is_stranger_to(const struct question *question, __u32 slot)
 	if (!question)
 		return 0;
 	policy = &bank_of(question)->policy[slot % RF_LIMITS_MAX];
-	return question->who.rules & 1 ? is_stranger(question, policy, 1)
-				       : is_stranger(question, policy, 0);
+	return rf_rules_are_ipv6(question->who.rules) ? is_stranger(question, policy, 1)
+						      : is_stranger(question, policy, 0);
 }
 
 /* A seat whose tick gives way to these. */
@@ -132,8 +132,8 @@ GLOBAL __u64 kin_at_any(const struct question *question, __u32 slot, __u32 i)
 
 	if (!question)
 		return 0;
-	return question->who.rules & 1 ? kin_at(question, slot, i, is_over, 1)
-				       : kin_at(question, slot, i, is_over, 0);
+	return rf_rules_are_ipv6(question->who.rules) ? kin_at(question, slot, i, is_over, 1)
+						      : kin_at(question, slot, i, is_over, 0);
 }
 
 /*

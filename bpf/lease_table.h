@@ -127,8 +127,8 @@ GLOBAL int flush_limit(const struct rf_lease *lease, __u32 bank_and_slot, __u32 
 		return 0;
 	address[0] = lease->source;
 	if (rf_rules_are_since(lease->rules, policy->since_generation))
-		source = lease->rules & 1 ? find_source(address, policy, 1)
-					  : find_source(address, policy, 0);
+		source = rf_rules_are_ipv6(lease->rules) ? find_source(address, policy, 1)
+							 : find_source(address, policy, 0);
 	count_source(source, reason, packets);
 	if (rf_rules_are_since(lease->rules, bank->limit[slot].since_generation))
 		count_limit(policy, reason, packets, bytes);
@@ -236,7 +236,8 @@ GLOBAL __u32 choose_lease(const struct question *question)
 		return place_of_way(&spot, way);
 	for (int i = 0; i < RF_LEASE_WAYS; i++) {
 		lease = lease_at(set, spot.place ^ i);
-		if (lease_is_over(lease, question->who.rules >> 9, question->jiffies))
+		if (lease_is_over(lease, rf_rules_generation(question->who.rules),
+				  question->jiffies))
 			return spot.place ^ i;
 	}
 	return take_turns(set, spot.place);
@@ -280,7 +281,7 @@ static __always_inline __u32 take_lease(const struct question *question)
 	if (!lease)
 		return NO_LEASE;
 	if (lease->packets)
-		flush_lease(lease, who->rules >> 9);
+		flush_lease(lease, rf_rules_generation(who->rules));
 	if (!rf_lease_is_for(lease, who) || !rf_lease_is_fresh(lease, tick)) {
 		lease->until = 0;
 		BARRIER(); /* never another source's verdict under this one's name */
@@ -399,7 +400,7 @@ GLOBAL int lease_answer(__u32 place, __u32 reason, __u64 until, __u32 slot)
 
 	if (!lease)
 		return 0;
-	bank = &config.bank[lease->rules >> 9 & 1];
+	bank = &config.bank[rf_rules_bank(lease->rules)];
 	/* A ban may be lifted, and another one begin for who is told that no limit is for it. */
 	if (reason == RF_BANNED)
 		latest = read_jiffies() + bank->ban_lease;

@@ -30,7 +30,7 @@ GLOBAL int ask_aggregate(const struct question *question, __u32 slot)
 		return RF_MAP_ERROR;
 	slot %= RF_LIMITS_MAX;
 	policy = &bank_of(question)->policy[slot];
-	source = find_aggregate(question, policy, slot, question->who.rules & 1);
+	source = find_aggregate(question, policy, slot, rf_rules_are_ipv6(question->who.rules));
 	if (!source)
 		return RF_MAP_ERROR;
 	set_ask(&ask, question, policy);

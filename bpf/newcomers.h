@@ -405,7 +405,7 @@ GLOBAL __u64 find_place(const struct question *question, __u64 kin)
 	if (!question || !sums)
 		return 0;
 	tick = tick_of(question->jiffies);
-	is_ipv6 = question->who.rules & 1;
+	is_ipv6 = rf_rules_are_ipv6(question->who.rules);
 	eager = kin ? RF_SLOT_EAGER_YOUNG : RF_SLOT_EAGER_NOT;
 	if (rf_seat_is_resident(kin) || bank_of(question)->newcomers.then == RF_NEWCOMERS_OFF)
 		eager = RF_SLOT_EAGER_ALL;

@@ -21,7 +21,7 @@ char gpl[] SEC("license") = "GPL";
 static __always_inline struct rf_prefix_value *find_prefix(const struct question *question,
 							   int is_ipv6)
 {
-	__u32 index = question->who.rules >> 9 & 1;
+	__u32 index = rf_rules_bank(question->who.rules);
 	void *trie;
 
 	if (!is_ipv6) {

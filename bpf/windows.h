@@ -57,7 +57,7 @@ static __always_inline __u32 first_slot(__u32 slots)
 
 static __always_inline const struct rf_bank *bank_of(const struct question *question)
 {
-	return &config.bank[question->who.rules >> 9 & 1];
+	return &config.bank[rf_rules_bank(question->who.rules)];
 }
 
 /* `source` as a limit groups it. */
@@ -216,7 +216,7 @@ GLOBAL int is_newcomer(const struct question *question, __u32 slot)
 	if (!question)
 		return 0;
 	policy = &bank_of(question)->policy[slot % RF_LIMITS_MAX];
-	is_ipv6 = question->who.rules & 1;
+	is_ipv6 = rf_rules_are_ipv6(question->who.rules);
 	return is_absent(known_filter_hash(question->source, policy, is_ipv6), is_ipv6);
 }
 

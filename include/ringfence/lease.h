@@ -94,6 +94,16 @@ RF_INLINE __u32 rf_who_rules(__u32 generation, __u32 class, int is_ipv6)
 }
 
 /* What `rules` says, of a packet or of a lease. */
+RF_INLINE __u32 rf_rules_generation(__u32 rules)
+{
+	return rules >> 9;
+}
+
+RF_INLINE __u32 rf_rules_bank(__u32 rules)
+{
+	return rf_rules_generation(rules) & 1;
+}
+
 RF_INLINE __u32 rf_rules_packet_class(__u32 rules)
 {
 	return rules >> 1 & 0xff;
@@ -112,7 +122,7 @@ RF_INLINE int rf_rules_are_since(__u32 rules, __u32 since_generation)
 
 RF_INLINE int rf_rules_are_of(__u32 rules, __u32 generation)
 {
-	return rules >> 9 == (generation & 0x7fffff);
+	return rf_rules_generation(rules) == (generation & 0x7fffff);
 }
 
 /* The limits whose packets it counts: each once, `slot0` in any case. */
