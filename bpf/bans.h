@@ -31,7 +31,7 @@ static __always_inline struct rf_ban_set *find_ban_set(const struct question *qu
 }
 
 /* Until when the source is banned by the limit in `slot`; 0: it is not. */
-GLOBAL __u64 find_ban(const struct question *question, __u32 slot)
+__noinline __u64 find_ban(const struct question *question, __u32 slot)
 {
 	struct rf_ban_set *set;
 	struct rf_ban whom;
@@ -44,7 +44,7 @@ GLOBAL __u64 find_ban(const struct question *question, __u32 slot)
 }
 
 /* Does one of the limits in the bit set `slots` ban it? Then {until | slot:5}, else 0. */
-GLOBAL __u64 find_ban_of(const struct question *question, __u32 slots)
+__noinline __u64 find_ban_of(const struct question *question, __u32 slots)
 {
 	if (!question)
 		return 0;
@@ -76,7 +76,7 @@ static __always_inline __u64 banned_until(const struct question *question,
  * From the first packet over the limit on; those that come meanwhile do not prolong it. Returns its
  * end; 0: the ban was not made, since there is no room for it, which is counted, or by a race.
  */
-GLOBAL __u64 start_ban(const struct question *question, struct rf_source *source, __u32 slot)
+__noinline __u64 start_ban(const struct question *question, struct rf_source *source, __u32 slot)
 {
 	const struct rf_policy *policy;
 	struct rf_counters *sums;
@@ -106,8 +106,8 @@ GLOBAL __u64 start_ban(const struct question *question, struct rf_source *source
 }
 
 /* A packet of a source that the limit in `slot` bans: counted. `source`: its window there. */
-GLOBAL int refuse_banned(const struct question *question, struct rf_source *source, __u32 slot,
-			 __u64 until)
+__noinline int refuse_banned(const struct question *question, struct rf_source *source, __u32 slot,
+			     __u64 until)
 {
 	const struct rf_policy *policy;
 

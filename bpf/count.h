@@ -11,15 +11,11 @@ const volatile struct rf_rodata rf_rodata = {
 	.abi = RF_ABI_VERSION,
 };
 
-/* What is stored before it is not stored after it by the compiler. */
-#define BARRIER() __asm__ volatile("" : : : "memory")
-
 /*
- * A function that the verifier checks on its own, and not along every path that leads to it: with
- * all of them inlined it would walk far over a million instructions. A call costs 8 to 12 ns, so
- * what most packets need is inlined all the same.
+ * The verifier checks a function that is __noinline and not static on its own, once, and not along
+ * each path that leads to it: with everything inlined it would walk far over a million
+ * instructions. A call costs 8 to 12 ns, so what most packets need is inlined all the same.
  */
-#define GLOBAL __attribute__((noinline))
 
 static __always_inline __u64 read_jiffies(void)
 {

@@ -48,7 +48,7 @@ static __always_inline int is_stranger(const struct question *question,
 	return groupings != 0;
 }
 
-GLOBAL int is_stranger_to(const struct question *question, __u32 slot)
+__noinline int is_stranger_to(const struct question *question, __u32 slot)
 {
 	const struct rf_policy *policy;
 
@@ -126,7 +126,7 @@ static __always_inline __u64 kin_at(const struct question *question, __u32 slot,
 }
 
 /* First those of limits that are over, then the others. */
-GLOBAL __u64 kin_at_any(const struct question *question, __u32 slot, __u32 i)
+__noinline __u64 kin_at_any(const struct question *question, __u32 slot, __u32 i)
 {
 	const __u32 is_over = i < RF_KIN_MAX;
 
@@ -140,7 +140,7 @@ GLOBAL __u64 kin_at_any(const struct question *question, __u32 slot, __u32 i)
  * The seat of a window that makes the source known to the limit in `slot`: of a limit that tells
  * sources apart no less, of one that is over if there is any. 0: it is a newcomer.
  */
-GLOBAL __u64 find_kin(const struct question *question, __u32 slot)
+__noinline __u64 find_kin(const struct question *question, __u32 slot)
 {
 	/* Read anew in each round, or the verifier tells all rounds apart by its bounds. */
 	const volatile __u32 *count = &config.kin_count;

@@ -114,8 +114,8 @@ static __always_inline int lease_answers(const struct rf_who *who, __u32 cpu, __
  * Adds it to the counters of one limit, and of the source's window under it, unless those are
  * another limit's or another window's by now. By the rules of a bank: {bank | slot:5}.
  */
-GLOBAL int flush_limit(const struct rf_lease *lease, __u32 bank_and_slot, __u32 reason,
-		       __u32 packets, __u32 bytes)
+__noinline int flush_limit(const struct rf_lease *lease, __u32 bank_and_slot, __u32 reason,
+			   __u32 packets, __u32 bytes)
 {
 	const __u32 slot = bank_and_slot % RF_LIMITS_MAX;
 	const struct rf_bank *bank = &config.bank[bank_and_slot / RF_LIMITS_MAX & 1];
@@ -147,7 +147,7 @@ static __always_inline int is_on_trial(__u32 generation)
  * Adds what is pending to all counters, by the rules of `generation`, which are in force; or by
  * those after it, where they have fallen back and it is theirs: their windows may be others.
  */
-GLOBAL int flush_lease(struct rf_lease *lease, __u32 generation)
+__noinline int flush_lease(struct rf_lease *lease, __u32 generation)
 {
 	__u32 first = 0, bank, reason, packets, bytes;
 	struct rf_counters *sums = bpf_map_lookup_elem(&counters, &first);
@@ -167,7 +167,7 @@ GLOBAL int flush_lease(struct rf_lease *lease, __u32 generation)
 		return 0; /* cannot be, but the verifier has to be told */
 	lease->packets = 0;
 	lease->bytes = 0;
-	BARRIER(); /* a reader misses them until they are counted, and never counts them twice */
+	barrier(); /* a reader misses them until they are counted, and never counts them twice */
 	count(&sums->reason[reason], packets, bytes);
 	if (!rf_lease_has_slots(lease))
 		return 0;
@@ -217,7 +217,7 @@ static __always_inline __u32 place_of_way(const struct spot *spot, __u32 way)
  * since it has answered nothing since another source wanted it; else NO_LEASE. On its own, since
  * what take_lease flushes needs the stack.
  */
-GLOBAL __u32 choose_lease(const struct question *question)
+__noinline __u32 choose_lease(const struct question *question)
 {
 	struct rf_lease_set *set;
 	struct rf_lease *lease;
@@ -244,7 +244,7 @@ GLOBAL __u32 choose_lease(const struct question *question)
 }
 
 /* The lease there is for another source from now on. */
-GLOBAL int tag_lease(const struct question *question, __u32 place)
+__noinline int tag_lease(const struct question *question, __u32 place)
 {
 	struct spot spot;
 	__u64 *tags;
@@ -284,7 +284,7 @@ static __always_inline __u32 take_lease(const struct question *question)
 		flush_lease(lease, rf_rules_generation(who->rules));
 	if (!rf_lease_is_for(lease, who) || !rf_lease_is_fresh(lease, tick)) {
 		lease->until = 0;
-		BARRIER(); /* never another source's verdict under this one's name */
+		barrier(); /* never another source's verdict under this one's name */
 		*lease = (struct rf_lease){.source = who->source[0], .rules = who->rules};
 		tag_lease(question, place);
 	}
@@ -293,7 +293,7 @@ static __always_inline __u32 take_lease(const struct question *question)
 }
 
 /* The same on its own. */
-GLOBAL int take_lease_for(const struct question *question)
+__noinline int take_lease_for(const struct question *question)
 {
 	return question ? take_lease(question) : NO_LEASE;
 }
@@ -306,8 +306,8 @@ static __always_inline void set_slot(struct rf_lease *lease, __u32 slot)
 }
 
 /* The one limit that was asked, or that refused, has answered; `place` is of its lease. */
-GLOBAL int lease_window(const struct question *question, __u32 place, struct rf_window *window,
-			const struct rf_ask *ask, __u32 slot_and_verdict)
+__noinline int lease_window(const struct question *question, __u32 place, struct rf_window *window,
+			    const struct rf_ask *ask, __u32 slot_and_verdict)
 {
 	const __u32 slot = slot_and_verdict % RF_LIMITS_MAX;
 	const int verdict = slot_and_verdict / RF_LIMITS_MAX;
@@ -363,9 +363,9 @@ static __always_inline int all_are_over(const struct question *question)
  * Several limits have let the packet pass, or are shadows. Their windows: NULL beyond the last, and
  * of a shadow that refused.
  */
-GLOBAL int lease_windows(const struct question *question, struct rf_window *first,
-			 struct rf_window *second, struct rf_window *third,
-			 struct rf_window *fourth)
+__noinline int lease_windows(const struct question *question, struct rf_window *first,
+			     struct rf_window *second, struct rf_window *third,
+			     struct rf_window *fourth)
 {
 	struct rf_charged charged = {.window = {first, second, third, fourth}};
 	const struct rf_bank *bank;
@@ -392,7 +392,7 @@ GLOBAL int lease_windows(const struct question *question, struct rf_window *firs
 }
 
 /* The same answer for all of its packets until then, in jiffies; of a limit where one gave it. */
-GLOBAL int lease_answer(__u32 place, __u32 reason, __u64 until, __u32 slot)
+__noinline int lease_answer(__u32 place, __u32 reason, __u64 until, __u32 slot)
 {
 	struct rf_lease *lease = lease_in(place);
 	const struct rf_bank *bank;

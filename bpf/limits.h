@@ -19,7 +19,7 @@ static __always_inline enum rf_reason reason_of(const struct rf_policy *policy, 
 }
 
 /* The answer of the window that a newcomer shares with its prefix, counted. */
-GLOBAL int ask_aggregate(const struct question *question, __u32 slot)
+__noinline int ask_aggregate(const struct question *question, __u32 slot)
 {
 	const struct rf_policy *policy;
 	struct rf_source *source;
@@ -123,8 +123,8 @@ struct sources {
 	struct rf_source *of[RF_CHARGED_MAX];
 };
 
-GLOBAL __u64 refused_until(const struct question *question, const struct rf_window *window,
-			   __u32 slot)
+__noinline __u64 refused_until(const struct question *question, const struct rf_window *window,
+			       __u32 slot)
 {
 	const struct rf_policy *policy;
 	struct rf_ask ask;
@@ -140,7 +140,8 @@ GLOBAL __u64 refused_until(const struct question *question, const struct rf_wind
  * The limit in place `i` refuses the packet: counted, and it alone is told, if it counts what it
  * rejects. `reason` is RF_REASON_COUNT where it was only peeked at.
  */
-GLOBAL int refuse_packet(struct question *question, struct rf_source *source, __u32 i, __u32 reason)
+__noinline int refuse_packet(struct question *question, struct rf_source *source, __u32 i,
+			     __u32 reason)
 {
 	const struct rf_policy *policy;
 	__u32 slot, place;
@@ -184,8 +185,8 @@ GLOBAL int refuse_packet(struct question *question, struct rf_source *source, __
 }
 
 /* Which of the limits in force has no room: its place, or RF_CHARGED_MAX. */
-GLOBAL int peek_all(const struct question *question, struct rf_source *first,
-		    struct rf_source *second, struct rf_source *third, struct rf_source *fourth)
+__noinline int peek_all(const struct question *question, struct rf_source *first,
+			struct rf_source *second, struct rf_source *third, struct rf_source *fourth)
 {
 	const struct sources sources = {{first, second, third, fourth}};
 	struct rf_ask ask;
@@ -208,7 +209,7 @@ GLOBAL int peek_all(const struct question *question, struct rf_source *first,
 }
 
 /* Those that were charged before the limit in place `refuses` had no more room. */
-GLOBAL int count_all_forfeited(const struct question *question, __u32 refuses)
+__noinline int count_all_forfeited(const struct question *question, __u32 refuses)
 {
 	if (!question)
 		return 0;
@@ -250,8 +251,8 @@ static __always_inline __u32 lose_room(struct question *question, struct rf_sour
  * Charges all of them, until one in force has lost its room meanwhile: its place and how, as
  * {place | verdict << 8}; RF_CHARGED_MAX: none has.
  */
-GLOBAL int take_all(struct question *question, struct rf_source *first, struct rf_source *second,
-		    struct rf_source *third, struct rf_source *fourth)
+__noinline int take_all(struct question *question, struct rf_source *first,
+			struct rf_source *second, struct rf_source *third, struct rf_source *fourth)
 {
 	const struct sources sources = {{first, second, third, fourth}};
 	struct rf_ask ask;
@@ -279,8 +280,9 @@ GLOBAL int take_all(struct question *question, struct rf_source *first, struct r
 }
 
 /* It passes: counted by each limit. */
-GLOBAL int count_passed(const struct question *question, struct rf_source *first,
-			struct rf_source *second, struct rf_source *third, struct rf_source *fourth)
+__noinline int count_passed(const struct question *question, struct rf_source *first,
+			    struct rf_source *second, struct rf_source *third,
+			    struct rf_source *fourth)
 {
 	const struct sources sources = {{first, second, third, fourth}};
 
@@ -300,7 +302,7 @@ GLOBAL int count_passed(const struct question *question, struct rf_source *first
 }
 
 /* Can a lease follow, since all of its limits have a window of its own and agree? */
-GLOBAL int lease_may_follow_all(const struct question *question)
+__noinline int lease_may_follow_all(const struct question *question)
 {
 	if (!question || !config.lease_shift || question->missing || question->aggregated ||
 	    !question->until)
@@ -424,12 +426,12 @@ static __always_inline enum rf_reason meet_newcomer(struct question *question, i
 	return reason;
 }
 
-GLOBAL int meet_newcomer4(struct question *question)
+__noinline int meet_newcomer4(struct question *question)
 {
 	return question ? meet_newcomer(question, 0) : RF_MAP_ERROR;
 }
 
-GLOBAL int meet_newcomer6(struct question *question)
+__noinline int meet_newcomer6(struct question *question)
 {
 	return question ? meet_newcomer(question, 1) : RF_MAP_ERROR;
 }
@@ -447,7 +449,7 @@ static __always_inline __u32 slots_missing(const struct question *question)
 }
 
 /* A limit bans the source, though it has no window under it? Then that is the answer, counted. */
-GLOBAL int refuse_missing(struct question *question)
+__noinline int refuse_missing(struct question *question)
 {
 	__u64 ban;
 
@@ -543,12 +545,12 @@ static __always_inline enum rf_reason ask_limits(struct question *question, int 
 }
 
 /* Several limits, on their own for the verifier. */
-GLOBAL int ask_limits4(struct question *question)
+__noinline int ask_limits4(struct question *question)
 {
 	return question ? ask_limits(question, 0) : RF_MAP_ERROR;
 }
 
-GLOBAL int ask_limits6(struct question *question)
+__noinline int ask_limits6(struct question *question)
 {
 	return question ? ask_limits(question, 1) : RF_MAP_ERROR;
 }

@@ -125,7 +125,7 @@ static __always_inline int all_have_room(const struct question *question,
 }
 
 /* Another CPU took the room meanwhile. */
-GLOBAL __u32 lose_race(struct question *question, struct rf_source *source, __u32 i)
+__noinline __u32 lose_race(struct question *question, struct rf_source *source, __u32 i)
 {
 	return question && source ? lose_room(question, source, i % RF_CHARGED_MAX, RF_OVER)
 				  : RF_CHARGED_MAX;
@@ -209,18 +209,18 @@ static __always_inline enum rf_reason ask_known(struct question *question, int i
 	return question->over ? RF_SHADOW_OVER : RF_UNDER_LIMIT;
 }
 
-GLOBAL int ask_known4(struct question *question)
+__noinline int ask_known4(struct question *question)
 {
 	return question ? ask_known(question, 0) : RF_MAP_ERROR;
 }
 
-GLOBAL int ask_known6(struct question *question)
+__noinline int ask_known6(struct question *question)
 {
 	return question ? ask_known(question, 1) : RF_MAP_ERROR;
 }
 
 /* What ask_known has left, now that its stack is free. The window is looked up again. */
-GLOBAL int refuse_known(struct question *question)
+__noinline int refuse_known(struct question *question)
 {
 	const struct rf_policy *policy;
 	struct rf_source *source;

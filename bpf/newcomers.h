@@ -94,14 +94,14 @@ static __always_inline enum rf_reason refuse_newcomer(const struct rf_bank *bank
 #define CLAIMS_MAX 3	    /* other CPUs took the slot first */
 
 /* How well that slot may be taken. */
-GLOBAL __u32 slot_score(__u32 index, __u32 tick, __u32 eager, __u32 is_ipv6)
+__noinline __u32 slot_score(__u32 index, __u32 tick, __u32 eager, __u32 is_ipv6)
 {
 	const __u64 *word = slot_word(index, is_ipv6);
 
 	return word ? rf_slot_score(rf_load(word), &config.times, tick, eager) : 0;
 }
 
-GLOBAL int rest_slot(__u32 index, __u32 tick, __u32 is_ipv6)
+__noinline int rest_slot(__u32 index, __u32 tick, __u32 is_ipv6)
 {
 	__u64 *word;
 
@@ -117,7 +117,7 @@ GLOBAL int rest_slot(__u32 index, __u32 tick, __u32 is_ipv6)
  * does each in its turn. Those that are looked at are scattered, since neighbours arrived
  * together.
  */
-GLOBAL __u32 choose_slot(__u32 tick, __u32 eager, __u32 most, __u32 is_ipv6)
+__noinline __u32 choose_slot(__u32 tick, __u32 eager, __u32 most, __u32 is_ipv6)
 {
 	const __u32 slots = config.slots, stride = config.slot_stride;
 	__u32 index, best = NO_SLOT, best_score = 0;
@@ -243,12 +243,12 @@ static __always_inline __u64 claim_slot(__u32 index, __u64 kin, __u32 tick, __u3
 	return place_of(index, old, state_of_new(kin, is_ipv6), kin != 0);
 }
 
-GLOBAL __u64 claim_slot4(__u32 index, __u64 kin, __u32 tick, __u32 eager)
+__noinline __u64 claim_slot4(__u32 index, __u64 kin, __u32 tick, __u32 eager)
 {
 	return claim_slot(index, kin, tick, eager, 0);
 }
 
-GLOBAL __u64 claim_slot6(__u32 index, __u64 kin, __u32 tick, __u32 eager)
+__noinline __u64 claim_slot6(__u32 index, __u64 kin, __u32 tick, __u32 eager)
 {
 	return claim_slot(index, kin, tick, eager, 1);
 }
@@ -384,18 +384,18 @@ static __always_inline int insert_source(const struct question *question, __u32 
 	return 0;
 }
 
-GLOBAL int insert_source4(const struct question *question, __u32 slot, __u64 place)
+__noinline int insert_source4(const struct question *question, __u32 slot, __u64 place)
 {
 	return question ? insert_source(question, slot % RF_LIMITS_MAX, place, 0) : 0;
 }
 
-GLOBAL int insert_source6(const struct question *question, __u32 slot, __u64 place)
+__noinline int insert_source6(const struct question *question, __u32 slot, __u64 place)
 {
 	return question ? insert_source(question, slot % RF_LIMITS_MAX, place, 1) : 0;
 }
 
 /* A slot for a new window; `kin` as find_kin found it. 0: there is none to be had. */
-GLOBAL __u64 find_place(const struct question *question, __u64 kin)
+__noinline __u64 find_place(const struct question *question, __u64 kin)
 {
 	__u32 tick, eager, is_ipv6, index, first = 0;
 	struct rf_counters *sums;

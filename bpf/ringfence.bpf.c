@@ -105,12 +105,12 @@ static __always_inline enum rf_reason ask(struct question *question, int is_ipv6
 	return reason;
 }
 
-GLOBAL int ask4(struct question *question)
+__noinline int ask4(struct question *question)
 {
 	return question ? ask(question, 0) : RF_MAP_ERROR;
 }
 
-GLOBAL int ask6(struct question *question)
+__noinline int ask6(struct question *question)
 {
 	return question ? ask(question, 1) : RF_MAP_ERROR;
 }
@@ -128,12 +128,12 @@ static __always_inline enum rf_reason refuse_unclassed(struct question *question
 	return reason == RF_REASON_COUNT ? RF_UNCLASSED : reason;
 }
 
-GLOBAL int refuse_unclassed4(struct question *question)
+__noinline int refuse_unclassed4(struct question *question)
 {
 	return question ? refuse_unclassed(question, 0) : RF_UNCLASSED;
 }
 
-GLOBAL int refuse_unclassed6(struct question *question)
+__noinline int refuse_unclassed6(struct question *question)
 {
 	return question ? refuse_unclassed(question, 1) : RF_UNCLASSED;
 }
@@ -356,7 +356,7 @@ static __always_inline int judge_packet(const struct rf_packet *packet, int vers
 }
 
 /* Of what has no source. Where nothing is in force, nothing is dropped. */
-GLOBAL int judge_sourceless(__u32 reason, __u32 len_bytes)
+__noinline int judge_sourceless(__u32 reason, __u32 len_bytes)
 {
 	const __u64 jiffies = read_jiffies();
 	const struct rf_bank *bank;

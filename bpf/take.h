@@ -5,23 +5,23 @@
 
 #include "windows.h"
 
-GLOBAL int take_weighted(struct rf_window *window, const struct rf_policy *policy, __u64 time,
-			 __u32 cost)
+__noinline int take_weighted(struct rf_window *window, const struct rf_policy *policy, __u64 time,
+			     __u32 cost)
 {
 	if (!window || !policy)
 		return RF_UNDER; /* cannot be, but the verifier has to be told */
 	return rf_take_weighted(window, policy, time, cost);
 }
 
-GLOBAL int take_bucket(struct rf_window *window, const struct rf_policy *policy, __u64 time,
-		       __u32 cost)
+__noinline int take_bucket(struct rf_window *window, const struct rf_policy *policy, __u64 time,
+			   __u32 cost)
 {
 	if (!window || !policy)
 		return RF_UNDER;
 	return rf_take_bucket(window, policy, time, cost);
 }
 
-GLOBAL int take_log(struct rf_window *window, const struct rf_policy *policy, __u64 time)
+__noinline int take_log(struct rf_window *window, const struct rf_policy *policy, __u64 time)
 {
 	if (!window || !policy)
 		return RF_UNDER;
@@ -29,8 +29,8 @@ GLOBAL int take_log(struct rf_window *window, const struct rf_policy *policy, __
 }
 
 /* On its own too, so that its stack is not beneath the others'. */
-GLOBAL int take_sliding(struct rf_window *window, const struct rf_policy *policy, __u64 time,
-			__u32 cost)
+__noinline int take_sliding(struct rf_window *window, const struct rf_policy *policy, __u64 time,
+			    __u32 cost)
 {
 	if (!window || !policy)
 		return RF_UNDER;
@@ -49,8 +49,8 @@ static __always_inline int take_by_kind(struct rf_window *window, const struct r
 	return take_sliding(window, policy, ask->time, ask->cost);
 }
 
-GLOBAL int take_any(struct rf_window *window, const struct rf_policy *policy,
-		    const struct rf_ask *ask)
+__noinline int take_any(struct rf_window *window, const struct rf_policy *policy,
+			const struct rf_ask *ask)
 {
 	if (!window || !policy || !ask)
 		return RF_UNDER;
@@ -94,15 +94,15 @@ static __always_inline int take_shallow(struct rf_window *window, const struct r
 	return take_by_kind(window, policy, ask);
 }
 
-GLOBAL int peek_log(const struct rf_window *window, const struct rf_policy *policy, __u64 time)
+__noinline int peek_log(const struct rf_window *window, const struct rf_policy *policy, __u64 time)
 {
 	if (!window || !policy)
 		return 1;
 	return rf_log_read(window, policy, time).used < policy->limit;
 }
 
-GLOBAL int peek_weighted(const struct rf_window *window, const struct rf_policy *policy, __u64 time,
-			 __u32 cost)
+__noinline int peek_weighted(const struct rf_window *window, const struct rf_policy *policy,
+			     __u64 time, __u32 cost)
 {
 	if (!window || !policy)
 		return 1;
@@ -110,8 +110,8 @@ GLOBAL int peek_weighted(const struct rf_window *window, const struct rf_policy 
 }
 
 /* Would it let pass so much? */
-GLOBAL int peek_any(const struct rf_window *window, const struct rf_policy *policy,
-		    const struct rf_ask *ask)
+__noinline int peek_any(const struct rf_window *window, const struct rf_policy *policy,
+			const struct rf_ask *ask)
 {
 	if (!window || !policy || !ask)
 		return 1;

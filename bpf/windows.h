@@ -124,7 +124,7 @@ static __always_inline __u64 *slot_word(__u32 index, int is_ipv6)
 }
 
 /* Tells its slot that the source was seen. */
-GLOBAL int touch_slot(struct rf_source *source, __u32 tick, __u32 is_ipv6)
+__noinline int touch_slot(struct rf_source *source, __u32 tick, __u32 is_ipv6)
 {
 	enum rf_slot_state state;
 	__u64 seat, *word;
@@ -208,7 +208,7 @@ static __always_inline struct rf_source *find_known(const struct question *quest
 }
 
 /* The same where there are several limits, on its own for the verifier. */
-GLOBAL int is_newcomer(const struct question *question, __u32 slot)
+__noinline int is_newcomer(const struct question *question, __u32 slot)
 {
 	const struct rf_policy *policy;
 	int is_ipv6;
