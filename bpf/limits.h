@@ -86,7 +86,7 @@ static __always_inline enum rf_reason ask_limit(struct question *question,
 		source = meet_one(question, bank, slot, sums, is_ipv6);
 	if (!source) {
 		reason = refuse_newcomer(bank, slot);
-		if (reason != RF_REASON_COUNT)
+		if (reason != RF_ASK_AGGREGATE)
 			return reason;
 		sums->newcomers_aggregated++;
 		return ask_aggregate(question, slot);
@@ -138,7 +138,7 @@ __noinline __u64 refused_until(const struct question *question, const struct rf_
 
 /*
  * The limit in place `i` refuses the packet: counted, and it alone is told, if it counts what it
- * rejects. `reason` is RF_REASON_COUNT where it was only peeked at.
+ * rejects. `reason` is RF_PEEKED_FULL where it was only peeked at.
  */
 __noinline int refuse_packet(struct question *question, struct rf_source *source, __u32 i,
 			     __u32 reason)
@@ -156,11 +156,11 @@ __noinline int refuse_packet(struct question *question, struct rf_source *source
 	policy = &bank_of(question)->policy[slot];
 	is_own = !(question->aggregated >> i & 1);
 	set_ask(&ask, question, policy);
-	if (reason == RF_REASON_COUNT)
+	if (reason == RF_PEEKED_FULL)
 		until = banned_until(question, source, policy, slot);
 	if (until) {
 		reason = RF_BANNED;
-	} else if (reason == RF_REASON_COUNT) {
+	} else if (reason == RF_PEEKED_FULL) {
 		reason = RF_OVER_LIMIT;
 		/* It may have room by now, and then it is charged. */
 		if (rf_counts_rejected(policy) &&
@@ -414,9 +414,9 @@ static __always_inline enum rf_reason meet_newcomer(struct question *question, i
 		if ((kin || admitted) && make_window(question, slot, kin, is_ipv6))
 			continue;
 		refused = refuse_newcomer(bank, slot);
-		if (refused >= RF_FIRST_DROP && refused != RF_REASON_COUNT)
+		if (refused >= RF_FIRST_DROP && refused != RF_ASK_AGGREGATE)
 			return refused;
-		if (refused == RF_REASON_COUNT)
+		if (refused == RF_ASK_AGGREGATE)
 			question->aggregated |= 1U << i;
 		else if (i < question->in_force || is_unknown)
 			reason = refused;
@@ -454,10 +454,10 @@ __noinline int refuse_missing(struct question *question)
 	__u64 ban;
 
 	if (!question)
-		return RF_REASON_COUNT;
+		return RF_WINDOWS_MISSING;
 	ban = find_ban_of(question, slots_missing(question));
 	if (!ban)
-		return RF_REASON_COUNT;
+		return RF_WINDOWS_MISSING;
 	return refuse_banned(question, NULL, ban % RF_LIMITS_MAX, ban / RF_LIMITS_MAX);
 }
 
@@ -496,11 +496,11 @@ static __always_inline __u32 ask_windows(struct question *question, const struct
 			source_in(sources, 2), source_in(sources, 3));
 }
 
-/* Why, by that verdict; RF_REASON_COUNT: by a peek. */
+/* Why, by that verdict. */
 static __always_inline __u32 reason_refused(__u32 verdict)
 {
 	if (verdict == RF_UNDER)
-		return RF_REASON_COUNT;
+		return RF_PEEKED_FULL;
 	return verdict == RF_OVER ? RF_OVER_LIMIT : RF_CONTENDED;
 }
 

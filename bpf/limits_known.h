@@ -13,9 +13,6 @@
 
 #include "limits.h"
 
-/* Behind the reasons: a limit refuses; question->place says which, and how. */
-#define KNOWN_REFUSED (RF_REASON_COUNT + 1)
-
 /* Read once for all limits, and divided once for those whose cells are as long. */
 struct clocks {
 	__u64 ns;    /* where any of them has this clock */
@@ -177,12 +174,11 @@ static __always_inline void count_all(const struct question *question,
 static __always_inline int refuse_later(struct question *question, __u32 place, __u32 reason)
 {
 	question->place = place | reason << 8;
-	return KNOWN_REFUSED;
+	return RF_REFUSED_KNOWN;
 }
 
 /*
- * The answer, counted. KNOWN_REFUSED: refuse_known is to be asked. RF_REASON_COUNT: windows are
- * missing.
+ * The answer, counted; RF_REFUSED_KNOWN, or RF_WINDOWS_MISSING.
  */
 static __always_inline enum rf_reason ask_known(struct question *question, int is_ipv6)
 {
@@ -198,7 +194,7 @@ static __always_inline enum rf_reason ask_known(struct question *question, int i
 	has_room = all_have_room(question, &sources, &clocks);
 	touch_all(question, &sources, is_ipv6);
 	if (question->missing)
-		return RF_REASON_COUNT;
+		return RF_WINDOWS_MISSING;
 	refuses = has_room ? take_at_once(question, &sources, &clocks)
 			   : ask_windows(question, &sources);
 	if (refuses != RF_CHARGED_MAX)
@@ -237,12 +233,12 @@ __noinline int refuse_known(struct question *question)
 	if (source)
 		return refuse_packet(question, source, place, reason);
 	/* It gave way meanwhile. */
-	until = reason == RF_REASON_COUNT
+	until = reason == RF_PEEKED_FULL
 			? banned_until(question, NULL, policy, question->slot[place])
 			: 0;
 	if (until)
 		return refuse_banned(question, NULL, question->slot[place], until);
-	if (reason == RF_REASON_COUNT)
+	if (reason == RF_PEEKED_FULL)
 		reason = RF_OVER_LIMIT;
 	count_limit(policy, reason, 1, question->len_bytes);
 	return reason;

@@ -68,7 +68,7 @@ static __always_inline int is_closed_out(const struct question *question,
 
 /*
  * What becomes of a source that gets no window, to one limit: beyond the guard, or because no slot
- * is to be had. RF_REASON_COUNT: it is charged to the window of its prefix.
+ * is to be had. RF_ASK_AGGREGATE: it is charged to the window of its prefix.
  */
 static __always_inline enum rf_reason refuse_newcomer(const struct rf_bank *bank, __u32 slot)
 {
@@ -80,7 +80,7 @@ static __always_inline enum rf_reason refuse_newcomer(const struct rf_bank *bank
 	case RF_NEWCOMERS_CLOSED:
 		return is_shadow ? RF_NEWCOMER_OPEN : RF_NEWCOMER_CLOSED;
 	case RF_NEWCOMERS_AGGREGATE:
-		return is_shadow ? RF_NEWCOMER_OPEN : RF_REASON_COUNT;
+		return is_shadow ? RF_NEWCOMER_OPEN : RF_ASK_AGGREGATE;
 	default:
 		return RF_NEWCOMER_OPEN;
 	}

@@ -40,8 +40,7 @@ static __always_inline struct rf_prefix_value *find_prefix(const struct question
 }
 
 /*
- * What the lists say, and until when, or RF_REASON_COUNT: it is for the limits that remain of
- * `limits`.
+ * What the lists say, and until when, or RF_ASK_LIMITS: those that remain of `limits`.
  */
 static __always_inline enum rf_reason ask_lists(struct question *question, __u32 *limits,
 						__u64 *until, int is_ipv6)
@@ -55,7 +54,7 @@ static __always_inline enum rf_reason ask_lists(struct question *question, __u32
 		value = find_prefix(question, is_ipv6);
 	if (!value) {
 		*limits &= bank->prefix_class[0];
-		return RF_REASON_COUNT;
+		return RF_ASK_LIMITS;
 	}
 	if (value->is_divided)
 		question->who.source[1] = 1; /* others of its /64 may get another answer */
@@ -67,13 +66,13 @@ static __always_inline enum rf_reason ask_lists(struct question *question, __u32
 		return RF_DENIED;
 	*until = RF_FOREVER;
 	*limits &= bank->prefix_class[value->prefix_class];
-	return RF_REASON_COUNT;
+	return RF_ASK_LIMITS;
 }
 
 /* ---- one packet ---- */
 
 /*
- * No lease answers: the lists do, or the one limit; RF_REASON_COUNT: there are several, which are
+ * No lease answers: the lists do, or the one limit; RF_ASK_SEVERAL: there are several, which are
  * not asked from here, since the stacks of functions that call each other add up.
  */
 static __always_inline enum rf_reason ask(struct question *question, int is_ipv6)
@@ -87,21 +86,23 @@ static __always_inline enum rf_reason ask(struct question *question, int is_ipv6
 	if (!sums)
 		return RF_MAP_ERROR; /* cannot be, but the verifier has to be told */
 	reason = ask_lists(question, &applies, &until, is_ipv6);
-	if (reason == RF_REASON_COUNT && bank->bans_all & applies) {
+	if (reason == RF_ASK_LIMITS && bank->bans_all & applies) {
 		ban = find_ban_of(question, bank->bans_all & applies);
 		if (ban)
 			return refuse_banned(question, NULL, ban % RF_LIMITS_MAX,
 					     ban / RF_LIMITS_MAX);
 	}
 	limits = bank->packet_class[rf_rules_packet_class(question->who.rules)].limits & applies;
-	if (reason == RF_REASON_COUNT && !limits)
+	if (reason == RF_ASK_LIMITS && !limits)
 		reason = RF_NO_LIMIT;
-	if (reason != RF_REASON_COUNT)
+	if (reason != RF_ASK_LIMITS) {
 		lease_same_answer(question, reason, until, 0);
-	else if (limits & (limits - 1))
+	} else if (limits & (limits - 1)) {
 		question->limits = limits;
-	else
+		reason = RF_ASK_SEVERAL;
+	} else {
 		reason = ask_limit(question, bank, first_slot(limits), sums, is_ipv6);
+	}
 	return reason;
 }
 
@@ -125,7 +126,7 @@ static __always_inline enum rf_reason refuse_unclassed(struct question *question
 	__u64 until;
 	enum rf_reason reason = ask_lists(question, &limits, &until, is_ipv6);
 
-	return reason == RF_REASON_COUNT ? RF_UNCLASSED : reason;
+	return reason == RF_ASK_LIMITS ? RF_UNCLASSED : reason;
 }
 
 __noinline int refuse_unclassed4(struct question *question)
@@ -170,11 +171,11 @@ static __always_inline enum rf_reason ask_several(struct question *question, int
 {
 	enum rf_reason reason = is_ipv6 ? ask_known6(question) : ask_known4(question);
 
-	if (reason == KNOWN_REFUSED)
+	if (reason == RF_REFUSED_KNOWN)
 		return refuse_known(question);
-	if (reason == RF_REASON_COUNT && bank_of(question)->bans & question->limits)
+	if (reason == RF_WINDOWS_MISSING && bank_of(question)->bans & question->limits)
 		reason = refuse_missing(question);
-	if (reason != RF_REASON_COUNT)
+	if (reason != RF_WINDOWS_MISSING)
 		return reason;
 	reason = is_ipv6 ? meet_newcomer6(question) : meet_newcomer4(question);
 	if (reason >= RF_FIRST_DROP)
@@ -200,13 +201,13 @@ static __always_inline int is_for_several(struct question *question, int is_ipv6
 /* Lists, then limits; the outcome is counted. */
 static __always_inline enum rf_reason ask_and_count(struct question *question, int is_ipv6)
 {
-	enum rf_reason reason = RF_REASON_COUNT;
+	enum rf_reason reason = RF_ASK_SEVERAL;
 	struct rf_counters *sums;
 	__u32 first = 0;
 
 	if (!is_for_several(question, is_ipv6))
 		reason = is_ipv6 ? ask6(question) : ask4(question);
-	if (reason == RF_REASON_COUNT)
+	if (reason == RF_ASK_SEVERAL)
 		reason = ask_several(question, is_ipv6);
 	sums = bpf_map_lookup_elem(&counters, &first);
 	if (sums && reason < RF_REASON_COUNT)
@@ -297,7 +298,7 @@ struct request {
 	int is_unclassed; /* it is not to be asked, since only a list can let the packet pass */
 };
 
-/* RF_REASON_COUNT: it is to be asked; else why not, and nothing is charged. */
+/* RF_ASK_LEASES: it is to be asked; else why not, and nothing is charged. */
 static __always_inline enum rf_reason set_request(struct request *request,
 						  const struct rf_packet *packet, int version,
 						  __u32 len_bytes, __u64 jiffies)
@@ -324,10 +325,10 @@ static __always_inline enum rf_reason set_request(struct request *request,
 	set_who(&request->who, packet, version, bank);
 	request->who.rules = rf_who_rules(generation, index, version == 6);
 	request->cost = rf_units(class->unit, class->unit_shift, len_bytes);
-	return RF_REASON_COUNT;
+	return RF_ASK_LEASES;
 }
 
-/* The verdict on a packet that is charged, and counted, unless `why` says why it is not. */
+/* The verdict on a packet that is charged, and counted, unless `why` is not RF_COUNTED. */
 static __always_inline int judge_packet(const struct rf_packet *packet, int version,
 					__u32 len_bytes, __u64 jiffies, __u32 cpu,
 					enum rf_reason *why)
@@ -337,8 +338,9 @@ static __always_inline int judge_packet(const struct rf_packet *packet, int vers
 	int is_drop;
 
 	*why = set_request(&request, packet, version, len_bytes, jiffies);
-	if (*why != RF_REASON_COUNT)
+	if (*why != RF_ASK_LEASES)
 		return XDP_PASS;
+	*why = RF_COUNTED;
 	if (!request.is_unclassed &&
 	    lease_answers(&request.who, cpu, jiffies, request.cost, len_bytes, &is_drop))
 		return XDP_PASS - is_drop;
@@ -389,7 +391,7 @@ static __always_inline int handle_packet(const struct rf_packet *packet, int ver
 	enum rf_reason why;
 	const int verdict = judge_packet(packet, version, len_bytes, jiffies, cpu, &why);
 
-	return why == RF_REASON_COUNT ? verdict : count_reason(why, len_bytes);
+	return why == RF_COUNTED ? verdict : count_reason(why, len_bytes);
 }
 
 /* Plain frames apart: on their way, what is known of them needs neither registers nor branches. */

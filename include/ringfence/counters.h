@@ -33,6 +33,16 @@ enum rf_reason {
 	RF_MALFORMED,	    /* dropped: no whole IP header, so no source to charge */
 	RF_REASON_COUNT,
 	RF_FIRST_DROP = RF_OVER_LIMIT,
+	/* Answers in place of a reason: who is to be asked next. None of them is ever counted. */
+	RF_HAS_SOURCE = RF_REASON_COUNT,      /* the parser: the frame has a source to charge */
+	RF_ASK_LEASES = RF_REASON_COUNT,      /* the rules: nothing but a lease may answer yet */
+	RF_ASK_LIMITS = RF_REASON_COUNT,      /* the lists: no list decides */
+	RF_ASK_SEVERAL = RF_REASON_COUNT,     /* the limits: more than one applies */
+	RF_ASK_AGGREGATE = RF_REASON_COUNT,   /* the guard: charge the window of its prefix */
+	RF_WINDOWS_MISSING = RF_REASON_COUNT, /* several limits: not all have a window of it */
+	RF_PEEKED_FULL = RF_REASON_COUNT,     /* a peek: no room, and nothing was charged */
+	RF_COUNTED = RF_REASON_COUNT,	      /* nobody: the packet is counted */
+	RF_REFUSED_KNOWN,		      /* several limits: refuse_known says why */
 };
 
 #define RF_REASON_NAME_SIZE 16

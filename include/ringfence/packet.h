@@ -35,8 +35,6 @@
 
 #define RF_PROTOCOL_UNKNOWN 255 /* reserved by IANA */
 
-#define RF_HAS_SOURCE RF_REASON_COUNT /* no reason yet: the limits decide */
-
 #define RF_HAS_DPORT (1U << 0)
 #define RF_SYN (1U << 1) /* TCP SYN without ACK */
 /*
