@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# table.sh CELL…: what came out in each kernel with each compiler, as a page for docs/.
+# table.sh CELL…: prints the results of each kernel with each compiler, as a page for docs/.
 
 # shellcheck source=tests/vm/kernels.sh
 source "$(dirname "$0")/kernels.sh"
@@ -11,7 +11,7 @@ tap() { # CELL
 	cat "$results/$1.tap" 2>/dev/null
 }
 
-# of CELL [WHAT]: how the tests went whose names begin with that.
+# of CELL [WHAT]: prints how many tests passed or failed, of those whose names begin with WHAT.
 of() {
 	local ok not_ok
 
@@ -43,7 +43,7 @@ row() { # CELL WHAT…
 	echo
 }
 
-# rows SUITE CELL…: the suite's table, where it was run.
+# rows SUITE CELL…: prints the suite's table, unless it was not run.
 rows() {
 	local suite=$1 cell
 
@@ -74,26 +74,27 @@ rows() {
 cat <<'END'
 # Kernels that ringfence was run on
 
-`make check-kernels` boots them under QEMU (emulated, two CPUs) and makes this page; `make
-check-kernels KERNELS="6.1 6.12"` takes some of them. They are Debian's, each the present one of its
-release. The program is compiled by the oldest and by the newest clang at hand; what has no row was not run.
+`make check-kernels` boots these kernels under QEMU (emulated, two CPUs), runs the tests in them and
+writes this page; `make check-kernels KERNELS="6.1 6.12"` boots some of them. They are Debian's kernels,
+the present one of each release. The oldest and the newest clang of the machine compile the program. A
+kernel without a row was not run.
 
-**Linux 6.1 is the oldest that is claimed**, because it is the oldest that passed: of what lies
-between 5.10, which has to refuse, and 6.1, Debian's mirrors keep no kernel. The program needs atomic
-operations that return a value (5.12); on 5.12 to 6.0 it was never run.
+**Linux 6.1 is the oldest supported kernel**, because it is the oldest that passed. Linux 5.10 must
+refuse the program. Debian's mirrors keep no kernel between 5.10 and 6.1. The program needs atomic
+operations that return a value (5.12); it was never run on 5.12 to 6.0.
 
-In each: the object is attached natively by `ip link … xdpdrv` and by `ringfence attach`, to veth, to
+In each kernel, `ip link … xdpdrv` and `ringfence attach` each attach the object natively to veth, to
 veth with a jumbo MTU (the entry for frames in several buffers), and to virtio_net with four queues.
-Frames of eleven sources (IPv4, IPv6, TCP, UDP, a VLAN tag) are sent against two limits, one of them
-of a port, and entries to allow and to deny; what comes out, the reasons, the limits' counters and
-`show` are compared to the packet and byte. A build with another program takes over in place, and
-rules, windows and counters stay. `cat` of the pinned iterator prints what `stats` does, and a member of
-the group `ringfence` without capabilities reads the same (on veth). `ringfence doctor` finds nothing in
-the way. A virtio_net whose offloads cannot be turned off (`ctrl_guest_offloads=off`) has no native XDP:
-`attach` must say so.
+Eleven sources send frames (IPv4, IPv6, TCP, UDP, a VLAN tag) against two limits, one of them on a port,
+and against entries to allow and to deny. The frames that pass, the reasons, the counters of the limits
+and `show` must be right to the packet and byte. A build with another program takes over in place;
+rules, windows and counters stay. `cat` of the pinned iterator prints what `stats` prints, and a member
+of the group `ringfence` without capabilities reads the same (on veth). `ringfence doctor` finds no
+problem. A virtio_net whose offloads cannot be turned off (`ctrl_guest_offloads=off`) has no native XDP,
+and `attach` must say so.
 
-`attach … chain`: the whole of `tests/e2e/test_chain.sh`, beside xdp-filter and others, in both orders,
-with upgrades in place, some of them killed.
+`attach … chain` runs all of `tests/e2e/test_chain.sh`: beside xdp-filter and other programs, in both
+orders, with upgrades in place, some of them killed.
 END
 rows fence "$@"
 rows chain "$@"
@@ -105,11 +106,11 @@ for cell; do
 done
 cat <<-END
 
-	Boots repeated because the kernel died of \`Oops: int3\`, which newer ones do at random under this
-	emulator: $retries of $#.
+	Boots repeated: $retries of $#. A boot is repeated if the kernel died of \`Oops: int3\`; newer kernels do so at
+	random under this emulator.
 
-	arm64 and s390x (big-endian; the program compiled for \`bpfeb\`) are built by a cross compiler against
-	Debian 12's libraries, with the same tests; \`make BPF_TARGET=bpfeb\` makes the object elsewhere. Debian's
-	kernel for s390x has no BPF JIT: the program runs by the kernel's interpreter there, and there are no
-	pins for \`cat\`, whose iterators take the JIT.
+	A cross compiler builds for arm64 and s390x (big-endian, the program compiled for \`bpfeb\`), against
+	Debian 12's libraries; the tests are the same. \`make BPF_TARGET=bpfeb\` makes the object on another
+	machine. Debian's kernel for s390x has no BPF JIT: the kernel's interpreter runs the program, and there
+	are no pins for \`cat\`, since their iterators need the JIT.
 END
