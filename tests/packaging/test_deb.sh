@@ -134,7 +134,7 @@ is "$(sum "$received" | cut -d ' ' -f 1)" 0 'its windows are kept: no packet mor
 
 fake_systemctl eth9
 check 'an upgrade goes on where a fence cannot be upgraded' logged in_root dpkg -i /ringfence.deb
-check 'and says so' grep -qx 'ringfence: eth9: the fence goes on with the program that it had' \
+check 'and says so' grep -qx 'ringfence: eth9: the fence keeps its old program' \
 	"$scratch/log"
 
 # ---- removing ----
@@ -145,8 +145,8 @@ check 'it is removed' logged in_root dpkg -r ringfence
 is "$(program_on 0)" none "the unit's fence is off"
 check 'the other one is not' test "$(program_on 1)" != none
 matches "$(grep 'stays attached' "$scratch/log")" "ringfence: the fence of (.*) stays attached, with \
-its rules; 'rm -r /sys/fs/bpf/ringfence/$run-hand/' takes it off" 'which it says, and what to do'
-check 'which works' eval "$(sed -n "s/.*; '\(rm -r .*\)' takes it off/\1/p" "$scratch/log")"
+its rules; 'rm -r /sys/fs/bpf/ringfence/$run-hand/' detaches it" 'which it says, and what to do'
+check 'which works' eval "$(sed -n "s/.*; '\(rm -r .*\)' detaches it/\1/p" "$scratch/log")"
 is "$(program_on 1)" none 'the fence is off'
 check 'rules stay' test -s "$root/etc/ringfence/eth0.rules"
 check 'the command is gone' test ! -e "$root/usr/sbin/ringfence"
