@@ -67,6 +67,18 @@ const char *rf_newcomers_then_name(enum rf_newcomers_then then)
 	return name_of(then, rf_newcomers_names, ARRAY_SIZE(rf_newcomers_names));
 }
 
+bool rf_has_burst(const struct rf_limit *limit)
+{
+	return limit->algorithm == RF_TOKEN || limit->algorithm == RF_LEAKY;
+}
+
+uint64_t rf_default_burst(const struct rf_limit *limit)
+{
+	if (limit->algorithm == RF_TOKEN)
+		return limit->rate;
+	return limit->algorithm == RF_LEAKY ? 1 : 0;
+}
+
 size_t rf_find_name(const char *word, const char *const *names, size_t count)
 {
 	size_t i = 0;

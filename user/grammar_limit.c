@@ -319,18 +319,6 @@ static int parse_limit_option(struct rf_words *words, struct draft *draft, struc
 	return option->parse(value, draft, error);
 }
 
-bool rf_has_burst(const struct rf_limit *limit)
-{
-	return limit->algorithm == RF_TOKEN || limit->algorithm == RF_LEAKY;
-}
-
-uint64_t rf_default_burst(const struct rf_limit *limit)
-{
-	if (limit->algorithm == RF_TOKEN)
-		return limit->rate;
-	return limit->algorithm == RF_LEAKY ? 1 : 0;
-}
-
 static int check_unit(struct draft *draft, struct rf_error *error)
 {
 	if (draft->rate_in_bits && has_said(draft, OPTION_UNIT) &&
