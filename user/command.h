@@ -9,10 +9,13 @@
 #include "error.h"
 #include "grammar.h"
 
+struct rf_command_table;
+
 /* What every command takes. */
 struct rf_options {
 	const char *dev; /* NULL: the only fence there is */
 	bool json;
+	const struct rf_command_table *table; /* all commands, which completion prints */
 };
 
 typedef int (*rf_command)(const struct rf_options *options, struct rf_words *words,

@@ -2,7 +2,7 @@
 /* The command table: all that usage, help and completion are printed from. */
 #include "commands.h"
 
-const struct rf_command_row rf_commands[] = {
+static const struct rf_command_row rows[] = {
 	{"attach", "IF… [fence NAME] [mode native|generic] [chain|replace] [OPTION…]",
 	 "attach to interfaces, or upgrade in place",
 	 "Loads the program and pins it, with a bpf_link for each interface. Without 'fence', "
@@ -254,4 +254,4 @@ const struct rf_command_row rf_commands[] = {
 	 rf_cmd_completion},
 };
 
-const size_t rf_commands_count = sizeof(rf_commands) / sizeof(rf_commands[0]);
+const struct rf_command_table rf_commands = {rows, sizeof(rows) / sizeof(rows[0])};

@@ -16,7 +16,11 @@ struct rf_command_row {
 	rf_command run;
 };
 
-extern const struct rf_command_row rf_commands[];
-extern const size_t rf_commands_count;
+struct rf_command_table {
+	const struct rf_command_row *row;
+	size_t count;
+};
+
+extern const struct rf_command_table rf_commands;
 
 #endif /* RINGFENCE_COMMANDS_H */

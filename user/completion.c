@@ -257,22 +257,24 @@ static void read_arguments(struct syntax *syntax, const char *arguments)
 	}
 }
 
-static const struct rf_command_row *find_row(const char *words)
+static const struct rf_command_row *find_row(const struct rf_command_table *table,
+					     const char *words)
 {
-	for (size_t i = 0; i < rf_commands_count; i++)
-		if (strcmp(rf_commands[i].words, words) == 0)
-			return &rf_commands[i];
+	for (size_t i = 0; i < table->count; i++)
+		if (strcmp(table->row[i].words, words) == 0)
+			return &table->row[i];
 	return NULL;
 }
 
 /* The options that the lines of a help explain, but for those that the arguments told. */
-static void read_options(struct syntax *syntax, const char *help)
+static void read_options(const struct rf_command_table *table, struct syntax *syntax,
+			 const char *help)
 {
 	const struct syntax told = *syntax;
 	char line[LINE_SIZE], words[32];
 
-	if (sscanf(help, "As '%31[^']'", words) == 1 && find_row(words))
-		help = find_row(words)->help;
+	if (sscanf(help, "As '%31[^']'", words) == 1 && find_row(table, words))
+		help = find_row(table, words)->help;
 	for (; *help; help += strcspn(help, "\n"), help += *help == '\n') {
 		snprintf(line, sizeof(line), "%.*s", (int)strcspn(help, "\n"), help);
 		if (strncmp(line, "  ", 2) != 0 || !islower((unsigned char)line[2]) ||
@@ -301,13 +303,13 @@ static void read_common(struct syntax *syntax)
 		sizeof(syntax->options) - strlen(syntax->options) - 1);
 }
 
-static void print_row(const struct rf_command_row *row)
+static void print_row(const struct rf_command_table *table, const struct rf_command_row *row)
 {
 	struct syntax syntax = {};
 
 	read_arguments(&syntax, row->arguments);
 	if (strstr(row->arguments, "OPTION…"))
-		read_options(&syntax, row->help);
+		read_options(table, &syntax, row->help);
 	read_common(&syntax);
 	if (*row->arguments && *row->arguments != '[')
 		print_follow(row->words, "^", syntax.start);
@@ -318,21 +320,21 @@ static void print_row(const struct rf_command_row *row)
 }
 
 /* The first words of all commands, and what comes behind `limit`, say. */
-static void print_commands(void)
+static void print_commands(const struct rf_command_table *table)
 {
 	char first[LINE_SIZE] = "", word[32], second[LINE_SIZE];
 
-	for (size_t i = 0; i < rf_commands_count; i++) {
-		snprintf(word, sizeof(word), "%.*s", (int)strcspn(rf_commands[i].words, " "),
-			 rf_commands[i].words);
+	for (size_t i = 0; i < table->count; i++) {
+		snprintf(word, sizeof(word), "%.*s", (int)strcspn(table->row[i].words, " "),
+			 table->row[i].words);
 		if (lists(first, word))
 			continue;
 		append(first, word);
 		*second = '\0';
-		for (size_t j = i; j < rf_commands_count; j++)
-			if (strncmp(rf_commands[j].words, word, strlen(word)) == 0 &&
-			    rf_commands[j].words[strlen(word)] == ' ')
-				append(second, rf_commands[j].words + strlen(word) + 1);
+		for (size_t j = i; j < table->count; j++)
+			if (strncmp(table->row[j].words, word, strlen(word)) == 0 &&
+			    table->row[j].words[strlen(word)] == ' ')
+				append(second, table->row[j].words + strlen(word) + 1);
 		if (*second)
 			print_follow("", word, second);
 	}
@@ -354,9 +356,9 @@ int rf_cmd_completion(const struct rf_options *options, struct rf_words *words,
 		return err;
 	rf_out("# bash completion for ringfence; made by 'ringfence completion'\n"
 	       "declare -gA _ringfence_follow=(\n");
-	print_commands();
-	for (size_t i = 0; i < rf_commands_count; i++)
-		print_row(&rf_commands[i]);
+	print_commands(options->table);
+	for (size_t i = 0; i < options->table->count; i++)
+		print_row(options->table, &options->table->row[i]);
 	rf_out(")\n\n%s", engine);
 	return 0;
 }

@@ -30,13 +30,15 @@ static void print_usage(void)
 {
 	int widest = 0;
 
-	for (size_t i = 0; i < rf_commands_count; i++)
-		if (width_of(rf_commands[i].arguments) > widest)
-			widest = width_of(rf_commands[i].arguments);
+	for (size_t i = 0; i < rf_commands.count; i++)
+		if (width_of(rf_commands.row[i].arguments) > widest)
+			widest = width_of(rf_commands.row[i].arguments);
 	rf_out("usage: ringfence COMMAND [dev IF] [--json] [--verbose]\n\n");
-	for (size_t i = 0; i < rf_commands_count; i++)
-		rf_out("  %-11s %s%*s  %s\n", rf_commands[i].words, rf_commands[i].arguments,
-		       widest - width_of(rf_commands[i].arguments), "", rf_commands[i].summary);
+	for (size_t i = 0; i < rf_commands.count; i++)
+		rf_out("  %-11s %s%*s  %s\n", rf_commands.row[i].words,
+		       rf_commands.row[i].arguments,
+		       widest - width_of(rf_commands.row[i].arguments), "",
+		       rf_commands.row[i].summary);
 	rf_out("  %-11s %-*s  %s\n\n", "help", widest, "[COMMAND]", "explain a command");
 	rf_out("dev IF names the fence by an interface; it may be left out where there is only "
 	       "one.\n"
@@ -46,18 +48,18 @@ static void print_usage(void)
 /* The command whose words come next, which are then taken. */
 static const struct rf_command_row *find_command(struct rf_words *words)
 {
-	for (size_t i = 0; i < rf_commands_count; i++) {
+	for (size_t i = 0; i < rf_commands.count; i++) {
 		struct rf_words rest = *words;
 		char copy[32], *word, *save = NULL;
 		bool matches = true;
 
-		snprintf(copy, sizeof(copy), "%s", rf_commands[i].words);
+		snprintf(copy, sizeof(copy), "%s", rf_commands.row[i].words);
 		for (word = strtok_r(copy, " ", &save); word && matches;
 		     word = strtok_r(NULL, " ", &save))
 			matches = rf_words_take(&rest, word);
 		if (matches) {
 			*words = rest;
-			return &rf_commands[i];
+			return &rf_commands.row[i];
 		}
 	}
 	return NULL;
@@ -91,12 +93,12 @@ static int print_group(const char *word)
 	size_t length = strlen(word);
 	int count = 0;
 
-	for (size_t i = 0; i < rf_commands_count; i++) {
-		if (strncmp(rf_commands[i].words, word, length) != 0 ||
-		    rf_commands[i].words[length] != ' ')
+	for (size_t i = 0; i < rf_commands.count; i++) {
+		if (strncmp(rf_commands.row[i].words, word, length) != 0 ||
+		    rf_commands.row[i].words[length] != ' ')
 			continue;
 		rf_out("%s", count++ ? "\n" : "");
-		print_command(&rf_commands[i]);
+		print_command(&rf_commands.row[i]);
 	}
 	return count;
 }
@@ -183,7 +185,7 @@ static int take_options(struct rf_words *words, const char **kept, struct rf_opt
 
 static int run(struct rf_words *words, const char **kept, struct rf_error *error)
 {
-	struct rf_options options = {};
+	struct rf_options options = {.table = &rf_commands};
 	const struct rf_command_row *command;
 	int err = take_options(words, kept, &options, error);
 
