@@ -33,7 +33,7 @@ Q := $(if $(V),,@)
 
 BPF_OBJECTS := build/ringfence.bpf.o build/clock.bpf.o build/show.bpf.o
 USER_OBJECTS := $(patsubst user/%.c,build/user/%.o,$(wildcard user/*.c))
-PURE := user/error.c user/printable.c user/prefix.c $(wildcard user/grammar*.c user/ruleset*.c user/diagnose*.c) user/rules.c user/sizes.c
+PURE := user/error.c user/needs.c user/hardware.c user/printable.c user/prefix.c $(wildcard user/grammar*.c user/ruleset*.c user/diagnose*.c) user/rules.c user/sizes.c
 LIBRARY := $(filter-out build/user/main.o,$(USER_OBJECTS))
 UNIT_TESTS := $(patsubst tests/unit/%.c,build/tests/unit/%,$(wildcard tests/unit/test_*.c))
 PROG_TESTS := $(patsubst tests/prog/%.c,build/tests/prog/%,$(wildcard tests/prog/test_*.c))

@@ -32,7 +32,8 @@ floor() {
 	bpf/limits_known.h) echo 16 ;;
 	bpf/*.bpf.c) echo 18 ;;
 	user/printable.[ch]) echo 19 ;;
-	user/error.[ch] | user/sizes.[ch] | user/ticks.h) echo 20 ;;
+	user/error.[ch] | user/needs.[ch] | user/hardware.[ch] | user/mode.h) echo 20 ;;
+	user/sizes.[ch] | user/ticks.h) echo 20 ;;
 	user/prefix.[ch]) echo 21 ;;
 	user/grammar.h | user/rules.[ch]) echo 22 ;;
 	user/grammar_internal.h) echo 23 ;;

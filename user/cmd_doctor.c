@@ -10,6 +10,7 @@
 #include "diagnose.h"
 #include "facts.h"
 #include "fence.h"
+#include "hardware.h"
 #include "out.h"
 
 /* All that was looked at. */

@@ -7,6 +7,7 @@
 
 #include "command.h"
 #include "fence.h"
+#include "hardware.h"
 #include "out.h"
 #include "ringfence/atomic.h"
 #include "rules.h"

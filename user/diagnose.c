@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Findings, features, and what is to be said of the machine. */
+/* Findings, and what is to be said of the machine. */
 #include <errno.h>
 #include <linux/capability.h>
 #include <stdarg.h>
@@ -7,69 +7,6 @@
 #include <string.h>
 
 #include "diagnose.h"
-
-/* What goes without a feature. */
-enum need {
-	TO_LOAD,
-	TO_ATTACH, /* by `ringfence attach`; `ip` can do without */
-	FOR_RULES,
-	OPTIONAL,
-};
-
-static const struct {
-	const char *check, *text, *since;
-	enum need need;
-	const char *without; /* of what is optional */
-} features[RF_FEATURE_COUNT] = {
-	[RF_FEATURE_XDP] = {"xdp", "XDP programs", "4.8", TO_LOAD, NULL},
-	[RF_FEATURE_ATOMICS] =
-		{"atomics", "atomic operations that return a value (fetch-add, compare-and-swap)",
-		 "5.12", TO_LOAD, NULL},
-	[RF_FEATURE_FUNCTIONS] = {"functions", "global functions in programs", "5.6", TO_LOAD,
-				  NULL},
-	[RF_FEATURE_JIFFIES] = {"jiffies", "the helper bpf_jiffies64", "5.5", TO_LOAD, NULL},
-	[RF_FEATURE_KTIME] = {"ktime", "the helper bpf_ktime_get_ns", "4.1", TO_LOAD, NULL},
-	[RF_FEATURE_PERCPU_ARRAY] = {"percpu_array", "arrays for each CPU", "4.6", TO_LOAD, NULL},
-	[RF_FEATURE_MMAPABLE] = {"mmapable", "arrays in shared memory", "5.5", TO_LOAD, NULL},
-	[RF_FEATURE_LPM_TRIE] = {"lpm_trie", "maps of prefixes (LPM tries)", "4.11", TO_LOAD, NULL},
-	[RF_FEATURE_MAP_OF_MAPS] = {"map_of_maps", "arrays of maps", "4.12", TO_LOAD, NULL},
-	[RF_FEATURE_BATCH] = {"batch", "reading of maps in batches", "5.6", FOR_RULES, NULL},
-	[RF_FEATURE_SYSCALL] = {"syscall",
-				"programs run by a system call (the command line's "
-				"clock)",
-				"5.14", FOR_RULES, NULL},
-	[RF_FEATURE_LINK] = {"link", "bpf_links for XDP", "5.9", TO_ATTACH, NULL},
-	[RF_FEATURE_FRAGS] = {"frags", "frames in several buffers (xdp.frags)", "5.18", OPTIONAL,
-			      "no native mode with a jumbo MTU"},
-	[RF_FEATURE_ITERATORS] = {"iterators", "BPF iterators over maps", "5.9", OPTIONAL,
-				  "no counters to 'cat' in the BPF file system"},
-	[RF_FEATURE_READERS] = {"readers", "reading of pinned maps without capabilities", "5.19",
-				OPTIONAL, "only who has CAP_BPF can read"},
-	[RF_FEATURE_JIT] = {"jit", "the BPF JIT", "4.8", OPTIONAL, "it works, but is slow"},
-};
-
-bool rf_ran_out(int negative_errno)
-{
-	return negative_errno == -EMFILE || negative_errno == -ENFILE ||
-	       negative_errno == -ENOMEM || negative_errno == -EAGAIN;
-}
-
-bool rf_features_missing(const struct rf_features *has, char text[RF_MISSING_TEXT_SIZE])
-{
-	size_t length = 0;
-
-	*text = '\0';
-	for (int i = 0; i < RF_FEATURE_COUNT; i++) {
-		if (has->has[i] != RF_NO || features[i].need != TO_LOAD)
-			continue;
-		length += snprintf(text + length, RF_MISSING_TEXT_SIZE - length,
-				   "%s%s, which came with Linux %s", length ? ", and " : "",
-				   features[i].text, features[i].since);
-		if (length >= RF_MISSING_TEXT_SIZE)
-			break;
-	}
-	return length > 0;
-}
 
 /* ---- findings ---- */
 
@@ -134,13 +71,13 @@ static void check_unknown(const struct rf_machine_facts *machine, enum rf_featur
 	if (known->has[RF_FEATURE_XDP] == RF_NOT_KNOWN && feature != RF_FEATURE_XDP)
 		return;
 	if (known->ran_out)
-		rf_findings_add(findings, RF_NOTE, features[feature].check,
-				"%s: not known: trying it failed: %s", features[feature].text,
-				strerror(known->ran_out));
+		rf_findings_add(findings, RF_NOTE, rf_feature_rows[feature].check,
+				"%s: not known: trying it failed: %s",
+				rf_feature_rows[feature].text, strerror(known->ran_out));
 	else if (feature != RF_FEATURE_XDP)
-		rf_findings_add(findings, RF_NOTE, features[feature].check,
+		rf_findings_add(findings, RF_NOTE, rf_feature_rows[feature].check,
 				"%s: not known: trying it needs more privileges; run it as root",
-				features[feature].text);
+				rf_feature_rows[feature].text);
 	else
 		rf_findings_add(findings, RF_NOTE, "kernel",
 				"what Linux %s can is not known: trying it needs CAP_BPF and "
@@ -152,13 +89,13 @@ static void check_feature(const struct rf_machine_facts *machine, enum rf_featur
 			  struct rf_findings *findings)
 {
 	static const char *const goes_without[] = {
-		[TO_LOAD] = "the program cannot be loaded; boot a newer kernel",
-		[TO_ATTACH] = ("'ringfence attach' cannot work; attach by 'ip link', or boot a "
-			       "newer kernel"),
-		[FOR_RULES] = "rules cannot be set; boot a newer kernel",
+		[RF_TO_LOAD] = "the program cannot be loaded; boot a newer kernel",
+		[RF_TO_ATTACH] = ("'ringfence attach' cannot work; attach by 'ip link', or boot a "
+				  "newer kernel"),
+		[RF_FOR_RULES] = "rules cannot be set; boot a newer kernel",
 	};
-	const char *check = features[feature].check, *text = features[feature].text;
-	const enum need need = features[feature].need;
+	const char *check = rf_feature_rows[feature].check, *text = rf_feature_rows[feature].text;
+	const enum rf_need need = rf_feature_rows[feature].need;
 	const enum rf_answer *has = machine->features.has;
 
 	switch (has[feature]) {
@@ -166,7 +103,7 @@ static void check_feature(const struct rf_machine_facts *machine, enum rf_featur
 		/* The kernel loads them without, but for what ringfence's call back into. */
 		if (feature == RF_FEATURE_ITERATORS && has[RF_FEATURE_JIT] == RF_NO) {
 			rf_findings_add(findings, RF_NOTE, check, "%s take the BPF JIT: %s", text,
-					features[feature].without);
+					rf_feature_rows[feature].without);
 			return;
 		}
 		rf_findings_add(findings, RF_OK, check, "%s", text);
@@ -180,14 +117,15 @@ static void check_feature(const struct rf_machine_facts *machine, enum rf_featur
 	if (feature == RF_FEATURE_JIT) {
 		rf_findings_add(findings, RF_NOTE, check,
 				"the BPF JIT is off, or there is none: %s",
-				features[feature].without);
+				rf_feature_rows[feature].without);
 		rf_findings_remedy(findings, "sysctl -w net.core.bpf_jit_enable=1");
 		return;
 	}
-	rf_findings_add(findings, need == OPTIONAL ? RF_NOTE : RF_PROBLEM, check,
+	rf_findings_add(findings, need == RF_OPTIONAL ? RF_NOTE : RF_PROBLEM, check,
 			"Linux %s lacks %s, which came with Linux %s: %s", machine->release, text,
-			features[feature].since,
-			need == OPTIONAL ? features[feature].without : goes_without[need]);
+			rf_feature_rows[feature].since,
+			need == RF_OPTIONAL ? rf_feature_rows[feature].without
+					    : goes_without[need]);
 }
 
 static void check_program(const struct rf_machine_facts *machine, struct rf_findings *findings)

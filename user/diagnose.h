@@ -12,53 +12,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define RF_PLAIN_MTU_MAX 3498 /* above it a frame may not fit one page with its headroom */
+#include "needs.h"
+
 #define RF_DEVICE_NAME_SIZE 32
 #define RF_BPFFS "/sys/fs/bpf"
-#define RF_FILES_NEEDED 32  /* a load takes no more: a file for each map, and a few to try */
-#define RF_FILES_LIMIT 1024 /* what to ask for, where there are fewer */
-
-enum rf_answer {
-	RF_NOT_KNOWN,
-	RF_NO,
-	RF_YES,
-};
-
-/* What ringfence uses of the kernel, each found out by trying it. */
-enum rf_feature {
-	RF_FEATURE_XDP, /* where that is not known, nothing else is */
-	RF_FEATURE_ATOMICS,
-	RF_FEATURE_FUNCTIONS,
-	RF_FEATURE_JIFFIES,
-	RF_FEATURE_KTIME,
-	RF_FEATURE_PERCPU_ARRAY,
-	RF_FEATURE_MMAPABLE,
-	RF_FEATURE_LPM_TRIE,
-	RF_FEATURE_MAP_OF_MAPS,
-	RF_FEATURE_BATCH,
-	RF_FEATURE_SYSCALL,
-	RF_FEATURE_LINK,
-	RF_FEATURE_FRAGS,
-	RF_FEATURE_ITERATORS,
-	RF_FEATURE_READERS,
-	RF_FEATURE_JIT,
-	RF_FEATURE_COUNT,
-};
-
-struct rf_features {
-	enum rf_answer has[RF_FEATURE_COUNT];
-	int ran_out; /* errno: there were no files or no memory left to try some of it; 0: enough */
-};
-
-/* Does it say that a process, or the machine, has no files or no memory left? */
-bool rf_ran_out(int negative_errno);
-
-#define RF_MISSING_TEXT_SIZE 256
-/*
- * "atomic operations …, which came with Linux 5.12", of what the program cannot be loaded without;
- * false where nothing is missing, as far as is known.
- */
-bool rf_features_missing(const struct rf_features *features, char text[RF_MISSING_TEXT_SIZE]);
 
 /* ---- findings ---- */
 
@@ -117,14 +74,6 @@ struct rf_machine_facts {
 void rf_diagnose_machine(const struct rf_machine_facts *machine, struct rf_findings *findings);
 
 /* ---- an interface ---- */
-
-/*
- * Does an interface of that hardware type (ARPHRD_… of linux/if_arp.h) have Ethernet headers? The
- * program passes all packets of one that has none: tun, wireguard, ipip, gre, sit, ppp …
- */
-bool rf_has_ethernet(unsigned int hardware);
-/* What to call it. */
-const char *rf_hardware_name(unsigned int hardware);
 
 /* Of queues, as ethtool has them: those there are, and how many there may be. */
 struct rf_channels {

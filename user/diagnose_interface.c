@@ -8,6 +8,7 @@
 
 #include "diagnose.h"
 #include "grammar.h"
+#include "hardware.h"
 
 #define ARRAY_SIZE(array) (sizeof(array) / sizeof((array)[0]))
 

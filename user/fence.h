@@ -15,7 +15,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "diagnose.h"
 #include "error.h"
 #include "grammar.h"
 #include "ringfence/abi.h"
@@ -319,10 +318,9 @@ struct rf_adopted {
 
 /* Pins the fence on `dev`, and gives the group its pins to read, where there is a group. */
 int rf_fence_adopt_interface(const char *dev, struct rf_adopted *adopted, struct rf_error *error);
+
 /* ---- what can be attached (fence_probe.c, fence_load.c) ---- */
 
-/* What the kernel can. All is RF_NOT_KNOWN where this process may not try it. */
-void rf_features_probe(struct rf_features *features);
 /* Loads this build's plain program with small maps, and lets it go again. No error text. */
 int rf_fence_try(void);
 

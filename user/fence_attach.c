@@ -12,6 +12,8 @@
 #include <unistd.h>
 
 #include "fence_internal.h"
+#include "hardware.h"
+#include "needs.h"
 
 uint32_t rf_xdp_flags(enum rf_mode mode)
 {

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "fence_internal.h"
+#include "needs.h"
 #include "sizes.h"
 
 #include "build/ringfence.skel.h" /* last: it wants the types of abi.h */

@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "fence_internal.h"
+#include "needs.h"
 
 #define LOOPBACK_INDEX 1 /* in every network namespace */
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))

@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "error.h"
+#include "mode.h"
 #include "prefix.h"
 #include "ringfence/abi.h"
 
@@ -45,12 +46,6 @@ struct rf_rate {
 	uint64_t count;
 	uint64_t window_ns;
 	bool in_bits; /* as it was written, so that `count` is bytes */
-};
-
-enum rf_mode {
-	RF_NATIVE,
-	RF_GENERIC,
-	RF_OFFLOAD, /* never asked for, only reported */
 };
 
 /* A limit as it was written. Free it, whether parsing succeeded or not. */

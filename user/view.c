@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "hardware.h"
 #include "out.h"
 #include "view.h"
 

@@ -3,9 +3,12 @@
  * Which interfaces have frames that the program can read. It begins at the Ethernet header: where
  * there is none, it takes the IP header for one, finds no IP behind it, and passes the packet.
  */
-#include "diagnose.h"
+#include <net/if.h>
+#include <stddef.h>
 
 #include <linux/if_arp.h> /* after net/if.h, which it agrees with then */
+
+#include "hardware.h"
 
 bool rf_has_ethernet(unsigned int hardware)
 {
