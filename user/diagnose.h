@@ -12,10 +12,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "names.h"
 #include "needs.h"
 
 #define RF_DEVICE_NAME_SIZE 32
-#define RF_BPFFS "/sys/fs/bpf"
 
 /* ---- findings ---- */
 

@@ -17,100 +17,13 @@
 
 #define MAP_IDS_MAX 32 /* more than any build of ringfence has */
 
-/* The configuration is the program's global data: the kernel knows it by the section's name. */
-#define CONFIG_SECTION ".bss"
-
-/* And of their pins. */
-const char *const rf_map_names[RF_MAP_COUNT] = {
-	[RF_MAP_WINDOWS4] = "windows4",
-	[RF_MAP_WINDOWS6] = "windows6",
-	[RF_MAP_SLOTS4] = "slots4",
-	[RF_MAP_SLOTS6] = "slots6",
-	[RF_MAP_CONFIG] = "config",
-	[RF_MAP_LEASES] = "leases",
-	[RF_MAP_LEASE_TAGS] = "lease_tags",
-	[RF_MAP_PORTS] = "ports",
-	[RF_MAP_PREFIXES4] = "prefixes4",
-	[RF_MAP_PREFIXES6] = "prefixes6",
-	[RF_MAP_KNOWN_FILTER] = "presence",
-	[RF_MAP_AGGREGATES] = "aggregates",
-	[RF_MAP_BANS] = "bans",
-	[RF_MAP_COUNTERS] = "counters",
-	[RF_MAP_LIMIT_COUNTERS] = "limit_counters",
-};
-
-const char *rf_map_in_object(enum rf_map map)
-{
-	return map == RF_MAP_CONFIG ? CONFIG_SECTION : rf_map_names[map];
-}
-
-/* ---- libbpf's messages ---- */
-
-#define LOG_SHOWN 8192 /* the verifier says what it minds at the end */
-
-static bool log_is_verbose, log_is_paused;
-static char *log_kept;
-
-static int keep_log(enum libbpf_print_level level, const char *format, va_list args)
-{
-	char *more, *joined;
-	int length;
-
-	if (log_is_verbose)
-		return vfprintf(stderr, format, args);
-	if (level != LIBBPF_WARN || log_is_paused)
-		return 0;
-	length = vasprintf(&more, format, args);
-	if (length < 0)
-		return 0;
-	if (asprintf(&joined, "%s%s", log_kept ? log_kept : "", more) >= 0) {
-		free(log_kept);
-		log_kept = joined;
-	}
-	free(more);
-	return length;
-}
-
-void rf_fence_set_verbose(bool verbose)
-{
-	log_is_verbose = verbose;
-	libbpf_set_print(keep_log);
-	rf_chain_set_verbose(verbose);
-}
-
-void rf_log_pause(bool pause)
-{
-	log_is_paused = pause;
-}
-
-const char *rf_fence_log(void)
-{
-	size_t length = log_kept ? strlen(log_kept) : 0;
-	const char *tail, *line;
-
-	/* Only a refusal by the verifier is worth its length. */
-	if (!length || !strstr(log_kept, "PROG LOAD LOG"))
-		return "";
-	if (length <= LOG_SHOWN)
-		return log_kept;
-	tail = log_kept + length - LOG_SHOWN;
-	line = strchr(tail, '\n');
-	return line ? line + 1 : tail;
-}
-
-void rf_fence_forget_log(void)
-{
-	free(log_kept);
-	log_kept = NULL;
-}
-
 /* ---- programs ---- */
 
 /* Reads the magic and the ABI's version from the program's read-only data. */
 static bool is_map(const char *kernel_name, enum rf_map map)
 {
 	if (map == RF_MAP_CONFIG)
-		return strstr(kernel_name, CONFIG_SECTION);
+		return strstr(kernel_name, rf_map_in_object(map));
 	return strcmp(kernel_name, rf_map_names[map]) == 0;
 }
 

@@ -17,33 +17,11 @@
 
 #include "error.h"
 #include "grammar.h"
+#include "names.h"
 #include "ringfence/abi.h"
 #include "ruleset.h"
 
-#define RF_PIN_ROOT "/sys/fs/bpf/ringfence"
-#define RF_SHARE_ROOT "/run/ringfence" /* a bpffs of our own, which the group may search */
-#define RF_GROUP "ringfence"	       /* whose members may read */
 #define RF_PIN_PATH_SIZE 160
-#define RF_PROGRAM_TAG_SIZE 8
-
-enum rf_map {
-	RF_MAP_WINDOWS4,
-	RF_MAP_WINDOWS6,
-	RF_MAP_SLOTS4,
-	RF_MAP_SLOTS6,
-	RF_MAP_CONFIG,
-	RF_MAP_LEASES,
-	RF_MAP_LEASE_TAGS,
-	RF_MAP_PORTS,
-	RF_MAP_PREFIXES4,
-	RF_MAP_PREFIXES6,
-	RF_MAP_KNOWN_FILTER,
-	RF_MAP_AGGREGATES,
-	RF_MAP_BANS,
-	RF_MAP_COUNTERS,
-	RF_MAP_LIMIT_COUNTERS,
-	RF_MAP_COUNT,
-};
 
 #define RF_CHAIN_MAX 10 /* as libxdp has it */
 
@@ -98,13 +76,6 @@ struct rf_fence {
 #define RF_FENCE_NONE ((struct rf_fence){.map_fd = {[0 ... RF_MAP_COUNT - 1] = -1}})
 
 /* ---- finding and reading (fence.c, fence_maps.c, fence_rules.c) ---- */
-
-/* libbpf's own messages go to stderr when `verbose`; else they are kept for rf_fence_log(). */
-void rf_fence_set_verbose(bool verbose);
-/* What libbpf and the verifier said of a program that did not load; "" otherwise. */
-const char *rf_fence_log(void);
-/* Drops it, where the error says more. */
-void rf_fence_forget_log(void);
 
 /*
  * Opens the fence on interface `dev`, or the only one there is where `dev` is NULL. `fence` is
@@ -167,8 +138,6 @@ int rf_fence_counters(const struct rf_fence *fence, struct rf_counters *sum,
 		      struct rf_error *error);
 int rf_fence_limit_counters(const struct rf_fence *fence, int slot, struct rf_limit_counters *sum,
 			    struct rf_error *error);
-
-extern const char *const rf_map_names[RF_MAP_COUNT];
 
 /* What maps take of the kernel's memory, in bytes; those of prefixes, with their tries. */
 struct rf_memory {

@@ -15,11 +15,6 @@
 #include "hardware.h"
 #include "needs.h"
 
-uint32_t rf_xdp_flags(enum rf_mode mode)
-{
-	return mode == RF_GENERIC ? XDP_FLAGS_SKB_MODE : XDP_FLAGS_DRV_MODE;
-}
-
 /* Makes the pins of a fence of that name, without any interface yet. */
 static int create_fence(const char *name, const struct rf_pin_path *directory,
 			const struct rf_attach *attach, struct rf_loaded *loaded,
@@ -257,11 +252,12 @@ static int open_pinned_program(const struct rf_pin_path *directory, struct rf_pr
 {
 	struct bpf_prog_info info = {};
 	__u32 length = sizeof(info);
-	int fd = bpf_obj_get(rf_pins_entry(directory, "xdp").text);
+	int fd = bpf_obj_get(rf_pins_entry(directory, rf_entry_pins[RF_PLAIN]).text);
 	int err;
 
 	if (fd < 0 && errno == ENOENT)
-		fd = bpf_obj_get(rf_pins_entry(directory, "frags").text); /* was adopted so */
+		fd = bpf_obj_get(/* was adopted so */
+				 rf_pins_entry(directory, rf_entry_pins[RF_FRAGS]).text);
 	if (fd < 0 && (errno == EPERM || errno == EACCES))
 		return rf_error_failed(error, -errno, "%s: %s; as root run 'ringfence attach'",
 				       directory->text, strerror(errno));

@@ -30,22 +30,6 @@
  */
 #define PRIORITY 20
 
-/* ---- libxdp's messages ---- */
-
-static bool log_is_verbose;
-
-static int pass_log(enum libxdp_print_level level, const char *format, va_list args)
-{
-	(void)level;
-	return log_is_verbose ? vfprintf(stderr, format, args) : 0;
-}
-
-void rf_chain_set_verbose(bool verbose)
-{
-	log_is_verbose = verbose;
-	libxdp_set_print(pass_log);
-}
-
 /* ---- what is there ---- */
 
 static bool is_dispatcher(uint32_t program_id)

@@ -9,14 +9,8 @@
 
 #include "fence.h"
 
-/* rf_map_names in the object, where the configuration is called by its section. */
-const char *rf_map_in_object(enum rf_map map);
-
 /* Of maps that hold no prefixes yet (fence_memory.c). */
 void rf_memory_of(const int map_fd[RF_MAP_COUNT], struct rf_memory *memory);
-
-/* For what may fail, and is not worth a word then. */
-void rf_log_pause(bool pause);
 
 /* A loaded XDP program and, when it is ours, its maps. */
 struct rf_program {
@@ -180,12 +174,6 @@ void rf_bans_reclaim(const struct rf_fence *fence);
 
 /* ---- loading this build's program (fence_load.c) ---- */
 
-enum rf_entry {
-	RF_PLAIN, /* frames in one buffer */
-	RF_FRAGS, /* frames in several, for a jumbo MTU; Linux 5.18 */
-	RF_ENTRY_COUNT,
-};
-
 struct ringfence_bpf;
 struct bpf_object;
 
@@ -220,8 +208,6 @@ void rf_pinned_note(struct rf_pinned *pinned, const uint32_t id[RF_ENTRY_COUNT],
 		    const struct rf_fence *attached);
 void rf_unload(struct rf_loaded *loaded);
 
-/* Their names in the object, and so in the kernel. */
-extern const char *const rf_entry_names[RF_ENTRY_COUNT];
 enum rf_entry rf_entry_of(const struct rf_program *program);
 /* This build, not loaded yet, with the maps of a fence; NULL and errno. The caller closes it. */
 struct bpf_object *rf_load_open(const int map_fd[RF_MAP_COUNT]);
@@ -231,7 +217,6 @@ bool rf_loaded_has(const struct rf_loaded *loaded, const uint8_t tag[RF_PROGRAM_
 
 /* ---- attaching (fence_attach.c, fence_upgrade.c, fence_detach.c) ---- */
 
-uint32_t rf_xdp_flags(enum rf_mode mode);
 /* The entry that the MTU asks for. */
 enum rf_entry rf_entry_for(const char *name, enum rf_mode mode);
 /*
@@ -250,8 +235,6 @@ int rf_adopt_check_name(const char *name, struct rf_error *error);
 
 /* ---- chains (fence_chain.c) ---- */
 
-/* libxdp's own messages go to stderr when `verbose`; else nowhere. */
-void rf_chain_set_verbose(bool verbose);
 /* Looks behind a dispatcher: fills in `chain`, and finds our program in it. */
 void rf_chain_find(struct rf_interface *interface);
 /* How many components are of that fence: two after an upgrade that was killed. */
@@ -408,9 +391,6 @@ int rf_pins_find(uint32_t config_id, struct rf_pin_path *directory);
 
 /* ---- pins for `cat` (fence_show.c) ---- */
 
-#define RF_SHOW_COUNT 3
-
-extern const char *const rf_show_names[RF_SHOW_COUNT];
 /* Pins iterators over these maps; an error where this kernel, or our privileges, have none. */
 int rf_show_pin(const struct rf_pin_path *directory, const int map_fd[RF_MAP_COUNT]);
 

@@ -9,15 +9,11 @@
 #include <unistd.h>
 
 #include "fence_internal.h"
+#include "log.h"
 #include "needs.h"
 #include "sizes.h"
 
 #include "build/ringfence.skel.h" /* last: it wants the types of abi.h */
-
-const char *const rf_entry_names[RF_ENTRY_COUNT] = {
-	[RF_PLAIN] = "ringfence",
-	[RF_FRAGS] = "ringfence_frags",
-};
 
 enum rf_entry rf_entry_of(const struct rf_program *program)
 {

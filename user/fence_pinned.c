@@ -222,8 +222,7 @@ static void open_maps(const struct rf_pin_path *directory, struct rf_program *pr
 static int open_program(const struct rf_pin_path *directory, enum rf_entry entry,
 			struct bpf_prog_info *info)
 {
-	static const char *const names[] = {[RF_PLAIN] = "xdp", [RF_FRAGS] = "frags"};
-	int fd = bpf_obj_get(rf_pins_entry(directory, names[entry]).text);
+	int fd = bpf_obj_get(rf_pins_entry(directory, rf_entry_pins[entry]).text);
 	__u32 length = sizeof(*info);
 	int err;
 

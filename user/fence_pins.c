@@ -14,16 +14,12 @@
 
 #include "fence_internal.h"
 
-#define BPFFS "/sys/fs/bpf"
-
-static const char *const program_names[RF_ENTRY_COUNT] = {"xdp", "frags"};
-
 /* ---- paths ---- */
 
 /* That of root is closed to others, one of whom may own the other. */
 static const char *own_root(void)
 {
-	if (faccessat(AT_FDCWD, BPFFS, X_OK, AT_EACCESS) && errno == EACCES &&
+	if (faccessat(AT_FDCWD, RF_BPFFS, X_OK, AT_EACCESS) && errno == EACCES &&
 	    !faccessat(AT_FDCWD, RF_SHARE_ROOT, W_OK, AT_EACCESS))
 		return RF_SHARE_ROOT;
 	return RF_PIN_ROOT;
@@ -139,7 +135,7 @@ static int make_directory(const char *path, struct rf_error *error)
 		return rf_error_failed(error, -EROFS,
 				       "%s: cannot make the directory: %s; 'mount -o remount,rw "
 				       "%s' makes it writable",
-				       path, strerror(EROFS), BPFFS);
+				       path, strerror(EROFS), RF_BPFFS);
 	if (errno != EEXIST)
 		return rf_error_failed(error, -errno, "%s: cannot make the directory: %s", path,
 				       strerror(errno));
@@ -212,19 +208,19 @@ bool rf_pins_is_bpffs(const char *path)
 /* Mounts bpffs where nobody has, as `ip` does. */
 static int mount_bpffs(struct rf_error *error)
 {
-	if (rf_pins_is_bpffs(BPFFS))
+	if (rf_pins_is_bpffs(RF_BPFFS))
 		return 0;
 	if (rf_pins_mounts_are_private())
 		return rf_error_failed(
 			error, -ENOENT,
 			"%s: no bpffs in this mount namespace, and pins in one mounted here would "
 			"vanish with it; enter a network namespace by 'nsenter --net=…'",
-			BPFFS);
-	if (mount("bpf", BPFFS, "bpf", 0, "mode=0700"))
+			RF_BPFFS);
+	if (mount("bpf", RF_BPFFS, "bpf", 0, "mode=0700"))
 		return rf_error_failed(error, -errno,
 				       "%s: cannot mount bpffs: %s; as root run 'mount -t bpf "
 				       "-o mode=0700 bpf %s'",
-				       BPFFS, strerror(errno), BPFFS);
+				       RF_BPFFS, strerror(errno), RF_BPFFS);
 	return 0;
 }
 
@@ -278,7 +274,7 @@ int rf_pins_put_programs(const struct rf_pin_path *directory, const struct rf_lo
 	/* `xdp` last: with it a fence's pins are whole. */
 	for (int i = RF_ENTRY_COUNT - 1; i >= 0 && !err; i--)
 		if (loaded->fd[i] >= 0)
-			err = rf_pins_put(directory, program_names[i], loaded->fd[i], error);
+			err = rf_pins_put(directory, rf_entry_pins[i], loaded->fd[i], error);
 	return err;
 }
 

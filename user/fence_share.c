@@ -42,7 +42,7 @@ static bool others_may_pin(void)
 {
 	struct stat root;
 
-	return !stat("/sys/fs/bpf", &root) && root.st_mode & S_IWOTH;
+	return !stat(RF_BPFFS, &root) && root.st_mode & S_IWOTH;
 }
 
 static bool others_may_load(void)

@@ -9,10 +9,9 @@
 #include <unistd.h>
 
 #include "fence_internal.h"
+#include "log.h"
 
 #include "build/show.skel.h" /* last: it wants the types of abi.h */
-
-const char *const rf_show_names[RF_SHOW_COUNT] = {"stats", "sources", "sources6"};
 
 /* Its maps are the fence's. */
 static int load_show(struct show_bpf *object, const int map_fd[RF_MAP_COUNT])

@@ -28,20 +28,18 @@ struct pin {
 	const char *object; /* in the name of its object */
 };
 
-#define PROGRAMS 2
 #define TRIES (2 * RF_FAMILIES)
-#define PINS (PROGRAMS + RF_MAP_COUNT + TRIES + RF_SHOW_COUNT)
+#define PINS (RF_ENTRY_COUNT + RF_MAP_COUNT + TRIES + RF_SHOW_COUNT)
 
 /* The programs first, as they were the last to be made. */
 static struct pin nth_pin(int i)
 {
-	static const char *const programs[PROGRAMS] = {"xdp", "frags"};
 	struct pin pin = {};
 
-	if (i < PROGRAMS) {
+	if (i < RF_ENTRY_COUNT) {
 		pin = (struct pin){.kind = PROGRAM, .object = "ringfence"};
-		snprintf(pin.name, sizeof(pin.name), "%s", programs[i]);
-	} else if ((i -= PROGRAMS) < RF_MAP_COUNT) {
+		snprintf(pin.name, sizeof(pin.name), "%s", rf_entry_pins[i]);
+	} else if ((i -= RF_ENTRY_COUNT) < RF_MAP_COUNT) {
 		pin = (struct pin){.kind = MAP, .object = rf_map_in_object(i)};
 		snprintf(pin.name, sizeof(pin.name), "%s", rf_map_names[i]);
 	} else if ((i -= RF_MAP_COUNT) < TRIES) {
@@ -214,8 +212,8 @@ static void remove_directory(const struct rf_pin_path *directory)
 /* One with programs is no copy, but the own one of somebody's fence. */
 static bool is_copy(const struct rf_pin_path *directory)
 {
-	return access(rf_pins_entry(directory, "xdp").text, F_OK) &&
-	       access(rf_pins_entry(directory, "frags").text, F_OK);
+	return access(rf_pins_entry(directory, rf_entry_pins[RF_PLAIN]).text, F_OK) &&
+	       access(rf_pins_entry(directory, rf_entry_pins[RF_FRAGS]).text, F_OK);
 }
 
 void rf_pins_remove(const struct rf_pin_path *directory)

@@ -12,6 +12,7 @@
 
 #include "commands.h"
 #include "fence.h"
+#include "log.h"
 #include "out.h"
 
 #define WORD_LENGTH_MAX 255

@@ -5,6 +5,7 @@
 #include <time.h>
 
 #include "fence.h"
+#include "log.h"
 #include "ringfence/limiter.h"
 
 #include "build/clock.skel.h"

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The messages of libbpf and libxdp. They go to stderr when `verbose`; else those of libbpf are
+ * kept, since the verifier's are among them.
+ */
+#ifndef RINGFENCE_KERNEL_LOG_H
+#define RINGFENCE_KERNEL_LOG_H
+
+#include <stdbool.h>
+
+void rf_fence_set_verbose(bool verbose);
+/* For what may fail, and is not worth a word then. */
+void rf_log_pause(bool pause);
+/* What libbpf and the verifier said of a program that did not load; "" otherwise. */
+const char *rf_fence_log(void);
+/* Drops it, where the error says more. */
+void rf_fence_forget_log(void);
+
+#endif /* RINGFENCE_KERNEL_LOG_H */
