@@ -32,7 +32,7 @@ floor() {
 	bpf/limits_known.h) echo 16 ;;
 	bpf/*.bpf.c) echo 18 ;;
 	user/printable.[ch]) echo 19 ;;
-	user/error.[ch] | user/log.[ch] | user/hardware.[ch] | user/mode.h) echo 20 ;;
+	user/error.[ch] | user/info.[ch] | user/log.[ch] | user/hardware.[ch] | user/mode.h) echo 20 ;;
 	user/needs.[ch] | user/sizes.[ch] | user/ticks.h) echo 20 ;;
 	user/prefix.[ch] | user/names.[ch]) echo 21 ;;
 	user/grammar.h | user/rules.[ch]) echo 22 ;;
@@ -87,7 +87,7 @@ check_includes() {
 # libbpf is used by `fence` alone, and only `out` and its caller print.
 check_walls() {
 	case $1 in
-	user/fence* | user/log.c | tests/*) ;;
+	user/fence* | user/info.c | user/log.c | tests/*) ;;
 	user/*) grep -Hn '#include <bpf/' "$1" && complain "$1: only fence uses libbpf" ;;
 	esac
 	case $1 in

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "fence_internal.h"
+#include "info.h"
 #include "printable.h"
 
 #define MAP_IDS_MAX 32 /* more than any build of ringfence has */
@@ -45,12 +46,11 @@ static void read_rodata(struct rf_program *program, int fd, const struct bpf_map
 static int open_map(struct rf_program *program, uint32_t id)
 {
 	struct bpf_map_info info = {};
-	__u32 length = sizeof(info);
 	int fd = bpf_map_get_fd_by_id(id);
 
 	if (fd < 0)
 		return -errno;
-	if (bpf_obj_get_info_by_fd(fd, &info, &length)) {
+	if (rf_map_info(fd, &info)) {
 		int err = -errno;
 
 		close(fd);
@@ -83,7 +83,6 @@ int rf_program_open(struct rf_program *program, uint32_t id, struct rf_error *er
 {
 	__u32 map_ids[MAP_IDS_MAX] = {};
 	struct bpf_prog_info info = {.nr_map_ids = MAP_IDS_MAX, .map_ids = (uintptr_t)map_ids};
-	__u32 length = sizeof(info);
 	int err = 0;
 
 	*program = RF_PROGRAM_NONE;
@@ -91,7 +90,7 @@ int rf_program_open(struct rf_program *program, uint32_t id, struct rf_error *er
 	program->fd = bpf_prog_get_fd_by_id(id);
 	if (program->fd < 0 && errno == EPERM)
 		return open_by_pins(program, id, error);
-	if (program->fd < 0 || bpf_obj_get_info_by_fd(program->fd, &info, &length))
+	if (program->fd < 0 || rf_program_info(program->fd, &info))
 		return rf_error_failed(error, -errno, "program id %u: cannot read it: %s", id,
 				       strerror(errno));
 	memcpy(program->name, info.name, sizeof(program->name));
@@ -177,11 +176,10 @@ int64_t rf_map_share(struct rf_fence *fence, enum rf_map map, size_t value_size,
 {
 	const int flags = fence->read_only ? MAP_PRIVATE | MAP_ANONYMOUS : MAP_SHARED;
 	struct bpf_map_info info = {};
-	__u32 length = sizeof(info);
 	void *memory;
 	int err = 0;
 
-	if (bpf_obj_get_info_by_fd(fence->map_fd[map], &info, &length))
+	if (rf_map_info(fence->map_fd[map], &info))
 		return rf_error_failed(error, -errno, "cannot read the map '%s': %s",
 				       rf_map_names[map], strerror(errno));
 	memory = mmap(NULL, info.max_entries * value_size,
@@ -205,7 +203,6 @@ int rf_fence_share(struct rf_fence *fence, struct rf_error *error)
 {
 	const int both = PROT_READ | PROT_WRITE;
 	struct bpf_map_info info = {};
-	__u32 length = sizeof(info);
 	int64_t count = rf_fence_check_maps(fence, error);
 
 	if (!count)
@@ -224,12 +221,11 @@ int rf_fence_share(struct rf_fence *fence, struct rf_error *error)
 	fence->ports = fence->memory[RF_MAP_PORTS];
 	fence->aggregate = fence->memory[RF_MAP_AGGREGATES];
 	fence->ban = fence->memory[RF_MAP_BANS];
-	if (bpf_obj_get_info_by_fd(fence->map_fd[RF_MAP_KNOWN_FILTER], &info, &length))
+	if (rf_map_info(fence->map_fd[RF_MAP_KNOWN_FILTER], &info))
 		return rf_error_failed(error, -errno, "cannot read the fence's filter: %s",
 				       strerror(errno));
 	fence->known_filter_lines = info.max_entries;
-	length = sizeof(info);
-	if (bpf_obj_get_info_by_fd(fence->map_fd[RF_MAP_WINDOWS4], &info, &length))
+	if (rf_map_info(fence->map_fd[RF_MAP_WINDOWS4], &info))
 		return rf_error_failed(error, -errno, "cannot read the fence's windows: %s",
 				       strerror(errno));
 	fence->sources = info.max_entries;

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "fence_internal.h"
+#include "info.h"
 
 int rf_adopt_check_name(const char *name, struct rf_error *error)
 {
@@ -43,13 +44,12 @@ static bool find_interface(const struct rf_pin_path *directory, char name[IF_NAM
 	int fd = bpf_obj_get(rf_pins_entry(directory, rf_map_names[RF_MAP_CONFIG]).text);
 	struct rf_interface *interfaces = NULL;
 	struct bpf_map_info info = {};
-	__u32 length = sizeof(info);
 	struct rf_error ignored;
 	int count = 0;
 
 	if (fd < 0)
 		return false;
-	if (!bpf_obj_get_info_by_fd(fd, &info, &length))
+	if (!rf_map_info(fd, &info))
 		count = rf_interfaces_of(info.id, &interfaces, &ignored);
 	if (count > 0)
 		memcpy(name, interfaces[0].name, IF_NAMESIZE);

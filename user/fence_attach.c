@@ -13,6 +13,7 @@
 
 #include "fence_internal.h"
 #include "hardware.h"
+#include "info.h"
 #include "needs.h"
 
 /* Makes the pins of a fence of that name, without any interface yet. */
@@ -251,7 +252,6 @@ static int open_pinned_program(const struct rf_pin_path *directory, struct rf_pr
 			       struct rf_error *error)
 {
 	struct bpf_prog_info info = {};
-	__u32 length = sizeof(info);
 	int fd = bpf_obj_get(rf_pins_entry(directory, rf_entry_pins[RF_PLAIN]).text);
 	int err;
 
@@ -263,7 +263,7 @@ static int open_pinned_program(const struct rf_pin_path *directory, struct rf_pr
 				       directory->text, strerror(errno));
 	if (fd < 0)
 		return -ENOENT;
-	err = bpf_obj_get_info_by_fd(fd, &info, &length) ? -errno : 0;
+	err = rf_program_info(fd, &info);
 	close(fd);
 	if (err)
 		return rf_error_failed(error, err, "%s: cannot read its program: %s",

@@ -19,6 +19,7 @@
 #include <xdp/libxdp.h>
 
 #include "fence_internal.h"
+#include "info.h"
 
 #define DISPATCHER "xdp_dispatcher"
 #define FIND_TRIES 5 /* each is in vain if a dispatcher is replaced meanwhile */
@@ -35,10 +36,8 @@
 static bool is_dispatcher(uint32_t program_id)
 {
 	struct bpf_prog_info info = {};
-	__u32 length = sizeof(info);
 	int fd = bpf_prog_get_fd_by_id(program_id);
-	bool is = fd >= 0 && !bpf_obj_get_info_by_fd(fd, &info, &length) &&
-		  strcmp(info.name, DISPATCHER) == 0;
+	bool is = fd >= 0 && !rf_program_info(fd, &info) && strcmp(info.name, DISPATCHER) == 0;
 
 	if (fd >= 0)
 		close(fd);

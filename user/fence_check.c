@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "fence_internal.h"
+#include "info.h"
 
 #define TICK_NS_MIN 100000 /* HZ 10000 */
 #define TICK_NS_MAX 1000000000
@@ -64,9 +65,8 @@ int rf_fence_check_maps(const struct rf_fence *fence, struct rf_error *error)
 {
 	for (int map = 0; map < RF_MAP_COUNT; map++) {
 		struct bpf_map_info info = {};
-		__u32 length = sizeof(info);
 
-		if (bpf_obj_get_info_by_fd(fence->map_fd[map], &info, &length))
+		if (rf_map_info(fence->map_fd[map], &info))
 			return rf_error_failed(error, -errno, "cannot read the map '%s': %s",
 					       rf_map_names[map], strerror(errno));
 		if (!has_shape(map, &info))
@@ -105,10 +105,4 @@ int rf_fence_check_config(const struct rf_fence *fence, struct rf_error *error)
 			       "the configuration is not as ringfence writes it (%s); detach the "
 			       "fence, and attach it again",
 			       fault);
-}
-
-bool rf_map_is_plain(const struct bpf_map_info *info)
-{
-	return info->type == BPF_MAP_TYPE_ARRAY && info->key_size == INDEXED &&
-	       info->value_size <= RF_PLAIN_VALUE_MAX;
 }

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "fence_internal.h"
+#include "info.h"
 #include "rules.h"
 
 #define NS_PER_S 1000000000UL
@@ -201,7 +202,6 @@ static int choose_trie(struct change *change, int family, size_t from, size_t to
 	const struct rf_prefix_value *value = change->compiled.value + from;
 	const int present = change->present_tries.fd[family];
 	struct bpf_map_info info = {};
-	__u32 length = sizeof(info);
 	struct rf_trie_content content = {};
 	bool same = false;
 	int fd = -1, err = 0;
@@ -216,7 +216,7 @@ static int choose_trie(struct change *change, int family, size_t from, size_t to
 	if (err)
 		return err;
 	fd = same ? dup(present) : rf_trie_make(family, listed, value, to - from, progress, error);
-	if (fd < 0 || bpf_obj_get_info_by_fd(fd, &info, &length))
+	if (fd < 0 || rf_map_info(fd, &info))
 		return same || fd >= 0
 			       ? rf_error_failed(error, -errno, "cannot open the prefixes: %s",
 						 strerror(errno))

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "fence_internal.h"
+#include "info.h"
 
 /* Is the interface the last one of its fence, as far as this network namespace and pins tell? */
 static bool is_last(const struct rf_pin_path *directory, const struct rf_pin_path *link,
@@ -116,13 +117,12 @@ static bool is_on_interface(const struct rf_pin_path *directory)
 	int fd = bpf_obj_get(rf_pins_entry(directory, rf_map_names[RF_MAP_CONFIG]).text);
 	struct rf_interface *interfaces = NULL;
 	struct bpf_map_info info = {};
-	__u32 length = sizeof(info);
 	struct rf_error ignored;
 	int count = 0;
 
 	if (fd < 0)
 		return false;
-	if (!bpf_obj_get_info_by_fd(fd, &info, &length))
+	if (!rf_map_info(fd, &info))
 		count = rf_interfaces_of(info.id, &interfaces, &ignored);
 	free(interfaces);
 	close(fd);

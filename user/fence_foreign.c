@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "fence_internal.h"
+#include "info.h"
 
 uint32_t rf_foreign_find_link(const struct rf_interface *interface)
 {
@@ -20,9 +21,8 @@ uint32_t rf_foreign_find_link(const struct rf_interface *interface)
 
 	while (!interface->chain.dispatcher_id && !bpf_link_get_next_id(id, &id)) {
 		struct bpf_link_info info = {};
-		__u32 length = sizeof(info);
 		int fd = bpf_link_get_fd_by_id(id);
-		bool holds = fd >= 0 && !bpf_obj_get_info_by_fd(fd, &info, &length) &&
+		bool holds = fd >= 0 && !rf_link_info(fd, &info) &&
 			     info.type == BPF_LINK_TYPE_XDP &&
 			     info.prog_id == interface->program_id &&
 			     info.xdp.ifindex == interface->index;

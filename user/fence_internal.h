@@ -88,11 +88,6 @@ int rf_fence_share(struct rf_fence *fence, struct rf_error *error);
 int rf_fence_check_maps(const struct rf_fence *fence, struct rf_error *error);
 int rf_fence_check_config(const struct rf_fence *fence, struct rf_error *error);
 
-#define RF_PLAIN_VALUE_MAX (1U << 20)
-
-/* Has it one value for all CPUs, of a size that can be believed? */
-bool rf_map_is_plain(const struct bpf_map_info *info);
-
 /* Makes a fence of an open program's maps, which it takes over. */
 int rf_fence_adopt(struct rf_fence *fence, struct rf_program *program, struct rf_error *error);
 

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "fence_internal.h"
+#include "info.h"
 #include "log.h"
 #include "needs.h"
 #include "sizes.h"
@@ -112,9 +113,8 @@ static int try_load(struct rf_loaded *loaded, const struct rf_fence *reuse,
 static int read_info(struct rf_loaded *loaded, int entry)
 {
 	struct bpf_prog_info info = {};
-	__u32 length = sizeof(info);
 
-	if (bpf_obj_get_info_by_fd(loaded->fd[entry], &info, &length))
+	if (rf_program_info(loaded->fd[entry], &info))
 		return -errno;
 	loaded->id[entry] = info.id;
 	memcpy(loaded->tag[entry], info.tag, RF_PROGRAM_TAG_SIZE);

@@ -10,6 +10,7 @@
 #include <stdio.h>
 
 #include "fence_internal.h"
+#include "info.h"
 #include "sizes.h"
 
 static uint64_t read_memlock(int fd)
@@ -31,10 +32,9 @@ static uint64_t read_memlock(int fd)
 static uint64_t map_memory(int fd)
 {
 	struct bpf_map_info info = {};
-	__u32 length = sizeof(info);
 	uint64_t bytes = read_memlock(fd), least = 0;
 
-	if (bpf_obj_get_info_by_fd(fd, &info, &length))
+	if (rf_map_info(fd, &info))
 		return bytes;
 	if (info.type == BPF_MAP_TYPE_LRU_HASH ||
 	    (info.type == BPF_MAP_TYPE_HASH && !(info.map_flags & BPF_F_NO_PREALLOC)))

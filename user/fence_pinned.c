@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "fence_internal.h"
+#include "info.h"
 
 /* ---- links ---- */
 
@@ -43,10 +44,9 @@ static bool each_pin(const char *entry, pin_visit visit, void *context)
 
 static int read_link(int fd, struct bpf_link_info *info)
 {
-	__u32 length = sizeof(*info);
 
 	*info = (struct bpf_link_info){};
-	if (fd < 0 || bpf_obj_get_info_by_fd(fd, info, &length) || info->type != BPF_LINK_TYPE_XDP)
+	if (fd < 0 || rf_link_info(fd, info) || info->type != BPF_LINK_TYPE_XDP)
 		return -ENOENT;
 	return 0;
 }
@@ -151,14 +151,6 @@ static int open_pin(const struct rf_pin_path *path, bool *read_only)
 	return bpf_obj_get_opts(path->text, &options);
 }
 
-static uint32_t id_of_map(int fd)
-{
-	struct bpf_map_info info = {};
-	__u32 length = sizeof(info);
-
-	return bpf_obj_get_info_by_fd(fd, &info, &length) ? 0 : info.id;
-}
-
 struct config_search {
 	uint32_t id;
 	struct rf_pin_path *directory;
@@ -172,7 +164,7 @@ static bool is_config(const struct rf_pin_path *path, void *context)
 
 	if (fd < 0)
 		return false;
-	same = id_of_map(fd) == search->id;
+	same = rf_map_id(fd) == search->id;
 	close(fd);
 	if (same)
 		*search->directory = rf_pins_parent(path);
@@ -190,12 +182,11 @@ int rf_pins_find(uint32_t config_id, struct rf_pin_path *directory)
 static bool read_pinned(int fd, struct rf_pinned *pinned)
 {
 	struct bpf_map_info info = {};
-	__u32 length = sizeof(info), key = 0;
+	__u32 key = 0;
 	char *value;
 	bool read;
 
-	if (bpf_obj_get_info_by_fd(fd, &info, &length) || info.value_size < sizeof(*pinned) ||
-	    !rf_map_is_plain(&info))
+	if (rf_map_info(fd, &info) || info.value_size < sizeof(*pinned) || !rf_map_is_plain(&info))
 		return false;
 	value = malloc(info.value_size);
 	read = value && !bpf_map_lookup_elem(fd, &key, value);
@@ -213,7 +204,7 @@ static void open_maps(const struct rf_pin_path *directory, struct rf_program *pr
 
 		program->map_fd[i] = open_pin(&path, &read_only);
 		if (program->map_fd[i] >= 0)
-			program->map_id[i] = id_of_map(program->map_fd[i]);
+			program->map_id[i] = rf_map_id(program->map_fd[i]);
 		program->read_only = program->read_only || read_only;
 	}
 }
@@ -223,12 +214,11 @@ static int open_program(const struct rf_pin_path *directory, enum rf_entry entry
 			struct bpf_prog_info *info)
 {
 	int fd = bpf_obj_get(rf_pins_entry(directory, rf_entry_pins[entry]).text);
-	__u32 length = sizeof(*info);
 	int err;
 
 	if (fd < 0)
 		return -errno;
-	err = bpf_obj_get_info_by_fd(fd, info, &length) ? -errno : 0;
+	err = rf_program_info(fd, info);
 	if (!err)
 		return fd;
 	close(fd);

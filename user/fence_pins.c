@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "fence_internal.h"
+#include "info.h"
 
 /* ---- paths ---- */
 
@@ -325,7 +326,6 @@ int rf_pins_open_trie(const struct rf_pin_path *directory, int family, int bank,
 {
 	LIBBPF_OPTS(bpf_obj_get_opts, options, .file_flags = BPF_F_RDONLY);
 	struct bpf_map_info info = {};
-	__u32 length = sizeof(info);
 	char name[32];
 	int fd, err;
 
@@ -333,7 +333,7 @@ int rf_pins_open_trie(const struct rf_pin_path *directory, int family, int bank,
 	fd = bpf_obj_get_opts(rf_pins_entry(directory, name).text, &options);
 	if (fd < 0)
 		return errno == ENOENT ? -ESTALE : -errno;
-	err = bpf_obj_get_info_by_fd(fd, &info, &length) ? -errno : info.id == id ? 0 : -ESTALE;
+	err = rf_map_info(fd, &info) ? -errno : info.id == id ? 0 : -ESTALE;
 	if (!err)
 		return fd;
 	close(fd);

@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "fence_internal.h"
+#include "info.h"
 #include "needs.h"
 
 #define LOOPBACK_INDEX 1 /* in every network namespace */
@@ -188,9 +189,8 @@ static enum rf_answer try_link(int program)
 static enum rf_answer try_jit(int program)
 {
 	struct bpf_prog_info info = {};
-	__u32 length = sizeof(info);
 
-	if (bpf_obj_get_info_by_fd(program, &info, &length))
+	if (rf_program_info(program, &info))
 		return RF_NOT_KNOWN;
 	return info.jited_prog_len ? RF_YES : RF_NO;
 }

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "fence_internal.h"
+#include "info.h"
 
 #define BATCH 8192
 
@@ -49,9 +50,8 @@ static struct rf_prefix prefix_of(const struct family *family, const void *key)
 static int check_trie(int fd, const struct family *family)
 {
 	struct bpf_map_info info = {};
-	__u32 length = sizeof(info);
 
-	if (bpf_obj_get_info_by_fd(fd, &info, &length))
+	if (rf_map_info(fd, &info))
 		return -errno;
 	return info.type == BPF_MAP_TYPE_LPM_TRIE && info.key_size == family->key_size &&
 			       info.value_size == sizeof(struct rf_prefix_value)
@@ -253,9 +253,8 @@ static int make_content(const struct reading *reading, struct rf_trie_content *c
 static int start_reading(struct reading *reading)
 {
 	struct bpf_map_info info = {};
-	__u32 length = sizeof(info);
 
-	if (bpf_obj_get_info_by_fd(reading->fd, &info, &length))
+	if (rf_map_info(reading->fd, &info))
 		return -errno;
 	reading->capacity = info.max_entries;
 	reading->keys = calloc(reading->capacity, reading->family->key_size);

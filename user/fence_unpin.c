@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "fence_internal.h"
+#include "info.h"
 
 enum kind {
 	PROGRAM,
@@ -72,17 +73,15 @@ static bool is_our_object(int fd, const struct pin *pin)
 {
 	struct bpf_prog_info program = {};
 	struct bpf_map_info map = {};
-	__u32 program_size = sizeof(program), map_size = sizeof(map);
 
 	if (!is_kind(fd, pin->kind))
 		return false;
 	switch (pin->kind) {
 	case PROGRAM:
-		return !bpf_obj_get_info_by_fd(fd, &program, &program_size) &&
+		return !rf_program_info(fd, &program) &&
 		       strstr(program.name, pin->object) == program.name;
 	case MAP:
-		return !bpf_obj_get_info_by_fd(fd, &map, &map_size) &&
-		       strstr(map.name, pin->object);
+		return !rf_map_info(fd, &map) && strstr(map.name, pin->object);
 	case ITERATOR:
 		break;
 	}
@@ -155,7 +154,6 @@ int rf_pins_check(const struct rf_pin_path *directory, struct rf_error *error)
 static bool is_link(const char *path)
 {
 	struct bpf_link_info info = {};
-	__u32 length = sizeof(info);
 	struct stat status;
 	bool is = false;
 	int fd;
@@ -164,7 +162,7 @@ static bool is_link(const char *path)
 		return true;
 	fd = bpf_obj_get(path);
 	if (fd >= 0) {
-		is = is_kind(fd, ITERATOR) && !bpf_obj_get_info_by_fd(fd, &info, &length) &&
+		is = is_kind(fd, ITERATOR) && !rf_link_info(fd, &info) &&
 		     info.type == BPF_LINK_TYPE_XDP;
 		close(fd);
 	}
