@@ -35,6 +35,10 @@ floor() {
 	user/error.[ch] | user/info.[ch] | user/log.[ch] | user/hardware.[ch] | user/mode.h) echo 20 ;;
 	user/needs.[ch] | user/sizes.[ch] | user/ticks.h) echo 20 ;;
 	user/prefix.[ch] | user/names.[ch]) echo 21 ;;
+	user/privileges.[ch] | user/program.h | user/pins.h) echo 22 ;;
+	user/interfaces.h) echo 23 ;;
+	user/program.c | user/pins*.c) echo 23 ;;
+	user/interfaces.c | user/chains.c) echo 24 ;;
 	user/grammar.h | user/rules.[ch]) echo 22 ;;
 	user/grammar_internal.h) echo 23 ;;
 	user/grammar*.c) echo 24 ;;
@@ -87,7 +91,8 @@ check_includes() {
 # libbpf is used by `fence` alone, and only `out` and its caller print.
 check_walls() {
 	case $1 in
-	user/fence* | user/info.c | user/log.c | tests/*) ;;
+	user/fence* | user/info.c | user/log.c | user/program.c | user/interfaces.c | user/chains.c | \
+		user/pins*.c | tests/*) ;;
 	user/*) grep -Hn '#include <bpf/' "$1" && complain "$1: only fence uses libbpf" ;;
 	esac
 	case $1 in

@@ -16,130 +16,6 @@
 #include "info.h"
 #include "printable.h"
 
-#define MAP_IDS_MAX 32 /* more than any build of ringfence has */
-
-/* ---- programs ---- */
-
-/* Reads the magic and the ABI's version from the program's read-only data. */
-static bool is_map(const char *kernel_name, enum rf_map map)
-{
-	if (map == RF_MAP_CONFIG)
-		return strstr(kernel_name, rf_map_in_object(map));
-	return strcmp(kernel_name, rf_map_names[map]) == 0;
-}
-
-static void read_rodata(struct rf_program *program, int fd, const struct bpf_map_info *info)
-{
-	struct rf_rodata *rodata;
-	__u32 key = 0;
-
-	if (info->value_size < sizeof(*rodata) || !rf_map_is_plain(info))
-		return;
-	rodata = calloc(1, info->value_size);
-	if (rodata && !bpf_map_lookup_elem(fd, &key, rodata) && rodata->magic == RF_ABI_MAGIC) {
-		program->ours = true;
-		program->abi = rodata->abi;
-	}
-	free(rodata);
-}
-
-static int open_map(struct rf_program *program, uint32_t id)
-{
-	struct bpf_map_info info = {};
-	int fd = bpf_map_get_fd_by_id(id);
-
-	if (fd < 0)
-		return -errno;
-	if (rf_map_info(fd, &info)) {
-		int err = -errno;
-
-		close(fd);
-		return err;
-	}
-	if (strstr(info.name, ".rodata"))
-		read_rodata(program, fd, &info);
-	for (int i = 0; i < RF_MAP_COUNT; i++) {
-		if (is_map(info.name, i) && program->map_fd[i] < 0) {
-			program->map_fd[i] = fd;
-			program->map_id[i] = id;
-			return 0;
-		}
-	}
-	close(fd);
-	return 0;
-}
-
-static int open_by_pins(struct rf_program *program, uint32_t id, struct rf_error *error)
-{
-	if (!rf_pins_open_program(id, program))
-		return 0;
-	return rf_error_failed(error, -EPERM,
-			       "program id %u: cannot tell whose it is: only CAP_SYS_ADMIN opens "
-			       "it by its id, and no pin that you may read leads to it; %s",
-			       id, rf_remedy_to_read());
-}
-
-int rf_program_open(struct rf_program *program, uint32_t id, struct rf_error *error)
-{
-	__u32 map_ids[MAP_IDS_MAX] = {};
-	struct bpf_prog_info info = {.nr_map_ids = MAP_IDS_MAX, .map_ids = (uintptr_t)map_ids};
-	int err = 0;
-
-	*program = RF_PROGRAM_NONE;
-	program->id = id;
-	program->fd = bpf_prog_get_fd_by_id(id);
-	if (program->fd < 0 && errno == EPERM)
-		return open_by_pins(program, id, error);
-	if (program->fd < 0 || rf_program_info(program->fd, &info))
-		return rf_error_failed(error, -errno, "program id %u: cannot read it: %s", id,
-				       strerror(errno));
-	memcpy(program->name, info.name, sizeof(program->name));
-	memcpy(program->tag, info.tag, sizeof(program->tag));
-	for (__u32 i = 0; i < info.nr_map_ids && i < MAP_IDS_MAX && !err; i++)
-		err = open_map(program, map_ids[i]);
-	if (err)
-		return rf_error_failed(error, err, "program id %u: cannot read its maps: %s", id,
-				       strerror(-err));
-	return 0;
-}
-
-void rf_program_close(struct rf_program *program)
-{
-	for (int i = 0; i < RF_MAP_COUNT; i++)
-		if (program->map_fd[i] >= 0)
-			close(program->map_fd[i]);
-	if (program->fd >= 0)
-		close(program->fd);
-	*program = RF_PROGRAM_NONE;
-}
-
-int rf_program_check_fd(const struct rf_program *program, const char *name, struct rf_error *error)
-{
-	if (program->fd >= 0)
-		return 0;
-	return rf_error_failed(error, -EPERM,
-			       "%s: its program (id %u) is not among the pins, so only root can "
-			       "take it off or upgrade it; as root run 'ringfence adopt %s'",
-			       name, program->id, name);
-}
-
-/* ---- fences ---- */
-
-int rf_program_check_abi(const struct rf_program *program, const char *name, struct rf_error *error)
-{
-	bool whole = program->abi == RF_ABI_VERSION;
-
-	for (int i = 0; i < RF_MAP_COUNT; i++)
-		whole = whole && program->map_fd[i] >= 0;
-	if (whole)
-		return 0;
-	return rf_error_failed(
-		error, -EPROTO,
-		"%s: its fence has map ABI %u, this ringfence has %u; use the ringfence "
-		"that attached it, or detach and attach again (which loses its windows)",
-		name, program->abi, RF_ABI_VERSION);
-}
-
 #define BATCH 4096
 
 /* In batches, since the kernel gives whoever may only read a map no part in its memory. */
@@ -250,6 +126,14 @@ static void read_name(struct rf_fence *fence)
 		memcpy(fence->name, fence->interface[0].name, IF_NAMESIZE);
 }
 
+struct rf_pin_path rf_fence_pins(const struct rf_fence *fence)
+{
+	struct rf_pin_path path;
+
+	memcpy(path.text, fence->pins, sizeof(path.text));
+	return path;
+}
+
 int rf_fence_adopt(struct rf_fence *fence, struct rf_program *program, struct rf_error *error)
 {
 	struct rf_pin_path pins;
@@ -273,29 +157,6 @@ int rf_fence_adopt(struct rf_fence *fence, struct rf_program *program, struct rf
 	fence->interfaces = count;
 	read_name(fence);
 	return 0;
-}
-
-int rf_interface_open(const char *dev, struct rf_interface *interface, struct rf_program *program,
-		      struct rf_error *error)
-{
-	int err = rf_interface_query(dev, interface, error);
-
-	if (err)
-		return err;
-	if (!interface->program_id)
-		return rf_error_failed(
-			error, -ENOENT,
-			"%s: no fence attached; run 'ringfence attach %s' or 'ip link set "
-			"dev %s xdp obj …'",
-			dev, dev, dev);
-	err = rf_program_open(program, interface->program_id, error);
-	if (!err && !program->ours)
-		err = rf_error_failed(
-			error, -ENOENT,
-			"%s: no fence attached, but the XDP program '%s' (id %u), which is not "
-			"ringfence; 'bpftool prog show id %u' tells more",
-			dev, program->name, program->id, program->id);
-	return err;
 }
 
 static int open_on(struct rf_fence *fence, const char *dev, struct rf_error *error)
@@ -364,6 +225,23 @@ int rf_fence_open(struct rf_fence *fence, const char *dev, struct rf_error *erro
 		err = open_on(fence, only, error);
 	fence->among_unknown = unknown;
 	return err;
+}
+
+int rf_fence_check_may_change(const struct rf_fence *fence, const char *dev, struct rf_error *error)
+{
+	const struct rf_pin_path pins = rf_fence_pins(fence);
+
+	if (fence->read_only)
+		return rf_error_failed(error, -EACCES,
+				       "%s: you may read this fence, and not change it; run it as "
+				       "root",
+				       fence->name);
+	if (!dev && fence->among_unknown)
+		return rf_error_failed(error, -EPERM,
+				       "there are XDP programs that only CAP_SYS_ADMIN may look "
+				       "at, so say which fence: dev %s",
+				       fence->interfaces ? fence->interface[0].name : "IF");
+	return *pins.text ? rf_pins_check_owner(&pins, error) : 0;
 }
 
 int rf_fence_is_attached(const struct rf_fence *fence, struct rf_error *error)

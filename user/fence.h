@@ -17,37 +17,11 @@
 
 #include "error.h"
 #include "grammar.h"
+#include "interfaces.h"
 #include "names.h"
+#include "pins.h"
 #include "ringfence/abi.h"
 #include "ruleset.h"
-
-#define RF_PIN_PATH_SIZE 160
-
-#define RF_CHAIN_MAX 10 /* as libxdp has it */
-
-/* A program that is on an interface beside others, in a chain that libxdp's dispatcher calls. */
-struct rf_component {
-	char name[64]; /* longer than the kernel's where its BTF tells */
-	uint32_t id;
-	uint32_t config_id; /* of the fence it is of; 0: not ours */
-};
-
-struct rf_chain {
-	uint32_t dispatcher_id;			     /* 0: no chain, the program is alone */
-	int count;				     /* 0: it could not be read */
-	struct rf_component component[RF_CHAIN_MAX]; /* in the order in which they run */
-};
-
-/* An interface with an XDP program. */
-struct rf_interface {
-	char name[IF_NAMESIZE];
-	unsigned int index;
-	unsigned int hardware; /* ARPHRD_… of linux/if_arp.h */
-	enum rf_mode mode;
-	bool by_link;	     /* by `ringfence attach`: its bpf_link is pinned; `ip` uses netlink */
-	uint32_t program_id; /* in a chain ours, where it is there; else the dispatcher */
-	struct rf_chain chain;
-};
 
 struct rf_fence {
 	char name[RF_NAME_SIZE];
@@ -292,16 +266,5 @@ int rf_fence_adopt_interface(const char *dev, struct rf_adopted *adopted, struct
 
 /* Loads this build's plain program with small maps, and lets it go again. No error text. */
 int rf_fence_try(void);
-
-/* The XDP program of an interface, whoever's. */
-struct rf_occupant {
-	uint32_t program_id;	 /* 0: none */
-	char name[RF_NAME_SIZE]; /* "" where it may not be looked at */
-	enum rf_mode mode;
-	bool ours;
-	uint32_t link_id; /* of the bpf_link that holds it, of a program of others; 0: none */
-};
-
-int rf_fence_occupant(const char *dev, struct rf_occupant *occupant, struct rf_error *error);
 
 #endif /* RINGFENCE_FENCE_H */

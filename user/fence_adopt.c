@@ -91,11 +91,11 @@ static int check_directory(const struct rf_pin_path *directory, const char *name
 static int pin_fence(const struct rf_fence *fence, const struct rf_program *program,
 		     const struct rf_pin_path *directory, struct rf_error *error)
 {
-	struct rf_loaded loaded = RF_LOADED_NONE;
+	int fd[RF_ENTRY_COUNT] = {-1, -1};
 	uint8_t tag[RF_PROGRAM_TAG_SIZE];
 	int err = rf_pins_make_directory(directory, error);
 
-	loaded.fd[rf_entry_of(program)] = program->fd;
+	fd[rf_entry_of(program)] = program->fd;
 	if (!err)
 		err = rf_tries_pin(fence->map_fd, directory, error);
 	if (!err)
@@ -103,7 +103,7 @@ static int pin_fence(const struct rf_fence *fence, const struct rf_program *prog
 	if (!err)
 		rf_show_pin(directory, fence->map_fd);
 	if (!err && rf_pins_read_tag(directory, tag))
-		err = rf_pins_put_programs(directory, &loaded, error);
+		err = rf_pins_put_programs(directory, fd, error);
 	return err;
 }
 

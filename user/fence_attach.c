@@ -31,7 +31,7 @@ static int create_fence(const char *name, const struct rf_pin_path *directory,
 	if (!err)
 		rf_show_pin(directory, loaded->map_fd);
 	if (!err)
-		err = rf_pins_put_programs(directory, loaded, error);
+		err = rf_pins_put_programs(directory, loaded->fd, error);
 	if (err)
 		rf_pins_remove(directory);
 	return err;
@@ -150,7 +150,7 @@ static int attach_interface(const struct rf_pin_path *directory, const struct rf
 			    const struct rf_interface *interface, const struct rf_attach *attach,
 			    struct rf_attached *attached, struct rf_error *error)
 {
-	struct rf_pin_path path = rf_pins_link(directory, interface);
+	struct rf_pin_path path = rf_pins_link(directory, interface->index);
 	int err = 0, fd;
 
 	attached->chained = attach->chain;
@@ -376,7 +376,7 @@ static void take_pinned(const struct rf_pin_path *directory, struct rf_fence *fe
 	uint32_t id[RF_ENTRY_COUNT] = {};
 
 	for (int i = 0; i < RF_ENTRY_COUNT; i++) {
-		pinned[i] = rf_pins_open_entry(directory, loaded, i);
+		pinned[i] = rf_pins_open_entry(directory, i, loaded->tag[i]);
 		if (pinned[i] >= 0)
 			loaded->fd[i] = pinned[i];
 		else

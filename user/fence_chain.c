@@ -12,6 +12,7 @@
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <linux/bpf.h>
+#include <linux/capability.h>
 #include <linux/if_link.h>
 #include <stdio.h>
 #include <string.h>
@@ -20,9 +21,7 @@
 
 #include "fence_internal.h"
 #include "info.h"
-
-#define DISPATCHER "xdp_dispatcher"
-#define FIND_TRIES 5 /* each is in vain if a dispatcher is replaced meanwhile */
+#include "privileges.h"
 
 /*
  * Behind plain filters, which take 10, so that what these drop is not charged to anybody; before
@@ -30,100 +29,6 @@
  * What we pass goes on to the next one: XDP_PASS is chained by default.
  */
 #define PRIORITY 20
-
-/* ---- what is there ---- */
-
-static bool is_dispatcher(uint32_t program_id)
-{
-	struct bpf_prog_info info = {};
-	int fd = bpf_prog_get_fd_by_id(program_id);
-	bool is = fd >= 0 && !rf_program_info(fd, &info) && strcmp(info.name, DISPATCHER) == 0;
-
-	if (fd >= 0)
-		close(fd);
-	return is;
-}
-
-/* The chain on an interface, to be closed; NULL where it cannot be read. */
-static struct xdp_multiprog *open_chain(unsigned int index)
-{
-	for (int i = 0; i < FIND_TRIES; i++) {
-		struct xdp_multiprog *chain = xdp_multiprog__get_from_ifindex(index);
-
-		if (libxdp_get_error(chain))
-			return NULL;
-		if (!xdp_multiprog__is_legacy(chain))
-			return chain;
-		xdp_multiprog__close(chain); /* its pins may have gone with it, a moment ago */
-	}
-	return NULL;
-}
-
-/* The configuration of the fence that a component belongs to; 0 when it is not ours. */
-static uint32_t config_of(uint32_t program_id)
-{
-	struct rf_program program;
-	struct rf_error ignored;
-	uint32_t id = 0;
-
-	if (!rf_program_open(&program, program_id, &ignored) && program.ours)
-		id = program.map_id[RF_MAP_CONFIG];
-	rf_program_close(&program);
-	return id;
-}
-
-static void add_component(struct rf_chain *chain, const struct xdp_program *program)
-{
-	struct rf_component *component = &chain->component[chain->count];
-
-	if (chain->count == RF_CHAIN_MAX)
-		return;
-	component->id = xdp_program__id(program);
-	component->config_id = config_of(component->id);
-	snprintf(component->name, sizeof(component->name), "%s", xdp_program__name(program));
-	chain->count++;
-}
-
-void rf_chain_find(struct rf_interface *interface)
-{
-	struct rf_chain *chain = &interface->chain;
-	struct xdp_multiprog *found;
-	struct xdp_program *program = NULL;
-
-	*chain = (struct rf_chain){};
-	if (!interface->program_id || !is_dispatcher(interface->program_id))
-		return;
-	chain->dispatcher_id = interface->program_id;
-	found = open_chain(interface->index);
-	if (!found)
-		return;
-	chain->dispatcher_id = xdp_program__id(xdp_multiprog__main_prog(found));
-	while ((program = xdp_multiprog__next_prog(program, found)))
-		add_component(chain, program);
-	xdp_multiprog__close(found);
-	for (int i = chain->count - 1; i >= 0; i--)
-		if (chain->component[i].config_id)
-			interface->program_id = chain->component[i].id;
-}
-
-int rf_chain_count_ours(const struct rf_chain *chain, uint32_t config_id)
-{
-	int count = 0;
-
-	for (int i = 0; i < chain->count; i++)
-		count += chain->component[i].config_id == config_id;
-	return count;
-}
-
-void rf_chain_names(const struct rf_chain *chain, char text[RF_CHAIN_TEXT_SIZE])
-{
-	size_t length = 0;
-
-	*text = '\0';
-	for (int i = 0; i < chain->count; i++)
-		length += snprintf(text + length, RF_CHAIN_TEXT_SIZE - length, "%s'%s'",
-				   i ? ", " : "", chain->component[i].name);
-}
 
 /* ---- attaching ---- */
 
@@ -236,11 +141,19 @@ static int check_chained(const char *name, enum rf_mode mode, struct rf_error *e
 		name);
 }
 
+static int check_may_chain(const char *name, struct rf_error *error)
+{
+	if (rf_has_capability(CAP_SYS_ADMIN))
+		return 0;
+	return rf_error_failed(error, -EPERM,
+			       "%s: cannot attach in a chain: it takes CAP_SYS_ADMIN", name);
+}
+
 int rf_chain_attach(const struct rf_interface *interface, enum rf_mode mode,
 		    const int map_fd[RF_MAP_COUNT], bool *frags, struct rf_error *error)
 {
 	const enum rf_entry first = rf_entry_for(interface->name, mode);
-	int first_err = 0, err = rf_check_may_chain(interface->name, error);
+	int first_err = 0, err = check_may_chain(interface->name, error);
 
 	if (err)
 		return err;
@@ -271,7 +184,7 @@ int rf_chain_attach(const struct rf_interface *interface, enum rf_mode mode,
 static int take_off(const struct rf_interface *interface, uint32_t config_id, uint32_t keep_id)
 {
 	struct xdp_program *taken[RF_CHAIN_MAX], *program = NULL;
-	struct xdp_multiprog *chain = open_chain(interface->index);
+	struct xdp_multiprog *chain = rf_chain_open(interface->index);
 	int count = 0, err = 0;
 
 	if (!chain)
@@ -279,7 +192,7 @@ static int take_off(const struct rf_interface *interface, uint32_t config_id, ui
 	while ((program = xdp_multiprog__next_prog(program, chain))) {
 		uint32_t id = xdp_program__id(program);
 
-		if (id != keep_id && config_of(id) == config_id && count < RF_CHAIN_MAX)
+		if (id != keep_id && rf_program_config_of(id) == config_id && count < RF_CHAIN_MAX)
 			taken[count++] = program;
 	}
 	if (count)

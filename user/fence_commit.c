@@ -29,26 +29,6 @@ struct change {
 	bool is_in_force;	      /* whatever goes wrong from then on */
 };
 
-int rf_wait_for_programs(struct rf_error *error)
-{
-	int inner = bpf_map_create(BPF_MAP_TYPE_ARRAY, "rf_inner", 4, 4, 1, NULL);
-	LIBBPF_OPTS(bpf_map_create_opts, options, .inner_map_fd = inner);
-	int outer = inner < 0 ? -1
-			      : bpf_map_create(BPF_MAP_TYPE_ARRAY_OF_MAPS, "rf_outer", 4, 4, 1,
-					       &options);
-	__u32 key = 0;
-	int err = 0;
-
-	if (outer < 0 || bpf_map_update_elem(outer, &key, &inner, BPF_ANY))
-		err = rf_error_failed(error, -errno, "cannot wait for the data path: %s",
-				      strerror(errno));
-	if (outer >= 0)
-		close(outer);
-	if (inner >= 0)
-		close(inner);
-	return err;
-}
-
 /* ---- the switch ---- */
 
 #define AGE_MOST (1U << 21) /* generations: a quarter of what leases can tell apart */

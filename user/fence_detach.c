@@ -32,7 +32,7 @@ static int detach_link(const struct rf_interface *interface, uint32_t config_id,
 		       struct rf_error *error)
 {
 	struct rf_pin_path path, directory;
-	int fd = rf_pins_open_link(interface, &path);
+	int fd = rf_pins_open_link(interface->index, interface->program_id, &path);
 	int err;
 
 	if (fd < 0)

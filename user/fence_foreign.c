@@ -15,26 +15,6 @@
 #include "fence_internal.h"
 #include "info.h"
 
-uint32_t rf_foreign_find_link(const struct rf_interface *interface)
-{
-	__u32 id = 0;
-
-	while (!interface->chain.dispatcher_id && !bpf_link_get_next_id(id, &id)) {
-		struct bpf_link_info info = {};
-		int fd = bpf_link_get_fd_by_id(id);
-		bool holds = fd >= 0 && !rf_link_info(fd, &info) &&
-			     info.type == BPF_LINK_TYPE_XDP &&
-			     info.prog_id == interface->program_id &&
-			     info.xdp.ifindex == interface->index;
-
-		if (fd >= 0)
-			close(fd);
-		if (holds)
-			return id;
-	}
-	return 0;
-}
-
 /* The program that the kernel has on the interface: in a chain, the dispatcher. */
 static uint32_t attached_id(const struct rf_interface *interface)
 {
@@ -104,7 +84,7 @@ static int fail_chained(const struct rf_interface *interface, const struct rf_at
 int rf_foreign_check(const struct rf_interface *interface, const struct rf_attach *attach,
 		     struct rf_error *error)
 {
-	const uint32_t link = rf_foreign_find_link(interface);
+	const uint32_t link = rf_interface_find_link(interface);
 	const char *name = interface->name;
 	char what[RF_REPLACED_SIZE];
 	int err = describe(interface, what, error);

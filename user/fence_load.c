@@ -3,6 +3,7 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
+#include <linux/capability.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/utsname.h>
@@ -12,14 +13,10 @@
 #include "info.h"
 #include "log.h"
 #include "needs.h"
+#include "privileges.h"
 #include "sizes.h"
 
 #include "build/ringfence.skel.h" /* last: it wants the types of abi.h */
-
-enum rf_entry rf_entry_of(const struct rf_program *program)
-{
-	return strcmp(program->name, rf_entry_names[RF_FRAGS]) ? RF_PLAIN : RF_FRAGS;
-}
 
 int rf_maps_reuse(struct bpf_object *object, const int map_fd[RF_MAP_COUNT])
 {
@@ -190,11 +187,35 @@ static bool lacks_frags(void)
 	return features.has[RF_FEATURE_FRAGS] == RF_NO;
 }
 
+/*
+ * Names the capability that is missing. The kernel's own answer would be EPERM, or for CAP_PERFMON
+ * what the verifier minds: the length of a frame is the difference of two pointers, which it calls
+ * a leak. CAP_SYS_ADMIN stands for CAP_BPF and CAP_PERFMON.
+ */
+static int check_may_load(struct rf_error *error)
+{
+	const bool admin = rf_has_capability(CAP_SYS_ADMIN);
+	const char *missing = NULL;
+
+	if (!rf_has_capability(CAP_NET_ADMIN))
+		missing = "CAP_NET_ADMIN";
+	else if (!admin && !rf_has_capability(CAP_BPF))
+		missing = "CAP_BPF";
+	else if (!admin && !rf_has_capability(CAP_PERFMON))
+		missing = "CAP_PERFMON";
+	if (!missing)
+		return 0;
+	return rf_error_failed(error, -EPERM,
+			       "cannot load the program: %s is missing; it takes CAP_BPF, "
+			       "CAP_NET_ADMIN and CAP_PERFMON, or root",
+			       missing);
+}
+
 /* Both entries, or the plain one where the kernel lacks the other. */
 static int load(struct rf_loaded *loaded, const struct rf_fence *reuse,
 		const struct rf_attach *attach, struct rf_error *error)
 {
-	int err = rf_check_may_load(error);
+	int err = check_may_load(error);
 
 	if (err)
 		return err;

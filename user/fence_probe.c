@@ -322,28 +322,3 @@ void rf_features_probe(struct rf_features *features)
 	}
 	features->ran_out = ran_out;
 }
-
-/* ---- interfaces ---- */
-
-int rf_fence_occupant(const char *dev, struct rf_occupant *occupant, struct rf_error *error)
-{
-	struct rf_program program = RF_PROGRAM_NONE;
-	struct rf_interface interface;
-	struct rf_error unreadable;
-	int err = rf_interface_query(dev, &interface, error);
-
-	*occupant = (struct rf_occupant){};
-	if (err)
-		return err;
-	occupant->program_id = interface.program_id;
-	occupant->mode = interface.mode;
-	if (!interface.program_id)
-		return 0;
-	if (!rf_program_open(&program, interface.program_id, &unreadable)) {
-		snprintf(occupant->name, sizeof(occupant->name), "%s", program.name);
-		occupant->ours = program.ours;
-		occupant->link_id = program.ours ? 0 : rf_foreign_find_link(&interface);
-	}
-	rf_program_close(&program);
-	return 0;
-}

@@ -17,26 +17,6 @@
 
 #include "fence_internal.h"
 
-#define DIRECTORY_MODE 02750
-#define PIN_MODE 0640
-
-const char *rf_remedy_to_read(void)
-{
-	/* There is no such pin: whoever is told something else is not let in at all. */
-	if (bpf_obj_get(RF_SHARE_ROOT "/.") < 0 && errno == EPERM)
-		return "this kernel (before 5.19, with kernel.unprivileged_bpf_disabled set) lets "
-		       "nobody without CAP_BPF read; run it as root";
-	if (!rf_pins_is_bpffs(RF_SHARE_ROOT) || access(RF_SHARE_ROOT, R_OK | X_OK))
-		return "run it as root, or as a member of group '" RF_GROUP
-		       "' once root has run 'ringfence adopt IF'";
-	return "as root run 'ringfence adopt IF' once";
-}
-
-int rf_share_pin(const char *path, bool is_directory)
-{
-	return chmod(path, is_directory ? DIRECTORY_MODE : PIN_MODE) ? -errno : 0;
-}
-
 /* Those of the system. */
 static bool others_may_pin(void)
 {
@@ -71,7 +51,7 @@ static bool give_root(gid_t group)
 
 	if (stat(RF_SHARE_ROOT, &root) || (root.st_gid != group && chown(RF_SHARE_ROOT, -1, group)))
 		return false;
-	return (root.st_mode & 07777) == DIRECTORY_MODE || !rf_share_pin(RF_SHARE_ROOT, true);
+	return (root.st_mode & 07777) == 02750 || !rf_pins_give_group(RF_SHARE_ROOT, true);
 }
 
 /*

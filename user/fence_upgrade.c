@@ -28,7 +28,7 @@ static int swap_program(const struct rf_interface *interface, const struct rf_pr
 	if (interface->by_link) {
 		LIBBPF_OPTS(bpf_link_update_opts, options, .flags = BPF_F_REPLACE,
 			    .old_prog_fd = old->fd);
-		int link = rf_pins_open_link(interface, &path);
+		int link = rf_pins_open_link(interface->index, interface->program_id, &path);
 
 		err = link < 0 ? link : 0;
 		if (!err && bpf_link_update(link, fd, &options))
@@ -78,7 +78,7 @@ static int upgrade_interfaces(const struct rf_fence *fence, const struct rf_load
 static int renew_pins(const struct rf_pin_path *directory, const struct rf_fence *fence,
 		      const struct rf_loaded *loaded, struct rf_error *error)
 {
-	int err = rf_pins_put_programs(directory, loaded, error);
+	int err = rf_pins_put_programs(directory, loaded->fd, error);
 
 	if (err)
 		return err;

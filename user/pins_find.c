@@ -9,8 +9,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "fence_internal.h"
 #include "info.h"
+#include "pins.h"
+#include "program.h"
+#include "ringfence/abi.h"
 
 /* ---- links ---- */
 
@@ -81,7 +83,8 @@ bool rf_pins_have_live_link(const struct rf_pin_path *directory, const struct rf
 }
 
 struct link_search {
-	const struct rf_interface *interface;
+	unsigned int index;
+	uint32_t program_id;
 	struct rf_pin_path *path;
 	int fd;
 };
@@ -92,8 +95,8 @@ static bool is_link_of(const struct rf_pin_path *path, void *context)
 	struct bpf_link_info info;
 	int fd = bpf_obj_get(path->text);
 
-	if (read_link(fd, &info) || info.xdp.ifindex != search->interface->index ||
-	    info.prog_id != search->interface->program_id) {
+	if (read_link(fd, &info) || info.xdp.ifindex != search->index ||
+	    info.prog_id != search->program_id) {
 		if (fd >= 0)
 			close(fd);
 		return false;
@@ -103,12 +106,12 @@ static bool is_link_of(const struct rf_pin_path *path, void *context)
 	return true;
 }
 
-int rf_pins_open_link(const struct rf_interface *interface, struct rf_pin_path *path)
+int rf_pins_open_link(unsigned int index, uint32_t program_id, struct rf_pin_path *path)
 {
-	struct link_search search = {interface, path, -ENOENT};
+	struct link_search search = {index, program_id, path, -ENOENT};
 	char name[64];
 
-	rf_pins_name_link(interface, name);
+	rf_pins_name_link(index, name);
 	each_pin(name, is_link_of, &search);
 	return search.fd;
 }
@@ -121,10 +124,10 @@ static bool is_mark(const struct rf_pin_path *path, void *context)
 	return !lstat(path->text, &mark); /* or, in a directory of its owner's, the link itself */
 }
 
-bool rf_pins_have_link(const struct rf_interface *interface)
+bool rf_pins_have_link(unsigned int index, uint32_t program_id)
 {
 	struct rf_pin_path path;
-	int fd = rf_pins_open_link(interface, &path);
+	int fd = rf_pins_open_link(index, program_id, &path);
 	char name[64];
 
 	if (fd >= 0) {
@@ -132,7 +135,7 @@ bool rf_pins_have_link(const struct rf_interface *interface)
 		return true;
 	}
 	/* Who may open links has had his answer; others see that there is one. */
-	rf_pins_name_link(interface, name);
+	rf_pins_name_link(index, name);
 	return access(RF_PIN_ROOT, R_OK) && each_pin_in(RF_SHARE_ROOT, name, is_mark, NULL);
 }
 
@@ -287,13 +290,13 @@ int rf_pins_read_tag(const struct rf_pin_path *directory, uint8_t tag[RF_PROGRAM
 	return 0;
 }
 
-int rf_pins_open_entry(const struct rf_pin_path *directory, const struct rf_loaded *loaded,
-		       enum rf_entry entry)
+int rf_pins_open_entry(const struct rf_pin_path *directory, enum rf_entry entry,
+		       const uint8_t tag[RF_PROGRAM_TAG_SIZE])
 {
 	struct bpf_prog_info info = {};
 	int fd = open_program(directory, entry, &info);
 
-	if (fd < 0 || memcmp(info.tag, loaded->tag[entry], RF_PROGRAM_TAG_SIZE) == 0)
+	if (fd < 0 || memcmp(info.tag, tag, RF_PROGRAM_TAG_SIZE) == 0)
 		return fd;
 	close(fd);
 	return -ENOENT;

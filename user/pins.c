@@ -12,8 +12,11 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-#include "fence_internal.h"
 #include "info.h"
+#include "pins.h"
+
+#define DIRECTORY_MODE 02750
+#define PIN_MODE 0640
 
 /* ---- paths ---- */
 
@@ -34,14 +37,6 @@ static struct rf_pin_path join(const char *directory, const char *entry)
 	if (snprintf(path.text, sizeof(path.text), "%s/%s", directory, entry) >=
 	    (int)sizeof(path.text))
 		path.text[0] = '\0';
-	return path;
-}
-
-struct rf_pin_path rf_fence_pins(const struct rf_fence *fence)
-{
-	struct rf_pin_path path;
-
-	memcpy(path.text, fence->pins, sizeof(path.text));
 	return path;
 }
 
@@ -82,20 +77,19 @@ struct rf_pin_path rf_pins_shared(const struct rf_pin_path *directory)
 }
 
 /* Unique on this machine while the namespace lives, and a link does not outlive its device. */
-void rf_pins_name_link(const struct rf_interface *interface, char name[64])
+void rf_pins_name_link(unsigned int index, char name[64])
 {
 	struct stat namespace = {};
 
 	stat("/proc/self/ns/net", &namespace);
-	snprintf(name, 64, "link_%u_%lu", interface->index, (unsigned long)namespace.st_ino);
+	snprintf(name, 64, "link_%u_%lu", index, (unsigned long)namespace.st_ino);
 }
 
-struct rf_pin_path rf_pins_link(const struct rf_pin_path *directory,
-				const struct rf_interface *interface)
+struct rf_pin_path rf_pins_link(const struct rf_pin_path *directory, unsigned int index)
 {
 	char name[64];
 
-	rf_pins_name_link(interface, name);
+	rf_pins_name_link(index, name);
 	return rf_pins_entry(directory, name);
 }
 
@@ -147,6 +141,11 @@ static int make_directory(const char *path, struct rf_error *error)
 	return 0;
 }
 
+int rf_pins_give_group(const char *path, bool is_directory)
+{
+	return chmod(path, is_directory ? DIRECTORY_MODE : PIN_MODE) ? -errno : 0;
+}
+
 /* With the group of the one it is in, and so on: that bit is inherited, where others may not set
  * it.
  */
@@ -157,9 +156,9 @@ static int make_shared_directory(const char *path, struct rf_error *error)
 	struct stat status;
 
 	umask(before);
-	if (err || (!stat(path, &status) && (status.st_mode & 07777) == 02750))
+	if (err || (!stat(path, &status) && (status.st_mode & 07777) == DIRECTORY_MODE))
 		return err;
-	err = rf_share_pin(path, true);
+	err = rf_pins_give_group(path, true);
 	return err ? rf_error_failed(error, err, "%s: cannot set its mode: %s", path,
 				     strerror(-err))
 		   : 0;
@@ -237,6 +236,17 @@ int rf_pins_make_directory(const struct rf_pin_path *directory, struct rf_error 
 	return err ? err : make_directory(directory->text, error);
 }
 
+int rf_pins_check_owner(const struct rf_pin_path *directory, struct rf_error *error)
+{
+	struct stat status;
+
+	if (lstat(directory->text, &status) || status.st_uid == geteuid())
+		return 0;
+	return rf_error_failed(error, -EACCES,
+			       "%s: this fence belongs to user %u; run it as that user",
+			       directory->text, status.st_uid);
+}
+
 /* ---- pinning ---- */
 
 struct rf_pin_path rf_pins_fresh(const struct rf_pin_path *directory, const char *entry)
@@ -258,7 +268,7 @@ int rf_pins_put(const struct rf_pin_path *directory, const char *entry, int fd,
 	if (bpf_obj_pin(fd, fresh.text))
 		err = -errno;
 	if (!err && is_shared(directory))
-		err = rf_share_pin(fresh.text, false);
+		err = rf_pins_give_group(fresh.text, false);
 	if (!err && rename(fresh.text, path.text))
 		err = -errno;
 	if (err)
@@ -267,15 +277,15 @@ int rf_pins_put(const struct rf_pin_path *directory, const char *entry, int fd,
 	return 0;
 }
 
-int rf_pins_put_programs(const struct rf_pin_path *directory, const struct rf_loaded *loaded,
+int rf_pins_put_programs(const struct rf_pin_path *directory, const int fd[RF_ENTRY_COUNT],
 			 struct rf_error *error)
 {
 	int err = 0;
 
 	/* `xdp` last: with it a fence's pins are whole. */
 	for (int i = RF_ENTRY_COUNT - 1; i >= 0 && !err; i--)
-		if (loaded->fd[i] >= 0)
-			err = rf_pins_put(directory, rf_entry_pins[i], loaded->fd[i], error);
+		if (fd[i] >= 0)
+			err = rf_pins_put(directory, rf_entry_pins[i], fd[i], error);
 	return err;
 }
 

@@ -5,6 +5,7 @@
  * Whether a bpf_link holds it the kernel does not say; a link tells its interface's index, but not
  * its network namespace, so only our own pins, which are called after both, are believed.
  */
+#include <bpf/bpf.h>
 #include <errno.h>
 #include <libmnl/libmnl.h>
 #include <linux/if_link.h>
@@ -14,7 +15,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "fence_internal.h"
+#include "info.h"
+#include "interfaces.h"
+#include "pins.h"
 
 #define DUMP_TRIES 20 /* each is in vain if an interface comes or goes meanwhile */
 
@@ -151,7 +154,8 @@ int rf_interface_query(const char *name, struct rf_interface *interface, struct 
 	if (count > 0) {
 		*interface = found.interface[0];
 		/* Of one without a program a pin is a dead link's. */
-		interface->by_link = interface->program_id && rf_pins_have_link(interface);
+		interface->by_link = interface->program_id &&
+				     rf_pins_have_link(interface->index, interface->program_id);
 	}
 	free(found.interface);
 	return count < 0 ? count : 0;
@@ -177,10 +181,77 @@ int rf_interfaces_of(uint32_t map_id, struct rf_interface **interfaces, struct r
 		if (!rf_program_open(&program, interface->program_id, error) && program.ours &&
 		    program.map_id[RF_MAP_CONFIG] == map_id) {
 			(*interfaces)[kept] = *interface;
-			(*interfaces)[kept].by_link = rf_pins_have_link(interface);
+			(*interfaces)[kept].by_link =
+				rf_pins_have_link(interface->index, interface->program_id);
 			kept++;
 		}
 		rf_program_close(&program);
 	}
 	return all < 0 ? all : kept;
+}
+
+int rf_interface_open(const char *dev, struct rf_interface *interface, struct rf_program *program,
+		      struct rf_error *error)
+{
+	int err = rf_interface_query(dev, interface, error);
+
+	if (err)
+		return err;
+	if (!interface->program_id)
+		return rf_error_failed(
+			error, -ENOENT,
+			"%s: no fence attached; run 'ringfence attach %s' or 'ip link set "
+			"dev %s xdp obj …'",
+			dev, dev, dev);
+	err = rf_program_open(program, interface->program_id, error);
+	if (!err && !program->ours)
+		err = rf_error_failed(
+			error, -ENOENT,
+			"%s: no fence attached, but the XDP program '%s' (id %u), which is not "
+			"ringfence; 'bpftool prog show id %u' tells more",
+			dev, program->name, program->id, program->id);
+	return err;
+}
+
+uint32_t rf_interface_find_link(const struct rf_interface *interface)
+{
+	__u32 id = 0;
+
+	while (!interface->chain.dispatcher_id && !bpf_link_get_next_id(id, &id)) {
+		struct bpf_link_info info = {};
+		int fd = bpf_link_get_fd_by_id(id);
+		bool holds = fd >= 0 && !rf_link_info(fd, &info) &&
+			     info.type == BPF_LINK_TYPE_XDP &&
+			     info.prog_id == interface->program_id &&
+			     info.xdp.ifindex == interface->index;
+
+		if (fd >= 0)
+			close(fd);
+		if (holds)
+			return id;
+	}
+	return 0;
+}
+
+int rf_fence_occupant(const char *dev, struct rf_occupant *occupant, struct rf_error *error)
+{
+	struct rf_program program = RF_PROGRAM_NONE;
+	struct rf_interface interface;
+	struct rf_error unreadable;
+	int err = rf_interface_query(dev, &interface, error);
+
+	*occupant = (struct rf_occupant){};
+	if (err)
+		return err;
+	occupant->program_id = interface.program_id;
+	occupant->mode = interface.mode;
+	if (!interface.program_id)
+		return 0;
+	if (!rf_program_open(&program, interface.program_id, &unreadable)) {
+		snprintf(occupant->name, sizeof(occupant->name), "%s", program.name);
+		occupant->ours = program.ours;
+		occupant->link_id = program.ours ? 0 : rf_interface_find_link(&interface);
+	}
+	rf_program_close(&program);
+	return 0;
 }

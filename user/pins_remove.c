@@ -11,8 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "fence_internal.h"
 #include "info.h"
+#include "pins.h"
 
 enum kind {
 	PROGRAM,
@@ -119,17 +119,6 @@ static int fail_foreign(const char *path, struct rf_error *error)
 		"%s: this is in the way, and not ringfence's; remove it, or name the "
 		"fence otherwise: 'ringfence attach IF fence NAME'",
 		path);
-}
-
-int rf_pins_check_owner(const struct rf_pin_path *directory, struct rf_error *error)
-{
-	struct stat status;
-
-	if (lstat(directory->text, &status) || status.st_uid == geteuid())
-		return 0;
-	return rf_error_failed(error, -EACCES,
-			       "%s: this fence belongs to user %u; run it as that user",
-			       directory->text, status.st_uid);
 }
 
 int rf_pins_check(const struct rf_pin_path *directory, struct rf_error *error)
