@@ -75,6 +75,18 @@ int64_t rf_map_share(struct rf_fence *fence, enum rf_map map, size_t value_size,
 	return info.max_entries;
 }
 
+static int map_leases(struct rf_fence *fence, struct rf_error *error)
+{
+	int64_t sets =
+		rf_map_share(fence, RF_MAP_LEASES, sizeof(struct rf_lease_set), PROT_READ, error);
+
+	if (sets < 0)
+		return sets;
+	fence->leases = sets * RF_LEASE_WAYS;
+	fence->lease = fence->memory[RF_MAP_LEASES];
+	return 0;
+}
+
 int rf_fence_share(struct rf_fence *fence, struct rf_error *error)
 {
 	const int both = PROT_READ | PROT_WRITE;
@@ -105,8 +117,39 @@ int rf_fence_share(struct rf_fence *fence, struct rf_error *error)
 		return rf_error_failed(error, -errno, "cannot read the fence's windows: %s",
 				       strerror(errno));
 	fence->sources = info.max_entries;
-	count = rf_leases_map(fence, error);
+	count = map_leases(fence, error);
 	return count < 0 ? count : rf_fence_check_config(fence, error);
+}
+
+static uint64_t load_word(const __u64 *word)
+{
+	return __atomic_load_n(word, __ATOMIC_ACQUIRE);
+}
+
+struct rf_standing rf_fence_standing(const struct rf_fence *fence)
+{
+	const struct rf_config *config = fence->config;
+	struct rf_standing standing = {};
+	const struct rf_bank *bank;
+	uint64_t deadline;
+
+	rf_map_refresh(fence, RF_MAP_CONFIG);
+	standing.active = standing.in_force = load_word(&config->active);
+	bank = &config->bank[standing.active & 1];
+	standing.fallback = bank->fallback;
+	deadline = load_word(&bank->deadline);
+	if (!deadline || !config->tick_ns)
+		return standing;
+	standing.jiffies = rf_fence_jiffies(fence);
+	if (standing.jiffies < deadline) {
+		standing.state = RF_ON_TRIAL;
+		standing.trial_ns = rf_fence_left_ns(fence, standing.jiffies, deadline);
+		return standing;
+	}
+	standing.trial_ns = rf_fence_left_ns(fence, deadline, standing.jiffies);
+	standing.state = standing.fallback == RF_FALL_BACK ? RF_FELL_BACK : RF_FELL_OPEN;
+	standing.in_force = standing.state == RF_FELL_BACK ? standing.active - 1 : standing.active;
+	return standing;
 }
 
 /* By the alphabet of interfaces, after which fences are called, too; and no more than its room. */

@@ -7,14 +7,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include "fence_internal.h"
 #include "hardware.h"
 #include "info.h"
-#include "needs.h"
 
 /* Makes the pins of a fence of that name, without any interface yet. */
 static int create_fence(const char *name, const struct rf_pin_path *directory,
@@ -38,25 +35,6 @@ static int create_fence(const char *name, const struct rf_pin_path *directory,
 }
 
 /* ---- one interface ---- */
-
-static int read_mtu(const char *name)
-{
-	struct ifreq request = {};
-	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-	int mtu = 1500;
-
-	snprintf(request.ifr_name, sizeof(request.ifr_name), "%s", name);
-	if (fd >= 0 && !ioctl(fd, SIOCGIFMTU, &request))
-		mtu = request.ifr_mtu;
-	if (fd >= 0)
-		close(fd);
-	return mtu;
-}
-
-enum rf_entry rf_entry_for(const char *name, enum rf_mode mode)
-{
-	return mode == RF_NATIVE && read_mtu(name) > RF_PLAIN_MTU_MAX ? RF_FRAGS : RF_PLAIN;
-}
 
 static int fail_attach(const struct rf_interface *interface, enum rf_mode mode, int err,
 		       struct rf_error *error)

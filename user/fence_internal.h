@@ -20,6 +20,8 @@ unsigned int rf_lock_seconds(void);
 
 /* ---- fences (fence.c) ---- */
 
+#define RF_LEASES_LEAST (2 * RF_LEASE_WAYS) /* of a CPU */
+
 /*
  * Maps a map of values of `value_size` into `fence->memory`, until the fence is closed. Returns how
  * many there are, or a negative errno.
@@ -149,13 +151,16 @@ void rf_unload(struct rf_loaded *loaded);
 /* This build, not loaded yet, with the maps of a fence; NULL and errno. The caller closes it. */
 struct bpf_object *rf_load_open(const int map_fd[RF_MAP_COUNT]);
 
+/* How many leases `attach` asks for, for all CPUs together: whole sets, a power of two for each. */
+uint32_t rf_leases_wanted(const struct rf_attach *attach);
+/* The entry that the MTU asks for. */
+enum rf_entry rf_entry_for(const char *name, enum rf_mode mode);
+
 /* Is a program with that tag one of this build's? */
 bool rf_loaded_has(const struct rf_loaded *loaded, const uint8_t tag[RF_PROGRAM_TAG_SIZE]);
 
 /* ---- attaching (fence_attach.c, fence_upgrade.c, fence_detach.c) ---- */
 
-/* The entry that the MTU asks for. */
-enum rf_entry rf_entry_for(const char *name, enum rf_mode mode);
 /*
  * Swaps the program for that of `loaded` on all interfaces of the fence. Returns how many were. The
  * pins follow, also after an upgrade that was killed before it came to them.
@@ -213,10 +218,6 @@ struct rf_pending {
 	size_t capacity;
 };
 
-/* How many leases `attach` asks for, for all CPUs together: whole sets, a power of two for each. */
-uint32_t rf_leases_wanted(const struct rf_attach *attach);
-/* Maps them into memory, and says how many there are. */
-int rf_leases_map(struct rf_fence *fence, struct rf_error *error);
 /* Add what is pending to sums that were read before. */
 void rf_leases_add_counters(const struct rf_fence *fence, struct rf_counters *sum);
 void rf_leases_add_limit(const struct rf_fence *fence, const struct rf_bank *rules, int slot,

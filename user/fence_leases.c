@@ -9,42 +9,14 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/random.h>
 
 #include "fence_internal.h"
 #include "ringfence/lease.h"
 
-#define LEASES_MAX (1ULL << 31)		 /* of all CPUs, so that their number has 32 bits */
-#define LEASES_LEAST (2 * RF_LEASE_WAYS) /* of a CPU */
-#define READS_MAX 4			 /* of a lease that changes its source meanwhile */
+#define READS_MAX 4 /* of a lease that changes its source meanwhile */
 
 /* ---- their memory ---- */
-
-uint32_t rf_leases_wanted(const struct rf_attach *attach)
-{
-	uint64_t cpus = libbpf_num_possible_cpus(), each = LEASES_LEAST;
-
-	if (attach->leases == RF_LEASES_UNSAID)
-		return RF_LEASES_DEFAULT;
-	if (!attach->leases)
-		return RF_LEASE_WAYS; /* no map is smaller; nobody gets them */
-	while (each < attach->leases && 2 * each * cpus <= LEASES_MAX)
-		each *= 2;
-	return each * cpus;
-}
-
-int rf_leases_map(struct rf_fence *fence, struct rf_error *error)
-{
-	int64_t sets =
-		rf_map_share(fence, RF_MAP_LEASES, sizeof(struct rf_lease_set), PROT_READ, error);
-
-	if (sets < 0)
-		return sets;
-	fence->leases = sets * RF_LEASE_WAYS;
-	fence->lease = fence->memory[RF_MAP_LEASES];
-	return 0;
-}
 
 /* log2 of the leases of one CPU; 0: none. */
 static unsigned int leases_bits(const struct rf_fence *fence)
@@ -52,7 +24,7 @@ static unsigned int leases_bits(const struct rf_fence *fence)
 	int cpus = libbpf_num_possible_cpus();
 	unsigned int bits = 0;
 
-	if (cpus <= 0 || fence->leases / cpus < LEASES_LEAST)
+	if (cpus <= 0 || fence->leases / cpus < RF_LEASES_LEAST)
 		return 0;
 	while (2ULL << bits <= fence->leases / cpus)
 		bits++;

@@ -4,8 +4,11 @@
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <linux/capability.h>
+#include <net/if.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -17,6 +20,8 @@
 #include "sizes.h"
 
 #include "build/ringfence.skel.h" /* last: it wants the types of abi.h */
+
+#define LEASES_MAX (1ULL << 31) /* of all CPUs, so that their number has 32 bits */
 
 int rf_maps_reuse(struct bpf_object *object, const int map_fd[RF_MAP_COUNT])
 {
@@ -47,6 +52,19 @@ struct bpf_object *rf_load_open(const int map_fd[RF_MAP_COUNT])
 	bpf_object__close(object);
 	errno = -err;
 	return NULL;
+}
+
+uint32_t rf_leases_wanted(const struct rf_attach *attach)
+{
+	uint64_t cpus = libbpf_num_possible_cpus(), each = RF_LEASES_LEAST;
+
+	if (attach->leases == RF_LEASES_UNSAID)
+		return RF_LEASES_DEFAULT;
+	if (!attach->leases)
+		return RF_LEASE_WAYS; /* no map is smaller; nobody gets them */
+	while (each < attach->leases && 2 * each * cpus <= LEASES_MAX)
+		each *= 2;
+	return each * cpus;
 }
 
 /* Lines of the filter: a power of two. */
@@ -239,6 +257,25 @@ int rf_fence_try(void)
 	if (err && err != -EPERM && err != -EACCES && !has_files())
 		return -EMFILE;
 	return err;
+}
+
+static int read_mtu(const char *name)
+{
+	struct ifreq request = {};
+	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	int mtu = 1500;
+
+	snprintf(request.ifr_name, sizeof(request.ifr_name), "%s", name);
+	if (fd >= 0 && !ioctl(fd, SIOCGIFMTU, &request))
+		mtu = request.ifr_mtu;
+	if (fd >= 0)
+		close(fd);
+	return mtu;
+}
+
+enum rf_entry rf_entry_for(const char *name, enum rf_mode mode)
+{
+	return mode == RF_NATIVE && read_mtu(name) > RF_PLAIN_MTU_MAX ? RF_FRAGS : RF_PLAIN;
 }
 
 int rf_load_upgrade(struct rf_loaded *loaded, const struct rf_fence *reuse, struct rf_error *error)

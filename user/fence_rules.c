@@ -13,37 +13,6 @@
 #define PORT_WORDS (RF_PORTS / 64)
 #define READS_MAX 100 /* of rules that are switched meanwhile */
 
-static uint64_t load(const __u64 *word)
-{
-	return __atomic_load_n(word, __ATOMIC_ACQUIRE);
-}
-
-struct rf_standing rf_fence_standing(const struct rf_fence *fence)
-{
-	const struct rf_config *config = fence->config;
-	struct rf_standing standing = {};
-	const struct rf_bank *bank;
-	uint64_t deadline;
-
-	rf_map_refresh(fence, RF_MAP_CONFIG);
-	standing.active = standing.in_force = load(&config->active);
-	bank = &config->bank[standing.active & 1];
-	standing.fallback = bank->fallback;
-	deadline = load(&bank->deadline);
-	if (!deadline || !config->tick_ns)
-		return standing;
-	standing.jiffies = rf_fence_jiffies(fence);
-	if (standing.jiffies < deadline) {
-		standing.state = RF_ON_TRIAL;
-		standing.trial_ns = rf_fence_left_ns(fence, standing.jiffies, deadline);
-		return standing;
-	}
-	standing.trial_ns = rf_fence_left_ns(fence, deadline, standing.jiffies);
-	standing.state = standing.fallback == RF_FALL_BACK ? RF_FELL_BACK : RF_FELL_OPEN;
-	standing.in_force = standing.state == RF_FELL_BACK ? standing.active - 1 : standing.active;
-	return standing;
-}
-
 static bool has_moved(const struct rf_fence *fence, const struct rf_standing *standing)
 {
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
