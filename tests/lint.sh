@@ -52,7 +52,7 @@ floor() {
 	user/fence_internal.h) echo 31 ;;
 	user/fence*.c) echo 32 ;;
 	user/view.[ch] | user/command.h) echo 40 ;;
-	user/change.[ch]) echo 41 ;;
+	user/transaction.[ch]) echo 41 ;;
 	user/cmd_*.c) echo 42 ;;
 	user/commands.[ch]) echo 50 ;;
 	user/completion.c) echo 51 ;;

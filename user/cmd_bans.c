@@ -3,8 +3,8 @@
 #include <errno.h>
 #include <string.h>
 
-#include "change.h"
 #include "out.h"
+#include "transaction.h"
 
 /* What is left of a ban, and how long it has lasted, in ns. */
 static uint64_t left_ns(const struct rf_fence *fence, const struct rf_bans *bans,

@@ -4,11 +4,11 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "change.h"
 #include "file.h"
 #include "out.h"
 #include "rulefile.h"
 #include "rules.h"
+#include "transaction.h"
 #include "view.h"
 
 static int check_addable(const struct rf_bank *rules, const char *name, struct rf_error *error)
@@ -37,36 +37,37 @@ static int check_settable(const struct rf_bank *rules, const char *name, struct 
 		name);
 }
 
-static int put_limit(struct rf_change *change, const struct rf_definition *definition, bool add,
-		     struct rf_error *error)
+static int put_limit(struct rf_transaction *transaction, const struct rf_definition *definition,
+		     bool add, struct rf_error *error)
 {
-	const struct rf_bank *rules = &change->rules.bank;
+	const struct rf_bank *rules = &transaction->rules.bank;
 	const char *name = definition->limit.name;
 	int slot, err;
 
 	err = add ? check_addable(rules, name, error) : check_settable(rules, name, error);
 	if (err)
 		return err;
-	slot = add ? rf_rulefile_slot(rules, &change->before) : rf_rules_find(rules, name);
-	err = rf_ruleset_put_limit(&change->rules, slot, definition, &change->before,
-				   change->fence.config->tick_ns, &change->next_id, error);
-	return err ? err : rf_change_commit(change, NULL, error);
+	slot = add ? rf_rulefile_slot(rules, &transaction->before) : rf_rules_find(rules, name);
+	err = rf_ruleset_put_limit(&transaction->rules, slot, definition, &transaction->before,
+				   transaction->fence.config->tick_ns, &transaction->next_id,
+				   error);
+	return err ? err : rf_transaction_commit(transaction, NULL, error);
 }
 
 static int change_limit(const struct rf_options *options, struct rf_words *words, bool add,
 			struct rf_error *error)
 {
-	struct rf_change change = RF_CHANGE_NONE;
+	struct rf_transaction transaction = RF_TRANSACTION_NONE;
 	struct rf_definition definition = {};
 	int err = rf_parse_limit(words, &definition, error);
 
 	if (!err && definition.from_file)
 		err = rf_file_prefixes(definition.from_file, &definition.from, error);
 	if (!err)
-		err = rf_change_begin(&change, options, error);
+		err = rf_transaction_begin(&transaction, options, error);
 	if (!err)
-		err = put_limit(&change, &definition, add, error);
-	rf_change_end(&change);
+		err = put_limit(&transaction, &definition, add, error);
+	rf_transaction_end(&transaction);
 	rf_definition_free(&definition);
 	return err;
 }
@@ -86,7 +87,7 @@ int rf_cmd_limit_set(const struct rf_options *options, struct rf_words *words,
 int rf_cmd_limit_del(const struct rf_options *options, struct rf_words *words,
 		     struct rf_error *error)
 {
-	struct rf_change change = RF_CHANGE_NONE;
+	struct rf_transaction transaction = RF_TRANSACTION_NONE;
 	const char *name = rf_words_next(words);
 	int err;
 
@@ -94,14 +95,15 @@ int rf_cmd_limit_del(const struct rf_options *options, struct rf_words *words,
 		return rf_error_usage(error, "the limit's name is missing; write limit del NAME");
 	err = rf_words_end(words, error);
 	if (!err)
-		err = rf_change_begin(&change, options, error);
+		err = rf_transaction_begin(&transaction, options, error);
 	if (!err)
-		err = check_settable(&change.rules.bank, name, error);
+		err = check_settable(&transaction.rules.bank, name, error);
 	if (!err) {
-		rf_ruleset_del_limit(&change.rules, rf_rules_find(&change.rules.bank, name));
-		err = rf_change_commit(&change, NULL, error);
+		rf_ruleset_del_limit(&transaction.rules,
+				     rf_rules_find(&transaction.rules.bank, name));
+		err = rf_transaction_commit(&transaction, NULL, error);
 	}
-	rf_change_end(&change);
+	rf_transaction_end(&transaction);
 	return err;
 }
 

@@ -4,9 +4,9 @@
 #include <inttypes.h>
 #include <time.h>
 
-#include "change.h"
 #include "file.h"
 #include "out.h"
+#include "transaction.h"
 #include "view.h"
 
 static const char *const list_names[RF_LIST_COUNT] = {
@@ -25,21 +25,21 @@ static int parse_prefix(struct rf_words *words, enum rf_list list, const char *v
 	return rf_parse_prefix(text, prefix, error);
 }
 
-static int list_prefixes(struct rf_change *change, enum rf_list list,
+static int list_prefixes(struct rf_transaction *transaction, enum rf_list list,
 			 const struct rf_prefixes *prefixes, uint64_t time_ns,
 			 struct rf_error *error)
 {
-	uint64_t until =
-		time_ns ? rf_fence_deadline(&change->fence, change->now, time_ns) : RF_FOREVER;
-	int err = rf_ruleset_list(&change->rules, list, prefixes, until, error);
+	uint64_t until = time_ns ? rf_fence_deadline(&transaction->fence, transaction->now, time_ns)
+				 : RF_FOREVER;
+	int err = rf_ruleset_list(&transaction->rules, list, prefixes, until, error);
 
-	return err ? err : rf_change_commit(change, NULL, error);
+	return err ? err : rf_transaction_commit(transaction, NULL, error);
 }
 
 static int add_prefix(const struct rf_options *options, struct rf_words *words, enum rf_list list,
 		      struct rf_error *error)
 {
-	struct rf_change change = RF_CHANGE_NONE;
+	struct rf_transaction transaction = RF_TRANSACTION_NONE;
 	struct rf_prefix prefix;
 	const struct rf_prefixes one = {.prefix = &prefix, .count = 1, .capacity = 1};
 	uint64_t time_ns = 0;
@@ -50,10 +50,10 @@ static int add_prefix(const struct rf_options *options, struct rf_words *words, 
 	if (!err)
 		err = rf_words_end(words, error);
 	if (!err)
-		err = rf_change_begin(&change, options, error);
+		err = rf_transaction_begin(&transaction, options, error);
 	if (!err)
-		err = list_prefixes(&change, list, &one, time_ns, error);
-	rf_change_end(&change);
+		err = list_prefixes(&transaction, list, &one, time_ns, error);
+	rf_transaction_end(&transaction);
 	return err;
 }
 
@@ -71,19 +71,19 @@ static int fail_unlisted(const struct rf_prefix *prefix, enum rf_list list, stru
 static int del_prefix(const struct rf_options *options, struct rf_words *words, enum rf_list list,
 		      struct rf_error *error)
 {
-	struct rf_change change = RF_CHANGE_NONE;
+	struct rf_transaction transaction = RF_TRANSACTION_NONE;
 	struct rf_prefix prefix;
 	int err = parse_prefix(words, list, "del", &prefix, error);
 
 	if (!err)
 		err = rf_words_end(words, error);
 	if (!err)
-		err = rf_change_begin(&change, options, error);
-	if (!err && rf_ruleset_unlist(&change.rules, list, &prefix))
+		err = rf_transaction_begin(&transaction, options, error);
+	if (!err && rf_ruleset_unlist(&transaction.rules, list, &prefix))
 		err = fail_unlisted(&prefix, list, error);
 	if (!err)
-		err = rf_change_commit(&change, NULL, error);
-	rf_change_end(&change);
+		err = rf_transaction_commit(&transaction, NULL, error);
+	rf_transaction_end(&transaction);
 	return err;
 }
 
@@ -113,7 +113,7 @@ static int print_loaded(const struct rf_options *options, enum rf_list list, siz
 static int load_prefixes(const struct rf_options *options, struct rf_words *words,
 			 enum rf_list list, struct rf_error *error)
 {
-	struct rf_change change = RF_CHANGE_NONE;
+	struct rf_transaction transaction = RF_TRANSACTION_NONE;
 	struct rf_prefixes prefixes = {};
 	const char *path = rf_words_next(words);
 	struct timespec start;
@@ -129,15 +129,15 @@ static int load_prefixes(const struct rf_options *options, struct rf_words *word
 	if (!err && !prefixes.count)
 		err = rf_error_failed(error, -EINVAL, "%s: there is no prefix in it", path);
 	if (!err)
-		err = rf_change_begin(&change, options, error);
+		err = rf_transaction_begin(&transaction, options, error);
 	if (!err)
-		err = list_prefixes(&change, list, &prefixes, 0, error);
+		err = list_prefixes(&transaction, list, &prefixes, 0, error);
 	if (!err)
 		err = print_loaded(options, list, prefixes.count,
-				   rf_view_count_list(&change.rules, list), seconds_since(&start),
-				   error);
+				   rf_view_count_list(&transaction.rules, list),
+				   seconds_since(&start), error);
 	rf_prefixes_free(&prefixes);
-	rf_change_end(&change);
+	rf_transaction_end(&transaction);
 	return err;
 }
 

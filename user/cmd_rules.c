@@ -6,11 +6,11 @@
 #include <string.h>
 #include <time.h>
 
-#include "change.h"
 #include "file.h"
 #include "out.h"
 #include "rulefile.h"
 #include "rules.h"
+#include "transaction.h"
 #include "view.h"
 
 #define NOMINAL_TICK_NS 4000000 /* for rules that are only checked */
@@ -134,41 +134,41 @@ static int print_applied(const struct rf_ruleset *rules, uint64_t trial_ns, bool
 	return 0;
 }
 
-static int apply_file(struct rf_change *change, const struct rf_rulefile *file,
+static int apply_file(struct rf_transaction *transaction, const struct rf_rulefile *file,
 		      const struct rf_trial *trial, struct rf_error *error)
 {
 	struct rf_rulefile_place place = {
-		.present = &change->present,
-		.other = &change->before,
+		.present = &transaction->present,
+		.other = &transaction->before,
 		.on_trial = trial != NULL,
-		.now = change->now,
-		.tick_ns = change->fence.config->tick_ns,
-		.next_id = change->next_id,
+		.now = transaction->now,
+		.tick_ns = transaction->fence.config->tick_ns,
+		.next_id = transaction->next_id,
 	};
 	int err;
 
-	rf_ruleset_free(&change->rules);
-	err = rf_rulefile_rules(file, &place, &change->rules, error);
-	change->next_id = place.next_id;
-	return err ? err : rf_change_commit(change, trial, error);
+	rf_ruleset_free(&transaction->rules);
+	err = rf_rulefile_rules(file, &place, &transaction->rules, error);
+	transaction->next_id = place.next_id;
+	return err ? err : rf_transaction_commit(transaction, trial, error);
 }
 
 static int apply_rules(const struct rf_options *options, const char *path, uint64_t trial_ns,
 		       struct rf_error *error)
 {
 	const struct rf_trial trial = {.time_ns = trial_ns};
-	struct rf_change change = RF_CHANGE_NONE;
+	struct rf_transaction transaction = RF_TRANSACTION_NONE;
 	struct rf_rulefile file = {};
 	int err = read_rules(path, &file, error);
 
 	if (!err)
-		err = rf_change_begin(&change, options, error);
+		err = rf_transaction_begin(&transaction, options, error);
 	if (!err)
-		err = apply_file(&change, &file, trial_ns ? &trial : NULL, error);
+		err = apply_file(&transaction, &file, trial_ns ? &trial : NULL, error);
 	if (!err)
-		err = print_applied(&change.rules, trial_ns, options->json, error);
+		err = print_applied(&transaction.rules, trial_ns, options->json, error);
 	rf_rulefile_free(&file);
-	rf_change_end(&change);
+	rf_transaction_end(&transaction);
 	return err;
 }
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /* The one way to change rules: read those in force, change them, put them in force. */
-#ifndef RINGFENCE_CHANGE_H
-#define RINGFENCE_CHANGE_H
+#ifndef RINGFENCE_TRANSACTION_H
+#define RINGFENCE_TRANSACTION_H
 
 #include "command.h"
 #include "fence.h"
 #include "ruleset.h"
 
-struct rf_change {
+struct rf_transaction {
 	struct rf_fence fence;
 	struct rf_ruleset rules;
 	struct rf_bank present; /* in force */
@@ -16,17 +16,17 @@ struct rf_change {
 	uint32_t next_id;	/* of a limit */
 };
 
-#define RF_CHANGE_NONE ((struct rf_change){.fence = RF_FENCE_NONE})
+#define RF_TRANSACTION_NONE ((struct rf_transaction){.fence = RF_FENCE_NONE})
 
 /*
  * Takes the lock, opens the fence and reads its rules, with what has expired left out. An error
  * while rules are on trial. End it in any case.
  */
-int rf_change_begin(struct rf_change *change, const struct rf_options *options,
-		    struct rf_error *error);
+int rf_transaction_begin(struct rf_transaction *transaction, const struct rf_options *options,
+			 struct rf_error *error);
 /* Puts `rules` in force. `trial` may be NULL; how far it is appears on a terminal. */
-int rf_change_commit(struct rf_change *change, const struct rf_trial *trial,
-		     struct rf_error *error);
-void rf_change_end(struct rf_change *change);
+int rf_transaction_commit(struct rf_transaction *transaction, const struct rf_trial *trial,
+			  struct rf_error *error);
+void rf_transaction_end(struct rf_transaction *transaction);
 
-#endif /* RINGFENCE_CHANGE_H */
+#endif /* RINGFENCE_TRANSACTION_H */
