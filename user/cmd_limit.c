@@ -49,7 +49,7 @@ static int put_limit(struct rf_transaction *transaction, const struct rf_definit
 		return err;
 	slot = add ? rf_rulefile_slot(rules, &transaction->before) : rf_rules_find(rules, name);
 	err = rf_ruleset_put_limit(&transaction->rules, slot, definition, &transaction->before,
-				   transaction->fence.config->tick_ns, &transaction->next_id,
+				   rf_fence_tick_ns(&transaction->fence), &transaction->next_id,
 				   error);
 	return err ? err : rf_transaction_commit(transaction, NULL, error);
 }

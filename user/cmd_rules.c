@@ -142,7 +142,7 @@ static int apply_file(struct rf_transaction *transaction, const struct rf_rulefi
 		.other = &transaction->before,
 		.on_trial = trial != NULL,
 		.now = transaction->now,
-		.tick_ns = transaction->fence.config->tick_ns,
+		.tick_ns = rf_fence_tick_ns(&transaction->fence),
 		.next_id = transaction->next_id,
 	};
 	int err;

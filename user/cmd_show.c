@@ -224,7 +224,7 @@ static int read_listing(const struct rf_fence *fence, const struct rf_address *s
 {
 	int err = rf_fence_prefix_value(fence, source, &listing->value, error);
 
-	if (fence->config->tick_ns)
+	if (rf_fence_tick_ns(fence))
 		listing->now = rf_fence_jiffies(fence);
 	return err;
 }

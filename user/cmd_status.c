@@ -9,7 +9,6 @@
 #include "fence.h"
 #include "hardware.h"
 #include "out.h"
-#include "ringfence/atomic.h"
 #include "rules.h"
 #include "view.h"
 
@@ -58,7 +57,7 @@ static uint64_t windows_used(const struct status *status, int family)
 
 static uint64_t count_residents(const struct status *status, int family)
 {
-	return rf_load(&status->fence.config->room[family].residents);
+	return rf_fence_residents(&status->fence, family);
 }
 
 /* Does the attach wait for its confirmation, or has it done so in vain? */
@@ -313,7 +312,7 @@ static void print_newcomers(const struct status *status)
 /* Do as many sources stay as may? Beyond that those that come do not. */
 static bool is_full_of_active(const struct status *status, int family)
 {
-	const uint64_t max = status->fence.config->times.residents_max;
+	const uint64_t max = rf_fence_residents_max(&status->fence);
 
 	return max && count_residents(status, family) >= max;
 }

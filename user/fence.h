@@ -107,6 +107,19 @@ uint64_t rf_fence_time(const struct rf_fence *fence, const struct rf_policy *pol
 uint64_t rf_fence_duration_ns(const struct rf_fence *fence, const struct rf_policy *policy,
 			      uint64_t units);
 
+/* ---- single values of the shared memory (fence_shared.c) ---- */
+
+/* The length of a jiffy; 0: never measured, so no rule has a time. */
+uint32_t rf_fence_tick_ns(const struct rf_fence *fence);
+/* Windows of a family, 0 or 1, whose sources stay, and how many at most may. */
+uint64_t rf_fence_residents(const struct rf_fence *fence, int family);
+uint64_t rf_fence_residents_max(const struct rf_fence *fence);
+/* A copy of the bank that is not the one of generation `in_force`. */
+void rf_fence_other_bank(const struct rf_fence *fence, uint64_t in_force, struct rf_bank *bank);
+/* The id that the next new limit gets. Written only with the lock held. */
+uint32_t rf_fence_next_limit_id(const struct rf_fence *fence);
+void rf_fence_keep_limit_id(struct rf_fence *fence, uint32_t next_id);
+
 /* Sums over all CPUs. */
 int rf_fence_counters(const struct rf_fence *fence, struct rf_counters *sum,
 		      struct rf_error *error);

@@ -4,7 +4,6 @@
 
 static int read_rules(struct rf_transaction *transaction, struct rf_error *error)
 {
-	const struct rf_config *config = transaction->fence.config;
 	struct rf_standing standing;
 	int err = rf_fence_read_rules(&transaction->fence, &transaction->rules, error);
 
@@ -12,12 +11,12 @@ static int read_rules(struct rf_transaction *transaction, struct rf_error *error
 		return err;
 	standing = rf_fence_standing(&transaction->fence);
 	transaction->present = transaction->rules.bank;
-	transaction->before = config->bank[~standing.in_force & 1];
+	rf_fence_other_bank(&transaction->fence, standing.in_force, &transaction->before);
 	err = rf_bank_check(&transaction->before, error);
 	if (err)
 		return err;
 	transaction->now = rf_fence_jiffies(&transaction->fence);
-	transaction->next_id = config->next_limit_id ? config->next_limit_id : 1;
+	transaction->next_id = rf_fence_next_limit_id(&transaction->fence);
 	rf_ruleset_expire(&transaction->rules, transaction->now);
 	return 0;
 }
@@ -53,7 +52,7 @@ int rf_transaction_commit(struct rf_transaction *transaction, const struct rf_tr
 	int err;
 
 	/* First, so that an id is not given twice even if this process is killed here. */
-	transaction->fence.config->next_limit_id = transaction->next_id;
+	rf_fence_keep_limit_id(&transaction->fence, transaction->next_id);
 	err = rf_fence_commit(&transaction->fence, &transaction->rules, trial, &progress, error);
 	if (!err && rf_fence_standing(&transaction->fence).state == RF_FELL_OPEN)
 		rf_out_note("the attach was not confirmed, so everything passes; 'ringfence "
