@@ -49,8 +49,10 @@ floor() {
 	user/diagnose*.c | user/facts.h) echo 29 ;;
 	user/fence.h) echo 30 ;;
 	user/facts*.c) echo 30 ;;
-	user/fence_internal.h) echo 31 ;;
-	user/fence*.c) echo 32 ;;
+	user/fence_private.h | user/tries.h | user/pending.h | user/newcomers.h | user/attach.h) echo 31 ;;
+	user/load.h) echo 31 ;;
+	user/attach_private.h) echo 32 ;;
+	user/fence*.c) echo 33 ;;
 	user/view.[ch] | user/command.h) echo 40 ;;
 	user/transaction.[ch]) echo 41 ;;
 	user/cmd_*.c) echo 42 ;;

@@ -2,6 +2,7 @@
 /* attach, detach, adopt */
 #include <errno.h>
 
+#include "attach.h"
 #include "command.h"
 #include "fence.h"
 #include "out.h"

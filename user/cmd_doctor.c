@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "attach.h"
 #include "command.h"
 #include "diagnose.h"
 #include "facts.h"

@@ -12,7 +12,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "fence_internal.h"
+#include "fence_private.h"
 #include "info.h"
 #include "printable.h"
 
@@ -47,8 +47,12 @@ void rf_map_refresh(const struct rf_fence *fence, enum rf_map map)
 		copy_map(fence, map);
 }
 
-int64_t rf_map_share(struct rf_fence *fence, enum rf_map map, size_t value_size, int protection,
-		     struct rf_error *error)
+/*
+ * Maps a map of values of `value_size` into `fence->memory`, until the fence is closed. Returns how
+ * many there are, or a negative errno.
+ */
+static int64_t share_map(struct rf_fence *fence, enum rf_map map, size_t value_size, int protection,
+			 struct rf_error *error)
 {
 	const int flags = fence->read_only ? MAP_PRIVATE | MAP_ANONYMOUS : MAP_SHARED;
 	struct bpf_map_info info = {};
@@ -78,7 +82,7 @@ int64_t rf_map_share(struct rf_fence *fence, enum rf_map map, size_t value_size,
 static int map_leases(struct rf_fence *fence, struct rf_error *error)
 {
 	int64_t sets =
-		rf_map_share(fence, RF_MAP_LEASES, sizeof(struct rf_lease_set), PROT_READ, error);
+		share_map(fence, RF_MAP_LEASES, sizeof(struct rf_lease_set), PROT_READ, error);
 
 	if (sets < 0)
 		return sets;
@@ -94,15 +98,14 @@ int rf_fence_share(struct rf_fence *fence, struct rf_error *error)
 	int64_t count = rf_fence_check_maps(fence, error);
 
 	if (!count)
-		count = rf_map_share(fence, RF_MAP_CONFIG, sizeof(struct rf_config), both, error);
+		count = share_map(fence, RF_MAP_CONFIG, sizeof(struct rf_config), both, error);
 	if (count >= 0)
-		count = rf_map_share(fence, RF_MAP_PORTS, sizeof(struct rf_ports), both, error);
+		count = share_map(fence, RF_MAP_PORTS, sizeof(struct rf_ports), both, error);
 	if (count >= 0)
-		count = rf_map_share(fence, RF_MAP_BANS, sizeof(struct rf_ban_set), both, error);
+		count = share_map(fence, RF_MAP_BANS, sizeof(struct rf_ban_set), both, error);
 	/* Nobody reads this but who may change it. */
 	if (count >= 0 && !fence->read_only)
-		count = rf_map_share(fence, RF_MAP_AGGREGATES, sizeof(struct rf_source), both,
-				     error);
+		count = share_map(fence, RF_MAP_AGGREGATES, sizeof(struct rf_source), both, error);
 	if (count < 0)
 		return count;
 	fence->config = fence->memory[RF_MAP_CONFIG];

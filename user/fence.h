@@ -20,6 +20,7 @@
 #include "interfaces.h"
 #include "names.h"
 #include "pins.h"
+#include "program.h"
 #include "ringfence/abi.h"
 #include "ruleset.h"
 
@@ -47,6 +48,8 @@ struct rf_fence {
 	struct rf_ban_set *ban;	     /* RF_BAN_SETS */
 };
 
+#define RF_LEASES_LEAST (2 * RF_LEASE_WAYS) /* of a CPU */
+
 #define RF_FENCE_NONE ((struct rf_fence){.map_fd = {[0 ... RF_MAP_COUNT - 1] = -1}})
 
 /* ---- finding and reading (fence.c, fence_maps.c, fence_rules.c) ---- */
@@ -57,6 +60,14 @@ struct rf_fence {
  */
 int rf_fence_open(struct rf_fence *fence, const char *dev, struct rf_error *error);
 void rf_fence_close(struct rf_fence *fence);
+
+/* The directory of a fence that has pins; "": it has none. */
+struct rf_pin_path rf_fence_pins(const struct rf_fence *fence);
+/* Makes a fence of an open program's maps, which it takes over. */
+int rf_fence_adopt(struct rf_fence *fence, struct rf_program *program, struct rf_error *error);
+
+/* Maps the maps whose descriptors it has into memory, as far as they are shared. */
+int rf_fence_share(struct rf_fence *fence, struct rf_error *error);
 
 /* 1 while it is on an interface here, which an upgrade leaves so; 0 when it is not any more. */
 int rf_fence_is_attached(const struct rf_fence *fence, struct rf_error *error);
@@ -132,6 +143,8 @@ struct rf_memory {
 	uint64_t map[RF_MAP_COUNT];
 };
 
+/* Of maps that hold no prefixes yet. */
+void rf_memory_of(const int map_fd[RF_MAP_COUNT], struct rf_memory *memory);
 /* Of all but the program itself, and two maps of its own of a page or so. */
 void rf_fence_memory(const struct rf_fence *fence, struct rf_memory *memory);
 
@@ -187,12 +200,18 @@ int rf_fence_unban(const struct rf_fence *fence, const struct rf_prefix *prefix,
  */
 int rf_fence_check_may_change(const struct rf_fence *fence, const char *dev,
 			      struct rf_error *error);
+#define RF_LOCK_SECONDS 30
+
+/* How long a command waits for another one: that, or what the environment says. */
+unsigned int rf_lock_seconds(void);
 /*
  * One change at a time: waits for other commands, for RF_LOCK_SECONDS at most, and holds the lock
  * until this process ends. `note` is told, after a second, for whom it waits.
  */
 int rf_fence_lock(struct rf_error *error);
 void rf_fence_set_note(void (*note)(const char *text));
+/* The start of a jiffy, and the length of one. */
+int rf_clock_measure(struct rf_clock_reading *base, uint32_t *tick_ns, struct rf_error *error);
 /* Measures the length of a jiffy and ties jiffies to CLOCK_MONOTONIC, once for a fence. */
 int rf_fence_measure_clock(struct rf_fence *fence, struct rf_error *error);
 /*
@@ -229,55 +248,5 @@ int rf_fence_commit(struct rf_fence *fence, struct rf_ruleset *ruleset,
  * where the old rules are back already.
  */
 int rf_fence_confirm(struct rf_fence *fence, struct rf_standing *before, struct rf_error *error);
-
-/* ---- attaching (fence_attach.c, fence_detach.c) ---- */
-
-enum rf_outcome {
-	RF_ATTACHED,
-	RF_UPGRADED, /* the program was swapped; windows and counters are kept */
-	RF_UNCHANGED,
-};
-
-#define RF_REPLACED_SIZE 1024
-
-struct rf_attached {
-	char interface[IF_NAMESIZE];
-	char fence[RF_NAME_SIZE];
-	enum rf_mode mode;
-	bool frags; /* the entry for frames in several buffers */
-	bool chained;
-	enum rf_outcome outcome;
-	uint64_t memory; /* bytes that a new fence takes; 0: it joined one that is there */
-	char replaced[RF_REPLACED_SIZE]; /* what was taken off for it, in words; "": nothing */
-	/* The same, to put it back, as long as the attach is not over; 0: nothing. */
-	struct rf_interface foreign;
-	int foreign_fd;
-};
-
-/* Attaches each interface of `attach`; `attached` has room for as many. All or none. */
-int rf_fence_attach(const struct rf_attach *attach, struct rf_attached *attached,
-		    struct rf_error *error);
-/*
- * Takes ringfence's program off `dev`, and removes the fence's pins with its last interface; 1 if
- * `dev` had none any more, and only pins of that name were left.
- */
-int rf_fence_detach(const char *dev, struct rf_error *error);
-
-/* ---- adopting (fence_adopt.c) ---- */
-
-struct rf_adopted {
-	char fence[RF_NAME_SIZE];
-	char pins[RF_PIN_PATH_SIZE]; /* their directory */
-	bool is_new;		     /* it had no pins */
-	const char *refusal;	     /* why the group may not read it; NULL: it may */
-};
-
-/* Pins the fence on `dev`, and gives the group its pins to read, where there is a group. */
-int rf_fence_adopt_interface(const char *dev, struct rf_adopted *adopted, struct rf_error *error);
-
-/* ---- what can be attached (fence_probe.c, fence_load.c) ---- */
-
-/* Loads this build's plain program with small maps, and lets it go again. No error text. */
-int rf_fence_try(void);
 
 #endif /* RINGFENCE_FENCE_H */

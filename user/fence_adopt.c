@@ -10,8 +10,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "fence_internal.h"
+#include "attach_private.h"
 #include "info.h"
+#include "tries.h"
 
 int rf_adopt_check_name(const char *name, struct rf_error *error)
 {

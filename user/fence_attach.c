@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "fence_internal.h"
+#include "attach_private.h"
 #include "hardware.h"
 #include "info.h"
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fence_internal.h"
+#include "fence_private.h"
 #include "ringfence/ban_table.h"
 
 #define SPAN_MAX UINT8_MAX /* of the words that hold it */

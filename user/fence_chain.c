@@ -19,7 +19,7 @@
 #include <unistd.h>
 #include <xdp/libxdp.h>
 
-#include "fence_internal.h"
+#include "attach_private.h"
 #include "info.h"
 #include "privileges.h"
 

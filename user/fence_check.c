@@ -8,7 +8,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "fence_internal.h"
+#include "fence_private.h"
 #include "info.h"
 
 #define TICK_NS_MIN 100000 /* HZ 10000 */

@@ -11,9 +11,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "fence_internal.h"
+#include "fence_private.h"
 #include "info.h"
+#include "newcomers.h"
 #include "rules.h"
+#include "tries.h"
 
 #define NS_PER_S 1000000000UL
 

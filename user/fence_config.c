@@ -7,7 +7,7 @@
 #include <time.h>
 
 #include "build/clock.skel.h"
-#include "fence_internal.h"
+#include "fence.h"
 #include "ticks.h"
 
 #define NS_PER_S 1000000000ULL
@@ -42,7 +42,8 @@ uint64_t rf_fence_duration_ns(const struct rf_fence *fence, const struct rf_poli
 	return policy->clock == RF_KTIME ? units : units * fence->config->tick_ns;
 }
 
-int rf_clock_read(struct rf_clock_reading *reading)
+/* Both clocks of the data path, by a program that is loaded for that, once in a process. */
+static int read_clocks(struct rf_clock_reading *reading)
 {
 	static struct clock_bpf *program; /* never unloaded: a process may want it again */
 	LIBBPF_OPTS(bpf_test_run_opts, run, .ctx_in = reading, .ctx_size_in = sizeof(*reading));
@@ -59,11 +60,11 @@ static int find_jiffy_edge(struct rf_clock_reading *edge)
 {
 	uint64_t deadline_ns = monotonic_ns() + NS_PER_S;
 	struct rf_clock_reading first = {};
-	int err = rf_clock_read(&first);
+	int err = read_clocks(&first);
 
 	*edge = first;
 	while (!err && edge->jiffies == first.jiffies && edge->ktime_ns < deadline_ns)
-		err = rf_clock_read(edge);
+		err = read_clocks(edge);
 	if (!err && edge->jiffies == first.jiffies)
 		return -ETIME;
 	return err;
@@ -107,7 +108,7 @@ uint64_t rf_fence_jiffies(const struct rf_fence *fence)
 	struct rf_clock_reading now = {};
 
 	/* What the data path reads, which may be late; what is reckoned from the base is not. */
-	return rf_clock_read(&now) ? rf_fence_time(fence, &ticks) : now.jiffies;
+	return read_clocks(&now) ? rf_fence_time(fence, &ticks) : now.jiffies;
 }
 
 uint64_t rf_fence_deadline(const struct rf_fence *fence, uint64_t now, uint64_t time_ns)

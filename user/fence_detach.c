@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "fence_internal.h"
+#include "attach_private.h"
 #include "info.h"
 
 /* Is the interface the last one of its fence, as far as this network namespace and pins tell? */

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "fence_internal.h"
+#include "attach_private.h"
 #include "info.h"
 
 /* The program that the kernel has on the interface: in a chain, the dispatcher. */

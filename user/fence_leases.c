@@ -11,7 +11,8 @@
 #include <string.h>
 #include <sys/random.h>
 
-#include "fence_internal.h"
+#include "fence_private.h"
+#include "pending.h"
 #include "ringfence/lease.h"
 
 #define READS_MAX 4 /* of a lease that changes its source meanwhile */
@@ -209,7 +210,7 @@ void rf_leases_add_limit(const struct rf_fence *fence, const struct rf_bank *rul
 
 /* ---- by source ---- */
 
-void rf_address_pack(const struct rf_address *address, __u64 source[2])
+static void pack_address(const struct rf_address *address, __u64 source[2])
 {
 	for (int i = 0; i < 2; i++)
 		source[i] = address->word[2 * i] | (uint64_t)address->word[2 * i + 1] << 32;
@@ -296,7 +297,7 @@ void rf_leases_add_source(const struct rf_pending *pending, const struct rf_addr
 	const struct rf_pending_row *end = pending->row + pending->count, *found;
 	__u64 words[2];
 
-	rf_address_pack(source, words);
+	pack_address(source, words);
 	key.source = words[0];
 	/* Longer prefixes than a lease tells apart have none. */
 	if (!pending->count || words[1])

@@ -12,8 +12,9 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#include "fence_internal.h"
+#include "attach.h"
 #include "info.h"
+#include "load.h"
 #include "log.h"
 #include "needs.h"
 #include "privileges.h"

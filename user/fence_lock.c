@@ -15,7 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "fence_internal.h"
+#include "fence.h"
 #include "printable.h"
 
 #define LOCK_ROOT "/run/ringfence.lock"

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fence_internal.h"
+#include "pending.h"
 
 static int fail_map(struct rf_error *error, enum rf_map map, int negative_errno)
 {

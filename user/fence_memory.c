@@ -9,9 +9,9 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "fence_internal.h"
 #include "info.h"
 #include "sizes.h"
+#include "tries.h"
 
 static uint64_t read_memlock(int fd)
 {

@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "fence_internal.h"
+#include "newcomers.h"
 #include "ringfence/limiter.h"
 #include "rules.h"
 

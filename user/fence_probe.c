@@ -17,7 +17,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "fence_internal.h"
 #include "info.h"
 #include "needs.h"
 

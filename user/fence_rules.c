@@ -8,7 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fence_internal.h"
+#include "fence_private.h"
+#include "tries.h"
 
 #define PORT_WORDS (RF_PORTS / 64)
 #define READS_MAX 100 /* of rules that are switched meanwhile */

@@ -15,7 +15,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "fence_internal.h"
+#include "attach_private.h"
+#include "tries.h"
 
 /* Those of the system. */
 static bool others_may_pin(void)

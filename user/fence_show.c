@@ -8,7 +8,7 @@
 #include <errno.h>
 #include <unistd.h>
 
-#include "fence_internal.h"
+#include "attach_private.h"
 #include "log.h"
 
 #include "build/show.skel.h" /* last: it wants the types of abi.h */

@@ -6,8 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "fence_internal.h"
 #include "info.h"
+#include "tries.h"
 
 #define BATCH 8192
 

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "fence_internal.h"
+#include "attach_private.h"
 
 /* Swaps the program of one interface for the same entry of the new build, atomically. */
 static int swap_program(const struct rf_interface *interface, const struct rf_program *old,

@@ -10,7 +10,8 @@
 #include <unistd.h>
 
 #include "bench.h"
-#include "fence_internal.h"
+#include "fence.h"
+#include "load.h"
 #include "ruleset.h"
 
 #include "build/ringfence.skel.h"

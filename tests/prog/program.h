@@ -22,7 +22,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "fence_internal.h"
+#include "fence.h"
+#include "load.h"
 #include "ringfence/abi.h"
 #include "rulefile.h"
 #include "rules.h"
