@@ -54,14 +54,14 @@ static void run_words(const char *text, bool json)
 
 	snprintf(copy, sizeof(copy), "%s", text);
 	rf_split_line(copy, array, ARRAY_SIZE(array), &words, &error);
-	for (size_t i = 0; i < rf_commands_count; i++) {
-		size_t length = strlen(rf_commands[i].words);
+	for (size_t i = 0; i < rf_commands.count; i++) {
+		size_t length = strlen(rf_commands.row[i].words);
 
-		if (strncmp(text, rf_commands[i].words, length) != 0 ||
+		if (strncmp(text, rf_commands.row[i].words, length) != 0 ||
 		    (text[length] && text[length] != ' '))
 			continue;
-		words.at = 1 + (strchr(rf_commands[i].words, ' ') != NULL);
-		err = rf_commands[i].run(&options, &words, &error);
+		words.at = 1 + (strchr(rf_commands.row[i].words, ' ') != NULL);
+		err = rf_commands.row[i].run(&options, &words, &error);
 		break;
 	}
 	rf_out_flush();
