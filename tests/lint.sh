@@ -40,7 +40,8 @@ floor() {
 	user/program.c | user/pins*.c) echo 23 ;;
 	user/interfaces.c | user/chains.c) echo 24 ;;
 	user/grammar.h | user/rules.[ch]) echo 22 ;;
-	user/grammar_internal.h) echo 23 ;;
+	user/grammar_table.h) echo 21 ;;
+	user/grammar_option.h | user/grammar_internal.h) echo 23 ;;
 	user/grammar*.c) echo 24 ;;
 	user/ruleset.h) echo 25 ;;
 	user/ruleset*.c) echo 26 ;;

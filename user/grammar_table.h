@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The table of commands and options: each word of the grammar stands here once, with what follows
+ * it and what help says of it. Parsers, usage, help, completion and the check of the manual read
+ * it. Data only: a parser belongs to the file that knows the values.
+ */
+#ifndef RINGFENCE_GRAMMAR_TABLE_H
+#define RINGFENCE_GRAMMAR_TABLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* What a value is. */
+enum rf_kind {
+	RF_KIND_NONE, /* no value follows */
+	RF_KIND_WORD, /* one of the option's words */
+	RF_KIND_NUMBER,
+	RF_KIND_COUNT,
+	RF_KIND_RATE,
+	RF_KIND_TIME,
+	RF_KIND_LENGTH, /* of a prefix, with its slash */
+	RF_KIND_PORTS,
+	RF_KIND_PREFIX,
+	RF_KIND_ADDRESS,
+	RF_KIND_FILE,
+	RF_KIND_COMMAND,
+	RF_KIND_INTERFACE,
+	RF_KIND_NAME,	 /* of a limit that does not exist yet */
+	RF_KIND_LIMIT,	 /* of a limit that exists */
+	RF_KIND_FENCE,	 /* the name of a fence, new or not */
+	RF_KIND_ALLOWED, /* a prefix on the allow list */
+	RF_KIND_DENIED,	 /* a prefix on the deny list */
+	RF_KIND_BANNED,	 /* a source with a ban, or a prefix */
+	RF_KIND_COUNT_OF,
+};
+
+#define RF_OPTION_MUST (1U << 0)    /* has to be given, before those that may be left out */
+#define RF_OPTION_INSTEAD (1U << 1) /* replaces all other options */
+#define RF_OPTION_SHOWN (1U << 2)   /* is in the usage line, even of a command with many options */
+#define RF_OPTION_MAY (1U << 3)	    /* the operand, or the value, may be left out */
+#define RF_OPTION_MANY (1U << 4)    /* may be given again */
+#define RF_OPTION_NAMES (1U << 5)   /* the word is a good name as well */
+
+/* An option, an operand, or a word that is the value of one. */
+struct rf_option {
+	const char *word;	       /* as it is typed; "" in an operand */
+	enum rf_kind kind;	       /* of the value that follows, or of the operand */
+	const char *value;	       /* how usage and help call the value: TIME */
+	const char *summary;	       /* for help, which wraps it */
+	const struct rf_option *words; /* that may be the value; an empty row ends them */
+	const struct rf_option *then;  /* that may follow the value; an empty row ends them */
+	const char *heading;	       /* of the options from here on; NULL: the one before */
+	unsigned int flags;
+};
+
+struct rf_syntax {
+	const char *words; /* one or two */
+	const char *summary;
+	struct rf_option operand;	 /* `word` is NULL where there is none */
+	const struct rf_option *options; /* an empty row ends them; NULL: none */
+	unsigned int flags;
+};
+
+/* The commands, as rows of rf_syntax. */
+enum rf_command_id {
+	RF_CMD_ATTACH,
+	RF_CMD_DETACH,
+	RF_CMD_ADOPT,
+	RF_CMD_LIMIT_ADD,
+	RF_CMD_LIMIT_SET,
+	RF_CMD_LIMIT_DEL,
+	RF_CMD_LIMIT_LIST,
+	RF_CMD_ALLOW_ADD,
+	RF_CMD_ALLOW_DEL,
+	RF_CMD_ALLOW_LIST,
+	RF_CMD_ALLOW_LOAD,
+	RF_CMD_DENY_ADD,
+	RF_CMD_DENY_DEL,
+	RF_CMD_DENY_LIST,
+	RF_CMD_DENY_LOAD,
+	RF_CMD_NEWCOMERS,
+	RF_CMD_SAVE,
+	RF_CMD_APPLY,
+	RF_CMD_CONFIRM,
+	RF_CMD_CHECK,
+	RF_CMD_STATUS,
+	RF_CMD_STATS,
+	RF_CMD_TOP,
+	RF_CMD_SHOW,
+	RF_CMD_BANS,
+	RF_CMD_UNBAN,
+	RF_CMD_DOCTOR,
+	RF_CMD_COMPLETION,
+	RF_CMD_HELP,
+	RF_CMD_COUNT,
+};
+
+extern const struct rf_syntax rf_syntax[RF_CMD_COUNT];
+/* What every command takes: `dev IF`, --json, --verbose. */
+extern const struct rf_option rf_common_options[];
+
+/* Rows of the options that have a parser of their own. */
+enum rf_limit_option {
+	RF_OPT_RATE,
+	RF_OPT_MATCH,
+	RF_OPT_DPORT,
+	RF_OPT_FROM,
+	RF_OPT_PER,
+	RF_OPT_PER6,
+	RF_OPT_PACKETS,
+	RF_OPT_BYTES,
+	RF_OPT_ALGORITHM,
+	RF_OPT_BURST,
+	RF_OPT_CELLS,
+	RF_OPT_EDGE,
+	RF_OPT_SHADOW,
+	RF_OPT_COUNT,
+	RF_OPT_EXACT,
+	RF_OPT_BAN,
+	RF_LIMIT_OPTIONS,
+};
+
+enum rf_attach_option {
+	RF_OPT_DEV,
+	RF_OPT_FENCE,
+	RF_OPT_MODE,
+	RF_OPT_SOURCES,
+	RF_OPT_LEASES,
+	RF_OPT_CONFIRM,
+	RF_OPT_CHAIN,
+	RF_OPT_REPLACE,
+	RF_ATTACH_OPTIONS,
+};
+
+enum rf_newcomers_option {
+	RF_OPT_NEW_RATE,
+	RF_OPT_NEW_THEN,
+	RF_OPT_NEW_OFF,
+	RF_NEWCOMERS_OPTIONS,
+};
+
+extern const struct rf_option rf_limit_options[RF_LIMIT_OPTIONS + 1];
+extern const struct rf_option rf_attach_options[RF_ATTACH_OPTIONS + 1];
+extern const struct rf_option rf_newcomers_options[RF_NEWCOMERS_OPTIONS + 1];
+extern const struct rf_option rf_for_options[];	  /* for TIME */
+extern const struct rf_option rf_trial_options[]; /* confirm TIME, of `apply` */
+extern const struct rf_option rf_stats_options[]; /* watch [SECONDS] */
+extern const struct rf_option rf_top_options[];	  /* by drops|rate */
+
+/* Words that are values, by the number that stands for them. */
+extern const struct rf_option rf_algorithm_words[]; /* enum rf_algorithm */
+extern const struct rf_option rf_edge_words[];	    /* enum rf_edge */
+extern const struct rf_option rf_match_words[];	    /* enum rf_match */
+extern const struct rf_option rf_mode_words[];	    /* enum rf_mode, but for RF_OFFLOAD */
+extern const struct rf_option rf_then_words[];	    /* enum rf_newcomers_then, from open on */
+extern const struct rf_option rf_order_words[];	    /* drops, rate */
+
+/* The row of `word` in a table that may be NULL; -1: none. No row with a blank in it is found. */
+int rf_option_find(const struct rf_option *table, const char *word);
+/* Is it a word of the grammar that can stand where a name could? */
+bool rf_word_is_reserved(const char *word);
+
+#endif /* RINGFENCE_GRAMMAR_TABLE_H */
