@@ -4,6 +4,7 @@
 #define RINGFENCE_GRAMMAR_INTERNAL_H
 
 #include "grammar.h"
+#include "grammar_table.h"
 
 #define ARRAY_SIZE(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -29,6 +30,25 @@ extern const char *const rf_newcomers_names[RF_NEWCOMERS_AGGREGATE + 1];
 
 /* The number of `word` among `names`; `count` if it is not there. */
 size_t rf_find_name(const char *word, const char *const *names, size_t count);
+/* `value` is the word behind that of the option, or that itself where no value follows. */
+typedef int (*rf_option_parser)(const char *value, void *into, struct rf_error *error);
+
+/*
+ * Takes the next words as long as they are options of `table`, each of them once; row by row
+ * `parser` has the parser of each. `given` is a bit set of rows, which the parsers may look at.
+ */
+int rf_parse_options(const struct rf_option *table, const rf_option_parser *parser,
+		     struct rf_words *words, void *into, unsigned int *given,
+		     struct rf_error *error);
+/* The same for one option, which the next word is: row `row` of the table. */
+int rf_parse_option(const struct rf_option *table, int row, rf_option_parser parser,
+		    struct rf_words *words, void *into, unsigned int *given,
+		    struct rf_error *error);
+/* `'ban': expects a time, like 10m`; `'soft': 'edge' expects …` where `value` is not NULL. */
+int rf_fail_value(const struct rf_option *option, const char *value, struct rf_error *error);
+/* The row of `value` among the option's words, or an error that lists them. */
+int rf_parse_word(const struct rf_option *option, const char *value, unsigned int *row,
+		  struct rf_error *error);
 /* A TIME from `min_ns` to `max_ns`. `what` and `range` are for the message. */
 int rf_parse_time_in(const char *text, const char *what, uint64_t min_ns, uint64_t max_ns,
 		     const char *range, uint64_t *time_ns, struct rf_error *error);
