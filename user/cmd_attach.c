@@ -73,7 +73,7 @@ int rf_cmd_attach(const struct rf_options *options, struct rf_words *words, stru
 {
 	struct rf_attached attached[RF_INTERFACES_MAX];
 	struct rf_attach attach;
-	int err = refuse_dev(options, "attach", error);
+	int err = refuse_dev(options, rf_syntax[RF_CMD_ATTACH].words, error);
 
 	if (!err)
 		err = rf_parse_attach(words, &attach, error);
@@ -98,25 +98,23 @@ int rf_cmd_attach(const struct rf_options *options, struct rf_words *words, stru
 	return 0;
 }
 
-/* The one interface that a command is for. */
-static int take_interface(const struct rf_options *options, const char *command,
-			  struct rf_words *words, const char **dev, struct rf_error *error)
+/* The operand of a command that takes one interface. */
+static const char *take_interface(enum rf_command_id command, const struct rf_options *options,
+				  struct rf_words *words, struct rf_error *error)
 {
-	int err = refuse_dev(options, command, error);
+	const char *dev;
 
-	*dev = rf_words_interface(words);
-	if (!err && !*dev)
-		err = rf_error_usage(error, "the interface is missing; write %s IF", command);
-	return err ? err : rf_words_end(words, error);
+	if (refuse_dev(options, rf_syntax[command].words, error))
+		return NULL;
+	dev = rf_take_operand(command, words, error);
+	return dev && !rf_words_end(words, error) ? dev : NULL;
 }
 
 int rf_cmd_detach(const struct rf_options *options, struct rf_words *words, struct rf_error *error)
 {
-	const char *dev;
-	int err = take_interface(options, "detach", words, &dev, error);
+	const char *dev = take_interface(RF_CMD_DETACH, options, words, error);
+	int err = dev ? rf_fence_detach(dev, error) : -EINVAL;
 
-	if (!err)
-		err = rf_fence_detach(dev, error);
 	if (err < 0)
 		return err;
 	if (options->json)
@@ -129,12 +127,10 @@ int rf_cmd_detach(const struct rf_options *options, struct rf_words *words, stru
 
 int rf_cmd_adopt(const struct rf_options *options, struct rf_words *words, struct rf_error *error)
 {
+	const char *dev = take_interface(RF_CMD_ADOPT, options, words, error);
 	struct rf_adopted adopted;
-	const char *dev;
-	int err = take_interface(options, "adopt", words, &dev, error);
+	int err = dev ? rf_fence_adopt_interface(dev, &adopted, error) : -EINVAL;
 
-	if (!err)
-		err = rf_fence_adopt_interface(dev, &adopted, error);
 	if (err)
 		return err;
 	if (options->json)

@@ -82,12 +82,13 @@ int rf_cmd_bans(const struct rf_options *options, struct rf_words *words, struct
 
 /* ---- unban ---- */
 
-static int print_lifted(const struct rf_options *options, const char *text, int lifted,
+static int print_lifted(const struct rf_options *options, const char *text, bool all, int lifted,
 			struct rf_error *error)
 {
-	if (!lifted && strcmp(text, "all") != 0)
+	if (!lifted && !all)
 		return rf_error_failed(error, -ENOENT,
-				       "%s: not banned; 'ringfence bans' lists who is", text);
+				       "%s: not banned; 'ringfence bans' lists the banned sources",
+				       text);
 	if (options->json)
 		return rf_out_json(json_pack("{s:i}", "lifted", lifted), false, error);
 	rf_out("%d ban%s ended\n", lifted, lifted == 1 ? "" : "s");
@@ -97,15 +98,14 @@ static int print_lifted(const struct rf_options *options, const char *text, int 
 int rf_cmd_unban(const struct rf_options *options, struct rf_words *words, struct rf_error *error)
 {
 	struct rf_fence fence = RF_FENCE_NONE;
-	const char *text = rf_words_next(words);
+	const char *text = rf_take_operand(RF_CMD_UNBAN, words, error);
 	struct rf_prefix prefix;
 	int err = 0, lifted = 0;
 	bool all;
 
 	if (!text)
-		return rf_error_usage(error,
-				      "the address is missing; write unban ADDRESS|PREFIX|all");
-	all = strcmp(text, "all") == 0;
+		return -EINVAL;
+	all = rf_option_find(rf_syntax[RF_CMD_UNBAN].operand.words, text) >= 0;
 	if (!all)
 		err = rf_parse_prefix(text, &prefix, error);
 	if (!err)
@@ -119,7 +119,7 @@ int rf_cmd_unban(const struct rf_options *options, struct rf_words *words, struc
 	if (!err)
 		lifted = rf_fence_unban(&fence, all ? NULL : &prefix, error);
 	if (!err)
-		err = lifted < 0 ? lifted : print_lifted(options, text, lifted, error);
+		err = lifted < 0 ? lifted : print_lifted(options, text, all, lifted, error);
 	rf_fence_close(&fence);
 	return err;
 }

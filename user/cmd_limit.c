@@ -88,11 +88,11 @@ int rf_cmd_limit_del(const struct rf_options *options, struct rf_words *words,
 		     struct rf_error *error)
 {
 	struct rf_transaction transaction = RF_TRANSACTION_NONE;
-	const char *name = rf_words_next(words);
+	const char *name = rf_take_operand(RF_CMD_LIMIT_DEL, words, error);
 	int err;
 
 	if (!name)
-		return rf_error_usage(error, "the limit's name is missing; write limit del NAME");
+		return -EINVAL;
 	err = rf_words_end(words, error);
 	if (!err)
 		err = rf_transaction_begin(&transaction, options, error);
@@ -132,7 +132,7 @@ static json_t *limit_json(const struct rf_ruleset *rules, int slot)
 	const struct rf_limit *limit = &rules->bank.limit[slot];
 	char match[RF_MATCH_TEXT_SIZE];
 
-	rf_view_match(limit, match);
+	rf_format_match(limit, match);
 	return json_pack(
 		"{s:s, s:I, s:I, s:s, s:s, s:s, s:i, s:o, s:s, s:o, s:o, s:i, s:i, s:b, s:b, s:b, "
 		"s:o, s:b}",

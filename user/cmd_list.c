@@ -14,15 +14,18 @@ static const char *const list_names[RF_LIST_COUNT] = {
 	[RF_DENY] = "deny",
 };
 
-static int parse_prefix(struct rf_words *words, enum rf_list list, const char *verb,
+/* The commands of a list follow each other as those of the other one do. */
+static enum rf_command_id command_of(enum rf_list list, enum rf_command_id of_allow)
+{
+	return list == RF_ALLOW ? of_allow : of_allow - RF_CMD_ALLOW_ADD + RF_CMD_DENY_ADD;
+}
+
+static int parse_prefix(struct rf_words *words, enum rf_command_id command,
 			struct rf_prefix *prefix, struct rf_error *error)
 {
-	const char *text = rf_words_next(words);
+	const char *text = rf_take_operand(command, words, error);
 
-	if (!text)
-		return rf_error_usage(error, "the prefix is missing; write %s %s PREFIX",
-				      list_names[list], verb);
-	return rf_parse_prefix(text, prefix, error);
+	return text ? rf_parse_prefix(text, prefix, error) : -EINVAL;
 }
 
 static int list_prefixes(struct rf_transaction *transaction, enum rf_list list,
@@ -43,7 +46,7 @@ static int add_prefix(const struct rf_options *options, struct rf_words *words, 
 	struct rf_prefix prefix;
 	const struct rf_prefixes one = {.prefix = &prefix, .count = 1, .capacity = 1};
 	uint64_t time_ns = 0;
-	int err = parse_prefix(words, list, "add", &prefix, error);
+	int err = parse_prefix(words, command_of(list, RF_CMD_ALLOW_ADD), &prefix, error);
 
 	if (!err)
 		err = rf_parse_for(words, &time_ns, error);
@@ -73,7 +76,7 @@ static int del_prefix(const struct rf_options *options, struct rf_words *words, 
 {
 	struct rf_transaction transaction = RF_TRANSACTION_NONE;
 	struct rf_prefix prefix;
-	int err = parse_prefix(words, list, "del", &prefix, error);
+	int err = parse_prefix(words, command_of(list, RF_CMD_ALLOW_DEL), &prefix, error);
 
 	if (!err)
 		err = rf_words_end(words, error);
@@ -115,14 +118,13 @@ static int load_prefixes(const struct rf_options *options, struct rf_words *word
 {
 	struct rf_transaction transaction = RF_TRANSACTION_NONE;
 	struct rf_prefixes prefixes = {};
-	const char *path = rf_words_next(words);
+	const char *path = rf_take_operand(command_of(list, RF_CMD_ALLOW_LOAD), words, error);
 	struct timespec start;
 	int err;
 
 	clock_gettime(CLOCK_MONOTONIC, &start);
 	if (!path)
-		return rf_error_usage(error, "the file is missing; write %s load FILE",
-				      list_names[list]);
+		return -EINVAL;
 	err = rf_words_end(words, error);
 	if (!err)
 		err = rf_file_prefixes(path, &prefixes, error);

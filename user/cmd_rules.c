@@ -57,15 +57,6 @@ static json_t *counts_json(const struct rf_ruleset *rules)
 			 rf_newcomers_then_name(rules->bank.newcomers.then));
 }
 
-static const char *next_path(struct rf_words *words, const char *command, struct rf_error *error)
-{
-	const char *path = rf_words_next(words);
-
-	if (!path)
-		rf_error_usage(error, "the file is missing; write %s FILE", command);
-	return path;
-}
-
 /* ---- check ---- */
 
 static int check_rules(const char *path, bool json, struct rf_error *error)
@@ -100,7 +91,7 @@ static int check_rules(const char *path, bool json, struct rf_error *error)
 
 int rf_cmd_check(const struct rf_options *options, struct rf_words *words, struct rf_error *error)
 {
-	const char *path = next_path(words, "check", error);
+	const char *path = rf_take_operand(RF_CMD_CHECK, words, error);
 	int err = path ? rf_words_end(words, error) : -EINVAL;
 
 	if (err)
@@ -174,7 +165,7 @@ static int apply_rules(const struct rf_options *options, const char *path, uint6
 
 int rf_cmd_apply(const struct rf_options *options, struct rf_words *words, struct rf_error *error)
 {
-	const char *path = next_path(words, "apply", error);
+	const char *path = rf_take_operand(RF_CMD_APPLY, words, error);
 	uint64_t trial_ns = 0;
 	int err = path ? rf_parse_confirm(words, &trial_ns, error) : -EINVAL;
 

@@ -301,12 +301,12 @@ static int show_source(const struct rf_fence *fence, const struct rf_address *as
 int rf_cmd_show(const struct rf_options *options, struct rf_words *words, struct rf_error *error)
 {
 	struct rf_fence fence = RF_FENCE_NONE;
-	const char *text = rf_words_next(words);
+	const char *text = rf_take_operand(RF_CMD_SHOW, words, error);
 	struct rf_address source;
 	int err;
 
 	if (!text)
-		return rf_error_usage(error, "the address is missing; write show ADDRESS");
+		return -EINVAL;
 	err = rf_parse_address(text, &source, error);
 	if (!err)
 		err = rf_words_end(words, error);

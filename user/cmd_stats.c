@@ -13,7 +13,6 @@
 #include "view.h"
 
 #define WATCH_HEADER_LINES 20
-#define WATCH_SECONDS_MAX 86400
 
 /* All that a fence has counted. */
 struct totals {
@@ -308,28 +307,12 @@ static int watch(const struct rf_fence *fence, uint32_t seconds, bool json, stru
 	return err;
 }
 
-static int parse_watch(struct rf_words *words, uint32_t *seconds, struct rf_error *error)
-{
-	int err = 0;
-
-	*seconds = 0;
-	if (rf_words_take(words, "watch")) {
-		const char *text = rf_words_next(words);
-
-		*seconds = 1;
-		if (text)
-			err = rf_parse_number(text, "number of seconds", 1, WATCH_SECONDS_MAX,
-					      seconds, error);
-	}
-	return err ? err : rf_words_end(words, error);
-}
-
 int rf_cmd_stats(const struct rf_options *options, struct rf_words *words, struct rf_error *error)
 {
 	struct rf_fence fence = RF_FENCE_NONE;
 	struct totals totals;
 	uint32_t seconds;
-	int err = parse_watch(words, &seconds, error);
+	int err = rf_parse_stats(words, &seconds, error);
 
 	if (!err)
 		err = rf_fence_open(&fence, options->dev, error);

@@ -133,7 +133,7 @@ static json_t *limits_json(const struct rf_ruleset *rules)
 
 		if (!rules->bank.policy[slot].id)
 			continue;
-		rf_view_match(limit, match);
+		rf_format_match(limit, match);
 		json_array_append_new(
 			list,
 			json_pack("{s:s, s:s, s:o, s:o, s:i, s:i, s:b}", "name", limit->name,
@@ -234,7 +234,7 @@ static void print_whose(const struct rf_ruleset *rules, int slot)
 	char match[RF_MATCH_TEXT_SIZE], ports[RF_PORTS_TEXT_SIZE];
 	size_t from = rf_view_count_from(rules, slot);
 
-	rf_view_match(limit, match);
+	rf_format_match(limit, match);
 	rf_view_ports_text(rules, slot, ports);
 	if (limit->match != RF_MATCH_ANY)
 		rf_out(", match %s", match);

@@ -12,8 +12,6 @@
 #include "ringfence/limiter.h"
 #include "ringfence/window_read.h"
 
-#define TOP_DEFAULT 10
-#define TOP_MAX 1000000
 #define BURST_TEXT_SIZE (RF_COUNT_TEXT_SIZE + 8)
 
 /* One source under one limit. */
@@ -164,31 +162,12 @@ static void print_text(const struct table *table, size_t count)
 		rf_out("… and %zu more; 'top N' shows N\n", table->count - count);
 }
 
-static int parse_top(struct rf_words *words, uint32_t *rows, bool *by_rate, struct rf_error *error)
-{
-	const char *next = rf_words_peek(words);
-	int err = 0;
-
-	*rows = TOP_DEFAULT;
-	*by_rate = false;
-	if (next && strcmp(next, "by") != 0)
-		err = rf_parse_number(rf_words_next(words), "number of rows", 1, TOP_MAX, rows,
-				      error);
-	if (!err && rf_words_take(words, "by")) {
-		*by_rate = rf_words_take(words, "rate");
-		if (!*by_rate && !rf_words_take(words, "drops"))
-			return rf_error_usage(error, "'by': 'drops' or 'rate' must follow");
-	}
-	return err ? err : rf_words_end(words, error);
-}
-
 int rf_cmd_top(const struct rf_options *options, struct rf_words *words, struct rf_error *error)
 {
 	struct rf_fence fence = RF_FENCE_NONE;
 	struct table table = {.fence = &fence};
-	bool by_rate;
-	uint32_t rows;
-	int err = parse_top(words, &rows, &by_rate, error);
+	struct rf_top top;
+	int err = rf_parse_top(words, &top, error);
 
 	if (!err)
 		err = rf_fence_open(&fence, options->dev, error);
@@ -199,11 +178,11 @@ int rf_cmd_top(const struct rf_options *options, struct rf_words *words, struct 
 	if (!err)
 		err = rf_fence_each_source(&fence, add_row, &table, error);
 	if (!err) {
-		size_t count = table.count < rows ? table.count : rows;
+		size_t count = table.count < top.rows ? table.count : top.rows;
 
 		if (table.count)
 			qsort(table.row, table.count, sizeof(*table.row),
-			      by_rate ? compare_by_rate : compare_by_drops);
+			      top.order == RF_BY_RATE ? compare_by_rate : compare_by_drops);
 		if (options->json)
 			err = print_json(&table, count, error);
 		else

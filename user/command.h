@@ -8,6 +8,7 @@
 
 #include "error.h"
 #include "grammar.h"
+#include "grammar_option.h"
 
 struct rf_command_table;
 

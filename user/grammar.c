@@ -15,22 +15,6 @@ static const struct rf_suffix bit_suffixes[] = {
 
 const struct rf_suffix rf_time_suffixes[] = {{"ms", 1}, {"s", 1000}, {"m", 60000}, {"h", 3600000}};
 
-/*
- * Words of the grammar, which no limit and no fence may be called. Without those of `match`, which
- * make good names (`limit add syn …`) and never stand where a name could.
- */
-static const char *const keywords[] = {
-	"limit",     "add",	 "set",	    "del",    "list",	"rate",	    "packets", "bytes",
-	"algorithm", "sliding",	 "fixed",   "log",    "token",	"leaky",    "cells",   "edge",
-	"strict",    "weighted", "coarse",  "burst",  "match",	"proto",    "dport",   "from",
-	"file",	     "per",	 "per6",    "shadow", "count",	"rejected", "exact",   "ban",
-	"allow",     "deny",	 "for",	    "load",   "then",	"open",	    "closed",  "aggregate",
-	"off",	     "attach",	 "fence",   "mode",   "native", "generic",  "sources", "leases",
-	"chain",     "replace",	 "confirm", "detach", "adopt",	"status",   "stats",   "watch",
-	"top",	     "show",	 "save",    "apply",  "check",	"doctor",   "help",    "dev",
-	"newcomers", "by",	 "drops",   "bans",   "unban",
-};
-
 const char *rf_words_peek(const struct rf_words *words)
 {
 	return words->at < words->count ? words->word[words->at] : NULL;
@@ -53,6 +37,16 @@ bool rf_words_take(struct rf_words *words, const char *word)
 		return false;
 	words->at++;
 	return true;
+}
+
+/* Behind `dev` a word is an interface, whatever it says; one may be called `dev`, too. */
+const char *rf_words_interface(struct rf_words *words)
+{
+	const char *word = rf_words_next(words);
+
+	if (word && strcmp(word, "dev") == 0 && rf_words_peek(words))
+		return rf_words_next(words);
+	return word;
 }
 
 int rf_words_end(const struct rf_words *words, struct rf_error *error)
@@ -204,26 +198,19 @@ int rf_parse_rate(const char *text, struct rf_rate *rate, struct rf_error *error
 	if (!text[length] && !parsed.in_bits) /* only bits are always per second */
 		return fail_rate(text, error);
 	if (err)
-		return rf_error_usage(error, "'%s': invalid rate: '%s' is no count; " RF_COUNT_FORM,
+		return rf_error_usage(error,
+				      "'%s': invalid rate: '%s' is not a count; " RF_COUNT_FORM,
 				      text, count);
 	if (rf_parse_time(time, &parsed.window_ns, error))
-		return rf_error_usage(
-			error,
-			"'%s': invalid rate: '%s' is no time; write it like 500ms, 10s, 5m or 1h",
-			text, time);
+		return rf_error_usage(error,
+				      "'%s': invalid rate: '%s' is not a time; write it like "
+				      "500ms, 10s, 5m or 1h",
+				      text, time);
 	if (parsed.window_ns < RF_WINDOW_MIN_NS || parsed.window_ns > RF_WINDOW_MAX_NS)
 		return rf_error_usage(error, "'%s': invalid rate: the time must be 1ms-8784h",
 				      text);
 	*rate = parsed;
 	return 0;
-}
-
-static bool is_keyword(const char *text)
-{
-	for (size_t i = 0; i < ARRAY_SIZE(keywords); i++)
-		if (strcmp(text, keywords[i]) == 0)
-			return true;
-	return false;
 }
 
 bool rf_name_is_valid(const char name[RF_NAME_SIZE])
@@ -247,7 +234,7 @@ int rf_parse_name(const char *text, const char *what, char name[RF_NAME_SIZE],
 			"'%s': invalid %s: a letter, then letters, digits, '_' and '-', "
 			"%d at most",
 			text, what, RF_NAME_SIZE - 1);
-	if (is_keyword(text))
+	if (rf_word_is_reserved(text))
 		return rf_error_usage(error,
 				      "'%s': invalid %s: it is a keyword; choose another name",
 				      text, what);

@@ -26,6 +26,7 @@
 #define RF_COUNT_TEXT_SIZE 24
 #define RF_RATE_TEXT_SIZE 56
 #define RF_LIMIT_TEXT_SIZE 320
+#define RF_MATCH_TEXT_SIZE 16
 #define RF_PER4_DEFAULT 32
 #define RF_PER6_DEFAULT 64
 
@@ -78,6 +79,20 @@ struct rf_attach {
 	bool replace;	     /* another program that is there is taken off */
 };
 
+/* top [N] [by drops|rate] */
+enum rf_order {
+	RF_BY_DROPS,
+	RF_BY_RATE,
+};
+
+struct rf_top {
+	uint32_t rows;
+	enum rf_order order;
+};
+
+#define RF_TOP_DEFAULT 10
+#define RF_TOP_MAX 1000000
+
 /* The next word, or NULL at the end. */
 const char *rf_words_peek(const struct rf_words *words);
 const char *rf_words_next(struct rf_words *words);
@@ -116,6 +131,10 @@ void rf_definition_free(struct rf_definition *definition);
 /* What follows `newcomers`. */
 int rf_parse_newcomers(struct rf_words *words, struct rf_newcomers_text *newcomers,
 		       struct rf_error *error);
+/* What follows `stats`: the seconds between two lines; 0: no watch. */
+int rf_parse_stats(struct rf_words *words, uint32_t *seconds, struct rf_error *error);
+/* What follows `top`. */
+int rf_parse_top(struct rf_words *words, struct rf_top *top, struct rf_error *error);
 /* [for TIME], for lists: 0 where it is not said. */
 int rf_parse_for(struct rf_words *words, uint64_t *time_ns, struct rf_error *error);
 /* [confirm TIME]: 0 where it is not said. */
@@ -135,6 +154,8 @@ const char *rf_edge_name(enum rf_edge edge);
 const char *rf_unit_name(enum rf_unit unit);
 /* Of RF_TOKEN and RF_LEAKY, which have a burst. */
 bool rf_has_burst(const struct rf_limit *limit);
+/* any, tcp, tcp syn, udp, icmp, proto N or other. */
+void rf_format_match(const struct rf_limit *limit, char text[RF_MATCH_TEXT_SIZE]);
 /*
  * NAME rate COUNT/TIME and what is not as it is without a word, but for `dport` and `from`, which
  * rf_ruleset_format_limit() adds: rf_parse_limit reads it back.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Values to text, as the grammar reads it, and the words that name values. */
+/* Values to text, as the grammar reads it, and values to their words. */
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -7,64 +7,43 @@
 
 #include "grammar_internal.h"
 
-const char *const rf_algorithm_names[] = {
-	[RF_SLIDING] = "sliding", [RF_FIXED] = "fixed", [RF_LOG] = "log",
-	[RF_TOKEN] = "token",	  [RF_LEAKY] = "leaky",
-};
-
-const char *const rf_edge_names[] = {
-	[RF_EDGE_STRICT] = "strict",
-	[RF_EDGE_COARSE] = "coarse",
-	[RF_EDGE_WEIGHTED] = "weighted",
-};
-
-const char *const rf_unit_names[] = {
-	[RF_PACKETS] = "packets",
-	[RF_BYTES] = "bytes",
-};
-
-const char *const rf_newcomers_names[] = {
-	[RF_NEWCOMERS_OFF] = "off",
-	[RF_NEWCOMERS_OPEN] = "open",
-	[RF_NEWCOMERS_CLOSED] = "closed",
-	[RF_NEWCOMERS_AGGREGATE] = "aggregate",
-};
-
-static const char *const mode_names[] = {
-	[RF_NATIVE] = "native",
-	[RF_GENERIC] = "generic",
-	[RF_OFFLOAD] = "offload",
-};
-
 /* Out of range is what only a map can hold that this build did not write. */
-static const char *name_of(unsigned int value, const char *const *names, size_t count)
+static const char *name_of(unsigned int value, const struct rf_option *words, unsigned int last)
 {
-	return value < count ? names[value] : "unknown";
+	return value <= last ? words[value].word : "unknown";
 }
 
 const char *rf_mode_name(enum rf_mode mode)
 {
-	return mode_names[mode];
+	return mode == RF_OFFLOAD ? "offload" : name_of(mode, rf_mode_words, RF_GENERIC);
 }
 
 const char *rf_algorithm_name(enum rf_algorithm algorithm)
 {
-	return name_of(algorithm, rf_algorithm_names, ARRAY_SIZE(rf_algorithm_names));
+	return name_of(algorithm, rf_algorithm_words, RF_LEAKY);
 }
 
 const char *rf_edge_name(enum rf_edge edge)
 {
-	return name_of(edge, rf_edge_names, ARRAY_SIZE(rf_edge_names));
+	return name_of(edge, rf_edge_words, RF_EDGE_WEIGHTED);
+}
+
+static const char *match_name(enum rf_match match)
+{
+	return name_of(match, rf_match_words, RF_MATCH_OTHER);
 }
 
 const char *rf_unit_name(enum rf_unit unit)
 {
-	return name_of(unit, rf_unit_names, ARRAY_SIZE(rf_unit_names));
+	return name_of(unit, &rf_limit_options[RF_OPT_PACKETS], RF_BYTES);
 }
 
 const char *rf_newcomers_then_name(enum rf_newcomers_then then)
 {
-	return name_of(then, rf_newcomers_names, ARRAY_SIZE(rf_newcomers_names));
+	if (then == RF_NEWCOMERS_OFF)
+		return rf_newcomers_options[RF_OPT_NEW_OFF].word;
+	return name_of(then - RF_NEWCOMERS_OPEN, rf_then_words,
+		       RF_NEWCOMERS_AGGREGATE - RF_NEWCOMERS_OPEN);
 }
 
 bool rf_has_burst(const struct rf_limit *limit)
@@ -77,15 +56,6 @@ uint64_t rf_default_burst(const struct rf_limit *limit)
 	if (limit->algorithm == RF_TOKEN)
 		return limit->rate;
 	return limit->algorithm == RF_LEAKY ? 1 : 0;
-}
-
-size_t rf_find_name(const char *word, const char *const *names, size_t count)
-{
-	size_t i = 0;
-
-	while (i < count && strcmp(word, names[i]) != 0)
-		i++;
-	return i;
 }
 
 /* `value` with the largest suffix that leaves it whole; 0 has none. */
@@ -144,17 +114,23 @@ __attribute__((format(printf, 2, 3))) static void append(char text[RF_LIMIT_TEXT
 	va_end(args);
 }
 
-static void append_match(const struct rf_limit *limit, char text[RF_LIMIT_TEXT_SIZE])
+void rf_format_match(const struct rf_limit *limit, char text[RF_MATCH_TEXT_SIZE])
 {
-	static const char *const matches[] = {
-		[RF_MATCH_TCP] = "tcp",	  [RF_MATCH_SYN] = "tcp syn", [RF_MATCH_UDP] = "udp",
-		[RF_MATCH_ICMP] = "icmp", [RF_MATCH_OTHER] = "other",
-	};
+	const char *name = match_name(limit->match);
 
 	if (limit->match == RF_MATCH_PROTOCOL)
-		append(text, " match proto %d", limit->protocol);
-	else if (limit->match != RF_MATCH_ANY)
-		append(text, " match %s", name_of(limit->match, matches, ARRAY_SIZE(matches)));
+		snprintf(text, RF_MATCH_TEXT_SIZE, "%s %d", name, limit->protocol);
+	else
+		snprintf(text, RF_MATCH_TEXT_SIZE, "%s", name);
+}
+
+static void append_match(const struct rf_limit *limit, char text[RF_LIMIT_TEXT_SIZE])
+{
+	char match[RF_MATCH_TEXT_SIZE];
+
+	rf_format_match(limit, match);
+	if (limit->match != RF_MATCH_ANY)
+		append(text, " match %s", match);
 }
 
 static void append_flags(const struct rf_limit *limit, char text[RF_LIMIT_TEXT_SIZE])

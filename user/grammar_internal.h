@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What the files of the grammar share: words that name values, and suffixes. */
+/* What the files of the grammar share: suffixes, and options by their table. */
 #ifndef RINGFENCE_GRAMMAR_INTERNAL_H
 #define RINGFENCE_GRAMMAR_INTERNAL_H
 
@@ -23,13 +23,6 @@ extern const struct rf_suffix rf_count_suffixes[RF_COUNT_SUFFIXES];
 /* In milliseconds, the finest that is written. */
 extern const struct rf_suffix rf_time_suffixes[RF_TIME_SUFFIXES];
 
-extern const char *const rf_algorithm_names[RF_LEAKY + 1];
-extern const char *const rf_edge_names[RF_EDGE_WEIGHTED + 1];
-extern const char *const rf_unit_names[RF_BYTES + 1];
-extern const char *const rf_newcomers_names[RF_NEWCOMERS_AGGREGATE + 1];
-
-/* The number of `word` among `names`; `count` if it is not there. */
-size_t rf_find_name(const char *word, const char *const *names, size_t count);
 /* `value` is the word behind that of the option, or that itself where no value follows. */
 typedef int (*rf_option_parser)(const char *value, void *into, struct rf_error *error);
 
@@ -52,6 +45,8 @@ int rf_parse_word(const struct rf_option *option, const char *value, unsigned in
 /* A TIME from `min_ns` to `max_ns`. `what` and `range` are for the message. */
 int rf_parse_time_in(const char *text, const char *what, uint64_t min_ns, uint64_t max_ns,
 		     const char *range, uint64_t *time_ns, struct rf_error *error);
+/* The TIME of a trial. */
+int rf_parse_trial(const char *value, uint64_t *time_ns, struct rf_error *error);
 /* Of a token or leaky bucket without the word; 0 where there is none. */
 uint64_t rf_default_burst(const struct rf_limit *limit);
 

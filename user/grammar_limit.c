@@ -11,68 +11,56 @@
 #define TCP 6
 #define UDP 17
 
-enum option_id {
-	OPTION_UNIT,
-	OPTION_ALGORITHM,
-	OPTION_CELLS,
-	OPTION_EDGE,
-	OPTION_BURST,
-	OPTION_MATCH,
-	OPTION_DPORT,
-	OPTION_FROM,
-	OPTION_PER,
-	OPTION_PER6,
-	OPTION_SHADOW,
-	OPTION_COUNT,
-	OPTION_EXACT,
-	OPTION_BAN,
-};
-
-/* A limit whose words are still being read. What one of them says may depend on a later one. */
+/* A limit whose words are still being read. The meaning of a word may depend on a later one. */
 struct draft {
 	struct rf_definition made;
 	struct rf_words *words;
 	const char *rate;  /* as they were written */
-	const char *burst; /* NULL: not at all */
+	const char *burst; /* NULL: not given */
 	bool rate_in_bits;
 	bool burst_in_bits;
-	unsigned int said; /* bit set of option_id */
+	unsigned int given; /* bit set of enum rf_limit_option */
 };
 
-struct limit_option {
-	const char *word;
-	enum option_id id;
-	const char *takes; /* what must follow; NULL: nothing */
-	/* `value` is the word that follows, or that of the option itself. */
-	int (*parse)(const char *value, struct draft *draft, struct rf_error *error);
-};
-
-static bool has_said(const struct draft *draft, enum option_id id)
+static bool has_given(const struct draft *draft, enum rf_limit_option option)
 {
-	return draft->said & 1U << id;
+	return draft->given & 1U << option;
 }
 
-static int parse_unit(const char *value, struct draft *draft, struct rf_error *error)
+static int fail_units(const char *value, struct rf_error *error)
 {
-	(void)error;
-	draft->made.limit.unit = rf_find_name(value, rf_unit_names, ARRAY_SIZE(rf_unit_names));
-	return 0;
+	return rf_error_usage(error, "'%s': 'packets' and 'bytes' exclude each other", value);
 }
 
-static int parse_algorithm(const char *value, struct draft *draft, struct rf_error *error)
+static int parse_packets(const char *value, void *into, struct rf_error *error)
 {
-	size_t algorithm = rf_find_name(value, rf_algorithm_names, ARRAY_SIZE(rf_algorithm_names));
+	struct draft *draft = into;
 
-	if (algorithm == ARRAY_SIZE(rf_algorithm_names))
-		return rf_error_usage(
-			error, "'%s': unknown algorithm; it is sliding, fixed, log, token or leaky",
-			value);
+	draft->made.limit.unit = RF_PACKETS;
+	return has_given(draft, RF_OPT_BYTES) ? fail_units(value, error) : 0;
+}
+
+static int parse_bytes(const char *value, void *into, struct rf_error *error)
+{
+	struct draft *draft = into;
+
+	draft->made.limit.unit = RF_BYTES;
+	return has_given(draft, RF_OPT_PACKETS) ? fail_units(value, error) : 0;
+}
+
+static int parse_algorithm(const char *value, void *into, struct rf_error *error)
+{
+	struct draft *draft = into;
+	unsigned int algorithm = RF_SLIDING;
+	int err = rf_parse_word(&rf_limit_options[RF_OPT_ALGORITHM], value, &algorithm, error);
+
 	draft->made.limit.algorithm = algorithm;
-	return 0;
+	return err;
 }
 
-static int parse_cells(const char *value, struct draft *draft, struct rf_error *error)
+static int parse_cells(const char *value, void *into, struct rf_error *error)
 {
+	struct draft *draft = into;
 	uint32_t cells = 0;
 	int err = rf_parse_number(value, "number of cells", 2, RF_CELLS, &cells, error);
 
@@ -80,19 +68,19 @@ static int parse_cells(const char *value, struct draft *draft, struct rf_error *
 	return err;
 }
 
-static int parse_edge(const char *value, struct draft *draft, struct rf_error *error)
+static int parse_edge(const char *value, void *into, struct rf_error *error)
 {
-	size_t edge = rf_find_name(value, rf_edge_names, ARRAY_SIZE(rf_edge_names));
+	struct draft *draft = into;
+	unsigned int edge = RF_EDGE_STRICT;
+	int err = rf_parse_word(&rf_limit_options[RF_OPT_EDGE], value, &edge, error);
 
-	if (edge == ARRAY_SIZE(rf_edge_names))
-		return rf_error_usage(error, "'%s': unknown edge; it is strict, weighted or coarse",
-				      value);
 	draft->made.limit.edge = edge;
-	return 0;
+	return err;
 }
 
-static int parse_burst(const char *value, struct draft *draft, struct rf_error *error)
+static int parse_burst(const char *value, void *into, struct rf_error *error)
 {
+	struct draft *draft = into;
 	uint64_t burst = 0;
 
 	if (rf_parse_count(value, &burst, &draft->burst_in_bits, error))
@@ -110,36 +98,27 @@ static int parse_protocol(struct draft *draft, struct rf_error *error)
 	int err;
 
 	if (!word)
-		return rf_error_usage(error, "'proto': a number is missing behind it");
+		return rf_fail_value(&rf_match_words[RF_MATCH_PROTOCOL], NULL, error);
 	if (strcmp(word, "255") == 0)
 		return rf_error_usage(error,
 				      "'255': invalid protocol: it is reserved; it must be 0-254");
 	err = rf_parse_number(word, "protocol", 0, 254, &protocol, error);
-	draft->made.limit.match = RF_MATCH_PROTOCOL;
 	draft->made.limit.protocol = protocol;
 	return err;
 }
 
-static int parse_match(const char *value, struct draft *draft, struct rf_error *error)
+static int parse_match(const char *value, void *into, struct rf_error *error)
 {
-	static const char *const words[] = {
-		[RF_MATCH_ANY] = "any",	    [RF_MATCH_TCP] = "tcp",   [RF_MATCH_SYN] = "",
-		[RF_MATCH_UDP] = "udp",	    [RF_MATCH_ICMP] = "icmp", [RF_MATCH_PROTOCOL] = "proto",
-		[RF_MATCH_OTHER] = "other",
-	};
-	size_t match = rf_find_name(value, words, ARRAY_SIZE(words));
+	struct draft *draft = into;
+	unsigned int match = RF_MATCH_ANY;
+	int err = rf_parse_word(&rf_limit_options[RF_OPT_MATCH], value, &match, error);
 
-	if (match == RF_MATCH_SYN || match == ARRAY_SIZE(words))
-		return rf_error_usage(
-			error,
-			"'%s': unknown match; it is any, tcp, tcp syn, udp, icmp, proto N or other",
-			value);
-	if (match == RF_MATCH_PROTOCOL)
-		return parse_protocol(draft, error);
 	if (match == RF_MATCH_TCP && rf_words_take(draft->words, "syn"))
 		match = RF_MATCH_SYN;
 	draft->made.limit.match = match;
-	return 0;
+	if (!err && match == RF_MATCH_PROTOCOL)
+		err = parse_protocol(draft, error);
+	return err;
 }
 
 /* The port at `*text`, which moves on behind it; -1 where there is none. */
@@ -183,8 +162,9 @@ static int parse_port_range(const char **text, uint64_t *ports, struct rf_error 
 	return 0;
 }
 
-static int parse_dport(const char *value, struct draft *draft, struct rf_error *error)
+static int parse_dport(const char *value, void *into, struct rf_error *error)
 {
+	struct draft *draft = into;
 	uint64_t *ports = calloc(RF_PORTS / 64, sizeof(*ports));
 	int err;
 
@@ -198,15 +178,17 @@ static int parse_dport(const char *value, struct draft *draft, struct rf_error *
 	return err;
 }
 
-static int parse_from(const char *value, struct draft *draft, struct rf_error *error)
+static int parse_from(const char *value, void *into, struct rf_error *error)
 {
+	struct draft *draft = into;
+	const struct rf_option *from = &rf_limit_options[RF_OPT_FROM];
+	const int row = rf_option_find(from->words, value);
+
 	draft->made.limit.has_from = 1;
-	if (strcmp(value, "file") != 0)
+	if (row < 0)
 		return rf_parse_prefixes(value, &draft->made.from, error);
 	draft->made.from_file = rf_words_next(draft->words);
-	if (!draft->made.from_file)
-		return rf_error_usage(error, "'from file': the file's name is missing behind it");
-	return 0;
+	return draft->made.from_file ? 0 : rf_fail_value(&from->words[row], NULL, error);
 }
 
 /* A prefix length with its slash. */
@@ -226,102 +208,71 @@ static int parse_length(const char *value, const char *option, uint32_t max, uin
 	return 0;
 }
 
-static int parse_per(const char *value, struct draft *draft, struct rf_error *error)
+static int parse_per(const char *value, void *into, struct rf_error *error)
 {
+	struct draft *draft = into;
 	return parse_length(value, "per", 32, &draft->made.limit.per4, error);
 }
 
-static int parse_per6(const char *value, struct draft *draft, struct rf_error *error)
+static int parse_per6(const char *value, void *into, struct rf_error *error)
 {
+	struct draft *draft = into;
 	return parse_length(value, "per6", 128, &draft->made.limit.per6, error);
 }
 
-static int parse_ban(const char *value, struct draft *draft, struct rf_error *error)
+static int parse_ban(const char *value, void *into, struct rf_error *error)
 {
+	struct draft *draft = into;
 	uint64_t ban_ns = 0;
 	int err = rf_parse_time_in(value, "ban", BAN_MIN_NS, RF_WINDOW_MAX_NS, "1s-8784h", &ban_ns,
 				   error);
 
 	draft->made.limit.ban_ns = ban_ns;
-	if (!err && rf_words_take(draft->words, "all"))
+	if (!err && rf_words_take(draft->words, rf_limit_options[RF_OPT_BAN].then[0].word))
 		draft->made.limit.flags |= RF_BAN_ALL;
 	return err;
 }
 
-static int parse_shadow(const char *value, struct draft *draft, struct rf_error *error)
+static int parse_shadow(const char *value, void *into, struct rf_error *error)
 {
+	struct draft *draft = into;
 	(void)value, (void)error;
 	draft->made.limit.flags |= RF_SHADOW;
 	return 0;
 }
 
-static int parse_count_rejected(const char *value, struct draft *draft, struct rf_error *error)
+static int parse_count(const char *value, void *into, struct rf_error *error)
 {
-	if (strcmp(value, "rejected") != 0)
-		return rf_error_usage(error, "'count %s': 'rejected' must follow 'count'", value);
-	draft->made.limit.flags |= RF_COUNT_REJECTED;
-	return 0;
+	struct draft *draft = into;
+	unsigned int row;
+
+	draft->made.limit.flags |= RF_COUNT_REJECTED; /* the only word */
+	return rf_parse_word(&rf_limit_options[RF_OPT_COUNT], value, &row, error);
 }
 
-static int parse_exact(const char *value, struct draft *draft, struct rf_error *error)
+static int parse_exact(const char *value, void *into, struct rf_error *error)
 {
+	struct draft *draft = into;
 	(void)value, (void)error;
 	draft->made.limit.flags |= RF_EXACT;
 	return 0;
 }
 
-static const struct limit_option limit_options[] = {
-	{"packets", OPTION_UNIT, NULL, parse_unit},
-	{"bytes", OPTION_UNIT, NULL, parse_unit},
-	{"algorithm", OPTION_ALGORITHM, "a word", parse_algorithm},
-	{"cells", OPTION_CELLS, "a number", parse_cells},
-	{"edge", OPTION_EDGE, "a word", parse_edge},
-	{"burst", OPTION_BURST, "a count", parse_burst},
-	{"match", OPTION_MATCH, "a word", parse_match},
-	{"dport", OPTION_DPORT, "a port", parse_dport},
-	{"from", OPTION_FROM, "a prefix", parse_from},
-	{"per", OPTION_PER, "a prefix length", parse_per},
-	{"per6", OPTION_PER6, "a prefix length", parse_per6},
-	{"shadow", OPTION_SHADOW, NULL, parse_shadow},
-	{"count", OPTION_COUNT, "'rejected'", parse_count_rejected},
-	{"exact", OPTION_EXACT, NULL, parse_exact},
-	{"ban", OPTION_BAN, "a time", parse_ban},
+/* The rate stands before the others, and is read with the name. */
+static const rf_option_parser parsers[RF_LIMIT_OPTIONS] = {
+	[RF_OPT_MATCH] = parse_match, [RF_OPT_DPORT] = parse_dport,
+	[RF_OPT_FROM] = parse_from,   [RF_OPT_PER] = parse_per,
+	[RF_OPT_PER6] = parse_per6,   [RF_OPT_PACKETS] = parse_packets,
+	[RF_OPT_BYTES] = parse_bytes, [RF_OPT_ALGORITHM] = parse_algorithm,
+	[RF_OPT_BURST] = parse_burst, [RF_OPT_CELLS] = parse_cells,
+	[RF_OPT_EDGE] = parse_edge,   [RF_OPT_SHADOW] = parse_shadow,
+	[RF_OPT_COUNT] = parse_count, [RF_OPT_EXACT] = parse_exact,
+	[RF_OPT_BAN] = parse_ban,
 };
-
-static const struct limit_option *find_limit_option(const char *word)
-{
-	for (size_t i = 0; i < ARRAY_SIZE(limit_options); i++)
-		if (strcmp(word, limit_options[i].word) == 0)
-			return &limit_options[i];
-	return NULL;
-}
-
-static int parse_limit_option(struct rf_words *words, struct draft *draft, struct rf_error *error)
-{
-	const char *word = rf_words_next(words), *value = word;
-	const struct limit_option *option = find_limit_option(word);
-
-	if (!option)
-		return rf_error_usage(
-			error, "'%s': unknown word in a limit; see 'ringfence help limit add'",
-			word);
-	if (option->id == OPTION_UNIT && has_said(draft, OPTION_UNIT) &&
-	    strcmp(word, rf_unit_names[draft->made.limit.unit]) != 0)
-		return rf_error_usage(error, "'%s': 'packets' and 'bytes' exclude each other",
-				      word);
-	if (has_said(draft, option->id))
-		return rf_error_usage(error, "'%s': said twice", word);
-	draft->said |= 1U << option->id;
-	if (option->takes)
-		value = rf_words_next(words);
-	if (!value)
-		return rf_error_usage(error, "'%s': %s is missing behind it", word, option->takes);
-	return option->parse(value, draft, error);
-}
 
 static int check_unit(struct draft *draft, struct rf_error *error)
 {
-	if (draft->rate_in_bits && has_said(draft, OPTION_UNIT) &&
+	if (draft->rate_in_bits && has_given(draft, RF_OPT_PACKETS) &&
 	    draft->made.limit.unit == RF_PACKETS)
 		return rf_error_usage(
 			error, "'%s': invalid rate: bits are counted as bytes; leave out 'packets'",
@@ -337,22 +288,22 @@ static int check_unit(struct draft *draft, struct rf_error *error)
 	return 0;
 }
 
-/* An option that the algorithm has no use for was meant for another one. */
+/* An option without a use for the algorithm was meant for another one. */
 static int check_algorithm(const struct draft *draft, struct rf_error *error)
 {
 	const struct rf_limit *limit = &draft->made.limit;
 	const char *name = rf_algorithm_name(limit->algorithm);
-	bool has_cells = has_said(draft, OPTION_CELLS);
+	const bool has_cells = has_given(draft, RF_OPT_CELLS);
 
-	if (limit->algorithm != RF_SLIDING && (has_cells || has_said(draft, OPTION_EDGE)))
+	if (limit->algorithm != RF_SLIDING && (has_cells || has_given(draft, RF_OPT_EDGE)))
 		return rf_error_usage(error,
-				      "'%s': 'algorithm %s' goes without it; only sliding has "
+				      "'%s': 'algorithm %s' does not take it; only sliding has "
 				      "cells and an edge",
 				      has_cells ? "cells" : "edge", name);
-	if (!rf_has_burst(limit) && has_said(draft, OPTION_BURST))
+	if (!rf_has_burst(limit) && has_given(draft, RF_OPT_BURST))
 		return rf_error_usage(error,
-				      "'burst': 'algorithm %s' goes without it; only token and "
-				      "leaky have one",
+				      "'burst': 'algorithm %s' does not take it; only token and "
+				      "leaky have a burst",
 				      name);
 	if (limit->algorithm == RF_LOG && limit->unit == RF_BYTES)
 		return rf_error_usage(error,
@@ -392,20 +343,20 @@ static int check_rate(const struct draft *draft, struct rf_error *error)
 	return check_range(draft->rate, "rate", limit, limit->rate, max, error);
 }
 
-/* Not every limit can do with the burst that it has without the word. */
+/* Not every limit works with its default burst. */
 static int check_default_burst(const struct draft *draft, struct rf_error *error)
 {
 	const struct rf_limit *limit = &draft->made.limit;
 
 	if (limit->algorithm == RF_LEAKY && limit->unit == RF_BYTES)
 		return rf_error_usage(error,
-				      "'algorithm leaky': in bytes it needs a burst of at least a "
-				      "frame, %d; add 'burst COUNT'",
+				      "'algorithm leaky': in bytes the burst must hold a frame of "
+				      "%d bytes; add 'burst COUNT'",
 				      RF_FRAME_BYTES);
 	if (limit->algorithm == RF_TOKEN && limit->rate > RF_LIMIT_MAX)
 		return rf_error_usage(error,
-				      "'algorithm token': its burst would be the count of '%s', "
-				      "and %u is the most; add 'burst COUNT'",
+				      "'algorithm token': the default burst, the count of '%s', "
+				      "exceeds %u; add 'burst COUNT'",
 				      draft->rate, RF_LIMIT_MAX);
 	return 0;
 }
@@ -425,10 +376,11 @@ static int check_burst(struct draft *draft, struct rf_error *error)
 	/* burst * TIME / COUNT, without what a division would round away */
 	if ((unsigned __int128)limit->burst * limit->window_ns >
 	    (unsigned __int128)limit->rate * RF_WINDOW_MAX_NS)
-		return rf_error_usage(error,
-				      "'%s': invalid burst: at the rate '%s' it takes longer than "
-				      "8784h to flow; lower it, or raise the rate",
-				      draft->burst, draft->rate);
+		return rf_error_usage(
+			error,
+			"'%s': invalid burst: at the rate '%s' the burst takes longer than "
+			"8784h; lower the burst, or raise the rate",
+			draft->burst, draft->rate);
 	return 0;
 }
 
@@ -439,24 +391,23 @@ static bool match_has_ports(const struct rf_limit *limit)
 	return limit->match != RF_MATCH_ICMP;
 }
 
-/* One window for all that it is for: nothing of that has a source, or a port. */
+/* `match other` has one window for all its packets: they have no source and no port. */
 static int check_other(const struct draft *draft, struct rf_error *error)
 {
-	static const enum option_id without[] = {OPTION_DPORT, OPTION_FROM, OPTION_PER, OPTION_PER6,
-						 OPTION_BAN};
+	static const enum rf_limit_option without[] = {RF_OPT_DPORT, RF_OPT_FROM, RF_OPT_PER,
+						       RF_OPT_PER6, RF_OPT_BAN};
 
 	for (size_t i = 0; i < ARRAY_SIZE(without); i++)
-		for (size_t j = 0; j < ARRAY_SIZE(limit_options); j++)
-			if (limit_options[j].id == without[i] && has_said(draft, without[i]))
-				return rf_error_usage(
-					error,
-					"'%s': 'match other' goes without it, since what is not IP "
-					"has no source and no port; leave one of them out",
-					limit_options[j].word);
+		if (has_given(draft, without[i]))
+			return rf_error_usage(
+				error,
+				"'%s': 'match other' does not take it, since packets that are not "
+				"IP have no source and no port; leave out one of them",
+				rf_limit_options[without[i]].word);
 	return 0;
 }
 
-/* Whether what the limit is for, and what it does, go together. */
+/* Can the limit do what it says to the packets that it matches? */
 static int check_match(const struct draft *draft, struct rf_error *error)
 {
 	const struct rf_limit *limit = &draft->made.limit;
@@ -464,11 +415,11 @@ static int check_match(const struct draft *draft, struct rf_error *error)
 	if (limit->match == RF_MATCH_OTHER)
 		return check_other(draft, error);
 	if (limit->has_ports && !match_has_ports(limit) && limit->match == RF_MATCH_ICMP)
-		return rf_error_usage(error, "'dport': 'match icmp' goes without it, since icmp "
-					     "has no ports; leave one of them out");
+		return rf_error_usage(error, "'dport': 'match icmp' does not take it, since ICMP "
+					     "has no ports; leave out one of them");
 	if (limit->has_ports && !match_has_ports(limit))
 		return rf_error_usage(error,
-				      "'dport': 'match proto %d' goes without it; only any, tcp, "
+				      "'dport': 'match proto %d' does not take it; only any, tcp, "
 				      "tcp syn, udp, proto 6 and proto 17 have ports",
 				      limit->protocol);
 	if (limit->ban_ns && limit->flags & RF_SHADOW)
@@ -490,12 +441,12 @@ static int parse_limit_head(struct rf_words *words, struct draft *draft, struct 
 	err = rf_parse_name(name, "name of a limit", draft->made.limit.name, error);
 	if (err)
 		return err;
-	if (!rf_words_take(words, "rate"))
-		return rf_error_usage(error, "'%s': its rate is missing; write %s rate COUNT/TIME",
+	if (!rf_words_take(words, rf_limit_options[RF_OPT_RATE].word))
+		return rf_error_usage(error, "'%s': the rate is missing; write %s rate COUNT/TIME",
 				      name, name);
 	draft->rate = rf_words_next(words);
 	if (!draft->rate)
-		return rf_error_usage(error, "'rate': a rate is missing behind it, like 20k/1s");
+		return rf_fail_value(&rf_limit_options[RF_OPT_RATE], NULL, error);
 	err = rf_parse_rate(draft->rate, &rate, error);
 	if (err)
 		return err;
@@ -509,8 +460,15 @@ static int parse_limit(struct rf_words *words, struct draft *draft, struct rf_er
 {
 	int err = parse_limit_head(words, draft, error);
 
-	while (!err && rf_words_peek(words))
-		err = parse_limit_option(words, draft, error);
+	draft->given = 1U << RF_OPT_RATE;
+	if (!err)
+		err = rf_parse_options(rf_limit_options, parsers, words, draft, &draft->given,
+				       error);
+	if (!err && rf_words_peek(words))
+		err = rf_error_usage(error,
+				     "'%s': unknown word in a limit; see 'ringfence help limit "
+				     "add'",
+				     rf_words_peek(words));
 	if (!err)
 		err = check_unit(draft, error);
 	if (!err)

@@ -41,19 +41,6 @@ json_t *rf_view_interfaces(const struct rf_fence *fence)
 	return list;
 }
 
-void rf_view_match(const struct rf_limit *limit, char text[RF_MATCH_TEXT_SIZE])
-{
-	static const char *const names[] = {
-		[RF_MATCH_ANY] = "any", [RF_MATCH_TCP] = "tcp",	  [RF_MATCH_SYN] = "tcp syn",
-		[RF_MATCH_UDP] = "udp", [RF_MATCH_ICMP] = "icmp", [RF_MATCH_OTHER] = "other",
-	};
-
-	if (limit->match != RF_MATCH_PROTOCOL)
-		snprintf(text, RF_MATCH_TEXT_SIZE, "%s", names[limit->match]);
-	else
-		snprintf(text, RF_MATCH_TEXT_SIZE, "proto %d", limit->protocol);
-}
-
 /* The next range of ports from `*first` on; false: there is none. */
 static bool next_range(const uint64_t *ports, int *first, int *last)
 {

@@ -15,9 +15,6 @@ json_t *rf_view_interfaces(const struct rf_fence *fence);
 void rf_view_memory(uint64_t bytes, char text[RF_MEMORY_TEXT_SIZE]);
 const char *rf_view_attached_by(const struct rf_interface *interface);
 
-/* What it is for: any, tcp, tcp syn, udp, icmp or proto N. */
-#define RF_MATCH_TEXT_SIZE 16
-void rf_view_match(const struct rf_limit *limit, char text[RF_MATCH_TEXT_SIZE]);
 /* Its ports, as ["53", "1000-2000"]; null where it has none. */
 json_t *rf_view_ports(const struct rf_ruleset *rules, int slot);
 /* The same for people; those for which there is no room are left out. */

@@ -114,7 +114,7 @@ wrong() {
 wrong "'limits': no command for a file; it may have 'limit add', 'allow' and 'deny' with 'add' or \
 'load', and 'newcomers'" 'limits add all rate 1/1s'
 wrong "'limit': in a file only 'limit add' may follow" 'limit set all rate 1/1s'
-wrong "'100/1d': invalid rate: '1d' is no time; write it like 500ms, 10s, 5m or 1h" \
+wrong "'100/1d': invalid rate: '1d' is not a time; write it like 500ms, 10s, 5m or 1h" \
 	'limit add all rate 100/1d'
 wrong "'frob': unknown word in a limit; see 'ringfence help limit add'" 'limit add all rate 100/1s frob'
 wrong "limit 'fine': there is one already" 'limit add fine rate 2/1s'
@@ -129,7 +129,7 @@ wrong "$scratch/none: cannot read it: No such file or directory" \
 echo 192.0.2.0/33 >"$scratch/prefixes"
 wrong "$scratch/prefixes:1: '192.0.2.0/33': invalid prefix: its length must be 0-32" \
 	"deny load $scratch/prefixes"
-wrong "'sometimes': unknown word behind 'then'; it is open, closed or aggregate" \
+wrong "'sometimes': 'then' expects open, closed or aggregate" \
 	'newcomers rate 1/1s then sometimes'
 file bad < <(for i in {1..33}; do echo "limit add l$i rate 1/1s match udp dport $i"; done)
 for command in apply check; do

@@ -117,20 +117,20 @@ usage "'frob': unknown command; run 'ringfence help'" help frob
 usage "'now': unexpected word" help status now
 
 usage "the limit's name is missing; write NAME rate COUNT/TIME" limit add
-usage "'all': its rate is missing; write all rate COUNT/TIME" limit add all
-usage "'all': its rate is missing; write all rate COUNT/TIME" limit add all 20k/1s
-usage "'rate': a rate is missing behind it, like 20k/1s" limit set all rate
+usage "'all': the rate is missing; write all rate COUNT/TIME" limit add all
+usage "'all': the rate is missing; write all rate COUNT/TIME" limit add all 20k/1s
+usage "'rate': expects a rate, like 20k/1s" limit set all rate
 rate_form='invalid rate; write COUNT/TIME, like 20k/1s or 100/10s, or 10mbit'
 count_form='write it like 100, 20k, 1.5M or 10mbit, in whole packets or bytes'
 usage "'20k': $rate_form" limit add all rate 20k
 usage "'10Mbit': $rate_form" limit add all rate 10Mbit
 for count in 20K -1 1.2345k 0.001kbit 10Mbit; do
-	usage "'$count/1s': invalid rate: '$count' is no count; $count_form" \
+	usage "'$count/1s': invalid rate: '$count' is not a count; $count_form" \
 		limit add all rate "$count/1s"
 done
-usage "'100/1': invalid rate: '1' is no time; write it like 500ms, 10s, 5m or 1h" \
+usage "'100/1': invalid rate: '1' is not a time; write it like 500ms, 10s, 5m or 1h" \
 	limit add all rate 100/1
-usage "'100/1d': invalid rate: '1d' is no time; write it like 500ms, 10s, 5m or 1h" \
+usage "'100/1d': invalid rate: '1d' is not a time; write it like 500ms, 10s, 5m or 1h" \
 	limit add all rate 100/1d
 usage "'0/1s': invalid rate: the count must be 1-2147483648" \
 	limit add all rate 0/1s
@@ -147,19 +147,19 @@ usage "'a2345678901234567890123456789012': $name" \
 usage "'shadow': invalid name of a limit: it is a keyword; choose another name" \
 	limit add shadow rate 1/1s
 usage "'frob': unknown word in a limit; see 'ringfence help limit add'" limit add all rate 1/1s frob
-usage "'algorithm': a word is missing behind it" limit add all rate 1/1s algorithm
-usage "'gcra': unknown algorithm; it is sliding, fixed, log, token or leaky" \
+usage "'algorithm': expects sliding, fixed, log, token or leaky" limit add all rate 1/1s algorithm
+usage "'gcra': 'algorithm' expects sliding, fixed, log, token or leaky" \
 	limit add all rate 1/1s algorithm gcra
-usage "'soft': unknown edge; it is strict, weighted or coarse" limit add all rate 1/1s edge soft
-usage "'sctp': unknown match; it is any, tcp, tcp syn, udp, icmp, proto N or other" \
+usage "'soft': 'edge' expects strict, coarse or weighted" limit add all rate 1/1s edge soft
+usage "'sctp': 'match' expects any, tcp, tcp syn, udp, icmp, proto N or other" \
 	limit add all rate 1/1s match sctp
 usage "'syn': unknown word in a limit; see 'ringfence help limit add'" \
 	limit add all rate 1/1s match udp syn
-usage "'proto': a number is missing behind it" limit add all rate 1/1s match proto
+usage "'proto': expects a number" limit add all rate 1/1s match proto
 usage "'gre': invalid protocol: it must be 0-254" limit add all rate 1/1s match proto gre
 usage "'255': invalid protocol: it is reserved; it must be 0-254" \
 	limit add all rate 1/1s match proto 255
-usage "'dport': a port is missing behind it" limit add all rate 1/1s dport
+usage "'dport': expects a port, like 53 or 8000-8100" limit add all rate 1/1s dport
 for ports in '53,' http 53-; do
 	usage "'${ports#*,}': invalid port; write it like 53, 53,443 or 8000-8100" \
 		limit add all rate 1/1s dport $ports
@@ -167,18 +167,18 @@ done
 usage "'65536': invalid port: it must be 0-65535" limit add all rate 1/1s dport 53,65536
 usage "'90-80': invalid range of ports: it ends before it begins; write 80-90" \
 	limit add all rate 1/1s dport 90-80
-usage "'dport': 'match icmp' goes without it, since icmp has no ports; leave one of them out" \
+usage "'dport': 'match icmp' does not take it, since ICMP has no ports; leave out one of them" \
 	limit add all rate 1/1s match icmp dport 53
-usage "'dport': 'match proto 47' goes without it; only any, tcp, tcp syn, udp, proto 6 and proto 17 \
+usage "'dport': 'match proto 47' does not take it; only any, tcp, tcp syn, udp, proto 6 and proto 17 \
 have ports" limit add all rate 1/1s match proto 47 dport 53
-usage "'from': a prefix is missing behind it" limit add all rate 1/1s from
+usage "'from': expects a prefix, like 192.0.2.0/24" limit add all rate 1/1s from
 usage "'10.0.0.0/33': invalid prefix: its length must be 0-32" limit add all rate 1/1s from 10.0.0.0/33
-usage "'from file': the file's name is missing behind it" limit add all rate 1/1s from file
+usage "'file': expects a file" limit add all rate 1/1s from file
 usage "'24': invalid prefix length; write it with a slash, like per /24" \
 	limit add all rate 1/1s per 24
 usage "'/33': invalid prefix length: it must be /0-/32" limit add all rate 1/1s per /33
 usage "'/129': invalid prefix length: it must be /0-/128" limit add all rate 1/1s per6 /129
-usage "'ban': a time is missing behind it" limit add all rate 1/1s ban
+usage "'ban': expects a time, like 10m" limit add all rate 1/1s ban
 usage "'ban': a shadow limit drops nothing, so it bans nobody; leave out 'ban' or 'shadow'" \
 	limit add all rate 1/1s ban 1m shadow
 
@@ -186,18 +186,18 @@ for list in allow deny; do
 	usage "the prefix is missing; write $list add PREFIX" $list add
 	usage "the prefix is missing; write $list del PREFIX" $list del
 	usage "the file is missing; write $list load FILE" $list load
-	usage "'for': a time is missing behind it, like 10m" $list add 192.0.2.1 for
+	usage "'for': expects a time, like 10m" $list add 192.0.2.1 for
 	usage "'now': unexpected word" $list add 192.0.2.1 now
 	usage "'now': unexpected word" $list list now
 done
 usage "the rate of newcomers is missing; write newcomers rate COUNT/TIME then \
 open|closed|aggregate, or newcomers off" newcomers
-usage "what becomes of the other newcomers is missing; add 'then open', 'then closed' or 'then \
+usage "what happens to newcomers over the rate is missing; add 'then open', 'then closed' or 'then \
 aggregate'" newcomers rate 10k/1s
-usage "'off': unknown word behind 'then'; it is open, closed or aggregate" \
+usage "'off': 'then' expects open, closed or aggregate" \
 	newcomers rate 10k/1s 'then' off
 usage "the file is missing; write apply FILE" apply
-usage "'confirm': a time is missing behind it, like 5m" apply rules confirm
+usage "'confirm': expects a time, like 10m" apply rules confirm
 usage "the file is missing; write check FILE" check
 usage "'now': unexpected word" check rules now
 usage "'now': unexpected word" save now
@@ -208,7 +208,7 @@ for option in packets bytes shadow 'algorithm token' 'cells 4' 'edge coarse' 'bu
 	'match tcp syn' 'dport 53' 'from 192.0.2.0/24' 'per /32' 'per6 /64' 'count rejected' exact \
 	'ban 1m'; do
 	# shellcheck disable=SC2086
-	usage "'${option%% *}': said twice" limit set all rate 20k/1s $option $option
+	usage "'${option%% *}': given twice" limit set all rate 20k/1s $option $option
 done
 
 # Each of these is for 'limit set' too, which would change the limit there is.
@@ -226,13 +226,13 @@ for verb in add set; do
 each packet; use 'algorithm sliding'" limit $verb all rate 17/1m algorithm log
 	usage "'algorithm log': it keeps the times of packets, and does not count bytes; use \
 'algorithm sliding'" limit $verb all rate 20k/1m algorithm log bytes
-	usage "'cells': 'algorithm token' goes without it; only sliding has cells and an edge" \
+	usage "'cells': 'algorithm token' does not take it; only sliding has cells and an edge" \
 		limit $verb all rate 20k/1s algorithm token cells 4
-	usage "'edge': 'algorithm fixed' goes without it; only sliding has cells and an edge" \
+	usage "'edge': 'algorithm fixed' does not take it; only sliding has cells and an edge" \
 		limit $verb all rate 20k/1s algorithm fixed edge weighted
-	usage "'burst': 'algorithm sliding' goes without it; only token and leaky have one" \
+	usage "'burst': 'algorithm sliding' does not take it; only token and leaky have a burst" \
 		limit $verb all rate 20k/1s burst 10
-	usage "'burst': a count is missing behind it" \
+	usage "'burst': expects a count, like 100 or 20k" \
 		limit $verb all rate 20k/1s algorithm token burst
 	usage "'big': invalid burst; $count_form" limit $verb all rate 20k/1s algorithm token burst big
 	usage "'0': invalid burst: the count must be 1-2147483648" \
@@ -241,14 +241,14 @@ each packet; use 'algorithm sliding'" limit $verb all rate 17/1m algorithm log
 		limit $verb all rate 20k/1s algorithm token burst 1513 bytes
 	usage "'16kbit': invalid burst: bits are counted as bytes, and the limit is in packets; add \
 'bytes', or write it like 100 or 20k" limit $verb all rate 20k/1s algorithm token burst 16kbit
-	usage "'17569': invalid burst: at the rate '2/1h' it takes longer than 8784h to flow; lower \
-it, or raise the rate" limit $verb all rate 2/1h algorithm token burst 17569
-	usage "'algorithm leaky': in bytes it needs a burst of at least a frame, 1514; add 'burst \
+	usage "'17569': invalid burst: at the rate '2/1h' the burst takes longer than 8784h; lower \
+the burst, or raise the rate" limit $verb all rate 2/1h algorithm token burst 17569
+	usage "'algorithm leaky': in bytes the burst must hold a frame of 1514 bytes; add 'burst \
 COUNT'" limit $verb all rate 20k/1s algorithm leaky bytes
-	usage "'algorithm token': its burst would be the count of '100gbit', and 2147483648 is the \
-most; add 'burst COUNT'" limit $verb all rate 100gbit algorithm token
-	usage "'count': 'rejected' is missing behind it" limit $verb all rate 20k/1s count
-	usage "'count accepted': 'rejected' must follow 'count'" \
+	usage "'algorithm token': the default burst, the count of '100gbit', exceeds 2147483648; \
+add 'burst COUNT'" limit $verb all rate 100gbit algorithm token
+	usage "'count': expects rejected" limit $verb all rate 20k/1s count
+	usage "'accepted': 'count' expects rejected" \
 		limit $verb all rate 20k/1s count accepted
 done
 usage "the limit's name is missing; write limit del NAME" limit del
@@ -262,23 +262,23 @@ usage "'2001:db8::g': invalid address; write it like 192.0.2.1 or 2001:db8::1" s
 usage "'more': unexpected word" show 192.0.2.1 more
 usage "'0': invalid number of rows: it must be 1-1000000" top 0
 usage "'many': invalid number of rows: it must be 1-1000000" top many
-usage "'by': 'drops' or 'rate' must follow" top 5 by
-usage "'by': 'drops' or 'rate' must follow" top by name
+usage "'by': expects drops or rate" top 5 by
+usage "'name': 'by' expects drops or rate" top by name
 usage "'0': invalid number of seconds: it must be 1-86400" stats watch 0
 usage "'1.5': invalid number of seconds: it must be 1-86400" stats watch 1.5
 usage "'5': unexpected word" stats 5
 
 usage "the interface is missing; write attach IF" attach
 usage "the interface is missing; write attach IF, or 'attach dev mode' if it is called so" attach mode native
-usage "'mode': a word is missing behind it" attach "${port[1]}" mode
-usage "'offload': unknown mode; it is native or generic" attach "${port[1]}" mode offload
+usage "'mode': expects native or generic" attach "${port[1]}" mode
+usage "'offload': 'mode' expects native or generic" attach "${port[1]}" mode offload
 usage "'none': invalid number of sources: it must be 1-67108864" attach "${port[1]}" sources none
-usage "'fence': a word is missing behind it" attach "${port[1]}" fence
+usage "'fence': expects the name of a fence" attach "${port[1]}" fence
 usage "'../up': invalid name of a fence: a letter, then letters, digits, '_' and '-', 31 at most" \
 	attach "${port[1]}" fence ../up
-usage "'confirm': a word is missing behind it" attach "${port[1]}" confirm
-usage "'chain': said twice" attach "${port[1]}" chain chain
-usage "'chain' and 'replace': only one of them; 'chain' runs beside other programs, 'replace' takes them \
+usage "'confirm': expects a time, like 10m" attach "${port[1]}" confirm
+usage "'chain': given twice" attach "${port[1]}" chain chain
+usage "'chain' and 'replace' exclude each other: 'chain' runs beside other programs, 'replace' takes them \
 off" attach "${port[1]}" chain replace
 usage "'dev ${port[1]}': attach takes its interface without 'dev'" dev "${port[1]}" attach "${port[1]}"
 usage "the interface is missing; write detach IF" detach

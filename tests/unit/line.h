@@ -6,7 +6,6 @@
 #include "refusal.h"
 
 #define TIME_FORM "time; write it like 500ms, 10s, 5m or 1h"
-#define MISSING(option) "'" option "': a word is missing behind it"
 
 #define LINE_WORDS_MAX (RF_INTERFACES_MAX + 8)
 

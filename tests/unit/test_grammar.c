@@ -80,7 +80,7 @@ static int parse_bits(const char *text, uint64_t *value, struct rf_error *error)
 /* ---- COUNT/TIME ---- */
 
 #define TIME_RANGE "invalid rate: the time must be 1ms-8784h"
-#define IS_NO(part, what) "invalid rate: '" part "' is no " what##_FORM
+#define IS_NO(part, what) "invalid rate: '" part "' is not a " what##_FORM
 
 struct rate_row {
 	const char *text;

@@ -52,6 +52,22 @@ static void no_word_of_the_grammar_is_a_name(void **state)
 			fail_msg("%s", word);
 }
 
+/* What can stand behind `match`, and words that never stand where a name could. */
+static void other_words_are_names(void **state)
+{
+	static const char words[] = "any tcp syn udp icmp other all completion bash zsh fish name";
+	char name[RF_NAME_SIZE];
+	struct rf_error error;
+	struct line line;
+	const char *word;
+
+	(void)state;
+	line_split(&line, words);
+	while ((word = rf_words_next(&line.words)))
+		if (rf_parse_name(word, "name of a limit", name, &error))
+			fail_msg("%s", word);
+}
+
 /* ---- newcomers, for, confirm ---- */
 
 struct newcomers_row {
@@ -91,8 +107,8 @@ static void parse_newcomers(void **state)
 #define NO_NEWCOMERS_RATE                                                         \
 	"the rate of newcomers is missing; write newcomers rate COUNT/TIME then " \
 	"open|closed|aggregate, or newcomers off"
-#define NO_THEN                                                                              \
-	"what becomes of the other newcomers is missing; add 'then open', 'then closed' or " \
+#define NO_THEN                                                                                  \
+	"what happens to newcomers over the rate is missing; add 'then open', 'then closed' or " \
 	"'then aggregate'"
 
 struct until_row {
@@ -231,12 +247,12 @@ static void parse_attach(void **state)
 	UNIT_ROW_OF("attach: " title, parse_attach, (&(struct attach_row){.line = __VA_ARGS__}))
 #define ATTACH(title, ...) ATTACH_WITH(title, __VA_ARGS__, RF_LEASES_UNSAID, 0)
 
-#define ONE_OF_THEM                                                                               \
-	"'chain' and 'replace': only one of them; 'chain' runs beside other programs, 'replace' " \
-	"takes them off"
+#define ONE_OF_THEM                                                                                \
+	"'chain' and 'replace' exclude each other: 'chain' runs beside other programs, 'replace' " \
+	"removes them"
 #define NO_INTERFACE "the interface is missing; write attach IF"
 #define NONE_BUT(word) NO_INTERFACE ", or 'attach dev " word "' if it is called so"
-#define MODES "unknown mode; it is native or generic"
+#define MODES "'mode' expects native or generic"
 #define LEASES_RANGE "invalid number of leases: it must be 0-16777216"
 #define SOURCES_RANGE "invalid number of sources: it must be 1-67108864"
 
@@ -278,6 +294,7 @@ static void no_more_interfaces_are_attached_than_fit(void **state)
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(words_are_read_one_by_one),
 	cmocka_unit_test(no_word_of_the_grammar_is_a_name),
+	cmocka_unit_test(other_words_are_names),
 
 	NEWCOMERS("off", "off", 0, 0, RF_NEWCOMERS_OFF),
 	NEWCOMERS("open", "rate 10k/1s then open", 10000, SECOND, RF_NEWCOMERS_OPEN),
@@ -286,7 +303,7 @@ static const struct CMUnitTest tests[] = {
 		  RF_NEWCOMERS_AGGREGATE),
 	REFUSED_NEWCOMERS("nothing", "", NO_NEWCOMERS_RATE),
 	REFUSED_NEWCOMERS("another word", "on", NO_NEWCOMERS_RATE),
-	REFUSED_NEWCOMERS("no rate", "rate", "'rate': a rate is missing behind it, like 10k/1s"),
+	REFUSED_NEWCOMERS("no rate", "rate", "'rate': expects a rate, like 20k/1s"),
 	REFUSED_NEWCOMERS("a bad rate", "rate fast then open", "'fast': " WRITE_RATE),
 	REFUSED_NEWCOMERS("none", "rate 0/1s then open", "'0/1s': " COUNT_RANGE),
 	REFUSED_NEWCOMERS("too many", "rate 2147483649/1s then open",
@@ -297,9 +314,9 @@ static const struct CMUnitTest tests[] = {
 	REFUSED_NEWCOMERS("no then", "rate 10k/1s", NO_THEN),
 	REFUSED_NEWCOMERS("no then, but its word", "rate 10k/1s closed", NO_THEN),
 	REFUSED_NEWCOMERS("nothing behind then", "rate 10k/1s then",
-			  "'then': a word is missing behind it; it is open, closed or aggregate"),
+			  "'then': expects open, closed or aggregate"),
 	REFUSED_NEWCOMERS("then off", "rate 10k/1s then off",
-			  "'off': unknown word behind 'then'; it is open, closed or aggregate"),
+			  "'off': 'then' expects open, closed or aggregate"),
 	REFUSED_NEWCOMERS("more words", "rate 10k/1s then open shadow",
 			  "'shadow': unexpected word"),
 	REFUSED_NEWCOMERS("more words behind off", "off rate", "'rate': unexpected word"),
@@ -311,7 +328,7 @@ static const struct CMUnitTest tests[] = {
 	FOR("a year", "for 8784h", 8784 * HOUR),
 	FOR("less than a second", "for 999ms", .refusal = "'999ms': " FOR_RANGE),
 	FOR("more than a year", "for 8785h", .refusal = "'8785h': " FOR_RANGE),
-	FOR("no time", "for", .refusal = "'for': a time is missing behind it, like 10m"),
+	FOR("no time", "for", .refusal = "'for': expects a time, like 10m"),
 	FOR("no good time", "for ever", .refusal = "'ever': invalid " TIME_FORM),
 	CONFIRM("not said", "for 5m", 0, "for"),
 	CONFIRM("five minutes", "confirm 5m", 300 * SECOND),
@@ -319,7 +336,7 @@ static const struct CMUnitTest tests[] = {
 	CONFIRM("a day", "confirm 24h", 24 * HOUR),
 	CONFIRM("less than a second", "confirm 0s", .refusal = "'0s': " CONFIRM_RANGE),
 	CONFIRM("more than a day", "confirm 25h", .refusal = "'25h': " CONFIRM_RANGE),
-	CONFIRM("no time", "confirm", .refusal = "'confirm': a time is missing behind it, like 5m"),
+	CONFIRM("no time", "confirm", .refusal = "'confirm': expects a time, like 10m"),
 
 	SPLIT("empty", ""),
 	SPLIT("blanks", " \t \n"),
@@ -372,9 +389,9 @@ static const struct CMUnitTest tests[] = {
 	REFUSED_ATTACH("options alone", "mode generic fence f", NONE_BUT("mode")),
 	REFUSED_ATTACH("fence alone", "fence", NONE_BUT("fence")),
 	REFUSED_ATTACH("an option alone, behind another", "chain mode", NONE_BUT("mode")),
-	REFUSED_ATTACH("no word after fence", "eth0 fence", MISSING("fence")),
-	REFUSED_ATTACH("no word after mode", "eth0 mode", MISSING("mode")),
-	REFUSED_ATTACH("no word after sources", "eth0 sources", MISSING("sources")),
+	REFUSED_ATTACH("no word after fence", "eth0 fence", "'fence': expects the name of a fence"),
+	REFUSED_ATTACH("no word after mode", "eth0 mode", "'mode': expects native or generic"),
+	REFUSED_ATTACH("no word after sources", "eth0 sources", "'sources': expects a number"),
 	REFUSED_ATTACH("an unknown mode", "eth0 mode fast", "'fast': " MODES),
 	REFUSED_ATTACH("offload is not for asking", "eth0 mode offload", "'offload': " MODES),
 	REFUSED_ATTACH("a bad name of a fence", "eth0 fence 1st",
@@ -384,17 +401,18 @@ static const struct CMUnitTest tests[] = {
 	REFUSED_ATTACH("no sources", "eth0 sources 0", "'0': " SOURCES_RANGE),
 	REFUSED_ATTACH("too many sources", "eth0 sources 67108865", "'67108865': " SOURCES_RANGE),
 	REFUSED_ATTACH("sources with a suffix", "eth0 sources 500k", "'500k': " SOURCES_RANGE),
-	REFUSED_ATTACH("no word after leases", "eth0 leases", MISSING("leases")),
+	REFUSED_ATTACH("no word after leases", "eth0 leases", "'leases': expects a number"),
 	REFUSED_ATTACH("too many leases", "eth0 leases 16777217", "'16777217': " LEASES_RANGE),
-	REFUSED_ATTACH("leases twice", "eth0 leases 8 leases 8", "'leases': said twice"),
-	REFUSED_ATTACH("chain twice", "chain eth0 chain", "'chain': said twice"),
-	REFUSED_ATTACH("replace twice", "eth0 replace replace", "'replace': said twice"),
+	REFUSED_ATTACH("leases twice", "eth0 leases 8 leases 8", "'leases': given twice"),
+	REFUSED_ATTACH("chain twice", "chain eth0 chain", "'chain': given twice"),
+	REFUSED_ATTACH("replace twice", "eth0 replace replace", "'replace': given twice"),
 	REFUSED_ATTACH("chain and replace", "eth0 chain replace", ONE_OF_THEM),
 	REFUSED_ATTACH("replace and chain", "replace eth0 chain", ONE_OF_THEM),
 	REFUSED_ATTACH("chain alone", "chain", NONE_BUT("chain")),
-	REFUSED_ATTACH("chain with a value", "eth0 chain 50 chain", "'chain': said twice"),
-	REFUSED_ATTACH("no time behind confirm", "eth0 confirm", MISSING("confirm")),
-	REFUSED_ATTACH("confirm twice", "confirm 5m eth0 confirm 5m", "'confirm': said twice"),
+	REFUSED_ATTACH("chain with a value", "eth0 chain 50 chain", "'chain': given twice"),
+	REFUSED_ATTACH("no time behind confirm", "eth0 confirm",
+		       "'confirm': expects a time, like 10m"),
+	REFUSED_ATTACH("confirm twice", "confirm 5m eth0 confirm 5m", "'confirm': given twice"),
 	REFUSED_ATTACH("a long time to confirm", "eth0 confirm 25h", "'25h': " CONFIRM_RANGE),
 	cmocka_unit_test(no_more_interfaces_are_attached_than_fit),
 };

@@ -6,12 +6,12 @@
 
 /* ---- sentences ---- */
 
-#define RATE_MISSING "'all': its rate is missing; write all rate COUNT/TIME"
+#define RATE_MISSING "'all': the rate is missing; write all rate COUNT/TIME"
 #define UNKNOWN "unknown word in a limit; see 'ringfence help limit add'"
 #define NOT_OTHER(word)                                                                      \
-	"'" word "': 'match other' goes without it, since what is not IP has no source and " \
-	"no port; leave one of them out"
-#define MATCHES "unknown match; it is any, tcp, tcp syn, udp, icmp, proto N or other"
+	"'" word "': 'match other' does not take it, since packets that are not IP have no " \
+	"source and no port; leave out one of them"
+#define MATCHES "'match' expects any, tcp, tcp syn, udp, icmp, proto N or other"
 #define PORT_FORM "invalid port; write it like 53, 53,443 or 8000-8100"
 #define PORT_RANGE "invalid port: it must be 0-65535"
 #define SHADOW_BAN \
@@ -38,18 +38,18 @@
 	"write it like 100 or 20k"
 #define ONLY_SLIDING(option, algorithm)       \
 	"'" option "': 'algorithm " algorithm \
-	"' goes without it; only sliding has cells and an edge"
+	"' does not take it; only sliding has cells and an edge"
 #define ONLY_BUCKETS(algorithm) \
-	"'burst': 'algorithm " algorithm "' goes without it; only token and leaky have one"
-#define LEAKY_BYTES                                                                           \
-	"'algorithm leaky': in bytes it needs a burst of at least a frame, 1514; add 'burst " \
+	"'burst': 'algorithm " algorithm "' does not take it; only token and leaky have a burst"
+#define LEAKY_BYTES                                                                          \
+	"'algorithm leaky': in bytes the burst must hold a frame of 1514 bytes; add 'burst " \
 	"COUNT'"
-#define TOKEN_BYTES(rate)                                                                       \
-	"'algorithm token': its burst would be the count of '" rate "', and 2147483648 is the " \
-	"most; add 'burst COUNT'"
-#define TOO_SLOW(rate)                                                                            \
-	"invalid burst: at the rate '" rate "' it takes longer than 8784h to flow; lower it, or " \
-	"raise the rate"
+#define TOKEN_BYTES(rate)                                                                     \
+	"'algorithm token': the default burst, the count of '" rate "', exceeds 2147483648; " \
+	"add 'burst COUNT'"
+#define TOO_SLOW(rate)                                                                        \
+	"invalid burst: at the rate '" rate "' the burst takes longer than 8784h; lower the " \
+	"burst, or raise the rate"
 
 /* ---- refusals ---- */
 
@@ -104,7 +104,7 @@ static void no_option_is_said_twice(void **state)
 				continue;
 			snprintf(text, sizeof(text), "all rate 20k/1s %s%s%s%s%s", option[0],
 				 option[1], between[j], option[0], option[2]);
-			snprintf(sentence, sizeof(sentence), "'%s': said twice", option[0]);
+			snprintf(sentence, sizeof(sentence), "'%s': given twice", option[0]);
 			refuse_limit(&row_state);
 		}
 	}
@@ -118,7 +118,7 @@ static const struct CMUnitTest tests[] = {
 	REFUSED_LIMIT("udp syn", "all rate 20k/1s match udp syn", "'syn': " UNKNOWN),
 	REFUSED_LIMIT("tcp ack", "all rate 20k/1s match tcp ack", "'ack': " UNKNOWN),
 	REFUSED_LIMIT("no number after proto", "all rate 20k/1s match proto",
-		      "'proto': a number is missing behind it"),
+		      "'proto': expects a number"),
 	REFUSED_LIMIT("protocol 255", "all rate 20k/1s match proto 255",
 		      "'255': invalid protocol: it is reserved; it must be 0-254"),
 	REFUSED_LIMIT("protocol 256", "all rate 20k/1s match proto 256",
@@ -126,7 +126,8 @@ static const struct CMUnitTest tests[] = {
 	REFUSED_LIMIT("a protocol by name", "all rate 20k/1s match proto gre",
 		      "'gre': invalid protocol: it must be 0-254"),
 
-	REFUSED_LIMIT("no port", "all rate 20k/1s dport", "'dport': a port is missing behind it"),
+	REFUSED_LIMIT("no port", "all rate 20k/1s dport",
+		      "'dport': expects a port, like 53 or 8000-8100"),
 	REFUSED_LIMIT("a port by name", "all rate 20k/1s dport domain", "'domain': " PORT_FORM),
 	REFUSED_LIMIT("an empty port", "all rate 20k/1s dport 53,,80", "'': " PORT_FORM),
 	REFUSED_LIMIT("no port behind a comma", "all rate 20k/1s dport 53,", "'': " PORT_FORM),
@@ -152,21 +153,20 @@ static const struct CMUnitTest tests[] = {
 	REFUSED_LIMIT("a ban of what is not IP", "all rate 20k/1s match other ban 10s",
 		      NOT_OTHER("ban")),
 	REFUSED_LIMIT("ports of icmp", "all rate 20k/1s dport 53 match icmp",
-		      "'dport': 'match icmp' goes without it, since icmp has no ports; leave one "
-		      "of them out"),
+		      "'dport': 'match icmp' does not take it, since ICMP has no ports; leave out "
+		      "one of them"),
 	REFUSED_LIMIT("ports of GRE", "all rate 20k/1s match proto 47 dport 53",
-		      "'dport': 'match proto 47' goes without it; only any, tcp, tcp syn, udp, "
+		      "'dport': 'match proto 47' does not take it; only any, tcp, tcp syn, udp, "
 		      "proto 6 and proto 17 have ports"),
 
-	REFUSED_LIMIT("no prefix", "all rate 20k/1s from", "'from': a prefix is missing behind it"),
-	REFUSED_LIMIT("no file", "all rate 20k/1s from file",
-		      "'from file': the file's name is missing behind it"),
+	REFUSED_LIMIT("no prefix", "all rate 20k/1s from",
+		      "'from': expects a prefix, like 192.0.2.0/24"),
+	REFUSED_LIMIT("no file", "all rate 20k/1s from file", "'file': expects a file"),
 	REFUSED_LIMIT("a bad prefix among good ones",
 		      "all rate 20k/1s from 192.0.2.0/24,198.51.100.0/33,::/0",
 		      "'198.51.100.0/33': invalid prefix: its length must be 0-32"),
 
-	REFUSED_LIMIT("no time to ban", "all rate 20k/1s ban",
-		      "'ban': a time is missing behind it"),
+	REFUSED_LIMIT("no time to ban", "all rate 20k/1s ban", "'ban': expects a time, like 10m"),
 	REFUSED_LIMIT("ban all without a time", "all rate 20k/1s ban all",
 		      "'all': invalid time; write it like 500ms, 10s, 5m or 1h"),
 	REFUSED_LIMIT("all of nothing", "all rate 20k/1s all", "'all': " UNKNOWN),
@@ -183,11 +183,11 @@ static const struct CMUnitTest tests[] = {
 	REFUSED_LIMIT("a ban that is a shadow", "all rate 20k/1s ban 10m packets shadow",
 		      SHADOW_BAN),
 	REFUSED_LIMIT("an unknown algorithm", "all rate 20k/1s algorithm gcra",
-		      "'gcra': unknown algorithm; it is sliding, fixed, log, token or leaky"),
+		      "'gcra': 'algorithm' expects sliding, fixed, log, token or leaky"),
 	REFUSED_LIMIT("an algorithm in capitals", "all rate 20k/1s algorithm Token",
-		      "'Token': unknown algorithm; it is sliding, fixed, log, token or leaky"),
+		      "'Token': 'algorithm' expects sliding, fixed, log, token or leaky"),
 	REFUSED_LIMIT("an unknown edge", "all rate 20k/1s edge soft",
-		      "'soft': unknown edge; it is strict, weighted or coarse"),
+		      "'soft': 'edge' expects strict, coarse or weighted"),
 	REFUSED_LIMIT("one cell", "all rate 20k/1s cells 1", "'1': " CELLS_RANGE),
 	REFUSED_LIMIT("17 cells", "all rate 20k/1s cells 17", "'17': " CELLS_RANGE),
 	REFUSED_LIMIT("per without its slash", "all rate 20k/1s per 32",
@@ -200,27 +200,27 @@ static const struct CMUnitTest tests[] = {
 		      "'/129': invalid prefix length: it must be /0-/128"),
 	REFUSED_LIMIT("per of nothing", "all rate 20k/1s per /",
 		      "'/': invalid prefix length: it must be /0-/32"),
-	REFUSED_LIMIT("no word after algorithm", "all rate 20k/1s algorithm", MISSING("algorithm")),
-	REFUSED_LIMIT("no word after edge", "all rate 20k/1s edge", MISSING("edge")),
-	REFUSED_LIMIT("no word after cells", "all rate 20k/1s cells",
-		      "'cells': a number is missing behind it"),
+	REFUSED_LIMIT("no word after algorithm", "all rate 20k/1s algorithm",
+		      "'algorithm': expects sliding, fixed, log, token or leaky"),
+	REFUSED_LIMIT("no word after edge", "all rate 20k/1s edge",
+		      "'edge': expects strict, coarse or weighted"),
+	REFUSED_LIMIT("no word after cells", "all rate 20k/1s cells", "'cells': expects a number"),
 	REFUSED_LIMIT("no word after burst", "all rate 20k/1s algorithm token burst",
-		      "'burst': a count is missing behind it"),
-	REFUSED_LIMIT("no word after count", "all rate 20k/1s count",
-		      "'count': 'rejected' is missing behind it"),
+		      "'burst': expects a count, like 100 or 20k"),
+	REFUSED_LIMIT("no word after count", "all rate 20k/1s count", "'count': expects rejected"),
 	REFUSED_LIMIT("another word after count", "all rate 20k/1s count accepted",
-		      "'count accepted': 'rejected' must follow 'count'"),
+		      "'accepted': 'count' expects rejected"),
 	REFUSED_LIMIT("rejected alone", "all rate 20k/1s rejected", "'rejected': " UNKNOWN),
-	REFUSED_LIMIT("no word after match", "all rate 20k/1s match", MISSING("match")),
+	REFUSED_LIMIT("no word after match", "all rate 20k/1s match",
+		      "'match': expects any, tcp, tcp syn, udp, icmp, proto N or other"),
 	REFUSED_LIMIT("no word after per", "all rate 20k/1s per",
-		      "'per': a prefix length is missing behind it"),
+		      "'per': expects a prefix length, like /24"),
 	REFUSED_LIMIT("no word after per6", "all rate 20k/1s shadow per6",
-		      "'per6': a prefix length is missing behind it"),
+		      "'per6': expects a prefix length, like /24"),
 	REFUSED_LIMIT("nothing", "", "the limit's name is missing; write NAME rate COUNT/TIME"),
 	REFUSED_LIMIT("no rate", "all", RATE_MISSING),
 	REFUSED_LIMIT("an option before the rate", "all shadow rate 20k/1s", RATE_MISSING),
-	REFUSED_LIMIT("nothing after rate", "all rate",
-		      "'rate': a rate is missing behind it, like 20k/1s"),
+	REFUSED_LIMIT("nothing after rate", "all rate", "'rate': expects a rate, like 20k/1s"),
 	REFUSED_LIMIT("a bad rate", "all rate fast", "'fast': " WRITE_RATE),
 	REFUSED_LIMIT("a rate of 0", "all rate 0/1s shadow", "'0/1s': " COUNT_RANGE),
 	REFUSED_LIMIT("too many packets", "all rate 2147483649/1s",
@@ -321,7 +321,7 @@ static const struct CMUnitTest tests[] = {
 	REFUSED_LIMIT("a keyword for a name", "rate 20k/1s",
 		      "'rate': invalid name of a limit: " IS_KEYWORD),
 	REFUSED_LIMIT("an unknown word", "all rate 20k/1s soft", "'soft': " UNKNOWN),
-	REFUSED_LIMIT("a second rate", "all rate 20k/1s rate 1/1s", "'rate': " UNKNOWN),
+	REFUSED_LIMIT("a second rate", "all rate 20k/1s rate 1/1s", "'rate': given twice"),
 	REFUSED_LIMIT("an abbreviation", "all rate 20k/1s shad", "'shad': " UNKNOWN),
 	REFUSED_LIMIT("a capital", "all rate 20k/1s Shadow", "'Shadow': " UNKNOWN),
 };
