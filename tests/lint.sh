@@ -1,9 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# What no other linter knows of this tree: includes point down only, functions fit a screen.
+# What no other linter knows of this tree: calls and includes run down only, functions fit a screen.
+# It wants the objects of user/ in build/.
 set -u
 
 FUNCTION_LINES_MAX=60
+PRIVATE_LINES_MAX=130
 status=0
 
 complain() {
@@ -11,7 +13,8 @@ complain() {
 	status=1
 }
 
-# The floor of a file; a file may include what is on a lower one, and its own header.
+# The floor of a file of bpf/ or include/; it may include what is on a lower one, and its own header.
+# Those of user/ are in tests/lint/floors.
 floor() {
 	case $1 in
 	include/ringfence/counters.h | include/ringfence/atomic.h) echo 0 ;;
@@ -31,36 +34,6 @@ floor() {
 	bpf/limits.h) echo 15 ;;
 	bpf/limits_known.h) echo 16 ;;
 	bpf/*.bpf.c) echo 18 ;;
-	user/printable.[ch]) echo 19 ;;
-	user/error.[ch] | user/info.[ch] | user/log.[ch] | user/hardware.[ch] | user/mode.h) echo 20 ;;
-	user/needs.[ch] | user/sizes.[ch] | user/ticks.h) echo 20 ;;
-	user/prefix.[ch] | user/names.[ch]) echo 21 ;;
-	user/privileges.[ch] | user/program.h | user/pins.h) echo 22 ;;
-	user/interfaces.h) echo 23 ;;
-	user/program.c | user/pins*.c) echo 23 ;;
-	user/interfaces.c | user/chains.c) echo 24 ;;
-	user/grammar.h | user/rules.[ch]) echo 22 ;;
-	user/grammar_table.h) echo 21 ;;
-	user/grammar_option.h | user/grammar_internal.h) echo 23 ;;
-	user/grammar*.c) echo 24 ;;
-	user/ruleset.h) echo 25 ;;
-	user/ruleset*.c) echo 26 ;;
-	user/rulefile.[ch] | user/file.[ch] | user/out.[ch]) echo 27 ;;
-	user/diagnose.h) echo 28 ;;
-	user/diagnose*.c | user/facts.h) echo 29 ;;
-	user/fence.h) echo 30 ;;
-	user/facts*.c) echo 30 ;;
-	user/fence_private.h | user/tries.h | user/pending.h | user/newcomers.h | user/attach.h) echo 31 ;;
-	user/load.h) echo 31 ;;
-	user/attach_private.h) echo 32 ;;
-	user/fence*.c) echo 33 ;;
-	user/view.[ch] | user/command.h) echo 40 ;;
-	user/transaction.[ch]) echo 41 ;;
-	user/cmd_*.c) echo 42 ;;
-	user/commands.[ch]) echo 50 ;;
-	user/completion.c) echo 51 ;;
-	user/main.c) echo 51 ;;
-	tests/*) echo 60 ;;
 	*) echo none ;;
 	esac
 }
@@ -69,10 +42,9 @@ floor() {
 locate() {
 	local directory
 
-	for directory in "$(dirname "$1")" include user bpf tests; do
+	for directory in "$(dirname "$1")" include bpf; do
 		[ -f "$directory/$2" ] && echo "$directory/$2" && return
 	done
-	case $2 in bpf/*) echo "$2" ;; esac
 }
 
 check_includes() {
@@ -86,22 +58,35 @@ check_includes() {
 		[ -n "$target" ] || continue
 		theirs=$(floor "$target")
 		[ "$(basename "${target%.*}")" = "$own" ] || [ "$theirs" -lt "$mine" ] ||
-			[ "$mine" = 60 ] ||
 			complain "$file: includes $target, which is not on a lower floor"
 	done < <(sed -n 's/^#include "\(.*\)".*/\1/p' "$file")
 }
 
-# libbpf is used by `fence` alone, and only `out` and its caller print.
-check_walls() {
+# By the includes of all files, and by the symbols that the objects of user/ define and use.
+check_floors() {
+	local file objects=()
+
+	for file in "$@"; do
+		case $file in user/*.c) objects+=("build/${file%.c}.o") ;; esac
+	done
+	awk -f tests/lint/floors.awk tests/lint/floors \
+		from=includes <(grep -H '^#include ' "$@" | grep -E '^(user|tests)/') \
+		from=objects <(nm -A -P -g "${objects[@]}") || status=1
+}
+
+# Only `out` prints, and `log` passes on what libbpf and libxdp say, when asked.
+check_printing() {
 	case $1 in
-	user/fence* | user/info.c | user/log.c | user/program.c | user/interfaces.c | user/chains.c | \
-		user/pins*.c | tests/*) ;;
-	user/*) grep -Hn '#include <bpf/' "$1" && complain "$1: only fence uses libbpf" ;;
-	esac
-	case $1 in
-	user/out.c | user/log.c | tests/*) ;; # log.c passes on libbpf's own log, when asked
+	user/cli/out.c | user/kernel/log.c) ;;
 	user/*) grep -HnE '\b(printf|fprintf|puts|putchar|perror)\(' "$1" &&
 		complain "$1: only out prints" ;;
+	esac
+}
+
+check_private() {
+	case $1 in
+	user/*/private.h) [ "$(wc -l <"$1")" -le "$PRIVATE_LINES_MAX" ] ||
+		complain "$1: a private header of over $PRIVATE_LINES_MAX lines" ;;
 	esac
 }
 
@@ -115,9 +100,11 @@ check_functions() {
 		}' "$1" | grep . >&2 && status=1
 }
 
+check_floors "$@"
 for file in "$@"; do
-	check_includes "$file"
-	check_walls "$file"
+	case $file in bpf/* | include/*) check_includes "$file" ;; esac
+	check_printing "$file"
+	check_private "$file"
 	check_functions "$file"
 done
 exit $status

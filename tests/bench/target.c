@@ -9,10 +9,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "attach/load.h"
 #include "bench.h"
-#include "fence.h"
-#include "load.h"
-#include "ruleset.h"
+#include "fence/fence.h"
+#include "rules/ruleset.h"
 
 #include "build/ringfence.skel.h"
 #include "build/tests/walk.skel.h"

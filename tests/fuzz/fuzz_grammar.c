@@ -15,8 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "grammar.h"
-#include "ruleset.h"
+#include "rules/grammar.h"
+#include "rules/ruleset.h"
 
 #include "tests/fuzz/require.h"
 

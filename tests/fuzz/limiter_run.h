@@ -16,8 +16,8 @@ void between_operations(void);
 #include "ringfence/limiter.h"
 #include "ringfence/window_read.h"
 
-#include "grammar.h"
-#include "rules.h"
+#include "rules/grammar.h"
+#include "rules/policy.h"
 #include "tests/fuzz/limiter_input.h"
 #include "tests/fuzz/require.h"
 

@@ -6,7 +6,7 @@
 #ifndef RINGFENCE_TESTS_HOSTILE_H
 #define RINGFENCE_TESTS_HOSTILE_H
 
-#include "log.h"
+#include "kernel/log.h"
 #include "program.h"
 
 #define ARRAY_SIZE(array) (sizeof(array) / sizeof((array)[0]))

@@ -9,8 +9,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "grammar.h"
 #include "ringfence/abi.h"
+#include "rules/grammar.h"
 #include "tests/frame_headers.h"
 
 #define WINDOWS_MAX 256

@@ -22,11 +22,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "fence.h"
-#include "load.h"
+#include "attach/load.h"
+#include "fence/fence.h"
 #include "ringfence/abi.h"
-#include "rulefile.h"
-#include "rules.h"
+#include "rules/policy.h"
+#include "rules/rulefile.h"
 
 #include "build/ringfence.skel.h"
 

@@ -4,8 +4,8 @@
 
 #include <time.h>
 
-#include "fence.h"
-#include "log.h"
+#include "fence/fence.h"
+#include "kernel/log.h"
 #include "ringfence/limiter.h"
 
 #include "build/clock.skel.h"

@@ -12,8 +12,8 @@
 #include <sys/mman.h>
 #include <sys/wait.h>
 
-#include "commands.h"
-#include "out.h"
+#include "cli/commands.h"
+#include "cli/out.h"
 
 #define COMMAND_SECONDS 60
 #define ROUNDS 12	 /* of random bytes */

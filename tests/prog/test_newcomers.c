@@ -7,7 +7,7 @@
 
 #include <stdio.h>
 
-#include "newcomers.h"
+#include "fence/newcomers.h"
 #include "ringfence/limiter.h"
 #include "tests/unit/unit.h"
 

@@ -8,8 +8,8 @@
 
 #include "refusal.h"
 
-#include "rules.h"
-#include "ruleset.h"
+#include "rules/policy.h"
+#include "rules/ruleset.h"
 
 #define NO_PORT (-1)
 #define ICMP 1

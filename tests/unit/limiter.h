@@ -11,7 +11,7 @@
 
 #include "ringfence/limiter.h"
 #include "ringfence/window_read.h"
-#include "rules.h"
+#include "rules/policy.h"
 
 #define CELL 100	    /* length of a cell in rows that need no particular one */
 #define EPOCHS (1ULL << 32) /* an epoch wraps here */

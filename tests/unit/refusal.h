@@ -10,7 +10,7 @@
 
 #include <errno.h>
 
-#include "grammar.h"
+#include "rules/grammar.h"
 
 #define LEFT_ALONE 0xa5 /* in each byte of a result, before it is parsed */
 

@@ -8,7 +8,7 @@
 #include <errno.h>
 #include <linux/capability.h>
 
-#include "diagnose.h"
+#include "doctor/diagnose.h"
 
 #include <linux/if_arp.h> /* after net/if.h, which it agrees with then */
 

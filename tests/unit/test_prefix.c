@@ -7,7 +7,7 @@
 
 #include <stdio.h>
 
-#include "prefix.h"
+#include "base/prefix.h"
 
 #define RANDOM_PREFIXES 100000
 

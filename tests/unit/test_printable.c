@@ -2,7 +2,7 @@
 /* What a terminal would obey, and what it would not. */
 #include "unit.h"
 
-#include "printable.h"
+#include "base/printable.h"
 
 struct row {
 	const char *text;

@@ -4,7 +4,7 @@
 
 #include <errno.h>
 
-#include "rules.h"
+#include "rules/policy.h"
 
 #include "tests/limits.h"
 

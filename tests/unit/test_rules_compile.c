@@ -7,7 +7,7 @@
 
 #include <arpa/inet.h>
 
-#include "rules.h"
+#include "rules/policy.h"
 
 #include "tests/limits.h"
 

@@ -2,8 +2,8 @@
 /* Sizes of a new fence's maps, on machines of any number of CPUs. */
 #include "unit.h"
 
+#include "fence/sizes.h"
 #include "ringfence/abi.h"
-#include "sizes.h"
 
 struct sources_row {
 	uint32_t given;

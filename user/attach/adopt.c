@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Pins for a fence that `ip` attached, so that whoever may not open programs by their ids finds it
+ * from then on. A fence that has pins gets those that are missing.
+ */
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "attach/private.h"
+#include "fence/tries.h"
+#include "kernel/info.h"
+
+int rf_adopt_check_name(const char *name, struct rf_error *error)
+{
+	struct rf_fence fence = RF_FENCE_NONE;
+	struct rf_error ignored;
+	int err = 0;
+
+	/* A fence without pins is called after its interface, and so there is one to look at. */
+	if (!if_nametoindex(name) || rf_fence_open(&fence, name, &ignored) ||
+	    strcmp(fence.name, name) != 0)
+		err = 0;
+	else if (*fence.pins)
+		err = rf_error_failed(error, -EEXIST,
+				      "fence '%s': interface %s has one of that name, whose pins "
+				      "are at %s; take another name",
+				      name, name, fence.pins);
+	else
+		err = rf_error_failed(error, -EEXIST,
+				      "fence '%s': interface %s has one of that name, which 'ip' "
+				      "attached; first run 'ringfence adopt %s' to have that one, "
+				      "or take another name",
+				      name, name, name);
+	rf_fence_close(&fence);
+	return err;
+}
+
+/* An interface that the fence with these pins is on; false: none of this network namespace. */
+static bool find_interface(const struct rf_pin_path *directory, char name[IF_NAMESIZE])
+{
+	int fd = bpf_obj_get(rf_pins_entry(directory, rf_map_names[RF_MAP_CONFIG]).text);
+	struct rf_interface *interfaces = NULL;
+	struct bpf_map_info info = {};
+	struct rf_error ignored;
+	int count = 0;
+
+	if (fd < 0)
+		return false;
+	if (!rf_map_info(fd, &info))
+		count = rf_interfaces_of(info.id, &interfaces, &ignored);
+	if (count > 0)
+		memcpy(name, interfaces[0].name, IF_NAMESIZE);
+	free(interfaces);
+	close(fd);
+	return count > 0;
+}
+
+/*
+ * What is there in the name of this fence, and is not this fence. It is not to be detached by that
+ * name: this fence is on the interface that is called so.
+ */
+static int check_directory(const struct rf_pin_path *directory, const char *name,
+			   struct rf_error *error)
+{
+	char other[IF_NAMESIZE];
+
+	if (access(directory->text, F_OK))
+		return 0;
+	if (find_interface(directory, other))
+		return rf_error_failed(error, -EEXIST,
+				       "%s: pins of another fence '%s' are there, which is on %s; "
+				       "first run 'ringfence detach %s', and attach that one by "
+				       "another name",
+				       directory->text, name, other, other);
+	if (rf_pins_have_live_link(directory, NULL))
+		return rf_error_failed(error, -EEXIST,
+				       "%s: pins of another fence '%s' are there, which is on an "
+				       "interface of another network namespace; first detach it "
+				       "there",
+				       directory->text, name);
+	return rf_error_failed(error, -EEXIST,
+			       "%s: pins of another fence '%s' are there, which is on no interface "
+			       "here any more; 'rm -r %s' removes them",
+			       directory->text, name, directory->text);
+}
+
+/* Also what is there already: it may be that of a command that was killed. */
+static int pin_fence(const struct rf_fence *fence, const struct rf_program *program,
+		     const struct rf_pin_path *directory, struct rf_error *error)
+{
+	int fd[RF_ENTRY_COUNT] = {-1, -1};
+	uint8_t tag[RF_PROGRAM_TAG_SIZE];
+	int err = rf_pins_make_directory(directory, error);
+
+	fd[rf_entry_of(program)] = program->fd;
+	if (!err)
+		err = rf_tries_pin(fence->map_fd, directory, error);
+	if (!err)
+		err = rf_pins_put_maps(directory, fence->map_fd, error);
+	if (!err)
+		rf_show_pin(directory, fence->map_fd);
+	if (!err && rf_pins_read_tag(directory, tag))
+		err = rf_pins_put_programs(directory, fd, error);
+	return err;
+}
+
+static void note(struct rf_fence *fence, const struct rf_program *program)
+{
+	uint32_t id[RF_ENTRY_COUNT] = {};
+
+	id[rf_entry_of(program)] = program->id;
+	memcpy(fence->config->name, fence->name, sizeof(fence->config->name));
+	rf_pinned_note(&fence->config->pinned, id, fence);
+}
+
+static int adopt(struct rf_fence *fence, const struct rf_program *program,
+		 struct rf_adopted *adopted, struct rf_error *error)
+{
+	struct rf_pin_path directory = rf_fence_pins(fence);
+	int err = 0;
+
+	adopted->is_new = !*directory.text;
+	if (adopted->is_new) {
+		directory = rf_pins_directory(fence->name);
+		err = check_directory(&directory, fence->name, error);
+	}
+	if (!err) {
+		note(fence, program);
+		err = pin_fence(fence, program, &directory, error);
+		if (err && adopted->is_new)
+			rf_pins_remove(&directory);
+	}
+	if (!err)
+		err = rf_share_fence(&directory, fence->map_fd, &adopted->refusal, error);
+	snprintf(adopted->fence, sizeof(adopted->fence), "%s", fence->name);
+	memcpy(adopted->pins, directory.text, sizeof(adopted->pins));
+	return err;
+}
+
+/* Of a program that is opened by its id, which leads to its tries as well. */
+static int check_may_adopt(const struct rf_interface *interface, const struct rf_program *program,
+			   const struct rf_fence *fence, struct rf_error *error)
+{
+	int fd = bpf_prog_get_fd_by_id(program->id);
+
+	if (fd < 0)
+		return rf_error_failed(error, -errno,
+				       "%s: cannot adopt its fence: %s; it takes CAP_SYS_ADMIN",
+				       interface->name, strerror(errno));
+	close(fd);
+	return rf_fence_check_may_change(fence, interface->name, error);
+}
+
+int rf_fence_adopt_interface(const char *dev, struct rf_adopted *adopted, struct rf_error *error)
+{
+	struct rf_program program = RF_PROGRAM_NONE, open = RF_PROGRAM_NONE;
+	struct rf_fence fence = RF_FENCE_NONE;
+	struct rf_interface interface;
+	int err = rf_fence_lock(error);
+
+	*adopted = (struct rf_adopted){};
+	if (!err)
+		err = rf_interface_open(dev, &interface, &program, error);
+	if (!err)
+		err = rf_program_check_abi(&program, interface.name, error);
+	if (!err)
+		err = rf_program_open(&open, program.id, error);
+	if (!err)
+		err = rf_fence_adopt(&fence, &open, error);
+	if (!err)
+		err = check_may_adopt(&interface, &program, &fence, error);
+	if (!err)
+		err = adopt(&fence, &program, adopted, error);
+	rf_fence_close(&fence);
+	rf_program_close(&open);
+	rf_program_close(&program);
+	return err;
+}

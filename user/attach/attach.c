@@ -1,0 +1,500 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Attaching. */
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <linux/if_link.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "attach/private.h"
+#include "base/hardware.h"
+#include "kernel/info.h"
+
+/* Makes the pins of a fence of that name, without any interface yet. */
+static int create_fence(const char *name, const struct rf_pin_path *directory,
+			const struct rf_attach *attach, struct rf_loaded *loaded,
+			struct rf_error *error)
+{
+	int err = rf_load_new(loaded, name, attach, error);
+
+	if (err)
+		return err;
+	err = rf_pins_make_directory(directory, error);
+	if (!err)
+		err = rf_pins_put_maps(directory, loaded->map_fd, error);
+	if (!err)
+		rf_show_pin(directory, loaded->map_fd);
+	if (!err)
+		err = rf_pins_put_programs(directory, loaded->fd, error);
+	if (err)
+		rf_pins_remove(directory);
+	return err;
+}
+
+/* ---- one interface ---- */
+
+static int fail_attach(const struct rf_interface *interface, enum rf_mode mode, int err,
+		       struct rf_error *error)
+{
+	const char *name = interface->name;
+
+	if (err == -EPERM)
+		return rf_error_failed(error, err, "%s: cannot attach: %s; it takes CAP_NET_ADMIN",
+				       name, strerror(-err));
+	if (err == -EBUSY || err == -EEXIST)
+		return rf_error_failed(
+			error, err,
+			"%s: cannot attach: another XDP program came first; 'ip link show dev %s' "
+			"names it",
+			name, name);
+	if (mode == RF_NATIVE)
+		return rf_error_failed(
+			error, err,
+			"%s: cannot attach in native mode: %s; 'ringfence doctor %s' says what "
+			"stands in the way; 'ringfence attach %s mode generic' may do without",
+			name, strerror(-err), name, name);
+	return rf_error_failed(error, err,
+			       "%s: cannot attach in generic mode: %s; 'ringfence doctor %s' says "
+			       "what stands in the way",
+			       name, strerror(-err), name);
+}
+
+/*
+ * Attaches one of the two entries: the plain one where a frame fits one page, the other one for a
+ * jumbo MTU; where the driver refuses the first choice, the second. Returns the link.
+ */
+static int create_link(const struct rf_loaded *loaded, const struct rf_interface *interface,
+		       enum rf_mode mode, bool *frags, struct rf_error *error)
+{
+	LIBBPF_OPTS(bpf_link_create_opts, options, .flags = rf_xdp_flags(mode));
+	enum rf_entry first = rf_entry_for(interface->name, mode);
+	int first_err = 0;
+
+	for (int i = 0; i < RF_ENTRY_COUNT; i++) {
+		enum rf_entry entry = i ? RF_ENTRY_COUNT - 1 - first : first;
+		int fd = loaded->fd[entry];
+
+		if (fd < 0)
+			continue;
+		fd = bpf_link_create(fd, interface->index, BPF_XDP, &options);
+		*frags = entry == RF_FRAGS;
+		if (fd >= 0)
+			return fd;
+		if (!first_err)
+			first_err = -errno;
+		if (first_err == -EPERM || first_err == -EBUSY)
+			break;
+	}
+	return fail_attach(interface, mode, first_err, error);
+}
+
+/*
+ * A link goes to an interface without a program only, so a foreign one has to go first; without the
+ * new one, it comes back. All else is ready by then: what passes between the two system calls meets
+ * neither.
+ */
+static int replace_foreign(const struct rf_loaded *loaded, const struct rf_interface *interface,
+			   enum rf_mode mode, struct rf_attached *attached, struct rf_error *error)
+{
+	int foreign = rf_foreign_take_off(interface, attached->replaced, error);
+
+	if (foreign < 0)
+		return foreign;
+	attached->foreign = *interface;
+	attached->foreign_fd = foreign;
+	return create_link(loaded, interface, mode, &attached->frags, error);
+}
+
+/* Once it is known whether all that was asked for is attached. */
+static void settle_foreign(struct rf_attached *attached, int err, struct rf_error *error)
+{
+	if (!attached->foreign_fd)
+		return;
+	if (!err)
+		rf_foreign_forget(&attached->foreign);
+	else if (rf_foreign_put_back(&attached->foreign, attached->foreign_fd))
+		rf_error_failed(error, err,
+				"%s: cannot attach, and cannot put %s back either; "
+				"attach that again",
+				attached->interface, attached->replaced);
+	close(attached->foreign_fd);
+	attached->foreign_fd = 0;
+}
+
+static int attach_interface(const struct rf_pin_path *directory, const struct rf_loaded *loaded,
+			    const struct rf_interface *interface, const struct rf_attach *attach,
+			    struct rf_attached *attached, struct rf_error *error)
+{
+	struct rf_pin_path path = rf_pins_link(directory, interface->index);
+	int err = 0, fd;
+
+	attached->chained = attach->chain;
+	if (attach->chain) {
+		err = rf_chain_attach(interface, attach->mode, loaded->map_fd, &attached->frags,
+				      error);
+		if (!err)
+			rf_share_try(directory, loaded->map_fd);
+		return err;
+	}
+	if (interface->program_id)
+		fd = replace_foreign(loaded, interface, attach->mode, attached, error);
+	else
+		fd = create_link(loaded, interface, attach->mode, &attached->frags, error);
+	if (fd < 0)
+		return fd;
+	unlink(path.text); /* of a device that is gone: its link is dead */
+	if (bpf_obj_pin(fd, path.text))
+		err = rf_error_failed(error, -errno, "%s: cannot pin the link: %s", path.text,
+				      strerror(errno));
+	close(fd);
+	/* Whoever cannot read the fence for what fails here is told of 'adopt'. */
+	if (!err)
+		rf_share_try(directory, loaded->map_fd);
+	attached->outcome = RF_ATTACHED;
+	return err;
+}
+
+/* ---- a request ---- */
+
+/* Where there is no Ethernet header a fence would limit nothing, and nothing would say so. */
+static int check_hardware(const struct rf_interface *interface, struct rf_error *error)
+{
+	if (rf_has_ethernet(interface->hardware))
+		return 0;
+	return rf_error_failed(
+		error, -EOPNOTSUPP,
+		"%s: cannot attach: its frames have no Ethernet header (hardware type %u: %s), so "
+		"nothing would be limited; attach to the Ethernet interface that carries it",
+		interface->name, interface->hardware, rf_hardware_name(interface->hardware));
+}
+
+/* Of several interfaces the first one makes the fence, and the others find it on trial. */
+static int check_trial(const char *name, const struct rf_attach *attach,
+		       const struct rf_fence *fence, struct rf_error *error)
+{
+	const struct rf_standing standing = rf_fence_standing(fence);
+
+	if (!attach->confirm_ns ||
+	    (standing.state == RF_ON_TRIAL && standing.fallback == RF_FALL_OPEN))
+		return 0;
+	return rf_error_failed(error, -EBUSY,
+			       "%s: its fence is there already, and an attach goes on trial only "
+			       "with a new one; leave out 'confirm', or use 'ringfence apply FILE "
+			       "confirm TIME'",
+			       name);
+}
+
+/* What an interface that already has a program means for the request. */
+static int check_occupied(const struct rf_interface *interface, const struct rf_attach *attach,
+			  const struct rf_fence *fence, struct rf_error *error)
+{
+	const char *name = interface->name;
+
+	if (attach->mode_said && interface->mode != attach->mode)
+		return rf_error_failed(
+			error, -EBUSY,
+			"%s: already attached in %s mode; to change it, first run 'ringfence "
+			"detach %s'",
+			name, rf_mode_name(interface->mode), name);
+	if (attach->chain && !interface->chain.dispatcher_id)
+		return rf_error_failed(
+			error, -EBUSY,
+			"%s: already attached, alone; to have it in a chain, first run 'ringfence "
+			"detach %s', which loses its windows",
+			name, name);
+	if (attach->fence && strcmp(attach->fence, fence->name) != 0)
+		return rf_error_failed(
+			error, -EBUSY,
+			"%s: already attached, to fence '%s'; first run 'ringfence detach %s'",
+			name, fence->name, name);
+	if (attach->sources && attach->sources != fence->sources)
+		return rf_error_failed(
+			error, -EBUSY,
+			"%s: its fence has room for %u sources; for %u, first run 'ringfence "
+			"detach %s'",
+			name, fence->sources, attach->sources, name);
+	if (attach->leases != RF_LEASES_UNSAID && rf_leases_wanted(attach) != fence->leases)
+		return rf_error_failed(
+			error, -EBUSY,
+			"%s: its fence has %u leases for all CPUs, not %u; for these, first run "
+			"'ringfence detach %s'",
+			name, fence->leases, rf_leases_wanted(attach), name);
+	return check_trial(name, attach, fence, error);
+}
+
+/* Which program the pinned `xdp` is; -ENOENT where there is none. */
+static int open_pinned_program(const struct rf_pin_path *directory, struct rf_program *program,
+			       struct rf_error *error)
+{
+	struct bpf_prog_info info = {};
+	int fd = bpf_obj_get(rf_pins_entry(directory, rf_entry_pins[RF_PLAIN]).text);
+	int err;
+
+	if (fd < 0 && errno == ENOENT)
+		fd = bpf_obj_get(/* was adopted so */
+				 rf_pins_entry(directory, rf_entry_pins[RF_FRAGS]).text);
+	if (fd < 0 && (errno == EPERM || errno == EACCES))
+		return rf_error_failed(error, -errno, "%s: %s; as root run 'ringfence attach'",
+				       directory->text, strerror(errno));
+	if (fd < 0)
+		return -ENOENT;
+	err = rf_program_info(fd, &info);
+	close(fd);
+	if (err)
+		return rf_error_failed(error, err, "%s: cannot read its program: %s",
+				       directory->text, strerror(-err));
+	return rf_program_open(program, info.id, error);
+}
+
+/*
+ * Opens a pinned fence. -ENOENT where there is none, or one that nobody can use and nobody would
+ * miss: half made, or of another map ABI, and on no interface.
+ */
+static int open_pinned(const char *name, const struct rf_pin_path *directory,
+		       struct rf_fence *fence, struct rf_error *error)
+{
+	struct rf_program program = RF_PROGRAM_NONE;
+	bool live = rf_pins_have_live_link(directory, NULL);
+	int err = open_pinned_program(directory, &program, error);
+
+	if (!err)
+		err = rf_program_check_abi(&program, name, error);
+	if (!err)
+		err = rf_fence_adopt(fence, &program, error);
+	else if (err == -EPROTO && !live)
+		err = -ENOENT;
+	else if (err == -ENOENT && live)
+		err = rf_error_failed(
+			error, -EBUSY,
+			"%s: pins of a fence that is attached are missing here; detach "
+			"its interfaces first",
+			directory->text);
+	rf_program_close(&program);
+	return err;
+}
+
+/* The interface's own fence; -ENOENT where it has none, and one may be attached. */
+static int open_attached(const struct rf_interface *interface, const struct rf_attach *attach,
+			 struct rf_fence *fence, struct rf_error *error)
+{
+	struct rf_program program = RF_PROGRAM_NONE;
+	int err;
+
+	if (!interface->program_id)
+		return -ENOENT;
+	err = rf_program_open(&program, interface->program_id, error);
+	if (!err && !program.ours) {
+		err = rf_foreign_check(interface, attach, error);
+		err = err ? err : -ENOENT;
+	}
+	rf_program_close(&program);
+	if (!err)
+		err = rf_fence_open(fence, interface->name, error);
+	return err ? err : rf_fence_check_may_change(fence, interface->name, error);
+}
+
+/* An interface that has our program: the same build stays as it is, another one is upgraded. */
+static int renew_interface(const struct rf_interface *interface, const struct rf_attach *attach,
+			   const struct rf_fence *fence, struct rf_attached *attached,
+			   struct rf_error *error)
+{
+	struct rf_loaded loaded = RF_LOADED_NONE;
+	int err = check_occupied(interface, attach, fence, error);
+	int swapped;
+
+	if (!err)
+		err = rf_load_upgrade(&loaded, fence, error);
+	if (err)
+		return err;
+	swapped = rf_fence_upgrade(fence, &loaded, error);
+	rf_unload(&loaded);
+	if (swapped < 0)
+		return swapped;
+	attached->outcome = swapped ? RF_UPGRADED : RF_UNCHANGED;
+	attached->mode = interface->mode;
+	snprintf(attached->fence, sizeof(attached->fence), "%s", fence->name);
+	return 0;
+}
+
+/* May the interface join the pinned fence as the request has it? */
+static int check_joinable(const char *name, const struct rf_pin_path *directory,
+			  const struct rf_interface *interface, const struct rf_attach *attach,
+			  const struct rf_fence *fence, struct rf_error *error)
+{
+	/* Without a link it is one that `ip` attached, or in a chain. */
+	if (!attach->fence && (fence->interfaces || rf_pins_have_live_link(directory, NULL)))
+		return rf_error_failed(
+			error, -EBUSY,
+			"%s: fence '%s' is on another interface, renamed or of another network "
+			"namespace; say which fence: 'ringfence attach %s fence NAME'",
+			interface->name, name, interface->name);
+	if (attach->sources && attach->sources != fence->sources)
+		return rf_error_failed(
+			error, -EBUSY,
+			"fence '%s': it has room for %u sources, not %u; leave 'sources' out", name,
+			fence->sources, attach->sources);
+	if (attach->leases != RF_LEASES_UNSAID && rf_leases_wanted(attach) != fence->leases)
+		return rf_error_failed(
+			error, -EBUSY,
+			"fence '%s': it has %u leases for all CPUs, not %u; leave 'leases' out",
+			name, fence->leases, rf_leases_wanted(attach));
+	return check_trial(name, attach, fence, error);
+}
+
+/*
+ * The pinned programs instead of those just loaded, so that all interfaces of a fence have the same
+ * one; what they are replaced by is to be closed.
+ */
+static void take_pinned(const struct rf_pin_path *directory, struct rf_fence *fence,
+			struct rf_loaded *loaded, int pinned[RF_ENTRY_COUNT])
+{
+	uint32_t id[RF_ENTRY_COUNT] = {};
+
+	for (int i = 0; i < RF_ENTRY_COUNT; i++) {
+		pinned[i] = rf_pins_open_entry(directory, i, loaded->tag[i]);
+		if (pinned[i] >= 0)
+			loaded->fd[i] = pinned[i];
+		else
+			id[i] = loaded->id[i];
+	}
+	rf_pinned_note(&fence->config->pinned, id, fence);
+}
+
+static void note_memory(const struct rf_loaded *loaded, struct rf_attached *attached)
+{
+	struct rf_memory memory;
+
+	rf_memory_of(loaded->map_fd, &memory);
+	attached->memory = memory.bytes;
+}
+
+/* An interface without a program: joins the fence of that name, which is made if need be. */
+static int join_fence(const char *name, const struct rf_interface *interface,
+		      const struct rf_attach *attach, struct rf_attached *attached,
+		      struct rf_error *error)
+{
+	struct rf_pin_path directory = rf_pins_directory(name);
+	struct rf_loaded loaded = RF_LOADED_NONE;
+	struct rf_fence fence = RF_FENCE_NONE;
+	int pinned[RF_ENTRY_COUNT] = {-1, -1};
+	int err = rf_pins_check(&directory, error);
+	bool made;
+
+	err = err ? err : open_pinned(name, &directory, &fence, error);
+	made = err == -ENOENT;
+	if (made)
+		err = rf_adopt_check_name(name, error);
+	if (made && !err) {
+		rf_pins_remove(&directory);
+		err = create_fence(name, &directory, attach, &loaded, error);
+	} else if (!err) {
+		err = check_joinable(name, &directory, interface, attach, &fence, error);
+		if (!err)
+			err = rf_load_upgrade(&loaded, &fence, error);
+		if (!err)
+			err = rf_fence_upgrade(&fence, &loaded, error);
+		err = err > 0 ? 0 : err;
+		if (!err)
+			take_pinned(&directory, &fence, &loaded, pinned);
+	}
+	if (!err) {
+		err = attach_interface(&directory, &loaded, interface, attach, attached, error);
+		if (err && made)
+			rf_pins_remove(&directory);
+	}
+	if (!err && made)
+		note_memory(&loaded, attached);
+	snprintf(attached->fence, sizeof(attached->fence), "%s", name);
+	for (int i = 0; i < RF_ENTRY_COUNT; i++)
+		if (pinned[i] >= 0)
+			close(pinned[i]);
+	rf_unload(&loaded);
+	rf_fence_close(&fence);
+	return err;
+}
+
+/*
+ * Takes off a fence of another map ABI, which nobody can upgrade; -ENOENT then. Not before this
+ * build has been seen to load.
+ */
+static int drop_alien(struct rf_interface *interface, const struct rf_attach *attach,
+		      struct rf_attached *attached, struct rf_error *error)
+{
+	struct rf_loaded trial = RF_LOADED_NONE;
+	struct rf_interface *others = NULL;
+	struct rf_program program;
+	int err = rf_program_open(&program, interface->program_id, error);
+	int count = err ? err : rf_interfaces_of(program.map_id[RF_MAP_CONFIG], &others, error);
+
+	free(others);
+	err = count < 0 ? count : rf_load_new(&trial, interface->name, attach, error);
+	rf_unload(&trial);
+	if (!err && count > 1)
+		err = rf_error_failed(error, -EBUSY,
+				      "%s: cannot replace its fence: it has map ABI %u and is on "
+				      "%d interfaces; first run 'ringfence detach' for each",
+				      interface->name, program.abi, count);
+	if (!err)
+		err = rf_interface_detach(interface->name, error);
+	if (!err) {
+		snprintf(attached->replaced, sizeof(attached->replaced),
+			 "its fence of map ABI %u, with rules, windows and counters", program.abi);
+		err = rf_interface_query(interface->name, interface, error);
+	}
+	rf_program_close(&program);
+	return err ? err : -ENOENT;
+}
+
+static int attach_one(const char *name, const struct rf_attach *attach,
+		      struct rf_attached *attached, struct rf_error *error)
+{
+	struct rf_fence fence = RF_FENCE_NONE;
+	struct rf_interface interface;
+	int err = rf_interface_query(name, &interface, error);
+
+	if (err)
+		return err;
+	memcpy(attached->interface, interface.name, sizeof(attached->interface));
+	attached->mode = attach->mode;
+	err = open_attached(&interface, attach, &fence, error);
+	if (err == -EPROTO && attach->replace)
+		err = drop_alien(&interface, attach, attached, error);
+	if (!err)
+		err = renew_interface(&interface, attach, &fence, attached, error);
+	else if (err == -ENOENT)
+		err = join_fence(attach->fence ? attach->fence : interface.name, &interface, attach,
+				 attached, error);
+	rf_fence_close(&fence);
+	return err;
+}
+
+int rf_fence_attach(const struct rf_attach *attach, struct rf_attached *attached,
+		    struct rf_error *error)
+{
+	int err = rf_fence_lock(error), tried = 0;
+
+	/* A slip among the names shall not cost the others an attach and a detach. */
+	for (int i = 0; i < attach->interfaces && !err; i++) {
+		struct rf_interface interface;
+
+		err = rf_interface_query(attach->interface[i], &interface, error);
+		if (!err)
+			err = check_hardware(&interface, error);
+	}
+	for (int i = 0; i < attach->interfaces && !err; i++) {
+		attached[i] = (struct rf_attached){};
+		err = attach_one(attach->interface[i], attach, &attached[i], error);
+		tried++;
+	}
+	for (int i = tried - 1; i >= 0; i--) {
+		struct rf_error ignored;
+
+		if (err && i < tried - 1 && attached[i].outcome == RF_ATTACHED)
+			rf_interface_detach(attached[i].interface, &ignored);
+		settle_foreign(&attached[i], err, error);
+	}
+	return err;
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Attaching, detaching and adopting. What failed has changed nothing, but for an upgrade of several
+ * interfaces, which goes on where it stopped when it is asked for again.
+ */
+#ifndef RINGFENCE_ATTACH_H
+#define RINGFENCE_ATTACH_H
+
+#include "fence/fence.h"
+#include "kernel/interfaces.h"
+
+enum rf_outcome {
+	RF_ATTACHED,
+	RF_UPGRADED, /* the program was swapped; windows and counters are kept */
+	RF_UNCHANGED,
+};
+
+#define RF_REPLACED_SIZE 1024
+
+struct rf_attached {
+	char interface[IF_NAMESIZE];
+	char fence[RF_NAME_SIZE];
+	enum rf_mode mode;
+	bool frags; /* the entry for frames in several buffers */
+	bool chained;
+	enum rf_outcome outcome;
+	uint64_t memory; /* bytes that a new fence takes; 0: it joined one that is there */
+	char replaced[RF_REPLACED_SIZE]; /* what was taken off for it, in words; "": nothing */
+	/* The same, to put it back, as long as the attach is not over; 0: nothing. */
+	struct rf_interface foreign;
+	int foreign_fd;
+};
+
+/* Attaches each interface of `attach`; `attached` has room for as many. All or none. */
+int rf_fence_attach(const struct rf_attach *attach, struct rf_attached *attached,
+		    struct rf_error *error);
+/*
+ * Takes ringfence's program off `dev`, and removes the fence's pins with its last interface; 1 if
+ * `dev` had none any more, and only pins of that name were left.
+ */
+int rf_fence_detach(const char *dev, struct rf_error *error);
+
+struct rf_adopted {
+	char fence[RF_NAME_SIZE];
+	char pins[RF_PIN_PATH_SIZE]; /* their directory */
+	bool is_new;		     /* it had no pins */
+	const char *refusal;	     /* why the group may not read it; NULL: it may */
+};
+
+/* Pins the fence on `dev`, and gives the group its pins to read, where there is a group. */
+int rf_fence_adopt_interface(const char *dev, struct rf_adopted *adopted, struct rf_error *error);
+
+/* Loads this build's plain program with small maps, and lets it go again. No error text. */
+int rf_fence_try(void);
+
+#endif /* RINGFENCE_ATTACH_H */

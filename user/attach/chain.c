@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Running beside other XDP programs: libxdp's dispatcher, which is on the interface in our place
+ * and calls its component programs one after the other. The only user of libxdp.
+ *
+ * A component is our program, loaded as an extension of that dispatcher; it has the maps of its
+ * fence like any other, so a fence is found from there as from a program that is alone. Which
+ * components there are is told by libxdp's own pins; libxdp replaces a dispatcher by another one,
+ * at once, when a component comes or goes.
+ */
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <linux/bpf.h>
+#include <linux/capability.h>
+#include <linux/if_link.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+#include <xdp/libxdp.h>
+
+#include "attach/private.h"
+#include "kernel/info.h"
+#include "kernel/privileges.h"
+
+/*
+ * Behind plain filters, which take 10, so that what these drop is not charged to anybody; before
+ * those that say nothing, which have 50: they may send a packet elsewhere, and it would be gone.
+ * What we pass goes on to the next one: XDP_PASS is chained by default.
+ */
+#define PRIORITY 20
+
+/* ---- attaching ---- */
+
+static enum xdp_attach_mode mode_in_libxdp(enum rf_mode mode)
+{
+	return mode == RF_GENERIC ? XDP_MODE_SKB : XDP_MODE_NATIVE;
+}
+
+static int fail_chain(const struct rf_interface *interface, enum rf_mode mode, int err,
+		      struct rf_error *error)
+{
+	const char *name = interface->name;
+	char names[RF_CHAIN_TEXT_SIZE];
+
+	rf_chain_names(&interface->chain, names);
+	if (err == -EPERM)
+		return rf_error_failed(error, err,
+				       "%s: cannot attach in a chain: %s; it takes CAP_SYS_ADMIN",
+				       name, strerror(-err));
+	if (err == -ENOENT)
+		return rf_error_failed(
+			error, err,
+			"%s: cannot attach in a chain: libxdp does not find its dispatcher, "
+			"xdp-dispatcher.o; install the package libxdp1 (Debian, Ubuntu, openSUSE), "
+			"libxdp (Fedora) or xdp-tools (Arch)",
+			name);
+	if (err == -E2BIG)
+		return rf_error_failed(
+			error, err,
+			"%s: cannot attach in a chain: it is full, with %s; take one "
+			"off, by what attached it",
+			name, names);
+	if (err == -EBUSY || err == -EEXIST)
+		return rf_error_failed(
+			error, err,
+			"%s: cannot attach in a chain: another program came first, or its "
+			"dispatcher is of an older libxdp; 'xdp-loader status %s' tells more",
+			name, name);
+	if (err == -EOPNOTSUPP && interface->chain.count)
+		return rf_error_failed(error, err,
+				       "%s: cannot attach in a chain: this kernel cannot put a "
+				       "program beside %s; Linux 5.10 or newer is needed",
+				       name, names);
+	if (mode == RF_NATIVE)
+		return rf_error_failed(
+			error, err,
+			"%s: cannot attach in a chain in native mode: %s; try 'ringfence attach "
+			"%s chain mode generic', and with a jumbo MTU mind that each program of "
+			"the chain must take frames in several buffers%s%s",
+			name, strerror(-err), name, *names ? ", here also " : "", names);
+	return rf_error_failed(error, err, "%s: cannot attach in a chain in generic mode: %s", name,
+			       strerror(-err));
+}
+
+/* Attaches one entry, with the maps of its fence, beside what is there. */
+static int attach_component(const struct rf_interface *interface, enum rf_mode mode,
+			    enum rf_entry entry, const int map_fd[RF_MAP_COUNT])
+{
+	struct bpf_object *object = rf_load_open(map_fd);
+	DECLARE_LIBXDP_OPTS(xdp_program_opts, options, .obj = object,
+			    .prog_name = rf_entry_names[entry]);
+	struct bpf_program *other;
+	struct xdp_program *program;
+	int err;
+
+	if (!object)
+		return -errno;
+	bpf_object__for_each_program (other, object)
+		bpf_program__set_autoload(
+			other, strcmp(bpf_program__name(other), rf_entry_names[entry]) == 0);
+	program = xdp_program__create(&options);
+	err = libxdp_get_error(program);
+	if (!err) {
+		err = xdp_program__set_run_prio(program, PRIORITY);
+		/* Not read from the section's name: libbpf makes that known with the load only. */
+		if (!err && entry == RF_FRAGS)
+			err = xdp_program__set_xdp_frags_support(program, true);
+		if (!err)
+			err = xdp_program__attach(program, interface->index, mode_in_libxdp(mode),
+						  0);
+		xdp_program__close(program);
+	}
+	bpf_object__close(object);
+	return err;
+}
+
+/*
+ * libxdp attaches a program alone where it cannot make a dispatcher. That is not what was asked
+ * for, and it is taken off again.
+ */
+static int check_chained(const char *name, enum rf_mode mode, struct rf_error *error)
+{
+	LIBBPF_OPTS(bpf_xdp_attach_opts, options);
+	struct rf_program program = RF_PROGRAM_NONE;
+	struct rf_interface interface;
+	int err = rf_interface_query(name, &interface, error);
+
+	if (err || interface.chain.dispatcher_id)
+		return err;
+	if (!rf_program_open(&program, interface.program_id, error) && program.ours) {
+		options.old_prog_fd = program.fd;
+		bpf_xdp_detach(interface.index, rf_xdp_flags(mode) | XDP_FLAGS_REPLACE, &options);
+	}
+	rf_program_close(&program);
+	return rf_error_failed(
+		error, -EOPNOTSUPP,
+		"%s: cannot attach in a chain: libxdp cannot make one here: it needs Linux 5.10 "
+		"or newer that lets programs of type EXT be loaded, and no "
+		"LIBXDP_SKIP_DISPATCHER; leave 'chain' out, or see '--verbose'",
+		name);
+}
+
+static int check_may_chain(const char *name, struct rf_error *error)
+{
+	if (rf_has_capability(CAP_SYS_ADMIN))
+		return 0;
+	return rf_error_failed(error, -EPERM,
+			       "%s: cannot attach in a chain: it takes CAP_SYS_ADMIN", name);
+}
+
+int rf_chain_attach(const struct rf_interface *interface, enum rf_mode mode,
+		    const int map_fd[RF_MAP_COUNT], bool *frags, struct rf_error *error)
+{
+	const enum rf_entry first = rf_entry_for(interface->name, mode);
+	int first_err = 0, err = check_may_chain(interface->name, error);
+
+	if (err)
+		return err;
+	err = -EINVAL;
+	if (interface->chain.dispatcher_id && interface->mode != mode)
+		return rf_error_failed(
+			error, -EBUSY,
+			"%s: its chain is in %s mode; write 'ringfence attach %s chain mode %s'",
+			interface->name, rf_mode_name(interface->mode), interface->name,
+			rf_mode_name(interface->mode));
+	for (int i = 0; i < RF_ENTRY_COUNT && err; i++) {
+		enum rf_entry entry = i ? RF_ENTRY_COUNT - 1 - first : first;
+
+		err = attach_component(interface, mode, entry, map_fd);
+		*frags = entry == RF_FRAGS;
+		if (!first_err)
+			first_err = err;
+		if (err == -EPERM || err == -EBUSY || err == -ENOENT || err == -E2BIG)
+			break;
+	}
+	return err ? fail_chain(interface, mode, first_err, error)
+		   : check_chained(interface->name, mode, error);
+}
+
+/* ---- taking off ---- */
+
+/* Takes the components of that fence off, but for `keep_id`, all at once. */
+static int take_off(const struct rf_interface *interface, uint32_t config_id, uint32_t keep_id)
+{
+	struct xdp_program *taken[RF_CHAIN_MAX], *program = NULL;
+	struct xdp_multiprog *chain = rf_chain_open(interface->index);
+	int count = 0, err = 0;
+
+	if (!chain)
+		return -ENOENT;
+	while ((program = xdp_multiprog__next_prog(program, chain))) {
+		uint32_t id = xdp_program__id(program);
+
+		if (id != keep_id && rf_program_config_of(id) == config_id && count < RF_CHAIN_MAX)
+			taken[count++] = program;
+	}
+	if (count)
+		err = xdp_program__detach_multi(taken, count, interface->index,
+						mode_in_libxdp(interface->mode), 0);
+	xdp_multiprog__close(chain);
+	return err;
+}
+
+int rf_chain_detach(const struct rf_interface *interface, uint32_t config_id,
+		    struct rf_error *error)
+{
+	int err = take_off(interface, config_id, 0);
+
+	if (err)
+		return rf_error_failed(error, err, "%s: cannot detach from its chain: %s",
+				       interface->name, strerror(-err));
+	return 0;
+}
+
+/* The component of that fence that is of this build; 0: none is. */
+static uint32_t find_current(const struct rf_chain *chain, uint32_t config_id,
+			     const struct rf_loaded *loaded)
+{
+	uint32_t id = 0;
+
+	for (int i = 0; i < chain->count && !id; i++) {
+		struct rf_program program;
+		struct rf_error ignored;
+
+		if (chain->component[i].config_id != config_id)
+			continue;
+		if (!rf_program_open(&program, chain->component[i].id, &ignored) &&
+		    rf_loaded_has(loaded, program.tag))
+			id = program.id;
+		rf_program_close(&program);
+	}
+	return id;
+}
+
+/*
+ * The kernel cannot swap the program of a component, and libxdp adds or removes. So the new one
+ * comes before the old one goes: no packet passes without a fence, and for that moment it is
+ * charged to both.
+ */
+int rf_chain_upgrade(const struct rf_interface *interface, const struct rf_program *old,
+		     const struct rf_loaded *loaded, struct rf_error *error)
+{
+	const uint32_t config_id = old->map_id[RF_MAP_CONFIG];
+	const enum rf_entry entry = rf_entry_of(old);
+	uint32_t current = find_current(&interface->chain, config_id, loaded);
+	struct rf_interface now = *interface;
+	int err = 0;
+
+	if (!current) {
+		err = attach_component(interface, interface->mode, entry, loaded->map_fd);
+		if (!err && rf_interface_query(interface->name, &now, error))
+			return -ENODEV;
+		current = find_current(&now.chain, config_id, loaded);
+		if (!err && !current)
+			err = -EOPNOTSUPP;
+	}
+	if (!err)
+		err = take_off(&now, config_id, current);
+	if (err)
+		return rf_error_failed(error, err,
+				       "%s: cannot upgrade its program in the chain: %s",
+				       interface->name, strerror(-err));
+	return 0;
+}

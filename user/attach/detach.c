@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Detaching. */
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <linux/if_link.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "attach/private.h"
+#include "kernel/info.h"
+
+/* Is the interface the last one of its fence, as far as this network namespace and pins tell? */
+static bool is_last(const struct rf_pin_path *directory, const struct rf_pin_path *link,
+		    uint32_t config_id)
+{
+	struct rf_interface *interfaces = NULL;
+	struct rf_error ignored;
+	int count = rf_interfaces_of(config_id, &interfaces, &ignored);
+
+	free(interfaces);
+	return count <= 1 && count >= 0 && !rf_pins_have_live_link(directory, link);
+}
+
+/*
+ * The pins go first: a command that is killed in between leaves the interface attached, or nothing
+ * at all, since the link dies with its last file descriptor. The maps are not read, so that this
+ * works for a fence of another map ABI, too.
+ */
+static int detach_link(const struct rf_interface *interface, uint32_t config_id,
+		       struct rf_error *error)
+{
+	struct rf_pin_path path, directory;
+	int fd = rf_pins_open_link(interface->index, interface->program_id, &path);
+	int err;
+
+	if (fd < 0)
+		return rf_error_failed(error, fd, "%s: its link went away meanwhile",
+				       interface->name);
+	directory = rf_pins_parent(&path);
+	if (is_last(&directory, &path, config_id)) {
+		rf_pins_remove(&directory);
+	} else {
+		unlink(path.text);
+		rf_share_link(&directory, strrchr(path.text, '/') + 1);
+	}
+	err = bpf_link_detach(fd) ? -errno : 0;
+	close(fd);
+	if (err)
+		return rf_error_failed(error, err, "%s: cannot detach: %s", interface->name,
+				       strerror(-err));
+	return 0;
+}
+
+static int detach_netlink(const struct rf_interface *interface, const struct rf_program *program,
+			  struct rf_error *error)
+{
+	LIBBPF_OPTS(bpf_xdp_attach_opts, options, .old_prog_fd = program->fd);
+	int err = rf_program_check_fd(program, interface->name, error);
+
+	if (err)
+		return err;
+	err = bpf_xdp_detach(interface->index, rf_xdp_flags(interface->mode) | XDP_FLAGS_REPLACE,
+			     &options);
+
+	if (err == -EBUSY)
+		return rf_error_failed(
+			error, err,
+			"%s: its program is held by a bpf_link of another process, or pinned "
+			"elsewhere; 'bpftool link' shows its id N, 'bpftool link detach id N' ends "
+			"it",
+			interface->name);
+	if (err)
+		return rf_error_failed(error, err, "%s: cannot detach: %s", interface->name,
+				       strerror(-err));
+	return 0;
+}
+
+/* One that no link of ours holds: the pins go last, and a killed command is followed by an attach.
+ */
+static int detach_linkless(const struct rf_interface *interface, const struct rf_program *program,
+			   struct rf_error *error)
+{
+	uint32_t config_id = program->map_id[RF_MAP_CONFIG];
+	struct rf_pin_path directory;
+	bool pinned = rf_pins_find(config_id, &directory) == 0;
+	bool last = pinned && is_last(&directory, NULL, config_id);
+	int err = interface->chain.dispatcher_id ? rf_chain_detach(interface, config_id, error)
+						 : detach_netlink(interface, program, error);
+
+	if (!err && last)
+		rf_pins_remove(&directory);
+	return err;
+}
+
+int rf_interface_detach(const char *dev, struct rf_error *error)
+{
+	struct rf_program program = RF_PROGRAM_NONE;
+	struct rf_interface interface;
+	struct rf_pin_path directory;
+	int err = rf_interface_open(dev, &interface, &program, error);
+
+	if (!err && !rf_pins_find(program.map_id[RF_MAP_CONFIG], &directory))
+		err = rf_pins_check_owner(&directory, error);
+	if (!err)
+		err = interface.by_link
+			      ? detach_link(&interface, program.map_id[RF_MAP_CONFIG], error)
+			      : detach_linkless(&interface, &program, error);
+	rf_program_close(&program);
+	return err;
+}
+
+/* Of one that no link of ours holds: an interface that is called otherwise now may have it. */
+static bool is_on_interface(const struct rf_pin_path *directory)
+{
+	int fd = bpf_obj_get(rf_pins_entry(directory, rf_map_names[RF_MAP_CONFIG]).text);
+	struct rf_interface *interfaces = NULL;
+	struct bpf_map_info info = {};
+	struct rf_error ignored;
+	int count = 0;
+
+	if (fd < 0)
+		return false;
+	if (!rf_map_info(fd, &info))
+		count = rf_interfaces_of(info.id, &interfaces, &ignored);
+	free(interfaces);
+	close(fd);
+	return count > 0;
+}
+
+/* What a device that is gone, or an attach that was killed, has left. */
+static bool remove_orphans(const char *name)
+{
+	struct rf_pin_path directory = rf_pins_directory(name);
+
+	if (access(directory.text, F_OK) || rf_pins_have_live_link(&directory, NULL) ||
+	    is_on_interface(&directory))
+		return false;
+	rf_pins_remove(&directory);
+	return access(directory.text, F_OK); /* what is not ours, stays */
+}
+
+int rf_fence_detach(const char *dev, struct rf_error *error)
+{
+	int err = rf_fence_lock(error);
+
+	if (err)
+		return err;
+	err = rf_interface_detach(dev, error);
+	if ((err == -ENODEV || err == -ENOENT) && remove_orphans(dev))
+		return 1;
+	return err;
+}

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What the members of a group may read: a fence's maps are pinned a second time, in a bpffs of our
+ * own, since that of the system is closed to all but root. Who may only read a pin gets a file
+ * descriptor to read by. What is pinned there inherits the group from the directory it is in, which
+ * takes no capability.
+ */
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <glob.h>
+#include <grp.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "attach/private.h"
+#include "fence/tries.h"
+
+/* Those of the system. */
+static bool others_may_pin(void)
+{
+	struct stat root;
+
+	return !stat(RF_BPFFS, &root) && root.st_mode & S_IWOTH;
+}
+
+static bool others_may_load(void)
+{
+	FILE *file = fopen("/proc/sys/kernel/unprivileged_bpf_disabled", "re");
+	int disabled = 1;
+
+	if (file && fscanf(file, "%d", &disabled) != 1)
+		disabled = 1;
+	if (file)
+		fclose(file);
+	return !disabled;
+}
+
+static bool mount_root(void)
+{
+	if (rf_pins_is_bpffs(RF_SHARE_ROOT))
+		return true;
+	return !rf_pins_mounts_are_private() && (!mkdir(RF_SHARE_ROOT, 0700) || errno == EEXIST) &&
+	       !mount("bpf", RF_SHARE_ROOT, "bpf", 0, "mode=0700");
+}
+
+static bool give_root(gid_t group)
+{
+	struct stat root;
+
+	if (stat(RF_SHARE_ROOT, &root) || (root.st_gid != group && chown(RF_SHARE_ROOT, -1, group)))
+		return false;
+	return (root.st_mode & 07777) == 02750 || !rf_pins_give_group(RF_SHARE_ROOT, true);
+}
+
+/*
+ * Makes the place for it, which is the group's. Why it shall not be: a file descriptor to read by
+ * is not all that the kernel asks for. Pinned anew where one may, it can be opened to write; and a
+ * program that one may load writes by it.
+ */
+static const char *prepare_root(void)
+{
+	const struct group *group = getgrnam(RF_GROUP);
+
+	if (!group)
+		return "there is no such group";
+	if (others_may_pin())
+		return "everybody may write to /sys/fs/bpf, and so get at what is only to be read; "
+		       "'chmod 700 /sys/fs/bpf' ends that";
+	if (others_may_load())
+		return "everybody may load programs, and so write to what is only to be read; "
+		       "'sysctl kernel.unprivileged_bpf_disabled=2' ends that";
+	if (!mount_root())
+		return "there is no bpffs at " RF_SHARE_ROOT;
+	if (!give_root(group->gr_gid))
+		return "it cannot be given " RF_SHARE_ROOT;
+	return NULL;
+}
+
+void rf_share_link(const struct rf_pin_path *directory, const char *link)
+{
+	struct rf_pin_path shared = rf_pins_shared(directory),
+			   path = rf_pins_entry(directory, link);
+	struct rf_pin_path mark;
+
+	if (!*shared.text)
+		return;
+	mark = rf_pins_entry(&shared, link);
+	if (access(path.text, F_OK))
+		unlink(mark.text);
+	else if (symlink(path.text, mark.text))
+		return; /* there is no directory, or it is there already */
+}
+
+static void share_links(const struct rf_pin_path *directory)
+{
+	glob_t paths;
+
+	rf_pins_glob_links(directory, &paths);
+	for (size_t i = 0; i < paths.gl_pathc; i++)
+		rf_share_link(directory, strrchr(paths.gl_pathv[i], '/') + 1);
+	globfree(&paths);
+}
+
+static void share_iterators(const struct rf_pin_path *directory, const struct rf_pin_path *shared)
+{
+	struct rf_error ignored;
+
+	for (int i = 0; i < RF_SHOW_COUNT; i++) {
+		int fd = bpf_obj_get(rf_pins_entry(directory, rf_show_names[i]).text);
+
+		if (fd < 0)
+			continue;
+		rf_pins_put(shared, rf_show_names[i], fd, &ignored);
+		close(fd);
+	}
+}
+
+int rf_share_fence(const struct rf_pin_path *directory, const int map_fd[RF_MAP_COUNT],
+		   const char **refusal, struct rf_error *error)
+{
+	struct rf_pin_path shared;
+	int err;
+
+	*refusal = prepare_root();
+	if (*refusal)
+		return 0;
+	shared = rf_pins_shared(directory);
+	if (!*shared.text) {
+		*refusal = RF_SHARE_ROOT " belongs to another user";
+		return 0;
+	}
+	err = rf_pins_make_directory(&shared, error);
+	/* Before the configuration, by which readers find the rest. */
+	if (!err)
+		err = rf_tries_pin(map_fd, directory, error);
+	if (!err)
+		err = rf_pins_put_maps(&shared, map_fd, error);
+	if (err)
+		return err;
+	share_links(directory);
+	share_iterators(directory, &shared);
+	return 0;
+}
+
+void rf_share_try(const struct rf_pin_path *directory, const int map_fd[RF_MAP_COUNT])
+{
+	struct rf_error ignored;
+	const char *refusal;
+
+	rf_share_fence(directory, map_fd, &refusal, &ignored);
+}

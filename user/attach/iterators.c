@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The pins that `cat` prints live counters of. Where the kernel cannot have them a fence goes
+ * without: nothing depends on them.
+ */
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <unistd.h>
+
+#include "attach/private.h"
+#include "kernel/log.h"
+
+#include "build/show.skel.h" /* last: it wants the types of abi.h */
+
+/* Its maps are the fence's. */
+static int load_show(struct show_bpf *object, const int map_fd[RF_MAP_COUNT])
+{
+	int cpus = libbpf_num_possible_cpus();
+	int err = rf_maps_reuse(object->obj, map_fd);
+
+	if (cpus < 0)
+		return cpus;
+	object->rodata->possible_cpus = cpus;
+	if (!err)
+		err = bpf_map__set_autocreate(object->maps.fresh_source, false);
+	return err ? err : show_bpf__load(object);
+}
+
+static int pin_iterator(const struct rf_pin_path *directory, const char *name,
+			const struct bpf_program *program, int map_fd)
+{
+	union bpf_iter_link_info info = {.map.map_fd = map_fd};
+	LIBBPF_OPTS(bpf_iter_attach_opts, options, .link_info = &info,
+		    .link_info_len = sizeof(info));
+	struct bpf_link *link = bpf_program__attach_iter(program, &options);
+	struct rf_error ignored;
+	int err = link ? rf_pins_put(directory, name, bpf_link__fd(link), &ignored) : -errno;
+
+	bpf_link__destroy(link); /* what is pinned stays */
+	return err;
+}
+
+static int pin_all(const struct rf_pin_path *directory, struct show_bpf *object,
+		   const int map_fd[RF_MAP_COUNT])
+{
+	const struct bpf_program *const programs[RF_SHOW_COUNT] = {
+		object->progs.show_stats, object->progs.show_sources4, object->progs.show_sources6};
+	static const enum rf_map maps[RF_SHOW_COUNT] = {RF_MAP_COUNTERS, RF_MAP_WINDOWS4,
+							RF_MAP_WINDOWS6};
+	int err = 0;
+
+	for (int i = 0; i < RF_SHOW_COUNT && !err; i++)
+		err = pin_iterator(directory, rf_show_names[i], programs[i], map_fd[maps[i]]);
+	return err;
+}
+
+int rf_show_pin(const struct rf_pin_path *directory, const int map_fd[RF_MAP_COUNT])
+{
+	struct show_bpf *object;
+	int err;
+
+	rf_log_pause(true);
+	object = show_bpf__open();
+	err = object ? load_show(object, map_fd) : -errno;
+	if (!err)
+		err = pin_all(directory, object, map_fd);
+	show_bpf__destroy(object);
+	rf_log_pause(false);
+	return err;
+}

@@ -1,0 +1,380 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Loading the program that is built into this command line. */
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <linux/capability.h>
+#include <net/if.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "attach/attach.h"
+#include "attach/load.h"
+#include "fence/sizes.h"
+#include "kernel/info.h"
+#include "kernel/log.h"
+#include "kernel/needs.h"
+#include "kernel/privileges.h"
+
+#include "build/ringfence.skel.h" /* last: it wants the types of abi.h */
+
+#define LEASES_MAX (1ULL << 31) /* of all CPUs, so that their number has 32 bits */
+
+int rf_maps_reuse(struct bpf_object *object, const int map_fd[RF_MAP_COUNT])
+{
+	int err = 0;
+
+	for (int i = 0; i < RF_MAP_COUNT && !err; i++) {
+		struct bpf_map *map = bpf_object__find_map_by_name(object, rf_map_in_object(i));
+
+		err = map ? bpf_map__reuse_fd(map, map_fd[i]) : -ENOENT;
+	}
+	return err;
+}
+
+struct bpf_object *rf_load_open(const int map_fd[RF_MAP_COUNT])
+{
+	LIBBPF_OPTS(bpf_object_open_opts, options, .object_name = "ringfence_bpf");
+	struct bpf_object *object;
+	size_t size;
+	const void *elf = ringfence_bpf__elf_bytes(&size);
+	int err;
+
+	object = bpf_object__open_mem(elf, size, &options);
+	if (!object)
+		return NULL;
+	err = rf_maps_reuse(object, map_fd);
+	if (!err)
+		return object;
+	bpf_object__close(object);
+	errno = -err;
+	return NULL;
+}
+
+uint32_t rf_leases_wanted(const struct rf_attach *attach)
+{
+	uint64_t cpus = libbpf_num_possible_cpus(), each = RF_LEASES_LEAST;
+
+	if (attach->leases == RF_LEASES_UNSAID)
+		return RF_LEASES_DEFAULT;
+	if (!attach->leases)
+		return RF_LEASE_WAYS; /* no map is smaller; nobody gets them */
+	while (each < attach->leases && 2 * each * cpus <= LEASES_MAX)
+		each *= 2;
+	return each * cpus;
+}
+
+/* Lines of the filter: a power of two. */
+static uint32_t known_filter_wanted(uint32_t sources)
+{
+	uint32_t lines = 2;
+
+	while (lines < 2ULL * sources / RF_KNOWN_FILTER_SHARE)
+		lines *= 2;
+	return lines;
+}
+
+static int size_maps(struct ringfence_bpf *object, const struct rf_attach *attach)
+{
+	uint32_t sources = rf_sources_wanted(attach->sources, libbpf_num_possible_cpus());
+	int err = bpf_map__set_max_entries(object->maps.windows4, sources);
+
+	if (!err)
+		err = bpf_map__set_max_entries(object->maps.windows6, sources);
+	if (!err)
+		err = bpf_map__set_max_entries(object->maps.slots4, sources);
+	if (!err)
+		err = bpf_map__set_max_entries(object->maps.slots6, sources);
+	if (!err)
+		err = bpf_map__set_max_entries(object->maps.leases,
+					       rf_leases_wanted(attach) / RF_LEASE_WAYS);
+	if (!err)
+		err = bpf_map__set_max_entries(object->maps.lease_tags,
+					       rf_leases_wanted(attach) / RF_LEASE_WAYS);
+	if (!err)
+		err = bpf_map__set_max_entries(object->maps.presence, known_filter_wanted(sources));
+	return err;
+}
+
+/* With the maps of `reuse`, or new ones as `attach` wants them. */
+static int try_load(struct rf_loaded *loaded, const struct rf_fence *reuse,
+		    const struct rf_attach *attach, bool frags)
+{
+	struct ringfence_bpf *object = ringfence_bpf__open();
+	int err;
+
+	if (!object)
+		return -errno;
+	bpf_program__set_autoload(object->progs.ringfence_frags, frags);
+	err = reuse ? rf_maps_reuse(object->obj, reuse->map_fd) : size_maps(object, attach);
+	if (!err)
+		err = ringfence_bpf__load(object);
+	if (err) {
+		ringfence_bpf__destroy(object);
+		return err;
+	}
+	loaded->object = object;
+	loaded->fd[RF_PLAIN] = bpf_program__fd(object->progs.ringfence);
+	loaded->fd[RF_FRAGS] = frags ? bpf_program__fd(object->progs.ringfence_frags) : -1;
+	for (int i = 0; i < RF_MAP_COUNT; i++)
+		loaded->map_fd[i] =
+			bpf_object__find_map_fd_by_name(object->obj, rf_map_in_object(i));
+	return 0;
+}
+
+static int read_info(struct rf_loaded *loaded, int entry)
+{
+	struct bpf_prog_info info = {};
+
+	if (rf_program_info(loaded->fd[entry], &info))
+		return -errno;
+	loaded->id[entry] = info.id;
+	memcpy(loaded->tag[entry], info.tag, RF_PROGRAM_TAG_SIZE);
+	return 0;
+}
+
+/* May this process open as many files as a load takes? */
+static bool has_files(void)
+{
+	int fd[RF_FILES_NEEDED], count = 0;
+	bool enough;
+
+	while (count < RF_FILES_NEEDED && (fd[count] = dup(STDERR_FILENO)) >= 0)
+		count++;
+	enough = count == RF_FILES_NEEDED || (errno != EMFILE && errno != ENFILE);
+	while (count > 0)
+		close(fd[--count]);
+	return enough;
+}
+
+/*
+ * The kernel's errno says little: what it lacks is found by trying. Where there are no files left
+ * libbpf takes what it tries for missing, and so any errno may come of it.
+ */
+static int fail_load(int err, struct rf_error *error)
+{
+	char missing[RF_MISSING_TEXT_SIZE];
+	struct rf_features features;
+	struct utsname kernel = {};
+
+	if (err == -EPERM)
+		return rf_error_failed(
+			error, err,
+			"cannot load the program: %s; run as root, outside of any user "
+			"namespace",
+			strerror(-err));
+	if (!has_files()) {
+		rf_fence_forget_log(); /* what the verifier minds is a map that was not made */
+		return rf_error_failed(
+			error, -EMFILE,
+			"cannot load the program: this process may open too few files; run "
+			"'ulimit -n %d'",
+			RF_FILES_LIMIT);
+	}
+	rf_features_probe(&features);
+	if (rf_features_missing(&features, missing)) {
+		rf_fence_forget_log(); /* the verifier at a loss for words */
+		uname(&kernel);
+		return rf_error_failed(
+			error, err,
+			"cannot load the program: this kernel (%s) lacks %s; run 'ringfence "
+			"doctor'",
+			kernel.release, missing);
+	}
+	/* The verifier says E2BIG as well, of a program that it follows for too long. */
+	if ((err == -ENOMEM || err == -E2BIG) && !*rf_fence_log())
+		return rf_error_failed(
+			error, err, "cannot load the program: %s; take fewer 'sources' or 'leases'",
+			strerror(-err));
+	return rf_error_failed(
+		error, err,
+		"cannot load the program: %s; run 'ringfence doctor'; '--verbose' shows what "
+		"libbpf says",
+		strerror(-err));
+}
+
+/* Not before Linux 5.18; where the kernel has them, what fails is something else. */
+static bool lacks_frags(void)
+{
+	struct rf_features features;
+
+	rf_features_probe(&features);
+	return features.has[RF_FEATURE_FRAGS] == RF_NO;
+}
+
+/*
+ * Names the capability that is missing. The kernel's own answer would be EPERM, or for CAP_PERFMON
+ * what the verifier minds: the length of a frame is the difference of two pointers, which it calls
+ * a leak. CAP_SYS_ADMIN stands for CAP_BPF and CAP_PERFMON.
+ */
+static int check_may_load(struct rf_error *error)
+{
+	const bool admin = rf_has_capability(CAP_SYS_ADMIN);
+	const char *missing = NULL;
+
+	if (!rf_has_capability(CAP_NET_ADMIN))
+		missing = "CAP_NET_ADMIN";
+	else if (!admin && !rf_has_capability(CAP_BPF))
+		missing = "CAP_BPF";
+	else if (!admin && !rf_has_capability(CAP_PERFMON))
+		missing = "CAP_PERFMON";
+	if (!missing)
+		return 0;
+	return rf_error_failed(error, -EPERM,
+			       "cannot load the program: %s is missing; it takes CAP_BPF, "
+			       "CAP_NET_ADMIN and CAP_PERFMON, or root",
+			       missing);
+}
+
+/* Both entries, or the plain one where the kernel lacks the other. */
+static int load(struct rf_loaded *loaded, const struct rf_fence *reuse,
+		const struct rf_attach *attach, struct rf_error *error)
+{
+	int err = check_may_load(error);
+
+	if (err)
+		return err;
+	err = try_load(loaded, reuse, attach, true);
+	if (err && err != -EPERM && lacks_frags())
+		err = try_load(loaded, reuse, attach, false);
+	for (int i = 0; i < RF_ENTRY_COUNT && !err; i++)
+		if (loaded->fd[i] >= 0)
+			err = read_info(loaded, i);
+	return err ? fail_load(err, error) : 0;
+}
+
+int rf_fence_try(void)
+{
+	const struct rf_attach smallest = {.sources = rf_sources_least(1)};
+	struct rf_loaded loaded = RF_LOADED_NONE;
+	int err = try_load(&loaded, NULL, &smallest, false);
+
+	rf_unload(&loaded);
+	rf_fence_forget_log();
+	if (err && err != -EPERM && err != -EACCES && !has_files())
+		return -EMFILE;
+	return err;
+}
+
+static int read_mtu(const char *name)
+{
+	struct ifreq request = {};
+	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	int mtu = 1500;
+
+	snprintf(request.ifr_name, sizeof(request.ifr_name), "%s", name);
+	if (fd >= 0 && !ioctl(fd, SIOCGIFMTU, &request))
+		mtu = request.ifr_mtu;
+	if (fd >= 0)
+		close(fd);
+	return mtu;
+}
+
+enum rf_entry rf_entry_for(const char *name, enum rf_mode mode)
+{
+	return mode == RF_NATIVE && read_mtu(name) > RF_PLAIN_MTU_MAX ? RF_FRAGS : RF_PLAIN;
+}
+
+int rf_load_upgrade(struct rf_loaded *loaded, const struct rf_fence *reuse, struct rf_error *error)
+{
+	return load(loaded, reuse, NULL, error);
+}
+
+static int check_sources(const struct rf_attach *attach, struct rf_error *error)
+{
+	const int cpus = libbpf_num_possible_cpus();
+	const uint32_t least = rf_sources_least(cpus);
+
+	if (rf_sources_wanted(attach->sources, cpus) >= least)
+		return 0;
+	return rf_error_usage(error, "'sources %u': too few for %d CPUs; take %u or more",
+			      attach->sources, cpus, least);
+}
+
+/* All limits are off again after the time that `attach` says, unless it is confirmed. */
+static int set_trial(struct rf_config *config, const struct rf_attach *attach,
+		     struct rf_error *error)
+{
+	struct rf_fence fence = {.config = config};
+	struct rf_clock_reading base = {};
+	int err = rf_clock_measure(&base, &config->tick_ns, error);
+
+	if (err)
+		return err;
+	config->base = base;
+	config->bank[0].deadline = rf_fence_deadline(&fence, base.jiffies, attach->confirm_ns);
+	config->bank[0].fallback = RF_FALL_OPEN;
+	return 0;
+}
+
+static void note_program(uint32_t known[RF_PINNED_PROGRAMS], uint32_t id)
+{
+	for (int i = 0; i < RF_PINNED_PROGRAMS && id; i++) {
+		if (known[i] == id)
+			return;
+		if (known[i])
+			continue;
+		known[i] = id;
+		return;
+	}
+}
+
+void rf_pinned_note(struct rf_pinned *pinned, const uint32_t id[RF_ENTRY_COUNT],
+		    const struct rf_fence *attached)
+{
+	uint32_t known[RF_PINNED_PROGRAMS] = {};
+
+	for (int i = 0; i < RF_ENTRY_COUNT; i++)
+		note_program(known, id[i]);
+	for (int i = 0; attached && i < attached->interfaces; i++)
+		note_program(known, attached->interface[i].program_id);
+	for (int i = 0; i < RF_PINNED_PROGRAMS; i++)
+		note_program(known, pinned->program_id[i]);
+	pinned->magic = RF_ABI_MAGIC;
+	pinned->abi = RF_ABI_VERSION;
+	memcpy(pinned->program_id, known, sizeof(known));
+}
+
+static int configure(const struct rf_loaded *loaded, const char *name,
+		     const struct rf_attach *attach, struct rf_error *error)
+{
+	struct rf_config config = {.next_limit_id = 1};
+	__u32 key = 0;
+	int err = attach->confirm_ns ? set_trial(&config, attach, error) : 0;
+
+	if (err)
+		return err;
+	snprintf(config.name, sizeof(config.name), "%s", name);
+	rf_pinned_note(&config.pinned, loaded->id, NULL);
+	if (bpf_map_update_elem(loaded->map_fd[RF_MAP_CONFIG], &key, &config, BPF_ANY))
+		return rf_error_failed(error, -errno, "cannot name the fence: %s", strerror(errno));
+	return 0;
+}
+
+int rf_load_new(struct rf_loaded *loaded, const char *name, const struct rf_attach *attach,
+		struct rf_error *error)
+{
+	int err = check_sources(attach, error);
+
+	if (!err)
+		err = load(loaded, NULL, attach, error);
+	return err ? err : configure(loaded, name, attach, error);
+}
+
+void rf_unload(struct rf_loaded *loaded)
+{
+	ringfence_bpf__destroy(loaded->object);
+	*loaded = RF_LOADED_NONE;
+}
+
+bool rf_loaded_has(const struct rf_loaded *loaded, const uint8_t tag[RF_PROGRAM_TAG_SIZE])
+{
+	for (int i = 0; i < RF_ENTRY_COUNT; i++)
+		if (loaded->fd[i] >= 0 && memcmp(tag, loaded->tag[i], RF_PROGRAM_TAG_SIZE) == 0)
+			return true;
+	return false;
+}

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Swapping the program of a fence that is attached, in place. */
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <linux/if_link.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "attach/private.h"
+
+/* Swaps the program of one interface for the same entry of the new build, atomically. */
+static int swap_program(const struct rf_interface *interface, const struct rf_program *old,
+			const struct rf_loaded *loaded, struct rf_error *error)
+{
+	struct rf_pin_path path;
+	int fd = loaded->fd[rf_entry_of(old)];
+	int err = rf_program_check_fd(old, interface->name, error);
+
+	if (err)
+		return err;
+	if (interface->chain.dispatcher_id)
+		return rf_chain_upgrade(interface, old, loaded, error);
+	if (fd < 0)
+		return rf_error_failed(error, -ENOEXEC,
+				       "%s: cannot upgrade: no frags on this kernel",
+				       interface->name);
+	if (interface->by_link) {
+		LIBBPF_OPTS(bpf_link_update_opts, options, .flags = BPF_F_REPLACE,
+			    .old_prog_fd = old->fd);
+		int link = rf_pins_open_link(interface->index, interface->program_id, &path);
+
+		err = link < 0 ? link : 0;
+		if (!err && bpf_link_update(link, fd, &options))
+			err = -errno;
+		if (link >= 0)
+			close(link);
+	} else {
+		LIBBPF_OPTS(bpf_xdp_attach_opts, options, .old_prog_fd = old->fd);
+		__u32 flags = rf_xdp_flags(interface->mode) | XDP_FLAGS_REPLACE;
+
+		err = bpf_xdp_attach(interface->index, fd, flags, &options);
+	}
+	if (err)
+		return rf_error_failed(error, err, "%s: cannot upgrade its program: %s",
+				       interface->name, strerror(-err));
+	return 0;
+}
+
+/* Is the interface's program that of this build, and in a chain the only one of its fence? */
+static bool is_current(const struct rf_interface *interface, const struct rf_program *program,
+		       const struct rf_loaded *loaded)
+{
+	return rf_loaded_has(loaded, program->tag) &&
+	       rf_chain_count_ours(&interface->chain, program->map_id[RF_MAP_CONFIG]) <= 1;
+}
+
+/* Swaps the program wherever it is not that of this build. Returns how many were. */
+static int upgrade_interfaces(const struct rf_fence *fence, const struct rf_loaded *loaded,
+			      struct rf_error *error)
+{
+	int swapped = 0, err = 0;
+
+	for (int i = 0; i < fence->interfaces && !err; i++) {
+		struct rf_program program;
+
+		err = rf_program_open(&program, fence->interface[i].program_id, error);
+		if (!err && !is_current(&fence->interface[i], &program, loaded)) {
+			err = swap_program(&fence->interface[i], &program, loaded, error);
+			swapped++;
+		}
+		rf_program_close(&program);
+	}
+	return err ? err : swapped;
+}
+
+/* The pins of the programs; then those that only read, which nothing depends on. */
+static int renew_pins(const struct rf_pin_path *directory, const struct rf_fence *fence,
+		      const struct rf_loaded *loaded, struct rf_error *error)
+{
+	int err = rf_pins_put_programs(directory, loaded->fd, error);
+
+	if (err)
+		return err;
+	rf_show_pin(directory, fence->map_fd);
+	rf_share_try(directory, fence->map_fd);
+	return 0;
+}
+
+/* Is there an interface, or a pin, with another program than this build's? */
+static bool is_needed(const struct rf_fence *fence, const struct rf_pin_path *directory,
+		      const struct rf_loaded *loaded)
+{
+	uint8_t tag[RF_PROGRAM_TAG_SIZE];
+	bool current = rf_pins_read_tag(directory, tag) || rf_loaded_has(loaded, tag);
+
+	for (int i = 0; i < fence->interfaces && current; i++) {
+		struct rf_program program;
+		struct rf_error ignored;
+
+		current = !rf_program_open(&program, fence->interface[i].program_id, &ignored) &&
+			  is_current(&fence->interface[i], &program, loaded);
+		rf_program_close(&program);
+	}
+	return !current;
+}
+
+int rf_fence_upgrade(const struct rf_fence *fence, struct rf_loaded *loaded, struct rf_error *error)
+{
+	const struct rf_pin_path directory = rf_fence_pins(fence);
+	int swapped;
+
+	if (*directory.text && is_needed(fence, &directory, loaded))
+		rf_pinned_note(&fence->config->pinned, loaded->id, fence);
+	else if (*directory.text)
+		return 0;
+	swapped = upgrade_interfaces(fence, loaded, error);
+	/* The pins follow, also after an upgrade that was killed before it came to them. */
+	if (swapped >= 0 && *directory.text) {
+		int err = renew_pins(&directory, fence, loaded, error);
+
+		return err ? err : swapped;
+	}
+	return swapped;
+}

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Which interfaces have frames that the program can read. It begins at the Ethernet header: where
+ * there is none, it takes the IP header for one, finds no IP behind it, and passes the packet.
+ */
+#include <net/if.h>
+#include <stddef.h>
+
+#include <linux/if_arp.h> /* after net/if.h, which it agrees with then */
+
+#include "base/hardware.h"
+
+bool rf_has_ethernet(unsigned int hardware)
+{
+	return hardware == ARPHRD_ETHER || hardware == ARPHRD_LOOPBACK;
+}
+
+const char *rf_hardware_name(unsigned int hardware)
+{
+	static const struct {
+		unsigned int hardware;
+		const char *name;
+	} names[] = {
+		{ARPHRD_NONE, "none, as of tun and wireguard"},
+		{ARPHRD_RAWIP, "raw IP"},
+		{ARPHRD_TUNNEL, "ipip"},
+		{ARPHRD_TUNNEL6, "ip6tnl"},
+		{ARPHRD_SIT, "sit"},
+		{ARPHRD_IPGRE, "gre"},
+		{ARPHRD_IP6GRE, "ip6gre"},
+		{ARPHRD_PPP, "ppp"},
+		{ARPHRD_INFINIBAND, "InfiniBand"},
+	};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (names[i].hardware == hardware)
+			return names[i].name;
+	return "see linux/if_arp.h";
+}

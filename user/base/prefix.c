@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <arpa/inet.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/prefix.h"
+
+#define TEXT_MAX 64 /* no prefix is written in so many characters */
+
+static unsigned int length_max(int version)
+{
+	return version == 4 ? 32 : 128;
+}
+
+__be32 rf_prefix_mask(unsigned int length, unsigned int word)
+{
+	unsigned int bits = length < 32 * word ? 0 : length - 32 * word;
+
+	if (!bits)
+		return 0;
+	return htonl(~0U << (bits < 32 ? 32 - bits : 0));
+}
+
+static bool parse_address(const char *text, struct rf_prefix *prefix)
+{
+	prefix->version = 4;
+	if (inet_pton(AF_INET, text, prefix->word) == 1)
+		return true;
+	prefix->version = 6;
+	return inet_pton(AF_INET6, text, prefix->word) == 1;
+}
+
+/* Up to three digits, with no zero in front. */
+static bool parse_length(const char *text, unsigned int *length)
+{
+	size_t digits = strspn(text, "0123456789");
+
+	if (!digits || digits > 3 || text[digits] || (digits > 1 && *text == '0'))
+		return false;
+	*length = strtoul(text, NULL, 10);
+	return true;
+}
+
+/* True if there was something to clear. */
+static bool clear_behind_length(struct rf_prefix *prefix)
+{
+	bool cleared = false;
+
+	for (unsigned int i = 0; i < 4; i++) {
+		__be32 mask = rf_prefix_mask(prefix->length, i);
+
+		cleared |= prefix->word[i] & ~mask;
+		prefix->word[i] &= mask;
+	}
+	return cleared;
+}
+
+static int fail_prefix(const char *text, size_t size, struct rf_error *error)
+{
+	return rf_error_usage(error,
+			      "'%.*s': invalid prefix; write it like 192.0.2.0/24 or 2001:db8::/32",
+			      (int)size, text);
+}
+
+static int fail_host_bits(const char *text, const struct rf_prefix *written,
+			  const struct rf_prefix *cleared, struct rf_error *error)
+{
+	struct rf_prefix whole = *written;
+	char prefix[RF_PREFIX_TEXT_SIZE], address[RF_PREFIX_TEXT_SIZE];
+
+	whole.length = length_max(whole.version);
+	rf_format_prefix(cleared, prefix);
+	rf_format_prefix(&whole, address);
+	return rf_error_usage(error, "'%s': bits behind the length are set; write %s or %s", text,
+			      prefix, address);
+}
+
+/* The `size` characters at `text`. */
+static int parse_prefix(const char *text, size_t size, struct rf_prefix *prefix,
+			struct rf_error *error)
+{
+	struct rf_prefix parsed = {}, written;
+	char whole[TEXT_MAX], address[TEXT_MAX];
+	char *slash;
+
+	if (size >= sizeof(whole))
+		return fail_prefix(text, size, error);
+	memcpy(whole, text, size);
+	whole[size] = '\0';
+	strcpy(address, whole);
+	slash = strchr(address, '/');
+	if (slash)
+		*slash = '\0';
+	if (!parse_address(address, &parsed))
+		return fail_prefix(text, size, error);
+	parsed.length = length_max(parsed.version);
+	if (slash && (!parse_length(slash + 1, &parsed.length) ||
+		      parsed.length > length_max(parsed.version)))
+		return rf_error_usage(error, "'%s': invalid prefix: its length must be 0-%u", whole,
+				      length_max(parsed.version));
+	written = parsed;
+	if (clear_behind_length(&parsed))
+		return fail_host_bits(whole, &written, &parsed, error);
+	*prefix = parsed;
+	return 0;
+}
+
+int rf_parse_prefix(const char *text, struct rf_prefix *prefix, struct rf_error *error)
+{
+	return parse_prefix(text, strlen(text), prefix, error);
+}
+
+int rf_parse_prefixes(const char *text, struct rf_prefixes *prefixes, struct rf_error *error)
+{
+	const size_t count = prefixes->count;
+	struct rf_prefix prefix;
+	int err;
+
+	for (;; text++) {
+		size_t size = strcspn(text, ",");
+
+		err = parse_prefix(text, size, &prefix, error);
+		if (!err)
+			err = rf_prefixes_add(prefixes, &prefix, error);
+		if (err)
+			break;
+		text += size;
+		if (!*text)
+			return 0;
+	}
+	prefixes->count = count;
+	return err;
+}
+
+void rf_format_prefix(const struct rf_prefix *prefix, char text[RF_PREFIX_TEXT_SIZE])
+{
+	size_t end;
+
+	inet_ntop(prefix->version == 4 ? AF_INET : AF_INET6, prefix->word, text,
+		  RF_PREFIX_TEXT_SIZE);
+	end = strlen(text);
+	if (prefix->length < length_max(prefix->version))
+		snprintf(text + end, RF_PREFIX_TEXT_SIZE - end, "/%u", prefix->length);
+}
+
+int rf_prefix_compare(const struct rf_prefix *a, const struct rf_prefix *b)
+{
+	int order;
+
+	if (a->version != b->version)
+		return a->version < b->version ? -1 : 1;
+	order = memcmp(a->word, b->word, sizeof(a->word));
+	if (order)
+		return order;
+	return (a->length > b->length) - (a->length < b->length);
+}
+
+bool rf_prefix_contains(const struct rf_prefix *outer, const struct rf_prefix *inner)
+{
+	if (outer->version != inner->version || outer->length > inner->length)
+		return false;
+	for (unsigned int i = 0; i < 4; i++)
+		if ((outer->word[i] ^ inner->word[i]) & rf_prefix_mask(outer->length, i))
+			return false;
+	return true;
+}
+
+int rf_prefixes_add(struct rf_prefixes *prefixes, const struct rf_prefix *prefix,
+		    struct rf_error *error)
+{
+	if (prefixes->count == prefixes->capacity) {
+		size_t capacity = prefixes->capacity ? 2 * prefixes->capacity : 8;
+		struct rf_prefix *grown = reallocarray(prefixes->prefix, capacity, sizeof(*grown));
+
+		if (!grown)
+			return rf_error_failed(error, -ENOMEM, "out of memory at %zu prefixes",
+					       prefixes->count);
+		prefixes->prefix = grown;
+		prefixes->capacity = capacity;
+	}
+	prefixes->prefix[prefixes->count++] = *prefix;
+	return 0;
+}
+
+void rf_prefixes_free(struct rf_prefixes *prefixes)
+{
+	free(prefixes->prefix);
+	*prefixes = (struct rf_prefixes){};
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Address prefixes: text to values and back, and lists of them. Pure. */
+#ifndef RINGFENCE_PREFIX_H
+#define RINGFENCE_PREFIX_H
+
+#include <linux/types.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/error.h"
+
+#define RF_PREFIX_TEXT_SIZE 64
+
+struct rf_prefix {
+	int version;	     /* 4 or 6 */
+	unsigned int length; /* 0-32 or 0-128 */
+	__be32 word[4];	     /* IPv4: the first, the others 0; no bit is set behind the length */
+};
+
+struct rf_prefixes {
+	struct rf_prefix *prefix;
+	size_t count;
+	size_t capacity;
+};
+
+/*
+ * ADDRESS or ADDRESS/LENGTH; without a length the whole address. Bits behind the length are an
+ * error, which says what was probably meant.
+ */
+int rf_parse_prefix(const char *text, struct rf_prefix *prefix, struct rf_error *error);
+/* PREFIX[,PREFIX…]: adds them to `prefixes`; what failed has added nothing. */
+int rf_parse_prefixes(const char *text, struct rf_prefixes *prefixes, struct rf_error *error);
+/* The length is left out where it is the whole address. */
+void rf_format_prefix(const struct rf_prefix *prefix, char text[RF_PREFIX_TEXT_SIZE]);
+
+/* IPv4 first, then by address, then the shorter one: so a prefix follows those that it lies in. */
+int rf_prefix_compare(const struct rf_prefix *a, const struct rf_prefix *b);
+/* The bits of an address's word, 0-3, that a prefix of that length covers. */
+__be32 rf_prefix_mask(unsigned int length, unsigned int word);
+/* Does `inner` lie in `outer`, or is it the same? */
+bool rf_prefix_contains(const struct rf_prefix *outer, const struct rf_prefix *inner);
+
+int rf_prefixes_add(struct rf_prefixes *prefixes, const struct rf_prefix *prefix,
+		    struct rf_error *error);
+void rf_prefixes_free(struct rf_prefixes *prefixes);
+
+#endif /* RINGFENCE_PREFIX_H */

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/printable.h"
+
+/* Bytes of the UTF-8 sequence that begins with `lead`; 0: none does. */
+static size_t length_of(unsigned char lead)
+{
+	if (lead < 0x80)
+		return 1;
+	if (lead < 0xc2)
+		return 0;
+	if (lead < 0xe0)
+		return 2;
+	if (lead < 0xf0)
+		return 3;
+	return lead < 0xf5 ? 4 : 0;
+}
+
+/* The character at `text`, and how many bytes it has; 0 bytes: it is no UTF-8 (RFC 3629). */
+static uint32_t decode(const unsigned char *text, size_t *length)
+{
+	static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
+	const size_t size = length_of(*text);
+	uint32_t character = size < 2 ? *text : *text & (0x7f >> size);
+
+	*length = 0;
+	for (size_t i = 1; i < size; i++) {
+		if ((text[i] & 0xc0) != 0x80)
+			return 0;
+		character = character << 6 | (text[i] & 0x3f);
+	}
+	if (!size || character < least[size] || character > 0x10ffff ||
+	    (character >= 0xd800 && character < 0xe000))
+		return 0;
+	*length = size;
+	return character;
+}
+
+static bool is_harmless(uint32_t character)
+{
+	if (character < 0x20 || (character >= 0x7f && character < 0xa0))
+		return false;
+	return (character < 0x2028 || character > 0x202e) &&
+	       (character < 0x2066 || character > 0x2069);
+}
+
+void rf_hide_controls(char *text, bool keep_lines)
+{
+	const unsigned char *from = (const unsigned char *)text;
+	char *to = text;
+
+	while (*from) {
+		size_t length;
+		const uint32_t character = decode(from, &length);
+		const bool is_blank = character == '\n' || character == '\t';
+
+		if (!length || (!is_harmless(character) && !(keep_lines && is_blank))) {
+			*to++ = '?';
+			from += length ? length : 1;
+			continue;
+		}
+		while (length--)
+			*to++ = *from++;
+	}
+	*to = '\0';
+}

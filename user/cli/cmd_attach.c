@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: GPL-2.0
+/* attach, detach, adopt */
+#include <errno.h>
+
+#include "attach/attach.h"
+#include "cli/command.h"
+#include "cli/out.h"
+#include "cli/view.h"
+#include "fence/fence.h"
+
+static const char *const outcome_names[] = {
+	[RF_ATTACHED] = "attached",
+	[RF_UPGRADED] = "upgraded",
+	[RF_UNCHANGED] = "unchanged",
+};
+
+/* They name their interfaces themselves. */
+static int refuse_dev(const struct rf_options *options, const char *command, struct rf_error *error)
+{
+	if (options->dev)
+		return rf_error_usage(error, "'dev %s': %s takes its interface without 'dev'",
+				      options->dev, command);
+	return 0;
+}
+
+static void print_attached(const struct rf_attached *attached)
+{
+	char memory[RF_MEMORY_TEXT_SIZE];
+
+	switch (attached->outcome) {
+	case RF_ATTACHED:
+		rf_out("%s: attached in %s mode%s%s, fence '%s'\n", attached->interface,
+		       rf_mode_name(attached->mode),
+		       attached->frags ? " (frags, for its jumbo MTU)" : "",
+		       attached->chained ? ", in a chain" : "", attached->fence);
+		if (*attached->replaced)
+			rf_out("%s: replaced %s\n", attached->interface, attached->replaced);
+		rf_view_memory(attached->memory, memory);
+		if (attached->memory)
+			rf_out("fence '%s' takes %s of memory\n", attached->fence, memory);
+		break;
+	case RF_UPGRADED:
+		rf_out("%s: upgraded in place, fence '%s'; windows and counters are kept\n",
+		       attached->interface, attached->fence);
+		break;
+	case RF_UNCHANGED:
+		rf_out("%s: already attached, fence '%s'; nothing to do\n", attached->interface,
+		       attached->fence);
+		break;
+	}
+}
+
+static int print_json(const struct rf_attached *attached, int count, struct rf_error *error)
+{
+	json_t *list = json_array();
+
+	for (int i = 0; i < count; i++)
+		json_array_append_new(
+			list, json_pack("{s:o, s:o, s:s, s:s, s:o, s:o}", "name",
+					rf_json_text(attached[i].interface), "fence",
+					rf_json_text(attached[i].fence), "mode",
+					rf_mode_name(attached[i].mode), "outcome",
+					outcome_names[attached[i].outcome], "replaced",
+					*attached[i].replaced ? rf_json_text(attached[i].replaced)
+							      : json_null(),
+					"memory",
+					attached[i].memory ? json_integer(attached[i].memory)
+							   : json_null()));
+	return rf_out_json(json_pack("{s:o}", "interfaces", list), false, error);
+}
+
+int rf_cmd_attach(const struct rf_options *options, struct rf_words *words, struct rf_error *error)
+{
+	struct rf_attached attached[RF_INTERFACES_MAX];
+	struct rf_attach attach;
+	int err = refuse_dev(options, rf_syntax[RF_CMD_ATTACH].words, error);
+
+	if (!err)
+		err = rf_parse_attach(words, &attach, error);
+	if (!err)
+		err = rf_fence_attach(&attach, attached, error);
+	if (err)
+		return err;
+	if (options->json)
+		return print_json(attached, attach.interfaces, error);
+	for (int i = 0; i < attach.interfaces; i++)
+		print_attached(&attached[i]);
+	if (attach.confirm_ns) {
+		char time[RF_DURATION_TEXT_SIZE];
+
+		rf_format_left(attach.confirm_ns, time);
+		rf_out("on trial for %s: then everything passes, unless 'ringfence confirm' keeps "
+		       "it\n",
+		       time);
+	}
+	if (attach.mode == RF_GENERIC)
+		rf_out("generic mode counts what the kernel has merged (GRO) as one packet\n");
+	return 0;
+}
+
+/* The operand of a command that takes one interface. */
+static const char *take_interface(enum rf_command_id command, const struct rf_options *options,
+				  struct rf_words *words, struct rf_error *error)
+{
+	const char *dev;
+
+	if (refuse_dev(options, rf_syntax[command].words, error))
+		return NULL;
+	dev = rf_take_operand(command, words, error);
+	return dev && !rf_words_end(words, error) ? dev : NULL;
+}
+
+int rf_cmd_detach(const struct rf_options *options, struct rf_words *words, struct rf_error *error)
+{
+	const char *dev = take_interface(RF_CMD_DETACH, options, words, error);
+	int err = dev ? rf_fence_detach(dev, error) : -EINVAL;
+
+	if (err < 0)
+		return err;
+	if (options->json)
+		return rf_out_json(json_pack("{s:o}", "detached", rf_json_text(dev)), false, error);
+	rf_out(err ? "%s: was not attached any more; the pins of its fence are removed\n"
+		   : "%s: detached\n",
+	       dev);
+	return 0;
+}
+
+int rf_cmd_adopt(const struct rf_options *options, struct rf_words *words, struct rf_error *error)
+{
+	const char *dev = take_interface(RF_CMD_ADOPT, options, words, error);
+	struct rf_adopted adopted;
+	int err = dev ? rf_fence_adopt_interface(dev, &adopted, error) : -EINVAL;
+
+	if (err)
+		return err;
+	if (options->json)
+		return rf_out_json(json_pack("{s:o, s:o, s:s, s:b, s:b}", "name", rf_json_text(dev),
+					     "fence", rf_json_text(adopted.fence), "pins",
+					     adopted.pins, "new", adopted.is_new, "shared",
+					     !adopted.refusal),
+				   false, error);
+	rf_out("%s: %s, fence '%s'\n", dev, adopted.is_new ? "adopted" : "has pins already",
+	       adopted.fence);
+	if (adopted.refusal)
+		rf_out("group '%s' may not read it: %s\n", RF_GROUP, adopted.refusal);
+	else
+		rf_out("members of group '%s' may read it\n", RF_GROUP);
+	return 0;
+}

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: GPL-2.0
+/* bans, unban */
+#include <errno.h>
+#include <string.h>
+
+#include "cli/out.h"
+#include "cli/transaction.h"
+
+/* What is left of a ban, and how long it has lasted, in ns. */
+static uint64_t left_ns(const struct rf_fence *fence, const struct rf_bans *bans,
+			const struct rf_ban_row *row)
+{
+	return rf_fence_left_ns(fence, bans->now, row->until);
+}
+
+static uint64_t lasted_ns(const struct rf_fence *fence, const struct rf_bans *bans,
+			  const struct rf_ban_row *row)
+{
+	return rf_fence_left_ns(fence, row->since, bans->now);
+}
+
+static int print_json(const struct rf_fence *fence, const struct rf_bans *bans,
+		      struct rf_error *error)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < bans->count; i++) {
+		const struct rf_ban_row *row = &bans->row[i];
+		char source[RF_SOURCE_TEXT_SIZE];
+
+		rf_format_source(&row->source, row->limit, source);
+		json_array_append_new(
+			list,
+			json_pack("{s:s, s:s, s:b, s:I, s:I}", "source", source, "limit",
+				  row->limit->name, "all", (row->limit->flags & RF_BAN_ALL) != 0,
+				  "left_ms", (json_int_t)(left_ns(fence, bans, row) / RF_NS_PER_MS),
+				  "since_ms",
+				  (json_int_t)(lasted_ns(fence, bans, row) / RF_NS_PER_MS)));
+	}
+	return rf_out_json(json_pack("{s:o}", "bans", list), false, error);
+}
+
+static void print_text(const struct rf_fence *fence, const struct rf_bans *bans)
+{
+	if (!bans->count)
+		rf_out("nobody is banned\n");
+	else
+		rf_out("%-32s %-12s %-12s %s\n", "source", "limit", "left", "since");
+	for (size_t i = 0; i < bans->count; i++) {
+		const struct rf_ban_row *row = &bans->row[i];
+		char source[RF_SOURCE_TEXT_SIZE], left[RF_DURATION_TEXT_SIZE];
+		char lasted[RF_DURATION_TEXT_SIZE];
+
+		rf_format_source(&row->source, row->limit, source);
+		rf_format_left(left_ns(fence, bans, row), left);
+		rf_format_left(lasted_ns(fence, bans, row), lasted);
+		rf_out("%-32s %-12s %-12s %s%s\n", source, row->limit->name, left, lasted,
+		       row->limit->flags & RF_BAN_ALL ? "  (all its packets)" : "");
+	}
+}
+
+int rf_cmd_bans(const struct rf_options *options, struct rf_words *words, struct rf_error *error)
+{
+	struct rf_fence fence = RF_FENCE_NONE;
+	struct rf_bans bans = {};
+	int err;
+
+	rf_words_take(words, "list");
+	err = rf_words_end(words, error);
+	if (!err)
+		err = rf_fence_open(&fence, options->dev, error);
+	if (!err)
+		err = rf_fence_bans(&fence, &bans, error);
+	if (!err && options->json)
+		err = print_json(&fence, &bans, error);
+	else if (!err)
+		print_text(&fence, &bans);
+	rf_bans_free(&bans);
+	rf_fence_close(&fence);
+	return err;
+}
+
+/* ---- unban ---- */
+
+static int print_lifted(const struct rf_options *options, const char *text, bool all, int lifted,
+			struct rf_error *error)
+{
+	if (!lifted && !all)
+		return rf_error_failed(error, -ENOENT,
+				       "%s: not banned; 'ringfence bans' lists the banned sources",
+				       text);
+	if (options->json)
+		return rf_out_json(json_pack("{s:i}", "lifted", lifted), false, error);
+	rf_out("%d ban%s ended\n", lifted, lifted == 1 ? "" : "s");
+	return 0;
+}
+
+int rf_cmd_unban(const struct rf_options *options, struct rf_words *words, struct rf_error *error)
+{
+	struct rf_fence fence = RF_FENCE_NONE;
+	const char *text = rf_take_operand(RF_CMD_UNBAN, words, error);
+	struct rf_prefix prefix;
+	int err = 0, lifted = 0;
+	bool all;
+
+	if (!text)
+		return -EINVAL;
+	all = rf_option_find(rf_syntax[RF_CMD_UNBAN].operand.words, text) >= 0;
+	if (!all)
+		err = rf_parse_prefix(text, &prefix, error);
+	if (!err)
+		err = rf_words_end(words, error);
+	if (!err)
+		err = rf_fence_lock(error);
+	if (!err)
+		err = rf_fence_open(&fence, options->dev, error);
+	if (!err)
+		err = rf_fence_check_may_change(&fence, options->dev, error);
+	if (!err)
+		lifted = rf_fence_unban(&fence, all ? NULL : &prefix, error);
+	if (!err)
+		err = lifted < 0 ? lifted : print_lifted(options, text, all, lifted, error);
+	rf_fence_close(&fence);
+	return err;
+}

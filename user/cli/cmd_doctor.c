@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: GPL-2.0
+/* doctor */
+#include <errno.h>
+#include <net/if.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "attach/attach.h"
+#include "base/hardware.h"
+#include "cli/command.h"
+#include "cli/out.h"
+#include "doctor/diagnose.h"
+#include "doctor/facts.h"
+#include "fence/fence.h"
+
+/* All that was looked at. */
+struct report {
+	struct rf_findings machine;
+	struct rf_interface_facts *facts;
+	struct rf_findings *interface; /* of each of `facts` */
+	int count;
+	int asked; /* the interface that was asked for; -1: none */
+};
+
+/* ---- looking ---- */
+
+static void examine_machine(struct rf_findings *findings)
+{
+	struct rf_machine_facts machine = {};
+
+	rf_facts_machine(&machine);
+	rf_features_probe(&machine.features);
+	machine.load_err = rf_fence_try();
+	rf_diagnose_machine(&machine, findings);
+}
+
+static void add_program(struct rf_interface_facts *facts)
+{
+	struct rf_occupant occupant;
+	struct rf_error gone;
+
+	if (rf_fence_occupant(facts->name, &occupant, &gone))
+		return; /* it went away meanwhile */
+	facts->program_id = occupant.program_id;
+	facts->ours = occupant.ours;
+	facts->link_id = occupant.link_id;
+	facts->generic = occupant.mode == RF_GENERIC;
+	snprintf(facts->program_name, sizeof(facts->program_name), "%s", occupant.name);
+}
+
+static int examine_interfaces(struct report *report, struct rf_error *error)
+{
+	report->count = rf_facts_interfaces(&report->facts, error);
+	if (report->count < 0)
+		return report->count;
+	for (int i = 0; i < report->count; i++)
+		add_program(&report->facts[i]);
+	rf_diagnose_relate(report->facts, report->count);
+	report->interface = calloc(report->count + 1, sizeof(*report->interface));
+	if (!report->interface)
+		return rf_error_failed(error, -ENOMEM, "not enough memory");
+	for (int i = 0; i < report->count; i++)
+		rf_diagnose_interface(&report->facts[i], &report->interface[i]);
+	return 0;
+}
+
+/* The kernel may know it by another name than the one that was given. */
+static int find_asked(struct report *report, const char *given, struct rf_error *error)
+{
+	const unsigned int index = given ? if_nametoindex(given) : 0;
+	char name[IF_NAMESIZE];
+
+	report->asked = -1;
+	if (!given)
+		return 0;
+	if (index && if_indextoname(index, name))
+		for (int i = 0; i < report->count; i++)
+			if (strcmp(report->facts[i].name, name) == 0)
+				report->asked = i;
+	if (report->asked >= 0)
+		return 0;
+	return rf_error_failed(error, -ENODEV,
+			       "%s: no such interface; 'ip link' lists those there are", given);
+}
+
+/* Of what stands in the way of what was asked. */
+static int count_problems(const struct report *report)
+{
+	int count = rf_findings_count(&report->machine, RF_PROBLEM);
+
+	if (report->asked >= 0)
+		count += rf_findings_count(&report->interface[report->asked], RF_PROBLEM);
+	return count;
+}
+
+/* ---- an interface in a word ---- */
+
+static const char *program_word(const struct rf_interface_facts *facts)
+{
+	if (!facts->program_id)
+		return "none";
+	if (facts->ours)
+		return "ringfence";
+	return *facts->program_name ? facts->program_name : "unknown";
+}
+
+static void print_summary(const struct rf_interface_facts *facts,
+			  const struct rf_findings *findings)
+{
+	const int problems = rf_findings_count(findings, RF_PROBLEM);
+	const int notes = rf_findings_count(findings, RF_NOTE);
+
+	rf_out("  %-15s ", facts->name);
+	if (!rf_has_ethernet(facts->hardware))
+		rf_out("%s, since its frames have no Ethernet header",
+		       facts->ours ? "has a fence that limits nothing" : "not for a fence");
+	else if (facts->ours)
+		rf_out("has a fence, in %s mode", facts->generic ? "generic" : "native");
+	else if (problems)
+		rf_out("not ready for native mode");
+	else
+		rf_out("ready");
+	if (problems || notes)
+		rf_out("; 'ringfence doctor %s' says more", facts->name);
+	rf_out("\n");
+}
+
+/* ---- printing ---- */
+
+static void print_findings(const char *title, const struct rf_findings *findings)
+{
+	rf_out("%s\n", title);
+	for (int i = 0; i < findings->count; i++) {
+		const struct rf_finding *finding = &findings->finding[i];
+
+		rf_out("  %-7s  %-14s  %s", rf_level_name(finding->level), finding->check,
+		       finding->text);
+		if (*finding->command)
+			rf_out("; run '%s'", finding->command);
+		rf_out("\n");
+	}
+}
+
+static void print_report(const struct report *report)
+{
+	print_findings("machine", &report->machine);
+	if (report->asked >= 0) {
+		print_findings(report->facts[report->asked].name,
+			       &report->interface[report->asked]);
+		return;
+	}
+	rf_out("interfaces\n");
+	for (int i = 0; i < report->count; i++)
+		print_summary(&report->facts[i], &report->interface[i]);
+}
+
+static json_t *findings_json(const struct rf_findings *findings)
+{
+	json_t *list = json_array();
+
+	for (int i = 0; i < findings->count; i++) {
+		const struct rf_finding *finding = &findings->finding[i];
+
+		json_array_append_new(list,
+				      json_pack("{s:s, s:s, s:o, s:o}", "check", finding->check,
+						"level", rf_level_name(finding->level), "text",
+						rf_json_text(finding->text), "command",
+						*finding->command ? rf_json_text(finding->command)
+								  : json_null()));
+	}
+	return list;
+}
+
+/* `whole`: with each finding. */
+static json_t *interface_json(const struct report *report, int i, bool whole)
+{
+	const struct rf_interface_facts *facts = &report->facts[i];
+	const struct rf_findings *findings = &report->interface[i];
+	json_t *object =
+		json_pack("{s:o, s:o, s:s, s:i, s:i}", "name", rf_json_text(facts->name), "driver",
+			  *facts->driver ? rf_json_text(facts->driver) : json_null(), "program",
+			  program_word(facts), "problems", rf_findings_count(findings, RF_PROBLEM),
+			  "notes", rf_findings_count(findings, RF_NOTE));
+
+	if (whole)
+		json_object_set_new(object, "checks", findings_json(findings));
+	return object;
+}
+
+static json_t *report_json(const struct report *report)
+{
+	json_t *interfaces = json_array();
+
+	for (int i = 0; i < report->count; i++)
+		if (report->asked < 0 || report->asked == i)
+			json_array_append_new(interfaces,
+					      interface_json(report, i, report->asked == i));
+	return json_pack("{s:i, s:{s:o}, s:o}", "problems", count_problems(report), "machine",
+			 "checks", findings_json(&report->machine), "interfaces", interfaces);
+}
+
+int rf_cmd_doctor(const struct rf_options *options, struct rf_words *words, struct rf_error *error)
+{
+	const char *name = rf_words_peek(words) ? rf_words_next(words) : options->dev;
+	struct report report = {};
+	int err = rf_words_end(words, error), problems;
+
+	if (!err && options->dev && name != options->dev)
+		err = rf_error_usage(error, "'dev %s': doctor looks at one interface, or at all",
+				     options->dev);
+	if (!err)
+		err = examine_interfaces(&report, error);
+	if (!err)
+		err = find_asked(&report, name, error);
+	if (!err) {
+		examine_machine(&report.machine);
+		if (options->json)
+			err = rf_out_json(report_json(&report), false, error);
+		else
+			print_report(&report);
+	}
+	problems = err ? 0 : count_problems(&report);
+	if (problems)
+		err = rf_error_failed(
+			error, -ENOEXEC,
+			"%s%s%d problem%s in the way; what to do about it stands beside "
+			"it",
+			name ? name : "", name ? ": " : "", problems,
+			problems == 1 ? " stands" : "s stand");
+	free(report.facts);
+	free(report.interface);
+	return err;
+}

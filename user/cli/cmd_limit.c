@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: GPL-2.0
+/* limit add, limit set, limit del, limit list */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "cli/out.h"
+#include "cli/transaction.h"
+#include "cli/view.h"
+#include "rules/file.h"
+#include "rules/policy.h"
+#include "rules/rulefile.h"
+
+static int check_addable(const struct rf_bank *rules, const char *name, struct rf_error *error)
+{
+	if (rf_rules_find(rules, name) >= 0)
+		return rf_error_failed(
+			error, -EEXIST,
+			"limit '%s': there is one already; to replace it, use 'limit set %s …'",
+			name, name);
+	if (rf_rules_count(rules) < RF_LIMITS_MAX)
+		return 0;
+	return rf_error_failed(error, -ENOSPC,
+			       "limit '%s': a fence has %d limits at most; 'limit del NAME' makes "
+			       "room",
+			       name, RF_LIMITS_MAX);
+}
+
+static int check_settable(const struct rf_bank *rules, const char *name, struct rf_error *error)
+{
+	if (rf_rules_find(rules, name) >= 0)
+		return 0;
+	return rf_error_failed(
+		error, -ENOENT,
+		"limit '%s': there is none; 'limit list' shows those there are, 'limit add' "
+		"makes one",
+		name);
+}
+
+static int put_limit(struct rf_transaction *transaction, const struct rf_definition *definition,
+		     bool add, struct rf_error *error)
+{
+	const struct rf_bank *rules = &transaction->rules.bank;
+	const char *name = definition->limit.name;
+	int slot, err;
+
+	err = add ? check_addable(rules, name, error) : check_settable(rules, name, error);
+	if (err)
+		return err;
+	slot = add ? rf_rulefile_slot(rules, &transaction->before) : rf_rules_find(rules, name);
+	err = rf_ruleset_put_limit(&transaction->rules, slot, definition, &transaction->before,
+				   rf_fence_tick_ns(&transaction->fence), &transaction->next_id,
+				   error);
+	return err ? err : rf_transaction_commit(transaction, NULL, error);
+}
+
+static int change_limit(const struct rf_options *options, struct rf_words *words, bool add,
+			struct rf_error *error)
+{
+	struct rf_transaction transaction = RF_TRANSACTION_NONE;
+	struct rf_definition definition = {};
+	int err = rf_parse_limit(words, &definition, error);
+
+	if (!err && definition.from_file)
+		err = rf_file_prefixes(definition.from_file, &definition.from, error);
+	if (!err)
+		err = rf_transaction_begin(&transaction, options, error);
+	if (!err)
+		err = put_limit(&transaction, &definition, add, error);
+	rf_transaction_end(&transaction);
+	rf_definition_free(&definition);
+	return err;
+}
+
+int rf_cmd_limit_add(const struct rf_options *options, struct rf_words *words,
+		     struct rf_error *error)
+{
+	return change_limit(options, words, true, error);
+}
+
+int rf_cmd_limit_set(const struct rf_options *options, struct rf_words *words,
+		     struct rf_error *error)
+{
+	return change_limit(options, words, false, error);
+}
+
+int rf_cmd_limit_del(const struct rf_options *options, struct rf_words *words,
+		     struct rf_error *error)
+{
+	struct rf_transaction transaction = RF_TRANSACTION_NONE;
+	const char *name = rf_take_operand(RF_CMD_LIMIT_DEL, words, error);
+	int err;
+
+	if (!name)
+		return -EINVAL;
+	err = rf_words_end(words, error);
+	if (!err)
+		err = rf_transaction_begin(&transaction, options, error);
+	if (!err)
+		err = check_settable(&transaction.rules.bank, name, error);
+	if (!err) {
+		rf_ruleset_del_limit(&transaction.rules,
+				     rf_rules_find(&transaction.rules.bank, name));
+		err = rf_transaction_commit(&transaction, NULL, error);
+	}
+	rf_transaction_end(&transaction);
+	return err;
+}
+
+/* ---- list ---- */
+
+static json_t *from_json(const struct rf_ruleset *rules, int slot)
+{
+	json_t *list;
+
+	if (!rules->bank.limit[slot].has_from)
+		return json_null();
+	list = json_array();
+	for (size_t i = 0; i < rules->listed_count; i++) {
+		char text[RF_PREFIX_TEXT_SIZE];
+
+		if (!(rules->listed[i].from >> slot & 1))
+			continue;
+		rf_format_prefix(&rules->listed[i].prefix, text);
+		json_array_append_new(list, json_string(text));
+	}
+	return list;
+}
+
+static json_t *limit_json(const struct rf_ruleset *rules, int slot)
+{
+	const struct rf_limit *limit = &rules->bank.limit[slot];
+	char match[RF_MATCH_TEXT_SIZE];
+
+	rf_format_match(limit, match);
+	return json_pack(
+		"{s:s, s:I, s:I, s:s, s:s, s:s, s:i, s:o, s:s, s:o, s:o, s:i, s:i, s:b, s:b, s:b, "
+		"s:o, s:b}",
+		"name", limit->name, "rate", (json_int_t)limit->rate, "window_ms",
+		(json_int_t)(limit->window_ns / RF_NS_PER_MS), "unit", rf_unit_name(limit->unit),
+		"algorithm", rf_algorithm_name(limit->algorithm), "edge", rf_edge_name(limit->edge),
+		"cells", limit->cells, "burst",
+		rf_has_burst(limit) ? json_integer(limit->burst) : json_null(), "match", match,
+		"dport", rf_view_ports(rules, slot), "from", from_json(rules, slot), "per",
+		limit->per4, "per6", limit->per6, "shadow", (limit->flags & RF_SHADOW) != 0,
+		"count_rejected", (limit->flags & RF_COUNT_REJECTED) != 0, "exact",
+		(limit->flags & RF_EXACT) != 0, "ban_ms",
+		limit->ban_ns ? json_integer(limit->ban_ns / RF_NS_PER_MS) : json_null(), "ban_all",
+		(limit->flags & RF_BAN_ALL) != 0);
+}
+
+static int print_json(const struct rf_ruleset *rules, struct rf_error *error)
+{
+	json_t *list = json_array();
+
+	for (int slot = 0; slot < RF_LIMITS_MAX; slot++)
+		if (rules->bank.policy[slot].id)
+			json_array_append_new(list, limit_json(rules, slot));
+	return rf_out_json(json_pack("{s:o}", "limits", list), false, error);
+}
+
+/* In the grammar, so that it can be typed again. */
+static int print_limits(const struct rf_ruleset *rules, struct rf_error *error)
+{
+	if (!rf_rules_count(&rules->bank))
+		rf_out("no limits\n");
+	for (int slot = 0; slot < RF_LIMITS_MAX; slot++) {
+		char *text;
+
+		if (!rules->bank.policy[slot].id)
+			continue;
+		text = rf_ruleset_format_limit(rules, slot);
+		if (!text)
+			return rf_error_failed(error, -ENOMEM, "cannot print the limits");
+		rf_out("%s\n", text);
+		free(text);
+	}
+	return 0;
+}
+
+int rf_cmd_limit_list(const struct rf_options *options, struct rf_words *words,
+		      struct rf_error *error)
+{
+	struct rf_fence fence = RF_FENCE_NONE;
+	struct rf_ruleset rules = RF_RULESET_NONE;
+	int err = rf_words_end(words, error);
+
+	if (!err)
+		err = rf_fence_open(&fence, options->dev, error);
+	if (!err)
+		err = rf_fence_read_rules(&fence, &rules, error);
+	if (!err)
+		err = options->json ? print_json(&rules, error) : print_limits(&rules, error);
+	rf_ruleset_free(&rules);
+	rf_fence_close(&fence);
+	return err;
+}

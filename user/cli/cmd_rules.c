@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: GPL-2.0
+/* save, apply, confirm, check */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "cli/out.h"
+#include "cli/transaction.h"
+#include "cli/view.h"
+#include "rules/file.h"
+#include "rules/policy.h"
+#include "rules/rulefile.h"
+
+#define NOMINAL_TICK_NS 4000000 /* for rules that are only checked */
+
+/* ---- files ---- */
+
+/* Else a pipe whose other end has failed would take all rules away. */
+static int check_not_empty(const char *name, const struct rf_rulefile *file, struct rf_error *error)
+{
+	if (file->limits || file->entries || file->has_newcomers)
+		return 0;
+	return rf_error_failed(
+		error, -EINVAL,
+		"%s: there is no rule in it; 'newcomers off' says that none shall be", name);
+}
+
+static int read_rules(const char *path, struct rf_rulefile *file, struct rf_error *error)
+{
+	const char *name = strcmp(path, "-") == 0 ? "standard input" : path;
+	char *text;
+	int err = rf_file_read(path, &text, error);
+
+	if (err)
+		return err;
+	err = rf_rulefile_parse(text, name, rf_file_prefixes, file, error);
+	free(text);
+	return err ? err : check_not_empty(name, file, error);
+}
+
+static void print_counts(const struct rf_ruleset *rules)
+{
+	const int limits = rf_rules_count(&rules->bank);
+
+	rf_out("%d limit%s, %zu allowed and %zu denied prefixes, ", limits, limits == 1 ? "" : "s",
+	       rf_view_count_list(rules, RF_ALLOW), rf_view_count_list(rules, RF_DENY));
+	rf_out("newcomers %s", rf_newcomers_then_name(rules->bank.newcomers.then));
+}
+
+static json_t *counts_json(const struct rf_ruleset *rules)
+{
+	return json_pack("{s:i, s:I, s:I, s:s}", "limits", rf_rules_count(&rules->bank), "allow",
+			 (json_int_t)rf_view_count_list(rules, RF_ALLOW), "deny",
+			 (json_int_t)rf_view_count_list(rules, RF_DENY), "newcomers",
+			 rf_newcomers_then_name(rules->bank.newcomers.then));
+}
+
+/* ---- check ---- */
+
+static int check_rules(const char *path, bool json, struct rf_error *error)
+{
+	const struct rf_bank nothing = {};
+	struct rf_rulefile_place place = {
+		.present = &nothing,
+		.tick_ns = NOMINAL_TICK_NS,
+		.next_id = 1,
+	};
+	struct rf_ruleset rules = RF_RULESET_NONE;
+	struct rf_compiled compiled = {};
+	struct rf_rulefile file = {};
+	int err = read_rules(path, &file, error);
+
+	if (!err)
+		err = rf_rulefile_rules(&file, &place, &rules, error);
+	if (!err)
+		err = rf_ruleset_compile(&rules, &compiled, error);
+	if (!err && json)
+		err = rf_out_json(counts_json(&rules), false, error);
+	else if (!err) {
+		rf_out("%s: fine: ", strcmp(path, "-") == 0 ? "standard input" : path);
+		print_counts(&rules);
+		rf_out("\n");
+	}
+	rf_compiled_free(&compiled);
+	rf_ruleset_free(&rules);
+	rf_rulefile_free(&file);
+	return err;
+}
+
+int rf_cmd_check(const struct rf_options *options, struct rf_words *words, struct rf_error *error)
+{
+	const char *path = rf_take_operand(RF_CMD_CHECK, words, error);
+	int err = path ? rf_words_end(words, error) : -EINVAL;
+
+	if (err)
+		return err;
+	err = check_rules(path, options->json, error);
+	error->usage = false; /* of the file's words, not of the command's */
+	return err;
+}
+
+/* ---- apply ---- */
+
+static int print_applied(const struct rf_ruleset *rules, uint64_t trial_ns, bool json,
+			 struct rf_error *error)
+{
+	char time[RF_DURATION_TEXT_SIZE];
+
+	if (json) {
+		json_t *root = counts_json(rules);
+
+		if (trial_ns)
+			json_object_set_new(root, "trial_ms",
+					    json_integer(trial_ns / RF_NS_PER_MS));
+		return rf_out_json(root, false, error);
+	}
+	rf_format_left(trial_ns, time);
+	rf_out("in force: ");
+	print_counts(rules);
+	if (trial_ns)
+		rf_out("; on trial for %s: 'ringfence confirm' keeps it", time);
+	rf_out("\n");
+	return 0;
+}
+
+static int apply_file(struct rf_transaction *transaction, const struct rf_rulefile *file,
+		      const struct rf_trial *trial, struct rf_error *error)
+{
+	struct rf_rulefile_place place = {
+		.present = &transaction->present,
+		.other = &transaction->before,
+		.on_trial = trial != NULL,
+		.now = transaction->now,
+		.tick_ns = rf_fence_tick_ns(&transaction->fence),
+		.next_id = transaction->next_id,
+	};
+	int err;
+
+	rf_ruleset_free(&transaction->rules);
+	err = rf_rulefile_rules(file, &place, &transaction->rules, error);
+	transaction->next_id = place.next_id;
+	return err ? err : rf_transaction_commit(transaction, trial, error);
+}
+
+static int apply_rules(const struct rf_options *options, const char *path, uint64_t trial_ns,
+		       struct rf_error *error)
+{
+	const struct rf_trial trial = {.time_ns = trial_ns};
+	struct rf_transaction transaction = RF_TRANSACTION_NONE;
+	struct rf_rulefile file = {};
+	int err = read_rules(path, &file, error);
+
+	if (!err)
+		err = rf_transaction_begin(&transaction, options, error);
+	if (!err)
+		err = apply_file(&transaction, &file, trial_ns ? &trial : NULL, error);
+	if (!err)
+		err = print_applied(&transaction.rules, trial_ns, options->json, error);
+	rf_rulefile_free(&file);
+	rf_transaction_end(&transaction);
+	return err;
+}
+
+int rf_cmd_apply(const struct rf_options *options, struct rf_words *words, struct rf_error *error)
+{
+	const char *path = rf_take_operand(RF_CMD_APPLY, words, error);
+	uint64_t trial_ns = 0;
+	int err = path ? rf_parse_confirm(words, &trial_ns, error) : -EINVAL;
+
+	if (!err)
+		err = rf_words_end(words, error);
+	if (err)
+		return err;
+	err = apply_rules(options, path, trial_ns, error);
+	error->usage = false; /* of the file's words, not of the command's */
+	return err;
+}
+
+/* ---- confirm ---- */
+
+int rf_cmd_confirm(const struct rf_options *options, struct rf_words *words, struct rf_error *error)
+{
+	struct rf_fence fence = RF_FENCE_NONE;
+	struct rf_standing before = {};
+	int err = rf_words_end(words, error);
+
+	if (!err)
+		err = rf_fence_lock(error);
+	if (!err)
+		err = rf_fence_open(&fence, options->dev, error);
+	if (!err)
+		err = rf_fence_check_may_change(&fence, options->dev, error);
+	if (!err)
+		err = rf_fence_confirm(&fence, &before, error);
+	rf_fence_close(&fence);
+	if (err)
+		return err;
+	if (options->json)
+		return rf_out_json(json_pack("{s:b, s:b}", "confirmed", true, "was_late",
+					     before.state == RF_FELL_OPEN),
+				   false, error);
+	rf_out(before.state == RF_FELL_OPEN
+		       ? "confirmed, after its time: until now everything passed, and from now on "
+			 "the rules are in force\n"
+		       : "confirmed: the rules in force stay\n");
+	return 0;
+}
+
+/* ---- save ---- */
+
+static int save_limits(const struct rf_ruleset *rules)
+{
+	for (int slot = 0; slot < RF_LIMITS_MAX; slot++) {
+		char *text;
+
+		if (!rules->bank.policy[slot].id)
+			continue;
+		text = rf_ruleset_format_limit(rules, slot);
+		if (!text)
+			return -ENOMEM;
+		rf_out("%s\n", text);
+		free(text);
+	}
+	return 0;
+}
+
+static void save_list(const struct rf_fence *fence, const struct rf_ruleset *rules,
+		      enum rf_list list, uint64_t now)
+{
+	const char *command = list == RF_ALLOW ? "allow add" : "deny add";
+
+	for (size_t i = 0; i < rules->listed_count; i++) {
+		const uint64_t until = rules->listed[i].until[list];
+		char prefix[RF_PREFIX_TEXT_SIZE], time[RF_DURATION_TEXT_SIZE];
+
+		if (!until)
+			continue;
+		rf_format_prefix(&rules->listed[i].prefix, prefix);
+		rf_format_for(rf_fence_left_ns(fence, now, until), time);
+		if (until == RF_FOREVER)
+			rf_out("%s %s\n", command, prefix);
+		else
+			rf_out("%s %s for %s\n", command, prefix, time);
+	}
+}
+
+static int save_rules(const struct rf_fence *fence, const struct rf_ruleset *rules, uint64_t now,
+		      struct rf_error *error)
+{
+	char *newcomers = rf_ruleset_format_newcomers(rules);
+	time_t wall = time(NULL);
+	char date[32];
+	int err;
+
+	strftime(date, sizeof(date), "%Y-%m-%d %H:%M:%S", localtime(&wall));
+	rf_out(RF_RULEFILE_SAVED "%s' on %s; 'ringfence apply FILE' puts them in force\n",
+	       fence->name, date);
+	err = newcomers ? save_limits(rules) : -ENOMEM;
+	if (err) {
+		free(newcomers);
+		return rf_error_failed(error, err, "cannot print the rules: %s", strerror(-err));
+	}
+	save_list(fence, rules, RF_ALLOW, now);
+	save_list(fence, rules, RF_DENY, now);
+	rf_out("%s\n", newcomers); /* last: who reads them, knows that they are whole */
+	free(newcomers);
+	return 0;
+}
+
+int rf_cmd_save(const struct rf_options *options, struct rf_words *words, struct rf_error *error)
+{
+	struct rf_ruleset rules = RF_RULESET_NONE;
+	struct rf_fence fence = RF_FENCE_NONE;
+	uint64_t now = 0;
+	int err = rf_words_end(words, error);
+
+	if (!err && options->json)
+		err = rf_error_usage(error, "'--json': save prints the grammar; for JSON use "
+					    "'limit list', 'allow list' and 'deny list'");
+	if (!err)
+		err = rf_fence_open(&fence, options->dev, error);
+	if (!err)
+		err = rf_fence_read_rules(&fence, &rules, error);
+	if (!err && rules.listed_count)
+		now = rf_fence_jiffies(&fence);
+	rf_ruleset_expire(&rules, now);
+	if (!err)
+		err = save_rules(&fence, &rules, now, error);
+	rf_ruleset_free(&rules);
+	rf_fence_close(&fence);
+	return err;
+}

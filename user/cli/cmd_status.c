@@ -1,0 +1,376 @@
+// SPDX-License-Identifier: GPL-2.0
+/* status */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/hardware.h"
+#include "cli/command.h"
+#include "cli/out.h"
+#include "cli/view.h"
+#include "fence/fence.h"
+#include "rules/policy.h"
+
+#define NEARLY_FULL 90 /* of 100 */
+#define FULL 99	       /* … since two CPUs that meet a source at once leave a slot free */
+
+/* All that is told of a fence. */
+struct status {
+	struct rf_fence fence;
+	struct rf_ruleset rules;
+	struct rf_standing standing;
+	struct rf_counters counters;
+	struct rf_memory memory;
+	struct rf_bans bans;
+};
+
+static int read_status(struct status *status, const struct rf_options *options,
+		       struct rf_error *error)
+{
+	struct rf_fence *fence = &status->fence;
+	int err = rf_fence_open(fence, options->dev, error);
+
+	if (!err)
+		err = rf_fence_read_rules(fence, &status->rules, error);
+	if (!err)
+		err = rf_fence_counters(fence, &status->counters, error);
+	if (!err)
+		err = rf_fence_bans(fence, &status->bans, error);
+	if (err)
+		return err;
+	rf_fence_memory(fence, &status->memory);
+	status->standing = rf_fence_standing(fence);
+	if (status->rules.listed_count)
+		rf_ruleset_expire(&status->rules, rf_fence_jiffies(fence));
+	return 0;
+}
+
+/* Windows of a family that are there. The CPUs' counters are read one after the other. */
+static uint64_t windows_used(const struct status *status, int family)
+{
+	const uint64_t inserts = status->counters.inserts[family];
+	const uint64_t evictions = status->counters.evictions[family];
+
+	return inserts > evictions ? inserts - evictions : 0;
+}
+
+static uint64_t count_residents(const struct status *status, int family)
+{
+	return rf_fence_residents(&status->fence, family);
+}
+
+/* Does the attach wait for its confirmation, or has it done so in vain? */
+static bool is_unconfirmed(const struct status *status)
+{
+	return status->standing.state == RF_FELL_OPEN;
+}
+
+/* ---- JSON ---- */
+
+static json_t *trial_json(const struct status *status)
+{
+	static const char *const states[] = {
+		[RF_ON_TRIAL] = "on_trial",
+		[RF_FELL_BACK] = "fell_back",
+		[RF_FELL_OPEN] = "fell_open",
+	};
+	const struct rf_standing *standing = &status->standing;
+
+	if (standing->state == RF_SETTLED)
+		return json_null();
+	return json_pack("{s:s, s:s, s:I}", "state", states[standing->state], "of",
+			 standing->fallback == RF_FALL_BACK ? "apply" : "attach",
+			 standing->state == RF_ON_TRIAL ? "left_ms" : "over_ms",
+			 (json_int_t)(standing->trial_ns / RF_NS_PER_MS));
+}
+
+static json_t *newcomers_json(const struct status *status)
+{
+	const struct rf_newcomers *newcomers = &status->rules.bank.newcomers;
+	const struct rf_counters *counters = &status->counters;
+
+	return json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:I}", "then",
+			 rf_newcomers_then_name(newcomers->then), "rate",
+			 (json_int_t)newcomers->rate, "window_ms",
+			 (json_int_t)(newcomers->window_ns / RF_NS_PER_MS), "admitted",
+			 (json_int_t)counters->newcomers_admitted, "aggregated",
+			 (json_int_t)counters->newcomers_aggregated, "passed",
+			 (json_int_t)counters->reason[RF_NEWCOMER_OPEN].packets, "dropped",
+			 (json_int_t)counters->reason[RF_NEWCOMER_CLOSED].packets);
+}
+
+static json_t *bans_json(const struct status *status)
+{
+	return json_pack("{s:I, s:i, s:I}", "standing", (json_int_t)status->bans.count, "room",
+			 (int)RF_BANS_MAX, "refused", (json_int_t)status->counters.bans_refused);
+}
+
+static json_t *windows_json(const struct status *status, int family)
+{
+	return json_pack("{s:I, s:I, s:I, s:I}", "used", (json_int_t)windows_used(status, family),
+			 "resident", (json_int_t)count_residents(status, family), "inserts",
+			 (json_int_t)status->counters.inserts[family], "evictions",
+			 (json_int_t)status->counters.evictions[family]);
+}
+
+static json_t *memory_json(const struct rf_memory *memory)
+{
+	json_t *maps = json_object();
+
+	for (int i = 0; i < RF_MAP_COUNT; i++)
+		json_object_set_new(maps, rf_map_names[i], json_integer(memory->map[i]));
+	return json_pack("{s:I, s:o}", "bytes", (json_int_t)memory->bytes, "maps", maps);
+}
+
+static json_t *limits_json(const struct rf_ruleset *rules)
+{
+	json_t *list = json_array();
+
+	for (int slot = 0; slot < RF_LIMITS_MAX; slot++) {
+		const struct rf_limit *limit = &rules->bank.limit[slot];
+		char match[RF_MATCH_TEXT_SIZE];
+
+		if (!rules->bank.policy[slot].id)
+			continue;
+		rf_format_match(limit, match);
+		json_array_append_new(
+			list,
+			json_pack("{s:s, s:s, s:o, s:o, s:i, s:i, s:b}", "name", limit->name,
+				  "match", match, "dport", rf_view_ports(rules, slot), "from",
+				  limit->has_from ? json_integer(rf_view_count_from(rules, slot))
+						  : json_null(),
+				  "per", limit->per4, "per6", limit->per6, "shadow",
+				  (limit->flags & RF_SHADOW) != 0));
+	}
+	return list;
+}
+
+static json_t *status_json(const struct status *status)
+{
+	const struct rf_fence *fence = &status->fence;
+	const struct rf_ruleset *rules = &status->rules;
+	int limits = rf_rules_count(&rules->bank);
+
+	return json_pack("{s:o, s:s, s:i, s:i, s:i, s:o, s:i, s:b, s:o, s:{s:I, s:I}, s:o, s:o, "
+			 "s:{s:o, s:o}, s:o, s:o}",
+			 "fence", rf_json_text(fence->name), "version", RINGFENCE_VERSION, "abi",
+			 RF_ABI_VERSION, "program_id", (int)fence->program_id, "sources",
+			 (int)fence->sources, "interfaces", rf_view_interfaces(fence), "limits",
+			 limits, "armed", limits > 0 && !is_unconfirmed(status), "limit",
+			 limits_json(rules), "lists", "allow",
+			 (json_int_t)rf_view_count_list(rules, RF_ALLOW), "deny",
+			 (json_int_t)rf_view_count_list(rules, RF_DENY), "newcomers",
+			 newcomers_json(status), "trial", trial_json(status), "windows", "ipv4",
+			 windows_json(status, 0), "ipv6", windows_json(status, 1), "memory",
+			 memory_json(&status->memory), "bans", bans_json(status));
+}
+
+/* ---- text ---- */
+
+/* In the order in which they run, with ringfence in its place. */
+static void print_chain(const struct rf_chain *chain)
+{
+	for (int i = 0; i < chain->count; i++)
+		rf_out("%s'%s'", i ? ", " : ", in a chain: ", chain->component[i].name);
+}
+
+static void print_interfaces(const struct status *status)
+{
+	const struct rf_fence *fence = &status->fence;
+	char memory[RF_MEMORY_TEXT_SIZE];
+	bool generic = false;
+
+	rf_view_memory(status->memory.bytes, memory);
+	rf_out("fence %s: program id %u, map ABI %d, room for %u sources of each family, %s of "
+	       "memory\n",
+	       fence->name, fence->program_id, RF_ABI_VERSION, fence->sources, memory);
+	for (int i = 0; i < fence->interfaces; i++) {
+		const struct rf_interface *interface = &fence->interface[i];
+
+		rf_out("  %s: %s mode, attached by %s", interface->name,
+		       rf_mode_name(interface->mode), rf_view_attached_by(interface));
+		print_chain(&interface->chain);
+		rf_out("\n");
+		if (!rf_has_ethernet(interface->hardware))
+			rf_out("  %s: nothing is limited here: its frames have no Ethernet header "
+			       "(hardware type %u: %s); attach to the Ethernet interface that "
+			       "carries it\n",
+			       interface->name, interface->hardware,
+			       rf_hardware_name(interface->hardware));
+		generic = generic || interface->mode == RF_GENERIC;
+	}
+	if (generic)
+		rf_out("  generic mode counts what the kernel has merged (GRO) as one packet, and "
+		       "is slow\n");
+}
+
+static void print_trial(const struct rf_standing *standing)
+{
+	char time[RF_DURATION_TEXT_SIZE];
+
+	rf_format_left(standing->trial_ns, time);
+	if (standing->state == RF_ON_TRIAL && standing->fallback == RF_FALL_BACK)
+		rf_out("on trial: in %s the rules before these are back, unless 'ringfence "
+		       "confirm' keeps these\n",
+		       time);
+	else if (standing->state == RF_ON_TRIAL)
+		rf_out("on trial: in %s everything passes, unless 'ringfence confirm' keeps the "
+		       "fence\n",
+		       time);
+	else if (standing->state == RF_FELL_BACK)
+		rf_out("the rules on trial were not confirmed: the ones before are back, since "
+		       "%s\n",
+		       time);
+	else if (standing->state == RF_FELL_OPEN)
+		rf_out("the attach was not confirmed: everything passes, since %s; 'ringfence "
+		       "confirm' puts the rules in force\n",
+		       time);
+}
+
+static void print_whose(const struct rf_ruleset *rules, int slot)
+{
+	const struct rf_limit *limit = &rules->bank.limit[slot];
+	char match[RF_MATCH_TEXT_SIZE], ports[RF_PORTS_TEXT_SIZE];
+	size_t from = rf_view_count_from(rules, slot);
+
+	rf_format_match(limit, match);
+	rf_view_ports_text(rules, slot, ports);
+	if (limit->match != RF_MATCH_ANY)
+		rf_out(", match %s", match);
+	if (limit->has_ports)
+		rf_out(", dport %s", ports);
+	if (limit->has_from)
+		rf_out(", from %zu prefix%s", from, from == 1 ? "" : "es");
+}
+
+static void print_limit(const struct rf_ruleset *rules, int slot)
+{
+	const struct rf_limit *limit = &rules->bank.limit[slot];
+	char rate[RF_RATE_TEXT_SIZE], burst[RF_COUNT_TEXT_SIZE], ban[RF_DURATION_TEXT_SIZE];
+
+	rf_format_limit_rate(limit, rate);
+	rf_format_count(limit->burst, burst);
+	rf_format_left(limit->ban_ns, ban);
+	rf_out("limit %s: at most %s ", limit->name, rate);
+	if (limit->match == RF_MATCH_OTHER)
+		rf_out("in all");
+	else if (limit->per4 != RF_PER4_DEFAULT || limit->per6 != RF_PER6_DEFAULT)
+		rf_out("of every /%d (IPv6: /%d)", limit->per4, limit->per6);
+	else
+		rf_out("of every source");
+	if (rf_has_burst(limit))
+		rf_out(", with a burst of %s", burst);
+	print_whose(rules, slot);
+	if (limit->ban_ns)
+		rf_out(", ban %s%s", ban, limit->flags & RF_BAN_ALL ? " of all its packets" : "");
+	rf_out("%s\n", limit->flags & RF_SHADOW ? " (shadow: only counts what it would drop)" : "");
+}
+
+static void print_lists(const struct rf_ruleset *rules)
+{
+	const size_t allowed = rf_view_count_list(rules, RF_ALLOW);
+	const size_t denied = rf_view_count_list(rules, RF_DENY);
+
+	if (allowed || denied)
+		rf_out("lists: %zu prefix%s allowed, %zu denied\n", allowed,
+		       allowed == 1 ? "" : "es", denied);
+}
+
+static void print_bans(const struct status *status)
+{
+	const uint64_t refused = status->counters.bans_refused;
+	const size_t standing = status->bans.count;
+
+	if (standing)
+		rf_out("bans: %zu source%s banned; 'ringfence bans' lists them\n", standing,
+		       standing == 1 ? " is" : "s are");
+	if (refused)
+		rf_out("bans: %" PRIu64 " times one was not made, since there was no room; the "
+		       "source stayed over its limit\n",
+		       refused);
+}
+
+static void print_newcomers(const struct status *status)
+{
+	const struct rf_newcomers *newcomers = &status->rules.bank.newcomers;
+	const struct rf_counters *counters = &status->counters;
+	const uint64_t passed = counters->reason[RF_NEWCOMER_OPEN].packets;
+	const uint64_t dropped = counters->reason[RF_NEWCOMER_CLOSED].packets;
+	const uint64_t aggregated = counters->newcomers_aggregated;
+	char rate[RF_RATE_TEXT_SIZE];
+
+	rf_format_rate(newcomers->rate, newcomers->window_ns, rate);
+	if (newcomers->then != RF_NEWCOMERS_OFF)
+		rf_out("newcomers: %s, then %s\n", rate, rf_newcomers_then_name(newcomers->then));
+	if (passed || dropped || aggregated)
+		rf_out("the guard was at work: beyond it %" PRIu64 " packets of newcomers passed, "
+		       "%" PRIu64 " were dropped, %" PRIu64 " charged to their networks\n",
+		       passed, dropped, aggregated);
+}
+
+/* Do as many sources stay as may? Beyond that those that come do not. */
+static bool is_full_of_active(const struct status *status, int family)
+{
+	const uint64_t max = rf_fence_residents_max(&status->fence);
+
+	return max && count_residents(status, family) >= max;
+}
+
+static void print_windows(const struct status *status, int family)
+{
+	const uint64_t used = windows_used(status, family);
+	const uint64_t residents = count_residents(status, family);
+	const uint32_t room = status->fence.sources;
+	const char *name = family ? "IPv6" : "IPv4";
+
+	if (used)
+		rf_out("windows of %s: %" PRIu64 " of %u in use, %" PRIu64 " of residents", name,
+		       used, room, residents);
+	if (is_full_of_active(status, family))
+		rf_out("; full of active sources: newcomers share what is left, and do not stay");
+	else if (used * 100 >= (uint64_t)room * FULL)
+		rf_out("; full: each newcomer takes the place of an idle source");
+	else if (used * 100 >= (uint64_t)room * NEARLY_FULL)
+		rf_out("; nearly full: beyond that each newcomer takes the place of an idle "
+		       "source");
+	if (used)
+		rf_out("\n");
+}
+
+static void print_status(const struct status *status)
+{
+	const struct rf_ruleset *rules = &status->rules;
+
+	print_interfaces(status);
+	print_trial(&status->standing);
+	if (!rf_rules_count(&rules->bank))
+		rf_out("no limit is set: it observes, and drops nothing%s; "
+		       "'ringfence limit add all rate 20k/1s' arms it\n",
+		       rf_view_count_list(rules, RF_DENY) ? " but what is denied" : "");
+	for (int slot = 0; slot < RF_LIMITS_MAX; slot++)
+		if (rules->bank.policy[slot].id)
+			print_limit(rules, slot);
+	print_lists(rules);
+	print_bans(status);
+	print_newcomers(status);
+	print_windows(status, 0);
+	print_windows(status, 1);
+}
+
+int rf_cmd_status(const struct rf_options *options, struct rf_words *words, struct rf_error *error)
+{
+	struct status status = {.fence = RF_FENCE_NONE};
+	int err = rf_words_end(words, error);
+
+	if (!err)
+		err = read_status(&status, options, error);
+	if (!err && options->json)
+		err = rf_out_json(status_json(&status), false, error);
+	else if (!err)
+		print_status(&status);
+	rf_bans_free(&status.bans);
+	rf_ruleset_free(&status.rules);
+	rf_fence_close(&status.fence);
+	return err;
+}

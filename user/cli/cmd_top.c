@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: GPL-2.0
+/* top: the sources that matter most */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/command.h"
+#include "cli/out.h"
+#include "fence/fence.h"
+#include "ringfence/limiter.h"
+#include "ringfence/window_read.h"
+
+#define BURST_TEXT_SIZE (RF_COUNT_TEXT_SIZE + 8)
+
+/* One source under one limit. */
+struct row {
+	struct rf_address source;
+	const struct rf_limit *limit;
+	uint64_t passed;
+	uint64_t dropped;
+	uint64_t would_drop;
+	uint64_t used;	    /* in the limit's unit */
+	uint64_t banned_ns; /* for another; 0: not */
+};
+
+struct table {
+	const struct rf_fence *fence;
+	struct rf_bank rules;
+	struct rf_bans bans;
+	struct row *row;
+	size_t count;
+	size_t capacity;
+};
+
+static int find_slot(const struct rf_bank *rules, uint32_t limit_id)
+{
+	for (int slot = 0; slot < RF_LIMITS_MAX; slot++)
+		if (rules->policy[slot].id == limit_id)
+			return slot;
+	return -ENOENT;
+}
+
+static int add_row(const struct rf_address *source, uint32_t limit_id,
+		   const struct rf_source *state, void *context)
+{
+	struct table *table = context;
+	int slot = find_slot(&table->rules, limit_id);
+	const struct rf_policy *policy;
+	const struct rf_ban_row *ban;
+
+	if (slot < 0)
+		return 0; /* of a limit that is gone */
+	if (table->count == table->capacity) {
+		size_t capacity = table->capacity ? table->capacity * 2 : 1024;
+		struct row *row = reallocarray(table->row, capacity, sizeof(*row));
+
+		if (!row)
+			return -ENOMEM;
+		table->row = row;
+		table->capacity = capacity;
+	}
+	policy = &table->rules.policy[slot];
+	ban = rf_bans_find(&table->bans, source, limit_id);
+	table->row[table->count++] = (struct row){
+		.source = *source,
+		.limit = &table->rules.limit[slot],
+		.passed = state->passed,
+		.dropped = state->dropped,
+		.would_drop = policy->ban ? 0 : state->would_drop,
+		.used = rf_used(&state->window, policy, rf_fence_time(table->fence, policy))
+			<< policy->unit_shift,
+		.banned_ns = ban ? rf_fence_left_ns(table->fence, table->bans.now, ban->until) : 0,
+	};
+	return 0;
+}
+
+static int compare(double a, double b)
+{
+	return a < b ? 1 : a > b ? -1 : 0;
+}
+
+/* Per second over the window, in the limit's unit; of a bucket, what is used of it goes for that.
+ */
+static double present_rate(const struct row *row)
+{
+	return row->used * 1e9 / row->limit->window_ns;
+}
+
+static int compare_by_rate(const void *a, const void *b)
+{
+	const struct row *left = a, *right = b;
+
+	return compare(present_rate(left), present_rate(right));
+}
+
+static int compare_by_drops(const void *a, const void *b)
+{
+	const struct row *left = a, *right = b;
+	int order = compare(left->dropped + left->would_drop, right->dropped + right->would_drop);
+
+	return order ? order : compare_by_rate(a, b);
+}
+
+static int print_json(const struct table *table, size_t count, struct rf_error *error)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < count; i++) {
+		const struct row *row = &table->row[i];
+		char source[RF_SOURCE_TEXT_SIZE];
+
+		rf_format_source(&row->source, row->limit, source);
+		json_array_append_new(
+			list,
+			json_pack("{s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:o, s:I, s:s, s:I}",
+				  "source", source, "limit", row->limit->name, "passed",
+				  (json_int_t)row->passed, "dropped", (json_int_t)row->dropped,
+				  "would_drop", (json_int_t)row->would_drop, "used",
+				  (json_int_t)row->used, "rate", (json_int_t)row->limit->rate,
+				  "burst",
+				  rf_has_burst(row->limit) ? json_integer(row->limit->burst)
+							   : json_null(),
+				  "window_ms", (json_int_t)(row->limit->window_ns / RF_NS_PER_MS),
+				  "unit", rf_unit_name(row->limit->unit), "banned_ms",
+				  (json_int_t)(row->banned_ns / RF_NS_PER_MS)));
+	}
+	return rf_out_json(json_pack("{s:o}", "sources", list), false, error);
+}
+
+/* Of a bucket: the burst is what is used up, the rate is how fast it comes back. */
+static void format_burst(const struct rf_limit *limit, char text[BURST_TEXT_SIZE])
+{
+	char count[RF_COUNT_TEXT_SIZE];
+
+	rf_format_count(limit->burst, count);
+	snprintf(text, BURST_TEXT_SIZE, "burst %s, ", count);
+}
+
+static void print_text(const struct table *table, size_t count)
+{
+	rf_out("%-32s %-12s %12s %12s %12s %10s of\n", "source", "limit", "passed", "dropped",
+	       "would drop", "used");
+	for (size_t i = 0; i < count; i++) {
+		const struct row *row = &table->row[i];
+		char source[RF_SOURCE_TEXT_SIZE], rate[RF_RATE_TEXT_SIZE];
+		char burst[BURST_TEXT_SIZE] = "";
+
+		rf_format_source(&row->source, row->limit, source);
+		rf_format_limit_rate(row->limit, rate);
+		if (rf_has_burst(row->limit))
+			format_burst(row->limit, burst);
+		rf_out("%-32s %-12s %12" PRIu64 " %12" PRIu64 " %12" PRIu64 " %10" PRIu64
+		       " %s%s%s\n",
+		       source, row->limit->name, row->passed, row->dropped, row->would_drop,
+		       row->used, burst, rate, row->banned_ns ? ", banned" : "");
+	}
+	if (!table->count)
+		rf_out("no source has a window\n");
+	else if (count < table->count)
+		rf_out("… and %zu more; 'top N' shows N\n", table->count - count);
+}
+
+int rf_cmd_top(const struct rf_options *options, struct rf_words *words, struct rf_error *error)
+{
+	struct rf_fence fence = RF_FENCE_NONE;
+	struct table table = {.fence = &fence};
+	struct rf_top top;
+	int err = rf_parse_top(words, &top, error);
+
+	if (!err)
+		err = rf_fence_open(&fence, options->dev, error);
+	if (!err)
+		err = rf_fence_bans(&fence, &table.bans, error);
+	if (!err)
+		err = rf_fence_rules(&fence, &table.rules, error);
+	if (!err)
+		err = rf_fence_each_source(&fence, add_row, &table, error);
+	if (!err) {
+		size_t count = table.count < top.rows ? table.count : top.rows;
+
+		if (table.count)
+			qsort(table.row, table.count, sizeof(*table.row),
+			      top.order == RF_BY_RATE ? compare_by_rate : compare_by_drops);
+		if (options->json)
+			err = print_json(&table, count, error);
+		else
+			print_text(&table, count);
+	}
+	rf_bans_free(&table.bans);
+	free(table.row);
+	rf_fence_close(&fence);
+	return err;
+}

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The commands. Each reads the rest of its words, acts, and prints once. It returns 0, or a
+ * negative errno with the reason in `error`, which main prints.
+ */
+#ifndef RINGFENCE_COMMAND_H
+#define RINGFENCE_COMMAND_H
+
+#include "base/error.h"
+#include "rules/grammar.h"
+#include "rules/grammar_option.h"
+
+struct rf_command_table;
+
+/* What every command takes. */
+struct rf_options {
+	const char *dev; /* NULL: the only fence there is */
+	bool json;
+	const struct rf_command_table *table; /* all commands, which completion prints */
+};
+
+typedef int (*rf_command)(const struct rf_options *options, struct rf_words *words,
+			  struct rf_error *error);
+
+int rf_cmd_attach(const struct rf_options *options, struct rf_words *words, struct rf_error *error);
+int rf_cmd_detach(const struct rf_options *options, struct rf_words *words, struct rf_error *error);
+int rf_cmd_adopt(const struct rf_options *options, struct rf_words *words, struct rf_error *error);
+
+int rf_cmd_limit_add(const struct rf_options *options, struct rf_words *words,
+		     struct rf_error *error);
+int rf_cmd_limit_set(const struct rf_options *options, struct rf_words *words,
+		     struct rf_error *error);
+int rf_cmd_limit_del(const struct rf_options *options, struct rf_words *words,
+		     struct rf_error *error);
+int rf_cmd_limit_list(const struct rf_options *options, struct rf_words *words,
+		      struct rf_error *error);
+
+int rf_cmd_allow_add(const struct rf_options *options, struct rf_words *words,
+		     struct rf_error *error);
+int rf_cmd_allow_del(const struct rf_options *options, struct rf_words *words,
+		     struct rf_error *error);
+int rf_cmd_allow_list(const struct rf_options *options, struct rf_words *words,
+		      struct rf_error *error);
+int rf_cmd_allow_load(const struct rf_options *options, struct rf_words *words,
+		      struct rf_error *error);
+int rf_cmd_deny_add(const struct rf_options *options, struct rf_words *words,
+		    struct rf_error *error);
+int rf_cmd_deny_del(const struct rf_options *options, struct rf_words *words,
+		    struct rf_error *error);
+int rf_cmd_deny_list(const struct rf_options *options, struct rf_words *words,
+		     struct rf_error *error);
+int rf_cmd_deny_load(const struct rf_options *options, struct rf_words *words,
+		     struct rf_error *error);
+
+int rf_cmd_newcomers(const struct rf_options *options, struct rf_words *words,
+		     struct rf_error *error);
+
+int rf_cmd_save(const struct rf_options *options, struct rf_words *words, struct rf_error *error);
+int rf_cmd_apply(const struct rf_options *options, struct rf_words *words, struct rf_error *error);
+int rf_cmd_confirm(const struct rf_options *options, struct rf_words *words,
+		   struct rf_error *error);
+int rf_cmd_check(const struct rf_options *options, struct rf_words *words, struct rf_error *error);
+
+int rf_cmd_status(const struct rf_options *options, struct rf_words *words, struct rf_error *error);
+int rf_cmd_stats(const struct rf_options *options, struct rf_words *words, struct rf_error *error);
+int rf_cmd_top(const struct rf_options *options, struct rf_words *words, struct rf_error *error);
+int rf_cmd_show(const struct rf_options *options, struct rf_words *words, struct rf_error *error);
+
+int rf_cmd_bans(const struct rf_options *options, struct rf_words *words, struct rf_error *error);
+int rf_cmd_unban(const struct rf_options *options, struct rf_words *words, struct rf_error *error);
+
+int rf_cmd_doctor(const struct rf_options *options, struct rf_words *words, struct rf_error *error);
+int rf_cmd_completion(const struct rf_options *options, struct rf_words *words,
+		      struct rf_error *error);
+
+#endif /* RINGFENCE_COMMAND_H */

@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <arpa/inet.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/printable.h"
+#include "cli/out.h"
+
+#define NS_PER_S 1000000000UL
+#define PROGRESS_WIDTH 40
+#define PROGRESS_LEAST 20000 /* prefixes; fewer are there at once */
+
+static const char *const reason_names[RF_REASON_COUNT] = RF_REASON_NAMES;
+
+static const char *const reason_texts[RF_REASON_COUNT] = {
+	[RF_UNDER_LIMIT] = "under the limit",
+	[RF_SHADOW_OVER] = "over a shadow limit",
+	[RF_NO_LIMIT] = "no limit is for it",
+	[RF_NON_IP] = "not IP (ARP, LLDP …)",
+	[RF_NEIGHBOUR] = "IPv6 neighbour discovery",
+	[RF_MALFORMED] = "malformed, no source to charge",
+	[RF_DEEP_VLAN] = "more than eight VLAN tags",
+	[RF_MAP_ERROR] = "no window to be had",
+	[RF_ALLOWED] = "on the allow list",
+	[RF_NEWCOMER_OPEN] = "a newcomer beyond the guard",
+	[RF_UNCONFIRMED] = "the attach was not confirmed",
+	[RF_OVER_LIMIT] = "over the limit",
+	[RF_CONTENDED] = "lost too many races for a window",
+	[RF_BANNED] = "banned by a limit",
+	[RF_DENIED] = "on the deny list",
+	[RF_NEWCOMER_CLOSED] = "a newcomer beyond the guard",
+	[RF_NO_WINDOW] = "could not allocate a window",
+	[RF_UNCLASSED] = "cannot tell which limits apply",
+};
+
+static const char *const map_error_names[RF_MAP_ERROR_COUNT] = {
+	[RF_INSERT_BUSY] = "insert_busy", [RF_INSERT_NOMEM] = "insert_nomem",
+	[RF_INSERT_FULL] = "insert_full", [RF_INSERT_OTHER] = "insert_other",
+	[RF_WINDOW_LOST] = "window_lost", [RF_NONE_IDLE] = "none_idle",
+	[RF_DELETE_BUSY] = "delete_busy",
+};
+
+const char *rf_reason_name(enum rf_reason reason)
+{
+	return reason_names[reason];
+}
+
+const char *rf_reason_text(enum rf_reason reason)
+{
+	return reason_texts[reason];
+}
+
+const char *rf_map_error_name(enum rf_map_error error)
+{
+	return map_error_names[error];
+}
+
+void rf_out_error(const struct rf_error *error)
+{
+	fprintf(stderr, "ringfence: %s\n", error->text);
+}
+
+void rf_out_note(const char *text)
+{
+	fprintf(stderr, "ringfence: %s\n", text);
+}
+
+void rf_out_log(const char *log)
+{
+	size_t length = strlen(log);
+
+	fprintf(stderr, "%s%s", log, length && log[length - 1] != '\n' ? "\n" : "");
+}
+
+/* Why something that was printed is lost, though what came after it may not be; 0: nothing is. */
+static int output_err;
+
+/* Right behind a call that prints, while errno is of that. */
+static void note_lost_output(void)
+{
+	if (ferror(stdout) && !output_err)
+		output_err = errno ? -errno : -EIO;
+}
+
+/* Here for all of it, since names of interfaces and programs are anybody's. */
+void rf_out(const char *format, ...)
+{
+	char *text;
+	va_list args;
+
+	if (output_err) /* with a gap in it, an output shall have no end */
+		return;
+	va_start(args, format);
+	if (vasprintf(&text, format, args) < 0) {
+		output_err = -ENOMEM;
+	} else {
+		rf_hide_controls(text, true);
+		fputs(text, stdout);
+		note_lost_output();
+		free(text);
+	}
+	va_end(args);
+}
+
+void rf_out_progress(size_t done, size_t total)
+{
+	static const char bar[] = "########################################";
+	int filled = total ? done * PROGRESS_WIDTH / total : PROGRESS_WIDTH;
+
+	if (total < PROGRESS_LEAST || !isatty(STDERR_FILENO))
+		return;
+	fprintf(stderr, "\r[%-*.*s] %zu of %zu prefixes", PROGRESS_WIDTH, filled, bar, done, total);
+	if (done == total)
+		fprintf(stderr, "\r\033[K");
+}
+
+int rf_out_json(json_t *root, bool compact, struct rf_error *error)
+{
+	/* Escaped but for ASCII: a terminal obeys C1 controls as well. */
+	const size_t flags = JSON_ENSURE_ASCII | (compact ? JSON_COMPACT : JSON_INDENT(2));
+	int err = !root || json_dumpf(root, stdout, flags);
+
+	note_lost_output();
+	json_decref(root);
+	if (err && !output_err) /* of which main tells */
+		return rf_error_failed(error, -ENOMEM, "cannot print it as JSON");
+	putchar('\n');
+	rf_out_flush();
+	return 0;
+}
+
+json_t *rf_json_text(const char *text)
+{
+	json_t *string = json_string(text);
+	char copy[256];
+
+	if (string)
+		return string;
+	snprintf(copy, sizeof(copy), "%s", text);
+	for (char *p = copy; *p; p++)
+		if ((unsigned char)*p > 0x7e)
+			*p = '?';
+	return json_string(copy);
+}
+
+int rf_out_flush(void)
+{
+	fflush(stdout);
+	note_lost_output();
+	return output_err;
+}
+
+void rf_format_source(const struct rf_address *source, const struct rf_limit *limit,
+		      char text[RF_SOURCE_TEXT_SIZE])
+{
+	bool v4 = source->version == 4;
+	int length = v4 ? limit->per4 : limit->per6;
+	char address[INET6_ADDRSTRLEN] = "?";
+
+	inet_ntop(v4 ? AF_INET : AF_INET6, source->word, address, sizeof(address));
+	if (length == (v4 ? 32 : 128))
+		snprintf(text, RF_SOURCE_TEXT_SIZE, "%s", address);
+	else
+		snprintf(text, RF_SOURCE_TEXT_SIZE, "%s/%d", address, length);
+}
+
+void rf_format_ms(uint64_t ms, char text[RF_DURATION_TEXT_SIZE])
+{
+	if (ms < 1000)
+		snprintf(text, RF_DURATION_TEXT_SIZE, "%" PRIu64 " ms", ms);
+	else if (ms < 120000)
+		snprintf(text, RF_DURATION_TEXT_SIZE, "%" PRIu64 ".%" PRIu64 " s", ms / 1000,
+			 ms % 1000 / 100);
+	else
+		snprintf(text, RF_DURATION_TEXT_SIZE, "%" PRIu64 " min", ms / 60000);
+}
+
+void rf_format_left(uint64_t time_ns, char text[RF_DURATION_TEXT_SIZE])
+{
+	static const struct {
+		const char *text;
+		uint64_t seconds;
+	} units[] = {{"d", 86400}, {"h", 3600}, {"m", 60}, {"s", 1}};
+	const uint64_t seconds = time_ns / NS_PER_S + (time_ns % NS_PER_S != 0);
+	size_t i = 0;
+	uint64_t less;
+
+	while (i < 3 && seconds < units[i].seconds)
+		i++;
+	less = i < 3 ? seconds % units[i].seconds / units[i + 1].seconds : 0;
+	if (less)
+		snprintf(text, RF_DURATION_TEXT_SIZE, "%" PRIu64 "%s %" PRIu64 "%s",
+			 seconds / units[i].seconds, units[i].text, less, units[i + 1].text);
+	else
+		snprintf(text, RF_DURATION_TEXT_SIZE, "%" PRIu64 "%s", seconds / units[i].seconds,
+			 units[i].text);
+}
+
+void rf_format_for(uint64_t time_ns, char text[RF_DURATION_TEXT_SIZE])
+{
+	const uint64_t seconds = time_ns / NS_PER_S + (time_ns % NS_PER_S != 0);
+
+	if (seconds % 3600 == 0)
+		snprintf(text, RF_DURATION_TEXT_SIZE, "%" PRIu64 "h", seconds / 3600);
+	else if (seconds % 60 == 0)
+		snprintf(text, RF_DURATION_TEXT_SIZE, "%" PRIu64 "m", seconds / 60);
+	else
+		snprintf(text, RF_DURATION_TEXT_SIZE, "%" PRIu64 "s", seconds);
+}

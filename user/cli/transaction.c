@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "cli/transaction.h"
+#include "cli/out.h"
+
+static int read_rules(struct rf_transaction *transaction, struct rf_error *error)
+{
+	struct rf_standing standing;
+	int err = rf_fence_read_rules(&transaction->fence, &transaction->rules, error);
+
+	if (err)
+		return err;
+	standing = rf_fence_standing(&transaction->fence);
+	transaction->present = transaction->rules.bank;
+	rf_fence_other_bank(&transaction->fence, standing.in_force, &transaction->before);
+	err = rf_bank_check(&transaction->before, error);
+	if (err)
+		return err;
+	transaction->now = rf_fence_jiffies(&transaction->fence);
+	transaction->next_id = rf_fence_next_limit_id(&transaction->fence);
+	rf_ruleset_expire(&transaction->rules, transaction->now);
+	return 0;
+}
+
+int rf_transaction_begin(struct rf_transaction *transaction, const struct rf_options *options,
+			 struct rf_error *error)
+{
+	int err = rf_fence_lock(error);
+
+	if (!err)
+		err = rf_fence_open(&transaction->fence, options->dev, error);
+	if (!err)
+		err = rf_fence_check_may_change(&transaction->fence, options->dev, error);
+	if (!err)
+		err = rf_fence_check_settled(&transaction->fence, error);
+	if (!err)
+		err = rf_fence_measure_clock(&transaction->fence, error);
+	if (!err)
+		err = rf_fence_make_leases(&transaction->fence, error);
+	return err ? err : read_rules(transaction, error);
+}
+
+static void report(void *context, size_t done, size_t total)
+{
+	(void)context;
+	rf_out_progress(done, total);
+}
+
+int rf_transaction_commit(struct rf_transaction *transaction, const struct rf_trial *trial,
+			  struct rf_error *error)
+{
+	const struct rf_progress progress = {.report = report};
+	int err;
+
+	/* First, so that an id is not given twice even if this process is killed here. */
+	rf_fence_keep_limit_id(&transaction->fence, transaction->next_id);
+	err = rf_fence_commit(&transaction->fence, &transaction->rules, trial, &progress, error);
+	if (!err && rf_fence_standing(&transaction->fence).state == RF_FELL_OPEN)
+		rf_out_note("the attach was not confirmed, so everything passes; 'ringfence "
+			    "confirm' puts the rules in force");
+	return err;
+}
+
+void rf_transaction_end(struct rf_transaction *transaction)
+{
+	rf_ruleset_free(&transaction->rules);
+	rf_fence_close(&transaction->fence);
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* The one way to change rules: read those in force, change them, put them in force. */
+#ifndef RINGFENCE_TRANSACTION_H
+#define RINGFENCE_TRANSACTION_H
+
+#include "cli/command.h"
+#include "fence/fence.h"
+#include "rules/ruleset.h"
+
+struct rf_transaction {
+	struct rf_fence fence;
+	struct rf_ruleset rules;
+	struct rf_bank present; /* in force */
+	struct rf_bank before;	/* the other bank */
+	uint64_t now;		/* jiffies */
+	uint32_t next_id;	/* of a limit */
+};
+
+#define RF_TRANSACTION_NONE ((struct rf_transaction){.fence = RF_FENCE_NONE})
+
+/*
+ * Takes the lock, opens the fence and reads its rules, with what has expired left out. An error
+ * while rules are on trial. End it in any case.
+ */
+int rf_transaction_begin(struct rf_transaction *transaction, const struct rf_options *options,
+			 struct rf_error *error);
+/* Puts `rules` in force. `trial` may be NULL; how far it is appears on a terminal. */
+int rf_transaction_commit(struct rf_transaction *transaction, const struct rf_trial *trial,
+			  struct rf_error *error);
+void rf_transaction_end(struct rf_transaction *transaction);
+
+#endif /* RINGFENCE_TRANSACTION_H */

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <stdio.h>
+#include <string.h>
+
+#include "base/hardware.h"
+#include "cli/out.h"
+#include "cli/view.h"
+
+void rf_view_memory(uint64_t bytes, char text[RF_MEMORY_TEXT_SIZE])
+{
+	snprintf(text, RF_MEMORY_TEXT_SIZE, "%.1f MiB", bytes / 1048576.0);
+}
+
+const char *rf_view_attached_by(const struct rf_interface *interface)
+{
+	return interface->by_link || interface->chain.dispatcher_id ? "ringfence" : "ip";
+}
+
+/* The names of a chain's programs, in their order; null where there is none. */
+static json_t *view_chain(const struct rf_chain *chain)
+{
+	json_t *list = chain->dispatcher_id ? json_array() : json_null();
+
+	for (int i = 0; i < chain->count; i++)
+		json_array_append_new(list, rf_json_text(chain->component[i].name));
+	return list;
+}
+
+json_t *rf_view_interfaces(const struct rf_fence *fence)
+{
+	json_t *list = json_array();
+
+	for (int i = 0; i < fence->interfaces; i++)
+		json_array_append_new(
+			list, json_pack("{s:o, s:b, s:s, s:s, s:o}", "name",
+					rf_json_text(fence->interface[i].name), "ethernet",
+					rf_has_ethernet(fence->interface[i].hardware), "mode",
+					rf_mode_name(fence->interface[i].mode), "attached_by",
+					rf_view_attached_by(&fence->interface[i]), "chain",
+					view_chain(&fence->interface[i].chain)));
+	return list;
+}
+
+/* The next range of ports from `*first` on; false: there is none. */
+static bool next_range(const uint64_t *ports, int *first, int *last)
+{
+	while (*first < RF_PORTS && !(ports[*first / 64] >> *first % 64 & 1))
+		(*first)++;
+	*last = *first;
+	while (*last + 1 < RF_PORTS && ports[(*last + 1) / 64] >> (*last + 1) % 64 & 1)
+		(*last)++;
+	return *first < RF_PORTS;
+}
+
+static void format_range(int first, int last, char text[16])
+{
+	if (first == last)
+		snprintf(text, 16, "%d", first);
+	else
+		snprintf(text, 16, "%d-%d", first, last);
+}
+
+json_t *rf_view_ports(const struct rf_ruleset *rules, int slot)
+{
+	const uint64_t *ports = rules->ports[slot];
+	json_t *list;
+	int last;
+
+	if (!ports)
+		return json_null();
+	list = json_array();
+	for (int first = 0; next_range(ports, &first, &last); first = last + 1) {
+		char text[16];
+
+		format_range(first, last, text);
+		json_array_append_new(list, json_string(text));
+	}
+	return list;
+}
+
+void rf_view_ports_text(const struct rf_ruleset *rules, int slot, char text[RF_PORTS_TEXT_SIZE])
+{
+	const uint64_t *ports = rules->ports[slot];
+	int last;
+
+	*text = '\0';
+	for (int first = 0; ports && next_range(ports, &first, &last); first = last + 1) {
+		size_t length = strlen(text);
+		char range[16];
+
+		format_range(first, last, range);
+		if (length + strlen(range) + sizeof(",…") > RF_PORTS_TEXT_SIZE) {
+			snprintf(text + length, RF_PORTS_TEXT_SIZE - length, "…");
+			return;
+		}
+		snprintf(text + length, RF_PORTS_TEXT_SIZE - length, "%s%s", length ? "," : "",
+			 range);
+	}
+}
+
+size_t rf_view_count_list(const struct rf_ruleset *rules, enum rf_list list)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < rules->listed_count; i++)
+		count += rules->listed[i].until[list] != 0;
+	return count;
+}
+
+size_t rf_view_count_from(const struct rf_ruleset *rules, int slot)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < rules->listed_count; i++)
+		count += rules->listed[i].from >> slot & 1;
+	return count;
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* What several reading commands show of a fence. */
+#ifndef RINGFENCE_VIEW_H
+#define RINGFENCE_VIEW_H
+
+#include <jansson.h>
+
+#include "fence/fence.h"
+
+/* [{"name","mode","attached_by","chain"}] */
+json_t *rf_view_interfaces(const struct rf_fence *fence);
+#define RF_MEMORY_TEXT_SIZE 32
+
+/* "46.4 MiB" */
+void rf_view_memory(uint64_t bytes, char text[RF_MEMORY_TEXT_SIZE]);
+const char *rf_view_attached_by(const struct rf_interface *interface);
+
+/* Its ports, as ["53", "1000-2000"]; null where it has none. */
+json_t *rf_view_ports(const struct rf_ruleset *rules, int slot);
+/* The same for people; those for which there is no room are left out. */
+#define RF_PORTS_TEXT_SIZE 64
+void rf_view_ports_text(const struct rf_ruleset *rules, int slot, char text[RF_PORTS_TEXT_SIZE]);
+/* How many prefixes a list has, and how many the `from` of a limit names. */
+size_t rf_view_count_list(const struct rf_ruleset *rules, enum rf_list list);
+size_t rf_view_count_from(const struct rf_ruleset *rules, int slot);
+
+#endif /* RINGFENCE_VIEW_H */

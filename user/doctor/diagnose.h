@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What stands in the way of a fence, and the command that removes it: facts in, findings out. No
+ * system call, so that hardware that nobody has at hand is a row of a test; `facts` and
+ * `fence_probe` find out what is the case here.
+ */
+#ifndef RINGFENCE_DIAGNOSE_H
+#define RINGFENCE_DIAGNOSE_H
+
+#include <net/if.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "kernel/names.h"
+#include "kernel/needs.h"
+
+#define RF_DEVICE_NAME_SIZE 32
+
+/* ---- findings ---- */
+
+enum rf_level {
+	RF_OK,
+	RF_NOTE,
+	RF_PROBLEM, /* it stands in the way */
+};
+
+struct rf_finding {
+	enum rf_level level;
+	const char *check; /* what was looked at, in a word or two */
+	char text[320];
+	char command[160]; /* the remedy; "" where there is none, or none to type */
+};
+
+#define RF_FINDINGS_MAX 48
+
+struct rf_findings {
+	struct rf_finding finding[RF_FINDINGS_MAX];
+	int count;
+};
+
+const char *rf_level_name(enum rf_level level);
+/* How many of them are of that level. */
+int rf_findings_count(const struct rf_findings *findings, enum rf_level level);
+
+/* Adds one, whose command is set by rf_findings_remedy. */
+__attribute__((format(printf, 4, 5))) void rf_findings_add(struct rf_findings *findings,
+							   enum rf_level level, const char *check,
+							   const char *format, ...);
+/* The command for the latest. */
+__attribute__((format(printf, 2, 3))) void rf_findings_remedy(struct rf_findings *findings,
+							      const char *format, ...);
+
+/* ---- the machine ---- */
+
+enum rf_lockdown {
+	RF_LOCKDOWN_UNSEEN,
+	RF_LOCKDOWN_NONE,
+	RF_LOCKDOWN_INTEGRITY,
+	RF_LOCKDOWN_CONFIDENTIALITY,
+};
+
+struct rf_machine_facts {
+	char release[72];
+	struct rf_features features;
+	int load_err; /* of this build's program; 0: it loads */
+	bool btf;
+	bool bpffs; /* at RF_BPFFS */
+	uint64_t capabilities;
+	bool in_user_namespace;
+	enum rf_lockdown lockdown;
+};
+
+void rf_diagnose_machine(const struct rf_machine_facts *machine, struct rf_findings *findings);
+
+/* ---- an interface ---- */
+
+/* Of queues, as ethtool has them: those there are, and how many there may be. */
+struct rf_channels {
+	uint32_t rx, tx, combined;
+	uint32_t rx_max, tx_max, combined_max;
+};
+
+struct rf_interface_facts {
+	char name[IF_NAMESIZE];
+	char driver[RF_DEVICE_NAME_SIZE];
+	char kind[RF_DEVICE_NAME_SIZE]; /* veth, vlan, bond …; "" of hardware */
+	unsigned int hardware;		/* ARPHRD_… */
+	char parent[IF_NAMESIZE];	/* what a vlan or macvlan is on; the peer of a veth */
+	bool parent_fenced, parent_ethernet;
+	char master[IF_NAMESIZE]; /* the bond or bridge that it is in */
+	char master_kind[RF_DEVICE_NAME_SIZE];
+	bool master_occupied, master_fenced; /* by an XDP program, by ringfence */
+	char ports[96]; /* of a bond or bridge, with spaces in between, as far as there is room */
+	int port_count, ports_named, ports_fenced;
+	int bond_mode; /* of the kernel's numbering; -1: no bond */
+	bool is_loopback, is_up;
+	int mtu;
+	int cpus;
+
+	bool asked_kernel;	      /* its own list of what drivers can, since 6.3 */
+	enum rf_answer native, frags; /* by that */
+
+	bool has_channels;
+	struct rf_channels channels;
+	uint32_t peer_tx; /* of a veth, how many queues its peer sends by; 0: not known */
+	enum rf_answer lro, gro, gro_hw; /* RF_YES: on */
+	bool gro_hw_fixed;
+	uint32_t rings, rings_used; /* by the table of RSS; 0: not known */
+
+	uint32_t program_id;			/* 0: none */
+	char program_name[RF_DEVICE_NAME_SIZE]; /* "": it may not be looked at */
+	bool ours, generic;
+	uint32_t link_id; /* of the bpf_link that holds a program of others; 0: none */
+};
+
+/* Fills in what each fact says of others among them: parent_fenced, master_…, port…, peer_tx. */
+void rf_diagnose_relate(struct rf_interface_facts *facts, int count);
+/* What the driver wants of its queues before it takes a program, and who does the work. */
+void rf_diagnose_channels(const struct rf_interface_facts *facts, struct rf_findings *findings);
+void rf_diagnose_spread(const struct rf_interface_facts *facts, struct rf_findings *findings);
+void rf_diagnose_interface(const struct rf_interface_facts *facts, struct rf_findings *findings);
+
+/* Where the kernel does not say it: what is known of a driver. NULL: nothing. */
+struct rf_driver {
+	const char *name;
+	const char *native; /* since which Linux */
+	const char *frags;  /* NULL: not yet */
+};
+
+const struct rf_driver *rf_driver_find(const char *name);
+
+#endif /* RINGFENCE_DIAGNOSE_H */

@@ -1,0 +1,484 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What is to be said of an interface. Rules of drivers are from their code in Linux 6.12; each says
+ * what the driver answers to who does not follow it.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/hardware.h"
+#include "doctor/diagnose.h"
+#include "rules/grammar.h"
+
+#define ARRAY_SIZE(array) (sizeof(array) / sizeof((array)[0]))
+
+/* Asked only where the kernel has no list of its own, which came with Linux 6.3. */
+static const struct rf_driver drivers[] = {
+	{"atlantic", "5.19", "5.19"},  {"bnxt_en", "4.11", "5.19"},    {"bonding", "5.15", NULL},
+	{"ena", "5.6", NULL},	       {"fsl_dpaa2_eth", "5.0", NULL}, {"gve", "6.4", NULL},
+	{"hv_netvsc", "5.3", NULL},    {"i40e", "4.13", "6.4"},	       {"ice", "5.5", "6.3"},
+	{"igb", "5.10", NULL},	       {"igc", "5.13", NULL},	       {"ixgbe", "4.12", NULL},
+	{"ixgbevf", "4.17", NULL},     {"mlx4_en", "4.8", NULL},       {"mlx5_core", "4.9", "5.18"},
+	{"mvneta", "5.5", "5.18"},     {"mvpp2", "5.9", NULL},	       {"nfp", "4.10", NULL},
+	{"qede", "4.10", NULL},	       {"rvu_nicpf", "5.16", NULL},    {"sfc", "5.5", NULL},
+	{"stmmac", "5.13", NULL},      {"tun", "4.14", NULL},	       {"veth", "4.19", "5.18"},
+	{"virtio_net", "4.10", "6.3"},
+};
+
+const struct rf_driver *rf_driver_find(const char *name)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(drivers); i++)
+		if (strcmp(name, drivers[i].name) == 0)
+			return &drivers[i];
+	return NULL;
+}
+
+static bool is_kind(const struct rf_interface_facts *facts, const char *kind)
+{
+	return strcmp(facts->kind, kind) == 0;
+}
+
+static bool is_driver(const struct rf_interface_facts *facts, const char *driver)
+{
+	return strcmp(facts->driver, driver) == 0;
+}
+
+/* It hands on what came in elsewhere, and has no place for a program before that. */
+static bool is_child(const struct rf_interface_facts *facts)
+{
+	static const char *const kinds[] = {"vlan", "macvlan", "macvtap", "ipvlan", "ipvtap"};
+
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
+		if (is_kind(facts, kinds[i]))
+			return true;
+	return false;
+}
+
+static bool is_switch(const struct rf_interface_facts *facts)
+{
+	return is_kind(facts, "bridge") || is_kind(facts, "team");
+}
+
+static enum rf_answer can_native(const struct rf_interface_facts *facts)
+{
+	if (facts->is_loopback || is_child(facts) || is_switch(facts))
+		return RF_NO;
+	if (is_kind(facts, "veth"))
+		return RF_YES; /* under a condition, see rf_diagnose_channels */
+	if (facts->asked_kernel)
+		return facts->native;
+	return rf_driver_find(facts->driver) ? RF_YES : RF_NOT_KNOWN;
+}
+
+static enum rf_answer can_frags(const struct rf_interface_facts *facts)
+{
+	const struct rf_driver *driver = rf_driver_find(facts->driver);
+
+	if (facts->asked_kernel)
+		return facts->frags;
+	if (!driver)
+		return RF_NOT_KNOWN;
+	return driver->frags ? RF_YES : RF_NO;
+}
+
+static bool is_fenced(const struct rf_interface_facts *facts)
+{
+	return facts->program_id && facts->ours;
+}
+
+/* ---- what is there ---- */
+
+static void check_device(const struct rf_interface_facts *facts, struct rf_findings *findings)
+{
+	const char *driver = *facts->driver ? facts->driver : "not known";
+
+	if (*facts->kind && strcmp(facts->kind, driver) != 0)
+		rf_findings_add(findings, RF_OK, "driver", "%s (%s)", driver, facts->kind);
+	else
+		rf_findings_add(findings, RF_OK, "driver", "%s",
+				facts->is_loopback ? "loopback" : driver);
+	if (facts->is_up) {
+		rf_findings_add(findings, RF_OK, "up", "it is up");
+		return;
+	}
+	rf_findings_add(findings, RF_NOTE, "up", "it is down, and receives nothing");
+	rf_findings_remedy(findings, "ip link set dev %s up", facts->name);
+}
+
+static void check_generic(const struct rf_interface_facts *facts, bool better,
+			  struct rf_findings *findings)
+{
+	if (better && can_native(facts) == RF_YES) {
+		rf_findings_add(
+			findings, RF_NOTE, "program",
+			"ringfence runs in generic mode (program id %u): slow, and what the "
+			"kernel has merged (GRO) counts as one packet; native mode forgets "
+			"the fence's rules",
+			facts->program_id);
+		rf_findings_remedy(findings, "ringfence detach %s && ringfence attach %s",
+				   facts->name, facts->name);
+	} else if (facts->gro == RF_YES) {
+		rf_findings_add(
+			findings, RF_NOTE, "program",
+			"ringfence runs in generic mode (program id %u): slow, and what the "
+			"kernel has merged (GRO) counts as one packet",
+			facts->program_id);
+		rf_findings_remedy(findings, "ethtool -K %s gro off", facts->name);
+	} else {
+		rf_findings_add(findings, RF_NOTE, "program",
+				"ringfence runs in generic mode (program id %u), which is slow",
+				facts->program_id);
+	}
+}
+
+static void check_foreign(const struct rf_interface_facts *facts, struct rf_findings *findings)
+{
+	if (!*facts->program_name) {
+		rf_findings_add(findings, RF_NOTE, "program",
+				"an XDP program is in place (id %u); whose it is is not known: "
+				"needs CAP_SYS_ADMIN",
+				facts->program_id);
+	} else if (strcmp(facts->program_name, "xdp_dispatcher") == 0) {
+		rf_findings_add(
+			findings, RF_PROBLEM, "program",
+			"libxdp's dispatcher is in place (id %u), which runs the programs of "
+			"others; 'xdp-loader status %s' names them",
+			facts->program_id, facts->name);
+		rf_findings_remedy(findings, "ringfence attach %s chain", facts->name);
+	} else if (facts->link_id) { /* to 'ip link' the kernel says EBUSY then */
+		rf_findings_add(findings, RF_PROBLEM, "program",
+				"another XDP program is in place: '%s' (id %u), held by bpf_link "
+				"%u of what attached it; stop that, or take the link from it",
+				facts->program_name, facts->program_id, facts->link_id);
+		rf_findings_remedy(findings, "bpftool link detach id %u", facts->link_id);
+	} else {
+		rf_findings_add(findings, RF_PROBLEM, "program",
+				"another XDP program is in place: '%s' (id %u)",
+				facts->program_name, facts->program_id);
+		rf_findings_remedy(findings, "ip link set dev %s %s off", facts->name,
+				   facts->generic ? "xdpgeneric" : "xdp");
+	}
+}
+
+/* Nothing that could be attached there, or is, would do anything. */
+static void check_hardware(const struct rf_interface_facts *facts, struct rf_findings *findings)
+{
+	rf_findings_add(findings, RF_PROBLEM, "frames",
+			"they have no Ethernet header (hardware type %u: %s): a fence here limits "
+			"nothing; attach to the Ethernet interface that carries it",
+			facts->hardware, rf_hardware_name(facts->hardware));
+	if (is_fenced(facts))
+		rf_findings_remedy(findings, "ringfence detach %s", facts->name);
+	else if (*facts->parent && facts->parent_ethernet && !facts->parent_fenced)
+		rf_findings_remedy(findings, "ringfence attach %s", facts->parent);
+}
+
+static void check_program(const struct rf_interface_facts *facts, struct rf_findings *findings)
+{
+	if (!facts->program_id)
+		rf_findings_add(findings, RF_OK, "program", "no XDP program is in place");
+	else if (!facts->ours)
+		check_foreign(facts, findings);
+	else
+		rf_findings_add(findings, RF_OK, "program",
+				"ringfence runs in native mode (program id %u)", facts->program_id);
+}
+
+/* ---- its driver, and its place among others ---- */
+
+/* In the words of who says so: the kernel, or the table. */
+static void check_driver(const struct rf_interface_facts *facts, struct rf_findings *findings)
+{
+	switch (can_native(facts)) {
+	case RF_YES:
+		if (facts->asked_kernel && facts->native == RF_NO)
+			return; /* what it wants first is said elsewhere */
+		if (facts->asked_kernel)
+			rf_findings_add(findings, RF_OK, "native",
+					"the driver has XDP, the kernel says");
+		else
+			rf_findings_add(findings, RF_OK, "native",
+					"the driver has XDP since Linux %s; this kernel cannot be "
+					"asked",
+					rf_driver_find(facts->driver)->native);
+		return;
+	case RF_NO:
+		rf_findings_add(findings, RF_PROBLEM, "native", "%s has no native mode here%s",
+				facts->is_loopback ? "the loopback interface" : "the driver",
+				facts->asked_kernel ? ", the kernel says" : "");
+		break;
+	case RF_NOT_KNOWN:
+		rf_findings_add(findings, RF_NOTE, "native",
+				"not known: neither this kernel nor ringfence's list tells whether "
+				"the driver has XDP; if native mode is refused, take generic mode");
+		break;
+	}
+	rf_findings_remedy(findings, "ringfence attach %s mode generic", facts->name);
+}
+
+static void check_bond(const struct rf_interface_facts *facts, struct rf_findings *findings)
+{
+	static const char *const modes[] = {"balance-rr", "active-backup", "balance-xor",
+					    "broadcast",  "802.3ad",	   "balance-tlb",
+					    "balance-alb"};
+	const int mode = facts->bond_mode;
+
+	if (!facts->port_count) {
+		rf_findings_add(findings, RF_PROBLEM, "members",
+				"the bond has no member, and so no native mode; give it one");
+	} else if (mode == 3 || mode == 5 || mode == 6) {
+		rf_findings_add(findings, RF_PROBLEM, "bond",
+				"a bond in mode %s has no native mode; balance-rr, active-backup, "
+				"balance-xor and 802.3ad have",
+				modes[mode]);
+		rf_findings_remedy(findings, "ringfence attach %s mode generic", facts->name);
+	} else if (can_native(facts) == RF_NO) {
+		rf_findings_add(findings, RF_PROBLEM, "native",
+				"the driver of a member (%s) has no native mode, the kernel says",
+				facts->ports);
+		rf_findings_remedy(findings, "ringfence attach %s mode generic", facts->name);
+	} else {
+		rf_findings_add(findings, RF_OK, "bond", "a bond in mode %s, of %s",
+				mode >= 0 && mode < (int)ARRAY_SIZE(modes) ? modes[mode] : "?",
+				facts->ports);
+		check_driver(facts, findings);
+	}
+}
+
+static void check_master(const struct rf_interface_facts *facts, struct rf_findings *findings)
+{
+	const char *master = facts->master;
+
+	if (!*master)
+		return;
+	if (strcmp(facts->master_kind, "bond") != 0) {
+		rf_findings_add(findings, RF_OK, "port", "of %s: what is passed on counts as well",
+				master);
+	} else if (facts->master_fenced) {
+		rf_findings_add(findings, RF_OK, "member", "of %s, whose fence is for it, too",
+				master);
+	} else if (facts->master_occupied) {
+		rf_findings_add(
+			findings, RF_PROBLEM, "member",
+			"of %s, which has an XDP program, so that its members can have none",
+			master);
+		rf_findings_remedy(findings, "ringfence doctor %s", master);
+	} else if (!is_fenced(facts)) {
+		rf_findings_add(findings, RF_NOTE, "member",
+				"of %s; a fence there is for all of its members, and with one here "
+				"it can have none",
+				master);
+		rf_findings_remedy(findings, "ringfence attach %s", master);
+	}
+}
+
+static void check_child(const struct rf_interface_facts *facts, struct rf_findings *findings)
+{
+	if (*facts->parent && facts->parent_fenced) {
+		rf_findings_add(findings, RF_OK, "native",
+				"its frames come in by %s, which has a "
+				"fence",
+				facts->parent);
+	} else if (*facts->parent) {
+		rf_findings_add(findings, RF_PROBLEM, "native",
+				"a %s has no native mode; its frames come in by %s, where a fence "
+				"sees them%s",
+				facts->kind, facts->parent,
+				is_kind(facts, "vlan") ? ", with their tags" : "");
+		rf_findings_remedy(findings, "ringfence attach %s", facts->parent);
+	} else {
+		rf_findings_add(findings, RF_PROBLEM, "native",
+				"a %s has no native mode, and what it is on is in another network "
+				"namespace; attach there",
+				facts->kind);
+		rf_findings_remedy(findings, "ringfence attach %s mode generic", facts->name);
+	}
+}
+
+/* Of interfaces some have a name that a fence cannot have: br0.5, say. */
+static bool is_fence_name(const char *text)
+{
+	char name[RF_NAME_SIZE];
+	struct rf_error ignored;
+
+	return !rf_parse_name(text, "fence", name, &ignored);
+}
+
+static void check_switch(const struct rf_interface_facts *facts, struct rf_findings *findings)
+{
+	if (facts->port_count && facts->ports_fenced == facts->port_count) {
+		rf_findings_add(findings, RF_OK, "native",
+				"its frames come in by %s, each with a fence", facts->ports);
+		return;
+	}
+	if (facts->ports_named < facts->port_count) {
+		rf_findings_add(findings, RF_PROBLEM, "native",
+				"a %s has no native mode; its %d ports may: %s, and others; attach "
+				"to all of them by 'ringfence attach IF… fence NAME'",
+				facts->kind, facts->port_count, facts->ports);
+		return;
+	}
+	rf_findings_add(findings, RF_PROBLEM, "native",
+			"a %s has no native mode; its ports%s%s may", facts->kind,
+			*facts->ports ? ": " : "", facts->ports);
+	if (facts->port_count > 1)
+		rf_findings_remedy(findings, "ringfence attach %s fence %s", facts->ports,
+				   is_fence_name(facts->name) ? facts->name : "ports");
+	else if (facts->port_count)
+		rf_findings_remedy(findings, "ringfence attach %s", facts->ports);
+	else
+		rf_findings_remedy(findings, "ringfence attach %s mode generic", facts->name);
+}
+
+static void check_native(const struct rf_interface_facts *facts, struct rf_findings *findings)
+{
+	if (is_kind(facts, "bond"))
+		check_bond(facts, findings);
+	else if (is_child(facts))
+		check_child(facts, findings);
+	else if (is_switch(facts))
+		check_switch(facts, findings);
+	else
+		check_driver(facts, findings);
+}
+
+static void check_mtu(const struct rf_interface_facts *facts, struct rf_findings *findings)
+{
+	if (facts->mtu <= RF_PLAIN_MTU_MAX) {
+		rf_findings_add(findings, RF_OK, "mtu", "%d: a frame fits one buffer", facts->mtu);
+		return;
+	}
+	if (can_frags(facts) == RF_YES) {
+		rf_findings_add(findings, RF_OK, "mtu",
+				"%d: the driver takes frames in several buffers", facts->mtu);
+		return;
+	}
+	if (is_driver(facts, "tun")) { /* hands what does not fit to generic mode by itself */
+		rf_findings_add(findings, RF_OK, "mtu", "%d: the driver does not mind", facts->mtu);
+		return;
+	}
+	rf_findings_add(
+		findings, can_frags(facts) == RF_NO ? RF_PROBLEM : RF_NOTE, "mtu",
+		"%d: a frame may not fit one buffer, and %s, so that native mode %s refused",
+		facts->mtu,
+		can_frags(facts) == RF_NO ? "the driver takes no frames in several"
+					  : "whether the driver takes several is not known",
+		can_frags(facts) == RF_NO ? "is" : "may be");
+	rf_findings_remedy(findings, "ip link set dev %s mtu %d", facts->name, RF_PLAIN_MTU_MAX);
+}
+
+static void check_lro(const struct rf_interface_facts *facts, struct rf_findings *findings)
+{
+	if (facts->lro == RF_YES) {
+		rf_findings_add(
+			findings, RF_PROBLEM, "lro",
+			"large receive offload is on, and drivers refuse native mode beside "
+			"it");
+		rf_findings_remedy(findings, "ethtool -K %s lro off", facts->name);
+	} else if (facts->lro == RF_NO) {
+		rf_findings_add(findings, RF_OK, "lro", "large receive offload is off");
+	}
+	/* Its receive checksum and the like would be refused as well, for the same reason. */
+	if (is_driver(facts, "virtio_net") && facts->gro_hw == RF_YES && facts->gro_hw_fixed) {
+		rf_findings_add(
+			findings, RF_PROBLEM, "gro-hw",
+			"the host merges packets, which the driver cannot switch off here "
+			"(no ctrl_guest_offloads), and refuses native mode; start the "
+			"machine without guest_tso4, guest_tso6, guest_ecn and guest_ufo, or "
+			"take generic mode");
+		rf_findings_remedy(findings, "ringfence attach %s mode generic", facts->name);
+	}
+}
+
+/* ---- all of it ---- */
+
+static const struct rf_interface_facts *find_named(const struct rf_interface_facts *facts,
+						   int count, const char *name)
+{
+	for (int i = 0; i < count; i++)
+		if (*name && strcmp(facts[i].name, name) == 0)
+			return &facts[i];
+	return NULL;
+}
+
+static void add_port(struct rf_interface_facts *master, const struct rf_interface_facts *port)
+{
+	const size_t length = strlen(master->ports);
+
+	master->port_count++;
+	master->ports_fenced += is_fenced(port);
+	/* A part of a name would be another's. */
+	if (length + 1 + strlen(port->name) >= sizeof(master->ports))
+		return;
+	master->ports_named++;
+	snprintf(master->ports + length, sizeof(master->ports) - length, "%s%s", length ? " " : "",
+		 port->name);
+}
+
+void rf_diagnose_relate(struct rf_interface_facts *facts, int count)
+{
+	for (int i = 0; i < count; i++) {
+		const struct rf_interface_facts *parent = find_named(facts, count, facts[i].parent);
+		struct rf_interface_facts *master =
+			(struct rf_interface_facts *)find_named(facts, count, facts[i].master);
+
+		facts[i].parent_fenced = parent && is_fenced(parent);
+		facts[i].parent_ethernet = parent && rf_has_ethernet(parent->hardware);
+		if (parent && parent->has_channels)
+			facts[i].peer_tx = parent->channels.tx + parent->channels.combined;
+		if (!master)
+			continue;
+		snprintf(facts[i].master_kind, sizeof(facts[i].master_kind), "%s", master->kind);
+		facts[i].master_occupied = master->program_id;
+		facts[i].master_fenced = is_fenced(master);
+		add_port(master, &facts[i]);
+	}
+}
+
+static void check_attach(const struct rf_interface_facts *facts, struct rf_findings *findings)
+{
+	check_native(facts, findings);
+	if (can_native(facts) == RF_NO)
+		return;
+	check_mtu(facts, findings);
+	check_lro(facts, findings);
+	rf_diagnose_channels(facts, findings);
+}
+
+/* A fence in generic mode works: what keeps it from native mode is worth a note. */
+static void check_better(const struct rf_interface_facts *facts, struct rf_findings *findings)
+{
+	struct rf_findings attach = {};
+	char generic[160];
+
+	snprintf(generic, sizeof(generic), "ringfence attach %s mode generic", facts->name);
+	check_attach(facts, &attach);
+	check_generic(facts, rf_findings_count(&attach, RF_PROBLEM) == 0, findings);
+	for (int i = 0; i < attach.count; i++) {
+		struct rf_finding *finding = &attach.finding[i];
+
+		if (finding->level != RF_PROBLEM)
+			continue;
+		rf_findings_add(findings, RF_NOTE, finding->check, "%s", finding->text);
+		if (strcmp(finding->command, generic) != 0)
+			rf_findings_remedy(findings, "%s", finding->command);
+	}
+}
+
+void rf_diagnose_interface(const struct rf_interface_facts *facts, struct rf_findings *findings)
+{
+	check_device(facts, findings);
+	if (!rf_has_ethernet(facts->hardware)) {
+		check_hardware(facts, findings);
+		return;
+	}
+	check_master(facts, findings);
+	if (is_fenced(facts) && facts->generic) {
+		check_better(facts, findings);
+	} else {
+		check_program(facts, findings);
+		if (!is_fenced(facts)) /* else nothing stood in its way */
+			check_attach(facts, findings);
+	}
+	rf_diagnose_spread(facts, findings);
+}

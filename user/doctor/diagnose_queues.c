@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What is to be said of an interface's queues. Rules of drivers are from their code in Linux 6.12.
+ */
+#include <string.h>
+
+#include "doctor/diagnose.h"
+
+static bool is_driver(const struct rf_interface_facts *facts, const char *driver)
+{
+	return strcmp(facts->driver, driver) == 0;
+}
+
+/* ena and gve keep as many queues again to send by; gve has them apart by direction. */
+static void check_half(const struct rf_interface_facts *facts, struct rf_findings *findings)
+{
+	const struct rf_channels *channels = &facts->channels;
+	const bool apart = !channels->combined_max;
+	const uint32_t now = apart ? channels->tx : channels->combined;
+	const uint32_t half = (apart ? channels->tx_max : channels->combined_max) / 2;
+
+	if (now <= half && (!apart || channels->rx == channels->tx)) {
+		rf_findings_add(findings, RF_OK, "queues to send", "%u are left", half * 2 - now);
+		return;
+	}
+	rf_findings_add(findings, RF_PROBLEM, "queues to send",
+			"%u queues of at most %u, and %s refuses native mode with more than half%s",
+			now, half * 2, facts->driver,
+			apart ? ", or with other ones to receive by" : "");
+	if (!half)
+		rf_findings_remedy(findings, "ringfence attach %s mode generic", facts->name);
+	else if (apart)
+		rf_findings_remedy(findings, "ethtool -L %s rx %u tx %u", facts->name, half, half);
+	else
+		rf_findings_remedy(findings, "ethtool -L %s combined %u", facts->name, half);
+}
+
+/* Without them it is slower to send, which ringfence does not; before 5.13 it was refused. */
+static void check_virtio(const struct rf_interface_facts *facts, struct rf_findings *findings)
+{
+	const uint32_t pairs = facts->channels.combined, max = facts->channels.combined_max;
+	const uint32_t cpus = facts->cpus;
+
+	if (pairs + cpus <= max) {
+		rf_findings_add(findings, RF_OK, "queues to send", "one is left for each CPU");
+		return;
+	}
+	rf_findings_add(
+		findings, RF_NOTE, "queues to send",
+		"%u of at most %u queues are used, and virtio_net wants another one for each "
+		"of %u CPUs; ringfence sends nothing, so only Linux before 5.13 minds, and "
+		"refuses native mode",
+		pairs, max, cpus);
+	if (max > cpus)
+		rf_findings_remedy(findings, "ethtool -L %s combined %u", facts->name, max - cpus);
+}
+
+/* The kernel's own list leaves veth out as long as it would refuse. */
+static void check_veth(const struct rf_interface_facts *facts, struct rf_findings *findings)
+{
+	const struct rf_channels *channels = &facts->channels;
+	const bool refuses = facts->asked_kernel && facts->native == RF_NO;
+	const char *peer =
+		*facts->parent ? facts->parent : "its peer, in another network namespace,";
+
+	if (!refuses && facts->peer_tx <= channels->rx) {
+		if (facts->peer_tx)
+			rf_findings_add(findings, RF_OK, "peer",
+					"%s sends by %u of the queues that it receives by", peer,
+					facts->peer_tx);
+		return;
+	}
+	rf_findings_add(findings, RF_PROBLEM, "peer",
+			"%s sends by more queues than it receives by here (%u), and veth refuses "
+			"native mode then",
+			peer, channels->rx);
+	if (channels->rx < channels->rx_max && facts->peer_tx <= channels->rx_max)
+		rf_findings_remedy(findings, "ethtool -L %s rx %u", facts->name,
+				   facts->peer_tx ? facts->peer_tx : channels->rx_max);
+	else if (*facts->parent)
+		rf_findings_remedy(findings, "ethtool -L %s tx %u", facts->parent, channels->rx);
+}
+
+/* bnxt_en: "ethtool rx/tx channels must be combined to support XDP". */
+static void check_combined(const struct rf_interface_facts *facts, struct rf_findings *findings)
+{
+	const struct rf_channels *channels = &facts->channels;
+	const uint32_t queues = channels->rx < channels->tx ? channels->rx : channels->tx;
+
+	if (channels->combined) {
+		rf_findings_add(findings, RF_OK, "combined", "queues are for both directions");
+		return;
+	}
+	rf_findings_add(findings, RF_PROBLEM, "combined",
+			"queues are for one direction each, and bnxt_en refuses native mode then");
+	rf_findings_remedy(findings, "ethtool -L %s rx 0 tx 0 combined %u", facts->name,
+			   queues ? queues : 1);
+}
+
+void rf_diagnose_channels(const struct rf_interface_facts *facts, struct rf_findings *findings)
+{
+	if (!facts->has_channels)
+		return;
+	if (is_driver(facts, "ena") || is_driver(facts, "gve"))
+		check_half(facts, findings);
+	else if (is_driver(facts, "virtio_net"))
+		check_virtio(facts, findings);
+	else if (is_driver(facts, "veth"))
+		check_veth(facts, findings);
+	else if (is_driver(facts, "bnxt_en"))
+		check_combined(facts, findings);
+}
+
+/* How many queues to receive by there should be: one for each CPU, or as many as there may be. */
+static uint32_t wanted_queues(const struct rf_interface_facts *facts)
+{
+	const struct rf_channels *channels = &facts->channels;
+	uint32_t max = channels->combined_max ? channels->combined_max : channels->rx_max;
+
+	if (is_driver(facts, "ena") || is_driver(facts, "gve"))
+		max /= 2;
+	return max < (uint32_t)facts->cpus ? max : (uint32_t)facts->cpus;
+}
+
+static void check_queues(const struct rf_interface_facts *facts, struct rf_findings *findings)
+{
+	const struct rf_channels *channels = &facts->channels;
+	const uint32_t queues = channels->combined + channels->rx, wanted = wanted_queues(facts);
+
+	if (!facts->has_channels || !queues) /* a tap that nobody has open has none */
+		return;
+	if (queues >= wanted) {
+		rf_findings_add(findings, RF_OK, "queues", "%u to receive by, %d CPUs", queues,
+				facts->cpus);
+		return;
+	}
+	rf_findings_add(findings, RF_NOTE, "queues",
+			"%u to receive by, so that %u of %d CPUs %s all the work", queues, queues,
+			facts->cpus, queues == 1 ? "does" : "do");
+	rf_findings_remedy(findings, "ethtool -L %s %s %u", facts->name,
+			   channels->combined_max ? "combined" : "rx", wanted);
+}
+
+static void check_rss(const struct rf_interface_facts *facts, struct rf_findings *findings)
+{
+	if (facts->rings < 2 || !facts->rings_used)
+		return;
+	if (facts->rings_used == facts->rings) {
+		rf_findings_add(findings, RF_OK, "spread", "sources are spread over all %u queues",
+				facts->rings);
+		return;
+	}
+	rf_findings_add(findings, RF_NOTE, "spread", "sources are spread over %u of %u queues%s",
+			facts->rings_used, facts->rings,
+			facts->rings_used == 1 ? ", so that one CPU does all the work" : "");
+	rf_findings_remedy(findings, "ethtool -X %s equal %u", facts->name, facts->rings);
+}
+
+void rf_diagnose_spread(const struct rf_interface_facts *facts, struct rf_findings *findings)
+{
+	check_queues(facts, findings);
+	check_rss(facts, findings);
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What is the case here, for `diagnose`: asked of the kernel by /proc, /sys, netlink and ethtool's
+ * ioctl. Changes nothing, and needs no privilege; what cannot be read stays "not known". What takes
+ * BPF to find out is in `fence_probe`.
+ */
+#ifndef RINGFENCE_FACTS_H
+#define RINGFENCE_FACTS_H
+
+#include "base/error.h"
+#include "doctor/diagnose.h"
+
+void rf_facts_machine(struct rf_machine_facts *machine);
+
+/*
+ * All interfaces of this network namespace, without their programs and before rf_diagnose_relate.
+ * Returns how many; the caller frees `*facts`, in any case.
+ */
+int rf_facts_interfaces(struct rf_interface_facts **facts, struct rf_error *error);
+
+/* Of one interface, by ethtool (facts_ethtool.c). */
+void rf_facts_ethtool(struct rf_interface_facts *facts);
+
+#endif /* RINGFENCE_FACTS_H */

@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Interfaces by netlink: rtnetlink for what they are, and the generic family `netdev` for what
+ * their drivers can. /sys/class/net would be that of the network namespace that mounted it.
+ */
+#include <errno.h>
+#include <libmnl/libmnl.h>
+#include <linux/genetlink.h>
+#include <linux/if_link.h>
+#include <linux/rtnetlink.h>
+#include <net/if.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "doctor/facts.h"
+
+/* linux/netdev.h, of Linux 6.3 */
+#define NETDEV_FAMILY "netdev"
+#define NETDEV_COMMAND_GET 1
+#define NETDEV_ATTRIBUTE_INDEX 1
+#define NETDEV_ATTRIBUTE_FEATURES 3
+#define NETDEV_XDP_BASIC (1 << 0)
+#define NETDEV_XDP_SEVERAL_BUFFERS (1 << 5)
+
+#define BUFFER_SIZE 32768 /* what the kernel fills at the most for one read */
+#define DUMP_TRIES 20	  /* each is in vain if an interface comes or goes meanwhile */
+
+/* An interface as it comes in: others are told by their index. */
+struct link {
+	struct rf_interface_facts facts;
+	unsigned int index, parent, master;
+};
+
+struct links {
+	struct link *link;
+	int count;
+};
+
+/* Sends a request, and has `callback` read each answer. */
+static int talk(struct mnl_socket *socket, struct nlmsghdr *request, mnl_cb_t callback,
+		void *context)
+{
+	char buffer[BUFFER_SIZE];
+	int result = MNL_CB_OK;
+
+	if (mnl_socket_sendto(socket, request, request->nlmsg_len) < 0)
+		return -errno;
+	while (result > MNL_CB_STOP) {
+		ssize_t length = mnl_socket_recvfrom(socket, buffer, sizeof(buffer));
+
+		if (length < 0)
+			return -errno;
+		result = mnl_cb_run(buffer, length, 0, mnl_socket_get_portid(socket), callback,
+				    context);
+	}
+	return result < 0 ? -errno : 0;
+}
+
+static struct mnl_socket *open_socket(int bus)
+{
+	struct mnl_socket *socket = mnl_socket_open2(bus, SOCK_CLOEXEC);
+
+	if (socket && mnl_socket_bind(socket, 0, MNL_SOCKET_AUTOPID) < 0) {
+		mnl_socket_close(socket);
+		return NULL;
+	}
+	return socket;
+}
+
+/* ---- what they are ---- */
+
+static void copy_text(char *text, size_t size, const struct nlattr *attribute)
+{
+	snprintf(text, size, "%s", mnl_attr_get_str(attribute));
+}
+
+static void read_kind(const struct nlattr *info, struct rf_interface_facts *facts)
+{
+	const struct nlattr *attribute, *inner;
+
+	mnl_attr_for_each_nested(attribute, info)
+	{
+		if (mnl_attr_get_type(attribute) == IFLA_INFO_KIND)
+			copy_text(facts->kind, sizeof(facts->kind), attribute);
+		if (mnl_attr_get_type(attribute) != IFLA_INFO_DATA ||
+		    strcmp(facts->kind, "bond") != 0) /* the kind comes first */
+			continue;
+		mnl_attr_for_each_nested(inner, attribute)
+		{
+			if (mnl_attr_get_type(inner) == IFLA_BOND_MODE)
+				facts->bond_mode = mnl_attr_get_u8(inner);
+		}
+	}
+}
+
+static int keep_link(const struct nlmsghdr *message, void *context)
+{
+	const struct ifinfomsg *header = mnl_nlmsg_get_payload(message);
+	struct link link = {.index = header->ifi_index, .facts = {.bond_mode = -1}};
+	struct links *links = context;
+	const struct nlattr *attribute;
+	bool elsewhere = false;
+	struct link *grown;
+
+	link.facts.hardware = header->ifi_type;
+	link.facts.is_up = header->ifi_flags & IFF_UP;
+	link.facts.is_loopback = header->ifi_flags & IFF_LOOPBACK;
+	mnl_attr_for_each(attribute, message, sizeof(*header))
+	{
+		switch (mnl_attr_get_type(attribute)) {
+		case IFLA_IFNAME:
+			copy_text(link.facts.name, sizeof(link.facts.name), attribute);
+			break;
+		case IFLA_MTU:
+			link.facts.mtu = mnl_attr_get_u32(attribute);
+			break;
+		case IFLA_LINK:
+			link.parent = mnl_attr_get_u32(attribute);
+			break;
+		case IFLA_LINK_NETNSID:
+			elsewhere = true; /* the index is one of another network namespace */
+			break;
+		case IFLA_MASTER:
+			link.master = mnl_attr_get_u32(attribute);
+			break;
+		case IFLA_LINKINFO:
+			read_kind(attribute, &link.facts);
+			break;
+		}
+	}
+	if (elsewhere || link.parent == link.index)
+		link.parent = 0;
+	grown = reallocarray(links->link, links->count + 1, sizeof(*links->link));
+	if (!grown)
+		return MNL_CB_ERROR;
+	links->link = grown;
+	links->link[links->count++] = link;
+	return MNL_CB_OK;
+}
+
+static int dump_links(struct links *links)
+{
+	char buffer[256];
+	struct nlmsghdr *request;
+	struct ifinfomsg *header;
+	int err = -EINTR;
+
+	for (int i = 0; i < DUMP_TRIES && err == -EINTR; i++) {
+		struct mnl_socket *socket = open_socket(NETLINK_ROUTE);
+
+		if (!socket)
+			return -errno;
+		request = mnl_nlmsg_put_header(buffer);
+		request->nlmsg_type = RTM_GETLINK;
+		request->nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP;
+		header = mnl_nlmsg_put_extra_header(request, sizeof(*header));
+		header->ifi_family = AF_UNSPEC;
+		links->count = 0;
+		err = talk(socket, request, keep_link, links);
+		mnl_socket_close(socket);
+	}
+	return err;
+}
+
+/* ---- what their drivers can ---- */
+
+static int keep_family(const struct nlmsghdr *message, void *context)
+{
+	const struct nlattr *attribute;
+	uint16_t *family = context;
+
+	mnl_attr_for_each(attribute, message, sizeof(struct genlmsghdr))
+	{
+		if (mnl_attr_get_type(attribute) == CTRL_ATTR_FAMILY_ID)
+			*family = mnl_attr_get_u16(attribute);
+	}
+	return MNL_CB_OK;
+}
+
+static int keep_features(const struct nlmsghdr *message, void *context)
+{
+	struct rf_interface_facts *facts = context;
+	const struct nlattr *attribute;
+	uint64_t features;
+
+	mnl_attr_for_each(attribute, message, sizeof(struct genlmsghdr))
+	{
+		if (mnl_attr_get_type(attribute) != NETDEV_ATTRIBUTE_FEATURES)
+			continue;
+		features = mnl_attr_get_u64(attribute);
+		facts->asked_kernel = true;
+		facts->native = features & NETDEV_XDP_BASIC ? RF_YES : RF_NO;
+		facts->frags = features & NETDEV_XDP_SEVERAL_BUFFERS ? RF_YES : RF_NO;
+	}
+	return MNL_CB_OK;
+}
+
+static struct nlmsghdr *put_generic(char *buffer, uint16_t family, uint8_t command)
+{
+	struct nlmsghdr *request = mnl_nlmsg_put_header(buffer);
+	struct genlmsghdr *header = mnl_nlmsg_put_extra_header(request, sizeof(*header));
+
+	request->nlmsg_type = family;
+	request->nlmsg_flags = NLM_F_REQUEST | NLM_F_ACK;
+	header->cmd = command;
+	header->version = 1;
+	return request;
+}
+
+/* Kernels before 6.3 have no such family: then nothing is known from them. */
+static void ask_features(struct links *links)
+{
+	struct mnl_socket *socket = open_socket(NETLINK_GENERIC);
+	char buffer[256];
+	struct nlmsghdr *request;
+	uint16_t family = 0;
+
+	if (!socket)
+		return;
+	request = put_generic(buffer, GENL_ID_CTRL, CTRL_CMD_GETFAMILY);
+	mnl_attr_put_strz(request, CTRL_ATTR_FAMILY_NAME, NETDEV_FAMILY);
+	talk(socket, request, keep_family, &family);
+	for (int i = 0; i < links->count && family; i++) {
+		request = put_generic(buffer, family, NETDEV_COMMAND_GET);
+		mnl_attr_put_u32(request, NETDEV_ATTRIBUTE_INDEX, links->link[i].index);
+		talk(socket, request, keep_features, &links->link[i].facts);
+	}
+	mnl_socket_close(socket);
+}
+
+/* ---- all of it ---- */
+
+static void copy_name(const struct links *links, unsigned int index, char name[IF_NAMESIZE])
+{
+	for (int i = 0; i < links->count; i++)
+		if (index && links->link[i].index == index)
+			memcpy(name, links->link[i].facts.name, IF_NAMESIZE);
+}
+
+int rf_facts_interfaces(struct rf_interface_facts **facts, struct rf_error *error)
+{
+	struct links links = {};
+	int err = dump_links(&links);
+
+	*facts = NULL;
+	if (!err) {
+		ask_features(&links);
+		*facts = calloc(links.count + 1, sizeof(**facts));
+		err = *facts ? 0 : -ENOMEM;
+	}
+	for (int i = 0; i < links.count && !err; i++) {
+		struct rf_interface_facts *fact = &(*facts)[i];
+
+		*fact = links.link[i].facts;
+		copy_name(&links, links.link[i].parent, fact->parent);
+		copy_name(&links, links.link[i].master, fact->master);
+		fact->cpus = sysconf(_SC_NPROCESSORS_ONLN);
+		rf_facts_ethtool(fact);
+	}
+	free(links.link);
+	if (err)
+		return rf_error_failed(error, err, "cannot ask the kernel for interfaces: %s",
+				       strerror(-err));
+	return links.count;
+}

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Who is banned: reading the fence's table, and ending bans. The data path makes them. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fence/private.h"
+#include "ringfence/ban_table.h"
+
+#define SPAN_MAX UINT8_MAX /* of the words that hold it */
+
+/* ---- reading ---- */
+
+/* False: no ban stands there now, or it changes while it is read. */
+static bool read_ban(const struct rf_ban_set *set, int way, uint64_t now, struct rf_ban_row *row)
+{
+	const uint64_t word = rf_load(&set->word[way]);
+	const struct rf_ban *ban = &set->ban[way];
+	const uint64_t whose = rf_load(&ban->whose);
+
+	*row = (struct rf_ban_row){
+		.source.version = whose & 1 ? 6 : 4,
+		.limit_id = whose >> 1,
+		.until = rf_ban_until(word),
+		.since = rf_load(&ban->since),
+		.word = word,
+	};
+	for (int i = 0; i < 4; i++)
+		row->source.word[i] = (__be32)(rf_load(&ban->source[i / 2]) >> i % 2 * 32);
+	return row->until > now && rf_load(&set->word[way]) == word;
+}
+
+static int compare_rows(const void *a, const void *b)
+{
+	const struct rf_ban_row *left = a, *right = b;
+	int order = left->source.version - right->source.version;
+
+	if (!order)
+		order = memcmp(left->source.word, right->source.word, sizeof(left->source.word));
+	if (!order && left->limit_id != right->limit_id)
+		order = left->limit_id < right->limit_id ? -1 : 1;
+	return order;
+}
+
+/* The table's bans, which may be there twice, see ban_table.h: as they are, or each once. */
+static int read_bans(const struct rf_fence *fence, struct rf_bans *bans, bool once,
+		     struct rf_error *error)
+{
+	const uint64_t now = fence->config->tick_ns ? rf_fence_jiffies(fence) : 0;
+	size_t kept = 0;
+
+	rf_map_refresh(fence, RF_MAP_BANS);
+	*bans = (struct rf_bans){.now = now, .row = calloc(RF_BANS_MAX, sizeof(*bans->row))};
+	if (!bans->row)
+		return rf_error_failed(error, -ENOMEM, "cannot read the bans: %s",
+				       strerror(ENOMEM));
+	for (uint32_t i = 0; now && i < RF_BANS_MAX; i++) {
+		struct rf_ban_row *row = &bans->row[bans->count];
+
+		if (!read_ban(&fence->ban[i / RF_BAN_WAYS], i % RF_BAN_WAYS, now, row))
+			continue;
+		row->place = i;
+		bans->count++;
+	}
+	qsort(bans->row, bans->count, sizeof(*bans->row), compare_rows);
+	for (size_t i = 0; once && i < bans->count; i++)
+		if (!kept || compare_rows(&bans->row[kept - 1], &bans->row[i]))
+			bans->row[kept++] = bans->row[i];
+	bans->count = once ? kept : bans->count;
+	return 0;
+}
+
+/* The slot of the limit that banned it, in force and still one that bans; or -ENOENT. */
+static int slot_of(const struct rf_bank *rules, uint32_t limit_id)
+{
+	for (int slot = 0; slot < RF_LIMITS_MAX; slot++)
+		if (rules->policy[slot].id == limit_id && rules->policy[slot].ban)
+			return slot;
+	return -ENOENT;
+}
+
+int rf_fence_bans(const struct rf_fence *fence, struct rf_bans *bans, struct rf_error *error)
+{
+	size_t kept = 0;
+	int err;
+
+	err = read_bans(fence, bans, true, error);
+	if (err)
+		return err;
+	err = rf_fence_rules(fence, &bans->rules, error);
+	if (err)
+		return err;
+	for (size_t i = 0; i < bans->count; i++) {
+		struct rf_ban_row row = bans->row[i];
+		const int slot = slot_of(&bans->rules, row.limit_id);
+
+		row.limit = &bans->rules.limit[slot < 0 ? 0 : slot];
+		if (slot >= 0)
+			bans->row[kept++] = row;
+	}
+	bans->count = kept;
+	return 0;
+}
+
+const struct rf_ban_row *rf_bans_find(const struct rf_bans *bans, const struct rf_address *source,
+				      uint32_t limit_id)
+{
+	const struct rf_ban_row key = {.source = *source, .limit_id = limit_id};
+
+	if (!bans->count)
+		return NULL;
+	return bsearch(&key, bans->row, bans->count, sizeof(key), compare_rows);
+}
+
+void rf_bans_free(struct rf_bans *bans)
+{
+	free(bans->row);
+	bans->row = NULL;
+	bans->count = 0;
+}
+
+struct rf_prefix rf_ban_prefix(const struct rf_ban_row *row)
+{
+	struct rf_prefix prefix = {
+		.version = row->source.version,
+		.length = row->source.version == 4 ? row->limit->per4 : row->limit->per6,
+	};
+
+	memcpy(prefix.word, row->source.word, sizeof(prefix.word));
+	return prefix;
+}
+
+/* ---- ending ---- */
+
+int rf_fence_unban(const struct rf_fence *fence, const struct rf_prefix *prefix,
+		   struct rf_error *error)
+{
+	struct rf_bans bans, found;
+	int lifted = 0, err = rf_fence_bans(fence, &found, error);
+
+	if (err)
+		return err;
+	err = read_bans(fence, &bans, false, error);
+	for (size_t i = 0; !err && i < bans.count; i++) {
+		struct rf_ban_row *row = &bans.row[i];
+		const struct rf_ban_row *known = rf_bans_find(&found, &row->source, row->limit_id);
+		struct rf_prefix banned;
+
+		if (!known)
+			continue;
+		banned = rf_ban_prefix(known);
+		if (prefix && !rf_prefix_contains(prefix, &banned) &&
+		    !rf_prefix_contains(&banned, prefix))
+			continue;
+		lifted += rf_ban_lift(&fence->ban[row->place / RF_BAN_WAYS],
+				      row->place % RF_BAN_WAYS, row->word);
+	}
+	rf_bans_free(&bans);
+	rf_bans_free(&found);
+	return err ? err : lifted;
+}
+
+void rf_bans_reclaim(const struct rf_fence *fence)
+{
+	const bool settled = rf_fence_standing(fence).state == RF_SETTLED;
+	struct rf_error ignored;
+	struct rf_bank rules;
+	struct rf_bans bans;
+
+	if (!settled || rf_fence_rules(fence, &rules, &ignored) ||
+	    read_bans(fence, &bans, false, &ignored))
+		return;
+	for (size_t i = 0; i < bans.count; i++)
+		if (slot_of(&rules, bans.row[i].limit_id) < 0)
+			rf_ban_lift(&fence->ban[bans.row[i].place / RF_BAN_WAYS],
+				    bans.row[i].place % RF_BAN_WAYS, bans.row[i].word);
+	rf_bans_free(&bans);
+}
+
+/* ---- rules ---- */
+
+/* One tick less than that is: a CPU may have read the jiffies just before they ticked on. */
+void rf_bans_prepare(const struct rf_fence *fence, struct rf_bank *rules)
+{
+	const uint32_t tick_ns = fence->config->tick_ns;
+	uint32_t span = tick_ns ? RF_BAN_LEASE_NS / tick_ns : 0;
+
+	span = span > 2 ? span - 1 : 1;
+	rules->ban_lease = span < SPAN_MAX ? span : SPAN_MAX;
+	rules->lease_span = rules->flags & RF_BANK_BANS_ALL ? rules->ban_lease : 0;
+}

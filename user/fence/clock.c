@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: GPL-2.0
+/* A fence's clock. */
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <string.h>
+#include <time.h>
+
+#include "build/clock.skel.h"
+#include "fence/fence.h"
+#include "rules/ticks.h"
+
+#define NS_PER_S 1000000000ULL
+
+static uint64_t monotonic_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now); /* what bpf_ktime_get_ns() reads */
+	return now.tv_sec * NS_PER_S + now.tv_nsec;
+}
+
+/* Read once, since who owns the memory may change it to 0 behind any look at it. */
+static uint32_t tick_of(const struct rf_fence *fence)
+{
+	return __atomic_load_n(&fence->config->tick_ns, __ATOMIC_RELAXED);
+}
+
+uint64_t rf_fence_time(const struct rf_fence *fence, const struct rf_policy *policy)
+{
+	const struct rf_config *config = fence->config;
+	const uint32_t tick_ns = tick_of(fence);
+
+	if (policy->clock == RF_KTIME || !tick_ns)
+		return monotonic_ns();
+	return config->base.jiffies + (monotonic_ns() - config->base.ktime_ns) / tick_ns;
+}
+
+uint64_t rf_fence_duration_ns(const struct rf_fence *fence, const struct rf_policy *policy,
+			      uint64_t units)
+{
+	return policy->clock == RF_KTIME ? units : units * fence->config->tick_ns;
+}
+
+/* Both clocks of the data path, by a program that is loaded for that, once in a process. */
+static int read_clocks(struct rf_clock_reading *reading)
+{
+	static struct clock_bpf *program; /* never unloaded: a process may want it again */
+	LIBBPF_OPTS(bpf_test_run_opts, run, .ctx_in = reading, .ctx_size_in = sizeof(*reading));
+
+	if (!program)
+		program = clock_bpf__open_and_load();
+	if (!program)
+		return -errno;
+	return bpf_prog_test_run_opts(bpf_program__fd(program->progs.read_clocks), &run);
+}
+
+/* Both clocks at the start of a jiffy, so that the one can be told from the other. */
+static int find_jiffy_edge(struct rf_clock_reading *edge)
+{
+	uint64_t deadline_ns = monotonic_ns() + NS_PER_S;
+	struct rf_clock_reading first = {};
+	int err = read_clocks(&first);
+
+	*edge = first;
+	while (!err && edge->jiffies == first.jiffies && edge->ktime_ns < deadline_ns)
+		err = read_clocks(edge);
+	if (!err && edge->jiffies == first.jiffies)
+		return -ETIME;
+	return err;
+}
+
+int rf_clock_measure(struct rf_clock_reading *base, uint32_t *tick_ns, struct rf_error *error)
+{
+	struct timespec tick;
+	int err;
+
+	/* The coarse clocks advance with the tick, and their resolution is its exact length. */
+	if (clock_getres(CLOCK_MONOTONIC_COARSE, &tick) || tick.tv_sec || tick.tv_nsec <= 0)
+		return rf_error_failed(error, -EIO, "cannot learn the length of the kernel's tick");
+	err = find_jiffy_edge(base);
+	if (err)
+		return rf_error_failed(error, err, "cannot read the kernel's clock: %s",
+				       strerror(-err));
+	*tick_ns = tick.tv_nsec;
+	return 0;
+}
+
+int rf_fence_measure_clock(struct rf_fence *fence, struct rf_error *error)
+{
+	struct rf_clock_reading base = {};
+	uint32_t tick_ns = 0;
+	int err;
+
+	if (fence->config->tick_ns)
+		return 0;
+	err = rf_clock_measure(&base, &tick_ns, error);
+	if (err)
+		return err;
+	fence->config->base = base;
+	fence->config->tick_ns = tick_ns;
+	return 0;
+}
+
+uint64_t rf_fence_jiffies(const struct rf_fence *fence)
+{
+	const struct rf_policy ticks = {.clock = RF_JIFFIES};
+	struct rf_clock_reading now = {};
+
+	/* What the data path reads, which may be late; what is reckoned from the base is not. */
+	return read_clocks(&now) ? rf_fence_time(fence, &ticks) : now.jiffies;
+}
+
+uint64_t rf_fence_deadline(const struct rf_fence *fence, uint64_t now, uint64_t time_ns)
+{
+	return rf_ticks_after(now, time_ns, fence->config->tick_ns);
+}
+
+uint64_t rf_fence_left_ns(const struct rf_fence *fence, uint64_t now, uint64_t deadline)
+{
+	return deadline > now ? (deadline - now) * fence->config->tick_ns : 0;
+}

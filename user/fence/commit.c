@@ -1,0 +1,354 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Changing the rules of a fence. The bank that is not in force is free to be written once every
+ * program that may still read it is done, and with it its ports and its tries. One store makes it
+ * the one in force.
+ */
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "fence/newcomers.h"
+#include "fence/private.h"
+#include "fence/tries.h"
+#include "kernel/info.h"
+#include "rules/policy.h"
+
+#define NS_PER_S 1000000000UL
+
+/* Rules on their way into force, and the present ones. */
+struct change {
+	struct rf_fence *fence;
+	struct rf_ruleset *ruleset;
+	struct rf_compiled compiled;
+	struct rf_tries tries;
+	struct rf_bank present;
+	struct rf_tries present_tries;
+	const struct rf_trial *trial; /* NULL: none */
+	bool is_in_force;	      /* whatever goes wrong from then on */
+};
+
+/* ---- the switch ---- */
+
+#define AGE_MOST (1U << 21) /* generations: a quarter of what leases can tell apart */
+
+/* A lease is never so old: it gave way, or it is counted with its limit all the same. */
+static void keep_in_sight(__u32 *since_generation, uint32_t next)
+{
+	if (next - *since_generation > AGE_MOST)
+		*since_generation = next - AGE_MOST;
+}
+
+/* What is new in `rules`, which are to be the generation `next`. */
+static void note_births(struct rf_bank *rules, uint32_t next)
+{
+	for (int slot = 0; slot < RF_LIMITS_MAX; slot++) {
+		if (!rules->policy[slot].id)
+			continue;
+		if (!rules->policy[slot].since_generation)
+			rules->policy[slot].since_generation = next;
+		if (!rules->limit[slot].since_generation)
+			rules->limit[slot].since_generation = next;
+		keep_in_sight(&rules->policy[slot].since_generation, next);
+		keep_in_sight(&rules->limit[slot].since_generation, next);
+	}
+}
+
+static void set_active(struct rf_fence *fence, uint64_t active)
+{
+	__atomic_store_n(&fence->config->active, active, __ATOMIC_RELEASE);
+}
+
+/* `ports` NULL: no limit has any. Every program is done with the bank that is not active. */
+static int switch_bank(struct rf_fence *fence, const struct rf_bank *rules,
+		       const struct rf_ports *ports, const struct rf_tries *tries,
+		       struct rf_error *error)
+{
+	struct rf_config *config = fence->config;
+	const uint64_t next = config->active + 1;
+	int err = rf_tries_put(fence, next & 1, tries, error);
+
+	if (err)
+		return err;
+	if (ports)
+		memcpy(&fence->ports[next & 1], ports, sizeof(*ports));
+	config->bank[next & 1] = *rules;
+	note_births(&config->bank[next & 1], next);
+	set_active(fence, next);
+	/* So that no packet is judged by the old rules any more when the command returns. */
+	return rf_wait_for_programs(error);
+}
+
+/* ---- trials ---- */
+
+int rf_fence_check_settled(const struct rf_fence *fence, struct rf_error *error)
+{
+	const struct rf_standing standing = rf_fence_standing(fence);
+
+	if (standing.state != RF_ON_TRIAL || standing.fallback != RF_FALL_BACK)
+		return 0;
+	return rf_error_failed(error, -EBUSY,
+			       "rules are on trial for another %" PRIu64
+			       " s; 'ringfence confirm' keeps them, or wait until the old ones are "
+			       "back",
+			       (uint64_t)((standing.trial_ns + NS_PER_S - 1) / NS_PER_S));
+}
+
+/*
+ * What the trial has pending for windows of its own is not told to those that are back: their slot
+ * is as new as if it had been another limit's meanwhile.
+ */
+static void forget_trial(struct rf_fence *fence, uint64_t active)
+{
+	struct rf_bank *back = &fence->config->bank[~active & 1];
+	const struct rf_bank *trial = &fence->config->bank[active & 1];
+
+	for (int slot = 0; slot < RF_LIMITS_MAX; slot++)
+		if (back->policy[slot].id != trial->policy[slot].id)
+			back->policy[slot].since_generation = active + 1;
+}
+
+/* After a trial that failed: the rules that are back are made the active ones, as they are. */
+static int settle(struct rf_fence *fence, struct rf_error *error)
+{
+	const struct rf_standing standing = rf_fence_standing(fence);
+
+	if (standing.state != RF_FELL_BACK)
+		return 0;
+	forget_trial(fence, standing.active);
+	/* Its parity is that of the bank in force. */
+	set_active(fence, standing.active + 1);
+	return rf_wait_for_programs(error);
+}
+
+static int check_trial(const struct change *change, struct rf_error *error)
+{
+	if (!change->trial || !change->present.deadline)
+		return 0;
+	return rf_error_failed(error, -EBUSY,
+			       "the attach is still on trial; confirm that first: 'ringfence "
+			       "confirm'");
+}
+
+/* An attach on trial goes on so, whatever its rules become. */
+static void set_deadline(const struct change *change)
+{
+	struct rf_bank *rules = &change->ruleset->bank;
+
+	rules->deadline = change->present.deadline;
+	rules->fallback = change->present.fallback;
+	if (!change->trial)
+		return;
+	rules->fallback = RF_FALL_BACK;
+	rules->deadline = rf_fence_deadline(change->fence, rf_fence_jiffies(change->fence),
+					    change->trial->time_ns);
+}
+
+/* ---- tries ---- */
+
+static size_t count_ipv4(const struct rf_ruleset *ruleset)
+{
+	size_t low = 0, high = ruleset->listed_count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (ruleset->listed[middle].prefix.version == 4)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static bool is_same_content(const struct rf_trie_content *content, const struct rf_listed *listed,
+			    const struct rf_prefix_value *value, size_t count)
+{
+	if (content->count != count)
+		return false;
+	for (size_t i = 0; i < count; i++)
+		if (rf_prefix_compare(&content->entry[i].prefix, &listed[i].prefix) != 0 ||
+		    memcmp(&content->entry[i].value, &value[i], sizeof(*value)) != 0)
+			return false;
+	return true;
+}
+
+/* The present trie of a family where that says the same, else a new one. */
+static int choose_trie(struct change *change, int family, size_t from, size_t to,
+		       const struct rf_progress *progress, struct rf_error *error)
+{
+	const struct rf_listed *listed = change->ruleset->listed + from;
+	const struct rf_prefix_value *value = change->compiled.value + from;
+	const int present = change->present_tries.fd[family];
+	struct bpf_map_info info = {};
+	struct rf_trie_content content = {};
+	bool same = false;
+	int fd = -1, err = 0;
+
+	if (from == to)
+		return 0;
+	if (present >= 0) {
+		err = rf_trie_read(present, family, &content, error);
+		same = !err && is_same_content(&content, listed, value, to - from);
+		free(content.entry);
+	}
+	if (err)
+		return err;
+	fd = same ? dup(present) : rf_trie_make(family, listed, value, to - from, progress, error);
+	if (fd < 0 || rf_map_info(fd, &info))
+		return same || fd >= 0
+			       ? rf_error_failed(error, -errno, "cannot open the prefixes: %s",
+						 strerror(errno))
+			       : fd;
+	change->tries.fd[family] = fd;
+	change->tries.id[family] = info.id;
+	return 0;
+}
+
+static int choose_tries(struct change *change, const struct rf_progress *progress,
+			struct rf_error *error)
+{
+	const size_t ipv4 = count_ipv4(change->ruleset);
+	const int bank = change->fence->config->active & 1;
+	int err = rf_tries_open(change->fence, bank, &change->present_tries, error);
+
+	if (!err)
+		err = choose_trie(change, 0, 0, ipv4, progress, error);
+	if (!err)
+		err = choose_trie(change, 1, ipv4, change->ruleset->listed_count, progress, error);
+	return err;
+}
+
+/* ---- what must be so before the switch ---- */
+
+static int clear_new_counters(const struct change *change, struct rf_error *error)
+{
+	const struct rf_bank *rules = &change->ruleset->bank;
+	int err = 0;
+
+	for (int slot = 0; slot < RF_LIMITS_MAX && !err; slot++)
+		if (rules->policy[slot].id && !rules->limit[slot].since_generation)
+			err = rf_fence_clear_limit_counters(change->fence,
+							    rules->policy[slot].counters, error);
+	return err;
+}
+
+static int switch_both(struct change *change, struct rf_error *error)
+{
+	struct rf_fence *fence = change->fence;
+	const struct rf_ports *present_ports = change->present.flags & RF_BANK_PORTS
+						       ? &fence->ports[fence->config->active & 1]
+						       : NULL;
+	const struct rf_bank *fallback = change->trial ? &change->present : NULL;
+	uint64_t before;
+	int err = 0;
+
+	/* The last command may have been killed before its own wait. */
+	err = rf_wait_for_programs(error);
+	if (!err)
+		err = clear_new_counters(change, error);
+	if (err)
+		return err;
+	/* Clips, see rules.h. */
+	if (rf_rules_raise_clips(&change->present, &change->ruleset->bank))
+		err = switch_bank(fence, &change->present, present_ports, &change->present_tries,
+				  error);
+	if (err)
+		return err;
+	rf_newcomers_prepare(fence, &change->ruleset->bank, &change->present);
+	err = rf_newcomers_note_kin(fence, &change->ruleset->bank, error);
+	if (err)
+		return err;
+	rf_bans_prepare(fence, &change->ruleset->bank);
+	set_deadline(change);
+	before = fence->config->active;
+	err = switch_bank(fence, &change->ruleset->bank, change->compiled.ports, &change->tries,
+			  error);
+	change->is_in_force = fence->config->active != before;
+	if (change->is_in_force)
+		rf_newcomers_age_kin(fence, &change->ruleset->bank, fallback);
+	return err;
+}
+
+/* ---- a commit ---- */
+
+static void end_change(struct change *change)
+{
+	rf_compiled_free(&change->compiled);
+	rf_tries_close(&change->tries);
+	rf_tries_close(&change->present_tries);
+}
+
+/* What went wrong came after the switch. */
+static int fail_in_force(int err, struct rf_error *error)
+{
+	const struct rf_error cause = *error;
+
+	return rf_error_failed(error, err, "the new rules are in force, but then: %s", cause.text);
+}
+
+/* Windows that go on are as old as they are since the last trial was settled. */
+static void take_births(struct rf_bank *rules, const struct rf_bank *present)
+{
+	for (int slot = 0; slot < RF_LIMITS_MAX; slot++)
+		if (rules->policy[slot].id == present->policy[slot].id)
+			rules->policy[slot].since_generation =
+				present->policy[slot].since_generation;
+}
+
+int rf_fence_commit(struct rf_fence *fence, struct rf_ruleset *ruleset,
+		    const struct rf_trial *trial, const struct rf_progress *progress,
+		    struct rf_error *error)
+{
+	struct change change = {
+		.fence = fence,
+		.ruleset = ruleset,
+		.tries = RF_TRIES_NONE,
+		.present_tries = RF_TRIES_NONE,
+		.trial = trial,
+	};
+	int err = rf_fence_check_settled(fence, error);
+
+	if (!err)
+		err = settle(fence, error);
+	if (err)
+		return err;
+	change.present = fence->config->bank[fence->config->active & 1];
+	err = rf_bank_check(&change.present, error);
+	if (err)
+		return err;
+	take_births(&ruleset->bank, &change.present);
+	rf_ruleset_expire(ruleset, rf_fence_jiffies(fence));
+	err = check_trial(&change, error);
+	if (!err)
+		err = rf_ruleset_compile(ruleset, &change.compiled, error);
+	if (!err)
+		err = choose_tries(&change, progress, error);
+	if (!err)
+		err = switch_both(&change, error);
+	if (!err)
+		rf_bans_reclaim(fence);
+	end_change(&change);
+	return err && change.is_in_force ? fail_in_force(err, error) : err;
+}
+
+static int fail_late(const struct rf_standing *standing, struct rf_error *error)
+{
+	return rf_error_failed(error, -ETIME,
+			       "too late: the old rules are back since %" PRIu64 " s; apply again",
+			       (uint64_t)(standing->trial_ns / NS_PER_S));
+}
+
+int rf_fence_confirm(struct rf_fence *fence, struct rf_standing *before, struct rf_error *error)
+{
+	*before = rf_fence_standing(fence);
+	if (before->state == RF_SETTLED)
+		return rf_error_failed(error, -ENOENT, "nothing to confirm: no rules are on trial");
+	if (before->state == RF_FELL_BACK)
+		return fail_late(before, error);
+	__atomic_store_n(&fence->config->bank[before->active & 1].deadline, 0, __ATOMIC_RELEASE);
+	return rf_wait_for_programs(error); /* for the bank that is free now */
+}

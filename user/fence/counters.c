@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Typed access to what a fence's maps count and remember. */
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fence/pending.h"
+
+static int fail_map(struct rf_error *error, enum rf_map map, int negative_errno)
+{
+	return rf_error_failed(error, negative_errno, "cannot read the map '%s': %s",
+			       rf_map_names[map], strerror(-negative_errno));
+}
+
+/* Adds up the copies of all CPUs. A per-CPU value is nothing but 64-bit counters. */
+static int sum_cpus(const struct rf_fence *fence, enum rf_map map, uint32_t key, size_t size,
+		    void *result, struct rf_error *error)
+{
+	size_t words = size / sizeof(__u64);
+	int cpus = libbpf_num_possible_cpus();
+	__u64 *sum = result, *values;
+
+	if (cpus < 0)
+		return rf_error_failed(error, cpus, "cannot count the CPUs: %s", strerror(-cpus));
+	values = calloc(cpus, size);
+	if (!values)
+		return fail_map(error, map, -ENOMEM);
+	if (bpf_map_lookup_elem(fence->map_fd[map], &key, values)) {
+		int err = -errno;
+
+		free(values);
+		return fail_map(error, map, err);
+	}
+	memset(sum, 0, size);
+	for (size_t i = 0; i < words * cpus; i++)
+		sum[i % words] += values[i];
+	free(values);
+	return 0;
+}
+
+int rf_fence_counters(const struct rf_fence *fence, struct rf_counters *sum, struct rf_error *error)
+{
+	int err = sum_cpus(fence, RF_MAP_COUNTERS, 0, sizeof(*sum), sum, error);
+
+	if (!err)
+		rf_leases_add_counters(fence, sum);
+	return err;
+}
+
+int rf_fence_limit_counters(const struct rf_fence *fence, int slot, struct rf_limit_counters *sum,
+			    struct rf_error *error)
+{
+	struct rf_bank rules;
+	int err;
+
+	err = rf_fence_rules(fence, &rules, error);
+	if (err)
+		return err;
+	err = sum_cpus(fence, RF_MAP_LIMIT_COUNTERS, rules.policy[slot].counters, sizeof(*sum), sum,
+		       error);
+	if (!err)
+		rf_leases_add_limit(fence, &rules, slot, sum);
+	return err;
+}
+
+int rf_fence_clear_limit_counters(struct rf_fence *fence, int index, struct rf_error *error)
+{
+	int cpus = libbpf_num_possible_cpus();
+	void *zeros = cpus > 0 ? calloc(cpus, sizeof(struct rf_limit_counters)) : NULL;
+	uint32_t key = index;
+	int err = 0;
+
+	if (!zeros)
+		return fail_map(error, RF_MAP_LIMIT_COUNTERS, -ENOMEM);
+	if (bpf_map_update_elem(fence->map_fd[RF_MAP_LIMIT_COUNTERS], &key, zeros, BPF_EXIST))
+		err = fail_map(error, RF_MAP_LIMIT_COUNTERS, -errno);
+	free(zeros);
+	return err;
+}
+
+/* ---- sources ---- */
+
+static int find_slot(const struct rf_bank *rules, uint32_t limit_id)
+{
+	for (int slot = 0; slot < RF_LIMITS_MAX; slot++)
+		if (rules->policy[slot].id == limit_id)
+			return slot;
+	return -ENOENT;
+}
+
+/* The windows that are visited, with what is pending for them. */
+struct visitor {
+	struct rf_bank rules;
+	struct rf_pending pending;
+	rf_source_visit visit;
+	void *context;
+};
+
+/*
+ * What is pending now: after the windows were read, so that what is handed over meanwhile is
+ * missing rather than there twice.
+ */
+static int read_pending(struct visitor *visitor, const struct rf_fence *fence)
+{
+	struct rf_error ignored;
+	int err = rf_fence_rules(fence, &visitor->rules, &ignored);
+
+	if (err)
+		return err;
+	free(visitor->pending.row);
+	return rf_leases_snapshot(fence, &visitor->rules, &visitor->pending);
+}
+
+static void add_pending(const struct visitor *visitor, const struct rf_address *source,
+			uint32_t limit_id, struct rf_source *state)
+{
+	int slot = find_slot(&visitor->rules, limit_id);
+
+	if (slot >= 0)
+		rf_leases_add_source(&visitor->pending, source, &visitor->rules, slot, state);
+}
+
+int rf_fence_source(const struct rf_fence *fence, const struct rf_policy *policy,
+		    struct rf_address *source, struct rf_source *state, struct rf_error *error)
+{
+	enum rf_map map = source->version == 4 ? RF_MAP_WINDOWS4 : RF_MAP_WINDOWS6;
+	struct rf_key4 key4 = {.limit_id = policy->id};
+	struct rf_key6 key6 = {.limit_id = policy->id};
+	void *key = source->version == 4 ? (void *)&key4 : (void *)&key6;
+	struct visitor visitor = {};
+	int err;
+
+	if (source->version == 4) {
+		source->word[0] &= policy->mask4;
+		key4.source = source->word[0];
+	}
+	for (int i = 0; source->version == 6 && i < 4; i++) {
+		source->word[i] &= policy->mask6[i];
+		key6.source[i] = source->word[i];
+	}
+	if (bpf_map_lookup_elem(fence->map_fd[map], key, state))
+		return errno == ENOENT ? -ENOENT : fail_map(error, map, -errno);
+	err = read_pending(&visitor, fence);
+	if (!err)
+		add_pending(&visitor, source, policy->id, state);
+	free(visitor.pending.row);
+	return err ? fail_map(error, RF_MAP_LEASES, err) : 0;
+}
+
+/* A walk over one windows map, in batches: large ones, since each reads all leases. */
+#define BATCH 65536
+
+struct walk {
+	enum rf_map map;
+	size_t key_size;
+	__u32 capacity; /* entries of a batch */
+	unsigned char *keys;
+	struct rf_source *values;
+};
+
+/* A batch must hold the largest bucket of the hash; the kernel answers ENOSPC until it does. */
+static int resize_walk(struct walk *walk, __u32 capacity)
+{
+	free(walk->keys);
+	free(walk->values);
+	walk->capacity = capacity;
+	walk->keys = calloc(capacity, walk->key_size);
+	walk->values = calloc(capacity, sizeof(*walk->values));
+	return walk->keys && walk->values ? 0 : -ENOMEM;
+}
+
+static int visit_batch(const struct walk *walk, __u32 count, const struct visitor *visitor)
+{
+	int err = 0;
+
+	for (__u32 i = 0; i < count && !err; i++) {
+		const unsigned char *key = walk->keys + i * walk->key_size;
+		struct rf_address source = {.version = walk->map == RF_MAP_WINDOWS4 ? 4 : 6};
+		size_t length = source.version == 4 ? sizeof(__be32) : sizeof(source.word);
+		__u32 limit_id;
+
+		memcpy(source.word, key, length);
+		memcpy(&limit_id, key + length, sizeof(limit_id));
+		add_pending(visitor, &source, limit_id, &walk->values[i]);
+		err = visitor->visit(&source, limit_id, &walk->values[i], visitor->context);
+	}
+	return err < 0 ? err : 0;
+}
+
+static int walk_map(const struct rf_fence *fence, struct walk *walk, struct visitor *visitor)
+{
+	const int fd = fence->map_fd[walk->map];
+	__u32 in, out;
+	bool first = true, last = false;
+	int err = resize_walk(walk, BATCH);
+
+	while (!err && !last) {
+		__u32 count = walk->capacity;
+
+		err = bpf_map_lookup_batch(fd, first ? NULL : &in, &out, walk->keys, walk->values,
+					   &count, NULL)
+			      ? -errno
+			      : 0;
+		if (err == -ENOSPC) {
+			err = resize_walk(walk, walk->capacity * 2);
+			continue;
+		}
+		if (err && err != -ENOENT)
+			return err;
+		last = err == -ENOENT; /* it comes with the last entries */
+		err = read_pending(visitor, fence);
+		if (!err)
+			err = visit_batch(walk, count, visitor);
+		in = out;
+		first = false;
+	}
+	return err;
+}
+
+int rf_fence_each_source(const struct rf_fence *fence, rf_source_visit visit, void *context,
+			 struct rf_error *error)
+{
+	struct walk walks[] = {{.map = RF_MAP_WINDOWS4, .key_size = sizeof(struct rf_key4)},
+			       {.map = RF_MAP_WINDOWS6, .key_size = sizeof(struct rf_key6)}};
+	struct visitor visitor = {.visit = visit, .context = context};
+	int err = 0;
+
+	for (int i = 0; i < 2 && !err; i++) {
+		err = walk_map(fence, &walks[i], &visitor);
+		free(walks[i].keys);
+		free(walks[i].values);
+		if (err)
+			fail_map(error, walks[i].map, err);
+	}
+	free(visitor.pending.row);
+	return err;
+}

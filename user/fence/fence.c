@@ -1,0 +1,312 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Finding a fence: interface → program → maps. Programs and maps are opened by id, which takes
+ * CAP_SYS_ADMIN.
+ */
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/printable.h"
+#include "fence/private.h"
+#include "kernel/info.h"
+
+#define BATCH 4096
+
+/* In batches, since the kernel gives whoever may only read a map no part in its memory. */
+static int copy_map(const struct rf_fence *fence, enum rf_map map)
+{
+	const size_t value_size = fence->memory_size[map] / fence->memory_count[map];
+	char *value = fence->memory[map];
+	__u32 done = 0, position, keys[BATCH];
+
+	while (done < fence->memory_count[map]) {
+		__u32 count = fence->memory_count[map] - done;
+
+		if (count > BATCH)
+			count = BATCH;
+		/* ENOENT comes with the last ones. */
+		if (bpf_map_lookup_batch(fence->map_fd[map], done ? &position : NULL, &position,
+					 keys, value, &count, NULL) &&
+		    (errno != ENOENT || !count))
+			return -errno;
+		done += count;
+		value += count * value_size;
+	}
+	return 0;
+}
+
+void rf_map_refresh(const struct rf_fence *fence, enum rf_map map)
+{
+	if (fence->read_only && fence->memory[map])
+		copy_map(fence, map);
+}
+
+/*
+ * Maps a map of values of `value_size` into `fence->memory`, until the fence is closed. Returns how
+ * many there are, or a negative errno.
+ */
+static int64_t share_map(struct rf_fence *fence, enum rf_map map, size_t value_size, int protection,
+			 struct rf_error *error)
+{
+	const int flags = fence->read_only ? MAP_PRIVATE | MAP_ANONYMOUS : MAP_SHARED;
+	struct bpf_map_info info = {};
+	void *memory;
+	int err = 0;
+
+	if (rf_map_info(fence->map_fd[map], &info))
+		return rf_error_failed(error, -errno, "cannot read the map '%s': %s",
+				       rf_map_names[map], strerror(errno));
+	memory = mmap(NULL, info.max_entries * value_size,
+		      fence->read_only ? PROT_READ | PROT_WRITE : protection, flags,
+		      fence->read_only ? -1 : fence->map_fd[map], 0);
+	if (memory == MAP_FAILED)
+		return rf_error_failed(error, -errno, "cannot map the fence's '%s': %s",
+				       rf_map_names[map], strerror(errno));
+	fence->memory[map] = memory;
+	fence->memory_size[map] = info.max_entries * value_size;
+	fence->memory_count[map] = info.max_entries;
+	if (fence->read_only)
+		err = copy_map(fence, map);
+	if (err)
+		return rf_error_failed(error, err, "cannot read the map '%s': %s",
+				       rf_map_names[map], strerror(-err));
+	return info.max_entries;
+}
+
+static int map_leases(struct rf_fence *fence, struct rf_error *error)
+{
+	int64_t sets =
+		share_map(fence, RF_MAP_LEASES, sizeof(struct rf_lease_set), PROT_READ, error);
+
+	if (sets < 0)
+		return sets;
+	fence->leases = sets * RF_LEASE_WAYS;
+	fence->lease = fence->memory[RF_MAP_LEASES];
+	return 0;
+}
+
+int rf_fence_share(struct rf_fence *fence, struct rf_error *error)
+{
+	const int both = PROT_READ | PROT_WRITE;
+	struct bpf_map_info info = {};
+	int64_t count = rf_fence_check_maps(fence, error);
+
+	if (!count)
+		count = share_map(fence, RF_MAP_CONFIG, sizeof(struct rf_config), both, error);
+	if (count >= 0)
+		count = share_map(fence, RF_MAP_PORTS, sizeof(struct rf_ports), both, error);
+	if (count >= 0)
+		count = share_map(fence, RF_MAP_BANS, sizeof(struct rf_ban_set), both, error);
+	/* Nobody reads this but who may change it. */
+	if (count >= 0 && !fence->read_only)
+		count = share_map(fence, RF_MAP_AGGREGATES, sizeof(struct rf_source), both, error);
+	if (count < 0)
+		return count;
+	fence->config = fence->memory[RF_MAP_CONFIG];
+	fence->ports = fence->memory[RF_MAP_PORTS];
+	fence->aggregate = fence->memory[RF_MAP_AGGREGATES];
+	fence->ban = fence->memory[RF_MAP_BANS];
+	if (rf_map_info(fence->map_fd[RF_MAP_KNOWN_FILTER], &info))
+		return rf_error_failed(error, -errno, "cannot read the fence's filter: %s",
+				       strerror(errno));
+	fence->known_filter_lines = info.max_entries;
+	if (rf_map_info(fence->map_fd[RF_MAP_WINDOWS4], &info))
+		return rf_error_failed(error, -errno, "cannot read the fence's windows: %s",
+				       strerror(errno));
+	fence->sources = info.max_entries;
+	count = map_leases(fence, error);
+	return count < 0 ? count : rf_fence_check_config(fence, error);
+}
+
+static uint64_t load_word(const __u64 *word)
+{
+	return __atomic_load_n(word, __ATOMIC_ACQUIRE);
+}
+
+struct rf_standing rf_fence_standing(const struct rf_fence *fence)
+{
+	const struct rf_config *config = fence->config;
+	struct rf_standing standing = {};
+	const struct rf_bank *bank;
+	uint64_t deadline;
+
+	rf_map_refresh(fence, RF_MAP_CONFIG);
+	standing.active = standing.in_force = load_word(&config->active);
+	bank = &config->bank[standing.active & 1];
+	standing.fallback = bank->fallback;
+	deadline = load_word(&bank->deadline);
+	if (!deadline || !config->tick_ns)
+		return standing;
+	standing.jiffies = rf_fence_jiffies(fence);
+	if (standing.jiffies < deadline) {
+		standing.state = RF_ON_TRIAL;
+		standing.trial_ns = rf_fence_left_ns(fence, standing.jiffies, deadline);
+		return standing;
+	}
+	standing.trial_ns = rf_fence_left_ns(fence, deadline, standing.jiffies);
+	standing.state = standing.fallback == RF_FALL_BACK ? RF_FELL_BACK : RF_FELL_OPEN;
+	standing.in_force = standing.state == RF_FELL_BACK ? standing.active - 1 : standing.active;
+	return standing;
+}
+
+/* By the alphabet of interfaces, after which fences are called, too; and no more than its room. */
+static void read_name(struct rf_fence *fence)
+{
+	char name[RF_NAME_SIZE];
+
+	memcpy(name, fence->config->name, sizeof(name));
+	name[sizeof(name) - 1] = '\0';
+	rf_hide_controls(name, false);
+	for (char *p = name; *p; p++)
+		if (*p == ' ' || *p == '/')
+			*p = '?';
+	if (*name)
+		memcpy(fence->name, name, sizeof(fence->name));
+	else if (fence->interfaces)
+		memcpy(fence->name, fence->interface[0].name, IF_NAMESIZE);
+}
+
+struct rf_pin_path rf_fence_pins(const struct rf_fence *fence)
+{
+	struct rf_pin_path path;
+
+	memcpy(path.text, fence->pins, sizeof(path.text));
+	return path;
+}
+
+int rf_fence_adopt(struct rf_fence *fence, struct rf_program *program, struct rf_error *error)
+{
+	struct rf_pin_path pins;
+	int count, err;
+
+	for (int i = 0; i < RF_MAP_COUNT; i++) {
+		fence->map_fd[i] = program->map_fd[i];
+		fence->map_id[i] = program->map_id[i];
+		program->map_fd[i] = -1;
+	}
+	fence->program_id = program->id;
+	fence->read_only = program->read_only;
+	err = rf_fence_share(fence, error);
+	if (err)
+		return err;
+	if (!rf_pins_find(fence->map_id[RF_MAP_CONFIG], &pins))
+		memcpy(fence->pins, pins.text, sizeof(fence->pins));
+	count = rf_interfaces_of(fence->map_id[RF_MAP_CONFIG], &fence->interface, error);
+	if (count < 0)
+		return count;
+	fence->interfaces = count;
+	read_name(fence);
+	return 0;
+}
+
+static int open_on(struct rf_fence *fence, const char *dev, struct rf_error *error)
+{
+	struct rf_interface interface;
+	struct rf_program program = RF_PROGRAM_NONE;
+	int err = rf_interface_open(dev, &interface, &program, error);
+
+	if (!err)
+		err = rf_program_check_abi(&program, dev, error);
+	if (!err)
+		err = rf_fence_adopt(fence, &program, error);
+	rf_program_close(&program);
+	return err;
+}
+
+/* The interface of the only fence among `interface`, into `dev`. */
+static int find_only(const struct rf_interface *interface, int count, char dev[IF_NAMESIZE],
+		     bool *unknown, struct rf_error *error)
+{
+	uint32_t found = 0;
+
+	for (int i = 0; i < count; i++) {
+		struct rf_program program;
+		int err = rf_program_open(&program, interface[i].program_id, error);
+		uint32_t id = program.ours ? program.map_id[RF_MAP_CONFIG] : 0;
+
+		rf_program_close(&program);
+		*unknown = *unknown || err == -EPERM;
+		if (err && err != -EPERM && err != -ENOENT) /* -ENOENT: it went away meanwhile */
+			return err;
+		if (!id || id == found)
+			continue;
+		if (found)
+			return rf_error_failed(
+				error, -ENOTUNIQ,
+				"several fences are attached, to %s, %s …; say which: dev %s", dev,
+				interface[i].name, dev);
+		found = id;
+		memcpy(dev, interface[i].name, IF_NAMESIZE);
+	}
+	if (!found && *unknown)
+		return -EPERM; /* `error` says of which */
+	if (!found)
+		return rf_error_failed(
+			error, -ENOENT,
+			"no fence attached to any interface; run 'ringfence attach IF' or "
+			"'ip link set dev IF xdp obj …'");
+	return 0;
+}
+
+int rf_fence_open(struct rf_fence *fence, const char *dev, struct rf_error *error)
+{
+	struct rf_interface *interfaces = NULL;
+	bool unknown = false;
+	char only[IF_NAMESIZE];
+	int err;
+
+	if (dev)
+		return open_on(fence, dev, error);
+	err = rf_interfaces_scan(&interfaces, error);
+	if (err >= 0)
+		err = find_only(interfaces, err, only, &unknown, error);
+	free(interfaces);
+	if (!err)
+		err = open_on(fence, only, error);
+	fence->among_unknown = unknown;
+	return err;
+}
+
+int rf_fence_check_may_change(const struct rf_fence *fence, const char *dev, struct rf_error *error)
+{
+	const struct rf_pin_path pins = rf_fence_pins(fence);
+
+	if (fence->read_only)
+		return rf_error_failed(error, -EACCES,
+				       "%s: you may read this fence, and not change it; run it as "
+				       "root",
+				       fence->name);
+	if (!dev && fence->among_unknown)
+		return rf_error_failed(error, -EPERM,
+				       "there are XDP programs that only CAP_SYS_ADMIN may look "
+				       "at, so say which fence: dev %s",
+				       fence->interfaces ? fence->interface[0].name : "IF");
+	return *pins.text ? rf_pins_check_owner(&pins, error) : 0;
+}
+
+int rf_fence_is_attached(const struct rf_fence *fence, struct rf_error *error)
+{
+	struct rf_interface *interfaces = NULL;
+	int count = rf_interfaces_of(fence->map_id[RF_MAP_CONFIG], &interfaces, error);
+
+	free(interfaces);
+	return count < 0 ? count : count > 0;
+}
+
+void rf_fence_close(struct rf_fence *fence)
+{
+	for (int i = 0; i < RF_MAP_COUNT; i++) {
+		if (fence->memory[i])
+			munmap(fence->memory[i], fence->memory_size[i]);
+		if (fence->map_fd[i] >= 0)
+			close(fence->map_fd[i]);
+	}
+	free(fence->interface);
+	*fence = RF_FENCE_NONE;
+}

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What the maps of a fence take of the kernel's memory, in bytes, as the kernel says: `memlock` in
+ * the descriptor's fdinfo. Kernels before 6.4 count keys and values alone, without a hash's
+ * elements and buckets, so it is never less than these are known to take.
+ */
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "fence/sizes.h"
+#include "fence/tries.h"
+#include "kernel/info.h"
+
+static uint64_t read_memlock(int fd)
+{
+	char path[48], line[128];
+	uint64_t bytes = 0;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", fd);
+	file = fopen(path, "re");
+	while (file && fgets(line, sizeof(line), file))
+		if (sscanf(line, "memlock:%" SCNu64, &bytes) == 1)
+			break;
+	if (file)
+		fclose(file);
+	return bytes;
+}
+
+static uint64_t map_memory(int fd)
+{
+	struct bpf_map_info info = {};
+	uint64_t bytes = read_memlock(fd), least = 0;
+
+	if (rf_map_info(fd, &info))
+		return bytes;
+	if (info.type == BPF_MAP_TYPE_LRU_HASH ||
+	    (info.type == BPF_MAP_TYPE_HASH && !(info.map_flags & BPF_F_NO_PREALLOC)))
+		least = rf_hash_memory(info.max_entries, info.key_size, info.value_size);
+	return bytes > least ? bytes : least;
+}
+
+void rf_memory_of(const int map_fd[RF_MAP_COUNT], struct rf_memory *memory)
+{
+	*memory = (struct rf_memory){};
+	for (int i = 0; i < RF_MAP_COUNT; i++) {
+		memory->map[i] = map_memory(map_fd[i]);
+		memory->bytes += memory->map[i];
+	}
+}
+
+/* The prefixes of a bank. What is put in force meanwhile is missing, as is what may not be read. */
+static void add_tries(const struct rf_fence *fence, int bank, struct rf_memory *memory)
+{
+	static const enum rf_map maps[RF_FAMILIES] = {RF_MAP_PREFIXES4, RF_MAP_PREFIXES6};
+	struct rf_tries tries = RF_TRIES_NONE;
+	struct rf_error ignored;
+
+	if (!rf_tries_open(fence, bank, &tries, &ignored)) {
+		for (int family = 0; family < RF_FAMILIES; family++) {
+			uint64_t bytes = tries.fd[family] < 0 ? 0 : map_memory(tries.fd[family]);
+
+			memory->map[maps[family]] += bytes;
+			memory->bytes += bytes;
+		}
+	}
+	rf_tries_close(&tries);
+}
+
+void rf_fence_memory(const struct rf_fence *fence, struct rf_memory *memory)
+{
+	rf_memory_of(fence->map_fd, memory);
+	for (int bank = 0; bank < 2; bank++)
+		add_tries(fence, bank, memory);
+}

@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What newcomers need beside the rules: the windows of the guard, those of prefixes, and the filter
+ * that tells who is none.
+ */
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <string.h>
+
+#include "fence/newcomers.h"
+#include "ringfence/limiter.h"
+#include "rules/policy.h"
+
+#define GUARD_ID 1	  /* there are no others of its kind */
+#define GUARD_CELLS_MIN 4 /* then evenly, three quarters of the rate are admitted */
+#define BURST_SHARE 8	  /* of the windows of a family: so many of them at once, or less */
+
+/* The windows that one newcomer may want at the most: of how many limits a packet may be. */
+static uint32_t most_windows(const struct rf_bank *rules)
+{
+	uint32_t most = 1;
+
+	for (int class = 0; class < RF_PACKET_CLASSES_MAX; class ++)
+		for (int prefix_class = 0; prefix_class < RF_PREFIX_CLASSES_MAX; prefix_class++) {
+			uint32_t limits = rules->packet_class[class].limits &
+					  rules->prefix_class[prefix_class];
+			uint32_t count = __builtin_popcount(limits);
+
+			most = count > most ? count : most;
+		}
+	return most;
+}
+
+/*
+ * All that a guard admits in its window may come at once. Where that is much of the room there is,
+ * known sources would be evicted between two of their packets: then it admits as many in parts.
+ */
+static uint64_t parts_of(const struct rf_newcomers *newcomers, uint64_t room)
+{
+	const uint64_t part = room > BURST_SHARE ? room / BURST_SHARE : 1;
+
+	return newcomers->rate > 2 * part ? (newcomers->rate + part - 1) / part : 1;
+}
+
+/*
+ * By jiffies if it can be, also with fewer cells, since a flood asks it for each packet; that may
+ * cost newcomers who come evenly a part of the rate.
+ */
+static void compile_guard(struct rf_newcomers *newcomers, uint32_t tick_ns, uint32_t room)
+{
+	const uint64_t parts = parts_of(newcomers, room);
+	struct rf_limit limit = {
+		.rate = newcomers->rate / parts,
+		.window_ns = newcomers->window_ns / parts,
+		.per4 = 32,
+		.per6 = 128,
+	};
+
+	for (limit.cells = RF_CELLS; limit.cells >= GUARD_CELLS_MIN; limit.cells--) {
+		rf_policy_compile(&limit, GUARD_ID, tick_ns, &newcomers->policy);
+		if (newcomers->policy.clock == RF_JIFFIES)
+			return;
+	}
+	limit.cells = RF_CELLS;
+	rf_policy_compile(&limit, GUARD_ID, tick_ns, &newcomers->policy);
+}
+
+static bool is_same_guard(const struct rf_newcomers *one, const struct rf_newcomers *other)
+{
+	return other->then != RF_NEWCOMERS_OFF && one->rate == other->rate &&
+	       one->window_ns == other->window_ns && one->policy.limit == other->policy.limit &&
+	       one->policy.cell == other->policy.cell && one->policy.cells == other->policy.cells &&
+	       one->policy.clock == other->policy.clock;
+}
+
+/* The windows of another guard than the present one, so that nobody looks at them yet. */
+static void open_guard(const struct rf_fence *fence, const struct rf_newcomers *newcomers)
+{
+	const struct rf_policy *policy = &newcomers->policy;
+	const uint64_t time = rf_fence_time(fence, policy);
+
+	rf_window_start(&fence->config->guard[newcomers->guard].limits, policy, time);
+	rf_window_start(&fence->config->guard[newcomers->guard].shadows, policy, time);
+}
+
+static void open_aggregates(const struct rf_fence *fence, const struct rf_policy *policy, int slot)
+{
+	const int set = slot + (policy->flags & RF_OTHER_SET ? RF_LIMITS_MAX : 0);
+	const uint64_t time = rf_fence_time(fence, policy);
+
+	for (int i = 0; i < RF_AGGREGATES; i++) {
+		struct rf_source *source = &fence->aggregate[set * RF_AGGREGATES + i];
+
+		*source = (struct rf_source){};
+		rf_window_start(&source->window, policy, time);
+	}
+}
+
+static bool aggregates(const struct rf_bank *rules)
+{
+	return rules->newcomers.then == RF_NEWCOMERS_AGGREGATE;
+}
+
+/*
+ * A limit goes on with the windows that it has; another one in its slot gets the other set, which
+ * nobody looks at. So the present rules keep theirs whole, whenever this command is killed.
+ */
+static void prepare_aggregates(const struct rf_fence *fence, struct rf_bank *rules,
+			       const struct rf_bank *present)
+{
+	for (int slot = 0; slot < RF_LIMITS_MAX; slot++) {
+		const struct rf_policy *before = &present->policy[slot];
+		struct rf_policy *policy = &rules->policy[slot];
+		bool goes_on = policy->id == before->id;
+
+		if (!policy->id)
+			continue;
+		policy->flags &= ~RF_OTHER_SET;
+		policy->flags |= (goes_on ? before->flags : ~before->flags) & RF_OTHER_SET;
+		if ((aggregates(rules) && (!goes_on || !aggregates(present))) ||
+		    (rules->limit[slot].match == RF_MATCH_OTHER && !goes_on))
+			open_aggregates(fence, policy, slot);
+	}
+}
+
+void rf_newcomers_prepare(const struct rf_fence *fence, struct rf_bank *rules,
+			  const struct rf_bank *present)
+{
+	struct rf_newcomers *newcomers = &rules->newcomers;
+	const struct rf_newcomers *before = &present->newcomers;
+
+	prepare_aggregates(fence, rules, present);
+	rules->flags &= ~RF_BANK_CLOSED;
+	if (newcomers->then == RF_NEWCOMERS_CLOSED)
+		rules->flags |= RF_BANK_CLOSED;
+	if (newcomers->then == RF_NEWCOMERS_OFF) {
+		*newcomers = (struct rf_newcomers){.guard = before->guard};
+		return;
+	}
+	compile_guard(newcomers, fence->config->tick_ns, fence->sources / most_windows(rules));
+	if (is_same_guard(newcomers, before)) {
+		newcomers->guard = before->guard;
+		newcomers->policy = before->policy;
+	} else {
+		newcomers->guard = !before->guard;
+		open_guard(fence, newcomers);
+	}
+}
+
+/* ---- kin ---- */
+
+#define NS_PER_S 1000000000ULL
+#define KIN_NS (90 * NS_PER_S) /* longer than a resident may be idle */
+
+/* Another user's fence may say anything. */
+static uint32_t count_kin(const struct rf_config *config)
+{
+	return config->kin_count < RF_KIN_MAX ? config->kin_count : RF_KIN_MAX;
+}
+
+static bool is_in_force(const struct rf_bank *rules, uint32_t id, bool *is_shadow)
+{
+	for (int slot = 0; slot < RF_LIMITS_MAX; slot++)
+		if (rules && rules->policy[slot].id == id) {
+			*is_shadow = rules->policy[slot].flags & RF_SHADOW;
+			return true;
+		}
+	return false;
+}
+
+static void set_until(struct rf_kin *kin, uint64_t until)
+{
+	__atomic_store_n(&kin->until, until, __ATOMIC_RELEASE);
+}
+
+/* What is neither in force any more, nor may be again, makes known for a while yet. */
+void rf_newcomers_age_kin(const struct rf_fence *fence, const struct rf_bank *rules,
+			  const struct rf_bank *fallback)
+{
+	struct rf_config *config = fence->config;
+	const uint64_t now = rf_fence_jiffies(fence);
+
+	for (uint32_t i = 0; i < count_kin(config); i++) {
+		struct rf_kin *kin = &config->kin[i];
+		bool is_shadow = false;
+
+		kin->is_over = !is_in_force(rules, kin->limit_id, &is_shadow) &&
+			       !is_in_force(fallback, kin->limit_id, &is_shadow);
+		if (kin->until <= now)
+			set_until(kin, 0);
+		else if (kin->until == RF_FOREVER && (kin->is_over || is_shadow))
+			set_until(kin, now + KIN_NS / config->tick_ns);
+	}
+}
+
+/* Where a limit may be noted: free, or the one that would go first. */
+static struct rf_kin *free_kin(struct rf_config *config)
+{
+	struct rf_kin *least = &config->kin[0];
+
+	for (uint32_t i = 0; i < RF_KIN_MAX && least->until; i++)
+		if (config->kin[i].until < least->until)
+			least = &config->kin[i];
+	return least;
+}
+
+static void note_kin(struct rf_config *config, const struct rf_policy *policy)
+{
+	struct rf_kin *kin = NULL;
+
+	for (uint32_t i = 0; i < count_kin(config) && !kin; i++)
+		if (config->kin[i].limit_id == policy->id && config->kin[i].until)
+			kin = &config->kin[i];
+	if (!kin) {
+		kin = free_kin(config);
+		set_until(kin, 0);
+		kin->limit_id = policy->id;
+		kin->grouping.mask4 = policy->mask4;
+		memcpy(kin->grouping.mask6, policy->mask6, sizeof(kin->grouping.mask6));
+	}
+	kin->is_over = 0;
+	set_until(kin, RF_FOREVER);
+	if (count_kin(config) <= kin - config->kin)
+		__atomic_store_n(&config->kin_count, kin - config->kin + 1, __ATOMIC_RELEASE);
+}
+
+/* The groupings of all kin, RF_GROUPINGS_MAX at most; returns how many, 0 where they are more. */
+static uint32_t list_groupings(const struct rf_config *config, struct rf_grouping *grouping)
+{
+	uint32_t count = 0, at;
+
+	for (uint32_t i = 0; i < count_kin(config); i++) {
+		const struct rf_grouping *wanted = &config->kin[i].grouping;
+
+		if (!config->kin[i].until)
+			continue;
+		for (at = 0; at < count; at++)
+			if (memcmp(&grouping[at], wanted, sizeof(*wanted)) == 0)
+				break;
+		if (at == RF_GROUPINGS_MAX)
+			return 0;
+		grouping[at] = *wanted;
+		count = at == count ? count + 1 : count;
+	}
+	return count;
+}
+
+/* No program sees a list that is half written. */
+static int set_groupings(struct rf_config *config, struct rf_error *error)
+{
+	struct rf_grouping grouping[RF_GROUPINGS_MAX];
+	const uint32_t count = list_groupings(config, grouping);
+	int err;
+
+	if (count == config->groupings &&
+	    memcmp(grouping, config->grouping, count * sizeof(*grouping)) == 0)
+		return 0;
+	__atomic_store_n(&config->groupings, 0, __ATOMIC_RELEASE);
+	err = rf_wait_for_programs(error);
+	if (err)
+		return err;
+	memcpy(config->grouping, grouping, count * sizeof(*grouping));
+	__atomic_store_n(&config->groupings, count, __ATOMIC_RELEASE);
+	return 0;
+}
+
+int rf_newcomers_note_kin(const struct rf_fence *fence, const struct rf_bank *rules,
+			  struct rf_error *error)
+{
+	for (int slot = 0; slot < RF_LIMITS_MAX; slot++)
+		if (rules->policy[slot].id && !(rules->policy[slot].flags & RF_SHADOW))
+			note_kin(fence->config, &rules->policy[slot]);
+	return set_groupings(fence->config, error);
+}

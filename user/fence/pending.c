@@ -1,0 +1,316 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What is pending in the leases: packets that a CPU has answered by itself, and not yet added to
+ * any counter. Readers add them in. A lease that is flushed between a reading of the counters and
+ * one of the leases is missing from that reading, and back in the next; so the sums are exact once
+ * traffic stops, and never too high.
+ */
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include "fence/pending.h"
+#include "fence/private.h"
+#include "ringfence/lease.h"
+
+#define READS_MAX 4 /* of a lease that changes its source meanwhile */
+
+/* ---- their memory ---- */
+
+/* log2 of the leases of one CPU; 0: none. */
+static unsigned int leases_bits(const struct rf_fence *fence)
+{
+	int cpus = libbpf_num_possible_cpus();
+	unsigned int bits = 0;
+
+	if (cpus <= 0 || fence->leases / cpus < RF_LEASES_LEAST)
+		return 0;
+	while (2ULL << bits <= fence->leases / cpus)
+		bits++;
+	return bits;
+}
+
+/* ---- slots ---- */
+
+#define NS_PER_S 1000000000ULL
+#define TICK_NS_LEAST 500000000ULL /* of a slot: the shortest power of two of jiffies over that */
+#define YOUNG_FOR_NS (10 * NS_PER_S)
+#define YOUNG_IDLE_NS (2 * NS_PER_S)
+#define RESIDENT_IDLE_NS (60 * NS_PER_S)
+#define YOUNG_LEASE_NS NS_PER_S
+#define RESIDENT_LEASE_NS (16 * NS_PER_S)
+#define RESIDENT_TOUCH_NS (8 * NS_PER_S)
+#define RESIDENTS_SHARE 8 /* one part of so many is for those that are no residents */
+
+static uint32_t slot_ticks(uint64_t time_ns, uint64_t tick_ns)
+{
+	return time_ns / tick_ns + (time_ns % tick_ns > tick_ns / 2);
+}
+
+static void set_slot_times(struct rf_slot_times *times, uint32_t jiffy_ns, uint32_t slots)
+{
+	uint64_t tick_ns = jiffy_ns;
+
+	*times = (struct rf_slot_times){.residents_max = slots - slots / RESIDENTS_SHARE};
+	for (; tick_ns < TICK_NS_LEAST; tick_ns *= 2)
+		times->tick_shift++;
+	times->young_for = slot_ticks(YOUNG_FOR_NS, tick_ns);
+	times->young_idle = slot_ticks(YOUNG_IDLE_NS, tick_ns);
+	/* Seen for the last time, it may have been touched so long before. */
+	times->resident_touch = slot_ticks(RESIDENT_TOUCH_NS, tick_ns);
+	times->resident_idle = slot_ticks(RESIDENT_IDLE_NS, tick_ns) + times->resident_touch;
+	times->young_lease = slot_ticks(YOUNG_LEASE_NS, tick_ns);
+	times->resident_lease = slot_ticks(RESIDENT_LEASE_NS, tick_ns);
+}
+
+/* By the golden ratio, so that slots which are looked at one after the other are far apart. */
+static uint32_t slot_stride(uint32_t slots)
+{
+	uint32_t stride = (uint32_t)(slots * 0.618) | 1;
+
+	return stride < slots ? stride : 1;
+}
+
+static void set_slots(struct rf_config *config, const struct rf_fence *fence)
+{
+	const uint32_t lines = fence->known_filter_lines;
+
+	set_slot_times(&config->times, config->tick_ns, fence->sources);
+	config->slot_stride = slot_stride(fence->sources);
+	/* A filter of one line would want a shift by 64 bits, and is none anyway. */
+	if (lines > 1)
+		config->known_filter_shift = 64 - (31 - __builtin_clz(lines));
+	__atomic_store_n(&config->slots, fence->sources, __ATOMIC_RELEASE);
+}
+
+int rf_fence_make_leases(struct rf_fence *fence, struct rf_error *error)
+{
+	struct rf_config *config = fence->config;
+	unsigned int bits = leases_bits(fence);
+	__u64 key[3];
+
+	if (config->slots) /* set last */
+		return 0;
+	if (getrandom(key, sizeof(key), 0) != sizeof(key))
+		return rf_error_failed(error, -errno, "cannot get a random key: %s",
+				       strerror(errno));
+	for (int i = 0; i < 3; i++)
+		config->lease_key[i] = key[i] | 1; /* a key of 0 would be none */
+	if (bits)
+		__atomic_store_n(&config->lease_shift, 64 - bits, __ATOMIC_RELEASE);
+	set_slots(config, fence);
+	return 0;
+}
+
+/* ---- reading ---- */
+
+static void copy_lease(struct rf_lease *lease, const struct rf_lease *shared)
+{
+	memcpy(lease, shared, sizeof(*lease));
+	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+}
+
+static bool is_same(const struct rf_lease *one, const struct rf_lease *other)
+{
+	return one->source == other->source && one->rules == other->rules &&
+	       one->answer == other->answer && one->over == other->over &&
+	       one->slot0 == other->slot0 && one->slot1 == other->slot1 &&
+	       one->slot2 == other->slot2 && one->slot3 == other->slot3;
+}
+
+/* False: nothing is pending there. Another source may take the place while it is read. */
+static bool read_lease(const struct rf_lease *shared, struct rf_lease *lease)
+{
+	struct rf_lease before, after;
+
+	for (int i = 0; i < READS_MAX; i++) {
+		copy_lease(&before, shared);
+		copy_lease(lease, shared);
+		copy_lease(&after, shared);
+		if (is_same(&before, lease) && is_same(lease, &after))
+			return lease->packets && rf_answer_reason(lease->answer) < RF_REASON_COUNT;
+	}
+	return false;
+}
+
+/* As the program does: another limit's counters, and another window's, are not its. */
+static bool is_of_limit(const struct rf_lease *lease, const struct rf_bank *rules, uint32_t slot)
+{
+	return rules->policy[slot].id &&
+	       rf_rules_are_since(lease->rules, rules->limit[slot].since_generation);
+}
+
+/*
+ * Rules on trial that have fallen back are later than those in force, and their windows may be
+ * others; NULL: the lease is of no such rules.
+ */
+static const struct rf_bank *fallen_rules(const struct rf_fence *fence,
+					  const struct rf_standing *standing,
+					  const struct rf_lease *lease)
+{
+	if (standing->state != RF_FELL_BACK || !rf_rules_are_of(lease->rules, standing->active))
+		return NULL;
+	return &fence->config->bank[standing->active & 1];
+}
+
+static bool is_of_windows(const struct rf_lease *lease, const struct rf_bank *rules,
+			  const struct rf_bank *fallen, uint32_t slot)
+{
+	if (fallen && fallen->policy[slot].id != rules->policy[slot].id)
+		return false;
+	return rules->policy[slot].id &&
+	       rf_rules_are_since(lease->rules, rules->policy[slot].since_generation);
+}
+
+static void add(struct rf_count *sum, const struct rf_lease *lease)
+{
+	sum->packets += lease->packets;
+	sum->bytes += lease->bytes;
+}
+
+void rf_leases_add_counters(const struct rf_fence *fence, struct rf_counters *sum)
+{
+	struct rf_lease lease;
+
+	rf_map_refresh(fence, RF_MAP_LEASES);
+	for (uint32_t i = 0; i < fence->leases; i++)
+		if (read_lease(&fence->lease[i], &lease))
+			add(&sum->reason[rf_answer_reason(lease.answer)], &lease);
+}
+
+static void add_limit(const struct rf_lease *lease, enum rf_reason reason,
+		      struct rf_limit_counters *sum)
+{
+	if (reason >= RF_FIRST_DROP)
+		add(&sum->dropped, lease);
+	else if (reason == RF_SHADOW_OVER)
+		add(&sum->would_drop, lease);
+	else
+		add(&sum->passed, lease);
+}
+
+void rf_leases_add_limit(const struct rf_fence *fence, const struct rf_bank *rules, int slot,
+			 struct rf_limit_counters *sum)
+{
+	__u32 slots[RF_CHARGED_MAX];
+	struct rf_lease lease;
+
+	rf_map_refresh(fence, RF_MAP_LEASES);
+	for (uint32_t i = 0; i < fence->leases; i++) {
+		int count =
+			read_lease(&fence->lease[i], &lease) ? rf_lease_slots(&lease, slots) : 0;
+
+		for (int j = 0; j < count; j++)
+			if (slots[j] == (__u32)slot && is_of_limit(&lease, rules, slot))
+				add_limit(&lease, rf_lease_reason(&lease, j), sum);
+	}
+}
+
+/* ---- by source ---- */
+
+static void pack_address(const struct rf_address *address, __u64 source[2])
+{
+	for (int i = 0; i < 2; i++)
+		source[i] = address->word[2 * i] | (uint64_t)address->word[2 * i + 1] << 32;
+}
+
+static uint64_t mask_source(uint64_t source, const struct rf_policy *policy, bool is_ipv6)
+{
+	if (!is_ipv6)
+		return source & policy->mask4;
+	return source & (policy->mask6[0] | (uint64_t)policy->mask6[1] << 32);
+}
+
+static int compare_rows(const void *a, const void *b)
+{
+	const struct rf_pending_row *left = a, *right = b;
+
+	if (left->source != right->source)
+		return left->source < right->source ? -1 : 1;
+	if (left->slot != right->slot)
+		return (int)left->slot - (int)right->slot;
+	return (int)left->is_ipv6 - (int)right->is_ipv6;
+}
+
+static int add_row(struct rf_pending *pending, const struct rf_pending_row *row)
+{
+	if (pending->count == pending->capacity) {
+		size_t capacity = pending->capacity ? pending->capacity * 2 : 1024;
+		struct rf_pending_row *grown = reallocarray(pending->row, capacity, sizeof(*grown));
+
+		if (!grown)
+			return -ENOMEM;
+		pending->row = grown;
+		pending->capacity = capacity;
+	}
+	pending->row[pending->count++] = *row;
+	return 0;
+}
+
+/* A lease counts for as many windows as it has limits. */
+static int add_rows(struct rf_pending *pending, const struct rf_lease *lease,
+		    const struct rf_bank *rules, const struct rf_bank *fallen)
+{
+	const bool is_ipv6 = rf_rules_are_ipv6(lease->rules);
+	__u32 slots[RF_CHARGED_MAX];
+	int count = rf_lease_slots(lease, slots), err = 0;
+
+	for (int i = 0; i < count && !err; i++) {
+		struct rf_pending_row row = {
+			.source = mask_source(lease->source, &rules->policy[slots[i]], is_ipv6),
+			.packets = lease->packets,
+			.slot = slots[i],
+			.is_ipv6 = is_ipv6,
+			.reason = rf_lease_reason(lease, i),
+		};
+
+		if (is_of_windows(lease, rules, fallen, slots[i]))
+			err = add_row(pending, &row);
+	}
+	return err;
+}
+
+int rf_leases_snapshot(const struct rf_fence *fence, const struct rf_bank *rules,
+		       struct rf_pending *pending)
+{
+	const struct rf_standing standing = rf_fence_standing(fence);
+	struct rf_lease lease;
+	int err = 0;
+
+	*pending = (struct rf_pending){};
+	rf_map_refresh(fence, RF_MAP_LEASES);
+	for (uint32_t i = 0; i < fence->leases && !err; i++)
+		if (read_lease(&fence->lease[i], &lease))
+			err = add_rows(pending, &lease, rules,
+				       fallen_rules(fence, &standing, &lease));
+	if (!err && pending->count)
+		qsort(pending->row, pending->count, sizeof(*pending->row), compare_rows);
+	return err;
+}
+
+void rf_leases_add_source(const struct rf_pending *pending, const struct rf_address *source,
+			  const struct rf_bank *rules, int slot, struct rf_source *state)
+{
+	struct rf_pending_row key = {.slot = slot, .is_ipv6 = source->version == 6};
+	const struct rf_pending_row *end = pending->row + pending->count, *found;
+	__u64 words[2];
+
+	pack_address(source, words);
+	key.source = words[0];
+	/* Longer prefixes than a lease tells apart have none. */
+	if (!pending->count || words[1])
+		return;
+	found = bsearch(&key, pending->row, pending->count, sizeof(key), compare_rows);
+	while (found && found > pending->row && !compare_rows(found - 1, &key))
+		found--;
+	for (; found && found < end && !compare_rows(found, &key); found++) {
+		if (found->reason >= RF_FIRST_DROP)
+			state->dropped += found->packets;
+		else if (found->reason != RF_SHADOW_OVER)
+			state->passed += found->packets;
+		else if (!rules->policy[slot].ban)
+			state->would_drop += found->packets;
+	}
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* What is pending in the leases: packets that no counter has yet. */
+#ifndef RINGFENCE_PENDING_H
+#define RINGFENCE_PENDING_H
+
+#include "fence/fence.h"
+
+/* What is pending in a lease for a window. */
+struct rf_pending_row {
+	uint64_t source; /* masked as the limit has it, as in rf_lease */
+	uint32_t packets;
+	uint8_t slot;
+	uint8_t is_ipv6;
+	uint8_t reason; /* RF_UNDER_LIMIT, RF_SHADOW_OVER, or one of a drop */
+};
+
+/* Sorted by source, slot and family. `row` is the caller's to free. */
+struct rf_pending {
+	struct rf_pending_row *row;
+	size_t count;
+	size_t capacity;
+};
+
+/* Add what is pending to sums that were read before. */
+void rf_leases_add_counters(const struct rf_fence *fence, struct rf_counters *sum);
+void rf_leases_add_limit(const struct rf_fence *fence, const struct rf_bank *rules, int slot,
+			 struct rf_limit_counters *sum);
+int rf_leases_snapshot(const struct rf_fence *fence, const struct rf_bank *rules,
+		       struct rf_pending *pending);
+void rf_leases_add_source(const struct rf_pending *pending, const struct rf_address *source,
+			  const struct rf_bank *rules, int slot, struct rf_source *state);
+
+#endif /* RINGFENCE_PENDING_H */

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The rules of a fence, read back. There are two banks of them and one word that says which is in
+ * force; to a bank belong its classes of ports and its tries of prefixes. Past a deadline the other
+ * bank is in force, or none, without that anybody has written anything.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fence/private.h"
+#include "fence/tries.h"
+
+#define PORT_WORDS (RF_PORTS / 64)
+#define READS_MAX 100 /* of rules that are switched meanwhile */
+
+static bool has_moved(const struct rf_fence *fence, const struct rf_standing *standing)
+{
+	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	rf_map_refresh(fence, RF_MAP_CONFIG);
+	return __atomic_load_n(&fence->config->active, __ATOMIC_RELAXED) != standing->active;
+}
+
+/* Nobody switches rules so often who does not want to hold up others. */
+static int fail_moving(struct rf_error *error)
+{
+	return rf_error_failed(error, -EAGAIN,
+			       "the rules are switched faster than they can be read; see who does "
+			       "so, or detach the fence");
+}
+
+int rf_fence_rules(const struct rf_fence *fence, struct rf_bank *rules, struct rf_error *error)
+{
+	struct rf_standing standing;
+
+	/* A bank is written only after the other one was made active. */
+	for (int i = 0; i < READS_MAX; i++) {
+		standing = rf_fence_standing(fence);
+		*rules = fence->config->bank[standing.in_force & 1];
+		if (!has_moved(fence, &standing))
+			return rf_bank_check(rules, error);
+	}
+	return fail_moving(error);
+}
+
+/* ---- ports ---- */
+
+static void note_port(struct rf_ruleset *ruleset, uint32_t port, uint32_t slots)
+{
+	for (; slots; slots &= slots - 1) {
+		uint64_t *ports = ruleset->ports[__builtin_ctz(slots)];
+
+		if (ports)
+			ports[port / 64] |= 1ULL << port % 64;
+	}
+}
+
+static void read_ports(struct rf_ruleset *ruleset, const struct rf_ports *ports)
+{
+	const struct rf_packet_class *class = ruleset->bank.packet_class;
+
+	for (uint32_t port = 0; port < RF_PORTS; port++)
+		note_port(ruleset, port,
+			  class[ports->packet_class[RF_PORTS_TCP][port]].limits |
+				  class[ports->packet_class[RF_PORTS_SYN][port]].limits |
+				  class[ports->packet_class[RF_PORTS_UDP][port]].limits);
+}
+
+static int make_ports(struct rf_ruleset *ruleset)
+{
+	for (int slot = 0; slot < RF_LIMITS_MAX; slot++) {
+		if (!ruleset->bank.policy[slot].id || !ruleset->bank.limit[slot].has_ports)
+			continue;
+		ruleset->ports[slot] = calloc(PORT_WORDS, sizeof(uint64_t));
+		if (!ruleset->ports[slot])
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+/* ---- prefixes ---- */
+
+static int read_prefixes(struct rf_ruleset *ruleset, const struct rf_tries *tries,
+			 struct rf_error *error)
+{
+	struct rf_trie_content content[RF_FAMILIES] = {};
+	struct rf_listed *listed = NULL;
+	int err = 0;
+
+	for (int i = 0; i < RF_FAMILIES && !err; i++)
+		err = rf_trie_read(tries->fd[i], i, &content[i], error);
+	if (!err && content[0].count + content[1].count) {
+		listed = calloc(content[0].count + content[1].count, sizeof(*listed));
+		if (!listed)
+			err = rf_error_failed(error, -ENOMEM, "cannot read the prefixes: %s",
+					      strerror(ENOMEM));
+	}
+	for (int i = 0; i < RF_FAMILIES && !err; i++) {
+		for (size_t j = 0; j < content[i].count; j++) {
+			const struct rf_trie_entry *entry = &content[i].entry[j];
+
+			listed[ruleset->listed_count++] = (struct rf_listed){
+				.prefix = entry->prefix,
+				.until = {entry->value.own_allow_until,
+					  entry->value.own_deny_until},
+				.from = entry->value.own_from,
+			};
+		}
+	}
+	ruleset->listed = listed;
+	ruleset->listed_capacity = content[0].count + content[1].count;
+	free(content[0].entry);
+	free(content[1].entry);
+	return err;
+}
+
+static int read_once(const struct rf_fence *fence, const struct rf_standing *standing,
+		     struct rf_ruleset *ruleset, struct rf_error *error)
+{
+	const int bank = standing->in_force & 1;
+	struct rf_tries tries = RF_TRIES_NONE;
+	int err;
+
+	ruleset->bank = fence->config->bank[bank];
+	err = rf_bank_check(&ruleset->bank, error);
+	if (err)
+		return err;
+	err = make_ports(ruleset);
+	if (err)
+		return rf_error_failed(error, err, "cannot read the rules: %s", strerror(-err));
+	rf_map_refresh(fence, RF_MAP_PORTS);
+	if (ruleset->bank.flags & RF_BANK_PORTS)
+		read_ports(ruleset, &fence->ports[bank]);
+	if (ruleset->bank.flags & (RF_BANK_PREFIXES4 | RF_BANK_PREFIXES6))
+		err = rf_tries_open(fence, bank, &tries, error);
+	if (!err)
+		err = read_prefixes(ruleset, &tries, error);
+	rf_tries_close(&tries);
+	return err;
+}
+
+int rf_fence_read_rules(const struct rf_fence *fence, struct rf_ruleset *ruleset,
+			struct rf_error *error)
+{
+	struct rf_standing standing;
+	int err;
+
+	for (int i = 0; i < READS_MAX; i++) {
+		rf_ruleset_free(ruleset);
+		*ruleset = RF_RULESET_NONE;
+		standing = rf_fence_standing(fence);
+		err = read_once(fence, &standing, ruleset, error);
+		if (!has_moved(fence, &standing))
+			return err;
+	}
+	return fail_moving(error);
+}
+
+int rf_fence_prefix_value(const struct rf_fence *fence, const struct rf_address *source,
+			  struct rf_prefix_value *value, struct rf_error *error)
+{
+	const int family = source->version == 6;
+	struct rf_standing standing;
+	struct rf_tries tries;
+	int err;
+
+	for (int i = 0; i < READS_MAX; i++) {
+		standing = rf_fence_standing(fence);
+		err = rf_tries_open(fence, standing.in_force & 1, &tries, error);
+		if (!err && rf_trie_find(tries.fd[family], family, source->word, value))
+			err = rf_error_failed(error, -errno, "cannot read the prefixes: %s",
+					      strerror(errno));
+		rf_tries_close(&tries);
+		if (!has_moved(fence, &standing))
+			return err;
+	}
+	return fail_moving(error);
+}

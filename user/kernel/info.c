@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <bpf/bpf.h>
+#include <errno.h>
+
+#include "kernel/info.h"
+
+int rf_program_info(int fd, struct bpf_prog_info *info)
+{
+	__u32 length = sizeof(*info);
+
+	return bpf_obj_get_info_by_fd(fd, info, &length) ? -errno : 0;
+}
+
+int rf_map_info(int fd, struct bpf_map_info *info)
+{
+	__u32 length = sizeof(*info);
+
+	return bpf_obj_get_info_by_fd(fd, info, &length) ? -errno : 0;
+}
+
+int rf_link_info(int fd, struct bpf_link_info *info)
+{
+	__u32 length = sizeof(*info);
+
+	return bpf_obj_get_info_by_fd(fd, info, &length) ? -errno : 0;
+}
+
+uint32_t rf_map_id(int fd)
+{
+	struct bpf_map_info info = {};
+
+	return rf_map_info(fd, &info) ? 0 : info.id;
+}
+
+bool rf_map_is_plain(const struct bpf_map_info *info)
+{
+	return info->type == BPF_MAP_TYPE_ARRAY && info->key_size == sizeof(__u32) &&
+	       info->value_size <= RF_PLAIN_VALUE_MAX;
+}

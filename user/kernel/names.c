@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <linux/if_link.h>
+#include <string.h>
+
+#include "kernel/names.h"
+
+/* The configuration is the program's global data: the kernel knows it by the section's name. */
+#define CONFIG_SECTION ".bss"
+
+const char *const rf_map_names[RF_MAP_COUNT] = {
+	[RF_MAP_WINDOWS4] = "windows4",
+	[RF_MAP_WINDOWS6] = "windows6",
+	[RF_MAP_SLOTS4] = "slots4",
+	[RF_MAP_SLOTS6] = "slots6",
+	[RF_MAP_CONFIG] = "config",
+	[RF_MAP_LEASES] = "leases",
+	[RF_MAP_LEASE_TAGS] = "lease_tags",
+	[RF_MAP_PORTS] = "ports",
+	[RF_MAP_PREFIXES4] = "prefixes4",
+	[RF_MAP_PREFIXES6] = "prefixes6",
+	[RF_MAP_KNOWN_FILTER] = "presence",
+	[RF_MAP_AGGREGATES] = "aggregates",
+	[RF_MAP_BANS] = "bans",
+	[RF_MAP_COUNTERS] = "counters",
+	[RF_MAP_LIMIT_COUNTERS] = "limit_counters",
+};
+
+const char *rf_map_in_object(enum rf_map map)
+{
+	return map == RF_MAP_CONFIG ? CONFIG_SECTION : rf_map_names[map];
+}
+
+const char *const rf_entry_names[RF_ENTRY_COUNT] = {
+	[RF_PLAIN] = "ringfence",
+	[RF_FRAGS] = "ringfence_frags",
+};
+
+const char *const rf_entry_pins[RF_ENTRY_COUNT] = {
+	[RF_PLAIN] = "xdp",
+	[RF_FRAGS] = "frags",
+};
+
+const char *const rf_show_names[RF_SHOW_COUNT] = {"stats", "sources", "sources6"};
+
+uint32_t rf_xdp_flags(enum rf_mode mode)
+{
+	return mode == RF_GENERIC ? XDP_FLAGS_SKB_MODE : XDP_FLAGS_DRV_MODE;
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What things of a fence are called, in the kernel and among the pins. A map is pinned under its
+ * name.
+ */
+#ifndef RINGFENCE_NAMES_H
+#define RINGFENCE_NAMES_H
+
+#include <stdint.h>
+
+#include "base/mode.h"
+
+#define RF_BPFFS "/sys/fs/bpf"
+#define RF_PIN_ROOT "/sys/fs/bpf/ringfence"
+#define RF_SHARE_ROOT "/run/ringfence" /* a bpffs of our own, which the group may search */
+#define RF_GROUP "ringfence"	       /* whose members may read */
+#define RF_PROGRAM_TAG_SIZE 8
+
+enum rf_map {
+	RF_MAP_WINDOWS4,
+	RF_MAP_WINDOWS6,
+	RF_MAP_SLOTS4,
+	RF_MAP_SLOTS6,
+	RF_MAP_CONFIG,
+	RF_MAP_LEASES,
+	RF_MAP_LEASE_TAGS,
+	RF_MAP_PORTS,
+	RF_MAP_PREFIXES4,
+	RF_MAP_PREFIXES6,
+	RF_MAP_KNOWN_FILTER,
+	RF_MAP_AGGREGATES,
+	RF_MAP_BANS,
+	RF_MAP_COUNTERS,
+	RF_MAP_LIMIT_COUNTERS,
+	RF_MAP_COUNT,
+};
+
+extern const char *const rf_map_names[RF_MAP_COUNT];
+/* Their names in the object, where the configuration is called by its section. */
+const char *rf_map_in_object(enum rf_map map);
+
+enum rf_entry {
+	RF_PLAIN, /* frames in one buffer */
+	RF_FRAGS, /* frames in several, for a jumbo MTU; Linux 5.18 */
+	RF_ENTRY_COUNT,
+};
+
+/* Their names in the object, and so in the kernel; and their pins. */
+extern const char *const rf_entry_names[RF_ENTRY_COUNT];
+extern const char *const rf_entry_pins[RF_ENTRY_COUNT];
+
+/* The pins that `cat` prints live counters of. */
+#define RF_SHOW_COUNT 3
+
+extern const char *const rf_show_names[RF_SHOW_COUNT];
+
+/* The kernel's flags for it. */
+uint32_t rf_xdp_flags(enum rf_mode mode);
+
+#endif /* RINGFENCE_NAMES_H */

@@ -1,0 +1,351 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The pins of fences in bpffs: where they are, and making and removing them. */
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <glob.h>
+#include <linux/magic.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include "kernel/info.h"
+#include "kernel/pins.h"
+
+#define DIRECTORY_MODE 02750
+#define PIN_MODE 0640
+
+/* ---- paths ---- */
+
+/* That of root is closed to others, one of whom may own the other. */
+static const char *own_root(void)
+{
+	if (faccessat(AT_FDCWD, RF_BPFFS, X_OK, AT_EACCESS) && errno == EACCES &&
+	    !faccessat(AT_FDCWD, RF_SHARE_ROOT, W_OK, AT_EACCESS))
+		return RF_SHARE_ROOT;
+	return RF_PIN_ROOT;
+}
+
+static struct rf_pin_path join(const char *directory, const char *entry)
+{
+	struct rf_pin_path path;
+
+	/* Names are far too short for this; no path leads nowhere, and to no other place. */
+	if (snprintf(path.text, sizeof(path.text), "%s/%s", directory, entry) >=
+	    (int)sizeof(path.text))
+		path.text[0] = '\0';
+	return path;
+}
+
+struct rf_pin_path rf_pins_directory(const char *fence)
+{
+	struct rf_pin_path path = join(own_root(), fence);
+
+	/* bpffs refuses dots, which interface names may have; ':' they may not. */
+	for (char *p = path.text; *p; p++)
+		if (*p == '.')
+			*p = ':';
+	return path;
+}
+
+struct rf_pin_path rf_pins_entry(const struct rf_pin_path *directory, const char *entry)
+{
+	return join(directory->text, entry);
+}
+
+static bool is_shared_path(const char *path)
+{
+	return strncmp(path, RF_SHARE_ROOT "/", sizeof(RF_SHARE_ROOT)) == 0;
+}
+
+static bool is_shared(const struct rf_pin_path *path)
+{
+	return is_shared_path(path->text);
+}
+
+struct rf_pin_path rf_pins_shared(const struct rf_pin_path *directory)
+{
+	struct stat root;
+
+	/* Where another user owns it, links of his would lead us anywhere. */
+	if (is_shared(directory) || lstat(RF_SHARE_ROOT, &root) || root.st_uid != geteuid())
+		return (struct rf_pin_path){};
+	return join(RF_SHARE_ROOT, strrchr(directory->text, '/') + 1);
+}
+
+/* Unique on this machine while the namespace lives, and a link does not outlive its device. */
+void rf_pins_name_link(unsigned int index, char name[64])
+{
+	struct stat namespace = {};
+
+	stat("/proc/self/ns/net", &namespace);
+	snprintf(name, 64, "link_%u_%lu", index, (unsigned long)namespace.st_ino);
+}
+
+struct rf_pin_path rf_pins_link(const struct rf_pin_path *directory, unsigned int index)
+{
+	char name[64];
+
+	rf_pins_name_link(index, name);
+	return rf_pins_entry(directory, name);
+}
+
+struct rf_pin_path rf_pins_parent(const struct rf_pin_path *path)
+{
+	struct rf_pin_path parent = *path;
+
+	*strrchr(parent.text, '/') = '\0';
+	return parent;
+}
+
+/* Names of interfaces, and so of directories, may have in them what has a meaning in a pattern. */
+void rf_pins_glob_links(const struct rf_pin_path *directory, glob_t *paths)
+{
+	char pattern[2 * RF_PIN_PATH_SIZE];
+	size_t length = 0;
+
+	for (const char *p = directory->text; *p; p++) {
+		if (strchr("*?[]\\", *p))
+			pattern[length++] = '\\';
+		pattern[length++] = *p;
+	}
+	snprintf(pattern + length, sizeof(pattern) - length, "/link_*");
+	*paths = (glob_t){};
+	if (glob(pattern, GLOB_NOSORT, NULL, paths))
+		paths->gl_pathc = 0;
+}
+
+/* ---- directories ---- */
+
+static int make_directory(const char *path, struct rf_error *error)
+{
+	struct stat status;
+
+	if (!mkdir(path, is_shared_path(path) ? 0750 : 0700))
+		return 0;
+	if (errno == EROFS)
+		return rf_error_failed(error, -EROFS,
+				       "%s: cannot make the directory: %s; 'mount -o remount,rw "
+				       "%s' makes it writable",
+				       path, strerror(EROFS), RF_BPFFS);
+	if (errno != EEXIST)
+		return rf_error_failed(error, -errno, "%s: cannot make the directory: %s", path,
+				       strerror(errno));
+	if (!lstat(path, &status) && (!S_ISDIR(status.st_mode) || status.st_uid != geteuid()))
+		return rf_error_failed(error, -ENOTDIR,
+				       "%s: this is in the way, and not ringfence's; remove it",
+				       path);
+	return 0;
+}
+
+int rf_pins_give_group(const char *path, bool is_directory)
+{
+	return chmod(path, is_directory ? DIRECTORY_MODE : PIN_MODE) ? -errno : 0;
+}
+
+/* With the group of the one it is in, and so on: that bit is inherited, where others may not set
+ * it.
+ */
+static int make_shared_directory(const char *path, struct rf_error *error)
+{
+	mode_t before = umask(027);
+	int err = make_directory(path, error);
+	struct stat status;
+
+	umask(before);
+	if (err || (!stat(path, &status) && (status.st_mode & 07777) == DIRECTORY_MODE))
+		return err;
+	err = rf_pins_give_group(path, true);
+	return err ? rf_error_failed(error, err, "%s: cannot set its mode: %s", path,
+				     strerror(-err))
+		   : 0;
+}
+
+/* The parent of a process, 0 where it is not told. */
+static int parent_of(int pid)
+{
+	char path[64], line[128];
+	int parent = 0;
+	FILE *status;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", pid);
+	status = fopen(path, "re");
+	while (status && !parent && fgets(line, sizeof(line), status))
+		if (sscanf(line, "PPid: %d", &parent) != 1)
+			parent = 0;
+	if (status)
+		fclose(status);
+	return parent;
+}
+
+/* Each ancestor is asked, since not everybody may look at process 1. */
+bool rf_pins_mounts_are_private(void)
+{
+	struct stat own, theirs;
+
+	if (stat("/proc/self/ns/mnt", &own))
+		return false;
+	for (int pid = getppid(); pid > 0; pid = parent_of(pid)) {
+		char path[64];
+
+		snprintf(path, sizeof(path), "/proc/%d/ns/mnt", pid);
+		if (!stat(path, &theirs) && theirs.st_ino != own.st_ino)
+			return true;
+	}
+	return false;
+}
+
+bool rf_pins_is_bpffs(const char *path)
+{
+	struct statfs fs;
+
+	return !statfs(path, &fs) && fs.f_type == BPF_FS_MAGIC;
+}
+
+/* Mounts bpffs where nobody has, as `ip` does. */
+static int mount_bpffs(struct rf_error *error)
+{
+	if (rf_pins_is_bpffs(RF_BPFFS))
+		return 0;
+	if (rf_pins_mounts_are_private())
+		return rf_error_failed(
+			error, -ENOENT,
+			"%s: no bpffs in this mount namespace, and pins in one mounted here would "
+			"vanish with it; enter a network namespace by 'nsenter --net=…'",
+			RF_BPFFS);
+	if (mount("bpf", RF_BPFFS, "bpf", 0, "mode=0700"))
+		return rf_error_failed(error, -errno,
+				       "%s: cannot mount bpffs: %s; as root run 'mount -t bpf "
+				       "-o mode=0700 bpf %s'",
+				       RF_BPFFS, strerror(errno), RF_BPFFS);
+	return 0;
+}
+
+int rf_pins_make_directory(const struct rf_pin_path *directory, struct rf_error *error)
+{
+	int err;
+
+	if (is_shared(directory))
+		return make_shared_directory(directory->text, error);
+	err = mount_bpffs(error);
+	if (!err)
+		err = make_directory(RF_PIN_ROOT, error);
+	return err ? err : make_directory(directory->text, error);
+}
+
+int rf_pins_check_owner(const struct rf_pin_path *directory, struct rf_error *error)
+{
+	struct stat status;
+
+	if (lstat(directory->text, &status) || status.st_uid == geteuid())
+		return 0;
+	return rf_error_failed(error, -EACCES,
+			       "%s: this fence belongs to user %u; run it as that user",
+			       directory->text, status.st_uid);
+}
+
+/* ---- pinning ---- */
+
+struct rf_pin_path rf_pins_fresh(const struct rf_pin_path *directory, const char *entry)
+{
+	char name[64];
+
+	snprintf(name, sizeof(name), "new_%s", entry);
+	return rf_pins_entry(directory, name);
+}
+
+int rf_pins_put(const struct rf_pin_path *directory, const char *entry, int fd,
+		struct rf_error *error)
+{
+	struct rf_pin_path path = rf_pins_entry(directory, entry);
+	struct rf_pin_path fresh = rf_pins_fresh(directory, entry);
+	int err = 0;
+
+	unlink(fresh.text); /* of a command that was killed */
+	if (bpf_obj_pin(fd, fresh.text))
+		err = -errno;
+	if (!err && is_shared(directory))
+		err = rf_pins_give_group(fresh.text, false);
+	if (!err && rename(fresh.text, path.text))
+		err = -errno;
+	if (err)
+		return rf_error_failed(error, err, "%s: cannot pin it: %s", path.text,
+				       strerror(-err));
+	return 0;
+}
+
+int rf_pins_put_programs(const struct rf_pin_path *directory, const int fd[RF_ENTRY_COUNT],
+			 struct rf_error *error)
+{
+	int err = 0;
+
+	/* `xdp` last: with it a fence's pins are whole. */
+	for (int i = RF_ENTRY_COUNT - 1; i >= 0 && !err; i--)
+		if (fd[i] >= 0)
+			err = rf_pins_put(directory, rf_entry_pins[i], fd[i], error);
+	return err;
+}
+
+int rf_pins_put_maps(const struct rf_pin_path *directory, const int map_fd[RF_MAP_COUNT],
+		     struct rf_error *error)
+{
+	int err = 0;
+
+	/* The configuration last, since by it a fence is found. */
+	for (int i = 0; i < RF_MAP_COUNT && !err; i++)
+		if (i != RF_MAP_CONFIG)
+			err = rf_pins_put(directory, rf_map_names[i], map_fd[i], error);
+	return err ? err
+		   : rf_pins_put(directory, rf_map_names[RF_MAP_CONFIG], map_fd[RF_MAP_CONFIG],
+				 error);
+}
+
+void rf_pins_name_trie(int family, int bank, char name[32])
+{
+	snprintf(name, 32, "%s_%d", rf_map_names[family ? RF_MAP_PREFIXES6 : RF_MAP_PREFIXES4],
+		 bank);
+}
+
+static int put_trie(const struct rf_pin_path *directory, const char *name, int fd,
+		    struct rf_error *error)
+{
+	if (fd >= 0)
+		return rf_pins_put(directory, name, fd, error);
+	unlink(rf_pins_entry(directory, name).text);
+	return 0;
+}
+
+int rf_pins_put_trie(const struct rf_pin_path *directory, int family, int bank, int fd,
+		     struct rf_error *error)
+{
+	struct rf_pin_path shared = rf_pins_shared(directory);
+	char name[32];
+	int err;
+
+	rf_pins_name_trie(family, bank, name);
+	err = put_trie(directory, name, fd, error);
+	if (!err && *shared.text && !access(shared.text, F_OK))
+		err = put_trie(&shared, name, fd, error);
+	return err;
+}
+
+int rf_pins_open_trie(const struct rf_pin_path *directory, int family, int bank, uint32_t id)
+{
+	LIBBPF_OPTS(bpf_obj_get_opts, options, .file_flags = BPF_F_RDONLY);
+	struct bpf_map_info info = {};
+	char name[32];
+	int fd, err;
+
+	rf_pins_name_trie(family, bank, name);
+	fd = bpf_obj_get_opts(rf_pins_entry(directory, name).text, &options);
+	if (fd < 0)
+		return errno == ENOENT ? -ESTALE : -errno;
+	err = rf_map_info(fd, &info) ? -errno : info.id == id ? 0 : -ESTALE;
+	if (!err)
+		return fd;
+	close(fd);
+	return err;
+}

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Programs and maps are opened by id, which takes CAP_SYS_ADMIN, or else by their pins. */
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "kernel/info.h"
+#include "kernel/pins.h"
+#include "kernel/program.h"
+#include "ringfence/abi.h"
+
+#define MAP_IDS_MAX 32 /* more than any build of ringfence has */
+
+const char *rf_remedy_to_read(void)
+{
+	/* There is no such pin: whoever is told something else is not let in at all. */
+	if (bpf_obj_get(RF_SHARE_ROOT "/.") < 0 && errno == EPERM)
+		return "this kernel (before 5.19, with kernel.unprivileged_bpf_disabled set) lets "
+		       "nobody without CAP_BPF read; run it as root";
+	if (!rf_pins_is_bpffs(RF_SHARE_ROOT) || access(RF_SHARE_ROOT, R_OK | X_OK))
+		return "run it as root, or as a member of group '" RF_GROUP
+		       "' once root has run 'ringfence adopt IF'";
+	return "as root run 'ringfence adopt IF' once";
+}
+
+static bool is_map(const char *kernel_name, enum rf_map map)
+{
+	if (map == RF_MAP_CONFIG)
+		return strstr(kernel_name, rf_map_in_object(map));
+	return strcmp(kernel_name, rf_map_names[map]) == 0;
+}
+
+/* Reads the magic and the ABI's version from the program's read-only data. */
+static void read_rodata(struct rf_program *program, int fd, const struct bpf_map_info *info)
+{
+	struct rf_rodata *rodata;
+	__u32 key = 0;
+
+	if (info->value_size < sizeof(*rodata) || !rf_map_is_plain(info))
+		return;
+	rodata = calloc(1, info->value_size);
+	if (rodata && !bpf_map_lookup_elem(fd, &key, rodata) && rodata->magic == RF_ABI_MAGIC) {
+		program->ours = true;
+		program->abi = rodata->abi;
+	}
+	free(rodata);
+}
+
+static int open_map(struct rf_program *program, uint32_t id)
+{
+	struct bpf_map_info info = {};
+	int fd = bpf_map_get_fd_by_id(id);
+
+	if (fd < 0)
+		return -errno;
+	if (rf_map_info(fd, &info)) {
+		int err = -errno;
+
+		close(fd);
+		return err;
+	}
+	if (strstr(info.name, ".rodata"))
+		read_rodata(program, fd, &info);
+	for (int i = 0; i < RF_MAP_COUNT; i++) {
+		if (is_map(info.name, i) && program->map_fd[i] < 0) {
+			program->map_fd[i] = fd;
+			program->map_id[i] = id;
+			return 0;
+		}
+	}
+	close(fd);
+	return 0;
+}
+
+static int open_by_pins(struct rf_program *program, uint32_t id, struct rf_error *error)
+{
+	if (!rf_pins_open_program(id, program))
+		return 0;
+	return rf_error_failed(error, -EPERM,
+			       "program id %u: cannot tell whose it is: only CAP_SYS_ADMIN opens "
+			       "it by its id, and no pin that you may read leads to it; %s",
+			       id, rf_remedy_to_read());
+}
+
+int rf_program_open(struct rf_program *program, uint32_t id, struct rf_error *error)
+{
+	__u32 map_ids[MAP_IDS_MAX] = {};
+	struct bpf_prog_info info = {.nr_map_ids = MAP_IDS_MAX, .map_ids = (uintptr_t)map_ids};
+	int err = 0;
+
+	*program = RF_PROGRAM_NONE;
+	program->id = id;
+	program->fd = bpf_prog_get_fd_by_id(id);
+	if (program->fd < 0 && errno == EPERM)
+		return open_by_pins(program, id, error);
+	if (program->fd < 0 || rf_program_info(program->fd, &info))
+		return rf_error_failed(error, -errno, "program id %u: cannot read it: %s", id,
+				       strerror(errno));
+	memcpy(program->name, info.name, sizeof(program->name));
+	memcpy(program->tag, info.tag, sizeof(program->tag));
+	for (__u32 i = 0; i < info.nr_map_ids && i < MAP_IDS_MAX && !err; i++)
+		err = open_map(program, map_ids[i]);
+	if (err)
+		return rf_error_failed(error, err, "program id %u: cannot read its maps: %s", id,
+				       strerror(-err));
+	return 0;
+}
+
+void rf_program_close(struct rf_program *program)
+{
+	for (int i = 0; i < RF_MAP_COUNT; i++)
+		if (program->map_fd[i] >= 0)
+			close(program->map_fd[i]);
+	if (program->fd >= 0)
+		close(program->fd);
+	*program = RF_PROGRAM_NONE;
+}
+
+int rf_program_check_fd(const struct rf_program *program, const char *name, struct rf_error *error)
+{
+	if (program->fd >= 0)
+		return 0;
+	return rf_error_failed(error, -EPERM,
+			       "%s: its program (id %u) is not among the pins, so only root can "
+			       "take it off or upgrade it; as root run 'ringfence adopt %s'",
+			       name, program->id, name);
+}
+
+int rf_program_check_abi(const struct rf_program *program, const char *name, struct rf_error *error)
+{
+	bool whole = program->abi == RF_ABI_VERSION;
+
+	for (int i = 0; i < RF_MAP_COUNT; i++)
+		whole = whole && program->map_fd[i] >= 0;
+	if (whole)
+		return 0;
+	return rf_error_failed(
+		error, -EPROTO,
+		"%s: its fence has map ABI %u, this ringfence has %u; use the ringfence "
+		"that attached it, or detach and attach again (which loses its windows)",
+		name, program->abi, RF_ABI_VERSION);
+}
+
+enum rf_entry rf_entry_of(const struct rf_program *program)
+{
+	return strcmp(program->name, rf_entry_names[RF_FRAGS]) ? RF_PLAIN : RF_FRAGS;
+}
+
+uint32_t rf_program_config_of(uint32_t program_id)
+{
+	struct rf_program program;
+	struct rf_error ignored;
+	uint32_t id = 0;
+
+	if (!rf_program_open(&program, program_id, &ignored) && program.ours)
+		id = program.map_id[RF_MAP_CONFIG];
+	rf_program_close(&program);
+	return id;
+}
+
+int rf_wait_for_programs(struct rf_error *error)
+{
+	int inner = bpf_map_create(BPF_MAP_TYPE_ARRAY, "rf_inner", 4, 4, 1, NULL);
+	LIBBPF_OPTS(bpf_map_create_opts, options, .inner_map_fd = inner);
+	int outer = inner < 0 ? -1
+			      : bpf_map_create(BPF_MAP_TYPE_ARRAY_OF_MAPS, "rf_outer", 4, 4, 1,
+					       &options);
+	__u32 key = 0;
+	int err = 0;
+
+	if (outer < 0 || bpf_map_update_elem(outer, &key, &inner, BPF_ANY))
+		err = rf_error_failed(error, -errno, "cannot wait for the data path: %s",
+				      strerror(errno));
+	if (outer >= 0)
+		close(outer);
+	if (inner >= 0)
+		close(inner);
+	return err;
+}

@@ -1,0 +1,553 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Which limits a packet is charged to, worked out in advance: those of its class, which its
+ * protocol and port tell, that are also those of its prefix class, which its address tells. Both
+ * are bit sets, and the data path is left with one `and`.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "rules/ruleset.h"
+
+#define ICMP 1
+#define TCP 6
+#define UDP 17
+#define ICMPV6 58
+
+#define LEASE6_BITS 64
+#define DEPTH_MAX 130 /* prefixes that lie in each other, and the place that they all lie in */
+
+#define SETS_MAX 256
+_Static_assert(SETS_MAX == RF_PACKET_CLASSES_MAX && SETS_MAX == RF_PREFIX_CLASSES_MAX,
+	       "their number is a byte");
+
+/* Bit sets that have been seen; each has the number of its place. */
+struct sets {
+	uint32_t set[SETS_MAX];
+	int count;
+	int last; /* asked for before this */
+};
+
+/* The number of `set`, which may be a new one; -ENOSPC. */
+static int sets_number(struct sets *sets, uint32_t set)
+{
+	int i = 0;
+
+	if (sets->count && sets->set[sets->last] == set)
+		return sets->last;
+	while (i < sets->count && sets->set[i] != set)
+		i++;
+	if (i == sets->count) {
+		if (i == SETS_MAX)
+			return -ENOSPC;
+		sets->set[sets->count++] = set;
+	}
+	sets->last = i;
+	return i;
+}
+
+/* ---- classes ---- */
+
+static bool fits(const struct rf_limit *limit, int protocol, bool is_syn)
+{
+	switch (limit->match) {
+	case RF_MATCH_TCP:
+		return protocol == TCP;
+	case RF_MATCH_SYN:
+		return protocol == TCP && is_syn;
+	case RF_MATCH_UDP:
+		return protocol == UDP;
+	case RF_MATCH_ICMP:
+		return protocol == ICMP || protocol == ICMPV6;
+	case RF_MATCH_PROTOCOL:
+		return protocol == limit->protocol;
+	case RF_MATCH_OTHER:
+		return false;
+	default:
+		return true;
+	}
+}
+
+/* The limits that a packet may fit; those with ports, or those without. */
+static uint32_t find_limits(const struct rf_bank *bank, int protocol, bool is_syn, bool has_ports)
+{
+	uint32_t limits = 0;
+
+	for (int slot = 0; slot < RF_LIMITS_MAX; slot++)
+		if (bank->policy[slot].id && bank->limit[slot].has_ports == has_ports &&
+		    fits(&bank->limit[slot], protocol, is_syn))
+			limits |= 1U << slot;
+	return limits;
+}
+
+static int fail_classes(struct rf_error *error)
+{
+	return rf_error_failed(
+		error, -ENOSPC,
+		"there are more than %d kinds of packets that differ in their "
+		"limits; use fewer limits with 'dport', or fewer lists of ports that "
+		"overlap",
+		RF_PACKET_CLASSES_MAX);
+}
+
+static int compile_protocols(struct rf_bank *bank, struct sets *classes, struct rf_error *error)
+{
+	int class;
+
+	for (int protocol = 0; protocol < 256; protocol++) {
+		class = sets_number(classes, find_limits(bank, protocol, false, false));
+		if (class < 0)
+			return fail_classes(error);
+		bank->class_of_protocol[protocol] = class;
+	}
+	class = sets_number(classes, find_limits(bank, TCP, true, false));
+	if (class < 0)
+		return fail_classes(error);
+	bank->class_of_syn = class;
+	return 0;
+}
+
+/* Those of `limits` that are for a port. */
+static uint32_t find_limits_of_port(const struct rf_ruleset *ruleset, uint32_t limits, int port)
+{
+	uint32_t found = 0;
+
+	for (uint32_t left = limits; left; left &= left - 1) {
+		int slot = __builtin_ctz(left);
+
+		if (ruleset->ports[slot][port / 64] >> port % 64 & 1)
+			found |= 1U << slot;
+	}
+	return found;
+}
+
+static int compile_ports_of(const struct rf_ruleset *ruleset, int protocol, bool is_syn,
+			    struct sets *classes, __u8 class_of[RF_PORTS], struct rf_error *error)
+{
+	const uint32_t without = find_limits(&ruleset->bank, protocol, is_syn, false);
+	const uint32_t with = find_limits(&ruleset->bank, protocol, is_syn, true);
+
+	for (int port = 0; port < RF_PORTS; port++) {
+		int class =
+			sets_number(classes, without | find_limits_of_port(ruleset, with, port));
+
+		if (class < 0)
+			return fail_classes(error);
+		class_of[port] = class;
+	}
+	return 0;
+}
+
+static int compile_ports(const struct rf_ruleset *ruleset, struct sets *classes,
+			 struct rf_ports *ports, struct rf_error *error)
+{
+	int err;
+
+	err = compile_ports_of(ruleset, TCP, false, classes, ports->packet_class[RF_PORTS_TCP],
+			       error);
+	if (!err)
+		err = compile_ports_of(ruleset, TCP, true, classes,
+				       ports->packet_class[RF_PORTS_SYN], error);
+	if (!err)
+		err = compile_ports_of(ruleset, UDP, false, classes,
+				       ports->packet_class[RF_PORTS_UDP], error);
+	return err;
+}
+
+/* Credits are in the one unit of all the limits that they are of; else there are none. */
+static struct rf_packet_class class_of_limits(const struct rf_bank *bank, uint32_t limits)
+{
+	struct rf_packet_class class = {.limits = limits};
+	bool is_first = true;
+
+	for (uint32_t left = limits; left; left &= left - 1) {
+		const struct rf_policy *policy = &bank->policy[__builtin_ctz(left)];
+
+		if (is_first) {
+			class.unit = policy->unit;
+			class.unit_shift = policy->unit_shift;
+		} else if (class.unit != policy->unit || class.unit_shift != policy->unit_shift) {
+			return (struct rf_packet_class){
+				.limits = limits, .unit = RF_BYTES, .is_mixed = 1};
+		}
+		is_first = false;
+	}
+	return class;
+}
+
+static bool has_ports(const struct rf_bank *bank)
+{
+	for (int slot = 0; slot < RF_LIMITS_MAX; slot++)
+		if (bank->policy[slot].id && bank->limit[slot].has_ports)
+			return true;
+	return false;
+}
+
+static int compile_classes(struct rf_ruleset *ruleset, struct rf_compiled *compiled,
+			   struct sets *classes, struct rf_error *error)
+{
+	struct rf_bank *bank = &ruleset->bank;
+	int err;
+
+	sets_number(classes, 0); /* what fits no limit */
+	err = compile_protocols(bank, classes, error);
+	if (!err && has_ports(bank)) {
+		compiled->ports = calloc(1, sizeof(*compiled->ports));
+		if (!compiled->ports)
+			return rf_error_failed(error, -ENOMEM, "out of memory for the ports");
+		bank->flags |= RF_BANK_PORTS;
+		err = compile_ports(ruleset, classes, compiled->ports, error);
+	}
+	for (int i = 0; !err && i < classes->count; i++)
+		bank->packet_class[i] = class_of_limits(bank, classes->set[i]);
+	return err;
+}
+
+/* ---- prefix classes ---- */
+
+/* Are they IPv6, in the same /64, and neither is shorter? */
+static bool in_same_64(const struct rf_prefix *a, const struct rf_prefix *b)
+{
+	return a->version == 6 && b->version == 6 && a->length >= 64 && b->length >= 64 &&
+	       a->word[0] == b->word[0] && a->word[1] == b->word[1];
+}
+
+/* Must an entry for its /64 be added before the one at `i`? The first in a /64 is the shortest. */
+static bool lacks_64(const struct rf_listed *listed, size_t i)
+{
+	const struct rf_prefix *prefix = &listed[i].prefix;
+
+	return prefix->version == 6 && prefix->length > 64 &&
+	       (!i || !in_same_64(&listed[i - 1].prefix, prefix));
+}
+
+static struct rf_listed entry_of_64(const struct rf_prefix *prefix)
+{
+	struct rf_listed entry = {.prefix = {.version = 6, .length = 64}};
+
+	memcpy(entry.prefix.word, prefix->word, 2 * sizeof(prefix->word[0]));
+	return entry;
+}
+
+/*
+ * A lease is for a whole /64, so none may be where a longer prefix lies in it. Sources that are not
+ * in the longer one must find that marked as well: each such /64 has an entry, an empty one if need
+ * be. Those that an earlier set of rules needed are dropped.
+ */
+static int add_divided(struct rf_ruleset *ruleset, struct rf_error *error)
+{
+	size_t count, lacking = 0;
+	struct rf_listed *listed;
+
+	rf_ruleset_expire(ruleset, 0); /* what says nothing */
+	count = ruleset->listed_count;
+	for (size_t i = 0; i < count; i++)
+		lacking += lacks_64(ruleset->listed, i);
+	if (!lacking)
+		return 0;
+	listed = reallocarray(NULL, count + lacking, sizeof(*listed));
+	if (!listed)
+		return rf_error_failed(error, -ENOMEM, "out of memory for %zu prefixes", count);
+	ruleset->listed_count = 0;
+	for (size_t i = 0; i < count; i++) {
+		if (lacks_64(ruleset->listed, i))
+			listed[ruleset->listed_count++] = entry_of_64(&ruleset->listed[i].prefix);
+		listed[ruleset->listed_count++] = ruleset->listed[i];
+	}
+	free(ruleset->listed);
+	ruleset->listed = listed;
+	ruleset->listed_capacity = count + lacking;
+	return 0;
+}
+
+/* Do they differ in nothing but where they apply? A shadow takes no source from what is in force.
+ */
+static bool in_same_group(const struct rf_ruleset *ruleset, int a, int b)
+{
+	const struct rf_limit *one = &ruleset->bank.limit[a], *other = &ruleset->bank.limit[b];
+
+	if (one->match != other->match || one->protocol != other->protocol ||
+	    one->per4 != other->per4 || one->per6 != other->per6 ||
+	    (one->flags & RF_SHADOW) != (other->flags & RF_SHADOW) ||
+	    one->has_ports != other->has_ports)
+		return false;
+	return !one->has_ports || memcmp(ruleset->ports[a], ruleset->ports[b], RF_PORTS / 8) == 0;
+}
+
+/* What holds in a prefix, by all those that it lies in. */
+struct place {
+	const struct rf_prefix *prefix;
+	uint64_t until[RF_LIST_COUNT];
+	uint32_t limits;
+};
+
+struct prefix_classes {
+	uint32_t group[RF_LIMITS_MAX]; /* by slot: those in the same group, itself included */
+	struct sets sets;
+	struct place place[DEPTH_MAX]; /* each lies in the one before; the first is everywhere */
+	int depth;
+};
+
+static void find_groups(const struct rf_ruleset *ruleset, struct prefix_classes *prefix_classes)
+{
+	const struct rf_bank *bank = &ruleset->bank;
+
+	for (int a = 0; a < RF_LIMITS_MAX; a++)
+		for (int b = 0; b < RF_LIMITS_MAX; b++)
+			if (bank->policy[a].id && bank->policy[b].id &&
+			    in_same_group(ruleset, a, b))
+				prefix_classes->group[a] |= 1U << b;
+}
+
+static uint32_t find_everywhere(const struct rf_bank *bank)
+{
+	uint32_t limits = 0;
+
+	for (int slot = 0; slot < RF_LIMITS_MAX; slot++)
+		if (bank->policy[slot].id && !bank->limit[slot].has_from &&
+		    bank->limit[slot].match != RF_MATCH_OTHER)
+			limits |= 1U << slot;
+	return limits;
+}
+
+/*
+ * Prefixes come in an order in which each follows those that it lies in. It is longer than they
+ * are, so of each group that it names, those that it names are left and no other.
+ */
+static struct place *enter(struct prefix_classes *prefix_classes, const struct rf_listed *listed)
+{
+	struct place *place;
+
+	while (prefix_classes->depth > 1 &&
+	       !rf_prefix_contains(prefix_classes->place[prefix_classes->depth - 1].prefix,
+				   &listed->prefix))
+		prefix_classes->depth--;
+	place = &prefix_classes->place[prefix_classes->depth++];
+	*place = place[-1];
+	place->prefix = &listed->prefix;
+	for (int list = 0; list < RF_LIST_COUNT; list++)
+		if (listed->until[list] > place->until[list])
+			place->until[list] = listed->until[list];
+	for (uint32_t left = listed->from; left; left &= left - 1)
+		place->limits &= ~prefix_classes->group[__builtin_ctz(left)];
+	place->limits |= listed->from;
+	return place;
+}
+
+/* After add_divided() the /64 is there, and what lies in it follows. */
+static bool is_divided(const struct rf_ruleset *ruleset, size_t i)
+{
+	const struct rf_prefix *prefix = &ruleset->listed[i].prefix;
+
+	if (prefix->version == 4 || prefix->length < 64)
+		return false;
+	return prefix->length > 64 || (i + 1 < ruleset->listed_count &&
+				       in_same_64(prefix, &ruleset->listed[i + 1].prefix));
+}
+
+static int compile_value(const struct rf_ruleset *ruleset, size_t i,
+			 struct prefix_classes *prefix_classes, struct rf_prefix_value *value,
+			 struct rf_error *error)
+{
+	const struct rf_listed *listed = &ruleset->listed[i];
+	const struct place *place = enter(prefix_classes, listed);
+	int prefix_class = sets_number(&prefix_classes->sets, place->limits);
+
+	if (prefix_class < 0)
+		return rf_error_failed(error, -ENOSPC,
+				       "there are more than %d kinds of sources that differ in "
+				       "their limits; use fewer limits with 'from', or fewer "
+				       "prefixes of theirs that overlap",
+				       RF_PREFIX_CLASSES_MAX);
+	*value = (struct rf_prefix_value){
+		.allow_until = place->until[RF_ALLOW],
+		.deny_until = place->until[RF_DENY],
+		.own_allow_until = listed->until[RF_ALLOW],
+		.own_deny_until = listed->until[RF_DENY],
+		.own_from = listed->from,
+		.prefix_class = prefix_class,
+		.is_divided = is_divided(ruleset, i),
+	};
+	return 0;
+}
+
+static int compile_prefix_classes(struct rf_ruleset *ruleset, struct rf_compiled *compiled,
+				  struct prefix_classes *prefix_classes, struct rf_error *error)
+{
+	struct rf_bank *bank = &ruleset->bank;
+	const uint32_t everywhere = find_everywhere(bank);
+	int err = add_divided(ruleset, error);
+
+	if (err)
+		return err;
+	find_groups(ruleset, prefix_classes);
+	prefix_classes->place[0].limits = everywhere;
+	prefix_classes->depth = 1;
+	sets_number(&prefix_classes->sets, everywhere);
+	compiled->value = calloc(ruleset->listed_count + 1, sizeof(*compiled->value));
+	if (!compiled->value)
+		return rf_error_failed(error, -ENOMEM, "out of memory for %zu prefixes",
+				       ruleset->listed_count);
+	for (size_t i = 0; !err && i < ruleset->listed_count; i++)
+		err = compile_value(ruleset, i, prefix_classes, &compiled->value[i], error);
+	memcpy(bank->prefix_class, prefix_classes->sets.set, sizeof(bank->prefix_class));
+	return err;
+}
+
+/* ---- what holds of them together ---- */
+
+/* Names one more than there may be; that these are too many is enough to know. */
+static int fail_charged(const struct rf_bank *bank, uint32_t limits, struct rf_error *error)
+{
+	char names[(RF_CHARGED_MAX + 1) * (RF_NAME_SIZE + 8)] = "";
+	const char *before = "";
+	size_t length = 0;
+
+	for (int named = 0; named <= RF_CHARGED_MAX; named++) {
+		length += snprintf(names + length, sizeof(names) - length, "%s'%s'", before,
+				   bank->limit[__builtin_ctz(limits)].name);
+		before = named + 1 < RF_CHARGED_MAX ? ", " : " and ";
+		limits &= limits - 1;
+	}
+	return rf_error_failed(error, -ENOSPC,
+			       "limits %s: a packet may be charged to %d limits at most, and some "
+			       "would be to all of these; delete one, or narrow it by 'match', "
+			       "'dport' or 'from'",
+			       names, RF_CHARGED_MAX);
+}
+
+static int check_charged(const struct rf_bank *bank, const struct sets *classes,
+			 const struct sets *prefix_classes, struct rf_error *error)
+{
+	for (int i = 0; i < classes->count; i++)
+		for (int j = 0; j < prefix_classes->count; j++) {
+			uint32_t limits = classes->set[i] & prefix_classes->set[j];
+
+			if (__builtin_popcount(limits) > RF_CHARGED_MAX)
+				return fail_charged(bank, limits, error);
+		}
+	return 0;
+}
+
+static void raise_length(unsigned int *length, unsigned int other)
+{
+	if (other > *length)
+		*length = other;
+}
+
+/* A lease is for sources that no limit and no prefix tells apart. */
+static void compile_lease_masks(struct rf_ruleset *ruleset)
+{
+	struct rf_bank *bank = &ruleset->bank;
+	unsigned int length4 = 0, length6 = 0;
+
+	for (int slot = 0; slot < RF_LIMITS_MAX; slot++) {
+		if (!bank->policy[slot].id || bank->limit[slot].match == RF_MATCH_OTHER)
+			continue;
+		raise_length(&length4, bank->limit[slot].per4);
+		raise_length(&length6, bank->limit[slot].per6);
+		if (bank->limit[slot].per6 > LEASE6_BITS)
+			bank->flags |= RF_BANK_NO_LEASE6;
+	}
+	for (size_t i = 0; i < ruleset->listed_count; i++) {
+		const struct rf_prefix *prefix = &ruleset->listed[i].prefix;
+
+		raise_length(prefix->version == 4 ? &length4 : &length6, prefix->length);
+		bank->flags |= prefix->version == 4 ? RF_BANK_PREFIXES4 : RF_BANK_PREFIXES6;
+	}
+	if (length6 > LEASE6_BITS)
+		length6 = LEASE6_BITS;
+	bank->lease_mask4 = rf_prefix_mask(length4, 0);
+	bank->lease_mask6 = rf_prefix_mask(length6, 0) | (__u64)rf_prefix_mask(length6, 1) << 32;
+}
+
+static void compile_shadows(struct rf_bank *bank)
+{
+	bank->shadows = 0;
+	for (int slot = 0; slot < RF_LIMITS_MAX; slot++)
+		if (bank->policy[slot].id && bank->limit[slot].flags & RF_SHADOW)
+			bank->shadows |= 1U << slot;
+}
+
+/* What has no source is charged to one limit at most. */
+static int compile_other(struct rf_bank *bank, struct rf_error *error)
+{
+	bank->other = 0;
+	for (int slot = 0; slot < RF_LIMITS_MAX; slot++) {
+		if (!bank->policy[slot].id || bank->limit[slot].match != RF_MATCH_OTHER)
+			continue;
+		if (bank->other)
+			return rf_error_failed(error, -EEXIST,
+					       "limits '%s' and '%s': there may be one limit with "
+					       "'match other'; delete one",
+					       bank->limit[bank->other - 1].name,
+					       bank->limit[slot].name);
+		bank->other = slot + 1;
+	}
+	return 0;
+}
+
+/* Does anything drop? Then what nobody can tell the limits of is dropped as well. */
+static void compile_in_force(struct rf_ruleset *ruleset)
+{
+	struct rf_bank *bank = &ruleset->bank;
+
+	for (int slot = 0; slot < RF_LIMITS_MAX; slot++)
+		if (bank->policy[slot].id && !(bank->limit[slot].flags & RF_SHADOW))
+			bank->flags |= RF_BANK_IN_FORCE;
+	for (size_t i = 0; i < ruleset->listed_count; i++)
+		if (ruleset->listed[i].until[RF_DENY])
+			bank->flags |= RF_BANK_IN_FORCE;
+}
+
+static void compile_bans(struct rf_bank *bank)
+{
+	bank->bans = bank->bans_all = 0;
+	for (int slot = 0; slot < RF_LIMITS_MAX; slot++) {
+		const struct rf_limit *limit = &bank->limit[slot];
+
+		if (!bank->policy[slot].id || !limit->ban_ns)
+			continue;
+		bank->bans |= 1U << slot;
+		if (limit->flags & RF_BAN_ALL)
+			bank->bans_all |= 1U << slot;
+	}
+	if (bank->bans_all)
+		bank->flags |= RF_BANK_BANS_ALL;
+}
+
+int rf_ruleset_compile(struct rf_ruleset *ruleset, struct rf_compiled *compiled,
+		       struct rf_error *error)
+{
+	struct rf_bank *bank = &ruleset->bank;
+	struct sets classes = {};
+	struct prefix_classes prefix_classes = {};
+	int err;
+
+	*compiled = (struct rf_compiled){};
+	bank->flags = 0;
+	memset(bank->packet_class, 0, sizeof(bank->packet_class));
+	err = compile_classes(ruleset, compiled, &classes, error);
+	if (!err)
+		err = compile_prefix_classes(ruleset, compiled, &prefix_classes, error);
+	if (!err)
+		err = check_charged(bank, &classes, &prefix_classes.sets, error);
+	if (!err)
+		err = compile_other(bank, error);
+	if (err)
+		return err;
+	compile_lease_masks(ruleset);
+	compile_shadows(bank);
+	compile_in_force(ruleset);
+	compile_bans(bank);
+	return 0;
+}
+
+void rf_compiled_free(struct rf_compiled *compiled)
+{
+	free(compiled->ports);
+	free(compiled->value);
+	*compiled = (struct rf_compiled){};
+}

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "rules/file.h"
+#include "rules/grammar.h"
+
+#define FILE_BYTES_MAX (256UL << 20) /* a million times the rules that anybody writes */
+#define READ_BYTES 65536
+
+struct text {
+	char *bytes;
+	size_t length;
+	size_t capacity;
+};
+
+static int fail_read(const char *path, int negative_errno, struct rf_error *error)
+{
+	return rf_error_failed(error, negative_errno, "%s: cannot read it: %s", path,
+			       strerror(-negative_errno));
+}
+
+static int make_room(struct text *text)
+{
+	char *grown;
+
+	if (text->capacity - text->length > READ_BYTES)
+		return 0;
+	text->capacity = text->capacity ? text->capacity * 2 : 2 * READ_BYTES;
+	grown = realloc(text->bytes, text->capacity);
+	if (!grown)
+		return -ENOMEM;
+	text->bytes = grown;
+	return 0;
+}
+
+static int read_stream(FILE *stream, struct text *text)
+{
+	size_t got = 1;
+	int err = 0;
+
+	while (got && !err) {
+		err = make_room(text);
+		if (err)
+			break;
+		got = fread(text->bytes + text->length, 1, READ_BYTES, stream);
+		text->length += got;
+		if (text->length > FILE_BYTES_MAX)
+			err = -EFBIG;
+	}
+	if (!err && ferror(stream))
+		err = errno ? -errno : -EIO;
+	return err;
+}
+
+int rf_file_read(const char *path, char **result, struct rf_error *error)
+{
+	const bool standard = strcmp(path, "-") == 0;
+	FILE *stream = standard ? stdin : fopen(path, "re");
+	struct text text = {};
+	int err;
+
+	*result = NULL;
+	if (!stream)
+		return fail_read(path, -errno, error);
+	err = read_stream(stream, &text);
+	if (!standard)
+		fclose(stream);
+	if (!err && memchr(text.bytes, '\0', text.length)) {
+		free(text.bytes);
+		return rf_error_failed(error, -EINVAL, "%s: this is no text: it has a zero byte",
+				       path);
+	}
+	if (err) {
+		free(text.bytes);
+		return fail_read(path, err, error);
+	}
+	text.bytes[text.length] = '\0'; /* there is room, or it would have read on */
+	*result = text.bytes;
+	return 0;
+}
+
+static int add_line(char *line, struct rf_prefixes *prefixes, struct rf_error *error)
+{
+	struct rf_prefix prefix;
+	struct rf_words words;
+	const char *array[8];
+	int err = rf_split_line(line, array, 8, &words, error);
+
+	if (err || !rf_words_peek(&words))
+		return err;
+	err = rf_parse_prefix(rf_words_next(&words), &prefix, error);
+	if (!err)
+		err = rf_words_end(&words, error);
+	return err ? err : rf_prefixes_add(prefixes, &prefix, error);
+}
+
+int rf_file_prefixes(const char *path, struct rf_prefixes *prefixes, struct rf_error *error)
+{
+	char *text, *rest, *line;
+	size_t number = 0;
+	int err = rf_file_read(path, &text, error);
+
+	if (err)
+		return err;
+	rest = text;
+	while (!err && (line = strsep(&rest, "\n"))) {
+		struct rf_error reason = {};
+
+		number++;
+		err = add_line(line, prefixes, &reason);
+		if (err)
+			rf_error_failed(error, err, "%s:%zu: %s", path, number, reason.text);
+	}
+	free(text);
+	return err;
+}

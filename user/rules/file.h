@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* The user's files, as text or as prefixes. Nothing else opens them. Silent. */
+#ifndef RINGFENCE_FILE_H
+#define RINGFENCE_FILE_H
+
+#include "base/error.h"
+#include "base/prefix.h"
+
+/* All of a file, with a final NUL; `-` is standard input. The caller frees `text`. */
+int rf_file_read(const char *path, char **text, struct rf_error *error);
+/*
+ * Adds the prefixes of a file, one a line, to `prefixes`; `#` begins a comment. What is wrong is
+ * said with the file, the line and the word.
+ */
+int rf_file_prefixes(const char *path, struct rf_prefixes *prefixes, struct rf_error *error);
+
+#endif /* RINGFENCE_FILE_H */

@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Words, and what one of them may be: counts, times, rates, names, addresses, numbers. */
+#include <arpa/inet.h>
+#include <ctype.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "rules/private.h"
+
+const struct rf_suffix rf_count_suffixes[] = {{"", 1}, {"k", 1000}, {"M", 1000000}};
+
+/* In bytes. */
+static const struct rf_suffix bit_suffixes[] = {
+	{"kbit", 1000 / 8}, {"mbit", 1000000 / 8}, {"gbit", 1000000000 / 8}};
+
+const struct rf_suffix rf_time_suffixes[] = {{"ms", 1}, {"s", 1000}, {"m", 60000}, {"h", 3600000}};
+
+const char *rf_words_peek(const struct rf_words *words)
+{
+	return words->at < words->count ? words->word[words->at] : NULL;
+}
+
+const char *rf_words_next(struct rf_words *words)
+{
+	const char *word = rf_words_peek(words);
+
+	if (word)
+		words->at++;
+	return word;
+}
+
+bool rf_words_take(struct rf_words *words, const char *word)
+{
+	const char *next = rf_words_peek(words);
+
+	if (!next || strcmp(next, word) != 0)
+		return false;
+	words->at++;
+	return true;
+}
+
+/* Behind `dev` a word is an interface, whatever it says; one may be called `dev`, too. */
+const char *rf_words_interface(struct rf_words *words)
+{
+	const char *word = rf_words_next(words);
+
+	if (word && strcmp(word, "dev") == 0 && rf_words_peek(words))
+		return rf_words_next(words);
+	return word;
+}
+
+int rf_words_end(const struct rf_words *words, struct rf_error *error)
+{
+	const char *left = rf_words_peek(words);
+
+	if (left)
+		return rf_error_usage(error, "'%s': unexpected word", left);
+	return 0;
+}
+
+/*
+ * A word ends at a blank or a tab, or at the end of the line. Nothing is quoted, since no word of
+ * the grammar has a blank in it.
+ */
+#define BLANKS " \t\r\n"
+
+int rf_split_line(char *line, const char **array, int max, struct rf_words *words,
+		  struct rf_error *error)
+{
+	char *at = line + strspn(line, BLANKS);
+	int count = 0;
+
+	while (*at && *at != '#') {
+		char *end = at + strcspn(at, BLANKS);
+
+		if (count == max)
+			return rf_error_usage(error, "too many words in one line; %d at most", max);
+		array[count++] = at;
+		at = end + strspn(end, BLANKS);
+		*end = '\0';
+	}
+	*words = (struct rf_words){.word = array, .count = count};
+	return 0;
+}
+
+/* Splits `12.5ms` at the first character that no decimal has. NULL without digits. */
+static const char *find_suffix(const char *text)
+{
+	size_t whole = strspn(text, "0123456789");
+	size_t fraction = 0;
+
+	if (!whole)
+		return NULL;
+	if (text[whole] == '.') {
+		fraction = strspn(text + whole + 1, "0123456789");
+		if (!fraction)
+			return NULL;
+		fraction++;
+	}
+	return text + whole + fraction;
+}
+
+/* digits[.digits] × factor, exactly: false where the result is no whole number or too large. */
+static bool scale_decimal(const char *digits, const char *end, uint64_t factor, uint64_t *result)
+{
+	uint64_t value = 0, divisor = 1;
+	unsigned __int128 product;
+	bool point = memchr(digits, '.', end - digits);
+
+	while (point && end[-1] == '0') /* says nothing behind a point */
+		end--;
+	point = false;
+	for (const char *p = digits; p < end; p++) {
+		if (*p == '.') {
+			point = true;
+			continue;
+		}
+		if (__builtin_mul_overflow(value, 10, &value) ||
+		    __builtin_add_overflow(value, *p - '0', &value) ||
+		    (point && __builtin_mul_overflow(divisor, 10, &divisor)))
+			return false;
+	}
+	product = (unsigned __int128)value * factor;
+	if (product % divisor || product / divisor > UINT64_MAX)
+		return false;
+	*result = product / divisor;
+	return true;
+}
+
+static bool parse_scaled(const char *text, const struct rf_suffix *suffixes, size_t count,
+			 uint64_t *result)
+{
+	const char *end = find_suffix(text);
+
+	for (size_t i = 0; end && i < count; i++)
+		if (strcmp(end, suffixes[i].text) == 0)
+			return scale_decimal(text, end, suffixes[i].factor, result);
+	return false;
+}
+
+int rf_parse_count(const char *text, uint64_t *count, bool *in_bits, struct rf_error *error)
+{
+	bool bits = parse_scaled(text, bit_suffixes, ARRAY_SIZE(bit_suffixes), count);
+
+	if (!bits && !parse_scaled(text, rf_count_suffixes, ARRAY_SIZE(rf_count_suffixes), count))
+		return rf_error_usage(error, "'%s': invalid count; " RF_COUNT_FORM, text);
+	*in_bits = bits;
+	return 0;
+}
+
+int rf_parse_time(const char *text, uint64_t *time_ns, struct rf_error *error)
+{
+	uint64_t time_ms, parsed_ns;
+
+	if (!parse_scaled(text, rf_time_suffixes, ARRAY_SIZE(rf_time_suffixes), &time_ms) ||
+	    __builtin_mul_overflow(time_ms, RF_NS_PER_MS, &parsed_ns))
+		return rf_error_usage(
+			error, "'%s': invalid time; write it like 500ms, 10s, 5m or 1h", text);
+	*time_ns = parsed_ns;
+	return 0;
+}
+
+int rf_parse_time_in(const char *text, const char *what, uint64_t min_ns, uint64_t max_ns,
+		     const char *range, uint64_t *time_ns, struct rf_error *error)
+{
+	uint64_t parsed_ns = 0;
+	int err = rf_parse_time(text, &parsed_ns, error);
+
+	if (err)
+		return err;
+	if (parsed_ns < min_ns || parsed_ns > max_ns)
+		return rf_error_usage(error, "'%s': invalid %s: the time must be %s", text, what,
+				      range);
+	*time_ns = parsed_ns;
+	return 0;
+}
+
+static int fail_rate(const char *text, struct rf_error *error)
+{
+	return rf_error_usage(
+		error, "'%s': invalid rate; write COUNT/TIME, like 20k/1s or 100/10s, or 10mbit",
+		text);
+}
+
+int rf_parse_rate(const char *text, struct rf_rate *rate, struct rf_error *error)
+{
+	size_t length = strcspn(text, "/");
+	const char *time = text[length] ? text + length + 1 : "1s";
+	struct rf_rate parsed = {};
+	char count[32];
+	int err;
+
+	if (length >= sizeof(count))
+		return fail_rate(text, error);
+	memcpy(count, text, length);
+	count[length] = '\0';
+	err = rf_parse_count(count, &parsed.count, &parsed.in_bits, error);
+	if (!text[length] && !parsed.in_bits) /* only bits are always per second */
+		return fail_rate(text, error);
+	if (err)
+		return rf_error_usage(error,
+				      "'%s': invalid rate: '%s' is not a count; " RF_COUNT_FORM,
+				      text, count);
+	if (rf_parse_time(time, &parsed.window_ns, error))
+		return rf_error_usage(error,
+				      "'%s': invalid rate: '%s' is not a time; write it like "
+				      "500ms, 10s, 5m or 1h",
+				      text, time);
+	if (parsed.window_ns < RF_WINDOW_MIN_NS || parsed.window_ns > RF_WINDOW_MAX_NS)
+		return rf_error_usage(error, "'%s': invalid rate: the time must be 1ms-8784h",
+				      text);
+	*rate = parsed;
+	return 0;
+}
+
+bool rf_name_is_valid(const char name[RF_NAME_SIZE])
+{
+	const size_t length = strnlen(name, RF_NAME_SIZE);
+	bool valid = length > 0 && length < RF_NAME_SIZE && isalpha((unsigned char)name[0]);
+
+	for (size_t i = 0; valid && i < length; i++)
+		valid = isalnum((unsigned char)name[i]) || name[i] == '_' || name[i] == '-';
+	return valid;
+}
+
+int rf_parse_name(const char *text, const char *what, char name[RF_NAME_SIZE],
+		  struct rf_error *error)
+{
+	size_t length = strlen(text);
+
+	if (!rf_name_is_valid(text))
+		return rf_error_usage(
+			error,
+			"'%s': invalid %s: a letter, then letters, digits, '_' and '-', "
+			"%d at most",
+			text, what, RF_NAME_SIZE - 1);
+	if (rf_word_is_reserved(text))
+		return rf_error_usage(error,
+				      "'%s': invalid %s: it is a keyword; choose another name",
+				      text, what);
+	memset(name, 0, RF_NAME_SIZE);
+	memcpy(name, text, length);
+	return 0;
+}
+
+int rf_parse_address(const char *text, struct rf_address *address, struct rf_error *error)
+{
+	struct rf_address parsed = {.version = 4};
+
+	if (inet_pton(AF_INET, text, parsed.word) != 1) {
+		parsed.version = 6;
+		if (inet_pton(AF_INET6, text, parsed.word) != 1)
+			return rf_error_usage(error,
+					      "'%s': invalid address; write it like 192.0.2.1 or "
+					      "2001:db8::1",
+					      text);
+	}
+	*address = parsed;
+	return 0;
+}
+
+int rf_parse_number(const char *text, const char *what, uint32_t min, uint32_t max,
+		    uint32_t *number, struct rf_error *error)
+{
+	uint64_t value;
+	const char *end = find_suffix(text);
+
+	if (!end || *end || strchr(text, '.') || !scale_decimal(text, end, 1, &value) ||
+	    value < min || value > max)
+		return rf_error_usage(error, "'%s': invalid %s: it must be %" PRIu32 "-%" PRIu32,
+				      text, what, min, max);
+	*number = value;
+	return 0;
+}

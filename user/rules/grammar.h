@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Text to values and back: the one grammar of the command line and of rule files. Silent: what is
+ * wrong goes into an rf_error. Touches no kernel object and no file. Words are exact, never
+ * abbreviated. Every parser returns 0 or -EINVAL, and leaves its results alone when it fails;
+ * rf_parse_limit, which allocates, may return -ENOMEM as well, and leaves an empty definition.
+ */
+#ifndef RINGFENCE_GRAMMAR_H
+#define RINGFENCE_GRAMMAR_H
+
+#include <net/if.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "base/mode.h"
+#include "base/prefix.h"
+#include "ringfence/abi.h"
+
+#define RF_NS_PER_MS 1000000ULL
+#define RF_WINDOW_MIN_NS RF_NS_PER_MS		       /* 1 ms */
+#define RF_WINDOW_MAX_NS (8784ULL * 3600 * 1000000000) /* a year */
+#define RF_FRAME_BYTES 1514   /* an Ethernet frame of full size, with its header */
+#define RF_INTERFACES_MAX 256 /* in one command */
+#define RF_COUNT_TEXT_SIZE 24
+#define RF_RATE_TEXT_SIZE 56
+#define RF_LIMIT_TEXT_SIZE 320
+#define RF_MATCH_TEXT_SIZE 16
+#define RF_PER4_DEFAULT 32
+#define RF_PER6_DEFAULT 64
+
+/* The words that are still to be read. */
+struct rf_words {
+	const char *const *word;
+	int count;
+	int at;
+};
+
+struct rf_address {
+	int version;	/* 4 or 6 */
+	__be32 word[4]; /* IPv4: the first, the others 0 */
+};
+
+/* A COUNT/TIME. What the count may be depends on its unit, which rf_parse_limit knows. */
+struct rf_rate {
+	uint64_t count;
+	uint64_t window_ns;
+	bool in_bits; /* as it was written, so that `count` is bytes */
+};
+
+/* A limit as it was written. Free it, whether parsing succeeded or not. */
+struct rf_definition {
+	struct rf_limit limit;
+	uint64_t *ports;	 /* bit set of RF_PORTS, where limit.has_ports; else NULL */
+	struct rf_prefixes from; /* where limit.has_from, and not from a file */
+	const char *from_file;	 /* one of the words; NULL: none. The caller adds what is in it */
+};
+
+/* newcomers rate COUNT/TIME then WHAT, or off */
+struct rf_newcomers_text {
+	uint64_t rate;
+	uint64_t window_ns;
+	enum rf_newcomers_then then;
+};
+
+#define RF_LEASES_UNSAID UINT32_MAX
+
+struct rf_attach {
+	const char *interface[RF_INTERFACES_MAX];
+	int interfaces;
+	const char *fence; /* NULL: each interface gets a fence of its own name */
+	enum rf_mode mode;
+	bool mode_said;	     /* else an interface that is attached keeps its own */
+	uint32_t sources;    /* windows per address family; 0: not said */
+	uint32_t leases;     /* of each CPU; RF_LEASES_UNSAID: not said */
+	uint64_t confirm_ns; /* 0: not on trial */
+	bool chain;	     /* beside other programs, by libxdp's dispatcher */
+	bool replace;	     /* another program that is there is taken off */
+};
+
+/* top [N] [by drops|rate] */
+enum rf_order {
+	RF_BY_DROPS,
+	RF_BY_RATE,
+};
+
+struct rf_top {
+	uint32_t rows;
+	enum rf_order order;
+};
+
+#define RF_TOP_DEFAULT 10
+#define RF_TOP_MAX 1000000
+
+/* The next word, or NULL at the end. */
+const char *rf_words_peek(const struct rf_words *words);
+const char *rf_words_next(struct rf_words *words);
+/* Takes the next word if it is `word`. */
+bool rf_words_take(struct rf_words *words, const char *word);
+/* The next word, or the one behind `dev`: an interface, whatever it is called. */
+const char *rf_words_interface(struct rf_words *words);
+/* An error unless all words were read. */
+int rf_words_end(const struct rf_words *words, struct rf_error *error);
+
+/*
+ * COUNT: 100, 20k, 1.5M, whole after multiplication; or in kbit, mbit, gbit, powers of 1000, that
+ * are whole bytes: then `count` is bytes.
+ */
+int rf_parse_count(const char *text, uint64_t *count, bool *in_bits, struct rf_error *error);
+/* TIME: 500ms, 1s, 10s, 5m, 1h, in nanoseconds. */
+int rf_parse_time(const char *text, uint64_t *time_ns, struct rf_error *error);
+/* COUNT/TIME, in RF_WINDOW_MIN_NS … RF_WINDOW_MAX_NS; in bits, without TIME: in a second. */
+int rf_parse_rate(const char *text, struct rf_rate *rate, struct rf_error *error);
+/* A letter, then letters, digits, `_` and `-`, 31 at most, no keyword. `what` is for the message.
+ */
+int rf_parse_name(const char *text, const char *what, char name[RF_NAME_SIZE],
+		  struct rf_error *error);
+/* Is what was read from a fence such a name, keyword or not, and does it end? */
+bool rf_name_is_valid(const char name[RF_NAME_SIZE]);
+/* An IPv4 or IPv6 address without a prefix length. */
+int rf_parse_address(const char *text, struct rf_address *address, struct rf_error *error);
+/* A whole number from `min` to `max`. `what` is for the message. */
+int rf_parse_number(const char *text, const char *what, uint32_t min, uint32_t max,
+		    uint32_t *number, struct rf_error *error);
+
+/* What follows `limit add` and `limit set`: NAME rate COUNT/TIME and its options. */
+int rf_parse_limit(struct rf_words *words, struct rf_definition *definition,
+		   struct rf_error *error);
+void rf_definition_free(struct rf_definition *definition);
+/* What follows `newcomers`. */
+int rf_parse_newcomers(struct rf_words *words, struct rf_newcomers_text *newcomers,
+		       struct rf_error *error);
+/* What follows `stats`: the seconds between two lines; 0: no watch. */
+int rf_parse_stats(struct rf_words *words, uint32_t *seconds, struct rf_error *error);
+/* What follows `top`. */
+int rf_parse_top(struct rf_words *words, struct rf_top *top, struct rf_error *error);
+/* [for TIME], for lists: 0 where it is not said. */
+int rf_parse_for(struct rf_words *words, uint64_t *time_ns, struct rf_error *error);
+/* [confirm TIME]: 0 where it is not said. */
+int rf_parse_confirm(struct rf_words *words, uint64_t *time_ns, struct rf_error *error);
+/*
+ * Splits one line of a rule file into words, in place; `#` begins a comment. The result's `word` is
+ * `array`, of `max`. -EINVAL where there are more.
+ */
+int rf_split_line(char *line, const char **array, int max, struct rf_words *words,
+		  struct rf_error *error);
+/* What follows `attach`: IF… and its options. */
+int rf_parse_attach(struct rf_words *words, struct rf_attach *attach, struct rf_error *error);
+
+const char *rf_mode_name(enum rf_mode mode);
+const char *rf_algorithm_name(enum rf_algorithm algorithm);
+const char *rf_edge_name(enum rf_edge edge);
+const char *rf_unit_name(enum rf_unit unit);
+/* Of RF_TOKEN and RF_LEAKY, which have a burst. */
+bool rf_has_burst(const struct rf_limit *limit);
+/* any, tcp, tcp syn, udp, icmp, proto N or other. */
+void rf_format_match(const struct rf_limit *limit, char text[RF_MATCH_TEXT_SIZE]);
+/*
+ * NAME rate COUNT/TIME and what is not as it is without a word, but for `dport` and `from`, which
+ * rf_ruleset_format_limit() adds: rf_parse_limit reads it back.
+ */
+void rf_format_limit(const struct rf_limit *limit, char text[RF_LIMIT_TEXT_SIZE]);
+const char *rf_newcomers_then_name(enum rf_newcomers_then then);
+/* A count with the largest suffix that leaves it whole. */
+void rf_format_count(uint64_t count, char text[RF_COUNT_TEXT_SIZE]);
+/* COUNT/TIME, and `bytes` where it is bytes. */
+void rf_format_limit_rate(const struct rf_limit *limit, char text[RF_RATE_TEXT_SIZE]);
+/* COUNT/TIME in whole numbers, with the largest suffixes that leave them whole. */
+void rf_format_rate(uint64_t count, uint64_t window_ns, char text[RF_RATE_TEXT_SIZE]);
+
+#endif /* RINGFENCE_GRAMMAR_H */

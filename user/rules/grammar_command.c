@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: GPL-2.0
+/* What follows the commands with few options: newcomers, allow, deny, apply, stats, top. */
+#include <string.h>
+
+#include "rules/private.h"
+
+#define SECOND_NS 1000000000ULL
+#define DAY_NS (24 * 3600 * SECOND_NS)
+#define WATCH_SECONDS_MAX 86400
+
+/* ---- times ---- */
+
+int rf_parse_trial(const char *value, uint64_t *time_ns, struct rf_error *error)
+{
+	return rf_parse_time_in(value, "time to confirm", SECOND_NS, DAY_NS, "1s-24h", time_ns,
+				error);
+}
+
+static int parse_confirm(const char *value, void *into, struct rf_error *error)
+{
+	return rf_parse_trial(value, into, error);
+}
+
+static int parse_for(const char *value, void *into, struct rf_error *error)
+{
+	return rf_parse_time_in(value, "time on a list", SECOND_NS, RF_WINDOW_MAX_NS, "1s-8784h",
+				into, error);
+}
+
+/* A table of one option, which is a time. */
+static int parse_time_option(const struct rf_option *table, rf_option_parser parser,
+			     struct rf_words *words, uint64_t *time_ns, struct rf_error *error)
+{
+	unsigned int given = 0;
+	uint64_t parsed_ns = 0;
+	int err = rf_parse_options(table, &parser, words, &parsed_ns, &given, error);
+
+	if (!err)
+		*time_ns = parsed_ns;
+	return err;
+}
+
+int rf_parse_confirm(struct rf_words *words, uint64_t *time_ns, struct rf_error *error)
+{
+	return parse_time_option(rf_trial_options, parse_confirm, words, time_ns, error);
+}
+
+int rf_parse_for(struct rf_words *words, uint64_t *time_ns, struct rf_error *error)
+{
+	return parse_time_option(rf_for_options, parse_for, words, time_ns, error);
+}
+
+/* ---- newcomers ---- */
+
+static int parse_newcomers_rate(const char *value, void *into, struct rf_error *error)
+{
+	struct rf_newcomers_text *newcomers = into;
+	struct rf_rate rate;
+	int err = rf_parse_rate(value, &rate, error);
+
+	if (err)
+		return err;
+	if (rate.in_bits)
+		return rf_error_usage(error,
+				      "'%s': invalid rate: newcomers are counted in packets; write "
+				      "it like 10k/1s",
+				      value);
+	if (rate.count < 1 || rate.count > RF_LIMIT_MAX)
+		return rf_error_usage(error, "'%s': invalid rate: the count must be 1-%u", value,
+				      RF_LIMIT_MAX);
+	newcomers->rate = rate.count;
+	newcomers->window_ns = rate.window_ns;
+	return 0;
+}
+
+static int parse_newcomers_then(const char *value, void *into, struct rf_error *error)
+{
+	struct rf_newcomers_text *newcomers = into;
+	unsigned int then = 0;
+	int err = rf_parse_word(&rf_newcomers_options[RF_OPT_NEW_THEN], value, &then, error);
+
+	newcomers->then = RF_NEWCOMERS_OPEN + then;
+	return err;
+}
+
+static int parse_newcomers(struct rf_words *words, struct rf_newcomers_text *newcomers,
+			   struct rf_error *error)
+{
+	const struct rf_option *options = rf_newcomers_options;
+	unsigned int given = 0;
+	int err;
+
+	if (rf_words_take(words, options[RF_OPT_NEW_OFF].word))
+		return 0;
+	if (rf_option_find(options, rf_words_peek(words) ?: "") != RF_OPT_NEW_RATE)
+		return rf_error_usage(error, "the rate of newcomers is missing; write newcomers "
+					     "rate COUNT/TIME then open|closed|aggregate, or "
+					     "newcomers off");
+	err = rf_parse_option(options, RF_OPT_NEW_RATE, parse_newcomers_rate, words, newcomers,
+			      &given, error);
+	if (err)
+		return err;
+	if (rf_option_find(options, rf_words_peek(words) ?: "") != RF_OPT_NEW_THEN)
+		return rf_error_usage(error, "what happens to newcomers over the rate is missing; "
+					     "add 'then open', 'then closed' or 'then aggregate'");
+	return rf_parse_option(options, RF_OPT_NEW_THEN, parse_newcomers_then, words, newcomers,
+			       &given, error);
+}
+
+int rf_parse_newcomers(struct rf_words *words, struct rf_newcomers_text *newcomers,
+		       struct rf_error *error)
+{
+	struct rf_newcomers_text parsed = {};
+	int err = parse_newcomers(words, &parsed, error);
+
+	if (!err)
+		err = rf_words_end(words, error);
+	if (!err)
+		*newcomers = parsed;
+	return err;
+}
+
+/* ---- stats, top ---- */
+
+static int parse_watch(const char *value, void *into, struct rf_error *error)
+{
+	uint32_t *seconds = into;
+
+	*seconds = 1;
+	if (!value)
+		return 0;
+	return rf_parse_number(value, "number of seconds", 1, WATCH_SECONDS_MAX, seconds, error);
+}
+
+int rf_parse_stats(struct rf_words *words, uint32_t *seconds, struct rf_error *error)
+{
+	static const rf_option_parser parser = parse_watch;
+	unsigned int given = 0;
+	int err;
+
+	*seconds = 0;
+	err = rf_parse_options(rf_stats_options, &parser, words, seconds, &given, error);
+	return err ? err : rf_words_end(words, error);
+}
+
+static int parse_by(const char *value, void *into, struct rf_error *error)
+{
+	struct rf_top *top = into;
+	unsigned int order = RF_BY_DROPS;
+	int err = rf_parse_word(&rf_top_options[0], value, &order, error);
+
+	top->order = order;
+	return err;
+}
+
+int rf_parse_top(struct rf_words *words, struct rf_top *top, struct rf_error *error)
+{
+	static const rf_option_parser parser = parse_by;
+	const char *next = rf_words_peek(words);
+	unsigned int given = 0;
+	int err = 0;
+
+	*top = (struct rf_top){.rows = RF_TOP_DEFAULT};
+	if (next && rf_option_find(rf_top_options, next) < 0)
+		err = rf_parse_number(rf_words_next(words), "number of rows", 1, RF_TOP_MAX,
+				      &top->rows, error);
+	if (!err)
+		err = rf_parse_options(rf_top_options, &parser, words, top, &given, error);
+	return err ? err : rf_words_end(words, error);
+}

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Values to text, as the grammar reads it, and values to their words. */
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "rules/private.h"
+
+/* Out of range is what only a map can hold that this build did not write. */
+static const char *name_of(unsigned int value, const struct rf_option *words, unsigned int last)
+{
+	return value <= last ? words[value].word : "unknown";
+}
+
+const char *rf_mode_name(enum rf_mode mode)
+{
+	return mode == RF_OFFLOAD ? "offload" : name_of(mode, rf_mode_words, RF_GENERIC);
+}
+
+const char *rf_algorithm_name(enum rf_algorithm algorithm)
+{
+	return name_of(algorithm, rf_algorithm_words, RF_LEAKY);
+}
+
+const char *rf_edge_name(enum rf_edge edge)
+{
+	return name_of(edge, rf_edge_words, RF_EDGE_WEIGHTED);
+}
+
+static const char *match_name(enum rf_match match)
+{
+	return name_of(match, rf_match_words, RF_MATCH_OTHER);
+}
+
+const char *rf_unit_name(enum rf_unit unit)
+{
+	return name_of(unit, &rf_limit_options[RF_OPT_PACKETS], RF_BYTES);
+}
+
+const char *rf_newcomers_then_name(enum rf_newcomers_then then)
+{
+	if (then == RF_NEWCOMERS_OFF)
+		return rf_newcomers_options[RF_OPT_NEW_OFF].word;
+	return name_of(then - RF_NEWCOMERS_OPEN, rf_then_words,
+		       RF_NEWCOMERS_AGGREGATE - RF_NEWCOMERS_OPEN);
+}
+
+bool rf_has_burst(const struct rf_limit *limit)
+{
+	return limit->algorithm == RF_TOKEN || limit->algorithm == RF_LEAKY;
+}
+
+uint64_t rf_default_burst(const struct rf_limit *limit)
+{
+	if (limit->algorithm == RF_TOKEN)
+		return limit->rate;
+	return limit->algorithm == RF_LEAKY ? 1 : 0;
+}
+
+/* `value` with the largest suffix that leaves it whole; 0 has none. */
+static void format_scaled(uint64_t value, const struct rf_suffix *suffixes, size_t count,
+			  char *text, size_t size)
+{
+	const struct rf_suffix *best = &suffixes[0];
+
+	for (size_t i = 1; i < count; i++)
+		if (value && value % suffixes[i].factor == 0)
+			best = &suffixes[i];
+	snprintf(text, size, "%" PRIu64 "%s", value / best->factor, best->text);
+}
+
+void rf_format_count(uint64_t count, char text[RF_COUNT_TEXT_SIZE])
+{
+	format_scaled(count, rf_count_suffixes, ARRAY_SIZE(rf_count_suffixes), text,
+		      RF_COUNT_TEXT_SIZE);
+}
+
+static void format_time(uint64_t time_ns, char text[RF_COUNT_TEXT_SIZE])
+{
+	format_scaled(time_ns / RF_NS_PER_MS, rf_time_suffixes, ARRAY_SIZE(rf_time_suffixes), text,
+		      RF_COUNT_TEXT_SIZE);
+}
+
+static void format_rate(uint64_t count, uint64_t window_ns, const char *unit,
+			char text[RF_RATE_TEXT_SIZE])
+{
+	char count_text[RF_COUNT_TEXT_SIZE], time_text[RF_COUNT_TEXT_SIZE];
+
+	rf_format_count(count, count_text);
+	format_time(window_ns, time_text);
+	snprintf(text, RF_RATE_TEXT_SIZE, "%s/%s%s", count_text, time_text, unit);
+}
+
+void rf_format_rate(uint64_t count, uint64_t window_ns, char text[RF_RATE_TEXT_SIZE])
+{
+	format_rate(count, window_ns, "", text);
+}
+
+void rf_format_limit_rate(const struct rf_limit *limit, char text[RF_RATE_TEXT_SIZE])
+{
+	format_rate(limit->rate, limit->window_ns, limit->unit == RF_BYTES ? " bytes" : "", text);
+}
+
+/* Adds to what `text` holds already. */
+__attribute__((format(printf, 2, 3))) static void append(char text[RF_LIMIT_TEXT_SIZE],
+							 const char *format, ...)
+{
+	size_t length = strlen(text);
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(text + length, RF_LIMIT_TEXT_SIZE - length, format, args);
+	va_end(args);
+}
+
+void rf_format_match(const struct rf_limit *limit, char text[RF_MATCH_TEXT_SIZE])
+{
+	const char *name = match_name(limit->match);
+
+	if (limit->match == RF_MATCH_PROTOCOL)
+		snprintf(text, RF_MATCH_TEXT_SIZE, "%s %d", name, limit->protocol);
+	else
+		snprintf(text, RF_MATCH_TEXT_SIZE, "%s", name);
+}
+
+static void append_match(const struct rf_limit *limit, char text[RF_LIMIT_TEXT_SIZE])
+{
+	char match[RF_MATCH_TEXT_SIZE];
+
+	rf_format_match(limit, match);
+	if (limit->match != RF_MATCH_ANY)
+		append(text, " match %s", match);
+}
+
+static void append_flags(const struct rf_limit *limit, char text[RF_LIMIT_TEXT_SIZE])
+{
+	if (limit->flags & RF_SHADOW)
+		append(text, " shadow");
+	if (limit->flags & RF_COUNT_REJECTED)
+		append(text, " count rejected");
+	if (limit->flags & RF_EXACT)
+		append(text, " exact");
+}
+
+void rf_format_limit(const struct rf_limit *limit, char text[RF_LIMIT_TEXT_SIZE])
+{
+	char rate[RF_RATE_TEXT_SIZE], burst[RF_COUNT_TEXT_SIZE], ban[RF_COUNT_TEXT_SIZE];
+
+	rf_format_limit_rate(limit, rate);
+	rf_format_count(limit->burst, burst);
+	format_time(limit->ban_ns, ban);
+	snprintf(text, RF_LIMIT_TEXT_SIZE, "%s rate %s", limit->name, rate);
+	if (limit->algorithm != RF_SLIDING)
+		append(text, " algorithm %s", rf_algorithm_name(limit->algorithm));
+	if (limit->algorithm == RF_SLIDING && limit->cells != RF_CELLS)
+		append(text, " cells %d", limit->cells);
+	if (limit->edge != RF_EDGE_STRICT)
+		append(text, " edge %s", rf_edge_name(limit->edge));
+	if (limit->burst != rf_default_burst(limit))
+		append(text, " burst %s", burst);
+	append_match(limit, text);
+	if (limit->per4 != RF_PER4_DEFAULT)
+		append(text, " per /%d", limit->per4);
+	if (limit->per6 != RF_PER6_DEFAULT)
+		append(text, " per6 /%d", limit->per6);
+	append_flags(limit, text);
+	if (limit->ban_ns)
+		append(text, " ban %s%s", ban, limit->flags & RF_BAN_ALL ? " all" : "");
+}

@@ -1,0 +1,507 @@
+// SPDX-License-Identifier: GPL-2.0
+/* What follows `limit add` and `limit set`. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "rules/private.h"
+
+#define BAN_MIN_NS 1000000000ULL
+#define TCP 6
+#define UDP 17
+
+/* A limit whose words are still being read. The meaning of a word may depend on a later one. */
+struct draft {
+	struct rf_definition made;
+	struct rf_words *words;
+	const char *rate;  /* as they were written */
+	const char *burst; /* NULL: not given */
+	bool rate_in_bits;
+	bool burst_in_bits;
+	unsigned int given; /* bit set of enum rf_limit_option */
+};
+
+static bool has_given(const struct draft *draft, enum rf_limit_option option)
+{
+	return draft->given & 1U << option;
+}
+
+static int fail_units(const char *value, struct rf_error *error)
+{
+	return rf_error_usage(error, "'%s': 'packets' and 'bytes' exclude each other", value);
+}
+
+static int parse_packets(const char *value, void *into, struct rf_error *error)
+{
+	struct draft *draft = into;
+
+	draft->made.limit.unit = RF_PACKETS;
+	return has_given(draft, RF_OPT_BYTES) ? fail_units(value, error) : 0;
+}
+
+static int parse_bytes(const char *value, void *into, struct rf_error *error)
+{
+	struct draft *draft = into;
+
+	draft->made.limit.unit = RF_BYTES;
+	return has_given(draft, RF_OPT_PACKETS) ? fail_units(value, error) : 0;
+}
+
+static int parse_algorithm(const char *value, void *into, struct rf_error *error)
+{
+	struct draft *draft = into;
+	unsigned int algorithm = RF_SLIDING;
+	int err = rf_parse_word(&rf_limit_options[RF_OPT_ALGORITHM], value, &algorithm, error);
+
+	draft->made.limit.algorithm = algorithm;
+	return err;
+}
+
+static int parse_cells(const char *value, void *into, struct rf_error *error)
+{
+	struct draft *draft = into;
+	uint32_t cells = 0;
+	int err = rf_parse_number(value, "number of cells", 2, RF_CELLS, &cells, error);
+
+	draft->made.limit.cells = cells;
+	return err;
+}
+
+static int parse_edge(const char *value, void *into, struct rf_error *error)
+{
+	struct draft *draft = into;
+	unsigned int edge = RF_EDGE_STRICT;
+	int err = rf_parse_word(&rf_limit_options[RF_OPT_EDGE], value, &edge, error);
+
+	draft->made.limit.edge = edge;
+	return err;
+}
+
+static int parse_burst(const char *value, void *into, struct rf_error *error)
+{
+	struct draft *draft = into;
+	uint64_t burst = 0;
+
+	if (rf_parse_count(value, &burst, &draft->burst_in_bits, error))
+		return rf_error_usage(error, "'%s': invalid burst; " RF_COUNT_FORM, value);
+	draft->made.limit.burst = burst;
+	draft->burst = value;
+	return 0;
+}
+
+/* Behind `match proto`. */
+static int parse_protocol(struct draft *draft, struct rf_error *error)
+{
+	const char *word = rf_words_next(draft->words);
+	uint32_t protocol = 0;
+	int err;
+
+	if (!word)
+		return rf_fail_value(&rf_match_words[RF_MATCH_PROTOCOL], NULL, error);
+	if (strcmp(word, "255") == 0)
+		return rf_error_usage(error,
+				      "'255': invalid protocol: it is reserved; it must be 0-254");
+	err = rf_parse_number(word, "protocol", 0, 254, &protocol, error);
+	draft->made.limit.protocol = protocol;
+	return err;
+}
+
+static int parse_match(const char *value, void *into, struct rf_error *error)
+{
+	struct draft *draft = into;
+	unsigned int match = RF_MATCH_ANY;
+	int err = rf_parse_word(&rf_limit_options[RF_OPT_MATCH], value, &match, error);
+
+	if (match == RF_MATCH_TCP && rf_words_take(draft->words, "syn"))
+		match = RF_MATCH_SYN;
+	draft->made.limit.match = match;
+	if (!err && match == RF_MATCH_PROTOCOL)
+		err = parse_protocol(draft, error);
+	return err;
+}
+
+/* The port at `*text`, which moves on behind it; -1 where there is none. */
+static long take_port(const char **text)
+{
+	size_t length = strspn(*text, "0123456789");
+	long port = 0;
+
+	for (size_t i = 0; i < length && port < RF_PORTS; i++)
+		port = port * 10 + (*text)[i] - '0';
+	*text += length;
+	return length ? port : -1;
+}
+
+/* P or P-Q at `*text`, which moves on behind it. */
+static int parse_port_range(const char **text, uint64_t *ports, struct rf_error *error)
+{
+	const char *start = *text;
+	long first = take_port(text), last = first;
+	int length;
+
+	if (**text == '-') {
+		++*text;
+		last = take_port(text);
+	}
+	length = *text - start + strcspn(*text, ",");
+	if (first < 0 || last < 0 || (**text && **text != ','))
+		return rf_error_usage(error,
+				      "'%.*s': invalid port; write it like 53, 53,443 or 8000-8100",
+				      length, start);
+	if (first >= RF_PORTS || last >= RF_PORTS)
+		return rf_error_usage(error, "'%.*s': invalid port: it must be 0-%d", length, start,
+				      RF_PORTS - 1);
+	if (first > last)
+		return rf_error_usage(error,
+				      "'%.*s': invalid range of ports: it ends before it begins; "
+				      "write %ld-%ld",
+				      length, start, last, first);
+	for (long port = first; port <= last; port++)
+		ports[port / 64] |= 1ULL << port % 64;
+	return 0;
+}
+
+static int parse_dport(const char *value, void *into, struct rf_error *error)
+{
+	struct draft *draft = into;
+	uint64_t *ports = calloc(RF_PORTS / 64, sizeof(*ports));
+	int err;
+
+	if (!ports)
+		return rf_error_failed(error, -ENOMEM, "'dport': out of memory");
+	draft->made.ports = ports;
+	draft->made.limit.has_ports = 1;
+	err = parse_port_range(&value, ports, error);
+	while (!err && *value++ == ',')
+		err = parse_port_range(&value, ports, error);
+	return err;
+}
+
+static int parse_from(const char *value, void *into, struct rf_error *error)
+{
+	struct draft *draft = into;
+	const struct rf_option *from = &rf_limit_options[RF_OPT_FROM];
+	const int row = rf_option_find(from->words, value);
+
+	draft->made.limit.has_from = 1;
+	if (row < 0)
+		return rf_parse_prefixes(value, &draft->made.from, error);
+	draft->made.from_file = rf_words_next(draft->words);
+	return draft->made.from_file ? 0 : rf_fail_value(&from->words[row], NULL, error);
+}
+
+/* A prefix length with its slash. */
+static int parse_length(const char *value, const char *option, uint32_t max, uint8_t *length,
+			struct rf_error *error)
+{
+	uint32_t number = 0;
+
+	if (*value != '/')
+		return rf_error_usage(
+			error, "'%s': invalid prefix length; write it with a slash, like %s /%d",
+			value, option, max == 32 ? 24 : 48);
+	if (rf_parse_number(value + 1, "prefix length", 0, max, &number, error))
+		return rf_error_usage(error, "'%s': invalid prefix length: it must be /0-/%" PRIu32,
+				      value, max);
+	*length = number;
+	return 0;
+}
+
+static int parse_per(const char *value, void *into, struct rf_error *error)
+{
+	struct draft *draft = into;
+	return parse_length(value, "per", 32, &draft->made.limit.per4, error);
+}
+
+static int parse_per6(const char *value, void *into, struct rf_error *error)
+{
+	struct draft *draft = into;
+	return parse_length(value, "per6", 128, &draft->made.limit.per6, error);
+}
+
+static int parse_ban(const char *value, void *into, struct rf_error *error)
+{
+	struct draft *draft = into;
+	uint64_t ban_ns = 0;
+	int err = rf_parse_time_in(value, "ban", BAN_MIN_NS, RF_WINDOW_MAX_NS, "1s-8784h", &ban_ns,
+				   error);
+
+	draft->made.limit.ban_ns = ban_ns;
+	if (!err && rf_words_take(draft->words, rf_limit_options[RF_OPT_BAN].then[0].word))
+		draft->made.limit.flags |= RF_BAN_ALL;
+	return err;
+}
+
+static int parse_shadow(const char *value, void *into, struct rf_error *error)
+{
+	struct draft *draft = into;
+	(void)value, (void)error;
+	draft->made.limit.flags |= RF_SHADOW;
+	return 0;
+}
+
+static int parse_count(const char *value, void *into, struct rf_error *error)
+{
+	struct draft *draft = into;
+	unsigned int row;
+
+	draft->made.limit.flags |= RF_COUNT_REJECTED; /* the only word */
+	return rf_parse_word(&rf_limit_options[RF_OPT_COUNT], value, &row, error);
+}
+
+static int parse_exact(const char *value, void *into, struct rf_error *error)
+{
+	struct draft *draft = into;
+	(void)value, (void)error;
+	draft->made.limit.flags |= RF_EXACT;
+	return 0;
+}
+
+/* The rate stands before the others, and is read with the name. */
+static const rf_option_parser parsers[RF_LIMIT_OPTIONS] = {
+	[RF_OPT_MATCH] = parse_match, [RF_OPT_DPORT] = parse_dport,
+	[RF_OPT_FROM] = parse_from,   [RF_OPT_PER] = parse_per,
+	[RF_OPT_PER6] = parse_per6,   [RF_OPT_PACKETS] = parse_packets,
+	[RF_OPT_BYTES] = parse_bytes, [RF_OPT_ALGORITHM] = parse_algorithm,
+	[RF_OPT_BURST] = parse_burst, [RF_OPT_CELLS] = parse_cells,
+	[RF_OPT_EDGE] = parse_edge,   [RF_OPT_SHADOW] = parse_shadow,
+	[RF_OPT_COUNT] = parse_count, [RF_OPT_EXACT] = parse_exact,
+	[RF_OPT_BAN] = parse_ban,
+};
+
+static int check_unit(struct draft *draft, struct rf_error *error)
+{
+	if (draft->rate_in_bits && has_given(draft, RF_OPT_PACKETS) &&
+	    draft->made.limit.unit == RF_PACKETS)
+		return rf_error_usage(
+			error, "'%s': invalid rate: bits are counted as bytes; leave out 'packets'",
+			draft->rate);
+	if (draft->rate_in_bits)
+		draft->made.limit.unit = RF_BYTES;
+	if (draft->burst_in_bits && draft->made.limit.unit == RF_PACKETS)
+		return rf_error_usage(
+			error,
+			"'%s': invalid burst: bits are counted as bytes, and the limit "
+			"is in packets; add 'bytes', or write it like 100 or 20k",
+			draft->burst);
+	return 0;
+}
+
+/* An option without a use for the algorithm was meant for another one. */
+static int check_algorithm(const struct draft *draft, struct rf_error *error)
+{
+	const struct rf_limit *limit = &draft->made.limit;
+	const char *name = rf_algorithm_name(limit->algorithm);
+	const bool has_cells = has_given(draft, RF_OPT_CELLS);
+
+	if (limit->algorithm != RF_SLIDING && (has_cells || has_given(draft, RF_OPT_EDGE)))
+		return rf_error_usage(error,
+				      "'%s': 'algorithm %s' does not take it; only sliding has "
+				      "cells and an edge",
+				      has_cells ? "cells" : "edge", name);
+	if (!rf_has_burst(limit) && has_given(draft, RF_OPT_BURST))
+		return rf_error_usage(error,
+				      "'burst': 'algorithm %s' does not take it; only token and "
+				      "leaky have a burst",
+				      name);
+	if (limit->algorithm == RF_LOG && limit->unit == RF_BYTES)
+		return rf_error_usage(error,
+				      "'algorithm log': it keeps the times of packets, and does "
+				      "not count bytes; use 'algorithm sliding'");
+	return 0;
+}
+
+/* `text` is how the count was written, `what` is for the message. */
+static int check_range(const char *text, const char *what, const struct rf_limit *limit,
+		       uint64_t count, uint64_t max, struct rf_error *error)
+{
+	if (limit->unit == RF_PACKETS && (count < 1 || count > max))
+		return rf_error_usage(error, "'%s': invalid %s: the count must be 1-%" PRIu64, text,
+				      what, max);
+	if (limit->unit == RF_BYTES && (count < RF_FRAME_BYTES || count > max))
+		return rf_error_usage(error,
+				      "'%s': invalid %s: the count must be %d-%" PRIu64 " bytes; "
+				      "with less, no Ethernet frame of full size would ever pass",
+				      text, what, RF_FRAME_BYTES, max);
+	return 0;
+}
+
+static int check_rate(const struct draft *draft, struct rf_error *error)
+{
+	const struct rf_limit *limit = &draft->made.limit;
+	uint64_t max = RF_LIMIT_MAX;
+
+	if (limit->algorithm == RF_LOG && (limit->rate < 1 || limit->rate > RF_LOG_MAX))
+		return rf_error_usage(error,
+				      "'%s': invalid rate: the count must be 1-%d, since "
+				      "'algorithm log' keeps a time for each packet; use "
+				      "'algorithm sliding'",
+				      draft->rate, RF_LOG_MAX);
+	if (limit->unit == RF_BYTES)
+		max <<= RF_UNIT_SHIFT_MAX;
+	return check_range(draft->rate, "rate", limit, limit->rate, max, error);
+}
+
+/* Not every limit works with its default burst. */
+static int check_default_burst(const struct draft *draft, struct rf_error *error)
+{
+	const struct rf_limit *limit = &draft->made.limit;
+
+	if (limit->algorithm == RF_LEAKY && limit->unit == RF_BYTES)
+		return rf_error_usage(error,
+				      "'algorithm leaky': in bytes the burst must hold a frame of "
+				      "%d bytes; add 'burst COUNT'",
+				      RF_FRAME_BYTES);
+	if (limit->algorithm == RF_TOKEN && limit->rate > RF_LIMIT_MAX)
+		return rf_error_usage(error,
+				      "'algorithm token': the default burst, the count of '%s', "
+				      "exceeds %u; add 'burst COUNT'",
+				      draft->rate, RF_LIMIT_MAX);
+	return 0;
+}
+
+static int check_burst(struct draft *draft, struct rf_error *error)
+{
+	struct rf_limit *limit = &draft->made.limit;
+	int err;
+
+	if (!draft->burst) {
+		limit->burst = rf_default_burst(limit);
+		return check_default_burst(draft, error);
+	}
+	err = check_range(draft->burst, "burst", limit, limit->burst, RF_LIMIT_MAX, error);
+	if (err)
+		return err;
+	/* burst * TIME / COUNT, without what a division would round away */
+	if ((unsigned __int128)limit->burst * limit->window_ns >
+	    (unsigned __int128)limit->rate * RF_WINDOW_MAX_NS)
+		return rf_error_usage(
+			error,
+			"'%s': invalid burst: at the rate '%s' the burst takes longer than "
+			"8784h; lower the burst, or raise the rate",
+			draft->burst, draft->rate);
+	return 0;
+}
+
+static bool match_has_ports(const struct rf_limit *limit)
+{
+	if (limit->match == RF_MATCH_PROTOCOL)
+		return limit->protocol == TCP || limit->protocol == UDP;
+	return limit->match != RF_MATCH_ICMP;
+}
+
+/* `match other` has one window for all its packets: they have no source and no port. */
+static int check_other(const struct draft *draft, struct rf_error *error)
+{
+	static const enum rf_limit_option without[] = {RF_OPT_DPORT, RF_OPT_FROM, RF_OPT_PER,
+						       RF_OPT_PER6, RF_OPT_BAN};
+
+	for (size_t i = 0; i < ARRAY_SIZE(without); i++)
+		if (has_given(draft, without[i]))
+			return rf_error_usage(
+				error,
+				"'%s': 'match other' does not take it, since packets that are not "
+				"IP have no source and no port; leave out one of them",
+				rf_limit_options[without[i]].word);
+	return 0;
+}
+
+/* Can the limit do what it says to the packets that it matches? */
+static int check_match(const struct draft *draft, struct rf_error *error)
+{
+	const struct rf_limit *limit = &draft->made.limit;
+
+	if (limit->match == RF_MATCH_OTHER)
+		return check_other(draft, error);
+	if (limit->has_ports && !match_has_ports(limit) && limit->match == RF_MATCH_ICMP)
+		return rf_error_usage(error, "'dport': 'match icmp' does not take it, since ICMP "
+					     "has no ports; leave out one of them");
+	if (limit->has_ports && !match_has_ports(limit))
+		return rf_error_usage(error,
+				      "'dport': 'match proto %d' does not take it; only any, tcp, "
+				      "tcp syn, udp, proto 6 and proto 17 have ports",
+				      limit->protocol);
+	if (limit->ban_ns && limit->flags & RF_SHADOW)
+		return rf_error_usage(error, "'ban': a shadow limit drops nothing, so it bans "
+					     "nobody; leave out 'ban' or 'shadow'");
+	return 0;
+}
+
+/* The limit's name and rate, which come first. */
+static int parse_limit_head(struct rf_words *words, struct draft *draft, struct rf_error *error)
+{
+	const char *name = rf_words_next(words);
+	struct rf_rate rate;
+	int err;
+
+	if (!name)
+		return rf_error_usage(error,
+				      "the limit's name is missing; write NAME rate COUNT/TIME");
+	err = rf_parse_name(name, "name of a limit", draft->made.limit.name, error);
+	if (err)
+		return err;
+	if (!rf_words_take(words, rf_limit_options[RF_OPT_RATE].word))
+		return rf_error_usage(error, "'%s': the rate is missing; write %s rate COUNT/TIME",
+				      name, name);
+	draft->rate = rf_words_next(words);
+	if (!draft->rate)
+		return rf_fail_value(&rf_limit_options[RF_OPT_RATE], NULL, error);
+	err = rf_parse_rate(draft->rate, &rate, error);
+	if (err)
+		return err;
+	draft->made.limit.rate = rate.count;
+	draft->made.limit.window_ns = rate.window_ns;
+	draft->rate_in_bits = rate.in_bits;
+	return 0;
+}
+
+static int parse_limit(struct rf_words *words, struct draft *draft, struct rf_error *error)
+{
+	int err = parse_limit_head(words, draft, error);
+
+	draft->given = 1U << RF_OPT_RATE;
+	if (!err)
+		err = rf_parse_options(rf_limit_options, parsers, words, draft, &draft->given,
+				       error);
+	if (!err && rf_words_peek(words))
+		err = rf_error_usage(error,
+				     "'%s': unknown word in a limit; see 'ringfence help limit "
+				     "add'",
+				     rf_words_peek(words));
+	if (!err)
+		err = check_unit(draft, error);
+	if (!err)
+		err = check_algorithm(draft, error);
+	if (!err)
+		err = check_rate(draft, error);
+	if (!err)
+		err = check_burst(draft, error);
+	if (!err)
+		err = check_match(draft, error);
+	return err;
+}
+
+int rf_parse_limit(struct rf_words *words, struct rf_definition *definition, struct rf_error *error)
+{
+	struct draft draft = {.words = words};
+	struct rf_limit *limit = &draft.made.limit;
+	int err;
+
+	limit->per4 = RF_PER4_DEFAULT;
+	limit->per6 = RF_PER6_DEFAULT;
+	err = parse_limit(words, &draft, error);
+	if (err)
+		rf_definition_free(&draft.made);
+	else if (!limit->cells)
+		limit->cells = limit->algorithm == RF_SLIDING ? RF_CELLS : 1;
+	*definition = draft.made;
+	return err;
+}
+
+void rf_definition_free(struct rf_definition *definition)
+{
+	free(definition->ports);
+	rf_prefixes_free(&definition->from);
+	*definition = (struct rf_definition){};
+}

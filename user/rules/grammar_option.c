@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Options by their table: parsing them, and writing them as usage, help and messages do. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "rules/grammar_option.h"
+#include "rules/private.h"
+
+/* ---- text ---- */
+
+/* What a message says that an option expects. */
+static const char *const kind_texts[RF_KIND_COUNT_OF] = {
+	[RF_KIND_NUMBER] = "a number",
+	[RF_KIND_COUNT] = "a count, like 100 or 20k",
+	[RF_KIND_RATE] = "a rate, like 20k/1s",
+	[RF_KIND_TIME] = "a time, like 10m",
+	[RF_KIND_LENGTH] = "a prefix length, like /24",
+	[RF_KIND_PORTS] = "a port, like 53 or 8000-8100",
+	[RF_KIND_PREFIX] = "a prefix, like 192.0.2.0/24",
+	[RF_KIND_ADDRESS] = "an address",
+	[RF_KIND_FILE] = "a file",
+	[RF_KIND_COMMAND] = "a command",
+	[RF_KIND_INTERFACE] = "an interface",
+	[RF_KIND_NAME] = "a name",
+	[RF_KIND_LIMIT] = "the name of a limit",
+	[RF_KIND_FENCE] = "the name of a fence",
+	[RF_KIND_ALLOWED] = "a prefix",
+	[RF_KIND_DENIED] = "a prefix",
+	[RF_KIND_BANNED] = "an address",
+};
+
+/* What a message says of an operand that is missing. */
+static const char *const operand_names[RF_KIND_COUNT_OF] = {
+	[RF_KIND_PREFIX] = "prefix",	 [RF_KIND_ADDRESS] = "address",
+	[RF_KIND_FILE] = "file",	 [RF_KIND_INTERFACE] = "interface",
+	[RF_KIND_NAME] = "limit's name", [RF_KIND_LIMIT] = "limit's name",
+	[RF_KIND_ALLOWED] = "prefix",	 [RF_KIND_DENIED] = "prefix",
+	[RF_KIND_BANNED] = "address",
+};
+
+/* Adds to what `text` holds already. */
+__attribute__((format(printf, 3, 4))) static void append(char *text, size_t size,
+							 const char *format, ...)
+{
+	const size_t length = strlen(text);
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(text + length, size - length, format, args);
+	va_end(args);
+}
+
+/* `a, b N or c`, with `last` before the last one. */
+static void append_words(const struct rf_option *words, const char *between, const char *last,
+			 char *text, size_t size)
+{
+	for (int i = 0; words[i].word; i++)
+		append(text, size, "%s%s%s%s",
+		       !i		   ? ""
+		       : words[i + 1].word ? between
+					   : last,
+		       words[i].word, words[i].value ? " " : "",
+		       words[i].value ? words[i].value : "");
+}
+
+/* In brackets where it may be left out. */
+static void append_value(const struct rf_option *option, char *text, size_t size)
+{
+	const bool both = option->value && option->words;
+	const bool may = option->flags & RF_OPTION_MAY;
+
+	append(text, size, "%s%s%s", may ? "[" : "", option->value ? option->value : "",
+	       both ? "|" : "");
+	if (option->words)
+		append_words(option->words, "|", "|", text, size);
+	append(text, size, "%s", may ? "]" : "");
+}
+
+void rf_option_format(const struct rf_option *option, char text[RF_OPTION_TEXT_SIZE])
+{
+	snprintf(text, RF_OPTION_TEXT_SIZE, "%s%s", option->word,
+		 *option->word && (option->value || option->words) ? " " : "");
+	append_value(option, text, RF_OPTION_TEXT_SIZE);
+}
+
+/* Is the option in the usage line, and not behind [OPTION…]? */
+static bool is_shown(const struct rf_syntax *command, const struct rf_option *option)
+{
+	const bool few = !command->options[1].word; /* the only one */
+
+	return few || option->flags & (RF_OPTION_SHOWN | RF_OPTION_MUST | RF_OPTION_INSTEAD);
+}
+
+static void append_option(const struct rf_option *option, char text[RF_USAGE_TEXT_SIZE])
+{
+	const bool may = !(option->flags & (RF_OPTION_MUST | RF_OPTION_INSTEAD));
+	char written[RF_OPTION_TEXT_SIZE];
+
+	rf_option_format(option, written);
+	append(text, RF_USAGE_TEXT_SIZE, "%s%s%s%s%s", *text ? " " : "",
+	       option->flags & RF_OPTION_INSTEAD ? "| " : "", may ? "[" : "", written,
+	       may ? "]" : "");
+}
+
+void rf_syntax_format(const struct rf_syntax *command, char text[RF_USAGE_TEXT_SIZE])
+{
+	bool others = false;
+
+	*text = '\0';
+	if (command->operand.word)
+		append_value(&command->operand, text, RF_USAGE_TEXT_SIZE);
+	for (int i = 0; command->options && command->options[i].word; i++) {
+		if (is_shown(command, &command->options[i]))
+			append_option(&command->options[i], text);
+		else
+			others = true;
+	}
+	if (others)
+		append(text, RF_USAGE_TEXT_SIZE, "%s[OPTION…]", *text ? " " : "");
+}
+
+/* ---- parsing ---- */
+
+int rf_fail_value(const struct rf_option *option, const char *value, struct rf_error *error)
+{
+	char expected[RF_OPTION_TEXT_SIZE] = "";
+
+	if (option->kind == RF_KIND_WORD)
+		append_words(option->words, ", ", " or ", expected, sizeof(expected));
+	else
+		append(expected, sizeof(expected), "%s", kind_texts[option->kind]);
+	if (value)
+		return rf_error_usage(error, "'%s': '%s' expects %s", value, option->word,
+				      expected);
+	return rf_error_usage(error, "'%s': expects %s", option->word, expected);
+}
+
+int rf_parse_word(const struct rf_option *option, const char *value, unsigned int *row,
+		  struct rf_error *error)
+{
+	const int found = rf_option_find(option->words, value);
+
+	if (found < 0)
+		return rf_fail_value(option, value, error);
+	*row = found;
+	return 0;
+}
+
+int rf_parse_option(const struct rf_option *table, int row, rf_option_parser parser,
+		    struct rf_words *words, void *into, unsigned int *given, struct rf_error *error)
+{
+	const struct rf_option *option = &table[row];
+	const char *value = rf_words_next(words);
+
+	if (*given & 1U << row)
+		return rf_error_usage(error, "'%s': given twice", option->word);
+	*given |= 1U << row;
+	if (option->kind != RF_KIND_NONE)
+		value = rf_words_next(words);
+	if (!value && !(option->flags & RF_OPTION_MAY))
+		return rf_fail_value(option, NULL, error);
+	return parser(value, into, error);
+}
+
+int rf_parse_options(const struct rf_option *table, const rf_option_parser *parser,
+		     struct rf_words *words, void *into, unsigned int *given,
+		     struct rf_error *error)
+{
+	int err = 0;
+
+	while (!err && rf_words_peek(words)) {
+		const int row = rf_option_find(table, rf_words_peek(words));
+
+		if (row < 0)
+			break;
+		err = rf_parse_option(table, row, parser[row], words, into, given, error);
+	}
+	return err;
+}
+
+const char *rf_take_operand(enum rf_command_id command, struct rf_words *words,
+			    struct rf_error *error)
+{
+	const struct rf_syntax *syntax = &rf_syntax[command];
+	const char *word = syntax->operand.kind == RF_KIND_INTERFACE ? rf_words_interface(words)
+								     : rf_words_next(words);
+	char operand[RF_OPTION_TEXT_SIZE];
+
+	if (word)
+		return word;
+	rf_option_format(&syntax->operand, operand);
+	rf_error_usage(error, "the %s is missing; write %s %s", operand_names[syntax->operand.kind],
+		       syntax->words, operand);
+	return NULL;
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Options of a command, parsed by their table. Silent, like all of the grammar. */
+#ifndef RINGFENCE_GRAMMAR_OPTION_H
+#define RINGFENCE_GRAMMAR_OPTION_H
+
+#include "rules/grammar.h"
+#include "rules/grammar_table.h"
+
+/* How usage and help write an option with its value: ban TIME. */
+#define RF_OPTION_TEXT_SIZE 160
+void rf_option_format(const struct rf_option *option, char text[RF_OPTION_TEXT_SIZE]);
+/* The arguments of a command, as its usage line has them: NAME rate COUNT/TIME [OPTION…]. */
+#define RF_USAGE_TEXT_SIZE 256
+void rf_syntax_format(const struct rf_syntax *command, char text[RF_USAGE_TEXT_SIZE]);
+
+/* The operand's word; NULL with an error that says what to write. */
+const char *rf_take_operand(enum rf_command_id command, struct rf_words *words,
+			    struct rf_error *error);
+
+#endif /* RINGFENCE_GRAMMAR_OPTION_H */

@@ -1,0 +1,362 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <string.h>
+
+#include "rules/grammar.h"
+#include "rules/grammar_table.h"
+
+/* ---- words that are values ---- */
+
+const struct rf_option rf_algorithm_words[] = {
+	[RF_SLIDING] = {"sliding", .summary = "COUNT in any interval of TIME (default)"},
+	[RF_FIXED] = {"fixed", .summary = "aligned windows: up to twice COUNT across an edge"},
+	[RF_LOG] = {"log", .summary = "exactly COUNT in any interval of TIME: 1-16 packets"},
+	[RF_TOKEN] = {"token",
+		      .summary = "token bucket: COUNT in TIME flow in, 'burst' is its size"},
+	[RF_LEAKY] = {"leaky",
+		      .summary = "even spacing: COUNT in TIME flow out, 'burst' is its size"},
+	{},
+};
+
+const struct rf_option rf_edge_words[] = {
+	[RF_EDGE_STRICT] = {"strict", .summary = "the oldest cell counts in full (default)"},
+	[RF_EDGE_COARSE] = {"coarse",
+			    .summary = "the oldest cell does not count: COUNT in TIME less a cell"},
+	[RF_EDGE_WEIGHTED] = {"weighted",
+			      .summary = "the oldest cell counts by its part within TIME"},
+	{},
+};
+
+#define NAMES .flags = RF_OPTION_NAMES
+
+const struct rf_option rf_match_words[] = {
+	[RF_MATCH_ANY] = {"any", .summary = "every packet (default)", NAMES},
+	[RF_MATCH_TCP] = {"tcp", .summary = "TCP", NAMES},
+	[RF_MATCH_SYN] = {"tcp syn", .summary = "SYNs without ACK: attempts to connect", NAMES},
+	[RF_MATCH_UDP] = {"udp", .summary = "UDP", NAMES},
+	[RF_MATCH_ICMP] = {"icmp", .summary = "ICMP and ICMPv6", NAMES},
+	[RF_MATCH_PROTOCOL] = {"proto", RF_KIND_NUMBER, "N",
+			       .summary = "an IP protocol by its number"},
+	[RF_MATCH_OTHER] = {"other",
+			    .summary = "what is not IP, and IPv6 neighbour discovery, which no "
+				       "other limit drops: one window for all of it, in one limit "
+				       "at most",
+			    NAMES},
+	{},
+};
+
+const struct rf_option rf_mode_words[] = {
+	[RF_NATIVE] = {"native", .summary = "in the driver (default)"},
+	[RF_GENERIC] = {"generic", .summary = "in the network stack: slow, and packets that the "
+					      "kernel has merged (GRO) count as one"},
+	{},
+};
+
+const struct rf_option rf_then_words[] = {
+	{"open", .summary = "they pass, and are charged to nothing"},
+	{"closed", .summary = "they are dropped"},
+	{"aggregate", .summary = "they are charged to a window that their /24 or /48 shares"},
+	{},
+};
+
+const struct rf_option rf_order_words[] = {
+	{"drops", .summary = "the sources with the most drops (default)"},
+	{"rate", .summary = "the sources with the highest rate over the limit's present window"},
+	{},
+};
+
+static const struct rf_option from_words[] = {
+	{"file", RF_KIND_FILE, "PATH",
+	 .summary = "the same, of the prefixes in a file, one a line"},
+	{},
+};
+
+static const struct rf_option count_words[] = {
+	{"rejected", .summary = "dropped packets use up the limit as well"},
+	{},
+};
+
+static const struct rf_option ban_then[] = {
+	{"all", .summary = "the same, of all its packets, whatever they match", NAMES},
+	{},
+};
+
+static const struct rf_option shell_words[] = {
+	{"bash", .summary = "the completion of bash (default)"},
+	{"zsh", .summary = "the completion of zsh"},
+	{"fish", .summary = "the completion of fish"},
+	{},
+};
+
+static const struct rf_option list_words[] = {
+	{"list", .summary = "the same"},
+	{},
+};
+
+static const struct rf_option all_words[] = {
+	{"all", .summary = "every ban", NAMES},
+	{},
+};
+
+/* ---- options ---- */
+
+const struct rf_option rf_common_options[] = {
+	{"dev", RF_KIND_INTERFACE, "IF", .summary = "the fence on this interface"},
+	{"--json", .summary = "print JSON"},
+	{"--verbose", .summary = "print what libbpf says"},
+	{},
+};
+
+const struct rf_option rf_limit_options[] = {
+	[RF_OPT_RATE] =
+		{"rate", RF_KIND_RATE, "COUNT/TIME",
+		 .summary =
+			 "COUNT: 100, 20k, 1.5M; of bytes also 10mbit. TIME: 500ms, 1s, 10s, 5m, "
+			 "1h",
+		 .flags = RF_OPTION_MUST},
+	[RF_OPT_MATCH] = {"match", RF_KIND_WORD, .words = rf_match_words,
+			  .heading = "Which packets the limit applies to; without these options, "
+				     "to all:"},
+	[RF_OPT_DPORT] =
+		{"dport", RF_KIND_PORTS, "P|P-Q|P,Q",
+		 .summary =
+			 "TCP and UDP packets to these ports. Later fragments have no ports: they "
+			 "are charged only to limits without 'dport' and 'syn'"},
+	[RF_OPT_FROM] =
+		{"from", RF_KIND_PREFIX, "PREFIX,…",
+		 .summary =
+			 "packets from these networks. Of limits that differ in nothing else, only "
+			 "the one with the longest prefix applies to a packet",
+		 .words = from_words},
+	[RF_OPT_PER] = {"per", RF_KIND_LENGTH, "/N",
+			.summary = "of IPv4: a whole /N has one budget (default: /32)",
+			.heading = "What one source is:"},
+	[RF_OPT_PER6] = {"per6", RF_KIND_LENGTH, "/N", .summary = "of IPv6 (default: /64)"},
+	[RF_OPT_PACKETS] = {"packets", .summary = "COUNT counts packets (default)",
+			    .heading = "How the limit counts, and what happens over it:"},
+	[RF_OPT_BYTES] = {"bytes", .summary = "COUNT counts bytes of frames with their Ethernet "
+					      "headers. Implied by kbit, mbit and gbit; TIME is 1s "
+					      "there if it is left out"},
+	[RF_OPT_ALGORITHM] = {"algorithm", RF_KIND_WORD, .words = rf_algorithm_words},
+	[RF_OPT_BURST] = {"burst", RF_KIND_COUNT, "COUNT",
+			  .summary = "of token (default: COUNT) and leaky (default: 1 packet)"},
+	[RF_OPT_CELLS] =
+		{"cells", RF_KIND_NUMBER, "N",
+		 .summary =
+			 "of sliding: 2-16 (default: 16); fewer cells drop more of even senders"},
+	[RF_OPT_EDGE] = {"edge", RF_KIND_WORD, .words = rf_edge_words},
+	[RF_OPT_SHADOW] = {"shadow", .summary = "drop nothing; count what would be dropped"},
+	[RF_OPT_COUNT] = {"count", RF_KIND_WORD, .words = count_words},
+	[RF_OPT_EXACT] = {"exact", .summary = "charge each packet by itself; else a CPU may charge "
+					      "several at once"},
+	[RF_OPT_BAN] =
+		{"ban", RF_KIND_TIME, "TIME",
+		 .summary =
+			 "a source over the limit is dropped for TIME, as far as its packets match "
+			 "the limit. Not for packets whose source can be forged: with UDP, ICMP or "
+			 "SYNs anybody can send in the name of your resolver, and have it banned. "
+			 "'allow add' protects the sources that you depend on",
+		 .then = ban_then},
+	{},
+};
+
+#define CONFIRM_ATTACH                                                                       \
+	"puts a new fence on trial: unless 'ringfence confirm' runs within TIME, the fence " \
+	"stops dropping packets, whatever its rules are"
+
+const struct rf_option rf_attach_options[] = {
+	[RF_OPT_DEV] = {"dev", RF_KIND_INTERFACE, "IF",
+			.summary =
+				"an interface whose name is a word of this command, such as 'mode'",
+			.flags = RF_OPTION_MANY},
+	[RF_OPT_FENCE] = {"fence", RF_KIND_FENCE, "NAME",
+			  .summary = "one fence for all these interfaces (default: one for each)",
+			  .flags = RF_OPTION_SHOWN},
+	[RF_OPT_MODE] = {"mode", RF_KIND_WORD, .words = rf_mode_words, .flags = RF_OPTION_SHOWN},
+	[RF_OPT_SOURCES] = {"sources", RF_KIND_NUMBER, "N",
+			    .summary = "windows for each address family (default: 65536)"},
+	[RF_OPT_LEASES] =
+		{"leases", RF_KIND_NUMBER, "N",
+		 .summary = "verdicts that each CPU may keep, 32 bytes each; 0: none. By default "
+			    "the CPUs share 131072; twice the number of sources that a CPU sees at "
+			    "a time is enough"},
+	[RF_OPT_CONFIRM] = {"confirm", RF_KIND_TIME, "TIME", .summary = CONFIRM_ATTACH},
+	[RF_OPT_CHAIN] = {"chain",
+			  .summary = "run beside other programs, through libxdp's dispatcher: "
+				     "behind programs of a priority below 20, such as xdp-filter, "
+				     "before the others. Packets that an earlier program drops are "
+				     "neither counted nor charged. During an upgrade in place, the "
+				     "new program is beside the old one for a moment: packets are "
+				     "charged twice, and none passes without a fence",
+			  .heading = "Another XDP program on the interface stays there, unless one "
+				     "of these is given:",
+			  .flags = RF_OPTION_SHOWN},
+	[RF_OPT_REPLACE] = {"replace",
+			    .summary = "remove the other program first, or a fence of another map "
+				       "ABI; between the two programs a packet may pass. A program "
+				       "that a bpf_link holds is not removed",
+			    .flags = RF_OPTION_SHOWN},
+	{},
+};
+
+const struct rf_option rf_newcomers_options[] = {
+	[RF_OPT_NEW_RATE] =
+		{"rate", RF_KIND_RATE, "COUNT/TIME",
+		 .summary = "that many packets of newcomers get a window. A COUNT of more than a "
+			    "quarter of the fence's 'sources' is spread over TIME",
+		 .flags = RF_OPTION_MUST},
+	[RF_OPT_NEW_THEN] = {"then", RF_KIND_WORD, .words = rf_then_words,
+			     .heading = "What happens to packets of newcomers over the rate:",
+			     .flags = RF_OPTION_MUST},
+	[RF_OPT_NEW_OFF] = {"off", .summary = "every newcomer gets a window", .heading = "Or",
+			    .flags = RF_OPTION_INSTEAD},
+	{},
+};
+
+const struct rf_option rf_for_options[] = {
+	{"for", RF_KIND_TIME, "TIME", .summary = "the entry ends after TIME (default: it stays)"},
+	{},
+};
+
+const struct rf_option rf_trial_options[] = {
+	{"confirm", RF_KIND_TIME, "TIME",
+	 .summary = "puts the rules on trial: unless 'ringfence confirm' runs within TIME, the old "
+		    "rules are "
+		    "back. The data path does this; no process has to run meanwhile"},
+	{},
+};
+
+const struct rf_option rf_stats_options[] = {
+	{"watch", RF_KIND_NUMBER, "SECONDS",
+	 .summary = "print a line of rates every SECONDS (default: 1) until interrupted",
+	 .flags = RF_OPTION_MAY},
+	{},
+};
+
+const struct rf_option rf_top_options[] = {
+	{"by", RF_KIND_WORD, .words = rf_order_words},
+	{},
+};
+
+/* ---- commands ---- */
+
+#define INTERFACE                           \
+	{                                   \
+		"", RF_KIND_INTERFACE, "IF" \
+	}
+#define FILE_OPERAND                     \
+	{                                \
+		"", RF_KIND_FILE, "FILE" \
+	}
+#define PREFIX_OPERAND(kind)       \
+	{                          \
+		"", kind, "PREFIX" \
+	}
+
+const struct rf_syntax rf_syntax[RF_CMD_COUNT] = {
+	[RF_CMD_ATTACH] = {"attach",
+			   "attach to interfaces, or upgrade in place",
+			   {"", RF_KIND_INTERFACE, "IF…", .flags = RF_OPTION_MANY},
+			   rf_attach_options},
+	[RF_CMD_DETACH] = {"detach", "take ringfence off an interface", INTERFACE},
+	[RF_CMD_ADOPT] = {"adopt", "pin a fence that ip attached, and let a group read it",
+			  INTERFACE},
+	[RF_CMD_LIMIT_ADD] = {"limit add",
+			      "set a new limit",
+			      {"", RF_KIND_NAME, "NAME"},
+			      rf_limit_options},
+	[RF_CMD_LIMIT_SET] = {"limit set",
+			      "replace a limit's definition",
+			      {"", RF_KIND_LIMIT, "NAME"},
+			      rf_limit_options},
+	[RF_CMD_LIMIT_DEL] = {"limit del", "delete a limit", {"", RF_KIND_LIMIT, "NAME"}},
+	[RF_CMD_LIMIT_LIST] = {"limit list", "list the limits"},
+	[RF_CMD_ALLOW_ADD] = {"allow add", "never drop a network", PREFIX_OPERAND(RF_KIND_PREFIX),
+			      rf_for_options},
+	[RF_CMD_ALLOW_DEL] = {"allow del", "take a network off the list",
+			      PREFIX_OPERAND(RF_KIND_ALLOWED)},
+	[RF_CMD_ALLOW_LIST] = {"allow list", "show the list"},
+	[RF_CMD_ALLOW_LOAD] = {"allow load", "add many at once", FILE_OPERAND},
+	[RF_CMD_DENY_ADD] = {"deny add", "drop a network", PREFIX_OPERAND(RF_KIND_PREFIX),
+			     rf_for_options},
+	[RF_CMD_DENY_DEL] = {"deny del", "take a network off the list",
+			     PREFIX_OPERAND(RF_KIND_DENIED)},
+	[RF_CMD_DENY_LIST] = {"deny list", "show the list"},
+	[RF_CMD_DENY_LOAD] = {"deny load", "add many at once", FILE_OPERAND},
+	[RF_CMD_NEWCOMERS] = {"newcomers", "limit sources that are new, as a group",
+			      .options = rf_newcomers_options},
+	[RF_CMD_SAVE] = {"save", "print all rules, for 'apply'"},
+	[RF_CMD_APPLY] = {"apply", "replace all rules, all or nothing", FILE_OPERAND,
+			  rf_trial_options},
+	[RF_CMD_CONFIRM] = {"confirm", "keep what is on trial"},
+	[RF_CMD_CHECK] = {"check", "check a rule file", FILE_OPERAND},
+	[RF_CMD_STATUS] = {"status", "what is attached, and how"},
+	[RF_CMD_STATS] = {"stats", "count what passed and what was dropped, and why",
+			  .options = rf_stats_options},
+	[RF_CMD_TOP] = {"top",
+			"the sources that matter most",
+			{"", RF_KIND_NUMBER, "N", .flags = RF_OPTION_MAY},
+			rf_top_options},
+	[RF_CMD_SHOW] = {"show", "the state of one source", {"", RF_KIND_ADDRESS, "ADDRESS"}},
+	[RF_CMD_BANS] = {"bans",
+			 "list the banned sources",
+			 {"", RF_KIND_WORD, .words = list_words, .flags = RF_OPTION_MAY}},
+	[RF_CMD_UNBAN] = {"unban",
+			  "end bans",
+			  {"", RF_KIND_BANNED, "ADDRESS|PREFIX", .words = all_words}},
+	[RF_CMD_DOCTOR] = {"doctor",
+			   "what prevents a fence here, and the remedy",
+			   {"", RF_KIND_INTERFACE, "IF", .flags = RF_OPTION_MAY}},
+	[RF_CMD_COMPLETION] = {"completion",
+			       "print the completion of a shell",
+			       {"", RF_KIND_WORD, .words = shell_words, .flags = RF_OPTION_MAY},
+			       .flags = RF_OPTION_NAMES},
+	[RF_CMD_HELP] = {"help",
+			 "explain a command",
+			 {"", RF_KIND_COMMAND, "COMMAND", .flags = RF_OPTION_MAY}},
+};
+
+/* ---- looking up ---- */
+
+int rf_option_find(const struct rf_option *table, const char *word)
+{
+	for (int i = 0; table && table[i].word; i++)
+		if (strcmp(table[i].word, word) == 0 && !strchr(word, ' '))
+			return i;
+	return -1;
+}
+
+/* Is it a word of the table, at any depth, and no good name? */
+static bool reserves(const struct rf_option *table, const char *word)
+{
+	for (int i = 0; table && table[i].word; i++)
+		if ((!(table[i].flags & RF_OPTION_NAMES) && strcmp(table[i].word, word) == 0) ||
+		    reserves(table[i].words, word) || reserves(table[i].then, word))
+			return true;
+	return false;
+}
+
+/* Is it one of the one or two words of a command? */
+static bool has_word(const char *words, const char *word)
+{
+	const size_t length = strlen(word), first = strcspn(words, " ");
+
+	if (length == first && strncmp(words, word, length) == 0)
+		return true;
+	return words[first] && strcmp(words + first + 1, word) == 0;
+}
+
+bool rf_word_is_reserved(const char *word)
+{
+	if (reserves(rf_common_options, word))
+		return true;
+	for (int i = 0; i < RF_CMD_COUNT; i++) {
+		const struct rf_syntax *command = &rf_syntax[i];
+
+		if (command->flags & RF_OPTION_NAMES)
+			continue;
+		if (has_word(command->words, word) || reserves(command->options, word) ||
+		    reserves(command->operand.words, word))
+			return true;
+	}
+	return false;
+}

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <errno.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "base/prefix.h"
+#include "ringfence/limiter.h"
+#include "rules/policy.h"
+
+#define BUCKET_SCALE_MAX 16
+#define BUCKET_PRODUCT_MAX ((unsigned __int128)1 << 62)
+
+static uint64_t divide_up(uint64_t dividend, uint64_t divisor)
+{
+	return dividend / divisor + (dividend % divisor != 0);
+}
+
+/* `parts` cells are the window, and one clock tick more where `tick_more`. */
+static void set_cell(struct rf_policy *policy, uint64_t window_ns, uint32_t parts, bool tick_more,
+		     uint32_t tick_ns)
+{
+	policy->clock = RF_JIFFIES;
+	policy->cell = divide_up(divide_up(window_ns, tick_ns) + tick_more, parts);
+	if (policy->cell >= RF_JIFFIES_CELL_MIN)
+		return;
+	policy->clock = RF_KTIME;
+	policy->cell = divide_up(window_ns + tick_more, parts);
+}
+
+static void compile_sliding(const struct rf_limit *limit, uint32_t tick_ns,
+			    struct rf_policy *policy)
+{
+	policy->cells = limit->cells;
+	if (limit->edge == RF_EDGE_STRICT) {
+		set_cell(policy, limit->window_ns, limit->cells - 1, true, tick_ns);
+	} else if (limit->edge == RF_EDGE_COARSE) {
+		set_cell(policy, limit->window_ns, limit->cells, false, tick_ns);
+	} else {
+		policy->cells = limit->cells - 1;
+		set_cell(policy, limit->window_ns, policy->cells, false, tick_ns);
+		/* `used` has 32 bits, so that much of a cell may multiply it. */
+		while (policy->cell >> policy->scale >> 31)
+			policy->scale++;
+	}
+}
+
+/*
+ * How long a unit and the burst take to flow, rounded up. A packet is a unit, so that its time is
+ * a whole number and `burst` of them are exactly the depth. A byte may be less than 1/16 ns: as
+ * many binary places more as still multiply with the burst.
+ */
+static void compile_bucket(const struct rf_limit *limit, struct rf_policy *policy)
+{
+	const int scale_max = limit->unit == RF_BYTES ? BUCKET_SCALE_MAX : 0;
+	const unsigned __int128 window = (unsigned __int128)limit->window_ns << RF_BUCKET_SHIFT;
+	unsigned __int128 cell = 0;
+
+	for (int scale = scale_max; scale >= 0; scale--) {
+		cell = ((window << scale) + limit->rate - 1) / limit->rate;
+		policy->scale = scale;
+		if (cell * limit->burst < BUCKET_PRODUCT_MAX)
+			break;
+	}
+	policy->clock = RF_KTIME;
+	policy->limit = limit->burst;
+	policy->cell = cell;
+	policy->depth = rf_bucket_flow(policy, limit->burst);
+}
+
+void rf_policy_compile(const struct rf_limit *limit, uint32_t id, uint32_t tick_ns,
+		       struct rf_policy *policy)
+{
+	tick_ns = tick_ns ? tick_ns : 1; /* it may come out of another user's memory */
+	*policy = (struct rf_policy){
+		.id = id,
+		.flags = limit->flags,
+		.algorithm = limit->algorithm,
+		.edge = limit->edge,
+		.cells = 1,
+		.unit = limit->unit,
+		.ban = divide_up(limit->ban_ns, tick_ns),
+		.mask4 = rf_prefix_mask(limit->per4, 0),
+	};
+	for (unsigned int i = 0; i < 4; i++)
+		policy->mask6[i] = rf_prefix_mask(limit->per6, i);
+	if (rf_is_bucket(policy)) {
+		compile_bucket(limit, policy);
+	} else {
+		while (limit->rate >> policy->unit_shift > RF_LIMIT_MAX)
+			policy->unit_shift++;
+		policy->limit = limit->rate >> policy->unit_shift;
+	}
+	policy->clip = limit->flags & RF_COUNT_REJECTED ? UINT32_MAX : policy->limit;
+	if (rf_is_log(policy)) {
+		policy->clock = RF_KTIME;
+		policy->cell = limit->window_ns;
+	} else if (limit->algorithm == RF_FIXED) {
+		set_cell(policy, limit->window_ns, 1, false, tick_ns);
+	} else if (limit->algorithm == RF_SLIDING) {
+		compile_sliding(limit, tick_ns, policy);
+	}
+}
+
+int rf_rules_find(const struct rf_bank *rules, const char *name)
+{
+	for (int slot = 0; slot < RF_LIMITS_MAX; slot++)
+		if (rules->policy[slot].id && strcmp(rules->limit[slot].name, name) == 0)
+			return slot;
+	return -ENOENT;
+}
+
+int rf_rules_free_slot(const struct rf_bank *rules)
+{
+	for (int slot = 0; slot < RF_LIMITS_MAX; slot++)
+		if (!rules->policy[slot].id)
+			return slot;
+	return -ENOSPC;
+}
+
+int rf_rules_count(const struct rf_bank *rules)
+{
+	int count = 0;
+
+	for (int slot = 0; slot < RF_LIMITS_MAX; slot++)
+		count += rules->policy[slot].id != 0;
+	return count;
+}
+
+/*
+ * Would a window that was kept under one limit be read as what it is under the other? A ban keeps
+ * its end in a word that is a counter without one. Which packets are charged does not matter: a
+ * window counts those that were.
+ */
+static bool same_windows(const struct rf_limit *limit, const struct rf_policy *policy,
+			 const struct rf_limit *other, const struct rf_policy *other_policy)
+{
+	return limit->window_ns == other->window_ns && limit->algorithm == other->algorithm &&
+	       limit->edge == other->edge && limit->unit == other->unit &&
+	       limit->cells == other->cells && limit->per4 == other->per4 &&
+	       limit->per6 == other->per6 &&
+	       (limit->match == RF_MATCH_OTHER) == (other->match == RF_MATCH_OTHER) &&
+	       !limit->ban_ns == !other->ban_ns && policy->unit_shift == other_policy->unit_shift &&
+	       rf_counts_rejected(policy) == rf_counts_rejected(other_policy);
+}
+
+void rf_rules_put(struct rf_bank *rules, int slot, const struct rf_limit *limit, uint32_t tick_ns,
+		  uint32_t *next_id)
+{
+	const struct rf_policy before = rules->policy[slot];
+	const uint32_t since_generation = rules->limit[slot].since_generation;
+	struct rf_policy *policy = &rules->policy[slot];
+
+	rf_policy_compile(limit, before.id, tick_ns, policy);
+	policy->since_generation = before.since_generation;
+	policy->counters = before.counters;
+	if (!before.id || !same_windows(limit, policy, &rules->limit[slot], &before)) {
+		policy->id = (*next_id)++;
+		policy->since_generation = 0;
+	} else if (policy->clip < before.clip) {
+		policy->clip = before.clip;
+	}
+	rules->limit[slot] = *limit;
+	rules->limit[slot].since_generation = since_generation;
+}
+
+void rf_rules_del(struct rf_bank *rules, int slot)
+{
+	memset(&rules->policy[slot], 0, sizeof(rules->policy[slot]));
+	memset(&rules->limit[slot], 0, sizeof(rules->limit[slot]));
+}
+
+int rf_rules_raise_clips(struct rf_bank *rules, const struct rf_bank *next)
+{
+	int raised = 0;
+
+	for (int slot = 0; slot < RF_LIMITS_MAX; slot++) {
+		struct rf_policy *policy = &rules->policy[slot];
+
+		if (!policy->id || policy->id != next->policy[slot].id ||
+		    policy->clip >= next->policy[slot].clip)
+			continue;
+		policy->clip = next->policy[slot].clip;
+		raised = 1;
+	}
+	return raised;
+}

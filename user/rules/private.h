@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* What the files of the grammar share: suffixes, and options by their table. */
+#ifndef RINGFENCE_GRAMMAR_INTERNAL_H
+#define RINGFENCE_GRAMMAR_INTERNAL_H
+
+#include "rules/grammar.h"
+#include "rules/grammar_table.h"
+
+#define ARRAY_SIZE(array) (sizeof(array) / sizeof((array)[0]))
+
+#define RF_COUNT_FORM "write it like 100, 20k, 1.5M or 10mbit, in whole packets or bytes"
+
+/* A suffix and what it multiplies by. The empty one stands for the number itself. */
+struct rf_suffix {
+	const char *text;
+	uint64_t factor;
+};
+
+#define RF_COUNT_SUFFIXES 3
+#define RF_TIME_SUFFIXES 4
+
+extern const struct rf_suffix rf_count_suffixes[RF_COUNT_SUFFIXES];
+/* In milliseconds, the finest that is written. */
+extern const struct rf_suffix rf_time_suffixes[RF_TIME_SUFFIXES];
+
+/* `value` is the word behind that of the option, or that itself where no value follows. */
+typedef int (*rf_option_parser)(const char *value, void *into, struct rf_error *error);
+
+/*
+ * Takes the next words as long as they are options of `table`, each of them once; row by row
+ * `parser` has the parser of each. `given` is a bit set of rows, which the parsers may look at.
+ */
+int rf_parse_options(const struct rf_option *table, const rf_option_parser *parser,
+		     struct rf_words *words, void *into, unsigned int *given,
+		     struct rf_error *error);
+/* The same for one option, which the next word is: row `row` of the table. */
+int rf_parse_option(const struct rf_option *table, int row, rf_option_parser parser,
+		    struct rf_words *words, void *into, unsigned int *given,
+		    struct rf_error *error);
+/* `'ban': expects a time, like 10m`; `'soft': 'edge' expects …` where `value` is not NULL. */
+int rf_fail_value(const struct rf_option *option, const char *value, struct rf_error *error);
+/* The row of `value` among the option's words, or an error that lists them. */
+int rf_parse_word(const struct rf_option *option, const char *value, unsigned int *row,
+		  struct rf_error *error);
+/* A TIME from `min_ns` to `max_ns`. `what` and `range` are for the message. */
+int rf_parse_time_in(const char *text, const char *what, uint64_t min_ns, uint64_t max_ns,
+		     const char *range, uint64_t *time_ns, struct rf_error *error);
+/* The TIME of a trial. */
+int rf_parse_trial(const char *value, uint64_t *time_ns, struct rf_error *error);
+/* Of a token or leaky bucket without the word; 0 where there is none. */
+uint64_t rf_default_burst(const struct rf_limit *limit);
+
+#endif /* RINGFENCE_GRAMMAR_INTERNAL_H */

@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "rules/policy.h"
+#include "rules/rulefile.h"
+#include "rules/ticks.h"
+
+#define WORDS_MAX 64 /* in a line; a limit with all its options has half as many */
+
+/* A file on its way from text. */
+struct parser {
+	struct rf_rulefile *file;
+	rf_prefixes_reader read;
+};
+
+static int fail_memory(struct rf_error *error)
+{
+	return rf_error_failed(error, -ENOMEM, "out of memory for the rules");
+}
+
+/* A file that a line names; standard input may be the rule file itself. */
+static int read_file(const struct parser *parser, const char *path, struct rf_prefixes *prefixes,
+		     struct rf_error *error)
+{
+	if (strcmp(path, "-") == 0)
+		return rf_error_failed(error, -EINVAL,
+				       "'-': a rule file cannot read from standard input; name a "
+				       "file");
+	return parser->read(path, prefixes, error);
+}
+
+/* ---- lines ---- */
+
+static int parse_limit(struct parser *parser, struct rf_words *words, struct rf_error *error)
+{
+	struct rf_rulefile *file = parser->file;
+	struct rf_definition *limit;
+	int err;
+
+	if (!rf_words_take(words, "add"))
+		return rf_error_failed(error, -EINVAL,
+				       "'limit': in a file only 'limit add' may follow");
+	if (file->limits == RF_LIMITS_MAX)
+		return rf_error_failed(error, -ENOSPC, "there are more than %d limits",
+				       RF_LIMITS_MAX);
+	limit = &file->limit[file->limits++];
+	err = rf_parse_limit(words, limit, error);
+	for (int i = 0; i < file->limits - 1 && !err; i++)
+		if (strcmp(file->limit[i].limit.name, limit->limit.name) == 0)
+			err = rf_error_failed(error, -EEXIST, "limit '%s': there is one already",
+					      limit->limit.name);
+	if (!err && limit->from_file)
+		err = read_file(parser, limit->from_file, &limit->from, error);
+	limit->from_file = NULL; /* it does not outlive the text */
+	return err;
+}
+
+static int add_entry(struct rf_rulefile *file, const struct rf_prefix *prefix, enum rf_list list,
+		     uint64_t time_ns, struct rf_error *error)
+{
+	if (file->entries == file->capacity) {
+		size_t capacity = file->capacity ? file->capacity * 2 : 1024;
+		struct rf_rulefile_entry *grown =
+			reallocarray(file->entry, capacity, sizeof(*grown));
+
+		if (!grown)
+			return fail_memory(error);
+		file->entry = grown;
+		file->capacity = capacity;
+	}
+	file->entry[file->entries] = (struct rf_rulefile_entry){
+		.prefix = *prefix,
+		.list = list,
+		.time_ns = time_ns,
+		.order = file->entries,
+	};
+	file->entries++;
+	return 0;
+}
+
+static int parse_add(struct parser *parser, struct rf_words *words, enum rf_list list,
+		     struct rf_error *error)
+{
+	const char *text = rf_words_next(words);
+	struct rf_prefix prefix;
+	uint64_t time_ns = 0;
+	int err;
+
+	if (!text)
+		return rf_error_failed(error, -EINVAL, "'add': a prefix is missing behind it");
+	err = rf_parse_prefix(text, &prefix, error);
+	if (!err)
+		err = rf_parse_for(words, &time_ns, error);
+	if (!err)
+		err = rf_words_end(words, error);
+	return err ? err : add_entry(parser->file, &prefix, list, time_ns, error);
+}
+
+static int parse_load(struct parser *parser, struct rf_words *words, enum rf_list list,
+		      struct rf_error *error)
+{
+	const char *path = rf_words_next(words);
+	struct rf_prefixes prefixes = {};
+	int err;
+
+	if (!path)
+		return rf_error_failed(error, -EINVAL, "'load': a file is missing behind it");
+	err = rf_words_end(words, error);
+	if (!err)
+		err = read_file(parser, path, &prefixes, error);
+	for (size_t i = 0; i < prefixes.count && !err; i++)
+		err = add_entry(parser->file, &prefixes.prefix[i], list, 0, error);
+	rf_prefixes_free(&prefixes);
+	return err;
+}
+
+static int parse_list(struct parser *parser, struct rf_words *words, enum rf_list list,
+		      struct rf_error *error)
+{
+	if (rf_words_take(words, "add"))
+		return parse_add(parser, words, list, error);
+	if (rf_words_take(words, "load"))
+		return parse_load(parser, words, list, error);
+	return rf_error_failed(error, -EINVAL, "'%s': in a file 'add' or 'load' must follow",
+			       list == RF_ALLOW ? "allow" : "deny");
+}
+
+static int parse_newcomers(struct parser *parser, struct rf_words *words, struct rf_error *error)
+{
+	if (parser->file->has_newcomers)
+		return rf_error_failed(error, -EEXIST, "'newcomers': said twice");
+	parser->file->has_newcomers = true;
+	return rf_parse_newcomers(words, &parser->file->newcomers, error);
+}
+
+static int parse_line(struct parser *parser, char *line, struct rf_error *error)
+{
+	const char *array[WORDS_MAX];
+	struct rf_words words;
+	int err = rf_split_line(line, array, WORDS_MAX, &words, error);
+
+	if (err || !rf_words_peek(&words))
+		return err;
+	if (rf_words_take(&words, "limit"))
+		return parse_limit(parser, &words, error);
+	if (rf_words_take(&words, "allow"))
+		return parse_list(parser, &words, RF_ALLOW, error);
+	if (rf_words_take(&words, "deny"))
+		return parse_list(parser, &words, RF_DENY, error);
+	if (rf_words_take(&words, "newcomers"))
+		return parse_newcomers(parser, &words, error);
+	return rf_error_failed(error, -EINVAL,
+			       "'%s': no command for a file; it may have 'limit add', 'allow' and "
+			       "'deny' with 'add' or 'load', and 'newcomers'",
+			       rf_words_peek(&words));
+}
+
+int rf_rulefile_parse(char *text, const char *name, rf_prefixes_reader read,
+		      struct rf_rulefile *file, struct rf_error *error)
+{
+	struct parser parser = {file, read};
+	bool is_saved = false;
+	size_t number = 0;
+	char *line;
+	int err = 0;
+
+	*file = (struct rf_rulefile){};
+	while (!err && (line = strsep(&text, "\n"))) {
+		struct rf_error reason = {};
+
+		number++;
+		is_saved |= strncmp(line, RF_RULEFILE_SAVED, strlen(RF_RULEFILE_SAVED)) == 0;
+		err = parse_line(&parser, line, &reason);
+		if (err)
+			rf_error_failed(error, err, "%s:%zu: %s", name, number, reason.text);
+	}
+	if (!err && is_saved && !file->has_newcomers)
+		err = rf_error_failed(error, -EINVAL,
+				      "%s: it was printed by 'save', and its end is missing, which "
+				      "is the line 'newcomers …'; save it again, or say 'newcomers "
+				      "off' if nothing else is missing",
+				      name);
+	return err;
+}
+
+void rf_rulefile_free(struct rf_rulefile *file)
+{
+	for (int i = 0; i < file->limits; i++)
+		rf_definition_free(&file->limit[i]);
+	free(file->entry);
+	*file = (struct rf_rulefile){};
+}
+
+/* ---- lists ---- */
+
+static int compare_entries(const void *a, const void *b)
+{
+	const struct rf_rulefile_entry *left = a, *right = b;
+	int order = rf_prefix_compare(&left->prefix, &right->prefix);
+
+	return order ? order : left->order < right->order ? -1 : left->order > right->order;
+}
+
+/* All at once: a sort for each time that there is would be one for each prefix. */
+static int make_listed(const struct rf_rulefile *file, const struct rf_rulefile_place *place,
+		       struct rf_ruleset *ruleset)
+{
+	struct rf_listed *listed = calloc(file->entries + 1, sizeof(*listed));
+	size_t count = 0;
+
+	if (!listed)
+		return -ENOMEM;
+	if (file->entries)
+		qsort(file->entry, file->entries, sizeof(*file->entry), compare_entries);
+	for (size_t i = 0; i < file->entries; i++) {
+		const struct rf_rulefile_entry *entry = &file->entry[i];
+
+		if (!count || rf_prefix_compare(&listed[count - 1].prefix, &entry->prefix) != 0)
+			listed[count++].prefix = entry->prefix;
+		listed[count - 1].until[entry->list] =
+			entry->time_ns ? rf_ticks_after(place->now, entry->time_ns, place->tick_ns)
+				       : RF_FOREVER;
+	}
+	ruleset->listed = listed;
+	ruleset->listed_count = count;
+	ruleset->listed_capacity = file->entries + 1;
+	return 0;
+}
+
+/* ---- limits ---- */
+
+int rf_rulefile_slot(const struct rf_bank *present, const struct rf_bank *other)
+{
+	for (int slot = 0; slot < RF_LIMITS_MAX; slot++)
+		if (!present->policy[slot].id && (!other || !other->policy[slot].id))
+			return slot;
+	return rf_rules_free_slot(present);
+}
+
+/* For a limit that is new: free in the rules, and on trial in the present ones, too. */
+static int find_slot(const struct rf_bank *rules, const struct rf_rulefile_place *place)
+{
+	for (int slot = 0; slot < RF_LIMITS_MAX; slot++)
+		if (!rules->policy[slot].id && !place->present->policy[slot].id &&
+		    (!place->other || !place->other->policy[slot].id))
+			return slot;
+	return place->on_trial ? rf_rulefile_slot(rules, place->present)
+			       : rf_rules_free_slot(rules);
+}
+
+static int put_limit(const struct rf_definition *definition, struct rf_rulefile_place *place,
+		     struct rf_ruleset *ruleset, int slot, struct rf_error *error)
+{
+	return rf_ruleset_put_limit(ruleset, slot, definition, place->present, place->tick_ns,
+				    &place->next_id, error);
+}
+
+static int put_new(const struct rf_definition *definition, struct rf_rulefile_place *place,
+		   struct rf_ruleset *ruleset, struct rf_error *error)
+{
+	int slot = find_slot(&ruleset->bank, place);
+
+	if (slot < 0 || (place->on_trial && place->present->policy[slot].id))
+		return rf_error_failed(
+			error, -ENOSPC,
+			"limit '%s': no room on trial: the old limits stay meanwhile, and with "
+			"the new ones there are more than %d; apply without 'confirm'",
+			definition->limit.name, RF_LIMITS_MAX);
+	return put_limit(definition, place, ruleset, slot, error);
+}
+
+static bool has_limit(const struct rf_rulefile *file, const char *name)
+{
+	for (int i = 0; i < file->limits; i++)
+		if (strcmp(file->limit[i].limit.name, name) == 0)
+			return true;
+	return false;
+}
+
+/* Those that stay, and keep their slots; then there is room for the others. */
+static int put_limits(const struct rf_rulefile *file, struct rf_rulefile_place *place,
+		      struct rf_ruleset *ruleset, struct rf_error *error)
+{
+	int err = 0;
+
+	for (int slot = 0; slot < RF_LIMITS_MAX; slot++)
+		if (ruleset->bank.policy[slot].id &&
+		    !has_limit(file, ruleset->bank.limit[slot].name))
+			rf_ruleset_del_limit(ruleset, slot);
+	for (int i = 0; i < file->limits && !err; i++) {
+		int slot = rf_rules_find(place->present, file->limit[i].limit.name);
+
+		if (slot >= 0)
+			err = put_limit(&file->limit[i], place, ruleset, slot, error);
+	}
+	for (int i = 0; i < file->limits && !err; i++)
+		if (rf_rules_find(place->present, file->limit[i].limit.name) < 0)
+			err = put_new(&file->limit[i], place, ruleset, error);
+	return err;
+}
+
+int rf_rulefile_rules(const struct rf_rulefile *file, struct rf_rulefile_place *place,
+		      struct rf_ruleset *ruleset, struct rf_error *error)
+{
+	*ruleset = (struct rf_ruleset){.bank = *place->present};
+	if (make_listed(file, place, ruleset))
+		return fail_memory(error);
+	ruleset->bank.newcomers.rate = file->newcomers.rate;
+	ruleset->bank.newcomers.window_ns = file->newcomers.window_ns;
+	ruleset->bank.newcomers.then = file->newcomers.then;
+	return put_limits(file, place, ruleset, error);
+}

@@ -1,0 +1,357 @@
+// SPDX-License-Identifier: GPL-2.0
+/* What a set of rules holds: limits with their ports, and the prefixes that lists and limits name.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "rules/policy.h"
+#include "rules/ruleset.h"
+
+#define PORTS_SIZE (RF_PORTS / 8)
+
+static int fail_memory(struct rf_error *error)
+{
+	return rf_error_failed(error, -ENOMEM, "out of memory for the rules");
+}
+
+void rf_ruleset_free(struct rf_ruleset *ruleset)
+{
+	for (int slot = 0; slot < RF_LIMITS_MAX; slot++)
+		free(ruleset->ports[slot]);
+	free(ruleset->listed);
+	*ruleset = RF_RULESET_NONE;
+}
+
+static uint64_t *copy_ports(const uint64_t *ports)
+{
+	uint64_t *copy = malloc(PORTS_SIZE);
+
+	return copy ? memcpy(copy, ports, PORTS_SIZE) : NULL;
+}
+
+static int copy_listed(struct rf_ruleset *copy, const struct rf_ruleset *ruleset)
+{
+	const size_t size = ruleset->listed_count * sizeof(*ruleset->listed);
+
+	if (!size)
+		return 0;
+	copy->listed = malloc(size);
+	if (!copy->listed)
+		return -ENOMEM;
+	memcpy(copy->listed, ruleset->listed, size);
+	copy->listed_count = ruleset->listed_count;
+	copy->listed_capacity = ruleset->listed_count;
+	return 0;
+}
+
+int rf_ruleset_copy(struct rf_ruleset *copy, const struct rf_ruleset *ruleset,
+		    struct rf_error *error)
+{
+	int err;
+
+	*copy = (struct rf_ruleset){.bank = ruleset->bank};
+	err = copy_listed(copy, ruleset);
+	for (int slot = 0; !err && slot < RF_LIMITS_MAX; slot++) {
+		if (!ruleset->ports[slot])
+			continue;
+		copy->ports[slot] = copy_ports(ruleset->ports[slot]);
+		if (!copy->ports[slot])
+			err = -ENOMEM;
+	}
+	if (!err)
+		return 0;
+	rf_ruleset_free(copy);
+	return fail_memory(error);
+}
+
+/* ---- prefixes ---- */
+
+static bool is_empty(const struct rf_listed *listed)
+{
+	return !listed->until[RF_ALLOW] && !listed->until[RF_DENY] && !listed->from;
+}
+
+static void drop_empty(struct rf_ruleset *ruleset)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < ruleset->listed_count; i++)
+		if (!is_empty(&ruleset->listed[i]))
+			ruleset->listed[count++] = ruleset->listed[i];
+	ruleset->listed_count = count;
+}
+
+static int compare_prefixes(const void *a, const void *b)
+{
+	return rf_prefix_compare(a, b);
+}
+
+static int compare_listed(const void *prefix, const void *listed)
+{
+	return rf_prefix_compare(prefix, &((const struct rf_listed *)listed)->prefix);
+}
+
+struct rf_listed *rf_ruleset_find(const struct rf_ruleset *ruleset, const struct rf_prefix *prefix)
+{
+	if (!ruleset->listed_count)
+		return NULL;
+	return bsearch(prefix, ruleset->listed, ruleset->listed_count, sizeof(*ruleset->listed),
+		       compare_listed);
+}
+
+static struct rf_prefix *sort_prefixes(const struct rf_prefixes *prefixes)
+{
+	struct rf_prefix *sorted = reallocarray(NULL, prefixes->count, sizeof(*sorted));
+
+	if (!sorted)
+		return NULL;
+	memcpy(sorted, prefixes->prefix, prefixes->count * sizeof(*sorted));
+	qsort(sorted, prefixes->count, sizeof(*sorted), compare_prefixes);
+	return sorted;
+}
+
+/* What `said` says, the entry says from now on as well. */
+static void add_to_entry(struct rf_listed *entry, const struct rf_listed *said)
+{
+	for (int list = 0; list < RF_LIST_COUNT; list++)
+		if (said->until[list])
+			entry->until[list] = said->until[list];
+	entry->from |= said->from;
+}
+
+/* Both are sorted; `merged` has room for all. Returns how many there are. */
+static size_t merge_sorted(const struct rf_ruleset *ruleset, const struct rf_prefix *sorted,
+			   size_t count, const struct rf_listed *said, struct rf_listed *merged)
+{
+	size_t at = 0, to = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		while (at < ruleset->listed_count &&
+		       rf_prefix_compare(&ruleset->listed[at].prefix, &sorted[i]) <= 0)
+			merged[to++] = ruleset->listed[at++];
+		if (!to || rf_prefix_compare(&merged[to - 1].prefix, &sorted[i]) != 0)
+			merged[to++] = (struct rf_listed){.prefix = sorted[i]};
+		add_to_entry(&merged[to - 1], said);
+	}
+	while (at < ruleset->listed_count)
+		merged[to++] = ruleset->listed[at++];
+	return to;
+}
+
+/* Changes nothing where it fails. */
+static int add_prefixes(struct rf_ruleset *ruleset, const struct rf_prefixes *prefixes,
+			const struct rf_listed *said, struct rf_error *error)
+{
+	const size_t capacity = ruleset->listed_count + prefixes->count;
+	struct rf_prefix *sorted;
+	struct rf_listed *merged;
+
+	if (!prefixes->count)
+		return 0;
+	sorted = sort_prefixes(prefixes);
+	merged = reallocarray(NULL, capacity, sizeof(*merged));
+	if (!sorted || !merged) {
+		free(sorted);
+		free(merged);
+		return fail_memory(error);
+	}
+	ruleset->listed_count = merge_sorted(ruleset, sorted, prefixes->count, said, merged);
+	free(sorted);
+	free(ruleset->listed);
+	ruleset->listed = merged;
+	ruleset->listed_capacity = capacity;
+	return 0;
+}
+
+int rf_ruleset_list(struct rf_ruleset *ruleset, enum rf_list list,
+		    const struct rf_prefixes *prefixes, uint64_t until, struct rf_error *error)
+{
+	struct rf_listed said = {};
+
+	said.until[list] = until;
+	return add_prefixes(ruleset, prefixes, &said, error);
+}
+
+int rf_ruleset_unlist(struct rf_ruleset *ruleset, enum rf_list list, const struct rf_prefix *prefix)
+{
+	struct rf_listed *entry = rf_ruleset_find(ruleset, prefix);
+
+	if (!entry || !entry->until[list])
+		return -ENOENT;
+	entry->until[list] = 0;
+	drop_empty(ruleset);
+	return 0;
+}
+
+void rf_ruleset_expire(struct rf_ruleset *ruleset, uint64_t jiffies)
+{
+	for (size_t i = 0; i < ruleset->listed_count; i++)
+		for (int list = 0; list < RF_LIST_COUNT; list++)
+			if (ruleset->listed[i].until[list] <= jiffies)
+				ruleset->listed[i].until[list] = 0;
+	drop_empty(ruleset);
+}
+
+/* ---- limits ---- */
+
+static bool has_counters(const struct rf_bank *bank, int index)
+{
+	for (int slot = 0; slot < RF_LIMITS_MAX; slot++)
+		if (bank->policy[slot].id && bank->policy[slot].counters == index)
+			return true;
+	return false;
+}
+
+/* There is one, since two banks have no more limits than there are. */
+static int free_counters(const struct rf_bank *bank, const struct rf_bank *other)
+{
+	int index = 0;
+
+	while (has_counters(bank, index) || (other && has_counters(other, index)))
+		index++;
+	return index;
+}
+
+static void forget_from(struct rf_ruleset *ruleset, int slot)
+{
+	for (size_t i = 0; i < ruleset->listed_count; i++)
+		ruleset->listed[i].from &= ~(1U << slot);
+	drop_empty(ruleset);
+}
+
+/* The policy, and its counters where the limit is another one than before. */
+static void put_policy(struct rf_bank *bank, int slot, const struct rf_limit *limit,
+		       const struct rf_bank *other, uint32_t tick_ns, uint32_t *next_id)
+{
+	bool is_new = !bank->policy[slot].id || strcmp(bank->limit[slot].name, limit->name) != 0;
+
+	if (is_new) {
+		rf_rules_del(bank, slot);
+		bank->policy[slot].counters = free_counters(bank, other);
+	}
+	rf_rules_put(bank, slot, limit, tick_ns, next_id);
+}
+
+int rf_ruleset_put_limit(struct rf_ruleset *ruleset, int slot,
+			 const struct rf_definition *definition, const struct rf_bank *other,
+			 uint32_t tick_ns, uint32_t *next_id, struct rf_error *error)
+{
+	const struct rf_limit *limit = &definition->limit;
+	const struct rf_listed said = {.from = 1U << slot};
+	uint64_t *ports = NULL;
+	int err;
+
+	if (limit->has_from && !definition->from.count)
+		return rf_error_usage(error,
+				      "limit '%s': there is no prefix behind its 'from', so it "
+				      "would be for nobody; add one, or leave out 'from'",
+				      limit->name);
+	if (limit->has_ports) {
+		ports = copy_ports(definition->ports);
+		if (!ports)
+			return fail_memory(error);
+	}
+	forget_from(ruleset, slot);
+	err = add_prefixes(ruleset, &definition->from, &said, error);
+	if (err) {
+		free(ports);
+		return err;
+	}
+	free(ruleset->ports[slot]);
+	ruleset->ports[slot] = ports;
+	put_policy(&ruleset->bank, slot, limit, other, tick_ns, next_id);
+	return 0;
+}
+
+void rf_ruleset_del_limit(struct rf_ruleset *ruleset, int slot)
+{
+	rf_rules_del(&ruleset->bank, slot);
+	free(ruleset->ports[slot]);
+	ruleset->ports[slot] = NULL;
+	forget_from(ruleset, slot);
+}
+
+/* ---- as text ---- */
+
+static bool has_port(const uint64_t *ports, int port)
+{
+	return ports[port / 64] >> port % 64 & 1;
+}
+
+static void write_ports(FILE *stream, const uint64_t *ports)
+{
+	const char *before = " dport ";
+	char range[16];
+	int last;
+
+	for (int first = 0; first < RF_PORTS; first = last + 1) {
+		last = first;
+		if (!has_port(ports, first))
+			continue;
+		while (last + 1 < RF_PORTS && has_port(ports, last + 1))
+			last++;
+		if (first == last)
+			snprintf(range, sizeof(range), "%d", first);
+		else
+			snprintf(range, sizeof(range), "%d-%d", first, last);
+		fputs(before, stream);
+		fputs(range, stream);
+		before = ",";
+	}
+}
+
+static void write_from(FILE *stream, const struct rf_ruleset *ruleset, int slot)
+{
+	const char *before = " from ";
+	char prefix[RF_PREFIX_TEXT_SIZE];
+
+	for (size_t i = 0; i < ruleset->listed_count; i++) {
+		if (!(ruleset->listed[i].from >> slot & 1))
+			continue;
+		rf_format_prefix(&ruleset->listed[i].prefix, prefix);
+		fputs(before, stream);
+		fputs(prefix, stream);
+		before = ",";
+	}
+}
+
+char *rf_ruleset_format_limit(const struct rf_ruleset *ruleset, int slot)
+{
+	const struct rf_limit *limit = &ruleset->bank.limit[slot];
+	char head[RF_LIMIT_TEXT_SIZE], *text = NULL;
+	size_t size;
+	FILE *stream = open_memstream(&text, &size);
+	bool failed;
+
+	if (!stream)
+		return NULL;
+	rf_format_limit(limit, head);
+	fputs("limit add ", stream);
+	fputs(head, stream);
+	if (limit->has_ports)
+		write_ports(stream, ruleset->ports[slot]);
+	if (limit->has_from)
+		write_from(stream, ruleset, slot);
+	failed = ferror(stream);
+	if (fclose(stream) || failed) {
+		free(text);
+		return NULL;
+	}
+	return text;
+}
+
+char *rf_ruleset_format_newcomers(const struct rf_ruleset *ruleset)
+{
+	const struct rf_newcomers *newcomers = &ruleset->bank.newcomers;
+	char rate[RF_RATE_TEXT_SIZE], *text;
+
+	if (newcomers->then == RF_NEWCOMERS_OFF)
+		return strdup("newcomers off");
+	rf_format_rate(newcomers->rate, newcomers->window_ns, rate);
+	if (asprintf(&text, "newcomers rate %s then %s", rate,
+		     rf_newcomers_then_name(newcomers->then)) < 0)
+		return NULL;
+	return text;
+}
