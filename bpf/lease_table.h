@@ -328,7 +328,8 @@ __noinline int lease_window(const struct question *question, __u32 place, struct
 	}
 	rf_lease_renew(lease, window, policy, ask, verdict, bank->lease_span);
 	if (class->is_mixed) /* it will be asked in bytes */
-		lease->room = policy->unit == RF_BYTES ? lease->room << policy->unit_shift : 0;
+		lease->threshold =
+			policy->unit == RF_BYTES ? lease->threshold << policy->unit_shift : 0;
 	return 0;
 }
 

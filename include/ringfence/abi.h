@@ -138,20 +138,23 @@ struct rf_who {
  *
  * The slots are the limits that its packets are counted for: up to the first that is slot0 again.
  *
- * The words that a packet changes have names, see RF_ROOM_ONE and what follows it in lease.h.
+ * The words that a packet changes have names, see RF_CREDIT_ONE and what follows it in lease.h.
  */
 struct rf_lease {
 	__u64 source; /* rf_who.source[0]; one whose source[1] is not 0 goes without */
 	__u32 rules;  /* rf_who.rules */
 	union {
-		__u32 room_word;
+		__u32 credits_word;
 		struct {
-			/* Credits; of other answers: they are for what costs more. */
-			__u32 room : 20;
+			__u32 credits : 20; /* left, where has_credits is set */
 			/* The tick from which on its window is to be looked up again. */
 			__u32 ends : 8;
 			/* log2 of what it passed in the cell before, see lease.h. */
 			__u32 spent_before : 4;
+		};
+		struct {
+			/* Else: the lease answers packets that cost more. */
+			__u32 threshold : 20;
 		};
 	};
 	union {
@@ -159,8 +162,8 @@ struct rf_lease {
 		struct {
 			__u32 packets : 16; /* pending: not yet in any other counter */
 			__u32 wanted : 1;   /* by another source, since it last answered */
-			/* Its packets spend `room`; else they all have the same answer. */
-			__u32 credits : 1;
+			/* Its packets spend credits; else it repeats one answer. */
+			__u32 has_credits : 1;
 			__u32 over : 4; /* bit set of the `slot`s that are over: i for slot i */
 			__u32 slot0 : 5;
 			__u32 slot1 : 5;

@@ -4,9 +4,9 @@
  * limiter.h, so that tests and the explorer run them; a lease is its CPU's alone, and only what
  * touches a window is atomic.
  *
- * Over the limit: refuse what costs more than `room`, until the window may have more. Under the
- * limit: spend credits, which were charged to the window when they were taken, until the cell ends
- * in which they were charged. So the bounds of limiter.h hold, and what is new is this:
+ * Over the limit: refuse what costs more than `threshold`, until the window may have more. Under
+ * the limit: spend credits, which were charged to the window when they were taken, until the cell
+ * ends in which they were charged. So the bounds of limiter.h hold, and what is new is this:
  *
  *   Credits that are not spent when their cell ends stay charged. They are at most 1/32 of L in N
  *   consecutive cells over all CPUs: a CPU holds no more than 1/64 of what it passed in this cell
@@ -57,12 +57,12 @@
 
 /* What the words of a lease grow by; the first field has the lowest bits, or the highest. */
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-#define RF_ROOM_ONE 1U
+#define RF_CREDIT_ONE 1U
 #define RF_PACKET_ONE 1U
 #define RF_WANTED (1U << 16)
 #define RF_BYTE_ONE 1U
 #else
-#define RF_ROOM_ONE (1U << 12)
+#define RF_CREDIT_ONE (1U << 12)
 #define RF_PACKET_ONE (1U << 16)
 #define RF_WANTED (1U << 15)
 #define RF_BYTE_ONE (1U << 10)
@@ -219,17 +219,17 @@ RF_INLINE int rf_lease_is_worth(const struct rf_window *window, const struct rf_
 /*
  * Does a live one answer `cost`? Then it has counted it: its line is all that was touched, and what
  * can be told later is not written here. Whole words are added to, and no field of them can carry
- * over: `room` is no less than `cost`, and see RF_PENDING_MAX.
+ * over: `credits` are no fewer than `cost`, and see RF_PENDING_MAX.
  */
 RF_INLINE int rf_lease_answers(struct rf_lease *lease, __u32 cost, __u32 len_bytes)
 {
 	if (lease->bytes >= RF_PENDING_MAX)
 		return 0;
-	if (lease->credits) {
-		if (cost > lease->room)
+	if (lease->has_credits) {
+		if (cost > lease->credits)
 			return 0;
-		lease->room_word -= cost * RF_ROOM_ONE;
-	} else if (cost <= lease->room) {
+		lease->credits_word -= cost * RF_CREDIT_ONE;
+	} else if (cost <= lease->threshold) {
 		return 0;
 	}
 	lease->packets_word = (lease->packets_word & ~RF_WANTED) + RF_PACKET_ONE;
@@ -250,8 +250,8 @@ RF_INLINE __u64 rf_lease_end_by(__u64 jiffies, __u32 span)
 RF_INLINE void rf_lease_end(struct rf_lease *lease)
 {
 	lease->until = 0;
-	lease->room = lease->taken = lease->spent_before = 0;
-	lease->credits = 0;
+	lease->credits = lease->taken = lease->spent_before = 0;
+	lease->has_credits = 0;
 }
 
 RF_INLINE void rf_lease_set_until(struct rf_lease *lease, __u64 jiffies)
@@ -283,7 +283,7 @@ RF_INLINE __u32 rf_head_room(const struct rf_window *window, const struct rf_pol
 /* In the cell that `until` ends. */
 RF_INLINE __u32 rf_lease_spent(const struct rf_lease *lease)
 {
-	return (__u32)lease->taken - (__u32)lease->room;
+	return (__u32)lease->taken - (__u32)lease->credits;
 }
 
 /* In the cell before, or less: down to a power of two. */
@@ -309,7 +309,7 @@ RF_INLINE __u32 rf_lease_wants(const struct rf_lease *lease, __u32 room, __u32 c
 		share = room / RF_CREDITS_PER_ROOM;
 	if (share > RF_CREDITS_MAX)
 		share = RF_CREDITS_MAX;
-	return share > lease->room && share >= cost ? share - lease->room : 0;
+	return share > lease->credits && share >= cost ? share - lease->credits : 0;
 }
 
 /* `units` more were charged, by themselves or as credits. */
@@ -337,13 +337,13 @@ RF_INLINE __u32 rf_lease_spent_log(const struct rf_lease *lease)
 /* Credits, from `start` to `end`; those of another time are no more. */
 RF_INLINE void rf_lease_enter(struct rf_lease *lease, __u64 start, __u64 end)
 {
-	if (lease->credits && lease->until == end)
+	if (lease->has_credits && lease->until == end)
 		return;
 	lease->spent_before =
-		lease->credits && lease->until == start ? rf_lease_spent_log(lease) : 0;
+		lease->has_credits && lease->until == start ? rf_lease_spent_log(lease) : 0;
 	lease->taken = 0;
-	lease->room = 0;
-	lease->credits = 1;
+	lease->credits = 0;
+	lease->has_credits = 1;
 	rf_lease_set_until(lease, end);
 }
 
@@ -353,7 +353,7 @@ RF_INLINE void rf_lease_enter(struct rf_lease *lease, __u64 start, __u64 end)
  */
 RF_INLINE void rf_lease_forget_spent(struct rf_lease *lease)
 {
-	lease->taken = lease->room;
+	lease->taken = lease->credits;
 	lease->spent_before = 0;
 }
 
@@ -447,7 +447,7 @@ RF_INLINE void rf_lease_take_credits(struct rf_lease *lease, struct rf_charged *
 	taken = rf_charged_take(charged, wants);
 	if (taken == RF_TAKEN_ALL) {
 		rf_lease_charge(lease, wants);
-		lease->room += wants;
+		lease->credits += wants;
 	} else if (taken == RF_TAKEN_SOME) {
 		rf_lease_forget_spent(lease);
 	}
@@ -480,13 +480,13 @@ RF_INLINE __u64 rf_refused_until(const struct rf_window *window, const struct rf
 	return rf_lease_until(policy, ask, rf_reopens(window, policy, ask));
 }
 
-/* The same answer to what costs more than `room`, until then. */
-RF_INLINE void rf_lease_repeat(struct rf_lease *lease, enum rf_reason reason, __u32 room,
+/* Repeats that answer, to packets that cost more than `threshold`, until then. */
+RF_INLINE void rf_lease_repeat(struct rf_lease *lease, enum rf_reason reason, __u32 threshold,
 			       __u64 until)
 {
 	rf_lease_end(lease);
 	lease->answer = rf_answer_of(reason);
-	lease->room = room;
+	lease->threshold = threshold;
 	rf_lease_set_until(lease, until);
 }
 

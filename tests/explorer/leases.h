@@ -131,7 +131,7 @@ static void judge_refusal(const struct cpu *cpu, int cost)
 
 static enum rf_verdict lease_verdict(const struct rf_lease *lease)
 {
-	return lease->credits ? RF_UNDER : RF_OVER;
+	return lease->has_credits ? RF_UNDER : RF_OVER;
 }
 
 /* As the data path asks. Then it has answered, and without an operation. */

@@ -209,15 +209,15 @@ mutants_of_bucket() {
 mutants_of_leases() {
 	local head='__u64 head = rf_load(\&window->head), *word = (__u64 *)\&window->head;'
 	local same='rf_word_epoch(head) == (__u32)(lease->until \/ policy->cell - 1) \&\&'
-	local held='lease->credits \&\& lease->room'
-	local enough='rf_word_used(head) >= lease->room'
+	local held='lease->has_credits \&\& lease->credits'
+	local enough='rf_word_used(head) >= lease->credits'
 
 	try_mutant leases loose "credits go back, by compare-and-swap, in their own cell" rf_lease_renew \
-		"s/^\t\tlease->over = 1;/if ($held) {\n$head\nif ($same $enough)\nrf_cas(word, head, head - lease->room);\n}\n&/"
+		"s/^\t\tlease->over = 1;/if ($held) {\n$head\nif ($same $enough)\nrf_cas(word, head, head - lease->credits);\n}\n&/"
 	try_mutant leases loose "credits go back, by an addition" rf_lease_renew \
-		"s/^\t\tlease->over = 1;/if ($held) {\n$head\nif ($same $enough)\nrf_fetch_add(word, -(__u64)lease->room);\n}\n&/"
+		"s/^\t\tlease->over = 1;/if ($held) {\n$head\nif ($same $enough)\nrf_fetch_add(word, -(__u64)lease->credits);\n}\n&/"
 	try_mutant leases loose "credits go back, into whatever cell" rf_lease_renew \
-		"s/^\t\tlease->over = 1;/if ($held) {\n$head\nif ($enough)\nrf_cas(word, head, head - lease->room);\n}\n&/"
+		"s/^\t\tlease->over = 1;/if ($held) {\n$head\nif ($enough)\nrf_cas(word, head, head - lease->credits);\n}\n&/"
 	try_mutant leases loose "credits by an addition, whatever room is left" rf_charged_take \
 		's/rf_cas\((.*), head, head \+ units\) != head/(rf_fetch_add(\1, units), 0)/'
 	try_mutant leases loose "a lost race for credits counts as won" rf_charged_take \
@@ -225,17 +225,17 @@ mutants_of_leases() {
 	try_mutant leases loose "credits may be spent for a cell longer" rf_charged_read \
 		's/now \+ ahead \+ 1/now + ahead + 2/'
 	try_mutant leases loose "credits of a cell are kept in the next" rf_lease_enter \
-		's/lease->room = 0;/if (!lease->credits)\n&/'
+		's/lease->credits = 0;/if (!lease->has_credits)\n&/'
 	try_mutant leases loose "a refusal's room is taken for credits" rf_lease_enter \
-		's/lease->room = 0;/if (lease->credits)\n&/'
+		's/lease->credits = 0;/if (lease->has_credits)\n&/'
 	try_mutant leases loose "credits are answered, and not spent" rf_lease_answers \
-		's/lease->room_word -= .*//'
+		's/lease->credits_word -= .*//'
 	try_mutant leases loose "a credit is enough, whatever the cost" rf_lease_answers \
-		's/if \(cost > lease->room\)/if (!lease->room)/'
+		's/if \(cost > lease->credits\)/if (!lease->credits)/'
 	try_mutant leases loose "credits, and the edge is not looked at" rf_head_room \
 		's/if \(rf_is_weighted\(policy\) /if (0 /'
 	try_mutant leases strict "a refusal, whatever the cost" rf_lease_answers \
-		's/\} else if \(cost <= lease->room\)/} else if (0)/'
+		's/\} else if \(cost <= lease->threshold\)/} else if (0)/'
 	try_mutant leases strict "a refusal for a cell too long" rf_cells_reopen \
 		's/policy->cells - oldest\)/policy->cells - oldest + 1)/'
 	try_mutant leases strict "a refusal until the head's own cell ends" rf_cells_reopen \

@@ -433,7 +433,7 @@ static void credits_are_counted_for_each_of_four(void **state)
 static bool has_credits(const struct program *program)
 {
 	for (uint32_t i = 0; i < program->fence.leases; i++)
-		if (program->fence.lease[i].credits && program->fence.lease[i].room)
+		if (program->fence.lease[i].has_credits && program->fence.lease[i].credits)
 			return true;
 	return false;
 }

@@ -264,9 +264,9 @@ static inline bool fleet_take(uint64_t time_ns, uint32_t cost)
 	if (fleet.row.displaced && unit_below(&fleet.random, 50) == 0)
 		*lease = (struct rf_lease){0};
 	if (lease_answers(lease, &who, &ask)) {
-		if (lease->credits)
+		if (lease->has_credits)
 			spend(cost);
-		return lease->credits;
+		return lease->has_credits;
 	}
 	memset(fleet.others, 0, sizeof(fleet.others));
 	note_used(used);

@@ -225,7 +225,8 @@ static void answers_until_its_counts_are_full(void **state)
 
 static void keeps_its_place_by_an_answer(void **state)
 {
-	struct rf_lease lease = {.answer = rf_answer_of(RF_OVER_LIMIT), .room = 2, .wanted = 1};
+	struct rf_lease lease = {
+		.answer = rf_answer_of(RF_OVER_LIMIT), .threshold = 2, .wanted = 1};
 
 	(void)state;
 	assert_false(rf_lease_answers(&lease, 2, 100));
@@ -236,14 +237,15 @@ static void keeps_its_place_by_an_answer(void **state)
 
 static void spends_credits(void **state)
 {
-	struct rf_lease lease = {.answer = rf_answer_of(RF_UNDER_LIMIT), .room = 5, .credits = 1};
+	struct rf_lease lease = {
+		.answer = rf_answer_of(RF_UNDER_LIMIT), .credits = 5, .has_credits = 1};
 
 	(void)state;
 	assert_true(rf_lease_answers(&lease, 3, 100));
-	assert_int_equal(lease.room, 2);
+	assert_int_equal(lease.credits, 2);
 	assert_false(rf_lease_answers(&lease, 3, 100));
 	assert_true(rf_lease_answers(&lease, 2, 60));
-	assert_int_equal(lease.room, 0);
+	assert_int_equal(lease.credits, 0);
 	assert_false(rf_lease_answers(&lease, 1, 60));
 	assert_int_equal(lease.packets, 2);
 	assert_int_equal(lease.bytes, 160);
@@ -251,14 +253,14 @@ static void spends_credits(void **state)
 
 static void refuses_what_costs_more(void **state)
 {
-	struct rf_lease lease = {.answer = rf_answer_of(RF_OVER_LIMIT), .room = 2};
+	struct rf_lease lease = {.answer = rf_answer_of(RF_OVER_LIMIT), .threshold = 2};
 
 	(void)state;
 	assert_false(rf_lease_answers(&lease, 2, 100));
 	assert_int_equal(lease.packets, 0);
 	for (int i = 0; i < 3; i++)
 		assert_true(rf_lease_answers(&lease, 3 + i, 100));
-	assert_int_equal(lease.room, 2);
+	assert_int_equal(lease.threshold, 2);
 	assert_int_equal(lease.packets, 3);
 	assert_int_equal(lease.bytes, 300);
 }
@@ -291,7 +293,7 @@ static void wants_its_share(void **state)
 	(void)state;
 	for (size_t i = 0; i < UNIT_ARRAY_SIZE(rows); i++) {
 		struct rf_lease lease = {.taken = rows[i].taken,
-					 .room = rows[i].room,
+					 .credits = rows[i].room,
 					 .spent_before = rows[i].before};
 
 		assert_int_equal(rf_lease_wants(&lease, rows[i].window_room, 1, 0), rows[i].wants);
@@ -331,24 +333,24 @@ static void remembers_what_was_spent(void **state)
 			fail_msg("taken %u: %u", taken, before);
 	}
 	lease.taken = 640;
-	lease.room = 625;
+	lease.credits = 625;
 	assert_int_equal(rf_lease_spent_log(&lease), 0);
-	lease.room = 624;
+	lease.credits = 624;
 	assert_int_equal(rf_lease_spent_log(&lease), 1);
 }
 
 static void remembers_the_time_before(void **state)
 {
-	struct rf_lease lease = {.until = 300, .taken = 1000, .room = 30, .credits = 1};
+	struct rf_lease lease = {.until = 300, .taken = 1000, .credits = 30, .has_credits = 1};
 
 	(void)state;
 	rf_lease_enter(&lease, 200, 300);
 	assert_int_equal(lease.taken, 1000);
-	assert_int_equal(lease.room, 30);
+	assert_int_equal(lease.credits, 30);
 	rf_lease_enter(&lease, 300, 350); /* the next one; another limit's cell ends it */
 	assert_int_equal(lease.spent_before, 6);
 	assert_int_equal(lease.taken, 0);
-	assert_int_equal(lease.room, 0);
+	assert_int_equal(lease.credits, 0);
 	assert_int_equal(lease.until, 350);
 	lease.taken = 1000;
 	rf_lease_enter(&lease, 400, 500); /* not the next one */
@@ -363,16 +365,16 @@ static void remembers_nothing_of_refusals(void **state)
 
 	(void)state;
 	rf_lease_repeat(&lease, RF_OVER_LIMIT, 3, 600);
-	assert_false(lease.credits);
-	assert_int_equal(lease.room, 3);
+	assert_false(lease.has_credits);
+	assert_int_equal(lease.threshold, 3);
 	assert_int_equal(lease.until, 600);
 	rf_lease_enter(&lease, 600, 700);
-	assert_true(lease.credits);
+	assert_true(lease.has_credits);
 	assert_int_equal(lease.spent_before, 0);
-	assert_int_equal(lease.room, 0);
+	assert_int_equal(lease.credits, 0);
 	rf_lease_repeat(&lease, RF_OVER_LIMIT, 3, 700);
 	rf_lease_enter(&lease, 600, 700); /* nor in the same time */
-	assert_int_equal(lease.room, 0);
+	assert_int_equal(lease.credits, 0);
 	assert_int_equal(lease.taken, 0);
 }
 
@@ -424,7 +426,8 @@ static void tells_reasons_apart(void **state)
 {
 	static const enum rf_reason lists[] = {RF_ALLOWED, RF_DENIED, RF_NO_LIMIT};
 	static const __u8 slots[RF_CHARGED_MAX] = {7, 3, 31, 0};
-	struct rf_lease lease = {.answer = rf_answer_of(RF_SHADOW_OVER), .over = 0x6, .credits = 1};
+	struct rf_lease lease = {
+		.answer = rf_answer_of(RF_SHADOW_OVER), .over = 0x6, .has_credits = 1};
 	__u32 read[RF_CHARGED_MAX];
 
 	(void)state;

@@ -74,8 +74,8 @@ static void takes_as_many_from_each(void **state)
 		start(limits);
 		pass(START, PASSED - 1);
 		pass(START, 1);
-		assert_true(all.lease.credits);
-		assert_int_equal(all.lease.room, SHARE);
+		assert_true(all.lease.has_credits);
+		assert_int_equal(all.lease.credits, SHARE);
 		for (int i = 0; i < limits; i++)
 			assert_int_equal(used_of(i), PASSED + SHARE);
 	}
@@ -89,9 +89,9 @@ static void takes_what_the_fullest_has_room_for(void **state)
 		all.policy[fullest].limit = PASSED + 320;
 		pass(START, PASSED - 1);
 		pass(START, 1);
-		assert_int_equal(all.lease.room, 320 / RF_CREDITS_PER_ROOM);
+		assert_int_equal(all.lease.credits, 320 / RF_CREDITS_PER_ROOM);
 		for (int i = 0; i < RF_CHARGED_MAX; i++)
-			assert_int_equal(used_of(i), PASSED + all.lease.room);
+			assert_int_equal(used_of(i), PASSED + all.lease.credits);
 	}
 }
 
@@ -104,7 +104,7 @@ static void leaves_out_what_is_not_charged(void **state)
 	all.charged.window[2] = NULL;
 	pass(START, PASSED - 1);
 	pass(START, 1);
-	assert_int_equal(all.lease.room, SHARE);
+	assert_int_equal(all.lease.credits, SHARE);
 	assert_int_equal(used_of(0), 0);
 	assert_int_equal(used_of(1), PASSED + SHARE);
 	assert_int_equal(used_of(2), 0);
@@ -168,7 +168,7 @@ static void ends_where_a_window_is_far_ahead(void **state)
 	rf_take(&all.window[1], &all.policy[1], START + (RF_CELLS_AHEAD + 1) * LONG, 1);
 	rf_lease_take_credits(&all.lease, &all.charged, START, 1, RF_FOREVER, 0);
 	assert_int_equal(all.lease.until, 0);
-	assert_int_equal(all.lease.room, 0);
+	assert_int_equal(all.lease.credits, 0);
 	assert_int_equal(used_of(0), PASSED);
 }
 
@@ -182,7 +182,7 @@ static void remembers_from_segment_to_segment(void **state)
 	for (size_t i = 0; i < UNIT_ARRAY_SIZE(segments); i++) {
 		pass(START + segments[i], 1024);
 		assert_int_equal(rf_lease_spent_before(&all.lease), i ? 1024 : 0);
-		assert_int_equal(all.lease.room, 0);
+		assert_int_equal(all.lease.credits, 0);
 	}
 	pass(START + 224 + 32, 1024); /* one was left out */
 	assert_int_equal(rf_lease_spent_before(&all.lease), 0);
@@ -203,7 +203,7 @@ static void loses_a_share_at_most(void **state)
 		all.disturbed = &all.window[lost].head;
 		all.loads = 1; /* it was read, and then comes the swap */
 		rf_lease_take_credits(&all.lease, &all.charged, START, 1, RF_FOREVER, 0);
-		assert_int_equal(all.lease.room, 0);
+		assert_int_equal(all.lease.credits, 0);
 		for (int i = 0; i < RF_CHARGED_MAX; i++)
 			assert_int_equal(used_of(i), PASSED + (i < lost ? SHARE : 0) + (i == lost));
 		/* A race for the first one costs nothing, and not the share either. */
@@ -218,18 +218,19 @@ static void begins_anew_after_a_loss(void **state)
 	start(2);
 	pass(START, PASSED - 1);
 	pass(START, 1);
-	assert_int_equal(all.lease.room, SHARE);
+	assert_int_equal(all.lease.credits, SHARE);
 	assert_true(rf_lease_answers(&all.lease, SHARE / 2, 60));
 	all.disturbed = &all.window[1].head;
 	all.loads = 3; /* the packet's own charge, and the look at it */
 	pass(START, 1);
-	assert_int_equal(all.lease.room, SHARE / 2);
+	assert_int_equal(all.lease.credits, SHARE / 2);
 	assert_int_equal(rf_lease_spent(&all.lease), 0);
 	pass(START, 1);
-	assert_int_equal(all.lease.room, SHARE / 2); /* no more until it has passed as much again */
+	assert_int_equal(all.lease.credits,
+			 SHARE / 2); /* no more until it has passed as much again */
 	pass(START, PASSED - 2);
 	pass(START, 1);
-	assert_int_equal(all.lease.room, SHARE);
+	assert_int_equal(all.lease.credits, SHARE);
 	pass(START + SHORT, 1);
 	assert_int_equal(rf_lease_spent_before(&all.lease),
 			 8192); /* not what was before the loss */

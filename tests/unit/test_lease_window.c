@@ -36,10 +36,10 @@ static void holds_credits_until_the_cell_ends(void **state)
 
 		rf_window_start(&window, &policy, ask.time);
 		assert_int_equal(ask_window(&lease, &who, &window, &policy, &ask), RF_UNDER);
-		assert_int_equal(lease.room, 0); /* too few for another one of that cost */
+		assert_int_equal(lease.credits, 0); /* too few for another one of that cost */
 		ask.cost = 1;
 		assert_int_equal(ask_window(&lease, &who, &window, &policy, &ask), RF_UNDER);
-		assert_int_equal(lease.room, 10);
+		assert_int_equal(lease.credits, 10);
 		assert_int_equal(rf_word_used(window.head), 650);
 		assert_int_equal(lease.until, (origins[i] + 1) * TICKS_CELL);
 		ask = ask_at((origins[i] + 1) * TICKS_CELL - 1, 10);
@@ -86,7 +86,7 @@ static void refuses_until_the_oldest_cell_leaves(void **state)
 		offer(&window, &policy, start + 3 * TICKS_CELL, 60, 1);
 		assert_int_equal(ask_window(&lease, &who, &window, &policy, &ask), RF_OVER);
 		assert_int_equal(lease.until, start + RF_CELLS * TICKS_CELL);
-		assert_int_equal(lease.room, 2);
+		assert_int_equal(lease.threshold, 2);
 		assert_int_equal(rf_answer_reason(lease.answer), RF_OVER_LIMIT);
 		ask = ask_at(start + RF_CELLS * TICKS_CELL - 1, 3);
 		assert_true(lease_answers(&lease, &who, &ask));
@@ -127,15 +127,15 @@ static void loses_credits_and_their_share(void **state)
 	ask_window(&lease, &who, &window, &policy, &ask);
 	ask.cost = 1;
 	ask_window(&lease, &who, &window, &policy, &ask);
-	assert_int_equal(lease.room, 100);
+	assert_int_equal(lease.credits, 100);
 	ask = ask_at(1, 3501);
 	assert_int_equal(ask_window(&lease, &who, &window, &policy, &ask), RF_OVER);
-	assert_int_equal(lease.room, 3500);
+	assert_int_equal(lease.threshold, 3500);
 	ask = ask_at(2, 639);
 	assert_int_equal(ask_window(&lease, &who, &window, &policy, &ask), RF_UNDER);
 	ask.cost = 1;
 	assert_int_equal(ask_window(&lease, &who, &window, &policy, &ask), RF_UNDER);
-	assert_int_equal(lease.room, 10);
+	assert_int_equal(lease.credits, 10);
 	assert_int_equal(rf_word_used(window.head), 6500 + 650);
 }
 
@@ -153,16 +153,16 @@ static void counts_credits_left_over(void **state)
 	ask_window(&lease, &who, &window, &policy, &ask);
 	ask.cost = 1;
 	ask_window(&lease, &who, &window, &policy, &ask);
-	assert_int_equal(lease.room, 100);
+	assert_int_equal(lease.credits, 100);
 	ask.cost = 639;
 	assert_false(lease_answers(&lease, &who, &ask));
 	ask_window(&lease, &who, &window, &policy, &ask);
-	assert_int_equal(lease.room, 100); /* more would be of no use for another of that cost */
+	assert_int_equal(lease.credits, 100); /* more would be of no use for another of that cost */
 	ask.cost = 101;
 	assert_false(lease_answers(&lease, &who, &ask));
 	ask_window(&lease, &who, &window, &policy, &ask);
-	assert_int_equal(lease.room, (6400 + 639 + 101) / 64);
-	assert_int_equal(rf_word_used(window.head), 6400 + 639 + 101 + lease.room);
+	assert_int_equal(lease.credits, (6400 + 639 + 101) / 64);
+	assert_int_equal(rf_word_used(window.head), 6400 + 639 + 101 + lease.credits);
 }
 
 /* ---- refusals against the window alone ---- */
@@ -203,7 +203,7 @@ static bool leased_take(struct run *run, struct source *source, const struct pac
 	lease = &refusers[source - sources][unit_below(&run->random, REFUSERS)];
 	if (!lease_answers(lease, &who, &ask))
 		return ask_window(lease, &who, &source->window, policy, &ask) == RF_UNDER;
-	if (lease->credits)
+	if (lease->has_credits)
 		return true;
 	refused++;
 	if (!is_behind(&source->window, policy, ask.time) &&
