@@ -176,11 +176,6 @@ RF_INLINE enum rf_reason rf_lease_reason(const struct rf_lease *lease, int i)
 	return rf_answer_is_drop(lease->answer) ? rf_answer_reason(lease->answer) : RF_SHADOW_OVER;
 }
 
-RF_INLINE __be32 rf_who_word(const struct rf_who *who, int i)
-{
-	return (__be32)(who->source[i / 2] >> i % 2 * 32);
-}
-
 /* The whole key: another source is never taken for it. */
 RF_INLINE int rf_lease_is_for(const struct rf_lease *lease, const struct rf_who *who)
 {

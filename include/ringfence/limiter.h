@@ -117,22 +117,4 @@ RF_INLINE enum rf_verdict rf_take(struct rf_window *window, const struct rf_poli
 	return rf_take_sliding(window, policy, time, cost);
 }
 
-/*
- * Would it pass, as things stand? For a packet that several limits must let pass: all of them are
- * asked before any is charged.
- */
-RF_INLINE int rf_peek(const struct rf_window *window, const struct rf_policy *policy, __u64 time,
-		      __u32 cost)
-{
-	if (rf_is_log(policy))
-		return rf_log_read(window, policy, time).used < policy->limit;
-	if (rf_is_bucket(policy))
-		return rf_peek_bucket(window, policy, time, cost);
-	if (rf_is_weighted(policy))
-		return rf_peek_weighted(window, policy, time, cost);
-	if (rf_has_room_at_once(window, policy, cost))
-		return 1;
-	return rf_peek_sliding(window, policy, time, cost);
-}
-
 #endif /* RINGFENCE_LIMITER_H */

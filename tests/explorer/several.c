@@ -38,6 +38,7 @@ void yield(__u64 *word);
 #define RF_CREDITS_PER_SPENT_OF_SEVERAL 1
 #define RF_CREDITS_PER_ROOM 1
 #include "ringfence/lease.h"
+#include "tests/peek.h"
 
 #define CPUS_MAX 2
 #define LIMITS 2

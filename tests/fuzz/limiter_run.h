@@ -20,6 +20,7 @@ void between_operations(void);
 #include "rules/policy.h"
 #include "tests/fuzz/limiter_input.h"
 #include "tests/fuzz/require.h"
+#include "tests/peek.h"
 
 /* Far more than any call needs (a reader asks about 120 times), and few enough to be no loop. */
 #define OPERATIONS_MAX 65536

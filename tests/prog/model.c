@@ -2,6 +2,7 @@
 #include "model.h"
 
 #include "ringfence/limiter.h"
+#include "tests/peek.h"
 #include "tests/unit/unit.h"
 
 uint64_t model_time(const struct model *model, const struct rf_policy *policy)

@@ -12,6 +12,7 @@
 #include "ringfence/limiter.h"
 #include "ringfence/window_read.h"
 #include "rules/policy.h"
+#include "tests/peek.h"
 
 #define CELL 100	    /* length of a cell in rows that need no particular one */
 #define EPOCHS (1ULL << 32) /* an epoch wraps here */

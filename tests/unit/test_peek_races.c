@@ -9,6 +9,7 @@ static void between_steps(void);
 #define RF_ATOMIC_YIELD() between_steps()
 
 #include "ringfence/limiter.h"
+#include "tests/peek.h"
 #include "unit.h"
 
 #define LIMIT_OF 100
