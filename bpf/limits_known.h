@@ -11,7 +11,7 @@
 #ifndef RINGFENCE_LIMITS_KNOWN_H
 #define RINGFENCE_LIMITS_KNOWN_H
 
-#include "limits.h"
+#include "charge.h"
 
 /* Read once for all limits, and divided once for those whose cells are as long. */
 struct clocks {

@@ -9,65 +9,12 @@
 
 #include <bpf/bpf_helpers.h>
 
-#include "limits_known.h"
+#include "limits.h"
+#include "lists.h"
 #include "ringfence/abi.h"
 #include "ringfence/packet.h"
 
 char gpl[] SEC("license") = "GPL";
-
-/* ---- lists ---- */
-
-/* What the longest prefix says that the source lies in; NULL: it lies in none. */
-static __always_inline struct rf_prefix_value *find_prefix(const struct question *question,
-							   int is_ipv6)
-{
-	__u32 index = rf_rules_bank(question->who.rules);
-	void *trie;
-
-	if (!is_ipv6) {
-		struct rf_prefix_key4 key = {32, (__be32)question->source[0]};
-
-		trie = bpf_map_lookup_elem(&prefixes4, &index);
-		return trie ? bpf_map_lookup_elem(trie, &key) : NULL;
-	} else {
-		struct rf_prefix_key6 key = {.length = 128};
-
-		for (int i = 0; i < 4; i++)
-			key.address[i] = (__be32)(question->source[i / 2] >> i % 2 * 32);
-		trie = bpf_map_lookup_elem(&prefixes6, &index);
-		return trie ? bpf_map_lookup_elem(trie, &key) : NULL;
-	}
-}
-
-/*
- * What the lists say, and until when, or RF_ASK_LIMITS: those that remain of `limits`.
- */
-static __always_inline enum rf_reason ask_lists(struct question *question, __u32 *limits,
-						__u64 *until, int is_ipv6)
-{
-	const struct rf_bank *bank = bank_of(question);
-	const __u32 listed = is_ipv6 ? RF_BANK_PREFIXES6 : RF_BANK_PREFIXES4;
-	struct rf_prefix_value *value = NULL;
-
-	*until = RF_FOREVER;
-	if (bank->flags & listed)
-		value = find_prefix(question, is_ipv6);
-	if (!value) {
-		*limits &= bank->prefix_class[0];
-		return RF_ASK_LIMITS;
-	}
-	if (value->is_divided)
-		question->who.source[1] = 1; /* others of its /64 may get another answer */
-	*until = value->allow_until;
-	if (*until > question->jiffies)
-		return RF_ALLOWED;
-	*until = value->deny_until;
-	if (*until > question->jiffies)
-		return RF_DENIED;
-	*until = RF_FOREVER;
-	*limits &= bank->prefix_class[value->prefix_class];
-	return RF_ASK_LIMITS;
-}
 
 /* ---- one packet ---- */
 
@@ -165,37 +112,6 @@ static __always_inline __u32 class_of(const struct rf_bank *bank, __u32 generati
 	}
 	return packet->flags & RF_SYN ? bank->class_of_syn
 				      : bank->class_of_protocol[packet->protocol];
-}
-
-static __always_inline enum rf_reason ask_several(struct question *question, int is_ipv6)
-{
-	enum rf_reason reason = is_ipv6 ? ask_known6(question) : ask_known4(question);
-
-	if (reason == RF_REFUSED_KNOWN)
-		return refuse_known(question);
-	if (reason == RF_WINDOWS_MISSING && bank_of(question)->bans & question->limits)
-		reason = refuse_missing(question);
-	if (reason != RF_WINDOWS_MISSING)
-		return reason;
-	reason = is_ipv6 ? meet_newcomer6(question) : meet_newcomer4(question);
-	if (reason >= RF_FIRST_DROP)
-		return reason;
-	question->met = reason;
-	return is_ipv6 ? ask_limits6(question) : ask_limits4(question);
-}
-
-/* Several limits apply, and ask would find nothing else: a call less. */
-static __always_inline int is_for_several(struct question *question, int is_ipv6)
-{
-	const struct rf_bank *bank = bank_of(question);
-	const __u32 listed = is_ipv6 ? RF_BANK_PREFIXES6 : RF_BANK_PREFIXES4;
-	const __u32 limits = bank->packet_class[rf_rules_packet_class(question->who.rules)].limits &
-			     bank->prefix_class[0];
-
-	if (bank->flags & listed || bank->bans_all || !(limits & (limits - 1)))
-		return 0;
-	question->limits = limits;
-	return 1;
 }
 
 /* Lists, then limits; the outcome is counted. */

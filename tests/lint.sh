@@ -29,10 +29,11 @@ floor() {
 	bpf/maps.h) echo 10 ;;
 	bpf/count.h) echo 11 ;;
 	bpf/windows.h) echo 12 ;;
-	bpf/kin.h | bpf/lease_table.h | bpf/take.h) echo 13 ;;
-	bpf/bans.h | bpf/newcomers.h) echo 14 ;;
-	bpf/limits.h) echo 15 ;;
+	bpf/kin.h | bpf/lease_table.h | bpf/lists.h | bpf/take.h) echo 13 ;;
+	bpf/bans.h | bpf/new_window.h) echo 14 ;;
+	bpf/charge.h | bpf/newcomers.h) echo 15 ;;
 	bpf/limits_known.h) echo 16 ;;
+	bpf/limits.h) echo 17 ;;
 	bpf/*.bpf.c) echo 18 ;;
 	*) echo none ;;
 	esac

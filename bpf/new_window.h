@@ -1,0 +1,380 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* A window for a source that has none: in whose slot, and what it starts with. */
+#ifndef RINGFENCE_NEW_WINDOW_H
+#define RINGFENCE_NEW_WINDOW_H
+
+#include "kin.h"
+#include "ringfence/lease_place.h"
+
+/* ---- whose slot ---- */
+
+#define NO_SLOT (~0U)
+#define SLOTS_TRIED 8
+#define SLOTS_TRIED_MOST 32 /* for a known source, while all that were tried are residents */
+#define CLAIMS_MAX 3	    /* other CPUs took the slot first */
+
+/* How well that slot may be taken. */
+__noinline __u32 slot_score(__u32 index, __u32 tick, __u32 eager, __u32 is_ipv6)
+{
+	const __u64 *word = slot_word(index, is_ipv6);
+
+	return word ? rf_slot_score(rf_load(word), &config.times, tick, eager) : 0;
+}
+
+__noinline int rest_slot(__u32 index, __u32 tick, __u32 is_ipv6)
+{
+	__u64 *word;
+
+	is_ipv6 &= 1;
+	word = slot_word(index, is_ipv6);
+	if (word)
+		rf_slot_rest(word, &config.room[is_ipv6].residents, &config.times, tick);
+	return 0;
+}
+
+/*
+ * The slot whose window may go; the second that is looked at rests, whether it goes or not, and so
+ * does each in its turn. Those that are looked at are scattered, since neighbours arrived
+ * together.
+ */
+__noinline __u32 choose_slot(__u32 tick, __u32 eager, __u32 most, __u32 is_ipv6)
+{
+	const __u32 slots = config.slots, stride = config.slot_stride;
+	__u32 index, best = NO_SLOT, best_score = 0;
+
+	if (!slots)
+		return NO_SLOT;
+	index = rf_fetch_add(&config.room[is_ipv6 & 1].hand, 1) % slots;
+	rest_slot((index + stride) % slots, tick, is_ipv6);
+	for (__u32 i = 0; i < SLOTS_TRIED_MOST && i < most; i++) {
+		const __u32 score = slot_score(index, tick, eager, is_ipv6);
+
+		if (score > best_score) {
+			best = index;
+			best_score = score;
+		}
+		if (score >= RF_SLOT_AT_ONCE ||
+		    (i >= SLOTS_TRIED - 1 && best_score >= RF_SLOT_YOUNG_SCORE))
+			break;
+		index += stride;
+		if (index >= slots)
+			index -= slots;
+	}
+	return best;
+}
+
+/* Takes the window out of a slot that was claimed. False: it stays, and the slot as it was. */
+static __always_inline int evict(__u32 index, __u64 old, struct rf_counters *sums, int is_ipv6)
+{
+	struct rf_known_filter *line;
+	__u64 source[2] = {}, *word, hash;
+	long err;
+
+	if (!is_ipv6) {
+		struct rf_slot4 *slot = bpf_map_lookup_elem(&slots4, &index);
+
+		if (!slot)
+			return 0;
+		word = &slot->word;
+		source[0] = slot->key.source;
+		err = bpf_map_delete_elem(&windows4, &slot->key);
+	} else {
+		struct rf_slot6 *slot = bpf_map_lookup_elem(&slots6, &index);
+
+		if (!slot)
+			return 0;
+		word = &slot->word;
+		for (int i = 0; i < 4; i++)
+			source[i / 2] |= (__u64)slot->key.source[i] << i % 2 * 32;
+		err = bpf_map_delete_elem(&windows6, &slot->key);
+	}
+	if (err && err != -ENOENT) {
+		rf_slot_restore(word, old);
+		sums->map_error[RF_DELETE_BUSY]++;
+		return 0;
+	}
+	hash = rf_known_filter_hash(source, is_ipv6, config.lease_key);
+	line = find_known_filter(hash, is_ipv6);
+	if (line)
+		rf_known_filter_remove(line, hash);
+	sums->evictions[is_ipv6]++;
+	return 1;
+}
+
+/*
+ * A slot that its caller owns, as a seat whose tick gives way to {its source is known:1 | state to
+ * be:3 | 1}; 0: none.
+ */
+static __always_inline __u64 place_of(__u32 index, __u64 old, enum rf_slot_state state,
+				      int is_known)
+{
+	return rf_seat(index, rf_slot_generation(old) + 1, 0, is_known << 4 | state << 1 | 1);
+}
+
+static __always_inline enum rf_slot_state place_state(__u64 place)
+{
+	return place >> 1 & 7;
+}
+
+static __always_inline int place_is_known(__u64 place)
+{
+	return place >> 4 & 1;
+}
+
+/* A known source that is a resident is one under the new limit as well, if there is room. */
+static __always_inline enum rf_slot_state state_of_new(__u64 kin, int is_ipv6)
+{
+	return rf_seat_is_resident(kin) && rf_residents_add(&config.room[is_ipv6].residents,
+							    config.times.residents_max)
+		       ? RF_SLOT_RESIDENT
+		       : RF_SLOT_NEW;
+}
+
+/*
+ * Makes a slot the caller's, without a window. Of a `kin` that is not in force any more that is its
+ * own: then its state goes on. 0: it is another's by now, or its window stays.
+ */
+static __always_inline __u64 claim_slot(__u32 index, __u64 kin, __u32 tick, __u32 eager,
+					int is_ipv6)
+{
+	const int is_own = kin & KIN_OUT_OF_FORCE;
+	__u64 *word = slot_word(index, is_ipv6), old;
+	enum rf_slot_state state;
+	struct rf_counters *sums;
+	__u32 first = 0;
+
+	sums = bpf_map_lookup_elem(&counters, &first);
+	if (!sums || !word)
+		return 0;
+	old = rf_load(word);
+	state = rf_slot_state(old);
+	if (is_own && (rf_slot_generation(old) != rf_seat_generation(kin) || state < RF_SLOT_NEW))
+		return 0;
+	if (!is_own && !rf_slot_score(old, &config.times, tick, eager))
+		return 0;
+	if (!rf_slot_claim(word, old, tick))
+		return 0;
+	if (state != RF_SLOT_FREE && !evict(index, old, sums, is_ipv6))
+		return 0;
+	if (is_own)
+		return place_of(index, old, state, 1);
+	if (state == RF_SLOT_RESIDENT)
+		rf_residents_remove(&config.room[is_ipv6].residents);
+	return place_of(index, old, state_of_new(kin, is_ipv6), kin != 0);
+}
+
+__noinline __u64 claim_slot4(__u32 index, __u64 kin, __u32 tick, __u32 eager)
+{
+	return claim_slot(index, kin, tick, eager, 0);
+}
+
+__noinline __u64 claim_slot6(__u32 index, __u64 kin, __u32 tick, __u32 eager)
+{
+	return claim_slot(index, kin, tick, eager, 1);
+}
+
+/* ---- a new window ---- */
+
+/* The window of all newcomers from its prefix that are beyond the guard, under the limit `slot`. */
+static __always_inline struct rf_source *find_aggregate(const struct question *question,
+							const struct rf_policy *policy, __u32 slot,
+							int is_ipv6)
+{
+	const __u32 set = slot + (policy->flags & RF_OTHER_SET ? RF_LIMITS_MAX : 0);
+	const __u64 mask = is_ipv6 ? RF_AGGREGATE_MASK6 : RF_AGGREGATE_MASK4;
+	const __u64 hash = rf_lease_hash((question->source[0] & mask) ^ (__u64)is_ipv6 << 63,
+					 config.lease_key);
+	__u32 index = set * RF_AGGREGATES + hash / (~0ULL / RF_AGGREGATES + 1);
+
+	return bpf_map_lookup_elem(&aggregates, &index);
+}
+
+static __always_inline enum rf_map_error insert_error(long err)
+{
+	switch (err) {
+	case -EBUSY:
+		return RF_INSERT_BUSY;
+	case -ENOMEM:
+		return RF_INSERT_NOMEM;
+	case -E2BIG:
+		return RF_INSERT_FULL;
+	default:
+		return RF_INSERT_OTHER;
+	}
+}
+
+/*
+ * Beyond the guard it may have been charged to the window of its prefix, so it starts with what was
+ * charged there, or it would have its COUNT twice. Others have used that up as well: it is not
+ * banned for them.
+ */
+static __always_inline void start_from_aggregate(struct rf_source *fresh,
+						 const struct question *question,
+						 const struct rf_policy *policy, __u32 slot,
+						 int is_ipv6)
+{
+	const struct rf_source *aggregate = find_aggregate(question, policy, slot, is_ipv6);
+	const __u64 window_ns = bank_of(question)->limit[slot].window_ns;
+
+	if (!aggregate)
+		return;
+	rf_window_copy(&fresh->window, &aggregate->window);
+	if (policy->ban && config.tick_ns)
+		fresh->banned_until =
+			RF_BAN_NOT_BEFORE | (question->jiffies + window_ns / config.tick_ns + 2);
+}
+
+/* The window that a newcomer starts with, in memory of this CPU. */
+static __always_inline struct rf_source *start_window(const struct question *question,
+						      const struct rf_policy *policy, __u32 slot,
+						      __u64 place, int is_ipv6)
+{
+	struct rf_source *fresh;
+	__u32 first = 0;
+
+	fresh = bpf_map_lookup_elem(&fresh_source, &first);
+	if (!fresh)
+		return NULL;
+	fresh->banned_until = 0;
+	fresh->seat = rf_seat(rf_seat_slot(place), rf_seat_generation(place),
+			      place_state(place) == RF_SLOT_RESIDENT,
+			      tick_of(question->jiffies) - 1); /* touched when it is seen again */
+	rf_window_start(&fresh->window, policy, read_clock(policy, question->jiffies));
+	if (bank_of(question)->newcomers.then == RF_NEWCOMERS_AGGREGATE && !place_is_known(place))
+		start_from_aggregate(fresh, question, policy, slot, is_ipv6);
+	return fresh;
+}
+
+/*
+ * A window under the limit in `slot`, in the slot that was claimed, unless another CPU inserts one
+ * first; what goes wrong is counted. False: there is none.
+ */
+static __always_inline int insert_source(const struct question *question, __u32 slot, __u64 place,
+					 int is_ipv6)
+{
+	const struct rf_policy *policy = &bank_of(question)->policy[slot];
+	const __u64 hash = known_filter_hash(question->source, policy, is_ipv6);
+	const enum rf_slot_state state = place_state(place);
+	__u32 first = 0, index = rf_seat_slot(place);
+	struct rf_known_filter *line;
+	struct rf_counters *sums;
+	struct rf_source *fresh;
+	__u64 *word;
+	long err;
+
+	sums = bpf_map_lookup_elem(&counters, &first);
+	fresh = start_window(question, policy, slot, place, is_ipv6);
+	line = find_known_filter(hash, is_ipv6);
+	if (!sums || !fresh)
+		return 0;
+	if (line)
+		rf_known_filter_add(line, hash);
+	if (!is_ipv6) {
+		struct rf_slot4 *slot4 = bpf_map_lookup_elem(&slots4, &index);
+
+		if (!slot4)
+			return 0;
+		word = &slot4->word;
+		set_key((union key *)&slot4->key, question->source, policy->mask4, policy->mask6,
+			policy->id, is_ipv6);
+		err = bpf_map_update_elem(&windows4, &slot4->key, fresh, BPF_NOEXIST);
+	} else {
+		struct rf_slot6 *slot6 = bpf_map_lookup_elem(&slots6, &index);
+
+		if (!slot6)
+			return 0;
+		word = &slot6->word;
+		set_key((union key *)&slot6->key, question->source, policy->mask4, policy->mask6,
+			policy->id, is_ipv6);
+		err = bpf_map_update_elem(&windows6, &slot6->key, fresh, BPF_NOEXIST);
+	}
+	if (!err) {
+		rf_slot_publish(word, rf_seat_generation(place), state, tick_of(question->jiffies));
+		sums->inserts[is_ipv6]++;
+		return 1;
+	}
+	if (line)
+		rf_known_filter_remove(line, hash);
+	if (state == RF_SLOT_RESIDENT)
+		rf_residents_remove(&config.room[is_ipv6].residents);
+	rf_slot_free(word, rf_seat_generation(place));
+	if (err == -EEXIST)
+		return 1;
+	sums->map_error[insert_error(err)]++;
+	return 0;
+}
+
+__noinline int insert_source4(const struct question *question, __u32 slot, __u64 place)
+{
+	return question ? insert_source(question, slot % RF_LIMITS_MAX, place, 0) : 0;
+}
+
+__noinline int insert_source6(const struct question *question, __u32 slot, __u64 place)
+{
+	return question ? insert_source(question, slot % RF_LIMITS_MAX, place, 1) : 0;
+}
+
+/* A slot for a new window; `kin` as find_kin found it. 0: there is none to be had. */
+__noinline __u64 find_place(const struct question *question, __u64 kin)
+{
+	__u32 tick, eager, is_ipv6, index, first = 0;
+	struct rf_counters *sums;
+	__u64 place;
+
+	sums = bpf_map_lookup_elem(&counters, &first);
+	if (!question || !sums)
+		return 0;
+	tick = tick_of(question->jiffies);
+	is_ipv6 = rf_rules_are_ipv6(question->who.rules);
+	eager = kin ? RF_SLOT_EAGER_YOUNG : RF_SLOT_EAGER_NOT;
+	if (rf_seat_is_resident(kin) || bank_of(question)->newcomers.then == RF_NEWCOMERS_OFF)
+		eager = RF_SLOT_EAGER_ALL;
+	for (int i = 0; i < CLAIMS_MAX; i++) {
+		if (kin & KIN_OUT_OF_FORCE)
+			index = rf_seat_slot(kin);
+		else
+			index = choose_slot(tick, eager, kin ? SLOTS_TRIED_MOST : SLOTS_TRIED,
+					    is_ipv6);
+		if (index == NO_SLOT)
+			break;
+		place = is_ipv6 ? claim_slot6(index, kin, tick, eager)
+				: claim_slot4(index, kin, tick, eager);
+		if (place)
+			return place;
+		kin &= ~(__u64)KIN_OUT_OF_FORCE;
+	}
+	sums->map_error[RF_NONE_IDLE]++;
+	return 0;
+}
+
+/* A window under the limit in `slot`: of a newcomer, or of one that is known by `kin`. */
+static __always_inline int make_window(const struct question *question, __u32 slot, __u64 kin,
+				       int is_ipv6)
+{
+	__u64 place;
+
+	if (kin & KIN_ITSELF)
+		return 1;
+	place = find_place(question, kin);
+	if (!place)
+		return 0;
+	return is_ipv6 ? insert_source6(question, slot, place)
+		       : insert_source4(question, slot, place);
+}
+
+static __always_inline struct rf_source *make_and_find(const struct question *question,
+						       const struct rf_policy *policy, __u32 slot,
+						       __u64 kin, struct rf_counters *sums,
+						       int is_ipv6)
+{
+	struct rf_source *source;
+
+	if (!make_window(question, slot, kin, is_ipv6))
+		return NULL;
+	source = find_source(question->source, policy, is_ipv6);
+	if (!source)
+		sums->map_error[RF_WINDOW_LOST]++;
+	return source;
+}
+
+#endif /* RINGFENCE_NEW_WINDOW_H */
