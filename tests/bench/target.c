@@ -112,7 +112,7 @@ static void arm(struct target *target, enum family family, const struct load *lo
 	for (int i = 0; i < RF_MAP_COUNT; i++)
 		view->map_fd[i] = dup(
 			bpf_object__find_map_fd_by_name(target->fence->obj, rf_map_in_object(i)));
-	check_error(rf_fence_share(view, &error), &error);
+	check_error(rf_fence_map_memory(view, &error), &error);
 	check_error(rf_fence_measure_clock(view, &error), &error);
 	view->config->tick_ns = TICK_NS;
 	check_error(rf_fence_make_leases(view, &error), &error);

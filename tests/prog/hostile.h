@@ -34,7 +34,7 @@ int __wrap_rf_fence_open(struct rf_fence *fence, const char *dev, struct rf_erro
 	if (!err)
 		err = rf_program_check_abi(&loaded, "none", error);
 	if (!err)
-		err = rf_fence_adopt(fence, &loaded, error);
+		err = rf_fence_from_program(fence, &loaded, error);
 	rf_program_close(&loaded);
 	return err;
 }

@@ -108,7 +108,7 @@ static inline void program_adopt(struct program *program)
 						&info, &length),
 			 0);
 	assert_done(rf_program_open(&loaded, info.id, &error), &error);
-	assert_done(rf_fence_adopt(&program->fence, &loaded, &error), &error);
+	assert_done(rf_fence_from_program(&program->fence, &loaded, &error), &error);
 	rf_program_close(&loaded);
 	program->config = program->fence.config;
 }

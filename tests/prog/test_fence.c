@@ -168,6 +168,6 @@ int main(void)
 		TEST(rules_are_read_back_from_the_maps),
 	};
 
-	rf_fence_set_verbose(false);
+	rf_log_set_verbose(false);
 	return cmocka_run_group_tests_name("fence", tests, NULL, NULL);
 }

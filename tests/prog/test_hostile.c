@@ -485,6 +485,6 @@ int main(void)
 		TEST(rules_that_never_stand_still_end_a_reader),
 	};
 
-	rf_fence_set_verbose(false);
+	rf_log_set_verbose(false);
 	return cmocka_run_group_tests_name("hostile", tests, NULL, NULL);
 }

@@ -251,6 +251,6 @@ int main(void)
 		TEST(read_only_data_of_each_cpu_is_nobodys),
 	};
 
-	rf_fence_set_verbose(false);
+	rf_log_set_verbose(false);
 	return cmocka_run_group_tests_name("hostile maps", tests, NULL, NULL);
 }

@@ -102,7 +102,7 @@ static int pin_fence(const struct rf_fence *fence, const struct rf_program *prog
 	if (!err)
 		err = rf_pins_put_maps(directory, fence->map_fd, error);
 	if (!err)
-		rf_show_pin(directory, fence->map_fd);
+		rf_iterators_pin(directory, fence->map_fd);
 	if (!err && rf_pins_read_tag(directory, tag))
 		err = rf_pins_put_programs(directory, fd, error);
 	return err;
@@ -135,7 +135,7 @@ static int adopt(struct rf_fence *fence, const struct rf_program *program,
 			rf_pins_remove(&directory);
 	}
 	if (!err)
-		err = rf_share_fence(&directory, fence->map_fd, &adopted->refusal, error);
+		err = rf_group_pin(&directory, fence->map_fd, &adopted->refusal, error);
 	snprintf(adopted->fence, sizeof(adopted->fence), "%s", fence->name);
 	memcpy(adopted->pins, directory.text, sizeof(adopted->pins));
 	return err;
@@ -155,7 +155,7 @@ static int check_may_adopt(const struct rf_interface *interface, const struct rf
 	return rf_fence_check_may_change(fence, interface->name, error);
 }
 
-int rf_fence_adopt_interface(const char *dev, struct rf_adopted *adopted, struct rf_error *error)
+int rf_adopt(const char *dev, struct rf_adopted *adopted, struct rf_error *error)
 {
 	struct rf_program program = RF_PROGRAM_NONE, open = RF_PROGRAM_NONE;
 	struct rf_fence fence = RF_FENCE_NONE;
@@ -170,7 +170,7 @@ int rf_fence_adopt_interface(const char *dev, struct rf_adopted *adopted, struct
 	if (!err)
 		err = rf_program_open(&open, program.id, error);
 	if (!err)
-		err = rf_fence_adopt(&fence, &open, error);
+		err = rf_fence_from_program(&fence, &open, error);
 	if (!err)
 		err = check_may_adopt(&interface, &program, &fence, error);
 	if (!err)

@@ -26,7 +26,7 @@ static int create_fence(const char *name, const struct rf_pin_path *directory,
 	if (!err)
 		err = rf_pins_put_maps(directory, loaded->map_fd, error);
 	if (!err)
-		rf_show_pin(directory, loaded->map_fd);
+		rf_iterators_pin(directory, loaded->map_fd);
 	if (!err)
 		err = rf_pins_put_programs(directory, loaded->fd, error);
 	if (err)
@@ -136,7 +136,7 @@ static int attach_interface(const struct rf_pin_path *directory, const struct rf
 		err = rf_chain_attach(interface, attach->mode, loaded->map_fd, &attached->frags,
 				      error);
 		if (!err)
-			rf_share_try(directory, loaded->map_fd);
+			rf_group_try_pin(directory, loaded->map_fd);
 		return err;
 	}
 	if (interface->program_id)
@@ -152,7 +152,7 @@ static int attach_interface(const struct rf_pin_path *directory, const struct rf
 	close(fd);
 	/* Whoever cannot read the fence for what fails here is told of 'adopt'. */
 	if (!err)
-		rf_share_try(directory, loaded->map_fd);
+		rf_group_try_pin(directory, loaded->map_fd);
 	attached->outcome = RF_ATTACHED;
 	return err;
 }
@@ -263,7 +263,7 @@ static int open_pinned(const char *name, const struct rf_pin_path *directory,
 	if (!err)
 		err = rf_program_check_abi(&program, name, error);
 	if (!err)
-		err = rf_fence_adopt(fence, &program, error);
+		err = rf_fence_from_program(fence, &program, error);
 	else if (err == -EPROTO && !live)
 		err = -ENOENT;
 	else if (err == -ENOENT && live)

@@ -48,7 +48,7 @@ struct rf_adopted {
 };
 
 /* Pins the fence on `dev`, and gives the group its pins to read, where there is a group. */
-int rf_fence_adopt_interface(const char *dev, struct rf_adopted *adopted, struct rf_error *error);
+int rf_adopt(const char *dev, struct rf_adopted *adopted, struct rf_error *error);
 
 /* Loads this build's plain program with small maps, and lets it go again. No error text. */
 int rf_fence_try(void);

@@ -43,7 +43,7 @@ static int detach_link(const struct rf_interface *interface, uint32_t config_id,
 		rf_pins_remove(&directory);
 	} else {
 		unlink(path.text);
-		rf_share_link(&directory, strrchr(path.text, '/') + 1);
+		rf_group_note_link(&directory, strrchr(path.text, '/') + 1);
 	}
 	err = bpf_link_detach(fd) ? -errno : 0;
 	close(fd);

@@ -79,7 +79,7 @@ static const char *prepare_root(void)
 	return NULL;
 }
 
-void rf_share_link(const struct rf_pin_path *directory, const char *link)
+void rf_group_note_link(const struct rf_pin_path *directory, const char *link)
 {
 	struct rf_pin_path shared = rf_pins_shared(directory),
 			   path = rf_pins_entry(directory, link);
@@ -94,32 +94,32 @@ void rf_share_link(const struct rf_pin_path *directory, const char *link)
 		return; /* there is no directory, or it is there already */
 }
 
-static void share_links(const struct rf_pin_path *directory)
+static void note_links(const struct rf_pin_path *directory)
 {
 	glob_t paths;
 
 	rf_pins_glob_links(directory, &paths);
 	for (size_t i = 0; i < paths.gl_pathc; i++)
-		rf_share_link(directory, strrchr(paths.gl_pathv[i], '/') + 1);
+		rf_group_note_link(directory, strrchr(paths.gl_pathv[i], '/') + 1);
 	globfree(&paths);
 }
 
-static void share_iterators(const struct rf_pin_path *directory, const struct rf_pin_path *shared)
+static void pin_iterators(const struct rf_pin_path *directory, const struct rf_pin_path *shared)
 {
 	struct rf_error ignored;
 
-	for (int i = 0; i < RF_SHOW_COUNT; i++) {
-		int fd = bpf_obj_get(rf_pins_entry(directory, rf_show_names[i]).text);
+	for (int i = 0; i < RF_ITERATOR_COUNT; i++) {
+		int fd = bpf_obj_get(rf_pins_entry(directory, rf_iterator_pins[i]).text);
 
 		if (fd < 0)
 			continue;
-		rf_pins_put(shared, rf_show_names[i], fd, &ignored);
+		rf_pins_put(shared, rf_iterator_pins[i], fd, &ignored);
 		close(fd);
 	}
 }
 
-int rf_share_fence(const struct rf_pin_path *directory, const int map_fd[RF_MAP_COUNT],
-		   const char **refusal, struct rf_error *error)
+int rf_group_pin(const struct rf_pin_path *directory, const int map_fd[RF_MAP_COUNT],
+		 const char **refusal, struct rf_error *error)
 {
 	struct rf_pin_path shared;
 	int err;
@@ -140,15 +140,15 @@ int rf_share_fence(const struct rf_pin_path *directory, const int map_fd[RF_MAP_
 		err = rf_pins_put_maps(&shared, map_fd, error);
 	if (err)
 		return err;
-	share_links(directory);
-	share_iterators(directory, &shared);
+	note_links(directory);
+	pin_iterators(directory, &shared);
 	return 0;
 }
 
-void rf_share_try(const struct rf_pin_path *directory, const int map_fd[RF_MAP_COUNT])
+void rf_group_try_pin(const struct rf_pin_path *directory, const int map_fd[RF_MAP_COUNT])
 {
 	struct rf_error ignored;
 	const char *refusal;
 
-	rf_share_fence(directory, map_fd, &refusal, &ignored);
+	rf_group_pin(directory, map_fd, &refusal, &ignored);
 }

@@ -44,18 +44,18 @@ static int pin_iterator(const struct rf_pin_path *directory, const char *name,
 static int pin_all(const struct rf_pin_path *directory, struct show_bpf *object,
 		   const int map_fd[RF_MAP_COUNT])
 {
-	const struct bpf_program *const programs[RF_SHOW_COUNT] = {
+	const struct bpf_program *const programs[RF_ITERATOR_COUNT] = {
 		object->progs.show_stats, object->progs.show_sources4, object->progs.show_sources6};
-	static const enum rf_map maps[RF_SHOW_COUNT] = {RF_MAP_COUNTERS, RF_MAP_WINDOWS4,
-							RF_MAP_WINDOWS6};
+	static const enum rf_map maps[RF_ITERATOR_COUNT] = {RF_MAP_COUNTERS, RF_MAP_WINDOWS4,
+							    RF_MAP_WINDOWS6};
 	int err = 0;
 
-	for (int i = 0; i < RF_SHOW_COUNT && !err; i++)
-		err = pin_iterator(directory, rf_show_names[i], programs[i], map_fd[maps[i]]);
+	for (int i = 0; i < RF_ITERATOR_COUNT && !err; i++)
+		err = pin_iterator(directory, rf_iterator_pins[i], programs[i], map_fd[maps[i]]);
 	return err;
 }
 
-int rf_show_pin(const struct rf_pin_path *directory, const int map_fd[RF_MAP_COUNT])
+int rf_iterators_pin(const struct rf_pin_path *directory, const int map_fd[RF_MAP_COUNT])
 {
 	struct show_bpf *object;
 	int err;

@@ -168,7 +168,7 @@ static int fail_load(int err, struct rf_error *error)
 			"namespace",
 			strerror(-err));
 	if (!has_files()) {
-		rf_fence_forget_log(); /* what the verifier minds is a map that was not made */
+		rf_log_forget(); /* what the verifier minds is a map that was not made */
 		return rf_error_failed(
 			error, -EMFILE,
 			"cannot load the program: this process may open too few files; run "
@@ -177,7 +177,7 @@ static int fail_load(int err, struct rf_error *error)
 	}
 	rf_features_probe(&features);
 	if (rf_features_missing(&features, missing)) {
-		rf_fence_forget_log(); /* the verifier at a loss for words */
+		rf_log_forget(); /* the verifier at a loss for words */
 		uname(&kernel);
 		return rf_error_failed(
 			error, err,
@@ -186,7 +186,7 @@ static int fail_load(int err, struct rf_error *error)
 			kernel.release, missing);
 	}
 	/* The verifier says E2BIG as well, of a program that it follows for too long. */
-	if ((err == -ENOMEM || err == -E2BIG) && !*rf_fence_log())
+	if ((err == -ENOMEM || err == -E2BIG) && !*rf_log_text())
 		return rf_error_failed(
 			error, err, "cannot load the program: %s; take fewer 'sources' or 'leases'",
 			strerror(-err));
@@ -254,7 +254,7 @@ int rf_fence_try(void)
 	int err = try_load(&loaded, NULL, &smallest, false);
 
 	rf_unload(&loaded);
-	rf_fence_forget_log();
+	rf_log_forget();
 	if (err && err != -EPERM && err != -EACCES && !has_files())
 		return -EMFILE;
 	return err;

@@ -50,7 +50,7 @@ void rf_foreign_forget(const struct rf_interface *interface);
 /* ---- pins for `cat` ---- */
 
 /* Pins iterators over these maps; an error where this kernel, or our privileges, have none. */
-int rf_show_pin(const struct rf_pin_path *directory, const int map_fd[RF_MAP_COUNT]);
+int rf_iterators_pin(const struct rf_pin_path *directory, const int map_fd[RF_MAP_COUNT]);
 
 /* ---- the group's pins ---- */
 
@@ -58,11 +58,11 @@ int rf_show_pin(const struct rf_pin_path *directory, const int map_fd[RF_MAP_COU
  * Makes the group's directory of a fence, whose own is `directory`: its maps and tries, and marks
  * of its links. `*refusal` says why there is none, where that is no error; NULL: there is one.
  */
-int rf_share_fence(const struct rf_pin_path *directory, const int map_fd[RF_MAP_COUNT],
-		   const char **refusal, struct rf_error *error);
+int rf_group_pin(const struct rf_pin_path *directory, const int map_fd[RF_MAP_COUNT],
+		 const char **refusal, struct rf_error *error);
 /* The same where nothing depends on it: who cannot read the fence then is told of 'adopt'. */
-void rf_share_try(const struct rf_pin_path *directory, const int map_fd[RF_MAP_COUNT]);
+void rf_group_try_pin(const struct rf_pin_path *directory, const int map_fd[RF_MAP_COUNT]);
 /* An interface that is attached by a link, or is not any more; what fails is nobody's loss. */
-void rf_share_link(const struct rf_pin_path *directory, const char *link);
+void rf_group_note_link(const struct rf_pin_path *directory, const char *link);
 
 #endif /* RINGFENCE_ATTACH_PRIVATE_H */

@@ -82,8 +82,8 @@ static int renew_pins(const struct rf_pin_path *directory, const struct rf_fence
 
 	if (err)
 		return err;
-	rf_show_pin(directory, fence->map_fd);
-	rf_share_try(directory, fence->map_fd);
+	rf_iterators_pin(directory, fence->map_fd);
+	rf_group_try_pin(directory, fence->map_fd);
 	return 0;
 }
 

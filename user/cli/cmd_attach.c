@@ -129,7 +129,7 @@ int rf_cmd_adopt(const struct rf_options *options, struct rf_words *words, struc
 {
 	const char *dev = take_interface(RF_CMD_ADOPT, options, words, error);
 	struct rf_adopted adopted;
-	int err = dev ? rf_fence_adopt_interface(dev, &adopted, error) : -EINVAL;
+	int err = dev ? rf_adopt(dev, &adopted, error) : -EINVAL;
 
 	if (err)
 		return err;

@@ -40,7 +40,7 @@ static void add_program(struct rf_interface_facts *facts)
 	struct rf_occupant occupant;
 	struct rf_error gone;
 
-	if (rf_fence_occupant(facts->name, &occupant, &gone))
+	if (rf_occupant_find(facts->name, &occupant, &gone))
 		return; /* it went away meanwhile */
 	facts->program_id = occupant.program_id;
 	facts->ours = occupant.ours;

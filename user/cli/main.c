@@ -170,7 +170,7 @@ static int take_options(struct rf_words *words, const char **kept, struct rf_opt
 		if (strcmp(word, "--json") == 0)
 			options->json = true;
 		else if (strcmp(word, "--verbose") == 0)
-			rf_fence_set_verbose(true);
+			rf_log_set_verbose(true);
 		else if (strcmp(word, "dev") == 0 && !is_operand(kept, count))
 			err = take_dev(words, options, error);
 		else if (strncmp(word, "--", 2) == 0 && strcmp(word, "--help") != 0 &&
@@ -232,12 +232,12 @@ int main(int argc, char **argv)
 
 	if (!kept || !fill_standard_files())
 		return EXIT_FAILURE;
-	rf_fence_set_verbose(false);
+	rf_log_set_verbose(false);
 	rf_fence_set_note(rf_out_note);
 	err = run(&words, kept, &error);
 	free(kept);
 	if (err) {
-		rf_out_log(rf_fence_log());
+		rf_out_log(rf_log_text());
 		rf_out_error(&error);
 		return error.usage ? 2 : 1;
 	}

@@ -91,7 +91,7 @@ static int map_leases(struct rf_fence *fence, struct rf_error *error)
 	return 0;
 }
 
-int rf_fence_share(struct rf_fence *fence, struct rf_error *error)
+int rf_fence_map_memory(struct rf_fence *fence, struct rf_error *error)
 {
 	const int both = PROT_READ | PROT_WRITE;
 	struct bpf_map_info info = {};
@@ -180,7 +180,8 @@ struct rf_pin_path rf_fence_pins(const struct rf_fence *fence)
 	return path;
 }
 
-int rf_fence_adopt(struct rf_fence *fence, struct rf_program *program, struct rf_error *error)
+int rf_fence_from_program(struct rf_fence *fence, struct rf_program *program,
+			  struct rf_error *error)
 {
 	struct rf_pin_path pins;
 	int count, err;
@@ -192,7 +193,7 @@ int rf_fence_adopt(struct rf_fence *fence, struct rf_program *program, struct rf
 	}
 	fence->program_id = program->id;
 	fence->read_only = program->read_only;
-	err = rf_fence_share(fence, error);
+	err = rf_fence_map_memory(fence, error);
 	if (err)
 		return err;
 	if (!rf_pins_find(fence->map_id[RF_MAP_CONFIG], &pins))
@@ -214,7 +215,7 @@ static int open_on(struct rf_fence *fence, const char *dev, struct rf_error *err
 	if (!err)
 		err = rf_program_check_abi(&program, dev, error);
 	if (!err)
-		err = rf_fence_adopt(fence, &program, error);
+		err = rf_fence_from_program(fence, &program, error);
 	rf_program_close(&program);
 	return err;
 }

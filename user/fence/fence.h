@@ -64,10 +64,11 @@ void rf_fence_close(struct rf_fence *fence);
 /* The directory of a fence that has pins; "": it has none. */
 struct rf_pin_path rf_fence_pins(const struct rf_fence *fence);
 /* Makes a fence of an open program's maps, which it takes over. */
-int rf_fence_adopt(struct rf_fence *fence, struct rf_program *program, struct rf_error *error);
+int rf_fence_from_program(struct rf_fence *fence, struct rf_program *program,
+			  struct rf_error *error);
 
 /* Maps the maps whose descriptors it has into memory, as far as they are shared. */
-int rf_fence_share(struct rf_fence *fence, struct rf_error *error);
+int rf_fence_map_memory(struct rf_fence *fence, struct rf_error *error);
 
 /* 1 while it is on an interface here, which an upgrade leaves so; 0 when it is not any more. */
 int rf_fence_is_attached(const struct rf_fence *fence, struct rf_error *error);

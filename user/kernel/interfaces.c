@@ -233,7 +233,7 @@ uint32_t rf_interface_find_link(const struct rf_interface *interface)
 	return 0;
 }
 
-int rf_fence_occupant(const char *dev, struct rf_occupant *occupant, struct rf_error *error)
+int rf_occupant_find(const char *dev, struct rf_occupant *occupant, struct rf_error *error)
 {
 	struct rf_program program = RF_PROGRAM_NONE;
 	struct rf_interface interface;

@@ -65,7 +65,7 @@ struct rf_occupant {
 	uint32_t link_id; /* of the bpf_link that holds it, of a program of others; 0: none */
 };
 
-int rf_fence_occupant(const char *dev, struct rf_occupant *occupant, struct rf_error *error);
+int rf_occupant_find(const char *dev, struct rf_occupant *occupant, struct rf_error *error);
 
 /* ---- chains (chains.c) ---- */
 

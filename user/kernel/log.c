@@ -38,7 +38,7 @@ static int pass_log(enum libxdp_print_level level, const char *format, va_list a
 	return log_is_verbose ? vfprintf(stderr, format, args) : 0;
 }
 
-void rf_fence_set_verbose(bool verbose)
+void rf_log_set_verbose(bool verbose)
 {
 	log_is_verbose = verbose;
 	libbpf_set_print(keep_log);
@@ -50,7 +50,7 @@ void rf_log_pause(bool pause)
 	log_is_paused = pause;
 }
 
-const char *rf_fence_log(void)
+const char *rf_log_text(void)
 {
 	size_t length = log_kept ? strlen(log_kept) : 0;
 	const char *tail, *line;
@@ -65,7 +65,7 @@ const char *rf_fence_log(void)
 	return line ? line + 1 : tail;
 }
 
-void rf_fence_forget_log(void)
+void rf_log_forget(void)
 {
 	free(log_kept);
 	log_kept = NULL;

@@ -8,12 +8,12 @@
 
 #include <stdbool.h>
 
-void rf_fence_set_verbose(bool verbose);
+void rf_log_set_verbose(bool verbose);
 /* For what may fail, and is not worth a word then. */
 void rf_log_pause(bool pause);
 /* What libbpf and the verifier said of a program that did not load; "" otherwise. */
-const char *rf_fence_log(void);
+const char *rf_log_text(void);
 /* Drops it, where the error says more. */
-void rf_fence_forget_log(void);
+void rf_log_forget(void);
 
 #endif /* RINGFENCE_KERNEL_LOG_H */

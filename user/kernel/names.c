@@ -40,7 +40,7 @@ const char *const rf_entry_pins[RF_ENTRY_COUNT] = {
 	[RF_FRAGS] = "frags",
 };
 
-const char *const rf_show_names[RF_SHOW_COUNT] = {"stats", "sources", "sources6"};
+const char *const rf_iterator_pins[RF_ITERATOR_COUNT] = {"stats", "sources", "sources6"};
 
 uint32_t rf_xdp_flags(enum rf_mode mode)
 {

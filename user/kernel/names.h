@@ -50,9 +50,9 @@ extern const char *const rf_entry_names[RF_ENTRY_COUNT];
 extern const char *const rf_entry_pins[RF_ENTRY_COUNT];
 
 /* The pins that `cat` prints live counters of. */
-#define RF_SHOW_COUNT 3
+#define RF_ITERATOR_COUNT 3
 
-extern const char *const rf_show_names[RF_SHOW_COUNT];
+extern const char *const rf_iterator_pins[RF_ITERATOR_COUNT];
 
 /* The kernel's flags for it. */
 uint32_t rf_xdp_flags(enum rf_mode mode);

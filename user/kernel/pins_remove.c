@@ -30,7 +30,7 @@ struct pin {
 };
 
 #define TRIES (2 * RF_FAMILIES)
-#define PINS (RF_ENTRY_COUNT + RF_MAP_COUNT + TRIES + RF_SHOW_COUNT)
+#define PINS (RF_ENTRY_COUNT + RF_MAP_COUNT + TRIES + RF_ITERATOR_COUNT)
 
 /* The programs first, as they were the last to be made. */
 static struct pin nth_pin(int i)
@@ -48,7 +48,7 @@ static struct pin nth_pin(int i)
 		rf_pins_name_trie(i / 2, i % 2, pin.name);
 	} else {
 		pin = (struct pin){.kind = ITERATOR};
-		snprintf(pin.name, sizeof(pin.name), "%s", rf_show_names[i - TRIES]);
+		snprintf(pin.name, sizeof(pin.name), "%s", rf_iterator_pins[i - TRIES]);
 	}
 	return pin;
 }
