@@ -225,75 +225,101 @@ static int check_occupied(const struct rf_interface *interface, const struct rf_
 	return check_trial(name, attach, fence, error);
 }
 
-/* Which program the pinned `xdp` is; -ENOENT where there is none. */
+/* What there is already, where a fence is looked for. */
+enum found {
+	FOUND_NOTHING, /* or what may be replaced: a new fence can be made */
+	FOUND_FENCE,
+	FOUND_ALIEN, /* a fence that this build cannot use; the error says so */
+};
+
+/* What was there a moment ago may be gone: then it is as if nothing had been found. */
+static int forgive_gone(int err)
+{
+	return err == -ENOENT ? 0 : err;
+}
+
+/* The program that is pinned as `xdp`, or as `frags` where that one was adopted. */
 static int open_pinned_program(const struct rf_pin_path *directory, struct rf_program *program,
-			       struct rf_error *error)
+			       enum found *found, struct rf_error *error)
 {
 	struct bpf_prog_info info = {};
 	int fd = bpf_obj_get(rf_pins_entry(directory, rf_entry_pins[RF_PLAIN]).text);
 	int err;
 
+	*found = FOUND_NOTHING;
 	if (fd < 0 && errno == ENOENT)
-		fd = bpf_obj_get(/* was adopted so */
-				 rf_pins_entry(directory, rf_entry_pins[RF_FRAGS]).text);
+		fd = bpf_obj_get(rf_pins_entry(directory, rf_entry_pins[RF_FRAGS]).text);
 	if (fd < 0 && (errno == EPERM || errno == EACCES))
 		return rf_error_failed(error, -errno, "%s: %s; as root run 'ringfence attach'",
 				       directory->text, strerror(errno));
 	if (fd < 0)
-		return -ENOENT;
+		return 0;
 	err = rf_program_info(fd, &info);
 	close(fd);
 	if (err)
 		return rf_error_failed(error, err, "%s: cannot read its program: %s",
 				       directory->text, strerror(-err));
-	return rf_program_open(program, info.id, error);
+	err = rf_program_open(program, info.id, error);
+	if (!err)
+		*found = FOUND_FENCE;
+	return forgive_gone(err);
 }
 
 /*
- * Opens a pinned fence. -ENOENT where there is none, or one that nobody can use and nobody would
- * miss: half made, or of another map ABI, and on no interface.
+ * Opens a pinned fence. A fence that is half made or of another map ABI, and is on no interface,
+ * counts as nothing: nobody can use it.
  */
 static int open_pinned(const char *name, const struct rf_pin_path *directory,
-		       struct rf_fence *fence, struct rf_error *error)
+		       struct rf_fence *fence, enum found *found, struct rf_error *error)
 {
 	struct rf_program program = RF_PROGRAM_NONE;
-	bool live = rf_pins_have_live_link(directory, NULL);
-	int err = open_pinned_program(directory, &program, error);
+	const bool live = rf_pins_have_live_link(directory, NULL);
+	int err = open_pinned_program(directory, &program, found, error);
 
-	if (!err)
-		err = rf_program_check_abi(&program, name, error);
-	if (!err)
-		err = rf_fence_from_program(fence, &program, error);
-	else if (err == -EPROTO && !live)
-		err = -ENOENT;
-	else if (err == -ENOENT && live)
+	if (!err && *found == FOUND_NOTHING && live)
 		err = rf_error_failed(
 			error, -EBUSY,
 			"%s: pins of a fence that is attached are missing here; detach "
 			"its interfaces first",
 			directory->text);
+	if (!err && *found == FOUND_FENCE) {
+		err = rf_program_check_abi(&program, name, error);
+		if (err && !live) {
+			*found = FOUND_NOTHING;
+			err = 0;
+		}
+	}
+	if (!err && *found == FOUND_FENCE)
+		err = rf_fence_from_program(fence, &program, error);
 	rf_program_close(&program);
 	return err;
 }
 
-/* The interface's own fence; -ENOENT where it has none, and one may be attached. */
+/* The fence of an interface. Nothing is found where a new one may be attached. */
 static int open_attached(const struct rf_interface *interface, const struct rf_attach *attach,
-			 struct rf_fence *fence, struct rf_error *error)
+			 struct rf_fence *fence, enum found *found, struct rf_error *error)
 {
 	struct rf_program program = RF_PROGRAM_NONE;
+	bool ours;
 	int err;
 
+	*found = FOUND_NOTHING;
 	if (!interface->program_id)
-		return -ENOENT;
+		return 0;
 	err = rf_program_open(&program, interface->program_id, error);
-	if (!err && !program.ours) {
-		err = rf_foreign_check(interface, attach, error);
-		err = err ? err : -ENOENT;
-	}
+	ours = program.ours;
 	rf_program_close(&program);
-	if (!err)
-		err = rf_fence_open(fence, interface->name, error);
-	return err ? err : rf_fence_check_may_change(fence, interface->name, error);
+	if (err)
+		return forgive_gone(err);
+	if (!ours)
+		return rf_foreign_check(interface, attach, error);
+	err = rf_fence_open(fence, interface->name, error);
+	if (err && fence->is_alien)
+		*found = FOUND_ALIEN;
+	if (err)
+		return forgive_gone(err);
+	*found = FOUND_FENCE;
+	return rf_fence_check_may_change(fence, interface->name, error);
 }
 
 /* An interface that has our program: the same build stays as it is, another one is upgraded. */
@@ -380,11 +406,12 @@ static int join_fence(const char *name, const struct rf_interface *interface,
 	struct rf_loaded loaded = RF_LOADED_NONE;
 	struct rf_fence fence = RF_FENCE_NONE;
 	int pinned[RF_ENTRY_COUNT] = {-1, -1};
+	enum found found = FOUND_NOTHING;
 	int err = rf_pins_check(&directory, error);
 	bool made;
 
-	err = err ? err : open_pinned(name, &directory, &fence, error);
-	made = err == -ENOENT;
+	err = err ? err : open_pinned(name, &directory, &fence, &found, error);
+	made = !err && found == FOUND_NOTHING;
 	if (made)
 		err = rf_adopt_check_name(name, error);
 	if (made && !err) {
@@ -417,8 +444,8 @@ static int join_fence(const char *name, const struct rf_interface *interface,
 }
 
 /*
- * Takes off a fence of another map ABI, which nobody can upgrade; -ENOENT then. Not before this
- * build has been seen to load.
+ * Takes off a fence of another map ABI, which nobody can upgrade. Not before this build has been
+ * seen to load.
  */
 static int drop_alien(struct rf_interface *interface, const struct rf_attach *attach,
 		      struct rf_attached *attached, struct rf_error *error)
@@ -445,7 +472,7 @@ static int drop_alien(struct rf_interface *interface, const struct rf_attach *at
 		err = rf_interface_query(interface->name, interface, error);
 	}
 	rf_program_close(&program);
-	return err ? err : -ENOENT;
+	return forgive_gone(err);
 }
 
 static int attach_one(const char *name, const struct rf_attach *attach,
@@ -453,18 +480,21 @@ static int attach_one(const char *name, const struct rf_attach *attach,
 {
 	struct rf_fence fence = RF_FENCE_NONE;
 	struct rf_interface interface;
+	enum found found;
 	int err = rf_interface_query(name, &interface, error);
 
 	if (err)
 		return err;
 	memcpy(attached->interface, interface.name, sizeof(attached->interface));
 	attached->mode = attach->mode;
-	err = open_attached(&interface, attach, &fence, error);
-	if (err == -EPROTO && attach->replace)
+	err = open_attached(&interface, attach, &fence, &found, error);
+	if (found == FOUND_ALIEN && attach->replace) {
 		err = drop_alien(&interface, attach, attached, error);
-	if (!err)
+		found = FOUND_NOTHING;
+	}
+	if (!err && found == FOUND_FENCE)
 		err = renew_interface(&interface, attach, &fence, attached, error);
-	else if (err == -ENOENT)
+	else if (!err)
 		err = join_fence(attach->fence ? attach->fence : interface.name, &interface, attach,
 				 attached, error);
 	rf_fence_close(&fence);

@@ -61,7 +61,7 @@ static bool has_shape(enum rf_map map, const struct bpf_map_info *info)
 	       (map != RF_MAP_KNOWN_FILTER || is_power_of_two(info->max_entries));
 }
 
-int rf_fence_check_maps(const struct rf_fence *fence, struct rf_error *error)
+int rf_fence_check_maps(struct rf_fence *fence, struct rf_error *error)
 {
 	for (int map = 0; map < RF_MAP_COUNT; map++) {
 		struct bpf_map_info info = {};
@@ -69,7 +69,8 @@ int rf_fence_check_maps(const struct rf_fence *fence, struct rf_error *error)
 		if (rf_map_info(fence->map_fd[map], &info))
 			return rf_error_failed(error, -errno, "cannot read the map '%s': %s",
 					       rf_map_names[map], strerror(errno));
-		if (!has_shape(map, &info))
+		fence->is_alien = !has_shape(map, &info);
+		if (fence->is_alien)
 			return rf_error_failed(
 				error, -EPROTO,
 				"the map '%s' is not as ringfence makes it (kind %u, keys of %u "
@@ -86,7 +87,7 @@ static bool is_shift_within(uint32_t shift, uint64_t places)
 	return !shift || (shift < 64 && shift > 32 && 1ULL << (64 - shift) <= places);
 }
 
-int rf_fence_check_config(const struct rf_fence *fence, struct rf_error *error)
+int rf_fence_check_config(struct rf_fence *fence, struct rf_error *error)
 {
 	const struct rf_config *config = fence->config;
 	const uint32_t tick_ns = __atomic_load_n(&config->tick_ns, __ATOMIC_RELAXED);
@@ -99,6 +100,7 @@ int rf_fence_check_config(const struct rf_fence *fence, struct rf_error *error)
 	else if (!fence->read_only &&
 		 !is_shift_within(config->known_filter_shift, fence->known_filter_lines))
 		fault = "the places of the filter";
+	fence->is_alien = fault;
 	if (!fault)
 		return 0;
 	return rf_error_failed(error, -EPROTO,

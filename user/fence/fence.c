@@ -212,8 +212,10 @@ static int open_on(struct rf_fence *fence, const char *dev, struct rf_error *err
 	struct rf_program program = RF_PROGRAM_NONE;
 	int err = rf_interface_open(dev, &interface, &program, error);
 
-	if (!err)
+	if (!err) {
 		err = rf_program_check_abi(&program, dev, error);
+		fence->is_alien = err;
+	}
 	if (!err)
 		err = rf_fence_from_program(fence, &program, error);
 	rf_program_close(&program);

@@ -31,6 +31,7 @@ struct rf_fence {
 	uint32_t program_id;
 	char pins[RF_PIN_PATH_SIZE]; /* the directory of its pins; "": none that we can see */
 	bool read_only;		     /* by pins that we may not write */
+	bool is_alien;		     /* it is not as this build makes it, so that it did not open */
 	bool among_unknown;	     /* it is the only one, as far as we may look at programs */
 	uint32_t sources;	     /* capacity of each windows map */
 	uint32_t leases;	     /* of all CPUs together */

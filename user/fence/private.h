@@ -13,8 +13,8 @@
 void rf_map_refresh(const struct rf_fence *fence, enum rf_map map);
 
 /* Are the maps of the kind and the sizes, and then what says where things are within them? */
-int rf_fence_check_maps(const struct rf_fence *fence, struct rf_error *error);
-int rf_fence_check_config(const struct rf_fence *fence, struct rf_error *error);
+int rf_fence_check_maps(struct rf_fence *fence, struct rf_error *error);
+int rf_fence_check_config(struct rf_fence *fence, struct rf_error *error);
 
 /* ---- bans ---- */
 
