@@ -6,13 +6,11 @@
 #include <bpf/bpf.h>
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "attach/private.h"
 #include "fence/tries.h"
-#include "kernel/info.h"
 
 int rf_adopt_check_name(const char *name, struct rf_error *error)
 {
@@ -39,26 +37,6 @@ int rf_adopt_check_name(const char *name, struct rf_error *error)
 	return err;
 }
 
-/* An interface that the fence with these pins is on; false: none of this network namespace. */
-static bool find_interface(const struct rf_pin_path *directory, char name[IF_NAMESIZE])
-{
-	int fd = bpf_obj_get(rf_pins_entry(directory, rf_map_names[RF_MAP_CONFIG]).text);
-	struct rf_interface *interfaces = NULL;
-	struct bpf_map_info info = {};
-	struct rf_error ignored;
-	int count = 0;
-
-	if (fd < 0)
-		return false;
-	if (!rf_map_info(fd, &info))
-		count = rf_interfaces_of(info.id, &interfaces, &ignored);
-	if (count > 0)
-		memcpy(name, interfaces[0].name, IF_NAMESIZE);
-	free(interfaces);
-	close(fd);
-	return count > 0;
-}
-
 /*
  * What is there in the name of this fence, and is not this fence. It is not to be detached by that
  * name: this fence is on the interface that is called so.
@@ -70,7 +48,7 @@ static int check_directory(const struct rf_pin_path *directory, const char *name
 
 	if (access(directory->text, F_OK))
 		return 0;
-	if (find_interface(directory, other))
+	if (rf_interface_of_pins(directory, other))
 		return rf_error_failed(error, -EEXIST,
 				       "%s: pins of another fence '%s' are there, which is on %s; "
 				       "first run 'ringfence detach %s', and attach that one by "
@@ -113,8 +91,8 @@ static void note(struct rf_fence *fence, const struct rf_program *program)
 	uint32_t id[RF_ENTRY_COUNT] = {};
 
 	id[rf_entry_of(program)] = program->id;
-	memcpy(fence->config->name, fence->name, sizeof(fence->config->name));
-	rf_pinned_note(&fence->config->pinned, id, fence);
+	rf_fence_keep_name(fence);
+	rf_fence_note_programs(fence, id);
 }
 
 static int adopt(struct rf_fence *fence, const struct rf_program *program,

@@ -3,7 +3,6 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
-#include <linux/if_link.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -386,7 +385,7 @@ static void take_pinned(const struct rf_pin_path *directory, struct rf_fence *fe
 		else
 			id[i] = loaded->id[i];
 	}
-	rf_pinned_note(&fence->config->pinned, id, fence);
+	rf_fence_note_programs(fence, id);
 }
 
 static void note_memory(const struct rf_loaded *loaded, struct rf_attached *attached)

@@ -14,13 +14,11 @@
 #include <linux/bpf.h>
 #include <linux/capability.h>
 #include <linux/if_link.h>
-#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 #include <xdp/libxdp.h>
 
 #include "attach/private.h"
-#include "kernel/info.h"
 #include "kernel/privileges.h"
 
 /*

@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include "attach/private.h"
-#include "kernel/info.h"
 
 /* Is the interface the last one of its fence, as far as this network namespace and pins tell? */
 static bool is_last(const struct rf_pin_path *directory, const struct rf_pin_path *link,
@@ -111,31 +110,14 @@ int rf_interface_detach(const char *dev, struct rf_error *error)
 	return err;
 }
 
-/* Of one that no link of ours holds: an interface that is called otherwise now may have it. */
-static bool is_on_interface(const struct rf_pin_path *directory)
-{
-	int fd = bpf_obj_get(rf_pins_entry(directory, rf_map_names[RF_MAP_CONFIG]).text);
-	struct rf_interface *interfaces = NULL;
-	struct bpf_map_info info = {};
-	struct rf_error ignored;
-	int count = 0;
-
-	if (fd < 0)
-		return false;
-	if (!rf_map_info(fd, &info))
-		count = rf_interfaces_of(info.id, &interfaces, &ignored);
-	free(interfaces);
-	close(fd);
-	return count > 0;
-}
-
 /* What a device that is gone, or an attach that was killed, has left. */
 static bool remove_orphans(const char *name)
 {
 	struct rf_pin_path directory = rf_pins_directory(name);
+	char other[IF_NAMESIZE]; /* it may be called otherwise now */
 
 	if (access(directory.text, F_OK) || rf_pins_have_live_link(&directory, NULL) ||
-	    is_on_interface(&directory))
+	    rf_interface_of_pins(&directory, other))
 		return false;
 	rf_pins_remove(&directory);
 	return access(directory.text, F_OK); /* what is not ours, stays */

@@ -13,7 +13,6 @@
 #include <unistd.h>
 
 #include "attach/private.h"
-#include "kernel/info.h"
 
 /* The program that the kernel has on the interface: in a chain, the dispatcher. */
 static uint32_t attached_id(const struct rf_interface *interface)

@@ -6,7 +6,6 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
-#include <unistd.h>
 
 #include "attach/private.h"
 #include "kernel/log.h"

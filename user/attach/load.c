@@ -311,34 +311,6 @@ static int set_trial(struct rf_config *config, const struct rf_attach *attach,
 	return 0;
 }
 
-static void note_program(uint32_t known[RF_PINNED_PROGRAMS], uint32_t id)
-{
-	for (int i = 0; i < RF_PINNED_PROGRAMS && id; i++) {
-		if (known[i] == id)
-			return;
-		if (known[i])
-			continue;
-		known[i] = id;
-		return;
-	}
-}
-
-void rf_pinned_note(struct rf_pinned *pinned, const uint32_t id[RF_ENTRY_COUNT],
-		    const struct rf_fence *attached)
-{
-	uint32_t known[RF_PINNED_PROGRAMS] = {};
-
-	for (int i = 0; i < RF_ENTRY_COUNT; i++)
-		note_program(known, id[i]);
-	for (int i = 0; attached && i < attached->interfaces; i++)
-		note_program(known, attached->interface[i].program_id);
-	for (int i = 0; i < RF_PINNED_PROGRAMS; i++)
-		note_program(known, pinned->program_id[i]);
-	pinned->magic = RF_ABI_MAGIC;
-	pinned->abi = RF_ABI_VERSION;
-	memcpy(pinned->program_id, known, sizeof(known));
-}
-
 static int configure(const struct rf_loaded *loaded, const char *name,
 		     const struct rf_attach *attach, struct rf_error *error)
 {

@@ -27,12 +27,6 @@ int rf_load_new(struct rf_loaded *loaded, const char *name, const struct rf_atta
 		struct rf_error *error);
 /* Has an object that is not loaded yet take these maps for its own. */
 int rf_maps_reuse(struct bpf_object *object, const int map_fd[RF_MAP_COUNT]);
-/*
- * Notes programs as those of a fence, before they are attached. Those that are `attached` stay
- * known, and of others, which may be so in another network namespace, as many as there is room for.
- */
-void rf_pinned_note(struct rf_pinned *pinned, const uint32_t id[RF_ENTRY_COUNT],
-		    const struct rf_fence *attached);
 void rf_unload(struct rf_loaded *loaded);
 
 /* This build, not loaded yet, with the maps of a fence; NULL and errno. The caller closes it. */

@@ -111,7 +111,7 @@ int rf_fence_upgrade(const struct rf_fence *fence, struct rf_loaded *loaded, str
 	int swapped;
 
 	if (*directory.text && is_needed(fence, &directory, loaded))
-		rf_pinned_note(&fence->config->pinned, loaded->id, fence);
+		rf_fence_note_programs(fence, loaded->id);
 	else if (*directory.text)
 		return 0;
 	swapped = upgrade_interfaces(fence, loaded, error);

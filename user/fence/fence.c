@@ -4,9 +4,7 @@
  * CAP_SYS_ADMIN.
  */
 #include <bpf/bpf.h>
-#include <bpf/libbpf.h>
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>

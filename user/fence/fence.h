@@ -120,7 +120,7 @@ uint64_t rf_fence_time(const struct rf_fence *fence, const struct rf_policy *pol
 uint64_t rf_fence_duration_ns(const struct rf_fence *fence, const struct rf_policy *policy,
 			      uint64_t units);
 
-/* ---- single values of the shared memory (fence_shared.c) ---- */
+/* ---- single values of the shared memory (shared.c) ---- */
 
 /* The length of a jiffy; 0: never measured, so no rule has a time. */
 uint32_t rf_fence_tick_ns(const struct rf_fence *fence);
@@ -132,6 +132,17 @@ void rf_fence_other_bank(const struct rf_fence *fence, uint64_t in_force, struct
 /* The id that the next new limit gets. Written only with the lock held. */
 uint32_t rf_fence_next_limit_id(const struct rf_fence *fence);
 void rf_fence_keep_limit_id(struct rf_fence *fence, uint32_t next_id);
+/*
+ * Notes programs in a configuration, before they are attached. The programs of the fence `attached`
+ * stay known. Others, which may be attached in another network namespace, stay known as far as
+ * there is room. `attached` may be NULL.
+ */
+void rf_pinned_note(struct rf_pinned *pinned, const uint32_t id[RF_ENTRY_COUNT],
+		    const struct rf_fence *attached);
+/* The same in the configuration of that fence. */
+void rf_fence_note_programs(const struct rf_fence *fence, const uint32_t id[RF_ENTRY_COUNT]);
+/* Writes the fence's name, which may be that of its interface, into its configuration. */
+void rf_fence_keep_name(const struct rf_fence *fence);
 
 /* Sums over all CPUs. */
 int rf_fence_counters(const struct rf_fence *fence, struct rf_counters *sum,

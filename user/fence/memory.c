@@ -5,7 +5,6 @@
  * elements and buckets, so it is never less than these are known to take.
  */
 #include <bpf/bpf.h>
-#include <bpf/libbpf.h>
 #include <inttypes.h>
 #include <stdio.h>
 

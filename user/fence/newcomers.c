@@ -3,8 +3,6 @@
  * What newcomers need beside the rules: the windows of the guard, those of prefixes, and the filter
  * that tells who is none.
  */
-#include <bpf/bpf.h>
-#include <errno.h>
 #include <string.h>
 
 #include "fence/newcomers.h"

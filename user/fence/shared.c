@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The single values of a fence's shared memory that commands read, and the one that they write. */
+/* The single values of a fence's shared memory that other folders read or write. */
+#include <string.h>
+
 #include "fence/fence.h"
 #include "ringfence/atomic.h"
 
@@ -33,4 +35,44 @@ uint32_t rf_fence_next_limit_id(const struct rf_fence *fence)
 void rf_fence_keep_limit_id(struct rf_fence *fence, uint32_t next_id)
 {
 	__atomic_store_n(&fence->config->next_limit_id, next_id, __ATOMIC_RELAXED);
+}
+
+/* ---- programs ---- */
+
+static void note_program(uint32_t known[RF_PINNED_PROGRAMS], uint32_t id)
+{
+	for (int i = 0; i < RF_PINNED_PROGRAMS && id; i++) {
+		if (known[i] == id)
+			return;
+		if (known[i])
+			continue;
+		known[i] = id;
+		return;
+	}
+}
+
+void rf_pinned_note(struct rf_pinned *pinned, const uint32_t id[RF_ENTRY_COUNT],
+		    const struct rf_fence *attached)
+{
+	uint32_t known[RF_PINNED_PROGRAMS] = {};
+
+	for (int i = 0; i < RF_ENTRY_COUNT; i++)
+		note_program(known, id[i]);
+	for (int i = 0; attached && i < attached->interfaces; i++)
+		note_program(known, attached->interface[i].program_id);
+	for (int i = 0; i < RF_PINNED_PROGRAMS; i++)
+		note_program(known, pinned->program_id[i]);
+	pinned->magic = RF_ABI_MAGIC;
+	pinned->abi = RF_ABI_VERSION;
+	memcpy(pinned->program_id, known, sizeof(known));
+}
+
+void rf_fence_note_programs(const struct rf_fence *fence, const uint32_t id[RF_ENTRY_COUNT])
+{
+	rf_pinned_note(&fence->config->pinned, id, fence);
+}
+
+void rf_fence_keep_name(const struct rf_fence *fence)
+{
+	memcpy(fence->config->name, fence->name, sizeof(fence->config->name));
 }

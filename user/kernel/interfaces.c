@@ -255,3 +255,16 @@ int rf_occupant_find(const char *dev, struct rf_occupant *occupant, struct rf_er
 	rf_program_close(&program);
 	return 0;
 }
+
+bool rf_interface_of_pins(const struct rf_pin_path *directory, char name[IF_NAMESIZE])
+{
+	struct rf_interface *interfaces = NULL;
+	struct rf_error ignored;
+	const uint32_t id = rf_pins_config_id(directory);
+	int count = id ? rf_interfaces_of(id, &interfaces, &ignored) : 0;
+
+	if (count > 0)
+		memcpy(name, interfaces[0].name, IF_NAMESIZE);
+	free(interfaces);
+	return count > 0;
+}

@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/mode.h"
+#include "kernel/pins.h"
 #include "kernel/program.h"
 #include "ringfence/abi.h"
 
@@ -49,6 +50,9 @@ int rf_interfaces_scan(struct rf_interface **interfaces, struct rf_error *error)
 
 /* Those whose program uses `map_id` as its configuration. */
 int rf_interfaces_of(uint32_t map_id, struct rf_interface **interfaces, struct rf_error *error);
+
+/* The name of an interface that the fence with these pins is on; false: it is on none here. */
+bool rf_interface_of_pins(const struct rf_pin_path *directory, char name[IF_NAMESIZE]);
 
 /* The interface and its program, which is ours. Close the program in any case. */
 int rf_interface_open(const char *dev, struct rf_interface *interface, struct rf_program *program,

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <linux/if_link.h>
-#include <string.h>
 
 #include "kernel/names.h"
 

@@ -96,6 +96,8 @@ int rf_pins_open_link(unsigned int index, uint32_t program_id, struct rf_pin_pat
 bool rf_pins_have_link(unsigned int index, uint32_t program_id);
 /* The directory that a pin is in. */
 struct rf_pin_path rf_pins_parent(const struct rf_pin_path *path);
+/* The id of the configuration that is pinned there; 0: none is, or none that we may open. */
+uint32_t rf_pins_config_id(const struct rf_pin_path *directory);
 /* The directory of the fence whose configuration is that map; -ENOENT without one. */
 int rf_pins_find(uint32_t config_id, struct rf_pin_path *directory);
 

@@ -181,6 +181,16 @@ int rf_pins_find(uint32_t config_id, struct rf_pin_path *directory)
 	return each_pin(rf_map_names[RF_MAP_CONFIG], is_config, &search) ? 0 : -ENOENT;
 }
 
+uint32_t rf_pins_config_id(const struct rf_pin_path *directory)
+{
+	int fd = bpf_obj_get(rf_pins_entry(directory, rf_map_names[RF_MAP_CONFIG]).text);
+	uint32_t id = fd < 0 ? 0 : rf_map_id(fd);
+
+	if (fd >= 0)
+		close(fd);
+	return id;
+}
+
 /* What a configuration says of its programs, before anything else of it is believed. */
 static bool read_pinned(int fd, struct rf_pinned *pinned)
 {
