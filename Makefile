@@ -32,6 +32,7 @@ say = $(if $(V),,@printf '  %-7s %s\n' $(1) $(2))
 Q := $(if $(V),,@)
 
 BPF_OBJECTS := build/ringfence.bpf.o build/clock.bpf.o build/show.bpf.o
+GENERATED := $(BPF_OBJECTS:.bpf.o=.skel.h) build/completion_scripts.h
 USER_OBJECTS := $(patsubst user/%.c,build/user/%.o,$(wildcard user/*/*.c))
 PURE := $(addprefix user/,base/error.c base/hardware.c base/prefix.c base/printable.c fence/sizes.c kernel/needs.c) \
 	$(filter-out %/file.c %/rulefile.c,$(wildcard user/rules/*.c)) $(wildcard user/doctor/diagnose*.c)
@@ -51,7 +52,7 @@ FUZZERS := packet grammar limiter
 FUZZ_SECONDS ?= 20
 SOURCES := $(wildcard bpf/*.[ch] user/*/*.[ch] include/ringfence/*.h tests/*.[ch] tests/*/*.[ch])
 MANUALS := $(wildcard docs/*.[1-8])
-SCRIPTS := $(wildcard tests/*.sh tests/*/*.sh packaging/debian/ringfence.p*) .ci/run
+SCRIPTS := $(wildcard tests/*.sh tests/*/*.sh packaging/debian/ringfence.p*) packaging/completion/ringfence.bash .ci/run
 
 .DELETE_ON_ERROR:
 .SUFFIXES:
@@ -66,7 +67,7 @@ build/ringfence: $(USER_OBJECTS)
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) $^ -o $@ $(LIBS)
 
-build/user/%.o: user/%.c | $(BPF_OBJECTS:.bpf.o=.skel.h)
+build/user/%.o: user/%.c | $(GENERATED)
 	@mkdir -p $(@D)
 	$(call say,CC,$<)
 	$(Q)$(CC) $(CPPFLAGS) $(ALL_CFLAGS) $(LIBS_CFLAGS) -c $< -o $@
@@ -80,6 +81,18 @@ build/%.bpf.o: bpf/%.bpf.c
 build/%.skel.h: build/%.bpf.o
 	$(call say,SKEL,$@)
 	$(Q)$(BPFTOOL) gen skeleton $< name $(notdir $*)_bpf > $@.new
+	@mv $@.new $@
+
+# The completions of the shells, as strings.
+COMPLETIONS := $(wildcard packaging/completion/ringfence.*)
+
+build/completion_scripts.h: $(COMPLETIONS)
+	@mkdir -p $(@D)
+	@for file in $^; do \
+		echo "static const char rf_completion_$${file##*.}[] ="; \
+		sed 's/[\\"]/\\&/g; s/.*/\t"&\\n"/' $$file; \
+		echo ';'; \
+	done > $@.new
 	@mv $@.new $@
 
 # ---- tests ----
@@ -156,7 +169,7 @@ build/tests/prog/%: tests/prog/%.c $(LIBRARY)
 # What reads the maps of another user, under the sanitizers.
 HOSTILE := $(patsubst tests/prog/%.c,%,$(wildcard tests/prog/test_hostile*.c))
 
-$(HOSTILE:%=build/asan/tests/prog/%.o) $(LIBRARY:build/%=build/asan/%): | $(BPF_OBJECTS:.bpf.o=.skel.h)
+$(HOSTILE:%=build/asan/tests/prog/%.o) $(LIBRARY:build/%=build/asan/%): | $(GENERATED)
 
 $(HOSTILE:%=build/tests/prog/%): build/tests/prog/%: build/asan/tests/prog/%.o $(LIBRARY:build/%=build/asan/%)
 	@mkdir -p $(@D)
@@ -262,10 +275,15 @@ deps-packages: ## install what 'make deb' and 'make check-packages' need
 deps-fuzz: ## install what 'make fuzz' needs
 	@tests/deps.sh fuzz
 
+# Where zsh looks, below PREFIX; of packages, Debian has another place.
+ZSH_FUNCTIONS ?= share/zsh/site-functions
+
 # What 'install' installs, as FILE:MODE:PLACE under PREFIX.
 INSTALLED := build/ringfence:755:sbin/ringfence \
 	build/ringfence.bpf.o:644:lib/bpf/ringfence.bpf.o \
-	build/ringfence.bash:644:share/bash-completion/completions/ringfence \
+	packaging/completion/ringfence.bash:644:share/bash-completion/completions/ringfence \
+	packaging/completion/ringfence.zsh:644:$(ZSH_FUNCTIONS)/_ringfence \
+	packaging/completion/ringfence.fish:644:share/fish/vendor_completions.d/ringfence.fish \
 	build/systemd/ringfence.service:644:lib/systemd/system/ringfence.service \
 	build/systemd/ringfence@.service:644:lib/systemd/system/ringfence@.service \
 	packaging/sysusers/ringfence.conf:644:lib/sysusers.d/ringfence.conf \
@@ -274,16 +292,12 @@ INSTALLED := build/ringfence:755:sbin/ringfence \
 UNITS := $(patsubst packaging/%,build/%,$(wildcard packaging/systemd/*.service))
 install_one = install -D -m $(word 2,$(1)) $(word 1,$(1)) $(DESTDIR)$(PREFIX)/$(word 3,$(1))
 
-build/ringfence.bash: build/ringfence
-	$(Q)build/ringfence completion > $@.new
-	@mv $@.new $@
-
 # Made anew each time, since PREFIX may be another.
 $(UNITS): build/%: packaging/% FORCE
 	@mkdir -p $(@D)
 	$(Q)sed 's|/usr/sbin/ringfence|$(PREFIX)/sbin/ringfence|g' $< > $@
 
-install: all build/ringfence.bash $(UNITS) ## install under DESTDIR/PREFIX, and /etc/ringfence
+install: all $(UNITS) ## install under DESTDIR/PREFIX, and /etc/ringfence
 	@set -e; $(foreach one,$(INSTALLED),echo "  INSTALL $(lastword $(subst :, ,$(one)))"; \
 		$(call install_one,$(subst :, ,$(one)));)
 	@install -d -m 755 $(DESTDIR)/etc/ringfence

@@ -10,7 +10,7 @@ kind=${1:-build}
 
 needs='a C compiler, make, clang and llvm (14 or newer), libbpf 1.1 and libxdp 1.3 with headers, xdp-tools, bpftool,
 the Linux UAPI headers, libelf, zlib, jansson, libmnl, cmocka, pkg-config, iproute2, jq, ethtool, strace,
-systemd-analyze, bash'
+systemd-analyze, bash, zsh, fish'
 [ "$kind" = lint ] && needs='clang-format 14, shellcheck, mandoc'
 [ "$kind" = fuzz ] && needs="clang's runtime libraries: libFuzzer and the sanitizers"
 [ "$kind" = vm ] && needs='Debian: its kernels are fetched by apt; QEMU, qemu-user, cross compilers, clang'
@@ -25,7 +25,7 @@ packages() {
 	case $1-$kind in
 	apt-build) echo gcc make clang llvm libbpf-dev libxdp-dev xdp-tools bpftool linux-libc-dev libelf-dev zlib1g-dev \
 		libjansson-dev libcmocka-dev libmnl-dev pkg-config iproute2 jq ethtool strace procps util-linux \
-		systemd ;;
+		systemd zsh fish ;;
 	apt-lint) echo clang-format-14 clang-format shellcheck mandoc ;;
 	apt-fuzz) echo clang libclang-rt-dev ;;
 	apt-bench) echo nftables iptables xdp-tools gnuplot-nox ;;
@@ -34,18 +34,18 @@ packages() {
 		xz-utils gcc-aarch64-linux-gnu gcc-s390x-linux-gnu clang-14 "$(newest_clang)" ;;
 	dnf-build) echo gcc make clang llvm libbpf-devel libxdp-devel xdp-tools bpftool kernel-headers elfutils-libelf-devel \
 		zlib-devel jansson-devel libcmocka-devel libmnl-devel pkgconf-pkg-config libasan libubsan iproute jq ethtool strace \
-		procps-ng util-linux systemd ;;
+		procps-ng util-linux systemd zsh fish ;;
 	dnf-lint) echo clang-tools-extra ShellCheck mandoc ;;
 	dnf-fuzz) echo clang compiler-rt ;;
 	dnf-bench) echo nftables iptables-nft xdp-tools gnuplot ;;
 	pacman-build) echo gcc make clang llvm libbpf xdp-tools bpf linux-api-headers libelf zlib jansson cmocka libmnl \
-		pkgconf iproute2 jq ethtool strace procps-ng util-linux systemd ;;
+		pkgconf iproute2 jq ethtool strace procps-ng util-linux systemd zsh fish ;;
 	pacman-lint) echo clang shellcheck mandoc ;;
 	pacman-fuzz) echo clang compiler-rt ;;
 	pacman-bench) echo nftables iptables-nft xdp-tools gnuplot ;;
 	zypper-build) echo gcc make clang llvm libbpf-devel libxdp-devel xdp-tools bpftool linux-glibc-devel libelf-devel \
 		zlib-devel libjansson-devel libcmocka-devel libmnl-devel pkg-config iproute2 jq ethtool strace procps util-linux \
-		systemd ;;
+		systemd zsh fish ;;
 	zypper-lint) echo clang-tools ShellCheck mandoc ;;
 	zypper-fuzz) echo clang ;; # its runtime is in there
 	zypper-bench) echo nftables iptables xdp-tools gnuplot ;;

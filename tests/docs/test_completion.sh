@@ -1,46 +1,113 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# The completion of bash, as bash calls it: a row is a line so far, and the words that may come. A
-# line that ends with a blank asks for the next word.
+# The completions of bash, zsh and fish, on a fence that is there: a row is a line so far, and the
+# words that may come. A line that ends with a blank asks for the next word.
+#
+#   outside                      inside
+#   out0  ------- wire 0 ------  eth0, with a fence
+#   out1  ------- wire 1 ------  eth1
 
 # shellcheck disable=SC2016 # dollars that nobody shall expand
+# shellcheck source=tests/e2e/private.sh
+source "$(dirname "$0")/../e2e/private.sh"
 # shellcheck source=tests/e2e/lib.sh
 source "$(dirname "$0")/../e2e/lib.sh"
 
+port=([0]=eth0 [1]=eth1)
+make_network 2
+mkdir "$scratch/bin" "$scratch/home"
+
+# What the shells find: ringfence, inside.
+printf '#!/bin/sh\nexec nsenter --net=/run/netns/rf-test-%s-inside %s/build/ringfence "$@"\n' $$ "$PWD" \
+	>"$scratch/bin/ringfence"
+chmod +x "$scratch/bin/ringfence"
+export PATH=$scratch/bin:$PATH HOME=$scratch/home
+
+for command in 'attach eth0' 'limit add all rate 20k/1s' 'limit add only rate 1/1h match udp ban 1h' \
+	'allow add 203.0.113.0/24' 'allow add 2001:db8:a::/48' 'allow add 2001:db8:b::/48' \
+	'deny add 192.0.2.66 for 1h'; do
+	# shellcheck disable=SC2086 # words
+	ringfence $command >"$scratch/out" || bail "cannot $command"
+done
+deliver 0 src=198.51.100.7,proto=udp,count=3
+
+# ---- the shells ----
+
 eval "$(build/ringfence completion)"
 
-# completes LINE WORDS: in any order.
-completes() {
-	local words
+# Bash hands over pieces that it has cut at colons.
+bash_completes() { # LINE
+	local piece
 
-	read -ra COMP_WORDS <<<"$1"
-	[ "${1% }" = "$1" ] || COMP_WORDS+=('')
+	COMP_LINE=$1 COMP_POINT=${#1}
+	# shellcheck disable=SC2001 # a run of colons is one piece
+	read -ra COMP_WORDS <<<"$(sed 's/:\+/ & /g' <<<"$1")"
+	[[ $1 != *[[:blank:]] ]] || COMP_WORDS+=('')
 	COMP_CWORD=$((${#COMP_WORDS[@]} - 1))
 	COMPREPLY=(left over)
 	_ringfence ringfence "${COMP_WORDS[COMP_CWORD]}" "${COMP_WORDS[COMP_CWORD - 1]}"
-	words=$(printf '%s\n' "${COMPREPLY[@]}" | sort | xargs)
-	is "$words" "$(xargs -n 1 <<<"$2" | sort | xargs)" "'$1'"
+	for piece in "${COMPREPLY[@]}"; do echo "$piece"; done
+}
+
+# What zsh's completion system hands over, and, of what is handed to it, the words that fit.
+cat >"$scratch/ask.zsh" <<'end'
+compdef() { :; }
+source <(ringfence completion zsh)
+_describe() {
+	local one
+	for one in ${(P)@[-1]}; do
+		one=${one//\\:/$'\n'} one=${one%%:*} one=${one//$'\n'/:}
+		[[ $one != ${(Q)PREFIX}* ]] || print -r -- ${(q)one}
+	done
+}
+_files() { print -rl -- ${~PREFIX}*(N) }
+words=(${(z)1}) PREFIX=${1##* }
+[[ $1 != *' ' ]] || words+=('')
+CURRENT=$#words
+_ringfence
+end
+
+zsh_completes() {
+	zsh -f "$scratch/ask.zsh" "$1"
+}
+
+fish_completes() {
+	fish -N -c 'ringfence completion fish | source; complete -C $argv[1]' "$1" | cut -f1
+}
+
+shells=(bash zsh fish)
+for shell in "${shells[@]}"; do
+	command -v "$shell" >"$scratch/out" || bail "there is no $shell; run 'make deps'"
+done
+
+# completes LINE WORDS: in any order, in each of the shells.
+completes() {
+	local shell want
+
+	want=$(xargs -n 1 <<<"$2" | sort | xargs)
+	for shell in "${shells[@]}"; do
+		is "$("${shell}_completes" "$1" | sort | xargs -d '\n')" "$want" "$shell: '$1'"
+	done
 }
 
 # offers LINE WORD…: these among others.
 offers() {
-	local word missing=''
+	local shell word missing words
 
-	read -ra COMP_WORDS <<<"$1"
-	[ "${1% }" = "$1" ] || COMP_WORDS+=('')
-	COMP_CWORD=$((${#COMP_WORDS[@]} - 1))
-	_ringfence
-	for word in "${@:2}"; do
-		[[ " ${COMPREPLY[*]} " == *" $word "* ]] || missing+=" $word"
+	for shell in "${shells[@]}"; do
+		words=$("${shell}_completes" "$1" | xargs -d '\n') missing=''
+		for word in "${@:2}"; do
+			[[ " $words " == *" $word "* ]] || missing+=" $word"
+		done
+		is "$missing" '' "$shell: '$1': ${*:2}"
 	done
-	is "$missing" '' "'$1': ${*:2}"
 }
 
 common='dev --json --verbose'
-mapfile -t links < <(ls /sys/class/net)
 
-# What `ringfence help` lists.
-mapfile -t firsts < <(build/ringfence help | sed -n 's/^  \([a-z]*\).*/\1/p' | sort -u)
+# ---- the words of the table ----
+
+mapfile -t firsts < <(build/ringfence completion table | sed 's/[ :].*//' | sort -u)
 check 'there are commands' test "${#firsts[@]}" -gt 10
 offers 'ringfence ' "${firsts[@]}" dev --json --verbose --version
 completes 'ringfence lim' 'limit'
@@ -48,6 +115,7 @@ completes 'ringfence limit ' 'add set del list'
 completes 'ringfence help limit ' 'add set del list'
 completes 'ringfence help limit add ' ''
 completes 'ringfence deny l' 'list load'
+completes 'ringfence completion ' "bash zsh fish $common"
 
 # Values are the user's; then comes what has to be there, then what may be.
 completes 'ringfence limit add ' ''
@@ -61,18 +129,20 @@ completes 'ringfence limit add all rate 20k/1s edge ' 'strict weighted coarse'
 completes 'ringfence limit add all rate 20k/1s exact e' 'edge'
 completes 'ringfence limit add all rate 20k/1s match ' 'any tcp udp icmp proto other'
 completes 'ringfence limit add all rate 20k/1s match tcp s' 'syn shadow'
+completes 'ringfence limit add all rate 20k/1s match udp s' 'shadow'
 completes 'ringfence limit add all rate 20k/1s match tcp dport ' ''
 completes 'ringfence limit set all rate 20k/1s algorithm ' 'sliding fixed log token leaky'
 completes 'ringfence limit add all rate 20k/1s count ' 'rejected'
+completes 'ringfence limit add all rate 20k/1s ban 1h a' 'all algorithm'
+completes 'ringfence limit add all rate 20k/1s ban 1h all a' 'algorithm'
 completes 'ringfence newcomers ' 'rate off'
-completes 'ringfence ban' 'bans'
-offers 'ringfence bans ' list --json
-completes 'ringfence unban a' 'all'
 completes 'ringfence newcomers rate 1k/1s ' 'then'
 completes 'ringfence newcomers rate 1k/1s then ' 'open closed aggregate'
 completes 'ringfence newcomers off ' ''
+completes 'ringfence ban' 'bans'
+offers 'ringfence bans ' list --json
 completes 'ringfence allow add 192.0.2.1 ' "for $common"
-completes 'ringfence allow add 2001 : db8 :: /32 ' "for $common" # as bash cuts it
+completes 'ringfence allow add 2001:db8::/32 ' "for $common"
 completes 'ringfence top ' "by $common"
 completes 'ringfence top 5 by ' 'drops rate'
 completes 'ringfence top by rate ' "$common"
@@ -80,30 +150,46 @@ completes 'ringfence stats ' "watch $common"
 completes 'ringfence apply README.md ' "confirm $common"
 completes 'ringfence status --json ' 'dev --verbose'
 
-# Interfaces.
-completes 'ringfence detach ' "${links[*]}"
-completes 'ringfence detach l' "$(printf '%s\n' "${links[@]}" | grep ^l)"
-offers 'ringfence attach lo ' "${links[@]}" fence mode sources leases confirm --json
+# ---- names of what is there ----
+
+completes 'ringfence detach ' 'eth0 eth1 lo'
+completes 'ringfence detach l' 'lo'
+offers 'ringfence attach lo ' eth0 eth1 fence mode sources leases confirm chain replace --json
+completes 'ringfence attach dev ' 'eth0 eth1 lo'
 completes 'ringfence attach lo mode ' 'native generic'
 completes 'ringfence attach lo mode n' 'native'
-completes 'ringfence attach lo fence ' ''
-completes 'ringfence status dev ' "${links[*]}"
-completes 'ringfence dev ' "${links[*]}"
+completes 'ringfence attach lo fence ' 'eth0'
+completes 'ringfence status dev ' 'eth0 eth1 lo'
+completes 'ringfence dev ' 'eth0 eth1 lo'
 completes 'ringfence dev lo sav' 'save'
 completes 'ringfence dev lo limit add all ' 'rate'
+completes 'ringfence limit del ' 'all only'
+completes 'ringfence limit set o' 'only'
+completes 'ringfence limit del dev eth0 ' 'all only'
+completes 'ringfence limit del dev eth1 ' ''
+completes 'ringfence allow del 20' '203.0.113.0/24 2001:db8:a::/48 2001:db8:b::/48'
+completes 'ringfence deny del ' '192.0.2.66'
+completes 'ringfence unban ' 'all 198.51.100.7'
 
-completes 'ringfence attach dev ' "${links[*]}"
+# Bash puts what it is given behind the last colon of what is there.
+shells=(bash)
+completes 'ringfence allow del 2001:db8:' 'a::/48 b::/48'
+shells=(zsh fish)
+completes 'ringfence allow del 2001:db8:' '2001:db8:a::/48 2001:db8:b::/48'
+completes 'ringfence allow del 2001:db8:a' '2001:db8:a::/48'
+shells=(bash zsh fish)
 
-# Interfaces may be called anything, also what stands for them, and what a shell would run.
-named() { # NAME NAME: completes what there is of these
-	unshare --net --mount bash -c 'mount -t sysfs none /sys && ip link add "$1" type veth peer name "$2" &&
-		eval "$(build/ringfence completion)" && COMP_WORDS=(ringfence detach "") COMP_CWORD=2 &&
-		FUNCNEST=50 && _ringfence && printf "%s\n" "${COMPREPLY[@]}"' bash "$@" 2>&1 | sort | xargs -d '\n'
-}
-is "$(named IF FILE)" 'FILE IF lo' 'an interface called IF'
-is "$(named 'a$(reboot)' 'o*')" 'a\$\(reboot\) lo o\*' 'and one that must be quoted'
+# Interfaces may be called anything, also what stands for files, and what a shell would run.
+inside ip link add FILE type veth peer name 'a$(reboot)' || bail 'cannot make interfaces'
+shells=(bash zsh)
+is "$(bash_completes 'ringfence detach a')" 'a\$\(reboot\)' 'bash quotes the name of an interface'
+is "$(zsh_completes 'ringfence detach a')" 'a\$\(reboot\)' 'zsh quotes it as well'
+completes 'ringfence detach F' 'FILE'
+inside ip link del FILE
+shells=(bash zsh fish)
 
-# Files.
+# ---- files ----
+
 completes 'ringfence apply READ' 'README.md'
 completes 'ringfence check Makef' 'Makefile'
 completes 'ringfence deny load LIC' 'LICENSE'
@@ -111,15 +197,45 @@ completes 'ringfence limit add all rate 20k/1s from ' 'file'
 completes 'ringfence limit add all rate 20k/1s from file Makef' 'Makefile'
 
 # A name that another could choose is never run.
+tree=$PWD
 mkdir "$scratch/files"
 cd "$scratch/files" || exit 1
 touch 'a$(touch made)' 'a b'
-completes 'ringfence check a$' 'a$(touch made)'
+is "$(bash_completes 'ringfence check a$')" 'a$(touch made)' 'a file with a strange name'
 check 'nothing was run' test ! -e made
-cd "$OLDPWD" || exit 1
+printf '#!/bin/sh\ntouch made\n' >ringfence && chmod +x ringfence
+completes './ringfence limit ' 'add set del list'
+check 'nor is another ringfence, that was typed' test ! -e made
+cd "$tree" || exit 1
 
-fails 'it takes no words' 2 "ringfence: 'more': unexpected word" build/ringfence completion more
-fails 'nor --json' 2 "ringfence: '--json': completion prints a script for bash" \
+# ---- as the shells ask ----
+
+# A terminal, and the key Tab: the line that is run then has the name in it.
+cat >"$scratch/type.zsh" <<'end'
+zmodload zsh/zpty
+zpty shell zsh -f -i
+zpty -w shell 'autoload -Uz compinit; compinit -D -u; source <(ringfence completion zsh); PS1=; unsetopt zle_bracketed_paste'
+zpty -w -n shell $'echo found: ; ringfence limit set on\t rate 7/1s\n'
+zpty -w shell 'echo done; exit'
+while zpty -r shell line; do :; done
+end
+inside ip link show eth0 >"$scratch/out" && timeout 20 zsh -f "$scratch/type.zsh" >"$scratch/out" 2>&1
+matches "$(ringfence limit list)" $'.*only rate 7/1s.*' 'zsh, on a terminal: Tab finds a name'
+is "$(complete -p ringfence)" 'complete -F _ringfence ringfence' 'bash knows what to ask'
+
+# ---- where nothing is to be read ----
+
+ringfence detach eth0 >"$scratch/out" || bail 'cannot detach'
+completes 'ringfence limit del ' ''
+completes 'ringfence deny del ' ''
+does 'without a fence, not a word' '' inside build/ringfence completion words -- limit del ''
+does 'nor for who may not look' '' inside setpriv --reuid 65534 --clear-groups \
+	"$PWD/build/ringfence" completion words -- limit del ''
+
+fails 'it takes the name of a shell' 2 "ringfence: 'tcsh': unknown shell; it is bash, zsh or fish" \
+	build/ringfence completion tcsh
+fails 'and nothing more' 2 "ringfence: 'more': unexpected word" build/ringfence completion bash more
+fails 'nor --json' 2 "ringfence: '--json': completion prints a script for a shell" \
 	build/ringfence completion --json
-is "$(complete -p ringfence)" 'complete -F _ringfence ringfence' 'bash knows whom to ask'
+is "$(build/ringfence completion)" "$(build/ringfence completion bash)" 'bash is the default'
 done_testing

@@ -1,8 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# Every command of the command table, and every word that it takes, is in the manual; every command
-# and word that the manual of the commands knows is there. What there is, the built command line
-# says: the table that its completion is made from.
+# Every command of the table, and every word that it takes, is in the manual; every command and word
+# of the manual is in the table, which the built command line prints.
 #
 # A command is documented by an item `.It Ic WORDS` in ringfence(8), and its words by `Cm` in that
 # item, or, where the item refers to ringfence-rules(5), by `Cm` there.
@@ -12,16 +11,15 @@
 source "$(dirname "$0")/../e2e/lib.sh"
 
 manual=docs/ringfence.8
-build/ringfence completion >"$scratch/completion"
+build/ringfence completion table >"$scratch/table"
 
 commands() {
-	sed -n "s/^\t\['\(.*\):+'\]=.*/\1/p" "$scratch/completion"
+	cut -d: -f1 "$scratch/table"
 }
 
-# keywords COMMAND: those of its table, but for what every command takes and what stands for names.
+# keywords COMMAND: those of its table.
 keywords() {
-	sed -n "s/^\t\['$1:[^']*'\]='\(.*\)'/\1/p" "$scratch/completion" | tr ' ' '\n' |
-		grep -vxE -e '--json|--verbose|dev|IF|FILE|\*|' | sort -u
+	sed -n "s/^$1://p" "$scratch/table" | tr ' ' '\n' | grep . | sort -u
 }
 
 # The arguments of Ic or Cm on a line, up to the next macro.
@@ -81,13 +79,19 @@ for command in "${commands[@]}"; do
 done
 
 while IFS=: read -r command words; do
-	[ "$command" = help ] && continue # is no row of the table
 	check "$command exists" grep -qxF -- "$command" <(commands)
 	for word in $(xargs -n 1 <<<"$words" | sort -u); do
-		case $word in +rules | dev) continue ;; esac
+		[ "$word" = +rules ] && continue
 		grep -qxF -- "$word" <(keywords "$command") || fail "$command: '$word' exists"
 	done
 done <"$scratch/documented"
+
+# Words of the rules that no command has.
+strange=''
+while read -r word; do
+	grep -qwF -- "$word" "$scratch/table" || strange+=" $word"
+done < <(tr ' ' '\n' <"$scratch/rules" | grep .)
+is "$strange" '' 'every word of ringfence-rules(5) is in the table'
 
 # What every command takes, and the paths that a user meets.
 for word in 'Cm dev' 'Fl -json' 'Fl -verbose' 'Fl -version' 'Pa /run/ringfence.lock' \

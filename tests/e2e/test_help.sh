@@ -89,7 +89,7 @@ try_example() { # WORDS OF THE EXAMPLE
 	is "$status $(<"$scratch/stderr")" '0 ' "$1"
 }
 
-mapfile -t commands < <(build/ringfence completion | sed -n "s/^\t\['\(.*\):+'\]=.*/\1/p")
+mapfile -t commands < <(build/ringfence completion table | cut -d: -f1)
 check 'there are commands' test "${#commands[@]}" -gt 20
 for command in "${commands[@]}"; do
 	# shellcheck disable=SC2086 # words

@@ -28,8 +28,10 @@ files() { # PREFIX: as they should be
 		644 $1/lib/sysusers.d/ringfence.conf
 		644 $1/share/bash-completion/completions/ringfence
 		644 $1/share/doc/ringfence/README.md
+		644 $1/share/fish/vendor_completions.d/ringfence.fish
 		644 $1/share/man/man5/ringfence-rules.5
 		644 $1/share/man/man8/ringfence.8
+		644 $1/share/zsh/site-functions/_ringfence
 	end
 }
 
@@ -37,7 +39,8 @@ installs() { # PREFIX
 	rm -rf "$root"
 	# What others have put there.
 	mkdir -p "$root$1"/{sbin,lib/bpf,share/man/man8,share/doc} "$root$1/lib/systemd/system" \
-		"$root$1"/{lib/sysusers.d,share/bash-completion/completions,share/man/man5} "$root/etc"
+		"$root$1"/{lib/sysusers.d,share/bash-completion/completions,share/man/man5} "$root/etc" \
+		"$root$1"/share/{zsh/site-functions,fish/vendor_completions.d}
 	echo other >"$root$1/sbin/other"
 	echo other >"$root$1/lib/systemd/system/other.service"
 	tree >"$scratch/before"
@@ -53,6 +56,16 @@ installs() { # PREFIX
 		"$root$1/lib/bpf/ringfence.bpf.o"
 	is "$(bash -c "source '$root$1/share/bash-completion/completions/ringfence' &&
 		complete -p ringfence")" 'complete -F _ringfence ringfence' 'bash takes the completion'
+
+	# zsh finds the function in its directory, and it asks the command that was installed.
+	is "$(PATH=$root$1/sbin:$PATH zsh -fc "
+		fpath=('$root$1/share/zsh/site-functions' \$fpath)
+		_describe() { print -l \${(P)@[-1]} }
+		autoload -Uz compinit && compinit -D -u && words=(ringfence limit '') CURRENT=3 PREFIX='' &&
+		print \$_comps[ringfence] && _ringfence" | cut -d: -f1 | xargs)" '_ringfence add set del list' \
+		'zsh takes it'
+	is "$(PATH=$root$1/sbin:$PATH HOME=$scratch fish -N -c "source '$root$1/share/fish/vendor_completions.d/ringfence.fish'
+		complete -C 'ringfence limit '" | cut -f1 | xargs)" 'add set del list' 'fish takes it'
 
 	check 'make uninstall' make_quietly uninstall DESTDIR="$root" PREFIX="$1"
 	is "$(tree)" "$(<"$scratch/before")" 'leaves everything as it was'

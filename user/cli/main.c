@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "cli/commands.h"
+#include "cli/completion.h"
 #include "cli/out.h"
 #include "fence/fence.h"
 #include "kernel/log.h"
@@ -188,8 +189,13 @@ static int run(struct rf_words *words, const char **kept, struct rf_error *error
 {
 	struct rf_options options = {.table = &rf_commands};
 	const struct rf_command_row *command;
-	int err = take_options(words, kept, &options, error);
+	int err;
 
+	if (rf_completion_is_asked(words)) {
+		rf_completion_words(words);
+		return 0;
+	}
+	err = take_options(words, kept, &options, error);
 	if (err)
 		return err;
 	if (rf_words_take(words, "help") || rf_words_take(words, "--help"))

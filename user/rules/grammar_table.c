@@ -188,13 +188,11 @@ const struct rf_option rf_attach_options[] = {
 				     "new program is beside the old one for a moment: packets are "
 				     "charged twice, and none passes without a fence",
 			  .heading = "Another XDP program on the interface stays there, unless one "
-				     "of these is given:",
-			  .flags = RF_OPTION_SHOWN},
+				     "of these is given:"},
 	[RF_OPT_REPLACE] = {"replace",
 			    .summary = "remove the other program first, or a fence of another map "
 				       "ABI; between the two programs a packet may pass. A program "
-				       "that a bpf_link holds is not removed",
-			    .flags = RF_OPTION_SHOWN},
+				       "that a bpf_link holds is not removed"},
 	{},
 };
 

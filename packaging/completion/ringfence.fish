@@ -1,0 +1,20 @@
+# fish completion for ringfence, printed by 'ringfence completion fish'
+#
+# ringfence itself says which words may come next. It is taken from where it is installed, never
+# from the command that is typed: a file called ringfence may be anybody's.
+
+function __ringfence_complete
+    set -l before (commandline -opc)
+    set -l current (commandline -ct)
+    set -lx PATH $PATH /usr/local/sbin /usr/sbin /sbin
+
+    for line in (command ringfence completion words -- $before[2..-1] $current 2>/dev/null)
+        if test "$line" = :files
+            __fish_complete_path $current
+        else
+            echo $line
+        end
+    end
+end
+
+complete -c ringfence -f -k -a '(__ringfence_complete)'
