@@ -111,7 +111,7 @@ done
 usage 'the interface is missing; write adopt IF' adopt
 usage "'dev lo': doctor looks at one interface, or at all" doctor lo dev lo
 usage "'--frob': unknown option; run 'ringfence help'" status --frob
-usage "'dev': an interface is missing behind it" status dev
+usage "'dev': expects an interface" status dev
 usage "'now': unexpected word" status now
 usage "'frob': unknown command; run 'ringfence help'" help frob
 usage "'now': unexpected word" help status now
@@ -278,8 +278,8 @@ usage "'../up': invalid name of a fence: a letter, then letters, digits, '_' and
 	attach "${port[1]}" fence ../up
 usage "'confirm': expects a time, like 10m" attach "${port[1]}" confirm
 usage "'chain': given twice" attach "${port[1]}" chain chain
-usage "'chain' and 'replace' exclude each other: 'chain' runs beside other programs, 'replace' takes them \
-off" attach "${port[1]}" chain replace
+usage "'chain' and 'replace' exclude each other: 'chain' runs beside other programs, 'replace' removes \
+them" attach "${port[1]}" chain replace
 usage "'dev ${port[1]}': attach takes its interface without 'dev'" dev "${port[1]}" attach "${port[1]}"
 usage "the interface is missing; write detach IF" detach
 usage "'dev ${port[0]}': detach takes its interface without 'dev'" dev "${port[0]}" detach "${port[0]}"

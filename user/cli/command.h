@@ -10,13 +10,10 @@
 #include "rules/grammar.h"
 #include "rules/grammar_option.h"
 
-struct rf_command_table;
-
 /* What every command takes. */
 struct rf_options {
 	const char *dev; /* NULL: the only fence there is */
 	bool json;
-	const struct rf_command_table *table; /* all commands, which completion prints */
 };
 
 typedef int (*rf_command)(const struct rf_options *options, struct rf_words *words,

@@ -1,26 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The command table. Words are exact: nothing is abbreviated, so that a slip never runs another
- * command. */
+/*
+ * What the command line adds to the table of the grammar: each command's function, and the prose of
+ * its help. Words are exact: nothing is abbreviated, so that a slip never runs another command.
+ */
 #ifndef RINGFENCE_COMMANDS_H
 #define RINGFENCE_COMMANDS_H
-
-#include <stddef.h>
 
 #include "cli/command.h"
 
 struct rf_command_row {
-	const char *words; /* one or two */
-	const char *arguments;
-	const char *summary;
-	const char *help; /* ends with examples, a line each: "Example: ringfence …" */
-	rf_command run;
+	const char *help;	 /* before the options, in paragraphs; help wraps it */
+	const char *notes;	 /* behind the options; NULL: nothing */
+	const char *examples[9]; /* without `ringfence` */
+	rf_command run;		 /* NULL: main does it itself */
 };
 
-struct rf_command_table {
-	const struct rf_command_row *row;
-	size_t count;
-};
-
-extern const struct rf_command_table rf_commands;
+extern const struct rf_command_row rf_commands[RF_CMD_COUNT];
 
 #endif /* RINGFENCE_COMMANDS_H */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Finds the command of the command table that the words ask for, and prints usage and help.
+ * Takes the options that every command has, and runs the command that the words ask for.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -10,125 +10,13 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/commands.h"
 #include "cli/completion.h"
+#include "cli/help.h"
 #include "cli/out.h"
 #include "fence/fence.h"
 #include "kernel/log.h"
 
 #define WORD_LENGTH_MAX 255
-
-/* Columns that a text takes, in UTF-8. */
-static int width_of(const char *text)
-{
-	int width = 0;
-
-	for (; *text; text++)
-		width += ((unsigned char)*text & 0xc0) != 0x80;
-	return width;
-}
-
-static void print_usage(void)
-{
-	int widest = 0;
-
-	for (size_t i = 0; i < rf_commands.count; i++)
-		if (width_of(rf_commands.row[i].arguments) > widest)
-			widest = width_of(rf_commands.row[i].arguments);
-	rf_out("usage: ringfence COMMAND [dev IF] [--json] [--verbose]\n\n");
-	for (size_t i = 0; i < rf_commands.count; i++)
-		rf_out("  %-11s %s%*s  %s\n", rf_commands.row[i].words,
-		       rf_commands.row[i].arguments,
-		       widest - width_of(rf_commands.row[i].arguments), "",
-		       rf_commands.row[i].summary);
-	rf_out("  %-11s %-*s  %s\n\n", "help", widest, "[COMMAND]", "explain a command");
-	rf_out("dev IF names the fence by an interface; it may be left out where there is only "
-	       "one.\n"
-	       "--json prints what a reading command says as JSON, --verbose what libbpf says.\n");
-}
-
-/* The command whose words come next, which are then taken. */
-static const struct rf_command_row *find_command(struct rf_words *words)
-{
-	for (size_t i = 0; i < rf_commands.count; i++) {
-		struct rf_words rest = *words;
-		char copy[32], *word, *save = NULL;
-		bool matches = true;
-
-		snprintf(copy, sizeof(copy), "%s", rf_commands.row[i].words);
-		for (word = strtok_r(copy, " ", &save); word && matches;
-		     word = strtok_r(NULL, " ", &save))
-			matches = rf_words_take(&rest, word);
-		if (matches) {
-			*words = rest;
-			return &rf_commands.row[i];
-		}
-	}
-	return NULL;
-}
-
-static int fail_unknown(struct rf_words *words, struct rf_error *error)
-{
-	const char *first = rf_words_next(words);
-	const char *second = rf_words_next(words);
-
-	if (strcmp(first, "limit") == 0)
-		return rf_error_usage(error,
-				      "'limit%s%s': unknown command; add, set, del or list follows",
-				      second ? " " : "", second ? second : "");
-	if (strcmp(first, "allow") == 0 || strcmp(first, "deny") == 0)
-		return rf_error_usage(error,
-				      "'%s%s%s': unknown command; add, del, list or load follows",
-				      first, second ? " " : "", second ? second : "");
-	return rf_error_usage(error, "'%s': unknown command; run 'ringfence help'", first);
-}
-
-static void print_command(const struct rf_command_row *command)
-{
-	rf_out("ringfence %s%s%s\n\n%s\n", command->words, *command->arguments ? " " : "",
-	       command->arguments, command->help);
-}
-
-/* Of `limit`, say, its commands. Returns how many there are. */
-static int print_group(const char *word)
-{
-	size_t length = strlen(word);
-	int count = 0;
-
-	for (size_t i = 0; i < rf_commands.count; i++) {
-		if (strncmp(rf_commands.row[i].words, word, length) != 0 ||
-		    rf_commands.row[i].words[length] != ' ')
-			continue;
-		rf_out("%s", count++ ? "\n" : "");
-		print_command(&rf_commands.row[i]);
-	}
-	return count;
-}
-
-static int print_help(struct rf_words *words, struct rf_error *error)
-{
-	const struct rf_command_row *command;
-	int err;
-
-	if (!rf_words_peek(words)) {
-		print_usage();
-		return 0;
-	}
-	if (rf_words_take(words, "help")) {
-		rf_out("ringfence help [COMMAND]\n\nExplains a command, or lists them all.\n"
-		       "Example: ringfence help limit add\n");
-		return rf_words_end(words, error);
-	}
-	command = find_command(words);
-	if (!command && words->count - words->at == 1 && print_group(rf_words_peek(words)))
-		return 0;
-	if (!command)
-		return fail_unknown(words, error);
-	err = rf_words_end(words, error);
-	if (!err)
-		print_command(command);
-	return err;
-}
 
 /*
  * May `dev` be something else than the option here? `attach` and its like name their interfaces
@@ -154,7 +42,7 @@ static int take_dev(struct rf_words *words, struct rf_options *options, struct r
 		return rf_error_usage(error, "'dev': said twice");
 	options->dev = rf_words_next(words);
 	if (!options->dev)
-		return rf_error_usage(error, "'dev': an interface is missing behind it");
+		return rf_error_usage(error, "'dev': expects an interface");
 	return 0;
 }
 
@@ -185,11 +73,19 @@ static int take_options(struct rf_words *words, const char **kept, struct rf_opt
 	return err;
 }
 
+static int print_version(struct rf_words *words, struct rf_error *error)
+{
+	int err = rf_words_end(words, error);
+
+	if (!err)
+		rf_out("ringfence %s (map ABI %d)\n", RINGFENCE_VERSION, RF_ABI_VERSION);
+	return err;
+}
+
 static int run(struct rf_words *words, const char **kept, struct rf_error *error)
 {
-	struct rf_options options = {.table = &rf_commands};
-	const struct rf_command_row *command;
-	int err;
+	struct rf_options options = {};
+	int command, err;
 
 	if (rf_completion_is_asked(words)) {
 		rf_completion_words(words);
@@ -198,21 +94,16 @@ static int run(struct rf_words *words, const char **kept, struct rf_error *error
 	err = take_options(words, kept, &options, error);
 	if (err)
 		return err;
-	if (rf_words_take(words, "help") || rf_words_take(words, "--help"))
-		return print_help(words, error);
-	if (rf_words_take(words, "--version")) {
-		err = rf_words_end(words, error);
-		if (err)
-			return err;
-		rf_out("ringfence %s (map ABI %d)\n", RINGFENCE_VERSION, RF_ABI_VERSION);
-		return 0;
-	}
+	if (rf_words_take(words, "--version"))
+		return print_version(words, error);
 	if (!rf_words_peek(words))
 		return rf_error_usage(error, "a command is missing; run 'ringfence help'");
-	command = find_command(words);
-	if (!command)
-		return fail_unknown(words, error);
-	return command->run(&options, words, error);
+	command = rf_words_take(words, "--help") ? RF_CMD_HELP : rf_command_find(words);
+	if (command < 0)
+		return rf_fail_unknown(words, error);
+	if (command == RF_CMD_HELP)
+		return rf_help(words, error);
+	return rf_commands[command].run(&options, words, error);
 }
 
 /*

@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/help.h"
+#include "cli/out.h"
+
+#define WIDTH 80	   /* columns of help */
+#define LABEL_WIDTH_MAX 18 /* columns of an option, before its summary */
+
+/* Columns that a text takes, in UTF-8. */
+static int width_of(const char *text, size_t length)
+{
+	int width = 0;
+
+	for (size_t i = 0; i < length; i++)
+		width += ((unsigned char)text[i] & 0xc0) != 0x80;
+	return width;
+}
+
+/* Prints words from column `at` on, in lines of WIDTH that begin at column `indent`. */
+static void print_wrapped(const char *text, int at, int indent)
+{
+	while (*text) {
+		const size_t length = strcspn(text, " ");
+		const int width = width_of(text, length);
+		const bool is_first = at <= indent;
+
+		if (!is_first && at + 1 + width > WIDTH) {
+			rf_out("\n%*s", indent, "");
+			at = indent;
+		} else if (!is_first) {
+			rf_out(" ");
+			at++;
+		}
+		rf_out("%.*s", (int)length, text);
+		at += width;
+		text += length;
+		text += *text == ' ';
+	}
+	rf_out("\n");
+}
+
+/* ---- options ---- */
+
+/* A line of help: how an option is written, and what it does. */
+static void print_line(const char *label, const char *summary, int label_width)
+{
+	const int width = width_of(label, strlen(label)), indent = 2 + label_width + 2;
+
+	if (!summary)
+		return;
+	if (width > label_width) {
+		rf_out("  %s\n%*s", label, indent, "");
+	} else {
+		rf_out("  %s%*s", label, indent - 2 - width, "");
+	}
+	print_wrapped(summary, indent, indent);
+}
+
+static void print_words(const char *before, const struct rf_option *words, int label_width)
+{
+	for (int i = 0; words && words[i].word; i++) {
+		char label[RF_OPTION_TEXT_SIZE], written[RF_OPTION_TEXT_SIZE];
+
+		rf_option_format(&words[i], written);
+		snprintf(label, sizeof(label), "%.80s %.76s", before, written);
+		print_line(label, words[i].summary, label_width);
+	}
+}
+
+/* An option, then each word that may be its value, then each that may follow. */
+static void print_option(const struct rf_option *option, int label_width)
+{
+	struct rf_option alone = *option;
+	char label[RF_OPTION_TEXT_SIZE];
+
+	if (option->heading)
+		rf_out("\n%s\n", option->heading);
+	alone.words = NULL;
+	rf_option_format(&alone, label);
+	print_line(label, option->summary, label_width);
+	print_words(option->word, option->words, label_width);
+	print_words(label, option->then, label_width);
+}
+
+/* The widest label that still fits. */
+static int measure_labels(const struct rf_option *options)
+{
+	int widest = 0;
+
+	for (int i = 0; options && options[i].word; i++) {
+		char label[RF_OPTION_TEXT_SIZE];
+		int width;
+
+		rf_option_format(&options[i], label);
+		width = width_of(label, strlen(label));
+		if (options[i].words)
+			width = LABEL_WIDTH_MAX;
+		if (width > widest)
+			widest = width;
+	}
+	return widest < LABEL_WIDTH_MAX ? widest : LABEL_WIDTH_MAX;
+}
+
+static void print_options(const struct rf_option *options)
+{
+	const int label_width = measure_labels(options);
+
+	if (options && !options[0].heading)
+		rf_out("\n");
+	for (int i = 0; options && options[i].word; i++)
+		print_option(&options[i], label_width);
+}
+
+/* ---- commands ---- */
+
+static void print_command(int id)
+{
+	const struct rf_command_row *row = &rf_commands[id];
+	char arguments[RF_USAGE_TEXT_SIZE];
+
+	rf_syntax_format(&rf_syntax[id], arguments);
+	rf_out("ringfence %s%s%s\n\n", rf_syntax[id].words, *arguments ? " " : "", arguments);
+	print_wrapped(row->help, 0, 0);
+	print_options(rf_syntax[id].options);
+	if (row->notes) {
+		rf_out("\n");
+		print_wrapped(row->notes, 0, 0);
+	}
+	rf_out("\n");
+	for (int i = 0; row->examples[i]; i++)
+		rf_out("Example: ringfence %s\n", row->examples[i]);
+}
+
+static void print_usage(void)
+{
+	char arguments[RF_CMD_COUNT][RF_USAGE_TEXT_SIZE];
+	int widest = 0;
+
+	for (int i = 0; i < RF_CMD_COUNT; i++) {
+		rf_syntax_format(&rf_syntax[i], arguments[i]);
+		if (width_of(arguments[i], strlen(arguments[i])) > widest)
+			widest = width_of(arguments[i], strlen(arguments[i]));
+	}
+	rf_out("usage: ringfence COMMAND [dev IF] [--json] [--verbose]\n\n");
+	for (int i = 0; i < RF_CMD_COUNT; i++)
+		rf_out("  %-11s %s%*s  %s\n", rf_syntax[i].words, arguments[i],
+		       widest - width_of(arguments[i], strlen(arguments[i])), "",
+		       rf_syntax[i].summary);
+	rf_out("\ndev IF names the fence by an interface; it may be left out if there is only one "
+	       "fence.\n--json makes a reading command print JSON; --verbose prints what libbpf "
+	       "says.\n");
+}
+
+int rf_command_find(struct rf_words *words)
+{
+	for (int i = 0; i < RF_CMD_COUNT; i++) {
+		struct rf_words rest = *words;
+		char copy[32], *word, *save = NULL;
+		bool matches = true;
+
+		snprintf(copy, sizeof(copy), "%s", rf_syntax[i].words);
+		for (word = strtok_r(copy, " ", &save); word && matches;
+		     word = strtok_r(NULL, " ", &save))
+			matches = rf_words_take(&rest, word);
+		if (matches) {
+			*words = rest;
+			return i;
+		}
+	}
+	return -1;
+}
+
+/* The second word of a command that begins with `word`; NULL: it begins with another one. */
+static const char *second_word(const struct rf_syntax *command, const char *word)
+{
+	const size_t length = strlen(word);
+
+	if (strncmp(command->words, word, length) != 0 || command->words[length] != ' ')
+		return NULL;
+	return command->words + length + 1;
+}
+
+/* `add, set, del or list`, of `limit`; "" where no command begins so. */
+static void list_seconds(const char *word, char *text, size_t size)
+{
+	const char *last = NULL;
+
+	*text = '\0';
+	for (int i = 0; i < RF_CMD_COUNT; i++) {
+		const char *second = second_word(&rf_syntax[i], word);
+		const size_t length = strlen(text);
+
+		if (second && last)
+			snprintf(text + length, size - length, "%s%s", length ? ", " : "", last);
+		if (second)
+			last = second;
+	}
+	if (last)
+		snprintf(text + strlen(text), size - strlen(text), " or %s", last);
+}
+
+int rf_fail_unknown(struct rf_words *words, struct rf_error *error)
+{
+	const char *first = rf_words_next(words);
+	const char *second = rf_words_next(words);
+	char seconds[80];
+
+	list_seconds(first, seconds, sizeof(seconds));
+	if (!*seconds)
+		return rf_error_usage(error, "'%s': unknown command; run 'ringfence help'", first);
+	return rf_error_usage(error, "'%s%s%s': unknown command; %s follows", first,
+			      second ? " " : "", second ? second : "", seconds);
+}
+
+/* Of `limit`, say, its commands. Returns how many there are. */
+static int print_group(const char *word)
+{
+	int count = 0;
+
+	for (int i = 0; i < RF_CMD_COUNT; i++) {
+		if (!second_word(&rf_syntax[i], word))
+			continue;
+		rf_out("%s", count++ ? "\n" : "");
+		print_command(i);
+	}
+	return count;
+}
+
+int rf_help(struct rf_words *words, struct rf_error *error)
+{
+	int command, err;
+
+	if (!rf_words_peek(words)) {
+		print_usage();
+		return 0;
+	}
+	command = rf_command_find(words);
+	if (command < 0 && words->count - words->at == 1 && print_group(rf_words_peek(words)))
+		return 0;
+	if (command < 0)
+		return rf_fail_unknown(words, error);
+	err = rf_words_end(words, error);
+	if (!err)
+		print_command(command);
+	return err;
+}

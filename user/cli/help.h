@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Usage and help, printed from the tables. */
+#ifndef RINGFENCE_HELP_H
+#define RINGFENCE_HELP_H
+
+#include "cli/commands.h"
+
+/* The command whose words come next, which are then taken; -1: none. */
+int rf_command_find(struct rf_words *words);
+/* An error that says which command is unknown, and what may follow its first word. */
+int rf_fail_unknown(struct rf_words *words, struct rf_error *error);
+/* What follows `help`. */
+int rf_help(struct rf_words *words, struct rf_error *error);
+
+#endif /* RINGFENCE_HELP_H */
