@@ -8,6 +8,24 @@
 #include <arpa/inet.h>
 #include <stdio.h>
 
+static void *copy_of(const void *memory, size_t size)
+{
+	void *copy = size ? malloc(size) : NULL;
+
+	assert_true(copy || !size);
+	return size ? memcpy(copy, memory, size) : NULL;
+}
+
+/* Into rules that hold nothing. */
+static void copy_rules(struct rf_ruleset *copy, const struct rf_ruleset *ruleset)
+{
+	*copy = *ruleset;
+	copy->listed = copy_of(ruleset->listed, ruleset->listed_count * sizeof(*ruleset->listed));
+	for (int slot = 0; slot < RF_LIMITS_MAX; slot++)
+		copy->ports[slot] =
+			copy_of(ruleset->ports[slot], ruleset->ports[slot] ? RF_PORTS / 8 : 0);
+}
+
 /* ---- lists ---- */
 
 static void assert_listed(const struct rules *rules, const char *source, uint64_t allow,
@@ -171,8 +189,7 @@ static void counters_are_nobody_elses(void **state)
 	rules_put(&before, 1, "b rate 1k/1s");
 	assert_int_equal(other->policy[0].counters, 0);
 	assert_int_equal(other->policy[1].counters, 1);
-	assert_accepted(rf_ruleset_copy(&after.ruleset, &before.ruleset, &after.error),
-			&after.error);
+	copy_rules(&after.ruleset, &before.ruleset);
 	after.next_id = before.next_id;
 
 	assert_accepted(rules_try_put(&after, 1, "b rate 1k/1s per /24", other), &after.error);
@@ -241,7 +258,7 @@ static void a_copy_is_on_its_own(void **state)
 
 	(void)state;
 	rules_put(&rules, 0, "a rate 1k/1s dport 53 from 10.0.0.1");
-	assert_accepted(rf_ruleset_copy(&copy.ruleset, &rules.ruleset, &copy.error), &copy.error);
+	copy_rules(&copy.ruleset, &rules.ruleset);
 	rf_ruleset_del_limit(&rules.ruleset, 0);
 	rules_compile(&copy);
 	assert_int_equal(copy.ruleset.listed_count, 1);

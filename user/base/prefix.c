@@ -23,13 +23,26 @@ __be32 rf_prefix_mask(unsigned int length, unsigned int word)
 	return htonl(~0U << (bits < 32 ? 32 - bits : 0));
 }
 
-static bool parse_address(const char *text, struct rf_prefix *prefix)
+static bool parse_address(const char *text, struct rf_address *address)
 {
-	prefix->version = 4;
-	if (inet_pton(AF_INET, text, prefix->word) == 1)
+	*address = (struct rf_address){.version = 4};
+	if (inet_pton(AF_INET, text, address->word) == 1)
 		return true;
-	prefix->version = 6;
-	return inet_pton(AF_INET6, text, prefix->word) == 1;
+	address->version = 6;
+	return inet_pton(AF_INET6, text, address->word) == 1;
+}
+
+int rf_parse_address(const char *text, struct rf_address *address, struct rf_error *error)
+{
+	struct rf_address parsed;
+
+	if (!parse_address(text, &parsed))
+		return rf_error_usage(error,
+				      "'%s': invalid address; write it like 192.0.2.1 or "
+				      "2001:db8::1",
+				      text);
+	*address = parsed;
+	return 0;
 }
 
 /* Up to three digits, with no zero in front. */
@@ -81,7 +94,8 @@ static int fail_host_bits(const char *text, const struct rf_prefix *written,
 static int parse_prefix(const char *text, size_t size, struct rf_prefix *prefix,
 			struct rf_error *error)
 {
-	struct rf_prefix parsed = {}, written;
+	struct rf_prefix parsed, written;
+	struct rf_address host;
 	char whole[TEXT_MAX], address[TEXT_MAX];
 	char *slash;
 
@@ -93,9 +107,10 @@ static int parse_prefix(const char *text, size_t size, struct rf_prefix *prefix,
 	slash = strchr(address, '/');
 	if (slash)
 		*slash = '\0';
-	if (!parse_address(address, &parsed))
+	if (!parse_address(address, &host))
 		return fail_prefix(text, size, error);
-	parsed.length = length_max(parsed.version);
+	parsed = (struct rf_prefix){.version = host.version, .length = length_max(host.version)};
+	memcpy(parsed.word, host.word, sizeof(parsed.word));
 	if (slash && (!parse_length(slash + 1, &parsed.length) ||
 		      parsed.length > length_max(parsed.version)))
 		return rf_error_usage(error, "'%s': invalid prefix: its length must be 0-%u", whole,

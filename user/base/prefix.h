@@ -11,6 +11,11 @@
 
 #define RF_PREFIX_TEXT_SIZE 64
 
+struct rf_address {
+	int version;	/* 4 or 6 */
+	__be32 word[4]; /* IPv4: the first, the others 0 */
+};
+
 struct rf_prefix {
 	int version;	     /* 4 or 6 */
 	unsigned int length; /* 0-32 or 0-128 */
@@ -23,6 +28,8 @@ struct rf_prefixes {
 	size_t capacity;
 };
 
+/* An IPv4 or IPv6 address without a prefix length. */
+int rf_parse_address(const char *text, struct rf_address *address, struct rf_error *error);
 /*
  * ADDRESS or ADDRESS/LENGTH; without a length the whole address. Bits behind the length are an
  * error, which says what was probably meant.

@@ -26,7 +26,7 @@ static int print_json(const struct rf_fence *fence, const struct rf_bans *bans,
 
 	for (size_t i = 0; i < bans->count; i++) {
 		const struct rf_ban_row *row = &bans->row[i];
-		char source[RF_SOURCE_TEXT_SIZE];
+		char source[RF_PREFIX_TEXT_SIZE];
 
 		rf_format_source(&row->source, row->limit, source);
 		json_array_append_new(
@@ -48,7 +48,7 @@ static void print_text(const struct rf_fence *fence, const struct rf_bans *bans)
 		rf_out("%-32s %-12s %-12s %s\n", "source", "limit", "left", "since");
 	for (size_t i = 0; i < bans->count; i++) {
 		const struct rf_ban_row *row = &bans->row[i];
-		char source[RF_SOURCE_TEXT_SIZE], left[RF_DURATION_TEXT_SIZE];
+		char source[RF_PREFIX_TEXT_SIZE], left[RF_DURATION_TEXT_SIZE];
 		char lasted[RF_DURATION_TEXT_SIZE];
 
 		rf_format_source(&row->source, row->limit, source);

@@ -237,7 +237,7 @@ static int show_limits(const struct rf_fence *fence, const struct rf_address *as
 
 	for (int slot = 0; slot < RF_LIMITS_MAX && !err; slot++) {
 		struct rf_address source = *asked;
-		char text[RF_SOURCE_TEXT_SIZE];
+		char text[RF_PREFIX_TEXT_SIZE];
 		struct view view;
 
 		if (!bans.rules.policy[slot].id || !(slots >> slot & 1))
@@ -271,7 +271,7 @@ static int show_source(const struct rf_fence *fence, const struct rf_address *as
 		       struct rf_error *error)
 {
 	const struct rf_limit whole = {.per4 = 32, .per6 = 128};
-	char text[RF_SOURCE_TEXT_SIZE];
+	char text[RF_PREFIX_TEXT_SIZE];
 	json_t *limits = json_array();
 	struct listing listing = {};
 	uint32_t slots = 0;

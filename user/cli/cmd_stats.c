@@ -94,19 +94,10 @@ static json_t *limits_json(const struct rf_fence *fence, struct rf_error *error)
 
 static json_t *newcomers_json(const struct rf_counters *counters)
 {
-	return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I}", "admitted",
-			 (json_int_t)counters->newcomers_admitted, "aggregated",
-			 (json_int_t)counters->newcomers_aggregated, "passed",
-			 (json_int_t)counters->reason[RF_NEWCOMER_OPEN].packets, "dropped",
-			 (json_int_t)counters->reason[RF_NEWCOMER_CLOSED].packets, "unnoted",
-			 (json_int_t)counters->shadow_newcomers, "known",
-			 (json_int_t)counters->newcomers_known);
-}
-
-static json_t *windows_json(const struct rf_counters *counters, int family)
-{
-	return json_pack("{s:I, s:I}", "inserts", (json_int_t)counters->inserts[family],
-			 "evictions", (json_int_t)counters->evictions[family]);
+	return rf_view_merged(rf_view_newcomers(counters),
+			      json_pack("{s:I, s:I}", "unnoted",
+					(json_int_t)counters->shadow_newcomers, "known",
+					(json_int_t)counters->newcomers_known));
 }
 
 static int print_json(const struct rf_fence *fence, const struct totals *totals, bool compact,
@@ -133,8 +124,8 @@ static int print_json(const struct rf_fence *fence, const struct totals *totals,
 			  "bytes", pair_json(totals->passed.bytes, totals->dropped.bytes),
 			  "reasons", reasons, "limits", limits, "map_errors", errors, "newcomers",
 			  newcomers_json(&totals->counters), "windows", "ipv4",
-			  windows_json(&totals->counters, 0), "ipv6",
-			  windows_json(&totals->counters, 1)),
+			  rf_view_windows(&totals->counters, 0), "ipv6",
+			  rf_view_windows(&totals->counters, 1)),
 		compact, error);
 }
 

@@ -88,16 +88,12 @@ static json_t *trial_json(const struct status *status)
 static json_t *newcomers_json(const struct status *status)
 {
 	const struct rf_newcomers *newcomers = &status->rules.bank.newcomers;
-	const struct rf_counters *counters = &status->counters;
 
-	return json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:I}", "then",
-			 rf_newcomers_then_name(newcomers->then), "rate",
-			 (json_int_t)newcomers->rate, "window_ms",
-			 (json_int_t)(newcomers->window_ns / RF_NS_PER_MS), "admitted",
-			 (json_int_t)counters->newcomers_admitted, "aggregated",
-			 (json_int_t)counters->newcomers_aggregated, "passed",
-			 (json_int_t)counters->reason[RF_NEWCOMER_OPEN].packets, "dropped",
-			 (json_int_t)counters->reason[RF_NEWCOMER_CLOSED].packets);
+	return rf_view_merged(json_pack("{s:s, s:I, s:I}", "then",
+					rf_newcomers_then_name(newcomers->then), "rate",
+					(json_int_t)newcomers->rate, "window_ms",
+					(json_int_t)(newcomers->window_ns / RF_NS_PER_MS)),
+			      rf_view_newcomers(&status->counters));
 }
 
 static json_t *bans_json(const struct status *status)
@@ -108,10 +104,10 @@ static json_t *bans_json(const struct status *status)
 
 static json_t *windows_json(const struct status *status, int family)
 {
-	return json_pack("{s:I, s:I, s:I, s:I}", "used", (json_int_t)windows_used(status, family),
-			 "resident", (json_int_t)count_residents(status, family), "inserts",
-			 (json_int_t)status->counters.inserts[family], "evictions",
-			 (json_int_t)status->counters.evictions[family]);
+	return rf_view_merged(json_pack("{s:I, s:I}", "used",
+					(json_int_t)windows_used(status, family), "resident",
+					(json_int_t)count_residents(status, family)),
+			      rf_view_windows(&status->counters, family));
 }
 
 static json_t *memory_json(const struct rf_memory *memory)

@@ -11,6 +11,7 @@
 #include "fence/fence.h"
 #include "ringfence/limiter.h"
 #include "ringfence/window_read.h"
+#include "rules/policy.h"
 
 #define BURST_TEXT_SIZE (RF_COUNT_TEXT_SIZE + 8)
 
@@ -34,19 +35,11 @@ struct table {
 	size_t capacity;
 };
 
-static int find_slot(const struct rf_bank *rules, uint32_t limit_id)
-{
-	for (int slot = 0; slot < RF_LIMITS_MAX; slot++)
-		if (rules->policy[slot].id == limit_id)
-			return slot;
-	return -ENOENT;
-}
-
 static int add_row(const struct rf_address *source, uint32_t limit_id,
 		   const struct rf_source *state, void *context)
 {
 	struct table *table = context;
-	int slot = find_slot(&table->rules, limit_id);
+	int slot = rf_rules_find_id(&table->rules, limit_id);
 	const struct rf_policy *policy;
 	const struct rf_ban_row *ban;
 
@@ -109,7 +102,7 @@ static int print_json(const struct table *table, size_t count, struct rf_error *
 
 	for (size_t i = 0; i < count; i++) {
 		const struct row *row = &table->row[i];
-		char source[RF_SOURCE_TEXT_SIZE];
+		char source[RF_PREFIX_TEXT_SIZE];
 
 		rf_format_source(&row->source, row->limit, source);
 		json_array_append_new(
@@ -144,7 +137,7 @@ static void print_text(const struct table *table, size_t count)
 	       "would drop", "used");
 	for (size_t i = 0; i < count; i++) {
 		const struct row *row = &table->row[i];
-		char source[RF_SOURCE_TEXT_SIZE], rate[RF_RATE_TEXT_SIZE];
+		char source[RF_PREFIX_TEXT_SIZE], rate[RF_RATE_TEXT_SIZE];
 		char burst[BURST_TEXT_SIZE] = "";
 
 		rf_format_source(&row->source, row->limit, source);

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0
-#include <arpa/inet.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
@@ -156,17 +155,15 @@ int rf_out_flush(void)
 }
 
 void rf_format_source(const struct rf_address *source, const struct rf_limit *limit,
-		      char text[RF_SOURCE_TEXT_SIZE])
+		      char text[RF_PREFIX_TEXT_SIZE])
 {
-	bool v4 = source->version == 4;
-	int length = v4 ? limit->per4 : limit->per6;
-	char address[INET6_ADDRSTRLEN] = "?";
+	struct rf_prefix prefix = {
+		.version = source->version,
+		.length = source->version == 4 ? limit->per4 : limit->per6,
+	};
 
-	inet_ntop(v4 ? AF_INET : AF_INET6, source->word, address, sizeof(address));
-	if (length == (v4 ? 32 : 128))
-		snprintf(text, RF_SOURCE_TEXT_SIZE, "%s", address);
-	else
-		snprintf(text, RF_SOURCE_TEXT_SIZE, "%s/%d", address, length);
+	memcpy(prefix.word, source->word, sizeof(prefix.word));
+	rf_format_prefix(&prefix, text);
 }
 
 void rf_format_ms(uint64_t ms, char text[RF_DURATION_TEXT_SIZE])

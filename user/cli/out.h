@@ -10,7 +10,6 @@
 #include "base/error.h"
 #include "rules/grammar.h"
 
-#define RF_SOURCE_TEXT_SIZE 64
 #define RF_DURATION_TEXT_SIZE 32
 
 /* One line, with the program's name before it. */
@@ -34,7 +33,7 @@ int rf_out_flush(void);
 
 /* 192.0.2.1, or 2001:db8::/64: the prefix length is left out where it is the whole address. */
 void rf_format_source(const struct rf_address *source, const struct rf_limit *limit,
-		      char text[RF_SOURCE_TEXT_SIZE]);
+		      char text[RF_PREFIX_TEXT_SIZE]);
 /* Milliseconds as people write them: 250 ms, 1.5 s, 12 min. */
 void rf_format_ms(uint64_t ms, char text[RF_DURATION_TEXT_SIZE]);
 

@@ -41,54 +41,29 @@ json_t *rf_view_interfaces(const struct rf_fence *fence)
 	return list;
 }
 
-/* The next range of ports from `*first` on; false: there is none. */
-static bool next_range(const uint64_t *ports, int *first, int *last)
-{
-	while (*first < RF_PORTS && !(ports[*first / 64] >> *first % 64 & 1))
-		(*first)++;
-	*last = *first;
-	while (*last + 1 < RF_PORTS && ports[(*last + 1) / 64] >> (*last + 1) % 64 & 1)
-		(*last)++;
-	return *first < RF_PORTS;
-}
-
-static void format_range(int first, int last, char text[16])
-{
-	if (first == last)
-		snprintf(text, 16, "%d", first);
-	else
-		snprintf(text, 16, "%d-%d", first, last);
-}
-
 json_t *rf_view_ports(const struct rf_ruleset *rules, int slot)
 {
 	const uint64_t *ports = rules->ports[slot];
+	char range[RF_PORT_RANGE_TEXT_SIZE];
 	json_t *list;
-	int last;
 
 	if (!ports)
 		return json_null();
 	list = json_array();
-	for (int first = 0; next_range(ports, &first, &last); first = last + 1) {
-		char text[16];
-
-		format_range(first, last, text);
-		json_array_append_new(list, json_string(text));
-	}
+	for (int first = 0; rf_format_port_range(ports, &first, range);)
+		json_array_append_new(list, json_string(range));
 	return list;
 }
 
 void rf_view_ports_text(const struct rf_ruleset *rules, int slot, char text[RF_PORTS_TEXT_SIZE])
 {
 	const uint64_t *ports = rules->ports[slot];
-	int last;
+	char range[RF_PORT_RANGE_TEXT_SIZE];
 
 	*text = '\0';
-	for (int first = 0; ports && next_range(ports, &first, &last); first = last + 1) {
-		size_t length = strlen(text);
-		char range[16];
+	for (int first = 0; ports && rf_format_port_range(ports, &first, range);) {
+		const size_t length = strlen(text);
 
-		format_range(first, last, range);
 		if (length + strlen(range) + sizeof(",…") > RF_PORTS_TEXT_SIZE) {
 			snprintf(text + length, RF_PORTS_TEXT_SIZE - length, "…");
 			return;
@@ -96,6 +71,31 @@ void rf_view_ports_text(const struct rf_ruleset *rules, int slot, char text[RF_P
 		snprintf(text + length, RF_PORTS_TEXT_SIZE - length, "%s%s", length ? "," : "",
 			 range);
 	}
+}
+
+json_t *rf_view_newcomers(const struct rf_counters *counters)
+{
+	return json_pack("{s:I, s:I, s:I, s:I}", "admitted",
+			 (json_int_t)counters->newcomers_admitted, "aggregated",
+			 (json_int_t)counters->newcomers_aggregated, "passed",
+			 (json_int_t)counters->reason[RF_NEWCOMER_OPEN].packets, "dropped",
+			 (json_int_t)counters->reason[RF_NEWCOMER_CLOSED].packets);
+}
+
+json_t *rf_view_windows(const struct rf_counters *counters, int family)
+{
+	return json_pack("{s:I, s:I}", "inserts", (json_int_t)counters->inserts[family],
+			 "evictions", (json_int_t)counters->evictions[family]);
+}
+
+json_t *rf_view_merged(json_t *object, json_t *more)
+{
+	if (json_object_update(object, more)) {
+		json_decref(object);
+		object = NULL;
+	}
+	json_decref(more);
+	return object;
 }
 
 size_t rf_view_count_list(const struct rf_ruleset *rules, enum rf_list list)

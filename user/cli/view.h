@@ -20,6 +20,12 @@ json_t *rf_view_ports(const struct rf_ruleset *rules, int slot);
 /* The same for people; those for which there is no room are left out. */
 #define RF_PORTS_TEXT_SIZE 64
 void rf_view_ports_text(const struct rf_ruleset *rules, int slot, char text[RF_PORTS_TEXT_SIZE]);
+/* {"admitted","aggregated","passed","dropped"} */
+json_t *rf_view_newcomers(const struct rf_counters *counters);
+/* {"inserts","evictions"} of a family, 0 or 1. */
+json_t *rf_view_windows(const struct rf_counters *counters, int family);
+/* `object` with the keys of `more`, which is freed; NULL where there is no memory. */
+json_t *rf_view_merged(json_t *object, json_t *more);
 /* How many prefixes a list has, and how many the `from` of a limit names. */
 size_t rf_view_count_list(const struct rf_ruleset *rules, enum rf_list list);
 size_t rf_view_count_from(const struct rf_ruleset *rules, int slot);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "fence/pending.h"
+#include "rules/policy.h"
 
 static int fail_map(struct rf_error *error, enum rf_map map, int negative_errno)
 {
@@ -82,14 +83,6 @@ int rf_fence_clear_limit_counters(struct rf_fence *fence, int index, struct rf_e
 
 /* ---- sources ---- */
 
-static int find_slot(const struct rf_bank *rules, uint32_t limit_id)
-{
-	for (int slot = 0; slot < RF_LIMITS_MAX; slot++)
-		if (rules->policy[slot].id == limit_id)
-			return slot;
-	return -ENOENT;
-}
-
 /* The windows that are visited, with what is pending for them. */
 struct visitor {
 	struct rf_bank rules;
@@ -116,7 +109,7 @@ static int read_pending(struct visitor *visitor, const struct rf_fence *fence)
 static void add_pending(const struct visitor *visitor, const struct rf_address *source,
 			uint32_t limit_id, struct rf_source *state)
 {
-	int slot = find_slot(&visitor->rules, limit_id);
+	int slot = rf_rules_find_id(&visitor->rules, limit_id);
 
 	if (slot >= 0)
 		rf_leases_add_source(&visitor->pending, source, &visitor->rules, slot, state);

@@ -108,7 +108,6 @@ static int read_prefixes(struct rf_ruleset *ruleset, const struct rf_tries *trie
 		}
 	}
 	ruleset->listed = listed;
-	ruleset->listed_capacity = content[0].count + content[1].count;
 	free(content[0].entry);
 	free(content[1].entry);
 	return err;

@@ -258,7 +258,6 @@ static int add_divided(struct rf_ruleset *ruleset, struct rf_error *error)
 	}
 	free(ruleset->listed);
 	ruleset->listed = listed;
-	ruleset->listed_capacity = count + lacking;
 	return 0;
 }
 

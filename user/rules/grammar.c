@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Words, and what one of them may be: counts, times, rates, names, addresses, numbers. */
-#include <arpa/inet.h>
+/* Words, and what one of them may be: counts, times, rates, names, numbers. */
 #include <ctype.h>
 #include <inttypes.h>
 #include <string.h>
@@ -240,22 +239,6 @@ int rf_parse_name(const char *text, const char *what, char name[RF_NAME_SIZE],
 				      text, what);
 	memset(name, 0, RF_NAME_SIZE);
 	memcpy(name, text, length);
-	return 0;
-}
-
-int rf_parse_address(const char *text, struct rf_address *address, struct rf_error *error)
-{
-	struct rf_address parsed = {.version = 4};
-
-	if (inet_pton(AF_INET, text, parsed.word) != 1) {
-		parsed.version = 6;
-		if (inet_pton(AF_INET6, text, parsed.word) != 1)
-			return rf_error_usage(error,
-					      "'%s': invalid address; write it like 192.0.2.1 or "
-					      "2001:db8::1",
-					      text);
-	}
-	*address = parsed;
 	return 0;
 }
 

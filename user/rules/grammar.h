@@ -27,6 +27,7 @@
 #define RF_RATE_TEXT_SIZE 56
 #define RF_LIMIT_TEXT_SIZE 320
 #define RF_MATCH_TEXT_SIZE 16
+#define RF_PORT_RANGE_TEXT_SIZE 16
 #define RF_PER4_DEFAULT 32
 #define RF_PER6_DEFAULT 64
 
@@ -35,11 +36,6 @@ struct rf_words {
 	const char *const *word;
 	int count;
 	int at;
-};
-
-struct rf_address {
-	int version;	/* 4 or 6 */
-	__be32 word[4]; /* IPv4: the first, the others 0 */
 };
 
 /* A COUNT/TIME. What the count may be depends on its unit, which rf_parse_limit knows. */
@@ -118,8 +114,6 @@ int rf_parse_name(const char *text, const char *what, char name[RF_NAME_SIZE],
 		  struct rf_error *error);
 /* Is what was read from a fence such a name, keyword or not, and does it end? */
 bool rf_name_is_valid(const char name[RF_NAME_SIZE]);
-/* An IPv4 or IPv6 address without a prefix length. */
-int rf_parse_address(const char *text, struct rf_address *address, struct rf_error *error);
 /* A whole number from `min` to `max`. `what` is for the message. */
 int rf_parse_number(const char *text, const char *what, uint32_t min, uint32_t max,
 		    uint32_t *number, struct rf_error *error);
@@ -161,6 +155,8 @@ void rf_format_match(const struct rf_limit *limit, char text[RF_MATCH_TEXT_SIZE]
  * rf_ruleset_format_limit() adds: rf_parse_limit reads it back.
  */
 void rf_format_limit(const struct rf_limit *limit, char text[RF_LIMIT_TEXT_SIZE]);
+/* The next range of ports from `*first` on, like 53 or 8000-8100; `*first` moves on behind it. */
+bool rf_format_port_range(const uint64_t *ports, int *first, char text[RF_PORT_RANGE_TEXT_SIZE]);
 const char *rf_newcomers_then_name(enum rf_newcomers_then then);
 /* A count with the largest suffix that leaves it whole. */
 void rf_format_count(uint64_t count, char text[RF_COUNT_TEXT_SIZE]);

@@ -133,6 +133,28 @@ static void append_match(const struct rf_limit *limit, char text[RF_LIMIT_TEXT_S
 		append(text, " match %s", match);
 }
 
+static bool has_port(const uint64_t *ports, int port)
+{
+	return port < RF_PORTS && ports[port / 64] >> port % 64 & 1;
+}
+
+bool rf_format_port_range(const uint64_t *ports, int *first, char text[RF_PORT_RANGE_TEXT_SIZE])
+{
+	int from = *first, to;
+
+	while (from < RF_PORTS && !has_port(ports, from))
+		from++;
+	to = from;
+	while (has_port(ports, to + 1))
+		to++;
+	*first = to + 1;
+	if (from == to)
+		snprintf(text, RF_PORT_RANGE_TEXT_SIZE, "%d", from);
+	else
+		snprintf(text, RF_PORT_RANGE_TEXT_SIZE, "%d-%d", from, to);
+	return from < RF_PORTS;
+}
+
 static void append_flags(const struct rf_limit *limit, char text[RF_LIMIT_TEXT_SIZE])
 {
 	if (limit->flags & RF_SHADOW)

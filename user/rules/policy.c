@@ -109,6 +109,14 @@ int rf_rules_find(const struct rf_bank *rules, const char *name)
 	return -ENOENT;
 }
 
+int rf_rules_find_id(const struct rf_bank *rules, uint32_t id)
+{
+	for (int slot = 0; slot < RF_LIMITS_MAX; slot++)
+		if (rules->policy[slot].id == id)
+			return slot;
+	return -ENOENT;
+}
+
 int rf_rules_free_slot(const struct rf_bank *rules)
 {
 	for (int slot = 0; slot < RF_LIMITS_MAX; slot++)

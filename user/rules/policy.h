@@ -22,6 +22,8 @@ void rf_policy_compile(const struct rf_limit *limit, uint32_t id, uint32_t tick_
 
 /* The slot of the limit called `name`, or -ENOENT. */
 int rf_rules_find(const struct rf_bank *rules, const char *name);
+/* The slot of the limit with this id, or -ENOENT. */
+int rf_rules_find_id(const struct rf_bank *rules, uint32_t id);
 /* A slot without a limit, or -ENOSPC. */
 int rf_rules_free_slot(const struct rf_bank *rules);
 int rf_rules_count(const struct rf_bank *rules);

@@ -225,7 +225,6 @@ static int make_listed(const struct rf_rulefile *file, const struct rf_rulefile_
 	}
 	ruleset->listed = listed;
 	ruleset->listed_count = count;
-	ruleset->listed_capacity = file->entries + 1;
 	return 0;
 }
 

@@ -31,41 +31,6 @@ static uint64_t *copy_ports(const uint64_t *ports)
 	return copy ? memcpy(copy, ports, PORTS_SIZE) : NULL;
 }
 
-static int copy_listed(struct rf_ruleset *copy, const struct rf_ruleset *ruleset)
-{
-	const size_t size = ruleset->listed_count * sizeof(*ruleset->listed);
-
-	if (!size)
-		return 0;
-	copy->listed = malloc(size);
-	if (!copy->listed)
-		return -ENOMEM;
-	memcpy(copy->listed, ruleset->listed, size);
-	copy->listed_count = ruleset->listed_count;
-	copy->listed_capacity = ruleset->listed_count;
-	return 0;
-}
-
-int rf_ruleset_copy(struct rf_ruleset *copy, const struct rf_ruleset *ruleset,
-		    struct rf_error *error)
-{
-	int err;
-
-	*copy = (struct rf_ruleset){.bank = ruleset->bank};
-	err = copy_listed(copy, ruleset);
-	for (int slot = 0; !err && slot < RF_LIMITS_MAX; slot++) {
-		if (!ruleset->ports[slot])
-			continue;
-		copy->ports[slot] = copy_ports(ruleset->ports[slot]);
-		if (!copy->ports[slot])
-			err = -ENOMEM;
-	}
-	if (!err)
-		return 0;
-	rf_ruleset_free(copy);
-	return fail_memory(error);
-}
-
 /* ---- prefixes ---- */
 
 static bool is_empty(const struct rf_listed *listed)
@@ -161,7 +126,6 @@ static int add_prefixes(struct rf_ruleset *ruleset, const struct rf_prefixes *pr
 	free(sorted);
 	free(ruleset->listed);
 	ruleset->listed = merged;
-	ruleset->listed_capacity = capacity;
 	return 0;
 }
 
@@ -275,27 +239,12 @@ void rf_ruleset_del_limit(struct rf_ruleset *ruleset, int slot)
 
 /* ---- as text ---- */
 
-static bool has_port(const uint64_t *ports, int port)
-{
-	return ports[port / 64] >> port % 64 & 1;
-}
-
 static void write_ports(FILE *stream, const uint64_t *ports)
 {
 	const char *before = " dport ";
-	char range[16];
-	int last;
+	char range[RF_PORT_RANGE_TEXT_SIZE];
 
-	for (int first = 0; first < RF_PORTS; first = last + 1) {
-		last = first;
-		if (!has_port(ports, first))
-			continue;
-		while (last + 1 < RF_PORTS && has_port(ports, last + 1))
-			last++;
-		if (first == last)
-			snprintf(range, sizeof(range), "%d", first);
-		else
-			snprintf(range, sizeof(range), "%d-%d", first, last);
+	for (int first = 0; rf_format_port_range(ports, &first, range);) {
 		fputs(before, stream);
 		fputs(range, stream);
 		before = ",";

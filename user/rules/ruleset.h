@@ -35,7 +35,6 @@ struct rf_ruleset {
 	uint64_t *ports[RF_LIMITS_MAX]; /* bit sets of RF_PORTS, where limit[].has_ports */
 	struct rf_listed *listed;	/* sorted, each prefix once; none without list and limit */
 	size_t listed_count;
-	size_t listed_capacity;
 };
 
 /* What the data path reads beside the bank. */
@@ -47,8 +46,6 @@ struct rf_compiled {
 #define RF_RULESET_NONE ((struct rf_ruleset){})
 
 void rf_ruleset_free(struct rf_ruleset *ruleset);
-int rf_ruleset_copy(struct rf_ruleset *copy, const struct rf_ruleset *ruleset,
-		    struct rf_error *error);
 
 /*
  * Puts a limit into `slot`, in place of what is there: its policy, as rf_rules_put() does, its
