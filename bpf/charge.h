@@ -1,12 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What the limits of one packet are asked, step by step: peek at all, charge all, count, lease. */
+/*
+ * One packet and several limits, step by step: peek at all windows, charge all, count, lease. A
+ * limit that refuses after others were charged makes their charge forfeited, and that is counted.
+ *
+ * Places are 0 to 3, in the order of question->slot: limits in force first, then shadows.
+ */
 #ifndef RINGFENCE_CHARGE_H
 #define RINGFENCE_CHARGE_H
 
 #include "bans.h"
 #include "take.h"
 
-/* Which limits, those in force first. */
+/* Puts the slots of question->limits in order: limits in force first, then shadows. */
 static __always_inline void set_slots(struct question *question)
 {
 	const __u32 among = bank_of(question)->shadows;
@@ -37,14 +42,14 @@ static __always_inline const struct rf_policy *policy_of(const struct question *
 	return &bank_of(question)->policy[question->slot[i] % RF_LIMITS_MAX];
 }
 
-/* The windows of a packet's limits; NULL: not charged to that one. */
+/* The windows of a packet, by place; NULL: this limit does not charge it. */
 struct sources {
 	struct rf_source *of[RF_CHARGED_MAX];
 };
 
 /*
- * The window in place `i`; NULL: there are fewer. Hidden from the compiler, which else asks the
- * number of limits instead of the pointer, and Linux 6.1 does not see that this is the same.
+ * The window in place `i`; NULL: there are fewer limits. Opaque: otherwise the compiler tests the
+ * number of limits instead of the pointer, and the verifier of Linux 6.1 cannot follow that.
  */
 static __always_inline struct rf_source *source_in(const struct sources *sources, __u32 i)
 {
@@ -70,8 +75,8 @@ __noinline __u64 refused_until(const struct question *question, const struct rf_
 }
 
 /*
- * The limit in place `i` refuses the packet: counted, and it alone is told, if it counts what it
- * rejects. `reason` is RF_PEEKED_FULL where it was only peeked at.
+ * The limit in place `i` refuses the packet. It alone counts the packet, and with `count rejected`
+ * it alone is charged. `reason`: RF_PEEKED_FULL where only a peek found no room.
  */
 __noinline int refuse_packet(struct question *question, struct rf_source *source, __u32 i,
 			     __u32 reason)
@@ -95,7 +100,7 @@ __noinline int refuse_packet(struct question *question, struct rf_source *source
 		reason = RF_BANNED;
 	} else if (reason == RF_PEEKED_FULL) {
 		reason = RF_OVER_LIMIT;
-		/* It may have room by now, and then it is charged. */
+		/* Room may have appeared since the peek: then the charge is forfeited. */
 		if (rf_counts_rejected(policy) &&
 		    take_any(&source->window, policy, &ask) == RF_UNDER)
 			count_forfeited(policy, question->len_bytes);
@@ -117,7 +122,7 @@ __noinline int refuse_packet(struct question *question, struct rf_source *source
 	return reason;
 }
 
-/* The index of a pointer on the stack has to be a constant. */
+/* The verifier allows only constant indices of pointers on the stack. */
 static __always_inline enum rf_reason
 refuse_place(struct question *question, const struct sources *sources, __u32 place, __u32 reason)
 {
@@ -132,7 +137,7 @@ refuse_place(struct question *question, const struct sources *sources, __u32 pla
 
 /* ---- peek at all, charge all ---- */
 
-/* Which of the limits in force has no room: its place, or RF_CHARGED_MAX. */
+/* The place of the first limit in force that has no room; RF_CHARGED_MAX: all have room. */
 __noinline int peek_all(const struct question *question, struct rf_source *first,
 			struct rf_source *second, struct rf_source *third, struct rf_source *fourth)
 {
@@ -156,7 +161,7 @@ __noinline int peek_all(const struct question *question, struct rf_source *first
 	return RF_CHARGED_MAX;
 }
 
-/* Those that were charged before the limit in place `refuses` had no more room. */
+/* The limit in place `refuses` lost its room: the charges before it are forfeited. */
 __noinline int count_all_forfeited(const struct question *question, __u32 refuses)
 {
 	if (!question)
@@ -168,7 +173,7 @@ __noinline int count_all_forfeited(const struct question *question, __u32 refuse
 	return 0;
 }
 
-/* A shadow is over: how long it will be, and which. */
+/* The shadow in place `i` is over its limit, until then. */
 static __always_inline void note_shadow(struct question *question, __u32 i, __u64 until)
 {
 	question->over |= 1U << i;
@@ -177,8 +182,8 @@ static __always_inline void note_shadow(struct question *question, __u32 i, __u6
 }
 
 /*
- * The limit in place `i` was asked and had no room: {place | verdict << 8} if the packet is refused
- * for it; RF_CHARGED_MAX: it is a shadow.
+ * The limit in place `i` could not be charged. Returns {place | verdict << 8} where that refuses
+ * the packet; RF_CHARGED_MAX where the limit is a shadow.
  */
 static __always_inline __u32 lose_room(struct question *question, struct rf_source *source, __u32 i,
 				       int verdict)
@@ -196,8 +201,8 @@ static __always_inline __u32 lose_room(struct question *question, struct rf_sour
 }
 
 /*
- * Charges all of them, until one in force has lost its room meanwhile: its place and how, as
- * {place | verdict << 8}; RF_CHARGED_MAX: none has.
+ * Charges all windows, and stops at a limit in force that has lost its room since the peek. Returns
+ * {place | verdict << 8} of that limit; RF_CHARGED_MAX: all were charged.
  */
 __noinline int take_all(struct question *question, struct rf_source *first,
 			struct rf_source *second, struct rf_source *third, struct rf_source *fourth)
@@ -227,7 +232,7 @@ __noinline int take_all(struct question *question, struct rf_source *first,
 	return RF_CHARGED_MAX;
 }
 
-/* Peeks at all, then charges all: as take_all answers; of a peek the verdict is RF_UNDER. */
+/* Peeks at all, then charges all. Returns as take_all; verdict RF_UNDER: a peek found no room. */
 static __always_inline __u32 ask_windows(struct question *question, const struct sources *sources)
 {
 	const __u32 place = peek_all(question, source_in(sources, 0), source_in(sources, 1),
@@ -239,7 +244,7 @@ static __always_inline __u32 ask_windows(struct question *question, const struct
 			source_in(sources, 2), source_in(sources, 3));
 }
 
-/* Why, by that verdict. */
+/* The reason to drop, by the verdict of ask_windows. */
 static __always_inline __u32 reason_refused(__u32 verdict)
 {
 	if (verdict == RF_UNDER)
@@ -249,7 +254,7 @@ static __always_inline __u32 reason_refused(__u32 verdict)
 
 /* ---- all have let the packet pass ---- */
 
-/* It passes: counted by each limit. */
+/* The packet passes: each limit counts it. */
 __noinline int count_passed(const struct question *question, struct rf_source *first,
 			    struct rf_source *second, struct rf_source *third,
 			    struct rf_source *fourth)
@@ -271,7 +276,7 @@ __noinline int count_passed(const struct question *question, struct rf_source *f
 	return 0;
 }
 
-/* Can a lease follow, since all of its limits have a window of its own and agree? */
+/* May a lease repeat this answer? All limits need a window of the source's own, and must agree. */
 __noinline int lease_may_follow_all(const struct question *question)
 {
 	if (!question || !config.lease_shift || question->missing || question->aggregated ||
@@ -280,7 +285,7 @@ __noinline int lease_may_follow_all(const struct question *question)
 	return all_are_over(question) || may_share_credits(question, bank_of(question));
 }
 
-/* The same for a lease; NULL, too, where it is a shadow that is over. */
+/* The window that a lease charges; NULL also where a shadow is over its limit. */
 static __always_inline struct rf_window *window_in(const struct question *question,
 						   const struct sources *sources, __u32 i)
 {

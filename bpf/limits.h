@@ -1,5 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The limits that a packet is charged to: all of them, or none. */
+/*
+ * The answer of the limits that apply to a packet: it is charged to all of them, or to none.
+ *
+ * One limit (ask_limit): find the window, or make one; refuse a banned source; charge the window;
+ * start a ban or fill a lease; count.
+ *
+ * Several limits (ask_several):
+ *   1. ask_known        all windows exist, as nearly always: peek, charge, count. Done.
+ *   2. refuse_missing   a window is missing, and that limit bans the source. Done.
+ *   3. meet_newcomer    ask the guard, and make the missing windows, or refuse.
+ *   4. ask_limits       the same as 1, with the new windows.
+ * Each step is called from here alone: where functions call each other, their stacks add up.
+ */
 #ifndef RINGFENCE_LIMITS_H
 #define RINGFENCE_LIMITS_H
 
@@ -17,7 +29,7 @@ static __always_inline enum rf_reason reason_of(const struct rf_policy *policy, 
 	return verdict == RF_OVER ? RF_OVER_LIMIT : RF_CONTENDED;
 }
 
-/* The answer of the window that a newcomer shares with its prefix, counted. */
+/* The answer of the window that a newcomer shares with its prefix. Counts the packet. */
 __noinline int ask_aggregate(const struct question *question, __u32 slot)
 {
 	const struct rf_policy *policy;
@@ -40,9 +52,9 @@ __noinline int ask_aggregate(const struct question *question, __u32 slot)
 }
 
 /*
- * What has no source, under the limit that asks for it: `reason` where it passes, and nothing is
- * counted but by the limit. Its window is the first of its slot in `aggregates`, where no prefix is
- * charged to it.
+ * Charges a packet without a source to the limit with `match other`, and returns `reason` where the
+ * packet passes. Counts the packet for that limit only. The window is the first of the limit's slot
+ * in `aggregates`, which such a limit does not use for prefixes.
  */
 static __always_inline __u32 ask_other(const struct rf_bank *bank, __u64 jiffies, __u32 len_bytes,
 				       __u32 reason)
@@ -63,7 +75,7 @@ static __always_inline __u32 ask_other(const struct rf_bank *bank, __u64 jiffies
 	return found == RF_UNDER_LIMIT ? reason : found;
 }
 
-/* The one limit's answer, counted. */
+/* The answer of a single limit. Counts the packet for that limit. */
 static __always_inline enum rf_reason ask_limit(struct question *question,
 						const struct rf_bank *bank, __u32 slot,
 						struct rf_counters *sums, int is_ipv6)
@@ -112,7 +124,7 @@ static __always_inline enum rf_reason ask_limit(struct question *question,
 
 /* ---- several limits ---- */
 
-/* The limits that ban, and under which it has no window. */
+/* Limits with a ban under which the source has no window, as a bit set of slots. */
 static __always_inline __u32 slots_missing(const struct question *question)
 {
 	__u32 slots = 0;
@@ -124,7 +136,7 @@ static __always_inline __u32 slots_missing(const struct question *question)
 	return slots & bank_of(question)->bans;
 }
 
-/* A limit bans the source, though it has no window under it? Then that is the answer, counted. */
+/* Refuses a source that is banned by a limit under which it has no window. Counts the packet. */
 __noinline int refuse_missing(struct question *question)
 {
 	__u64 ban;
@@ -137,13 +149,12 @@ __noinline int refuse_missing(struct question *question)
 	return refuse_banned(question, NULL, ban % RF_LIMITS_MAX, ban / RF_LIMITS_MAX);
 }
 
-/* Again, now that they were made. What is missing still could not be had. */
+/* Looks up all windows after meet_newcomer. `missing`: those that could not be made. */
 static __always_inline void find_new_sources(struct question *question, struct sources *sources,
 					     int is_ipv6)
 {
 	question->missing = 0;
-	*sources =
-		(struct sources){}; /* so that it is all the same to the verifier what was there */
+	*sources = (struct sources){}; /* the verifier forgets what was there */
 	RF_UNROLL
 	for (__u32 i = 0; i < RF_CHARGED_MAX; i++) {
 		const __u32 slot = question->slot[i] % RF_LIMITS_MAX;
@@ -161,8 +172,8 @@ static __always_inline void find_new_sources(struct question *question, struct s
 }
 
 /*
- * The answer of several limits, counted by them, once meet_newcomer has made the windows that were
- * missing; it is not called from here, since the stacks of functions that call each other add up.
+ * The answer of several limits after meet_newcomer, whose answer is in question->met. Each limit
+ * counts the packet.
  */
 static __always_inline enum rf_reason ask_limits(struct question *question, int is_ipv6)
 {
@@ -171,7 +182,7 @@ static __always_inline enum rf_reason ask_limits(struct question *question, int 
 	__u32 refuses;
 
 	find_new_sources(question, &sources, is_ipv6);
-	/* One that was made is gone again. */
+	/* A window was made, and evicted again. */
 	if (found == RF_UNDER_LIMIT && is_missing_in_force(question))
 		return RF_NO_WINDOW;
 	refuses = ask_windows(question, &sources);
@@ -187,7 +198,7 @@ static __always_inline enum rf_reason ask_limits(struct question *question, int 
 	return question->over ? RF_SHADOW_OVER : RF_UNDER_LIMIT;
 }
 
-/* Several limits, on their own for the verifier. */
+/* The verifier checks these once, by themselves. */
 __noinline int ask_limits4(struct question *question)
 {
 	return question ? ask_limits(question, 0) : RF_MAP_ERROR;
@@ -215,7 +226,7 @@ static __always_inline enum rf_reason ask_several(struct question *question, int
 	return is_ipv6 ? ask_limits6(question) : ask_limits4(question);
 }
 
-/* Several limits apply, and ask would find nothing else: a call less. */
+/* Fast path, without a call of ask: no list and no ban to look up, and several limits apply. */
 static __always_inline int is_for_several(struct question *question, int is_ipv6)
 {
 	const struct rf_bank *bank = bank_of(question);

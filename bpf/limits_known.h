@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A packet of several limits whose source has a window under each of them, as nearly all have. It
- * asks what limits.h asks, in the same order: peek at all in force, take from all, count.
+ * Fast path of several limits: the source has a window under each of them, as nearly always. The
+ * steps are those of limits.h, in the same order: peek at all, charge all, count.
  *
- * A packet of four limits costs four look-ups, 30 ns each, and a call costs 9. So no window is
- * asked by a call where all of them have room in the present cell. Where windows are cold, their
- * cache misses overlap: all are looked up before any is read, and what the takes will read is read
- * before the first of them, since no load is begun before an atomic operation has ended.
+ * Four limits cost four look-ups of 30 ns, and a call costs 9 ns. So no window costs a call where
+ * all have room in the present cell. Cache misses of cold windows overlap: all windows are looked
+ * up before any is read, and what the charges will read is read before the first charge, since no
+ * load begins before an atomic operation has ended.
  */
 #ifndef RINGFENCE_LIMITS_KNOWN_H
 #define RINGFENCE_LIMITS_KNOWN_H
 
 #include "charge.h"
 
-/* Read once for all limits, and divided once for those whose cells are as long. */
+/* Time is read once for all limits, and divided once for limits whose cells have one length. */
 struct clocks {
-	__u64 ns;    /* where any of them has this clock */
-	__u64 epoch; /* by this: */
-	__u64 cell;  /* 2 * length + clock; 0: nothing was divided so far */
+	__u64 ns;    /* set where a limit uses this clock */
+	__u64 epoch; /* of the cell length below */
+	__u64 cell;  /* 2 * length + clock; 0: no division yet */
 };
 
 static __always_inline __u64 epoch_by(struct clocks *clocks, const struct question *question,
@@ -33,7 +33,7 @@ static __always_inline __u64 epoch_by(struct clocks *clocks, const struct questi
 	return clocks->epoch;
 }
 
-/* Do both group sources alike? Then one question to the filter answers for both. */
+/* Do both limits group sources alike? Then one look at the known filter answers for both. */
 static __always_inline int group_alike(const struct rf_policy *a, const struct rf_policy *b,
 				       int is_ipv6)
 {
@@ -47,7 +47,7 @@ static __always_inline int group_alike(const struct rf_policy *a, const struct r
 	return !differ;
 }
 
-/* Looks up all of them, and notes what is missing. Does any limit ask for ns? */
+/* Looks up all windows, and marks the missing ones. True: a limit uses the clock in ns. */
 static __always_inline int find_all(struct question *question, struct sources *sources, int is_ipv6)
 {
 	const int is_guarded = bank_of(question)->newcomers.then != RF_NEWCOMERS_OFF;
@@ -82,7 +82,7 @@ static __always_inline void touch_all(struct question *question, const struct so
 	}
 }
 
-/* Is there room in the present cell for certain, by the head alone? */
+/* Is the head in the present cell, and has it room? False also where the head alone cannot tell. */
 static __always_inline int has_room_now(const struct question *question,
 					const struct rf_source *source,
 					const struct rf_policy *policy, struct clocks *clocks)
@@ -100,7 +100,7 @@ static __always_inline int has_room_now(const struct question *question,
 	return rf_may_add(policy, head, now, rf_cost(policy, question->len_bytes));
 }
 
-/* Does no limit ban the source or close a cell, and have all room? */
+/* Fast path: every head has room in the present cell, and no limit bans the source. */
 static __always_inline int all_have_room(const struct question *question,
 					 const struct sources *sources, struct clocks *clocks)
 {
@@ -121,14 +121,14 @@ static __always_inline int all_have_room(const struct question *question,
 	return has_room;
 }
 
-/* Another CPU took the room meanwhile. */
+/* Another CPU has taken the room since all_have_room. */
 __noinline __u32 lose_race(struct question *question, struct rf_source *source, __u32 i)
 {
 	return question && source ? lose_room(question, source, i % RF_CHARGED_MAX, RF_OVER)
 				  : RF_CHARGED_MAX;
 }
 
-/* As take_all, where all have room in the present cell. */
+/* As take_all, after all_have_room. */
 static __always_inline __u32 take_at_once(struct question *question, const struct sources *sources,
 					  struct clocks *clocks)
 {
@@ -150,7 +150,7 @@ static __always_inline __u32 take_at_once(struct question *question, const struc
 	return RF_CHARGED_MAX;
 }
 
-/* It passes: counted by each limit. */
+/* The packet passes: each limit counts it. */
 static __always_inline void count_all(const struct question *question,
 				      const struct sources *sources)
 {
@@ -170,7 +170,7 @@ static __always_inline void count_all(const struct question *question,
 	}
 }
 
-/* Not here, since the stacks of functions that call each other add up. */
+/* Leaves the refusal to refuse_known, which needs the stack that ask_known uses. */
 static __always_inline int refuse_later(struct question *question, __u32 place, __u32 reason)
 {
 	question->place = place | reason << 8;
@@ -215,7 +215,7 @@ __noinline int ask_known6(struct question *question)
 	return question ? ask_known(question, 1) : RF_MAP_ERROR;
 }
 
-/* What ask_known has left, now that its stack is free. The window is looked up again. */
+/* The refusal that ask_known left. Looks up the window again. */
 __noinline int refuse_known(struct question *question)
 {
 	const struct rf_policy *policy;
@@ -232,7 +232,7 @@ __noinline int refuse_known(struct question *question)
 							: find_source(question->source, policy, 0);
 	if (source)
 		return refuse_packet(question, source, place, reason);
-	/* It gave way meanwhile. */
+	/* The window was evicted meanwhile. */
 	until = reason == RF_PEEKED_FULL
 			? banned_until(question, NULL, policy, question->slot[place])
 			: 0;
