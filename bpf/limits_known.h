@@ -177,9 +177,7 @@ static __always_inline int refuse_later(struct question *question, __u32 place, 
 	return RF_REFUSED_KNOWN;
 }
 
-/*
- * The answer, counted; RF_REFUSED_KNOWN, or RF_WINDOWS_MISSING.
- */
+/* The answer, and each limit has counted it; or RF_REFUSED_KNOWN, or RF_WINDOWS_MISSING. */
 static __always_inline enum rf_reason ask_known(struct question *question, int is_ipv6)
 {
 	struct sources sources = {};

@@ -5,7 +5,7 @@
 
 #include "windows.h"
 
-/* What the longest prefix says that the source lies in; NULL: it lies in none. */
+/* The entry of the longest prefix that contains the source; NULL: there is none. */
 static __always_inline struct rf_prefix_value *find_prefix(const struct question *question,
 							   int is_ipv6)
 {
@@ -28,7 +28,8 @@ static __always_inline struct rf_prefix_value *find_prefix(const struct question
 }
 
 /*
- * What the lists say, and until when, or RF_ASK_LIMITS: those that remain of `limits`.
+ * The answer of the lists, and until when it holds. RF_ASK_LIMITS: no list decides, and `limits`
+ * are those that apply to sources of this prefix.
  */
 static __always_inline enum rf_reason ask_lists(struct question *question, __u32 *limits,
 						__u64 *until, int is_ipv6)
@@ -45,7 +46,8 @@ static __always_inline enum rf_reason ask_lists(struct question *question, __u32
 		return RF_ASK_LIMITS;
 	}
 	if (value->is_divided)
-		question->who.source[1] = 1; /* others of its /64 may get another answer */
+		question->who.source[1] =
+			1; /* other addresses of this /64 may get another answer: no lease */
 	*until = value->allow_until;
 	if (*until > question->jiffies)
 		return RF_ALLOWED;

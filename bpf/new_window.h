@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* A window for a source that has none: in whose slot, and what it starts with. */
+/*
+ * A window for a source that has none. It needs a slot: a few slots are looked at, the one that was
+ * idle longest is claimed, its window deleted, and the new one inserted. What a slot's states mean
+ * stands in ringfence/slot.h.
+ */
 #ifndef RINGFENCE_NEW_WINDOW_H
 #define RINGFENCE_NEW_WINDOW_H
 
@@ -10,10 +14,10 @@
 
 #define NO_SLOT (~0U)
 #define SLOTS_TRIED 8
-#define SLOTS_TRIED_MOST 32 /* for a known source, while all that were tried are residents */
-#define CLAIMS_MAX 3	    /* other CPUs took the slot first */
+#define SLOTS_TRIED_MOST 32 /* for a known source, while all slots tried are residents' */
+#define CLAIMS_MAX 3	    /* attempts, where other CPUs claim the slot first */
 
-/* How well that slot may be taken. */
+/* How good it is to take that slot; 0: it may not be taken. */
 __noinline __u32 slot_score(__u32 index, __u32 tick, __u32 eager, __u32 is_ipv6)
 {
 	const __u64 *word = slot_word(index, is_ipv6);
@@ -33,9 +37,8 @@ __noinline int rest_slot(__u32 index, __u32 tick, __u32 is_ipv6)
 }
 
 /*
- * The slot whose window may go; the second that is looked at rests, whether it goes or not, and so
- * does each in its turn. Those that are looked at are scattered, since neighbours arrived
- * together.
+ * The best slot to take, or NO_SLOT. Slots are tried a stride apart, since neighbours arrived
+ * together. The second one rests (rf_slot_rest), taken or not, so each slot has its turn.
  */
 __noinline __u32 choose_slot(__u32 tick, __u32 eager, __u32 most, __u32 is_ipv6)
 {
@@ -63,7 +66,7 @@ __noinline __u32 choose_slot(__u32 tick, __u32 eager, __u32 most, __u32 is_ipv6)
 	return best;
 }
 
-/* Takes the window out of a slot that was claimed. False: it stays, and the slot as it was. */
+/* Deletes the window of a claimed slot. False: it could not, and the slot is as it was. */
 static __always_inline int evict(__u32 index, __u64 old, struct rf_counters *sums, int is_ipv6)
 {
 	struct rf_known_filter *line;
@@ -102,8 +105,8 @@ static __always_inline int evict(__u32 index, __u64 old, struct rf_counters *sum
 }
 
 /*
- * A slot that its caller owns, as a seat whose tick gives way to {its source is known:1 | state to
- * be:3 | 1}; 0: none.
+ * A place is a claimed slot that the caller owns: a seat (slot.h) with {its source is known:1 |
+ * state to be:3 | 1} instead of the tick; 0: none.
  */
 static __always_inline __u64 place_of(__u32 index, __u64 old, enum rf_slot_state state,
 				      int is_known)
@@ -121,7 +124,7 @@ static __always_inline int place_is_known(__u64 place)
 	return place >> 4 & 1;
 }
 
-/* A known source that is a resident is one under the new limit as well, if there is room. */
+/* A resident under another limit is a resident here too, if residents have room. */
 static __always_inline enum rf_slot_state state_of_new(__u64 kin, int is_ipv6)
 {
 	return rf_seat_is_resident(kin) && rf_residents_add(&config.room[is_ipv6].residents,
@@ -131,8 +134,9 @@ static __always_inline enum rf_slot_state state_of_new(__u64 kin, int is_ipv6)
 }
 
 /*
- * Makes a slot the caller's, without a window. Of a `kin` that is not in force any more that is its
- * own: then its state goes on. 0: it is another's by now, or its window stays.
+ * Claims a slot, and deletes its window. Returns the place; 0: another CPU has taken the slot, or
+ * its window could not be deleted. The slot of a `kin` out of force is the source's own, and keeps
+ * its state.
  */
 static __always_inline __u64 claim_slot(__u32 index, __u64 kin, __u32 tick, __u32 eager,
 					int is_ipv6)
@@ -175,7 +179,7 @@ __noinline __u64 claim_slot6(__u32 index, __u64 kin, __u32 tick, __u32 eager)
 
 /* ---- a new window ---- */
 
-/* The window of all newcomers from its prefix that are beyond the guard, under the limit `slot`. */
+/* The window that newcomers of this prefix share under the limit in `slot`, past the guard. */
 static __always_inline struct rf_source *find_aggregate(const struct question *question,
 							const struct rf_policy *policy, __u32 slot,
 							int is_ipv6)
@@ -204,9 +208,9 @@ static __always_inline enum rf_map_error insert_error(long err)
 }
 
 /*
- * Beyond the guard it may have been charged to the window of its prefix, so it starts with what was
- * charged there, or it would have its COUNT twice. Others have used that up as well: it is not
- * banned for them.
+ * The source may have been charged to the window of its prefix, so its own window starts with that
+ * charge: otherwise the source would have its COUNT twice. Others were charged there too, so no ban
+ * follows until that charge has left the window.
  */
 static __always_inline void start_from_aggregate(struct rf_source *fresh,
 						 const struct question *question,
@@ -224,7 +228,7 @@ static __always_inline void start_from_aggregate(struct rf_source *fresh,
 			RF_BAN_NOT_BEFORE | (question->jiffies + window_ns / config.tick_ns + 2);
 }
 
-/* The window that a newcomer starts with, in memory of this CPU. */
+/* The window that a newcomer starts with, in this CPU's memory. */
 static __always_inline struct rf_source *start_window(const struct question *question,
 						      const struct rf_policy *policy, __u32 slot,
 						      __u64 place, int is_ipv6)
@@ -236,9 +240,10 @@ static __always_inline struct rf_source *start_window(const struct question *que
 	if (!fresh)
 		return NULL;
 	fresh->banned_until = 0;
-	fresh->seat = rf_seat(rf_seat_slot(place), rf_seat_generation(place),
-			      place_state(place) == RF_SLOT_RESIDENT,
-			      tick_of(question->jiffies) - 1); /* touched when it is seen again */
+	fresh->seat =
+		rf_seat(rf_seat_slot(place), rf_seat_generation(place),
+			place_state(place) == RF_SLOT_RESIDENT,
+			tick_of(question->jiffies) - 1); /* so the next packet touches the slot */
 	rf_window_start(&fresh->window, policy, read_clock(policy, question->jiffies));
 	if (bank_of(question)->newcomers.then == RF_NEWCOMERS_AGGREGATE && !place_is_known(place))
 		start_from_aggregate(fresh, question, policy, slot, is_ipv6);
@@ -246,8 +251,8 @@ static __always_inline struct rf_source *start_window(const struct question *que
 }
 
 /*
- * A window under the limit in `slot`, in the slot that was claimed, unless another CPU inserts one
- * first; what goes wrong is counted. False: there is none.
+ * Inserts a window under the limit in `slot`, in the claimed slot. True also where another CPU was
+ * first. False: there is no window, and the error is counted.
  */
 static __always_inline int insert_source(const struct question *question, __u32 slot, __u64 place,
 					 int is_ipv6)
@@ -314,7 +319,7 @@ __noinline int insert_source6(const struct question *question, __u32 slot, __u64
 	return question ? insert_source(question, slot % RF_LIMITS_MAX, place, 1) : 0;
 }
 
-/* A slot for a new window; `kin` as find_kin found it. 0: there is none to be had. */
+/* Claims a slot for a new window; `kin` is from find_kin. 0: no slot could be claimed. */
 __noinline __u64 find_place(const struct question *question, __u64 kin)
 {
 	__u32 tick, eager, is_ipv6, index, first = 0;
@@ -347,7 +352,7 @@ __noinline __u64 find_place(const struct question *question, __u64 kin)
 	return 0;
 }
 
-/* A window under the limit in `slot`: of a newcomer, or of one that is known by `kin`. */
+/* Makes a window under the limit in `slot`, for a newcomer (kin 0) or a known source. */
 static __always_inline int make_window(const struct question *question, __u32 slot, __u64 kin,
 				       int is_ipv6)
 {

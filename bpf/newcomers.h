@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Sources without a window: how many get one, and what becomes of the others. */
+/*
+ * Sources without a window. The guard, a limit on all newcomers together, tells how many of them
+ * get one; the others pass, are dropped, or are charged to the window of their prefix. A source
+ * that is known by a window of another limit (kin.h) does not count against the guard.
+ */
 #ifndef RINGFENCE_NEWCOMERS_H
 #define RINGFENCE_NEWCOMERS_H
 
@@ -8,7 +12,7 @@
 
 /* ---- the guard ---- */
 
-/* What a flood finds: no call, and nothing written. */
+/* Fast path of a flood: is the guard used up in this cell? No call, and no write. */
 static __always_inline int guard_is_exhausted(const struct rf_window *window,
 					      const struct rf_policy *policy, __u64 time)
 {
@@ -19,9 +23,8 @@ static __always_inline int guard_is_exhausted(const struct rf_window *window,
 }
 
 /*
- * May this newcomer have a window? `is_shadow`: none but shadow limits would give it one; such
- * newcomers have a guard of their own, so that they neither use up the other one nor evict whom it
- * protects.
+ * May this newcomer have a window? `is_shadow`: only shadow limits want one. Such newcomers have a
+ * guard of their own, so they neither use up the other guard nor evict the sources it protects.
  */
 static __always_inline int guard_admits(const struct rf_bank *bank, __u64 jiffies, int is_shadow,
 					struct rf_counters *sums)
@@ -45,8 +48,8 @@ static __always_inline int guard_admits(const struct rf_bank *bank, __u64 jiffie
 }
 
 /*
- * Is it for certain a newcomer that the guard refuses, and closed? Asked before the leases: of
- * those it would look at four cache lines in vain, and here at one.
+ * Fast path: is this surely a newcomer that a closed guard refuses? Asked before the leases, where
+ * a newcomer costs four cache lines; here it costs one.
  */
 static __always_inline int is_closed_out(const struct question *question,
 					 const struct rf_bank *bank, __u32 limits, int is_ipv6)
@@ -66,8 +69,8 @@ static __always_inline int is_closed_out(const struct question *question,
 }
 
 /*
- * What becomes of a source that gets no window, to one limit: beyond the guard, or because no slot
- * is to be had. RF_ASK_AGGREGATE: it is charged to the window of its prefix.
+ * The answer of one limit to a source that gets no window: it is over the newcomers rate, or no
+ * slot could be taken. RF_ASK_AGGREGATE: charge the window of its prefix.
  */
 static __always_inline enum rf_reason refuse_newcomer(const struct rf_bank *bank, __u32 slot)
 {
@@ -87,7 +90,7 @@ static __always_inline enum rf_reason refuse_newcomer(const struct rf_bank *bank
 
 /* ---- a source that meets limits without a window ---- */
 
-/* No guard is for whom no guard is asked, and a guard is not for known sources. */
+/* The kin of a source, which the guard does not refuse; 0: a newcomer, or there is no guard. */
 static __always_inline __u64 kin_under(const struct question *question, const struct rf_bank *bank,
 				       __u32 slot, struct rf_counters *sums)
 {
@@ -100,7 +103,7 @@ static __always_inline __u64 kin_under(const struct question *question, const st
 	return kin;
 }
 
-/* The new window of a source that has none under the limit; NULL: it gets none. */
+/* A new window under the limit in `slot`; NULL: the source gets none. */
 static __always_inline struct rf_source *meet_one(struct question *question,
 						  const struct rf_bank *bank, __u32 slot,
 						  struct rf_counters *sums, int is_ipv6)
@@ -114,22 +117,23 @@ static __always_inline struct rf_source *meet_one(struct question *question,
 	return make_and_find(question, &bank->policy[slot], slot, kin, sums, is_ipv6);
 }
 
-/* Is there a limit in force under which it has no window? */
+/* Is a window missing under a limit in force? */
 static __always_inline int is_missing_in_force(const struct question *question)
 {
 	return question->missing & ((1U << question->in_force % 8) - 1);
 }
 
-/* Is there no window at all, so that nothing is charged? */
+/* Are all windows missing, so that nothing is charged? */
 static __always_inline int is_unknown_to_all(const struct question *question)
 {
 	return question->missing == (1U << question->count % 8) - 1;
 }
 
 /*
- * Makes the windows that are missing, or notes where that of the prefix is taken. RF_UNDER_LIMIT:
- * the limits are to be asked; RF_NEWCOMER_OPEN: so it is if those limits that can be asked let it
- * pass; a reason to drop: there is nothing to ask.
+ * Makes the missing windows, or marks the limits that charge the window of the prefix. Returns
+ *   RF_UNDER_LIMIT     ask the limits
+ *   RF_NEWCOMER_OPEN   ask the limits that have a window; this is the reason if they let it pass
+ *   a reason to drop   ask nobody
  */
 static __always_inline enum rf_reason meet_newcomer(struct question *question, int is_ipv6)
 {

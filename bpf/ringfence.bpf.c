@@ -1,9 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The data path: frame → source and class → lists → limits → verdict. Where anything is in force,
- * IP that it cannot charge is dropped, and what is not IP passes. It counts every packet under one
- * reason, and never answers XDP_ABORTED, which is a slow path. Without a limit it observes: counts,
- * and passes everything.
+ * The data path of one frame:
+ *
+ *   handle_frame   parse: source, protocol, port
+ *   set_request    the rules in force; the packet's class; what passes or drops without a window
+ *   lease_answers  a lease of this CPU answers: the end for most packets
+ *   ask            lists; then the one limit that applies, or
+ *   ask_several    the limits that apply
+ *
+ * Where rules are in force, IP without a source to charge is dropped; what is not IP passes. Every
+ * packet is counted under exactly one reason. XDP_ABORTED, a slow path, is never returned. Without
+ * rules the program observes: it counts, and passes everything.
  */
 #include <linux/bpf.h>
 
@@ -19,8 +26,8 @@ char gpl[] SEC("license") = "GPL";
 /* ---- one packet ---- */
 
 /*
- * No lease answers: the lists do, or the one limit; RF_ASK_SEVERAL: there are several, which are
- * not asked from here, since the stacks of functions that call each other add up.
+ * The answer of the lists, or of the one limit that applies. RF_ASK_SEVERAL: question->limits
+ * apply; the caller asks them, since the stacks of functions that call each other add up.
  */
 static __always_inline enum rf_reason ask(struct question *question, int is_ipv6)
 {
@@ -31,7 +38,7 @@ static __always_inline enum rf_reason ask(struct question *question, int is_ipv6
 	__u64 until, ban;
 
 	if (!sums)
-		return RF_MAP_ERROR; /* cannot be, but the verifier has to be told */
+		return RF_MAP_ERROR; /* cannot happen; for the verifier */
 	reason = ask_lists(question, &applies, &until, is_ipv6);
 	if (reason == RF_ASK_LIMITS && bank->bans_all & applies) {
 		ban = find_ban_of(question, bank->bans_all & applies);
@@ -64,7 +71,7 @@ __noinline int ask6(struct question *question)
 }
 
 /*
- * A packet whose class cannot be told would get past each limit that may be for it: dropped, unless
+ * A packet of unknown class would get past every limit that may match it. So it is dropped, unless
  * its source is on the allow list.
  */
 static __always_inline enum rf_reason refuse_unclassed(struct question *question, int is_ipv6)
@@ -86,7 +93,7 @@ __noinline int refuse_unclassed6(struct question *question)
 	return question ? refuse_unclassed(question, 1) : RF_UNCLASSED;
 }
 
-/* The class of a packet by its port. */
+/* The class of a packet, by its port. */
 static __always_inline __u32 class_of_port(__u32 index, const struct rf_packet *packet)
 {
 	const struct rf_ports *table = bpf_map_lookup_elem(&ports, &index);
@@ -94,20 +101,20 @@ static __always_inline __u32 class_of_port(__u32 index, const struct rf_packet *
 	enum rf_ports_of of;
 
 	if (!table)
-		return 0; /* cannot be, but the verifier has to be told */
+		return 0; /* cannot happen; for the verifier */
 	of = packet->protocol == IPPROTO_UDP ? RF_PORTS_UDP
 	     : packet->flags & RF_SYN	     ? RF_PORTS_SYN
 					     : RF_PORTS_TCP;
-	RF_OPAQUE(port); /* else the mask is left out, and the bound was lost on the stack */
+	RF_OPAQUE(port); /* keeps the mask: the bound was lost on the stack */
 	return table->packet_class[of][port % RF_PORTS];
 }
 
-/* The class of a packet: which limits may fit it. */
+/* The class of a packet tells which limits may match it. */
 static __always_inline __u32 class_of(const struct rf_bank *bank, __u32 generation,
 				      const struct rf_packet *packet)
 {
 	if (bank->flags & RF_BANK_PORTS && packet->flags & RF_HAS_DPORT) {
-		RF_OPAQUE(generation); /* else its bit is stored for the look-up in any case */
+		RF_OPAQUE(generation); /* otherwise its bit is stored even without a look-up */
 		return class_of_port(generation & 1, packet);
 	}
 	return packet->flags & RF_SYN ? bank->class_of_syn
@@ -131,7 +138,7 @@ static __always_inline enum rf_reason ask_and_count(struct question *question, i
 	return reason;
 }
 
-/* Its source as a lease knows it. */
+/* The source as a lease knows it. */
 static __always_inline void set_who(struct rf_who *who, const struct rf_packet *packet, int version,
 				    const struct rf_bank *bank)
 {
@@ -160,7 +167,7 @@ static __always_inline void set_source(struct question *question, const struct r
 	}
 }
 
-/* Before any limit was asked. */
+/* No limit has answered yet. */
 static __always_inline void clear_answers(struct question *question)
 {
 	question->until = 0;
@@ -174,15 +181,15 @@ static __always_inline void clear_answers(struct question *question)
 	question->place = question->reserved2 = 0;
 }
 
-/* The rules in force; NULL: the attach was on trial, and everything passes. */
+/* The rules in force; NULL: an attach on trial has run out, and everything passes. */
 static __always_inline const struct rf_bank *bank_in_force(__u64 jiffies, __u64 *generation)
 {
 	const struct rf_bank *bank;
 
-	/* Read once: a packet keeps to the rules that are active now, whatever is switched. */
+	/* Read once, so a packet sees one set of rules and never a mixture. */
 	*generation = rf_load(&config.active);
 	bank = &config.bank[*generation & 1];
-	if (bank->deadline - 1 >= jiffies) /* it has not come; never where it is 0 */
+	if (bank->deadline - 1 >= jiffies) /* not reached yet, or 0: none */
 		return bank;
 	if (bank->fallback == RF_FALL_OPEN)
 		return NULL;
@@ -190,7 +197,7 @@ static __always_inline const struct rf_bank *bank_in_force(__u64 jiffies, __u64 
 	return &config.bank[*generation & 1];
 }
 
-/* Is it refused before the leases are asked? */
+/* Fast path: does the guard refuse this source before any lease is looked at? */
 static __always_inline int is_refused_at_once(const struct rf_packet *packet, int version,
 					      const struct rf_bank *bank, __u32 limits,
 					      __u64 jiffies)
@@ -207,14 +214,14 @@ static __always_inline int verdict_of(enum rf_reason reason)
 	return reason >= RF_FIRST_DROP ? XDP_DROP : XDP_PASS;
 }
 
-/* What a lease is asked for a packet. */
+/* What a packet asks of a lease. */
 struct request {
 	struct rf_who who;
 	__u32 cost;
-	int is_unclassed; /* it is not to be asked, since only a list can let the packet pass */
+	int is_unclassed; /* no lease is asked: only the allow list lets the packet pass */
 };
 
-/* RF_ASK_LEASES: it is to be asked; else why not, and nothing is charged. */
+/* RF_ASK_LEASES: `request` is set. Else the reason, and nothing is charged. */
 static __always_inline enum rf_reason set_request(struct request *request,
 						  const struct rf_packet *packet, int version,
 						  __u32 len_bytes, __u64 jiffies)
@@ -233,7 +240,7 @@ static __always_inline enum rf_reason set_request(struct request *request,
 		return RF_UNCLASSED;
 	index = class_of(bank, generation, packet);
 	class = &bank->packet_class[index];
-	/* So it is not unclassed. */
+	/* From here on the class is known, or a list may answer. */
 	if (!class->limits && !(bank->flags & (listed | RF_BANK_BANS_ALL)))
 		return RF_NO_LIMIT;
 	if (is_refused_at_once(packet, version, bank, class->limits, jiffies))
@@ -244,7 +251,7 @@ static __always_inline enum rf_reason set_request(struct request *request,
 	return RF_ASK_LEASES;
 }
 
-/* The verdict on a packet that is charged, and counted, unless `why` is not RF_COUNTED. */
+/* The verdict, where `why` is RF_COUNTED; else `why` is the reason, and the caller counts it. */
 static __always_inline int judge_packet(const struct rf_packet *packet, int version,
 					__u32 len_bytes, __u64 jiffies, __u32 cpu,
 					enum rf_reason *why)
@@ -260,7 +267,7 @@ static __always_inline int judge_packet(const struct rf_packet *packet, int vers
 	if (!request.is_unclassed &&
 	    lease_answers(&request.who, cpu, jiffies, request.cost, len_bytes, &is_drop))
 		return XDP_PASS - is_drop;
-	/* Not before: up to here all of it is in registers. */
+	/* On the stack only from here on: a lease answers from registers. */
 	question.who = request.who;
 	set_source(&question, packet, version);
 	question.jiffies = jiffies;
@@ -273,7 +280,7 @@ static __always_inline int judge_packet(const struct rf_packet *packet, int vers
 	return XDP_PASS;
 }
 
-/* Of what has no source. Where nothing is in force, nothing is dropped. */
+/* The reason of a frame without a source. Where no rules are in force, nothing is dropped. */
 __noinline int judge_sourceless(__u32 reason, __u32 len_bytes)
 {
 	const __u64 jiffies = read_jiffies();
@@ -288,15 +295,15 @@ __noinline int judge_sourceless(__u32 reason, __u32 len_bytes)
 	return bank->flags & RF_BANK_IN_FORCE ? reason : RF_NO_LIMIT;
 }
 
-/* What was not counted with the packet's source. */
+/* Counts a packet, and returns its verdict. */
 static __always_inline int count_reason(enum rf_reason reason, __u32 len_bytes)
 {
 	__u32 first = 0;
 	struct rf_counters *sums = bpf_map_lookup_elem(&counters, &first);
 
-	RF_OPAQUE(reason); /* else the compiler may know its bound, and the verifier does not */
+	RF_OPAQUE(reason); /* keeps the comparison, which the verifier needs */
 	if (!sums || reason >= RF_REASON_COUNT)
-		return XDP_PASS; /* cannot be, but the verifier has to be told */
+		return XDP_PASS; /* cannot happen; for the verifier */
 	count(&sums->reason[reason], 1, len_bytes);
 	return verdict_of(reason);
 }
@@ -310,10 +317,10 @@ static __always_inline int handle_packet(const struct rf_packet *packet, int ver
 	return why == RF_COUNTED ? verdict : count_reason(why, len_bytes);
 }
 
-/* Plain frames apart: on their way, what is known of them needs neither registers nor branches. */
+/* Plain frames have a path of their own, where their constants cost no register and no branch. */
 static __always_inline int handle_frame(struct xdp_md *ctx, int is_in_frags)
 {
-	/* First, since what is a call to the compiler costs it all its registers. */
+	/* First: to the compiler a helper is a call, which costs all registers. */
 	const __u64 jiffies = read_jiffies();
 	const __u32 cpu = bpf_get_smp_processor_id();
 	__u32 len_bytes = is_in_frags ? bpf_xdp_get_buff_len(ctx) : 0;
@@ -341,7 +348,7 @@ int ringfence(struct xdp_md *ctx)
 	return handle_frame(ctx, 0);
 }
 
-/* The same for frames in several buffers (jumbo MTU); its length helper came with it, in 5.18. */
+/* For frames in several buffers (jumbo MTU). Linux 5.18 brought these and their length helper. */
 SEC("xdp.frags")
 int ringfence_frags(struct xdp_md *ctx)
 {

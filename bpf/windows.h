@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Which window a packet is charged to: its source's, a newcomer's new one, or its prefix's. */
+/*
+ * The windows of sources: keys and look-ups; which slot a window sits in; the known filter, which
+ * tells that a source has no window without a look-up. `question` is what is known of one packet.
+ */
 #ifndef RINGFENCE_WINDOWS_H
 #define RINGFENCE_WINDOWS_H
 
@@ -11,26 +14,26 @@
 #include "ringfence/limiter.h"
 #include "ringfence/slot.h"
 
-/* One packet that no lease has answered. Without padding, see rf_who. */
+/* One packet that no lease has answered. No padding, for the reason given at rf_who. */
 struct question {
-	struct rf_who who; /* its source as a lease knows it */
-	__u64 source[2];   /* … the whole of it */
+	struct rf_who who; /* the source as a lease knows it */
+	__u64 source[2];   /* the whole address */
 	__u64 jiffies;
 	__u32 len_bytes;
 	__u32 cost; /* in the unit of its class */
-	/* Of several limits: which, what they said, and what a lease may repeat of it. */
-	__u64 until;  /* jiffies: how long the shadows among them that are over stay so */
+	/* Several limits: which, their answers, and what a lease may repeat. */
+	__u64 until;  /* jiffies: until then the shadows in `over` stay over their limits */
 	__u32 limits; /* bit set of slots */
-	__u8 slot[RF_CHARGED_MAX]; /* the same: shadows last */
-	__u8 count;		   /* of these */
-	__u8 in_force;		   /* of these, how many are no shadows */
-	__u8 over;		   /* bit set, i for slot[i], as the following: shadows */
-	__u8 missing;		   /* there is no window, so far */
-	__u8 aggregated;	   /* charged to the window of its prefix instead */
-	__u8 lease_life;	   /* in ticks: so long may a lease hide its windows */
-	__u8 met;		   /* what meet_newcomer said, once it did */
+	__u8 slot[RF_CHARGED_MAX]; /* the same, shadows last */
+	__u8 count;		   /* of these slots */
+	__u8 in_force;		   /* slots of limits that are no shadows */
+	__u8 over;	 /* bit i for slot[i], as in the next two: a shadow is over its limit */
+	__u8 missing;	 /* there is no window yet */
+	__u8 aggregated; /* charged to the window of its prefix instead */
+	__u8 lease_life; /* ticks: for so long a lease may hide its windows from the slots */
+	__u8 met;	 /* the answer of meet_newcomer */
 	__u8 reserved[1];
-	__u32 place; /* of the lease; of a refusal see refuse_later */
+	__u32 place; /* of the lease; where limits refuse, see refuse_later */
 	__u32 reserved2;
 };
 
@@ -41,15 +44,15 @@ union key {
 };
 
 /*
- * The first of a bit set of slots, which is not empty: how many bits are below it. clang 14 has the
- * builtin for that, and dies of it.
+ * The first slot of a bit set that is not empty: the number of bits below its lowest. Counted by
+ * hand, since clang 14 crashes on the builtin.
  */
 static __always_inline __u32 first_slot(__u32 slots)
 {
 	__u64 below = (slots & -slots) - 1U;
 
 	below -= below >> 1 & 0x55555555;
-	RF_OPAQUE(below); /* else it is known for what it is */
+	RF_OPAQUE(below); /* otherwise the compiler recognizes the builtin */
 	below = (below & 0x33333333) + (below >> 2 & 0x33333333);
 	below = (below + (below >> 4)) & 0x0f0f0f0f;
 	return (below * 0x01010101 >> 24) % RF_LIMITS_MAX;
@@ -81,8 +84,8 @@ static __always_inline struct rf_source *look_up(const union key *key, int is_ip
 	if (is_ipv6)
 		return bpf_map_lookup_elem(&windows6, &key->v6);
 	found = bpf_map_lookup_elem(&windows4, &key->v4);
-	/* Else the compiler makes one look-up of both, in a map that it chooses before, and the
-	 * kernel does not inline that, which costs 20 ns. */
+	/* Otherwise the compiler merges both look-ups into one with a variable map, which the
+	 * kernel does not inline: 20 ns more. */
 	RF_OPAQUE(found);
 	return found;
 }
@@ -111,7 +114,7 @@ static __always_inline __u64 *slot_word(__u32 index, int is_ipv6)
 
 		if (!slot)
 			return NULL;
-		RF_OPAQUE(slot); /* else the offset is added before that */
+		RF_OPAQUE(slot); /* otherwise the compiler adds the offset before the test */
 		return &slot->word;
 	} else {
 		struct rf_slot4 *slot = bpf_map_lookup_elem(&slots4, &index);
@@ -123,7 +126,7 @@ static __always_inline __u64 *slot_word(__u32 index, int is_ipv6)
 	}
 }
 
-/* Tells its slot that the source was seen. */
+/* Notes in the slot of that window that its source was seen. */
 __noinline int touch_slot(struct rf_source *source, __u32 tick, __u32 is_ipv6)
 {
 	enum rf_slot_state state;
@@ -145,7 +148,7 @@ __noinline int touch_slot(struct rf_source *source, __u32 tick, __u32 is_ipv6)
 	return 0;
 }
 
-/* The same, without a call in the common case; and notes how long a lease may hide the source. */
+/* The same without a call in the common case. Sets how long a lease may hide the source. */
 static __always_inline void touch(struct question *question, struct rf_source *source, int is_ipv6)
 {
 	const __u32 tick = tick_of(question->jiffies);
@@ -156,7 +159,7 @@ static __always_inline void touch(struct question *question, struct rf_source *s
 		question->lease_life = config.times.young_lease;
 }
 
-/* ---- who is known ---- */
+/* ---- the known filter ---- */
 
 static __always_inline __u64 hash_masked(const __u64 source[2], __be32 mask4, const __be32 mask6[4],
 					 int is_ipv6)
@@ -176,7 +179,7 @@ static __always_inline __u64 known_filter_hash(const __u64 source[2],
 	return hash_masked(source, policy->mask4, policy->mask6, is_ipv6);
 }
 
-/* The line of the filter where that hash is; NULL: there is no filter. */
+/* The line of the known filter for that hash; NULL: there is no filter. */
 static __always_inline struct rf_known_filter *find_known_filter(__u64 hash, int is_ipv6)
 {
 	const __u32 shift = config.known_filter_shift;
@@ -188,7 +191,7 @@ static __always_inline struct rf_known_filter *find_known_filter(__u64 hash, int
 	return bpf_map_lookup_elem(&presence, &index);
 }
 
-/* Does the filter lack it? Then it has no window for certain. */
+/* True: the filter does not have this source, so it surely has no window. */
 static __always_inline int is_absent(__u64 hash, int is_ipv6)
 {
 	const struct rf_known_filter *line = find_known_filter(hash, is_ipv6);
@@ -196,7 +199,7 @@ static __always_inline int is_absent(__u64 hash, int is_ipv6)
 	return line && !rf_known_filter_has(line, hash);
 }
 
-/* The source's window under that limit; NULL: it has none. */
+/* The source's window under that limit, asking the filter first; NULL: it has none. */
 static __always_inline struct rf_source *find_known(const struct question *question,
 						    const struct rf_bank *bank,
 						    const struct rf_policy *policy, int is_ipv6)
@@ -207,7 +210,7 @@ static __always_inline struct rf_source *find_known(const struct question *quest
 	return find_source(question->source, policy, is_ipv6);
 }
 
-/* The same where there are several limits, on its own for the verifier. */
+/* Has the source surely no window under that limit? The verifier checks this once, by itself. */
 __noinline int is_newcomer(const struct question *question, __u32 slot)
 {
 	const struct rf_policy *policy;
