@@ -1,36 +1,58 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Leases: what a CPU may answer without the window, in front of the limiter. Pure functions like
- * limiter.h, so that tests and the explorer run them; a lease is its CPU's alone, and only what
- * touches a window is atomic.
+ * limiter.h, so that tests and the explorer run them. A lease belongs to one CPU; only what touches
+ * a window is atomic.
  *
- * Over the limit: refuse what costs more than `threshold`, until the window may have more. Under
- * the limit: spend credits, which were charged to the window when they were taken, until the cell
- * ends in which they were charged. So the bounds of limiter.h hold, and what is new is this:
+ * Over the limit, a lease refuses packets that cost more than `threshold`, until the window may
+ * have room. Under the limit, a lease spends credits: units that it charged to the window when it
+ * took them, and that end with the cell in which they were charged. So the window has counted a
+ * packet before the packet passes, and the bounds of limiter.h hold. A drawing with
+ * N = 4 and L = 100:
  *
- *   Credits that are not spent when their cell ends stay charged. They are at most 1/32 of L in N
- *   consecutive cells over all CPUs: a CPU holds no more than 1/64 of what it passed in this cell
- *   and in the one before, and all CPUs together passed no more than L in either N cells. So an
- *   even sender loses nothing up to 31/32 of the rate that limiter.h says. Credits are also at
- *   most 1/16 of the room that is left, so that the last of it is anybody's. A refusal ends them,
- *   and what was passed before it no longer counts: those lost were its share.
+ *                           cells                   sum   room
+ *                           20    30    10    25     85     15
+ *   a CPU takes 8 credits   20    30    10    33     93      7
+ *   … passes 5 packets      20    30    10    33     93      7   nothing is written
+ *   the next cell begins    30    10    33     0     73     27   3 credits are lost
  *
- *   Credits never go back. Whoever closes a cell relies on a head that only grows while it is in
- *   that cell: of two sums of it the larger one is taken for the later. One that was read before
- *   credits went back, and is written after the head moved on, would make the next cell forget as
- *   much of what it admitted.
+ * Lost credits stay charged as if they had passed. They are at most 1/32 of L in N consecutive
+ * cells, over all CPUs: a CPU holds at most 1/64 of what it passed in this cell and in the one
+ * before, and the CPUs together pass at most L in these N cells, and at most L in the N cells that
+ * begin one earlier. A drawing with N = 4 and L = 6400:
  *
- * A packet that several limits let pass is charged to all of them, and its credits are: as many
- * units to each, as many as the one with the least room allows, until the first of their cells
- * ends. What was passed up to there and since the last such end is what a share is of: 1/96, since
- * the times before are not N cells of a limit whose cells are longer, but N and the end of another,
- * in which as much again may have passed. Where some were charged and another was not, since it
- * lost the race, those credits are lost, and the share starts anew. The same share where leases are
- * to end before their cells do, at the multiples of a span.
+ *   cell              -1      0      1      2      3   sum of 0 to 3
+ *   passed          1550   1550   1550   1550   1550   6200
+ *   credits, most            48     48     48     48    192, at most 6400 / 32 = 200
  *
- * No credits: of `log`, `token` and `leaky`, where what is charged early would count at another
- * time than it passes; where the window is not timed in jiffies, which may lag behind its clock;
- * of a limit that is `exact`; where limits count in different units.
+ * So an even sender loses nothing up to 31/32 of the rate in limiter.h. Credits are also at most
+ * 1/16 of the room that is left, so that every CPU can take the last of it. A refusal ends the
+ * credits of a lease, and what passed before it no longer counts for a share.
+ *
+ * Credits never go back to the window. Closing a cell relies on a head that only grows within its
+ * cell: of two sums of a cell, the larger one is taken for the later one. If credits went back:
+ *
+ *                                                head             ring
+ *   cell 7 has 33, those behind it 60            cell 7:  93      60
+ *   B reads the head to close cell 7, stalls     cell 7:  93      60
+ *   A gives back 3 credits                       cell 7:  90      60
+ *   C closes cell 7 with 30, begins cell 8       cell 8:  90      60 + 30
+ *   C admits 10 in cell 8                        cell 8: 100      60 + 30
+ *   B goes on, and raises cell 7 to 33           cell 8: 100      60 + 33
+ *
+ * When cell 8 is closed, it has 100 - 93 = 7, though it admitted 10: three are forgotten.
+ *
+ * A packet that several limits let pass is charged to all of them, and so are its credits: the same
+ * number to each, as many as the limit with the least room allows, until the first of their cells
+ * ends. Such ends cut time into segments, and a share is of what passed in this segment and in the
+ * one before. The segment before a limit's N cells may be as long as a cell of another limit, in
+ * which as much again may have passed. So the share is 1/96: (L + 2 L) / 96 is 1/32 of L again.
+ * Where one window was charged and the next lost the race, these credits are lost, and the share
+ * starts anew. The share is the same where leases are to end at the multiples of a span.
+ *
+ * There are no credits under `log`, `token` and `leaky`, where an early charge would count at
+ * another time than its packet; under limits timed in ns, since jiffies may lag behind that clock;
+ * under limits that are `exact`; and where limits count in different units.
  */
 #ifndef RINGFENCE_LEASE_H
 #define RINGFENCE_LEASE_H
@@ -45,9 +67,9 @@
 #define RF_CREDITS_PER_ROOM 16
 #endif
 #define RF_CREDITS_MAX (1U << 14)
-#define RF_TAKEN_MAX ((1U << 20) - 1) /* that is a share of RF_CREDITS_MAX, all but */
+#define RF_TAKEN_MAX ((1U << 20) - 1) /* then the share is nearly RF_CREDITS_MAX */
 #define RF_SPENT_UNIT 16U
-#define RF_SPENT_LOG_MAX 14		/* and 1 more has four bits */
+#define RF_SPENT_LOG_MAX 14		/* plus 1, it fits four bits */
 #define RF_PENDING_MAX (1U << 19)	/* bytes; so `packets`, 14 bytes each, cannot wrap */
 #define RF_LEASE_GRACE 2		/* ticks */
 #define RF_UNTIL_MAX ((1ULL << 40) - 1) /* jiffies: 34 years, if there are 1000 a second */
@@ -55,7 +77,8 @@
 #define RF_JIFFIES_LAG 5 /* MAX_STALLED_JIFFIES of the kernel's tick */
 #endif
 
-/* What the words of a lease grow by; the first field has the lowest bits, or the highest. */
+/* One unit of each field, added to its whole word: the first field has the lowest bits, or the
+ * highest. */
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
 #define RF_CREDIT_ONE 1U
 #define RF_PACKET_ONE 1U
@@ -68,11 +91,11 @@
 #define RF_BYTE_ONE (1U << 10)
 #endif
 
-/* ---- what a lease answers: a reason, in four bits of which the highest tells a drop ---- */
+/* ---- the answer of a lease: a reason in four bits, of which the highest means drop ---- */
 
 #define RF_ANSWER_DROP 8U
 
-/* Of those reasons that it may repeat, see enum rf_reason. */
+/* Of a reason that a lease may repeat, see enum rf_reason. */
 RF_INLINE __u32 rf_answer_of(enum rf_reason reason)
 {
 	return reason < RF_FIRST_DROP ? reason : reason - RF_FIRST_DROP + RF_ANSWER_DROP;
@@ -93,7 +116,7 @@ RF_INLINE __u32 rf_who_rules(__u32 generation, __u32 class, int is_ipv6)
 	return generation << 9 | class << 1 | is_ipv6;
 }
 
-/* What `rules` says, of a packet or of a lease. */
+/* The parts of `rules`, of a packet or of a lease. */
 RF_INLINE __u32 rf_rules_generation(__u32 rules)
 {
 	return rules >> 9;
@@ -114,7 +137,7 @@ RF_INLINE int rf_rules_are_ipv6(__u32 rules)
 	return rules & 1;
 }
 
-/* Are they of that generation, or of one since then? Modulo 2^23. */
+/* Are they of that generation or of a later one? Modulo 2^23. */
 RF_INLINE int rf_rules_are_since(__u32 rules, __u32 since_generation)
 {
 	return (__s32)((rules & ~511U) - (since_generation << 9)) >= 0;
@@ -125,7 +148,7 @@ RF_INLINE int rf_rules_are_of(__u32 rules, __u32 generation)
 	return rf_rules_generation(rules) == (generation & 0x7fffff);
 }
 
-/* The limits whose packets it counts: each once, `slot0` in any case. */
+/* Sets the limits that the lease counts for. Unused places repeat slot0. */
 RF_INLINE void rf_lease_set_slots(struct rf_lease *lease, const __u8 slot[RF_CHARGED_MAX],
 				  int count)
 {
@@ -135,7 +158,7 @@ RF_INLINE void rf_lease_set_slots(struct rf_lease *lease, const __u8 slot[RF_CHA
 	lease->slot3 = count > 3 ? slot[3] : slot[0];
 }
 
-/* 1 or 0 without a branch, which the verifier would follow twice from each before. */
+/* 1: the lease has several limits. Without a branch, which would double the verifier's paths. */
 RF_INLINE __u32 rf_lease_has_several(const struct rf_lease *lease)
 {
 	__u32 differ = lease->slot1 ^ lease->slot0; /* less than 32 */
@@ -144,7 +167,7 @@ RF_INLINE __u32 rf_lease_has_several(const struct rf_lease *lease)
 	return (differ + 31) >> 5;
 }
 
-/* Is its answer one of limits? */
+/* Is the answer given by limits, and not by a list or for want of limits? */
 RF_INLINE int rf_lease_has_slots(const struct rf_lease *lease)
 {
 	return lease->answer != rf_answer_of(RF_ALLOWED) &&
@@ -152,7 +175,7 @@ RF_INLINE int rf_lease_has_slots(const struct rf_lease *lease)
 	       lease->answer != rf_answer_of(RF_NO_LIMIT);
 }
 
-/* … and reads them back; returns how many, 0 where it is the answer of none. */
+/* Reads the limits back, and returns their number; 0 where the answer is not by limits. */
 RF_INLINE int rf_lease_slots(const struct rf_lease *lease, __u32 slot[RF_CHARGED_MAX])
 {
 	int count = 1;
@@ -168,7 +191,7 @@ RF_INLINE int rf_lease_slots(const struct rf_lease *lease, __u32 slot[RF_CHARGED
 	return count;
 }
 
-/* As what its packets count for the limit that is number `i` of its slots: an answer of its own. */
+/* The reason under which the limit in slot number `i` counts the packets of this lease. */
 RF_INLINE enum rf_reason rf_lease_reason(const struct rf_lease *lease, int i)
 {
 	if (!(lease->over >> i & 1))
@@ -176,32 +199,32 @@ RF_INLINE enum rf_reason rf_lease_reason(const struct rf_lease *lease, int i)
 	return rf_answer_is_drop(lease->answer) ? rf_answer_reason(lease->answer) : RF_SHADOW_OVER;
 }
 
-/* The whole key: another source is never taken for it. */
+/* Compares the whole key, so no source gets another one's answer. */
 RF_INLINE int rf_lease_is_for(const struct rf_lease *lease, const struct rf_who *who)
 {
 	return lease->source == who->source[0] && lease->rules == who->rules;
 }
 
 /*
- * May it answer? A lease hides its source from the slots, so it ends before that seems idle. (One
- * that answers nothing for 128 ticks seems young again. It is no less right for that, but where its
- * window was evicted meanwhile, and its source is one that hardly ever sends.)
+ * May the lease answer? It hides its source from the slots, so it ends before the source seems idle
+ * there. (`ends` wraps: after 128 ticks without an answer the lease seems young again. That does no
+ * harm, unless its window was evicted meanwhile, which takes a source that hardly ever sends.)
  */
 RF_INLINE int rf_lease_is_live(const struct rf_lease *lease, __u64 jiffies, __u32 tick)
 {
 	return jiffies < lease->until && (__s8)(lease->ends - tick) > 0;
 }
 
-/* Is its window there for certain? No source is evicted so soon after it was seen, by a guard. */
+/* Does its window surely exist? With a guard, no source is evicted so soon after it was seen. */
 RF_INLINE int rf_lease_is_fresh(const struct rf_lease *lease, __u32 tick)
 {
 	return (__s8)(lease->ends + RF_LEASE_GRACE - tick) > 0;
 }
 
 /*
- * Is one worth its lines, after a packet of `cost` passed? Credits are a share of what a CPU passed
- * in two cells, and none where that is too little; so much must have passed in the window, then,
- * that an even sender gets one.
+ * Is a lease worth its cache lines, after a packet of `cost` passed? Credits are a share of what a
+ * CPU passed in two cells. So the window must have passed enough that the share of an even sender
+ * pays for a packet.
  */
 RF_INLINE int rf_lease_is_worth(const struct rf_window *window, const struct rf_policy *policy,
 				__u32 cost)
@@ -212,9 +235,9 @@ RF_INLINE int rf_lease_is_worth(const struct rf_window *window, const struct rf_
 }
 
 /*
- * Does a live one answer `cost`? Then it has counted it: its line is all that was touched, and what
- * can be told later is not written here. Whole words are added to, and no field of them can carry
- * over: `credits` are no fewer than `cost`, and see RF_PENDING_MAX.
+ * Does a live lease answer a packet of `cost`? Then it has counted the packet, and touched no line
+ * but its own. Whole words are added to; no field overflows into the next, since `credits` are at
+ * least `cost`, and `packets` and `bytes` stay below RF_PENDING_MAX.
  */
 RF_INLINE int rf_lease_answers(struct rf_lease *lease, __u32 cost, __u32 len_bytes)
 {
@@ -233,15 +256,15 @@ RF_INLINE int rf_lease_answers(struct rf_lease *lease, __u32 cost, __u32 len_byt
 }
 
 /*
- * The end of a lease that is to end soon, in jiffies: at the next multiple of `span`, so that
- * credits are taken by the same ends in between. 0: it need not.
+ * Until when a lease may last, in jiffies: the next multiple of `span`, so that credits taken
+ * until then share that end. Span 0: no end.
  */
 RF_INLINE __u64 rf_lease_end_by(__u64 jiffies, __u32 span)
 {
 	return span ? jiffies - jiffies % span + span : RF_FOREVER;
 }
 
-/* A lease that answers nothing any more. */
+/* From now on the lease answers nothing. */
 RF_INLINE void rf_lease_end(struct rf_lease *lease)
 {
 	lease->until = 0;
@@ -262,7 +285,7 @@ RF_INLINE int rf_lease_may_hold_credits(const struct rf_policy *policy)
 	       !rf_is_bucket(policy);
 }
 
-/* What `head` has room for; the cell on the edge, where it counts, in full. */
+/* The room of a window, by its `head`. A weighted edge counts in full here. */
 RF_INLINE __u32 rf_head_room(const struct rf_window *window, const struct rf_policy *policy,
 			     __u64 head)
 {
@@ -275,25 +298,25 @@ RF_INLINE __u32 rf_head_room(const struct rf_window *window, const struct rf_pol
 	return used < policy->limit ? policy->limit - used : 0;
 }
 
-/* In the cell that `until` ends. */
+/* Units spent in the cell that `until` ends. */
 RF_INLINE __u32 rf_lease_spent(const struct rf_lease *lease)
 {
 	return (__u32)lease->taken - (__u32)lease->credits;
 }
 
-/* In the cell before, or less: down to a power of two. */
+/* Units spent in the cell before, rounded down to a power of two. */
 RF_INLINE __u32 rf_lease_spent_before(const struct rf_lease *lease)
 {
 	return lease->spent_before ? RF_SPENT_UNIT << (lease->spent_before - 1) : 0;
 }
 
 /*
- * How many more. Those that it has are a part of its share, left over by a packet that cost more;
- * and too few for a packet like the last one, of `cost`, would be of no use to anybody.
+ * How many credits to take. Credits that the lease still has, left by a packet that cost more, are
+ * part of its share. None where the share would not pay for a packet of `cost`, like the last one.
  */
 RF_INLINE __u32 rf_lease_wants(const struct rf_lease *lease, __u32 room, __u32 cost, __u32 span)
 {
-	__u32 in_parts = span + 255; /* without a branch, too; it is less than 256 */
+	__u32 in_parts = span + 255; /* span is below 256; without a branch, too */
 	__u32 share = rf_lease_spent(lease) + rf_lease_spent_before(lease);
 
 	RF_OPAQUE(in_parts);
@@ -307,7 +330,7 @@ RF_INLINE __u32 rf_lease_wants(const struct rf_lease *lease, __u32 room, __u32 c
 	return share > lease->credits && share >= cost ? share - lease->credits : 0;
 }
 
-/* `units` more were charged, by themselves or as credits. */
+/* `units` more were charged, for a packet or as credits. */
 RF_INLINE void rf_lease_charge(struct rf_lease *lease, __u32 units)
 {
 	const __u32 taken = (__u32)lease->taken + units; /* a cost is less than 2^20 */
@@ -315,7 +338,7 @@ RF_INLINE void rf_lease_charge(struct rf_lease *lease, __u32 units)
 	lease->taken = taken < RF_TAKEN_MAX ? taken : RF_TAKEN_MAX;
 }
 
-/* What was spent, as the next cell remembers it: log2 of its RF_SPENT_UNITs, plus 1; 0: none. */
+/* What was spent, for the next cell: log2 of it in RF_SPENT_UNITs, plus 1; 0: nothing. */
 RF_INLINE __u32 rf_lease_spent_log(const struct rf_lease *lease)
 {
 	const __u32 units = rf_lease_spent(lease) / RF_SPENT_UNIT;
@@ -329,7 +352,7 @@ RF_INLINE __u32 rf_lease_spent_log(const struct rf_lease *lease)
 	return units ? log + 1 : 0;
 }
 
-/* Credits, from `start` to `end`; those of another time are no more. */
+/* The lease may hold credits from `start` to `end`; credits of another time end. */
 RF_INLINE void rf_lease_enter(struct rf_lease *lease, __u64 start, __u64 end)
 {
 	if (lease->has_credits && lease->until == end)
@@ -343,8 +366,8 @@ RF_INLINE void rf_lease_enter(struct rf_lease *lease, __u64 start, __u64 end)
 }
 
 /*
- * What was charged to some of the windows and not to all is lost. Its share begins anew, so that
- * what is lost is never more than such a share of what passes.
+ * Some windows were charged and another was not: these credits are lost. The share starts anew, so
+ * that no more than one share of what passes is lost.
  */
 RF_INLINE void rf_lease_forget_spent(struct rf_lease *lease)
 {
@@ -352,17 +375,17 @@ RF_INLINE void rf_lease_forget_spent(struct rf_lease *lease)
 	lease->spent_before = 0;
 }
 
-/* The windows that a packet was charged to, NULL between them, and their limits. */
+/* The windows that a packet was charged to, and their limits. NULL: not charged. */
 struct rf_charged {
 	struct rf_window *window[RF_CHARGED_MAX];
 	const struct rf_policy *policy[RF_CHARGED_MAX];
 	__u64 head[RF_CHARGED_MAX];
-	__u64 start; /* jiffies: the last of their cells to begin, */
-	__u64 end;   /* the first of them to end */
-	__u32 room;  /* the least */
+	__u64 start; /* jiffies: when the last of their cells began */
+	__u64 end;   /* jiffies: when the first of their cells ends */
+	__u32 room;  /* of the window that has the least */
 };
 
-/* False where a window has moved on meanwhile, by more than a tag can tell. */
+/* Reads all windows. False: one has moved on by more than a tag can tell. */
 RF_INLINE int rf_charged_read(struct rf_charged *charged, __u64 jiffies)
 {
 	RF_UNROLL
@@ -393,11 +416,11 @@ RF_INLINE int rf_charged_read(struct rf_charged *charged, __u64 jiffies)
 
 enum rf_taken {
 	RF_TAKEN_NONE,
-	RF_TAKEN_SOME, /* one lost a race, and those before it were charged */
+	RF_TAKEN_SOME, /* one lost a race, after others were charged */
 	RF_TAKEN_ALL,
 };
 
-/* Charges `units` to each of them, while they are as they were read. */
+/* Charges `units` to each window that is still as it was read. */
 RF_INLINE enum rf_taken rf_charged_take(struct rf_charged *charged, __u32 units)
 {
 	enum rf_taken taken = RF_TAKEN_NONE;
@@ -416,10 +439,10 @@ RF_INLINE enum rf_taken rf_charged_take(struct rf_charged *charged, __u32 units)
 }
 
 /*
- * After a packet that passed: takes credits for those to come, by compare-and-swap, since a
- * fetch-add that finds no room would leave its cost behind. One try; none is an answer, too. `end`
- * is a time in jiffies at which they end in any case; with `span`, at the multiples of
- * that.
+ * After a packet has passed: takes credits for the next ones. By compare-and-swap, since a
+ * fetch-add that finds no room would leave its cost behind. One attempt; no credits do no harm.
+ * Credits end at `end`, in jiffies, at the latest, and at the next multiple of `span`, unless that
+ * is 0.
  */
 RF_INLINE void rf_lease_take_credits(struct rf_lease *lease, struct rf_charged *charged,
 				     __u64 jiffies, __u32 cost, __u64 end, __u32 span)
@@ -451,9 +474,9 @@ RF_INLINE void rf_lease_take_credits(struct rf_lease *lease, struct rf_charged *
 /* ---- refusals: until the window may have more ---- */
 
 /*
- * That time in jiffies, rounded down: then no jiffy before it is too late. Jiffies may lag behind
- * the clock in ns, where the CPU that counts them is kept from it (by a hypervisor, say); the
- * kernel lets another one step in after RF_JIFFIES_LAG of them.
+ * The time `reopens`, in the policy's clock, as jiffies, rounded down, so that the lease ends
+ * before there is room. Jiffies may lag behind the clock in ns, where a hypervisor stops the CPU
+ * that counts them; after RF_JIFFIES_LAG jiffies the kernel lets another CPU count.
  */
 RF_INLINE __u64 rf_lease_until(const struct rf_policy *policy, const struct rf_ask *ask,
 			       __u64 reopens)
@@ -468,14 +491,14 @@ RF_INLINE __u64 rf_lease_until(const struct rf_policy *policy, const struct rf_a
 	return ticks > RF_JIFFIES_LAG ? ask->jiffies + ticks - RF_JIFFIES_LAG : 0;
 }
 
-/* How long what costs as much is refused again, in jiffies; 0: not told. */
+/* Until when a packet of the same cost is refused, in jiffies; 0: unknown. */
 RF_INLINE __u64 rf_refused_until(const struct rf_window *window, const struct rf_policy *policy,
 				 const struct rf_ask *ask)
 {
 	return rf_lease_until(policy, ask, rf_reopens(window, policy, ask));
 }
 
-/* Repeats that answer, to packets that cost more than `threshold`, until then. */
+/* Repeats `reason` to packets that cost more than `threshold`, until `until`. */
 RF_INLINE void rf_lease_repeat(struct rf_lease *lease, enum rf_reason reason, __u32 threshold,
 			       __u64 until)
 {
@@ -487,7 +510,7 @@ RF_INLINE void rf_lease_repeat(struct rf_lease *lease, enum rf_reason reason, __
 
 /* ---- the answer of one window, and what follows from it ---- */
 
-/* Can a lease follow from that verdict? Else the one that may stand there is left alone. */
+/* May a lease follow from that verdict? If not, the caller leaves leases alone. */
 RF_INLINE int rf_lease_may_follow(const struct rf_policy *policy, int verdict)
 {
 	if (verdict == RF_UNDER)
@@ -496,9 +519,9 @@ RF_INLINE int rf_lease_may_follow(const struct rf_policy *policy, int verdict)
 }
 
 /*
- * `lease` is of this source and of packets that are charged to this limit alone, with nothing
- * pending; the window has answered `verdict`. What lets pass ends within `span` jiffies; 0: it need
- * not.
+ * Renews the lease after the window has answered `verdict`. The lease is of this source, of packets
+ * that this limit alone applies to, and has nothing pending. A lease that lets packets pass ends at
+ * the next multiple of `span` jiffies; 0: no such end.
  */
 RF_INLINE void rf_lease_renew(struct rf_lease *lease, struct rf_window *window,
 			      const struct rf_policy *policy, const struct rf_ask *ask,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Where the lease of a source may be: a keyed hash tells the set, and the tags of that set tell
- * which of its leases to look at.
+ * Where the lease of a source may be: a keyed hash selects the set, and the tags of that set select
+ * the leases to compare.
  */
 #ifndef RINGFENCE_LEASE_PLACE_H
 #define RINGFENCE_LEASE_PLACE_H
@@ -10,8 +10,8 @@
 #include "atomic.h"
 
 /*
- * The upper bits tell the place; nobody outside knows the keys. With one multiplication for each
- * word and no more, the sources of a whole network would meet in a few places, for one key in ten.
+ * The upper bits are the place. The keys are secret. The last multiplication is needed: without it,
+ * one key in ten puts the sources of a whole network into a few places.
  */
 RF_INLINE __u64 rf_lease_hash(__u64 source, const __u64 key[3])
 {
@@ -21,9 +21,9 @@ RF_INLINE __u64 rf_lease_hash(__u64 source, const __u64 key[3])
 }
 
 /*
- * The tags of a set are one word: a byte for each of its eight leases, 0 for one that was never
- * used. A source without a lease costs the cache line of this word, which it shares with seven
- * other sets, and not the four lines of its set.
+ * The tags of a set are one word: a byte for each of its eight leases, 0 for an unused one. So a
+ * source without a lease costs one cache line, which eight sets share, instead of the four lines of
+ * its set.
  */
 #define RF_TAGS_LOW 0x0101010101010101ULL
 
@@ -33,8 +33,8 @@ RF_INLINE __u32 rf_lease_tag(__u64 hash)
 }
 
 /*
- * The leases that have this tag: bit 7 of the byte of each. The byte after one that has it may be
- * marked wrongly, so the lease itself must be looked at. 0: none.
+ * The leases with this tag: bit 7 of their bytes; 0: none. The byte after a match may be marked
+ * wrongly, so the lease itself must be compared.
  */
 RF_INLINE __u64 rf_tags_find(__u64 tags, __u32 tag)
 {
@@ -43,7 +43,7 @@ RF_INLINE __u64 rf_tags_find(__u64 tags, __u32 tag)
 	return (differ - RF_TAGS_LOW) & ~differ & RF_TAGS_LOW << 7;
 }
 
-/* The first lease of those; there must be one. */
+/* The first lease of `places`, which is not 0. */
 RF_INLINE __u32 rf_tags_first(__u64 places)
 {
 	return ((places & -places) >> 7) * 0x0001020304050607ULL >> 56;
