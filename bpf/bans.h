@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Who is banned, asked and said in the data path; ban_table.h is the table. */
+/* Bans in the data path: find, start, refuse. How the table works is in ringfence/ban_table.h. */
 #ifndef RINGFENCE_BANS_H
 #define RINGFENCE_BANS_H
 
 #include "lease_table.h"
 #include "ringfence/ban_table.h"
 
-/* The set where its ban under the limit in `slot` would be; `tag` is that of its ban. */
+/* The set, the key and the tag of a ban of this source under the limit in `slot`. */
 static __always_inline struct rf_ban_set *find_ban_set(const struct question *question, __u32 slot,
 						       struct rf_ban *whom, __u32 *tag)
 {
@@ -30,7 +30,7 @@ static __always_inline struct rf_ban_set *find_ban_set(const struct question *qu
 	return bpf_map_lookup_elem(&bans, &place);
 }
 
-/* Until when the source is banned by the limit in `slot`; 0: it is not. */
+/* Until when the limit in `slot` bans the source; 0: no ban. */
 __noinline __u64 find_ban(const struct question *question, __u32 slot)
 {
 	struct rf_ban_set *set;
@@ -43,7 +43,7 @@ __noinline __u64 find_ban(const struct question *question, __u32 slot)
 	return set ? rf_ban_find(set, &whom, tag, question->jiffies) : 0;
 }
 
-/* Does one of the limits in the bit set `slots` ban it? Then {until | slot:5}, else 0. */
+/* The first ban by a limit in the bit set `slots`, as {until | slot:5}; 0: no ban. */
 __noinline __u64 find_ban_of(const struct question *question, __u32 slots)
 {
 	if (!question)
@@ -60,8 +60,8 @@ __noinline __u64 find_ban_of(const struct question *question, __u32 slots)
 }
 
 /*
- * Until when it is banned that has this window; 0: it is not. The window says whether it is worth
- * asking: the command line ends a ban in the table alone.
+ * Until when the source of this window is banned; 0: no ban. The window saves the look-up where
+ * there was no ban; where there was one, the table decides, since the command line ends bans there.
  */
 static __always_inline __u64 banned_until(const struct question *question,
 					  const struct rf_source *source,
@@ -73,8 +73,8 @@ static __always_inline __u64 banned_until(const struct question *question,
 }
 
 /*
- * From the first packet over the limit on; those that come meanwhile do not prolong it. Returns its
- * end; 0: the ban was not made, since there is no room for it, which is counted, or by a race.
+ * Bans a source that is over the limit. Packets during a ban do not prolong it. Returns the end; 0:
+ * no ban, since another CPU won a race, or the set is full, which is counted.
  */
 __noinline __u64 start_ban(const struct question *question, struct rf_source *source, __u32 slot)
 {
@@ -92,7 +92,7 @@ __noinline __u64 start_ban(const struct question *question, struct rf_source *so
 	until = question->jiffies;
 	if (source->banned_until & RF_BAN_NOT_BEFORE &&
 	    (source->banned_until & ~RF_BAN_NOT_BEFORE) > until)
-		return 0; /* others of its network have used up what it is over */
+		return 0; /* other sources of its prefix have used up the limit */
 	until += policy->ban;
 	set = find_ban_set(question, slot, &whom, &tag);
 	if (!set)
@@ -105,7 +105,7 @@ __noinline __u64 start_ban(const struct question *question, struct rf_source *so
 	return until;
 }
 
-/* A packet of a source that the limit in `slot` bans: counted. `source`: its window there. */
+/* Drops and counts a packet of a source that the limit in `slot` bans. `source`: may be NULL. */
 __noinline int refuse_banned(const struct question *question, struct rf_source *source, __u32 slot,
 			     __u64 until)
 {

@@ -5,7 +5,7 @@
 
 #include "maps.h"
 
-/* The only read-only data there may be: readers look for it at offset 0. */
+/* The only read-only data: readers expect it at offset 0. */
 const volatile struct rf_rodata rf_rodata = {
 	.magic = RF_ABI_MAGIC,
 	.abi = RF_ABI_VERSION,
@@ -40,11 +40,11 @@ static __always_inline void count(struct rf_count *sum, __u64 packets, __u64 byt
 	sum->bytes += bytes;
 }
 
-/* The counters stand beside the window's head, so they are in the same line. */
+/* Counts in the window itself, where the counters share a cache line with the head. */
 static __always_inline void count_source(struct rf_source *source, __u32 reason, __u64 packets)
 {
 	if (!source)
-		return; /* evicted */
+		return; /* the window was evicted */
 	if (reason == RF_UNDER_LIMIT)
 		__sync_fetch_and_add(&source->passed, packets);
 	else if (reason == RF_SHADOW_OVER)

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Who is no newcomer to a limit, though it has no window there: a source that has a window of
- * another limit which tells sources apart no less. So a change of rules makes nobody a newcomer.
+ * Kin: windows of a source under other limits, in force or until lately. A source that has one,
+ * under a limit that groups sources at least as finely, is known: it is no newcomer to a limit
+ * under which it has no window yet. So a change of rules makes no source a newcomer.
  */
 #ifndef RINGFENCE_KIN_H
 #define RINGFENCE_KIN_H
 
 #include "windows.h"
 
-/* Does it tell sources apart at least as finely as the limit does? */
+/* Does `grouping` tell sources apart at least as finely as the limit does? */
 static __always_inline int is_no_coarser(const struct rf_grouping *grouping,
 					 const struct rf_policy *policy, int is_ipv6)
 {
@@ -22,7 +23,7 @@ static __always_inline int is_no_coarser(const struct rf_grouping *grouping,
 	return !lacks;
 }
 
-/* Where all limits tell sources apart alike, as nearly always. */
+/* Fast path: all limits group sources alike, and the known filter does not have this one. */
 static __always_inline int is_stranger_at_once(const struct question *question,
 					       const struct rf_policy *policy, int is_ipv6)
 {
@@ -30,7 +31,7 @@ static __always_inline int is_stranger_at_once(const struct question *question,
 	       is_absent(known_filter_hash(question->source, policy, is_ipv6), is_ipv6);
 }
 
-/* Is it certain that it has no window which would make it known to that limit? */
+/* Has the source surely no window that makes it known to that limit? By the known filter. */
 static __always_inline int is_stranger(const struct question *question,
 				       const struct rf_policy *policy, int is_ipv6)
 {
@@ -59,14 +60,14 @@ __noinline int is_stranger_to(const struct question *question, __u32 slot)
 						      : is_stranger(question, policy, 0);
 }
 
-/* A seat whose tick gives way to these. */
+/* A kin is the seat of a window (slot.h), with these flags instead of the tick. */
 #define KIN_KNOWN 1U
-#define KIN_OUT_OF_FORCE 2U /* its slot may go to the new window */
-#define KIN_ITSELF 4U	    /* it is the window that is wanted: another CPU has just made it */
+#define KIN_OUT_OF_FORCE 2U /* of a limit out of force: the new window may take its slot */
+#define KIN_ITSELF 4U	    /* the wanted window itself: another CPU has just made it */
 
 /*
- * Does that slot hold the window of `key`? The memory of a window that was looked up may be another
- * one's by now, and its seat with it. While the slot keeps its generation the answer stays true.
+ * Does the slot of that seat hold the window of `key`? The memory of the window, and so the seat,
+ * may belong to another key by now. The answer holds while the slot keeps its generation.
  */
 static __always_inline int slot_holds(__u64 seat, const union key *key, int is_ipv6)
 {
@@ -97,7 +98,7 @@ static __always_inline int slot_holds(__u64 seat, const union key *key, int is_i
 	       rf_slot_state(word) >= RF_SLOT_NEW;
 }
 
-/* The seat of its window that makes it known to `policy`, of the limit number `i` of the kin. */
+/* The kin of a source under entry `i` of config.kin, for the limit in `slot`; 0: none. */
 static __always_inline __u64 kin_at(const struct question *question, __u32 slot, __u32 i,
 				    __u32 is_over, int is_ipv6)
 {
@@ -125,7 +126,7 @@ static __always_inline __u64 kin_at(const struct question *question, __u32 slot,
 	return (seat & ~(__u64)RF_SEAT_TICKS) | flags;
 }
 
-/* First those of limits that are over, then the others. */
+/* Limits out of force first, whose slots may be taken; then those in force. */
 __noinline __u64 kin_at_any(const struct question *question, __u32 slot, __u32 i)
 {
 	const __u32 is_over = i < RF_KIN_MAX;
@@ -137,12 +138,12 @@ __noinline __u64 kin_at_any(const struct question *question, __u32 slot, __u32 i
 }
 
 /*
- * The seat of a window that makes the source known to the limit in `slot`: of a limit that tells
- * sources apart no less, of one that is over if there is any. 0: it is a newcomer.
+ * The kin of a source that has no window under the limit in `slot`: of a limit out of force, if
+ * there is one. 0: the source is a newcomer.
  */
 __noinline __u64 find_kin(const struct question *question, __u32 slot)
 {
-	/* Read anew in each round, or the verifier tells all rounds apart by its bounds. */
+	/* Volatile: with its bounds known, the verifier would tell all rounds apart. */
 	const volatile __u32 *count = &config.kin_count;
 	__u64 found = 0;
 

@@ -1,18 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Where leases are, who gets one, and what becomes of what is pending there. */
+/*
+ * The leases of this CPU: where the lease of a source is, which source gets one, and how pending
+ * counts reach the counters. What a lease may answer stands in ringfence/lease.h.
+ */
 #ifndef RINGFENCE_LEASE_TABLE_H
 #define RINGFENCE_LEASE_TABLE_H
 
 #include "ringfence/lease_place.h"
 #include "windows.h"
 
-/* Where the leases of a CPU for a source may be. */
+/* Where the leases of this CPU for one source may be. */
 struct spot {
-	__u32 place; /* of the first that is tried */
+	__u32 place; /* of the lease that is tried first */
 	__u32 tag;
 };
 
-/* False: there are no leases, or none for such a source. */
+/* False: there are no leases, or such a source goes without. */
 static __always_inline int find_spot(const struct rf_who *who, __u32 cpu, struct spot *spot)
 {
 	const __u32 shift = config.lease_shift;
@@ -46,7 +49,7 @@ static __always_inline struct rf_lease *lease_at(struct rf_lease_set *set, __u32
 	/* Masked last: the verifier of Linux 6.1 forgets all bounds at an XOR. */
 	struct rf_lease *lease = &set->way[way % RF_LEASE_WAYS];
 
-	RF_OPAQUE(lease); /* else it is reckoned again, from the index, where it is used */
+	RF_OPAQUE(lease); /* otherwise the compiler computes it anew at each use */
 	return lease;
 }
 
@@ -57,7 +60,7 @@ static __always_inline int lease_is_live(const struct rf_lease *lease, __u64 jif
 
 #define NO_WAY RF_LEASE_WAYS
 
-/* The way of its set in which that source has its lease; NO_WAY: it has none. */
+/* The way of the set that holds the lease of that source; NO_WAY: it has none. */
 static __always_inline __u32 find_way(const struct rf_who *who, struct rf_lease_set *set,
 				      const struct spot *spot)
 {
@@ -74,7 +77,7 @@ static __always_inline __u32 find_way(const struct rf_who *who, struct rf_lease_
 	return NO_WAY;
 }
 
-/* The lease for that source behind the first place. */
+/* The lease of that source, where it is not in the first place. */
 static __always_inline struct rf_lease *
 find_by_tags(const struct rf_who *who, struct rf_lease_set *set, const struct spot *spot)
 {
@@ -84,8 +87,8 @@ find_by_tags(const struct rf_who *who, struct rf_lease_set *set, const struct sp
 }
 
 /*
- * Does a lease answer? Then it has counted the packet, and nothing but its line was touched; nor
- * its tag where it is in the first place, as most are.
+ * Fast path: does a lease answer this packet? Then it has counted the packet, and only its own line
+ * was touched. Most leases are in the first place, where not even the tags are read.
  */
 static __always_inline int lease_answers(const struct rf_who *who, __u32 cpu, __u64 jiffies,
 					 __u32 cost, __u32 len_bytes, int *is_drop)
@@ -111,8 +114,8 @@ static __always_inline int lease_answers(const struct rf_who *who, __u32 cpu, __
 /* ---- what is pending ---- */
 
 /*
- * Adds it to the counters of one limit, and of the source's window under it, unless those are
- * another limit's or another window's by now. By the rules of a bank: {bank | slot:5}.
+ * Adds pending counts to the counters of one limit, and of the source's window under it, unless the
+ * slot has another limit or the limit another id by now. `bank_and_slot`: {bank | slot:5}.
  */
 __noinline int flush_limit(const struct rf_lease *lease, __u32 bank_and_slot, __u32 reason,
 			   __u32 packets, __u32 bytes)
@@ -135,7 +138,7 @@ __noinline int flush_limit(const struct rf_lease *lease, __u32 bank_and_slot, __
 	return 0;
 }
 
-/* Then the rules before these stand as they are, in the other bank. */
+/* On trial: the rules before stand unchanged in the other bank. */
 static __always_inline int is_on_trial(__u32 generation)
 {
 	const struct rf_bank *bank = &config.bank[generation & 1];
@@ -144,8 +147,9 @@ static __always_inline int is_on_trial(__u32 generation)
 }
 
 /*
- * Adds what is pending to all counters, by the rules of `generation`, which are in force; or by
- * those after it, where they have fallen back and it is theirs: their windows may be others.
+ * Adds what is pending to all counters, by the rules of `generation`, which are in force. Rules on
+ * trial may have begun or fallen back since the lease counted; then by the rules of the lease,
+ * whose windows may be others.
  */
 __noinline int flush_lease(struct rf_lease *lease, __u32 generation)
 {
@@ -162,12 +166,12 @@ __noinline int flush_lease(struct rf_lease *lease, __u32 generation)
 	packets = lease->packets;
 	bytes = lease->bytes;
 	reason = rf_answer_reason(lease->answer);
-	RF_OPAQUE(reason); /* else it is loaded again, and the verifier has lost its bound */
+	RF_OPAQUE(reason); /* otherwise it is loaded again, without its bound */
 	if (reason >= RF_REASON_COUNT)
-		return 0; /* cannot be, but the verifier has to be told */
+		return 0; /* cannot happen; for the verifier */
 	lease->packets = 0;
 	lease->bytes = 0;
-	barrier(); /* a reader misses them until they are counted, and never counts them twice */
+	barrier(); /* readers may miss them for a moment, and never count them twice */
 	count(&sums->reason[reason], packets, bytes);
 	if (!rf_lease_has_slots(lease))
 		return 0;
@@ -183,7 +187,7 @@ __noinline int flush_lease(struct rf_lease *lease, __u32 generation)
 	return 0;
 }
 
-/* Answers no more, and never again? */
+/* Will the lease never answer again? */
 static __always_inline int lease_is_over(const struct rf_lease *lease, __u32 generation,
 					 __u64 jiffies)
 {
@@ -192,7 +196,8 @@ static __always_inline int lease_is_over(const struct rf_lease *lease, __u32 gen
 
 #define NO_LEASE (~0U)
 
-/* One that has answered nothing since another source wanted it; else it is told that one does. */
+/* A lease that has answered nothing since it was last wanted. All that are looked at are wanted
+ * now. */
 static __always_inline __u32 take_turns(struct rf_lease_set *set, __u32 place)
 {
 	__u32 idle = NO_LEASE;
@@ -213,9 +218,9 @@ static __always_inline __u32 place_of_way(const struct spot *spot, __u32 way)
 }
 
 /*
- * The place of the lease for that source: its own, one that is over, or one that had its chance,
- * since it has answered nothing since another source wanted it; else NO_LEASE. On its own, since
- * what take_lease flushes needs the stack.
+ * The place of a lease for that source: its own, else one that is over, else one that has answered
+ * nothing since another source wanted it, else NO_LEASE. Not inlined, since flushing needs the
+ * stack.
  */
 __noinline __u32 choose_lease(const struct question *question)
 {
@@ -243,7 +248,7 @@ __noinline __u32 choose_lease(const struct question *question)
 	return take_turns(set, spot.place);
 }
 
-/* The lease there is for another source from now on. */
+/* Sets the tag of a lease that belongs to another source from now on. */
 __noinline int tag_lease(const struct question *question, __u32 place)
 {
 	struct spot spot;
@@ -265,8 +270,8 @@ static __always_inline struct rf_lease *lease_in(__u32 place)
 }
 
 /*
- * Makes a lease for that source, with nothing pending: its place, or NO_LEASE. Credits of a window
- * that may be gone are void. What it flushes needs stack, so it is no part of what follows.
+ * Makes a lease for that source, with nothing pending. Returns its place, or NO_LEASE. Credits end
+ * where their window may have been evicted.
  */
 static __always_inline __u32 take_lease(const struct question *question)
 {
@@ -284,7 +289,7 @@ static __always_inline __u32 take_lease(const struct question *question)
 		flush_lease(lease, rf_rules_generation(who->rules));
 	if (!rf_lease_is_for(lease, who) || !rf_lease_is_fresh(lease, tick)) {
 		lease->until = 0;
-		barrier(); /* never another source's verdict under this one's name */
+		barrier(); /* so that no source gets the answer of another one */
 		*lease = (struct rf_lease){.source = who->source[0], .rules = who->rules};
 		tag_lease(question, place);
 	}
@@ -292,20 +297,21 @@ static __always_inline __u32 take_lease(const struct question *question)
 	return place;
 }
 
-/* The same on its own. */
+/* The same, not inlined: flushing needs the stack. */
 __noinline int take_lease_for(const struct question *question)
 {
 	return question ? take_lease(question) : NO_LEASE;
 }
 
-/* ---- what follows from an answer ---- */
+/* ---- filling a lease from an answer ---- */
 
 static __always_inline void set_slot(struct rf_lease *lease, __u32 slot)
 {
 	lease->slot0 = lease->slot1 = lease->slot2 = lease->slot3 = slot;
 }
 
-/* The one limit that was asked, or that refused, has answered; `place` is of its lease. */
+/* Fills the lease in `place` from the answer of one limit: the only one, or the one that refused.
+ */
 __noinline int lease_window(const struct question *question, __u32 place, struct rf_window *window,
 			    const struct rf_ask *ask, __u32 slot_and_verdict)
 {
@@ -327,13 +333,13 @@ __noinline int lease_window(const struct question *question, __u32 place, struct
 		return 0;
 	}
 	rf_lease_renew(lease, window, policy, ask, verdict, bank->lease_span);
-	if (class->is_mixed) /* it will be asked in bytes */
+	if (class->is_mixed) /* leases are asked in bytes then */
 		lease->threshold =
 			policy->unit == RF_BYTES ? lease->threshold << policy->unit_shift : 0;
 	return 0;
 }
 
-/* May the packets of all limits that had room spend credits, of one kind? */
+/* May the lease hold credits, of one unit, under all limits that had room? */
 static __always_inline int may_share_credits(const struct question *question,
 					     const struct rf_bank *bank)
 {
@@ -341,7 +347,7 @@ static __always_inline int may_share_credits(const struct question *question,
 		&bank->packet_class[rf_rules_packet_class(question->who.rules)];
 	int may = !class->is_mixed;
 
-	/* A shadow that refused so many bytes may have room for less. */
+	/* A shadow that refused so many bytes may have room for a shorter packet. */
 	if (question->over && class->unit == RF_BYTES)
 		may = 0;
 	RF_UNROLL
@@ -361,8 +367,8 @@ static __always_inline int all_are_over(const struct question *question)
 }
 
 /*
- * Several limits have let the packet pass, or are shadows. Their windows: NULL beyond the last, and
- * of a shadow that refused.
+ * Fills the lease after several limits have let the packet pass. A window is NULL beyond the last
+ * limit, and of a shadow that is over.
  */
 __noinline int lease_windows(const struct question *question, struct rf_window *first,
 			     struct rf_window *second, struct rf_window *third,
@@ -392,7 +398,7 @@ __noinline int lease_windows(const struct question *question, struct rf_window *
 	return 0;
 }
 
-/* The same answer for all of its packets until then, in jiffies; of a limit where one gave it. */
+/* The lease gives one answer to all packets until then, in jiffies. `slot`: of a limit's answer. */
 __noinline int lease_answer(__u32 place, __u32 reason, __u64 until, __u32 slot)
 {
 	struct rf_lease *lease = lease_in(place);
@@ -402,7 +408,7 @@ __noinline int lease_answer(__u32 place, __u32 reason, __u64 until, __u32 slot)
 	if (!lease)
 		return 0;
 	bank = &config.bank[rf_rules_bank(lease->rules)];
-	/* A ban may be lifted, and another one begin for who is told that no limit is for it. */
+	/* A ban may be lifted, and a ban may begin where no limit applies: so both end soon. */
 	if (reason == RF_BANNED)
 		latest = read_jiffies() + bank->ban_lease;
 	else if (reason == RF_NO_LIMIT)

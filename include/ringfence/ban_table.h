@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Who is banned: pure functions on one set of the table, like limiter.h. A ban is of a source, as a
- * limit groups it, under that limit, and lasts until a time in jiffies.
+ * One set of the table of bans: pure functions, like limiter.h. A ban is of one source, as a limit
+ * groups it, by that limit, until a time in jiffies.
  *
- * A set has a word for each of its bans: {until:40 | tag:8 | version:15 | is written:1}. A word is
- * changed by compare-and-swap alone:
+ * Each ban of a set has a word, {until:40 | tag:8 | version:15 | is written:1}, which only a
+ * compare-and-swap changes:
  *
- *   a CPU that bans claims the word of a ban that is over, writes whom it bans, and publishes it;
- *   the command line ends a ban by one compare-and-swap, so it may be killed at any time.
+ *   To ban, a CPU claims the word of a ban that is over, writes the source, and publishes the word.
+ *   To end a ban, the command line swaps the word once, so it may be killed at any time.
  *
- * A ban that is not over is never replaced. Each change makes a new version, and a reader looks at
- * the word before and after it reads whose ban it is: so no source is ever taken for another one.
+ * A ban that is not over is never replaced. Each change makes a new version, and a reader compares
+ * the word before and after it reads the source: so no source is taken for another one.
  *
- * A CPU that loses a race makes no ban; the next packet of its source does. Where a ban is lifted
- * meanwhile, two CPUs may make the same ban in two places: readers of the list tell of it once.
+ * A CPU that loses a race makes no ban; the next packet of the source does. Where a ban is lifted
+ * at the same time, two CPUs may make the same ban in two places; the list shows it once.
  */
 #ifndef RINGFENCE_BAN_TABLE_H
 #define RINGFENCE_BAN_TABLE_H
@@ -25,7 +25,7 @@
 #define RF_BAN_WRITTEN 1ULL
 #define RF_BAN_VERSIONS 0x7fffU
 
-/* What rf_ban_start() answers beside the end of a ban, which is later than both. */
+/* Answers of rf_ban_start() that are no end of a ban; every end is later. */
 #define RF_BAN_FULL 0ULL
 #define RF_BAN_LOST_RACE 1ULL
 
@@ -54,7 +54,7 @@ RF_INLINE __u64 rf_ban_whose(__u32 limit_id, int is_ipv6)
 	return (__u64)limit_id << 1 | (is_ipv6 != 0);
 }
 
-/* Which set, and which tag, by keys that nobody outside knows. */
+/* Selects the set and the tag, by secret keys. */
 RF_INLINE __u64 rf_ban_hash(const struct rf_ban *ban, const __u64 key[3])
 {
 	const __u64 sum = (__u32)ban->source[0] * key[1] + (ban->source[0] >> 32) * key[2] +
@@ -81,8 +81,8 @@ RF_INLINE int rf_ban_is_of(const struct rf_ban *ban, const struct rf_ban *whom)
 }
 
 /*
- * Is the ban in that place of `whom`, all the while that its word is `word`? The swaps change
- * nothing, but no load passes them on any machine.
+ * Is the ban in place `i` of `whom`, with `word` unchanged while the source is read? The swaps
+ * change nothing; they keep the loads in order on every machine.
  */
 RF_INLINE int rf_ban_stands(struct rf_ban_set *set, __u32 i, __u64 word, const struct rf_ban *whom)
 {
@@ -92,7 +92,7 @@ RF_INLINE int rf_ban_stands(struct rf_ban_set *set, __u32 i, __u64 word, const s
 	       rf_cas(at, word, word) == word;
 }
 
-/* The end of its ban; 0: it is not banned. */
+/* Until when `whom` is banned; 0: no ban. */
 RF_INLINE __u64 rf_ban_find(struct rf_ban_set *set, const struct rf_ban *whom, __u32 tag,
 			    __u64 jiffies)
 {
@@ -107,13 +107,13 @@ RF_INLINE __u64 rf_ban_find(struct rf_ban_set *set, const struct rf_ban *whom, _
 	return 0;
 }
 
-/* Writes a ban in the place of one that is over. False: another CPU was faster. */
+/* Writes a ban over one that has ended. False: another CPU was faster. */
 RF_INLINE int rf_ban_write(struct rf_ban_set *set, __u32 i, __u64 word, const struct rf_ban *whom,
 			   __u64 fresh)
 {
 	struct rf_ban *ban = &set->ban[i % RF_BAN_WAYS];
 	__u64 *at = &set->word[i % RF_BAN_WAYS];
-	/* As over as it was, with the tag of whom is to be banned. */
+	/* Still over, with the tag of the new ban. */
 	const __u64 claimed = rf_ban_word(0, rf_ban_tag_of(fresh), fresh >> 1) | RF_BAN_WRITTEN;
 
 	if (rf_cas(at, word, claimed) != word)
@@ -127,8 +127,8 @@ RF_INLINE int rf_ban_write(struct rf_ban_set *set, __u32 i, __u64 word, const st
 }
 
 /*
- * Bans a source from whom->since to `until`, unless it is banned already, which is not prolonged.
- * Returns the end of its ban, RF_BAN_FULL or RF_BAN_LOST_RACE.
+ * Bans a source from whom->since to `until`. A ban that stands is not prolonged. Returns the end of
+ * the ban, RF_BAN_FULL or RF_BAN_LOST_RACE.
  */
 RF_INLINE __u64 rf_ban_start(struct rf_ban_set *set, const struct rf_ban *whom, __u32 tag,
 			     __u64 until)
@@ -140,7 +140,7 @@ RF_INLINE __u64 rf_ban_start(struct rf_ban_set *set, const struct rf_ban *whom, 
 		word = rf_load(&set->word[i]);
 		if (rf_ban_tag_of(word) != tag)
 			continue;
-		if (word & RF_BAN_WRITTEN) /* perhaps by another CPU that bans the same */
+		if (word & RF_BAN_WRITTEN) /* perhaps another CPU bans the same source */
 			return RF_BAN_LOST_RACE;
 		if (rf_ban_until(word) > whom->since && rf_ban_stands(set, i, word, whom))
 			return rf_ban_until(word);
@@ -157,7 +157,7 @@ RF_INLINE __u64 rf_ban_start(struct rf_ban_set *set, const struct rf_ban *whom, 
 	return until;
 }
 
-/* Ends the ban that was read as `word`. False: it is another one by now, or none. */
+/* Ends the ban that was read as `word`. False: the word has changed since. */
 RF_INLINE int rf_ban_lift(struct rf_ban_set *set, __u32 i, __u64 word)
 {
 	const __u64 over = rf_ban_word(0, 0, rf_ban_next_version(word));
