@@ -13,16 +13,14 @@
 #include "ringfence/abi.h"
 
 /*
- * The windows of IPv4 and IPv6 sources. Writer: the program; it inserts with BPF_NOEXIST and then
- * only changes words in place by atomics. Reader: the command line. Never full: whoever inserts one
- * owns a slot, and has deleted the window that was in there. Preallocated: with BPF_F_NO_PREALLOC,
- * look-ups took 0.8 to 1.0 times as long, inserts into room 2.2 times and into a full map 1.2
- * times.
+ * The windows of IPv4 and IPv6 sources. Writer: the program; it inserts with BPF_NOEXIST, and then
+ * changes words in place by atomics only. Reader: the command line. Never full: an insert needs a
+ * claimed slot, whose window was deleted first. Preallocated: with BPF_F_NO_PREALLOC, look-ups took
+ * 0.8 to 1.0 times as long, inserts 2.2 times, and inserts into a full map 1.2 times.
  *
- * What remains: the kernel may give a deleted window's memory to another source while a CPU still
- * holds its pointer. Then that one packet is charged to, or counted for, the other source: each
- * such packet takes its cost from it, and credits of at most 1/16 of its room, and its own source
- * is a newcomer anyway.
+ * One flaw remains: the kernel may give a deleted window's memory to another source while a CPU
+ * still holds its pointer. Then one packet is charged to the other source: its cost, and credits of
+ * at most 1/16 of the room. The packet's own source is a newcomer anyway.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -39,9 +37,9 @@ struct {
 } windows6 SEC(".maps");
 
 /*
- * As many slots as windows: who is in there, and whether he may be evicted. Writer: the program, by
- * atomics, see slot.h. Reader: nobody else. When full: a newcomer takes the slot of an idle source;
- * where none is idle it gets none.
+ * One slot for each window: its key, and whether it may be evicted. Writer and reader: the program,
+ * by atomics, see ringfence/slot.h. When full: a newcomer takes the slot of an idle source, or gets
+ * none.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -58,10 +56,10 @@ struct {
 } slots6 SEC(".maps");
 
 /*
- * What each CPU may answer without a window, in front of the windows, which stay the truth. Writer:
- * the program, each CPU its own part. Reader: the command line, through shared memory, for what is
- * pending there. Never full: a source whose places others use goes without. An array and not a
- * per-CPU one, which costs a second cache line a look-up, and whose values straddle lines.
+ * What each CPU may answer without a window; the windows stay the truth. Writer: the program, each
+ * CPU its own part. Reader: the command line, through shared memory, for pending counts. Never
+ * full: a source whose places are in use goes without. Not a per-CPU array: that costs a second
+ * cache line for each look-up, and its values straddle lines.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -72,8 +70,8 @@ struct {
 } leases SEC(".maps");
 
 /*
- * The tags of each set of leases, see lease_place.h. Writer and reader: the program, each CPU its
- * own part.
+ * The tags of each set of leases, see ringfence/lease_place.h. Writer and reader: the program, each
+ * CPU its own part.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -83,16 +81,16 @@ struct {
 } lease_tags SEC(".maps");
 
 /*
- * Writer: the command line, through shared memory, since an update by system call could tear; the
- * program writes `room`. Reader: the program. The only global, so a map of one entry by the name
- * of its section: a look-up, even one that is inlined, would wait for its key on the stack.
+ * Rules and parameters. Writer: the command line, through shared memory, since an update by system
+ * call could tear; the program writes `room` and `guard`. Reader: the program. The only global
+ * variable, so it is the map of its section: a look-up in an array, though inlined, waits for its
+ * key on the stack.
  */
 struct rf_config config;
 
 /*
- * The class of a packet by its port, one entry for each bank, indexed as that. Writer: the command
- * line, through shared memory, that of the bank which is not active. Reader: the program. Never
- * full.
+ * The class of a packet by its port: one entry for each bank. Writer: the command line, through
+ * shared memory, in the entry of the inactive bank. Reader: the program. Never full.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -103,9 +101,9 @@ struct {
 } ports SEC(".maps");
 
 /*
- * Tries of the prefixes of lists and limits, one for each bank, indexed as that; none where there
- * are no prefixes. Writer: the command line, which makes a new one for each change, as large as it
- * has to be. Reader: the program. Never full.
+ * The prefixes of lists and limits: one trie for each bank; none where there are no prefixes.
+ * Writer: the command line, which makes a new trie of the size it needs for each change. Reader:
+ * the program. Never full.
  */
 struct prefix_trie4 {
 	__uint(type, BPF_MAP_TYPE_LPM_TRIE);
@@ -149,9 +147,10 @@ struct {
 } presence SEC(".maps");
 
 /*
- * Windows of prefixes, for newcomers beyond the guard: for each slot two sets of RF_AGGREGATES, of
- * which its policy says which one it charges. Writer: the program; the command line opens the other
- * set before it gives the slot to another limit. Never full: prefixes that meet in one share it.
+ * Windows that newcomers over the newcomers rate share, by prefix. Each limit's slot has two sets
+ * of RF_AGGREGATES; its policy selects one. Writer: the program; the command line clears the other
+ * set before it gives the slot to another limit. Never full: prefixes with the same index share
+ * one.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -162,9 +161,9 @@ struct {
 } aggregates SEC(".maps");
 
 /*
- * Who is banned. Writers: the program, which replaces bans that are over, and the command line,
- * which ends some, through shared memory; each by atomics. Reader: both. When a set of it is full:
- * a new ban is not made, and counted.
+ * Banned sources. Writers, by atomics: the program, which writes over bans that have ended, and the
+ * command line, which ends bans through shared memory. Readers: both. When a set is full: the new
+ * ban is not made, and that is counted.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -174,7 +173,7 @@ struct {
 	__type(value, struct rf_ban_set);
 } bans SEC(".maps");
 
-/* A window that is about to be inserted: on the stack, it would be a third of what there is. */
+/* A window before its insert: on the stack it would take a third of the space. One entry a CPU. */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, 1);
@@ -191,8 +190,9 @@ struct {
 } counters SEC(".maps");
 
 /*
- * Indexed by rf_policy.counters. Writer: the program, each CPU its own copy; the command line
- * clears an entry before it gives it to another limit. Reader: the command line. Never full.
+ * Counters of limits, indexed by rf_policy.counters. Writer: the program, each CPU its own copy;
+ * the command line clears an entry before it gives it to another limit. Reader: the command line.
+ * Never full.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);

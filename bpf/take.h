@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The limiter's question, as the program asks it: may this source have so much more? */
+/*
+ * Take and peek (ringfence/limiter.h) as the program calls them: what is long is a function of its
+ * own, which the verifier checks once, and the common case is inlined.
+ */
 #ifndef RINGFENCE_TAKE_H
 #define RINGFENCE_TAKE_H
 
@@ -9,7 +12,7 @@ __noinline int take_weighted(struct rf_window *window, const struct rf_policy *p
 			     __u32 cost)
 {
 	if (!window || !policy)
-		return RF_UNDER; /* cannot be, but the verifier has to be told */
+		return RF_UNDER; /* cannot happen; for the verifier */
 	return rf_take_weighted(window, policy, time, cost);
 }
 
@@ -28,7 +31,7 @@ __noinline int take_log(struct rf_window *window, const struct rf_policy *policy
 	return rf_take_log(window, policy, time, 1);
 }
 
-/* On its own too, so that its stack is not beneath the others'. */
+/* Not inlined either, so that its stack does not add to the others'. */
 __noinline int take_sliding(struct rf_window *window, const struct rf_policy *policy, __u64 time,
 			    __u32 cost)
 {
@@ -58,20 +61,20 @@ __noinline int take_any(struct rf_window *window, const struct rf_policy *policy
 }
 
 /*
- * Before a ring is summed: reads a word of each of its lines, and waits for none of them. The sum
- * would come to the last of them so late that its cache miss does not overlap with the others'.
+ * Before a ring is summed: reads a word of each of its cache lines, and waits for none. The sum
+ * itself reaches the last line so late that the misses would not overlap.
  */
 static __always_inline void read_ahead(const struct rf_window *window,
 				       const struct rf_policy *policy, __u64 head, __u64 now)
 {
 	if ((__u32)now - rf_word_epoch(head) >= policy->cells)
-		return; /* nothing in there counts */
+		return; /* no cell of the ring counts */
 	rf_load(&window->cell[RF_CELLS / 3]);
 	rf_load(&window->cell[RF_CELLS / 3 * 2]);
 	rf_load(&window->cell[RF_CELLS - 1]);
 }
 
-/* The same, without a call in the common case. */
+/* Takes without a call in the common case. */
 static __always_inline int take(struct rf_window *window, const struct rf_policy *policy,
 				const struct rf_ask *ask)
 {
@@ -83,7 +86,7 @@ static __always_inline int take(struct rf_window *window, const struct rf_policy
 	return take_any(window, policy, ask);
 }
 
-/* The same with a call less, and its stack, where a cell is to be closed. */
+/* Takes with one call less where a cell must be closed, which saves stack. */
 static __always_inline int take_shallow(struct rf_window *window, const struct rf_policy *policy,
 					const struct rf_ask *ask)
 {
@@ -109,7 +112,7 @@ __noinline int peek_weighted(const struct rf_window *window, const struct rf_pol
 	return rf_peek_weighted(window, policy, time, cost);
 }
 
-/* Would it let pass so much? */
+/* Has the window room for that? Charges nothing. */
 __noinline int peek_any(const struct rf_window *window, const struct rf_policy *policy,
 			const struct rf_ask *ask)
 {
@@ -124,7 +127,7 @@ __noinline int peek_any(const struct rf_window *window, const struct rf_policy *
 	return rf_peek_sliding(window, policy, ask->time, ask->cost);
 }
 
-/* The same, without a call in the common case. */
+/* Peeks without a call in the common case. */
 static __always_inline int peek(const struct rf_window *window, const struct rf_policy *policy,
 				const struct rf_ask *ask)
 {

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Which sources have a window: a counting Bloom filter in front of the windows, which stay the
- * truth, so that one cache line recognises a newcomer in a flood. Pure functions like limiter.h.
+ * The known filter: a counting Bloom filter of the sources that have a window. It recognizes a
+ * newcomer of a flood by one cache line; the windows stay the truth. Pure functions like limiter.h.
  *
- * It may take a newcomer for a known source, which costs a look-up in vain. It never takes a known
- * source for a newcomer: a source is added before its window is inserted, and removed after its
- * window was deleted. Nothing but an insert or a delete writes it, so a flood that is refused
- * leaves it as it is, however long it lasts.
+ * The filter may take a newcomer for a known source, which costs a needless look-up. It never takes
+ * a known source for a newcomer: a source is added before its window is inserted, and removed after
+ * its window was deleted. Only inserts and deletes write to it, so a refused flood changes nothing.
  *
- * A source counts once for each of its windows, whatever limit they are of: so rules may change,
- * and who was known still is.
+ * A source is counted once for each of its windows, of whatever limit. So a source that is known
+ * stays known when rules change.
  */
 #ifndef RINGFENCE_KNOWN_FILTER_H
 #define RINGFENCE_KNOWN_FILTER_H
@@ -19,14 +18,15 @@
 
 #define RF_KNOWN_FILTER_HASHES 3
 /*
- * A counter is added to below the one and taken from below the other. So it never runs over into
- * the next one, while fewer than 63 CPUs add to it in the same moment; and where something was not
- * added any more, nothing is taken away either, and it is never 0 again. By chance none comes near.
+ * A counter of 8 bits is added to below RF_KNOWN_FILTER_MAX, and subtracted from below
+ * RF_KNOWN_FILTER_STUCK. So it never overflows, unless 63 CPUs add at the same moment. A counter
+ * that has ever left out an addition was past STUCK, so it is never subtracted from, and never 0
+ * again. Chance alone brings no counter near these numbers.
  */
 #define RF_KNOWN_FILTER_MAX 192
 #define RF_KNOWN_FILTER_STUCK 128
 
-/* Of a source as one limit groups it, by keys that nobody outside knows. */
+/* The hash of a source, as a limit groups it, by secret keys. */
 RF_INLINE __u64 rf_known_filter_hash(const __u64 source[2], int is_ipv6, const __u64 key[3])
 {
 	const __u64 sum = (__u32)source[0] * key[0] + (source[0] >> 32) * key[1] +
@@ -36,13 +36,13 @@ RF_INLINE __u64 rf_known_filter_hash(const __u64 source[2], int is_ipv6, const _
 	return (mixed ^ mixed >> 29) * key[1];
 }
 
-/* Which of 2^(64 - shift) lines: each family has half of them. */
+/* The line, of 2^(64 - shift) lines, of which each family has half. */
 RF_INLINE __u32 rf_known_filter_place(__u64 hash, __u32 shift, int is_ipv6)
 {
 	return hash >> (shift & 63) >> 1 | (__u32)is_ipv6 << ((63 - shift) & 31);
 }
 
-/* Counter `i` of a source: its word in the line, and how far up it stands there. */
+/* Counter `i` of a source: its word in the line, and its lowest bit in that word. */
 RF_INLINE __u32 rf_known_filter_word(__u64 hash, int i)
 {
 	return hash >> (6 * i + 3) & 7;
@@ -53,7 +53,7 @@ RF_INLINE __u32 rf_known_filter_up(__u64 hash, int i)
 	return (hash >> 6 * i & 7) * 8;
 }
 
-/* May it have a window? 0: it has none for certain. */
+/* May the source have a window? 0: it surely has none. */
 RF_INLINE int rf_known_filter_has(const struct rf_known_filter *line, __u64 hash)
 {
 	int has = 1;
@@ -66,7 +66,7 @@ RF_INLINE int rf_known_filter_has(const struct rf_known_filter *line, __u64 hash
 	return has;
 }
 
-/* `sign` is 1, or ~0 to take away; from counters below `bound`. */
+/* Adds `sign`, 1 or ~0 for -1, to each counter that is below `bound`. */
 RF_INLINE void rf_known_filter_count(struct rf_known_filter *line, __u64 hash, __u64 sign,
 				     __u32 bound)
 {
@@ -79,13 +79,13 @@ RF_INLINE void rf_known_filter_count(struct rf_known_filter *line, __u64 hash, _
 	}
 }
 
-/* Before a window of it is inserted. */
+/* Call before a window of the source is inserted. */
 RF_INLINE void rf_known_filter_add(struct rf_known_filter *line, __u64 hash)
 {
 	rf_known_filter_count(line, hash, 1, RF_KNOWN_FILTER_MAX);
 }
 
-/* After a window of it was deleted, or could not be inserted. */
+/* Call after a window of the source was deleted, or could not be inserted. */
 RF_INLINE void rf_known_filter_remove(struct rf_known_filter *line, __u64 hash)
 {
 	rf_known_filter_count(line, hash, ~0ULL, RF_KNOWN_FILTER_STUCK);

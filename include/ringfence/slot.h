@@ -1,26 +1,26 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Who may stay: each window sits in a slot, and a newcomer that needs one takes it from a source
- * that is idle. Pure functions like limiter.h, so that tests and the explorer run them.
+ * Slots decide which window may be evicted. Each window sits in a slot, and a newcomer takes the
+ * slot of an idle source. Pure functions like limiter.h, so that tests and the explorer run them.
  *
- * The state of a slot is one word, {generation:20 | 0:1 | state:3 | arrived:8 | last:32}, changed
- * by compare-and-swap alone; `arrived` and `last` are ticks of about half a second. Whoever makes a
- * slot CLAIMED owns it, and its key, until it gives it another state: deletes the old window,
- * inserts the new one. A window knows its slot and the slot's generation, so a look-up of a window
- * leads to its slot, and a slot that is somebody else's by now is never touched by mistake.
+ * A slot's state is one word, {generation:20 | 0:1 | state:3 | arrived:8 | last:32}, which only a
+ * compare-and-swap changes; `arrived` and `last` are ticks of about half a second. The CPU that
+ * sets CLAIMED owns the slot and its key until it sets another state: it deletes the old window,
+ * and inserts the new one. A window knows its slot and the slot's generation. So a window leads to
+ * its slot, and a slot that has another window by now is never touched by mistake.
  *
  *   FREE        no window
- *   CLAIMED     one CPU is at work here
- *   NEW         its source was seen once
- *   YOUNG       … again, but not yet after 10 s
- *   RESIDENT    stayed: evicted only when it was idle for a minute
- *   OVERSTAYED  would be a resident, but 7/8 of the slots are: may be evicted at any time, or a
- *               room full of active sources would admit nobody ever
+ *   CLAIMED     a CPU is exchanging the window
+ *   NEW         the source was seen once
+ *   YOUNG       the source was seen again, but not yet after 10 s
+ *   RESIDENT    the source has stayed: evicted only after a minute without a packet
+ *   OVERSTAYED  the source has stayed, but 7/8 of the slots are residents': may be evicted at any
+ *               time, since slots full of active sources would never admit a newcomer
  *
  * A window is inserted after the old one was deleted, so there are never more windows than slots;
- * it is in the map before its slot is NEW. What residents there are is counted in one word: one
- * more before a slot becomes RESIDENT, one less after a RESIDENT's window is deleted, or after one
- * that was idle for a minute was made YOUNG, so that it keeps no active source from becoming one.
+ * and it is in the map before its slot is NEW. One word counts residents: it grows before a slot
+ * becomes RESIDENT. It shrinks after a RESIDENT's window was deleted, or after a RESIDENT that was
+ * idle for a minute became YOUNG again, which lets an active source become a resident.
  */
 #ifndef RINGFENCE_SLOT_H
 #define RINGFENCE_SLOT_H
@@ -32,8 +32,8 @@
 #define RF_SLOT_TRIES 4 /* lost races before a touch is left to the next packet */
 #endif
 #define RF_SLOT_IDLE_MAX 0xfffffffU
-#define RF_SLOT_AT_ONCE (5U << 28)     /* a score: no other can be better */
-#define RF_SLOT_YOUNG_SCORE (2U << 28) /* … of one that is YOUNG and active, at least */
+#define RF_SLOT_AT_ONCE (5U << 28)     /* a score: take this slot, and look no further */
+#define RF_SLOT_YOUNG_SCORE (2U << 28) /* the least score of an active YOUNG slot */
 
 enum rf_slot_state {
 	RF_SLOT_FREE,
@@ -70,7 +70,7 @@ RF_INLINE __u32 rf_slot_last(__u64 word)
 	return word;
 }
 
-/* Ticks since it was seen. What is ahead, by another CPU's clock, counts as 0. */
+/* Ticks since the source was seen; 0 where another CPU's clock is ahead. */
 RF_INLINE __u32 rf_slot_idle(__u64 word, __u32 tick)
 {
 	const __s32 idle = tick - rf_slot_last(word);
@@ -80,7 +80,7 @@ RF_INLINE __u32 rf_slot_idle(__u64 word, __u32 tick)
 	return (__u32)idle < RF_SLOT_IDLE_MAX ? (__u32)idle : RF_SLOT_IDLE_MAX;
 }
 
-/* ---- the seat: what a window knows of its slot, see rf_seat ---- */
+/* ---- the seat: what a window knows of its slot ---- */
 
 /* {slot:26 | generation:20 | is a resident's:1 | tick of the last touch:17} */
 RF_INLINE __u64 rf_seat(__u32 slot, __u32 generation, int is_resident, __u32 tick)
@@ -105,8 +105,8 @@ RF_INLINE int rf_seat_is_resident(__u64 seat)
 }
 
 /*
- * Does the slot know well enough when it was seen? Then nothing is to be written: of a resident,
- * which may be idle for long, once in `resident_touch` ticks will do.
+ * Was the slot touched recently enough, so that nothing must be written? A resident may be idle for
+ * long, so one touch in `resident_touch` ticks is enough.
  */
 RF_INLINE int rf_seat_is_recent(__u64 seat, const struct rf_slot_times *times, __u32 tick)
 {
@@ -117,7 +117,7 @@ RF_INLINE int rf_seat_is_recent(__u64 seat, const struct rf_slot_times *times, _
 
 /* ---- residents ---- */
 
-/* One more, unless there are `max`. */
+/* Counts one more resident, unless there are `max`. */
 RF_INLINE int rf_residents_add(__u64 *residents, __u64 max)
 {
 	if (rf_load(residents) >= max)
@@ -133,9 +133,10 @@ RF_INLINE void rf_residents_remove(__u64 *residents)
 	rf_fetch_add(residents, ~0ULL);
 }
 
-/* ---- touch: its source has sent something ---- */
+/* ---- touch: the source has sent a packet ---- */
 
-/* Has it been there for long enough? `arrived` wraps, but then it was idle for as long. */
+/* Has the source stayed long enough to settle? (`arrived` wraps, but not while it keeps sending.)
+ */
 RF_INLINE int rf_slot_may_settle(__u64 word, const struct rf_slot_times *times, __u32 tick)
 {
 	if (rf_slot_state(word) == RF_SLOT_OVERSTAYED)
@@ -147,7 +148,7 @@ RF_INLINE int rf_slot_may_settle(__u64 word, const struct rf_slot_times *times, 
 
 /*
  * Notes that the source of `generation` was seen, and lets it settle. Returns the state of the
- * slot, RF_SLOT_FREE where it is not that source's any more, or others were faster each time.
+ * slot; RF_SLOT_FREE where the slot has another window, or each attempt lost its race.
  */
 RF_INLINE enum rf_slot_state rf_slot_touch(__u64 *word, __u64 *residents,
 					   const struct rf_slot_times *times, __u32 generation,
@@ -170,7 +171,7 @@ RF_INLINE enum rf_slot_state rf_slot_touch(__u64 *word, __u64 *residents,
 				state = reserved ? RF_SLOT_RESIDENT : RF_SLOT_OVERSTAYED;
 			}
 		}
-		/* By a clock that is behind nobody settles: its arrival may be ahead of it. */
+		/* No source settles by a clock that is behind: the arrival may be ahead of it. */
 		if (last == rf_slot_last(old) && state == rf_slot_state(old))
 			return state;
 		if (rf_cas(word, old,
@@ -182,9 +183,9 @@ RF_INLINE enum rf_slot_state rf_slot_touch(__u64 *word, __u64 *residents,
 	return RF_SLOT_FREE;
 }
 
-/* ---- rest: its source has sent nothing for long ---- */
+/* ---- rest: the source has sent nothing for long ---- */
 
-/* A resident that may be evicted is none any more. Its source settles again when it comes back. */
+/* A resident that was idle for too long becomes YOUNG. It settles again when its source sends. */
 RF_INLINE void rf_slot_rest(__u64 *word, __u64 *residents, const struct rf_slot_times *times,
 			    __u32 tick)
 {
@@ -201,14 +202,14 @@ RF_INLINE void rf_slot_rest(__u64 *word, __u64 *residents, const struct rf_slot_
 
 /* ---- eviction ---- */
 
-/* Whose slot may go, though it is active. */
+/* Which active sources may be evicted for this one. */
 enum rf_slot_eager {
 	RF_SLOT_EAGER_NOT,
-	RF_SLOT_EAGER_YOUNG, /* who wants it has another window, not as a resident */
-	RF_SLOT_EAGER_ALL,   /* … as a resident, or no guard holds newcomers back */
+	RF_SLOT_EAGER_YOUNG, /* NEW and YOUNG ones: for a known source that is no resident */
+	RF_SLOT_EAGER_ALL,   /* all: for a resident elsewhere, or where there is no guard */
 };
 
-/* How well it may be taken, by how long it was idle; 0: not at all. */
+/* How good it is to take this slot, by its state and idle time; 0: it may not be taken. */
 RF_INLINE __u32 rf_slot_score(__u64 word, const struct rf_slot_times *times, __u32 tick,
 			      enum rf_slot_eager eager)
 {
@@ -236,31 +237,31 @@ RF_INLINE __u32 rf_slot_score(__u64 word, const struct rf_slot_times *times, __u
 	}
 }
 
-/* What it is while `old` is being evicted: another generation, so no touch reaches it any more. */
+/* The word while `old` is evicted: of another generation, so no touch reaches it. */
 RF_INLINE __u64 rf_slot_claimed(__u64 old, __u32 tick)
 {
 	return rf_slot_word(rf_slot_generation(old) + 1, RF_SLOT_CLAIMED, 0, tick);
 }
 
-/* True: the slot is the caller's, until it is published, freed or restored. */
+/* True: the caller owns the slot until it publishes, frees or restores it. */
 RF_INLINE int rf_slot_claim(__u64 *word, __u64 old, __u32 tick)
 {
 	return rf_cas(word, old, rf_slot_claimed(old, tick)) == old;
 }
 
-/* The new window is in the map. Of a RESIDENT the caller has added to the residents. */
+/* The new window is in the map. For RESIDENT the caller has called rf_residents_add. */
 RF_INLINE void rf_slot_publish(__u64 *word, __u32 generation, enum rf_slot_state state, __u32 tick)
 {
 	rf_cas(word, rf_load(word), rf_slot_word(generation, state, tick, tick));
 }
 
-/* There is no window here any more. */
+/* The slot has no window. */
 RF_INLINE void rf_slot_free(__u64 *word, __u32 generation)
 {
 	rf_cas(word, rf_load(word), rf_slot_word(generation, RF_SLOT_FREE, 0, 0));
 }
 
-/* The old window could not be deleted: it stays, as it was. */
+/* The old window could not be deleted: the slot is as it was. */
 RF_INLINE void rf_slot_restore(__u64 *word, __u64 old)
 {
 	rf_cas(word, rf_load(word), old);
