@@ -141,7 +141,7 @@ static void through_every_path(void **state)
 static int load(void **state)
 {
 	(void)state;
-	program_open(&program);
+	program_open_both(&program);
 	program_load(&program);
 	return 0;
 }

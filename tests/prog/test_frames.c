@@ -10,6 +10,8 @@
 
 #include "tests/frames.h"
 
+#define LEASES 256 /* few, since each look at the counters reads all of them */
+
 static struct program program;
 
 static int load(void **state)
@@ -17,7 +19,8 @@ static int load(void **state)
 	const struct rf_limit limit = limit_of(1000000, 3600 * NS_PER_S);
 
 	(void)state;
-	program_open(&program);
+	program_open_both(&program);
+	program_set_leases(&program, LEASES);
 	program_load(&program);
 	program_set_time(&program, 1000 * NS_PER_S);
 	program_set_limit(&program, &limit);

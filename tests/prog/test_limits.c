@@ -24,7 +24,7 @@
 
 static int setup(void **state)
 {
-	program_setup(state);
+	program_setup_both(state);
 	program_set_time(*state, START_NS);
 	return 0;
 }

@@ -50,6 +50,13 @@ static int setup(void **state)
 	return 0;
 }
 
+static int setup_both(void **state)
+{
+	program_setup_both(state);
+	program_set_time(*state, START_NS);
+	return 0;
+}
+
 /* ---- without a limit ---- */
 
 static void without_a_limit_all_passes_and_is_counted(void **state)
@@ -418,7 +425,8 @@ int main(void)
 		TEST(a_full_map_drops_newcomers_and_counts_the_error),
 		TEST(more_sources_than_windows_evicts_and_counts_every_packet),
 		TEST(a_window_takes_248_bytes_or_264_all_included),
-		TEST(a_jumbo_frame_is_charged_once_with_all_its_bytes),
+		cmocka_unit_test_setup_teardown(a_jumbo_frame_is_charged_once_with_all_its_bytes,
+						setup_both, program_teardown),
 	};
 
 	return cmocka_run_group_tests_name("program", tests, NULL, NULL);
