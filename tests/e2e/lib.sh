@@ -9,9 +9,14 @@
 #   out1  ------- wire 1 ------  ${port[1]}
 #
 # IPv6 is off in both, so that no frame is on a wire but those that a test sends, and counters can
-# be compared to the packet. Whatever has a name outside of these namespaces (they themselves,
-# pins) has the process id in it, so that runs side by side do not meet. All goes through nsenter:
-# 'ip netns exec' has a mount namespace of its own, where pins vanish.
+# be compared to the packet. Runs side by side do not meet: as root, each has a mount namespace with
+# a bpffs and a lock of its own, unless private.sh has made one, and the names of its network
+# namespaces have the process id in them. All goes through nsenter: 'ip netns exec' has a mount
+# namespace of its own, where pins vanish.
+
+if [ "$(id -u)" = 0 ] && [ -z "${RF_PRIVATE_MOUNTS-}" ]; then
+	RF_PRIVATE_MOUNTS=none exec unshare --mount --propagation private "$0" "$@"
+fi
 
 set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit 1
@@ -125,8 +130,7 @@ cleanup() {
 	for path in "$pins/$run"[!0-9]*; do
 		[ -d "$path" ] && rm -r "$path"
 	done
-	# Under the product's lock: another run may be about to make a fence there.
-	[ -d "$pins" ] && flock -w 10 /run/ringfence.lock rmdir --ignore-fail-on-non-empty "$pins"
+	[ -d "$pins" ] && rmdir --ignore-fail-on-non-empty "$pins"
 	for path in "/run/netns/rf-test-$$-"*; do
 		[ -e "$path" ] && ip netns del "${path##*/}"
 	done
@@ -136,6 +140,19 @@ cleanup() {
 trap cleanup EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM
+
+own_bpffs() {
+	(umask 077 && : >>/run/ringfence.lock)
+	: >"$scratch/lock"
+	mount --bind "$scratch/lock" /run/ringfence.lock || bail 'cannot mount a lock'
+	while mountpoint -q /sys/fs/bpf; do
+		umount --lazy /sys/fs/bpf
+	done
+	mount -t bpf bpf /sys/fs/bpf || bail 'cannot mount a bpffs'
+}
+
+[ "${RF_PRIVATE_MOUNTS-}" != none ] || own_bpffs
+RF_PRIVATE_MOUNTS=made
 
 # ---- the network ----
 
@@ -159,14 +176,6 @@ outside() {
 
 ringfence() {
 	inside build/ringfence "$@"
-}
-
-# For a test in a mount namespace of its own: a bpffs, and a lock that no other run waits for.
-own_bpffs() {
-	: >>/run/ringfence.lock
-	: >"$scratch/lock"
-	mount --bind "$scratch/lock" /run/ringfence.lock || bail 'cannot mount a lock'
-	mount -t bpf bpf /sys/fs/bpf || bail 'cannot mount a bpffs'
 }
 
 # add_wire WIRE [OPTION…]: `ip link` options, like mtu 9000, for both ends. It is up.

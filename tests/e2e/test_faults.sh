@@ -6,13 +6,8 @@
 #
 #   outside                               inside
 #   out0  ---------- wire 0 ----------->  ${port[0]}
-#
-# It has a mount namespace with a bpffs of its own, so that the pins of others do not matter.
 
 # shellcheck disable=SC2317 # functions are called by check, fails and the like
-if [ "$(id -u)" = 0 ] && [ -z "${own_mounts-}" ]; then
-	own_mounts=1 exec unshare --mount "$0"
-fi
 # shellcheck source=tests/e2e/lib.sh
 source "$(dirname "$0")/lib.sh"
 
@@ -76,7 +71,6 @@ end() { # NAME
 }
 
 make_network 1
-own_bpffs
 
 # ---- calls that are refused ----
 

@@ -7,13 +7,8 @@
 #
 #   outside                               inside
 #   out0  ---------- wire 0 ----------->  ${port[0]}
-#
-# It has a mount namespace with a bpffs of its own, so that the pins of others do not matter.
 
 # shellcheck disable=SC2317 # functions are called by check, fails and the like
-if [ "$(id -u)" = 0 ] && [ -z "${own_mounts-}" ]; then
-	own_mounts=1 exec unshare --mount "$0"
-fi
 # shellcheck source=tests/e2e/lib.sh
 source "$(dirname "$0")/lib.sh"
 
@@ -138,7 +133,6 @@ kill_changes() { # RULES COMMANDS RULES COMMANDS, where commands change the one 
 
 make_network 1
 make_newer
-own_bpffs
 
 # A window that is used up stays so from here on, whatever is killed; its source goes on sending.
 small=(sources 2048 leases 256)
