@@ -79,7 +79,7 @@ refuse_attaches() {
 
 	for ((i = first; i <= calls; i++)); do
 		for error in $(errors_at "$i"); do
-			if refuse "$i" "$error" build/ringfence attach "${port[0]}" "${small[@]}"; then
+			if refuse "$i" "$error" "$quick" attach "${port[0]}" "${small[@]}"; then
 				ringfence status >"$scratch/log" 2>&1 || note "$error at $i: $(<"$scratch/log")"
 				ringfence detach "${port[0]}" >"$scratch/log" 2>&1 || note "$error at $i: $(<"$scratch/log")"
 			fi
@@ -89,7 +89,9 @@ refuse_attaches() {
 	done
 }
 
-count_calls build/ringfence attach "${port[0]}" "${small[@]}"
+variant quick bpf/ringfence.bpf.c "$(passing 'ringfence.*')"
+quick=$scratch/quick/build/ringfence
+count_calls "$quick" attach "${port[0]}" "${small[@]}"
 ringfence detach "${port[0]}" >"$scratch/log"
 refuse_attaches
 end 'an attach that is refused a call says so in a line, and leaves nothing'

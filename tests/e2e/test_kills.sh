@@ -14,21 +14,18 @@ source "$(dirname "$0")/lib.sh"
 
 calls='bpf,mount,?mkdir,mkdirat,?rename,renameat2,?unlink,unlinkat,?rmdir,sendto,write,exit_group'
 
-newer() {
-	inside "$scratch/newer/build/ringfence" "$@"
-}
+# The builds that attach. An upgrade is between two whose limits hold, on an interface that does not
+# take frames in several buffers; what else attaches has no packet to judge.
+older=$scratch/older/build/ringfence
+newer=$scratch/newer/build/ringfence
+quick=$scratch/quick/build/ringfence
 
-# What it takes is mostly the program's load. `xdp`, the program, is in the objects that are taken
-# over, and made anew.
-make_newer() {
-	mkdir "$scratch/newer"
-	cp -a Makefile bpf include user build "$scratch/newer"
-	sed -i '/^int ringfence.*(struct xdp_md \*ctx)$/ { n
-s/{/{\n\tif (ctx->ingress_ifindex == ~0U)\n\t\treturn XDP_PASS;/ }' "$scratch/newer/bpf/ringfence.bpf.c"
-	env -u MAKEFLAGS -u MAKELEVEL make -C "$scratch/newer" -j2 build/ringfence >"$scratch/log" 2>&1 ||
-		bail "cannot make another build: $(grep -im 3 error "$scratch/log")"
-	cmp -s build/ringfence.bpf.o "$scratch/newer/build/ringfence.bpf.o" &&
-		bail 'the other build is the same'
+make_builds() {
+	variant quick bpf/ringfence.bpf.c "$(passing 'ringfence.*')"
+	variant older bpf/ringfence.bpf.c "$(passing ringfence_frags)"
+	variant newer bpf/ringfence.bpf.c "$(passing ringfence_frags)
+/^int ringfence(struct xdp_md \*ctx)$/ { n
+s/{/{\n\tif (ctx->ingress_ifindex == ~0U)\n\t\treturn XDP_PASS;/ }"
 }
 
 # ---- points ----
@@ -132,7 +129,7 @@ kill_changes() { # RULES COMMANDS RULES COMMANDS, where commands change the one 
 }
 
 make_network 1
-make_newer
+make_builds
 
 # A window that is used up stays so from here on, whatever is killed; its source goes on sending.
 small=(sources 2048 leases 256)
@@ -190,7 +187,7 @@ pins_are_up_to_date() {
 
 # Back and forth between two builds, which are the same to each other.
 kill_upgrades() {
-	local builds=("$scratch/newer/build/ringfence" build/ringfence) to=0 point
+	local builds=("$newer" "$older") to=0 point
 
 	begin
 	for point in "${points[@]}"; do
@@ -206,8 +203,8 @@ kill_upgrades() {
 }
 
 rules=$(saved)
-find_points "$scratch/newer/build/ringfence" attach "${port[0]}"
-ringfence attach "${port[0]}" >"$scratch/log"
+find_points "$newer" attach "${port[0]}"
+inside "$older" attach "${port[0]}" >"$scratch/log"
 tag=$(tag_of)
 kill_upgrades
 end 'an upgrade, killed at each call, keeps the fence, and the next one makes it good'
@@ -234,16 +231,16 @@ kill_detaches() {
 		fi
 		[ "$(program_on 0)" = none ] || note "$point: a program is left"
 		compgen -G "$pins/$fence/*" >"$scratch/log" && note "$point: pins are left: $(<"$scratch/log")"
-		must "$point" ringfence attach "${port[0]}" fence "$fence" "${small[@]}"
+		must "$point" inside "$quick" attach "${port[0]}" fence "$fence" "${small[@]}"
 		rules=$(saved)
 	done
 }
 
 ringfence detach "${port[0]}" >"$scratch/log"
 fence=$run-named
-ringfence attach "${port[0]}" fence "$fence" "${small[@]}" >"$scratch/log"
+inside "$quick" attach "${port[0]}" fence "$fence" "${small[@]}" >"$scratch/log"
 find_points build/ringfence detach "${port[0]}"
-ringfence attach "${port[0]}" fence "$fence" "${small[@]}" >"$scratch/log"
+inside "$quick" attach "${port[0]}" fence "$fence" "${small[@]}" >"$scratch/log"
 rules=$(saved)
 kill_detaches
 end 'a detach, killed at each call, leaves the fence or nothing, and the next one makes it good'
@@ -257,10 +254,10 @@ kill_attaches() {
 
 	begin
 	for point in "${points[@]}"; do
-		kill_at "$point" build/ringfence attach "${port[0]}" fence "$fence" "${small[@]}"
+		kill_at "$point" "$quick" attach "${port[0]}" fence "$fence" "${small[@]}"
 		attached "$point"
 		[ -e "$pins" ] || [ "$(program_on 0)" != none ] || continue
-		must "$point" ringfence attach "${port[0]}" fence "$fence" "${small[@]}"
+		must "$point" inside "$quick" attach "${port[0]}" fence "$fence" "${small[@]}"
 		attached "$point" || note "$point: then it is not attached"
 		must "$point" ringfence detach "${port[0]}"
 		[ ! -e "$pins" ] || note "$point: pins are left: $(ls "$pins")"
@@ -268,7 +265,7 @@ kill_attaches() {
 	done
 }
 
-find_points build/ringfence attach "${port[0]}" fence "$fence" "${small[@]}"
+find_points "$quick" attach "${port[0]}" fence "$fence" "${small[@]}"
 ringfence detach "${port[0]}" >"$scratch/log"
 kill_attaches
 end 'an attach, killed at each call, leaves a fence or none, and the next one makes it good'
