@@ -352,7 +352,8 @@ before=$(saved)
 begin=${EPOCHREALTIME/./}
 does 'apply … confirm' "in force: 2 limits, 0 allowed and 1 denied prefixes, newcomers off; on trial for \
 4s: 'ringfence confirm' keeps it" ringfence apply "$scratch/b" confirm 4s
-check 'it returns before it is over' test $((${EPOCHREALTIME/./} - begin)) -lt 3500000
+in_force_at=${EPOCHREALTIME/./}
+check 'it returns before it is over' test $((in_force_at - begin)) -lt 3500000
 trial=$(in_force)
 trial_saved=$(saved)
 busy="ringfence: rules are on trial for another [1-4] s; 'ringfence confirm' keeps them, or wait until \
@@ -377,7 +378,7 @@ keeps these" 'status says so'
 else
 	pass 'meanwhile the new rules hold # SKIP too slow a machine to tell'
 fi
-while [ $((${EPOCHREALTIME/./} - begin)) -lt 4200000 ]; do sleep 0.05; done
+while [ $((${EPOCHREALTIME/./} - in_force_at)) -lt 4200000 ]; do sleep 0.05; done
 is "$(in_force)" '10.0.0.1 10.9.0.1 ' 'then the old rules are back, without any process'
 is "$(saved)" "$before" 'all of them'
 is "$(ringfence status | grep -c 'were not confirmed: the ones before are back')" 1 'status says why'
