@@ -6,7 +6,8 @@
  * peer's program on that CPU. Tens of frames go through that back to back, so that two CPUs meet at
  * one source as they do behind a network card, and not once in a thousand system calls.
  *
- * Flows with an after= wait for SIGUSR1, and so long then.
+ * Flows with an after= wait for SIGUSR1, and so long then. With `rest` each thread sleeps for that
+ * time after some thousand frames, so that flows at a slow rate leave the CPUs to others.
  */
 #include <arpa/inet.h>
 #include <bpf/bpf.h>
@@ -33,7 +34,7 @@
 struct flooder {
 	const char *dev;
 	struct ether_addr *to;
-	uint64_t for_ns;
+	uint64_t for_ns, rest_ns;
 	struct flow flows[FLOOD_FLOWS_MOST];
 	size_t flows_n;
 	int cpu[CPUS_MOST];
@@ -54,6 +55,7 @@ static void *flood_from_cpu(void *context)
 {
 	struct worker *worker = context;
 	struct flooder *flooder = worker->flooder;
+	const struct timespec rest = timespec_of(flooder->rest_ns);
 	int fd = bpf_program__fd(flooder->object->progs.flood);
 	cpu_set_t cpus;
 
@@ -69,6 +71,8 @@ static void *flood_from_cpu(void *context)
 
 		if (err && err != -EINTR) /* stopped and continued: the program counts anyway */
 			die(1, "%s: cannot flood: %s", flooder->dev, strerror(-err));
+		if (flooder->rest_ns)
+			nanosleep(&rest, NULL);
 	}
 	return NULL;
 }
@@ -271,6 +275,8 @@ static void set_option(struct flooder *flooder, const char *key, char *value)
 		flooder->dev = value;
 	else if (!strcmp(key, "for"))
 		flooder->for_ns = parse_time(key, value);
+	else if (!strcmp(key, "rest"))
+		flooder->rest_ns = parse_time(key, value);
 	else if (!strcmp(key, "flow"))
 		add_flow(flooder, value);
 	else if (!strcmp(key, "cpu") && flooder->cpus_n < CPUS_MOST)

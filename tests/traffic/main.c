@@ -23,7 +23,8 @@ void die(int status, const char *format, ...)
 void die_of_usage(void)
 {
 	die(2, "command line: wrong usage: traffic send dev IF to MAC flow FLOW [flow FLOW]... | "
-	       "traffic flood dev IF to MAC for TIME [each FILE] cpu N [cpu N]... flow FLOW "
+	       "traffic flood dev IF to MAC for TIME [each FILE] [rest TIME] cpu N [cpu N]... flow "
+	       "FLOW "
 	       "[flow FLOW]... | "
 	       "traffic recv dev IF for TIME [quiet TIME] [keep FILE] [max L/W]... | "
 	       "traffic judge FILE from ADDRESS [lost N] [clock ticks] [since NS until NS] "
