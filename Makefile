@@ -41,6 +41,8 @@ UNIT_TESTS := $(patsubst tests/unit/%.c,build/tests/unit/%,$(wildcard tests/unit
 PROG_TESTS := $(patsubst tests/prog/%.c,build/tests/prog/%,$(wildcard tests/prog/test_*.c))
 E2E_TESTS := $(wildcard tests/e2e/test_*.sh)
 DOCS_TESTS := $(wildcard tests/docs/test_*.sh) tests/packaging/test_install.sh
+# What 'make check-fast' runs beside the unit tests.
+FAST_TESTS := tests/e2e/test_frames.sh $(addprefix build/tests/prog/test_,budget cases fence layout lists)
 PACKAGE_TESTS := tests/packaging/test_deb.sh
 EXPLORER := tests/explorer/test_explorer.sh
 TOOLS := build/tests/traffic
@@ -54,10 +56,13 @@ SOURCES := $(wildcard bpf/*.[ch] user/*/*.[ch] include/ringfence/*.h tests/*.[ch
 MANUALS := $(wildcard docs/*.[1-8])
 SCRIPTS := $(wildcard tests/*.sh tests/*/*.sh packaging/debian/ringfence.p*) packaging/completion/ringfence.bash .ci/run
 
+# As many recipes at once as there are CPUs, unless the caller said how many.
+SIDE_BY_SIDE = $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc))
+
 .DELETE_ON_ERROR:
 .SUFFIXES:
 .SECONDARY: # keeps what is made on the way, skeletons for one
-.PHONY: all demo check check-user check-kernels check-packages soak fuzz bench bench-program bench-live bench-keep \
+.PHONY: all demo check check-fast check-user check-kernels check-packages soak fuzz bench bench-program bench-live bench-keep \
 	lint deb deps deps-lint deps-fuzz deps-bench deps-packages deps-vm install uninstall clean help \
 	FORCE
 
@@ -99,15 +104,21 @@ build/completion_scripts.h: $(COMPLETIONS)
 
 demo: ## install what is missing, then show the main job on two namespaces (root)
 	$(MAKE) deps
-	$(MAKE) all $(TOOLS)
+	$(MAKE) $(SIDE_BY_SIDE) all $(TOOLS)
 	tests/demo/demo.sh
 
 check: ## install what is missing, build, run every test (root)
 	@[ "$$(id -u)" = 0 ] || { echo "make check: it loads programs and needs root; run" \
 		"'sudo make check', or 'make check-user' for the tests that do not" >&2; exit 1; }
 	$(MAKE) deps
-	$(MAKE) all $(TOOLS) $(BENCH_TOOLS) $(UNIT_TESTS) $(PROG_TESTS)
-	tests/run.sh $(UNIT_TESTS) $(EXPLORER) $(PROG_TESTS) $(E2E_TESTS) $(DOCS_TESTS)
+	$(MAKE) $(SIDE_BY_SIDE) all $(TOOLS) $(BENCH_TOOLS) $(UNIT_TESTS) $(PROG_TESTS)
+	tests/run.sh $(EXPLORER) $(E2E_TESTS) $(PROG_TESTS) $(UNIT_TESTS) $(DOCS_TESTS)
+
+check-fast: ## the same in a minute: without explorer, kills, faults, floods and most of the rest (root)
+	@[ "$$(id -u)" = 0 ] || { echo "make check-fast: it loads programs and needs root; run" \
+		"'sudo make check-fast', or 'make check-user' for the tests that do not" >&2; exit 1; }
+	$(MAKE) $(SIDE_BY_SIDE) all $(TOOLS) $(UNIT_TESTS) $(FAST_TESTS)
+	tests/run.sh $(FAST_TESTS) $(UNIT_TESTS)
 
 check-packages: ## build the Debian package, and use it in a chroot made for that (root)
 	@[ "$$(id -u)" = 0 ] || { echo "make check-packages: it makes a chroot and loads programs;" \

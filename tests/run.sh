@@ -1,17 +1,75 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# Runs test programs that speak TAP, one after the other, and closes with the line
-# `N passed, N failed, N skipped`. A program that dies, or that runs fewer tests than it planned,
-# counts as failed, whatever it printed before.
+# Runs test programs that speak TAP, side by side in the order given, and closes with the line
+# `N passed, N failed, N skipped`. What a program printed appears as a whole when the program ends.
+# A program that dies, or that runs fewer tests than it planned, counts as failed, whatever it
+# printed before. After a failure the last lines say how to run each failed program again, alone.
+#
+# A program that cannot share the machine says so in its own source, in a line that begins with
+# "Runs alone: ", and why. Such programs run last, one after the other. A lock keeps them apart from
+# the programs of another run on this machine, too.
+#
+# JOBS says how many programs run at once: one more than there are CPUs, since some of them wait.
 set -u
 
+jobs=${JOBS:-$(($(nproc) + 1))}
+scratch=$(mktemp -d)
+lock=$scratch/lock
+[ -w /run ] && lock=/run/ringfence-tests.lock
 passed=0 failed=0 skipped=0
-output=$(mktemp)
-trap 'rm -f "$output"' EXIT
+failures=()
+declare -A program_of=() output_of=() begin_of=() # by process id
+started=0
+
+# Ends what still runs, each in its own process group, and waits until it has cleaned up.
+end() {
+	local pid
+
+	trap '' INT TERM
+	for pid in "${!program_of[@]}"; do
+		kill -TERM -- "-$pid" 2>/dev/null
+	done
+	wait
+	rm -rf "$scratch"
+}
+
+trap end EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM
+set -m # a process group for each program
+
+# The source of a program: of a script, itself.
+source_of() { # PROGRAM
+	case $1 in
+	build/*) echo "${1#build/}.c" ;;
+	*) echo "$1" ;;
+	esac
+}
+
+runs_alone() { # PROGRAM
+	grep -q '^\(#\| \*\|//\) Runs alone: ' "$(source_of "$1")"
+}
+
+# The command that runs a program again, alone.
+again() { # PROGRAM
+	case $1 in
+	build/*) echo "make $1 && $1" ;;
+	tests/e2e/*) echo "make all build/tests/traffic && $1" ;;
+	*) echo "make all && $1" ;;
+	esac
+}
+
+start() { # PROGRAM FLOCK-OPTION
+	local output=$scratch/$((++started)) pid
+
+	CMOCKA_MESSAGE_OUTPUT=TAP flock -o "$2" "$lock" "$1" >"$output" 2>&1 </dev/null &
+	pid=$!
+	program_of[$pid]=$1 output_of[$pid]=$output begin_of[$pid]=$SECONDS
+}
 
 # Prints what a program said, and adds its results to the sums.
-tally() {
-	local program=$1 status=$2 ok not_ok skips planned
+tally() { # PROGRAM STATUS OUTPUT
+	local program=$1 status=$2 output=$3 ok not_ok skips planned
 
 	cat "$output"
 	not_ok=$(grep -c '^not ok' "$output")
@@ -25,16 +83,40 @@ tally() {
 		echo "not ok - $program: exit status $status"
 		not_ok=1
 	fi
+	[ "$not_ok" = 0 ] || failures+=("$program")
 	passed=$((passed + ok)) failed=$((failed + not_ok)) skipped=$((skipped + skips))
 }
 
+# Waits for the next program that ends.
+finish_one() {
+	local pid status
+
+	wait -n -p pid
+	status=$?
+	echo "# ${program_of[$pid]}"
+	tally "${program_of[$pid]}" "$status" "${output_of[$pid]}"
+	echo "# took $((SECONDS - begin_of[$pid])) s"
+	unset "program_of[$pid]"
+}
+
+together=() alone=()
 for program in "$@"; do
-	echo "# $program"
-	begin=$SECONDS
-	CMOCKA_MESSAGE_OUTPUT=TAP "$program" >"$output" 2>&1
-	tally "$program" $?
-	echo "# took $((SECONDS - begin)) s"
+	if runs_alone "$program"; then alone+=("$program"); else together+=("$program"); fi
+done
+for program in "${together[@]}"; do
+	[ "${#program_of[@]}" -lt "$jobs" ] || finish_one
+	start "$program" --shared
+done
+while [ "${#program_of[@]}" -gt 0 ]; do
+	finish_one
+done
+for program in "${alone[@]}"; do
+	start "$program" --exclusive
+	finish_one
 done
 
+for program in "${failures[@]}"; do
+	echo "# $program failed; to run it again, alone: $(again "$program")"
+done
 echo "$passed passed, $failed failed, $skipped skipped"
 [ "$failed" = 0 ] && [ "$passed" -gt 0 ]

@@ -4,6 +4,8 @@
  * same time, and then the clock advances by one cell. What passed in a round is exact, since no
  * packet is under way when it is read. And with the kernel's clock: then it is known of each packet
  * between which times it passed.
+ *
+ * Runs alone: two CPUs meet at one source only while both are free.
  */
 #include "program.h"
 
