@@ -1,12 +1,14 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
 # Installs the packages that ringfence is built and tested (`build`), linted (`lint`), fuzzed (`fuzz`),
-# compared (`bench`), packaged for Debian (`packages`) or run on other kernels (`vm`) with; what is there
-# already is left alone.
+# compared (`bench`), packaged for Debian (`packages`) or run on other kernels (`vm`) with, and a second
+# clang for the tests that take each clang there is (`clangs`). Several kinds may be given. What is
+# installed already is left alone.
 # Where the package manager is not known, it lists what is needed.
 set -eu
 
-kind=${1:-build}
+kinds=("${@:-build}")
+kind=${kinds[0]}
 
 needs='a C compiler, make, clang and llvm (14 or newer), libbpf 1.1 and libxdp 1.3 with headers, xdp-tools, bpftool,
 the Linux UAPI headers, libelf, zlib, jansson, libmnl, cmocka, pkg-config, iproute2, jq, ethtool, strace,
@@ -28,6 +30,7 @@ packages() {
 		systemd zsh fish ;;
 	apt-lint) echo clang-format-14 clang-format shellcheck mandoc ;;
 	apt-fuzz) echo clang libclang-rt-dev ;;
+	apt-clangs) echo clang-19 ;;
 	apt-bench) echo nftables iptables xdp-tools gnuplot-nox ;;
 	apt-packages) echo debhelper dpkg-dev fakeroot lintian debootstrap ;;
 	apt-vm) echo qemu-system-x86 qemu-system-arm qemu-system-misc qemu-user busybox-static kmod cpio \
@@ -52,10 +55,17 @@ packages() {
 	esac
 }
 
+# The packages of every kind.
+all_packages() {
+	for kind in "${kinds[@]}"; do
+		packages "$1"
+	done
+}
+
 missing_apt() {
 	local package
 
-	for package in $(packages apt); do
+	for package in $(all_packages apt); do
 		dpkg-query -W -f='${Status}' "$package" 2>/dev/null | grep -q 'install ok installed' ||
 			echo "$package"
 	done
@@ -74,17 +84,17 @@ if command -v apt-get >/dev/null; then
 	apt-get update
 	DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends "${missing[@]}"
 elif command -v dnf >/dev/null; then
-	mapfile -t missing < <(for p in $(packages dnf); do rpm -q "$p" >/dev/null || echo "$p"; done)
+	mapfile -t missing < <(for p in $(all_packages dnf); do rpm -q "$p" >/dev/null || echo "$p"; done)
 	[ "${#missing[@]}" = 0 ] && exit
 	need_root "${missing[@]}"
 	dnf install -y "${missing[@]}"
 elif command -v pacman >/dev/null; then
-	mapfile -t missing < <(for p in $(packages pacman); do pacman -T "$p"; done)
+	mapfile -t missing < <(for p in $(all_packages pacman); do pacman -T "$p"; done)
 	[ "${#missing[@]}" = 0 ] && exit
 	need_root "${missing[@]}"
 	pacman -Sy --noconfirm --needed "${missing[@]}"
 elif command -v zypper >/dev/null; then
-	mapfile -t missing < <(for p in $(packages zypper); do rpm -q "$p" >/dev/null || echo "$p"; done)
+	mapfile -t missing < <(for p in $(all_packages zypper); do rpm -q "$p" >/dev/null || echo "$p"; done)
 	[ "${#missing[@]}" = 0 ] && exit
 	need_root "${missing[@]}"
 	zypper --non-interactive install "${missing[@]}"

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# Runs fuzzers from build/fuzz, each for SECONDS, from the committed corpus. What they find anew
+# Runs fuzzers from build/fuzz, each for SECONDS, one for each CPU at once, from the committed corpus.
+# What they find anew
 # goes to build/fuzz/corpus-NAME, from where later runs take it up, and never into the tree. An
 # input that breaks something stays as build/fuzz/finding-NAME-…, and the run fails.
 set -u
@@ -31,6 +32,10 @@ fuzz() {
 }
 
 for name in "${@:2}"; do
-	fuzz "$name" || status=1
+	[ "$(jobs -rp | wc -l)" -lt "$(nproc)" ] || wait -n || status=1
+	fuzz "$name" &
+done
+while [ "$(jobs -p | wc -l)" -gt 0 ]; do
+	wait -n || status=1
 done
 exit $status
