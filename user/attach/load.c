@@ -4,16 +4,14 @@
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <linux/capability.h>
-#include <net/if.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/ioctl.h>
-#include <sys/socket.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
 #include "attach/attach.h"
 #include "attach/load.h"
+#include "base/netlink.h"
 #include "fence/sizes.h"
 #include "kernel/info.h"
 #include "kernel/log.h"
@@ -260,23 +258,9 @@ int rf_fence_try(void)
 	return err;
 }
 
-static int read_mtu(const char *name)
-{
-	struct ifreq request = {};
-	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-	int mtu = 1500;
-
-	snprintf(request.ifr_name, sizeof(request.ifr_name), "%s", name);
-	if (fd >= 0 && !ioctl(fd, SIOCGIFMTU, &request))
-		mtu = request.ifr_mtu;
-	if (fd >= 0)
-		close(fd);
-	return mtu;
-}
-
 enum rf_entry rf_entry_for(const char *name, enum rf_mode mode)
 {
-	return mode == RF_NATIVE && read_mtu(name) > RF_PLAIN_MTU_MAX ? RF_FRAGS : RF_PLAIN;
+	return mode == RF_NATIVE && rf_netlink_mtu(name) > RF_PLAIN_MTU_MAX ? RF_FRAGS : RF_PLAIN;
 }
 
 int rf_load_upgrade(struct rf_loaded *loaded, const struct rf_fence *reuse, struct rf_error *error)

@@ -4,7 +4,6 @@
  * their drivers can. /sys/class/net would be that of the network namespace that mounted it.
  */
 #include <errno.h>
-#include <libmnl/libmnl.h>
 #include <linux/genetlink.h>
 #include <linux/if_link.h>
 #include <linux/rtnetlink.h>
@@ -14,6 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/netlink.h"
 #include "doctor/facts.h"
 
 /* linux/netdev.h, of Linux 6.3 */
@@ -23,9 +23,6 @@
 #define NETDEV_ATTRIBUTE_FEATURES 3
 #define NETDEV_XDP_BASIC (1 << 0)
 #define NETDEV_XDP_SEVERAL_BUFFERS (1 << 5)
-
-#define BUFFER_SIZE 32768 /* what the kernel fills at the most for one read */
-#define DUMP_TRIES 20	  /* each is in vain if an interface comes or goes meanwhile */
 
 /* An interface as it comes in: others are told by their index. */
 struct link {
@@ -37,37 +34,6 @@ struct links {
 	struct link *link;
 	int count;
 };
-
-/* Sends a request, and has `callback` read each answer. */
-static int talk(struct mnl_socket *socket, struct nlmsghdr *request, mnl_cb_t callback,
-		void *context)
-{
-	char buffer[BUFFER_SIZE];
-	int result = MNL_CB_OK;
-
-	if (mnl_socket_sendto(socket, request, request->nlmsg_len) < 0)
-		return -errno;
-	while (result > MNL_CB_STOP) {
-		ssize_t length = mnl_socket_recvfrom(socket, buffer, sizeof(buffer));
-
-		if (length < 0)
-			return -errno;
-		result = mnl_cb_run(buffer, length, 0, mnl_socket_get_portid(socket), callback,
-				    context);
-	}
-	return result < 0 ? -errno : 0;
-}
-
-static struct mnl_socket *open_socket(int bus)
-{
-	struct mnl_socket *socket = mnl_socket_open2(bus, SOCK_CLOEXEC);
-
-	if (socket && mnl_socket_bind(socket, 0, MNL_SOCKET_AUTOPID) < 0) {
-		mnl_socket_close(socket);
-		return NULL;
-	}
-	return socket;
-}
 
 /* ---- what they are ---- */
 
@@ -140,30 +106,6 @@ static int keep_link(const struct nlmsghdr *message, void *context)
 	return MNL_CB_OK;
 }
 
-static int dump_links(struct links *links)
-{
-	char buffer[256];
-	struct nlmsghdr *request;
-	struct ifinfomsg *header;
-	int err = -EINTR;
-
-	for (int i = 0; i < DUMP_TRIES && err == -EINTR; i++) {
-		struct mnl_socket *socket = open_socket(NETLINK_ROUTE);
-
-		if (!socket)
-			return -errno;
-		request = mnl_nlmsg_put_header(buffer);
-		request->nlmsg_type = RTM_GETLINK;
-		request->nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP;
-		header = mnl_nlmsg_put_extra_header(request, sizeof(*header));
-		header->ifi_family = AF_UNSPEC;
-		links->count = 0;
-		err = talk(socket, request, keep_link, links);
-		mnl_socket_close(socket);
-	}
-	return err;
-}
-
 /* ---- what their drivers can ---- */
 
 static int keep_family(const struct nlmsghdr *message, void *context)
@@ -212,7 +154,7 @@ static struct nlmsghdr *put_generic(char *buffer, uint16_t family, uint8_t comma
 /* Kernels before 6.3 have no such family: then nothing is known from them. */
 static void ask_features(struct links *links)
 {
-	struct mnl_socket *socket = open_socket(NETLINK_GENERIC);
+	struct mnl_socket *socket = rf_netlink_open(NETLINK_GENERIC);
 	char buffer[256];
 	struct nlmsghdr *request;
 	uint16_t family = 0;
@@ -221,11 +163,11 @@ static void ask_features(struct links *links)
 		return;
 	request = put_generic(buffer, GENL_ID_CTRL, CTRL_CMD_GETFAMILY);
 	mnl_attr_put_strz(request, CTRL_ATTR_FAMILY_NAME, NETDEV_FAMILY);
-	talk(socket, request, keep_family, &family);
+	rf_netlink_ask(socket, request, keep_family, &family);
 	for (int i = 0; i < links->count && family; i++) {
 		request = put_generic(buffer, family, NETDEV_COMMAND_GET);
 		mnl_attr_put_u32(request, NETDEV_ATTRIBUTE_INDEX, links->link[i].index);
-		talk(socket, request, keep_features, &links->link[i].facts);
+		rf_netlink_ask(socket, request, keep_features, &links->link[i].facts);
 	}
 	mnl_socket_close(socket);
 }
@@ -242,7 +184,7 @@ static void copy_name(const struct links *links, unsigned int index, char name[I
 int rf_facts_interfaces(struct rf_interface_facts **facts, struct rf_error *error)
 {
 	struct links links = {};
-	int err = dump_links(&links);
+	int err = rf_netlink_links(0, keep_link, &links, &links.count);
 
 	*facts = NULL;
 	if (!err) {

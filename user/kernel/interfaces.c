@@ -7,7 +7,6 @@
  */
 #include <bpf/bpf.h>
 #include <errno.h>
-#include <libmnl/libmnl.h>
 #include <linux/if_link.h>
 #include <linux/rtnetlink.h>
 #include <stdio.h>
@@ -15,11 +14,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/netlink.h"
 #include "kernel/info.h"
 #include "kernel/interfaces.h"
 #include "kernel/pins.h"
-
-#define DUMP_TRIES 20 /* each is in vain if an interface comes or goes meanwhile */
 
 /* Interfaces with a program, as they come in. */
 struct found {
@@ -92,44 +90,10 @@ static int keep_link(const struct nlmsghdr *message, void *context)
 	return interface.program_id || found->all ? add_interface(found, &interface) : MNL_CB_OK;
 }
 
-/* Asks for one link, or for all where `index` is 0. */
-static int request_links(struct mnl_socket *socket, unsigned int index, struct found *found)
-{
-	char buffer[32768]; /* what the kernel fills at the most for one read */
-	struct nlmsghdr *message = mnl_nlmsg_put_header(buffer);
-	struct ifinfomsg *link = mnl_nlmsg_put_extra_header(message, sizeof(*link));
-	ssize_t length;
-	int result = MNL_CB_OK;
-
-	message->nlmsg_type = RTM_GETLINK;
-	message->nlmsg_flags = NLM_F_REQUEST | (index ? NLM_F_ACK : NLM_F_DUMP);
-	link->ifi_index = index;
-	if (mnl_socket_bind(socket, 0, MNL_SOCKET_AUTOPID) < 0 ||
-	    mnl_socket_sendto(socket, message, message->nlmsg_len) < 0)
-		return -errno;
-	while (result > MNL_CB_STOP) {
-		length = mnl_socket_recvfrom(socket, buffer, sizeof(buffer));
-		if (length < 0)
-			return -errno;
-		result = mnl_cb_run(buffer, length, 0, mnl_socket_get_portid(socket), keep_link,
-				    found);
-	}
-	return result < 0 ? -errno : 0;
-}
-
-/* EINTR is a list that changed while it was read: it is read anew, on a new socket. */
 static int find_programs(unsigned int index, struct found *found, struct rf_error *error)
 {
-	int err = -EINTR;
+	int err = rf_netlink_links(index, keep_link, found, &found->count);
 
-	for (int i = 0; i < DUMP_TRIES && err == -EINTR; i++) {
-		struct mnl_socket *socket = mnl_socket_open2(NETLINK_ROUTE, SOCK_CLOEXEC);
-
-		found->count = 0;
-		err = socket ? request_links(socket, index, found) : -errno;
-		if (socket)
-			mnl_socket_close(socket);
-	}
 	if (err)
 		return rf_error_failed(error, err, "cannot ask the kernel for XDP programs: %s",
 				       strerror(-err));
