@@ -9,6 +9,7 @@
 #include <linux/if_arp.h> /* after net/if.h, which it agrees with then */
 
 #include "base/hardware.h"
+#include "base/units.h"
 
 bool rf_has_ethernet(unsigned int hardware)
 {
@@ -32,7 +33,7 @@ const char *rf_hardware_name(unsigned int hardware)
 		{ARPHRD_INFINIBAND, "InfiniBand"},
 	};
 
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
 		if (names[i].hardware == hardware)
 			return names[i].name;
 	return "see linux/if_arp.h";

@@ -8,9 +8,9 @@
 #include <unistd.h>
 
 #include "base/printable.h"
+#include "base/units.h"
 #include "cli/out.h"
 
-#define NS_PER_S 1000000000UL
 #define PROGRESS_WIDTH 40
 #define PROGRESS_LEAST 20000 /* prefixes; fewer are there at once */
 
@@ -183,7 +183,7 @@ void rf_format_left(uint64_t time_ns, char text[RF_DURATION_TEXT_SIZE])
 		const char *text;
 		uint64_t seconds;
 	} units[] = {{"d", 86400}, {"h", 3600}, {"m", 60}, {"s", 1}};
-	const uint64_t seconds = time_ns / NS_PER_S + (time_ns % NS_PER_S != 0);
+	const uint64_t seconds = time_ns / RF_NS_PER_S + (time_ns % RF_NS_PER_S != 0);
 	size_t i = 0;
 	uint64_t less;
 
@@ -200,7 +200,7 @@ void rf_format_left(uint64_t time_ns, char text[RF_DURATION_TEXT_SIZE])
 
 void rf_format_for(uint64_t time_ns, char text[RF_DURATION_TEXT_SIZE])
 {
-	const uint64_t seconds = time_ns / NS_PER_S + (time_ns % NS_PER_S != 0);
+	const uint64_t seconds = time_ns / RF_NS_PER_S + (time_ns % RF_NS_PER_S != 0);
 
 	if (seconds % 3600 == 0)
 		snprintf(text, RF_DURATION_TEXT_SIZE, "%" PRIu64 "h", seconds / 3600);

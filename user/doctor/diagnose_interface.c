@@ -7,10 +7,9 @@
 #include <string.h>
 
 #include "base/hardware.h"
+#include "base/units.h"
 #include "doctor/diagnose.h"
 #include "rules/grammar.h"
-
-#define ARRAY_SIZE(array) (sizeof(array) / sizeof((array)[0]))
 
 /* Asked only where the kernel has no list of its own, which came with Linux 6.3. */
 static const struct rf_driver drivers[] = {

@@ -6,18 +6,17 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/units.h"
 #include "build/clock.skel.h"
 #include "fence/fence.h"
 #include "rules/ticks.h"
-
-#define NS_PER_S 1000000000ULL
 
 static uint64_t monotonic_ns(void)
 {
 	struct timespec now;
 
 	clock_gettime(CLOCK_MONOTONIC, &now); /* what bpf_ktime_get_ns() reads */
-	return now.tv_sec * NS_PER_S + now.tv_nsec;
+	return now.tv_sec * RF_NS_PER_S + now.tv_nsec;
 }
 
 /* Read once, since who owns the memory may change it to 0 behind any look at it. */
@@ -58,7 +57,7 @@ static int read_clocks(struct rf_clock_reading *reading)
 /* Both clocks at the start of a jiffy, so that the one can be told from the other. */
 static int find_jiffy_edge(struct rf_clock_reading *edge)
 {
-	uint64_t deadline_ns = monotonic_ns() + NS_PER_S;
+	uint64_t deadline_ns = monotonic_ns() + RF_NS_PER_S;
 	struct rf_clock_reading first = {};
 	int err = read_clocks(&first);
 

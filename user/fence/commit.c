@@ -11,13 +11,12 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/units.h"
 #include "fence/newcomers.h"
 #include "fence/private.h"
 #include "fence/tries.h"
 #include "kernel/info.h"
 #include "rules/policy.h"
-
-#define NS_PER_S 1000000000UL
 
 /* Rules on their way into force, and the present ones. */
 struct change {
@@ -94,7 +93,7 @@ int rf_fence_check_settled(const struct rf_fence *fence, struct rf_error *error)
 			       "rules are on trial for another %" PRIu64
 			       " s; 'ringfence confirm' keeps them, or wait until the old ones are "
 			       "back",
-			       (uint64_t)((standing.trial_ns + NS_PER_S - 1) / NS_PER_S));
+			       (uint64_t)((standing.trial_ns + RF_NS_PER_S - 1) / RF_NS_PER_S));
 }
 
 /*
@@ -339,7 +338,7 @@ static int fail_late(const struct rf_standing *standing, struct rf_error *error)
 {
 	return rf_error_failed(error, -ETIME,
 			       "too late: the old rules are back since %" PRIu64 " s; apply again",
-			       (uint64_t)(standing->trial_ns / NS_PER_S));
+			       (uint64_t)(standing->trial_ns / RF_NS_PER_S));
 }
 
 int rf_fence_confirm(struct rf_fence *fence, struct rf_standing *before, struct rf_error *error)

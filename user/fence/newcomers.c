@@ -5,6 +5,7 @@
  */
 #include <string.h>
 
+#include "base/units.h"
 #include "fence/newcomers.h"
 #include "ringfence/limiter.h"
 #include "rules/policy.h"
@@ -147,8 +148,7 @@ void rf_newcomers_prepare(const struct rf_fence *fence, struct rf_bank *rules,
 
 /* ---- kin ---- */
 
-#define NS_PER_S 1000000000ULL
-#define KIN_NS (90 * NS_PER_S) /* longer than a resident may be idle */
+#define KIN_NS (90 * RF_NS_PER_S) /* longer than a resident may be idle */
 
 /* Another user's fence may say anything. */
 static uint32_t count_kin(const struct rf_config *config)

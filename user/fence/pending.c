@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/random.h>
 
+#include "base/units.h"
 #include "fence/pending.h"
 #include "fence/private.h"
 #include "ringfence/lease.h"
@@ -34,14 +35,13 @@ static unsigned int leases_bits(const struct rf_fence *fence)
 
 /* ---- slots ---- */
 
-#define NS_PER_S 1000000000ULL
 #define TICK_NS_LEAST 500000000ULL /* of a slot: the shortest power of two of jiffies over that */
-#define YOUNG_FOR_NS (10 * NS_PER_S)
-#define YOUNG_IDLE_NS (2 * NS_PER_S)
-#define RESIDENT_IDLE_NS (60 * NS_PER_S)
-#define YOUNG_LEASE_NS NS_PER_S
-#define RESIDENT_LEASE_NS (16 * NS_PER_S)
-#define RESIDENT_TOUCH_NS (8 * NS_PER_S)
+#define YOUNG_FOR_NS (10 * RF_NS_PER_S)
+#define YOUNG_IDLE_NS (2 * RF_NS_PER_S)
+#define RESIDENT_IDLE_NS (60 * RF_NS_PER_S)
+#define YOUNG_LEASE_NS RF_NS_PER_S
+#define RESIDENT_LEASE_NS (16 * RF_NS_PER_S)
+#define RESIDENT_TOUCH_NS (8 * RF_NS_PER_S)
 #define RESIDENTS_SHARE 8 /* one part of so many is for those that are no residents */
 
 static uint32_t slot_ticks(uint64_t time_ns, uint64_t tick_ns)

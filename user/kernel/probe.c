@@ -17,11 +17,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/units.h"
 #include "kernel/info.h"
 #include "kernel/needs.h"
 
 #define LOOPBACK_INDEX 1 /* in every network namespace */
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 /* Instructions, as linux/filter.h of the kernel calls them. */
 #define INSN(operation, to, from, offset, value) \
@@ -122,12 +122,12 @@ static enum rf_answer try_functions(void)
 						      {.insn_off = 2, .type_id = 4}};
 	int types = bpf_btf_load(&function_types, sizeof(function_types), NULL);
 	LIBBPF_OPTS(bpf_prog_load_opts, options, .prog_btf_fd = types, .func_info = places,
-		    .func_info_cnt = COUNT(places), .func_info_rec_size = sizeof(places[0]));
+		    .func_info_cnt = ARRAY_SIZE(places), .func_info_rec_size = sizeof(places[0]));
 	enum rf_answer can;
 
 	if (types < 0)
 		return refusal(types);
-	can = answer(load(BPF_PROG_TYPE_XDP, functions, COUNT(functions), &options));
+	can = answer(load(BPF_PROG_TYPE_XDP, functions, ARRAY_SIZE(functions), &options));
 	close(types);
 	return can;
 }
@@ -138,7 +138,7 @@ static enum rf_answer try_frags(void)
 {
 	LIBBPF_OPTS(bpf_prog_load_opts, options, .prog_flags = BPF_F_XDP_HAS_FRAGS);
 
-	return answer(load(BPF_PROG_TYPE_XDP, pass, COUNT(pass), &options));
+	return answer(load(BPF_PROG_TYPE_XDP, pass, ARRAY_SIZE(pass), &options));
 }
 
 /* As the command line reads the clocks of the data path: loaded, and run. */
@@ -146,7 +146,7 @@ static enum rf_answer try_syscall(void)
 {
 	LIBBPF_OPTS(bpf_prog_load_opts, options, .prog_flags = BPF_F_SLEEPABLE);
 	LIBBPF_OPTS(bpf_test_run_opts, run);
-	int fd = load(BPF_PROG_TYPE_SYSCALL, pass, COUNT(pass), &options);
+	int fd = load(BPF_PROG_TYPE_SYSCALL, pass, ARRAY_SIZE(pass), &options);
 	int err;
 
 	if (fd < 0)
@@ -168,7 +168,7 @@ static enum rf_answer try_iterators(void)
 		return fd < 0 ? refusal(-errno) : (close(fd), RF_NO);
 	}
 	options.attach_btf_id = type;
-	return answer(load(BPF_PROG_TYPE_TRACING, nothing, COUNT(nothing), &options));
+	return answer(load(BPF_PROG_TYPE_TRACING, nothing, ARRAY_SIZE(nothing), &options));
 }
 
 /*
@@ -282,10 +282,10 @@ static void try_programs(struct rf_features *features, int program)
 {
 	enum rf_answer *has = features->has;
 
-	has[RF_FEATURE_ATOMICS] = try_program(atomics, COUNT(atomics));
+	has[RF_FEATURE_ATOMICS] = try_program(atomics, ARRAY_SIZE(atomics));
 	has[RF_FEATURE_FUNCTIONS] = try_functions();
-	has[RF_FEATURE_JIFFIES] = try_program(jiffies, COUNT(jiffies));
-	has[RF_FEATURE_KTIME] = try_program(ktime, COUNT(ktime));
+	has[RF_FEATURE_JIFFIES] = try_program(jiffies, ARRAY_SIZE(jiffies));
+	has[RF_FEATURE_KTIME] = try_program(ktime, ARRAY_SIZE(ktime));
 	has[RF_FEATURE_FRAGS] = try_frags();
 	has[RF_FEATURE_SYSCALL] = try_syscall();
 	has[RF_FEATURE_ITERATORS] = try_iterators();
@@ -306,7 +306,7 @@ static void try_maps(struct rf_features *features)
 
 void rf_features_probe(struct rf_features *features)
 {
-	int program = load(BPF_PROG_TYPE_XDP, pass, COUNT(pass), NULL);
+	int program = load(BPF_PROG_TYPE_XDP, pass, ARRAY_SIZE(pass), NULL);
 
 	ran_out = 0;
 	*features = (struct rf_features){};

@@ -16,9 +16,9 @@
 #include "base/error.h"
 #include "base/mode.h"
 #include "base/prefix.h"
+#include "base/units.h"
 #include "ringfence/abi.h"
 
-#define RF_NS_PER_MS 1000000ULL
 #define RF_WINDOW_MIN_NS RF_NS_PER_MS		       /* 1 ms */
 #define RF_WINDOW_MAX_NS (8784ULL * 3600 * 1000000000) /* a year */
 #define RF_FRAME_BYTES 1514   /* an Ethernet frame of full size, with its header */

@@ -3,10 +3,9 @@
 #ifndef RINGFENCE_GRAMMAR_INTERNAL_H
 #define RINGFENCE_GRAMMAR_INTERNAL_H
 
+#include "base/units.h"
 #include "rules/grammar.h"
 #include "rules/grammar_table.h"
-
-#define ARRAY_SIZE(array) (sizeof(array) / sizeof((array)[0]))
 
 #define RF_COUNT_FORM "write it like 100, 20k, 1.5M or 10mbit, in whole packets or bytes"
 
