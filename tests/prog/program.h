@@ -231,7 +231,7 @@ static inline struct rf_ruleset program_rules(const struct program *program)
 	struct rf_ruleset rules = RF_RULESET_NONE;
 	struct rf_error error = {};
 
-	assert_done(rf_fence_read_rules(&program->fence, &rules, &error), &error);
+	assert_done(rf_fence_ruleset(&program->fence, &rules, &error), &error);
 	return rules;
 }
 
@@ -280,7 +280,7 @@ static inline struct rf_ruleset program_rules_of(const struct program *program, 
 	char *copy = strdup(text);
 
 	assert_non_null(copy);
-	assert_done(rf_fence_rules(&program->fence, &present, &error), &error);
+	assert_done(rf_fence_bank(&program->fence, &present, &error), &error);
 	assert_done(rf_rulefile_parse(copy, "rules", program_read_no_file, &file, &error), &error);
 	assert_done(rf_rulefile_rules(&file, &place, &rules, &error), &error);
 	rf_rulefile_free(&file);
@@ -326,7 +326,7 @@ static inline const struct rf_bank *program_bank(const struct program *program)
 
 static inline int program_slot(const struct program *program, const char *name)
 {
-	int slot = rf_rules_find(program_bank(program), name);
+	int slot = rf_bank_find(program_bank(program), name);
 
 	if (slot < 0)
 		fail_msg("no limit '%s'", name);

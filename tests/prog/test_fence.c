@@ -98,7 +98,7 @@ static void a_commit_leaves_the_bank_in_force_alone(void **state)
 		put_rules(rules[i]);
 		assert_int_equal(program.config->active, before + 1);
 		assert_memory_equal(&program.config->bank[before & 1], &in_force, sizeof(in_force));
-		assert_done(rf_fence_rules(&program.fence, &now, &error), &error);
+		assert_done(rf_fence_bank(&program.fence, &now, &error), &error);
 		for (int slot = 0; slot < RF_LIMITS_MAX; slot++) {
 			bool is_new = !in_force.policy[slot].id ||
 				      now.policy[slot].id != in_force.policy[slot].id;
@@ -125,7 +125,7 @@ static void a_growing_limit_raises_its_clip_first(void **state)
 	assert_int_equal(program.config->active, before + 2);
 	assert_int_equal(program.config->bank[(before + 1) & 1].policy[0].limit, 10);
 	assert_int_equal(program.config->bank[(before + 1) & 1].policy[0].clip, 1000);
-	assert_done(rf_fence_rules(&program.fence, &rules, &error), &error);
+	assert_done(rf_fence_bank(&program.fence, &rules, &error), &error);
 	assert_int_equal(rules.policy[0].limit, 1000);
 }
 

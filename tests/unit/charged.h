@@ -83,7 +83,7 @@ static inline void rules_put(struct rules *rules, int slot, const char *line)
 
 static inline void rules_add(struct rules *rules, const char *line)
 {
-	rules_put(rules, rf_rules_free_slot(&rules->ruleset.bank), line);
+	rules_put(rules, rf_bank_free_slot(&rules->ruleset.bank), line);
 }
 
 static inline struct rf_prefix prefix_of(const char *text)

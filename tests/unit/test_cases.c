@@ -18,7 +18,7 @@ static void set_limit(void *context, const struct rf_limit *limit, uint32_t tick
 	struct asked *asked = context;
 	uint32_t id = asked->rules.policy[0].id;
 
-	rf_rules_put(&asked->rules, 0, limit, tick_ns, &asked->next_id);
+	rf_bank_put(&asked->rules, 0, limit, tick_ns, &asked->next_id);
 	asked->tick_ns = tick_ns;
 	if (asked->rules.policy[0].id != id)
 		asked->opened = false;

@@ -42,17 +42,17 @@ static int bank_teardown(void **state)
 
 static void put(struct fixture *fixture, int slot, const struct rf_limit *limit)
 {
-	rf_rules_put(&fixture->bank, slot, limit, HZ250, &fixture->next_id);
+	rf_bank_put(&fixture->bank, slot, limit, HZ250, &fixture->next_id);
 }
 
 static void an_empty_bank(void **state)
 {
 	struct fixture *fixture = *state;
 
-	assert_int_equal(rf_rules_count(&fixture->bank), 0);
-	assert_int_equal(rf_rules_free_slot(&fixture->bank), 0);
-	assert_int_equal(rf_rules_find(&fixture->bank, "all"), -ENOENT);
-	assert_int_equal(rf_rules_find(&fixture->bank, ""), -ENOENT);
+	assert_int_equal(rf_bank_count(&fixture->bank), 0);
+	assert_int_equal(rf_bank_free_slot(&fixture->bank), 0);
+	assert_int_equal(rf_bank_find(&fixture->bank, "all"), -ENOENT);
+	assert_int_equal(rf_bank_find(&fixture->bank, ""), -ENOENT);
 }
 
 static void put_find_del(void **state)
@@ -62,20 +62,20 @@ static void put_find_del(void **state)
 
 	put(fixture, 3, &syn);
 	put(fixture, 0, &dns);
-	assert_int_equal(rf_rules_find(&fixture->bank, "syn"), 3);
-	assert_int_equal(rf_rules_find(&fixture->bank, "dns"), 0);
-	assert_int_equal(rf_rules_find(&fixture->bank, "sy"), -ENOENT);
-	assert_int_equal(rf_rules_find(&fixture->bank, "SYN"), -ENOENT);
-	assert_int_equal(rf_rules_count(&fixture->bank), 2);
-	assert_int_equal(rf_rules_free_slot(&fixture->bank), 1);
+	assert_int_equal(rf_bank_find(&fixture->bank, "syn"), 3);
+	assert_int_equal(rf_bank_find(&fixture->bank, "dns"), 0);
+	assert_int_equal(rf_bank_find(&fixture->bank, "sy"), -ENOENT);
+	assert_int_equal(rf_bank_find(&fixture->bank, "SYN"), -ENOENT);
+	assert_int_equal(rf_bank_count(&fixture->bank), 2);
+	assert_int_equal(rf_bank_free_slot(&fixture->bank), 1);
 	assert_memory_equal(&fixture->bank.limit[3], &syn, sizeof(syn));
 	assert_int_equal(fixture->bank.policy[3].limit, 10);
 
-	rf_rules_del(&fixture->bank, 0);
-	assert_int_equal(rf_rules_find(&fixture->bank, "dns"), -ENOENT);
-	assert_int_equal(rf_rules_find(&fixture->bank, "syn"), 3);
-	assert_int_equal(rf_rules_count(&fixture->bank), 1);
-	assert_int_equal(rf_rules_free_slot(&fixture->bank), 0);
+	rf_bank_del(&fixture->bank, 0);
+	assert_int_equal(rf_bank_find(&fixture->bank, "dns"), -ENOENT);
+	assert_int_equal(rf_bank_find(&fixture->bank, "syn"), 3);
+	assert_int_equal(rf_bank_count(&fixture->bank), 1);
+	assert_int_equal(rf_bank_free_slot(&fixture->bank), 0);
 	assert_int_equal(fixture->bank.policy[0].id, 0);
 }
 
@@ -85,16 +85,16 @@ static void a_full_bank(void **state)
 	struct rf_limit limit = limit_of("", 10);
 
 	for (int slot = 0; slot < RF_LIMITS_MAX; slot++) {
-		assert_int_equal(rf_rules_free_slot(&fixture->bank), slot);
+		assert_int_equal(rf_bank_free_slot(&fixture->bank), slot);
 		limit.name[0] = 'A' + slot;
 		put(fixture, slot, &limit);
 	}
-	assert_int_equal(rf_rules_count(&fixture->bank), RF_LIMITS_MAX);
-	assert_int_equal(rf_rules_free_slot(&fixture->bank), -ENOSPC);
+	assert_int_equal(rf_bank_count(&fixture->bank), RF_LIMITS_MAX);
+	assert_int_equal(rf_bank_free_slot(&fixture->bank), -ENOSPC);
 	limit.name[0] = 'A' + RF_LIMITS_MAX - 1;
-	assert_int_equal(rf_rules_find(&fixture->bank, limit.name), RF_LIMITS_MAX - 1);
-	rf_rules_del(&fixture->bank, 17);
-	assert_int_equal(rf_rules_free_slot(&fixture->bank), 17);
+	assert_int_equal(rf_bank_find(&fixture->bank, limit.name), RF_LIMITS_MAX - 1);
+	rf_bank_del(&fixture->bank, 17);
+	assert_int_equal(rf_bank_free_slot(&fixture->bank), 17);
 }
 
 /* ---- ids ---- */
@@ -186,7 +186,7 @@ static void an_id_is_never_used_again(void **state)
 		put(fixture, id % 3, &limit);
 		assert_int_equal(fixture->bank.policy[id % 3].id, id);
 		assert_int_equal(fixture->next_id, id + 1);
-		rf_rules_del(&fixture->bank, id % 3);
+		rf_bank_del(&fixture->bank, id % 3);
 	}
 }
 
@@ -213,7 +213,7 @@ static void counters_stay_with_the_slot(void **state)
 	limit.per4 = 24;
 	put(fixture, 3, &limit);
 	assert_int_equal(fixture->bank.policy[3].counters, 7);
-	rf_rules_del(&fixture->bank, 3);
+	rf_bank_del(&fixture->bank, 3);
 	assert_int_equal(fixture->bank.policy[3].counters, 0);
 }
 
@@ -259,7 +259,7 @@ static void a_new_id_starts_with_its_own_clip(void **state)
 	put(fixture, 0, &limit);
 	assert_int_equal(fixture->bank.policy[0].clip, 10);
 
-	rf_rules_del(&fixture->bank, 0);
+	rf_bank_del(&fixture->bank, 0);
 	limit.rate = 5;
 	put(fixture, 0, &limit);
 	assert_int_equal(fixture->bank.policy[0].clip, 5);
@@ -291,9 +291,9 @@ static void raise_clips(void **state)
 	for (size_t i = 0; i < UNIT_ARRAY_SIZE(rows); i++)
 		expected.policy[i].clip = rows[i].raised;
 
-	assert_true(rf_rules_raise_clips(&fixture->bank, &next));
+	assert_true(rf_bank_raise_clips(&fixture->bank, &next));
 	assert_memory_equal(&fixture->bank, &expected, sizeof(expected));
-	assert_false(rf_rules_raise_clips(&fixture->bank, &next));
+	assert_false(rf_bank_raise_clips(&fixture->bank, &next));
 	assert_memory_equal(&fixture->bank, &expected, sizeof(expected));
 }
 
@@ -305,7 +305,7 @@ static void raise_the_last_clip(void **state)
 
 	fixture->bank.policy[last] = (struct rf_policy){.id = 1, .clip = 10};
 	next.policy[last] = (struct rf_policy){.id = 1, .clip = 11};
-	assert_true(rf_rules_raise_clips(&fixture->bank, &next));
+	assert_true(rf_bank_raise_clips(&fixture->bank, &next));
 	assert_int_equal(fixture->bank.policy[last].clip, 11);
 }
 

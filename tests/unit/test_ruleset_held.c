@@ -248,7 +248,7 @@ static void set_and_delete_replace_from_and_ports(void **state)
 	assert_int_equal(ruleset->listed_count, 1);
 	assert_int_equal(rf_ruleset_find(ruleset, &kept)->from, 0);
 	assert_int_equal(rf_ruleset_find(ruleset, &kept)->until[RF_DENY], 9);
-	assert_int_equal(rf_rules_count(&ruleset->bank), 0);
+	assert_int_equal(rf_bank_count(&ruleset->bank), 0);
 	rules_free(&rules);
 }
 
@@ -263,7 +263,7 @@ static void a_copy_is_on_its_own(void **state)
 	rules_compile(&copy);
 	assert_int_equal(copy.ruleset.listed_count, 1);
 	assert_int_equal(copy.ruleset.ports[0][0], 1ULL << 53);
-	assert_int_equal(rf_rules_find(&copy.ruleset.bank, "a"), 0);
+	assert_int_equal(rf_bank_find(&copy.ruleset.bank, "a"), 0);
 	rules_free(&rules);
 	rules_free(&copy);
 }

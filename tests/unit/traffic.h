@@ -73,7 +73,7 @@ struct run {
 
 static inline void run_put(struct run *run)
 {
-	rf_rules_put(&run->rules, 0, &run->limit, run->traffic->tick_ns, &run->next_id);
+	rf_bank_put(&run->rules, 0, &run->limit, run->traffic->tick_ns, &run->next_id);
 	assert_int_equal(run->policy->id, 1);
 }
 

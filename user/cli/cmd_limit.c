@@ -13,12 +13,12 @@
 
 static int check_addable(const struct rf_bank *rules, const char *name, struct rf_error *error)
 {
-	if (rf_rules_find(rules, name) >= 0)
+	if (rf_bank_find(rules, name) >= 0)
 		return rf_error_failed(
 			error, -EEXIST,
 			"limit '%s': there is one already; to replace it, use 'limit set %s …'",
 			name, name);
-	if (rf_rules_count(rules) < RF_LIMITS_MAX)
+	if (rf_bank_count(rules) < RF_LIMITS_MAX)
 		return 0;
 	return rf_error_failed(error, -ENOSPC,
 			       "limit '%s': a fence has %d limits at most; 'limit del NAME' makes "
@@ -28,7 +28,7 @@ static int check_addable(const struct rf_bank *rules, const char *name, struct r
 
 static int check_settable(const struct rf_bank *rules, const char *name, struct rf_error *error)
 {
-	if (rf_rules_find(rules, name) >= 0)
+	if (rf_bank_find(rules, name) >= 0)
 		return 0;
 	return rf_error_failed(
 		error, -ENOENT,
@@ -47,7 +47,7 @@ static int put_limit(struct rf_transaction *transaction, const struct rf_definit
 	err = add ? check_addable(rules, name, error) : check_settable(rules, name, error);
 	if (err)
 		return err;
-	slot = add ? rf_rulefile_slot(rules, &transaction->before) : rf_rules_find(rules, name);
+	slot = add ? rf_rulefile_slot(rules, &transaction->before) : rf_bank_find(rules, name);
 	err = rf_ruleset_put_limit(&transaction->rules, slot, definition, &transaction->before,
 				   rf_fence_tick_ns(&transaction->fence), &transaction->next_id,
 				   error);
@@ -100,7 +100,7 @@ int rf_cmd_limit_del(const struct rf_options *options, struct rf_words *words,
 		err = check_settable(&transaction.rules.bank, name, error);
 	if (!err) {
 		rf_ruleset_del_limit(&transaction.rules,
-				     rf_rules_find(&transaction.rules.bank, name));
+				     rf_bank_find(&transaction.rules.bank, name));
 		err = rf_transaction_commit(&transaction, NULL, error);
 	}
 	rf_transaction_end(&transaction);
@@ -162,7 +162,7 @@ static int print_json(const struct rf_ruleset *rules, struct rf_error *error)
 /* In the grammar, so that it can be typed again. */
 static int print_limits(const struct rf_ruleset *rules, struct rf_error *error)
 {
-	if (!rf_rules_count(&rules->bank))
+	if (!rf_bank_count(&rules->bank))
 		rf_out("no limits\n");
 	for (int slot = 0; slot < RF_LIMITS_MAX; slot++) {
 		char *text;
@@ -188,7 +188,7 @@ int rf_cmd_limit_list(const struct rf_options *options, struct rf_words *words,
 	if (!err)
 		err = rf_fence_open(&fence, options->dev, error);
 	if (!err)
-		err = rf_fence_read_rules(&fence, &rules, error);
+		err = rf_fence_ruleset(&fence, &rules, error);
 	if (!err)
 		err = options->json ? print_json(&rules, error) : print_limits(&rules, error);
 	rf_ruleset_free(&rules);

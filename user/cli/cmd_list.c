@@ -202,7 +202,7 @@ static int print_list(const struct rf_options *options, struct rf_words *words, 
 	if (!err)
 		err = rf_fence_open(&fence, options->dev, error);
 	if (!err)
-		err = rf_fence_read_rules(&fence, &rules, error);
+		err = rf_fence_ruleset(&fence, &rules, error);
 	if (!err && rules.listed_count)
 		now = rf_fence_jiffies(&fence);
 	rf_ruleset_expire(&rules, now);

@@ -42,7 +42,7 @@ static int read_rules(const char *path, struct rf_rulefile *file, struct rf_erro
 
 static void print_counts(const struct rf_ruleset *rules)
 {
-	const int limits = rf_rules_count(&rules->bank);
+	const int limits = rf_bank_count(&rules->bank);
 
 	rf_out("%d limit%s, %zu allowed and %zu denied prefixes, ", limits, limits == 1 ? "" : "s",
 	       rf_view_count_list(rules, RF_ALLOW), rf_view_count_list(rules, RF_DENY));
@@ -51,7 +51,7 @@ static void print_counts(const struct rf_ruleset *rules)
 
 static json_t *counts_json(const struct rf_ruleset *rules)
 {
-	return json_pack("{s:i, s:I, s:I, s:s}", "limits", rf_rules_count(&rules->bank), "allow",
+	return json_pack("{s:i, s:I, s:I, s:s}", "limits", rf_bank_count(&rules->bank), "allow",
 			 (json_int_t)rf_view_count_list(rules, RF_ALLOW), "deny",
 			 (json_int_t)rf_view_count_list(rules, RF_DENY), "newcomers",
 			 rf_newcomers_then_name(rules->bank.newcomers.then));
@@ -282,7 +282,7 @@ int rf_cmd_save(const struct rf_options *options, struct rf_words *words, struct
 	if (!err)
 		err = rf_fence_open(&fence, options->dev, error);
 	if (!err)
-		err = rf_fence_read_rules(&fence, &rules, error);
+		err = rf_fence_ruleset(&fence, &rules, error);
 	if (!err && rules.listed_count)
 		now = rf_fence_jiffies(&fence);
 	rf_ruleset_expire(&rules, now);

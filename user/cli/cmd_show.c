@@ -261,7 +261,7 @@ static int read_slots(const struct rf_fence *fence, const struct listing *listin
 		      struct rf_error *error)
 {
 	struct rf_bank rules;
-	int err = rf_fence_rules(fence, &rules, error);
+	int err = rf_fence_bank(fence, &rules, error);
 
 	*slots = err ? 0 : rules.prefix_class[listing->value.prefix_class];
 	return err;

@@ -75,7 +75,7 @@ static json_t *limits_json(const struct rf_fence *fence, struct rf_error *error)
 	json_t *list;
 	struct rf_bank rules;
 
-	if (rf_fence_rules(fence, &rules, error))
+	if (rf_fence_bank(fence, &rules, error))
 		return NULL;
 	list = json_array();
 	for (int slot = 0; slot < RF_LIMITS_MAX; slot++) {
@@ -153,7 +153,7 @@ static void print_reasons(const struct totals *totals)
 static int print_limits(const struct rf_fence *fence, struct rf_error *error)
 {
 	struct rf_bank rules;
-	int err = rf_fence_rules(fence, &rules, error);
+	int err = rf_fence_bank(fence, &rules, error);
 
 	if (err)
 		return err;

@@ -32,7 +32,7 @@ static int read_status(struct status *status, const struct rf_options *options,
 	int err = rf_fence_open(fence, options->dev, error);
 
 	if (!err)
-		err = rf_fence_read_rules(fence, &status->rules, error);
+		err = rf_fence_ruleset(fence, &status->rules, error);
 	if (!err)
 		err = rf_fence_counters(fence, &status->counters, error);
 	if (!err)
@@ -146,7 +146,7 @@ static json_t *status_json(const struct status *status)
 {
 	const struct rf_fence *fence = &status->fence;
 	const struct rf_ruleset *rules = &status->rules;
-	int limits = rf_rules_count(&rules->bank);
+	int limits = rf_bank_count(&rules->bank);
 
 	return json_pack("{s:o, s:s, s:i, s:i, s:i, s:o, s:i, s:b, s:o, s:{s:I, s:I}, s:o, s:o, "
 			 "s:{s:o, s:o}, s:o, s:o}",
@@ -340,7 +340,7 @@ static void print_status(const struct status *status)
 
 	print_interfaces(status);
 	print_trial(&status->standing);
-	if (!rf_rules_count(&rules->bank))
+	if (!rf_bank_count(&rules->bank))
 		rf_out("no limit is set: it observes, and drops nothing%s; "
 		       "'ringfence limit add all rate 20k/1s' arms it\n",
 		       rf_view_count_list(rules, RF_DENY) ? " but what is denied" : "");

@@ -39,7 +39,7 @@ static int add_row(const struct rf_address *source, uint32_t limit_id,
 		   const struct rf_source *state, void *context)
 {
 	struct table *table = context;
-	int slot = rf_rules_find_id(&table->rules, limit_id);
+	int slot = rf_bank_find_id(&table->rules, limit_id);
 	const struct rf_policy *policy;
 	const struct rf_ban_row *ban;
 
@@ -167,7 +167,7 @@ int rf_cmd_top(const struct rf_options *options, struct rf_words *words, struct 
 	if (!err)
 		err = rf_fence_bans(&fence, &table.bans, error);
 	if (!err)
-		err = rf_fence_rules(&fence, &table.rules, error);
+		err = rf_fence_bank(&fence, &table.rules, error);
 	if (!err)
 		err = rf_fence_each_source(&fence, add_row, &table, error);
 	if (!err) {

@@ -73,7 +73,7 @@ static void print_limits(const struct rf_fence *fence)
 	struct rf_error error;
 	struct rf_bank rules;
 
-	if (rf_fence_rules(fence, &rules, &error))
+	if (rf_fence_bank(fence, &rules, &error))
 		return;
 	for (int slot = 0; slot < RF_LIMITS_MAX; slot++)
 		if (rules.policy[slot].id)
@@ -100,7 +100,7 @@ static void print_listed(const struct rf_fence *fence, const struct question *qu
 	struct rf_error error;
 	int count = 0;
 
-	if (!rf_fence_read_rules(fence, &rules, &error))
+	if (!rf_fence_ruleset(fence, &rules, &error))
 		for (size_t i = 0; i < rules.listed_count; i++)
 			if (rules.listed[i].until[list] &&
 			    !print_prefix(question, &rules.listed[i].prefix, what, &count))

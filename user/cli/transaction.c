@@ -5,7 +5,7 @@
 static int read_rules(struct rf_transaction *transaction, struct rf_error *error)
 {
 	struct rf_standing standing;
-	int err = rf_fence_read_rules(&transaction->fence, &transaction->rules, error);
+	int err = rf_fence_ruleset(&transaction->fence, &transaction->rules, error);
 
 	if (err)
 		return err;

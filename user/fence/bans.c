@@ -71,10 +71,10 @@ static int read_bans(const struct rf_fence *fence, struct rf_bans *bans, bool on
 }
 
 /* The slot of the limit that banned it, in force and still one that bans; or -ENOENT. */
-static int slot_of(const struct rf_bank *rules, uint32_t limit_id)
+static int slot_of(const struct rf_bank *bank, uint32_t limit_id)
 {
 	for (int slot = 0; slot < RF_LIMITS_MAX; slot++)
-		if (rules->policy[slot].id == limit_id && rules->policy[slot].ban)
+		if (bank->policy[slot].id == limit_id && bank->policy[slot].ban)
 			return slot;
 	return -ENOENT;
 }
@@ -87,7 +87,7 @@ int rf_fence_bans(const struct rf_fence *fence, struct rf_bans *bans, struct rf_
 	err = read_bans(fence, bans, true, error);
 	if (err)
 		return err;
-	err = rf_fence_rules(fence, &bans->rules, error);
+	err = rf_fence_bank(fence, &bans->rules, error);
 	if (err)
 		return err;
 	for (size_t i = 0; i < bans->count; i++) {
@@ -164,14 +164,14 @@ void rf_bans_reclaim(const struct rf_fence *fence)
 {
 	const bool settled = rf_fence_standing(fence).state == RF_SETTLED;
 	struct rf_error ignored;
-	struct rf_bank rules;
+	struct rf_bank bank;
 	struct rf_bans bans;
 
-	if (!settled || rf_fence_rules(fence, &rules, &ignored) ||
+	if (!settled || rf_fence_bank(fence, &bank, &ignored) ||
 	    read_bans(fence, &bans, false, &ignored))
 		return;
 	for (size_t i = 0; i < bans.count; i++)
-		if (slot_of(&rules, bans.row[i].limit_id) < 0)
+		if (slot_of(&bank, bans.row[i].limit_id) < 0)
 			rf_ban_lift(&fence->ban[bans.row[i].place / RF_BAN_WAYS],
 				    bans.row[i].place % RF_BAN_WAYS, bans.row[i].word);
 	rf_bans_free(&bans);
@@ -180,12 +180,12 @@ void rf_bans_reclaim(const struct rf_fence *fence)
 /* ---- rules ---- */
 
 /* One tick less than that is: a CPU may have read the jiffies just before they ticked on. */
-void rf_bans_prepare(const struct rf_fence *fence, struct rf_bank *rules)
+void rf_bans_prepare(const struct rf_fence *fence, struct rf_bank *bank)
 {
 	const uint32_t tick_ns = fence->config->tick_ns;
 	uint32_t span = tick_ns ? RF_BAN_LEASE_NS / tick_ns : 0;
 
 	span = span > 2 ? span - 1 : 1;
-	rules->ban_lease = span < SPAN_MAX ? span : SPAN_MAX;
-	rules->lease_span = rules->flags & RF_BANK_BANS_ALL ? rules->ban_lease : 0;
+	bank->ban_lease = span < SPAN_MAX ? span : SPAN_MAX;
+	bank->lease_span = bank->flags & RF_BANK_BANS_ALL ? bank->ban_lease : 0;
 }

@@ -41,18 +41,18 @@ static void keep_in_sight(__u32 *since_generation, uint32_t next)
 		*since_generation = next - AGE_MOST;
 }
 
-/* What is new in `rules`, which are to be the generation `next`. */
-static void note_births(struct rf_bank *rules, uint32_t next)
+/* Of what is new in `bank`, which is to be the generation `next`. */
+static void note_births(struct rf_bank *bank, uint32_t next)
 {
 	for (int slot = 0; slot < RF_LIMITS_MAX; slot++) {
-		if (!rules->policy[slot].id)
+		if (!bank->policy[slot].id)
 			continue;
-		if (!rules->policy[slot].since_generation)
-			rules->policy[slot].since_generation = next;
-		if (!rules->limit[slot].since_generation)
-			rules->limit[slot].since_generation = next;
-		keep_in_sight(&rules->policy[slot].since_generation, next);
-		keep_in_sight(&rules->limit[slot].since_generation, next);
+		if (!bank->policy[slot].since_generation)
+			bank->policy[slot].since_generation = next;
+		if (!bank->limit[slot].since_generation)
+			bank->limit[slot].since_generation = next;
+		keep_in_sight(&bank->policy[slot].since_generation, next);
+		keep_in_sight(&bank->limit[slot].since_generation, next);
 	}
 }
 
@@ -62,7 +62,7 @@ static void set_active(struct rf_fence *fence, uint64_t active)
 }
 
 /* `ports` NULL: no limit has any. Every program is done with the bank that is not active. */
-static int switch_bank(struct rf_fence *fence, const struct rf_bank *rules,
+static int switch_bank(struct rf_fence *fence, const struct rf_bank *bank,
 		       const struct rf_ports *ports, const struct rf_tries *tries,
 		       struct rf_error *error)
 {
@@ -74,7 +74,7 @@ static int switch_bank(struct rf_fence *fence, const struct rf_bank *rules,
 		return err;
 	if (ports)
 		memcpy(&fence->ports[next & 1], ports, sizeof(*ports));
-	config->bank[next & 1] = *rules;
+	config->bank[next & 1] = *bank;
 	note_births(&config->bank[next & 1], next);
 	set_active(fence, next);
 	/* So that no packet is judged by the old rules any more when the command returns. */
@@ -135,15 +135,15 @@ static int check_trial(const struct change *change, struct rf_error *error)
 /* An attach on trial goes on so, whatever its rules become. */
 static void set_deadline(const struct change *change)
 {
-	struct rf_bank *rules = &change->ruleset->bank;
+	struct rf_bank *bank = &change->ruleset->bank;
 
-	rules->deadline = change->present.deadline;
-	rules->fallback = change->present.fallback;
+	bank->deadline = change->present.deadline;
+	bank->fallback = change->present.fallback;
 	if (!change->trial)
 		return;
-	rules->fallback = RF_FALL_BACK;
-	rules->deadline = rf_fence_deadline(change->fence, rf_fence_jiffies(change->fence),
-					    change->trial->time_ns);
+	bank->fallback = RF_FALL_BACK;
+	bank->deadline = rf_fence_deadline(change->fence, rf_fence_jiffies(change->fence),
+					   change->trial->time_ns);
 }
 
 /* ---- tries ---- */
@@ -225,13 +225,13 @@ static int choose_tries(struct change *change, const struct rf_progress *progres
 
 static int clear_new_counters(const struct change *change, struct rf_error *error)
 {
-	const struct rf_bank *rules = &change->ruleset->bank;
+	const struct rf_bank *bank = &change->ruleset->bank;
 	int err = 0;
 
 	for (int slot = 0; slot < RF_LIMITS_MAX && !err; slot++)
-		if (rules->policy[slot].id && !rules->limit[slot].since_generation)
+		if (bank->policy[slot].id && !bank->limit[slot].since_generation)
 			err = rf_fence_clear_limit_counters(change->fence,
-							    rules->policy[slot].counters, error);
+							    bank->policy[slot].counters, error);
 	return err;
 }
 
@@ -252,7 +252,7 @@ static int switch_both(struct change *change, struct rf_error *error)
 	if (err)
 		return err;
 	/* Clips, see rules.h. */
-	if (rf_rules_raise_clips(&change->present, &change->ruleset->bank))
+	if (rf_bank_raise_clips(&change->present, &change->ruleset->bank))
 		err = switch_bank(fence, &change->present, present_ports, &change->present_tries,
 				  error);
 	if (err)
@@ -290,11 +290,11 @@ static int fail_in_force(int err, struct rf_error *error)
 }
 
 /* Windows that go on are as old as they are since the last trial was settled. */
-static void take_births(struct rf_bank *rules, const struct rf_bank *present)
+static void take_births(struct rf_bank *bank, const struct rf_bank *present)
 {
 	for (int slot = 0; slot < RF_LIMITS_MAX; slot++)
-		if (rules->policy[slot].id == present->policy[slot].id)
-			rules->policy[slot].since_generation =
+		if (bank->policy[slot].id == present->policy[slot].id)
+			bank->policy[slot].since_generation =
 				present->policy[slot].since_generation;
 }
 

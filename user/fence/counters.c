@@ -53,16 +53,16 @@ int rf_fence_counters(const struct rf_fence *fence, struct rf_counters *sum, str
 int rf_fence_limit_counters(const struct rf_fence *fence, int slot, struct rf_limit_counters *sum,
 			    struct rf_error *error)
 {
-	struct rf_bank rules;
+	struct rf_bank bank;
 	int err;
 
-	err = rf_fence_rules(fence, &rules, error);
+	err = rf_fence_bank(fence, &bank, error);
 	if (err)
 		return err;
-	err = sum_cpus(fence, RF_MAP_LIMIT_COUNTERS, rules.policy[slot].counters, sizeof(*sum), sum,
+	err = sum_cpus(fence, RF_MAP_LIMIT_COUNTERS, bank.policy[slot].counters, sizeof(*sum), sum,
 		       error);
 	if (!err)
-		rf_leases_add_limit(fence, &rules, slot, sum);
+		rf_leases_add_limit(fence, &bank, slot, sum);
 	return err;
 }
 
@@ -98,7 +98,7 @@ struct visitor {
 static int read_pending(struct visitor *visitor, const struct rf_fence *fence)
 {
 	struct rf_error ignored;
-	int err = rf_fence_rules(fence, &visitor->rules, &ignored);
+	int err = rf_fence_bank(fence, &visitor->rules, &ignored);
 
 	if (err)
 		return err;
@@ -109,7 +109,7 @@ static int read_pending(struct visitor *visitor, const struct rf_fence *fence)
 static void add_pending(const struct visitor *visitor, const struct rf_address *source,
 			uint32_t limit_id, struct rf_source *state)
 {
-	int slot = rf_rules_find_id(&visitor->rules, limit_id);
+	int slot = rf_bank_find_id(&visitor->rules, limit_id);
 
 	if (slot >= 0)
 		rf_leases_add_source(&visitor->pending, source, &visitor->rules, slot, state);

@@ -97,13 +97,13 @@ struct rf_standing rf_fence_standing(const struct rf_fence *fence);
  * A copy of the bank in force: after RF_FELL_OPEN the one that would be, were it confirmed. An
  * error where no ringfence has written it so.
  */
-int rf_fence_rules(const struct rf_fence *fence, struct rf_bank *rules, struct rf_error *error);
+int rf_fence_bank(const struct rf_fence *fence, struct rf_bank *bank, struct rf_error *error);
 /*
  * The rules in force, read back from the fence as a whole; prefixes that have expired are still
  * among them. `ruleset` is RF_RULESET_NONE before; free it in any case.
  */
-int rf_fence_read_rules(const struct rf_fence *fence, struct rf_ruleset *ruleset,
-			struct rf_error *error);
+int rf_fence_ruleset(const struct rf_fence *fence, struct rf_ruleset *ruleset,
+		     struct rf_error *error);
 
 /* What the tries say of a source; all 0 where it lies in no prefix. */
 int rf_fence_prefix_value(const struct rf_fence *fence, const struct rf_address *source,

@@ -15,14 +15,14 @@
 #define BURST_SHARE 8	  /* of the windows of a family: so many of them at once, or less */
 
 /* The windows that one newcomer may want at the most: of how many limits a packet may be. */
-static uint32_t most_windows(const struct rf_bank *rules)
+static uint32_t most_windows(const struct rf_bank *bank)
 {
 	uint32_t most = 1;
 
 	for (int class = 0; class < RF_PACKET_CLASSES_MAX; class ++)
 		for (int prefix_class = 0; prefix_class < RF_PREFIX_CLASSES_MAX; prefix_class++) {
-			uint32_t limits = rules->packet_class[class].limits &
-					  rules->prefix_class[prefix_class];
+			uint32_t limits =
+				bank->packet_class[class].limits & bank->prefix_class[prefix_class];
 			uint32_t count = __builtin_popcount(limits);
 
 			most = count > most ? count : most;
@@ -95,48 +95,48 @@ static void open_aggregates(const struct rf_fence *fence, const struct rf_policy
 	}
 }
 
-static bool aggregates(const struct rf_bank *rules)
+static bool aggregates(const struct rf_bank *bank)
 {
-	return rules->newcomers.then == RF_NEWCOMERS_AGGREGATE;
+	return bank->newcomers.then == RF_NEWCOMERS_AGGREGATE;
 }
 
 /*
  * A limit goes on with the windows that it has; another one in its slot gets the other set, which
  * nobody looks at. So the present rules keep theirs whole, whenever this command is killed.
  */
-static void prepare_aggregates(const struct rf_fence *fence, struct rf_bank *rules,
+static void prepare_aggregates(const struct rf_fence *fence, struct rf_bank *bank,
 			       const struct rf_bank *present)
 {
 	for (int slot = 0; slot < RF_LIMITS_MAX; slot++) {
 		const struct rf_policy *before = &present->policy[slot];
-		struct rf_policy *policy = &rules->policy[slot];
+		struct rf_policy *policy = &bank->policy[slot];
 		bool goes_on = policy->id == before->id;
 
 		if (!policy->id)
 			continue;
 		policy->flags &= ~RF_OTHER_SET;
 		policy->flags |= (goes_on ? before->flags : ~before->flags) & RF_OTHER_SET;
-		if ((aggregates(rules) && (!goes_on || !aggregates(present))) ||
-		    (rules->limit[slot].match == RF_MATCH_OTHER && !goes_on))
+		if ((aggregates(bank) && (!goes_on || !aggregates(present))) ||
+		    (bank->limit[slot].match == RF_MATCH_OTHER && !goes_on))
 			open_aggregates(fence, policy, slot);
 	}
 }
 
-void rf_newcomers_prepare(const struct rf_fence *fence, struct rf_bank *rules,
+void rf_newcomers_prepare(const struct rf_fence *fence, struct rf_bank *bank,
 			  const struct rf_bank *present)
 {
-	struct rf_newcomers *newcomers = &rules->newcomers;
+	struct rf_newcomers *newcomers = &bank->newcomers;
 	const struct rf_newcomers *before = &present->newcomers;
 
-	prepare_aggregates(fence, rules, present);
-	rules->flags &= ~RF_BANK_CLOSED;
+	prepare_aggregates(fence, bank, present);
+	bank->flags &= ~RF_BANK_CLOSED;
 	if (newcomers->then == RF_NEWCOMERS_CLOSED)
-		rules->flags |= RF_BANK_CLOSED;
+		bank->flags |= RF_BANK_CLOSED;
 	if (newcomers->then == RF_NEWCOMERS_OFF) {
 		*newcomers = (struct rf_newcomers){.guard = before->guard};
 		return;
 	}
-	compile_guard(newcomers, fence->config->tick_ns, fence->sources / most_windows(rules));
+	compile_guard(newcomers, fence->config->tick_ns, fence->sources / most_windows(bank));
 	if (is_same_guard(newcomers, before)) {
 		newcomers->guard = before->guard;
 		newcomers->policy = before->policy;
@@ -156,11 +156,11 @@ static uint32_t count_kin(const struct rf_config *config)
 	return config->kin_count < RF_KIN_MAX ? config->kin_count : RF_KIN_MAX;
 }
 
-static bool is_in_force(const struct rf_bank *rules, uint32_t id, bool *is_shadow)
+static bool is_in_force(const struct rf_bank *bank, uint32_t id, bool *is_shadow)
 {
 	for (int slot = 0; slot < RF_LIMITS_MAX; slot++)
-		if (rules && rules->policy[slot].id == id) {
-			*is_shadow = rules->policy[slot].flags & RF_SHADOW;
+		if (bank && bank->policy[slot].id == id) {
+			*is_shadow = bank->policy[slot].flags & RF_SHADOW;
 			return true;
 		}
 	return false;
@@ -172,7 +172,7 @@ static void set_until(struct rf_kin *kin, uint64_t until)
 }
 
 /* What is neither in force any more, nor may be again, makes known for a while yet. */
-void rf_newcomers_age_kin(const struct rf_fence *fence, const struct rf_bank *rules,
+void rf_newcomers_age_kin(const struct rf_fence *fence, const struct rf_bank *bank,
 			  const struct rf_bank *fallback)
 {
 	struct rf_config *config = fence->config;
@@ -182,7 +182,7 @@ void rf_newcomers_age_kin(const struct rf_fence *fence, const struct rf_bank *ru
 		struct rf_kin *kin = &config->kin[i];
 		bool is_shadow = false;
 
-		kin->is_over = !is_in_force(rules, kin->limit_id, &is_shadow) &&
+		kin->is_over = !is_in_force(bank, kin->limit_id, &is_shadow) &&
 			       !is_in_force(fallback, kin->limit_id, &is_shadow);
 		if (kin->until <= now)
 			set_until(kin, 0);
@@ -262,11 +262,11 @@ static int set_groupings(struct rf_config *config, struct rf_error *error)
 	return 0;
 }
 
-int rf_newcomers_note_kin(const struct rf_fence *fence, const struct rf_bank *rules,
+int rf_newcomers_note_kin(const struct rf_fence *fence, const struct rf_bank *bank,
 			  struct rf_error *error)
 {
 	for (int slot = 0; slot < RF_LIMITS_MAX; slot++)
-		if (rules->policy[slot].id && !(rules->policy[slot].flags & RF_SHADOW))
-			note_kin(fence->config, &rules->policy[slot]);
+		if (bank->policy[slot].id && !(bank->policy[slot].flags & RF_SHADOW))
+			note_kin(fence->config, &bank->policy[slot]);
 	return set_groupings(fence->config, error);
 }

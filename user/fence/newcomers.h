@@ -6,18 +6,19 @@
 #include "fence/fence.h"
 
 /*
- * Completes the newcomers of `rules`, and prepares what their guard and their prefixes are charged
- * to, for when `rules` are in force instead of `present`, which do not notice.
+ * Completes the newcomers of `bank`, and prepares the windows of its guard and its prefixes. They
+ * are used once `bank` is in force; `present`, the bank in force until then, keeps its own.
  */
-void rf_newcomers_prepare(const struct rf_fence *fence, struct rf_bank *rules,
+void rf_newcomers_prepare(const struct rf_fence *fence, struct rf_bank *bank,
 			  const struct rf_bank *present);
-/*
- * Which limits make a source known: those of `rules`, noted before they are in force. Then what was
- * before ages, but for `fallback`, which may be in force again (NULL: none).
- */
-int rf_newcomers_note_kin(const struct rf_fence *fence, const struct rf_bank *rules,
+/* Notes the limits of `bank` as those that make a source known, before `bank` is in force. */
+int rf_newcomers_note_kin(const struct rf_fence *fence, const struct rf_bank *bank,
 			  struct rf_error *error);
-void rf_newcomers_age_kin(const struct rf_fence *fence, const struct rf_bank *rules,
+/*
+ * Lets limits that are no longer in force make a source known for a while yet, and then not any
+ * more. The limits of `fallback`, which may be in force again, stay. `fallback` may be NULL.
+ */
+void rf_newcomers_age_kin(const struct rf_fence *fence, const struct rf_bank *bank,
 			  const struct rf_bank *fallback);
 
 #endif /* RINGFENCE_NEWCOMERS_H */

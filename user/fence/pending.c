@@ -136,10 +136,10 @@ static bool read_lease(const struct rf_lease *shared, struct rf_lease *lease)
 }
 
 /* As the program does: another limit's counters, and another window's, are not its. */
-static bool is_of_limit(const struct rf_lease *lease, const struct rf_bank *rules, uint32_t slot)
+static bool is_of_limit(const struct rf_lease *lease, const struct rf_bank *bank, uint32_t slot)
 {
-	return rules->policy[slot].id &&
-	       rf_rules_are_since(lease->rules, rules->limit[slot].since_generation);
+	return bank->policy[slot].id &&
+	       rf_rules_are_since(lease->rules, bank->limit[slot].since_generation);
 }
 
 /*
@@ -155,13 +155,13 @@ static const struct rf_bank *fallen_rules(const struct rf_fence *fence,
 	return &fence->config->bank[standing->active & 1];
 }
 
-static bool is_of_windows(const struct rf_lease *lease, const struct rf_bank *rules,
+static bool is_of_windows(const struct rf_lease *lease, const struct rf_bank *bank,
 			  const struct rf_bank *fallen, uint32_t slot)
 {
-	if (fallen && fallen->policy[slot].id != rules->policy[slot].id)
+	if (fallen && fallen->policy[slot].id != bank->policy[slot].id)
 		return false;
-	return rules->policy[slot].id &&
-	       rf_rules_are_since(lease->rules, rules->policy[slot].since_generation);
+	return bank->policy[slot].id &&
+	       rf_rules_are_since(lease->rules, bank->policy[slot].since_generation);
 }
 
 static void add(struct rf_count *sum, const struct rf_lease *lease)
@@ -191,7 +191,7 @@ static void add_limit(const struct rf_lease *lease, enum rf_reason reason,
 		add(&sum->passed, lease);
 }
 
-void rf_leases_add_limit(const struct rf_fence *fence, const struct rf_bank *rules, int slot,
+void rf_leases_add_limit(const struct rf_fence *fence, const struct rf_bank *bank, int slot,
 			 struct rf_limit_counters *sum)
 {
 	__u32 slots[RF_CHARGED_MAX];
@@ -203,7 +203,7 @@ void rf_leases_add_limit(const struct rf_fence *fence, const struct rf_bank *rul
 			read_lease(&fence->lease[i], &lease) ? rf_lease_slots(&lease, slots) : 0;
 
 		for (int j = 0; j < count; j++)
-			if (slots[j] == (__u32)slot && is_of_limit(&lease, rules, slot))
+			if (slots[j] == (__u32)slot && is_of_limit(&lease, bank, slot))
 				add_limit(&lease, rf_lease_reason(&lease, j), sum);
 	}
 }
@@ -251,7 +251,7 @@ static int add_row(struct rf_pending *pending, const struct rf_pending_row *row)
 
 /* A lease counts for as many windows as it has limits. */
 static int add_rows(struct rf_pending *pending, const struct rf_lease *lease,
-		    const struct rf_bank *rules, const struct rf_bank *fallen)
+		    const struct rf_bank *bank, const struct rf_bank *fallen)
 {
 	const bool is_ipv6 = rf_rules_are_ipv6(lease->rules);
 	__u32 slots[RF_CHARGED_MAX];
@@ -259,20 +259,20 @@ static int add_rows(struct rf_pending *pending, const struct rf_lease *lease,
 
 	for (int i = 0; i < count && !err; i++) {
 		struct rf_pending_row row = {
-			.source = mask_source(lease->source, &rules->policy[slots[i]], is_ipv6),
+			.source = mask_source(lease->source, &bank->policy[slots[i]], is_ipv6),
 			.packets = lease->packets,
 			.slot = slots[i],
 			.is_ipv6 = is_ipv6,
 			.reason = rf_lease_reason(lease, i),
 		};
 
-		if (is_of_windows(lease, rules, fallen, slots[i]))
+		if (is_of_windows(lease, bank, fallen, slots[i]))
 			err = add_row(pending, &row);
 	}
 	return err;
 }
 
-int rf_leases_snapshot(const struct rf_fence *fence, const struct rf_bank *rules,
+int rf_leases_snapshot(const struct rf_fence *fence, const struct rf_bank *bank,
 		       struct rf_pending *pending)
 {
 	const struct rf_standing standing = rf_fence_standing(fence);
@@ -283,7 +283,7 @@ int rf_leases_snapshot(const struct rf_fence *fence, const struct rf_bank *rules
 	rf_map_refresh(fence, RF_MAP_LEASES);
 	for (uint32_t i = 0; i < fence->leases && !err; i++)
 		if (read_lease(&fence->lease[i], &lease))
-			err = add_rows(pending, &lease, rules,
+			err = add_rows(pending, &lease, bank,
 				       fallen_rules(fence, &standing, &lease));
 	if (!err && pending->count)
 		qsort(pending->row, pending->count, sizeof(*pending->row), compare_rows);
@@ -291,7 +291,7 @@ int rf_leases_snapshot(const struct rf_fence *fence, const struct rf_bank *rules
 }
 
 void rf_leases_add_source(const struct rf_pending *pending, const struct rf_address *source,
-			  const struct rf_bank *rules, int slot, struct rf_source *state)
+			  const struct rf_bank *bank, int slot, struct rf_source *state)
 {
 	struct rf_pending_row key = {.slot = slot, .is_ipv6 = source->version == 6};
 	const struct rf_pending_row *end = pending->row + pending->count, *found;
@@ -310,7 +310,7 @@ void rf_leases_add_source(const struct rf_pending *pending, const struct rf_addr
 			state->dropped += found->packets;
 		else if (found->reason != RF_SHADOW_OVER)
 			state->passed += found->packets;
-		else if (!rules->policy[slot].ban)
+		else if (!bank->policy[slot].ban)
 			state->would_drop += found->packets;
 	}
 }

@@ -23,11 +23,11 @@ struct rf_pending {
 
 /* Add what is pending to sums that were read before. */
 void rf_leases_add_counters(const struct rf_fence *fence, struct rf_counters *sum);
-void rf_leases_add_limit(const struct rf_fence *fence, const struct rf_bank *rules, int slot,
+void rf_leases_add_limit(const struct rf_fence *fence, const struct rf_bank *bank, int slot,
 			 struct rf_limit_counters *sum);
-int rf_leases_snapshot(const struct rf_fence *fence, const struct rf_bank *rules,
+int rf_leases_snapshot(const struct rf_fence *fence, const struct rf_bank *bank,
 		       struct rf_pending *pending);
 void rf_leases_add_source(const struct rf_pending *pending, const struct rf_address *source,
-			  const struct rf_bank *rules, int slot, struct rf_source *state);
+			  const struct rf_bank *bank, int slot, struct rf_source *state);
 
 #endif /* RINGFENCE_PENDING_H */

@@ -18,8 +18,8 @@ int rf_fence_check_config(struct rf_fence *fence, struct rf_error *error);
 
 /* ---- bans ---- */
 
-/* How long a CPU may go on as before when a ban begins or ends, by `rules`. */
-void rf_bans_prepare(const struct rf_fence *fence, struct rf_bank *rules);
+/* How long a CPU may go on as before when a ban begins or ends, by `bank`. */
+void rf_bans_prepare(const struct rf_fence *fence, struct rf_bank *bank);
 /* Makes room where bans are of limits that are no more, unless rules before may come back. */
 void rf_bans_reclaim(const struct rf_fence *fence);
 

@@ -29,16 +29,16 @@ static int fail_moving(struct rf_error *error)
 			       "so, or detach the fence");
 }
 
-int rf_fence_rules(const struct rf_fence *fence, struct rf_bank *rules, struct rf_error *error)
+int rf_fence_bank(const struct rf_fence *fence, struct rf_bank *bank, struct rf_error *error)
 {
 	struct rf_standing standing;
 
 	/* A bank is written only after the other one was made active. */
 	for (int i = 0; i < READS_MAX; i++) {
 		standing = rf_fence_standing(fence);
-		*rules = fence->config->bank[standing.in_force & 1];
+		*bank = fence->config->bank[standing.in_force & 1];
 		if (!has_moved(fence, &standing))
-			return rf_bank_check(rules, error);
+			return rf_bank_check(bank, error);
 	}
 	return fail_moving(error);
 }
@@ -138,8 +138,8 @@ static int read_once(const struct rf_fence *fence, const struct rf_standing *sta
 	return err;
 }
 
-int rf_fence_read_rules(const struct rf_fence *fence, struct rf_ruleset *ruleset,
-			struct rf_error *error)
+int rf_fence_ruleset(const struct rf_fence *fence, struct rf_ruleset *ruleset,
+		     struct rf_error *error)
 {
 	struct rf_standing standing;
 	int err;

@@ -101,36 +101,36 @@ void rf_policy_compile(const struct rf_limit *limit, uint32_t id, uint32_t tick_
 	}
 }
 
-int rf_rules_find(const struct rf_bank *rules, const char *name)
+int rf_bank_find(const struct rf_bank *bank, const char *name)
 {
 	for (int slot = 0; slot < RF_LIMITS_MAX; slot++)
-		if (rules->policy[slot].id && strcmp(rules->limit[slot].name, name) == 0)
+		if (bank->policy[slot].id && strcmp(bank->limit[slot].name, name) == 0)
 			return slot;
 	return -ENOENT;
 }
 
-int rf_rules_find_id(const struct rf_bank *rules, uint32_t id)
+int rf_bank_find_id(const struct rf_bank *bank, uint32_t id)
 {
 	for (int slot = 0; slot < RF_LIMITS_MAX; slot++)
-		if (rules->policy[slot].id == id)
+		if (bank->policy[slot].id == id)
 			return slot;
 	return -ENOENT;
 }
 
-int rf_rules_free_slot(const struct rf_bank *rules)
+int rf_bank_free_slot(const struct rf_bank *bank)
 {
 	for (int slot = 0; slot < RF_LIMITS_MAX; slot++)
-		if (!rules->policy[slot].id)
+		if (!bank->policy[slot].id)
 			return slot;
 	return -ENOSPC;
 }
 
-int rf_rules_count(const struct rf_bank *rules)
+int rf_bank_count(const struct rf_bank *bank)
 {
 	int count = 0;
 
 	for (int slot = 0; slot < RF_LIMITS_MAX; slot++)
-		count += rules->policy[slot].id != 0;
+		count += bank->policy[slot].id != 0;
 	return count;
 }
 
@@ -151,38 +151,38 @@ static bool same_windows(const struct rf_limit *limit, const struct rf_policy *p
 	       rf_counts_rejected(policy) == rf_counts_rejected(other_policy);
 }
 
-void rf_rules_put(struct rf_bank *rules, int slot, const struct rf_limit *limit, uint32_t tick_ns,
-		  uint32_t *next_id)
+void rf_bank_put(struct rf_bank *bank, int slot, const struct rf_limit *limit, uint32_t tick_ns,
+		 uint32_t *next_id)
 {
-	const struct rf_policy before = rules->policy[slot];
-	const uint32_t since_generation = rules->limit[slot].since_generation;
-	struct rf_policy *policy = &rules->policy[slot];
+	const struct rf_policy before = bank->policy[slot];
+	const uint32_t since_generation = bank->limit[slot].since_generation;
+	struct rf_policy *policy = &bank->policy[slot];
 
 	rf_policy_compile(limit, before.id, tick_ns, policy);
 	policy->since_generation = before.since_generation;
 	policy->counters = before.counters;
-	if (!before.id || !same_windows(limit, policy, &rules->limit[slot], &before)) {
+	if (!before.id || !same_windows(limit, policy, &bank->limit[slot], &before)) {
 		policy->id = (*next_id)++;
 		policy->since_generation = 0;
 	} else if (policy->clip < before.clip) {
 		policy->clip = before.clip;
 	}
-	rules->limit[slot] = *limit;
-	rules->limit[slot].since_generation = since_generation;
+	bank->limit[slot] = *limit;
+	bank->limit[slot].since_generation = since_generation;
 }
 
-void rf_rules_del(struct rf_bank *rules, int slot)
+void rf_bank_del(struct rf_bank *bank, int slot)
 {
-	memset(&rules->policy[slot], 0, sizeof(rules->policy[slot]));
-	memset(&rules->limit[slot], 0, sizeof(rules->limit[slot]));
+	memset(&bank->policy[slot], 0, sizeof(bank->policy[slot]));
+	memset(&bank->limit[slot], 0, sizeof(bank->limit[slot]));
 }
 
-int rf_rules_raise_clips(struct rf_bank *rules, const struct rf_bank *next)
+int rf_bank_raise_clips(struct rf_bank *bank, const struct rf_bank *next)
 {
 	int raised = 0;
 
 	for (int slot = 0; slot < RF_LIMITS_MAX; slot++) {
-		struct rf_policy *policy = &rules->policy[slot];
+		struct rf_policy *policy = &bank->policy[slot];
 
 		if (!policy->id || policy->id != next->policy[slot].id ||
 		    policy->clip >= next->policy[slot].clip)

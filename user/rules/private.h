@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /* What the files of the grammar share: suffixes, and options by their table. */
-#ifndef RINGFENCE_GRAMMAR_INTERNAL_H
-#define RINGFENCE_GRAMMAR_INTERNAL_H
+#ifndef RINGFENCE_RULES_PRIVATE_H
+#define RINGFENCE_RULES_PRIVATE_H
 
 #include "base/units.h"
 #include "rules/grammar.h"
@@ -49,4 +49,4 @@ int rf_parse_trial(const char *value, uint64_t *time_ns, struct rf_error *error)
 /* Of a token or leaky bucket without the word; 0 where there is none. */
 uint64_t rf_default_burst(const struct rf_limit *limit);
 
-#endif /* RINGFENCE_GRAMMAR_INTERNAL_H */
+#endif /* RINGFENCE_RULES_PRIVATE_H */

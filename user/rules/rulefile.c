@@ -235,18 +235,17 @@ int rf_rulefile_slot(const struct rf_bank *present, const struct rf_bank *other)
 	for (int slot = 0; slot < RF_LIMITS_MAX; slot++)
 		if (!present->policy[slot].id && (!other || !other->policy[slot].id))
 			return slot;
-	return rf_rules_free_slot(present);
+	return rf_bank_free_slot(present);
 }
 
 /* For a limit that is new: free in the rules, and on trial in the present ones, too. */
-static int find_slot(const struct rf_bank *rules, const struct rf_rulefile_place *place)
+static int find_slot(const struct rf_bank *bank, const struct rf_rulefile_place *place)
 {
 	for (int slot = 0; slot < RF_LIMITS_MAX; slot++)
-		if (!rules->policy[slot].id && !place->present->policy[slot].id &&
+		if (!bank->policy[slot].id && !place->present->policy[slot].id &&
 		    (!place->other || !place->other->policy[slot].id))
 			return slot;
-	return place->on_trial ? rf_rulefile_slot(rules, place->present)
-			       : rf_rules_free_slot(rules);
+	return place->on_trial ? rf_rulefile_slot(bank, place->present) : rf_bank_free_slot(bank);
 }
 
 static int put_limit(const struct rf_definition *definition, struct rf_rulefile_place *place,
@@ -289,13 +288,13 @@ static int put_limits(const struct rf_rulefile *file, struct rf_rulefile_place *
 		    !has_limit(file, ruleset->bank.limit[slot].name))
 			rf_ruleset_del_limit(ruleset, slot);
 	for (int i = 0; i < file->limits && !err; i++) {
-		int slot = rf_rules_find(place->present, file->limit[i].limit.name);
+		int slot = rf_bank_find(place->present, file->limit[i].limit.name);
 
 		if (slot >= 0)
 			err = put_limit(&file->limit[i], place, ruleset, slot, error);
 	}
 	for (int i = 0; i < file->limits && !err; i++)
-		if (rf_rules_find(place->present, file->limit[i].limit.name) < 0)
+		if (rf_bank_find(place->present, file->limit[i].limit.name) < 0)
 			err = put_new(&file->limit[i], place, ruleset, error);
 	return err;
 }

@@ -192,10 +192,10 @@ static void put_policy(struct rf_bank *bank, int slot, const struct rf_limit *li
 	bool is_new = !bank->policy[slot].id || strcmp(bank->limit[slot].name, limit->name) != 0;
 
 	if (is_new) {
-		rf_rules_del(bank, slot);
+		rf_bank_del(bank, slot);
 		bank->policy[slot].counters = free_counters(bank, other);
 	}
-	rf_rules_put(bank, slot, limit, tick_ns, next_id);
+	rf_bank_put(bank, slot, limit, tick_ns, next_id);
 }
 
 int rf_ruleset_put_limit(struct rf_ruleset *ruleset, int slot,
@@ -231,7 +231,7 @@ int rf_ruleset_put_limit(struct rf_ruleset *ruleset, int slot,
 
 void rf_ruleset_del_limit(struct rf_ruleset *ruleset, int slot)
 {
-	rf_rules_del(&ruleset->bank, slot);
+	rf_bank_del(&ruleset->bank, slot);
 	free(ruleset->ports[slot]);
 	ruleset->ports[slot] = NULL;
 	forget_from(ruleset, slot);

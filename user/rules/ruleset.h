@@ -48,7 +48,7 @@ struct rf_compiled {
 void rf_ruleset_free(struct rf_ruleset *ruleset);
 
 /*
- * Puts a limit into `slot`, in place of what is there: its policy, as rf_rules_put() does, its
+ * Puts a limit into `slot`, in place of what is there: its policy, as rf_bank_put() does, its
  * ports, and its `from`. `other` is the bank of the rules before these, or NULL: neither its nor
  * the present bank's index of counters is given to a limit that is new. A limit that was in this
  * slot under the same name keeps its index, and its counters.
