@@ -109,7 +109,7 @@ is "$(came)" '192.0.2.3 20' 'it passes again, and others do not'
 deliver 0 src=192.0.2.3,count=20
 is "$(banned | grep -c '192.0.2.3 ')" 1 'its window is as it was: it is banned again'
 fails 'who is not banned cannot be unbanned' 1 \
-	"ringfence: 192.0.2.77: not banned; 'ringfence bans' lists who is" ringfence unban 192.0.2.77
+	"ringfence: 192.0.2.77: not banned; 'ringfence bans' lists the banned sources" ringfence unban 192.0.2.77
 does 'a network is unbanned' '{"lifted":1}' sh -c "nsenter --net=/run/netns/rf-test-$$-inside \
 	build/ringfence unban 2001:db8::/32 --json | jq -c ."
 does 'and everybody' '3 bans ended' ringfence unban all

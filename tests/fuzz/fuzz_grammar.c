@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "rules/complete.h"
 #include "rules/grammar.h"
 #include "rules/ruleset.h"
 
@@ -315,7 +316,8 @@ static void check_limit(const struct rf_limit *limit)
 
 	REQUIRE(limit->unit == RF_PACKETS || limit->unit == RF_BYTES);
 	REQUIRE(limit->algorithm <= RF_LEAKY && limit->edge <= RF_EDGE_WEIGHTED);
-	REQUIRE(!(limit->flags & ~(RF_SHADOW | RF_COUNT_REJECTED | RF_EXACT)));
+	REQUIRE(!(limit->flags & ~(RF_SHADOW | RF_COUNT_REJECTED | RF_EXACT | RF_BAN_ALL)));
+	REQUIRE(!(limit->flags & RF_BAN_ALL) || limit->ban_ns);
 	REQUIRE(limit->rate >= least);
 	REQUIRE(limit->rate >> (limit->unit == RF_BYTES ? RF_UNIT_SHIFT_MAX : 0) <= RF_LIMIT_MAX);
 	REQUIRE(limit->algorithm != RF_LOG ||
@@ -421,6 +423,49 @@ static void fuzz_attach(struct rf_words *rest)
 	check_words(rest);
 }
 
+static void fuzz_top(struct rf_words *rest)
+{
+	struct rf_error error = {};
+	struct rf_top top;
+
+	if (rf_parse_top(rest, &top, &error))
+		check_error(&error);
+	else
+		REQUIRE(top.rows >= 1 && top.rows <= RF_TOP_MAX && top.order <= RF_BY_RATE);
+	check_words(rest);
+}
+
+static void fuzz_stats(struct rf_words *rest)
+{
+	struct rf_error error = {};
+	uint32_t seconds;
+
+	if (rf_parse_stats(rest, &seconds, &error))
+		check_error(&error);
+	else
+		REQUIRE(seconds <= 86400);
+	check_words(rest);
+}
+
+/* A word of one line, or a kind of value. */
+static void check_suggestion(void *context, const char *word, const char *summary,
+			     enum rf_kind kind)
+{
+	(void)context;
+	REQUIRE(kind < RF_KIND_COUNT_OF);
+	REQUIRE(!word || (*word && !strpbrk(word, " \t\n")));
+	REQUIRE(!summary || (word && !strpbrk(summary, "\t\n")));
+}
+
+static void fuzz_complete(struct rf_words *rest)
+{
+	const struct rf_suggestions to = {check_suggestion, NULL};
+	const char *dev;
+
+	rf_complete(rest, &to, &dev);
+	REQUIRE(!rf_words_peek(rest));
+}
+
 /* ---- which of them ---- */
 
 static const struct {
@@ -436,10 +481,9 @@ static const struct {
 	const char *word;
 	void (*fuzz)(struct rf_words *rest);
 } command_parsers[] = {
-	{"limit", fuzz_limit},
-	{"attach", fuzz_attach},
-	{"newcomers", fuzz_newcomers},
-	{"times", fuzz_times},
+	{"limit", fuzz_limit},	     {"attach", fuzz_attach}, {"newcomers", fuzz_newcomers},
+	{"times", fuzz_times},	     {"top", fuzz_top},	      {"stats", fuzz_stats},
+	{"complete", fuzz_complete},
 };
 
 static void dispatch(void)

@@ -12,10 +12,10 @@
 #include <string.h>
 
 #include "cli/command.h"
-#include "cli/complete.h"
 #include "cli/completion.h"
 #include "cli/out.h"
 #include "fence/fence.h"
+#include "rules/complete.h"
 
 #include "build/completion_scripts.h"
 

@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/complete.h"
+#include "rules/complete.h"
 
 #define FIRST_LENGTH_MAX 32
 
