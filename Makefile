@@ -54,7 +54,7 @@ FUZZERS := packet grammar limiter
 FUZZ_SECONDS ?= 20
 SOURCES := $(wildcard bpf/*.[ch] user/*/*.[ch] include/ringfence/*.h tests/*.[ch] tests/*/*.[ch])
 MANUALS := $(wildcard docs/*.[1-8])
-SCRIPTS := $(wildcard tests/*.sh tests/*/*.sh packaging/debian/ringfence.p*) packaging/completion/ringfence.bash .ci/run
+SCRIPTS := $(wildcard tests/*.sh tests/*/*.sh packaging/debian/ringfence.p*) user/completion/ringfence.bash .ci/run
 
 # As many recipes at once as there are CPUs, unless the caller said how many.
 SIDE_BY_SIDE = $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc))
@@ -89,7 +89,7 @@ build/%.skel.h: build/%.bpf.o
 	@mv $@.new $@
 
 # The completions of the shells, as strings.
-COMPLETIONS := $(wildcard packaging/completion/ringfence.*)
+COMPLETIONS := $(wildcard user/completion/ringfence.*)
 
 build/completion_scripts.h: $(COMPLETIONS)
 	@mkdir -p $(@D)
@@ -292,9 +292,9 @@ ZSH_FUNCTIONS ?= share/zsh/site-functions
 # What 'install' installs, as FILE:MODE:PLACE under PREFIX.
 INSTALLED := build/ringfence:755:sbin/ringfence \
 	build/ringfence.bpf.o:644:lib/bpf/ringfence.bpf.o \
-	packaging/completion/ringfence.bash:644:share/bash-completion/completions/ringfence \
-	packaging/completion/ringfence.zsh:644:$(ZSH_FUNCTIONS)/_ringfence \
-	packaging/completion/ringfence.fish:644:share/fish/vendor_completions.d/ringfence.fish \
+	user/completion/ringfence.bash:644:share/bash-completion/completions/ringfence \
+	user/completion/ringfence.zsh:644:$(ZSH_FUNCTIONS)/_ringfence \
+	user/completion/ringfence.fish:644:share/fish/vendor_completions.d/ringfence.fish \
 	build/systemd/ringfence.service:644:lib/systemd/system/ringfence.service \
 	build/systemd/ringfence@.service:644:lib/systemd/system/ringfence@.service \
 	packaging/sysusers/ringfence.conf:644:lib/sysusers.d/ringfence.conf \
