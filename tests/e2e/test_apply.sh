@@ -117,7 +117,7 @@ wrong "'limit': in a file only 'limit add' may follow" 'limit set all rate 1/1s'
 wrong "'100/1d': invalid rate: '1d' is not a time; write it like 500ms, 10s, 5m or 1h" \
 	'limit add all rate 100/1d'
 wrong "'frob': unknown word in a limit; see 'ringfence help limit add'" 'limit add all rate 100/1s frob'
-wrong "limit 'fine': there is one already" 'limit add fine rate 2/1s'
+wrong "limit 'fine': given twice" 'limit add fine rate 2/1s'
 wrong "'10.0.0.0/40': invalid prefix: its length must be 0-32" 'deny add 10.0.0.0/40'
 wrong "'ever': unexpected word" 'deny add 10.0.0.0/8 ever'
 wrong "'deny': in a file 'add' or 'load' must follow" 'deny del 10.0.0.0/8'
@@ -145,7 +145,7 @@ done
 printf '# none\n\n' | file bad
 for command in apply check; do
 	fails "$command: no rule at all, as from a pipe whose other end has failed" 1 "ringfence: \
-$scratch/bad: there is no rule in it; 'newcomers off' says that none shall be" \
+$scratch/bad: no rule is in the file; write 'newcomers off' to delete all rules" \
 		ringfence $command "$scratch/bad"
 done
 fails 'standard input is named, too' 1 \
@@ -373,15 +373,15 @@ if [ $((${EPOCHREALTIME/./} - begin)) -lt 3900000 ]; then
 	is "$trial" '10.0.1.1 10.9.0.1 ' 'meanwhile the new rules hold'
 	is "$refusals" '' 'and changes are refused, in words'
 	is "$trial_after" "$trial_saved" 'which change nothing'
-	matches "$status" "on trial: in [1-4]s the rules before these are back, unless 'ringfence confirm' \
-keeps these" 'status says so'
+	matches "$status" "on trial: in [1-4]s the old rules are back, unless 'ringfence confirm' keeps the \
+new ones" 'status says so'
 else
 	pass 'meanwhile the new rules hold # SKIP too slow a machine to tell'
 fi
 while [ $((${EPOCHREALTIME/./} - in_force_at)) -lt 4200000 ]; do sleep 0.05; done
 is "$(in_force)" '10.0.0.1 10.9.0.1 ' 'then the old rules are back, without any process'
 is "$(saved)" "$before" 'all of them'
-is "$(ringfence status | grep -c 'were not confirmed: the ones before are back')" 1 'status says why'
+is "$(ringfence status | grep -c 'were not confirmed: the old rules are back')" 1 'status says why'
 matches "$(describe ringfence confirm)" $'exit 1\n\nstderr: ringfence: too late: the old rules are back '\
 'since [0-9]+ s; apply again' 'to confirm is too late'
 does 'a change is possible' '' ringfence deny add 10.9.0.0/16

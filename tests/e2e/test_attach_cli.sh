@@ -297,7 +297,7 @@ add_wire 3
 ringfence attach "${port[3]}" >"$scratch/log"
 outside ip link del out3
 does 'detach removes what a vanished device has left' \
-	"${port[3]}: was not attached any more; the pins of its fence are removed" \
+	"${port[3]}: was no longer attached; the pins of its fence are removed" \
 	ringfence detach "${port[3]}"
 check 'and its pins are gone' test ! -e "$pins/${port[3]}"
 fails 'there is nothing more to detach then' 1 \

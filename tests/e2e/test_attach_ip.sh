@@ -29,7 +29,7 @@ does 'ip attaches the object in native mode' '' \
 	inside ip link set dev "${port[0]}" xdpdrv obj $OBJECT sec xdp
 is "$(ringfence status | sed 1d)" \
 	"  ${port[0]}: native mode, attached by ip
-no limit is set: it observes, and drops nothing; 'ringfence limit add all rate 20k/1s' arms it" \
+no limit is set: the fence observes, and drops nothing; 'ringfence limit add all rate 20k/1s' arms it" \
 	'status says that it observes, and drops nothing'
 is "$(ringfence status --json | jq -c '[.fence, .program_id, .limits, .armed, .sources]')" \
 	"[\"${port[0]}\",$(program_on 0),0,false,65536]" \

@@ -33,7 +33,7 @@ ringfence attach "${port[0]}" sources 1024 >"$scratch/log" 2>&1 ||
 
 # ---- a ban outlives its window ----
 
-does 'at first nobody is banned' 'nobody is banned' ringfence bans
+does 'at first nobody is banned' 'no source is banned' ringfence bans
 rules <<<'limit add udp rate 5/1h match udp ban 1h'
 deliver 0 src=192.0.2.1,count=20 src=2001:db8::1,count=20 src=192.0.2.2,count=5
 is "$(came)" $'192.0.2.1 5\n192.0.2.2 5\n2001:db8::1 5' 'sources get over their limit'
@@ -113,7 +113,7 @@ fails 'who is not banned cannot be unbanned' 1 \
 does 'a network is unbanned' '{"lifted":1}' sh -c "nsenter --net=/run/netns/rf-test-$$-inside \
 	build/ringfence unban 2001:db8::/32 --json | jq -c ."
 does 'and everybody' '3 bans ended' ringfence unban all
-does 'then nobody is banned' 'nobody is banned' ringfence bans
+does 'then nobody is banned' 'no source is banned' ringfence bans
 does 'nor can be unbanned' '0 bans ended' ringfence unban all
 deliver 0 src=192.0.2.9,count=20,proto=tcp
 is "$(came)" '192.0.2.9 20' 'all pass again'
@@ -135,7 +135,7 @@ standing=$(ringfence status --json | jq .bans.standing)
 check 'not all of 30,000 bans find room' test "$((standing + refused))" = 30000 -a "$refused" -gt 0
 echo "# of 30,000 bans $standing stand, $refused were refused"
 matches "$(ringfence status | grep '^bans')" "bans: $standing sources are banned.*
-bans: $refused times one was not made, since there was no room; the source stayed over its limit" \
+bans: $refused times a ban was not made for lack of room; the source stayed over its limit" \
 	'status says where there was no room'
 
 done_testing

@@ -268,9 +268,8 @@ says() {
 }
 
 guard_is_told() {
-	says 'what the guard did' "the guard was at work: beyond it $(stat .newcomers.passed) packets \
-of newcomers passed, $(stat .newcomers.dropped) were dropped, $(stat .newcomers.aggregated) charged \
-to their networks"
+	says 'what the guard did' "newcomers over the rate: $(stat .newcomers.passed) packets passed, \
+$(stat .newcomers.dropped) dropped, $(stat .newcomers.aggregated) charged to their networks"
 }
 
 windows_are_told() {

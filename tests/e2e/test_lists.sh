@@ -30,8 +30,8 @@ ringfence attach "${port[0]}" >"$scratch/log" || bail "cannot make a fence"
 
 # ---- what they do ----
 
-does 'nothing is allowed' 'nothing is on the allow list' ringfence allow list
-does 'and nothing denied' 'nothing is on the deny list' ringfence deny list
+does 'nothing is allowed' 'the allow list is empty' ringfence allow list
+does 'and nothing denied' 'the deny list is empty' ringfence deny list
 does 'a network is denied, without any limit' '' ringfence deny add 203.0.113.0/24
 deliver 0 src=203.0.113.1,count=60 src=192.0.2.1,count=60
 is "$(came)" '192.0.2.1 60' 'and dropped, and no other'
@@ -64,7 +64,7 @@ does 'adding one twice is no error' '' ringfence deny add 203.0.113.0/24
 is "$(ringfence deny list | wc -l)" 4 'and does not add it twice'
 
 fails 'what was not added cannot be taken off' 1 "ringfence: '203.0.113.5': not on the deny list; \
-'deny list' shows what is, each as it was added" ringfence deny del 203.0.113.5
+'deny list' shows its prefixes as they were added" ringfence deny del 203.0.113.5
 does 'one is taken off the deny list' '' ringfence deny del 203.0.113.0/24
 does 'and one off the other' '' ringfence allow del 192.0.2.0/24
 deliver 0 src=203.0.113.5,count=60 src=192.0.2.1,count=60 src=192.0.2.66,count=60
@@ -121,12 +121,12 @@ matches "$(ringfence deny list)" '192.0.2.7 for another [12]s' 'the list says fo
 deliver 0 src=192.0.2.7,count=4000,rate=1000
 between "$(sum "$received" | cut -d' ' -f1)" 1500 2600 'it passes again when they are over, in mid-flight'
 is "$(($(reason denied) - before + $(sum "$received" | cut -d' ' -f1)))" 4000 'all others were denied'
-does 'and it is on no list any more' 'nothing is on the deny list' ringfence deny list
+does 'and it is on no list any more' 'the deny list is empty' ringfence deny list
 ringfence limit set busy rate 10/1h
 does 'a source is allowed for 2 s' '' ringfence allow add 192.0.2.7 for 2s
 deliver 0 src=192.0.2.7,count=4000,rate=1000
 between "$(sum "$received" | cut -d' ' -f1)" 1200 2010 'when they are over, its limit holds again'
-does 'nor is it on that list' 'nothing is on the allow list' ringfence allow list
+does 'nor is it on that list' 'the allow list is empty' ringfence allow list
 conserves 0 'of all that was ever sent: sent = passed + dropped'
 ringfence deny add 192.0.2.8 for 1h
 ringfence deny add 192.0.2.8 for 2h
@@ -174,7 +174,7 @@ echo '192.0.2.1 for 5m' >"$scratch/bad"
 fails 'a file of prefixes has nothing else' 1 "ringfence: $scratch/bad:1: 'for': unexpected word" \
 	ringfence allow load "$scratch/bad"
 echo '# none' >"$scratch/bad"
-fails 'an empty file is a slip' 1 "ringfence: $scratch/bad: there is no prefix in it" \
+fails 'an empty file is a slip' 1 "ringfence: $scratch/bad: no prefix is in the file" \
 	ringfence deny load "$scratch/bad"
 head -c 100 /dev/zero >"$scratch/bad"
 fails 'so is one that is no text' 1 "ringfence: $scratch/bad: this is no text: it has a zero byte" \

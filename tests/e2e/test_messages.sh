@@ -289,13 +289,13 @@ check 'and none has made pins' test ! -e "$pins/${port[1]}"
 
 # ---- what a fence refuses ----
 
-refused "limit 'all': there is one already; to replace it, use 'limit set all …'" \
+refused "limit 'all': it exists already; to replace it, use 'limit set all …'" \
 	limit add all rate 1/1s
-refused "limit 'more': there is none; 'limit list' shows those there are, 'limit add' makes one" \
+refused "limit 'more': it does not exist; 'limit list' lists the limits, 'limit add' makes one" \
 	limit set more rate 1/1s
-refused "limit 'more': there is none; 'limit list' shows those there are, 'limit add' makes one" \
+refused "limit 'more': it does not exist; 'limit list' lists the limits, 'limit add' makes one" \
 	limit del more
-refused "'192.0.2.1': not on the allow list; 'allow list' shows what is, each as it was added" \
+refused "'192.0.2.1': not on the allow list; 'allow list' shows its prefixes as they were added" \
 	allow del 192.0.2.1
 refused "$scratch/none: cannot read it: No such file or directory" deny load "$scratch/none"
 refused "$scratch/none: cannot read it: No such file or directory" apply "$scratch/none"

@@ -148,7 +148,7 @@ fails 'pins of another fence are not overwritten' 1 "ringfence: $pins/$eth: pins
 	ringfence adopt "$eth"
 inside ip link set dev "$eth" xdp off
 does 'and so does detach, once no other fence is there' \
-	"$eth: was not attached any more; the pins of its fence are removed" ringfence detach "$eth"
+	"$eth: was no longer attached; the pins of its fence are removed" ringfence detach "$eth"
 inside ip link set dev "$eth" xdpdrv obj build/ringfence.bpf.o sec xdp.frags
 does 'the entry for frames in several buffers is adopted, too' "$eth: adopted, fence '$eth'
 group 'ringfence' may not read it: there is no such group" ringfence adopt "$eth"

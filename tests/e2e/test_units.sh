@@ -184,7 +184,7 @@ check 'and its pins' test ! -e "$pins/eth0"
 run_unit "$fences" ExecStart eth0
 is "$?" 1 'a first start with a broken file fails'
 is "$(interfaces 0)" 'eth0: native, ringfence' 'the fence is attached'
-matches "$(ringfence status dev eth0)" '.*no limit is set: it observes, and drops nothing.*' \
+matches "$(ringfence status dev eth0)" '.*no limit is set: the fence observes, and drops nothing.*' \
 	'and only observes'
 deliver 0 src=198.51.100.1,count=10,proto=udp
 is "$(sum "$received" | cut -d ' ' -f 1)" 10 'nobody is locked out'

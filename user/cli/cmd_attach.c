@@ -14,7 +14,7 @@ static const char *const outcome_names[] = {
 	[RF_UNCHANGED] = "unchanged",
 };
 
-/* They name their interfaces themselves. */
+/* These commands have the interface as operand. */
 static int refuse_dev(const struct rf_options *options, const char *command, struct rf_error *error)
 {
 	if (options->dev)
@@ -119,7 +119,7 @@ int rf_cmd_detach(const struct rf_options *options, struct rf_words *words, stru
 		return err;
 	if (options->json)
 		return rf_out_json(json_pack("{s:o}", "detached", rf_json_text(dev)), false, error);
-	rf_out(err ? "%s: was not attached any more; the pins of its fence are removed\n"
+	rf_out(err ? "%s: was no longer attached; the pins of its fence are removed\n"
 		   : "%s: detached\n",
 	       dev);
 	return 0;

@@ -6,7 +6,7 @@
 #include "cli/out.h"
 #include "cli/transaction.h"
 
-/* What is left of a ban, and how long it has lasted, in ns. */
+/* The remaining time of a ban, and the time since its start, in ns. */
 static uint64_t left_ns(const struct rf_fence *fence, const struct rf_bans *bans,
 			const struct rf_ban_row *row)
 {
@@ -43,7 +43,7 @@ static int print_json(const struct rf_fence *fence, const struct rf_bans *bans,
 static void print_text(const struct rf_fence *fence, const struct rf_bans *bans)
 {
 	if (!bans->count)
-		rf_out("nobody is banned\n");
+		rf_out("no source is banned\n");
 	else
 		rf_out("%-32s %-12s %-12s %s\n", "source", "limit", "left", "since");
 	for (size_t i = 0; i < bans->count; i++) {

@@ -14,7 +14,7 @@
 #include "doctor/facts.h"
 #include "fence/fence.h"
 
-/* All that was looked at. */
+/* The facts, and the findings from them. */
 struct report {
 	struct rf_findings machine;
 	struct rf_interface_facts *facts;
@@ -41,7 +41,7 @@ static void add_program(struct rf_interface_facts *facts)
 	struct rf_error gone;
 
 	if (rf_occupant_find(facts->name, &occupant, &gone))
-		return; /* it went away meanwhile */
+		return; /* the interface disappeared */
 	facts->program_id = occupant.program_id;
 	facts->ours = occupant.ours;
 	facts->link_id = occupant.link_id;
@@ -65,7 +65,7 @@ static int examine_interfaces(struct report *report, struct rf_error *error)
 	return 0;
 }
 
-/* The kernel may know it by another name than the one that was given. */
+/* The given name may be an alternative name of the interface. */
 static int find_asked(struct report *report, const char *given, struct rf_error *error)
 {
 	const unsigned int index = given ? if_nametoindex(given) : 0;
@@ -84,7 +84,7 @@ static int find_asked(struct report *report, const char *given, struct rf_error 
 			       "%s: no such interface; 'ip link' lists those there are", given);
 }
 
-/* Of what stands in the way of what was asked. */
+/* Problems of the machine, and of the interface that was asked for. */
 static int count_problems(const struct report *report)
 {
 	int count = rf_findings_count(&report->machine, RF_PROBLEM);
@@ -172,7 +172,7 @@ static json_t *findings_json(const struct rf_findings *findings)
 	return list;
 }
 
-/* `whole`: with each finding. */
+/* `whole`: with all findings. */
 static json_t *interface_json(const struct report *report, int i, bool whole)
 {
 	const struct rf_interface_facts *facts = &report->facts[i];

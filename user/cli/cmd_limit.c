@@ -16,8 +16,8 @@ static int check_addable(const struct rf_bank *rules, const char *name, struct r
 	if (rf_bank_find(rules, name) >= 0)
 		return rf_error_failed(
 			error, -EEXIST,
-			"limit '%s': there is one already; to replace it, use 'limit set %s …'",
-			name, name);
+			"limit '%s': it exists already; to replace it, use 'limit set %s …'", name,
+			name);
 	if (rf_bank_count(rules) < RF_LIMITS_MAX)
 		return 0;
 	return rf_error_failed(error, -ENOSPC,
@@ -32,8 +32,8 @@ static int check_settable(const struct rf_bank *rules, const char *name, struct 
 		return 0;
 	return rf_error_failed(
 		error, -ENOENT,
-		"limit '%s': there is none; 'limit list' shows those there are, 'limit add' "
-		"makes one",
+		"limit '%s': it does not exist; 'limit list' lists the limits, 'limit add' makes "
+		"one",
 		name);
 }
 
@@ -159,7 +159,7 @@ static int print_json(const struct rf_ruleset *rules, struct rf_error *error)
 	return rf_out_json(json_pack("{s:o}", "limits", list), false, error);
 }
 
-/* In the grammar, so that it can be typed again. */
+/* As commands that can be typed again. */
 static int print_limits(const struct rf_ruleset *rules, struct rf_error *error)
 {
 	if (!rf_bank_count(&rules->bank))

@@ -14,7 +14,7 @@ static const char *const list_names[RF_LIST_COUNT] = {
 	[RF_DENY] = "deny",
 };
 
-/* The commands of a list follow each other as those of the other one do. */
+/* The same command for another list: both lists have their commands in the same order. */
 static enum rf_command_id command_of(enum rf_list list, enum rf_command_id of_allow)
 {
 	return list == RF_ALLOW ? of_allow : of_allow - RF_CMD_ALLOW_ADD + RF_CMD_DENY_ADD;
@@ -65,10 +65,11 @@ static int fail_unlisted(const struct rf_prefix *prefix, enum rf_list list, stru
 	char text[RF_PREFIX_TEXT_SIZE];
 
 	rf_format_prefix(prefix, text);
-	return rf_error_failed(error, -ENOENT,
-			       "'%s': not on the %s list; '%s list' shows what is, each as it was "
-			       "added",
-			       text, list_names[list], list_names[list]);
+	return rf_error_failed(
+		error, -ENOENT,
+		"'%s': not on the %s list; '%s list' shows its prefixes as they were "
+		"added",
+		text, list_names[list], list_names[list]);
 }
 
 static int del_prefix(const struct rf_options *options, struct rf_words *words, enum rf_list list,
@@ -129,7 +130,7 @@ static int load_prefixes(const struct rf_options *options, struct rf_words *word
 	if (!err)
 		err = rf_file_prefixes(path, &prefixes, error);
 	if (!err && !prefixes.count)
-		err = rf_error_failed(error, -EINVAL, "%s: there is no prefix in it", path);
+		err = rf_error_failed(error, -EINVAL, "%s: no prefix is in the file", path);
 	if (!err)
 		err = rf_transaction_begin(&transaction, options, error);
 	if (!err)
@@ -174,7 +175,7 @@ static void print_text(const struct rf_fence *fence, const struct rf_ruleset *ru
 		       enum rf_list list, uint64_t now)
 {
 	if (!rf_view_count_list(rules, list))
-		rf_out("nothing is on the %s list\n", list_names[list]);
+		rf_out("the %s list is empty\n", list_names[list]);
 	for (size_t i = 0; i < rules->listed_count; i++) {
 		const uint64_t until = rules->listed[i].until[list];
 		char text[RF_PREFIX_TEXT_SIZE], left[RF_DURATION_TEXT_SIZE];

@@ -17,14 +17,14 @@
 
 /* ---- files ---- */
 
-/* Else a pipe whose other end has failed would take all rules away. */
+/* Without this, a pipe whose writer has failed would delete all rules. */
 static int check_not_empty(const char *name, const struct rf_rulefile *file, struct rf_error *error)
 {
 	if (file->limits || file->entries || file->has_newcomers)
 		return 0;
 	return rf_error_failed(
 		error, -EINVAL,
-		"%s: there is no rule in it; 'newcomers off' says that none shall be", name);
+		"%s: no rule is in the file; write 'newcomers off' to delete all rules", name);
 }
 
 static int read_rules(const char *path, struct rf_rulefile *file, struct rf_error *error)
@@ -264,7 +264,7 @@ static int save_rules(const struct rf_fence *fence, const struct rf_ruleset *rul
 	}
 	save_list(fence, rules, RF_ALLOW, now);
 	save_list(fence, rules, RF_DENY, now);
-	rf_out("%s\n", newcomers); /* last: who reads them, knows that they are whole */
+	rf_out("%s\n", newcomers); /* last: its presence shows that the output is complete */
 	free(newcomers);
 	return 0;
 }

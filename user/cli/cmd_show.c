@@ -21,7 +21,7 @@ struct view {
 	int cells;		 /* 0: the algorithm has none */
 	uint64_t cell[RF_CELLS]; /* the oldest first, the present one last */
 	int64_t passes_again_ms; /* a frame of RF_FRAME_BYTES; -1: never */
-	uint64_t banned_ns;	 /* for another; 0: not */
+	uint64_t banned_ns;	 /* remaining time; 0: not banned */
 };
 
 static int count_cells(const struct rf_limit *limit)
@@ -75,13 +75,13 @@ static int read_view(const struct rf_fence *fence, const struct rf_bans *bans, i
 	return 0;
 }
 
-/* Of a limit that bans the word is another. */
+/* A limit with a ban has no such counter: the same word holds the end of the ban. */
 static uint64_t would_drop(const struct view *view)
 {
 	return view->limit->ban_ns ? 0 : view->state.would_drop;
 }
 
-/* `source` is masked as the limit has it. */
+/* `source` is masked by the limit's prefix length. */
 static json_t *view_json(const struct view *view, const char *source)
 {
 	json_t *cells = json_array(), *again = json_null();
@@ -107,7 +107,7 @@ static void print_passes_again(const struct view *view)
 {
 	char wait[RF_DURATION_TEXT_SIZE], frame[32] = "";
 
-	if (view->limit->unit == RF_BYTES) /* a shorter one may pass earlier */
+	if (view->limit->unit == RF_BYTES) /* a shorter frame may pass earlier */
 		snprintf(frame, sizeof(frame), ", a frame of %d bytes", RF_FRAME_BYTES);
 	if (view->passes_again_ms < 0) {
 		rf_out("  passes again  never%s\n", frame);
@@ -173,7 +173,7 @@ static void print_view(const struct view *view)
 
 /* ---- lists ---- */
 
-/* What an address is told by the tries. */
+/* The entry of an address in the tries. */
 struct listing {
 	struct rf_prefix_value value;
 	uint64_t now; /* jiffies */
@@ -213,7 +213,7 @@ static void print_listed(const struct rf_fence *fence, const struct listing *lis
 	rf_format_left(rf_fence_left_ns(fence, listing->now, until), left);
 	rf_out("source %s: %s%s%s%s\n", source, what, until == RF_FOREVER ? "" : ", for another ",
 	       until == RF_FOREVER ? "" : left,
-	       list == RF_DENY && is_listed(listing, RF_ALLOW) ? ", which the other one overrules"
+	       list == RF_DENY && is_listed(listing, RF_ALLOW) ? ", which the allow list overrules"
 							       : "");
 }
 
@@ -256,7 +256,7 @@ static int show_limits(const struct rf_fence *fence, const struct rf_address *as
 	return err;
 }
 
-/* The limits that may be for the source; what a packet is decides in the end. */
+/* The limits that may apply to packets of the source, by its address alone. */
 static int read_slots(const struct rf_fence *fence, const struct listing *listing, uint32_t *slots,
 		      struct rf_error *error)
 {
@@ -293,7 +293,7 @@ static int show_source(const struct rf_fence *fence, const struct rf_address *as
 					    limits),
 				  false, error);
 	else if (!err && !json_array_size(limits))
-		rf_out("source %s: no limit is for it\n", text);
+		rf_out("source %s: no limit applies\n", text);
 	json_decref(limits);
 	return err;
 }

@@ -228,7 +228,7 @@ static void note_interrupt(int signal)
 	interrupted = 1;
 }
 
-/* Of two readings: what is just on its way from a lease into a counter may be missing from one. */
+/* Between two readings. Packets on their way from a lease into a counter may be missing in one. */
 static double per_second(uint64_t before, uint64_t now, double seconds)
 {
 	return now > before ? (now - before) / seconds : 0;
@@ -284,7 +284,7 @@ static int watch(const struct rf_fence *fence, uint32_t seconds, bool json, stru
 				error, -ENODEV,
 				"fence '%s': it was detached; 'ringfence attach IF' attaches one",
 				fence->name);
-		if (rf_out_flush()) /* main says so */
+		if (rf_out_flush()) /* main prints the error */
 			return 0;
 		err = read_totals(fence, &totals, error);
 		clock_gettime(CLOCK_MONOTONIC, &now);

@@ -13,9 +13,9 @@
 #include "rules/policy.h"
 
 #define NEARLY_FULL 90 /* of 100 */
-#define FULL 99	       /* … since two CPUs that meet a source at once leave a slot free */
+#define FULL 99	       /* of 100; two CPUs that meet one source at once leave a slot free */
 
-/* All that is told of a fence. */
+/* Everything that status prints. */
 struct status {
 	struct rf_fence fence;
 	struct rf_ruleset rules;
@@ -46,7 +46,7 @@ static int read_status(struct status *status, const struct rf_options *options,
 	return 0;
 }
 
-/* Windows of a family that are there. The CPUs' counters are read one after the other. */
+/* Windows in use by a family. The counters of the CPUs are not read at one moment. */
 static uint64_t windows_used(const struct status *status, int family)
 {
 	const uint64_t inserts = status->counters.inserts[family];
@@ -60,7 +60,7 @@ static uint64_t count_residents(const struct status *status, int family)
 	return rf_fence_residents(&status->fence, family);
 }
 
-/* Does the attach wait for its confirmation, or has it done so in vain? */
+/* Was the attach not confirmed in time? */
 static bool is_unconfirmed(const struct status *status)
 {
 	return status->standing.state == RF_FELL_OPEN;
@@ -164,7 +164,7 @@ static json_t *status_json(const struct status *status)
 
 /* ---- text ---- */
 
-/* In the order in which they run, with ringfence in its place. */
+/* The programs in the order in which they run, ringfence among them. */
 static void print_chain(const struct rf_chain *chain)
 {
 	for (int i = 0; i < chain->count; i++)
@@ -207,15 +207,15 @@ static void print_trial(const struct rf_standing *standing)
 
 	rf_format_left(standing->trial_ns, time);
 	if (standing->state == RF_ON_TRIAL && standing->fallback == RF_FALL_BACK)
-		rf_out("on trial: in %s the rules before these are back, unless 'ringfence "
-		       "confirm' keeps these\n",
+		rf_out("on trial: in %s the old rules are back, unless 'ringfence confirm' keeps "
+		       "the new ones\n",
 		       time);
 	else if (standing->state == RF_ON_TRIAL)
 		rf_out("on trial: in %s everything passes, unless 'ringfence confirm' keeps the "
 		       "fence\n",
 		       time);
 	else if (standing->state == RF_FELL_BACK)
-		rf_out("the rules on trial were not confirmed: the ones before are back, since "
+		rf_out("the rules on trial were not confirmed: the old rules are back, since "
 		       "%s\n",
 		       time);
 	else if (standing->state == RF_FELL_OPEN)
@@ -282,8 +282,8 @@ static void print_bans(const struct status *status)
 		rf_out("bans: %zu source%s banned; 'ringfence bans' lists them\n", standing,
 		       standing == 1 ? " is" : "s are");
 	if (refused)
-		rf_out("bans: %" PRIu64 " times one was not made, since there was no room; the "
-		       "source stayed over its limit\n",
+		rf_out("bans: %" PRIu64 " times a ban was not made for lack of room; the source "
+		       "stayed over its limit\n",
 		       refused);
 }
 
@@ -300,12 +300,12 @@ static void print_newcomers(const struct status *status)
 	if (newcomers->then != RF_NEWCOMERS_OFF)
 		rf_out("newcomers: %s, then %s\n", rate, rf_newcomers_then_name(newcomers->then));
 	if (passed || dropped || aggregated)
-		rf_out("the guard was at work: beyond it %" PRIu64 " packets of newcomers passed, "
-		       "%" PRIu64 " were dropped, %" PRIu64 " charged to their networks\n",
+		rf_out("newcomers over the rate: %" PRIu64 " packets passed, %" PRIu64
+		       " dropped, %" PRIu64 " charged to their networks\n",
 		       passed, dropped, aggregated);
 }
 
-/* Do as many sources stay as may? Beyond that those that come do not. */
+/* Is the maximum of residents reached? A new source does not become one then. */
 static bool is_full_of_active(const struct status *status, int family)
 {
 	const uint64_t max = rf_fence_residents_max(&status->fence);
@@ -341,7 +341,7 @@ static void print_status(const struct status *status)
 	print_interfaces(status);
 	print_trial(&status->standing);
 	if (!rf_bank_count(&rules->bank))
-		rf_out("no limit is set: it observes, and drops nothing%s; "
+		rf_out("no limit is set: the fence observes, and drops nothing%s; "
 		       "'ringfence limit add all rate 20k/1s' arms it\n",
 		       rf_view_count_list(rules, RF_DENY) ? " but what is denied" : "");
 	for (int slot = 0; slot < RF_LIMITS_MAX; slot++)

@@ -23,7 +23,7 @@ struct row {
 	uint64_t dropped;
 	uint64_t would_drop;
 	uint64_t used;	    /* in the limit's unit */
-	uint64_t banned_ns; /* for another; 0: not */
+	uint64_t banned_ns; /* remaining time; 0: not banned */
 };
 
 struct table {
@@ -44,7 +44,7 @@ static int add_row(const struct rf_address *source, uint32_t limit_id,
 	const struct rf_ban_row *ban;
 
 	if (slot < 0)
-		return 0; /* of a limit that is gone */
+		return 0; /* its limit was deleted */
 	if (table->count == table->capacity) {
 		size_t capacity = table->capacity ? table->capacity * 2 : 1024;
 		struct row *row = reallocarray(table->row, capacity, sizeof(*row));
@@ -74,8 +74,7 @@ static int compare(double a, double b)
 	return a < b ? 1 : a > b ? -1 : 0;
 }
 
-/* Per second over the window, in the limit's unit; of a bucket, what is used of it goes for that.
- */
+/* Per second over the window, in the limit's unit; for a bucket, by its used part. */
 static double present_rate(const struct row *row)
 {
 	return row->used * 1e9 / row->limit->window_ns;
@@ -122,7 +121,7 @@ static int print_json(const struct table *table, size_t count, struct rf_error *
 	return rf_out_json(json_pack("{s:o}", "sources", list), false, error);
 }
 
-/* Of a bucket: the burst is what is used up, the rate is how fast it comes back. */
+/* For a bucket: `used` counts against the burst, and the rate refills it. */
 static void format_burst(const struct rf_limit *limit, char text[BURST_TEXT_SIZE])
 {
 	char count[RF_COUNT_TEXT_SIZE];

@@ -12,7 +12,7 @@
 
 /* What every command takes. */
 struct rf_options {
-	const char *dev; /* NULL: the only fence there is */
+	const char *dev; /* NULL: the only fence */
 	bool json;
 };
 

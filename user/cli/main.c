@@ -19,34 +19,38 @@
 #define WORD_LENGTH_MAX 255
 
 /*
- * May `dev` be something else than the option here? `attach` and its like name their interfaces
- * themselves, one of which may be called so, and so may a file.
+ * Is `dev` an operand here, and not the option? Commands whose operand is an interface read `dev`
+ * themselves, and a file may have that name.
  */
 static bool is_operand(const char *const *kept, int count)
 {
-	const char *first = count ? kept[0] : "", *last = count ? kept[count - 1] : "";
+	struct rf_words words = {.word = kept, .count = count};
+	const int command = rf_command_find(&words);
+	const struct rf_option *from = &rf_limit_options[RF_OPT_FROM];
+	const struct rf_syntax *syntax;
 
-	if (strcmp(first, "attach") == 0 || strcmp(first, "detach") == 0 ||
-	    strcmp(first, "adopt") == 0)
-		return true;
-	if (count == 1)
-		return strcmp(first, "apply") == 0 || strcmp(first, "check") == 0;
-	if (count == 2 && (strcmp(first, "allow") == 0 || strcmp(first, "deny") == 0))
-		return strcmp(last, "load") == 0;
-	return strcmp(first, "limit") == 0 && strcmp(last, "file") == 0;
+	if (command < 0)
+		return false;
+	syntax = &rf_syntax[command];
+	if (syntax->operand.kind == RF_KIND_INTERFACE)
+		return !(syntax->operand.flags & RF_OPTION_MAY);
+	if (syntax->operand.kind == RF_KIND_FILE)
+		return !rf_words_peek(&words);
+	return syntax->options == rf_limit_options &&
+	       rf_option_find(from->words, kept[count - 1]) >= 0;
 }
 
 static int take_dev(struct rf_words *words, struct rf_options *options, struct rf_error *error)
 {
 	if (options->dev)
-		return rf_error_usage(error, "'dev': said twice");
+		return rf_error_usage(error, "'dev': given twice");
 	options->dev = rf_words_next(words);
 	if (!options->dev)
 		return rf_error_usage(error, "'dev': expects an interface");
 	return 0;
 }
 
-/* Takes what every command has out of the words: `dev IF`, --json and --verbose. */
+/* Moves the common options, `dev IF`, --json and --verbose, from the words into `options`. */
 static int take_options(struct rf_words *words, const char **kept, struct rf_options *options,
 			struct rf_error *error)
 {
@@ -107,8 +111,8 @@ static int run(struct rf_words *words, const char **kept, struct rf_error *error
 }
 
 /*
- * What is closed would be the number of the next file that is opened, which output would then go
- * into: the lock, say. These take its place, and refuse to be written to.
+ * Opens /dev/null in the place of each standard file that is closed. Otherwise the next file that
+ * is opened, such as the lock, would get that number, and output would go into it.
  */
 static bool fill_standard_files(void)
 {
@@ -139,7 +143,7 @@ int main(int argc, char **argv)
 		return error.usage ? 2 : 1;
 	}
 	err = rf_out_flush();
-	if (err && err != -EINTR) { /* which is a user who did not wait for the rest */
+	if (err && err != -EINTR) { /* the user interrupted the output */
 		rf_error_failed(&error, err, "standard output: %s", strerror(-err));
 		rf_out_error(&error);
 		return 1;

@@ -12,27 +12,27 @@
 #include "cli/out.h"
 
 #define PROGRESS_WIDTH 40
-#define PROGRESS_LEAST 20000 /* prefixes; fewer are there at once */
+#define PROGRESS_LEAST 20000 /* prefixes; fewer take no visible time */
 
 static const char *const reason_names[RF_REASON_COUNT] = RF_REASON_NAMES;
 
 static const char *const reason_texts[RF_REASON_COUNT] = {
 	[RF_UNDER_LIMIT] = "under the limit",
 	[RF_SHADOW_OVER] = "over a shadow limit",
-	[RF_NO_LIMIT] = "no limit is for it",
+	[RF_NO_LIMIT] = "no limit applies",
 	[RF_NON_IP] = "not IP (ARP, LLDP …)",
 	[RF_NEIGHBOUR] = "IPv6 neighbour discovery",
 	[RF_MALFORMED] = "malformed, no source to charge",
 	[RF_DEEP_VLAN] = "more than eight VLAN tags",
-	[RF_MAP_ERROR] = "no window to be had",
+	[RF_MAP_ERROR] = "could not allocate a window",
 	[RF_ALLOWED] = "on the allow list",
-	[RF_NEWCOMER_OPEN] = "a newcomer beyond the guard",
+	[RF_NEWCOMER_OPEN] = "a new source, over the newcomers rate",
 	[RF_UNCONFIRMED] = "the attach was not confirmed",
 	[RF_OVER_LIMIT] = "over the limit",
 	[RF_CONTENDED] = "lost too many races for a window",
 	[RF_BANNED] = "banned by a limit",
 	[RF_DENIED] = "on the deny list",
-	[RF_NEWCOMER_CLOSED] = "a newcomer beyond the guard",
+	[RF_NEWCOMER_CLOSED] = "a new source, over the newcomers rate",
 	[RF_NO_WINDOW] = "could not allocate a window",
 	[RF_UNCLASSED] = "cannot tell which limits apply",
 };
@@ -76,23 +76,23 @@ void rf_out_log(const char *log)
 	fprintf(stderr, "%s%s", log, length && log[length - 1] != '\n' ? "\n" : "");
 }
 
-/* Why something that was printed is lost, though what came after it may not be; 0: nothing is. */
+/* The first error of standard output; later output may have succeeded. 0: none. */
 static int output_err;
 
-/* Right behind a call that prints, while errno is of that. */
+/* Called directly after a call that prints, while its errno is valid. */
 static void note_lost_output(void)
 {
 	if (ferror(stdout) && !output_err)
 		output_err = errno ? -errno : -EIO;
 }
 
-/* Here for all of it, since names of interfaces and programs are anybody's. */
+/* Hides control characters, since anybody chooses names of interfaces and programs. */
 void rf_out(const char *format, ...)
 {
 	char *text;
 	va_list args;
 
-	if (output_err) /* with a gap in it, an output shall have no end */
+	if (output_err) /* after a gap, print nothing: output must not look complete */
 		return;
 	va_start(args, format);
 	if (vasprintf(&text, format, args) < 0) {
@@ -120,13 +120,13 @@ void rf_out_progress(size_t done, size_t total)
 
 int rf_out_json(json_t *root, bool compact, struct rf_error *error)
 {
-	/* Escaped but for ASCII: a terminal obeys C1 controls as well. */
+	/* Only ASCII stays unescaped: a terminal obeys C1 controls as well. */
 	const size_t flags = JSON_ENSURE_ASCII | (compact ? JSON_COMPACT : JSON_INDENT(2));
 	int err = !root || json_dumpf(root, stdout, flags);
 
 	note_lost_output();
 	json_decref(root);
-	if (err && !output_err) /* of which main tells */
+	if (err && !output_err) /* main prints that one */
 		return rf_error_failed(error, -ENOMEM, "cannot print it as JSON");
 	putchar('\n');
 	rf_out_flush();

@@ -14,30 +14,29 @@
 
 /* One line, with the program's name before it. */
 void rf_out_error(const struct rf_error *error);
-/* The same, of what is no error. */
+/* The same, for a note. */
 void rf_out_note(const char *text);
-/* What libbpf said, before the error that it led to. */
+/* The log of libbpf, before the error that it led to. */
 void rf_out_log(const char *log);
 __attribute__((format(printf, 1, 2))) void rf_out(const char *format, ...);
 
-/* How far something is, in one line that is drawn again, on a terminal and nowhere else. */
+/* Progress, in one line that is redrawn; only on a terminal. */
 void rf_out_progress(size_t done, size_t total);
 
-/* Prints and frees `root`; `compact`: on one line, for streams. NULL is what jansson could not
- * make. */
+/* Prints and frees `root`; NULL is an error of jansson. `compact`: on one line, for streams. */
 int rf_out_json(json_t *root, bool compact, struct rf_error *error);
-/* A string for JSON, with '?' for each byte that is not ASCII where it is no UTF-8. */
+/* A string for JSON. In text that is not UTF-8, each byte that is not ASCII becomes '?'. */
 json_t *rf_json_text(const char *text);
-/* Writes out what was printed: 0, or why something could not be, now or before: a full disk. */
+/* Flushes standard output. 0, or the first error of it, now or before, such as a full disk. */
 int rf_out_flush(void);
 
-/* 192.0.2.1, or 2001:db8::/64: the prefix length is left out where it is the whole address. */
+/* 192.0.2.1, or 2001:db8::/64: a whole address is written without its length. */
 void rf_format_source(const struct rf_address *source, const struct rf_limit *limit,
 		      char text[RF_PREFIX_TEXT_SIZE]);
 /* Milliseconds as people write them: 250 ms, 1.5 s, 12 min. */
 void rf_format_ms(uint64_t ms, char text[RF_DURATION_TEXT_SIZE]);
 
-/* What is left of a time, rounded up, in its two largest units: 9m 30s. */
+/* A remaining time, rounded up, in its two largest units: 9m 30s. */
 void rf_format_left(uint64_t time_ns, char text[RF_DURATION_TEXT_SIZE]);
 /* The same as a TIME of the grammar: 570s. */
 void rf_format_for(uint64_t time_ns, char text[RF_DURATION_TEXT_SIZE]);

@@ -19,12 +19,12 @@ struct rf_transaction {
 #define RF_TRANSACTION_NONE ((struct rf_transaction){.fence = RF_FENCE_NONE})
 
 /*
- * Takes the lock, opens the fence and reads its rules, with what has expired left out. An error
- * while rules are on trial. End it in any case.
+ * Takes the lock, opens the fence and reads its rules, without expired entries. Fails while rules
+ * are on trial. End the transaction even if this fails.
  */
 int rf_transaction_begin(struct rf_transaction *transaction, const struct rf_options *options,
 			 struct rf_error *error);
-/* Puts `rules` in force. `trial` may be NULL; how far it is appears on a terminal. */
+/* Puts `rules` in force. `trial` may be NULL. Shows its progress on a terminal. */
 int rf_transaction_commit(struct rf_transaction *transaction, const struct rf_trial *trial,
 			  struct rf_error *error);
 void rf_transaction_end(struct rf_transaction *transaction);

@@ -16,7 +16,7 @@ const char *rf_view_attached_by(const struct rf_interface *interface)
 	return interface->by_link || interface->chain.dispatcher_id ? "ringfence" : "ip";
 }
 
-/* The names of a chain's programs, in their order; null where there is none. */
+/* The names of a chain's programs, in their order; null without a chain. */
 static json_t *view_chain(const struct rf_chain *chain)
 {
 	json_t *list = chain->dispatcher_id ? json_array() : json_null();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What several reading commands show of a fence. */
+/* Parts of a fence that several reading commands print. */
 #ifndef RINGFENCE_VIEW_H
 #define RINGFENCE_VIEW_H
 
@@ -17,7 +17,7 @@ const char *rf_view_attached_by(const struct rf_interface *interface);
 
 /* Its ports, as ["53", "1000-2000"]; null where it has none. */
 json_t *rf_view_ports(const struct rf_ruleset *rules, int slot);
-/* The same for people; those for which there is no room are left out. */
+/* The same for people; ranges that do not fit are left out. */
 #define RF_PORTS_TEXT_SIZE 64
 void rf_view_ports_text(const struct rf_ruleset *rules, int slot, char text[RF_PORTS_TEXT_SIZE]);
 /* {"admitted","aggregated","passed","dropped"} */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Words, and what one of them may be: counts, times, rates, names, numbers. */
+/* Words, and single values: counts, times, rates, names, numbers. */
 #include <ctype.h>
 #include <inttypes.h>
 #include <string.h>
@@ -38,7 +38,7 @@ bool rf_words_take(struct rf_words *words, const char *word)
 	return true;
 }
 
-/* Behind `dev` a word is an interface, whatever it says; one may be called `dev`, too. */
+/* The word after `dev` is an interface, whatever it is; a last `dev` is an interface itself. */
 const char *rf_words_interface(struct rf_words *words)
 {
 	const char *word = rf_words_next(words);
@@ -57,10 +57,7 @@ int rf_words_end(const struct rf_words *words, struct rf_error *error)
 	return 0;
 }
 
-/*
- * A word ends at a blank or a tab, or at the end of the line. Nothing is quoted, since no word of
- * the grammar has a blank in it.
- */
+/* Blanks end a word. There are no quotes, since no word of the grammar contains a blank. */
 #define BLANKS " \t\r\n"
 
 int rf_split_line(char *line, const char **array, int max, struct rf_words *words,
@@ -82,7 +79,7 @@ int rf_split_line(char *line, const char **array, int max, struct rf_words *word
 	return 0;
 }
 
-/* Splits `12.5ms` at the first character that no decimal has. NULL without digits. */
+/* The suffix of `12.5ms`: what follows the decimal number. NULL without digits. */
 static const char *find_suffix(const char *text)
 {
 	size_t whole = strspn(text, "0123456789");
@@ -99,14 +96,14 @@ static const char *find_suffix(const char *text)
 	return text + whole + fraction;
 }
 
-/* digits[.digits] × factor, exactly: false where the result is no whole number or too large. */
+/* digits[.digits] × factor, exactly. False if the result is not whole, or too large. */
 static bool scale_decimal(const char *digits, const char *end, uint64_t factor, uint64_t *result)
 {
 	uint64_t value = 0, divisor = 1;
 	unsigned __int128 product;
 	bool point = memchr(digits, '.', end - digits);
 
-	while (point && end[-1] == '0') /* says nothing behind a point */
+	while (point && end[-1] == '0') /* no meaning after a point */
 		end--;
 	point = false;
 	for (const char *p = digits; p < end; p++) {
@@ -194,7 +191,7 @@ int rf_parse_rate(const char *text, struct rf_rate *rate, struct rf_error *error
 	memcpy(count, text, length);
 	count[length] = '\0';
 	err = rf_parse_count(count, &parsed.count, &parsed.in_bits, error);
-	if (!text[length] && !parsed.in_bits) /* only bits are always per second */
+	if (!text[length] && !parsed.in_bits) /* only bits may go without a time */
 		return fail_rate(text, error);
 	if (err)
 		return rf_error_usage(error,

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Text to values and back: the one grammar of the command line and of rule files. Silent: what is
- * wrong goes into an rf_error. Touches no kernel object and no file. Words are exact, never
- * abbreviated. Every parser returns 0 or -EINVAL, and leaves its results alone when it fails;
- * rf_parse_limit, which allocates, may return -ENOMEM as well, and leaves an empty definition.
+ * Text to values and back: the one grammar of the command line and of rule files. Silent:
+ * errors go into an rf_error. Touches no kernel object and no file. Words are exact, never
+ * abbreviated. Every parser returns 0 or -EINVAL, and leaves its results unchanged when it fails;
+ * rf_parse_limit allocates: it may also return -ENOMEM, and leaves an empty definition.
  */
 #ifndef RINGFENCE_GRAMMAR_H
 #define RINGFENCE_GRAMMAR_H
@@ -38,11 +38,11 @@ struct rf_words {
 	int at;
 };
 
-/* A COUNT/TIME. What the count may be depends on its unit, which rf_parse_limit knows. */
+/* A COUNT/TIME. The bounds of the count depend on its unit, which rf_parse_limit knows. */
 struct rf_rate {
 	uint64_t count;
 	uint64_t window_ns;
-	bool in_bits; /* as it was written, so that `count` is bytes */
+	bool in_bits; /* it was written in bits; `count` is bytes */
 };
 
 /* A limit as it was written. Free it, whether parsing succeeded or not. */
@@ -50,7 +50,7 @@ struct rf_definition {
 	struct rf_limit limit;
 	uint64_t *ports;	 /* bit set of RF_PORTS, where limit.has_ports; else NULL */
 	struct rf_prefixes from; /* where limit.has_from, and not from a file */
-	const char *from_file;	 /* one of the words; NULL: none. The caller adds what is in it */
+	const char *from_file;	 /* one of the words; NULL: none. The caller adds its prefixes */
 };
 
 /* newcomers rate COUNT/TIME then WHAT, or off */
@@ -67,12 +67,12 @@ struct rf_attach {
 	int interfaces;
 	const char *fence; /* NULL: each interface gets a fence of its own name */
 	enum rf_mode mode;
-	bool mode_said;	     /* else an interface that is attached keeps its own */
-	uint32_t sources;    /* windows per address family; 0: not said */
-	uint32_t leases;     /* of each CPU; RF_LEASES_UNSAID: not said */
+	bool mode_said;	     /* otherwise an attached interface keeps its mode */
+	uint32_t sources;    /* windows per address family; 0: not given */
+	uint32_t leases;     /* of each CPU; RF_LEASES_UNSAID: not given */
 	uint64_t confirm_ns; /* 0: not on trial */
-	bool chain;	     /* beside other programs, by libxdp's dispatcher */
-	bool replace;	     /* another program that is there is taken off */
+	bool chain;	     /* run beside other programs, by libxdp's dispatcher */
+	bool replace;	     /* remove another program first */
 };
 
 /* top [N] [by drops|rate] */
@@ -94,27 +94,27 @@ const char *rf_words_peek(const struct rf_words *words);
 const char *rf_words_next(struct rf_words *words);
 /* Takes the next word if it is `word`. */
 bool rf_words_take(struct rf_words *words, const char *word);
-/* The next word, or the one behind `dev`: an interface, whatever it is called. */
+/* The next word, or the one after `dev`: an interface, whatever its name. */
 const char *rf_words_interface(struct rf_words *words);
-/* An error unless all words were read. */
+/* Fails unless all words were read. */
 int rf_words_end(const struct rf_words *words, struct rf_error *error);
 
 /*
- * COUNT: 100, 20k, 1.5M, whole after multiplication; or in kbit, mbit, gbit, powers of 1000, that
- * are whole bytes: then `count` is bytes.
+ * COUNT: 100, 20k, 1.5M, a whole number after multiplication. Or kbit, mbit, gbit, powers of 1000,
+ * in whole bytes; `count` is bytes then.
  */
 int rf_parse_count(const char *text, uint64_t *count, bool *in_bits, struct rf_error *error);
 /* TIME: 500ms, 1s, 10s, 5m, 1h, in nanoseconds. */
 int rf_parse_time(const char *text, uint64_t *time_ns, struct rf_error *error);
-/* COUNT/TIME, in RF_WINDOW_MIN_NS … RF_WINDOW_MAX_NS; in bits, without TIME: in a second. */
+/* COUNT/TIME, with TIME in RF_WINDOW_MIN_NS … RF_WINDOW_MAX_NS; bits without TIME: 1s. */
 int rf_parse_rate(const char *text, struct rf_rate *rate, struct rf_error *error);
-/* A letter, then letters, digits, `_` and `-`, 31 at most, no keyword. `what` is for the message.
+/* A letter, then letters, digits, `_` and `-`, 31 at most; no keyword. `what` names it in errors.
  */
 int rf_parse_name(const char *text, const char *what, char name[RF_NAME_SIZE],
 		  struct rf_error *error);
-/* Is what was read from a fence such a name, keyword or not, and does it end? */
+/* Is a name that was read from a fence well formed and terminated? It may be a keyword. */
 bool rf_name_is_valid(const char name[RF_NAME_SIZE]);
-/* A whole number from `min` to `max`. `what` is for the message. */
+/* A whole number from `min` to `max`. `what` names it in errors. */
 int rf_parse_number(const char *text, const char *what, uint32_t min, uint32_t max,
 		    uint32_t *number, struct rf_error *error);
 
@@ -129,13 +129,13 @@ int rf_parse_newcomers(struct rf_words *words, struct rf_newcomers_text *newcome
 int rf_parse_stats(struct rf_words *words, uint32_t *seconds, struct rf_error *error);
 /* What follows `top`. */
 int rf_parse_top(struct rf_words *words, struct rf_top *top, struct rf_error *error);
-/* [for TIME], for lists: 0 where it is not said. */
+/* [for TIME], for lists: 0 if it is not given. */
 int rf_parse_for(struct rf_words *words, uint64_t *time_ns, struct rf_error *error);
-/* [confirm TIME]: 0 where it is not said. */
+/* [confirm TIME]: 0 if it is not given. */
 int rf_parse_confirm(struct rf_words *words, uint64_t *time_ns, struct rf_error *error);
 /*
- * Splits one line of a rule file into words, in place; `#` begins a comment. The result's `word` is
- * `array`, of `max`. -EINVAL where there are more.
+ * Splits one line of a rule file into words, in place; `#` begins a comment. `words` refers
+ * to `array`, which has room for `max`; more are -EINVAL.
  */
 int rf_split_line(char *line, const char **array, int max, struct rf_words *words,
 		  struct rf_error *error);
@@ -146,21 +146,21 @@ const char *rf_mode_name(enum rf_mode mode);
 const char *rf_algorithm_name(enum rf_algorithm algorithm);
 const char *rf_edge_name(enum rf_edge edge);
 const char *rf_unit_name(enum rf_unit unit);
-/* Of RF_TOKEN and RF_LEAKY, which have a burst. */
+/* Has its algorithm a burst? RF_TOKEN and RF_LEAKY have. */
 bool rf_has_burst(const struct rf_limit *limit);
 /* any, tcp, tcp syn, udp, icmp, proto N or other. */
 void rf_format_match(const struct rf_limit *limit, char text[RF_MATCH_TEXT_SIZE]);
 /*
- * NAME rate COUNT/TIME and what is not as it is without a word, but for `dport` and `from`, which
- * rf_ruleset_format_limit() adds: rf_parse_limit reads it back.
+ * NAME rate COUNT/TIME and all options that differ from their defaults, except `dport` and `from`,
+ * which rf_ruleset_format_limit() adds. rf_parse_limit reads it back.
  */
 void rf_format_limit(const struct rf_limit *limit, char text[RF_LIMIT_TEXT_SIZE]);
-/* The next range of ports from `*first` on, like 53 or 8000-8100; `*first` moves on behind it. */
+/* The next range of ports from `*first` on, like 53 or 8000-8100; `*first` moves past it. */
 bool rf_format_port_range(const uint64_t *ports, int *first, char text[RF_PORT_RANGE_TEXT_SIZE]);
 const char *rf_newcomers_then_name(enum rf_newcomers_then then);
 /* A count with the largest suffix that leaves it whole. */
 void rf_format_count(uint64_t count, char text[RF_COUNT_TEXT_SIZE]);
-/* COUNT/TIME, and `bytes` where it is bytes. */
+/* COUNT/TIME, with `bytes` if COUNT counts bytes. */
 void rf_format_limit_rate(const struct rf_limit *limit, char text[RF_RATE_TEXT_SIZE]);
 /* COUNT/TIME in whole numbers, with the largest suffixes that leave them whole. */
 void rf_format_rate(uint64_t count, uint64_t window_ns, char text[RF_RATE_TEXT_SIZE]);

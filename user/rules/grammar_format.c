@@ -7,7 +7,7 @@
 
 #include "rules/private.h"
 
-/* Out of range is what only a map can hold that this build did not write. */
+/* Only a map that another program wrote can hold a value out of range. */
 static const char *name_of(unsigned int value, const struct rf_option *words, unsigned int last)
 {
 	return value <= last ? words[value].word : "unknown";
@@ -58,7 +58,7 @@ uint64_t rf_default_burst(const struct rf_limit *limit)
 	return limit->algorithm == RF_LEAKY ? 1 : 0;
 }
 
-/* `value` with the largest suffix that leaves it whole; 0 has none. */
+/* `value` with the largest suffix that leaves it whole; 0 has no suffix. */
 static void format_scaled(uint64_t value, const struct rf_suffix *suffixes, size_t count,
 			  char *text, size_t size)
 {
@@ -102,7 +102,7 @@ void rf_format_limit_rate(const struct rf_limit *limit, char text[RF_RATE_TEXT_S
 	format_rate(limit->rate, limit->window_ns, limit->unit == RF_BYTES ? " bytes" : "", text);
 }
 
-/* Adds to what `text` holds already. */
+/* Appends to `text`. */
 __attribute__((format(printf, 2, 3))) static void append(char text[RF_LIMIT_TEXT_SIZE],
 							 const char *format, ...)
 {

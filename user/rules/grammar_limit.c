@@ -90,7 +90,7 @@ static int parse_burst(const char *value, void *into, struct rf_error *error)
 	return 0;
 }
 
-/* Behind `match proto`. */
+/* The N of `match proto N`. */
 static int parse_protocol(struct draft *draft, struct rf_error *error)
 {
 	const char *word = rf_words_next(draft->words);
@@ -121,7 +121,7 @@ static int parse_match(const char *value, void *into, struct rf_error *error)
 	return err;
 }
 
-/* The port at `*text`, which moves on behind it; -1 where there is none. */
+/* The port at `*text`, which moves past it; -1 if there is none. */
 static long take_port(const char **text)
 {
 	size_t length = strspn(*text, "0123456789");
@@ -133,7 +133,7 @@ static long take_port(const char **text)
 	return length ? port : -1;
 }
 
-/* P or P-Q at `*text`, which moves on behind it. */
+/* P or P-Q at `*text`, which moves past it. */
 static int parse_port_range(const char **text, uint64_t *ports, struct rf_error *error)
 {
 	const char *start = *text;
@@ -258,7 +258,7 @@ static int parse_exact(const char *value, void *into, struct rf_error *error)
 	return 0;
 }
 
-/* The rate stands before the others, and is read with the name. */
+/* The rate precedes the others, and is parsed with the name. */
 static const rf_option_parser parsers[RF_LIMIT_OPTIONS] = {
 	[RF_OPT_MATCH] = parse_match, [RF_OPT_DPORT] = parse_dport,
 	[RF_OPT_FROM] = parse_from,   [RF_OPT_PER] = parse_per,
@@ -373,7 +373,7 @@ static int check_burst(struct draft *draft, struct rf_error *error)
 	err = check_range(draft->burst, "burst", limit, limit->burst, RF_LIMIT_MAX, error);
 	if (err)
 		return err;
-	/* burst * TIME / COUNT, without what a division would round away */
+	/* burst * TIME / COUNT, without the rounding of a division */
 	if ((unsigned __int128)limit->burst * limit->window_ns >
 	    (unsigned __int128)limit->rate * RF_WINDOW_MAX_NS)
 		return rf_error_usage(

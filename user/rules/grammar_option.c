@@ -39,7 +39,7 @@ static const char *const operand_names[RF_KIND_COUNT_OF] = {
 	[RF_KIND_BANNED] = "address",
 };
 
-/* Adds to what `text` holds already. */
+/* Appends to `text`. */
 __attribute__((format(printf, 3, 4))) static void append(char *text, size_t size,
 							 const char *format, ...)
 {

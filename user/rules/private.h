@@ -19,7 +19,7 @@ struct rf_suffix {
 #define RF_TIME_SUFFIXES 4
 
 extern const struct rf_suffix rf_count_suffixes[RF_COUNT_SUFFIXES];
-/* In milliseconds, the finest that is written. */
+/* In milliseconds, the smallest unit. */
 extern const struct rf_suffix rf_time_suffixes[RF_TIME_SUFFIXES];
 
 /* `value` is the word behind that of the option, or that itself where no value follows. */
@@ -41,12 +41,12 @@ int rf_fail_value(const struct rf_option *option, const char *value, struct rf_e
 /* The row of `value` among the option's words, or an error that lists them. */
 int rf_parse_word(const struct rf_option *option, const char *value, unsigned int *row,
 		  struct rf_error *error);
-/* A TIME from `min_ns` to `max_ns`. `what` and `range` are for the message. */
+/* A TIME from `min_ns` to `max_ns`. `what` and `range` are for errors. */
 int rf_parse_time_in(const char *text, const char *what, uint64_t min_ns, uint64_t max_ns,
 		     const char *range, uint64_t *time_ns, struct rf_error *error);
 /* The TIME of a trial. */
 int rf_parse_trial(const char *value, uint64_t *time_ns, struct rf_error *error);
-/* Of a token or leaky bucket without the word; 0 where there is none. */
+/* The burst of a bucket without the option; 0 for other algorithms. */
 uint64_t rf_default_burst(const struct rf_limit *limit);
 
 #endif /* RINGFENCE_RULES_PRIVATE_H */

@@ -49,7 +49,7 @@ static int parse_limit(struct parser *parser, struct rf_words *words, struct rf_
 	err = rf_parse_limit(words, limit, error);
 	for (int i = 0; i < file->limits - 1 && !err; i++)
 		if (strcmp(file->limit[i].limit.name, limit->limit.name) == 0)
-			err = rf_error_failed(error, -EEXIST, "limit '%s': there is one already",
+			err = rf_error_failed(error, -EEXIST, "limit '%s': given twice",
 					      limit->limit.name);
 	if (!err && limit->from_file)
 		err = read_file(parser, limit->from_file, &limit->from, error);
@@ -130,7 +130,7 @@ static int parse_list(struct parser *parser, struct rf_words *words, enum rf_lis
 static int parse_newcomers(struct parser *parser, struct rf_words *words, struct rf_error *error)
 {
 	if (parser->file->has_newcomers)
-		return rf_error_failed(error, -EEXIST, "'newcomers': said twice");
+		return rf_error_failed(error, -EEXIST, "'newcomers': given twice");
 	parser->file->has_newcomers = true;
 	return rf_parse_newcomers(words, &parser->file->newcomers, error);
 }
