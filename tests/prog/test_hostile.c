@@ -12,7 +12,7 @@
 #include <sys/mman.h>
 #include <sys/wait.h>
 
-#include "cli/commands.h"
+#include "cli/help.h"
 #include "cli/out.h"
 
 #define COMMAND_SECONDS 60
@@ -50,20 +50,13 @@ static void run_words(const char *text, bool json)
 	char copy[128];
 	struct rf_words words;
 	struct rf_error error = {};
-	int err = 1;
+	int command, err = 1;
 
 	snprintf(copy, sizeof(copy), "%s", text);
 	rf_split_line(copy, array, ARRAY_SIZE(array), &words, &error);
-	for (size_t i = 0; i < rf_commands.count; i++) {
-		size_t length = strlen(rf_commands.row[i].words);
-
-		if (strncmp(text, rf_commands.row[i].words, length) != 0 ||
-		    (text[length] && text[length] != ' '))
-			continue;
-		words.at = 1 + (strchr(rf_commands.row[i].words, ' ') != NULL);
-		err = rf_commands.row[i].run(&options, &words, &error);
-		break;
-	}
+	command = rf_command_find(&words);
+	if (command >= 0)
+		err = rf_commands[command].run(&options, &words, &error);
 	rf_out_flush();
 	if (err)
 		rf_out_error(&error);
