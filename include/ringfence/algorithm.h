@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What the algorithms of the limiter share: which of them a policy asks for, and what they answer.
- */
+/* Shared by the algorithms of the limiter: which one a policy selects, and their verdicts. */
 #ifndef RINGFENCE_ALGORITHM_H
 #define RINGFENCE_ALGORITHM_H
 
@@ -11,16 +10,16 @@
 #define RF_RETRIES 8 /* lost races before a caller gives up */
 #endif
 
-/* The longest that a CPU may stall in the middle of a packet: two hours and more. */
+/* The longest time that a CPU may stall within a packet: over two hours. */
 #define RF_STALL_BITS 43
-#define RF_STALL_TICKS_BITS 23 /* and of cells: no lap */
+#define RF_STALL_TICKS_BITS 23 /* also in cells */
 #define RF_STALL_NS (1ULL << RF_STALL_BITS)
 #define RF_STALL_TICKS (1ULL << RF_STALL_TICKS_BITS)
 
 enum rf_verdict {
 	RF_UNDER,
 	RF_OVER,
-	RF_LOST_RACES, /* nothing was charged: the caller drops, and counts it apart */
+	RF_LOST_RACES, /* nothing was charged; the caller drops under a reason of its own */
 };
 
 RF_INLINE int rf_is_log(const struct rf_policy *policy)
@@ -44,15 +43,15 @@ RF_INLINE int rf_is_ring(const struct rf_policy *policy)
 	return !rf_is_log(policy) && !rf_is_bucket(policy) && !rf_is_weighted(policy);
 }
 
-/* Does a packet that is refused use up the window, too? */
+/* `count rejected`: are refused packets charged, too? */
 RF_INLINE int rf_counts_rejected(const struct rf_policy *policy)
 {
 	return policy->flags & RF_COUNT_REJECTED;
 }
 
 /*
- * a < b as 1 or 0, without a branch: of words of a ring it would be mispredicted, and 32 in a row
- * are too many paths for the verifier.
+ * a < b as 1 or 0, without a branch: branches on the words of a ring are mispredicted, and 32 in a
+ * row are too many paths for the verifier.
  */
 RF_INLINE __u64 rf_less(__u64 a, __u64 b)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The atomic operations of the limiter, on 64-bit words, fully ordered but for the store. In BPF
- * they become single instructions (clang needs -mcpu=v3 for those that fetch); elsewhere compiler
- * builtins. A harness that defines RF_ATOMIC_YIELD() is called before each of them.
+ * Atomic operations on 64-bit words, fully ordered except for the store. In BPF each becomes one
+ * instruction (fetching ones need -mcpu=v3), elsewhere a compiler builtin. A harness may define
+ * RF_ATOMIC_YIELD(), which runs before each operation.
  */
 #ifndef RINGFENCE_ATOMIC_H
 #define RINGFENCE_ATOMIC_H
@@ -15,17 +15,17 @@
 
 #define RF_INLINE static inline __attribute__((always_inline, unused))
 
-/* Hides how a value came to be, where the compiler would turn arithmetic back into a branch. */
+/* Hides from the compiler how a value was computed, so that it keeps arithmetic and bounds. */
 #define RF_OPAQUE(x) __asm__("" : "+r"(x))
 
-/* The loop that follows, written out: what is known of single rounds goes into them. */
+/* Unrolls the loop that follows, so that each round is compiled with its constants. */
 #ifdef __clang__
 #define RF_UNROLL _Pragma("clang loop unroll(full)")
 #else
 #define RF_UNROLL
 #endif
 
-/* A load that the compiler neither tears nor repeats. */
+/* Loads once, in one piece. */
 RF_INLINE __u64 rf_load(const __u64 *word)
 {
 	RF_ATOMIC_YIELD();
@@ -36,7 +36,7 @@ RF_INLINE __u64 rf_load(const __u64 *word)
 #endif
 }
 
-/* Adds, and returns what stood there before. */
+/* Adds, and returns the old value. */
 RF_INLINE __u64 rf_fetch_add(__u64 *word, __u64 addend)
 {
 	RF_ATOMIC_YIELD();
@@ -50,14 +50,14 @@ RF_INLINE void rf_or(__u64 *word, __u64 bits)
 	__sync_fetch_and_or(word, bits);
 }
 
-/* Before whatever atomic operation comes next, and after the last one; not for limiter.h. */
+/* Ordered only between the atomic operations before and after it; not for limiter.h. */
 RF_INLINE void rf_store(__u64 *word, __u64 value)
 {
 	RF_ATOMIC_YIELD();
 	*(volatile __u64 *)word = value;
 }
 
-/* Stores `desired` if `expected` stands there; returns what stood there before. */
+/* Stores `desired` if the word is `expected`. Returns the old value. */
 RF_INLINE __u64 rf_cas(__u64 *word, __u64 expected, __u64 desired)
 {
 	RF_ATOMIC_YIELD();

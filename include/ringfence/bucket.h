@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Token and leaky: a bucket, whose word is the time at which it was empty (GCRA). */
+/* Token and leaky: a bucket, kept as the time at which it was empty (GCRA). */
 #ifndef RINGFENCE_BUCKET_H
 #define RINGFENCE_BUCKET_H
 
 #include "algorithm.h"
 
-/* Buckets keep time in 1/16 ns, and start it where 0 is further back than any is deep. */
+/* Buckets keep time in 1/16 ns, from an offset that is larger than the depth of any bucket. */
 #define RF_BUCKET_SHIFT 4
 #define RF_BUCKET_ZERO (1ULL << 62)
 
@@ -23,15 +23,16 @@ RF_INLINE __u64 rf_bucket_flow(const struct rf_policy *policy, __u32 cost)
 }
 
 /*
- * Is it no time of a bucket, but a late write: ahead of `now` by more than a CPU may stall? And by
- * more than its depth, so that who stalls for less than it takes to fill never opens it.
+ * Is the word a late write, and no time of this bucket? It is if it is ahead of `now` by more than
+ * a CPU may stall, plus the depth, so that a CPU that stalls for less than the bucket takes to fill
+ * never opens it.
  */
 RF_INLINE int rf_bucket_is_alien(const struct rf_policy *policy, __u64 empty, __u64 now)
 {
 	return empty > now && empty - now > policy->depth + (RF_STALL_NS << RF_BUCKET_SHIFT);
 }
 
-/* What is in it at `now`, as a time to flow. */
+/* What is in the bucket at `now`, as the time it takes to flow. */
 RF_INLINE __u64 rf_bucket_level(const struct rf_policy *policy, __u64 empty, __u64 now)
 {
 	__u64 level = now > empty ? now - empty : 0;
@@ -47,8 +48,8 @@ RF_INLINE __u64 rf_bucket_units(const struct rf_policy *policy, __u64 flow)
 }
 
 /*
- * ITU-T I.371's virtual scheduling, told from when the bucket was empty and not from when it will
- * be full, so that another rate or burst neither forgets what was used nor shuts anybody out.
+ * Virtual scheduling of ITU-T I.371, but by the time at which the bucket was empty, not the time at
+ * which it will be full: so a change of rate or burst forgets nothing, and shuts nobody out.
  */
 RF_INLINE enum rf_verdict rf_take_bucket(struct rf_window *window, const struct rf_policy *policy,
 					 __u64 time, __u32 cost)
@@ -59,7 +60,8 @@ RF_INLINE enum rf_verdict rf_take_bucket(struct rf_window *window, const struct 
 		__u64 empty = rf_load(&window->head);
 		__u64 level = rf_bucket_level(policy, empty, now);
 		int ok = flow <= level && cost <= policy->limit;
-		int alien = rf_bucket_is_alien(policy, empty, now); /* then it is empty now */
+		int alien = rf_bucket_is_alien(policy, empty,
+					       now); /* then the bucket counts as empty */
 
 		if (!ok && !(rf_counts_rejected(policy) && level) && !alien)
 			return RF_OVER;
@@ -76,7 +78,7 @@ RF_INLINE int rf_peek_bucket(const struct rf_window *window, const struct rf_pol
 	const __u64 level = rf_bucket_level(policy, empty, now);
 
 	if (rf_bucket_is_alien(policy, empty, now))
-		return 1; /* the take will tell, and write over it */
+		return 1; /* the take decides, and writes over it */
 	return rf_bucket_flow(policy, cost) <= level && cost <= policy->limit;
 }
 

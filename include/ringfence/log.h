@@ -5,7 +5,7 @@
 
 #include "algorithm.h"
 
-/* The time in a slot, at `time`: none, where a late write left one that no CPU has seen yet. */
+/* The time in a slot; 0 where it is further ahead than a CPU may stall: that was a late write. */
 RF_INLINE __u64 rf_log_when(__u64 word, __u64 time)
 {
 	const __u64 left = time + RF_STALL_NS - word; /* both have 62 bits, but for a late write */
@@ -22,7 +22,7 @@ struct rf_log {
 RF_INLINE struct rf_log rf_log_read(const struct rf_window *window, const struct rf_policy *policy,
 				    __u64 time)
 {
-	/* 0 is a time as well, at boot, and must not read as an empty slot. */
+	/* 0 is a time, too, at boot, and must not read as an empty slot. */
 	struct rf_log log = {.oldest = ~0ULL, .now = time ? time : 1};
 
 	for (int i = 0; i < RF_CELLS; i++) {
@@ -31,7 +31,7 @@ RF_INLINE struct rf_log rf_log_read(const struct rf_window *window, const struct
 		log.oldest = rf_least(log.oldest, when << 4 | i);
 		log.now = ~rf_least(~log.now, ~when);
 	}
-	/* Again, and not kept from above: the stack of a BPF program is small. */
+	/* Read again, not kept: the stack of a BPF program is small. */
 	for (int i = 0; i < RF_CELLS; i++) {
 		__u64 when = rf_log_when(rf_load(&window->cell[i]), time);
 
@@ -41,13 +41,13 @@ RF_INLINE struct rf_log rf_log_read(const struct rf_window *window, const struct
 }
 
 /*
- * Every writer replaces the oldest time, and by a later one: so when a compare-and-swap finds it
- * still there, no slot has changed since it was first read, and the count is right.
+ * Every writer replaces the oldest time by a later one. So where a compare-and-swap still finds the
+ * oldest time, no slot has changed since the count, and the count is right.
  */
 RF_INLINE enum rf_verdict rf_take_log(struct rf_window *window, const struct rf_policy *policy,
 				      __u64 time, __u32 cost)
 {
-	(void)cost; /* a packet is one time */
+	(void)cost; /* a packet is one time, whatever it costs */
 	for (int i = 0; i < RF_RETRIES; i++) {
 		const struct rf_log log = rf_log_read(window, policy, time);
 		const __u64 oldest = log.oldest >> 4;
@@ -60,7 +60,7 @@ RF_INLINE enum rf_verdict rf_take_log(struct rf_window *window, const struct rf_
 		if (found == oldest)
 			return ok ? RF_UNDER : RF_OVER;
 		if (!rf_log_when(found, time))
-			rf_cas(slot, found, 0); /* a late write, which was read as none */
+			rf_cas(slot, found, 0); /* a late write, which was not counted */
 	}
 	return RF_LOST_RACES;
 }

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Windows of cells: sliding (strict, weighted and coarse) and fixed. limiter.h says what they hold
- * and what they promise.
+ * Windows of cells: sliding (strict, weighted and coarse) and fixed. Their state and their bounds
+ * are described in limiter.h.
  */
 #ifndef RINGFENCE_RING_H
 #define RINGFENCE_RING_H
 
 #include "algorithm.h"
 
-#define RF_CELLS_AHEAD 64      /* by its tag: ahead, and not from before the tags wrapped */
-#define RF_NEWEST_STEP 16      /* cells that heads move between two writes of `newest` */
-#define RF_USED_MAX (3U << 30) /* refused packets count up to here, so that no word overflows */
+#define RF_CELLS_AHEAD 64      /* a tag up to here ahead is ahead, not from before a wrap */
+#define RF_NEWEST_STEP 16      /* cells that a head moves between two writes of `newest` */
+#define RF_USED_MAX (3U << 30) /* refused packets are counted up to here; no word overflows */
 
 RF_INLINE __u64 rf_word(__u32 epoch, __u32 used)
 {
@@ -33,7 +33,7 @@ RF_INLINE __u64 rf_epoch(const struct rf_policy *policy, __u64 time)
 	return policy->cell ? time / policy->cell : 0;
 }
 
-/* What `newest` tells a caller: 0 where it is further ahead than a CPU may stall, a late write. */
+/* `newest`, or 0 where it is further ahead than a CPU may stall: that was a late write. */
 RF_INLINE __u64 rf_newest_told(const struct rf_policy *policy, __u64 newest, __u64 now)
 {
 	const __u64 stall_bits = policy->clock == RF_JIFFIES ? RF_STALL_TICKS_BITS : RF_STALL_BITS;
@@ -45,10 +45,10 @@ RF_INLINE __u64 rf_newest_told(const struct rf_policy *policy, __u64 newest, __u
 }
 
 /*
- * Is the head in the cell `now`, or in a newer one that another CPU has seen already? A little
- * ahead by its tag, it is. Further on the tag alone does not tell ahead from behind: then the
- * head's number in full is the latest that ends like its tag and that a head may have moved to.
- * (Below 0, it is no head's.)
+ * Is the head in cell `now`, or in a newer cell that another CPU has seen? A head up to
+ * RF_CELLS_AHEAD ahead by its tag is. Beyond that, the tag alone cannot tell ahead from behind.
+ * Then the head's full number is the latest one that ends in the tag and that a head can have
+ * reached, by `newest`. (Below 0, no head has it.)
  */
 RF_INLINE int rf_head_is_present(const struct rf_window *window, const struct rf_policy *policy,
 				 __u64 head, __u64 now)
@@ -62,8 +62,8 @@ RF_INLINE int rf_head_is_present(const struct rf_window *window, const struct rf
 }
 
 /*
- * Before a head moves to `now`: no head is RF_NEWEST_STEP cells beyond `newest`. Not at every
- * move, since that would be one more write. False when it lost a race.
+ * Call before a head moves to `now`: keeps every head less than RF_NEWEST_STEP cells past `newest`,
+ * without a write at each move. False: it lost a race.
  */
 RF_INLINE int rf_newest_raise(struct rf_window *window, const struct rf_policy *policy, __u64 now)
 {
@@ -73,24 +73,24 @@ RF_INLINE int rf_newest_raise(struct rf_window *window, const struct rf_policy *
 	       rf_cas(&window->newest, old, now) == old;
 }
 
-/* A window that nothing was charged to. An all-zero one would read as epoch 0, not as empty. */
+/* An empty window. All zeros would read as epoch 0. */
 RF_INLINE void rf_window_open(struct rf_window *window, __u64 now)
 {
 	*window = (struct rf_window){.head = rf_word(now, 0), .newest = now};
 }
 
-/* What the completed cells admitted in the N - 1 epochs before one of two; each below 2^36. */
+/* What completed cells admitted in the N - 1 epochs before two others; each sum is below 2^36. */
 struct rf_sums {
 	__u64 behind; /* before the head's own epoch */
-	__u64 before; /* before `now`, but for the head's own, whose slot another CPU may write */
+	__u64 before; /* before `now`, without the head's own: another CPU may be writing it */
 };
 
-/* rf_less() of 32 bits, with less to do. */
+/* rf_less() for 32 bits, which is shorter. */
 RF_INLINE __u64 rf_is_below(__u32 a, __u32 b)
 {
 	__u64 difference = (__u64)a - b;
 
-	RF_OPAQUE(difference); /* else some compilers make a branch of the shift */
+	RF_OPAQUE(difference); /* otherwise some compilers turn the shift into a branch */
 	return difference >> 63;
 }
 
@@ -101,7 +101,7 @@ RF_INLINE struct rf_sums rf_window_sums(const struct rf_window *window, __u32 ce
 
 	for (int i = 0; i < RF_CELLS; i++) {
 		const __u64 word = rf_load(&window->cell[i]);
-		const __u32 behind = own - rf_word_epoch(word) - 1; /* the largest: its own */
+		const __u32 behind = own - rf_word_epoch(word) - 1; /* of its own epoch: ~0 */
 		const __u64 is_own = ((__u64)behind + 1) >> 32;
 		const __u64 counts = rf_is_below(behind + (now - own), cells - 1) & ~is_own;
 
@@ -112,8 +112,8 @@ RF_INLINE struct rf_sums rf_window_sums(const struct rf_window *window, __u32 ce
 }
 
 /*
- * What the head's own cell admitted, where those behind it had so much. Clipped: the loser of a
- * race for the last permit adds too.
+ * What the head's own cell admitted, where the cells behind it have `behind`. Clipped, since the
+ * loser of a race for the last room has added its cost, too.
  */
 RF_INLINE __u32 rf_own_of(const struct rf_policy *policy, __u64 head, __u64 behind)
 {
@@ -123,7 +123,7 @@ RF_INLINE __u32 rf_own_of(const struct rf_policy *policy, __u64 head, __u64 behi
 	return clipped > behind ? clipped - behind : 0;
 }
 
-/* A sum as it is in a head: no L is larger, and with what its own cell adds it fits there. */
+/* A sum as a head holds it: no L is larger, and the own cell's count still fits beside it. */
 RF_INLINE __u32 rf_in_head(__u64 sum)
 {
 	return rf_least(sum, RF_LIMIT_MAX);
@@ -139,11 +139,11 @@ RF_INLINE __u32 rf_head_own(const struct rf_window *window, const struct rf_poli
 }
 
 /*
- * Is there nothing to write: as much of the same epoch stands there, or the head has moved on from
- * it? Whoever moved the head wrote the slot first, from the head's last word, or moved it so far
- * that the slot counts no more. So there is nothing to add, and the slot may hold a newer epoch by
- * now. Tags alone do not tell: an unwritten slot, or one from before the epochs wrapped, reads as
- * newer.
+ * Is a write of `used` needless? It is where the slot holds as much of the same epoch, or the head
+ * has left that epoch. The CPU that moved the head wrote the slot first, from the head's last word,
+ * or moved the head so far that the slot no longer counts; and the slot may hold a newer epoch by
+ * now. The slot's tag alone is not enough: an unwritten slot, or one from before the epochs
+ * wrapped, reads as newer.
  */
 RF_INLINE int rf_cell_holds(const struct rf_window *window, __u64 word, __u32 epoch, __u32 used)
 {
@@ -153,9 +153,8 @@ RF_INLINE int rf_cell_holds(const struct rf_window *window, __u64 word, __u32 ep
 }
 
 /*
- * Writes {epoch, used} into its slot unless as much stands there. Two CPUs may close one cell with
- * different sums; the larger one is right, so it is a maximum and never a plain store. False when
- * it lost a race, and less stands there.
+ * Raises a slot to {epoch, used}. Two CPUs may close one cell with different sums, and the larger
+ * one is right: so this is a maximum, never a plain store. False: it lost a race to a smaller sum.
  */
 RF_INLINE int rf_cell_raise(struct rf_window *window, __u32 epoch, __u32 used)
 {
@@ -169,8 +168,8 @@ RF_INLINE int rf_cell_raise(struct rf_window *window, __u32 epoch, __u32 used)
 }
 
 /*
- * What the closed cell counts at `now`: another CPU may have raised it further. (Its slot is
- * another epoch's only once the head has moved on.)
+ * What the closed cell counts at `now`, read back, since another CPU may have raised it. (The slot
+ * belongs to another epoch only after the head has moved on.)
  */
 RF_INLINE __u32 rf_closed_counts(const struct rf_window *window, const struct rf_policy *policy,
 				 __u32 epoch, __u32 now)
@@ -181,9 +180,9 @@ RF_INLINE __u32 rf_closed_counts(const struct rf_window *window, const struct rf
 }
 
 /*
- * Writes into the ring what the head's cell has, so that the head may move on to `now`, where
- * `base` is what it begins with: right if the head stands until then. False when another CPU was
- * there: start again.
+ * Closes the head's cell: writes its count into the ring, so that the head may move to `now` and
+ * begin there with `base`. `base` is right if the head is unchanged when it moves. False: another
+ * CPU came between; start again.
  */
 RF_INLINE int rf_head_close(struct rf_window *window, const struct rf_policy *policy, __u64 head,
 			    __u64 now, __u32 *base)
@@ -193,8 +192,8 @@ RF_INLINE int rf_head_close(struct rf_window *window, const struct rf_policy *po
 	__u64 sum;
 
 	/*
-	 * The sums hold only while the head stands: once it has moved on, a slot may be of the next
-	 * lap, and the cell's own part too large by what that slot lost.
+	 * The sums are right only if the head has not moved: otherwise a slot may be of the next
+	 * lap, and the own part too large by what that slot has lost.
 	 */
 	if (rf_word_epoch(rf_load(&window->head)) != epoch)
 		return 0;
@@ -207,13 +206,14 @@ RF_INLINE int rf_head_close(struct rf_window *window, const struct rf_policy *po
 }
 
 /*
- * The same of any head that is not present. Once `counts` cells have passed since its own, neither
- * that cell nor what is in the ring counts, and nothing is closed.
+ * Leaves the cell of a head that is not present. After `counts` cells neither that cell nor the
+ * ring counts, so nothing is closed, and the head begins with 0.
  *
- * That holds while no tag was used twice. A word of the lap before, 2^32 cells old, may have a tag
- * that reads as new. A head starts with the sum of the ring; when its cell is closed, the sum of
- * the ring is taken from its count, and the rest is what the cell itself admitted. With such a word
- * in the second sum and not in the first, the cell would have admitted less than it did.
+ * Not so once epochs are beyond 32 bits: a word of the lap before, 2^32 cells old, may have a tag
+ * that reads as new. A head begins with a sum of the ring. When its cell is closed, another sum of
+ * the ring is subtracted, and the rest is what the cell admitted. Say the head began with 0, its
+ * cell admitted 10, and the second sum finds an old word of 5: then 10 - 5 is left, and five are
+ * forgotten. So the first sum must see such words, too.
  */
 RF_INLINE int rf_head_leave(struct rf_window *window, const struct rf_policy *policy, __u64 head,
 			    __u64 now, __u32 counts, __u32 *base)
@@ -221,11 +221,11 @@ RF_INLINE int rf_head_leave(struct rf_window *window, const struct rf_policy *po
 	if (now >> 32 || now - rf_word_epoch(head) < counts)
 		return rf_head_close(window, policy, head, now, base);
 	*base = 0;
-	RF_OPAQUE(*base); /* else the verifier follows it apart from what was summed */
+	RF_OPAQUE(*base); /* otherwise the verifier follows 0 and a sum as two paths */
 	return rf_newest_raise(window, policy, now);
 }
 
-/* Over the limit it only reads, unless told otherwise: a flood from one source scales with CPUs. */
+/* Only reads, without `count rejected`: so a flood from one source scales with CPUs. */
 RF_INLINE enum rf_verdict rf_refuse(struct rf_window *window, const struct rf_policy *policy,
 				    __u64 head, __u32 cost)
 {
@@ -234,11 +234,11 @@ RF_INLINE enum rf_verdict rf_refuse(struct rf_window *window, const struct rf_po
 	return RF_OVER;
 }
 
-/* There was room in the present head when it was read. */
+/* Adds to a present head that had room when it was read. */
 RF_INLINE enum rf_verdict rf_add(struct rf_window *window, const struct rf_policy *policy,
 				 __u64 now, __u32 cost)
 {
-	/* The returned value decides, so no two CPUs share the last permit. */
+	/* The returned value decides, so no two CPUs share the last room. */
 	__u64 head = rf_fetch_add(&window->head, cost);
 	int past = (__s32)(rf_word_epoch(head) - (__u32)now) < 0;
 
@@ -248,7 +248,7 @@ RF_INLINE enum rf_verdict rf_add(struct rf_window *window, const struct rf_polic
 
 /* ---- sliding, strict and coarse, and fixed: only the length and number of cells differ ---- */
 
-/* `head` was read, and is present. */
+/* Takes from a window whose `head`, as read, is present. */
 RF_INLINE enum rf_verdict rf_take_present(struct rf_window *window, const struct rf_policy *policy,
 					  __u64 head, __u64 now, __u32 cost)
 {
@@ -257,13 +257,13 @@ RF_INLINE enum rf_verdict rf_take_present(struct rf_window *window, const struct
 	return rf_add(window, policy, now, cost);
 }
 
-/* Is the head present by its tag alone, as nearly always? Only of the windows of cells. */
+/* Fast path: does the tag alone show a present head? Strict, coarse and fixed only. */
 RF_INLINE int rf_is_present_at_once(const struct rf_policy *policy, __u64 head, __u64 now)
 {
 	return rf_is_ring(policy) && rf_word_epoch(head) - (__u32)now <= RF_CELLS_AHEAD;
 }
 
-/* … and has it room? Then rf_add may follow, whatever others do in between. */
+/* Fast path: has such a head room? Then rf_add may follow, whatever other CPUs do in between. */
 RF_INLINE int rf_may_add(const struct rf_policy *policy, __u64 head, __u64 now, __u32 cost)
 {
 	return rf_is_present_at_once(policy, head, now) &&
@@ -290,7 +290,7 @@ RF_INLINE enum rf_verdict rf_take_sliding(struct rf_window *window, const struct
 			base += cost;
 		if (rf_cas(&window->head, head, rf_word(now, base)) == head)
 			return ok ? RF_UNDER : RF_OVER;
-		/* Lost: not an add to the winner's head, which may be older than `now`. */
+		/* Lost: never add to the winner's head, which may be older than `now`. */
 	}
 	return RF_LOST_RACES;
 }
@@ -298,7 +298,7 @@ RF_INLINE enum rf_verdict rf_take_sliding(struct rf_window *window, const struct
 /* ---- sliding, weighted ---- */
 
 /*
- * What `used` of the cell on the edge counts at `time`: by the part of it that is inside, rounded
+ * What the cell on the edge counts at `time`: the part of `used` that is still inside W, rounded
  * up. All of it where the head is ahead of the caller's time.
  */
 RF_INLINE __u64 rf_part_inside(const struct rf_policy *policy, __u32 used, int is_present,
@@ -331,8 +331,8 @@ RF_INLINE __u64 rf_edge_part(const struct rf_window *window, const struct rf_pol
 }
 
 /*
- * Adds by compare-and-swap even in the present cell: as the edge leaves the window, room opens
- * again and again, and each time the losers of a race for it would leave their costs behind.
+ * Adds by compare-and-swap even in the present cell: room opens again and again as the edge leaves
+ * the window, and with a fetch-add each lost race for it would leave its cost behind.
  */
 RF_INLINE enum rf_verdict rf_take_weighted(struct rf_window *window, const struct rf_policy *policy,
 					   __u64 time, __u32 cost)
@@ -361,9 +361,9 @@ RF_INLINE enum rf_verdict rf_take_weighted(struct rf_window *window, const struc
 	return RF_LOST_RACES;
 }
 
-/* ---- the same question, without taking ---- */
+/* ---- peek: is there room? Nothing is charged ---- */
 
-/* What the head's cell will have in the ring, once it is closed. */
+/* What the ring will hold of the head's cell once it is closed. */
 RF_INLINE __u32 rf_peek_own(const struct rf_window *window, const struct rf_policy *policy,
 			    __u64 head)
 {
@@ -373,7 +373,7 @@ RF_INLINE __u32 rf_peek_own(const struct rf_window *window, const struct rf_poli
 	return rf_word_epoch(word) == epoch && rf_word_used(word) > own ? rf_word_used(word) : own;
 }
 
-/* What the completed cells have at `now`, the head's among them, which is in an older one. */
+/* What counts at `now`, where the head is in an older cell: the completed cells and that one. */
 RF_INLINE __u64 rf_peek_sum(const struct rf_window *window, const struct rf_policy *policy,
 			    __u64 head, __u64 now)
 {
@@ -387,8 +387,8 @@ RF_INLINE __u64 rf_peek_sum(const struct rf_window *window, const struct rf_poli
 }
 
 /*
- * Is there room for certain, by the head alone? What the head counted when it was written is at
- * least what counts at any later time, since cells only leave the window.
+ * Fast path: does the head alone show room? Cells only leave the window, so the head counted at
+ * least as much when it was written as counts now.
  */
 RF_INLINE int rf_has_room_at_once(const struct rf_window *window, const struct rf_policy *policy,
 				  __u32 cost)
@@ -397,7 +397,7 @@ RF_INLINE int rf_has_room_at_once(const struct rf_window *window, const struct r
 	       (__u64)rf_word_used(rf_load(&window->head)) + cost <= policy->limit;
 }
 
-/* Has the window changed since? Then no peek says that there is no room: the take will. */
+/* Has the head changed since it was read? Then the peek says room, and the take decides. */
 RF_INLINE int rf_peek_is_old(const struct rf_window *window, __u64 head)
 {
 	return rf_load(&window->head) != head;
@@ -425,7 +425,7 @@ RF_INLINE int rf_peek_weighted(const struct rf_window *window, const struct rf_p
 		part = rf_edge_part(window, policy, epoch, time);
 	} else {
 		used = rf_peek_sum(window, policy, head, now);
-		/* The head's own cell may be the one on the edge. */
+		/* The head's own cell may be on the edge. */
 		part = epoch == (__u32)now - policy->cells
 			       ? rf_part_inside(policy, rf_peek_own(window, policy, head), 1, time)
 			       : rf_edge_part(window, policy, now, time);
