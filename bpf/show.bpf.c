@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What `cat` prints of a fence's pins `stats`, `sources` and `sources6`: iterators over its maps,
- * for whoever has a shell and nothing else. They change nothing. An object of its own, since none
- * of this may keep the data path from loading: it takes Linux 5.19, the JIT, and the kernel's BTF.
+ * What `cat` prints of a fence's pins `stats`, `sources` and `sources6`, for a shell without the
+ * command line: iterators over maps, which change nothing. They need Linux 5.19, the JIT and the
+ * kernel's BTF, and are an object of their own, so that the data path loads without these.
  *
  * `stats`: a line of packets and bytes for each reason and limit, with what is pending in leases.
  * `sources`, `sources6`: a line for each window; what leases hold of it is missing here.
@@ -17,7 +17,7 @@
 
 char gpl[] SEC("license") = "GPL";
 
-/* Of the kernel, as far as it is used here. */
+/* The parts of the kernel's types that are used here. */
 struct seq_file;
 
 struct bpf_iter_meta {
@@ -43,7 +43,7 @@ struct limit_sums {
 	struct rf_count would_drop;
 };
 
-/* What one reader of `stats` adds up. */
+/* The sums of one reader of `stats`. */
 struct sums {
 	__u64 is_taken;
 	struct rf_count reason[RF_REASON_COUNT];
@@ -53,8 +53,8 @@ struct sums {
 #define READERS_MAX 8 /* at one moment */
 
 /*
- * Too large for the stack. Writer and reader: the program, which takes one from its first line to
- * its last, so that readers at the same time have one each. When full: EAGAIN.
+ * Sums are too large for the stack. Writer and reader: the program, which holds one entry while it
+ * runs, so that concurrent readers have one each. When full: EAGAIN.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -128,7 +128,7 @@ static long add_cpu_limit(__u32 number, void *context)
 
 /* ---- what leases have not handed over yet ---- */
 
-/* What the lease says to the limit in that slot. */
+/* Adds the pending counts of a lease to the limit in that slot. */
 static __noinline int add_pending_to(const struct rf_lease *lease, struct sums *sums, __u32 slot,
 				     __u32 reason, __u32 bank)
 {
@@ -146,7 +146,7 @@ static __noinline int add_pending_to(const struct rf_lease *lease, struct sums *
 	return 0;
 }
 
-/* Global, so that the verifier reads it by itself: within the loops it is beyond what 7.3 reads. */
+/* Global, so that the verifier checks it once: inside the loops it exceeds what Linux 7.3 walks. */
 int add_pending_of(const struct rf_lease *lease, struct sums *sums, __u32 bank)
 {
 	__u32 slot[RF_CHARGED_MAX], reason;
@@ -158,7 +158,7 @@ int add_pending_of(const struct rf_lease *lease, struct sums *sums, __u32 bank)
 	if (reason < RF_REASON_COUNT)
 		count(&sums->reason[reason], lease->packets, lease->bytes);
 	slots = rf_lease_slots(lease, slot);
-	/* Written out: clang 14 lays out the loop so that Linux 6.1 refuses it for a back-edge. */
+	/* Unrolled: clang 14 gives the loop a back-edge that Linux 6.1 refuses. */
 	RF_UNROLL
 	for (int i = 0; i < RF_CHARGED_MAX; i++)
 		if (i < slots)
@@ -224,9 +224,9 @@ static long show_limit(__u32 slot, void *context)
 }
 
 /*
- * Of `counters`, which has one entry; without a value after it, when all of it is done. Nothing
- * interrupts it, so it walks the leases once, for all limits. First the counters: what a lease
- * hands over meanwhile is missed until the next reading, and never counted twice.
+ * Iterates over `counters`: one entry, then a last call without a value. The first call prints all.
+ * Counters are read before leases: what a lease hands over meanwhile is missed until the next
+ * reading, and never counted twice.
  */
 SEC("iter/bpf_map_elem")
 int show_stats(struct bpf_iter__bpf_map_elem *ctx)
@@ -264,7 +264,7 @@ static long find_limit(__u32 index, void *context)
 	       search->limit_id;
 }
 
-/* NULL: it is of a limit that is no more. */
+/* NULL: the limit was deleted. */
 static __always_inline const char *name_of(__u32 limit_id)
 {
 	struct name_search search = {.limit_id = limit_id};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Part of the contract that abi.h is: reasons and counters. Counters are per CPU, and exact once
+ * Reasons and counters, a part of the contract in abi.h. Counters are per CPU, and exact once
  * traffic stops.
  */
 #ifndef RINGFENCE_COUNTERS_H
@@ -9,45 +9,45 @@
 #include <linux/types.h>
 
 /*
- * Why a packet was passed or dropped. Every packet has exactly one reason. Those that a lease may
- * repeat are among the first eight of the passed ones and among the first eight of the dropped.
+ * Why a packet was passed or dropped: every packet has exactly one reason. The reasons that a lease
+ * may repeat are among the first eight to pass and the first eight to drop.
  */
 enum rf_reason {
 	RF_UNDER_LIMIT,	    /* passed: charged, and there was room */
-	RF_SHADOW_OVER,	    /* passed: over a limit, which is only a shadow */
-	RF_NO_LIMIT,	    /* passed: no limit is for it */
+	RF_SHADOW_OVER,	    /* passed: over a shadow limit */
+	RF_NO_LIMIT,	    /* passed: no limit applies */
 	RF_ALLOWED,	    /* passed: its source is on the allow list */
 	RF_NON_IP,	    /* passed: ARP, LACP, LLDP … */
 	RF_NEIGHBOUR,	    /* passed: IPv6 neighbour discovery and router messages */
-	RF_NEWCOMER_OPEN,   /* passed: a newcomer beyond the guard */
+	RF_NEWCOMER_OPEN,   /* passed: a new source, over the newcomers rate */
 	RF_UNCONFIRMED,	    /* passed: the fence was attached on trial, and not confirmed */
-	RF_MAP_ERROR,	    /* passed: its window could not be had (see enum rf_map_error) */
+	RF_MAP_ERROR,	    /* passed: no window could be made, see enum rf_map_error */
 	RF_OVER_LIMIT,	    /* dropped */
 	RF_BANNED,	    /* dropped: its source was over a limit that bans */
 	RF_DENIED,	    /* dropped: its source is on the deny list */
 	RF_CONTENDED,	    /* dropped: too many lost races for its window */
-	RF_NEWCOMER_CLOSED, /* dropped: a newcomer beyond the guard */
-	RF_NO_WINDOW,	    /* dropped: its window could not be had */
-	RF_UNCLASSED,	    /* dropped: nobody can tell which limits are for it */
-	RF_DEEP_VLAN,	    /* dropped: more VLAN tags than are followed */
+	RF_NEWCOMER_CLOSED, /* dropped: a new source, over the newcomers rate */
+	RF_NO_WINDOW,	    /* dropped: no window could be made */
+	RF_UNCLASSED,	    /* dropped: which limits apply cannot be told */
+	RF_DEEP_VLAN,	    /* dropped: more VLAN tags than the parser follows */
 	RF_MALFORMED,	    /* dropped: no whole IP header, so no source to charge */
 	RF_REASON_COUNT,
 	RF_FIRST_DROP = RF_OVER_LIMIT,
-	/* Answers in place of a reason: who is to be asked next. None of them is ever counted. */
-	RF_HAS_SOURCE = RF_REASON_COUNT,      /* the parser: the frame has a source to charge */
-	RF_ASK_LEASES = RF_REASON_COUNT,      /* the rules: nothing but a lease may answer yet */
-	RF_ASK_LIMITS = RF_REASON_COUNT,      /* the lists: no list decides */
-	RF_ASK_SEVERAL = RF_REASON_COUNT,     /* the limits: more than one applies */
-	RF_ASK_AGGREGATE = RF_REASON_COUNT,   /* the guard: charge the window of its prefix */
-	RF_WINDOWS_MISSING = RF_REASON_COUNT, /* several limits: not all have a window of it */
-	RF_PEEKED_FULL = RF_REASON_COUNT,     /* a peek: no room, and nothing was charged */
-	RF_COUNTED = RF_REASON_COUNT,	      /* nobody: the packet is counted */
-	RF_REFUSED_KNOWN,		      /* several limits: refuse_known says why */
+	/* Answers instead of a reason: what comes next. None of them is ever counted. */
+	RF_HAS_SOURCE = RF_REASON_COUNT,      /* parser: the frame has a source to charge */
+	RF_ASK_LEASES = RF_REASON_COUNT,      /* rules in force: ask the leases */
+	RF_ASK_LIMITS = RF_REASON_COUNT,      /* lists: no list decides */
+	RF_ASK_SEVERAL = RF_REASON_COUNT,     /* more than one limit applies */
+	RF_ASK_AGGREGATE = RF_REASON_COUNT,   /* guard: charge the window of the prefix */
+	RF_WINDOWS_MISSING = RF_REASON_COUNT, /* not all limits have a window of the source */
+	RF_PEEKED_FULL = RF_REASON_COUNT,     /* peek: no room, and nothing was charged */
+	RF_COUNTED = RF_REASON_COUNT,	      /* the packet is counted already */
+	RF_REFUSED_KNOWN,		      /* refuse_known tells the reason */
 };
 
 #define RF_REASON_NAME_SIZE 16
 
-/* As machines read them; one initializer for whoever prints them. */
+/* Their names in JSON and in pins. */
 #define RF_REASON_NAMES                                                                           \
 	{                                                                                         \
 		[RF_UNDER_LIMIT] = "under_limit", [RF_SHADOW_OVER] = "shadow_over",               \
@@ -61,15 +61,15 @@ enum rf_reason {
 		[RF_UNCLASSED] = "unclassed",                                                     \
 	}
 
-/* What the windows map answered to an insert, or failed to. */
+/* Why a source got no window. */
 enum rf_map_error {
 	RF_INSERT_BUSY,	 /* -EBUSY */
 	RF_INSERT_NOMEM, /* -ENOMEM */
 	RF_INSERT_FULL,	 /* -E2BIG */
 	RF_INSERT_OTHER, /* any other error of an insert */
 	RF_WINDOW_LOST,	 /* inserted, and evicted before it was looked up again */
-	RF_NONE_IDLE, /* no insert: the windows it might have replaced are all of active sources */
-	RF_DELETE_BUSY, /* no insert: the old window could not be deleted */
+	RF_NONE_IDLE,	 /* no insert: all slots that were looked at are of active sources */
+	RF_DELETE_BUSY,	 /* no insert: the old window could not be deleted */
 	RF_MAP_ERROR_COUNT,
 };
 
@@ -83,16 +83,15 @@ struct rf_counters {
 	struct rf_count reason[RF_REASON_COUNT];
 	__u64 map_error[RF_MAP_ERROR_COUNT];
 	__u64 inserts[2];	    /* windows, of IPv4 and IPv6 */
-	__u64 evictions[2];	    /* … that gave way to others */
+	__u64 evictions[2];	    /* windows deleted for others */
 	__u64 newcomers_admitted;   /* packets: the guard had room */
-	__u64 newcomers_known;	    /* windows that the guard was not asked for */
+	__u64 newcomers_known;	    /* windows of known sources, without the guard */
 	__u64 newcomers_aggregated; /* packets: charged to windows of their prefixes */
-	__u64 shadow_newcomers; /* packets beyond the guard of which only shadow limits took no note
-				 */
-	__u64 bans_refused;	/* how often there was no room for a ban */
+	__u64 shadow_newcomers;	    /* packets over the newcomers rate, of shadow limits only */
+	__u64 bans_refused;	    /* bans not made: no room in the set */
 };
 
-/* Counters of a limit: as many as two banks may have limits, so that an index is nobody else's. */
+/* Entries for the limits of both banks, so that no two limits share an index. */
 #define RF_LIMIT_COUNTERS_MAX (2 * RF_LIMITS_MAX)
 
 /* Value of `limit_counters`, indexed by rf_policy.counters. */
@@ -100,7 +99,7 @@ struct rf_limit_counters {
 	struct rf_count passed;
 	struct rf_count dropped;
 	struct rf_count would_drop; /* passed, by a shadow limit */
-	/* Charged to it, and dropped by another limit that lost its room meanwhile. */
+	/* Charged to this limit, and dropped by another one that lost its room meanwhile. */
 	struct rf_count forfeited;
 };
 

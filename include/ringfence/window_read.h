@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What a window says to those who read it: nothing here writes. */
+/* Readers of windows, for the command line and tests: nothing here writes to a window. */
 #ifndef RINGFENCE_WINDOW_READ_H
 #define RINGFENCE_WINDOW_READ_H
 
 #include "limiter.h"
 
-#define RF_WAIT_BITS 58 /* of the longest wait for a permit, in units of any clock */
+#define RF_WAIT_BITS 58 /* of the longest wait for room, in units of any clock */
 
-/* What epoch `epoch` admitted, as far as the window remembers it when the present cell is `now`. */
+/* What the cell `epoch` admitted; 0 where the window no longer has it. */
 RF_INLINE __u32 rf_window_cell(const struct rf_window *window, const struct rf_policy *policy,
 			       __u32 epoch)
 {
@@ -19,7 +19,7 @@ RF_INLINE __u32 rf_window_cell(const struct rf_window *window, const struct rf_p
 	return rf_word_epoch(word) == epoch ? rf_word_used(word) : 0;
 }
 
-/* What counts against L at the cell `now`. */
+/* What counts against L in the cell `now`. */
 RF_INLINE __u32 rf_window_used(const struct rf_window *window, const struct rf_policy *policy,
 			       __u64 now)
 {
@@ -33,7 +33,7 @@ RF_INLINE __u32 rf_window_used(const struct rf_window *window, const struct rf_p
 	return sum < 0xffffffffU ? sum : 0xffffffffU;
 }
 
-/* The same at `time`, by the weighted estimate. */
+/* What counts against L at `time`, by the weighted estimate. */
 RF_INLINE __u64 rf_window_estimate(const struct rf_window *window, const struct rf_policy *policy,
 				   __u64 time)
 {
@@ -41,15 +41,16 @@ RF_INLINE __u64 rf_window_estimate(const struct rf_window *window, const struct 
 	__u32 used = rf_window_used(window, policy, now), base;
 	struct rf_window copy = *window;
 
-	/* Another CPU's clock may be ahead of the reader's; the window goes by the head's. */
+	/* The head may be ahead of the reader's clock: then the head's time counts. */
 	if (rf_head_is_present(window, policy, head, now))
 		now = rf_word_epoch(head);
 	else
-		rf_head_close(&copy, policy, head, now, &base); /* it may be on the edge */
+		rf_head_close(&copy, policy, head, now,
+			      &base); /* the head's cell may be on the edge */
 	return used + rf_edge_part(&copy, policy, now, time);
 }
 
-/* What counts against L at `time`, in units of L; of a bucket, what is missing of its burst. */
+/* What counts against L at `time`, in units of L; of a bucket, the used part of its burst. */
 RF_INLINE __u64 rf_used(const struct rf_window *window, const struct rf_policy *policy, __u64 time)
 {
 	__u64 level;
@@ -64,7 +65,7 @@ RF_INLINE __u64 rf_used(const struct rf_window *window, const struct rf_policy *
 	return rf_bucket_units(policy, policy->depth - level);
 }
 
-/* Would `cost` pass at `time`? Asked of a copy, so that it is the limiter's own answer. */
+/* Would `cost` pass at `time`? The limiter's own answer, from a copy of the window. */
 RF_INLINE int rf_would_pass(const struct rf_window *window, const struct rf_policy *policy,
 			    __u64 time, __u32 cost)
 {
@@ -74,8 +75,9 @@ RF_INLINE int rf_would_pass(const struct rf_window *window, const struct rf_poli
 }
 
 /*
- * Units of the policy's clock from `time` until `cost` would pass if nothing else came: 0 when it
- * passes now, ~0 when it never does (cost > L). Room that is there stays, so halving finds it.
+ * How long `cost` must wait at `time` if nothing else comes, in units of the policy's clock: 0
+ * where it passes now, ~0 where it never does (cost > L). Room only grows, so halving finds the
+ * moment.
  */
 RF_INLINE __u64 rf_window_passes_again(const struct rf_window *window,
 				       const struct rf_policy *policy, __u64 time, __u32 cost)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* When a window that has refused has room again: the time, in the clock of its policy. */
+/* When a window that has refused has room again, in the clock of its policy. */
 #ifndef RINGFENCE_WINDOW_REOPEN_H
 #define RINGFENCE_WINDOW_REOPEN_H
 
 #include "limiter.h"
 
-/* The CPU's view of one packet, for which the window is asked. */
+/* What a CPU asks a window for one packet. */
 struct rf_ask {
 	__u64 time;    /* in the policy's clock */
 	__u64 jiffies; /* read before `time` */
@@ -14,15 +14,15 @@ struct rf_ask {
 };
 
 /*
- * The end of the oldest cell that has something; 0 when the window moved on meanwhile, or had moved
- * on to where it has room since the packet was refused.
+ * When the oldest cell that is not empty leaves the window. 0: the window has moved on meanwhile,
+ * or has room by now.
  */
 RF_INLINE __u64 rf_cells_reopen(const struct rf_window *window, const struct rf_policy *policy,
 				const struct rf_ask *ask)
 {
 	const __u64 head = rf_load(&window->head), now = rf_epoch(policy, ask->time);
 	const __u32 epoch = rf_word_epoch(head);
-	__u32 oldest = 0; /* its age; the head's own cell is not empty if no other is full */
+	__u32 oldest = 0; /* its age; 0 is the head's own cell */
 
 	for (int i = 0; i < RF_CELLS; i++) {
 		__u64 word = rf_load(&window->cell[i]);
@@ -38,7 +38,7 @@ RF_INLINE __u64 rf_cells_reopen(const struct rf_window *window, const struct rf_
 	return (now + (epoch - (__u32)now) + policy->cells - oldest) * policy->cell;
 }
 
-/* As much of the cell on the edge has left as lets `cost` pass, at the latest with the cell. */
+/* When enough of the cell on the edge has left for `cost` to pass, at the latest at its end. */
 RF_INLINE __u64 rf_weighted_reopens(const struct rf_window *window, const struct rf_policy *policy,
 				    const struct rf_ask *ask)
 {
