@@ -111,17 +111,17 @@ wrong() {
 	done
 }
 
-wrong "'limits': no command for a file; it may have 'limit add', 'allow' and 'deny' with 'add' or \
+wrong "'limits': not a command of a rule file, which may have 'limit add', 'allow' and 'deny' with 'add' or \
 'load', and 'newcomers'" 'limits add all rate 1/1s'
-wrong "'limit': in a file only 'limit add' may follow" 'limit set all rate 1/1s'
+wrong "'limit': in a rule file only 'limit add' is allowed" 'limit set all rate 1/1s'
 wrong "'100/1d': invalid rate: '1d' is not a time; write it like 500ms, 10s, 5m or 1h" \
 	'limit add all rate 100/1d'
 wrong "'frob': unknown word in a limit; see 'ringfence help limit add'" 'limit add all rate 100/1s frob'
 wrong "limit 'fine': given twice" 'limit add fine rate 2/1s'
 wrong "'10.0.0.0/40': invalid prefix: its length must be 0-32" 'deny add 10.0.0.0/40'
 wrong "'ever': unexpected word" 'deny add 10.0.0.0/8 ever'
-wrong "'deny': in a file 'add' or 'load' must follow" 'deny del 10.0.0.0/8'
-wrong "'load': a file is missing behind it" 'allow load'
+wrong "'deny' expects 'add' or 'load'" 'deny del 10.0.0.0/8'
+wrong "'load' expects a file" 'allow load'
 wrong "'-': a rule file cannot read from standard input; name a file" 'allow load -'
 wrong "$scratch/none: cannot read it: No such file or directory" "allow load $scratch/none"
 wrong "$scratch/none: cannot read it: No such file or directory" \
@@ -160,7 +160,7 @@ nobody() {
 }
 does 'check needs no root' "$scratch/rules: fine: 9 limits, 3 allowed and 2 denied prefixes, newcomers \
 aggregate" nobody check "$scratch/rules"
-fails 'apply does' 1 'ringfence: /run/ringfence-65534.lock: cannot lock: Permission denied; only root changes fences, or a user for whom root makes that file' \
+fails 'apply does' 1 'ringfence: /run/ringfence-65534.lock: cannot lock: Permission denied; only root may change fences, or a user for whom root has made that file' \
 	nobody apply "$scratch/rules"
 without_network() {
 	unshare -n "$scratch/ringfence" "$@"
@@ -405,8 +405,8 @@ for set in old new; do
 done
 apply "$scratch/old"
 before=$(saved)
-fails 'both sets of rules together have to fit' 1 "ringfence: limit 'new13': no room on trial: the old \
-limits stay meanwhile, and with the new ones there are more than 32; apply without 'confirm'" \
+fails 'both sets of rules together have to fit' 1 "ringfence: limit 'new13': no room for a trial: \
+the old and the new limits together are more than 32; apply without 'confirm'" \
 	ringfence apply "$scratch/new" confirm 10s
 is "$(saved)" "$before" 'which changes nothing'
 does 'the remedy works' 'in force: 20 limits, 0 allowed and 0 denied prefixes, newcomers off' \

@@ -144,8 +144,8 @@ does 'the last one is detached' "${port[1]}: detached" ringfence detach "${port[
 check 'the fence is gone with it' test ! -e "$pins/$shared"
 
 fails 'where one interface cannot be attached, none is' 1 "ringfence: lo: cannot attach in native \
-mode: Operation not supported; 'ringfence doctor lo' says what stands in the way; 'ringfence attach lo \
-mode generic' may do without" \
+mode: Operation not supported; 'ringfence doctor lo' says why; 'ringfence attach lo \
+mode generic' may work" \
 	ringfence attach "${port[0]}" lo fence "$shared"
 is "$(program_on 0)" none 'the first is as it was'
 check 'and nothing is pinned' test ! -e "$pins/$shared"

@@ -181,8 +181,8 @@ eth=${port[0]} other=${port[1]}
 inside ip link set dev "$eth" xdpdrv obj $OBJECT sec xdp || bail 'ip does not attach'
 before=$(program_on 0)
 fails "a fence is not called as the one that ip attached" 1 "ringfence: fence '$eth': interface $eth has \
-one of that name, which 'ip' attached; first run 'ringfence adopt $eth' to have that one, or take another \
-name" ringfence attach "$other" fence "$eth"
+one of that name, which 'ip' attached; first run 'ringfence adopt $eth' to have that one, or \
+choose another name" ringfence attach "$other" fence "$eth"
 is "$(program_on 0) $(program_on 1)" "$before none" 'and nothing has changed'
 check 'nor been pinned' test ! -e "$pins/$eth"
 does 'a remedy works: another name' "$other: attached in native mode, fence '$run-b'" \
@@ -198,9 +198,9 @@ ringfence detach "$eth" >"$scratch/stdout"
 ringfence attach "$other" fence "$eth" >"$scratch/stdout"
 inside ip link set dev "$eth" xdpdrv obj $OBJECT sec xdp || bail 'ip does not attach'
 before=$(program_on 0)
-fails 'adopt names the interface of the fence that has the name' 1 "ringfence: $pins/$eth: pins of another \
-fence '$eth' are there, which is on $other; first run 'ringfence detach $other', and attach that one by \
-another name" ringfence adopt "$eth"
+fails 'adopt names the interface of the fence that has the name' 1 "ringfence: $pins/$eth: this \
+directory has the pins of another fence '$eth', on $other; first run 'ringfence detach $other', \
+then attach that interface under another fence name" ringfence adopt "$eth"
 does 'its remedy works' "$other: detached" ringfence detach "$other"
 is "$(program_on 0)" "$before" 'and leaves the one that is to be adopted alone'
 does 'which is adopted then' "$eth: adopted, fence '$eth'" pass_group ringfence adopt "$eth"

@@ -80,7 +80,7 @@ check 'and the other one is gone' eventually program_is_gone "$id"
 deliver 0 src=192.0.2.1,count=30
 is "$(passed) $(counted 0)" '30 30' 'packets meet the fence'
 fails 'chain does not apply to a fence that is alone' 1 \
-	"ringfence: ${port[0]}: already attached, alone; to have it in a chain, first run 'ringfence \
+	"ringfence: ${port[0]}: already attached, but not in a chain; to attach it in a chain, first run 'ringfence \
 detach ${port[0]}', which loses its windows" ringfence attach "${port[0]}" chain
 does 'replace has nothing to do where ringfence is' \
 	"${port[0]}: already attached, fence '${port[0]}'; nothing to do" \
@@ -105,8 +105,8 @@ link=$(bpftool -j link show | jq ".[] | select(.type == \"xdp\" and .prog_id == 
 for words in '' replace chain; do
 	# shellcheck disable=SC2086
 	fails "a program that a link holds is named, and stays: attach ${words:-alone}" 1 \
-		"ringfence: ${port[0]}: $in_place: 'foreign' (id $id), held by bpf_link $link of \
-another program, which must let it go; stop that one, or 'bpftool link detach id $link'" \
+		"ringfence: ${port[0]}: $in_place: 'foreign' (id $id), held by bpf_link $link of another \
+process; stop that process, or run 'bpftool link detach id $link'" \
 		ringfence attach "${port[0]}" $words
 done
 is "$(program_on 0)" "$id" 'it is untouched'
@@ -132,8 +132,8 @@ fails 'without its dispatcher, the message names the package' 1 \
 the package libxdp1 (Debian, Ubuntu, openSUSE), libxdp (Fedora) or xdp-tools (Arch)" \
 	env LIBXDP_OBJECT_PATH=/nonexistent nsenter --net="/run/netns/rf-test-$$-inside" \
 	build/ringfence attach "${port[0]}" chain
-no_chain="ringfence: ${port[0]}: $cannot: libxdp cannot make one here: it needs Linux 5.10 or newer \
-that lets programs of type EXT be loaded, and no LIBXDP_SKIP_DISPATCHER; leave 'chain' out, or see \
+no_chain="ringfence: ${port[0]}: $cannot: libxdp cannot make one here: a chain needs Linux 5.10 \
+or newer with programs of type EXT, and LIBXDP_SKIP_DISPATCHER must not be set; leave 'chain' out, or see \
 '--verbose'"
 fails 'what libxdp attaches without a dispatcher is no chain' 1 "$no_chain" \
 	env LIBXDP_SKIP_DISPATCHER=1 nsenter --net="/run/netns/rf-test-$$-inside" \
@@ -337,7 +337,7 @@ inside xdp-loader load -m native "${port[1]}" "$foreign"/{foreign,foreign,foreig
 	bail "xdp-loader: $(<"$scratch/log")"
 names=$(printf "'foreign', %.0s" {1..10})
 fails 'an eleventh program finds no room' 1 \
-	"ringfence: ${port[1]}: $cannot: it is full, with ${names%, }; take one off, by what attached it" \
+	"ringfence: ${port[1]}: $cannot: it is full, with ${names%, }; detach one, with the tool that attached it" \
 	ringfence attach "${port[1]}" chain
 check 'and leaves no pins' test ! -e "$pins/${port[1]}"
 inside xdp-loader unload -a "${port[1]}" >"$scratch/log" 2>&1

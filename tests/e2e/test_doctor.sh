@@ -135,9 +135,9 @@ weak() { # OPTION…
 }
 weak
 is "$looked" "$(one_problem "$dev")" 'nobody may run it, too'
-is "$(finding privileges)" "problem: this process lacks CAP_BPF, CAP_NET_ADMIN, CAP_PERFMON, without \
-which nothing is attached; run 'sudo ringfence doctor'" 'and is told what he lacks'
-is "$(finding kernel)" "note: what Linux $(uname -r) can is not known: trying it needs CAP_BPF and \
+is "$(finding privileges)" "problem: this process lacks CAP_BPF, CAP_NET_ADMIN, CAP_PERFMON, \
+which attaching needs; run 'sudo ringfence doctor'" 'and is told what he lacks'
+is "$(finding kernel)" "note: the features of Linux $(uname -r) are not known: trying them needs CAP_BPF and \
 CAP_NET_ADMIN" 'and what is not known'
 is "$(finding native)" 'ok: the driver has XDP, the kernel says' 'what everybody may ask is known'
 few='+bpf,+net_admin,+perfmon'
@@ -151,14 +151,14 @@ for less in net_admin,+perfmon bpf,+perfmon bpf,+net_admin; do
 	weak --inh-caps="+$less" --ambient-caps="+$less"
 	is "${looked%%;*}" "exit 1 ringfence: $dev: 1 problem stands in the way" "with $less alone: no"
 done
-is "$(finding privileges)" "problem: this process lacks CAP_PERFMON, without which nothing is attached; \
+is "$(finding privileges)" "problem: this process lacks CAP_PERFMON, which attaching needs; \
 run 'sudo ringfence doctor'" 'what is lacking is named'
 is "$(finding iterators)" 'note: BPF iterators over maps: not known: trying it needs more privileges; run it as root' \
 	'and what was not to be tried is not called missing'
 inside unshare -U -r build/ringfence doctor "$dev" --json >"$scratch/report" 2>"$scratch/stderr"
 is "exit $? $(<"$scratch/stderr")" "$(one_problem "$dev")" 'the root of a container may not'
-is "$(finding privileges)" "problem: in a user namespace, whose root the kernel lets load no XDP program; \
-run it outside of the container" 'and is told why'
+is "$(finding privileges)" "problem: in a user namespace, where the kernel lets nobody load XDP \
+programs; run it outside of the container" 'and is told why'
 
 # ---- native mode ----
 
@@ -167,8 +167,7 @@ is "$looked" "$(one_problem lo)" 'the loopback interface has no native mode'
 is "$(finding native)" "problem: the loopback interface has no native mode here, the kernel says; run \
 'ringfence attach lo mode generic'" 'the remedy is told'
 fails 'attach points to the doctor' 1 "ringfence: lo: cannot attach in native mode: Operation not \
-supported; 'ringfence doctor lo' says what stands in the way; 'ringfence attach lo mode generic' may \
-do without" ringfence attach lo fence "$run-lo"
+supported; 'ringfence doctor lo' says why; 'ringfence attach lo mode generic' may work" ringfence attach lo fence "$run-lo"
 ringfence attach lo fence "$run-lo" mode generic >/dev/null
 look lo
 is "$looked" 'exit 0 ' 'a fence in generic mode works'
@@ -230,8 +229,7 @@ inside ip link set "$b" up
 inside ethtool -L "$a" rx 1 tx 1
 inside ethtool -L "$b" rx 1 tx 2
 fails 'a peer that sends by more queues' 1 "ringfence: $a: cannot attach in native mode: No space left \
-on device; 'ringfence doctor $a' says what stands in the way; 'ringfence attach $a mode generic' may do \
-without" ringfence attach "$a"
+on device; 'ringfence doctor $a' says why; 'ringfence attach $a mode generic' may work" ringfence attach "$a"
 look "$a"
 is "$looked" "$(one_problem "$a")" 'it is a problem'
 is "$(finding peer)" "problem: $b sends by more queues than it receives by here (1), and veth refuses \

@@ -151,8 +151,8 @@ fails 'save says that the disk is full' 1 'ringfence: standard output: No space 
 	inside sh -c 'exec build/ringfence save >"$1"' sh "$scratch/disk/rules"
 is "$(wc -c <"$scratch/disk/rules")" 4096 'which has kept a part of the rules'
 head -n -1 "$scratch/disk/rules" >"$scratch/part"
-lost="it was printed by 'save', and its end is missing, which is the line 'newcomers …'; save it again, \
-or say 'newcomers off' if nothing else is missing"
+lost="this output of 'save' is cut short: its last line, 'newcomers …', is missing; save it \
+again, or add 'newcomers off' if nothing else is missing"
 for command in check apply; do
 	fails "$command does not take the lines that are there" 1 "ringfence: $scratch/part: $lost" \
 		ringfence $command "$scratch/part"
@@ -233,8 +233,9 @@ in_the_way() { # NAME PATH: it is refused, left alone, and once it is gone an at
 	local before
 
 	before=$(find "$pins")
-	fails "$1 is in the way" 1 "ringfence: $2: this is in the way, and not ringfence's; remove it, or name \
-the fence otherwise: 'ringfence attach IF fence NAME'" ringfence attach "${port[0]}" "${small[@]}"
+	fails "$1 is in the way" 1 "ringfence: $2: this is in the way, and not ringfence's; remove it, \
+or choose another fence name: 'ringfence attach IF fence NAME'" ringfence attach "${port[0]}" \
+"${small[@]}"
 	fails 'nor does detach take it for a fence' 1 "ringfence: ${port[0]}: no fence attached; run 'ringfence \
 attach ${port[0]}' or 'ip link set dev ${port[0]} xdp obj …'" ringfence detach "${port[0]}"
 	is "$(find "$pins"), $(program_on 0)" "$before, none" 'and all is as it was'

@@ -45,7 +45,7 @@ END
 
 refusal() { # IF TYPE NAME
 	echo "ringfence: $1: cannot attach: its frames have no Ethernet header (hardware type $2: $3), so \
-nothing would be limited; attach to the Ethernet interface that carries it"
+nothing would be limited; attach to the Ethernet interface that carries its traffic"
 }
 
 frames() { # IF: what doctor says of its frames, and how many problems it has
@@ -63,7 +63,7 @@ refuses() {
 			"$4: attach refuses${mode:+, with $mode}"
 	done
 	is "$(frames "$1")" "1 problem: they have no Ethernet header (hardware type $2: $3): a fence here \
-limits nothing; attach to the Ethernet interface that carries it; null" "$4: doctor says why"
+limits nothing; attach to the Ethernet interface that carries its traffic; null" "$4: doctor says why"
 	is "$(ringfence doctor | grep -c "^  $1 .*attach")" 0 "$4: and recommends nothing"
 	matches "$(ringfence doctor 2>/dev/null | grep "^  $1 ")" "  $1 +not for a fence, since its frames \
 have no Ethernet header; 'ringfence doctor $1' says more" "$4: in a word"
@@ -114,7 +114,7 @@ is "$(ringfence stats --json | jq -c '.packets')" '{"passed":20,"dropped":0}' \
 	'neither a list nor a limit drops anything'
 is "$(ringfence status | grep "^  $tun")" "  $tun: generic mode, attached by ip
   $tun: nothing is limited here: its frames have no Ethernet header (hardware type 65534: none, as of \
-tun and wireguard); attach to the Ethernet interface that carries it" 'and status says so'
+tun and wireguard); attach to the Ethernet interface that carries its traffic" 'and status says so'
 is "$(ringfence status --json | jq -c '.interfaces | map(.ethernet)')" '[false]' 'in JSON'
 is "$(frames "$tun" | sed 's/.*; //')" "ringfence detach $tun" 'doctor advises to detach it'
 matches "$(ringfence doctor 2>/dev/null | grep "^  $tun ")" "  $tun +has a fence that limits nothing, \

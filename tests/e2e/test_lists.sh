@@ -177,7 +177,7 @@ echo '# none' >"$scratch/bad"
 fails 'an empty file is a slip' 1 "ringfence: $scratch/bad: no prefix is in the file" \
 	ringfence deny load "$scratch/bad"
 head -c 100 /dev/zero >"$scratch/bad"
-fails 'so is one that is no text' 1 "ringfence: $scratch/bad: this is no text: it has a zero byte" \
+fails 'so is one that is no text' 1 "ringfence: $scratch/bad: not a text file: it has a zero byte" \
 	ringfence deny load "$scratch/bad"
 is "$(ringfence save | sed 1d | cksum)" "$before" 'none of that has changed anything'
 

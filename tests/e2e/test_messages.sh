@@ -47,8 +47,8 @@ done
 refused "$none: $no_interface" attach "$none"
 refused "$none: $no_interface" detach "$none"
 refused "${port[0]}: $no_fence" detach "${port[0]}"
-refused "lo: cannot attach in native mode: Operation not supported; 'ringfence doctor lo' says what \
-stands in the way; 'ringfence attach lo mode generic' may do without" attach lo fence "$run-lo"
+refused "lo: cannot attach in native mode: Operation not supported; 'ringfence doctor lo' says \
+why; 'ringfence attach lo mode generic' may work" attach lo fence "$run-lo"
 check 'an interface without native mode is left without pins' test ! -e "$pins/$run-lo"
 does 'the remedy works' "lo: attached in generic mode, fence '$run-lo'
 generic mode counts what the kernel has merged (GRO) as one packet" \
@@ -346,18 +346,18 @@ nobody() {
 	inside setpriv --reuid=65534 --regid=65534 --clear-groups "$scratch/ringfence" "$@"
 }
 fails 'status needs root' 1 \
-	"ringfence: program id $(program_on 0): cannot tell whose it is: only \
-CAP_SYS_ADMIN opens it by its id, and no pin that you may read leads to it; run it as root, or as a \
+	"ringfence: program id $(program_on 0): cannot tell whose it is: only CAP_SYS_ADMIN may open it \
+by its id, and no pin that you may read belongs to it; run it as root, or as a \
 member of group 'ringfence' once root has run 'ringfence adopt IF'" \
 	nobody status
 fails 'attach needs root' 1 \
-	"ringfence: /run/ringfence-65534.lock: cannot lock: Permission denied; only root changes fences, or a user for whom root makes that file" \
+	"ringfence: /run/ringfence-65534.lock: cannot lock: Permission denied; only root may change fences, or a user for whom root has made that file" \
 	nobody attach "${port[1]}"
 fails 'detach needs root' 1 \
-	"ringfence: /run/ringfence-65534.lock: cannot lock: Permission denied; only root changes fences, or a user for whom root makes that file" \
+	"ringfence: /run/ringfence-65534.lock: cannot lock: Permission denied; only root may change fences, or a user for whom root has made that file" \
 	nobody detach "${port[0]}"
 fails 'limit add needs root' 1 \
-	"ringfence: /run/ringfence-65534.lock: cannot lock: Permission denied; only root changes fences, or a user for whom root makes that file" \
+	"ringfence: /run/ringfence-65534.lock: cannot lock: Permission denied; only root may change fences, or a user for whom root has made that file" \
 	nobody limit add more rate 1/1s
 is "$(describe nobody help | head -n 1)" 'exit 0' 'help does not'
 is "$(state)" "$before" 'nothing has changed'

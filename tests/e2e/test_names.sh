@@ -75,7 +75,7 @@ in_space ip link set dev one xdpdrv obj "$scratch/foreign.o" sec xdp
 mkdir -p "$pins"
 bpftool prog load "$scratch/foreign.o" "$pins/two" type xdp 2>"$scratch/log"
 fails 'attach to two interfaces, of which one fails' 1 "ringfence: $pins/two: this is in the way, and \
-not ringfence's; remove it, or name the fence otherwise: 'ringfence attach IF fence NAME'" \
+not ringfence's; remove it, or choose another fence name: 'ringfence attach IF fence NAME'" \
 	ringfence attach one two replace
 is "$(program one)" foreign 'puts back what it has replaced'
 rm "$pins/two"

@@ -97,8 +97,8 @@ is "$(program_on 0)" none 'and nothing is left attached'
 
 # ---- adopting what ip attached ----
 
-no_pin="cannot tell whose it is: only CAP_SYS_ADMIN opens it by its id, and no pin that you may read \
-leads to it"
+no_pin="cannot tell whose it is: only CAP_SYS_ADMIN may open it by its id, and no pin that you \
+may read belongs to it"
 inside ip link set dev "$eth" xdpdrv obj build/ringfence.bpf.o sec xdp || bail 'ip does not attach'
 ringfence limit add all rate 100/1h exact
 ringfence allow add 198.51.100.0/24
@@ -134,7 +134,7 @@ rm "$pins/$eth"/prefixes4_?
 for words in save 'limit add more rate 1/1s'; do
 	# shellcheck disable=SC2086
 	fails "who misses the pin of a trie does not take its rules for none: $words" 1 "ringfence: $eth: \
-the pins of its prefixes are not those in force; as root run 'ringfence adopt IF'" \
+its pinned prefixes are not those in force; as root run 'ringfence adopt IF'" \
 		with $few build/ringfence $words
 done
 rm "$pins/$eth/xdp"
@@ -143,8 +143,9 @@ is "$(with $few build/ringfence save | tail -n +2)" "$before" 'adopt makes good 
 check 'the program as well' test -e "$pins/$eth/xdp"
 inside ip link set dev "$eth" xdp off
 inside ip link set dev "$eth" xdpdrv obj build/ringfence.bpf.o sec xdp
-fails 'pins of another fence are not overwritten' 1 "ringfence: $pins/$eth: pins of another fence \
-'$eth' are there, which is on no interface here any more; 'rm -r $pins/$eth' removes them" \
+fails 'pins of another fence are not overwritten' 1 "ringfence: $pins/$eth: this directory has \
+the pins of another fence '$eth', which is no longer on any interface here; 'rm -r $pins/$eth' \
+removes the pins" \
 	ringfence adopt "$eth"
 inside ip link set dev "$eth" xdp off
 does 'and so does detach, once no other fence is there' \
@@ -168,8 +169,8 @@ echo "ringfence:x:$gid:" >>/etc/group
 chmod 1777 /sys/fs/bpf
 with $load build/ringfence attach "$eth" >"$scratch/log"
 does 'nor where who may read could write' "$eth: has pins already, fence '$eth'
-group 'ringfence' may not read it: everybody may write to /sys/fs/bpf, and so get at what is only to \
-be read; 'chmod 700 /sys/fs/bpf' ends that" ringfence adopt "$eth"
+group 'ringfence' may not read it: everybody may write to /sys/fs/bpf, so readers could write to \
+the maps; 'chmod 700 /sys/fs/bpf' prevents that" ringfence adopt "$eth"
 ringfence detach "$eth" >"$scratch/log"
 does 'the remedy works' '' chmod 700 /sys/fs/bpf
 ringfence attach "$eth" >"$scratch/log" # gives the group its place, which takes CAP_CHOWN
@@ -190,8 +191,8 @@ done
 is "$(as_member "$scratch/ringfence" save | tail -n +2)" "$(ringfence save | tail -n +2)" \
 	'and saves the rules'
 locked() { # USER
-	echo "ringfence: /run/ringfence-$1.lock: cannot lock: Permission denied; only root changes fences, or a \
-user for whom root makes that file"
+	echo "ringfence: /run/ringfence-$1.lock: cannot lock: Permission denied; only root may change \
+fences, or a user for whom root has made that file"
 }
 for words in 'limit set all rate 1/1h' 'limit del all' 'deny add 192.0.2.0/24' 'newcomers off' \
 	confirm "detach $eth" "attach $eth" "adopt $eth"; do
@@ -214,8 +215,9 @@ is "$(ringfence save | tail -n +2)" "$before" 'and the rules stay'
 fails 'everybody else is told whom to ask' 1 \
 	"ringfence: program id $(program_on 0): $no_pin; $join" as_stranger "$scratch/ringfence" stats
 fails 'and what an older kernel would say' 1 "ringfence: program id $(program_on 0): $no_pin; this \
-kernel (before 5.19, with kernel.unprivileged_bpf_disabled set) lets nobody without CAP_BPF read; run \
-it as root" as_member strace -qq -o /dev/null -e inject=bpf:error=EPERM "$scratch/ringfence" stats
+kernel (before 5.19, with kernel.unprivileged_bpf_disabled set) lets nobody read maps without \
+CAP_BPF; run it as root" as_member strace -qq -o /dev/null -e inject=bpf:error=EPERM \
+"$scratch/ringfence" stats
 does 'an upgrade leaves the group its pins' "$eth: already attached, fence '$eth'; nothing to do" \
 	ringfence attach "$eth"
 is "$(as_member "$scratch/ringfence" status)" "$(ringfence status)" 'and it reads on'
@@ -310,7 +312,7 @@ for words in 'limit set all rate 7/1h' 'limit del all' 'newcomers rate 100/1s th
 	"attach $eth"; do
 	# shellcheck disable=SC2086
 	fails "who may only read does not change: $words" 1 \
-		"ringfence: $eth: you may read this fence, and not change it; run it as root" \
+		"ringfence: $eth: you may read this fence but not change it; run the command as root" \
 		as_reader $words
 done
 is "$(ringfence limit list)" 'limit add all rate 100/1h' 'and nothing has changed'
@@ -325,8 +327,8 @@ is "$(program_on 0)" "$(program_on 1)" 'the interfaces of a fence have the same 
 is "$(with $few build/ringfence status)" "$(ringfence status)" 'which pins lead to from each'
 ringfence detach "${port[1]}" >"$scratch/log"
 inside ip link set dev "${port[1]}" xdpdrv obj build/ringfence.bpf.o sec xdp
-fails 'who cannot look at all programs says which fence to change' 1 "ringfence: there are XDP programs \
-that only CAP_SYS_ADMIN may look at, so say which fence: dev $eth" \
+fails 'who cannot look at all programs says which fence to change' 1 "ringfence: some XDP \
+programs can be read only with CAP_SYS_ADMIN; say which fence: dev $eth" \
 	with $few build/ringfence limit add all rate 1/1s
 does 'and may then' '' with $few build/ringfence limit add all rate 1/1s dev "$eth"
 ringfence detach "$eth" >"$scratch/log"

@@ -25,14 +25,14 @@ int rf_adopt_check_name(const char *name, struct rf_error *error)
 	else if (*fence.pins)
 		err = rf_error_failed(error, -EEXIST,
 				      "fence '%s': interface %s has one of that name, whose pins "
-				      "are at %s; take another name",
+				      "are at %s; choose another name",
 				      name, name, fence.pins);
 	else
-		err = rf_error_failed(error, -EEXIST,
-				      "fence '%s': interface %s has one of that name, which 'ip' "
-				      "attached; first run 'ringfence adopt %s' to have that one, "
-				      "or take another name",
-				      name, name, name);
+		err = rf_error_failed(
+			error, -EEXIST,
+			"fence '%s': interface %s has one of that name, which 'ip' attached; first "
+			"run 'ringfence adopt %s' to have that one, or choose another name",
+			name, name, name);
 	rf_fence_close(&fence);
 	return err;
 }
@@ -50,19 +50,19 @@ static int check_directory(const struct rf_pin_path *directory, const char *name
 		return 0;
 	if (rf_interface_of_pins(directory, other))
 		return rf_error_failed(error, -EEXIST,
-				       "%s: pins of another fence '%s' are there, which is on %s; "
-				       "first run 'ringfence detach %s', and attach that one by "
-				       "another name",
+				       "%s: this directory has the pins of another fence '%s', on "
+				       "%s; first run 'ringfence detach %s', then attach that "
+				       "interface under another fence name",
 				       directory->text, name, other, other);
 	if (rf_pins_have_live_link(directory, NULL))
-		return rf_error_failed(error, -EEXIST,
-				       "%s: pins of another fence '%s' are there, which is on an "
-				       "interface of another network namespace; first detach it "
-				       "there",
-				       directory->text, name);
+		return rf_error_failed(
+			error, -EEXIST,
+			"%s: this directory has the pins of another fence '%s', on an interface of "
+			"another network namespace; first detach that interface there",
+			directory->text, name);
 	return rf_error_failed(error, -EEXIST,
-			       "%s: pins of another fence '%s' are there, which is on no interface "
-			       "here any more; 'rm -r %s' removes them",
+			       "%s: this directory has the pins of another fence '%s', which is no "
+			       "longer on any interface here; 'rm -r %s' removes the pins",
 			       directory->text, name, directory->text);
 }
 

@@ -50,15 +50,13 @@ static int fail_attach(const struct rf_interface *interface, enum rf_mode mode, 
 			"names it",
 			name, name);
 	if (mode == RF_NATIVE)
-		return rf_error_failed(
-			error, err,
-			"%s: cannot attach in native mode: %s; 'ringfence doctor %s' says what "
-			"stands in the way; 'ringfence attach %s mode generic' may do without",
-			name, strerror(-err), name, name);
-	return rf_error_failed(error, err,
-			       "%s: cannot attach in generic mode: %s; 'ringfence doctor %s' says "
-			       "what stands in the way",
-			       name, strerror(-err), name);
+		return rf_error_failed(error, err,
+				       "%s: cannot attach in native mode: %s; 'ringfence doctor "
+				       "%s' says why; 'ringfence attach %s mode generic' may work",
+				       name, strerror(-err), name, name);
+	return rf_error_failed(
+		error, err, "%s: cannot attach in generic mode: %s; 'ringfence doctor %s' says why",
+		name, strerror(-err), name);
 }
 
 /*
@@ -116,8 +114,7 @@ static void settle_foreign(struct rf_attached *attached, int err, struct rf_erro
 		rf_foreign_forget(&attached->foreign);
 	else if (rf_foreign_put_back(&attached->foreign, attached->foreign_fd))
 		rf_error_failed(error, err,
-				"%s: cannot attach, and cannot put %s back either; "
-				"attach that again",
+				"%s: cannot attach, and cannot restore %s; attach it again",
 				attached->interface, attached->replaced);
 	close(attached->foreign_fd);
 	attached->foreign_fd = 0;
@@ -163,11 +160,12 @@ static int check_hardware(const struct rf_interface *interface, struct rf_error 
 {
 	if (rf_has_ethernet(interface->hardware))
 		return 0;
-	return rf_error_failed(
-		error, -EOPNOTSUPP,
-		"%s: cannot attach: its frames have no Ethernet header (hardware type %u: %s), so "
-		"nothing would be limited; attach to the Ethernet interface that carries it",
-		interface->name, interface->hardware, rf_hardware_name(interface->hardware));
+	return rf_error_failed(error, -EOPNOTSUPP,
+			       "%s: cannot attach: its frames have no Ethernet header (hardware "
+			       "type %u: %s), so nothing would be limited; attach to the Ethernet "
+			       "interface that carries its traffic",
+			       interface->name, interface->hardware,
+			       rf_hardware_name(interface->hardware));
 }
 
 /* Of several interfaces the first one makes the fence, and the others find it on trial. */
@@ -179,11 +177,11 @@ static int check_trial(const char *name, const struct rf_attach *attach,
 	if (!attach->confirm_ns ||
 	    (standing.state == RF_ON_TRIAL && standing.fallback == RF_FALL_OPEN))
 		return 0;
-	return rf_error_failed(error, -EBUSY,
-			       "%s: its fence is there already, and an attach goes on trial only "
-			       "with a new one; leave out 'confirm', or use 'ringfence apply FILE "
-			       "confirm TIME'",
-			       name);
+	return rf_error_failed(
+		error, -EBUSY,
+		"%s: it has a fence already, and only a new fence can be attached on trial; leave "
+		"out 'confirm', or use 'ringfence apply FILE confirm TIME'",
+		name);
 }
 
 /* What an interface that already has a program means for the request. */
@@ -201,8 +199,8 @@ static int check_occupied(const struct rf_interface *interface, const struct rf_
 	if (attach->chain && !interface->chain.dispatcher_id)
 		return rf_error_failed(
 			error, -EBUSY,
-			"%s: already attached, alone; to have it in a chain, first run 'ringfence "
-			"detach %s', which loses its windows",
+			"%s: already attached, but not in a chain; to attach it in a chain, first "
+			"run 'ringfence detach %s', which loses its windows",
 			name, name);
 	if (attach->fence && strcmp(attach->fence, fence->name) != 0)
 		return rf_error_failed(
@@ -276,11 +274,10 @@ static int open_pinned(const char *name, const struct rf_pin_path *directory,
 	int err = open_pinned_program(directory, &program, found, error);
 
 	if (!err && *found == FOUND_NOTHING && live)
-		err = rf_error_failed(
-			error, -EBUSY,
-			"%s: pins of a fence that is attached are missing here; detach "
-			"its interfaces first",
-			directory->text);
+		err = rf_error_failed(error, -EBUSY,
+				      "%s: some pins of an attached fence are missing; detach its "
+				      "interfaces first",
+				      directory->text);
 	if (!err && *found == FOUND_FENCE) {
 		err = rf_program_check_abi(&program, name, error);
 		if (err && !live) {

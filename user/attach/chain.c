@@ -54,11 +54,10 @@ static int fail_chain(const struct rf_interface *interface, enum rf_mode mode, i
 			"libxdp (Fedora) or xdp-tools (Arch)",
 			name);
 	if (err == -E2BIG)
-		return rf_error_failed(
-			error, err,
-			"%s: cannot attach in a chain: it is full, with %s; take one "
-			"off, by what attached it",
-			name, names);
+		return rf_error_failed(error, err,
+				       "%s: cannot attach in a chain: it is full, with %s; detach "
+				       "one, with the tool that attached it",
+				       name, names);
 	if (err == -EBUSY || err == -EEXIST)
 		return rf_error_failed(
 			error, err,
@@ -73,9 +72,9 @@ static int fail_chain(const struct rf_interface *interface, enum rf_mode mode, i
 	if (mode == RF_NATIVE)
 		return rf_error_failed(
 			error, err,
-			"%s: cannot attach in a chain in native mode: %s; try 'ringfence attach "
-			"%s chain mode generic', and with a jumbo MTU mind that each program of "
-			"the chain must take frames in several buffers%s%s",
+			"%s: cannot attach in a chain in native mode: %s; try 'ringfence attach %s "
+			"chain mode generic'; with a jumbo MTU every program of the chain must "
+			"accept frames in several buffers%s%s",
 			name, strerror(-err), name, *names ? ", here also " : "", names);
 	return rf_error_failed(error, err, "%s: cannot attach in a chain in generic mode: %s", name,
 			       strerror(-err));
@@ -133,9 +132,9 @@ static int check_chained(const char *name, enum rf_mode mode, struct rf_error *e
 	rf_program_close(&program);
 	return rf_error_failed(
 		error, -EOPNOTSUPP,
-		"%s: cannot attach in a chain: libxdp cannot make one here: it needs Linux 5.10 "
-		"or newer that lets programs of type EXT be loaded, and no "
-		"LIBXDP_SKIP_DISPATCHER; leave 'chain' out, or see '--verbose'",
+		"%s: cannot attach in a chain: libxdp cannot make one here: a chain needs Linux "
+		"5.10 or newer with programs of type EXT, and LIBXDP_SKIP_DISPATCHER must not be "
+		"set; leave 'chain' out, or see '--verbose'",
 		name);
 }
 

@@ -55,7 +55,7 @@ static int fail_held(const struct rf_interface *interface, const char *what, uin
 	return rf_error_failed(
 		error, -EBUSY,
 		"%s: a foreign XDP program is in place: %s, held by bpf_link %u of another "
-		"program, which must let it go; stop that one, or 'bpftool link detach id %u'",
+		"process; stop that process, or run 'bpftool link detach id %u'",
 		interface->name, what, link, link);
 }
 
@@ -66,11 +66,11 @@ static int fail_chained(const struct rf_interface *interface, const struct rf_at
 	const char *name = interface->name;
 
 	if (!interface->chain.count)
-		return rf_error_failed(
-			error, -EBUSY,
-			"%s: a foreign XDP program is in place: %s, as in another mount namespace; "
-			"attach from there, or 'ringfence attach %s replace' takes it off",
-			name, what, name);
+		return rf_error_failed(error, -EBUSY,
+				       "%s: a foreign XDP program is in place: %s, perhaps because "
+				       "they are in another mount namespace; attach from there, or "
+				       "'ringfence attach %s replace' takes it off",
+				       name, what, name);
 	if (attach->chain)
 		return 0;
 	return rf_error_failed(error, -EBUSY,

@@ -67,11 +67,11 @@ static const char *prepare_root(void)
 	if (!group)
 		return "there is no such group";
 	if (others_may_pin())
-		return "everybody may write to /sys/fs/bpf, and so get at what is only to be read; "
-		       "'chmod 700 /sys/fs/bpf' ends that";
+		return "everybody may write to /sys/fs/bpf, so readers could write to the maps; "
+		       "'chmod 700 /sys/fs/bpf' prevents that";
 	if (others_may_load())
-		return "everybody may load programs, and so write to what is only to be read; "
-		       "'sysctl kernel.unprivileged_bpf_disabled=2' ends that";
+		return "everybody may load programs, so readers could write to the maps; 'sysctl "
+		       "kernel.unprivileged_bpf_disabled=2' prevents that";
 	if (!mount_root())
 		return "there is no bpffs at " RF_SHARE_ROOT;
 	if (!give_root(group->gr_gid))

@@ -80,8 +80,8 @@ static void check_unknown(const struct rf_machine_facts *machine, enum rf_featur
 				rf_feature_rows[feature].text);
 	else
 		rf_findings_add(findings, RF_NOTE, "kernel",
-				"what Linux %s can is not known: trying it needs CAP_BPF and "
-				"CAP_NET_ADMIN",
+				"the features of Linux %s are not known: trying them needs CAP_BPF "
+				"and CAP_NET_ADMIN",
 				machine->release);
 }
 
@@ -164,13 +164,13 @@ static void check_privileges(const struct rf_machine_facts *machine, struct rf_f
 
 	if (machine->in_user_namespace) {
 		rf_findings_add(findings, RF_PROBLEM, "privileges",
-				"in a user namespace, whose root the kernel lets load no XDP "
-				"program; run it outside of the container");
+				"in a user namespace, where the kernel lets nobody load XDP "
+				"programs; run it outside of the container");
 		return;
 	}
 	if (!bpf || !perfmon || !net) {
 		rf_findings_add(findings, RF_PROBLEM, "privileges",
-				"this process lacks%s%s%s%s%s, without which nothing is attached",
+				"this process lacks%s%s%s%s%s, which attaching needs",
 				bpf ? "" : " CAP_BPF", !bpf && !(net && perfmon) ? "," : "",
 				net ? "" : " CAP_NET_ADMIN", !net && !perfmon ? "," : "",
 				perfmon ? "" : " CAP_PERFMON");

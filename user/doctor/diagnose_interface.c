@@ -134,8 +134,8 @@ static void check_foreign(const struct rf_interface_facts *facts, struct rf_find
 {
 	if (!*facts->program_name) {
 		rf_findings_add(findings, RF_NOTE, "program",
-				"an XDP program is in place (id %u); whose it is is not known: "
-				"needs CAP_SYS_ADMIN",
+				"an XDP program is in place (id %u); only CAP_SYS_ADMIN can tell "
+				"whose it is",
 				facts->program_id);
 	} else if (strcmp(facts->program_name, "xdp_dispatcher") == 0) {
 		rf_findings_add(
@@ -164,7 +164,7 @@ static void check_hardware(const struct rf_interface_facts *facts, struct rf_fin
 {
 	rf_findings_add(findings, RF_PROBLEM, "frames",
 			"they have no Ethernet header (hardware type %u: %s): a fence here limits "
-			"nothing; attach to the Ethernet interface that carries it",
+			"nothing; attach to the Ethernet interface that carries its traffic",
 			facts->hardware, rf_hardware_name(facts->hardware));
 	if (is_fenced(facts))
 		rf_findings_remedy(findings, "ringfence detach %s", facts->name);
@@ -254,8 +254,7 @@ static void check_master(const struct rf_interface_facts *facts, struct rf_findi
 		rf_findings_add(findings, RF_OK, "port", "of %s: what is passed on counts as well",
 				master);
 	} else if (facts->master_fenced) {
-		rf_findings_add(findings, RF_OK, "member", "of %s, whose fence is for it, too",
-				master);
+		rf_findings_add(findings, RF_OK, "member", "of %s, whose fence covers it", master);
 	} else if (facts->master_occupied) {
 		rf_findings_add(
 			findings, RF_PROBLEM, "member",
@@ -264,8 +263,8 @@ static void check_master(const struct rf_interface_facts *facts, struct rf_findi
 		rf_findings_remedy(findings, "ringfence doctor %s", master);
 	} else if (!is_fenced(facts)) {
 		rf_findings_add(findings, RF_NOTE, "member",
-				"of %s; a fence there is for all of its members, and with one here "
-				"it can have none",
+				"of %s; a fence there covers all of its members, and a fence here "
+				"rules it out",
 				master);
 		rf_findings_remedy(findings, "ringfence attach %s", master);
 	}

@@ -45,12 +45,11 @@ static void check_virtio(const struct rf_interface_facts *facts, struct rf_findi
 		rf_findings_add(findings, RF_OK, "queues to send", "one is left for each CPU");
 		return;
 	}
-	rf_findings_add(
-		findings, RF_NOTE, "queues to send",
-		"%u of at most %u queues are used, and virtio_net wants another one for each "
-		"of %u CPUs; ringfence sends nothing, so only Linux before 5.13 minds, and "
-		"refuses native mode",
-		pairs, max, cpus);
+	rf_findings_add(findings, RF_NOTE, "queues to send",
+			"%u of at most %u queues are used, and virtio_net needs one more for each "
+			"of %u CPUs to send from XDP; ringfence sends nothing, but Linux before "
+			"5.13 refuses native mode then",
+			pairs, max, cpus);
 	if (max > cpus)
 		rf_findings_remedy(findings, "ethtool -L %s combined %u", facts->name, max - cpus);
 }

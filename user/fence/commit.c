@@ -337,7 +337,7 @@ int rf_fence_commit(struct rf_fence *fence, struct rf_ruleset *ruleset,
 static int fail_late(const struct rf_standing *standing, struct rf_error *error)
 {
 	return rf_error_failed(error, -ETIME,
-			       "too late: the old rules are back since %" PRIu64 " s; apply again",
+			       "too late: the old rules came back %" PRIu64 " s ago; apply again",
 			       (uint64_t)(standing->trial_ns / RF_NS_PER_S));
 }
 

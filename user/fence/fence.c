@@ -279,14 +279,14 @@ int rf_fence_check_may_change(const struct rf_fence *fence, const char *dev, str
 	const struct rf_pin_path pins = rf_fence_pins(fence);
 
 	if (fence->read_only)
-		return rf_error_failed(error, -EACCES,
-				       "%s: you may read this fence, and not change it; run it as "
-				       "root",
-				       fence->name);
+		return rf_error_failed(
+			error, -EACCES,
+			"%s: you may read this fence but not change it; run the command as root",
+			fence->name);
 	if (!dev && fence->among_unknown)
 		return rf_error_failed(error, -EPERM,
-				       "there are XDP programs that only CAP_SYS_ADMIN may look "
-				       "at, so say which fence: dev %s",
+				       "some XDP programs can be read only with CAP_SYS_ADMIN; say "
+				       "which fence: dev %s",
 				       fence->interfaces ? fence->interface[0].name : "IF");
 	return *pins.text ? rf_pins_check_owner(&pins, error) : 0;
 }

@@ -103,7 +103,7 @@ static void describe_holder(int fd, char text[HOLDER_TEXT_SIZE])
 	else if (pid > 0)
 		snprintf(text, HOLDER_TEXT_SIZE, "process %d", pid);
 	else
-		snprintf(text, HOLDER_TEXT_SIZE, "a process that is not to be seen from here");
+		snprintf(text, HOLDER_TEXT_SIZE, "a process that cannot be seen from here");
 }
 
 /* ---- waiting ---- */
@@ -195,11 +195,10 @@ int rf_fence_lock(struct rf_error *error)
 	int fd = open_own(path);
 
 	if (fd < 0)
-		return rf_error_failed(
-			error, -errno,
-			"%s: cannot lock: %s; only root changes fences, or a user for whom root "
-			"makes that file",
-			path, strerror(errno));
+		return rf_error_failed(error, -errno,
+				       "%s: cannot lock: %s; only root may change fences, or a "
+				       "user for whom root has made that file",
+				       path, strerror(errno));
 	/* Its owner could hold it for ever. Root does not just take it: another may wait for it. */
 	if (fstat(fd, &lock) || (lock.st_uid != 0 && lock.st_uid != geteuid())) {
 		close(fd);

@@ -25,8 +25,8 @@ static bool has_moved(const struct rf_fence *fence, const struct rf_standing *st
 static int fail_moving(struct rf_error *error)
 {
 	return rf_error_failed(error, -EAGAIN,
-			       "the rules are switched faster than they can be read; see who does "
-			       "so, or detach the fence");
+			       "the rules change faster than they can be read; find the process "
+			       "that changes them, or detach the fence");
 }
 
 int rf_fence_bank(const struct rf_fence *fence, struct rf_bank *bank, struct rf_error *error)

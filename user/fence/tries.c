@@ -87,8 +87,8 @@ int rf_tries_open(const struct rf_fence *fence, int bank, struct rf_tries *tries
 		/* One that went away meanwhile is of rules that did: the caller looks again. */
 		if (err == -ESTALE)
 			return rf_error_failed(error, err,
-					       "%s: the pins of its prefixes are not those in "
-					       "force; as root run 'ringfence adopt IF'",
+					       "%s: its pinned prefixes are not those in force; as "
+					       "root run 'ringfence adopt IF'",
 					       fence->name);
 		if (err == -EPROTO)
 			return rf_error_failed(error, err,

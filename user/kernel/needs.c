@@ -30,7 +30,7 @@ const struct rf_feature_row rf_feature_rows[RF_FEATURE_COUNT] = {
 	[RF_FEATURE_ITERATORS] = {"iterators", "BPF iterators over maps", "5.9", RF_OPTIONAL,
 				  "no counters to 'cat' in the BPF file system"},
 	[RF_FEATURE_READERS] = {"readers", "reading of pinned maps without capabilities", "5.19",
-				RF_OPTIONAL, "only who has CAP_BPF can read"},
+				RF_OPTIONAL, "only processes with CAP_BPF can read"},
 	[RF_FEATURE_JIT] = {"jit", "the BPF JIT", "4.8", RF_OPTIONAL, "it works, but is slow"},
 };
 

@@ -114,11 +114,10 @@ static enum owner owner_of(const struct rf_pin_path *path, const struct pin *pin
 
 static int fail_foreign(const char *path, struct rf_error *error)
 {
-	return rf_error_failed(
-		error, -EEXIST,
-		"%s: this is in the way, and not ringfence's; remove it, or name the "
-		"fence otherwise: 'ringfence attach IF fence NAME'",
-		path);
+	return rf_error_failed(error, -EEXIST,
+			       "%s: this is in the way, and not ringfence's; remove it, or choose "
+			       "another fence name: 'ringfence attach IF fence NAME'",
+			       path);
 }
 
 int rf_pins_check(const struct rf_pin_path *directory, struct rf_error *error)

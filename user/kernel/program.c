@@ -18,7 +18,7 @@ const char *rf_remedy_to_read(void)
 	/* There is no such pin: whoever is told something else is not let in at all. */
 	if (bpf_obj_get(RF_SHARE_ROOT "/.") < 0 && errno == EPERM)
 		return "this kernel (before 5.19, with kernel.unprivileged_bpf_disabled set) lets "
-		       "nobody without CAP_BPF read; run it as root";
+		       "nobody read maps without CAP_BPF; run it as root";
 	if (!rf_pins_is_bpffs(RF_SHARE_ROOT) || access(RF_SHARE_ROOT, R_OK | X_OK))
 		return "run it as root, or as a member of group '" RF_GROUP
 		       "' once root has run 'ringfence adopt IF'";
@@ -79,8 +79,8 @@ static int open_by_pins(struct rf_program *program, uint32_t id, struct rf_error
 	if (!rf_pins_open_program(id, program))
 		return 0;
 	return rf_error_failed(error, -EPERM,
-			       "program id %u: cannot tell whose it is: only CAP_SYS_ADMIN opens "
-			       "it by its id, and no pin that you may read leads to it; %s",
+			       "program id %u: cannot tell whose it is: only CAP_SYS_ADMIN may "
+			       "open it by its id, and no pin that you may read belongs to it; %s",
 			       id, rf_remedy_to_read());
 }
 
@@ -123,8 +123,8 @@ int rf_program_check_fd(const struct rf_program *program, const char *name, stru
 	if (program->fd >= 0)
 		return 0;
 	return rf_error_failed(error, -EPERM,
-			       "%s: its program (id %u) is not among the pins, so only root can "
-			       "take it off or upgrade it; as root run 'ringfence adopt %s'",
+			       "%s: its program (id %u) is not pinned, so only root can detach or "
+			       "upgrade it; as root run 'ringfence adopt %s'",
 			       name, program->id, name);
 }
 

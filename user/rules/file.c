@@ -70,7 +70,7 @@ int rf_file_read(const char *path, char **result, struct rf_error *error)
 		fclose(stream);
 	if (!err && memchr(text.bytes, '\0', text.length)) {
 		free(text.bytes);
-		return rf_error_failed(error, -EINVAL, "%s: this is no text: it has a zero byte",
+		return rf_error_failed(error, -EINVAL, "%s: not a text file: it has a zero byte",
 				       path);
 	}
 	if (err) {

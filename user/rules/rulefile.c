@@ -41,7 +41,7 @@ static int parse_limit(struct parser *parser, struct rf_words *words, struct rf_
 
 	if (!rf_words_take(words, "add"))
 		return rf_error_failed(error, -EINVAL,
-				       "'limit': in a file only 'limit add' may follow");
+				       "'limit': in a rule file only 'limit add' is allowed");
 	if (file->limits == RF_LIMITS_MAX)
 		return rf_error_failed(error, -ENOSPC, "there are more than %d limits",
 				       RF_LIMITS_MAX);
@@ -89,7 +89,7 @@ static int parse_add(struct parser *parser, struct rf_words *words, enum rf_list
 	int err;
 
 	if (!text)
-		return rf_error_failed(error, -EINVAL, "'add': a prefix is missing behind it");
+		return rf_error_failed(error, -EINVAL, "'add' expects a prefix");
 	err = rf_parse_prefix(text, &prefix, error);
 	if (!err)
 		err = rf_parse_for(words, &time_ns, error);
@@ -106,7 +106,7 @@ static int parse_load(struct parser *parser, struct rf_words *words, enum rf_lis
 	int err;
 
 	if (!path)
-		return rf_error_failed(error, -EINVAL, "'load': a file is missing behind it");
+		return rf_error_failed(error, -EINVAL, "'load' expects a file");
 	err = rf_words_end(words, error);
 	if (!err)
 		err = read_file(parser, path, &prefixes, error);
@@ -123,7 +123,7 @@ static int parse_list(struct parser *parser, struct rf_words *words, enum rf_lis
 		return parse_add(parser, words, list, error);
 	if (rf_words_take(words, "load"))
 		return parse_load(parser, words, list, error);
-	return rf_error_failed(error, -EINVAL, "'%s': in a file 'add' or 'load' must follow",
+	return rf_error_failed(error, -EINVAL, "'%s' expects 'add' or 'load'",
 			       list == RF_ALLOW ? "allow" : "deny");
 }
 
@@ -152,8 +152,8 @@ static int parse_line(struct parser *parser, char *line, struct rf_error *error)
 	if (rf_words_take(&words, "newcomers"))
 		return parse_newcomers(parser, &words, error);
 	return rf_error_failed(error, -EINVAL,
-			       "'%s': no command for a file; it may have 'limit add', 'allow' and "
-			       "'deny' with 'add' or 'load', and 'newcomers'",
+			       "'%s': not a command of a rule file, which may have 'limit add', "
+			       "'allow' and 'deny' with 'add' or 'load', and 'newcomers'",
 			       rf_words_peek(&words));
 }
 
@@ -177,11 +177,11 @@ int rf_rulefile_parse(char *text, const char *name, rf_prefixes_reader read,
 			rf_error_failed(error, err, "%s:%zu: %s", name, number, reason.text);
 	}
 	if (!err && is_saved && !file->has_newcomers)
-		err = rf_error_failed(error, -EINVAL,
-				      "%s: it was printed by 'save', and its end is missing, which "
-				      "is the line 'newcomers …'; save it again, or say 'newcomers "
-				      "off' if nothing else is missing",
-				      name);
+		err = rf_error_failed(
+			error, -EINVAL,
+			"%s: this output of 'save' is cut short: its last line, 'newcomers …', is "
+			"missing; save it again, or add 'newcomers off' if nothing else is missing",
+			name);
 	return err;
 }
 
@@ -261,11 +261,10 @@ static int put_new(const struct rf_definition *definition, struct rf_rulefile_pl
 	int slot = find_slot(&ruleset->bank, place);
 
 	if (slot < 0 || (place->on_trial && place->present->policy[slot].id))
-		return rf_error_failed(
-			error, -ENOSPC,
-			"limit '%s': no room on trial: the old limits stay meanwhile, and with "
-			"the new ones there are more than %d; apply without 'confirm'",
-			definition->limit.name, RF_LIMITS_MAX);
+		return rf_error_failed(error, -ENOSPC,
+				       "limit '%s': no room for a trial: the old and the new "
+				       "limits together are more than %d; apply without 'confirm'",
+				       definition->limit.name, RF_LIMITS_MAX);
 	return put_limit(definition, place, ruleset, slot, error);
 }
 
