@@ -38,15 +38,21 @@ explain() {
 	printf '%s\n' "$2" | sed 's/^/#   /'
 }
 
-pass() {
+# A name is the same in every run: SCRATCH and rf stand for what has the process id in it.
+print_result() { # RESULT NAME
+	local name=${2//"$scratch"/SCRATCH}
+
 	results=$((results + 1))
-	echo "ok $results - $1"
+	echo "$1 $results - ${name//"$run"/rf}"
 }
 
-# fail NAME
-fail() {
-	results=$((results + 1)) failures=$((failures + 1))
-	echo "not ok $results - $1"
+pass() { # NAME
+	print_result ok "$1"
+}
+
+fail() { # NAME
+	failures=$((failures + 1))
+	print_result 'not ok' "$1"
 }
 
 # is GOT WANT NAME
