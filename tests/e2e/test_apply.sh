@@ -56,10 +56,12 @@ deny  add 203.0.113.66
 deny  add 2001:db8:bad::/48 for 10h
 newcomers rate 10k/1s then aggregate
 END
-does 'check finds it fine' "$scratch/rules: fine: 9 limits, 3 allowed and 2 denied prefixes, newcomers \
+does 'check accepts a file with a rule of every kind' \
+	"$scratch/rules: fine: 9 limits, 3 allowed and 2 denied prefixes, newcomers \
 aggregate" ringfence check "$scratch/rules"
-is "$(saved)" 'newcomers off' 'and changes nothing'
-does 'apply puts it in force' 'in force: 9 limits, 3 allowed and 2 denied prefixes, newcomers aggregate' \
+is "$(saved)" 'newcomers off' 'check changes no rule'
+does 'apply puts a file with a rule of every kind in force' \
+	'in force: 9 limits, 3 allowed and 2 denied prefixes, newcomers aggregate' \
 	ringfence apply "$scratch/rules"
 is "$(saved | sed 's/ for .*//')" 'limit add all rate 20k/1s
 limit add syn rate 100/10s match tcp syn
@@ -75,28 +77,30 @@ allow add 203.0.113.0/24
 allow add 2001:db8:1::/48
 deny add 203.0.113.66
 deny add 2001:db8:bad::/48
-newcomers rate 10k/1s then aggregate' 'save has each of them'
-matches "$(saved | sed -n 's/.* for //p')" '(10h|35999s|3599[0-9]s)' 'and how long entries stay'
+newcomers rate 10k/1s then aggregate' 'save prints every rule that was applied'
+matches "$(saved | sed -n 's/.* for //p')" '(10h|35999s|3599[0-9]s)' \
+	'save prints how long an entry of a list stays'
 matches "$(ringfence save | head -n 1)" "# rules of the fence '${port[0]}' on [-0-9]+ [:0-9]+; \
-'ringfence apply FILE' puts them in force" 'under a line that says what it is'
+'ringfence apply FILE' puts them in force" 'the first line of save names the fence and the time'
 before=$(saved | sed 's/ for .*//')
 saved >"$scratch/saved"
 does 'what was saved can be applied' \
 	'in force: 9 limits, 3 allowed and 2 denied prefixes, newcomers aggregate' \
 	ringfence apply "$scratch/saved"
-is "$(saved | sed 's/ for .*//')" "$before" 'and is the same again'
+is "$(saved | sed 's/ for .*//')" "$before" 'rules that were saved and applied are saved unchanged'
 ringfence attach "${port[1]}" >"$scratch/log"
 saved | inside build/ringfence apply - dev "${port[1]}" >"$scratch/log"
-is "$(ringfence save dev "${port[1]}" | sed '1d; s/ for .*//')" "$before" 'on another fence, too'
+is "$(ringfence save dev "${port[1]}" | sed '1d; s/ for .*//')" "$before" \
+	'rules that were saved and applied to another fence are saved unchanged'
 ringfence detach "${port[1]}" >"$scratch/log"
-does 'apply - reads standard input; what is not said is gone' \
+does 'apply - reads the rules from standard input' \
 	'in force: 1 limit, 0 allowed and 0 denied prefixes, newcomers off' \
 	ringfence apply - <<<'limit add all rate 10/1h exact'
-is "$(saved)" $'limit add all rate 10/1h exact\nnewcomers off' 'so it is'
+is "$(saved)" $'limit add all rate 10/1h exact\nnewcomers off' 'apply - removes the rules that its input lacks'
 is "$(ringfence apply --json - <<<'limit add all rate 10/1h exact' | jq -c .)" \
-	'{"limits":1,"allow":0,"deny":0,"newcomers":"off"}' 'apply --json'
+	'{"limits":1,"allow":0,"deny":0,"newcomers":"off"}' 'apply --json prints what is in force'
 is "$(ringfence check --json "$scratch/rules" | jq -c .)" \
-	'{"limits":9,"allow":3,"deny":2,"newcomers":"aggregate"}' 'check --json'
+	'{"limits":9,"allow":3,"deny":2,"newcomers":"aggregate"}' 'check --json prints what the file has'
 
 # ---- what is wrong ----
 
@@ -107,7 +111,8 @@ wrong() {
 
 	file bad <<<$'limit add fine rate 1/1s\n\n'"$2"$'\nlimit add more rate 1/1s'
 	for command in apply check; do
-		fails "$command: $2" 1 "ringfence: $scratch/bad:3: $1" ringfence $command "$scratch/bad"
+		fails "$command refuses the line '$2' and gives its number" \
+			1 "ringfence: $scratch/bad:3: $1" ringfence $command "$scratch/bad"
 	done
 }
 
@@ -133,39 +138,41 @@ wrong "'sometimes': 'then' expects open, closed or aggregate" \
 	'newcomers rate 1/1s then sometimes'
 file bad < <(for i in {1..33}; do echo "limit add l$i rate 1/1s match udp dport $i"; done)
 for command in apply check; do
-	fails "$command: more limits than there may be" 1 \
+	fails "$command refuses a file of more than 32 limits" 1 \
 		"ringfence: $scratch/bad:33: there are more than 32 limits" ringfence $command "$scratch/bad"
 done
 file bad < <(for i in {1..5}; do echo "limit add l$i rate 1/1s"; done)
 for command in apply check; do
-	fails "$command: more on one packet than there may be" 1 "ringfence: limits 'l1', 'l2', 'l3', 'l4' \
+	fails "$command refuses a file whose limits charge one packet to more than 4" \
+		1 "ringfence: limits 'l1', 'l2', 'l3', 'l4' \
 and 'l5': a packet may be charged to 4 limits at most, and some would be to all of these; delete one, or \
 narrow it by 'match', 'dport' or 'from'" ringfence $command "$scratch/bad"
 done
 printf '# none\n\n' | file bad
 for command in apply check; do
-	fails "$command: no rule at all, as from a pipe whose other end has failed" 1 "ringfence: \
+	fails "$command refuses a file without any rule" 1 "ringfence: \
 $scratch/bad: no rule is in the file; write 'newcomers off' to delete all rules" \
 		ringfence $command "$scratch/bad"
 done
-fails 'standard input is named, too' 1 \
+fails "an error in a line of standard input names 'standard input' and the line" 1 \
 	"ringfence: standard input:1: '1': invalid rate; write COUNT/TIME, like 20k/1s or 100/10s, or 10mbit" \
 	ringfence apply - <<<'limit add all rate 1'
-is "$(saved)" "$before" 'nothing of that has changed anything'
+is "$(saved)" "$before" 'no refused file changes a rule'
 
 chmod 755 "$scratch"
 install -m 755 build/ringfence "$scratch/ringfence" # wherever the tree is, nobody can run it
 nobody() {
 	inside setpriv --reuid 65534 --regid 65534 --clear-groups "$scratch/ringfence" "$@"
 }
-does 'check needs no root' "$scratch/rules: fine: 9 limits, 3 allowed and 2 denied prefixes, newcomers \
+does 'check works without root' "$scratch/rules: fine: 9 limits, 3 allowed and 2 denied prefixes, newcomers \
 aggregate" nobody check "$scratch/rules"
-fails 'apply does' 1 'ringfence: /run/ringfence-65534.lock: cannot lock: Permission denied; only root may change fences, or a user for whom root has made that file' \
+fails 'apply needs root, or a lock that root made' \
+	1 'ringfence: /run/ringfence-65534.lock: cannot lock: Permission denied; only root may change fences, or a user for whom root has made that file' \
 	nobody apply "$scratch/rules"
 without_network() {
 	unshare -n "$scratch/ringfence" "$@"
 }
-does 'nor does check need a fence' "$scratch/rules: fine: 9 limits, 3 allowed and 2 denied prefixes, \
+does 'check works without a fence' "$scratch/rules: fine: 9 limits, 3 allowed and 2 denied prefixes, \
 newcomers aggregate" without_network check "$scratch/rules"
 
 # The examples for files in the manual and the README.
@@ -173,13 +180,14 @@ awk '/^A file:/ { found = 1 } found && /^.Ed/ { exit } found && lines++ > 1' doc
 	file manual
 awk '/^## Rules in a file/ { found = 1 } found && /^```/ { lines++; next } lines == 1' README.md | file readme
 is "$(ringfence check "$scratch/manual")" "$scratch/manual: fine: 4 limits, 1 allowed and 1 denied \
-prefixes, newcomers aggregate" 'the example of the manual is fine'
+prefixes, newcomers aggregate" 'check accepts the example of the manual'
 is "$(ringfence check "$scratch/readme")" "$scratch/readme: fine: 5 limits, 1 allowed and 1 denied \
-prefixes, newcomers aggregate" 'so is that of the README'
+prefixes, newcomers aggregate" 'check accepts the example of the README'
 
-does 'no rules at all can be said' 'in force: 0 limits, 0 allowed and 0 denied prefixes, newcomers off' \
+does "apply accepts 'newcomers off' alone" \
+	'in force: 0 limits, 0 allowed and 0 denied prefixes, newcomers off' \
 	ringfence apply - <<<'newcomers off'
-is "$(saved)" 'newcomers off' 'and are so'
+is "$(saved)" 'newcomers off' "apply of 'newcomers off' alone removes all rules"
 
 # ---- windows ----
 
@@ -189,7 +197,7 @@ apply - <<-'END'
 	limit add icmp rate 30/1h match icmp exact
 END
 deliver 0 src=192.0.2.1,count=60,proto=udp src=192.0.2.1,count=60,proto=tcp src=192.0.2.1,count=60,proto=icmp
-is "$(came)" '192.0.2.1 60' 'a source is at three limits'
+is "$(came)" '192.0.2.1 60' 'a source passes up to each of three limits'
 apply - <<-'END'
 	limit add icmp rate 35/1h match icmp exact
 	limit add gre rate 5/1h match proto 47 exact
@@ -198,13 +206,13 @@ apply - <<-'END'
 	limit add udp rate 10/1h match udp exact
 END
 deliver 0 src=192.0.2.1,count=60,proto=udp
-is "$(came)" '' 'a limit that stays keeps its windows over apply, whatever its line'
+is "$(came)" '' 'a limit that stays keeps its windows over apply, whatever its line number'
 deliver 0 src=192.0.2.1,count=60,proto=icmp
-is "$(came)" '192.0.2.1 5' 'so does one with another count'
+is "$(came)" '192.0.2.1 5' 'a limit whose COUNT changes keeps its windows over apply'
 deliver 0 src=192.0.2.1,count=60,proto=tcp
-is "$(came)" '192.0.2.1 20' 'one with another time begins new ones'
+is "$(came)" '192.0.2.1 20' 'a limit whose TIME changes gets new windows at apply'
 is "$(stats 0 '.limits | sort_by(.name)[] | "\(.name) \(.passed) \(.dropped)"')" \
-	$'gre 0 0\nicmp 35 85\ntcp 40 80\nudp 10 110' 'all keep their counters'
+	$'gre 0 0\nicmp 35 85\ntcp 40 80\nudp 10 110' 'limits of the same name keep their counters over apply'
 
 # ---- all at once, under traffic ----
 #
@@ -275,20 +283,20 @@ often() {
 
 apply "$scratch/a"
 often src=10.0.0.1,dport=53 src=10.0.1.1,dport=53
-check 'each change was one, and at once: no frame was judged by a mixture' \
+check 'apply replaces all rules at once: no frame meets a mixture of two sets' \
 	test "$turns" -le "$applied" -a "$turns" -ge $((applied / 2))
 echo "# that is $turns turns"
 is "$(stats 0 '.reasons | "\(.allowed.packets) \(.denied.packets) \(.no_limit.packets)"')" \
-	"$came_all $((sent_all - came_all)) 0" 'and each was allowed or denied'
+	"$came_all $((sent_all - came_all)) 0" 'each frame under changing lists is counted as allowed or denied'
 
 sum_of_limits() {
 	stats 0 '[.limits[] | select(.name == "first" or .name == "second") | .passed] | add'
 }
 before=$(sum_of_limits)
 often src=192.0.2.1,dport=1000 src=198.51.100.1,dport=2000
-is "$came_all" "$sent_all" 'limits that change places let all pass'
+is "$came_all" "$sent_all" 'no frame is dropped while two limits change places'
 is "$(($(sum_of_limits) - before)) $(stats 0 .reasons.no_limit.packets)" "$sent_all 0" \
-	'and each packet is charged to one of them, to the packet'
+	'each frame is charged to exactly one of two limits that change places'
 
 # ---- a command that is killed ----
 
@@ -324,12 +332,12 @@ for ((i = 1; i <= 30; i++)); do
 	apply "$scratch/$next" || broken+=" $i: $(<"$scratch/log")"
 	[ "$(saved | sort | cksum)" = "$wanted" ] || broken+=" $i: other rules"
 done
-is "$mixtures" '' 'an apply that was killed leaves the old rules or the new ones'
-is "$broken" '' 'and the next command works'
+is "$mixtures" '' 'an apply that was killed leaves the old rules or the new rules'
+is "$broken" '' 'an apply after a killed apply succeeds'
 echo "# after 30 of them, killed within ${took_us} us: a $is_a times, b $is_b times"
 apply "$scratch/a"
 deliver 0 src=10.0.0.1,count=50 src=10.0.1.1,count=50 src=10.0.2.1,count=50
-is "$(came)" $'10.0.0.1 50\n10.0.2.1 50' 'then the rules hold'
+is "$(came)" $'10.0.0.1 50\n10.0.2.1 50' 'the rules applied after killed applies hold'
 
 # ---- trials ----
 
@@ -350,10 +358,11 @@ END
 apply "$scratch/a"
 before=$(saved)
 begin=${EPOCHREALTIME/./}
-does 'apply … confirm' "in force: 2 limits, 0 allowed and 1 denied prefixes, newcomers off; on trial for \
+does 'apply … confirm says that the rules are on trial' \
+	"in force: 2 limits, 0 allowed and 1 denied prefixes, newcomers off; on trial for \
 4s: 'ringfence confirm' keeps it" ringfence apply "$scratch/b" confirm 4s
 in_force_at=${EPOCHREALTIME/./}
-check 'it returns before it is over' test $((in_force_at - begin)) -lt 3500000
+check 'apply … confirm returns before the trial ends' test $((in_force_at - begin)) -lt 3500000
 trial=$(in_force)
 trial_saved=$(saved)
 busy="ringfence: rules are on trial for another [1-4] s; 'ringfence confirm' keeps them, or wait until \
@@ -370,33 +379,36 @@ done
 status=$(ringfence status | grep 'on trial')
 trial_after=$(saved)
 if [ $((${EPOCHREALTIME/./} - begin)) -lt 3900000 ]; then
-	is "$trial" '10.0.1.1 10.9.0.1 ' 'meanwhile the new rules hold'
-	is "$refusals" '' 'and changes are refused, in words'
-	is "$trial_after" "$trial_saved" 'which change nothing'
+	is "$trial" '10.0.1.1 10.9.0.1 ' 'during a trial the new rules hold'
+	is "$refusals" '' 'during a trial every change is refused'
+	is "$trial_after" "$trial_saved" 'a change that a trial refuses changes no rule'
 	matches "$status" "on trial: in [1-4]s the old rules are back, unless 'ringfence confirm' keeps the \
-new ones" 'status says so'
+new ones" 'status shows the trial and the time it has left'
 else
-	pass 'meanwhile the new rules hold # SKIP too slow a machine to tell'
+	pass 'during a trial the new rules hold # SKIP too slow a machine to tell'
 fi
 while [ $((${EPOCHREALTIME/./} - in_force_at)) -lt 4200000 ]; do sleep 0.05; done
-is "$(in_force)" '10.0.0.1 10.9.0.1 ' 'then the old rules are back, without any process'
-is "$(saved)" "$before" 'all of them'
-is "$(ringfence status | grep -c 'were not confirmed: the old rules are back')" 1 'status says why'
+is "$(in_force)" '10.0.0.1 10.9.0.1 ' 'after a trial the old rules hold again, without any process'
+is "$(saved)" "$before" 'after a trial save prints all the old rules'
+is "$(ringfence status | grep -c 'were not confirmed: the old rules are back')" 1 \
+	'status says that the rules on trial were not confirmed'
 matches "$(describe ringfence confirm)" $'exit 1\n\nstderr: ringfence: too late: the old rules are back '\
-'since [0-9]+ s; apply again' 'to confirm is too late'
-does 'a change is possible' '' ringfence deny add 10.9.0.0/16
-is "$(in_force)" '10.0.0.1 ' 'of the old rules'
+'since [0-9]+ s; apply again' 'confirm after the trial is refused as too late'
+does 'after a trial a rule can be added' '' ringfence deny add 10.9.0.0/16
+is "$(in_force)" '10.0.0.1 ' 'a rule added after a trial holds beside the old rules'
 apply "$scratch/a"
 
 apply "$scratch/b" confirm 4s
-does 'confirm keeps the new rules' 'confirmed: the rules in force stay' ringfence confirm
+does 'confirm reports that the rules on trial stay' 'confirmed: the rules in force stay' ringfence confirm
 sleep 4.2
-is "$(in_force)" '10.0.1.1 10.9.0.1 ' 'they stay when the time is over'
-is "$(saved | sort)" "$(sort <<<"$trial_saved")" 'all of them'
-fails 'once is enough' 1 'ringfence: nothing to confirm: no rules are on trial' ringfence confirm
+is "$(in_force)" '10.0.1.1 10.9.0.1 ' 'confirmed rules hold when the time of their trial is over'
+is "$(saved | sort)" "$(sort <<<"$trial_saved")" 'after confirm save prints all the new rules'
+fails 'a second confirm is refused: no rules are on trial' \
+	1 'ringfence: nothing to confirm: no rules are on trial' ringfence confirm
 apply "$scratch/a"
 apply "$scratch/b" confirm 1h
-is "$(ringfence confirm --json | jq -c .)" '{"confirmed":true,"was_late":false}' 'confirm --json'
+is "$(ringfence confirm --json | jq -c .)" '{"confirmed":true,"was_late":false}' \
+	'confirm --json reports a confirmation in time'
 
 for set in old new; do
 	for i in {1..20}; do
@@ -405,11 +417,13 @@ for set in old new; do
 done
 apply "$scratch/old"
 before=$(saved)
-fails 'both sets of rules together have to fit' 1 "ringfence: limit 'new13': no room for a trial: \
+fails 'a trial whose old and new limits together exceed 32 is refused' \
+	1 "ringfence: limit 'new13': no room for a trial: \
 the old and the new limits together are more than 32; apply without 'confirm'" \
 	ringfence apply "$scratch/new" confirm 10s
-is "$(saved)" "$before" 'which changes nothing'
-does 'the remedy works' 'in force: 20 limits, 0 allowed and 0 denied prefixes, newcomers off' \
+is "$(saved)" "$before" 'a trial that is refused changes no rule'
+does 'apply without confirm accepts the limits that did not fit on trial' \
+	'in force: 20 limits, 0 allowed and 0 denied prefixes, newcomers off' \
 	ringfence apply "$scratch/new"
 
 # In mid-flight: of two sources, both busy on credits, one is denied by the old rules and one by the
@@ -429,8 +443,8 @@ sleep 0.2
 stop TERM "$receiver"
 read -r _ turns _ first second < <(build/tests/traffic turns "$scratch/kept" frames 8000)
 echo "# $first and $second of 8000 passed"
-is "$turns" 2 'under traffic a trial begins once and ends once, for each frame'
-check 'and lasts as long as it was said to' test "$second" -ge 3500 -a "$second" -le 5000
+is "$turns" 2 'under traffic the rules change twice: when a trial begins and when it ends'
+check 'under traffic a trial lasts as long as its time says' test "$second" -ge 3500 -a "$second" -le 5000
 
 # What windows and counters were before is there again, when the old rules are back.
 apply - <<<'limit add all rate 10/1h exact'
@@ -442,7 +456,7 @@ trial=$(came)
 [ $((SECONDS - begin)) -lt 3 ] || trial='192.0.2.1 5' # too slow a machine to tell
 sleep 4.2
 deliver 0 src=192.0.2.1,count=20 src=192.0.2.2,count=20
-is "$trial; $(came)" '192.0.2.1 5; 192.0.2.2 10' 'when the old rules are back, so are their windows'
+is "$trial; $(came)" '192.0.2.1 5; 192.0.2.2 10' 'the old rules keep their windows over a trial'
 
 # A trial that was killed while it began ends like any other.
 apply "$scratch/a"
@@ -457,42 +471,43 @@ for i in {1..6}; do
 	ringfence allow add 203.0.113.1 2>"$scratch/log" || wrong+=" $i: $(<"$scratch/log")"
 	ringfence allow del 203.0.113.1
 done
-is "$wrong" '' 'a killed trial ends as well, and the next command works'
+is "$wrong" '' 'a trial whose apply was killed ends in time, and the next command works'
 ringfence detach "${port[0]}" >"$scratch/log"
 
 # ---- an attach on trial ----
 
-does 'attach … confirm' "${port[0]}: attached in native mode, fence '${port[0]}'
+does 'attach … confirm says that the fence is on trial' "${port[0]}: attached in native mode, fence '${port[0]}'
 on trial for 5s: then everything passes, unless 'ringfence confirm' keeps it" \
 	ringfence attach "${port[0]}" confirm 5s
 begin=${EPOCHREALTIME/./}
-does 'it takes rules meanwhile' '' ringfence deny add 10.0.0.0/24
-does 'of any kind' '' ringfence limit add all rate 5/1h ban 1h exact
+does 'a fence on trial accepts an entry of a list' '' ringfence deny add 10.0.0.0/24
+does 'a fence on trial accepts a limit' '' ringfence limit add all rate 5/1h ban 1h exact
 forget_traffic
 deliver 0 src=10.0.0.1,count=20 src=10.0.1.1,count=20
 trial=$(came)
 if [ $((${EPOCHREALTIME/./} - begin)) -lt 4900000 ]; then
-	is "$trial" '10.0.1.1 5' 'which hold'
+	is "$trial" '10.0.1.1 5' 'a fence on trial enforces its rules'
 fi
 while [ $((${EPOCHREALTIME/./} - begin)) -lt 5200000 ]; do sleep 0.05; done
 deliver 0 src=10.0.0.1,count=20 src=10.0.1.1,count=20
 is "$(came) $(stats 0 .reasons.unconfirmed.packets)" $'10.0.0.1 20\n10.0.1.1 20 40' \
-	'when its time is over everything passes, and is counted so'
+	'a fence whose trial ended passes everything and counts it as unconfirmed'
 is "$(describe ringfence deny add 10.0.1.0/24)" "exit 0
 
 stderr: ringfence: the attach was not confirmed, so everything passes; 'ringfence confirm' puts the \
-rules in force" 'rules can be changed, and it says what they are worth'
-does 'a late confirm puts them in force' 'confirmed, after its time: until now everything passed, and from '\
+rules in force" 'a change of a fence whose trial ended warns that everything passes'
+does 'a late confirm of a fence reports that its rules are in force from now on' \
+	'confirmed, after its time: until now everything passed, and from '\
 'now on the rules are in force' ringfence confirm
 deliver 0 src=10.0.0.1,count=20 src=10.0.1.1,count=20 src=10.0.2.1,count=20
-is "$(came)" '10.0.2.1 5' 'so it does'
-conserves 0 'sent = passed + dropped'
+is "$(came)" '10.0.2.1 5' 'a fence that is confirmed late enforces its rules'
+conserves 0 'sent = passed + dropped over a trial of a fence'
 ringfence detach "${port[0]}" >"$scratch/log"
 ringfence attach "${port[0]}" confirm 5s >"$scratch/log"
 ringfence deny add 10.0.0.0/24
-does 'confirmed in time' 'confirmed: the rules in force stay' ringfence confirm
+does 'confirm in time keeps a fence on trial' 'confirmed: the rules in force stay' ringfence confirm
 sleep 5.2
 deliver 0 src=10.0.0.1,count=20 src=10.0.1.1,count=20
-is "$(came)" '10.0.1.1 20' 'it stays'
+is "$(came)" '10.0.1.1 20' 'a fence that was confirmed in time enforces its rules afterwards'
 
 done_testing

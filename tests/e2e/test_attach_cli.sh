@@ -86,88 +86,93 @@ variant alien include/ringfence/abi.h 's/^#define RF_ABI_VERSION .*/#define RF_A
 
 # ---- one interface ----
 
-does 'attach says what it did' "${port[0]}: attached in native mode, fence '${port[0]}'" \
+does 'attach prints the mode and the fence' "${port[0]}: attached in native mode, fence '${port[0]}'" \
 	ringfence attach "${port[0]}"
-check 'the programs and the link are pinned' \
+check 'attach pins the programs, the link and the maps' \
 	is_pinned "${port[0]}" xdp frags 'link_*' config windows4
-is "$(program_field id pinned "$pins/${port[0]}/xdp")" "$(program_on 0)" 'the pinned program is the one that runs'
-is "$(interfaces 0)" "${port[0]}: native, ringfence" 'status says who attached it'
-does 'a limit is added' '' ringfence limit add all rate 100/1h exact
+is "$(program_field id pinned "$pins/${port[0]}/xdp")" "$(program_on 0)" \
+	'the pinned program is the one on the interface'
+is "$(interfaces 0)" "${port[0]}: native, ringfence" 'status shows an interface that ringfence attached'
+does 'limit add works on a fence that ringfence attached' '' ringfence limit add all rate 100/1h exact
 use_up 0
-is "$(passed)" 100 'the limit holds'
+is "$(passed)" 100 'a limit of 100 passes 100 of 300 packets'
 id=$(program_on 0)
 before=$(state 0)
-does 'attach once more has nothing to do' \
+does 'a second attach has nothing to do' \
 	"${port[0]}: already attached, fence '${port[0]}'; nothing to do" ringfence attach "${port[0]}"
-is "$(state 0)" "$before" 'and keeps program, limit, windows and counters'
-nothing_more 0 'the window is still used up'
-conserves 0 'sent = passed + dropped'
-does 'detach says what it did' "${port[0]}: detached" ringfence detach "${port[0]}"
-check 'its pins are gone' test ! -e "$pins/${port[0]}"
-check 'its program is gone' eventually program_is_gone "$id"
+is "$(state 0)" "$before" 'a second attach keeps the program, limit, windows and counters'
+nothing_more 0 'a used-up window stays used up over a second attach'
+conserves 0 'sent = passed + dropped on one interface'
+does 'detach prints the interface' "${port[0]}: detached" ringfence detach "${port[0]}"
+check 'detach removes the pins' test ! -e "$pins/${port[0]}"
+check 'detach unloads the program' eventually program_is_gone "$id"
 
 # ---- two interfaces ----
 
-does 'two interfaces get a fence each' "${port[0]}: attached in native mode, fence '${port[0]}'
+does 'attach of two interfaces makes a fence for each' "${port[0]}: attached in native mode, fence '${port[0]}'
 ${port[1]}: attached in native mode, fence '${port[1]}'" \
 	ringfence attach "${port[0]}" "${port[1]}"
 for wire in 0 1; do
 	ringfence limit add all rate 100/1h exact dev "${port[$wire]}"
 	use_up $wire
-	is "$(passed)" 100 "wire $wire has a budget of its own"
+	is "$(passed)" 100 "wire $wire of two fences passes a source its own limit"
 	ringfence detach "${port[$wire]}" >"$scratch/stdout"
 done
 
-does 'two interfaces share a fence by name' "${port[0]}: attached in native mode, fence '$shared'
+does "attach of two interfaces with 'fence' makes one fence" \
+	"${port[0]}: attached in native mode, fence '$shared'
 ${port[1]}: attached in native mode, fence '$shared'" \
 	ringfence attach "${port[0]}" "${port[1]}" fence "$shared"
-does 'without dev, the only fence is meant' '' ringfence limit add all rate 100/1h exact
+does 'limit add without dev changes the only fence' '' ringfence limit add all rate 100/1h exact
 is "$(interfaces 1)" "${port[0]}: native, ringfence
-${port[1]}: native, ringfence" 'status shows both interfaces'
+${port[1]}: native, ringfence" 'status shows both interfaces of a shared fence'
 forget_traffic
 deliver 0 src=192.0.2.1,count=70
-is "$(passed)" 70 'a source uses the shared budget on one wire'
+is "$(passed)" 70 'a source passes up to a shared limit on one wire'
 deliver 1 src=192.0.2.1,count=70
-is "$(passed)" 30 'and has the rest on the other'
-conserves 0 'sent = passed + dropped over both wires'
-fails 'a fence that is attached has no other name' 1 \
+is "$(passed)" 30 'a source passes the rest of a shared limit on the other wire'
+conserves 0 'sent = passed + dropped over both wires of a shared fence'
+fails 'attach of an attached interface to another fence is refused' 1 \
 	"ringfence: ${port[0]}: already attached, to fence '$shared'; first run 'ringfence detach ${port[0]}'" \
 	ringfence attach "${port[0]}" fence "$run-other"
-does 'one of two is detached' "${port[0]}: detached" ringfence detach "${port[0]}"
-is "$(program_on 0), $(interfaces 1)" "none, ${port[1]}: native, ringfence" 'the other stays'
-nothing_more 1 'with its limit and its windows'
-does 'it joins again' "${port[0]}: attached in native mode, fence '$shared'" \
+does 'detach of one of two interfaces of a fence succeeds' "${port[0]}: detached" ringfence detach "${port[0]}"
+is "$(program_on 0), $(interfaces 1)" "none, ${port[1]}: native, ringfence" \
+	'detach of one of two interfaces leaves the other attached'
+nothing_more 1 'a window stays used up when the other interface is detached'
+does 'an interface that was detached joins its fence again' \
+	"${port[0]}: attached in native mode, fence '$shared'" \
 	ringfence attach "${port[0]}" fence "$shared"
-nothing_more 0 'and finds the windows of the fence'
+nothing_more 0 'an interface that joins again finds the used-up window of the fence'
 ringfence detach "${port[0]}" >"$scratch/stdout"
-does 'the last one is detached' "${port[1]}: detached" ringfence detach "${port[1]}"
-check 'the fence is gone with it' test ! -e "$pins/$shared"
+does 'detach of the last interface of a fence succeeds' "${port[1]}: detached" ringfence detach "${port[1]}"
+check 'detach of the last interface removes the pins of the fence' test ! -e "$pins/$shared"
 
-fails 'where one interface cannot be attached, none is' 1 "ringfence: lo: cannot attach in native \
+fails 'attach of two interfaces fails if one cannot be attached' 1 "ringfence: lo: cannot attach in native \
 mode: Operation not supported; 'ringfence doctor lo' says why; 'ringfence attach lo \
 mode generic' may work" \
 	ringfence attach "${port[0]}" lo fence "$shared"
-is "$(program_on 0)" none 'the first is as it was'
-check 'and nothing is pinned' test ! -e "$pins/$shared"
+is "$(program_on 0)" none 'attach that fails for one interface leaves no program on the other'
+check 'attach that fails for one interface pins nothing' test ! -e "$pins/$shared"
 
 arm "${port[0]}"
-does 'ip attaches the pinned program elsewhere' '' \
+does 'ip attaches the pinned program to another interface' '' \
 	inside ip link set dev "${port[1]}" xdp pinned "$pins/${port[0]}/xdp"
 is "$(interfaces 1)" "${port[0]}: native, ringfence
-${port[1]}: native, ip" 'it shares the fence'
+${port[1]}: native, ip" 'status shows an interface that ip attached to the pinned program'
 use_up 0
-nothing_more 1 'and its budget'
-does 'attach there has nothing to do' \
+nothing_more 1 'an interface that ip attached to the pinned program shares the window'
+does 'attach of an interface that ip attached has nothing to do' \
 	"${port[1]}: already attached, fence '${port[0]}'; nothing to do" ringfence attach "${port[1]}"
-does 'the pinned link is detached first' "${port[0]}: detached" ringfence detach "${port[0]}"
-nothing_more 1 'the fence goes on'
-check 'and keeps its pins' is_pinned "${port[0]}" xdp config
-does 'what ip attached is detached last' "${port[1]}: detached" ringfence detach "${port[1]}"
-check 'then the pins go' test ! -e "$pins/${port[0]}"
+does 'detach of the pinned link leaves what ip attached for later' \
+	"${port[0]}: detached" ringfence detach "${port[0]}"
+nothing_more 1 'a fence limits on after its pinned link was detached'
+check 'a fence keeps its pins after its pinned link was detached' is_pinned "${port[0]}" xdp config
+does 'detach of the interface that ip attached succeeds' "${port[1]}: detached" ringfence detach "${port[1]}"
+check 'detach of the interface that ip attached removes the pins' test ! -e "$pins/${port[0]}"
 
 # ---- modes, sizes ----
 
-does 'a jumbo MTU takes the entry for frames in several buffers' \
+does 'attach with a jumbo MTU takes the entry for frames in several buffers' \
 	"${port[2]}: attached in native mode (frags, for its jumbo MTU), fence '${port[2]}'" \
 	ringfence attach "${port[2]}"
 ringfence limit add all rate 100/1h exact
@@ -176,17 +181,18 @@ deliver 2 src=192.0.2.1,count=300,len=9000 src=2001:db8::1,count=90,len=9000
 is "$received" $'192.0.2.1 100 900000\n2001:db8::1 90 810000' 'a jumbo frame is charged once'
 conserves 2 'jumbo frames are counted with all their bytes'
 is "$(stats 2 '.limits[0].bytes | "\(.passed) \(.dropped)"')" "1710000 1800000" \
-	'the limit counts all their bytes, too'
+	'a limit counts all bytes of jumbo frames'
 ringfence detach "${port[2]}" >"$scratch/stdout"
 
-does 'generic mode says what it means' "${port[0]}: attached in generic mode, fence '${port[0]}'
+does 'attach in generic mode warns about merged packets' \
+	"${port[0]}: attached in generic mode, fence '${port[0]}'
 generic mode counts what the kernel has merged (GRO) as one packet" \
 	ringfence attach "${port[0]}" mode generic
-is "$(interfaces 0)" "${port[0]}: generic, ringfence" 'status says generic'
+is "$(interfaces 0)" "${port[0]}: generic, ringfence" 'status shows generic mode'
 ringfence limit add all rate 100/1h exact
 use_up 0
-is "$(passed)" 100 'it limits in generic mode'
-does 'it is attached in generic mode already' \
+is "$(passed)" 100 'a limit of 100 passes 100 packets in generic mode'
+does 'a second attach in generic mode has nothing to do' \
 	"${port[0]}: already attached, fence '${port[0]}'; nothing to do
 generic mode counts what the kernel has merged (GRO) as one packet" \
 	ringfence attach "${port[0]}" mode generic
@@ -195,20 +201,20 @@ ringfence detach "${port[0]}" >"$scratch/stdout"
 cpus=$(tr , '\n' </sys/devices/system/cpu/possible |
 	awk -F- '{ n += (NF == 2 ? $2 : $1) - $1 + 1 } END { print n }')
 few=$((512 * cpus))
-does 'sources sizes the windows' "${port[0]}: attached in native mode, fence '${port[0]}'" \
+does 'attach with sources succeeds' "${port[0]}: attached in native mode, fence '${port[0]}'" \
 	ringfence attach "${port[0]}" sources $((few + 7))
 is "$(for map in windows4 windows6; do
 	bpftool -j map show pinned "$pins/${port[0]}/$map" | jq .max_entries
 done) $(ringfence status --json | jq .sources)" "$((few + 7))
-$((few + 7)) $((few + 7))" 'both maps have that size, and status says so'
-fails 'another size needs another fence' 1 \
+$((few + 7)) $((few + 7))" 'both maps of windows have the size of sources, and status shows it'
+fails 'attach with another number of sources is refused' 1 \
 	"ringfence: ${port[0]}: its fence has room for $((few + 7)) sources; for $few, first run 'ringfence detach ${port[0]}'" \
 	ringfence attach "${port[0]}" sources $few
 ringfence detach "${port[0]}" >"$scratch/stdout"
-fails 'too few sources are refused' 2 \
+fails 'attach with too few sources for the CPUs is refused' 2 \
 	"ringfence: 'sources $((few - 1))': too few for $cpus CPUs; take $few or more" \
 	ringfence attach "${port[0]}" sources $((few - 1))
-check 'and leave nothing behind' test ! -e "$pins/${port[0]}"
+check 'attach with too few sources pins nothing' test ! -e "$pins/${port[0]}"
 
 # ---- a machine of many CPUs ----
 
@@ -228,45 +234,47 @@ room() { # "MAP: ENTRIES", of those that grow with the CPUs
 }
 for cpus in 128:65536 129:66048 256:131072; do
 	IFS=: read -r cpus sources <<<"$cpus"
-	does "$cpus CPUs: attach without a word about sources" \
+	does "$cpus CPUs: attach without sources succeeds" \
 		"${port[0]}: attached in native mode, fence '${port[0]}'" \
 		on_cpus "$cpus" build/ringfence attach "${port[0]}"
 	is "$(room)" "windows4: $sources
-windows6: $sources" "$cpus CPUs: room for $sources"
-	does "$cpus CPUs: attach again" "${port[0]}: already attached, fence '${port[0]}'; nothing to do" \
+windows6: $sources" "$cpus CPUs: both maps of windows have room for $sources sources"
+	does "$cpus CPUs: a second attach has nothing to do" \
+		"${port[0]}: already attached, fence '${port[0]}'; nothing to do" \
 		on_cpus "$cpus" build/ringfence attach "${port[0]}"
 	on_cpus "$cpus" build/ringfence limit add all rate 100/1h exact
 	use_up 0
-	is "$(passed)" 100 "$cpus CPUs: and a limit holds"
+	is "$(passed)" 100 "$cpus CPUs: a limit of 100 passes 100 of 300 packets"
 	lines[cpus]=$(bpftool -j map show pinned "$pins/${port[0]}/presence" | jq .max_entries)
 	on_cpus "$cpus" build/ringfence detach "${port[0]}" >"$scratch/stdout"
 done
-check 'the filter grows with the windows' test "${lines[256]}" -gt "${lines[128]}"
-fails '256 CPUs: a number that is too small was typed by somebody' 2 "ringfence: 'sources 65536': too few \
+check 'the known filter grows with the windows' test "${lines[256]}" -gt "${lines[128]}"
+fails '256 CPUs: attach with 65536 sources is refused' 2 "ringfence: 'sources 65536': too few \
 for 256 CPUs; take 131072 or more" \
 	on_cpus 256 build/ringfence attach "${port[0]}" sources 65536
 on_cpus 256 build/ringfence doctor "${port[0]}" >"$scratch/stdout" 2>"$scratch/stderr"
-is "exit $? $(<"$scratch/stderr")" 'exit 0 ' '256 CPUs: doctor has nothing to mind'
+is "exit $? $(<"$scratch/stderr")" 'exit 0 ' '256 CPUs: doctor finds no problem'
 
 # ---- devices that come and go ----
 
 colons=${port[3]//./:}
-does 'a name with a dot is attached' "${port[3]}: attached in native mode, fence '${port[3]}'" \
+does 'an interface with a dot in its name is attached' \
+	"${port[3]}: attached in native mode, fence '${port[3]}'" \
 	ringfence attach "${port[3]}"
-check 'and pinned with a colon, since bpffs has no dots' is_pinned "$colons" xdp 'link_*'
+check 'an interface with a dot in its name is pinned with a colon' is_pinned "$colons" xdp 'link_*'
 ringfence limit add all rate 100/1h exact
 use_up 3
 outside ip link del out3
-check 'the pins survive the device' is_pinned "$colons" xdp config
+check 'the pins survive a device that is deleted' is_pinned "$colons" xdp config
 add_wire 3
-does 'the device that came back is attached' \
+does 'a device that was deleted and made again is attached' \
 	"${port[3]}: attached in native mode, fence '${port[3]}'" ringfence attach "${port[3]}"
-nothing_more 3 'to the fence it had, with limit and windows'
+nothing_more 3 'a device that was made again has the limit and windows of its fence'
 
 taken="fence '${port[3]}' is on another interface, renamed or of another network namespace; say \
 which fence: 'ringfence attach ${port[3]} fence NAME'"
 outside ip link add "${port[3]}" type veth peer name spare
-fails 'a namesake in another network namespace is not the same interface' 1 \
+fails 'attach of a namesake in another network namespace is refused' 1 \
 	"ringfence: ${port[3]}: $taken" outside build/ringfence attach "${port[3]}"
 outside ip link del spare
 
@@ -275,32 +283,33 @@ inside ip link set dev "$name" down
 inside ip link set dev "$name" name "${run}new"
 inside ip link set dev "${run}new" up
 port[3]=${run}new
-nothing_more 3 'a renamed interface keeps its fence'
+nothing_more 3 'a renamed interface keeps its windows'
 does 'a renamed interface is upgraded' \
 	"${run}new: upgraded in place, fence '$name'; windows and counters are kept" \
 	newer attach "${run}new"
-nothing_more 3 'and keeps its windows'
+nothing_more 3 'a renamed interface keeps its windows over an upgrade'
 inside ip link add "$name" type veth peer name spare
-fails 'an interface that took its name is not the same' 1 "ringfence: $name: $taken" \
+fails 'attach of an interface with the name of a renamed one is refused' 1 "ringfence: $name: $taken" \
 	ringfence attach "$name"
-does 'the remedy works: another fence' "$name: attached in native mode, fence '$shared'" \
+does 'an interface with the name of a renamed one is attached to another fence' \
+	"$name: attached in native mode, fence '$shared'" \
 	ringfence attach "$name" fence "$shared"
 does 'a renamed interface is detached' "${run}new: detached" ringfence detach "${run}new"
-is "$(program_on 3)" none 'no program is left on it'
-check 'and no pins are' test ! -e "$pins/$colons"
-check 'but those of its namesake' is_pinned "$shared" xdp 'link_*'
-does 'which is detached by its name' "$name: detached" ringfence detach "$name"
+is "$(program_on 3)" none 'detach of a renamed interface leaves no program on it'
+check 'detach of a renamed interface removes its pins' test ! -e "$pins/$colons"
+check 'detach of a renamed interface keeps the pins of its namesake' is_pinned "$shared" xdp 'link_*'
+does 'the namesake of a renamed interface is detached by its name' "$name: detached" ringfence detach "$name"
 inside ip link del spare
 outside ip link del out3
 
 add_wire 3
 ringfence attach "${port[3]}" >"$scratch/log"
 outside ip link del out3
-does 'detach removes what a vanished device has left' \
+does 'detach of a vanished device removes what is left of its fence' \
 	"${port[3]}: was no longer attached; the pins of its fence are removed" \
 	ringfence detach "${port[3]}"
-check 'and its pins are gone' test ! -e "$pins/${port[3]}"
-fails 'there is nothing more to detach then' 1 \
+check 'detach of a vanished device removes its pins' test ! -e "$pins/${port[3]}"
+fails 'a second detach of a vanished device says that there is no such interface' 1 \
 	"ringfence: ${port[3]}: no such interface; 'ip link' lists those there are" \
 	ringfence detach "${port[3]}"
 
@@ -311,16 +320,16 @@ use_up 0
 old=$(program_on 0)
 mkdir "$pins/$run-old" && bpftool prog pin id "$old" "$pins/$run-old/xdp"
 before=$(state 0 | sed 's/program id [0-9]*/program id/')
-does 'a newer build upgrades in place' \
+does 'attach by a newer build upgrades a fence in place' \
 	"${port[0]}: upgraded in place, fence '$shared'; windows and counters are kept" \
 	newer attach "${port[0]}"
 new=$(program_on 0)
-check 'the program is another one' test "$new" != "$old"
+check 'an upgrade puts another program on the interface' test "$new" != "$old"
 is "$(program_on 1) $(program_field id pinned "$pins/$shared/xdp")" "$new $new" \
-	'on the other interface and in the pins, too'
-is "$(state 0 | sed 's/program id [0-9]*/program id/')" "$before" 'limit, windows and counters stay'
-nothing_more 0 'the window is still used up'
-does 'the newer build has nothing more to do' \
+	'an upgrade replaces the program on the other interface and in the pins'
+is "$(state 0 | sed 's/program id [0-9]*/program id/')" "$before" 'an upgrade keeps limit, windows and counters'
+nothing_more 0 'a used-up window stays used up over an upgrade'
+does 'a second attach by the newer build has nothing to do' \
 	"${port[1]}: already attached, fence '$shared'; nothing to do" newer attach "${port[1]}"
 
 # As if the upgrade had been killed when it had swapped the programs, and had not yet pinned them.
@@ -343,11 +352,12 @@ deliver 0 src=198.51.100.1,count=4000,rate=2000 src=198.51.100.2,count=80,rate=4
 touch "$scratch/enough"
 wait $upgrader
 is "$received" "198.51.100.1 100 6600
-198.51.100.2 80 5280" 'upgrades under traffic: the limit holds, and whoever is under it loses nothing'
+198.51.100.2 80 5280" 'upgrades under traffic: the limit holds, and a source under it loses nothing'
 is "$(stats 0 '[.packets.passed, .packets.dropped] | join(" ")')" \
-	"$((${before% *} + 180)) $((${before#* } + 3900))" 'and no packet escapes the counters'
-check 'there were upgrades meanwhile' test "$(grep -c upgraded "$scratch/upgrades")" -ge 2
-is "$(grep -v "${port[0]}: upgraded in place" "$scratch/upgrades")" '' 'and all of them succeeded'
+	"$((${before% *} + 180)) $((${before#* } + 3900))" 'upgrades under traffic: every packet is counted'
+check 'upgrades under traffic: at least two took place' test "$(grep -c upgraded "$scratch/upgrades")" -ge 2
+is "$(grep -v "${port[0]}: upgraded in place" "$scratch/upgrades")" '' \
+	'upgrades under traffic: each attach succeeded'
 ringfence detach "${port[0]}" >"$scratch/stdout"
 ringfence detach "${port[1]}" >"$scratch/stdout"
 
@@ -356,15 +366,16 @@ ringfence limit add all rate 100/1h exact
 use_up 0
 old=$(program_on 0)
 before=$(state 0 | sed 's/program id [0-9]*/program id/')
-does 'attach of the same build has nothing to do' \
+does 'attach by the build that ip attached has nothing to do' \
 	"${port[0]}: already attached, fence '${port[0]}'; nothing to do" ringfence attach "${port[0]}"
-is "$(program_on 0)" "$old" 'and leaves the program'
-does 'a newer build upgrades what ip attached' \
+is "$(program_on 0)" "$old" 'attach by the build that ip attached leaves the program'
+does 'attach by a newer build upgrades what ip attached' \
 	"${port[0]}: upgraded in place, fence '${port[0]}'; windows and counters are kept" \
 	newer attach "${port[0]}"
-check 'the program is another one' test "$(program_on 0)" != "$old"
-is "$(state 0 | sed 's/program id [0-9]*/program id/')" "$before" 'limit, windows and counters stay'
-nothing_more 0 'the window is still used up'
+check 'an upgrade of what ip attached puts another program on the interface' test "$(program_on 0)" != "$old"
+is "$(state 0 | sed 's/program id [0-9]*/program id/')" "$before" \
+	'an upgrade of what ip attached keeps limit, windows and counters'
+nothing_more 0 'a used-up window stays used up over an upgrade of what ip attached'
 inside ip link set dev "${port[0]}" xdp off
 
 # ---- another map ABI ----
@@ -377,30 +388,33 @@ before=$(state 0)
 for words in "attach ${port[0]}" 'limit add more rate 1/1s' 'limit set all rate 1/1s' \
 	'limit del all' 'limit list' status stats top 'show 192.0.2.1'; do
 	# shellcheck disable=SC2086
-	fails "a build of another map ABI refuses to $words" 1 \
+	fails "a build of another map ABI refuses '$words'" 1 \
 		"ringfence: ${port[0]}: $refusal" alien $words
 done
-fails 'and so it does where it has only the pins to go by' 1 "ringfence: ${port[0]}: $refusal" \
+fails "a build of another map ABI refuses 'status' without CAP_SYS_ADMIN, by the pins alone" \
+	1 "ringfence: ${port[0]}: $refusal" \
 	inside setpriv --bounding-set=-all,+bpf,+net_admin --inh-caps=-all \
 	"$scratch/alien/build/ringfence" status dev "${port[0]}"
-is "$(state 0)" "$before" 'and changes nothing'
-does 'its remedy works: detach' "${port[0]}: detached" alien detach "${port[0]}"
-does 'its remedy works: attach again' "${port[0]}: attached in native mode, fence '${port[0]}'" \
+is "$(state 0)" "$before" 'a build of another map ABI changes nothing'
+does 'a build of another map ABI detaches the fence' "${port[0]}: detached" alien detach "${port[0]}"
+does 'a build of another map ABI attaches after its detach' \
+	"${port[0]}: attached in native mode, fence '${port[0]}'" \
 	alien attach "${port[0]}"
-does 'replace makes a new fence of its own' "${port[0]}: attached in native mode, fence '${port[0]}'
+does 'attach replace makes a new fence in place of one of another map ABI' \
+	"${port[0]}: attached in native mode, fence '${port[0]}'
 ${port[0]}: replaced its fence of map ABI 999, with rules, windows and counters" \
 	ringfence attach "${port[0]}" replace
-is "$(counted 0)" 0 'which is empty'
-does 'once more, it is a fence like any other' \
+is "$(counted 0)" 0 'a fence that attach replace made has counted nothing'
+does 'attach replace of a fence of its own map ABI has nothing to do' \
 	"${port[0]}: already attached, fence '${port[0]}'; nothing to do" \
 	ringfence attach "${port[0]}" replace
 ringfence detach "${port[0]}" >"$scratch/log"
 alien attach "${port[0]}" "${port[1]}" fence "$shared" >"$scratch/log"
 id=$(program_on 0)
-fails 'replace leaves a fence of another map ABI that is on two interfaces' 1 \
+fails 'attach replace refuses a fence of another map ABI on two interfaces' 1 \
 	"ringfence: ${port[0]}: cannot replace its fence: it has map ABI 999 and is on 2 interfaces; \
 first run 'ringfence detach' for each" ringfence attach "${port[0]}" replace
-is "$(program_on 0)" "$id" 'as it was'
+is "$(program_on 0)" "$id" 'attach replace that is refused leaves the program on the interface'
 for wire in 0 1; do
 	alien detach "${port[$wire]}" >"$scratch/log" 2>&1
 done
@@ -411,9 +425,10 @@ alien attach "${port[3]}" >"$scratch/log"
 outside ip link del out3
 check 'pins of another map ABI survive their device' is_pinned "${port[3]}" xdp config
 add_wire 3
-does 'and are not in the way when it is back' \
+does 'attach succeeds over pins of another map ABI when their device is back' \
 	"${port[3]}: attached in native mode, fence '${port[3]}'" ringfence attach "${port[3]}"
-does 'nor afterwards' "${port[3]}: detached" ringfence detach "${port[3]}"
+does 'detach succeeds after an attach over pins of another map ABI' \
+	"${port[3]}: detached" ringfence detach "${port[3]}"
 
 # ---- commands at the same time, and commands that are killed ----
 
@@ -441,7 +456,7 @@ for round in {1..5}; do
 	[ "$first $second" = '0 0' ] || wrong+=" $round: detach $first $second"
 	[ ! -e "$pins/$shared" ] || wrong+=" $round: pins are left"
 done
-is "$wrong" '' 'interfaces that are attached to a fence at the same time share it'
+is "$wrong" '' 'two interfaces that are attached to a fence at the same time share it'
 
 arm "${port[0]}"
 use_up 0
@@ -453,11 +468,11 @@ for round in {1..20}; do
 	[ "$list" = "limit add all rate $((30 + round))/1h" ] ||
 		[ "$list" = "limit add all rate $((60 + round))/1h" ] || wrong+=" $round: $list"
 done
-is "$wrong" '' 'of two changes at the same time both succeed, one after the other'
-nothing_more 0 'and windows are kept through all of them'
-does 'the limit is what the last command says' '' ringfence limit set all rate 110/1h
+is "$wrong" '' 'two changes of a limit at the same time both succeed'
+nothing_more 0 'windows are kept through changes at the same time'
+does 'limit set after changes at the same time succeeds' '' ringfence limit set all rate 110/1h
 deliver 0 src=192.0.2.1,count=50
-is "$(passed)" 10 'and holds'
+is "$(passed)" 10 'the limit that was set last holds after changes at the same time'
 ringfence detach "${port[0]}" >"$scratch/stdout"
 
 arm "${port[0]}"
@@ -477,7 +492,7 @@ for round in {1..10}; do
 		;;
 	esac
 done
-is "$wrong" '' 'where there is room for one limit, one of two commands adds it'
+is "$wrong" '' "of two 'limit add' at the same time with room for one limit, one succeeds"
 ringfence detach "${port[0]}" >"$scratch/stdout"
 
 # Kills a command after `delay_us`.
@@ -501,7 +516,7 @@ for round in {1..20}; do
 	ringfence detach "${port[0]}" >"$scratch/log" 2>&1 || wrong+=" $round: $(<"$scratch/log")"
 	[ ! -e "$pins/${port[0]}" ] || wrong+=" $round: pins are left"
 done
-is "$wrong" '' 'an attach that was killed at any point is made good by the next one'
+is "$wrong" '' 'attach succeeds after an attach that was killed at any point'
 
 arm "${port[0]}"
 use_up 0
@@ -512,9 +527,9 @@ for round in {1..5}; do
 	pins_are_up_to_date "${port[0]}" || wrong+=" $round: stale pins"
 	ringfence attach "${port[0]}" >"$scratch/log" 2>&1 || wrong+=" $round: $(<"$scratch/log")"
 done
-is "$wrong" '' 'an upgrade that was killed at any point is made good by the next one'
-nothing_more 0 'and windows are kept through all of them'
-does 'nothing is in the way of a detach' "${port[0]}: detached" ringfence detach "${port[0]}"
-check 'which leaves nothing behind' test ! -e "$pins/${port[0]}"
+is "$wrong" '' 'an upgrade succeeds after an upgrade that was killed at any point'
+nothing_more 0 'windows are kept through upgrades that were killed'
+does 'detach succeeds after upgrades that were killed' "${port[0]}: detached" ringfence detach "${port[0]}"
+check 'detach after upgrades that were killed leaves no pins' test ! -e "$pins/${port[0]}"
 
 done_testing
