@@ -72,17 +72,18 @@ in_place="a foreign XDP program is in place"
 
 foreign_on 0 xdpgeneric foreign
 id=$(program_on 0)
-does 'a program in generic mode is replaced by one in native mode' \
+does 'replace puts a fence in native mode in place of a program in generic mode' \
 	"${port[0]}: attached in native mode, fence '${port[0]}'
 ${port[0]}: replaced 'foreign' (id $id)" ringfence attach "${port[0]}" replace
-is "$(interfaces 0)" "${port[0]}: native, ringfence" 'which a link of ours holds'
-check 'and the other one is gone' eventually program_is_gone "$id"
+is "$(interfaces 0)" "${port[0]}: native, ringfence" \
+	"a fence that replaced a program is attached by ringfence's own link"
+check 'replace unloads the program that it replaced' eventually program_is_gone "$id"
 deliver 0 src=192.0.2.1,count=30
-is "$(passed) $(counted 0)" '30 30' 'packets meet the fence'
-fails 'chain does not apply to a fence that is alone' 1 \
+is "$(passed) $(counted 0)" '30 30' 'a fence that replaced a program counts and passes packets'
+fails 'attach chain is refused for a fence that is attached alone' 1 \
 	"ringfence: ${port[0]}: already attached, but not in a chain; to attach it in a chain, first run 'ringfence \
 detach ${port[0]}', which loses its windows" ringfence attach "${port[0]}" chain
-does 'replace has nothing to do where ringfence is' \
+does 'attach replace has nothing to do where ringfence is attached' \
 	"${port[0]}: already attached, fence '${port[0]}'; nothing to do" \
 	ringfence attach "${port[0]}" replace
 ringfence detach "${port[0]}" >"$scratch/log"
@@ -91,9 +92,10 @@ inside ip link set dev lo xdpgeneric obj "$foreign/foreign.o" sec xdp # it has n
 id=$(inside ip -j link show dev lo | jq -r '.[0].xdp.prog.id')
 matches "$(describe ringfence attach lo replace fence "$run-lo")" \
 	$'exit 1\n\nstderr: ringfence: lo: cannot attach in native mode: Operation not supported; .*' \
-	'what cannot be attached replaces nothing'
-is "$(inside ip -j link show dev lo | jq -r '.[0].xdp.prog.id')" "$id" 'the other program is back'
-check 'and nothing is pinned' test ! -e "$pins/$run-lo"
+	'attach replace fails where native mode is not to be had'
+is "$(inside ip -j link show dev lo | jq -r '.[0].xdp.prog.id')" "$id" \
+	'attach replace that fails puts the other program back'
+check 'attach replace that fails pins nothing' test ! -e "$pins/$run-lo"
 inside ip link set dev lo xdpgeneric off
 
 bpftool prog load "$foreign/foreign.o" "/sys/fs/bpf/$run-foreign" || bail 'cannot pin a program'
@@ -104,22 +106,24 @@ id=$(program_on 0)
 link=$(bpftool -j link show | jq ".[] | select(.type == \"xdp\" and .prog_id == $id).id")
 for words in '' replace chain; do
 	# shellcheck disable=SC2086
-	fails "a program that a link holds is named, and stays: attach ${words:-alone}" 1 \
+	fails "attach ${words:-alone}: refused, and names the program and the link that holds it" 1 \
 		"ringfence: ${port[0]}: $in_place: 'foreign' (id $id), held by bpf_link $link of another \
 process; stop that process, or run 'bpftool link detach id $link'" \
 		ringfence attach "${port[0]}" $words
 done
-is "$(program_on 0)" "$id" 'it is untouched'
+is "$(program_on 0)" "$id" 'attach leaves a program that a link holds in place'
 is "$(ringfence doctor "${port[0]}" --json 2>/dev/null | jq -r '.interfaces[0].checks[] |
 	select(.check == "program") | "\(.level): \(.text); \(.command)"')" "problem: another XDP program is \
 in place: 'foreign' (id $id), held by bpf_link $link of what attached it; stop that, or take the link from \
-it; bpftool link detach id $link" 'doctor names the link'
+it; bpftool link detach id $link" 'doctor names the link that holds another program'
 inside ip link set dev "${port[0]}" xdp off 2>"$scratch/refused"
-is "$(test -s "$scratch/refused" && program_on 0)" "$id" "since to 'ip link' the kernel refuses it"
-does 'its remedy works: detach the link' '' bpftool link detach id "$link"
+is "$(test -s "$scratch/refused" && program_on 0)" "$id" "ip link cannot take off a program that a link holds"
+does 'the remedy for a program that a link holds works: bpftool link detach' '' bpftool link detach id "$link"
 is "$(ringfence doctor "${port[0]}" --json 2>/dev/null | jq -r '.interfaces[0].checks[] |
-	select(.check == "program") | .text')" 'no XDP program is in place' 'and doctor is content'
-does 'and attach' "${port[0]}: attached in native mode, fence '${port[0]}'" \
+	select(.check == "program") | .text')" 'no XDP program is in place' \
+		'doctor finds no program once the link is detached'
+does 'attach succeeds once the link of another program is detached' \
+	"${port[0]}: attached in native mode, fence '${port[0]}'" \
 	ringfence attach "${port[0]}"
 stop TERM "$holder"
 ringfence detach "${port[0]}" >"$scratch/log"
@@ -127,7 +131,7 @@ ringfence detach "${port[0]}" >"$scratch/log"
 # ---- where there can be no chain ----
 
 cannot="cannot attach in a chain"
-fails 'without its dispatcher, the message names the package' 1 \
+fails "attach chain without libxdp's dispatcher names the package to install" 1 \
 	"ringfence: ${port[0]}: $cannot: libxdp does not find its dispatcher, xdp-dispatcher.o; install \
 the package libxdp1 (Debian, Ubuntu, openSUSE), libxdp (Fedora) or xdp-tools (Arch)" \
 	env LIBXDP_OBJECT_PATH=/nonexistent nsenter --net="/run/netns/rf-test-$$-inside" \
@@ -135,11 +139,11 @@ the package libxdp1 (Debian, Ubuntu, openSUSE), libxdp (Fedora) or xdp-tools (Ar
 no_chain="ringfence: ${port[0]}: $cannot: libxdp cannot make one here: a chain needs Linux 5.10 \
 or newer with programs of type EXT, and LIBXDP_SKIP_DISPATCHER must not be set; leave 'chain' out, or see \
 '--verbose'"
-fails 'what libxdp attaches without a dispatcher is no chain' 1 "$no_chain" \
+fails 'attach chain fails where LIBXDP_SKIP_DISPATCHER is set' 1 "$no_chain" \
 	env LIBXDP_SKIP_DISPATCHER=1 nsenter --net="/run/netns/rf-test-$$-inside" \
 	build/ringfence attach "${port[0]}" chain
-is "$(program_on 0)" none 'and nothing stays on the interface'
-check 'nor in bpffs' test ! -e "$pins/${port[0]}"
+is "$(program_on 0)" none 'attach chain that fails leaves no program on the interface'
+check 'attach chain that fails leaves no pins' test ! -e "$pins/${port[0]}"
 
 # Asked of libxdp's own tool, so that no fault of ours passes for a kernel's.
 inside xdp-loader load -m native "${port[0]}" "$foreign/foreign.o" >"$scratch/log" 2>&1 ||
@@ -147,10 +151,10 @@ inside xdp-loader load -m native "${port[0]}" "$foreign/foreign.o" >"$scratch/lo
 name=$(bpftool -j prog show id "$(program_on 0)" | jq -r .name)
 inside xdp-loader unload -a "${port[0]}" >"$scratch/log" 2>&1
 if [ "$name" != xdp_dispatcher ]; then
-	fails 'a kernel without programs of type EXT has no chain' 1 "$no_chain" \
+	fails 'attach chain fails on a kernel without programs of type EXT' 1 "$no_chain" \
 		ringfence attach "${port[0]}" chain
-	is "$(program_on 0)" none 'and nothing is attached'
-	pass 'chains # SKIP xdp-loader, too, makes no dispatcher on this kernel'
+	is "$(program_on 0)" none 'attach chain without programs of type EXT leaves no program on the interface'
+	pass 'chains behind xdp-filter # SKIP xdp-loader, too, makes no dispatcher on this kernel'
 	done_testing
 fi
 
@@ -185,130 +189,137 @@ filtered() { # WIRE NAME
 	outside build/tests/traffic send dev "out$1" to "02:00:00:00:0$1:02" \
 		flow "src=$denied,count=50" >"$scratch/log"
 	check "$2" eventually has_hits $((hits + 50))
-	is "$(counted "$1")" "$fence" '… and they never reach ringfence'
+	is "$(counted "$1")" "$fence" "$2: ringfence does not see the packets"
 }
 
 load_filter 0 -m native
 dispatcher=$(program_on 0)
-fails 'what is in a chain is named, with both ways out' 1 \
+fails 'attach without chain is refused beside xdp-filter, and names chain and replace' 1 \
 	"ringfence: ${port[0]}: $in_place: libxdp's dispatcher (id $dispatcher) with 'xdpfilt_alw_ip'; \
 'ringfence attach ${port[0]} chain' runs beside it, 'ringfence attach ${port[0]} replace' takes it off" \
 	ringfence attach "${port[0]}"
-fails 'a chain has one mode' 1 \
+fails 'attach chain mode generic is refused in a chain in native mode' 1 \
 	"ringfence: ${port[0]}: its chain is in native mode; write 'ringfence attach ${port[0]} chain \
 mode native'" ringfence attach "${port[0]}" chain mode generic
-check 'a refusal leaves no pins' test ! -e "$pins/${port[0]}"
-does 'ringfence joins the chain' "${port[0]}: attached in native mode, in a chain, fence '${port[0]}'" \
+check 'attach that a chain refuses leaves no pins' test ! -e "$pins/${port[0]}"
+does 'attach chain joins a chain with xdp-filter' \
+	"${port[0]}: attached in native mode, in a chain, fence '${port[0]}'" \
 	ringfence attach "${port[0]}" chain
-check 'its programs and maps are pinned as ever' \
+check 'attach chain pins the program and the maps' \
 	test -e "$pins/${port[0]}/xdp" -a -e "$pins/${port[0]}/windows4"
 is "$(ringfence status | sed -n 2p)" \
 	"  ${port[0]}: native mode, attached by ringfence, in a chain: 'xdpfilt_alw_ip', 'ringfence'" \
-	'status names the programs in their order'
-does 'attach once more has nothing to do' \
+	'status names the programs of a chain in their order'
+does 'a second attach without chain has nothing to do in a chain' \
 	"${port[0]}: already attached, fence '${port[0]}'; nothing to do" ringfence attach "${port[0]}"
-does 'nor with the word' "${port[0]}: already attached, fence '${port[0]}'; nothing to do" \
+does 'a second attach with chain has nothing to do in a chain' \
+	"${port[0]}: already attached, fence '${port[0]}'; nothing to do" \
 	ringfence attach "${port[0]}" chain
-does 'a limit is added' '' ringfence limit add all rate 100/1h exact
+does 'limit add works for a fence in a chain' '' ringfence limit add all rate 100/1h exact
 forget_traffic
 use_up 0
-is "$(passed)" 100 'the limit holds behind xdp-filter'
-filtered 0 'xdp-filter drops what it denies'
-conserves 0 'sent = passed + dropped, of what xdp-filter passed'
+is "$(passed)" 100 'a limit of 100 passes 100 packets behind xdp-filter'
+filtered 0 'xdp-filter before ringfence drops what it denies'
+conserves 0 'sent = passed + dropped of what xdp-filter passed'
 ringfence save >"$scratch/rules"
-matches "$(ringfence show 192.0.2.1)" '(.|'$'\n'')*192\.0\.2\.1(.|'$'\n'')*' 'show finds the source'
-matches "$(ringfence top)" '(.|'$'\n'')*192\.0\.2\.1(.|'$'\n'')*' 'so does top'
-check 'saved rules are applied' ringfence apply "$scratch/rules"
-nothing_more 0 'with the same windows'
+matches "$(ringfence show 192.0.2.1)" '(.|'$'\n'')*192\.0\.2\.1(.|'$'\n'')*' \
+	'show finds a source of a fence in a chain'
+matches "$(ringfence top)" '(.|'$'\n'')*192\.0\.2\.1(.|'$'\n'')*' 'top lists a source of a fence in a chain'
+check 'apply of saved rules works for a fence in a chain' ringfence apply "$scratch/rules"
+nothing_more 0 'windows of a fence in a chain are kept over apply'
 
 # ---- others come and go ----
 
 inside xdp-filter unload "${port[0]}" >"$scratch/log" 2>&1
-is "$(chain 0)" ringfence 'xdp-filter goes, ringfence stays'
-nothing_more 0 'with its windows'
+is "$(chain 0)" ringfence 'ringfence stays in a chain that xdp-filter leaves'
+nothing_more 0 'a fence keeps its windows when xdp-filter leaves its chain'
 load_filter 0 -m native
-is "$(chain 0)" 'xdpfilt_alw_ip ringfence' 'xdp-filter comes back, before ringfence'
-filtered 0 'it drops'
-nothing_more 0 'ringfence still has its windows'
+is "$(chain 0)" 'xdpfilt_alw_ip ringfence' 'xdp-filter joins a chain before ringfence'
+filtered 0 'xdp-filter that joined before ringfence drops what it denies'
+nothing_more 0 'a fence keeps its windows when xdp-filter joins its chain'
 inside xdp-loader load -m native "${port[0]}" "$foreign/last.o" >"$scratch/log" 2>&1 ||
 	bail "xdp-loader: $(<"$scratch/log")"
-is "$(chain 0)" 'xdpfilt_alw_ip ringfence last' 'a program that says nothing comes behind ringfence'
+is "$(chain 0)" 'xdpfilt_alw_ip ringfence last' 'a program without a priority joins a chain behind ringfence'
 before=$(stats 0 .packets.passed)
 deliver 0 src=192.0.2.9,count=20
 is "$(passed) $(($(stats 0 .packets.passed) - before))" '0 20' \
-	'it gets what ringfence passes, and drops that here'
-does 'detach' "${port[0]}: detached" ringfence detach "${port[0]}"
-check 'takes the pins with it' test ! -e "$pins/${port[0]}"
+	'a program behind ringfence gets the packets that ringfence passes'
+does 'detach of a fence in a chain succeeds' "${port[0]}: detached" ringfence detach "${port[0]}"
+check 'detach of a fence in a chain removes its pins' test ! -e "$pins/${port[0]}"
 matches "$(inside xdp-loader status "${port[0]}")" \
 	'(.|'$'\n'')*xdp_dispatcher(.|'$'\n'')*xdpfilt_alw_ip(.|'$'\n'')*last(.|'$'\n'')*' \
-	'and leaves the others in place'
+	'detach of a fence in a chain leaves the other programs in place'
 dispatcher=$(program_on 0)
-does 'replace takes a whole chain off' \
+does 'attach replace takes a whole chain off' \
 	"${port[0]}: attached in native mode, fence '${port[0]}'
 ${port[0]}: replaced libxdp's dispatcher (id $dispatcher) with 'xdpfilt_alw_ip', 'last'" \
 	ringfence attach "${port[0]}" replace
-check 'with its pins' test ! -e "$(echo /sys/fs/bpf/xdp/dispatch-*-"$dispatcher")"
-check 'and programs' eventually program_is_gone "$dispatcher"
+check 'attach replace removes the pins of a whole chain' \
+	test ! -e "$(echo /sys/fs/bpf/xdp/dispatch-*-"$dispatcher")"
+check 'attach replace unloads the programs of a whole chain' eventually program_is_gone "$dispatcher"
 ringfence detach "${port[0]}" >"$scratch/log"
 
 # ---- ringfence first ----
 
-does 'ringfence begins a chain' "${port[1]}: attached in native mode, in a chain, fence '${port[1]}'" \
+does 'attach chain begins a chain on an interface without program' \
+	"${port[1]}: attached in native mode, in a chain, fence '${port[1]}'" \
 	ringfence attach "${port[1]}" chain
 arm 1
 forget_traffic
 use_up 1
-is "$(passed)" 100 'the limit holds'
+is "$(passed)" 100 'a limit of 100 passes 100 packets in a chain that ringfence began'
 load_filter 1 -m native
-is "$(chain 1)" 'xdpfilt_alw_ip ringfence' 'xdp-filter takes its place before it'
-nothing_more 1 'the window is still used up'
-filtered 1 'xdp-filter drops'
-conserves 1 'sent = passed + dropped'
-does 'detach' "${port[1]}: detached" ringfence detach "${port[1]}"
+is "$(chain 1)" 'xdpfilt_alw_ip ringfence' 'xdp-filter joins a chain that ringfence began, before ringfence'
+nothing_more 1 'a window stays used up when xdp-filter joins a chain that ringfence began'
+filtered 1 'xdp-filter in a chain that ringfence began drops what it denies'
+conserves 1 'sent = passed + dropped in a chain that ringfence began'
+does 'detach of a fence in a chain that ringfence began succeeds' \
+	"${port[1]}: detached" ringfence detach "${port[1]}"
 inside xdp-filter unload "${port[1]}" >"$scratch/log" 2>&1
-is "$(program_on 1)" none 'nothing is left of the chain'
+is "$(program_on 1)" none 'no program is left when all programs of a chain are detached'
 
 # ---- one fence, in a chain and alone ----
 
 ringfence attach "${port[0]}" chain fence "$run-both" >"$scratch/log"
-does 'another interface joins the fence, alone' \
+does 'an interface joins a fence in a chain without a chain of its own' \
 	"${port[1]}: attached in native mode, fence '$run-both'" \
 	ringfence attach "${port[1]}" fence "$run-both"
 arm 0
 use_up 0
-nothing_more 1 'they share a budget'
+nothing_more 1 'an interface in a chain and one without share the windows of their fence'
 ringfence detach "${port[1]}" >"$scratch/log"
-check 'its pins stay while it is in the chain' test -e "$pins/$run-both/xdp"
+check 'pins stay while one interface of a fence is in a chain' test -e "$pins/$run-both/xdp"
 ringfence detach "${port[0]}" >"$scratch/log"
-check 'and go with that' test ! -e "$pins/$run-both"
+check 'pins are removed when the last interface of a fence leaves its chain' test ! -e "$pins/$run-both"
 
 # ---- generic mode, and a jumbo MTU ----
 
 load_filter 0 -m skb
-fails 'a chain in generic mode is joined in generic mode only' 1 \
+fails 'attach chain without generic mode is refused in a chain in generic mode' 1 \
 	"ringfence: ${port[0]}: its chain is in generic mode; write 'ringfence attach ${port[0]} chain \
 mode generic'" ringfence attach "${port[0]}" chain
-does 'and so it is' "${port[0]}: attached in generic mode, in a chain, fence '${port[0]}'
+does 'attach chain mode generic joins a chain in generic mode' \
+	"${port[0]}: attached in generic mode, in a chain, fence '${port[0]}'
 generic mode counts what the kernel has merged (GRO) as one packet" \
 	ringfence attach "${port[0]}" chain mode generic
 arm 0
 forget_traffic
 use_up 0
-is "$(passed)" 100 'its limit holds'
-filtered 0 'xdp-filter drops'
-conserves 0 'sent = passed + dropped'
+is "$(passed)" 100 'a limit of 100 passes 100 packets in a chain in generic mode'
+filtered 0 'xdp-filter in a chain in generic mode drops what it denies'
+conserves 0 'sent = passed + dropped in a chain in generic mode'
 ringfence detach "${port[0]}" >"$scratch/log"
 inside xdp-filter unload "${port[0]}" >"$scratch/log" 2>&1
 
-does 'in a chain of its own it takes a jumbo MTU' \
+does 'attach chain takes the entry for frames in several buffers with a jumbo MTU' \
 	"${port[2]}: attached in native mode (frags, for its jumbo MTU), in a chain, fence '${port[2]}'" \
 	ringfence attach "${port[2]}" chain
 forget_traffic
 deliver 2 src=192.0.2.1,count=20,len=8000
-is "$(passed)" 20 'and frames of that size'
-conserves 2 'and counts their bytes'
+is "$(passed)" 20 'jumbo frames pass a fence in a chain'
+conserves 2 'jumbo frames are counted with all their bytes in a chain'
 ringfence detach "${port[2]}" >"$scratch/log"
-is "$(program_on 2)" none 'and is gone'
+is "$(program_on 2)" none 'detach leaves no program where ringfence was alone in a chain'
 
 # ---- ip -force ----
 
@@ -318,15 +329,17 @@ use_up 1
 dispatcher=$(program_on 1)
 inside ip -force link set dev "${port[1]}" xdpdrv obj "$foreign/foreign.o" sec xdp
 id=$(program_on 1)
-fails 'ip -force takes a whole chain off' 1 \
+fails 'after ip -force took a chain off, status names the foreign program' 1 \
 	"ringfence: ${port[1]}: no fence attached, but the XDP program 'foreign' (id $id), which is not \
 ringfence; 'bpftool prog show id $id' tells more" ringfence status dev "${port[1]}"
-does 'replace brings the fence back' "${port[1]}: attached in native mode, fence '${port[1]}'
+does 'attach replace brings a fence back after ip -force' \
+	"${port[1]}: attached in native mode, fence '${port[1]}'
 ${port[1]}: replaced 'foreign' (id $id)" ringfence attach "${port[1]}" replace
-nothing_more 1 'with its limit and its windows'
+nothing_more 1 'a fence keeps limit and windows over ip -force and attach replace'
 fails 'ip -force does not take off what a link holds' 2 "Error: Can't replace active BPF XDP link." \
 	inside ip -force link set dev "${port[1]}" xdpdrv obj "$foreign/foreign.o" sec xdp
-is "$(interfaces 1)" "${port[1]}: native, ringfence" 'so the fence is still there'
+is "$(interfaces 1)" "${port[1]}: native, ringfence" \
+	'a fence that a link holds is still attached after ip -force'
 ringfence detach "${port[1]}" >"$scratch/log"
 rm -r /sys/fs/bpf/xdp/dispatch-*-"$dispatcher" # which ip has left
 
@@ -336,10 +349,10 @@ inside xdp-loader load -m native "${port[1]}" "$foreign"/{foreign,foreign,foreig
 	"$foreign"/{foreign,foreign,foreign,foreign,foreign}.o >"$scratch/log" 2>&1 ||
 	bail "xdp-loader: $(<"$scratch/log")"
 names=$(printf "'foreign', %.0s" {1..10})
-fails 'an eleventh program finds no room' 1 \
+fails 'attach chain is refused in a chain of ten programs' 1 \
 	"ringfence: ${port[1]}: $cannot: it is full, with ${names%, }; detach one, with the tool that attached it" \
 	ringfence attach "${port[1]}" chain
-check 'and leaves no pins' test ! -e "$pins/${port[1]}"
+check 'attach chain that a full chain refuses leaves no pins' test ! -e "$pins/${port[1]}"
 inside xdp-loader unload -a "${port[1]}" >"$scratch/log" 2>&1
 
 # ---- upgrades ----
@@ -365,14 +378,15 @@ ringfence attach "${port[0]}" chain >"$scratch/log"
 arm 0
 use_up 0
 old=$(tag 0)
-does 'a chained fence is upgraded in place' \
+does 'attach by a newer build upgrades a fence in a chain' \
 	"${port[0]}: upgraded in place, fence '${port[0]}'; windows and counters are kept" \
 	newer attach "${port[0]}"
-is "$(chain 0)" 'xdpfilt_alw_ip ringfence' 'one component of it is left, in its place'
-check 'which is the new one' test "$(tag 0)" != "$old"
-is "$(tag 0)" "$(bpftool -j prog show pinned "$pins/${port[0]}/xdp" | jq -r .tag)" 'as is pinned'
-nothing_more 0 'the window is still used up'
-filtered 0 'xdp-filter drops'
+is "$(chain 0)" 'xdpfilt_alw_ip ringfence' 'an upgraded fence is in its chain once, in its place'
+check 'an upgrade puts another program in the chain' test "$(tag 0)" != "$old"
+is "$(tag 0)" "$(bpftool -j prog show pinned "$pins/${port[0]}/xdp" | jq -r .tag)" \
+	'an upgrade in a chain pins the new program'
+nothing_more 0 'a window stays used up over an upgrade in a chain'
+filtered 0 'xdp-filter beside an upgraded fence drops what it denies'
 
 upgrades() {
 	until [ -e "$scratch/enough" ]; do
@@ -385,25 +399,26 @@ upgrader=$!
 deliver 0 src=192.0.2.1,count=4000,rate=500
 touch "$scratch/enough"
 wait $upgrader
-is "$(passed)" 0 'while it is upgraded again and again, no packet passes unlimited'
+is "$(passed)" 0 'no packet passes unlimited during many upgrades in a chain'
 matches "$(sort "$scratch/upgrades" | uniq -c)" \
 	" +[0-9]+ ${port[0]}: upgraded in place, fence '${port[0]}'; windows and counters are kept" \
-	'and every upgrade succeeds'
+	'every one of many upgrades in a chain succeeds'
 
 # libxdp removes the old dispatcher's directory when the new one is on: two components of ours then.
 ringfence attach "${port[0]}" >"$scratch/log"
 strace -f -qq -e trace=rmdir -e inject=rmdir:signal=KILL -o "$scratch/strace" \
 	nsenter --net="/run/netns/rf-test-$$-inside" "$newer_build" attach "${port[0]}" \
 	>"$scratch/log" 2>&1
-is "$(chain 0)" 'xdpfilt_alw_ip ringfence ringfence' 'an upgrade that is killed leaves both programs'
-nothing_more 0 'no packet passes unlimited'
+is "$(chain 0)" 'xdpfilt_alw_ip ringfence ringfence' 'an upgrade in a chain that is killed leaves both programs'
+nothing_more 0 'no packet passes unlimited after an upgrade in a chain was killed'
 newer attach "${port[0]}" >"$scratch/log"
-is "$(chain 0)" 'xdpfilt_alw_ip ringfence' 'the next attach makes it good'
-check 'with the new program' test "$(tag 0)" != "$old"
-nothing_more 0 'and with the windows'
-does 'detach' "${port[0]}: detached" ringfence detach "${port[0]}"
+is "$(chain 0)" 'xdpfilt_alw_ip ringfence' \
+	'attach after a killed upgrade leaves one program of ringfence in the chain'
+check 'attach after a killed upgrade puts the new program in the chain' test "$(tag 0)" != "$old"
+nothing_more 0 'windows are kept over a killed upgrade in a chain'
+does 'detach of a fence in a chain after upgrades succeeds' "${port[0]}: detached" ringfence detach "${port[0]}"
 is "$(inside xdp-loader status "${port[0]}" | awk '$1 == "=>" { print $3 }')" xdpfilt_alw_ip \
-	'leaves xdp-filter alone'
+	'detach after upgrades leaves xdp-filter in the chain'
 inside xdp-filter unload "${port[0]}" >"$scratch/log" 2>&1
 
 done_testing

@@ -22,7 +22,7 @@ compile() {
 # limits NAME OBJECT SECTION
 limits() {
 	forget_traffic
-	does "$1, $3: it loads" '' inside ip link set dev "${port[0]}" xdpdrv obj "$2" sec "$3"
+	does "$1, $3: the object loads" '' inside ip link set dev "${port[0]}" xdpdrv obj "$2" sec "$3"
 	[ "$(program_on 0)" != none ] || return
 	does "$1, $3: a limit is added" '' ringfence limit add all rate 100/1h exact
 	deliver 0 src=192.0.2.1,count=300 src=192.0.2.2,count=60 src=2001:db8:0:1::1,count=250
@@ -30,12 +30,12 @@ limits() {
 192.0.2.2 60
 2001:db8:0:1::1 100" "$1, $3: each source passes exactly up to the limit"
 	conserves 0 "$1, $3: sent = passed + dropped"
-	does "$1, $3: it comes off" '' inside ip link set dev "${port[0]}" xdp off
+	does "$1, $3: the program is taken off the interface" '' inside ip link set dev "${port[0]}" xdp off
 }
 
 mapfile -t found < <(tests/clangs.sh)
 make_network 1
-check 'there is a compiler to try' test "${#found[@]}" -gt 0
+check 'at least one clang is installed to compile the program with' test "${#found[@]}" -gt 0
 for name in "${found[@]}"; do
 	object=$scratch/$name.bpf.o
 	echo "# $("$name" --version | head -n 1)"

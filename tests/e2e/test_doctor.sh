@@ -48,7 +48,7 @@ take_remedy() { # CHECK
 remedied() {
 	check "$1: the remedy works" take_remedy "$3"
 	look "$2"
-	matches "$(finding "$3")" "$4" "$1: and what it was for is gone"
+	matches "$(finding "$3")" "$4" "$1: the finding is gone after the remedy"
 }
 
 make_network 1
@@ -57,35 +57,36 @@ dev=${port[0]}
 # ---- the machine ----
 
 ringfence doctor >"$scratch/text" 2>"$scratch/stderr"
-is "exit $? $(<"$scratch/stderr")" 'exit 0 ' 'nothing stands in the way of this machine'
+is "exit $? $(<"$scratch/stderr")" 'exit 0 ' 'doctor finds no problem with this machine'
 is "$(sed -n '2,/^interfaces$/s/^  \([a-z]*\) .*/\1/p' "$scratch/text" | grep -v note | sort -u)" ok \
-	'each check of it is fine, or worth a note'
-is "$(grep -c "^  $dev  *ready" "$scratch/text")" 1 'an interface that native mode is to be had on'
+	'doctor rates each check of this machine as ok or note'
+is "$(grep -c "^  $dev  *ready" "$scratch/text")" 1 'doctor without an interface lists a veth as ready'
 is "$(grep '^  lo ' "$scratch/text")" \
 	"  lo              not ready for native mode; 'ringfence doctor lo' says more" \
-	'an interface that has none'
+	'doctor without an interface lists the loopback as not ready for native mode'
 look -
 is "$looked, $(jq -c 'keys, (.machine | keys), (.machine.checks[0] | keys),
 	([.machine.checks[].check] | length == (unique | length))' "$scratch/report")" \
 	'exit 0 , ["interfaces","machine","problems"]
 ["checks"]
 ["check","command","level","text"]
-true' 'the shape of its JSON'
+true' 'doctor --json has the documented keys and no check twice'
 look "$dev"
-is "$looked" 'exit 0 ' 'a veth is ready'
+is "$looked" 'exit 0 ' 'doctor of a veth finds no problem'
 is "$(jq -c '.problems, (.interfaces[] | .name, .driver, .program)' "$scratch/report")" '0
 "'"$dev"'"
 "veth"
-"none"' 'an interface in JSON'
-is "$(ringfence doctor dev "$dev" --json | jq -r '.interfaces[].name')" "$dev" "'dev IF' names it as well"
+"none"' 'doctor --json of a veth has name, driver and program'
+is "$(ringfence doctor dev "$dev" --json | jq -r '.interfaces[].name')" "$dev" "doctor accepts 'dev IF'"
 inside ip link property add dev "$dev" altname "${run}x"
 look "${run}x"
-is "$(jq -r '.interfaces[].name' "$scratch/report")" "$dev" 'by another of its names'
-fails 'an interface that there is not' 1 \
+is "$(jq -r '.interfaces[].name' "$scratch/report")" "$dev" 'doctor accepts an alternative name of an interface'
+fails 'doctor of a missing interface fails' 1 \
 	"ringfence: ${run}none: no such interface; 'ip link' lists those there are" \
 	ringfence doctor "${run}none"
-fails 'a word too many' 2 "ringfence: 'now': unexpected word" ringfence doctor "$dev" now
-is "$(inside ip -j link | jq -c '[.[] | .xdp.prog.id // empty]')" '[]' 'it leaves nothing attached'
+fails 'doctor with a word too many is wrong usage' \
+	2 "ringfence: 'now': unexpected word" ringfence doctor "$dev" now
+is "$(inside ip -j link | jq -c '[.[] | .xdp.prog.id // empty]')" '[]' 'doctor leaves nothing attached'
 
 # Of a fence's maps, as the kernel calls them, but for the tries in others; some pins are no maps.
 kinds_of_maps() {
@@ -100,7 +101,7 @@ kinds_of_maps() {
 kinds_of_maps >"$scratch/kinds"
 look -
 is "$(jq -r '.machine.checks[].check | select(test("hash$|percpu_array$"))' "$scratch/report" |
-	grep -vxFf "$scratch/kinds")" '' 'it asks for no kind of map that a fence has none of'
+	grep -vxFf "$scratch/kinds")" '' 'doctor checks no kind of map that a fence lacks'
 
 # In a mount namespace of its own.
 hidden() { # SCRIPT
@@ -120,10 +121,11 @@ is "$(hidden 'umount -l /sys/fs/bpf
 exit 1
 mount -t bpf -o mode=0700 bpf /sys/fs/bpf
 exit 0
-  ok       bpffs           mounted at /sys/fs/bpf' 'no BPF file system: shown, and gone after the remedy'
+  ok       bpffs           mounted at /sys/fs/bpf' \
+	'doctor without a BPF file system shows a problem whose remedy works'
 is "$(hidden 'mount -t tmpfs none /sys/kernel/btf && build/ringfence doctor' | grep ' btf ')" \
 	'  note     btf             no types of the kernel at /sys/kernel/btf/vmlinux; only iterators need them' \
-	'no types of the kernel: a note'
+	'doctor without BTF of the kernel shows a note'
 
 # ---- privileges ----
 
@@ -134,46 +136,50 @@ weak() { # OPTION…
 	looked="exit $? $(<"$scratch/stderr")"
 }
 weak
-is "$looked" "$(one_problem "$dev")" 'nobody may run it, too'
+is "$looked" "$(one_problem "$dev")" 'doctor works without any privilege and finds a problem'
 is "$(finding privileges)" "problem: this process lacks CAP_BPF, CAP_NET_ADMIN, CAP_PERFMON, \
-which attaching needs; run 'sudo ringfence doctor'" 'and is told what he lacks'
+which attaching needs; run 'sudo ringfence doctor'" \
+	'doctor without privileges names the missing capabilities'
 is "$(finding kernel)" "note: the features of Linux $(uname -r) are not known: trying them needs CAP_BPF and \
-CAP_NET_ADMIN" 'and what is not known'
-is "$(finding native)" 'ok: the driver has XDP, the kernel says' 'what everybody may ask is known'
+CAP_NET_ADMIN" 'doctor without privileges does not know what the kernel can do'
+is "$(finding native)" 'ok: the driver has XDP, the kernel says' \
+	'doctor without privileges knows whether the driver has XDP'
 few='+bpf,+net_admin,+perfmon'
 weak --inh-caps="$few" --ambient-caps="$few"
-is "$looked" 'exit 0 ' 'three capabilities are enough'
+is "$looked" 'exit 0 ' 'doctor with CAP_BPF, CAP_NET_ADMIN and CAP_PERFMON finds no problem'
 is "$(finding privileges)" "note: enough to attach; what 'ip' attached is found with CAP_SYS_ADMIN only" \
-	'and what goes without CAP_SYS_ADMIN is told'
+	'doctor with three capabilities says what takes CAP_SYS_ADMIN'
 is "$(jq -r '.machine.checks[] | select(.check == "program") | .text' "$scratch/report")" \
-	"this build's program loads" 'the program loads with these'
+	"this build's program loads" 'doctor with three capabilities loads the program'
 for less in net_admin,+perfmon bpf,+perfmon bpf,+net_admin; do
 	weak --inh-caps="+$less" --ambient-caps="+$less"
-	is "${looked%%;*}" "exit 1 ringfence: $dev: 1 problem stands in the way" "with $less alone: no"
+	is "${looked%%;*}" "exit 1 ringfence: $dev: 1 problem stands in the way" \
+		"doctor with $less alone finds a problem"
 done
 is "$(finding privileges)" "problem: this process lacks CAP_PERFMON, which attaching needs; \
-run 'sudo ringfence doctor'" 'what is lacking is named'
+run 'sudo ringfence doctor'" 'doctor without CAP_PERFMON names the missing capability'
 is "$(finding iterators)" 'note: BPF iterators over maps: not known: trying it needs more privileges; run it as root' \
-	'and what was not to be tried is not called missing'
+	'doctor without CAP_PERFMON says that iterators are not known'
 inside unshare -U -r build/ringfence doctor "$dev" --json >"$scratch/report" 2>"$scratch/stderr"
-is "exit $? $(<"$scratch/stderr")" "$(one_problem "$dev")" 'the root of a container may not'
+is "exit $? $(<"$scratch/stderr")" "$(one_problem "$dev")" 'doctor as the root of a container finds a problem'
 is "$(finding privileges)" "problem: in a user namespace, where the kernel lets nobody load XDP \
-programs; run it outside of the container" 'and is told why'
+programs; run it outside of the container" 'doctor as the root of a container explains the user namespace'
 
 # ---- native mode ----
 
 look lo
-is "$looked" "$(one_problem lo)" 'the loopback interface has no native mode'
+is "$looked" "$(one_problem lo)" 'doctor of the loopback interface finds one problem'
 is "$(finding native)" "problem: the loopback interface has no native mode here, the kernel says; run \
-'ringfence attach lo mode generic'" 'the remedy is told'
-fails 'attach points to the doctor' 1 "ringfence: lo: cannot attach in native mode: Operation not \
+'ringfence attach lo mode generic'" 'doctor of the loopback interface recommends generic mode'
+fails 'attach that fails in native mode points to doctor' \
+	1 "ringfence: lo: cannot attach in native mode: Operation not \
 supported; 'ringfence doctor lo' says why; 'ringfence attach lo mode generic' may work" ringfence attach lo fence "$run-lo"
 ringfence attach lo fence "$run-lo" mode generic >/dev/null
 look lo
-is "$looked" 'exit 0 ' 'a fence in generic mode works'
+is "$looked" 'exit 0 ' 'doctor of a fence in generic mode finds no problem'
 matches "$(finding program)" "note: ringfence runs in generic mode \(program id [0-9]+\): slow, and \
 what the kernel has merged \(GRO\) counts as one packet; run 'ethtool -K lo gro off'" \
-	'but is worth a note'
+	'doctor of a fence in generic mode shows a note about merged packets'
 remedied 'merged packets' lo program \
 	'note: ringfence runs in generic mode \(program id [0-9]+\), which is slow'
 ringfence detach lo >/dev/null
@@ -181,9 +187,9 @@ ringfence detach lo >/dev/null
 ringfence attach "$dev" fence "$run-g" mode generic >/dev/null
 look "$dev"
 matches "$(finding program)" "note: ringfence runs in generic mode .*; run 'ringfence detach $dev && \
-ringfence attach $dev'" 'generic mode where native mode is to be had'
+ringfence attach $dev'" 'doctor recommends native mode for a fence in generic mode on a veth'
 remedied 'generic mode' "$dev" program 'ok: ringfence runs in native mode \(program id [0-9]+\)'
-is "$looked" 'exit 0 ' 'nothing stands in the way of what is attached'
+is "$looked" 'exit 0 ' 'doctor of a fence in native mode finds no problem'
 ringfence detach "$dev" >/dev/null
 
 # ---- another program ----
@@ -198,10 +204,10 @@ compile foreign
 for mode in drv generic; do
 	inside ip link set dev "$dev" xdp$mode obj "$scratch/foreign.o" sec xdp
 	look "$dev"
-	is "$looked" "$(one_problem "$dev")" "another program, by xdp$mode"
+	is "$looked" "$(one_problem "$dev")" "doctor finds one problem with another program by xdp$mode"
 	off=xdp${mode#drv}
 	is "$(finding program)" "problem: another XDP program is in place: 'foreign' (id $(program_on 0)); \
-run 'ip link set dev $dev $off off'" 'it is named'
+run 'ip link set dev $dev $off off'" "doctor names another program by xdp$mode and the command to take it off"
 	remedied "xdp$mode" "$dev" program 'ok: no XDP program is in place'
 done
 compile xdp_dispatcher
@@ -209,7 +215,7 @@ inside ip link set dev "$dev" xdpdrv obj "$scratch/xdp_dispatcher.o" sec xdp
 look "$dev"
 is "$(finding program)" "problem: libxdp's dispatcher is in place (id $(program_on 0)), which runs the \
 programs of others; 'xdp-loader status $dev' names them; run 'ringfence attach $dev chain'" \
-	"libxdp's dispatcher"
+	"doctor names libxdp's dispatcher and recommends a chain"
 inside ip link set dev "$dev" xdp off
 
 # ---- up ----
@@ -217,7 +223,7 @@ inside ip link set dev "$dev" xdp off
 inside ip link set dev "$dev" down
 look "$dev"
 is "$(finding up)" "note: it is down, and receives nothing; run 'ip link set dev $dev up'" \
-	'an interface that is down'
+	'doctor notes an interface that is down'
 remedied 'down' "$dev" up 'ok: it is up'
 
 # ---- queues ----
@@ -228,24 +234,27 @@ inside ip link set "$a" up
 inside ip link set "$b" up
 inside ethtool -L "$a" rx 1 tx 1
 inside ethtool -L "$b" rx 1 tx 2
-fails 'a peer that sends by more queues' 1 "ringfence: $a: cannot attach in native mode: No space left \
+fails 'attach to a veth whose peer sends by more queues points to doctor' \
+	1 "ringfence: $a: cannot attach in native mode: No space left \
 on device; 'ringfence doctor $a' says why; 'ringfence attach $a mode generic' may work" ringfence attach "$a"
 look "$a"
-is "$looked" "$(one_problem "$a")" 'it is a problem'
+is "$looked" "$(one_problem "$a")" 'doctor of a veth whose peer sends by more queues finds one problem'
 is "$(finding peer)" "problem: $b sends by more queues than it receives by here (1), and veth refuses \
-native mode then; run 'ethtool -L $a rx 2'" 'and the remedy is told'
+native mode then; run 'ethtool -L $a rx 2'" \
+	'doctor of a veth whose peer sends by more queues recommends ethtool -L'
 remedied 'queues' "$a" peer "ok: $b sends by 2 of the queues that it receives by"
-does 'and attach works' "$a: attached in native mode, fence '$a'" ringfence attach "$a"
+does 'attach works after the remedy for a peer that sends by more queues' \
+	"$a: attached in native mode, fence '$a'" ringfence attach "$a"
 ringfence detach "$a" >/dev/null
 inside ethtool -L "$b" tx 1
 inside ethtool -L "$a" rx 1
 look "$a"
 if [ "$(nproc)" -gt 1 ]; then
 	is "$(finding queues)" "note: 1 to receive by, so that 1 of $(nproc) CPUs does all the work; run \
-'ethtool -L $a rx 2'" 'one queue for all CPUs'
+'ethtool -L $a rx 2'" 'doctor notes one receive queue for all CPUs'
 	remedied 'one queue' "$a" queues "ok: 2 to receive by, $(nproc) CPUs"
 else
-	is "$(finding queues)" 'ok: 1 to receive by, 1 CPUs' 'one queue for one CPU'
+	is "$(finding queues)" 'ok: 1 to receive by, 1 CPUs' 'doctor accepts one receive queue for one CPU'
 fi
 
 # ---- jumbo frames ----
@@ -253,15 +262,18 @@ fi
 inside ip link set dev "$b" mtu 9000
 inside ip link set dev "$a" mtu 9000
 look "$a"
-is "$(finding mtu)" 'ok: 9000: the driver takes frames in several buffers' 'jumbo frames of a veth'
-does 'and attach works' "$a: attached in native mode (frags, for its jumbo MTU), fence '$a'" \
+is "$(finding mtu)" 'ok: 9000: the driver takes frames in several buffers' \
+	'doctor accepts jumbo frames of a veth'
+does 'attach works with jumbo frames on a veth' \
+	"$a: attached in native mode (frags, for its jumbo MTU), fence '$a'" \
 	ringfence attach "$a"
 ringfence detach "$a" >/dev/null
 inside ip tuntap add dev "${run}t" mode tap
 inside ip link set dev "${run}t" mtu 9000
 look "${run}t"
-is "$(finding mtu)" 'ok: 9000: the driver does not mind' 'jumbo frames of a tap'
-does 'and attach works' "${run}t: attached in native mode (frags, for its jumbo MTU), fence '${run}t'" \
+is "$(finding mtu)" 'ok: 9000: the driver does not mind' 'doctor accepts jumbo frames of a tap'
+does 'attach works with jumbo frames on a tap' \
+	"${run}t: attached in native mode (frags, for its jumbo MTU), fence '${run}t'" \
 	ringfence attach "${run}t"
 ringfence detach "${run}t" >/dev/null
 
@@ -270,11 +282,11 @@ ringfence detach "${run}t" >/dev/null
 inside ip link add link "$a" name "${run}m" type macvlan
 inside ip link set "${run}m" up
 look "${run}m"
-is "$looked" "$(one_problem "${run}m")" 'a macvlan has no native mode'
+is "$looked" "$(one_problem "${run}m")" 'doctor of a macvlan finds one problem'
 is "$(finding native)" "problem: a macvlan has no native mode; its frames come in by $a, where a fence \
-sees them; run 'ringfence attach $a'" 'what it is on has'
+sees them; run 'ringfence attach $a'" 'doctor of a macvlan recommends its lower interface'
 remedied 'a macvlan' "${run}m" native "ok: its frames come in by $a, which has a fence"
-is "$looked" 'exit 0 ' 'nothing stands in the way any more'
+is "$looked" 'exit 0 ' 'doctor of a macvlan whose lower interface has a fence finds no problem'
 ringfence detach "$a" >/dev/null
 
 # ---- a bridge ----
@@ -283,22 +295,24 @@ inside ip link add name "${run}r" type bridge
 inside ip link set "${run}r" up
 inside ip link set dev "$b" master "${run}r"
 look "$b"
-is "$(finding port)" "ok: of ${run}r: what is passed on counts as well" 'a port of a bridge'
+is "$(finding port)" "ok: of ${run}r: what is passed on counts as well" \
+	'doctor of a port of a bridge notes that bridged packets count'
 look "${run}r"
 is "$(finding native)" "problem: a bridge has no native mode; its ports: $b may; run 'ringfence attach \
-$b'" 'a bridge has no native mode, its port has'
+$b'" 'doctor of a bridge recommends its port'
 remedied 'a bridge of one port' "${run}r" native "ok: its frames come in by $b, each with a fence"
 ringfence detach "$b" >/dev/null
 inside ip link set dev "$dev" master "${run}r"
 look "${run}r"
 remedied 'a bridge of two ports' "${run}r" native \
 	"ok: its frames come in by ($dev $b|$b $dev), each with a fence"
-is "$looked" 'exit 0 ' 'nothing stands in the way any more'
+is "$looked" 'exit 0 ' 'doctor of a bridge whose ports have fences finds no problem'
 is "$(interfaces 0 | sort)" "$(printf '%s: native, ringfence\n' "$b" "$dev" | sort)" \
-	'the ports share a fence'
+	'the remedy for a bridge of two ports attaches both ports'
 ringfence detach "$b" >/dev/null
 ringfence detach "$dev" >/dev/null
-is "$(inside ip -j link | jq -c '[.[] | .xdp.prog.id // empty]')" '[]' 'nothing is left'
+is "$(inside ip -j link | jq -c '[.[] | .xdp.prog.id // empty]')" '[]' \
+	'detach of the ports of a bridge leaves no program'
 
 # ---- without the means to try ----
 
@@ -312,17 +326,21 @@ short_of_files() { # FILES: which checks find more, or something else, where a p
 			select(.check != "privileges") | "\(.check): \(.text); \(.command)"'
 }
 too_few="program: this process may open too few files to load this build's program; ulimit -n 1024"
-is "$(short_of_files 1024)" '' 'with enough files nothing is wrong'
+is "$(short_of_files 1024)" '' 'doctor with 1024 files finds nothing missing'
 for files in 4 5 6 7 12 16; do
-	is "$(short_of_files $files)" "$too_few" "with $files files: that these are too few, and nothing else"
+	is "$(short_of_files $files)" "$too_few" \
+		"doctor with $files files says that these are too few, and nothing else"
 done
 is "$(with_files 5 build/ringfence doctor --json 2>"$scratch/stderr" | jq -r '.machine.checks[] |
 	select(.check == "map_of_maps") | "\(.level): \(.text)"')" \
-	'note: arrays of maps: not known: trying it failed: Too many open files' 'and what is not known for it'
-fails 'attach says so as well' 1 "ringfence: cannot load the program: this process may open too few \
+	'note: arrays of maps: not known: trying it failed: Too many open files' \
+		'doctor with 5 files says that it cannot try arrays of maps'
+fails 'attach with 17 files says that these are too few' \
+	1 "ringfence: cannot load the program: this process may open too few \
 files; run 'ulimit -n 1024'" with_files 17 build/ringfence attach "$dev"
 with_files 17:1024 sh -c "ulimit -n 1024 && build/ringfence attach $dev &&
 	build/ringfence detach $dev" >"$scratch/text" 2>&1
-is "exit $? $(tail -n 1 "$scratch/text")" "exit 0 $dev: detached" 'the remedy works'
+is "exit $? $(tail -n 1 "$scratch/text")" "exit 0 $dev: detached" \
+	'attach works after the remedy for too few files'
 
 done_testing
