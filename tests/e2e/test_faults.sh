@@ -64,10 +64,11 @@ errors_at() { # NUMBER
 	fi
 }
 
-end() { # NAME
-	is "$wrong" '' "$1 (of $calls calls $tried tried, $refused refused)"
-	check 'at as many calls as there are' test "$tried" -ge $(((calls - first) * 9 / 10))
-	check 'of which some are needed' test "$refused" -ge 10
+end() { # COMMAND NAME
+	is "$wrong" '' "$1: $2"
+	echo "# of $calls calls $tried tried, $refused refused"
+	check "$1: nearly every call was refused once" test "$tried" -ge $(((calls - first) * 9 / 10))
+	check "$1: at least ten refused calls made the command fail" test "$refused" -ge 10
 }
 
 make_network 1
@@ -94,7 +95,7 @@ quick=$scratch/quick/build/ringfence
 count_calls "$quick" attach "${port[0]}" "${small[@]}"
 ringfence detach "${port[0]}" >"$scratch/log"
 refuse_attaches
-end 'an attach that is refused a call says so in a line, and leaves nothing'
+end attach 'a refused call makes it fail with one line, and leave nothing'
 
 refuse_changes() {
 	local now=$one next=$two to=two i error swap
@@ -130,12 +131,12 @@ ringfence apply "$scratch/two" >"$scratch/log" && two=$(saved)
 ringfence apply "$scratch/one" >"$scratch/log" && one=$(saved)
 ringfence apply "$scratch/two" >"$scratch/log"
 deliver 0 src=192.0.2.1,count=300
-is "$(sum "$received")" '100 6600' 'the limit holds'
+is "$(sum "$received")" '100 6600' 'a limit of 100 passes 100 of 300 packets before calls are refused'
 count_calls build/ringfence apply "$scratch/one"
-check 'once no call is refused any more, rules can be changed' refuse_changes
-end 'an apply that is refused a call says so in a line, and leaves the rules as they were'
+check 'apply succeeds after calls were refused' refuse_changes
+end apply 'a refused call makes it fail with one line, and leave the rules'
 deliver 0 src=192.0.2.1,count=50
-is "$received" '' 'and windows are kept through all of them'
+is "$received" '' 'windows are kept while calls of apply are refused'
 
 # ---- full disks ----
 
@@ -147,19 +148,20 @@ rules=$(saved)
 mkdir "$scratch/disk"
 mount -t tmpfs -o size=4096 tmpfs "$scratch/disk"
 # shellcheck disable=SC2016
-fails 'save says that the disk is full' 1 'ringfence: standard output: No space left on device' \
+fails 'save to a full disk fails' 1 'ringfence: standard output: No space left on device' \
 	inside sh -c 'exec build/ringfence save >"$1"' sh "$scratch/disk/rules"
-is "$(wc -c <"$scratch/disk/rules")" 4096 'which has kept a part of the rules'
+is "$(wc -c <"$scratch/disk/rules")" 4096 'save to a full disk leaves a part of the rules'
 head -n -1 "$scratch/disk/rules" >"$scratch/part"
 lost="this output of 'save' is cut short: its last line, 'newcomers …', is missing; save it \
 again, or add 'newcomers off' if nothing else is missing"
 for command in check apply; do
-	fails "$command does not take the lines that are there" 1 "ringfence: $scratch/part: $lost" \
+	fails "$command refuses a part of saved rules" 1 "ringfence: $scratch/part: $lost" \
 		ringfence $command "$scratch/part"
 done
-is "$(saved)" "$rules" 'and changes nothing'
+is "$(saved)" "$rules" 'apply that refuses a part of saved rules changes no rule'
 echo 'newcomers off' | cat "$scratch/part" - >"$scratch/mended"
-matches "$(ringfence check "$scratch/mended")" "$scratch/mended: fine: 2 limits, .*" 'the remedy works'
+matches "$(ringfence check "$scratch/mended")" "$scratch/mended: fine: 2 limits, .*" \
+	"check accepts a part of saved rules with 'newcomers off' added"
 umount "$scratch/disk"
 ringfence apply "$scratch/two" >"$scratch/log"
 ringfence save >"$scratch/whole"
@@ -168,19 +170,20 @@ for ((i = 0; i < $(wc -c <"$scratch/whole") - 1; i++)); do
 	head -c $i "$scratch/whole" >"$scratch/part"
 	build/ringfence check "$scratch/part" >"$scratch/log" 2>&1 && taken+=" $i"
 done
-is "$taken" '' "no beginning of a saved file is taken for the whole ($i tried)"
+is "$taken" '' 'check refuses every proper beginning of saved rules'
+echo "# tried: $i beginnings"
 for i in {1..300}; do
 	echo "deny add 10.9.$((i / 256)).$((i % 256))"
 done | cat "$scratch/one" - | ringfence apply - >"$scratch/log"
 for words in save 'stats --json' 'deny list --json' 'stats watch'; do
 	# shellcheck disable=SC2086
-	fails "one write that fails is enough: $words" 1 \
+	fails "one write that fails makes the command fail: $words" 1 \
 		'ringfence: standard output: No space left on device' \
 		inside timeout 20 strace -qq -o "$scratch/trace" -e trace=write \
 		-e inject=write:error=ENOSPC:when=1 build/ringfence $words
 done
 # shellcheck disable=SC2016
-does 'of a save whose first part is lost nothing is taken for the end' $'exit 1\n0' \
+does 'a save whose first write fails prints no last line' $'exit 1\n0' \
 	sh -c 'nsenter --net="$1" strace -qq -o "$2" -e trace=write -e inject=write:error=ENOSPC:when=1 \
 		build/ringfence save 2>&1 >"$3" | grep -c "No space" | sed "s/^/exit /"; grep -c newcomers "$3"; true' \
 	sh "/run/netns/rf-test-$$-inside" "$scratch/trace" "$scratch/part"
@@ -193,14 +196,15 @@ to_a_reader_that_leaves() { # CMD…
 	echo "${PIPESTATUS[0]}"
 }
 
-is "$(to_a_reader_that_leaves build/ringfence stats watch)" 141 'stats watch ends with its reader'
+is "$(to_a_reader_that_leaves build/ringfence stats watch)" 141 \
+	'stats watch ends by SIGPIPE when its reader ends'
 # shellcheck disable=SC2016
-fails 'where SIGPIPE is ignored, it says so' 1 'ringfence: standard output: Broken pipe' \
+fails 'stats watch with SIGPIPE ignored fails with a message' 1 'ringfence: standard output: Broken pipe' \
 	inside timeout 20 bash -c 'trap "" PIPE; build/ringfence stats watch > >(head -n 1 >"$1")' sh \
 	"$scratch/line"
 for words in save 'stats --json' 'stats watch' status; do
 	# shellcheck disable=SC2016,SC2086
-	fails "a closed output is no success: $words" 1 \
+	fails "a closed standard output makes the command fail: $words" 1 \
 		'ringfence: standard output: Bad file descriptor' \
 		inside timeout 20 sh -c 'exec build/ringfence "$@" >&-' sh $words
 done
@@ -215,11 +219,12 @@ for signal in INT TERM; do
 	exec 9<>"$scratch/pipe.$signal"
 	head -c 65536 /dev/zero >&9
 	start inside build/ringfence stats watch --json >&9 2>"$scratch/stderr"
-	check 'stats watch waits for its reader' eventually is_blocked "$started_pid"
+	check "stats watch waits for a reader that is slow, before SIG$signal" \
+		eventually is_blocked "$started_pid"
 	stop "$signal" "$started_pid"
 	status=$?
 	exec 9>&-
-	is "$status, $(<"$scratch/stderr")" '0, ' "and ends by SIG$signal"
+	is "$status, $(<"$scratch/stderr")" '0, ' "stats watch that waits for its reader ends by SIG$signal"
 done
 
 # ---- pins ----
@@ -233,16 +238,19 @@ in_the_way() { # NAME PATH: it is refused, left alone, and once it is gone an at
 	local before
 
 	before=$(find "$pins")
-	fails "$1 is in the way" 1 "ringfence: $2: this is in the way, and not ringfence's; remove it, \
+	fails "$1: attach names what is in the way" \
+		1 "ringfence: $2: this is in the way, and not ringfence's; remove it, \
 or choose another fence name: 'ringfence attach IF fence NAME'" ringfence attach "${port[0]}" \
 "${small[@]}"
-	fails 'nor does detach take it for a fence' 1 "ringfence: ${port[0]}: no fence attached; run 'ringfence \
+	fails "$1: detach finds no fence" 1 "ringfence: ${port[0]}: no fence attached; run 'ringfence \
 attach ${port[0]}' or 'ip link set dev ${port[0]} xdp obj …'" ringfence detach "${port[0]}"
-	is "$(find "$pins"), $(program_on 0)" "$before, none" 'and all is as it was'
-	does 'the first remedy works: another name' "${port[0]}: attached in native mode, fence '$run-other'" \
+	is "$(find "$pins"), $(program_on 0)" "$before, none" "$1: attach and detach change nothing"
+	does "$1: the remedy works: attach with another name of a fence" \
+		"${port[0]}: attached in native mode, fence '$run-other'" \
 		ringfence attach "${port[0]}" fence "$run-other" "${small[@]}"
-	does 'and is undone' "${port[0]}: detached" ringfence detach "${port[0]}"
-	is "$(find "$pins")" "$before" 'and leaves it alone'
+	does "$1: detach of the fence with another name succeeds" \
+		"${port[0]}: detached" ringfence detach "${port[0]}"
+	is "$(find "$pins")" "$before" "$1: detach of the fence with another name leaves what is in the way"
 	rm -r "$2"
 }
 
@@ -259,16 +267,18 @@ in_the_way 'a foreign program' "$directory/xdp"
 mkdir -p "$pins" && rmdir "$directory" && bpftool map pin pinned /sys/fs/bpf/foreign "$directory"
 in_the_way 'a pin where a directory should be' "$directory"
 rmdir "$pins" && bpftool map pin pinned /sys/fs/bpf/foreign "$pins"
-fails 'a pin where all fences should be' 1 "ringfence: $pins: this is in the way, and not ringfence's; remove \
+fails 'a pin in place of the directory of all fences: attach names what is in the way' \
+	1 "ringfence: $pins: this is in the way, and not ringfence's; remove \
 it" ringfence attach "${port[0]}" "${small[@]}"
 rm "$pins"
-does 'the second remedy works: it is removed' "${port[0]}: attached in native mode, fence '${port[0]}'" \
+does 'attach succeeds once the pin in place of the directory of all fences is removed' \
+	"${port[0]}: attached in native mode, fence '${port[0]}'" \
 	ringfence attach "${port[0]}" "${small[@]}"
 
 bpftool map pin pinned /sys/fs/bpf/foreign "$directory/mine"
-does 'something else in the directory does not matter' "${port[0]}: detached" \
+does 'detach succeeds with a foreign pin in the directory of the fence' "${port[0]}: detached" \
 	ringfence detach "${port[0]}"
-is "$(find "$directory" -type f)" "$directory/mine" 'and nobody removes it'
+is "$(find "$directory" -type f)" "$directory/mine" 'detach leaves a foreign pin in the directory of the fence'
 ringfence attach "${port[0]}" "${small[@]}" >"$scratch/log"
 rm "$directory/mine"
 
@@ -276,13 +286,15 @@ rm "$directory/mine"
 
 renew_wire() {
 	outside ip link del out0
-	fails "once it is gone there is no such interface: $1" 1 \
+	fails "an interface attached by $1 that is deleted: status says that there is no such interface" 1 \
 		"ringfence: ${port[0]}: no such interface; 'ip link' lists those there are" \
 		ringfence status dev "${port[0]}"
-	fails 'and no fence' 1 "ringfence: no fence attached to any interface; run 'ringfence attach IF' or 'ip \
+	fails "an interface attached by $1 that is deleted: limit list finds no fence" \
+		1 "ringfence: no fence attached to any interface; run 'ringfence attach IF' or 'ip \
 link set dev IF xdp obj …'" ringfence limit list
 	add_wire 0
-	fails 'when it is back, none is attached' 1 "ringfence: ${port[0]}: no fence attached; run 'ringfence \
+	fails "an interface attached by $1 that is deleted and made again: status says that no fence is attached" \
+		1 "ringfence: ${port[0]}: no fence attached; run 'ringfence \
 attach ${port[0]}' or 'ip link set dev ${port[0]} xdp obj …'" ringfence status dev "${port[0]}"
 }
 
@@ -294,19 +306,21 @@ eventually test -s "$scratch/watched"
 renew_wire 'ringfence attach'
 wait "$watcher"
 is "$?, $(<"$scratch/watcher")" "1, ringfence: fence '${port[0]}': it was detached; 'ringfence attach IF' \
-attaches one" 'stats watch has said so and ended'
+attaches one" 'stats watch ends with a message when the interface is deleted'
 unset "started[$watcher]"
-does 'attach finds the fence that was there' \
+does 'attach succeeds on an interface that is made again' \
 	"${port[0]}: attached in native mode, fence '${port[0]}'" ringfence attach "${port[0]}"
-is "$(stats 0 '[.packets.passed, .packets.dropped] | join(" ")')" '100 200' 'with its counters'
+is "$(stats 0 '[.packets.passed, .packets.dropped] | join(" ")')" '100 200' \
+	'a fence has its counters on an interface that is made again'
 deliver 0 src=192.0.2.1,count=50
-is "$received" '' 'and its windows'
+is "$received" '' 'a fence has its windows on an interface that is made again'
 ringfence detach "${port[0]}" >"$scratch/log"
 inside ip link set dev "${port[0]}" xdpdrv obj build/ringfence.bpf.o sec xdp
 ringfence limit add all rate 100/1h exact
 renew_wire 'ip link'
 inside ip link set dev "${port[0]}" xdpdrv obj build/ringfence.bpf.o sec xdp
-does 'what ip attaches then is a new fence' 'no limits' ringfence limit list
+does 'a fence that ip attaches to an interface that is made again has no limits' \
+	'no limits' ringfence limit list
 inside ip link set dev "${port[0]}" xdp off
 ringfence attach "${port[0]}" "${small[@]}" >"$scratch/log"
 
@@ -316,39 +330,43 @@ ringfence limit add all rate 100/1h exact
 deliver 0 src=192.0.2.1,count=300
 mount -t bpf bpf /sys/fs/bpf
 is "$(ringfence show 192.0.2.1 --json | jq '.limits[0].used')" 100 \
-	'a fence whose pins are out of sight is found all the same'
-does 'its rules can be changed' '' ringfence limit set all rate 90/1h exact
-does 'attach has nothing to do' "${port[0]}: already attached, fence '${port[0]}'; nothing to do" \
+	'a fence whose pins are hidden by another bpffs is found'
+does 'a fence whose pins are hidden takes a change of a limit' '' ringfence limit set all rate 90/1h exact
+does 'attach of a fence whose pins are hidden has nothing to do' \
+	"${port[0]}: already attached, fence '${port[0]}'; nothing to do" \
 	ringfence attach "${port[0]}"
 elsewhere="its program is held by a bpf_link of another process, or pinned elsewhere; 'bpftool link' shows \
 its id N, 'bpftool link detach id N' ends it"
-fails 'it cannot be detached without them' 1 "ringfence: ${port[0]}: $elsewhere" \
+fails 'detach of a fence whose pins are hidden is refused' 1 "ringfence: ${port[0]}: $elsewhere" \
 	ringfence detach "${port[0]}"
 link=$(inside bpftool -j link | jq ".[] | select(.prog_id == $(program_on 0)) | .id")
-does 'the remedy works' '' inside bpftool link detach id "$link"
-is "$(program_on 0)" none 'it is off'
+does 'the remedy for a fence whose pins are hidden works: bpftool link detach' \
+	'' inside bpftool link detach id "$link"
+is "$(program_on 0)" none 'detach of the link takes off a fence whose pins are hidden'
 umount /sys/fs/bpf
-does 'attach finds the pins that are in sight again' \
+does 'attach succeeds when hidden pins are visible again' \
 	"${port[0]}: attached in native mode, fence '${port[0]}'" ringfence attach "${port[0]}"
 deliver 0 src=192.0.2.1,count=50
-is "$received" '' 'with rules and windows'
+is "$received" '' 'a fence has its rules and windows when hidden pins are visible again'
 
 mount -o remount,ro /sys/fs/bpf
-does 'with a bpffs that is read-only rules can be changed' '' ringfence limit set all rate 95/1h exact
-fails 'but it cannot be detached, as the kernel opens no pin there' 1 "ringfence: ${port[0]}: $elsewhere" \
+does 'a fence on a read-only bpffs takes a change of a limit' '' ringfence limit set all rate 95/1h exact
+fails 'detach of a fence on a read-only bpffs is refused' 1 "ringfence: ${port[0]}: $elsewhere" \
 	ringfence detach "${port[0]}"
 deliver 0 src=192.0.2.1,count=50
-is "$received" '' 'and goes on'
+is "$received" '' 'a fence on a read-only bpffs goes on after a refused detach'
 mount -o remount,rw /sys/fs/bpf
-does 'once it is writable, it can' "${port[0]}: detached" ringfence detach "${port[0]}"
-check 'and nothing is left' test ! -e "$pins"
+does 'detach succeeds once the bpffs is writable again' "${port[0]}: detached" ringfence detach "${port[0]}"
+check 'detach on a bpffs that is writable again leaves no pins' test ! -e "$pins"
 mkdir "$pins"
 mount -o remount,ro /sys/fs/bpf
-fails 'a new fence cannot be made there' 1 "ringfence: $directory: cannot make the directory: Read-only file \
+fails 'attach on a read-only bpffs is refused' \
+	1 "ringfence: $directory: cannot make the directory: Read-only file \
 system; 'mount -o remount,rw /sys/fs/bpf' makes it writable" ringfence attach "${port[0]}" "${small[@]}"
-is "$(program_on 0)" none 'and nothing is attached'
+is "$(program_on 0)" none 'attach on a read-only bpffs leaves no program'
 mount -o remount,rw /sys/fs/bpf
-does 'the remedy works' "${port[0]}: attached in native mode, fence '${port[0]}'" \
+does 'attach succeeds after the remedy for a read-only bpffs' \
+	"${port[0]}: attached in native mode, fence '${port[0]}'" \
 	ringfence attach "${port[0]}" "${small[@]}"
 ringfence detach "${port[0]}" >"$scratch/log"
 
@@ -357,15 +375,18 @@ umount /sys/fs/bpf
 while grep -q ' /sys/fs/bpf bpf ' /proc/mounts; do
 	umount /sys/fs/bpf
 done
-is "$(program_on 0)" none 'when its bpffs goes, so does the fence'
-fails 'and commands say so' 1 "ringfence: ${port[0]}: no fence attached; run 'ringfence attach ${port[0]}' or \
+is "$(program_on 0)" none 'a fence goes when its bpffs is unmounted'
+fails 'stats says that no fence is attached after its bpffs was unmounted' \
+	1 "ringfence: ${port[0]}: no fence attached; run 'ringfence attach ${port[0]}' or \
 'ip link set dev ${port[0]} xdp obj …'" ringfence stats dev "${port[0]}"
-fails 'where a bpffs would vanish, none is mounted' 1 'ringfence: /sys/fs/bpf: no bpffs in this mount namespace, '\
+fails 'attach is refused in a mount namespace without bpffs' \
+	1 'ringfence: /sys/fs/bpf: no bpffs in this mount namespace, '\
 "and pins in one mounted here would vanish with it; enter a network namespace by 'nsenter --net=…'" \
 	ringfence attach "${port[0]}" "${small[@]}"
-is "$(program_on 0)" none 'and nothing is attached'
-does 'without a bpffs, ip attaches' '' inside ip link set dev "${port[0]}" xdpdrv obj build/ringfence.bpf.o sec xdp
-does 'and rules can be set' '' ringfence limit add all rate 100/1h exact
-does 'and it can be detached' "${port[0]}: detached" ringfence detach "${port[0]}"
+is "$(program_on 0)" none 'attach in a mount namespace without bpffs leaves no program'
+does 'ip attaches a fence without a bpffs' \
+	'' inside ip link set dev "${port[0]}" xdpdrv obj build/ringfence.bpf.o sec xdp
+does 'limit add works without a bpffs' '' ringfence limit add all rate 100/1h exact
+does 'detach works without a bpffs' "${port[0]}: detached" ringfence detach "${port[0]}"
 
 done_testing

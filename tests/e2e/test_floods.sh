@@ -174,7 +174,7 @@ run() {
 	kill -USR1 "$flooder"
 	watch_guard "$rate"
 	end_run "$began" "$kb"
-	is "$(map_bytes)" "$bytes" "$name: the maps are as large as before"
+	is "$(map_bytes)" "$bytes" "$name: maps do not grow"
 }
 
 # end_run BEGAN KB: all that was sent is counted, and what there is to compare in files.
@@ -220,9 +220,9 @@ count_lossy() {
 }
 
 known_lose_nothing() {
-	is "$(count_lossy)" '0 0' "$name: what the known sources sent came out, of each of them"
+	is "$(count_lossy)" '0 0' "$name: no known source loses a packet"
 	is "$(diff <(known_windows | sort) <(sed 's/$/ 0/' "$scratch/each" | sort))" '' \
-		"$name: and each had the same window all the time"
+		"$name: each known source keeps its window"
 }
 
 # Of the known sources these may lose some: they are more than there is room for.
@@ -230,16 +230,16 @@ known_lose_little() { # MOST
 	local lossy
 
 	read -r lossy _ < <(count_lossy)
-	check "$name: no more than $1 of the known sources lost anything" test "$lossy" -le "$1"
+	check "$name: at most $1 known sources lose a packet" test "$lossy" -le "$1"
 }
 
 adds_up() {
-	is "$(lost_by_driver)" 0 "$name: nothing was lost on the way to the program"
+	is "$(lost_by_driver)" 0 "$name: every frame reaches the program"
 	is "$(stat '[.packets.passed + .packets.dropped, ([.reasons[].packets] | add)] | @sh')" \
-		"$(reached) $(reached)" "$name: sent = passed + dropped, by reason, to the packet"
+		"$(reached) $(reached)" "$name: sent = passed + dropped, and the sum of all reasons"
 	is "$(stat .packets.passed)" "$(awk '{ sum += $2 } END { printf "%.0f", sum }' "$scratch/tally")" \
-		"$name: passed = what came out"
-	check "$name: no packet passed for want of a window without a map error" \
+		"$name: passed = received"
+	check "$name: each packet that passes as map_error has a map error" \
 		test "$(stat .reasons.map_error.packets)" -le "$(stat '[.map_errors[]] | add')"
 }
 
@@ -247,11 +247,12 @@ guard_holds() {
 	local admitted
 
 	admitted=$(stat .newcomers.admitted)
-	check "$name: newcomers stay within the guard, $admitted in $ran_s s" \
+	check "$name: newcomers stay within the guard over the whole run" \
 		test "$admitted" -le $((rate * (ran_s + 1)))
-	is "$beyond" '' "$name: and in each of $looks looks"
+	is "$beyond" '' "$name: newcomers stay within the guard at each reading of the counters"
+	echo "# $name: $admitted newcomers in $ran_s s, $looks readings"
 	# Another CPU may have made the same one's window.
-	check "$name: windows are made for those alone, and for the known before" \
+	check "$name: windows are made for admitted newcomers and known sources only" \
 		test "$(stat '.windows | .ipv4.inserts + .ipv6.inserts')" -le \
 		$((admitted * windows_each + windows_before))
 }
@@ -336,7 +337,7 @@ residents_stay_within() {
 	local family most=$((fill_room * 7 / 8))
 
 	for family in ipv4 ipv6; do
-		check "$name: no more than $most residents of $family" test \
+		check "$name: at most $most residents of $family" test \
 			"$(ringfence status --json | jq ".windows.$family.resident // 0")" -le "$most"
 	done
 }
@@ -377,8 +378,8 @@ fill() {
 	head -n "$settled_n" "$scratch/all" >"$scratch/each"
 	known_lose_nothing
 	adds_up
-	is "$beyond" '' "$name: newcomers stay within the guard, in each of $looks looks"
-	echo "# $name: newcomers: $(count_newcomers)"
+	is "$beyond" '' "$name: newcomers stay within the guard at each reading of the counters"
+	echo "# $name: newcomers: $(count_newcomers), $looks readings"
 	over
 }
 
@@ -420,7 +421,7 @@ fi
 storm 1
 
 for then in open closed aggregate; do
-	begin "$then" $full 1000
+	begin "random sources, $then" $full 1000
 	run 2000 "$then" "${storm[@]}"
 	known_lose_nothing
 	adds_up
@@ -430,7 +431,7 @@ for then in open closed aggregate; do
 done
 
 for then in closed aggregate; do
-	begin "3 limits $then" $full 1000
+	begin "random sources, 3 limits, $then" $full 1000
 	more_limits 3 "udp rate $limit match udp" "some rate 10/1s shadow"
 	run 2000 "$then" "${storm[@]}"
 	known_lose_nothing
@@ -444,22 +445,22 @@ is "$(jq -cS '[.newcomers, .map_errors, .windows.ipv4] | map(keys)' "$scratch/st
 	'[["admitted","aggregated","dropped","known","passed","unnoted"],'\
 '["delete_busy","insert_busy","insert_full","insert_nomem","insert_other","none_idle",'\
 '"window_lost"],["evictions","inserts"]]' \
-	'stats have all that may become of a newcomer, as JSON'
+	'stats --json counts each outcome of a newcomer'
 is "$(jq -r '.reasons | has("newcomer_open") and has("newcomer_closed") and has("map_error")' \
-	"$scratch/stats")" true 'and the reasons'
+	"$scratch/stats")" true 'stats --json has the reasons newcomer_open, newcomer_closed and map_error'
 
 # For comparison: each random source has a window, and pushes another one out.
-begin off $full 1000
+begin 'random sources, no guard' $full 1000
 run 0 off "${storm[@]}"
 adds_up
-is "$(stat '.newcomers | add')" 0 'off: nobody is a newcomer'
+is "$(stat '.newcomers | add')" 0 "$name: no source counts as a newcomer"
 windows_are_told
 over
 
 # ---- windows that are full of others ----
 
 for room in $full $smallest; do
-	begin "stale $room" "$room" $((room < 4000 ? room / 2 : 1000))
+	begin "$room stale windows" "$room" $((room < 4000 ? room / 2 : 1000))
 	fill_with_stale
 	run 2000 closed "${storm[@]}"
 	known_lose_nothing
@@ -472,7 +473,7 @@ done
 # ---- far too few windows ----
 
 for then in closed aggregate; do
-	begin "small $then" $smallest $((smallest / 2))
+	begin "few windows, $then" $smallest $((smallest / 2))
 	run 2000 "$then" "${storm[@]}"
 	known_lose_nothing
 	adds_up
@@ -483,14 +484,14 @@ for then in closed aggregate; do
 done
 
 # A guard that would let the windows be replaced ten times a second.
-begin 'small 10k' $smallest $((smallest / 2))
+begin 'few windows, guard of 10k/s' $smallest $((smallest / 2))
 run 10000 closed "${storm[@]}"
 adds_up
 guard_holds
 known_lose_little $((smallest / 100))
 over
 
-begin 'small crowded' $smallest 1000
+begin 'few windows, many known sources' $smallest 1000
 run 2000 closed "${storm[@]}"
 adds_up
 guard_holds
@@ -499,7 +500,7 @@ over
 
 # ---- two packets of each random source, which the kernel's LRU takes for one in use ----
 
-begin 'twice' $full 1000
+begin 'two packets of each source' $full 1000
 storm 2
 run 2000 closed "${storm[@]}"
 known_lose_nothing
@@ -507,7 +508,7 @@ adds_up
 guard_holds
 over
 
-begin 'drip' $smallest $((smallest / 2))
+begin 'few windows, slow random sources' $smallest $((smallest / 2))
 run 2000 closed "src=0.0.0.0,random=2,rate=1000,after=1ms" \
 	"src=2000::,random=2,rate=1000,after=1ms"
 known_lose_nothing
@@ -520,11 +521,13 @@ over
 add_wire 0
 { ringfence attach "${port[0]}" sources $smallest && ringfence limit add all rate $limit; } \
 	>"$scratch/log" 2>&1 || bail "cannot make a fence: $(<"$scratch/log")"
-name='nearly full'
+name='nearly full windows'
 deliver 0 "src=192.0.2.0,sources=$((smallest * 9 / 10)),count=$((smallest * 9 / 10))"
-says 'nothing of it yet' "windows of IPv4: $((smallest * 9 / 10)) of $smallest in use, 0 of residents"
+says 'that nine tenths of the windows are in use, without a warning' \
+	"windows of IPv4: $((smallest * 9 / 10)) of $smallest in use, 0 of residents"
 deliver 0 src=198.51.100.0,sources=10,count=10
-says 'so, and what that means' "windows of IPv4: $((smallest * 9 / 10 + 10)) of $smallest in use, \
+says 'that the windows are nearly full, and what happens then' \
+	"windows of IPv4: $((smallest * 9 / 10 + 10)) of $smallest in use, \
 0 of residents; nearly full: beyond that each newcomer takes the place of an idle source"
 
 print_rows

@@ -63,12 +63,15 @@ refuses() {
 			"$4: attach refuses${mode:+, with $mode}"
 	done
 	is "$(frames "$1")" "1 problem: they have no Ethernet header (hardware type $2: $3): a fence here \
-limits nothing; attach to the Ethernet interface that carries its traffic; null" "$4: doctor says why"
-	is "$(ringfence doctor | grep -c "^  $1 .*attach")" 0 "$4: and recommends nothing"
+limits nothing; attach to the Ethernet interface that carries its traffic; null" \
+	"$4: doctor says that its frames have no Ethernet header"
+	is "$(ringfence doctor | grep -c "^  $1 .*attach")" 0 \
+		"$4: doctor without an interface recommends no attach"
 	matches "$(ringfence doctor 2>/dev/null | grep "^  $1 ")" "  $1 +not for a fence, since its frames \
-have no Ethernet header; 'ringfence doctor $1' says more" "$4: in a word"
+have no Ethernet header; 'ringfence doctor $1' says more" \
+	"$4: doctor without an interface says that it is not for a fence"
 	is "$(inside ip -j link show dev "$1" | jq -c '[.[] | .xdp.prog.id // empty]')" '[]' \
-		"$4: nothing is left attached"
+		"$4: attach leaves no program"
 }
 
 claims=(65534:tun:'none, as of tun and wireguard' 768:ipip:ipip 769:ip6tnl:ip6tnl 776:sit:sit
@@ -87,7 +90,7 @@ for kind in ipip:768 sit:776 gre:778 wireguard:65534; do
 		refuses "${run}k" "$type" "$name" "$kind"
 		inside ip link del "${run}k"
 	else
-		pass "$kind # SKIP this kernel has no $kind"
+		pass "attach to $kind # SKIP this kernel has no $kind"
 	fi
 done
 
@@ -96,9 +99,9 @@ done
 tun=${run}t
 inside ip tuntap add dev "$tun" mode tun
 is "$(describe ringfence attach "$dev" "$tun" fence "$run-both")" $'exit 1\n\nstderr: '"$(refusal \
-	"$tun" 65534 'none, as of tun and wireguard')" 'one among several'
-is "$(program_on 0)" none 'and the others are not attached either'
-does 'a tap has Ethernet headers' "$tun-tap: attached in native mode, fence '$tun-tap'" \
+	"$tun" 65534 'none, as of tun and wireguard')" 'attach of a veth and a tun refuses both'
+is "$(program_on 0)" none 'attach that refuses a tun leaves no program on the veth'
+does 'attach to a tap succeeds' "$tun-tap: attached in native mode, fence '$tun-tap'" \
 	sh -c "nsenter --net=/run/netns/rf-test-$$-inside ip tuntap add dev $tun-tap mode tap &&
 		nsenter --net=/run/netns/rf-test-$$-inside build/ringfence attach $tun-tap"
 ringfence detach "$tun-tap" >/dev/null
@@ -111,18 +114,22 @@ ringfence deny add 192.0.2.0/24
 ringfence limit add all rate 3/1h exact
 inside "$scratch/tun" "$tun" 0 20
 is "$(ringfence stats --json | jq -c '.packets')" '{"passed":20,"dropped":0}' \
-	'neither a list nor a limit drops anything'
+	'a fence that ip attached to a tun drops nothing'
 is "$(ringfence status | grep "^  $tun")" "  $tun: generic mode, attached by ip
   $tun: nothing is limited here: its frames have no Ethernet header (hardware type 65534: none, as of \
-tun and wireguard); attach to the Ethernet interface that carries its traffic" 'and status says so'
-is "$(ringfence status --json | jq -c '.interfaces | map(.ethernet)')" '[false]' 'in JSON'
-is "$(frames "$tun" | sed 's/.*; //')" "ringfence detach $tun" 'doctor advises to detach it'
+tun and wireguard); attach to the Ethernet interface that carries its traffic" \
+	'status says that a fence on a tun limits nothing'
+is "$(ringfence status --json | jq -c '.interfaces | map(.ethernet)')" '[false]' \
+	'status --json says that a tun is not Ethernet'
+is "$(frames "$tun" | sed 's/.*; //')" "ringfence detach $tun" 'doctor of a fence on a tun recommends detach'
 matches "$(ringfence doctor 2>/dev/null | grep "^  $tun ")" "  $tun +has a fence that limits nothing, \
-since its frames have no Ethernet header; 'ringfence doctor $tun' says more" 'in a word'
-does 'and that works' "$tun: detached" ringfence detach "$tun"
+since its frames have no Ethernet header; 'ringfence doctor $tun' says more" \
+	'doctor without an interface says that a fence on a tun limits nothing'
+does 'detach of a fence on a tun works' "$tun: detached" ringfence detach "$tun"
 ringfence attach "$dev" >/dev/null
 is "$(ringfence status | grep -c 'nothing is limited') $(ringfence status --json |
-	jq -c '.interfaces | map(.ethernet)')" '0 [true]' 'of an Ethernet interface nothing is said'
+	jq -c '.interfaces | map(.ethernet)')" '0 [true]' \
+		'status of a fence on a veth has no warning about Ethernet headers'
 ringfence detach "$dev" >/dev/null
 
 done_testing

@@ -86,19 +86,19 @@ try_example() { # WORDS OF THE EXAMPLE
 	prepare $1
 	run_example "$1"
 	status=$?
-	is "$status $(<"$scratch/stderr")" '0 ' "$1"
+	is "$status $(<"$scratch/stderr")" '0 ' "example of help works: $1"
 }
 
 mapfile -t commands < <(build/ringfence completion table | cut -d: -f1)
-check 'there are commands' test "${#commands[@]}" -gt 20
+check 'the completion lists more than 20 commands' test "${#commands[@]}" -gt 20
 for command in "${commands[@]}"; do
 	# shellcheck disable=SC2086 # words
 	mapfile -t examples < <(build/ringfence help $command | sed -n 's/^Example: //p')
-	check "$command has an example" test "${#examples[@]}" -gt 0
+	check "help $command has an example" test "${#examples[@]}" -gt 0
 	for example in "${examples[@]}"; do
 		try_example "$example"
 	done
 done
 
-is "$(<"$work/ringfence.bash")" "$(build/ringfence completion)" 'the file of an example is written'
+is "$(<"$work/ringfence.bash")" "$(build/ringfence completion)" 'the example of completion writes its file'
 done_testing

@@ -76,10 +76,11 @@ begin() {
 }
 
 # Nothing was wrong at any point, and nearly all of them came to be.
-end() { # NAME
-	is "$wrong" '' "$1 ($tried points)"
-	check "it was killed at as many points as there are (${#points[@]})" \
+end() { # COMMAND NAME
+	is "$wrong" '' "$1 that is killed at any call $2"
+	check "$1 is killed at nearly every call that matters" \
 		test "$tried" -ge $((${#points[@]} * 9 / 10))
+	echo "# $1: killed at $tried of ${#points[@]} points"
 }
 
 # Does it, or notes what it said.
@@ -151,7 +152,7 @@ END
 ringfence apply "$scratch/two" >"$scratch/log" && two=$(saved)
 ringfence apply "$scratch/one" >"$scratch/log" && one=$(saved)
 deliver 0 src=192.0.2.1,count=300
-is "$(sum "$received")" '100 6600' 'the limit holds'
+is "$(sum "$received")" '100 6600' 'a limit of 100 passes 100 of 300 packets before commands are killed'
 passed=$(stats 0 .packets.passed)
 start outside build/tests/traffic send dev out0 to 02:00:00:00:00:02 \
 	flow src=192.0.2.1,count=1000000,rate=500 >"$scratch/sent"
@@ -159,21 +160,21 @@ sender=$started_pid
 
 find_points build/ringfence apply "$scratch/one"
 kill_changes "$one" "apply $scratch/two" "$two" "apply $scratch/one"
-end 'apply, killed at each call, leaves the old rules or the new ones, and the next one works'
+end apply 'leaves the old rules or the new rules, and the next one works'
 
 ringfence apply "$scratch/one" >"$scratch/log"
 find_points build/ringfence limit set other rate 5/1h match udp dport 9 from 10.0.0.0/8
 kill_changes "$(saved)" 'limit set other rate 9/2s per /24' \
 	"$(saved_but 's,^limit add other.*,limit add other rate 9/2s per /24,')" \
 	'limit set other rate 5/1h match udp dport 9 from 10.0.0.0/8'
-end 'limit set the same'
+end 'limit set' 'leaves the old rules or the new rules, and the next one works'
 
 ringfence apply "$scratch/one" >"$scratch/log"
 find_points build/ringfence deny add 198.51.100.7
 ringfence deny del 198.51.100.7
 kill_changes "$(saved)" 'deny add 198.51.100.7' \
 	"$(saved_but 's,^newcomers,deny add 198.51.100.7\n&,')" 'deny del 198.51.100.7'
-end 'deny add and deny del the same'
+end 'deny add or del' 'leaves the old rules or the new rules, and the next one works'
 
 # ---- upgrades ----
 
@@ -207,12 +208,14 @@ find_points "$newer" attach "${port[0]}"
 inside "$older" attach "${port[0]}" >"$scratch/log"
 tag=$(tag_of)
 kill_upgrades
-end 'an upgrade, killed at each call, keeps the fence, and the next one makes it good'
+end upgrade 'keeps the fence, and the next one succeeds'
 
 stop TERM "$sender"
-is "$(stats 0 .packets.passed)" "$passed" 'meanwhile not one packet of a source over its limit passed'
-check 'though many came' test "$(stats 0 .packets.dropped)" -gt 2000
-is "$(ringfence show 192.0.2.1 --json | jq '.limits[0].used')" 100 'and its window was kept'
+is "$(stats 0 .packets.passed)" "$passed" \
+	'no packet of a source over its limit passes while commands are killed'
+check 'a source over its limit sends more than 2000 packets while commands are killed' \
+	test "$(stats 0 .packets.dropped)" -gt 2000
+is "$(ringfence show 192.0.2.1 --json | jq '.limits[0].used')" 100 'a window is kept while commands are killed'
 
 # ---- detach ----
 
@@ -243,9 +246,9 @@ find_points build/ringfence detach "${port[0]}"
 inside "$quick" attach "${port[0]}" fence "$fence" "${small[@]}" >"$scratch/log"
 rules=$(saved)
 kill_detaches
-end 'a detach, killed at each call, leaves the fence or nothing, and the next one makes it good'
+end detach 'leaves the fence or nothing, and the next one succeeds'
 ringfence detach "${port[0]}" >"$scratch/log" 2>&1
-check 'and no pins' test ! -e "$pins"
+check 'no pins are left after detaches that were killed' test ! -e "$pins"
 
 # ---- attach ----
 
@@ -268,6 +271,6 @@ kill_attaches() {
 find_points "$quick" attach "${port[0]}" fence "$fence" "${small[@]}"
 ringfence detach "${port[0]}" >"$scratch/log"
 kill_attaches
-end 'an attach, killed at each call, leaves a fence or none, and the next one makes it good'
+end attach 'leaves a fence or none, and the next one succeeds'
 
 done_testing

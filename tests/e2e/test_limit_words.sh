@@ -14,12 +14,12 @@ make_network 1
 
 # As status, limit list and limit list --json have it: a limit that 'limit set all' makes of WORD….
 reads() { # STATUS LIST JSON WORD…
-	does "limit set all ${*:4}" '' ringfence limit set all "${@:4}"
-	is "$(ringfence status | grep '^limit')" "limit all: at most $1" "status of ${*:4}"
-	does "limit list of ${*:4}" "limit add all $2" ringfence limit list
+	does "limit set works: ${*:4}" '' ringfence limit set all "${@:4}"
+	is "$(ringfence status | grep '^limit')" "limit all: at most $1" "status prints the limit: ${*:4}"
+	does "limit list prints the limit: ${*:4}" "limit add all $2" ringfence limit list
 	is "$(ringfence limit list --json | jq -r '.limits[] | [.rate, .window_ms, .unit, .algorithm,
 		.edge, .cells, .burst, .shadow, .count_rejected] | map(tostring) | join(" ")')" \
-		"$3" "limit list --json of ${*:4}"
+		"$3" "limit list --json has the limit: ${*:4}"
 }
 
 # What show says of 192.0.2.1 without its first line, numbers that depend on the moment as N.
@@ -53,10 +53,10 @@ deliver 0 src=192.0.2.1,count=3
 is "$(shown)" '  used          3 of 10
   passed        3
   dropped       0
-  passes again  now' 'show of log'
-is "$(used)" $'3 10/1m\n3 10 null packets' 'top of log'
+  passes again  now' 'show of a log prints used, passed and dropped'
+is "$(used)" $'3 10/1m\n3 10 null packets' 'top of a log prints used and rate'
 is "$(ringfence show 192.0.2.1 --json | jq -c '.limits[] | [.used, .burst, .unit, .cells]')" \
-	'[3,null,"packets",[]]' 'show --json of log'
+	'[3,null,"packets",[]]' 'show --json of a log has no burst and no cells'
 
 reads '5/1h of every source, with a burst of 7' 'rate 5/1h algorithm token burst 7' \
 	'5 3600000 packets token strict 1 7 false false' rate 5/1h burst 7 algorithm token
@@ -64,10 +64,10 @@ deliver 0 src=192.0.2.1,count=9
 is "$(shown)" '  used          7 of burst 7
   passed        7
   dropped       2
-  passes again  in N' 'show of token'
-is "$(used)" $'7 burst 7, 5/1h\n7 5 7 packets' 'top of token'
+  passes again  in N' 'show of a token bucket prints used of its burst'
+is "$(used)" $'7 burst 7, 5/1h\n7 5 7 packets' 'top of a token bucket prints burst and rate'
 is "$(ringfence show 192.0.2.1 --json | jq -c '.limits[] | [.used, .burst, .unit, .cells]')" \
-	'[7,7,"packets",[]]' 'show --json of token'
+	'[7,7,"packets",[]]' 'show --json of a token bucket has its burst'
 
 reads '10k/8784h bytes of every source, with a burst of 3k' \
 	'rate 10k/8784h bytes algorithm leaky burst 3k' \
@@ -77,8 +77,9 @@ deliver 0 src=192.0.2.1,count=4,len=1000
 is "$(shown)" '  used          3000 of burst 3000 bytes
   passed        3
   dropped       1
-  passes again  in N, a frame of 1514 bytes' 'show of leaky, in bytes'
-is "$(used)" $'3000 burst 3k, 10k/8784h bytes\n3000 10000 3000 bytes' 'top of leaky, in bytes'
+  passes again  in N, a frame of 1514 bytes' 'show of a leaky bucket in bytes prints when a full frame passes'
+is "$(used)" $'3000 burst 3k, 10k/8784h bytes\n3000 10000 3000 bytes' \
+	'top of a leaky bucket in bytes prints burst and rate'
 
 reads '10k/1h bytes of every source' 'rate 10k/1h bytes cells 4 edge weighted' \
 	'10000 3600000 bytes sliding weighted 4 null false false' \
@@ -88,9 +89,9 @@ matches "$(shown)" '  used          10000 of 10000 bytes
   cells         (0 0 0 N|0 0 N 0|0 0 N N)  \(oldest first\)
   passed        10
   dropped       2
-  passes again  in N, a frame of 1514 bytes' 'show of the weighted edge, in bytes: every cell'
+  passes again  in N, a frame of 1514 bytes' 'show of a weighted limit in bytes prints every cell'
 is "$(ringfence show 192.0.2.1 --json | jq -c '.limits[] | [.used, .unit, (.cells | length, add)]')" \
-	'[10000,"bytes",4,10000]' 'show --json of the weighted edge, in bytes'
+	'[10000,"bytes",4,10000]' 'show --json of a weighted limit in bytes has every cell'
 
 reads '137438953472/8784h bytes of every source' \
 	'rate 137438953472/8784h bytes algorithm fixed count rejected' \
@@ -101,9 +102,10 @@ is "$(shown | sed 's/N/3072/')" '  used          3072 of 137438953472 bytes
   cells         3072  (oldest first)
   passed        3
   dropped       0
-  passes again  now, a frame of 1514 bytes' 'show of large units: bytes again, each frame rounded up'
-is "$(used)" $'3072 137438953472/8784h bytes\n3072 137438953472 null bytes' 'top of large units'
-does 'show of a newcomer says the unit' \
+  passes again  now, a frame of 1514 bytes' 'show of a limit in large units prints bytes, each frame rounded up'
+is "$(used)" $'3072 137438953472/8784h bytes\n3072 137438953472 null bytes' \
+	'top of a limit in large units prints bytes'
+does 'show of a newcomer prints the unit of the limit' \
 	'source 192.0.2.99, limit all (137438953472/8784h bytes): a newcomer, it has no window' \
 	ringfence show 192.0.2.99
 
@@ -111,11 +113,11 @@ does 'show of a newcomer says the unit' \
 ringfence limit del all
 examples=0
 while read -ra example; do
-	does "example: ${example[*]}" '' "${example[@]}"
+	does "example of help limit add works: ${example[*]}" '' "${example[@]}"
 	ringfence limit del "${example[3]}"
 	examples=$((examples + 1))
 done < <(ringfence help limit add | sed -n 's/^Example: //p')
-is "$examples" 8 'all of them'
+is "$examples" 8 'help limit add has 8 examples'
 ringfence detach "${port[0]}" >"$scratch/log"
 
 done_testing

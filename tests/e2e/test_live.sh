@@ -126,7 +126,7 @@ end() {
 		taskset -c "$cpu" true
 	done
 	stop TERM "$receiver"
-	is "$? $(<"$scratch/receiver")" '0 ready' "$name: the receiver has lost nothing"
+	is "$? $(<"$scratch/receiver")" '0 ready' "$name: the receiver loses no frame"
 	received=$(sed 's/^received //' "$scratch/received" | sort)
 	read -r received_packets received_bytes <<<"$(sum "$received")"
 	hot_received=$(awk -v hot="$hot" '$1 == hot { print $2 }' <<<"$received")
@@ -139,8 +139,8 @@ adds_up() {
 	is "$(stats 0 '.limits[0] | [.passed, .dropped, .bytes.passed, .bytes.dropped] | @sh')" \
 		"$(stats 0 '[.packets.passed - .reasons.map_error.packets, .packets.dropped,
 			.bytes.passed - .reasons.map_error.bytes, .bytes.dropped] | @sh')" \
-		"$name: the limit has counted the same"
-	is "$(run_by_queue)" "$(sent_by_cpu)" "$name: what each CPU sent came through its queue"
+		"$name: the limit counts the same packets as the fence"
+	is "$(run_by_queue)" "$(sent_by_cpu)" "$name: each queue has the frames that its CPU sent"
 }
 
 # sources_add_up: no source was evicted, so each has its own counters; the marks lost nothing.
@@ -148,7 +148,7 @@ sources_add_up() {
 	is "$(ringfence top 1000 --json | jq -r '.sources[] | "\(.source) \(.passed) \(.dropped)"' | sort)" \
 		"$(awk -v hot="$hot" -v dropped="$(stats 0 .packets.dropped)" \
 			'{ print $1, $2, $1 == hot ? dropped : 0 }' <<<"$received")" \
-		"$name: each source has counted its own"
+		"$name: each source counts its own packets"
 }
 
 # accepted NAME WORD…: the judge has nothing against it. What it says is in $verdict.
@@ -166,15 +166,15 @@ accepted() {
 judged() {
 	local lost windows least most
 
-	accepted "$name: never more than L in W" "${@:3}"
+	accepted "$name: never more than L pass in any W" "${@:3}"
 	most=$(sed -n "s/^${*: -2:1} .*: //p" <<<"$verdict" | sort -n | tail -n 1)
 	# So many may be missing for another reason than the limit of this source.
 	lost=$((contended + driver_lost + others_sent - (received_packets - hot_received)))
-	accepted "$name: nothing is refused but for L before it" lost "$lost" \
+	accepted "$name: a packet is refused only after L in W" lost "$lost" \
 		"${clock[@]}" least "$2"
 	windows=$(sed 's/^(//; s/ .*//' <<<"$verdict")
 	least=${verdict##*: }
-	check "$name: $1 windows or more were used up" test "$windows" -ge "$1"
+	check "$name: at least $1 windows are used up" test "$windows" -ge "$1"
 	row "$name" "$windows" "$least" "$2" "$most" "${*: -1}" "$contended" "$sent_packets" \
 		"$received_packets"
 }
@@ -271,7 +271,7 @@ read_since=$SECONDS
 repeat 50 107ms read_everything
 echo "# every reading command, $readings times in $((SECONDS - read_since)) s"
 end
-is "$failed" '' 'read: each reading succeeded'
+is "$failed" '' 'read: every reading command succeeds under traffic'
 judged 50 1000/107ms max 1000/100ms
 adds_up
 sources_add_up
@@ -300,15 +300,15 @@ begin changed 1000/200ms
 flood
 repeat 50 214ms lower_and_raise
 end
-is "$(<"$scratch/changes")" '' 'changed: each change succeeded'
+is "$(<"$scratch/changes")" '' 'changed: every change of the limit succeeds under traffic'
 # Two CPUs that reach for the last permit may count one that none got. Under a lowered limit that
 # stays, in each of 16 cells at most, since what was admitted before may be above L as well.
 judged 50 84/214ms max 1000/200ms
-accepted 'changed: what has passed counts under a lowered limit, from when the command is done' \
+accepted 'changed: a lowered limit counts what passed before, from the end of the command on' \
 	"${lowered[@]}"
 full=$(awk -F '[( ]' '$2 > 100' <<<"$verdict" | wc -l)
 echo "# lowered $((${#lowered[@]} / 6)) times, $full of them when more than that had passed in W"
-check 'changed: at times nothing had room under it' test "$full" -gt 0
+check 'changed: at times more than the lowered L had passed already' test "$full" -gt 0
 adds_up
 sources_add_up
 over
@@ -337,7 +337,7 @@ repeat 50 107ms look_at_source
 end
 look_at_source
 echo "# others sent $others_sent packets; the source was seen to come back fresh $fresh times"
-check 'evicting: windows were evicted, with what they had counted' \
+check 'evicting: windows are evicted with their counters' \
 	test "$(ringfence top 100000 --json | jq '[.sources[].passed] | add')" -lt "$received_packets"
 # A packet whose window cannot be had passes, whoever sent it.
 most=$((1000 + $(stats 0 .reasons.map_error.packets)))
