@@ -30,17 +30,17 @@ ringfence attach "${port[0]}" >"$scratch/log" || bail "cannot make a fence"
 
 # ---- what they do ----
 
-does 'nothing is allowed' 'the allow list is empty' ringfence allow list
-does 'and nothing denied' 'the deny list is empty' ringfence deny list
-does 'a network is denied, without any limit' '' ringfence deny add 203.0.113.0/24
+does 'allow list of a new fence is empty' 'the allow list is empty' ringfence allow list
+does 'deny list of a new fence is empty' 'the deny list is empty' ringfence deny list
+does 'deny add of a network works without any limit' '' ringfence deny add 203.0.113.0/24
 deliver 0 src=203.0.113.1,count=60 src=192.0.2.1,count=60
-is "$(came)" '192.0.2.1 60' 'and dropped, and no other'
+is "$(came)" '192.0.2.1 60' 'a denied source is dropped, and no other'
 ringfence limit add all rate 10/1h exact
-does 'a network is allowed' '' ringfence allow add 192.0.2.0/24
-does 'one source of it is denied' '' ringfence deny add 192.0.2.66
-does 'a /48 of IPv6 is denied' '' ringfence deny add 2001:db8:bad::/48
-does 'a /64 of it is allowed' '' ringfence allow add 2001:db8:bad:1::/64
-does 'one address in a /64 is denied' '' ringfence deny add 2001:db8:0:9::66
+does 'allow add of a network works' '' ringfence allow add 192.0.2.0/24
+does 'deny add of an address in an allowed network works' '' ringfence deny add 192.0.2.66
+does 'deny add of an IPv6 /48 works' '' ringfence deny add 2001:db8:bad::/48
+does 'allow add of a /64 in a denied /48 works' '' ringfence allow add 2001:db8:bad:1::/64
+does 'deny add of one address in a /64 works' '' ringfence deny add 2001:db8:0:9::66
 deliver 0 src=192.0.2.1,count=60 src=192.0.2.66,count=60 src=203.0.113.5,count=60 \
 	src=198.51.100.1,count=60 src=2001:db8:bad:2::1,count=60 src=2001:db8:bad:1::1,count=60 \
 	src=2001:db8:0:9::66,count=60 src=2001:db8:0:9::67,count=60
@@ -48,27 +48,31 @@ is "$(came)" '192.0.2.1 60
 192.0.2.66 60
 198.51.100.1 10
 2001:db8:0:9::67 10
-2001:db8:bad:1::1 60' 'allow goes before deny, and both before limits'
-is "$(reason allowed) $(reason denied)" '180 240' 'each is counted by its reason'
-conserves 0 'sent = passed + dropped'
+2001:db8:bad:1::1 60' 'allow goes before deny, and both go before limits'
+is "$(reason allowed) $(reason denied)" '180 240' 'packets are counted as allowed and as denied'
+conserves 0 'sent = passed + dropped with lists and a limit'
 is "$(ringfence show 192.0.2.1 --json | jq -c '[.allowed, .denied, .limits[0].used]')" \
-	'[{"left_ms":null},null,0]' 'what is allowed is charged to no limit'
-does 'the list is in order' '192.0.2.66
+	'[{"left_ms":null},null,0]' 'an allowed source is charged to no limit'
+does 'deny list prints prefixes in order' '192.0.2.66
 203.0.113.0/24
 2001:db8:0:9::66
 2001:db8:bad::/48' ringfence deny list
 is "$(ringfence allow list --json | jq -c .)" '{"list":"allow","prefixes":[{"prefix":"192.0.2.0/24",'\
-'"left_ms":null},{"prefix":"2001:db8:bad:1::/64","left_ms":null}]}' 'allow list --json'
-is "$(ringfence status | grep '^lists')" 'lists: 2 prefixes allowed, 4 denied' 'status counts them'
-does 'adding one twice is no error' '' ringfence deny add 203.0.113.0/24
-is "$(ringfence deny list | wc -l)" 4 'and does not add it twice'
+'"left_ms":null},{"prefix":"2001:db8:bad:1::/64","left_ms":null}]}' \
+	'allow list --json has each prefix and its time'
+is "$(ringfence status | grep '^lists')" 'lists: 2 prefixes allowed, 4 denied' \
+	'status counts allowed and denied prefixes'
+does 'deny add of a prefix on the list succeeds' '' ringfence deny add 203.0.113.0/24
+is "$(ringfence deny list | wc -l)" 4 'deny add of a prefix on the list does not add it twice'
 
-fails 'what was not added cannot be taken off' 1 "ringfence: '203.0.113.5': not on the deny list; \
+fails 'deny del of a prefix that is not on the list is refused' \
+	1 "ringfence: '203.0.113.5': not on the deny list; \
 'deny list' shows its prefixes as they were added" ringfence deny del 203.0.113.5
-does 'one is taken off the deny list' '' ringfence deny del 203.0.113.0/24
-does 'and one off the other' '' ringfence allow del 192.0.2.0/24
+does 'deny del of a network works' '' ringfence deny del 203.0.113.0/24
+does 'allow del of a network works' '' ringfence allow del 192.0.2.0/24
 deliver 0 src=203.0.113.5,count=60 src=192.0.2.1,count=60 src=192.0.2.66,count=60
-is "$(came)" $'192.0.2.1 10\n203.0.113.5 10' 'then they are limited, and what is denied in there is dropped'
+is "$(came)" $'192.0.2.1 10\n203.0.113.5 10' \
+	'sources taken off the lists are limited, and a denied address among them is dropped'
 
 rules <<-'END'
 	deny add 10.0.0.0/8
@@ -79,7 +83,7 @@ rules <<-'END'
 END
 deliver 0 src=10.0.0.1,count=9 src=10.1.0.1,count=9 src=10.1.1.1,count=9 src=11.0.0.1,count=9 \
 	src=192.0.2.1,count=9 src=2001:db8::1,count=9
-is "$(came)" $'10.1.0.1 9\n10.1.1.1 9\n192.0.2.1 9' 'networks within each other: an allowed one wins at any length'
+is "$(came)" $'10.1.0.1 9\n10.1.1.1 9\n192.0.2.1 9' 'of nested networks an allowed one wins at any length'
 
 # ---- sources that hold leases ----
 
@@ -87,22 +91,22 @@ rules <<-'END'
 	limit add busy rate 100k/1h
 END
 deliver 0 src=192.0.2.1,count=5000
-is "$(came)" '192.0.2.1 5000' 'a source is busy, on credits'
+is "$(came)" '192.0.2.1 5000' 'a source under its limit passes every packet before it is denied'
 ringfence deny add 192.0.2.1
 deliver 0 src=192.0.2.1,count=100
-is "$(came)" '' 'denied, not one of its packets passes any more'
+is "$(came)" '' 'a busy source that is denied passes no packet'
 ringfence deny del 192.0.2.1
 deliver 0 src=192.0.2.1,count=100
-is "$(came)" '192.0.2.1 100' 'taken off, each of them does'
+is "$(came)" '192.0.2.1 100' 'a busy source that is taken off the deny list passes every packet'
 ringfence limit set busy rate 10/1h
 deliver 0 src=192.0.2.1,count=100
-is "$(came)" '' 'over a limit it is refused'
+is "$(came)" '' 'a busy source over a lowered limit passes no packet'
 ringfence allow add 192.0.2.1
 deliver 0 src=192.0.2.1,count=100
-is "$(came)" '192.0.2.1 100' 'allowed, each passes'
+is "$(came)" '192.0.2.1 100' 'a source over its limit that is allowed passes every packet'
 ringfence allow del 192.0.2.1
 deliver 0 src=192.0.2.1,count=100
-is "$(came)" '' 'and no more, taken off'
+is "$(came)" '' 'a source over its limit that is taken off the allow list passes no packet'
 
 # ---- entries that end ----
 
@@ -116,24 +120,28 @@ rules <<-'END'
 	limit add busy rate 100k/1h
 END
 before=$(reason denied)
-does 'a source is denied for 2 s' '' ringfence deny add 192.0.2.7 for 2s
-matches "$(ringfence deny list)" '192.0.2.7 for another [12]s' 'the list says for how long'
+does 'deny add for 2s works' '' ringfence deny add 192.0.2.7 for 2s
+matches "$(ringfence deny list)" '192.0.2.7 for another [12]s' \
+	'deny list prints the time that an entry has left'
 deliver 0 src=192.0.2.7,count=4000,rate=1000
-between "$(sum "$received" | cut -d' ' -f1)" 1500 2600 'it passes again when they are over, in mid-flight'
-is "$(($(reason denied) - before + $(sum "$received" | cut -d' ' -f1)))" 4000 'all others were denied'
-does 'and it is on no list any more' 'the deny list is empty' ringfence deny list
+between "$(sum "$received" | cut -d' ' -f1)" 1500 2600 \
+	'a source denied for 2 s passes again after 2 s, under traffic'
+is "$(($(reason denied) - before + $(sum "$received" | cut -d' ' -f1)))" 4000 \
+	'a source denied for 2 s has each dropped packet counted as denied'
+does 'deny list is empty when an entry has ended' 'the deny list is empty' ringfence deny list
 ringfence limit set busy rate 10/1h
-does 'a source is allowed for 2 s' '' ringfence allow add 192.0.2.7 for 2s
+does 'allow add for 2s works' '' ringfence allow add 192.0.2.7 for 2s
 deliver 0 src=192.0.2.7,count=4000,rate=1000
-between "$(sum "$received" | cut -d' ' -f1)" 1200 2010 'when they are over, its limit holds again'
-does 'nor is it on that list' 'the allow list is empty' ringfence allow list
-conserves 0 'of all that was ever sent: sent = passed + dropped'
+between "$(sum "$received" | cut -d' ' -f1)" 1200 2010 \
+	'a source allowed for 2 s is limited after 2 s, under traffic'
+does 'allow list is empty when an entry has ended' 'the allow list is empty' ringfence allow list
+conserves 0 'sent = passed + dropped over all entries that ended'
 ringfence deny add 192.0.2.8 for 1h
 ringfence deny add 192.0.2.8 for 2h
 is "$(ringfence deny list --json | jq -c '[.prefixes[] | .left_ms > 7190000 and .left_ms <= 7200000]')" \
-	'[true]' 'added again, it has the new time'
+	'[true]' 'deny add of an entry with another time replaces its time'
 ringfence deny add 192.0.2.8
-does 'or none' '192.0.2.8' ringfence deny list
+does 'deny add of an entry without a time removes its time' '192.0.2.8' ringfence deny list
 
 # ---- many ----
 
@@ -141,44 +149,49 @@ rules <<<'limit add all rate 10/1h exact'
 awk 'BEGIN { for (i = 0; i < 99999; i++) printf "10.%d.%d.%d\n", i / 40000, i / 200 % 200, i % 200
 	print "2001:db8:66::/48" }' >"$scratch/many"
 out=$(ringfence deny load "$scratch/many" 2>"$scratch/stderr")
-matches "$out" 'deny: 100000 prefixes loaded in [0-9.]+ s; 100000 are on the list' '100,000 prefixes are loaded'
+matches "$out" 'deny: 100000 prefixes loaded in [0-9.]+ s; 100000 are on the list' \
+	'deny load of 100,000 prefixes works'
 echo "# $out"
-is "$(<"$scratch/stderr")" '' 'without a bar of progress, where no terminal is'
+is "$(<"$scratch/stderr")" '' 'deny load prints no progress bar without a terminal'
 is "$(ringfence deny list | wc -l) $(ringfence deny list --json | jq '.prefixes | length')" \
-	'100000 100000' 'and listed'
+	'100000 100000' 'deny list prints 100,000 prefixes'
 deliver 0 src=10.0.0.0,count=20 src=10.1.199.199,count=20 src=10.2.99.198,count=20 \
 	src=10.2.99.199,count=20 src=10.0.0.200,count=20 src=2001:db8:66:1::1,count=20 \
 	src=2001:db8:67::1,count=20
 is "$(came)" $'10.0.0.200 10\n10.2.99.199 10\n2001:db8:67::1 10' \
-	'each of them is denied, and none beside them'
-does 'one is taken off' '' ringfence deny del 10.1.199.199
+	'100,000 loaded prefixes are denied, and no other source'
+does 'deny del of one of 100,000 prefixes works' '' ringfence deny del 10.1.199.199
 deliver 0 src=10.1.199.199,count=20 src=10.1.199.198,count=20
-is "$(came)" '10.1.199.199 10' 'and passes again, that one'
+is "$(came)" '10.1.199.199 10' 'one of 100,000 prefixes that is taken off passes again, and no other'
 is "$(ringfence deny load --json "$scratch/many" | jq -c '[.list, .loaded, .prefixes]')" \
-	'["deny",100000,100000]' 'deny load --json, over those that are there'
+	'["deny",100000,100000]' 'deny load --json of prefixes on the list counts them'
 echo '192.0.2.0/28 # from standard input' | ringfence deny load - >"$scratch/stdout"
-is "$(ringfence deny list | tail -n 2)" $'192.0.2.0/28\n2001:db8:66::/48' 'a file may be standard input'
+is "$(ringfence deny list | tail -n 2)" $'192.0.2.0/28\n2001:db8:66::/48' 'deny load reads standard input'
 if command -v script >/dev/null; then
 	script -qec "nsenter --net=/run/netns/rf-test-$$-inside build/ringfence allow load $scratch/many" \
 		/dev/null >"$scratch/typescript" </dev/null
-	check 'on a terminal there is a bar of progress' grep -q $'\r\\[#* *\\] [0-9]* of 100000 prefixes' "$scratch/typescript"
+	check 'allow load prints a progress bar on a terminal' \
+		grep -q $'\r\\[#* *\\] [0-9]* of 100000 prefixes' "$scratch/typescript"
 else
-	pass 'on a terminal there is a bar of progress # SKIP script(1) is not installed'
+	pass 'allow load prints a progress bar on a terminal # SKIP script(1) is not installed'
 fi
 
 before=$(ringfence save | sed 1d | cksum)
 printf '192.0.2.1\n\n# a comment\n192.0.2.300\n' >"$scratch/bad"
-fails 'a wrong prefix is told by its line' 1 "ringfence: $scratch/bad:4: '192.0.2.300': invalid \
+fails 'deny load of a file with a wrong prefix prints its line number' \
+	1 "ringfence: $scratch/bad:4: '192.0.2.300': invalid \
 prefix; write it like 192.0.2.0/24 or 2001:db8::/32" ringfence deny load "$scratch/bad"
 echo '192.0.2.1 for 5m' >"$scratch/bad"
-fails 'a file of prefixes has nothing else' 1 "ringfence: $scratch/bad:1: 'for': unexpected word" \
+fails 'allow load of a line with more than a prefix is refused' \
+	1 "ringfence: $scratch/bad:1: 'for': unexpected word" \
 	ringfence allow load "$scratch/bad"
 echo '# none' >"$scratch/bad"
-fails 'an empty file is a slip' 1 "ringfence: $scratch/bad: no prefix is in the file" \
+fails 'deny load of a file without a prefix is refused' 1 "ringfence: $scratch/bad: no prefix is in the file" \
 	ringfence deny load "$scratch/bad"
 head -c 100 /dev/zero >"$scratch/bad"
-fails 'so is one that is no text' 1 "ringfence: $scratch/bad: not a text file: it has a zero byte" \
+fails 'deny load of a file with a zero byte is refused' \
+	1 "ringfence: $scratch/bad: not a text file: it has a zero byte" \
 	ringfence deny load "$scratch/bad"
-is "$(ringfence save | sed 1d | cksum)" "$before" 'none of that has changed anything'
+is "$(ringfence save | sed 1d | cksum)" "$before" 'deny load and allow load that are refused change no rule'
 
 done_testing

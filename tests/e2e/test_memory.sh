@@ -44,17 +44,18 @@ agrees() {
 
 	kernel=$(in_kernel) sum=$(said .bytes)
 	if [ "$sum" -le "$kernel" ] && [ "$((kernel - sum))" -le "$UNNAMED_MAX" ]; then
-		pass "$1: the sum is the kernel's"
+		pass "$1: status has the memory that the kernel counts"
 	else
-		fail "$1: the sum is the kernel's"
+		fail "$1: status has the memory that the kernel counts"
 		explain 'bytes of status, and of the kernel' "$sum $kernel"
 	fi
-	is "$(said '[.maps[]] | add')" "$sum" "$1: and that of the maps"
+	is "$(said '[.maps[]] | add')" "$sum" "$1: status has the sum of its maps"
 	for map in $(said '.maps | keys[] | select(startswith("prefixes") | not)'); do
 		[ "$(said ".maps.$map")" = "$(memlock pinned "$pins/$dev/$map")" ] || wrong+=" $map"
 	done
-	is "$wrong" '' "$1: each map as the kernel has it"
-	matches "$(ringfence status | head -n 1)" ".*, $(in_words "$sum") of memory" "$1: in words"
+	is "$wrong" '' "$1: status has each map's memory as the kernel counts it"
+	matches "$(ringfence status | head -n 1)" ".*, $(in_words "$sum") of memory" \
+		"$1: status prints the memory in MiB"
 }
 
 # takes NAME WORD…: attach says what status does.
@@ -62,37 +63,37 @@ takes() {
 	local line
 
 	line=$(ringfence attach "$dev" "${@:2}" | sed -n 2p)
-	is "$line" "fence '$dev' takes $(in_words "$(said .bytes)") of memory" "$1: attach says how much"
+	is "$line" "fence '$dev' takes $(in_words "$(said .bytes)") of memory" "$1: attach prints the memory"
 	agrees "$1"
 }
 
 takes 'by default'
 kernel=$(in_kernel)
-check "by default it is less than 52 MiB ($(in_words "$kernel"))" test "$kernel" -lt "$DEFAULT_MAX"
-is "$(ringfence attach "$dev" | grep -c memory)" 0 'who has nothing to attach is told nothing'
+check 'by default: a fence takes less than 52 MiB' test "$kernel" -lt "$DEFAULT_MAX"
+is "$(ringfence attach "$dev" | grep -c memory)" 0 'attach that has nothing to do prints no memory'
 sum=$(said .bytes)
 
 seq 3000 | awk '{ printf "deny add 10.%d.%d.0/24\ndeny add 2001:db8:%x::/48\n", $1 / 256, $1 % 256, $1 }' \
 	>"$scratch/rules"
 ringfence apply "$scratch/rules" >"$scratch/log" || bail 'cannot apply'
 agrees 'with prefixes'
-check 'prefixes take some more' test "$(said .bytes)" -gt $((sum + 3000 * 2 * 40))
+check 'with prefixes: a fence takes more memory' test "$(said .bytes)" -gt $((sum + 3000 * 2 * 40))
 ringfence apply "$scratch/rules" confirm 60s >"$scratch/log"
 agrees 'with prefixes in both banks'
 ringfence confirm >"$scratch/log"
 is "$(ringfence attach "$dev" fence "$dev" --json | jq -c '.interfaces[].memory')" null \
-	'in JSON only of a new fence'
+	'attach --json has no memory for a fence that was there'
 ringfence detach "$dev" >"$scratch/log"
 
 cpus=$(getconf _NPROCESSORS_CONF)
 takes 'with few sources' sources $((512 * cpus))
-check 'it is less' test "$(said .bytes)" -lt "$sum"
+check 'with few sources: a fence takes less memory' test "$(said .bytes)" -lt "$sum"
 ringfence detach "$dev" >"$scratch/log"
 takes 'with many sources' sources 300000
-check 'it is more' test "$(said .bytes)" -gt "$sum"
+check 'with many sources: a fence takes more memory' test "$(said .bytes)" -gt "$sum"
 ringfence detach "$dev" >"$scratch/log"
 takes 'without leases' leases 0
-check 'it is 4 MiB less' test "$((sum - $(said .bytes)))" -gt 4000000
+check 'without leases: a fence takes 4 MiB less memory' test "$((sum - $(said .bytes)))" -gt 4000000
 ringfence detach "$dev" >"$scratch/log"
 
 done_testing

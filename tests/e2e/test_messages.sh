@@ -18,9 +18,9 @@ usage() {
 	fails "wrong usage: ringfence ${*:2}" 2 "ringfence: $1" ringfence "${@:2}"
 }
 
-# refused MESSAGE WORD…: right usage that fails.
+# refused MESSAGE WORD…: right usage that fails in the situation that $with names.
 refused() {
-	fails "refused: ringfence ${*:2}" 1 "ringfence: $1" ringfence "${@:2}"
+	fails "refused $with: ringfence ${*:2}" 1 "ringfence: $1" ringfence "${@:2}"
 }
 
 program_on_each() {
@@ -30,6 +30,8 @@ program_on_each() {
 make_network 2
 
 # ---- nothing attached ----
+
+with='without a fence'
 
 no_fence="no fence attached; run 'ringfence attach ${port[0]}' or 'ip link set dev ${port[0]} xdp obj …'"
 no_fence_at_all="no fence attached to any interface; run 'ringfence attach IF' or \
@@ -49,8 +51,9 @@ refused "$none: $no_interface" detach "$none"
 refused "${port[0]}: $no_fence" detach "${port[0]}"
 refused "lo: cannot attach in native mode: Operation not supported; 'ringfence doctor lo' says \
 why; 'ringfence attach lo mode generic' may work" attach lo fence "$run-lo"
-check 'an interface without native mode is left without pins' test ! -e "$pins/$run-lo"
-does 'the remedy works' "lo: attached in generic mode, fence '$run-lo'
+check 'attach to an interface without native mode leaves no pins' test ! -e "$pins/$run-lo"
+does 'attach mode generic works on an interface without native mode' \
+	"lo: attached in generic mode, fence '$run-lo'
 generic mode counts what the kernel has merged (GRO) as one packet" \
 	ringfence attach lo fence "$run-lo" mode generic
 ringfence detach lo >"$scratch/log"
@@ -61,6 +64,7 @@ clang -target bpf -O2 -x c -c -o "$scratch/foreign.o" - <<-'END' || bail 'cannot
 	__attribute__((section("xdp"), used)) int foreign(void *context) { return 2; }
 	__attribute__((section("license"), used)) char gpl[] = "GPL";
 END
+with='beside a foreign program'
 inside ip link set dev "${port[0]}" xdpdrv obj "$scratch/foreign.o" sec xdp
 id=$(program_on 0)
 before=$(program_on_each)
@@ -79,9 +83,10 @@ refused "${port[0]}: $foreign" detach "${port[0]}"
 refused "${port[0]}: $foreign" status dev "${port[0]}"
 refused "${port[0]}: $foreign" limit add all rate 1/1s dev "${port[0]}"
 refused "$no_fence_at_all" status
-is "$(program_on_each)" "$before" "somebody else's program is not touched"
-check 'and nothing is pinned' test ! -e "$pins/${port[0]}" -a ! -e "$pins/${port[1]}"
-does 'its remedy works: replace' "${port[0]}: attached in native mode, fence '${port[0]}'
+is "$(program_on_each)" "$before" "refused commands leave a foreign program in place"
+check 'refused commands on a foreign program pin nothing' \
+	test ! -e "$pins/${port[0]}" -a ! -e "$pins/${port[1]}"
+does 'attach replace takes off a foreign program' "${port[0]}: attached in native mode, fence '${port[0]}'
 ${port[0]}: replaced 'foreign' (id $id)" ringfence attach "${port[0]}" replace
 
 # ---- a fence, used ----
@@ -284,11 +289,12 @@ usage "'dev ${port[1]}': attach takes its interface without 'dev'" dev "${port[1
 usage "the interface is missing; write detach IF" detach
 usage "'dev ${port[0]}': detach takes its interface without 'dev'" dev "${port[0]}" detach "${port[0]}"
 usage "'${port[0]}': unexpected word" detach "${port[1]}" "${port[0]}"
-is "$(state)" "$before" 'no wrong usage has changed anything'
-check 'and none has made pins' test ! -e "$pins/${port[1]}"
+is "$(state)" "$before" 'wrong usage changes nothing'
+check 'wrong usage pins nothing' test ! -e "$pins/${port[1]}"
 
 # ---- what a fence refuses ----
 
+with='with a fence'
 refused "limit 'all': it exists already; to replace it, use 'limit set all …'" \
 	limit add all rate 1/1s
 refused "limit 'more': it does not exist; 'limit list' lists the limits, 'limit add' makes one" \
@@ -310,19 +316,20 @@ refused "${port[0]}: already attached, to fence '${port[0]}'; first run 'ringfen
 refused "${port[0]}: its fence has room for 65536 sources; for 70000, first run \
 'ringfence detach ${port[0]}'" attach "${port[0]}" sources 70000
 refused "$none: $no_interface" attach "${port[0]}" "$none"
-is "$(state)" "$before" 'no refusal has changed anything'
+is "$(state)" "$before" 'refused commands change nothing'
 
 # ---- several fences ----
 
+with='with two fences and no dev'
 ringfence attach "${port[1]}" >"$scratch/log"
 several="several fences are attached, to ${port[0]}, ${port[1]} …; say which: dev ${port[0]}"
 for words in status stats top 'show 192.0.2.1' 'limit list' 'limit set all rate 1/1s' 'limit del all'; do
 	# shellcheck disable=SC2086
 	refused "$several" $words
 done
-does 'dev says which' 'no limits' ringfence limit list dev "${port[1]}"
-does 'dev may come first' 'no limits' ringfence dev "${port[1]}" limit list
-does 'the other fence has its limit still' 'limit add all rate 100/1h' \
+does 'of several fences, dev names one' 'no limits' ringfence limit list dev "${port[1]}"
+does 'of several fences, dev names one before the command' 'no limits' ringfence dev "${port[1]}" limit list
+does 'of several fences, a command without dev changes none' 'limit add all rate 100/1h' \
 	ringfence limit list dev "${port[0]}"
 ringfence detach "${port[1]}" >"$scratch/log"
 
@@ -332,11 +339,13 @@ ringfence detach "${port[1]}" >"$scratch/log"
 in_ip_netns() {
 	ip netns exec "rf-test-$$-inside" build/ringfence "$@"
 }
-fails 'attach makes no pins that vanish' 1 "ringfence: /sys/fs/bpf: no bpffs in this mount namespace, \
+fails 'attach is refused in the mount namespace of ip netns exec' \
+	1 "ringfence: /sys/fs/bpf: no bpffs in this mount namespace, \
 and pins in one mounted here would vanish with it; enter a network namespace by 'nsenter --net=…'" \
 	in_ip_netns attach "${port[1]}"
-is "$(state)" "$before" 'nothing has changed'
-is "$(in_ip_netns limit list)" "$(ringfence limit list)" 'commands that pin nothing work there'
+is "$(state)" "$before" 'attach that is refused in the mount namespace of ip netns exec changes nothing'
+is "$(in_ip_netns limit list)" "$(ringfence limit list)" \
+	'limit list works in the mount namespace of ip netns exec'
 
 # ---- without privilege ----
 
@@ -359,8 +368,8 @@ fails 'detach needs root' 1 \
 fails 'limit add needs root' 1 \
 	"ringfence: /run/ringfence-65534.lock: cannot lock: Permission denied; only root may change fences, or a user for whom root has made that file" \
 	nobody limit add more rate 1/1s
-is "$(describe nobody help | head -n 1)" 'exit 0' 'help does not'
-is "$(state)" "$before" 'nothing has changed'
+is "$(describe nobody help | head -n 1)" 'exit 0' 'help works without root'
+is "$(state)" "$before" 'commands without privilege change nothing'
 
 # ---- help ----
 
@@ -369,10 +378,10 @@ for words in '' attach detach limit 'limit add' 'limit set' 'limit del' 'limit l
 	save apply confirm check status stats top show; do
 	# shellcheck disable=SC2086
 	matches "$(describe ringfence help $words)" $'exit 0\n.*ringfence.*\nstderr: ' \
-		"help${words:+ $words} explains itself"
+		"help${words:+ $words} prints help"
 done
-is "$(ringfence --help)" "$(ringfence help)" '--help is help'
-matches "$(ringfence --version)" 'ringfence [0-9.]+ \(map ABI [0-9]+\)' '--version'
+is "$(ringfence --help)" "$(ringfence help)" '--help prints what help prints'
+matches "$(ringfence --version)" 'ringfence [0-9.]+ \(map ABI [0-9]+\)' '--version prints version and map ABI'
 
 # ---- the shape of JSON ----
 
@@ -381,7 +390,7 @@ shape() {
 	is "$(ringfence "${@:2}" --json | jq -cS 'def shape:
 		if type == "object" then map_values(shape)
 		elif type == "array" then [.[0] | shape]
-		else type end; shape')" "$(jq -cnS "$1")" "JSON of ${*:2}"
+		else type end; shape')" "$(jq -cnS "$1")" "--json has the documented keys and types: ${*:2}"
 }
 
 interface='{name: "string", ethernet: "boolean", mode: "string", attached_by: "string", chain: "null"}'
@@ -432,12 +441,12 @@ shape '{detached: "string"}' detach "${port[1]}"
 is "$(ringfence attach "${port[0]}" --json | jq -c '.interfaces[]')" \
 	"{\"name\":\"${port[0]}\",\"fence\":\"$run-both\",\"mode\":\"native\",\"outcome\":\"unchanged\",\
 \"replaced\":null,\"memory\":null}" \
-	'attach --json says what it did'
+	'attach --json says whether it attached'
 ringfence limit add all rate 100/1h
 forget_traffic
 deliver 0 src=192.0.2.1,count=300 src=2001:db8::1,count=10
 is "$(ringfence limit list --json | jq -r '.limits[] | "\(.unit) \(.algorithm)"')" 'packets sliding' \
-	'words in JSON are those of the grammar'
+	'limit list --json has the words of the grammar'
 
 # ---- where output cannot go ----
 
@@ -450,7 +459,7 @@ for words in help status 'limit list' stats top 'show 192.0.2.1' 'status --json'
 	'stats watch' 'stats watch --json' save 'allow list' 'deny list --json' \
 	"check $scratch/fine"; do
 	# shellcheck disable=SC2086
-	fails "a full disk is no success: $words" 1 \
+	fails "a full disk makes the command fail: $words" 1 \
 		'ringfence: standard output: No space left on device' full $words
 done
 
@@ -466,26 +475,28 @@ has_lines() { # COUNT
 
 begin=${EPOCHREALTIME/./}
 start inside build/ringfence stats watch >"$scratch/watched" 2>"$scratch/stderr"
-check 'stats watch goes on' eventually has_lines 3
+check 'stats watch prints a third line' eventually has_lines 3
 took_us=$((${EPOCHREALTIME/./} - begin))
 stop INT "$started_pid"
-is "exit $?, $(<"$scratch/stderr")" 'exit 0, ' 'until SIGINT, which is no failure'
-check 'it has not waited less than a second for each line' test "$took_us" -ge 2000000
+is "exit $?, $(<"$scratch/stderr")" 'exit 0, ' 'stats watch ends by SIGINT without a failure'
+check 'stats watch waits a second for each line' test "$took_us" -ge 2000000
 matches "$(head -n 1 "$scratch/watched")" \
-	'time +passed/s +dropped/s +passed bit/s +dropped bit/s +map errors' 'a line of titles'
-matches "$(tail -n 1 "$scratch/watched")" '[0-9]{2}:[0-9]{2}:[0-9]{2}( +[0-9]+){5}' 'then numbers'
+	'time +passed/s +dropped/s +passed bit/s +dropped bit/s +map errors' \
+		'stats watch prints a line of titles first'
+matches "$(tail -n 1 "$scratch/watched")" '[0-9]{2}:[0-9]{2}:[0-9]{2}( +[0-9]+){5}' \
+	'stats watch prints a line of numbers each second'
 start inside build/ringfence stats watch --json >"$scratch/watched"
 eventually has_lines 2
 stop TERM "$started_pid"
 is "exit $?, $(head -n 2 "$scratch/watched" | jq -r '.packets | "\(.passed) \(.dropped)"')" \
-	$'exit 0, 110 200\n110 200' 'with --json, each line is a document of its own'
+	$'exit 0, 110 200\n110 200' 'stats watch --json prints one document a line'
 start inside build/ringfence stats watch >"$scratch/watched" 2>"$scratch/stderr"
 eventually has_lines 2
 ringfence detach "${port[0]}" >"$scratch/log"
 eventually has_ended "$started_pid"
 stop KILL "$started_pid"
 is "exit $?, $(<"$scratch/stderr")" "exit 1, ringfence: fence '$run-both': it was detached; 'ringfence attach IF' attaches one" \
-	'it ends when its fence is detached'
+	'stats watch ends with a message when its fence is detached'
 
 # ---- a kernel without BTF ----
 
@@ -496,16 +507,18 @@ without_btf() {
 }
 
 if [ -d /sys/kernel/btf ]; then
-	does 'attach needs no BTF of the kernel' \
+	does 'attach works without BTF of the kernel' \
 		"${port[0]}: attached in native mode, fence '${port[0]}'" \
 		without_btf build/ringfence attach "${port[0]}"
-	does 'limit add needs none, either' '' without_btf build/ringfence limit add all rate 100/1h
+	does 'limit add works without BTF of the kernel' \
+		'' without_btf build/ringfence limit add all rate 100/1h
 	deliver 0 src=192.0.2.1,count=300
-	is "$(sum "$received" | cut -d' ' -f1)" 100 'and it limits'
-	does 'nor does detach' "${port[0]}: detached" \
+	is "$(sum "$received" | cut -d' ' -f1)" 100 \
+		'a limit of 100 passes 100 of 300 packets without BTF of the kernel'
+	does 'detach works without BTF of the kernel' "${port[0]}: detached" \
 		without_btf build/ringfence detach "${port[0]}"
 else
-	pass 'attach needs no BTF of the kernel # SKIP this kernel has none, as all other tests show'
+	pass 'attach works without BTF of the kernel # SKIP this kernel has none, as all other tests show'
 fi
 
 done_testing

@@ -33,9 +33,9 @@ for name in one 'o*' 't[1]'; do
 	does "attach $name" "$name: attached in native mode, fence '$name'" ringfence attach "$name"
 done
 does 'detach o*' 'o*: detached' ringfence detach 'o*'
-is "$(program one)" ringfence 'leaves what the name would match'
+is "$(program one)" ringfence "detach of 'o*' leaves an interface that the pattern would match"
 does 'detach t[1]' 't[1]: detached' ringfence detach 't[1]'
-is "$(ls "$pins")" one 'and each takes its own pins with it'
+is "$(ls "$pins")" one "detach of 'o*' and 't[1]' removes their own pins only"
 ringfence detach one >"$scratch/log"
 
 in_space ip link add name mode type veth peer name fence
@@ -45,7 +45,7 @@ done
 matches "$(describe ringfence status dev mode)" "exit 0
 fence mode: .*
   mode: native mode, attached by ringfence
-.*" 'it is found by its name'
+.*" 'status finds a fence on an interface called mode'
 does 'detach mode' 'mode: detached' ringfence detach mode
 does 'detach dev fence' 'fence: detached' ringfence detach dev fence
 in_space ip link del dev mode
@@ -63,10 +63,11 @@ shown=$(
 	ringfence detach "$escape" --json
 	ringfence detach "$c1"
 )
-is "$(grep -aP "$obeyed" <<<"$shown")" '' 'names that a terminal would obey are shown without that'
-matches "$(grep -a '^c' <<<"$shown" | tail -n 1)" 'c[?]2J: detached' 'and are told apart all the same'
+is "$(grep -aP "$obeyed" <<<"$shown")" '' 'control characters in names are not printed'
+matches "$(grep -a '^c' <<<"$shown" | tail -n 1)" 'c[?]2J: detached' \
+	'a name with control characters is printed with a replacement'
 matches "$(jq -r .detached <<<"$(grep -a -A 2 '^{$' <<<"$shown" | grep -a -B 1 -A 1 detached)")" \
-	"$(printf 'e\033\\[2J')" 'and JSON has them whole'
+	"$(printf 'e\033\\[2J')" 'JSON has a name with control characters unchanged'
 in_space ip link del "$escape"
 
 # ---- an attach that fails ----
@@ -74,18 +75,20 @@ in_space ip link del "$escape"
 in_space ip link set dev one xdpdrv obj "$scratch/foreign.o" sec xdp
 mkdir -p "$pins"
 bpftool prog load "$scratch/foreign.o" "$pins/two" type xdp 2>"$scratch/log"
-fails 'attach to two interfaces, of which one fails' 1 "ringfence: $pins/two: this is in the way, and \
+fails 'attach replace of two interfaces fails if one of them fails' \
+	1 "ringfence: $pins/two: this is in the way, and \
 not ringfence's; remove it, or choose another fence name: 'ringfence attach IF fence NAME'" \
 	ringfence attach one two replace
-is "$(program one)" foreign 'puts back what it has replaced'
+is "$(program one)" foreign 'attach replace that fails puts back the program that it replaced'
 rm "$pins/two"
 ringfence attach two fence web >"$scratch/log"
 link=$pins/web/link_$(in_space ip -o link show dev one | cut -d: -f1)
 link+=_$(in_space stat -Lc %i /proc/self/ns/net)
 mkdir "$link"
-fails 'a link that cannot be pinned' 1 "ringfence: $link: cannot pin the link: File exists" \
+fails 'attach replace fails if its link cannot be pinned' \
+	1 "ringfence: $link: cannot pin the link: File exists" \
 	ringfence attach one fence web replace
-is "$(program one)" foreign 'gives its place back, too'
+is "$(program one)" foreign 'attach replace whose link cannot be pinned puts back the program'
 rmdir "$link"
 ringfence detach two >"$scratch/log"
 in_space ip link set dev one xdp off
@@ -96,10 +99,10 @@ in_space ip link set dev one xdpdrv obj "$scratch/xdp_dispatcher.o" sec xdp
 dispatch=/sys/fs/bpf/xdp/dispatch-$(in_space ip -o link show dev one | cut -d: -f1)-$(program_id one)
 mkdir -p "$dispatch"
 bpftool prog load "$scratch/foreign.o" "$dispatch/prog0-prog" type xdp 2>"$scratch/log"
-check 'a dispatcher has pins' test -e "$dispatch/prog0-prog"
+check 'bpftool pins a program of a dispatcher' test -e "$dispatch/prog0-prog"
 ringfence attach one replace >"$scratch/log"
-is "$(program one)" ringfence 'it is replaced'
-check 'and its pins are gone' test ! -e "$dispatch"
+is "$(program one)" ringfence 'attach replace takes off a dispatcher'
+check 'attach replace removes the pins of a dispatcher' test ! -e "$dispatch"
 ringfence detach one >"$scratch/log"
 
 # ---- an interface by another name ----
@@ -108,21 +111,24 @@ in_space ip link set dev one xdpdrv obj build/ringfence.bpf.o sec xdp
 ringfence adopt one >"$scratch/log"
 in_space ip link set dev one name wan
 in_space ip link set dev two name one
-fails 'the fence of an interface that is called otherwise now' 1 "ringfence: one: fence 'one' is on \
+fails 'attach of an interface with the former name of another is refused' 1 "ringfence: one: fence 'one' is on \
 another interface, renamed or of another network namespace; say which fence: 'ringfence attach one \
 fence NAME'" ringfence attach one
-fails 'is not shared, and keeps its pins' 1 "ringfence: one: no fence attached; run 'ringfence attach \
+fails 'detach of an interface with the former name of another finds no fence' \
+	1 "ringfence: one: no fence attached; run 'ringfence attach \
 one' or 'ip link set dev one xdp obj …'" ringfence detach one
-check 'which are there' test -e "$pins/one/config"
-does 'until it is detached' 'wan: detached' ringfence detach wan
-check 'and then are not' test ! -e "$pins/one"
+check 'a renamed interface keeps its pins' test -e "$pins/one/config"
+does 'detach of a renamed interface works' 'wan: detached' ringfence detach wan
+check 'detach of a renamed interface removes its pins' test ! -e "$pins/one"
 
 # ---- modes ----
 
 ringfence attach one mode generic >"$scratch/log"
-does 'attach without a mode keeps that' "one: already attached, fence 'one'; nothing to do" \
+does 'attach without a mode accepts a fence in generic mode' \
+	"one: already attached, fence 'one'; nothing to do" \
 	ringfence attach one
-fails 'and with another one refuses' 1 "ringfence: one: already attached in generic mode; to change \
+fails 'attach mode native refuses a fence in generic mode' \
+	1 "ringfence: one: already attached in generic mode; to change \
 it, first run 'ringfence detach one'" ringfence attach one mode native
 ringfence detach one >"$scratch/log"
 
@@ -130,7 +136,7 @@ ringfence detach one >"$scratch/log"
 
 : >/run/ringfence.lock
 message=$(ringfence attach one 2>&1 >&-)
-is "$? $message" '1 ringfence: standard output: Bad file descriptor' 'closed standard output is told'
-is "$(</run/ringfence.lock)" '' 'and nothing is written to the lock instead'
+is "$? $message" '1 ringfence: standard output: Bad file descriptor' 'attach with standard output closed fails'
+is "$(</run/ringfence.lock)" '' 'attach with standard output closed writes nothing to the lock'
 
 done_testing
