@@ -58,42 +58,46 @@ few=+bpf,+net_admin
 load=+bpf,+net_admin,+perfmon
 need='it takes CAP_BPF, CAP_NET_ADMIN and CAP_PERFMON, or root'
 for missing in bpf net_admin perfmon; do
-	fails "without CAP_${missing^^} nothing is attached" 1 \
+	fails "attach without CAP_${missing^^} is refused" 1 \
 		"ringfence: cannot load the program: CAP_${missing^^} is missing; $need" \
 		with "${load/+$missing/-$missing}" build/ringfence attach "$eth"
 done
-check 'and no pins are left' test ! -e "$pins/$eth"
-is "$(program_on 0)" none 'and no program'
-does 'the three capabilities attach, so the verifier asks for no other' \
+check 'attach without a capability leaves no pins' test ! -e "$pins/$eth"
+is "$(program_on 0)" none 'attach without a capability leaves no program'
+does 'attach works with CAP_BPF, CAP_NET_ADMIN and CAP_PERFMON' \
 	"$eth: attached in native mode, fence '$eth'" with $load build/ringfence attach "$eth"
-does 'two of them add a limit' '' with $few build/ringfence limit add all rate 100/1h exact
-does 'a limit of some networks' '' \
+does 'limit add works with CAP_BPF and CAP_NET_ADMIN' \
+	'' with $few build/ringfence limit add all rate 100/1h exact
+does 'limit add … from works with CAP_BPF and CAP_NET_ADMIN' '' \
 	with $few build/ringfence limit add some rate 50/1h exact from 198.51.100.0/24,2001:db8:1::/48
-does 'a prefix' '' with $few build/ringfence deny add 203.0.113.0/24
+does 'deny add works with CAP_BPF and CAP_NET_ADMIN' '' with $few build/ringfence deny add 203.0.113.0/24
 deliver 0 src=192.0.2.1,count=300 src=203.0.113.1,count=40 src=198.51.100.1,count=60 \
 	src=2001:db8:1::1,count=60
 is "$(cut -d' ' -f1,2 <<<"$received")" '192.0.2.1 100
 198.51.100.1 50
-2001:db8:1::1 50' 'and they hold, lists included'
-conserves 0 'sent = passed + dropped'
+2001:db8:1::1 50' 'limits and lists set with CAP_BPF and CAP_NET_ADMIN hold'
+conserves 0 'sent = passed + dropped with rules set with CAP_BPF and CAP_NET_ADMIN'
 for words in 'status' 'stats' 'stats --json' 'top' 'show 203.0.113.1' 'limit list' 'deny list'; do
 	# shellcheck disable=SC2086
 	is "$(describe with $few build/ringfence $words)" "$(describe ringfence $words)" \
-		"they read what root does: $words"
+		"with CAP_BPF and CAP_NET_ADMIN '$words' prints what root reads"
 done
 with $few build/ringfence save >"$scratch/rules"
 matches "$(describe with $few build/ringfence apply "$scratch/rules" confirm 60s)" \
-	$'exit 0\nin force: .*\nstderr: ' 'save and apply'
-does 'confirm' 'confirmed: the rules in force stay' with $few build/ringfence confirm
+	$'exit 0\nin force: .*\nstderr: ' 'save and apply … confirm work with CAP_BPF and CAP_NET_ADMIN'
+does 'confirm works with CAP_BPF and CAP_NET_ADMIN' \
+	'confirmed: the rules in force stay' with $few build/ringfence confirm
 is "$(with $few build/ringfence save | tail -n +2)" "$(tail -n +2 "$scratch/rules")" \
-	'and the rules are the same'
-does 'three of them have nothing to upgrade' "$eth: already attached, fence '$eth'; nothing to do" \
+	'saved rules are the same after apply and confirm with CAP_BPF and CAP_NET_ADMIN'
+does 'a second attach with three capabilities has nothing to do' \
+	"$eth: already attached, fence '$eth'; nothing to do" \
 	with $load build/ringfence attach "$eth"
-does 'two of them detach' "$eth: detached" with $few build/ringfence detach "$eth"
-check 'and the pins go' test ! -e "$pins/$eth"
-fails 'a chain takes one more, which is named' 1 "ringfence: $eth: cannot attach in a chain: it takes \
+does 'detach works with CAP_BPF and CAP_NET_ADMIN' "$eth: detached" with $few build/ringfence detach "$eth"
+check 'detach with CAP_BPF and CAP_NET_ADMIN removes the pins' test ! -e "$pins/$eth"
+fails 'attach chain without CAP_SYS_ADMIN is refused and names it' \
+	1 "ringfence: $eth: cannot attach in a chain: it takes \
 CAP_SYS_ADMIN" with $load build/ringfence attach "$eth" chain
-is "$(program_on 0)" none 'and nothing is left attached'
+is "$(program_on 0)" none 'attach chain without CAP_SYS_ADMIN leaves no program'
 
 # ---- adopting what ip attached ----
 
@@ -107,24 +111,25 @@ deny add 198.51.100.0/24' >"$scratch/log"
 id=$(program_on 0)
 for words in status 'limit add more rate 1/1s' "adopt $eth"; do
 	# shellcheck disable=SC2086
-	fails "what ip attached is not found without CAP_SYS_ADMIN: $words" 1 \
+	fails "'$words' without CAP_SYS_ADMIN does not find what ip attached" 1 \
 		"ringfence: program id $id: $no_pin; as root run 'ringfence adopt IF' once" \
 		with $load build/ringfence $words
 done
-does 'adopt pins it' "$eth: adopted, fence '$eth'
+does 'adopt pins a fence that ip attached' "$eth: adopted, fence '$eth'
 group 'ringfence' may not read it: there is no such group" \
 	ringfence adopt "$eth"
-is "$(with $few build/ringfence status)" "$(ringfence status)" 'then it is found'
+is "$(with $few build/ringfence status)" "$(ringfence status)" \
+	'status without CAP_SYS_ADMIN finds an adopted fence'
 is "$(with $few build/ringfence save | tail -n +2)" 'limit add all rate 90/1h exact
 deny add 198.51.100.0/24
-newcomers off' 'with its rules'
-is "$(program_on 0)" "$id" 'the program is the same'
-does 'the rules on trial are confirmed' 'confirmed: the rules in force stay' \
+newcomers off' 'save without CAP_SYS_ADMIN prints the rules of an adopted fence'
+is "$(program_on 0)" "$id" 'adopt keeps the program'
+does 'confirm without CAP_SYS_ADMIN works for an adopted fence' 'confirmed: the rules in force stay' \
 	with $few build/ringfence confirm
-does 'adopt again has nothing to do' "$eth: has pins already, fence '$eth'
+does 'a second adopt has nothing to do' "$eth: has pins already, fence '$eth'
 group 'ringfence' may not read it: there is no such group" \
 	ringfence adopt "$eth"
-fails 'and takes CAP_SYS_ADMIN' 1 \
+fails 'adopt without CAP_SYS_ADMIN is refused' 1 \
 	"ringfence: $eth: cannot adopt its fence: Operation not permitted; it takes CAP_SYS_ADMIN" \
 	with $load build/ringfence adopt "$eth"
 
@@ -133,33 +138,36 @@ before=$(ringfence save | tail -n +2)
 rm "$pins/$eth"/prefixes4_?
 for words in save 'limit add more rate 1/1s'; do
 	# shellcheck disable=SC2086
-	fails "who misses the pin of a trie does not take its rules for none: $words" 1 "ringfence: $eth: \
+	fails "'$words' is refused where the pin of a list is missing" 1 "ringfence: $eth: \
 its pinned prefixes are not those in force; as root run 'ringfence adopt IF'" \
 		with $few build/ringfence $words
 done
 rm "$pins/$eth/xdp"
 ringfence adopt "$eth" >"$scratch/log"
-is "$(with $few build/ringfence save | tail -n +2)" "$before" 'adopt makes good what is missing'
-check 'the program as well' test -e "$pins/$eth/xdp"
+is "$(with $few build/ringfence save | tail -n +2)" "$before" 'adopt pins a list that was not pinned'
+check 'adopt pins a program that was not pinned' test -e "$pins/$eth/xdp"
 inside ip link set dev "$eth" xdp off
 inside ip link set dev "$eth" xdpdrv obj build/ringfence.bpf.o sec xdp
-fails 'pins of another fence are not overwritten' 1 "ringfence: $pins/$eth: this directory has \
+fails 'adopt over pins of another fence is refused' 1 "ringfence: $pins/$eth: this directory has \
 the pins of another fence '$eth', which is no longer on any interface here; 'rm -r $pins/$eth' \
 removes the pins" \
 	ringfence adopt "$eth"
 inside ip link set dev "$eth" xdp off
-does 'and so does detach, once no other fence is there' \
+does 'detach removes pins of a fence that is on no interface' \
 	"$eth: was no longer attached; the pins of its fence are removed" ringfence detach "$eth"
 inside ip link set dev "$eth" xdpdrv obj build/ringfence.bpf.o sec xdp.frags
-does 'the entry for frames in several buffers is adopted, too' "$eth: adopted, fence '$eth'
+does 'adopt works for the entry for frames in several buffers' "$eth: adopted, fence '$eth'
 group 'ringfence' may not read it: there is no such group" ringfence adopt "$eth"
-check 'as what it is' test -e "$pins/$eth/frags" -a ! -e "$pins/$eth/xdp"
-check 'and found' with $few build/ringfence limit add all rate 100/1h exact
-does 'attach finds it' "$eth: already attached, fence '$eth'; nothing to do" ringfence attach "$eth"
-does 'detach takes it off' "$eth: detached" with $few build/ringfence detach "$eth"
-is "$(program_on 0)" none 'no program is left'
-check 'and no pins' test ! -e "$pins/$eth"
-fails 'there is nothing to adopt then' 1 "ringfence: $eth: no fence attached; run 'ringfence attach \
+check 'adopt pins the entry for frames in several buffers under its own name' \
+	test -e "$pins/$eth/frags" -a ! -e "$pins/$eth/xdp"
+check 'limit add finds an adopted entry for frames in several buffers' \
+	with $few build/ringfence limit add all rate 100/1h exact
+does 'attach of an adopted fence has nothing to do' \
+	"$eth: already attached, fence '$eth'; nothing to do" ringfence attach "$eth"
+does 'detach of an adopted fence works' "$eth: detached" with $few build/ringfence detach "$eth"
+is "$(program_on 0)" none 'detach of an adopted fence leaves no program'
+check 'detach of an adopted fence leaves no pins' test ! -e "$pins/$eth"
+fails 'adopt without a fence is refused' 1 "ringfence: $eth: no fence attached; run 'ringfence attach \
 $eth' or 'ip link set dev $eth xdp obj …'" ringfence adopt "$eth"
 
 # ---- a group that reads ----
@@ -168,11 +176,11 @@ join="run it as root, or as a member of group 'ringfence' once root has run 'rin
 echo "ringfence:x:$gid:" >>/etc/group
 chmod 1777 /sys/fs/bpf
 with $load build/ringfence attach "$eth" >"$scratch/log"
-does 'nor where who may read could write' "$eth: has pins already, fence '$eth'
+does 'adopt gives the group nothing where everybody may write to bpffs' "$eth: has pins already, fence '$eth'
 group 'ringfence' may not read it: everybody may write to /sys/fs/bpf, so readers could write to \
 the maps; 'chmod 700 /sys/fs/bpf' prevents that" ringfence adopt "$eth"
 ringfence detach "$eth" >"$scratch/log"
-does 'the remedy works' '' chmod 700 /sys/fs/bpf
+does 'the remedy for a bpffs that everybody may write to works' '' chmod 700 /sys/fs/bpf
 ringfence attach "$eth" >"$scratch/log" # gives the group its place, which takes CAP_CHOWN
 ringfence detach "$eth" >"$scratch/log"
 for _ in 1 2 3 4; do
@@ -186,10 +194,10 @@ for words in status 'status --json' stats 'stats --json' top 'top --json' 'show 
 	'show 198.51.100.1 --json' 'limit list' 'allow list' 'deny list'; do
 	# shellcheck disable=SC2086
 	is "$(describe as_member "$scratch/ringfence" $words)" "$(describe ringfence $words)" \
-		"a member reads what root does: $words"
+		"a member of the group reads what root reads: $words"
 done
 is "$(as_member "$scratch/ringfence" save | tail -n +2)" "$(ringfence save | tail -n +2)" \
-	'and saves the rules'
+	'a member of the group saves the rules'
 locked() { # USER
 	echo "ringfence: /run/ringfence-$1.lock: cannot lock: Permission denied; only root may change \
 fences, or a user for whom root has made that file"
@@ -197,7 +205,8 @@ fences, or a user for whom root has made that file"
 for words in 'limit set all rate 1/1h' 'limit del all' 'deny add 192.0.2.0/24' 'newcomers off' \
 	confirm "detach $eth" "attach $eth" "adopt $eth"; do
 	# shellcheck disable=SC2086
-	fails "and changes nothing: $words" 1 "$(locked 60712)" as_member "$scratch/ringfence" $words
+	fails "a member of the group cannot change anything: $words" \
+		1 "$(locked 60712)" as_member "$scratch/ringfence" $words
 done
 before=$(ringfence save | tail -n +2)
 member_writes() { # MAP
@@ -209,18 +218,21 @@ for map in "$share/$eth"/*; do
 	as_member test -w "$map" && wrong+=" $map"
 	as_member rm -f "$map" 2>"$scratch/log" && wrong+=" rm $map"
 done
-is "$wrong" '' 'nor by the pins themselves, of which none can be written or removed'
-check 'which bpftool finds, too' test "$(member_writes config 2>&1 >"$scratch/stdout" | wc -l)" != 0
-is "$(ringfence save | tail -n +2)" "$before" 'and the rules stay'
-fails 'everybody else is told whom to ask' 1 \
+is "$wrong" '' 'a member of the group can write or remove no pin'
+check 'a member of the group cannot write a map by bpftool' \
+	test "$(member_writes config 2>&1 >"$scratch/stdout" | wc -l)" != 0
+is "$(ringfence save | tail -n +2)" "$before" 'attempts of a member of the group change no rule'
+fails 'a user outside the group is told how to get access' 1 \
 	"ringfence: program id $(program_on 0): $no_pin; $join" as_stranger "$scratch/ringfence" stats
-fails 'and what an older kernel would say' 1 "ringfence: program id $(program_on 0): $no_pin; this \
+fails 'a member of the group on an older kernel is told to run it as root' \
+	1 "ringfence: program id $(program_on 0): $no_pin; this \
 kernel (before 5.19, with kernel.unprivileged_bpf_disabled set) lets nobody read maps without \
 CAP_BPF; run it as root" as_member strace -qq -o /dev/null -e inject=bpf:error=EPERM \
 "$scratch/ringfence" stats
-does 'an upgrade leaves the group its pins' "$eth: already attached, fence '$eth'; nothing to do" \
+does 'a second attach with a group has nothing to do' "$eth: already attached, fence '$eth'; nothing to do" \
 	ringfence attach "$eth"
-is "$(as_member "$scratch/ringfence" status)" "$(ringfence status)" 'and it reads on'
+is "$(as_member "$scratch/ringfence" status)" "$(ringfence status)" \
+	'a member of the group reads after a second attach'
 
 # ---- cat ----
 
@@ -232,7 +244,7 @@ is "$(cat "$pins/$eth/stats")" \
 	"$(pinned '(.reasons | to_entries[] | "reason \(.key) \(.value.packets) \(.value.bytes)"),
 		(.limits[] | . as $l | "passed", "dropped", "would_drop" |
 			"limit \($l.name) \(.) \($l[.]) \($l.bytes[.])")')" \
-	'cat prints what stats does, leases included'
+	'cat of the stats iterator prints what stats prints, leases included'
 cat "$pins/$eth/stats" >"$scratch/once"
 for reader in 1 2 3 4; do
 	for ((i = 0; i < 150; i++)); do
@@ -241,62 +253,68 @@ for reader in 1 2 3 4; do
 done
 wait
 is "$(sort "$scratch"/reader-? | uniq -c | sed 's/^ *//')" "$(sort "$scratch/once" | sed 's/^/600 /')" \
-	'and readers at the same time have sums of their own'
+	'readers of the stats iterator at the same time get the same sums'
 is "$(cut -d' ' -f1-5 "$pins/$eth/sources")" '192.0.2.1 limit all passed 100' \
-	'and the windows of IPv4 sources'
+	'cat of the sources iterator prints the windows of IPv4 sources'
 is "$(cut -d' ' -f1-5 "$pins/$eth/sources6")" \
-	'2001:0db8:0000:0000:0000:0000:0000:0000 limit all passed 100' 'and of IPv6'
-is "$(as_member cat "$share/$eth/stats")" "$(cat "$pins/$eth/stats")" 'members may, too'
+	'2001:0db8:0000:0000:0000:0000:0000:0000 limit all passed 100' \
+		'cat of the sources6 iterator prints the windows of IPv6 sources'
+is "$(as_member cat "$share/$eth/stats")" "$(cat "$pins/$eth/stats")" \
+	'a member of the group reads the stats iterator'
 ringfence detach "$eth" >"$scratch/log"
-check 'detach takes the pins of the group away' test ! -e "$share/$eth"
+check 'detach removes the pins of the group' test ! -e "$share/$eth"
 inside ip link set dev "$eth" xdpdrv obj build/ringfence.bpf.o sec xdp
-does 'adopt gives the group what ip attached' "$eth: adopted, fence '$eth'
+does 'adopt gives the group access to what ip attached' "$eth: adopted, fence '$eth'
 members of group 'ringfence' may read it" ringfence adopt "$eth"
 ringfence deny add 2001:db8:5::/48 # a trie after the pins
 is "$(as_member "$scratch/ringfence" save | tail -n +2)" "deny add 2001:db8:5::/48
-newcomers off" 'it reads on what changes afterwards'
-is "$(as_member cat "$share/$eth/stats" | wc -l)" 18 'and cat works'
-does 'detach' "$eth: detached" ringfence detach "$eth"
-check 'leaves nothing to the group' test ! -e "$share/$eth"
+newcomers off" 'a member of the group reads a list that changed after adopt'
+is "$(as_member cat "$share/$eth/stats" | wc -l)" 18 \
+	'a member of the group reads the stats iterator of an adopted fence'
+does 'detach of an adopted fence with a group works' "$eth: detached" ringfence detach "$eth"
+check 'detach of an adopted fence removes the pins of the group' test ! -e "$share/$eth"
 
 # ---- another user ----
 
-fails 'a user with capabilities needs a place for pins, and the lock' 1 "$(locked $nobody)" \
+fails 'attach by another user without a lock is refused' 1 "$(locked $nobody)" \
 	as_owner "$scratch/ringfence" attach "$eth"
 chown $nobody $share
 install -o $nobody -m 600 /dev/null /run/ringfence-$nobody.lock
-does 'with these he attaches' "$eth: attached in native mode, fence '$eth'" \
+does 'attach by another user works with a lock and a directory for pins' \
+	"$eth: attached in native mode, fence '$eth'" \
 	as_owner "$scratch/ringfence" attach "$eth"
-check 'his pins are there' test -e "$share/$eth/xdp"
+check 'attach by another user pins in that directory' test -e "$share/$eth/xdp"
 for words in 'limit add all rate 1/1s' 'newcomers off' "attach $eth" "detach $eth" "adopt $eth"; do
 	# shellcheck disable=SC2086
-	fails "root keeps out of a directory that is another's: $words" 1 "ringfence: $share/$eth: this \
+	fails "root does not touch a fence of another user: $words" 1 "ringfence: $share/$eth: this \
 fence belongs to user $nobody; run it as that user" ringfence $words
 done
-does 'limits' '' as_owner "$scratch/ringfence" limit add all rate 100/1h exact
-does 'denies' '' as_owner "$scratch/ringfence" deny add 203.0.113.0/24
+does 'limit add by another user works' '' as_owner "$scratch/ringfence" limit add all rate 100/1h exact
+does 'deny add by another user works' '' as_owner "$scratch/ringfence" deny add 203.0.113.0/24
 forget_traffic
 deliver 0 src=192.0.2.1,count=300 src=203.0.113.1,count=40
-is "$received" '192.0.2.1 100 6600' 'and it holds'
+is "$received" '192.0.2.1 100 6600' 'rules set by another user hold'
 is "$(as_owner "$scratch/ringfence" status | sed -E 's/, [0-9.]+ MiB of memory$//')" "fence $eth: program id $(program_on 0), map ABI $abi, \
 room for 65536 sources of each family
   $eth: native mode, attached by ringfence
 limit all: at most 100/1h of every source
 lists: 0 prefixes allowed, 1 denied
-windows of IPv4: 1 of 65536 in use, 0 of residents" 'he reads his fence'
-is "$(ringfence status)" "$(as_owner "$scratch/ringfence" status)" 'and so does root'
-is "$(as_member "$scratch/ringfence" stats --json)" "$(ringfence stats --json)" 'and the group'
-does 'detaches' "$eth: detached" as_owner "$scratch/ringfence" detach "$eth"
-check 'and leaves nothing' test ! -e "$share/$eth"
+windows of IPv4: 1 of 65536 in use, 0 of residents" 'status by another user prints the fence'
+is "$(ringfence status)" "$(as_owner "$scratch/ringfence" status)" 'root reads the fence of another user'
+is "$(as_member "$scratch/ringfence" stats --json)" "$(ringfence stats --json)" \
+	'a member of the group reads the fence of another user'
+does 'detach by another user works' "$eth: detached" as_owner "$scratch/ringfence" detach "$eth"
+check 'detach by another user leaves no pins' test ! -e "$share/$eth"
 mkdir "$scratch/victim" && touch "$scratch/victim/file" && chmod 711 "$scratch/victim"
 as_owner ln -s "$scratch/victim" "$share/$eth"
 ringfence attach "$eth" >"$scratch/log"
 ringfence adopt "$eth" >"$scratch/adopted"
 ringfence detach "$eth" >"$scratch/log"
 is "$(stat -c %a "$scratch/victim") $(ls "$scratch/victim")" '711 file' \
-	'and a link of his leads root nowhere'
+	'root follows no symbolic link of another user'
 is "$(tail -n 1 "$scratch/adopted")" \
-	"group 'ringfence' may not read it: $share belongs to another user" 'as adopt says'
+	"group 'ringfence' may not read it: $share belongs to another user" \
+		'adopt says that the directory belongs to another user'
 
 # ---- to read with all capabilities is not to change ----
 
@@ -311,11 +329,12 @@ as_reader() { # of the group, with the lock and the capabilities
 for words in 'limit set all rate 7/1h' 'limit del all' 'newcomers rate 100/1s then aggregate' confirm \
 	"attach $eth"; do
 	# shellcheck disable=SC2086
-	fails "who may only read does not change: $words" 1 \
+	fails "a reader with all capabilities cannot change the fence: $words" 1 \
 		"ringfence: $eth: you may read this fence but not change it; run the command as root" \
 		as_reader $words
 done
-is "$(ringfence limit list)" 'limit add all rate 100/1h' 'and nothing has changed'
+is "$(ringfence limit list)" 'limit add all rate 100/1h' \
+	'attempts of a reader with all capabilities change nothing'
 
 # ---- several ----
 
@@ -323,14 +342,17 @@ add_wire 1
 ringfence detach "$eth" >"$scratch/log"
 ringfence attach "$eth" fence "$run-both" >"$scratch/log"
 ringfence attach "${port[1]}" fence "$run-both" >"$scratch/log"
-is "$(program_on 0)" "$(program_on 1)" 'the interfaces of a fence have the same program'
-is "$(with $few build/ringfence status)" "$(ringfence status)" 'which pins lead to from each'
+is "$(program_on 0)" "$(program_on 1)" 'two interfaces of a fence have the same program'
+is "$(with $few build/ringfence status)" "$(ringfence status)" \
+	'status without CAP_SYS_ADMIN shows a fence on two interfaces'
 ringfence detach "${port[1]}" >"$scratch/log"
 inside ip link set dev "${port[1]}" xdpdrv obj build/ringfence.bpf.o sec xdp
-fails 'who cannot look at all programs says which fence to change' 1 "ringfence: some XDP \
+fails 'a change without CAP_SYS_ADMIN and dev is refused beside a program of ip' \
+	1 "ringfence: some XDP \
 programs can be read only with CAP_SYS_ADMIN; say which fence: dev $eth" \
 	with $few build/ringfence limit add all rate 1/1s
-does 'and may then' '' with $few build/ringfence limit add all rate 1/1s dev "$eth"
+does 'a change without CAP_SYS_ADMIN works with dev beside a program of ip' \
+	'' with $few build/ringfence limit add all rate 1/1s dev "$eth"
 ringfence detach "$eth" >"$scratch/log"
 inside ip link set dev "${port[1]}" xdp off
 

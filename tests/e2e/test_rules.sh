@@ -51,21 +51,22 @@ wrong=''
 for i in {1..32}; do
 	fence limit add "port$i" rate "$i/1h" match udp dport $((1000 + i)) exact || wrong+=" $i"
 done
-is "$wrong" '' '32 limits can be added, one by one'
+is "$wrong" '' 'limit add works 32 times'
 before=$(fence limit list)
-is "$(wc -l <<<"$before")" 32 'and are there'
-fails 'the 33rd is refused' 1 "ringfence: limit 'more': a fence has 32 limits at most; 'limit del \
+is "$(wc -l <<<"$before")" 32 'limit list prints 32 limits'
+fails 'limit add of a 33rd limit is refused' \
+	1 "ringfence: limit 'more': a fence has 32 limits at most; 'limit del \
 NAME' makes room" fence limit add more rate 1/1h dport 9
-is "$(fence limit list)" "$before" 'which changes nothing'
+is "$(fence limit list)" "$before" 'limit add of a 33rd limit that is refused changes nothing'
 flows=()
 for i in {1..32}; do
 	flows+=("src=192.0.2.1,count=40,dport=$((1000 + i))")
 done
 deliver 0 "${flows[@]}" src=192.0.2.1,count=40,dport=1000 src=192.0.2.1,count=40,dport=1033
 is "$(limits)" "$(for i in {1..32}; do echo "port$i $i $((40 - i))"; done | sort)" \
-	'each of 32 limits counts its own packets, to the packet'
-is "$(stats 0 .reasons.no_limit.packets)" 80 'and others are not charged'
-conserves 0 'sent = passed + dropped'
+	'each of 32 limits counts exactly its own packets'
+is "$(stats 0 .reasons.no_limit.packets)" 80 'packets that match none of 32 limits count as no_limit'
+conserves 0 'sent = passed + dropped with 32 limits'
 
 # ---- how many a packet may be charged to ----
 
@@ -77,16 +78,16 @@ rules <<-'END'
 	limit add other rate 100/1h match tcp syn dport 22
 END
 before=$(fence save | sed 1d)
-fails 'the fifth limit on one packet is refused, by names' 1 \
+fails 'limit add of a fifth limit on one packet is refused, and names all five' 1 \
 	"ringfence: limits 'one', 'two', 'three', 'four' and 'five': a packet may be charged to 4 limits \
 at most, and some would be to all of these; delete one, or narrow it by 'match', 'dport' or 'from'" \
 	fence limit add five rate 1/1h match udp dport 50-60
-fails 'also where a limit is widened' 1 \
+fails 'limit set that makes a fifth limit match one packet is refused' 1 \
 	"ringfence: limits 'one', 'two', 'three', 'four' and 'other': a packet may be charged to 4 limits \
 at most, and some would be to all of these; delete one, or narrow it by 'match', 'dport' or 'from'" \
 	fence limit set other rate 100/1h match udp
-is "$(fence save | sed 1d)" "$before" 'which changes nothing'
-does 'one that no packet has in common with them all is not' '' \
+is "$(fence save | sed 1d)" "$before" 'a fifth limit on one packet that is refused changes nothing'
+does 'limit add of a fifth limit works if no packet matches all five' '' \
 	fence limit add five rate 1/1h match icmp
 
 # ---- match ----
@@ -117,22 +118,23 @@ is "$(came)" '192.0.2.1 5
 2001:db8:0:4::1 20
 2001:db8:0:5::1 30
 2001:db8:0:6::1 40
-2001:db8:0:7::1 60' 'match: each protocol has its own limit, and SYNs have two'
+2001:db8:0:7::1 60' 'match: each protocol is held to its limit, and SYNs to two'
 is "$(limits)" 'gre 80 40
 icmp 60 60
 syn 10 110
 tcp 40 150
-udp 40 80' 'the counters of all of them'
-is "$(used 192.0.2.1 | grep -E 'syn|tcp')" $'syn 5\ntcp 5' 'a SYN that one limit refused is not charged to the other'
+udp 40 80' 'match: each limit counts its packets'
+is "$(used 192.0.2.1 | grep -E 'syn|tcp')" $'syn 5\ntcp 5' \
+	'match: a SYN that one limit refuses is not charged to the other'
 deliver 0 src=192.0.2.1,count=60,proto=tcp src=192.0.2.1,count=15,proto=udp src=192.0.2.1,count=25,proto=icmp
-is "$(came)" '192.0.2.1 45' 'a source over its limit of SYNs keeps its other packets'
+is "$(came)" '192.0.2.1 45' 'match: a source over its limit of SYNs passes its other packets'
 
 rules <<-'END'
 	limit add syn rate 50/1h match tcp syn
 END
 deliver 0 src=192.0.2.8,count=500,proto=syn src=192.0.2.8,count=500,proto=tcp \
 	src=192.0.2.8,count=500,proto=udp src=192.0.2.8,count=500,proto=icmp
-is "$(came)" '192.0.2.8 1550' 'also while its SYNs keep coming in between them'
+is "$(came)" '192.0.2.8 1550' 'match: a source over its limit of SYNs passes other packets between its SYNs'
 
 # ---- ports ----
 
@@ -151,13 +153,14 @@ for place in udp:53 udp:54 tcp:53 tcp:79 tcp:80 tcp:443 tcp:7999 tcp:8000 tcp:80
 done
 deliver 0 "${flows[@]}" src=2001:db8:0:53::1,count=40,dport=53
 is "$(came | cut -d' ' -f2 | tr '\n' ' ')" \
-	'10 40 40 40 20 20 30 20 20 20 40 40 30 30 30 40 5 40 20 10 ' 'dport: single ports, lists and ranges'
+	'10 40 40 40 20 20 30 20 20 20 40 40 30 30 30 40 5 40 20 10 ' \
+		'dport: single ports, lists and ranges are matched'
 is "$(limits)" 'dns 20 60
 games 120 40
 ssh 5 35
-web 120 120' 'the counters of all of them'
+web 120 120' 'dport: each limit counts its packets'
 deliver 0 src=192.0.2.99,count=15,dport=53,frag=first src=192.0.2.99,count=40,dport=53,frag=later
-is "$(came)" '192.0.2.99 50' 'a later fragment has no port, a first one has'
+is "$(came)" '192.0.2.99 50' 'dport: a first fragment has a port, a later one has none'
 rules <<-'END'
 	limit add alludp rate 10/1h match udp exact
 	limit add alltcp rate 20/1h match tcp exact
@@ -170,9 +173,9 @@ is "$(came)" '192.0.2.96 5
 192.0.2.97 20
 192.0.2.98 10
 2001:db8:0:97::1 20
-2001:db8:0:98::1 10' 'it has a protocol, and no flags'
+2001:db8:0:98::1 10' 'match: a later fragment has a protocol, and no flags'
 deliver 0 src=192.0.2.95,count=40,vlan=5 src=192.0.2.94,count=40,vlan=5,vlan=6,proto=syn
-is "$(came)" $'192.0.2.94 5\n192.0.2.95 10' 'tags hide neither'
+is "$(came)" $'192.0.2.94 5\n192.0.2.95 10' 'match: VLAN tags hide neither protocol nor flags'
 
 # ---- from ----
 
@@ -192,18 +195,21 @@ is "$(came)" '192.0.2.1 10
 198.51.100.8 20
 2001:db8:4:1::1 10
 2001:db8:5:1::1 20
-2001:db8:5:7::1 30' 'from: of limits that differ in nothing else the longest prefix is for a packet'
-is "$(limits)" $'all 20 100\nhost 60 60\nnet 60 120\nudp 0 0' 'and only that is charged'
+2001:db8:5:7::1 30' 'from: of limits that differ in nothing else the longest prefix applies'
+is "$(limits)" $'all 20 100\nhost 60 60\nnet 60 120\nudp 0 0' \
+	'from: only the limit with the longest prefix is charged'
 deliver 0 src=198.51.100.7,count=60 src=198.51.1.1,count=60 src=198.51.100.9,count=60
 is "$(came)" '198.51.1.1 10
-198.51.100.9 20' 'one with another match is charged beside it'
-is "$(used 198.51.100.9)" $'net 20\nudp 20' 'so it is, for each packet that both had room for'
+198.51.100.9 20' 'from: a limit with another match applies beside the longest prefix'
+is "$(used 198.51.100.9)" $'net 20\nudp 20' \
+	'from: two limits are charged for each packet that both have room for'
 
 for ((i = 0; i < 10000; i++)); do
 	echo "10.$((i / 250)).$((i % 250)).0/24"
 done >"$scratch/networks"
 printf '# one a line\n\n  2001:db8:77::/48 # and IPv6\n' >>"$scratch/networks"
-does 'from file: 10,000 prefixes' '' fence limit set host rate 40/1h from file "$scratch/networks" exact
+does 'from file: limit set reads 10,000 prefixes' \
+	'' fence limit set host rate 40/1h from file "$scratch/networks" exact
 deliver 0 src=10.0.0.1,count=60,proto=tcp src=10.0.249.255,count=60,proto=tcp \
 	src=10.0.250.1,count=60,proto=tcp src=10.21.77.5,count=60,proto=tcp \
 	src=10.39.249.1,count=60,proto=tcp src=10.40.0.1,count=60,proto=tcp \
@@ -215,22 +221,22 @@ is "$(came)" '10.0.0.1 40
 10.39.249.1 40
 10.40.0.1 10
 2001:db8:77:1::1 40
-2001:db8:78:1::1 10' 'the first, the last and some between, and none beside them'
+2001:db8:78:1::1 10' 'from file: the first, the last and other prefixes match, and no other source'
 is "$(fence limit list --json | jq -c '[.limits | sort_by(.name)[] | .from | length]')" '[0,10001,2,1]' \
-	'limit list --json has them all'
+	'from file: limit list --json has all prefixes'
 before=$(fence save | sed 1d)
-does 'they are taken back in, as they were saved' \
+does 'from file: apply accepts the saved prefixes' \
 	'in force: 4 limits, 0 allowed and 0 denied prefixes, newcomers off' \
 	fence apply - <<<"$before"
-is "$(fence save | sed 1d)" "$before" 'to the letter'
+is "$(fence save | sed 1d)" "$before" 'from file: prefixes that were saved and applied are saved unchanged'
 deliver 0 src=10.21.77.5,count=20,proto=tcp
-is "$(came)" '' 'and the windows are kept'
+is "$(came)" '' 'from file: windows are kept when saved prefixes are applied'
 
 rules <<-'END'
 	limit add only rate 10/1h from 192.0.2.0/25 exact
 END
 deliver 0 src=192.0.2.127,count=30 src=192.0.2.128,count=30
-is "$(came)" $'192.0.2.127 10\n192.0.2.128 30' 'where no limit is for a source, it passes'
+is "$(came)" $'192.0.2.127 10\n192.0.2.128 30' 'from: a source that no limit applies to passes'
 
 rules <<-'END'
 	limit add all rate 10/1h exact
@@ -241,7 +247,7 @@ deliver 0 src=2001:db8:0:9::66,count=40 src=2001:db8:0:9::67,count=40 src=2001:d
 is "$(came)" '2001:db8:0:8:8000::1 10
 2001:db8:0:8::1 20
 2001:db8:0:9::66 20
-2001:db8:0:9::67 10' 'prefixes within a /64'
+2001:db8:0:9::67 10' 'from: prefixes within a /64 are told apart'
 
 # ---- per ----
 
@@ -265,20 +271,22 @@ is "$(grep . <<<"$all")" '192.0.2.1 20
 2001:db8:1:1::1 20
 2001:db8:1:2::1 20
 2001:db8:1:3::1 10
-2001:db8:2:1::1 20' 'per /24, /48 and /0: a network has a budget beside those of its sources'
-is "$(used 192.0.2.3)" $'each 10\nnet 50\nworld 120' 'show has what its network has used'
-is "$(used 203.0.113.2)" $'each 0\nnet 20\nworld 120' 'what one refuses is not charged to the others'
+2001:db8:2:1::1 20' 'per: a network has a limit beside those of its sources'
+is "$(used 192.0.2.3)" $'each 10\nnet 50\nworld 120' 'per: show of a source prints what its network used'
+is "$(used 203.0.113.2)" $'each 0\nnet 20\nworld 120' \
+	'per: a packet that one limit refuses is not charged to the others'
 is "$(stats 0 '.limits[] | "\(.name) \(.passed)"')" $'each 190\nnet 190\nworld 190' \
-	'what passes is charged to all three'
+	'per: a packet that passes is charged to all three limits'
 
 rules <<-'END'
 	limit add host rate 15/1h per6 /128 exact
 	limit add size rate 20k/1h bytes exact
 END
 deliver 0 src=2001:db8:0:1::1,count=40,len=200 src=2001:db8:0:1::2,count=40,len=200
-is "$(came)" $'2001:db8:0:1::1 15\n2001:db8:0:1::2 15' 'per6 /128: each address of a /64 has its own'
+is "$(came)" $'2001:db8:0:1::1 15\n2001:db8:0:1::2 15' 'per6 /128: each address of a /64 has its own window'
 deliver 0 src=192.0.2.21,count=40,len=100 src=192.0.2.22,count=40,len=1500
-is "$(came)" $'192.0.2.21 15\n192.0.2.22 13' 'of packets and bytes, each has to have room'
+is "$(came)" $'192.0.2.21 15\n192.0.2.22 13' \
+	'a packet passes only with room in a limit of packets and a limit of bytes'
 
 # ---- shadows ----
 
@@ -287,9 +295,9 @@ rules <<-'END'
 	limit add try rate 5/1h from 192.0.2.0/24 exact shadow
 END
 deliver 0 src=192.0.2.1,count=60 src=198.51.100.1,count=60
-is "$(came)" $'192.0.2.1 20\n198.51.100.1 20' 'a shadow with a longer prefix takes no source from a limit'
+is "$(came)" $'192.0.2.1 20\n198.51.100.1 20' 'shadow: a longer prefix takes no source from a limit in force'
 is "$(stats 0 '.limits[] | "\(.name) \(.passed) \(.dropped) \(.would_drop)"')" \
-	$'all 40 80 0\ntry 5 0 15' 'and counts, of what passes, what it would drop'
+	$'all 40 80 0\ntry 5 0 15' 'shadow: of packets that pass it counts those that it would drop'
 
 # ---- changes ----
 
@@ -299,19 +307,21 @@ rules <<-'END'
 	limit add net rate 100/1h per /24 exact
 END
 deliver 0 src=192.0.2.1,count=30,proto=udp src=192.0.2.1,count=30,proto=tcp
-is "$(came)" '192.0.2.1 30' 'a source is at two limits'
+is "$(came)" '192.0.2.1 30' 'changes: a source passes up to each of two limits'
 fence limit set tcp rate 25/1h match tcp exact
 deliver 0 src=192.0.2.1,count=30,proto=udp src=192.0.2.1,count=30,proto=tcp
-is "$(came)" '192.0.2.1 5' 'limit set keeps its own windows, and those of others'
+is "$(came)" '192.0.2.1 5' 'changes: limit set of another COUNT keeps all windows'
 fence limit add icmp rate 3/1h match icmp exact
 fence limit del tcp
 deliver 0 src=192.0.2.1,count=30,proto=udp src=192.0.2.1,count=10,proto=tcp src=192.0.2.1,count=9,proto=icmp
-is "$(came)" '192.0.2.1 13' 'so do add and del'
+is "$(came)" '192.0.2.1 13' 'changes: limit add and limit del keep the windows of other limits'
 fence limit set udp rate 10/2h match udp exact
 deliver 0 src=192.0.2.1,count=30,proto=udp src=192.0.2.1,count=9,proto=icmp
-is "$(came)" '192.0.2.1 10' 'another time begins new windows, of that limit alone'
-is "$(limits)" $'icmp 3 15\nnet 58 0\nudp 20 100' 'counters go on through all of that'
-is "$(used 192.0.2.1 | grep net)" 'net 58' 'the window of the network has them all'
+is "$(came)" '192.0.2.1 10' 'changes: limit set of another TIME gives new windows to that limit alone'
+is "$(limits)" $'icmp 3 15\nnet 58 0\nudp 20 100' \
+	'changes: counters of limits go on over limit set, add and del'
+is "$(used 192.0.2.1 | grep net)" 'net 58' \
+	'changes: the window of a network is kept over limit set, add and del'
 
 # ---- credits ----
 
@@ -322,8 +332,9 @@ rules <<-'END'
 END
 deliver 0 src=192.0.2.1,count=40000 src=192.0.2.2,count=40000,proto=tcp src=198.51.100.1,count=20000,proto=syn
 is "$(came)" $'192.0.2.1 40000\n192.0.2.2 40000\n198.51.100.1 20000' \
-	'with credits, too, nobody under his limits loses a packet'
-is "$(limits)" $'busy 100000 0\nbusynet 100000 0\nbusyudp 40000 0' 'and all are counted, by each limit'
+	'credits: a source under three limits loses no packet'
+is "$(limits)" $'busy 100000 0\nbusynet 100000 0\nbusyudp 40000 0' \
+	'credits: each of three limits counts every packet'
 
 # ---- changes under traffic ----
 
@@ -362,14 +373,14 @@ eventually has_counted 0 $((before + 60000))
 read -r packets bytes <<<"$(sum "$(sed 's/^sent //' "$scratch/sent")")"
 sent_packets=$((sent_packets + packets)) sent_bytes=$((sent_bytes + bytes))
 received_packets=$((received_packets + packets)) received_bytes=$((received_bytes + bytes))
-is "$wrong" '' 'rules are changed while three sources send'
+is "$wrong" '' 'changes under traffic: every command succeeds'
 echo "# $changes times"
 is "$(stats 0 '.limits[] | select(.name == "stays") | "\(.passed) \(.dropped) \(.forfeited)"')" \
-	'60000 0 0' 'the limit that stays has counted each of their packets, and passed it'
+	'60000 0 0' 'changes under traffic: a limit that stays counts and passes every packet'
 for source in 192.0.2.1 192.0.2.2 2001:db8:0:3::1; do
 	is "$(fence show $source --json |
 		jq -r '.limits[] | select(.limit == "stays") | "\(.passed) \(.dropped)"')" '20000 0' \
-		"so has the window of $source"
+		"changes under traffic: the window of $source counts every packet"
 done
 
 # ---- bans ----
@@ -379,41 +390,44 @@ rules <<-'END'
 END
 begin=$SECONDS
 deliver 0 src=192.0.2.1,count=30
-is "$(came)" '192.0.2.1 10' 'ban: a source gets over its limit'
+is "$(came)" '192.0.2.1 10' 'ban: a source over its limit passes up to the limit'
 sleep 1.2
 deliver 0 src=192.0.2.1,count=5 src=192.0.2.2,count=5
 if [ $((SECONDS - begin)) -lt 3 ]; then
-	is "$(came)" '192.0.2.2 5' 'and stays out when its window is empty again; others do not'
-	is "$(stats 0 '.reasons.banned.packets >= 5')" true 'what it sent then is counted as banned'
-	check 'show says for how long' test "$(fence show 192.0.2.1 --json | jq '.limits[0].banned_ms')" -gt 0
+	is "$(came)" '192.0.2.2 5' \
+		'ban: a banned source passes no packet when its window is empty again, and others pass'
+	is "$(stats 0 '.reasons.banned.packets >= 5')" true \
+		'ban: packets of a banned source are counted as banned'
+	check 'ban: show --json has the time that a ban has left' \
+		test "$(fence show 192.0.2.1 --json | jq '.limits[0].banned_ms')" -gt 0
 else
-	pass 'and stays out # SKIP too slow a machine to tell'
+	pass 'ban: a banned source passes no packet # SKIP too slow a machine to tell'
 fi
 deliver 0 src=192.0.2.1,count=5,proto=tcp
-is "$(came)" '192.0.2.1 5' 'what is not for that limit passes'
+is "$(came)" '192.0.2.1 5' 'ban: packets that the limit does not match pass'
 rules <<-'END'
 	limit add flood rate 10/1s match udp ban 1h per /24 exact
 	limit add all rate 100/1h exact
 END
 deliver 0 src=198.51.100.1,count=30
 deliver 0 src=198.51.100.2,count=5 src=198.51.100.3,count=5,proto=tcp src=198.51.101.1,count=5
-is "$(came)" $'198.51.100.3 5\n198.51.101.1 5' 'with per /24, a whole network is banned'
+is "$(came)" $'198.51.100.3 5\n198.51.101.1 5' 'ban: with per /24 a whole network is banned'
 fence allow add 198.51.100.2
 deliver 0 src=198.51.100.2,count=5 src=198.51.100.4,count=5
-is "$(came)" '198.51.100.2 5' 'an allowed source of it passes'
+is "$(came)" '198.51.100.2 5' 'ban: an allowed source of a banned network passes'
 fence limit set all rate 200/1h exact
 deliver 0 src=198.51.100.1,count=5
-is "$(came)" '' 'changes of other rules do not end the ban'
+is "$(came)" '' 'ban: changes of other rules do not end a ban'
 fence limit set flood rate 10/1s match udp per /24 exact
 deliver 0 src=198.51.100.1,count=5
-is "$(came)" '198.51.100.1 5' 'a limit that bans no more does'
+is "$(came)" '198.51.100.1 5' 'ban: a limit that bans no more ends its bans'
 rules <<<'limit add flood rate 10/1s match udp ban 3s exact'
 begin=$SECONDS
 deliver 0 src=192.0.2.1,count=30
 sleep $((begin + 4 - SECONDS > 0 ? begin + 4 - SECONDS : 0))
 deliver 0 src=192.0.2.1,count=8
-is "$(came)" '192.0.2.1 8' 'then it passes again'
-conserves 0 'of all that was ever sent: sent = passed + dropped'
+is "$(came)" '192.0.2.1 8' 'ban: a source passes again when its ban is over'
+conserves 0 'sent = passed + dropped over all rules of an attached fence'
 
 # ---- a fence that ip attached ----
 
@@ -431,15 +445,16 @@ deliver 1 src=192.0.2.1,count=40,dport=53 src=198.51.100.7,count=40 src=203.0.11
 	src=203.0.113.7,count=40
 is "$(came)" '192.0.2.1 5
 198.51.100.7 20
-203.0.113.7 40' 'attached by ip, it has limits and lists as well'
+203.0.113.7 40' 'a fence that ip attached enforces limits and lists'
 deliver 1 src=198.51.100.8,count=40
-is "$(came)" '198.51.100.8 2' 'and networks'
+is "$(came)" '198.51.100.8 2' 'a fence that ip attached enforces a limit of a network'
 is "$(limits)" 'all 7 0
 dns 5 35
 host 20 20
-net 27 38' 'the counters of all of them'
-conserves 1 'sent = passed + dropped'
-is "$(stats 1 '.reasons | "\(.allowed.packets) \(.denied.packets)"')" '40 40' 'and the reasons'
-check 'nothing is pinned' test ! -e "$pins/${port[1]}"
+net 27 38' 'a fence that ip attached counts by limit'
+conserves 1 'sent = passed + dropped on a fence that ip attached'
+is "$(stats 1 '.reasons | "\(.allowed.packets) \(.denied.packets)"')" '40 40' \
+	'a fence that ip attached counts by reason'
+check 'changes of rules of a fence that ip attached pin nothing' test ! -e "$pins/${port[1]}"
 
 done_testing
