@@ -67,7 +67,7 @@ documents() { # COMMAND WORD
 }
 
 mapfile -t commands < <(commands)
-check 'there are commands' test "${#commands[@]}" -gt 20
+check 'the completion lists more than 20 commands' test "${#commands[@]}" -gt 20
 for command in "${commands[@]}"; do
 	check "$command is documented" grep -q "^$command:" "$scratch/documented"
 	mapfile -t keywords < <(keywords "$command")
@@ -75,11 +75,11 @@ for command in "${commands[@]}"; do
 	for keyword in "${keywords[@]}"; do
 		documents "$command" "$keyword" || missing+=" $keyword"
 	done
-	is "$missing" '' "$command: all its words are documented: ${keywords[*]:-none}"
+	is "$missing" '' "$command: all keywords are documented: ${keywords[*]:-none}"
 done
 
 while IFS=: read -r command words; do
-	check "$command exists" grep -qxF -- "$command" <(commands)
+	check "$command, documented in $manual, exists" grep -qxF -- "$command" <(commands)
 	for word in $(xargs -n 1 <<<"$words" | sort -u); do
 		[ "$word" = +rules ] && continue
 		grep -qxF -- "$word" <(keywords "$command") || fail "$command: '$word' exists"
@@ -103,15 +103,15 @@ is "$unknown" '' "every word of the table is in the fuzzer's dictionary"
 # What every command takes, and the paths that a user meets.
 for word in 'Cm dev' 'Fl -json' 'Fl -verbose' 'Fl -version' 'Pa /run/ringfence.lock' \
 	'Pa /sys/fs/bpf/ringfence'; do
-	check "$word is documented" grep -q "^\.\(It\|Op\)\? \?$word" "$manual"
+	check "$word is documented for all commands" grep -q "^\.\(It\|Op\)\? \?$word" "$manual"
 done
 for section in FILES 'EXIT STATUS' EXAMPLES DIAGNOSTICS CAVEATS 'SEE ALSO'; do
-	check "there is a section $section" grep -qx "\.Sh $section" "$manual"
+	check "the manual has a section $section" grep -qx "\.Sh $section" "$manual"
 done
-check "what 'ip -force' loses is told" grep -q '^\.Ql ip -force link set' "$manual"
+check "the manual says what 'ip -force' loses" grep -q '^\.Ql ip -force link set' "$manual"
 
 # A test that cannot fail tests nothing.
 sed -i 's/^newcomers:.*/newcomers: rate/; /^top:/d' "$scratch/documented"
-check 'a missing word would be found' eval '! documents newcomers then'
-check 'a missing command, too' eval '! documents top by'
+check 'a missing keyword is found' eval '! documents newcomers then'
+check 'a missing command is found' eval '! documents top by'
 done_testing

@@ -127,7 +127,7 @@ came out $room
 under_limit $room packets, $((room * frame_bytes)) bytes
 over_limit $((frames - room)) packets, $(((frames - room) * frame_bytes)) bytes
 $(expect_limits "${limits_asked[@]}" | sed 's/^/limit /')
-windows $windows" "$1: $3"
+windows $windows" "frame '$1' is charged to: $3"
 	next_row
 }
 
@@ -136,7 +136,7 @@ passes() {
 	send "${@:3}"
 	is "$added" "came out $frames
 $2 $frames packets, $((frames * frame_bytes)) bytes
-windows 0 0" "$1: passes, $2"
+windows 0 0" "frame '$1' passes uncharged as $2"
 	next_row
 }
 
@@ -145,7 +145,7 @@ drops() {
 	send "${@:3}"
 	is "$added" "came out 0
 $2 $frames packets, $((frames * frame_bytes)) bytes
-windows 0 0" "$1: dropped, $2"
+windows 0 0" "frame '$1' is dropped uncharged as $2"
 	next_row
 }
 
@@ -290,7 +290,7 @@ limits_other() {
 	is "$(grep -v "^$reason_passed" <<<"$added")" "came out 3
 over_limit 2 packets, $((2 * frame_bytes)) bytes
 limit link 3 2
-windows 0 0" "match other: $1"
+windows 0 0" "frame '$1' is charged to a limit with match other"
 	next_row
 }
 
@@ -301,19 +301,19 @@ limits_other LLDP type=0x88cc zeros=46
 reason_passed=neighbour
 limits_other 'neighbour discovery' ip6=$v6,hops=255 icmp6=135
 is "$(ringfence show "$v6" --json | jq '[.limits[] | select(.limit == "link")] | length')" 0 \
-	'it is not of any source'
+	'a limit with match other applies to no source'
 is "$(ringfence status | grep -o 'limit link.*')" 'limit link: at most 3/1h in all, match other' \
-	'status says what it is for'
-is "$(ringfence save | grep match.other)" 'limit add link rate 3/1h match other' 'it is saved'
+	'status prints a limit with match other'
+is "$(ringfence save | grep match.other)" 'limit add link rate 3/1h match other' 'save prints a limit with match other'
 ringfence save >"$scratch/saved" && ringfence apply "$scratch/saved" >"$scratch/log" 2>&1
 send ip6=$v6,hops=255 icmp6=135
 is "$added" "came out 0
 over_limit 5 packets, $((5 * frame_bytes)) bytes
 limit link 0 5
-windows 0 0" 'what was saved goes on where it was'
+windows 0 0" 'a limit with match other keeps its window over save and apply'
 next_row
 ringfence limit del link >"$scratch/log"
-passes 'ARP, without that limit' non_ip type=0x0806 zeros=28
+passes 'ARP, without a limit with match other' non_ip type=0x0806 zeros=28
 
 # ---- the source is certain: lists come first ----
 

@@ -103,10 +103,10 @@ arm 0
 
 deliver 0 src=192.0.2.1,count=60 src=192.0.2.1,count=60,vlan=5,len=100 \
 	src=192.0.2.1,count=60,vlan=6,vlan=7,len=200
-is "$(passed)" 100 'tagged and untagged frames of a source share a budget'
+is "$(passed)" 100 'tagged and untagged frames of a source share one limit'
 deliver 0 src=192.0.2.2,count=90,vlan=5,len=100 src=2001:db8:0:2::1,count=90,vlan=6,vlan=7,len=200
 is "$received" "192.0.2.2 90 9000
-2001:db8:0:2::1 90 18000" 'tagged frames under the limit pass, tags and all'
+2001:db8:0:2::1 90 18000" 'tagged frames under the limit pass with their tags'
 deliver 0 src=192.0.2.3,count=60,frag=first src=192.0.2.3,count=60,frag=later \
 	src=2001:db8:0:3::1,count=60,frag=first src=2001:db8:0:3::1,count=60,frag=later
 is "$(cut -d' ' -f1,2 <<<"$received")" $'192.0.2.3 100\n2001:db8:0:3::1 100' \
@@ -116,13 +116,13 @@ deliver 0 src=192.0.2.4,count=30,proto=udp,dport=53 src=192.0.2.4,count=30,proto
 	src=2001:db8:0:4::1,count=30,proto=udp src=2001:db8:0:4::1,count=30,proto=tcp \
 	src=2001:db8:0:4::1,count=30,proto=syn src=2001:db8:0:4::1,count=30,proto=icmp
 is "$(cut -d' ' -f1,2 <<<"$received")" $'192.0.2.4 100\n2001:db8:0:4::1 100' \
-	'all protocols and ports of a source share a budget'
+	'all protocols and ports of a source share one limit'
 deliver_raw 150 "0800$(ipv4 c0000205 11 "$udp" 0101010101010100)"
 is "$received" "192.0.2.5 100 8200" 'IP options do not hide the source'
 deliver_raw 150 "86dd$(ipv6 20010db8000000050000000000000001 00 40 \
 	"3c000104000000001100010400000000$udp")"
 is "$received" "2001:db8:0:5::1 100 11000" 'extension headers do not hide the source'
-conserves 0 'sent = passed + dropped for all of these'
+conserves 0 'sent = passed + dropped for tags, fragments and options'
 
 # ---- tags ----
 
@@ -131,13 +131,13 @@ tags=88a8000081000000810000008100000081000000810000008100000081000000
 deliver_raw 150 "${tags::24}0800$(ipv4 c0000206 11 "$udp")"
 is "$received" "192.0.2.6 100 8600" 'three tags do not hide the source'
 deliver_raw 150 "${tags}0800$(ipv4 c0000206 11 "$udp")"
-is "$received" '' 'nor do eight'
+is "$received" '' 'eight tags do not hide the source'
 deliver_raw 150 "${tags}0800$(ipv4 c0000216 11 "$udp")"
-is "$received" "192.0.2.22 100 10600" 'eight tags pass, under the limit'
+is "$received" "192.0.2.22 100 10600" 'frames with eight tags pass under the limit'
 deliver_raw 150 "${tags}810000000800$(ipv4 c0000207 11 "$udp")"
 is "$received $(reason 0 deep_vlan)" ' 150 16500' \
-	'nine tags are dropped, and counted as deep_vlan'
-conserves 0 'sent = passed + dropped for tags'
+	'frames with nine tags are dropped and counted as deep_vlan'
+conserves 0 'sent = passed + dropped for three to nine tags'
 
 # ---- what has no source to charge ----
 
@@ -158,30 +158,31 @@ deliver_raw 30 "080044${cut:2}"       # a header of 16 bytes
 deliver_raw 30 "86dd${cut}"           # IPv4 that says it is IPv6
 deliver_raw 30 "86dd6000000000001140" # a fifth of a header
 deliver_raw 30 81000005               # a tag and nothing behind it
-is "$(reason 0 malformed | cut -d' ' -f1)" 180 'what has no whole IP header is counted as malformed'
-conserves 0 'and all of it was dropped, but what is not IP has passed'
-is "$((received_packets - before))" 310 'each single frame'
+is "$(reason 0 malformed | cut -d' ' -f1)" 180 'frames without a whole IP header are counted as malformed'
+conserves 0 'sent = passed + dropped for frames that are not IP and malformed frames'
+is "$((received_packets - before))" 310 'every frame that is not IP passes, and no malformed frame'
 
 # ---- neighbour discovery ----
 
 source6=20010db8000000090000000000000001
 solicitation=0000000000000020010db8ffff00000000000000000001 # what follows the type
 deliver 0 src=2001:db8:0:9::1,count=150
-is "$(passed)" 100 'a source is at its limit'
+is "$(passed)" 100 'a source of neighbour discovery passes up to its limit'
 before=$(reason 0 neighbour | cut -d' ' -f1)
 for type in 85 86 87 88 89; do # 133-137
 	deliver_raw 30 "86dd$(ipv6 $source6 3a ff "$type$solicitation${udp:16}")"
-	is "$(passed)" 30 "and its ICMPv6 messages of type $((16#$type)) still pass"
+	is "$(passed)" 30 "ICMPv6 type $((16#$type)) of a source over its limit passes"
 done
-is "$(($(reason 0 neighbour | cut -d' ' -f1) - before))" 150 'counted as neighbour'
+is "$(($(reason 0 neighbour | cut -d' ' -f1) - before))" 150 \
+	'ICMPv6 types 133 to 137 of a source over its limit are counted as neighbour'
 for type in 80 84 8a; do # echo, and the neighbours of 133-137
 	deliver_raw 30 "86dd$(ipv6 $source6 3a ff "$type$solicitation${udp:16}")"
-	is "$(passed)" 0 "type $((16#$type)) is dropped"
+	is "$(passed)" 0 "ICMPv6 type $((16#$type)) of a source over its limit is dropped"
 done
 deliver_raw 30 "86dd$(ipv6 $source6 3a fe "87$solicitation${udp:16}")"
-is "$(passed)" 0 'a solicitation that a router has forwarded is dropped'
+is "$(passed)" 0 'a neighbour solicitation with hop limit 254 of a source over its limit is dropped'
 deliver_raw 30 "86dd$(ipv6 $source6 2c ff "3a00000000000000""87$solicitation${udp:16}")"
-is "$(passed)" 0 'so is one with a fragment header'
+is "$(passed)" 0 'a neighbour solicitation with a fragment header of a source over its limit is dropped'
 conserves 0 'sent = passed + dropped for neighbour discovery'
 
 # ---- many sources ----
@@ -191,16 +192,17 @@ deliver 0 src=10.0.0.0,sources=2000,count=10000 src=2001:db8:1000::1,sources=200
 is "$(cut -d' ' -f2 <<<"$received" | sort | uniq -c | tr -s ' ')" ' 4000 3' \
 	'each of 4000 sources passes its 3 packets, and no more'
 is "$(ringfence top 100000 --json |
-	jq '[.sources[] | select(.passed == 3 and .dropped == 2)] | length')" 4000 'and has its row in top'
-conserves 0 'sent = passed + dropped for many sources'
+	jq '[.sources[] | select(.passed == 3 and .dropped == 2)] | length')" 4000 \
+		'top has a row for each of 4000 sources'
+conserves 0 'sent = passed + dropped for 4000 sources'
 ringfence detach "${port[0]}" >"$scratch/log"
 
 few=$(ringfence attach "${port[0]}" sources 1 2>&1 | grep -o '[0-9]* or more')
 arm 0 sources "${few% or more}"
 deliver 0 src=10.0.0.0,sources=20000,count=60000
-conserves 0 'sent = passed + dropped when the windows are full, too'
+conserves 0 'sent = passed + dropped when the windows are full'
 is "$(stats 0 '.reasons.map_error.packets + (.limits[0] | .passed + .dropped)')" 60000 \
-	'and each packet was charged, or counted as map_error'
+	'each packet is charged or counted as map_error when the windows are full'
 ringfence detach "${port[0]}" >"$scratch/log"
 
 # ---- two hosts ----
@@ -239,7 +241,7 @@ done
 outside ip link set dev out1 up
 outside build/tests/traffic send dev out1 to 02:00:00:00:01:02 \
 	flow src=192.0.2.1,count=50 flow src=2001:db8:1::1,count=50 >"$scratch/log"
-check 'both addresses of a host are far over the limit' eventually has_counted 1 100
+check 'a host with two addresses is far over its limit' eventually has_counted 1 100
 wrong=''
 for round in {1..5}; do
 	for address in 192.0.2 2001:db8:1:; do
@@ -248,12 +250,12 @@ for round in {1..5}; do
 		resolve inside "$address${separator: -1}1" || wrong+=" $round: inside, $address"
 	done
 done
-is "$wrong" '' 'it still finds, and is found by, its neighbour'
-check 'its solicitations and advertisements were passed as such' \
+is "$wrong" '' 'a host over its limit finds its neighbour and is found'
+check 'neighbour solicitations and advertisements of a host over its limit pass' \
 	test "$(reason 1 neighbour | cut -d' ' -f1)" -ge 10
-check 'so were its ARP requests and replies' test "$(reason 1 non_ip | cut -d' ' -f1)" -ge 10
-check 'its datagrams were dropped' test "$(reason 1 over_limit | cut -d' ' -f1)" -ge 108
-is "$before" 0 'nothing was on the wire before'
-check 'the driver has counted as many frames as the fence' eventually counters_agree
+check 'ARP requests and replies of a host over its limit pass' test "$(reason 1 non_ip | cut -d' ' -f1)" -ge 10
+check 'datagrams of a host over its limit are dropped' test "$(reason 1 over_limit | cut -d' ' -f1)" -ge 108
+is "$before" 0 'no frame is on the wire before the host over its limit sends'
+check 'the driver counts as many frames as the fence' eventually counters_agree
 
 done_testing

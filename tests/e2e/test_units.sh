@@ -45,15 +45,15 @@ for unit in "$prepares" "$fences"; do
 	sed "s|/usr/sbin/ringfence|$sbin/ringfence|" "$unit" >"$units/${unit##*/}"
 done
 is "$(verify "$units" ringfence.service ringfence@eth0.service 'ringfence@br\x2dlan.service')" '' \
-	'systemd has nothing to say against the units'
+	'systemd-analyze verify accepts the units'
 mkdir "$scratch/broken"
 sed 's/^ProtectSystem=/ProtectSytsem=/' "$units/ringfence@.service" >"$scratch/broken/ringfence@.service"
 cp "$units/ringfence.service" "$scratch/broken"
 matches "$(verify "$scratch/broken" ringfence@eth0.service)" ".*ProtectSytsem.*" \
-	'and it would say so of a slip'
-check "the exposure of ringfence@.service is $(exposure "$units/ringfence@.service"), 2.5 at most" \
+	'systemd-analyze verify finds a misspelt key'
+check "exposure of ringfence@.service is 2.5 at most" \
 	no_more_than "$(exposure "$units/ringfence@.service")" 2.5
-check "that of ringfence.service, which mounts, is $(exposure "$units/ringfence.service"), 4.5 at most" \
+check "exposure of ringfence.service, which mounts, is 4.5 at most" \
 	no_more_than "$(exposure "$units/ringfence.service")" 4.5
 
 # ---- what systemd does ----
@@ -142,11 +142,12 @@ succeeds() { # NAME UNIT KEY INTERFACE
 # ---- ringfence.service ----
 
 succeeds 'ringfence.service starts' "$prepares" ExecStart ''
-is "$(stat -f -c %T /run/ringfence)" bpf_fs 'there is a bpffs at /run/ringfence'
-is "$(stat -c '%a %U %G' /run/ringfence)" '2750 root ringfence' 'for the group'
-is "$(stat -c '%a %U' /run/ringfence.lock)" '600 root' 'and a lock, which nobody else may take'
-succeeds 'it starts again' "$prepares" ExecStart ''
-is "$(grep -c ' /run/ringfence ' /proc/self/mountinfo)" 1 'and mounts nothing twice'
+is "$(stat -f -c %T /run/ringfence)" bpf_fs 'ringfence.service mounts a bpffs at /run/ringfence'
+is "$(stat -c '%a %U %G' /run/ringfence)" '2750 root ringfence' \
+	'ringfence.service gives /run/ringfence to the group'
+is "$(stat -c '%a %U' /run/ringfence.lock)" '600 root' 'ringfence.service makes a lock that only root may take'
+succeeds 'ringfence.service starts a second time' "$prepares" ExecStart ''
+is "$(grep -c ' /run/ringfence ' /proc/self/mountinfo)" 1 'ringfence.service mounts nothing twice'
 
 # ---- ringfence@.service ----
 
@@ -156,56 +157,61 @@ limits() { # WIRE
 
 echo 'limit add all rate 5/1h exact' >"$rules"
 succeeds 'ringfence@eth0 starts' "$fences" ExecStart eth0
-is "$(interfaces 0)" 'eth0: native, ringfence' 'the fence is attached'
-matches "$(limits 0)" '.*limit add all rate 5/1h .*exact.*' 'with the rules of the file'
+is "$(interfaces 0)" 'eth0: native, ringfence' 'ringfence@eth0 attaches a fence'
+matches "$(limits 0)" '.*limit add all rate 5/1h .*exact.*' 'ringfence@eth0 applies the rules of its file'
 deliver 0 src=198.51.100.1,count=3,proto=udp
-is "$(sum "$received" | cut -d ' ' -f 1)" 3 'three packets of five pass'
-succeeds 'it starts again' "$fences" ExecStart eth0
+is "$(sum "$received" | cut -d ' ' -f 1)" 3 'a limit of ringfence@eth0 passes three packets of five'
+succeeds 'ringfence@eth0 starts a second time' "$fences" ExecStart eth0
 
 echo 'limit add all rate 7/1h exact' >"$rules"
-succeeds 'reload' "$fences" ExecReload eth0
-matches "$(limits 0)" '.*limit add all rate 7/1h .*' 'takes the rules of the file'
+succeeds 'reload of ringfence@eth0 works' "$fences" ExecReload eth0
+matches "$(limits 0)" '.*limit add all rate 7/1h .*' 'reload applies the rules of the file'
 deliver 0 src=198.51.100.1,count=10,proto=udp
-is "$(sum "$received" | cut -d ' ' -f 1)" 4 'and keeps the windows: four more, seven in all'
+is "$(sum "$received" | cut -d ' ' -f 1)" 4 'reload keeps the windows: four more packets pass, seven in all'
 
 printf 'limit add all rate 9/1h\nlimit add other rate lots\n' >"$rules"
 run_unit "$fences" ExecReload eth0
 is "$?" 1 'reload of a broken file fails'
-matches "$printed" "ringfence: $rules:2: 'lots': .*"$'\n*' 'says where it is wrong'
-matches "$(limits 0)" '.*limit add all rate 7/1h .*' 'and leaves the rules before'
+matches "$printed" "ringfence: $rules:2: 'lots': .*"$'\n*' \
+	'reload of a broken file prints the line that is wrong'
+matches "$(limits 0)" '.*limit add all rate 7/1h .*' 'reload of a broken file leaves the rules'
 
 run_unit "$fences" ExecStart eth0
-is "$?" 1 'so does a start'
-matches "$(limits 0)" '.*limit add all rate 7/1h .*' 'over a fence that is there'
-succeeds 'stop' "$fences" ExecStop eth0
-is "$(program_on 0)" none 'takes the fence off'
-check 'and its pins' test ! -e "$pins/eth0"
+is "$?" 1 'a second start with a broken file fails'
+matches "$(limits 0)" '.*limit add all rate 7/1h .*' 'a second start with a broken file leaves the rules'
+succeeds 'stop of ringfence@eth0 works' "$fences" ExecStop eth0
+is "$(program_on 0)" none 'stop takes the fence off'
+check 'stop removes the pins' test ! -e "$pins/eth0"
 
 run_unit "$fences" ExecStart eth0
 is "$?" 1 'a first start with a broken file fails'
-is "$(interfaces 0)" 'eth0: native, ringfence' 'the fence is attached'
+is "$(interfaces 0)" 'eth0: native, ringfence' \
+	'ringfence@eth0 with a broken file attaches a fence at its first start'
 matches "$(ringfence status dev eth0)" '.*no limit is set: the fence observes, and drops nothing.*' \
-	'and only observes'
+	'ringfence@eth0 with a broken file only observes after its first start'
 deliver 0 src=198.51.100.1,count=10,proto=udp
-is "$(sum "$received" | cut -d ' ' -f 1)" 10 'nobody is locked out'
+is "$(sum "$received" | cut -d ' ' -f 1)" 10 \
+	'ringfence@eth0 with a broken file drops no packet after its first start'
 echo 'limit add all rate 5/1h' >"$rules"
-succeeds 'a start with the file put right' "$fences" ExecStart eth0
-matches "$(limits 0)" '.*limit add all rate 5/1h.*' 'puts it in force'
+succeeds 'a start with a corrected file works' "$fences" ExecStart eth0
+matches "$(limits 0)" '.*limit add all rate 5/1h.*' 'a start with a corrected file applies its rules'
 
 echo 192.0.2.66 >/etc/ringfence/bad.txt
 echo 'deny load bad.txt' >"$rules"
-succeeds 'paths in rules' "$fences" ExecReload eth0
-matches "$(ringfence deny list dev eth0)" '.*192.0.2.66.*' 'are as seen from /etc/ringfence'
+succeeds 'reload of a file with a relative path works' "$fences" ExecReload eth0
+matches "$(ringfence deny list dev eth0)" '.*192.0.2.66.*' \
+	'a relative path in a file of rules starts at /etc/ringfence'
 
 # An interface without rules, with options.
 echo 'ATTACH_OPTIONS=mode generic sources 2048' >/etc/ringfence/eth1.options
 succeeds 'ringfence@eth1 starts without rules' "$fences" ExecStart eth1
-is "$(interfaces 1)" 'eth1: generic, ringfence' 'with the options of its file'
+is "$(interfaces 1)" 'eth1: generic, ringfence' 'ringfence@eth1 attaches with the options of its file'
 run_unit "$fences" ExecReload eth1
-is "$?" 1 'reload without a file fails'
-matches "$printed" 'ringfence: /etc/ringfence/eth1.rules: .*No such file.*'$'\n*' 'and says so'
+is "$?" 1 'reload without a file of rules fails'
+matches "$printed" 'ringfence: /etc/ringfence/eth1.rules: .*No such file.*'$'\n*' \
+	'reload without a file names the missing file'
 outside ip link del out1
-succeeds 'stop, when the interface is gone' "$fences" ExecStop eth1
+succeeds 'stop works when the interface is gone' "$fences" ExecStop eth1
 rm -rf "$pins/eth1" /run/ringfence/eth1 # which wait for it to come back
 
 # ---- what the sandbox leaves ----
@@ -265,13 +271,13 @@ allows_all() { # UNIT
 		"${1##*/} allows the sockets it opens"
 }
 
-succeeds 'stop' "$fences" ExecStop eth0
+succeeds 'stop of ringfence@eth0 works once more, after a later start' "$fences" ExecStop eth0
 echo 'limit add all rate 5/1h' >"$rules"
 : >"$scratch/trace"
 for key in ExecStart ExecReload ExecStop; do
 	traced "$fences" "$key" eth0
 done
-check 'a trace has what the test looks for' grep -q '(BPF_PROG_LOAD' "$scratch/trace"
+check 'the trace of ringfence@eth0 shows that the program is loaded' grep -q '(BPF_PROG_LOAD' "$scratch/trace"
 allows_all "$fences"
 : >"$scratch/trace"
 traced "$prepares" ExecStart ''
@@ -282,11 +288,11 @@ allows_all "$prepares"
 mkdir /run/ringfence/kept
 bpftool map create /run/ringfence/kept/map type array key 4 value 4 entries 1 name kept ||
 	fail 'a map can be pinned there'
-succeeds 'ringfence.service stops' "$prepares" ExecStop ''
-check 'and leaves what is pinned' test -e /run/ringfence/kept/map
+succeeds 'stop of ringfence.service works with a map pinned' "$prepares" ExecStop ''
+check 'stop of ringfence.service leaves what is pinned' test -e /run/ringfence/kept/map
 rm /run/ringfence/kept/map
 mkdir /run/ringfence/empty
-succeeds 'it stops when nothing is pinned any more' "$prepares" ExecStop ''
-is "$(stat -f -c %T /run/ringfence)" tmpfs 'and takes the bpffs away'
-succeeds 'also when there is none' "$prepares" ExecStop ''
+succeeds 'stop of ringfence.service works when nothing is pinned' "$prepares" ExecStop ''
+is "$(stat -f -c %T /run/ringfence)" tmpfs 'stop of ringfence.service unmounts the bpffs when nothing is pinned'
+succeeds 'stop of ringfence.service works without a bpffs' "$prepares" ExecStop ''
 done_testing

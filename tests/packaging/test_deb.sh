@@ -79,41 +79,45 @@ cp "$deb" "$root/ringfence.deb"
 
 # ---- installing ----
 
-check 'it installs' logged in_root dpkg -i /ringfence.deb
-is "$(in_root dpkg-query -W -f '${Status}' ringfence)" 'install ok installed' 'wholly'
-is "$(in_root ringfence --version)" "$(build/ringfence --version)" 'ringfence --version'
+check 'dpkg -i installs the package' logged in_root dpkg -i /ringfence.deb
+is "$(in_root dpkg-query -W -f '${Status}' ringfence)" 'install ok installed' \
+	'dpkg-query shows the package as installed'
+is "$(in_root ringfence --version)" "$(build/ringfence --version)" 'the installed command prints its version'
 matches "$(describe in_root ringfence help)" 'exit 0'$'\n''usage: ringfence COMMAND .*stderr: ' \
-	'ringfence help'
+	'the installed command prints help'
 echo 'limit add all rate 5/1h exact' >"$root/etc/ringfence/eth0.rules"
-does 'ringfence check' \
+does 'the installed command checks a file of rules' \
 	"/etc/ringfence/eth0.rules: fine: 1 limit, 0 allowed and 0 denied prefixes, newcomers off" \
 	in_root ringfence check /etc/ringfence/eth0.rules
-check 'there is a group ringfence' logged in_root getent group ringfence
+check 'the package makes the group ringfence' logged in_root getent group ringfence
 for page in man5/ringfence-rules.5.gz man8/ringfence.8.gz; do
-	check "$page is there" test -s "$root/usr/share/man/$page"
+	check "the package has the manual $page" test -s "$root/usr/share/man/$page"
 done
-check 'ringfence.service is enabled' \
+check 'the package enables ringfence.service' \
 	test -L "$root/etc/systemd/system/multi-user.target.wants/ringfence.service"
 
-does 'it attaches a fence' "eth0: attached in native mode, fence 'eth0'" in_root ringfence attach eth0
-check 'it applies rules' logged in_root ringfence apply /etc/ringfence/eth0.rules dev eth0
+does 'the installed command attaches a fence' \
+	"eth0: attached in native mode, fence 'eth0'" in_root ringfence attach eth0
+check 'the installed command applies rules' logged in_root ringfence apply /etc/ringfence/eth0.rules dev eth0
 deliver 0 src=198.51.100.1,count=20,proto=udp
-is "$(sum "$received" | cut -d ' ' -f 1)" 5 'five of twenty packets pass'
-check "ip takes the object" inside ip link set dev eth1 xdpdrv obj \
+is "$(sum "$received" | cut -d ' ' -f 1)" 5 'a limit of the installed command passes five of twenty packets'
+check "ip attaches the installed object" inside ip link set dev eth1 xdpdrv obj \
 	"$root/usr/lib/bpf/ringfence.bpf.o" sec xdp
 matches "$(in_root ringfence status dev eth1)" 'fence eth1: .*native mode, attached by ip.*' \
-	'and the command finds that fence'
-check 'detach' logged in_root ringfence detach eth1
+	'the installed command finds a fence that ip attached'
+check 'the installed command detaches a fence' logged in_root ringfence detach eth1
 
 # ---- upgrading ----
 
 fake_systemctl eth0
 program=$(program_on 0)
-check 'it is installed over itself' logged in_root dpkg -i /ringfence.deb
-is "$(program_on 0)" "$program" 'the fence stays attached, with its program'
-check 'which was looked at' grep -qF "eth0: already attached, fence 'eth0'; nothing to do" "$scratch/log"
-check 'no fence is stopped or started again' eval '! asked "(stop|start|restart|reload).*ringfence@"'
-check 'nor is the bpffs taken away' eval '! asked "(stop|restart).*ringfence\.service"'
+check 'dpkg -i installs the package over itself' logged in_root dpkg -i /ringfence.deb
+is "$(program_on 0)" "$program" 'installing the package over itself keeps the fence and its program'
+check 'installing the package over itself tries to upgrade the fence' \
+	grep -qF "eth0: already attached, fence 'eth0'; nothing to do" "$scratch/log"
+check 'installing the package over itself stops or starts no fence' \
+	eval '! asked "(stop|start|restart|reload).*ringfence@"'
+check 'installing the package over itself keeps the bpffs' eval '! asked "(stop|restart).*ringfence\.service"'
 
 # A fence that another build has attached: the same program with another tag.
 mkdir "$scratch/older"
@@ -125,40 +129,45 @@ env -u MAKEFLAGS -u MAKELEVEL make -C "$scratch/older" -j2 build/ringfence >"$sc
 	bail "cannot build another program: $(tail -n 3 "$scratch/log")"
 inside "$scratch/older/build/ringfence" attach eth0 >"$scratch/log" || bail 'cannot attach another program'
 program=$(program_on 0)
-check 'it is upgraded under a fence of another build' logged in_root dpkg -i /ringfence.deb
-check 'which is upgraded in place' test "$(program_on 0)" != "$program" -a "$(program_on 0)" != none
-check 'and said to be' \
+check 'dpkg -i upgrades the package under a fence of another build' logged in_root dpkg -i /ringfence.deb
+check 'upgrading the package upgrades a fence in place' \
+	test "$(program_on 0)" != "$program" -a "$(program_on 0)" != none
+check 'upgrading the package says that the fence is upgraded in place' \
 	grep -qF "eth0: upgraded in place, fence 'eth0'; windows and counters are kept" "$scratch/log"
 deliver 0 src=198.51.100.1,count=20,proto=udp
-is "$(sum "$received" | cut -d ' ' -f 1)" 0 'its windows are kept: no packet more passes'
+is "$(sum "$received" | cut -d ' ' -f 1)" 0 \
+	'upgrading the package keeps windows: a used-up window passes no packet'
 
 fake_systemctl eth9
-check 'an upgrade goes on where a fence cannot be upgraded' logged in_root dpkg -i /ringfence.deb
-check 'and says so' grep -qx 'ringfence: eth9: the fence keeps its old program' \
+check 'upgrading the package succeeds where a fence cannot be upgraded' logged in_root dpkg -i /ringfence.deb
+check 'upgrading the package names a fence that cannot be upgraded' \
+	grep -qx 'ringfence: eth9: the fence keeps its old program' \
 	"$scratch/log"
 
 # ---- removing ----
 
 fake_systemctl eth0
 in_root ringfence attach eth1 fence "$run-hand" >"$scratch/log" || bail 'cannot attach by hand'
-check 'it is removed' logged in_root dpkg -r ringfence
-is "$(program_on 0)" none "the unit's fence is off"
-check 'the other one is not' test "$(program_on 1)" != none
+check 'dpkg -r removes the package' logged in_root dpkg -r ringfence
+is "$(program_on 0)" none "removing the package detaches the fence of a unit"
+check 'removing the package leaves a fence that was attached by hand' test "$(program_on 1)" != none
 matches "$(grep 'stays attached' "$scratch/log")" "ringfence: the fence of (.*) stays attached, with \
-its rules; 'rm -r /sys/fs/bpf/ringfence/$run-hand/' detaches it" 'which it says, and what to do'
-check 'which works' eval "$(sed -n "s/.*; '\(rm -r .*\)' detaches it/\1/p" "$scratch/log")"
-is "$(program_on 1)" none 'the fence is off'
-check 'rules stay' test -s "$root/etc/ringfence/eth0.rules"
-check 'the command is gone' test ! -e "$root/usr/sbin/ringfence"
+its rules; 'rm -r /sys/fs/bpf/ringfence/$run-hand/' detaches it" \
+	'removing the package names the fence that stays, and the command to take it off'
+check 'the command that takes off a fence that stays works' \
+	eval "$(sed -n "s/.*; '\(rm -r .*\)' detaches it/\1/p" "$scratch/log")"
+is "$(program_on 1)" none 'a fence that stayed is off after that command'
+check 'removing the package keeps the rules' test -s "$root/etc/ringfence/eth0.rules"
+check 'removing the package removes the command' test ! -e "$root/usr/sbin/ringfence"
 
 echo other >"$root/etc/ringfence/other"
-check 'it is purged' logged in_root dpkg -P ringfence
-check 'its rules are gone' test ! -e "$root/etc/ringfence/eth0.rules"
-check 'what it does not know stays' test -s "$root/etc/ringfence/other"
+check 'dpkg -P purges the package' logged in_root dpkg -P ringfence
+check 'purging the package removes its rules' test ! -e "$root/etc/ringfence/eth0.rules"
+check 'purging the package keeps files that it does not know' test -s "$root/etc/ringfence/other"
 rm -r "$root/etc/ringfence" "$root/ringfence.deb"
-check 'the group stays, as Debian has it' grep -q ^ringfence: "$root/etc/group"
+check 'purging the package keeps the group' grep -q ^ringfence: "$root/etc/group"
 in_root groupdel ringfence >"$scratch/log" 2>&1
 rm -f "$root/etc/group-" "$root/etc/gshadow-"
 cp -a "$kept/etc/"{group-,gshadow-} "$root/etc/" 2>"$scratch/log"
-is "$(tree | diff "$scratch/before" -)" '' 'and nothing else'
+is "$(tree | diff "$scratch/before" -)" '' 'purging the package leaves nothing else'
 done_testing

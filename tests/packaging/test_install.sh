@@ -45,17 +45,17 @@ installs() { # PREFIX
 	echo other >"$root$1/lib/systemd/system/other.service"
 	tree >"$scratch/before"
 
-	check "make install, PREFIX=$1" make_quietly install DESTDIR="$root" PREFIX="$1"
+	check "PREFIX=$1: make install works" make_quietly install DESTDIR="$root" PREFIX="$1"
 	is "$(cd "$root" && find . -type f ! -name 'other*' -printf '%m /%P\n' | sort -k 2)" \
-		"$(files "$1" | sort -k 2)" 'puts these files there'
-	check 'and a directory for rules' test -d "$root/etc/ringfence"
-	is "$("$root$1/sbin/ringfence" --version)" "$(build/ringfence --version)" 'the command runs'
+		"$(files "$1" | sort -k 2)" "PREFIX=$1: make install puts every file in its place"
+	check "PREFIX=$1: make install makes a directory for rules" test -d "$root/etc/ringfence"
+	is "$("$root$1/sbin/ringfence" --version)" "$(build/ringfence --version)" "PREFIX=$1: the installed command runs"
 	is "$(grep -h '^Exec.*sbin/ringfence ' "$root$1/lib/systemd/system/"ringfence* |
-		grep -o '/[a-z/]*sbin/ringfence ' | sort -u)" "$1/sbin/ringfence " 'the units find it'
-	check 'the object is the one that was built' cmp -s build/ringfence.bpf.o \
+		grep -o '/[a-z/]*sbin/ringfence ' | sort -u)" "$1/sbin/ringfence " "PREFIX=$1: the installed units run the installed command"
+	check "PREFIX=$1: the installed object is the one that was built" cmp -s build/ringfence.bpf.o \
 		"$root$1/lib/bpf/ringfence.bpf.o"
 	is "$(bash -c "source '$root$1/share/bash-completion/completions/ringfence' &&
-		complete -p ringfence")" 'complete -F _ringfence ringfence' 'bash takes the completion'
+		complete -p ringfence")" 'complete -F _ringfence ringfence' "PREFIX=$1: bash reads the installed completion"
 
 	# zsh finds the function in its directory, and it asks the command that was installed.
 	is "$(PATH=$root$1/sbin:$PATH zsh -fc "
@@ -67,8 +67,8 @@ installs() { # PREFIX
 	is "$(PATH=$root$1/sbin:$PATH HOME=$scratch fish -N -c "source '$root$1/share/fish/vendor_completions.d/ringfence.fish'
 		complete -C 'ringfence limit '" | cut -f1 | xargs)" 'add set del list' 'fish takes it'
 
-	check 'make uninstall' make_quietly uninstall DESTDIR="$root" PREFIX="$1"
-	is "$(tree)" "$(<"$scratch/before")" 'leaves everything as it was'
+	check "PREFIX=$1: make uninstall works" make_quietly uninstall DESTDIR="$root" PREFIX="$1"
+	is "$(tree)" "$(<"$scratch/before")" "PREFIX=$1: make uninstall removes nothing but what make install made"
 }
 
 installs /usr
@@ -76,5 +76,5 @@ installs /usr/local
 make_quietly install DESTDIR="$root" PREFIX=/opt/ringfence
 echo 'limit add all rate 20k/1s' >"$root/etc/ringfence/eth0.rules"
 make_quietly uninstall DESTDIR="$root" PREFIX=/opt/ringfence
-check 'rules stay' test -s "$root/etc/ringfence/eth0.rules"
+check 'make uninstall leaves rules in place' test -s "$root/etc/ringfence/eth0.rules"
 done_testing
