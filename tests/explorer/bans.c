@@ -59,7 +59,7 @@ struct local {
 	bool alone;   /* nobody was about to ban it */
 };
 
-#include "replay.h"
+#include "replay.c"
 #include "seen.h"
 
 struct row {

@@ -56,11 +56,11 @@ RF_INLINE void plain_store(__u64 *word, __u64 value)
 #define RF_CREDITS_PER_ROOM 1
 #include "ringfence/lease.h"
 
-#include "bounds.h"
-#include "hash.h"
-#include "leases.h"
-#include "machine.h"
-#include "rows.h"
+#include "bounds.c"
+#include "hash.c"
+#include "leases.c"
+#include "machine.c"
+#include "rows_sliding.c"
 #include "seen.h"
 
 #define ROWS ((int)(sizeof(rows) / sizeof(rows[0])))

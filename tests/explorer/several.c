@@ -66,7 +66,7 @@ struct local {
 	struct rf_lease lease;
 };
 
-#include "replay.h"
+#include "replay.c"
 #include "seen.h"
 
 struct row {

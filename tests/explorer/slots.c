@@ -16,9 +16,9 @@
 
 #include "slots.h"
 
-#include "replay.h"
+#include "replay.c"
 #include "seen.h"
-#include "slots_rows.h"
+#include "slots_rows.c"
 
 #define PATH_MAX_STEPS 4096
 

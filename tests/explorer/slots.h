@@ -3,7 +3,7 @@
  * What the parts of slots.c know of each other: the slots, the windows and the filter that the CPUs
  * share, and what each CPU has to do there.
  *
- *   slots.c         the search, and what it is told by slots_rows.h
+ *   slots.c         the search, and what it is told by slots_rows.c
  *   slots_actors.c  what a CPU does, operation by operation
  *   slots_checks.c  what must hold
  */

@@ -11,7 +11,7 @@
 #ifndef RINGFENCE_EXPLORER_LEASES_H
 #define RINGFENCE_EXPLORER_LEASES_H
 
-#include "bounds.h"
+#include "bounds.c"
 
 /* ---- what a CPU has in hand ---- */
 

@@ -9,7 +9,7 @@
 #ifndef RINGFENCE_EXPLORER_BOUNDS_H
 #define RINGFENCE_EXPLORER_BOUNDS_H
 
-#include "machine.h"
+#include "machine.c"
 
 static int limit_least, limit_most; /* the L that packets find */
 static bool exact;		    /* what is refused, or counted too much, is looked at as well */

@@ -3,7 +3,7 @@
 #ifndef RINGFENCE_EXPLORER_HASH_H
 #define RINGFENCE_EXPLORER_HASH_H
 
-#include "machine.h"
+#include "machine.c"
 #include "seen.h"
 
 static void hash_lease(__u64 hash[2], const struct cpu *cpu)

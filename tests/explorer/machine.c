@@ -10,7 +10,7 @@
 #ifndef RINGFENCE_EXPLORER_MACHINE_H
 #define RINGFENCE_EXPLORER_MACHINE_H
 
-#include "rows.h"
+#include "rows_sliding.c"
 
 #define OPERATIONS_MAX 1024
 #define STEPS_MAX 4096
