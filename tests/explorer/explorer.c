@@ -60,10 +60,13 @@ RF_INLINE void plain_store(__u64 *word, __u64 value)
 #include "hash.c"
 #include "leases.c"
 #include "machine.c"
-#include "rows_sliding.c"
+#include "row.h"
 #include "seen.h"
 
-#define ROWS ((int)(sizeof(rows) / sizeof(rows[0])))
+#define ARRAY_SIZE(array) (sizeof(array) / sizeof((array)[0]))
+
+static const struct rows *const groups[] = {&sliding_rows, &fixed_rows,	 &weighted_rows,
+					    &log_rows,	   &bucket_rows, &leases_rows};
 
 struct sum {
 	double schedules;
@@ -396,10 +399,62 @@ static bool run_row(int number, struct sum *sum)
 	return !failure;
 }
 
-static bool is_wanted(int index, int only, const char *algorithm)
+/* The row of that number, counted from 0 over all groups; NULL: there are no more. */
+static const struct row *row_at(int index)
 {
-	return (!only || only == index + 1) &&
-	       (!algorithm || strcmp(algorithm, algorithm_of(&rows[index])) == 0);
+	for (size_t i = 0; i < ARRAY_SIZE(groups); i++) {
+		if (index < groups[i]->count)
+			return &groups[i]->row[index];
+		index -= groups[i]->count;
+	}
+	return NULL;
+}
+
+/* What to run: that algorithm's rows, or that row counted from 1; NULL, 0: any. */
+struct choice {
+	const char *algorithm;
+	int only;
+};
+
+static bool is_wanted(const struct choice *choice, int index)
+{
+	return (!choice->only || choice->only == index + 1) &&
+	       (!choice->algorithm || strcmp(choice->algorithm, algorithm_of(row_at(index))) == 0);
+}
+
+static bool is_last_of_algorithm(int index)
+{
+	return !row_at(index + 1) ||
+	       strcmp(algorithm_of(row_at(index)), algorithm_of(row_at(index + 1))) != 0;
+}
+
+static int count_wanted(const struct choice *choice)
+{
+	int wanted = 0;
+
+	for (int i = 0; row_at(i); i++)
+		wanted += is_wanted(choice, i);
+	return wanted;
+}
+
+/* Returns how many rows have failed. */
+static int run_rows(const struct choice *choice, bool first_failure)
+{
+	struct sum sum = {0};
+	int failed = 0;
+
+	for (int i = 0; row_at(i) && !(failed && first_failure); i++) {
+		row = row_at(i);
+		if (!is_wanted(choice, i))
+			continue;
+		failed += !run_row(i + 1, &sum);
+		if (is_last_of_algorithm(i)) {
+			printf("# %s: %.3g schedules, %llu states\n", algorithm_of(row),
+			       sum.schedules, sum.states);
+			sum = (struct sum){0};
+		}
+	}
+	return failed;
 }
 
 /*
@@ -408,15 +463,13 @@ static bool is_wanted(int index, int only, const char *algorithm)
  */
 int main(int argc, char **argv)
 {
-	const char *algorithm = NULL;
+	struct choice choice = {NULL, 0};
 	bool first_failure = false;
-	int only, failed = 0, planned = 0;
-	struct sum sum = {0};
 	int option;
 
 	while ((option = getopt(argc, argv, "a:bx")) != -1) {
 		if (option == 'a')
-			algorithm = optarg;
+			choice.algorithm = optarg;
 		else if (option == 'b')
 			bound_only = true;
 		else if (option == 'x')
@@ -424,20 +477,7 @@ int main(int argc, char **argv)
 		else
 			return 2;
 	}
-	only = optind < argc ? atoi(argv[optind]) : 0;
-	for (int i = 0; i < ROWS; i++)
-		planned += is_wanted(i, only, algorithm);
-	printf("1..%d\n", planned);
-	for (int i = 0; i < ROWS && !(failed && first_failure); i++) {
-		row = &rows[i];
-		if (!is_wanted(i, only, algorithm))
-			continue;
-		failed += !run_row(i + 1, &sum);
-		if (i + 1 == ROWS || strcmp(algorithm_of(row), algorithm_of(&rows[i + 1])) != 0) {
-			printf("# %s: %.3g schedules, %llu states\n", algorithm_of(row),
-			       sum.schedules, sum.states);
-			sum = (struct sum){0};
-		}
-	}
-	return failed ? 1 : 0;
+	choice.only = optind < argc ? atoi(argv[optind]) : 0;
+	printf("1..%d\n", count_wanted(&choice));
+	return run_rows(&choice, first_failure) ? 1 : 0;
 }

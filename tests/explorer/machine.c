@@ -10,7 +10,7 @@
 #ifndef RINGFENCE_EXPLORER_MACHINE_H
 #define RINGFENCE_EXPLORER_MACHINE_H
 
-#include "rows_sliding.c"
+#include "row.h"
 
 #define OPERATIONS_MAX 1024
 #define STEPS_MAX 4096

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Rows of explorer.c: fixed; small rows first. */
+#include "row.h"
+
+static const struct row rows[] = {
+	{
+		.title = "2 CPUs from a fresh window",
+		.algorithm = RF_FIXED,
+		.cells_from = 1,
+		.cells_to = 1,
+		.limit_from = 1,
+		.limit_to = 3,
+		.takes = {3, 3},
+		.origin = 100,
+		.times = {0, 1, 2, -1},
+	},
+	{
+		.title = "2 CPUs, epochs wrap, filled cells before",
+		.algorithm = RF_FIXED,
+		.cells_from = 1,
+		.cells_to = 1,
+		.ring = 2,
+		.limit_from = 1,
+		.limit_to = 3,
+		.takes = {3, 2},
+		.start = {{0, 1}, {1, 2}},
+		.origin = EPOCHS - 2,
+		.times = {1, 2, 3, -1},
+	},
+	{
+		.title = "3 CPUs from a fresh window",
+		.algorithm = RF_FIXED,
+		.cells_from = 1,
+		.cells_to = 1,
+		.ring = 2,
+		.limit_from = 1,
+		.limit_to = 2,
+		.takes = {1, 1, 1},
+		.origin = 100,
+		.times = {0, 1, 2, -1},
+	},
+	{
+		.title = "2 CPUs, what is refused counts",
+		.algorithm = RF_FIXED,
+		.cells_from = 1,
+		.cells_to = 1,
+		.ring = 2,
+		.flags = RF_COUNT_REJECTED,
+		.limit_from = 1,
+		.limit_to = 3,
+		.takes = {3, 2},
+		.origin = 100,
+		.times = {0, 1, 2, -1},
+	},
+	{
+		.title = "2 CPUs, two retries",
+		.algorithm = RF_FIXED,
+		.cells_from = 1,
+		.cells_to = 1,
+		.ring = 2,
+		.retries = 2,
+		.limit_from = 2,
+		.limit_to = 3,
+		.takes = {2, 3},
+		.lost_races = true,
+		.origin = 100,
+		.times = {0, 1, 2, -1},
+	},
+};
+
+const struct rows fixed_rows = ROWS(rows);
