@@ -12,55 +12,14 @@
  *
  * Speaks TAP. A failure prints the schedule that leads to it.
  */
-#include <setjmp.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <linux/types.h>
-
-void yield(__u64 *word);
-#define RF_ATOMIC_YIELD() yield((__u64 *)(word))
-#define RF_BAN_WAYS 2
-
-#include "ringfence/atomic.h"
-
-/* For mutants. */
-#define plain_store rf_store
-
-#include "ringfence/ban_table.h"
-
-#define CPUS_MAX 3
-#define PATH_MAX_STEPS 4096
-#define SOURCES 3
-#define START 100 /* the clock */
-#define LASTS 2	  /* a ban */
-#define TAG 7
-
-enum errand { BANS, ASKS, LIFTS, ERRANDS };
-
-struct memory {
-	struct rf_ban_set set;
-};
-
-/* Of one errand. */
-struct local {
-	enum errand errand;
-	int source;
-	__u64 now;    /* as it was read */
-	__u64 answer; /* of BANS and ASKS */
-	/* When it began: */
-	__u32 made, lifted; /* of its source, see below */
-	__u32 begun;
-	__u32 places; /* bit set: those that were free ever since */
-	bool alone;   /* nobody was about to ban it */
-};
-
-#include "replay.c"
+#include "bans.h"
 #include "seen.h"
+
+#define PATH_MAX_STEPS 4096
 
 struct row {
 	const char *title;
@@ -105,42 +64,6 @@ static struct {
 	struct rf_ban_set set;
 } path[PATH_MAX_STEPS];
 static int path_length;
-
-static struct rf_ban ban_of(int source, __u64 since)
-{
-	static const __u64 words[SOURCES][2] = {{1, 2}, {3, 4}, {1, 4}};
-
-	return (struct rf_ban){
-		.source = {words[source][0], words[source][1]},
-		.whose = rf_ban_whose(5, 0),
-		.since = since,
-	};
-}
-
-/* As the command line ends the bans that it finds. */
-static void lift(struct rf_ban_set *set, const struct rf_ban *whom, __u64 time)
-{
-	for (int i = 0; i < RF_BAN_WAYS; i++) {
-		const __u64 word = rf_load(&set->word[i]);
-
-		if (rf_ban_until(word) > time && rf_ban_is_of(&set->ban[i], whom) &&
-		    rf_load(&set->word[i]) == word)
-			rf_ban_lift(set, i, word);
-	}
-}
-
-void run_call(struct memory *memory, struct local *local, int index)
-{
-	const struct rf_ban whom = ban_of(local->source, local->now);
-
-	(void)index;
-	if (local->errand == BANS)
-		local->answer = rf_ban_start(&memory->set, &whom, TAG, local->now + LASTS);
-	else if (local->errand == ASKS)
-		local->answer = rf_ban_find(&memory->set, &whom, TAG, local->now);
-	else
-		lift(&memory->set, &whom, local->now);
-}
 
 static bool is_busy(int index)
 {

@@ -1,14 +1,14 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+// SPDX-License-Identifier: GPL-2.0
 /*
- * One operation of one CPU at a time, for any code that works on a `struct memory` by the
- * operations of atomic.h: as machine.h has it for windows. What a CPU has in hand is called again
- * from the start on memory of its own, fed the values of the past, and stopped one operation later.
- * One file of a program includes this, since its struct memory is its own.
+ * As machine.c has it for windows: what a CPU has in hand is called again from the start on memory
+ * of its own, fed the values of the past, and stopped one operation later. Compiled for each
+ * program, whose struct memory and struct local are in SCENE.
  */
-#ifndef RINGFENCE_EXPLORER_REPLAY_H
-#define RINGFENCE_EXPLORER_REPLAY_H
+#include <setjmp.h>
+#include <stdbool.h>
+#include <stddef.h>
 
-#include "hands.h"
+#include SCENE
 
 #define OPERATIONS_MAX 256
 #define PACKETS_MAX 8
@@ -47,13 +47,12 @@ static __attribute__((noinline)) bool call_ends(int index)
 	return true;
 }
 
-static void pick_up(int index, const struct local *begun)
+void pick_up(int index, const struct local *begun)
 {
 	hands[index].begun = hands[index].local = *begun;
 }
 
-/* Moves a CPU by one operation; true when that was the last one of its call. */
-static bool operate(int index)
+bool operate(int index)
 {
 	struct hand *hand = &hands[index];
 	bool ends;
@@ -72,10 +71,7 @@ static bool operate(int index)
 	return ends;
 }
 
-/* Its packet is over. */
-static void put_down(int index)
+void put_down(int index)
 {
 	hands[index] = (struct hand){.packet = hands[index].packet + 1};
 }
-
-#endif /* RINGFENCE_EXPLORER_REPLAY_H */

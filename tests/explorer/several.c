@@ -13,71 +13,15 @@
  *
  * Speaks TAP. A failure prints the schedule that leads to it.
  */
-#include <setjmp.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "ringfence/abi.h"
-
-#define RING 2 /* cells of a window */
-#undef RF_CELLS
-#define RF_CELLS RING
-
-void yield(__u64 *word);
-#define RF_ATOMIC_YIELD() yield((__u64 *)(word))
-#include "ringfence/atomic.h"
-#include "ringfence/limiter.h"
-#include "ringfence/window_read.h"
-
-/* Small numbers are to take credits. */
-#define RF_CREDITS_PER_SPENT 1
-#define RF_CREDITS_PER_SPENT_OF_SEVERAL 1
-#define RF_CREDITS_PER_ROOM 1
-#include "ringfence/lease.h"
-#include "tests/peek.h"
-
-#define CPUS_MAX 2
-#define LIMITS 2
-#define LEDGER_SIZE 16
-#define TIMES_MAX 5
-#define STEPS_MAX 4096
-#define ORIGIN 600 /* a whole number of all cells */
-
-enum stage {
-	PEEKS,
-	CHARGES,
-	RENEWS, /* takes credits */
-};
-
-struct memory {
-	struct rf_window window[LIMITS];
-};
-
-/* Of one packet. */
-struct local {
-	int time;
-	enum stage stage;
-	bool charged[LIMITS];
-	int refused; /* by that limit; LIMITS: by none */
-	struct rf_lease lease;
-};
-
-#include "replay.c"
 #include "seen.h"
+#include "several.h"
 
-struct row {
-	const char *title;
-	int cell[LIMITS], cells[LIMITS];
-	int limit_from, limit_to; /* of the first */
-	int other_limit;	  /* of the second */
-	int packets[CPUS_MAX];
-	bool leases;
-	int times[TIMES_MAX]; /* up to -1 */
-};
+#define LEDGER_SIZE 16
+#define STEPS_MAX 4096
 
 static const struct row rows[] = {
 	{"one cell each", {1, 1}, {1, 1}, 1, 2, 2, {2, 2}, false, {0, 1, -1}},
@@ -91,8 +35,8 @@ static const struct row rows[] = {
 
 #define ROWS ((int)(sizeof(rows) / sizeof(rows[0])))
 
-static const struct row *row;
-static struct rf_policy policy[LIMITS];
+const struct row *row;
+struct rf_policy policy[LIMITS];
 static const char *failure;
 static double all_schedules;
 static __u64 all_states;
@@ -119,47 +63,6 @@ static void fail(const char *what)
 {
 	if (!failure)
 		failure = what;
-}
-
-/* ---- the code ---- */
-
-/* As bpf/limits_known.h: from all heads, read once, it follows that nothing needs a peek. */
-static bool all_have_room(const struct memory *memory, __u64 time)
-{
-	bool has_room = true;
-
-	for (int i = 0; i < LIMITS; i++)
-		has_room &= rf_may_add(&policy[i], rf_load(&memory->window[i].head),
-				       rf_epoch(&policy[i], time), 1);
-	return has_room;
-}
-
-void run_call(struct memory *memory, struct local *local, int index)
-{
-	struct rf_charged charged = {0};
-	const __u64 time = ORIGIN + local->time;
-	const bool at_once = all_have_room(memory, time);
-
-	(void)index;
-	for (int i = 0; !at_once && i < LIMITS; i++) {
-		local->refused = i;
-		if (!rf_peek(&memory->window[i], &policy[i], time, 1))
-			return;
-	}
-	local->stage = CHARGES;
-	for (int i = 0; i < LIMITS; i++) {
-		local->refused = i;
-		if ((at_once ? rf_add(&memory->window[i], &policy[i], rf_epoch(&policy[i], time), 1)
-			     : rf_take(&memory->window[i], &policy[i], time, 1)) != RF_UNDER)
-			return;
-		local->charged[i] = true;
-		charged.window[i] = &memory->window[i];
-		charged.policy[i] = &policy[i];
-	}
-	local->refused = LIMITS;
-	local->stage = RENEWS;
-	if (row->leases)
-		rf_lease_take_credits(&local->lease, &charged, time, 1, RF_FOREVER, 0);
 }
 
 /* ---- what must hold ---- */

@@ -2,23 +2,19 @@
 /*
  * Runs every interleaving of a few CPUs through the slots and the known filter, operation by
  * operation. Each CPU touches the slot of a source, makes a window for a newcomer or for a known
- * source, or asks the filter for a source, in the order that bpf/windows.h has. The hash map of
+ * source, or asks the filter for a source, in the order that bpf/new_window.h has. The hash map of
  * windows is a model: a look-up, an insert and a delete are one operation each, an insert or a
  * delete may fail once, and the memory of a deleted window goes to the next one at once, as in the
  * kernel. Time ticks on at any moment, and a CPU may have read the tick before.
  *
  * What must hold is in slots_checks.c. Speaks TAP. A failure prints the schedule that leads to it.
  */
-#include <setjmp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "slots.h"
-
-#include "replay.c"
 #include "seen.h"
-#include "slots_rows.c"
+#include "slots.h"
 
 #define PATH_MAX_STEPS 4096
 
@@ -314,9 +310,9 @@ int main(int argc, char **argv)
 	const int only = argc > 1 ? atoi(argv[1]) : 0;
 	bool failed = false;
 
-	printf("1..%d\n", only ? 1 : ROWS);
-	for (int i = 0; i < ROWS && !failed; i++) {
-		row = &rows[i];
+	printf("1..%d\n", only ? 1 : slots_row_count);
+	for (int i = 0; i < slots_row_count && !failed; i++) {
+		row = &slots_rows[i];
 		if (!only || only == i + 1)
 			failed = !run_row(i + 1);
 	}

@@ -3,7 +3,8 @@
  * What the parts of slots.c know of each other: the slots, the windows and the filter that the CPUs
  * share, and what each CPU has to do there.
  *
- *   slots.c         the search, and what it is told by slots_rows.c
+ *   slots.c         the search
+ *   slots_rows.c    what is explored
  *   slots_actors.c  what a CPU does, operation by operation
  *   slots_checks.c  what must hold
  */
@@ -62,7 +63,7 @@ struct local {
 	enum rf_slot_eager kin;	  /* who has no window here, by the one under a limit of before */
 };
 
-#include "hands.h"
+#include "replay.h"
 
 /* What the state of the machine does not say, and the checks need. */
 struct ghost {
@@ -96,6 +97,9 @@ struct row {
 	bool is_eager, lags, wraps;
 	struct work cpu[CPUS_MAX];
 };
+
+extern const struct row slots_rows[];
+extern const int slots_row_count;
 
 /* Of the search. */
 extern const struct row *row;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * What a CPU of slots.c does. The order in which it uses slot.h and known_filter.h is that of
- * bpf/windows.h; mutants change it.
+ * bpf/new_window.h; mutants change it.
  */
 #include "slots.h"
 
@@ -59,7 +59,7 @@ static bool insert_window(struct memory *memory, int key, __u64 seat, bool fails
 	return true;
 }
 
-/* ---- what a CPU does, in the order of bpf/windows.h ---- */
+/* ---- what a CPU does, in the order of bpf/new_window.h ---- */
 
 static bool read_seat(struct memory *memory, struct local *local, int key)
 {

@@ -1,7 +1,6 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+// SPDX-License-Identifier: GPL-2.0
 /* The rows of slots.c; struct row is in slots.h. */
-#ifndef RINGFENCE_EXPLORER_SLOTS_ROWS_H
-#define RINGFENCE_EXPLORER_SLOTS_ROWS_H
+#include "slots.h"
 
 /* Sets of errands, of faults and of keys: a source's under the limit, and under one of before. */
 #define DOES(errand) (1U << (errand))
@@ -10,7 +9,7 @@
 #define OLD(source) (2U << 2 * (source))
 #define AT(slot) (1U << (slot))
 
-static const struct row rows[] = {
+const struct row slots_rows[] = {
 	{.title = "2 CPUs, a new source settles, and another wants its slot",
 	 .slots = 1,
 	 .sitting = {{RF_SLOT_NEW, 0, 0, 0}},
@@ -157,6 +156,4 @@ static const struct row rows[] = {
 	 .cpu = {{2, DOES(RESTS), OF(3), AT(0) | AT(1)}, {3, DOES(TOUCHES), OF(0) | OF(1), 0}}},
 };
 
-#define ROWS ((int)(sizeof(rows) / sizeof(rows[0])))
-
-#endif /* RINGFENCE_EXPLORER_SLOTS_ROWS_H */
+const int slots_row_count = sizeof(slots_rows) / sizeof(slots_rows[0]);

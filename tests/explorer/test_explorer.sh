@@ -61,15 +61,15 @@ program_of() {
 fixed_parts_of() {
 	case $1 in
 	explorer) echo seen rows_{sliding,fixed,weighted,log,bucket,leases} ;;
-	slots) echo slots slots_checks seen ;;
-	*) echo seen ;;
+	slots) echo slots slots_rows slots_checks replay seen ;;
+	*) echo "$1" replay seen ;;
 	esac
 }
 
 changed_part_of() {
 	case $1 in
-	slots) echo slots_actors ;;
-	*) echo "$1" ;;
+	explorer) echo explorer ;;
+	*) echo "$1_actors" ;;
 	esac
 }
 

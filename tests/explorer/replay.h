@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What the CPUs of a program have in hand, and the memory they share, moved one operation at a time
+ * for any code that works on a struct memory by the operations of atomic.h. Who includes this has
+ * defined struct memory, struct local (what the code knows so far; nothing that points anywhere)
+ * and CPUS_MAX.
+ */
+#ifndef RINGFENCE_EXPLORER_REPLAY_H
+#define RINGFENCE_EXPLORER_REPLAY_H
+
+#include <stdbool.h>
+
+/* What a CPU has in hand. */
+struct hand {
+	int packet;		   /* its number */
+	int operations;		   /* so far; 0: none is in hand, or it has not begun */
+	__u64 history;		   /* hash of what they returned */
+	struct local begun, local; /* at its beginning, and so far */
+};
+
+extern struct memory shared;
+extern struct hand hands[CPUS_MAX];
+
+/* At each operation, before it is done. */
+void yield(__u64 *word);
+
+/* The code that a CPU runs, which a program defines. */
+void run_call(struct memory *memory, struct local *local, int index);
+
+void pick_up(int index, const struct local *begun);
+
+/* Moves a CPU by one operation; true when that was the last one of its call. */
+bool operate(int index);
+
+/* The packet in hand is over. */
+void put_down(int index);
+
+#endif /* RINGFENCE_EXPLORER_REPLAY_H */

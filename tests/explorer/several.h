@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What the parts of several.c know of each other: the windows that the CPUs share, and what each
+ * CPU has to do there.
+ *
+ *   several.c         the search, and what must hold
+ *   several_actors.c  what a CPU does, operation by operation
+ */
+#ifndef RINGFENCE_EXPLORER_SEVERAL_H
+#define RINGFENCE_EXPLORER_SEVERAL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "ringfence/abi.h"
+
+#define RING 2 /* cells of a window */
+#undef RF_CELLS
+#define RF_CELLS RING
+
+void yield(__u64 *word);
+#define RF_ATOMIC_YIELD() yield((__u64 *)(word))
+#include "ringfence/atomic.h"
+#include "ringfence/limiter.h"
+#include "ringfence/window_read.h"
+
+/* Small numbers are to take credits. */
+#define RF_CREDITS_PER_SPENT 1
+#define RF_CREDITS_PER_SPENT_OF_SEVERAL 1
+#define RF_CREDITS_PER_ROOM 1
+#include "ringfence/lease.h"
+#include "tests/peek.h"
+
+#define CPUS_MAX 2
+#define LIMITS 2
+#define TIMES_MAX 5
+#define ORIGIN 600 /* a whole number of all cells */
+
+enum stage {
+	PEEKS,
+	CHARGES,
+	RENEWS, /* takes credits */
+};
+
+struct memory {
+	struct rf_window window[LIMITS];
+};
+
+/* Of one packet. */
+struct local {
+	int time;
+	enum stage stage;
+	bool charged[LIMITS];
+	int refused; /* by that limit; LIMITS: by none */
+	struct rf_lease lease;
+};
+
+#include "replay.h"
+
+struct row {
+	const char *title;
+	int cell[LIMITS], cells[LIMITS];
+	int limit_from, limit_to; /* of the first */
+	int other_limit;	  /* of the second */
+	int packets[CPUS_MAX];
+	bool leases;
+	int times[TIMES_MAX]; /* up to -1 */
+};
+
+extern const struct row *row;
+extern struct rf_policy policy[LIMITS];
+
+#endif /* RINGFENCE_EXPLORER_SEVERAL_H */
