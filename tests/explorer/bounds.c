@@ -1,18 +1,8 @@
-/* SPDX-License-Identifier: GPL-2.0 */
-/*
- * What must hold, told from ledgers of what was admitted and without any look at how. Included by
- * explorer.c alone, after limiter.h.
- *
- * For every algorithm: the bound on what is admitted; an admission has room at its last operation,
- * and a refusal had none at some moment of its call; at rest a reader sees what the ledger has.
- */
-#ifndef RINGFENCE_EXPLORER_BOUNDS_H
-#define RINGFENCE_EXPLORER_BOUNDS_H
+// SPDX-License-Identifier: GPL-2.0
+#include "bounds.h"
 
-#include "machine.c"
-
-static int limit_least, limit_most; /* the L that packets find */
-static bool exact;		    /* what is refused, or counted too much, is looked at as well */
+int limit_least, limit_most;
+bool exact;
 
 static __u64 up_to(__u64 number, __u64 most)
 {
@@ -53,13 +43,12 @@ static __u64 units_in(const __u8 *ledger, int first, int last)
 
 /* ---- windows of cells: sliding, weighted, fixed ---- */
 
-static int epoch_of(int time)
+int epoch_of(int time)
 {
 	return time / (int)policy.cell;
 }
 
-/* Where in the ledger the head's cell is; far from all packets' if it is older than the row. */
-static int head_epoch(void)
+int head_epoch(void)
 {
 	const __u64 origin = row->origin / policy.cell, jump = row->jump / policy.cell;
 	const __u32 far = FAR / policy.cell;
@@ -110,8 +99,13 @@ static bool cells_have_room(int time, int cost)
 	       policy.limit;
 }
 
-/* What was charged in `epoch` goes through. */
-static void cells_admit(int epoch, int cost)
+bool is_overcharged(int epoch, int time)
+{
+	return in_full(state.offered, epoch) + part_of_edge(state.offered, epoch, time, 0) >
+	       policy.limit;
+}
+
+void cells_admit(int epoch, int cost)
 {
 	state.admitted[epoch] += cost;
 	if (in_full(state.admitted, epoch) > policy.limit)
@@ -152,7 +146,7 @@ static void cells_check_rest(void)
 			break;
 		full = in_full(counted(), epoch);
 		part = part_of_edge(counted(), epoch, time, policy.scale);
-		used = rf_used(&state.window, &policy, clock_at(time));
+		used = explored_used(&state.window, &policy, clock_at(time));
 		if (used < up_to(full, RF_LIMIT_MAX) + part)
 			fail("admitted, and not counted");
 		if (used > full + part)
@@ -162,8 +156,7 @@ static void cells_check_rest(void)
 
 /* ---- log ---- */
 
-/* When an admission counts: at the caller's time, or at the newest if that is later. */
-static int log_now(int time)
+int log_now(int time)
 {
 	int newest = span;
 
@@ -194,7 +187,7 @@ static void log_check_rest(void)
 	for (int time = 0; time <= span + (int)policy.cell + 1; time++) {
 		/* No slot is for more: that many are never asked for. */
 		__u64 expected = up_to(log_used(counted(), log_now(time)), ring_cells);
-		__u64 used = rf_used(&state.window, &policy, clock_at(time));
+		__u64 used = explored_used(&state.window, &policy, clock_at(time));
 
 		if (used < expected)
 			fail("admitted, and not counted");
@@ -204,9 +197,6 @@ static void log_check_rest(void)
 }
 
 /* ---- token and leaky ---- */
-
-#define SIXTEENTHS (1 << RF_BUCKET_SHIFT)
-#define TOKENS_MOST (1 << 20)
 
 static int tokens_at(int time)
 {
@@ -258,7 +248,7 @@ static void bucket_check_rest(void)
 	for (int time = 0; time <= span + (int)policy.depth / SIXTEENTHS + 1; time++) {
 		int missing = (int)policy.depth - at_least(tokens_at(time), 0);
 		__u64 expected = ((missing << policy.scale) + policy.cell - 1) / policy.cell;
-		__u64 used = rf_used(&state.window, &policy, clock_at(time));
+		__u64 used = explored_used(&state.window, &policy, clock_at(time));
 
 		if (used < expected)
 			fail("admitted, and not counted");
@@ -278,8 +268,7 @@ static bool has_room(int time, int cost)
 	return cells_have_room(time, cost);
 }
 
-/* Before each operation, whichever CPU's: is there a packet in hand without room? */
-static void note_full(void)
+void note_full(void)
 {
 	for (int i = 0; i < CPUS_MAX; i++) {
 		struct cpu *cpu = &state.cpu[i];
@@ -291,8 +280,7 @@ static void note_full(void)
 	}
 }
 
-/* A packet's last operation has been done. */
-static void judge(const struct cpu *cpu, int verdict)
+void judge(const struct cpu *cpu, int verdict)
 {
 	const int cost = cost_of(cpu->taken), admitted = verdict == RF_UNDER;
 
@@ -319,8 +307,7 @@ static void judge(const struct cpu *cpu, int verdict)
 		cells_record(cpu->time, cost, admitted);
 }
 
-/* No CPU has a packet in hand: a reader must see what the ledger has. */
-static void check_rest(void)
+void check_rest(void)
 {
 	const __u64 most = RF_USED_MAX - 1 + CPUS_MAX * cost_of(0);
 
@@ -336,5 +323,3 @@ static void check_rest(void)
 	if (row->flooded && rf_word_used(state.window.head) > most)
 		fail_exact("counted, and not admitted: on and on, until the word is full");
 }
-
-#endif /* RINGFENCE_EXPLORER_BOUNDS_H */

@@ -16,52 +16,17 @@
  *
  * Speaks TAP. A failure prints the schedule that leads to it.
  */
-#include <setjmp.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "ringfence/abi.h"
-
-/* The size of the ring and the number of retries are the row's: small ones show more. */
-static int ring_cells;
-static int ring_retries;
-#undef RF_CELLS
-#define RF_CELLS ring_cells
-#define RF_RETRIES ring_retries
-
-/* Each atomic operation calls its argument `word`. */
-static void yield(__u64 *word);
-#define RF_ATOMIC_YIELD() yield((__u64 *)(word))
-#include "ringfence/atomic.h"
-
-/* for mutants of the limiter only: the core stores nothing plainly. */
-RF_INLINE void plain_store(__u64 *word, __u64 value)
-{
-	RF_ATOMIC_YIELD();
-	*(volatile __u64 *)word = value;
-}
-
-#include "ringfence/limiter.h"
-#include "ringfence/window_read.h"
-
-/* Small numbers are to take credits. */
-#define RF_CREDITS_PER_SPENT 1
-#define RF_CREDITS_PER_SPENT_OF_SEVERAL 1
-#define RF_JIFFIES_LAG 0
-#define RF_CREDITS_PER_ROOM 1
-#include "ringfence/lease.h"
-
-#include "bounds.c"
-#include "hash.c"
-#include "leases.c"
-#include "machine.c"
-#include "row.h"
+#include "bounds.h"
+#include "hash.h"
+#include "leases.h"
+#include "machine.h"
 #include "seen.h"
+#include "trace.h"
 
 #define ARRAY_SIZE(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -291,60 +256,12 @@ static void start(int cells, int limit)
 			struct cpu cpu = {.time = row->start[i].time, .taken = 1, .limit = limit};
 
 			cpu.was_full = true; /* perhaps: this is not what the row is about */
-			judge(&cpu, rf_take(&state.window, &policy, clock_at(cpu.time), 1));
+			judge(&cpu, explored_take(&state.window, &policy,
+						  &(struct rf_ask){.time = clock_at(cpu.time),
+								   .cost = 1}));
 		}
 	}
 	seen_clear();
-}
-
-/* What a word of the window says, by the algorithm. */
-static void print_word(__u64 word)
-{
-	if (rf_is_log(&policy) && !word)
-		printf("none");
-	else if (rf_is_log(&policy))
-		printf("%+lld", word - row->origin);
-	else if (rf_is_bucket(&policy) && !word)
-		printf("full");
-	else if (rf_is_bucket(&policy))
-		printf("empty at %+lld/%d", word - rf_bucket_time(row->origin), SIXTEENTHS);
-	else
-		printf("{%u, %u}", rf_word_epoch(word), rf_word_used(word));
-}
-
-static void print_path(void)
-{
-	static const char *const names[] = {": under", ": over", ": lost races"};
-	static const char *const calls[] = {"", "renews its lease: "};
-
-	for (int i = 0; i < path_length; i++) {
-		const struct step *step = &path[i];
-
-		printf("#   cpu %d, packet of +%d: ", step->cpu, step->time);
-		if (row->other_limit)
-			printf("L %d: ", step->limit);
-		if (step->leased) {
-			printf("its lease%s\n", names[step->verdict]);
-			continue;
-		}
-		printf("%s", calls[step->call]);
-		if (step->word < 2)
-			printf("%s ", step->word ? "newest" : "head");
-		else
-			printf("cell[%ld] ", step->word - 2);
-		if (step->word == 1)
-			printf("%llu", step->before);
-		else
-			print_word(step->before);
-		if (step->before != step->after) {
-			printf(" -> ");
-			if (step->word == 1)
-				printf("%llu", step->after);
-			else
-				print_word(step->after);
-		}
-		puts(step->verdict < 0 ? "" : names[step->verdict]);
-	}
 }
 
 /* One N and one L of a row. */

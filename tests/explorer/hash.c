@@ -1,9 +1,9 @@
-/* SPDX-License-Identifier: GPL-2.0 */
-/* What makes a state of explorer.c another one. Included by that alone, after limiter.h. */
-#ifndef RINGFENCE_EXPLORER_HASH_H
-#define RINGFENCE_EXPLORER_HASH_H
+// SPDX-License-Identifier: GPL-2.0
+#include "hash.h"
 
-#include "machine.c"
+#include <string.h>
+
+#include "machine.h"
 #include "seen.h"
 
 static void hash_lease(__u64 hash[2], const struct cpu *cpu)
@@ -17,8 +17,7 @@ static void hash_lease(__u64 hash[2], const struct cpu *cpu)
 	hash_words(hash, &cpu->lease, sizeof(cpu->lease));
 }
 
-/* CPUs that take as many packets are alike: their order does not make another state. */
-static void hash_state(__u64 hash[2])
+void hash_state(__u64 hash[2])
 {
 	__u64 cpu[CPUS_MAX][2];
 
@@ -55,5 +54,3 @@ static void hash_state(__u64 hash[2])
 	hash[1] = mix(hash[1], state.displaced);
 	hash[0] |= 1;
 }
-
-#endif /* RINGFENCE_EXPLORER_HASH_H */

@@ -1,27 +1,14 @@
-/* SPDX-License-Identifier: GPL-2.0 */
-/*
- * Rows with leases: how a packet asks its CPU's lease, and what must hold of its answers. Included
- * by explorer.c alone, after ringfence/lease.h.
- *
- * The credits that a CPU may spend are told from what its calls did to the head, not from its
- * lease: an admission by a credit counts in the cell in which the credit was charged, or in the
- * caller's own if that is later. A refusal is right if the window, asked in its place, would refuse
- * as well.
- */
-#ifndef RINGFENCE_EXPLORER_LEASES_H
-#define RINGFENCE_EXPLORER_LEASES_H
-
-#include "bounds.c"
+// SPDX-License-Identifier: GPL-2.0
+#include "leases.h"
 
 /* ---- what a CPU has in hand ---- */
 
-static bool is_busy(const struct cpu *cpu)
+bool is_busy(const struct cpu *cpu)
 {
 	return cpu->operations || cpu->call != TAKES;
 }
 
-/* Without a packet in hand; what it remembers stays. */
-static void end_packet(struct cpu *cpu)
+void end_packet(struct cpu *cpu)
 {
 	*cpu = (struct cpu){
 		.taken = cpu->taken + 1,
@@ -51,7 +38,7 @@ static bool start_renewal(struct cpu *cpu, enum rf_verdict verdict)
 
 	if (!row->leases || !rf_lease_may_follow(&policy, verdict))
 		return false;
-	if (!rf_lease_is_for(&cpu->lease, &who))
+	if (!explored_is_for(&cpu->lease, &who))
 		cpu->lease = (struct rf_lease){.source = who.source[0], .rules = who.rules};
 	cpu->call = RENEWS;
 	cpu->given = verdict;
@@ -62,8 +49,7 @@ static bool start_renewal(struct cpu *cpu, enum rf_verdict verdict)
 	return !ends_at_once(cpu);
 }
 
-/* The last operation of a call was done. */
-static void end_call(struct cpu *cpu, enum rf_verdict verdict)
+void end_call(struct cpu *cpu, enum rf_verdict verdict)
 {
 	if (cpu->call == TAKES && start_renewal(cpu, verdict))
 		return;
@@ -74,8 +60,7 @@ static void end_call(struct cpu *cpu, enum rf_verdict verdict)
 
 /* ---- credits ---- */
 
-/* After an operation of a renewal: what it charged, if anything. */
-static void note_credits(struct cpu *cpu, __u64 head)
+void note_credits(struct cpu *cpu, __u64 head)
 {
 	const int credits = (int)(rf_word_used(state.window.head) - rf_word_used(head));
 	const int epoch = head_epoch();
@@ -89,9 +74,7 @@ static void note_credits(struct cpu *cpu, __u64 head)
 	cpu->credits_epoch = epoch;
 	cpu->credits = at_least(cpu->credits + credits, 0);
 	state.offered[epoch] = at_least(state.offered[epoch] + credits, 0);
-	if (credits > 0 &&
-	    in_full(state.offered, epoch) + part_of_edge(state.offered, epoch, cpu->time, 0) >
-		    policy.limit)
+	if (credits > 0 && is_overcharged(epoch, cpu->time))
 		fail("more than L charged, with its part of the edge");
 }
 
@@ -123,33 +106,32 @@ static bool window_is_ahead(int time)
 static void judge_refusal(const struct cpu *cpu, int cost)
 {
 	if (!bound_only && !window_is_ahead(cpu->time) &&
-	    rf_would_pass(&state.window, &policy, clock_at(cpu->time), cost))
+	    explored_would_pass(&state.window, &policy, clock_at(cpu->time), cost))
 		fail("refused, and there was room: by a lease");
 }
 
 /* ---- answers ---- */
 
-static enum rf_verdict lease_verdict(const struct rf_lease *lease)
+enum rf_verdict lease_verdict(const struct rf_lease *lease)
 {
 	return lease->has_credits ? RF_UNDER : RF_OVER;
 }
 
-/* As the data path asks. Then it has answered, and without an operation. */
-static bool lease_answers(struct cpu *cpu)
+bool lease_answers(struct cpu *cpu)
 {
 	const struct rf_who who = who_of(cpu);
 
 	scratch_lease = cpu->lease;
-	if (!rf_lease_is_for(&scratch_lease, &who) ||
+	if (!explored_is_for(&scratch_lease, &who) ||
 	    !rf_lease_is_live(&scratch_lease, clock_at(cpu->time) / row_tick(),
 			      scratch_lease.ends - 1U) || /* not for the slots' sake */
-	    !rf_lease_answers(&scratch_lease, cost_of(cpu->taken), 1))
+	    !explored_answers(&scratch_lease, cost_of(cpu->taken), 1))
 		return false;
 	commit_lease(cpu);
 	return true;
 }
 
-static void judge_answer(struct cpu *cpu)
+void judge_answer(struct cpu *cpu)
 {
 	const int cost = cost_of(cpu->taken);
 
@@ -160,5 +142,3 @@ static void judge_answer(struct cpu *cpu)
 	else
 		judge_refusal(cpu, cost);
 }
-
-#endif /* RINGFENCE_EXPLORER_LEASES_H */

@@ -1,131 +1,70 @@
-/* SPDX-License-Identifier: GPL-2.0 */
-/*
- * The state that the search moves through, and how a CPU moves it by one atomic operation. Included
- * by explorer.c alone, after limiter.h.
- *
- * No coroutine: what a CPU does next depends on nothing but what its operations returned. To move
- * it by one operation, its packet is taken again from the start in a window of its own, fed the
- * values of the past, and stopped one operation later.
- */
-#ifndef RINGFENCE_EXPLORER_MACHINE_H
-#define RINGFENCE_EXPLORER_MACHINE_H
+// SPDX-License-Identifier: GPL-2.0
+#include "machine.h"
 
-#include "row.h"
+#include <setjmp.h>
 
 #define OPERATIONS_MAX 1024
-#define STEPS_MAX 4096
 
-/* What a CPU has in hand, each from its first operation to its last. */
-enum call {
-	TAKES,
-	RENEWS, /* the lease of the packet that was judged just now */
-	CALLS
-};
+int ring_cells, ring_retries;
+struct state state;
+struct step path[STEPS_MAX];
+int path_length;
+const struct row *row;
+int span;
+struct rf_policy policy;
+int operations_bound;
+bool bound_only;
+const char *failure;
 
-struct cpu {
-	int taken;	 /* packets done */
-	int operations;	 /* of the packet in hand; 0: none is */
-	int time, limit; /* of the packet in hand: when it came, and the L that it found */
-	bool charged;	 /* by the packet in hand */
-	bool was_full;	 /* since its first operation there was a moment without room for it */
-	__u64 history;	 /* hash of what its operations returned */
-
-	/* Of a row with leases. */
-	enum call call;	       /* in hand */
-	enum rf_verdict given; /* to the packet that RENEWS the lease */
-	struct rf_lease lease; /* as it was before the call in hand */
-	int credits;	       /* that were charged and are not spent, by the head alone */
-	int credits_epoch;
-};
-
-/* A token bucket as textbooks have it, in 1/16 ns: what was in it when it was last taken from. */
-struct tokens {
-	int level, last;
-};
-
-struct state {
-	struct rf_window window;
-	/* Units by epoch; by time for log, token and leaky. What refused packets cost: see below */
-	__u8 admitted[LEDGER_SIZE];
-	/* That and what was refused, where it counts; with leases, and the credits not spent */
-	__u8 offered[LEDGER_SIZE];
-	struct tokens tokens;
-	int displaced; /* leases */
-	struct cpu cpu[CPUS_MAX];
-};
-
-struct step {
-	int cpu, time, limit;
-	long word; /* index in struct rf_window */
-	__u64 before, after;
-	int verdict; /* enum rf_verdict; -1: not yet */
-	enum call call;
-	bool leased; /* the lease answered, and there was no operation */
-};
-
-static struct state state;
-/* By each operation so far. */
+/* What each operation so far has returned. */
 static __u64 returned[CPUS_MAX][TAKES_MAX][CALLS][OPERATIONS_MAX];
-static struct step path[STEPS_MAX];
-static int path_length;
 
-static const struct row *row;
-static int span; /* later than all packets of the row */
-static struct rf_policy policy;
-static int operations_bound; /* of one packet */
-
-static bool bound_only;	    /* whether too little is admitted is not looked at */
-static const char *failure; /* NULL: none yet */
-
-static int at_least(int number, int least)
+int at_least(int number, int least)
 {
 	return number > least ? number : least;
 }
 
-static void fail(const char *what)
+void fail(const char *what)
 {
 	if (!failure)
 		failure = what;
 }
 
-static int cost_of(int taken)
+int cost_of(int taken)
 {
 	const int costs[] = {row->first_cost, row->second_cost};
 
 	return taken < 2 ? at_least(costs[taken], 1) : 1;
 }
 
-/* The clock's reading at `time` of a row. */
-static __u64 clock_at(int time)
+__u64 clock_at(int time)
 {
 	return row->origin + time + (time >= FAR ? row->jump : 0);
 }
 
-/* Length of a jiffy, in units of the policy's clock. */
-static __u32 row_tick(void)
+__u32 row_tick(void)
 {
 	return row->tick ? row->tick : 1;
 }
 
-/* Another L, and with it another burst; the rate of a bucket stays. */
-static void set_limit(int limit)
+void set_limit(int limit)
 {
 	policy.limit = limit;
 	if (rf_is_bucket(&policy))
-		policy.depth = rf_bucket_flow(&policy, limit);
+		policy.depth = explored_bucket_flow(&policy, limit);
 }
 
 /* ---- one operation of one CPU ---- */
 
 static struct rf_window scratch;
-static struct rf_lease scratch_lease;
+struct rf_lease scratch_lease;
 static const __u64 *replayed; /* NULL: not exploring, operations just happen */
 static int replay_index, replay_length;
 static __u64 *live_word;
 static __u64 live_value;
 static jmp_buf replay_end;
 
-static void yield(__u64 *word)
+void yield(__u64 *word)
 {
 	if (!replayed)
 		return;
@@ -163,13 +102,12 @@ static __attribute__((noinline)) int call_scratch(const struct cpu *cpu)
 	if (setjmp(replay_end))
 		return -1;
 	if (cpu->call == TAKES)
-		return rf_take(&scratch, &policy, ask.time, ask.cost);
-	rf_lease_renew(&scratch_lease, &scratch, &policy, &ask, cpu->given, 0);
+		return explored_take(&scratch, &policy, &ask);
+	explored_renew(&scratch_lease, &scratch, &policy, &ask, cpu->given);
 	return cpu->given;
 }
 
-/* Is the call in hand over before any operation? */
-static bool ends_at_once(const struct cpu *cpu)
+bool ends_at_once(const struct cpu *cpu)
 {
 	int verdict;
 
@@ -195,8 +133,7 @@ static void check_slots_unchanged(const struct cpu *cpu, const __u64 *log)
 	}
 }
 
-/* Moves a CPU by one operation; returns the verdict if that was the packet's last one, or -1. */
-static int operate(int index)
+int operate(int index)
 {
 	struct cpu *cpu = &state.cpu[index];
 	__u64 *log = returned[index][cpu->taken][cpu->call];
@@ -233,5 +170,3 @@ static int operate(int index)
 		fail("a packet takes more operations than its bound");
 	return verdict;
 }
-
-#endif /* RINGFENCE_EXPLORER_MACHINE_H */

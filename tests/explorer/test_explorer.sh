@@ -60,7 +60,8 @@ program_of() {
 # The parts of program $1 that no mutant changes, and the one that calls what a mutant may change.
 fixed_parts_of() {
 	case $1 in
-	explorer) echo seen rows_{sliding,fixed,weighted,log,bucket,leases} ;;
+	explorer) echo explorer machine bounds leases hash trace seen \
+		rows_{sliding,fixed,weighted,log,bucket,leases} ;;
 	slots) echo slots slots_rows slots_checks replay seen ;;
 	*) echo "$1" replay seen ;;
 	esac
@@ -68,7 +69,7 @@ fixed_parts_of() {
 
 changed_part_of() {
 	case $1 in
-	explorer) echo explorer ;;
+	explorer) echo explored ;;
 	*) echo "$1_actors" ;;
 	esac
 }

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What must hold of the rows of explorer.c, told from ledgers of what was admitted and without any
+ * look at how.
+ *
+ * For every algorithm: the bound on what is admitted; an admission has room at its last operation,
+ * and a refusal had none at some moment of its call; at rest a reader sees what the ledger has.
+ */
+#ifndef RINGFENCE_EXPLORER_BOUNDS_H
+#define RINGFENCE_EXPLORER_BOUNDS_H
+
+#include "machine.h"
+
+#define SIXTEENTHS (1 << RF_BUCKET_SHIFT)
+#define TOKENS_MOST (1 << 20)
+
+extern int limit_least, limit_most; /* the L that packets find */
+extern bool exact;		    /* what is refused, or counted too much, is looked at as well */
+
+/* ---- where packets count ---- */
+
+int epoch_of(int time);
+
+/* Where in the ledger the head's cell is; far from all packets' if it is older than the row. */
+int head_epoch(void);
+
+/* When an admission of a log counts: at the caller's time, or at the newest if that is later. */
+int log_now(int time);
+
+/* Are more than L charged in the window of `epoch`, with its part of the edge at `time`? */
+bool is_overcharged(int epoch, int time);
+
+/* What was charged in `epoch` goes through. */
+void cells_admit(int epoch, int cost);
+
+/* ---- what must hold ---- */
+
+/* Before each operation, whichever CPU's: is there a packet in hand without room? */
+void note_full(void);
+
+/* A packet's last operation has been done. */
+void judge(const struct cpu *cpu, int verdict);
+
+/* No CPU has a packet in hand: a reader must see what the ledger has. */
+void check_rest(void);
+
+#endif /* RINGFENCE_EXPLORER_BOUNDS_H */
