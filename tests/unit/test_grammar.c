@@ -67,15 +67,15 @@ static int parse_bits(const char *text, uint64_t *value, struct rf_error *error)
 }
 
 #define SCALED(title, ...) UNIT_ROW_OF(title, parse_scaled, (&(struct scaled_row){__VA_ARGS__}))
-#define COUNT(title, text, number) SCALED("count: " title, parse_count, text, number, NULL)
-#define BITS(title, text, bytes) SCALED("bits: " title, parse_bits, text, bytes, NULL)
-#define TIME(title, text, number) SCALED("time: " title, rf_parse_time, text, number, NULL)
+#define COUNT(title, text, number) SCALED("parses a count: " title, parse_count, text, number, NULL)
+#define BITS(title, text, bytes) SCALED("parses bits: " title, parse_bits, text, bytes, NULL)
+#define TIME(title, text, number) SCALED("parses a time: " title, rf_parse_time, text, number, NULL)
 #define REFUSED_COUNT(title, text) \
-	SCALED("refused count: " title, parse_count, text, 0, INVALID(text, COUNT_FORM))
+	SCALED("refuses a count: " title, parse_count, text, 0, INVALID(text, COUNT_FORM))
 #define REFUSED_BITS(title, text) \
-	SCALED("refused bits: " title, parse_bits, text, 0, INVALID(text, COUNT_FORM))
+	SCALED("refuses bits: " title, parse_bits, text, 0, INVALID(text, COUNT_FORM))
 #define REFUSED_TIME(title, text) \
-	SCALED("refused time: " title, rf_parse_time, text, 0, INVALID(text, TIME_FORM))
+	SCALED("refuses a time: " title, rf_parse_time, text, 0, INVALID(text, TIME_FORM))
 
 /* ---- COUNT/TIME ---- */
 
@@ -118,14 +118,14 @@ static void parse_rate(void **state)
 	assert_int_equal(rate.in_bits, row->in_bits);
 }
 
-#define RATE(title, text, count, window_ns)     \
-	UNIT_ROW_OF("rate: " title, parse_rate, \
+#define RATE(title, text, count, window_ns)              \
+	UNIT_ROW_OF("parses a rate: " title, parse_rate, \
 		    (&(struct rate_row){text, count, window_ns, false, NULL}))
-#define BIT_RATE(title, text, bytes, window_ns) \
-	UNIT_ROW_OF("rate: " title, parse_rate, \
+#define BIT_RATE(title, text, bytes, window_ns)          \
+	UNIT_ROW_OF("parses a rate: " title, parse_rate, \
 		    (&(struct rate_row){text, bytes, window_ns, true, NULL}))
-#define REFUSED_RATE(title, text, reason)               \
-	UNIT_ROW_OF("refused rate: " title, parse_rate, \
+#define REFUSED_RATE(title, text, reason)                 \
+	UNIT_ROW_OF("refuses a rate: " title, parse_rate, \
 		    (&(struct rate_row){text, .refusal = "'" text "': " reason}))
 
 /* The sentence is cut where rf_error ends, and no byte is written behind it. */
@@ -170,9 +170,10 @@ static void parse_name(void **state)
 	assert_memory_equal(name, expected, sizeof(name));
 }
 
-#define NAME(title, text) UNIT_ROW_OF("name: " title, parse_name, (&(struct name_row){text, NULL}))
-#define REFUSED_NAME(title, text, reason)               \
-	UNIT_ROW_OF("refused name: " title, parse_name, \
+#define NAME(title, text) \
+	UNIT_ROW_OF("parses a name: " title, parse_name, (&(struct name_row){text, NULL}))
+#define REFUSED_NAME(title, text, reason)                 \
+	UNIT_ROW_OF("refuses a name: " title, parse_name, \
 		    (&(struct name_row){text, INVALID(text, "name of a fence: " reason)}))
 
 /* ---- addresses ---- */
@@ -203,12 +204,12 @@ static void parse_address(void **state)
 	assert_memory_equal(address.word, row->bytes, sizeof(address.word));
 }
 
-#define ADDRESS(title, text, version, ...)            \
-	UNIT_ROW_OF("address: " title, parse_address, \
+#define ADDRESS(title, text, version, ...)                      \
+	UNIT_ROW_OF("parses an address: " title, parse_address, \
 		    (&(struct address_row){text, NULL, version, {__VA_ARGS__}}))
 #define ADDRESS_FORM "address; write it like 192.0.2.1 or 2001:db8::1"
-#define REFUSED_ADDRESS(title, text)                          \
-	UNIT_ROW_OF("refused address: " title, parse_address, \
+#define REFUSED_ADDRESS(title, text)                             \
+	UNIT_ROW_OF("refuses an address: " title, parse_address, \
 		    (&(struct address_row){text, INVALID(text, ADDRESS_FORM), 0, {}}))
 
 /* ---- whole numbers ---- */
@@ -238,13 +239,13 @@ static void parse_number(void **state)
 	assert_int_equal(number, row->number);
 }
 
-#define NUMBER(title, text, min, max, number)       \
-	UNIT_ROW_OF("number: " title, parse_number, \
+#define NUMBER(title, text, min, max, number)                \
+	UNIT_ROW_OF("parses a number: " title, parse_number, \
 		    (&(struct number_row){text, min, max, number, NULL}))
 #define CELLS_FORM(min, max) "number of cells: it must be " #min "-" #max
-#define REFUSED_NUMBER(title, text, min, max)           \
-	UNIT_ROW_OF(                                    \
-		"refused number: " title, parse_number, \
+#define REFUSED_NUMBER(title, text, min, max)             \
+	UNIT_ROW_OF(                                      \
+		"refuses a number: " title, parse_number, \
 		(&(struct number_row){text, min, max, 0, INVALID(text, CELLS_FORM(min, max))}))
 
 /* ---- formatting ---- */
@@ -271,13 +272,15 @@ static void format_rate(void **state)
 	assert_string_equal(text, with_unit);
 }
 
-#define FORMAT(title, ...) \
-	UNIT_ROW_OF("format: " title, format_rate, (&(struct format_row){__VA_ARGS__, RF_PACKETS}))
-#define FORMAT_BYTES(title, ...) \
-	UNIT_ROW_OF("format: " title, format_rate, (&(struct format_row){__VA_ARGS__, RF_BYTES}))
+#define FORMAT(title, ...)                                 \
+	UNIT_ROW_OF("formats a rate: " title, format_rate, \
+		    (&(struct format_row){__VA_ARGS__, RF_PACKETS}))
+#define FORMAT_BYTES(title, ...)                           \
+	UNIT_ROW_OF("formats a rate: " title, format_rate, \
+		    (&(struct format_row){__VA_ARGS__, RF_BYTES}))
 
 /* What stands in a map may be of another build. */
-static void names_are_those_of_the_grammar(void **state)
+static void names_of_enumerators_are_words_of_the_grammar(void **state)
 {
 	(void)state;
 	assert_string_equal(rf_algorithm_name(RF_SLIDING), "sliding");
@@ -528,7 +531,7 @@ static const struct CMUnitTest tests[] = {
 	FORMAT_BYTES("the most bytes", 137438953472, 8784 * HOUR, "137438953472/8784h"),
 	FORMAT_BYTES("what only a map can hold", UINT64_MAX, UINT64_MAX,
 		     "18446744073709551615/18446744073709ms"),
-	cmocka_unit_test(names_are_those_of_the_grammar),
+	cmocka_unit_test(names_of_enumerators_are_words_of_the_grammar),
 	cmocka_unit_test(any_rate_survives_format_and_parse),
 };
 

@@ -179,7 +179,7 @@ static struct wording combination(uint64_t i)
 	return said;
 }
 
-static void every_combination_is_as_it_should_be(void **state)
+static void every_combination_of_options_is_accepted_or_refused_rightly(void **state)
 {
 	const uint64_t count = UNIT_ARRAY_SIZE(rates) * UNIT_ARRAY_SIZE(windows_ms) *
 			       UNIT_ARRAY_SIZE(units) * UNIT_ARRAY_SIZE(algorithms) *
@@ -208,7 +208,7 @@ static void make_amount(uint64_t *random, char text[32], struct amount *amount)
 	snprintf(text, 32, "%" PRIu64 "%s", number, amount->in_bits ? "kbit" : "");
 }
 
-static void any_counts_are_as_they_should_be(void **state)
+static void random_counts_are_accepted_or_refused_rightly(void **state)
 {
 	uint64_t random = unit_seed();
 	char rate[32], burst[32];
@@ -227,8 +227,8 @@ static void any_counts_are_as_they_should_be(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(every_combination_is_as_it_should_be),
-	cmocka_unit_test(any_counts_are_as_they_should_be),
+	cmocka_unit_test(every_combination_of_options_is_accepted_or_refused_rightly),
+	cmocka_unit_test(random_counts_are_accepted_or_refused_rightly),
 };
 
 int main(void)

@@ -10,7 +10,7 @@
 
 /* ---- words ---- */
 
-static void words_are_read_one_by_one(void **state)
+static void words_of_a_line_are_read_one_by_one(void **state)
 {
 	struct rf_error error = {};
 	struct line line;
@@ -98,11 +98,11 @@ static void parse_newcomers(void **state)
 	assert_int_equal(newcomers.then, row->expected.then);
 }
 
-#define NEWCOMERS(title, text, ...)                       \
-	UNIT_ROW_OF("newcomers: " title, parse_newcomers, \
+#define NEWCOMERS(title, text, ...)                              \
+	UNIT_ROW_OF("parses newcomers: " title, parse_newcomers, \
 		    (&(struct newcomers_row){text, {__VA_ARGS__}, NULL}))
 #define REFUSED_NEWCOMERS(title, text, sentence)                  \
-	UNIT_ROW_OF("refused newcomers: " title, parse_newcomers, \
+	UNIT_ROW_OF("refuses newcomers: " title, parse_newcomers, \
 		    (&(struct newcomers_row){text, {}, sentence}))
 #define NO_NEWCOMERS_RATE                                                         \
 	"the rate of newcomers is missing; write newcomers rate COUNT/TIME then " \
@@ -143,11 +143,11 @@ static void parse_until(void **state)
 		assert_null(rf_words_peek(&line.words));
 }
 
-#define FOR(title, ...)                         \
-	UNIT_ROW_OF("for: " title, parse_until, \
+#define FOR(title, ...)                                      \
+	UNIT_ROW_OF("reads 'for TIME': " title, parse_until, \
 		    (&(struct until_row){.parse = rf_parse_for, __VA_ARGS__}))
-#define CONFIRM(title, ...)                         \
-	UNIT_ROW_OF("confirm: " title, parse_until, \
+#define CONFIRM(title, ...)                                      \
+	UNIT_ROW_OF("reads 'confirm TIME': " title, parse_until, \
 		    (&(struct until_row){.parse = rf_parse_confirm, __VA_ARGS__}))
 #define CONFIRM_RANGE "invalid time to confirm: the time must be 1s-24h"
 #define FOR_RANGE "invalid time on a list: the time must be 1s-8784h"
@@ -179,7 +179,7 @@ static void split_line(void **state)
 }
 
 #define SPLIT(title, ...) \
-	UNIT_ROW_OF("line: " title, split_line, (&(struct split_row){.line = __VA_ARGS__}))
+	UNIT_ROW_OF("splits a line: " title, split_line, (&(struct split_row){.line = __VA_ARGS__}))
 
 static void a_line_of_too_many_words_is_refused(void **state)
 {
@@ -243,8 +243,9 @@ static void parse_attach(void **state)
 	assert_null(rf_words_peek(&line.words));
 }
 
-#define ATTACH_WITH(title, ...) \
-	UNIT_ROW_OF("attach: " title, parse_attach, (&(struct attach_row){.line = __VA_ARGS__}))
+#define ATTACH_WITH(title, ...)                            \
+	UNIT_ROW_OF("parses attach: " title, parse_attach, \
+		    (&(struct attach_row){.line = __VA_ARGS__}))
 #define ATTACH(title, ...) ATTACH_WITH(title, __VA_ARGS__, RF_LEASES_UNSAID, 0)
 
 #define ONE_OF_THEM                                                                                \
@@ -272,9 +273,9 @@ static void refuse_attach(void **state)
 }
 
 #define REFUSED_ATTACH(title, ...) \
-	UNIT_ROW_OF("refused attach: " title, refuse_attach, (&(struct refusal_row){__VA_ARGS__}))
+	UNIT_ROW_OF("refuses attach: " title, refuse_attach, (&(struct refusal_row){__VA_ARGS__}))
 
-static void no_more_interfaces_are_attached_than_fit(void **state)
+static void attach_of_too_many_interfaces_is_refused(void **state)
 {
 	char text[RF_INTERFACES_MAX * 8] = "", sentence[64];
 	struct attach_row most = {.line = text, .interfaces = text, .leases = RF_LEASES_UNSAID};
@@ -292,7 +293,7 @@ static void no_more_interfaces_are_attached_than_fit(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(words_are_read_one_by_one),
+	cmocka_unit_test(words_of_a_line_are_read_one_by_one),
 	cmocka_unit_test(no_word_of_the_grammar_is_a_name),
 	cmocka_unit_test(other_words_are_names),
 
@@ -321,7 +322,7 @@ static const struct CMUnitTest tests[] = {
 			  "'shadow': unexpected word"),
 	REFUSED_NEWCOMERS("more words behind off", "off rate", "'rate': unexpected word"),
 
-	FOR("not said", "", 0),
+	FOR("not given", "", 0),
 	FOR("another word", "confirm 5m", 0, "confirm"),
 	FOR("ten minutes", "for 10m dev", 600 * SECOND, "dev"),
 	FOR("a second", "for 1s", SECOND),
@@ -329,8 +330,8 @@ static const struct CMUnitTest tests[] = {
 	FOR("less than a second", "for 999ms", .refusal = "'999ms': " FOR_RANGE),
 	FOR("more than a year", "for 8785h", .refusal = "'8785h': " FOR_RANGE),
 	FOR("no time", "for", .refusal = "'for': expects a time, like 10m"),
-	FOR("no good time", "for ever", .refusal = "'ever': invalid " TIME_FORM),
-	CONFIRM("not said", "for 5m", 0, "for"),
+	FOR("an invalid time", "for ever", .refusal = "'ever': invalid " TIME_FORM),
+	CONFIRM("not given", "for 5m", 0, "for"),
 	CONFIRM("five minutes", "confirm 5m", 300 * SECOND),
 	CONFIRM("a second", "confirm 1s", SECOND),
 	CONFIRM("a day", "confirm 24h", 24 * HOUR),
@@ -353,38 +354,41 @@ static const struct CMUnitTest tests[] = {
 
 	ATTACH("one interface", "eth0", "eth0", NULL, RF_NATIVE, 0),
 	ATTACH("three interfaces", "eth0 eth1 bond0.7", "eth0 eth1 bond0.7", NULL, RF_NATIVE, 0),
-	ATTACH("a fence", "eth0 eth1 fence edge1", "eth0 eth1", "edge1", RF_NATIVE, 0),
-	ATTACH("mode native", "eth0 mode native", "eth0", NULL, RF_NATIVE, 0),
-	ATTACH("mode generic", "eth0 mode generic", "eth0", NULL, RF_GENERIC, 0),
-	ATTACH("sources", "eth0 sources 500000", "eth0", NULL, RF_NATIVE, 500000),
+	ATTACH("with a fence", "eth0 eth1 fence edge1", "eth0 eth1", "edge1", RF_NATIVE, 0),
+	ATTACH("with mode native", "eth0 mode native", "eth0", NULL, RF_NATIVE, 0),
+	ATTACH("with mode generic", "eth0 mode generic", "eth0", NULL, RF_GENERIC, 0),
+	ATTACH("with sources", "eth0 sources 500000", "eth0", NULL, RF_NATIVE, 500000),
 	ATTACH("the fewest sources", "eth0 sources 1", "eth0", NULL, RF_NATIVE, 1),
 	ATTACH("the most sources", "eth0 sources 67108864", "eth0", NULL, RF_NATIVE, 67108864),
 	ATTACH_WITH("leases", "eth0 leases 1024", "eth0", NULL, RF_NATIVE, 0, 1024, 0),
-	ATTACH_WITH("no leases", "eth0 leases 0", "eth0", NULL, RF_NATIVE, 0, 0, 0),
+	ATTACH_WITH("with no leases", "eth0 leases 0", "eth0", NULL, RF_NATIVE, 0, 0, 0),
 	ATTACH_WITH("the most leases", "eth0 leases 16777216", "eth0", NULL, RF_NATIVE, 0,
 		    16777216),
-	ATTACH_WITH("everything", "eth0 fence f mode generic sources 9 leases 8 eth1", "eth0 eth1",
-		    "f", RF_GENERIC, 9, 8, 0),
-	ATTACH_WITH("another order", "leases 8 sources 9 mode generic fence f eth0 eth1",
+	ATTACH_WITH("with every option", "eth0 fence f mode generic sources 9 leases 8 eth1",
 		    "eth0 eth1", "f", RF_GENERIC, 9, 8, 0),
+	ATTACH_WITH("with every option in another order",
+		    "leases 8 sources 9 mode generic fence f eth0 eth1", "eth0 eth1", "f",
+		    RF_GENERIC, 9, 8, 0),
 
-	ATTACH_WITH("on trial", "eth0 confirm 5m", "eth0", NULL, RF_NATIVE, 0, RF_LEASES_UNSAID,
+	ATTACH_WITH("with confirm", "eth0 confirm 5m", "eth0", NULL, RF_NATIVE, 0, RF_LEASES_UNSAID,
 		    300 * SECOND),
-	ATTACH_WITH("in a chain", "eth0 chain", "eth0", NULL, RF_NATIVE, 0, RF_LEASES_UNSAID, 0,
+	ATTACH_WITH("with chain", "eth0 chain", "eth0", NULL, RF_NATIVE, 0, RF_LEASES_UNSAID, 0,
 		    .chain = true),
-	ATTACH_WITH("in a chain, said first", "chain eth0 mode generic eth1", "eth0 eth1", NULL,
-		    RF_GENERIC, 0, RF_LEASES_UNSAID, 0, .chain = true),
-	ATTACH_WITH("instead of another", "eth0 replace fence f", "eth0", "f", RF_NATIVE, 0,
+	ATTACH_WITH("with chain before the interface", "chain eth0 mode generic eth1", "eth0 eth1",
+		    NULL, RF_GENERIC, 0, RF_LEASES_UNSAID, 0, .chain = true),
+	ATTACH_WITH("with replace", "eth0 replace fence f", "eth0", "f", RF_NATIVE, 0,
 		    RF_LEASES_UNSAID, 0, .replace = true),
 
 	ATTACH("an interface called mode", "dev mode", "mode", NULL, RF_NATIVE, 0),
-	ATTACH("one called fence, in a fence", "dev fence fence f", "fence", "f", RF_NATIVE, 0),
-	ATTACH("one called mode, in a mode", "dev mode mode generic", "mode", NULL, RF_GENERIC, 0),
-	ATTACH("one called chain behind another", "eth0 dev chain", "eth0 chain", NULL, RF_NATIVE,
-	       0),
-	ATTACH("one called dev", "dev dev", "dev", NULL, RF_NATIVE, 0),
-	ATTACH("one called dev, without the word", "dev", "dev", NULL, RF_NATIVE, 0),
-	ATTACH("one behind dev like any other", "dev eth0 fence f", "eth0", "f", RF_NATIVE, 0),
+	ATTACH("an interface called fence, in a fence", "dev fence fence f", "fence", "f",
+	       RF_NATIVE, 0),
+	ATTACH("an interface called mode, in a mode", "dev mode mode generic", "mode", NULL,
+	       RF_GENERIC, 0),
+	ATTACH("an interface called chain, not the first", "eth0 dev chain", "eth0 chain", NULL,
+	       RF_NATIVE, 0),
+	ATTACH("an interface called dev", "dev dev", "dev", NULL, RF_NATIVE, 0),
+	ATTACH("an interface called dev, without the word dev", "dev", "dev", NULL, RF_NATIVE, 0),
+	ATTACH("dev before any interface", "dev eth0 fence f", "eth0", "f", RF_NATIVE, 0),
 	REFUSED_ATTACH("nothing", "", NO_INTERFACE),
 	REFUSED_ATTACH("options alone", "mode generic fence f", NONE_BUT("mode")),
 	REFUSED_ATTACH("fence alone", "fence", NONE_BUT("fence")),
@@ -414,7 +418,7 @@ static const struct CMUnitTest tests[] = {
 		       "'confirm': expects a time, like 10m"),
 	REFUSED_ATTACH("confirm twice", "confirm 5m eth0 confirm 5m", "'confirm': given twice"),
 	REFUSED_ATTACH("a long time to confirm", "eth0 confirm 25h", "'25h': " CONFIRM_RANGE),
-	cmocka_unit_test(no_more_interfaces_are_attached_than_fit),
+	cmocka_unit_test(attach_of_too_many_interfaces_is_refused),
 };
 
 int main(void)

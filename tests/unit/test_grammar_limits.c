@@ -56,11 +56,11 @@ static void parse_limit(void **state)
 	assert_null(rf_words_peek(&line.words));
 }
 
-#define LIMIT(title, text, ...)                   \
-	UNIT_ROW_OF("limit: " title, parse_limit, \
+#define LIMIT(title, text, ...)                            \
+	UNIT_ROW_OF("parses a limit: " title, parse_limit, \
 		    (&(struct limit_row){.line = text, .name = "all", __VA_ARGS__}))
-#define NAMED_LIMIT(title, text, expected, ...)   \
-	UNIT_ROW_OF("limit: " title, parse_limit, \
+#define NAMED_LIMIT(title, text, expected, ...)            \
+	UNIT_ROW_OF("parses a limit: " title, parse_limit, \
 		    (&(struct limit_row){.line = text, .name = expected, __VA_ARGS__}))
 #define OF(count, time) .rate = count, .window_ns = time
 
@@ -155,8 +155,9 @@ static void limit_is_written(void **state)
 	assert_string_equal(text, row->written);
 }
 
-#define WRITTEN(title, ...) \
-	UNIT_ROW_OF("written: " title, limit_is_written, (&(struct written_row){__VA_ARGS__}))
+#define WRITTEN(title, ...)                                     \
+	UNIT_ROW_OF("writes a limit: " title, limit_is_written, \
+		    (&(struct written_row){__VA_ARGS__}))
 
 #define LONGEST                                                                               \
 	THIRTY_ONE " rate 137438953471/31622399999ms bytes algorithm leaky burst 1073741823 " \
@@ -207,7 +208,7 @@ static void parse_ports(void **state)
 }
 
 #define PORTS(title, ...) \
-	UNIT_ROW_OF("ports: " title, parse_ports, (&(struct ports_row){__VA_ARGS__}))
+	UNIT_ROW_OF("parses dport: " title, parse_ports, (&(struct ports_row){__VA_ARGS__}))
 
 struct from_row {
 	const char *text;
@@ -246,11 +247,11 @@ static void parse_from(void **state)
 }
 
 #define FROM(title, ...) \
-	UNIT_ROW_OF("from: " title, parse_from, (&(struct from_row){.text = __VA_ARGS__}))
+	UNIT_ROW_OF("parses from: " title, parse_from, (&(struct from_row){.text = __VA_ARGS__}))
 
 static const struct CMUnitTest tests[] = {
 	LIMIT("name and rate", "all rate 20k/1s", OF(20000, SECOND)),
-	NAMED_LIMIT("a slow one", "slow rate 1/8784h", "slow", OF(1, 8784 * HOUR)),
+	NAMED_LIMIT("a slow rate", "slow rate 1/8784h", "slow", OF(1, 8784 * HOUR)),
 	NAMED_LIMIT("a name of 31 characters", THIRTY_ONE " rate 20k/1s", THIRTY_ONE,
 		    OF(20000, SECOND)),
 	LIMIT("shadow", "all rate 20k/1s shadow", OF(20000, SECOND), .flags = RF_SHADOW),
@@ -279,8 +280,8 @@ static const struct CMUnitTest tests[] = {
 	      .ban_ns = SECOND, .flags = RF_COUNT_REJECTED),
 	LIMIT("ban all", "all rate 20k/1s ban 10m all", OF(20000, SECOND), .ban_ns = 600 * SECOND,
 	      .flags = RF_BAN_ALL),
-	LIMIT("ban all, and more", "all rate 20k/1s ban 10m all exact", OF(20000, SECOND),
-	      .ban_ns = 600 * SECOND, .flags = RF_BAN_ALL | RF_EXACT),
+	LIMIT("ban all before another option", "all rate 20k/1s ban 10m all exact",
+	      OF(20000, SECOND), .ban_ns = 600 * SECOND, .flags = RF_BAN_ALL | RF_EXACT),
 	LIMIT("the longest ban", "all rate 20k/1s ban 8784h", OF(20000, SECOND),
 	      .ban_ns = 8784 * HOUR),
 	LIMIT("per /32", "all rate 20k/1s per /32", OF(20000, SECOND)),
@@ -290,7 +291,7 @@ static const struct CMUnitTest tests[] = {
 
 	LIMIT("packets", "all rate 20k/1s packets", OF(20000, SECOND)),
 	LIMIT("bytes", "all rate 20k/1s bytes", OF(20000, SECOND), .unit = RF_BYTES),
-	LIMIT("bytes, said late", "all rate 10M/1s shadow bytes", OF(10000000, SECOND),
+	LIMIT("bytes after other options", "all rate 10M/1s shadow bytes", OF(10000000, SECOND),
 	      .unit = RF_BYTES, .flags = RF_SHADOW),
 	LIMIT("the fewest bytes", "all rate 1514/1s bytes", OF(1514, SECOND), .unit = RF_BYTES),
 	LIMIT("the most bytes", "all rate 137438953472/1s bytes", OF(137438953472, SECOND),
@@ -328,7 +329,7 @@ static const struct CMUnitTest tests[] = {
 	      .algorithm = RF_TOKEN, .burst = 2147483648),
 	LIMIT("token, a burst", "all rate 20k/1s algorithm token burst 1.5k", OF(20000, SECOND),
 	      .algorithm = RF_TOKEN, .burst = 1500),
-	LIMIT("token, its burst said first", "all rate 20k/1s burst 50k algorithm token",
+	LIMIT("token, the burst before the algorithm", "all rate 20k/1s burst 50k algorithm token",
 	      OF(20000, SECOND), .algorithm = RF_TOKEN, .burst = 50000),
 	LIMIT("token, the least burst", "all rate 20k/1s algorithm token burst 1",
 	      OF(20000, SECOND), .algorithm = RF_TOKEN, .burst = 1),
@@ -340,7 +341,7 @@ static const struct CMUnitTest tests[] = {
 	      .algorithm = RF_TOKEN, .burst = 1250000, .unit = RF_BYTES),
 	LIMIT("token, bytes, a burst in bits", "all rate 1M/1s bytes algorithm token burst 16kbit",
 	      OF(1000000, SECOND), .algorithm = RF_TOKEN, .burst = 2000, .unit = RF_BYTES),
-	LIMIT("token, a burst in bits, bytes said late",
+	LIMIT("token, a burst in bits, bytes after other options",
 	      "all rate 1M/1s algorithm token burst 16kbit bytes", OF(1000000, SECOND),
 	      .algorithm = RF_TOKEN, .burst = 2000, .unit = RF_BYTES),
 	LIMIT("token, the most bytes that are their own burst",
@@ -355,34 +356,35 @@ static const struct CMUnitTest tests[] = {
 	LIMIT("leaky, bytes", "all rate 20k/1s algorithm leaky burst 1514 bytes", OF(20000, SECOND),
 	      .algorithm = RF_LEAKY, .burst = 1514, .unit = RF_BYTES),
 
-	PORTS("one", "53", {{53, 53}}),
-	PORTS("the first", "0", {{0, 0}}),
-	PORTS("the last", "65535", {{65535, 65535}}),
-	PORTS("a range", "8000-8100", {{8000, 8100}}),
-	PORTS("a range of one", "53-53", {{53, 53}}),
-	PORTS("all", "0-65535", {{0, 65535}}),
-	PORTS("a list", "53,443,8000-8100", {{53, 53}, {443, 443}, {8000, 8100}}),
-	PORTS("a list that overlaps, in no order", "100-200,63,64,1-199", {{1, 200}}),
+	PORTS("one port", "53", {{53, 53}}),
+	PORTS("the first port", "0", {{0, 0}}),
+	PORTS("the last port", "65535", {{65535, 65535}}),
+	PORTS("a range of ports", "8000-8100", {{8000, 8100}}),
+	PORTS("a range of one port", "53-53", {{53, 53}}),
+	PORTS("all ports", "0-65535", {{0, 65535}}),
+	PORTS("a list of ports", "53,443,8000-8100", {{53, 53}, {443, 443}, {8000, 8100}}),
+	PORTS("an unordered list of ports that overlaps", "100-200,63,64,1-199", {{1, 200}}),
 	PORTS("zeros in front", "00000000000000000000053", {{53, 53}}),
 
 	FROM("a network", "192.0.2.0/24", {"192.0.2.0/24"}),
 	FROM("an address", "192.0.2.1", {"192.0.2.1"}),
-	FROM("everybody", "0.0.0.0/0,::/0", {"0.0.0.0/0", "::/0"}),
-	FROM("both families", "2001:db8::/32,192.0.2.1,2001:db8::1",
+	FROM("every source of one family", "0.0.0.0/0,::/0", {"0.0.0.0/0", "::/0"}),
+	FROM("prefixes of both families", "2001:db8::/32,192.0.2.1,2001:db8::1",
 	     {"2001:db8::/32", "192.0.2.1", "2001:db8::1"}),
 	FROM("a file", "file /etc/ringfence/list", {}, "/etc/ringfence/list"),
-	FROM("a file of any name", "file 192.0.2.0/24", {}, "192.0.2.0/24"),
+	FROM("a file with a keyword for a name", "file 192.0.2.0/24", {}, "192.0.2.0/24"),
 	FROM("a file called file", "file file", {}, "file"),
 
 	cmocka_unit_test(options_of_a_window_come_in_any_order),
 	cmocka_unit_test(options_of_a_bucket_come_in_any_order),
 
-	WRITTEN("all", "all rate 20000/1000ms packets algorithm sliding cells 16 edge strict",
+	WRITTEN("defaults are left out",
+		"all rate 20000/1000ms packets algorithm sliding cells 16 edge strict",
 		"all rate 20k/1s"),
 	WRITTEN("bytes", "all rate 10mbit", "all rate 1250k/1s bytes"),
 	WRITTEN("fixed", "all rate 1k/1s algorithm fixed", "all rate 1k/1s algorithm fixed"),
 	WRITTEN("log", "all rate 5/1m algorithm log shadow", "all rate 5/1m algorithm log shadow"),
-	WRITTEN("cells and edge", "all rate 1k/1s edge weighted cells 2",
+	WRITTEN("cells and edge of sliding", "all rate 1k/1s edge weighted cells 2",
 		"all rate 1k/1s cells 2 edge weighted"),
 	WRITTEN("token", "all rate 1k/1s algorithm token burst 1000",
 		"all rate 1k/1s algorithm token"),
@@ -392,13 +394,13 @@ static const struct CMUnitTest tests[] = {
 		"all rate 1k/1s algorithm leaky"),
 	WRITTEN("leaky, a burst of COUNT", "all rate 1k/1s algorithm leaky burst 1k",
 		"all rate 1k/1s algorithm leaky burst 1k"),
-	WRITTEN("everything of a window",
+	WRITTEN("every option of a window",
 		"all rate 1M/1s exact count rejected shadow edge coarse bytes cells 9",
 		"all rate 1M/1s bytes cells 9 edge coarse shadow count rejected exact"),
-	WRITTEN("everything of a bucket",
+	WRITTEN("every option of a bucket",
 		"all rate 1mbit count rejected shadow burst 16kbit algorithm leaky",
 		"all rate 125k/1s bytes algorithm leaky burst 2k shadow count rejected"),
-	WRITTEN("matches", "all rate 1k/1s shadow match tcp syn",
+	WRITTEN("match, ports and from", "all rate 1k/1s shadow match tcp syn",
 		"all rate 1k/1s match tcp syn shadow"),
 	WRITTEN("match any", "all rate 1k/1s match any per /32 per6 /64", "all rate 1k/1s"),
 	WRITTEN("match tcp", "all rate 1k/1s match tcp", "all rate 1k/1s match tcp"),
@@ -407,10 +409,10 @@ static const struct CMUnitTest tests[] = {
 		"all rate 1k/1s match other shadow"),
 	WRITTEN("match icmp", "all rate 1k/1s match icmp", "all rate 1k/1s match icmp"),
 	WRITTEN("match proto", "all rate 1k/1s match proto 0", "all rate 1k/1s match proto 0"),
-	WRITTEN("groups", "all rate 1k/1s per6 /48 per /0", "all rate 1k/1s per /0 per6 /48"),
+	WRITTEN("per and per6", "all rate 1k/1s per6 /48 per /0", "all rate 1k/1s per /0 per6 /48"),
 	WRITTEN("ban", "all rate 1k/1s ban 600s exact", "all rate 1k/1s exact ban 10m"),
 	WRITTEN("ban all", "all rate 1k/1s ban 600s all exact", "all rate 1k/1s exact ban 10m all"),
-	WRITTEN("the longest", LONGEST, LONGEST),
+	WRITTEN("the longest limit", LONGEST, LONGEST),
 };
 
 int main(void)

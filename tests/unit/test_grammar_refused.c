@@ -66,10 +66,10 @@ static void refuse_limit(void **state)
 }
 
 #define REFUSED_LIMIT(title, ...) \
-	UNIT_ROW_OF("refused limit: " title, refuse_limit, (&(struct refusal_row){__VA_ARGS__}))
+	UNIT_ROW_OF("refuses a limit: " title, refuse_limit, (&(struct refusal_row){__VA_ARGS__}))
 
 /* Neither at once, nor after another, nor with another value. */
-static void no_option_is_said_twice(void **state)
+static void an_option_given_twice_is_refused(void **state)
 {
 	static const char *const options[][3] = {
 		{"packets", "", ""},
@@ -111,7 +111,7 @@ static void no_option_is_said_twice(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(no_option_is_said_twice),
+	cmocka_unit_test(an_option_given_twice_is_refused),
 
 	REFUSED_LIMIT("syn alone", "all rate 20k/1s match syn", "'syn': " MATCHES),
 	REFUSED_LIMIT("a match in capitals", "all rate 20k/1s match TCP", "'TCP': " MATCHES),
@@ -133,7 +133,8 @@ static const struct CMUnitTest tests[] = {
 	REFUSED_LIMIT("no port behind a comma", "all rate 20k/1s dport 53,", "'': " PORT_FORM),
 	REFUSED_LIMIT("no port before a comma", "all rate 20k/1s dport ,53", "'': " PORT_FORM),
 	REFUSED_LIMIT("half a range", "all rate 20k/1s dport 1,53-,80", "'53-': " PORT_FORM),
-	REFUSED_LIMIT("another half a range", "all rate 20k/1s dport -53", "'-53': " PORT_FORM),
+	REFUSED_LIMIT("the other half of a range", "all rate 20k/1s dport -53",
+		      "'-53': " PORT_FORM),
 	REFUSED_LIMIT("a range of three", "all rate 20k/1s dport 1-2-3", "'1-2-3': " PORT_FORM),
 	REFUSED_LIMIT("port 65536", "all rate 20k/1s dport 65536", "'65536': " PORT_RANGE),
 	REFUSED_LIMIT("a range to port 65536", "all rate 20k/1s dport 1,2-65536",
@@ -142,15 +143,15 @@ static const struct CMUnitTest tests[] = {
 		      "'18446744073709551669': " PORT_RANGE),
 	REFUSED_LIMIT("a range that ends before it begins", "all rate 20k/1s dport 53,90-80",
 		      "'90-80': invalid range of ports: it ends before it begins; write 80-90"),
-	REFUSED_LIMIT("ports of what is not IP", "all rate 20k/1s dport 53 match other",
+	REFUSED_LIMIT("ports with match other", "all rate 20k/1s dport 53 match other",
 		      NOT_OTHER("dport")),
-	REFUSED_LIMIT("a source of what is not IP", "all rate 20k/1s match other from ::/0",
+	REFUSED_LIMIT("from with match other", "all rate 20k/1s match other from ::/0",
 		      NOT_OTHER("from")),
-	REFUSED_LIMIT("what is not IP, by networks", "all rate 20k/1s match other per /32",
+	REFUSED_LIMIT("per with match other", "all rate 20k/1s match other per /32",
 		      NOT_OTHER("per")),
-	REFUSED_LIMIT("what is not IP, by networks of IPv6", "all rate 20k/1s per6 /64 match other",
+	REFUSED_LIMIT("per6 with match other", "all rate 20k/1s per6 /64 match other",
 		      NOT_OTHER("per6")),
-	REFUSED_LIMIT("a ban of what is not IP", "all rate 20k/1s match other ban 10s",
+	REFUSED_LIMIT("a ban with match other", "all rate 20k/1s match other ban 10s",
 		      NOT_OTHER("ban")),
 	REFUSED_LIMIT("ports of icmp", "all rate 20k/1s dport 53 match icmp",
 		      "'dport': 'match icmp' does not take it, since ICMP has no ports; leave out "
@@ -169,7 +170,7 @@ static const struct CMUnitTest tests[] = {
 	REFUSED_LIMIT("no time to ban", "all rate 20k/1s ban", "'ban': expects a time, like 10m"),
 	REFUSED_LIMIT("ban all without a time", "all rate 20k/1s ban all",
 		      "'all': invalid time; write it like 500ms, 10s, 5m or 1h"),
-	REFUSED_LIMIT("all of nothing", "all rate 20k/1s all", "'all': " UNKNOWN),
+	REFUSED_LIMIT("all without a ban", "all rate 20k/1s all", "'all': " UNKNOWN),
 	REFUSED_LIMIT("all before its ban", "all rate 20k/1s all ban 1h", "'all': " UNKNOWN),
 	REFUSED_LIMIT("all twice", "all rate 20k/1s ban 1h all all", "'all': " UNKNOWN),
 	REFUSED_LIMIT("a shadow that bans all", "all rate 20k/1s shadow ban 10m all", SHADOW_BAN),
@@ -231,8 +232,8 @@ static const struct CMUnitTest tests[] = {
 
 	REFUSED_LIMIT("fewer bytes than a frame", "all rate 1513/1s bytes",
 		      "'1513/1s': " BYTES_RANGE),
-	REFUSED_LIMIT("fewer bytes than a frame, said late", "all rate 100/1s shadow bytes",
-		      "'100/1s': " BYTES_RANGE),
+	REFUSED_LIMIT("fewer bytes than a frame, 'bytes' after other options",
+		      "all rate 100/1s shadow bytes", "'100/1s': " BYTES_RANGE),
 	REFUSED_LIMIT("0 bytes", "all rate 0/1s bytes", "'0/1s': " BYTES_RANGE),
 	REFUSED_LIMIT("fewer bits than a frame", "all rate 12.104kbit",
 		      "'12.104kbit': " BYTES_RANGE),
@@ -299,7 +300,7 @@ static const struct CMUnitTest tests[] = {
 		      "'2147483649': " BURST_BYTES_RANGE),
 	REFUSED_LIMIT("a burst of bits for packets", "all rate 20k/1s algorithm token burst 16kbit",
 		      "'16kbit': " BURST_BITS_OF_PACKETS),
-	REFUSED_LIMIT("a burst of bits for packets, said late",
+	REFUSED_LIMIT("a burst of bits for packets, 'packets' after other options",
 		      "all rate 20k/1s algorithm token burst 16kbit packets",
 		      "'16kbit': " BURST_BITS_OF_PACKETS),
 	REFUSED_LIMIT("leaky of bytes without burst", "all rate 20k/1s bytes algorithm leaky",

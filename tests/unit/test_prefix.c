@@ -53,10 +53,11 @@ static void parse_prefix(void **state)
 	assert_memory_equal(&again, &prefix, sizeof(prefix));
 }
 
-#define PREFIX(title, ...) \
-	UNIT_ROW_OF("prefix: " title, parse_prefix, (&(struct prefix_row){.text = __VA_ARGS__}))
-#define REFUSED(title, word, reason)                        \
-	UNIT_ROW_OF("refused prefix: " title, parse_prefix, \
+#define PREFIX(title, ...)                                   \
+	UNIT_ROW_OF("parses a prefix: " title, parse_prefix, \
+		    (&(struct prefix_row){.text = __VA_ARGS__}))
+#define REFUSED(title, word, reason)                          \
+	UNIT_ROW_OF("refuses a prefix: " title, parse_prefix, \
 		    (&(struct prefix_row){.text = word, .refusal = "'" word "': " reason}))
 #define FORM "invalid prefix; write it like 192.0.2.0/24 or 2001:db8::/32"
 #define LENGTH4 "invalid prefix: its length must be 0-32"
@@ -65,7 +66,7 @@ static void parse_prefix(void **state)
 
 /* ---- lists ---- */
 
-static void a_list_of_prefixes(void **state)
+static void a_list_of_prefixes_is_parsed(void **state)
 {
 	static const char *const expected[] = {"192.0.2.0/24", "2001:db8::/32", "192.0.2.0/24",
 					       "198.51.100.7"};
@@ -118,7 +119,7 @@ static void a_list_with_an_error_adds_nothing(void **state)
 	rf_prefixes_free(&prefixes);
 }
 
-static void a_list_of_100000(void **state)
+static void a_list_of_100000_prefixes_is_parsed(void **state)
 {
 	char *text = malloc(100000 * 16), *end = text;
 	struct rf_prefixes prefixes = {};
@@ -182,7 +183,7 @@ static int sign(int number)
 	return (number > 0) - (number < 0);
 }
 
-static void order_is_that_of_the_bits(void **state)
+static void prefixes_are_ordered_by_their_bits(void **state)
 {
 	uint64_t random = unit_seed();
 	int contained = 0;
@@ -261,10 +262,10 @@ static const struct CMUnitTest tests[] = {
 	REFUSED("bits behind a length of IPv6", "2001:db8::1/64",
 		SET_BITS("2001:db8::/64", "2001:db8::1")),
 
-	cmocka_unit_test(a_list_of_prefixes),
+	cmocka_unit_test(a_list_of_prefixes_is_parsed),
 	cmocka_unit_test(a_list_with_an_error_adds_nothing),
-	cmocka_unit_test(a_list_of_100000),
-	cmocka_unit_test(order_is_that_of_the_bits),
+	cmocka_unit_test(a_list_of_100000_prefixes_is_parsed),
+	cmocka_unit_test(prefixes_are_ordered_by_their_bits),
 	cmocka_unit_test(any_prefix_survives_format_and_parse),
 };
 

@@ -24,31 +24,31 @@ static void is_shown(void **state)
 }
 
 #define ROW_OF(name, text, shown, with_lines) \
-	UNIT_ROW_OF(name, is_shown, (&(struct row){text, shown, with_lines}))
+	UNIT_ROW_OF("printable: " name, is_shown, (&(struct row){text, shown, with_lines}))
 #define ROW(name, text, shown) ROW_OF(name, text, shown, "")
 
 static const struct CMUnitTest tests[] = {
-	ROW("nothing", "", ""),
+	ROW("an empty text", "", ""),
 	ROW("plain words", "eth0: attached", "eth0: attached"),
 	ROW("other scripts and signs", "größe … 東京 🔒", "größe … 東京 🔒"),
-	ROW("an escape", "a\033[2Jb", "a?[2Jb"),
-	ROW_OF("a line", "a\nb\tc", "a?b?c", "a\nb\tc"),
+	ROW("an escape sequence", "a\033[2Jb", "a?[2Jb"),
+	ROW_OF("a line feed and a tab", "a\nb\tc", "a?b?c", "a\nb\tc"),
 	ROW("a carriage return", "a\rb", "a?b"),
-	ROW("delete", "a\177b", "a?b"),
-	ROW("the first C1", "a\302\200b", "a?b"),
-	ROW("the one that begins a sequence", "a\302\2332Jb", "a?2Jb"),
-	ROW("the last C1", "a\302\237b", "a?b"),
-	ROW("what follows C1", "a\302\240b", "a\302\240b"),
-	ROW("a bare C1 of 8 bits", "a\2332Jb", "a?2Jb"),
-	ROW("a byte that leads nowhere", "a\303", "a?"),
-	ROW("two that lead nowhere", "a\342\200b", "a??b"),
-	ROW("a C1 in three bytes", "a\340\202\233b", "a???b"),
+	ROW("the character DEL", "a\177b", "a?b"),
+	ROW("the first C1 control", "a\302\200b", "a?b"),
+	ROW("the C1 control that begins a sequence", "a\302\2332Jb", "a?2Jb"),
+	ROW("the last C1 control", "a\302\237b", "a?b"),
+	ROW("the character after the C1 controls", "a\302\240b", "a\302\240b"),
+	ROW("a C1 control in one byte", "a\2332Jb", "a?2Jb"),
+	ROW("a lead byte at the end", "a\303", "a?"),
+	ROW("two bytes of a cut character", "a\342\200b", "a??b"),
+	ROW("a C1 control in three bytes", "a\340\202\233b", "a???b"),
 	ROW("a control character in two bytes", "a\300\233b", "a??b"),
 	ROW("a surrogate", "a\355\240\200b", "a???b"),
-	ROW("beyond Unicode", "a\364\220\200\200b", "a????b"),
-	ROW("a direction that is overridden", "a\342\200\256b", "a?b"),
-	ROW("a direction that is isolated", "a\342\201\246b", "a?b"),
-	ROW("a line that ends elsewhere", "a\342\200\250b", "a?b"),
+	ROW("a character beyond Unicode", "a\364\220\200\200b", "a????b"),
+	ROW("a mark that overrides the direction", "a\342\200\256b", "a?b"),
+	ROW("a mark that isolates a direction", "a\342\201\246b", "a?b"),
+	ROW("a line separator", "a\342\200\250b", "a?b"),
 };
 
 int main(void)

@@ -49,18 +49,20 @@ static void size_hash(void **state)
 	assert_int_equal(rf_hash_memory(1U << 26, 20, 168), (1ULL << 26) * (16 + 48 + 24 + 168));
 }
 
-#define SOURCES(title, ...) UNIT_ROW_OF(title, size_sources, (&(struct sources_row){__VA_ARGS__}))
+#define SOURCES(title, ...)                                      \
+	UNIT_ROW_OF("sources and windows: " title, size_sources, \
+		    (&(struct sources_row){__VA_ARGS__}))
 
 static const struct CMUnitTest tests[] = {
 	SOURCES("one CPU", 0, 1, 512, 65536),
-	SOURCES("128 CPUs: the last that the usual number is enough for", 0, 128, 65536, 65536),
+	SOURCES("128 CPUs, the most that the usual number is enough for", 0, 128, 65536, 65536),
 	SOURCES("129 CPUs", 0, 129, 66048, 66048),
 	SOURCES("256 CPUs", 0, 256, 131072, 131072),
 	SOURCES("8192 CPUs", 0, 8192, 4194304, 4194304),
 	SOURCES("a number that was given", 1000, 256, 131072, 1000),
 	SOURCES("CPUs that cannot be counted", 0, -2, 512, 65536),
-	UNIT_ROW("a hash takes what the kernel says", size_hash),
-	UNIT_ROW("the default is enough for every number of CPUs", default_is_enough),
+	UNIT_ROW("the size of a hash map is what the kernel counts", size_hash),
+	UNIT_ROW("the default size is enough for every number of CPUs", default_is_enough),
 };
 
 int main(void)
