@@ -172,8 +172,8 @@ static void set_a_limit(void **state)
 	assert_int_equal(fixture.bank.policy[0].id, 1);
 }
 
-#define SET_OF(title, what, number, ...)        \
-	UNIT_ROW_OF("set: " title, set_a_limit, \
+#define SET_OF(title, what, number, ...)              \
+	UNIT_ROW_OF("limit set: " title, set_a_limit, \
 		    (&(struct id_row){.change = what, .id = number, .limit = __VA_ARGS__}))
 #define SET(title, what, number) SET_OF(title, what, number, LIMIT(10, 10 * SECOND, STRICT(16)))
 
@@ -316,9 +316,9 @@ static void raise_the_last_clip(void **state)
 	}
 
 static const struct CMUnitTest tests[] = {
-	BANK_ROW("an empty bank: nothing found, slot 0 free", an_empty_bank),
-	BANK_ROW("put, find, delete: the slot is free again", put_find_del),
-	BANK_ROW("a full bank: no free slot, the last one found", a_full_bank),
+	BANK_ROW("an empty bank has no limit, and its slot 0 is free", an_empty_bank),
+	BANK_ROW("a slot is free again after put, find and delete", put_find_del),
+	BANK_ROW("a full bank has no free slot, and its last limit is found", a_full_bank),
 
 	SET("the same again keeps the id", CHANGE_NOTHING, 2),
 	SET("another rate keeps the id", CHANGE_RATE, 2),
@@ -355,16 +355,20 @@ static const struct CMUnitTest tests[] = {
 	SET("another match keeps the id", CHANGE_MATCH, 2),
 	SET("ports keep the id", CHANGE_PORTS, 2),
 	SET("a from keeps the id", CHANGE_FROM, 2),
-	BANK_ROW("delete and put again: never an old id", an_id_is_never_used_again),
-	BANK_ROW("there and back: never an old id", a_changed_limit_does_not_get_its_old_id_back),
+	BANK_ROW("a limit that is deleted and put again never gets an old id",
+		 an_id_is_never_used_again),
+	BANK_ROW("a limit that changes there and back never gets an old id",
+		 a_changed_limit_does_not_get_its_old_id_back),
 
-	BANK_ROW("counters stay with the slot", counters_stay_with_the_slot),
+	BANK_ROW("counters of a limit stay with its slot", counters_stay_with_the_slot),
 
-	BANK_ROW("clip: the largest L of the id", clip_is_the_largest_limit_of_the_id),
-	BANK_ROW("clip: none where rejected packets count", clip_where_rejected_packets_count),
-	BANK_ROW("clip: a new id starts with its own L", a_new_id_starts_with_its_own_clip),
-	BANK_ROW("raise clips: same id and larger, nothing else", raise_clips),
-	BANK_ROW("raise clips: the last slot too", raise_the_last_clip),
+	BANK_ROW("the clip of a limit is the largest L of its id",
+		 clip_is_the_largest_limit_of_the_id),
+	BANK_ROW("a limit that counts rejected packets has no clip",
+		 clip_where_rejected_packets_count),
+	BANK_ROW("the clip of a new id starts with its own L", a_new_id_starts_with_its_own_clip),
+	BANK_ROW("clips are raised for the same id and a larger L only", raise_clips),
+	BANK_ROW("clips are raised in the last slot too", raise_the_last_clip),
 };
 
 int main(void)

@@ -46,8 +46,9 @@ static void packet_is_charged(void **state)
 #define LIMITS(...) .limit = {__VA_ARGS__}
 #define PACKET(...) .packet = {__VA_ARGS__}
 #define FROM_HERE(...) .packet = {"192.0.2.1", __VA_ARGS__}
-#define CHARGED(title, ...) \
-	UNIT_ROW_OF("charged: " title, packet_is_charged, (&(struct charged_row){__VA_ARGS__}))
+#define CHARGED(title, ...)                                      \
+	UNIT_ROW_OF("charged limits: " title, packet_is_charged, \
+		    (&(struct charged_row){__VA_ARGS__}))
 
 #define ANY "any rate 1k/1s"
 #define TCP_ALL "tcp rate 1k/1s match tcp"
@@ -75,7 +76,7 @@ static void assert_no_room(int err, const struct rf_error *error, const char *se
 	assert_false(error->usage);
 }
 
-static void a_fifth_limit_is_refused(void **state)
+static void a_fifth_limit_on_one_packet_is_refused(void **state)
 {
 	struct rules rules = RULES_NEW;
 	int err;
@@ -205,9 +206,9 @@ static void class_has_a_unit(void **state)
 }
 
 #define UNIT(title, ...) \
-	UNIT_ROW_OF("unit: " title, class_has_a_unit, (&(struct unit_row){__VA_ARGS__}))
+	UNIT_ROW_OF("unit of " title, class_has_a_unit, (&(struct unit_row){__VA_ARGS__}))
 
-static void class_0_fits_no_limit(void **state)
+static void class_0_has_no_limit(void **state)
 {
 	struct rules rules = RULES_NEW;
 	const struct rf_bank *bank = &rules.ruleset.bank;
@@ -228,7 +229,7 @@ static void class_0_fits_no_limit(void **state)
 	rules_free(&rules);
 }
 
-static void shadows_are_marked(void **state)
+static void limits_in_shadow_are_marked_in_their_class(void **state)
 {
 	struct rules rules = RULES_NEW;
 
@@ -244,7 +245,7 @@ static void shadows_are_marked(void **state)
 	rules_free(&rules);
 }
 
-static void other_is_for_no_source(void **state)
+static void match_other_applies_to_no_source(void **state)
 {
 	struct rules rules = RULES_NEW;
 	struct rf_error error = {};
@@ -274,7 +275,7 @@ static void other_is_for_no_source(void **state)
 	rules_free(&rules);
 }
 
-static void bans_are_marked(void **state)
+static void limits_that_ban_are_marked_in_their_class(void **state)
 {
 	struct rules rules = RULES_NEW;
 	struct rf_bank *bank = &rules.ruleset.bank;
@@ -326,8 +327,9 @@ static void lease_tells_sources_apart(void **state)
 	rules_free(&rules);
 }
 
-#define LEASE(title, ...) \
-	UNIT_ROW_OF("leases: " title, lease_tells_sources_apart, (&(struct lease_row){__VA_ARGS__}))
+#define LEASE(title, ...)                                                          \
+	UNIT_ROW_OF("how leases group sources: " title, lease_tells_sources_apart, \
+		    (&(struct lease_row){__VA_ARGS__}))
 #define MASK4(mask) .mask4 = mask
 #define MASK6(...) .mask6 = {__VA_ARGS__}
 #define FLAGS(set) .flags = set
@@ -335,130 +337,146 @@ static void lease_tells_sources_apart(void **state)
 
 static const struct CMUnitTest tests[] = {
 	CHARGED("nothing without limits", FROM_HERE(TCP, 80), .names = ""),
-	CHARGED("any, by TCP", LIMITS(ANY), FROM_HERE(TCP, 80), .names = "any"),
-	CHARGED("any, by what has no known protocol", LIMITS(ANY), FROM_HERE(255, NO_PORT),
+	CHARGED("match any, a TCP packet", LIMITS(ANY), FROM_HERE(TCP, 80), .names = "any"),
+	CHARGED("match any, a packet of unknown protocol", LIMITS(ANY), FROM_HERE(255, NO_PORT),
 		.names = "any"),
-	CHARGED("TCP", LIMITS(EACH), FROM_HERE(TCP, 80), .names = "tcp any"),
-	CHARGED("a later fragment of TCP", LIMITS(EACH), FROM_HERE(TCP, NO_PORT),
+	CHARGED("each match, a TCP packet", LIMITS(EACH), FROM_HERE(TCP, 80), .names = "tcp any"),
+	CHARGED("each match, a later fragment of TCP", LIMITS(EACH), FROM_HERE(TCP, NO_PORT),
 		.names = "tcp any"),
-	CHARGED("a SYN", LIMITS(EACH), FROM_HERE(TCP, 80, true), .names = "tcp syn any"),
-	CHARGED("UDP", LIMITS(EACH), FROM_HERE(UDP, 80), .names = "udp any"),
-	CHARGED("ICMP", LIMITS(EACH), FROM_HERE(ICMP, NO_PORT), .names = "icmp any"),
-	CHARGED("ICMPv6", LIMITS(EACH), PACKET("::1", ICMPV6, NO_PORT), .names = "icmp any"),
-	CHARGED("GRE", LIMITS(EACH), FROM_HERE(47, NO_PORT), .names = "gre any"),
-	CHARGED("another protocol", LIMITS(EACH), FROM_HERE(48, NO_PORT), .names = "any"),
-	CHARGED("protocol 6, by its number", LIMITS("six rate 1k/1s match proto 6", TCP_ALL),
+	CHARGED("each match, a SYN", LIMITS(EACH), FROM_HERE(TCP, 80, true),
+		.names = "tcp syn any"),
+	CHARGED("each match, a UDP packet", LIMITS(EACH), FROM_HERE(UDP, 80), .names = "udp any"),
+	CHARGED("each match, an ICMP packet", LIMITS(EACH), FROM_HERE(ICMP, NO_PORT),
+		.names = "icmp any"),
+	CHARGED("each match, an ICMPv6 packet", LIMITS(EACH), PACKET("::1", ICMPV6, NO_PORT),
+		.names = "icmp any"),
+	CHARGED("each match, a GRE packet", LIMITS(EACH), FROM_HERE(47, NO_PORT),
+		.names = "gre any"),
+	CHARGED("each match, a packet of another protocol", LIMITS(EACH), FROM_HERE(48, NO_PORT),
+		.names = "any"),
+	CHARGED("match proto 6, TCP", LIMITS("six rate 1k/1s match proto 6", TCP_ALL),
 		FROM_HERE(TCP, 80, true), .names = "six tcp"),
-	CHARGED("protocol 0", LIMITS("zero rate 1k/1s match proto 0", TCP_ALL),
+	CHARGED("match proto 0", LIMITS("zero rate 1k/1s match proto 0", TCP_ALL),
 		FROM_HERE(0, NO_PORT), .names = "zero"),
 
-	CHARGED("a port of UDP", LIMITS(PORTS), FROM_HERE(UDP, 53), .names = "dns dns-udp any"),
-	CHARGED("a port of any, by TCP", LIMITS(PORTS), FROM_HERE(TCP, 53), .names = "dns any"),
-	CHARGED("a port of any, by a SYN", LIMITS(PORTS), FROM_HERE(TCP, 53, true),
+	CHARGED("dport, UDP", LIMITS(PORTS), FROM_HERE(UDP, 53), .names = "dns dns-udp any"),
+	CHARGED("dport without match, TCP", LIMITS(PORTS), FROM_HERE(TCP, 53), .names = "dns any"),
+	CHARGED("dport without match, a SYN", LIMITS(PORTS), FROM_HERE(TCP, 53, true),
 		.names = "dns any"),
-	CHARGED("a port of TCP", LIMITS(PORTS), FROM_HERE(TCP, 80), .names = "web any"),
-	CHARGED("a port of TCP, by a SYN", LIMITS(PORTS), FROM_HERE(TCP, 443, true),
+	CHARGED("dport with match tcp, TCP", LIMITS(PORTS), FROM_HERE(TCP, 80), .names = "web any"),
+	CHARGED("dport with match tcp, a SYN", LIMITS(PORTS), FROM_HERE(TCP, 443, true),
 		.names = "web web-syn any"),
-	CHARGED("a port of TCP, by UDP", LIMITS(PORTS), FROM_HERE(UDP, 80), .names = "any"),
-	CHARGED("the first of a range", LIMITS(PORTS), FROM_HERE(TCP, 8000), .names = "web any"),
-	CHARGED("the last of a range", LIMITS(PORTS), FROM_HERE(TCP, 8100), .names = "web any"),
-	CHARGED("before a range", LIMITS(PORTS), FROM_HERE(TCP, 7999), .names = "any"),
-	CHARGED("behind a range", LIMITS(PORTS), FROM_HERE(TCP, 8101), .names = "any"),
+	CHARGED("dport with match tcp, UDP", LIMITS(PORTS), FROM_HERE(UDP, 80), .names = "any"),
+	CHARGED("the first port of a range", LIMITS(PORTS), FROM_HERE(TCP, 8000),
+		.names = "web any"),
+	CHARGED("the last port of a range", LIMITS(PORTS), FROM_HERE(TCP, 8100),
+		.names = "web any"),
+	CHARGED("the port before a range", LIMITS(PORTS), FROM_HERE(TCP, 7999), .names = "any"),
+	CHARGED("the port after a range", LIMITS(PORTS), FROM_HERE(TCP, 8101), .names = "any"),
 	CHARGED("a later fragment has no port", LIMITS(PORTS), FROM_HERE(UDP, NO_PORT),
 		.names = "any"),
-	CHARGED("what has no port", LIMITS(PORTS), FROM_HERE(ICMP, NO_PORT), .names = "any"),
+	CHARGED("a packet without port", LIMITS(PORTS), FROM_HERE(ICMP, NO_PORT), .names = "any"),
 	CHARGED("ports of protocol 17", LIMITS("p rate 1k/1s match proto 17 dport 1"),
 		FROM_HERE(UDP, 1), .names = "p"),
 	CHARGED("ports of protocol 6, by a SYN", LIMITS("p rate 1k/1s match proto 6 dport 65535"),
 		FROM_HERE(TCP, 65535, true), .names = "p"),
 
-	CHARGED("from nowhere special", LIMITS(SOURCES), PACKET("10.0.0.1", TCP, 80),
+	CHARGED("from, a source outside all prefixes", LIMITS(SOURCES), PACKET("10.0.0.1", TCP, 80),
 		.names = "any"),
-	CHARGED("from a network", LIMITS(SOURCES), PACKET("192.1.0.1", TCP, 80), .names = "net8"),
-	CHARGED("from a network in it: the longest alone", LIMITS(SOURCES),
+	CHARGED("from, a source in a network", LIMITS(SOURCES), PACKET("192.1.0.1", TCP, 80),
+		.names = "net8"),
+	CHARGED("from, a source in a nested network: the longest prefix only", LIMITS(SOURCES),
 		PACKET("192.0.2.1", TCP, 80), .names = "net24"),
-	CHARGED("from its IPv6", LIMITS(SOURCES), PACKET("2001:db8::1", TCP, 80), .names = "net24"),
-	CHARGED("from another IPv6", LIMITS(SOURCES), PACKET("2001:db9::1", TCP, 80),
+	CHARGED("from, an IPv6 source in a network", LIMITS(SOURCES),
+		PACKET("2001:db8::1", TCP, 80), .names = "net24"),
+	CHARGED("from, an IPv6 source outside", LIMITS(SOURCES), PACKET("2001:db9::1", TCP, 80),
 		.names = "any"),
-	CHARGED("none where only a from is", LIMITS(NET8), PACKET("10.0.0.1", TCP, 80),
-		.names = ""),
-	CHARGED("everybody's prefix takes all", LIMITS(ANY, "all rate 1k/1s from 0.0.0.0/0"),
+	CHARGED("from, a source outside with no other limit: none", LIMITS(NET8),
+		PACKET("10.0.0.1", TCP, 80), .names = ""),
+	CHARGED("from 0.0.0.0/0 takes every source", LIMITS(ANY, "all rate 1k/1s from 0.0.0.0/0"),
 		PACKET("10.0.0.1", TCP, 80), .names = "all"),
-	CHARGED("the same prefix: both", LIMITS(ANY, NET24, "b rate 2k/1s from 192.0.2.0/24"),
-		FROM_HERE(TCP, 80), .names = "net24 b"),
-	CHARGED("nowhere twice: both", LIMITS(ANY, "b rate 2k/1s", NET8), PACKET("::1", TCP, 80),
+	CHARGED("limits with the same prefix: both",
+		LIMITS(ANY, NET24, "b rate 2k/1s from 192.0.2.0/24"), FROM_HERE(TCP, 80),
+		.names = "net24 b"),
+	CHARGED("two limits without from: both", LIMITS(ANY, "b rate 2k/1s", NET8),
+		PACKET("::1", TCP, 80), .names = "any b"),
+	CHARGED("limits with another per: both",
+		LIMITS(ANY, "b rate 2k/1s per /24 from 192.0.2.0/24"), FROM_HERE(TCP, 80),
 		.names = "any b"),
-	CHARGED("another per: both", LIMITS(ANY, "b rate 2k/1s per /24 from 192.0.2.0/24"),
-		FROM_HERE(TCP, 80), .names = "any b"),
-	CHARGED("another per6: both", LIMITS(ANY, "b rate 2k/1s per6 /48 from 192.0.2.0/24"),
-		FROM_HERE(TCP, 80), .names = "any b"),
-	CHARGED("another match: both", LIMITS(ANY, "b rate 2k/1s match tcp from 192.0.2.0/24"),
-		FROM_HERE(TCP, 80), .names = "any b"),
-	CHARGED("another protocol: both",
+	CHARGED("limits with another per6: both",
+		LIMITS(ANY, "b rate 2k/1s per6 /48 from 192.0.2.0/24"), FROM_HERE(TCP, 80),
+		.names = "any b"),
+	CHARGED("limits with another match: both",
+		LIMITS(ANY, "b rate 2k/1s match tcp from 192.0.2.0/24"), FROM_HERE(TCP, 80),
+		.names = "any b"),
+	CHARGED("limits with another protocol: both",
 		LIMITS("a rate 1k/1s match proto 6", "b rate 2k/1s match tcp from 192.0.2.0/24"),
 		FROM_HERE(TCP, 80), .names = "a b"),
-	CHARGED("other ports: both",
+	CHARGED("limits with other ports: both",
 		LIMITS("a rate 1k/1s dport 80", "b rate 2k/1s dport 80,81 from 192.0.2.0/24"),
 		FROM_HERE(TCP, 80), .names = "a b"),
-	CHARGED("the same ports: one",
+	CHARGED("limits with the same ports: the longest prefix only",
 		LIMITS("a rate 1k/1s dport 80,81", "b rate 2k/1s dport 80-81 from 192.0.2.0/24"),
 		FROM_HERE(TCP, 80), .names = "b"),
-	CHARGED("another rate, unit, algorithm: one",
+	CHARGED("limits with another rate, unit or algorithm: the longest prefix only",
 		LIMITS(ANY, "b rate 1mbit algorithm token exact ban 5m from 192.0.2.0/24"),
 		FROM_HERE(TCP, 80), .names = "b"),
 	CHARGED("a shadow takes no source away",
 		LIMITS(ANY, "b rate 1k/1s shadow from 192.0.2.0/24"), FROM_HERE(TCP, 80),
 		.names = "any b"),
-	CHARGED("none takes a source from a shadow",
+	CHARGED("a limit takes no source from a shadow",
 		LIMITS("a rate 1k/1s shadow", "b rate 1k/1s from 192.0.2.0/24"), FROM_HERE(TCP, 80),
 		.names = "a b"),
-	CHARGED("a shadow takes it from a shadow",
+	CHARGED("a shadow with a longer prefix takes a source from a shadow",
 		LIMITS("a rate 1k/1s shadow", "b rate 1k/1s shadow from 192.0.2.0/24"),
 		FROM_HERE(TCP, 80), .names = "b"),
 
-	cmocka_unit_test(a_fifth_limit_is_refused),
+	cmocka_unit_test(a_fifth_limit_on_one_packet_is_refused),
 	cmocka_unit_test(limits_that_share_no_packet_may_be_many),
 	cmocka_unit_test(too_many_kinds_of_packets_are_refused),
 	cmocka_unit_test(too_many_kinds_of_sources_are_refused),
 	cmocka_unit_test(a_from_without_prefix_is_refused),
 
-	UNIT("packets", {ANY, TCP_ALL, SYN_ALL}, {3, RF_PACKETS, 0, 0, 0}),
-	UNIT("bytes", {"a rate 10mbit"}, {1, RF_BYTES, 0, 0, 0}),
-	UNIT("bytes in units of 64", {"a rate 137438953472/1s bytes"}, {1, RF_BYTES, 6, 0, 0}),
-	UNIT("packets and bytes", {"a rate 10mbit", TCP_ALL}, {3, RF_BYTES, 0, 1, 0}),
-	UNIT("bytes in other units", {"a rate 10mbit", "b rate 3000M/1s bytes match tcp"},
-	     {3, RF_BYTES, 0, 1, 0}),
-	UNIT("bytes in the same units",
+	UNIT("a class of packets", {ANY, TCP_ALL, SYN_ALL}, {3, RF_PACKETS, 0, 0, 0}),
+	UNIT("a class of bytes", {"a rate 10mbit"}, {1, RF_BYTES, 0, 0, 0}),
+	UNIT("a class of bytes in units of 64", {"a rate 137438953472/1s bytes"},
+	     {1, RF_BYTES, 6, 0, 0}),
+	UNIT("a class of packets and bytes", {"a rate 10mbit", TCP_ALL}, {3, RF_BYTES, 0, 1, 0}),
+	UNIT("a class of bytes in different units",
+	     {"a rate 10mbit", "b rate 3000M/1s bytes match tcp"}, {3, RF_BYTES, 0, 1, 0}),
+	UNIT("a class of bytes in the same units",
 	     {"a rate 3000M/1s bytes", "b rate 4000M/1s bytes match tcp", "c rate 1/1s match udp"},
 	     {3, RF_BYTES, 1, 0, 0}),
-	cmocka_unit_test(class_0_fits_no_limit),
-	cmocka_unit_test(shadows_are_marked),
-	cmocka_unit_test(other_is_for_no_source),
-	cmocka_unit_test(bans_are_marked),
+	cmocka_unit_test(class_0_has_no_limit),
+	cmocka_unit_test(limits_in_shadow_are_marked_in_their_class),
+	cmocka_unit_test(match_other_applies_to_no_source),
+	cmocka_unit_test(limits_that_ban_are_marked_in_their_class),
 
-	LEASE("nothing", MASK4(0)),
-	LEASE("a limit", LIMITS(ANY), MASK4(0xffffffff), MASK6(0xffffffff, 0xffffffff),
-	      FLAGS(RF_BANK_IN_FORCE)),
-	LEASE("a shadow", LIMITS("a rate 1k/1s shadow"), MASK4(0xffffffff),
+	LEASE("without limits and lists", MASK4(0)),
+	LEASE("with a limit of /32 and /64", LIMITS(ANY), MASK4(0xffffffff),
+	      MASK6(0xffffffff, 0xffffffff), FLAGS(RF_BANK_IN_FORCE)),
+	LEASE("with a shadow", LIMITS("a rate 1k/1s shadow"), MASK4(0xffffffff),
 	      MASK6(0xffffffff, 0xffffffff)),
-	LEASE("a shadow beside a limit", LIMITS("a rate 1k/1s shadow", "b rate 1k/1s match udp"),
-	      MASK4(0xffffffff), MASK6(0xffffffff, 0xffffffff), FLAGS(RF_BANK_IN_FORCE)),
-	LEASE("a subnet", LIMITS("a rate 1k/1s per /24 per6 /48"), MASK4(0xffffff00),
+	LEASE("with a shadow beside a limit",
+	      LIMITS("a rate 1k/1s shadow", "b rate 1k/1s match udp"), MASK4(0xffffffff),
+	      MASK6(0xffffffff, 0xffffffff), FLAGS(RF_BANK_IN_FORCE)),
+	LEASE("with a limit of subnets", LIMITS("a rate 1k/1s per /24 per6 /48"), MASK4(0xffffff00),
 	      MASK6(0xffffffff, 0xffff0000), FLAGS(RF_BANK_IN_FORCE)),
-	LEASE("the finest of two",
+	LEASE("with limits of two prefix lengths",
 	      LIMITS("a rate 1k/1s per /24 per6 /33", "b rate 1k/1s per /8 "
 						      "per6 /48"),
 	      MASK4(0xffffff00), MASK6(0xffffffff, 0xffff0000), FLAGS(RF_BANK_IN_FORCE)),
-	LEASE("a limit of addresses of IPv6", LIMITS("a rate 1k/1s per /0 per6 /65"), MASK4(0),
+	LEASE("with a limit of IPv6 addresses", LIMITS("a rate 1k/1s per /0 per6 /65"), MASK4(0),
 	      MASK6(0xffffffff, 0xffffffff), FLAGS(RF_BANK_NO_LEASE6 | RF_BANK_IN_FORCE)),
-	LEASE("finer lists", LIMITS("a rate 1k/1s per /8 per6 /20"),
+	LEASE("with lists of longer prefixes", LIMITS("a rate 1k/1s per /8 per6 /20"),
 	      .deny = "10.0.0.0/9,2001:db8::/32", MASK4(0xff800000), MASK6(0xffffffff, 0),
 	      FLAGS(PREFIXES | RF_BANK_IN_FORCE)),
-	LEASE("lists finer than a /64", .deny = "2001:db8::1", MASK4(0),
+	LEASE("with lists of prefixes longer than /64", .deny = "2001:db8::1", MASK4(0),
 	      MASK6(0xffffffff, 0xffffffff), FLAGS(RF_BANK_PREFIXES6 | RF_BANK_IN_FORCE)),
-	LEASE("a finer from", LIMITS("a rate 1k/1s per /8 per6 /0 from 10.0.0.0/16"),
-	      MASK4(0xffff0000), FLAGS(RF_BANK_PREFIXES4 | RF_BANK_IN_FORCE)),
-	LEASE("ports", LIMITS("a rate 1k/1s per /0 per6 /0 dport 53"),
+	LEASE("with a from of longer prefixes",
+	      LIMITS("a rate 1k/1s per /8 per6 /0 from 10.0.0.0/16"), MASK4(0xffff0000),
+	      FLAGS(RF_BANK_PREFIXES4 | RF_BANK_IN_FORCE)),
+	LEASE("with ports", LIMITS("a rate 1k/1s per /0 per6 /0 dport 53"),
 	      FLAGS(RF_BANK_PORTS | RF_BANK_IN_FORCE)),
 };
 

@@ -38,7 +38,7 @@ static void assert_listed(const struct rules *rules, const char *source, uint64_
 	assert_int_equal(answer.until[RF_DENY], deny);
 }
 
-static void a_prefix_says_what_holds_by_all_it_lies_in(void **state)
+static void a_prefix_inherits_from_all_prefixes_around_it(void **state)
 {
 	struct rules rules = RULES_NEW;
 
@@ -62,7 +62,7 @@ static void a_prefix_says_what_holds_by_all_it_lies_in(void **state)
 	rules_free(&rules);
 }
 
-static void a_prefix_says_what_it_says_itself(void **state)
+static void a_prefix_keeps_its_own_entries(void **state)
 {
 	struct rules rules = RULES_NEW;
 	const struct rf_prefix_value *value;
@@ -85,7 +85,7 @@ static void a_prefix_says_what_it_says_itself(void **state)
 	rules_free(&rules);
 }
 
-static void lists_are_changed(void **state)
+static void entries_of_lists_are_added_and_deleted(void **state)
 {
 	const struct rf_prefix net = prefix_of("10.0.0.0/8"), host = prefix_of("10.0.0.1");
 	struct rules rules = RULES_NEW;
@@ -112,7 +112,7 @@ static void lists_are_changed(void **state)
 	rules_free(&rules);
 }
 
-static void what_expired_is_dropped(void **state)
+static void expired_entries_are_dropped(void **state)
 {
 	const struct rf_prefix a = prefix_of("10.0.0.1"), c = prefix_of("10.0.0.3");
 	struct rules rules = RULES_NEW;
@@ -178,7 +178,7 @@ static void a_divided_64_is_marked_throughout(void **state)
 
 /* ---- limits come and go ---- */
 
-static void counters_are_nobody_elses(void **state)
+static void counters_of_a_new_limit_are_its_own(void **state)
 {
 	struct rules before = RULES_NEW, after = RULES_NEW;
 	const struct rf_policy *policy = after.ruleset.bank.policy;
@@ -227,7 +227,7 @@ static void there_are_counters_for_two_banks(void **state)
 	rules_free(&after);
 }
 
-static void set_and_delete_replace_from_and_ports(void **state)
+static void limit_set_and_del_replace_from_and_ports(void **state)
 {
 	struct rules rules = RULES_NEW;
 	struct rf_ruleset *ruleset = &rules.ruleset;
@@ -290,9 +290,9 @@ static void limit_as_text(void **state)
 }
 
 #define TEXT(title, ...) \
-	UNIT_ROW_OF("text: " title, limit_as_text, (&(struct text_row){__VA_ARGS__}))
+	UNIT_ROW_OF("written as text: " title, limit_as_text, (&(struct text_row){__VA_ARGS__}))
 
-static void newcomers_as_text(void **state)
+static void newcomers_are_written_as_text(void **state)
 {
 	struct rf_ruleset ruleset = RF_RULESET_NONE;
 	char *text = rf_ruleset_format_newcomers(&ruleset);
@@ -334,7 +334,7 @@ static void add_many(struct rules *rules, enum rf_list list, uint64_t until, uns
 	rf_prefixes_free(&prefixes);
 }
 
-static void very_many_prefixes(void **state)
+static void a_hundred_thousand_prefixes_are_compiled(void **state)
 {
 	struct rules rules = RULES_NEW;
 	char line[128];
@@ -363,29 +363,30 @@ static void very_many_prefixes(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(a_prefix_says_what_holds_by_all_it_lies_in),
-	cmocka_unit_test(a_prefix_says_what_it_says_itself),
-	cmocka_unit_test(lists_are_changed),
-	cmocka_unit_test(what_expired_is_dropped),
+	cmocka_unit_test(a_prefix_inherits_from_all_prefixes_around_it),
+	cmocka_unit_test(a_prefix_keeps_its_own_entries),
+	cmocka_unit_test(entries_of_lists_are_added_and_deleted),
+	cmocka_unit_test(expired_entries_are_dropped),
 	cmocka_unit_test(a_divided_64_is_marked_throughout),
 
-	cmocka_unit_test(counters_are_nobody_elses),
+	cmocka_unit_test(counters_of_a_new_limit_are_its_own),
 	cmocka_unit_test(there_are_counters_for_two_banks),
-	cmocka_unit_test(set_and_delete_replace_from_and_ports),
+	cmocka_unit_test(limit_set_and_del_replace_from_and_ports),
 	cmocka_unit_test(a_copy_is_on_its_own),
 
-	TEXT("a plain one", "all rate 1000/1s", "limit add all rate 1k/1s"),
-	TEXT("ports", "all rate 1k/1s dport 443,53,8000-8100,54,65535",
+	TEXT("a plain limit", "all rate 1000/1s", "limit add all rate 1k/1s"),
+	TEXT("a limit of ports", "all rate 1k/1s dport 443,53,8000-8100,54,65535",
 	     "limit add all rate 1k/1s dport 53-54,443,8000-8100,65535"),
-	TEXT("all ports", "all rate 1k/1s dport 0-65535 match udp",
+	TEXT("a limit of all ports", "all rate 1k/1s dport 0-65535 match udp",
 	     "limit add all rate 1k/1s match udp dport 0-65535"),
-	TEXT("prefixes", "all rate 1k/1s shadow from ::1/128,10.0.0.0/8,10.0.0.0/9,192.0.2.1/32",
+	TEXT("a limit of prefixes",
+	     "all rate 1k/1s shadow from ::1/128,10.0.0.0/8,10.0.0.0/9,192.0.2.1/32",
 	     "limit add all rate 1k/1s shadow from 10.0.0.0/8,10.0.0.0/9,192.0.2.1,::1"),
-	TEXT("ports and prefixes", "all rate 1k/1s from ::/0 dport 0",
+	TEXT("a limit of ports and prefixes", "all rate 1k/1s from ::/0 dport 0",
 	     "limit add all rate 1k/1s dport 0 from ::/0"),
-	cmocka_unit_test(newcomers_as_text),
+	cmocka_unit_test(newcomers_are_written_as_text),
 
-	cmocka_unit_test(very_many_prefixes),
+	cmocka_unit_test(a_hundred_thousand_prefixes_are_compiled),
 };
 
 int main(void)

@@ -398,7 +398,7 @@ static bool check_ruleset(uint64_t *random)
 	return !is_refused;
 }
 
-static void any_ruleset_is_as_the_oracle_says(void **state)
+static void random_rulesets_agree_with_the_oracle(void **state)
 {
 	uint64_t random = unit_seed();
 	int accepted = 0;
@@ -410,7 +410,7 @@ static void any_ruleset_is_as_the_oracle_says(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(any_ruleset_is_as_the_oracle_says),
+	cmocka_unit_test(random_rulesets_agree_with_the_oracle),
 };
 
 int main(void)
