@@ -100,7 +100,7 @@ static void add_tests6(struct CMUnitTest tests[RF_CASE_COUNT])
 	static char names[RF_CASE_COUNT][96];
 
 	for (size_t i = 0; i < RF_CASE_COUNT; i++) {
-		snprintf(names[i], sizeof(names[i]), "%s, IPv6", rf_cases[i].name);
+		snprintf(names[i], sizeof(names[i]), "%s, from IPv6", rf_cases[i].name);
 		tests[i] = (struct CMUnitTest)UNIT_ROW_OF(names[i], known_answer6, &rf_cases[i]);
 	}
 }

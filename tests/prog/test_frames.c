@@ -7,6 +7,7 @@
 
 #include <linux/bpf.h>
 #include <linux/if_ether.h>
+#include <stdio.h>
 
 #include "tests/frames.h"
 
@@ -184,16 +185,19 @@ static void frame_is_judged_right(void **state)
 int main(void)
 {
 	static struct CMUnitTest tests[RF_FRAME_COUNT];
+	static char names[RF_FRAME_COUNT][96];
 	size_t count = 0;
 
 	for (size_t i = 0; i < RF_FRAME_COUNT; i++) {
 		struct frame frame;
 
+		snprintf(names[i], sizeof(names[i]), "frame '%s' is judged by its class",
+			 rf_frames[i].name);
 		frame_build(&frame, rf_frames[i].part);
 		if (frame.length < ETH_HLEN) /* BPF_PROG_TEST_RUN takes none; the unit tests do */
 			continue;
 		tests[count++] = (struct CMUnitTest){
-			.name = rf_frames[i].name,
+			.name = names[i],
 			.test_func = frame_is_judged_right,
 			.initial_state = (void *)&rf_frames[i],
 		};

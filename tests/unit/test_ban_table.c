@@ -63,7 +63,7 @@ static void a_ban_is_of_its_source_and_its_limit_alone(void **state)
 	}
 }
 
-static void it_is_not_prolonged_and_ends_on_time(void **state)
+static void a_ban_is_not_prolonged_and_ends_on_time(void **state)
 {
 	struct rf_ban whom = ban_of(1, 0, 3, 0, NOW);
 
@@ -78,7 +78,7 @@ static void it_is_not_prolonged_and_ends_on_time(void **state)
 	assert_int_equal(find(whom, UNTIL), UNTIL + 500);
 }
 
-static void a_full_set_makes_none_until_one_is_over(void **state)
+static void a_full_set_takes_no_ban_until_one_is_over(void **state)
 {
 	struct rf_ban_set *set = &table[7];
 	struct rf_ban whom;
@@ -101,7 +101,7 @@ static void a_full_set_makes_none_until_one_is_over(void **state)
 	assert_int_equal(rf_ban_start(set, &whom, 1, UNTIL + 100), RF_BAN_FULL);
 }
 
-static void one_that_is_lifted_is_over(void **state)
+static void a_ban_that_is_lifted_is_over(void **state)
 {
 	const struct rf_ban whom = ban_of(1, 0, 3, 1, NOW);
 	struct rf_ban_set *set = &table[rf_ban_place(rf_ban_hash(&whom, key))];
@@ -122,7 +122,7 @@ static void one_that_is_lifted_is_over(void **state)
 }
 
 /* Sources one after the other, as a forger might choose them, whose key he does not know. */
-static void a_quarter_of_the_table_finds_room_and_most_of_it_does(void **state)
+static void bans_for_a_quarter_of_the_table_all_find_room(void **state)
 {
 	__u32 made = 0, refused = 0;
 
@@ -142,7 +142,7 @@ static void a_quarter_of_the_table_finds_room_and_most_of_it_does(void **state)
 	assert_in_range(made, RF_BANS_MAX * 95 / 100, RF_BANS_MAX);
 }
 
-static void its_memory_is_small(void **state)
+static void the_table_takes_less_than_1_5_mib(void **state)
 {
 	(void)state;
 	assert_in_range(sizeof(table), 1, 3 << 19); /* 1.5 MiB */
@@ -152,12 +152,11 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(a_ban_is_of_its_source_and_its_limit_alone, setup),
-		cmocka_unit_test_setup(it_is_not_prolonged_and_ends_on_time, setup),
-		cmocka_unit_test_setup(a_full_set_makes_none_until_one_is_over, setup),
-		cmocka_unit_test_setup(one_that_is_lifted_is_over, setup),
-		cmocka_unit_test_setup(a_quarter_of_the_table_finds_room_and_most_of_it_does,
-				       setup),
-		cmocka_unit_test(its_memory_is_small),
+		cmocka_unit_test_setup(a_ban_is_not_prolonged_and_ends_on_time, setup),
+		cmocka_unit_test_setup(a_full_set_takes_no_ban_until_one_is_over, setup),
+		cmocka_unit_test_setup(a_ban_that_is_lifted_is_over, setup),
+		cmocka_unit_test_setup(bans_for_a_quarter_of_the_table_all_find_room, setup),
+		cmocka_unit_test(the_table_takes_less_than_1_5_mib),
 	};
 
 	return cmocka_run_group_tests_name("ban table", tests, NULL, NULL);

@@ -398,20 +398,25 @@ static void tells_families_apart(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
-	UNIT_ROW("there from add to remove, by each window", is_there_between_add_and_remove),
-	UNIT_ROW("neighbours do not remove each other", neighbours_do_not_remove_each_other),
-	UNIT_ROW("absent by each of its counters", is_absent_by_each_of_its_counters),
-	UNIT_ROW("a counter never runs over", a_counter_never_runs_over),
-	UNIT_ROW("a counter that is stuck stays", a_counter_that_is_stuck_stays),
-	UNIT_ROW("two CPUs count, and no count is lost", counts_are_lost_by_nobody),
-	UNIT_ROW("none is absent after a counter was stuck",
+	UNIT_ROW("a source is in the filter from its first window to its last",
+		 is_there_between_add_and_remove),
+	UNIT_ROW("sources that share counters do not remove each other",
+		 neighbours_do_not_remove_each_other),
+	UNIT_ROW("a source is absent by each of its counters", is_absent_by_each_of_its_counters),
+	UNIT_ROW("a counter of the filter never overflows", a_counter_never_runs_over),
+	UNIT_ROW("a counter of the filter that is stuck stays stuck",
+		 a_counter_that_is_stuck_stays),
+	UNIT_ROW("two CPUs count in the filter, and no count is lost", counts_are_lost_by_nobody),
+	UNIT_ROW("no source is absent after a counter was stuck",
 		 none_is_absent_after_a_counter_was_stuck),
-	UNIT_ROW("few strangers are taken for known, however many came and went",
+	UNIT_ROW("few strangers are taken for known after many sources came and went",
 		 few_strangers_are_taken_for_known),
-	UNIT_ROW("empty again after all have gone", it_is_empty_again),
-	UNIT_ROW("families have lines of their own", families_have_lines_of_their_own),
-	UNIT_ROW("a network's sources are spread", spreads_the_sources_of_a_network),
-	UNIT_ROW("families are told apart", tells_families_apart),
+	UNIT_ROW("the filter is empty after all sources have gone", it_is_empty_again),
+	UNIT_ROW("IPv4 and IPv6 have lines of their own in the filter",
+		 families_have_lines_of_their_own),
+	UNIT_ROW("sources of one network are spread over the filter",
+		 spreads_the_sources_of_a_network),
+	UNIT_ROW("the filter tells IPv4 and IPv6 apart", tells_families_apart),
 };
 
 int main(void)

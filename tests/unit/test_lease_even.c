@@ -41,10 +41,15 @@ static void even_sender(void **state)
 
 /* ---- rows: the first limit is the tightest ---- */
 
-#define EVEN(title, tick, ...)                                                               \
-	FLEET("even sender, 1 CPU: " title, even_sender, 1, ROUND_ROBIN, tick, __VA_ARGS__), \
-		ORDERS("even sender, 2 CPUs: " title, even_sender, 2, tick, __VA_ARGS__),    \
-		ORDERS("even sender, 8 CPUs: " title, even_sender, 8, tick, __VA_ARGS__)
+#define EVEN(title, tick, ...)                                                            \
+	FLEET("an even sender with leases loses nothing below 31/32 of L, 1 CPU: " title, \
+	      even_sender, 1, ROUND_ROBIN, tick, __VA_ARGS__),                            \
+		ORDERS("an even sender with leases loses nothing below 31/32 of L, 2 "    \
+		       "CPUs: " title,                                                    \
+		       even_sender, 2, tick, __VA_ARGS__),                                \
+		ORDERS("an even sender with leases loses nothing below 31/32 of L, 8 "    \
+		       "CPUs: " title,                                                    \
+		       even_sender, 8, tick, __VA_ARGS__)
 
 static const struct CMUnitTest tests[] = {
 	EVEN("strict, 20k/10s", HZ250, .limit = {LIMIT(20000, 10 * SECOND, STRICT(16))}),

@@ -45,10 +45,13 @@ static void fleet_keeps_to_the_bound(void **state)
 
 /* ---- rows ---- */
 
-#define BOUND(title, tick, ...)                                                           \
-	ORDERS("2 CPUs: " title, fleet_keeps_to_the_bound, 2, tick, __VA_ARGS__),         \
-		ORDERS("8 CPUs: " title, fleet_keeps_to_the_bound, 8, tick, __VA_ARGS__), \
-		ORDERS("64 CPUs: " title, fleet_keeps_to_the_bound, 64, tick, __VA_ARGS__)
+#define BOUND(title, tick, ...)                                                                    \
+	ORDERS("leases keep the bound, 2 CPUs: " title, fleet_keeps_to_the_bound, 2, tick,         \
+	       __VA_ARGS__),                                                                       \
+		ORDERS("leases keep the bound, 8 CPUs: " title, fleet_keeps_to_the_bound, 8, tick, \
+		       __VA_ARGS__),                                                               \
+		ORDERS("leases keep the bound, 64 CPUs: " title, fleet_keeps_to_the_bound, 64,     \
+		       tick, __VA_ARGS__)
 
 static const struct CMUnitTest tests[] = {
 	BOUND("strict, 10k/1s", HZ250, .limit = {LIMIT(10000, SECOND, STRICT(16))}),

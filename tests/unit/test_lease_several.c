@@ -281,17 +281,23 @@ static void strands_a_32nd_at_most(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
-	UNIT_ROW("as many credits of each", takes_as_many_from_each),
-	UNIT_ROW("as many as the fullest has room for", takes_what_the_fullest_has_room_for),
-	UNIT_ROW("none of a shadow that is over", leaves_out_what_is_not_charged),
-	UNIT_ROW("until the first cell ends", ends_with_the_first_cell),
-	UNIT_ROW("until a shadow reopens, if that is earlier", ends_when_a_shadow_reopens),
-	UNIT_ROW("until a multiple of the span", ends_at_the_multiples_of_a_span),
-	UNIT_ROW("none where a window is far ahead", ends_where_a_window_is_far_ahead),
-	UNIT_ROW("the share goes on from segment to segment", remembers_from_segment_to_segment),
-	UNIT_ROW("a lost race loses a share at most", loses_a_share_at_most),
-	UNIT_ROW("after a loss the share begins anew", begins_anew_after_a_loss),
-	UNIT_ROW("what is stranded at the worst", strands_a_32nd_at_most),
+	UNIT_ROW("several limits: as many credits of each", takes_as_many_from_each),
+	UNIT_ROW("several limits: no more credits than the fullest has room for",
+		 takes_what_the_fullest_has_room_for),
+	UNIT_ROW("several limits: no credits of a shadow that is over",
+		 leaves_out_what_is_not_charged),
+	UNIT_ROW("several limits: credits end with the first cell", ends_with_the_first_cell),
+	UNIT_ROW("several limits: credits end when a shadow reopens, if that is earlier",
+		 ends_when_a_shadow_reopens),
+	UNIT_ROW("several limits: credits end at a multiple of the span",
+		 ends_at_the_multiples_of_a_span),
+	UNIT_ROW("several limits: no credits where a window is far ahead",
+		 ends_where_a_window_is_far_ahead),
+	UNIT_ROW("several limits: the share goes on from segment to segment",
+		 remembers_from_segment_to_segment),
+	UNIT_ROW("several limits: a lost race loses a share at most", loses_a_share_at_most),
+	UNIT_ROW("several limits: after a loss the share begins anew", begins_anew_after_a_loss),
+	UNIT_ROW("several limits: at most 1/32 of L is stranded", strands_a_32nd_at_most),
 };
 
 int main(void)

@@ -221,12 +221,12 @@ static void refusals_are_right(void **state)
 
 /* ---- rows ---- */
 
-#define RIGHT(title, tick, ...)                             \
-	UNIT_ROW_OF("refusals: " title, refusals_are_right, \
-		    (&(struct traffic){.take = leased_take, \
-				       .packets = 100000,   \
-				       .sources = 3,        \
-				       .tick_ns = tick,     \
+#define RIGHT(title, tick, ...)                                                                 \
+	UNIT_ROW_OF("a lease refuses only what the window refuses: " title, refusals_are_right, \
+		    (&(struct traffic){.take = leased_take,                                     \
+				       .packets = 100000,                                       \
+				       .sources = 3,                                            \
+				       .tick_ns = tick,                                         \
 				       .limit = __VA_ARGS__}))
 #define TICKS(title, ...)                                                                         \
 	RIGHT(title ", HZ 100", HZ100, __VA_ARGS__), RIGHT(title ", HZ 250", HZ250, __VA_ARGS__), \
@@ -234,12 +234,16 @@ static void refusals_are_right(void **state)
 		RIGHT(title ", HZ 1000", HZ1000, __VA_ARGS__)
 
 static const struct CMUnitTest tests[] = {
-	UNIT_ROW("credits until the cell ends", holds_credits_until_the_cell_ends),
-	UNIT_ROW("credits of a head that is ahead", holds_credits_of_a_head_that_is_ahead),
-	UNIT_ROW("a refusal until the oldest cell leaves", refuses_until_the_oldest_cell_leaves),
-	UNIT_ROW("no refusal where there is room", does_not_refuse_where_there_is_room),
-	UNIT_ROW("a refusal loses credits, and their share", loses_credits_and_their_share),
-	UNIT_ROW("credits that are left over are a part of the share", counts_credits_left_over),
+	UNIT_ROW("a lease holds credits until the cell ends", holds_credits_until_the_cell_ends),
+	UNIT_ROW("a lease holds credits of a head that is ahead of the clock",
+		 holds_credits_of_a_head_that_is_ahead),
+	UNIT_ROW("a lease refuses until the oldest cell leaves",
+		 refuses_until_the_oldest_cell_leaves),
+	UNIT_ROW("a lease does not refuse where there is room",
+		 does_not_refuse_where_there_is_room),
+	UNIT_ROW("a lease that refuses loses its credits and their share",
+		 loses_credits_and_their_share),
+	UNIT_ROW("credits that are left over count in the share", counts_credits_left_over),
 
 	TICKS("strict, 300/1s", LIMIT(300, SECOND, STRICT(16)), .cost_max = 3),
 	TICKS("strict, 64/120ms, in ns", LIMIT(64, 120 * MS, STRICT(16)), .cost_max = 3),

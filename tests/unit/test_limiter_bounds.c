@@ -318,7 +318,7 @@ static const struct CMUnitTest tests[] = {
 		 .cost_max = 3),
 	ESTIMATE("2^29 in a year, 2 cells, HZ 100", HZ100, LIMIT(1 << 29, YEAR, WEIGHTED(2)),
 		 .cost_max = RF_COST_MAX),
-	UNIT_ROW("weighted, long cells: a full one is rounded up, by little",
+	UNIT_ROW("weighted, long cells: a full cell is rounded up by little",
 		 estimate_is_rounded_up),
 };
 

@@ -195,10 +195,10 @@ static void every_pattern(void **state)
 				 length, promised(&search.policy, length));
 }
 
-#define PATTERNS(title, length, interval, ...)              \
-	UNIT_ROW_OF("every pattern: " title, every_pattern, \
-		    (&(struct search){.units = length,      \
-				      .longest = interval,  \
+#define PATTERNS(title, length, interval, ...)                                                    \
+	UNIT_ROW_OF("every pattern of packets reaches the promised bound: " title, every_pattern, \
+		    (&(struct search){.units = length,                                            \
+				      .longest = interval,                                        \
 				      .policy = {.id = 1, __VA_ARGS__}}))
 #define RING(most, number, units) .limit = most, .cells = number, .cell = units
 
@@ -210,34 +210,36 @@ static void every_pattern(void **state)
 	UNIT_ROW_OF(title, burst_is_shut_out, (&(struct rf_limit)LIMIT(5, SECOND, __VA_ARGS__)))
 
 static const struct CMUnitTest tests[] = {
-	FLOODS("fixed: 2 L in one unit of the clock are real", 3, LIMIT(10, 60 * SECOND, FIXED),
+	FLOODS("fixed: 2 L can pass in one unit of the clock", 3, LIMIT(10, 60 * SECOND, FIXED),
 	       {{1, -1, 10}, {1, 0, 10}, {2, -1, 0}}),
-	FLOODS("fixed, in ns: 2 L in one unit of the clock are real", 3, LIMIT(10, 7 * MS, FIXED),
+	FLOODS("fixed, in ns: 2 L can pass in one unit of the clock", 3, LIMIT(10, 7 * MS, FIXED),
 	       {{1, -1, 10}, {1, 0, 10}, {2, -1, 0}}),
-	FLOODS("coarse: L in W - cell, and 2 L in one unit more are real", 4,
+	FLOODS("coarse: L can pass in W - cell, and 2 L in one unit more", 4,
 	       LIMIT(10, 60 * SECOND, COARSE(10)),
 	       {{1, -1, 10}, {10, -1, 0}, {10, 0, 10}, {11, -1, 0}}),
-	FLOODS("coarse, in ns: L in W - cell, and 2 L in one unit more are real", 4,
+	FLOODS("coarse, in ns: L can pass in W - cell, and 2 L in one unit more", 4,
 	       LIMIT(10, MS, COARSE(16)), {{1, -1, 10}, {16, -1, 0}, {16, 0, 10}, {17, -1, 0}}),
-	FLOODS("weighted: L in W - cell, and 2 L - 1 in W are real", 4,
+	FLOODS("weighted: L can pass in W - cell, and 2 L - 1 in W", 4,
 	       LIMIT(10, 60 * SECOND, WEIGHTED(10)),
 	       {{1, -1, 10}, {9, -1, 0}, {9, 0, 0}, {10, -1, 9}}),
-	FLOODS("weighted, 2 cells: L at once, and 2 L - 1 in W are real", 3,
+	FLOODS("weighted, 2 cells: L can pass at once, and 2 L - 1 in W", 3,
 	       LIMIT(10, 60 * SECOND, WEIGHTED(2)), {{1, -1, 10}, {1, 0, 0}, {2, -1, 9}}),
-	FLOODS("weighted, in ns: L in W - cell, and 2 L - 1 in W are real", 4,
+	FLOODS("weighted, in ns: L can pass in W - cell, and 2 L - 1 in W", 4,
 	       LIMIT(10, MS, WEIGHTED(16)), {{1, -1, 10}, {15, -1, 0}, {15, 0, 0}, {16, -1, 9}}),
-	FLOODS("strict: L in (N-1) cells, which are over W, and L in one unit more", 3,
+	FLOODS("strict: L can pass in N - 1 cells, which are over W, and L in one unit more", 3,
 	       LIMIT(10, 60 * SECOND, STRICT(16)), {{1, -1, 10}, {16, -1, 0}, {16, 0, 10}}),
-	FLOODS("log: L in W, and L in one ns more", 3, LIMIT(10, 60 * SECOND, LOG),
+	FLOODS("log: L can pass in W, and L in one ns more", 3, LIMIT(10, 60 * SECOND, LOG),
 	       {{1, 0, 10}, {2, 0, 0}, {2, 1, 10}}),
-	FLOODS("token: burst + L*T/W in any T are real", 6, LIMIT(10, SECOND, TOKEN(5)),
+	FLOODS("token: burst + L*T/W can pass in any T", 6, LIMIT(10, SECOND, TOKEN(5)),
 	       {{1, 0, 5}, {2, -1, 0}, {2, 0, 1}, {4, 0, 2}, {9, 0, 5}, {99, 0, 5}}),
-	FLOODS("leaky: burst + L*T/W in any T are real", 5, LIMIT(10, SECOND, LEAKY(1)),
+	FLOODS("leaky: burst + L*T/W can pass in any T", 5, LIMIT(10, SECOND, LEAKY(1)),
 	       {{1, 0, 1}, {2, -1, 0}, {2, 0, 1}, {3, 0, 1}, {99, 0, 1}}),
 
-	SHUT("strict: a burst at every place in a cell is shut out for W, both ends", STRICT(16)),
-	SHUT("strict, 5 cells: a burst at every place in a cell is shut out for W", STRICT(5)),
-	SHUT("log: a burst is shut out for W, both ends, and no longer", LOG),
+	SHUT("strict: after a burst at any place in a cell nothing passes for W, both ends",
+	     STRICT(16)),
+	SHUT("strict, 5 cells: after a burst at any place in a cell nothing passes for W",
+	     STRICT(5)),
+	SHUT("log: after a burst nothing passes for W, both ends, and no longer", LOG),
 
 	PATTERNS("fixed, L = 3", 6, 3, RING(3, 1, 3), .algorithm = RF_FIXED),
 	PATTERNS("strict or coarse, 2 cells, L = 2", 9, 6, RING(2, 2, 3)),

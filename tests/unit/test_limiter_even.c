@@ -100,8 +100,8 @@ static void even_sender(void **state)
 }
 
 /* After the clock: the limit, and what else there is to say. */
-#define SENDER(title, tick, read_in, ...)               \
-	UNIT_ROW_OF("even sender, " title, even_sender, \
+#define SENDER(title, tick, read_in, ...)                                                \
+	UNIT_ROW_OF("an even sender below its limit loses nothing: " title, even_sender, \
 		    (&(struct sender){.tick_ns = tick, .clock = read_in, .limit = __VA_ARGS__}))
 #define TICKS(title, ...)                                                 \
 	SENDER(title ", HZ 100", HZ100, RF_JIFFIES, __VA_ARGS__),         \

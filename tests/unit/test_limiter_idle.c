@@ -251,18 +251,20 @@ static void hostile_windows(void **state)
 
 #define KIND(title, function, ...) \
 	UNIT_ROW_OF(title, function, (&(struct kind){.policy = __VA_ARGS__}))
-#define LAPS(title, ...)                                                                         \
-	KIND(title ", idle for up to 2^32 cells and more: neither let through nor shut out",     \
-	     idle_for_long, __VA_ARGS__),                                                        \
-		KIND(title ", idle for about 2^32 cells: back after one window", idle_for_a_lap, \
-		     __VA_ARGS__),                                                               \
-		KIND(title ", a newcomer before the epochs wrap: exactly L",                     \
-		     newcomer_before_the_wrap, __VA_ARGS__),                                     \
-		KIND(title ", a cell of 2^32 - 2^16 cells ago hides nothing new",                \
+#define LAPS(title, ...)                                                                          \
+	KIND(title                                                                                \
+	     ", idle for up to 2^32 cells and more: a source is not let through or shut out",     \
+	     idle_for_long, __VA_ARGS__),                                                         \
+		KIND(title                                                                        \
+		     ", idle for about 2^32 cells: a source is limited rightly after one window", \
+		     idle_for_a_lap, __VA_ARGS__),                                                \
+		KIND(title ", a newcomer before the epochs wrap passes exactly L",                \
+		     newcomer_before_the_wrap, __VA_ARGS__),                                      \
+		KIND(title ", a cell of 2^32 - 2^16 cells ago hides nothing new",                 \
 		     old_cell_hides_no_new_one, __VA_ARGS__)
-#define NS(title, ...)                                                                       \
-	KIND(title ", idle for up to 9 years: neither let through nor shut out", idle_in_ns, \
-	     __VA_ARGS__)
+#define NS(title, ...)                                                                  \
+	KIND(title ", idle for up to 9 years: a source is not let through or shut out", \
+	     idle_in_ns, __VA_ARGS__)
 
 static const struct CMUnitTest tests[] = {
 	LAPS("16 cells", {RING(40, 16)}),
@@ -274,7 +276,8 @@ static const struct CMUnitTest tests[] = {
 	NS("log, L = 1", {TIMES(1, 150)}),
 	NS("token", {BUCKET(40, 30)}, .limit = LIMIT(1, 30, TOKEN(40))),
 	NS("leaky", {BUCKET(3, 100)}, .limit = LIMIT(1, 100, LEAKY(3))),
-	UNIT_ROW("hostile windows: no crash, no pass over L, no write by readers", hostile_windows),
+	UNIT_ROW("hostile windows: no crash, no pass over L, no write by a reader",
+		 hostile_windows),
 };
 
 int main(void)

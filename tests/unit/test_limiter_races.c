@@ -181,8 +181,8 @@ static void race_everywhere(void **state)
 	assert_true(points >= 2);
 }
 
-#define RACE(title, epoch, ...)                           \
-	UNIT_ROW_OF("other CPU: " title, race_everywhere, \
+#define RACE(title, epoch, ...)                                                   \
+	UNIT_ROW_OF("a CPU stalls anywhere, and another " title, race_everywhere, \
 		    (&(struct race){.now = epoch, __VA_ARGS__}))
 
 static void last_permit(void **state)
@@ -234,10 +234,12 @@ static void stalls_in_the_sum(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
-	UNIT_ROW("all races for the head lost: contended, nothing charged", head_races_lost),
-	UNIT_ROW("all races for a cell lost: contended, nothing charged", cell_races_lost),
-	UNIT_ROW("two CPUs, one last permit: one passes", last_permit),
-	UNIT_ROW("a stall in the sum while two cells are closed forgets nothing",
+	UNIT_ROW("a CPU that loses all races for the head is contended, and charges nothing",
+		 head_races_lost),
+	UNIT_ROW("a CPU that loses all races for a cell is contended, and charges nothing",
+		 cell_races_lost),
+	UNIT_ROW("of two CPUs one passes with the last permit", last_permit),
+	UNIT_ROW("a CPU that stalls in its sum while two cells are closed forgets nothing",
 		 stalls_in_the_sum),
 	RACE("takes in the same cell", 103, .visit = {103}),
 	RACE("takes three in the same cell", 103, .visit = {103, 103, 103}),
@@ -255,7 +257,7 @@ static const struct CMUnitTest tests[] = {
 	RACE("is a window ahead", 104, .visit = {103, 125}),
 	RACE("closes the same cell with an older sum", 104, .closed_epoch = 103, .closed_used = 1),
 	RACE("closes a cell of the lap before", 104, .closed_epoch = 87, .closed_used = 1),
-	RACE("closes while this one is stalled", 103, .visit = {104, 105, 119}),
+	RACE("closes cells of the next lap", 103, .visit = {104, 105, 119}),
 };
 
 int main(void)

@@ -92,11 +92,11 @@ static bool readers_agree(struct run *run, struct source *source, const struct p
 /* ---- rows ---- */
 
 /* After the number of sources: the limit, and what else there is to say of the traffic. */
-#define ROW(title, tick, most, ...)                                                                \
-	TRAFFIC("verdicts: " title, agrees, 1000000, .tick_ns = tick, .sources = most,             \
-		.limit = __VA_ARGS__),                                                             \
-		TRAFFIC("readers: " title, readers_agree, 50000, .tick_ns = tick, .sources = most, \
-			.limit = __VA_ARGS__)
+#define ROW(title, tick, most, ...)                                                         \
+	TRAFFIC("verdicts agree with the oracle: " title, agrees, 1000000, .tick_ns = tick, \
+		.sources = most, .limit = __VA_ARGS__),                                     \
+		TRAFFIC("readers agree with the oracle: " title, readers_agree, 50000,      \
+			.tick_ns = tick, .sources = most, .limit = __VA_ARGS__)
 
 static const struct CMUnitTest tests[] = {
 	ROW("strict, 1/1s, HZ 250", HZ250, 3, LIMIT(1, SECOND, STRICT(16))),

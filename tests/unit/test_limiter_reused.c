@@ -41,12 +41,12 @@ static const struct kind kinds[] = {
 	KIND("coarse", COARSE(16)),
 	KIND("weighted", WEIGHTED(8)),
 	KIND("fixed", FIXED),
-	KIND("strict, rejected ones count", STRICT(16), COUNT_REJECTED),
-	KIND("weighted, rejected ones count", WEIGHTED(8), COUNT_REJECTED),
+	KIND("strict, count rejected", STRICT(16), COUNT_REJECTED),
+	KIND("weighted, count rejected", WEIGHTED(8), COUNT_REJECTED),
 	KIND("log", LOG),
-	KIND("log, rejected ones count", LOG, COUNT_REJECTED),
+	KIND("log, count rejected", LOG, COUNT_REJECTED),
 	KIND("token", TOKEN(10)),
-	KIND("token, rejected ones count", TOKEN(10), COUNT_REJECTED),
+	KIND("token, count rejected", TOKEN(10), COUNT_REJECTED),
 	KIND("leaky", LEAKY(1)),
 };
 
@@ -256,13 +256,13 @@ static void late_write(void **state)
 int main(void)
 {
 	static struct CMUnitTest tests[KINDS * KINDS];
-	static char names[KINDS * KINDS][100];
+	static char names[KINDS * KINDS][128];
 	static struct pair pairs[KINDS * KINDS];
 
 	for (size_t i = 0; i < KINDS * KINDS; i++) {
 		pairs[i] = (struct pair){&kinds[i / KINDS], &kinds[i % KINDS]};
 		snprintf(names[i], sizeof(names[i]),
-			 "a late write of %s into %s: shut out and open no more than is said",
+			 "a late write of '%s' into a window of '%s' keeps the documented bounds",
 			 pairs[i].writer->name, pairs[i].owner->name);
 		tests[i] = (struct CMUnitTest)UNIT_ROW_OF(names[i], late_write, &pairs[i]);
 	}

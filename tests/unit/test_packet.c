@@ -182,7 +182,7 @@ static bool is_extension(unsigned int protocol)
 }
 
 /* A header of 8 bytes, then UDP. */
-static void test_next_headers(void **state)
+static void every_next_header_is_classified(void **state)
 {
 	(void)state;
 	for (unsigned int protocol = 0; protocol <= 255; protocol++) {
@@ -200,7 +200,7 @@ static void test_next_headers(void **state)
 
 /* ---- plain frames ---- */
 
-static void test_plain(void **state)
+static void plain_frames_take_the_short_path(void **state)
 {
 	static const struct frame_part parts[][4] = {
 		{ETH, IP4, UDP(53), {FRAME_END, 0, 0}},
@@ -317,7 +317,7 @@ static enum rf_reason check_mutated(const unsigned char *bytes, size_t length)
 	return reason;
 }
 
-static void test_mutated(void **state)
+static void mutated_frames_are_parsed_as_by_a_second_parser(void **state)
 {
 	static struct frame built[RF_FRAME_COUNT];
 	unsigned int seen[RF_REASON_COUNT + 1] = {}; /* RF_HAS_SOURCE is the last */
@@ -345,21 +345,27 @@ static void test_mutated(void **state)
 int main(void)
 {
 	static struct CMUnitTest tests[3 * RF_FRAME_COUNT + 3];
-	static char cut[RF_FRAME_COUNT][96], padded[RF_FRAME_COUNT][96];
+	static const struct {
+		const char *name;
+		CMUnitTestFunction function;
+	} kinds[3] = {
+		{"is classified", test_whole},
+		{"cut at every length is classified", test_cut},
+		{"padded is classified as without padding", test_padded},
+	};
+	static char names[3 * RF_FRAME_COUNT][96];
 	struct CMUnitTest *test = tests;
 
-	for (size_t i = 0; i < RF_FRAME_COUNT; i++) {
-		void *row = (void *)&rf_frames[i];
+	for (size_t i = 0; i < 3 * RF_FRAME_COUNT; i++) {
+		const struct rf_frame *row = &rf_frames[i / 3];
 
-		snprintf(cut[i], sizeof(cut[i]), "%s: cut at every length", rf_frames[i].name);
-		snprintf(padded[i], sizeof(padded[i]), "%s: padding changes nothing",
-			 rf_frames[i].name);
-		*test++ = (struct CMUnitTest){rf_frames[i].name, test_whole, NULL, NULL, row};
-		*test++ = (struct CMUnitTest){cut[i], test_cut, NULL, NULL, row};
-		*test++ = (struct CMUnitTest){padded[i], test_padded, NULL, NULL, row};
+		snprintf(names[i], sizeof(names[i]), "frame '%s' %s", row->name, kinds[i % 3].name);
+		*test++ = (struct CMUnitTest){names[i], kinds[i % 3].function, NULL, NULL,
+					      (void *)row};
 	}
-	*test++ = (struct CMUnitTest)cmocka_unit_test(test_next_headers);
-	*test++ = (struct CMUnitTest)cmocka_unit_test(test_plain);
-	*test++ = (struct CMUnitTest)cmocka_unit_test(test_mutated);
+	*test++ = (struct CMUnitTest)cmocka_unit_test(every_next_header_is_classified);
+	*test++ = (struct CMUnitTest)cmocka_unit_test(plain_frames_take_the_short_path);
+	*test++ = (struct CMUnitTest)cmocka_unit_test(
+		mutated_frames_are_parsed_as_by_a_second_parser);
 	return cmocka_run_group_tests_name("packet", tests, NULL, NULL);
 }

@@ -179,21 +179,21 @@ static void peeks_after_idle_laps(void **state)
 
 /* ---- rows ---- */
 
-#define PEEK(title, tick, ...)                              \
-	UNIT_ROW_OF(title ", " #tick, peek_agrees,          \
-		    (&(struct traffic){.take = peeks_right, \
-				       .packets = 30000,    \
-				       .sources = 3,        \
-				       .tick_ns = tick,     \
+#define PEEK(title, tick, ...)                                                   \
+	UNIT_ROW_OF("a peek agrees with a take: " title ", " #tick, peek_agrees, \
+		    (&(struct traffic){.take = peeks_right,                      \
+				       .packets = 30000,                         \
+				       .sources = 3,                             \
+				       .tick_ns = tick,                          \
 				       .limit = __VA_ARGS__}))
 #define PEEKS_OF(title, ...)                                              \
 	PEEK(title, HZ100, __VA_ARGS__), PEEK(title, HZ250, __VA_ARGS__), \
 		PEEK(title, HZ300, __VA_ARGS__), PEEK(title, HZ1000, __VA_ARGS__)
 
 static const struct CMUnitTest tests[] = {
-	UNIT_ROW("the head's own cell on the edge", peeks_at_its_own_edge),
-	UNIT_ROW("a clip for another L", peeks_by_the_clip),
-	UNIT_ROW("idle laps", peeks_after_idle_laps),
+	UNIT_ROW("a peek reads the head's own cell on the edge", peeks_at_its_own_edge),
+	UNIT_ROW("a peek reads the clip for another L", peeks_by_the_clip),
+	UNIT_ROW("a peek reads a window after idle laps", peeks_after_idle_laps),
 	PEEKS_OF("strict, 300/1s", LIMIT(300, SECOND, STRICT(16)), .cost_max = 3),
 	PEEKS_OF("strict, 2 cells", LIMIT(40, SECOND, STRICT(2)), .cost_max = 9),
 	PEEKS_OF("strict, 64/120ms, in ns", LIMIT(64, 120 * MS, STRICT(16)), .cost_max = 3),
