@@ -63,7 +63,7 @@ static void a_ban_is_of_its_limit_alone(void **state)
 }
 
 /* A source that is over another limit is not banned for it. */
-static void another_limit_does_not_ban(void **state)
+static void a_source_over_another_limit_is_not_banned(void **state)
 {
 	struct program *program = *state;
 
@@ -116,7 +116,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(a_ban_begins_with_what_is_over_and_ends_on_time),
 		TEST(a_ban_is_of_its_limit_alone),
-		TEST(another_limit_does_not_ban),
+		TEST(a_source_over_another_limit_is_not_banned),
 		TEST(an_aggregate_is_not_banned),
 		TEST(a_ban_ends_with_its_limit),
 	};

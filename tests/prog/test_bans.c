@@ -184,7 +184,7 @@ static void a_banned_source_is_no_newcomer(void **state)
 
 /* ---- all of a source's packets ---- */
 
-static void ban_all_drops_whatever_it_sends(void **state)
+static void ban_all_drops_every_packet_of_its_source(void **state)
 {
 	struct program *program = *state;
 
@@ -219,7 +219,7 @@ static void ban_all_of_ipv6_outlives_its_window(void **state)
 }
 
 /* Only sources that the limit is for. */
-static void ban_all_keeps_to_from(void **state)
+static void ban_all_bans_no_source_outside_from(void **state)
 {
 	struct program *program = *state;
 
@@ -377,7 +377,7 @@ static void unban_holds_for_a_network(void **state)
 			       "192.0.2.0/24");
 }
 
-static void unban_holds_for_whom_a_longer_address_lies_in(void **state)
+static void unban_of_an_address_holds_for_its_banned_network(void **state)
 {
 	unban_holds_everywhere(*state,
 			       "limit add udp rate 5/1s match udp per /24 ban 1h\n"
@@ -390,7 +390,7 @@ static void unban_holds_for_all(void **state)
 	unban_holds_everywhere(*state, "limit add udp rate 5/1s match udp ban 1h all\n", "all");
 }
 
-static void unban_of_nobody_ends_nothing(void **state)
+static void unban_of_a_source_without_ban_ends_nothing(void **state)
 {
 	struct program *program = *state;
 
@@ -451,7 +451,7 @@ static void bans_that_are_over_make_room(void **state)
 		assert_false(passes(program, BANNED + i, IPPROTO_UDP));
 }
 
-static void bans_of_limits_that_are_no_more_make_room(void **state)
+static void bans_of_deleted_limits_make_room(void **state)
 {
 	struct program *program = *state;
 
@@ -510,9 +510,9 @@ int main(void)
 		TEST(an_evicted_source_is_still_banned_by_one_of_two_limits),
 		TEST(an_evicted_network_is_still_banned),
 		TEST(a_banned_source_is_no_newcomer),
-		TEST(ban_all_drops_whatever_it_sends),
+		TEST(ban_all_drops_every_packet_of_its_source),
 		TEST(ban_all_of_ipv6_outlives_its_window),
-		TEST(ban_all_keeps_to_from),
+		TEST(ban_all_bans_no_source_outside_from),
 		TEST(each_of_many_limits_bans_all),
 		TEST(allow_wins_over_all_bans),
 		TEST(ban_all_ends_leases_of_no_limit),
@@ -522,12 +522,12 @@ int main(void)
 		TEST(ban_all_ends_leases_of_several_shadows),
 		TEST(unban_holds_on_every_cpu),
 		TEST(unban_holds_for_a_network),
-		TEST(unban_holds_for_whom_a_longer_address_lies_in),
+		TEST(unban_of_an_address_holds_for_its_banned_network),
 		TEST(unban_holds_for_all),
-		TEST(unban_of_nobody_ends_nothing),
+		TEST(unban_of_a_source_without_ban_ends_nothing),
 		TEST(a_full_table_makes_no_new_ban_and_counts_it),
 		TEST(bans_that_are_over_make_room),
-		TEST(bans_of_limits_that_are_no_more_make_room),
+		TEST(bans_of_deleted_limits_make_room),
 		TEST(bans_are_listed),
 	};
 

@@ -372,7 +372,7 @@ static bool has_no_back_edge(const struct cost *cost)
 	return cost->back_edge < 0;
 }
 
-static void no_loop_is_closed_but_by_a_jump(void **state)
+static void no_loop_has_a_conditional_back_edge(void **state)
 {
 	bool takes = true;
 
@@ -408,7 +408,7 @@ static bool other_keeps_to_budget(const char *path)
 	return !err && kept;
 }
 
-static void what_other_compilers_make_is_not_walked_for_long(void **state)
+static void programs_of_other_compilers_keep_to_their_budget(void **state)
 {
 	glob_t paths = {};
 	bool kept = true;
@@ -426,8 +426,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_program_keeps_to_its_budget),
-		cmocka_unit_test(no_loop_is_closed_but_by_a_jump),
-		cmocka_unit_test(what_other_compilers_make_is_not_walked_for_long),
+		cmocka_unit_test(no_loop_has_a_conditional_back_edge),
+		cmocka_unit_test(programs_of_other_compilers_keep_to_their_budget),
 	};
 
 	return cmocka_run_group_tests_name("budget", tests, setup, NULL);

@@ -79,7 +79,7 @@ static void nine_extension_headers_evade_no_match(void **state)
 }
 
 /* Each would be for the ports or the protocol of the limit, or may be. */
-static void what_cannot_be_told_is_dropped(void **state)
+static void packets_of_unknown_class_are_dropped(void **state)
 {
 	struct program *program = *state;
 
@@ -157,7 +157,7 @@ static void malformed_frames_are_dropped(void **state)
 
 /* ---- what has no source, where that is asked for ---- */
 
-static void other_limits_what_has_no_source(void **state)
+static void match_other_limits_packets_without_source(void **state)
 {
 	struct program *program = *state;
 	struct rf_limit_counters counters;
@@ -190,7 +190,7 @@ static void other_limits_what_has_no_source(void **state)
 	assert_int_equal(PASS(program, ETH, PAYLOAD(0x0806, 28)), SENT);
 }
 
-static void other_in_shadow_counts(void **state)
+static void match_other_in_shadow_counts(void **state)
 {
 	struct program *program = *state;
 
@@ -202,7 +202,7 @@ static void other_in_shadow_counts(void **state)
 	assert_int_equal(PASS(program, ETH, PAYLOAD(0x0806, 46)), 50); /* of 60 bytes each */
 }
 
-static void other_ends_with_its_trial(void **state)
+static void match_other_ends_with_its_trial(void **state)
 {
 	struct program *program = *state;
 
@@ -229,7 +229,7 @@ static void all_pass(struct program *program, enum rf_reason with_source, enum r
 			 3 * SENT);
 }
 
-static void nothing_in_force_drops_nothing(void **state)
+static void without_a_limit_in_force_nothing_is_dropped(void **state)
 {
 	struct program *program = *state;
 
@@ -243,7 +243,7 @@ static void nothing_in_force_drops_nothing(void **state)
 }
 
 /* By the rules that are back, and by those of a trial. */
-static void a_trial_ends_for_them_too(void **state)
+static void packets_of_unknown_class_pass_when_a_trial_ends(void **state)
 {
 	struct program *program = *state;
 
@@ -260,12 +260,17 @@ static void a_trial_ends_for_them_too(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(a_syn_in_two_fragments_is_a_syn), TEST(nine_extension_headers_evade_no_match),
-		TEST(what_cannot_be_told_is_dropped),  TEST(lists_come_before_the_class),
-		TEST(tags_evade_no_list_and_no_limit), TEST(malformed_frames_are_dropped),
-		TEST(other_limits_what_has_no_source), TEST(other_in_shadow_counts),
-		TEST(other_ends_with_its_trial),       TEST(nothing_in_force_drops_nothing),
-		TEST(a_trial_ends_for_them_too),
+		TEST(a_syn_in_two_fragments_is_a_syn),
+		TEST(nine_extension_headers_evade_no_match),
+		TEST(packets_of_unknown_class_are_dropped),
+		TEST(lists_come_before_the_class),
+		TEST(tags_evade_no_list_and_no_limit),
+		TEST(malformed_frames_are_dropped),
+		TEST(match_other_limits_packets_without_source),
+		TEST(match_other_in_shadow_counts),
+		TEST(match_other_ends_with_its_trial),
+		TEST(without_a_limit_in_force_nothing_is_dropped),
+		TEST(packets_of_unknown_class_pass_when_a_trial_ends),
 	};
 
 	return cmocka_run_group_tests_name("classes", tests, NULL, NULL);

@@ -61,7 +61,7 @@ static void the_kernels_jiffies_are_known_from_the_monotonic_clock(void **state)
 	clock_bpf__destroy(clock);
 }
 
-static void a_clock_is_measured_once(void **state)
+static void the_clock_of_a_fence_is_measured_once(void **state)
 {
 	struct rf_config config = {.tick_ns = 1234567, .base = {7, 8}};
 	struct rf_fence fence = {.config = &config};
@@ -162,7 +162,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_kernels_jiffies_are_known_from_the_monotonic_clock),
-		cmocka_unit_test(a_clock_is_measured_once),
+		cmocka_unit_test(the_clock_of_a_fence_is_measured_once),
 		TEST(a_commit_leaves_the_bank_in_force_alone),
 		TEST(a_growing_limit_raises_its_clip_first),
 		TEST(rules_are_read_back_from_the_maps),

@@ -227,7 +227,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		ROW("one limit: few strangers are taken for known", one),
 		ROW("two limits: few strangers are taken for known", two),
-		ROW("two limits, open: few strangers are taken for known", two_open),
+		ROW("two limits, newcomers open: few strangers are taken for known", two_open),
 		ROW("two limits, both families: few strangers are taken for known", two_of_both),
 		ROW("four limits: few strangers are taken for known", four),
 		ROW("four groupings: few strangers are taken for known", four_nets),

@@ -368,7 +368,7 @@ static void a_name_that_ringfence_never_wrote_is_an_error(void **state)
 	assert_non_null(strstr(run.err, "name"));
 }
 
-static void a_fences_name_is_shown_without_what_no_name_has(void **state)
+static void a_name_of_a_fence_is_shown_without_control_characters(void **state)
 {
 	static struct run run;
 
@@ -417,7 +417,7 @@ static void scribble_elements(void)
 	bpf_map_update_elem(program.fence.map_fd[RF_MAP_WINDOWS4], &key, window, 0);
 }
 
-static void random_bytes_crash_nobody(void **state)
+static void random_bytes_in_maps_crash_no_reader(void **state)
 {
 	static struct memory memory;
 	const char *seed = getenv("SEED");
@@ -443,7 +443,7 @@ static void random_bytes_crash_nobody(void **state)
 
 /* ---- rules that change all the time ---- */
 
-static void rules_that_never_stand_still_end_a_reader(void **state)
+static void a_reader_of_rules_that_always_change_gives_up(void **state)
 {
 	static struct run run;
 	pid_t child;
@@ -472,10 +472,10 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(a_name_that_ringfence_never_wrote_is_an_error),
-		TEST(a_fences_name_is_shown_without_what_no_name_has),
+		TEST(a_name_of_a_fence_is_shown_without_control_characters),
 		TEST(hostile_values_are_refused_or_shown_harmlessly),
-		TEST(random_bytes_crash_nobody),
-		TEST(rules_that_never_stand_still_end_a_reader),
+		TEST(random_bytes_in_maps_crash_no_reader),
+		TEST(a_reader_of_rules_that_always_change_gives_up),
 	};
 
 	rf_log_set_verbose(false);

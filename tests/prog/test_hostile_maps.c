@@ -198,7 +198,7 @@ static void maps_of_another_size_are_refused_when_opened(void **state)
 	}
 }
 
-static void the_same_maps_without_that_are_a_fence(void **state)
+static void unchanged_maps_are_a_fence(void **state)
 {
 	struct shape shapes[SHAPES];
 	struct rf_fence fence;
@@ -210,7 +210,7 @@ static void the_same_maps_without_that_are_a_fence(void **state)
 	rf_fence_close(&fence);
 }
 
-static void what_is_no_trie_is_not_asked(void **state)
+static void a_map_that_is_no_trie_is_not_looked_up(void **state)
 {
 	struct rf_address source = {.version = 4, .word = {inet_addr("192.0.2.1")}};
 	struct shape shapes[SHAPES];
@@ -227,7 +227,7 @@ static void what_is_no_trie_is_not_asked(void **state)
 }
 
 /* The kernel gives a value for each CPU, whatever room there is. */
-static void read_only_data_of_each_cpu_is_nobodys(void **state)
+static void read_only_data_in_a_per_cpu_map_is_refused(void **state)
 {
 	struct shape shapes[SHAPES];
 	struct rf_fence fence;
@@ -245,10 +245,10 @@ static void read_only_data_of_each_cpu_is_nobodys(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(the_same_maps_without_that_are_a_fence),
+		TEST(unchanged_maps_are_a_fence),
 		TEST(maps_of_another_size_are_refused_when_opened),
-		TEST(what_is_no_trie_is_not_asked),
-		TEST(read_only_data_of_each_cpu_is_nobodys),
+		TEST(a_map_that_is_no_trie_is_not_looked_up),
+		TEST(read_only_data_in_a_per_cpu_map_is_refused),
 	};
 
 	rf_log_set_verbose(false);

@@ -58,28 +58,28 @@ static const struct change changes[] = {
 	       ONE "limit add quiet rate 300/10s shadow\n" GUARDED),
 	CHANGE("a shadow is put in force", ONE "limit add quiet rate 300/10s shadow\n" GUARDED,
 	       ONE "limit add quiet rate 300/10s\n" GUARDED),
-	CHANGE("another COUNT", ONE GUARDED, "limit add all rate 10k/10s\n" GUARDED),
-	CHANGE("another TIME", ONE GUARDED, LONGER GUARDED),
-	CHANGE("another algorithm", ONE GUARDED,
+	CHANGE("COUNT of a limit changes", ONE GUARDED, "limit add all rate 10k/10s\n" GUARDED),
+	CHANGE("TIME of a limit changes", ONE GUARDED, LONGER GUARDED),
+	CHANGE("the algorithm of a limit changes", ONE GUARDED,
 	       "limit add all rate 20k/10s algorithm token\n" GUARDED,
 	       "limit add all rate 20k/10s algorithm fixed\n" GUARDED),
 	CHANGE("a limit is deleted", TWO GUARDED, ONE GUARDED),
-	CHANGE("a limit is deleted, and another TIME", TWO GUARDED, ONE GUARDED,
+	CHANGE("a limit is deleted, then TIME of the other changes", TWO GUARDED, ONE GUARDED,
 	       "limit add all rate 20k/5s\n" GUARDED),
-	CHANGE("quite other limits", TWO GUARDED,
+	CHANGE("all limits are replaced", TWO GUARDED,
 	       "limit add one rate 300/15s match udp\nlimit add two rate 30k/15s\n" GUARDED),
-	CHANGE("a list gets an entry, and another, and none", ONE GUARDED,
+	CHANGE("entries of lists come and go", ONE GUARDED,
 	       ONE "allow add 203.0.113.0/24\n" GUARDED,
 	       ONE "allow add 203.0.113.0/24\ndeny add 198.51.100.0/24\n" GUARDED, ONE GUARDED),
 	CHANGE("a network gets a limit of its own", ONE GUARDED,
 	       ONE "limit add theirs rate 10k/10s from 192.0.0.0/8,2001:db8::/29\n" GUARDED),
 	CHANGE("the guard changes", ONE GUARDED, ONE "newcomers rate 100/1s then closed\n",
 	       ONE "newcomers rate 100/1s then aggregate\n", ONE GUARDED),
-	CHANGE("other rules again and again", ONE GUARDED, LONGER GUARDED, TWO GUARDED,
+	CHANGE("rules change again and again", ONE GUARDED, LONGER GUARDED, TWO GUARDED,
 	       LONGER GUARDED, ONE GUARDED, "limit add other rate 20k/10s\n" GUARDED, TWO GUARDED),
 	TRIAL("a trial of another TIME", 5, ONE GUARDED, LONGER GUARDED),
 	TRIAL("a trial of more limits", 5, ONE GUARDED, TWO GUARDED),
-	TRIAL("a trial that outlasts what is idle", 100, ONE GUARDED, LONGER GUARDED),
+	TRIAL("a trial outlasts the idle time of sources", 100, ONE GUARDED, LONGER GUARDED),
 };
 
 static uint64_t count_admitted(void)
@@ -134,7 +134,7 @@ static void costs_known_sources_nothing(void **state)
 #define SYN 0x02
 
 /* SYNs of sources that are known by other packets, in a flood of SYNs. */
-static void the_first_syn_of_a_known_client_is_not_a_newcomers(void **state)
+static void the_first_syn_of_a_known_client_is_no_newcomer(void **state)
 {
 	struct crowd syns = flood, *clients;
 	struct losses losses = {};
@@ -272,7 +272,7 @@ static void set_limits_of_ports(char *rules, size_t size)
 }
 
 /* The room is full but for a fifth; those that are known to one limit go through all of them. */
-static void known_sources_over_32_limits_push_nobody_out(void **state)
+static void known_sources_over_32_limits_evict_nobody(void **state)
 {
 	const struct crowd residents = {.first = KNOWN_FIRST,
 					.sources = SOURCES * 4 / 5,
@@ -355,13 +355,13 @@ static void a_newcomer_of_an_aggregate_passes_count_at_most(void **state)
 	a_source_passes_at_most(5, FIVE AGGREGATED, CROWD_IPV4);
 }
 
-static void a_newcomer_of_an_aggregate_passes_count_at_most_of_ipv6(void **state)
+static void an_ipv6_newcomer_of_an_aggregate_passes_count_at_most(void **state)
 {
 	(void)state;
 	a_source_passes_at_most(5, FIVE AGGREGATED, CROWD_IPV6);
 }
 
-static void a_newcomer_of_aggregates_passes_count_at_most(void **state)
+static void a_newcomer_of_several_aggregates_passes_count_at_most(void **state)
 {
 	(void)state;
 	a_source_passes_at_most(5, FIVE "limit add udp rate 7/10s match udp\n" AGGREGATED,
@@ -376,7 +376,7 @@ static void a_newcomer_of_an_aggregate_with_a_bucket_passes_count_at_most(void *
 }
 
 /* Its network and others flood; it is patient. */
-static void a_newcomer_in_a_flooded_24_gets_in(void **state)
+static void a_newcomer_in_a_flooded_24_gets_a_window(void **state)
 {
 	const struct crowd network = {
 		.first = KNOWN_FIRST, .sources = 256, .apart_ns = NS_PER_S / 2};
@@ -417,23 +417,23 @@ static void a_newcomer_in_a_flooded_24_gets_in(void **state)
 int main(void)
 {
 	const struct CMUnitTest others[] = {
-		TEST(the_first_syn_of_a_known_client_is_not_a_newcomers),
+		TEST(the_first_syn_of_a_known_client_is_no_newcomer),
 		TEST(the_window_of_a_24_makes_nobody_known),
 		TEST(the_window_of_everybody_makes_nobody_known),
 		TEST(the_window_of_a_shadow_makes_nobody_known),
 		TEST(the_window_of_an_aggregate_makes_nobody_known),
-		TEST(known_sources_over_32_limits_push_nobody_out),
+		TEST(known_sources_over_32_limits_evict_nobody),
 		TEST(a_newcomer_of_an_aggregate_passes_count_at_most),
-		TEST(a_newcomer_of_an_aggregate_passes_count_at_most_of_ipv6),
-		TEST(a_newcomer_of_aggregates_passes_count_at_most),
+		TEST(an_ipv6_newcomer_of_an_aggregate_passes_count_at_most),
+		TEST(a_newcomer_of_several_aggregates_passes_count_at_most),
 		TEST(a_newcomer_of_an_aggregate_with_a_bucket_passes_count_at_most),
-		TEST(a_newcomer_in_a_flooded_24_gets_in),
+		TEST(a_newcomer_in_a_flooded_24_gets_a_window),
 	};
 	struct CMUnitTest tests[UNIT_ARRAY_SIZE(changes) + UNIT_ARRAY_SIZE(others)];
 	static char names[UNIT_ARRAY_SIZE(changes)][96];
 
 	for (size_t i = 0; i < UNIT_ARRAY_SIZE(changes); i++) {
-		snprintf(names[i], sizeof(names[i]), "known lose nothing in a flood: %s",
+		snprintf(names[i], sizeof(names[i]), "known sources lose nothing in a flood: %s",
 			 changes[i].name);
 		tests[i] = (struct CMUnitTest){.name = names[i],
 					       .test_func = costs_known_sources_nothing,

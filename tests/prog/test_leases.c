@@ -106,7 +106,7 @@ static void a_refusal_ends_when_the_window_reopens(void **state)
 	assert_int_equal(send_from(program, 1, 9), 5);
 }
 
-static void a_shadow_passes_by_leases_too(void **state)
+static void a_shadow_passes_packets_by_leases(void **state)
 {
 	struct program *program = *state;
 
@@ -116,7 +116,7 @@ static void a_shadow_passes_by_leases_too(void **state)
 	assert_int_equal(program_limit_counters(program).would_drop.packets, 95);
 }
 
-static void what_is_refused_and_counts_has_no_lease(void **state)
+static void a_refused_packet_that_counts_gets_no_lease(void **state)
 {
 	struct program *program = *state;
 	struct rf_source window;
@@ -180,7 +180,7 @@ static void credits_end_with_their_cell(void **state)
 
 /* ---- what ends a lease ---- */
 
-static void another_limit_is_in_force_at_once(void **state)
+static void a_changed_limit_is_in_force_at_once(void **state)
 {
 	struct program *program = *state;
 
@@ -206,7 +206,7 @@ static void a_lowered_limit_takes_the_credits_away(void **state)
 	assert_int_equal(send_from(program, 1, 1000), 0);
 }
 
-static void another_limit_in_the_slot_does_not_get_what_is_pending(void **state)
+static void a_new_limit_in_a_slot_does_not_get_pending_counts(void **state)
 {
 	struct program *program = *state;
 
@@ -224,7 +224,7 @@ static void another_limit_in_the_slot_does_not_get_what_is_pending(void **state)
 }
 
 /* A source that only its lease knows would be the first that the LRU forgets. */
-static void a_flood_of_newcomers_does_not_bring_it_back_fresh(void **state)
+static void a_flood_of_newcomers_does_not_renew_a_used_up_window(void **state)
 {
 	struct program *program = *state;
 	int passed;
@@ -272,7 +272,7 @@ static int hand_over_meanwhile(const struct rf_address *source, uint32_t limit_i
 	return 0;
 }
 
-static void what_is_handed_over_meanwhile_is_not_counted_twice(void **state)
+static void counts_handed_over_meanwhile_are_not_counted_twice(void **state)
 {
 	struct reading reading = {.program = *state};
 	struct rf_error error = {};
@@ -307,7 +307,7 @@ static int count_leases(const struct program *program)
 }
 
 /* Who sends too little for credits: nothing of a lease is written. */
-static void who_gets_no_credits_has_no_lease(void **state)
+static void a_source_without_credits_has_no_lease(void **state)
 {
 	struct program *program = *state;
 	const int enough = RF_CREDITS_PER_SPENT / 2 * (16 + 1);
@@ -324,7 +324,7 @@ static void who_gets_no_credits_has_no_lease(void **state)
 }
 
 /* A whole IPv6 address has no room in a lease; a /64 has. */
-static void a_source_of_more_than_64_bits_goes_without(void **state)
+static void a_source_of_more_than_64_bits_has_no_lease(void **state)
 {
 	struct program *program = *state;
 	struct rf_limit limit = limit_of(5, 10 * NS_PER_S);
@@ -374,7 +374,7 @@ static void nothing_is_lost_when_leases_are_displaced(void **state)
 	unload(program);
 }
 
-static void no_leases_no_difference(void **state)
+static void without_leases_a_limit_holds_as_well(void **state)
 {
 	struct program *program = load_with_leases(0);
 	struct rf_source window;
@@ -395,20 +395,20 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(a_flood_does_not_touch_the_window),
 		TEST(a_refusal_ends_when_the_window_reopens),
-		TEST(a_shadow_passes_by_leases_too),
-		TEST(what_is_refused_and_counts_has_no_lease),
+		TEST(a_shadow_passes_packets_by_leases),
+		TEST(a_refused_packet_that_counts_gets_no_lease),
 		TEST(credits_are_charged_before_they_are_spent),
-		TEST(who_gets_no_credits_has_no_lease),
+		TEST(a_source_without_credits_has_no_lease),
 		TEST(an_exact_limit_charges_each_packet),
 		TEST(credits_end_with_their_cell),
-		TEST(another_limit_is_in_force_at_once),
+		TEST(a_changed_limit_is_in_force_at_once),
 		TEST(a_lowered_limit_takes_the_credits_away),
-		TEST(another_limit_in_the_slot_does_not_get_what_is_pending),
-		TEST(a_flood_of_newcomers_does_not_bring_it_back_fresh),
-		TEST(what_is_handed_over_meanwhile_is_not_counted_twice),
-		TEST(a_source_of_more_than_64_bits_goes_without),
+		TEST(a_new_limit_in_a_slot_does_not_get_pending_counts),
+		TEST(a_flood_of_newcomers_does_not_renew_a_used_up_window),
+		TEST(counts_handed_over_meanwhile_are_not_counted_twice),
+		TEST(a_source_of_more_than_64_bits_has_no_lease),
 		TEST(nothing_is_lost_when_leases_are_displaced),
-		TEST(no_leases_no_difference),
+		TEST(without_leases_a_limit_holds_as_well),
 	};
 
 	return cmocka_run_group_tests_name("leases", tests, NULL, NULL);

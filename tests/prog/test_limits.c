@@ -322,7 +322,7 @@ static uint32_t used_of(const struct program *program, const char *name, const c
 	return rf_used(&source.window, policy, rf_fence_time(&program->fence, policy));
 }
 
-static void what_one_refuses_is_not_charged_to_the_others(void **state)
+static void a_packet_that_one_limit_refuses_is_not_charged_to_others(void **state)
 {
 	struct program *program = *state;
 
@@ -370,7 +370,7 @@ static void four_limits_are_charged_and_each_may_refuse(void **state)
 }
 
 /* It alone is told of what it refuses; what others refuse it is not told of. */
-static void one_of_several_counts_what_it_rejects(void **state)
+static void one_of_several_limits_counts_what_it_rejects(void **state)
 {
 	struct program *program = *state;
 
@@ -387,7 +387,7 @@ static void one_of_several_counts_what_it_rejects(void **state)
 	assert_int_equal(program_limit_counters_of(program, "udp").dropped.packets, 5);
 }
 
-static void a_shadow_beside_a_limit_in_force(void **state)
+static void a_shadow_beside_a_limit_in_force_only_counts(void **state)
 {
 	struct program *program = *state;
 	struct rf_counters counters;
@@ -408,7 +408,7 @@ static void a_shadow_beside_a_limit_in_force(void **state)
 	assert_int_equal(counters.reason[RF_OVER_LIMIT].packets, 95);
 }
 
-static void shadows_alone_pass_all(void **state)
+static void shadows_alone_pass_every_packet(void **state)
 {
 	struct program *program = *state;
 
@@ -432,7 +432,7 @@ static struct made padded(const char *source, size_t length)
 	return made;
 }
 
-static void packets_and_bytes_together(void **state)
+static void limits_of_packets_and_bytes_apply_together(void **state)
 {
 	struct program *program = *state;
 	const struct made small = padded("192.0.2.1", 100), large = padded("192.0.2.1", 1000);
@@ -454,7 +454,7 @@ static void packets_and_bytes_together(void **state)
 }
 
 /* Refused for its length, a source may still send what is shorter: by leases, too. */
-static void what_is_too_long_leaves_room_for_less(void **state)
+static void a_packet_too_long_for_its_limit_leaves_room_for_shorter_ones(void **state)
 {
 	struct program *program = *state;
 	const struct made small = padded("192.0.2.1", 100), large = padded("192.0.2.1", 1000);
@@ -487,7 +487,7 @@ static void each_limit_groups_by_its_own_prefix(void **state)
 	assert_int_equal(used_of(program, "each", "192.0.2.3"), 0);
 }
 
-static void ipv6_groups_as_well(void **state)
+static void each_limit_groups_ipv6_by_its_own_prefix(void **state)
 {
 	struct program *program = *state;
 
@@ -503,7 +503,7 @@ static void ipv6_groups_as_well(void **state)
 }
 
 /* IPv4 and IPv6 never share a window, whatever the grouping. */
-static void families_are_apart(void **state)
+static void ipv4_and_ipv6_have_windows_of_their_own(void **state)
 {
 	struct program *program = *state;
 
@@ -518,16 +518,16 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(any_packet_is_charged_as_the_oracle_says),
-		TEST(what_one_refuses_is_not_charged_to_the_others),
+		TEST(a_packet_that_one_limit_refuses_is_not_charged_to_others),
 		TEST(four_limits_are_charged_and_each_may_refuse),
-		TEST(one_of_several_counts_what_it_rejects),
-		TEST(a_shadow_beside_a_limit_in_force),
-		TEST(shadows_alone_pass_all),
-		TEST(packets_and_bytes_together),
-		TEST(what_is_too_long_leaves_room_for_less),
+		TEST(one_of_several_limits_counts_what_it_rejects),
+		TEST(a_shadow_beside_a_limit_in_force_only_counts),
+		TEST(shadows_alone_pass_every_packet),
+		TEST(limits_of_packets_and_bytes_apply_together),
+		TEST(a_packet_too_long_for_its_limit_leaves_room_for_shorter_ones),
 		TEST(each_limit_groups_by_its_own_prefix),
-		TEST(ipv6_groups_as_well),
-		TEST(families_are_apart),
+		TEST(each_limit_groups_ipv6_by_its_own_prefix),
+		TEST(ipv4_and_ipv6_have_windows_of_their_own),
 	};
 
 	return cmocka_run_group_tests_name("limits", tests, NULL, NULL);

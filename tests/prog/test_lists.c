@@ -79,7 +79,7 @@ static void allow_wins_at_any_length(void **state)
 	assert_int_equal(reason_for(program, "2001:db8::1"), RF_NO_LIMIT);
 }
 
-static void ipv6_has_lists_as_well(void **state)
+static void lists_apply_to_ipv6(void **state)
 {
 	struct program *program = *state;
 
@@ -95,7 +95,7 @@ static void ipv6_has_lists_as_well(void **state)
 	assert_int_equal(reason_for(program, "192.0.2.1"), RF_NO_LIMIT);
 }
 
-static void a_prefix_of_no_length_is_everyone(void **state)
+static void a_prefix_of_length_0_matches_every_source(void **state)
 {
 	struct program *program = *state;
 
@@ -110,7 +110,7 @@ static void a_prefix_of_no_length_is_everyone(void **state)
 }
 
 /* A list is asked first, and what it says is charged to no limit. */
-static void what_is_listed_is_charged_to_nothing(void **state)
+static void a_listed_source_is_charged_to_no_limit(void **state)
 {
 	struct program *program = *state;
 
@@ -160,7 +160,7 @@ static void an_entry_ends_on_time_and_no_lease_outlives_it(void **state)
 }
 
 /* What an entry hid comes back when it ends: a longer or a shorter prefix. */
-static void what_nests_ends_each_at_its_time(void **state)
+static void nested_entries_end_each_at_its_time(void **state)
 {
 	struct program *program = *state;
 
@@ -183,7 +183,7 @@ static void what_nests_ends_each_at_its_time(void **state)
 }
 
 /* A denied flood is answered by leases, which end with the entry to the jiffy. */
-static void a_lease_of_a_list_is_counted_to_the_packet(void **state)
+static void packets_denied_by_a_lease_are_all_counted(void **state)
 {
 	struct program *program = *state;
 
@@ -223,7 +223,7 @@ static void one_address_of_a_64_is_told_from_the_others(void **state)
 
 /* ---- from ---- */
 
-static void the_longest_from_is_the_limit(void **state)
+static void the_limit_with_the_longest_from_applies(void **state)
 {
 	struct program *program = *state;
 
@@ -260,7 +260,7 @@ static char *many_from(const char *head, const char *tail)
 	return text;
 }
 
-static void ten_thousand_prefixes_of_a_limit(void **state)
+static void a_limit_applies_to_ten_thousand_prefixes(void **state)
 {
 	char *text = many_from("limit add all rate 2/10s\nlimit add some rate 3/10s from ", "\n");
 	struct program *program = *state;
@@ -346,7 +346,7 @@ static void a_trial_falls_back_at_its_deadline(void **state)
 }
 
 /* Credits of the rules on trial are void, and what they have passed is not lost. */
-static void credits_end_at_the_deadline(void **state)
+static void credits_end_at_the_deadline_of_a_trial(void **state)
 {
 	struct program *program = *state;
 	uint64_t deadline;
@@ -366,7 +366,7 @@ static void credits_end_at_the_deadline(void **state)
 }
 
 /* On trial the limit has other windows: the old ones are not told of what those have refused. */
-static void windows_on_trial_are_not_the_old_ones(void **state)
+static void windows_of_a_trial_leave_the_old_ones_alone(void **state)
 {
 	struct program *program = *state;
 	uint64_t deadline;
@@ -394,7 +394,7 @@ static uint64_t deadline_of(const struct program *program)
 }
 
 /* Also when the next command has settled it. */
-static void windows_on_trial_are_not_the_old_ones_later(void **state)
+static void windows_of_a_trial_are_not_used_by_later_rules(void **state)
 {
 	struct program *program = *state;
 
@@ -424,7 +424,7 @@ static void a_trial_does_not_prolong_a_ban(void **state)
 	}
 }
 
-static void a_limit_that_a_trial_lacks_keeps_what_is_pending(void **state)
+static void a_limit_that_a_trial_lacks_keeps_its_pending_counts(void **state)
 {
 	struct program *program = *state;
 
@@ -453,7 +453,7 @@ static void a_confirmed_trial_stays(void **state)
 }
 
 /* As 'attach … confirm' leaves it: until then the rules hold, and then everything passes. */
-static void an_attach_that_is_not_confirmed_falls_open(void **state)
+static void an_attach_that_is_not_confirmed_passes_everything(void **state)
 {
 	struct program *program = *state;
 	const uint64_t deadline = end_of(60);
@@ -482,24 +482,24 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(allow_wins_at_any_length),
-		TEST(ipv6_has_lists_as_well),
-		TEST(a_prefix_of_no_length_is_everyone),
-		TEST(what_is_listed_is_charged_to_nothing),
+		TEST(lists_apply_to_ipv6),
+		TEST(a_prefix_of_length_0_matches_every_source),
+		TEST(a_listed_source_is_charged_to_no_limit),
 		TEST(an_entry_ends_on_time_and_no_lease_outlives_it),
-		TEST(what_nests_ends_each_at_its_time),
-		TEST(a_lease_of_a_list_is_counted_to_the_packet),
+		TEST(nested_entries_end_each_at_its_time),
+		TEST(packets_denied_by_a_lease_are_all_counted),
 		TEST(one_address_of_a_64_is_told_from_the_others),
-		TEST(the_longest_from_is_the_limit),
-		TEST(ten_thousand_prefixes_of_a_limit),
+		TEST(the_limit_with_the_longest_from_applies),
+		TEST(a_limit_applies_to_ten_thousand_prefixes),
 		TEST(leases_end_with_the_rules_they_followed_from),
 		TEST(a_trial_falls_back_at_its_deadline),
-		TEST(credits_end_at_the_deadline),
-		TEST(windows_on_trial_are_not_the_old_ones),
-		TEST(windows_on_trial_are_not_the_old_ones_later),
+		TEST(credits_end_at_the_deadline_of_a_trial),
+		TEST(windows_of_a_trial_leave_the_old_ones_alone),
+		TEST(windows_of_a_trial_are_not_used_by_later_rules),
 		TEST(a_trial_does_not_prolong_a_ban),
-		TEST(a_limit_that_a_trial_lacks_keeps_what_is_pending),
+		TEST(a_limit_that_a_trial_lacks_keeps_its_pending_counts),
 		TEST(a_confirmed_trial_stays),
-		TEST(an_attach_that_is_not_confirmed_falls_open),
+		TEST(an_attach_that_is_not_confirmed_passes_everything),
 	};
 
 	return cmocka_run_group_tests_name("lists", tests, NULL, NULL);

@@ -160,7 +160,7 @@ static struct taken take_after(pid_t holder, struct timespec pause)
 	return taken;
 }
 
-static void who_waits_for_a_second_says_for_whom(void **state)
+static void a_command_that_waits_a_second_names_the_holder_of_the_lock(void **state)
 {
 	const pid_t holder = hold(LOCK, no_words, 0);
 	const struct timespec pause = {.tv_sec = 1, .tv_nsec = 400 * NS_PER_MS};
@@ -174,7 +174,7 @@ static void who_waits_for_a_second_says_for_whom(void **state)
 	assert_string_equal(taken.note, wanted); /* once */
 }
 
-static void who_waits_less_says_nothing(void **state)
+static void a_command_that_waits_less_than_a_second_says_nothing(void **state)
 {
 	const pid_t holder = hold(LOCK, no_words, 0);
 	const struct timespec pause = {.tv_nsec = 200 * NS_PER_MS};
@@ -186,7 +186,7 @@ static void who_waits_less_says_nothing(void **state)
 		assert_string_equal(taken.note, "");
 }
 
-static void a_lock_that_is_held_on_is_an_error(void **state)
+static void a_lock_that_stays_held_is_an_error(void **state)
 {
 	const pid_t holder = hold(LOCK, no_words, 0);
 	struct taken taken;
@@ -204,7 +204,7 @@ static void a_lock_that_is_held_on_is_an_error(void **state)
 	assert_string_equal(taken.error, wanted);
 }
 
-static void it_is_30_seconds_unless_it_is_said(void **state)
+static void the_wait_for_a_lock_is_30_seconds_by_default(void **state)
 {
 	static const char *const wrong[] = {"", "-1", "x", "1.5", "86401", "1s"};
 
@@ -220,7 +220,7 @@ static void it_is_30_seconds_unless_it_is_said(void **state)
 
 /* ---- whose ---- */
 
-static void a_user_has_a_lock_of_his_own(void **state)
+static void each_user_has_a_separate_lock(void **state)
 {
 	pid_t holder;
 
@@ -235,7 +235,7 @@ static void a_user_has_a_lock_of_his_own(void **state)
 	let_go(holder);
 }
 
-static void who_has_none_is_told_of_it(void **state)
+static void a_user_without_a_lock_is_refused(void **state)
 {
 	const struct taken taken = take(NOBODY);
 
@@ -246,7 +246,7 @@ static void who_has_none_is_told_of_it(void **state)
 			    "for whom root makes that file");
 }
 
-static void roots_lock_is_no_users(void **state)
+static void a_user_cannot_take_the_lock_of_root(void **state)
 {
 	pid_t holder = hold(LOCK, NULL, NOBODY);
 	const struct taken taken = take(0);
@@ -260,7 +260,7 @@ static void roots_lock_is_no_users(void **state)
 	assert_int_equal(take(0).err, 0);
 }
 
-static void a_link_in_its_place_leads_nowhere(void **state)
+static void a_symbolic_link_in_place_of_a_lock_is_not_followed(void **state)
 {
 	(void)state;
 	assert_int_equal(symlink("/run/elsewhere", LOCK), 0);
@@ -274,14 +274,14 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(a_free_lock_is_taken_at_once),
-		TEST(who_waits_for_a_second_says_for_whom),
-		TEST(who_waits_less_says_nothing),
-		TEST(a_lock_that_is_held_on_is_an_error),
-		TEST(it_is_30_seconds_unless_it_is_said),
-		TEST(a_user_has_a_lock_of_his_own),
-		TEST(who_has_none_is_told_of_it),
-		TEST(roots_lock_is_no_users),
-		TEST(a_link_in_its_place_leads_nowhere),
+		TEST(a_command_that_waits_a_second_names_the_holder_of_the_lock),
+		TEST(a_command_that_waits_less_than_a_second_says_nothing),
+		TEST(a_lock_that_stays_held_is_an_error),
+		TEST(the_wait_for_a_lock_is_30_seconds_by_default),
+		TEST(each_user_has_a_separate_lock),
+		TEST(a_user_without_a_lock_is_refused),
+		TEST(a_user_cannot_take_the_lock_of_root),
+		TEST(a_symbolic_link_in_place_of_a_lock_is_not_followed),
 	};
 
 	return cmocka_run_group_tests_name("lock", tests, NULL, NULL);

@@ -16,7 +16,7 @@
 
 /* ---- the guard ---- */
 
-static void closed_drops_all_but_so_many(void **state)
+static void closed_drops_newcomers_over_the_rate(void **state)
 {
 	struct program *program = *state;
 	struct rf_counters counters;
@@ -36,7 +36,7 @@ static void closed_drops_all_but_so_many(void **state)
 	assert_int_equal(each_of(program, NET(10, 1, 0, 0), 1000), 100);
 }
 
-static void open_passes_the_others_and_charges_them_to_nothing(void **state)
+static void open_passes_newcomers_over_the_rate_uncharged(void **state)
 {
 	struct program *program = *state;
 	struct rf_counters counters;
@@ -53,7 +53,7 @@ static void open_passes_the_others_and_charges_them_to_nothing(void **state)
 	assert_int_equal(counters.inserts[0], 100);
 }
 
-static void no_more_than_so_many_in_any_such_time(void **state)
+static void no_more_than_count_newcomers_get_a_window_in_any_time(void **state)
 {
 	struct program *program = *state;
 	static uint64_t admitted_ns[2000];
@@ -75,7 +75,7 @@ static void no_more_than_so_many_in_any_such_time(void **state)
 }
 
 /* Both families, and all limits, have one guard. */
-static void the_guard_is_one(void **state)
+static void the_newcomers_rate_is_one_for_both_families_and_all_limits(void **state)
 {
 	struct program *program = *state;
 
@@ -95,7 +95,7 @@ static void the_guard_is_one(void **state)
 
 /* ---- aggregates ---- */
 
-static void beyond_the_guard_a_24_shares_a_window(void **state)
+static void newcomers_over_the_rate_share_a_window_by_24(void **state)
 {
 	struct program *program = *state;
 	struct rf_counters counters;
@@ -116,7 +116,7 @@ static void beyond_the_guard_a_24_shares_a_window(void **state)
 	assert_int_equal(program_limit_counters(program).dropped.packets, 3 * 251 + 252);
 }
 
-static void beyond_the_guard_a_48_shares_a_window(void **state)
+static void newcomers_over_the_rate_share_a_window_by_48(void **state)
 {
 	struct program *program = *state;
 
@@ -132,7 +132,7 @@ static void beyond_the_guard_a_48_shares_a_window(void **state)
 }
 
 /* Of several limits each has windows of networks of its own. */
-static void aggregates_of_several_limits(void **state)
+static void newcomers_over_the_rate_share_windows_of_several_limits(void **state)
 {
 	struct program *program = *state;
 
@@ -159,7 +159,7 @@ static void aggregates_of_several_limits(void **state)
 }
 
 /* Windows of networks that another limit had are not this one's. */
-static void aggregates_of_another_limit_are_opened_anew(void **state)
+static void aggregates_of_another_limit_start_empty(void **state)
 {
 	struct program *program = *state;
 
@@ -175,7 +175,7 @@ static void aggregates_of_another_limit_are_opened_anew(void **state)
  * A command that is killed when it has opened windows for the rules to come, and has not yet
  * switched to them, leaves the present ones alone, whose windows have another time.
  */
-static void windows_of_networks_that_are_prepared_are_not_the_present_ones(void **state)
+static void aggregates_of_prepared_rules_are_not_those_in_force(void **state)
 {
 	struct program *program = *state;
 	const struct rf_bank *present;
@@ -203,7 +203,7 @@ static void windows_of_networks_that_are_prepared_are_not_the_present_ones(void 
 
 /* ---- shadows ---- */
 
-static void who_only_shadows_are_for_does_not_use_up_the_guard(void **state)
+static void a_source_of_shadows_only_does_not_use_up_the_newcomers_rate(void **state)
 {
 	struct program *program = *state;
 	struct rf_counters counters;
@@ -224,7 +224,7 @@ static void who_only_shadows_are_for_does_not_use_up_the_guard(void **state)
 }
 
 /* Of several shadows as of one: nothing was charged, and it is one packet. */
-static void several_shadows_beyond_the_guard(void **state)
+static void several_shadows_pass_newcomers_over_the_rate(void **state)
 {
 	struct program *program = *state;
 	struct rf_counters counters;
@@ -247,7 +247,7 @@ static void several_shadows_beyond_the_guard(void **state)
 
 /* ---- some windows known, some not ---- */
 
-static void what_has_a_window_is_asked_though_another_has_none(void **state)
+static void a_limit_with_a_window_is_asked_when_another_has_none(void **state)
 {
 	struct program *program = *state;
 
@@ -267,7 +267,7 @@ static void what_has_a_window_is_asked_though_another_has_none(void **state)
 
 /* ---- the filter ---- */
 
-static void who_was_there_before_the_guard_is_known(void **state)
+static void a_source_from_before_the_guard_is_known(void **state)
 {
 	struct program *program = *state;
 
@@ -369,7 +369,7 @@ static void a_flood_of_one_family_leaves_the_other_known(void **state)
 }
 
 /* The same verdicts and counters for known sources as by the windows alone. */
-static void the_filter_makes_no_difference(void **state)
+static void the_known_filter_changes_no_verdict(void **state)
 {
 	const char *const rules = "limit add all rate 20/1s\nnewcomers rate 60/1s then closed\n";
 	struct program *program = *state, other;
@@ -409,7 +409,7 @@ static void set_room_for(struct program *program, uint32_t windows)
 }
 
 /* … and the packet does not pass: a full map opens nothing. */
-static void a_window_that_could_not_be_had_is_counted(void **state)
+static void a_window_that_could_not_be_allocated_is_counted(void **state)
 {
 	struct rf_counters counters;
 	struct program program;
@@ -431,7 +431,7 @@ static void a_window_that_could_not_be_had_is_counted(void **state)
 }
 
 /* Who gets no window is beyond the guard, whatever that has room for. */
-static void a_newcomer_without_a_window_is_beyond_the_guard(void **state)
+static void a_newcomer_without_a_window_counts_as_over_the_rate(void **state)
 {
 	struct rf_counters counters;
 	struct program program;
@@ -481,25 +481,25 @@ static void a_shadow_without_a_window_charges_nothing(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(closed_drops_all_but_so_many),
-		TEST(open_passes_the_others_and_charges_them_to_nothing),
-		TEST(no_more_than_so_many_in_any_such_time),
-		TEST(the_guard_is_one),
-		TEST(beyond_the_guard_a_24_shares_a_window),
-		TEST(beyond_the_guard_a_48_shares_a_window),
-		TEST(aggregates_of_several_limits),
-		TEST(aggregates_of_another_limit_are_opened_anew),
-		TEST(windows_of_networks_that_are_prepared_are_not_the_present_ones),
-		TEST(who_only_shadows_are_for_does_not_use_up_the_guard),
-		TEST(several_shadows_beyond_the_guard),
-		TEST(what_has_a_window_is_asked_though_another_has_none),
-		TEST(who_was_there_before_the_guard_is_known),
+		TEST(closed_drops_newcomers_over_the_rate),
+		TEST(open_passes_newcomers_over_the_rate_uncharged),
+		TEST(no_more_than_count_newcomers_get_a_window_in_any_time),
+		TEST(the_newcomers_rate_is_one_for_both_families_and_all_limits),
+		TEST(newcomers_over_the_rate_share_a_window_by_24),
+		TEST(newcomers_over_the_rate_share_a_window_by_48),
+		TEST(newcomers_over_the_rate_share_windows_of_several_limits),
+		TEST(aggregates_of_another_limit_start_empty),
+		TEST(aggregates_of_prepared_rules_are_not_those_in_force),
+		TEST(a_source_of_shadows_only_does_not_use_up_the_newcomers_rate),
+		TEST(several_shadows_pass_newcomers_over_the_rate),
+		TEST(a_limit_with_a_window_is_asked_when_another_has_none),
+		TEST(a_source_from_before_the_guard_is_known),
 		cmocka_unit_test(known_sources_pass_while_others_flood),
 		cmocka_unit_test(known_sources_stay_known_while_others_come_and_go),
 		TEST(a_flood_of_one_family_leaves_the_other_known),
-		TEST(the_filter_makes_no_difference),
-		cmocka_unit_test(a_window_that_could_not_be_had_is_counted),
-		cmocka_unit_test(a_newcomer_without_a_window_is_beyond_the_guard),
+		TEST(the_known_filter_changes_no_verdict),
+		cmocka_unit_test(a_window_that_could_not_be_allocated_is_counted),
+		cmocka_unit_test(a_newcomer_without_a_window_counts_as_over_the_rate),
 		cmocka_unit_test(a_shadow_without_a_window_charges_nothing),
 	};
 

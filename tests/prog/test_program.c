@@ -136,7 +136,7 @@ static void a_window_holds_head_cells_and_counters(void **state)
 			assert_int_equal(source.window.cell[i], 0);
 }
 
-static void a_full_window_reopens_after_its_oldest_cell_left(void **state)
+static void a_full_window_reopens_when_its_oldest_cell_leaves(void **state)
 {
 	struct program *program = *state;
 	const struct rf_limit limit = limit_of(5, NS_PER_S);
@@ -152,7 +152,7 @@ static void a_full_window_reopens_after_its_oldest_cell_left(void **state)
 	assert_int_equal(burst4(program, "192.0.2.1", 9), 5);
 }
 
-static void minute_edge_sliding(void **state)
+static void of_bursts_on_both_sides_of_a_minutes_edge_one_passes(void **state)
 {
 	struct program *program = *state;
 	const struct rf_limit limit = limit_of(10, 60 * NS_PER_S);
@@ -413,8 +413,8 @@ int main(void)
 		TEST(the_compiled_in_defaults_are_those_of_production),
 		TEST(exactly_the_limit_passes_and_the_rest_is_dropped),
 		TEST(a_window_holds_head_cells_and_counters),
-		TEST(a_full_window_reopens_after_its_oldest_cell_left),
-		TEST(minute_edge_sliding),
+		TEST(a_full_window_reopens_when_its_oldest_cell_leaves),
+		TEST(of_bursts_on_both_sides_of_a_minutes_edge_one_passes),
 		TEST(an_even_sender_below_the_limit_loses_nothing),
 		TEST(with_credits_an_even_sender_below_31_32_loses_nothing),
 		TEST(a_short_window_is_timed_in_ns),

@@ -387,17 +387,17 @@ static void stacked_limits_with_credits_by_the_kernels_clock(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		{"weak form under threads: exactly L in each of 60 windows",
-		 weak_form_under_threads, setup, teardown, NULL},
-		{"sliding under threads: exactly L in each reopened window",
-		 sliding_window_under_threads, setup, teardown, NULL},
-		{"stacked under threads: exactly L, what is charged passed or is forfeited",
-		 stacked_limits_under_threads, setup, teardown, NULL},
-		{"stacked under threads, with credits", credits_of_stacked_limits_under_threads,
+		{"a fixed window under threads passes exactly L, 60 times", weak_form_under_threads,
 		 setup, teardown, NULL},
-		{"stacked, by the kernel's clock: at most L in any W, by each",
+		{"a sliding window under threads passes exactly L each time it reopens",
+		 sliding_window_under_threads, setup, teardown, NULL},
+		{"stacked limits under threads pass exactly L, and forfeit the other charges",
+		 stacked_limits_under_threads, setup, teardown, NULL},
+		{"stacked limits with credits under threads keep their bounds",
+		 credits_of_stacked_limits_under_threads, setup, teardown, NULL},
+		{"stacked limits by the kernel's clock pass at most L in any W",
 		 stacked_limits_by_the_kernels_clock, setup_real, teardown, NULL},
-		{"stacked, by the kernel's clock, with credits",
+		{"stacked limits with credits by the kernel's clock keep their bounds",
 		 stacked_limits_with_credits_by_the_kernels_clock, setup_real, teardown, NULL},
 	};
 

@@ -233,7 +233,7 @@ static void assert_known_lose_nothing_on_two_cpus(void)
 
 #define ROUNDS 12 /* each in a room that is full of what the one before has left */
 
-static void known_lose_nothing_on_two_cpus(void **state)
+static void known_sources_lose_nothing_on_two_cpus(void **state)
 {
 	for (int i = 0; i < ROUNDS; i++) {
 		assert_known_lose_nothing_on_two_cpus();
@@ -242,7 +242,7 @@ static void known_lose_nothing_on_two_cpus(void **state)
 }
 
 /* A third of the room is theirs, for an hour, when the known come; then they and others attack. */
-static void known_lose_nothing_to_who_was_there_for_an_hour(void **state)
+static void known_sources_lose_nothing_to_sources_of_an_hour_before(void **state)
 {
 	const uint64_t hour_ns = 3600 * NS_PER_S;
 	const struct attack *recurring = attack_of("recurring");
@@ -293,7 +293,7 @@ static void assert_first_keep_it(int limits)
 
 #define PLAIN "limit add all rate 20k/10s\nnewcomers rate 125/1s then closed\n"
 
-static void who_fills_the_room_first_keeps_it(void **state)
+static void sources_that_fill_the_room_first_stay_residents(void **state)
 {
 	(void)state;
 	scene_open_empty(&scene, PLAIN);
@@ -301,7 +301,7 @@ static void who_fills_the_room_first_keeps_it(void **state)
 }
 
 /* What is idle since minutes is nobody's, whoever was there before. */
-static void who_fills_the_room_after_an_attack_keeps_it(void **state)
+static void sources_that_fill_the_room_after_an_attack_stay_residents(void **state)
 {
 	const struct attack *recurring = attack_of("recurring");
 	struct crowd others = recurring->crowd;
@@ -315,7 +315,7 @@ static void who_fills_the_room_after_an_attack_keeps_it(void **state)
 }
 
 /* The same, where each has two windows, and sends often enough to keep them while it is young. */
-static void who_fills_the_room_of_two_limits_keeps_it(void **state)
+static void sources_that_fill_the_room_of_two_limits_stay_residents(void **state)
 {
 	const struct attack *recurring = attack_of("recurring");
 	struct crowd others = recurring->crowd;
@@ -329,7 +329,7 @@ static void who_fills_the_room_of_two_limits_keeps_it(void **state)
 }
 
 /* Windows that an attack has left behind take nothing from the known that come after it. */
-static void known_that_come_after_an_attack_lose_nothing_to_the_next(void **state)
+static void known_sources_from_after_an_attack_lose_nothing_to_the_next(void **state)
 {
 	const struct attack *recurring = attack_of("recurring");
 	struct crowd others = recurring->crowd;
@@ -360,7 +360,7 @@ static int count_unsettled(const struct rf_address *source, uint32_t limit_id,
 }
 
 /* Residents that an attack has left behind are nobody's, however seldom the known send. */
-static void known_that_come_seldom_settle_after_an_attack(void **state)
+static void known_sources_that_send_seldom_settle_after_an_attack(void **state)
 {
 	const struct attack *recurring = attack_of("recurring");
 	const uint64_t begin_ns = recurring->for_ns + 70 * NS_PER_S;
@@ -413,7 +413,7 @@ static int burst_of_cheaters(int passed[CHEATERS], int count)
 }
 
 /* Also where the guard lets in more than there is room for, many times over. */
-static void who_is_new_passes_no_more_than_count_in_two_seconds(void **state)
+static void a_new_source_passes_no_more_than_count_in_two_seconds(void **state)
 {
 	const struct crowd random = {.first = ATTACK_FIRST, .rate = 10000};
 	int passed[CHEATERS] = {}, most = 0;
@@ -436,7 +436,7 @@ static void who_is_new_passes_no_more_than_count_in_two_seconds(void **state)
  * Who is new, over its limit, and goes on sending: a lease answers for its window, which must not
  * seem idle for that when a flood looks for windows that may go.
  */
-static void who_is_over_and_keeps_sending_passes_no_more_than_count(void **state)
+static void a_source_over_its_limit_that_keeps_sending_passes_no_more_than_count(void **state)
 {
 	const struct crowd random = {.first = ATTACK_FIRST, .rate = 10000};
 	int passed[CHEATERS] = {}, most = 0;
@@ -457,7 +457,7 @@ static void who_is_over_and_keeps_sending_passes_no_more_than_count(void **state
 }
 
 /* Who has spent all of it, and is silent then, is over it for as long as TIME is. */
-static void who_was_there_passes_no_more_than_count_in_a_minute(void **state)
+static void a_known_source_passes_no_more_than_count_in_a_minute(void **state)
 {
 	const struct attack *recurring = attack_of("recurring");
 	int passed[CHEATERS] = {}, most = 100;
@@ -497,8 +497,9 @@ static void add_row(const char *attack, int limits, enum policy policy, enum cro
 
 	assert_true(rows_n <= ROWS);
 	*row = (struct row){.attack = attack_of(attack), .setting = {limits, policy, family}};
-	snprintf(row->name, sizeof(row->name), "known lose nothing: %s, %d limit%s, %s, %s", attack,
-		 limits, limits > 1 ? "s" : "", policy_names[policy], family_names[family]);
+	snprintf(row->name, sizeof(row->name),
+		 "known sources lose nothing: attack %s, %d limit%s, %s, %s", attack, limits,
+		 limits > 1 ? "s" : "", policy_names[policy], family_names[family]);
 }
 
 /* Without a guard only those are sure who have others beside them that are not. */
@@ -536,16 +537,16 @@ static void add_some_rows(void)
 int main(void)
 {
 	const struct CMUnitTest others[] = {
-		TEST(known_lose_nothing_on_two_cpus),
-		TEST(known_lose_nothing_to_who_was_there_for_an_hour),
-		TEST(who_fills_the_room_first_keeps_it),
-		TEST(who_fills_the_room_after_an_attack_keeps_it),
-		TEST(who_fills_the_room_of_two_limits_keeps_it),
-		TEST(known_that_come_after_an_attack_lose_nothing_to_the_next),
-		TEST(known_that_come_seldom_settle_after_an_attack),
-		TEST(who_is_new_passes_no_more_than_count_in_two_seconds),
-		TEST(who_is_over_and_keeps_sending_passes_no_more_than_count),
-		TEST(who_was_there_passes_no_more_than_count_in_a_minute),
+		TEST(known_sources_lose_nothing_on_two_cpus),
+		TEST(known_sources_lose_nothing_to_sources_of_an_hour_before),
+		TEST(sources_that_fill_the_room_first_stay_residents),
+		TEST(sources_that_fill_the_room_after_an_attack_stay_residents),
+		TEST(sources_that_fill_the_room_of_two_limits_stay_residents),
+		TEST(known_sources_from_after_an_attack_lose_nothing_to_the_next),
+		TEST(known_sources_that_send_seldom_settle_after_an_attack),
+		TEST(a_new_source_passes_no_more_than_count_in_two_seconds),
+		TEST(a_source_over_its_limit_that_keeps_sending_passes_no_more_than_count),
+		TEST(a_known_source_passes_no_more_than_count_in_a_minute),
 	};
 	struct CMUnitTest tests[ROWS + UNIT_ARRAY_SIZE(others)];
 

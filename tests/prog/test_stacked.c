@@ -303,19 +303,19 @@ static void random_limits_are_as_the_model_says(uint64_t random, bool varied)
 	}
 }
 
-static void one_class_is_as_the_model_says_to_the_last_counter(void **state)
+static void limits_of_one_class_agree_with_the_model_to_the_last_counter(void **state)
 {
 	(void)state;
 	random_limits_are_as_the_model_says(unit_seed(), false);
 }
 
-static void any_classes_are_as_the_model_says(void **state)
+static void limits_of_random_classes_agree_with_the_model(void **state)
 {
 	(void)state;
 	random_limits_are_as_the_model_says(unit_seed() + 1, true);
 }
 
-static void each_algorithm_goes_with_each_other(void **state)
+static void each_algorithm_works_beside_each_other(void **state)
 {
 	static const char *const algorithms[] = {
 		"8/1s",
@@ -402,7 +402,7 @@ static void credits_are_charged_to_all_before_they_are_spent(void **state)
 }
 
 /* What one CPU has answered by itself is counted for each of four limits, and by its own answer. */
-static void credits_are_counted_for_each_of_four(void **state)
+static void credits_are_counted_for_each_of_four_limits(void **state)
 {
 	static const char *const names[] = {"a", "b", "c", "d"};
 	struct rules rules;
@@ -499,12 +499,12 @@ static void credits_end_when_a_shadow_reopens(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(one_class_is_as_the_model_says_to_the_last_counter),
-		cmocka_unit_test(any_classes_are_as_the_model_says),
-		cmocka_unit_test(each_algorithm_goes_with_each_other),
+		cmocka_unit_test(limits_of_one_class_agree_with_the_model_to_the_last_counter),
+		cmocka_unit_test(limits_of_random_classes_agree_with_the_model),
+		cmocka_unit_test(each_algorithm_works_beside_each_other),
 		cmocka_unit_test(credits_of_several_limits_strand_little),
 		cmocka_unit_test(credits_are_charged_to_all_before_they_are_spent),
-		cmocka_unit_test(credits_are_counted_for_each_of_four),
+		cmocka_unit_test(credits_are_counted_for_each_of_four_limits),
 		cmocka_unit_test(credits_end_with_the_shortest_cell),
 		cmocka_unit_test(credits_end_when_a_shadow_reopens),
 	};
