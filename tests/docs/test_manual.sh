@@ -79,7 +79,7 @@ for command in "${commands[@]}"; do
 done
 
 while IFS=: read -r command words; do
-	check "$command, documented in $manual, exists" grep -qxF -- "$command" <(commands)
+	check "$command exists, which $manual documents with${words:- no words}" grep -qxF -- "$command" <(commands)
 	for word in $(xargs -n 1 <<<"$words" | sort -u); do
 		[ "$word" = +rules ] && continue
 		grep -qxF -- "$word" <(keywords "$command") || fail "$command: '$word' exists"
