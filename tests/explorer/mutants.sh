@@ -9,9 +9,9 @@
 # one bans wrongly.
 
 mutants_of_sliding() {
-	try_mutant sliding loose "a plain store in place of the maximum" rf_cell_raise \
+	try_mutant sliding loose "a plain store in place of the maximum in a cell" rf_cell_raise \
 		's/if \(rf_cell_holds\(.*/if (0)/; s/found = rf_cas\(cell, old, (.*)\);/found = old, plain_store(cell, \1);/'
-	try_mutant sliding loose "the maximum, by a plain store" rf_cell_raise \
+	try_mutant sliding loose "the maximum in a cell is stored plainly" rf_cell_raise \
 		's/found = rf_cas\(cell, old, (.*)\);/found = old, plain_store(cell, \1);/'
 	try_mutant sliding strict "the last sum wins over a larger one" rf_cell_holds \
 		's/rf_word_used\(word\) >= used/rf_word_used(word) == used/'
@@ -29,15 +29,16 @@ mutants_of_sliding() {
 		's/return found == old \|\| .*/return 1 || found;/'
 	try_mutant sliding loose "the head is stored, whoever won" rf_take_sliding \
 		's/if \(rf_cas\(&window->head, head, (.*)\) == head\)/plain_store(\&window->head, \1);/'
-	try_mutant sliding loose "the sum of a window that is a cell too short" rf_window_sums \
+	try_mutant sliding loose "the sum of the window is a cell too short" rf_window_sums \
 		's/rf_is_below\(behind \+ (.*), cells - 1\)/rf_is_below(behind + \1, cells - 1 - (cells > 1))/'
-	try_mutant sliding strict "what is behind the head, a cell too short" rf_window_sums \
+	try_mutant sliding strict "the sum of cells before the head is a cell too short" rf_window_sums \
 		's/rf_is_below\(behind, cells - 1\)/rf_is_below(behind, cells - 1 - (cells > 1))/'
-	try_mutant sliding strict "the sum of a window that is a cell too long" rf_window_sums \
+	try_mutant sliding strict "the sum of the window is a cell too long" rf_window_sums \
 		's/rf_is_below\(behind \+ (.*), cells - 1\)/rf_is_below(behind + \1, cells)/'
-	try_mutant sliding loose "what is behind the head, a cell too long" rf_window_sums \
+	try_mutant sliding loose "the sum of cells before the head is a cell too long" rf_window_sums \
 		's/rf_is_below\(behind, cells - 1\)/rf_is_below(behind, cells)/'
-	try_mutant sliding loose "what is behind the head counts its own cell as well" rf_window_sums \
+	try_mutant sliding loose "the sum of cells before the head counts the head's cell as well" \
+		rf_window_sums \
 		's/rf_is_below\(behind, cells - 1\)/rf_is_below(behind + 1, cells)/'
 	try_mutant sliding strict "the head's own cell counts twice" rf_window_sums \
 		's/ & ~is_own//'
@@ -47,11 +48,11 @@ mutants_of_sliding() {
 		's/now - epoch < policy->cells/now - epoch + 1 < policy->cells/'
 	try_mutant sliding loose "a head in the window is not closed" rf_head_leave \
 		's/ < counts\)/ + 1 < counts)/'
-	try_mutant sliding loose "a word of the lap before is not thought of" rf_head_leave \
+	try_mutant sliding loose "a word of the lap before counts as current" rf_head_leave \
 		's/now >> 32 \|\| now/(__u32)now/'
 	try_mutant sliding full "a sum that a word does not hold" rf_head_close \
 		's/rf_in_head\(sums.behind\)/sums.behind/'
-	try_mutant sliding loose "the head is not looked at again after the sum" rf_head_close \
+	try_mutant sliding loose "the head is not read again after the sum" rf_head_close \
 		's/if \(rf_word_epoch\(.*/if (0)/'
 	try_mutant sliding loose "a cell is held, wherever the head is" rf_cell_holds \
 		's/return rf_word_epoch\(rf_load\(&window->head\)\) != epoch;/return 1;/'
@@ -94,27 +95,28 @@ mutants_of_weighted() {
 		's/return part < .*/return 0 \& part;/'
 	try_mutant weighted strict "the edge counts in full" rf_part_inside \
 		's/left -= time % policy->cell;/left -= 0;/'
-	try_mutant weighted loose "its part is rounded down" rf_part_inside \
+	try_mutant weighted loose "the part of the edge is rounded down" rf_part_inside \
 		's/ \+ cell - 1\) \/ cell/) \/ cell/'
-	try_mutant weighted loose "its part is a unit of time too small" rf_part_inside \
+	try_mutant weighted loose "the part of the edge is a unit of time too small" rf_part_inside \
 		's/left -= time % policy->cell;/left -= time % policy->cell + 1;/'
-	try_mutant weighted loose "its part, told in a head that is ahead of the caller" rf_part_inside \
+	try_mutant weighted loose "the part of the edge is taken at the caller's time in a head that is ahead" \
+		rf_part_inside \
 		's/if \(is_present\)/if (1)/'
-	try_mutant weighted strict "its part, whatever epoch stands there" rf_edge_part \
+	try_mutant weighted strict "the part of the edge is taken from a cell of any epoch" rf_edge_part \
 		's/if \(rf_word_epoch\(word\) != edge\)/if (0)/'
-	try_mutant weighted loose "the time left is rounded down" rf_part_inside \
+	try_mutant weighted loose "the time left of the edge is rounded down" rf_part_inside \
 		's/left = \(left \+ .*/left >>= scale;/'
-	try_mutant weighted strict "the part may be more than the whole" rf_part_inside \
+	try_mutant weighted strict "the part of the edge may be more than the whole cell" rf_part_inside \
 		's/return part < .*/return part;/'
 	try_mutant weighted loose "a head whose cell is on the edge is not closed" rf_take_weighted \
 		's/policy->cells \+ 1, \&used/policy->cells, \&used/'
-	try_mutant weighted loose "the head's own count is not looked at" rf_take_weighted \
+	try_mutant weighted loose "the head's own count is ignored" rf_take_weighted \
 		's/ok = used \+ /ok = (present ? 0 : used) + /'
 	try_mutant weighted loose "room for one more than L" rf_take_weighted \
 		's/<= policy->limit/<= policy->limit + 1/'
 	try_mutant weighted strict "a packet short of L" rf_take_weighted \
 		's/<= policy->limit/< policy->limit/'
-	try_mutant weighted loose "the cost is not looked at" rf_take_weighted \
+	try_mutant weighted loose "the cost of a packet is ignored" rf_take_weighted \
 		's/ \+ cost <= policy->limit/ < policy->limit/'
 	try_mutant weighted uncounted "a refused packet does not count" rf_refuse \
 		's/if \(rf_counts_rejected\(.*/if (0)/'
@@ -141,13 +143,13 @@ mutants_of_log() {
 		's/found = rf_cas\((.*), oldest, log.now\);/const __u64 again = rf_load(\1);\nfound = rf_cas(\1, again, log.now) == again ? oldest : again;/'
 	try_mutant log loose "of equal times one CPU's first slot, another's last" "rf_(log_read|take_log)" \
 		's/when << 4 \| i\)/when << 4 | (i ^ (time % 2 * 15)))/; s/log.oldest % 16 % RF_CELLS/(log.oldest ^ (time % 2 * 15)) % 16 % RF_CELLS/'
-	try_mutant log loose "the first slot, oldest or not" rf_log_read \
+	try_mutant log loose "the first slot is replaced, even if it is not the oldest" rf_log_read \
 		's/log.oldest = rf_least\(/if (!i)\n&/'
-	try_mutant log loose "one more than L" rf_take_log \
+	try_mutant log loose "room for one packet more than L" rf_take_log \
 		's/log.used < policy->limit/log.used <= policy->limit/'
-	try_mutant log strict "one less than L" rf_take_log \
+	try_mutant log strict "room for one packet less than L" rf_take_log \
 		's/log.used < policy->limit/log.used + 1 < policy->limit/'
-	try_mutant log loose "an interval that lacks its end" rf_log_read \
+	try_mutant log loose "an interval without its last moment" rf_log_read \
 		's/rf_less\(policy->cell, /rf_less(policy->cell - 1, /'
 	try_mutant log strict "an interval that is too long by one" rf_log_read \
 		's/rf_less\(policy->cell, /rf_less(policy->cell + 1, /'
@@ -176,7 +178,7 @@ mutants_of_bucket() {
 		's/return level < .*/return level;/'
 	try_mutant token loose "a bucket that holds a packet more" rf_bucket_level \
 		's/policy->depth/(policy->depth + policy->cell)/g'
-	try_mutant token loose "what was empty stays, and more than a burst flows in" rf_take_bucket \
+	try_mutant token loose "an empty bucket keeps its time, and more than a burst flows in" rf_take_bucket \
 		's/ok \? now - \(level - flow\) : now/ok ? (empty ? empty + flow : now - (level - flow)) : now/'
 	try_mutant token loose "a caller before the bucket was empty finds it full" rf_bucket_level \
 		's/now > empty \? now - empty : 0/now - empty/'
@@ -232,19 +234,19 @@ mutants_of_leases() {
 		's/lease->credits_word -= .*//'
 	try_mutant leases loose "a credit is enough, whatever the cost" rf_lease_answers \
 		's/if \(cost > lease->credits\)/if (!lease->credits)/'
-	try_mutant leases loose "credits, and the edge is not looked at" rf_head_room \
+	try_mutant leases loose "credits are given without a look at the edge" rf_head_room \
 		's/if \(rf_is_weighted\(policy\) /if (0 /'
-	try_mutant leases strict "a refusal, whatever the cost" rf_lease_answers \
+	try_mutant leases strict "a lease refuses packets of any cost" rf_lease_answers \
 		's/\} else if \(cost <= lease->threshold\)/} else if (0)/'
 	try_mutant leases strict "a refusal for a cell too long" rf_cells_reopen \
 		's/policy->cells - oldest\)/policy->cells - oldest + 1)/'
 	try_mutant leases strict "a refusal until the head's own cell ends" rf_cells_reopen \
 		's/oldest = age;/oldest = 0;/'
-	try_mutant leases strict "a refusal, and the window has moved on since" rf_cells_reopen \
+	try_mutant leases strict "a lease refuses although the window has moved on" rf_cells_reopen \
 		's/if \(\(__u64\)rf_word_used\(head\) \+ ask->cost .*/if (0)/'
-	try_mutant leases strict "a refusal, and the window moves on meanwhile" rf_cells_reopen \
+	try_mutant leases strict "a lease refuses although the window moves on meanwhile" rf_cells_reopen \
 		's/ \|\| rf_word_epoch\(rf_load\(&window->head\)\) != epoch//'
-	try_mutant leases strict "a refusal by another L" rf_lease_is_for \
+	try_mutant leases strict "a refusal under another L still holds" rf_lease_is_for \
 		's/lease->rules == who->rules/1/'
 	try_mutant leases strict "a refusal until a weighted cell ends" rf_weighted_reopens \
 		's/^\treturn end - *$/\treturn 1 ? end :/'
@@ -266,7 +268,7 @@ mutants_of_several() {
 		's/if \(\(__u32\)now - own_epoch < policy->cells\)/if (1)/'
 	try_mutant several strict "a peek that counts a closed cell twice" rf_peek_sum \
 		's/own_epoch, now\)/own_epoch + 1, now)/'
-	try_mutant several loose "a peek at what the head had before it was closed" rf_peek_sliding \
+	try_mutant several loose "a peek reads what the head had before it was closed" rf_peek_sliding \
 		's/rf_head_is_present\(window, head, now\)/now - now/; s/rf_word_used\(head\)/0/'
 	try_mutant several loose "room at once for a packet too much" rf_has_room_at_once \
 		's/ \+ cost <= / + cost <= 1 + /'
@@ -276,9 +278,9 @@ mutants_of_several() {
 		's/rf_is_present_at_once\(policy, head, now\)/1/'
 	try_mutant several loose "credits until the last cell ends" rf_charged_read \
 		's/if \(end < charged->end\)/if (end > charged->end || charged->end == RF_FOREVER)/'
-	try_mutant several loose "credits as the first has room for" rf_charged_read \
+	try_mutant several loose "credits are as many as the first limit has room for" rf_charged_read \
 		's/if \(room < charged->room\)/if (charged->room == ~0U)/'
-	try_mutant several loose "a lost race for the second counts as won" rf_charged_take \
+	try_mutant several loose "a lost race for the second limit counts as won" rf_charged_take \
 		's/return taken;/return taken == RF_TAKEN_NONE ? taken : RF_TAKEN_ALL;/'
 	try_mutant several loose "what was charged to the first alone is kept" rf_lease_take_credits \
 		's/if \(taken == RF_TAKEN_ALL\)/if (taken)/'
@@ -289,7 +291,7 @@ mutants_of_slots() {
 	local count='if (rf_slot_state(old) == RF_SLOT_RESIDENT)\nrf_residents_remove(\&memory->residents);'
 
 	# A touch.
-	try_mutant slots touched "a touch of whatever generation" rf_slot_touch \
+	try_mutant slots touched "a touch of a slot of any generation" rf_slot_touch \
 		's/rf_slot_generation\(old\) != generation \|\| //; s/rf_slot_word\(generation,/rf_slot_word(rf_slot_generation(old),/'
 	try_mutant slots stolen "a touch by a plain store" rf_slot_touch \
 		's/if \(rf_cas\(word, old,/rf_store(word,/; s/, last\)\) == old\)/, last));/'
@@ -305,9 +307,9 @@ mutants_of_slots() {
 		's/last = tick;/;/'
 	try_mutant slots untouched "a source that is seen again stays new" rf_slot_touch \
 		's/state = RF_SLOT_YOUNG;/;/'
-	try_mutant slots untouched "a source is new still, when it is seen again in its first tick" insert \
+	try_mutant slots untouched "a source that is seen again in its first tick stays new" insert \
 		's/local->tick - 1/local->tick/'
-	try_mutant slots untouched "the seat is written, and the slot was not touched" touch \
+	try_mutant slots untouched "the seat is written although the slot was not touched" touch \
 		's/local->state != RF_SLOT_FREE/1/'
 	try_mutant slots leaked "the seat by a plain store" touch \
 		's/rf_cas\((.*), local->seat,/rf_store(\1,/'
@@ -321,33 +323,34 @@ mutants_of_slots() {
 	# Who settles.
 	try_mutant slots settled "a young source settles at once" rf_slot_may_settle \
 		's/>= times->young_for/>= 0/g'
-	try_mutant slots settled "by when it was idle, not by when it arrived" rf_slot_may_settle \
+	try_mutant slots settled "a source settles by its idle time, not by its arrival" rf_slot_may_settle \
 		's/times->young_for \|\|/times->young_for - 1 ||/'
-	try_mutant slots settled "a CPU that is behind finds that it arrived long ago" rf_slot_touch \
+	try_mutant slots settled "a CPU that is behind finds that a source arrived long ago" rf_slot_touch \
 		's/\(__s32\)\(tick - last\) > 0/tick != last/; s/last = tick;/last = (__s32)(tick - last) > 0 ? tick : last;/'
 
 	# Residents.
-	try_mutant slots miscounted "one more resident, and the race was lost" rf_slot_touch \
+	try_mutant slots miscounted "a lost race counts one more resident" rf_slot_touch \
 		's/^\t\tif \(reserved\)/if (0)/'
-	try_mutant slots miscounted "one more resident, after the race, and none refused" rf_slot_touch \
+	try_mutant slots miscounted "residents are counted after the race, and none is refused" rf_slot_touch \
 		's/reserved = rf_residents_add.*;/reserved = rf_load(residents) < times->residents_max;/; s/^\t\t\treturn state;/return reserved ? rf_fetch_add(residents, 1), state : state;/; s/^\t\tif \(reserved\)/if (0)/'
 	try_mutant slots miscounted "residents by a load and a store" rf_residents_add \
 		's/rf_fetch_add\(residents, 1\) < max/(rf_store(residents, rf_load(residents) + 1), 1)/'
-	try_mutant slots miscounted "a look at the residents, and an addition of whatever is there" rf_residents_add \
+	try_mutant slots miscounted "residents are read, and one more is counted whatever their number" \
+		rf_residents_add \
 		's/if \(rf_fetch_add\(residents, 1\) < max\)/if (rf_fetch_add(residents, 1) + 1)/'
-	try_mutant slots miscounted "one more resident than there may be is not taken back" rf_residents_add \
+	try_mutant slots miscounted "a resident over the most is not taken back" rf_residents_add \
 		's/rf_fetch_add\(residents, ~0ULL\);/;/'
 	try_mutant slots miscounted "an overstayed source is marked as a resident" rf_slot_touch \
 		's/RF_SLOT_OVERSTAYED/RF_SLOT_RESIDENT/'
 	try_mutant slots miscounted "an overstayed source counts as a resident" make_window \
 		's/insert\(memory, local, /if (rf_slot_state(old) == RF_SLOT_OVERSTAYED)\nrf_residents_remove(\&memory->residents);\n&/'
-	try_mutant slots miscounted "one resident fewer, before its window is deleted" evict \
+	try_mutant slots miscounted "a resident is counted out before its window is deleted" evict \
 		"s/if \(!delete_window/if (local->errand != TAKES_OVER) {\n$count\n}\n&/; s/^\tif \(rf_slot_state\(old\) == RF_SLOT_RESIDENT .*/if (0)/"
-	try_mutant slots miscounted "a resident's window was deleted, and it counts still" evict \
+	try_mutant slots miscounted "a resident whose window was deleted still counts" evict \
 		's/^\tif \(rf_slot_state\(old\) == RF_SLOT_RESIDENT .*/if (0)/'
-	try_mutant slots miscounted "a resident that moves is one fewer" evict \
+	try_mutant slots miscounted "a resident that moves is counted out" evict \
 		's/ \&\& local->errand != TAKES_OVER\)/)/'
-	try_mutant slots miscounted "a resident whose new window failed counts still" insert \
+	try_mutant slots miscounted "a resident whose new window failed still counts" insert \
 		's/if \(state == RF_SLOT_RESIDENT\)/if (0)/'
 
 	# Who may be evicted.
@@ -355,32 +358,33 @@ mutants_of_slots() {
 		's/times->resident_idle/times->young_idle/'
 	try_mutant slots rested "a resident that rests was seen just now" rf_slot_rest \
 		's/rf_slot_last\(old\)\)\)/tick))/'
-	try_mutant slots miscounted "one resident fewer, before it rests" rf_slot_rest \
+	try_mutant slots miscounted "a resident is counted out before it rests" rf_slot_rest \
 		's/if \(rf_cas\(/rf_residents_remove(residents);\n&/; s/^\t\trf_residents_remove.*/return;/'
-	try_mutant slots miscounted "one resident fewer, and the race to rest it was lost" rf_slot_rest \
+	try_mutant slots miscounted "a lost race to rest a resident counts it out" rf_slot_rest \
 		's/== old\)/+ 1 > 0)/'
-	try_mutant slots miscounted "a resident rests, and counts still" rf_slot_rest \
+	try_mutant slots miscounted "a resident that rests still counts" rf_slot_rest \
 		's/rf_residents_remove.*/;/'
 	try_mutant slots rested "a resident rests by a plain store" rf_slot_rest \
 		's/if \(rf_cas\(word, old,/rf_store(word,/; s/\)\)\) == old\)/)));/; s/rf_slot_last\(old\)\)\) == old\)/rf_slot_last(old)));/'
 
-	try_mutant slots evicted "what is ahead counts as idle for long" rf_slot_idle \
+	try_mutant slots evicted "a slot whose time is ahead counts as idle for long" rf_slot_idle \
 		's/if \(idle < 0\)/if (0)/'
 	try_mutant slots evicted "a resident is evicted after a young source's idle time" rf_slot_score \
 		's/times->resident_idle/times->young_idle/'
-	try_mutant slots evicted "the idle times are the wrong way round" rf_slot_score \
+	try_mutant slots evicted "the idle times of young sources and residents are swapped" rf_slot_score \
 		's/young_idle/swap/; s/resident_idle/young_idle/; s/swap/resident_idle/'
 	try_mutant slots evicted "a young source is evicted at its idle time" rf_slot_score \
 		's/idle > times->young_idle/idle >= times->young_idle/'
-	try_mutant slots evicted "a resident is evicted like one that overstayed" rf_slot_score \
+	try_mutant slots evicted "a resident is evicted like an overstayed source" rf_slot_score \
 		's/return eager >= .* \? 1U << 28 \| idle : 0;/return 1U << 28 | idle;/'
 	try_mutant slots evicted "a new source is evicted at any time" rf_slot_score \
 		's/return eager >= .* \? 4U << 28 \| idle : 0;/return 4U << 28 | idle;/'
 	try_mutant slots evicted "a young source is evicted at any time" rf_slot_score \
 		's/return eager >= .* \? RF_SLOT_YOUNG_SCORE \| idle : 0;/return RF_SLOT_YOUNG_SCORE | idle;/'
-	try_mutant slots evicted "a resident goes to who is known, but no resident" rf_slot_score \
+	try_mutant slots evicted "a resident gives way to a known source that is no resident" rf_slot_score \
 		's/eager >= RF_SLOT_EAGER_ALL/eager/'
-	try_mutant slots evicted "its window that another CPU has just made tells that it is known" "(meets|eager_of)" \
+	try_mutant slots evicted "a window that another CPU has just made shows its source as known" \
+		"(meets|eager_of)" \
 		's/return !local->is_there;/return true;/; s/: local->kin;/: local->is_there ? RF_SLOT_EAGER_ALL : local->kin;/'
 	try_mutant slots stolen "a slot that is claimed may be claimed" rf_slot_score \
 		's/return 0;/return 1;/'
@@ -392,9 +396,9 @@ mutants_of_slots() {
 		's/return rf_cas\((.*), old, (.*)\) == old;/rf_store(\1, \2);\nreturn 1;/'
 	try_mutant slots touched "the same generation after a claim" rf_slot_claimed \
 		's/rf_slot_generation\(old\) \+ 1/rf_slot_generation(old)/'
-	try_mutant slots evicted "a slot is taken over, whatever generation it is of" choose_slot \
+	try_mutant slots evicted "a slot of any generation is taken over" choose_slot \
 		's/rf_slot_generation\(\*old\) == rf_seat_generation\(local->seat\)/1/'
-	try_mutant slots evicted "a slot is taken over, whoever sits there" slot_holds \
+	try_mutant slots evicted "a slot of any source is taken over" slot_holds \
 		's/\(int\)rf_load\(&slot->key\) == key/(int)rf_load(\&slot->key) >= 0 * key/'
 	try_mutant slots crowded "a delete that failed counts as done" evict \
 		's/if \(!delete_window\((.*)\)\) \{/if (delete_window(\1), 0) {/'
@@ -445,27 +449,27 @@ mutants_of_slots() {
 }
 
 mutants_of_bans() {
-	try_mutant bans ban "the word is not looked at again" rf_ban_stands \
+	try_mutant bans ban "the word of a ban is not read again" rf_ban_stands \
 		's/ && *$/ \&\&/; s/^\t *rf_cas\(at, word, word\) == word;/1;/'
-	try_mutant bans ban "the first half of a source is enough" rf_ban_is_of \
+	try_mutant bans ban "a ban matches by the first half of a source" rf_ban_is_of \
 		's/rf_load\(&ban->source\[1\]\) == whom->source\[1\]/1/'
 	try_mutant bans ban "a ban is published before it is written" rf_ban_write \
 		's/^\tif \(rf_cas\(at, word, claimed\) != word\)/\tif (rf_cas(at, word, fresh) != word)/; s/^\trf_cas\(at, claimed, fresh\);//'
-	try_mutant bans ban "a place is claimed by a plain store" rf_ban_write \
+	try_mutant bans ban "a place for a ban is claimed by a plain store" rf_ban_write \
 		's/rf_cas\(at, word, claimed\) != word/plain_store(at, claimed), 0/'
-	try_mutant bans ban "a lost race for a place counts as won" rf_ban_write \
+	try_mutant bans ban "a lost race for a place for a ban counts as won" rf_ban_write \
 		's/if \(rf_cas\(at, word, claimed\) != word\)/rf_cas(at, word, claimed);\nif (0)/'
 	try_mutant bans ban "a ban that stands is replaced" rf_ban_start \
 		's/rf_ban_until\(word\) <= whom->since && /1 \&\& /'
-	try_mutant bans ban "a place that is written is free" rf_ban_start \
+	try_mutant bans ban "a place that is being written counts as free" rf_ban_start \
 		's/ && !\(word & RF_BAN_WRITTEN\)\)$/)/'
-	try_mutant bans ban "a ban that ends is no room yet" rf_ban_start \
+	try_mutant bans ban "a ban that has ended gives no room yet" rf_ban_start \
 		's/rf_ban_until\(word\) <= whom->since && /rf_ban_until(word) < whom->since - 1 \&\& /'
 	try_mutant bans ban "a ban that is over is found" rf_ban_find \
 		's/rf_ban_until\(word\) <= jiffies \|\| //'
-	try_mutant bans ban "the first place alone is looked at" rf_ban_find \
+	try_mutant bans ban "only the first place is searched for a ban" rf_ban_find \
 		's/i < RF_BAN_WAYS/i < 1/'
-	try_mutant bans ban "a new ban is no new version" rf_ban_next_version \
+	try_mutant bans ban "a new ban keeps the version of its place" rf_ban_next_version \
 		's/ \+ 1;/;/'
 	try_mutant bans ban "a ban is ended by a plain store" rf_ban_lift \
 		's/rf_cas\(&set->word\[i % RF_BAN_WAYS\], word, over\) == word/(plain_store(\&set->word[i % RF_BAN_WAYS], over), 1)/'

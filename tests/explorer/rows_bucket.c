@@ -101,7 +101,7 @@ static const struct row rows[] = {
 		.times = {0, 1, 3, 6, -1},
 	},
 	{
-		.title = "2 CPUs, what is refused counts",
+		.title = "2 CPUs, refused packets count",
 		.algorithm = RF_TOKEN,
 		.flags = RF_COUNT_REJECTED,
 		.limit_from = 1,
@@ -153,7 +153,7 @@ static const struct row rows[] = {
 		.times = {0, 1, 2, 3, 5, -1},
 	},
 	{
-		.title = "2 CPUs, what is refused counts",
+		.title = "2 CPUs, refused packets count",
 		.algorithm = RF_LEAKY,
 		.flags = RF_COUNT_REJECTED,
 		.limit_from = 1,

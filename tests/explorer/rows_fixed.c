@@ -40,7 +40,7 @@ static const struct row rows[] = {
 		.times = {0, 1, 2, -1},
 	},
 	{
-		.title = "2 CPUs, what is refused counts",
+		.title = "2 CPUs, refused packets count",
 		.algorithm = RF_FIXED,
 		.cells_from = 1,
 		.cells_to = 1,

@@ -85,7 +85,7 @@ static const struct row rows[] = {
 		.times = {0, 1, 2, 3, 4, -1},
 	},
 	{
-		.title = "3 CPUs, what is refused counts, another L meanwhile",
+		.title = "3 CPUs, refused packets count, another L meanwhile",
 		.algorithm = RF_LOG,
 		.ring = 2,
 		.flags = RF_COUNT_REJECTED,
@@ -119,7 +119,7 @@ static const struct row rows[] = {
 		.times = {0, 1, 2, 3, 4, 5, 6, -1},
 	},
 	{
-		.title = "2 CPUs, what is refused counts",
+		.title = "2 CPUs, refused packets count",
 		.algorithm = RF_LOG,
 		.ring = 3,
 		.flags = RF_COUNT_REJECTED,

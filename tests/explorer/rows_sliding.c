@@ -38,7 +38,7 @@ static const struct row rows[] = {
 		.times = {0, 1, 2, 3, -1},
 	},
 	{
-		.title = "2 CPUs, what is refused counts",
+		.title = "2 CPUs, refused packets count",
 		.flags = RF_COUNT_REJECTED,
 		.cells_from = 1,
 		.cells_to = 3,
@@ -49,7 +49,7 @@ static const struct row rows[] = {
 		.times = {0, 1, 2, -1},
 	},
 	{
-		.title = "2 CPUs, what is refused counts, two units of it",
+		.title = "2 CPUs, refused packets count, two units each",
 		.flags = RF_COUNT_REJECTED,
 		.cells_from = 1,
 		.cells_to = 2,
@@ -61,7 +61,7 @@ static const struct row rows[] = {
 		.times = {0, 1, 2, -1},
 	},
 	{
-		.title = "2 CPUs, all that can be counted was refused",
+		.title = "2 CPUs, as many refused packets as a word counts",
 		.flags = RF_COUNT_REJECTED,
 		.cells_from = 2,
 		.cells_to = 3,

@@ -116,7 +116,7 @@ static const struct row rows[] = {
 		.times = {0, 1, 2, 3, 4, -1},
 	},
 	{
-		.title = "2 CPUs, what is refused counts",
+		.title = "2 CPUs, refused packets count",
 		.edge = RF_EDGE_WEIGHTED,
 		.flags = RF_COUNT_REJECTED,
 		.cells_from = 1,
@@ -155,7 +155,7 @@ static const struct row rows[] = {
 		.times = {3, 4, 5, 6, 7, -1},
 	},
 	{
-		.title = "2 CPUs, all that can be counted was refused",
+		.title = "2 CPUs, as many refused packets as a word counts",
 		.edge = RF_EDGE_WEIGHTED,
 		.flags = RF_COUNT_REJECTED,
 		.cells_from = 1,

@@ -10,7 +10,7 @@
 #define AT(slot) (1U << (slot))
 
 const struct row slots_rows[] = {
-	{.title = "2 CPUs, a new source settles, and another wants its slot",
+	{.title = "2 CPUs, a new source that settles, whose slot another wants",
 	 .slots = 1,
 	 .sitting = {{RF_SLOT_NEW, 0, 0, 0}},
 	 .residents_max = 1,
@@ -18,7 +18,7 @@ const struct row slots_rows[] = {
 	 .faults = FAILS,
 	 .lags = true,
 	 .cpu = {{2, DOES(TOUCHES), OF(0), 0}, {1, DOES(NEWCOMES), OF(1), AT(0)}}},
-	{.title = "2 CPUs, a resident that was idle, and another wants its slot",
+	{.title = "2 CPUs, an idle resident whose slot another source wants",
 	 .slots = 1,
 	 .sitting = {{RF_SLOT_RESIDENT, 0, 9, 2}},
 	 .residents_max = 1,
@@ -51,7 +51,7 @@ const struct row slots_rows[] = {
 	 .is_eager = true,
 	 .cpu = {{2, DOES(TAKES_OVER) | DOES(TOUCHES), OF(0), 0},
 		 {2, DOES(NEWCOMES) | DOES(IS_KNOWN), OF(1), AT(0)}}},
-	{.title = "2 CPUs, one asks who is known",
+	{.title = "2 CPUs, one asks for a source that is known",
 	 .slots = 2,
 	 .sitting = {{RF_SLOT_OVERSTAYED, 0, 9, 0}, {RF_SLOT_OVERSTAYED, 4, 9, 0}},
 	 .residents_max = 1,
@@ -130,7 +130,7 @@ const struct row slots_rows[] = {
 	 .residents_max = 1,
 	 .faults = FAILS,
 	 .cpu = {{2, DOES(MEETS), OF(0), AT(0) | AT(1)}, {2, DOES(MEETS), OF(0), AT(0) | AT(1)}}},
-	{.title = "2 CPUs, who has a window of before, young, beside a resident",
+	{.title = "2 CPUs, a young source with a window under a former limit, beside a resident",
 	 .slots = 3,
 	 .sitting = {{RF_SLOT_YOUNG, 1, 2, 1},
 		     {RF_SLOT_RESIDENT, 4, 9, 1},

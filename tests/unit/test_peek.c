@@ -200,7 +200,7 @@ static const struct CMUnitTest tests[] = {
 	PEEKS_OF("strict, 60 kB/400ms", LIMIT(60000, 400 * MS, STRICT(16), BYTES)),
 	PEEKS_OF("strict, the limit changes", LIMIT(300, SECOND, STRICT(16)), .cost_max = 3,
 		 .limit_changes = true),
-	PEEKS_OF("strict, what is refused counts",
+	PEEKS_OF("strict, refused packets count",
 		 LIMIT(300, SECOND, STRICT(16), .flags = RF_COUNT_REJECTED), .pace = 60,
 		 .limit_changes = true),
 	PEEKS_OF("strict, across the wrap", LIMIT(20, SECOND, STRICT(16)),
