@@ -172,7 +172,10 @@ build/compilers/%.bpf.o: bpf/ringfence.bpf.c
 # For an injected clock.
 WRAPPED := -Wl,--wrap=rf_fence_jiffies,--wrap=rf_fence_time
 
-build/tests/prog/%: tests/prog/%.c $(LIBRARY)
+$(patsubst %,build/tests/prog/%.o,clock crowd): | build/ringfence.skel.h
+$(patsubst %,build/tests/prog/test_%,filter known residents): build/tests/prog/crowd.o
+
+build/tests/prog/%: tests/prog/%.c build/tests/prog/clock.o $(LIBRARY)
 	@mkdir -p $(@D)
 	$(call say,CC,$@)
 	$(Q)$(CC) $(CPPFLAGS) $(ALL_CFLAGS) $(filter %.c %.o,$^) -o $@ $(WRAPPED) $(LIBS) -lcmocka -lpthread
@@ -180,9 +183,10 @@ build/tests/prog/%: tests/prog/%.c $(LIBRARY)
 # What reads the maps of another user, under the sanitizers.
 HOSTILE := $(patsubst tests/prog/%.c,%,$(wildcard tests/prog/test_hostile*.c))
 
-$(HOSTILE:%=build/asan/tests/prog/%.o) $(LIBRARY:build/%=build/asan/%): | $(GENERATED)
+$(HOSTILE:%=build/asan/tests/prog/%.o) build/asan/tests/prog/clock.o $(LIBRARY:build/%=build/asan/%): | $(GENERATED)
 
-$(HOSTILE:%=build/tests/prog/%): build/tests/prog/%: build/asan/tests/prog/%.o $(LIBRARY:build/%=build/asan/%)
+$(HOSTILE:%=build/tests/prog/%): build/tests/prog/%: build/asan/tests/prog/%.o \
+		build/asan/tests/prog/clock.o $(LIBRARY:build/%=build/asan/%)
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(ALL_CFLAGS) $(SANITIZE) $^ -o $@ $(WRAPPED),--wrap=rf_fence_open $(LIBS) -lcmocka

@@ -1,86 +1,19 @@
-/* SPDX-License-Identifier: GPL-2.0 */
-/*
- * Crowds of sources, each with its pace, that send through a loaded program in simulated time: a
- * minute of ten thousand frames a second takes half a second. Who is watched has each of its
- * packets followed; at the end the windows of the watched are compared with what they sent.
- */
-#ifndef RINGFENCE_TESTS_CROWD_H
-#define RINGFENCE_TESTS_CROWD_H
-
-#include "program.h"
+// SPDX-License-Identifier: GPL-2.0
+#include "crowd.h"
 
 #include <linux/bpf.h>
 #include <netinet/in.h>
-#include <stdbool.h>
-#include <stdint.h>
 #include <stdio.h>
 
 #define CROWD_BETWEEN_NS (3600 * NS_PER_S) /* two tests */
 #define CROWD_BLOCKS 32			   /* tests with a program, before the next is loaded */
-#define CROWDS_MAX 8
-#define CROWD_NETS6 (1 << 17) /* /64s in a /47 */
+#define CROWD_NETS6 (1 << 17)		   /* /64s in a /47 */
 
-/* Newcomers a second: for 65,536 windows it would be 2,000. */
-#define GUARD 125
-#define GUARDED "newcomers rate 125/1s then closed\n"
-
-enum crowd_family {
-	CROWD_IPV4,
-	CROWD_IPV6,  /* /64s of one /47, so that random ones come again */
-	CROWD_MIXED, /* every other one */
-	CROWD_FAMILIES,
-};
-
-/* One source that is watched. */
-struct member {
-	uint32_t sent;
-	uint32_t tries; /* packets that were refused as a newcomer's until the first that was not */
-	uint32_t lost;	/* later ones that were refused as a newcomer's, or dropped */
-	uint32_t windows; /* of limits in force that group by source */
-	uint32_t unlike;  /* … that have not counted each packet after those, as passed */
-	bool is_in;
-};
-
-struct crowd {
-	enum crowd_family family;
-	uint32_t first;	     /* numbers of its sources begin here */
-	uint32_t sources;    /* that take turns; 0: always another one, at random */
-	uint32_t times;	     /* packets of each random source; 0: one */
-	uint32_t ramp_per_s; /* so many more of `sources` each second, from none; 0: all at once */
-	uint64_t apart_ns;   /* from one packet of a source to its next */
-	uint64_t rate;	     /* random: packets a second */
-	uint64_t from_ns;    /* since the start; until_ns too */
-	uint64_t until_ns;
-	bool is_watched;
-	uint8_t tcp_flags; /* the byte in its header; 0: UDP */
-	uint16_t port;	   /* destination */
-
-	uint64_t due_ns, n;
-	uint64_t passed; /* of one that is not watched */
-	struct member *member;
-};
-
-/*
- * One test. To load the program takes longer than most tests do, so they share one: each begins an
- * hour after the one before, in a room that is full of what that left, and has addresses of its
- * own.
- */
-struct scene {
-	struct program *program;
-	uint32_t block; /* of addresses */
-	uint64_t start_ns;
-	struct crowd crowd[CROWDS_MAX];
-	size_t crowds;
-	uint64_t now_ns; /* since the start */
-	bool is_shared;	 /* two CPUs send at once, and refusals are not counted by packet */
-	bool follows;	 /* another one has the clock */
-};
-
-static struct scene scene; /* of the test that runs */
+struct scene scene;
 
 /* ---- the program ---- */
 
-static inline void crowd_run_on(int cpu)
+void crowd_run_on(int cpu)
 {
 	cpu_set_t one;
 
@@ -92,7 +25,7 @@ static inline void crowd_run_on(int cpu)
 /* The program that the tests share; NULL: none yet. */
 static struct scene crowd_last;
 
-static inline void crowd_load(void)
+static void crowd_load(void)
 {
 	void *program = crowd_last.program;
 
@@ -104,7 +37,7 @@ static inline void crowd_load(void)
 	program_fix_key(crowd_last.program);
 }
 
-static inline void scene_open(struct scene *scene, const char *rules)
+void scene_open(struct scene *scene, const char *rules)
 {
 	crowd_run_on(0);
 	if (!crowd_last.program || crowd_last.block == CROWD_BLOCKS)
@@ -114,15 +47,14 @@ static inline void scene_open(struct scene *scene, const char *rules)
 	program_apply(scene->program, rules);
 }
 
-/* For a test that needs a room in which nobody was. */
-static inline void scene_open_empty(struct scene *scene, const char *rules)
+void scene_open_empty(struct scene *scene, const char *rules)
 {
 	crowd_last.block = CROWD_BLOCKS;
 	scene_open(scene, rules);
 }
 
 /* Also after a failure, which leaves a test where it is. */
-static inline void scene_close(struct scene *scene)
+static void scene_close(struct scene *scene)
 {
 	for (size_t i = 0; i < scene->crowds; i++)
 		free(scene->crowd[i].member);
@@ -133,15 +65,14 @@ static inline void scene_close(struct scene *scene)
 	*scene = (struct scene){};
 }
 
-/* What a test tears down, and what a group does. */
-static inline int crowd_close(void **state)
+int crowd_close(void **state)
 {
 	(void)state;
 	scene_close(&scene);
 	return 0;
 }
 
-static inline int crowd_unload(void **state)
+int crowd_unload(void **state)
 {
 	void *program = crowd_last.program;
 
@@ -152,7 +83,7 @@ static inline int crowd_unload(void **state)
 }
 
 /* Packets so far that were refused as those of newcomers beyond the guard, in whatever way. */
-static inline uint64_t count_refused(const struct program *program)
+static uint64_t count_refused(const struct program *program)
 {
 	static struct rf_counters sums[512];
 	uint64_t refused = 0;
@@ -171,31 +102,30 @@ static inline uint64_t count_refused(const struct program *program)
 
 /* ---- frames ---- */
 
-static inline bool crowd_is_ipv6(const struct crowd *crowd, uint32_t number)
+static bool crowd_is_ipv6(const struct crowd *crowd, uint32_t number)
 {
 	return crowd->family == CROWD_IPV6 || (crowd->family == CROWD_MIXED && number % 2);
 }
 
-static inline __be32 crowd_word4(const struct scene *scene, uint32_t number)
+static __be32 crowd_word4(const struct scene *scene, uint32_t number)
 {
 	return htonl(number + (number >> 31 ? scene->block * 0x20000 : scene->block << 24));
 }
 
 /* The lower half of its /64: one /47 has those below 128.0.0.0, another one the others. */
-static inline __be32 crowd_word6(const struct scene *scene, uint32_t number)
+static __be32 crowd_word6(const struct scene *scene, uint32_t number)
 {
 	return htonl(0x0db80000 + (scene->block * 2 + (number >> 31)) * CROWD_NETS6 +
 		     number % CROWD_NETS6);
 }
 
-static inline void put_tcp(unsigned char *header, const struct crowd *crowd)
+static void put_tcp(unsigned char *header, const struct crowd *crowd)
 {
 	header[12] = 5 << 4;
 	header[13] = crowd->tcp_flags;
 }
 
-static inline unsigned int send4(const struct scene *scene, const struct crowd *crowd,
-				 uint32_t number)
+static unsigned int send4(const struct scene *scene, const struct crowd *crowd, uint32_t number)
 {
 	struct frame4 frame = frame4_from(crowd_word4(scene, number));
 
@@ -208,8 +138,7 @@ static inline unsigned int send4(const struct scene *scene, const struct crowd *
 	return program_run(scene->program->object->progs.ringfence, &frame, sizeof(frame));
 }
 
-static inline unsigned int send6(const struct scene *scene, const struct crowd *crowd,
-				 uint32_t number)
+static unsigned int send6(const struct scene *scene, const struct crowd *crowd, uint32_t number)
 {
 	struct frame6 frame = {.eth.h_proto = htons(ETH_P_IPV6),
 			       .ip = {.version = 6, .nexthdr = IPPROTO_UDP, .hop_limit = 64}};
@@ -225,8 +154,7 @@ static inline unsigned int send6(const struct scene *scene, const struct crowd *
 	return program_run(scene->program->object->progs.ringfence, &frame, sizeof(frame));
 }
 
-/* Is it dropped? */
-static inline bool crowd_send(const struct scene *scene, const struct crowd *crowd, uint32_t number)
+bool crowd_send(const struct scene *scene, const struct crowd *crowd, uint32_t number)
 {
 	return (crowd_is_ipv6(crowd, number) ? send6(scene, crowd, number)
 					     : send4(scene, crowd, number)) != XDP_PASS;
@@ -235,7 +163,7 @@ static inline bool crowd_send(const struct scene *scene, const struct crowd *cro
 /* ---- pace ---- */
 
 /* How many of its sources there are by now. */
-static inline uint64_t crowd_size(const struct crowd *crowd)
+static uint64_t crowd_size(const struct crowd *crowd)
 {
 	uint64_t size = crowd->sources;
 
@@ -245,7 +173,7 @@ static inline uint64_t crowd_size(const struct crowd *crowd)
 }
 
 /* Of a random source: each comes `times` times, apart_ns from one to the next. */
-static inline uint32_t random_source(const struct crowd *crowd, uint64_t n)
+static uint32_t random_source(const struct crowd *crowd, uint64_t n)
 {
 	uint64_t block = crowd->apart_ns * crowd->rate / NS_PER_S, times = crowd->times;
 
@@ -256,7 +184,7 @@ static inline uint32_t random_source(const struct crowd *crowd, uint64_t n)
 }
 
 /* The number of the next packet's source, in the crowd's order; the time of the next but one. */
-static inline uint32_t crowd_turn(struct crowd *crowd)
+static uint32_t crowd_turn(struct crowd *crowd)
 {
 	uint64_t size = crowd_size(crowd), n = crowd->n++;
 
@@ -274,7 +202,7 @@ static inline uint32_t crowd_turn(struct crowd *crowd)
 	return crowd->first + n % size;
 }
 
-static inline struct crowd *next_crowd(struct scene *scene)
+static struct crowd *next_crowd(struct scene *scene)
 {
 	struct crowd *next = NULL;
 
@@ -286,7 +214,7 @@ static inline struct crowd *next_crowd(struct scene *scene)
 
 /* ---- who is watched ---- */
 
-static inline void watch_packet(struct scene *scene, struct crowd *crowd, uint32_t number)
+static void watch_packet(struct scene *scene, struct crowd *crowd, uint32_t number)
 {
 	struct member *member = &crowd->member[number - crowd->first];
 	uint64_t refused = scene->is_shared ? 0 : count_refused(scene->program);
@@ -304,15 +232,14 @@ static inline void watch_packet(struct scene *scene, struct crowd *crowd, uint32
 		__atomic_add_fetch(&member->lost, 1, __ATOMIC_RELAXED);
 }
 
-static inline void scene_set_time(struct scene *scene, uint64_t now_ns)
+static void scene_set_time(struct scene *scene, uint64_t now_ns)
 {
 	scene->now_ns = now_ns;
 	if (!scene->follows)
 		program_set_time(scene->program, scene->start_ns + now_ns);
 }
 
-/* Lets time pass until so long after the start. */
-static inline void scene_run(struct scene *scene, uint64_t until_ns)
+void scene_run(struct scene *scene, uint64_t until_ns)
 {
 	struct crowd *crowd;
 
@@ -329,8 +256,7 @@ static inline void scene_run(struct scene *scene, uint64_t until_ns)
 	scene_set_time(scene, until_ns);
 }
 
-/* A crowd that comes now, for so long. */
-static inline struct crowd *scene_add(struct scene *scene, struct crowd added, uint64_t for_ns)
+struct crowd *scene_add(struct scene *scene, struct crowd added, uint64_t for_ns)
 {
 	struct crowd *crowd = &scene->crowd[scene->crowds++];
 
@@ -346,7 +272,7 @@ static inline struct crowd *scene_add(struct scene *scene, struct crowd added, u
 
 /* ---- what the windows say ---- */
 
-static inline struct member *find_member(struct scene *scene, const struct rf_address *address)
+struct member *find_member(struct scene *scene, const struct rf_address *address)
 {
 	const bool is_ipv6 = address->version == 6;
 
@@ -362,13 +288,13 @@ static inline struct member *find_member(struct scene *scene, const struct rf_ad
 	return NULL;
 }
 
-static inline bool groups_by_source(const struct rf_policy *policy)
+static bool groups_by_source(const struct rf_policy *policy)
 {
 	return policy->id && policy->mask4 == 0xffffffff;
 }
 
-static inline int compare_window(const struct rf_address *source, uint32_t limit_id,
-				 const struct rf_source *state, void *context)
+static int compare_window(const struct rf_address *source, uint32_t limit_id,
+			  const struct rf_source *state, void *context)
 {
 	struct scene *scene = context;
 	const struct rf_bank *bank = program_bank(scene->program);
@@ -388,7 +314,7 @@ static inline int compare_window(const struct rf_address *source, uint32_t limit
  * How many sources of a crowd lack a window, or have one that did not count all they sent: it is
  * not their first.
  */
-static inline uint32_t count_evicted(struct scene *scene, struct crowd *crowd)
+static uint32_t count_evicted(struct scene *scene, struct crowd *crowd)
 {
 	const struct rf_bank *bank = program_bank(scene->program);
 	struct rf_error error = {};
@@ -407,17 +333,7 @@ static inline uint32_t count_evicted(struct scene *scene, struct crowd *crowd)
 
 /* ---- the known ---- */
 
-#define KNOWN_FIRST 0xc0a80000U	  /* 192.168.0.0 */
-#define ATTACK_FIRST 0x0a000000U  /* 10.0.0.0 */
-#define SETTLE_NS (37 * NS_PER_S) /* the guard refuses some at first: then three packets more */
-#define KNOWN_CROWDS 3
-
-/* Most send every other second, some seldom, some through their leases. */
-struct known {
-	struct crowd *crowd[KNOWN_CROWDS];
-};
-
-static inline struct known add_known(struct scene *scene, enum crowd_family family, uint64_t for_ns)
+struct known add_known(struct scene *scene, enum crowd_family family, uint64_t for_ns)
 {
 	static const struct {
 		uint32_t first, sources;
@@ -440,12 +356,7 @@ static inline struct known add_known(struct scene *scene, enum crowd_family fami
 	return known;
 }
 
-struct losses {
-	uint32_t sources, lossy, evicted;
-	uint64_t sent, lost;
-};
-
-static inline void add_losses(struct scene *scene, struct crowd *crowd, struct losses *losses)
+void add_losses(struct scene *scene, struct crowd *crowd, struct losses *losses)
 {
 	losses->evicted += count_evicted(scene, crowd);
 	losses->sources += crowd->sources;
@@ -458,7 +369,7 @@ static inline void add_losses(struct scene *scene, struct crowd *crowd, struct l
 	}
 }
 
-static inline struct losses losses_of(struct scene *scene, const struct known *known)
+struct losses losses_of(struct scene *scene, const struct known *known)
 {
 	struct losses losses = {};
 
@@ -467,7 +378,7 @@ static inline struct losses losses_of(struct scene *scene, const struct known *k
 	return losses;
 }
 
-static inline void assert_nothing_lost(const struct losses *losses, const char *who)
+void assert_nothing_lost(const struct losses *losses, const char *who)
 {
 	print_message("#   %s: %u of %u lost %ju of %ju packets, %u were evicted\n", who,
 		      losses->lossy, losses->sources, (uintmax_t)losses->lost,
@@ -476,7 +387,7 @@ static inline void assert_nothing_lost(const struct losses *losses, const char *
 	assert_int_equal(losses->lossy, 0);
 }
 
-static inline uint32_t count_in(const struct crowd *crowd)
+uint32_t count_in(const struct crowd *crowd)
 {
 	uint32_t in = 0;
 
@@ -484,5 +395,3 @@ static inline uint32_t count_in(const struct crowd *crowd)
 		in += crowd->member[i].is_in;
 	return in;
 }
-
-#endif /* RINGFENCE_TESTS_CROWD_H */

@@ -4,7 +4,7 @@
  * are and nothing else, so it takes a few percent of strangers for known. The filter by itself is
  * tests/unit/test_known_filter.c's.
  */
-#include "crowd.c"
+#include "crowd.h"
 
 #include "ringfence/known_filter.h"
 #include "tests/unit/unit.h"

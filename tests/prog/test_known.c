@@ -4,7 +4,7 @@
  * what many share makes nobody known; and what a newcomer beyond the guard shares with its network
  * gives it no more than COUNT.
  */
-#include "crowd.c"
+#include "crowd.h"
 
 #include "tests/unit/unit.h"
 

@@ -4,7 +4,7 @@
  * however patient they are; honest newcomers still get in. In simulated time, one fence of 4,096
  * windows for each row; RF_SOAK in the environment makes all combinations of them.
  */
-#include "crowd.c"
+#include "crowd.h"
 
 #include <pthread.h>
 
