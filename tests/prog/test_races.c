@@ -68,24 +68,6 @@ static uint64_t race(const struct program *program)
 	return program_limit_counters(program).passed.packets - before;
 }
 
-static int setup(void **state)
-{
-	struct program *program = calloc(1, sizeof(*program));
-
-	assert_non_null(program);
-	program_open(program);
-	program_load(program);
-	*state = program;
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	program_close(*state);
-	free(*state);
-	return 0;
-}
-
 /* Every packet was passed or dropped by the limit, and counted once. */
 static void assert_all_counted(const struct program *program)
 {
@@ -388,17 +370,18 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		{"a fixed window under threads passes exactly L, 60 times", weak_form_under_threads,
-		 setup, teardown, NULL},
+		 program_setup, program_teardown, NULL},
 		{"a sliding window under threads passes exactly L each time it reopens",
-		 sliding_window_under_threads, setup, teardown, NULL},
+		 sliding_window_under_threads, program_setup, program_teardown, NULL},
 		{"stacked limits under threads pass exactly L, and forfeit the other charges",
-		 stacked_limits_under_threads, setup, teardown, NULL},
+		 stacked_limits_under_threads, program_setup, program_teardown, NULL},
 		{"stacked limits with credits under threads keep their bounds",
-		 credits_of_stacked_limits_under_threads, setup, teardown, NULL},
+		 credits_of_stacked_limits_under_threads, program_setup, program_teardown, NULL},
 		{"stacked limits by the kernel's clock pass at most L in any W",
-		 stacked_limits_by_the_kernels_clock, setup_real, teardown, NULL},
+		 stacked_limits_by_the_kernels_clock, setup_real, program_teardown, NULL},
 		{"stacked limits with credits by the kernel's clock keep their bounds",
-		 stacked_limits_with_credits_by_the_kernels_clock, setup_real, teardown, NULL},
+		 stacked_limits_with_credits_by_the_kernels_clock, setup_real, program_teardown,
+		 NULL},
 	};
 
 	return cmocka_run_group_tests_name("races", tests, NULL, NULL);
