@@ -242,10 +242,10 @@ struct rf_crowd {
 	{                                                                       \
 		title, __VA_ARGS__, 100, 200, passes, 0, shut, sweep, period, 5 \
 	}
-#define TWO(title, passes, stranded, shut, ...)                                             \
-	{                                                                                   \
-		title " under threads", __VA_ARGS__, 2, 3000, passes, stranded, shut, true, \
-			3 * SECOND, 30                                                      \
+#define TWO(title, passes, stranded, shut, ...)                                                 \
+	{                                                                                       \
+		title " under threads keeps its bound", __VA_ARGS__, 2, 3000, passes, stranded, \
+			shut, true, 3 * SECOND, 30                                              \
 	}
 
 static const struct rf_crowd rf_crowds[] = {
@@ -256,8 +256,8 @@ static const struct rf_crowd rf_crowds[] = {
 	     2 * SECOND + 1, LIMIT(2, 2 * SECOND, LOG)),
 	MANY("leaky bucket: 1 per 2 s, a hundred callers at once", 1, 2 * SECOND - 1, false,
 	     2 * SECOND, LIMIT(1, 2 * SECOND, LEAKY(1))),
-	{"fixed window under threads", LIMIT(1000, SECOND, FIXED, EXACT), 2, 3000, 1000, 0,
-	 SECOND - 1, true, SECOND, 60},
+	{"fixed window under threads keeps its bound", LIMIT(1000, SECOND, FIXED, EXACT), 2, 3000,
+	 1000, 0, SECOND - 1, true, SECOND, 60},
 	TWO("fixed window with credits", 1000, 1000 / 32, SECOND - 1, LIMIT(1000, SECOND, FIXED)),
 	TWO("strict window", 1000, 0, SECOND, LIMIT(1000, SECOND, STRICT(4), EXACT)),
 	TWO("coarse window", 1000, 0, SECOND / 4 * 3, LIMIT(1000, SECOND, COARSE(4), EXACT)),

@@ -78,11 +78,13 @@ static void diagnose_interface(void **state)
 #define ROW(title, ...) \
 	UNIT_ROW_OF(title, diagnose_interface, (&(struct interface_row){__VA_ARGS__}))
 #define FINE(title, says, part, ...) \
-	ROW(says " is ok: " title, FACTS(__VA_ARGS__), says, RF_OK, part, "", 0)
-#define NOTED(title, says, part, command, ...) \
-	ROW(says " is noted: " title, FACTS(__VA_ARGS__), says, RF_NOTE, part, command, 0)
-#define WRONG(title, says, part, command, ...) \
-	ROW(says " is a problem: " title, FACTS(__VA_ARGS__), says, RF_PROBLEM, part, command, 1)
+	ROW("doctor, '" says "' is ok: " title, FACTS(__VA_ARGS__), says, RF_OK, part, "", 0)
+#define NOTED(title, says, part, command, ...)                                              \
+	ROW("doctor, '" says "' is noted: " title, FACTS(__VA_ARGS__), says, RF_NOTE, part, \
+	    command, 0)
+#define WRONG(title, says, part, command, ...)                                                     \
+	ROW("doctor, '" says "' is a problem: " title, FACTS(__VA_ARGS__), says, RF_PROBLEM, part, \
+	    command, 1)
 
 /* An interface without Ethernet headers: the program would pass all, and nothing else is said. */
 #define BARE(title, type, called, command, ...)                                  \
@@ -291,8 +293,9 @@ static void nobody(struct rf_machine_facts *machine)
 	machine->load_err = -EPERM;
 }
 
-#define MACHINE(title, ...) \
-	UNIT_ROW_OF(title, diagnose_machine, (&(struct machine_row){__VA_ARGS__}))
+#define MACHINE(title, ...)                                          \
+	UNIT_ROW_OF("doctor of a machine: " title, diagnose_machine, \
+		    (&(struct machine_row){__VA_ARGS__}))
 
 /* What the error of a program that does not load says. */
 static void name_missing(void **state)

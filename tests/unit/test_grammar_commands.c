@@ -360,7 +360,7 @@ static const struct CMUnitTest tests[] = {
 	ATTACH("with sources", "eth0 sources 500000", "eth0", NULL, RF_NATIVE, 500000),
 	ATTACH("the fewest sources", "eth0 sources 1", "eth0", NULL, RF_NATIVE, 1),
 	ATTACH("the most sources", "eth0 sources 67108864", "eth0", NULL, RF_NATIVE, 67108864),
-	ATTACH_WITH("leases", "eth0 leases 1024", "eth0", NULL, RF_NATIVE, 0, 1024, 0),
+	ATTACH_WITH("with leases", "eth0 leases 1024", "eth0", NULL, RF_NATIVE, 0, 1024, 0),
 	ATTACH_WITH("with no leases", "eth0 leases 0", "eth0", NULL, RF_NATIVE, 0, 0, 0),
 	ATTACH_WITH("the most leases", "eth0 leases 16777216", "eth0", NULL, RF_NATIVE, 0,
 		    16777216),
