@@ -2,8 +2,8 @@
 /*
  * Runs every interleaving of a few CPUs through one set of the bans: each of them bans a source,
  * asks for it, or ends its ban as the command line does, operation by operation; the clock ticks on
- * at any time. All sources have the same tag, and the last one, which nobody bans, is half the
- * first and half the second.
+ * at any time. All sources have the same tag. The last source is half the first and half the
+ * second, and no CPU bans it.
  *
  * What must hold:
  *   a source is banned only if somebody banned it, and until then, and not once that was ended;
@@ -92,7 +92,7 @@ static void judge_ban(const struct local *local)
 		return;
 	if (local->answer <= local->now || local->answer > now + LASTS)
 		failure = "banned, and not for as long as was asked for";
-	/* Who is ending its bans may yet find this one. */
+	/* A CPU that is ending bans of the source may yet find this one. */
 	of->until = is_free_of(local->source, LIFTS) ? local->answer : 0;
 	of->made++;
 }
@@ -257,7 +257,7 @@ static double explore_errand(int index)
 			.alone = is_free_of(source, BANS),
 		};
 
-		/* Nobody bans the last one. */
+		/* No CPU bans the last source. */
 		if (!may_do(index, begun.errand) || (source == SOURCES - 1 && begun.errand != ASKS))
 			continue;
 		pick_up(index, &begun);

@@ -43,8 +43,8 @@ struct local {
 	/* When it began: */
 	__u32 made, lifted; /* of its source, see below */
 	__u32 begun;
-	__u32 places; /* bit set: those that were free ever since */
-	bool alone;   /* nobody was about to ban it */
+	__u32 places; /* bit set: places that were free since then */
+	bool alone;   /* no other CPU was about to ban it */
 };
 
 #include "replay.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What must hold of the rows of explorer.c, told from ledgers of what was admitted and without any
- * look at how.
+ * What must hold of the rows of explorer.c, told from ledgers of packets, and not from the
+ * limiter's code.
  *
  * For every algorithm: the bound on what is admitted; an admission has room at its last operation,
  * and a refusal had none at some moment of its call; at rest a reader sees what the ledger has.

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * What the CPUs of a program have in hand, and the memory they share, moved one operation at a time
- * for any code that works on a struct memory by the operations of atomic.h. Who includes this has
- * defined struct memory, struct local (what the code knows so far; nothing that points anywhere)
- * and CPUS_MAX.
+ * for any code that works on a struct memory by the operations of atomic.h. The including header
+ * defines struct memory, CPUS_MAX, and struct local: what the code knows so far, without pointers.
  */
 #ifndef RINGFENCE_EXPLORER_REPLAY_H
 #define RINGFENCE_EXPLORER_REPLAY_H

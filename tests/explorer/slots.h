@@ -27,7 +27,7 @@ void yield(__u64 *word);
 #define CPUS_MAX 3
 #define SLOTS_MAX 3
 #define SOURCES 4
-#define KEYS (2 * SOURCES) /* of each source: 2 * source, and that + 1 under a limit of before */
+#define KEYS (2 * SOURCES) /* of each source: 2 * source, and that + 1 under a former limit */
 #define ELEMENTS (SLOTS_MAX + CPUS_MAX) /* more than there may be windows */
 
 enum errand { TOUCHES, NEWCOMES, IS_KNOWN, TAKES_OVER, ASKS, MEETS, RESTS, ERRANDS };
@@ -60,12 +60,12 @@ struct local {
 	enum rf_slot_state state; /* … which is in that state, or RF_SLOT_FREE for "as it is" */
 	bool is_absent;		  /* the answer */
 	bool is_there;		  /* its window, though it was missing before */
-	enum rf_slot_eager kin;	  /* who has no window here, by the one under a limit of before */
+	enum rf_slot_eager kin;	  /* of a source without window here: its other window */
 };
 
 #include "replay.h"
 
-/* What the state of the machine does not say, and the checks need. */
+/* What the checks need beside the state of the machine. */
 struct ghost {
 	bool is_stale[CPUS_MAX]; /* the window whose seat it has read was deleted */
 	bool lacked[CPUS_MAX];	 /* its source had no window at some time since it began */

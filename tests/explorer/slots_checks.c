@@ -34,7 +34,7 @@ bool lacks_window(int key)
 	return element_of(&shared, key) < 0 && element_of(&shared, key ^ 1) < 0;
 }
 
-/* Of a window: its slot is its own, or is being made so, or it is being evicted from there. */
+/* A window has its slot, is about to get it, or is being evicted from it. */
 static void check_window(int key)
 {
 	const __u64 seat = shared.seat[element_of(&shared, key)];
@@ -122,7 +122,7 @@ void check_state(void)
 
 /* ---- what must hold of each step ---- */
 
-/* May a CPU evict what has that word? By the rules in words, not by slot.h. */
+/* May a CPU evict the source of that word? By the documented rules, not by slot.h. */
 static bool may_claim(const struct local *local, __u64 old)
 {
 	const __s32 idle = (__s32)(local->tick - rf_slot_last(old));
@@ -217,7 +217,7 @@ static void check_word(int cpu, int index, __u64 old, __u64 new)
 	}
 }
 
-/* Of windows that are no more, and of sources that have none. */
+/* Notes windows that were deleted, and sources without a window. */
 static void note_windows(int cpu, const struct memory *before, bool had_seat)
 {
 	for (int key = 0; key < KEYS; key++) {
