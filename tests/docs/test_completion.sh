@@ -181,11 +181,16 @@ shells=(bash zsh fish)
 
 # Interfaces may be called anything, also what stands for files, and what a shell would run.
 inside ip link add FILE type veth peer name 'a$(reboot)' || bail 'cannot make interfaces'
+inside ip link add IF type veth peer name 'o*' || bail 'cannot make interfaces'
 shells=(bash zsh)
 is "$(bash_completes 'ringfence detach a')" 'a\$\(reboot\)' 'bash quotes the name of an interface'
 is "$(zsh_completes 'ringfence detach a')" 'a\$\(reboot\)' 'zsh quotes it as well'
+is "$(bash_completes 'ringfence detach o')" 'o\*' 'and a pattern'
+is "$(zsh_completes 'ringfence detach o')" 'o\*' 'zsh as well'
 completes 'ringfence detach F' 'FILE'
+completes 'ringfence detach I' 'IF'
 inside ip link del FILE
+inside ip link del IF
 shells=(bash zsh fish)
 
 # ---- files ----
