@@ -392,8 +392,8 @@ is "$(in_force)" '10.0.0.1 10.9.0.1 ' 'after a trial the old rules hold again, w
 is "$(saved)" "$before" 'after a trial save prints all the old rules'
 is "$(ringfence status | grep -c 'were not confirmed: the old rules are back')" 1 \
 	'status says that the rules on trial were not confirmed'
-matches "$(describe ringfence confirm)" $'exit 1\n\nstderr: ringfence: too late: the old rules are back '\
-'since [0-9]+ s; apply again' 'confirm after the trial is refused as too late'
+matches "$(describe ringfence confirm)" $'exit 1\n\nstderr: ringfence: too late: the old rules came back '\
+'[0-9]+ s ago; apply again' 'confirm after the trial is refused as too late'
 does 'after a trial a rule can be added' '' ringfence deny add 10.9.0.0/16
 is "$(in_force)" '10.0.0.1 ' 'a rule added after a trial holds beside the old rules'
 apply "$scratch/a"
