@@ -38,8 +38,8 @@ int rf_adopt_check_name(const char *name, struct rf_error *error)
 }
 
 /*
- * What is there in the name of this fence, and is not this fence. It is not to be detached by that
- * name: this fence is on the interface that is called so.
+ * Describes what has the name of this fence and is not this fence. 'detach' by that name would
+ * detach this fence, which is on the interface of that name.
  */
 static int check_directory(const struct rf_pin_path *directory, const char *name,
 			   struct rf_error *error)

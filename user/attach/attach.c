@@ -90,8 +90,8 @@ static int create_link(const struct rf_loaded *loaded, const struct rf_interface
 
 /*
  * A link goes to an interface without a program only, so a foreign one has to go first; without the
- * new one, it comes back. All else is ready by then: what passes between the two system calls meets
- * neither.
+ * new one, it comes back. Everything else is ready by then: packets between the two system calls
+ * meet neither program.
  */
 static int replace_foreign(const struct rf_loaded *loaded, const struct rf_interface *interface,
 			   enum rf_mode mode, struct rf_attached *attached, struct rf_error *error)
@@ -146,7 +146,7 @@ static int attach_interface(const struct rf_pin_path *directory, const struct rf
 		err = rf_error_failed(error, -errno, "%s: cannot pin the link: %s", path.text,
 				      strerror(errno));
 	close(fd);
-	/* Whoever cannot read the fence for what fails here is told of 'adopt'. */
+	/* If this fails, users who cannot read the fence are told of 'adopt'. */
 	if (!err)
 		rf_group_try_pin(directory, loaded->map_fd);
 	attached->outcome = RF_ATTACHED;
@@ -168,7 +168,7 @@ static int check_hardware(const struct rf_interface *interface, struct rf_error 
 			       rf_hardware_name(interface->hardware));
 }
 
-/* Of several interfaces the first one makes the fence, and the others find it on trial. */
+/* The first of several interfaces makes the fence; the others find it on trial. */
 static int check_trial(const char *name, const struct rf_attach *attach,
 		       const struct rf_fence *fence, struct rf_error *error)
 {
@@ -502,7 +502,7 @@ int rf_fence_attach(const struct rf_attach *attach, struct rf_attached *attached
 {
 	int err = rf_fence_lock(error), tried = 0;
 
-	/* A slip among the names shall not cost the others an attach and a detach. */
+	/* First all names are checked: a typing error must not attach and detach the others. */
 	for (int i = 0; i < attach->interfaces && !err; i++) {
 		struct rf_interface interface;
 

@@ -76,8 +76,7 @@ static int detach_netlink(const struct rf_interface *interface, const struct rf_
 	return 0;
 }
 
-/* One that no link of ours holds: the pins go last, and a killed command is followed by an attach.
- */
+/* No link of ours holds it. The pins go last, so that a killed command can be run again. */
 static int detach_linkless(const struct rf_interface *interface, const struct rf_program *program,
 			   struct rf_error *error)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * XDP programs of others in our place: named, and taken off only when that is asked for. One that a
- * bpf_link of somebody holds, the kernel gives to nobody else.
+ * Foreign XDP programs: they are named, and detached only on request. The kernel does not let go of
+ * a program that another process holds by a bpf_link.
  */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>

@@ -166,7 +166,7 @@ static int fail_load(int err, struct rf_error *error)
 			"namespace",
 			strerror(-err));
 	if (!has_files()) {
-		rf_log_forget(); /* what the verifier minds is a map that was not made */
+		rf_log_forget(); /* the verifier complains of a map that was not made */
 		return rf_error_failed(
 			error, -EMFILE,
 			"cannot load the program: this process may open too few files; run "
@@ -175,7 +175,7 @@ static int fail_load(int err, struct rf_error *error)
 	}
 	rf_features_probe(&features);
 	if (rf_features_missing(&features, missing)) {
-		rf_log_forget(); /* the verifier at a loss for words */
+		rf_log_forget(); /* the verifier's message does not name what is missing */
 		uname(&kernel);
 		return rf_error_failed(
 			error, err,
@@ -183,7 +183,7 @@ static int fail_load(int err, struct rf_error *error)
 			"doctor'",
 			kernel.release, missing);
 	}
-	/* The verifier says E2BIG as well, of a program that it follows for too long. */
+	/* The verifier says E2BIG, too, of a program that is too complex. */
 	if ((err == -ENOMEM || err == -E2BIG) && !*rf_log_text())
 		return rf_error_failed(
 			error, err, "cannot load the program: %s; take fewer 'sources' or 'leases'",
@@ -279,7 +279,7 @@ static int check_sources(const struct rf_attach *attach, struct rf_error *error)
 			      attach->sources, cpus, least);
 }
 
-/* All limits are off again after the time that `attach` says, unless it is confirmed. */
+/* All limits are off after the time in `attach`, unless the attach is confirmed. */
 static int set_trial(struct rf_config *config, const struct rf_attach *attach,
 		     struct rf_error *error)
 {

@@ -36,15 +36,14 @@ int rf_chain_detach(const struct rf_interface *interface, uint32_t config_id,
 
 /* ---- programs of others ---- */
 
-/* May the request have the interface, where a program of others is? An error that says how, else.
- */
+/* May the request use an interface with a foreign program? If not, the error says how. */
 int rf_foreign_check(const struct rf_interface *interface, const struct rf_attach *attach,
 		     struct rf_error *error);
 /* Takes it off, and says in `replaced` what it was. Its program, to be put back; close it. */
 int rf_foreign_take_off(const struct rf_interface *interface, char replaced[RF_REPLACED_SIZE],
 			struct rf_error *error);
 int rf_foreign_put_back(const struct rf_interface *interface, int program_fd);
-/* It is not put back any more: removes what libxdp has pinned of it. */
+/* It will not be put back: removes the pins that libxdp made of it. */
 void rf_foreign_forget(const struct rf_interface *interface);
 
 /* ---- pins for `cat` ---- */
@@ -60,9 +59,9 @@ int rf_iterators_pin(const struct rf_pin_path *directory, const int map_fd[RF_MA
  */
 int rf_group_pin(const struct rf_pin_path *directory, const int map_fd[RF_MAP_COUNT],
 		 const char **refusal, struct rf_error *error);
-/* The same where nothing depends on it: who cannot read the fence then is told of 'adopt'. */
+/* The same where a failure does not matter: users who cannot read are told of 'adopt'. */
 void rf_group_try_pin(const struct rf_pin_path *directory, const int map_fd[RF_MAP_COUNT]);
-/* An interface that is attached by a link, or is not any more; what fails is nobody's loss. */
+/* Marks an interface that a link attaches, or removes the mark. A failure does not matter. */
 void rf_group_note_link(const struct rf_pin_path *directory, const char *link);
 
 #endif /* RINGFENCE_ATTACH_PRIVATE_H */

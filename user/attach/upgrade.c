@@ -74,7 +74,7 @@ static int upgrade_interfaces(const struct rf_fence *fence, const struct rf_load
 	return err ? err : swapped;
 }
 
-/* The pins of the programs; then those that only read, which nothing depends on. */
+/* The pins of the programs; then the pins for readers, on which nothing depends. */
 static int renew_pins(const struct rf_pin_path *directory, const struct rf_fence *fence,
 		      const struct rf_loaded *loaded, struct rf_error *error)
 {

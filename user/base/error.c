@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "base/printable.h"
 
-/* One line it shall be, whatever the words in it that a user gave. */
+/* The message stays one line, whatever words of the user are in it. */
 
 int rf_error_failed(struct rf_error *error, int negative_errno, const char *format, ...)
 {

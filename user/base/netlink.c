@@ -6,8 +6,8 @@
 
 #include "base/netlink.h"
 
-#define BUFFER_SIZE 32768 /* what the kernel fills at the most for one read */
-#define DUMP_TRIES 20	  /* each is in vain if an interface comes or goes meanwhile */
+#define BUFFER_SIZE 32768 /* the most that the kernel writes for one read */
+#define DUMP_TRIES 20	  /* a dump fails if an interface comes or goes meanwhile */
 #define ETHERNET_MTU 1500
 
 struct mnl_socket *rf_netlink_open(int bus)

@@ -2,7 +2,7 @@
 /*
  * What stands in the way of a fence, and the command that removes it: facts in, findings out. No
  * system call, so that hardware that nobody has at hand is a row of a test; `facts` and
- * `fence_probe` find out what is the case here.
+ * the kernel's `probe` find the facts of this machine.
  */
 #ifndef RINGFENCE_DIAGNOSE_H
 #define RINGFENCE_DIAGNOSE_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What is the case here, for `diagnose`: asked of the kernel by /proc, /sys, netlink and ethtool's
+ * The facts of this machine, for `diagnose`: from /proc, /sys, netlink and ethtool's
  * ioctl. Changes nothing, and needs no privilege; what cannot be read stays "not known". What takes
- * BPF to find out is in `fence_probe`.
+ * BPF to find out is in the kernel's `probe`.
  */
 #ifndef RINGFENCE_FACTS_H
 #define RINGFENCE_FACTS_H

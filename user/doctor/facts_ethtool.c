@@ -79,7 +79,7 @@ static void keep_feature(const char *name, bool on, bool fixed, struct rf_interf
 	}
 }
 
-/* The kernel tells what features are on by numbers, whose names it has to be asked first. */
+/* The kernel numbers its features. Their names are asked for first. */
 static void read_features(const struct device *device, struct rf_interface_facts *facts)
 {
 	const uint32_t count = count_features(device), blocks = (count + 31) / 32;

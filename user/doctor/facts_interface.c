@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Interfaces by netlink: rtnetlink for what they are, and the generic family `netdev` for what
- * their drivers can. /sys/class/net would be that of the network namespace that mounted it.
+ * their drivers can. /sys/class/net shows the network namespace that mounted it, which may be
+ * another one.
  */
 #include <errno.h>
 #include <linux/genetlink.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Who is banned: reading the fence's table, and ending bans. The data path makes them. */
+/* Reads the table of bans, and ends bans. The data path makes them. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -42,7 +42,7 @@ static int compare_rows(const void *a, const void *b)
 	return order;
 }
 
-/* The table's bans, which may be there twice, see ban_table.h: as they are, or each once. */
+/* The bans of the table. A ban may be there twice, see ban_table.h; `once` drops the copies. */
 static int read_bans(const struct rf_fence *fence, struct rf_bans *bans, bool once,
 		     struct rf_error *error)
 {
@@ -70,7 +70,7 @@ static int read_bans(const struct rf_fence *fence, struct rf_bans *bans, bool on
 	return 0;
 }
 
-/* The slot of the limit that banned it, in force and still one that bans; or -ENOENT. */
+/* The slot of the limit that made a ban, if it is in force and still bans; or -ENOENT. */
 static int slot_of(const struct rf_bank *bank, uint32_t limit_id)
 {
 	for (int slot = 0; slot < RF_LIMITS_MAX; slot++)
@@ -179,7 +179,7 @@ void rf_bans_reclaim(const struct rf_fence *fence)
 
 /* ---- rules ---- */
 
-/* One tick less than that is: a CPU may have read the jiffies just before they ticked on. */
+/* One tick less: a CPU may have read the jiffies just before the next tick. */
 void rf_bans_prepare(const struct rf_fence *fence, struct rf_bank *bank)
 {
 	const uint32_t tick_ns = fence->config->tick_ns;

@@ -19,7 +19,7 @@ static uint64_t monotonic_ns(void)
 	return now.tv_sec * RF_NS_PER_S + now.tv_nsec;
 }
 
-/* Read once, since who owns the memory may change it to 0 behind any look at it. */
+/* Read once: the owner of the memory may set it to 0 at any moment. */
 static uint32_t tick_of(const struct rf_fence *fence)
 {
 	return __atomic_load_n(&fence->config->tick_ns, __ATOMIC_RELAXED);
@@ -106,7 +106,7 @@ uint64_t rf_fence_jiffies(const struct rf_fence *fence)
 	const struct rf_policy ticks = {.clock = RF_JIFFIES};
 	struct rf_clock_reading now = {};
 
-	/* What the data path reads, which may be late; what is reckoned from the base is not. */
+	/* The data path's own jiffies may lag behind those that are computed from the base. */
 	return read_clocks(&now) ? rf_fence_time(fence, &ticks) : now.jiffies;
 }
 

@@ -34,7 +34,7 @@ struct change {
 
 #define AGE_MOST (1U << 21) /* generations: a quarter of what leases can tell apart */
 
-/* A lease is never so old: it gave way, or it is counted with its limit all the same. */
+/* No lease is that old, or it counts for its limit anyway. */
 static void keep_in_sight(__u32 *since_generation, uint32_t next)
 {
 	if (next - *since_generation > AGE_MOST)
@@ -77,7 +77,7 @@ static int switch_bank(struct rf_fence *fence, const struct rf_bank *bank,
 	config->bank[next & 1] = *bank;
 	note_births(&config->bank[next & 1], next);
 	set_active(fence, next);
-	/* So that no packet is judged by the old rules any more when the command returns. */
+	/* When the command returns, no packet is judged by the old rules any more. */
 	return rf_wait_for_programs(error);
 }
 
@@ -97,8 +97,8 @@ int rf_fence_check_settled(const struct rf_fence *fence, struct rf_error *error)
 }
 
 /*
- * What the trial has pending for windows of its own is not told to those that are back: their slot
- * is as new as if it had been another limit's meanwhile.
+ * Packets that a lease still holds for windows of the trial must not reach the old windows. So
+ * their slots count as new, as if another limit had used them meanwhile.
  */
 static void forget_trial(struct rf_fence *fence, uint64_t active)
 {
@@ -175,7 +175,7 @@ static bool is_same_content(const struct rf_trie_content *content, const struct 
 	return true;
 }
 
-/* The present trie of a family where that says the same, else a new one. */
+/* The present trie of a family if it holds the same prefixes, else a new one. */
 static int choose_trie(struct change *change, int family, size_t from, size_t to,
 		       const struct rf_progress *progress, struct rf_error *error)
 {
@@ -221,7 +221,7 @@ static int choose_tries(struct change *change, const struct rf_progress *progres
 	return err;
 }
 
-/* ---- what must be so before the switch ---- */
+/* ---- before the switch ---- */
 
 static int clear_new_counters(const struct change *change, struct rf_error *error)
 {

@@ -53,7 +53,7 @@ struct rf_fence {
 
 #define RF_FENCE_NONE ((struct rf_fence){.map_fd = {[0 ... RF_MAP_COUNT - 1] = -1}})
 
-/* ---- finding and reading (fence.c, fence_maps.c, fence_rules.c) ---- */
+/* ---- finding and reading (fence.c, counters.c, rules.c) ---- */
 
 /*
  * Opens the fence on interface `dev`, or the only one there is where `dev` is NULL. `fence` is
@@ -171,7 +171,7 @@ typedef int (*rf_source_visit)(const struct rf_address *source, uint32_t limit_i
 int rf_fence_each_source(const struct rf_fence *fence, rf_source_visit visit, void *context,
 			 struct rf_error *error);
 
-/* ---- bans (fence_bans.c) ---- */
+/* ---- bans (bans.c) ---- */
 
 struct rf_ban_row {
 	struct rf_address source; /* masked as its limit has it */
@@ -205,7 +205,7 @@ struct rf_prefix rf_ban_prefix(const struct rf_ban_row *row);
 int rf_fence_unban(const struct rf_fence *fence, const struct rf_prefix *prefix,
 		   struct rf_error *error);
 
-/* ---- changing rules (fence_lock.c, fence_config.c, fence_commit.c) ---- */
+/* ---- changing rules (lock.c, clock.c, commit.c) ---- */
 
 /*
  * An error unless we may change it: its pins are to be read only, or another user's, or it was not

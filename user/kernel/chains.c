@@ -10,7 +10,7 @@
 #include "kernel/interfaces.h"
 
 #define DISPATCHER "xdp_dispatcher"
-#define FIND_TRIES 5 /* each is in vain if a dispatcher is replaced meanwhile */
+#define FIND_TRIES 5 /* a try fails if the dispatcher is replaced meanwhile */
 
 static bool is_dispatcher(uint32_t program_id)
 {

@@ -2,8 +2,8 @@
 /*
  * Which XDP program is on which interface, asked of the kernel by one netlink request: libbpf's own
  * query reads the whole table of links for each interface, which took 1.7 s with 500 of them.
- * Whether a bpf_link holds it the kernel does not say; a link tells its interface's index, but not
- * its network namespace, so only our own pins, which are called after both, are believed.
+ * The kernel does not say whether a bpf_link holds the program. A link tells the index of its
+ * interface, but not the network namespace. So only our own pins count: their names have both.
  */
 #include <bpf/bpf.h>
 #include <errno.h>

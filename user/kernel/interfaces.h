@@ -19,7 +19,7 @@
 struct rf_component {
 	char name[64]; /* longer than the kernel's where its BTF tells */
 	uint32_t id;
-	uint32_t config_id; /* of the fence it is of; 0: not ours */
+	uint32_t config_id; /* of its fence; 0: not ours */
 };
 
 struct rf_chain {
@@ -35,7 +35,7 @@ struct rf_interface {
 	unsigned int hardware; /* ARPHRD_… of linux/if_arp.h */
 	enum rf_mode mode;
 	bool by_link;	     /* by `ringfence attach`: its bpf_link is pinned; `ip` uses netlink */
-	uint32_t program_id; /* in a chain ours, where it is there; else the dispatcher */
+	uint32_t program_id; /* in a chain: ours if it is there, else the dispatcher */
 	struct rf_chain chain;
 };
 

@@ -7,7 +7,7 @@
 
 #include "kernel/log.h"
 
-#define LOG_SHOWN 8192 /* the verifier says what it minds at the end */
+#define LOG_SHOWN 8192 /* the verifier's complaint is at the end */
 
 static bool log_is_verbose, log_is_paused;
 static char *log_kept;
@@ -55,7 +55,7 @@ const char *rf_log_text(void)
 	size_t length = log_kept ? strlen(log_kept) : 0;
 	const char *tail, *line;
 
-	/* Only a refusal by the verifier is worth its length. */
+	/* Only a refusal by the verifier is shown: other messages say no more than the error. */
 	if (!length || !strstr(log_kept, "PROG LOAD LOG"))
 		return "";
 	if (length <= LOG_SHOWN)

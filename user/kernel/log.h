@@ -9,11 +9,11 @@
 #include <stdbool.h>
 
 void rf_log_set_verbose(bool verbose);
-/* For what may fail, and is not worth a word then. */
+/* While paused, messages are dropped: for calls whose failure does not matter. */
 void rf_log_pause(bool pause);
 /* What libbpf and the verifier said of a program that did not load; "" otherwise. */
 const char *rf_log_text(void);
-/* Drops it, where the error says more. */
+/* Drops it, where the error message says more. */
 void rf_log_forget(void);
 
 #endif /* RINGFENCE_KERNEL_LOG_H */

@@ -49,12 +49,12 @@ enum rf_entry {
 extern const char *const rf_entry_names[RF_ENTRY_COUNT];
 extern const char *const rf_entry_pins[RF_ENTRY_COUNT];
 
-/* The pins that `cat` prints live counters of. */
+/* Pins of iterators: `cat` prints live counters from them. */
 #define RF_ITERATOR_COUNT 3
 
 extern const char *const rf_iterator_pins[RF_ITERATOR_COUNT];
 
-/* The kernel's flags for it. */
+/* The flags by which the kernel attaches in that mode. */
 uint32_t rf_xdp_flags(enum rf_mode mode);
 
 #endif /* RINGFENCE_NAMES_H */

@@ -20,7 +20,7 @@
 
 /* ---- paths ---- */
 
-/* That of root is closed to others, one of whom may own the other. */
+/* Only root may search its own root directory. Another user may own the shared one. */
 static const char *own_root(void)
 {
 	if (faccessat(AT_FDCWD, RF_BPFFS, X_OK, AT_EACCESS) && errno == EACCES &&
@@ -70,7 +70,7 @@ struct rf_pin_path rf_pins_shared(const struct rf_pin_path *directory)
 {
 	struct stat root;
 
-	/* Where another user owns it, links of his would lead us anywhere. */
+	/* The links of another user could lead anywhere. */
 	if (is_shared(directory) || lstat(RF_SHARE_ROOT, &root) || root.st_uid != geteuid())
 		return (struct rf_pin_path){};
 	return join(RF_SHARE_ROOT, strrchr(directory->text, '/') + 1);
@@ -146,9 +146,7 @@ int rf_pins_give_group(const char *path, bool is_directory)
 	return chmod(path, is_directory ? DIRECTORY_MODE : PIN_MODE) ? -errno : 0;
 }
 
-/* With the group of the one it is in, and so on: that bit is inherited, where others may not set
- * it.
- */
+/* A directory inherits the set-group-ID bit, and with it the group, from its parent. */
 static int make_shared_directory(const char *path, struct rf_error *error)
 {
 	mode_t before = umask(027);
@@ -164,7 +162,7 @@ static int make_shared_directory(const char *path, struct rf_error *error)
 		   : 0;
 }
 
-/* The parent of a process, 0 where it is not told. */
+/* The parent of a process; 0: unknown. */
 static int parent_of(int pid)
 {
 	char path[64], line[128];
@@ -205,7 +203,7 @@ bool rf_pins_is_bpffs(const char *path)
 	return !statfs(path, &fs) && fs.f_type == BPF_FS_MAGIC;
 }
 
-/* Mounts bpffs where nobody has, as `ip` does. */
+/* Mounts bpffs where it is not mounted, as `ip` does. */
 static int mount_bpffs(struct rf_error *error)
 {
 	if (rf_pins_is_bpffs(RF_BPFFS))
@@ -294,7 +292,7 @@ int rf_pins_put_maps(const struct rf_pin_path *directory, const int map_fd[RF_MA
 {
 	int err = 0;
 
-	/* The configuration last, since by it a fence is found. */
+	/* The configuration last: a fence is found by it. */
 	for (int i = 0; i < RF_MAP_COUNT && !err; i++)
 		if (i != RF_MAP_CONFIG)
 			err = rf_pins_put(directory, rf_map_names[i], map_fd[i], error);

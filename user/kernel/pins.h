@@ -21,13 +21,14 @@ struct rf_program;
  * and a link for each interface. Links are called after the interface's index and its network
  * namespace, since names change and are not unique; `link_3_4026531840`, say.
  *
- * Who may not search RF_PIN_ROOT, which is root's, makes fences in RF_SHARE_ROOT, if it is his.
+ * RF_PIN_ROOT is root's. A user who may not search it, and who owns RF_SHARE_ROOT, makes fences
+ * there.
  */
 struct rf_pin_path {
 	char text[RF_PIN_PATH_SIZE];
 };
 
-/* The directory of a fence of that name, where we make it, and what is in a directory. */
+/* The directory in which a fence of that name is pinned, and an entry of a directory. */
 struct rf_pin_path rf_pins_directory(const char *fence);
 struct rf_pin_path rf_pins_entry(const struct rf_pin_path *directory, const char *entry);
 /* The links in a directory, or the marks of them; to be freed by globfree(). */
@@ -52,8 +53,8 @@ int rf_pins_put_trie(const struct rf_pin_path *directory, int family, int bank, 
 int rf_pins_open_trie(const struct rf_pin_path *directory, int family, int bank, uint32_t id);
 
 /*
- * An error unless the directory is this user's. Whoever owns it may put anything there while it is
- * worked in, so root keeps out of those of others.
+ * An error unless the directory is this user's. Its owner can change it at any moment, so root does
+ * not work in the directories of other users.
  */
 int rf_pins_check_owner(const struct rf_pin_path *directory, struct rf_error *error);
 /* Lets the group read a pin, or search a directory, in RF_SHARE_ROOT, whose group it has. */
@@ -64,17 +65,17 @@ bool rf_pins_is_bpffs(const char *path);
 /* Is this a mount namespace that ends with one of our ancestors, as `ip netns exec` makes one? */
 bool rf_pins_mounts_are_private(void);
 
-/* The place where a pin is made, before it takes that of `entry`. */
+/* The temporary name of a pin that is then renamed to `entry`. */
 struct rf_pin_path rf_pins_fresh(const struct rf_pin_path *directory, const char *entry);
 void rf_pins_name_trie(int family, int bank, char name[32]);
 
 /* ---- removing pins (pins_remove.c) ---- */
 
-/* An error where something that is not ours is in the place of a pin. */
+/* An error where something else has the name of a pin. */
 int rf_pins_check(const struct rf_pin_path *directory, struct rf_error *error);
 /*
- * Removes the pins that are ours, there and in the group's directory, and those if they are empty
- * then; what is attached by other means stays attached.
+ * Removes our pins from the directory and from the group's, and removes directories that are empty
+ * then. Programs that are not attached by a pinned link stay attached.
  */
 void rf_pins_remove(const struct rf_pin_path *directory);
 
@@ -92,7 +93,7 @@ bool rf_pins_have_live_link(const struct rf_pin_path *directory, const struct rf
 
 /* The link of an interface, whatever fence it is in: its file descriptor, and the path. */
 int rf_pins_open_link(unsigned int index, uint32_t program_id, struct rf_pin_path *path);
-/* Is there one? Also for those who may not open it. */
+/* Is there one? Users who may not open it are told as well. */
 bool rf_pins_have_link(unsigned int index, uint32_t program_id);
 /* The directory that a pin is in. */
 struct rf_pin_path rf_pins_parent(const struct rf_pin_path *path);

@@ -37,7 +37,8 @@ static bool each_pin_in(const char *root, const char *entry, pin_visit visit, vo
 	return found;
 }
 
-/* `entry` is a pattern for names within the fences' directories; those that only root has first. */
+/* `entry` is a pattern for names in the directories of fences. Root's own directories come first.
+ */
 static bool each_pin(const char *entry, pin_visit visit, void *context)
 {
 	return each_pin_in(RF_PIN_ROOT, entry, visit, context) ||
@@ -134,7 +135,7 @@ bool rf_pins_have_link(unsigned int index, uint32_t program_id)
 		close(fd);
 		return true;
 	}
-	/* Who may open links has had his answer; others see that there is one. */
+	/* A process that may open links has its answer. Others look for the mark of a link. */
 	rf_pins_name_link(index, name);
 	return access(RF_PIN_ROOT, R_OK) && each_pin_in(RF_SHARE_ROOT, name, is_mark, NULL);
 }
@@ -238,7 +239,7 @@ static int open_program(const struct rf_pin_path *directory, enum rf_entry entry
 	return err;
 }
 
-/* The program itself, where we may: name and tag are told to whoever has it open. */
+/* The program itself, if it may be opened: its name and its tag come with it. */
 static void open_entry(const struct rf_pin_path *directory, struct rf_program *program)
 {
 	for (int i = 0; i < RF_ENTRY_COUNT && program->fd < 0; i++) {

@@ -89,7 +89,7 @@ static bool is_our_object(int fd, const struct pin *pin)
 }
 
 enum owner {
-	NOBODY, /* or nobody who may be known, without privileges */
+	NOBODY, /* or it cannot be known without privileges */
 	OURS,
 	FOREIGN,
 };
@@ -195,7 +195,7 @@ static void remove_directory(const struct rf_pin_path *directory)
 	rmdir(directory->text); /* fails, as it should, while there is something else */
 }
 
-/* One with programs is no copy, but the own one of somebody's fence. */
+/* A directory with programs is no copy: it is the only one of another user's fence. */
 static bool is_copy(const struct rf_pin_path *directory)
 {
 	return access(rf_pins_entry(directory, rf_entry_pins[RF_PLAIN]).text, F_OK) &&
@@ -206,7 +206,7 @@ void rf_pins_remove(const struct rf_pin_path *directory)
 {
 	struct rf_pin_path shared = rf_pins_shared(directory);
 
-	/* The copy first: nobody would look for it any more. */
+	/* The copy first: later nothing would lead to it. */
 	if (*shared.text && is_copy(&shared))
 		remove_directory(&shared);
 	remove_directory(directory);

@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-/* Has this process that capability? True as well where it cannot be read: the kernel will say. */
+/* Has this process that capability? True if it cannot be read: then the kernel will refuse. */
 bool rf_has_capability(int capability);
 
 #endif /* RINGFENCE_PRIVILEGES_H */

@@ -172,8 +172,8 @@ static enum rf_answer try_iterators(void)
 }
 
 /*
- * The loopback interface has nobody who could take a program for hardware, and says so: but only a
- * kernel that knows links for XDP comes to ask.
+ * The loopback interface cannot offload a program, and answers EOPNOTSUPP. A kernel without links
+ * for XDP answers something else.
  */
 static enum rf_answer try_link(int program)
 {
@@ -245,7 +245,7 @@ static enum rf_answer try_batch(void)
 
 /* ---- without capabilities ---- */
 
-/* A kernel that lets everybody read a map that he has open minds the descriptor, not who asks. */
+/* A kernel that lets any process read an open map complains of the descriptor, not of rights. */
 static int read_without_capabilities(void)
 {
 	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};

@@ -15,7 +15,7 @@
 
 const char *rf_remedy_to_read(void)
 {
-	/* There is no such pin: whoever is told something else is not let in at all. */
+	/* There is no such pin, so EPERM means that bpf() itself is refused. */
 	if (bpf_obj_get(RF_SHARE_ROOT "/.") < 0 && errno == EPERM)
 		return "this kernel (before 5.19, with kernel.unprivileged_bpf_disabled set) lets "
 		       "nobody read maps without CAP_BPF; run it as root";

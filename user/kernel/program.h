@@ -43,11 +43,11 @@ enum rf_entry rf_entry_of(const struct rf_program *program);
 /* The configuration of the fence that a program is of; 0: it is not ours. */
 uint32_t rf_program_config_of(uint32_t program_id);
 
-/* What whoever may not open a fence can do about it. */
+/* What a user who may not open a fence can do about it, for messages. */
 const char *rf_remedy_to_read(void);
 /*
- * Waits until every program run that began before is over. The kernel does so after an update of a
- * map of maps, for this very purpose: the caller may then reuse what the old value led to.
+ * Waits until all programs that run now are done. The kernel waits so after an update of a map of
+ * maps, so that the caller can then reuse what the old value led to.
  */
 int rf_wait_for_programs(struct rf_error *error);
 
