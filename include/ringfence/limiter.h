@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * The limiter: may this source have `cost` more now? State, policy, time and cost in, verdict out.
- * Pure functions without map, helper, clock, randomness, libc, float or unbounded loop, so that the
- * code that runs in the driver is the code that the tests run.
+ * Pure functions without map, helper, clock, randomness, libc, float or unbounded loop: the tests
+ * run the same code as the driver.
  *
  * The state of a window is `head` and a ring of cells. For the windows of cells (sliding, fixed)
- * each is one word {epoch:32 | used:32}. The head counts what is used in its own cell *and* in the
- * completed cells behind it, so that the common case touches one word. The first packet of a new
+ * each is one word {epoch:32 | used:32}. The head counts its own cell *and* the completed
+ * cells behind it, so that the common case touches one word. The first packet of a new
  * cell closes the old one: it writes what the old cell had into the ring, sums the ring, and moves
  * the head by compare-and-swap. (After a whole window it only moves the head, as long as no epoch
- * is beyond 32 bits.) Epoch tags make stale cells vanish, with no timer and no clearing, after any
- * idle time. `log` keeps a time in each slot of the ring, `token` and `leaky` one in the head.
+ * is beyond 32 bits.) A stale cell vanishes by its epoch tag after any idle time, without a timer.
+ * `log` keeps a time in each slot of the ring, `token` and `leaky` one in the head.
  *
- * What holds on every interleaving of CPUs, for a window W and a limit of L; the length of a cell
- * is chosen by user space. An admission counts in the later of the window's time and the caller's
- * own, so a CPU that stalls with an old reading of the clock opens nothing.
+ * These bounds hold on every interleaving of CPUs, for a window W and a limit of L; user space
+ * chooses the length of a cell. An admission counts at the window's time or the caller's, whichever
+ * is later, so a CPU that stalls with an old reading of the clock opens nothing.
  *
  *                     cell           N    at most                          an even sender loses
  *                                                                          nothing up to
@@ -34,30 +34,30 @@
  *
  * Cells are rounded up to whole units of the clock; `token` and `leaky` round what a packet takes
  * up to 1/16 ns. Bytes are counted in units of a power of two (1 below 2 GiB a window), a frame's
- * rounded up. Strict, coarse and fixed, a packet of more than one unit that loses the race for the
- * last room leaves its cost in the window, so each opening may admit that much less a CPU.
+ * rounded up. Strict, coarse and fixed: a packet of more than one unit that loses the race for
+ * the last room leaves its cost in the window, so each opening may admit that much less, per CPU.
  *
  * Time is in the policy's clock (ticks or ns). A clock that stands still or goes back, or a CPU
- * that stalls with an old reading, is the present cell: never a reset. A stall may last for 2^43 ns
- * or 2^23 ticks, which is hours; or for 64 cells, or for as long as a bucket takes to fill, where
- * that is longer; but for no more than 2^23 cells. Words hold epochs modulo 2^32, and `newest`
+ * that stalls with an old reading, counts in the present cell: never a reset. A stall may last 2^43
+ * ns or 2^23 ticks, which is hours; longer, where 64 cells or the filling of a bucket take longer;
+ * but no more than 2^23 cells. Words hold epochs modulo 2^32, and `newest`
  * tells one lap from the next. After an idle time of 2^32 cells, give or take RF_CELLS_AHEAD, an
- * old word may count once more, and for that long at the most; and there alone the bound wants
- * that no CPU stalls for RF_CELLS_AHEAD cells in the middle of a packet.
+ * old word may count once more, and for that long at the most. Only there does the bound require
+ * that no CPU stalls for RF_CELLS_AHEAD cells within a packet.
  *
  * A late write: a map may give a window's memory to another key, of another limit, while a CPU
- * still holds its pointer, and what that CPU writes is then read by another algorithm. Whatever the
- * word is, for the source that it hits
+ * still holds its pointer, and what that CPU writes is then read by another algorithm. Whatever
+ * the word is, the source that it hits
  *
- *                     is forgotten, once        is shut out for at most
+ *                     is forgiven, once         is shut out for at most
  *   cells             L, what the window held   a stall, and N + RF_CELLS_AHEAD cells
  *   log               one time for each word    a stall, and W
  *   token, leaky      burst                     a stall, and until the bucket is full
  *
- * since a time or an epoch that is ahead of the caller by more than a stall is none of this
- * window's: such a head is in the past, such a time is no admission, such a bucket is empty now
- * (and not full), and who finds it writes over it. Nearly all late writes of another algorithm are
- * so far ahead, or in the past; those shut nobody out for longer than a full window does.
+ * because a time or an epoch that is ahead of the caller by more than a stall was not written for
+ * this window: such a head counts as past, such a time as no admission, such a bucket as empty, and
+ * the CPU that finds the word writes over it. Nearly all late writes of another algorithm are so
+ * far ahead, or in the past; those shut nobody out for longer than a full window does.
  */
 #ifndef RINGFENCE_LIMITER_H
 #define RINGFENCE_LIMITER_H
@@ -66,7 +66,7 @@
 #include "log.h"
 #include "ring.h"
 
-/* A newcomer's window: nothing was charged to it. */
+/* A new window, with nothing charged. */
 RF_INLINE void rf_window_start(struct rf_window *window, const struct rf_policy *policy, __u64 time)
 {
 	if (rf_is_log(policy) || rf_is_bucket(policy))
@@ -76,8 +76,8 @@ RF_INLINE void rf_window_start(struct rf_window *window, const struct rf_policy 
 }
 
 /*
- * A window to which as much was charged, while others charge it. The head first: it counts the
- * cells behind it as well, so a cell that is closed meanwhile is not missed.
+ * Copies a window while other CPUs charge it. The head first: it counts the cells behind it, so a
+ * cell that is closed meanwhile is not missed.
  */
 RF_INLINE void rf_window_copy(struct rf_window *copy, const struct rf_window *window)
 {
@@ -87,7 +87,7 @@ RF_INLINE void rf_window_copy(struct rf_window *copy, const struct rf_window *wi
 		copy->cell[i] = rf_load(&window->cell[i]);
 }
 
-/* What a frame of that length costs, in such units: 1 … RF_COST_MAX. */
+/* The cost of a frame of that length, in units of L: 1 to RF_COST_MAX. */
 RF_INLINE __u32 rf_units(__u8 unit, __u8 unit_shift, __u64 len_bytes)
 {
 	const __u32 shift = unit_shift & 31;
@@ -98,13 +98,13 @@ RF_INLINE __u32 rf_units(__u8 unit, __u8 unit_shift, __u64 len_bytes)
 	return units < RF_COST_MAX ? units : RF_COST_MAX;
 }
 
-/* … in units of L. */
+/* The same, by the policy. */
 RF_INLINE __u32 rf_cost(const struct rf_policy *policy, __u64 len_bytes)
 {
 	return rf_units(policy->unit, policy->unit_shift, len_bytes);
 }
 
-/* May this source have `cost` more at `time`? The one question asked of a limiter. */
+/* May this source have `cost` more at `time`? If so, it is charged. */
 RF_INLINE enum rf_verdict rf_take(struct rf_window *window, const struct rf_policy *policy,
 				  __u64 time, __u32 cost)
 {

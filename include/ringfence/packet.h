@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * An Ethernet frame → its source and class. Reads nothing outside [data, end), writes only the
- * result; every length that a frame claims is bounded. Compiled into BPF and into tests and
- * fuzzers; there the frame starts 2 bytes off a multiple of 4, as in the kernel, so that the
- * headers' fields are aligned.
+ * The parser: from an Ethernet frame to its source, and to what its class follows from. Reads
+ * nothing outside [data, end), and bounds every length that a frame claims. Compiled into BPF,
+ * tests and fuzzers. As in the kernel, the frame starts 2 bytes after a multiple of 4, so that the
+ * fields of headers are aligned.
  *
- * The layer-3 source is found behind up to eight VLAN tags and is never hidden by IP options,
- * extension headers or fragments. A frame whose fixed IP header is not whole, or contradicts
- * itself, is RF_MALFORMED; past that header nothing is, since the source is certain: what cannot be
- * read there only leaves the class unknown. No honest sender makes such packets, see
- * RF_CLASS_UNKNOWN.
+ * The source is found behind up to eight VLAN tags; IP options, extension headers and fragments do
+ * not hide it. A frame whose fixed IP header is cut off, or contradicts itself, is RF_MALFORMED.
+ * Behind that header the source is certain, so what cannot be read there only leaves the class
+ * unknown. No honest sender makes such packets, see RF_CLASS_UNKNOWN.
  *
- * The packet ends where its IP header says, as it does for its receiver. Behind that, up to `end`,
- * is padding that anybody may have written: a short frame is padded by Ethernet itself.
+ * A packet ends where its IP header says, as for its receiver. The rest, up to `end`, is padding,
+ * with which Ethernet fills short frames, and may hold anything.
  */
 #ifndef RINGFENCE_PACKET_H
 #define RINGFENCE_PACKET_H
@@ -38,9 +37,8 @@
 #define RF_HAS_DPORT (1U << 0)
 #define RF_SYN (1U << 1) /* TCP SYN without ACK */
 /*
- * Limits may be for it of which nobody can tell: its protocol is out of reach, or its ports are cut
- * off; or it is a fragment that begins where flags of TCP stand, to put others in their place (RFC
- * 1858, RFC 3128).
+ * Which limits match cannot be told: the protocol is out of reach, the ports are cut off, or the
+ * packet is a fragment that begins at the flags of TCP, to replace them (RFC 1858, RFC 3128).
  */
 #define RF_CLASS_UNKNOWN (1U << 2)
 
@@ -60,7 +58,7 @@ struct rf_packet {
 	__u16 dport;	  /* host order */
 };
 
-/* As struct ethhdr, but not packed: of that the compiler loads each half of the type by itself. */
+/* As struct ethhdr, but not packed, so that the compiler loads the type at once. */
 struct rf_ethernet {
 	__u8 dest[ETH_ALEN];
 	__u8 source[ETH_ALEN];
@@ -81,7 +79,7 @@ struct rf_port_pair {
 /* The first 8 bytes of an IPv6 extension header, the least that any of them has. */
 struct rf_extension {
 	__u8 next;
-	__u8 length; /* behind these 8, in 8 bytes; AH: in 4 bytes; fragment header: reserved */
+	__u8 length; /* after these 8 bytes, in units of 8; AH: of 4; fragment header: reserved */
 	__be16 fragment_offset; /* fragment header only: offset in 8 bytes << 3 | more */
 	__be32 rest;
 };
@@ -89,12 +87,12 @@ struct rf_extension {
 /* Source of the method: kernel XDP programs compare `p + 1 > end`, which the verifier tracks. */
 #define RF_WHOLE(p, end) ((const void *)((p) + 1) <= (end))
 
-/* … and of the packet, which has `left` bytes from there on; less than 0: it ends before. */
+/* The same, also within the packet, of which `left` bytes remain; below 0: it ended before. */
 #define RF_WHOLE_IN(p, end, left) (RF_WHOLE(p, end) && (left) >= (__s32)sizeof(*(p)))
 
 /*
- * Port and SYN from the header at `p`, which is not a later fragment's. Where it is cut behind the
- * ports, as only a forged fragment is, it is taken for a SYN: so none gets past a limit on those.
+ * Reads port and SYN from the header at `p`, which no later fragment has. A header that is cut off
+ * after the ports, as only a forged fragment is, counts as a SYN, so that no SYN evades its limit.
  */
 RF_INLINE void rf_packet_read_ports(const void *p, const void *end, __s32 left,
 				    struct rf_packet *packet)
@@ -115,9 +113,8 @@ RF_INLINE void rf_packet_read_ports(const void *p, const void *end, __s32 left,
 }
 
 /*
- * A length by its field. 0 stands for more than a field can tell: in a jumbogram, and where the
- * kernel has merged what it received before it hands it to a program in generic mode. Whatever
- * else says 0, its receiver discards.
+ * A length from its field. 0 means 65536 or more: a jumbogram, or packets that the kernel merged
+ * before a program in generic mode. The receiver discards any other packet with 0.
  */
 RF_INLINE __s32 rf_length(__be16 field)
 {
@@ -150,8 +147,8 @@ RF_INLINE enum rf_reason rf_packet_ipv4(const void *p, const void *end, struct r
 
 /*
  * Neighbour discovery and router messages that their receiver may accept: the hop limit is 255,
- * which no router forwards, and there is no fragment header (RFC 4861, RFC 6980). Without that
- * test anyone on the Internet could send floods past every limit by calling them so.
+ * which no router forwards, and there is no fragment header (RFC 4861, RFC 6980). Without these
+ * conditions, anyone on the Internet could label floods so, and pass every limit.
  */
 RF_INLINE int rf_packet_is_neighbour(const struct ipv6hdr *ip, const void *p, const void *end,
 				     __s32 left, int fragmented)
@@ -174,7 +171,7 @@ RF_INLINE int rf_is_extension(__u8 protocol)
 			     : protocol >> 6 == 2 && high >> (protocol & 63) & 1;
 }
 
-/* 1 or 0 without a branch, for the same reason. */
+/* 1 or 0 without a branch, which the verifier would follow 8 headers deep, too. */
 RF_INLINE __u32 rf_is_protocol(__u8 protocol, __u8 wanted)
 {
 	__u64 equal = protocol ^ wanted;
@@ -185,13 +182,13 @@ RF_INLINE __u32 rf_is_protocol(__u8 protocol, __u8 wanted)
 	return equal;
 }
 
-/* What extension headers say of fragments. */
+/* What extension headers tell about fragments. */
 #define RF_FRAGMENTED 1U
-#define RF_BEHIND_8 2U /* a later one, which begins 8 bytes behind the first */
+#define RF_BEHIND_8 2U /* a later fragment, at offset 8 */
 
 /*
- * Steps over one extension header: returns what follows it, or NULL where layer 4 cannot be
- * reached (cut off, or a later fragment).
+ * Steps over one extension header. Returns what follows it; NULL where layer 4 cannot be reached:
+ * the header is cut off, or this is a later fragment.
  */
 RF_INLINE const void *rf_extension_skip(const void *p, const void *end, __s32 *left, __u8 *protocol,
 					__u32 *fragmented)
@@ -211,7 +208,7 @@ RF_INLINE const void *rf_extension_skip(const void *p, const void *end, __s32 *l
 		return NULL;
 	}
 	length = (extension->length & (is_fragment - 1)) << (3 - is_auth);
-	RF_OPAQUE(length); /* the mask is for the verifier, which loses the bound in the shift */
+	RF_OPAQUE(length); /* keeps the mask: the verifier loses the bound in the shift */
 	length &= 0x7ff;
 	*left -= 8 + length;
 	return p + 8 + length;
@@ -263,9 +260,9 @@ RF_INLINE int rf_is_vlan_tag(__be16 ethertype)
 }
 
 /*
- * Steps over the tags at `start`: returns what follows them, or NULL where one is cut off. It is
- * reckoned anew from its distance, of which the verifier knows no more than the mask: else it would
- * read all that comes after this once for each number of tags.
+ * Steps over the tags at `start`. Returns what follows them; NULL where one is cut off. The result
+ * is computed anew, from a masked distance: otherwise the verifier would walk all that follows once
+ * for each number of tags.
  */
 RF_INLINE const void *rf_vlan_skip(const void *start, const void *end, __be16 *ethertype)
 {
@@ -284,9 +281,8 @@ RF_INLINE const void *rf_vlan_skip(const void *start, const void *end, __be16 *e
 }
 
 /*
- * Most frames are plain: IP without tags, options or extension headers, and a port. True: it is
- * one, and `packet` is what rf_packet_parse says of it, in half as many instructions. False: that
- * has to say.
+ * Fast path: most frames are plain IP, with a port and without tags, options or extension headers.
+ * True: `packet` is set as rf_packet_parse sets it, in half as many instructions. False: call that.
  */
 RF_INLINE int rf_packet_is_plain4(const void *data, const void *end, struct rf_packet *packet)
 {
@@ -325,8 +321,8 @@ RF_INLINE int rf_packet_is_plain6(const void *data, const void *end, struct rf_p
 }
 
 /*
- * Fills `packet` and returns RF_HAS_SOURCE for a frame that has a source to charge; else the
- * reason why it has none, and `packet` means nothing.
+ * Sets `packet`, and returns RF_HAS_SOURCE, for a frame that has a source to charge. Otherwise
+ * returns the reason, and `packet` is undefined.
  */
 RF_INLINE enum rf_reason rf_packet_parse(const void *data, const void *end,
 					 struct rf_packet *packet)
