@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * The contract between the XDP program and everything that reads or sets its maps: keys, values,
- * names, version. Plain data in fixed-width types, UAPI headers only, no code: it is included by
- * BPF and by user space alike. Integers are in host order, except for addresses (__be32).
+ * names, version. Plain data in fixed-width types, UAPI headers only, no code, for BPF and user
+ * space. Integers are in host order, except for addresses (__be32).
  *
- * Whoever changes the size or the meaning of anything here raises RF_ABI_VERSION: a command line
- * of another version then refuses to touch the fence.
+ * A change of the size or the meaning of anything here raises RF_ABI_VERSION: a command line of
+ * another version then refuses to touch the fence.
  */
 #ifndef RINGFENCE_ABI_H
 #define RINGFENCE_ABI_H
@@ -33,11 +33,11 @@
 #define RF_JIFFIES_CELL_MIN 16	 /* a shorter cell, in ticks, is timed in ns instead */
 #define RF_LEASES_DEFAULT 131072 /* of all CPUs together */
 #define RF_KIN_MAX 128		 /* limits whose windows make a source known */
-#define RF_GROUPINGS_MAX 4	 /* ways to group sources that the filter can tell of */
+#define RF_GROUPINGS_MAX 4	 /* ways to group sources that one known filter serves */
 
 /*
- * First thing in the program's read-only data, so that it is found at offset 0 of that map. The
- * compiled-in values must be right, since `ip` cannot set them.
+ * At offset 0 of the program's read-only data, where readers look for it. The compiled-in values
+ * must be right, since `ip` cannot set them.
  */
 struct rf_rodata {
 	__u32 magic;
@@ -46,7 +46,7 @@ struct rf_rodata {
 	__u32 reserved;
 };
 
-/* What `bpf/clock.bpf.c` returns: both clocks of the data path, read one after the other. */
+/* The result of bpf/clock.bpf.c: both clocks of the data path, read one after the other. */
 struct rf_clock_reading {
 	__u64 jiffies;
 	__u64 ktime_ns;
@@ -54,7 +54,7 @@ struct rf_clock_reading {
 
 /* ---- windows: one per source and limit ---- */
 
-/* What its words mean is the algorithm's; limiter.h and what it includes read and write them. */
+/* The meaning of the words depends on the algorithm, see limiter.h and what it includes. */
 struct rf_window {
 	__u64 head;
 	__u64 newest; /* windows of cells: an epoch in full, which tells the laps of tags apart */
@@ -71,12 +71,12 @@ struct rf_key6 {
 	__u32 limit_id;
 };
 
-/* In rf_source.banned_until: no ban stands, and none is made before the jiffy in the lower bits. */
+/* In rf_source.banned_until: no ban stands, and none starts before the jiffy in the other bits. */
 #define RF_BAN_NOT_BEFORE (1ULL << 63)
 
 /*
- * Value of `windows4` and `windows6`. What most packets touch is next to the key, so that it lies
- * in as few cache lines as can be.
+ * Value of `windows4` and `windows6`. What most packets touch is next to the key, to lie in as few
+ * cache lines as possible.
  */
 struct rf_source {
 	__u64 seat;   /* which slot it is in; ringfence/slot.h */
@@ -96,7 +96,7 @@ struct rf_source {
 #define RF_SLOT_GENERATIONS 0xfffffU
 #define RF_SEAT_TICKS 0x1ffffU
 
-/* Values of `slots4` and `slots6`. The key is its owner's who claimed the slot. */
+/* Values of `slots4` and `slots6`. The CPU that has claimed a slot owns its key. */
 struct rf_slot4 {
 	struct rf_key4 key;
 	__u64 word;
@@ -130,15 +130,13 @@ struct rf_who {
 };
 
 /*
- * Half a cache line, written by its own CPU alone. ringfence/lease.h says when it may answer for
- * its source; until then, and after, it only counts. As small as it can be: with many sources the
- * price of a packet is a cache miss, and the more of them fit a cache the fewer there are. What a
- * packet that it answers writes has words of its own, since a CPU waits for a word that was stored
- * in parts.
+ * Half a cache line, which only its own CPU writes. When a lease may answer is in lease.h; a lease
+ * that may not answer only holds pending counts. It is as small as possible, since a packet of many
+ * sources costs a cache miss, and more small leases fit a cache. The fields that a packet changes
+ * share whole words, which have names (see RF_CREDIT_ONE in lease.h): a CPU waits when it loads a
+ * word that was stored in parts.
  *
- * The slots are the limits that its packets are counted for: up to the first that is slot0 again.
- *
- * The words that a packet changes have names, see RF_CREDIT_ONE and what follows it in lease.h.
+ * The slots are the limits for which packets are counted, up to the first slot that repeats slot0.
  */
 struct rf_lease {
 	__u64 source; /* rf_who.source[0]; one whose source[1] is not 0 goes without */
@@ -149,7 +147,7 @@ struct rf_lease {
 			__u32 credits : 20; /* left, where has_credits is set */
 			/* The tick from which on its window is to be looked up again. */
 			__u32 ends : 8;
-			/* log2 of what it passed in the cell before, see lease.h. */
+			/* log2 of what passed in the cell before, see lease.h. */
 			__u32 spent_before : 4;
 		};
 		struct {
@@ -161,7 +159,7 @@ struct rf_lease {
 		__u32 packets_word;
 		struct {
 			__u32 packets : 16; /* pending: not yet in any other counter */
-			__u32 wanted : 1;   /* by another source, since it last answered */
+			__u32 wanted : 1;   /* by another source, since the last answer */
 			/* Its packets spend credits; else it repeats one answer. */
 			__u32 has_credits : 1;
 			__u32 over : 4; /* bit set of the `slot`s that are over: i for slot i */
@@ -177,14 +175,14 @@ struct rf_lease {
 			__u32 slot3 : 5;
 		};
 	};
-	__u64 taken : 20; /* what this CPU was charged for in its cell; as high as it goes */
-	__u64 answer : 4; /* the reason of the packets that it answers, see lease.h */
-	__u64 until : 40; /* in jiffies; of credits: where the first cell ends that was charged */
+	__u64 taken : 20; /* what this CPU charged in the present cell; stays at its maximum */
+	__u64 answer : 4; /* the reason for the packets, see lease.h */
+	__u64 until : 40; /* in jiffies; of credits: the end of the first cell that was charged */
 };
 
 #define RF_LEASE_WAYS 8
 
-/* Value of `leases`: where a source's may be, in four cache lines. */
+/* Value of `leases`: the places for the lease of a source, in four cache lines. */
 struct rf_lease_set {
 	struct rf_lease way[RF_LEASE_WAYS];
 };
@@ -203,8 +201,8 @@ struct rf_prefix_key6 {
 };
 
 /*
- * Their value. A trie finds the longest prefix alone, so each says what holds there by all those
- * that it lies in; what it says by itself is for the command line.
+ * Their value. A trie finds only the longest prefix. So each value holds the result of all prefixes
+ * that contain it; the `own` fields hold what the prefix itself says, for the command line.
  */
 struct rf_prefix_value {
 	__u64 allow_until; /* jiffies: 0: not allowed, RF_FOREVER: for good */
@@ -248,10 +246,10 @@ struct rf_ban_set {
 #define RF_KNOWN_FILTER_DEFAULT (2 * RF_SOURCES_DEFAULT / RF_KNOWN_FILTER_SHARE)
 
 enum rf_newcomers_then {
-	RF_NEWCOMERS_OFF,	/* no guard: each gets a window */
-	RF_NEWCOMERS_OPEN,	/* beyond the guard they pass */
-	RF_NEWCOMERS_CLOSED,	/* … are dropped */
-	RF_NEWCOMERS_AGGREGATE, /* … are charged to the window of their /24 or /48 */
+	RF_NEWCOMERS_OFF,	/* no guard: every newcomer gets a window */
+	RF_NEWCOMERS_OPEN,	/* over the newcomers rate they pass */
+	RF_NEWCOMERS_CLOSED,	/* over it they are dropped */
+	RF_NEWCOMERS_AGGREGATE, /* over it their /24 or /48 is charged */
 };
 
 #define RF_AGGREGATES 1000 /* windows of prefixes, in each set */
@@ -304,9 +302,9 @@ enum rf_clock {
 #define RF_COUNT_REJECTED (1U << 1) /* what is refused uses up the window as well */
 #define RF_EXACT (1U << 2)	    /* no credits: each packet that passes is charged by itself */
 #define RF_OTHER_SET (1U << 3)	    /* of a policy: its slot's second set in `aggregates` */
-#define RF_BAN_ALL (1U << 4)	    /* whom it bans gets nothing through, whatever it is */
+#define RF_BAN_ALL (1U << 4)	    /* a banned source is dropped, whatever it sends */
 
-/* Which packets a limit is for. */
+/* Which packets a limit matches. */
 enum rf_match {
 	RF_MATCH_ANY,
 	RF_MATCH_TCP,
@@ -403,7 +401,7 @@ struct rf_ports {
 	__u8 packet_class[RF_PORTS_OF_COUNT][RF_PORTS];
 };
 
-/* What of a bank there is to look at. */
+/* Which parts of a bank are in use. */
 #define RF_BANK_PORTS (1U << 0)	    /* some limit has ports */
 #define RF_BANK_PREFIXES4 (1U << 1) /* the trie of IPv4 is not empty */
 #define RF_BANK_PREFIXES6 (1U << 2)
@@ -412,13 +410,13 @@ struct rf_ports {
 #define RF_BANK_IN_FORCE (1U << 5)  /* some limit is no shadow, or some prefix is denied */
 #define RF_BANK_BANS_ALL (1U << 6)  /* some limit bans with RF_BAN_ALL */
 
-/* What holds once the deadline of a bank has come. */
+/* What applies once the deadline of a bank has come. */
 enum rf_fallback {
 	RF_FALL_BACK, /* the other bank's rules, the ones before */
 	RF_FALL_OPEN, /* everything passes */
 };
 
-/* The guard: how many newcomers there may be, and what becomes of the others. */
+/* The guard: how many newcomers get a window, and what happens to the others. */
 struct rf_newcomers {
 	__u64 rate; /* as the user wrote it */
 	__u64 window_ns;
@@ -428,45 +426,46 @@ struct rf_newcomers {
 	struct rf_policy policy;
 };
 
-/* By which bits of a source its windows are told apart. */
+/* The bits of a source by which windows are told apart. */
 struct rf_grouping {
 	__be32 mask4;
 	__be32 mask6[4];
 };
 
 /*
- * A limit that is in force, or was a while ago: who has a window of it is no newcomer to a limit
- * that groups sources no finer. Never one of a shadow.
+ * A limit that is in force, or was until lately: a source with a window under it is no newcomer to
+ * a limit that groups sources no finer. Never a shadow limit.
  */
 struct rf_kin {
 	__u64 until; /* jiffies, RF_FOREVER while it is in force; 0: nothing, or being written */
 	__u32 limit_id;
-	__u32 is_over; /* no packet is charged to it any more: its windows' slots may be taken */
+	__u32 is_over; /* no longer in force: the slots of its windows may be taken */
 	struct rf_grouping grouping;
 	__u32 reserved;
 };
 
-/* One whole set of rules. While it is active nobody writes it, but for the deadline. */
+/* One complete set of rules. While it is active, only the deadline is written. */
 struct rf_bank {
 	__u64 deadline; /* jiffies; 0: none, the rules are confirmed */
 	__u32 fallback; /* enum rf_fallback */
 	__u32 flags;	/* RF_BANK_… */
 	/*
-	 * By which a lease tells sources apart: as finely as the finest of limits and prefixes
-	 * does, and never finer than an IPv6 /64.
+	 * The bits by which a lease tells sources apart: as finely as the finest of limits and
+	 * prefixes, but no finer than an IPv6 /64.
 	 */
 	__u64 lease_mask6; /* two __be32, the first in the low half */
 	__be32 lease_mask4;
 	__u8 class_of_syn; /* packet class of a SYN, where no limit has ports */
 	__u8 other;	   /* slot of the limit of RF_MATCH_OTHER, and 1 more; 0: there is none */
-	__u8 ban_lease;	   /* jiffies: a lease says `banned` for no longer */
-	__u8 lease_span;   /* … and where RF_BANK_BANS_ALL none lets pass for longer; else 0 */
+	__u8 ban_lease;	   /* jiffies: no lease answers `banned` for longer */
+	__u8 lease_span; /* jiffies: with RF_BANK_BANS_ALL no lease passes packets for longer; else
+			    0 */
 	__u8 class_of_protocol[256]; /* packet class of what is no SYN and has no port */
 	struct rf_packet_class packet_class[RF_PACKET_CLASSES_MAX];
 	/*
-	 * Bit sets of slots: the limits that may apply to sources in a prefix of that class; 0 is
-	 * that of sources which lie in none. Of limits that differ in nothing but where they apply
-	 * only the one with the longest prefix is there.
+	 * Bit sets of slots: the limits that may apply to sources in a prefix of that class; class
+	 * 0 is that of sources in no prefix. Of limits that differ only in `from`, the set has the
+	 * one with the longest prefix.
 	 */
 	__u32 prefix_class[RF_PREFIX_CLASSES_MAX];
 	__u32 shadows; /* bit set of slots, as the following: */
@@ -518,9 +517,10 @@ struct rf_config {
 	struct rf_clock_reading base; /* both clocks at the start of one jiffy */
 	char name[RF_NAME_SIZE];      /* the fence's; empty: it is called after its interface */
 	struct rf_bank bank[2];
-	/* Those whose windows make a source known, and as what the filter has to be asked then. */
+	/* Limits whose windows make a source known, and the groupings under which the known filter
+	 * has it. */
 	__u32 kin_count;
-	__u32 groupings; /* 0: too many, so that the filter alone tells nothing */
+	__u32 groupings; /* 0: too many, so the filter is not used alone */
 	struct rf_grouping grouping[RF_GROUPINGS_MAX];
 	struct rf_kin kin[RF_KIN_MAX];
 	/* Of IPv4 and IPv6, by all CPUs. Written under a flood: a line of its own for each. */
@@ -528,8 +528,7 @@ struct rf_config {
 		__u64 hand; /* where the next slot is looked for */
 		__u64 residents;
 	} __attribute__((aligned(64))) room[2];
-	/* Those of the guard: what counts against it, and newcomers to nothing but shadow limits.
-	 */
+	/* Windows of the guard: of newcomers to limits in force, and to shadow limits only. */
 	struct {
 		struct rf_window limits __attribute__((aligned(64)));
 		struct rf_window shadows __attribute__((aligned(64)));
