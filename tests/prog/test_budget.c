@@ -19,6 +19,8 @@
 #include <stdio.h>
 #include <sys/utsname.h>
 
+#include "kernel/needs.h"
+
 #include "flow.h"
 
 #include "build/show.skel.h"
