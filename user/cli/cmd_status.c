@@ -191,7 +191,7 @@ static void print_interfaces(const struct status *status)
 		if (!rf_has_ethernet(interface->hardware))
 			rf_out("  %s: nothing is limited here: its frames have no Ethernet header "
 			       "(hardware type %u: %s); attach to the Ethernet interface that "
-			       "carries it\n",
+			       "carries its traffic\n",
 			       interface->name, interface->hardware,
 			       rf_hardware_name(interface->hardware));
 		generic = generic || interface->mode == RF_GENERIC;
