@@ -360,34 +360,34 @@ before=$(saved)
 begin=${EPOCHREALTIME/./}
 does 'apply … confirm says that the rules are on trial' \
 	"in force: 2 limits, 0 allowed and 1 denied prefixes, newcomers off; on trial for \
-4s: 'ringfence confirm' keeps it" ringfence apply "$scratch/b" confirm 4s
+8s: 'ringfence confirm' keeps it" ringfence apply "$scratch/b" confirm 8s
 in_force_at=${EPOCHREALTIME/./}
 check 'apply … confirm returns before the trial ends' test $((in_force_at - begin)) -lt 3500000
 trial=$(in_force)
 trial_saved=$(saved)
-busy="ringfence: rules are on trial for another [1-4] s; 'ringfence confirm' keeps them, or wait until \
+busy="ringfence: rules are on trial for another [1-8] s; 'ringfence confirm' keeps them, or wait until \
 the old ones are back"
 refusals=''
 for words in 'limit add more rate 1/1s' 'limit set all rate 1/1s' 'limit del all' 'allow add 192.0.2.1' \
 	'deny del 10.0.0.0/24' "deny load $scratch/networks" 'newcomers off' "apply $scratch/a" \
 	"apply $scratch/a confirm 5s"; do
-	[ $((${EPOCHREALTIME/./} - begin)) -lt 3500000 ] || break
+	[ $((${EPOCHREALTIME/./} - begin)) -lt 7500000 ] || break
 	# shellcheck disable=SC2086
 	out=$(ringfence $words 2>&1)
 	[[ "$? $out" =~ ^1\ $busy$ ]] || refusals+="$words: $out"$'\n'
 done
 status=$(ringfence status | grep 'on trial')
 trial_after=$(saved)
-if [ $((${EPOCHREALTIME/./} - begin)) -lt 3900000 ]; then
+if [ $((${EPOCHREALTIME/./} - begin)) -lt 7900000 ]; then
 	is "$trial" '10.0.1.1 10.9.0.1 ' 'during a trial the new rules hold'
 	is "$refusals" '' 'during a trial every change is refused'
 	is "$trial_after" "$trial_saved" 'a change that a trial refuses changes no rule'
-	matches "$status" "on trial: in [1-4]s the old rules are back, unless 'ringfence confirm' keeps the \
+	matches "$status" "on trial: in [1-8]s the old rules are back, unless 'ringfence confirm' keeps the \
 new ones" 'status shows the trial and the time it has left'
 else
 	pass 'during a trial the new rules hold # SKIP too slow a machine to tell'
 fi
-while [ $((${EPOCHREALTIME/./} - in_force_at)) -lt 4200000 ]; do sleep 0.05; done
+while [ $((${EPOCHREALTIME/./} - in_force_at)) -lt 8200000 ]; do sleep 0.05; done
 is "$(in_force)" '10.0.0.1 10.9.0.1 ' 'after a trial the old rules hold again, without any process'
 is "$(saved)" "$before" 'after a trial save prints all the old rules'
 is "$(ringfence status | grep -c 'were not confirmed: the old rules are back')" 1 \
@@ -449,12 +449,12 @@ check 'under traffic a trial lasts as long as its time says' test "$second" -ge 
 # What windows and counters were before is there again, when the old rules are back.
 apply - <<<'limit add all rate 10/1h exact'
 deliver 0 src=192.0.2.1,count=20
-apply - confirm 4s <<<'limit add all rate 5/2h exact'
+apply - confirm 8s <<<'limit add all rate 5/2h exact'
 begin=$SECONDS
 deliver 0 src=192.0.2.1,count=20
 trial=$(came)
-[ $((SECONDS - begin)) -lt 3 ] || trial='192.0.2.1 5' # too slow a machine to tell
-sleep 4.2
+[ $((SECONDS - begin)) -lt 7 ] || trial='192.0.2.1 5' # too slow a machine to tell
+sleep 8.2
 deliver 0 src=192.0.2.1,count=20 src=192.0.2.2,count=20
 is "$trial; $(came)" '192.0.2.1 5; 192.0.2.2 10' 'the old rules keep their windows over a trial'
 
