@@ -242,8 +242,8 @@ static void a_user_without_a_lock_is_refused(void **state)
 	(void)state;
 	assert_int_equal(taken.err, -EACCES);
 	assert_string_equal(taken.error, LOCK_OF_NOBODY
-			    ": cannot lock: Permission denied; only root changes fences, or a user "
-			    "for whom root makes that file");
+			    ": cannot lock: Permission denied; only root may change fences, or a "
+			    "user for whom root has made that file");
 }
 
 static void a_user_cannot_take_the_lock_of_root(void **state)
