@@ -45,6 +45,9 @@ DOCS_TESTS := $(wildcard tests/docs/test_*.sh) tests/packaging/test_install.sh
 FAST_TESTS := tests/e2e/test_frames.sh $(addprefix build/tests/prog/test_,budget cases fence layout lists)
 PACKAGE_TESTS := tests/packaging/test_deb.sh
 EXPLORER := tests/explorer/test_explorer.sh
+# First, so that none of them is left over at the end, alone on one CPU.
+LONG_TESTS := $(EXPLORER) $(patsubst %,tests/e2e/test_%.sh,attach_cli kills faults fills live apply doctor) \
+	build/tests/prog/test_residents
 TOOLS := build/tests/traffic
 TRAFFIC_SKELETONS := build/tests/flood.skel.h build/tests/tally.skel.h
 BENCH_TOOLS := build/tests/bench build/tests/live build/tests/sketch.bpf.o
@@ -112,7 +115,7 @@ check: ## install what is missing, build, run every test (root)
 		"'sudo make check', or 'make check-user' for the tests that do not" >&2; exit 1; }
 	$(MAKE) deps
 	$(MAKE) $(SIDE_BY_SIDE) all $(TOOLS) $(BENCH_TOOLS) $(UNIT_TESTS) $(PROG_TESTS)
-	tests/run.sh $(EXPLORER) $(E2E_TESTS) $(PROG_TESTS) $(UNIT_TESTS) $(DOCS_TESTS)
+	tests/run.sh $(LONG_TESTS) $(filter-out $(LONG_TESTS),$(E2E_TESTS) $(PROG_TESTS) $(UNIT_TESTS) $(DOCS_TESTS))
 
 check-fast: ## the same in a minute: without explorer, kills, faults, floods and most of the rest (root)
 	@[ "$$(id -u)" = 0 ] || { echo "make check-fast: it loads programs and needs root; run" \

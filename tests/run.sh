@@ -37,6 +37,7 @@ trap end EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM
 set -m # a process group for each program
+TIMEFORMAT='%1U + %1S' # seconds of a program and its children, and of the kernel for them
 
 # The source of a program: of a script, itself.
 source_of() { # PROGRAM
@@ -62,7 +63,8 @@ again() { # PROGRAM
 start() { # PROGRAM FLOCK-OPTION
 	local output=$scratch/$((++started)) pid
 
-	CMOCKA_MESSAGE_OUTPUT=TAP flock -o "$2" "$lock" "$1" >"$output" 2>&1 </dev/null &
+	{ time CMOCKA_MESSAGE_OUTPUT=TAP flock -o "$2" "$lock" "$1" >"$output" 2>&1 </dev/null; } \
+		2>"$output.cpu" &
 	pid=$!
 	program_of[$pid]=$1 output_of[$pid]=$output begin_of[$pid]=$SECONDS
 }
@@ -95,7 +97,7 @@ finish_one() {
 	status=$?
 	echo "# ${program_of[$pid]}"
 	tally "${program_of[$pid]}" "$status" "${output_of[$pid]}"
-	echo "# took $((SECONDS - begin_of[$pid])) s"
+	echo "# took $((SECONDS - begin_of[$pid])) s, $(<"${output_of[$pid]}.cpu") s of a CPU"
 	unset "program_of[$pid]"
 }
 
