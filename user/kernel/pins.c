@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The pins of fences in bpffs: where they are, and making and removing them. */
+/* The pins of fences in bpffs: their paths and directories, and how they are made. */
 #include <bpf/bpf.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -20,7 +20,10 @@
 
 /* ---- paths ---- */
 
-/* Only root may search its own root directory. Another user may own the shared one. */
+/*
+ * Root's directory. A user who may not search bpffs, but may write the shared directory, uses the
+ * shared one.
+ */
 static const char *own_root(void)
 {
 	if (faccessat(AT_FDCWD, RF_BPFFS, X_OK, AT_EACCESS) && errno == EACCES &&
@@ -33,7 +36,7 @@ static struct rf_pin_path join(const char *directory, const char *entry)
 {
 	struct rf_pin_path path;
 
-	/* Names are far too short for this; no path leads nowhere, and to no other place. */
+	/* Names are far too short for this. An empty path cannot lead to a wrong place. */
 	if (snprintf(path.text, sizeof(path.text), "%s/%s", directory, entry) >=
 	    (int)sizeof(path.text))
 		path.text[0] = '\0';
@@ -44,7 +47,7 @@ struct rf_pin_path rf_pins_directory(const char *fence)
 {
 	struct rf_pin_path path = join(own_root(), fence);
 
-	/* bpffs refuses dots, which interface names may have; ':' they may not. */
+	/* bpffs refuses dots. Interface names may have dots, but no ':', so ':' replaces them. */
 	for (char *p = path.text; *p; p++)
 		if (*p == '.')
 			*p = ':';
@@ -70,13 +73,15 @@ struct rf_pin_path rf_pins_shared(const struct rf_pin_path *directory)
 {
 	struct stat root;
 
-	/* The links of another user could lead anywhere. */
+	/* Symbolic links of another user could lead anywhere. */
 	if (is_shared(directory) || lstat(RF_SHARE_ROOT, &root) || root.st_uid != geteuid())
 		return (struct rf_pin_path){};
 	return join(RF_SHARE_ROOT, strrchr(directory->text, '/') + 1);
 }
 
-/* Unique on this machine while the namespace lives, and a link does not outlive its device. */
+/*
+ * The name is unique on this machine while the namespace lives. A link does not outlive its device.
+ */
 void rf_pins_name_link(unsigned int index, char name[64])
 {
 	struct stat namespace = {};
@@ -101,7 +106,9 @@ struct rf_pin_path rf_pins_parent(const struct rf_pin_path *path)
 	return parent;
 }
 
-/* Names of interfaces, and so of directories, may have in them what has a meaning in a pattern. */
+/*
+ * Directories have the names of interfaces, which may contain the special characters of a pattern.
+ */
 void rf_pins_glob_links(const struct rf_pin_path *directory, glob_t *paths)
 {
 	char pattern[2 * RF_PIN_PATH_SIZE];
@@ -179,7 +186,7 @@ static int parent_of(int pid)
 	return parent;
 }
 
-/* Each ancestor is asked, since not everybody may look at process 1. */
+/* Looks at every ancestor, since not every user may look at process 1. */
 bool rf_pins_mounts_are_private(void)
 {
 	struct stat own, theirs;
@@ -262,7 +269,7 @@ int rf_pins_put(const struct rf_pin_path *directory, const char *entry, int fd,
 	struct rf_pin_path fresh = rf_pins_fresh(directory, entry);
 	int err = 0;
 
-	unlink(fresh.text); /* of a command that was killed */
+	unlink(fresh.text); /* left by a command that was killed */
 	if (bpf_obj_pin(fd, fresh.text))
 		err = -errno;
 	if (!err && is_shared(directory))
@@ -280,7 +287,7 @@ int rf_pins_put_programs(const struct rf_pin_path *directory, const int fd[RF_EN
 {
 	int err = 0;
 
-	/* `xdp` last: with it a fence's pins are whole. */
+	/* `xdp` comes last: once it is pinned, the fence's pins are complete. */
 	for (int i = RF_ENTRY_COUNT - 1; i >= 0 && !err; i--)
 		if (fd[i] >= 0)
 			err = rf_pins_put(directory, rf_entry_pins[i], fd[i], error);
@@ -292,7 +299,7 @@ int rf_pins_put_maps(const struct rf_pin_path *directory, const int map_fd[RF_MA
 {
 	int err = 0;
 
-	/* The configuration last: a fence is found by it. */
+	/* The configuration comes last, since a fence is found by it. */
 	for (int i = 0; i < RF_MAP_COUNT && !err; i++)
 		if (i != RF_MAP_CONFIG)
 			err = rf_pins_put(directory, rf_map_names[i], map_fd[i], error);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What is pinned: finding links, maps and programs of fences by their pins. */
+/* Finds the links, maps and programs of fences by their pins. */
 #include <bpf/bpf.h>
 #include <errno.h>
 #include <glob.h>
@@ -37,8 +37,7 @@ static bool each_pin_in(const char *root, const char *entry, pin_visit visit, vo
 	return found;
 }
 
-/* `entry` is a pattern for names in the directories of fences. Root's own directories come first.
- */
+/* `entry` is a pattern for names in the directories of fences. Root's directories come first. */
 static bool each_pin(const char *entry, pin_visit visit, void *context)
 {
 	return each_pin_in(RF_PIN_ROOT, entry, visit, context) ||
@@ -122,7 +121,7 @@ static bool is_mark(const struct rf_pin_path *path, void *context)
 	struct stat mark;
 
 	(void)context;
-	return !lstat(path->text, &mark); /* or, in a directory of its owner's, the link itself */
+	return !lstat(path->text, &mark); /* a user's own fence has the link itself */
 }
 
 bool rf_pins_have_link(unsigned int index, uint32_t program_id)
@@ -135,14 +134,17 @@ bool rf_pins_have_link(unsigned int index, uint32_t program_id)
 		close(fd);
 		return true;
 	}
-	/* A process that may open links has its answer. Others look for the mark of a link. */
+	/*
+	 * A process that may open links has its answer. Other processes look for the mark of the
+	 * link.
+	 */
 	rf_pins_name_link(index, name);
 	return access(RF_PIN_ROOT, R_OK) && each_pin_in(RF_SHARE_ROOT, name, is_mark, NULL);
 }
 
 /* ---- maps and programs ---- */
 
-/* For writing, if we may. */
+/* Opens a pin for writing if we may, else for reading. */
 static int open_pin(const struct rf_pin_path *path, bool *read_only)
 {
 	LIBBPF_OPTS(bpf_obj_get_opts, options, .file_flags = BPF_F_RDONLY);
@@ -192,7 +194,7 @@ uint32_t rf_pins_config_id(const struct rf_pin_path *directory)
 	return id;
 }
 
-/* What a configuration says of its programs, before anything else of it is believed. */
+/* Reads from a configuration which programs use it. Nothing else in it is trusted yet. */
 static bool read_pinned(int fd, struct rf_pinned *pinned)
 {
 	struct bpf_map_info info = {};
@@ -223,7 +225,7 @@ static void open_maps(const struct rf_pin_path *directory, struct rf_program *pr
 	}
 }
 
-/* The pinned program of that entry; -ENOENT where there is none. */
+/* Opens the pinned program of that entry. -ENOENT: there is none. */
 static int open_program(const struct rf_pin_path *directory, enum rf_entry entry,
 			struct bpf_prog_info *info)
 {
@@ -239,7 +241,7 @@ static int open_program(const struct rf_pin_path *directory, enum rf_entry entry
 	return err;
 }
 
-/* The program itself, if it may be opened: its name and its tag come with it. */
+/* Opens the program itself, if we may, and reads its name and its tag. */
 static void open_entry(const struct rf_pin_path *directory, struct rf_program *program)
 {
 	for (int i = 0; i < RF_ENTRY_COUNT && program->fd < 0; i++) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Removing a fence's pins, and nothing else: others may pin in the same directory. A pin is ours if
- * its object is of the kind and the name that ours have.
+ * Removes a fence's pins and nothing else, since others may pin in the same directory. A pin is
+ * ours if its object has the kind and the name of ours.
  */
 #include <bpf/bpf.h>
 #include <errno.h>
@@ -22,17 +22,17 @@ enum kind {
 
 static const char *const kind_names[] = {[PROGRAM] = "prog", [MAP] = "map", [ITERATOR] = "link"};
 
-/* What a fence may have pinned, beside a link for each interface. */
+/* A pin that a fence may have. The links of interfaces are not among these. */
 struct pin {
 	char name[32];
 	enum kind kind;
-	const char *object; /* in the name of its object */
+	const char *object; /* part of its object's name */
 };
 
 #define TRIES (2 * RF_FAMILIES)
 #define PINS (RF_ENTRY_COUNT + RF_MAP_COUNT + TRIES + RF_ITERATOR_COUNT)
 
-/* The programs first, as they were the last to be made. */
+/* The programs come first, since they are pinned last. */
 static struct pin nth_pin(int i)
 {
 	struct pin pin = {};
@@ -68,7 +68,7 @@ static bool is_kind(int fd, enum kind kind)
 	return strstr(target, kind_names[kind]);
 }
 
-/* Is its object called as ours are? */
+/* Does the pinned object have the kind and the name of ours? */
 static bool is_our_object(int fd, const struct pin *pin)
 {
 	struct bpf_prog_info program = {};
@@ -89,7 +89,7 @@ static bool is_our_object(int fd, const struct pin *pin)
 }
 
 enum owner {
-	NOBODY, /* or it cannot be known without privileges */
+	NOBODY, /* no pin, or one that this process may not open */
 	OURS,
 	FOREIGN,
 };
@@ -138,7 +138,7 @@ int rf_pins_check(const struct rf_pin_path *directory, struct rf_error *error)
 
 /* ---- removing ---- */
 
-/* A link of an interface, or a mark of one. */
+/* Is it the link of an interface, or the mark of such a link? */
 static bool is_link(const char *path)
 {
 	struct bpf_link_info info = {};
@@ -175,11 +175,11 @@ static void remove_pin(const struct rf_pin_path *directory, const struct pin *pi
 
 	if (owner_of(&path, pin) == OURS)
 		unlink(path.text);
-	if (owner_of(&fresh, pin) == OURS) /* of a command that was killed */
+	if (owner_of(&fresh, pin) == OURS) /* left by a command that was killed */
 		unlink(fresh.text);
 }
 
-/* Links go last: as long as one is there, a command that is killed can be run again. */
+/* Links are removed last: while one is there, a command that was killed can be run again. */
 static void remove_directory(const struct rf_pin_path *directory)
 {
 	struct stat status;
@@ -192,10 +192,10 @@ static void remove_directory(const struct rf_pin_path *directory)
 		remove_pin(directory, &pin);
 	}
 	remove_links(directory);
-	rmdir(directory->text); /* fails, as it should, while there is something else */
+	rmdir(directory->text); /* fails, as it should, if anything is left in it */
 }
 
-/* A directory with programs is no copy: it is the only one of another user's fence. */
+/* A directory with programs is no copy: it is the only directory of another user's fence. */
 static bool is_copy(const struct rf_pin_path *directory)
 {
 	return access(rf_pins_entry(directory, rf_entry_pins[RF_PLAIN]).text, F_OK) &&
@@ -206,7 +206,7 @@ void rf_pins_remove(const struct rf_pin_path *directory)
 {
 	struct rf_pin_path shared = rf_pins_shared(directory);
 
-	/* The copy first: later nothing would lead to it. */
+	/* The copy is removed first: without the original, nothing would lead to it. */
 	if (*shared.text && is_copy(&shared))
 		remove_directory(&shared);
 	remove_directory(directory);
