@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Chains, read: which components libxdp's dispatcher calls. libxdp's own pins say so. */
+/*
+ * Reads a chain: the components that libxdp's dispatcher calls. libxdp finds them by its own pins.
+ */
 #include <bpf/bpf.h>
 #include <stdio.h>
 #include <string.h>
@@ -32,7 +34,7 @@ struct xdp_multiprog *rf_chain_open(unsigned int index)
 			return NULL;
 		if (!xdp_multiprog__is_legacy(chain))
 			return chain;
-		xdp_multiprog__close(chain); /* its pins may have gone with it, a moment ago */
+		xdp_multiprog__close(chain); /* its pins may have been removed just now */
 	}
 	return NULL;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the kernel says of an open program, map or link. `info` holds what is asked for, or zeros.
- * 0 or a negative errno, and errno as well.
+ * Read what the kernel reports about an open program, map or link. Before the call `info` holds a
+ * request, such as room for the ids of maps, or zeros. Return 0 or a negative errno, and set errno
+ * as well.
  */
 #ifndef RINGFENCE_INFO_H
 #define RINGFENCE_INFO_H
@@ -14,12 +15,12 @@ int rf_program_info(int fd, struct bpf_prog_info *info);
 int rf_map_info(int fd, struct bpf_map_info *info);
 int rf_link_info(int fd, struct bpf_link_info *info);
 
-/* 0 where it cannot be told. */
+/* The id of an open map; 0: it cannot be read. */
 uint32_t rf_map_id(int fd);
 
 #define RF_PLAIN_VALUE_MAX (1U << 20)
 
-/* Has it one value for all CPUs, of a size that can be believed? */
+/* Is the map a plain array, with one value for all CPUs, and its value size plausible? */
 bool rf_map_is_plain(const struct bpf_map_info *info);
 
 #endif /* RINGFENCE_INFO_H */

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Which XDP program is on which interface, asked of the kernel by one netlink request: libbpf's own
- * query reads the whole table of links for each interface, which took 1.7 s with 500 of them.
- * The kernel does not say whether a bpf_link holds the program. A link tells the index of its
+ * Finds the XDP program of each interface, with one netlink request. libbpf's own query reads the
+ * whole table of links for each interface, which took 1.7 s with 500 interfaces.
+ *
+ * The kernel does not say whether a bpf_link holds the program. A bpf_link tells the index of its
  * interface, but not the network namespace. So only our own pins count: their names have both.
  */
 #include <bpf/bpf.h>
@@ -19,11 +20,11 @@
 #include "kernel/interfaces.h"
 #include "kernel/pins.h"
 
-/* Interfaces with a program, as they come in. */
+/* The interfaces found so far. */
 struct found {
 	struct rf_interface *interface;
 	int count;
-	bool all; /* those without a program as well */
+	bool all; /* interfaces without a program as well */
 };
 
 static int keep_xdp_attribute(const struct nlattr *attribute, void *context)
@@ -36,7 +37,7 @@ static int keep_xdp_attribute(const struct nlattr *attribute, void *context)
 	return MNL_CB_OK;
 }
 
-/* Program and mode from the nested attribute IFLA_XDP. */
+/* Reads program and mode from the nested attribute IFLA_XDP. */
 static void read_xdp(const struct nlattr *nest, struct rf_interface *interface)
 {
 	const struct nlattr *xdp[IFLA_XDP_MAX + 1] = {};
@@ -50,7 +51,7 @@ static void read_xdp(const struct nlattr *nest, struct rf_interface *interface)
 	case XDP_ATTACHED_HW:
 		interface->mode = RF_OFFLOAD;
 		break;
-	case XDP_ATTACHED_MULTI: /* the first to run is not on the card, where no maps are shared */
+	case XDP_ATTACHED_MULTI: /* the first that is not on the card, which shares no maps */
 		program = xdp[IFLA_XDP_DRV_PROG_ID] ? IFLA_XDP_DRV_PROG_ID : IFLA_XDP_SKB_PROG_ID;
 		interface->mode = xdp[IFLA_XDP_DRV_PROG_ID] ? RF_NATIVE : RF_GENERIC;
 		break;
@@ -109,7 +110,7 @@ int rf_interface_query(const char *name, struct rf_interface *interface, struct 
 	int count;
 
 	*interface = (struct rf_interface){.index = index};
-	/* Not `name`, which may be an alternative one. */
+	/* The kernel's name: `name` may be an alternative name. */
 	if (!index || !if_indextoname(index, interface->name))
 		return rf_error_failed(error, -ENODEV,
 				       "%s: no such interface; 'ip link' lists those there are",
@@ -117,7 +118,7 @@ int rf_interface_query(const char *name, struct rf_interface *interface, struct 
 	count = find_programs(index, &found, error);
 	if (count > 0) {
 		*interface = found.interface[0];
-		/* Of one without a program a pin is a dead link's. */
+		/* A link that is pinned for an interface without a program is dead. */
 		interface->by_link = interface->program_id &&
 				     rf_pins_have_link(interface->index, interface->program_id);
 	}

@@ -3,7 +3,7 @@
 
 #include "kernel/names.h"
 
-/* The configuration is the program's global data: the kernel knows it by the section's name. */
+/* The configuration is the program's global data: its map is named after the section. */
 #define CONFIG_SECTION ".bss"
 
 const char *const rf_map_names[RF_MAP_COUNT] = {

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/*
- * What things of a fence are called, in the kernel and among the pins. A map is pinned under its
- * name.
- */
+/* The names of a fence's objects, in the kernel and as pins. A map is pinned under its name. */
 #ifndef RINGFENCE_NAMES_H
 #define RINGFENCE_NAMES_H
 
@@ -13,7 +10,7 @@
 #define RF_BPFFS "/sys/fs/bpf"
 #define RF_PIN_ROOT "/sys/fs/bpf/ringfence"
 #define RF_SHARE_ROOT "/run/ringfence" /* a bpffs of our own, which the group may search */
-#define RF_GROUP "ringfence"	       /* whose members may read */
+#define RF_GROUP "ringfence"	       /* its members may read fences */
 #define RF_PROGRAM_TAG_SIZE 8
 
 enum rf_map {
@@ -36,16 +33,16 @@ enum rf_map {
 };
 
 extern const char *const rf_map_names[RF_MAP_COUNT];
-/* Their names in the object, where the configuration is called by its section. */
+/* The name of a map in the object file. There the configuration has the name of its section. */
 const char *rf_map_in_object(enum rf_map map);
 
 enum rf_entry {
 	RF_PLAIN, /* frames in one buffer */
-	RF_FRAGS, /* frames in several, for a jumbo MTU; Linux 5.18 */
+	RF_FRAGS, /* frames in several buffers, for a jumbo MTU; Linux 5.18 */
 	RF_ENTRY_COUNT,
 };
 
-/* Their names in the object, and so in the kernel; and their pins. */
+/* The names of the entries in the object, and so in the kernel; and the names of their pins. */
 extern const char *const rf_entry_names[RF_ENTRY_COUNT];
 extern const char *const rf_entry_pins[RF_ENTRY_COUNT];
 
@@ -54,7 +51,7 @@ extern const char *const rf_entry_pins[RF_ENTRY_COUNT];
 
 extern const char *const rf_iterator_pins[RF_ITERATOR_COUNT];
 
-/* The flags by which the kernel attaches in that mode. */
+/* The flags to attach a program in that mode. */
 uint32_t rf_xdp_flags(enum rf_mode mode);
 
 #endif /* RINGFENCE_NAMES_H */

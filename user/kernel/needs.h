@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What ringfence needs of the kernel: by name, and by the version of Linux. `probe` tries it. */
+/* The kernel features that ringfence uses, and the version of Linux that brought each of them. */
 #ifndef RINGFENCE_NEEDS_H
 #define RINGFENCE_NEEDS_H
 
 #include <stdbool.h>
 
 #define RF_PLAIN_MTU_MAX 3498 /* above it a frame may not fit one page with its headroom */
-#define RF_FILES_NEEDED 32    /* a load takes no more: a file for each map, and a few to try */
-#define RF_FILES_LIMIT 1024   /* what to ask for, where there are fewer */
+#define RF_FILES_NEEDED 32    /* enough for a load: a file for each map, and a few to probe */
+#define RF_FILES_LIMIT 1024   /* the limit to ask for where it is lower */
 
 enum rf_answer {
 	RF_NOT_KNOWN,
@@ -15,9 +15,9 @@ enum rf_answer {
 	RF_YES,
 };
 
-/* What ringfence uses of the kernel, each found out by trying it. */
+/* The features. rf_features_probe() tries each of them. */
 enum rf_feature {
-	RF_FEATURE_XDP, /* where that is not known, nothing else is */
+	RF_FEATURE_XDP, /* if it is not known, no other program or map was tried */
 	RF_FEATURE_ATOMICS,
 	RF_FEATURE_FUNCTIONS,
 	RF_FEATURE_JIFFIES,
@@ -38,23 +38,23 @@ enum rf_feature {
 
 struct rf_features {
 	enum rf_answer has[RF_FEATURE_COUNT];
-	int ran_out; /* errno: there were no files or no memory left to try some of it; 0: enough */
+	int ran_out; /* errno of a try that had no files or no memory left; 0: none */
 };
 
-/* Does it say that a process, or the machine, has no files or no memory left? */
+/* Does this errno say that the process or the machine has no files or no memory left? */
 bool rf_ran_out(int negative_errno);
 
 #define RF_MISSING_TEXT_SIZE 256
 /*
- * "atomic operations …, which came with Linux 5.12", of what the program cannot be loaded without;
- * false where nothing is missing, as far as is known.
+ * Names the missing features without which the program cannot be loaded, as in "atomic operations
+ * …, which came with Linux 5.12". False: none is known to be missing.
  */
 bool rf_features_missing(const struct rf_features *features, char text[RF_MISSING_TEXT_SIZE]);
 
 /* What does not work without a feature. */
 enum rf_need {
 	RF_TO_LOAD,
-	RF_TO_ATTACH, /* by `ringfence attach`; `ip` can do without */
+	RF_TO_ATTACH, /* by `ringfence attach`; `ip` does not need it */
 	RF_FOR_RULES,
 	RF_OPTIONAL,
 };
@@ -62,12 +62,12 @@ enum rf_need {
 struct rf_feature_row {
 	const char *check, *text, *since;
 	enum rf_need need;
-	const char *without; /* of what is optional */
+	const char *without; /* the loss without an optional feature */
 };
 
 extern const struct rf_feature_row rf_feature_rows[RF_FEATURE_COUNT];
 
-/* Finds out what the kernel can (probe.c). All is RF_NOT_KNOWN where this process may not try. */
+/* Tries each feature (probe.c). A feature that this process may not try is RF_NOT_KNOWN. */
 void rf_features_probe(struct rf_features *features);
 
 #endif /* RINGFENCE_NEEDS_H */

@@ -4,7 +4,10 @@
 
 #include <stdbool.h>
 
-/* Has this process that capability? True if it cannot be read: then the kernel will refuse. */
+/*
+ * Does this process have that capability? True also if that cannot be read: the kernel refuses
+ * later, where it must.
+ */
 bool rf_has_capability(int capability);
 
 #endif /* RINGFENCE_PRIVILEGES_H */

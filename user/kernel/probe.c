@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What the kernel can, found out by trying it with the smallest program or map that needs it:
- * distributions put features into older kernels, and configurations leave them out. Nothing is
- * attached, pinned or left behind.
+ * Tries each kernel feature with the smallest program or map that needs it. The version of the
+ * kernel does not tell: distributions put features into older kernels, and configurations leave
+ * them out. Nothing is attached, pinned or left behind.
  */
 #include <bpf/bpf.h>
 #include <bpf/btf.h>
@@ -23,7 +23,7 @@
 
 #define LOOPBACK_INDEX 1 /* in every network namespace */
 
-/* Instructions, as linux/filter.h of the kernel calls them. */
+/* Instructions, like the macros in the kernel's linux/filter.h. */
 #define INSN(operation, to, from, offset, value) \
 	((struct bpf_insn){.code = (operation),  \
 			   .dst_reg = (to),      \
@@ -66,8 +66,7 @@ static int load(enum bpf_prog_type type, const struct bpf_insn *insn, size_t cou
 static int ran_out; /* errno of the latest try that failed for want of files or memory */
 
 /*
- * A process that may not do a thing, or has no files or memory left for it, does not learn whether
- * the kernel can.
+ * A refusal for lack of rights, files or memory does not tell whether the kernel has the feature.
  */
 static enum rf_answer refusal(int err)
 {
@@ -76,7 +75,10 @@ static enum rf_answer refusal(int err)
 	return err == -EPERM || rf_ran_out(err) ? RF_NOT_KNOWN : RF_NO;
 }
 
-/* Takes what a system call returned: a file descriptor, or why not. */
+/*
+ * The answer from the result of a system call: a file descriptor, which it closes, or a negative
+ * errno.
+ */
 static enum rf_answer answer(int fd)
 {
 	if (fd < 0)
@@ -92,7 +94,7 @@ static enum rf_answer try_program(const struct bpf_insn *insn, size_t count)
 
 /* ---- functions ---- */
 
-/* Types for `functions`: int (*)(void), and two functions of it, of which the second is global. */
+/* The BTF of `functions`: the type int (*)(void), and two global functions of that type. */
 static const struct {
 	struct btf_header header;
 	struct {
@@ -141,7 +143,7 @@ static enum rf_answer try_frags(void)
 	return answer(load(BPF_PROG_TYPE_XDP, pass, ARRAY_SIZE(pass), &options));
 }
 
-/* As the command line reads the clocks of the data path: loaded, and run. */
+/* Loads and runs a program, as the command line does to read the clocks of the data path. */
 static enum rf_answer try_syscall(void)
 {
 	LIBBPF_OPTS(bpf_prog_load_opts, options, .prog_flags = BPF_F_SLEEPABLE);
@@ -162,7 +164,7 @@ static enum rf_answer try_iterators(void)
 	LIBBPF_OPTS(bpf_prog_load_opts, options, .expected_attach_type = BPF_TRACE_ITER);
 	int type = libbpf_find_vmlinux_btf_id("bpf_map_elem", BPF_TRACE_ITER);
 
-	if (type < 0) { /* libbpf says ESRCH, also where it may open no file */
+	if (type < 0) { /* libbpf returns ESRCH, even if it could open no file */
 		int fd = dup(STDERR_FILENO);
 
 		return fd < 0 ? refusal(-errno) : (close(fd), RF_NO);
@@ -208,7 +210,7 @@ static enum rf_answer try_map(enum bpf_map_type type, __u32 flags)
 	return answer(make_map(type, sizeof(__u32), flags));
 }
 
-/* Its keys are a length and an IPv4 address. */
+/* Makes a trie. Its keys are a length and an IPv4 address. */
 static int make_trie(void)
 {
 	return make_map(BPF_MAP_TYPE_LPM_TRIE, 2 * sizeof(__u32), BPF_F_NO_PREALLOC);
@@ -228,7 +230,7 @@ static enum rf_answer try_map_of_maps(void)
 	return answer(fd);
 }
 
-/* An empty map says that there is nothing more. */
+/* For an empty map, a kernel that has batches answers ENOENT. */
 static enum rf_answer try_batch(void)
 {
 	int fd = make_map(BPF_MAP_TYPE_HASH, sizeof(__u32), 0);
@@ -245,7 +247,10 @@ static enum rf_answer try_batch(void)
 
 /* ---- without capabilities ---- */
 
-/* A kernel that lets any process read an open map complains of the descriptor, not of rights. */
+/*
+ * A kernel that lets any process read an open map refuses the descriptor (EBADF). Other kernels
+ * refuse the process.
+ */
 static int read_without_capabilities(void)
 {
 	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};

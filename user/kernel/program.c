@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Programs and maps are opened by id, which takes CAP_SYS_ADMIN, or else by their pins. */
+/* Opens programs and maps by id, which takes CAP_SYS_ADMIN, or else by their pins. */
 #include <bpf/bpf.h>
 #include <errno.h>
 #include <stdlib.h>

@@ -17,7 +17,7 @@ struct rf_program {
 	char name[BPF_OBJ_NAME_LEN];
 	uint8_t tag[RF_PROGRAM_TAG_SIZE];
 	bool ours;
-	bool read_only; /* its maps, which were opened by pins that we may not write */
+	bool read_only; /* its maps were opened by pins that we may not write */
 	uint32_t abi;
 	int map_fd[RF_MAP_COUNT];
 	uint32_t map_id[RF_MAP_COUNT];
@@ -26,28 +26,30 @@ struct rf_program {
 #define RF_PROGRAM_NONE ((struct rf_program){.fd = -1, .map_fd = {[0 ... RF_MAP_COUNT - 1] = -1}})
 
 /*
- * Opens a program by its id and looks whether it is a ringfence. Where that takes CAP_SYS_ADMIN and
- * we have not got it, one of ours is found through its pins: then `fd` may be -1. -EPERM where that
- * is in vain. Close it in any case.
+ * Opens a program by its id, and checks whether it is a ringfence. Without CAP_SYS_ADMIN, a program
+ * of ours is found by the pins of its fence; then `fd` may be -1. -EPERM: no pin that we may read
+ * belongs to it. Close the program even after an error.
  */
 int rf_program_open(struct rf_program *program, uint32_t id, struct rf_error *error);
 void rf_program_close(struct rf_program *program);
-/* An error where it was found by pins, and is not pinned itself. */
+/*
+ * An error where the program has no `fd`: its fence has pins, but the program itself is not pinned.
+ */
 int rf_program_check_fd(const struct rf_program *program, const char *name, struct rf_error *error);
-/* An error unless the maps of our program are those that this build knows. */
+/* An error unless our program has the map ABI and all the maps of this build. */
 int rf_program_check_abi(const struct rf_program *program, const char *name,
 			 struct rf_error *error);
 
-/* By its name. */
+/* The entry of a program, by the program's name. */
 enum rf_entry rf_entry_of(const struct rf_program *program);
-/* The configuration of the fence that a program is of; 0: it is not ours. */
+/* The id of the configuration map of a program's fence; 0: the program is not ours. */
 uint32_t rf_program_config_of(uint32_t program_id);
 
-/* What a user who may not open a fence can do about it, for messages. */
+/* For messages: the advice to a user who may not open a fence. */
 const char *rf_remedy_to_read(void);
 /*
- * Waits until all programs that run now are done. The kernel waits so after an update of a map of
- * maps, so that the caller can then reuse what the old value led to.
+ * Waits until all programs that run now are done. It updates a map of maps, after which the kernel
+ * waits for them. Then the caller can reuse what only these programs may still have read.
  */
 int rf_wait_for_programs(struct rf_error *error);
 
