@@ -7,11 +7,11 @@
 #include "fence/private.h"
 #include "ringfence/ban_table.h"
 
-#define SPAN_MAX UINT8_MAX /* of the words that hold it */
+#define SPAN_MAX UINT8_MAX /* the largest that the bank holds */
 
 /* ---- reading ---- */
 
-/* False: no ban stands there now, or it changes while it is read. */
+/* False: there is no ban in that place now, or the ban changes while it is read. */
 static bool read_ban(const struct rf_ban_set *set, int way, uint64_t now, struct rf_ban_row *row)
 {
 	const uint64_t word = rf_load(&set->word[way]);
@@ -42,7 +42,9 @@ static int compare_rows(const void *a, const void *b)
 	return order;
 }
 
-/* The bans of the table. A ban may be there twice, see ban_table.h; `once` drops the copies. */
+/*
+ * Reads the bans in the table. A ban may be there twice, see ban_table.h; `once` drops the copies.
+ */
 static int read_bans(const struct rf_fence *fence, struct rf_bans *bans, bool once,
 		     struct rf_error *error)
 {
@@ -70,7 +72,7 @@ static int read_bans(const struct rf_fence *fence, struct rf_bans *bans, bool on
 	return 0;
 }
 
-/* The slot of the limit that made a ban, if it is in force and still bans; or -ENOENT. */
+/* The slot of the limit that made a ban. -ENOENT: the limit is not in force, or no longer bans. */
 static int slot_of(const struct rf_bank *bank, uint32_t limit_id)
 {
 	for (int slot = 0; slot < RF_LIMITS_MAX; slot++)
@@ -179,7 +181,10 @@ void rf_bans_reclaim(const struct rf_fence *fence)
 
 /* ---- rules ---- */
 
-/* One tick less: a CPU may have read the jiffies just before the next tick. */
+/*
+ * The span is one tick shorter than RF_BAN_LEASE_NS, since a CPU may have read the jiffies just
+ * before the next tick.
+ */
 void rf_bans_prepare(const struct rf_fence *fence, struct rf_bank *bank)
 {
 	const uint32_t tick_ns = fence->config->tick_ns;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Is a fence what it says? Its maps may be another user's, made by whatever program, so their kind
- * and their sizes are checked before anything is read from them: the kernel writes as much as a map
- * says, into whatever room there is.
+ * Checks the maps of a fence. Another user may have made them, with any program. A look-up writes
+ * as many bytes as the map's value size says, even where the buffer is smaller. So the kind and the
+ * sizes of each map are checked before anything is read from it.
  */
 #include <bpf/bpf.h>
 #include <errno.h>
@@ -18,7 +18,7 @@ struct shape {
 	enum bpf_map_type type;
 	uint32_t key_size;
 	uint32_t value_size;
-	uint32_t entries; /* 0: as many as were asked for */
+	uint32_t entries; /* 0: the user chose their number */
 };
 
 #define INDEXED sizeof(__u32)
@@ -45,7 +45,7 @@ static const struct shape shapes[RF_MAP_COUNT] = {
 				   sizeof(struct rf_limit_counters), RF_LIMIT_COUNTERS_MAX},
 };
 
-/* Places in the filter are found by bits. */
+/* The bits of a hash select a line of the filter, so the filter has a power of two of lines. */
 static bool is_power_of_two(uint32_t number)
 {
 	return number && !(number & (number - 1));
@@ -81,7 +81,7 @@ int rf_fence_check_maps(struct rf_fence *fence, struct rf_error *error)
 	return 0;
 }
 
-/* Of 2^(64 - shift) places no more than there are. 0: none are used. */
+/* A shift leads to 2^(64 - shift) places: are there as many? 0: no places are used. */
 static bool is_shift_within(uint32_t shift, uint64_t places)
 {
 	return !shift || (shift < 64 && shift > 32 && 1ULL << (64 - shift) <= places);

@@ -15,11 +15,11 @@ static uint64_t monotonic_ns(void)
 {
 	struct timespec now;
 
-	clock_gettime(CLOCK_MONOTONIC, &now); /* what bpf_ktime_get_ns() reads */
+	clock_gettime(CLOCK_MONOTONIC, &now); /* the clock of bpf_ktime_get_ns() */
 	return now.tv_sec * RF_NS_PER_S + now.tv_nsec;
 }
 
-/* Read once: the owner of the memory may set it to 0 at any moment. */
+/* Callers read the value once: the owner of the memory may set it to 0 at any moment. */
 static uint32_t tick_of(const struct rf_fence *fence)
 {
 	return __atomic_load_n(&fence->config->tick_ns, __ATOMIC_RELAXED);
@@ -41,10 +41,10 @@ uint64_t rf_fence_duration_ns(const struct rf_fence *fence, const struct rf_poli
 	return policy->clock == RF_KTIME ? units : units * fence->config->tick_ns;
 }
 
-/* Both clocks of the data path, by a program that is loaded for that, once in a process. */
+/* Reads both clocks of the data path, with a program that each process loads once. */
 static int read_clocks(struct rf_clock_reading *reading)
 {
-	static struct clock_bpf *program; /* never unloaded: a process may want it again */
+	static struct clock_bpf *program; /* never unloaded: the process may need it again */
 	LIBBPF_OPTS(bpf_test_run_opts, run, .ctx_in = reading, .ctx_size_in = sizeof(*reading));
 
 	if (!program)
@@ -54,7 +54,7 @@ static int read_clocks(struct rf_clock_reading *reading)
 	return bpf_prog_test_run_opts(bpf_program__fd(program->progs.read_clocks), &run);
 }
 
-/* Both clocks at the start of a jiffy, so that the one can be told from the other. */
+/* Reads both clocks at the start of a jiffy, so that one can be computed from the other. */
 static int find_jiffy_edge(struct rf_clock_reading *edge)
 {
 	uint64_t deadline_ns = monotonic_ns() + RF_NS_PER_S;
@@ -74,7 +74,9 @@ int rf_clock_measure(struct rf_clock_reading *base, uint32_t *tick_ns, struct rf
 	struct timespec tick;
 	int err;
 
-	/* The coarse clocks advance with the tick, and their resolution is its exact length. */
+	/*
+	 * The coarse clocks advance with the tick. Their resolution is the exact length of a tick.
+	 */
 	if (clock_getres(CLOCK_MONOTONIC_COARSE, &tick) || tick.tv_sec || tick.tv_nsec <= 0)
 		return rf_error_failed(error, -EIO, "cannot learn the length of the kernel's tick");
 	err = find_jiffy_edge(base);
@@ -106,7 +108,7 @@ uint64_t rf_fence_jiffies(const struct rf_fence *fence)
 	const struct rf_policy ticks = {.clock = RF_JIFFIES};
 	struct rf_clock_reading now = {};
 
-	/* The data path's own jiffies may lag behind those that are computed from the base. */
+	/* The data path's jiffies may lag behind the jiffies that are computed from the base. */
 	return read_clocks(&now) ? rf_fence_time(fence, &ticks) : now.jiffies;
 }
 

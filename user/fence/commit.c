@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Changing the rules of a fence. The bank that is not in force is free to be written once every
- * program that may still read it is done, and with it its ports and its tries. One store makes it
- * the one in force.
+ * Changes the rules of a fence. The idle bank, with its ports and its tries, may be written once
+ * every program that may still read it is done. Then one store puts that bank in force.
  */
 #include <bpf/bpf.h>
 #include <errno.h>
@@ -18,7 +17,7 @@
 #include "kernel/info.h"
 #include "rules/policy.h"
 
-/* Rules on their way into force, and the present ones. */
+/* The rules that are to be put in force, and the present rules. */
 struct change {
 	struct rf_fence *fence;
 	struct rf_ruleset *ruleset;
@@ -27,21 +26,26 @@ struct change {
 	struct rf_bank present;
 	struct rf_tries present_tries;
 	const struct rf_trial *trial; /* NULL: none */
-	bool is_in_force;	      /* whatever goes wrong from then on */
+	bool is_in_force;	      /* true after the switch, even if a later step fails */
 };
 
 /* ---- the switch ---- */
 
-#define AGE_MOST (1U << 21) /* generations: a quarter of what leases can tell apart */
+#define AGE_MOST (1U << 21) /* a quarter of the generations that leases can tell apart */
 
-/* No lease is that old, or it counts for its limit anyway. */
+/*
+ * Leases compare generations modulo 2^23, so `since_generation` must not fall far behind. No lease
+ * is older than AGE_MOST, and a younger lease counts for its limit either way.
+ */
 static void keep_in_sight(__u32 *since_generation, uint32_t next)
 {
 	if (next - *since_generation > AGE_MOST)
 		*since_generation = next - AGE_MOST;
 }
 
-/* Of what is new in `bank`, which is to be the generation `next`. */
+/*
+ * Sets the generation of each limit that is new in `bank`. The bank becomes the generation `next`.
+ */
 static void note_births(struct rf_bank *bank, uint32_t next)
 {
 	for (int slot = 0; slot < RF_LIMITS_MAX; slot++) {
@@ -61,7 +65,10 @@ static void set_active(struct rf_fence *fence, uint64_t active)
 	__atomic_store_n(&fence->config->active, active, __ATOMIC_RELEASE);
 }
 
-/* `ports` NULL: no limit has any. Every program is done with the bank that is not active. */
+/*
+ * Writes the idle bank, which no program reads any more, and puts it in force. `ports` is NULL if
+ * no limit has ports.
+ */
 static int switch_bank(struct rf_fence *fence, const struct rf_bank *bank,
 		       const struct rf_ports *ports, const struct rf_tries *tries,
 		       struct rf_error *error)
@@ -97,8 +104,8 @@ int rf_fence_check_settled(const struct rf_fence *fence, struct rf_error *error)
 }
 
 /*
- * Packets that a lease still holds for windows of the trial must not reach the old windows. So
- * their slots count as new, as if another limit had used them meanwhile.
+ * A lease may still hold packets for a window of the trial. They must not be added to a window of
+ * the old rules. So a slot in which the trial had another limit counts as new.
  */
 static void forget_trial(struct rf_fence *fence, uint64_t active)
 {
@@ -110,7 +117,7 @@ static void forget_trial(struct rf_fence *fence, uint64_t active)
 			back->policy[slot].since_generation = active + 1;
 }
 
-/* After a trial that failed: the rules that are back are made the active ones, as they are. */
+/* After a trial that failed, makes the old rules, unchanged, the active ones. */
 static int settle(struct rf_fence *fence, struct rf_error *error)
 {
 	const struct rf_standing standing = rf_fence_standing(fence);
@@ -118,7 +125,7 @@ static int settle(struct rf_fence *fence, struct rf_error *error)
 	if (standing.state != RF_FELL_BACK)
 		return 0;
 	forget_trial(fence, standing.active);
-	/* Its parity is that of the bank in force. */
+	/* The next generation has the parity of the bank in force. */
 	set_active(fence, standing.active + 1);
 	return rf_wait_for_programs(error);
 }
@@ -132,7 +139,7 @@ static int check_trial(const struct change *change, struct rf_error *error)
 			       "confirm'");
 }
 
-/* An attach on trial goes on so, whatever its rules become. */
+/* An attach on trial stays on trial when its rules change. */
 static void set_deadline(const struct change *change)
 {
 	struct rf_bank *bank = &change->ruleset->bank;
@@ -175,7 +182,7 @@ static bool is_same_content(const struct rf_trie_content *content, const struct 
 	return true;
 }
 
-/* The present trie of a family if it holds the same prefixes, else a new one. */
+/* Takes the present trie of a family if it holds the same prefixes, else makes a new one. */
 static int choose_trie(struct change *change, int family, size_t from, size_t to,
 		       const struct rf_progress *progress, struct rf_error *error)
 {
@@ -251,7 +258,7 @@ static int switch_both(struct change *change, struct rf_error *error)
 		err = clear_new_counters(change, error);
 	if (err)
 		return err;
-	/* Clips, see rules.h. */
+	/* Larger clips must be in force first, see rf_bank_raise_clips(). */
 	if (rf_bank_raise_clips(&change->present, &change->ruleset->bank))
 		err = switch_bank(fence, &change->present, present_ports, &change->present_tries,
 				  error);
@@ -281,7 +288,7 @@ static void end_change(struct change *change)
 	rf_tries_close(&change->present_tries);
 }
 
-/* What went wrong came after the switch. */
+/* The error came after the switch. */
 static int fail_in_force(int err, struct rf_error *error)
 {
 	const struct rf_error cause = *error;
@@ -289,7 +296,10 @@ static int fail_in_force(int err, struct rf_error *error)
 	return rf_error_failed(error, err, "the new rules are in force, but then: %s", cause.text);
 }
 
-/* Windows that go on are as old as they are since the last trial was settled. */
+/*
+ * A limit that stays takes its generation from the present bank. Settling a trial may have changed
+ * it there after `ruleset` was read.
+ */
 static void take_births(struct rf_bank *bank, const struct rf_bank *present)
 {
 	for (int slot = 0; slot < RF_LIMITS_MAX; slot++)
@@ -349,5 +359,5 @@ int rf_fence_confirm(struct rf_fence *fence, struct rf_standing *before, struct 
 	if (before->state == RF_FELL_BACK)
 		return fail_late(before, error);
 	__atomic_store_n(&fence->config->bank[before->active & 1].deadline, 0, __ATOMIC_RELEASE);
-	return rf_wait_for_programs(error); /* for the bank that is free now */
+	return rf_wait_for_programs(error); /* the other bank is idle only then */
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Typed access to what a fence's maps count and remember. */
+/* Typed access to the counters and the windows in a fence's maps. */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
@@ -15,7 +15,7 @@ static int fail_map(struct rf_error *error, enum rf_map map, int negative_errno)
 			       rf_map_names[map], strerror(-negative_errno));
 }
 
-/* Adds up the copies of all CPUs. A per-CPU value is nothing but 64-bit counters. */
+/* Adds up the values of all CPUs. A per-CPU value consists of 64-bit counters only. */
 static int sum_cpus(const struct rf_fence *fence, enum rf_map map, uint32_t key, size_t size,
 		    void *result, struct rf_error *error)
 {
@@ -83,7 +83,7 @@ int rf_fence_clear_limit_counters(struct rf_fence *fence, int index, struct rf_e
 
 /* ---- sources ---- */
 
-/* The windows that are visited, with what is pending for them. */
+/* How windows are visited: the callback, and the pending packets that are added to each window. */
 struct visitor {
 	struct rf_bank rules;
 	struct rf_pending pending;
@@ -92,8 +92,8 @@ struct visitor {
 };
 
 /*
- * What is pending now: after the windows were read, so that what is handed over meanwhile is
- * missing rather than there twice.
+ * Reads the pending packets after the windows were read. A packet that a lease hands over in
+ * between is missing from the sum, rather than counted twice.
  */
 static int read_pending(struct visitor *visitor, const struct rf_fence *fence)
 {
@@ -142,7 +142,9 @@ int rf_fence_source(const struct rf_fence *fence, const struct rf_policy *policy
 	return err ? fail_map(error, RF_MAP_LEASES, err) : 0;
 }
 
-/* A walk over one windows map, in batches: large ones, since each reads all leases. */
+/*
+ * A walk over one windows map, in batches. Batches are large, since all leases are read for each.
+ */
 #define BATCH 65536
 
 struct walk {
@@ -202,7 +204,7 @@ static int walk_map(const struct rf_fence *fence, struct walk *walk, struct visi
 		}
 		if (err && err != -ENOENT)
 			return err;
-		last = err == -ENOENT; /* it comes with the last entries */
+		last = err == -ENOENT; /* ENOENT comes with the last entries */
 		err = read_pending(visitor, fence);
 		if (!err)
 			err = visit_batch(walk, count, visitor);

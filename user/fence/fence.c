@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Finding a fence: interface → program → maps. Programs and maps are opened by id, which takes
- * CAP_SYS_ADMIN.
+ * Finds a fence: interface → program → maps. Programs and maps are opened by id, which takes
+ * CAP_SYS_ADMIN, or else by their pins.
  */
 #include <bpf/bpf.h>
 #include <errno.h>
@@ -16,7 +16,10 @@
 
 #define BATCH 4096
 
-/* In batches, since the kernel gives whoever may only read a map no part in its memory. */
+/*
+ * Copies a map, in batches. The kernel does not share a map's memory with a process that may only
+ * read the map.
+ */
 static int copy_map(const struct rf_fence *fence, enum rf_map map)
 {
 	const size_t value_size = fence->memory_size[map] / fence->memory_count[map];
@@ -28,7 +31,7 @@ static int copy_map(const struct rf_fence *fence, enum rf_map map)
 
 		if (count > BATCH)
 			count = BATCH;
-		/* ENOENT comes with the last ones. */
+		/* ENOENT comes with the last values. */
 		if (bpf_map_lookup_batch(fence->map_fd[map], done ? &position : NULL, &position,
 					 keys, value, &count, NULL) &&
 		    (errno != ENOENT || !count))
@@ -46,8 +49,9 @@ void rf_map_refresh(const struct rf_fence *fence, enum rf_map map)
 }
 
 /*
- * Maps a map of values of `value_size` into `fence->memory`, until the fence is closed. Returns how
- * many there are, or a negative errno.
+ * Maps `map`, whose values have `value_size` bytes, into `fence->memory`, until the fence is
+ * closed. If the fence may only be read, makes a copy there. Returns the number of values, or a
+ * negative errno.
  */
 static int64_t share_map(struct rf_fence *fence, enum rf_map map, size_t value_size, int protection,
 			 struct rf_error *error)
@@ -101,7 +105,7 @@ int rf_fence_map_memory(struct rf_fence *fence, struct rf_error *error)
 		count = share_map(fence, RF_MAP_PORTS, sizeof(struct rf_ports), both, error);
 	if (count >= 0)
 		count = share_map(fence, RF_MAP_BANS, sizeof(struct rf_ban_set), both, error);
-	/* Nobody reads this but who may change it. */
+	/* Only commands that may change the fence read the aggregates. */
 	if (count >= 0 && !fence->read_only)
 		count = share_map(fence, RF_MAP_AGGREGATES, sizeof(struct rf_source), both, error);
 	if (count < 0)
@@ -153,7 +157,11 @@ struct rf_standing rf_fence_standing(const struct rf_fence *fence)
 	return standing;
 }
 
-/* By the alphabet of interfaces, after which fences are called, too; and no more than its room. */
+/*
+ * Reads the fence's name; without one, the fence has the name of an interface. Another user may
+ * have written the name. So the name ends within its array, and has only the characters of
+ * interface names.
+ */
 static void read_name(struct rf_fence *fence)
 {
 	char name[RF_NAME_SIZE];
@@ -220,7 +228,10 @@ static int open_on(struct rf_fence *fence, const char *dev, struct rf_error *err
 	return err;
 }
 
-/* The interface of the only fence among `interface`, into `dev`. */
+/*
+ * Finds the only fence on the interfaces, and writes the name of its interface to `dev`. Sets
+ * `unknown` where this process may not open some program.
+ */
 static int find_only(const struct rf_interface *interface, int count, char dev[IF_NAMESIZE],
 		     bool *unknown, struct rf_error *error)
 {
@@ -246,7 +257,7 @@ static int find_only(const struct rf_interface *interface, int count, char dev[I
 		memcpy(dev, interface[i].name, IF_NAMESIZE);
 	}
 	if (!found && *unknown)
-		return -EPERM; /* `error` says of which */
+		return -EPERM; /* `error` names the program */
 	if (!found)
 		return rf_error_failed(
 			error, -ENOENT,

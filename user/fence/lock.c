@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The lock that commands share which change something. It is root's, and a user who has fences of
- * his own has one of his own: he could hold another's for ever, and root with it.
+ * The lock of all commands that change something. Root has a lock, and every other user with fences
+ * has one, too: with a lock that both share, a user could hold up root for ever.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -44,7 +44,7 @@ unsigned int rf_lock_seconds(void)
 
 /* ---- who holds it ---- */
 
-/* As the kernel lists it; 0: a process that cannot be seen from here. */
+/* The process that holds the lock, as the kernel lists it; 0: it cannot be seen from here. */
 static int find_holder(const struct stat *lock)
 {
 	FILE *locks = fopen("/proc/locks", "re");
@@ -56,7 +56,7 @@ static int find_holder(const struct stat *lock)
 		unsigned long inode;
 		int pid;
 
-		/* A second "->" in a line is of one that waits as we do. */
+		/* A process that waits as we do has a "->" in its line. */
 		if (sscanf(line, "%*d: FLOCK ADVISORY WRITE %d %x:%x:%lu", &pid, &major, &minor,
 			   &inode) == 4 &&
 		    makedev(major, minor) == lock->st_dev && inode == lock->st_ino)
@@ -67,7 +67,7 @@ static int find_holder(const struct stat *lock)
 	return holder;
 }
 
-/* The first two words of its command, the first one without its path. */
+/* The first two words of the process's command, the first one without its path. */
 static void read_command(int pid, char command[64])
 {
 	char path[64], words[256] = "";
@@ -168,7 +168,7 @@ static int open_lock(const char *path)
 	return open(path, O_CREAT | O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0600);
 }
 
-/* Root's where this process may; else its user's own, which `path` then is. */
+/* Opens root's lock if this process may, else the lock of its user. Sets `path` to that lock. */
 static int open_own(char path[LOCK_PATH_SIZE])
 {
 	int fd;
@@ -199,7 +199,10 @@ int rf_fence_lock(struct rf_error *error)
 				       "%s: cannot lock: %s; only root may change fences, or a "
 				       "user for whom root has made that file",
 				       path, strerror(errno));
-	/* Its owner could hold it for ever. Root does not just take it: another may wait for it. */
+	/*
+	 * The owner of a lock could hold it for ever. Root does not take over another user's lock,
+	 * since another process may wait for it.
+	 */
 	if (fstat(fd, &lock) || (lock.st_uid != 0 && lock.st_uid != geteuid())) {
 		close(fd);
 		return rf_error_failed(error, -EPERM,
@@ -207,6 +210,6 @@ int rf_fence_lock(struct rf_error *error)
 				       "remove it",
 				       path, lock.st_uid);
 	}
-	/* Never closed: the lock is the process's until it ends, however it ends. */
+	/* `fd` is never closed: this process holds the lock until it ends, however it ends. */
 	return wait_for(fd, path, error);
 }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What the maps of a fence take of the kernel's memory, in bytes, as the kernel says: `memlock` in
- * the descriptor's fdinfo. Kernels before 6.4 count keys and values alone, without a hash's
- * elements and buckets, so it is never less than these are known to take.
+ * The kernel memory that the maps of a fence take, in bytes. The kernel reports it as `memlock` in
+ * the descriptor's fdinfo. Kernels before 6.4 count only keys and values, without a hash's elements
+ * and buckets. So a hash counts for at least the size that its elements and buckets are known to
+ * have.
  */
 #include <bpf/bpf.h>
 #include <inttypes.h>
@@ -50,7 +51,9 @@ void rf_memory_of(const int map_fd[RF_MAP_COUNT], struct rf_memory *memory)
 	}
 }
 
-/* The prefixes of a bank. What is put in force meanwhile is missing, as is what may not be read. */
+/*
+ * Adds the tries of a bank. Tries that are put in force meanwhile, or may not be read, are missing.
+ */
 static void add_tries(const struct rf_fence *fence, int bank, struct rf_memory *memory)
 {
 	static const enum rf_map maps[RF_FAMILIES] = {RF_MAP_PREFIXES4, RF_MAP_PREFIXES6};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What newcomers need beside the rules: the windows of the guard, those of prefixes, and the filter
- * that tells who is none.
+ * Prepares what the newcomers rate needs beside the rules: the windows of the guard, the
+ * aggregates, and the limits whose windows make a source known.
  */
 #include <string.h>
 
@@ -10,11 +10,11 @@
 #include "ringfence/limiter.h"
 #include "rules/policy.h"
 
-#define GUARD_ID 1	  /* there are no others of its kind */
-#define GUARD_CELLS_MIN 4 /* then evenly, three quarters of the rate are admitted */
-#define BURST_SHARE 8	  /* of the windows of a family: so many of them at once, or less */
+#define GUARD_ID 1	  /* any id: the guard has windows of its own */
+#define GUARD_CELLS_MIN 4 /* with so few, an even flow gets three quarters of the rate */
+#define BURST_SHARE 8	  /* a part of the rate takes at most 1/8 of a family's windows */
 
-/* The windows that one newcomer may want at the most: of how many limits a packet may be. */
+/* The most windows that one newcomer may need: the most limits that may match one packet. */
 static uint32_t most_windows(const struct rf_bank *bank)
 {
 	uint32_t most = 1;
@@ -31,8 +31,9 @@ static uint32_t most_windows(const struct rf_bank *bank)
 }
 
 /*
- * All that a guard admits in its window may come at once. Where that is much of the room there is,
- * known sources would be evicted between two of their packets: then it admits as many in parts.
+ * All newcomers that a guard admits in its window may come at once. If they take much of the room,
+ * known sources would be evicted between two of their packets. Then rate and window of the guard
+ * are divided into parts.
  */
 static uint64_t parts_of(const struct rf_newcomers *newcomers, uint64_t room)
 {
@@ -42,8 +43,8 @@ static uint64_t parts_of(const struct rf_newcomers *newcomers, uint64_t room)
 }
 
 /*
- * By jiffies if it can be, also with fewer cells, since a flood asks it for each packet; that may
- * cost newcomers who come evenly a part of the rate.
+ * In a flood the guard is asked for each packet, so it counts by jiffies if it can, even with fewer
+ * cells. Fewer cells may cost newcomers that come evenly a part of the rate.
  */
 static void compile_guard(struct rf_newcomers *newcomers, uint32_t tick_ns, uint32_t room)
 {
@@ -72,7 +73,10 @@ static bool is_same_guard(const struct rf_newcomers *one, const struct rf_newcom
 	       one->policy.clock == other->policy.clock;
 }
 
-/* The windows of another guard than the present one, so that nobody looks at them yet. */
+/*
+ * Starts the windows of a new guard. No program reads them yet: the present guard has other
+ * windows.
+ */
 static void open_guard(const struct rf_fence *fence, const struct rf_newcomers *newcomers)
 {
 	const struct rf_policy *policy = &newcomers->policy;
@@ -101,8 +105,9 @@ static bool aggregates(const struct rf_bank *bank)
 }
 
 /*
- * A limit goes on with the windows that it has; another one in its slot gets the other set, which
- * nobody looks at. So the present rules keep theirs whole, whenever this command is killed.
+ * A limit that stays keeps its set of aggregates. A new limit in a slot gets the slot's other set,
+ * which no program reads. So the present rules keep their aggregates whole, whenever this command
+ * is killed.
  */
 static void prepare_aggregates(const struct rf_fence *fence, struct rf_bank *bank,
 			       const struct rf_bank *present)
@@ -150,7 +155,7 @@ void rf_newcomers_prepare(const struct rf_fence *fence, struct rf_bank *bank,
 
 #define KIN_NS (90 * RF_NS_PER_S) /* longer than a resident may be idle */
 
-/* Another user's fence may say anything. */
+/* Another user's fence may hold any count. */
 static uint32_t count_kin(const struct rf_config *config)
 {
 	return config->kin_count < RF_KIN_MAX ? config->kin_count : RF_KIN_MAX;
@@ -171,7 +176,7 @@ static void set_until(struct rf_kin *kin, uint64_t until)
 	__atomic_store_n(&kin->until, until, __ATOMIC_RELEASE);
 }
 
-/* What is neither in force any more, nor may be again, makes known for a while yet. */
+/* A limit that is in neither bank, or is a shadow now, makes sources known for another KIN_NS. */
 void rf_newcomers_age_kin(const struct rf_fence *fence, const struct rf_bank *bank,
 			  const struct rf_bank *fallback)
 {
@@ -191,7 +196,7 @@ void rf_newcomers_age_kin(const struct rf_fence *fence, const struct rf_bank *ba
 	}
 }
 
-/* Where a limit may be noted: free, or the one that would go first. */
+/* The place for another limit: a free one, or else the one whose limit ends first. */
 static struct rf_kin *free_kin(struct rf_config *config)
 {
 	struct rf_kin *least = &config->kin[0];
@@ -222,7 +227,7 @@ static void note_kin(struct rf_config *config, const struct rf_policy *policy)
 		__atomic_store_n(&config->kin_count, kin - config->kin + 1, __ATOMIC_RELEASE);
 }
 
-/* The groupings of all kin, RF_GROUPINGS_MAX at most; returns how many, 0 where they are more. */
+/* Lists the groupings of all kin. Returns their number; 0: there are more than RF_GROUPINGS_MAX. */
 static uint32_t list_groupings(const struct rf_config *config, struct rf_grouping *grouping)
 {
 	uint32_t count = 0, at;
@@ -243,7 +248,7 @@ static uint32_t list_groupings(const struct rf_config *config, struct rf_groupin
 	return count;
 }
 
-/* No program sees a list that is half written. */
+/* Writes the list of groupings. No program sees the list half written. */
 static int set_groupings(struct rf_config *config, struct rf_error *error)
 {
 	struct rf_grouping grouping[RF_GROUPINGS_MAX];

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What is pending in the leases: packets that a CPU has answered by itself, and not yet added to
- * any counter. Readers add them in. A lease that is flushed between a reading of the counters and
- * one of the leases is missing from that reading, and back in the next; so the sums are exact once
- * traffic stops, and never too high.
+ * Reads the pending packets in leases: a CPU has answered these packets by itself, and has not
+ * added them to any counter yet. Readers add them to the sums.
+ *
+ * A reader reads the counters first, and then the leases. Packets of a lease that is flushed in
+ * between are missing from that sum, and included in the next one. So sums are never too high, and
+ * they are exact once traffic stops.
  */
 #include <bpf/libbpf.h>
 #include <errno.h>
@@ -16,9 +18,9 @@
 #include "fence/private.h"
 #include "ringfence/lease.h"
 
-#define READS_MAX 4 /* of a lease that changes its source meanwhile */
+#define READS_MAX 4 /* tries to read a lease whose source changes meanwhile */
 
-/* ---- their memory ---- */
+/* ---- the leases of a CPU ---- */
 
 /* log2 of the leases of one CPU; 0: none. */
 static unsigned int leases_bits(const struct rf_fence *fence)
@@ -35,14 +37,14 @@ static unsigned int leases_bits(const struct rf_fence *fence)
 
 /* ---- slots ---- */
 
-#define TICK_NS_LEAST 500000000ULL /* of a slot: the shortest power of two of jiffies over that */
+#define TICK_NS_LEAST 500000000ULL /* a slot's tick: the least power of two of jiffies over it */
 #define YOUNG_FOR_NS (10 * RF_NS_PER_S)
 #define YOUNG_IDLE_NS (2 * RF_NS_PER_S)
 #define RESIDENT_IDLE_NS (60 * RF_NS_PER_S)
 #define YOUNG_LEASE_NS RF_NS_PER_S
 #define RESIDENT_LEASE_NS (16 * RF_NS_PER_S)
 #define RESIDENT_TOUCH_NS (8 * RF_NS_PER_S)
-#define RESIDENTS_SHARE 8 /* one part of so many is for those that are no residents */
+#define RESIDENTS_SHARE 8 /* residents never take this part, 1/8, of the slots */
 
 static uint32_t slot_ticks(uint64_t time_ns, uint64_t tick_ns)
 {
@@ -58,14 +60,14 @@ static void set_slot_times(struct rf_slot_times *times, uint32_t jiffy_ns, uint3
 		times->tick_shift++;
 	times->young_for = slot_ticks(YOUNG_FOR_NS, tick_ns);
 	times->young_idle = slot_ticks(YOUNG_IDLE_NS, tick_ns);
-	/* Seen for the last time, it may have been touched so long before. */
+	/* A resident's last touch may be so much older than its last packet. */
 	times->resident_touch = slot_ticks(RESIDENT_TOUCH_NS, tick_ns);
 	times->resident_idle = slot_ticks(RESIDENT_IDLE_NS, tick_ns) + times->resident_touch;
 	times->young_lease = slot_ticks(YOUNG_LEASE_NS, tick_ns);
 	times->resident_lease = slot_ticks(RESIDENT_LEASE_NS, tick_ns);
 }
 
-/* By the golden ratio, so that slots which are looked at one after the other are far apart. */
+/* By the golden ratio, so that two slots that are looked at in turn are far apart. */
 static uint32_t slot_stride(uint32_t slots)
 {
 	uint32_t stride = (uint32_t)(slots * 0.618) | 1;
@@ -79,7 +81,7 @@ static void set_slots(struct rf_config *config, const struct rf_fence *fence)
 
 	set_slot_times(&config->times, config->tick_ns, fence->sources);
 	config->slot_stride = slot_stride(fence->sources);
-	/* A filter of one line would want a shift by 64 bits, and is none anyway. */
+	/* A filter of one line would need a shift by 64 bits, so such a filter is not used. */
 	if (lines > 1)
 		config->known_filter_shift = 64 - (31 - __builtin_clz(lines));
 	__atomic_store_n(&config->slots, fence->sources, __ATOMIC_RELEASE);
@@ -91,13 +93,13 @@ int rf_fence_make_leases(struct rf_fence *fence, struct rf_error *error)
 	unsigned int bits = leases_bits(fence);
 	__u64 key[3];
 
-	if (config->slots) /* set last */
+	if (config->slots) /* this function sets it last */
 		return 0;
 	if (getrandom(key, sizeof(key), 0) != sizeof(key))
 		return rf_error_failed(error, -errno, "cannot get a random key: %s",
 				       strerror(errno));
 	for (int i = 0; i < 3; i++)
-		config->lease_key[i] = key[i] | 1; /* a key of 0 would be none */
+		config->lease_key[i] = key[i] | 1; /* odd, and so never 0, which would be no key */
 	if (bits)
 		__atomic_store_n(&config->lease_shift, 64 - bits, __ATOMIC_RELEASE);
 	set_slots(config, fence);
@@ -120,7 +122,7 @@ static bool is_same(const struct rf_lease *one, const struct rf_lease *other)
 	       one->slot2 == other->slot2 && one->slot3 == other->slot3;
 }
 
-/* False: nothing is pending there. Another source may take the place while it is read. */
+/* False: nothing is pending in the lease. Another source may take the lease while it is read. */
 static bool read_lease(const struct rf_lease *shared, struct rf_lease *lease)
 {
 	struct rf_lease before, after;
@@ -135,7 +137,10 @@ static bool read_lease(const struct rf_lease *shared, struct rf_lease *lease)
 	return false;
 }
 
-/* As the program does: another limit's counters, and another window's, are not its. */
+/*
+ * Does the lease count for the limit that has `slot` now? Not if another limit had the slot when
+ * the lease was made. The program decides in the same way.
+ */
 static bool is_of_limit(const struct rf_lease *lease, const struct rf_bank *bank, uint32_t slot)
 {
 	return bank->policy[slot].id &&
@@ -143,8 +148,8 @@ static bool is_of_limit(const struct rf_lease *lease, const struct rf_bank *bank
 }
 
 /*
- * Rules on trial that have fallen back are later than those in force, and their windows may be
- * others; NULL: the lease is of no such rules.
+ * The bank of a failed trial, if the lease was made under the trial's rules; else NULL. The trial
+ * has a later generation than the rules in force, but may have had other windows.
  */
 static const struct rf_bank *fallen_rules(const struct rf_fence *fence,
 					  const struct rf_standing *standing,
@@ -249,7 +254,7 @@ static int add_row(struct rf_pending *pending, const struct rf_pending_row *row)
 	return 0;
 }
 
-/* A lease counts for as many windows as it has limits. */
+/* Adds a row for each limit of a lease, since the lease counts for one window of each. */
 static int add_rows(struct rf_pending *pending, const struct rf_lease *lease,
 		    const struct rf_bank *bank, const struct rf_bank *fallen)
 {
@@ -299,7 +304,7 @@ void rf_leases_add_source(const struct rf_pending *pending, const struct rf_addr
 
 	pack_address(source, words);
 	key.source = words[0];
-	/* Longer prefixes than a lease tells apart have none. */
+	/* A lease tells sources apart by a /64 at most: longer ones have no leases. */
 	if (!pending->count || words[1])
 		return;
 	found = bsearch(&key, pending->row, pending->count, sizeof(key), compare_rows);

@@ -1,27 +1,27 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What is pending in the leases: packets that no counter has yet. */
+/* The pending packets in leases, which no counter has yet. */
 #ifndef RINGFENCE_PENDING_H
 #define RINGFENCE_PENDING_H
 
 #include "fence/fence.h"
 
-/* What is pending in a lease for a window. */
+/* The pending packets that a lease holds for one window. */
 struct rf_pending_row {
-	uint64_t source; /* masked as the limit has it, as in rf_lease */
+	uint64_t source; /* masked as the limit groups, in the form of rf_lease */
 	uint32_t packets;
 	uint8_t slot;
 	uint8_t is_ipv6;
-	uint8_t reason; /* RF_UNDER_LIMIT, RF_SHADOW_OVER, or one of a drop */
+	uint8_t reason; /* RF_UNDER_LIMIT, RF_SHADOW_OVER, or a reason to drop */
 };
 
-/* Sorted by source, slot and family. `row` is the caller's to free. */
+/* The rows are sorted by source, slot and family. The caller frees `row`. */
 struct rf_pending {
 	struct rf_pending_row *row;
 	size_t count;
 	size_t capacity;
 };
 
-/* Add what is pending to sums that were read before. */
+/* Add the pending packets to sums that the caller read before. */
 void rf_leases_add_counters(const struct rf_fence *fence, struct rf_counters *sum);
 void rf_leases_add_limit(const struct rf_fence *fence, const struct rf_bank *bank, int slot,
 			 struct rf_limit_counters *sum);

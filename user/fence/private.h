@@ -1,26 +1,31 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Shared by the files that make up a fence. Nobody else includes it. */
+/* Shared by the files of this folder. No other file includes it. */
 #ifndef RINGFENCE_FENCE_PRIVATE_H
 #define RINGFENCE_FENCE_PRIVATE_H
 
 #include "fence/fence.h"
 
 /*
- * Brings the copy up to date that stands for shared memory where a fence may only be read. One that
- * is made while its map changes is as good as any: rules are read again where they were switched,
- * and what is pending in a lease may be missed, or told of the one before.
+ * If a fence may only be read, a copy stands for the shared memory of a map. This function updates
+ * the copy. The map may change meanwhile, which does no harm: rules that were switched are read
+ * again, and the pending packets of a lease may be missing, or be those of the lease before.
  */
 void rf_map_refresh(const struct rf_fence *fence, enum rf_map map);
 
-/* Are the maps of the kind and the sizes, and then what says where things are within them? */
+/*
+ * Check the kind and the sizes of the maps, and then the values by which places and times in them
+ * are computed.
+ */
 int rf_fence_check_maps(struct rf_fence *fence, struct rf_error *error);
 int rf_fence_check_config(struct rf_fence *fence, struct rf_error *error);
 
 /* ---- bans ---- */
 
-/* How long a CPU may go on as before when a ban begins or ends, by `bank`. */
+/* Sets in `bank` how long a CPU may answer as before when a ban begins or ends. */
 void rf_bans_prepare(const struct rf_fence *fence, struct rf_bank *bank);
-/* Makes room where bans are of limits that are no more, unless rules before may come back. */
+/*
+ * Makes room: ends bans of limits that are gone or no longer ban, unless old rules may come back.
+ */
 void rf_bans_reclaim(const struct rf_fence *fence);
 
 #endif /* RINGFENCE_FENCE_PRIVATE_H */
