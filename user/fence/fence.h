@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A fence: one loaded program and its maps, attached to one or more interfaces. The only user of
- * libbpf. Silent: what is wrong goes into an rf_error, and every function that can fail returns 0
- * or a negative errno. What failed has changed nothing, but for an upgrade of several interfaces,
- * which goes on where it stopped when it is asked for again.
+ * A fence: one loaded program and its maps, attached to one or more interfaces. Its functions print
+ * nothing. A function that can fail returns 0 or a negative errno, and puts the message into an
+ * rf_error. A function that failed has changed nothing. There are two exceptions: a commit that
+ * fails after the switch says that the new rules are in force, and an upgrade of several interfaces
+ * goes on where it stopped when it is run again.
  *
- * A fence is found through the program on its interface, so that one attached by `ip`, without any
- * pin, is as good as one attached by `ringfence attach`.
+ * A fence is found through the program on its interface. So a fence that `ip` attached, without any
+ * pin, is as good as a fence that `ringfence attach` attached.
  */
 #ifndef RINGFENCE_FENCE_H
 #define RINGFENCE_FENCE_H
@@ -26,13 +27,13 @@
 
 struct rf_fence {
 	char name[RF_NAME_SIZE];
-	struct rf_interface *interface; /* those of this network namespace */
+	struct rf_interface *interface; /* its interfaces in this network namespace */
 	int interfaces;
 	uint32_t program_id;
 	char pins[RF_PIN_PATH_SIZE]; /* the directory of its pins; "": none that we can see */
-	bool read_only;		     /* by pins that we may not write */
-	bool is_alien;		     /* it is not as this build makes it, so that it did not open */
-	bool among_unknown;	     /* it is the only one, as far as we may look at programs */
+	bool read_only;		     /* opened by pins that we may not write */
+	bool is_alien;		     /* not opened, since it is not as this build makes it */
+	bool among_unknown;	     /* the only fence found, but some programs could not be read */
 	uint32_t sources;	     /* capacity of each windows map */
 	uint32_t leases;	     /* of all CPUs together */
 	int map_fd[RF_MAP_COUNT];
@@ -40,7 +41,7 @@ struct rf_fence {
 	/* Shared with the program, or copies where `read_only`: */
 	void *memory[RF_MAP_COUNT]; /* NULL: not mapped */
 	size_t memory_size[RF_MAP_COUNT];
-	uint32_t memory_count[RF_MAP_COUNT]; /* values in there */
+	uint32_t memory_count[RF_MAP_COUNT]; /* values in each */
 	struct rf_config *config;
 	const struct rf_lease *lease;
 	struct rf_ports *ports;	     /* of each bank */
@@ -49,32 +50,34 @@ struct rf_fence {
 	struct rf_ban_set *ban;	     /* RF_BAN_SETS */
 };
 
-#define RF_LEASES_LEAST (2 * RF_LEASE_WAYS) /* of a CPU */
+#define RF_LEASES_LEAST (2 * RF_LEASE_WAYS) /* for each CPU */
 
 #define RF_FENCE_NONE ((struct rf_fence){.map_fd = {[0 ... RF_MAP_COUNT - 1] = -1}})
 
 /* ---- finding and reading (fence.c, counters.c, rules.c) ---- */
 
 /*
- * Opens the fence on interface `dev`, or the only one there is where `dev` is NULL. `fence` is
- * RF_FENCE_NONE before. Close it whether this succeeded or not.
+ * Opens the fence on interface `dev`, or the only fence if `dev` is NULL. `fence` is RF_FENCE_NONE
+ * before the call. Close it even after an error.
  */
 int rf_fence_open(struct rf_fence *fence, const char *dev, struct rf_error *error);
 void rf_fence_close(struct rf_fence *fence);
 
-/* The directory of a fence that has pins; "": it has none. */
+/* The directory of a fence's pins; "": it has none. */
 struct rf_pin_path rf_fence_pins(const struct rf_fence *fence);
-/* Makes a fence of an open program's maps, which it takes over. */
+/* Makes a fence from the maps of an open program. The fence takes over the maps. */
 int rf_fence_from_program(struct rf_fence *fence, struct rf_program *program,
 			  struct rf_error *error);
 
-/* Maps the maps whose descriptors it has into memory, as far as they are shared. */
+/* Maps the shared maps of a fence into memory. The fence has their descriptors. */
 int rf_fence_map_memory(struct rf_fence *fence, struct rf_error *error);
 
-/* 1 while it is on an interface here, which an upgrade leaves so; 0 when it is not any more. */
+/*
+ * 1: the fence is on an interface of this network namespace, also after an upgrade. 0: no longer.
+ */
 int rf_fence_is_attached(const struct rf_fence *fence, struct rf_error *error);
 
-/* How the rules in force came to be so. */
+/* Are the rules confirmed or on trial, or did a trial end without `confirm`? */
 enum rf_trial_state {
 	RF_SETTLED, /* confirmed, or never on trial */
 	RF_ON_TRIAL,
@@ -85,38 +88,40 @@ enum rf_trial_state {
 struct rf_standing {
 	enum rf_trial_state state;
 	enum rf_fallback fallback; /* of the rules on trial */
-	uint64_t trial_ns;	   /* until it ends, or since it did */
+	uint64_t trial_ns;	   /* until the trial ends, or since it ended */
 	uint64_t active;	   /* rf_config.active, as it was read */
-	uint64_t in_force;	   /* the generation */
+	uint64_t in_force;	   /* the generation in force */
 	uint64_t jiffies;	   /* now; 0 where RF_SETTLED */
 };
 
 struct rf_standing rf_fence_standing(const struct rf_fence *fence);
 
 /*
- * A copy of the bank in force: after RF_FELL_OPEN the one that would be, were it confirmed. An
- * error where no ringfence has written it so.
+ * Copies the bank in force. After RF_FELL_OPEN, copies the bank that a confirmation would put in
+ * force. An error where no ringfence can have written the bank.
  */
 int rf_fence_bank(const struct rf_fence *fence, struct rf_bank *bank, struct rf_error *error);
 /*
- * The rules in force, read back from the fence as a whole; prefixes that have expired are still
- * among them. `ruleset` is RF_RULESET_NONE before; free it in any case.
+ * Reads back all rules in force, including prefixes that have expired. `ruleset` is RF_RULESET_NONE
+ * before the call. Free it even after an error.
  */
 int rf_fence_ruleset(const struct rf_fence *fence, struct rf_ruleset *ruleset,
 		     struct rf_error *error);
 
-/* What the tries say of a source; all 0 where it lies in no prefix. */
+/* Looks up a source in the tries. The value is all 0 if the source is in no prefix. */
 int rf_fence_prefix_value(const struct rf_fence *fence, const struct rf_address *source,
 			  struct rf_prefix_value *value, struct rf_error *error);
 
-/* The kernel's count of jiffies, now. Only of a fence whose clock was measured. */
+/* The kernel's jiffies now. Only for a fence whose clock was measured. */
 uint64_t rf_fence_jiffies(const struct rf_fence *fence);
-/* The time that is a duration from now, rounded up, and what is left until a time, in ns. */
+/*
+ * The jiffies at `time_ns` after `now`, rounded up; and the nanoseconds from `now` to a deadline.
+ */
 uint64_t rf_fence_deadline(const struct rf_fence *fence, uint64_t now, uint64_t time_ns);
 uint64_t rf_fence_left_ns(const struct rf_fence *fence, uint64_t now, uint64_t deadline);
-/* Now, in the clock of `policy`. */
+/* The time now, in the clock of `policy`. */
 uint64_t rf_fence_time(const struct rf_fence *fence, const struct rf_policy *policy);
-/* A duration in the clock of `policy`, in nanoseconds. */
+/* Converts a duration from units of the clock of `policy` to nanoseconds. */
 uint64_t rf_fence_duration_ns(const struct rf_fence *fence, const struct rf_policy *policy,
 			      uint64_t units);
 
@@ -124,10 +129,10 @@ uint64_t rf_fence_duration_ns(const struct rf_fence *fence, const struct rf_poli
 
 /* The length of a jiffy; 0: never measured, so no rule has a time. */
 uint32_t rf_fence_tick_ns(const struct rf_fence *fence);
-/* Windows of a family, 0 or 1, whose sources stay, and how many at most may. */
+/* The number of residents of a family (0: IPv4, 1: IPv6), and the most that there may be. */
 uint64_t rf_fence_residents(const struct rf_fence *fence, int family);
 uint64_t rf_fence_residents_max(const struct rf_fence *fence);
-/* A copy of the bank that is not the one of generation `in_force`. */
+/* Copies the bank that is not the bank of generation `in_force`. */
 void rf_fence_other_bank(const struct rf_fence *fence, uint64_t in_force, struct rf_bank *bank);
 /* The id that the next new limit gets. Written only with the lock held. */
 uint32_t rf_fence_next_limit_id(const struct rf_fence *fence);
@@ -150,22 +155,24 @@ int rf_fence_counters(const struct rf_fence *fence, struct rf_counters *sum,
 int rf_fence_limit_counters(const struct rf_fence *fence, int slot, struct rf_limit_counters *sum,
 			    struct rf_error *error);
 
-/* What maps take of the kernel's memory, in bytes; those of prefixes, with their tries. */
+/* The kernel memory of maps, in bytes. The maps of prefixes count with their tries. */
 struct rf_memory {
 	uint64_t bytes; /* all of them together */
 	uint64_t map[RF_MAP_COUNT];
 };
 
-/* Of maps that hold no prefixes yet. */
+/* The memory of maps that hold no prefixes yet. */
 void rf_memory_of(const int map_fd[RF_MAP_COUNT], struct rf_memory *memory);
-/* Of all but the program itself, and two maps of its own of a page or so. */
+/*
+ * The memory of a fence's maps. The program, and two more maps of about a page, are not included.
+ */
 void rf_fence_memory(const struct rf_fence *fence, struct rf_memory *memory);
 
-/* The state of `source`, which it masks as the policy says; -ENOENT for a newcomer. */
+/* Masks `source` as the policy groups, and reads its state. -ENOENT: the source is a newcomer. */
 int rf_fence_source(const struct rf_fence *fence, const struct rf_policy *policy,
 		    struct rf_address *source, struct rf_source *state, struct rf_error *error);
 
-/* Called for each window of any limit; a negative return ends the walk with that. */
+/* Called for each window of every limit. A negative result ends the walk, which returns it. */
 typedef int (*rf_source_visit)(const struct rf_address *source, uint32_t limit_id,
 			       const struct rf_source *state, void *context);
 int rf_fence_each_source(const struct rf_fence *fence, rf_source_visit visit, void *context,
@@ -174,15 +181,15 @@ int rf_fence_each_source(const struct rf_fence *fence, rf_source_visit visit, vo
 /* ---- bans (bans.c) ---- */
 
 struct rf_ban_row {
-	struct rf_address source; /* masked as its limit has it */
+	struct rf_address source; /* masked as its limit groups */
 	uint32_t limit_id;
 	const struct rf_limit *limit;
 	uint64_t until, since; /* jiffies */
-	uint32_t place;	       /* in the table, */
-	uint64_t word;	       /* … and as it was read there */
+	uint32_t place;	       /* index in the table */
+	uint64_t word;	       /* the ban's word, as it was read */
 };
 
-/* Those that stand, by limits in force, sorted by source. */
+/* The bans that have not ended, of limits in force, sorted by source. */
 struct rf_bans {
 	struct rf_ban_row *row;
 	size_t count;
@@ -190,17 +197,20 @@ struct rf_bans {
 	struct rf_bank rules;
 };
 
-/* Reads them. Free them in any case. */
+/* Reads the bans. Free them even after an error. */
 int rf_fence_bans(const struct rf_fence *fence, struct rf_bans *bans, struct rf_error *error);
 void rf_bans_free(struct rf_bans *bans);
-/* The ban of a source, masked as the limit has it; NULL: it is not banned by that. */
+/*
+ * Finds the ban of a source, masked as the limit groups. NULL: the limit does not ban the source.
+ */
 const struct rf_ban_row *rf_bans_find(const struct rf_bans *bans, const struct rf_address *source,
 				      uint32_t limit_id);
-/* Whom it bans, as a prefix. */
+/* The banned source, as a prefix. */
 struct rf_prefix rf_ban_prefix(const struct rf_ban_row *row);
 /*
- * Ends the bans of what lies in `prefix`, or in which that lies; NULL: all of them. Returns how
- * many; within RF_BAN_LEASE_NS every CPU knows it. Only where the fence may be changed.
+ * Ends the bans of sources that lie in `prefix` or contain it; NULL: all bans. Returns the number
+ * of bans that it ended. Every CPU knows within RF_BAN_LEASE_NS. Only for a fence that may be
+ * changed.
  */
 int rf_fence_unban(const struct rf_fence *fence, const struct rf_prefix *prefix,
 		   struct rf_error *error);
@@ -208,57 +218,61 @@ int rf_fence_unban(const struct rf_fence *fence, const struct rf_prefix *prefix,
 /* ---- changing rules (lock.c, clock.c, commit.c) ---- */
 
 /*
- * An error unless we may change it: its pins are to be read only, or another user's, or it was not
- * named by `dev`, and there are programs that may be fences as well.
+ * An error unless we may change the fence. We may not if its pins are read-only for us, or belong
+ * to another user. Nor may we if `dev` is NULL and some program, which may be another fence, could
+ * not be read.
  */
 int rf_fence_check_may_change(const struct rf_fence *fence, const char *dev,
 			      struct rf_error *error);
 #define RF_LOCK_SECONDS 30
 
-/* How long a command waits for another one: that, or what the environment says. */
+/*
+ * How long a command waits for the lock: RINGFENCE_LOCK_SECONDS of the environment, or the default.
+ */
 unsigned int rf_lock_seconds(void);
 /*
- * One change at a time: waits for other commands, for RF_LOCK_SECONDS at most, and holds the lock
- * until this process ends. `note` is told, after a second, for whom it waits.
+ * Takes the lock, so that only one command at a time makes changes. Waits for other commands, for
+ * rf_lock_seconds() at most. Holds the lock until this process ends. After a second of waiting,
+ * `note` is called with the name of the process that holds the lock.
  */
 int rf_fence_lock(struct rf_error *error);
 void rf_fence_set_note(void (*note)(const char *text));
-/* The start of a jiffy, and the length of one. */
+/* Measures both clocks at the start of a jiffy, and the length of a jiffy. */
 int rf_clock_measure(struct rf_clock_reading *base, uint32_t *tick_ns, struct rf_error *error);
 /* Measures the length of a jiffy and ties jiffies to CLOCK_MONOTONIC, once for a fence. */
 int rf_fence_measure_clock(struct rf_fence *fence, struct rf_error *error);
 /*
- * Gives each CPU its part of the leases, and makes a key to their places and those of the filter;
- * once for a fence.
+ * Gives each CPU its part of the leases. Makes the random key that places sources in the leases and
+ * in the filter. Once for a fence.
  */
 int rf_fence_make_leases(struct rf_fence *fence, struct rf_error *error);
-/* An error while rules are on trial that fall back: nothing else may be changed then. */
+/* An error while rules that may fall back are on trial: no rules may be changed then. */
 int rf_fence_check_settled(const struct rf_fence *fence, struct rf_error *error);
-/* Sets counters to 0, of an index that no rules in force, or before, have. */
+/* Sets counters to 0. Neither the rules in force nor the rules before them use this index. */
 int rf_fence_clear_limit_counters(struct rf_fence *fence, int index, struct rf_error *error);
 
-/* For how long the rules hold unless they are confirmed. */
+/* How long new rules stay in force unless they are confirmed. */
 struct rf_trial {
 	uint64_t time_ns;
 };
 
-/* Told while prefixes are written, which may take seconds. */
+/* `report` is called while prefixes are written, which may take seconds. */
 struct rf_progress {
 	void (*report)(void *context, size_t done, size_t total);
 	void *context;
 };
 
 /*
- * Puts `ruleset` in force, all at once, compiling it first; `trial` and `progress` may be NULL. Of
- * its newcomers it wants rate, window and `then`. Only with the lock held, the clock measured and
- * the leases made.
+ * Compiles `ruleset` and puts it in force, all at once. Of its newcomers, the caller sets rate,
+ * window and `then`. `trial` and `progress` may be NULL. Only with the lock held, the clock
+ * measured and the leases made.
  */
 int rf_fence_commit(struct rf_fence *fence, struct rf_ruleset *ruleset,
 		    const struct rf_trial *trial, const struct rf_progress *progress,
 		    struct rf_error *error);
 /*
- * Ends a trial: its rules stay. `before` says how they stood. An error where there was none, or
- * where the old rules are back already.
+ * Ends a trial, so that its rules stay in force. `before` gets the standing before that. An error
+ * where there is no trial, or where the old rules are back already.
  */
 int rf_fence_confirm(struct rf_fence *fence, struct rf_standing *before, struct rf_error *error);
 

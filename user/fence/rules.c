@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The rules of a fence, read back. There are two banks of them and one word that says which is in
- * force; to a bank belong its classes of ports and its tries of prefixes. Past a deadline the other
- * bank is in force, or none, without that anybody has written anything.
+ * Reads back the rules of a fence. There are two banks of rules, and one word says which bank is in
+ * force. Each bank has its own classes of ports and its own tries of prefixes. Past a deadline the
+ * other bank is in force, or none, although nothing was written.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 #include "fence/tries.h"
 
 #define PORT_WORDS (RF_PORTS / 64)
-#define READS_MAX 100 /* of rules that are switched meanwhile */
+#define READS_MAX 100 /* tries to read rules that are switched meanwhile */
 
 static bool has_moved(const struct rf_fence *fence, const struct rf_standing *standing)
 {
@@ -21,7 +21,7 @@ static bool has_moved(const struct rf_fence *fence, const struct rf_standing *st
 	return __atomic_load_n(&fence->config->active, __ATOMIC_RELAXED) != standing->active;
 }
 
-/* Nobody switches rules so often who does not want to hold up others. */
+/* Only a process that wants to hold up others switches rules so often. */
 static int fail_moving(struct rf_error *error)
 {
 	return rf_error_failed(error, -EAGAIN,

@@ -3,9 +3,10 @@
 
 #include "ringfence/abi.h"
 
-#define HASH_ELEMENT 48 /* what the kernel has with each key and value, struct htab_elem */
+#define HASH_ELEMENT 48 /* struct htab_elem, beside each key and value */
 #define HASH_BUCKET 16
-#define SOURCES_PER_CPU (4 * 128) /* or a CPU's share of newcomers finds no slot of its own */
+/* With fewer, a CPU's share of newcomers finds no slot of its own. */
+#define SOURCES_PER_CPU (4 * 128)
 
 uint32_t rf_sources_least(int cpus)
 {

@@ -24,7 +24,7 @@ static const struct family families[RF_FAMILIES] = {
 	{RF_MAP_PREFIXES6, "prefix_trie6", 6, sizeof(struct rf_prefix_key6)},
 };
 
-/* A key of either; that of IPv4 is the shorter one, and begins alike. */
+/* Sets a key of either family. A key of IPv4 is shorter, and begins in the same way. */
 static void set_key(struct rf_prefix_key6 *key, const struct rf_prefix *prefix)
 {
 	key->length = prefix->length;
@@ -39,14 +39,14 @@ static struct rf_prefix prefix_of(const struct family *family, const void *key)
 	memcpy(&length, key, sizeof(length));
 	prefix.length = length;
 	memcpy(prefix.word, (const char *)key + sizeof(length), family->key_size - sizeof(length));
-	for (unsigned int i = 0; i < 4; i++) /* a trie keeps what its owner put behind the length */
+	for (unsigned int i = 0; i < 4; i++) /* a trie keeps any bits beyond the length */
 		prefix.word[i] &= rf_prefix_mask(prefix.length, i);
 	return prefix;
 }
 
-/* ---- in their place ---- */
+/* ---- the tries of a bank ---- */
 
-/* What is in the place of a trie may be any map of its owner's. */
+/* The owner of a fence may have put any map in the place of a trie. */
 static int check_trie(int fd, const struct family *family)
 {
 	struct bpf_map_info info = {};
@@ -84,7 +84,10 @@ int rf_tries_open(const struct rf_fence *fence, int bank, struct rf_tries *tries
 	for (int i = 0; i < RF_FAMILIES; i++) {
 		int err = open_trie(fence, i, bank, tries);
 
-		/* One that went away meanwhile is of rules that did: the caller looks again. */
+		/*
+		 * -ENOENT: the rules were replaced meanwhile, and their trie is gone. The caller
+		 * reads again.
+		 */
 		if (err == -ESTALE)
 			return rf_error_failed(error, err,
 					       "%s: its pinned prefixes are not those in force; as "
@@ -110,7 +113,7 @@ void rf_tries_close(struct rf_tries *tries)
 	*tries = RF_TRIES_NONE;
 }
 
-/* Nothing is written where it is so already: each such update waits for the data path. */
+/* Writes nothing if the trie is there already, since each update waits for the data path. */
 static int put_trie(const struct rf_fence *fence, int family, __u32 bank,
 		    const struct rf_tries *tries)
 {
@@ -132,7 +135,7 @@ int rf_tries_put(const struct rf_fence *fence, int bank, const struct rf_tries *
 	const struct rf_pin_path pins = rf_fence_pins(fence);
 	int err = 0;
 
-	/* The pins first: nobody looks at those of a bank that is not in force. */
+	/* The pins come first: no process looks at the pins of the idle bank. */
 	for (int i = 0; i < RF_FAMILIES && *pins.text; i++) {
 		err = rf_pins_put_trie(&pins, i, bank, tries->fd[i], error);
 		if (err)
@@ -166,7 +169,7 @@ int rf_tries_pin(const int map_fd[RF_MAP_COUNT], const struct rf_pin_path *direc
 
 /* ---- reading ---- */
 
-/* Room for what a trie may hold at the most; sizes are the kernel's to know. */
+/* A trie that is read, with room for the most entries that it may hold, as the kernel reports. */
 struct reading {
 	int fd;
 	const struct family *family;
@@ -176,7 +179,7 @@ struct reading {
 	size_t capacity;
 };
 
-/* -EINVAL, -ENOTSUP and the like: a kernel without batches for tries. */
+/* An error such as -EINVAL or -ENOTSUP: the kernel has no batches for tries. */
 static int read_batches(struct reading *reading)
 {
 	__u32 position[5]; /* as large as a key */
@@ -316,7 +319,7 @@ static int write_batch(const struct writing *writing, size_t from, size_t to, un
 		memcpy(keys + (i - from) * writing->family->key_size, &key,
 		       writing->family->key_size);
 	}
-	/* A kernel without batches for tries refuses: then one by one. */
+	/* A kernel without batches for tries refuses. Then the entries are written one by one. */
 	if (bpf_map_update_batch(writing->fd, keys, &writing->value[from], &count, NULL))
 		return write_singly(writing, from, to);
 	return 0;

@@ -6,7 +6,7 @@
 #include "fence/fence.h"
 #include "kernel/pins.h"
 
-/* The tries of a bank, IPv4 first: their file descriptors. -1: there are no such prefixes. */
+/* The tries of a bank, IPv4 first. If `fd` is -1, the bank has no prefixes of that family. */
 struct rf_tries {
 	int fd[RF_FAMILIES];
 	uint32_t id[RF_FAMILIES]; /* 0: none */
@@ -14,7 +14,7 @@ struct rf_tries {
 
 #define RF_TRIES_NONE ((struct rf_tries){.fd = {-1, -1}})
 
-/* What a trie holds, sorted by prefix. */
+/* The content of a trie, sorted by prefix. */
 struct rf_trie_entry {
 	struct rf_prefix prefix;
 	struct rf_prefix_value value;
@@ -25,21 +25,21 @@ struct rf_trie_content {
 	size_t count;
 };
 
-/* Those that are at `bank` now. Close them in any case. */
+/* Opens the tries of `bank`. Close them even after an error. */
 int rf_tries_open(const struct rf_fence *fence, int bank, struct rf_tries *tries,
 		  struct rf_error *error);
 void rf_tries_close(struct rf_tries *tries);
-/* Puts them at `bank`, where no program may look any more. */
+/* Puts the tries into `bank`, which no program may read any more. */
 int rf_tries_put(const struct rf_fence *fence, int bank, const struct rf_tries *tries,
 		 struct rf_error *error);
 /* Pins the tries of both banks, in the group's directory as well. Takes CAP_SYS_ADMIN. */
 int rf_tries_pin(const int map_fd[RF_MAP_COUNT], const struct rf_pin_path *directory,
 		 struct rf_error *error);
-/* What one says of an address; all 0 where that lies in no prefix. */
+/* Looks up an address in a trie. The value is all 0 if the address is in no prefix. */
 int rf_trie_find(int fd, int family, const __be32 word[4], struct rf_prefix_value *value);
-/* The content of one; nothing where `fd` is -1. The caller frees `entry`, in any case. */
+/* Reads a trie; no entries if `fd` is -1. The caller frees `entry`, even after an error. */
 int rf_trie_read(int fd, int family, struct rf_trie_content *content, struct rf_error *error);
-/* A new one that holds `count` of `listed`, which are all of that family, and their values. */
+/* Makes a trie of the first `count` prefixes in `listed`, all of that family, and their values. */
 int rf_trie_make(int family, const struct rf_listed *listed, const struct rf_prefix_value *value,
 		 size_t count, const struct rf_progress *progress, struct rf_error *error);
 
