@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Pins for a fence that `ip` attached, so that whoever may not open programs by their ids finds it
- * from then on. A fence that has pins gets those that are missing.
+ * Pins a fence that `ip` attached. From then on, users who may not open programs by id find the
+ * fence by its pins. A fence that has pins already gets those that are missing.
  */
 #include <bpf/bpf.h>
 #include <errno.h>
@@ -18,7 +18,7 @@ int rf_adopt_check_name(const char *name, struct rf_error *error)
 	struct rf_error ignored;
 	int err = 0;
 
-	/* A fence without pins is called after its interface, and so there is one to look at. */
+	/* A fence without pins has the name of its interface: only that interface needs a look. */
 	if (!if_nametoindex(name) || rf_fence_open(&fence, name, &ignored) ||
 	    strcmp(fence.name, name) != 0)
 		err = 0;
@@ -38,8 +38,8 @@ int rf_adopt_check_name(const char *name, struct rf_error *error)
 }
 
 /*
- * Describes what has the name of this fence and is not this fence. 'detach' by that name would
- * detach this fence, which is on the interface of that name.
+ * Fails where the directory of this name has the pins of another fence. The remedy is never
+ * 'detach' with this name: that would detach this fence, which is on the interface of that name.
  */
 static int check_directory(const struct rf_pin_path *directory, const char *name,
 			   struct rf_error *error)
@@ -66,7 +66,7 @@ static int check_directory(const struct rf_pin_path *directory, const char *name
 			       directory->text, name, directory->text);
 }
 
-/* Also what is there already: it may be that of a command that was killed. */
+/* Replaces pins of maps that exist already: a command that was killed may have left them. */
 static int pin_fence(const struct rf_fence *fence, const struct rf_program *program,
 		     const struct rf_pin_path *directory, struct rf_error *error)
 {
@@ -119,7 +119,7 @@ static int adopt(struct rf_fence *fence, const struct rf_program *program,
 	return err;
 }
 
-/* Of a program that is opened by its id, which leads to its tries as well. */
+/* To adopt a fence is to open its program and its tries by id, which takes CAP_SYS_ADMIN. */
 static int check_may_adopt(const struct rf_interface *interface, const struct rf_program *program,
 			   const struct rf_fence *fence, struct rf_error *error)
 {

@@ -12,7 +12,7 @@
 #include "base/hardware.h"
 #include "kernel/info.h"
 
-/* Makes the pins of a fence of that name, without any interface yet. */
+/* Loads and pins a new fence called `name`, which is on no interface yet. */
 static int create_fence(const char *name, const struct rf_pin_path *directory,
 			const struct rf_attach *attach, struct rf_loaded *loaded,
 			struct rf_error *error)
@@ -60,8 +60,9 @@ static int fail_attach(const struct rf_interface *interface, enum rf_mode mode, 
 }
 
 /*
- * Attaches one of the two entries: the plain one where a frame fits one page, the other one for a
- * jumbo MTU; where the driver refuses the first choice, the second. Returns the link.
+ * Attaches one of the two entries: the plain one where a frame fits in one page, the one for
+ * several buffers where the MTU is larger. Where the driver refuses the first choice, tries the
+ * other one. Returns the link.
  */
 static int create_link(const struct rf_loaded *loaded, const struct rf_interface *interface,
 		       enum rf_mode mode, bool *frags, struct rf_error *error)
@@ -89,9 +90,9 @@ static int create_link(const struct rf_loaded *loaded, const struct rf_interface
 }
 
 /*
- * A link goes to an interface without a program only, so a foreign one has to go first; without the
- * new one, it comes back. Everything else is ready by then: packets between the two system calls
- * meet neither program.
+ * The kernel attaches a link only to an interface without a program. So the foreign program is
+ * taken off first, and is put back if the attach fails. Everything else is ready before: only
+ * packets between the two system calls meet neither program.
  */
 static int replace_foreign(const struct rf_loaded *loaded, const struct rf_interface *interface,
 			   enum rf_mode mode, struct rf_attached *attached, struct rf_error *error)
@@ -105,7 +106,7 @@ static int replace_foreign(const struct rf_loaded *loaded, const struct rf_inter
 	return create_link(loaded, interface, mode, &attached->frags, error);
 }
 
-/* Once it is known whether all that was asked for is attached. */
+/* After the request succeeded or failed: forgets the foreign program, or puts it back. */
 static void settle_foreign(struct rf_attached *attached, int err, struct rf_error *error)
 {
 	if (!attached->foreign_fd)
@@ -141,12 +142,12 @@ static int attach_interface(const struct rf_pin_path *directory, const struct rf
 		fd = create_link(loaded, interface, attach->mode, &attached->frags, error);
 	if (fd < 0)
 		return fd;
-	unlink(path.text); /* of a device that is gone: its link is dead */
+	unlink(path.text); /* left by a device that is gone: its link is dead */
 	if (bpf_obj_pin(fd, path.text))
 		err = rf_error_failed(error, -errno, "%s: cannot pin the link: %s", path.text,
 				      strerror(errno));
 	close(fd);
-	/* If this fails, users who cannot read the fence are told of 'adopt'. */
+	/* If this fails, users who cannot read the fence are pointed to 'adopt'. */
 	if (!err)
 		rf_group_try_pin(directory, loaded->map_fd);
 	attached->outcome = RF_ATTACHED;
@@ -155,7 +156,7 @@ static int attach_interface(const struct rf_pin_path *directory, const struct rf
 
 /* ---- a request ---- */
 
-/* Where there is no Ethernet header a fence would limit nothing, and nothing would say so. */
+/* Without Ethernet headers a fence would limit nothing, and nothing would show it. */
 static int check_hardware(const struct rf_interface *interface, struct rf_error *error)
 {
 	if (rf_has_ethernet(interface->hardware))
@@ -168,7 +169,7 @@ static int check_hardware(const struct rf_interface *interface, struct rf_error 
 			       rf_hardware_name(interface->hardware));
 }
 
-/* The first of several interfaces makes the fence; the others find it on trial. */
+/* The first of several interfaces makes the fence; the others join it while it is on trial. */
 static int check_trial(const char *name, const struct rf_attach *attach,
 		       const struct rf_fence *fence, struct rf_error *error)
 {
@@ -184,7 +185,7 @@ static int check_trial(const char *name, const struct rf_attach *attach,
 		name);
 }
 
-/* What an interface that already has a program means for the request. */
+/* Fails where the request differs from the fence that is already attached. */
 static int check_occupied(const struct rf_interface *interface, const struct rf_attach *attach,
 			  const struct rf_fence *fence, struct rf_error *error)
 {
@@ -222,20 +223,22 @@ static int check_occupied(const struct rf_interface *interface, const struct rf_
 	return check_trial(name, attach, fence, error);
 }
 
-/* What there is already, where a fence is looked for. */
+/* The result of looking for an existing fence. */
 enum found {
-	FOUND_NOTHING, /* or what may be replaced: a new fence can be made */
+	FOUND_NOTHING, /* or something that may be replaced: a new fence can be made */
 	FOUND_FENCE,
 	FOUND_ALIEN, /* a fence that this build cannot use; the error says so */
 };
 
-/* What was there a moment ago may be gone: then it is as if nothing had been found. */
+/* What disappears during the search counts as not found. */
 static int forgive_gone(int err)
 {
 	return err == -ENOENT ? 0 : err;
 }
 
-/* The program that is pinned as `xdp`, or as `frags` where that one was adopted. */
+/*
+ * Opens the program pinned as `xdp`, or else as `frags`: an adopted fence may have only that pin.
+ */
 static int open_pinned_program(const struct rf_pin_path *directory, struct rf_program *program,
 			       enum found *found, struct rf_error *error)
 {
@@ -263,8 +266,8 @@ static int open_pinned_program(const struct rf_pin_path *directory, struct rf_pr
 }
 
 /*
- * Opens a pinned fence. A fence that is half made or of another map ABI, and is on no interface,
- * counts as nothing: nobody can use it.
+ * Opens a pinned fence. A fence on no interface that is half made, or of another map ABI, counts as
+ * not found: nobody can use it.
  */
 static int open_pinned(const char *name, const struct rf_pin_path *directory,
 		       struct rf_fence *fence, enum found *found, struct rf_error *error)
@@ -291,7 +294,7 @@ static int open_pinned(const char *name, const struct rf_pin_path *directory,
 	return err;
 }
 
-/* The fence of an interface. Nothing is found where a new one may be attached. */
+/* Opens the fence of an interface. Finds nothing where a new fence may be attached. */
 static int open_attached(const struct rf_interface *interface, const struct rf_attach *attach,
 			 struct rf_fence *fence, enum found *found, struct rf_error *error)
 {
@@ -318,7 +321,7 @@ static int open_attached(const struct rf_interface *interface, const struct rf_a
 	return rf_fence_check_may_change(fence, interface->name, error);
 }
 
-/* An interface that has our program: the same build stays as it is, another one is upgraded. */
+/* Upgrades an interface that has our program, unless the program is already of this build. */
 static int renew_interface(const struct rf_interface *interface, const struct rf_attach *attach,
 			   const struct rf_fence *fence, struct rf_attached *attached,
 			   struct rf_error *error)
@@ -341,12 +344,12 @@ static int renew_interface(const struct rf_interface *interface, const struct rf
 	return 0;
 }
 
-/* May the interface join the pinned fence as the request has it? */
+/* May the interface join the pinned fence, and does the fence suit the request? */
 static int check_joinable(const char *name, const struct rf_pin_path *directory,
 			  const struct rf_interface *interface, const struct rf_attach *attach,
 			  const struct rf_fence *fence, struct rf_error *error)
 {
-	/* Without a link it is one that `ip` attached, or in a chain. */
+	/* An interface without a link was attached by `ip`, or is in a chain. */
 	if (!attach->fence && (fence->interfaces || rf_pins_have_live_link(directory, NULL)))
 		return rf_error_failed(
 			error, -EBUSY,
@@ -367,8 +370,8 @@ static int check_joinable(const char *name, const struct rf_pin_path *directory,
 }
 
 /*
- * The pinned programs instead of those just loaded, so that all interfaces of a fence have the same
- * one; what they are replaced by is to be closed.
+ * Uses the pinned programs in place of those just loaded, so that all interfaces of a fence have
+ * the same program. The caller closes `pinned`.
  */
 static void take_pinned(const struct rf_pin_path *directory, struct rf_fence *fence,
 			struct rf_loaded *loaded, int pinned[RF_ENTRY_COUNT])
@@ -393,7 +396,7 @@ static void note_memory(const struct rf_loaded *loaded, struct rf_attached *atta
 	attached->memory = memory.bytes;
 }
 
-/* An interface without a program: joins the fence of that name, which is made if need be. */
+/* Attaches an interface to the fence called `name`, and makes the fence where there is none. */
 static int join_fence(const char *name, const struct rf_interface *interface,
 		      const struct rf_attach *attach, struct rf_attached *attached,
 		      struct rf_error *error)
@@ -440,8 +443,8 @@ static int join_fence(const char *name, const struct rf_interface *interface,
 }
 
 /*
- * Takes off a fence of another map ABI, which nobody can upgrade. Not before this build has been
- * seen to load.
+ * Takes off a fence of another map ABI, which cannot be upgraded. Loads this build first, to keep
+ * the old fence where this build does not load.
  */
 static int drop_alien(struct rf_interface *interface, const struct rf_attach *attach,
 		      struct rf_attached *attached, struct rf_error *error)
@@ -502,7 +505,7 @@ int rf_fence_attach(const struct rf_attach *attach, struct rf_attached *attached
 {
 	int err = rf_fence_lock(error), tried = 0;
 
-	/* First all names are checked: a typing error must not attach and detach the others. */
+	/* Check all names first: a typing error must not attach and detach the others. */
 	for (int i = 0; i < attach->interfaces && !err; i++) {
 		struct rf_interface interface;
 

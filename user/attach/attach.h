@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Attaching, detaching and adopting. What failed has changed nothing, but for an upgrade of several
- * interfaces, which goes on where it stopped when it is asked for again.
+ * Attaching, detaching and adopting. A failure changes nothing, except in an upgrade of several
+ * interfaces: the same command, run again, goes on where the upgrade stopped.
  */
 #ifndef RINGFENCE_ATTACH_H
 #define RINGFENCE_ATTACH_H
@@ -24,9 +24,9 @@ struct rf_attached {
 	bool frags; /* the entry for frames in several buffers */
 	bool chained;
 	enum rf_outcome outcome;
-	uint64_t memory; /* bytes that a new fence takes; 0: it joined one that is there */
-	char replaced[RF_REPLACED_SIZE]; /* what was taken off for it, in words; "": nothing */
-	/* The same, to put it back, as long as the attach is not over; 0: nothing. */
+	uint64_t memory; /* bytes that a new fence takes; 0: joined an existing fence */
+	char replaced[RF_REPLACED_SIZE]; /* what was taken off first, in words; "": nothing */
+	/* The foreign program that was taken off, until the request succeeds or fails; 0: none. */
 	struct rf_interface foreign;
 	int foreign_fd;
 };
@@ -35,22 +35,22 @@ struct rf_attached {
 int rf_fence_attach(const struct rf_attach *attach, struct rf_attached *attached,
 		    struct rf_error *error);
 /*
- * Takes ringfence's program off `dev`, and removes the fence's pins with its last interface; 1 if
- * `dev` had none any more, and only pins of that name were left.
+ * Takes ringfence's program off `dev`, and removes the fence's pins with its last interface.
+ * Returns 1 where `dev` had no such program, and only pins of that name were left.
  */
 int rf_fence_detach(const char *dev, struct rf_error *error);
 
 struct rf_adopted {
 	char fence[RF_NAME_SIZE];
 	char pins[RF_PIN_PATH_SIZE]; /* their directory */
-	bool is_new;		     /* it had no pins */
+	bool is_new;		     /* it had no pins before */
 	const char *refusal;	     /* why the group may not read it; NULL: it may */
 };
 
-/* Pins the fence on `dev`, and gives the group its pins to read, where there is a group. */
+/* Pins the fence on `dev`. Where there is a group, lets the group read the pins. */
 int rf_adopt(const char *dev, struct rf_adopted *adopted, struct rf_error *error);
 
-/* Loads this build's plain program with small maps, and lets it go again. No error text. */
+/* Loads this build's plain program with small maps, and unloads it. Gives no error text. */
 int rf_fence_try(void);
 
 #endif /* RINGFENCE_ATTACH_H */

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Running beside other XDP programs: libxdp's dispatcher, which is on the interface in our place
- * and calls its component programs one after the other. The only user of libxdp.
+ * Running beside other XDP programs. libxdp's dispatcher is attached to the interface, and calls
+ * the component programs one after the other. This file changes chains; kernel/chains reads them.
  *
- * A component is our program, loaded as an extension of that dispatcher; it has the maps of its
- * fence like any other, so a fence is found from there as from a program that is alone. Which
- * components there are is told by libxdp's own pins; libxdp replaces a dispatcher by another one,
- * at once, when a component comes or goes.
+ * Our component is our program, loaded as an extension of the dispatcher. It uses the maps of its
+ * fence, so a fence is found by a component as by a program that is alone. libxdp's pins tell which
+ * components there are. When a component comes or goes, libxdp replaces the dispatcher by a new
+ * one, at once.
  */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
@@ -22,9 +22,10 @@
 #include "kernel/privileges.h"
 
 /*
- * Behind plain filters, which take 10, so that what these drop is not charged to anybody; before
- * those that say nothing, which have 50: they may send a packet elsewhere, and it would be gone.
- * What we pass goes on to the next one: XDP_PASS is chained by default.
+ * Lower numbers run first. Plain filters take 10 and run before us, so that the packets they drop
+ * are charged to nobody. Programs that give no number have 50 and run after us: they may send a
+ * packet elsewhere, and we would not see it. A packet that we pass goes on to the next program:
+ * XDP_PASS is chained by default.
  */
 #define PRIORITY 20
 
@@ -80,7 +81,7 @@ static int fail_chain(const struct rf_interface *interface, enum rf_mode mode, i
 			       strerror(-err));
 }
 
-/* Attaches one entry, with the maps of its fence, beside what is there. */
+/* Attaches one entry, with the maps of its fence, beside the programs in place. */
 static int attach_component(const struct rf_interface *interface, enum rf_mode mode,
 			    enum rf_entry entry, const int map_fd[RF_MAP_COUNT])
 {
@@ -100,7 +101,7 @@ static int attach_component(const struct rf_interface *interface, enum rf_mode m
 	err = libxdp_get_error(program);
 	if (!err) {
 		err = xdp_program__set_run_prio(program, PRIORITY);
-		/* Not read from the section's name: libbpf makes that known with the load only. */
+		/* libxdp cannot read it from the section's name: libbpf sets it only on load. */
 		if (!err && entry == RF_FRAGS)
 			err = xdp_program__set_xdp_frags_support(program, true);
 		if (!err)
@@ -113,8 +114,8 @@ static int attach_component(const struct rf_interface *interface, enum rf_mode m
 }
 
 /*
- * libxdp attaches a program alone where it cannot make a dispatcher. That is not what was asked
- * for, and it is taken off again.
+ * Where libxdp cannot make a dispatcher, it attaches the program alone. The request was for a
+ * chain, so the program is taken off again.
  */
 static int check_chained(const char *name, enum rf_mode mode, struct rf_error *error)
 {
@@ -177,7 +178,7 @@ int rf_chain_attach(const struct rf_interface *interface, enum rf_mode mode,
 
 /* ---- taking off ---- */
 
-/* Takes the components of that fence off, but for `keep_id`, all at once. */
+/* Takes all components of the fence off at once, except `keep_id`. */
 static int take_off(const struct rf_interface *interface, uint32_t config_id, uint32_t keep_id)
 {
 	struct xdp_program *taken[RF_CHAIN_MAX], *program = NULL;
@@ -210,7 +211,7 @@ int rf_chain_detach(const struct rf_interface *interface, uint32_t config_id,
 	return 0;
 }
 
-/* The component of that fence that is of this build; 0: none is. */
+/* The id of the fence's component of this build; 0: none. */
 static uint32_t find_current(const struct rf_chain *chain, uint32_t config_id,
 			     const struct rf_loaded *loaded)
 {
@@ -231,9 +232,9 @@ static uint32_t find_current(const struct rf_chain *chain, uint32_t config_id,
 }
 
 /*
- * The kernel cannot swap the program of a component, and libxdp adds or removes. So the new one
- * comes before the old one goes: no packet passes without a fence, and for that moment it is
- * charged to both.
+ * The kernel cannot swap the program of a component; libxdp can only add and remove components. So
+ * the new component is added before the old one is removed: no packet passes without a fence, and
+ * for that moment packets are charged by both.
  */
 int rf_chain_upgrade(const struct rf_interface *interface, const struct rf_program *old,
 		     const struct rf_loaded *loaded, struct rf_error *error)

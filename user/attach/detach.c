@@ -10,7 +10,9 @@
 
 #include "attach/private.h"
 
-/* Is the interface the last one of its fence, as far as this network namespace and pins tell? */
+/*
+ * Is the interface the last one of its fence, as far as this network namespace and the pins show?
+ */
 static bool is_last(const struct rf_pin_path *directory, const struct rf_pin_path *link,
 		    uint32_t config_id)
 {
@@ -23,9 +25,9 @@ static bool is_last(const struct rf_pin_path *directory, const struct rf_pin_pat
 }
 
 /*
- * The pins go first: a command that is killed in between leaves the interface attached, or nothing
- * at all, since the link dies with its last file descriptor. The maps are not read, so that this
- * works for a fence of another map ABI, too.
+ * The pins are removed first. A command killed in between leaves the interface attached, or fully
+ * detached: the link dies with its last file descriptor. The maps are not read, so this works for a
+ * fence of another map ABI, too.
  */
 static int detach_link(const struct rf_interface *interface, uint32_t config_id,
 		       struct rf_error *error)
@@ -76,7 +78,10 @@ static int detach_netlink(const struct rf_interface *interface, const struct rf_
 	return 0;
 }
 
-/* No link of ours holds it. The pins go last, so that a killed command can be run again. */
+/*
+ * Detaches a program that no link of ours holds. The pins are removed last, so that a command that
+ * was killed can be run again.
+ */
 static int detach_linkless(const struct rf_interface *interface, const struct rf_program *program,
 			   struct rf_error *error)
 {
@@ -109,17 +114,17 @@ int rf_interface_detach(const char *dev, struct rf_error *error)
 	return err;
 }
 
-/* What a device that is gone, or an attach that was killed, has left. */
+/* Removes the pins that a device that is gone, or an attach that was killed, has left. */
 static bool remove_orphans(const char *name)
 {
 	struct rf_pin_path directory = rf_pins_directory(name);
-	char other[IF_NAMESIZE]; /* it may be called otherwise now */
+	char other[IF_NAMESIZE]; /* the interface may have a new name */
 
 	if (access(directory.text, F_OK) || rf_pins_have_live_link(&directory, NULL) ||
 	    rf_interface_of_pins(&directory, other))
 		return false;
 	rf_pins_remove(&directory);
-	return access(directory.text, F_OK); /* what is not ours, stays */
+	return access(directory.text, F_OK); /* files that are not our pins stay */
 }
 
 int rf_fence_detach(const char *dev, struct rf_error *error)

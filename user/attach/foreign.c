@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Foreign XDP programs: they are named, and detached only on request. The kernel does not let go of
- * a program that another process holds by a bpf_link.
+ * Foreign XDP programs: messages name them, and only a request detaches them. The kernel does not
+ * detach a program that another process holds by a bpf_link.
  */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
@@ -22,7 +22,7 @@ static uint32_t attached_id(const struct rf_interface *interface)
 	return dispatcher_id ? dispatcher_id : interface->program_id;
 }
 
-/* In words: what is there. */
+/* Describes in words the programs that are in place. */
 static int describe(const struct rf_interface *interface, char text[RF_REPLACED_SIZE],
 		    struct rf_error *error)
 {
@@ -59,7 +59,7 @@ static int fail_held(const struct rf_interface *interface, const char *what, uin
 		interface->name, what, link, link);
 }
 
-/* There is none of ours among them. */
+/* For a chain without a component of ours. Succeeds where the request is to join the chain. */
 static int fail_chained(const struct rf_interface *interface, const struct rf_attach *attach,
 			const char *what, struct rf_error *error)
 {
@@ -147,7 +147,9 @@ void rf_foreign_forget(const struct rf_interface *interface)
 
 	if (!interface->chain.dispatcher_id)
 		return;
-	/* By libxdp's protocol; its own function would take away those of other namespaces, too. */
+	/*
+	 * Follows libxdp's protocol: its own function would remove pins of other namespaces, too.
+	 */
 	snprintf(directory, sizeof(directory), "/sys/fs/bpf/xdp/dispatch-%u-%u", interface->index,
 		 interface->chain.dispatcher_id);
 	snprintf(pattern, sizeof(pattern), "%s/prog*", directory);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What the members of a group may read: a fence's maps are pinned a second time, in a bpffs of our
- * own, since that of the system is closed to all but root. Who may only read a pin gets a file
- * descriptor to read by. What is pinned there inherits the group from the directory it is in, which
- * takes no capability.
+ * What the members of a group may read. The maps of a fence are pinned a second time, in a bpffs of
+ * our own, since only root may enter the system's bpffs. A user who may only read a pin gets a file
+ * descriptor that can only read. A new pin inherits the group from its directory, which takes no
+ * capability.
  */
 #include <bpf/bpf.h>
 #include <errno.h>
@@ -18,7 +18,7 @@
 #include "attach/private.h"
 #include "fence/tries.h"
 
-/* Those of the system. */
+/* May all users pin in the bpffs of the system? */
 static bool others_may_pin(void)
 {
 	struct stat root;
@@ -56,9 +56,9 @@ static bool give_root(gid_t group)
 }
 
 /*
- * Makes the place for it, which is the group's. Why it shall not be: a file descriptor to read by
- * is not all that the kernel asks for. Pinned anew where one may, it can be opened to write; and a
- * program that one may load writes by it.
+ * Makes the group's bpffs. Returns NULL, or why there is none. It is refused where a file
+ * descriptor that can only read does not protect the maps: a user who may pin can pin it again and
+ * open that pin to write, and a user who may load programs can write by a program.
  */
 static const char *prepare_root(void)
 {
@@ -91,7 +91,7 @@ void rf_group_note_link(const struct rf_pin_path *directory, const char *link)
 	if (access(path.text, F_OK))
 		unlink(mark.text);
 	else if (symlink(path.text, mark.text))
-		return; /* there is no directory, or it is there already */
+		return; /* there is no directory, or the mark exists already */
 }
 
 static void note_links(const struct rf_pin_path *directory)
@@ -133,7 +133,7 @@ int rf_group_pin(const struct rf_pin_path *directory, const int map_fd[RF_MAP_CO
 		return 0;
 	}
 	err = rf_pins_make_directory(&shared, error);
-	/* Before the configuration, by which readers find the rest. */
+	/* The tries come before the configuration, by which readers find the rest. */
 	if (!err)
 		err = rf_tries_pin(map_fd, directory, error);
 	if (!err)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The pins that `cat` prints live counters of. Where the kernel cannot have them a fence goes
- * without: nothing depends on them.
+ * The pins from which `cat` prints live counters. Where the kernel does not support them, a fence
+ * has none: nothing depends on them.
  */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
@@ -10,9 +10,9 @@
 #include "attach/private.h"
 #include "kernel/log.h"
 
-#include "build/show.skel.h" /* last: it wants the types of abi.h */
+#include "build/show.skel.h" /* last: it uses the types of abi.h */
 
-/* Its maps are the fence's. */
+/* Loads the iterators with the maps of the fence. */
 static int load_show(struct show_bpf *object, const int map_fd[RF_MAP_COUNT])
 {
 	int cpus = libbpf_num_possible_cpus();
@@ -36,7 +36,7 @@ static int pin_iterator(const struct rf_pin_path *directory, const char *name,
 	struct rf_error ignored;
 	int err = link ? rf_pins_put(directory, name, bpf_link__fd(link), &ignored) : -errno;
 
-	bpf_link__destroy(link); /* what is pinned stays */
+	bpf_link__destroy(link); /* a pinned iterator stays */
 	return err;
 }
 

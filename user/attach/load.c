@@ -18,9 +18,9 @@
 #include "kernel/needs.h"
 #include "kernel/privileges.h"
 
-#include "build/ringfence.skel.h" /* last: it wants the types of abi.h */
+#include "build/ringfence.skel.h" /* last: it uses the types of abi.h */
 
-#define LEASES_MAX (1ULL << 31) /* of all CPUs, so that their number has 32 bits */
+#define LEASES_MAX (1ULL << 31) /* over all CPUs, so that the number fits in 32 bits */
 
 int rf_maps_reuse(struct bpf_object *object, const int map_fd[RF_MAP_COUNT])
 {
@@ -60,13 +60,13 @@ uint32_t rf_leases_wanted(const struct rf_attach *attach)
 	if (attach->leases == RF_LEASES_UNSAID)
 		return RF_LEASES_DEFAULT;
 	if (!attach->leases)
-		return RF_LEASE_WAYS; /* no map is smaller; nobody gets them */
+		return RF_LEASE_WAYS; /* no map is smaller; these are not used */
 	while (each < attach->leases && 2 * each * cpus <= LEASES_MAX)
 		each *= 2;
 	return each * cpus;
 }
 
-/* Lines of the filter: a power of two. */
+/* The number of lines of the known filter, a power of two. */
 static uint32_t known_filter_wanted(uint32_t sources)
 {
 	uint32_t lines = 2;
@@ -98,7 +98,7 @@ static int size_maps(struct ringfence_bpf *object, const struct rf_attach *attac
 	return err;
 }
 
-/* With the maps of `reuse`, or new ones as `attach` wants them. */
+/* Loads with the maps of `reuse`, or with new maps of the sizes in `attach`. */
 static int try_load(struct rf_loaded *loaded, const struct rf_fence *reuse,
 		    const struct rf_attach *attach, bool frags)
 {
@@ -150,8 +150,9 @@ static bool has_files(void)
 }
 
 /*
- * The kernel's errno says little: what it lacks is found by trying. Where there are no files left
- * libbpf takes what it tries for missing, and so any errno may come of it.
+ * The kernel's errno says little, so missing features are found by trying each. Where the process
+ * may open no more files, libbpf takes each feature that it tries for missing, and the load may
+ * fail with any errno.
  */
 static int fail_load(int err, struct rf_error *error)
 {
@@ -183,7 +184,7 @@ static int fail_load(int err, struct rf_error *error)
 			"doctor'",
 			kernel.release, missing);
 	}
-	/* The verifier says E2BIG, too, of a program that is too complex. */
+	/* With a log, E2BIG is the verifier's: the program is too complex. */
 	if ((err == -ENOMEM || err == -E2BIG) && !*rf_log_text())
 		return rf_error_failed(
 			error, err, "cannot load the program: %s; take fewer 'sources' or 'leases'",
@@ -195,7 +196,7 @@ static int fail_load(int err, struct rf_error *error)
 		strerror(-err));
 }
 
-/* Not before Linux 5.18; where the kernel has them, what fails is something else. */
+/* Linux lacks them before 5.18. Where the kernel has them, the load failed for another reason. */
 static bool lacks_frags(void)
 {
 	struct rf_features features;
@@ -205,9 +206,9 @@ static bool lacks_frags(void)
 }
 
 /*
- * Names the capability that is missing. The kernel's own answer would be EPERM, or for CAP_PERFMON
- * what the verifier minds: the length of a frame is the difference of two pointers, which it calls
- * a leak. CAP_SYS_ADMIN stands for CAP_BPF and CAP_PERFMON.
+ * Names the missing capability. The kernel itself would say only EPERM. Without CAP_PERFMON the
+ * verifier would refuse the program: the length of a frame is the difference of two pointers, which
+ * the verifier calls a leak. CAP_SYS_ADMIN stands for CAP_BPF and CAP_PERFMON.
  */
 static int check_may_load(struct rf_error *error)
 {
@@ -228,7 +229,7 @@ static int check_may_load(struct rf_error *error)
 			       missing);
 }
 
-/* Both entries, or the plain one where the kernel lacks the other. */
+/* Loads both entries, or only the plain one where the kernel lacks the other. */
 static int load(struct rf_loaded *loaded, const struct rf_fence *reuse,
 		const struct rf_attach *attach, struct rf_error *error)
 {

@@ -19,25 +19,29 @@ struct rf_loaded {
 #define RF_LOADED_NONE ((struct rf_loaded){.fd = {-1, -1}})
 
 /*
- * Loads this build with the maps of `reuse`, or with new ones of the sizes that `attach` says; a
- * new fence is called `name`. Unload it in any case: what is pinned or attached stays.
+ * rf_load_upgrade() loads this build with the maps of `reuse`; rf_load_new() loads it with new maps
+ * of the sizes in `attach`, as a fence called `name`. The caller unloads it in any case: what is
+ * pinned or attached stays.
  */
 int rf_load_upgrade(struct rf_loaded *loaded, const struct rf_fence *reuse, struct rf_error *error);
 int rf_load_new(struct rf_loaded *loaded, const char *name, const struct rf_attach *attach,
 		struct rf_error *error);
-/* Has an object that is not loaded yet take these maps for its own. */
+/* Makes an object that is not loaded yet use these maps. */
 int rf_maps_reuse(struct bpf_object *object, const int map_fd[RF_MAP_COUNT]);
 void rf_unload(struct rf_loaded *loaded);
 
-/* This build, not loaded yet, with the maps of a fence; NULL and errno. The caller closes it. */
+/*
+ * Opens this build with the maps of a fence, without loading it. The caller closes it. NULL on
+ * failure, with errno.
+ */
 struct bpf_object *rf_load_open(const int map_fd[RF_MAP_COUNT]);
 
-/* How many leases `attach` asks for, for all CPUs together: whole sets, a power of two for each. */
+/* How many leases `attach` asks for, over all CPUs: whole sets, and a power of two for each CPU. */
 uint32_t rf_leases_wanted(const struct rf_attach *attach);
-/* The entry that the MTU asks for. */
+/* The entry that the interface's MTU needs. */
 enum rf_entry rf_entry_for(const char *name, enum rf_mode mode);
 
-/* Is a program with that tag one of this build's? */
+/* Does this build have a program with that tag? */
 bool rf_loaded_has(const struct rf_loaded *loaded, const uint8_t tag[RF_PROGRAM_TAG_SIZE]);
 
 #endif /* RINGFENCE_LOAD_H */

@@ -47,7 +47,7 @@ static int swap_program(const struct rf_interface *interface, const struct rf_pr
 	return 0;
 }
 
-/* Is the interface's program that of this build, and in a chain the only one of its fence? */
+/* Is the interface's program of this build, and in a chain the only component of its fence? */
 static bool is_current(const struct rf_interface *interface, const struct rf_program *program,
 		       const struct rf_loaded *loaded)
 {
@@ -55,7 +55,7 @@ static bool is_current(const struct rf_interface *interface, const struct rf_pro
 	       rf_chain_count_ours(&interface->chain, program->map_id[RF_MAP_CONFIG]) <= 1;
 }
 
-/* Swaps the program wherever it is not that of this build. Returns how many were. */
+/* Swaps the program wherever it is of another build. Returns on how many interfaces. */
 static int upgrade_interfaces(const struct rf_fence *fence, const struct rf_loaded *loaded,
 			      struct rf_error *error)
 {
@@ -74,7 +74,7 @@ static int upgrade_interfaces(const struct rf_fence *fence, const struct rf_load
 	return err ? err : swapped;
 }
 
-/* The pins of the programs; then the pins for readers, on which nothing depends. */
+/* Renews the pins of the programs, then the pins for readers, on which nothing depends. */
 static int renew_pins(const struct rf_pin_path *directory, const struct rf_fence *fence,
 		      const struct rf_loaded *loaded, struct rf_error *error)
 {
@@ -87,7 +87,7 @@ static int renew_pins(const struct rf_pin_path *directory, const struct rf_fence
 	return 0;
 }
 
-/* Is there an interface, or a pin, with another program than this build's? */
+/* Does an interface, or a pin, have the program of another build? */
 static bool is_needed(const struct rf_fence *fence, const struct rf_pin_path *directory,
 		      const struct rf_loaded *loaded)
 {
@@ -115,7 +115,7 @@ int rf_fence_upgrade(const struct rf_fence *fence, struct rf_loaded *loaded, str
 	else if (*directory.text)
 		return 0;
 	swapped = upgrade_interfaces(fence, loaded, error);
-	/* The pins follow, also after an upgrade that was killed before it came to them. */
+	/* Renew the pins, also those that an upgrade did not reach before it was killed. */
 	if (swapped >= 0 && *directory.text) {
 		int err = renew_pins(&directory, fence, loaded, error);
 
