@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Which limits a packet is charged to, worked out in advance: those of its class, which its
- * protocol and port tell, that are also those of its prefix class, which its address tells. Both
- * are bit sets, and the data path is left with one `and`.
+ * Works out in advance which limits a packet is charged to. The protocol and port of a packet give
+ * its packet class; its source address gives its prefix class. Each class is a bit set of limits,
+ * and the packet is charged to the limits in both: the data path needs one `and`.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -17,20 +17,20 @@
 #define ICMPV6 58
 
 #define LEASE6_BITS 64
-#define DEPTH_MAX 130 /* prefixes that lie in each other, and the place that they all lie in */
+#define DEPTH_MAX 130 /* nested prefixes, and the place that contains them all */
 
 #define SETS_MAX 256
 _Static_assert(SETS_MAX == RF_PACKET_CLASSES_MAX && SETS_MAX == RF_PREFIX_CLASSES_MAX,
 	       "their number is a byte");
 
-/* Bit sets that have been seen; each has the number of its place. */
+/* The bit sets found so far; the number of a set is its index. */
 struct sets {
 	uint32_t set[SETS_MAX];
 	int count;
-	int last; /* asked for before this */
+	int last; /* the index found last */
 };
 
-/* The number of `set`, which may be a new one; -ENOSPC. */
+/* The number of `set`, which is added where it is new; -ENOSPC where there is no room. */
 static int sets_number(struct sets *sets, uint32_t set)
 {
 	int i = 0;
@@ -70,7 +70,7 @@ static bool fits(const struct rf_limit *limit, int protocol, bool is_syn)
 	}
 }
 
-/* The limits that a packet may fit; those with ports, or those without. */
+/* The limits that may match a packet: either those with ports, or those without. */
 static uint32_t find_limits(const struct rf_bank *bank, int protocol, bool is_syn, bool has_ports)
 {
 	uint32_t limits = 0;
@@ -109,7 +109,7 @@ static int compile_protocols(struct rf_bank *bank, struct sets *classes, struct 
 	return 0;
 }
 
-/* Those of `limits` that are for a port. */
+/* The limits among `limits` that match a port. */
 static uint32_t find_limits_of_port(const struct rf_ruleset *ruleset, uint32_t limits, int port)
 {
 	uint32_t found = 0;
@@ -156,7 +156,7 @@ static int compile_ports(const struct rf_ruleset *ruleset, struct sets *classes,
 	return err;
 }
 
-/* Credits are in the one unit of all the limits that they are of; else there are none. */
+/* Credits are in the unit of the class's limits. Limits of different units get no credits. */
 static struct rf_packet_class class_of_limits(const struct rf_bank *bank, uint32_t limits)
 {
 	struct rf_packet_class class = {.limits = limits};
@@ -191,7 +191,7 @@ static int compile_classes(struct rf_ruleset *ruleset, struct rf_compiled *compi
 	struct rf_bank *bank = &ruleset->bank;
 	int err;
 
-	sets_number(classes, 0); /* what fits no limit */
+	sets_number(classes, 0); /* the class that no limit matches */
 	err = compile_protocols(bank, classes, error);
 	if (!err && has_ports(bank)) {
 		compiled->ports = calloc(1, sizeof(*compiled->ports));
@@ -207,14 +207,14 @@ static int compile_classes(struct rf_ruleset *ruleset, struct rf_compiled *compi
 
 /* ---- prefix classes ---- */
 
-/* Are they IPv6, in the same /64, and neither is shorter? */
+/* Are both IPv6, at least 64 bits long, and in the same /64? */
 static bool in_same_64(const struct rf_prefix *a, const struct rf_prefix *b)
 {
 	return a->version == 6 && b->version == 6 && a->length >= 64 && b->length >= 64 &&
 	       a->word[0] == b->word[0] && a->word[1] == b->word[1];
 }
 
-/* Must an entry for its /64 be added before the one at `i`? The first in a /64 is the shortest. */
+/* Must an entry for the /64 be added before entry `i`? The first entry in a /64 is the shortest. */
 static bool lacks_64(const struct rf_listed *listed, size_t i)
 {
 	const struct rf_prefix *prefix = &listed[i].prefix;
@@ -232,16 +232,16 @@ static struct rf_listed entry_of_64(const struct rf_prefix *prefix)
 }
 
 /*
- * A lease is for a whole /64, so none may be where a longer prefix lies in it. Sources that are not
- * in the longer one must find that marked as well: each such /64 has an entry, an empty one if need
- * be. Those that an earlier set of rules needed are dropped.
+ * A lease answers for a whole /64, so a /64 that contains a longer prefix must get no lease.
+ * Sources in the rest of the /64 must find the mark, too: each such /64 has an entry, an empty one
+ * where no rule names it. Empty entries of earlier rules are dropped first.
  */
 static int add_divided(struct rf_ruleset *ruleset, struct rf_error *error)
 {
 	size_t count, lacking = 0;
 	struct rf_listed *listed;
 
-	rf_ruleset_expire(ruleset, 0); /* what says nothing */
+	rf_ruleset_expire(ruleset, 0); /* drops empty entries */
 	count = ruleset->listed_count;
 	for (size_t i = 0; i < count; i++)
 		lacking += lacks_64(ruleset->listed, i);
@@ -261,7 +261,9 @@ static int add_divided(struct rf_ruleset *ruleset, struct rf_error *error)
 	return 0;
 }
 
-/* Do they differ in nothing but where they apply? A shadow takes no source from what is in force.
+/*
+ * Do both limits match and group packets in the same way, apart from their `from`? A shadow and a
+ * limit in force are never in one group, so a shadow takes no source from a limit in force.
  */
 static bool in_same_group(const struct rf_ruleset *ruleset, int a, int b)
 {
@@ -275,7 +277,9 @@ static bool in_same_group(const struct rf_ruleset *ruleset, int a, int b)
 	return !one->has_ports || memcmp(ruleset->ports[a], ruleset->ports[b], RF_PORTS / 8) == 0;
 }
 
-/* What holds in a prefix, by all those that it lies in. */
+/*
+ * What applies inside a prefix, by its own entry and the entries of all prefixes that contain it.
+ */
 struct place {
 	const struct rf_prefix *prefix;
 	uint64_t until[RF_LIST_COUNT];
@@ -283,7 +287,7 @@ struct place {
 };
 
 struct prefix_classes {
-	uint32_t group[RF_LIMITS_MAX]; /* by slot: those in the same group, itself included */
+	uint32_t group[RF_LIMITS_MAX]; /* by slot: the limits of its group, itself included */
 	struct sets sets;
 	struct place place[DEPTH_MAX]; /* each lies in the one before; the first is everywhere */
 	int depth;
@@ -312,8 +316,9 @@ static uint32_t find_everywhere(const struct rf_bank *bank)
 }
 
 /*
- * Prefixes come in an order in which each follows those that it lies in. It is longer than they
- * are, so of each group that it names, those that it names are left and no other.
+ * Enters a prefix. Prefixes are sorted so that each follows the prefixes that contain it. Where a
+ * prefix names limits of a group, only these limits of the group apply inside it: the longest
+ * prefix decides.
  */
 static struct place *enter(struct prefix_classes *prefix_classes, const struct rf_listed *listed)
 {
@@ -335,7 +340,10 @@ static struct place *enter(struct prefix_classes *prefix_classes, const struct r
 	return place;
 }
 
-/* After add_divided() the /64 is there, and what lies in it follows. */
+/*
+ * Is it a /64 that contains a longer prefix, or such a longer prefix? After add_divided() each such
+ * /64 has an entry, and its longer prefixes follow.
+ */
 static bool is_divided(const struct rf_ruleset *ruleset, size_t i)
 {
 	const struct rf_prefix *prefix = &ruleset->listed[i].prefix;
@@ -395,9 +403,9 @@ static int compile_prefix_classes(struct rf_ruleset *ruleset, struct rf_compiled
 	return err;
 }
 
-/* ---- what holds of them together ---- */
+/* ---- all limits together ---- */
 
-/* Names one more than there may be; that these are too many is enough to know. */
+/* Names one limit more than the maximum: these alone are too many. */
 static int fail_charged(const struct rf_bank *bank, uint32_t limits, struct rf_error *error)
 {
 	char names[(RF_CHARGED_MAX + 1) * (RF_NAME_SIZE + 8)] = "";
@@ -436,7 +444,7 @@ static void raise_length(unsigned int *length, unsigned int other)
 		*length = other;
 }
 
-/* A lease is for sources that no limit and no prefix tells apart. */
+/* A lease answers for sources that no limit and no prefix tells apart. */
 static void compile_lease_masks(struct rf_ruleset *ruleset)
 {
 	struct rf_bank *bank = &ruleset->bank;
@@ -470,7 +478,7 @@ static void compile_shadows(struct rf_bank *bank)
 			bank->shadows |= 1U << slot;
 }
 
-/* What has no source is charged to one limit at most. */
+/* A packet without a source is charged to one limit at most. */
 static int compile_other(struct rf_bank *bank, struct rf_error *error)
 {
 	bank->other = 0;
@@ -488,7 +496,7 @@ static int compile_other(struct rf_bank *bank, struct rf_error *error)
 	return 0;
 }
 
-/* Does anything drop? Then what nobody can tell the limits of is dropped as well. */
+/* Can a limit or the deny list drop packets? Then packets of unknown limits are dropped, too. */
 static void compile_in_force(struct rf_ruleset *ruleset)
 {
 	struct rf_bank *bank = &ruleset->bank;

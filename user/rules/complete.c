@@ -6,21 +6,21 @@
 
 #define FIRST_LENGTH_MAX 32
 
-/* How far the words have come. */
+/* What the words so far mean. */
 struct position {
-	const char *first;		 /* word of a command that has two; NULL: none yet */
+	const char *first;		 /* first word of a command of two words; NULL: none yet */
 	const struct rf_syntax *command; /* NULL: none yet */
-	bool is_help;			 /* of `help`, so that no argument follows */
+	bool is_help;			 /* the command follows `help`: it takes no arguments */
 	bool has_operand;
 	const struct rf_option *pending; /* the option whose value comes next; NULL: none */
 	const struct rf_option *then;	 /* words that may follow the last value; NULL: none */
-	const struct rf_option *pairs;	 /* words of which the last one may begin a pair */
-	const char *half;		 /* … and that word: `tcp`, of `tcp syn` */
+	const struct rf_option *pairs;	 /* words of the last value, where two may be a pair */
+	const char *half;		 /* first word of that pair: `tcp`, of `tcp syn` */
 	unsigned int given, common;	 /* bit sets of rows */
 	const char *dev;
 };
 
-/* What follows `first` and a blank in `words`; NULL where these begin otherwise. */
+/* The part of `words` after `first` and a blank; NULL where `words` begins otherwise. */
 static const char *second_of(const char *words, const char *first)
 {
 	const size_t length = strlen(first);
@@ -37,7 +37,7 @@ static void read_value(struct position *at, const char *word)
 	const int row = rf_option_find(option->words, word);
 
 	at->pending = NULL;
-	if (option == rf_common_options) /* its only option with a value is the first: dev */
+	if (option == rf_common_options) /* the first, `dev`: no other has a value */
 		at->dev = word;
 	if (row < 0) {
 		at->then = option->then;
@@ -130,7 +130,7 @@ static void suggest(const struct rf_suggestions *to, const char *word, const cha
 	to->suggest(to->context, word, summary, RF_KIND_NONE);
 }
 
-/* The rows that are not given; the first word of a pair is a row of its own. */
+/* Suggests the rows that are not given. The first word of a pair has its own row. */
 static void suggest_table(const struct rf_suggestions *to, const struct rf_option *table,
 			  unsigned int given)
 {
@@ -169,7 +169,10 @@ static void suggest_commands(const struct rf_suggestions *to, const struct posit
 	suggest(to, "--version", "print the version");
 }
 
-/* Is what has to be given not yet given? Then suggests the next of it, or what replaces it. */
+/*
+ * Suggests the next option that must be given, or the option that replaces all others. Returns
+ * false where other words may come next.
+ */
 static bool suggest_must(const struct rf_suggestions *to, const struct position *at)
 {
 	const struct rf_option *options = at->command->options;
@@ -206,7 +209,7 @@ static void suggest_rest(const struct rf_suggestions *to, const struct position 
 	suggest_table(to, at->command->options, at->given);
 	if (operand->flags & RF_OPTION_MANY || (operand->flags & RF_OPTION_MAY && !at->has_operand))
 		suggest_value(to, operand);
-	/* `dev` names the fence, but not where the operand does. */
+	/* `dev` names the fence, unless the operand is the interface. */
 	suggest_table(to, rf_common_options,
 		      at->common | (operand->kind == RF_KIND_INTERFACE ? 1U : 0));
 }

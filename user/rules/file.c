@@ -7,7 +7,7 @@
 #include "rules/file.h"
 #include "rules/grammar.h"
 
-#define FILE_BYTES_MAX (256UL << 20) /* a million times the rules that anybody writes */
+#define FILE_BYTES_MAX (256UL << 20) /* far more than any rule file has */
 #define READ_BYTES 65536
 
 struct text {
@@ -77,7 +77,7 @@ int rf_file_read(const char *path, char **result, struct rf_error *error)
 		free(text.bytes);
 		return fail_read(path, err, error);
 	}
-	text.bytes[text.length] = '\0'; /* there is room, or it would have read on */
+	text.bytes[text.length] = '\0'; /* the last read left room for it */
 	*result = text.bytes;
 	return 0;
 }

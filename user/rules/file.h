@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The user's files, as text or as prefixes. Nothing else opens them. Silent. */
+/* Reads the user's files, as text or as prefixes. No other code opens them. Prints nothing. */
 #ifndef RINGFENCE_FILE_H
 #define RINGFENCE_FILE_H
 
@@ -9,8 +9,8 @@
 /* All of a file, with a final NUL; `-` is standard input. The caller frees `text`. */
 int rf_file_read(const char *path, char **text, struct rf_error *error);
 /*
- * Adds the prefixes of a file, one a line, to `prefixes`; `#` begins a comment. What is wrong is
- * said with the file, the line and the word.
+ * Adds the prefixes of a file, one per line, to `prefixes`; `#` begins a comment. An error names
+ * the file, the line and the word.
  */
 int rf_file_prefixes(const char *path, struct rf_prefixes *prefixes, struct rf_error *error);
 

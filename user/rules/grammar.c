@@ -103,7 +103,7 @@ static bool scale_decimal(const char *digits, const char *end, uint64_t factor, 
 	unsigned __int128 product;
 	bool point = memchr(digits, '.', end - digits);
 
-	while (point && end[-1] == '0') /* no meaning after a point */
+	while (point && end[-1] == '0') /* zeros at the end of a fraction mean nothing */
 		end--;
 	point = false;
 	for (const char *p = digits; p < end; p++) {
@@ -191,7 +191,7 @@ int rf_parse_rate(const char *text, struct rf_rate *rate, struct rf_error *error
 	memcpy(count, text, length);
 	count[length] = '\0';
 	err = rf_parse_count(count, &parsed.count, &parsed.in_bits, error);
-	if (!text[length] && !parsed.in_bits) /* only bits may go without a time */
+	if (!text[length] && !parsed.in_bits) /* only a rate in bits may leave the time out */
 		return fail_rate(text, error);
 	if (err)
 		return rf_error_usage(error,

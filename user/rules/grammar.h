@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Text to values and back: the one grammar of the command line and of rule files. Silent:
- * errors go into an rf_error. Touches no kernel object and no file. Words are exact, never
- * abbreviated. Every parser returns 0 or -EINVAL, and leaves its results unchanged when it fails;
- * rf_parse_limit allocates: it may also return -ENOMEM, and leaves an empty definition.
+ * Text to values and back: the one grammar of the command line and of rule files. Prints nothing:
+ * errors go into an rf_error. Uses no kernel object and no file. Words are exact, never
+ * abbreviated. Every parser returns 0 or -EINVAL, and leaves its results unchanged when it fails.
+ * rf_parse_limit() allocates: it may also return -ENOMEM, and leaves an empty definition when it
+ * fails.
  */
 #ifndef RINGFENCE_GRAMMAR_H
 #define RINGFENCE_GRAMMAR_H
@@ -31,7 +32,7 @@
 #define RF_PER4_DEFAULT 32
 #define RF_PER6_DEFAULT 64
 
-/* The words that are still to be read. */
+/* Words, of which those from `at` on are still to be read. */
 struct rf_words {
 	const char *const *word;
 	int count;
@@ -96,12 +97,12 @@ const char *rf_words_next(struct rf_words *words);
 bool rf_words_take(struct rf_words *words, const char *word);
 /* The next word, or the one after `dev`: an interface, whatever its name. */
 const char *rf_words_interface(struct rf_words *words);
-/* Fails unless all words were read. */
+/* An error unless all words were read. */
 int rf_words_end(const struct rf_words *words, struct rf_error *error);
 
 /*
- * COUNT: 100, 20k, 1.5M, a whole number after multiplication. Or kbit, mbit, gbit, powers of 1000,
- * in whole bytes; `count` is bytes then.
+ * COUNT: 100, 20k, 1.5M; the product must be a whole number. With kbit, mbit or gbit, powers of
+ * 1000 bits, the product must be whole bytes, and `count` is in bytes.
  */
 int rf_parse_count(const char *text, uint64_t *count, bool *in_bits, struct rf_error *error);
 /* TIME: 500ms, 1s, 10s, 5m, 1h, in nanoseconds. */
@@ -118,35 +119,35 @@ bool rf_name_is_valid(const char name[RF_NAME_SIZE]);
 int rf_parse_number(const char *text, const char *what, uint32_t min, uint32_t max,
 		    uint32_t *number, struct rf_error *error);
 
-/* What follows `limit add` and `limit set`: NAME rate COUNT/TIME and its options. */
+/* Parses the words after `limit add` and `limit set`: NAME rate COUNT/TIME and its options. */
 int rf_parse_limit(struct rf_words *words, struct rf_definition *definition,
 		   struct rf_error *error);
 void rf_definition_free(struct rf_definition *definition);
-/* What follows `newcomers`. */
+/* Parses the words after `newcomers`. */
 int rf_parse_newcomers(struct rf_words *words, struct rf_newcomers_text *newcomers,
 		       struct rf_error *error);
-/* What follows `stats`: the seconds between two lines; 0: no watch. */
+/* Parses the words after `stats`: the seconds between two lines; 0: no watch. */
 int rf_parse_stats(struct rf_words *words, uint32_t *seconds, struct rf_error *error);
-/* What follows `top`. */
+/* Parses the words after `top`. */
 int rf_parse_top(struct rf_words *words, struct rf_top *top, struct rf_error *error);
 /* [for TIME], for lists: 0 if it is not given. */
 int rf_parse_for(struct rf_words *words, uint64_t *time_ns, struct rf_error *error);
 /* [confirm TIME]: 0 if it is not given. */
 int rf_parse_confirm(struct rf_words *words, uint64_t *time_ns, struct rf_error *error);
 /*
- * Splits one line of a rule file into words, in place; `#` begins a comment. `words` refers
- * to `array`, which has room for `max`; more are -EINVAL.
+ * Splits one line of a rule file into words, in place; `#` begins a comment. `words` refers to
+ * `array`, which has room for `max` words; more words are -EINVAL.
  */
 int rf_split_line(char *line, const char **array, int max, struct rf_words *words,
 		  struct rf_error *error);
-/* What follows `attach`: IF… and its options. */
+/* Parses the words after `attach`: IF… and its options. */
 int rf_parse_attach(struct rf_words *words, struct rf_attach *attach, struct rf_error *error);
 
 const char *rf_mode_name(enum rf_mode mode);
 const char *rf_algorithm_name(enum rf_algorithm algorithm);
 const char *rf_edge_name(enum rf_edge edge);
 const char *rf_unit_name(enum rf_unit unit);
-/* Has its algorithm a burst? RF_TOKEN and RF_LEAKY have. */
+/* Does the limit's algorithm have a burst? RF_TOKEN and RF_LEAKY have one. */
 bool rf_has_burst(const struct rf_limit *limit);
 /* any, tcp, tcp syn, udp, icmp, proto N or other. */
 void rf_format_match(const struct rf_limit *limit, char text[RF_MATCH_TEXT_SIZE]);

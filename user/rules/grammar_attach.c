@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What follows `attach`. */
+/* Parses the words after `attach`. */
 #include <string.h>
 
 #include "rules/private.h"
@@ -63,7 +63,7 @@ static int parse_replace(const char *value, void *into, struct rf_error *error)
 	return 0;
 }
 
-/* `dev` is read as an interface, before options are looked for. */
+/* `dev` has no parser: the word after it is read as an interface. */
 static const rf_option_parser parsers[RF_ATTACH_OPTIONS] = {
 	[RF_OPT_FENCE] = parse_fence,	  [RF_OPT_MODE] = parse_mode,
 	[RF_OPT_SOURCES] = parse_sources, [RF_OPT_LEASES] = parse_leases,
@@ -82,7 +82,7 @@ static int add_interface(const char *word, struct rf_attach *attach, struct rf_e
 	return 0;
 }
 
-/* `word`: the option in the place of the interface, which may be meant as one; or NULL. */
+/* `word`: an option in the place of the interface, perhaps meant as its name; or NULL. */
 static int refuse_no_interface(const char *word, struct rf_error *error)
 {
 	if (!word)

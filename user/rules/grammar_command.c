@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What follows the commands with few options: newcomers, allow, deny, apply, stats, top. */
+/* Parses the words after commands with few options: newcomers, allow, deny, apply, stats, top. */
 #include <string.h>
 
 #include "rules/private.h"
@@ -27,7 +27,7 @@ static int parse_for(const char *value, void *into, struct rf_error *error)
 				into, error);
 }
 
-/* A table of one option, which is a time. */
+/* Parses the only option of a table, which is a time. */
 static int parse_time_option(const struct rf_option *table, rf_option_parser parser,
 			     struct rf_words *words, uint64_t *time_ns, struct rf_error *error)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What follows `limit add` and `limit set`. */
+/* Parses the words after `limit add` and `limit set`. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 #define TCP 6
 #define UDP 17
 
-/* A limit whose words are still being read. The meaning of a word may depend on a later one. */
+/* A limit whose words are being read. The meaning of a word may depend on a later one. */
 struct draft {
 	struct rf_definition made;
 	struct rf_words *words;
@@ -246,7 +246,7 @@ static int parse_count(const char *value, void *into, struct rf_error *error)
 	struct draft *draft = into;
 	unsigned int row;
 
-	draft->made.limit.flags |= RF_COUNT_REJECTED; /* the only word */
+	draft->made.limit.flags |= RF_COUNT_REJECTED; /* `rejected` is the only word */
 	return rf_parse_word(&rf_limit_options[RF_OPT_COUNT], value, &row, error);
 }
 
@@ -288,7 +288,7 @@ static int check_unit(struct draft *draft, struct rf_error *error)
 	return 0;
 }
 
-/* An option without a use for the algorithm was meant for another one. */
+/* An error where an option has no meaning for the algorithm. */
 static int check_algorithm(const struct draft *draft, struct rf_error *error)
 {
 	const struct rf_limit *limit = &draft->made.limit;
@@ -343,7 +343,7 @@ static int check_rate(const struct draft *draft, struct rf_error *error)
 	return check_range(draft->rate, "rate", limit, limit->rate, max, error);
 }
 
-/* Not every limit works with its default burst. */
+/* An error where the limit cannot work with its default burst. */
 static int check_default_burst(const struct draft *draft, struct rf_error *error)
 {
 	const struct rf_limit *limit = &draft->made.limit;
@@ -407,7 +407,7 @@ static int check_other(const struct draft *draft, struct rf_error *error)
 	return 0;
 }
 
-/* Can the limit do what it says to the packets that it matches? */
+/* An error where an option can have no effect on the packets that the limit matches. */
 static int check_match(const struct draft *draft, struct rf_error *error)
 {
 	const struct rf_limit *limit = &draft->made.limit;

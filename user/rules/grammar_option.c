@@ -9,7 +9,7 @@
 
 /* ---- text ---- */
 
-/* What a message says that an option expects. */
+/* How a message describes the value that an option expects. */
 static const char *const kind_texts[RF_KIND_COUNT_OF] = {
 	[RF_KIND_NUMBER] = "a number",
 	[RF_KIND_COUNT] = "a count, like 100 or 20k",
@@ -30,7 +30,7 @@ static const char *const kind_texts[RF_KIND_COUNT_OF] = {
 	[RF_KIND_BANNED] = "an address",
 };
 
-/* What a message says of an operand that is missing. */
+/* How a message names an operand that is missing. */
 static const char *const operand_names[RF_KIND_COUNT_OF] = {
 	[RF_KIND_PREFIX] = "prefix",	 [RF_KIND_ADDRESS] = "address",
 	[RF_KIND_FILE] = "file",	 [RF_KIND_INTERFACE] = "interface",
@@ -64,7 +64,7 @@ static void append_words(const struct rf_option *words, const char *between, con
 		       words[i].value ? words[i].value : "");
 }
 
-/* In brackets where it may be left out. */
+/* Appends the value, in brackets where it may be left out. */
 static void append_value(const struct rf_option *option, char *text, size_t size)
 {
 	const bool both = option->value && option->words;
@@ -84,7 +84,7 @@ void rf_option_format(const struct rf_option *option, char text[RF_OPTION_TEXT_S
 	append_value(option, text, RF_OPTION_TEXT_SIZE);
 }
 
-/* Is the option in the usage line, and not behind [OPTION…]? */
+/* Does the usage line show the option itself, and not only [OPTION…]? */
 static bool is_shown(const struct rf_syntax *command, const struct rf_option *option)
 {
 	const bool few = !command->options[1].word; /* the only one */

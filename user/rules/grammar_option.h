@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Options of a command, parsed by their table. Silent, like all of the grammar. */
+/* Options of a command, parsed by their table. Prints nothing, like all of the grammar. */
 #ifndef RINGFENCE_GRAMMAR_OPTION_H
 #define RINGFENCE_GRAMMAR_OPTION_H
 
@@ -9,7 +9,7 @@
 /* How usage and help write an option with its value: ban TIME. */
 #define RF_OPTION_TEXT_SIZE 160
 void rf_option_format(const struct rf_option *option, char text[RF_OPTION_TEXT_SIZE]);
-/* The arguments of a command, as its usage line has them: NAME rate COUNT/TIME [OPTION…]. */
+/* The arguments of a command, as its usage line shows them: NAME rate COUNT/TIME [OPTION…]. */
 #define RF_USAGE_TEXT_SIZE 256
 void rf_syntax_format(const struct rf_syntax *command, char text[RF_USAGE_TEXT_SIZE]);
 

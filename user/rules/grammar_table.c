@@ -323,7 +323,7 @@ int rf_option_find(const struct rf_option *table, const char *word)
 	return -1;
 }
 
-/* Is it a word of the table, at any depth, and no good name? */
+/* Is it a word of the table, at any depth, that a name may not be? */
 static bool reserves(const struct rf_option *table, const char *word)
 {
 	for (int i = 0; table && table[i].word; i++)

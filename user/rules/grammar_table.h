@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The table of commands and options: each word of the grammar stands here once, with what follows
- * it and what help says of it. Parsers, usage, help, completion and the check of the manual read
- * it. Data only: a parser belongs to the file that knows the values.
+ * The table of commands and options. It has each word of the grammar once, with the words that
+ * follow it and its text in help. Parsers, usage, help, completion and the check of the manual read
+ * it. It has only data: a parser is in the file that knows the values.
  */
 #ifndef RINGFENCE_GRAMMAR_TABLE_H
 #define RINGFENCE_GRAMMAR_TABLE_H
@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* What a value is. */
+/* The kind of a value. */
 enum rf_kind {
 	RF_KIND_NONE, /* no value follows */
 	RF_KIND_WORD, /* one of the option's words */
@@ -34,12 +34,12 @@ enum rf_kind {
 	RF_KIND_COUNT_OF,
 };
 
-#define RF_OPTION_MUST (1U << 0)    /* has to be given, before those that may be left out */
+#define RF_OPTION_MUST (1U << 0)    /* must be given, before the options that may be left out */
 #define RF_OPTION_INSTEAD (1U << 1) /* replaces all other options */
 #define RF_OPTION_SHOWN (1U << 2)   /* is in the usage line, even of a command with many options */
 #define RF_OPTION_MAY (1U << 3)	    /* the operand, or the value, may be left out */
 #define RF_OPTION_MANY (1U << 4)    /* may be given again */
-#define RF_OPTION_NAMES (1U << 5)   /* the word is a good name as well */
+#define RF_OPTION_NAMES (1U << 5)   /* the word may be a name as well */
 
 /* An option, an operand, or a word that is the value of one. */
 struct rf_option {
@@ -96,7 +96,7 @@ enum rf_command_id {
 };
 
 extern const struct rf_syntax rf_syntax[RF_CMD_COUNT];
-/* What every command takes: `dev IF`, --json, --verbose. */
+/* The options of every command: `dev IF`, --json, --verbose. */
 extern const struct rf_option rf_common_options[];
 
 /* Rows of the options that have a parser of their own. */
@@ -151,13 +151,13 @@ extern const struct rf_option rf_top_options[];	  /* by drops|rate */
 extern const struct rf_option rf_algorithm_words[]; /* enum rf_algorithm */
 extern const struct rf_option rf_edge_words[];	    /* enum rf_edge */
 extern const struct rf_option rf_match_words[];	    /* enum rf_match */
-extern const struct rf_option rf_mode_words[];	    /* enum rf_mode, but for RF_OFFLOAD */
+extern const struct rf_option rf_mode_words[];	    /* enum rf_mode, except RF_OFFLOAD */
 extern const struct rf_option rf_then_words[];	    /* enum rf_newcomers_then, from open on */
 extern const struct rf_option rf_order_words[];	    /* drops, rate */
 
 /* The row of `word` in a table that may be NULL; -1: none. No row with a blank in it is found. */
 int rf_option_find(const struct rf_option *table, const char *word);
-/* Is it a word of the grammar that can stand where a name could? */
+/* Is it a word of the grammar that may stand in the place of a name? */
 bool rf_word_is_reserved(const char *word);
 
 #endif /* RINGFENCE_GRAMMAR_TABLE_H */

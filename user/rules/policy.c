@@ -15,7 +15,7 @@ static uint64_t divide_up(uint64_t dividend, uint64_t divisor)
 	return dividend / divisor + (dividend % divisor != 0);
 }
 
-/* `parts` cells are the window, and one clock tick more where `tick_more`. */
+/* Sets the length of a cell: `parts` cells cover the window, plus one tick where `tick_more`. */
 static void set_cell(struct rf_policy *policy, uint64_t window_ns, uint32_t parts, bool tick_more,
 		     uint32_t tick_ns)
 {
@@ -38,16 +38,16 @@ static void compile_sliding(const struct rf_limit *limit, uint32_t tick_ns,
 	} else {
 		policy->cells = limit->cells - 1;
 		set_cell(policy, limit->window_ns, policy->cells, false, tick_ns);
-		/* `used` has 32 bits, so that much of a cell may multiply it. */
+		/* `used` has 32 bits, so the part of a cell that multiplies it may have 31. */
 		while (policy->cell >> policy->scale >> 31)
 			policy->scale++;
 	}
 }
 
 /*
- * How long a unit and the burst take to flow, rounded up. A packet is a unit, so that its time is
- * a whole number and `burst` of them are exactly the depth. A byte may be less than 1/16 ns: as
- * many binary places more as still multiply with the burst.
+ * Computes how long one unit and the whole burst take to flow, rounded up. A packet is one unit:
+ * its time is a whole number, and `burst` times it is exactly the depth. A byte may take less than
+ * 1/16 ns, so its time gets more binary places: as many as its product with the burst has room for.
  */
 static void compile_bucket(const struct rf_limit *limit, struct rf_policy *policy)
 {
@@ -70,7 +70,7 @@ static void compile_bucket(const struct rf_limit *limit, struct rf_policy *polic
 void rf_policy_compile(const struct rf_limit *limit, uint32_t id, uint32_t tick_ns,
 		       struct rf_policy *policy)
 {
-	tick_ns = tick_ns ? tick_ns : 1; /* it may come out of another user's memory */
+	tick_ns = tick_ns ? tick_ns : 1; /* it may come from another user's memory */
 	*policy = (struct rf_policy){
 		.id = id,
 		.flags = limit->flags,
@@ -135,9 +135,9 @@ int rf_bank_count(const struct rf_bank *bank)
 }
 
 /*
- * Would a window that was kept under one limit be read as what it is under the other? A ban keeps
- * its end in a word that is a counter without one. Which packets are charged does not matter: a
- * window counts those that were.
+ * Does a window mean the same under both limits? A limit with a ban keeps the end of the ban in a
+ * word that is a counter under other limits. Which packets the limits match does not matter: a
+ * window counts those that were charged to it.
  */
 static bool same_windows(const struct rf_limit *limit, const struct rf_policy *policy,
 			 const struct rf_limit *other, const struct rf_policy *other_policy)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Limits as the user wrote them → their policies in the bank that the data path reads. Pure: no
- * kernel object, no file, no output. The divisions of the limiter are done here, once.
+ * Turns limits as the user wrote them into their policies in the bank that the data path reads.
+ * Pure: no kernel object, no file, no output. The divisions of the limiter are done here, once.
  */
 #ifndef RINGFENCE_POLICY_H
 #define RINGFENCE_POLICY_H
@@ -11,11 +11,12 @@
 #include "ringfence/abi.h"
 
 /*
- * The policy of `limit` under `id`. With the strict edge a cell is (W + one clock tick) /
+ * Compiles the policy of `limit` under `id`. With the strict edge a cell is (W + one clock tick) /
  * (cells - 1), rounded up, so that any interval of length W, both ends included, lies within
- * `cells` consecutive epochs. Coarse, it is W / cells; fixed, W. In jiffies where it is at least
- * RF_JIFFIES_CELL_MIN ticks long, since reading them is free; else in ns, since rounding up a few
- * ticks would cost even senders up to a third of L. `tick_ns` > 0.
+ * `cells` consecutive epochs. With the coarse edge it is W / cells, and with the fixed algorithm W.
+ * A cell is measured in jiffies where it is at least RF_JIFFIES_CELL_MIN ticks long, since reading
+ * jiffies is free. A shorter cell is measured in ns: rounded up to whole ticks, it would cost
+ * senders of an even rate up to a third of L. `tick_ns` > 0.
  */
 void rf_policy_compile(const struct rf_limit *limit, uint32_t id, uint32_t tick_ns,
 		       struct rf_policy *policy);
@@ -29,18 +30,20 @@ int rf_bank_free_slot(const struct rf_bank *bank);
 int rf_bank_count(const struct rf_bank *bank);
 
 /*
- * Puts `limit` into `slot`. The id there stays, and with it the windows, unless what a window
- * means has changed: then the id is taken from `*next_id`, which counts up. The slot's index of
- * counters stays in any case. What is new has no `since_generation` yet; the commit knows.
+ * Puts `limit` into `slot`. The slot keeps its id, and so its windows, unless the meaning of a
+ * window has changed: then the id is taken from `*next_id`, which counts up. The slot keeps its
+ * index of counters in any case. A policy with a new id has no `since_generation` yet: the commit
+ * sets it.
  */
 void rf_bank_put(struct rf_bank *bank, int slot, const struct rf_limit *limit, uint32_t tick_ns,
 		 uint32_t *next_id);
 void rf_bank_del(struct rf_bank *bank, int slot);
 
 /*
- * Raises each policy's `clip` in `bank` to that of the same id in `next`. Where a limit grows,
- * CPUs must clip by the larger L before any CPU admits under it: else one that is late would
- * forget what another admitted. True when something changed, and so must be in force first.
+ * Raises the `clip` of each policy in `bank` to the clip of the same id in `next`. Where a limit
+ * grows, all CPUs must clip by the larger L before any CPU admits under it: a CPU that still clips
+ * by the smaller L would forget packets that another CPU admitted. Returns true where a clip was
+ * raised: then `bank` must be in force before `next`.
  */
 int rf_bank_raise_clips(struct rf_bank *bank, const struct rf_bank *next);
 

@@ -22,17 +22,18 @@ extern const struct rf_suffix rf_count_suffixes[RF_COUNT_SUFFIXES];
 /* In milliseconds, the smallest unit. */
 extern const struct rf_suffix rf_time_suffixes[RF_TIME_SUFFIXES];
 
-/* `value` is the word behind that of the option, or that itself where no value follows. */
+/* `value` is the word after the option's word, or the option's word where no value follows. */
 typedef int (*rf_option_parser)(const char *value, void *into, struct rf_error *error);
 
 /*
- * Takes the next words as long as they are options of `table`, each of them once; row by row
- * `parser` has the parser of each. `given` is a bit set of rows, which the parsers may look at.
+ * Takes the next words as long as they are options of `table`; each may be given once. `parser` has
+ * a parser for each row. `given` is a bit set of the rows that were given, which the parsers may
+ * read.
  */
 int rf_parse_options(const struct rf_option *table, const rf_option_parser *parser,
 		     struct rf_words *words, void *into, unsigned int *given,
 		     struct rf_error *error);
-/* The same for one option, which the next word is: row `row` of the table. */
+/* The same for one option, which is the next word and row `row` of the table. */
 int rf_parse_option(const struct rf_option *table, int row, rf_option_parser parser,
 		    struct rf_words *words, void *into, unsigned int *given,
 		    struct rf_error *error);
@@ -46,7 +47,7 @@ int rf_parse_time_in(const char *text, const char *what, uint64_t min_ns, uint64
 		     const char *range, uint64_t *time_ns, struct rf_error *error);
 /* The TIME of a trial. */
 int rf_parse_trial(const char *value, uint64_t *time_ns, struct rf_error *error);
-/* The burst of a bucket without the option; 0 for other algorithms. */
+/* The burst of a bucket where none is given; 0 for other algorithms. */
 uint64_t rf_default_burst(const struct rf_limit *limit);
 
 #endif /* RINGFENCE_RULES_PRIVATE_H */

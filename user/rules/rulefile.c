@@ -9,7 +9,7 @@
 
 #define WORDS_MAX 64 /* in a line; a limit with all its options has half as many */
 
-/* A file on its way from text. */
+/* A rule file that is being parsed. */
 struct parser {
 	struct rf_rulefile *file;
 	rf_prefixes_reader read;
@@ -20,7 +20,7 @@ static int fail_memory(struct rf_error *error)
 	return rf_error_failed(error, -ENOMEM, "out of memory for the rules");
 }
 
-/* A file that a line names; standard input may be the rule file itself. */
+/* Reads a file that a line names. Refuses standard input, which may be the rule file itself. */
 static int read_file(const struct parser *parser, const char *path, struct rf_prefixes *prefixes,
 		     struct rf_error *error)
 {
@@ -53,7 +53,7 @@ static int parse_limit(struct parser *parser, struct rf_words *words, struct rf_
 					      limit->limit.name);
 	if (!err && limit->from_file)
 		err = read_file(parser, limit->from_file, &limit->from, error);
-	limit->from_file = NULL; /* it does not outlive the text */
+	limit->from_file = NULL; /* that word does not outlive the text */
 	return err;
 }
 
@@ -203,7 +203,7 @@ static int compare_entries(const void *a, const void *b)
 	return order ? order : left->order < right->order ? -1 : left->order > right->order;
 }
 
-/* All at once: a sort for each time that there is would be one for each prefix. */
+/* Makes all entries by one sort. A sort for each time could be a sort for each prefix. */
 static int make_listed(const struct rf_rulefile *file, const struct rf_rulefile_place *place,
 		       struct rf_ruleset *ruleset)
 {
@@ -238,7 +238,7 @@ int rf_rulefile_slot(const struct rf_bank *present, const struct rf_bank *other)
 	return rf_bank_free_slot(present);
 }
 
-/* For a limit that is new: free in the rules, and on trial in the present ones, too. */
+/* A slot for a new limit: free in the new rules and, for a trial, in the present rules, too. */
 static int find_slot(const struct rf_bank *bank, const struct rf_rulefile_place *place)
 {
 	for (int slot = 0; slot < RF_LIMITS_MAX; slot++)
@@ -276,7 +276,7 @@ static bool has_limit(const struct rf_rulefile *file, const char *name)
 	return false;
 }
 
-/* Those that stay, and keep their slots; then there is room for the others. */
+/* First the limits that stay, in their slots; then the new limits, in slots that are free then. */
 static int put_limits(const struct rf_rulefile *file, struct rf_rulefile_place *place,
 		      struct rf_ruleset *ruleset, struct rf_error *error)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Rule files: commands, one a line, that together say all that shall hold: `limit add`, `allow` and
- * `deny` with `add` or `load`, `newcomers`. Text → a set of rules. Silent, and touches no file:
- * what a line names is read by the caller's function.
+ * Rule files. A rule file has one command per line, and all commands together are the whole set of
+ * rules: `limit add`, `allow` and `deny` with `add` or `load`, `newcomers`. Prints nothing and
+ * opens no file: a function of the caller reads the files that lines name.
  */
 #ifndef RINGFENCE_RULEFILE_H
 #define RINGFENCE_RULEFILE_H
@@ -11,8 +11,8 @@
 #include "rules/ruleset.h"
 
 /*
- * How `save` begins. It ends with `newcomers`, and without that a file that begins so is not taken:
- * a disk that was full has kept a part of it.
+ * The beginning of the output of `save`, which ends with `newcomers`. A file with this beginning
+ * and without `newcomers` is refused: it is only a part, which a full disk has kept.
  */
 #define RF_RULEFILE_SAVED "# rules of the fence '"
 
@@ -21,17 +21,17 @@ struct rf_rulefile_entry {
 	struct rf_prefix prefix;
 	enum rf_list list;
 	uint64_t time_ns; /* 0: for good */
-	size_t order;	  /* of two for the same prefix the later one holds */
+	size_t order;	  /* of two entries for one prefix, the later one applies */
 };
 
-/* What a rule file says. Free it, whether it could be read or not. */
+/* The content of a rule file. Free it, whether parsing succeeded or not. */
 struct rf_rulefile {
 	struct rf_definition limit[RF_LIMITS_MAX];
 	int limits;
 	struct rf_rulefile_entry *entry;
 	size_t entries;
 	size_t capacity;
-	struct rf_newcomers_text newcomers; /* off where it says nothing */
+	struct rf_newcomers_text newcomers; /* off where the file has no such line */
 	bool has_newcomers;
 };
 
@@ -44,7 +44,7 @@ int rf_rulefile_parse(char *text, const char *name, rf_prefixes_reader read,
 		      struct rf_rulefile *file, struct rf_error *error);
 void rf_rulefile_free(struct rf_rulefile *file);
 
-/* Where the rules of a file shall hold. */
+/* The fence that gets the rules of a file. */
 struct rf_rulefile_place {
 	const struct rf_bank *present; /* the bank in force; zero: none */
 	const struct rf_bank *other;   /* the one before; NULL: none */
@@ -55,14 +55,14 @@ struct rf_rulefile_place {
 };
 
 /*
- * The rules of a file in place of the present ones; a limit of the same name keeps its slot, and so
- * its counters and, unless they would mean something else, its windows. Not compiled. `ruleset` is
- * the caller's to free, in any case.
+ * Makes the rules that replace the present ones by those of a file. A limit that keeps its name
+ * keeps its slot and its counters, and its windows unless their meaning changes. The rules are not
+ * compiled. The caller frees `ruleset` in any case.
  */
 int rf_rulefile_rules(const struct rf_rulefile *file, struct rf_rulefile_place *place,
 		      struct rf_ruleset *ruleset, struct rf_error *error);
 
-/* A slot for a new limit: free now and, if there is such a one, before as well; -ENOSPC. */
+/* A slot for a new limit: free in `present` and, where possible, in `other` as well; -ENOSPC. */
 int rf_rulefile_slot(const struct rf_bank *present, const struct rf_bank *other);
 
 #endif /* RINGFENCE_RULEFILE_H */

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What a set of rules holds: limits with their ports, and the prefixes that lists and limits name.
- */
+/* A set of rules: limits with their ports, and the prefixes that lists and limits name. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -77,7 +76,7 @@ static struct rf_prefix *sort_prefixes(const struct rf_prefixes *prefixes)
 	return sorted;
 }
 
-/* What `said` says, the entry says from now on as well. */
+/* Adds to the entry the lists and limits of `said`. */
 static void add_to_entry(struct rf_listed *entry, const struct rf_listed *said)
 {
 	for (int list = 0; list < RF_LIST_COUNT; list++)
@@ -86,7 +85,7 @@ static void add_to_entry(struct rf_listed *entry, const struct rf_listed *said)
 	entry->from |= said->from;
 }
 
-/* Both are sorted; `merged` has room for all. Returns how many there are. */
+/* Merges sorted prefixes into the sorted entries. `merged` has room for all. Returns how many. */
 static size_t merge_sorted(const struct rf_ruleset *ruleset, const struct rf_prefix *sorted,
 			   size_t count, const struct rf_listed *said, struct rf_listed *merged)
 {
@@ -168,7 +167,7 @@ static bool has_counters(const struct rf_bank *bank, int index)
 	return false;
 }
 
-/* There is one, since two banks have no more limits than there are. */
+/* One is always free: there are enough for all limits of two banks. */
 static int free_counters(const struct rf_bank *bank, const struct rf_bank *other)
 {
 	int index = 0;
@@ -185,7 +184,7 @@ static void forget_from(struct rf_ruleset *ruleset, int slot)
 	drop_empty(ruleset);
 }
 
-/* The policy, and its counters where the limit is another one than before. */
+/* Puts the policy. A limit of another name than before gets other counters. */
 static void put_policy(struct rf_bank *bank, int slot, const struct rf_limit *limit,
 		       const struct rf_bank *other, uint32_t tick_ns, uint32_t *next_id)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A whole set of rules, as it is in force or shall be: limits, lists, newcomers. rules.h compiles
- * one limit; this compiles what they are together: which of them a packet is charged to. Pure: no
- * kernel object, no file, no output.
+ * A whole set of rules, in force or new: limits, lists, newcomers. policy.h compiles one limit;
+ * this file compiles all limits together: which of them a packet is charged to. Pure: no kernel
+ * object, no file, no output.
  */
 #ifndef RINGFENCE_RULESET_H
 #define RINGFENCE_RULESET_H
@@ -21,8 +21,8 @@ enum rf_list {
 };
 
 /*
- * A prefix that a list or a limit's `from` names. One that says nothing marks a /64 of which only a
- * part is named; rf_ruleset_compile() adds it, and it is for nobody else.
+ * A prefix that a list or a limit's `from` names. An empty entry marks a /64 of which only a part
+ * is named; rf_ruleset_compile() adds it, and it has no other use.
  */
 struct rf_listed {
 	struct rf_prefix prefix;
@@ -33,11 +33,11 @@ struct rf_listed {
 struct rf_ruleset {
 	struct rf_bank bank;
 	uint64_t *ports[RF_LIMITS_MAX]; /* bit sets of RF_PORTS, where limit[].has_ports */
-	struct rf_listed *listed;	/* sorted, each prefix once; none without list and limit */
+	struct rf_listed *listed;	/* sorted, each prefix once; empty ones are marks */
 	size_t listed_count;
 };
 
-/* What the data path reads beside the bank. */
+/* What the data path reads in addition to the bank. */
 struct rf_compiled {
 	struct rf_ports *ports;	       /* NULL: no limit has ports */
 	struct rf_prefix_value *value; /* one for each of `listed`, in its order */
@@ -48,10 +48,10 @@ struct rf_compiled {
 void rf_ruleset_free(struct rf_ruleset *ruleset);
 
 /*
- * Puts a limit into `slot`, in place of what is there: its policy, as rf_bank_put() does, its
- * ports, and its `from`. `other` is the bank of the rules before these, or NULL: neither its nor
- * the present bank's index of counters is given to a limit that is new. A limit that was in this
- * slot under the same name keeps its index, and its counters.
+ * Puts a limit into `slot`, in place of the present one: its policy, as rf_bank_put() does, its
+ * ports, and its `from`. `other` is the bank of the rules before these, or NULL. A new limit gets
+ * an index of counters that neither bank uses. A limit that was in this slot under the same name
+ * keeps its index, and so its counters.
  */
 int rf_ruleset_put_limit(struct rf_ruleset *ruleset, int slot,
 			 const struct rf_definition *definition, const struct rf_bank *other,
@@ -61,26 +61,29 @@ void rf_ruleset_del_limit(struct rf_ruleset *ruleset, int slot);
 /* The entry of exactly that prefix, or NULL. */
 struct rf_listed *rf_ruleset_find(const struct rf_ruleset *ruleset, const struct rf_prefix *prefix);
 /*
- * Puts many prefixes on a list until then, at the cost of one sort. Those that are there already
- * get the new time.
+ * Puts prefixes on a list until the time `until`, at the cost of one sort. Prefixes that are on the
+ * list already get the new time.
  */
 int rf_ruleset_list(struct rf_ruleset *ruleset, enum rf_list list,
 		    const struct rf_prefixes *prefixes, uint64_t until, struct rf_error *error);
-/* Takes one off a list; -ENOENT where it is not on it. */
+/* Takes a prefix off a list; -ENOENT where it is not on the list. */
 int rf_ruleset_unlist(struct rf_ruleset *ruleset, enum rf_list list,
 		      const struct rf_prefix *prefix);
-/* Drops what has expired at `jiffies`, and entries that say nothing. */
+/* Takes prefixes off lists on which they have expired at `jiffies`, and drops empty entries. */
 void rf_ruleset_expire(struct rf_ruleset *ruleset, uint64_t jiffies);
 
-/* An error unless all that is an index, a divisor, a shift or printed is as ringfence writes it. */
+/*
+ * An error unless every value that is an index, a divisor or a shift, or is printed, is in the
+ * range that ringfence writes.
+ */
 int rf_bank_check(const struct rf_bank *bank, struct rf_error *error);
 
 /*
- * Sets what of the bank follows from limits and prefixes together (flags, lease masks, classes,
- * prefix classes, shadows; not the deadline and not the newcomers), and makes `compiled`, which the
- * caller frees in any case. May add entries to `listed`; see rf_listed. An error where some packet
- * would be charged to more than RF_CHARGED_MAX limits, with their names, or where there are more
- * packet classes or prefix classes than the bank has room for.
+ * Sets the fields of the bank that follow from limits and prefixes together (flags, lease masks,
+ * classes, prefix classes, shadows, bans; not the deadline and not the newcomers). Makes
+ * `compiled`, which the caller frees in any case. May add entries to `listed`; see rf_listed. An
+ * error where a packet would be charged to more than RF_CHARGED_MAX limits, which the error names,
+ * or where the bank has no room for all packet classes or prefix classes.
  */
 int rf_ruleset_compile(struct rf_ruleset *ruleset, struct rf_compiled *compiled,
 		       struct rf_error *error);

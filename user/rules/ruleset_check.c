@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Is a bank of rules one that ringfence wrote? It comes out of memory that the fence's owner may
- * write, who may be another user than the reader. What is an index, a divisor or a shift has its
- * bounds here, and so has what is printed; that the rules make sense is their owner's affair.
+ * Checks whether ringfence may have written a bank of rules. The fence's owner may write the memory
+ * of the bank, and may be another user than the reader. So each value that is an index, a divisor
+ * or a shift, or is printed, is checked against its bounds. Whether the rules make sense is the
+ * owner's affair.
  */
 #include <errno.h>
 
 #include "rules/ruleset.h"
 
-/* The first thing that is wrong with a policy; NULL: none. */
+/* The first fault of a policy; NULL: none. */
 static const char *find_fault_of_policy(const struct rf_policy *policy)
 {
 	if (!policy->cell)

@@ -7,10 +7,10 @@
 
 #include "ringfence/abi.h"
 
-/* The time that is a duration from now, rounded up: the present jiffy may be all but over. */
+/* The time `time_ns` from `now`, rounded up, plus a tick: the present jiffy may be nearly over. */
 static inline uint64_t rf_ticks_after(uint64_t now, uint64_t time_ns, uint32_t tick_ns)
 {
-	if (!tick_ns) /* out of another user's memory, say */
+	if (!tick_ns) /* it may come from another user's memory */
 		return RF_FOREVER;
 	return now + time_ns / tick_ns + (time_ns % tick_ns != 0) + 1;
 }
