@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "base/printable.h"
 
-/* The message stays one line, whatever words of the user are in it. */
+/* The message stays one line, even with any words of the user in it. */
 
 int rf_error_failed(struct rf_error *error, int negative_errno, const char *format, ...)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What went wrong, for code that must not print. One line: what it is about, what failed, the
- * reason, and what to type next; `out` puts the program's name before it.
+ * The message of an error, from code that must not print. One line: the subject, what failed, the
+ * reason, and what to type next. cli/out puts the program's name before it.
  */
 #ifndef RINGFENCE_ERROR_H
 #define RINGFENCE_ERROR_H

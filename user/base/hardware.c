@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Which interfaces have frames that the program can read. It begins at the Ethernet header: where
- * there is none, it takes the IP header for one, finds no IP behind it, and passes the packet.
+ * Which interfaces have frames that the program can read. The program begins at the Ethernet
+ * header. Where there is none, it takes the IP header for an Ethernet header, finds no IP behind
+ * it, and passes the packet.
  */
 #include <net/if.h>
 #include <stddef.h>
 
-#include <linux/if_arp.h> /* after net/if.h, which it agrees with then */
+#include <linux/if_arp.h> /* after net/if.h: in this order they do not conflict */
 
 #include "base/hardware.h"
 #include "base/units.h"

@@ -10,7 +10,7 @@
  * program passes all packets of one that has none: tun, wireguard, ipip, gre, sit, ppp …
  */
 bool rf_has_ethernet(unsigned int hardware);
-/* What to call it. */
+/* The name of a hardware type. */
 const char *rf_hardware_name(unsigned int hardware);
 
 #endif /* RINGFENCE_HARDWARE_H */

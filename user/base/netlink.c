@@ -61,7 +61,7 @@ static int ask_links(unsigned int index, mnl_cb_t keep, void *context)
 	return err;
 }
 
-/* EINTR is a list that changed while it was read: it is read again, by a new socket. */
+/* EINTR: the list changed while it was read. Reads it again, by a new socket. */
 int rf_netlink_links(unsigned int index, mnl_cb_t keep, void *context, int *count)
 {
 	int err = -EINTR;

@@ -7,7 +7,7 @@
 
 #include "base/prefix.h"
 
-#define TEXT_MAX 64 /* no prefix is written in so many characters */
+#define TEXT_MAX 64 /* no prefix has so many characters */
 
 static unsigned int length_max(int version)
 {
@@ -45,7 +45,7 @@ int rf_parse_address(const char *text, struct rf_address *address, struct rf_err
 	return 0;
 }
 
-/* Up to three digits, with no zero in front. */
+/* Parses up to three digits, without a leading zero. */
 static bool parse_length(const char *text, unsigned int *length)
 {
 	size_t digits = strspn(text, "0123456789");
@@ -56,7 +56,7 @@ static bool parse_length(const char *text, unsigned int *length)
 	return true;
 }
 
-/* True if there was something to clear. */
+/* Clears the bits after the length. Returns whether one was set. */
 static bool clear_behind_length(struct rf_prefix *prefix)
 {
 	bool cleared = false;
@@ -90,7 +90,7 @@ static int fail_host_bits(const char *text, const struct rf_prefix *written,
 			      prefix, address);
 }
 
-/* The `size` characters at `text`. */
+/* Parses the `size` characters at `text`. */
 static int parse_prefix(const char *text, size_t size, struct rf_prefix *prefix,
 			struct rf_error *error)
 {

@@ -19,7 +19,7 @@ struct rf_address {
 struct rf_prefix {
 	int version;	     /* 4 or 6 */
 	unsigned int length; /* 0-32 or 0-128 */
-	__be32 word[4];	     /* IPv4: the first, the others 0; no bit is set behind the length */
+	__be32 word[4];	     /* IPv4: the first, the others 0; no bit is set after the length */
 };
 
 struct rf_prefixes {
@@ -31,16 +31,16 @@ struct rf_prefixes {
 /* An IPv4 or IPv6 address without a prefix length. */
 int rf_parse_address(const char *text, struct rf_address *address, struct rf_error *error);
 /*
- * ADDRESS or ADDRESS/LENGTH; without a length the whole address. Bits behind the length are an
- * error, which says what was probably meant.
+ * ADDRESS or ADDRESS/LENGTH; without a length the whole address. A bit that is set after the length
+ * is an error, which suggests the prefix that was probably meant.
  */
 int rf_parse_prefix(const char *text, struct rf_prefix *prefix, struct rf_error *error);
-/* PREFIX[,PREFIX…]: adds them to `prefixes`; what failed has added nothing. */
+/* PREFIX[,PREFIX…]: adds them to `prefixes`; on failure adds nothing. */
 int rf_parse_prefixes(const char *text, struct rf_prefixes *prefixes, struct rf_error *error);
 /* The length is left out where it is the whole address. */
 void rf_format_prefix(const struct rf_prefix *prefix, char text[RF_PREFIX_TEXT_SIZE]);
 
-/* IPv4 first, then by address, then the shorter one: so a prefix follows those that it lies in. */
+/* IPv4 first, then by address, then by length: a prefix follows the prefixes that contain it. */
 int rf_prefix_compare(const struct rf_prefix *a, const struct rf_prefix *b);
 /* The bits of an address's word, 0-3, that a prefix of that length covers. */
 __be32 rf_prefix_mask(unsigned int length, unsigned int word);

@@ -4,7 +4,7 @@
 
 #include "base/printable.h"
 
-/* Bytes of the UTF-8 sequence that begins with `lead`; 0: none does. */
+/* The length in bytes of a UTF-8 sequence that begins with `lead`; 0: no sequence does. */
 static size_t length_of(unsigned char lead)
 {
 	if (lead < 0x80)
@@ -18,7 +18,7 @@ static size_t length_of(unsigned char lead)
 	return lead < 0xf5 ? 4 : 0;
 }
 
-/* The character at `text`, and how many bytes it has; 0 bytes: it is no UTF-8 (RFC 3629). */
+/* The character at `text`, and its length in bytes; 0 bytes: it is not UTF-8 (RFC 3629). */
 static uint32_t decode(const unsigned char *text, size_t *length)
 {
 	static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};

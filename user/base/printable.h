@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Text that others have written, made fit for a terminal. Names of interfaces may hold anything but
- * blanks, '/' and ':', and a terminal obeys control characters wherever they come from.
+ * Makes text that others have written safe for a terminal. Names of interfaces may have any
+ * character except blanks, '/' and ':', and a terminal obeys control characters in any text.
  */
 #ifndef RINGFENCE_PRINTABLE_H
 #define RINGFENCE_PRINTABLE_H
@@ -9,9 +9,9 @@
 #include <stdbool.h>
 
 /*
- * In place: a '?' for each control character (U+0000-1F, 7F, 80-9F), for each that turns the
- * direction of writing or ends a line elsewhere, and for each byte that is no UTF-8. `keep_lines`:
- * but for '\n' and '\t'.
+ * Puts a '?' in place of each control character (U+0000-1F, 7F, 80-9F), of each character that
+ * changes the direction of writing or ends a line elsewhere, and of each byte that is not UTF-8.
+ * `keep_lines` keeps '\n' and '\t'.
  */
 void rf_hide_controls(char *text, bool keep_lines);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Findings, and what is to be said of the machine. */
+/* Findings, and the diagnosis of the machine. */
 #include <errno.h>
 #include <linux/capability.h>
 #include <stdarg.h>
@@ -62,7 +62,7 @@ static bool can(const struct rf_machine_facts *machine, int capability)
 	return machine->capabilities >> capability & 1;
 }
 
-/* That nothing at all is known is said once. */
+/* Where no feature at all is known, one finding says so. */
 static void check_unknown(const struct rf_machine_facts *machine, enum rf_feature feature,
 			  struct rf_findings *findings)
 {
@@ -100,7 +100,10 @@ static void check_feature(const struct rf_machine_facts *machine, enum rf_featur
 
 	switch (has[feature]) {
 	case RF_YES:
-		/* The kernel loads them without, but for what ringfence's call back into. */
+		/*
+		 * The kernel loads iterators without the JIT, but not ringfence's, which use
+		 * callbacks.
+		 */
 		if (feature == RF_FEATURE_ITERATORS && has[RF_FEATURE_JIT] == RF_NO) {
 			rf_findings_add(findings, RF_NOTE, check, "%s take the BPF JIT: %s", text,
 					rf_feature_rows[feature].without);
@@ -154,7 +157,7 @@ static void check_program(const struct rf_machine_facts *machine, struct rf_find
 	}
 }
 
-/* CAP_SYS_ADMIN stands for the other two as well, but not for CAP_NET_ADMIN. */
+/* CAP_SYS_ADMIN stands for CAP_BPF and CAP_PERFMON as well, but not for CAP_NET_ADMIN. */
 static void check_privileges(const struct rf_machine_facts *machine, struct rf_findings *findings)
 {
 	const bool admin = can(machine, CAP_SYS_ADMIN);
@@ -192,7 +195,7 @@ static void check_bpffs(const struct rf_machine_facts *machine, struct rf_findin
 	rf_findings_add(findings, RF_PROBLEM, "bpffs",
 			"no BPF file system at " RF_BPFFS
 			", where 'ringfence attach' keeps a fence");
-	/* Where everybody may write nobody but root gets to read. */
+	/* Where all users may write to the bpffs, only root gets to read fences. */
 	rf_findings_remedy(findings, "mount -t bpf -o mode=0700 bpf " RF_BPFFS);
 }
 

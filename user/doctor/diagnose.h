@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What stands in the way of a fence, and the command that removes it: facts in, findings out. No
- * system call, so that hardware that nobody has at hand is a row of a test; `facts` and
- * the kernel's `probe` find the facts of this machine.
+ * Finds what prevents a fence, and the command that removes it: facts in, findings out. Makes no
+ * system call, so a row of a test can describe any hardware. `facts` and kernel/probe find the
+ * facts of this machine.
  */
 #ifndef RINGFENCE_DIAGNOSE_H
 #define RINGFENCE_DIAGNOSE_H
@@ -22,12 +22,12 @@
 enum rf_level {
 	RF_OK,
 	RF_NOTE,
-	RF_PROBLEM, /* it stands in the way */
+	RF_PROBLEM, /* it prevents a fence */
 };
 
 struct rf_finding {
 	enum rf_level level;
-	const char *check; /* what was looked at, in a word or two */
+	const char *check; /* what was checked, in a word or two */
 	char text[320];
 	char command[160]; /* the remedy; "" where there is none, or none to type */
 };
@@ -40,14 +40,14 @@ struct rf_findings {
 };
 
 const char *rf_level_name(enum rf_level level);
-/* How many of them are of that level. */
+/* How many findings have that level. */
 int rf_findings_count(const struct rf_findings *findings, enum rf_level level);
 
-/* Adds one, whose command is set by rf_findings_remedy. */
+/* Adds a finding. rf_findings_remedy() sets its command. */
 __attribute__((format(printf, 4, 5))) void rf_findings_add(struct rf_findings *findings,
 							   enum rf_level level, const char *check,
 							   const char *format, ...);
-/* The command for the latest. */
+/* Sets the command of the latest finding. */
 __attribute__((format(printf, 2, 3))) void rf_findings_remedy(struct rf_findings *findings,
 							      const char *format, ...);
 
@@ -65,7 +65,7 @@ struct rf_machine_facts {
 	struct rf_features features;
 	int load_err; /* of this build's program; 0: it loads */
 	bool btf;
-	bool bpffs; /* at RF_BPFFS */
+	bool bpffs; /* mounted at RF_BPFFS */
 	uint64_t capabilities;
 	bool in_user_namespace;
 	enum rf_lockdown lockdown;
@@ -75,7 +75,7 @@ void rf_diagnose_machine(const struct rf_machine_facts *machine, struct rf_findi
 
 /* ---- an interface ---- */
 
-/* Of queues, as ethtool has them: those there are, and how many there may be. */
+/* Numbers of queues, as ethtool reports them: present, and at most. */
 struct rf_channels {
 	uint32_t rx, tx, combined;
 	uint32_t rx_max, tx_max, combined_max;
@@ -84,29 +84,29 @@ struct rf_channels {
 struct rf_interface_facts {
 	char name[IF_NAMESIZE];
 	char driver[RF_DEVICE_NAME_SIZE];
-	char kind[RF_DEVICE_NAME_SIZE]; /* veth, vlan, bond …; "" of hardware */
+	char kind[RF_DEVICE_NAME_SIZE]; /* veth, vlan, bond …; "" for hardware */
 	unsigned int hardware;		/* ARPHRD_… */
-	char parent[IF_NAMESIZE];	/* what a vlan or macvlan is on; the peer of a veth */
+	char parent[IF_NAMESIZE]; /* the interface below a vlan or macvlan; the peer of a veth */
 	bool parent_fenced, parent_ethernet;
-	char master[IF_NAMESIZE]; /* the bond or bridge that it is in */
+	char master[IF_NAMESIZE]; /* the bond or bridge that it belongs to */
 	char master_kind[RF_DEVICE_NAME_SIZE];
 	bool master_occupied, master_fenced; /* by an XDP program, by ringfence */
-	char ports[96]; /* of a bond or bridge, with spaces in between, as far as there is room */
+	char ports[96]; /* of a bond or bridge, separated by spaces, as many as fit */
 	int port_count, ports_named, ports_fenced;
-	int bond_mode; /* of the kernel's numbering; -1: no bond */
+	int bond_mode; /* as the kernel numbers them; -1: no bond */
 	bool is_loopback, is_up;
 	int mtu;
 	int cpus;
 
-	bool asked_kernel;	      /* its own list of what drivers can, since 6.3 */
-	enum rf_answer native, frags; /* by that */
+	bool asked_kernel;	      /* for its list of drivers' features, since 6.3 */
+	enum rf_answer native, frags; /* from that list */
 
 	bool has_channels;
 	struct rf_channels channels;
-	uint32_t peer_tx; /* of a veth, how many queues its peer sends by; 0: not known */
+	uint32_t peer_tx;		 /* queues by which a veth's peer sends; 0: not known */
 	enum rf_answer lro, gro, gro_hw; /* RF_YES: on */
 	bool gro_hw_fixed;
-	uint32_t rings, rings_used; /* by the table of RSS; 0: not known */
+	uint32_t rings, rings_used; /* from the RSS table; 0: not known */
 
 	uint32_t program_id;			/* 0: none */
 	char program_name[RF_DEVICE_NAME_SIZE]; /* "": it may not be looked at */
@@ -114,14 +114,14 @@ struct rf_interface_facts {
 	uint32_t link_id; /* of the bpf_link that holds a program of others; 0: none */
 };
 
-/* Fills in what each fact says of others among them: parent_fenced, master_…, port…, peer_tx. */
+/* Fills in what the facts say of each other: parent_fenced, master_…, port…, peer_tx. */
 void rf_diagnose_relate(struct rf_interface_facts *facts, int count);
-/* What the driver wants of its queues before it takes a program, and who does the work. */
+/* The queues that the driver requires to accept a program, and those that share the work. */
 void rf_diagnose_channels(const struct rf_interface_facts *facts, struct rf_findings *findings);
 void rf_diagnose_spread(const struct rf_interface_facts *facts, struct rf_findings *findings);
 void rf_diagnose_interface(const struct rf_interface_facts *facts, struct rf_findings *findings);
 
-/* Where the kernel does not say it: what is known of a driver. NULL: nothing. */
+/* What is known of a driver, where the kernel does not tell. NULL: nothing is known. */
 struct rf_driver {
 	const char *name;
 	const char *native; /* since which Linux */

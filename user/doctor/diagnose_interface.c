@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What is to be said of an interface. Rules of drivers are from their code in Linux 6.12; each says
- * what the driver answers to who does not follow it.
+ * The diagnosis of an interface. The rules of drivers are from their code in Linux 6.12; each gives
+ * the driver's answer where the rule is broken.
  */
 #include <stdio.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 #include "doctor/diagnose.h"
 #include "rules/grammar.h"
 
-/* Asked only where the kernel has no list of its own, which came with Linux 6.3. */
+/* Used only where the kernel has no list of its own, which came with Linux 6.3. */
 static const struct rf_driver drivers[] = {
 	{"atlantic", "5.19", "5.19"},  {"bnxt_en", "4.11", "5.19"},    {"bonding", "5.15", NULL},
 	{"ena", "5.6", NULL},	       {"fsl_dpaa2_eth", "5.0", NULL}, {"gve", "6.4", NULL},
@@ -42,7 +42,7 @@ static bool is_driver(const struct rf_interface_facts *facts, const char *driver
 	return strcmp(facts->driver, driver) == 0;
 }
 
-/* It hands on what came in elsewhere, and has no place for a program before that. */
+/* Its packets came in on another interface: it has no place for a program before that. */
 static bool is_child(const struct rf_interface_facts *facts)
 {
 	static const char *const kinds[] = {"vlan", "macvlan", "macvtap", "ipvlan", "ipvtap"};
@@ -85,7 +85,7 @@ static bool is_fenced(const struct rf_interface_facts *facts)
 	return facts->program_id && facts->ours;
 }
 
-/* ---- what is there ---- */
+/* ---- the device, and its program ---- */
 
 static void check_device(const struct rf_interface_facts *facts, struct rf_findings *findings)
 {
@@ -144,7 +144,7 @@ static void check_foreign(const struct rf_interface_facts *facts, struct rf_find
 			"others; 'xdp-loader status %s' names them",
 			facts->program_id, facts->name);
 		rf_findings_remedy(findings, "ringfence attach %s chain", facts->name);
-	} else if (facts->link_id) { /* to 'ip link' the kernel says EBUSY then */
+	} else if (facts->link_id) { /* then the kernel answers EBUSY to 'ip link' */
 		rf_findings_add(findings, RF_PROBLEM, "program",
 				"another XDP program is in place: '%s' (id %u), held by bpf_link "
 				"%u of what attached it; stop that, or take the link from it",
@@ -159,7 +159,7 @@ static void check_foreign(const struct rf_interface_facts *facts, struct rf_find
 	}
 }
 
-/* Nothing that could be attached there, or is, would do anything. */
+/* A fence has no effect there, attached or not. */
 static void check_hardware(const struct rf_interface_facts *facts, struct rf_findings *findings)
 {
 	rf_findings_add(findings, RF_PROBLEM, "frames",
@@ -185,13 +185,13 @@ static void check_program(const struct rf_interface_facts *facts, struct rf_find
 
 /* ---- its driver, and its place among others ---- */
 
-/* In the words of who says so: the kernel, or the table. */
+/* The text says where the answer is from: the kernel, or the table. */
 static void check_driver(const struct rf_interface_facts *facts, struct rf_findings *findings)
 {
 	switch (can_native(facts)) {
 	case RF_YES:
 		if (facts->asked_kernel && facts->native == RF_NO)
-			return; /* what it wants first is said elsewhere */
+			return; /* other checks say what the driver requires first */
 		if (facts->asked_kernel)
 			rf_findings_add(findings, RF_OK, "native",
 					"the driver has XDP, the kernel says");
@@ -293,7 +293,7 @@ static void check_child(const struct rf_interface_facts *facts, struct rf_findin
 	}
 }
 
-/* Of interfaces some have a name that a fence cannot have: br0.5, say. */
+/* Some interfaces have a name that a fence cannot have, like br0.5. */
 static bool is_fence_name(const char *text)
 {
 	char name[RF_NAME_SIZE];
@@ -351,7 +351,7 @@ static void check_mtu(const struct rf_interface_facts *facts, struct rf_findings
 				"%d: the driver takes frames in several buffers", facts->mtu);
 		return;
 	}
-	if (is_driver(facts, "tun")) { /* hands what does not fit to generic mode by itself */
+	if (is_driver(facts, "tun")) { /* it passes larger frames to generic mode by itself */
 		rf_findings_add(findings, RF_OK, "mtu", "%d: the driver does not mind", facts->mtu);
 		return;
 	}
@@ -376,7 +376,7 @@ static void check_lro(const struct rf_interface_facts *facts, struct rf_findings
 	} else if (facts->lro == RF_NO) {
 		rf_findings_add(findings, RF_OK, "lro", "large receive offload is off");
 	}
-	/* Its receive checksum and the like would be refused as well, for the same reason. */
+	/* With receive checksum and the like, it would refuse as well, for the same reason. */
 	if (is_driver(facts, "virtio_net") && facts->gro_hw == RF_YES && facts->gro_hw_fixed) {
 		rf_findings_add(
 			findings, RF_PROBLEM, "gro-hw",
@@ -405,7 +405,7 @@ static void add_port(struct rf_interface_facts *master, const struct rf_interfac
 
 	master->port_count++;
 	master->ports_fenced += is_fenced(port);
-	/* A part of a name would be another's. */
+	/* A part of a name could be the name of another interface. */
 	if (length + 1 + strlen(port->name) >= sizeof(master->ports))
 		return;
 	master->ports_named++;
@@ -443,7 +443,7 @@ static void check_attach(const struct rf_interface_facts *facts, struct rf_findi
 	rf_diagnose_channels(facts, findings);
 }
 
-/* A fence in generic mode works: what keeps it from native mode is worth a note. */
+/* A fence in generic mode works, so what prevents native mode is a note, not a problem. */
 static void check_better(const struct rf_interface_facts *facts, struct rf_findings *findings)
 {
 	struct rf_findings attach = {};
@@ -475,7 +475,7 @@ void rf_diagnose_interface(const struct rf_interface_facts *facts, struct rf_fin
 		check_better(facts, findings);
 	} else {
 		check_program(facts, findings);
-		if (!is_fenced(facts)) /* else nothing stood in its way */
+		if (!is_fenced(facts)) /* an attached fence was not prevented */
 			check_attach(facts, findings);
 	}
 	rf_diagnose_spread(facts, findings);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What is to be said of an interface's queues. Rules of drivers are from their code in Linux 6.12.
+ * The diagnosis of an interface's queues. The rules of drivers are from their code in Linux 6.12.
  */
 #include <string.h>
 
@@ -11,7 +11,7 @@ static bool is_driver(const struct rf_interface_facts *facts, const char *driver
 	return strcmp(facts->driver, driver) == 0;
 }
 
-/* ena and gve keep as many queues again to send by; gve has them apart by direction. */
+/* ena and gve need as many queues again to send by; gve counts each direction by itself. */
 static void check_half(const struct rf_interface_facts *facts, struct rf_findings *findings)
 {
 	const struct rf_channels *channels = &facts->channels;
@@ -35,7 +35,10 @@ static void check_half(const struct rf_interface_facts *facts, struct rf_finding
 		rf_findings_remedy(findings, "ethtool -L %s combined %u", facts->name, half);
 }
 
-/* Without them it is slower to send, which ringfence does not; before 5.13 it was refused. */
+/*
+ * Without a queue for each CPU, sending is slower, but ringfence does not send. Linux before 5.13
+ * refuses native mode.
+ */
 static void check_virtio(const struct rf_interface_facts *facts, struct rf_findings *findings)
 {
 	const uint32_t pairs = facts->channels.combined, max = facts->channels.combined_max;
@@ -54,7 +57,7 @@ static void check_virtio(const struct rf_interface_facts *facts, struct rf_findi
 		rf_findings_remedy(findings, "ethtool -L %s combined %u", facts->name, max - cpus);
 }
 
-/* The kernel's own list leaves veth out as long as it would refuse. */
+/* The kernel's list leaves a veth out as long as the veth would refuse a program. */
 static void check_veth(const struct rf_interface_facts *facts, struct rf_findings *findings)
 {
 	const struct rf_channels *channels = &facts->channels;
@@ -110,7 +113,7 @@ void rf_diagnose_channels(const struct rf_interface_facts *facts, struct rf_find
 		check_combined(facts, findings);
 }
 
-/* How many queues to receive by there should be: one for each CPU, or as many as there may be. */
+/* How many queues to receive by there should be: one for each CPU, or the maximum if it is less. */
 static uint32_t wanted_queues(const struct rf_interface_facts *facts)
 {
 	const struct rf_channels *channels = &facts->channels;
@@ -126,7 +129,7 @@ static void check_queues(const struct rf_interface_facts *facts, struct rf_findi
 	const struct rf_channels *channels = &facts->channels;
 	const uint32_t queues = channels->combined + channels->rx, wanted = wanted_queues(facts);
 
-	if (!facts->has_channels || !queues) /* a tap that nobody has open has none */
+	if (!facts->has_channels || !queues) /* a tap that no process has open has none */
 		return;
 	if (queues >= wanted) {
 		rf_findings_add(findings, RF_OK, "queues", "%u to receive by, %d CPUs", queues,

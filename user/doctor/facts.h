@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The facts of this machine, for `diagnose`: from /proc, /sys, netlink and ethtool's
- * ioctl. Changes nothing, and needs no privilege; what cannot be read stays "not known". What takes
- * BPF to find out is in the kernel's `probe`.
+ * The facts of this machine, for `diagnose`: from /proc, /sys, netlink and ethtool's ioctl. Changes
+ * nothing, and needs no privilege; a fact that cannot be read stays "not known". The facts that
+ * take BPF are found by kernel/probe.
  */
 #ifndef RINGFENCE_FACTS_H
 #define RINGFENCE_FACTS_H
@@ -13,12 +13,12 @@
 void rf_facts_machine(struct rf_machine_facts *machine);
 
 /*
- * All interfaces of this network namespace, without their programs and before rf_diagnose_relate.
- * Returns how many; the caller frees `*facts`, in any case.
+ * The facts of all interfaces of this network namespace, without their programs, and without what
+ * rf_diagnose_relate() fills in. Returns how many; the caller frees `*facts` in any case.
  */
 int rf_facts_interfaces(struct rf_interface_facts **facts, struct rf_error *error);
 
-/* Of one interface, by ethtool (facts_ethtool.c). */
+/* Adds the facts of one interface that ethtool tells (facts_ethtool.c). */
 void rf_facts_ethtool(struct rf_interface_facts *facts);
 
 #endif /* RINGFENCE_FACTS_H */

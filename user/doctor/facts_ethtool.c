@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What ethtool's ioctl says of an interface. It may be asked by everybody. */
+/* What ethtool's ioctl tells of an interface. It needs no privilege. */
 #include <linux/ethtool.h>
 #include <linux/sockios.h>
 #include <net/if.h>
@@ -14,7 +14,7 @@
 
 #define FEATURES_MAX 256
 
-/* An interface that is asked. */
+/* The interface, and the socket for its ioctl. */
 struct device {
 	int fd;
 	const char *name;
@@ -79,7 +79,7 @@ static void keep_feature(const char *name, bool on, bool fixed, struct rf_interf
 	}
 }
 
-/* The kernel numbers its features. Their names are asked for first. */
+/* The kernel reports features by number, so their names are read first. */
 static void read_features(const struct device *device, struct rf_interface_facts *facts)
 {
 	const uint32_t count = count_features(device), blocks = (count + 31) / 32;
@@ -121,7 +121,7 @@ static uint32_t count_used(const struct ethtool_rxfh_indir *table, uint32_t ring
 	return used;
 }
 
-/* The table of RSS: which queue the hash of a source leads to. */
+/* Reads the RSS table: which queue the hash of a source leads to. */
 static void read_spread(const struct device *device, struct rf_interface_facts *facts)
 {
 	struct ethtool_rxnfc rings = {.cmd = ETHTOOL_GRXRINGS};

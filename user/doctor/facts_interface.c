@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Interfaces by netlink: rtnetlink for what they are, and the generic family `netdev` for what
- * their drivers can. /sys/class/net shows the network namespace that mounted it, which may be
- * another one.
+ * Interfaces by netlink: rtnetlink tells their properties, and the generic family `netdev` tells
+ * the features of their drivers. /sys/class/net would not do: it shows the network namespace that
+ * mounted it, which may be another one.
  */
 #include <errno.h>
 #include <linux/genetlink.h>
@@ -25,7 +25,7 @@
 #define NETDEV_XDP_BASIC (1 << 0)
 #define NETDEV_XDP_SEVERAL_BUFFERS (1 << 5)
 
-/* An interface as it comes in: others are told by their index. */
+/* An interface as netlink reports it: it refers to other interfaces by their index. */
 struct link {
 	struct rf_interface_facts facts;
 	unsigned int index, parent, master;
@@ -36,7 +36,7 @@ struct links {
 	int count;
 };
 
-/* ---- what they are ---- */
+/* ---- properties ---- */
 
 static void copy_text(char *text, size_t size, const struct nlattr *attribute)
 {
@@ -107,7 +107,7 @@ static int keep_link(const struct nlmsghdr *message, void *context)
 	return MNL_CB_OK;
 }
 
-/* ---- what their drivers can ---- */
+/* ---- features of the drivers ---- */
 
 static int keep_family(const struct nlmsghdr *message, void *context)
 {
@@ -152,7 +152,7 @@ static struct nlmsghdr *put_generic(char *buffer, uint16_t family, uint8_t comma
 	return request;
 }
 
-/* Kernels before 6.3 have no such family: then nothing is known from them. */
+/* Linux before 6.3 has no such family, and its drivers' features stay "not known". */
 static void ask_features(struct links *links)
 {
 	struct mnl_socket *socket = rf_netlink_open(NETLINK_GENERIC);

@@ -10,7 +10,7 @@
 
 #define USER_NAMESPACE_FIRST "user:[4026531837]" /* its number is fixed in the kernel */
 
-/* The rest of the line of a file that begins with `key`; false without one. */
+/* Reads the rest of the line that begins with `key`; false where no line does. */
 static bool read_value(const char *path, const char *key, char *value, size_t size)
 {
 	FILE *file = fopen(path, "re");
