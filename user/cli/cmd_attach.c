@@ -98,7 +98,7 @@ int rf_cmd_attach(const struct rf_options *options, struct rf_words *words, stru
 	return 0;
 }
 
-/* The operand of a command that takes one interface. */
+/* Takes the operand of a command that has one interface. */
 static const char *take_interface(enum rf_command_id command, const struct rf_options *options,
 				  struct rf_words *words, struct rf_error *error)
 {

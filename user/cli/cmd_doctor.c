@@ -172,7 +172,7 @@ static json_t *findings_json(const struct rf_findings *findings)
 	return list;
 }
 
-/* `whole`: with all findings. */
+/* `whole`: include all findings. */
 static json_t *interface_json(const struct report *report, int i, bool whole)
 {
 	const struct rf_interface_facts *facts = &report->facts[i];

@@ -159,7 +159,7 @@ static int print_json(const struct rf_ruleset *rules, struct rf_error *error)
 	return rf_out_json(json_pack("{s:o}", "limits", list), false, error);
 }
 
-/* As commands that can be typed again. */
+/* Prints the limits as commands that can be typed again. */
 static int print_limits(const struct rf_ruleset *rules, struct rf_error *error)
 {
 	if (!rf_bank_count(&rules->bank))

@@ -14,7 +14,7 @@ static const char *const list_names[RF_LIST_COUNT] = {
 	[RF_DENY] = "deny",
 };
 
-/* The same command for another list: both lists have their commands in the same order. */
+/* The command of `list` that matches `of_allow`: both lists have their commands in one order. */
 static enum rf_command_id command_of(enum rf_list list, enum rf_command_id of_allow)
 {
 	return list == RF_ALLOW ? of_allow : of_allow - RF_CMD_ALLOW_ADD + RF_CMD_DENY_ADD;

@@ -97,7 +97,7 @@ int rf_cmd_check(const struct rf_options *options, struct rf_words *words, struc
 	if (err)
 		return err;
 	err = check_rules(path, options->json, error);
-	error->usage = false; /* of the file's words, not of the command's */
+	error->usage = false; /* the file's words were wrong, not the command's */
 	return err;
 }
 
@@ -174,7 +174,7 @@ int rf_cmd_apply(const struct rf_options *options, struct rf_words *words, struc
 	if (err)
 		return err;
 	err = apply_rules(options, path, trial_ns, error);
-	error->usage = false; /* of the file's words, not of the command's */
+	error->usage = false; /* the file's words were wrong, not the command's */
 	return err;
 }
 

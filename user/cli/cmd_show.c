@@ -75,7 +75,7 @@ static int read_view(const struct rf_fence *fence, const struct rf_bans *bans, i
 	return 0;
 }
 
-/* A limit with a ban has no such counter: the same word holds the end of the ban. */
+/* A limit with a ban has no such counter: its word holds the end of the ban. */
 static uint64_t would_drop(const struct view *view)
 {
 	return view->limit->ban_ns ? 0 : view->state.would_drop;

@@ -14,7 +14,7 @@
 
 #define WATCH_HEADER_LINES 20
 
-/* All that a fence has counted. */
+/* All counts of a fence. */
 struct totals {
 	struct rf_count passed;
 	struct rf_count dropped;
@@ -228,7 +228,10 @@ static void note_interrupt(int signal)
 	interrupted = 1;
 }
 
-/* Between two readings. Packets on their way from a lease into a counter may be missing in one. */
+/*
+ * The rate between two readings. The later reading may be the smaller one: packets on their way
+ * from a lease into a counter may be missing in it.
+ */
 static double per_second(uint64_t before, uint64_t now, double seconds)
 {
 	return now > before ? (now - before) / seconds : 0;

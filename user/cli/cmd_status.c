@@ -46,7 +46,7 @@ static int read_status(struct status *status, const struct rf_options *options,
 	return 0;
 }
 
-/* Windows in use by a family. The counters of the CPUs are not read at one moment. */
+/* Windows in use by a family. Counters are not read at one moment: evictions may exceed inserts. */
 static uint64_t windows_used(const struct status *status, int family)
 {
 	const uint64_t inserts = status->counters.inserts[family];
@@ -305,7 +305,7 @@ static void print_newcomers(const struct status *status)
 		       passed, dropped, aggregated);
 }
 
-/* Is the maximum of residents reached? A new source does not become one then. */
+/* Is the maximum of residents reached? Then no new source becomes a resident. */
 static bool is_full_of_active(const struct status *status, int family)
 {
 	const uint64_t max = rf_fence_residents_max(&status->fence);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The commands. Each reads the rest of its words, acts, and prints once. It returns 0, or a
+ * The commands. Each command reads the rest of its words, acts, and prints once. It returns 0, or a
  * negative errno with the reason in `error`, which main prints.
  */
 #ifndef RINGFENCE_COMMAND_H
@@ -10,7 +10,7 @@
 #include "rules/grammar.h"
 #include "rules/grammar_option.h"
 
-/* What every command takes. */
+/* The options of every command. */
 struct rf_options {
 	const char *dev; /* NULL: the only fence */
 	bool json;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the command line adds to the table of the grammar: each command's function, and the prose of
- * its help. Words are exact: nothing is abbreviated, so that a slip never runs another command.
+ * What the command line adds to the table of the grammar: the function of each command, and the
+ * prose of its help. Words are exact, never abbreviated, so that a typing error never runs another
+ * command.
  */
 #ifndef RINGFENCE_COMMANDS_H
 #define RINGFENCE_COMMANDS_H
@@ -10,9 +11,9 @@
 
 struct rf_command_row {
 	const char *help;	 /* before the options, in paragraphs; help wraps it */
-	const char *notes;	 /* behind the options; NULL: nothing */
+	const char *notes;	 /* after the options; NULL: nothing */
 	const char *examples[9]; /* without `ringfence` */
-	rf_command run;		 /* NULL: main does it itself */
+	rf_command run;		 /* NULL: main runs it itself */
 };
 
 extern const struct rf_command_row rf_commands[RF_CMD_COUNT];

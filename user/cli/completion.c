@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Prints the completion of a shell, which is a file of that shell's, and answers its question: the
- * words that may come next. That is `completion words -- WORD… CURRENT`, of which help says
- * nothing: a word with its summary behind a tab a line, and `:files` where names of files may come,
- * which the shell knows. Silent where a fence may not be read. `completion table` is for the tests
- * of the manual: all words of each command.
+ * Prints the completion script of a shell, and answers the script's question: which words may come
+ * next. The question is `completion words -- WORD… CURRENT`, which help does not show. The answer
+ * has a word per line, with its summary behind a tab, and `:files` where names of files may come,
+ * which the shell completes. Where a fence may not be read, its names are missing and no error is
+ * printed. `completion table` prints all words of each command, for the tests of the manual.
  */
 #include <ctype.h>
 #include <dirent.h>
@@ -19,16 +19,16 @@
 
 #include "build/completion_scripts.h"
 
-#define NAMES_MAX 1000 /* of prefixes and sources: more help nobody */
+#define NAMES_MAX 1000 /* of prefixes and sources: more would help nobody */
 #define SUMMARY_LENGTH_MAX 60
 
-/* What was asked: `current` is the word as far as it is typed. */
+/* The question: `current` is the word at the cursor, as far as it is typed. */
 struct question {
 	const char *current;
 	bool asked[RF_KIND_COUNT_OF];
 };
 
-/* A summary's first part, so that it fits beside the word. */
+/* The length of a summary's first part, which fits beside the word. */
 static int length_of(const char *summary)
 {
 	size_t length = strlen(summary);
@@ -80,7 +80,7 @@ static void print_limits(const struct rf_fence *fence)
 			rf_out("%s\tlimit\n", rules.limit[slot].name);
 }
 
-/* Those that begin with what is typed; false: there were NAMES_MAX. */
+/* Prints the prefix if it begins with the word at the cursor. False after NAMES_MAX prefixes. */
 static bool print_prefix(const struct question *question, const struct rf_prefix *prefix,
 			 const char *what, int *count)
 {
@@ -124,7 +124,7 @@ static void print_banned(const struct rf_fence *fence, const struct question *qu
 	rf_bans_free(&bans);
 }
 
-/* Those that are pinned. */
+/* Prints the names of the pinned fences. */
 static void print_fences(void)
 {
 	DIR *directory = opendir(RF_PIN_ROOT);
@@ -211,7 +211,7 @@ void rf_completion_words(struct rf_words *words)
 int rf_cmd_completion(const struct rf_options *options, struct rf_words *words,
 		      struct rf_error *error)
 {
-	/* As the words of the operand are in the table. */
+	/* In the order of the operand's words in the table. */
 	static const char *const scripts[] = {rf_completion_bash, rf_completion_zsh,
 					      rf_completion_fish};
 	const struct rf_option *operand = &rf_syntax[RF_CMD_COMPLETION].operand;

@@ -8,7 +8,7 @@
 #define WIDTH 80	   /* columns of help */
 #define LABEL_WIDTH_MAX 18 /* columns of an option, before its summary */
 
-/* Columns that a text takes, in UTF-8. */
+/* The number of columns that a UTF-8 text takes. */
 static int width_of(const char *text, size_t length)
 {
 	int width = 0;
@@ -69,7 +69,7 @@ static void print_words(const char *before, const struct rf_option *words, int l
 	}
 }
 
-/* An option, then each word that may be its value, then each that may follow. */
+/* Prints an option, then each word that may be its value, then each word that may follow it. */
 static void print_option(const struct rf_option *option, int label_width)
 {
 	struct rf_option alone = *option;
@@ -84,7 +84,7 @@ static void print_option(const struct rf_option *option, int label_width)
 	print_words(label, option->then, label_width);
 }
 
-/* The widest label that still fits. */
+/* The width of the widest label, at most LABEL_WIDTH_MAX. */
 static int measure_labels(const struct rf_option *options)
 {
 	int widest = 0;
@@ -172,7 +172,7 @@ int rf_command_find(struct rf_words *words)
 	return -1;
 }
 
-/* The second word of a command that begins with `word`; NULL: it begins with another one. */
+/* The second word of a command whose first is `word`; NULL: the first is another word. */
 static const char *second_word(const struct rf_syntax *command, const char *word)
 {
 	const size_t length = strlen(word);
@@ -182,7 +182,7 @@ static const char *second_word(const struct rf_syntax *command, const char *word
 	return command->words + length + 1;
 }
 
-/* `add, set, del or list`, of `limit`; "" where no command begins so. */
+/* Writes the second words of `word`: `add, set, del or list` for `limit`; "" if it has none. */
 static void list_seconds(const char *word, char *text, size_t size)
 {
 	const char *last = NULL;
@@ -214,7 +214,7 @@ int rf_fail_unknown(struct rf_words *words, struct rf_error *error)
 			      second ? " " : "", second ? second : "", seconds);
 }
 
-/* Of `limit`, say, its commands. Returns how many there are. */
+/* Prints all commands that begin with `word`, like `limit`. Returns how many there are. */
 static int print_group(const char *word)
 {
 	int count = 0;

@@ -5,11 +5,11 @@
 
 #include "cli/commands.h"
 
-/* The command whose words come next, which are then taken; -1: none. */
+/* Takes the words of a command, which come next, and returns the command; -1: none. */
 int rf_command_find(struct rf_words *words);
 /* An error that says which command is unknown, and what may follow its first word. */
 int rf_fail_unknown(struct rf_words *words, struct rf_error *error);
-/* What follows `help`. */
+/* Runs `help` with the words after it. */
 int rf_help(struct rf_words *words, struct rf_error *error);
 
 #endif /* RINGFENCE_HELP_H */

@@ -19,8 +19,8 @@
 #define WORD_LENGTH_MAX 255
 
 /*
- * Is `dev` an operand here, and not the option? Commands whose operand is an interface read `dev`
- * themselves, and a file may have that name.
+ * Is `dev` an operand here, not the option? Commands that have an interface as operand read `dev`
+ * themselves, and a file may have the name `dev`.
  */
 static bool is_operand(const char *const *kept, int count)
 {

@@ -79,14 +79,14 @@ void rf_out_log(const char *log)
 /* The first error of standard output; later output may have succeeded. 0: none. */
 static int output_err;
 
-/* Called directly after a call that prints, while its errno is valid. */
+/* Called directly after a call that prints, while errno is valid. */
 static void note_lost_output(void)
 {
 	if (ferror(stdout) && !output_err)
 		output_err = errno ? -errno : -EIO;
 }
 
-/* Hides control characters, since anybody chooses names of interfaces and programs. */
+/* Hides control characters: any user may choose the name of an interface or a program. */
 void rf_out(const char *format, ...)
 {
 	char *text;
@@ -126,7 +126,7 @@ int rf_out_json(json_t *root, bool compact, struct rf_error *error)
 
 	note_lost_output();
 	json_decref(root);
-	if (err && !output_err) /* main prints that one */
+	if (err && !output_err) /* main prints `output_err` */
 		return rf_error_failed(error, -ENOMEM, "cannot print it as JSON");
 	putchar('\n');
 	rf_out_flush();

@@ -12,11 +12,11 @@
 
 #define RF_DURATION_TEXT_SIZE 32
 
-/* One line, with the program's name before it. */
+/* Prints the error as one line, with the program's name before it. */
 void rf_out_error(const struct rf_error *error);
-/* The same, for a note. */
+/* Prints a note in the same way. */
 void rf_out_note(const char *text);
-/* The log of libbpf, before the error that it led to. */
+/* Prints the log of libbpf, before the error that it led to. */
 void rf_out_log(const char *log);
 __attribute__((format(printf, 1, 2))) void rf_out(const char *format, ...);
 
@@ -27,7 +27,7 @@ void rf_out_progress(size_t done, size_t total);
 int rf_out_json(json_t *root, bool compact, struct rf_error *error);
 /* A string for JSON. In text that is not UTF-8, each byte that is not ASCII becomes '?'. */
 json_t *rf_json_text(const char *text);
-/* Flushes standard output. 0, or the first error of it, now or before, such as a full disk. */
+/* Flushes standard output. Returns 0, or its first error so far, such as a full disk. */
 int rf_out_flush(void);
 
 /* 192.0.2.1, or 2001:db8::/64: a whole address is written without its length. */

@@ -51,7 +51,7 @@ int rf_transaction_commit(struct rf_transaction *transaction, const struct rf_tr
 	const struct rf_progress progress = {.report = report};
 	int err;
 
-	/* First, so that no id is given twice, even if this process is killed here. */
+	/* Stored first, so that no id is given twice, even if this process is killed here. */
 	rf_fence_keep_limit_id(&transaction->fence, transaction->next_id);
 	err = rf_fence_commit(&transaction->fence, &transaction->rules, trial, &progress, error);
 	if (!err && rf_fence_standing(&transaction->fence).state == RF_FELL_OPEN)

@@ -13,7 +13,7 @@ struct rf_transaction {
 	struct rf_bank present; /* in force */
 	struct rf_bank before;	/* the other bank */
 	uint64_t now;		/* jiffies */
-	uint32_t next_id;	/* of a limit */
+	uint32_t next_id;	/* of the next new limit */
 };
 
 #define RF_TRANSACTION_NONE ((struct rf_transaction){.fence = RF_FENCE_NONE})

@@ -15,7 +15,7 @@ json_t *rf_view_interfaces(const struct rf_fence *fence);
 void rf_view_memory(uint64_t bytes, char text[RF_MEMORY_TEXT_SIZE]);
 const char *rf_view_attached_by(const struct rf_interface *interface);
 
-/* Its ports, as ["53", "1000-2000"]; null where it has none. */
+/* The ports of the limit in `slot`, as ["53", "1000-2000"]; null where it has none. */
 json_t *rf_view_ports(const struct rf_ruleset *rules, int slot);
 /* The same for people; ranges that do not fit are left out. */
 #define RF_PORTS_TEXT_SIZE 64

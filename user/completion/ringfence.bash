@@ -1,8 +1,8 @@
 # shellcheck shell=bash
 # bash completion for ringfence, printed by 'ringfence completion bash'
 #
-# ringfence itself says which words may come next. It is taken from where it is installed, never
-# from the command that is typed: a file called ringfence may be anybody's.
+# ringfence itself tells which words may come next. The script runs the installed ringfence, never
+# the command that is typed: a file called ringfence may be the file of any user.
 
 _ringfence_ask() { # WORD… CURRENT
 	PATH=$PATH:/usr/local/sbin:/usr/sbin:/sbin command ringfence completion words -- "$@" 2>/dev/null
@@ -27,13 +27,13 @@ _ringfence_words() {
 	done
 }
 
-# A word is offered if it fits; quoted, since names of interfaces are anybody's.
+# Offers a word if it fits. The word is quoted: any user may choose the name of an interface.
 _ringfence_offer() { # WORD CURRENT
 	local quoted kept=${2%"${2##*:}"}
 
 	printf -v quoted %q "$1"
 	[[ $1 == "$2"* || $quoted == "$2"* ]] || return
-	# What stands before a colon is on the line already.
+	# The part before a colon is on the line already.
 	[[ $COMP_WORDBREAKS == *:* ]] && quoted=${quoted#"$kept"}
 	COMPREPLY+=("$quoted")
 }

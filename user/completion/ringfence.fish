@@ -1,7 +1,7 @@
 # fish completion for ringfence, printed by 'ringfence completion fish'
 #
-# ringfence itself says which words may come next. It is taken from where it is installed, never
-# from the command that is typed: a file called ringfence may be anybody's.
+# ringfence itself tells which words may come next. The script runs the installed ringfence, never
+# the command that is typed: a file called ringfence may be the file of any user.
 
 function __ringfence_complete
     set -l before (commandline -opc)

@@ -1,8 +1,8 @@
 #compdef ringfence
 # zsh completion for ringfence, printed by 'ringfence completion zsh'
 #
-# ringfence itself says which words may come next. It is taken from where it is installed, never
-# from the command that is typed: a file called ringfence may be anybody's.
+# ringfence itself tells which words may come next. The script runs the installed ringfence, never
+# the command that is typed: a file called ringfence may be the file of any user.
 
 _ringfence_ask() { # WORD… CURRENT
 	PATH=$PATH:/usr/local/sbin:/usr/sbin:/sbin command ringfence completion words -- "$@" 2>/dev/null
@@ -28,7 +28,7 @@ _ringfence() {
 	(( ! $#offered )) || _describe -V 'ringfence' offered
 }
 
-# Found in fpath, the file is the body of the function; sourced, it has to say so itself.
+# Found in fpath, this file is the body of the function. Sourced, it calls compdef itself.
 if [[ ${funcstack[1]-} == _ringfence ]]; then
 	_ringfence "$@"
 else
