@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# foreign.sh DIRECTORY: compiles what is somebody else's in test_chain.sh: the programs foreign.o, which
-# passes all, and last.o, which drops all; and the command `holder`. A guest that has no compiler gets
-# them made.
+# foreign.sh DIRECTORY: compiles the programs of somebody else that test_chain.sh uses: foreign.o,
+# which passes every packet, last.o, which drops every packet, and the command `holder`. A guest has
+# no compiler, so the host compiles them for it.
 set -eu
 cd "$1"
 

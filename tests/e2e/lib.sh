@@ -1,18 +1,21 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: GPL-2.0
-# What the end-to-end tests share: results in TAP, two network namespaces joined by wires, traffic
-# over them, and the removal of all that a run made, however it ends. Whoever sources it is then at
+# The common part of the end-to-end tests: results in TAP, two network namespaces joined by wires,
+# traffic over them, and the removal of everything that a run made, however it ends. A script that
+# sources this file is then at the top of the tree, and calls done_testing last.
 # the top of the tree, and calls done_testing last.
 #
 #   outside                      inside
 #   out0  ------- wire 0 ------  ${port[0]}  where fences are attached
 #   out1  ------- wire 1 ------  ${port[1]}
 #
-# IPv6 is off in both, so that no frame is on a wire but those that a test sends, and counters can
-# be compared to the packet. Runs side by side do not meet: as root, each has a mount namespace with
-# a bpffs and a lock of its own, unless private.sh has made one, and the names of its network
-# namespaces have the process id in them. All goes through nsenter: 'ip netns exec' has a mount
-# namespace of its own, where pins vanish.
+# IPv6 is off in both namespaces. So the wires carry only the frames that a test sends, and counters
+# can be compared to the packet.
+#
+# Runs can work side by side. The names of the network namespaces contain the process id. As root,
+# each run also has a mount namespace with its own bpffs and lock, unless private.sh has made one.
+# All commands enter a namespace through nsenter: 'ip netns exec' makes a mount namespace of its
+# own, where pins vanish.
 
 if [ "$(id -u)" = 0 ] && [ -z "${RF_PRIVATE_MOUNTS-}" ]; then
 	RF_PRIVATE_MOUNTS=none exec unshare --mount --propagation private "$0" "$@"
@@ -32,13 +35,13 @@ results=0 failures=0
 
 # ---- results ----
 
-# What a value was and should have been, as diagnostics.
+# Prints, as diagnostics, the value that a test got and the value that it wanted.
 explain() {
 	printf '# %s:\n' "$1"
 	printf '%s\n' "$2" | sed 's/^/#   /'
 }
 
-# A name is the same in every run: SCRATCH and rf stand for what has the process id in it.
+# Makes a test's name the same in every run: SCRATCH and rf replace what contains the process id.
 print_result() { # RESULT NAME
 	local name=${2//"$scratch"/SCRATCH}
 
@@ -66,7 +69,7 @@ is() {
 	explain want "$2"
 }
 
-# matches GOT REGEX NAME: the whole of it matches.
+# matches GOT REGEX NAME: REGEX must match all of GOT.
 matches() {
 	if [[ $1 =~ ^$2$ ]]; then
 		pass "$3"
@@ -82,8 +85,8 @@ check() {
 	if "${@:2}"; then pass "$1"; else fail "$1"; fi
 }
 
-# What a command did, on one or more lines; but for the memory that a new fence takes, which is by
-# kernel and CPUs: test_memory.sh looks at that.
+# The output of a command, without the memory that a new fence takes. That depends on the kernel and
+# the number of CPUs; test_memory.sh checks it.
 describe() {
 	local status
 
@@ -93,12 +96,12 @@ describe() {
 		"$(<"$scratch/stderr")"
 }
 
-# does NAME OUTPUT CMD…: it succeeds, prints exactly that, and has nothing to complain about.
+# does NAME OUTPUT CMD…: the command succeeds, prints exactly OUTPUT, and writes nothing to stderr.
 does() {
 	is "$(describe "${@:3}")" "exit 0"$'\n'"$2"$'\n'"stderr: " "$1"
 }
 
-# fails NAME STATUS MESSAGE CMD…: it ends with that status, that message, and prints nothing else.
+# fails NAME STATUS MESSAGE CMD…: the command ends with STATUS and MESSAGE, and prints nothing else.
 fails() {
 	is "$(describe "${@:4}")" "exit $2"$'\n\n'"stderr: $3" "$1"
 }
@@ -184,7 +187,8 @@ ringfence() {
 	inside build/ringfence "$@"
 }
 
-# add_wire WIRE [OPTION…]: `ip link` options, like mtu 9000, for both ends. It is up.
+# add_wire WIRE [OPTION…]: adds a wire and brings it up. The options, like mtu 9000, are those of
+# `ip link`, for both ends.
 add_wire() {
 	port[$1]=${port[$1]-${run}p$1}
 	ip link add "out$1" netns "rf-test-$$-outside" address "02:00:00:00:0$1:01" "${@:2}" \
@@ -206,7 +210,7 @@ make_network() { # WIRES
 	done
 }
 
-# start NAMESPACE CMD…: in the background, its process id in $started_pid.
+# start NAMESPACE CMD…: runs a command in the background; its process id is in $started_pid.
 start() {
 	nsenter --net="/run/netns/rf-test-$$-$1" "${@:2}" &
 	started_pid=$!
@@ -225,8 +229,8 @@ eventually() {
 
 # ---- other builds ----
 
-# variant NAME FILE SED: the tree with one file changed, built as the Makefile builds it. What does
-# not depend on that file is taken over.
+# variant NAME FILE SED: a copy of the tree with one file changed, built as the Makefile builds it.
+# Objects that do not depend on that file are reused.
 variant() {
 	mkdir -p "$scratch/$1/build"
 	cp -a Makefile bpf include user "$scratch/$1"
@@ -237,8 +241,8 @@ variant() {
 		bail "variant $1: $(grep -im 3 error "$scratch/$1/log")"
 }
 
-# For `variant`: these entries of the program pass every packet, and the verifier is done with them at
-# once. Most of the time of an attach is the verifier's.
+# For `variant`: makes these entries of the program pass every packet, so that the verifier finishes
+# at once. An attach spends most of its time in the verifier.
 passing() { # ENTRIES, a regular expression
 	# shellcheck disable=SC2016 # dollars are sed's
 	printf '/^int %s(struct xdp_md \*ctx)$/ { n\n%s\n}\n' "$1" \
@@ -264,7 +268,7 @@ interfaces() { # WIRE
 
 # ---- traffic ----
 
-# Of the last delivery: "SOURCE PACKETS BYTES", a line for each source.
+# What the last delivery received: "SOURCE PACKETS BYTES", a line for each source.
 sent='' received=''
 verdict=0 # of its receiver: 1 if more than `max` came out
 # Sums of all deliveries since forget_traffic.
@@ -274,12 +278,12 @@ forget_traffic() {
 	sent_packets=0 sent_bytes=0 received_packets=0 received_bytes=0
 }
 
-# A value of `stats`: stats WIRE FILTER.
+# stats WIRE FILTER: prints a value of `stats`.
 stats() {
 	ringfence stats --json dev "${port[$1]}" | jq -r "$2"
 }
 
-# What a fence has counted in all, by its wire.
+# The totals that a fence has counted, named by its wire.
 counted() {
 	stats "$1" '.packets.passed + .packets.dropped'
 }
@@ -294,7 +298,7 @@ sum() { # LINES
 }
 
 # observe WIRE MAX CMD…: runs a sender, waits until the fence has counted each of its frames, and
-# takes down what came out behind the program. MAX is L/W, or empty.
+# records the frames that came out behind the program. MAX is L/W, or empty.
 observe() {
 	local wire=$1 max=$2 before packets bytes
 
@@ -318,7 +322,7 @@ observe() {
 	received_bytes=$((received_bytes + bytes))
 }
 
-# deliver WIRE [max L/W] FLOW…: a flow is what `traffic send` takes.
+# deliver WIRE [max L/W] FLOW…: sends each FLOW, in the syntax of `traffic send`.
 deliver() {
 	local wire=$1 max='' flows=() flow
 
@@ -334,7 +338,7 @@ deliver() {
 		to "02:00:00:00:0$wire:02" "${flows[@]}"
 }
 
-# stays_within NAME: no more than the `max` of the last delivery came out in any interval.
+# stays_within NAME: in the last delivery, no interval received more frames than `max` allows.
 stays_within() {
 	if [ "$verdict" = 0 ]; then
 		pass "$1"
@@ -344,8 +348,8 @@ stays_within() {
 	explain receiver "$(<"$scratch/receiver")"
 }
 
-# conserves WIRE NAME: passed is what was received and dropped the rest of what was sent, since
-# forget_traffic, to the packet and byte; and the reasons add up to that.
+# conserves WIRE NAME: the fence passed what the receiver received, and dropped the rest of what was
+# sent since forget_traffic, to the packet and byte; and the sum of the reasons is what was sent.
 conserves() {
 	is "$(stats "$1" '[.packets.passed, .packets.dropped, .bytes.passed, .bytes.dropped,
 		([.reasons[].packets] | add), ([.reasons[].bytes] | add),

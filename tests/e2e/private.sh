@@ -1,8 +1,8 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: GPL-2.0
-# Sourced before lib.sh: goes on in a mount namespace with a /run, an /etc and a bpffs of its own,
-# for tests that use fixed names, such as eth0 and /etc/ringfence. All of it ends with the test.
-# /etc has a group 'ringfence', and what is written there is gone afterwards.
+# Sourced before lib.sh, for tests that use fixed names, such as eth0 and /etc/ringfence. The script
+# goes on in a mount namespace with its own /run, /etc and bpffs, which end with the test. /etc has
+# a group 'ringfence', and files written there are gone afterwards.
 
 if [ -z "${RF_PRIVATE_MOUNTS-}" ]; then
 	[ "$(id -u)" = 0 ] || { echo 'Bail out! it mounts, and loads programs; run it as root'; exit 1; }

@@ -1,24 +1,24 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# Rules in files: save, apply, check; that they are replaced all at once, under traffic and by a
-# command that is killed; trials, which end without any process; who may check a file.
+# Rules in files: save, apply and check. Rules are replaced all at once, under traffic and by a
+# command that is killed; trials end without any process; and who may check a file.
 #
 #   outside                               inside
 #   out0  ---------- wire 0 ----------->  ${port[0]}
 #   out1  ---------- wire 1 ----------->  ${port[1]}
 #
-# What must stay over its limit has a window of an hour, so that no speed is asked for.
+# Limits that must stay exceeded have a window of an hour, so that no test depends on speed.
 
 # shellcheck disable=SC2317 # functions are called by fails, does and the like
 # shellcheck source=tests/e2e/lib.sh
 source "$(dirname "$0")/lib.sh"
 
-# "SOURCE PACKETS" of what came out.
+# "SOURCE PACKETS" of the frames that came out.
 came() {
 	cut -d' ' -f1,2 <<<"$received"
 }
 
-# All rules, without the line that has the time.
+# All rules, without the line that contains the time.
 saved() {
 	ringfence save dev "${port[0]}" | sed 1d
 }
@@ -105,7 +105,7 @@ is "$(ringfence check --json "$scratch/rules" | jq -c .)" \
 # ---- what is wrong ----
 
 before=$(saved)
-# wrong MESSAGE LINE: both commands refuse a file whose third line is that, and change nothing.
+# wrong MESSAGE LINE: both commands refuse a file whose third line is LINE, and change nothing.
 wrong() {
 	local command
 
@@ -175,7 +175,7 @@ without_network() {
 does 'check works without a fence' "$scratch/rules: fine: 9 limits, 3 allowed and 2 denied prefixes, \
 newcomers aggregate" without_network check "$scratch/rules"
 
-# The examples for files in the manual and the README.
+# The examples of rule files in the manual and the README.
 awk '/^A file:/ { found = 1 } found && /^.Ed/ { exit } found && lines++ > 1' docs/ringfence-rules.5 |
 	file manual
 awk '/^## Rules in a file/ { found = 1 } found && /^```/ { lines++; next } lines == 1' README.md | file readme
@@ -216,10 +216,10 @@ is "$(stats 0 '.limits | sort_by(.name)[] | "\(.name) \(.passed) \(.dropped)"')"
 
 # ---- all at once, under traffic ----
 #
-# At any time one of two networks passes, and every packet is charged to one of two limits: the one
-# of its network in a, the other one in b, by lists, ports and `from` that differ. So the frames
-# that came tell how often the rules changed: a frame that was judged by some of a and some of b
-# would change them twice more, or be charged to none or both.
+# At any time one of two networks passes, and every packet is charged to one of two limits: in the
+# rules a to the limit of its network, in the rules b to the other one. The two rule sets differ in
+# lists, ports and `from`. So the received frames tell how often the rules changed: a frame that was
+# judged by a mixture of a and b would add two changes, or be charged to no limit or to both.
 
 file a <<-'END'
 	limit add first  rate 1M/1s match udp dport 1000 from 192.0.2.0/24
@@ -241,7 +241,7 @@ has_ended() { # PID
 }
 
 frames=16000 # of each flow, in a round of 2.7 s
-# switching FLOW FLOW: applies b and a in turn while these are sent; adds up what came of it.
+# switching FLOW FLOW: applies b and a in turn while these flows are sent, and adds up the results.
 switching() {
 	local sender receiver before turned one other
 
@@ -269,8 +269,8 @@ switching() {
 	came_all=$((came_all + one + other))
 }
 
-# often COMMAND…: until rules have changed 50 times and more. That takes a while on a machine whose
-# kernel is long in waiting for the programs to be done.
+# often COMMAND…: repeats until the rules have changed at least 50 times. That takes a while where
+# the kernel waits long for the programs to finish.
 often() {
 	applied=0 turns=0 sent_all=0 came_all=0
 	for _ in {1..20}; do
@@ -426,8 +426,8 @@ does 'apply without confirm accepts the limits that did not fit on trial' \
 	'in force: 20 limits, 0 allowed and 0 denied prefixes, newcomers off' \
 	ringfence apply "$scratch/new"
 
-# In mid-flight: of two sources, both busy on credits, one is denied by the old rules and one by the
-# new ones.
+# In mid-flight: two sources are busy and hold credits; the old rules deny one, the new rules the
+# other.
 apply "$scratch/a"
 start inside build/tests/traffic recv dev "${port[0]}" for 5m keep "$scratch/kept" \
 	>"$scratch/received" 2>"$scratch/receiver"
@@ -446,7 +446,7 @@ echo "# $first and $second of 8000 passed"
 is "$turns" 2 'under traffic the rules change twice: when a trial begins and when it ends'
 check 'under traffic a trial lasts as long as its time says' test "$second" -ge 3500 -a "$second" -le 5000
 
-# What windows and counters were before is there again, when the old rules are back.
+# Windows and counters are as before when the old rules are back.
 apply - <<<'limit add all rate 10/1h exact'
 deliver 0 src=192.0.2.1,count=20
 apply - confirm 8s <<<'limit add all rate 5/2h exact'
@@ -458,7 +458,7 @@ sleep 8.2
 deliver 0 src=192.0.2.1,count=20 src=192.0.2.2,count=20
 is "$trial; $(came)" '192.0.2.1 5; 192.0.2.2 10' 'the old rules keep their windows over a trial'
 
-# A trial that was killed while it began ends like any other.
+# A trial whose command was killed while the trial began ends like any other.
 apply "$scratch/a"
 before=$(saved | sort)
 wrong=''

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# Fences that `ringfence attach` made: pins, sharing, upgrades in place, and what is left behind by
-# devices that vanish and commands that are killed.
+# Fences that `ringfence attach` made: pins, sharing, upgrades in place, and what remains after
+# devices vanish and commands are killed.
 #
 #   outside                               inside
 #   out0  ---------- wire 0 ----------->  ${port[0]}
@@ -9,7 +9,7 @@
 #   out2  ----- wire 2, MTU 9000 ------>  ${port[2]}
 #   out3  ---------- wire 3 ----------->  ${port[3]}, with a dot in its name; comes, goes, is renamed
 #
-# What must stay over its limit has a window of an hour, so that no speed is asked for.
+# Limits that must stay exceeded have a window of an hour, so that no test depends on speed.
 
 # shellcheck disable=SC2317 # functions are called by check, fails and the like
 # shellcheck source=tests/e2e/lib.sh
@@ -23,17 +23,20 @@ newer() {
 	inside "$scratch/newer/build/ringfence" "$@"
 }
 
-# Another map ABI.
+# A program with another map ABI.
 alien() {
 	inside "$scratch/alien/build/ringfence" "$@"
 }
 
-# What bpftool knows of a program: program_field FIELD id ID | program_field FIELD pinned PATH
+# program_field FIELD id ID
+#
+# program_field FIELD pinned PATH: prints what bpftool knows of a program
 program_field() {
 	bpftool -j prog show "${@:2}" | jq -r ".$1"
 }
 
-# Is what is pinned, for interfaces yet to come, what runs on those there are?
+# Is the pinned program, which is for interfaces yet to come, the one that runs on the present
+# interfaces?
 pins_are_up_to_date() { # FENCE, which is on wire 0
 	[ "$(program_field tag id "$(program_on 0)")" = \
 		"$(program_field tag pinned "$pins/$1/xdp")" ]
@@ -47,7 +50,7 @@ is_pinned() { # FENCE ENTRY…, where an entry may be a pattern
 	done
 }
 
-# All that reading commands say of a fence.
+# All that the reading commands print about a fence.
 state() { # WIRE
 	ringfence status dev "${port[$1]}"
 	ringfence limit list dev "${port[$1]}"
@@ -55,7 +58,7 @@ state() { # WIRE
 	ringfence top dev "${port[$1]}"
 }
 
-# Packets of the last delivery that came out.
+# How many packets of the last delivery came out.
 passed() {
 	sum "$received" | cut -d' ' -f1
 }
@@ -66,7 +69,7 @@ arm() { # what attach takes
 		bail "cannot make a fence: $(<"$scratch/log")"
 }
 
-# What 300 packets of one source leave behind under a limit of 100, and what 50 more do.
+# Uses up a limit of 100 by 300 packets of one source. nothing_more sends 50 more; none may pass.
 use_up() { # WIRE
 	deliver "$1" src=192.0.2.1,count=300
 }
@@ -82,7 +85,7 @@ port[3]=${run}p3.5
 add_wire 3
 variant quick bpf/ringfence.bpf.c "$(passing 'ringfence.*')"
 quick=$scratch/quick/build/ringfence # for attaches that no packet follows
-# No interface with a jumbo MTU is upgraded.
+# The tests here upgrade no interface with a jumbo MTU, so the frags entry passes every packet.
 variant newer bpf/ringfence.bpf.c "$(passing ringfence_frags)
 /^int ringfence(struct xdp_md \*ctx)$/ { n
 s/{/{\n\tif (ctx->ingress_ifindex == ~0U)\n\t\treturn XDP_PASS;/ }"
@@ -222,7 +225,7 @@ check 'attach with too few sources pins nothing' test ! -e "$pins/${port[0]}"
 
 # ---- a machine of many CPUs ----
 
-# As far as user space can tell: the kernel's own number stays what it is.
+# Many CPUs in the eyes of user space only: the kernel's own number stays as it is.
 on_cpus() { # COUNT CMD…
 	echo "0-$(($1 - 1))" >"$scratch/possible"
 	# shellcheck disable=SC2016 # for the inner shell
@@ -336,12 +339,12 @@ nothing_more 0 'a used-up window stays used up over an upgrade'
 does 'a second attach by the newer build has nothing to do' \
 	"${port[1]}: already attached, fence '$shared'; nothing to do" newer attach "${port[1]}"
 
-# As if the upgrade had been killed when it had swapped the programs, and had not yet pinned them.
+# The state after an upgrade that was killed between the swap of the programs and the pinning.
 mv "$pins/$run-old/xdp" "$pins/$shared/xdp" && rmdir "$pins/$run-old"
 newer attach "${port[0]}" >"$scratch/log"
 check 'pins that an upgrade left behind are renewed by the next attach' pins_are_up_to_date "$shared"
 
-# Upgrades and downgrades until there are enough.
+# Upgrades and downgrades in turn until there are enough.
 upgrades() {
 	until [ -e "$scratch/enough" ]; do
 		ringfence attach "${port[0]}" && newer attach "${port[0]}"
@@ -436,7 +439,7 @@ does 'detach succeeds after an attach over pins of another map ABI' \
 
 # ---- commands at the same time, and commands that are killed ----
 
-# together CMD1 CMD2: both at the same time, their statuses in $first and $second.
+# together CMD1 CMD2: runs both at the same time; their statuses are in $first and $second.
 together() {
 	local pids=()
 
@@ -506,7 +509,7 @@ kill_after() { # DELAY_US CMD…
 	stop KILL "$started_pid"
 }
 
-# How long an attach takes, which is undone, into `attach_us`.
+# Measures how long an attach takes, into `attach_us`, and undoes the attach.
 time_attach() { # BUILD
 	local begin=${EPOCHREALTIME/./}
 

@@ -1,20 +1,21 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# A fence that `ip` attached: it observes, is armed, limits, and goes, with no pin anywhere.
+# A fence that `ip` attached: it observes, is armed, limits, and is removed, with no pin anywhere.
 #
 #   outside                               inside
 #   out0  ---------- wire 0 ----------->  ${port[0]}  xdpdrv, sec xdp
 #   out1  ---------- wire 1 ----------->  ${port[1]}  xdpgeneric, sec xdp
 #   out2  ----- wire 2, MTU 9000 ------>  ${port[2]}  xdpdrv, sec xdp.frags
 #
-# What must stay over its limit has a window of an hour, so that no speed is asked for.
+# Limits that must stay exceeded have a window of an hour, so that no test depends on speed.
 
 # shellcheck source=tests/e2e/lib.sh
 source "$(dirname "$0")/lib.sh"
 
 OBJECT=build/ringfence.bpf.o
 
-# Of one source under the only limit: used, passed, dropped, would drop, and the sum of its cells.
+# State of one source under the only limit: used, passed, dropped, would drop, and the sum of its
+# cells.
 shown() { # WIRE ADDRESS
 	ringfence show "$2" --json dev "${port[$1]}" |
 		jq -r '.limits[0] | "\(.used) \(.passed) \(.dropped) \(.would_drop) \(.cells | add)"'

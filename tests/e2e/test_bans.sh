@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# Bans, with real packets: that they outlive the windows of who is banned, what 'ban TIME all' drops,
-# who ends them, and what the command line says of them.
+# Bans, with real packets: bans outlive the windows of the banned sources; what 'ban TIME all'
+# drops; which commands end bans; and what the command line prints about them.
 #
 #   outside                               inside
 #   out0  ---------- wire 0 ----------->  ${port[0]}  a fence with room for few sources
 #
-# A ban is of an hour, and so is the window of a limit, so that no speed is asked for. What is to
-# hold within 50 ms is looked at a second later: tests/prog/test_bans.c has a clock of its own.
+# Bans and the window of a limit last an hour, so that no test depends on speed. What must hold
+# within 50 ms is checked a second later: tests/prog/test_bans.c has an injected clock.
 
 # shellcheck source=tests/e2e/lib.sh
 source "$(dirname "$0")/lib.sh"
@@ -17,7 +17,7 @@ rules() {
 	ringfence apply - >"$scratch/log" 2>&1 || bail "cannot apply: $(<"$scratch/log")"
 }
 
-# "SOURCE PACKETS" of what came out.
+# "SOURCE PACKETS" of the frames that came out.
 came() {
 	cut -d' ' -f1,2 <<<"$received"
 }

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# Beside other XDP programs, and instead of them: what is in place is named, 'replace' takes it off,
+# An interface that has another XDP program: attach names that program, 'replace' removes it, and
 # 'chain' runs beside it through libxdp's dispatcher, in both orders, with xdp-filter and with a
 # program behind ringfence.
 #
@@ -9,8 +9,9 @@
 #   out1  ---------- wire 1 ----------->  ${port[1]}
 #   out2  ----- wire 2, MTU 9000 ------>  ${port[2]}
 #
-# xdp-filter has its maps for the whole machine, so the source that it denies here is of this run
-# alone. What must stay over its limit has a window of an hour, so that no speed is asked for.
+# xdp-filter has one set of maps for the whole machine, so the source that it denies here belongs to
+# this run alone. Limits that must stay exceeded have a window of an hour, so that no test depends
+# on speed.
 
 # shellcheck disable=SC2317 # functions are called by check, fails and the like
 # shellcheck source=tests/e2e/lib.sh
@@ -18,7 +19,7 @@ source "$(dirname "$0")/lib.sh"
 
 denied=203.0.$(($$ / 250 % 250)).$(($$ % 250 + 1)) # by xdp-filter
 
-# libxdp's pins outlive an interface: its programs go before that.
+# libxdp's pins outlive an interface, so its programs are removed before the interface.
 leave() {
 	local wire
 
@@ -43,7 +44,7 @@ foreign_on() { # WIRE MODE PROGRAM
 	inside ip link set dev "${port[$1]}" "$2" obj "$foreign/$3.o" sec xdp
 }
 
-# Packets of the last delivery that came out.
+# How many packets of the last delivery came out.
 passed() {
 	sum "$received" | cut -d' ' -f1
 }
@@ -145,7 +146,8 @@ fails 'attach chain fails where LIBXDP_SKIP_DISPATCHER is set' 1 "$no_chain" \
 is "$(program_on 0)" none 'attach chain that fails leaves no program on the interface'
 check 'attach chain that fails leaves no pins' test ! -e "$pins/${port[0]}"
 
-# Asked of libxdp's own tool, so that no fault of ours passes for a kernel's.
+# Asks libxdp's own tool whether chains work, so that a fault of ringfence is not taken for the
+# kernel's.
 inside xdp-loader load -m native "${port[0]}" "$foreign/foreign.o" >"$scratch/log" 2>&1 ||
 	bail "xdp-loader: $(<"$scratch/log")"
 name=$(bpftool -j prog show id "$(program_on 0)" | jq -r .name)
@@ -160,7 +162,7 @@ fi
 
 # ---- behind xdp-filter ----
 
-# The programs of a wire's chain, in their order, as status has them.
+# The programs of a wire's chain, in the order that status prints.
 chain() { # WIRE
 	ringfence status --json dev "${port[$1]}" | jq -r '.interfaces[0].chain | join(" ")'
 }
@@ -180,7 +182,7 @@ has_hits() {
 	[ "$(hits)" = "$1" ]
 }
 
-# xdp-filter drops these, and ringfence never sees them.
+# xdp-filter drops these packets, and ringfence never sees them.
 filtered() { # WIRE NAME
 	local fence hits
 
@@ -404,7 +406,8 @@ matches "$(sort "$scratch/upgrades" | uniq -c)" \
 	" +[0-9]+ ${port[0]}: upgraded in place, fence '${port[0]}'; windows and counters are kept" \
 	'every one of many upgrades in a chain succeeds'
 
-# libxdp removes the old dispatcher's directory when the new one is on: two components of ours then.
+# libxdp removes the old dispatcher's directory when the new dispatcher is attached: then two
+# components of ours exist.
 ringfence attach "${port[0]}" >"$scratch/log"
 strace -f -qq -e trace=rmdir -e inject=rmdir:signal=KILL -o "$scratch/strace" \
 	nsenter --net="/run/netns/rf-test-$$-inside" "$newer_build" attach "${port[0]}" \

@@ -1,18 +1,18 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# The program as other compilers make it: with each clang-N that is installed, from 14 on, with no
-# upper end, and with `clang`, the object is compiled, loaded, and lets through one limit's worth of
-# packets by each of its entries. What the verifier walks there is tests/prog/test_budget.c's.
+# The program as other compilers build it. For each installed clang-N from 14 on, without an upper
+# end, and for `clang`: the object compiles, loads, and each of its entries passes exactly as many
+# packets as one limit allows. tests/prog/test_budget.c checks how much the verifier walks.
 #
 #   outside                            inside
 #   out0  ---------- wire 0 -------->  ${port[0]}  xdpdrv, sec xdp, then sec xdp.frags
 #
-# The limit has a window of an hour, so that no speed is asked for.
+# The limit has a window of an hour, so that no test depends on speed.
 
 # shellcheck source=tests/e2e/lib.sh
 source "$(dirname "$0")/lib.sh"
 
-# compile CLANG OBJECT: as the Makefile does it, which knows one compiler only.
+# compile CLANG OBJECT: compiles as the Makefile does, which knows one compiler only.
 compile() {
 	"$1" -target bpf -mcpu=v3 -O2 -g -Wall -Wextra -Werror -Iinclude -Ibpf \
 		-idirafter "/usr/include/$(cc -dumpmachine)" -c bpf/ringfence.bpf.c -o "$2" &&

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# `doctor`: each problem that can be made here is made, shown, and gone after its remedy, which is
-# typed as it is printed; exit status and JSON; without privileges.
+# `doctor`: each problem that can be made here is made and reported, and is gone after its remedy,
+# which is run as it is printed. Also exit status, JSON, and runs without privileges.
 #
 #   outside                               inside
 #   out0  ---------- wire 0 ----------->  ${port[0]}     and pairs, bridges, macvlans, taps
 #
-# VLANs, bonds and hardware are rows of tests/unit/test_diagnose.c.
+# tests/unit/test_diagnose.c has rows for VLANs, bonds and hardware.
 
 # shellcheck disable=SC2317 # functions are called by check, does and the like
 # shellcheck source=tests/e2e/lib.sh
@@ -14,7 +14,7 @@ source "$(dirname "$0")/lib.sh"
 
 looked=- # what $scratch/report is about
 
-# Runs `doctor` for one interface, or for the machine where that is -.
+# Runs `doctor` for one interface, or for the machine if the interface is -.
 look() { # IF
 	local word=$1
 
@@ -35,7 +35,7 @@ one_problem() { # IF
 	echo "exit 1 ringfence: $1: 1 problem stands in the way; what to do about it stands beside it"
 }
 
-# Types the command of a finding as it is printed.
+# Runs the command of a finding as it is printed.
 take_remedy() { # CHECK
 	local command
 
@@ -44,7 +44,7 @@ take_remedy() { # CHECK
 	inside env PATH="$PWD/build:$PATH" sh -c "$command" >"$scratch/remedy" 2>&1
 }
 
-# remedied NAME IF CHECK WANT: what the finding of the report is after its remedy.
+# remedied NAME IF CHECK WANT: checks the report's finding after its remedy was run.
 remedied() {
 	check "$1: the remedy works" take_remedy "$3"
 	look "$2"
@@ -88,7 +88,8 @@ fails 'doctor with a word too many is wrong usage' \
 	2 "ringfence: 'now': unexpected word" ringfence doctor "$dev" now
 is "$(inside ip -j link | jq -c '[.[] | .xdp.prog.id // empty]')" '[]' 'doctor leaves nothing attached'
 
-# Of a fence's maps, as the kernel calls them, but for the tries in others; some pins are no maps.
+# Names of a fence's maps as the kernel has them, without the tries inside other maps; some pins are
+# not maps.
 kinds_of_maps() {
 	local path
 
@@ -103,7 +104,7 @@ look -
 is "$(jq -r '.machine.checks[].check | select(test("hash$|percpu_array$"))' "$scratch/report" |
 	grep -vxFf "$scratch/kinds")" '' 'doctor checks no kind of map that a fence lacks'
 
-# In a mount namespace of its own.
+# Runs in a mount namespace of its own.
 hidden() { # SCRIPT
 	inside unshare -m sh -c "$1" 2>&1
 }
@@ -316,7 +317,7 @@ is "$(inside ip -j link | jq -c '[.[] | .xdp.prog.id // empty]')" '[]' \
 
 # ---- without the means to try ----
 
-# Without what a test's caller has open.
+# Runs without the descriptors that the test's caller has open.
 with_files() { # FILES CMD…
 	inside prlimit --nofile="$1" "${@:2}" 3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&-
 }

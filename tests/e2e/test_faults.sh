@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# What goes wrong around a command: calls that the kernel refuses, pins of others or out of sight, a
-# full disk, signals. It says so, changes nothing, and its remedy works. Commands that are killed:
-# test_kills.sh.
+# Failures around a command: system calls that the kernel refuses, pins of others or out of sight, a
+# full disk, signals. The command reports the failure and changes nothing, and its remedy works.
+# test_kills.sh tests commands that are killed.
 #
 #   outside                               inside
 #   out0  ---------- wire 0 ----------->  ${port[0]}
@@ -24,9 +24,10 @@ note() { # WHAT
 	wrong+="$1"$'\n'
 }
 
-# How many calls of bpf() a whole run of a command makes, which succeeds, into `calls`. `first` is the
-# first one that matters: before it libbpf finds out what the kernel can do, and would go on without.
-# Without BTF the verifier takes ten seconds to refuse the program; FULL=1 tries that as well.
+# Counts the calls of bpf() in a whole, successful run of a command, into `calls`. `first` is the
+# first call that matters: in the calls before it libbpf probes the kernel, and would go on after an
+# error. Without BTF the verifier takes ten seconds to refuse the program; FULL=1 tries that as
+# well.
 count_calls() { # CMD…
 	inside strace -qq -o "$scratch/trace" -e trace=bpf "$@" >"$scratch/log" 2>&1 ||
 		bail "$*: $(<"$scratch/log")"
@@ -36,7 +37,7 @@ count_calls() { # CMD…
 	wrong='' tried=0 refused=0
 }
 
-# Runs a command whose Nth call of bpf() fails. Its status; what it says is in `said`.
+# Runs a command whose Nth call of bpf() fails. Returns its status; its message is in `said`.
 refuse() { # NUMBER ERROR CMD…
 	local status
 
@@ -55,7 +56,7 @@ refuse() { # NUMBER ERROR CMD…
 	return "$status"
 }
 
-# One error at each call, in turns; FULL=1: each.
+# Tries one error at each call, a different one in turn; with FULL=1, every error.
 errors_at() { # NUMBER
 	if [ "${FULL-}" ]; then
 		echo "${errors[@]}"
@@ -190,7 +191,7 @@ does 'a save whose first write fails prints no last line' $'exit 1\n0' \
 
 # ---- signals, closed outputs ----
 
-# The status of a command, whose output goes to a reader that leaves after a line.
+# The exit status of a command whose reader closes the output after one line.
 to_a_reader_that_leaves() { # CMD…
 	inside timeout 20 "$@" 2>"$scratch/stderr" | head -n 1 >"$scratch/stdout"
 	echo "${PIPESTATUS[0]}"
@@ -209,7 +210,7 @@ for words in save 'stats --json' 'stats watch' status; do
 		inside timeout 20 sh -c 'exec build/ringfence "$@" >&-' sh $words
 done
 
-# A pipe that nobody reads is full after some lines; a signal ends the command all the same.
+# A pipe that nobody reads is full after some lines; a signal still ends the command.
 is_blocked() { # PID
 	grep -q pipe_write "/proc/$1/stack"
 }

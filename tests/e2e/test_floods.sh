@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# Floods from random sources, as fast as two CPUs make them, beside known sources that each send at
-# half of their limit: those lose nothing, newcomers stay within their guard, and every packet is
-# accounted for. FLOOD_SECONDS says how long each flood is (2). And floods whose sources are all in
-# use, beside known ones that send seldom, long enough to fill the room (12): these are slow, so
-# FLOOD_FILLS=1 makes those only, for test_fills.sh, and FLOOD_SOAK=1 with all numbers of limits and
-# all policies.
+# Floods from random sources, as fast as two CPUs can send, beside known sources that each send at
+# half of their limit. The known sources lose nothing, newcomers stay within their guard, and every
+# packet is accounted for. FLOOD_SECONDS is the length of each flood (2).
+#
+# Other floods consist of sources that are all in use, beside known sources that send seldom, long
+# enough to fill the room (12). These floods are slow: FLOOD_FILLS=1 runs only these, for
+# test_fills.sh. FLOOD_SOAK=1 runs them with all numbers of limits and all policies.
 #
 # Runs alone: the floods take both CPUs, and a known source whose sender is held up for half a second
 # exceeds its limit afterwards.
@@ -15,12 +16,14 @@
 #   CPU 0 ------------ queue 0 ---------->  XDP on CPU 0, then what tallies
 #   CPU 1 ------------ queue 1 ---------->  XDP on CPU 1, then what tallies
 #
-# Each run: known sources, half of them IPv4, begin to send; once they have windows the guard is set,
-# whose filter learns of them; then the flood begins. How
-# many frames there are is the machine's affair. What a known source sent, what its window counted
-# and what came out behind the program are three counts of three writers, and compared to the
-# packet. Known ones are at most a quarter of the windows there are room for: the kernel keeps up
-# to half of the smallest map for itself, on lists of each CPU.
+# Each run: the known sources, half of them IPv4, begin to send. Once they have windows, the guard
+# is set, and its filter learns of them. Then the flood begins; the machine decides how many frames
+# it has.
+#
+# Three writers count independently: the sender, the windows, and the receiver behind the program.
+# The three counts of a known source are compared to the packet. At most a quarter of the windows
+# belong to known sources: the kernel keeps up to half of the smallest map for itself, on lists of
+# each CPU.
 
 # shellcheck disable=SC2317 # functions are called by check and eventually
 # shellcheck source=tests/e2e/lib.sh
@@ -46,7 +49,7 @@ fence_maps() {
 	bpftool -j prog show id "$(program_on 0)" | jq -r '.map_ids[]'
 }
 
-# What the fence's maps take, in bytes.
+# The memory of the fence's maps, in bytes.
 map_bytes() {
 	local id
 
@@ -59,14 +62,14 @@ kernel_kb() {
 	awk '/^(SUnreclaim|Percpu|VmallocUsed):/ { sum += $2 } END { print sum }' /proc/meminfo
 }
 
-# begin NAME SOURCES KNOWN: a new wire, a fence of that size, a limit, and what tallies.
+# begin NAME SOURCES KNOWN: makes a wire, a fence of that size, a limit, and starts the tally.
 begin() {
 	half=$(($3 / 2))
 	known=("src=10.0.0.0,sources=$half" "src=fd00::,sources=$half")
 	begin_with "$1" "$2" "${known[@]}"
 }
 
-# begin_with NAME SOURCES FLOW…: and who is tallied.
+# begin_with NAME SOURCES FLOW…: the same, and names the sources to tally.
 begin_with() {
 	local words=() flow
 
@@ -86,7 +89,7 @@ begin_with() {
 	[ "$(<"$scratch/tallier")" = ready ] || bail "cannot tally: $(<"$scratch/tallier")"
 }
 
-# more_limits N DEFINITION…: each source has windows under N limits in all then.
+# more_limits N DEFINITION…: adds limits, so that each source has windows under N limits in all.
 more_limits() {
 	local definition
 
@@ -97,7 +100,7 @@ more_limits() {
 	done
 }
 
-# flood FLOW…: what was sent, and by each source that is not random, will be in files.
+# flood FLOW…: sends; files tell what was sent in all, and by each source that is not random.
 flood() {
 	local words=() flow
 
@@ -127,8 +130,8 @@ have_made_of_each() {
 	[ "$(stats 0 '.windows | [.ipv4.inserts, .ipv6.inserts] | min')" -ge "$1" ]
 }
 
-# Windows that random sources left behind, all there is room for: after twice as many of a family
-# as there are slots each slot was looked at first, also where one CPU lags behind the other.
+# Random sources have filled all windows: after twice as many random sources of a family as there
+# are slots, each slot was visited, even where one CPU lags behind the other.
 fill_with_stale() {
 	flood src=0.0.0.0,random=1 src=2000::,random=1
 	eventually have_made_of_each $((2 * room))
@@ -136,8 +139,8 @@ fill_with_stale() {
 	sent_before=$(awk '/^sent/ { sum += $3 } END { printf "%.0f", sum }' "$scratch/sent")
 }
 
-# What the guard has admitted, looked at about once a second for as long as the flood is. No more than
-# R in a second: in as many as there are between a time before one look and one after the next.
+# Reads about once a second, during the flood, what the guard has admitted. It admits at most R in a
+# second, counted over the seconds from before one reading to after the next.
 watch_guard() { # RATE
 	local since until admitted before=0 last end=$((SECONDS + flood_s))
 
@@ -155,7 +158,7 @@ watch_guard() { # RATE
 	done
 }
 
-# run RATE THEN FLOW…: the guard, or off; the flood, whose flows have an after=.
+# run RATE THEN FLOW…: sets the guard, or off; then floods with the flows that have an after=.
 run() {
 	local began bytes kb
 
@@ -177,7 +180,8 @@ run() {
 	is "$(map_bytes)" "$bytes" "$name: maps do not grow"
 }
 
-# end_run BEGAN KB: all that was sent is counted, and what there is to compare in files.
+# end_run BEGAN KB: waits until everything that was sent is counted, and writes the files to
+# compare.
 end_run() {
 	flood_ends
 	ran_s=$((($(now_ns) - $1) / 1000000000 + 1))
@@ -200,20 +204,20 @@ lost_by_driver() {
 	outside ethtool -S out0 | awk '/xdp_xmit_errors/ { sum += $2 } END { printf "%.0f", sum }'
 }
 
-# What was sent, and not lost on the way to the program.
+# Frames that were sent and not lost on the way to the program.
 reached() {
 	awk -v before="$sent_before" -v lost="$(lost_by_driver)" \
 		'/^sent/ { sum += $3 } END { printf "%.0f", before + sum - lost }' "$scratch/sent"
 }
 
-# "SOURCE PACKETS DROPPED" of each window that a known source has, as `each` names them.
+# "SOURCE PACKETS DROPPED" of each window of a known source; the file `each` names these sources.
 known_windows() {
 	jq -r '.sources[] | select(.limit == "all") | "\(.source) \(.passed) \(.dropped)"' "$scratch/top" |
 		sed 's,^\(fd00:.*\)/64 ,\1 ,' |
 		awk 'NR == FNR { known[$1]; next } $1 in known' "$scratch/each" -
 }
 
-# Known sources of which not all came out, and how many packets that is.
+# How many known sources lost packets, and how many packets they lost.
 count_lossy() {
 	paste -d ' ' "$scratch/each" <(head -n "$(wc -l <"$scratch/each")" "$scratch/tally") |
 		awk '$1 != $3 { exit 1 } $2 != $4 { n++; lost += $2 - $4 } END { print n + 0, lost + 0 }'
@@ -225,7 +229,7 @@ known_lose_nothing() {
 		"$name: each known source keeps its window"
 }
 
-# Of the known sources these may lose some: they are more than there is room for.
+# These known sources may lose some packets: there are more sources than room.
 known_lose_little() { # MOST
 	local lossy
 
@@ -251,13 +255,13 @@ guard_holds() {
 		test "$admitted" -le $((rate * (ran_s + 1)))
 	is "$beyond" '' "$name: newcomers stay within the guard at each reading of the counters"
 	echo "# $name: $admitted newcomers in $ran_s s, $looks readings"
-	# Another CPU may have made the same one's window.
+	# Another CPU may have made the window of the same source.
 	check "$name: windows are made for admitted newcomers and known sources only" \
 		test "$(stat '.windows | .ipv4.inserts + .ipv6.inserts')" -le \
 		$((admitted * windows_each + windows_before))
 }
 
-# says NAME REGEX: `status` has such a line.
+# says NAME REGEX: `status` prints a line that matches.
 says() {
 	local said
 
@@ -282,7 +286,7 @@ row() {
 	rows+=("$(printf '%-36s %10s %10s %7s %7s %9s %9s %10s %8s %8s %7s' "$@")")
 }
 
-# The run's row of the table, and the wire's end.
+# Prints the run's row of the table, and removes the wire.
 over() {
 	local lossy lost
 
@@ -305,14 +309,14 @@ storm() {
 
 fill_room=4096
 fill_guard=1000
-# They settle at a quick pace; then most send every other second, and some every eighth.
+# The attackers settle at a quick pace; then most send every other second, and some every eighth.
 settled=("src=10.0.0.0,sources=160,rate=800,then=80,staggered=1"
 	"src=10.1.0.0,sources=40,rate=200,then=5,staggered=1"
 	"src=fd00::,sources=160,rate=800,then=80,staggered=1"
 	"src=fd00:1::,sources=40,rate=200,then=5,staggered=1")
 settled_n=400
 
-# attack NAME FIRST RANDOM: one from that source on.
+# attack NAME FIRST RANDOM: an attack by the sources from FIRST on.
 attack() {
 	case $1 in
 	random) echo "src=$3,random=1,rate=4000,after=1ms" ;;
@@ -325,7 +329,8 @@ attack() {
 	esac
 }
 
-# Newcomers that try each second, from the middle of the flood on, and what came out of theirs.
+# Newcomers that try each second, from the middle of the flood on, and how many of their packets
+# passed.
 count_newcomers() {
 	paste -d ' ' <(sed "1,${settled_n}d" "$scratch/all") \
 		<(grep -v ^others "$scratch/tally" | sed "1,${settled_n}d") |
@@ -342,14 +347,14 @@ residents_stay_within() {
 	done
 }
 
-# Each source under each limit, and the networks of both flows where a limit groups by them.
+# Each source under each limit, and the networks of both flows where a limit groups by network.
 known_are_residents() {
 	ringfence status --json | jq -e --argjson least \
 		$((settled_n * windows_each / 2 + (windows_each == 3 ? 2 : 0))) \
 		'.windows | [.ipv4.resident // 0, .ipv6.resident // 0] | min >= $least' >/dev/null
 }
 
-# fill LIMITS THEN ATTACK4 ATTACK6: known sources settle for ten seconds; then such attacks.
+# fill LIMITS THEN ATTACK4 ATTACK6: known sources settle for ten seconds; then these attacks begin.
 fill() {
 	local newcomers began kb flood_s=$fill_s rest=(rest 5ms)
 
@@ -383,7 +388,7 @@ fill() {
 	over
 }
 
-# All there is of limits and policies, and in turns of attacks.
+# All numbers of limits and all policies, with the attacks in turn.
 soak() {
 	local attacks=(recurring slow ramp twice random) limits policy i=0
 
@@ -449,7 +454,7 @@ is "$(jq -cS '[.newcomers, .map_errors, .windows.ipv4] | map(keys)' "$scratch/st
 is "$(jq -r '.reasons | has("newcomer_open") and has("newcomer_closed") and has("map_error")' \
 	"$scratch/stats")" true 'stats --json has the reasons newcomer_open, newcomer_closed and map_error'
 
-# For comparison: each random source has a window, and pushes another one out.
+# For comparison, without a guard: each random source gets a window, and evicts another source.
 begin 'random sources, no guard' $full 1000
 run 0 off "${storm[@]}"
 adds_up
@@ -483,7 +488,7 @@ for then in closed aggregate; do
 	over
 done
 
-# A guard that would let the windows be replaced ten times a second.
+# A guard rate that would let the windows be replaced ten times a second.
 begin 'few windows, guard of 10k/s' $smallest $((smallest / 2))
 run 10000 closed "${storm[@]}"
 adds_up
@@ -498,7 +503,7 @@ guard_holds
 known_lose_little 20
 over
 
-# ---- two packets of each random source, which the kernel's LRU takes for one in use ----
+# ---- two packets of each random source, so the kernel's LRU takes it for one in use ----
 
 begin 'two packets of each source' $full 1000
 storm 2

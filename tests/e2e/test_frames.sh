@@ -1,16 +1,16 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# Which limits each kind of frame is charged to, and which source: real frames of every kind over a
-# wire, and what the fence says of them, to the packet. The table of ringfence-rules(5), section
-# "What is charged to whom", says the same in words.
+# Which limits and which source each kind of frame is charged to. Real frames of every kind go over
+# a wire, and the fence's counters are compared to the packet. The table of ringfence-rules(5),
+# section "What is charged to whom", says the same in words.
 #
 #   outside                          inside
 #   out0  --------- wire 0 ------->  ${port[0]}
 #
-# Every row sends five frames of one kind. The more a limit says of its packets, the less it lets
-# pass: of five, `all` 4, those of protocols 3, those of ports and flags 2. So the verdicts alone
-# tell which limits there were; and each window that is made is one that the row names. What came out
-# behind the program is the driver's count.
+# Every row sends five frames of one kind. The more specific a limit is, the fewer frames it passes:
+# of five, `all` passes 4, limits that match a protocol 3, limits that match ports or flags 2. So
+# the verdicts alone tell which limits applied; and the row names each window that is made. The
+# driver counts the frames that came out behind the program.
 
 # shellcheck disable=SC2317 # functions are called by check and eventually
 # shellcheck source=tests/e2e/lib.sh
@@ -47,7 +47,7 @@ charged() { # SOURCE
 		jq -r '.limits[] | select(.newcomer | not) | "\(.limit) \(.passed) \(.dropped)"'
 }
 
-# What the fence has counted in all and, as `xdp`, what the driver says became of it.
+# The fence's totals and, as `xdp`, the driver's count of the verdicts.
 count_all() {
 	{
 		ringfence stats --json
@@ -56,7 +56,7 @@ count_all() {
 	} | jq -s add
 }
 
-# What was added to that: reasons, limits, windows of either family, a line for each.
+# What was added since then: reasons, limits, windows of either family, a line for each.
 difference() {
 	jq -rn --slurpfile before "$scratch/before" --slurpfile after "$scratch/after" '
 		$before[0] as $old | $after[0] |
@@ -71,7 +71,7 @@ difference() {
 			.windows.ipv6.inserts - $old.windows.ipv6.inserts)"'
 }
 
-# send PART…: what it added is in $added, the length of a frame in $frame_bytes.
+# send PART…: sends the frames; what they added is in $added, the length of a frame in $frame_bytes.
 send() {
 	local bytes
 
@@ -84,7 +84,7 @@ send() {
 	added=$(difference)
 }
 
-# How many of five pass, where these limits are asked.
+# How many of five frames pass where these limits apply.
 room_of() { # LIMIT…
 	local name least=$frames rate
 
@@ -95,7 +95,7 @@ room_of() { # LIMIT…
 	echo "$least"
 }
 
-# "NAME PASSED DROPPED" of these limits: what has no room for a packet is the first that says so.
+# "NAME PASSED DROPPED" of these limits: the first limit without room drops the packet.
 expect_limits() { # LIMIT…
 	local name room tight='' rate
 
@@ -112,7 +112,7 @@ expect_limits() { # LIMIT…
 	done <<<"$limits"
 }
 
-# charges NAME SOURCE 'LIMIT…' PART…: to that source alone, under those limits alone.
+# charges NAME SOURCE 'LIMIT…' PART…: the frames are charged to that source and those limits only.
 charges() {
 	local limits_asked room windows
 
@@ -131,7 +131,7 @@ windows $windows" "frame '$1' is charged to: $3"
 	next_row
 }
 
-# passes NAME REASON PART…: all of it, and nobody is charged.
+# passes NAME REASON PART…: all frames pass, and no source is charged.
 passes() {
 	send "${@:3}"
 	is "$added" "came out $frames
@@ -140,7 +140,7 @@ windows 0 0" "frame '$1' passes uncharged as $2"
 	next_row
 }
 
-# drops NAME REASON PART…: all of it, and nobody is charged.
+# drops NAME REASON PART…: all frames are dropped, and no source is charged.
 drops() {
 	send "${@:3}"
 	is "$added" "came out 0
@@ -195,7 +195,7 @@ drops 'TCP fragment where the flags are' unclassed ip4=$v4,frag=0x2001 tcp=443,f
 drops 'IPv6, TCP fragment where the flags are' unclassed ip6=$v6 frag=9 tcp=443,flags=2
 charges 'tiny first fragment, flags cut off' $v4 'all tcp syn web' \
 	ip4=$v4,frag=0x2000 tcp=443,flags=0x10 trim=12
-# Ethernet pads the first fragment to 60 bytes, by zeros that stand where the flags would be.
+# Ethernet pads the first fragment to 60 bytes; the zeros stand where the flags would be.
 charges 'SYN in two fragments, the first of 8 bytes' $v4 'all tcp syn web' \
 	ip4=$v4,frag=0x2000 tcp=443,flags=2 short=12 pad=60
 charges 'SYN in two fragments, IPv6, padded' $v6 'all tcp syn web' \
@@ -282,7 +282,7 @@ charges 'neighbour discovery cut' $v6 'all icmp' ip6=$v6,hops=255 icmp6=135 trim
 
 # ---- what has no source, where that is asked for ----
 
-# limits_other NAME PART…: three of five pass, whoever sent them.
+# limits_other NAME PART…: three of five frames pass, from any sender.
 limits_other() {
 	ringfence limit del link >"$scratch/log" 2>&1
 	ringfence limit add link rate 3/1h match other >"$scratch/log" || bail "$(<"$scratch/log")"

@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# Interfaces whose frames have no Ethernet header: the program passes all of theirs, so attach
-# refuses them, doctor calls them a problem, and status warns where `ip` has attached it.
+# Interfaces whose frames have no Ethernet header. The program passes every such frame, so attach
+# refuses these interfaces, doctor reports a problem, and status warns if `ip` has attached the
+# program.
 #
-# The kernel's own tunnels where it has them, and else a tun that says it is one: which hardware a
-# tun claims to be is its owner's to set.
+# The tests use the kernel's own tunnels if the kernel has them, and otherwise a tun that claims
+# another hardware type, which its owner may set.
 
 # shellcheck disable=SC2317 # functions are called by check, does and the like
 # shellcheck source=tests/e2e/lib.sh
