@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# clangs.sh [CLANG]: prints each clang that is installed, and is not CLANG under another name: clang-N
-# from 14 on, the oldest first, and 'clang' where that is none of them.
+# clangs.sh [CLANG]: prints each installed clang that is not CLANG under another name: clang-N from
+# 14 on, the oldest first, and 'clang' if it is none of these.
 set -u
 
 where() {

@@ -1,10 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# Installs the packages that ringfence is built and tested (`build`), linted (`lint`), fuzzed (`fuzz`),
-# compared (`bench`), packaged for Debian (`packages`) or run on other kernels (`vm`) with, and a second
-# clang for the tests that take each clang there is (`clangs`). Several kinds may be given. What is
-# installed already is left alone.
-# Where the package manager is not known, it lists what is needed.
+# Installs packages for one or more purposes: `build` (build and test), `lint`, `fuzz`, `bench` (the
+# programs to compare with), `packages` (the Debian package), `vm` (run on other kernels), `clangs`
+# (a second clang, for the tests that take every installed clang). Packages that are installed
+# already are left alone. If the package manager is unknown, the script lists what is needed.
 set -eu
 
 kinds=("${@:-build}")
@@ -99,7 +98,7 @@ elif command -v zypper >/dev/null; then
 	need_root "${missing[@]}"
 	zypper --non-interactive install "${missing[@]}"
 else
-	# Not an error: it may all be there, put there by other means.
+	# Not an error: all of it may have been installed by other means.
 	printf 'make deps: no package manager that it knows (apt, dnf, pacman, zypper); needed are:\n%s\n' \
 		"$needs" >&2
 fi

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# What no other linter knows of this tree: calls and includes run down only, functions fit a screen.
-# It wants the objects of user/ in build/.
+# The rules of this tree that no other linter knows: calls and includes run down only, functions fit
+# a screen. The objects of user/ must be in build/.
 set -u
 
 FUNCTION_LINES_MAX=60
@@ -13,8 +13,8 @@ complain() {
 	status=1
 }
 
-# The floor of a file of bpf/ or include/; it may include what is on a lower one, and its own header.
-# Those of user/ are in tests/lint/floors.
+# The floor of a file of bpf/ or include/. A file may include its own header and files of lower
+# floors. tests/lint/floors has the floors of user/.
 floor() {
 	case $1 in
 	include/ringfence/counters.h | include/ringfence/atomic.h) echo 0 ;;
@@ -63,7 +63,7 @@ check_includes() {
 	done < <(sed -n 's/^#include "\(.*\)".*/\1/p' "$file")
 }
 
-# By the includes of all files, and by the symbols that the objects of user/ define and use.
+# Checks the includes of all files, and the symbols that the objects of user/ define and use.
 check_floors() {
 	local file objects=()
 

@@ -9,7 +9,8 @@
 # "Runs alone: ", and why. Such programs run last, one after the other. A lock keeps them apart from
 # the programs of another run on this machine, too.
 #
-# JOBS says how many programs run at once: one more than there are CPUs, since some of them wait.
+# JOBS is the number of programs that run at once: by default one more than the CPUs, since some
+# programs wait.
 set -u
 
 jobs=${JOBS:-$(($(nproc) + 1))}
@@ -21,7 +22,7 @@ failures=()
 declare -A program_of=() output_of=() begin_of=() # by process id
 started=0
 
-# Ends what still runs, each in its own process group, and waits until it has cleaned up.
+# Ends the running programs, each in its own process group, and waits until they have cleaned up.
 end() {
 	local pid
 
@@ -69,7 +70,7 @@ start() { # PROGRAM FLOCK-OPTION
 	program_of[$pid]=$1 output_of[$pid]=$output begin_of[$pid]=$SECONDS
 }
 
-# Prints what a program said, and adds its results to the sums.
+# Prints a program's output, and adds its results to the sums.
 tally() { # PROGRAM STATUS OUTPUT
 	local program=$1 status=$2 output=$3 ok not_ok skips planned
 

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
 # Ten minutes of floods beside known sources, with every attack, number of limits, policy and
-# family: first all combinations in simulated time, then real frames on two CPUs, where each number
-# of limits meets each policy. The tables are at the end; a row that lost something fails it.
-# FLOOD_SECONDS says how long each flood of real frames is (20).
+# family. First all combinations run in simulated time; then real frames run on two CPUs, where each
+# number of limits meets each policy. The tables come at the end; a row fails if known sources lost
+# packets. FLOOD_SECONDS is the length of each flood of real frames (20).
 set -u
 cd "$(dirname "$0")/.." || exit 1
 
@@ -16,7 +16,8 @@ output=$(mktemp)
 trap 'rm -f "$output"' EXIT
 status=0
 
-# ATTACK LIMITS POLICY FAMILY, what the known lost, and how the newcomers fared, of each simulated row.
+# For each simulated row: ATTACK LIMITS POLICY FAMILY, the loss of the known sources, and the
+# newcomers' success.
 print_simulated() {
 	awk '
 		/^#   newcomers:/ { sub(/^#   newcomers: /, ""); newcomers = $0 }

@@ -1,22 +1,22 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# What a packet of a flood costs its receiver, with ringfence and with what one would take instead.
+# What a flood's packet costs the receiver, with ringfence and with the usual alternatives.
 #
 #   outside                                  a namespace for each variant
 #   out0  <-- CPU A: generator ------------  rf…w0  CPU B: NAPI thread, bare XDP_DROP
 #   out1  ---------------------------------  rf…w1         the same,    ringfence
 #   …                                        …
 #
-# The generator sends more than the receiver can take, from random sources, each known before. What
-# is counted is the CPU time of the receiver's thread, over the frames that it has handled. The
-# variants take turns, so that a machine that changes its speed changes it for all; each turn is
-# divided by that of a bare XDP_DROP in the same round.
+# The generator sends more than the receiver can take, from random sources that are known before the
+# flood. The figure is the CPU time of the receiver's thread, divided by the frames that it handled.
+# The variants take turns, so that a change of the machine's speed affects all; each turn is divided
+# by the turn of a bare XDP_DROP in the same round.
 #
 #   tests/bench/live.sh [--json] [--keep FILE.json] [--plot FILE.svg]
 #   QUICK=1             fewer rounds, rows and numbers of sources: a minute, and not ten
 #   GENERATOR_CPU=0 RECEIVER_CPU=1
 #
-# A tool and not a test: it judges nothing but whether a figure means what it says.
+# This is a tool, not a test: it fails only if a figure does not mean what it says.
 
 # shellcheck disable=SC2317 # functions are called by name
 # shellcheck source=tests/e2e/lib.sh
@@ -29,8 +29,8 @@ turns=3			# of all rounds, at most, where others disturb them
 everyone=4294967295	# sources: all addresses, of IPv6 as many /64
 mac=02:00:00:00:00	# of all wires: :01 outside, :02 inside
 
-# What is over its limit: one packet an hour, so that of what is known nothing passes. What is under
-# it: as much as each of them can be told.
+# Over the limit: one packet an hour, so that packets of known sources never pass. Under the limit:
+# the highest limit that each variant accepts.
 declare -A ringfence_rate=([over]=1/1h [under]=1000M/1s [new]=1000M/1s)
 declare -A nftables_rate=([over]='1/hour burst 1 packets' [under]='100000000/second burst 1000000 packets'
 	[new]='100000000/second burst 1000000 packets')
@@ -44,10 +44,10 @@ declare -A absent device # of the run's variants: why one was not measured; its 
 queues=1 wires=0 filter_pid=''
 
 # ---- the variants: each puts itself in front of $dev in the namespace of its name ----
-# The number of $sources and the $kind, over or under the limit, or new, are the run's. One that cannot be
-# here says why.
+# The run sets the number of $sources and the $kind: over or under the limit, or new. A variant that
+# cannot run here says why.
 
-# A bpffs of its own: nothing is left of what it pins, and no other run meets it.
+# A bpffs of its own: its pins vanish with it, and other runs do not see them.
 with_bpffs() { # NAMESPACE SHELL_COMMAND
 	within "$1" unshare --mount sh -c "mount -t bpf bpf /sys/fs/bpf && $2"
 }
@@ -107,7 +107,7 @@ attach_nftables_raw() {
 	within nftables_raw nft -f - < <(nftables_table inet 'prerouting priority raw')
 }
 
-# Its worker looks at each entry, once a second unless told otherwise.
+# Its worker visits each entry, once a second by default.
 attach_hashlimit() {
 	local rate burst
 
@@ -118,7 +118,7 @@ attach_hashlimit() {
 		--hashlimit-htable-expire 3600000 --hashlimit-htable-gcinterval 60000 -j DROP
 }
 
-# It knows no sources: one rate for all of them.
+# This variant knows no sources: one rate applies to all.
 attach_police() {
 	within police tc qdisc add dev "$dev" clsact &&
 		within police tc filter add dev "$dev" ingress protocol ip u32 match u32 0 0 \
@@ -128,8 +128,9 @@ attach_police() {
 	return 1
 }
 
-# It drops what is on a list, and takes one address a command: so bpftool fills the list. Whoever
-# sees its pins has to stay, or the dispatcher that it may have used passes all.
+# This variant drops the sources on a list. Its command adds one address a call, so bpftool fills
+# the list. The namespace that has its pins must stay, or the dispatcher that it may have used
+# passes everything.
 attach_xdp_filter() {
 	if [ "$sources" -gt 10000 ]; then
 		echo 'its list holds 10000 addresses' >&2
@@ -152,7 +153,7 @@ attach_xdp_filter() {
 
 # ---- a run: one number of sources, over or under their limit ----
 
-# The wire's far end has a NAPI of its own, with or without a program, and that has a thread.
+# The wire's far end has a NAPI of its own, with or without a program, and a thread runs it.
 add_wire_to() { # NAMESPACE
 	wires=$((wires + 1)) # no number twice: a namespace goes some time after it was deleted
 	dev=${run}w$wires
@@ -164,13 +165,13 @@ add_wire_to() { # NAMESPACE
 	outside ip link set "out$wires" up
 	within "$1" ip link set "$dev" up
 	within "$1" ethtool -K "$dev" gro on
-	# the one place where /sys must be the namespace's
+	# only here must /sys be that of the namespace
 	ip netns exec "rf-test-$$-$1" sh -c "echo 1 >/sys/class/net/$dev/threaded" ||
 		bail 'NAPI cannot run as a thread, which needs Linux 5.12'
 }
 
-# On their CPUs, and before others that would run there. What a CPU sends goes into the queue of its
-# number; the other one receives that.
+# Puts the threads on their CPUs, with priority over other processes. Frames that a CPU sends enter
+# the queue of its number; the other CPU receives them.
 pin_threads() {
 	local one cpu=$receiver_cpu
 
@@ -193,7 +194,8 @@ remove_variant() { # NAMESPACE
 	ip netns del "rf-test-$$-$1"
 }
 
-# Each into a namespace of its own. What takes part is in $words, what cannot in $absent.
+# Sets up each variant in a namespace of its own. $words has the variants that take part, $absent
+# the others.
 attach_variants() { # VARIANT…
 	local variant
 
@@ -211,19 +213,19 @@ attach_variants() { # VARIANT…
 	done
 }
 
-# In percent, as ringfence itself has counted, but for the first packet of each source. Where its
-# frames do not get as far as IPv4's routing, nobody else counts them.
+# The share in percent by ringfence's own counters, without the first packet of each source. No
+# other counter exists if its frames do not reach IPv4 routing.
 dropped_by_ringfence() {
 	within ringfence build/ringfence stats --json dev "${device[ringfence]}" | jq --argjson sources "$sources" \
 		'(.packets.passed + .packets.dropped) as $all | (if $sources < $all then $sources else 0 end) as $known
 		| [.packets.dropped * 1000 / ($all - $known), 1000] | min | round / 10'
 }
 
-# Floods the wires in $words; what comes of it goes to $scratch/run.
+# Floods the wires in $words; the results go to $scratch/run.
 take_turn() {
 	local variant counted=null
 
-	# not in the foreground, where it would keep a signal from ending the script
+	# in the background: in the foreground it would keep a signal from ending the script
 	start outside build/tests/live cpu "$generator_cpu" second "$receiver_cpu" family "$family" sources "$sources" \
 		bytes "$bytes" frames "$frames" rounds "$rounds" "${words[@]}" >"$scratch/turns" 2>"$scratch/log"
 	wait "$started_pid" || bail "$(<"$scratch/log")"
@@ -242,7 +244,7 @@ disturbed_rows() { # RUN
 	jq '[.variants[].doubt | select(. and startswith("disturbed"))] | length' "$1"
 }
 
-# One that was disturbed is measured again: the quietest counts.
+# A disturbed run is measured again; the quietest one counts.
 take_turns() {
 	local turn
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# Every example of every command's help works as it stands, on a machine on which it is meant to.
+# Every example in every command's help works as printed, on a machine that it is meant for.
 #
 #   outside                      inside
 #   out0  ------- wire 0 ------  eth0
@@ -38,7 +38,7 @@ attach_one() {
 	echo 'newcomers off' | quietly ringfence apply -
 }
 
-# prepare EXAMPLE: a fence as the example wants it, and files that it names.
+# prepare EXAMPLE: makes the fence and the files that the example needs.
 prepare() {
 	local verb=$2 second=${3-}
 
@@ -69,7 +69,7 @@ prepare() {
 	esac
 }
 
-# In the directory of the files; what does not end by itself is interrupted.
+# Runs an example in the directory of the files; interrupts a command that does not end by itself.
 run_example() {
 	local command=$1
 

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# Commands that are killed, at each of their system calls that changes or reads something of the
-# kernel's: no state is half made, no rules are mixed, no fence and no window is lost, no packet
-# passes, and the next command makes good. The calls are those of a whole run, which strace notes;
-# then the command is run as often, and killed as it enters another one of them each time.
+# Commands that are killed at each of their system calls that changes or reads kernel state. After
+# each kill no state is half made, no rules are mixed, no fence and no window is lost, no packet
+# passes, and the next command repairs everything. strace records the calls of a whole run; then the
+# command runs once for each call, and is killed as it enters that call.
 #
 #   outside                               inside
 #   out0  ---------- wire 0 ----------->  ${port[0]}
@@ -14,8 +14,8 @@ source "$(dirname "$0")/lib.sh"
 
 calls='bpf,mount,?mkdir,mkdirat,?rename,renameat2,?unlink,unlinkat,?rmdir,sendto,write,exit_group'
 
-# The builds that attach. An upgrade is between two whose limits hold, on an interface that does not
-# take frames in several buffers; what else attaches has no packet to judge.
+# The builds that attach. An upgrade goes between two builds whose limits hold, on an interface that
+# does not take frames in several buffers. No packets follow the other attaches.
 older=$scratch/older/build/ringfence
 newer=$scratch/newer/build/ringfence
 quick=$scratch/quick/build/ringfence
@@ -30,10 +30,10 @@ s/{/{\n\tif (ctx->ingress_ifindex == ~0U)\n\t\treturn XDP_PASS;/ }"
 
 # ---- points ----
 
-# A whole run of a command, which succeeds, into `points`: a line for each call, "CALL NUMBER", the
-# number among its like. Those that only read, or make what nobody else knows of yet, leave the
-# kernel's state as it is for the next one, so they are left out; and of a row of the same calls the
-# first two and the last one are enough. FULL=1: all, which takes minutes.
+# Records a whole, successful run of a command in `points`: one line "CALL NUMBER" for each call;
+# NUMBER counts the calls of the same name. Calls that only read, or make what nobody else knows
+# yet, leave the kernel's state unchanged for the next call, so they are left out. Of a row of equal
+# calls the first two and the last one are enough. FULL=1 keeps all calls, which takes minutes.
 find_points() { # CMD…
 	inside strace -qq -o "$scratch/trace" -e "trace=$calls" "$@" >"$scratch/log" 2>&1 ||
 		bail "$*: $(<"$scratch/log")"
@@ -51,7 +51,7 @@ find_points() { # CMD…
 	[ "${#points[@]}" -gt 5 ] || bail "$*: there are few calls to kill it at: ${points[*]}"
 }
 
-# Runs a command, which is killed as it enters that call. 0 if it was.
+# Runs a command and kills it as it enters that call. Returns 0 if it was killed.
 kill_at() { # POINT CMD…
 	local call=${1% *} number=${1#* } status
 
@@ -75,7 +75,7 @@ begin() {
 	wrong='' tried=0
 }
 
-# Nothing was wrong at any point, and nearly all of them came to be.
+# Checks that nothing went wrong at any point, and that nearly all points were reached.
 end() { # COMMAND NAME
 	is "$wrong" '' "$1 that is killed at any call $2"
 	check "$1 is killed at nearly every call that matters" \
@@ -83,7 +83,7 @@ end() { # COMMAND NAME
 	echo "# $1: killed at $tried of ${#points[@]} points"
 }
 
-# Does it, or notes what it said.
+# Runs a command, or notes what it printed if it fails.
 must() { # POINT CMD…
 	"${@:2}" >"$scratch/log" 2>&1 || note "$1: ${*:2}: $(<"$scratch/log")"
 }
@@ -92,7 +92,7 @@ saved() {
 	ringfence save dev "${port[0]}" 2>&1 | sed 1d
 }
 
-# What reading commands say, when there is a fence and when there is none; both plainly.
+# What the reading commands print with a fence and without one; both must be plain.
 attached() { # POINT: 0 if there is a fence
 	local said
 
@@ -104,15 +104,15 @@ attached() { # POINT: 0 if there is a fence
 	jq -e '.interfaces | length == 1' <<<"$said" >"$scratch/log" 2>&1 || note "$1: status: $said"
 }
 
-# The rules in force, as a line of theirs would change them.
+# The rules in force as text, after a change by one line.
 saved_but() { # SED
 	saved | sed "$1"
 }
 
 # ---- rules ----
 
-# Changes from one set of rules to the other and back, killed at each point: then one of them is in
-# force, and the same command puts the other one there.
+# Changes from one set of rules to the other and back, killed at each point. Afterwards one of the
+# two sets is in force, and the same command then installs the other set.
 kill_changes() { # RULES COMMANDS RULES COMMANDS, where commands change the one into the other
 	local now=$1 to_next=$2 next=$3 back=$4 point found
 
@@ -132,7 +132,7 @@ kill_changes() { # RULES COMMANDS RULES COMMANDS, where commands change the one 
 make_network 1
 make_builds
 
-# A window that is used up stays so from here on, whatever is killed; its source goes on sending.
+# From here on a used-up window stays used up, whatever is killed, while its source goes on sending.
 small=(sources 2048 leases 256)
 ringfence attach "${port[0]}" "${small[@]}" >"$scratch/log" || bail "$(<"$scratch/log")"
 cat >"$scratch/one" <<END
@@ -186,7 +186,7 @@ pins_are_up_to_date() {
 	[ "$(bpftool -j prog show pinned "$pins/${port[0]}/xdp" | jq -r .tag)" = "$(tag_of)" ]
 }
 
-# Back and forth between two builds, which are the same to each other.
+# Upgrades back and forth between two builds; neither counts as the older one.
 kill_upgrades() {
 	local builds=("$newer" "$older") to=0 point
 
@@ -219,7 +219,8 @@ is "$(ringfence show 192.0.2.1 --json | jq '.limits[0].used')" 100 'a window is 
 
 # ---- detach ----
 
-# With the fence as it was, it is killed at the next point; else the next detach makes good.
+# If a kill leaves the fence as it was, the next kill follows; otherwise another detach must finish
+# the job.
 kill_detaches() {
 	local point whole
 

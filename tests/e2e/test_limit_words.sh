@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# Limits of every kind, in words and in JSON: what each command says of them, and that the examples
-# of the help are commands that work.
+# Limits of every kind, in words and in JSON: what each command prints about them, and that the
+# examples in the help are commands that work.
 #
 #   outside                               inside
 #   out0  ---------- wire 0 ----------->  ${port[0]}
@@ -12,7 +12,8 @@ source "$(dirname "$0")/lib.sh"
 
 make_network 1
 
-# As status, limit list and limit list --json have it: a limit that 'limit set all' makes of WORD….
+# Prints a limit that 'limit set all WORD…' makes, as status, limit list and limit list --json show
+# it.
 reads() { # STATUS LIST JSON WORD…
 	does "limit set works: ${*:4}" '' ringfence limit set all "${@:4}"
 	is "$(ringfence status | grep '^limit')" "limit all: at most $1" "status prints the limit: ${*:4}"
@@ -22,14 +23,15 @@ reads() { # STATUS LIST JSON WORD…
 		"$3" "limit list --json has the limit: ${*:4}"
 }
 
-# What show says of 192.0.2.1 without its first line, numbers that depend on the moment as N.
+# What show prints about 192.0.2.1, without the first line; numbers that depend on the moment become
+# N.
 shown() {
 	ringfence show 192.0.2.1 | sed '1d
 		/^  cells/s/[0-9]*[1-9][0-9]*/N/g
 		s/in [0-9.]* \(ms\|s\|min\)/in N/'
 }
 
-# top's last columns, and JSON.
+# The last columns of top, and its JSON.
 used() {
 	ringfence top | tail -n 1 | awk '{ $1 = $2 = $3 = $4 = $5 = ""; sub(/^ */, ""); print }'
 	ringfence top --json | jq -r '.sources[] | "\(.used) \(.rate) \(.burst) \(.unit)"'

@@ -1,18 +1,18 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# The allow and deny lists: what they do to frames, beside limits and each other; entries that end
-# by themselves; a hundred thousand of them.
+# The allow and deny lists: their effect on frames, beside limits and on each other; entries that
+# end by themselves; a hundred thousand entries.
 #
 #   outside                               inside
 #   out0  ---------- wire 0 ----------->  ${port[0]}
 #
-# What must stay over its limit has a window of an hour, so that no speed is asked for.
+# Limits that must stay exceeded have a window of an hour, so that no test depends on speed.
 
 # shellcheck disable=SC2317 # functions are called by fails, does and the like
 # shellcheck source=tests/e2e/lib.sh
 source "$(dirname "$0")/lib.sh"
 
-# "SOURCE PACKETS" of what came out.
+# "SOURCE PACKETS" of the frames that came out.
 came() {
 	cut -d' ' -f1,2 <<<"$received"
 }

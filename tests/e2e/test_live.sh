@@ -1,22 +1,23 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# Two CPUs flat out on one source, with real frames, in real time, through the attached program:
-# no more passes than L, and no less; all of it is accounted for; and neither readers, nor changes
-# of the limit, nor evictions alter that.
+# Two CPUs send from one source as fast as they can, with real frames, in real time, through the
+# attached program. No more than L passes, and no less; every frame is accounted for; and neither
+# readers, nor changes of the limit, nor evictions alter that.
 #
 #   outside                                 inside
 #   out0  ------------ wire 0 ----------->  ${port[0]}
 #   CPU 0 ------------ queue 0 ---------->  XDP on CPU 0
 #   CPU 1 ------------ queue 1 ---------->  XDP on CPU 1
 #
-# How fast anything is decides only how long a run takes. Of each frame the receiver knows when it
-# was sent and when it came, so when it was decided about; or that it was refused between two that
-# came. So it bounds what passed too much, and what too little, however the machine stalls. A run
-# goes on until enough windows were seen that were used up. Marks, which are frames of sources far
-# below the limit, make that knowledge dense.
+# The speed of the machine decides only how long a run takes. For each frame that passed, the
+# receiver knows when it was sent and when it arrived, so it knows when the program decided. For
+# each refused frame it knows the two received frames around it. So the receiver bounds the frames
+# that should not have passed, and those that should have, however the machine stalls. A run goes on
+# until it has seen enough used-up windows. Marks, which are frames of sources far below the limit,
+# make these times dense.
 #
-# What may be refused below L: what is counted as contended, and nothing else. What is lost on the
-# way to the program or behind it is counted as well.
+# Below L, only packets that are counted as contended may be refused. Frames that are lost before or
+# behind the program are counted as well.
 
 # shellcheck disable=SC2317 # functions are called by repeat
 # shellcheck source=tests/e2e/lib.sh
@@ -32,8 +33,8 @@ rows=()	 # of the table
 
 # ---- one run ----
 
-# begin NAME RATE [WORD…]: a new wire, and a fence on it with that limit; its receiver is there.
-# The fence's size is in $room.
+# begin NAME RATE [WORD…]: makes a wire, a fence with that limit, and a receiver. $room is the size
+# of the fence.
 begin() {
 	name=$1
 	add_wire 0 numtxqueues ${#cpus[@]} numrxqueues ${#cpus[@]}
@@ -48,7 +49,7 @@ begin() {
 	[ "$(<"$scratch/receiver")" = ready ] || bail "cannot receive: $(<"$scratch/receiver")"
 }
 
-# flood [FLOW…]: the source, the marks, and what else there may be.
+# flood [FLOW…]: sends the source, the marks, and these flows.
 flood() {
 	local words=() flow cpu
 
@@ -67,12 +68,12 @@ judge() { # WORD…
 	build/tests/traffic judge "$scratch/kept" from "$hot" "$@"
 }
 
-# Windows of that length that were seen to be used up.
+# How many used-up windows of length TIME were seen.
 windows_seen() { # TIME
 	judge "${clock[@]}" least "0/$1" | sed 's/^(//; s/ .*//'
 }
 
-# repeat WINDOWS TIME CMD…: until so many were used up.
+# repeat WINDOWS TIME CMD…: repeats the command until so many used-up windows were seen.
 repeat() {
 	local end=$((SECONDS + patience_s))
 
@@ -89,7 +90,7 @@ driver() {
 	within "$1" ethtool -S "$2" | awk -v name="^ *$3:" '$0 ~ name { sum += $2 } END { printf "%.0f", sum }'
 }
 
-# What each CPU sent and the driver did not lose on the way: a line for each.
+# The frames that each CPU sent and the driver did not lose: a line for each CPU.
 sent_by_cpu() {
 	local word cpu packets
 
@@ -99,7 +100,7 @@ sent_by_cpu() {
 	done <"$scratch/sent"
 }
 
-# What each queue handed to the program.
+# The frames that each queue handed to the program.
 run_by_queue() {
 	local queue
 
@@ -108,7 +109,7 @@ run_by_queue() {
 	done
 }
 
-# end: the flood stops, and what was sent, counted and received is taken down.
+# end: stops the flood, and records what was sent, counted and received.
 end() {
 	local packets bytes cpu
 
@@ -121,7 +122,7 @@ end() {
 	sent_bytes=$((bytes * sent_packets / packets))
 	others_sent=$((packets - $(awk -v hot="$hot" '$1 == hot { print $2 }' <<<"$sent")))
 	eventually has_counted 0 "$sent_packets"
-	# A CPU that runs a process has handed what it counted before to the socket.
+	# A CPU that runs a process has already handed the counted frames to the socket.
 	for cpu in "${cpus[@]}"; do
 		taskset -c "$cpu" true
 	done
@@ -133,7 +134,7 @@ end() {
 	contended=$(stats 0 .reasons.contended.packets)
 }
 
-# adds_up: whatever was sent is counted once, by each who counts.
+# adds_up: the fence, the limit and the queues each count every frame once.
 adds_up() {
 	conserves 0 "$name: sent = passed + dropped, passed = received"
 	is "$(stats 0 '.limits[0] | [.passed, .dropped, .bytes.passed, .bytes.dropped] | @sh')" \
@@ -143,7 +144,7 @@ adds_up() {
 	is "$(run_by_queue)" "$(sent_by_cpu)" "$name: each queue has the frames that its CPU sent"
 }
 
-# sources_add_up: no source was evicted, so each has its own counters; the marks lost nothing.
+# sources_add_up: no source was evicted, so each has its own counters; the marks lost no frame.
 sources_add_up() {
 	is "$(ringfence top 1000 --json | jq -r '.sources[] | "\(.source) \(.passed) \(.dropped)"' | sort)" \
 		"$(awk -v hot="$hot" -v dropped="$(stats 0 .packets.dropped)" \
@@ -151,7 +152,7 @@ sources_add_up() {
 		"$name: each source counts its own packets"
 }
 
-# accepted NAME WORD…: the judge has nothing against it. What it says is in $verdict.
+# accepted NAME WORD…: the judge finds no violation. Its output is in $verdict.
 accepted() {
 	if verdict=$(judge "${@:2}"); then
 		pass "$1"
@@ -161,14 +162,15 @@ accepted() {
 	explain 'the judge says' "$verdict"
 }
 
-# judged WINDOWS L/TIME WORD…: the words are for what passed too much. What was refused too much is
-# refused with fewer than L passed within that TIME before. It becomes a row of the table.
+# judged WINDOWS L/TIME WORD…: the judge finds no interval in which too much passed, by the rules
+# that WORD… state, and no packet that was refused although fewer than L passed within TIME before
+# it. Adds a row to the table.
 judged() {
 	local lost windows least most
 
 	accepted "$name: never more than L pass in any W" "${@:3}"
 	most=$(sed -n "s/^${*: -2:1} .*: //p" <<<"$verdict" | sort -n | tail -n 1)
-	# So many may be missing for another reason than the limit of this source.
+	# So many packets may be missing for reasons other than this source's limit.
 	lost=$((contended + driver_lost + others_sent - (received_packets - hot_received)))
 	accepted "$name: a packet is refused only after L in W" lost "$lost" \
 		"${clock[@]}" least "$2"
@@ -195,8 +197,8 @@ outside ip link del out0
 
 # ---- the source alone ----
 
-# Windows this short are timed in ns, by the clock that stamps the frames; TIME is their cells,
-# 16/15 of W, rounded up.
+# Windows this short are timed in ns, by the clock that stamps the frames. TIME is the length of
+# their cells, 16/15 of W, rounded up.
 
 begin sliding 1000/100ms
 flood
@@ -207,7 +209,7 @@ adds_up
 sources_add_up
 over
 
-# So few permits that both CPUs reach for the last one at once.
+# With so few permits, both CPUs reach for the last one at once.
 begin close 16/15ms
 flood
 repeat 250 17ms sleep 0.1
@@ -227,8 +229,8 @@ adds_up
 sources_add_up
 over
 
-# Longer windows go by the kernel's ticks, and are judged by those. `exact`, since the judge of
-# aligned windows takes it that nothing passes any more in one where something was refused.
+# Longer windows use the kernel's ticks, and are judged in ticks. The limit is `exact`, since the
+# judge of aligned windows expects that nothing passes in a window after a refusal in it.
 clock=(clock ticks)
 begin ticks 1000/200ms algorithm fixed exact
 flood
@@ -239,7 +241,7 @@ adds_up
 sources_add_up
 over
 
-# With credits, of which 1/32 of L may be left to CPUs that do not come back for them.
+# With credits: up to 1/32 of L may be held by CPUs that do not come back for them.
 begin credits 1000/200ms cells 3
 flood
 repeat 50 312ms sleep 0.1
@@ -301,8 +303,8 @@ flood
 repeat 50 214ms lower_and_raise
 end
 is "$(<"$scratch/changes")" '' 'changed: every change of the limit succeeds under traffic'
-# Two CPUs that reach for the last permit may count one that none got. Under a lowered limit that
-# stays, in each of 16 cells at most, since what was admitted before may be above L as well.
+# Two CPUs that reach for the last permit may count one that neither gets. Under a lowered limit
+# that count stays, in each of at most 16 cells, since earlier cells may also exceed the new L.
 judged 50 84/214ms max 1000/200ms
 accepted 'changed: a lowered limit counts what passed before, from the end of the command on' \
 	"${lowered[@]}"
@@ -326,7 +328,8 @@ look_at_source() {
 		jq -r '.limits[0] | "\(.passed + .dropped) \(.passed)"')
 	[ "$counted" -ge "$last" ] || fresh=$((fresh + 1))
 	last=$counted
-	# One of them may be another source's, that was about to be charged for what was here before.
+	# One of these packets may be another source's, which was about to charge the window when
+	# the window changed hands.
 	lives+=(since "$since" until "$(now_ns)" passed $((passed > 0 ? passed - 1 : 0)) life L/100ms)
 }
 
@@ -339,7 +342,7 @@ look_at_source
 echo "# others sent $others_sent packets; the source was seen to come back fresh $fresh times"
 check 'evicting: windows are evicted with their counters' \
 	test "$(ringfence top 100000 --json | jq '[.sources[].passed] | add')" -lt "$received_packets"
-# A packet whose window cannot be had passes, whoever sent it.
+# A packet whose window cannot be made passes, from any source.
 most=$((1000 + $(stats 0 .reasons.map_error.packets)))
 judged 50 999/107ms "${lives[@]/#L/$most}"
 adds_up

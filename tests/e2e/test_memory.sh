@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# What a fence takes of the kernel's memory: what attach and status say is what the kernel says of
-# the maps, and without a word about sizes it is less than 52 MiB.
+# The kernel memory of a fence: attach and status print the same size as the kernel does for the
+# maps, and with default sizes it is less than 52 MiB.
 
 # shellcheck disable=SC2317 # functions are called by check, does and the like
 # shellcheck source=tests/e2e/lib.sh
@@ -17,7 +17,7 @@ memlock() { # pinned PATH, or id ID: what the kernel says of a map
 	bpftool -j map show "$@" | jq .bytes_memlock
 }
 
-# What the kernel says of all maps of the program, and of the prefixes that these lead to.
+# The kernel's data about all maps of the program, and about the tries that they contain.
 in_kernel() {
 	local map path bytes=0
 
@@ -38,7 +38,7 @@ in_words() { # BYTES
 	awk -v bytes="$1" 'BEGIN { printf "%.1f MiB", bytes / 1048576 }'
 }
 
-# agrees NAME: nothing but the unnamed is missing, nothing is too much, and each map is right.
+# agrees NAME: the sum lacks only the maps without a name, and the size of each named map is right.
 agrees() {
 	local kernel sum map wrong=''
 
@@ -58,7 +58,7 @@ agrees() {
 		"$1: status prints the memory in MiB"
 }
 
-# takes NAME WORD…: attach says what status does.
+# takes NAME WORD…: attach prints the same size as status.
 takes() {
 	local line
 

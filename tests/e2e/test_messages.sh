@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# What the command line says: exit status and the exact line for everything that can be refused,
-# and that a refusal changes nothing; help; the shape of JSON; `stats watch`; no privilege; no BTF.
+# The output of the command line: exit status and exact line for every refusal, and that a refusal
+# changes nothing; help; the shape of JSON; `stats watch`; runs without privilege and without BTF.
 #
 #   outside                               inside
 #   out0  ---------- wire 0 ----------->  ${port[0]}
@@ -13,12 +13,12 @@ source "$(dirname "$0")/lib.sh"
 
 none=${run}none # no interface is called so
 
-# usage MESSAGE WORD…: wrong usage, whatever is attached.
+# usage MESSAGE WORD…: a usage error, whether or not anything is attached.
 usage() {
 	fails "wrong usage: ringfence ${*:2}" 2 "ringfence: $1" ringfence "${@:2}"
 }
 
-# refused MESSAGE WORD…: right usage that fails in the situation that $with names.
+# refused MESSAGE WORD…: correct usage that fails in the situation that $with names.
 refused() {
 	fails "refused $with: ringfence ${*:2}" 1 "ringfence: $1" ringfence "${@:2}"
 }
@@ -216,7 +216,7 @@ for option in packets bytes shadow 'algorithm token' 'cells 4' 'edge coarse' 'bu
 	usage "'${option%% *}': given twice" limit set all rate 20k/1s $option $option
 done
 
-# Each of these is for 'limit set' too, which would change the limit there is.
+# Each of these also applies to 'limit set', which would change the existing limit.
 for verb in add set; do
 	frame='with less, no Ethernet frame of full size would ever pass'
 	usage "'1513/1s': invalid rate: the count must be 1514-137438953472 bytes; $frame" \
@@ -385,7 +385,7 @@ matches "$(ringfence --version)" 'ringfence [0-9.]+ \(map ABI [0-9]+\)' '--versi
 
 # ---- the shape of JSON ----
 
-# shape TYPE-OF-EACH-KEY WORD…: of what a command prints, lists by their first entry.
+# shape TYPE-OF-EACH-KEY WORD…: the shape of a command's JSON; the first entry stands for a list.
 shape() {
 	is "$(ringfence "${@:2}" --json | jq -cS 'def shape:
 		if type == "object" then map_values(shape)

@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
 # Who may do what: root without most of its capabilities, another user who owns a bpffs, members of
-# the group that may read, and everybody else. And what `cat` prints of a fence's pins.
+# the group that may read, and everybody else. Also what `cat` prints of a fence's pins.
 #
 #   outside                            inside
 #   out0  ---------- wire 0 -------->  ${port[0]}
 #
-# /run/ringfence is a bpffs of this test, and its group comes later. What must stay over its limit has a window of an hour, so that no speed is asked
-# for.
+# /run/ringfence is a bpffs of this test, and its group is made later. Limits that must stay
+# exceeded have a window of an hour, so that no test depends on speed.
 
 # shellcheck disable=SC2317 # functions are called by check, fails and the like
 # shellcheck source=tests/e2e/private.sh
@@ -20,11 +20,11 @@ gid=60711
 nobody=65534
 abi=$(sed -n 's/^#define RF_ABI_VERSION //p' include/ringfence/abi.h)
 
-# All that runs as somebody else runs from here: the tree may be closed to him.
+# Commands of other users run from here, since the tree may be closed to these users.
 chmod 755 "$scratch"
 install -m 755 build/ringfence "$scratch/ringfence"
 
-# with CAPABILITIES CMD…: as root that has no others: +bpf,+net_admin
+# with CAPABILITIES CMD…: runs as root with only these capabilities: +bpf,+net_admin
 with() {
 	inside setpriv --bounding-set="-all,$1" --inh-caps=-all "${@:2}"
 }
@@ -39,7 +39,7 @@ as_stranger() {
 		--inh-caps=-all "$@"
 }
 
-# Another user who was given the capabilities, and the bpffs of the group for his own.
+# Another user, who has the capabilities and owns the group's bpffs.
 as_owner() {
 	inside setpriv --reuid="$nobody" --regid="$nobody" --clear-groups --no-new-privs \
 		--bounding-set=-all,+bpf,+net_admin,+perfmon --inh-caps=-all,+bpf,+net_admin,+perfmon \
@@ -133,7 +133,8 @@ fails 'adopt without CAP_SYS_ADMIN is refused' 1 \
 	"ringfence: $eth: cannot adopt its fence: Operation not permitted; it takes CAP_SYS_ADMIN" \
 	with $load build/ringfence adopt "$eth"
 
-# As if adopt had been killed, or prefixes had been put in force where the pins are out of sight.
+# The state after an adopt that was killed, or after prefixes that were put in force where the pins
+# are out of sight.
 before=$(ringfence save | tail -n +2)
 rm "$pins/$eth"/prefixes4_?
 for words in save 'limit add more rate 1/1s'; do

@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# Many limits on one fence: which of them a packet is charged to, by its protocol, port and source;
-# groups of sources; that changes of one leave the others alone; bans. Real frames; every counter is
-# compared with what was sent, to the packet.
+# Many limits on one fence: which limits a packet is charged to, by its protocol, port and source;
+# groups of sources; a change of one limit leaves the others alone; bans. The frames are real, and
+# every counter is compared to the packet with what was sent.
 #
 #   outside                               inside
 #   out0  ---------- wire 0 ----------->  ${port[0]}  attached by ringfence
 #   out1  ---------- wire 1 ----------->  ${port[1]}  attached by ip
 #
-# What must stay over its limit has a window of an hour, so that no speed is asked for.
+# Limits that must stay exceeded have a window of an hour, so that no test depends on speed.
 
 # shellcheck disable=SC2317 # functions are called by fails, does and the like
 # shellcheck source=tests/e2e/lib.sh
@@ -25,7 +25,7 @@ rules() {
 	fence apply - >"$scratch/log" 2>&1 || bail "cannot apply: $(<"$scratch/log")"
 }
 
-# "SOURCE PACKETS" of what came out.
+# "SOURCE PACKETS" of the frames that came out.
 came() {
 	cut -d' ' -f1,2 <<<"$received"
 }
@@ -35,7 +35,7 @@ limits() {
 	stats $wire '.limits | sort_by(.name)[] | "\(.name) \(.passed) \(.dropped)"'
 }
 
-# Of one source: "LIMIT USED" of each that is for it.
+# For one source: "LIMIT USED" of each limit that applies to it.
 used() {
 	fence show "$1" --json | jq -r '.limits | sort_by(.limit)[] | "\(.limit) \(.used)"'
 }
@@ -342,7 +342,7 @@ has_ended() { # PID
 	! kill -0 "$1" 2>/dev/null
 }
 
-# Changes that leave the limit 'stays' what it is to three sources that send meanwhile.
+# Makes changes that do not alter the limit 'stays', while three sources under it send.
 change() { # ROUND
 	case $(($1 % 8)) in
 	0) fence limit add comes rate 1M/1s match tcp per /24 ;;

@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# What traffic may look like: tags, fragments, protocols, frames without a source, many sources,
-# and the neighbour discovery and ARP of two real hosts. All of it is accounted for.
+# Every shape of traffic: tags, fragments, protocols, frames without a source, many sources, and the
+# neighbour discovery and ARP of two real hosts. Every frame is accounted for.
 #
 #   outside                               inside
 #   out0  ---------- wire 0 ----------->  ${port[0]}  crafted frames
 #   out1  ---------- wire 1 ----------->  ${port[1]}  two hosts with IPv4 and IPv6
 #   192.0.2.1, 2001:db8:1::1              192.0.2.2, 2001:db8:1::2
 #
-# What must stay over its limit has a window of an hour, so that no speed is asked for.
+# Limits that must stay exceeded have a window of an hour, so that no test depends on speed.
 
 # shellcheck disable=SC2317 # functions are called by eventually
 # shellcheck source=tests/e2e/lib.sh
@@ -64,12 +64,13 @@ build_raw() {
 	END
 }
 
-# deliver_raw COUNT HEX: what lies behind the addresses of the frame.
+# deliver_raw COUNT HEX: sends frames; HEX follows the addresses of the frame.
 deliver_raw() {
 	observe 0 '' outside "$scratch/raw" out0 "$1" "$macs$2"
 }
 
-# deliver_sourceless COUNT HEX: the receiver knows frames by their source, so the counters must do.
+# deliver_sourceless COUNT HEX: the receiver recognizes frames by their source, so only the counters
+# are checked.
 deliver_sourceless() {
 	local packets bytes
 
@@ -78,7 +79,7 @@ deliver_sourceless() {
 	received_packets=$((received_packets + packets)) received_bytes=$((received_bytes + bytes))
 }
 
-# Packets of the last delivery that came out.
+# How many packets of the last delivery came out.
 passed() {
 	sum "$received" | cut -d' ' -f1
 }
@@ -126,7 +127,7 @@ conserves 0 'sent = passed + dropped for tags, fragments and options'
 
 # ---- tags ----
 
-# The kernel takes off as many tags of VLAN 0 as there are, and delivers what is behind them.
+# The kernel removes any number of tags of VLAN 0, and delivers the packet behind them.
 tags=88a8000081000000810000008100000081000000810000008100000081000000
 deliver_raw 150 "${tags::24}0800$(ipv4 c0000206 11 "$udp")"
 is "$received" "192.0.2.6 100 8600" 'three tags do not hide the source'
@@ -207,7 +208,8 @@ ringfence detach "${port[0]}" >"$scratch/log"
 
 # ---- two hosts ----
 
-# resolve NAMESPACE ADDRESS: forgets the neighbour, and sends it datagrams until it is found.
+# resolve NAMESPACE ADDRESS: removes the neighbour's entry, and sends datagrams until it is resolved
+# again.
 resolve() {
 	local dev=out1
 
@@ -222,7 +224,7 @@ is_found() { # NAMESPACE DEV ADDRESS
 	within "$1" ip -j neigh show dev "$2" to "$3" | jq -e '.[0].lladdr' >"$scratch/log"
 }
 
-# The driver's count of what it handed to the program, on the other end of the wire.
+# How many frames the driver handed to the program, on the other end of the wire.
 counters_agree() {
 	[ "$(outside ip -j -s link show dev out1 | jq '.[0].stats64.tx.packets')" = "$(counted 1)" ]
 }

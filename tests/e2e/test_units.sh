@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# The systemd units, without systemd: that it takes them as they are, and that their very commands
-# work with the capabilities, the read-only file system, the groups, system calls and kinds of
-# sockets that the units leave them.
+# The systemd units, without systemd running them: systemd accepts them as they are, and their own
+# commands work within the capabilities, read-only file system, groups, system calls and socket
+# families that the units allow.
 #
 #   outside                      inside
 #   out0  ------- wire 0 ------  eth0
@@ -62,12 +62,12 @@ setting() { # UNIT KEY: its values, a line each
 	sed -n "s/^$2=//p" "$1"
 }
 
-# commands UNIT KEY INTERFACE: as a shell takes them.
+# commands UNIT KEY INTERFACE: prints the commands as a shell takes them.
 commands() {
 	setting "$1" "$2" | sed "s/%[iI]/$3/g; s/\\\$\\\$/\$/g; s|/usr/sbin/ringfence|$sbin/ringfence|g"
 }
 
-# As setpriv wants it: nothing, but for those.
+# The capabilities as setpriv expects them: all removed, except these.
 capabilities() { # UNIT
 	printf -- '-all'
 	setting "$1" CapabilityBoundingSet | tr ' ' '\n' | sed 's/^CAP_/,+/' | tr 'A-Z\n' 'a-z\0' |
@@ -96,11 +96,11 @@ confine='
 	cd /etc/ringfence 2>/dev/null || cd /
 	exec "$@"'
 
-# What a unit's process may be: its own mounts if need be, its groups, its capabilities.
+# Sets what a unit's process may have: its own mounts if needed, its groups, its capabilities.
 confined() { # UNIT CMD…
 	local propagation=slave groups=--clear-groups
 
-	# One without ProtectSystem= and the like has the mounts of the machine.
+	# A unit without ProtectSystem= and the like has the mounts of the machine.
 	grep -qE '^(ProtectSystem|PrivateTmp|ReadOnlyPaths)=' "$1" || propagation=''
 	[ -z "$(setting "$1" SupplementaryGroups)" ] ||
 		groups=--groups=$(getent group "$(setting "$1" SupplementaryGroups)" | cut -d : -f 3)
@@ -113,7 +113,7 @@ confined() { # UNIT CMD…
 	fi
 }
 
-# run_unit UNIT KEY INTERFACE: until a command fails; what they print is in $printed.
+# run_unit UNIT KEY INTERFACE: runs the commands until one fails; their output is in $printed.
 run_unit() {
 	local command status=0 options=''
 
@@ -214,9 +214,9 @@ outside ip link del out1
 succeeds 'stop works when the interface is gone' "$fences" ExecStop eth1
 rm -rf "$pins/eth1" /run/ringfence/eth1 # which wait for it to come back
 
-# ---- what the sandbox leaves ----
+# ---- what the sandbox allows ----
 
-# The system calls of a set, and of the sets in it.
+# The system calls of a set, and of the sets inside it.
 calls() { # SET
 	systemd-analyze syscall-filter "$1" 2>/dev/null | sed -n 's/^    \([@a-z0-9_-]*\)$/\1/p' |
 		while read -r name; do
@@ -224,7 +224,7 @@ calls() { # SET
 		done
 }
 
-# Those that the unit allows: a list that begins with ~ takes away.
+# The system calls that the unit allows; a list that begins with ~ removes calls.
 allowed_calls() { # UNIT
 	local line name
 
@@ -243,7 +243,7 @@ allowed_calls() { # UNIT
 	sort -u "$scratch/allowed"
 }
 
-# traced UNIT KEY INTERFACE: its commands under strace, which adds to $scratch/trace.
+# traced UNIT KEY INTERFACE: runs the commands under strace, which appends to $scratch/trace.
 traced() {
 	local command
 
@@ -255,7 +255,7 @@ traced() {
 	done < <(commands "$1" "$2" "$3")
 }
 
-# What a trace has that a unit does not allow, strace's own execve apart.
+# The calls in a trace that a unit does not allow, except strace's own execve.
 used_calls() {
 	sed -n 's/^[0-9]* *\([a-z0-9_]*\)(.*/\1/p' "$scratch/trace" | sort -u
 }

@@ -1,9 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# Runs fuzzers from build/fuzz, each for SECONDS, one for each CPU at once, from the committed corpus.
-# What they find anew
-# goes to build/fuzz/corpus-NAME, from where later runs take it up, and never into the tree. An
-# input that breaks something stays as build/fuzz/finding-NAME-…, and the run fails.
+# Runs the fuzzers in build/fuzz, each for SECONDS, one for each CPU at once, from the committed
+# corpus. New inputs go to build/fuzz/corpus-NAME, where later runs read them, and never into the
+# tree. An input that breaks something stays as build/fuzz/finding-NAME-…, and the run fails.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 
@@ -11,7 +10,7 @@ cd "$(dirname "$0")/../.." || exit 1
 seconds=$1
 status=0
 
-# fuzz NAME: prints its executions, or the end of its log.
+# fuzz NAME: prints the number of executions, or the end of the fuzzer's log.
 fuzz() {
 	local name=$1 log=build/fuzz/$1.log options=() executions
 

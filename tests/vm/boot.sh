@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# Runs one suite in one kernel with one compiler's program, and prints its results, in TAP. By its
-# own name, which a link gives it, it knows which: KERNEL+CLANG+SUITE.
+# Runs one suite in one kernel with one compiler's program, and prints the results in TAP. The
+# script is called through a link, whose name says which: KERNEL+CLANG+SUITE.
 
 # shellcheck source=tests/vm/kernels.sh
 source "$(dirname "$(readlink -f "$0")")/kernels.sh"
@@ -19,7 +19,7 @@ nic() {
 
 	[ "$architecture" = s390x ] && bus=ccw
 	echo "-netdev tap,id=$1,ifname=$1,script=no,downscript=no,queues=4"
-	# Without a filter of VLANs, so that tagged frames arrive.
+	# The interface filters no VLANs, so that tagged frames arrive.
 	echo "-device virtio-net-$bus,netdev=$1,mac=$2,mq=on,ctrl_vlan=off,$3"
 }
 
@@ -36,7 +36,8 @@ machine() {
 	nic tap2 02:00:00:00:04:02 "ctrl_guest_offloads=off$vectors"
 }
 
-# The kernel's words. A host that is busy delays ticks so that the kernel takes the timer for broken.
+# The kernel's command line. A busy host delays ticks so much that the kernel would take the timer
+# for broken.
 words() {
 	case $architecture in
 	amd64) echo console=ttyS0 no_timer_check ;;
@@ -58,7 +59,7 @@ boot() {
 	status=$?
 }
 
-# Newer kernels die at random of their own patched code under this emulator.
+# Newer kernels crash at random in their own patched code under this emulator.
 died_of_emulation() {
 	grep -q 'Oops: int3' "$out.console"
 }

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# build.sh ARCHITECTURE CLANG SUITE…: builds this tree for a guest in build/vm/trees/ARCHITECTURE-CLANG: the
-# command line with the program as that compiler makes it, `traffic`, and in newer/ the same with a
-# program of another tag. For the suite `units` the unit tests, too; for `chain`, in foreign/, the programs
-# of others that chains are tried with.
+# build.sh ARCHITECTURE CLANG SUITE…: builds this tree for a guest in
+# build/vm/trees/ARCHITECTURE-CLANG: the command line with the program of that compiler, `traffic`,
+# and in newer/ the command line with a program of another tag. For the suite `units` it also builds
+# the unit tests; for `chain`, in foreign/, the programs of others that run in chains.
 
 # shellcheck source=tests/vm/kernels.sh
 source "$(dirname "$0")/kernels.sh"
@@ -13,14 +13,14 @@ architecture=$1 clang=$2
 tree=$PWD/build/vm/trees/$architecture-$clang
 root=$PWD/build/vm/root/$architecture
 
-# The sources, with their times, so that make builds what has changed and nothing else.
+# Copies the sources with their times, so that make builds only what has changed.
 copy_sources() { # DIRECTORY
 	mkdir -p "$1"
 	rm -rf "$1"/{bpf,user,include,tests}
 	cp -rp Makefile bpf user include tests "$1"
 }
 
-# The same program with another tag: an instruction more that does nothing.
+# The same program with another tag: one more instruction, without effect.
 change_program() { # DIRECTORY
 	local file=bpf/ringfence.bpf.c
 
@@ -30,8 +30,8 @@ s/{/{\n\tif (ctx->ingress_ifindex == ~0U)\n\t\treturn XDP_PASS;/ }' "$1/$file"
 	touch -r "$file" "$1/$file"
 }
 
-# What make has to know to build for that architecture. Its own libbpf reads its own objects only,
-# so that bpftool is that architecture's, too.
+# The variables with which make builds for that architecture. A libbpf reads only objects of its own
+# architecture, so bpftool must be the guest's, too.
 variables() {
 	local triplet=${architecture/arm64/aarch64}-linux-gnu
 	local emulator=qemu-${architecture/arm64/aarch64} target=bpfel

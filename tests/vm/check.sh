@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
 # check.sh [KERNEL…]: the kernel matrix. Fetches kernels, builds this tree with the oldest and the
-# newest clang that there are, boots each kernel with each, and prints results in TAP and a table,
-# which stays in build/vm/kernels.md. CLANGS names other compilers, SUITES those suites that are to run
-# where there are more.
+# newest installed clang, boots each kernel with each build, and prints results in TAP and a table,
+# which is also written to build/vm/kernels.md. CLANGS chooses other compilers, SUITES the suites to
+# run.
 
 # shellcheck source=tests/vm/kernels.sh
 source "$(dirname "$0")/kernels.sh"
@@ -17,7 +17,7 @@ mkdir -p build/vm/cells
 exec 9>build/vm/lock
 flock -n 9 || die 'another run is under way in this tree'
 
-# The oldest and the newest, and only one where they are the same.
+# The oldest and the newest clang, or one if they are the same.
 compilers() {
 	local found=()
 
@@ -26,8 +26,8 @@ compilers() {
 	printf '%s\n' "${found[0]}" "${found[-1]}" | uniq
 }
 
-# What is run in a kernel. The unit tests of this machine's architecture need no guest, and what
-# compiles the program does not matter to them, nor to chains.
+# The suites of a kernel. The unit tests of this machine's architecture need no guest; the compiler
+# of the program matters neither to the unit tests nor to chains.
 suites() { # KERNEL CLANG
 	duty_of "$1"
 	[ "$2" = "${clangs[0]}" ] || return 0

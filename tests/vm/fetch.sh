@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# fetch.sh KERNEL: has build/vm/kernels/KERNEL filled with the kernel that its suite has at present
-# (vmlinuz, release, lib/modules), and keeps what is there. For another architecture it fills
-# build/vm/root/ARCHITECTURE, too: the userland and the libraries of Debian 12, which is what this
-# tree is built for.
+# fetch.sh KERNEL: fills build/vm/kernels/KERNEL with the present kernel of its suite (vmlinuz,
+# release, lib/modules), unless it is there already. For another architecture it also fills
+# build/vm/root/ARCHITECTURE: the userland and the libraries of Debian 12, for which this tree is
+# built.
 
 # shellcheck source=tests/vm/kernels.sh
 source "$(dirname "$0")/kernels.sh"
@@ -14,7 +14,7 @@ architecture=$(architecture_of "$kernel")
 # shellcheck disable=SC2046 # words
 suites=$(suites_of "$kernel")
 
-# The package's kernel in all its parts, of which there are several of late: one line each.
+# The packages of the kernel, one a line; recent kernels come in several packages.
 parts() { # PACKAGE=VERSION
 	local release
 
@@ -31,7 +31,7 @@ unpack() { # DIRECTORY DEB…
 	done
 }
 
-# /lib and its like become links into /usr, where some packages have their files, and some not.
+# /lib and the like become links into /usr: some packages have their files there, and some do not.
 merge_usr() { # DIRECTORY
 	local name
 
@@ -71,7 +71,7 @@ fetch_kernel() {
 	echo "# $kernel: Linux $(<"$directory/release")"
 }
 
-# Its packages are unpacked, not installed: nothing in there is run but by a guest.
+# The packages are unpacked, not installed: only a guest runs their files.
 fetch_root() {
 	local directory=build/vm/root/$architecture new
 	local packages=(bash busybox-static coreutils sed grep mawk iproute2 jq util-linux ethtool

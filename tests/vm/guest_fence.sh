@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# What a kernel that ringfence claims must do, run in a guest with that kernel: the program loads, is
-# attached both ways to veth and to virtio_net with several queues, judges frames and counts them to
-# the packet, and is upgraded in place; its pins can be read by `cat`, and by a group without capabilities;
-# and `doctor` finds nothing in the way.
+# What a supported kernel must do, run in a guest with that kernel. The program loads; it is
+# attached both ways to veth and to virtio_net with several queues; it judges frames, counts them to
+# the packet, and is upgraded in place. `cat` can read its pins, also as a group without
+# capabilities; and `doctor` finds no problem.
 #
 #   outside                               inside
 #   out0  ---------- wire 0 ----------->  ${port[0]}
@@ -11,21 +11,21 @@
 #   out3  ----- virtio, the host ------>  ${port[3]}, of four queues
 #                                         ${port[4]}, virtio that cannot turn off its offloads
 #
-# What must stay over its limit has a window of an hour, so that no speed is asked for.
+# Limits that must stay exceeded have a window of an hour, so that no test depends on speed.
 
 RF_PRIVATE_MOUNTS=made # the machine is its own
 # shellcheck source=tests/e2e/lib.sh
 source "$(dirname "$0")/../e2e/lib.sh"
 
 OBJECT=build/ringfence.bpf.o
-# Iterators take the JIT, which Debian's kernel for s390x is built without.
+# Iterators need the JIT; Debian's kernel for s390x is built without it.
 jit=$(cat /proc/sys/net/core/bpf_jit_enable 2>/dev/null || echo 0)
 
 newer() {
 	inside newer/build/ringfence "$@"
 }
 
-# The interface of this guest that has that address.
+# The interface of this guest that has that MAC address.
 nic() { # MAC
 	local path
 
@@ -42,7 +42,7 @@ move_nic() {
 	within "$2" ip link set dev "$3" up
 }
 
-# All that reading commands say of a fence, but for the program's id and the time.
+# All that the reading commands print about a fence, without the program's id and the time.
 state() { # WIRE
 	{
 		ringfence status dev "${port[$1]}"
@@ -52,12 +52,12 @@ state() { # WIRE
 	} | sed '/^# rules of/d; s/program id [0-9]*/program id/'
 }
 
-# "REASON PACKETS", a line for each that is not zero.
+# "REASON PACKETS", a line for each count above zero.
 reasons() { # WIRE
 	stats "$1" '.reasons | to_entries[] | select(.value.packets > 0) | "\(.key) \(.value.packets)"'
 }
 
-# limits WIRE NAME: what is passed, dropped and counted is exactly what the rules say.
+# limits WIRE NAME: the passed, dropped and counted packets are exactly those that the rules demand.
 limits() {
 	local wire=$1 name=$2
 
@@ -112,13 +112,13 @@ upgrades() {
 	conserves "$wire" "$name: so do the counters"
 }
 
-# Nobody, but for a group.
+# Runs as nobody, with one extra group.
 nobody() { # GROUP CMD…
 	inside setpriv --reuid=65534 --regid=65534 --groups="$1" --bounding-set=-all --inh-caps=-all \
 		"${@:2}"
 }
 
-# What is there to read beside the command line of root.
+# What can be read without root's command line.
 reads() { # WIRE NAME
 	local all
 
@@ -138,7 +138,7 @@ reads() { # WIRE NAME
 		"$2: who is not in it does not"
 }
 
-# A machine that can have a fence, and an interface without one.
+# A machine that can run a fence, and an interface without a fence.
 asks_doctor() { # WIRE NAME
 	local said
 
@@ -181,7 +181,7 @@ by_ringfence() { # WIRE NAME [ENTRY]
 	detaches "$1" "$2"
 }
 
-# How many of an interface's queues had packets for the program.
+# How many queues of an interface had packets for the program.
 busy_queues() { # WIRE
 	inside ethtool -S "${port[$1]}" | grep -cE '^ *rx_?(queue_)?[0-9]+_xdp_packets: [1-9]'
 }

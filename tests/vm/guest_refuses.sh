@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# What a kernel must do that is older than ringfence claims, run in a guest with that kernel: attach
-# refuses, in a sentence that names what the kernel lacks, and leaves nothing behind; `doctor` names it, too.
+# What a kernel older than the supported ones must do, run in a guest with that kernel: attach
+# refuses, in a sentence that names what the kernel lacks, and leaves nothing behind; `doctor` names
+# the lack, too.
 
 RF_PRIVATE_MOUNTS=made # the machine is its own
 # shellcheck source=tests/e2e/lib.sh

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# The unit tests, built for the guest's architecture and run there: a result for each program, and
-# those of its own that failed.
+# The unit tests, built for the guest's architecture and run there: one result for each program, and
+# the names of its tests that failed.
 set -u
 results=0 failures=0
 

@@ -14,15 +14,15 @@ guest=$image.d
 
 tools=(bash ip jq nsenter bpftool ethtool flock awk sed grep cat cut sort tail head wc tr date mktemp
 	mkdir rmdir rm mv cp ls id sleep uname dirname basename env sh timeout touch true setpriv)
-# What the suite `chain` takes beside that.
+# The suite `chain` also needs these.
 chain_tools=(xdp-filter xdp-loader strace uniq)
 
-# put FILE…: in the same place there, links followed.
+# put FILE…: copies files to the same place in the image, following links.
 put() {
 	cp -L --parents "$@" "$guest"
 }
 
-# The tools of this machine, and the libraries that they and ours want.
+# The tools of this machine, and the libraries that they and ringfence need.
 put_own_tools() {
 	local tool files=()
 
@@ -43,17 +43,17 @@ put_own_tools() {
 	[ "$suite" != chain ] || put /usr/lib/*/bpf/xdp*.o # libxdp's dispatcher, xdp-filter's programs
 }
 
-# The unpacked Debian of another architecture, without what is for compilers and readers.
+# The unpacked Debian of another architecture, without compilers' files and documentation.
 put_root() {
 	(cd "build/vm/root/$architecture" && find . \( -path './usr/share/*' -o -path './usr/include/*' \
 		-o -path '*/perl*' -o -name '*.a' \) -prune -o -print0 |
 		cpio --quiet -0 -pdum "$guest")
-	# What packages would link when they are installed.
+	# The links that the packages' installation would make.
 	[ -e "$guest/usr/bin/awk" ] || ln -s mawk "$guest/usr/bin/awk"
 	[ -e "$guest/usr/bin/sh" ] || ln -s bash "$guest/usr/bin/sh"
 }
 
-# Of the kernel's modules those that a guest wants, unpacked, and their order.
+# The kernel modules that a guest needs, unpacked, and the order to load them.
 put_modules() {
 	local directory=build/vm/kernels/$kernel module file
 

@@ -1,10 +1,10 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: GPL-2.0
-# What the scripts of the kernel matrix share: which kernels there are, where each comes from, and
-# where it lands. Whoever sources it is then at the top of the tree.
+# The common part of the kernel matrix's scripts: which kernels there are, where each comes from,
+# and where it is stored. A script that sources this file is then at the top of the tree.
 #
-# A kernel is a suite's, and the package that names the present one: versions are never pinned,
-# since the mirror keeps but the last few.
+# A kernel is named by a suite and the package that depends on the suite's present kernel. Versions
+# are never pinned, since the mirror keeps only the last few.
 
 set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit 1
@@ -19,7 +19,7 @@ die() {
 	exit 1
 }
 
-# suites_of KERNEL: where it is looked for; of several the highest version is taken.
+# suites_of KERNEL: the suites to search; the highest version among them is taken.
 suites_of() {
 	case $1 in
 	5.10) echo bullseye ;;
@@ -62,8 +62,8 @@ mirror() { # LABEL
 		sed -n "s/^$1|//p" | head -n 1
 }
 
-# use_suites NAME ARCHITECTURE SUITE…: apt works on these suites only, in build/vm/apt/NAME, and
-# leaves what the system knows of packages alone.
+# use_suites NAME ARCHITECTURE SUITE…: makes apt work on these suites only, in build/vm/apt/NAME,
+# and leaves the system's own package lists alone.
 use_suites() {
 	local directory suite debian security
 
@@ -97,7 +97,7 @@ use_suites() {
 	END
 	export APT_CONFIG=$directory/conf
 	apt-get -qq update 2>"$directory/log" && return
-	# Of a rare architecture the security archive is out of step now and then.
+	# The security archive of a rare architecture is sometimes out of step.
 	sed -i '/-security /d' "$directory/sources"
 	apt-get -qq update || die "cannot read the package lists of ${*:3}"
 	echo "# ${*:3}: without the security archive, which apt could not read"

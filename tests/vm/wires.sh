@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# wires.sh CMD…: runs it in a network namespace that ends with it, with taps of several queues: tap0
-# and tap1, joined by a bridge over which nothing goes but what they send, and tap2, alone.
+# wires.sh CMD…: runs the command in a network namespace that ends with it. The namespace has taps
+# of several queues: tap0 and tap1, joined by a bridge that carries only the frames that they send,
+# and tap2, alone.
 set -eu
 PATH=$PATH:/usr/sbin:/sbin
 
