@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Known answers: who offers what when, and what passes. Run through the limiter itself and through
- * the loaded program, each with a clock of its own making. Times count from a moment at which every
- * aligned cell of these limits begins.
+ * Known answers: which packets are offered at which time, and which of them pass. The cases run
+ * through the limiter itself and through the loaded program, each with its own injected clock.
+ * Times count from a moment at which every aligned cell of these limits begins.
  */
 #ifndef RINGFENCE_TESTS_CASES_H
 #define RINGFENCE_TESTS_CASES_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * `rf_frames`: a table of named frames with what the parser must make of each. For unit tests and
- * for BPF_PROG_TEST_RUN alike (which takes no frame under ETH_HLEN).
+ * `rf_frames`: a table of named frames, and the result that the parser must return for each. The
+ * unit tests and BPF_PROG_TEST_RUN share it (the latter takes no frame shorter than ETH_HLEN).
  */
 #ifndef RINGFENCE_TESTS_FRAMES_H
 #define RINGFENCE_TESTS_FRAMES_H

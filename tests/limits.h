@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Limits for tables of tests, near to how they are written: LIMIT(10, 60 * SECOND, STRICT(16)) is
- * `rate 10/60s cells 16`. What follows the window is one algorithm and any of the options.
+ * Limits for tables of tests, close to how rules are written: LIMIT(10, 60 * SECOND, STRICT(16)) is
+ * `rate 10/60s cells 16`. One algorithm and any of the options follow the window.
  */
 #ifndef RINGFENCE_TESTS_LIMITS_H
 #define RINGFENCE_TESTS_LIMITS_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The peek of every algorithm by one name; the program has a dispatch of its own, in bpf/take.h. */
+/* One name for every algorithm's peek; the program has its own dispatch, in bpf/take.h. */
 #ifndef RINGFENCE_TESTS_PEEK_H
 #define RINGFENCE_TESTS_PEEK_H
 

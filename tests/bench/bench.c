@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What the program adds to a packet, beside floor programs in the same run. Its figures are no
- * test's: but `make bench` fails when a row is over its bound in tests/bench/budget.
+ * The cost that the program adds to a packet, compared with floor programs in the same run. The
+ * figures do not fail a test, but `make bench` fails if a row exceeds its bound in
+ * tests/bench/budget.
  */
 #include <errno.h>
 #include <getopt.h>

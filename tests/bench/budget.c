@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Holds the report against a file of lines `GROUP/ROW over|ratio BOUND`. A line that names no row
- * is an error, so that a renamed row does not get rid of its bound.
+ * Compares the report with a file of lines `GROUP/ROW over|ratio BOUND`. A line that names no row
+ * is an error, so that renaming a row does not remove its bound.
  */
 #include <errno.h>
 #include <stdio.h>

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The least that a limiter can touch which keeps a window for each source in a hash map: the
- * element is looked up, and its head read; and the ring behind the head. The maps are a fence's
- * own, so that type, size and memory are the same.
+ * The least work of a limiter that keeps a window for each source in a hash map: it looks up the
+ * element and reads its head; a second program also reads the ring behind the head. The maps are a
+ * fence's own, so type, size and memory are the same.
  *
- * Each packet waits for what the one before has read, since its source is reckoned from that. So
- * the figure is that of misses one after the other. Nothing makes the packets of a fence wait for
- * each other like that; but where it writes by an atomic operation, loads behind it wait as well.
+ * Each packet depends on what the packet before it has read, since its source is computed from
+ * that. So the figure is the cost of cache misses one after the other. In a fence nothing makes
+ * packets wait for each other in this way; but loads behind an atomic operation wait for it as
+ * well.
  *
- * And the least that a newcomer costs: a look-up that misses, and an insert, in a map of its own.
+ * A third program does the least work for a newcomer: a look-up that misses, and an insert, in a
+ * map of its own.
  */
 #include <linux/bpf.h>
 #include <linux/if_ether.h>

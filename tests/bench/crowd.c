@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The rows of the many who pass: each source is under its limit, and sends too little for credits,
- * so its window is looked up for each packet. Beside them the least that this can cost: the same
- * look-up in the same map, and the same with the ring of the window read.
+ * The rows of many sources that pass: each source is under its limit and sends too little for
+ * credits, so its window is looked up for each packet. Beside them stands the least possible cost:
+ * the same look-up in the same map, and the same look-up plus a read of the window's ring.
  *
- * Each round goes on where the one before ended, in the walk over all sources; packets that are not
- * measured come first, so that each source was seen a known time ago, and caches hold what this row
- * leaves in them.
+ * Each round continues the walk over all sources where the round before ended. Packets that are not
+ * measured come first, so that each source was seen a known time ago, and the caches hold what this
+ * row leaves in them.
  */
 #include <errno.h>
 #include <string.h>

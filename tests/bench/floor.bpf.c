@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What any XDP program costs: the programs that ringfence is compared with, and the price of what
- * a limiter is made of, each on top of the same parsing.
+ * The cost of any XDP program: the programs that ringfence is compared with, and the price of each
+ * building block of a limiter, on top of the same parsing.
  */
 #include <linux/bpf.h>
 #include <linux/if_ether.h>

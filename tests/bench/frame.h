@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The frames of the bench. Behind its headers each carries the walk over the sources, so that a run
- * begins where the one before ended, and two CPUs walk without sharing a line.
+ * The frames of the bench. Each frame carries, behind its headers, the state of the walk over the
+ * sources, so that a run begins where the run before ended, and two CPUs walk without sharing a
+ * cache line.
  */
 #ifndef RINGFENCE_BENCH_FRAME_H
 #define RINGFENCE_BENCH_FRAME_H

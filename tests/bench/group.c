@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Puts groups together: their rows, the programs of these, and how large a fence they want. */
+/*
+ * Puts groups together: their rows, the rows' programs, and the size of the fence that they need.
+ */
 #include <bpf/libbpf.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Do the packets of a round meet in their windows what the row says? By how far the heads of some
- * of them have moved: by no cell, by some, or by more than the window has. And is each packet of a
- * round another source's, but for those that are to be busy?
+ * Do the packets of a round find their windows in the state that the row describes? The heads of
+ * some windows tell by how far they moved: by no cell, by some, or by more than the window has.
+ * Each packet of a round must also come from another source, except those of busy sources.
  */
 #include <linux/bpf.h>
 #include <stdio.h>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The generator of `live.c`: every run of it is a frame on the wire. It writes the source, and
- * redirects; flat out it does nothing else, since it has to be faster than what it feeds. The frame
- * it gets is one that it had before, or a copy of the loader's. Beside it a floor: what a frame
- * costs that passes.
+ * The generator of `live.c`: every run of the program sends one frame on the wire. It writes the
+ * source and redirects. At full speed it does nothing else, since it must be faster than the
+ * receivers. Its frame is one that it had before, or a copy of the loader's. The second program is
+ * a floor: the cost of a frame that passes.
  */
 #include <linux/bpf.h>
 

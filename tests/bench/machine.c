@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Which machine it is: no figure means anything without. */
+/* Names the machine: a figure means nothing without its machine. */
 #include <stdio.h>
 #include <string.h>
 #include <sys/utsname.h>

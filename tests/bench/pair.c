@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A call in the middle of another CPU's: that one begins earlier, with more packets than it will
- * ever see, and is ended by a signal. So the whole of what is measured has company, whatever
- * the two calls wait for when they begin and end.
+ * Runs one call inside another CPU's call: the other call begins earlier, with more packets than it
+ * can ever send, and ends by a signal. So the whole measured call has company, however long the two
+ * calls wait when they begin and end.
  */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Which rows there are. `GROUP/ROW` is the name of a row, in the budget as well: ipv4/1k/hot-drop.
- * The first row of each group is the floor, behind the same walk over the same sources.
+ * The list of rows. `GROUP/ROW` is the name of a row, as in the budget: ipv4/1k/hot-drop. The first
+ * row of each group is the floor, behind the same walk over the same sources.
  */
 #include <bpf/libbpf.h>
 #include <errno.h>

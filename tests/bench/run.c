@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Nanoseconds a packet under BPF_PROG_TEST_RUN. Rounds are taken in turns, so that a machine that
- * changes its speed changes it for all rows alike.
+ * Nanoseconds a packet under BPF_PROG_TEST_RUN. Rounds take turns, so that a change of the
+ * machine's speed affects all rows alike.
  *
- * What is taken is the CPU time of the calling thread: other processes, the host's other guests
- * and the grace periods for which the call sleeps are not in it, and it is finer than the whole
- * nanoseconds of the kernel's own answer. What the call costs by itself is taken off.
+ * The figure is the CPU time of the calling thread. It excludes other processes, the host's other
+ * guests and the grace periods for which the call sleeps, and it is finer than the whole
+ * nanoseconds that the kernel returns. The cost of the call itself is subtracted.
  */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The least that a program can touch which knows sources at all: an entry of an array, as large as
- * one of ringfence's leases. It compares nothing, limits nothing and drops all; with many sources
- * its price is that of a cache line that is not at hand, which no limiter is spared.
+ * The least work of a program that knows sources at all: it reads an entry of an array, as large as
+ * one of ringfence's leases. It compares nothing, limits nothing and drops every packet. With many
+ * sources it costs one cache miss a packet, which no limiter can avoid.
  */
 #include <linux/bpf.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The report as text, a group as soon as it is measured, or all of it as JSON. */
+/* Prints the report: as text, each group as soon as it is measured, or as JSON, all at once. */
 #include <jansson.h>
 #include <stdio.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Loads what is measured, with the walk in front of it. Nothing is attached or pinned. */
+/* Loads the programs to measure, with the walk in front of them. Nothing is attached or pinned. */
 #include <arpa/inet.h>
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Writes the next source into the frame, which stays from one repetition to the next, and goes on
- * into the program that is measured. The floor is reached the same way, so the difference is fair.
+ * Writes the next source into the frame, which survives from one repetition to the next, and then
+ * runs the program to measure. The floor is reached the same way, so the difference is fair.
  */
 #include <linux/bpf.h>
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Fuzzer of the grammar: the input is a command's words, separated by spaces and newlines; '' is
- * an empty word. The first of them says which parser gets the rest. Each word is an allocation of
- * its own, so that AddressSanitizer sees a parser that runs past its end.
+ * Fuzzer of the grammar. The input is the words of a command, separated by spaces and newlines; ''
+ * is an empty word. The first word chooses the parser of the others. Each word is an allocation of
+ * its own, so that AddressSanitizer sees a parser that reads past its end.
  *
- * A parser that fails returns -EINVAL, leaves its results alone, and says why in one line. What is
- * accepted is within its documented range; counts, rates, prefixes and limits survive being written
- * out and read again. Whatever it is, the input is split as a line of a file as well.
+ * A parser that fails returns -EINVAL, leaves its results unchanged, and gives the reason in one
+ * line. Accepted values are within their documented range; counts, rates, prefixes and limits are
+ * the same after they are written and read again. Every input is also split like a line of a file.
  */
 #include <errno.h>
 #include <stdbool.h>

@@ -3,14 +3,14 @@
  * Fuzzer of the limiter core, of every algorithm, in two kinds of run.
  *
  * Hostile: any bits for policy and window, any time, and another writer that stores to the window
- * between the atomic operations. Nothing may crash, divide by zero or go on for ever; a refusal
+ * between the atomic operations. Nothing may crash, divide by zero or loop for ever; a refusal
  * charges nothing unless the policy says so; readers write nothing.
  *
- * Sound: the policy of a limit in range and a window that nobody has used, clocks that step
- * forward, far forward and back, and a second CPU that takes between the first one's operations.
- * Each algorithm keeps the bound that limiter.h states, no word spills into another, and readers
- * tell when a cost passes again, to the unit of the clock. While the first CPU is alone, nothing is
- * refused that would keep to the bound.
+ * Sound: the policy of a limit in range, an unused window, clocks that step forward, far forward
+ * and back, and a second CPU that takes between the first CPU's operations. Each algorithm keeps
+ * the bound that limiter.h states, no word overflows into another, and readers tell when a cost
+ * passes again, to the unit of the clock. While the first CPU is alone, every packet that keeps
+ * within the bound passes.
  */
 #include <string.h>
 

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Fuzzer of the packet parser: the input is the frame. It lies at the very end of its own
- * allocation, so that AddressSanitizer sees any byte read behind it, and starts 2 bytes off a
- * multiple of 4, as in the kernel. What comes out is held against a second, plainer walk over the
- * same bytes: the reason, and the source as a copy of the right ones. And padding changes nothing:
- * the frame again, with bytes behind its IP packet that would tell something if they were read.
+ * Fuzzer of the packet parser: the input is the frame. The frame lies at the very end of its own
+ * allocation, so that AddressSanitizer sees any read behind it, and starts 2 bytes off a multiple
+ * of 4, as in the kernel. The result is compared with a second, simpler walk over the same bytes:
+ * the reason must agree, and the source must be a copy of the right bytes. Padding must change
+ * nothing: the frame is parsed again with bytes behind its IP packet that would matter if the
+ * parser read them.
  */
 #include <stdbool.h>
 #include <stddef.h>

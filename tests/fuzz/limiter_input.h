@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * How the limiter's fuzzer reads its input: one `limiter_input`, then `limiter_step`s up to the
- * end. Raw structs of the ABI, so that fields yet to come are fuzzed without a word said here;
- * tests/fuzz/seeds.c writes the seeds anew when they have moved.
+ * end. Both contain raw structs of the ABI, so new fields are fuzzed without a change here.
+ * tests/fuzz/seeds.c rewrites the seeds when the structs have changed.
  */
 #ifndef RINGFENCE_TESTS_LIMITER_INPUT_H
 #define RINGFENCE_TESTS_LIMITER_INPUT_H

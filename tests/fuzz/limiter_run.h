@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * One run of the limiter's fuzzer: what limiter_watch.c watches, packet by packet and operation by
- * operation, and fuzz_limiter.c drives.
+ * One run of the limiter's fuzzer: fuzz_limiter.c drives it, and limiter_watch.c watches it, packet
+ * by packet and operation by operation.
  */
 #ifndef RINGFENCE_FUZZ_LIMITER_RUN_H
 #define RINGFENCE_FUZZ_LIMITER_RUN_H

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What the limiter may do in the fuzzer: the bound of each algorithm, what a packet of a sound run
- * does, and each write between two operations, where other CPUs have their turns.
+ * What the limiter may do in the fuzzer: the bound of each algorithm, the effect of a packet in a
+ * sound run, and each write between two operations, where the other CPUs take their turns.
  */
 #include "tests/fuzz/limiter_run.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What a fuzzer holds to be true of every input; where it is not, libFuzzer keeps the input. */
+/* What must hold for every input of a fuzzer; if it does not, libFuzzer keeps the input. */
 #ifndef RINGFENCE_TESTS_REQUIRE_H
 #define RINGFENCE_TESTS_REQUIRE_H
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The command line's clock is the injected one, where there is one: the linker has its functions
- * wrapped by these.
+ * Gives the command line the injected clock, if there is one: the linker wraps the functions of the
+ * command line's clock with these.
  */
 #include "program.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Crowds of sources, each with its pace, that send through a loaded program in simulated time: a
- * minute of ten thousand frames a second takes half a second. Who is watched has each of its
- * packets followed; at the end the windows of the watched are compared with what they sent.
+ * minute of ten thousand frames a second takes half a second. For watched sources, every packet is
+ * followed; at the end their windows are compared with what they sent.
  */
 #ifndef RINGFENCE_TESTS_CROWD_H
 #define RINGFENCE_TESTS_CROWD_H
@@ -55,9 +55,9 @@ struct crowd {
 };
 
 /*
- * One test. To load the program takes longer than most tests do, so they share one: each begins an
- * hour after the one before, in a room that is full of what that left, and has addresses of its
- * own.
+ * One test. Loading the program takes longer than most tests, so tests share one program. Each test
+ * begins an hour after the test before it, with the maps full of that test's leftovers, and has
+ * addresses of its own.
  */
 struct scene {
 	struct program *program;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Whether Linux 6.1 takes a program's loops, told on any kernel: its verifier follows the code
- * depth first, and may come again to an instruction that it is not through with by a jump only.
- * Where the compiler lays out a loop so that its last instruction falls through to one that was
- * reached by a jump, it refuses the program for a "back-edge". Newer kernels mind nothing of that.
+ * Tells on any kernel whether Linux 6.1 accepts a program's loops. The verifier of Linux 6.1
+ * follows the code depth first; only a jump may lead back to an instruction that it has not
+ * finished. If the compiler lays out a loop so that its last instruction falls through to an
+ * instruction that was reached by a jump, it refuses the program for a "back-edge". Newer kernels
+ * accept that.
  */
 #ifndef RINGFENCE_TESTS_FLOW_H
 #define RINGFENCE_TESTS_FLOW_H

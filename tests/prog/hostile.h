@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A fence whose maps are another user's, for the tests of what that user may have done to them: the
- * command line opens the program of `program_id`, on whatever interface it is asked for.
+ * A fence whose maps another user owns, for the tests of maps that this user has changed: the
+ * command line opens the program of `program_id`, for any interface that it is asked about.
  */
 #ifndef RINGFENCE_TESTS_HOSTILE_H
 #define RINGFENCE_TESTS_HOSTILE_H

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Every algorithm through the loaded program, with what the known answers leave out: bytes, refused
- * packets that count, and shadow. Each row runs through both entries and both families.
+ * Every algorithm through the loaded program, in the parts that the known answers leave out: bytes,
+ * refused packets that count, and shadow limits. Each row runs through both entries and both
+ * families.
  */
 #include "program.h"
 

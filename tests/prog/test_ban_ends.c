@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Bans: whom a limit bans, for what, and when that ends. What they outlive is test_bans.c's. */
+/*
+ * Bans: which sources a limit bans, for which packets, and when a ban ends. test_bans.c tests what
+ * bans outlive.
+ */
 #include "bursts.h"
 
 static void assert_banned_until(struct program *program, uint32_t source, uint64_t end_jiffies)

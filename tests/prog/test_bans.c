@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Bans: what they outlive, what they drop, and who ends them. */
+/* Bans: what they outlive, what they drop, and what ends them. */
 #include "program.h"
 
 #include <linux/bpf.h>

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What the verifier makes of each program, held against tests/prog/budget: instructions that it
- * walked, stack, size, and calls of helpers that it left, which are those that cost something, in
- * the whole of the program. The time it took is printed only. The budget is about a tenth over what
- * a change found, of the calls none over; whoever needs more raises it there, and says so in the
- * commit. And whether the oldest kernel that is claimed would take its loops.
+ * The verifier's result for each program, compared with tests/prog/budget: walked instructions,
+ * stack, size, and the calls of helpers that remain in the whole program, since those cost time.
+ * The verifier's time is only printed. The budget is about a tenth above the values at the last
+ * change, and exact for the calls. A commit that needs more raises the budget and says so in its
+ * message. The test also checks whether the oldest supported kernel accepts the loops.
  *
- * The budget is of what $(CLANG) makes. Others make of a condition a branch where it makes a mask,
- * or the other way round, and the verifier walks twice as much, or ten times: of what each other
- * clang makes, in build/compilers/, it is asked only that it stays well below what kernels allow.
+ * The budget applies to the program that $(CLANG) builds. Other compilers turn a condition into a
+ * branch where $(CLANG) makes a mask, or the other way round, and the verifier walks twice as much,
+ * or ten times as much. For the programs of each other clang, in build/compilers/, the test only
+ * requires that the verifier stays well below the kernel's maximum.
  */
 #include "program.h"
 

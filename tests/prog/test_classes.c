@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Nothing gets past a limit by the shape of its frame: packets whose class is hidden, or cannot be
+ * The shape of a frame lets nothing get past a limit: packets whose class is hidden, or cannot be
  * told at all, through the loaded program.
  */
 #include "program.h"

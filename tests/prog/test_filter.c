@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The known filter of a loaded program: whatever floods come and go, it counts the windows there
- * are and nothing else, so it takes a few percent of strangers for known. The filter by itself is
- * tests/unit/test_known_filter.c's.
+ * The known filter of a loaded program. Whatever floods come and go, it counts exactly the present
+ * windows, so it takes only a few percent of strangers for known. tests/unit/test_known_filter.c
+ * tests the filter by itself.
  */
 #include "crowd.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Every frame of the table, whole and cut at every length, through both entries of the loaded
- * program: its reason, its verdict, and that no source but its own gets a window.
+ * program: its reason, its verdict, and that only its own source gets a window.
  */
 #include "program.h"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A fence whose maps are another user's, who may write anything into them: whoever reads it says so
- * in one line, or shows what is harmless. The commands themselves are run, each in a process of its
- * own, built with the address sanitizer. What has another size is test_hostile_maps.c's.
+ * A fence whose maps another user owns, who may write anything into them: every reader reports that
+ * in one line, or shows harmless text. The tests run the commands themselves, each in a process of
+ * its own, built with the address sanitizer. test_hostile_maps.c tests maps of other sizes.
  */
 #include "hostile.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A fence whose maps are another user's, who may give them any size and any kind: it is refused
- * when it is opened, or nothing is asked of them that they cannot answer.
+ * A fence whose maps another user owns, who may give them any size and any type: the fence is
+ * refused when it is opened, or the maps are asked only for what they can answer.
  */
 #include "hostile.h"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Who is known, and to what: whatever rules are changed in a flood costs known sources nothing;
- * what many share makes nobody known; and what a newcomer beyond the guard shares with its network
- * gives it no more than COUNT.
+ * Which sources are known, and to which limit: changing rules in a flood costs known sources
+ * nothing; a window that many sources share makes none of them known; and a newcomer beyond the
+ * guard, sharing a window with its network, passes no more than COUNT.
  */
 #include "crowd.h"
 

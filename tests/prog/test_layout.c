@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The layout of all maps, held against tests/prog/layout. A fence may outlive the build that
- * attached it, and another build tells by the number of the map ABI alone whether it may read its
- * maps. So whoever changes a map, or what is in it, raises RF_ABI_VERSION and writes the file anew:
+ * The layout of all maps, compared with tests/prog/layout. A fence may outlive the build that
+ * attached it, and another build decides by the number of the map ABI alone whether it may read the
+ * maps. So a change of a map or its contents must raise RF_ABI_VERSION and write the file anew:
  * RF_LAYOUT_WRITE=1 build/tests/prog/test_layout
  */
 #include "program.h"

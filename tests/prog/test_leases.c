@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Leases in the loaded program, with an injected clock: when a CPU answers by itself, that it is
- * what the window would have said, and that no packet is missing from any counter.
+ * Leases in the loaded program, with an injected clock: when a CPU answers by itself, that its
+ * answer is what the window would have said, and that no counter misses a packet.
  */
 #include "program.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Which limits a packet is charged to, through the loaded program: by class, by source and by
- * grouping, and that one which refuses leaves the others as they were.
+ * grouping; and that a limit which refuses leaves the others unchanged.
  */
 #include "program.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Lists, `from` and what is switched: whose packets pass or are dropped by whom, until when, and
- * that no lease outlives that.
+ * Lists, `from` and switches of rules: which sources pass or are dropped, by which rule, until
+ * when; and that no lease outlives an entry or a rule.
  */
 #include "program.h"
 

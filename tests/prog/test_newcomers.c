@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Sources without a window: how many get one, what becomes of the others, and that known sources
- * never notice.
+ * Sources without a window: how many of them get one, what happens to the others, and that known
+ * sources never notice.
  */
 #include "bursts.h"
 

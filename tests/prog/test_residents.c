@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Whoever was there for a while, and goes on sending, keeps its windows, whatever others send and
- * however patient they are; honest newcomers still get in. In simulated time, one fence of 4,096
- * windows for each row; RF_SOAK in the environment makes all combinations of them.
+ * A source that has sent for a while, and goes on sending, keeps its windows, whatever others send
+ * and however patient they are; honest newcomers still get in. In simulated time, one fence of
+ * 4,096 windows for each row; RF_SOAK in the environment makes all combinations.
  */
 #include "crowd.h"
 

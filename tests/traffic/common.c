@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What both ends need: the clock, memory, the values of options, addresses, packet sockets. */
+/* Common to both ends: the clock, memory, the values of options, addresses, packet sockets. */
 #include <arpa/inet.h>
 #include <ctype.h>
 #include <errno.h>

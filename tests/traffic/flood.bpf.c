@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Every run of it is a frame on the wire, unless no flow is due: it says which flow is next, writes
- * headers, source and stamp, and redirects. The frame it gets is one that it had before, or a copy
- * of the loader's.
+ * Every run of the program sends one frame on the wire, unless no flow is due. The program chooses
+ * the next flow, writes headers, source and stamp, and redirects. Its frame is one that it had
+ * before, or a copy of the loader's.
  */
 #include <linux/bpf.h>
 

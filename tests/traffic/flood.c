@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * `flood`: as many frames as the CPUs make, by a program that the kernel runs over and over and
- * whose redirects it really sends (BPF_F_TEST_XDP_LIVE_FRAMES, Linux 5.18). Each thread keeps to
- * its CPU, and veth takes what CPU n redirects into the peer's receive queue n, and through the
- * peer's program on that CPU. Tens of frames go through that back to back, so that two CPUs meet at
- * one source as they do behind a network card, and not once in a thousand system calls.
+ * `flood`: sends as many frames as the CPUs can make. The kernel runs a program over and over, and
+ * really sends the frames that the program redirects (BPF_F_TEST_XDP_LIVE_FRAMES, Linux 5.18). Each
+ * thread keeps to its CPU. veth puts frames that CPU n redirects into the peer's receive queue n,
+ * and runs the peer's program on the same CPU. Tens of frames pass back to back, so two CPUs meet
+ * at one source as often as behind a network card, and not once in a thousand system calls.
  *
- * Flows with an after= wait for SIGUSR1, and so long then. With `rest` each thread sleeps for that
- * time after some thousand frames, so that flows at a slow rate leave the CPUs to others.
+ * Flows with after=TIME wait for SIGUSR1, and then for TIME. With `rest` each thread sleeps for the
+ * given time after some thousand frames, so that slow flows leave the CPUs to others.
  */
 #include <arpa/inet.h>
 #include <bpf/bpf.h>

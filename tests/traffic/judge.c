@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What the records say: how much came from each source, and whether that was ever too much. */
+/*
+ * What the records say: how many frames came from each source, and whether they were ever too many.
+ */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

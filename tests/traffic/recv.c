@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* `recv`: keeps a record of every frame of ours that comes out, until time, silence or a signal. */
+/* `recv`: records every frame of ours that comes out, until time, silence or a signal ends it. */
 #include <errno.h>
 #include <linux/filter.h>
 #include <linux/if_packet.h>

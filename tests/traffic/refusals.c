@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * `judge`: what `recv` kept of a `flood`, seen from one source that was over its limit. Beside what
- * came it knows what did not: between two frames of a CPU that came, the sequence tells how many
- * were refused, and those two tell when. So it also knows whether too little passed, and when a
- * window was used up, with no word about how fast anything was.
+ * `judge`: reads what `recv` recorded of a `flood`, for one source that was over its limit. It also
+ * knows the frames that did not come: between two received frames of a CPU, the sequence number
+ * tells how many were refused, and the two frames tell when. So it also knows whether too little
+ * passed, and when a window was used up, independent of any speed.
  *
  * Every judgement prints "WORD L/W: what it saw", and is a violation if L does not allow that.
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the tests of rule sets share: sets of rules made of lines, and what becomes of a packet by
- * them, looked up as the data path does it.
+ * The common part of the tests of rule sets: rule sets made of lines, and what happens to a packet
+ * under them, looked up as the data path does it.
  */
 #ifndef RINGFENCE_UNIT_CHARGED_H
 #define RINGFENCE_UNIT_CHARGED_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A fleet: several CPUs, each with its own leases, in front of the windows of one limit or of
- * several that every packet must pass, simulated one after the other. How much of what was charged
- * as credits is not spent is kept in books, one for each window.
+ * A fleet: several CPUs, each with its own leases, in front of the windows of one limit, or of
+ * several that every packet must pass, simulated one after the other. Books, one for each window,
+ * record how much of the charged credits is not spent.
  */
 #ifndef RINGFENCE_UNIT_FLEET_H
 #define RINGFENCE_UNIT_FLEET_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the tests of leases share: one packet of one CPU, asked as the data path asks where there is
- * one limit.
+ * The common part of the tests of leases: one packet of one CPU under one limit, with the same
+ * calls as in the data path.
  */
 #ifndef RINGFENCE_UNIT_LEASE_H
 #define RINGFENCE_UNIT_LEASE_H

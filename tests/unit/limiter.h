@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the tests of the limiter share: policies, packets that are offered to a window, and times to
- * start from. Time is injected everywhere. A test that plays other CPUs defines RF_ATOMIC_YIELD()
- * before it includes this.
+ * The common part of the tests of the limiter: policies, packets that are offered to a window, and
+ * times to start from. Time is always injected. A test that plays other CPUs defines
+ * RF_ATOMIC_YIELD() before it includes this file.
  */
 #ifndef RINGFENCE_UNIT_LIMITER_H
 #define RINGFENCE_UNIT_LIMITER_H

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What a limit lets through, worked out from the list of all that it was charged: no ring, no tags,
- * nothing that is closed; too simple to be wrong. One CPU at a time. It calls nothing of the code
- * under test, but takes from the policy the length and number of cells, L in units, and how far a
- * bucket's times are rounded, all of which have tests of their own.
+ * What a limit lets through, computed from the list of all charges: no ring, no tags, no closed
+ * cells; too simple to be wrong. One CPU at a time. It calls no code under test, but takes from the
+ * policy the length and number of cells, L in units, and the rounding of a bucket's times, all of
+ * which have tests of their own.
  */
 #ifndef RINGFENCE_UNIT_ORACLE_H
 #define RINGFENCE_UNIT_ORACLE_H

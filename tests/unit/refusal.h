@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the tests of the grammar share. A refusal is checked whole: -EINVAL, a usage error, the
- * exact sentence, and a result that was left alone.
+ * The common part of the tests of the grammar. A refusal is checked whole: -EINVAL, a usage error,
+ * the exact sentence, and an unchanged result.
  */
 #ifndef RINGFENCE_UNIT_REFUSAL_H
 #define RINGFENCE_UNIT_REFUSAL_H

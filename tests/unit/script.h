@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Scripts for the tests of the limiter: who offers what when, and what passes. One CPU at a time,
- * from every one of the origins.
+ * Scripts for the tests of the limiter: which packets are offered at which time, and which of them
+ * pass. One CPU at a time, from every one of the origins.
  */
 #ifndef RINGFENCE_UNIT_SCRIPT_H
 #define RINGFENCE_UNIT_SCRIPT_H

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The table of bans on one CPU: whose ban is found, when it is over, and how many there is room
- * for. What CPUs do to each other is the explorer's.
+ * The table of bans on one CPU: which ban is found, when a ban ends, and how many bans fit. The
+ * explorer tests how CPUs affect each other.
  */
 #include "unit.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What `doctor` says of machines and interfaces that are not at hand: facts in, one finding out,
- * with the command that is its remedy; and that nothing else is found to stand in the way.
+ * What `doctor` reports about machines and interfaces that are not at hand: given the facts, it
+ * reports one finding, with the command that is its remedy, and no other problem.
  */
 #include "unit.h"
 

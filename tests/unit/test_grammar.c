@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The grammar's values, in rows of text and what must come of it: counts, times, rates, names,
+ * The grammar's values, in rows of a text and the expected result: counts, times, rates, names,
  * addresses and numbers, and rates back to text. In every row `refusal` is the whole sentence that
- * the text must be refused with; NULL when it must be accepted.
+ * refuses the text, or NULL if the text is accepted.
  */
 #include "refusal.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Every combination of a limit's options, and any counts: accepted or not as it should be, read as
- * it should be, and written so.
+ * Every combination of a limit's options, with many counts: each is accepted or refused as it
+ * should be, and an accepted one is read and written correctly.
  */
 #include "line.h"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The grammar's commands, in rows of a line and what must come of it: `newcomers`, `attach`, what
- * stands behind `for` and `confirm`, and the words that a line is made of. `limit add` has
- * test_grammar_limits.c and test_grammar_refused.c.
+ * The grammar's commands, in rows of a line and the expected result: `newcomers`, `attach`, the
+ * words after `for` and `confirm`, and the words that a line is split into. test_grammar_limits.c
+ * and test_grammar_refused.c test `limit add`.
  */
 #include "line.h"
 

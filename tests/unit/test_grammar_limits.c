@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What follows `limit add`, in rows of a line and what must come of it: read, in any order of its
- * options, and written again.
+ * The words after `limit add`, in rows of a line and the expected result: read with the options in
+ * any order, and written again.
  */
 #include "line.h"
 

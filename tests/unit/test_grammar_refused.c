@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What must not follow `limit add`, in rows of a line and the whole sentence that refuses it. */
+/*
+ * Words that must not follow `limit add`, in rows of a line and the whole sentence that refuses it.
+ */
 #include "line.h"
 
 #include <stdio.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The known filter: who is told to be absent, what counters hold at their limits, how many
- * strangers are taken for known, and what another CPU may do between two steps. All interleavings
- * are the explorer's.
+ * The known filter: which sources it reports as absent, what counters hold at their limits, how
+ * many strangers are taken for known, and what another CPU may do between two steps. The explorer
+ * tests all interleavings.
  */
 #include <linux/types.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Leases: what each function says. What follows beside a window is test_lease_window.c's; how two
- * CPUs' operations mix is the explorer's.
+ * Leases: the answer of each function. test_lease_window.c tests leases beside a window; the
+ * explorer tests how the operations of two CPUs mix.
  */
 #include "lease.h"
 

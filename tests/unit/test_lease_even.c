@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * An even sender behind leases, of one limit or of several: up to 31/32 of what the tightest one
- * lets it send without leases it loses nothing; at all of that, no more than was stranded.
+ * An even sender behind leases, of one limit or of several. Up to 31/32 of the rate that the
+ * tightest limit passes without leases, the sender loses nothing; at that full rate it loses no
+ * more than the stranded credits.
  */
 #include "fleet.h"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Leases on several CPUs that are sent whatever comes: no limit lets more pass than it says, and at
- * most 1/32 of it is charged as credits and not spent. Of one limit, and of several that every
- * packet must pass.
+ * Leases on several CPUs, under any traffic: no limit passes more than it says, and at most 1/32 of
+ * it is charged as credits and not spent. With one limit, and with several that every packet must
+ * pass.
  */
 #include "fleet.h"
 

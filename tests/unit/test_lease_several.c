@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Credits of several windows at once: as many in each, until the first of their cells ends; and
- * what becomes of them when a race for one of the windows is lost.
+ * Credits of several windows at once: equally many in each window, until the first of their cells
+ * ends; and what happens to the credits if a race for one of the windows is lost.
  */
 #include <linux/types.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Leases beside their windows: what follows a verdict, at every origin of time, and that no lease
- * refuses what its window would let through.
+ * Leases beside their windows: what follows a verdict, at every origin of time, and that a lease
+ * refuses only what its window would refuse.
  */
 #include "lease.h"
 

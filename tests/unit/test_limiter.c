@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Windows of cells that count in full (sliding, strict and coarse), in rows of known answers: who
- * offers what when, and what passes. One CPU at a time.
+ * Windows of cells that count in full (sliding, strict and coarse), in rows of known answers: which
+ * packets are offered at which time, and which of them pass. One CPU at a time.
  */
 #include "script.h"
 

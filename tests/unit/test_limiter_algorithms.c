@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Weighted, fixed, log, token and leaky, and limits that count what they reject, in rows of known
- * answers: who offers what when, and what passes. One CPU at a time.
+ * answers: which packets are offered at which time, and which of them pass. One CPU at a time.
  */
 #include "script.h"
 

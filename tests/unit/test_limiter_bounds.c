@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What the limiter promises for any pattern, in real time: how much passes in an interval of a
- * length, and how little is refused beyond that. Knows neither cells nor tags: the list of what was
- * let through, and a bucket of exact fractions.
+ * The limiter's promises for any pattern, in real time: how much passes in an interval of a given
+ * length, and how little is refused beyond that. The check uses neither cells nor tags, but the
+ * list of passed packets and a bucket of exact fractions.
  */
 #include "traffic.h"
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The most that anybody gets out of each algorithm in an interval: floods at the worst moments, and
- * every pattern there is for small windows. The bounds are not only kept, they are reached.
+ * The most that any sender can pass in an interval, for each algorithm: floods at the worst
+ * moments, and every possible pattern for small windows. The tests show that the bounds are kept
+ * and reached.
  */
 #include "limiter.h"
 

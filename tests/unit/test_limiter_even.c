@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * An even sender: what it may send and lose nothing, by each algorithm, at the real ticks. It is
- * spaced to a fraction of a ns and read in units of the limit's clock, as the kernel reads it. The
- * next faster one that the bound leaves out does lose.
+ * An even sender: the highest rate at which it loses nothing, for each algorithm, at the real
+ * ticks. Its packets are spaced to a fraction of a ns, and timed in units of the limit's clock, as
+ * the kernel does. The next higher rate, beyond the bound, does lose packets.
  */
 #include "limiter.h"
 

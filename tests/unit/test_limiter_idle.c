@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What a window makes of a source that comes back after any time at all, and of words that no
- * limiter wrote. After an idle time it must be neither shut out nor let through, by the oracle.
+ * How a window treats a source that comes back after any time at all, and words that no limiter
+ * wrote. After an idle time every verdict must be the oracle's.
  */
 #include "oracle.h"
 #include "script.h"

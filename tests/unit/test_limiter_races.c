@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The limiter while other CPUs use the same window: a hook before each atomic operation plays them.
- * One packet is disturbed, and what disturbs it runs undisturbed: not every interleaving.
+ * The limiter while other CPUs use the same window: a hook before each atomic operation plays the
+ * other CPUs. Only one packet is disturbed, and the disturbing operations run undisturbed, so this
+ * is not every interleaving.
  */
 static void yield(void);
 #define RF_ATOMIC_YIELD() yield()

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The limiter and its readers against the oracle: each verdict, what is used, and when it passes
- * again must be exactly what the list of all charges says.
+ * The limiter and its readers against the oracle: each verdict, the used amount, and the time at
+ * which the source passes again must be exactly what the list of all charges says.
  */
 #include "traffic.h"
 

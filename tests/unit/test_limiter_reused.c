@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A late write: a CPU still holds the pointer of a window whose memory has become another limit's.
- * For each pair of algorithms, what the word that it leaves there does to the new owner: for how
- * long the source may be shut out, and how much it may pass beyond its limit. Both are what the
- * head comment of limiter.h says.
+ * A late write: a CPU still holds the pointer of a window whose memory now belongs to another
+ * limit. For each pair of algorithms, the tests measure how the written word affects the new owner:
+ * how long the source may be shut out, and how much it may pass beyond its limit. Both must match
+ * the head comment of limiter.h.
  *
- * The writer has a window of its own with a history, and each of its words may land in the other
- * window, alone or with the others; or it runs a whole packet there. That is more than it can do.
+ * The writer has a window of its own with a history. Each of its words may land in the other
+ * window, alone or with the others; or the writer runs a whole packet there. That is more than it
+ * can really do.
  */
 #include <stdio.h>
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The packet parser against the table of frames: each frame whole, each frame cut at every length,
- * every number of a next header, and a million frames mutated by a fixed seed. A frame lies at the
- * very end of its own allocation, so that AddressSanitizer sees any byte read behind it, and
- * starts 2 bytes off a multiple of 4, as in the kernel.
+ * every value of a next header, and a million frames mutated with a fixed seed. A frame lies at the
+ * very end of its own allocation, so that AddressSanitizer sees any read behind it, and starts 2
+ * bytes off a multiple of 4, as in the kernel.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * rf_peek() says what rf_take() would: of every algorithm, over random histories, at the packet's
- * time, before and after it, and for other costs. And it writes nothing.
+ * rf_peek() returns what rf_take() would return, for every algorithm, over random histories, at the
+ * packet's time, before and after it, and for other costs. It writes nothing.
  */
 #include "traffic.h"
 

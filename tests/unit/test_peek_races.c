@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A peek while another CPU takes: at each of its steps, in turn, a whole take comes in between.
- * What has room before and after has it for the peek, too.
+ * A peek while another CPU takes: a whole take runs between two steps of the peek, at each step in
+ * turn. If the window has room both before and after the take, the peek finds room, too.
  */
 #include <linux/types.h>
 

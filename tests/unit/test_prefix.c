@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Prefixes, in rows of text and what must come of it, and their order: each follows those that it
- * lies in. Random ones are compared bit by bit.
+ * Prefixes, in rows of a text and the expected result, and their order: each prefix follows the
+ * prefixes that contain it. Random prefixes are compared bit by bit.
  */
 #include "refusal.h"
 

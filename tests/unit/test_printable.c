@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What a terminal would obey, and what it would not. */
+/* Which characters a terminal would obey, and which not. */
 #include "unit.h"
 
 #include "base/printable.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A limit as it was written → the policy of the data path: lengths of cells and their clock, flows,
- * units and masks. The expected numbers are worked out by hand, not by the code under test.
+ * A limit as written → the policy of the data path: lengths of cells and their clock, flows, units
+ * and masks. The expected numbers were computed by hand, not by the code under test.
  */
 #include "unit.h"
 

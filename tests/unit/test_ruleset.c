@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Rule sets: which limits a packet is charged to, in rows of limits, packets and what must come of
- * them; what a set refuses, and what it tells the program beside that.
+ * Rule sets: which limits a packet is charged to, in rows of limits, packets and the expected
+ * result; what a rule set refuses, and what else it tells the program.
  */
 #include "charged.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What a rule set holds: which list a source is on, until when, limits that come and go, and what
- * it says of them as text.
+ * The contents of a rule set: which list a source is on, until when, limits that are added and
+ * removed, and its text.
  */
 #include "charged.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Random rule sets against an oracle that compiles nothing: it goes through limits and lists for
- * each packet anew. And what a rule set is written as is read back as the same.
+ * Random rule sets against an oracle that compiles nothing: it goes through limits and lists anew
+ * for each packet. The text of a rule set is also read back as the same set.
  */
 #include "charged.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Slots: what words and seats hold, who settles, who may be evicted, and what another CPU may do
- * between two steps of a touch. All interleavings are the explorer's.
+ * Slots: what words and seats hold, which sources settle, which may be evicted, and what another
+ * CPU may do between two steps of a touch. The explorer tests all interleavings.
  */
 #include <linux/types.h>
 

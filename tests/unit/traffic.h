@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Random traffic for the tests of the limiter: bursts, silences, several sources, clocks that step
- * on, back and stand still, limits that change. A row says what is checked of each packet. A run
- * prints its seed when it fails; RF_TEST_SEED sets it.
+ * forward and back and stand still, limits that change. A row says what is checked for each packet.
+ * A run prints its seed if it fails; RF_TEST_SEED sets it.
  */
 #ifndef RINGFENCE_UNIT_TRAFFIC_H
 #define RINGFENCE_UNIT_TRAFFIC_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What every unit test needs: cmocka with the headers that it wants first, rows named by
- * behaviour, and random numbers that a failure can be repeated from. No clock: time is always an
+ * What every unit test needs: cmocka with the headers that it requires, tests named by behaviour,
+ * and random numbers that can be repeated after a failure. There is no clock: time is always an
  * argument.
  */
 #ifndef RINGFENCE_UNIT_H
