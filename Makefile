@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-# Everything that is made lands in build/. 'make help' lists the targets.
+# All output goes to build/. 'make help' lists the targets.
 
 VERSION := 0.1.0
 PREFIX ?= /usr/local
@@ -14,7 +14,7 @@ SHELLCHECK ?= shellcheck
 MANDOC ?= mandoc
 PKG_CONFIG ?= pkg-config
 
-# Looked up only when a recipe needs them, since 'make demo' installs them first.
+# These are looked up only when a recipe needs them, since 'make demo' installs the tools first.
 BPFTOOL = $(or $(shell PATH="$$PATH:/usr/sbin:/sbin" command -v bpftool),bpftool)
 LIBS = $(shell $(PKG_CONFIG) --libs libxdp libbpf jansson libmnl)
 LIBS_CFLAGS = $(shell $(PKG_CONFIG) --cflags libxdp libbpf jansson libmnl)
@@ -41,7 +41,7 @@ UNIT_TESTS := $(patsubst tests/unit/%.c,build/tests/unit/%,$(wildcard tests/unit
 PROG_TESTS := $(patsubst tests/prog/%.c,build/tests/prog/%,$(wildcard tests/prog/test_*.c))
 E2E_TESTS := $(wildcard tests/e2e/test_*.sh)
 DOCS_TESTS := $(wildcard tests/docs/test_*.sh) tests/packaging/test_install.sh
-# What 'make check-fast' runs beside the unit tests.
+# The tests that 'make check-fast' runs beside the unit tests.
 FAST_TESTS := tests/e2e/test_frames.sh $(addprefix build/tests/prog/test_,budget cases fence layout lists)
 PACKAGE_TESTS := tests/packaging/test_deb.sh
 EXPLORER := tests/explorer/test_explorer.sh
@@ -59,7 +59,7 @@ SOURCES := $(wildcard bpf/*.[ch] user/*/*.[ch] include/ringfence/*.h tests/*.[ch
 MANUALS := $(wildcard docs/*.[1-8])
 SCRIPTS := $(wildcard tests/*.sh tests/*/*.sh packaging/debian/ringfence.p*) user/completion/ringfence.bash .ci/run
 
-# As many recipes at once as there are CPUs, unless the caller said how many.
+# Runs as many recipes at once as there are CPUs, unless the caller gives -j.
 SIDE_BY_SIDE = $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc))
 
 .DELETE_ON_ERROR:
@@ -91,7 +91,7 @@ build/%.skel.h: build/%.bpf.o
 	$(Q)$(BPFTOOL) gen skeleton $< name $(notdir $*)_bpf > $@.new
 	@mv $@.new $@
 
-# The completions of the shells, as strings.
+# The completion scripts of the shells, as C strings.
 COMPLETIONS := $(wildcard user/completion/ringfence.*)
 
 build/completion_scripts.h: $(COMPLETIONS)
@@ -105,25 +105,25 @@ build/completion_scripts.h: $(COMPLETIONS)
 
 # ---- tests ----
 
-demo: ## install what is missing, then show the main job on two namespaces (root)
+demo: ## install missing packages, then show the main use on two namespaces (root)
 	$(MAKE) deps
 	$(MAKE) $(SIDE_BY_SIDE) all $(TOOLS)
 	tests/demo/demo.sh
 
-check: ## install what is missing, build, run every test (root)
+check: ## install missing packages, build, run every test (root)
 	@[ "$$(id -u)" = 0 ] || { echo "make check: it loads programs and needs root; run" \
 		"'sudo make check', or 'make check-user' for the tests that do not" >&2; exit 1; }
 	$(MAKE) deps
 	$(MAKE) $(SIDE_BY_SIDE) all $(TOOLS) $(BENCH_TOOLS) $(UNIT_TESTS) $(PROG_TESTS)
 	tests/run.sh $(LONG_TESTS) $(filter-out $(LONG_TESTS),$(E2E_TESTS) $(PROG_TESTS) $(UNIT_TESTS) $(DOCS_TESTS))
 
-check-fast: ## the same in a minute: without explorer, kills, faults, floods and most of the rest (root)
+check-fast: ## run the unit tests and a few others, in a minute; installs nothing (root)
 	@[ "$$(id -u)" = 0 ] || { echo "make check-fast: it loads programs and needs root; run" \
 		"'sudo make check-fast', or 'make check-user' for the tests that do not" >&2; exit 1; }
 	$(MAKE) $(SIDE_BY_SIDE) all $(TOOLS) $(UNIT_TESTS) $(FAST_TESTS)
 	tests/run.sh $(FAST_TESTS) $(UNIT_TESTS)
 
-check-packages: ## build the Debian package, and use it in a chroot made for that (root)
+check-packages: ## build the Debian package, and test it in a new chroot (root)
 	@[ "$$(id -u)" = 0 ] || { echo "make check-packages: it makes a chroot and loads programs;" \
 		"run 'sudo make check-packages'" >&2; exit 1; }
 	$(MAKE) deps deps-packages
@@ -133,11 +133,11 @@ check-packages: ## build the Debian package, and use it in a chroot made for tha
 check-user: $(UNIT_TESTS) ## run the tests that need no privilege
 	tests/run.sh $(UNIT_TESTS) $(EXPLORER)
 
-check-kernels: ## boot other kernels under QEMU, and test there; KERNELS="6.1 6.12" SUITES=fence: only these (root)
+check-kernels: ## run tests in other kernels under QEMU; KERNELS="6.1 6.12" and SUITES=fence choose some (root)
 	$(MAKE) deps deps-vm
 	tests/vm/check.sh $(KERNELS)
 
-soak: all $(TOOLS) build/tests/prog/test_residents ## ten minutes of floods beside known sources (root)
+soak: all $(TOOLS) build/tests/prog/test_residents ## run floods beside known sources for ten minutes (root)
 	tests/soak.sh
 
 build/asan/%.o: %.c
@@ -150,7 +150,7 @@ build/tests/unit/%: build/asan/tests/unit/%.o $(PURE:%.c=build/asan/%.o)
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(ALL_CFLAGS) $(SANITIZE) $(filter %.o,$^) -o $@ -lcmocka
 
-# Which tests build frames, header after header.
+# The tests that build frames, one header after the other.
 FRAMES := tests/frame_headers tests/frame_parts
 frame_tests = $(patsubst %.c,build/%,$(shell grep -l '"tests/frames\.h"' $(wildcard tests/$(1)/test_*.c)))
 
@@ -163,7 +163,7 @@ build/tests/%.o: tests/%.c
 	$(call say,CC,$<)
 	$(Q)$(CC) $(CPPFLAGS) $(ALL_CFLAGS) -c $< -o $@
 
-# The program as each other clang makes it, for test_budget.
+# The program as each other installed clang compiles it, for test_budget.
 build/tests/prog/test_budget: | $(patsubst %,build/compilers/%.bpf.o,$(shell tests/clangs.sh $(CLANG)))
 
 build/compilers/%.bpf.o: bpf/ringfence.bpf.c
@@ -172,7 +172,7 @@ build/compilers/%.bpf.o: bpf/ringfence.bpf.c
 	$(Q)$* $(BPF_CFLAGS) -c $< -o $@
 	$(Q)$(LLVM_STRIP) -g $@
 
-# For an injected clock.
+# The linker wraps the clock, so that tests can inject another one.
 WRAPPED := -Wl,--wrap=rf_fence_jiffies,--wrap=rf_fence_time
 
 $(patsubst %,build/tests/prog/%.o,clock crowd): | build/ringfence.skel.h
@@ -183,7 +183,7 @@ build/tests/prog/%: tests/prog/%.c build/tests/prog/clock.o $(LIBRARY)
 	$(call say,CC,$@)
 	$(Q)$(CC) $(CPPFLAGS) $(ALL_CFLAGS) $(filter %.c %.o,$^) -o $@ $(WRAPPED) $(LIBS) -lcmocka -lpthread
 
-# What reads the maps of another user, under the sanitizers.
+# The tests that read the maps of another user run under the sanitizers.
 HOSTILE := $(patsubst tests/prog/%.c,%,$(wildcard tests/prog/test_hostile*.c))
 
 $(HOSTILE:%=build/asan/tests/prog/%.o) build/asan/tests/prog/clock.o $(LIBRARY:build/%=build/asan/%): | $(GENERATED)
@@ -246,26 +246,26 @@ build/tests/live: tests/bench/live.c build/tests/live.skel.h
 	$(call say,CC,$@)
 	$(Q)$(CC) $(CPPFLAGS) $(ALL_CFLAGS) tests/bench/live.c -o $@ $(LIBS) -lpthread
 
-# Both, also when the first is over its budget.
-bench: build/tests/bench $(BENCH_LIVE) ## measure what a packet costs, alone and beside others; QUICK=1: in two minutes (root)
+# Runs both halves, even if the first exceeds its budget.
+bench: build/tests/bench $(BENCH_LIVE) ## measure the cost of a packet, alone and compared with others; QUICK=1 takes two minutes (root)
 	@status=0; $(BENCH_PROGRAM) || status=1; echo; $(BENCH_LIVELY) || status=1; exit $$status
 
-bench-program: build/tests/bench ## the half of that which runs the program by itself, against its budget (root)
+bench-program: build/tests/bench ## only the half that runs the program by itself, and checks its budget (root)
 	@$(BENCH_PROGRAM)
 
-bench-live: $(BENCH_LIVE) ## the half of that which floods veth pairs, beside nftables and others (root)
+bench-live: $(BENCH_LIVE) ## only the half that floods veth pairs, and compares with nftables and others (root)
 	@$(BENCH_LIVELY)
 
-# By the name of the machine: what one has cost says nothing of another.
-bench-keep: ## keep what 'make bench' measured last in docs/bench/, by the machine's name
+# Named after the machine: the figures of one machine say nothing about another.
+bench-keep: ## keep the last results of 'make bench' in docs/bench/, named after the machine
 	@mkdir -p docs/bench
 	@name=$$(jq -r -f tests/bench/name.jq build/bench/program.json) && \
 	jq -s -r -f tests/bench/keep.jq build/bench/program.json build/bench/live.json >build/bench/kept.json && \
 	mv build/bench/kept.json "docs/bench/$$name.json" && echo "docs/bench/$$name.json"
 
-# What is called is asked of the objects. A later build may ask for no warnings and has them already.
+# Lint reads the calls from the objects. -Werror applies here because later builds reuse the objects.
 lint: WARNINGS += -Werror
-lint: $(USER_OBJECTS) ## formatting, shell scripts, floors of calls and includes, length of functions, manuals
+lint: $(USER_OBJECTS) ## check formatting, shell scripts, floors of calls and includes, length of functions, manuals
 	@$(CLANG_FORMAT) --dry-run -Werror $(SOURCES)
 	@$(SHELLCHECK) -x -e SC2317 $(SCRIPTS) # cleanup functions are reached from traps
 	@tests/lint.sh $(SOURCES)
@@ -275,7 +275,7 @@ lint: $(USER_OBJECTS) ## formatting, shell scripts, floors of calls and includes
 
 # ---- system ----
 
-deps: ## install what building and testing need, by the system's package manager
+deps: ## install what building and testing need, with the system's package manager
 	@tests/deps.sh build
 
 deps-lint: ## install what 'make lint' needs
@@ -284,7 +284,7 @@ deps-lint: ## install what 'make lint' needs
 deps-vm: ## install what 'make check-kernels' needs
 	@tests/deps.sh vm
 
-deps-bench: ## install what 'make bench' compares with
+deps-bench: ## install what 'make bench' compares ringfence with
 	@tests/deps.sh bench
 
 deps-packages: ## install what 'make deb' and 'make check-packages' need
@@ -293,10 +293,10 @@ deps-packages: ## install what 'make deb' and 'make check-packages' need
 deps-fuzz: ## install what 'make fuzz' needs
 	@tests/deps.sh fuzz
 
-# Where zsh looks, below PREFIX; of packages, Debian has another place.
+# The directory that zsh searches, below PREFIX; Debian's packages use another one.
 ZSH_FUNCTIONS ?= share/zsh/site-functions
 
-# What 'install' installs, as FILE:MODE:PLACE under PREFIX.
+# The files that 'install' installs, as FILE:MODE:PLACE under PREFIX.
 INSTALLED := build/ringfence:755:sbin/ringfence \
 	build/ringfence.bpf.o:644:lib/bpf/ringfence.bpf.o \
 	user/completion/ringfence.bash:644:share/bash-completion/completions/ringfence \
@@ -310,7 +310,7 @@ INSTALLED := build/ringfence:755:sbin/ringfence \
 UNITS := $(patsubst packaging/%,build/%,$(wildcard packaging/systemd/*.service))
 install_one = install -D -m $(word 2,$(1)) $(word 1,$(1)) $(DESTDIR)$(PREFIX)/$(word 3,$(1))
 
-# Made anew each time, since PREFIX may be another.
+# Made anew each time, since PREFIX may have changed.
 $(UNITS): build/%: packaging/% FORCE
 	@mkdir -p $(@D)
 	$(Q)sed 's|/usr/sbin/ringfence|$(PREFIX)/sbin/ringfence|g' $< > $@
@@ -320,12 +320,12 @@ install: all $(UNITS) ## install under DESTDIR/PREFIX, and /etc/ringfence
 		$(call install_one,$(subst :, ,$(one)));)
 	@install -d -m 755 $(DESTDIR)/etc/ringfence
 
-uninstall: ## remove what 'install' put there; rules in /etc/ringfence stay
+uninstall: ## remove what 'install' installed; rules in /etc/ringfence stay
 	rm -f $(foreach one,$(INSTALLED),$(DESTDIR)$(PREFIX)/$(lastword $(subst :, ,$(one))))
 	@for directory in $(DESTDIR)$(PREFIX)/share/doc/ringfence $(DESTDIR)/etc/ringfence; do \
 		[ ! -d $$directory ] || rmdir --ignore-fail-on-non-empty $$directory; done
 
-# In a copy of the tree, since debhelper writes beside what it builds.
+# The package is built in a copy of the tree, since debhelper writes into its source tree.
 DEB_TREE := build/deb/ringfence-$(VERSION)
 
 deb: ## build a Debian package into build/deb/, and check it with lintian
@@ -343,5 +343,5 @@ clean: ## remove build/
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  \1\t\2/p' Makefile | expand -t 16
 
-# Of compilers only: trees of packages and chroots are in build/, too.
+# Only directories of compiled files: build/ also contains trees of packages and chroots.
 -include $(shell find build/*.d $(addprefix build/,user tests asan fuzz bench compilers) -name '*.d' -type f 2>/dev/null)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Packets of some sources through a loaded program, and how many of them pass. */
+/* Sends packets of some sources through a loaded program, and counts how many pass. */
 #ifndef RINGFENCE_TESTS_BURSTS_H
 #define RINGFENCE_TESTS_BURSTS_H
 
@@ -11,7 +11,7 @@
 static inline int bursts_setup(void **state)
 {
 	program_setup_at_start(state);
-	program_fix_key(*state); /* here no two networks meet in a window */
+	program_fix_key(*state); /* so that no two networks share a window */
 	return 0;
 }
 
@@ -23,7 +23,7 @@ static inline bool passes4(const struct program *program, uint32_t source, int p
 	return program_run(program->object->progs.ringfence, &frame, sizeof(frame)) == XDP_PASS;
 }
 
-/* How many of `count` sources from `first` on pass, with a packet each. */
+/* How many of `count` sources from `first` on pass, if each sends one packet. */
 static inline int each_of(const struct program *program, uint32_t first, int count)
 {
 	int passed = 0;

@@ -22,7 +22,7 @@ void crowd_run_on(int cpu)
 	sched_setaffinity(0, sizeof(one), &one); /* where there is such a CPU */
 }
 
-/* The program that the tests share; NULL: none yet. */
+/* The program that the tests share; NULL before it is loaded. */
 static struct scene crowd_last;
 
 static void crowd_load(void)
@@ -53,7 +53,7 @@ void scene_open_empty(struct scene *scene, const char *rules)
 	scene_open(scene, rules);
 }
 
-/* Also after a failure, which leaves a test where it is. */
+/* Also runs after a failure, which leaves a test wherever it is. */
 static void scene_close(struct scene *scene)
 {
 	for (size_t i = 0; i < scene->crowds; i++)
@@ -82,7 +82,7 @@ int crowd_unload(void **state)
 	return 0;
 }
 
-/* Packets so far that were refused as those of newcomers beyond the guard, in whatever way. */
+/* All packets so far that were refused because their sources were newcomers beyond the guard. */
 static uint64_t count_refused(const struct program *program)
 {
 	static struct rf_counters sums[512];
@@ -112,7 +112,7 @@ static __be32 crowd_word4(const struct scene *scene, uint32_t number)
 	return htonl(number + (number >> 31 ? scene->block * 0x20000 : scene->block << 24));
 }
 
-/* The lower half of its /64: one /47 has those below 128.0.0.0, another one the others. */
+/* The lower half of a /64 prefix. Sources below 128.0.0.0 share one /47, the others another one. */
 static __be32 crowd_word6(const struct scene *scene, uint32_t number)
 {
 	return htonl(0x0db80000 + (scene->block * 2 + (number >> 31)) * CROWD_NETS6 +
@@ -162,7 +162,7 @@ bool crowd_send(const struct scene *scene, const struct crowd *crowd, uint32_t n
 
 /* ---- pace ---- */
 
-/* How many of its sources there are by now. */
+/* How many of the crowd's sources exist by now. */
 static uint64_t crowd_size(const struct crowd *crowd)
 {
 	uint64_t size = crowd->sources;
@@ -172,7 +172,7 @@ static uint64_t crowd_size(const struct crowd *crowd)
 	return size < crowd->sources ? size : crowd->sources;
 }
 
-/* Of a random source: each comes `times` times, apart_ns from one to the next. */
+/* Sources of a random crowd: each sends `times` packets, apart_ns from one to the next. */
 static uint32_t random_source(const struct crowd *crowd, uint64_t n)
 {
 	uint64_t block = crowd->apart_ns * crowd->rate / NS_PER_S, times = crowd->times;
@@ -311,8 +311,8 @@ static int compare_window(const struct rf_address *source, uint32_t limit_id,
 }
 
 /*
- * How many sources of a crowd lack a window, or have one that did not count all they sent: it is
- * not their first.
+ * How many sources of a crowd lack a window, or have a window that did not count all their packets,
+ * which means that it is not their first window.
  */
 static uint32_t count_evicted(struct scene *scene, struct crowd *crowd)
 {

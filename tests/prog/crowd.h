@@ -28,29 +28,29 @@ enum crowd_family {
 /* One source that is watched. */
 struct member {
 	uint32_t sent;
-	uint32_t tries; /* packets that were refused as a newcomer's until the first that was not */
-	uint32_t lost;	/* later ones that were refused as a newcomer's, or dropped */
-	uint32_t windows; /* of limits in force that group by source */
-	uint32_t unlike;  /* … that have not counted each packet after those, as passed */
+	uint32_t tries;	  /* packets refused as a newcomer's, before the first other verdict */
+	uint32_t lost;	  /* later packets that were refused as a newcomer's, or dropped */
+	uint32_t windows; /* under limits in force that group by source */
+	uint32_t unlike;  /* windows that did not count all later packets as passed */
 	bool is_in;
 };
 
 struct crowd {
 	enum crowd_family family;
-	uint32_t first;	     /* numbers of its sources begin here */
-	uint32_t sources;    /* that take turns; 0: always another one, at random */
+	uint32_t first;	     /* the number of the first source */
+	uint32_t sources;    /* sources that take turns; 0: random sources */
 	uint32_t times;	     /* packets of each random source; 0: one */
-	uint32_t ramp_per_s; /* so many more of `sources` each second, from none; 0: all at once */
+	uint32_t ramp_per_s; /* new sources each second, up to `sources`; 0: all at once */
 	uint64_t apart_ns;   /* from one packet of a source to its next */
 	uint64_t rate;	     /* random: packets a second */
-	uint64_t from_ns;    /* since the start; until_ns too */
+	uint64_t from_ns;    /* since the start, like until_ns */
 	uint64_t until_ns;
 	bool is_watched;
 	uint8_t tcp_flags; /* the byte in its header; 0: UDP */
 	uint16_t port;	   /* destination */
 
 	uint64_t due_ns, n;
-	uint64_t passed; /* of one that is not watched */
+	uint64_t passed; /* of a crowd that is not watched */
 	struct member *member;
 };
 
@@ -67,35 +67,35 @@ struct scene {
 	size_t crowds;
 	uint64_t now_ns; /* since the start */
 	bool is_shared;	 /* two CPUs send at once, and refusals are not counted by packet */
-	bool follows;	 /* another one has the clock */
+	bool follows;	 /* another scene drives the clock */
 };
 
-extern struct scene scene; /* of the test that runs */
+extern struct scene scene; /* of the running test */
 
-/* Where there is such a CPU. */
+/* Runs on that CPU, if there is such a CPU. */
 void crowd_run_on(int cpu);
 
 void scene_open(struct scene *scene, const char *rules);
 
-/* For a test that needs a room in which nobody was. */
+/* For a test that needs maps without any source. */
 void scene_open_empty(struct scene *scene, const char *rules);
 
-/* What a test tears down, and what a group does. */
+/* The teardown of a test, and of a group. */
 int crowd_close(void **state);
 int crowd_unload(void **state);
 
 /* ---- who sends ---- */
 
-/* A crowd that comes now, for so long. */
+/* Adds a crowd that sends from now on, for `for_ns`. */
 struct crowd *scene_add(struct scene *scene, struct crowd added, uint64_t for_ns);
 
-/* Lets time pass until so long after the start. */
+/* Lets time pass until `until_ns` after the start. */
 void scene_run(struct scene *scene, uint64_t until_ns);
 
-/* One packet of a source of that number. Is it dropped? */
+/* Sends one packet of the source with that number, and returns whether the packet is dropped. */
 bool crowd_send(const struct scene *scene, const struct crowd *crowd, uint32_t number);
 
-/* NULL: that source is not watched. */
+/* The record of a source, or NULL if the source is not watched. */
 struct member *find_member(struct scene *scene, const struct rf_address *address);
 
 /* How many sources of a watched crowd had a packet that was not refused as a newcomer's. */

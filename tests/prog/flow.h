@@ -21,7 +21,9 @@ struct flow_edge {
 	bool may_loop;
 };
 
-/* check_cfg() of that kernel, in kernel/bpf/verifier.c: where each instruction may go, in order. */
+/*
+ * As check_cfg() in kernel/bpf/verifier.c of that kernel: where each instruction may go, in order.
+ */
 static inline int flow_edges(const struct bpf_insn *insn, long at,
 			     struct flow_edge edge[FLOW_EDGES_MAX])
 {
@@ -58,7 +60,7 @@ enum flow_state {
 	FLOW_DONE,
 };
 
-/* The first instruction that it would refuse the program for; -1: none. */
+/* The first instruction for which that kernel would refuse the program; -1: none. */
 static inline long flow_back_edge(const struct bpf_insn *insn, size_t count)
 {
 	enum flow_state *state = calloc(count, sizeof(*state));

@@ -31,17 +31,17 @@ struct model {
 	uint32_t tick_ns;
 };
 
-/* A packet, and what it is to a rule. */
+/* A packet, as a rule sees it. */
 struct sent {
 	struct frame frame;
 	struct rf_address source;
 	uint32_t limits; /* that it is charged to */
 };
 
-/* By the clock of that limit. */
+/* At the time of that limit's clock. */
 uint64_t model_time(const struct model *model, const struct rf_policy *policy);
 
-/* Whether it passes. */
+/* Returns whether the packet passes. */
 bool model_send(struct model *model, const struct sent *sent);
 
 #endif /* RINGFENCE_TESTS_MODEL_H */

@@ -7,7 +7,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-/* cmocka.h wants the four above before it. */
+/* cmocka.h needs the four headers above to come first. */
 #include <cmocka.h>
 
 #include <arpa/inet.h>
@@ -56,7 +56,7 @@ static inline void program_set_time(struct program *program, uint64_t now_ns)
 	__atomic_store_n(&program->config->injected_ns, now_ns, __ATOMIC_RELAXED);
 }
 
-/* Opens without loading, so that a test may change a map first. Both entries. */
+/* Opens the object without loading it, so that a test may change a map first. With both entries. */
 static inline void program_open_both(struct program *program)
 {
 	*program = (struct program){.object = ringfence_bpf__open(), .fence = RF_FENCE_NONE};
@@ -70,7 +70,10 @@ static inline void program_open_both(struct program *program)
 		bpf_map__set_max_entries(program->object->maps.presence, KNOWN_FILTER_LINES), 0);
 }
 
-/* The same, but for `ringfence_frags`: the verifier takes as long for it as for the other entry. */
+/*
+ * The same without `ringfence_frags`, since the verifier takes as long for it as for the other
+ * entry.
+ */
 static inline void program_open(struct program *program)
 {
 	program_open_both(program);
@@ -78,7 +81,7 @@ static inline void program_open(struct program *program)
 			 0);
 }
 
-/* As the command line finds it. */
+/* Opens the fence of the loaded program, as the command line does. */
 static inline void program_adopt(struct program *program)
 {
 	struct rf_program loaded = RF_PROGRAM_NONE;
@@ -95,7 +98,7 @@ static inline void program_adopt(struct program *program)
 	program->config = program->fence.config;
 }
 
-/* As a fence that is armed, whose clock stands at one second. */
+/* Loads the program and gives it the state of an armed fence whose clock stands at one second. */
 static inline void program_load(struct program *program)
 {
 	struct rf_error error = {};
@@ -144,7 +147,7 @@ static inline int program_teardown(void **state)
 	return 0;
 }
 
-/* So that the lease of a source is where it was. */
+/* Keeps to one CPU, so that a source's lease stays in the same place. */
 static inline void program_run_on(int cpu)
 {
 	cpu_set_t one;
@@ -263,7 +266,7 @@ static inline struct rf_ruleset program_rules_of(const struct program *program, 
 	return rules;
 }
 
-/* As 'ringfence apply': these rules and no others. */
+/* Replaces all rules by these, like 'ringfence apply'. */
 static inline void program_apply(struct program *program, const char *text)
 {
 	uint32_t next_id;
@@ -313,7 +316,7 @@ static inline const struct rf_policy *program_policy_of(const struct program *pr
 	return &program_bank(program)->policy[program_slot(program, name)];
 }
 
-/* Of the limit in slot 0. */
+/* The policy of the limit in slot 0. */
 static inline const struct rf_policy *program_policy(const struct program *program)
 {
 	return &program_bank(program)->policy[0];
@@ -321,7 +324,7 @@ static inline const struct rf_policy *program_policy(const struct program *progr
 
 /* ---- packets ---- */
 
-/* The least of an IPv4 packet from `source`. */
+/* The shortest IPv4 packet from `source`. */
 struct frame4 {
 	struct ethhdr eth;
 	struct iphdr ip;
@@ -396,13 +399,13 @@ static inline struct rf_limit_counters program_limit_counters_of(const struct pr
 	return program_slot_counters(program, program_slot(program, name));
 }
 
-/* Of the limit in slot 0. */
+/* The counters of the limit in slot 0. */
 static inline struct rf_limit_counters program_limit_counters(const struct program *program)
 {
 	return program_slot_counters(program, 0);
 }
 
-/* Every packet has one reason. */
+/* The sum over all reasons: every packet has exactly one reason. */
 static inline uint64_t program_packets(const struct program *program)
 {
 	const struct rf_counters counters = program_counters(program);
@@ -413,7 +416,9 @@ static inline uint64_t program_packets(const struct program *program)
 	return packets;
 }
 
-/* A source under a limit, with what leases hold of it; all 0 for a newcomer. */
+/*
+ * The state of a source under a limit, with the amounts that its leases hold; all 0 for a newcomer.
+ */
 static inline struct rf_source program_source(const struct program *program, const char *name,
 					      const char *address)
 {

@@ -22,7 +22,7 @@
 
 #define SHADOWED .flags = RF_SHADOW
 
-/* `count` frames of which `passed` are under the limit. */
+/* Sends `count` frames, of which `passed` are under the limit. */
 struct step {
 	uint32_t at_ms;
 	uint32_t count;
@@ -38,7 +38,7 @@ struct row {
 
 static struct program program;
 
-/* Where a row goes through: an entry, and a source that has no window yet. */
+/* The path of a row: an entry, and a source that has no window yet. */
 struct path {
 	const struct bpf_program *entry;
 	union {

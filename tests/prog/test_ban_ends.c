@@ -28,7 +28,7 @@ static void a_ban_begins_with_what_is_over_and_ends_on_time(void **state)
 	assert_int_equal(burst(program, 2, 3), 3);
 	assert_int_equal(reason_of(program, RF_OVER_LIMIT), 1);
 	assert_int_equal(reason_of(program, RF_BANNED), 14);
-	/* What comes meanwhile does not prolong it. */
+	/* Packets during a ban do not prolong it. */
 	for (int second = 1; second < 10; second++) {
 		program_set_time(program, START_NS + second * NS_PER_S);
 		assert_int_equal(burst(program, 1, 3), 0);
@@ -65,7 +65,7 @@ static void a_ban_is_of_its_limit_alone(void **state)
 	assert_banned_until(program, 1, end_of_ban(program, "udp", START_NS));
 }
 
-/* A source that is over another limit is not banned for it. */
+/* A limit does not ban a source for exceeding another limit. */
 static void a_source_over_another_limit_is_not_banned(void **state)
 {
 	struct program *program = *state;
@@ -79,7 +79,7 @@ static void a_source_over_another_limit_is_not_banned(void **state)
 	assert_int_equal(program_limit_counters_of(program, "udp").dropped.packets, 0);
 }
 
-/* Newcomers beyond the guard share a window; a ban of that would be one of innocents. */
+/* Newcomers beyond the guard share a window; a ban of that window would ban innocent sources. */
 static void an_aggregate_is_not_banned(void **state)
 {
 	struct program *program = *state;
@@ -99,7 +99,7 @@ static void an_aggregate_is_not_banned(void **state)
 	assert_int_equal(reason_of(program, RF_BANNED), 0);
 }
 
-/* Once a limit no longer bans, nobody is banned any more. */
+/* When a limit no longer bans, no source is banned any more. */
 static void a_ban_ends_with_its_limit(void **state)
 {
 	struct program *program = *state;

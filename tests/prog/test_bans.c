@@ -35,7 +35,7 @@ static bool passes(const struct program *program, uint32_t source, int protocol)
 	return program_run(program->object->progs.ringfence, &frame, sizeof(frame)) == XDP_PASS;
 }
 
-/* How many of so many packets pass. */
+/* How many of `count` packets pass. */
 static int burst(const struct program *program, uint32_t source, int protocol, int count)
 {
 	int passed = 0;
@@ -50,7 +50,7 @@ static uint64_t reason_of(const struct program *program, enum rf_reason reason)
 	return program_counters(program).reason[reason].packets;
 }
 
-/* So many other sources that nothing is left of a window, or of a lease, that is not used. */
+/* Sends from so many other sources that no window and no lease remains unless it is in use. */
 static void fill_windows(struct program *program, uint64_t now_ns)
 {
 	program_set_time(program, now_ns);
@@ -86,7 +86,7 @@ static int burst6(const struct program *program, const char *source, int protoco
 	return passed;
 }
 
-/* As 'ringfence unban': how many bans end. */
+/* Ends bans like 'ringfence unban', and returns how many. */
 static int unban(const struct program *program, const char *text)
 {
 	struct rf_error error = {};
@@ -112,7 +112,7 @@ static size_t count_bans(const struct program *program)
 	return count;
 }
 
-/* Words that are not free, whatever they say. */
+/* Words of the table that are not free, whatever they contain. */
 static int count_words(const struct program *program)
 {
 	int count = 0;
@@ -148,7 +148,7 @@ static void an_evicted_source_is_still_banned_by_one_of_two_limits(void **state)
 	assert_int_equal(program_source(program, "udp", "192.0.2.1").dropped, 0);
 	assert_int_equal(burst(program, BANNED, IPPROTO_UDP, 20), 0);
 	assert_int_equal(program_limit_counters_of(program, "udp").dropped.packets, 15 + 20);
-	/* It got no windows for that. */
+	/* The flood made no windows for that source. */
 	assert_int_equal(program_counters(program).inserts[0], inserts);
 	assert_int_equal(burst(program, BANNED, IPPROTO_TCP, 20), 20);
 }
@@ -165,7 +165,7 @@ static void an_evicted_network_is_still_banned(void **state)
 	assert_int_equal(burst6(program, "2001:db8:2::1", IPPROTO_UDP, 20), 5);
 }
 
-/* Who is beyond the guard would pass. */
+/* A source beyond the guard would pass. */
 static void a_banned_source_is_no_newcomer(void **state)
 {
 	struct program *program = *state;
@@ -206,7 +206,7 @@ static void ban_all_drops_every_packet_of_its_source(void **state)
 	assert_int_equal(burst(program, BANNED, IPPROTO_ICMP, 20), 20);
 }
 
-/* Also where no limit at all is for a packet, and without a window. */
+/* Even packets to which no limit applies are dropped, and the ban needs no window. */
 static void ban_all_of_ipv6_outlives_its_window(void **state)
 {
 	struct program *program = *state;
@@ -218,7 +218,7 @@ static void ban_all_of_ipv6_outlives_its_window(void **state)
 	assert_int_equal(burst6(program, "2001:db8:1:1::2", IPPROTO_TCP, 20), 20);
 }
 
-/* Only sources that the limit is for. */
+/* Only sources to which the limit applies are banned. */
 static void ban_all_bans_no_source_outside_from(void **state)
 {
 	struct program *program = *state;
@@ -231,7 +231,7 @@ static void ban_all_bans_no_source_outside_from(void **state)
 	assert_int_equal(burst(program, BANNED + 15, IPPROTO_TCP, 20), 20);
 }
 
-/* More limits than a packet is charged to. */
+/* More limits than one packet can be charged to. */
 static void each_of_many_limits_bans_all(void **state)
 {
 	struct program *program = *state;
@@ -334,7 +334,7 @@ static void ban_all_ends_leases_of_several_shadows(void **state)
 			    20, false);
 }
 
-/* It is over long since what made it banned: what is left is the ban. */
+/* The source's excess is long over: only the ban still refuses it. */
 static void unban_holds_everywhere(struct program *program, const char *rules, const char *whom)
 {
 	const int cpus = sysconf(_SC_NPROCESSORS_ONLN) > 1 ? 2 : 1;
@@ -405,7 +405,7 @@ static void unban_of_a_source_without_ban_ends_nothing(void **state)
 
 /* ---- the table ---- */
 
-/* Bans of others in every place, until a time in jiffies. */
+/* Fills every place with other sources' bans, until a time in jiffies. */
 static void fill_table(struct program *program, uint64_t until)
 {
 	for (unsigned int i = 0; i < RF_BANS_MAX; i++) {
@@ -424,14 +424,14 @@ static void a_full_table_makes_no_new_ban_and_counts_it(void **state)
 	program_apply(program, "limit add all rate 5/1s ban 1h\n");
 	fill_table(program, (START_NS + 100 * NS_PER_S) / TICK_NS);
 	assert_int_equal(burst(program, BANNED, IPPROTO_UDP, 20), 5);
-	/* It stays over its limit, no longer. */
+	/* The source stays over its limit, and is not refused for longer than that. */
 	assert_int_equal(reason_of(program, RF_OVER_LIMIT), 15);
 	assert_int_equal(reason_of(program, RF_BANNED), 0);
 	assert_int_equal(program_counters(program).bans_refused, 1); /* the others by its lease */
 	program_set_time(program, START_NS + 10 * NS_PER_S);
 	assert_int_equal(burst(program, BANNED, IPPROTO_UDP, 20), 5);
 	assert_int_equal(program_counters(program).bans_refused, 2);
-	/* Nobody else was pushed out for it. */
+	/* No other source's ban was evicted for it. */
 	assert_int_equal(count_words(program), RF_BANS_MAX);
 }
 

@@ -71,7 +71,7 @@ static bool is_own_call(const struct bpf_insn *insn)
 	return insn->code == (BPF_JMP | BPF_CALL) && insn->src_reg == BPF_PSEUDO_CALL;
 }
 
-/* Where a helper is told what to call back. */
+/* The instruction that tells a helper which function to call back. */
 static bool is_callback(const struct bpf_insn *insn)
 {
 	return insn->code == (BPF_LD | BPF_IMM | BPF_DW) && insn->src_reg == BPF_PSEUDO_FUNC;
@@ -82,7 +82,7 @@ static bool leads_to_own(const struct bpf_insn *insn)
 	return is_own_call(insn) || is_callback(insn);
 }
 
-/* What the verifier left of a program, and where its functions begin. */
+/* The program after the verifier's changes, and where its functions begin. */
 struct code {
 	struct bpf_insn *insn;
 	size_t count;
@@ -123,8 +123,8 @@ static int compare_starts(const void *a, const void *b)
 }
 
 /*
- * Where a call leads to: `off` is so in what the kernel shows, `imm` is the function's number; of a
- * callback it is `imm`.
+ * The target of a call: in the code that the kernel shows, `off` leads to it and `imm` is the
+ * function's number; for a callback `imm` leads to it.
  */
 static size_t called_at(const struct code *code, size_t i)
 {
@@ -153,7 +153,7 @@ static void find_functions(struct code *code)
 	free(target);
 }
 
-/* "stack depth 96+0+248": one for each function, in the order in which they begin. */
+/* Parses "stack depth 96+0+248": one number for each function, in the order of the functions. */
 static void read_stacks(const char *log, struct code *code)
 {
 	const char *at = strstr(log, "stack depth ");
@@ -180,7 +180,7 @@ static size_t function_at(const struct code *code, size_t start)
 	return function;
 }
 
-/* Of a function and what it calls, as kernels reckon that: each frame is rounded up. */
+/* The stack of a function and its callees, as kernels compute it: each frame is rounded up. */
 static uint32_t deepest_stack(const struct code *code, size_t function, int frames)
 {
 	const uint32_t own = code->stack[function] ? code->stack[function] : 1;
@@ -218,7 +218,7 @@ static void read_cost(const struct bpf_program *program, const char *log, struct
 			      .back_edge = flow_back_edge(bpf_program__insns(program),
 							  bpf_program__insn_cnt(program))};
 	snprintf(cost->name, sizeof(cost->name), "%s", bpf_program__name(program));
-	/* The same number by another way; kernels before 5.16 do not have it. */
+	/* The same number in another way; kernels before 5.16 do not have it. */
 	if (info.verified_insns)
 		assert_int_equal(info.verified_insns, cost->insns);
 	free(code.insn);
@@ -285,7 +285,7 @@ static int setup(void **state)
 
 /* ---- judging ---- */
 
-/* The program's line; false: there is none. */
+/* Finds the program's line; false if there is none. */
 static bool find_budget(const char *name, struct cost *budget)
 {
 	FILE *file = fopen(BUDGET_FILE, "r");
@@ -385,7 +385,7 @@ static void no_loop_has_a_conditional_back_edge(void **state)
 	assert_true(takes);
 }
 
-/* Only what is there is judged: the Makefile makes it. */
+/* Judges only the objects that exist: the Makefile builds them. */
 static bool other_keeps_to_budget(const char *path)
 {
 	const size_t first = cost_count;

@@ -37,7 +37,7 @@ static void set_time(void *context, uint64_t time_ns)
 	program_set_time(&program, time_ns);
 }
 
-/* A row's own source, so that none finds another one's window. */
+/* Each row has a source of its own, so that no row meets another row's window. */
 struct source {
 	struct frame4 four;
 	struct frame6 six;
@@ -94,7 +94,7 @@ static void known_answer_to_a_crowd(void **state)
 	rf_crowd_run(*state, TICK_NS, &tested);
 }
 
-/* The cases once more, from sources of the other family. */
+/* Runs the cases again with sources of the other family. */
 static void add_tests6(struct CMUnitTest tests[RF_CASE_COUNT])
 {
 	static char names[RF_CASE_COUNT][96];

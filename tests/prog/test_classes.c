@@ -36,7 +36,9 @@ static int open_program(void **state)
 
 /* ---- what the frame has behind the packet ---- */
 
-/* A server puts these two together and answers. Of those that are padded the zeros are no flags. */
+/*
+ * A server reassembles these two fragments and answers. The zeros of padded fragments are no flags.
+ */
 static void a_syn_in_two_fragments_is_a_syn(void **state)
 {
 	struct program *program = *state;
@@ -78,7 +80,7 @@ static void nine_extension_headers_evade_no_match(void **state)
 	}
 }
 
-/* Each would be for the ports or the protocol of the limit, or may be. */
+/* Each of these frames matches the ports or the protocol of the limit, or may match. */
 static void packets_of_unknown_class_are_dropped(void **state)
 {
 	struct program *program = *state;
@@ -91,7 +93,7 @@ static void packets_of_unknown_class_are_dropped(void **state)
 	assert_int_equal(PASS(program, ETH, IP6, FRAGMENT(0x05a9), DEST, TCP(443, SYN)), 0);
 	assert_int_equal(PASS(program, ETH, IP6, DEST, TCP(443, SYN), SHORTEN(21), PAD(60)), 0);
 	assert_int_equal(reason_of(program, RF_UNCLASSED), 6 * SENT);
-	/* These say what they are. */
+	/* The class of these frames is plain. */
 	assert_int_equal(PASS(program, ETH, IP4, PAYLOAD(50, 24)), SENT);
 	assert_int_equal(PASS(program, ETH, IP6, PAYLOAD(59, 0)), SENT);
 	assert_int_equal(PASS(program, ETH, IP6, ICMP6(128), SHORTEN(5)), SENT);
@@ -101,7 +103,7 @@ static void packets_of_unknown_class_are_dropped(void **state)
 	assert_int_equal(PASS(program, ETH, IP6, HOP, FRAGMENT(0x0009), UDP(53)), SENT);
 }
 
-/* The source is certain: it is on a list, or it is not. */
+/* The source is certain: it is on a list, or not. */
 static void lists_come_before_the_class(void **state)
 {
 	struct program *program = *state;
@@ -125,7 +127,7 @@ static void lists_come_before_the_class(void **state)
 
 #define EIGHT_TAGS TAG_Q, TAG_Q, TAG_AD, TAG_Q, TAG_Q, TAG_Q, TAG_Q, TAG_Q
 
-/* The kernel takes off as many priority tags as there are. */
+/* The kernel removes any number of priority tags. */
 static void tags_evade_no_list_and_no_limit(void **state)
 {
 	struct program *program = *state;
@@ -174,15 +176,15 @@ static void match_other_limits_packets_without_source(void **state)
 	counters = program_limit_counters_of(program, "link");
 	assert_int_equal(counters.passed.packets, 300);
 	assert_int_equal(counters.dropped.packets, 3 * SENT - 300);
-	/* It is for nothing else, and nothing else is for it. */
+	/* This limit applies to nothing else, and no other limit applies to these frames. */
 	assert_int_equal(PASS(program, ETH, IP4, UDP(53)), 1);
 	assert_int_equal(program_limit_counters_of(program, "link").passed.packets, 300);
-	/* The window goes on with the limit, and opens with the time. */
+	/* The window stays with its limit, and reopens with time. */
 	program_apply(program, "limit add link rate 310/1h match other\n");
 	assert_int_equal(PASS(program, ETH, PAYLOAD(0x0806, 28)), 10);
 	program_set_time(program, (1000 + 2 * 3600) * NS_PER_S);
 	assert_int_equal(PASS(program, ETH, PAYLOAD(0x0806, 28)), SENT);
-	/* A limit that becomes one of these is another one. */
+	/* An existing limit that becomes `match other` counts as a new limit. */
 	program_apply(program, "limit add link rate 10/1h match udp\n");
 	program_apply(program, "limit add link rate 10/1h match other\n");
 	assert_int_equal(PASS(program, ETH, PAYLOAD(0x0806, 28)), 10);
@@ -242,7 +244,7 @@ static void without_a_limit_in_force_nothing_is_dropped(void **state)
 	all_pass(program, RF_UNDER_LIMIT, RF_NO_LIMIT);
 }
 
-/* By the rules that are back, and by those of a trial. */
+/* Under the rules of a trial, and under the rules that are back in force. */
 static void packets_of_unknown_class_pass_when_a_trial_ends(void **state)
 {
 	struct program *program = *state;

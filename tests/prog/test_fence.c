@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What the command line does to a loaded fence: it measures its clock and switches its rules. */
+/* The command line's actions on a loaded fence: measuring its clock and switching its rules. */
 #include "program.h"
 
 #include <time.h>
@@ -80,7 +80,7 @@ static void put_rules(const char *text)
 	program_apply(&program, text);
 }
 
-/* The data path reads `active` once a packet, and then only the bank that it names. */
+/* The data path reads `active` once a packet, and then reads only the bank that `active` names. */
 static void a_commit_leaves_the_bank_in_force_alone(void **state)
 {
 	static const char *const rules[] = {
@@ -129,7 +129,7 @@ static void a_growing_limit_raises_its_clip_first(void **state)
 	assert_int_equal(rules.policy[0].limit, 1000);
 }
 
-/* Whatever they are, they are read back as they were written. */
+/* Limits of any kind are read back as they were written. */
 static void rules_are_read_back_from_the_maps(void **state)
 {
 	static const char *const lines[] = {
@@ -151,7 +151,7 @@ static void rules_are_read_back_from_the_maps(void **state)
 		assert_string_equal(line, lines[i]);
 		free(line);
 	}
-	/* The two of the lists, the two of the limit, and the /64 around the whole address. */
+	/* The entries: two of the lists, two of the limit, and the /64 around the whole address. */
 	assert_int_equal(rules.listed_count, 5);
 	rf_ruleset_free(&rules);
 }
