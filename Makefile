@@ -117,7 +117,7 @@ check: ## install missing packages, build, run every test (root)
 	$(MAKE) $(SIDE_BY_SIDE) all $(TOOLS) $(BENCH_TOOLS) $(UNIT_TESTS) $(PROG_TESTS)
 	tests/run.sh $(LONG_TESTS) $(filter-out $(LONG_TESTS),$(E2E_TESTS) $(PROG_TESTS) $(UNIT_TESTS) $(DOCS_TESTS))
 
-check-fast: ## run the unit tests and a few others, in a minute; installs nothing (root)
+check-fast: ## run the quick tests, in a minute: no explorer, kills, faults or floods, and few of the others (root)
 	@[ "$$(id -u)" = 0 ] || { echo "make check-fast: it loads programs and needs root; run" \
 		"'sudo make check-fast', or 'make check-user' for the tests that do not" >&2; exit 1; }
 	$(MAKE) $(SIDE_BY_SIDE) all $(TOOLS) $(UNIT_TESTS) $(FAST_TESTS)

@@ -131,7 +131,7 @@ static inline uint64_t rf_case_passed_ns(const struct rf_case_run *run, uint32_t
 	return run->passed_ns[(run->total - ago) % CASE_HISTORY];
 }
 
-/* At most L in every interval of length W, both ends included. */
+/* At most L passes in every interval of length W, both ends included. */
 static inline void rf_case_check_interval(const struct rf_case_run *run)
 {
 	const struct rf_limit *limit = &run->row->limit;
@@ -303,7 +303,7 @@ static inline void *rf_caller_run(void *context)
 	return NULL;
 }
 
-/* How many of all callers' packets pass. */
+/* How many packets of all callers pass. */
 static inline uint32_t rf_crowd_send(const struct rf_crowd *crowd, const struct rf_tested *tested,
 				     uint64_t start_ns, uint64_t sweep_ns)
 {

@@ -64,7 +64,7 @@ void frame_shorten(struct frame *frame, size_t size)
 	frame_grow(frame, 0);
 }
 
-/* Writes `type` where the header before this point names its successor. */
+/* Writes `type` where the previous header names its successor. */
 static void frame_link(struct frame *frame, unsigned int type)
 {
 	if (frame->link_size == 2)
@@ -173,7 +173,7 @@ void frame_fragment(struct frame *frame, unsigned int field)
 	frame_next_link(frame, fragment, 1);
 }
 
-/* The source port begins with 135: a reader who takes it for ICMPv6 sees neighbour discovery. */
+/* The source port begins with 135: a reader that takes it for ICMPv6 sees neighbour discovery. */
 static void frame_ports(unsigned char *header, unsigned int dport)
 {
 	frame_put16(header, 135 << 8 | 135);

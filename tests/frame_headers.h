@@ -11,7 +11,7 @@
 
 #define FRAME_SIZE 2304 /* an extension header of 2048 bytes, and room for what is around it */
 
-/* Every word is another one, and none is in the destination: a source from elsewhere shows. */
+/* Every word differs, and none is in the destination, so that a source from elsewhere shows. */
 #define FRAME_SOURCE4           \
 	{                       \
 		198, 51, 100, 7 \
@@ -47,13 +47,13 @@ size_t frame_packet_end(const struct frame *frame);
 /* Cuts bytes off the end; the length fields still count them. */
 void frame_trim(struct frame *frame, size_t size);
 
-/* Cuts bytes off the end, and the length fields know it: the packet is that short. */
+/* Cuts bytes off the end and adjusts the length fields: the packet really is that short. */
 void frame_shorten(struct frame *frame, size_t size);
 
 void frame_ethernet(struct frame *frame);
 void frame_vlan_tag(struct frame *frame, unsigned int ethertype);
 
-/* `size` bytes under an ethertype or a protocol that nothing here knows more about. */
+/* Adds `size` bytes under an ethertype or a protocol without any meaning here. */
 void frame_payload(struct frame *frame, unsigned int type, size_t size);
 
 /* Of IPv4 the first 4 bytes. */

@@ -63,7 +63,7 @@ struct frame_part {
 #define ECE_CWR 0xc0
 /* clang-format on */
 
-/* The frame of these parts, of which FRAME_END is the last. */
+/* Builds the frame of these parts; FRAME_END must be the last. */
 void frame_build(struct frame *frame, const struct frame_part *part);
 
 #endif /* RINGFENCE_TESTS_FRAME_PARTS_H */

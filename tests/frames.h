@@ -38,7 +38,7 @@ struct rf_frame {
 	unsigned short dport;
 };
 
-/* `protocol` is that of the header reached, or of the one that was named and is not there. */
+/* `protocol` is that of the header reached, or of the header that was named and is missing. */
 static const struct rf_frame rf_frames[] = {
 	{"IPv4 UDP", {ETH, IP4, UDP(53)}, PORT4(17, 53)},
 	{"IPv4 UDP to port 65535", {ETH, IP4, UDP(65535)}, PORT4(17, 65535)},

@@ -72,14 +72,14 @@ struct summary {
 	double over, ratio;
 };
 
-/* What another CPU does at the same time. */
+/* The work of another CPU at the same time. */
 enum beside {
 	ALONE,
 	SAME,  /* the same, with the same sources */
 	APART, /* the same, with other sources */
 };
 
-/* What the packets of a round find in the windows. */
+/* The state of the windows that the packets of a round find. */
 enum meets {
 	MEETS_ANYTHING,
 	MEETS_PRESENT, /* a head in the same cell */
@@ -107,7 +107,7 @@ struct row {
 	struct summary summary;
 };
 
-/* What else the machine did meanwhile; quiet.c says how much of it is too much. */
+/* Other activity of the machine during the measurement; quiet.c says how much is too much. */
 struct noise {
 	double seconds;
 	double others; /* CPU time of other processes, in CPUs */
@@ -148,7 +148,7 @@ __attribute__((noreturn, format(printf, 1, 2))) void die(const char *format, ...
 
 #define LIMITS_STACKED 4
 
-/* What a fence has in force. */
+/* The rules that a fence has in force. */
 struct load {
 	struct rf_limit limit;	     /* of each, by other names; rate 0: none */
 	uint32_t limits;	     /* that are stacked on every packet; 0: one */
@@ -168,18 +168,20 @@ void target_open(struct target *target, int fd);
 void target_open_fence(struct target *target, enum family family, uint32_t sources, uint32_t leases,
 		       const struct load *load);
 void target_close(struct target *target);
-/* Of the first limit of a fence. */
+/* Properties of the first limit of a fence. */
 uint32_t target_limit_id(const struct target *target);
-/* The window of a source of the walk, by its number, as it stands in the map; false: none. */
+/* Reads the window of a source of the walk, by its number, from the map; false if there is none. */
 bool target_window(const struct target *target, enum family family, uint32_t number,
 		   struct rf_source *source);
-/* Adds up what was passed and dropped so far; false: it is no fence, and nobody counts. */
+/*
+ * Adds up passed and dropped packets so far; false if the program is no fence, so nothing counts.
+ */
 bool target_count(const struct target *target, uint64_t *passed, uint64_t *dropped);
 /* `sources` and `hold`, the packets of a source in a row, are powers of two. */
 void frame_set(struct frame *frame, enum family family, uint32_t first, uint64_t sources,
 	       uint32_t hold);
 struct walk *frame_walk(struct frame *frame);
-/* Where the frame itself begins. */
+/* The offset at which the frame itself begins. */
 void *frame_bytes(struct frame *frame, uint32_t *size);
 
 /* ---- run.c, pair.c ---- */
@@ -189,9 +191,9 @@ void *frame_bytes(struct frame *frame, uint32_t *size);
  * more interrupts; false: there are not so many.
  */
 bool run_on_cpu(int nth);
-/* CPU time of one call, in ns, whatever the program answers. */
+/* CPU time of one call, in ns, whatever verdict the program returns. */
 double run_call(const struct target *target, struct frame *frame, uint32_t repeat, int *verdict);
-/* All rounds of all rows, in turns, and what comes out of them. */
+/* Runs all rounds of all rows in turns, and computes the results. */
 void run_group(struct group *group, const struct bench_options *options);
 /* The same for a row, in the middle of another CPU's call. */
 double pair_call(struct row *row, int *verdict);
@@ -202,22 +204,22 @@ struct bpf_program;
 
 extern struct floor_bpf *floors;
 
-/* NULL: it was not asked for. */
+/* NULL if it was not asked for. */
 struct group *group_begin(struct report *report, const struct bench_options *options,
 			  enum family family, const char *name);
 struct target *group_add_target(struct group *group);
 struct row *group_add_row(struct group *group, const char *name, const char *says,
 			  struct target *target, int verdict);
-/* A row of a program that drops all. */
+/* A row whose program drops everything. */
 struct row *group_add_program(struct group *group, const char *name, const char *says,
 			      const struct bpf_program *program);
 struct row *group_add_floor(struct group *group, enum family family);
-/* How many leases and windows a fence wants for so many sources. */
+/* How many leases and windows a fence needs for so many sources. */
 uint32_t group_leases(uint32_t sources);
 uint32_t group_room(uint32_t sources);
 /* Is there memory for so many windows? Else the group is skipped. */
 bool group_has_memory(struct group *group, uint64_t windows);
-/* Measures it, unless it is skipped, closes its programs and prints it. */
+/* Measures the group, unless it is skipped, closes its programs and prints it. */
 void group_end(struct group *group, const struct bench_options *options);
 
 /* ---- habit.c ---- */
@@ -243,7 +245,7 @@ bool habit_end(struct sample *sample, const struct row *row);
 
 void measure_all(struct report *report, const struct bench_options *options);
 void measure_crowds(struct report *report, const struct bench_options *options, enum family family);
-/* What newcomers are measured against; `fill`: as in a full map of so many windows. */
+/* The program that newcomers are compared with; `fill`: as in a full map of so many windows. */
 struct row *crowd_add_insert(struct group *group, const char *name, enum family family,
 			     uint32_t windows, bool fill);
 void measure_newcomers(struct report *report, const struct bench_options *options,
@@ -251,12 +253,12 @@ void measure_newcomers(struct report *report, const struct bench_options *option
 
 /* ---- quiet.c ---- */
 
-/* A turn of a group begins, and ends: what has disturbed it since. */
+/* The begin and the end of a group's turn, and the disturbances between them. */
 void quiet_begin(void);
 struct noise quiet_end(const struct group *group, int rounds);
-/* Is the one quieter than the other? */
+/* Is one turn quieter than the other? */
 bool quiet_is_better(const struct noise *one, const struct noise *other);
-/* In words, empty where the machine was quiet; false: it was not. */
+/* Prints the noise in words, empty if the machine was quiet; returns false if it was not. */
 bool quiet_judge(const struct noise *noise, char *words, size_t size);
 /* Of all groups. */
 struct noise quiet_sum(const struct report *report);
@@ -272,7 +274,7 @@ void table_begin(const struct bench_options *options);
 void table_group(const struct group *group);
 void table_end(const struct report *report);
 void table_json(const struct report *report, FILE *file);
-/* Names each row that is over its bound, on stderr; how many there are. */
+/* Names each row over its bound, on stderr; returns how many there are. */
 int budget_check(const struct report *report, const struct bench_options *options);
 
 #endif /* RINGFENCE_BENCH_H */

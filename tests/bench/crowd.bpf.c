@@ -44,7 +44,7 @@ struct {
 	__type(value, struct rf_source);
 } windows6 SEC(".maps");
 
-/* Which sources are in there, the oldest first: where it is full, that one goes. */
+/* The sources in the map, the oldest first: if the map is full, the oldest one goes. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 1);
@@ -57,7 +57,7 @@ struct rf_source fresh;
 
 /* ---- sources that are known ---- */
 
-/* The walk behind the headers; NULL: it is another frame. */
+/* The walk behind the headers; NULL if it is another frame. */
 static __always_inline struct walk *parse4(struct xdp_md *ctx, struct rf_key4 *key)
 {
 	struct frame4 *frame = (void *)(long)ctx->data - FRAME_PAD;
@@ -85,7 +85,7 @@ static __always_inline struct walk *parse6(struct xdp_md *ctx, struct rf_key6 *k
 	return &frame->walk;
 }
 
-/* The next source is reckoned from `read`, which is left out again. */
+/* Makes the next source depend on `read`, without changing it. */
 static __always_inline void wait_for(struct walk *walk, __u64 read)
 {
 	__u64 none = 0;

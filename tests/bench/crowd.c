@@ -22,7 +22,10 @@
 
 #define BUSY 1024 /* sources */
 
-/* A cell of 4 s is 268 ms long: a source rests for longer, but not for the whole window. */
+/*
+ * A cell of 4 s is 268 ms long: a source rests for longer than a cell, but not for the whole
+ * window.
+ */
 #define SPARSE_PASS LIMIT(RF_LIMIT_MAX, 4 * SECOND, STRICT(16))
 #define SPARSE_REST_MS 280
 #define IDLE_REST_MS 1300
@@ -70,7 +73,7 @@ static const struct habit habits[] = {
 
 #define HABITS (sizeof(habits) / sizeof(habits[0]))
 
-/* So that each source is there once before a round begins, and each packet in it is another's. */
+/* Every source was there before a round begins, and each packet of the round has another source. */
 static void walk_as(struct row *row, const struct bench_options *options, enum family family,
 		    uint32_t sources, bool mixed)
 {
@@ -80,7 +83,7 @@ static void walk_as(struct row *row, const struct bench_options *options, enum f
 	if (!mixed)
 		return;
 	frame_walk(&row->frame)->spare = (sources - 1) & ~(BUSY - 1);
-	/* Fewer sources come again too soon for another cell: pauses make up for that. */
+	/* Fewer sources return too soon for another cell, so pauses are added. */
 	row->slices = SLICES;
 	row->pause_ms = sources < 1 << 20 ? 30 : 0;
 }
@@ -110,7 +113,7 @@ static void add_habit(struct group *group, const struct bench_options *options,
 	row->base = base;
 }
 
-/* The programs that look up in the windows of that fence. */
+/* The programs that look up the windows of that fence. */
 static struct crowd_bpf *load_look_ups(const struct target *fence)
 {
 	struct crowd_bpf *crowd = crowd_bpf__open();

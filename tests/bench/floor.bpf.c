@@ -14,7 +14,7 @@
 
 char gpl[] SEC("license") = "GPL";
 
-/* Keeps what was read from being optimised away, without a store that two CPUs would share. */
+/* Keeps the value from being optimised away, without a store that two CPUs would share. */
 #define KEEP(x) __asm__ volatile("" : : "r"(x))
 
 struct {

@@ -33,7 +33,7 @@ struct walk {
 	__u32 missed; /* by a program that should have found every source */
 };
 
-/* They begin behind the padding, which aligns what follows, as the kernel does. */
+/* The headers begin behind the padding, which aligns the rest as the kernel does. */
 #define FRAME_PAD 2
 
 struct frame4 {

@@ -23,7 +23,7 @@ __u32 header_sum; /* of the IPv4 header's words but for the source; 0: IPv6 has 
 
 __u64 sent, due_ns, random_state;
 
-/* A receiver that falls behind loses frames. What a loop may take is limited, by the verifier. */
+/* A receiver that falls behind loses frames. The verifier limits the length of a loop. */
 static __always_inline void wait_for_turn(void)
 {
 	__u64 now_ns = 0;

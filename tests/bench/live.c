@@ -216,7 +216,7 @@ static struct reading wait_for_rest(const struct bench *bench, const struct wire
 
 /* ---- the flood ---- */
 
-/* And before others that would run there. */
+/* Runs before other processes on its CPU. */
 static void keep_to_cpu(uint64_t cpu)
 {
 	cpu_set_t cpus;
@@ -227,7 +227,7 @@ static void keep_to_cpu(uint64_t cpu)
 		die("CPU %ju: cannot run there: %s", (uintmax_t)cpu, strerror(errno));
 }
 
-/* Returns what it has taken without the grace periods before and after. */
+/* Returns the CPU time, without the grace periods before and after. */
 static uint64_t send_by(const struct bench *bench, struct live_bpf *object, const struct wire *wire,
 			uint32_t count, uint32_t batch)
 {
@@ -258,7 +258,7 @@ static void *send_beside(void *context)
 	return NULL;
 }
 
-/* All in one call of each generator; of two, each sends a half. */
+/* Sends all frames in one call of each generator; of two generators, each sends half. */
 static uint64_t send_frames(struct bench *bench, const struct wire *wire, uint32_t count,
 			    uint32_t batch)
 {
@@ -376,7 +376,7 @@ static void build_frame(struct bench *bench)
 	bench->header_sum = sum_words(ip4, sizeof(*ip4));
 }
 
-/* Two of them send the same sources, in another order. */
+/* Two generators send the same sources, in different orders. */
 static struct live_bpf *load_generator(const struct bench *bench, uint64_t seed)
 {
 	struct live_bpf *object = live_bpf__open_and_load();

@@ -7,7 +7,7 @@
 
 #include "bench.h"
 
-/* The rest of a line of /proc/cpuinfo, of the first CPU; empty: it has no such line. */
+/* The rest of a line of /proc/cpuinfo, for the first CPU; empty if there is no such line. */
 static void read_cpuinfo(const char *key, char *value, size_t size)
 {
 	FILE *file = fopen("/proc/cpuinfo", "r");
@@ -27,7 +27,7 @@ static void read_cpuinfo(const char *key, char *value, size_t size)
 		fclose(file);
 }
 
-/* In KiB, as the kernel tells it: of hypervisors' answers sysconf makes too much. */
+/* In KiB, as the kernel reports it; sysconf reports too much under some hypervisors. */
 static long read_cache(int index)
 {
 	char path[80];

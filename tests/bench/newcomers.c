@@ -47,7 +47,7 @@ static void add_inserted(struct group *group, const char *where, const char *say
 	add_newcomers(group, name, says, family, windows, fill, RF_NEWCOMERS_OFF)->base = base;
 }
 
-/* Room for all rounds of so many turns; false: there is no memory for that. */
+/* Makes room for all rounds of so many turns; returns false if there is no memory for that. */
 static bool has_room(struct group *group, const struct bench_options *options, int turns,
 		     uint32_t *room)
 {

@@ -71,7 +71,7 @@ static void begin_company(struct company *company)
 	}
 }
 
-/* The signal may come before the call, so it is sent until the thread has gone. */
+/* The signal may come before the call, so it is sent until the thread has ended. */
 static void end_company(struct company *company)
 {
 	const struct timespec ms = {.tv_nsec = 1000000};

@@ -74,7 +74,7 @@ struct noise quiet_end(const struct group *group, int rounds)
 	};
 }
 
-/* How far beyond what is still quiet: 1 is the bound. */
+/* The noise, as the sum of its parts, each divided by its bound. */
 static double loudness(const struct noise *noise)
 {
 	return noise->others / OTHERS_MAX + noise->stolen / STOLEN_MAX + noise->slow / SLOW_MAX;

@@ -100,7 +100,7 @@ static const struct path *find_path(const char *name)
 	die("%s: no such path", name);
 }
 
-/* What more rules cost, beside the first and the second of them. */
+/* The cost of more rules, beside the first and the second row. */
 static const struct path rule_paths[] = {
 	{"hot-pass", "one limit", {.limit = FOREVER_PASS}, XDP_PASS, 0, true},
 	{"hot-drop", "one limit", {.limit = FOREVER_DROP}, XDP_DROP, 0, true},
@@ -219,7 +219,7 @@ static void measure_rules(struct report *report, const struct bench_options *opt
 	group_end(group, options);
 }
 
-/* Its packets read windows, and no more than that. */
+/* Its packets only read windows. */
 static bool is_for_crowd(const struct load *load)
 {
 	return load->no_leases && !load->allowed && !load->from;

@@ -94,7 +94,7 @@ static void summarize(struct row *row, const struct row *base, int rounds)
 
 /* ---- rounds ---- */
 
-/* What a call costs, for which the kernel changes its dispatcher and allocates. */
+/* The cost of a call, in which the kernel changes its dispatcher and allocates memory. */
 static double price_call(const struct row *floor)
 {
 	static double price_ns;
@@ -127,7 +127,7 @@ static void rest(uint32_t ms)
 		nanosleep(&time, NULL);
 }
 
-/* So many packets of a row, in its slices; their CPU time. */
+/* Runs so many packets of a row, in slices; returns the CPU time. */
 static double run_packets(struct row *row, uint32_t packets, double price_ns, int *verdict)
 {
 	const uint32_t slices = row->slices ? row->slices : 1;
@@ -180,7 +180,7 @@ static double run_round(struct row *row, double price_ns)
 	return ns / row->repeat;
 }
 
-/* Every source has been there once when the rounds begin, in another order than it comes in. */
+/* Every source has sent once when the rounds begin, in another order than in the rounds. */
 static void warm_up(struct row *row)
 {
 	struct frame frame = row->frame;
@@ -220,7 +220,7 @@ static void take_turn(struct group *group, int rounds, double price_ns)
 		summarize(&group->row[i], &group->row[group->row[i].base], rounds);
 }
 
-/* A group that was disturbed takes another turn; the quietest one counts. */
+/* A disturbed group takes another turn; the quietest turn counts. */
 static void take_turns(struct group *group, const struct bench_options *options, double price_ns)
 {
 	static struct row quietest[ROWS_MAX];

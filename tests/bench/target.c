@@ -47,7 +47,7 @@ static void check_error(int err, const struct rf_error *error)
 		die("%s", error->text);
 }
 
-/* That many prefixes, spread over all addresses but for those that the walk begins with. */
+/* Makes that many prefixes, spread over all addresses except those at the start of the walk. */
 static void add_prefixes(struct rf_prefixes *prefixes, enum family family, uint32_t count)
 {
 	struct rf_error error = {};
@@ -99,7 +99,7 @@ static void set_rules(struct rf_ruleset *rules, enum family family, const struct
 	rf_prefixes_free(&definition.from);
 }
 
-/* Puts it in force as the command line would. */
+/* Puts the rules in force as the command line would. */
 static void arm(struct target *target, enum family family, const struct load *load)
 {
 	struct rf_fence *view = calloc(1, sizeof(*view));
@@ -122,7 +122,7 @@ static void arm(struct target *target, enum family family, const struct load *lo
 	target->view = view;
 }
 
-/* Both families have as many slots. */
+/* Both families have the same number of slots. */
 static void set_sources(struct ringfence_bpf *fence, uint32_t sources)
 {
 	struct bpf_map *const maps[] = {fence->maps.windows4, fence->maps.windows6,

@@ -81,7 +81,7 @@ static void check_error(const struct rf_error *error)
 	REQUIRE(error->usage);
 }
 
-/* True if the parser accepted; else what must hold of its refusal. */
+/* Returns true if the parser accepted; otherwise checks the refusal. */
 static bool accepted(int err, const struct rf_error *error, const void *result, size_t size)
 {
 	if (!err)
@@ -149,7 +149,7 @@ static void fuzz_rate(const char *text)
 		check_rate(rate.count, rate.window_ns);
 }
 
-/* Padded with NULs, since names are compared and kept as a whole. */
+/* The name is padded with NULs, since names are compared and stored as a whole. */
 static void check_name(const char name[RF_NAME_SIZE])
 {
 	size_t length = strnlen(name, RF_NAME_SIZE);
@@ -309,7 +309,7 @@ static void check_limit_written(const struct rf_definition *definition)
 	rf_ruleset_free(&again);
 }
 
-/* What the limiter is promised of counts, units and algorithms. */
+/* What the limiter may assume about counts, units and algorithms. */
 static void check_limit(const struct rf_limit *limit)
 {
 	const uint64_t least = limit->unit == RF_BYTES ? RF_FRAME_BYTES : 1;
@@ -335,7 +335,7 @@ static void check_limit(const struct rf_limit *limit)
 		RF_WINDOW_MAX_NS);
 }
 
-/* Whom it is for, and what becomes of them. */
+/* Which packets the limit matches, and what happens to them. */
 static void check_match(const struct rf_definition *definition)
 {
 	const struct rf_limit *limit = &definition->limit;
@@ -505,7 +505,7 @@ static void dispatch(void)
 	}
 }
 
-/* Words without blanks, as many as were asked for at most, and no comment. */
+/* Words without blanks, at most as many as were asked for, and no comment. */
 static void fuzz_line(const uint8_t *bytes, size_t length)
 {
 	char *line = strndup((const char *)bytes, length);

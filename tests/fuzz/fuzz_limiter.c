@@ -32,7 +32,7 @@ static void read_window(uint64_t time)
 		(void)rf_window_cell(&run.window, &run.policy, now - i);
 }
 
-/* All of them end and write nothing. Returns when the cost passes again. */
+/* All readers must end and write nothing. Returns when the cost passes again. */
 static uint64_t read_all(uint64_t time, uint32_t cost)
 {
 	const struct rf_window before = run.window;
@@ -45,7 +45,7 @@ static uint64_t read_all(uint64_t time, uint32_t cost)
 	return wait;
 }
 
-/* The cost of a frame: its length in units, rounded up, and none is free. */
+/* The cost of a frame: its length in units, rounded up, and at least one. */
 static uint32_t cost_of(uint64_t length)
 {
 	const uint32_t cost = rf_cost(&run.policy, length);
@@ -78,7 +78,7 @@ static void check_passes_again(uint64_t time, uint32_t cost, uint64_t wait)
 		REQUIRE(would_take(time + wait - 1, cost) == RF_OVER);
 }
 
-/* What counts against L tells what passes; of a bucket it is rounded up. */
+/* The amount that counts against L decides what passes; for a bucket it is rounded up. */
 static void check_used(uint64_t time, uint32_t cost)
 {
 	bool passes = would_take(time, cost) == RF_UNDER, has_room;
@@ -114,7 +114,7 @@ static void check_readers(uint64_t time, uint32_t cost)
 
 /* ---- hostile runs ---- */
 
-/* Whatever was asked for, a refusal leaves the same behind, and asking again changes nothing. */
+/* A refusal leaves the same state for any cost, and asking again changes nothing. */
 static void check_refusal(const struct rf_window *before, uint64_t time, uint32_t cost)
 {
 	struct rf_window other = *before, again = run.window;
@@ -136,7 +136,7 @@ static bool adds_to_the_past(const struct rf_window *before, uint64_t time)
 	       rf_word_epoch(run.window.head) == epoch && behind && behind <= 1U << 31;
 }
 
-/* Of a packet that nobody disturbed. */
+/* Checks a packet that no other CPU disturbed. */
 static void check_undisturbed(const struct rf_window *before, enum rf_verdict verdict,
 			      uint64_t time, uint32_t cost)
 {
@@ -144,7 +144,7 @@ static void check_undisturbed(const struct rf_window *before, enum rf_verdict ve
 
 	if (has_cells() && epoch != rf_word_epoch(before->head))
 		REQUIRE(epoch == (uint32_t)rf_epoch(&run.policy, time));
-	/* Nobody loses a race alone; but no clock is as far as 2^60, and such a word stays. */
+	/* A single CPU loses no race; but no clock reaches 2^60, and such a word stays. */
 	if (!rf_is_log(&run.policy))
 		REQUIRE(verdict != RF_LOST_RACES);
 	if (verdict == RF_OVER && !rf_counts_rejected(&run.policy) &&

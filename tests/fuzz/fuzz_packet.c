@@ -17,7 +17,7 @@
 
 #include "tests/fuzz/require.h"
 
-/* What must come out; reason RF_HAS_SOURCE may as well be RF_NEIGHBOUR, if `maybe_neighbour`. */
+/* The expected result; if `maybe_neighbour`, RF_NEIGHBOUR may stand for RF_HAS_SOURCE. */
 struct expected {
 	enum rf_reason reason;
 	bool maybe_neighbour;
@@ -72,7 +72,7 @@ static struct expected expect(const uint8_t *bytes, size_t length)
 	return (struct expected){.reason = RF_NON_IP};
 }
 
-/* Is the port two bytes of what stands behind the fixed IP header? */
+/* Is the port two bytes from behind the fixed IP header? */
 static bool has_port(const uint8_t *bytes, size_t length, size_t at, unsigned int dport)
 {
 	for (; at + 2 <= length; at++)
@@ -116,7 +116,7 @@ static void check(const struct rf_packet *packet, enum rf_reason reason, const u
 	check_class(packet, bytes, length, expected.source_at + expected.source_len);
 }
 
-/* Where the IP packet ends by its own word; 0: there is none, or it has no word for that. */
+/* Where the IP packet ends by its own length field; 0 without a packet or such a field. */
 static size_t packet_end(const uint8_t *bytes, const struct expected *expected)
 {
 	size_t at, length;
@@ -130,7 +130,7 @@ static size_t packet_end(const uint8_t *bytes, const struct expected *expected)
 	return length ? at + 40 + length : 0;
 }
 
-/* A frame that is said to be plain has been told as the parser tells it. */
+/* A frame that is called plain must get the same result from the parser. */
 static void check_plain(const void *bytes, const void *end, enum rf_reason reason,
 			const struct rf_packet *packet)
 {
@@ -146,7 +146,7 @@ static void check_plain(const void *bytes, const void *end, enum rf_reason reaso
 	REQUIRE(plain.dport == packet->dport);
 }
 
-/* The frame at the end of its own allocation, with `padding` bytes behind it that say `filler`. */
+/* The frame at the end of its own allocation, with `padding` bytes of `filler` behind it. */
 static enum rf_reason parse(const uint8_t *bytes, size_t length, size_t padding, uint8_t filler,
 			    struct rf_packet *packet)
 {

@@ -19,7 +19,9 @@ uint64_t admitted_within(uint64_t span, uint64_t last)
 	return sum;
 }
 
-/* Weighted: what counts at `time` in `epoch`, times the length of a cell, and not rounded. */
+/*
+ * Weighted: the amount that counts at `time` in `epoch`, times the length of a cell, not rounded.
+ */
 static wide estimate(uint64_t epoch, uint64_t time)
 {
 	const uint64_t cell = run.policy.cell;
@@ -30,7 +32,7 @@ static wide estimate(uint64_t epoch, uint64_t time)
 	return (wide)full * cell + (wide)edge * (cell - gone);
 }
 
-/* By how much at most the limiter may estimate more than that. */
+/* By how much at most the limiter may overestimate that amount. */
 static wide estimate_slack(void)
 {
 	return (wide)run.policy.cell * (run.policy.scale ? 8 : 1);
@@ -67,7 +69,10 @@ static void check_bucket(int first)
 	}
 }
 
-/* When a bucket was empty, by all that it admitted; in 1/16 ns as all times of a bucket. */
+/*
+ * When a bucket was empty, computed from all that it admitted; in 1/16 ns, as all times of a
+ * bucket.
+ */
 static wide bucket_empty(void)
 {
 	wide empty = 0;
@@ -136,7 +141,7 @@ static bool log_is_full(uint64_t time)
 	return admitted_within(run.policy.cell, now) >= run.policy.limit;
 }
 
-/* One CPU alone refuses only what would go over. */
+/* A single CPU refuses only packets that would exceed the limit. */
 static bool refusal_is_due(uint64_t time, uint32_t cost)
 {
 	const uint64_t limit = run.policy.limit;
@@ -210,7 +215,7 @@ static void check_cell_write(size_t word, uint64_t before, uint64_t after)
 		REQUIRE(word >= FIRST_CELL && rf_word_epoch(after) % RF_CELLS == word - FIRST_CELL);
 }
 
-/* No word of a sound run goes back, or takes what belongs to another. */
+/* No word of a sound run goes back, or overflows into another. */
 static void check_write(size_t word, uint64_t before, uint64_t after)
 {
 	const uint64_t time = run.self.time;

@@ -36,7 +36,7 @@ static uint64_t hash_of(const __be32 word[4], int is_ipv6)
 	return rf_known_filter_hash(source, is_ipv6, scene.program->config->lease_key);
 }
 
-/* Each window once; a key begins with its source, as its limit groups it. */
+/* Counts each window once; a key begins with its source, as the limit groups it. */
 static void count_windows(const struct bpf_map *map, int is_ipv6)
 {
 	const int fd = bpf_map__fd(map);
@@ -109,7 +109,7 @@ static uint32_t mistaken_of(const struct rf_policy *policy, int is_ipv6)
 	return mistaken;
 }
 
-/* Of the family and the limit where that is worst. */
+/* The shares of the family and the limit where they are worst. */
 static struct share measure(const char *when)
 {
 	const struct rf_bank *bank = program_bank(scene.program);
@@ -169,9 +169,9 @@ static uint64_t inserts(void)
 }
 
 /*
- * Far more strangers than there is room for, most of them beyond the guard, while those that are
- * let in fill the room and evict each other; then others, for as long, until nothing of the first
- * is left.
+ * Far more strangers than there is room for: most of them are beyond the guard, while the admitted
+ * ones fill the room and evict each other. Then other strangers come, for as long, until no window
+ * of the first ones is left.
  */
 static void strangers_are_not_taken_for_known(void **state)
 {

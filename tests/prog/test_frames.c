@@ -45,7 +45,7 @@ static void start_afresh(void)
 	program_set_limit(&program, &limit);
 }
 
-/* The one reason that was counted since `before`, whose sums it must fit. */
+/* The single reason that was counted since `before`; packets and bytes must fit one frame. */
 static enum rf_reason reason_since(const struct rf_counters *before, size_t length)
 {
 	struct rf_counters now = program_counters(&program);
@@ -62,7 +62,7 @@ static enum rf_reason reason_since(const struct rf_counters *before, size_t leng
 	return reason;
 }
 
-/* The windows of the limit in force; `passed` is of the one called `source`. */
+/* Counts the windows of the limit in force; `passed` is that of the window of `source`. */
 static int count_windows(int version, const unsigned char *source, uint64_t *passed)
 {
 	const struct bpf_map *map =
@@ -87,7 +87,7 @@ static int count_windows(int version, const unsigned char *source, uint64_t *pas
 	return count;
 }
 
-/* Every window there is belongs to the frame's own source, and holds what was charged. */
+/* Checks that the only window belongs to the frame's own source, and holds the charge. */
 static void assert_only_source(const struct frame *frame, uint64_t charged)
 {
 	int version = frame_is_ipv4(frame) ? 4 : 6;
@@ -105,7 +105,7 @@ static void assert_only_source(const struct frame *frame, uint64_t charged)
 	assert_int_equal(count_windows(version == 4 ? 6 : 4, source, &passed), 0);
 }
 
-/* By what the parser, which has tests of its own, makes of the frame's first `length` bytes. */
+/* The parser's result for the frame's first `length` bytes; the parser has tests of its own. */
 static enum rf_reason parse_cut(const struct frame *frame, size_t length)
 {
 	unsigned char *block = malloc(2 + length);
@@ -151,7 +151,7 @@ static void frame_through(const struct bpf_program *entry, const struct rf_frame
 	assert_only_source(&frame, charged);
 }
 
-/* To the least and the most of Ethernet: what stands behind the packet is not of it. */
+/* Pads to the shortest and the longest Ethernet frame; bytes behind the packet do not count. */
 static void padded_frame_through(const struct rf_frame *expected, size_t length)
 {
 	struct rf_counters before = program_counters(&program);

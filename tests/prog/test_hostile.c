@@ -90,7 +90,7 @@ static void run_command(const char *text, bool json, struct run *run)
 	slurp(err, run->err, sizeof(run->err));
 }
 
-/* Is there nothing in it that a terminal would obey? */
+/* Does the text contain nothing that a terminal would obey? */
 static bool is_plain(const char *text)
 {
 	for (; *text; text++) {
@@ -103,7 +103,7 @@ static bool is_plain(const char *text)
 	return true;
 }
 
-/* What `save` prints is typed again, so there is no word but what ringfence would write. */
+/* Users type again what `save` prints, so it may contain only words that ringfence would write. */
 static bool is_saved(const char *text)
 {
 	static const char *const starts[] = {"# rules of the fence '", "limit add ", "allow add ",
@@ -122,7 +122,7 @@ static bool is_saved(const char *text)
 	return true;
 }
 
-/* NULL: it was well behaved. */
+/* Returns NULL if the command behaved well. */
 static const char *find_fault(const char *command, const struct run *run)
 {
 	const char *end = strchr(run->err, '\n');
@@ -163,7 +163,7 @@ static struct rf_bank *bank(void)
 	return &program.config->bank[program.config->active & 1];
 }
 
-/* All that a fence's owner can write at once. */
+/* Everything that a fence's owner can write at once. */
 struct memory {
 	struct rf_config config;
 	struct rf_ports ports[2];
@@ -355,7 +355,7 @@ static void hostile_values_are_refused_or_shown_harmlessly(void **state)
 	}
 }
 
-/* Of limits that have such a name nothing is shown at all. */
+/* Limits with such a name are not shown at all. */
 static void a_name_that_ringfence_never_wrote_is_an_error(void **state)
 {
 	static struct run run;

@@ -33,7 +33,7 @@ struct change {
 	const char *after[CHANGES_MAX]; /* one after the other */
 };
 
-/* One or more rule files in the place of `before`. */
+/* One or more rule files that replace `before`. */
 #define CHANGE(name, before, ...)   \
 	{                           \
 		name, 0, before,    \
@@ -87,7 +87,7 @@ static uint64_t count_admitted(void)
 	return program_counters(scene.program).newcomers_admitted;
 }
 
-/* And the guard has not let in more than it should: each guard that is new begins anew. */
+/* Also checks that the guard admitted no more than it should: each new guard begins anew. */
 static void assert_known_lost_nothing(const struct known *known, uint64_t since_ns,
 				      uint64_t admitted)
 {
@@ -173,7 +173,7 @@ static uint64_t count_windows(void)
 	return counters.inserts[0] + counters.inserts[1];
 }
 
-/* Who floods now has no window of the limit `each`: the guard alone says how many get one. */
+/* The strangers have no window of the limit `each`, so the guard alone says how many get one. */
 static void assert_new(struct crowd strangers, uint32_t rate)
 {
 	const uint64_t before = count_windows(), seconds = 15;
@@ -190,7 +190,7 @@ static void assert_new(struct crowd strangers, uint32_t rate)
 #define STRICT "newcomers rate 10/1s then closed\n"
 #define EACH "limit add each rate 20k/10s\n"
 
-/* One of its sources is there; then each is to be limited by itself, and the others come. */
+/* Two sources of a network are there. Then a limit for each source is added, and others come. */
 static void others_of_a_network_are_new(const char *net, uint32_t hosts)
 {
 	const struct crowd resident = {
@@ -224,7 +224,7 @@ static void the_window_of_everybody_makes_nobody_known(void **state)
 	others_of_a_network_are_new("per /0 per6 /0", 2000);
 }
 
-/* A shadow has a guard of its own, and lets in for nothing. */
+/* A shadow has a guard of its own, so a source gets a shadow's window for nothing. */
 static void the_window_of_a_shadow_makes_nobody_known(void **state)
 {
 	const struct crowd strangers = {.family = CROWD_MIXED,
@@ -271,7 +271,7 @@ static void set_limits_of_ports(char *rules, size_t size)
 	assert_true(used < size);
 }
 
-/* The room is full but for a fifth; those that are known to one limit go through all of them. */
+/* The room is four fifths full; sources that one limit knows then send under all limits. */
 static void known_sources_over_32_limits_evict_nobody(void **state)
 {
 	const struct crowd residents = {.first = KNOWN_FIRST,
@@ -330,8 +330,8 @@ static int most_within(enum crowd_family family, uint64_t time_ns, uint64_t for_
 }
 
 /*
- * The guard is used up when the source comes, so that it begins in its network's window, and has
- * room again soon after.
+ * The guard is used up when the source comes, so the source begins in its network's window; soon
+ * afterwards the guard has room again.
  */
 static void a_source_passes_at_most(int count, const char *rules, enum crowd_family family)
 {
@@ -375,7 +375,7 @@ static void a_newcomer_of_an_aggregate_with_a_bucket_passes_count_at_most(void *
 				CROWD_IPV4);
 }
 
-/* Its network and others flood; it is patient. */
+/* The source's network and others flood; the source is patient. */
 static void a_newcomer_in_a_flooded_24_gets_a_window(void **state)
 {
 	const struct crowd network = {

@@ -56,7 +56,7 @@ static void print_members(FILE *to, const struct btf *btf, const char *path, __u
 	}
 }
 
-/* The variables of a section, in the order of their places. */
+/* The variables of a section, in the order of their offsets. */
 static void print_section(FILE *to, const struct btf *btf, const char *map, __u32 id)
 {
 	const struct btf_type *section = btf__type_by_id(btf, id);
@@ -104,7 +104,7 @@ static void print_layout(FILE *to)
 	ringfence_bpf__destroy(object);
 }
 
-/* The first line in which they differ, counted from 1; 0: none. */
+/* The number of the first line that differs, counted from 1; 0 if none differs. */
 static int first_difference(FILE *file, FILE *now, char *were, char *is, int size)
 {
 	for (int line = 1;; line++) {

@@ -14,7 +14,7 @@
 
 #define FLOOD 20000
 
-/* As attached with that many leases for each CPU. */
+/* The setup of a fence that was attached with that many leases for each CPU. */
 static struct program *load_with_leases(uint32_t leases)
 {
 	struct program *program = calloc(1, sizeof(*program));
@@ -44,7 +44,7 @@ static int send_from(const struct program *program, uint32_t source, int count)
 	return passed;
 }
 
-/* The window alone, without what is pending. */
+/* The window alone, without what leases have pending. */
 static int find_window(const struct program *program, uint32_t source, struct rf_source *state)
 {
 	struct rf_key4 key = {htonl(source), program_policy(program)->id};
@@ -223,7 +223,7 @@ static void a_new_limit_in_a_slot_does_not_get_pending_counts(void **state)
 	assert_int_equal(program_counters(program).reason[RF_OVER_LIMIT].packets, 95 + 93);
 }
 
-/* A source that only its lease knows would be the first that the LRU forgets. */
+/* A lease answers for the source, so its window would seem the first for the LRU to evict. */
 static void a_flood_of_newcomers_does_not_renew_a_used_up_window(void **state)
 {
 	struct program *program = *state;
@@ -306,7 +306,7 @@ static int count_leases(const struct program *program)
 	return count;
 }
 
-/* Who sends too little for credits: nothing of a lease is written. */
+/* For a source that sends too little for credits, nothing of a lease is written. */
 static void a_source_without_credits_has_no_lease(void **state)
 {
 	struct program *program = *state;
@@ -323,7 +323,7 @@ static void a_source_without_credits_has_no_lease(void **state)
 	assert_true(pending_packets(program) > 0);
 }
 
-/* A whole IPv6 address has no room in a lease; a /64 has. */
+/* A whole IPv6 address does not fit into a lease; a /64 does. */
 static void a_source_of_more_than_64_bits_has_no_lease(void **state)
 {
 	struct program *program = *state;
@@ -343,7 +343,7 @@ static void a_source_of_more_than_64_bits_has_no_lease(void **state)
 
 /* ---- few leases ---- */
 
-/* A few leases for each CPU, and sources that fight for them. */
+/* A few leases for each CPU, and sources that compete for them. */
 static void nothing_is_lost_when_leases_are_displaced(void **state)
 {
 	struct program *program = load_with_leases(8);

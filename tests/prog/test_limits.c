@@ -31,7 +31,7 @@ static int setup(void **state)
 
 /* ---- frames ---- */
 
-/* A frame, and what it is to a rule. */
+/* A frame, as a rule sees it. */
 struct made {
 	struct frame frame;
 	struct rf_prefix source;
@@ -60,7 +60,7 @@ static void start_frame(struct made *made, unsigned int ipv4_fragment)
 	frame_set_source(&made->frame, (const unsigned char *)made->source.word);
 }
 
-/* Layer 4, as `made` says; of a later fragment these bytes are no header. */
+/* Adds layer 4, as `made` says; in a later fragment these bytes are no header. */
 static void add_transport(struct made *made, unsigned int port)
 {
 	switch (made->protocol) {
@@ -89,7 +89,7 @@ static struct made packet_of(const char *source, int protocol, bool is_syn, int 
 	return made;
 }
 
-/* By either entry, in turn. */
+/* Runs both entries in turn. */
 static bool passes(const struct program *program, const struct made *made)
 {
 	static int turn;
@@ -124,7 +124,9 @@ static const char *const sources[] = {
 	"2001:db8:0:1::1", "2001:db8:1::1", "2001:db9::1", "2001:db8:0:1::99",
 };
 
-/* Headers between IPv6 and layer 4; true: it is a later fragment, which has no layer 4. */
+/*
+ * Adds headers between IPv6 and layer 4. Returns true for a later fragment, which has no layer 4.
+ */
 static bool add_extensions(uint64_t *random, struct frame *frame)
 {
 	static const unsigned int types[] = {0, 43, 60, 60};
@@ -201,7 +203,7 @@ static void random_rules(uint64_t *random, char *text)
 	*text = 0;
 }
 
-/* What the counters must be, by the slot of a limit. */
+/* The expected counters, by the slot of a limit. */
 struct expected {
 	struct rf_count limit[RF_LIMITS_MAX];
 	struct rf_count reason[RF_REASON_COUNT];
@@ -213,7 +215,7 @@ static void add(struct rf_count *sum, uint64_t bytes)
 	sum->bytes += bytes;
 }
 
-/* Whether it passes. */
+/* Returns whether the packet passes. */
 static bool expect(struct expected *expected, const struct rules *rules, const struct made *made)
 {
 	const int class = class_of(rules, made->protocol, made->is_syn, made->port);
@@ -256,7 +258,7 @@ static void check_counters(const struct program *program, const struct expected 
 	}
 }
 
-/* A limit that is gone, or that is new, has nothing. */
+/* A limit that was removed or added has no counts. */
 static void forget_others(const struct program *program, struct expected *expected,
 			  const struct rf_bank *before)
 {
@@ -268,7 +270,7 @@ static void forget_others(const struct program *program, struct expected *expect
 			expected->limit[slot] = (struct rf_count){};
 }
 
-/* False: some packet would be charged to too many. */
+/* Returns false if some packet would be charged to too many limits. */
 static bool try_random_rules(struct program *program, uint64_t *random, struct rules *rules)
 {
 	struct rf_error error = {};
@@ -369,7 +371,7 @@ static void four_limits_are_charged_and_each_may_refuse(void **state)
 		assert_int_equal(program_limit_counters_of(program, names[i]).forfeited.packets, 0);
 }
 
-/* It alone is told of what it refuses; what others refuse it is not told of. */
+/* The limit is charged for packets that it refuses itself, not for those that others refuse. */
 static void one_of_several_limits_counts_what_it_rejects(void **state)
 {
 	struct program *program = *state;
@@ -423,7 +425,7 @@ static void shadows_alone_pass_every_packet(void **state)
 	assert_int_equal(program_counters(program).reason[RF_SHADOW_OVER].packets, 98);
 }
 
-/* A frame of a length of its own. */
+/* A frame of a given length. */
 static struct made padded(const char *source, size_t length)
 {
 	struct made made = packet_of(source, UDP, false, 7);
@@ -453,7 +455,7 @@ static void limits_of_packets_and_bytes_apply_together(void **state)
 	assert_int_equal(program_limit_counters_of(program, "volume").passed.bytes, 5800);
 }
 
-/* Refused for its length, a source may still send what is shorter: by leases, too. */
+/* A source whose packet was refused for its length may still send shorter ones, also by leases. */
 static void a_packet_too_long_for_its_limit_leaves_room_for_shorter_ones(void **state)
 {
 	struct program *program = *state;

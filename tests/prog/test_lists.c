@@ -39,7 +39,7 @@ static uint64_t reason_of(const struct program *program, enum rf_reason reason)
 	return program_counters(program).reason[reason].packets;
 }
 
-/* The one reason of three packets: by the lists or a limit first, then by a lease. */
+/* The single reason of three packets: the lists or a limit answer first, then a lease. */
 static enum rf_reason reason_for(const struct program *program, const char *source)
 {
 	const struct rf_counters before = program_counters(program);
@@ -109,7 +109,7 @@ static void a_prefix_of_length_0_matches_every_source(void **state)
 	assert_int_equal(reason_for(program, "192.0.2.2"), RF_NO_LIMIT);
 }
 
-/* A list is asked first, and what it says is charged to no limit. */
+/* Lists are asked first, and their verdicts are charged to no limit. */
 static void a_listed_source_is_charged_to_no_limit(void **state)
 {
 	struct program *program = *state;
@@ -159,7 +159,7 @@ static void an_entry_ends_on_time_and_no_lease_outlives_it(void **state)
 	assert_ends(program, "2001:db8::1", RF_DENIED, RF_NO_LIMIT, end_of(30));
 }
 
-/* What an entry hid comes back when it ends: a longer or a shorter prefix. */
+/* A prefix that an entry hid, longer or shorter, applies again when the entry ends. */
 static void nested_entries_end_each_at_its_time(void **state)
 {
 	struct program *program = *state;
@@ -200,7 +200,7 @@ static void packets_denied_by_a_lease_are_all_counted(void **state)
 
 /* ---- within a /64 ---- */
 
-/* A lease is for a whole /64, so those in it that differ must do without. */
+/* A lease covers a whole /64, so a /64 whose addresses differ gets no lease. */
 static void one_address_of_a_64_is_told_from_the_others(void **state)
 {
 	struct program *program = *state;
@@ -242,11 +242,11 @@ static void the_limit_with_the_longest_from_applies(void **state)
 	assert_int_equal(burst(program, "2001:db9::1", 20), 2);
 	assert_int_equal(program_limit_counters_of(program, "wide").passed.packets, 8);
 	assert_int_equal(program_limit_counters_of(program, "one").passed.packets, 16);
-	/* Another grouping is another kind of limit: that one holds as well. */
+	/* A limit with another grouping is another kind of limit, so it also applies. */
 	assert_int_equal(program_limit_counters_of(program, "net").passed.packets, 40);
 }
 
-/* Every other address of 10.0.0.0/15 or so, each of its own. */
+/* Every other address of about a /15 from 10.0.0.0 on, as single addresses. */
 static char *many_from(const char *head, const char *tail)
 {
 	char *text = malloc(MANY * 20 + 1024), *at = text;
@@ -306,7 +306,7 @@ static void leases_end_with_the_rules_they_followed_from(void **state)
 
 /* ---- deadlines ---- */
 
-/* What was pending goes to the limits that it was of, whichever rules are in force. */
+/* Pending counts go to the limits that they belong to, whichever rules are in force. */
 static void a_trial_falls_back_at_its_deadline(void **state)
 {
 	struct program *program = *state;
@@ -338,14 +338,14 @@ static void a_trial_falls_back_at_its_deadline(void **state)
 	assert_int_equal(program_limit_counters_of(program, "udp").dropped.packets, 0);
 	assert_int_equal(program_source(program, "all", "192.0.2.1").passed, 20);
 	assert_int_equal(program_packets(program), 4 + 50 + 3 + 3 + 5 + 3 + 5);
-	/* The next commit settles it, and changes nothing of that. */
+	/* The next commit settles the trial, and changes none of these counts. */
 	program_apply(program, "limit add all rate 10/1h\nlimit add udp rate 100/1h match udp\n");
 	assert_int_equal(program_limit_counters_of(program, "all").dropped.packets, 44);
 	assert_int_equal(program_limit_counters_of(program, "udp").passed.packets, 7);
 	assert_int_equal(burst(program, "192.0.2.1", 1), 0);
 }
 
-/* Credits of the rules on trial are void, and what they have passed is not lost. */
+/* Credits of the rules on trial are void; packets that passed on them are not lost. */
 static void credits_end_at_the_deadline_of_a_trial(void **state)
 {
 	struct program *program = *state;
@@ -365,7 +365,7 @@ static void credits_end_at_the_deadline_of_a_trial(void **state)
 	assert_int_equal(reason_of(program, RF_UNDER_LIMIT), 10000);
 }
 
-/* On trial the limit has other windows: the old ones are not told of what those have refused. */
+/* On trial the limit has other windows; their refusals do not reach the old windows. */
 static void windows_of_a_trial_leave_the_old_ones_alone(void **state)
 {
 	struct program *program = *state;
@@ -393,7 +393,7 @@ static uint64_t deadline_of(const struct program *program)
 	return program->config->bank[program->config->active & 1].deadline * TICK_NS;
 }
 
-/* Also when the next command has settled it. */
+/* The same after the next command has settled the trial. */
 static void windows_of_a_trial_are_not_used_by_later_rules(void **state)
 {
 	struct program *program = *state;
@@ -407,7 +407,7 @@ static void windows_of_a_trial_are_not_used_by_later_rules(void **state)
 	assert_int_equal(program_source(program, "all", "192.0.2.1").dropped, 0);
 }
 
-/* What a shadow on trial has pending shares a word with the ban that is back. */
+/* The pending counts of a shadow on trial share a word with the ban of the restored limit. */
 static void a_trial_does_not_prolong_a_ban(void **state)
 {
 	struct program *program = *state;
@@ -452,7 +452,7 @@ static void a_confirmed_trial_stays(void **state)
 	assert_int_equal(burst(program, "192.0.2.1", 20), 0);
 }
 
-/* As 'attach … confirm' leaves it: until then the rules hold, and then everything passes. */
+/* As after 'attach … confirm': until the deadline the rules apply, and then everything passes. */
 static void an_attach_that_is_not_confirmed_passes_everything(void **state)
 {
 	struct program *program = *state;

@@ -48,7 +48,9 @@ static int teardown(void **state)
 
 /* ---- a process that holds a lock ---- */
 
-/* Its words are those of `ringfence apply FILE`, say: the shell's, which does nothing but sleep. */
+/*
+ * The holder shows the words of a given command, such as `ringfence apply FILE`, and only sleeps.
+ */
 static pid_t hold(const char *path, const char *const words[3], uid_t user)
 {
 	int ready[2];
@@ -74,7 +76,7 @@ static pid_t hold(const char *path, const char *const words[3], uid_t user)
 	}
 	close(ready[1]);
 	assert_int_equal(read(ready[0], &byte, 1), 1);
-	/* Until its words are those of the other program. */
+	/* Waits until the child shows the words of the other program. */
 	assert_int_equal(read(ready[0], &byte, 1), 0);
 	close(ready[0]);
 	return child;
@@ -94,7 +96,7 @@ static double seconds_since(const struct timespec *start)
 	return now.tv_sec - start->tv_sec + (now.tv_nsec - start->tv_nsec) / 1e9;
 }
 
-/* The lock of this process would stay: it is taken by another one. */
+/* A helper process takes the lock, since this process would keep it. */
 struct taken {
 	int err;
 	double seconds;
@@ -142,7 +144,7 @@ static void a_free_lock_is_taken_at_once(void **state)
 	assert_int_equal(lock.st_mode & 07777, 0600);
 }
 
-/* Takes the lock while `holder` has it, which is killed after that time. */
+/* Takes the lock while `holder` has it; the holder is killed after that time. */
 static struct taken take_after(pid_t holder, struct timespec pause)
 {
 	struct taken taken;

@@ -23,7 +23,7 @@ static void closed_drops_newcomers_over_the_rate(void **state)
 
 	program_apply(program, "limit add all rate 5/10s\nnewcomers rate 100/1s then closed\n");
 	assert_int_equal(each_of(program, NET(10, 0, 0, 0), 1000), 100);
-	/* Those who were in are known; the others stay out. */
+	/* Sources that were admitted are known; the others stay out. */
 	assert_int_equal(each_of(program, NET(10, 0, 0, 0), 1000), 100);
 	counters = program_counters(program);
 	assert_int_equal(counters.reason[RF_UNDER_LIMIT].packets, 200);
@@ -74,7 +74,7 @@ static void no_more_than_count_newcomers_get_a_window_in_any_time(void **state)
 	assert_int_equal(program_counters(program).newcomers_admitted, admitted);
 }
 
-/* Both families, and all limits, have one guard. */
+/* Both families and all limits share one guard. */
 static void the_newcomers_rate_is_one_for_both_families_and_all_limits(void **state)
 {
 	struct program *program = *state;
@@ -126,12 +126,12 @@ static void newcomers_over_the_rate_share_a_window_by_48(void **state)
 	assert_int_equal(burst6(program, "2001:db8:1:ffff::1", 3), 2);
 	assert_int_equal(burst6(program, "2001:db8:1:77::1", 3), 0);
 	assert_int_equal(burst6(program, "2001:db8:2::1", 9), 5);
-	/* The same bits of IPv4 are another network. */
+	/* The same bits as an IPv4 network are another network. */
 	assert_int_equal(burst(program, NET(32, 1, 13, 184), 9), 5);
 	assert_int_equal(program_counters(program).newcomers_aggregated, 27);
 }
 
-/* Of several limits each has windows of networks of its own. */
+/* With several limits, each limit has its own windows of networks. */
 static void newcomers_over_the_rate_share_windows_of_several_limits(void **state)
 {
 	struct program *program = *state;
@@ -153,12 +153,12 @@ static void newcomers_over_the_rate_share_windows_of_several_limits(void **state
 	assert_int_equal(reason_of(program, RF_NEWCOMER_OPEN), 0);
 	assert_int_equal(reason_of(program, RF_UNDER_LIMIT), 1 + 5 + 3);
 	assert_int_equal(program_counters(program).shadow_newcomers, 0);
-	/* Nobody notes them for a shadow. */
+	/* A shadow does not count them. */
 	assert_int_equal(program_limit_counters_of(program, "watcher").passed.packets, 1);
 	assert_int_equal(program_limit_counters_of(program, "watcher").would_drop.packets, 0);
 }
 
-/* Windows of networks that another limit had are not this one's. */
+/* A limit does not use the windows of networks of another limit. */
 static void aggregates_of_another_limit_start_empty(void **state)
 {
 	struct program *program = *state;
@@ -172,8 +172,8 @@ static void aggregates_of_another_limit_start_empty(void **state)
 }
 
 /*
- * A command that is killed when it has opened windows for the rules to come, and has not yet
- * switched to them, leaves the present ones alone, whose windows have another time.
+ * A command that is killed after it has opened windows for the coming rules, and before it has
+ * switched to them, leaves the windows of the present rules unchanged; those have another time.
  */
 static void aggregates_of_prepared_rules_are_not_those_in_force(void **state)
 {
@@ -193,7 +193,7 @@ static void aggregates_of_prepared_rules_are_not_those_in_force(void **state)
 	assert_int_equal(each_of(program, NET(10, 0, 1, 0), 100), 5);
 	rf_ruleset_free(&rules);
 
-	/* The next one makes it good, whatever was charged meanwhile. */
+	/* The next command repairs this, whatever was charged meanwhile. */
 	program_apply(program, "limit add all rate 7/1s\nnewcomers rate 1/1h then aggregate\n");
 	assert_int_equal(each_of(program, NET(10, 0, 0, 0), 100), 1 + 7);
 	assert_int_equal(each_of(program, NET(10, 0, 1, 0), 100), 7);
@@ -223,7 +223,7 @@ static void a_source_of_shadows_only_does_not_use_up_the_newcomers_rate(void **s
 	assert_int_equal(counters.newcomers_admitted, 20);
 }
 
-/* Of several shadows as of one: nothing was charged, and it is one packet. */
+/* Several shadows behave like one: nothing is charged, and the packet counts once. */
 static void several_shadows_pass_newcomers_over_the_rate(void **state)
 {
 	struct program *program = *state;
@@ -239,7 +239,7 @@ static void several_shadows_pass_newcomers_over_the_rate(void **state)
 	assert_int_equal(counters.shadow_newcomers, 90);
 	assert_int_equal(counters.reason[RF_UNDER_LIMIT].packets, 10);
 	assert_int_equal(counters.reason[RF_NEWCOMER_OPEN].packets, 90);
-	/* The one is new, the other is known and notes it. */
+	/* The source is new to `one`; `two` knows its network and counts the packet. */
 	assert_true(passes4(program, NET(10, 0, 1, 7), IPPROTO_UDP));
 	assert_int_equal(program_limit_counters_of(program, "two").passed.packets, 11);
 	assert_int_equal(reason_of(program, RF_UNDER_LIMIT), 11);
@@ -286,7 +286,9 @@ static void a_source_from_before_the_guard_is_known(void **state)
 	assert_int_equal(program_counters(program).newcomers_admitted, 1);
 }
 
-/* A packet each `step_ns`. Each source has so many windows; `admitted`: the guard lets all in. */
+/*
+ * Sends a packet each `step_ns`. Each source has so many windows; `admitted`: the guard admits all.
+ */
 static void a_flood_takes_nothing_from_the_known(const char *rules, uint32_t windows,
 						 uint64_t step_ns, bool admitted)
 {
@@ -347,7 +349,7 @@ static void known_sources_stay_known_while_others_come_and_go(void **state)
 		"limit add all rate 1k/1s\nnewcomers rate 1M/1s then closed\n", 1, NS_PER_MS, true);
 }
 
-/* Each family has a map of its own, so a flood of the one makes nobody of the other forgotten. */
+/* Each family has its own map, so a flood of one family makes no source of the other forgotten. */
 static void a_flood_of_one_family_leaves_the_other_known(void **state)
 {
 	struct program *program = *state;
@@ -368,7 +370,7 @@ static void a_flood_of_one_family_leaves_the_other_known(void **state)
 	assert_int_equal(program_run(entry, &frame, sizeof(frame)), XDP_PASS);
 }
 
-/* The same verdicts and counters for known sources as by the windows alone. */
+/* Known sources get the same verdicts and counters as from the windows alone. */
 static void the_known_filter_changes_no_verdict(void **state)
 {
 	const char *const rules = "limit add all rate 20/1s\nnewcomers rate 60/1s then closed\n";
@@ -398,7 +400,7 @@ static void the_known_filter_changes_no_verdict(void **state)
 
 /* ---- errors of maps ---- */
 
-/* Windows for so few, and slots for more, so that inserts fail for certain. */
+/* Room for few windows, and for more slots, so that inserts are sure to fail. */
 static void set_room_for(struct program *program, uint32_t windows)
 {
 	program_open(program);
@@ -408,7 +410,7 @@ static void set_room_for(struct program *program, uint32_t windows)
 	program_set_time(program, START_NS);
 }
 
-/* … and the packet does not pass: a full map opens nothing. */
+/* The packet does not pass: a full map lets nothing through. */
 static void a_window_that_could_not_be_allocated_is_counted(void **state)
 {
 	struct rf_counters counters;
@@ -430,7 +432,7 @@ static void a_window_that_could_not_be_allocated_is_counted(void **state)
 	program_close(&program);
 }
 
-/* Who gets no window is beyond the guard, whatever that has room for. */
+/* A source that gets no window counts as beyond the guard, even if the guard has room. */
 static void a_newcomer_without_a_window_counts_as_over_the_rate(void **state)
 {
 	struct rf_counters counters;
@@ -456,7 +458,7 @@ static void a_newcomer_without_a_window_counts_as_over_the_rate(void **state)
 	program_close(&program);
 }
 
-/* Without a window there is nothing to charge, for shadows as well. */
+/* Without a window nothing is charged, not even to shadows. */
 static void a_shadow_without_a_window_charges_nothing(void **state)
 {
 	struct rf_counters counters;

@@ -25,7 +25,7 @@ static unsigned int send6(const struct program *program, const char *source)
 	return program_run(program->object->progs.ringfence, &frame, sizeof(frame));
 }
 
-/* Of `count` packets from an IPv4 source, how many passed. */
+/* How many of `count` packets from an IPv4 source pass. */
 static int burst4(const struct program *program, const char *source, int count)
 {
 	int passed = 0;
@@ -76,7 +76,10 @@ static void the_compiled_in_defaults_are_those_of_production(void **state)
 	const struct rf_rodata *first = (const struct rf_rodata *)fresh->rodata;
 
 	(void)state;
-	/* At offset 0, where the command line looks; `ip` cannot set any of it. */
+	/*
+	 * The variables start at offset 0, where the command line reads; `ip` cannot set any of
+	 * them.
+	 */
 	assert_int_equal(first->magic, RF_ABI_MAGIC);
 	assert_int_equal(first->abi, RF_ABI_VERSION);
 	assert_int_equal(first->injected_clock, 0);
@@ -190,7 +193,7 @@ static void an_even_sender_below_the_limit_loses_nothing(void **state)
 	send_evenly(*state, RF_EXACT, 1, 1);
 }
 
-/* Credits that are left when a cell ends are at most 1/32 of L, on however many CPUs. */
+/* Credits that remain when a cell ends are at most 1/32 of L, on any number of CPUs. */
 static void with_credits_an_even_sender_below_31_32_loses_nothing(void **state)
 {
 	send_evenly(*state, 0, 31 / 32., 1);
@@ -353,7 +356,7 @@ static unsigned long locked_bytes(int map)
 	return bytes;
 }
 
-/* What twice as many windows take more: not what a map takes whatever its size. */
+/* The extra memory of twice as many windows, without the fixed part of a map. */
 static unsigned long bytes_per_window(const struct bpf_map *map)
 {
 	unsigned long bytes[2];
@@ -369,7 +372,7 @@ static unsigned long bytes_per_window(const struct bpf_map *map)
 	return (bytes[1] - bytes[0]) / RF_SOURCES_DEFAULT;
 }
 
-/* Of IPv6 the key alone takes 16 more. Beside it, a slot. */
+/* In IPv6 the key alone takes 16 bytes more. Each window also has a slot. */
 static void a_window_takes_248_bytes_or_264_all_included(void **state)
 {
 	const struct program *program = *state;

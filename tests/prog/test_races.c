@@ -47,7 +47,7 @@ static void *send_burst(void *context)
 	return NULL;
 }
 
-/* Both send their burst; returns how many passed. */
+/* Both CPUs send their burst; returns how many packets passed. */
 static uint64_t race(const struct program *program)
 {
 	uint64_t before = program_limit_counters(program).passed.packets;
@@ -97,7 +97,10 @@ static void weak_form_under_threads(void **state)
 	assert_all_counted(program);
 }
 
-/* A flood: all that a window holds passes in the cell in which it reopens, nothing until then. */
+/*
+ * A flood: a whole window's worth passes in the cell in which the window reopens, and nothing
+ * before.
+ */
 static void sliding_window_under_threads(void **state)
 {
 	struct program *program = *state;
@@ -130,8 +133,8 @@ static void assert_charged(const struct program *program, const char *name, uint
 }
 
 /*
- * The first and the last never refuse, and their windows hold all that was charged: the one before
- * the limit that does refuse, and the one after.
+ * The first and the last limit never refuse, and their windows hold all charges: one stands before
+ * the limit that refuses, the other behind it.
  */
 static void stacked_limits_under_threads(void **state)
 {
@@ -164,7 +167,10 @@ static void stacked_limits_under_threads(void **state)
 			 ROUNDS * CPUS * BURST - passed);
 }
 
-/* Credits of several windows are taken one after the other: what some lack is lost, not gained. */
+/*
+ * Credits of several windows are taken one after the other: a lost race loses credits, and never
+ * adds any.
+ */
 static void credits_of_stacked_limits_under_threads(void **state)
 {
 	struct program *program = *state;
@@ -196,7 +202,7 @@ static void credits_of_stacked_limits_under_threads(void **state)
 #define REAL_NS (3 * NS_PER_S)
 #define ADMITTED_MAX 200000
 
-/* It passed at some time between these, both included. */
+/* The packet passed between these times, both included. */
 struct admission {
 	uint64_t after_ns;
 	uint64_t before_ns;
@@ -254,7 +260,7 @@ static int compare_admissions(const void *a, const void *b)
 	return one->after_ns < other->after_ns ? -1 : one->after_ns > other->after_ns;
 }
 
-/* None of more than `rate` packets has all of them for certain within any such time. */
+/* Among the packets that certainly passed within one such time there are at most `rate`. */
 static void assert_bound(const struct admission *admission, size_t count, size_t rate,
 			 uint64_t window_ns)
 {
@@ -327,7 +333,7 @@ static void check_real(const struct program *program, struct real_sender *sender
 	assert_int_equal(all.passed.packets, admitted);
 	assert_int_equal(one.passed.packets + one.dropped.packets + two.dropped.packets, sent);
 	assert_int_equal(program_packets(program), sent);
-	/* Both bind in turn: the one for a third of a second, the other for a whole one. */
+	/* Both limits bind in turn: one for a third of a second, the other for a whole second. */
 	assert_true(one.dropped.packets > 0 && two.dropped.packets > 0);
 	assert_in_range(admitted, 1000, 4 * 1000);
 	if (program_policy_of(program, "all")->flags & RF_EXACT)

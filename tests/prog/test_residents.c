@@ -117,7 +117,7 @@ static const struct attack attacks[] = {
 	{"twice, far apart",
 	 90 * NS_PER_S,
 	 {.first = ATTACK_FIRST, .times = 2, .apart_ns = 11 * NS_PER_S, .rate = 2500}},
-	/* Below the guard for two minutes, and each stays. */
+	/* Comes below the guard's rate for two minutes, and every source stays. */
 	{"ramp",
 	 180 * NS_PER_S,
 	 {.first = ATTACK_FIRST,
@@ -143,7 +143,7 @@ struct row {
 	struct setting setting;
 };
 
-/* Known sources that have settled, an attack, and newcomers for its second half. */
+/* Known sources that have settled, an attack, and newcomers during its second half. */
 static void known_lose_nothing(void **state)
 {
 	const struct row *row = *state;
@@ -164,14 +164,14 @@ static void known_lose_nothing(void **state)
 	print_newcomers(&scene, newcomers);
 	losses = losses_of(&scene, &known);
 	assert_nothing_forgotten(&losses, "known");
-	/* Of the others nobody is sure, but some always get in. */
+	/* No single newcomer is sure to get in, but some always do. */
 	if (row->setting.policy != NO_GUARD)
 		assert_true(count_in(newcomers) >= newcomers->sources / 50);
 }
 
 static const struct setting plain = {1, CLOSED, CROWD_IPV4};
 
-/* Half of an attack, from the second CPU, and known sources from both. */
+/* The second CPU sends half of an attack; both CPUs send for the known sources. */
 struct second {
 	struct scene scene;
 	pthread_barrier_t begins, ends;
@@ -210,7 +210,10 @@ static void run_on_two(struct second *second)
 	pthread_barrier_destroy(&second->ends);
 }
 
-/* The same sources from both CPUs at once, so that each often meets what the other is about. */
+/*
+ * Both CPUs send for the same sources at once, so each often meets a window that the other is
+ * using.
+ */
 static void assert_known_lose_nothing_on_two_cpus(void)
 {
 	const struct attack *recurring = attack_of("recurring");
@@ -241,7 +244,7 @@ static void known_sources_lose_nothing_on_two_cpus(void **state)
 	}
 }
 
-/* A third of the room is theirs, for an hour, when the known come; then they and others attack. */
+/* Old sources hold a third of the room for an hour; then known sources come, and then an attack. */
 static void known_sources_lose_nothing_to_sources_of_an_hour_before(void **state)
 {
 	const uint64_t hour_ns = 3600 * NS_PER_S;
@@ -264,8 +267,8 @@ static void known_sources_lose_nothing_to_sources_of_an_hour_before(void **state
 }
 
 /*
- * Those that fill nearly 7/8 of the room first are there for good, while they send; and so there is
- * always some room that newcomers get in turns.
+ * Sources that first fill nearly 7/8 of the room stay for good while they send; so some room always
+ * remains, which newcomers get in turns.
  */
 static void assert_first_keep_it(int limits)
 {
@@ -300,7 +303,7 @@ static void sources_that_fill_the_room_first_stay_residents(void **state)
 	assert_first_keep_it(1);
 }
 
-/* What is idle since minutes is nobody's, whoever was there before. */
+/* Windows that were idle for minutes belong to nobody, whoever had them before. */
 static void sources_that_fill_the_room_after_an_attack_stay_residents(void **state)
 {
 	const struct attack *recurring = attack_of("recurring");
@@ -314,7 +317,10 @@ static void sources_that_fill_the_room_after_an_attack_stay_residents(void **sta
 	assert_first_keep_it(1);
 }
 
-/* The same, where each has two windows, and sends often enough to keep them while it is young. */
+/*
+ * The same with two windows for each source, which sends often enough to keep them while they are
+ * young.
+ */
 static void sources_that_fill_the_room_of_two_limits_stay_residents(void **state)
 {
 	const struct attack *recurring = attack_of("recurring");
@@ -328,7 +334,7 @@ static void sources_that_fill_the_room_of_two_limits_stay_residents(void **state
 	assert_first_keep_it(2);
 }
 
-/* Windows that an attack has left behind take nothing from the known that come after it. */
+/* Windows that an attack left behind take nothing from known sources that come later. */
 static void known_sources_from_after_an_attack_lose_nothing_to_the_next(void **state)
 {
 	const struct attack *recurring = attack_of("recurring");
@@ -359,7 +365,7 @@ static int count_unsettled(const struct rf_address *source, uint32_t limit_id,
 	return 0;
 }
 
-/* Residents that an attack has left behind are nobody's, however seldom the known send. */
+/* Residents that an attack left behind have no claim, however seldom the known sources send. */
 static void known_sources_that_send_seldom_settle_after_an_attack(void **state)
 {
 	const struct attack *recurring = attack_of("recurring");
@@ -395,7 +401,7 @@ static void known_sources_that_send_seldom_settle_after_an_attack(void **state)
 
 #define CHEATERS 50
 
-/* How many of `count` packets of each cheater pass: at most, of one of them. */
+/* Sends `count` packets of each cheater; returns the most of one cheater, with the burst before. */
 static int burst_of_cheaters(int passed[CHEATERS], int count)
 {
 	const struct crowd cheaters = {.family = CROWD_IPV4};
@@ -412,7 +418,7 @@ static int burst_of_cheaters(int passed[CHEATERS], int count)
 	return most;
 }
 
-/* Also where the guard lets in more than there is room for, many times over. */
+/* The same if the guard admits many times more sources than there is room for. */
 static void a_new_source_passes_no_more_than_count_in_two_seconds(void **state)
 {
 	const struct crowd random = {.first = ATTACK_FIRST, .rate = 10000};
@@ -433,8 +439,8 @@ static void a_new_source_passes_no_more_than_count_in_two_seconds(void **state)
 }
 
 /*
- * Who is new, over its limit, and goes on sending: a lease answers for its window, which must not
- * seem idle for that when a flood looks for windows that may go.
+ * A new source is over its limit and goes on sending. A lease answers for its window, and the
+ * window must not seem idle when a flood looks for windows to evict.
  */
 static void a_source_over_its_limit_that_keeps_sending_passes_no_more_than_count(void **state)
 {
@@ -456,7 +462,7 @@ static void a_source_over_its_limit_that_keeps_sending_passes_no_more_than_count
 	assert_int_equal(most, 5);
 }
 
-/* Who has spent all of it, and is silent then, is over it for as long as TIME is. */
+/* A source that has used up its limit, and then is silent, stays over the limit for TIME. */
 static void a_known_source_passes_no_more_than_count_in_a_minute(void **state)
 {
 	const struct attack *recurring = attack_of("recurring");
@@ -502,7 +508,7 @@ static void add_row(const char *attack, int limits, enum policy policy, enum cro
 		 limits > 1 ? "s" : "", policy_names[policy], family_names[family]);
 }
 
-/* Without a guard only those are sure who have others beside them that are not. */
+/* Without a guard, residents are safe only while the room also has sources that are not. */
 static void add_all_rows(void)
 {
 	for (size_t i = 0; i < UNIT_ARRAY_SIZE(attacks); i++)

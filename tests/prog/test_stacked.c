@@ -149,8 +149,8 @@ static const char *random_algorithm(uint64_t *random)
 }
 
 /*
- * `varied`: what differs in class, in grouping or in length. Then which of several limits refuses
- * is another one by leases, so nothing may hang on that.
+ * `varied`: limits differ in class, in grouping or in length. With leases, another of several
+ * limits may then refuse a packet first, so no check may depend on that.
  */
 static void random_rules(uint64_t *random, bool varied, char *text)
 {
@@ -192,7 +192,7 @@ static struct rf_source source_of(const struct program *program, const struct mo
 	return state;
 }
 
-/* To the last bit. */
+/* Compares every bit. */
 static void check_without_leases(const struct model *model)
 {
 	for (int slot = 0; slot < RF_LIMITS_MAX; slot++) {
@@ -211,7 +211,10 @@ static void check_without_leases(const struct model *model)
 	}
 }
 
-/* All but by which of several limits a packet is dropped: `by_limit`, that too. */
+/*
+ * Compares everything except which of several limits dropped a packet; `by_limit` compares that,
+ * too.
+ */
 static void check_with_leases(const struct model *model, bool by_limit)
 {
 	uint64_t dropped = 0, expected = 0;
@@ -360,7 +363,7 @@ static void credits_of_several_limits_strand_little(void **state)
 		passed += passes(&with_leases, &sent);
 		passed_without += passes(&without_leases, &sent);
 	}
-	/* Each of the two may strand so much. */
+	/* Each of the two limits may strand so much. */
 	assert_in_range(passed, passed_without / 32 * 30, passed_without + passed_without / 32);
 	assert_int_equal(program_limit_counters_of(&with_leases, "one").passed.packets, passed);
 	assert_int_equal(program_limit_counters_of(&with_leases, "two").passed.packets, passed);
@@ -370,7 +373,7 @@ static void credits_of_several_limits_strand_little(void **state)
 	rules_free(&rules);
 }
 
-/* Both windows were charged for what a lease may spend, before it is spent. */
+/* Both windows are charged for a lease's credits before these are spent. */
 static void credits_are_charged_to_all_before_they_are_spent(void **state)
 {
 	struct rf_source one, two;
@@ -401,7 +404,10 @@ static void credits_are_charged_to_all_before_they_are_spent(void **state)
 	rules_free(&rules);
 }
 
-/* What one CPU has answered by itself is counted for each of four limits, and by its own answer. */
+/*
+ * Packets that one CPU answered by itself are counted under each of four limits, and as its own
+ * answers.
+ */
 static void credits_are_counted_for_each_of_four_limits(void **state)
 {
 	static const char *const names[] = {"a", "b", "c", "d"};
@@ -438,7 +444,7 @@ static bool has_credits(const struct program *program)
 	return false;
 }
 
-/* They end with the first cell that was charged, whichever limit's that is. */
+/* The credits end with the first charged cell, whichever limit's cell that is. */
 static void credits_end_with_the_shortest_cell(void **state)
 {
 	static const char *const texts[] = {
@@ -466,7 +472,7 @@ static void credits_end_with_the_shortest_cell(void **state)
 	}
 }
 
-/* A shadow that is over is asked again when it reopens, amid the credits of a limit in force. */
+/* A shadow over its limit is asked again when it reopens, amid the credits of a limit in force. */
 static void credits_end_when_a_shadow_reopens(void **state)
 {
 	struct rf_limit_counters with, without;

@@ -86,7 +86,9 @@ const char *address_text(const struct address *address)
 	return inet_ntop(address->family, address->bytes, text, sizeof(text));
 }
 
-/* The nth source behind @first: IPv4 counts addresses, IPv6 /64s, and on from 0 past the last. */
+/*
+ * The nth source after @first: IPv4 counts addresses, IPv6 counts /64s; after the last one comes 0.
+ */
 struct address address_step(const struct address *first, uint64_t n)
 {
 	struct address address = *first;

@@ -35,7 +35,7 @@ struct draft {
 	size_t ip_n;
 };
 
-/* A kind of header, with what it is called by, and the plain form of it. */
+/* A kind of header, with its name and its plain form. */
 struct kind {
 	const char *name;
 	uint16_t ethertype;
@@ -89,7 +89,7 @@ static unsigned long number(const char *text)
 	return value;
 }
 
-/* The value of `key` among "key=value,…"; the default where it is not there. */
+/* The value of `key` among "key=value,…", or the default if the key is missing. */
 static unsigned long value_of(char *values, const char *key, unsigned long otherwise)
 {
 	for (char *pair; (pair = strsep(&values, ","));) {
@@ -239,7 +239,9 @@ static void set_lengths(struct draft *draft)
 	}
 }
 
-/* Behind the lengths, which count what is cut off and do not count what is added. */
+/*
+ * Runs after the lengths are set: they count bytes that are cut off, and not bytes that are added.
+ */
 static void trim_and_pad(struct draft *draft, char **parts)
 {
 	for (; *parts; parts++) {

@@ -31,7 +31,7 @@ static __always_inline int waits(const volatile struct flood_flow *flow, __u64 n
 	return flow->after_ns && (!begun_ns || now_ns < begun_ns + flow->after_ns);
 }
 
-/* How many sources of a flow with a ramp there are by now: one at least. */
+/* How many sources of a flow with a ramp exist by now; at least one. */
 static __always_inline __u64 count_sources(const volatile struct flood_flow *flow, __u64 now_ns)
 {
 	__u64 begin_ns = begun_ns + flow->after_ns, sources = 1;
@@ -82,7 +82,9 @@ static __always_inline __u64 mix(__u64 n)
 	return n ^ n >> 31;
 }
 
-/* Those at random leave 10.0.0.0/8 and what is outside of 2000::/3 to others. */
+/*
+ * Random sources stay out of 10.0.0.0/8, and inside 2000::/3, so that other flows can use the rest.
+ */
 static __always_inline __u64 nth_source(const volatile struct flood_flow *flow, __u64 n)
 {
 	__u64 source;
@@ -98,7 +100,7 @@ static __always_inline __u64 nth_source(const volatile struct flood_flow *flow, 
 	return source >> 24 == 10 ? source + (1 << 24) : source;
 }
 
-/* The number of the next frame: of its flow, or of the sources there are so far. */
+/* The number of the next frame: within its flow, or among the sources that exist so far. */
 static __always_inline __u64 next_frame(struct flood_state *state, __u32 i, __u64 now_ns)
 {
 	__u64 turn = state->turn[i];

@@ -91,7 +91,7 @@ static void build_frame(struct flooder *flooder, const struct flow *flow, struct
 	memcpy(frame->bytes, flooder->to, ETH_ALEN);
 }
 
-/* The source in host order; of IPv6 the upper half. */
+/* The source in host order; for IPv6 the upper half. */
 static uint64_t number_of(const struct address *source)
 {
 	uint64_t number = 0;
@@ -192,7 +192,7 @@ static void read_states(const struct flooder *flooder, struct flood_state *state
 		die(1, "%s: cannot count what was sent: %s", flooder->dev, strerror(errno));
 }
 
-/* Of that flow; of its nth source only, unless that is UINT64_MAX. */
+/* Totals of that flow, or of its nth source only, unless that is UINT64_MAX. */
 static uint64_t count_sent(const struct flooder *flooder, const struct flood_state *states,
 			   size_t flow, uint64_t nth)
 {

@@ -19,7 +19,7 @@
 
 #define FLOOD_LATE_NS 10000000 /* that may be caught up with: more than what waits in a batch */
 
-/* Frames of one random source are so many of its CPU's apart. */
+/* Two frames of one random source are so many frames of its CPU apart. */
 #define FLOOD_RANDOM_APART 64
 
 struct flood_flow {

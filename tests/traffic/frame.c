@@ -146,7 +146,10 @@ static bool read_source(const uint8_t *bytes, size_t len, struct address *source
 	return true;
 }
 
-/* False: the frame is none of ours. @bytes may end behind the stamp. Sets source, stamp, ticks. */
+/*
+ * Returns false if the frame is not ours. @bytes may end behind the stamp. Sets source, stamp,
+ * ticks.
+ */
 bool frame_read(const uint8_t *bytes, size_t len, struct record *record)
 {
 	const uint8_t *at = memmem(bytes, len, STAMP_MAGIC, STAMP_MAGIC_BYTES);

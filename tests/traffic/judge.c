@@ -36,7 +36,7 @@ static size_t run_of(const struct record *records, size_t n, size_t bytes)
 	return run;
 }
 
-/* Sorts the records by source, and prints what came from each. */
+/* Sorts the records by source, and prints how many frames came from each. */
 void records_report(struct record *records, size_t n)
 {
 	if (n)
@@ -112,7 +112,7 @@ static bool judge_group(const struct record *records, size_t n, const struct max
 	return false;
 }
 
-/* False: more than L came within W. The records are sorted by source. */
+/* Returns false if more than L came within W. The records must be sorted by source. */
 bool records_judge(const struct record *records, size_t n, const struct max *max)
 {
 	bool kept = true;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The commands, and how each of them fails. */
+/* The commands, and the failures of each command. */
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>

@@ -50,7 +50,7 @@ static size_t stripped_bytes(struct msghdr *header)
 	return aux.tp_status & TP_STATUS_VLAN_VALID ? VLAN_TAG_BYTES : 0;
 }
 
-/* False: none waits. */
+/* Returns false if no frame waits. */
 static bool take_frame(struct receiver *receiver)
 {
 	_Alignas(struct cmsghdr) uint8_t control[CMSG_SPACE(sizeof(struct tpacket_auxdata))];
@@ -79,7 +79,7 @@ static bool take_frame(struct receiver *receiver)
 	return true;
 }
 
-/* Refuses new frames, then takes in those that came before: under a flood this ends, too. */
+/* Refuses new frames, then reads those that came before, so that this ends even in a flood. */
 static void take_rest(struct receiver *receiver)
 {
 	struct sock_filter refuse = BPF_STMT(BPF_RET | BPF_K, 0);
@@ -91,7 +91,7 @@ static void take_rest(struct receiver *receiver)
 		;
 }
 
-/* When to stop if nothing comes; silence counts from the first frame. */
+/* When to stop if no frame comes; silence counts from the first frame. */
 static uint64_t patience_end(const struct receiver *receiver, uint64_t end)
 {
 	size_t n = receiver->records_n;

@@ -17,7 +17,7 @@
 
 #define LATE (UINT64_MAX / 2) /* no one knows how late */
 
-/* Frames of one CPU that did not come. They were decided about between these times. */
+/* Frames of one CPU that did not come. The program decided about them between these times. */
 struct refusal {
 	uint64_t after, by;
 };
@@ -126,7 +126,7 @@ static void use_ticks(struct evidence *evidence)
 		records[i].stamp.sent_ns = records[i].ticks.jiffies;
 }
 
-/* Whole records only: the receiver may be about to write another one. */
+/* Reads whole records only: the receiver may be writing another one. */
 static void load_records(struct evidence *evidence, const char *path)
 {
 	FILE *file = fopen(path, "re");
@@ -167,14 +167,14 @@ static size_t count_before(const uint64_t *times, size_t n, uint64_t time)
 	return low;
 }
 
-/* What may have been admitted from @begin to @end, both included. */
+/* The most that may have been admitted from @begin to @end, both included. */
 static uint64_t possibly_within(const struct times *times, uint64_t begin, uint64_t end)
 {
 	return count_before(times->sent, times->n, end + 1) -
 	       count_before(times->received, times->n, begin);
 }
 
-/* What was admitted behind @begin and before @end for certain. */
+/* The amount that was certainly admitted after @begin and before @end. */
 static uint64_t certainly_within(const struct times *times, uint64_t begin, uint64_t end)
 {
 	size_t came = count_before(times->received, times->n, end);
@@ -185,7 +185,9 @@ static uint64_t certainly_within(const struct times *times, uint64_t begin, uint
 
 /* ---- judging ---- */
 
-/* At most L in any interval of length W. With `since`, it also says what was in the W before. */
+/*
+ * At most L in any interval of length W. With `since`, it also prints the amount in the W before.
+ */
 static uint64_t judge_max(const struct evidence *evidence, const struct max *max)
 {
 	uint64_t since_ns = evidence->since_ns;
@@ -309,7 +311,7 @@ static void do_word(struct evidence *evidence, const char *word, char *text)
 		judge(evidence, word, text);
 }
 
-/* The words are done one after the other: what sets something does so for those that follow. */
+/* The words apply in order: a word that sets something does so for the words after it. */
 int command_judge(char **words)
 {
 	struct evidence evidence = {.until_ns = UINT64_MAX, .tick_ns = 1, .kept = true};

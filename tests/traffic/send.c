@@ -41,7 +41,7 @@ static void send_frame(struct sender *sender, const struct flow *flow)
 	    flow->sent, flow->number, flow->len_bytes, strerror(errno));
 }
 
-/* UINT64_MAX: all is sent. */
+/* Returns UINT64_MAX when everything is sent. */
 static uint64_t due_ns(const struct flow *flow)
 {
 	if (flow->sent == flow->count)
@@ -49,7 +49,7 @@ static uint64_t due_ns(const struct flow *flow)
 	return flow->begin_ns + (flow->rate_pps ? flow->sent * NS_PER_SEC / flow->rate_pps : 0);
 }
 
-/* One frame of every flow that is due; returns when the next is, UINT64_MAX when all is sent. */
+/* Sends one frame of every due flow; returns when the next one is due, or UINT64_MAX at the end. */
 static uint64_t send_round(struct sender *sender)
 {
 	uint64_t now = now_ns(), next = UINT64_MAX;

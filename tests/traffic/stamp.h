@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What every frame of ours carries behind its headers. C and BPF alike write it. */
+/* The stamp that every frame of ours carries behind its headers. C and BPF write the same stamp. */
 #ifndef TRAFFIC_STAMP_H
 #define TRAFFIC_STAMP_H
 
@@ -15,7 +15,7 @@ struct stamp {
 	__u32 sequence; /* of that flow, or of that CPU's frames of all flows */
 } __attribute__((packed, aligned(2)));
 
-/* What `flood` adds behind it: for limits that go by ticks. Read after sent_ns. */
+/* The part that `flood` adds behind the stamp, for limits that use ticks. Read after sent_ns. */
 struct stamp_ticks {
 	__u64 jiffies;
 } __attribute__((packed, aligned(2)));

@@ -34,7 +34,10 @@
 enum proto { PROTO_UDP, PROTO_TCP, PROTO_SYN, PROTO_SYNACK, PROTO_ICMP, PROTO_NUMBER };
 enum frag { FRAG_NONE, FRAG_FIRST, FRAG_LATER };
 
-/* An IPv4 address is the first four bytes, the others are zero. Family 0: none. No padding. */
+/*
+ * An IPv4 address is the first four bytes, and the others are zero. Family 0: no address. No
+ * padding.
+ */
 struct address {
 	sa_family_t family;
 	uint8_t bytes[16];

@@ -31,7 +31,7 @@ struct packet {
 	bool is_syn;
 };
 
-/* What the data path knows of a packet before it looks at any window. */
+/* What the data path knows about a packet before it reads any window. */
 struct answer {
 	uint32_t limits;
 	uint64_t until[RF_LIST_COUNT];
@@ -131,7 +131,7 @@ static inline int class_of(const struct rules *rules, int protocol, bool is_syn,
 	return is_syn ? bank->class_of_syn : bank->class_of_protocol[protocol];
 }
 
-/* The number of the longest prefix that a source lies in, or -1. */
+/* The number of the longest prefix that contains a source, or -1. */
 static inline long longest_of(const struct rf_ruleset *ruleset, const struct rf_prefix *source)
 {
 	long longest = -1;

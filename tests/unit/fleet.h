@@ -25,7 +25,7 @@ enum order {
 	MIGRATING, /* to another CPU about twice in a cell */
 };
 
-/* One window, and what passed there. */
+/* One window, and what it passed. */
 struct charged_window {
 	struct rf_window window;
 	struct {
@@ -102,7 +102,10 @@ static inline int next_cpu(void)
 
 /* ---- books ---- */
 
-/* What passed in the W that ends now, both ends included: no more than L where that is strict. */
+/*
+ * Checks that no more than L passed in the W that ends now, both ends included, if the limit is
+ * strict.
+ */
 static inline void note_passed(int source, int limit, uint32_t cost)
 {
 	struct charged_window *of = window_of(source, limit);
@@ -136,7 +139,7 @@ static inline uint64_t epoch_of(int limit)
 			fleet.time_ns / policy_unit_ns(&fleet.policy[limit], fleet.row.tick_ns));
 }
 
-/* All credits that were charged in N cells up to this one, and are not spent: 1/32 of L. */
+/* Checks that unspent credits, charged in the N cells up to this one, are at most 1/32 of L. */
 static inline void check_stranded(int source, int limit)
 {
 	const struct charged_window *of = window_of(source, limit);
@@ -166,7 +169,7 @@ static inline void spend(uint32_t cost)
 
 /* ---- one packet ---- */
 
-/* A packet of another CPU, which is charged to one of the windows alone. */
+/* A packet of another CPU, which is charged to one of the windows only. */
 static void fleet_disturb(void)
 {
 	struct rf_charged *taking = fleet.taking;
@@ -185,14 +188,14 @@ static void fleet_disturb(void)
 	fleet.taking = taking;
 }
 
-/* Its window, or that of all, has answered one limit's packet. */
+/* Asks the lease's window for the packet of a single limit. */
 static inline enum rf_verdict ask_one(struct rf_lease *lease, const struct rf_who *who,
 				      const struct rf_ask *ask)
 {
 	return ask_window(lease, who, &window_of(fleet.source, 0)->window, &fleet.policy[0], ask);
 }
 
-/* All of them or none, as the data path asks several; the lease follows. */
+/* Charges all windows or none, like the data path with several limits; then renews the lease. */
 static inline enum rf_verdict ask_all(struct rf_lease *lease, const struct rf_who *who,
 				      const struct rf_ask *ask)
 {
@@ -231,7 +234,7 @@ static inline void note_used(uint64_t used[RF_CHARGED_MAX])
 					 epoch_of(i));
 }
 
-/* What was charged beside the packet is credits. */
+/* The charges beyond the packet itself are credits. */
 static inline void note_credits(const uint64_t before[RF_CHARGED_MAX], uint32_t passed)
 {
 	uint64_t used[RF_CHARGED_MAX];
@@ -244,7 +247,7 @@ static inline void note_credits(const uint64_t before[RF_CHARGED_MAX], uint32_t 
 	}
 }
 
-/* One packet of the next CPU: does it pass? */
+/* Sends one packet from the next CPU, and returns whether it passes. */
 static inline bool fleet_take(uint64_t time_ns, uint32_t cost)
 {
 	const struct rf_ask ask = {

@@ -27,7 +27,7 @@ static inline bool lease_answers(struct rf_lease *lease, const struct rf_who *wh
 
 static __u32 lease_span; /* where a lease that lets pass is to end soon, see lease.h */
 
-/* The window is asked, and the lease follows. */
+/* Asks the window, then renews the lease. */
 static inline enum rf_verdict ask_window(struct rf_lease *lease, const struct rf_who *who,
 					 struct rf_window *window, const struct rf_policy *policy,
 					 const struct rf_ask *ask)

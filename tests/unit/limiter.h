@@ -17,7 +17,7 @@
 #define CELL 100	    /* length of a cell in rows that need no particular one */
 #define EPOCHS (1ULL << 32) /* an epoch wraps here */
 
-/* In cells from the clock's zero; many wrap the epochs in the middle of a script. */
+/* Cells since the clock's zero; many origins make the epochs wrap in the middle of a script. */
 static const uint64_t origins[] = {
 	0,
 	1,
@@ -61,7 +61,10 @@ static inline uint64_t policy_unit_ns(const struct rf_policy *policy, uint32_t t
 	return policy->clock == RF_JIFFIES ? tick_ns : 1;
 }
 
-/* Does a refusal leave the window alone? Windows of cells are moved on to a new cell by one. */
+/*
+ * Does a refusal leave the window unchanged? In windows of cells, a refusal may move the head to a
+ * new cell.
+ */
 static inline bool refusal_only_reads(const struct rf_window *window,
 				      const struct rf_policy *policy, uint64_t time)
 {
@@ -71,7 +74,7 @@ static inline bool refusal_only_reads(const struct rf_window *window,
 	       rf_head_is_present(window, policy, window->head, rf_epoch(policy, time));
 }
 
-/* Offers packets and counts those that pass. Alone, nobody loses a race. */
+/* Offers packets and counts those that pass. A single CPU never loses a race. */
 static inline uint32_t offer(struct rf_window *window, const struct rf_policy *policy,
 			     uint64_t time, uint32_t packets, uint32_t cost)
 {

@@ -9,7 +9,7 @@
 
 #define LINE_WORDS_MAX (RF_INTERFACES_MAX + 8)
 
-/* A command line, split at its spaces. Must stay where it is while its words are used. */
+/* A command line, split at its spaces. It must stay in place while its words are used. */
 struct line {
 	char text[LINE_WORDS_MAX * 8];
 	const char *word[LINE_WORDS_MAX];
@@ -36,7 +36,7 @@ struct refusal_row {
 	const char *sentence;
 };
 
-/* What is parsed into must be written in any case, so that it may be freed. */
+/* The parser must write its result in any case, so that the result may be freed. */
 static inline int parse_definition(const char *text, struct line *line,
 				   struct rf_definition *definition, struct rf_error *error)
 {
@@ -52,7 +52,7 @@ static inline void assert_no_definition(const struct rf_definition *definition)
 	assert_memory_equal(definition, &none, sizeof(none));
 }
 
-/* One that is for all ports and all sources. */
+/* Checks that the definition matches all ports and all sources. */
 static inline void assert_only_limit(const struct rf_definition *definition)
 {
 	struct rf_definition rest = *definition;
@@ -61,7 +61,7 @@ static inline void assert_only_limit(const struct rf_definition *definition)
 	assert_no_definition(&rest);
 }
 
-/* As it is read again, nothing has been lost. */
+/* Checks that reading the text again loses nothing. */
 static inline void check_written(const struct rf_limit *limit, char text[RF_LIMIT_TEXT_SIZE])
 {
 	char again_text[RF_LIMIT_TEXT_SIZE];

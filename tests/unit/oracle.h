@@ -32,7 +32,10 @@ struct oracle {
 	uint64_t latest;
 	uint64_t first, end;
 	struct charge charge[ORACLE_CHARGES];
-	/* Buckets: what was in it after the last charge, as a time to flow in 1/16 ns. */
+	/*
+	 * Buckets: the content after the last charge, as the time that it takes to flow, in 1/16
+	 * ns.
+	 */
 	bool charged;
 	int128 level, level_time;
 };
@@ -51,7 +54,7 @@ static inline void oracle_add(struct oracle *oracle, uint64_t when, uint32_t cos
 	oracle->latest = when;
 }
 
-/* What was charged from `oldest` to `newest`. */
+/* The sum of the charges from `oldest` to `newest`. */
 static inline uint64_t oracle_sum(struct oracle *oracle, uint64_t oldest, uint64_t newest)
 {
 	uint64_t sum = 0;
@@ -65,7 +68,7 @@ static inline uint64_t oracle_sum(struct oracle *oracle, uint64_t oldest, uint64
 	return sum;
 }
 
-/* Forgets what is older. */
+/* Forgets older charges. */
 static inline void oracle_forget(struct oracle *oracle, uint64_t oldest)
 {
 	while (oracle->first < oracle->end && oracle_charge(oracle, oracle->first)->when < oldest)
@@ -79,13 +82,13 @@ static inline bool oracle_is_weighted(const struct rf_policy *policy)
 	return policy->algorithm == RF_SLIDING && policy->edge == RF_EDGE_WEIGHTED;
 }
 
-/* In the `count` cells of which `last` is the last. */
+/* The charges in `count` cells, of which `last` is the last. */
 static inline uint64_t oracle_cells(struct oracle *oracle, uint64_t last, uint64_t count)
 {
 	return oracle_sum(oracle, last >= count ? last - count + 1 : 0, last);
 }
 
-/* In the cell on the edge of a weighted window, when `last` is its last cell. */
+/* The charges in the cell on the edge of a weighted window whose last cell is `last`. */
 static inline uint64_t oracle_edge(struct oracle *oracle, const struct rf_policy *policy,
 				   uint64_t last)
 {
@@ -114,7 +117,7 @@ static inline uint64_t oracle_cells_used(struct oracle *oracle, const struct rf_
 	       ((int128)oracle_edge(oracle, policy, last) * left + policy->cell - 1) / policy->cell;
 }
 
-/* The first time from `time` on when that much passes in cell `last`, or ORACLE_NEVER. */
+/* The first time from `time` on at which `cost` passes in cell `last`, or ORACLE_NEVER. */
 static inline uint64_t oracle_passes_in(struct oracle *oracle, const struct rf_policy *policy,
 					uint64_t time, uint64_t last, uint32_t cost)
 {
@@ -187,7 +190,10 @@ static inline int128 oracle_divide_up(int128 dividend, int128 divisor)
 	return (dividend + divisor - 1) / divisor;
 }
 
-/* What a unit takes, in 2^-places of 1/16 ns, and `cost` of them, in 1/16 ns: both rounded up. */
+/*
+ * The time that a unit takes, in 2^-places of 1/16 ns, and `cost` units, in 1/16 ns; both rounded
+ * up.
+ */
 static inline int128 oracle_unit_flow(const struct rf_limit *limit, int places)
 {
 	return oracle_divide_up(((int128)limit->window_ns * 16) << places, limit->rate);
@@ -258,7 +264,7 @@ static inline bool oracle_is_bucket(const struct rf_limit *limit)
 	return limit->algorithm == RF_TOKEN || limit->algorithm == RF_LEAKY;
 }
 
-/* Does that much pass at `time`? If so, it was charged. */
+/* Does `cost` pass at `time`? If so, it is charged. */
 static inline bool oracle_take(struct oracle *oracle, const struct rf_limit *limit,
 			       const struct rf_policy *policy, uint64_t time, uint32_t cost)
 {
@@ -283,7 +289,7 @@ static inline bool oracle_take(struct oracle *oracle, const struct rf_limit *lim
 	return passes;
 }
 
-/* What counts against L at `time`; of a bucket, how much of its burst is missing. */
+/* The amount that counts against L at `time`; for a bucket, the missing part of its burst. */
 static inline uint64_t oracle_used(struct oracle *oracle, const struct rf_limit *limit,
 				   const struct rf_policy *policy, uint64_t time)
 {
@@ -294,7 +300,7 @@ static inline uint64_t oracle_used(struct oracle *oracle, const struct rf_limit 
 	return oracle_cells_used(oracle, policy, time);
 }
 
-/* The first time from `time` on at which that much passes if nothing else comes. */
+/* The first time from `time` on at which `cost` passes if no other packet comes. */
 static inline uint64_t oracle_passes(struct oracle *oracle, const struct rf_limit *limit,
 				     const struct rf_policy *policy, uint64_t time, uint32_t cost)
 {

@@ -69,13 +69,13 @@ static inline void run_script(void **state)
 #define RING(most, number) CELLS_OF(most, most, number)
 #define WEIGHTED_RING(most, number) RING(most, (number)-1), .edge = RF_EDGE_WEIGHTED
 #define ALIGNED(most) RING(most, 1), .algorithm = RF_FIXED
-/* Refused packets count, so that nothing is clipped. */
+/* Refused packets count, so nothing is clipped. */
 #define COUNTING_RING(most, number) CELLS_OF(most, UINT32_MAX, number), .flags = RF_COUNT_REJECTED
 
 #define TIMES(most, window_ns) \
 	.id = 1, .limit = most, .cell = window_ns, .cells = 1, .algorithm = RF_LOG
 
-/* A unit takes so many ns to flow. */
+/* The flow of a bucket in which a unit takes so many ns. */
 #define FLOW(each_ns) ((each_ns) * (1ULL << RF_BUCKET_SHIFT))
 #define FILLED(burst, each_ns) .limit = burst, .cell = FLOW(each_ns), .depth = (burst)*FLOW(each_ns)
 #define BUCKET(burst, each_ns) .id = 1, FILLED(burst, each_ns), .cells = 1, .algorithm = RF_TOKEN

@@ -56,7 +56,7 @@ static void a_ban_is_of_its_source_and_its_limit_alone(void **state)
 		const __u64 hash = rf_ban_hash(&whom, key);
 
 		assert_int_equal(find(others[i], NOW), 0);
-		/* Also where it would meet it, place and tag. */
+		/* Not even in the set of the ban itself, with its tag. */
 		assert_int_equal(
 			rf_ban_find(&table[rf_ban_place(hash)], &others[i], rf_ban_tag(hash), NOW),
 			0);
@@ -115,13 +115,13 @@ static void a_ban_that_is_lifted_is_over(void **state)
 	word = set->word[i];
 	assert_true(rf_ban_lift(set, i, word));
 	assert_int_equal(find(whom, NOW), 0);
-	/* What was read before is not lifted again. */
+	/* A word that was read earlier is not lifted. */
 	assert_int_equal(start(whom, UNTIL), UNTIL);
 	assert_false(rf_ban_lift(set, i, word));
 	assert_int_equal(find(whom, NOW), UNTIL);
 }
 
-/* Sources one after the other, as a forger might choose them, whose key he does not know. */
+/* Consecutive sources, which a forger who does not know the key might choose. */
 static void bans_for_a_quarter_of_the_table_all_find_room(void **state)
 {
 	__u32 made = 0, refused = 0;

@@ -42,7 +42,7 @@ static void assert_finding(const struct rf_findings *findings, const char *check
 
 /* ---- interfaces ---- */
 
-/* An interface without anything to mind: each row says what differs, and so overrides some. */
+/* An interface without any problem; each row overrides the facts that differ. */
 #pragma GCC diagnostic ignored "-Woverride-init"
 #define FACTS(...)                                                                              \
 	{                                                                                       \
@@ -86,7 +86,10 @@ static void diagnose_interface(void **state)
 	ROW("doctor, '" says "' is a problem: " title, FACTS(__VA_ARGS__), says, RF_PROBLEM, part, \
 	    command, 1)
 
-/* An interface without Ethernet headers: the program would pass all, and nothing else is said. */
+/*
+ * An interface without Ethernet headers: the program would pass everything, so nothing else is
+ * reported.
+ */
 #define BARE(title, type, called, command, ...)                                  \
 	WRONG(title, "frames", called "): a fence here limits nothing", command, \
 	      .hardware = (type), .native = RF_NO, __VA_ARGS__)
@@ -128,7 +131,7 @@ static void relate_interfaces(void **state)
 	assert_true(facts[10].parent_ethernet);
 }
 
-/* More names than there is room for are left out, and all are counted. */
+/* Names that do not fit are left out, but all ports are counted. */
 static void relate_many_ports(void **state)
 {
 	struct rf_interface_facts facts[41] = {{.name = "br0", .kind = "bridge"}};
@@ -144,7 +147,7 @@ static void relate_many_ports(void **state)
 	assert_int_equal(strlen(facts[0].ports), 6 * 15 + 5);
 }
 
-/* A fence that runs is not told what it could have stumbled over; one in generic mode is. */
+/* A running fence gets no report about obstacles to an attach, except in generic mode. */
 static void say_nothing_of_the_past(void **state)
 {
 	struct rf_interface_facts facts =
@@ -297,7 +300,7 @@ static void nobody(struct rf_machine_facts *machine)
 	UNIT_ROW_OF("doctor of a machine: " title, diagnose_machine, \
 		    (&(struct machine_row){__VA_ARGS__}))
 
-/* What the error of a program that does not load says. */
+/* The report for each error of a program that does not load. */
 static void name_missing(void **state)
 {
 	struct rf_features features = machine_facts().features;

@@ -47,7 +47,7 @@ static void parse_scaled(void **state)
 	assert_int_equal(value, row->value);
 }
 
-/* A count that is not in bits. */
+/* A count whose unit is not bits. */
 static int parse_count(const char *text, uint64_t *value, struct rf_error *error)
 {
 	bool in_bits = true;
@@ -128,7 +128,7 @@ static void parse_rate(void **state)
 	UNIT_ROW_OF("refuses a rate: " title, parse_rate, \
 		    (&(struct rate_row){text, .refusal = "'" text "': " reason}))
 
-/* The sentence is cut where rf_error ends, and no byte is written behind it. */
+/* The sentence is cut where rf_error ends, and no byte is written after it. */
 static void rate_of_100000_characters_is_refused(void **state)
 {
 	static char text[100001];
@@ -279,7 +279,7 @@ static void format_rate(void **state)
 	UNIT_ROW_OF("formats a rate: " title, format_rate, \
 		    (&(struct format_row){__VA_ARGS__, RF_BYTES}))
 
-/* What stands in a map may be of another build. */
+/* The contents of a map may come from another build. */
 static void names_of_enumerators_are_words_of_the_grammar(void **state)
 {
 	(void)state;

@@ -11,14 +11,14 @@
 
 /* ---- limits, all of them ---- */
 
-/* A count as it is written, and what it is. */
+/* A count as text, and its value. */
 struct amount {
 	const char *text;
 	uint64_t count;
 	bool in_bits;
 };
 
-/* What a line says; an empty word, and a text of NULL, is left out. */
+/* The words of a line; an empty word and a NULL text are left out. */
 struct wording {
 	struct amount rate;
 	uint64_t window_ms;
@@ -32,7 +32,7 @@ static bool is_bucket(const struct rf_limit *limit)
 	return limit->algorithm == RF_TOKEN || limit->algorithm == RF_LEAKY;
 }
 
-/* The limit that the words ask for, whether it may be or not. */
+/* The limit that the words ask for, whether or not it is allowed. */
 static struct rf_limit limit_of(const struct wording *said)
 {
 	static const char *const algorithms[] = {"", "fixed", "log", "token", "leaky"};
@@ -101,7 +101,10 @@ static void write_line(const struct wording *said, char text[256])
 	say(text, "", said->count);
 }
 
-/* Accepted or not as it should be, read as it should be, and written so. True if accepted. */
+/*
+ * Checks that the line is accepted or refused correctly, read correctly, and written again. Returns
+ * true if it is accepted.
+ */
 static bool check_wording(const struct wording *said)
 {
 	const struct rf_limit expected = limit_of(said);
@@ -197,7 +200,7 @@ static void every_combination_of_options_is_accepted_or_refused_rightly(void **s
 	assert_true(accepted > count / 50);
 }
 
-/* A count of any magnitude, some of them in bits. */
+/* A count of any magnitude; some counts are in bits. */
 static void make_amount(uint64_t *random, char text[32], struct amount *amount)
 {
 	uint64_t number = unit_random(random) >> unit_below(random, 64);

@@ -30,7 +30,7 @@ static void words_of_a_line_are_read_one_by_one(void **state)
 	assert_int_equal(rf_words_end(&line.words, &error), 0);
 }
 
-/* The words of `match` are not here: they make good names. */
+/* The words of `match` are missing here, since they make good names. */
 static void no_word_of_the_grammar_is_a_name(void **state)
 {
 	static const char words[] =
@@ -52,7 +52,7 @@ static void no_word_of_the_grammar_is_a_name(void **state)
 			fail_msg("%s", word);
 }
 
-/* What can stand behind `match`, and words that never stand where a name could. */
+/* The words that may follow `match`, and words that never stand where a name could. */
 static void other_words_are_names(void **state)
 {
 	static const char words[] = "any tcp syn udp icmp other all completion bash zsh fish name";

@@ -64,7 +64,7 @@ static void parse_limit(void **state)
 		    (&(struct limit_row){.line = text, .name = expected, __VA_ARGS__}))
 #define OF(count, time) .rate = count, .window_ns = time
 
-/* Whatever the order, as in `expected`, whose line is the beginning of each. */
+/* Checks any order of the options against `expected`, whose line is the beginning of each. */
 static void check_order(const struct limit_row *expected, const char *const *options, int count)
 {
 	struct limit_row row = *expected;
@@ -80,7 +80,7 @@ static void check_order(const struct limit_row *expected, const char *const *opt
 	parse_limit(&state);
 }
 
-/* Every order of the options from `first` on; returns how many. */
+/* Tries every order of the options from `first` on; returns how many orders there are. */
 static int check_orders(const struct limit_row *expected, const char **options, int count,
 			int first)
 {

@@ -70,7 +70,7 @@ static void refuse_limit(void **state)
 #define REFUSED_LIMIT(title, ...) \
 	UNIT_ROW_OF("refuses a limit: " title, refuse_limit, (&(struct refusal_row){__VA_ARGS__}))
 
-/* Neither at once, nor after another, nor with another value. */
+/* An option may not repeat: neither at once, nor after another option, nor with another value. */
 static void an_option_given_twice_is_refused(void **state)
 {
 	static const char *const options[][3] = {

@@ -89,7 +89,7 @@ static void neighbours_do_not_remove_each_other(void **state)
 	assert_counts(1);
 }
 
-/* Any of its counters at 0 is enough, wherever it stands in its word. */
+/* One counter at 0 is enough, wherever the counter is in its word. */
 static void is_absent_by_each_of_its_counters(void **state)
 {
 	(void)state;
@@ -256,7 +256,7 @@ static void assert_all_are_there(void)
 		assert_true(rf_known_filter_has(line_of(known[i], i >= FAMILY), known[i]));
 }
 
-/* In hundredths of a percent, of the family that has more of them. */
+/* The share in hundredths of a percent, for the family that has more. */
 static uint64_t strangers_taken_for_known(uint64_t *random, const __u64 key[3])
 {
 	uint64_t most = 0;
@@ -274,7 +274,7 @@ static uint64_t strangers_taken_for_known(uint64_t *random, const __u64 key[3])
 	return most;
 }
 
-/* All windows are in use, then as many again came and went, several times over. */
+/* All windows are in use; then as many sources again come and go, several times over. */
 static void few_strangers_are_taken_for_known(void **state)
 {
 	uint64_t random = unit_seed(), at_first, later;
@@ -304,7 +304,7 @@ static void few_strangers_are_taken_for_known(void **state)
 	assert_in_range(later, 0, 599);
 }
 
-/* What came and went leaves nothing. */
+/* Sources that came and went leave nothing behind. */
 static void it_is_empty_again(void **state)
 {
 	uint64_t random = unit_seed();
@@ -324,7 +324,7 @@ static void it_is_empty_again(void **state)
 	assert_int_equal(strangers_taken_for_known(&random, key), 0);
 }
 
-/* IPv4 as full as it can be, and nothing of IPv6: its half is as it was. */
+/* IPv4 is as full as possible, and IPv6 is empty: the half of IPv6 is unchanged. */
 static void families_have_lines_of_their_own(void **state)
 {
 	uint64_t random = unit_seed();
@@ -353,7 +353,7 @@ static void families_have_lines_of_their_own(void **state)
 #define STRIDES 4
 #define NETWORK_LINES (NETWORK / RF_KNOWN_FILTER_SHARE)
 
-/* The addresses of a /16 or of what is like it are spread over the lines, by any key. */
+/* The addresses of a /16, and of similar networks, are spread over the lines by any key. */
 static void spreads_the_sources_of_a_network(void **state)
 {
 	static const uint64_t strides[STRIDES] = {1, 1 << 8, 1 << 16, 1ULL << 32};
@@ -374,14 +374,14 @@ static void spreads_the_sources_of_a_network(void **state)
 			crowded += held[rf_known_filter_place(hash, 64 - 14, i % 2)]++ >=
 				   2 * RF_KNOWN_FILTER_SHARE;
 		}
-		/* As chance would have it 1 in 4000. */
+		/* By chance 1 in 4000. */
 		if (crowded > NETWORK / 500)
 			fail_msg("RF_TEST_SEED=%" PRIu64 ": stride %" PRIu64 ": %u crowded",
 				 unit_seed(), strides[i / 2 % STRIDES], crowded);
 	}
 }
 
-/* A source of one family is another than that of the other. */
+/* The same source in another family is another source. */
 static void tells_families_apart(void **state)
 {
 	uint64_t random = unit_seed();

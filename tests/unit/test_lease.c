@@ -60,10 +60,10 @@ static void tells_generations_apart(void **state)
 #define HASH_SOURCES (RF_LEASE_WAYS << (HASH_BITS - 1))
 #define STRIDES 5
 
-/* As chance would have it 1 in 150 finds its set full; these may be, at most. */
+/* By chance, 1 in 150 sources finds its set full; at most so many may. */
 #define HASH_CROWDED (HASH_SOURCES / 50)
 
-/* Networks whose addresses count up in various bytes, by keys as the command line makes them. */
+/* Networks whose addresses count up in various bytes, with keys as the command line makes them. */
 static void spreads_the_sources_of_a_network(void **state)
 {
 	static const uint64_t strides[STRIDES] = {1, 1 << 8, 1 << 24, 1ULL << 32, 1ULL << 40};
@@ -91,7 +91,7 @@ static void spreads_the_sources_of_a_network(void **state)
 
 #define TAG_WORDS 100000
 
-/* Each place that has it is found; the first of them is right, and where none has it, none is. */
+/* Each place with the tag is found; the first one found is right. No tag, no place. */
 static void finds_each_place_of_a_tag(void **state)
 {
 	uint64_t random = unit_seed();
@@ -182,7 +182,7 @@ static void is_live_until_its_time_and_tick(void **state)
 	assert_false(rf_lease_is_live(&(struct rf_lease){0}, 0, 0));
 }
 
-/* Credits last a little longer than the lease: its window is not evicted so soon. */
+/* Credits outlast the lease a little, because its window is not evicted that soon. */
 static void is_fresh_for_a_while_yet(void **state)
 {
 	const struct rf_lease lease = {.ends = 255};
@@ -193,7 +193,10 @@ static void is_fresh_for_a_while_yet(void **state)
 	assert_false(rf_lease_is_fresh(&lease, 255 + RF_LEASE_GRACE));
 }
 
-/* A time that the lease has no room for is none, and never an earlier or a later one. */
+/*
+ * A time that does not fit into the lease ends the lease, and is never stored as an earlier or
+ * later time.
+ */
 static void is_live_as_far_as_it_can_tell(void **state)
 {
 	struct rf_lease lease = {.ends = 1};
@@ -262,7 +265,7 @@ static void refuses_what_costs_more(void **state)
 	assert_int_equal(lease.bytes, 300);
 }
 
-/* What a lease that was charged `taken`, and has `room` of it left, wants of a window's room. */
+/* The credits that a lease with `taken` charged and `room` left asks of a window's room. */
 static void wants_its_share(void **state)
 {
 	static const struct {
@@ -294,7 +297,7 @@ static void wants_its_share(void **state)
 					 .spent_before = rows[i].before};
 
 		assert_int_equal(rf_lease_wants(&lease, rows[i].window_room, 1, 0), rows[i].wants);
-		/* Of no use for a packet that costs more than it would have. */
+		/* Useless for a packet that costs more than the lease would then have. */
 		assert_int_equal(rf_lease_wants(&lease, rows[i].window_room,
 						rows[i].room + rows[i].wants + 1, 0),
 				 0);
@@ -314,7 +317,9 @@ static void counts_as_high_as_it_goes(void **state)
 	assert_int_equal(lease.taken, RF_TAKEN_MAX);
 }
 
-/* Never more than was spent, and more than half of it, but for what is too little or too much. */
+/*
+ * Never more than was spent, and more than half of it, unless the amount is too small or too large.
+ */
 static void remembers_what_was_spent(void **state)
 {
 	struct rf_lease lease = {0};
@@ -355,7 +360,7 @@ static void remembers_the_time_before(void **state)
 	assert_int_equal(lease.taken, 0);
 }
 
-/* What was refused until then is no share. */
+/* Refused packets before then give no share. */
 static void remembers_nothing_of_refusals(void **state)
 {
 	struct rf_lease lease = {0};
@@ -398,7 +403,7 @@ static void remembers_slots(void **state)
 	}
 }
 
-/* Four bits, whatever the number of reasons; what tells a drop tells it of the reason. */
+/* Four bits hold any reason; the bit of a drop agrees with the reason. */
 static void repeats_reasons(void **state)
 {
 	static const enum rf_reason repeated[] = {RF_UNDER_LIMIT, RF_SHADOW_OVER, RF_NO_LIMIT,
@@ -418,7 +423,7 @@ static void repeats_reasons(void **state)
 	}
 }
 
-/* An answer of its own for each limit; none is of a list. */
+/* Each limit has an answer of its own, and no list has such an answer. */
 static void tells_reasons_apart(void **state)
 {
 	static const enum rf_reason lists[] = {RF_ALLOWED, RF_DENIED, RF_NO_LIMIT};
@@ -443,7 +448,7 @@ static void tells_reasons_apart(void **state)
 	}
 }
 
-/* Who may hold a lease after which verdict. */
+/* Under which limits a lease may be held, after which verdict. */
 static void follows_a_verdict(void **state)
 {
 	static const struct {

@@ -9,7 +9,7 @@
 #define EVEN_WINDOWS 6
 #define STARTS 3
 
-/* How many are lost of `packets` in each N cells of the first limit, evenly spaced. */
+/* How many packets are lost if `packets` come in each N cells of the first limit, evenly spaced. */
 static uint64_t lost_packets(const struct fleet_row *row, uint64_t packets, uint64_t *spent)
 {
 	uint64_t lost = 0;

@@ -8,7 +8,7 @@
 
 #define FLEET_PACKETS 60000
 
-/* Bursts, silences, and all between. */
+/* Bursts, silences, and everything between. */
 static uint64_t next_time_ns_of(uint64_t time_ns)
 {
 	const uint64_t span_ns = fleet.row.limit[0].window_ns;
@@ -38,7 +38,7 @@ static void fleet_keeps_to_the_bound(void **state)
 		passed += fleet_take(time_ns, cost);
 	}
 	assert_in_range(passed, FLEET_PACKETS / 20, FLEET_PACKETS - 100);
-	/* On many CPUs each one passes too little, unless it comes at once. */
+	/* With many CPUs, each CPU passes too little unless the packets come at once. */
 	assert_true(fleet.spent > 0 || (fleet.row.cpus == CPUS_MAX && fleet.row.percent < 800));
 	assert_true(!fleet.row.disturbed || fleet.disturbances > 100 || fleet.row.cpus == CPUS_MAX);
 }

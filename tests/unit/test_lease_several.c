@@ -5,7 +5,7 @@
  */
 #include <linux/types.h>
 
-/* Another CPU's packet comes right before this compare-and-swap. */
+/* Another CPU's packet comes immediately before this compare-and-swap. */
 static void before_operation(__u64 *word);
 #define RF_ATOMIC_YIELD() before_operation((__u64 *)(word))
 
@@ -50,7 +50,7 @@ static void start(int limits)
 	}
 }
 
-/* One packet that all of them let pass. */
+/* Sends one packet that all windows pass. */
 static void pass(uint64_t jiffies, uint32_t cost)
 {
 	for (int i = 0; i < all.limits; i++)
@@ -159,7 +159,9 @@ static void ends_at_the_multiples_of_a_span(void **state)
 	assert_int_equal(rf_lease_end_by(START, 0), RF_FOREVER);
 }
 
-/* A window that has moved on while this CPU stalled gives none, and those there are end. */
+/*
+ * If a window has moved on while this CPU stalled, it gives no credits, and the present ones end.
+ */
 static void ends_where_a_window_is_far_ahead(void **state)
 {
 	(void)state;
@@ -172,7 +174,7 @@ static void ends_where_a_window_is_far_ahead(void **state)
 	assert_int_equal(used_of(0), PASSED);
 }
 
-/* From one segment to the next the share is remembered, wherever a cell ends. */
+/* The share is remembered from one segment to the next, wherever a cell ends. */
 static void remembers_from_segment_to_segment(void **state)
 {
 	static const uint64_t segments[] = {0, 32, 64, 80, 96, 128, 160, 192};
@@ -206,12 +208,15 @@ static void loses_a_share_at_most(void **state)
 		assert_int_equal(all.lease.credits, 0);
 		for (int i = 0; i < RF_CHARGED_MAX; i++)
 			assert_int_equal(used_of(i), PASSED + (i < lost ? SHARE : 0) + (i == lost));
-		/* A race for the first one costs nothing, and not the share either. */
+		/* A lost race for the first window costs nothing, not even the share. */
 		assert_int_equal(rf_lease_spent(&all.lease), lost ? 0 : PASSED);
 	}
 }
 
-/* Credits that it has are kept; its share of what was lost begins anew, and the next cell's too. */
+/*
+ * Existing credits are kept. The share of the lost ones starts again at zero, also in the next
+ * cell.
+ */
 static void begins_anew_after_a_loss(void **state)
 {
 	(void)state;
@@ -240,7 +245,7 @@ static void begins_anew_after_a_loss(void **state)
 
 #define SEGMENTS 4 /* of the other limit in a cell of the first */
 
-/* Passes `most`, or as much as there is room for, and `later` so long after the cell `cell`. */
+/* Passes `most`, or as much as fits, at the time `later` in the cell `cell`. */
 static uint32_t pass_most(uint64_t cell, uint64_t later, uint32_t most)
 {
 	const uint64_t jiffies = START + cell * SEGMENTS * LONG + later;

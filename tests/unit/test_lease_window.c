@@ -47,7 +47,7 @@ static void holds_credits_until_the_cell_ends(void **state)
 	}
 }
 
-/* A CPU with an old reading of the clock is charged in the head's cell, and may spend in it. */
+/* A CPU whose clock reading is old is charged in the head's cell, and may spend in it. */
 static void holds_credits_of_a_head_that_is_ahead(void **state)
 {
 	const struct rf_policy policy = jiffies_policy(10000);
@@ -95,7 +95,7 @@ static void refuses_until_the_oldest_cell_leaves(void **state)
 	}
 }
 
-/* Refused; but the window is in a cell with room by the time that the lease looks. */
+/* The window refuses, but has reached a cell with room by the time that the lease looks. */
 static void does_not_refuse_where_there_is_room(void **state)
 {
 	const struct rf_policy policy = jiffies_policy(100);
@@ -113,7 +113,7 @@ static void does_not_refuse_where_there_is_room(void **state)
 	assert_int_equal(lease.until, 0);
 }
 
-/* A lease that refuses has lost its credits; they were its share of what it has passed. */
+/* A lease that refuses has lost its credits, which were its share of what it had passed. */
 static void loses_credits_and_their_share(void **state)
 {
 	const struct rf_policy policy = jiffies_policy(10000);
@@ -139,7 +139,7 @@ static void loses_credits_and_their_share(void **state)
 	assert_int_equal(rf_word_used(window.head), 6500 + 650);
 }
 
-/* Credits are left over by a cost that is larger. */
+/* A packet that costs more leaves credits over. */
 static void counts_credits_left_over(void **state)
 {
 	const struct rf_policy policy = jiffies_policy(1000000);
@@ -172,7 +172,9 @@ static void counts_credits_left_over(void **state)
 static struct rf_lease refusers[SOURCES_MAX][REFUSERS];
 static uint64_t refused; /* by leases */
 
-/* A caller whose clock is behind the window's stalled, and the window no longer tells of then. */
+/*
+ * A caller whose clock is behind the window's has stalled; the window no longer covers that time.
+ */
 static bool is_behind(const struct rf_window *window, const struct rf_policy *policy, uint64_t time)
 {
 	if (rf_is_bucket(policy))
@@ -182,7 +184,7 @@ static bool is_behind(const struct rf_window *window, const struct rf_policy *po
 	return (int32_t)(rf_word_epoch(window->head) - (uint32_t)rf_epoch(policy, time)) > 0;
 }
 
-/* No lease refuses what the window would let through. Another limit is another generation. */
+/* No lease refuses what the window would let through. Another limit is a new generation. */
 static bool leased_take(struct run *run, struct source *source, const struct packet *packet)
 {
 	const struct rf_policy *policy = run->policy;

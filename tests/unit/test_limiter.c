@@ -73,7 +73,7 @@ static void minute_edge_sliding(void **state)
 
 /* ---- a limit that changes under a window, and numbers at their edge ---- */
 
-/* A clip that is too small does forget, but what it leaves over is never below zero. */
+/* A clip that is too small loses counts, but the remaining count is never below zero. */
 static void clip_below_the_window(void **state)
 {
 	struct rf_policy policy = policy_of(100, CELL);
@@ -108,7 +108,7 @@ static void largest_limit(void **state)
 	assert_int_equal(rf_take(&window, &policy, 36 * CELL, RF_LIMIT_MAX), RF_OVER);
 }
 
-/* No limiter wrote this: sixteen full cells, whose sum is a multiple of 2^32. */
+/* No limiter writes this: sixteen full cells, whose sum is a multiple of 2^32. */
 static void sum_saturates(void **state)
 {
 	struct rf_policy policy = policy_of(RF_LIMIT_MAX, CELL);
@@ -206,7 +206,7 @@ static void readers_of_a_burst(void **state)
 	assert_int_equal(rf_window_passes_again(&window, &policy, 3600, 3), 0);
 }
 
-/* Another CPU has moved the head to a cell that this reader's clock has not reached. */
+/* Another CPU has moved the head to a cell that this reader's clock has not reached yet. */
 static void reader_with_an_old_clock(void **state)
 {
 	struct rf_policy policy = policy_of(10, CELL);

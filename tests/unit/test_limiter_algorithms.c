@@ -9,7 +9,7 @@
 
 /* ---- the clock's zero ---- */
 
-/* Time 0 reads as 1, since an empty slot holds 0: W is over one ns later than it would be. */
+/* Time 0 is stored as 1, since 0 marks an empty slot; so W ends one ns later than it should. */
 static void log_at_zero(void **state)
 {
 	const struct rf_policy policy = {TIMES(3, 1000)};
@@ -41,7 +41,7 @@ static void bucket_at_zero(void **state)
 	assert_int_equal(offer(&window, &policy, 100, 9, 1), 1);
 }
 
-/* The deepest that there is, a year and more, is full in the first ns. */
+/* The deepest possible bucket, more than a year, is full in the first ns. */
 static void deepest_bucket_at_zero(void **state)
 {
 	static const struct rf_limit limit = LIMIT(1, 8784 * 3600 * SECOND, TOKEN(1));
@@ -93,7 +93,7 @@ static void largest_weighted(void **state)
 	assert_int_equal(rf_used(&window, &policy, 2150), RF_LIMIT_MAX);
 }
 
-/* No packet is larger than the burst, even where both take the same time, rounded up. */
+/* No packet may exceed the burst, even if both take the same time after rounding up. */
 static void cost_over_the_burst(void **state)
 {
 	static const struct rf_limit limit = LIMIT(32 * SECOND, SECOND, TOKEN(1515), BYTES);
@@ -108,7 +108,10 @@ static void cost_over_the_burst(void **state)
 	assert_int_equal(rf_take(&window, &policy, SECOND, 1515), RF_UNDER);
 }
 
-/* A byte in half of 1/16 ns: the burst of 787.5 of these is rounded up, and 1576 bytes fit. */
+/*
+ * A byte takes half of 1/16 ns. The burst of 787.5 such sixteenths is rounded up, so 1576 bytes
+ * fit.
+ */
 static void burst_is_rounded_up(void **state)
 {
 	static const struct rf_limit limit = LIMIT(32 * SECOND, SECOND, TOKEN(1575), BYTES);
@@ -145,7 +148,7 @@ static void reader_of_an_estimate(void **state)
 	assert_int_equal(rf_window_passes_again(&window, &policy, 2125, 3), 9);	 /* 9 * 0.66 */
 	assert_int_equal(rf_window_passes_again(&window, &policy, 2125, 14), 2300 - 2125);
 	assert_int_equal(rf_window_passes_again(&window, &policy, 2125, 15), ~0ULL);
-	/* Another CPU is ahead: the edge counts in full until this one's clock is there. */
+	/* Another CPU is ahead: the edge counts in full until this CPU's clock gets there. */
 	assert_int_equal(rf_used(&window, &policy, 2099), 14);
 	assert_int_equal(rf_window_passes_again(&window, &policy, 2099, 1), 13);
 }

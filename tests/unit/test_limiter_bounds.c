@@ -8,7 +8,7 @@
 
 /* ---- intervals ---- */
 
-/* At most so much in any interval of that length, both ends included. */
+/* At most so much passes in any interval of that length, both ends included. */
 struct bound {
 	uint64_t interval_ns;
 	uint64_t at_most; /* packets or bytes */
@@ -38,7 +38,7 @@ static uint64_t amount(const struct run *run, const struct packet *packet)
 	return run->limit.unit == RF_BYTES ? packet->length : packet->cost;
 }
 
-/* Sometimes the clock jumps to where an interval after an earlier packet ends, to the ns. */
+/* Sometimes the clock jumps to the exact ns at which an interval after an earlier packet ends. */
 static void jump_to_end(struct run *run, struct source *source, const struct bound *bound,
 			struct packet *packet)
 {
@@ -70,7 +70,7 @@ static void check_bounds(struct run *run, struct source *source, const struct bo
 	}
 }
 
-/* And not only in an interval, but in the aligned window. */
+/* The bound also holds in the aligned window. */
 static void check_aligned(struct run *run, struct source *source)
 {
 	uint64_t start_ns = source->latest_ns / run->cell_ns * run->cell_ns;
@@ -109,7 +109,7 @@ static bool keeps_bounds(struct run *run, struct source *source, const struct pa
 	bounds_of(run, bound);
 	jump_to_end(run, source, bound, &packet);
 	passes = rf_take(&source->window, run->policy, packet.time, packet.cost) == RF_UNDER;
-	/* Who asks moves a window of cells on; a log is moved on by who passes. */
+	/* Any packet moves a window of cells on; only a packet that passes moves a log on. */
 	if ((passes || !rf_is_log(run->policy)) && source->latest_ns < packet.time_ns)
 		source->latest_ns = packet.time_ns;
 	if (!passes) {
@@ -131,7 +131,7 @@ static int128 exact_depth(const struct rf_limit *limit)
 	return (int128)limit->burst * limit->window_ns * 16;
 }
 
-/* What is in it at `time_ns`; the level after the last packet is kept in `oracle`. */
+/* The content of the bucket at `time_ns`; `oracle` keeps the level after the last packet. */
 static int128 exact_level(const struct oracle *oracle, const struct rf_limit *limit, int128 depth,
 			  uint64_t time_ns)
 {
@@ -230,7 +230,7 @@ static void estimate_is_rounded_up(void **state)
 
 /* ---- rows ---- */
 
-/* After the tick: the limit, and what else there is to say of the traffic. */
+/* After the tick: the limit, and other properties of the traffic. */
 #define BOUNDS(title, tick, ...)                                                       \
 	TRAFFIC(title ", random", keeps_bounds, 300000, .tick_ns = tick, .sources = 3, \
 		.limit = __VA_ARGS__)
@@ -241,7 +241,7 @@ static void estimate_is_rounded_up(void **state)
 		BOUNDS(title ", HZ 1000", HZ1000, __VA_ARGS__)
 #define RATE(title, ...) \
 	TRAFFIC(title, keeps_rate, 300000, .tick_ns = HZ250, .sources = 3, .limit = __VA_ARGS__)
-/* For a hundred years, which is what 64 bits of ns go well with. */
+/* A hundred years, which fit easily into 64 bits of ns. */
 #define ESTIMATE(title, tick, ...)                                                      \
 	TRAFFIC("weighted, long cells: " title, keeps_estimate, 30000, .tick_ns = tick, \
 		.sources = 1, .limit = __VA_ARGS__)

@@ -14,7 +14,7 @@ static const uint32_t ticks_ns[] = {HZ1000, HZ300, HZ250, HZ100};
 
 #define FLOODS_MAX 6
 
-/* More than L packets at so many cells, and units of the clock, after the start of one. */
+/* More than L packets, sent so many cells and units of the clock after the start of a cell. */
 struct flood {
 	int cells, units;
 	uint32_t passed;
@@ -26,7 +26,7 @@ struct floods {
 	int floods;
 };
 
-/* In units of the clock: of a bucket, what a packet takes. */
+/* The length of a cell in units of the clock; for a bucket, the time of a packet. */
 static uint64_t cell_of(const struct rf_policy *policy)
 {
 	return rf_is_bucket(policy) ? policy->cell >> RF_BUCKET_SHIFT : policy->cell;
@@ -73,7 +73,7 @@ struct place {
 	uint64_t reopens_ns; /* after the burst */
 };
 
-/* A burst; then everything that lies within W of it. */
+/* Sends a burst, then everything that lies within W of it. */
 static void burst_at(const struct place *place, uint64_t burst_ns)
 {
 	const struct rf_policy *policy = place->policy;
@@ -145,7 +145,7 @@ static void note_most(struct search *search)
 	}
 }
 
-/* From that unit on, 0 to L packets in each. */
+/* Tries 0 to L packets in each unit from `unit` on. */
 static void search_from(struct search *search, const struct rf_window *window, uint32_t unit)
 {
 	const uint32_t most = search->policy.limit < RF_CELLS ? search->policy.limit : RF_CELLS;
@@ -163,7 +163,7 @@ static void search_from(struct search *search, const struct rf_window *window, u
 	}
 }
 
-/* What the limiter promises in an interval of that length, both ends included. */
+/* What the limiter promises for an interval of that length, both ends included. */
 static uint32_t promised(const struct rf_policy *policy, uint32_t length)
 {
 	const uint32_t limit = policy->limit, cell = policy->cell;

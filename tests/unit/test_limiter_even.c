@@ -22,11 +22,11 @@ struct sender {
 	uint32_t tick_ns;
 	enum rf_clock clock;
 	uint32_t cost; /* 0: 1 */
-	/* Both told by hand, or 0/0: by the bound of the algorithm. */
+	/* Both are given by hand, or 0/0 for the bound of the algorithm. */
 	struct pace keeps, loses;
 };
 
-/* How many of the packets are lost, from `start_ns` and a fraction of the distance on. */
+/* How many packets are lost, if they begin at `start_ns` plus a fraction of their distance. */
 static uint64_t lost_packets(const struct sender *sender, const struct rf_policy *policy,
 			     struct pace pace, uint64_t start_ns, uint64_t fraction)
 {
@@ -99,7 +99,7 @@ static void even_sender(void **state)
 	assert_true(lost > 0);
 }
 
-/* After the clock: the limit, and what else there is to say. */
+/* After the clock: the limit, and other properties. */
 #define SENDER(title, tick, read_in, ...)                                                \
 	UNIT_ROW_OF("an even sender below its limit loses nothing: " title, even_sender, \
 		    (&(struct sender){.tick_ns = tick, .clock = read_in, .limit = __VA_ARGS__}))

@@ -61,7 +61,10 @@ static void idle_from(const struct kind *kind, uint64_t origin, uint64_t idle)
 
 /* ---- in cells ---- */
 
-/* Not here: about 2^32 cells and its multiples, where the tags of the ring read as of this lap. */
+/*
+ * Left out: about 2^32 cells and multiples of that, where the ring's tags look like those of this
+ * lap.
+ */
 static const uint64_t idles[] = {
 	1,
 	14,
@@ -95,7 +98,7 @@ static void idle_for_long(void **state)
 			idle_from(*state, origins[j], idles[i]);
 }
 
-/* Back at `back`, with a flood of `packets` in each cell for as long as tags may not tell. */
+/* The source returns at `back`, and floods each cell with `packets` while tags may be ambiguous. */
 static void back_from_a_lap(const struct kind *kind, uint64_t idle, uint32_t packets)
 {
 	const uint64_t origin = 12345, over = RF_CELLS_AHEAD + RF_CELLS;
@@ -115,7 +118,7 @@ static void back_from_a_lap(const struct kind *kind, uint64_t idle, uint32_t pac
 			 policy->limit);
 }
 
-/* Where tags do not tell it may be strict for a while, and is as ever when that is over. */
+/* While tags are ambiguous the limiter may be too strict; afterwards it is exact again. */
 static void idle_for_a_lap(void **state)
 {
 	for (uint64_t idle = EPOCHS - 200; idle < EPOCHS + 20; idle++) {
@@ -124,7 +127,7 @@ static void idle_for_a_lap(void **state)
 	}
 }
 
-/* A cell that was never written is all zero, and epoch 0 lies ahead of the last ones. */
+/* A cell that was never written is all zero, and epoch 0 lies ahead of the last epochs. */
 static void newcomer_before_the_wrap(void **state)
 {
 	const struct rf_policy *policy = &((const struct kind *)*state)->policy;
@@ -139,7 +142,7 @@ static void newcomer_before_the_wrap(void **state)
 	}
 }
 
-/* The ring's cells were written at different times, so one of them may be that old alone. */
+/* The ring's cells were written at different times, so a single cell may be that old. */
 static void old_cell_hides_no_new_one(void **state)
 {
 	const uint64_t back = 36 + EPOCHS - (1 << 17);
@@ -153,7 +156,7 @@ static void old_cell_hides_no_new_one(void **state)
 
 /* ---- in ns ---- */
 
-/* Up to 9 years, and from a clock that is as old. */
+/* Up to 9 years, and from a clock that is equally old. */
 static void idle_in_ns(void **state)
 {
 	const uint64_t last = (1ULL << 58) / CELL - FILL_CELLS - BACK_CELLS;

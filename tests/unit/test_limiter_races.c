@@ -85,14 +85,14 @@ static void cell_races_lost(void **state)
 #define LEDGER_START 80 /* epochs of the races lie in LEDGER_START + [0, LEDGER_SIZE) */
 #define LEDGER_SIZE 160
 
-/* What was admitted in which epoch: the later of the caller's and the head's. */
+/* The charges by epoch: the later of the caller's epoch and the head's. */
 struct ledger {
 	struct rf_window window;
 	struct rf_policy policy;
 	uint32_t admitted[LEDGER_SIZE];
 };
 
-/* Another CPU's packets, all of them between two operations of this one. */
+/* Another CPU's packets, which all come between two operations of this CPU. */
 struct race {
 	uint32_t now;		    /* of the packet that is disturbed */
 	uint32_t visit[VISITS_MAX]; /* epochs of the other CPU's packets; 0: no more */
@@ -149,7 +149,7 @@ static uint32_t ledger_peak(const struct ledger *ledger)
 	return peak;
 }
 
-/* One race, disturbed before operation number `point`; false when it has no such operation. */
+/* One race, disturbed before operation number `point`; false if there is no such operation. */
 static bool race_at(const struct race *race, int point)
 {
 	struct ledger ledger = {.policy = policy_of(6, CELL)};
@@ -162,7 +162,7 @@ static bool race_at(const struct race *race, int point)
 	charge(&ledger, race->now,
 	       take_disturbed(&ledger.window, &ledger.policy, race->now, intrude, &intruder));
 
-	/* Whatever was forgotten shows when every cell is filled to the brim. */
+	/* If anything was forgotten, it shows when every cell is filled to the brim. */
 	for (uint32_t epoch = 103; epoch < LEDGER_START + LEDGER_SIZE; epoch++)
 		charge_packets(&ledger, epoch, 7);
 	if (ledger_peak(&ledger) > 6)

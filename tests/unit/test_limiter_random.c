@@ -26,7 +26,7 @@ static void check_used(struct run *run, struct source *source, uint64_t time)
 	uint64_t expected = oracle_used(&source->oracle, &run->limit, run->policy, time);
 	uint64_t used = rf_used(&source->window, run->policy, time);
 
-	/* It has no more slots, and L is no larger. */
+	/* The limit has no more slots, and L is no larger. */
 	if (rf_is_log(run->policy) && expected > RF_CELLS)
 		expected = RF_CELLS;
 	if (used != expected)
@@ -91,7 +91,7 @@ static bool readers_agree(struct run *run, struct source *source, const struct p
 
 /* ---- rows ---- */
 
-/* After the number of sources: the limit, and what else there is to say of the traffic. */
+/* After the number of sources: the limit, and other properties of the traffic. */
 #define ROW(title, tick, most, ...)                                                         \
 	TRAFFIC("verdicts agree with the oracle: " title, agrees, 1000000, .tick_ns = tick, \
 		.sources = most, .limit = __VA_ARGS__),                                     \

@@ -28,7 +28,7 @@ struct kind {
 	struct rf_limit limit[3]; /* a short window, a medium one, a long one */
 };
 
-/* A limit of the row's algorithm, by three lengths of its window. */
+/* A limit with the row's algorithm, by three lengths of the window. */
 #define KIND(title, ...)                                                                        \
 	{                                                                                       \
 		.name = title,                                                                  \
@@ -54,7 +54,7 @@ static const struct kind kinds[] = {
 #define KINDS UNIT_ARRAY_SIZE(kinds)
 #define LIMITS UNIT_ARRAY_SIZE(kinds[0].limit)
 
-/* Since boot. */
+/* Time since boot. */
 static const uint64_t uptimes_ns[] = {
 	SECOND, 301 * SECOND, HOUR, 30 * DAY, 60 * DAY, 700 * DAY, 3000 * DAY,
 };
@@ -70,7 +70,7 @@ struct limiter {
 	struct rf_window window;
 };
 
-/* The kernel's jiffies start five minutes before they need a 33rd bit. */
+/* The kernel's jiffies start five minutes before they exceed 32 bits. */
 static uint64_t clock_of(const struct rf_policy *policy, uint64_t time_ns)
 {
 	if (policy->clock == RF_JIFFIES)
@@ -83,7 +83,7 @@ static uint64_t cell_ns(const struct rf_policy *policy)
 	return policy->cell * policy_unit_ns(policy, TICK_NS);
 }
 
-/* For how long a source may be shut out, from its first packet after the write on. */
+/* For how long a source may be shut out after its first packet after the write. */
 static uint64_t shut_ns(const struct limiter *owner)
 {
 	const struct rf_policy *policy = &owner->policy;
@@ -98,7 +98,7 @@ static uint64_t shut_ns(const struct limiter *owner)
 	return stall_ns + (RF_CELLS_AHEAD + policy->cells + 2) * cell_ns(policy);
 }
 
-/* What may pass in one window's time after a moment at which the window was full. */
+/* How much may pass in one window's time after a moment at which the window was full. */
 static uint64_t passes_in_window(const struct limiter *owner)
 {
 	const struct rf_limit *limit = owner->limit;
@@ -132,7 +132,7 @@ static void start(struct limiter *limiter, const struct rf_limit *limit, uint64_
 	rf_window_start(&limiter->window, &limiter->policy, clock_of(&limiter->policy, time_ns));
 }
 
-/* A window with a past, full at `end_ns`. */
+/* A window with a history, full at `end_ns`. */
 static void start_full(struct limiter *limiter, const struct rf_limit *limit, uint64_t end_ns)
 {
 	const uint64_t past_ns = end_ns < 2 * limit->window_ns ? end_ns : 2 * limit->window_ns;
@@ -166,7 +166,10 @@ static void write_late(struct limiter *owner, const struct limiter *writer, size
 		 (uint64_t)((writer)->limit->window_ns / MS), (time_ns) / (uint64_t)SECOND,      \
 		 __VA_ARGS__)
 
-/* Who keeps sending passes again in time; where refused packets count, that shuts out by itself. */
+/*
+ * A source that keeps sending passes again in time; limits that count refused packets are excepted,
+ * since they refuse it anyway.
+ */
 static void check_shut(struct limiter owner, const struct limiter *writer, size_t write,
 		       uint64_t time_ns)
 {
@@ -192,8 +195,9 @@ static uint64_t passes(struct limiter *owner, uint64_t time_ns)
 }
 
 /*
- * … and who comes once in that time, and then again; and no more than L passes then. (A time in a
- * log that is a little ahead counts when it has come.) After that all is as ever.
+ * The same for a source that sends once, waits for that time, and sends again; then no more than L
+ * passes. (A time in a log that is a little ahead counts when it has come.) Afterwards the window
+ * is as before.
  */
 static void check_shut_to_quiet(struct limiter owner, const struct limiter *writer, size_t write,
 				uint64_t time_ns)
@@ -211,7 +215,7 @@ static void check_shut_to_quiet(struct limiter owner, const struct limiter *writ
 			  passed, wait, then, holds);
 }
 
-/* It was full. What the write can make it forget is as much as it holds, and once. */
+/* The window was full. The write can make it forget at most its contents, and only once. */
 static void check_open(struct limiter owner, const struct limiter *writer, size_t write,
 		       uint64_t time_ns)
 {

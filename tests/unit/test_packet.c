@@ -23,7 +23,7 @@
 
 static unsigned int plain_frames;
 
-/* A frame that is said to be plain has been told as the parser tells it. */
+/* A frame that is called plain must get the same result from the parser. */
 static void check_plain(const void *bytes, const void *end, enum rf_reason reason,
 			const struct rf_packet *packet)
 {
@@ -77,7 +77,7 @@ static void test_whole(void **state)
 
 /* ---- cut frames ---- */
 
-/* Past the fixed IP header the source is certain; before it a cut frame has none. */
+/* Behind the fixed IP header the source is certain; a frame that is cut before that has none. */
 static bool is_reason_of_cut(enum rf_reason reason, const struct rf_frame *whole,
 			     const struct frame *frame, size_t length)
 {
@@ -99,7 +99,9 @@ static bool has_source_of(const struct rf_packet *packet, const struct frame *fr
 	return packet->version == 6 && memcmp(packet->source, source6, 16) == 0;
 }
 
-/* As that of the whole frame, or not to be told; TCP cut behind its ports is taken for a SYN. */
+/*
+ * The same class as the whole frame, or unknown; TCP that is cut behind its ports counts as a SYN.
+ */
 static bool has_class_of(const struct rf_packet *packet, const struct rf_frame *whole)
 {
 	unsigned int if_cut = whole->flags | (whole->protocol == 6 ? RF_SYN : 0);
@@ -157,7 +159,10 @@ static void check_padded(const struct frame *frame, size_t length)
 		assert_memory_equal(&of_padded, &packet, sizeof(packet));
 }
 
-/* To the least and the most of Ethernet. What the packet itself claims is no padding. */
+/*
+ * Pads to the shortest and the longest Ethernet frame. Bytes that the packet claims are not
+ * padding.
+ */
 static void test_padded(void **state)
 {
 	const struct rf_frame *row = *state;
@@ -232,7 +237,7 @@ static uint64_t next_random(uint64_t *state)
 	return *state;
 }
 
-/* Changes some bytes, most of them where headers are; returns the length to cut the frame to. */
+/* Changes some bytes, mostly in headers; returns the length to which the frame is cut. */
 static size_t mutate(struct frame *frame, uint64_t *random)
 {
 	static const unsigned char telling[] = {0,    1,    0x08, 0x40, 0x45, 0x4f, 0x60, 0x81,
@@ -252,7 +257,7 @@ static size_t mutate(struct frame *frame, uint64_t *random)
 	return next_random(random) % (frame->length + 1);
 }
 
-/* Where the source is, found byte by byte; the reason is RF_HAS_SOURCE for a neighbour too. */
+/* Finds the source byte by byte; the reason is RF_HAS_SOURCE for neighbour discovery as well. */
 static enum rf_reason locate(const unsigned char *bytes, size_t length, size_t *ip_at)
 {
 	size_t at = 12;
@@ -333,7 +338,7 @@ static void mutated_frames_are_parsed_as_by_a_second_parser(void **state)
 
 		seen[check_mutated(frame.bytes, length)]++;
 	}
-	/* The loop must reach every answer, else it shows nothing about that one. */
+	/* The loop must reach every answer; otherwise it proves nothing about the missing one. */
 	assert_true(seen[RF_HAS_SOURCE] > FUZZ_ROUNDS / 4);
 	assert_true(seen[RF_MALFORMED] > FUZZ_ROUNDS / 100);
 	assert_true(seen[RF_NON_IP] > FUZZ_ROUNDS / 100);

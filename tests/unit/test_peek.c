@@ -27,7 +27,7 @@ static void check_peek(struct run *run, const struct source *source, uint64_t ti
 	if (peeked != expected)
 		RUN_FAIL(run, "cost %u at %" PRIu64 ": peek says %d, take says %d", cost, time,
 			 peeked, expected);
-	/* By the head alone: as the program asks, of any algorithm. */
+	/* Peeks by the head alone, as the program does for any algorithm. */
 	if (rf_has_room_at_once(&source->window, run->policy, cost) && !expected)
 		RUN_FAIL(run, "cost %u at %" PRIu64 ": room at once, and take has none", cost,
 			 time);
@@ -35,7 +35,7 @@ static void check_peek(struct run *run, const struct source *source, uint64_t ti
 	passes += peeked;
 }
 
-/* The way that the program takes where the tag alone tells. */
+/* The program's path if the tag alone tells the answer. */
 static void check_at_once(struct run *run, const struct source *source, uint64_t time,
 			  uint32_t cost)
 {
@@ -49,7 +49,9 @@ static void check_at_once(struct run *run, const struct source *source, uint64_t
 	assert_memory_equal(&fast, &slow, sizeof(fast));
 }
 
-/* Around the packet's time, a clock that went back or is cells ahead, and across its window. */
+/*
+ * Times around the packet's, with a clock that went back or is cells ahead, and across the window.
+ */
 static uint64_t near(struct run *run, uint64_t time)
 {
 	const uint64_t span = run->span_ns / run->unit_ns, cell = run->cell_ns / run->unit_ns;
@@ -62,7 +64,7 @@ static uint64_t near(struct run *run, uint64_t time)
 	return time > by ? time - by : 0;
 }
 
-/* The largest that would pass, or about that. */
+/* The largest cost that would pass, or nearly that. */
 static uint32_t near_room(struct run *run, const struct source *source, uint64_t time)
 {
 	const uint64_t used = rf_used(&source->window, run->policy, time);
@@ -122,7 +124,7 @@ static void peeks_at_its_own_edge(void **state)
 	}
 }
 
-/* A clip for another L: what is lost by races counts up to there. */
+/* A clip for another L: losses by races count up to that clip. */
 static void peeks_by_the_clip(void **state)
 {
 	static const uint32_t clips[] = {50, 100, 150, 400, UINT32_MAX};
@@ -144,7 +146,7 @@ static void peeks_by_the_clip(void **state)
 	}
 }
 
-/* After nearly a lap of all tags, a lap, and more, an old head is taken for what it is, or not. */
+/* After nearly a lap of all tags, a lap, and more, an old head may be taken for a present one. */
 static void peeks_after_idle_laps(void **state)
 {
 	static const uint64_t idle[] = {

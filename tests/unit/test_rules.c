@@ -143,7 +143,7 @@ struct id_row {
 	struct rf_limit limit;
 };
 
-/* All of it but the clip is that of the limit as it is written now. */
+/* Everything but the clip belongs to the limit as it is written now. */
 static void assert_policy_of(const struct rf_policy *policy, const struct rf_limit *limit)
 {
 	struct rf_policy expected;

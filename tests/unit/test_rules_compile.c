@@ -100,7 +100,7 @@ struct compile_row {
 	struct rf_policy policy; /* what is worked out; the rest is as the limit says */
 };
 
-/* Whatever stood there before. */
+/* The result does not depend on the previous contents. */
 static void compile_policy(void **state)
 {
 	const struct compile_row *row = *state;

@@ -68,7 +68,7 @@ static void packet_is_charged(void **state)
 
 /* ---- refusals ---- */
 
-/* Each limit is right by itself, so it is no wrong usage. */
+/* Each limit is correct by itself, so this is not wrong usage. */
 static void assert_no_room(int err, const struct rf_error *error, const char *sentence)
 {
 	assert_int_equal(err, -ENOSPC);
@@ -115,7 +115,7 @@ static void limits_that_share_no_packet_may_be_many(void **state)
 	rules_free(&rules);
 }
 
-/* Of nine limits that are for every combination, by the bits of a number below 512. */
+/* Nine limits in every combination, chosen by the bits of a number below 512. */
 static void add_combinations(struct rules *rules, const char *head, const char *item)
 {
 	char *line = malloc(512 * 32), one[32];

@@ -16,7 +16,7 @@ static void *copy_of(const void *memory, size_t size)
 	return size ? memcpy(copy, memory, size) : NULL;
 }
 
-/* Into rules that hold nothing. */
+/* Copies into rules that hold nothing. */
 static void copy_rules(struct rf_ruleset *copy, const struct rf_ruleset *ruleset)
 {
 	*copy = *ruleset;

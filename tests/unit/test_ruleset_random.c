@@ -21,7 +21,7 @@ struct entry {
 	uint64_t until;
 };
 
-/* What was asked for. */
+/* The rules that the random text asked for. */
 struct asked {
 	struct rf_definition limit[RF_LIMITS_MAX];
 	bool has_limit[RF_LIMITS_MAX];
@@ -29,7 +29,7 @@ struct asked {
 	int entries;
 };
 
-/* Few bits, at few places, so that many lie in each other. */
+/* Few bits, in few places, so that many prefixes contain each other. */
 static struct rf_prefix random_prefix(uint64_t *random)
 {
 	static const unsigned char lengths4[] = {0, 1, 8, 9, 16, 24, 31, 32};
@@ -162,7 +162,10 @@ static bool kind_fits(const struct rf_definition *limit, const struct kind *kind
 	return kind->port != NO_PORT && limit->ports[kind->port / 64] >> kind->port % 64 & 1;
 }
 
-/* The length of its longest prefix that the source lies in: -1 without `from`, -2 where none. */
+/*
+ * The length of the limit's longest prefix that contains the source: -1 without `from`, -2 if none
+ * does.
+ */
 static int from_length(const struct rf_definition *limit, const struct rf_prefix *source)
 {
 	int longest = -2;
@@ -208,7 +211,7 @@ static uint32_t expect_charged(const struct asked *asked, const struct rf_prefix
 	return charged;
 }
 
-/* The latest of what was said last of each prefix. */
+/* The last entry for each prefix; later entries replace earlier ones. */
 static uint64_t expect_until(const struct asked *asked, enum rf_list list,
 			     const struct rf_prefix *source)
 {
@@ -264,7 +267,7 @@ static void check_source(const struct asked *asked, const struct rules *rules,
 	}
 }
 
-/* Another source that a lease of the first one would answer for. */
+/* Another source for which a lease of the first source would answer. */
 static struct rf_prefix share_lease(uint64_t *random, const struct rf_bank *bank,
 				    const struct rf_prefix *source)
 {
@@ -289,7 +292,7 @@ static bool same_window(const struct rf_policy *policy, const struct rf_prefix *
 	return true;
 }
 
-/* Whoever shares a lease is told the same, and charged to the same windows. */
+/* Sources that share a lease get the same verdict, and are charged to the same windows. */
 static void check_lease(uint64_t *random, const struct rules *rules, const struct rf_prefix *source)
 {
 	const struct rf_bank *bank = &rules->ruleset.bank;
@@ -312,7 +315,7 @@ static void check_lease(uint64_t *random, const struct rules *rules, const struc
 	}
 }
 
-/* A source whose longest prefix this would be is charged to too many. */
+/* Is a source whose longest prefix is `place` charged to too many limits? */
 static bool is_over(const struct asked *asked, const struct rf_prefix *place)
 {
 	for (size_t i = 0; i < UNIT_ARRAY_SIZE(kinds); i++)
@@ -333,7 +336,7 @@ static bool expect_refusal(const struct asked *asked, const struct rf_ruleset *r
 	return false;
 }
 
-/* Reads what the set is written as into another, which must be the same. */
+/* Reads the text of the rule set into another one, which must be the same. */
 static void check_text(const struct rules *rules)
 {
 	const struct rf_ruleset *ruleset = &rules->ruleset;
@@ -372,7 +375,7 @@ static void check_sorted(const struct rf_ruleset *ruleset)
 					      &ruleset->listed[i].prefix) < 0);
 }
 
-/* True if it was not refused. */
+/* Returns true if the text was not refused. */
 static bool check_ruleset(uint64_t *random)
 {
 	struct asked asked = {};

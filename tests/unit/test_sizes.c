@@ -19,7 +19,7 @@ static void size_sources(void **state)
 	assert_int_equal(rf_sources_wanted(row->given, row->cpus), row->wanted);
 }
 
-/* Whatever machine it is: what nobody asked for is never refused. */
+/* On no machine are the default sizes refused. */
 static void default_is_enough(void **state)
 {
 	(void)state;
@@ -27,7 +27,7 @@ static void default_is_enough(void **state)
 		assert_true(rf_sources_wanted(0, cpus) >= rf_sources_least(cpus));
 }
 
-/* What Linux 6.18 says of such maps on two CPUs: never less, and by less than a page. */
+/* On two CPUs, Linux 6.18 reports at least the computed size, and less than a page more. */
 static void size_hash(void **state)
 {
 	static const struct {

@@ -145,7 +145,9 @@ static void rest(uint32_t tick)
 	rf_slot_rest((__u64 *)&word, (__u64 *)&residents, &times, tick);
 }
 
-/* It is young, as it was otherwise, and settles at once when it comes back, if there is room. */
+/*
+ * The source is young, as it was before, and settles at once when it comes back, if there is room.
+ */
 static void a_resident_rests_after_its_idle_time(void **state)
 {
 	(void)state;
@@ -212,7 +214,7 @@ static uint32_t score(const struct candidate *candidate, uint32_t tick, enum rf_
 	return rf_slot_score(seen, &times, tick, eager);
 }
 
-/* From the one that goes first to the one that goes last. */
+/* The order in which sources are evicted, first to last. */
 static void assert_order(const struct candidate *order, size_t count, enum rf_slot_eager eager)
 {
 	for (size_t i = 0; i < UNIT_ARRAY_SIZE(ticks); i++)
@@ -223,7 +225,7 @@ static void assert_order(const struct candidate *order, size_t count, enum rf_sl
 		}
 }
 
-/* A newcomer's: the free, the idle by how long they were it, the overstayed likewise. */
+/* Slots that a newcomer may take: free ones, idle ones by idle time, overstayed ones likewise. */
 static void newcomers_take_the_idle(void **state)
 {
 	static const struct candidate order[] = {
@@ -237,7 +239,10 @@ static void newcomers_take_the_idle(void **state)
 	assert_order(order, UNIT_ARRAY_SIZE(order), 0);
 }
 
-/* Who is known, but no resident, takes the active as well, and leaves active residents alone. */
+/*
+ * A known source that is not a resident may also take active slots, but not those of active
+ * residents.
+ */
 static void the_young_leave_residents_alone(void **state)
 {
 	static const struct candidate order[] = {
@@ -270,7 +275,7 @@ static void newcomers_leave_the_active_alone(void **state)
 		}
 }
 
-/* Where one must go: those seen once, the overstayed, then the young, then residents. */
+/* If one must go: sources seen once, then overstayed ones, then young ones, then residents. */
 static void eager_ones_take_the_active_last(void **state)
 {
 	static const struct candidate order[] = {
@@ -329,7 +334,7 @@ static void a_touch_is_noted_once_a_tick(void **state)
 	}
 }
 
-/* Seen again, in the same tick too, and by a clock that is behind: then it is not new any more. */
+/* A source seen again, even in the same tick or by a clock that is behind, is not new any more. */
 static void a_new_source_is_young_once_it_is_seen_again(void **state)
 {
 	(void)state;
@@ -426,7 +431,7 @@ static void sees_it_too(void)
 	word = rf_slot_word(7, rf_slot_state(word), rf_slot_arrived(word), rf_slot_last(word) + 1);
 }
 
-/* The slot is another word before each race: the touch gives up, and says so. */
+/* The slot's word changes before each race: the touch gives up, and says so. */
 static void lost_races_leave_nothing_behind(void **state)
 {
 	(void)state;

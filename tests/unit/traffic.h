@@ -77,7 +77,7 @@ static inline void run_put(struct run *run)
 	assert_int_equal(run->policy->id, 1);
 }
 
-/* Another rate or burst, under which the windows stay. */
+/* Changes rate or burst; the windows stay. */
 static inline void run_change_limit(struct run *run)
 {
 	const struct rf_limit *most = &run->traffic->limit;
@@ -139,7 +139,7 @@ static inline uint64_t next_time_ns(struct run *run)
 	return run->clock_ns - (back_ns < run->clock_ns ? back_ns : 0);
 }
 
-/* A tick is taken note of when it is over, or up to one later, but never out of order. */
+/* A tick is noticed when it is over, or up to one tick later, but never out of order. */
 static inline uint64_t read_clock(const struct run *run, uint64_t time_ns)
 {
 	uint64_t tick = time_ns / run->unit_ns, hash = tick;
