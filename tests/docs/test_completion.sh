@@ -108,7 +108,7 @@ common='dev --json --verbose'
 # ---- the words of the table ----
 
 mapfile -t firsts < <(build/ringfence completion table | sed 's/[ :].*//' | sort -u)
-check 'there are commands' test "${#firsts[@]}" -gt 10
+check 'the table lists more than 10 first words' test "${#firsts[@]}" -gt 10
 offers 'ringfence ' "${firsts[@]}" dev --json --verbose --version
 completes 'ringfence lim' 'limit'
 completes 'ringfence limit ' 'add set del list'
@@ -183,10 +183,10 @@ shells=(bash zsh fish)
 inside ip link add FILE type veth peer name 'a$(reboot)' || bail 'cannot make interfaces'
 inside ip link add IF type veth peer name 'o*' || bail 'cannot make interfaces'
 shells=(bash zsh)
-is "$(bash_completes 'ringfence detach a')" 'a\$\(reboot\)' 'bash quotes the name of an interface'
-is "$(zsh_completes 'ringfence detach a')" 'a\$\(reboot\)' 'zsh quotes it as well'
-is "$(bash_completes 'ringfence detach o')" 'o\*' 'and a pattern'
-is "$(zsh_completes 'ringfence detach o')" 'o\*' 'zsh as well'
+is "$(bash_completes 'ringfence detach a')" 'a\$\(reboot\)' 'bash quotes an interface name that has dollars and brackets'
+is "$(zsh_completes 'ringfence detach a')" 'a\$\(reboot\)' 'zsh quotes an interface name that has dollars and brackets'
+is "$(bash_completes 'ringfence detach o')" 'o\*' 'bash quotes an interface name that is a pattern'
+is "$(zsh_completes 'ringfence detach o')" 'o\*' 'zsh quotes an interface name that is a pattern'
 completes 'ringfence detach F' 'FILE'
 completes 'ringfence detach I' 'IF'
 inside ip link del FILE
@@ -206,11 +206,11 @@ tree=$PWD
 mkdir "$scratch/files"
 cd "$scratch/files" || exit 1
 touch 'a$(touch made)' 'a b'
-is "$(bash_completes 'ringfence check a$')" 'a$(touch made)' 'a file with a strange name'
-check 'nothing was run' test ! -e made
+is "$(bash_completes 'ringfence check a$')" 'a$(touch made)' 'bash completes a file name that has dollars and brackets'
+check 'completion runs no name of a file' test ! -e made
 printf '#!/bin/sh\ntouch made\n' >ringfence && chmod +x ringfence
 completes './ringfence limit ' 'add set del list'
-check 'nor is another ringfence, that was typed' test ! -e made
+check 'completion never runs the command that was typed' test ! -e made
 cd "$tree" || exit 1
 
 # ---- as the shells ask ----
@@ -225,22 +225,22 @@ zpty -w shell 'echo done; exit'
 while zpty -r shell line; do :; done
 end
 inside ip link show eth0 >"$scratch/out" && timeout 20 zsh -f "$scratch/type.zsh" >"$scratch/out" 2>&1
-matches "$(ringfence limit list)" $'.*only rate 7/1s.*' 'zsh, on a terminal: Tab finds a name'
-is "$(complete -p ringfence)" 'complete -F _ringfence ringfence' 'bash knows what to ask'
+matches "$(ringfence limit list)" $'.*only rate 7/1s.*' 'zsh on a terminal completes the name of a limit at Tab'
+is "$(complete -p ringfence)" 'complete -F _ringfence ringfence' 'the script registers its function with bash'
 
 # ---- where nothing is to be read ----
 
 ringfence detach eth0 >"$scratch/out" || bail 'cannot detach'
 completes 'ringfence limit del ' ''
 completes 'ringfence deny del ' ''
-does 'without a fence, not a word' '' inside build/ringfence completion words -- limit del ''
-does 'nor for who may not look' '' inside setpriv --reuid 65534 --clear-groups \
+does 'without a fence, completion prints nothing' '' inside build/ringfence completion words -- limit del ''
+does 'completion prints nothing for a user who may not read the fence' '' inside setpriv --reuid 65534 --clear-groups \
 	"$PWD/build/ringfence" completion words -- limit del ''
 
-fails 'it takes the name of a shell' 2 "ringfence: 'tcsh': unknown shell; it is bash, zsh or fish" \
+fails 'completion refuses the name of an unknown shell' 2 "ringfence: 'tcsh': unknown shell; it is bash, zsh or fish" \
 	build/ringfence completion tcsh
-fails 'and nothing more' 2 "ringfence: 'more': unexpected word" build/ringfence completion bash more
-fails 'nor --json' 2 "ringfence: '--json': completion prints a script for a shell" \
+fails 'completion refuses a second word' 2 "ringfence: 'more': unexpected word" build/ringfence completion bash more
+fails 'completion refuses --json' 2 "ringfence: '--json': completion prints a script for a shell" \
 	build/ringfence completion --json
-is "$(build/ringfence completion)" "$(build/ringfence completion bash)" 'bash is the default'
+is "$(build/ringfence completion)" "$(build/ringfence completion bash)" 'completion without a word prints the script of bash'
 done_testing
