@@ -29,24 +29,21 @@ job() {
 	"$@" &
 }
 
-# A copy of what is explored, in directory $1, changed by $2; each where its includes look for it.
-copy_core() {
+# A copy of them, each where its includes look for it.
+copy_core() { # DIRECTORY
 	local file
 
-	mkdir -p "$1"/{include/ringfence,tests/explorer}
 	for file in "${CORE[@]}"; do
-		sed -E "$2" "$file" >"$1/$file"
+		install -Dm 644 "$file" "$1/$file"
 	done
 }
 
-# Does a copy of them differ from the tree's?
-core_differs() {
-	local file
+# A copy, as links, of that copy, in which a sed command changes the functions of a name.
+change_core() { # DIRECTORY FUNCTION COMMAND
+	local start="^(RF_INLINE|static) .*\\<$2\\("
 
-	for file in "${CORE[@]}"; do
-		cmp -s "$file" "$1/$file" || return 0
-	done
-	return 1
+	cp -al "$BUILD/as-is" "$1"
+	grep -rlZE "$start" "$1" | xargs -0r sed -i -E "/$start/,/^}/ { $3 }"
 }
 
 # The program that explores algorithm $1.
@@ -133,7 +130,7 @@ run_mutant() {
 	local directory=$1 algorithm=$2 expected=$3 name="mutant, $2: $5" output status caught program
 	local arguments="-a $2 ${options[$3]-}"
 
-	if ! core_differs "$directory"; then
+	if diff -rq "$BUILD/as-is" "$directory" >"$directory.log"; then
 		echo "not ok - $name: cannot be made, $4 reads otherwise now"
 		return
 	fi
@@ -160,12 +157,12 @@ try_mutant() {
 
 	tried=$((tried + 1))
 	directory=$BUILD/mutant-$tried
-	copy_core "$directory" "/^(RF_INLINE|static) .*\<$4\(/,/^}/ { $5 }"
+	change_core "$directory" "$4" "$5"
 	job run_mutant "$directory" "$1" "$2" "$4" "$3" >"$BUILD/result-$tried"
 }
 
 rm -rf "$BUILD"
-copy_core "$BUILD/as-is" ""
+copy_core "$BUILD/as-is"
 for program in explorer slots several bans; do
 	if ! compile_fixed_parts "$program" ||
 		! build "$BUILD/as-is" "$BUILD/$program" -O2 "$program"; then
