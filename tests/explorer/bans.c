@@ -45,7 +45,7 @@ static const struct row rows[] = {
 /* What is known of a source, by errands that are over but for `begun`. */
 struct facts {
 	__u64 until;  /* of the ban that was made last, and that nobody has begun to end; 0: none */
-	__u32 made;   /* so many times was that said */
+	__u32 made;   /* how many times `until` was set */
 	__u32 begun;  /* so many bans were begun */
 	__u32 lifted; /* what `begun` was when it was lifted, and nobody banned it meanwhile, plus 1
 		       */

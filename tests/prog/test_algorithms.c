@@ -28,7 +28,7 @@ struct step {
 	uint32_t count;
 	uint32_t passed;
 	uint32_t length; /* with the Ethernet header; 0: the shortest, 64 bytes */
-	uint32_t used;	 /* what counts then, by the window in the map; 0: not said */
+	uint32_t used;	 /* what counts then, by the window in the map; 0: not checked */
 };
 
 struct row {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Leases in the loaded program, with an injected clock: when a CPU answers by itself, that its
- * answer is what the window would have said, and that no counter misses a packet.
+ * answer is the one that the window would give, and that no counter misses a packet.
  */
 #include "program.h"
 

@@ -17,11 +17,11 @@ static const struct rf_finding *find(const struct rf_findings *findings, const c
 	for (int i = 0; i < findings->count; i++)
 		if (strcmp(findings->finding[i].check, check) == 0)
 			return &findings->finding[i];
-	fail_msg("nothing is said of '%s'", check);
+	fail_msg("no finding of the check '%s'", check);
 	return NULL;
 }
 
-static bool is_said(const struct rf_findings *findings, const char *check)
+static bool has_finding(const struct rf_findings *findings, const char *check)
 {
 	for (int i = 0; i < findings->count; i++)
 		if (strcmp(findings->finding[i].check, check) == 0)
@@ -157,8 +157,8 @@ static void say_nothing_of_the_past(void **state)
 
 	(void)state;
 	rf_diagnose_interface(&facts, &native);
-	assert_false(is_said(&native, "mtu"));
-	assert_false(is_said(&native, "lro"));
+	assert_false(has_finding(&native, "mtu"));
+	assert_false(has_finding(&native, "lro"));
 	assert_finding(&native, "program", RF_OK, "native mode (program id 5)", "");
 	facts.generic = true;
 	rf_diagnose_interface(&facts, &generic);

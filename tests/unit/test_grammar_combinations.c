@@ -33,51 +33,55 @@ static bool is_bucket(const struct rf_limit *limit)
 }
 
 /* The limit that the words ask for, whether or not it is allowed. */
-static struct rf_limit limit_of(const struct wording *said)
+static struct rf_limit limit_of(const struct wording *wording)
 {
 	static const char *const algorithms[] = {"", "fixed", "log", "token", "leaky"};
 	static const char *const edges[] = {"", "coarse", "weighted"};
-	struct rf_limit limit = {.name = "all", .rate = said->rate.count, .per4 = 32, .per6 = 64};
+	struct rf_limit limit = {
+		.name = "all", .rate = wording->rate.count, .per4 = 32, .per6 = 64};
 
-	limit.window_ns = said->window_ms * MS;
+	limit.window_ns = wording->window_ms * MS;
 	for (int i = 1; i < 5; i++)
-		if (strcmp(said->algorithm, algorithms[i]) == 0)
+		if (strcmp(wording->algorithm, algorithms[i]) == 0)
 			limit.algorithm = i;
 	for (int i = 1; i < 3; i++)
-		if (strcmp(said->edge, edges[i]) == 0)
+		if (strcmp(wording->edge, edges[i]) == 0)
 			limit.edge = i;
-	limit.unit = said->rate.in_bits || strcmp(said->unit, "bytes") == 0;
-	limit.cells = *said->cells ? atoi(said->cells) : limit.algorithm == RF_SLIDING ? 16 : 1;
-	limit.flags = (*said->shadow ? RF_SHADOW : 0) | (*said->count ? RF_COUNT_REJECTED : 0);
-	if (said->burst.text)
-		limit.burst = said->burst.count;
+	limit.unit = wording->rate.in_bits || strcmp(wording->unit, "bytes") == 0;
+	limit.cells = *wording->cells		      ? atoi(wording->cells)
+		      : limit.algorithm == RF_SLIDING ? 16
+						      : 1;
+	limit.flags =
+		(*wording->shadow ? RF_SHADOW : 0) | (*wording->count ? RF_COUNT_REJECTED : 0);
+	if (wording->burst.text)
+		limit.burst = wording->burst.count;
 	else if (is_bucket(&limit))
 		limit.burst = limit.algorithm == RF_TOKEN ? limit.rate : 1;
 	return limit;
 }
 
-static bool may_be(const struct wording *said, const struct rf_limit *limit)
+static bool may_be(const struct wording *wording, const struct rf_limit *limit)
 {
 	const uint64_t least = limit->unit == RF_BYTES ? 1514 : 1, most = 1ULL << 31;
 	const uint64_t most_rate = limit->unit == RF_BYTES ? 1ULL << 37 : most;
 	unsigned __int128 flow_ms;
 
-	if (strcmp(said->unit, "packets") == 0 && said->rate.in_bits)
+	if (strcmp(wording->unit, "packets") == 0 && wording->rate.in_bits)
 		return false;
-	if ((*said->cells || *said->edge) && limit->algorithm != RF_SLIDING)
+	if ((*wording->cells || *wording->edge) && limit->algorithm != RF_SLIDING)
 		return false;
 	if (limit->rate < least || limit->rate > most_rate)
 		return false;
 	if (limit->algorithm == RF_LOG && (limit->unit == RF_BYTES || limit->rate > 16))
 		return false;
 	if (!is_bucket(limit))
-		return !said->burst.text;
-	if (said->burst.text && said->burst.in_bits && limit->unit == RF_PACKETS)
+		return !wording->burst.text;
+	if (wording->burst.text && wording->burst.in_bits && limit->unit == RF_PACKETS)
 		return false;
 	if (limit->burst < least || limit->burst > most)
 		return false;
-	flow_ms =
-		((unsigned __int128)limit->burst * said->window_ms + limit->rate - 1) / limit->rate;
+	flow_ms = ((unsigned __int128)limit->burst * wording->window_ms + limit->rate - 1) /
+		  limit->rate;
 	return flow_ms <= 31622400000; /* 8784h */
 }
 
@@ -89,32 +93,32 @@ static void say(char text[256], const char *option, const char *word)
 		snprintf(text + length, 256 - length, " %s%s", option, word);
 }
 
-static void write_line(const struct wording *said, char text[256])
+static void write_line(const struct wording *wording, char text[256])
 {
-	snprintf(text, 256, "all rate %s/%" PRIu64 "ms", said->rate.text, said->window_ms);
-	say(text, "", said->unit);
-	say(text, "algorithm ", said->algorithm);
-	say(text, "cells ", said->cells);
-	say(text, "edge ", said->edge);
-	say(text, "burst ", said->burst.text ? said->burst.text : "");
-	say(text, "", said->shadow);
-	say(text, "", said->count);
+	snprintf(text, 256, "all rate %s/%" PRIu64 "ms", wording->rate.text, wording->window_ms);
+	say(text, "", wording->unit);
+	say(text, "algorithm ", wording->algorithm);
+	say(text, "cells ", wording->cells);
+	say(text, "edge ", wording->edge);
+	say(text, "burst ", wording->burst.text ? wording->burst.text : "");
+	say(text, "", wording->shadow);
+	say(text, "", wording->count);
 }
 
 /*
  * Checks that the line is accepted or refused correctly, read correctly, and written again. Returns
  * true if it is accepted.
  */
-static bool check_wording(const struct wording *said)
+static bool check_wording(const struct wording *wording)
 {
-	const struct rf_limit expected = limit_of(said);
-	const bool accepted = may_be(said, &expected);
+	const struct rf_limit expected = limit_of(wording);
+	const bool accepted = may_be(wording, &expected);
 	char text[256], written[RF_LIMIT_TEXT_SIZE];
 	struct rf_error error = {};
 	struct rf_definition definition;
 	struct line line;
 
-	write_line(said, text);
+	write_line(wording, text);
 	if (!parse_definition(text, &line, &definition, &error) != accepted)
 		fail_msg("%s: it is %s: %s", text, accepted ? "refused" : "accepted", error.text);
 	if (!accepted) {
@@ -168,18 +172,18 @@ static const uint64_t windows_ms[] = {1, 1000, 31622400000};
 
 static struct wording combination(uint64_t i)
 {
-	struct wording said;
+	struct wording wording;
 
-	said.rate = PICK(i, rates);
-	said.window_ms = PICK(i, windows_ms);
-	said.unit = PICK(i, units);
-	said.algorithm = PICK(i, algorithms);
-	said.cells = PICK(i, cell_counts);
-	said.edge = PICK(i, edges);
-	said.burst = PICK(i, bursts);
-	said.shadow = PICK(i, shadows);
-	said.count = PICK(i, counts);
-	return said;
+	wording.rate = PICK(i, rates);
+	wording.window_ms = PICK(i, windows_ms);
+	wording.unit = PICK(i, units);
+	wording.algorithm = PICK(i, algorithms);
+	wording.cells = PICK(i, cell_counts);
+	wording.edge = PICK(i, edges);
+	wording.burst = PICK(i, bursts);
+	wording.shadow = PICK(i, shadows);
+	wording.count = PICK(i, counts);
+	return wording;
 }
 
 static void every_combination_of_options_is_accepted_or_refused_rightly(void **state)
@@ -193,9 +197,9 @@ static void every_combination_of_options_is_accepted_or_refused_rightly(void **s
 
 	(void)state;
 	for (uint64_t i = 0; i < count; i++) {
-		struct wording said = combination(i);
+		struct wording wording = combination(i);
 
-		accepted += check_wording(&said);
+		accepted += check_wording(&wording);
 	}
 	assert_true(accepted > count / 50);
 }
@@ -218,14 +222,14 @@ static void random_counts_are_accepted_or_refused_rightly(void **state)
 
 	(void)state;
 	for (int i = 0; i < RANDOM_LIMITS; i++) {
-		struct wording said = combination(unit_random(&random));
+		struct wording wording = combination(unit_random(&random));
 
-		make_amount(&random, rate, &said.rate);
-		if (said.burst.text)
-			make_amount(&random, burst, &said.burst);
-		said.window_ms =
+		make_amount(&random, rate, &wording.rate);
+		if (wording.burst.text)
+			make_amount(&random, burst, &wording.burst);
+		wording.window_ms =
 			1 + (unit_random(&random) >> unit_below(&random, 64)) % 31622400000;
-		check_wording(&said);
+		check_wording(&wording);
 	}
 }
 

@@ -246,7 +246,7 @@ static void parse_attach(void **state)
 #define ATTACH_WITH(title, ...)                            \
 	UNIT_ROW_OF("parses attach: " title, parse_attach, \
 		    (&(struct attach_row){.line = __VA_ARGS__}))
-#define ATTACH(title, ...) ATTACH_WITH(title, __VA_ARGS__, RF_LEASES_UNSAID, 0)
+#define ATTACH(title, ...) ATTACH_WITH(title, __VA_ARGS__, RF_LEASES_NOT_GIVEN, 0)
 
 #define ONE_OF_THEM                                                                                \
 	"'chain' and 'replace' exclude each other: 'chain' runs beside other programs, 'replace' " \
@@ -278,7 +278,7 @@ static void refuse_attach(void **state)
 static void attach_of_too_many_interfaces_is_refused(void **state)
 {
 	char text[RF_INTERFACES_MAX * 8] = "", sentence[64];
-	struct attach_row most = {.line = text, .interfaces = text, .leases = RF_LEASES_UNSAID};
+	struct attach_row most = {.line = text, .interfaces = text, .leases = RF_LEASES_NOT_GIVEN};
 	struct refusal_row one_more = {text, sentence};
 	void *most_state = &most, *one_more_state = &one_more;
 
@@ -370,14 +370,14 @@ static const struct CMUnitTest tests[] = {
 		    "leases 8 sources 9 mode generic fence f eth0 eth1", "eth0 eth1", "f",
 		    RF_GENERIC, 9, 8, 0),
 
-	ATTACH_WITH("with confirm", "eth0 confirm 5m", "eth0", NULL, RF_NATIVE, 0, RF_LEASES_UNSAID,
-		    300 * SECOND),
-	ATTACH_WITH("with chain", "eth0 chain", "eth0", NULL, RF_NATIVE, 0, RF_LEASES_UNSAID, 0,
+	ATTACH_WITH("with confirm", "eth0 confirm 5m", "eth0", NULL, RF_NATIVE, 0,
+		    RF_LEASES_NOT_GIVEN, 300 * SECOND),
+	ATTACH_WITH("with chain", "eth0 chain", "eth0", NULL, RF_NATIVE, 0, RF_LEASES_NOT_GIVEN, 0,
 		    .chain = true),
 	ATTACH_WITH("with chain before the interface", "chain eth0 mode generic eth1", "eth0 eth1",
-		    NULL, RF_GENERIC, 0, RF_LEASES_UNSAID, 0, .chain = true),
+		    NULL, RF_GENERIC, 0, RF_LEASES_NOT_GIVEN, 0, .chain = true),
 	ATTACH_WITH("with replace", "eth0 replace fence f", "eth0", "f", RF_NATIVE, 0,
-		    RF_LEASES_UNSAID, 0, .replace = true),
+		    RF_LEASES_NOT_GIVEN, 0, .replace = true),
 
 	ATTACH("an interface called mode", "dev mode", "mode", NULL, RF_NATIVE, 0),
 	ATTACH("an interface called fence, in a fence", "dev fence fence f", "fence", "f",

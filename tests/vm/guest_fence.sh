@@ -140,13 +140,13 @@ reads() { # WIRE NAME
 
 # A machine that can run a fence, and an interface without a fence.
 asks_doctor() { # WIRE NAME
-	local said
+	local output
 
-	said=$(describe ringfence doctor "${port[$1]}")
-	matches "$said" $'exit 0\nmachine\n.*\nstderr: ' "$2: doctor is content"
-	is "$(grep -c '^  problem' <<<"$said")" 0 "$2: it sees no problem"
+	output=$(describe ringfence doctor "${port[$1]}")
+	matches "$output" $'exit 0\nmachine\n.*\nstderr: ' "$2: doctor is content"
+	is "$(grep -c '^  problem' <<<"$output")" 0 "$2: it sees no problem"
 	check "$2: it has looked at the machine and at the interface" \
-		test "$(grep -c '^  ok' <<<"$said")" -gt 10
+		test "$(grep -c '^  ok' <<<"$output")" -gt 10
 }
 
 detaches() { # WIRE NAME

@@ -13,24 +13,24 @@ programs() {
 }
 
 make_network 1
-said=$(describe ringfence attach "${port[0]}")
-matches "$said" $'exit 1\n\nstderr: ringfence: [^\n]*' 'attach refuses, in one line'
-check 'it names what the kernel lacks: atomic operations' grep -qi 'stderr:.*atomic' <<<"$said"
-echo "# $(tail -n 1 <<<"$said")"
+output=$(describe ringfence attach "${port[0]}")
+matches "$output" $'exit 1\n\nstderr: ringfence: [^\n]*' 'attach refuses, in one line'
+check 'it names what the kernel lacks: atomic operations' grep -qi 'stderr:.*atomic' <<<"$output"
+echo "# $(tail -n 1 <<<"$output")"
 is "$(program_on 0)" none 'no program is left on the interface'
 is "$(programs)" 0 'nor in the kernel'
 check 'nor any pin' test ! -e "$pins/${port[0]}"
 
-said=$(describe inside ip link set dev "${port[0]}" xdpdrv obj build/ringfence.bpf.o sec xdp)
-check 'ip cannot load the object, either' test "$(head -n 1 <<<"$said")" != 'exit 0'
-echo "# ip says, at the end: $(tail -n 3 <<<"$said" | tr '\n' ' ' | cut -c1-300)"
+output=$(describe inside ip link set dev "${port[0]}" xdpdrv obj build/ringfence.bpf.o sec xdp)
+check 'ip cannot load the object, either' test "$(head -n 1 <<<"$output")" != 'exit 0'
+echo "# ip says, at the end: $(tail -n 3 <<<"$output" | tr '\n' ' ' | cut -c1-300)"
 is "$(program_on 0), $(programs)" 'none, 0' 'and leaves no program, either'
 
-said=$(describe ringfence doctor "${port[0]}")
-matches "$said" "exit 1
+output=$(describe ringfence doctor "${port[0]}")
+matches "$output" "exit 1
 machine
 .*
 stderr: ringfence: ${port[0]}: [1-9][0-9]* problems? stands? in the way; .*" 'doctor says that it cannot'
-check 'and names what the kernel lacks, too' grep -qi '^  problem.*atomic' <<<"$said"
+check 'and names what the kernel lacks, too' grep -qi '^  problem.*atomic' <<<"$output"
 
 done_testing

@@ -191,7 +191,7 @@ static int check_occupied(const struct rf_interface *interface, const struct rf_
 {
 	const char *name = interface->name;
 
-	if (attach->mode_said && interface->mode != attach->mode)
+	if (attach->mode_given && interface->mode != attach->mode)
 		return rf_error_failed(
 			error, -EBUSY,
 			"%s: already attached in %s mode; to change it, first run 'ringfence "
@@ -214,7 +214,7 @@ static int check_occupied(const struct rf_interface *interface, const struct rf_
 			"%s: its fence has room for %u sources; for %u, first run 'ringfence "
 			"detach %s'",
 			name, fence->sources, attach->sources, name);
-	if (attach->leases != RF_LEASES_UNSAID && rf_leases_wanted(attach) != fence->leases)
+	if (attach->leases != RF_LEASES_NOT_GIVEN && rf_leases_wanted(attach) != fence->leases)
 		return rf_error_failed(
 			error, -EBUSY,
 			"%s: its fence has %u leases for all CPUs, not %u; for these, first run "
@@ -361,7 +361,7 @@ static int check_joinable(const char *name, const struct rf_pin_path *directory,
 			error, -EBUSY,
 			"fence '%s': it has room for %u sources, not %u; leave 'sources' out", name,
 			fence->sources, attach->sources);
-	if (attach->leases != RF_LEASES_UNSAID && rf_leases_wanted(attach) != fence->leases)
+	if (attach->leases != RF_LEASES_NOT_GIVEN && rf_leases_wanted(attach) != fence->leases)
 		return rf_error_failed(
 			error, -EBUSY,
 			"fence '%s': it has %u leases for all CPUs, not %u; leave 'leases' out",

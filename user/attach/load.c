@@ -57,7 +57,7 @@ uint32_t rf_leases_wanted(const struct rf_attach *attach)
 {
 	uint64_t cpus = libbpf_num_possible_cpus(), each = RF_LEASES_LEAST;
 
-	if (attach->leases == RF_LEASES_UNSAID)
+	if (attach->leases == RF_LEASES_NOT_GIVEN)
 		return RF_LEASES_DEFAULT;
 	if (!attach->leases)
 		return RF_LEASE_WAYS; /* no map is smaller; these are not used */

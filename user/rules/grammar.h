@@ -61,16 +61,16 @@ struct rf_newcomers_text {
 	enum rf_newcomers_then then;
 };
 
-#define RF_LEASES_UNSAID UINT32_MAX
+#define RF_LEASES_NOT_GIVEN UINT32_MAX
 
 struct rf_attach {
 	const char *interface[RF_INTERFACES_MAX];
 	int interfaces;
 	const char *fence; /* NULL: each interface gets a fence of its own name */
 	enum rf_mode mode;
-	bool mode_said;	     /* otherwise an attached interface keeps its mode */
+	bool mode_given;     /* otherwise an attached interface keeps its mode */
 	uint32_t sources;    /* windows per address family; 0: not given */
-	uint32_t leases;     /* of each CPU; RF_LEASES_UNSAID: not given */
+	uint32_t leases;     /* of each CPU; RF_LEASES_NOT_GIVEN: not given */
 	uint64_t confirm_ns; /* 0: not on trial */
 	bool chain;	     /* run beside other programs, by libxdp's dispatcher */
 	bool replace;	     /* remove another program first */

@@ -20,7 +20,7 @@ static int parse_mode(const char *value, void *into, struct rf_error *error)
 	int err = rf_parse_word(&rf_attach_options[RF_OPT_MODE], value, &mode, error);
 
 	attach->mode = mode;
-	attach->mode_said = true;
+	attach->mode_given = true;
 	return err;
 }
 
@@ -109,7 +109,7 @@ static int parse_word(struct rf_words *words, struct rf_attach *attach, unsigned
 
 int rf_parse_attach(struct rf_words *words, struct rf_attach *attach, struct rf_error *error)
 {
-	struct rf_attach parsed = {.mode = RF_NATIVE, .leases = RF_LEASES_UNSAID};
+	struct rf_attach parsed = {.mode = RF_NATIVE, .leases = RF_LEASES_NOT_GIVEN};
 	const char *first = rf_words_peek(words);
 	unsigned int given = 0;
 	int err = 0;

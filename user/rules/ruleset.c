@@ -76,18 +76,18 @@ static struct rf_prefix *sort_prefixes(const struct rf_prefixes *prefixes)
 	return sorted;
 }
 
-/* Adds to the entry the lists and limits of `said`. */
-static void add_to_entry(struct rf_listed *entry, const struct rf_listed *said)
+/* Adds to the entry the lists and limits of `added`. */
+static void add_to_entry(struct rf_listed *entry, const struct rf_listed *added)
 {
 	for (int list = 0; list < RF_LIST_COUNT; list++)
-		if (said->until[list])
-			entry->until[list] = said->until[list];
-	entry->from |= said->from;
+		if (added->until[list])
+			entry->until[list] = added->until[list];
+	entry->from |= added->from;
 }
 
 /* Merges sorted prefixes into the sorted entries. `merged` has room for all. Returns how many. */
 static size_t merge_sorted(const struct rf_ruleset *ruleset, const struct rf_prefix *sorted,
-			   size_t count, const struct rf_listed *said, struct rf_listed *merged)
+			   size_t count, const struct rf_listed *added, struct rf_listed *merged)
 {
 	size_t at = 0, to = 0;
 
@@ -97,7 +97,7 @@ static size_t merge_sorted(const struct rf_ruleset *ruleset, const struct rf_pre
 			merged[to++] = ruleset->listed[at++];
 		if (!to || rf_prefix_compare(&merged[to - 1].prefix, &sorted[i]) != 0)
 			merged[to++] = (struct rf_listed){.prefix = sorted[i]};
-		add_to_entry(&merged[to - 1], said);
+		add_to_entry(&merged[to - 1], added);
 	}
 	while (at < ruleset->listed_count)
 		merged[to++] = ruleset->listed[at++];
@@ -106,7 +106,7 @@ static size_t merge_sorted(const struct rf_ruleset *ruleset, const struct rf_pre
 
 /* Changes nothing where it fails. */
 static int add_prefixes(struct rf_ruleset *ruleset, const struct rf_prefixes *prefixes,
-			const struct rf_listed *said, struct rf_error *error)
+			const struct rf_listed *added, struct rf_error *error)
 {
 	const size_t capacity = ruleset->listed_count + prefixes->count;
 	struct rf_prefix *sorted;
@@ -121,7 +121,7 @@ static int add_prefixes(struct rf_ruleset *ruleset, const struct rf_prefixes *pr
 		free(merged);
 		return fail_memory(error);
 	}
-	ruleset->listed_count = merge_sorted(ruleset, sorted, prefixes->count, said, merged);
+	ruleset->listed_count = merge_sorted(ruleset, sorted, prefixes->count, added, merged);
 	free(sorted);
 	free(ruleset->listed);
 	ruleset->listed = merged;
@@ -131,10 +131,10 @@ static int add_prefixes(struct rf_ruleset *ruleset, const struct rf_prefixes *pr
 int rf_ruleset_list(struct rf_ruleset *ruleset, enum rf_list list,
 		    const struct rf_prefixes *prefixes, uint64_t until, struct rf_error *error)
 {
-	struct rf_listed said = {};
+	struct rf_listed added = {};
 
-	said.until[list] = until;
-	return add_prefixes(ruleset, prefixes, &said, error);
+	added.until[list] = until;
+	return add_prefixes(ruleset, prefixes, &added, error);
 }
 
 int rf_ruleset_unlist(struct rf_ruleset *ruleset, enum rf_list list, const struct rf_prefix *prefix)
@@ -202,7 +202,7 @@ int rf_ruleset_put_limit(struct rf_ruleset *ruleset, int slot,
 			 uint32_t tick_ns, uint32_t *next_id, struct rf_error *error)
 {
 	const struct rf_limit *limit = &definition->limit;
-	const struct rf_listed said = {.from = 1U << slot};
+	const struct rf_listed added = {.from = 1U << slot};
 	uint64_t *ports = NULL;
 	int err;
 
@@ -217,7 +217,7 @@ int rf_ruleset_put_limit(struct rf_ruleset *ruleset, int slot,
 			return fail_memory(error);
 	}
 	forget_from(ruleset, slot);
-	err = add_prefixes(ruleset, &definition->from, &said, error);
+	err = add_prefixes(ruleset, &definition->from, &added, error);
 	if (err) {
 		free(ports);
 		return err;
