@@ -18,7 +18,7 @@
 #include "rules/policy.h"
 
 /* The rules that are to be put in force, and the present rules. */
-struct change {
+struct commit {
 	struct rf_fence *fence;
 	struct rf_ruleset *ruleset;
 	struct rf_compiled compiled;
@@ -130,9 +130,9 @@ static int settle(struct rf_fence *fence, struct rf_error *error)
 	return rf_wait_for_programs(error);
 }
 
-static int check_trial(const struct change *change, struct rf_error *error)
+static int check_trial(const struct commit *commit, struct rf_error *error)
 {
-	if (!change->trial || !change->present.deadline)
+	if (!commit->trial || !commit->present.deadline)
 		return 0;
 	return rf_error_failed(error, -EBUSY,
 			       "the attach is still on trial; confirm that first: 'ringfence "
@@ -140,17 +140,17 @@ static int check_trial(const struct change *change, struct rf_error *error)
 }
 
 /* An attach on trial stays on trial when its rules change. */
-static void set_deadline(const struct change *change)
+static void set_deadline(const struct commit *commit)
 {
-	struct rf_bank *bank = &change->ruleset->bank;
+	struct rf_bank *bank = &commit->ruleset->bank;
 
-	bank->deadline = change->present.deadline;
-	bank->fallback = change->present.fallback;
-	if (!change->trial)
+	bank->deadline = commit->present.deadline;
+	bank->fallback = commit->present.fallback;
+	if (!commit->trial)
 		return;
 	bank->fallback = RF_FALL_BACK;
-	bank->deadline = rf_fence_deadline(change->fence, rf_fence_jiffies(change->fence),
-					   change->trial->time_ns);
+	bank->deadline = rf_fence_deadline(commit->fence, rf_fence_jiffies(commit->fence),
+					   commit->trial->time_ns);
 }
 
 /* ---- tries ---- */
@@ -183,12 +183,12 @@ static bool is_same_content(const struct rf_trie_content *content, const struct 
 }
 
 /* Takes the present trie of a family if it holds the same prefixes, else makes a new one. */
-static int choose_trie(struct change *change, int family, size_t from, size_t to,
+static int choose_trie(struct commit *commit, int family, size_t from, size_t to,
 		       const struct rf_progress *progress, struct rf_error *error)
 {
-	const struct rf_listed *listed = change->ruleset->listed + from;
-	const struct rf_prefix_value *value = change->compiled.value + from;
-	const int present = change->present_tries.fd[family];
+	const struct rf_listed *listed = commit->ruleset->listed + from;
+	const struct rf_prefix_value *value = commit->compiled.value + from;
+	const int present = commit->present_tries.fd[family];
 	struct bpf_map_info info = {};
 	struct rf_trie_content content = {};
 	bool same = false;
@@ -209,83 +209,83 @@ static int choose_trie(struct change *change, int family, size_t from, size_t to
 			       ? rf_error_failed(error, -errno, "cannot open the prefixes: %s",
 						 strerror(errno))
 			       : fd;
-	change->tries.fd[family] = fd;
-	change->tries.id[family] = info.id;
+	commit->tries.fd[family] = fd;
+	commit->tries.id[family] = info.id;
 	return 0;
 }
 
-static int choose_tries(struct change *change, const struct rf_progress *progress,
+static int choose_tries(struct commit *commit, const struct rf_progress *progress,
 			struct rf_error *error)
 {
-	const size_t ipv4 = count_ipv4(change->ruleset);
-	const int bank = change->fence->config->active & 1;
-	int err = rf_tries_open(change->fence, bank, &change->present_tries, error);
+	const size_t ipv4 = count_ipv4(commit->ruleset);
+	const int bank = commit->fence->config->active & 1;
+	int err = rf_tries_open(commit->fence, bank, &commit->present_tries, error);
 
 	if (!err)
-		err = choose_trie(change, 0, 0, ipv4, progress, error);
+		err = choose_trie(commit, 0, 0, ipv4, progress, error);
 	if (!err)
-		err = choose_trie(change, 1, ipv4, change->ruleset->listed_count, progress, error);
+		err = choose_trie(commit, 1, ipv4, commit->ruleset->listed_count, progress, error);
 	return err;
 }
 
 /* ---- before the switch ---- */
 
-static int clear_new_counters(const struct change *change, struct rf_error *error)
+static int clear_new_counters(const struct commit *commit, struct rf_error *error)
 {
-	const struct rf_bank *bank = &change->ruleset->bank;
+	const struct rf_bank *bank = &commit->ruleset->bank;
 	int err = 0;
 
 	for (int slot = 0; slot < RF_LIMITS_MAX && !err; slot++)
 		if (bank->policy[slot].id && !bank->limit[slot].since_generation)
-			err = rf_fence_clear_limit_counters(change->fence,
+			err = rf_fence_clear_limit_counters(commit->fence,
 							    bank->policy[slot].counters, error);
 	return err;
 }
 
-static int switch_both(struct change *change, struct rf_error *error)
+static int switch_both(struct commit *commit, struct rf_error *error)
 {
-	struct rf_fence *fence = change->fence;
-	const struct rf_ports *present_ports = change->present.flags & RF_BANK_PORTS
+	struct rf_fence *fence = commit->fence;
+	const struct rf_ports *present_ports = commit->present.flags & RF_BANK_PORTS
 						       ? &fence->ports[fence->config->active & 1]
 						       : NULL;
-	const struct rf_bank *fallback = change->trial ? &change->present : NULL;
+	const struct rf_bank *fallback = commit->trial ? &commit->present : NULL;
 	uint64_t before;
 	int err = 0;
 
 	/* The last command may have been killed before its own wait. */
 	err = rf_wait_for_programs(error);
 	if (!err)
-		err = clear_new_counters(change, error);
+		err = clear_new_counters(commit, error);
 	if (err)
 		return err;
 	/* Larger clips must be in force first, see rf_bank_raise_clips(). */
-	if (rf_bank_raise_clips(&change->present, &change->ruleset->bank))
-		err = switch_bank(fence, &change->present, present_ports, &change->present_tries,
+	if (rf_bank_raise_clips(&commit->present, &commit->ruleset->bank))
+		err = switch_bank(fence, &commit->present, present_ports, &commit->present_tries,
 				  error);
 	if (err)
 		return err;
-	rf_newcomers_prepare(fence, &change->ruleset->bank, &change->present);
-	err = rf_newcomers_note_kin(fence, &change->ruleset->bank, error);
+	rf_newcomers_prepare(fence, &commit->ruleset->bank, &commit->present);
+	err = rf_newcomers_note_kin(fence, &commit->ruleset->bank, error);
 	if (err)
 		return err;
-	rf_bans_prepare(fence, &change->ruleset->bank);
-	set_deadline(change);
+	rf_bans_prepare(fence, &commit->ruleset->bank);
+	set_deadline(commit);
 	before = fence->config->active;
-	err = switch_bank(fence, &change->ruleset->bank, change->compiled.ports, &change->tries,
+	err = switch_bank(fence, &commit->ruleset->bank, commit->compiled.ports, &commit->tries,
 			  error);
-	change->is_in_force = fence->config->active != before;
-	if (change->is_in_force)
-		rf_newcomers_age_kin(fence, &change->ruleset->bank, fallback);
+	commit->is_in_force = fence->config->active != before;
+	if (commit->is_in_force)
+		rf_newcomers_age_kin(fence, &commit->ruleset->bank, fallback);
 	return err;
 }
 
 /* ---- a commit ---- */
 
-static void end_change(struct change *change)
+static void end_commit(struct commit *commit)
 {
-	rf_compiled_free(&change->compiled);
-	rf_tries_close(&change->tries);
-	rf_tries_close(&change->present_tries);
+	rf_compiled_free(&commit->compiled);
+	rf_tries_close(&commit->tries);
+	rf_tries_close(&commit->present_tries);
 }
 
 /* The error came after the switch. */
@@ -312,7 +312,7 @@ int rf_fence_commit(struct rf_fence *fence, struct rf_ruleset *ruleset,
 		    const struct rf_trial *trial, const struct rf_progress *progress,
 		    struct rf_error *error)
 {
-	struct change change = {
+	struct commit commit = {
 		.fence = fence,
 		.ruleset = ruleset,
 		.tries = RF_TRIES_NONE,
@@ -325,23 +325,23 @@ int rf_fence_commit(struct rf_fence *fence, struct rf_ruleset *ruleset,
 		err = settle(fence, error);
 	if (err)
 		return err;
-	change.present = fence->config->bank[fence->config->active & 1];
-	err = rf_bank_check(&change.present, error);
+	commit.present = fence->config->bank[fence->config->active & 1];
+	err = rf_bank_check(&commit.present, error);
 	if (err)
 		return err;
-	take_births(&ruleset->bank, &change.present);
+	take_births(&ruleset->bank, &commit.present);
 	rf_ruleset_expire(ruleset, rf_fence_jiffies(fence));
-	err = check_trial(&change, error);
+	err = check_trial(&commit, error);
 	if (!err)
-		err = rf_ruleset_compile(ruleset, &change.compiled, error);
+		err = rf_ruleset_compile(ruleset, &commit.compiled, error);
 	if (!err)
-		err = choose_tries(&change, progress, error);
+		err = choose_tries(&commit, progress, error);
 	if (!err)
-		err = switch_both(&change, error);
+		err = switch_both(&commit, error);
 	if (!err)
 		rf_bans_reclaim(fence);
-	end_change(&change);
-	return err && change.is_in_force ? fail_in_force(err, error) : err;
+	end_commit(&commit);
+	return err && commit.is_in_force ? fail_in_force(err, error) : err;
 }
 
 static int fail_late(const struct rf_standing *standing, struct rf_error *error)
