@@ -116,17 +116,19 @@ wrong() {
 	done
 }
 
-wrong "'limits': not a command of a rule file, which may have 'limit add', 'allow' and 'deny' with 'add' or \
-'load', and 'newcomers'" 'limits add all rate 1/1s'
-wrong "'limit': in a rule file only 'limit add' is allowed" 'limit set all rate 1/1s'
+commands="which may have 'limit add', 'allow' and 'deny' with 'add' or 'load', and 'newcomers'"
+wrong "'limits': not a command of a rule file, $commands" 'limits add all rate 1/1s'
+wrong "'limit set': not a command of a rule file, $commands" 'limit set all rate 1/1s'
 wrong "'100/1d': invalid rate: '1d' is not a time; write it like 500ms, 10s, 5m or 1h" \
 	'limit add all rate 100/1d'
 wrong "'frob': unknown word in a limit; see 'ringfence help limit add'" 'limit add all rate 100/1s frob'
 wrong "limit 'fine': given twice" 'limit add fine rate 2/1s'
 wrong "'10.0.0.0/40': invalid prefix: its length must be 0-32" 'deny add 10.0.0.0/40'
 wrong "'ever': unexpected word" 'deny add 10.0.0.0/8 ever'
-wrong "'deny' expects 'add' or 'load'" 'deny del 10.0.0.0/8'
-wrong "'load' expects a file" 'allow load'
+wrong "'deny del': not a command of a rule file, $commands" 'deny del 10.0.0.0/8'
+wrong "'allow': not a command of a rule file, $commands" 'allow'
+wrong "the prefix is missing; write deny add PREFIX" 'deny add'
+wrong "the file is missing; write allow load FILE" 'allow load'
 wrong "'-': a rule file cannot read from standard input; name a file" 'allow load -'
 wrong "$scratch/none: cannot read it: No such file or directory" "allow load $scratch/none"
 wrong "$scratch/none: cannot read it: No such file or directory" \

@@ -153,25 +153,6 @@ static void print_usage(void)
 	       "says.\n");
 }
 
-int rf_command_find(struct rf_words *words)
-{
-	for (int i = 0; i < RF_CMD_COUNT; i++) {
-		struct rf_words rest = *words;
-		char copy[32], *word, *save = NULL;
-		bool matches = true;
-
-		snprintf(copy, sizeof(copy), "%s", rf_syntax[i].words);
-		for (word = strtok_r(copy, " ", &save); word && matches;
-		     word = strtok_r(NULL, " ", &save))
-			matches = rf_words_take(&rest, word);
-		if (matches) {
-			*words = rest;
-			return i;
-		}
-	}
-	return -1;
-}
-
 /* The second word of a command whose first is `word`; NULL: the first is another word. */
 static const char *second_word(const struct rf_syntax *command, const char *word)
 {

@@ -5,8 +5,6 @@
 
 #include "cli/commands.h"
 
-/* Takes the words of a command, which come next, and returns the command; -1: none. */
-int rf_command_find(struct rf_words *words);
 /* An error that says which command is unknown, and what may follow its first word. */
 int rf_fail_unknown(struct rf_words *words, struct rf_error *error);
 /* Runs `help` with the words after it. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Options by their table: parsing them, and writing them as usage, help and messages do. */
+/* Commands and options by their table: parsing them, and writing them as usage and messages do. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -177,6 +177,31 @@ int rf_parse_options(const struct rf_option *table, const rf_option_parser *pars
 		err = rf_parse_option(table, row, parser[row], words, into, given, error);
 	}
 	return err;
+}
+
+/* ---- commands ---- */
+
+/* Takes the one or two words of `command`, if they come next. */
+static bool take_command(struct rf_words *words, const char *command)
+{
+	const size_t length = strcspn(command, " ");
+	struct rf_words rest = *words;
+	const char *first = rf_words_next(&rest);
+
+	if (!first || strlen(first) != length || memcmp(first, command, length) != 0)
+		return false;
+	if (command[length] && !rf_words_take(&rest, command + length + 1))
+		return false;
+	*words = rest;
+	return true;
+}
+
+int rf_command_find(struct rf_words *words)
+{
+	for (int i = 0; i < RF_CMD_COUNT; i++)
+		if (take_command(words, rf_syntax[i].words))
+			return i;
+	return -1;
 }
 
 const char *rf_take_operand(enum rf_command_id command, struct rf_words *words,

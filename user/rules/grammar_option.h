@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Options of a command, parsed by their table. Prints nothing, like all of the grammar. */
+/* Commands and their options, found by the table. Prints nothing, like all of the grammar. */
 #ifndef RINGFENCE_GRAMMAR_OPTION_H
 #define RINGFENCE_GRAMMAR_OPTION_H
 
@@ -13,6 +13,8 @@ void rf_option_format(const struct rf_option *option, char text[RF_OPTION_TEXT_S
 #define RF_USAGE_TEXT_SIZE 256
 void rf_syntax_format(const struct rf_syntax *command, char text[RF_USAGE_TEXT_SIZE]);
 
+/* Takes the words of a command, which come next, and returns the command; -1: none. */
+int rf_command_find(struct rf_words *words);
 /* The operand's word; NULL with an error that says what to write. */
 const char *rf_take_operand(enum rf_command_id command, struct rf_words *words,
 			    struct rf_error *error);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "rules/grammar_option.h"
 #include "rules/policy.h"
 #include "rules/rulefile.h"
 #include "rules/ticks.h"
@@ -39,9 +40,6 @@ static int parse_limit(struct parser *parser, struct rf_words *words, struct rf_
 	struct rf_definition *limit;
 	int err;
 
-	if (!rf_words_take(words, "add"))
-		return rf_error_failed(error, -EINVAL,
-				       "'limit': in a rule file only 'limit add' is allowed");
 	if (file->limits == RF_LIMITS_MAX)
 		return rf_error_failed(error, -ENOSPC, "there are more than %d limits",
 				       RF_LIMITS_MAX);
@@ -80,51 +78,45 @@ static int add_entry(struct rf_rulefile *file, const struct rf_prefix *prefix, e
 	return 0;
 }
 
-static int parse_add(struct parser *parser, struct rf_words *words, enum rf_list list,
+static enum rf_list list_of(enum rf_command_id command)
+{
+	return command == RF_CMD_ALLOW_ADD || command == RF_CMD_ALLOW_LOAD ? RF_ALLOW : RF_DENY;
+}
+
+static int parse_add(struct parser *parser, struct rf_words *words, enum rf_command_id command,
 		     struct rf_error *error)
 {
-	const char *text = rf_words_next(words);
+	const char *text = rf_take_operand(command, words, error);
 	struct rf_prefix prefix;
 	uint64_t time_ns = 0;
 	int err;
 
 	if (!text)
-		return rf_error_failed(error, -EINVAL, "'add' expects a prefix");
+		return -EINVAL;
 	err = rf_parse_prefix(text, &prefix, error);
 	if (!err)
 		err = rf_parse_for(words, &time_ns, error);
 	if (!err)
 		err = rf_words_end(words, error);
-	return err ? err : add_entry(parser->file, &prefix, list, time_ns, error);
+	return err ? err : add_entry(parser->file, &prefix, list_of(command), time_ns, error);
 }
 
-static int parse_load(struct parser *parser, struct rf_words *words, enum rf_list list,
+static int parse_load(struct parser *parser, struct rf_words *words, enum rf_command_id command,
 		      struct rf_error *error)
 {
-	const char *path = rf_words_next(words);
+	const char *path = rf_take_operand(command, words, error);
 	struct rf_prefixes prefixes = {};
 	int err;
 
 	if (!path)
-		return rf_error_failed(error, -EINVAL, "'load' expects a file");
+		return -EINVAL;
 	err = rf_words_end(words, error);
 	if (!err)
 		err = read_file(parser, path, &prefixes, error);
 	for (size_t i = 0; i < prefixes.count && !err; i++)
-		err = add_entry(parser->file, &prefixes.prefix[i], list, 0, error);
+		err = add_entry(parser->file, &prefixes.prefix[i], list_of(command), 0, error);
 	rf_prefixes_free(&prefixes);
 	return err;
-}
-
-static int parse_list(struct parser *parser, struct rf_words *words, enum rf_list list,
-		      struct rf_error *error)
-{
-	if (rf_words_take(words, "add"))
-		return parse_add(parser, words, list, error);
-	if (rf_words_take(words, "load"))
-		return parse_load(parser, words, list, error);
-	return rf_error_failed(error, -EINVAL, "'%s' expects 'add' or 'load'",
-			       list == RF_ALLOW ? "allow" : "deny");
 }
 
 static int parse_newcomers(struct parser *parser, struct rf_words *words, struct rf_error *error)
@@ -135,6 +127,36 @@ static int parse_newcomers(struct parser *parser, struct rf_words *words, struct
 	return rf_parse_newcomers(words, &parser->file->newcomers, error);
 }
 
+/* `word`: the first of the line. `command`: -1 where it is none. */
+static int refuse_command(const char *word, int command, struct rf_error *error)
+{
+	return rf_error_failed(error, -EINVAL,
+			       "'%s': not a command of a rule file, which may have 'limit add', "
+			       "'allow' and 'deny' with 'add' or 'load', and 'newcomers'",
+			       command < 0 ? word : rf_syntax[command].words);
+}
+
+static int parse_command(struct parser *parser, struct rf_words *words, struct rf_error *error)
+{
+	const char *first = rf_words_peek(words);
+	const int command = rf_command_find(words);
+
+	switch (command) {
+	case RF_CMD_LIMIT_ADD:
+		return parse_limit(parser, words, error);
+	case RF_CMD_ALLOW_ADD:
+	case RF_CMD_DENY_ADD:
+		return parse_add(parser, words, command, error);
+	case RF_CMD_ALLOW_LOAD:
+	case RF_CMD_DENY_LOAD:
+		return parse_load(parser, words, command, error);
+	case RF_CMD_NEWCOMERS:
+		return parse_newcomers(parser, words, error);
+	default:
+		return refuse_command(first, command, error);
+	}
+}
+
 static int parse_line(struct parser *parser, char *line, struct rf_error *error)
 {
 	const char *array[WORDS_MAX];
@@ -143,18 +165,7 @@ static int parse_line(struct parser *parser, char *line, struct rf_error *error)
 
 	if (err || !rf_words_peek(&words))
 		return err;
-	if (rf_words_take(&words, "limit"))
-		return parse_limit(parser, &words, error);
-	if (rf_words_take(&words, "allow"))
-		return parse_list(parser, &words, RF_ALLOW, error);
-	if (rf_words_take(&words, "deny"))
-		return parse_list(parser, &words, RF_DENY, error);
-	if (rf_words_take(&words, "newcomers"))
-		return parse_newcomers(parser, &words, error);
-	return rf_error_failed(error, -EINVAL,
-			       "'%s': not a command of a rule file, which may have 'limit add', "
-			       "'allow' and 'deny' with 'add' or 'load', and 'newcomers'",
-			       rf_words_peek(&words));
+	return parse_command(parser, &words, error);
 }
 
 int rf_rulefile_parse(char *text, const char *name, rf_prefixes_reader read,
