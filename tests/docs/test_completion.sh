@@ -237,7 +237,7 @@ does 'without a fence, completion prints nothing' '' inside build/ringfence comp
 does 'completion prints nothing for a user who may not read the fence' '' inside setpriv --reuid 65534 --clear-groups \
 	"$PWD/build/ringfence" completion words -- limit del ''
 
-fails 'completion refuses the name of an unknown shell' 2 "ringfence: 'tcsh': unknown shell; it is bash, zsh or fish" \
+fails 'completion refuses the name of an unknown shell' 2 "ringfence: 'tcsh': unknown shell; use bash, zsh or fish" \
 	build/ringfence completion tcsh
 fails 'completion refuses a second word' 2 "ringfence: 'more': unexpected word" build/ringfence completion bash more
 fails 'completion refuses --json' 2 "ringfence: '--json': completion prints a script for a shell" \

@@ -147,13 +147,13 @@ file bad < <(for i in {1..5}; do echo "limit add l$i rate 1/1s"; done)
 for command in apply check; do
 	fails "$command refuses a file whose limits charge one packet to more than 4" \
 		1 "ringfence: limits 'l1', 'l2', 'l3', 'l4' \
-and 'l5': a packet may be charged to 4 limits at most, and some would be to all of these; delete one, or \
+and 'l5': at most 4 limits may apply to a packet, but all of these apply to some packets; delete one, or \
 narrow it by 'match', 'dport' or 'from'" ringfence $command "$scratch/bad"
 done
 printf '# none\n\n' | file bad
 for command in apply check; do
 	fails "$command refuses a file without any rule" 1 "ringfence: \
-$scratch/bad: no rule is in the file; write 'newcomers off' to delete all rules" \
+$scratch/bad: the file has no rule; write 'newcomers off' to delete all rules" \
 		ringfence $command "$scratch/bad"
 done
 fails "an error in a line of standard input names 'standard input' and the line" 1 \
@@ -392,7 +392,7 @@ fi
 while [ $((${EPOCHREALTIME/./} - in_force_at)) -lt 8200000 ]; do sleep 0.05; done
 is "$(in_force)" '10.0.0.1 10.9.0.1 ' 'after a trial the old rules hold again, without any process'
 is "$(saved)" "$before" 'after a trial save prints all the old rules'
-is "$(ringfence status | grep -c 'were not confirmed: the old rules are back')" 1 \
+is "$(ringfence status | grep -c 'were not confirmed: the old rules came back')" 1 \
 	'status says that the rules on trial were not confirmed'
 matches "$(describe ringfence confirm)" $'exit 1\n\nstderr: ringfence: too late: the old rules came back '\
 '[0-9]+ s ago; apply again' 'confirm after the trial is refused as too late'
@@ -479,7 +479,7 @@ ringfence detach "${port[0]}" >"$scratch/log"
 # ---- an attach on trial ----
 
 does 'attach … confirm says that the fence is on trial' "${port[0]}: attached in native mode, fence '${port[0]}'
-on trial for 5s: then everything passes, unless 'ringfence confirm' keeps it" \
+on trial: in 5s everything passes, unless 'ringfence confirm' keeps the fence" \
 	ringfence attach "${port[0]}" confirm 5s
 begin=${EPOCHREALTIME/./}
 does 'a fence on trial accepts an entry of a list' '' ringfence deny add 10.0.0.0/24
@@ -499,8 +499,7 @@ is "$(describe ringfence deny add 10.0.1.0/24)" "exit 0
 stderr: ringfence: the attach was not confirmed, so everything passes; 'ringfence confirm' puts the \
 rules in force" 'a change of a fence whose trial ended warns that everything passes'
 does 'a late confirm of a fence reports that its rules are in force from now on' \
-	'confirmed, after its time: until now everything passed, and from '\
-'now on the rules are in force' ringfence confirm
+	'confirmed late: until now everything passed; from now on the rules are in force' ringfence confirm
 deliver 0 src=10.0.0.1,count=20 src=10.0.1.1,count=20 src=10.0.2.1,count=20
 is "$(came)" '10.0.2.1 5' 'a fence that is confirmed late enforces its rules'
 conserves 0 'sent = passed + dropped over a trial of a fence'

@@ -317,7 +317,7 @@ does 'detach of a vanished device removes what is left of its fence' \
 	ringfence detach "${port[3]}"
 check 'detach of a vanished device removes its pins' test ! -e "$pins/${port[3]}"
 fails 'a second detach of a vanished device says that there is no such interface' 1 \
-	"ringfence: ${port[3]}: no such interface; 'ip link' lists those there are" \
+	"ringfence: ${port[3]}: no such interface; 'ip link' lists the interfaces" \
 	ringfence detach "${port[3]}"
 
 # ---- upgrades ----

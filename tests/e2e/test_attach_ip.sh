@@ -183,8 +183,8 @@ inside ip link set dev "$eth" xdpdrv obj $OBJECT sec xdp || bail 'ip does not at
 before=$(program_on 0)
 fails "attach with the name of a fence that ip attached is refused" \
 	1 "ringfence: fence '$eth': interface $eth has \
-one of that name, which 'ip' attached; first run 'ringfence adopt $eth' to have that one, or \
-choose another name" ringfence attach "$other" fence "$eth"
+a fence of that name, which 'ip' attached; to use that fence, first run 'ringfence adopt $eth'; \
+otherwise choose another name" ringfence attach "$other" fence "$eth"
 is "$(program_on 0) $(program_on 1)" "$before none" \
 	'attach that is refused for a name leaves programs as they are'
 check 'attach that is refused for a name pins nothing' test ! -e "$pins/$eth"

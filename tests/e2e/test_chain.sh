@@ -115,8 +115,8 @@ done
 is "$(program_on 0)" "$id" 'attach leaves a program that a link holds in place'
 is "$(ringfence doctor "${port[0]}" --json 2>/dev/null | jq -r '.interfaces[0].checks[] |
 	select(.check == "program") | "\(.level): \(.text); \(.command)"')" "problem: another XDP program is \
-in place: 'foreign' (id $id), held by bpf_link $link of what attached it; stop that, or take the link from \
-it; bpftool link detach id $link" 'doctor names the link that holds another program'
+in place: 'foreign' (id $id), held by bpf_link $link of another process; stop that process, or detach \
+the link; bpftool link detach id $link" 'doctor names the link that holds another program'
 inside ip link set dev "${port[0]}" xdp off 2>"$scratch/refused"
 is "$(test -s "$scratch/refused" && program_on 0)" "$id" "ip link cannot take off a program that a link holds"
 does 'the remedy for a program that a link holds works: bpftool link detach' '' bpftool link detach id "$link"

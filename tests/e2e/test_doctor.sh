@@ -32,7 +32,7 @@ finding() { # CHECK
 }
 
 one_problem() { # IF
-	echo "exit 1 ringfence: $1: 1 problem stands in the way; what to do about it stands beside it"
+	echo "exit 1 ringfence: $1: 1 problem prevents a fence; its line says what to do"
 }
 
 # Runs the command of a finding as it is printed.
@@ -82,7 +82,7 @@ inside ip link property add dev "$dev" altname "${run}x"
 look "${run}x"
 is "$(jq -r '.interfaces[].name' "$scratch/report")" "$dev" 'doctor accepts an alternative name of an interface'
 fails 'doctor of a missing interface fails' 1 \
-	"ringfence: ${run}none: no such interface; 'ip link' lists those there are" \
+	"ringfence: ${run}none: no such interface; 'ip link' lists the interfaces" \
 	ringfence doctor "${run}none"
 fails 'doctor with a word too many is wrong usage' \
 	2 "ringfence: 'now': unexpected word" ringfence doctor "$dev" now
@@ -118,7 +118,7 @@ is "$(hidden 'umount -l /sys/fs/bpf
 	build/ringfence doctor >"'"$scratch"'/text"
 	echo "exit $?"
 	grep " bpffs " "'"$scratch"'/text"')" \
-	'ringfence: 1 problem stands in the way; what to do about it stands beside it
+	'ringfence: 1 problem prevents a fence; its line says what to do
 exit 1
 mount -t bpf -o mode=0700 bpf /sys/fs/bpf
 exit 0
@@ -154,7 +154,7 @@ is "$(jq -r '.machine.checks[] | select(.check == "program") | .text' "$scratch/
 	"this build's program loads" 'doctor with three capabilities loads the program'
 for less in net_admin,+perfmon bpf,+perfmon bpf,+net_admin; do
 	weak --inh-caps="+$less" --ambient-caps="+$less"
-	is "${looked%%;*}" "exit 1 ringfence: $dev: 1 problem stands in the way" \
+	is "${looked%%;*}" "exit 1 ringfence: $dev: 1 problem prevents a fence" \
 		"doctor with $less alone finds a problem"
 done
 is "$(finding privileges)" "problem: this process lacks CAP_PERFMON, which attaching needs; \
@@ -240,10 +240,10 @@ fails 'attach to a veth whose peer sends by more queues points to doctor' \
 on device; 'ringfence doctor $a' says why; 'ringfence attach $a mode generic' may work" ringfence attach "$a"
 look "$a"
 is "$looked" "$(one_problem "$a")" 'doctor of a veth whose peer sends by more queues finds one problem'
-is "$(finding peer)" "problem: $b sends by more queues than it receives by here (1), and veth refuses \
+is "$(finding peer)" "problem: $b has more send queues than $a has receive queues (1); veth refuses \
 native mode then; run 'ethtool -L $a rx 2'" \
 	'doctor of a veth whose peer sends by more queues recommends ethtool -L'
-remedied 'queues' "$a" peer "ok: $b sends by 2 of the queues that it receives by"
+remedied 'queues' "$a" peer "ok: $b has 2 send queues, and $a has 2 receive queues"
 does 'attach works after the remedy for a peer that sends by more queues' \
 	"$a: attached in native mode, fence '$a'" ringfence attach "$a"
 ringfence detach "$a" >/dev/null
@@ -251,11 +251,11 @@ inside ethtool -L "$b" tx 1
 inside ethtool -L "$a" rx 1
 look "$a"
 if [ "$(nproc)" -gt 1 ]; then
-	is "$(finding queues)" "note: 1 to receive by, so that 1 of $(nproc) CPUs does all the work; run \
+	is "$(finding queues)" "note: 1 receive queue, so that 1 of $(nproc) CPUs does all the work; run \
 'ethtool -L $a rx 2'" 'doctor notes one receive queue for all CPUs'
-	remedied 'one queue' "$a" queues "ok: 2 to receive by, $(nproc) CPUs"
+	remedied 'one queue' "$a" queues "ok: 2 receive queues, $(nproc) CPUs"
 else
-	is "$(finding queues)" 'ok: 1 to receive by, 1 CPUs' 'doctor accepts one receive queue for one CPU'
+	is "$(finding queues)" 'ok: 1 receive queue, 1 CPU' 'doctor accepts one receive queue for one CPU'
 fi
 
 # ---- jumbo frames ----
@@ -272,7 +272,7 @@ ringfence detach "$a" >/dev/null
 inside ip tuntap add dev "${run}t" mode tap
 inside ip link set dev "${run}t" mtu 9000
 look "${run}t"
-is "$(finding mtu)" 'ok: 9000: the driver does not mind' 'doctor accepts jumbo frames of a tap'
+is "$(finding mtu)" 'ok: 9000: the driver accepts it' 'doctor accepts jumbo frames of a tap'
 does 'attach works with jumbo frames on a tap' \
 	"${run}t: attached in native mode (frags, for its jumbo MTU), fence '${run}t'" \
 	ringfence attach "${run}t"
@@ -296,7 +296,7 @@ inside ip link add name "${run}r" type bridge
 inside ip link set "${run}r" up
 inside ip link set dev "$b" master "${run}r"
 look "$b"
-is "$(finding port)" "ok: of ${run}r: what is passed on counts as well" \
+is "$(finding port)" "ok: of ${run}r: a fence here also counts packets that ${run}r forwards" \
 	'doctor of a port of a bridge notes that bridged packets count'
 look "${run}r"
 is "$(finding native)" "problem: a bridge has no native mode; its ports: $b may; run 'ringfence attach \

@@ -68,7 +68,7 @@ limits nothing; attach to the Ethernet interface that carries its traffic; null"
 	"$4: doctor says that its frames have no Ethernet header"
 	is "$(ringfence doctor | grep -c "^  $1 .*attach")" 0 \
 		"$4: doctor without an interface recommends no attach"
-	matches "$(ringfence doctor 2>/dev/null | grep "^  $1 ")" "  $1 +not for a fence, since its frames \
+	matches "$(ringfence doctor 2>/dev/null | grep "^  $1 ")" "  $1 +cannot have a fence, since its frames \
 have no Ethernet header; 'ringfence doctor $1' says more" \
 	"$4: doctor without an interface says that it is not for a fence"
 	is "$(inside ip -j link show dev "$1" | jq -c '[.[] | .xdp.prog.id // empty]')" '[]' \

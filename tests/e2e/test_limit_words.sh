@@ -108,7 +108,7 @@ is "$(shown | sed 's/N/3072/')" '  used          3072 of 137438953472 bytes
 is "$(used)" $'3072 137438953472/8784h bytes\n3072 137438953472 null bytes' \
 	'top of a limit in large units prints bytes'
 does 'show of a newcomer prints the unit of the limit' \
-	'source 192.0.2.99, limit all (137438953472/8784h bytes): a newcomer, it has no window' \
+	'source 192.0.2.99, limit all (137438953472/8784h bytes): a newcomer, without a window' \
 	ringfence show 192.0.2.99
 
 # The examples of the help are commands that work.

@@ -186,7 +186,7 @@ fails 'allow load of a line with more than a prefix is refused' \
 	1 "ringfence: $scratch/bad:1: 'for': unexpected word" \
 	ringfence allow load "$scratch/bad"
 echo '# none' >"$scratch/bad"
-fails 'deny load of a file without a prefix is refused' 1 "ringfence: $scratch/bad: no prefix is in the file" \
+fails 'deny load of a file without a prefix is refused' 1 "ringfence: $scratch/bad: the file has no prefix" \
 	ringfence deny load "$scratch/bad"
 head -c 100 /dev/zero >"$scratch/bad"
 fails 'deny load of a file with a zero byte is refused' \

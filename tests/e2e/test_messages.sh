@@ -36,7 +36,7 @@ with='without a fence'
 no_fence="no fence attached; run 'ringfence attach ${port[0]}' or 'ip link set dev ${port[0]} xdp obj …'"
 no_fence_at_all="no fence attached to any interface; run 'ringfence attach IF' or \
 'ip link set dev IF xdp obj …'"
-no_interface="no such interface; 'ip link' lists those there are"
+no_interface="no such interface; 'ip link' lists the interfaces"
 for words in status stats 'stats watch' top 'show 192.0.2.1' 'limit list' 'limit add all rate 1/1s' \
 	'limit set all rate 1/1s' 'limit del all'; do
 	# shellcheck disable=SC2086
@@ -107,14 +107,14 @@ before=$(state)
 usage "a command is missing; run 'ringfence help'"
 usage "'frob': unknown command; run 'ringfence help'" frob
 usage "'statu': unknown command; run 'ringfence help'" statu
-usage "'limit': unknown command; add, set, del or list follows" limit
-usage "'limit foo': unknown command; add, set, del or list follows" limit foo
+usage "'limit': unknown command; 'limit' expects add, set, del or list" limit
+usage "'limit foo': unknown command; 'limit' expects add, set, del or list" limit foo
 for list in allow deny; do
-	usage "'$list': unknown command; add, del, list or load follows" $list
-	usage "'$list foo': unknown command; add, del, list or load follows" $list foo
+	usage "'$list': unknown command; '$list' expects add, del, list or load" $list
+	usage "'$list foo': unknown command; '$list' expects add, del, list or load" $list foo
 done
 usage 'the interface is missing; write adopt IF' adopt
-usage "'dev lo': doctor looks at one interface, or at all" doctor lo dev lo
+usage "'dev lo': doctor takes one interface, or none" doctor lo dev lo
 usage "'--frob': unknown option; run 'ringfence help'" status --frob
 usage "'dev': expects an interface" status dev
 usage "'now': unexpected word" status now
@@ -206,7 +206,7 @@ usage "'confirm': expects a time, like 10m" apply rules confirm
 usage "the file is missing; write check FILE" check
 usage "'now': unexpected word" check rules now
 usage "'now': unexpected word" save now
-usage "'--json': save prints the grammar; for JSON use 'limit list', 'allow list' and 'deny list'" \
+usage "'--json': save prints the rules as commands; for JSON use 'limit list', 'allow list' and 'deny list'" \
 	save --json
 usage "'now': unexpected word" confirm now
 for option in packets bytes shadow 'algorithm token' 'cells 4' 'edge coarse' 'burst 10' 'match any' \

@@ -288,7 +288,7 @@ check 'attach by another user pins in that directory' test -e "$share/$eth/xdp"
 for words in 'limit add all rate 1/1s' 'newcomers off' "attach $eth" "detach $eth" "adopt $eth"; do
 	# shellcheck disable=SC2086
 	fails "root does not touch a fence of another user: $words" 1 "ringfence: $share/$eth: this \
-fence belongs to user $nobody; run it as that user" ringfence $words
+fence belongs to user $nobody; run the command as that user" ringfence $words
 done
 does 'limit add by another user works' '' as_owner "$scratch/ringfence" limit add all rate 100/1h exact
 does 'deny add by another user works' '' as_owner "$scratch/ringfence" deny add 203.0.113.0/24

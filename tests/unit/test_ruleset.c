@@ -90,8 +90,8 @@ static void a_fifth_limit_on_one_packet_is_refused(void **state)
 	rules_add(&rules, "e rate 1k/1s per /16 from 192.0.2.0/24 match proto 6 shadow");
 	err = rules_try_compile(&rules);
 	assert_no_room(err, &rules.error,
-		       "limits 'a', 'b', 'c', 'd' and 'e': a packet may be charged to 4 limits at "
-		       "most, and some would be to all of these; delete one, or narrow it by "
+		       "limits 'a', 'b', 'c', 'd' and 'e': at most 4 limits may apply to a packet, "
+		       "but all of these apply to some packets; delete one, or narrow it by "
 		       "'match', 'dport' or 'from'");
 	rules_put(&rules, 3, "d rate 1k/1s match udp");
 	rules_compile(&rules);
@@ -177,10 +177,9 @@ static void a_from_without_prefix_is_refused(void **state)
 	int err = rules_try_put(&rules, 0, "a rate 1k/1s from file /dev/null", NULL);
 
 	(void)state;
-	assert_refused(
-		err, &rules.error,
-		"limit 'a': there is no prefix behind its 'from', so it would be for nobody; "
-		"add one, or leave out 'from'");
+	assert_refused(err, &rules.error,
+		       "limit 'a': 'from' has no prefix, so no packet would match; add a prefix, "
+		       "or leave out 'from'");
 	rules_free(&rules);
 }
 
@@ -265,7 +264,7 @@ static void match_other_applies_to_no_source(void **state)
 			1U << 2);
 	rules_put(&rules, 4, "c rate 1k/1s match other");
 	assert_int_equal(rf_ruleset_compile(&rules.ruleset, &compiled, &error), -EEXIST);
-	assert_string_equal(error.text, "limits 'b' and 'c': there may be one limit with 'match "
+	assert_string_equal(error.text, "limits 'b' and 'c': only one limit may have 'match "
 					"other'; delete one");
 	rf_compiled_free(&compiled);
 	rf_ruleset_del_limit(&rules.ruleset, 3);

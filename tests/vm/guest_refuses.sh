@@ -30,7 +30,7 @@ output=$(describe ringfence doctor "${port[0]}")
 matches "$output" "exit 1
 machine
 .*
-stderr: ringfence: ${port[0]}: [1-9][0-9]* problems? stands? in the way; .*" 'doctor says that it cannot'
+stderr: ringfence: ${port[0]}: [1-9][0-9]* problems? prevents? a fence; .*" 'doctor says that it cannot'
 check 'and names what the kernel lacks, too' grep -qi '^  problem.*atomic' <<<"$output"
 
 done_testing

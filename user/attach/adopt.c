@@ -24,15 +24,15 @@ int rf_adopt_check_name(const char *name, struct rf_error *error)
 		err = 0;
 	else if (*fence.pins)
 		err = rf_error_failed(error, -EEXIST,
-				      "fence '%s': interface %s has one of that name, whose pins "
-				      "are at %s; choose another name",
+				      "fence '%s': interface %s has a fence of that name, with its "
+				      "pins at %s; choose another name",
 				      name, name, fence.pins);
 	else
-		err = rf_error_failed(
-			error, -EEXIST,
-			"fence '%s': interface %s has one of that name, which 'ip' attached; first "
-			"run 'ringfence adopt %s' to have that one, or choose another name",
-			name, name, name);
+		err = rf_error_failed(error, -EEXIST,
+				      "fence '%s': interface %s has a fence of that name, which "
+				      "'ip' attached; to use that fence, first run 'ringfence "
+				      "adopt %s'; otherwise choose another name",
+				      name, name, name);
 	rf_fence_close(&fence);
 	return err;
 }

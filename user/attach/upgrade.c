@@ -23,7 +23,8 @@ static int swap_program(const struct rf_interface *interface, const struct rf_pr
 		return rf_chain_upgrade(interface, old, loaded, error);
 	if (fd < 0)
 		return rf_error_failed(error, -ENOEXEC,
-				       "%s: cannot upgrade: no frags on this kernel",
+				       "%s: cannot upgrade: this kernel lacks frames in several "
+				       "buffers (xdp.frags)",
 				       interface->name);
 	if (interface->by_link) {
 		LIBBPF_OPTS(bpf_link_update_opts, options, .flags = BPF_F_REPLACE,

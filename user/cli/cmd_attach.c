@@ -89,8 +89,8 @@ int rf_cmd_attach(const struct rf_options *options, struct rf_words *words, stru
 		char time[RF_DURATION_TEXT_SIZE];
 
 		rf_format_left(attach.confirm_ns, time);
-		rf_out("on trial for %s: then everything passes, unless 'ringfence confirm' keeps "
-		       "it\n",
+		rf_out("on trial: in %s everything passes, unless 'ringfence confirm' keeps the "
+		       "fence\n",
 		       time);
 	}
 	if (attach.mode == RF_GENERIC)

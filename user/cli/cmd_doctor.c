@@ -81,7 +81,7 @@ static int find_asked(struct report *report, const char *given, struct rf_error 
 	if (report->asked >= 0)
 		return 0;
 	return rf_error_failed(error, -ENODEV,
-			       "%s: no such interface; 'ip link' lists those there are", given);
+			       "%s: no such interface; 'ip link' lists the interfaces", given);
 }
 
 /* Problems of the machine, and of the interface that was asked for. */
@@ -114,7 +114,7 @@ static void print_summary(const struct rf_interface_facts *facts,
 	rf_out("  %-15s ", facts->name);
 	if (!rf_has_ethernet(facts->hardware))
 		rf_out("%s, since its frames have no Ethernet header",
-		       facts->ours ? "has a fence that limits nothing" : "not for a fence");
+		       facts->ours ? "has a fence that limits nothing" : "cannot have a fence");
 	else if (facts->ours)
 		rf_out("has a fence, in %s mode", facts->generic ? "generic" : "native");
 	else if (problems)
@@ -207,7 +207,7 @@ int rf_cmd_doctor(const struct rf_options *options, struct rf_words *words, stru
 	int err = rf_words_end(words, error), problems;
 
 	if (!err && options->dev && name != options->dev)
-		err = rf_error_usage(error, "'dev %s': doctor looks at one interface, or at all",
+		err = rf_error_usage(error, "'dev %s': doctor takes one interface, or none",
 				     options->dev);
 	if (!err)
 		err = examine_interfaces(&report, error);
@@ -222,12 +222,11 @@ int rf_cmd_doctor(const struct rf_options *options, struct rf_words *words, stru
 	}
 	problems = err ? 0 : count_problems(&report);
 	if (problems)
-		err = rf_error_failed(
-			error, -ENOEXEC,
-			"%s%s%d problem%s in the way; what to do about it stands beside "
-			"it",
-			name ? name : "", name ? ": " : "", problems,
-			problems == 1 ? " stands" : "s stand");
+		err = rf_error_failed(error, -ENOEXEC, "%s%s%d problem%s", name ? name : "",
+				      name ? ": " : "", problems,
+				      problems == 1
+					      ? " prevents a fence; its line says what to do"
+					      : "s prevent a fence; their lines say what to do");
 	free(report.facts);
 	free(report.interface);
 	return err;

@@ -130,7 +130,7 @@ static int load_prefixes(const struct rf_options *options, struct rf_words *word
 	if (!err)
 		err = rf_file_prefixes(path, &prefixes, error);
 	if (!err && !prefixes.count)
-		err = rf_error_failed(error, -EINVAL, "%s: no prefix is in the file", path);
+		err = rf_error_failed(error, -EINVAL, "%s: the file has no prefix", path);
 	if (!err)
 		err = rf_transaction_begin(&transaction, options, error);
 	if (!err)

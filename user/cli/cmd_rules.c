@@ -24,7 +24,7 @@ static int check_not_empty(const char *name, const struct rf_rulefile *file, str
 		return 0;
 	return rf_error_failed(
 		error, -EINVAL,
-		"%s: no rule is in the file; write 'newcomers off' to delete all rules", name);
+		"%s: the file has no rule; write 'newcomers off' to delete all rules", name);
 }
 
 static int read_rules(const char *path, struct rf_rulefile *file, struct rf_error *error)
@@ -201,10 +201,9 @@ int rf_cmd_confirm(const struct rf_options *options, struct rf_words *words, str
 		return rf_out_json(json_pack("{s:b, s:b}", "confirmed", true, "was_late",
 					     before.state == RF_FELL_OPEN),
 				   false, error);
-	rf_out(before.state == RF_FELL_OPEN
-		       ? "confirmed, after its time: until now everything passed, and from now on "
-			 "the rules are in force\n"
-		       : "confirmed: the rules in force stay\n");
+	rf_out(before.state == RF_FELL_OPEN ? "confirmed late: until now everything passed; from "
+					      "now on the rules are in force\n"
+					    : "confirmed: the rules in force stay\n");
 	return 0;
 }
 
@@ -277,8 +276,8 @@ int rf_cmd_save(const struct rf_options *options, struct rf_words *words, struct
 	int err = rf_words_end(words, error);
 
 	if (!err && options->json)
-		err = rf_error_usage(error, "'--json': save prints the grammar; for JSON use "
-					    "'limit list', 'allow list' and 'deny list'");
+		err = rf_error_usage(error, "'--json': save prints the rules as commands; for JSON "
+					    "use 'limit list', 'allow list' and 'deny list'");
 	if (!err)
 		err = rf_fence_open(&fence, options->dev, error);
 	if (!err)

@@ -155,7 +155,7 @@ static void print_view(const struct view *view)
 
 	rf_format_limit_rate(view->limit, rate);
 	if (view->newcomer) {
-		rf_out("limit %s (%s): a newcomer, it has no window\n", view->limit->name, rate);
+		rf_out("limit %s (%s): a newcomer, without a window\n", view->limit->name, rate);
 		print_ban(view);
 		return;
 	}

@@ -215,11 +215,10 @@ static void print_trial(const struct rf_standing *standing)
 		       "fence\n",
 		       time);
 	else if (standing->state == RF_FELL_BACK)
-		rf_out("the rules on trial were not confirmed: the old rules are back, since "
-		       "%s\n",
+		rf_out("the rules on trial were not confirmed: the old rules came back %s ago\n",
 		       time);
 	else if (standing->state == RF_FELL_OPEN)
-		rf_out("the attach was not confirmed: everything passes, since %s; 'ringfence "
+		rf_out("the attach was not confirmed: everything has passed for %s; 'ringfence "
 		       "confirm' puts the rules in force\n",
 		       time);
 }

@@ -221,7 +221,7 @@ int rf_cmd_completion(const struct rf_options *options, struct rf_words *words,
 	int err;
 
 	if (row < 0)
-		return rf_error_usage(error, "'%s': unknown shell; it is bash, zsh or fish", shell);
+		return rf_error_usage(error, "'%s': unknown shell; use bash, zsh or fish", shell);
 	err = rf_words_end(words, error);
 	if (!err && options->json)
 		err = rf_error_usage(error, "'--json': completion prints a script for a shell");

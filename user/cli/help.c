@@ -191,8 +191,8 @@ int rf_fail_unknown(struct rf_words *words, struct rf_error *error)
 	list_seconds(first, seconds, sizeof(seconds));
 	if (!*seconds)
 		return rf_error_usage(error, "'%s': unknown command; run 'ringfence help'", first);
-	return rf_error_usage(error, "'%s%s%s': unknown command; %s follows", first,
-			      second ? " " : "", second ? second : "", seconds);
+	return rf_error_usage(error, "'%s%s%s': unknown command; '%s' expects %s", first,
+			      second ? " " : "", second ? second : "", first, seconds);
 }
 
 /* Prints all commands that begin with `word`, like `limit`. Returns how many there are. */

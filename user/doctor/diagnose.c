@@ -105,7 +105,7 @@ static void check_feature(const struct rf_machine_facts *machine, enum rf_featur
 		 * callbacks.
 		 */
 		if (feature == RF_FEATURE_ITERATORS && has[RF_FEATURE_JIT] == RF_NO) {
-			rf_findings_add(findings, RF_NOTE, check, "%s take the BPF JIT: %s", text,
+			rf_findings_add(findings, RF_NOTE, check, "%s need the BPF JIT: %s", text,
 					rf_feature_rows[feature].without);
 			return;
 		}

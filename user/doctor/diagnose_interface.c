@@ -147,7 +147,7 @@ static void check_foreign(const struct rf_interface_facts *facts, struct rf_find
 	} else if (facts->link_id) { /* then the kernel answers EBUSY to 'ip link' */
 		rf_findings_add(findings, RF_PROBLEM, "program",
 				"another XDP program is in place: '%s' (id %u), held by bpf_link "
-				"%u of what attached it; stop that, or take the link from it",
+				"%u of another process; stop that process, or detach the link",
 				facts->program_name, facts->program_id, facts->link_id);
 		rf_findings_remedy(findings, "bpftool link detach id %u", facts->link_id);
 	} else {
@@ -227,8 +227,8 @@ static void check_bond(const struct rf_interface_facts *facts, struct rf_finding
 				"the bond has no member, and so no native mode; give it one");
 	} else if (mode == 3 || mode == 5 || mode == 6) {
 		rf_findings_add(findings, RF_PROBLEM, "bond",
-				"a bond in mode %s has no native mode; balance-rr, active-backup, "
-				"balance-xor and 802.3ad have",
+				"a bond in mode %s has no native mode; use balance-rr, "
+				"active-backup, balance-xor or 802.3ad",
 				modes[mode]);
 		rf_findings_remedy(findings, "ringfence attach %s mode generic", facts->name);
 	} else if (can_native(facts) == RF_NO) {
@@ -251,20 +251,20 @@ static void check_master(const struct rf_interface_facts *facts, struct rf_findi
 	if (!*master)
 		return;
 	if (strcmp(facts->master_kind, "bond") != 0) {
-		rf_findings_add(findings, RF_OK, "port", "of %s: what is passed on counts as well",
+		rf_findings_add(findings, RF_OK, "port",
+				"of %s: a fence here also counts packets that %s forwards", master,
 				master);
 	} else if (facts->master_fenced) {
 		rf_findings_add(findings, RF_OK, "member", "of %s, whose fence covers it", master);
 	} else if (facts->master_occupied) {
-		rf_findings_add(
-			findings, RF_PROBLEM, "member",
-			"of %s, which has an XDP program, so that its members can have none",
-			master);
+		rf_findings_add(findings, RF_PROBLEM, "member",
+				"of %s, which has an XDP program; then no member can have one",
+				master);
 		rf_findings_remedy(findings, "ringfence doctor %s", master);
 	} else if (!is_fenced(facts)) {
 		rf_findings_add(findings, RF_NOTE, "member",
-				"of %s; a fence there covers all of its members, and a fence here "
-				"rules it out",
+				"of %s; a fence there covers all its members, but is impossible "
+				"while a member has one",
 				master);
 		rf_findings_remedy(findings, "ringfence attach %s", master);
 	}
@@ -286,8 +286,8 @@ static void check_child(const struct rf_interface_facts *facts, struct rf_findin
 		rf_findings_remedy(findings, "ringfence attach %s", facts->parent);
 	} else {
 		rf_findings_add(findings, RF_PROBLEM, "native",
-				"a %s has no native mode, and what it is on is in another network "
-				"namespace; attach there",
+				"a %s has no native mode; its lower interface is in another "
+				"network namespace: attach there",
 				facts->kind);
 		rf_findings_remedy(findings, "ringfence attach %s mode generic", facts->name);
 	}
@@ -352,7 +352,7 @@ static void check_mtu(const struct rf_interface_facts *facts, struct rf_findings
 		return;
 	}
 	if (is_driver(facts, "tun")) { /* it passes larger frames to generic mode by itself */
-		rf_findings_add(findings, RF_OK, "mtu", "%d: the driver does not mind", facts->mtu);
+		rf_findings_add(findings, RF_OK, "mtu", "%d: the driver accepts it", facts->mtu);
 		return;
 	}
 	rf_findings_add(
@@ -370,8 +370,7 @@ static void check_lro(const struct rf_interface_facts *facts, struct rf_findings
 	if (facts->lro == RF_YES) {
 		rf_findings_add(
 			findings, RF_PROBLEM, "lro",
-			"large receive offload is on, and drivers refuse native mode beside "
-			"it");
+			"large receive offload is on, and drivers refuse native mode with it");
 		rf_findings_remedy(findings, "ethtool -K %s lro off", facts->name);
 	} else if (facts->lro == RF_NO) {
 		rf_findings_add(findings, RF_OK, "lro", "large receive offload is off");

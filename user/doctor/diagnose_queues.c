@@ -20,13 +20,14 @@ static void check_half(const struct rf_interface_facts *facts, struct rf_finding
 	const uint32_t half = (apart ? channels->tx_max : channels->combined_max) / 2;
 
 	if (now <= half && (!apart || channels->rx == channels->tx)) {
-		rf_findings_add(findings, RF_OK, "queues to send", "%u are left", half * 2 - now);
+		rf_findings_add(findings, RF_OK, "queues to send", "%u are free", half * 2 - now);
 		return;
 	}
-	rf_findings_add(findings, RF_PROBLEM, "queues to send",
-			"%u queues of at most %u, and %s refuses native mode with more than half%s",
-			now, half * 2, facts->driver,
-			apart ? ", or with other ones to receive by" : "");
+	rf_findings_add(
+		findings, RF_PROBLEM, "queues to send",
+		"%u queues of at most %u; %s refuses native mode with more than half of them%s",
+		now, half * 2, facts->driver,
+		apart ? ", or with more or fewer receive queues" : "");
 	if (!half)
 		rf_findings_remedy(findings, "ringfence attach %s mode generic", facts->name);
 	else if (apart)
@@ -45,7 +46,7 @@ static void check_virtio(const struct rf_interface_facts *facts, struct rf_findi
 	const uint32_t cpus = facts->cpus;
 
 	if (pairs + cpus <= max) {
-		rf_findings_add(findings, RF_OK, "queues to send", "one is left for each CPU");
+		rf_findings_add(findings, RF_OK, "queues to send", "one is free for each CPU");
 		return;
 	}
 	rf_findings_add(findings, RF_NOTE, "queues to send",
@@ -68,14 +69,14 @@ static void check_veth(const struct rf_interface_facts *facts, struct rf_finding
 	if (!refuses && facts->peer_tx <= channels->rx) {
 		if (facts->peer_tx)
 			rf_findings_add(findings, RF_OK, "peer",
-					"%s sends by %u of the queues that it receives by", peer,
-					facts->peer_tx);
+					"%s has %u send queues, and %s has %u receive queues", peer,
+					facts->peer_tx, facts->name, channels->rx);
 		return;
 	}
 	rf_findings_add(findings, RF_PROBLEM, "peer",
-			"%s sends by more queues than it receives by here (%u), and veth refuses "
+			"%s has more send queues than %s has receive queues (%u); veth refuses "
 			"native mode then",
-			peer, channels->rx);
+			peer, facts->name, channels->rx);
 	if (channels->rx < channels->rx_max && facts->peer_tx <= channels->rx_max)
 		rf_findings_remedy(findings, "ethtool -L %s rx %u", facts->name,
 				   facts->peer_tx ? facts->peer_tx : channels->rx_max);
@@ -90,11 +91,11 @@ static void check_combined(const struct rf_interface_facts *facts, struct rf_fin
 	const uint32_t queues = channels->rx < channels->tx ? channels->rx : channels->tx;
 
 	if (channels->combined) {
-		rf_findings_add(findings, RF_OK, "combined", "queues are for both directions");
+		rf_findings_add(findings, RF_OK, "combined", "each queue is for both directions");
 		return;
 	}
 	rf_findings_add(findings, RF_PROBLEM, "combined",
-			"queues are for one direction each, and bnxt_en refuses native mode then");
+			"each queue is for one direction; bnxt_en refuses native mode then");
 	rf_findings_remedy(findings, "ethtool -L %s rx 0 tx 0 combined %u", facts->name,
 			   queues ? queues : 1);
 }
@@ -132,13 +133,13 @@ static void check_queues(const struct rf_interface_facts *facts, struct rf_findi
 	if (!facts->has_channels || !queues) /* a tap that no process has open has none */
 		return;
 	if (queues >= wanted) {
-		rf_findings_add(findings, RF_OK, "queues", "%u to receive by, %d CPUs", queues,
-				facts->cpus);
+		rf_findings_add(findings, RF_OK, "queues", "%u receive queue%s, %d CPU%s", queues,
+				queues == 1 ? "" : "s", facts->cpus, facts->cpus == 1 ? "" : "s");
 		return;
 	}
 	rf_findings_add(findings, RF_NOTE, "queues",
-			"%u to receive by, so that %u of %d CPUs %s all the work", queues, queues,
-			facts->cpus, queues == 1 ? "does" : "do");
+			"%u receive queue%s, so that %u of %d CPUs %s all the work", queues,
+			queues == 1 ? "" : "s", queues, facts->cpus, queues == 1 ? "does" : "do");
 	rf_findings_remedy(findings, "ethtool -L %s %s %u", facts->name,
 			   channels->combined_max ? "combined" : "rx", wanted);
 }

@@ -113,7 +113,7 @@ int rf_interface_query(const char *name, struct rf_interface *interface, struct 
 	/* The kernel's name: `name` may be an alternative name. */
 	if (!index || !if_indextoname(index, interface->name))
 		return rf_error_failed(error, -ENODEV,
-				       "%s: no such interface; 'ip link' lists those there are",
+				       "%s: no such interface; 'ip link' lists the interfaces",
 				       name);
 	count = find_programs(index, &found, error);
 	if (count > 0) {

@@ -248,7 +248,7 @@ int rf_pins_check_owner(const struct rf_pin_path *directory, struct rf_error *er
 	if (lstat(directory->text, &status) || status.st_uid == geteuid())
 		return 0;
 	return rf_error_failed(error, -EACCES,
-			       "%s: this fence belongs to user %u; run it as that user",
+			       "%s: this fence belongs to user %u; run the command as that user",
 			       directory->text, status.st_uid);
 }
 

@@ -418,11 +418,11 @@ static int fail_charged(const struct rf_bank *bank, uint32_t limits, struct rf_e
 		before = named + 1 < RF_CHARGED_MAX ? ", " : " and ";
 		limits &= limits - 1;
 	}
-	return rf_error_failed(error, -ENOSPC,
-			       "limits %s: a packet may be charged to %d limits at most, and some "
-			       "would be to all of these; delete one, or narrow it by 'match', "
-			       "'dport' or 'from'",
-			       names, RF_CHARGED_MAX);
+	return rf_error_failed(
+		error, -ENOSPC,
+		"limits %s: at most %d limits may apply to a packet, but all of these apply to "
+		"some packets; delete one, or narrow it by 'match', 'dport' or 'from'",
+		names, RF_CHARGED_MAX);
 }
 
 static int check_charged(const struct rf_bank *bank, const struct sets *classes,
@@ -487,7 +487,7 @@ static int compile_other(struct rf_bank *bank, struct rf_error *error)
 			continue;
 		if (bank->other)
 			return rf_error_failed(error, -EEXIST,
-					       "limits '%s' and '%s': there may be one limit with "
+					       "limits '%s' and '%s': only one limit may have "
 					       "'match other'; delete one",
 					       bank->limit[bank->other - 1].name,
 					       bank->limit[slot].name);

@@ -208,8 +208,8 @@ int rf_ruleset_put_limit(struct rf_ruleset *ruleset, int slot,
 
 	if (limit->has_from && !definition->from.count)
 		return rf_error_usage(error,
-				      "limit '%s': there is no prefix behind its 'from', so it "
-				      "would be for nobody; add one, or leave out 'from'",
+				      "limit '%s': 'from' has no prefix, so no packet would match; "
+				      "add a prefix, or leave out 'from'",
 				      limit->name);
 	if (limit->has_ports) {
 		ports = copy_ports(definition->ports);
