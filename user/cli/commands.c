@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "cli/commands.h"
 
-#define DEL_HELP                                                                            \
-	"The prefix must be written as it was added. A prefix within it that was added by " \
-	"itself stays."
+#define DEL_HELP                                                                                \
+	"The prefix must be written as it was added. A longer prefix within it that was added " \
+	"separately stays."
 #define LIST_HELP "Prints each prefix, and how long it stays on the list."
 #define LOAD_HELP                                                                             \
 	"Adds the prefixes in a file, one a line; '#' begins a comment, and '-' is standard " \
@@ -18,7 +18,8 @@ const struct rf_command_row rf_commands[RF_CMD_COUNT] = {
 		 "program of this build is another one, it is swapped atomically.",
 		 "'ip -force link set … obj' over a fence that 'ip' attached makes a new, empty "
 		 "fence: the old rules, windows and counters are lost, and nothing is dropped. "
-		 "Over a fence that 'ringfence attach' made, it fails; it removes a whole chain.",
+		 "Over a fence that 'ringfence attach' made, that command fails; over a chain, it "
+		 "removes the whole chain.",
 		 {"attach eth0", "attach eth0 confirm 5m"},
 		 rf_cmd_attach},
 	[RF_CMD_DETACH] =
@@ -94,8 +95,8 @@ const struct rf_command_row rf_commands[RF_CMD_COUNT] = {
 		 NULL,
 		 {"newcomers rate 10k/1s then aggregate"},
 		 rf_cmd_newcomers},
-	[RF_CMD_SAVE] = {"Prints limits, lists and newcomers as commands. The times of list "
-			 "entries are what is left of them.",
+	[RF_CMD_SAVE] = {"Prints limits, lists and newcomers as commands. A list entry gets the "
+			 "time that is left to it.",
 			 NULL,
 			 {"save > rules"},
 			 rf_cmd_save},
@@ -142,10 +143,9 @@ const struct rf_command_row rf_commands[RF_CMD_COUNT] = {
 			 {"bans", "bans --json"},
 			 rf_cmd_bans},
 	[RF_CMD_UNBAN] =
-		{"Ends the bans of an address, or of every source in a network; of a ban on a "
-		 "network, an address in it will do. Takes effect within 50 ms. The limits go "
-		 "on: a source that is still over one is banned again. 'allow add' prevents "
-		 "that.",
+		{"Ends the bans of an address, or of every source in a network; to end a ban on a "
+		 "network, give any address in it. Takes effect within 50 ms. The limits go on: a "
+		 "source that is still over one is banned again. 'allow add' prevents that.",
 		 NULL,
 		 {"unban 192.0.2.1", "unban all"},
 		 rf_cmd_unban},

@@ -40,9 +40,9 @@ const struct rf_option rf_match_words[] = {
 	[RF_MATCH_PROTOCOL] = {"proto", RF_KIND_NUMBER, "N",
 			       .summary = "an IP protocol by its number"},
 	[RF_MATCH_OTHER] = {"other",
-			    .summary = "what is not IP, and IPv6 neighbour discovery, which no "
-				       "other limit drops: one window for all of it, in one limit "
-				       "at most",
+			    .summary = "packets that are not IP, and IPv6 neighbour discovery. No "
+				       "other limit drops these packets. They share one window, "
+				       "and only one limit may match them",
 			    NAMES},
 	{},
 };
@@ -69,7 +69,7 @@ const struct rf_option rf_order_words[] = {
 
 static const struct rf_option from_words[] = {
 	{"file", RF_KIND_FILE, "PATH",
-	 .summary = "the same, of the prefixes in a file, one a line"},
+	 .summary = "packets from the networks in a file, one prefix a line"},
 	{},
 };
 
@@ -79,7 +79,9 @@ static const struct rf_option count_words[] = {
 };
 
 static const struct rf_option ban_then[] = {
-	{"all", .summary = "the same, of all its packets, whatever they match", NAMES},
+	{"all",
+	 .summary = "a source over the limit is dropped for TIME, whatever its packets match",
+	 NAMES},
 	{},
 };
 
