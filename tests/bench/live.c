@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The measuring of `live.sh`: floods several wires by turns, and takes down what their receivers
- * spend on it.
+ * The measuring of `live.sh`: floods several wires in turn, and reports the CPU time that their
+ * receivers take.
  *
  *   live cpu N family 4|6 sources N bytes N frames N rounds N wire NAME DEV PID [wire NAME DEV
  * PID]...
@@ -68,7 +68,7 @@ struct reading {
 	uint64_t lost;	    /* between them: its ring was full */
 	uint32_t sunk;	    /* came as far as IPv4's routing, which refuses them; wraps */
 	uint64_t cpu_ns;    /* of the receiver's thread */
-	uint64_t waited_ns; /* it had to, for others on its CPU */
+	uint64_t waited_ns; /* the time it waited for its CPU */
 };
 
 #define LIVE_FRAME_MOST 1514 /* bytes, with the Ethernet header */
@@ -283,8 +283,9 @@ static void set_gap(struct bench *bench, uint32_t gap_ns)
 }
 
 /*
- * Until nearly each source was heard: more slowly, when the receiver could not follow. Then all at
- * random, as it will be, since to be over a limit takes a second packet.
+ * Sends until the receiver got a frame of nearly every source, and more slowly after a round in
+ * which it lost too many. Then sends from random sources, as in the measurement: only the second
+ * packet of a source can exceed the limit.
  */
 static void warm_up(struct bench *bench, const struct wire *wire)
 {
@@ -306,9 +307,9 @@ static void warm_up(struct bench *bench, const struct wire *wire)
 }
 
 /*
- * How many are not measured, before a turn. What the other wires have pushed out of the caches
- * comes back. And nearly each source is heard again, as in a flood that lasts: while the other
- * wires had their turns, it was silent for longer than a lease lives.
+ * The number of frames before a turn that are not measured. They fill the caches again after the
+ * other wires' turns, and come from nearly every source, as in a flood that lasts: during those
+ * turns the sources were silent for longer than a lease lives.
  */
 static uint32_t lead_frames(const struct bench *bench)
 {

@@ -17,8 +17,8 @@ static struct row *walk_newcomers(struct row *row, enum family family, uint32_t 
 }
 
 /*
- * Every packet is from a source that was never seen. `fill`: the map is full of others. `then`: so
- * many are refused, but for the first, that none of them matters.
+ * Every packet is from a source that was never seen. `fill`: the map is full of others. `then`:
+ * what happens to newcomers over the rate, which is one an hour: to all of them but the first.
  */
 static struct row *add_newcomers(struct group *group, const char *name, const char *says,
 				 enum family family, uint32_t windows, bool fill,

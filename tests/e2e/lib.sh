@@ -3,7 +3,6 @@
 # The common part of the end-to-end tests: results in TAP, two network namespaces joined by wires,
 # traffic over them, and the removal of everything that a run made, however it ends. A script that
 # sources this file is then at the top of the tree, and calls done_testing last.
-# the top of the tree, and calls done_testing last.
 #
 #   outside                      inside
 #   out0  ------- wire 0 ------  ${port[0]}  where fences are attached

@@ -47,9 +47,9 @@ static wide flow_of(uint32_t cost)
 }
 
 /*
- * From any admission to any later one a bucket gives its burst and what flows meanwhile. Told in
- * the limit's own terms, it may be what flows in 1/16 ns more: bytes take no whole number of these,
- * and a burst that was rounded down would never pass as one packet.
+ * From any admission to any later one, a bucket admits at most its burst and what flows meanwhile.
+ * Counted in bytes, it may admit what flows in 1/16 ns more: a byte does not take a whole number of
+ * these, and if the burst were rounded down, a packet as large as the burst would never pass.
  */
 static void check_bucket(int first)
 {
@@ -70,8 +70,8 @@ static void check_bucket(int first)
 }
 
 /*
- * When a bucket was empty, computed from all that it admitted; in 1/16 ns, as all times of a
- * bucket.
+ * The time at which the bucket is empty, computed from all that it admitted; in 1/16 ns, like all
+ * times of a bucket.
  */
 static wide bucket_empty(void)
 {
@@ -228,7 +228,7 @@ static void check_write(size_t word, uint64_t before, uint64_t after)
 		check_cell_write(word, before, after);
 }
 
-/* Is a late write written over, which charges nothing? */
+/* Does the write replace a late write, without charging anything? */
 static bool is_mend(uint64_t before, uint64_t after)
 {
 	const uint64_t now = rf_bucket_time(run.self.time);

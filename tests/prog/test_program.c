@@ -284,7 +284,7 @@ static void a_lowered_limit_forgets_nothing_it_admitted(void **state)
 	assert_int_equal(burst4(program, "192.0.2.1", 90), 90);
 	limit.rate = 10;
 	program_set_limit(program, &limit);
-	/* Closes the cell of the 90, cell after cell, until they are out of the window. */
+	/* Moves on, cell after cell, until the cell of the 90 is out of the window. */
 	for (int i = 1; i < RF_CELLS; i++) {
 		program_set_time(program, START_NS + i * cell_ns);
 		assert_int_equal(burst4(program, "192.0.2.1", 3), 0);
@@ -356,7 +356,7 @@ static unsigned long locked_bytes(int map)
 	return bytes;
 }
 
-/* The extra memory of twice as many windows, without the fixed part of a map. */
+/* The memory for one window more, without the fixed part of a map. */
 static unsigned long bytes_per_window(const struct bpf_map *map)
 {
 	unsigned long bytes[2];
@@ -372,7 +372,7 @@ static unsigned long bytes_per_window(const struct bpf_map *map)
 	return (bytes[1] - bytes[0]) / RF_SOURCES_DEFAULT;
 }
 
-/* In IPv6 the key alone takes 16 bytes more. Each window also has a slot. */
+/* In the map, a key of IPv6 takes 16 bytes more. Each window also has a slot. */
 static void a_window_takes_248_bytes_or_264_all_included(void **state)
 {
 	const struct program *program = *state;

@@ -49,8 +49,8 @@ static __always_inline __u64 gap_of(const volatile struct flood_flow *flow, __u6
 }
 
 /*
- * FLOOD_FLOWS_MOST: none. A flow that was late catches up for a moment only: no burst may be taken
- * for its rate. Those without a rate share what is left.
+ * The flow that is due; FLOOD_FLOWS_MOST: none. A flow that is later than FLOOD_LATE_NS does not
+ * catch up, since it would send a burst. Flows without a rate share the turns that are left.
  */
 static __always_inline __u32 next_flow(struct flood_state *state, __u64 now_ns)
 {

@@ -29,7 +29,7 @@
 #include "build/tests/flood.skel.h"
 
 #define CPUS_MOST 64
-#define FRAMES_A_CALL 8192 /* milliseconds, so that it ends soon when it is told to */
+#define FRAMES_A_CALL 8192 /* some milliseconds, so that a thread stops soon */
 
 struct flooder {
 	const char *dev;
@@ -154,8 +154,8 @@ static void start_workers(struct flooder *flooder, struct worker *workers)
 }
 
 /*
- * Until time or a signal; SIGUSR1 begins what waits for it. All are blocked in the threads as well,
- * which inherit the mask.
+ * Runs until the time is over, or until a signal; SIGUSR1 starts the flows that wait for it. The
+ * threads inherit the mask, so these signals are blocked in them, too.
  */
 static void flood(struct flooder *flooder)
 {
@@ -192,7 +192,7 @@ static void read_states(const struct flooder *flooder, struct flood_state *state
 		die(1, "%s: cannot count what was sent: %s", flooder->dev, strerror(errno));
 }
 
-/* Totals of that flow, or of its nth source only, unless that is UINT64_MAX. */
+/* The frames of that flow; of its nth source only, unless `nth` is UINT64_MAX. */
 static uint64_t count_sent(const struct flooder *flooder, const struct flood_state *states,
 			   size_t flow, uint64_t nth)
 {
@@ -209,7 +209,7 @@ static uint64_t count_sent(const struct flooder *flooder, const struct flood_sta
 	return count;
 }
 
-/* "SOURCE PACKETS" of every source that had its turns. */
+/* "SOURCE PACKETS" of every source, of the flows without `random` and `ramp`. */
 static void write_each(const struct flooder *flooder, const struct flood_state *states)
 {
 	FILE *each = fopen(flooder->each, "we");

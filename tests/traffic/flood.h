@@ -28,7 +28,7 @@ struct flood_flow {
 	__u64 sources;
 	__u64 gap_ns;	   /* between two frames of one CPU; 0: whenever no other flow is due */
 	__u64 then_gap_ns; /* once it was told to begin; 0: the same */
-	__u64 after_ns;	   /* it was told to begin */
+	__u64 after_ns;	   /* from the signal to its first frame; 0: it does not wait */
 	__u64 ramp;	   /* so many more of the sources each second, from then; 0: all at once */
 	__u64 stagger;	   /* CPU n begins n times so many sources further on */
 	__u32 random;	   /* frames of each random source; 0: the sources take turns */

@@ -20,7 +20,7 @@
 #define HOPS 64
 #define LATER_FRAGMENT_OFFSET 185 /* in units of 8 bytes: behind 1480 */
 
-/* 16-bit words in the order, and with the meaning, that the RFC's picture of a header has them. */
+/* 16-bit words, in the order and with the meaning of the RFC's picture of a header. */
 #define put_words(frame, ...)                             \
 	put_array(frame, (const uint16_t[]){__VA_ARGS__}, \
 		  sizeof((const uint16_t[]){__VA_ARGS__}) / sizeof(uint16_t))

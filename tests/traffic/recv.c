@@ -24,7 +24,7 @@ struct receiver {
 	int fd, signal_fd;
 	struct record *records; /* in the order they came */
 	size_t records_n, records_room;
-	FILE *keep; /* they go there as well, for `judge`, also while frames still come */
+	FILE *keep; /* each record goes there at once, for `judge`; NULL: nowhere */
 };
 
 static void add_record(struct receiver *receiver, const struct record *record)

@@ -103,8 +103,8 @@ static void gather(struct evidence *evidence)
 }
 
 /*
- * From here on, times are in ticks. A frame's stamp has those when it was sent; and what the count
- * was when it was received, at most, the first frame knows that was sent after that.
+ * From here on, times are in ticks. A frame's stamp has the tick in which it was sent. The tick in
+ * which it was received is at most that of the first frame that was sent later.
  */
 static void use_ticks(struct evidence *evidence)
 {
@@ -199,9 +199,9 @@ static uint64_t judge_max(const struct evidence *evidence, const struct max *max
 }
 
 /*
- * At most L in each window that begins at a multiple of W. That a frame sent before an edge was
- * decided about behind it cannot be seen. But after a refusal nothing more passes in that window:
- * what passes then, up to the end of the next one, is of the next one.
+ * At most L in each window that begins at a multiple of W. Nobody can see whether a frame that was
+ * sent before an edge was decided about after the edge. But after a refusal nothing more passes in
+ * that window, so what passes from then to the end of the next window belongs to the next one.
  */
 static uint64_t judge_aligned(const struct evidence *evidence, const struct max *max)
 {
@@ -221,7 +221,7 @@ static uint64_t judge_aligned(const struct evidence *evidence, const struct max 
 }
 
 /*
- * At most L in any interval of length W in the life of one window. Somewhen between `since` and
+ * At most L in any interval of length W in the life of one window. At some time between `since` and
  * `until` the source's own counter had `passed`: as many frames before that, the last ones, are
  * of that life, and so is the time in which no more than those may have passed.
  */

@@ -80,7 +80,7 @@ static void tally(struct tallier *tallier)
 	if (err)
 		die(1, "%s: cannot attach: %s", tallier->dev, strerror(-err));
 	wait_for_end(tallier);
-	hook.attach_point = BPF_TC_INGRESS | BPF_TC_EGRESS; /* and the queue that they are of */
+	hook.attach_point = BPF_TC_INGRESS | BPF_TC_EGRESS; /* removes the queue as well */
 	bpf_tc_hook_destroy(&hook);
 }
 

@@ -48,9 +48,8 @@ struct flow {
 	uint64_t count, rate_pps, after_ns, len_bytes, sources;
 	/* `flood` alone: the rate once it was told to begin; new sources a second, from then on. */
 	uint64_t then_pps, ramp;
-	bool is_staggered; /* the CPUs are evenly apart among the sources, and not at the same one
-			    */
-	uint32_t random; /* `flood` alone: so many frames of each random source; 0: of the flow's */
+	bool is_staggered; /* the CPUs begin at sources that are evenly apart */
+	uint32_t random;   /* `flood` alone: frames of each random source; 0: not random */
 	uint16_t sport, dport;
 	uint16_t vlan[VLANS_MOST]; /* outer first */
 	size_t vlans;

@@ -60,7 +60,7 @@ static void tells_generations_apart(void **state)
 #define HASH_SOURCES (RF_LEASE_WAYS << (HASH_BITS - 1))
 #define STRIDES 5
 
-/* By chance, 1 in 150 sources finds its set full; at most so many may. */
+/* By chance, 1 in 150 sources finds its set full; 1 in 50 may. */
 #define HASH_CROWDED (HASH_SOURCES / 50)
 
 /* Networks whose addresses count up in various bytes, with keys as the command line makes them. */
@@ -91,7 +91,10 @@ static void spreads_the_sources_of_a_network(void **state)
 
 #define TAG_WORDS 100000
 
-/* Each place with the tag is found; the first one found is right. No tag, no place. */
+/*
+ * Every place with the tag is marked, and the first marked place has the tag. Where no place has
+ * the tag, none is marked.
+ */
 static void finds_each_place_of_a_tag(void **state)
 {
 	uint64_t random = unit_seed();
@@ -125,7 +128,7 @@ static void finds_each_place_of_a_tag(void **state)
 	assert_int_equal(rf_lease_tag(~0ULL), 255);
 }
 
-/* Half of what a share is of, for each of N cells and one. */
+/* Half of RF_CREDITS_PER_SPENT packets for each cell, and as many for one cell more. */
 static void is_worth_it_for_who_will_get_credits(void **state)
 {
 	static const struct {

@@ -12,7 +12,7 @@ static void before_operation(__u64 *word);
 #include "lease.h"
 
 #define SHORT 32 /* jiffies in a cell */
-#define LONG 80	 /* … which no whole number of the others is */
+#define LONG 80	 /* not a multiple of SHORT */
 #define START (16ULL * 32 * 80)
 #define PASSED 9600
 #define SHARE (PASSED / RF_CREDITS_PER_SPENT_OF_SEVERAL)

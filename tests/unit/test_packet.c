@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The packet parser against the table of frames: each frame whole, each frame cut at every length,
- * every value of a next header, and a million frames mutated with a fixed seed. A frame lies at the
+ * The packet parser against the table of frames: each frame whole, cut at every length, and padded;
+ * every value of a next header; and a million frames mutated with a fixed seed. A frame lies at the
  * very end of its own allocation, so that AddressSanitizer sees any read behind it, and starts 2
  * bytes off a multiple of 4, as in the kernel.
  */
@@ -160,8 +160,8 @@ static void check_padded(const struct frame *frame, size_t length)
 }
 
 /*
- * Pads to the shortest and the longest Ethernet frame. Bytes that the packet claims are not
- * padding.
+ * Pads to the shortest and the longest Ethernet frame, and to the largest frame of these tests. A
+ * frame that is shorter than its packet says is filled up first: those bytes are not padding.
  */
 static void test_padded(void **state)
 {

@@ -13,10 +13,11 @@
 /*
  * Compiles the policy of `limit` under `id`. With the strict edge a cell is (W + one clock tick) /
  * (cells - 1), rounded up, so that any interval of length W, both ends included, lies within
- * `cells` consecutive epochs. With the coarse edge it is W / cells, and with the fixed algorithm W.
- * A cell is measured in jiffies where it is at least RF_JIFFIES_CELL_MIN ticks long, since reading
- * jiffies is free. A shorter cell is measured in ns: rounded up to whole ticks, it would cost
- * senders of an even rate up to a third of L. `tick_ns` > 0.
+ * `cells` consecutive epochs. With the coarse edge it is W / cells, with the weighted edge
+ * W / (cells - 1), and with the fixed algorithm W. A cell is measured in jiffies where it is at
+ * least RF_JIFFIES_CELL_MIN ticks long, since reading jiffies is free. A shorter cell is measured
+ * in ns: rounded up to whole ticks, it would cost senders of an even rate up to a third of L.
+ * `tick_ns` > 0.
  */
 void rf_policy_compile(const struct rf_limit *limit, uint32_t id, uint32_t tick_ns,
 		       struct rf_policy *policy);
