@@ -20,8 +20,8 @@
 #include "base/units.h"
 #include "ringfence/abi.h"
 
-#define RF_WINDOW_MIN_NS RF_NS_PER_MS		       /* 1 ms */
-#define RF_WINDOW_MAX_NS (8784ULL * 3600 * 1000000000) /* a year */
+#define RF_WINDOW_MIN_NS RF_NS_PER_MS		     /* 1 ms */
+#define RF_WINDOW_MAX_NS (8784 * 3600 * RF_NS_PER_S) /* a year */
 #define RF_FRAME_BYTES 1514   /* an Ethernet frame of full size, with its header */
 #define RF_INTERFACES_MAX 256 /* in one command */
 #define RF_COUNT_TEXT_SIZE 24

@@ -4,15 +4,14 @@
 
 #include "rules/private.h"
 
-#define SECOND_NS 1000000000ULL
-#define DAY_NS (24 * 3600 * SECOND_NS)
+#define DAY_NS (24 * 3600 * RF_NS_PER_S)
 #define WATCH_SECONDS_MAX 86400
 
 /* ---- times ---- */
 
 int rf_parse_trial(const char *value, uint64_t *time_ns, struct rf_error *error)
 {
-	return rf_parse_time_in(value, "time to confirm", SECOND_NS, DAY_NS, "1s-24h", time_ns,
+	return rf_parse_time_in(value, "time to confirm", RF_NS_PER_S, DAY_NS, "1s-24h", time_ns,
 				error);
 }
 
@@ -23,7 +22,7 @@ static int parse_confirm(const char *value, void *into, struct rf_error *error)
 
 static int parse_for(const char *value, void *into, struct rf_error *error)
 {
-	return rf_parse_time_in(value, "time on a list", SECOND_NS, RF_WINDOW_MAX_NS, "1s-8784h",
+	return rf_parse_time_in(value, "time on a list", RF_NS_PER_S, RF_WINDOW_MAX_NS, "1s-8784h",
 				into, error);
 }
 
