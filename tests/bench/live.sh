@@ -276,7 +276,7 @@ measure() {
 	[ -n "$json" ] || jq -r -L tests/bench 'include "live"; table' "$scratch/run"
 }
 
-# ---- what is told ----
+# ---- the report ----
 
 describe_run() {
 	jq -n --arg cpu "$(sed -n 's/^model name[^:]*: //p;T;q' /proc/cpuinfo)" \

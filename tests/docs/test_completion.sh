@@ -228,7 +228,7 @@ inside ip link show eth0 >"$scratch/out" && timeout 20 zsh -f "$scratch/type.zsh
 matches "$(ringfence limit list)" $'.*only rate 7/1s.*' 'zsh on a terminal completes the name of a limit at Tab'
 is "$(complete -p ringfence)" 'complete -F _ringfence ringfence' 'the script registers its function with bash'
 
-# ---- where nothing is to be read ----
+# ---- without a fence that can be read ----
 
 ringfence detach eth0 >"$scratch/out" || bail 'cannot detach'
 completes 'ringfence limit del ' ''

@@ -59,7 +59,7 @@ static void free_words(void)
 		free(words[--word_count]);
 }
 
-/* ---- what holds of every parser ---- */
+/* ---- every parser ---- */
 
 static bool is_untouched(const void *result, size_t size)
 {
@@ -466,7 +466,7 @@ static void fuzz_complete(struct rf_words *rest)
 	REQUIRE(!rf_words_peek(rest));
 }
 
-/* ---- which of them ---- */
+/* ---- choosing a parser ---- */
 
 static const struct {
 	const char *word;

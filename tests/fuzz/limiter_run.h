@@ -66,7 +66,7 @@ struct run {
 	struct rf_policy policy;
 	struct rf_window window;
 	struct rf_limit limit;		 /* sound: what the policy was made of */
-	const struct limiter_step *step; /* in force; NULL: nobody else is there */
+	const struct limiter_step *step; /* in force; NULL: no other CPU or writer comes */
 	bool sound;
 	bool watching; /* operations are on `window`, and not on a reader's copy */
 	unsigned int operations;

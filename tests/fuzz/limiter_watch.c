@@ -7,7 +7,7 @@
 
 struct run run;
 
-/* ---- what the algorithms have to keep to ---- */
+/* ---- the bound of each algorithm ---- */
 
 uint64_t admitted_within(uint64_t span, uint64_t last)
 {
@@ -101,7 +101,7 @@ void check_bound(void)
 	}
 }
 
-/* ---- what one packet of a sound run does ---- */
+/* ---- one packet of a sound run ---- */
 
 uint64_t present_epoch(uint64_t time)
 {

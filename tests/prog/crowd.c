@@ -212,7 +212,7 @@ static struct crowd *next_crowd(struct scene *scene)
 	return next;
 }
 
-/* ---- who is watched ---- */
+/* ---- watched sources ---- */
 
 static void watch_packet(struct scene *scene, struct crowd *crowd, uint32_t number)
 {
@@ -270,7 +270,7 @@ struct crowd *scene_add(struct scene *scene, struct crowd added, uint64_t for_ns
 	return crowd;
 }
 
-/* ---- what the windows say ---- */
+/* ---- counts in windows ---- */
 
 struct member *find_member(struct scene *scene, const struct rf_address *address)
 {
@@ -331,7 +331,7 @@ static uint32_t count_evicted(struct scene *scene, struct crowd *crowd)
 	return evicted;
 }
 
-/* ---- the known ---- */
+/* ---- known sources ---- */
 
 struct known add_known(struct scene *scene, enum crowd_family family, uint64_t for_ns)
 {

@@ -84,7 +84,7 @@ void scene_open_empty(struct scene *scene, const char *rules);
 int crowd_close(void **state);
 int crowd_unload(void **state);
 
-/* ---- who sends ---- */
+/* ---- sending ---- */
 
 /* Adds a crowd that sends from now on, for `for_ns`. */
 struct crowd *scene_add(struct scene *scene, struct crowd added, uint64_t for_ns);
@@ -101,7 +101,7 @@ struct member *find_member(struct scene *scene, const struct rf_address *address
 /* How many sources of a watched crowd had a packet that was not refused as a newcomer's. */
 uint32_t count_in(const struct crowd *crowd);
 
-/* ---- the known ---- */
+/* ---- known sources ---- */
 
 #define KNOWN_FIRST 0xc0a80000U	  /* 192.168.0.0 */
 #define ATTACK_FIRST 0x0a000000U  /* 10.0.0.0 */

@@ -34,7 +34,7 @@ static int open_program(void **state)
 	return 0;
 }
 
-/* ---- what the frame has behind the packet ---- */
+/* ---- padding of the frame ---- */
 
 /*
  * A server reassembles these two fragments and answers. The zeros of padded fragments are no flags.
@@ -51,7 +51,7 @@ static void a_syn_in_two_fragments_is_a_syn(void **state)
 			 3);
 }
 
-/* ---- what no limit can be told for ---- */
+/* ---- packets of unknown class ---- */
 
 #define NINE_HEADERS DEST, DEST, DEST, DEST, DEST, DEST, DEST, DEST, DEST
 #define EIGHT_HEADERS DEST, DEST, DEST, DEST, DEST, DEST, DEST, DEST
@@ -123,7 +123,7 @@ static void lists_come_before_the_class(void **state)
 	assert_int_equal(reason_of(program, RF_UNCLASSED), SENT);
 }
 
-/* ---- tags, and what has no source ---- */
+/* ---- tags, and packets without source ---- */
 
 #define EIGHT_TAGS TAG_Q, TAG_Q, TAG_AD, TAG_Q, TAG_Q, TAG_Q, TAG_Q, TAG_Q
 
@@ -157,7 +157,7 @@ static void malformed_frames_are_dropped(void **state)
 	assert_int_equal(reason_of(program, RF_MALFORMED), 4 * SENT);
 }
 
-/* ---- what has no source, where that is asked for ---- */
+/* ---- packets without source, and a limit that matches them ---- */
 
 static void match_other_limits_packets_without_source(void **state)
 {
@@ -215,7 +215,7 @@ static void match_other_ends_with_its_trial(void **state)
 	assert_int_equal(PASS(program, ETH, PAYLOAD(0x0806, 28)), SENT);
 }
 
-/* ---- where nothing is in force, nothing is dropped ---- */
+/* ---- without a limit in force ---- */
 
 static void all_pass(struct program *program, enum rf_reason with_source, enum rf_reason without)
 {

@@ -15,7 +15,7 @@
 #define OTHERS_FIRST 0x50000000U /* 80.0.0.0 */
 #define STRANGERS_FIRST 0x60000000U
 
-/* ---- what it has to be ---- */
+/* ---- the filter as it must be ---- */
 
 static struct rf_known_filter wanted[LINES], found[LINES];
 static uint32_t windows[2]; /* of IPv4 and IPv6 */
@@ -63,7 +63,7 @@ static void read_filter(void)
 	count_windows(scene.program->object->maps.windows6, 1);
 }
 
-/* ---- what it is ---- */
+/* ---- the filter as it is ---- */
 
 struct share {		    /* in hundredths of a percent */
 	uint32_t in_use;    /* counters of one family's half */
@@ -196,10 +196,9 @@ static void strangers_are_not_taken_for_known(void **state)
 	assert_in_range(later.mistaken, 0, first.mistaken + first.mistaken / 4 + 30);
 }
 
-/* ---- all of them ---- */
+/* ---- rows ---- */
 
-/* Two and four limits under which a source is the same, and four under which it is none the same.
- */
+/* Rules with one to four limits. In `four_nets` each limit groups by another prefix length. */
 #define ALL "limit add all rate 20k/10s\n"
 #define UDP "limit add udp rate 200/10s match udp\n"
 #define NET "limit add net rate 1M/10s per /24 per6 /48\n"

@@ -156,7 +156,7 @@ static void try_commands(const char *what, size_t count)
 		}
 }
 
-/* ---- what is written ---- */
+/* ---- hostile values ---- */
 
 static struct rf_bank *bank(void)
 {

@@ -164,7 +164,7 @@ static void the_first_syn_of_a_known_client_is_no_newcomer(void **state)
 	assert_nothing_lost(&losses, "clients' SYNs");
 }
 
-/* ---- what makes nobody known ---- */
+/* ---- sources that stay newcomers ---- */
 
 static uint64_t count_windows(void)
 {
@@ -256,7 +256,7 @@ static void the_window_of_an_aggregate_makes_nobody_known(void **state)
 	assert_new(strangers, 10);
 }
 
-/* ---- one that is known over many limits ---- */
+/* ---- known sources under many limits ---- */
 
 #define FIRST_PORT 1001
 
@@ -410,7 +410,7 @@ static void a_newcomer_in_a_flooded_24_gets_a_window(void **state)
 	assert_nothing_lost(&losses, "newcomers, three minutes on,");
 }
 
-/* ---- all of them ---- */
+/* ---- rows ---- */
 
 #define TEST(function) cmocka_unit_test_teardown(function, crowd_close)
 

@@ -116,7 +116,7 @@ static int burst_udp(const struct program *program, const char *source, int port
 	return burst(program, &made, count);
 }
 
-/* ---- by chance ---- */
+/* ---- random packets and limits ---- */
 
 static const char *const sources[] = {
 	"10.0.0.1",	   "10.0.0.2",	    "10.0.1.1",	   "192.0.2.1",
@@ -314,7 +314,7 @@ static void any_packet_is_charged_as_the_oracle_says(void **state)
 	}
 }
 
-/* ---- what one refuses ---- */
+/* ---- packets that one limit refuses ---- */
 
 static uint32_t used_of(const struct program *program, const char *name, const char *address)
 {

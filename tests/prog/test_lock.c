@@ -220,7 +220,7 @@ static void the_wait_for_a_lock_is_30_seconds_by_default(void **state)
 	assert_int_equal(rf_lock_seconds(), 7);
 }
 
-/* ---- whose ---- */
+/* ---- the lock of each user ---- */
 
 static void each_user_has_a_separate_lock(void **state)
 {

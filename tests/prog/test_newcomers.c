@@ -89,7 +89,7 @@ static void the_newcomers_rate_is_one_for_both_families_and_all_limits(void **st
 	assert_false(passes4(program, 2, IPPROTO_UDP));
 	assert_int_equal(burst6(program, "2001:db8:1::1", 2), 0);
 	assert_true(passes4(program, 1, IPPROTO_UDP));
-	assert_true(passes4(program, 3, IPPROTO_ICMP)); /* no limit is for it */
+	assert_true(passes4(program, 3, IPPROTO_ICMP)); /* no limit applies */
 	assert_int_equal(program_counters(program).newcomers_admitted, 3);
 }
 

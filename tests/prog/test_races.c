@@ -356,8 +356,7 @@ static void run_real(struct program *program, const char *rules)
 	free(sender);
 }
 
-/* At most so many in any such time, by each of them; all that was charged passed or is forfeited.
- */
+/* Each limit keeps its bound, and every packet that was charged has passed or is forfeited. */
 static void stacked_limits_by_the_kernels_clock(void **state)
 {
 	run_real(*state, "limit add all rate 100M/8000h algorithm fixed exact\n"

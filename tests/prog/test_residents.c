@@ -56,7 +56,7 @@ static void open_setting(struct scene *scene, const struct setting *setting)
 	scene_open(scene, rules);
 }
 
-/* ---- the honest ---- */
+/* ---- honest sources ---- */
 
 static struct crowd *add_newcomers(struct scene *scene, enum crowd_family family, uint64_t for_ns)
 {
@@ -69,7 +69,7 @@ static struct crowd *add_newcomers(struct scene *scene, enum crowd_family family
 			 for_ns);
 }
 
-/* ---- what they lost ---- */
+/* ---- their losses ---- */
 
 static void print_newcomers(struct scene *scene, struct crowd *newcomers)
 {
@@ -488,7 +488,7 @@ static void a_known_source_passes_no_more_than_count_in_a_minute(void **state)
 	assert_int_equal(most, 100);
 }
 
-/* ---- all of them ---- */
+/* ---- rows ---- */
 
 static const char *const family_names[] = {"IPv4", "IPv6", "both"};
 

@@ -170,7 +170,7 @@ static void random_rules(uint64_t *random, bool varied, char *text)
 					   " ban 3s", " ban 1s count rejected"));
 }
 
-/* ---- compared ---- */
+/* ---- comparison ---- */
 
 static void assert_counted(const struct rf_count *found, const struct rf_count *expected)
 {

@@ -55,7 +55,7 @@ static void set_counts(uint8_t count)
 	memset(&line, count, sizeof(line));
 }
 
-/* ---- who is there ---- */
+/* ---- known sources ---- */
 
 static void is_there_between_add_and_remove(void **state)
 {
@@ -141,7 +141,7 @@ static void a_counter_that_is_stuck_stays(void **state)
 	assert_counts(RF_KNOWN_FILTER_STUCK - 2);
 }
 
-/* ---- what the other CPU does meanwhile ---- */
+/* ---- races with another CPU ---- */
 
 static void adds(void)
 {
@@ -208,7 +208,7 @@ static void none_is_absent_after_a_counter_was_stuck(void **state)
 		}
 }
 
-/* ---- how full it gets ---- */
+/* ---- a filter that fills up ---- */
 
 #define LINES_LOG 13
 #define LINES (1U << LINES_LOG)

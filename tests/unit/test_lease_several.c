@@ -65,7 +65,7 @@ static uint32_t used_of(int limit)
 	return rf_word_used(all.window[limit].head);
 }
 
-/* ---- as many in each ---- */
+/* ---- the same number in each ---- */
 
 static void takes_as_many_from_each(void **state)
 {

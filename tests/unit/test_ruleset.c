@@ -8,7 +8,7 @@
 #include <arpa/inet.h>
 #include <stdio.h>
 
-/* ---- what a packet is charged to ---- */
+/* ---- the limits that a packet is charged to ---- */
 
 #define LIMITS_OF_ROW 6
 
@@ -166,7 +166,7 @@ static void too_many_kinds_of_sources_are_refused(void **state)
 		       "there are more than 256 kinds of sources that differ in their limits; use "
 		       "fewer limits with 'from', or fewer prefixes of theirs that overlap");
 	rf_ruleset_del_limit(&rules.ruleset, 8);
-	rules_compile(&rules); /* just as many as there may be: one has none of them */
+	rules_compile(&rules); /* 256 kinds: sources without a limit are one of them */
 	assert_int_equal(rules.compiled.value[rules.ruleset.listed_count - 1].prefix_class, 255);
 	rules_free(&rules);
 }

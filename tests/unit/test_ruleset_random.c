@@ -13,7 +13,7 @@
 #define LIMITS_MOST 9
 #define ENTRIES_MOST 24
 
-/* ---- made by chance ---- */
+/* ---- random limits ---- */
 
 struct entry {
 	enum rf_list list;
@@ -249,7 +249,7 @@ static bool expect_divided(const struct asked *asked, const struct rf_prefix *so
 	return false;
 }
 
-/* ---- compared ---- */
+/* ---- comparison ---- */
 
 static void check_source(const struct asked *asked, const struct rules *rules,
 			 const struct rf_prefix *source)

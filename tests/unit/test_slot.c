@@ -31,7 +31,7 @@ static const uint32_t generations[] = {0, 1, 0x7ffff, 0xffffe, 0xfffff};
 /* ---- another CPU ---- */
 
 static int operations; /* until the other CPU comes; < 0: it does not */
-static int again;      /* … and then every so many */
+static int again;      /* operations between its later turns */
 static void (*other)(void);
 
 static void before_operation(void)
@@ -62,7 +62,7 @@ static void start(enum rf_slot_state state, uint32_t arrived, uint32_t last)
 	residents = state == RF_SLOT_RESIDENT;
 }
 
-/* ---- what words and seats hold ---- */
+/* ---- words and seats ---- */
 
 static void words_hold_what_was_put_there(void **state)
 {
@@ -138,7 +138,7 @@ static void what_is_ahead_is_not_idle(void **state)
 		}
 }
 
-/* ---- who rests ---- */
+/* ---- residents that rest ---- */
 
 static void rest(uint32_t tick)
 {
@@ -200,7 +200,7 @@ static void who_comes_back_meanwhile_does_not_rest(void **state)
 	assert_int_equal(residents, 1);
 }
 
-/* ---- who may be evicted ---- */
+/* ---- the order of eviction ---- */
 
 struct candidate {
 	enum rf_slot_state state;
@@ -366,7 +366,7 @@ static void a_touch_is_of_its_generation_alone(void **state)
 	}
 }
 
-/* ---- who settles ---- */
+/* ---- sources that become residents ---- */
 
 static void it_settles_after_its_time(void **state)
 {
@@ -424,7 +424,7 @@ static void the_overstayed_settle_once_one_has_gone(void **state)
 	assert_int_equal(residents, MAX);
 }
 
-/* ---- what the other CPU does meanwhile ---- */
+/* ---- races with another CPU ---- */
 
 static void sees_it_too(void)
 {
@@ -487,7 +487,7 @@ static void the_last_place_goes_to_one_cpu(void **state)
 	assert_int_equal(residents, MAX);
 }
 
-/* ---- a claim, and what becomes of it ---- */
+/* ---- claims ---- */
 
 static void a_claim_is_of_a_new_generation(void **state)
 {
