@@ -49,6 +49,8 @@ EXPLORER := tests/explorer/test_explorer.sh
 LONG_TESTS := $(EXPLORER) $(patsubst %,tests/e2e/test_%.sh,attach_cli kills faults fills live apply doctor) \
 	build/tests/prog/test_residents
 TOOLS := build/tests/traffic
+# Builds of the command line whose program loads in less time; see tests/e2e/variant.sh.
+VARIANTS := $(patsubst %,build/variants/%/build/ringfence,quick half newer)
 TRAFFIC_SKELETONS := build/tests/flood.skel.h build/tests/tally.skel.h
 BENCH_TOOLS := build/tests/bench build/tests/live build/tests/sketch.bpf.o
 BENCH := $(patsubst tests/%.c,build/%.o,$(filter-out %.bpf.c %/live.c,$(wildcard tests/bench/*.c)))
@@ -65,7 +67,7 @@ SIDE_BY_SIDE = $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc))
 .DELETE_ON_ERROR:
 .SUFFIXES:
 .SECONDARY: # keeps what is made on the way, skeletons for one
-.PHONY: all demo check check-fast check-user check-kernels check-packages soak fuzz bench bench-program bench-live bench-keep \
+.PHONY: all tools demo check check-fast check-user check-kernels check-packages soak fuzz bench bench-program bench-live bench-keep \
 	lint deb deps deps-lint deps-fuzz deps-bench deps-packages deps-vm install uninstall clean help \
 	FORCE
 
@@ -105,6 +107,8 @@ build/completion_scripts.h: $(COMPLETIONS)
 
 # ---- tests ----
 
+tools: all $(TOOLS) $(VARIANTS) ## build what the end-to-end tests need
+
 demo: ## install missing packages, then show the main use on two namespaces (root)
 	$(MAKE) deps
 	$(MAKE) $(SIDE_BY_SIDE) all $(TOOLS)
@@ -114,20 +118,20 @@ check: ## install missing packages, build, run every test (root)
 	@[ "$$(id -u)" = 0 ] || { echo "make check: it loads programs and needs root; run" \
 		"'sudo make check', or 'make check-user' for the tests that do not" >&2; exit 1; }
 	$(MAKE) deps
-	$(MAKE) $(SIDE_BY_SIDE) all $(TOOLS) $(BENCH_TOOLS) $(UNIT_TESTS) $(PROG_TESTS)
+	$(MAKE) $(SIDE_BY_SIDE) tools $(BENCH_TOOLS) $(UNIT_TESTS) $(PROG_TESTS)
 	tests/run.sh $(LONG_TESTS) $(filter-out $(LONG_TESTS),$(E2E_TESTS) $(PROG_TESTS) $(UNIT_TESTS) $(DOCS_TESTS))
 
 check-fast: ## run the quick tests, in a minute: no explorer, kills, faults or floods, and few of the others (root)
 	@[ "$$(id -u)" = 0 ] || { echo "make check-fast: it loads programs and needs root; run" \
 		"'sudo make check-fast', or 'make check-user' for the tests that do not" >&2; exit 1; }
-	$(MAKE) $(SIDE_BY_SIDE) all $(TOOLS) $(UNIT_TESTS) $(FAST_TESTS)
+	$(MAKE) $(SIDE_BY_SIDE) tools $(UNIT_TESTS) $(FAST_TESTS)
 	tests/run.sh $(FAST_TESTS) $(UNIT_TESTS)
 
 check-packages: ## build the Debian package, and test it in a new chroot (root)
 	@[ "$$(id -u)" = 0 ] || { echo "make check-packages: it makes a chroot and loads programs;" \
 		"run 'sudo make check-packages'" >&2; exit 1; }
 	$(MAKE) deps deps-packages
-	$(MAKE) all $(TOOLS) deb
+	$(MAKE) tools deb
 	tests/run.sh $(PACKAGE_TESTS)
 
 check-user: $(UNIT_TESTS) ## run the tests that need no privilege
@@ -137,7 +141,7 @@ check-kernels: ## run tests in other kernels under QEMU; KERNELS="6.1 6.12" and 
 	$(MAKE) deps deps-vm
 	tests/vm/check.sh $(KERNELS)
 
-soak: all $(TOOLS) build/tests/prog/test_residents ## run floods beside known sources for ten minutes (root)
+soak: tools build/tests/prog/test_residents ## run floods beside known sources for ten minutes (root)
 	tests/soak.sh
 
 build/asan/%.o: %.c
@@ -215,6 +219,11 @@ build/tests/traffic: $(filter-out %.bpf.c,$(wildcard tests/traffic/*.c)) $(TRAFF
 	@mkdir -p $(@D)
 	$(call say,CC,$@)
 	$(Q)$(CC) $(CPPFLAGS) $(ALL_CFLAGS) $(filter %.c,$^) -o $@ $(LIBS) -lpthread
+
+# Made anew whenever build/ringfence is, so whenever a source of the program or of the command line is.
+$(VARIANTS): build/variants/%/build/ringfence: build/ringfence tests/e2e/variant.sh
+	$(call say,VARIANT,$*)
+	$(Q)tests/e2e/variant.sh build/variants/$* $*
 
 $(TRAFFIC_SKELETONS:.skel.h=.bpf.o): build/tests/%.bpf.o: tests/traffic/%.bpf.c
 	@mkdir -p $(@D)

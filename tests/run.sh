@@ -56,7 +56,7 @@ runs_alone() { # PROGRAM
 again() { # PROGRAM
 	case $1 in
 	build/*) echo "make $1 && $1" ;;
-	tests/e2e/*) echo "make all build/tests/traffic && $1" ;;
+	tests/e2e/*) echo "make tools && $1" ;;
 	*) echo "make all && $1" ;;
 	esac
 }

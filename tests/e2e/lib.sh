@@ -182,8 +182,10 @@ outside() {
 	within outside "$@"
 }
 
+build=build/ringfence # what `use` changes
+
 ringfence() {
-	inside build/ringfence "$@"
+	inside "$build" "$@"
 }
 
 # add_wire WIRE [OPTION…]: adds a wire and brings it up. The options, like mtu 9000, are those of
@@ -228,24 +230,35 @@ eventually() {
 
 # ---- other builds ----
 
-# variant NAME FILE SED: a copy of the tree with one file changed, built as the Makefile builds it.
-# Objects that do not depend on that file are reused.
-variant() {
-	mkdir -p "$scratch/$1/build"
-	cp -a Makefile bpf include user "$scratch/$1"
-	cp -a build/user build/*.[dho] "$scratch/$1/build"
-	sed -i "$3" "$scratch/$1/$2"
-	cmp -s "$2" "$scratch/$1/$2" && bail "variant $1: nothing to change in $2"
-	env -u MAKEFLAGS -u MAKELEVEL make -C "$scratch/$1" -j2 build/ringfence >"$scratch/$1/log" 2>&1 ||
-		bail "variant $1: $(grep -im 3 error "$scratch/$1/log")"
+# The build under test, and those that load in less time, which variant.sh describes.
+# shellcheck disable=SC2034 # the tests use them
+{
+	shipped=build/ringfence
+	quick=build/variants/quick/build/ringfence
+	half=build/variants/half/build/ringfence
+	newer=build/variants/newer/build/ringfence
 }
 
-# For `variant`: makes these entries of the program pass every packet, so that the verifier finishes
-# at once. An attach spends most of its time in the verifier.
-passing() { # ENTRIES, a regular expression
-	# shellcheck disable=SC2016 # dollars are sed's
-	printf '/^int %s(struct xdp_md \*ctx)$/ { n\n%s\n}\n' "$1" \
-		's/{/{\n\tif (!rf_rodata.injected_clock)\n\t\treturn XDP_PASS;/'
+# require BUILD…: ends the test if one of these builds is missing, or older than the shipped one.
+require() {
+	local path
+
+	for path; do
+		if [ ! -x "$path" ] || [ "$path" -ot "$shipped" ]; then
+			bail "$path is not up to date; run 'make tools'"
+		fi
+	done
+}
+
+# use BUILD: what `ringfence` runs from here on.
+use() {
+	require "$1"
+	build=$1
+}
+
+# variant NAME FILE SED: a build of its own, of a copy of the tree with one file changed.
+variant() {
+	tests/e2e/variant.sh "$scratch/$1" "${@:2}" 2>"$scratch/log" || bail "variant $1: $(<"$scratch/log")"
 }
 
 # ---- what is attached ----

@@ -20,7 +20,7 @@ abi=$(sed -n 's/^#define RF_ABI_VERSION //p' include/ringfence/abi.h)
 
 # The same program with another tag.
 newer() {
-	inside "$scratch/newer/build/ringfence" "$@"
+	inside "$newer" "$@"
 }
 
 # A program with another map ABI.
@@ -83,12 +83,8 @@ make_network 2
 add_wire 2 mtu 9000
 port[3]=${run}p3.5
 add_wire 3
-variant quick bpf/ringfence.bpf.c "$(passing 'ringfence.*')"
-quick=$scratch/quick/build/ringfence # for attaches that no packet follows
-# The tests here upgrade no interface with a jumbo MTU, so the frags entry passes every packet.
-variant newer bpf/ringfence.bpf.c "$(passing ringfence_frags)
-/^int ringfence(struct xdp_md \*ctx)$/ { n
-s/{/{\n\tif (ctx->ingress_ifindex == ~0U)\n\t\treturn XDP_PASS;/ }"
+# The tests here upgrade no interface with a jumbo MTU.
+require "$quick" "$newer"
 variant alien include/ringfence/abi.h 's/^#define RF_ABI_VERSION .*/#define RF_ABI_VERSION 999/'
 
 # ---- one interface ----
@@ -530,12 +526,12 @@ for round in {1..20}; do
 done
 is "$wrong" '' 'attach succeeds after an attach that was killed at any point'
 
-time_attach "$scratch/newer/build/ringfence"
+time_attach "$newer"
 arm "${port[0]}"
 use_up 0
 wrong=''
 for round in {1..5}; do
-	kill_after $((attach_us * round / 5)) "$scratch/newer/build/ringfence" attach "${port[0]}"
+	kill_after $((attach_us * round / 5)) "$newer" attach "${port[0]}"
 	newer attach "${port[0]}" >"$scratch/log" 2>&1 || wrong+=" $round: $(<"$scratch/log")"
 	pins_are_up_to_date "${port[0]}" || wrong+=" $round: stale pins"
 	ringfence attach "${port[0]}" >"$scratch/log" 2>&1 || wrong+=" $round: $(<"$scratch/log")"

@@ -360,15 +360,13 @@ inside xdp-loader unload -a "${port[1]}" >"$scratch/log" 2>&1
 # ---- upgrades ----
 
 if [ -x newer/build/ringfence ]; then # built elsewhere, for a guest
-	newer_build=newer/build/ringfence
+	newer=newer/build/ringfence
 else
-	variant newer bpf/ringfence.bpf.c '/^int ringfence.*(struct xdp_md \*ctx)$/ { n
-s/{/{\n\tif (ctx->ingress_ifindex == ~0U)\n\t\treturn XDP_PASS;/ }'
-	newer_build=$scratch/newer/build/ringfence
+	require "$newer"
 fi
 
 newer() {
-	inside "$newer_build" "$@"
+	inside "$newer" "$@"
 }
 
 tag() { # WIRE
@@ -410,7 +408,7 @@ matches "$(sort "$scratch/upgrades" | uniq -c)" \
 # components of ours exist.
 ringfence attach "${port[0]}" >"$scratch/log"
 strace -f -qq -e trace=rmdir -e inject=rmdir:signal=KILL -o "$scratch/strace" \
-	nsenter --net="/run/netns/rf-test-$$-inside" "$newer_build" attach "${port[0]}" \
+	nsenter --net="/run/netns/rf-test-$$-inside" "$newer" attach "${port[0]}" \
 	>"$scratch/log" 2>&1
 is "$(chain 0)" 'xdpfilt_alw_ip ringfence ringfence' 'an upgrade in a chain that is killed leaves both programs'
 nothing_more 0 'no packet passes unlimited after an upgrade in a chain was killed'

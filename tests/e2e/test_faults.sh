@@ -72,6 +72,7 @@ end() { # COMMAND NAME
 	check "$1: at least ten refused calls made the command fail" test "$refused" -ge 10
 }
 
+require "$quick"
 make_network 1
 
 # ---- calls that are refused ----
@@ -91,8 +92,6 @@ refuse_attaches() {
 	done
 }
 
-variant quick bpf/ringfence.bpf.c "$(passing 'ringfence.*')"
-quick=$scratch/quick/build/ringfence
 count_calls "$quick" attach "${port[0]}" "${small[@]}"
 ringfence detach "${port[0]}" >"$scratch/log"
 refuse_attaches

@@ -14,19 +14,9 @@ source "$(dirname "$0")/lib.sh"
 
 calls='bpf,mount,?mkdir,mkdirat,?rename,renameat2,?unlink,unlinkat,?rmdir,sendto,write,exit_group'
 
-# The builds that attach. An upgrade goes between two builds whose limits hold, on an interface that
-# does not take frames in several buffers. No packets follow the other attaches.
-older=$scratch/older/build/ringfence
-newer=$scratch/newer/build/ringfence
-quick=$scratch/quick/build/ringfence
-
-make_builds() {
-	variant quick bpf/ringfence.bpf.c "$(passing 'ringfence.*')"
-	variant older bpf/ringfence.bpf.c "$(passing ringfence_frags)"
-	variant newer bpf/ringfence.bpf.c "$(passing ringfence_frags)
-/^int ringfence(struct xdp_md \*ctx)$/ { n
-s/{/{\n\tif (ctx->ingress_ifindex == ~0U)\n\t\treturn XDP_PASS;/ }"
-}
+# The builds that attach: an upgrade goes between `half` and `newer`, whose limits hold. No packets
+# follow the other attaches.
+require "$quick" "$half" "$newer"
 
 # ---- points ----
 
@@ -130,7 +120,6 @@ kill_changes() { # RULES COMMANDS RULES COMMANDS, where commands change the one 
 }
 
 make_network 1
-make_builds
 
 # From here on a used-up window stays used up, whatever is killed, while its source goes on sending.
 small=(sources 2048 leases 256)
@@ -188,7 +177,7 @@ pins_are_up_to_date() {
 
 # Upgrades back and forth between two builds; neither counts as the older one.
 kill_upgrades() {
-	local builds=("$newer" "$older") to=0 point
+	local builds=("$newer" "$half") to=0 point
 
 	begin
 	for point in "${points[@]}"; do
@@ -205,7 +194,7 @@ kill_upgrades() {
 
 rules=$(saved)
 find_points "$newer" attach "${port[0]}"
-inside "$older" attach "${port[0]}" >"$scratch/log"
+inside "$half" attach "${port[0]}" >"$scratch/log"
 tag=$(tag_of)
 kill_upgrades
 end upgrade 'keeps the fence, and the next one succeeds'
