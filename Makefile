@@ -50,7 +50,7 @@ LONG_TESTS := $(EXPLORER) $(patsubst %,tests/e2e/test_%.sh,attach_cli kills faul
 	build/tests/prog/test_residents
 TOOLS := build/tests/traffic
 # Builds of the command line whose program loads in less time; see tests/e2e/variant.sh.
-VARIANTS := $(patsubst %,build/variants/%/build/ringfence,quick half newer)
+VARIANTS := $(patsubst %,build/variants/%/build/ringfence,quick half newer alien)
 TRAFFIC_SKELETONS := build/tests/flood.skel.h build/tests/tally.skel.h
 BENCH_TOOLS := build/tests/bench build/tests/live build/tests/sketch.bpf.o
 BENCH := $(patsubst tests/%.c,build/%.o,$(filter-out %.bpf.c %/live.c,$(wildcard tests/bench/*.c)))
@@ -124,7 +124,7 @@ check: ## install missing packages, build, run every test (root)
 check-fast: ## run the quick tests, in a minute: no explorer, kills, faults or floods, and few of the others (root)
 	@[ "$$(id -u)" = 0 ] || { echo "make check-fast: it loads programs and needs root; run" \
 		"'sudo make check-fast', or 'make check-user' for the tests that do not" >&2; exit 1; }
-	$(MAKE) $(SIDE_BY_SIDE) tools $(UNIT_TESTS) $(FAST_TESTS)
+	$(MAKE) $(SIDE_BY_SIDE) all $(TOOLS) $(UNIT_TESTS) $(FAST_TESTS)
 	tests/run.sh $(FAST_TESTS) $(UNIT_TESTS)
 
 check-packages: ## build the Debian package, and test it in a new chroot (root)
@@ -223,7 +223,7 @@ build/tests/traffic: $(filter-out %.bpf.c,$(wildcard tests/traffic/*.c)) $(TRAFF
 # Made anew whenever build/ringfence is, so whenever a source of the program or of the command line is.
 $(VARIANTS): build/variants/%/build/ringfence: build/ringfence tests/e2e/variant.sh
 	$(call say,VARIANT,$*)
-	$(Q)tests/e2e/variant.sh build/variants/$* $*
+	$(Q)tests/e2e/variant.sh $* build/variants/$*
 
 $(TRAFFIC_SKELETONS:.skel.h=.bpf.o): build/tests/%.bpf.o: tests/traffic/%.bpf.c
 	@mkdir -p $(@D)

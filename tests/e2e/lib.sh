@@ -237,6 +237,7 @@ eventually() {
 	quick=build/variants/quick/build/ringfence
 	half=build/variants/half/build/ringfence
 	newer=build/variants/newer/build/ringfence
+	alien=build/variants/alien/build/ringfence
 }
 
 # require BUILD…: ends the test if one of these builds is missing, or older than the shipped one.
@@ -254,11 +255,6 @@ require() {
 use() {
 	require "$1"
 	build=$1
-}
-
-# variant NAME FILE SED: a build of its own, of a copy of the tree with one file changed.
-variant() {
-	tests/e2e/variant.sh "$scratch/$1" "${@:2}" 2>"$scratch/log" || bail "variant $1: $(<"$scratch/log")"
 }
 
 # ---- what is attached ----

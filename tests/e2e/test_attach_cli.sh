@@ -25,7 +25,7 @@ newer() {
 
 # A program with another map ABI.
 alien() {
-	inside "$scratch/alien/build/ringfence" "$@"
+	inside "$alien" "$@"
 }
 
 # program_field FIELD id ID
@@ -84,8 +84,7 @@ add_wire 2 mtu 9000
 port[3]=${run}p3.5
 add_wire 3
 # The tests here upgrade no interface with a jumbo MTU.
-require "$quick" "$newer"
-variant alien include/ringfence/abi.h 's/^#define RF_ABI_VERSION .*/#define RF_ABI_VERSION 999/'
+require "$quick" "$newer" "$alien"
 
 # ---- one interface ----
 
@@ -111,6 +110,8 @@ check 'detach removes the pins' test ! -e "$pins/${port[0]}"
 check 'detach unloads the program' eventually program_is_gone "$id"
 
 # ---- two interfaces ----
+
+use "$half"
 
 does 'attach of two interfaces makes a fence for each' "${port[0]}: attached in native mode, fence '${port[0]}'
 ${port[1]}: attached in native mode, fence '${port[1]}'" \
@@ -175,6 +176,7 @@ check 'detach of the interface that ip attached removes the pins' test ! -e "$pi
 
 # ---- modes, sizes ----
 
+use "$shipped"
 does 'attach with a jumbo MTU takes the entry for frames in several buffers' \
 	"${port[2]}: attached in native mode (frags, for its jumbo MTU), fence '${port[2]}'" \
 	ringfence attach "${port[2]}"
@@ -187,6 +189,7 @@ is "$(stats 2 '.limits[0].bytes | "\(.passed) \(.dropped)"')" "1710000 1800000" 
 	'a limit counts all bytes of jumbo frames'
 ringfence detach "${port[2]}" >"$scratch/stdout"
 
+use "$half"
 does 'attach in generic mode warns about merged packets' \
 	"${port[0]}: attached in generic mode, fence '${port[0]}'
 generic mode counts what the kernel has merged (GRO) as one packet" \
@@ -201,6 +204,7 @@ generic mode counts what the kernel has merged (GRO) as one packet" \
 	ringfence attach "${port[0]}" mode generic
 ringfence detach "${port[0]}" >"$scratch/stdout"
 
+use "$quick"
 cpus=$(tr , '\n' </sys/devices/system/cpu/possible |
 	awk -F- '{ n += (NF == 2 ? $2 : $1) - $1 + 1 } END { print n }')
 few=$((512 * cpus))
@@ -235,27 +239,28 @@ room() { # "MAP: ENTRIES", of those that grow with the CPUs
 		echo "$map: $(bpftool -j map show pinned "$pins/${port[0]}/$map" | jq .max_entries)"
 	done
 }
+use "$half"
 for cpus in 128:65536 129:66048 256:131072; do
 	IFS=: read -r cpus sources <<<"$cpus"
 	does "$cpus CPUs: attach without sources succeeds" \
 		"${port[0]}: attached in native mode, fence '${port[0]}'" \
-		on_cpus "$cpus" build/ringfence attach "${port[0]}"
+		on_cpus "$cpus" "$build" attach "${port[0]}"
 	is "$(room)" "windows4: $sources
 windows6: $sources" "$cpus CPUs: both maps of windows have room for $sources sources"
 	does "$cpus CPUs: a second attach has nothing to do" \
 		"${port[0]}: already attached, fence '${port[0]}'; nothing to do" \
-		on_cpus "$cpus" build/ringfence attach "${port[0]}"
-	on_cpus "$cpus" build/ringfence limit add all rate 100/1h exact
+		on_cpus "$cpus" "$build" attach "${port[0]}"
+	on_cpus "$cpus" "$build" limit add all rate 100/1h exact
 	use_up 0
 	is "$(passed)" 100 "$cpus CPUs: a limit of 100 passes 100 of 300 packets"
 	lines[cpus]=$(bpftool -j map show pinned "$pins/${port[0]}/presence" | jq .max_entries)
-	on_cpus "$cpus" build/ringfence detach "${port[0]}" >"$scratch/stdout"
+	on_cpus "$cpus" "$build" detach "${port[0]}" >"$scratch/stdout"
 done
 check 'the known filter grows with the windows' test "${lines[256]}" -gt "${lines[128]}"
 fails '256 CPUs: attach with 65536 sources is refused' 2 "ringfence: 'sources 65536': too few \
 for 256 CPUs; take 131072 or more" \
-	on_cpus 256 build/ringfence attach "${port[0]}" sources 65536
-on_cpus 256 build/ringfence doctor "${port[0]}" >"$scratch/stdout" 2>"$scratch/stderr"
+	on_cpus 256 "$build" attach "${port[0]}" sources 65536
+on_cpus 256 "$quick" doctor "${port[0]}" >"$scratch/stdout" 2>"$scratch/stderr"
 is "exit $? $(<"$scratch/stderr")" 'exit 0 ' '256 CPUs: doctor finds no problem'
 
 # ---- devices that come and go ----
@@ -278,7 +283,7 @@ taken="fence '${port[3]}' is on another interface, renamed or of another network
 which fence: 'ringfence attach ${port[3]} fence NAME'"
 outside ip link add "${port[3]}" type veth peer name spare
 fails 'attach of a namesake in another network namespace is refused' 1 \
-	"ringfence: ${port[3]}: $taken" outside build/ringfence attach "${port[3]}"
+	"ringfence: ${port[3]}: $taken" outside "$build" attach "${port[3]}"
 outside ip link del spare
 
 name=${port[3]}
@@ -305,6 +310,7 @@ does 'the namesake of a renamed interface is detached by its name' "$name: detac
 inside ip link del spare
 outside ip link del out3
 
+use "$quick"
 add_wire 3
 ringfence attach "${port[3]}" >"$scratch/log"
 outside ip link del out3
@@ -318,6 +324,7 @@ fails 'a second detach of a vanished device says that there is no such interface
 
 # ---- upgrades ----
 
+use "$shipped"
 arm "${port[0]}" "${port[1]}" fence "$shared"
 use_up 0
 old=$(program_on 0)
@@ -347,6 +354,7 @@ upgrades() {
 	done
 }
 
+use "$half"
 forget_traffic
 before=$(stats 0 '[.packets.passed, .packets.dropped] | join(" ")')
 upgrades >"$scratch/upgrades" 2>&1 &
@@ -364,6 +372,7 @@ is "$(grep -v "${port[0]}: upgraded in place" "$scratch/upgrades")" '' \
 ringfence detach "${port[0]}" >"$scratch/stdout"
 ringfence detach "${port[1]}" >"$scratch/stdout"
 
+use "$shipped"
 inside ip link set dev "${port[0]}" xdpdrv obj build/ringfence.bpf.o sec xdp
 ringfence limit add all rate 100/1h exact
 use_up 0
@@ -385,6 +394,7 @@ inside ip link set dev "${port[0]}" xdp off
 
 refusal="its fence has map ABI $abi, this ringfence has 999; use the ringfence that attached it, or \
 detach and attach again (which loses its windows)"
+use "$half"
 arm "${port[0]}"
 use_up 0
 before=$(state 0)
@@ -397,12 +407,13 @@ done
 fails "a build of another map ABI refuses 'status' without CAP_SYS_ADMIN, by the pins alone" \
 	1 "ringfence: ${port[0]}: $refusal" \
 	inside setpriv --bounding-set=-all,+bpf,+net_admin --inh-caps=-all \
-	"$scratch/alien/build/ringfence" status dev "${port[0]}"
+	"$alien" status dev "${port[0]}"
 is "$(state 0)" "$before" 'a build of another map ABI changes nothing'
 does 'a build of another map ABI detaches the fence' "${port[0]}: detached" alien detach "${port[0]}"
 does 'a build of another map ABI attaches after its detach' \
 	"${port[0]}: attached in native mode, fence '${port[0]}'" \
 	alien attach "${port[0]}"
+use "$quick"
 does 'attach replace makes a new fence in place of one of another map ABI' \
 	"${port[0]}: attached in native mode, fence '${port[0]}'
 ${port[0]}: replaced its fence of map ABI 999, with rules, windows and counters" \
@@ -441,7 +452,7 @@ together() {
 
 	# shellcheck disable=SC2086
 	for words; do
-		start inside build/ringfence $words >>"$scratch/log" 2>&1
+		start inside "$build" $words >>"$scratch/log" 2>&1
 		pids+=("$started_pid")
 	done
 	wait "${pids[0]}"
@@ -461,6 +472,7 @@ for round in {1..5}; do
 done
 is "$wrong" '' 'two interfaces that are attached to a fence at the same time share it'
 
+use "$half"
 arm "${port[0]}"
 use_up 0
 wrong=''
@@ -478,6 +490,7 @@ deliver 0 src=192.0.2.1,count=50
 is "$(passed)" 10 'the limit that was set last holds after changes at the same time'
 ringfence detach "${port[0]}" >"$scratch/stdout"
 
+use "$quick"
 arm "${port[0]}"
 for ((i = 1; i < 32; i++)); do
 	echo "limit add limit$i rate 1/1h match udp dport $i"
@@ -527,6 +540,7 @@ done
 is "$wrong" '' 'attach succeeds after an attach that was killed at any point'
 
 time_attach "$newer"
+use "$half"
 arm "${port[0]}"
 use_up 0
 wrong=''

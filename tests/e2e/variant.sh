@@ -1,53 +1,62 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# variant.sh DIRECTORY FILE SED: copies the tree to DIRECTORY, changes FILE there by a script for
-# sed, and builds DIRECTORY/build/ringfence as the Makefile does. Objects that do not depend on that
-# file are reused.
+# variant.sh NAME DIRECTORY: builds a variant of the command line as DIRECTORY/build/ringfence, from
+# a copy of the tree, as the Makefile builds it. Objects that do not depend on what is changed are
+# reused.
 #
-# variant.sh DIRECTORY NAME: builds one of the variants that several tests share. Most of an attach
-# is the verifier's work on the two entries of the program, so each variant leaves some work out.
+# Most of an attach is the verifier's work on the two entries of the program, so each variant leaves
+# some of that work out:
 #
 #   quick  both entries pass every packet; for attaches after which no test looks at a packet
 #   half   ringfence_frags passes every packet; ringfence is the program as shipped. For packets on
 #          interfaces without a jumbo MTU, where ringfence_frags never runs
 #   newer  like half, but ringfence has another tag, by one instruction without effect
+#   alien  like quick, but the program has another map ABI, 999
 set -eu
 cd "$(dirname "$0")/../.."
+variant=$1 directory=$2
+program=bpf/ringfence.bpf.c
+
+# change FILE SED: changes a file of the copy.
+change() {
+	sed -i "$2" "$directory/$1"
+	! cmp -s "$1" "$directory/$1" || {
+		echo "variant.sh: $variant: nothing to change in $1" >&2
+		exit 1
+	}
+}
 
 # Makes entries of the program pass every packet, so that the verifier finishes at once.
-passing() { # ENTRIES, a regular expression
+pass_at_once() { # ENTRIES, a regular expression
 	# shellcheck disable=SC2016 # dollars are sed's
-	printf '/^int %s(struct xdp_md \*ctx)$/ { n\n%s\n}\n' "$1" \
-		's/{/{\n\tif (!rf_rodata.injected_clock)\n\t\treturn XDP_PASS;/'
+	change $program "$(printf '/^int %s(struct xdp_md \*ctx)$/ { n\n%s\n}\n' "$1" \
+		's/{/{\n\tif (!rf_rodata.injected_clock)\n\t\treturn XDP_PASS;/')"
 }
 
-retagged() {
-	printf '%s\n' '/^int ringfence(struct xdp_md \*ctx)$/ { n' \
-		's/{/{\n\tif (ctx->ingress_ifindex == ~0U)\n\t\treturn XDP_PASS;/' '}'
+change_tag() {
+	change $program '/^int ringfence(struct xdp_md \*ctx)$/ { n
+s/{/{\n\tif (ctx->ingress_ifindex == ~0U)\n\t\treturn XDP_PASS;/
+}'
 }
 
-directory=$1 file=${3:+$2}
-case $#:$2 in
-2:quick) script=$(passing 'ringfence.*') ;;
-2:half) script=$(passing ringfence_frags) ;;
-2:newer) script=$(passing ringfence_frags; retagged) ;;
-3:*) script=$3 ;;
-*)
-	echo "variant.sh: there is no variant '$2'" >&2
-	exit 2
-	;;
-esac
-file=${file:-bpf/ringfence.bpf.c}
+change_abi() {
+	change include/ringfence/abi.h 's/^#define RF_ABI_VERSION .*/#define RF_ABI_VERSION 999/'
+}
 
 rm -rf "$directory"
 mkdir -p "$directory/build"
 cp -a Makefile bpf include user "$directory"
 cp -a build/user build/*.[dho] "$directory/build"
-sed -i "$script" "$directory/$file"
-if cmp -s "$file" "$directory/$file"; then
-	echo "variant.sh: nothing to change in $file" >&2
-	exit 1
-fi
+case $variant in
+quick) pass_at_once 'ringfence.*' ;;
+half) pass_at_once ringfence_frags ;;
+newer) pass_at_once ringfence_frags && change_tag ;;
+alien) pass_at_once 'ringfence.*' && change_abi ;;
+*)
+	echo "variant.sh: there is no variant '$variant'" >&2
+	exit 2
+	;;
+esac
 env -u MAKEFLAGS -u MAKELEVEL -u MFLAGS make -C "$directory" -j2 build/ringfence >"$directory/log" 2>&1 || {
 	grep -im 3 error "$directory/log" >&2
 	exit 1
