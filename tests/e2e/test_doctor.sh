@@ -41,7 +41,7 @@ take_remedy() { # CHECK
 
 	command=$(jq -r --arg check "$1" '.interfaces[0].checks[] | select(.check == $check) |
 		.command' "$scratch/report")
-	inside env PATH="$PWD/build:$PATH" sh -c "$command" >"$scratch/remedy" 2>&1
+	inside env PATH="$PWD/${build%/*}:$PATH" sh -c "$command" >"$scratch/remedy" 2>&1
 }
 
 # remedied NAME IF CHECK WANT: checks the report's finding after its remedy was run.
@@ -73,6 +73,7 @@ is "$looked, $(jq -c 'keys, (.machine | keys), (.machine.checks[0] | keys),
 true' 'doctor --json has the documented keys and no check twice'
 look "$dev"
 is "$looked" 'exit 0 ' 'doctor of a veth finds no problem'
+use "$quick"
 is "$(jq -c '.problems, (.interfaces[] | .name, .driver, .program)' "$scratch/report")" '0
 "'"$dev"'"
 "veth"
@@ -110,12 +111,12 @@ hidden() { # SCRIPT
 }
 # shellcheck disable=SC2016 # for the inner shell
 is "$(hidden 'umount -l /sys/fs/bpf
-	build/ringfence doctor --json >"'"$scratch"'/report"
+	'"$quick"' doctor --json >"'"$scratch"'/report"
 	echo "exit $?"
 	command=$(jq -r ".machine.checks[] | select(.check == \"bpffs\") | .command" "'"$scratch"'/report")
 	echo "$command"
 	$command
-	build/ringfence doctor >"'"$scratch"'/text"
+	'"$quick"' doctor >"'"$scratch"'/text"
 	echo "exit $?"
 	grep " bpffs " "'"$scratch"'/text"')" \
 	'ringfence: 1 problem prevents a fence; its line says what to do
@@ -124,7 +125,7 @@ mount -t bpf -o mode=0700 bpf /sys/fs/bpf
 exit 0
   ok       bpffs           mounted at /sys/fs/bpf' \
 	'doctor without a BPF file system shows a problem whose remedy works'
-is "$(hidden 'mount -t tmpfs none /sys/kernel/btf && build/ringfence doctor' | grep ' btf ')" \
+is "$(hidden 'mount -t tmpfs none /sys/kernel/btf && '"$quick"' doctor' | grep ' btf ')" \
 	'  note     btf             no types of the kernel at /sys/kernel/btf/vmlinux; only iterators need them' \
 	'doctor without BTF of the kernel shows a note'
 

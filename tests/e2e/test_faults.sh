@@ -166,7 +166,8 @@ umount "$scratch/disk"
 ringfence apply "$scratch/two" >"$scratch/log"
 ringfence save >"$scratch/whole"
 taken=''
-for ((i = 0; i < $(wc -c <"$scratch/whole") - 1; i++)); do
+bytes=$(wc -c <"$scratch/whole")
+for ((i = 0; i < bytes - 1; i++)); do
 	head -c $i "$scratch/whole" >"$scratch/part"
 	build/ringfence check "$scratch/part" >"$scratch/log" 2>&1 && taken+=" $i"
 done
@@ -233,6 +234,7 @@ ringfence detach "${port[0]}" >"$scratch/log"
 bpftool map create /sys/fs/bpf/foreign type array key 4 value 4 entries 1 name foreign
 bpftool prog load build/clock.bpf.o /sys/fs/bpf/program
 directory=$pins/${port[0]}
+use "$quick"
 
 in_the_way() { # NAME PATH: it is refused, left alone, and once it is gone an attach works
 	local before
@@ -279,6 +281,7 @@ bpftool map pin pinned /sys/fs/bpf/foreign "$directory/mine"
 does 'detach succeeds with a foreign pin in the directory of the fence' "${port[0]}: detached" \
 	ringfence detach "${port[0]}"
 is "$(find "$directory" -type f)" "$directory/mine" 'detach leaves a foreign pin in the directory of the fence'
+use "$half"
 ringfence attach "${port[0]}" "${small[@]}" >"$scratch/log"
 rm "$directory/mine"
 
@@ -358,6 +361,7 @@ is "$received" '' 'a fence on a read-only bpffs goes on after a refused detach'
 mount -o remount,rw /sys/fs/bpf
 does 'detach succeeds once the bpffs is writable again' "${port[0]}: detached" ringfence detach "${port[0]}"
 check 'detach on a bpffs that is writable again leaves no pins' test ! -e "$pins"
+use "$quick"
 mkdir "$pins"
 mount -o remount,ro /sys/fs/bpf
 fails 'attach on a read-only bpffs is refused' \

@@ -12,6 +12,7 @@
 source "$(dirname "$0")/lib.sh"
 
 make_network 1
+use "$quick"
 dev=${port[0]}
 
 cc -O2 -Wall -o "$scratch/tun" -x c - <<'END' || bail 'cannot compile a helper'
@@ -56,7 +57,7 @@ frames() { # IF: what doctor says of its frames, and how many problems it has
 
 # refuses IF TYPE NAME KIND
 refuses() {
-	local mode
+	local mode report
 
 	for mode in '' 'mode generic' 'chain mode generic' replace; do
 		# shellcheck disable=SC2086
@@ -66,9 +67,10 @@ refuses() {
 	is "$(frames "$1")" "1 problem: they have no Ethernet header (hardware type $2: $3): a fence here \
 limits nothing; attach to the Ethernet interface that carries its traffic; null" \
 	"$4: doctor says that its frames have no Ethernet header"
-	is "$(ringfence doctor | grep -c "^  $1 .*attach")" 0 \
+	report=$(ringfence doctor)
+	is "$(grep -c "^  $1 .*attach" <<<"$report")" 0 \
 		"$4: doctor without an interface recommends no attach"
-	matches "$(ringfence doctor 2>/dev/null | grep "^  $1 ")" "  $1 +cannot have a fence, since its frames \
+	matches "$(grep "^  $1 " <<<"$report")" "  $1 +cannot have a fence, since its frames \
 have no Ethernet header; 'ringfence doctor $1' says more" \
 	"$4: doctor without an interface says that it is not for a fence"
 	is "$(inside ip -j link show dev "$1" | jq -c '[.[] | .xdp.prog.id // empty]')" '[]' \
@@ -109,6 +111,7 @@ ringfence detach "$tun-tap" >/dev/null
 
 # ---- what ip attaches ----
 
+use "$shipped"
 inside ip link set dev "$tun" up
 inside ip link set dev "$tun" xdpgeneric obj build/ringfence.bpf.o sec xdp || bail 'ip does not attach'
 ringfence deny add 192.0.2.0/24

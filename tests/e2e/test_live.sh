@@ -194,6 +194,7 @@ make_network 1
 smallest=$(ringfence attach "${port[0]}" sources 1 2>&1 | grep -o '[0-9]* or more')
 smallest=${smallest% or more}
 outside ip link del out0
+use "$half"
 
 # ---- the source alone ----
 

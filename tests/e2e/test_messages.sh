@@ -28,6 +28,7 @@ program_on_each() {
 }
 
 make_network 2
+use "$quick"
 
 # ---- nothing attached ----
 
@@ -86,6 +87,7 @@ refused "$no_fence_at_all" status
 is "$(program_on_each)" "$before" "refused commands leave a foreign program in place"
 check 'refused commands on a foreign program pin nothing' \
 	test ! -e "$pins/${port[0]}" -a ! -e "$pins/${port[1]}"
+use "$shipped"
 does 'attach replace takes off a foreign program' "${port[0]}: attached in native mode, fence '${port[0]}'
 ${port[0]}: replaced 'foreign' (id $id)" ringfence attach "${port[0]}" replace
 
@@ -321,6 +323,7 @@ is "$(state)" "$before" 'refused commands change nothing'
 # ---- several fences ----
 
 with='with two fences and no dev'
+use "$quick"
 ringfence attach "${port[1]}" >"$scratch/log"
 several="several fences are attached, to ${port[0]}, ${port[1]} …; say which: dev ${port[0]}"
 for words in status stats top 'show 192.0.2.1' 'limit list' 'limit set all rate 1/1s' 'limit del all'; do
@@ -434,6 +437,7 @@ shape '{limits: [{name: "string", rate: "number", window_ms: "number", unit: "st
 	dport: "null", from: "null", per: "number", per6: "number", shadow: "boolean",
 	count_rejected: "boolean", exact: "boolean", ban_ms: "null", ban_all: "boolean"}]}' limit list
 ringfence detach "${port[0]}" >"$scratch/log"
+use "$half"
 shape '{interfaces: [{name: "string", fence: "string", mode: "string", outcome: "string",
 	replaced: "null", memory: "number"}]}' \
 	attach "${port[0]}" "${port[1]}" fence "$run-both"

@@ -10,7 +10,7 @@ source "$(dirname "$0")/lib.sh"
 
 space=rf-test-$$-names
 in_space() { nsenter --net="/run/netns/$space" "$@"; }
-ringfence() { in_space build/ringfence "$@"; }
+ringfence() { in_space "$build" "$@"; }
 program() { in_space ip -d link show dev "$1" | sed -n 's/.*prog\/xdp id \([0-9]*\) name \([^ ]*\).*/\2/p'; }
 program_id() { in_space ip -d link show dev "$1" | sed -n 's/.*prog\/xdp id \([0-9]*\) .*/\1/p'; }
 
@@ -31,6 +31,7 @@ if ! foreign foreign || ! foreign xdp_dispatcher; then bail 'clang fails'; fi
 
 for name in one 'o*' 't[1]'; do
 	does "attach $name" "$name: attached in native mode, fence '$name'" ringfence attach "$name"
+	use "$quick"
 done
 does 'detach o*' 'o*: detached' ringfence detach 'o*'
 is "$(program one)" ringfence "detach of 'o*' leaves an interface that the pattern would match"

@@ -176,7 +176,8 @@ $eth' or 'ip link set dev $eth xdp obj …'" ringfence adopt "$eth"
 join="run it as root, or as a member of group 'ringfence' once root has run 'ringfence adopt IF'"
 echo "ringfence:x:$gid:" >>/etc/group
 chmod 1777 /sys/fs/bpf
-with $load build/ringfence attach "$eth" >"$scratch/log"
+use "$half"
+with $load "$build" attach "$eth" >"$scratch/log"
 does 'adopt gives the group nothing where everybody may write to bpffs' "$eth: has pins already, fence '$eth'
 group 'ringfence' may not read it: everybody may write to /sys/fs/bpf, so readers could write to \
 the maps; 'chmod 700 /sys/fs/bpf' prevents that" ringfence adopt "$eth"
@@ -185,7 +186,7 @@ does 'the remedy for a bpffs that everybody may write to works' '' chmod 700 /sy
 ringfence attach "$eth" >"$scratch/log" # gives the group its place, which takes CAP_CHOWN
 ringfence detach "$eth" >"$scratch/log"
 for _ in 1 2 3 4; do
-	with $load build/ringfence attach "$eth" >"$scratch/log" || fail "attach: $(<"$scratch/log")"
+	with $load "$build" attach "$eth" >"$scratch/log" || fail "attach: $(<"$scratch/log")"
 done
 ringfence limit add all rate 100/1h
 ringfence limit add dns rate 10/1h match udp dport 53 shadow
@@ -308,6 +309,7 @@ does 'detach by another user works' "$eth: detached" as_owner "$scratch/ringfenc
 check 'detach by another user leaves no pins' test ! -e "$share/$eth"
 mkdir "$scratch/victim" && touch "$scratch/victim/file" && chmod 711 "$scratch/victim"
 as_owner ln -s "$scratch/victim" "$share/$eth"
+use "$quick"
 ringfence attach "$eth" >"$scratch/log"
 ringfence adopt "$eth" >"$scratch/adopted"
 ringfence detach "$eth" >"$scratch/log"
@@ -320,6 +322,7 @@ is "$(tail -n 1 "$scratch/adopted")" \
 # ---- to read with all capabilities is not to change ----
 
 rm "$share/$eth" && chown root $share
+use "$shipped" # as the reader's
 ringfence attach "$eth" >"$scratch/log"
 ringfence limit add all rate 100/1h
 as_reader() { # of the group, with the lock and the capabilities
@@ -340,6 +343,7 @@ is "$(ringfence limit list)" 'limit add all rate 100/1h' \
 # ---- several ----
 
 add_wire 1
+use "$quick"
 ringfence detach "$eth" >"$scratch/log"
 ringfence attach "$eth" fence "$run-both" >"$scratch/log"
 ringfence attach "${port[1]}" fence "$run-both" >"$scratch/log"
