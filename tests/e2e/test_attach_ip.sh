@@ -179,6 +179,7 @@ pass_group() { # what adopt says of the group is another test's
 	"$@" >"$scratch/adopted" && head -n 1 "$scratch/adopted"
 }
 eth=${port[0]} other=${port[1]}
+use "$quick"
 inside ip link set dev "$eth" xdpdrv obj $OBJECT sec xdp || bail 'ip does not attach'
 before=$(program_on 0)
 fails "attach with the name of a fence that ip attached is refused" \
@@ -192,12 +193,14 @@ does 'the remedy for a taken name works: another name' "$other: attached in nati
 	ringfence attach "$other" fence "$run-b"
 ringfence detach "$other" >"$scratch/stdout"
 does 'the remedy for a taken name works: adopt' "$eth: adopted, fence '$eth'" pass_group ringfence adopt "$eth"
+use "$shipped"
 does 'attach joins a fence that was adopted' "$other: attached in native mode, fence '$eth'" \
 	ringfence attach "$other" fence "$eth"
 is "$(interfaces 0)" "$(interfaces 1)" 'an adopted fence and what joins it are one fence'
 ringfence detach "$other" >"$scratch/stdout"
 ringfence detach "$eth" >"$scratch/stdout"
 
+use "$quick"
 ringfence attach "$other" fence "$eth" >"$scratch/stdout"
 inside ip link set dev "$eth" xdpdrv obj $OBJECT sec xdp || bail 'ip does not attach'
 before=$(program_on 0)
