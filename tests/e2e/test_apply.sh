@@ -88,6 +88,7 @@ does 'what was saved can be applied' \
 	'in force: 9 limits, 3 allowed and 2 denied prefixes, newcomers aggregate' \
 	ringfence apply "$scratch/saved"
 is "$(saved | sed 's/ for .*//')" "$before" 'rules that were saved and applied are saved unchanged'
+use "$quick"
 ringfence attach "${port[1]}" >"$scratch/log"
 saved | inside build/ringfence apply - dev "${port[1]}" >"$scratch/log"
 is "$(ringfence save dev "${port[1]}" | sed '1d; s/ for .*//')" "$before" \
@@ -477,6 +478,8 @@ is "$wrong" '' 'a trial whose apply was killed ends in time, and the next comman
 ringfence detach "${port[0]}" >"$scratch/log"
 
 # ---- an attach on trial ----
+
+use "$half"
 
 does 'attach … confirm says that the fence is on trial' "${port[0]}: attached in native mode, fence '${port[0]}'
 on trial: in 5s everything passes, unless 'ringfence confirm' keeps the fence" \
