@@ -9,11 +9,11 @@
 # "Runs alone: ", and why. Such programs run last, one after the other. A lock keeps them apart from
 # the programs of another run on this machine, too.
 #
-# JOBS is the number of programs that run at once: by default one more than the CPUs, since some
+# JOBS is the number of programs that run at once: by default two more than the CPUs, since some
 # programs wait.
 set -u
 
-jobs=${JOBS:-$(($(nproc) + 1))}
+jobs=${JOBS:-$(($(nproc) + 2))}
 scratch=$(mktemp -d)
 lock=$scratch/lock
 [ -w /run ] && lock=/run/ringfence-tests.lock
