@@ -111,6 +111,13 @@ int rf_fence_ruleset(const struct rf_fence *fence, struct rf_ruleset *ruleset,
 /* Looks up a source in the tries. The value is all 0 if the source is in no prefix. */
 int rf_fence_prefix_value(const struct rf_fence *fence, const struct rf_address *source,
 			  struct rf_prefix_value *value, struct rf_error *error);
+/*
+ * The longest prefix of the source whose own entry on `list` ends at `until`, as it stands in the
+ * value of the source. -ENOENT: there is none, since the lists have changed meanwhile.
+ */
+int rf_fence_listed_prefix(const struct rf_fence *fence, const struct rf_address *source,
+			   enum rf_list list, uint64_t until, struct rf_prefix *prefix,
+			   struct rf_error *error);
 
 /* The kernel's jiffies now. Only for a fence whose clock was measured. */
 uint64_t rf_fence_jiffies(const struct rf_fence *fence);
@@ -171,6 +178,15 @@ void rf_fence_memory(const struct rf_fence *fence, struct rf_memory *memory);
 /* Masks `source` as the policy groups, and reads its state. -ENOENT: the source is a newcomer. */
 int rf_fence_source(const struct rf_fence *fence, const struct rf_policy *policy,
 		    struct rf_address *source, struct rf_source *state, struct rf_error *error);
+
+/*
+ * Is a source without a window under `policy` known by a window under another limit? Then the
+ * newcomers rate does not apply to it.
+ */
+bool rf_fence_is_known(const struct rf_fence *fence, const struct rf_policy *policy,
+		       const struct rf_address *source);
+/* How long the newcomers rate of `bank` is used up, in ns; 0: the next newcomer gets a window. */
+uint64_t rf_fence_guard_wait_ns(const struct rf_fence *fence, const struct rf_bank *bank);
 
 /* Called for each window of every limit. A negative result ends the walk, which returns it. */
 typedef int (*rf_source_visit)(const struct rf_address *source, uint32_t limit_id,

@@ -8,6 +8,7 @@
 #include "base/units.h"
 #include "fence/newcomers.h"
 #include "ringfence/limiter.h"
+#include "ringfence/window_read.h"
 #include "rules/policy.h"
 
 #define GUARD_ID 1	  /* any id: the guard has windows of its own */
@@ -274,4 +275,51 @@ int rf_newcomers_note_kin(const struct rf_fence *fence, const struct rf_bank *ba
 		if (bank->policy[slot].id && !(bank->policy[slot].flags & RF_SHADOW))
 			note_kin(fence->config, &bank->policy[slot]);
 	return set_groupings(fence->config, error);
+}
+
+/* ---- for readers ---- */
+
+static bool groups_as_finely(const struct rf_grouping *grouping, const struct rf_policy *policy)
+{
+	bool finely = !(policy->mask4 & ~grouping->mask4);
+
+	for (int i = 0; i < 4; i++)
+		finely &= !(policy->mask6[i] & ~grouping->mask6[i]);
+	return finely;
+}
+
+bool rf_fence_is_known(const struct rf_fence *fence, const struct rf_policy *policy,
+		       const struct rf_address *source)
+{
+	const struct rf_config *config = fence->config;
+	const uint64_t now = rf_fence_jiffies(fence);
+
+	for (uint32_t i = 0; i < RF_KIN_MAX; i++) {
+		const struct rf_kin *kin = &config->kin[i];
+		struct rf_policy other = {.id = kin->limit_id, .mask4 = kin->grouping.mask4};
+		struct rf_address masked = *source;
+		struct rf_error ignored;
+		struct rf_source state;
+
+		if (kin->until <= now || !groups_as_finely(&kin->grouping, policy))
+			continue;
+		for (int j = 0; j < 4; j++)
+			other.mask6[j] = kin->grouping.mask6[j];
+		if (!rf_fence_source(fence, &other, &masked, &state, &ignored))
+			return true;
+	}
+	return false;
+}
+
+uint64_t rf_fence_guard_wait_ns(const struct rf_fence *fence, const struct rf_bank *bank)
+{
+	const struct rf_newcomers *newcomers = &bank->newcomers;
+	uint64_t wait;
+
+	if (newcomers->then == RF_NEWCOMERS_OFF)
+		return 0;
+	wait = rf_window_passes_again(&fence->config->guard[newcomers->guard & 1].limits,
+				      &newcomers->policy, rf_fence_time(fence, &newcomers->policy),
+				      1);
+	return rf_fence_duration_ns(fence, &newcomers->policy, wait);
 }

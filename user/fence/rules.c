@@ -166,7 +166,8 @@ int rf_fence_prefix_value(const struct rf_fence *fence, const struct rf_address 
 	for (int i = 0; i < READS_MAX; i++) {
 		standing = rf_fence_standing(fence);
 		err = rf_tries_open(fence, standing.in_force & 1, &tries, error);
-		if (!err && rf_trie_find(tries.fd[family], family, source->word, value))
+		if (!err &&
+		    rf_trie_find(tries.fd[family], source->word, RF_LENGTH_MAX(family), value))
 			err = rf_error_failed(error, -errno, "cannot read the prefixes: %s",
 					      strerror(errno));
 		rf_tries_close(&tries);
@@ -174,4 +175,39 @@ int rf_fence_prefix_value(const struct rf_fence *fence, const struct rf_address 
 			return err;
 	}
 	return fail_moving(error);
+}
+
+static uint64_t own_until(const struct rf_prefix_value *value, enum rf_list list)
+{
+	return list == RF_ALLOW ? value->own_allow_until : value->own_deny_until;
+}
+
+/*
+ * The trie finds the longest prefix of at most the length that is asked for. So the length at which
+ * a prefix is found first is its own.
+ */
+int rf_fence_listed_prefix(const struct rf_fence *fence, const struct rf_address *source,
+			   enum rf_list list, uint64_t until, struct rf_prefix *prefix,
+			   struct rf_error *error)
+{
+	const int family = source->version == 6;
+	const int bank = rf_fence_standing(fence).in_force & 1;
+	struct rf_prefix_value value;
+	struct rf_tries tries;
+	int err = rf_tries_open(fence, bank, &tries, error);
+
+	*prefix = (struct rf_prefix){.version = source->version};
+	while (!err) {
+		if (rf_trie_find(tries.fd[family], source->word, prefix->length, &value))
+			err = rf_error_failed(error, -errno, "cannot read the prefixes: %s",
+					      strerror(errno));
+		else if (own_until(&value, list) == until)
+			break;
+		else if (prefix->length++ == RF_LENGTH_MAX(family))
+			err = -ENOENT;
+	}
+	for (unsigned int i = 0; !err && i < 4; i++)
+		prefix->word[i] = source->word[i] & rf_prefix_mask(prefix->length, i);
+	rf_tries_close(&tries);
+	return err;
 }

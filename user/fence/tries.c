@@ -220,9 +220,9 @@ static int read_singly(struct reading *reading)
 	return 0;
 }
 
-int rf_trie_find(int fd, int family, const __be32 word[4], struct rf_prefix_value *value)
+int rf_trie_find(int fd, const __be32 word[4], unsigned int length, struct rf_prefix_value *value)
 {
-	struct rf_prefix_key6 key = {.length = family ? 128 : 32};
+	struct rf_prefix_key6 key = {.length = length};
 
 	memset(value, 0, sizeof(*value));
 	if (fd < 0)

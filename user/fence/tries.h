@@ -35,8 +35,13 @@ int rf_tries_put(const struct rf_fence *fence, int bank, const struct rf_tries *
 /* Pins the tries of both banks, in the group's directory as well. Takes CAP_SYS_ADMIN. */
 int rf_tries_pin(const int map_fd[RF_MAP_COUNT], const struct rf_pin_path *directory,
 		 struct rf_error *error);
-/* Looks up an address in a trie. The value is all 0 if the address is in no prefix. */
-int rf_trie_find(int fd, int family, const __be32 word[4], struct rf_prefix_value *value);
+#define RF_LENGTH_MAX(family) ((family) ? 128U : 32U)
+
+/*
+ * Looks up the longest prefix of an address in a trie, of `length` at most. The value is all 0 if
+ * there is none.
+ */
+int rf_trie_find(int fd, const __be32 word[4], unsigned int length, struct rf_prefix_value *value);
 /* Reads a trie; no entries if `fd` is -1. The caller frees `entry`, even after an error. */
 int rf_trie_read(int fd, int family, struct rf_trie_content *content, struct rf_error *error);
 /* Makes a trie of the first `count` prefixes in `listed`, all of that family, and their values. */
