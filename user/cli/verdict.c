@@ -1,0 +1,310 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <stdio.h>
+
+#include "base/units.h"
+#include "cli/out.h"
+#include "cli/verdict.h"
+#include "rules/grammar.h"
+
+enum outcome {
+	PASSES,
+	DROPPED,
+	PARTLY,	 /* packets that some limit matches are dropped */
+	DEPENDS, /* the source shares a window of its network, which we do not read */
+};
+
+enum decider { BY_NOBODY, BY_TRIAL, BY_ALLOW, BY_DENY, BY_BAN, BY_LIMIT, BY_NEWCOMERS };
+
+struct verdict {
+	enum outcome outcome;
+	enum decider by;
+	const struct rf_answer *answer; /* of BY_BAN, BY_LIMIT and BY_NEWCOMERS */
+	int64_t wait_ms;
+};
+
+#define LINE_SIZE 256
+
+/* ---- what decides ---- */
+
+static bool is_shadow(const struct rf_answer *answer)
+{
+	return answer->limit->flags & RF_SHADOW;
+}
+
+static bool matches_all(const struct rf_limit *limit)
+{
+	return limit->match == RF_MATCH_ANY && !limit->has_ports;
+}
+
+static bool is_longer(int64_t wait_ms, int64_t than_ms)
+{
+	return than_ms != RF_WAIT_FOREVER && (wait_ms == RF_WAIT_FOREVER || wait_ms > than_ms);
+}
+
+static int64_t ms_of(uint64_t time_ns)
+{
+	return time_ns == RF_FOREVER ? RF_WAIT_FOREVER
+				     : (int64_t)((time_ns + RF_NS_PER_MS - 1) / RF_NS_PER_MS);
+}
+
+/* Does the guard refuse the source a window under this limit? */
+static bool is_guarded(const struct rf_case *its, const struct rf_answer *answer)
+{
+	return answer->is_new && its->then != RF_NEWCOMERS_OFF && its->guard_wait_ms;
+}
+
+/* What this limit, alone, does to the next packet that it matches. */
+static struct verdict judge(const struct rf_case *its, const struct rf_answer *answer)
+{
+	const int64_t ban_ms = ms_of(answer->banned_ns);
+
+	if (is_shadow(answer))
+		return (struct verdict){PASSES, BY_NOBODY, answer, 0};
+	if (is_longer(ban_ms, answer->wait_ms))
+		return (struct verdict){DROPPED, BY_BAN, answer, ban_ms};
+	if (answer->wait_ms)
+		return (struct verdict){DROPPED, BY_LIMIT, answer, answer->wait_ms};
+	if (!is_guarded(its, answer))
+		return (struct verdict){PASSES, BY_NOBODY, answer, 0};
+	if (its->then == RF_NEWCOMERS_CLOSED)
+		return (struct verdict){DROPPED, BY_NEWCOMERS, answer, its->guard_wait_ms};
+	return (struct verdict){its->then == RF_NEWCOMERS_OPEN ? PASSES : DEPENDS, BY_NEWCOMERS,
+				answer, 0};
+}
+
+/* What decides before any limit is asked. False: nothing. */
+static bool judge_early(const struct rf_case *its, struct verdict *verdict)
+{
+	*verdict = (struct verdict){PASSES, BY_NOBODY, NULL, 0};
+	if (its->is_unconfirmed)
+		verdict->by = BY_TRIAL;
+	else if (its->list[RF_ALLOW].is_listed)
+		verdict->by = BY_ALLOW;
+	else if (its->list[RF_DENY].is_listed)
+		*verdict =
+			(struct verdict){DROPPED, BY_DENY, NULL, ms_of(its->list[RF_DENY].left_ns)};
+	for (int i = 0; i < its->answers && verdict->by == BY_NOBODY; i++) {
+		const struct rf_answer *answer = &its->answer[i];
+
+		if (answer->banned_ns && answer->limit->flags & RF_BAN_ALL && !is_shadow(answer))
+			*verdict =
+				(struct verdict){DROPPED, BY_BAN, answer, ms_of(answer->banned_ns)};
+	}
+	return verdict->by != BY_NOBODY;
+}
+
+/* The limit that drops longest, of those that match all packets or of the others. */
+static struct verdict judge_limits(const struct rf_case *its, bool of_all)
+{
+	struct verdict worst = {PASSES, BY_NOBODY, NULL, 0};
+
+	for (int i = 0; i < its->answers; i++) {
+		const struct verdict verdict = judge(its, &its->answer[i]);
+
+		if (matches_all(its->answer[i].limit) != of_all || verdict.by == BY_NOBODY)
+			continue;
+		if (worst.by == BY_NOBODY ||
+		    (verdict.outcome == DROPPED &&
+		     (worst.outcome != DROPPED || is_longer(verdict.wait_ms, worst.wait_ms))))
+			worst = verdict;
+	}
+	return worst;
+}
+
+static struct verdict judge_whole(const struct rf_case *its)
+{
+	struct verdict verdict, partly;
+
+	if (judge_early(its, &verdict))
+		return verdict;
+	verdict = judge_limits(its, true);
+	partly = judge_limits(its, false);
+	if (verdict.outcome == DROPPED || partly.by == BY_NOBODY)
+		return verdict;
+	if (partly.outcome == DROPPED)
+		partly.outcome = PARTLY;
+	else if (verdict.by != BY_NOBODY)
+		return verdict;
+	return partly;
+}
+
+int64_t rf_verdict_wait_ms(const struct rf_case *its, const struct rf_answer *answer)
+{
+	struct verdict verdict;
+
+	return judge_early(its, &verdict) ? verdict.wait_ms : judge(its, answer).wait_ms;
+}
+
+/* ---- for programs ---- */
+
+json_t *rf_verdict_json(const struct rf_case *its)
+{
+	static const char *const outcomes[] = {"passes", "dropped", "partly", "depends"};
+	static const char *const kinds[] = {NULL,  "trial", "allow",	"deny",
+					    "ban", "limit", "newcomers"};
+	const struct verdict verdict = judge_whole(its);
+	const char *prefix = verdict.by == BY_ALLOW  ? its->list[RF_ALLOW].prefix
+			     : verdict.by == BY_DENY ? its->list[RF_DENY].prefix
+						     : NULL;
+	json_t *by = json_null(), *again = json_null();
+
+	if (verdict.by != BY_NOBODY)
+		by = json_pack("{s:s, s:s?, s:s?}", "kind", kinds[verdict.by], "limit",
+			       verdict.answer ? verdict.answer->limit->name : NULL, "prefix",
+			       prefix);
+	if (verdict.wait_ms != RF_WAIT_FOREVER)
+		again = json_integer(verdict.wait_ms);
+	return json_pack("{s:s, s:o, s:o}", "verdict", outcomes[verdict.outcome], "by", by,
+			 "passes_again_ms", again);
+}
+
+/* ---- for people ---- */
+
+static void print_listed(const struct rf_case *its, enum rf_list list)
+{
+	const struct rf_list_answer *answer = &its->list[list];
+	char left[RF_DURATION_TEXT_SIZE];
+
+	rf_out("%s: %s list (%s)", its->source,
+	       list == RF_ALLOW ? "passes by the allow" : "dropped by the deny", answer->prefix);
+	if (answer->left_ns != RF_FOREVER) {
+		rf_format_left(answer->left_ns, left);
+		rf_out(", for another %s", left);
+	}
+	if (list == RF_ALLOW && its->list[RF_DENY].is_listed)
+		rf_out(", before the deny list (%s)", its->list[RF_DENY].prefix);
+	rf_out("\n");
+}
+
+/* "; the next packet passes in 620 ms", of packets or of full frames. */
+static void print_next(const struct rf_answer *answer, bool of_all)
+{
+	char wait[RF_DURATION_TEXT_SIZE], frame[48];
+
+	snprintf(frame, sizeof(frame), "frame of %d bytes", RF_FRAME_BYTES);
+	rf_format_ms(answer->wait_ms, wait);
+	if (answer->wait_ms == RF_WAIT_FOREVER)
+		rf_out("; no %s passes", answer->limit->unit == RF_BYTES ? frame : "packet");
+	else
+		rf_out("; the next %s passes in %s",
+		       answer->limit->unit == RF_BYTES ? frame
+		       : of_all			       ? "packet"
+						       : "one",
+		       wait);
+	if (answer->network)
+		rf_out(" if no other source of %s sends", answer->network);
+}
+
+static void print_drop(const struct rf_case *its, const struct verdict *verdict)
+{
+	const struct rf_limit *limit = verdict->answer->limit;
+	const bool of_all =
+		matches_all(limit) || (verdict->by == BY_BAN && limit->flags & RF_BAN_ALL);
+	char left[RF_DURATION_TEXT_SIZE];
+
+	if (verdict->by == BY_NEWCOMERS)
+		rf_out("%s: new; the newcomers rate is used up, so at this moment ", its->source);
+	else
+		rf_out("%s: ", its->source);
+	if (!of_all)
+		rf_out("packets that limit '%s' matches %s dropped", limit->name,
+		       verdict->by == BY_NEWCOMERS ? "would be" : "are");
+	else if (verdict->by == BY_NEWCOMERS)
+		rf_out("it would be dropped");
+	else
+		rf_out("dropped by %slimit '%s'", verdict->by == BY_BAN ? "a ban of " : "",
+		       limit->name);
+	if (verdict->by == BY_LIMIT)
+		print_next(verdict->answer, of_all);
+	if (verdict->by == BY_BAN) {
+		rf_format_left(verdict->answer->banned_ns, left);
+		rf_out("%s, for another %s", of_all ? "" : " by a ban", left);
+	}
+}
+
+/* Has the source no window under any limit in force? */
+static bool is_new_to_all(const struct rf_case *its)
+{
+	int in_force = 0, with_window = 0;
+
+	for (int i = 0; i < its->answers; i++) {
+		in_force += !is_shadow(&its->answer[i]);
+		with_window += !is_shadow(&its->answer[i]) && !its->answer[i].is_new;
+	}
+	return in_force && !with_window;
+}
+
+/* Where no limit in force drops the next packet. */
+static void print_passes(const struct rf_case *its, const struct verdict *verdict)
+{
+	const bool is_new = is_new_to_all(its);
+	bool is_shared = false;
+	char wait[RF_DURATION_TEXT_SIZE];
+
+	for (int i = 0; i < its->answers; i++)
+		is_shared |= its->answer[i].network && !is_shadow(&its->answer[i]);
+	rf_out("%s: %s", its->source, is_new ? "new; " : "");
+	if (verdict->outcome == DEPENDS)
+		rf_out("the newcomers rate is used up, so at this moment it is charged to its "
+		       "network");
+	else if (verdict->by == BY_NEWCOMERS)
+		rf_out("the newcomers rate is used up, so at this moment it passes without a "
+		       "limit");
+	else
+		rf_out("passes%s", is_new || is_shared ? " at this moment" : "");
+	if (!its->answers)
+		rf_out("; no limit applies");
+	for (int i = 0; i < its->answers; i++) {
+		const struct rf_answer *answer = &its->answer[i];
+
+		if (!is_shadow(answer) || !answer->wait_ms)
+			continue;
+		rf_format_ms(answer->wait_ms, wait);
+		rf_out("; limit '%s' (shadow) would drop it%s%s", answer->limit->name,
+		       answer->wait_ms < 0 ? "" : " for another ", answer->wait_ms < 0 ? "" : wait);
+	}
+	rf_out("\n");
+}
+
+/* Of the limits that match some packets, those that drop longer than what drops all. */
+static int print_partly(const struct rf_case *its, const struct verdict *all)
+{
+	int printed = 0;
+
+	for (int i = 0; i < its->answers; i++) {
+		const struct verdict verdict = judge(its, &its->answer[i]);
+
+		if (matches_all(its->answer[i].limit) || verdict.outcome != DROPPED ||
+		    !is_longer(verdict.wait_ms, all->wait_ms))
+			continue;
+		print_drop(its, &verdict);
+		rf_out("%s\n", all->outcome == DROPPED || printed++ ? "" : "; others pass");
+	}
+	return printed;
+}
+
+void rf_verdict_print(const struct rf_case *its)
+{
+	struct verdict verdict;
+
+	if (judge_early(its, &verdict)) {
+		if (verdict.by == BY_TRIAL)
+			rf_out("%s: passes, as everything does: the attach was not confirmed\n",
+			       its->source);
+		else if (verdict.by == BY_BAN) {
+			print_drop(its, &verdict);
+			rf_out("\n");
+		} else
+			print_listed(its, verdict.by == BY_ALLOW ? RF_ALLOW : RF_DENY);
+		return;
+	}
+	verdict = judge_limits(its, true);
+	if (verdict.outcome == DROPPED) {
+		print_drop(its, &verdict);
+		rf_out("\n");
+	}
+	if (!print_partly(its, &verdict) && verdict.outcome != DROPPED) {
+		verdict = judge_whole(its);
+		print_passes(its, &verdict);
+	}
+}

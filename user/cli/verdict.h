@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What happens to the next packet of a source, and why: the program's order of questions, asked of
+ * what the command line can read. Lists come first, then bans of all packets, then the limits.
+ */
+#ifndef RINGFENCE_VERDICT_H
+#define RINGFENCE_VERDICT_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/prefix.h"
+#include "ringfence/abi.h"
+#include "rules/ruleset.h"
+
+#define RF_WAIT_FOREVER (-1) /* no such packet ever passes */
+
+/* What one limit says of the next packet that it applies to. */
+struct rf_answer {
+	const struct rf_limit *limit;
+	bool is_new;	     /* to get a window, the source must pass the guard */
+	int64_t wait_ms;     /* until the window has room; 0: now */
+	uint64_t banned_ns;  /* until its ban ends; 0: not banned */
+	const char *network; /* of the sources that share the window; NULL: no other does */
+};
+
+/* What a list says of the source. */
+struct rf_list_answer {
+	bool is_listed;
+	uint64_t left_ns; /* RF_FOREVER: for good */
+	char prefix[RF_PREFIX_TEXT_SIZE];
+};
+
+struct rf_case {
+	const char *source;
+	bool is_unconfirmed; /* the attach on trial has run out: everything passes */
+	struct rf_list_answer list[RF_LIST_COUNT];
+	struct rf_answer answer[RF_LIMITS_MAX];
+	int answers;
+	enum rf_newcomers_then then;
+	int64_t guard_wait_ms; /* until the guard admits a newcomer; 0: now */
+};
+
+/* Prints the verdict; for people, in one line and one more for each further limit that drops. */
+void rf_verdict_print(const struct rf_case *its);
+/* {"verdict","by","passes_again_ms"} */
+json_t *rf_verdict_json(const struct rf_case *its);
+/*
+ * When a packet passes that only this limit applies to, in ms: its lists, bans and window together.
+ */
+int64_t rf_verdict_wait_ms(const struct rf_case *its, const struct rf_answer *answer);
+
+#endif /* RINGFENCE_VERDICT_H */
