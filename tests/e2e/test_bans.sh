@@ -42,7 +42,7 @@ is "$(banned)" $'192.0.2.1 udp\n2001:db8::/64 udp' "sources over a limit with 'b
 sleep 3 # for so long its source may be idle, as it is new
 deliver 0 src=10.0.0.0,sources=20000,count=20000
 deliver 0 src=10.1.0.0,sources=300,count=300
-is "$(ringfence show 192.0.2.1 | head -n 1)" \
+is "$(ringfence show 192.0.2.1 | sed -n 2p)" \
 	'source 192.0.2.1, limit udp (5/1h): a newcomer, without a window' \
 		'other sources evict the window of a banned source'
 deliver 0 src=192.0.2.1,count=20 src=192.0.2.1,count=3,proto=tcp

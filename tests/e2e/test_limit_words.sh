@@ -23,10 +23,10 @@ reads() { # STATUS LIST JSON WORD…
 		"$3" "limit list --json has the limit: ${*:4}"
 }
 
-# What show prints about 192.0.2.1, without the first line; numbers that depend on the moment become
-# N.
+# What show prints about 192.0.2.1, without its verdict and the name of the limit; numbers that
+# depend on the moment become N.
 shown() {
-	ringfence show 192.0.2.1 | sed '1d
+	ringfence show 192.0.2.1 | sed '1,2d
 		/^  cells/s/[0-9]*[1-9][0-9]*/N/g
 		s/in [0-9.]* \(ms\|s\|min\)/in N/'
 }
@@ -108,7 +108,8 @@ is "$(shown | sed 's/N/3072/')" '  used          3072 of 137438953472 bytes
 is "$(used)" $'3072 137438953472/8784h bytes\n3072 137438953472 null bytes' \
 	'top of a limit in large units prints bytes'
 does 'show of a newcomer prints the unit of the limit' \
-	'source 192.0.2.99, limit all (137438953472/8784h bytes): a newcomer, without a window' \
+	'192.0.2.99: new; passes at this moment
+source 192.0.2.99, limit all (137438953472/8784h bytes): a newcomer, without a window' \
 	ringfence show 192.0.2.99
 
 # The examples of the help are commands that work.

@@ -427,11 +427,12 @@ shape '{fence: "string", interfaces: ['"$interface"'], packets: '"$both"', bytes
 shape '{sources: [{source: "string", limit: "string", passed: "number", dropped: "number",
 	would_drop: "number", used: "number", rate: "number", burst: "null", window_ms: "number",
 	unit: "string", banned_ms: "number"}]}' top
-shape '{source: "string", allowed: "null", denied: "null",
+shape '{source: "string", verdict: "string", by: {kind: "string", limit: "string", prefix: "null"}, passes_again_ms: "number",
+	allowed: "null", denied: "null",
 	limits: [{limit: "string", source: "string", used: "number", rate: "number",
 	burst: "null", window_ms: "number", unit: "string", cells: ["number"], passed: "number",
 	dropped: "number", would_drop: "number", passes_again_ms: "number",
-	newcomer: "boolean", shadow: "boolean", banned_ms: "number"}]}' show 192.0.2.1
+	would_pass_again_ms: "null", newcomer: "boolean", shadow: "boolean", banned_ms: "number"}]}' show 192.0.2.1
 shape '{limits: [{name: "string", rate: "number", window_ms: "number", unit: "string",
 	algorithm: "string", edge: "string", cells: "number", burst: "null", match: "string",
 	dport: "null", from: "null", per: "number", per6: "number", shadow: "boolean",

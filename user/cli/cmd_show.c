@@ -3,10 +3,12 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli/command.h"
 #include "cli/out.h"
+#include "cli/verdict.h"
 #include "cli/view.h"
 #include "fence/fence.h"
 #include "ringfence/limiter.h"
@@ -15,12 +17,14 @@
 /* One source under one limit. */
 struct view {
 	const struct rf_limit *limit;
-	bool newcomer;
+	bool newcomer;			  /* it has no window */
+	char source[RF_PREFIX_TEXT_SIZE]; /* masked as the limit groups */
+	bool is_shared;			  /* with other sources */
 	struct rf_source state;
 	uint64_t used;		 /* in the limit's unit, as the cells are */
 	int cells;		 /* 0: the algorithm has none */
 	uint64_t cell[RF_CELLS]; /* the oldest first, the present one last */
-	int64_t passes_again_ms; /* a frame of RF_FRAME_BYTES; -1: never */
+	int64_t passes_again_ms; /* a frame of RF_FRAME_BYTES; or RF_WAIT_FOREVER */
 	uint64_t banned_ns;	 /* remaining time; 0: not banned */
 };
 
@@ -54,7 +58,9 @@ static int read_view(const struct rf_fence *fence, const struct rf_bans *bans, i
 	*view = (struct view){.limit = &bans->rules.limit[slot]};
 	view->cells = count_cells(view->limit);
 	view->banned_ns = banned_ns(fence, bans, source, policy);
+	view->is_shared = source->version == 4 ? view->limit->per4 < 32 : view->limit->per6 < 128;
 	err = rf_fence_source(fence, policy, source, &view->state, error);
+	rf_format_source(source, view->limit, view->source);
 	view->newcomer = err == -ENOENT;
 	if (err)
 		return view->newcomer ? 0 : err;
@@ -69,7 +75,7 @@ static int read_view(const struct rf_fence *fence, const struct rf_bans *bans, i
 				      rf_cost(policy, RF_FRAME_BYTES));
 	view->passes_again_ms =
 		wait == ~0ULL
-			? -1
+			? RF_WAIT_FOREVER
 			: (int64_t)((rf_fence_duration_ns(fence, policy, wait) + RF_NS_PER_MS - 1) /
 				    RF_NS_PER_MS);
 	return 0;
@@ -81,41 +87,48 @@ static uint64_t would_drop(const struct view *view)
 	return view->limit->ban_ns ? 0 : view->state.would_drop;
 }
 
-/* `source` is masked by the limit's prefix length. */
-static json_t *view_json(const struct view *view, const char *source)
+static json_t *wait_json(int64_t wait_ms)
 {
-	json_t *cells = json_array(), *again = json_null();
+	return wait_ms == RF_WAIT_FOREVER ? json_null() : json_integer(wait_ms);
+}
+
+static json_t *view_json(const struct view *view, const struct rf_case *its,
+			 const struct rf_answer *answer)
+{
+	const bool is_shadow = view->limit->flags & RF_SHADOW;
+	json_t *cells = json_array();
 
 	for (int i = 0; i < view->cells; i++)
 		json_array_append_new(cells, json_integer(view->cell[i]));
-	if (view->passes_again_ms >= 0)
-		again = json_integer(view->passes_again_ms);
 	return json_pack(
-		"{s:s, s:I, s:I, s:o, s:I, s:s, s:o, s:I, s:I, s:I, s:o, s:b, s:b, s:I, s:s}",
+		"{s:s, s:I, s:I, s:o, s:I, s:s, s:o, s:I, s:I, s:I, s:o, s:o, s:b, s:b, s:I, s:s}",
 		"limit", view->limit->name, "used", (json_int_t)view->used, "rate",
 		(json_int_t)view->limit->rate, "burst",
 		rf_has_burst(view->limit) ? json_integer(view->limit->burst) : json_null(),
 		"window_ms", (json_int_t)(view->limit->window_ns / RF_NS_PER_MS), "unit",
 		rf_unit_name(view->limit->unit), "cells", cells, "passed",
 		(json_int_t)view->state.passed, "dropped", (json_int_t)view->state.dropped,
-		"would_drop", (json_int_t)would_drop(view), "passes_again_ms", again, "newcomer",
-		view->newcomer, "shadow", (view->limit->flags & RF_SHADOW) != 0, "banned_ms",
-		(json_int_t)(view->banned_ns / RF_NS_PER_MS), "source", source);
+		"would_drop", (json_int_t)would_drop(view), "passes_again_ms",
+		wait_json(rf_verdict_wait_ms(its, answer)), "would_pass_again_ms",
+		is_shadow ? wait_json(view->passes_again_ms) : json_null(), "newcomer",
+		view->newcomer, "shadow", is_shadow, "banned_ms",
+		(json_int_t)(view->banned_ns / RF_NS_PER_MS), "source", view->source);
 }
 
+/* When the limit alone lets a packet pass; of a shadow limit, when it would. */
 static void print_passes_again(const struct view *view)
 {
+	const char *what = view->limit->flags & RF_SHADOW ? "would pass  " : "passes again";
 	char wait[RF_DURATION_TEXT_SIZE], frame[32] = "";
 
 	if (view->limit->unit == RF_BYTES) /* a shorter frame may pass earlier */
 		snprintf(frame, sizeof(frame), ", a frame of %d bytes", RF_FRAME_BYTES);
-	if (view->passes_again_ms < 0) {
-		rf_out("  passes again  never%s\n", frame);
-		return;
-	}
 	rf_format_ms(view->passes_again_ms, wait);
-	rf_out("  passes again  %s%s%s\n", view->passes_again_ms ? "in " : "",
-	       view->passes_again_ms ? wait : "now", frame);
+	rf_out("  %s  %s%s%s\n", what, view->passes_again_ms > 0 ? "in " : "",
+	       view->passes_again_ms == RF_WAIT_FOREVER ? "never"
+	       : view->passes_again_ms			? wait
+							: "now",
+	       frame);
 }
 
 static void print_used(const struct view *view)
@@ -149,17 +162,17 @@ static void print_ban(const struct view *view)
 	       view->limit->flags & RF_BAN_ALL ? ", all its packets" : "");
 }
 
-static void print_view(const struct view *view)
+static void print_view(const struct view *view, bool limits_decide)
 {
 	char rate[RF_RATE_TEXT_SIZE];
 
 	rf_format_limit_rate(view->limit, rate);
+	rf_out("source %s, limit %s (%s)%s\n", view->source, view->limit->name, rate,
+	       view->newcomer ? ": a newcomer, without a window" : "");
 	if (view->newcomer) {
-		rf_out("limit %s (%s): a newcomer, without a window\n", view->limit->name, rate);
 		print_ban(view);
 		return;
 	}
-	rf_out("limit %s (%s)\n", view->limit->name, rate);
 	print_used(view);
 	print_cells(view);
 	rf_out("  passed        %" PRIu64 "\n", (uint64_t)view->state.passed);
@@ -167,134 +180,157 @@ static void print_view(const struct view *view)
 	if (view->limit->flags & RF_SHADOW || would_drop(view))
 		rf_out("  would drop    %" PRIu64 "\n", would_drop(view));
 	print_ban(view);
-	if (!view->banned_ns)
+	if (limits_decide && !view->banned_ns)
 		print_passes_again(view);
 }
 
 /* ---- lists ---- */
 
-/* The entry of an address in the tries. */
-struct listing {
-	struct rf_prefix_value value;
-	uint64_t now; /* jiffies */
-};
-
-static bool is_listed(const struct listing *listing, enum rf_list list)
+/* What a list says of the source. */
+static int read_list(const struct rf_fence *fence, const struct rf_address *source,
+		     enum rf_list list, uint64_t until, struct rf_list_answer *answer,
+		     struct rf_error *error)
 {
-	return (list == RF_ALLOW ? listing->value.allow_until : listing->value.deny_until) >
-	       listing->now;
+	const uint64_t now = rf_fence_tick_ns(fence) ? rf_fence_jiffies(fence) : 0;
+	struct rf_prefix prefix;
+	int err;
+
+	if (until <= now)
+		return 0;
+	err = rf_fence_listed_prefix(fence, source, list, until, &prefix, error);
+	if (err)
+		return err == -ENOENT ? rf_error_failed(error, -EAGAIN,
+							"the lists have just changed; try again")
+				      : err;
+	answer->is_listed = true;
+	answer->left_ns = until == RF_FOREVER ? RF_FOREVER : rf_fence_left_ns(fence, now, until);
+	rf_format_prefix(&prefix, answer->prefix);
+	return 0;
 }
 
-static json_t *listed_json(const struct rf_fence *fence, const struct listing *listing,
-			   enum rf_list list)
+static json_t *list_json(const struct rf_list_answer *answer)
 {
-	const uint64_t until =
-		list == RF_ALLOW ? listing->value.allow_until : listing->value.deny_until;
-
-	if (!is_listed(listing, list))
+	if (!answer->is_listed)
 		return json_null();
-	return json_pack("{s:o}", "left_ms",
-			 until == RF_FOREVER
+	return json_pack("{s:o, s:s}", "left_ms",
+			 answer->left_ns == RF_FOREVER
 				 ? json_null()
-				 : json_integer(rf_fence_left_ns(fence, listing->now, until) /
-						RF_NS_PER_MS));
-}
-
-static void print_listed(const struct rf_fence *fence, const struct listing *listing,
-			 enum rf_list list, const char *source)
-{
-	const uint64_t until =
-		list == RF_ALLOW ? listing->value.allow_until : listing->value.deny_until;
-	const char *what = list == RF_ALLOW ? "on the allow list" : "on the deny list";
-	char left[RF_DURATION_TEXT_SIZE];
-
-	if (!is_listed(listing, list))
-		return;
-	rf_format_left(rf_fence_left_ns(fence, listing->now, until), left);
-	rf_out("source %s: %s%s%s%s\n", source, what, until == RF_FOREVER ? "" : ", for another ",
-	       until == RF_FOREVER ? "" : left,
-	       list == RF_DENY && is_listed(listing, RF_ALLOW) ? ", which the allow list overrules"
-							       : "");
+				 : json_integer(answer->left_ns / RF_NS_PER_MS),
+			 "prefix", answer->prefix);
 }
 
 /* ---- show ---- */
 
-static int read_listing(const struct rf_fence *fence, const struct rf_address *source,
-			struct listing *listing, struct rf_error *error)
-{
-	int err = rf_fence_prefix_value(fence, source, &listing->value, error);
+/* All that is known of a source. */
+struct shown {
+	char source[RF_PREFIX_TEXT_SIZE];
+	struct rf_case its;
+	struct view view[RF_LIMITS_MAX]; /* of its.answer */
+};
 
-	if (rf_fence_tick_ns(fence))
-		listing->now = rf_fence_jiffies(fence);
-	return err;
+static struct rf_answer answer_of(const struct rf_fence *fence, const struct rf_policy *policy,
+				  const struct rf_address *source, const struct view *view)
+{
+	return (struct rf_answer){
+		.limit = view->limit,
+		.is_new = view->newcomer && !rf_fence_is_known(fence, policy, source),
+		.wait_ms = view->passes_again_ms,
+		.banned_ns = view->banned_ns,
+		.network = view->is_shared ? view->source : NULL,
+	};
 }
 
-static int show_limits(const struct rf_fence *fence, const struct rf_address *asked, uint32_t slots,
-		       bool json, json_t *limits, struct rf_error *error)
+/* `slots`: the limits that may apply to packets of the source, by its address alone. */
+static int read_limits(const struct rf_fence *fence, const struct rf_bans *bans,
+		       const struct rf_address *asked, uint32_t slots, struct shown *shown,
+		       struct rf_error *error)
 {
-	struct rf_bans bans;
-	int err = rf_fence_bans(fence, &bans, error);
+	struct rf_case *its = &shown->its;
 
-	for (int slot = 0; slot < RF_LIMITS_MAX && !err; slot++) {
+	for (int slot = 0; slot < RF_LIMITS_MAX; slot++) {
+		const struct rf_policy *policy = &bans->rules.policy[slot];
+		struct view *view = &shown->view[its->answers];
 		struct rf_address source = *asked;
-		char text[RF_PREFIX_TEXT_SIZE];
-		struct view view;
+		int err;
 
-		if (!bans.rules.policy[slot].id || !(slots >> slot & 1))
+		if (!policy->id || !(slots >> slot & 1))
 			continue;
-		err = read_view(fence, &bans, slot, &source, &view, error);
+		err = read_view(fence, bans, slot, &source, view, error);
 		if (err)
-			break;
-		rf_format_source(&source, view.limit, text);
-		json_array_append_new(limits, view_json(&view, text));
-		if (!json) {
-			rf_out("source %s, ", text);
-			print_view(&view);
-		}
+			return err;
+		its->answer[its->answers++] = answer_of(fence, policy, asked, view);
 	}
-	rf_bans_free(&bans);
+	return 0;
+}
+
+static int read_shown(const struct rf_fence *fence, const struct rf_bans *bans,
+		      const struct rf_address *asked, struct shown *shown, struct rf_error *error)
+{
+	const struct rf_limit whole = {.per4 = 32, .per6 = 128};
+	struct rf_case *its = &shown->its;
+	struct rf_prefix_value value;
+	int err = rf_fence_prefix_value(fence, asked, &value, error);
+
+	if (err)
+		return err;
+	rf_format_source(asked, &whole, shown->source);
+	its->source = shown->source;
+	its->is_unconfirmed = rf_fence_standing(fence).state == RF_FELL_OPEN;
+	its->then = bans->rules.newcomers.then;
+	its->guard_wait_ms =
+		(rf_fence_guard_wait_ns(fence, &bans->rules) + RF_NS_PER_MS - 1) / RF_NS_PER_MS;
+	err = read_list(fence, asked, RF_ALLOW, value.allow_until, &its->list[RF_ALLOW], error);
+	if (!err)
+		err = read_list(fence, asked, RF_DENY, value.deny_until, &its->list[RF_DENY],
+				error);
+	if (!err)
+		err = read_limits(fence, bans, asked, bans->rules.prefix_class[value.prefix_class],
+				  shown, error);
 	return err;
 }
 
-/* The limits that may apply to packets of the source, by its address alone. */
-static int read_slots(const struct rf_fence *fence, const struct listing *listing, uint32_t *slots,
-		      struct rf_error *error)
+static int print_shown_json(const struct shown *shown, struct rf_error *error)
 {
-	struct rf_bank rules;
-	int err = rf_fence_bank(fence, &rules, error);
+	const struct rf_case *its = &shown->its;
+	json_t *limits = json_array(), *root = rf_verdict_json(its);
 
-	*slots = err ? 0 : rules.prefix_class[listing->value.prefix_class];
-	return err;
+	for (int i = 0; i < its->answers; i++)
+		json_array_append_new(limits, view_json(&shown->view[i], its, &its->answer[i]));
+	return rf_out_json(
+		rf_view_merged(json_pack("{s:s, s:o, s:o, s:o}", "source", shown->source, "allowed",
+					 list_json(&its->list[RF_ALLOW]), "denied",
+					 list_json(&its->list[RF_DENY]), "limits", limits),
+			       root),
+		false, error);
+}
+
+static void print_shown(const struct shown *shown)
+{
+	const struct rf_case *its = &shown->its;
+	const bool limits_decide = !its->list[RF_ALLOW].is_listed &&
+				   !its->list[RF_DENY].is_listed && !its->is_unconfirmed;
+
+	rf_verdict_print(its);
+	for (int i = 0; i < its->answers; i++)
+		print_view(&shown->view[i], limits_decide);
 }
 
 static int show_source(const struct rf_fence *fence, const struct rf_address *asked, bool json,
 		       struct rf_error *error)
 {
-	const struct rf_limit whole = {.per4 = 32, .per6 = 128};
-	char text[RF_PREFIX_TEXT_SIZE];
-	json_t *limits = json_array();
-	struct listing listing = {};
-	uint32_t slots = 0;
-	int err = read_listing(fence, asked, &listing, error);
+	struct shown *shown = calloc(1, sizeof(*shown));
+	struct rf_bans bans = {};
+	int err = shown ? rf_fence_bans(fence, &bans, error)
+			: rf_error_failed(error, -ENOMEM, "%s", strerror(ENOMEM));
 
 	if (!err)
-		err = read_slots(fence, &listing, &slots, error);
-	rf_format_source(asked, &whole, text);
-	if (!err && !json) {
-		print_listed(fence, &listing, RF_ALLOW, text);
-		print_listed(fence, &listing, RF_DENY, text);
-	}
-	if (!err)
-		err = show_limits(fence, asked, slots, json, limits, error);
+		err = read_shown(fence, &bans, asked, shown, error);
 	if (!err && json)
-		err = rf_out_json(json_pack("{s:s, s:o, s:o, s:O}", "source", text, "allowed",
-					    listed_json(fence, &listing, RF_ALLOW), "denied",
-					    listed_json(fence, &listing, RF_DENY), "limits",
-					    limits),
-				  false, error);
-	else if (!err && !json_array_size(limits))
-		rf_out("source %s: no limit applies\n", text);
-	json_decref(limits);
+		err = print_shown_json(shown, error);
+	else if (!err)
+		print_shown(shown);
+	rf_bans_free(&bans);
+	free(shown);
 	return err;
 }
 

@@ -1,0 +1,182 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0
+# `show`: its first line says what happens to the next packet of a source, and why. After each
+# verdict a packet is sent, and passes or is dropped as the verdict says.
+#
+#   outside                               inside
+#   out0  ---------- wire 0 ----------->  ${port[0]}
+#
+# Limits have windows of an hour, so that no test depends on speed.
+
+# shellcheck source=tests/e2e/lib.sh
+source "$(dirname "$0")/lib.sh"
+
+# A time that depends on the moment becomes T.
+verdict() { # SOURCE
+	ringfence show "$1" | sed -nE '1{s/(in|another) [0-9.]+ ?(ms|s|min|m|h)( [0-9]+s)?/\1 T/g;p}'
+}
+
+# "VERDICT KIND LIMIT PREFIX WAIT", where WAIT is 0, T or null.
+verdict_json() { # SOURCE
+	ringfence show "$1" --json | jq -r '"\(.verdict) \(.by.kind) \(.by.limit) \(.by.prefix) " +
+		(.passes_again_ms | if . == null or . == 0 then tostring else "T" end)'
+}
+
+# came FLOW: whether the one packet of a flow passes.
+came() {
+	deliver 0 "$1,count=1"
+	[ -n "$received" ] && echo passed || echo dropped
+}
+
+# says NAME SOURCE FLOW FATE LINE JSON
+says() {
+	is "$(verdict "$2")" "$2: $5" "$1: the verdict"
+	is "$(verdict_json "$2")" "$6" "$1: the verdict in JSON"
+	is "$(came "src=$2$3")" "$4" "$1: the next packet is $4"
+}
+
+rules() {
+	ringfence apply - >"$scratch/log" 2>&1 || bail "cannot apply: $(<"$scratch/log")"
+}
+
+make_network 1
+use "$half"
+ringfence attach "${port[0]}" >"$scratch/log" || bail "cannot make a fence"
+
+says 'without rules' 192.0.2.1 '' passed 'passes; no limit applies' 'passes null null null 0'
+
+# ---- lists ----
+
+rules <<-'END'
+	limit add all rate 10/1h exact
+	deny add 203.0.113.0/24
+	deny add 203.0.113.64/26 for 1h
+	allow add 198.51.100.0/24
+	allow add 203.0.113.128/25 for 1h
+	deny add 198.51.100.9
+	deny add 2001:db8:bad::/48 for 1h
+END
+says 'a denied network' 203.0.113.5 '' dropped 'dropped by the deny list (203.0.113.0/24)' \
+	'dropped deny null 203.0.113.0/24 null'
+says 'a network denied for good and in part for a time' 203.0.113.65 '' dropped \
+	'dropped by the deny list (203.0.113.0/24)' 'dropped deny null 203.0.113.0/24 null'
+says 'an IPv6 network denied for a time' 2001:db8:bad::1 '' dropped \
+	'dropped by the deny list (2001:db8:bad::/48), for another T' \
+	'dropped deny null 2001:db8:bad::/48 T'
+says 'an allowed network' 198.51.100.1 '' passed 'passes by the allow list (198.51.100.0/24)' \
+	'passes allow null 198.51.100.0/24 0'
+says 'a network allowed for a time within a denied one' 203.0.113.129 '' passed \
+	'passes by the allow list (203.0.113.128/25), for another T, before the deny list (203.0.113.0/24)' \
+	'passes allow null 203.0.113.128/25 0'
+says 'a denied address in an allowed network' 198.51.100.9 '' passed \
+	'passes by the allow list (198.51.100.0/24), before the deny list (198.51.100.9)' \
+	'passes allow null 198.51.100.0/24 0'
+is "$(ringfence show 203.0.113.5 | grep -c 'passes again')" 0 'show of a denied source has no other time to pass'
+is "$(ringfence show 203.0.113.5 --json | jq -c '[.denied, .limits[0].passes_again_ms]')" \
+	'[{"left_ms":null,"prefix":"203.0.113.0/24"},null]' \
+	'show --json of a source denied for good: no packet passes'
+
+# ---- limits ----
+
+rules <<-'END'
+	limit add all rate 10/1h exact
+	limit add dns rate 4/1h exact match udp dport 53
+	limit add net rate 8/1h exact per /24 shadow
+END
+says 'a source without a window' 192.0.2.1 '' passed 'new; passes at this moment' 'passes null null null 0'
+says 'a source under its limits' 192.0.2.1 '' passed 'passes' 'passes null null null 0'
+deliver 0 src=192.0.2.1,dport=53,count=6
+line="packets that limit 'dns' matches are dropped; the next one passes in T; others pass"
+says 'a limit of some packets is used up' 192.0.2.1 ',dport=53' dropped "$line" \
+	'partly limit dns null T'
+says 'a limit of some packets, another packet' 192.0.2.1 ',dport=54' passed "$line" \
+	'partly limit dns null T'
+deliver 0 src=192.0.2.1,dport=54,count=20
+says 'a limit of all packets is used up' 192.0.2.1 ',dport=54' dropped \
+	"dropped by limit 'all'; the next packet passes in T" 'dropped limit all null T'
+says 'a shadow limit of a network is used up' 192.0.2.2 '' passed \
+	"new; passes at this moment; limit 'net' (shadow) would drop it for another T" \
+	'passes null null null 0'
+is "$(ringfence show 192.0.2.2 | sed -n '/limit net/,$p' | grep -c '  would pass    in ')" 1 \
+	'show of a shadow limit says when it would pass'
+is "$(ringfence show 192.0.2.2 --json | jq -c '.limits[] | select(.limit == "net") |
+	[.passes_again_ms, .would_pass_again_ms > 0]')" '[0,true]' \
+	'show --json of a shadow limit: packets pass, and when they would'
+
+rules <<-'END'
+	limit add net rate 3/1h exact per /24
+	limit add large rate 2k/1h bytes exact match tcp
+END
+deliver 0 src=192.0.2.1,count=9
+says 'the limit of a network is used up by others' 192.0.2.77 '' dropped \
+	"dropped by limit 'net'; the next packet passes in T if no other source of 192.0.2.0/24 sends" \
+	'dropped limit net null T'
+deliver 0 src=198.51.100.1,count=1
+says 'the limit of a network has room' 198.51.100.2 '' passed 'passes at this moment' \
+	'passes null null null 0'
+deliver 0 src=10.0.0.1,count=2,len=900,proto=tcp
+says 'a limit of bytes is used up' 10.0.0.1 ',len=900,proto=tcp' dropped \
+	"packets that limit 'large' matches are dropped; the next frame of 1514 bytes passes in T; others pass" \
+	'partly limit large null T'
+
+# ---- bans ----
+
+rules <<-'END'
+	limit add all rate 10/1h exact ban 2h
+	limit add tcp rate 4/1h exact match tcp ban 3h all
+	limit add syn rate 2/1h exact match tcp syn ban 4h
+END
+deliver 0 src=192.0.2.1,count=20
+says 'a ban of a limit of all packets' 192.0.2.1 '' dropped "dropped by a ban of limit 'all', for another T" \
+	'dropped ban all null T'
+deliver 0 src=192.0.2.2,count=9,proto=tcp
+says 'a ban of all packets by a limit of some' 192.0.2.2 '' dropped \
+	"dropped by a ban of limit 'tcp', for another T" 'dropped ban tcp null T'
+is "$(ringfence show 192.0.2.2 --json | jq '[.limits[].passes_again_ms > 10000000] | all')" true \
+	'show --json of a banned source: no limit passes a packet before the ban ends'
+deliver 0 src=192.0.2.3,count=3,proto=syn
+says 'a ban of some packets' 192.0.2.3 ',proto=syn' dropped \
+	"packets that limit 'syn' matches are dropped by a ban, for another T; others pass" \
+	'partly ban syn null T'
+
+# ---- newcomers ----
+
+newcomers() { # THEN
+	rules <<-END
+		limit add all rate 10/1h exact
+		limit add tcp rate 10/1h exact match tcp
+		newcomers rate 5/1h then $1
+	END
+}
+
+newcomers closed
+deliver 0 src=10.1.0.1,count=1
+deliver 0 src=10.1.1.0,sources=40,count=40
+says 'a newcomer over a closed rate' 10.9.0.1 '' dropped \
+	'new; the newcomers rate is used up, so at this moment it would be dropped' \
+	'dropped newcomers all null T'
+says 'a known source beside a used-up rate' 10.1.0.1 ',proto=tcp' passed passes 'passes null null null 0'
+newcomers open
+deliver 0 src=10.2.1.0,sources=40,count=40
+says 'a newcomer over an open rate' 10.9.0.2 '' passed \
+	'new; the newcomers rate is used up, so at this moment it passes without a limit' \
+	'passes newcomers all null 0'
+newcomers aggregate
+deliver 0 src=10.3.1.0,sources=40,count=40
+is "$(verdict 10.9.0.3)" \
+	'10.9.0.3: new; the newcomers rate is used up, so at this moment it is charged to its network' \
+	'a newcomer over a rate of networks: the verdict'
+is "$(verdict_json 10.9.0.3)" 'depends newcomers all null 0' \
+	'a newcomer over a rate of networks: the verdict in JSON'
+
+# ---- an attach that was not confirmed ----
+
+ringfence detach "${port[0]}" >"$scratch/log"
+ringfence attach "${port[0]}" confirm 1s >"$scratch/log"
+ringfence deny add 203.0.113.0/24 >"$scratch/log" 2>&1
+sleep 1.2
+says 'an attach that was not confirmed' 203.0.113.1 '' passed \
+	'passes, as everything does: the attach was not confirmed' 'passes trial null null 0'
+ringfence detach "${port[0]}" >"$scratch/log"
+
+done_testing
