@@ -58,6 +58,10 @@ prepare() {
 	esac
 	attach_one
 	case "$verb $second" in
+	'limit arm' | 'limit shadow')
+		quietly ringfence limit add dns rate 1/1s
+		quietly ringfence limit add syn rate 1/1s match tcp syn
+		;;
 	'limit set' | 'limit del') quietly ringfence limit add "$4" rate 1/1s ;;
 	'allow del' | 'deny del') quietly ringfence "$verb" add "$4" ;;
 	unban*)

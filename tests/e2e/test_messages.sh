@@ -109,8 +109,8 @@ before=$(state)
 usage "a command is missing; run 'ringfence help'"
 usage "'frob': unknown command; run 'ringfence help'" frob
 usage "'statu': unknown command; run 'ringfence help'" statu
-usage "'limit': unknown command; 'limit' expects add, set, del or list" limit
-usage "'limit foo': unknown command; 'limit' expects add, set, del or list" limit foo
+usage "'limit': unknown command; 'limit' expects add, set, arm, shadow, del or list" limit
+usage "'limit foo': unknown command; 'limit' expects add, set, arm, shadow, del or list" limit foo
 for list in allow deny; do
 	usage "'$list': unknown command; '$list' expects add, del, list or load" $list
 	usage "'$list foo': unknown command; '$list' expects add, del, list or load" $list foo

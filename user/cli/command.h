@@ -27,6 +27,10 @@ int rf_cmd_limit_add(const struct rf_options *options, struct rf_words *words,
 		     struct rf_error *error);
 int rf_cmd_limit_set(const struct rf_options *options, struct rf_words *words,
 		     struct rf_error *error);
+int rf_cmd_limit_arm(const struct rf_options *options, struct rf_words *words,
+		     struct rf_error *error);
+int rf_cmd_limit_shadow(const struct rf_options *options, struct rf_words *words,
+			struct rf_error *error);
 int rf_cmd_limit_del(const struct rf_options *options, struct rf_words *words,
 		     struct rf_error *error);
 int rf_cmd_limit_list(const struct rf_options *options, struct rf_words *words,

@@ -60,6 +60,19 @@ const struct rf_command_row rf_commands[RF_CMD_COUNT] = {
 		 NULL,
 		 {"limit set all rate 50k/1s shadow"},
 		 rf_cmd_limit_set},
+	[RF_CMD_LIMIT_ARM] =
+		{"From now on these limits drop what is over them. Their windows and counters go "
+		 "on. Where a shadow limit would take sources from a limit in force, the command "
+		 "says so.",
+		 NULL,
+		 {"limit arm dns", "limit arm dns syn confirm 60s"},
+		 rf_cmd_limit_arm},
+	[RF_CMD_LIMIT_SHADOW] =
+		{"From now on these limits only count what they would drop. Their windows and "
+		 "counters go on.",
+		 NULL,
+		 {"limit shadow dns"},
+		 rf_cmd_limit_shadow},
 	[RF_CMD_LIMIT_DEL] = {"Deletes its counters as well; the totals stay. Without a limit the "
 			      "fence only observes.",
 			      NULL,
@@ -109,8 +122,8 @@ const struct rf_command_row rf_commands[RF_CMD_COUNT] = {
 		 NULL,
 		 {"apply rules confirm 60s"},
 		 rf_cmd_apply},
-	[RF_CMD_CONFIRM] = {"Ends the trial of 'apply … confirm' or 'attach … confirm': the rules "
-			    "in force stay.",
+	[RF_CMD_CONFIRM] = {"Ends a trial, begun by 'confirm TIME' after 'apply', 'limit arm' or "
+			    "'attach': the rules in force stay.",
 			    NULL,
 			    {"confirm"},
 			    rf_cmd_confirm},
@@ -132,8 +145,8 @@ const struct rf_command_row rf_commands[RF_CMD_COUNT] = {
 			NULL,
 			{"top 20 by rate"},
 			rf_cmd_top},
-	[RF_CMD_SHOW] = {"Prints whether the source is on a list or banned, how much of each limit "
-			 "it has used, cell by cell, and when its next packet will pass.",
+	[RF_CMD_SHOW] = {"Prints what happens to the next packet of the source, and why; then how "
+			 "much of each limit it has used, cell by cell.",
 			 NULL,
 			 {"show 192.0.2.1"},
 			 rf_cmd_show},

@@ -261,20 +261,53 @@ static int add_divided(struct rf_ruleset *ruleset, struct rf_error *error)
 	return 0;
 }
 
-/*
- * Do both limits match and group packets in the same way, apart from their `from`? A shadow and a
- * limit in force are never in one group, so a shadow takes no source from a limit in force.
- */
-static bool in_same_group(const struct rf_ruleset *ruleset, int a, int b)
+/* Do both limits match and group packets in the same way, apart from their `from`? */
+static bool match_alike(const struct rf_ruleset *ruleset, int a, int b)
 {
 	const struct rf_limit *one = &ruleset->bank.limit[a], *other = &ruleset->bank.limit[b];
 
 	if (one->match != other->match || one->protocol != other->protocol ||
 	    one->per4 != other->per4 || one->per6 != other->per6 ||
-	    (one->flags & RF_SHADOW) != (other->flags & RF_SHADOW) ||
 	    one->has_ports != other->has_ports)
 		return false;
 	return !one->has_ports || memcmp(ruleset->ports[a], ruleset->ports[b], RF_PORTS / 8) == 0;
+}
+
+static bool is_shadow(const struct rf_ruleset *ruleset, int slot)
+{
+	return ruleset->bank.limit[slot].flags & RF_SHADOW;
+}
+
+/*
+ * A shadow and a limit in force are never in one group, so a shadow takes no source from a limit in
+ * force.
+ */
+static bool in_same_group(const struct rf_ruleset *ruleset, int a, int b)
+{
+	return is_shadow(ruleset, a) == is_shadow(ruleset, b) && match_alike(ruleset, a, b);
+}
+
+bool rf_ruleset_shadow_leaves(const struct rf_ruleset *ruleset, int shadow, int in_force)
+{
+	const struct rf_prefix *outer = NULL; /* of the limit in force; the widest one so far */
+
+	if (!is_shadow(ruleset, shadow) || is_shadow(ruleset, in_force) ||
+	    !ruleset->bank.limit[shadow].has_from || !match_alike(ruleset, shadow, in_force))
+		return false;
+	if (!ruleset->bank.limit[in_force].has_from)
+		return true;
+	/* Sorted, so a prefix follows those that contain it. */
+	for (size_t i = 0; i < ruleset->listed_count; i++) {
+		const struct rf_listed *listed = &ruleset->listed[i];
+
+		if (listed->from >> in_force & 1 &&
+		    (!outer || !rf_prefix_contains(outer, &listed->prefix)))
+			outer = &listed->prefix;
+		if (listed->from >> shadow & 1 && outer &&
+		    rf_prefix_contains(outer, &listed->prefix))
+			return true;
+	}
+	return false;
 }
 
 /*

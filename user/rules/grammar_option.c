@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Commands and options by their table: parsing them, and writing them as usage and messages do. */
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -218,4 +219,24 @@ const char *rf_take_operand(enum rf_command_id command, struct rf_words *words,
 	rf_error_usage(error, "the %s is missing; write %s %s", operand_names[syntax->operand.kind],
 		       syntax->words, operand);
 	return NULL;
+}
+
+int rf_parse_names(enum rf_command_id command, struct rf_words *words, struct rf_names *names,
+		   struct rf_error *error)
+{
+	const struct rf_option *options = rf_syntax[command].options;
+	const char *name = rf_take_operand(command, words, error);
+
+	names->count = 0;
+	if (!name)
+		return -EINVAL;
+	names->name[names->count++] = name;
+	while (rf_words_peek(words) && rf_option_find(options, rf_words_peek(words)) < 0) {
+		if (names->count == RF_LIMITS_MAX)
+			return rf_error_usage(error,
+					      "'%s': a fence has %d limits at most; leave out some",
+					      rf_words_peek(words), RF_LIMITS_MAX);
+		names->name[names->count++] = rf_words_next(words);
+	}
+	return 0;
 }

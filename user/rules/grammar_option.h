@@ -19,4 +19,14 @@ int rf_command_find(struct rf_words *words);
 const char *rf_take_operand(enum rf_command_id command, struct rf_words *words,
 			    struct rf_error *error);
 
+/* The names of limits that a command takes, as they were typed. */
+struct rf_names {
+	const char *name[RF_LIMITS_MAX];
+	int count;
+};
+
+/* NAME…: the operands of a command, up to its first option. */
+int rf_parse_names(enum rf_command_id command, struct rf_words *words, struct rf_names *names,
+		   struct rf_error *error);
+
 #endif /* RINGFENCE_GRAMMAR_OPTION_H */

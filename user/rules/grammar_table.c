@@ -97,6 +97,11 @@ static const struct rf_option list_words[] = {
 	{},
 };
 
+static const struct rf_option limit_words[] = {
+	{"all", .summary = "every limit", NAMES},
+	{},
+};
+
 static const struct rf_option all_words[] = {
 	{"all", .summary = "every ban", NAMES},
 	{},
@@ -271,6 +276,15 @@ const struct rf_syntax rf_syntax[RF_CMD_COUNT] = {
 			      "replace a limit's definition",
 			      {"", RF_KIND_LIMIT, "NAME"},
 			      rf_limit_options},
+	[RF_CMD_LIMIT_ARM] = {"limit arm",
+			      "put shadow limits in force",
+			      {"", RF_KIND_LIMIT, "NAME…", .words = limit_words,
+			       .flags = RF_OPTION_MANY},
+			      rf_trial_options},
+	[RF_CMD_LIMIT_SHADOW] = {"limit shadow",
+				 "let limits only count",
+				 {"", RF_KIND_LIMIT, "NAME…", .words = limit_words,
+				  .flags = RF_OPTION_MANY}},
 	[RF_CMD_LIMIT_DEL] = {"limit del", "delete a limit", {"", RF_KIND_LIMIT, "NAME"}},
 	[RF_CMD_LIMIT_LIST] = {"limit list", "list the limits"},
 	[RF_CMD_ALLOW_ADD] = {"allow add", "never drop a network", PREFIX_OPERAND(RF_KIND_PREFIX),

@@ -89,6 +89,12 @@ int rf_ruleset_compile(struct rf_ruleset *ruleset, struct rf_compiled *compiled,
 		       struct rf_error *error);
 void rf_compiled_free(struct rf_compiled *compiled);
 
+/*
+ * Does the limit `in_force` apply to sources that `shadow`, once it is in force, would take from
+ * it? Until then the limit drops packets of theirs that the shadow limit would pass.
+ */
+bool rf_ruleset_shadow_leaves(const struct rf_ruleset *ruleset, int shadow, int in_force);
+
 /* ---- as text ---- */
 
 /* "limit add …" of the limit in `slot`, with its ports and its `from`; the caller frees it. */

@@ -1,0 +1,132 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0
+# `limit arm` and `limit shadow`: what they change and what they keep, on trial as well, and what
+# they say where a shadow limit would take sources from a limit in force.
+#
+#   outside                               inside
+#   out0  ---------- wire 0 ----------->  ${port[0]}
+#
+# Limits have windows of an hour, so that no test depends on speed.
+
+# shellcheck disable=SC2317 # functions are called by does and fails
+# shellcheck source=tests/e2e/lib.sh
+source "$(dirname "$0")/lib.sh"
+
+rules() {
+	ringfence apply - >"$scratch/log" 2>&1 || bail "cannot apply: $(<"$scratch/log")"
+}
+
+# "NAME shadow" or "NAME force" of each limit, on one line.
+standing() {
+	ringfence limit list --json |
+		jq -r '[.limits[] | "\(.name) \(if .shadow then "shadow" else "force" end)"] | sort | join(", ")'
+}
+
+# "SOURCE PACKETS" of the frames that came out.
+came() {
+	cut -d' ' -f1,2 <<<"$received"
+}
+
+make_network 1
+use "$half"
+ringfence attach "${port[0]}" >"$scratch/log" || bail "cannot make a fence"
+
+# ---- what changes ----
+
+rules <<-'END'
+	limit add dns rate 10/1h exact match udp dport 53 shadow
+	limit add syn rate 5/1h exact match tcp syn shadow
+	limit add net rate 100/1h per /24
+END
+deliver 0 src=192.0.2.1,dport=53,count=8
+does 'limit arm puts a shadow limit in force' "limit 'dns': shadow → in force" ringfence limit arm dns
+is "$(standing)" 'dns force, net force, syn shadow' 'limit arm changes no other limit'
+deliver 0 src=192.0.2.1,dport=53,count=8
+is "$(came)" '192.0.2.1 2' 'an armed limit goes on with the windows of its shadow'
+is "$(stats 0 '.limits[] | select(.name == "dns") | .passed')" 10 'an armed limit goes on with its counters'
+does 'limit arm of a limit in force changes nothing' "limit 'dns': in force already" ringfence limit arm dns
+does 'limit shadow lets a limit only count' "limit 'dns': in force → shadow" ringfence limit shadow dns
+deliver 0 src=192.0.2.1,dport=53,count=8
+is "$(came)" '192.0.2.1 8' 'a limit that was made a shadow drops nothing'
+does 'limit shadow takes several names' "limit 'syn': a shadow already
+limit 'net': in force → shadow" ringfence limit shadow syn net
+is "$(standing)" 'dns shadow, net shadow, syn shadow' 'limit shadow of two limits changes both'
+does 'limit arm all arms every limit' "limit 'dns': shadow → in force
+limit 'syn': shadow → in force
+limit 'net': shadow → in force" ringfence limit arm all
+is "$(ringfence limit shadow net net dns --json | jq -c .)" '{"limits":[{"name":"dns","shadow":true,'\
+'"changed":true},{"name":"net","shadow":true,"changed":true}]}' 'limit shadow --json says what changed'
+
+# ---- on trial ----
+
+is "$(standing)" 'dns shadow, net shadow, syn force' 'before the trial two limits are shadows'
+does 'limit arm … confirm puts limits on trial' "limit 'dns': shadow → in force
+limit 'net': shadow → in force
+on trial for 2s: 'ringfence confirm' keeps it" ringfence limit arm dns net confirm 2s
+is "$(standing)" 'dns force, net force, syn force' 'limits on trial are in force'
+fails 'limits on trial are not changed' 1 "ringfence: rules are on trial for another 2 s; 'ringfence \
+confirm' keeps them, or wait until the old ones are back" ringfence limit arm syn
+stand_as_before() {
+	[ "$(standing)" = 'dns shadow, net shadow, syn force' ]
+}
+check 'after a trial without confirm the limits are shadows again' eventually stand_as_before
+is "$(ringfence limit arm dns confirm 30s --json | jq -c .)" \
+	'{"limits":[{"name":"dns","shadow":false,"changed":true}],"trial_ms":30000}' \
+	'limit arm … confirm --json has the trial'
+ringfence confirm >"$scratch/log"
+is "$(standing)" 'dns force, net shadow, syn force' 'a confirmed limit stays in force'
+
+# ---- a limit whose exception is a shadow ----
+
+rules <<-'END'
+	limit add dns rate 10/1h exact match udp dport 53 shadow
+	limit add partner rate 1k/1h exact match udp dport 53 from 192.0.2.0/24 shadow
+END
+does 'limit arm says which shadow would take sources from the limit' "limit 'dns': shadow → in force
+limit 'dns': applies to the sources of 'partner' as well, while that is a shadow; 'ringfence limit arm \
+partner' ends that" ringfence limit arm dns
+deliver 0 src=192.0.2.9,dport=53,count=20
+is "$(came)" '192.0.2.9 10' 'a limit in force applies to the sources of a shadow limit'
+does 'limit arm of the exception says nothing more' "limit 'partner': shadow → in force" \
+	ringfence limit arm partner
+deliver 0 src=192.0.2.2,dport=53,count=20
+is "$(came)" '192.0.2.2 20' 'an armed exception takes its sources from the limit'
+rules <<-'END'
+	limit add east rate 10/1h exact from 192.0.2.0/25,198.51.100.0/24 shadow
+	limit add west rate 10/1h exact from 192.0.2.128/25,203.0.113.0/24 shadow
+	limit add desk rate 10/1h exact from 192.0.2.200 shadow
+END
+does 'limit arm says nothing of shadows whose sources are others' "limit 'east': shadow → in force" \
+	ringfence limit arm east
+does 'limit arm says which shadow has sources within those of the limit' "limit 'west': shadow → in force
+limit 'west': applies to the sources of 'desk' as well, while that is a shadow; 'ringfence limit arm \
+desk' ends that" ringfence limit arm west
+
+# ---- what is refused ----
+
+rules <<-'END'
+	limit add login rate 5/1h ban 1h
+	limit add all rate 5k/1h shadow
+END
+before=$(ringfence save | grep -v "^#")
+fails 'limit arm without a name is wrong usage' 2 \
+	"ringfence: the limit's name is missing; write limit arm NAME…|all" ringfence limit arm
+fails 'limit arm of a missing limit is refused' 1 \
+	"ringfence: limit 'dns': it does not exist; 'limit list' lists the limits" ringfence limit arm all dns
+fails 'limit shadow of a limit that bans is refused' 1 "ringfence: limit 'login': it bans, and a shadow \
+limit bans nobody; leave out 'ban' by 'limit set login …'" ringfence limit shadow login
+fails "'all' is refused where a limit has that name" 2 "ringfence: 'all': it means every limit, and one \
+limit has that name; name the limits instead, or write 'all all' for that one alone" ringfence limit arm all
+fails 'limit arm … confirm without a time is wrong usage' 2 \
+	"ringfence: 'confirm': expects a time, like 10m" ringfence limit arm all all confirm
+is "$(ringfence save | grep -v "^#")" "$before" 'a refused limit arm or limit shadow changes nothing'
+does "'all all' arms the limit called all" "limit 'all': shadow → in force" ringfence limit arm all all
+fails 'a rule file has no limit arm' 1 "ringfence: standard input:1: 'limit arm': not a command of \
+a rule file, which may have 'limit add', 'allow' and 'deny' with 'add' or 'load', and 'newcomers'" \
+	bash -c "echo 'limit arm dns' | nsenter --net=/run/netns/rf-test-$$-inside build/ringfence apply -"
+ringfence limit del all
+ringfence limit del login
+fails 'limit arm all without a limit is refused' 1 "ringfence: no limits; 'limit add' makes one" \
+	ringfence limit arm all
+
+done_testing
