@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
 # `limit arm` and `limit shadow`: what they change and what they keep, on trial as well, and what
-# they say where a shadow limit would take sources from a limit in force.
+# they say where a shadow limit would take sources from a limit in force. `limit set`: what it says.
 #
 #   outside                               inside
 #   out0  ---------- wire 0 ----------->  ${port[0]}
@@ -128,5 +128,23 @@ ringfence limit del all
 ringfence limit del login
 fails 'limit arm all without a limit is refused' 1 "ringfence: no limits; 'limit add' makes one" \
 	ringfence limit arm all
+
+# ---- what limit set says ----
+
+rules <<-'END'
+	limit add dns rate 500/1s match udp dport 53 from 198.51.100.0/24 shadow
+END
+does 'limit set names each part that a new definition changes, and the windows' "limit 'dns': rate \
+500/1s → 1k/1m; dport 53 → any; from 198.51.100.0/24 → any; shadow → in force; its windows start afresh" \
+	ringfence limit set dns rate 1k/1m match udp
+does 'limit set of the same definition says that nothing changed' "limit 'dns': nothing changed" \
+	ringfence limit set dns rate 1k/1m match udp
+does 'limit set says what another algorithm is' \
+	"limit 'dns': algorithm sliding → token; ban none → 10m; its windows start afresh" \
+	ringfence limit set dns rate 1k/1m match udp algorithm token ban 10m
+is "$(ringfence limit set dns rate 1k/1m match udp per /24 algorithm token burst 7 --json | jq -c .)" \
+	'{"limit":"dns","changes":[{"what":"per","before":"/32","after":"/24"},{"what":"burst",'\
+'"before":"1k","after":"7"},{"what":"ban","before":"10m","after":"none"}],"windows_kept":false}' \
+	'limit set --json names each part that changed'
 
 done_testing

@@ -485,7 +485,9 @@ for round in {1..20}; do
 done
 is "$wrong" '' 'two changes of a limit at the same time both succeed'
 nothing_more 0 'windows are kept through changes at the same time'
-does 'limit set after changes at the same time succeeds' '' ringfence limit set all rate 110/1h
+matches "$(describe ringfence limit set all rate 110/1h)" \
+	$'exit 0\nlimit \'all\': rate (50|80)/1h → 110/1h\nstderr: ' \
+	'limit set after changes at the same time succeeds'
 deliver 0 src=192.0.2.1,count=50
 is "$(passed)" 10 'the limit that was set last holds after changes at the same time'
 ringfence detach "${port[0]}" >"$scratch/stdout"

@@ -82,18 +82,19 @@ is "$(shown 0 203.0.113.1)" '0 0 0 0 0' 'show says that a newcomer has used noth
 
 # ---- changes ----
 
-does 'limit set raises a limit' '' ringfence limit set all rate 150/1h exact
+does 'limit set raises a limit' "limit 'all': rate 100/1h → 150/1h" ringfence limit set all rate 150/1h exact
 deliver 0 src=192.0.2.1,count=300
 is "$(sum "$received" | cut -d' ' -f1)" 50 'a raised limit keeps the windows: only the rest passes'
-does 'limit set lowers a limit' '' ringfence limit set all rate 80/1h exact
+does 'limit set lowers a limit' "limit 'all': rate 150/1h → 80/1h" ringfence limit set all rate 80/1h exact
 deliver 0 src=192.0.2.1,count=20 src=192.0.2.2,count=100
 is "$received" '192.0.2.2 20 1320' 'a lowered limit keeps the windows'
-does 'limit set changes the TIME of a limit' '' ringfence limit set all rate 80/2h exact
+does 'limit set changes the TIME of a limit' "limit 'all': rate 80/1h → 80/2h; its windows start \
+afresh" ringfence limit set all rate 80/2h exact
 deliver 0 src=192.0.2.1,count=100
 is "$received" '192.0.2.1 80 5280' 'a limit of another TIME starts with empty windows'
 conserves 0 'sent = passed + dropped over changes of a limit'
 
-does 'limit set makes a limit a shadow' '' ringfence limit set all rate 80/2h exact shadow
+does 'limit set makes a limit a shadow' "limit 'all': in force → shadow" ringfence limit set all rate 80/2h exact shadow
 before=$(stats 0 '.limits[0] | "\(.passed) \(.dropped)"')
 deliver 0 src=192.0.2.1,count=30,len=100 src=192.0.2.5,count=90,len=100
 is "$received" "$sent" 'a shadow passes everything'

@@ -334,7 +334,8 @@ deliver 0 src=192.0.2.1,count=300
 mount -t bpf bpf /sys/fs/bpf
 is "$(ringfence show 192.0.2.1 --json | jq '.limits[0].used')" 100 \
 	'a fence whose pins are hidden by another bpffs is found'
-does 'a fence whose pins are hidden takes a change of a limit' '' ringfence limit set all rate 90/1h exact
+does 'a fence whose pins are hidden takes a change of a limit' "limit 'all': rate 100/1h → 90/1h" \
+	ringfence limit set all rate 90/1h exact
 does 'attach of a fence whose pins are hidden has nothing to do' \
 	"${port[0]}: already attached, fence '${port[0]}'; nothing to do" \
 	ringfence attach "${port[0]}"
@@ -353,7 +354,8 @@ deliver 0 src=192.0.2.1,count=50
 is "$received" '' 'a fence has its rules and windows when hidden pins are visible again'
 
 mount -o remount,ro /sys/fs/bpf
-does 'a fence on a read-only bpffs takes a change of a limit' '' ringfence limit set all rate 95/1h exact
+does 'a fence on a read-only bpffs takes a change of a limit' "limit 'all': rate 90/1h → 95/1h" \
+	ringfence limit set all rate 95/1h exact
 fails 'detach of a fence on a read-only bpffs is refused' 1 "ringfence: ${port[0]}: $elsewhere" \
 	ringfence detach "${port[0]}"
 deliver 0 src=192.0.2.1,count=50

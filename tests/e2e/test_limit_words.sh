@@ -15,7 +15,8 @@ make_network 1
 # Prints a limit that 'limit set all WORD…' makes, as status, limit list and limit list --json show
 # it.
 reads() { # STATUS LIST JSON WORD…
-	does "limit set works: ${*:4}" '' ringfence limit set all "${@:4}"
+	matches "$(describe ringfence limit set all "${@:4}")" \
+		$'exit 0\nlimit \'all\': .+ → .+\nstderr: ' "limit set works: ${*:4}"
 	is "$(ringfence status | grep '^limit')" "limit all: at most $1" "status prints the limit: ${*:4}"
 	does "limit list prints the limit: ${*:4}" "limit add all $2" ringfence limit list
 	is "$(ringfence limit list --json | jq -r '.limits[] | [.rate, .window_ms, .unit, .algorithm,

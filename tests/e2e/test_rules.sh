@@ -208,8 +208,8 @@ for ((i = 0; i < 10000; i++)); do
 	echo "10.$((i / 250)).$((i % 250)).0/24"
 done >"$scratch/networks"
 printf '# one a line\n\n  2001:db8:77::/48 # and IPv6\n' >>"$scratch/networks"
-does 'from file: limit set reads 10,000 prefixes' \
-	'' fence limit set host rate 40/1h from file "$scratch/networks" exact
+does 'from file: limit set reads 10,000 prefixes' "limit 'host': rate 30/1h → 40/1h; from \
+198.51.100.7,2001:db8:5:7::/64 → 10001 prefixes" fence limit set host rate 40/1h from file "$scratch/networks" exact
 deliver 0 src=10.0.0.1,count=60,proto=tcp src=10.0.249.255,count=60,proto=tcp \
 	src=10.0.250.1,count=60,proto=tcp src=10.21.77.5,count=60,proto=tcp \
 	src=10.39.249.1,count=60,proto=tcp src=10.40.0.1,count=60,proto=tcp \

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "cli/limit_change.h"
 #include "cli/out.h"
 #include "cli/transaction.h"
 #include "cli/view.h"
@@ -37,21 +38,49 @@ static int check_settable(const struct rf_bank *rules, const char *name, struct 
 		name);
 }
 
-static int put_limit(struct rf_transaction *transaction, const struct rf_definition *definition,
-		     bool add, struct rf_error *error)
+static int put_limit(struct rf_transaction *transaction, int slot,
+		     const struct rf_definition *definition, struct rf_error *error)
+{
+	int err = rf_ruleset_put_limit(&transaction->rules, slot, definition, &transaction->before,
+				       rf_fence_tick_ns(&transaction->fence), &transaction->next_id,
+				       error);
+
+	return err ? err : rf_transaction_commit(transaction, NULL, error);
+}
+
+static int add_limit(struct rf_transaction *transaction, const struct rf_definition *definition,
+		     struct rf_error *error)
+{
+	const struct rf_bank *rules = &transaction->rules.bank;
+	int err = check_addable(rules, definition->limit.name, error);
+
+	return err ? err
+		   : put_limit(transaction, rf_rulefile_slot(rules, &transaction->before),
+			       definition, error);
+}
+
+/* Prints what the new definition changed, since options that are not given get their defaults. */
+static int set_limit(struct rf_transaction *transaction, const struct rf_definition *definition,
+		     bool json, struct rf_error *error)
 {
 	const struct rf_bank *rules = &transaction->rules.bank;
 	const char *name = definition->limit.name;
-	int slot, err;
+	struct rf_limit_parts before, after;
+	int err = check_settable(rules, name, error);
+	int slot;
 
-	err = add ? check_addable(rules, name, error) : check_settable(rules, name, error);
 	if (err)
 		return err;
-	slot = add ? rf_rulefile_slot(rules, &transaction->before) : rf_bank_find(rules, name);
-	err = rf_ruleset_put_limit(&transaction->rules, slot, definition, &transaction->before,
-				   rf_fence_tick_ns(&transaction->fence), &transaction->next_id,
-				   error);
-	return err ? err : rf_transaction_commit(transaction, NULL, error);
+	slot = rf_bank_find(rules, name);
+	rf_limit_parts_read(&transaction->rules, slot, &before);
+	err = put_limit(transaction, slot, definition, error);
+	if (err)
+		return err;
+	rf_limit_parts_read(&transaction->rules, slot, &after);
+	if (json)
+		return rf_out_json(rf_limit_parts_json(name, &before, &after), false, error);
+	rf_limit_parts_print_change(name, &before, &after);
+	return 0;
 }
 
 static int change_limit(const struct rf_options *options, struct rf_words *words, bool add,
@@ -66,7 +95,8 @@ static int change_limit(const struct rf_options *options, struct rf_words *words
 	if (!err)
 		err = rf_transaction_begin(&transaction, options, error);
 	if (!err)
-		err = put_limit(&transaction, &definition, add, error);
+		err = add ? add_limit(&transaction, &definition, error)
+			  : set_limit(&transaction, &definition, options->json, error);
 	rf_transaction_end(&transaction);
 	rf_definition_free(&definition);
 	return err;

@@ -56,7 +56,7 @@ const struct rf_command_row rf_commands[RF_CMD_COUNT] = {
 		{"Replaces the whole definition of an existing limit: an option that is not given "
 		 "gets its default, not its old value. If only COUNT, 'burst', 'shadow', 'exact' "
 		 "or the packets it applies to change, the sources keep their windows; otherwise "
-		 "they start afresh. The counters go on.",
+		 "they start afresh. The counters go on. Prints what changed.",
 		 NULL,
 		 {"limit set all rate 50k/1s shadow"},
 		 rf_cmd_limit_set},

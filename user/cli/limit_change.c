@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/limit_change.h"
+#include "cli/out.h"
+#include "cli/view.h"
+#include "rules/grammar.h"
+
+#define FROM_SHOWN 3 /* prefixes; of more, the number is shown */
+
+enum part {
+	RATE,
+	MATCH,
+	DPORT,
+	FROM,
+	PER,
+	PER6,
+	ALGORITHM,
+	BURST,
+	CELLS,
+	EDGE,
+	STANDING,
+	COUNT,
+	EXACT,
+	BAN,
+};
+
+static const char *const names[RF_LIMIT_PARTS] = {
+	[RATE] = "rate",   [MATCH] = "match", [DPORT] = "dport",	 [FROM] = "from",
+	[PER] = "per",	   [PER6] = "per6",   [ALGORITHM] = "algorithm", [BURST] = "burst",
+	[CELLS] = "cells", [EDGE] = "edge",   [STANDING] = "standing",	 [COUNT] = "count",
+	[EXACT] = "exact", [BAN] = "ban",
+};
+
+/* Is its text clear without its name? */
+static bool speaks_for_itself(enum part part)
+{
+	return part == STANDING || part == EXACT;
+}
+
+static void format_from(const struct rf_ruleset *rules, int slot, char text[RF_LIMIT_PART_SIZE])
+{
+	const size_t count = rf_view_count_from(rules, slot);
+
+	strcpy(text, "any");
+	if (count > FROM_SHOWN)
+		snprintf(text, RF_LIMIT_PART_SIZE, "%zu prefixes", count);
+	else if (count)
+		*text = '\0';
+	for (size_t i = 0; count <= FROM_SHOWN && i < rules->listed_count; i++) {
+		char prefix[RF_PREFIX_TEXT_SIZE];
+		const size_t length = strlen(text);
+
+		if (!(rules->listed[i].from >> slot & 1))
+			continue;
+		rf_format_prefix(&rules->listed[i].prefix, prefix);
+		snprintf(text + length, RF_LIMIT_PART_SIZE - length, "%s%s", length ? "," : "",
+			 prefix);
+	}
+}
+
+static void format_times(const struct rf_limit *limit, struct rf_limit_parts *parts)
+{
+	char rate[RF_RATE_TEXT_SIZE], count[RF_COUNT_TEXT_SIZE], ban[RF_DURATION_TEXT_SIZE];
+
+	rf_format_limit_rate(limit, rate);
+	rf_format_count(limit->burst, count);
+	rf_format_for(limit->ban_ns, ban);
+	snprintf(parts->text[RATE], RF_LIMIT_PART_SIZE, "%s", rate);
+	snprintf(parts->text[BURST], RF_LIMIT_PART_SIZE, "%s",
+		 rf_has_burst(limit) ? count : "none");
+	snprintf(parts->text[BAN], RF_LIMIT_PART_SIZE, "%s%s", limit->ban_ns ? ban : "none",
+		 limit->flags & RF_BAN_ALL ? " all" : "");
+}
+
+void rf_limit_parts_read(const struct rf_ruleset *rules, int slot, struct rf_limit_parts *parts)
+{
+	const struct rf_limit *limit = &rules->bank.limit[slot];
+	char match[RF_MATCH_TEXT_SIZE], ports[RF_PORTS_TEXT_SIZE];
+
+	parts->id = rules->bank.policy[slot].id;
+	format_times(limit, parts);
+	format_from(rules, slot, parts->text[FROM]);
+	rf_format_match(limit, match);
+	rf_view_ports_text(rules, slot, ports);
+	snprintf(parts->text[MATCH], RF_LIMIT_PART_SIZE, "%s", match);
+	snprintf(parts->text[DPORT], RF_LIMIT_PART_SIZE, "%s", *ports ? ports : "any");
+	snprintf(parts->text[PER], RF_LIMIT_PART_SIZE, "/%d", limit->per4);
+	snprintf(parts->text[PER6], RF_LIMIT_PART_SIZE, "/%d", limit->per6);
+	snprintf(parts->text[ALGORITHM], RF_LIMIT_PART_SIZE, "%s",
+		 rf_algorithm_name(limit->algorithm));
+	snprintf(parts->text[CELLS], RF_LIMIT_PART_SIZE, "%d", limit->cells);
+	snprintf(parts->text[EDGE], RF_LIMIT_PART_SIZE, "%s", rf_edge_name(limit->edge));
+	strcpy(parts->text[STANDING], limit->flags & RF_SHADOW ? "shadow" : "in force");
+	strcpy(parts->text[COUNT], limit->flags & RF_COUNT_REJECTED ? "rejected" : "passed");
+	strcpy(parts->text[EXACT], limit->flags & RF_EXACT ? "exact" : "not exact");
+}
+
+static bool differ(const struct rf_limit_parts *before, const struct rf_limit_parts *after,
+		   int part)
+{
+	/* Another algorithm has its own burst, cells and edge. */
+	if ((part == BURST || part == CELLS || part == EDGE) &&
+	    strcmp(before->text[ALGORITHM], after->text[ALGORITHM]) != 0)
+		return false;
+	return strcmp(before->text[part], after->text[part]) != 0;
+}
+
+void rf_limit_parts_print_change(const char *name, const struct rf_limit_parts *before,
+				 const struct rf_limit_parts *after)
+{
+	const char *between = "";
+
+	rf_out("limit '%s': ", name);
+	for (int i = 0; i < RF_LIMIT_PARTS; i++) {
+		if (!differ(before, after, i))
+			continue;
+		rf_out("%s%s%s%s → %s", between, speaks_for_itself(i) ? "" : names[i],
+		       speaks_for_itself(i) ? "" : " ", before->text[i], after->text[i]);
+		between = "; ";
+	}
+	rf_out("%s%s\n", *between ? "" : "nothing changed",
+	       before->id == after->id ? "" : "; its windows start afresh");
+}
+
+json_t *rf_limit_parts_json(const char *name, const struct rf_limit_parts *before,
+			    const struct rf_limit_parts *after)
+{
+	json_t *changes = json_array();
+
+	for (int i = 0; i < RF_LIMIT_PARTS; i++)
+		if (differ(before, after, i))
+			json_array_append_new(
+				changes, json_pack("{s:s, s:s, s:s}", "what", names[i], "before",
+						   before->text[i], "after", after->text[i]));
+	return json_pack("{s:s, s:o, s:b}", "limit", name, "changes", changes, "windows_kept",
+			 before->id == after->id);
+}
