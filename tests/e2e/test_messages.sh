@@ -262,9 +262,9 @@ usage "the limit's name is missing; write limit del NAME" limit del
 usage "'more': unexpected word" limit del all more
 usage "'all': unexpected word" limit list all
 
-usage "the address is missing; write show ADDRESS" show
+usage "the address is missing; write show ADDRESS|PREFIX" show
 usage "'192.0.2': invalid address; write it like 192.0.2.1 or 2001:db8::1" show 192.0.2
-usage "'192.0.2.0/24': invalid address; write it like 192.0.2.1 or 2001:db8::1" show 192.0.2.0/24
+usage "'192.0.2.0/33': invalid prefix: its length must be 0-32" show 192.0.2.0/33
 usage "'2001:db8::g': invalid address; write it like 192.0.2.1 or 2001:db8::1" show 2001:db8::g
 usage "'more': unexpected word" show 192.0.2.1 more
 usage "'0': invalid number of rows: it must be 1-1000000" top 0

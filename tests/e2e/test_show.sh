@@ -169,6 +169,39 @@ is "$(verdict 10.9.0.3)" \
 is "$(verdict_json 10.9.0.3)" 'depends newcomers all null 0' \
 	'a newcomer over a rate of networks: the verdict in JSON'
 
+# ---- networks ----
+
+rules <<-'END'
+	limit add all rate 4/1h exact
+	limit add udp rate 2/1h exact match udp ban 1h
+	limit add quiet rate 3/1h exact per /24 shadow
+	deny add 10.4.0.0/16 for 1h
+	deny add 10.4.1.64
+	allow add 10.4.2.0/24
+	deny add 10.5.0.0/24
+END
+deliver 0 src=192.0.2.1,count=6,proto=tcp src=192.0.2.200,count=3 src=198.51.100.1,count=2,proto=tcp
+is "$(ringfence show 192.0.2.0/24 | sed 's/ T$//; s/another .*/another T/')" \
+	"banned: 192.0.2.200 by limit 'udp', for another T
+source                     limit          passed    dropped would drop      used
+192.0.2.0/24               quiet               3          0          3         3
+192.0.2.1                  all                 4          2          0         4
+192.0.2.200                all                 2          0          0         2
+192.0.2.200                udp                 2          1          0         2" \
+	'show of a network prints the bans and windows in it'
+is "$(ringfence show 10.4.1.0/24 | sed 's/another .*/another T/')" 'deny list: 10.4.0.0/16, for another T
+deny list: 10.4.1.64' 'show of a network prints the prefixes of lists in it and around it'
+is "$(ringfence show 10.4.0.0/14 | sort)" "allow list: 10.4.2.0/24
+$(ringfence show 10.4.1.0/24 | sort | sed 's/another .*/&/')
+deny list: 10.5.0.0/24" 'show of a network prints both lists'
+does 'show of a network of which nothing is known says so' "203.0.113.0/24: nothing is known of it: no \
+source in it has a window or a ban, and no list has it" ringfence show 203.0.113.0/24
+is "$(ringfence show 192.0.2.128/25 --json | jq -c '.bans[].left_ms |= (. > 3000000)')" \
+	'{"prefix":"192.0.2.128/25","allowed":[],"denied":[],"bans":[{"source":"192.0.2.200","limit":"udp",'\
+'"left_ms":true}],"windows":[{"source":"192.0.2.200","limit":"all","used":2,"passed":2,"dropped":0,'\
+'"would_drop":0},{"source":"192.0.2.200","limit":"udp","used":2,"passed":2,"dropped":1,"would_drop":0}]}' \
+	'show --json of a network has lists, bans and windows'
+
 # ---- an attach that was not confirmed ----
 
 ringfence detach "${port[0]}" >"$scratch/log"

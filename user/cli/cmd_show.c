@@ -8,6 +8,7 @@
 
 #include "cli/command.h"
 #include "cli/out.h"
+#include "cli/show_network.h"
 #include "cli/verdict.h"
 #include "cli/view.h"
 #include "fence/fence.h"
@@ -338,18 +339,22 @@ int rf_cmd_show(const struct rf_options *options, struct rf_words *words, struct
 {
 	struct rf_fence fence = RF_FENCE_NONE;
 	const char *text = rf_take_operand(RF_CMD_SHOW, words, error);
+	const bool is_network = text && strchr(text, '/');
 	struct rf_address source;
+	struct rf_prefix prefix;
 	int err;
 
 	if (!text)
 		return -EINVAL;
-	err = rf_parse_address(text, &source, error);
+	err = is_network ? rf_parse_prefix(text, &prefix, error)
+			 : rf_parse_address(text, &source, error);
 	if (!err)
 		err = rf_words_end(words, error);
 	if (!err)
 		err = rf_fence_open(&fence, options->dev, error);
 	if (!err)
-		err = show_source(&fence, &source, options->json, error);
+		err = is_network ? rf_show_network(&fence, &prefix, options->json, error)
+				 : show_source(&fence, &source, options->json, error);
 	rf_fence_close(&fence);
 	return err;
 }

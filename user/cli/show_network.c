@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/out.h"
+#include "cli/show_network.h"
+#include "ringfence/limiter.h"
+#include "ringfence/window_read.h"
+#include "rules/policy.h"
+#include "rules/ruleset.h"
+
+/* One source under one limit. */
+struct row {
+	struct rf_prefix source;
+	const struct rf_limit *limit;
+	uint64_t passed, dropped, would_drop;
+	uint64_t used; /* in the limit's unit */
+};
+
+struct network {
+	const struct rf_fence *fence;
+	const struct rf_prefix *prefix;
+	struct rf_ruleset rules;
+	struct rf_bans bans;
+	struct row *row; /* sorted by source */
+	size_t count, capacity;
+};
+
+static const char *const list_names[RF_LIST_COUNT] = {
+	[RF_ALLOW] = "allow",
+	[RF_DENY] = "deny",
+};
+
+static struct rf_prefix source_prefix(const struct rf_address *source, const struct rf_limit *limit)
+{
+	struct rf_prefix prefix = {
+		.version = source->version,
+		.length = source->version == 4 ? limit->per4 : limit->per6,
+	};
+
+	memcpy(prefix.word, source->word, sizeof(prefix.word));
+	return prefix;
+}
+
+/* ---- reading ---- */
+
+static int add_row(const struct rf_address *source, uint32_t limit_id,
+		   const struct rf_source *state, void *context)
+{
+	struct network *network = context;
+	const struct rf_bank *rules = &network->rules.bank;
+	const int slot = rf_bank_find_id(rules, limit_id);
+	const struct rf_policy *policy = &rules->policy[slot < 0 ? 0 : slot];
+	struct rf_prefix prefix;
+
+	if (slot < 0)
+		return 0; /* its limit was deleted */
+	prefix = source_prefix(source, &rules->limit[slot]);
+	if (!rf_prefix_contains(network->prefix, &prefix))
+		return 0;
+	if (network->count == network->capacity) {
+		const size_t capacity = network->capacity ? network->capacity * 2 : 256;
+		struct row *row = reallocarray(network->row, capacity, sizeof(*row));
+
+		if (!row)
+			return -ENOMEM;
+		network->row = row;
+		network->capacity = capacity;
+	}
+	network->row[network->count++] = (struct row){
+		.source = prefix,
+		.limit = &rules->limit[slot],
+		.passed = state->passed,
+		.dropped = state->dropped,
+		.would_drop = policy->ban ? 0 : state->would_drop,
+		.used = rf_used(&state->window, policy, rf_fence_time(network->fence, policy))
+			<< policy->unit_shift,
+	};
+	return 0;
+}
+
+static int compare_rows(const void *a, const void *b)
+{
+	const struct row *left = a, *right = b;
+	const int order = rf_prefix_compare(&left->source, &right->source);
+
+	return order ? order : strcmp(left->limit->name, right->limit->name);
+}
+
+static int read_network(struct network *network, struct rf_error *error)
+{
+	int err = rf_fence_ruleset(network->fence, &network->rules, error);
+
+	if (!err)
+		err = rf_fence_bans(network->fence, &network->bans, error);
+	if (!err)
+		err = rf_fence_each_source(network->fence, add_row, network, error);
+	if (!err && network->count)
+		qsort(network->row, network->count, sizeof(*network->row), compare_rows);
+	return err;
+}
+
+/* Is the prefix on the list, and does it lie in the network or contain it? */
+static bool is_listed_here(const struct network *network, const struct rf_listed *listed,
+			   enum rf_list list)
+{
+	return listed->until[list] > network->bans.now &&
+	       (rf_prefix_contains(network->prefix, &listed->prefix) ||
+		rf_prefix_contains(&listed->prefix, network->prefix));
+}
+
+static bool is_banned_here(const struct network *network, const struct rf_ban_row *ban)
+{
+	const struct rf_prefix source = rf_ban_prefix(ban);
+
+	return rf_prefix_contains(network->prefix, &source);
+}
+
+/* 0: for good. */
+static uint64_t left_ns(const struct network *network, uint64_t until)
+{
+	return until == RF_FOREVER ? 0 : rf_fence_left_ns(network->fence, network->bans.now, until);
+}
+
+/* ---- for programs ---- */
+
+static json_t *list_json(const struct network *network, enum rf_list list)
+{
+	json_t *prefixes = json_array();
+
+	for (size_t i = 0; i < network->rules.listed_count; i++) {
+		const struct rf_listed *listed = &network->rules.listed[i];
+		const uint64_t left = left_ns(network, listed->until[list]);
+		char prefix[RF_PREFIX_TEXT_SIZE];
+
+		if (!is_listed_here(network, listed, list))
+			continue;
+		rf_format_prefix(&listed->prefix, prefix);
+		json_array_append_new(prefixes, json_pack("{s:s, s:o}", "prefix", prefix, "left_ms",
+							  left ? json_integer(left / RF_NS_PER_MS)
+							       : json_null()));
+	}
+	return prefixes;
+}
+
+static json_t *bans_json(const struct network *network)
+{
+	json_t *bans = json_array();
+
+	for (size_t i = 0; i < network->bans.count; i++) {
+		const struct rf_ban_row *ban = &network->bans.row[i];
+		const struct rf_prefix prefix = rf_ban_prefix(ban);
+		char source[RF_PREFIX_TEXT_SIZE];
+
+		if (!is_banned_here(network, ban))
+			continue;
+		rf_format_prefix(&prefix, source);
+		json_array_append_new(
+			bans, json_pack("{s:s, s:s, s:I}", "source", source, "limit",
+					ban->limit->name, "left_ms",
+					(json_int_t)(left_ns(network, ban->until) / RF_NS_PER_MS)));
+	}
+	return bans;
+}
+
+static json_t *windows_json(const struct network *network)
+{
+	json_t *windows = json_array();
+
+	for (size_t i = 0; i < network->count; i++) {
+		const struct row *row = &network->row[i];
+		char source[RF_PREFIX_TEXT_SIZE];
+
+		rf_format_prefix(&row->source, source);
+		json_array_append_new(windows, json_pack("{s:s, s:s, s:I, s:I, s:I, s:I}", "source",
+							 source, "limit", row->limit->name, "used",
+							 (json_int_t)row->used, "passed",
+							 (json_int_t)row->passed, "dropped",
+							 (json_int_t)row->dropped, "would_drop",
+							 (json_int_t)row->would_drop));
+	}
+	return windows;
+}
+
+static int print_json(const struct network *network, const char *prefix, struct rf_error *error)
+{
+	return rf_out_json(json_pack("{s:s, s:o, s:o, s:o, s:o}", "prefix", prefix, "allowed",
+				     list_json(network, RF_ALLOW), "denied",
+				     list_json(network, RF_DENY), "bans", bans_json(network),
+				     "windows", windows_json(network)),
+			   false, error);
+}
+
+/* ---- for people ---- */
+
+static size_t print_list(const struct network *network, enum rf_list list)
+{
+	size_t printed = 0;
+
+	for (size_t i = 0; i < network->rules.listed_count; i++) {
+		const struct rf_listed *listed = &network->rules.listed[i];
+		char prefix[RF_PREFIX_TEXT_SIZE], left[RF_DURATION_TEXT_SIZE];
+
+		if (!is_listed_here(network, listed, list))
+			continue;
+		rf_format_prefix(&listed->prefix, prefix);
+		rf_format_left(left_ns(network, listed->until[list]), left);
+		rf_out("%s list: %s%s%s\n", list_names[list], prefix,
+		       listed->until[list] == RF_FOREVER ? "" : ", for another ",
+		       listed->until[list] == RF_FOREVER ? "" : left);
+		printed++;
+	}
+	return printed;
+}
+
+static size_t print_bans(const struct network *network)
+{
+	size_t printed = 0;
+
+	for (size_t i = 0; i < network->bans.count; i++) {
+		const struct rf_ban_row *ban = &network->bans.row[i];
+		const struct rf_prefix prefix = rf_ban_prefix(ban);
+		char source[RF_PREFIX_TEXT_SIZE], left[RF_DURATION_TEXT_SIZE];
+
+		if (!is_banned_here(network, ban))
+			continue;
+		rf_format_prefix(&prefix, source);
+		rf_format_left(left_ns(network, ban->until), left);
+		rf_out("banned: %s by limit '%s', for another %s\n", source, ban->limit->name,
+		       left);
+		printed++;
+	}
+	return printed;
+}
+
+static void print_windows(const struct network *network)
+{
+	if (network->count)
+		rf_out("%-26s %-10s %10s %10s %10s %9s\n", "source", "limit", "passed", "dropped",
+		       "would drop", "used");
+	for (size_t i = 0; i < network->count; i++) {
+		const struct row *row = &network->row[i];
+		char source[RF_PREFIX_TEXT_SIZE];
+
+		rf_format_prefix(&row->source, source);
+		rf_out("%-26s %-10s %10" PRIu64 " %10" PRIu64 " %10" PRIu64 " %9" PRIu64 "\n",
+		       source, row->limit->name, row->passed, row->dropped, row->would_drop,
+		       row->used);
+	}
+}
+
+static void print_text(const struct network *network, const char *prefix)
+{
+	size_t printed = print_list(network, RF_ALLOW) + print_list(network, RF_DENY);
+
+	printed += print_bans(network);
+	print_windows(network);
+	if (!printed && !network->count)
+		rf_out("%s: nothing is known of it: no source in it has a window or a ban, and no "
+		       "list has it\n",
+		       prefix);
+}
+
+int rf_show_network(const struct rf_fence *fence, const struct rf_prefix *prefix, bool json,
+		    struct rf_error *error)
+{
+	struct network network = {.fence = fence, .prefix = prefix, .rules = RF_RULESET_NONE};
+	char text[RF_PREFIX_TEXT_SIZE];
+	int err = read_network(&network, error);
+
+	rf_format_prefix(prefix, text);
+	if (!err && json)
+		err = print_json(&network, text, error);
+	else if (!err)
+		print_text(&network, text);
+	free(network.row);
+	rf_bans_free(&network.bans);
+	rf_ruleset_free(&network.rules);
+	return err;
+}
