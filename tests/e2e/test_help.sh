@@ -104,5 +104,16 @@ for command in "${commands[@]}"; do
 	done
 done
 
+# Lines of a text with more than 80 columns.
+too_wide() {
+	LC_ALL=C.UTF-8 sed -nE '/^.{81}/p'
+}
+is "$(build/ringfence help | too_wide)" '' 'the list of commands fits into 80 columns'
+for command in "${commands[@]}"; do
+	# shellcheck disable=SC2086 # words
+	build/ringfence help $command
+done >"$scratch/help"
+is "$(too_wide <"$scratch/help")" '' 'the help of each command fits into 80 columns'
+
 is "$(<"$work/ringfence.bash")" "$(build/ringfence completion)" 'the example of completion writes its file'
 done_testing

@@ -49,7 +49,7 @@ const struct rf_command_row rf_commands[RF_CMD_COUNT] = {
 		  "limit add big rate 200k/1s from 198.51.100.0/24",
 		  "limit add subnet rate 1M/1s per /24",
 		  "limit add all rate 10mbit algorithm token burst 1M",
-		  "limit add login rate 5/1m match tcp syn dport 22 algorithm log",
+		  "limit add ssh rate 5/1m match tcp syn dport 22 algorithm log",
 		  "limit add even rate 100/1s algorithm leaky burst 5 shadow"},
 		 rf_cmd_limit_add},
 	[RF_CMD_LIMIT_SET] =
@@ -146,9 +146,10 @@ const struct rf_command_row rf_commands[RF_CMD_COUNT] = {
 			{"top 20 by rate"},
 			rf_cmd_top},
 	[RF_CMD_SHOW] = {"Prints what happens to the next packet of the source, and why; then how "
-			 "much of each limit it has used, cell by cell.",
+			 "much of each limit it has used, cell by cell. With a PREFIX, prints what "
+			 "is known of the network: lists, bans, and sources with a window.",
 			 NULL,
-			 {"show 192.0.2.1"},
+			 {"show 192.0.2.1", "show 192.0.2.0/24"},
 			 rf_cmd_show},
 	[RF_CMD_BANS] = {"Prints the sources that limits have banned: by which limit, for how much "
 			 "longer, and since when.",

@@ -133,24 +133,32 @@ static void print_command(int id)
 		rf_out("Example: ringfence %s\n", row->examples[i]);
 }
 
+/* Each command with its operand; its options are in its own help. */
 static void print_usage(void)
 {
-	char arguments[RF_CMD_COUNT][RF_USAGE_TEXT_SIZE];
+	char label[RF_CMD_COUNT][RF_USAGE_TEXT_SIZE];
 	int widest = 0;
 
 	for (int i = 0; i < RF_CMD_COUNT; i++) {
-		rf_syntax_format(&rf_syntax[i], arguments[i]);
-		if (width_of(arguments[i], strlen(arguments[i])) > widest)
-			widest = width_of(arguments[i], strlen(arguments[i]));
+		struct rf_syntax alone = rf_syntax[i];
+		char operand[RF_USAGE_TEXT_SIZE];
+		int width;
+
+		alone.options = NULL;
+		rf_syntax_format(&alone, operand);
+		snprintf(label[i], sizeof(label[i]), "%.40s%s%.80s", alone.words,
+			 *operand ? " " : "", operand);
+		width = width_of(label[i], strlen(label[i]));
+		widest = width > widest ? width : widest;
 	}
 	rf_out("usage: ringfence COMMAND [dev IF] [--json] [--verbose]\n\n");
 	for (int i = 0; i < RF_CMD_COUNT; i++)
-		rf_out("  %-11s %s%*s  %s\n", rf_syntax[i].words, arguments[i],
-		       widest - width_of(arguments[i], strlen(arguments[i])), "",
-		       rf_syntax[i].summary);
-	rf_out("\ndev IF names the fence by an interface; it may be left out if there is only one "
-	       "fence.\n--json makes a reading command print JSON; --verbose prints what libbpf "
-	       "says.\n");
+		print_line(label[i], rf_syntax[i].summary, widest);
+	rf_out("\n'ringfence help COMMAND' explains a command and its options.\n");
+	print_wrapped("dev IF names the fence by an interface; it may be left out if there is only "
+		      "one fence. --json makes a reading command print JSON; --verbose prints what "
+		      "libbpf says.",
+		      0, 0);
 }
 
 /* The second word of a command whose first is `word`; NULL: the first is another word. */
