@@ -108,7 +108,10 @@ before=$(state)
 
 usage "a command is missing; run 'ringfence help'"
 usage "'frob': unknown command; run 'ringfence help'" frob
-usage "'statu': unknown command; run 'ringfence help'" statu
+usage "'statu': unknown command; did you mean 'status'? 'ringfence help' lists the commands" statu
+usage "'lmit': unknown command; did you mean 'limit'? 'ringfence help' lists the commands" lmit add
+usage "'limit lst': unknown command; did you mean 'limit list'? 'limit' expects add, set, arm, shadow, del or \
+list" limit lst
 usage "'limit': unknown command; 'limit' expects add, set, arm, shadow, del or list" limit
 usage "'limit foo': unknown command; 'limit' expects add, set, arm, shadow, del or list" limit foo
 for list in allow deny; do
@@ -130,8 +133,8 @@ usage "'rate': expects a rate, like 20k/1s" limit set all rate
 rate_form='invalid rate; write COUNT/TIME, like 20k/1s or 100/10s, or 10mbit'
 count_form='write it like 100, 20k, 1.5M or 10mbit, in whole packets or bytes'
 usage "'20k': $rate_form" limit add all rate 20k
-usage "'10Mbit': $rate_form" limit add all rate 10Mbit
-for count in 20K -1 1.2345k 0.001kbit 10Mbit; do
+usage "'10tbit': $rate_form" limit add all rate 10tbit
+for count in 20K -1 1.2345k 0.001kbit 10tbit; do
 	usage "'$count/1s': invalid rate: '$count' is not a count; $count_form" \
 		limit add all rate "$count/1s"
 done
@@ -384,6 +387,11 @@ for words in '' attach detach limit 'limit add' 'limit set' 'limit del' 'limit l
 		"help${words:+ $words} prints help"
 done
 is "$(ringfence --help)" "$(ringfence help)" '--help prints what help prints'
+is "$(ringfence -h)" "$(ringfence help)" '-h prints what help prints'
+is "$(ringfence limit add --help)" "$(ringfence help limit add)" 'limit add --help prints the help of limit add'
+is "$(ringfence help stats watch)" "$(ringfence help stats)" 'help takes an option of the command'
+is "$(ringfence -V), $(ringfence version)" "$(ringfence --version), $(ringfence --version)" \
+	'-V and version print what --version prints'
 matches "$(ringfence --version)" 'ringfence [0-9.]+ \(map ABI [0-9]+\)' '--version prints version and map ABI'
 
 # ---- the shape of JSON ----

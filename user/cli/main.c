@@ -50,9 +50,19 @@ static int take_dev(struct rf_words *words, struct rf_options *options, struct r
 	return 0;
 }
 
-/* Moves the common options, `dev IF`, --json and --verbose, from the words into `options`. */
+static bool is_either(const char *word, const char *longer, const char *shorter)
+{
+	return strcmp(word, longer) == 0 || strcmp(word, shorter) == 0;
+}
+
+/* What to do instead of running the command. */
+struct instead {
+	bool help, version;
+};
+
+/* Moves the common options, from `dev IF` to --version, from the words into the other arguments. */
 static int take_options(struct rf_words *words, const char **kept, struct rf_options *options,
-			struct rf_error *error)
+			struct instead *instead, struct rf_error *error)
 {
 	int count = 0, err = 0;
 
@@ -60,14 +70,17 @@ static int take_options(struct rf_words *words, const char **kept, struct rf_opt
 		if (strlen(word) > WORD_LENGTH_MAX)
 			return rf_error_usage(error, "'%.32s…': no word is longer than %d bytes",
 					      word, WORD_LENGTH_MAX);
-		if (strcmp(word, "--json") == 0)
+		if (is_either(word, "--json", "-j"))
 			options->json = true;
 		else if (strcmp(word, "--verbose") == 0)
 			rf_log_set_verbose(true);
 		else if (strcmp(word, "dev") == 0 && !is_operand(kept, count))
 			err = take_dev(words, options, error);
-		else if (strncmp(word, "--", 2) == 0 && strcmp(word, "--help") != 0 &&
-			 strcmp(word, "--version") != 0)
+		else if (is_either(word, "--help", "-h"))
+			instead->help = true;
+		else if (is_either(word, "--version", "-V"))
+			instead->version = true;
+		else if (strncmp(word, "--", 2) == 0)
 			return rf_error_usage(error, "'%s': unknown option; run 'ringfence help'",
 					      word);
 		else
@@ -89,20 +102,23 @@ static int print_version(struct rf_words *words, struct rf_error *error)
 static int run(struct rf_words *words, const char **kept, struct rf_error *error)
 {
 	struct rf_options options = {};
+	struct instead instead = {};
 	int command, err;
 
 	if (rf_completion_is_asked(words)) {
 		rf_completion_words(words);
 		return 0;
 	}
-	err = take_options(words, kept, &options, error);
+	err = take_options(words, kept, &options, &instead, error);
 	if (err)
 		return err;
-	if (rf_words_take(words, "--version"))
+	if (instead.help)
+		return rf_help(words, error);
+	if (instead.version || rf_words_take(words, "version"))
 		return print_version(words, error);
 	if (!rf_words_peek(words))
 		return rf_error_usage(error, "a command is missing; run 'ringfence help'");
-	command = rf_words_take(words, "--help") ? RF_CMD_HELP : rf_command_find(words);
+	command = rf_command_find(words);
 	if (command < 0)
 		return rf_fail_unknown(words, error);
 	if (command == RF_CMD_HELP)
