@@ -134,7 +134,7 @@ rate_form='invalid rate; write COUNT/TIME, like 20k/1s or 100/10s, or 10mbit'
 count_form='write it like 100, 20k, 1.5M or 10mbit, in whole packets or bytes'
 usage "'20k': $rate_form" limit add all rate 20k
 usage "'10tbit': $rate_form" limit add all rate 10tbit
-for count in 20K -1 1.2345k 0.001kbit 10tbit; do
+for count in 20T -1 1.2345k 0.001kbit 10tbit; do
 	usage "'$count/1s': invalid rate: '$count' is not a count; $count_form" \
 		limit add all rate "$count/1s"
 done

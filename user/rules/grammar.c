@@ -2,17 +2,24 @@
 /* Words, and single values: counts, times, rates, names, numbers. */
 #include <ctype.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 #include "rules/private.h"
 
-const struct rf_suffix rf_count_suffixes[] = {{"", 1}, {"k", 1000}, {"M", 1000000}};
+const struct rf_suffix rf_count_suffixes[] = {
+	{"", 1}, {"k", 1000}, {"M", 1000000}, {"G", 1000000000}};
 
 /* In bytes. */
 static const struct rf_suffix bit_suffixes[] = {
 	{"kbit", 1000 / 8}, {"mbit", 1000000 / 8}, {"gbit", 1000000000 / 8}};
 
 const struct rf_suffix rf_time_suffixes[] = {{"ms", 1}, {"s", 1000}, {"m", 60000}, {"h", 3600000}};
+
+/* As other tools write them. */
+static const struct rf_suffix long_time_suffixes[] = {
+	{"sec", 1000}, {"second", 1000}, {"min", 60000}, {"minute", 60000}, {"hour", 3600000}};
 
 const char *rf_words_peek(const struct rf_words *words)
 {
@@ -123,13 +130,14 @@ static bool scale_decimal(const char *digits, const char *end, uint64_t factor, 
 	return true;
 }
 
+/* The case of a suffix does not matter: no two of them differ in case alone. */
 static bool parse_scaled(const char *text, const struct rf_suffix *suffixes, size_t count,
 			 uint64_t *result)
 {
 	const char *end = find_suffix(text);
 
 	for (size_t i = 0; end && i < count; i++)
-		if (strcmp(end, suffixes[i].text) == 0)
+		if (strcasecmp(end, suffixes[i].text) == 0)
 			return scale_decimal(text, end, suffixes[i].factor, result);
 	return false;
 }
@@ -148,7 +156,8 @@ int rf_parse_time(const char *text, uint64_t *time_ns, struct rf_error *error)
 {
 	uint64_t time_ms, parsed_ns;
 
-	if (!parse_scaled(text, rf_time_suffixes, ARRAY_SIZE(rf_time_suffixes), &time_ms) ||
+	if ((!parse_scaled(text, rf_time_suffixes, ARRAY_SIZE(rf_time_suffixes), &time_ms) &&
+	     !parse_scaled(text, long_time_suffixes, ARRAY_SIZE(long_time_suffixes), &time_ms)) ||
 	    __builtin_mul_overflow(time_ms, RF_NS_PER_MS, &parsed_ns))
 		return rf_error_usage(
 			error, "'%s': invalid time; write it like 500ms, 10s, 5m or 1h", text);
@@ -183,7 +192,7 @@ int rf_parse_rate(const char *text, struct rf_rate *rate, struct rf_error *error
 	size_t length = strcspn(text, "/");
 	const char *time = text[length] ? text + length + 1 : "1s";
 	struct rf_rate parsed = {};
-	char count[32];
+	char count[32], one[32];
 	int err;
 
 	if (length >= sizeof(count))
@@ -197,7 +206,8 @@ int rf_parse_rate(const char *text, struct rf_rate *rate, struct rf_error *error
 		return rf_error_usage(error,
 				      "'%s': invalid rate: '%s' is not a count; " RF_COUNT_FORM,
 				      text, count);
-	if (rf_parse_time(time, &parsed.window_ns, error))
+	snprintf(one, sizeof(one), "1%s", time); /* 100/s */
+	if (rf_parse_time(isalpha((unsigned char)*time) ? one : time, &parsed.window_ns, error))
 		return rf_error_usage(error,
 				      "'%s': invalid rate: '%s' is not a time; write it like "
 				      "500ms, 10s, 5m or 1h",

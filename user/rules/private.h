@@ -15,7 +15,7 @@ struct rf_suffix {
 	uint64_t factor;
 };
 
-#define RF_COUNT_SUFFIXES 3
+#define RF_COUNT_SUFFIXES 4
 #define RF_TIME_SUFFIXES 4
 
 extern const struct rf_suffix rf_count_suffixes[RF_COUNT_SUFFIXES];
