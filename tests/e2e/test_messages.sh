@@ -498,6 +498,7 @@ matches "$(head -n 1 "$scratch/watched")" \
 		'stats watch prints a line of titles first'
 matches "$(tail -n 1 "$scratch/watched")" '[0-9]{2}:[0-9]{2}:[0-9]{2}( +[0-9]+){5}' \
 	'stats watch prints a line of numbers each second'
+is "$(sed -nE '/^.{81}/p' "$scratch/watched")" '' 'stats watch fits into 80 columns'
 start inside build/ringfence stats watch --json >"$scratch/watched"
 eventually has_lines 2
 stop TERM "$started_pid"

@@ -202,6 +202,19 @@ is "$(ringfence show 192.0.2.128/25 --json | jq -c '.bans[].left_ms |= (. > 3000
 '"would_drop":0},{"source":"192.0.2.200","limit":"udp","used":2,"passed":2,"dropped":1,"would_drop":0}]}' \
 	'show --json of a network has lists, bans and windows'
 
+rules <<-'END'
+	limit add the-limit-of-all-other-sources rate 4/1h exact per6 /128
+	limit add udp rate 2/1h exact match udp
+END
+deliver 0 src=192.0.2.77,count=6 src=2001:db8:aaaa:bbbb:cccc:dddd:eeee:ffff,count=9
+is "$(ringfence top)" "\
+source                                 limit                              passed    dropped would drop     used of
+2001:db8:aaaa:bbbb::/64                udp                                     2          7          0        2 2/1h
+192.0.2.77                             udp                                     2          4          0        2 2/1h
+192.0.2.77                             the-limit-of-all-other-sources          2          0          0        2 4/1h
+2001:db8:aaaa:bbbb:cccc:dddd:eeee:ffff the-limit-of-all-other-sources          2          0          0        2 4/1h" \
+	'top: long names and addresses keep their columns'
+
 # ---- an attach that was not confirmed ----
 
 ringfence detach "${port[0]}" >"$scratch/log"

@@ -244,10 +244,10 @@ static void print_watch_line(const struct totals *before, const struct totals *n
 	time_t wall = time(NULL);
 
 	if (line % WATCH_HEADER_LINES == 0)
-		rf_out("%-8s %14s %14s %16s %16s %11s\n", "time", "passed/s", "dropped/s",
+		rf_out("%-8s %12s %12s %15s %16s %11s\n", "time", "passed/s", "dropped/s",
 		       "passed bit/s", "dropped bit/s", "map errors");
 	strftime(clock, sizeof(clock), "%H:%M:%S", localtime(&wall));
-	rf_out("%-8s %14.0f %14.0f %16.0f %16.0f %11" PRIu64 "\n", clock,
+	rf_out("%-8s %12.0f %12.0f %15.0f %16.0f %11" PRIu64 "\n", clock,
 	       per_second(before->passed.packets, now->passed.packets, seconds),
 	       per_second(before->dropped.packets, now->dropped.packets, seconds),
 	       per_second(before->passed.bytes, now->passed.bytes, seconds) * 8,

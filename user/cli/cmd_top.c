@@ -130,24 +130,46 @@ static void format_burst(const struct rf_limit *limit, char text[BURST_TEXT_SIZE
 	snprintf(text, BURST_TEXT_SIZE, "burst %s, ", count);
 }
 
-static void print_text(const struct table *table, size_t count)
+/* The widths of the first columns, as the longest source and the longest name need them. */
+static void measure(const struct table *table, size_t count, int *source_width, int *limit_width)
 {
-	rf_out("%-32s %-12s %12s %12s %12s %10s of\n", "source", "limit", "passed", "dropped",
-	       "would drop", "used");
+	*source_width = sizeof("source") - 1;
+	*limit_width = sizeof("limit") - 1;
 	for (size_t i = 0; i < count; i++) {
 		const struct row *row = &table->row[i];
-		char source[RF_PREFIX_TEXT_SIZE], rate[RF_RATE_TEXT_SIZE];
-		char burst[BURST_TEXT_SIZE] = "";
+		char source[RF_PREFIX_TEXT_SIZE];
 
 		rf_format_source(&row->source, row->limit, source);
-		rf_format_limit_rate(row->limit, rate);
-		if (rf_has_burst(row->limit))
-			format_burst(row->limit, burst);
-		rf_out("%-32s %-12s %12" PRIu64 " %12" PRIu64 " %12" PRIu64 " %10" PRIu64
-		       " %s%s%s\n",
-		       source, row->limit->name, row->passed, row->dropped, row->would_drop,
-		       row->used, burst, rate, row->banned_ns ? ", banned" : "");
+		if ((int)strlen(source) > *source_width)
+			*source_width = strlen(source);
+		if ((int)strlen(row->limit->name) > *limit_width)
+			*limit_width = strlen(row->limit->name);
 	}
+}
+
+static void print_row(const struct row *row, int source_width, int limit_width)
+{
+	char source[RF_PREFIX_TEXT_SIZE], rate[RF_RATE_TEXT_SIZE];
+	char burst[BURST_TEXT_SIZE] = "";
+
+	rf_format_source(&row->source, row->limit, source);
+	rf_format_limit_rate(row->limit, rate);
+	if (rf_has_burst(row->limit))
+		format_burst(row->limit, burst);
+	rf_out("%-*s %-*s %10" PRIu64 " %10" PRIu64 " %10" PRIu64 " %8" PRIu64 " %s%s%s\n",
+	       source_width, source, limit_width, row->limit->name, row->passed, row->dropped,
+	       row->would_drop, row->used, burst, rate, row->banned_ns ? ", banned" : "");
+}
+
+static void print_text(const struct table *table, size_t count)
+{
+	int source_width, limit_width;
+
+	measure(table, count, &source_width, &limit_width);
+	rf_out("%-*s %-*s %10s %10s %10s %8s of\n", source_width, "source", limit_width, "limit",
+	       "passed", "dropped", "would drop", "used");
+	for (size_t i = 0; i < count; i++)
+		print_row(&table->row[i], source_width, limit_width);
 	if (!table->count)
 		rf_out("no source has a window\n");
 	else if (count < table->count)
