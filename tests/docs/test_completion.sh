@@ -123,7 +123,7 @@ completes 'ringfence limit add all ' 'rate'
 completes 'ringfence limit set all ' 'rate'
 completes 'ringfence limit add all rate ' ''
 offers 'ringfence limit add all rate 20k/1s ' match dport from per per6 packets bytes algorithm \
-	burst cells edge shadow count exact ban dev --json
+	burst cells edge shadow count exact ban confirm dev --json
 completes 'ringfence limit add all rate 20k/1s e' 'edge exact'
 completes 'ringfence limit add all rate 20k/1s edge ' 'strict weighted coarse'
 completes 'ringfence limit add all rate 20k/1s exact e' 'edge'

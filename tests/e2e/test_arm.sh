@@ -147,4 +147,30 @@ is "$(ringfence limit set dns rate 1k/1m match udp per /24 algorithm token burst
 '"before":"1k","after":"7"},{"what":"ban","before":"10m","after":"none"}],"windows_kept":false}' \
 	'limit set --json names each part that changed'
 
+# ---- changes on trial ----
+
+before=$(standing)
+does 'limit add … confirm puts the new limit on trial' "on trial for 2s: 'ringfence confirm' keeps it" \
+	ringfence limit add new rate 3/1h exact confirm 2s
+is "$(standing)" 'dns force, new force' 'a limit on trial is in force'
+stand_as_before() {
+	[ "$(standing)" = "$before" ]
+}
+check 'after its trial a new limit is gone' eventually stand_as_before
+is "$(ringfence limit set dns rate 9/1h match udp per /24 algorithm token burst 7 confirm 2s --json |
+	jq -c .)" '{"limit":"dns","changes":[{"what":"rate","before":"1k/1m","after":"9/1h"}],'\
+'"windows_kept":false,"trial_ms":2000}' 'limit set … confirm --json has the trial'
+old_rate() {
+	ringfence limit list | grep -q 'rate 1k/1m'
+}
+check 'after its trial a limit has its old definition' eventually old_rate
+does 'limit del … confirm puts the deletion on trial' "on trial for 2s: 'ringfence confirm' keeps it" \
+	ringfence limit del dns confirm 2s
+is "$(standing)" '' 'a limit whose deletion is on trial is gone'
+check 'after its trial a deleted limit is back' eventually stand_as_before
+fails 'a rule file has no limit add … confirm' 1 "ringfence: standard input:1: 'confirm': it is not for a \
+rule file; write 'ringfence apply FILE confirm TIME'" \
+	bash -c "echo 'limit add a rate 1/1s confirm 2s' | nsenter --net=/run/netns/rf-test-$$-inside \
+		build/ringfence apply -"
+
 done_testing

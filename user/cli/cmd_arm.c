@@ -128,8 +128,6 @@ static void warn_of_shadows(const struct rf_ruleset *rules, int slot)
 
 static void print_arming(const struct rf_ruleset *rules, const struct arming *arming)
 {
-	char time[RF_DURATION_TEXT_SIZE];
-
 	for (int slot = 0; slot < RF_LIMITS_MAX; slot++) {
 		const char *name = rules->bank.limit[slot].name;
 
@@ -144,9 +142,8 @@ static void print_arming(const struct rf_ruleset *rules, const struct arming *ar
 		if (!arming->to_shadow)
 			warn_of_shadows(rules, slot);
 	}
-	rf_format_left(arming->trial_ns, time);
-	if (arming->trial_ns && arming->changed)
-		rf_out("on trial for %s: 'ringfence confirm' keeps it\n", time);
+	if (arming->changed)
+		rf_transaction_print_trial(arming->trial_ns);
 }
 
 static int run(const struct rf_options *options, const struct rf_names *names,

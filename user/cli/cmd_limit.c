@@ -38,25 +38,48 @@ static int check_settable(const struct rf_bank *rules, const char *name, struct 
 		name);
 }
 
+/* Adds the trial, if there is one, and prints. */
+static int print_done_json(json_t *root, uint64_t trial_ns, struct rf_error *error)
+{
+	if (trial_ns)
+		json_object_set_new(root, "trial_ms", json_integer(trial_ns / RF_NS_PER_MS));
+	return rf_out_json(root, false, error);
+}
+
+/* What a command that prints nothing else says of its trial. */
+static int print_trial(const struct rf_options *options, const char *name, uint64_t trial_ns,
+		       struct rf_error *error)
+{
+	if (options->json && trial_ns)
+		return print_done_json(json_pack("{s:s}", "limit", name), trial_ns, error);
+	rf_transaction_print_trial(trial_ns);
+	return 0;
+}
+
 static int put_limit(struct rf_transaction *transaction, int slot,
 		     const struct rf_definition *definition, struct rf_error *error)
 {
+	const struct rf_trial trial = {.time_ns = definition->trial_ns};
 	int err = rf_ruleset_put_limit(&transaction->rules, slot, definition, &transaction->before,
 				       rf_fence_tick_ns(&transaction->fence), &transaction->next_id,
 				       error);
 
-	return err ? err : rf_transaction_commit(transaction, NULL, error);
+	if (err)
+		return err;
+	return rf_transaction_commit(transaction, trial.time_ns ? &trial : NULL, error);
 }
 
 static int add_limit(struct rf_transaction *transaction, const struct rf_definition *definition,
-		     struct rf_error *error)
+		     const struct rf_options *options, struct rf_error *error)
 {
 	const struct rf_bank *rules = &transaction->rules.bank;
-	int err = check_addable(rules, definition->limit.name, error);
+	const char *name = definition->limit.name;
+	int err = check_addable(rules, name, error);
 
-	return err ? err
-		   : put_limit(transaction, rf_rulefile_slot(rules, &transaction->before),
-			       definition, error);
+	if (!err)
+		err = put_limit(transaction, rf_rulefile_slot(rules, &transaction->before),
+				definition, error);
+	return err ? err : print_trial(options, name, definition->trial_ns, error);
 }
 
 /* Prints what the new definition changed, since options that are not given get their defaults. */
@@ -78,8 +101,10 @@ static int set_limit(struct rf_transaction *transaction, const struct rf_definit
 		return err;
 	rf_limit_parts_read(&transaction->rules, slot, &after);
 	if (json)
-		return rf_out_json(rf_limit_parts_json(name, &before, &after), false, error);
+		return print_done_json(rf_limit_parts_json(name, &before, &after),
+				       definition->trial_ns, error);
 	rf_limit_parts_print_change(name, &before, &after);
+	rf_transaction_print_trial(definition->trial_ns);
 	return 0;
 }
 
@@ -95,7 +120,7 @@ static int change_limit(const struct rf_options *options, struct rf_words *words
 	if (!err)
 		err = rf_transaction_begin(&transaction, options, error);
 	if (!err)
-		err = add ? add_limit(&transaction, &definition, error)
+		err = add ? add_limit(&transaction, &definition, options, error)
 			  : set_limit(&transaction, &definition, options->json, error);
 	rf_transaction_end(&transaction);
 	rf_definition_free(&definition);
@@ -114,25 +139,34 @@ int rf_cmd_limit_set(const struct rf_options *options, struct rf_words *words,
 	return change_limit(options, words, false, error);
 }
 
+static int del_limit(struct rf_transaction *transaction, const char *name, uint64_t trial_ns,
+		     struct rf_error *error)
+{
+	const struct rf_trial trial = {.time_ns = trial_ns};
+	int err = check_settable(&transaction->rules.bank, name, error);
+
+	if (err)
+		return err;
+	rf_ruleset_del_limit(&transaction->rules, rf_bank_find(&transaction->rules.bank, name));
+	return rf_transaction_commit(transaction, trial_ns ? &trial : NULL, error);
+}
+
 int rf_cmd_limit_del(const struct rf_options *options, struct rf_words *words,
 		     struct rf_error *error)
 {
 	struct rf_transaction transaction = RF_TRANSACTION_NONE;
 	const char *name = rf_take_operand(RF_CMD_LIMIT_DEL, words, error);
-	int err;
+	uint64_t trial_ns = 0;
+	int err = name ? rf_parse_confirm(words, &trial_ns, error) : -EINVAL;
 
-	if (!name)
-		return -EINVAL;
-	err = rf_words_end(words, error);
+	if (!err)
+		err = rf_words_end(words, error);
 	if (!err)
 		err = rf_transaction_begin(&transaction, options, error);
 	if (!err)
-		err = check_settable(&transaction.rules.bank, name, error);
-	if (!err) {
-		rf_ruleset_del_limit(&transaction.rules,
-				     rf_bank_find(&transaction.rules.bank, name));
-		err = rf_transaction_commit(&transaction, NULL, error);
-	}
+		err = del_limit(&transaction, name, trial_ns, error);
+	if (!err)
+		err = print_trial(options, name, trial_ns, error);
 	rf_transaction_end(&transaction);
 	return err;
 }

@@ -52,6 +52,7 @@ struct rf_definition {
 	uint64_t *ports;	 /* bit set of RF_PORTS, where limit.has_ports; else NULL */
 	struct rf_prefixes from; /* where limit.has_from, and not from a file */
 	const char *from_file;	 /* one of the words; NULL: none. The caller adds its prefixes */
+	uint64_t trial_ns;	 /* of the change; 0: none. Never in a rule file */
 };
 
 /* newcomers rate COUNT/TIME then WHAT, or off */

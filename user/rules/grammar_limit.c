@@ -258,6 +258,13 @@ static int parse_exact(const char *value, void *into, struct rf_error *error)
 	return 0;
 }
 
+static int parse_trial(const char *value, void *into, struct rf_error *error)
+{
+	struct draft *draft = into;
+
+	return rf_parse_trial(value, &draft->made.trial_ns, error);
+}
+
 /* The rate precedes the others, and is parsed with the name. */
 static const rf_option_parser parsers[RF_LIMIT_OPTIONS] = {
 	[RF_OPT_MATCH] = parse_match, [RF_OPT_DPORT] = parse_dport,
@@ -267,7 +274,7 @@ static const rf_option_parser parsers[RF_LIMIT_OPTIONS] = {
 	[RF_OPT_BURST] = parse_burst, [RF_OPT_CELLS] = parse_cells,
 	[RF_OPT_EDGE] = parse_edge,   [RF_OPT_SHADOW] = parse_shadow,
 	[RF_OPT_COUNT] = parse_count, [RF_OPT_EXACT] = parse_exact,
-	[RF_OPT_BAN] = parse_ban,
+	[RF_OPT_BAN] = parse_ban,     [RF_OPT_TRIAL] = parse_trial,
 };
 
 static int check_unit(struct draft *draft, struct rf_error *error)

@@ -166,6 +166,10 @@ const struct rf_option rf_limit_options[] = {
 			 "SYNs anybody can send in the name of your resolver, and have it banned. "
 			 "'allow add' protects the sources that you depend on",
 		 .then = ban_then},
+	[RF_OPT_TRIAL] = {"confirm", RF_KIND_TIME, "TIME",
+			  .summary = "puts the change on trial: unless 'ringfence confirm' runs "
+				     "within TIME, the old rules are back",
+			  .heading = "Not in a rule file:"},
 	{},
 };
 
@@ -285,7 +289,10 @@ const struct rf_syntax rf_syntax[RF_CMD_COUNT] = {
 				 "let limits only count",
 				 {"", RF_KIND_LIMIT, "NAME…", .words = limit_words,
 				  .flags = RF_OPTION_MANY}},
-	[RF_CMD_LIMIT_DEL] = {"limit del", "delete a limit", {"", RF_KIND_LIMIT, "NAME"}},
+	[RF_CMD_LIMIT_DEL] = {"limit del",
+			      "delete a limit",
+			      {"", RF_KIND_LIMIT, "NAME"},
+			      rf_trial_options},
 	[RF_CMD_LIMIT_LIST] = {"limit list", "list the limits"},
 	[RF_CMD_ALLOW_ADD] = {"allow add", "never drop a network", PREFIX_OPERAND(RF_KIND_PREFIX),
 			      rf_for_options},

@@ -119,6 +119,7 @@ enum rf_limit_option {
 	RF_OPT_COUNT,
 	RF_OPT_EXACT,
 	RF_OPT_BAN,
+	RF_OPT_TRIAL,
 	RF_LIMIT_OPTIONS,
 };
 

@@ -45,6 +45,10 @@ static int parse_limit(struct parser *parser, struct rf_words *words, struct rf_
 				       RF_LIMITS_MAX);
 	limit = &file->limit[file->limits++];
 	err = rf_parse_limit(words, limit, error);
+	if (!err && limit->trial_ns)
+		err = rf_error_usage(error,
+				     "'confirm': it is not for a rule file; write 'ringfence "
+				     "apply FILE confirm TIME'");
 	for (int i = 0; i < file->limits - 1 && !err; i++)
 		if (strcmp(file->limit[i].limit.name, limit->limit.name) == 0)
 			err = rf_error_failed(error, -EEXIST, "limit '%s': given twice",
