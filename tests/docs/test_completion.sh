@@ -143,9 +143,10 @@ completes 'ringfence ban' 'bans'
 offers 'ringfence bans ' list --json
 completes 'ringfence allow add 192.0.2.1 ' "for $common"
 completes 'ringfence allow add 2001:db8::/32 ' "for $common"
-completes 'ringfence top ' "by $common"
-completes 'ringfence top 5 by ' 'drops rate'
-completes 'ringfence top by rate ' "$common"
+completes 'ringfence top ' "by limit within $common"
+completes 'ringfence top 5 by ' 'drops rate used'
+completes 'ringfence top by rate ' "limit within $common"
+completes 'ringfence top limit o' 'only'
 completes 'ringfence stats ' "watch $common"
 completes 'ringfence apply README.md ' "confirm $common"
 completes 'ringfence status --json ' 'dev --verbose'

@@ -272,8 +272,8 @@ usage "'2001:db8::g': invalid address; write it like 192.0.2.1 or 2001:db8::1" s
 usage "'more': unexpected word" show 192.0.2.1 more
 usage "'0': invalid number of rows: it must be 1-1000000" top 0
 usage "'many': invalid number of rows: it must be 1-1000000" top many
-usage "'by': expects drops or rate" top 5 by
-usage "'name': 'by' expects drops or rate" top by name
+usage "'by': expects drops, rate or used" top 5 by
+usage "'name': 'by' expects drops, rate or used" top by name
 usage "'0': invalid number of seconds: it must be 1-86400" stats watch 0
 usage "'1.5': invalid number of seconds: it must be 1-86400" stats watch 1.5
 usage "'5': unexpected word" stats 5

@@ -214,6 +214,21 @@ source                                 limit                              passed
 192.0.2.77                             the-limit-of-all-other-sources          2          0          0        2 4/1h
 2001:db8:aaaa:bbbb:cccc:dddd:eeee:ffff the-limit-of-all-other-sources          2          0          0        2 4/1h" \
 	'top: long names and addresses keep their columns'
+rows() { # WORDS OF top: the sources and limits of its rows
+	ringfence top "$@" | awk 'NR > 1 { print $1, $2 }'
+}
+is "$(rows limit udp)" $'2001:db8:aaaa:bbbb::/64 udp\n192.0.2.77 udp' 'top limit NAME prints the sources of that limit'
+is "$(rows within 192.0.2.0/24 limit udp)" '192.0.2.77 udp' 'top within PREFIX prints the sources in that network'
+is "$(rows 1 by used within 2001:db8::/32)" $'2001:db8:aaaa:bbbb::/64 udp\n… and' \
+	'top by used prints the source first that used most of its limit'
+is "$(ringfence top within 10.0.0.0/8 | tail -n 1)" 'no source of these has a window' \
+	'top within a network without a source says so'
+fails 'top of a missing limit is refused' 1 \
+	"ringfence: limit 'none': it does not exist; 'limit list' lists the limits" ringfence top limit none
+ringfence limit del udp
+ringfence limit del the-limit-of-all-other-sources
+is "$(ringfence top | tail -n 1)" "no source has a window, since there is no limit; 'ringfence limit add all rate \
+1M/1s shadow' drops nothing, and shows the sources" 'top without a limit says how sources can be seen'
 
 # ---- an attach that was not confirmed ----
 

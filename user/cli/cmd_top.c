@@ -28,12 +28,38 @@ struct row {
 
 struct table {
 	const struct rf_fence *fence;
+	const struct rf_top *asked;
 	struct rf_bank rules;
 	struct rf_bans bans;
 	struct row *row;
 	size_t count;
 	size_t capacity;
 };
+
+/* Is the source one of those that the command asks for? */
+static bool is_asked(const struct table *table, const struct rf_address *source,
+		     const struct rf_limit *limit)
+{
+	const struct rf_top *asked = table->asked;
+	struct rf_prefix prefix = {
+		.version = source->version,
+		.length = source->version == 4 ? limit->per4 : limit->per6,
+	};
+
+	if (asked->limit && strcmp(asked->limit, limit->name) != 0)
+		return false;
+	memcpy(prefix.word, source->word, sizeof(prefix.word));
+	return !asked->is_within || rf_prefix_contains(&asked->within, &prefix);
+}
+
+static int check_limit(const struct rf_bank *rules, const char *name, struct rf_error *error)
+{
+	if (!name || rf_bank_find(rules, name) >= 0)
+		return 0;
+	return rf_error_failed(error, -ENOENT,
+			       "limit '%s': it does not exist; 'limit list' lists the limits",
+			       name);
+}
 
 static int add_row(const struct rf_address *source, uint32_t limit_id,
 		   const struct rf_source *state, void *context)
@@ -43,8 +69,8 @@ static int add_row(const struct rf_address *source, uint32_t limit_id,
 	const struct rf_policy *policy;
 	const struct rf_ban_row *ban;
 
-	if (slot < 0)
-		return 0; /* its limit was deleted */
+	if (slot < 0 || !is_asked(table, source, &table->rules.limit[slot]))
+		return 0; /* its limit was deleted, or it is another one */
 	if (table->count == table->capacity) {
 		size_t capacity = table->capacity ? table->capacity * 2 : 1024;
 		struct row *row = reallocarray(table->row, capacity, sizeof(*row));
@@ -85,6 +111,20 @@ static int compare_by_rate(const void *a, const void *b)
 	const struct row *left = a, *right = b;
 
 	return compare(present_rate(left), present_rate(right));
+}
+
+/* Of L, or of the burst of a bucket. */
+static double used_share(const struct row *row)
+{
+	return (double)row->used /
+	       (rf_has_burst(row->limit) ? row->limit->burst : row->limit->rate);
+}
+
+static int compare_by_used(const void *a, const void *b)
+{
+	const struct row *left = a, *right = b;
+
+	return compare(used_share(left), used_share(right));
 }
 
 static int compare_by_drops(const void *a, const void *b)
@@ -161,6 +201,17 @@ static void print_row(const struct row *row, int source_width, int limit_width)
 	       row->would_drop, row->used, burst, rate, row->banned_ns ? ", banned" : "");
 }
 
+/* Without a limit no source has a window, so no source can be seen. */
+static void print_none(const struct table *table)
+{
+	if (!rf_bank_count(&table->rules))
+		rf_out("no source has a window, since there is no limit; 'ringfence limit add all "
+		       "rate 1M/1s shadow' drops nothing, and shows the sources\n");
+	else
+		rf_out("no source %shas a window\n",
+		       table->asked->limit || table->asked->is_within ? "of these " : "");
+}
+
 static void print_text(const struct table *table, size_t count)
 {
 	int source_width, limit_width;
@@ -171,16 +222,22 @@ static void print_text(const struct table *table, size_t count)
 	for (size_t i = 0; i < count; i++)
 		print_row(&table->row[i], source_width, limit_width);
 	if (!table->count)
-		rf_out("no source has a window\n");
+		print_none(table);
 	else if (count < table->count)
 		rf_out("… and %zu more; 'top N' shows N\n", table->count - count);
 }
 
+static int (*const orders[])(const void *, const void *) = {
+	[RF_BY_DROPS] = compare_by_drops,
+	[RF_BY_RATE] = compare_by_rate,
+	[RF_BY_USED] = compare_by_used,
+};
+
 int rf_cmd_top(const struct rf_options *options, struct rf_words *words, struct rf_error *error)
 {
 	struct rf_fence fence = RF_FENCE_NONE;
-	struct table table = {.fence = &fence};
 	struct rf_top top;
+	struct table table = {.fence = &fence, .asked = &top};
 	int err = rf_parse_top(words, &top, error);
 
 	if (!err)
@@ -190,13 +247,14 @@ int rf_cmd_top(const struct rf_options *options, struct rf_words *words, struct 
 	if (!err)
 		err = rf_fence_bank(&fence, &table.rules, error);
 	if (!err)
+		err = check_limit(&table.rules, top.limit, error);
+	if (!err)
 		err = rf_fence_each_source(&fence, add_row, &table, error);
 	if (!err) {
 		size_t count = table.count < top.rows ? table.count : top.rows;
 
 		if (table.count)
-			qsort(table.row, table.count, sizeof(*table.row),
-			      top.order == RF_BY_RATE ? compare_by_rate : compare_by_drops);
+			qsort(table.row, table.count, sizeof(*table.row), orders[top.order]);
 		if (options->json)
 			err = print_json(&table, count, error);
 		else

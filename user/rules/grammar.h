@@ -77,15 +77,19 @@ struct rf_attach {
 	bool replace;	     /* remove another program first */
 };
 
-/* top [N] [by drops|rate] */
+/* top [N] [by drops|rate|used] [limit NAME] [within PREFIX] */
 enum rf_order {
 	RF_BY_DROPS,
 	RF_BY_RATE,
+	RF_BY_USED,
 };
 
 struct rf_top {
 	uint32_t rows;
 	enum rf_order order;
+	const char *limit; /* one of the words; NULL: every limit */
+	bool is_within;
+	struct rf_prefix within;
 };
 
 #define RF_TOP_DEFAULT 10

@@ -152,9 +152,30 @@ static int parse_by(const char *value, void *into, struct rf_error *error)
 	return err;
 }
 
+static int parse_top_limit(const char *value, void *into, struct rf_error *error)
+{
+	struct rf_top *top = into;
+
+	(void)error;
+	top->limit = value;
+	return 0;
+}
+
+static int parse_within(const char *value, void *into, struct rf_error *error)
+{
+	struct rf_top *top = into;
+
+	top->is_within = true;
+	return rf_parse_prefix(value, &top->within, error);
+}
+
 int rf_parse_top(struct rf_words *words, struct rf_top *top, struct rf_error *error)
 {
-	static const rf_option_parser parser = parse_by;
+	static const rf_option_parser parsers[RF_TOP_OPTIONS] = {
+		[RF_OPT_BY] = parse_by,
+		[RF_OPT_TOP_LIMIT] = parse_top_limit,
+		[RF_OPT_WITHIN] = parse_within,
+	};
 	const char *next = rf_words_peek(words);
 	unsigned int given = 0;
 	int err = 0;
@@ -164,6 +185,6 @@ int rf_parse_top(struct rf_words *words, struct rf_top *top, struct rf_error *er
 		err = rf_parse_number(rf_words_next(words), "number of rows", 1, RF_TOP_MAX,
 				      &top->rows, error);
 	if (!err)
-		err = rf_parse_options(rf_top_options, &parser, words, top, &given, error);
+		err = rf_parse_options(rf_top_options, parsers, words, top, &given, error);
 	return err ? err : rf_words_end(words, error);
 }

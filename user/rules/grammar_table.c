@@ -64,6 +64,7 @@ const struct rf_option rf_then_words[] = {
 const struct rf_option rf_order_words[] = {
 	{"drops", .summary = "the sources with the most drops (default)"},
 	{"rate", .summary = "the sources with the highest rate over the limit's present window"},
+	{"used", .summary = "the sources that have used up most of their limit"},
 	{},
 };
 
@@ -245,7 +246,11 @@ const struct rf_option rf_stats_options[] = {
 };
 
 const struct rf_option rf_top_options[] = {
-	{"by", RF_KIND_WORD, .words = rf_order_words},
+	[RF_OPT_BY] = {"by", RF_KIND_WORD, .words = rf_order_words},
+	[RF_OPT_TOP_LIMIT] = {"limit", RF_KIND_LIMIT, "NAME",
+			      .summary = "only the sources of this limit"},
+	[RF_OPT_WITHIN] = {"within", RF_KIND_PREFIX, "PREFIX",
+			   .summary = "only the sources in this network"},
 	{},
 };
 

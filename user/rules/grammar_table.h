@@ -135,6 +135,13 @@ enum rf_attach_option {
 	RF_ATTACH_OPTIONS,
 };
 
+enum rf_top_option {
+	RF_OPT_BY,
+	RF_OPT_TOP_LIMIT,
+	RF_OPT_WITHIN,
+	RF_TOP_OPTIONS,
+};
+
 enum rf_newcomers_option {
 	RF_OPT_NEW_RATE,
 	RF_OPT_NEW_THEN,
@@ -156,7 +163,7 @@ extern const struct rf_option rf_edge_words[];	    /* enum rf_edge */
 extern const struct rf_option rf_match_words[];	    /* enum rf_match */
 extern const struct rf_option rf_mode_words[];	    /* enum rf_mode, except RF_OFFLOAD */
 extern const struct rf_option rf_then_words[];	    /* enum rf_newcomers_then, from open on */
-extern const struct rf_option rf_order_words[];	    /* drops, rate */
+extern const struct rf_option rf_order_words[];	    /* enum rf_order */
 
 /* The row of `word` in a table that may be NULL; -1: none. No row with a blank in it is found. */
 int rf_option_find(const struct rf_option *table, const char *word);
