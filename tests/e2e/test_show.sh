@@ -66,12 +66,14 @@ says 'an IPv6 network denied for a time' 2001:db8:bad::1 '' dropped \
 says 'an allowed network' 198.51.100.1 '' passed 'passes by the allow list (198.51.100.0/24)' \
 	'passes allow null 198.51.100.0/24 0'
 says 'a network allowed for a time within a denied one' 203.0.113.129 '' passed \
-	'passes by the allow list (203.0.113.128/25), for another T, before the deny list (203.0.113.0/24)' \
+	'passes by the allow list (203.0.113.128/25), for another T, which overrules the deny list (203.0.113.0/24)' \
 	'passes allow null 203.0.113.128/25 0'
 says 'a denied address in an allowed network' 198.51.100.9 '' passed \
-	'passes by the allow list (198.51.100.0/24), before the deny list (198.51.100.9)' \
+	'passes by the allow list (198.51.100.0/24), which overrules the deny list (198.51.100.9)' \
 	'passes allow null 198.51.100.0/24 0'
-is "$(ringfence show 203.0.113.5 | grep -c 'passes again')" 0 'show of a denied source has no other time to pass'
+deliver 0 src=203.0.114.5,count=1
+ringfence deny add 203.0.114.0/24
+is "$(ringfence show 203.0.114.5 | grep -c '  used ') $(ringfence show 203.0.114.5 | grep -c 'passes again')" '1 0' 'show of a denied source has no other time to pass'
 is "$(ringfence show 203.0.113.5 --json | jq -c '[.denied, .limits[0].passes_again_ms]')" \
 	'[{"left_ms":null,"prefix":"203.0.113.0/24"},null]' \
 	'show --json of a source denied for good: no packet passes'
@@ -86,7 +88,7 @@ END
 says 'a source without a window' 192.0.2.1 '' passed 'new; passes at this moment' 'passes null null null 0'
 says 'a source under its limits' 192.0.2.1 '' passed 'passes' 'passes null null null 0'
 deliver 0 src=192.0.2.1,dport=53,count=6
-line="packets that limit 'dns' matches are dropped; the next one passes in T; others pass"
+line="packets that limit 'dns' matches are dropped; the next of them passes in T; others pass"
 says 'a limit of some packets is used up' 192.0.2.1 ',dport=53' dropped "$line" \
 	'partly limit dns null T'
 says 'a limit of some packets, another packet' 192.0.2.1 ',dport=54' passed "$line" \
@@ -116,7 +118,8 @@ says 'the limit of a network has room' 198.51.100.2 '' passed 'passes at this mo
 	'passes null null null 0'
 deliver 0 src=10.0.0.1,count=2,len=900,proto=tcp
 says 'a limit of bytes is used up' 10.0.0.1 ',len=900,proto=tcp' dropped \
-	"packets that limit 'large' matches are dropped; the next frame of 1514 bytes passes in T; others pass" \
+	"frames of 1514 bytes that limit 'large' matches are dropped; the next of them passes in T; shorter ones \
+may pass" \
 	'partly limit large null T'
 
 # ---- bans ----
@@ -139,6 +142,32 @@ says 'a ban of some packets' 192.0.2.3 ',proto=syn' dropped \
 	"packets that limit 'syn' matches are dropped by a ban, for another T; others pass" \
 	'partly ban syn null T'
 
+is "$(ringfence show 192.0.2.2 | grep -c 'passes again')" 0 'show of a source with a ban of all packets has no other time'
+rules <<-'END'
+	limit add one rate 2/1h exact match tcp
+	limit add two rate 2/1h exact match udp ban 3h
+END
+deliver 0 src=192.0.2.4,count=5 src=192.0.2.4,count=5,proto=tcp
+is "$(verdict 192.0.2.4)" \
+	"192.0.2.4: packets that limit 'one' matches are dropped; the next of them passes in T" \
+	'two limits of some packets: the verdict begins with the first'
+is "$(ringfence show 192.0.2.4 | sed -n '2s/another .*;/another T;/p')" \
+	"192.0.2.4: packets that limit 'two' matches are dropped by a ban, for another T; others pass" \
+	'two limits of some packets: the verdict ends with the second'
+rules <<-'END'
+	limit add all rate 3/1h exact count rejected ban 2h
+END
+deliver 0 src=192.0.2.5,count=3
+is "$(verdict 192.0.2.5)" "192.0.2.5: dropped by limit 'all'; the next packet passes in T if none comes until \
+then; one that comes before bans it for 2h" 'a limit that counts rejected packets and bans: the verdict'
+rules <<-'END'
+	limit add all rate 3000/1h bytes exact
+END
+deliver 0 src=192.0.2.6,count=2,len=1400
+line="frames of 1514 bytes that limit 'all' matches are dropped; the next of them passes in T; shorter ones may pass"
+says 'a limit of bytes has room for short frames' 192.0.2.6 ',len=100' passed "$line" 'partly limit all null T'
+says 'a limit of bytes has no room for long frames' 192.0.2.6 ',len=1400' dropped "$line" 'partly limit all null T'
+
 # ---- newcomers ----
 
 newcomers() { # THEN
@@ -156,6 +185,19 @@ says 'a newcomer over a closed rate' 10.9.0.1 '' dropped \
 	'new; the newcomers rate is used up, so at this moment it would be dropped' \
 	'dropped newcomers all null T'
 says 'a known source beside a used-up rate' 10.1.0.1 ',proto=tcp' passed passes 'passes null null null 0'
+rules <<-'END'
+	limit add net rate 10/1h exact per /24 match tcp
+	limit add all rate 10/1h exact match udp
+END
+deliver 0 src=2001:db8:5::1,count=1,proto=tcp
+rules <<-'END'
+	limit add net rate 10/1h exact per /24 match tcp
+	limit add all rate 10/1h exact match udp
+	newcomers rate 5/1h then closed
+END
+deliver 0 src=10.1.2.0,sources=40,count=40
+says 'an IPv6 source known by a limit that groups IPv4 otherwise' 2001:db8:5::1 '' passed 'passes at this moment' \
+	'passes null null null 0'
 newcomers open
 deliver 0 src=10.2.1.0,sources=40,count=40
 says 'a newcomer over an open rate' 10.9.0.2 '' passed \
@@ -164,9 +206,9 @@ says 'a newcomer over an open rate' 10.9.0.2 '' passed \
 newcomers aggregate
 deliver 0 src=10.3.1.0,sources=40,count=40
 is "$(verdict 10.9.0.3)" \
-	'10.9.0.3: new; the newcomers rate is used up, so at this moment it is charged to its network' \
+	'10.9.0.3: new; whether it passes depends on what new sources of its network have used' \
 	'a newcomer over a rate of networks: the verdict'
-is "$(verdict_json 10.9.0.3)" 'depends newcomers all null 0' \
+is "$(verdict_json 10.9.0.3)" 'depends newcomers all null null' \
 	'a newcomer over a rate of networks: the verdict in JSON'
 
 # ---- networks ----
@@ -183,22 +225,28 @@ END
 deliver 0 src=192.0.2.1,count=6,proto=tcp src=192.0.2.200,count=3 src=198.51.100.1,count=2,proto=tcp
 is "$(ringfence show 192.0.2.0/24 | sed 's/ T$//; s/another .*/another T/')" \
 	"banned: 192.0.2.200 by limit 'udp', for another T
-source                     limit          passed    dropped would drop      used
-192.0.2.0/24               quiet               3          0          3         3
-192.0.2.1                  all                 4          2          0         4
-192.0.2.200                all                 2          0          0         2
-192.0.2.200                udp                 2          1          0         2" \
+source       limit     passed    dropped would drop      used
+192.0.2.0/24 quiet          3          0          3         3
+192.0.2.1    all            4          2          0         4
+192.0.2.200  all            2          0          0         2
+192.0.2.200  udp            2          1          0         2" \
 	'show of a network prints the bans and windows in it'
 is "$(ringfence show 10.4.1.0/24 | sed 's/another .*/another T/')" 'deny list: 10.4.0.0/16, for another T
 deny list: 10.4.1.64' 'show of a network prints the prefixes of lists in it and around it'
-is "$(ringfence show 10.4.0.0/14 | sort)" "allow list: 10.4.2.0/24
-$(ringfence show 10.4.1.0/24 | sort | sed 's/another .*/&/')
-deny list: 10.5.0.0/24" 'show of a network prints both lists'
+is "$(ringfence show 10.4.0.0/14 | sed 's/another .*/another T/')" 'allow list: 10.4.2.0/24
+deny list: 10.4.0.0/16, for another T
+deny list: 10.4.1.64
+deny list: 10.5.0.0/24' 'show of a network prints both lists'
 does 'show of a network of which nothing is known says so' "203.0.113.0/24: nothing is known of it: no \
 source in it has a window or a ban, and no list has it" ringfence show 203.0.113.0/24
+is "$(ringfence show 192.0.2.200/32 | head -n 1 | sed 's/another .*/another T/')" \
+	"banned: 192.0.2.200 by limit 'udp', for another T" 'show of one address as a prefix prints its ban'
+is "$(ringfence show 192.0.2.201/32 | sed 1d | cut -d' ' -f1)" 192.0.2.0/24 \
+	'show of a prefix prints the window of the network around it'
 is "$(ringfence show 192.0.2.128/25 --json | jq -c '.bans[].left_ms |= (. > 3000000)')" \
 	'{"prefix":"192.0.2.128/25","allowed":[],"denied":[],"bans":[{"source":"192.0.2.200","limit":"udp",'\
-'"left_ms":true}],"windows":[{"source":"192.0.2.200","limit":"all","used":2,"passed":2,"dropped":0,'\
+'"left_ms":true}],"windows":[{"source":"192.0.2.0/24","limit":"quiet","used":3,"passed":3,"dropped":0,'\
+'"would_drop":3},{"source":"192.0.2.200","limit":"all","used":2,"passed":2,"dropped":0,'\
 '"would_drop":0},{"source":"192.0.2.200","limit":"udp","used":2,"passed":2,"dropped":1,"would_drop":0}]}' \
 	'show --json of a network has lists, bans and windows'
 

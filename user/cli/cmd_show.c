@@ -15,6 +15,9 @@
 #include "ringfence/limiter.h"
 #include "ringfence/window_read.h"
 
+#define SHORTEST_BYTES 60 /* a frame, as the driver has it */
+#define READS_MAX 5	  /* of rules that change meanwhile */
+
 /* One source under one limit. */
 struct view {
 	const struct rf_limit *limit;
@@ -25,6 +28,7 @@ struct view {
 	uint64_t used;		 /* in the limit's unit, as the cells are */
 	int cells;		 /* 0: the algorithm has none */
 	uint64_t cell[RF_CELLS]; /* the oldest first, the present one last */
+	bool shorter_pass;	 /* of bytes: the shortest frame has room now */
 	int64_t passes_again_ms; /* a frame of RF_FRAME_BYTES; or RF_WAIT_FOREVER */
 	uint64_t banned_ns;	 /* remaining time; 0: not banned */
 };
@@ -72,6 +76,9 @@ static int read_view(const struct rf_fence *fence, const struct rf_bans *bans, i
 		view->cell[i] = (uint64_t)rf_window_cell(&view->state.window, policy,
 							 now - (view->cells - 1 - i))
 				<< policy->unit_shift;
+	view->shorter_pass =
+		view->limit->unit == RF_BYTES &&
+		rf_would_pass(&view->state.window, policy, time, rf_cost(policy, SHORTEST_BYTES));
 	wait = rf_window_passes_again(&view->state.window, policy, time,
 				      rf_cost(policy, RF_FRAME_BYTES));
 	view->passes_again_ms =
@@ -236,6 +243,7 @@ static struct rf_answer answer_of(const struct rf_fence *fence, const struct rf_
 		.limit = view->limit,
 		.is_new = view->newcomer && !rf_fence_is_known(fence, policy, source),
 		.wait_ms = view->passes_again_ms,
+		.shorter_pass = view->passes_again_ms && view->shorter_pass,
 		.banned_ns = view->banned_ns,
 		.network = view->is_shared ? view->source : NULL,
 	};
@@ -308,12 +316,33 @@ static int print_shown_json(const struct shown *shown, struct rf_error *error)
 static void print_shown(const struct shown *shown)
 {
 	const struct rf_case *its = &shown->its;
-	const bool limits_decide = !its->list[RF_ALLOW].is_listed &&
-				   !its->list[RF_DENY].is_listed && !its->is_unconfirmed;
+	const bool limits_decide = !rf_verdict_is_early(its);
 
 	rf_verdict_print(its);
 	for (int i = 0; i < its->answers; i++)
 		print_view(&shown->view[i], limits_decide);
+}
+
+/* Reads all under one set of rules. */
+static int read_steadily(const struct rf_fence *fence, const struct rf_address *asked,
+			 struct rf_bans *bans, struct shown *shown, struct rf_error *error)
+{
+	int err = -EAGAIN;
+
+	for (int i = 0; i < READS_MAX; i++) {
+		const uint64_t generation = rf_fence_standing(fence).in_force;
+
+		rf_bans_free(bans);
+		*bans = (struct rf_bans){};
+		*shown = (struct shown){};
+		err = rf_fence_bans(fence, bans, error);
+		if (!err)
+			err = read_shown(fence, bans, asked, shown, error);
+		if (rf_fence_standing(fence).in_force == generation)
+			return err;
+	}
+	return err ? err
+		   : rf_error_failed(error, -EAGAIN, "the rules change all the time; try again");
 }
 
 static int show_source(const struct rf_fence *fence, const struct rf_address *asked, bool json,
@@ -321,11 +350,9 @@ static int show_source(const struct rf_fence *fence, const struct rf_address *as
 {
 	struct shown *shown = calloc(1, sizeof(*shown));
 	struct rf_bans bans = {};
-	int err = shown ? rf_fence_bans(fence, &bans, error)
+	int err = shown ? read_steadily(fence, asked, &bans, shown, error)
 			: rf_error_failed(error, -ENOMEM, "%s", strerror(ENOMEM));
 
-	if (!err)
-		err = read_shown(fence, &bans, asked, shown, error);
 	if (!err && json)
 		err = print_shown_json(shown, error);
 	else if (!err)

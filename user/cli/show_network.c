@@ -46,6 +46,13 @@ static struct rf_prefix source_prefix(const struct rf_address *source, const str
 
 /* ---- reading ---- */
 
+/* Does the prefix lie in the network, or contain it? */
+static bool overlaps(const struct network *network, const struct rf_prefix *prefix)
+{
+	return rf_prefix_contains(network->prefix, prefix) ||
+	       rf_prefix_contains(prefix, network->prefix);
+}
+
 static int add_row(const struct rf_address *source, uint32_t limit_id,
 		   const struct rf_source *state, void *context)
 {
@@ -58,7 +65,7 @@ static int add_row(const struct rf_address *source, uint32_t limit_id,
 	if (slot < 0)
 		return 0; /* its limit was deleted */
 	prefix = source_prefix(source, &rules->limit[slot]);
-	if (!rf_prefix_contains(network->prefix, &prefix))
+	if (!overlaps(network, &prefix))
 		return 0;
 	if (network->count == network->capacity) {
 		const size_t capacity = network->capacity ? network->capacity * 2 : 256;
@@ -106,16 +113,14 @@ static int read_network(struct network *network, struct rf_error *error)
 static bool is_listed_here(const struct network *network, const struct rf_listed *listed,
 			   enum rf_list list)
 {
-	return listed->until[list] > network->bans.now &&
-	       (rf_prefix_contains(network->prefix, &listed->prefix) ||
-		rf_prefix_contains(&listed->prefix, network->prefix));
+	return listed->until[list] > network->bans.now && overlaps(network, &listed->prefix);
 }
 
 static bool is_banned_here(const struct network *network, const struct rf_ban_row *ban)
 {
 	const struct rf_prefix source = rf_ban_prefix(ban);
 
-	return rf_prefix_contains(network->prefix, &source);
+	return overlaps(network, &source);
 }
 
 /* 0: for good. */
@@ -235,19 +240,31 @@ static size_t print_bans(const struct network *network)
 	return printed;
 }
 
+static int longer(const char *text, int width)
+{
+	return (int)strlen(text) > width ? (int)strlen(text) : width;
+}
+
 static void print_windows(const struct network *network)
 {
+	int source_width = sizeof("source") - 1, limit_width = sizeof("limit") - 1;
+	char source[RF_PREFIX_TEXT_SIZE];
+
+	for (size_t i = 0; i < network->count; i++) {
+		rf_format_prefix(&network->row[i].source, source);
+		source_width = longer(source, source_width);
+		limit_width = longer(network->row[i].limit->name, limit_width);
+	}
 	if (network->count)
-		rf_out("%-26s %-10s %10s %10s %10s %9s\n", "source", "limit", "passed", "dropped",
-		       "would drop", "used");
+		rf_out("%-*s %-*s %10s %10s %10s %9s\n", source_width, "source", limit_width,
+		       "limit", "passed", "dropped", "would drop", "used");
 	for (size_t i = 0; i < network->count; i++) {
 		const struct row *row = &network->row[i];
-		char source[RF_PREFIX_TEXT_SIZE];
 
 		rf_format_prefix(&row->source, source);
-		rf_out("%-26s %-10s %10" PRIu64 " %10" PRIu64 " %10" PRIu64 " %9" PRIu64 "\n",
-		       source, row->limit->name, row->passed, row->dropped, row->would_drop,
-		       row->used);
+		rf_out("%-*s %-*s %10" PRIu64 " %10" PRIu64 " %10" PRIu64 " %9" PRIu64 "\n",
+		       source_width, source, limit_width, row->limit->name, row->passed,
+		       row->dropped, row->would_drop, row->used);
 	}
 }
 

@@ -31,14 +31,21 @@ static bool is_shadow(const struct rf_answer *answer)
 	return answer->limit->flags & RF_SHADOW;
 }
 
-static bool matches_all(const struct rf_limit *limit)
+/* Does what the limit says hold for every packet of the source? */
+static bool is_for_all(const struct rf_answer *answer)
 {
-	return limit->match == RF_MATCH_ANY && !limit->has_ports;
+	return answer->limit->match == RF_MATCH_ANY && !answer->limit->has_ports &&
+	       (!answer->shorter_pass || answer->banned_ns);
 }
 
 static bool is_longer(int64_t wait_ms, int64_t than_ms)
 {
 	return than_ms != RF_WAIT_FOREVER && (wait_ms == RF_WAIT_FOREVER || wait_ms > than_ms);
+}
+
+static int64_t longer(int64_t a_ms, int64_t b_ms)
+{
+	return is_longer(a_ms, b_ms) ? a_ms : b_ms;
 }
 
 static int64_t ms_of(uint64_t time_ns)
@@ -47,10 +54,19 @@ static int64_t ms_of(uint64_t time_ns)
 				     : (int64_t)((time_ns + RF_NS_PER_MS - 1) / RF_NS_PER_MS);
 }
 
-/* Does the guard refuse the source a window under this limit? */
-static bool is_guarded(const struct rf_case *its, const struct rf_answer *answer)
+/*
+ * What the newcomers rate does to a source without a window. With `aggregate`, its window begins
+ * with what the network has used, or it shares the network's.
+ */
+static struct verdict judge_new(const struct rf_case *its, const struct rf_answer *answer)
 {
-	return answer->is_new && its->then != RF_NEWCOMERS_OFF && its->guard_wait_ms;
+	if (its->then == RF_NEWCOMERS_AGGREGATE)
+		return (struct verdict){DEPENDS, BY_NEWCOMERS, answer, RF_WAIT_FOREVER};
+	if (its->then == RF_NEWCOMERS_OFF || !its->guard_wait_ms)
+		return (struct verdict){PASSES, BY_NOBODY, answer, 0};
+	if (its->then == RF_NEWCOMERS_OPEN)
+		return (struct verdict){PASSES, BY_NEWCOMERS, answer, 0};
+	return (struct verdict){DROPPED, BY_NEWCOMERS, answer, its->guard_wait_ms};
 }
 
 /* What this limit, alone, does to the next packet that it matches. */
@@ -60,16 +76,13 @@ static struct verdict judge(const struct rf_case *its, const struct rf_answer *a
 
 	if (is_shadow(answer))
 		return (struct verdict){PASSES, BY_NOBODY, answer, 0};
-	if (is_longer(ban_ms, answer->wait_ms))
-		return (struct verdict){DROPPED, BY_BAN, answer, ban_ms};
+	if (answer->banned_ns)
+		return (struct verdict){DROPPED, BY_BAN, answer, longer(ban_ms, answer->wait_ms)};
 	if (answer->wait_ms)
 		return (struct verdict){DROPPED, BY_LIMIT, answer, answer->wait_ms};
-	if (!is_guarded(its, answer))
-		return (struct verdict){PASSES, BY_NOBODY, answer, 0};
-	if (its->then == RF_NEWCOMERS_CLOSED)
-		return (struct verdict){DROPPED, BY_NEWCOMERS, answer, its->guard_wait_ms};
-	return (struct verdict){its->then == RF_NEWCOMERS_OPEN ? PASSES : DEPENDS, BY_NEWCOMERS,
-				answer, 0};
+	if (answer->is_new)
+		return judge_new(its, answer);
+	return (struct verdict){PASSES, BY_NOBODY, answer, 0};
 }
 
 /* What decides before any limit is asked. False: nothing. */
@@ -101,7 +114,7 @@ static struct verdict judge_limits(const struct rf_case *its, bool of_all)
 	for (int i = 0; i < its->answers; i++) {
 		const struct verdict verdict = judge(its, &its->answer[i]);
 
-		if (matches_all(its->answer[i].limit) != of_all || verdict.by == BY_NOBODY)
+		if (is_for_all(&its->answer[i]) != of_all || verdict.by == BY_NOBODY)
 			continue;
 		if (worst.by == BY_NOBODY ||
 		    (verdict.outcome == DROPPED &&
@@ -111,12 +124,26 @@ static struct verdict judge_limits(const struct rf_case *its, bool of_all)
 	return worst;
 }
 
+/* Until no deny list, no ban of all packets and no limit of all packets drops. */
+static int64_t whole_wait_ms(const struct rf_case *its, const struct verdict *early)
+{
+	int64_t wait_ms = longer(early->wait_ms, judge_limits(its, true).wait_ms);
+
+	for (int i = 0; i < its->answers; i++)
+		if (its->answer[i].limit->flags & RF_BAN_ALL && !is_shadow(&its->answer[i]))
+			wait_ms = longer(wait_ms, ms_of(its->answer[i].banned_ns));
+	return wait_ms;
+}
+
 static struct verdict judge_whole(const struct rf_case *its)
 {
 	struct verdict verdict, partly;
 
-	if (judge_early(its, &verdict))
+	if (judge_early(its, &verdict)) {
+		if (verdict.outcome == DROPPED)
+			verdict.wait_ms = whole_wait_ms(its, &verdict);
 		return verdict;
+	}
 	verdict = judge_limits(its, true);
 	partly = judge_limits(its, false);
 	if (verdict.outcome == DROPPED || partly.by == BY_NOBODY)
@@ -132,7 +159,16 @@ int64_t rf_verdict_wait_ms(const struct rf_case *its, const struct rf_answer *an
 {
 	struct verdict verdict;
 
-	return judge_early(its, &verdict) ? verdict.wait_ms : judge(its, answer).wait_ms;
+	if (!judge_early(its, &verdict))
+		return judge(its, answer).wait_ms;
+	return verdict.outcome == DROPPED ? longer(verdict.wait_ms, judge(its, answer).wait_ms) : 0;
+}
+
+bool rf_verdict_is_early(const struct rf_case *its)
+{
+	struct verdict verdict;
+
+	return judge_early(its, &verdict);
 }
 
 /* ---- for programs ---- */
@@ -172,52 +208,70 @@ static void print_listed(const struct rf_case *its, enum rf_list list)
 		rf_out(", for another %s", left);
 	}
 	if (list == RF_ALLOW && its->list[RF_DENY].is_listed)
-		rf_out(", before the deny list (%s)", its->list[RF_DENY].prefix);
+		rf_out(", which overrules the deny list (%s)", its->list[RF_DENY].prefix);
 	rf_out("\n");
 }
 
-/* "; the next packet passes in 620 ms", of packets or of full frames. */
+/* "; the next packet passes in 620 ms", and on which condition. */
 static void print_next(const struct rf_answer *answer, bool of_all)
 {
-	char wait[RF_DURATION_TEXT_SIZE], frame[48];
+	const struct rf_limit *limit = answer->limit;
+	char wait[RF_DURATION_TEXT_SIZE], frame[48], ban[RF_DURATION_TEXT_SIZE];
 
 	snprintf(frame, sizeof(frame), "frame of %d bytes", RF_FRAME_BYTES);
 	rf_format_ms(answer->wait_ms, wait);
+	rf_format_left(limit->ban_ns, ban);
 	if (answer->wait_ms == RF_WAIT_FOREVER)
-		rf_out("; no %s passes", answer->limit->unit == RF_BYTES ? frame : "packet");
+		rf_out("; no %s passes", limit->unit == RF_BYTES ? frame : "packet");
 	else
 		rf_out("; the next %s passes in %s",
-		       answer->limit->unit == RF_BYTES ? frame
-		       : of_all			       ? "packet"
-						       : "one",
+		       !of_all			 ? "of them"
+		       : limit->unit == RF_BYTES ? frame
+						 : "packet",
 		       wait);
-	if (answer->network)
+	if (limit->flags & RF_COUNT_REJECTED)
+		rf_out(" if none comes until then");
+	else if (answer->network)
 		rf_out(" if no other source of %s sends", answer->network);
+	if (limit->ban_ns)
+		rf_out("; one that comes before bans it for %s", ban);
+}
+
+static void print_subject(const struct rf_case *its, const struct verdict *verdict, bool of_all)
+{
+	const struct rf_limit *limit = verdict->answer->limit;
+	const bool is_new = verdict->by == BY_NEWCOMERS;
+
+	rf_out("%s: ", its->source);
+	if (is_new)
+		rf_out("new; the newcomers rate is used up, so at this moment ");
+	if (of_all && is_new)
+		rf_out("it would be dropped");
+	else if (of_all)
+		rf_out("dropped by %slimit '%s'", verdict->by == BY_BAN ? "a ban of " : "",
+		       limit->name);
+	else if (verdict->answer->shorter_pass && verdict->by == BY_LIMIT)
+		rf_out("frames of %d bytes that limit '%s' matches are dropped", RF_FRAME_BYTES,
+		       limit->name);
+	else
+		rf_out("packets that limit '%s' matches %s dropped", limit->name,
+		       is_new ? "would be" : "are");
 }
 
 static void print_drop(const struct rf_case *its, const struct verdict *verdict)
 {
-	const struct rf_limit *limit = verdict->answer->limit;
+	const struct rf_answer *answer = verdict->answer;
 	const bool of_all =
-		matches_all(limit) || (verdict->by == BY_BAN && limit->flags & RF_BAN_ALL);
+		is_for_all(answer) || (verdict->by == BY_BAN && answer->limit->flags & RF_BAN_ALL);
 	char left[RF_DURATION_TEXT_SIZE];
 
-	if (verdict->by == BY_NEWCOMERS)
-		rf_out("%s: new; the newcomers rate is used up, so at this moment ", its->source);
-	else
-		rf_out("%s: ", its->source);
-	if (!of_all)
-		rf_out("packets that limit '%s' matches %s dropped", limit->name,
-		       verdict->by == BY_NEWCOMERS ? "would be" : "are");
-	else if (verdict->by == BY_NEWCOMERS)
-		rf_out("it would be dropped");
-	else
-		rf_out("dropped by %slimit '%s'", verdict->by == BY_BAN ? "a ban of " : "",
-		       limit->name);
+	print_subject(its, verdict, of_all);
 	if (verdict->by == BY_LIMIT)
-		print_next(verdict->answer, of_all);
+		print_next(answer, of_all);
+	if (verdict->by == BY_LIMIT && answer->shorter_pass)
+		rf_out("; shorter ones may pass");
 	if (verdict->by == BY_BAN) {
-		rf_format_left(verdict->answer->banned_ns, left);
+		rf_format_left(answer->banned_ns, left);
 		rf_out("%s, for another %s", of_all ? "" : " by a ban", left);
 	}
 }
@@ -245,8 +299,7 @@ static void print_passes(const struct rf_case *its, const struct verdict *verdic
 		is_shared |= its->answer[i].network && !is_shadow(&its->answer[i]);
 	rf_out("%s: %s", its->source, is_new ? "new; " : "");
 	if (verdict->outcome == DEPENDS)
-		rf_out("the newcomers rate is used up, so at this moment it is charged to its "
-		       "network");
+		rf_out("whether it passes depends on what new sources of its network have used");
 	else if (verdict->by == BY_NEWCOMERS)
 		rf_out("the newcomers rate is used up, so at this moment it passes without a "
 		       "limit");
@@ -260,7 +313,10 @@ static void print_passes(const struct rf_case *its, const struct verdict *verdic
 		if (!is_shadow(answer) || !answer->wait_ms)
 			continue;
 		rf_format_ms(answer->wait_ms, wait);
-		rf_out("; limit '%s' (shadow) would drop it%s%s", answer->limit->name,
+		rf_out("; limit '%s' (shadow) would drop %s%s%s", answer->limit->name,
+		       is_for_all(answer)     ? "it"
+		       : answer->shorter_pass ? "full frames that it matches"
+					      : "packets that it matches",
 		       answer->wait_ms < 0 ? "" : " for another ", answer->wait_ms < 0 ? "" : wait);
 	}
 	rf_out("\n");
@@ -269,17 +325,21 @@ static void print_passes(const struct rf_case *its, const struct verdict *verdic
 /* Of the limits that match some packets, those that drop longer than what drops all. */
 static int print_partly(const struct rf_case *its, const struct verdict *all)
 {
+	bool others_pass = all->by == BY_NOBODY;
 	int printed = 0;
 
 	for (int i = 0; i < its->answers; i++) {
 		const struct verdict verdict = judge(its, &its->answer[i]);
 
-		if (matches_all(its->answer[i].limit) || verdict.outcome != DROPPED ||
-		    !is_longer(verdict.wait_ms, all->wait_ms))
+		if (is_for_all(&its->answer[i]) || verdict.outcome != DROPPED ||
+		    !is_longer(verdict.wait_ms, all->outcome == DROPPED ? all->wait_ms : 0))
 			continue;
+		rf_out("%s", printed++ ? "\n" : "");
 		print_drop(its, &verdict);
-		rf_out("%s\n", all->outcome == DROPPED || printed++ ? "" : "; others pass");
+		others_pass = others_pass && !verdict.answer->shorter_pass;
 	}
+	if (printed)
+		rf_out("%s\n", others_pass ? "; others pass" : "");
 	return printed;
 }
 

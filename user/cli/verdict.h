@@ -20,7 +20,8 @@
 struct rf_answer {
 	const struct rf_limit *limit;
 	bool is_new;	     /* to get a window, the source must pass the guard */
-	int64_t wait_ms;     /* until the window has room; 0: now */
+	int64_t wait_ms;     /* until a frame of RF_FRAME_BYTES has room; 0: now */
+	bool shorter_pass;   /* of bytes: such a frame has no room, and the shortest has */
 	uint64_t banned_ns;  /* until its ban ends; 0: not banned */
 	const char *network; /* of the sources that share the window; NULL: no other does */
 };
@@ -44,7 +45,9 @@ struct rf_case {
 
 /* Prints the verdict; for people, in one line and one more for each further limit that drops. */
 void rf_verdict_print(const struct rf_case *its);
-/* {"verdict","by","passes_again_ms"} */
+/* Does something decide before any limit is asked: a list, a ban of all packets, a trial? */
+bool rf_verdict_is_early(const struct rf_case *its);
+/* {"verdict","by","passes_again_ms"}; the last is null where it is not known, or never. */
 json_t *rf_verdict_json(const struct rf_case *its);
 /*
  * When a packet passes that only this limit applies to, in ms: its lists, bans and window together.

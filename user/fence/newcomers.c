@@ -279,13 +279,15 @@ int rf_newcomers_note_kin(const struct rf_fence *fence, const struct rf_bank *ba
 
 /* ---- for readers ---- */
 
-static bool groups_as_finely(const struct rf_grouping *grouping, const struct rf_policy *policy)
+static bool groups_as_finely(const struct rf_grouping *grouping, const struct rf_policy *policy,
+			     int version)
 {
-	bool finely = !(policy->mask4 & ~grouping->mask4);
-
+	if (version == 4)
+		return !(policy->mask4 & ~grouping->mask4);
 	for (int i = 0; i < 4; i++)
-		finely &= !(policy->mask6[i] & ~grouping->mask6[i]);
-	return finely;
+		if (policy->mask6[i] & ~grouping->mask6[i])
+			return false;
+	return true;
 }
 
 bool rf_fence_is_known(const struct rf_fence *fence, const struct rf_policy *policy,
@@ -301,7 +303,7 @@ bool rf_fence_is_known(const struct rf_fence *fence, const struct rf_policy *pol
 		struct rf_error ignored;
 		struct rf_source state;
 
-		if (kin->until <= now || !groups_as_finely(&kin->grouping, policy))
+		if (kin->until <= now || !groups_as_finely(&kin->grouping, policy, source->version))
 			continue;
 		for (int j = 0; j < 4; j++)
 			other.mask6[j] = kin->grouping.mask6[j];
