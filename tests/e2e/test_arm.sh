@@ -83,14 +83,23 @@ rules <<-'END'
 	limit add partner rate 1k/1h exact match udp dport 53 from 192.0.2.0/24 shadow
 END
 does 'limit arm says which shadow would take sources from the limit' "limit 'dns': shadow → in force
-limit 'dns': applies to the sources of 'partner' as well, while that is a shadow; 'ringfence limit arm \
-partner' ends that" ringfence limit arm dns
+limit 'dns': applies to the sources of 'partner' as well, while 'partner' is a shadow; \
+'ringfence limit arm partner' ends that" ringfence limit arm dns
 deliver 0 src=192.0.2.9,dport=53,count=20
 is "$(came)" '192.0.2.9 10' 'a limit in force applies to the sources of a shadow limit'
 does 'limit arm of the exception says nothing more' "limit 'partner': shadow → in force" \
 	ringfence limit arm partner
 deliver 0 src=192.0.2.2,dport=53,count=20
 is "$(came)" '192.0.2.2 20' 'an armed exception takes its sources from the limit'
+does 'limit shadow of the exception says what that means' "limit 'partner': in force → shadow
+limit 'dns': applies to the sources of 'partner' as well, while 'partner' is a shadow; \
+'ringfence limit arm partner' ends that" ringfence limit shadow partner
+rules <<-'END'
+	limit add one rate 10/1h exact from 192.0.2.0/24 shadow
+	limit add two rate 10/1h exact from 192.0.2.0/24 shadow
+END
+does 'limit arm says nothing of a shadow with the same prefix' "limit 'one': shadow → in force" \
+	ringfence limit arm one
 rules <<-'END'
 	limit add east rate 10/1h exact from 192.0.2.0/25,198.51.100.0/24 shadow
 	limit add west rate 10/1h exact from 192.0.2.128/25,203.0.113.0/24 shadow
@@ -99,8 +108,8 @@ END
 does 'limit arm says nothing of shadows whose sources are others' "limit 'east': shadow → in force" \
 	ringfence limit arm east
 does 'limit arm says which shadow has sources within those of the limit' "limit 'west': shadow → in force
-limit 'west': applies to the sources of 'desk' as well, while that is a shadow; 'ringfence limit arm \
-desk' ends that" ringfence limit arm west
+limit 'west': applies to the sources of 'desk' as well, while 'desk' is a shadow; \
+'ringfence limit arm desk' ends that" ringfence limit arm west
 
 # ---- what is refused ----
 
@@ -146,6 +155,14 @@ is "$(ringfence limit set dns rate 1k/1m match udp per /24 algorithm token burst
 	'{"limit":"dns","changes":[{"what":"per","before":"/32","after":"/24"},{"what":"burst",'\
 '"before":"1k","after":"7"},{"what":"ban","before":"10m","after":"none"}],"windows_kept":false}' \
 	'limit set --json names each part that changed'
+ringfence limit set dns rate 1k/1m match udp from 192.0.2.1,192.0.2.2,192.0.2.3 >"$scratch/log"
+does 'limit set says that other prefixes are named' "limit 'dns': from 3 prefixes → others" \
+	ringfence limit set dns rate 1k/1m match udp from 192.0.2.1,192.0.2.2,192.0.2.4
+ports=1,3,5,7,9,11,13,15,17,19,21,23,25,27,29,31,33,35,37,39,41,43,45
+ringfence limit set dns rate 1k/1m match udp dport $ports,47 >"$scratch/log"
+matches "$(ringfence limit set dns rate 1k/1m match udp dport $ports,49)" \
+	"limit 'dns': dport 1,3,5.*… → others" 'limit set says that other ports are named'
+ringfence limit set dns rate 1k/1m match udp per /24 algorithm token burst 7 >"$scratch/log"
 
 # ---- changes on trial ----
 

@@ -389,6 +389,7 @@ done
 is "$(ringfence --help)" "$(ringfence help)" '--help prints what help prints'
 is "$(ringfence -h)" "$(ringfence help)" '-h prints what help prints'
 is "$(ringfence limit add --help)" "$(ringfence help limit add)" 'limit add --help prints the help of limit add'
+is "$(ringfence show 192.0.2.1 -h)" "$(ringfence help show)" 'show ADDRESS -h prints the help of show'
 is "$(ringfence help stats watch)" "$(ringfence help stats)" 'help takes an option of the command'
 is "$(ringfence -V), $(ringfence version)" "$(ringfence --version), $(ringfence --version)" \
 	'-V and version print what --version prints'

@@ -112,17 +112,21 @@ static json_t *arming_json(const struct rf_bank *rules, const struct arming *arm
  * A shadow limit takes no source from a limit in force. So a limit in force drops packets of
  * sources that a shadow limit, once armed, would take from it.
  */
-static void warn_of_shadows(const struct rf_ruleset *rules, int slot)
+static void warn_of_shadows(const struct rf_ruleset *rules, uint32_t chosen)
 {
-	for (int other = 0; other < RF_LIMITS_MAX; other++) {
-		const struct rf_limit *limit = &rules->bank.limit[other];
+	for (int i = 0; i < RF_LIMITS_MAX * RF_LIMITS_MAX; i++) {
+		const int in_force = i / RF_LIMITS_MAX, shadow = i % RF_LIMITS_MAX;
+		const struct rf_bank *bank = &rules->bank;
 
-		if (!rules->bank.policy[other].id || !rf_ruleset_shadow_leaves(rules, other, slot))
+		if (!bank->policy[in_force].id || !bank->policy[shadow].id ||
+		    !((chosen >> in_force | chosen >> shadow) & 1) ||
+		    !rf_ruleset_shadow_leaves(rules, shadow, in_force))
 			continue;
-		rf_out("limit '%s': applies to the sources of '%s' as well, while that is a "
+		rf_out("limit '%s': applies to the sources of '%s' as well, while '%s' is a "
 		       "shadow; "
 		       "'ringfence limit arm %s' ends that\n",
-		       rules->bank.limit[slot].name, limit->name, limit->name);
+		       bank->limit[in_force].name, bank->limit[shadow].name,
+		       bank->limit[shadow].name, bank->limit[shadow].name);
 	}
 }
 
@@ -139,9 +143,8 @@ static void print_arming(const struct rf_ruleset *rules, const struct arming *ar
 		else
 			rf_out("limit '%s': %s\n", name,
 			       arming->to_shadow ? "in force → shadow" : "shadow → in force");
-		if (!arming->to_shadow)
-			warn_of_shadows(rules, slot);
 	}
+	warn_of_shadows(rules, arming->chosen);
 	if (arming->changed)
 		rf_transaction_print_trial(arming->trial_ns);
 }

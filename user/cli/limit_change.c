@@ -8,7 +8,7 @@
 #include "cli/view.h"
 #include "rules/grammar.h"
 
-#define FROM_SHOWN 3 /* prefixes; of more, the number is shown */
+#define FROM_SHOWN 2 /* prefixes; of more, the number is shown */
 
 enum part {
 	RATE,
@@ -61,6 +61,29 @@ static void format_from(const struct rf_ruleset *rules, int slot, char text[RF_L
 	}
 }
 
+/* FNV-1a. */
+static uint64_t hash(uint64_t sum, const void *bytes, size_t size)
+{
+	for (size_t i = 0; i < size; i++)
+		sum = (sum ^ ((const unsigned char *)bytes)[i]) * 0x100000001b3;
+	return sum;
+}
+
+static uint64_t hash_from(const struct rf_ruleset *rules, int slot)
+{
+	uint64_t sum = 0xcbf29ce484222325;
+
+	for (size_t i = 0; i < rules->listed_count; i++) {
+		const struct rf_prefix *prefix = &rules->listed[i].prefix;
+
+		if (!(rules->listed[i].from >> slot & 1))
+			continue;
+		sum = hash(sum, &prefix->length, sizeof(prefix->length));
+		sum = hash(sum, prefix->word, sizeof(prefix->word));
+	}
+	return sum;
+}
+
 static void format_times(const struct rf_limit *limit, struct rf_limit_parts *parts)
 {
 	char rate[RF_RATE_TEXT_SIZE], count[RF_COUNT_TEXT_SIZE], ban[RF_DURATION_TEXT_SIZE];
@@ -81,6 +104,9 @@ void rf_limit_parts_read(const struct rf_ruleset *rules, int slot, struct rf_lim
 	char match[RF_MATCH_TEXT_SIZE], ports[RF_PORTS_TEXT_SIZE];
 
 	parts->id = rules->bank.policy[slot].id;
+	parts->from = hash_from(rules, slot);
+	parts->ports =
+		rules->ports[slot] ? hash(0xcbf29ce484222325, rules->ports[slot], RF_PORTS / 8) : 0;
 	format_times(limit, parts);
 	format_from(rules, slot, parts->text[FROM]);
 	rf_format_match(limit, match);
@@ -105,7 +131,18 @@ static bool differ(const struct rf_limit_parts *before, const struct rf_limit_pa
 	if ((part == BURST || part == CELLS || part == EDGE) &&
 	    strcmp(before->text[ALGORITHM], after->text[ALGORITHM]) != 0)
 		return false;
+	if (part == DPORT)
+		return before->ports != after->ports;
+	if (part == FROM)
+		return before->from != after->from;
 	return strcmp(before->text[part], after->text[part]) != 0;
+}
+
+/* The new text; where the part differs and its text does not, "others". */
+static const char *new_text(const struct rf_limit_parts *before, const struct rf_limit_parts *after,
+			    int part)
+{
+	return strcmp(before->text[part], after->text[part]) == 0 ? "others" : after->text[part];
 }
 
 void rf_limit_parts_print_change(const char *name, const struct rf_limit_parts *before,
@@ -118,7 +155,8 @@ void rf_limit_parts_print_change(const char *name, const struct rf_limit_parts *
 		if (!differ(before, after, i))
 			continue;
 		rf_out("%s%s%s%s → %s", between, speaks_for_itself(i) ? "" : names[i],
-		       speaks_for_itself(i) ? "" : " ", before->text[i], after->text[i]);
+		       speaks_for_itself(i) ? "" : " ", before->text[i],
+		       new_text(before, after, i));
 		between = "; ";
 	}
 	rf_out("%s%s\n", *between ? "" : "nothing changed",
@@ -132,9 +170,10 @@ json_t *rf_limit_parts_json(const char *name, const struct rf_limit_parts *befor
 
 	for (int i = 0; i < RF_LIMIT_PARTS; i++)
 		if (differ(before, after, i))
-			json_array_append_new(
-				changes, json_pack("{s:s, s:s, s:s}", "what", names[i], "before",
-						   before->text[i], "after", after->text[i]));
+			json_array_append_new(changes,
+					      json_pack("{s:s, s:s, s:s}", "what", names[i],
+							"before", before->text[i], "after",
+							new_text(before, after, i)));
 	return json_pack("{s:s, s:o, s:b}", "limit", name, "changes", changes, "windows_kept",
 			 before->id == after->id);
 }

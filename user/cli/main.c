@@ -99,6 +99,16 @@ static int print_version(struct rf_words *words, struct rf_error *error)
 	return err;
 }
 
+/* The words of the command alone, or all where there is no command. */
+static struct rf_words *words_of_command(struct rf_words *words)
+{
+	struct rf_words rest = *words;
+
+	if (rf_command_find(&rest) >= 0)
+		words->count = rest.at;
+	return words;
+}
+
 static int run(struct rf_words *words, const char **kept, struct rf_error *error)
 {
 	struct rf_options options = {};
@@ -113,7 +123,9 @@ static int run(struct rf_words *words, const char **kept, struct rf_error *error
 	if (err)
 		return err;
 	if (instead.help)
-		return rf_help(words, error);
+		return rf_help(words_of_command(words), error);
+	if (instead.version)
+		words->at = words->count;
 	if (instead.version || rf_words_take(words, "version"))
 		return print_version(words, error);
 	if (!rf_words_peek(words))

@@ -303,7 +303,8 @@ bool rf_ruleset_shadow_leaves(const struct rf_ruleset *ruleset, int shadow, int 
 		if (listed->from >> in_force & 1 &&
 		    (!outer || !rf_prefix_contains(outer, &listed->prefix)))
 			outer = &listed->prefix;
-		if (listed->from >> shadow & 1 && outer &&
+		/* Where both name one prefix, both apply, armed or not. */
+		if (listed->from >> shadow & 1 && !(listed->from >> in_force & 1) && outer &&
 		    rf_prefix_contains(outer, &listed->prefix))
 			return true;
 	}

@@ -72,7 +72,8 @@ static void format_scaled(uint64_t value, const struct rf_suffix *suffixes, size
 
 void rf_format_count(uint64_t count, char text[RF_COUNT_TEXT_SIZE])
 {
-	format_scaled(count, rf_count_suffixes, ARRAY_SIZE(rf_count_suffixes), text,
+	/* Without G, which older versions do not read. */
+	format_scaled(count, rf_count_suffixes, ARRAY_SIZE(rf_count_suffixes) - 1, text,
 		      RF_COUNT_TEXT_SIZE);
 }
 
