@@ -291,11 +291,11 @@ now_ns() {
 lower_and_raise() {
 	local since
 
-	ringfence limit set all rate 100/200ms >>"$scratch/changes" 2>&1
+	ringfence limit set all rate 100/200ms 2>>"$scratch/changes" >"$scratch/said"
 	since=$(now_ns)
 	sleep 0.3
 	lowered+=(since "$since" until "$(now_ns)" max 100/200ms)
-	ringfence limit set all rate 1000/200ms >>"$scratch/changes" 2>&1
+	ringfence limit set all rate 1000/200ms 2>>"$scratch/changes" >"$scratch/said"
 	sleep 0.2
 }
 
