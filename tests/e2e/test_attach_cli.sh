@@ -541,6 +541,14 @@ for round in {1..20}; do
 done
 is "$wrong" '' 'attach succeeds after an attach that was killed at any point'
 
+# An attach that is killed between the pins of its two entries leaves one of them.
+inside "$quick" attach "${port[0]}" >"$scratch/log"
+rm "$pins/${port[0]}/xdp" "$pins/${port[0]}"/link_*
+inside "$quick" attach "${port[0]}" >"$scratch/log" 2>&1
+check 'attach pins the entry that a killed attach left out' \
+	is_pinned "${port[0]}" xdp frags 'link_*' config
+ringfence detach "${port[0]}" >"$scratch/log"
+
 time_attach "$newer"
 use "$half"
 arm "${port[0]}"

@@ -388,6 +388,24 @@ static void take_pinned(const struct rf_pin_path *directory, struct rf_fence *fe
 	rf_fence_note_programs(fence, id);
 }
 
+/*
+ * Pins the entries that have no pin: an earlier attach was killed before it pinned both, or the
+ * fence was adopted.
+ */
+static int complete_pins(const struct rf_pin_path *directory, const struct rf_loaded *loaded,
+			 struct rf_error *error)
+{
+	int err = 0;
+
+	for (int i = 0; !err && i < RF_ENTRY_COUNT; i++) {
+		struct rf_pin_path path = rf_pins_entry(directory, rf_entry_pins[i]);
+
+		if (loaded->fd[i] >= 0 && access(path.text, F_OK))
+			err = rf_pins_put(directory, rf_entry_pins[i], loaded->fd[i], error);
+	}
+	return err;
+}
+
 static void note_memory(const struct rf_loaded *loaded, struct rf_attached *attached)
 {
 	struct rf_memory memory;
@@ -423,8 +441,10 @@ static int join_fence(const char *name, const struct rf_interface *interface,
 		if (!err)
 			err = rf_fence_upgrade(&fence, &loaded, error);
 		err = err > 0 ? 0 : err;
-		if (!err)
+		if (!err) {
 			take_pinned(&directory, &fence, &loaded, pinned);
+			err = complete_pins(&directory, &loaded, error);
+		}
 	}
 	if (!err) {
 		err = attach_interface(&directory, &loaded, interface, attach, attached, error);
