@@ -158,11 +158,10 @@ struct rf_standing rf_fence_standing(const struct rf_fence *fence)
 }
 
 /*
- * Reads the fence's name; without one, the fence has the name of an interface. Another user may
- * have written the name. So the name ends within its array, and has only the characters of
- * interface names.
+ * Another user may have written the name. So the name ends within its array, and has only the
+ * characters of interface names.
  */
-static void read_name(struct rf_fence *fence)
+void rf_fence_read_name(struct rf_fence *fence)
 {
 	char name[RF_NAME_SIZE];
 
@@ -208,7 +207,7 @@ int rf_fence_from_program(struct rf_fence *fence, struct rf_program *program,
 	if (count < 0)
 		return count;
 	fence->interfaces = count;
-	read_name(fence);
+	rf_fence_read_name(fence);
 	return 0;
 }
 
@@ -221,6 +220,8 @@ static int open_on(struct rf_fence *fence, const char *dev, struct rf_error *err
 	if (!err) {
 		err = rf_program_check_abi(&program, dev, error);
 		fence->is_alien = err;
+		if (err)
+			memcpy(fence->name, interface.name, sizeof(interface.name));
 	}
 	if (!err)
 		err = rf_fence_from_program(fence, &program, error);

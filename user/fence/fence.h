@@ -26,7 +26,7 @@
 #include "rules/ruleset.h"
 
 struct rf_fence {
-	char name[RF_NAME_SIZE];
+	char name[RF_NAME_SIZE];	/* an alien fence: of its interface */
 	struct rf_interface *interface; /* its interfaces in this network namespace */
 	int interfaces;
 	uint32_t program_id;

@@ -28,4 +28,9 @@ void rf_bans_prepare(const struct rf_fence *fence, struct rf_bank *bank);
  */
 void rf_bans_reclaim(const struct rf_fence *fence);
 
+/* ---- names ---- */
+
+/* Sets the fence's name from its configuration; without one, it has the name of an interface. */
+void rf_fence_read_name(struct rf_fence *fence);
+
 #endif /* RINGFENCE_FENCE_PRIVATE_H */
