@@ -12,12 +12,12 @@
 #include "base/hardware.h"
 #include "kernel/info.h"
 
-/* Loads and pins a new fence called `name`, which is on no interface yet. */
+/* Pins a new fence called `name`, which is on no interface yet. Loads it unless it is `loaded`. */
 static int create_fence(const char *name, const struct rf_pin_path *directory,
 			const struct rf_attach *attach, struct rf_loaded *loaded,
 			struct rf_error *error)
 {
-	int err = rf_load_new(loaded, name, attach, error);
+	int err = loaded->object ? 0 : rf_load_new(loaded, name, attach, error);
 
 	if (err)
 		return err;
@@ -265,12 +265,22 @@ static int open_pinned_program(const struct rf_pin_path *directory, struct rf_pr
 	return forgive_gone(err);
 }
 
+/* Nothing of a fence of another map ABI goes over to the one that takes its place. */
+static void note_lost(const struct rf_program *program, const char *what,
+		      struct rf_attached *attached)
+{
+	snprintf(attached->replaced, sizeof(attached->replaced), "%s of map ABI %u", what,
+		 program->abi);
+	attached->lost_abi = program->abi;
+}
+
 /*
  * Opens a pinned fence. A fence on no interface that is half made, or of another map ABI, counts as
  * not found: nobody can use it.
  */
 static int open_pinned(const char *name, const struct rf_pin_path *directory,
-		       struct rf_fence *fence, enum found *found, struct rf_error *error)
+		       struct rf_fence *fence, enum found *found, struct rf_attached *attached,
+		       struct rf_error *error)
 {
 	struct rf_program program = RF_PROGRAM_NONE;
 	const bool live = rf_pins_have_live_link(directory, NULL);
@@ -284,6 +294,7 @@ static int open_pinned(const char *name, const struct rf_pin_path *directory,
 	if (!err && *found == FOUND_FENCE) {
 		err = rf_program_check_abi(&program, name, error);
 		if (err && !live) {
+			note_lost(&program, "the pins of a fence", attached);
 			*found = FOUND_NOTHING;
 			err = 0;
 		}
@@ -414,80 +425,82 @@ static void note_memory(const struct rf_loaded *loaded, struct rf_attached *atta
 	attached->memory = memory.bytes;
 }
 
-/* Attaches an interface to the fence called `name`, and makes the fence where there is none. */
+/*
+ * Attaches an interface to the fence called `name`, and makes the fence where there is none, of
+ * `loaded` if that is loaded already.
+ */
 static int join_fence(const char *name, const struct rf_interface *interface,
-		      const struct rf_attach *attach, struct rf_attached *attached,
-		      struct rf_error *error)
+		      const struct rf_attach *attach, struct rf_loaded *loaded,
+		      struct rf_attached *attached, struct rf_error *error)
 {
 	struct rf_pin_path directory = rf_pins_directory(name);
-	struct rf_loaded loaded = RF_LOADED_NONE;
 	struct rf_fence fence = RF_FENCE_NONE;
 	int pinned[RF_ENTRY_COUNT] = {-1, -1};
 	enum found found = FOUND_NOTHING;
 	int err = rf_pins_check(&directory, error);
 	bool made;
 
-	err = err ? err : open_pinned(name, &directory, &fence, &found, error);
+	err = err ? err : open_pinned(name, &directory, &fence, &found, attached, error);
 	made = !err && found == FOUND_NOTHING;
 	if (made)
 		err = rf_adopt_check_name(name, error);
 	if (made && !err) {
 		rf_pins_remove(&directory);
-		err = create_fence(name, &directory, attach, &loaded, error);
+		err = create_fence(name, &directory, attach, loaded, error);
 	} else if (!err) {
 		err = check_joinable(name, &directory, interface, attach, &fence, error);
+		rf_unload(loaded);
 		if (!err)
-			err = rf_load_upgrade(&loaded, &fence, error);
+			err = rf_load_upgrade(loaded, &fence, error);
 		if (!err)
-			err = rf_fence_upgrade(&fence, &loaded, error);
+			err = rf_fence_upgrade(&fence, loaded, error);
 		err = err > 0 ? 0 : err;
 		if (!err) {
-			take_pinned(&directory, &fence, &loaded, pinned);
-			err = complete_pins(&directory, &loaded, error);
+			take_pinned(&directory, &fence, loaded, pinned);
+			err = complete_pins(&directory, loaded, error);
 		}
 	}
 	if (!err) {
-		err = attach_interface(&directory, &loaded, interface, attach, attached, error);
+		err = attach_interface(&directory, loaded, interface, attach, attached, error);
 		if (err && made)
 			rf_pins_remove(&directory);
 	}
 	if (!err && made)
-		note_memory(&loaded, attached);
+		note_memory(loaded, attached);
 	snprintf(attached->fence, sizeof(attached->fence), "%s", name);
 	for (int i = 0; i < RF_ENTRY_COUNT; i++)
 		if (pinned[i] >= 0)
 			close(pinned[i]);
-	rf_unload(&loaded);
 	rf_fence_close(&fence);
 	return err;
 }
 
 /*
- * Takes off a fence of another map ABI, which cannot be upgraded. Loads this build first, to keep
- * the old fence where this build does not load.
+ * Takes off a fence of another map ABI, which cannot be upgraded. Loads the new fence first: the
+ * old one stays where this build does not load, and the interface is without a fence for a moment
+ * only.
  */
-static int drop_alien(struct rf_interface *interface, const struct rf_attach *attach,
+static int drop_alien(const char *name, struct rf_interface *interface,
+		      const struct rf_attach *attach, struct rf_loaded *loaded,
 		      struct rf_attached *attached, struct rf_error *error)
 {
-	struct rf_loaded trial = RF_LOADED_NONE;
 	struct rf_interface *others = NULL;
 	struct rf_program program;
 	int err = rf_program_open(&program, interface->program_id, error);
 	int count = err ? err : rf_interfaces_of(program.map_id[RF_MAP_CONFIG], &others, error);
 
 	free(others);
-	err = count < 0 ? count : rf_load_new(&trial, interface->name, attach, error);
-	rf_unload(&trial);
+	err = count < 0 ? count : rf_load_new(loaded, name, attach, error);
 	if (!err && count > 1)
 		err = rf_error_failed(error, -EBUSY,
 				      "%s: cannot replace its fence: it has map ABI %u and is on "
-				      "%d interfaces; first run 'ringfence detach' for each",
+				      "%d interfaces; first run 'ringfence save', which keeps its "
+				      "rules, then 'ringfence detach' for each",
 				      interface->name, program.abi, count);
 	if (!err)
 		err = rf_interface_detach(interface->name, error);
 	if (!err) {
-		snprintf(attached->replaced, sizeof(attached->replaced),
-			 "its fence of map ABI %u, with rules, windows and counters", program.abi);
+		note_lost(&program, "its fence", attached);
 		err = rf_interface_query(interface->name, interface, error);
 	}
 	rf_program_close(&program);
@@ -497,8 +510,10 @@ static int drop_alien(struct rf_interface *interface, const struct rf_attach *at
 static int attach_one(const char *name, const struct rf_attach *attach,
 		      struct rf_attached *attached, struct rf_error *error)
 {
+	struct rf_loaded loaded = RF_LOADED_NONE;
 	struct rf_fence fence = RF_FENCE_NONE;
 	struct rf_interface interface;
+	const char *wanted;
 	enum found found;
 	int err = rf_interface_query(name, &interface, error);
 
@@ -506,16 +521,17 @@ static int attach_one(const char *name, const struct rf_attach *attach,
 		return err;
 	memcpy(attached->interface, interface.name, sizeof(attached->interface));
 	attached->mode = attach->mode;
+	wanted = attach->fence ? attach->fence : attached->interface;
 	err = open_attached(&interface, attach, &fence, &found, error);
 	if (found == FOUND_ALIEN && attach->replace) {
-		err = drop_alien(&interface, attach, attached, error);
+		err = drop_alien(wanted, &interface, attach, &loaded, attached, error);
 		found = FOUND_NOTHING;
 	}
 	if (!err && found == FOUND_FENCE)
 		err = renew_interface(&interface, attach, &fence, attached, error);
 	else if (!err)
-		err = join_fence(attach->fence ? attach->fence : interface.name, &interface, attach,
-				 attached, error);
+		err = join_fence(wanted, &interface, attach, &loaded, attached, error);
+	rf_unload(&loaded);
 	rf_fence_close(&fence);
 	return err;
 }

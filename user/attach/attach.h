@@ -26,6 +26,8 @@ struct rf_attached {
 	enum rf_outcome outcome;
 	uint64_t memory; /* bytes that a new fence takes; 0: joined an existing fence */
 	char replaced[RF_REPLACED_SIZE]; /* what was taken off first, in words; "": nothing */
+	/* Map ABI of a fence whose rules, windows and counters are gone; 0: there was none. */
+	uint32_t lost_abi;
 	/* The foreign program that was taken off, until the request succeeds or fails; 0: none. */
 	struct rf_interface foreign;
 	int foreign_fd;

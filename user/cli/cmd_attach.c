@@ -35,6 +35,11 @@ static void print_attached(const struct rf_attached *attached)
 		       attached->chained ? ", in a chain" : "", attached->fence);
 		if (*attached->replaced)
 			rf_out("%s: replaced %s\n", attached->interface, attached->replaced);
+		if (attached->lost_abi)
+			rf_out("%s: its rules, windows and counters are gone; nothing is dropped "
+			       "now;\n  'ringfence apply FILE' brings back rules that 'ringfence "
+			       "save' kept\n",
+			       attached->interface);
 		rf_view_memory(attached->memory, memory);
 		if (attached->memory)
 			rf_out("fence '%s' takes %s of memory\n", attached->fence, memory);
@@ -50,22 +55,27 @@ static void print_attached(const struct rf_attached *attached)
 	}
 }
 
+static json_t *attached_json(const struct rf_attached *attached)
+{
+	json_t *lost = attached->lost_abi ? json_pack("[s, s, s]", "rules", "windows", "counters")
+					  : json_array();
+
+	return json_pack(
+		"{s:o, s:o, s:s, s:s, s:o, s:o, s:o, s:o}", "name",
+		rf_json_text(attached->interface), "fence", rf_json_text(attached->fence), "mode",
+		rf_mode_name(attached->mode), "outcome", outcome_names[attached->outcome],
+		"replaced", *attached->replaced ? rf_json_text(attached->replaced) : json_null(),
+		"replaced_abi", attached->lost_abi ? json_integer(attached->lost_abi) : json_null(),
+		"lost", lost, "memory",
+		attached->memory ? json_integer(attached->memory) : json_null());
+}
+
 static int print_json(const struct rf_attached *attached, int count, struct rf_error *error)
 {
 	json_t *list = json_array();
 
 	for (int i = 0; i < count; i++)
-		json_array_append_new(
-			list, json_pack("{s:o, s:o, s:s, s:s, s:o, s:o}", "name",
-					rf_json_text(attached[i].interface), "fence",
-					rf_json_text(attached[i].fence), "mode",
-					rf_mode_name(attached[i].mode), "outcome",
-					outcome_names[attached[i].outcome], "replaced",
-					*attached[i].replaced ? rf_json_text(attached[i].replaced)
-							      : json_null(),
-					"memory",
-					attached[i].memory ? json_integer(attached[i].memory)
-							   : json_null()));
+		json_array_append_new(list, attached_json(&attached[i]));
 	return rf_out_json(json_pack("{s:o}", "interfaces", list), false, error);
 }
 

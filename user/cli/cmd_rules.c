@@ -9,6 +9,7 @@
 #include "cli/out.h"
 #include "cli/transaction.h"
 #include "cli/view.h"
+#include "fence/past.h"
 #include "rules/file.h"
 #include "rules/policy.h"
 #include "rules/rulefile.h"
@@ -245,6 +246,31 @@ static void save_list(const struct rf_fence *fence, const struct rf_ruleset *rul
 	}
 }
 
+/* Which of the two sets of rules the file has, where there are two. */
+static void save_trial(const struct rf_fence *fence)
+{
+	const struct rf_standing standing = rf_fence_standing(fence);
+	char time[RF_DURATION_TEXT_SIZE];
+
+	rf_format_left(standing.trial_ns, time);
+	if (standing.state == RF_ON_TRIAL && standing.fallback == RF_FALL_BACK)
+		rf_out("# on trial for another %s: these are the new rules, not those that return "
+		       "without 'confirm'\n",
+		       time);
+	else if (standing.state == RF_ON_TRIAL)
+		rf_out("# the fence is on trial for another %s: without 'confirm' everything "
+		       "passes then\n",
+		       time);
+	else if (standing.state == RF_FELL_BACK)
+		rf_out("# the rules on trial were not confirmed: these are the old rules, which "
+		       "came back %s ago\n",
+		       time);
+	else if (standing.state == RF_FELL_OPEN)
+		rf_out("# the attach was not confirmed: everything has passed for %s, and these "
+		       "rules are not in force\n",
+		       time);
+}
+
 static int save_rules(const struct rf_fence *fence, const struct rf_ruleset *rules, uint64_t now,
 		      struct rf_error *error)
 {
@@ -256,6 +282,7 @@ static int save_rules(const struct rf_fence *fence, const struct rf_ruleset *rul
 	strftime(date, sizeof(date), "%Y-%m-%d %H:%M:%S", localtime(&wall));
 	rf_out(RF_RULEFILE_SAVED "%s' on %s; 'ringfence apply FILE' puts them in force\n",
 	       fence->name, date);
+	save_trial(fence);
 	err = newcomers ? save_limits(rules) : -ENOMEM;
 	if (err) {
 		free(newcomers);
@@ -266,6 +293,17 @@ static int save_rules(const struct rf_fence *fence, const struct rf_ruleset *rul
 	rf_out("%s\n", newcomers); /* last: its presence shows that the output is complete */
 	free(newcomers);
 	return 0;
+}
+
+/* A fence of a past map ABI has no other reader: its rules are what an upgrade can carry over. */
+static int open_rules(struct rf_fence *fence, struct rf_ruleset *rules,
+		      const struct rf_options *options, struct rf_error *error)
+{
+	int err = rf_fence_open(fence, options->dev, error);
+
+	if (err && fence->is_alien)
+		return rf_past_read(fence, rules, error);
+	return err ? err : rf_fence_ruleset(fence, rules, error);
 }
 
 int rf_cmd_save(const struct rf_options *options, struct rf_words *words, struct rf_error *error)
@@ -279,9 +317,7 @@ int rf_cmd_save(const struct rf_options *options, struct rf_words *words, struct
 		err = rf_error_usage(error, "'--json': save prints the rules as commands; for JSON "
 					    "use 'limit list', 'allow list' and 'deny list'");
 	if (!err)
-		err = rf_fence_open(&fence, options->dev, error);
-	if (!err)
-		err = rf_fence_ruleset(&fence, &rules, error);
+		err = open_rules(&fence, &rules, options, error);
 	if (!err && rules.listed_count)
 		now = rf_fence_jiffies(&fence);
 	rf_ruleset_expire(&rules, now);

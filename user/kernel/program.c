@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "kernel/info.h"
+#include "kernel/past.h"
 #include "kernel/pins.h"
 #include "kernel/program.h"
 #include "ringfence/abi.h"
@@ -136,11 +137,21 @@ int rf_program_check_abi(const struct rf_program *program, const char *name, str
 		whole = whole && program->map_fd[i] >= 0;
 	if (whole)
 		return 0;
+	if (rf_past_find(program->abi))
+		return rf_error_failed(
+			error, -EPROTO,
+			"%s: its fence has map ABI %u, this ringfence has %u; first run 'ringfence "
+			"save dev %s > FILE', since 'ringfence attach %s replace' makes an empty "
+			"fence: its rules, windows and counters are gone, and 'ringfence apply "
+			"FILE dev %s' brings back the rules",
+			name, program->abi, RF_ABI_VERSION, name, name, name);
 	return rf_error_failed(
 		error, -EPROTO,
-		"%s: its fence has map ABI %u, this ringfence has %u; use the ringfence "
-		"that attached it, or detach and attach again (which loses its windows)",
-		name, program->abi, RF_ABI_VERSION);
+		"%s: its fence has map ABI %u, this ringfence has %u; first run 'ringfence save' "
+		"of "
+		"the ringfence that attached it, since 'ringfence attach %s replace' makes an "
+		"empty fence: its rules, windows and counters are gone",
+		name, program->abi, RF_ABI_VERSION, name);
 }
 
 enum rf_entry rf_entry_of(const struct rf_program *program)
