@@ -48,7 +48,10 @@ EXPLORER := tests/explorer/test_explorer.sh
 # First, so that none of them is left over at the end, alone on one CPU.
 LONG_TESTS := $(EXPLORER) $(patsubst %,tests/e2e/test_%.sh,attach_cli kills faults fills live apply doctor) \
 	build/tests/prog/test_residents
-TOOLS := build/tests/traffic
+# Fences of past map ABIs, and what attaches them.
+PAST := $(foreach abi,$(patsubst tests/past/abi%.h,%,$(wildcard tests/past/abi*.h)), \
+	build/tests/past/abi$(abi).bpf.o build/tests/past/fill$(abi))
+TOOLS := build/tests/traffic $(PAST)
 # Builds of the command line whose program loads in less time; see tests/e2e/variant.sh.
 VARIANTS := $(patsubst %,build/variants/%/build/ringfence,quick half newer alien)
 TRAFFIC_SKELETONS := build/tests/flood.skel.h build/tests/tally.skel.h
@@ -229,6 +232,16 @@ $(TRAFFIC_SKELETONS:.skel.h=.bpf.o): build/tests/%.bpf.o: tests/traffic/%.bpf.c
 	@mkdir -p $(@D)
 	$(call say,BPF,$<)
 	$(Q)$(CLANG) $(BPF_CFLAGS) -c $< -o $@
+
+build/tests/past/abi%.bpf.o: tests/past/abi%.bpf.c
+	@mkdir -p $(@D)
+	$(call say,BPF,$<)
+	$(Q)$(CLANG) $(BPF_CFLAGS) -I. -c $< -o $@
+
+build/tests/past/fill%: tests/past/fill.c tests/past/abi%.h
+	@mkdir -p $(@D)
+	$(call say,CC,$@)
+	$(Q)$(CC) $(CPPFLAGS) $(ALL_CFLAGS) -include tests/past/abi$*.h $< -o $@ $(LIBS)
 
 build/bench/%.o: tests/bench/%.c | build/ringfence.skel.h $(BENCH_SKELETONS)
 	@mkdir -p $(@D)

@@ -1,0 +1,132 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0
+# Fences that a build of another map ABI attached: `save` reads the rules of past ABIs, refusals name
+# it as the first step, and `attach ... replace` says what is gone. The fences of past ABIs are those
+# of tests/past, frozen as they were.
+#
+#   outside                      inside
+#   out0  ------- wire 0 ------  ${port[0]}
+
+# shellcheck disable=SC2154 # the builds, from lib.sh
+# shellcheck source=tests/e2e/lib.sh
+source "$(dirname "$0")/lib.sh"
+
+make_network 1
+dev=${port[0]}
+abi=$("$shipped" --version | sed 's/.*map ABI \([0-9]*\).*/\1/')
+require "$quick" "$alien"
+
+fill() { # ABI STATE
+	inside "build/tests/past/fill$1" "build/tests/past/abi$1.bpf.o" "$dev" "$2" 2>"$scratch/log" ||
+		bail "cannot attach a fence of map ABI $1: $(tail -n 3 "$scratch/log")"
+}
+
+take_off() {
+	inside ip link set dev "$dev" xdp off
+}
+
+# The rules of tests/past/fill.c, in words.
+cat >"$scratch/words" <<'end'
+limit add all rate 20k/1s
+limit add partner rate 200k/1s from 198.51.100.0/24,2001:db8::/32
+limit add synack rate 100/10s match tcp syn dport 80,443,8000-8010
+limit add resolver rate 500/1s cells 8 edge weighted match udp dport 53 per /24 per6 /48 shadow exact
+limit add login rate 5/1m algorithm log match proto 47 ban 10m
+limit add icmp6 rate 1250k/1s bytes algorithm token burst 1M match icmp count rejected
+allow add 203.0.113.0/24
+deny add 192.0.2.66 for 40000s
+deny add 2001:db8:66::/48
+newcomers rate 10k/1s then aggregate
+end
+
+# What save prints, without names, dates and running times.
+saves() {
+	ringfence save "$@" 2>&1 | sed -E "s/^(# rules of the fence ').*' on [0-9-]{10} [0-9:]{8};/\1NAME' on DATE;/
+s/ (another|back) [0-9.hms ]+(:| ago)/ \1 TIME\2/; s/ for [0-9]+[hms]*.*/ for TIME/"
+}
+
+build=$quick
+ringfence attach "$dev" >"$scratch/log"
+ringfence apply "$scratch/words" >"$scratch/log" || bail "cannot apply the rules: $(<"$scratch/log")"
+head=$(saves | head -n 1)
+saved=$(saves | tail -n +2)
+is "$(wc -l <<<"$saved")" 10 'save prints as many rules as there are'
+ringfence detach "$dev" >"$scratch/log"
+
+# The ABI of this build is tested by a build of another one, so that its frozen copy is tested, too.
+for frozen in tests/past/abi*.h; do
+	past=${frozen//[!0-9]/}
+	build=$shipped
+	[ "$past" != "$abi" ] || build=$alien
+	ours=$("$build" --version | sed 's/.*map ABI \([0-9]*\).*/\1/')
+
+	fill "$past" settled
+	is "$(saves dev "$dev")" "$head"$'\n'"$saved" \
+		"map ABI $past: save prints all rules"
+	matches "$(ringfence save | grep '^deny add 192')" 'deny add 192\.0\.2\.66 for (11h.*|39[0-9]{3}s|40000s)' \
+		"map ABI $past: save prints the time that an entry has left, without dev"
+	fails "map ABI $past: status names save as the first step" 1 "ringfence: $dev: its fence has map \
+ABI $past, this ringfence has $ours; first run 'ringfence save dev $dev > FILE', since 'ringfence attach \
+$dev replace' makes an empty fence: its rules, windows and counters are gone, and 'ringfence apply FILE dev \
+$dev' brings back the rules" ringfence status
+	id=$(program_on 0)
+	ringfence limit add more rate 1/1s >"$scratch/log" 2>&1 && fail "map ABI $past: no rule can be added"
+	is "$(program_on 0)" "$id" "map ABI $past: the fence stays"
+	ringfence save >"$scratch/rules"
+	matches "$(ringfence check "$scratch/rules" 2>&1)" "$scratch/rules: fine: .*" \
+		"map ABI $past: check takes what save printed"
+	take_off
+
+	fill "$past" trial
+	is "$(saves)" "$head
+# on trial for another TIME: these are the new rules, not those that return without 'confirm'
+limit add new rate 7/1s
+newcomers off" "map ABI $past: save prints the rules on trial, and says so"
+	take_off
+	fill "$past" fell_back
+	is "$(saves)" "$head
+# the rules on trial were not confirmed: these are the old rules, which came back TIME ago
+$saved" "map ABI $past: save prints the old rules after a trial, and says so"
+	take_off
+done
+
+# ---- from an old fence to a new one ----
+
+build=$quick
+oldest=$(printf '%s\n' tests/past/abi*.h | sed 's/[^0-9]//g' | sort -n | head -n 1)
+fill "$oldest" settled
+ringfence save >"$scratch/rules"
+fails 'attach over a fence of another map ABI names save as the first step' 1 "ringfence: $dev: its fence \
+has map ABI $oldest, this ringfence has $abi; first run 'ringfence save dev $dev > FILE', since 'ringfence \
+attach $dev replace' makes an empty fence: its rules, windows and counters are gone, and 'ringfence apply \
+FILE dev $dev' brings back the rules" ringfence attach "$dev"
+does 'attach replace says that rules, windows and counters are gone' \
+	"$dev: attached in native mode, fence '$dev'
+$dev: replaced its fence of map ABI $oldest
+$dev: its rules, windows and counters are gone; nothing is dropped now;
+  'ringfence apply FILE' brings back rules that 'ringfence save' kept" ringfence attach "$dev" replace
+is "$(ringfence save | grep -c '^limit')" 0 'attach replace makes a fence without rules'
+does 'apply brings back what save kept of a past fence' \
+	'in force: 6 limits, 1 allowed and 2 denied prefixes, newcomers aggregate' \
+	ringfence apply "$scratch/rules"
+is "$(saves | tail -n +2)" "$saved" 'the rules of a past fence are in force again'
+ringfence detach "$dev" >"$scratch/log"
+
+fill "$oldest" settled
+is "$(ringfence attach --json "$dev" replace | jq -c '.interfaces[] | [.replaced, .replaced_abi, .lost]')" \
+	"[\"its fence of map ABI $oldest\",$oldest,[\"rules\",\"windows\",\"counters\"]]" \
+	'attach replace says in JSON what is gone'
+is "$(ringfence attach --json "$dev" replace | jq -c '.interfaces[] | [.replaced, .replaced_abi, .lost]')" \
+	'[null,null,[]]' 'attach of what is attached says in JSON that nothing is gone'
+ringfence detach "$dev" >"$scratch/log"
+
+# ---- an ABI that this build does not know ----
+
+inside "$alien" attach "$dev" >"$scratch/log"
+build=$shipped
+fails 'save refuses an unknown map ABI, and says whose save reads it' 1 "ringfence: $dev: its fence has \
+map ABI 999, this ringfence has $abi; first run 'ringfence save' of the ringfence that attached it, since \
+'ringfence attach $dev replace' makes an empty fence: its rules, windows and counters are gone" \
+	ringfence save
+inside "$alien" detach "$dev" >"$scratch/log"
+done_testing

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Map ABI 5 as it was: the structures of the rules, and what lies around them. Never changed. */
+#ifndef RINGFENCE_TESTS_PAST_ABI_H
+#define RINGFENCE_TESTS_PAST_ABI_H
+
+#include <linux/types.h>
+
+#define RF_ABI_MAGIC 0x46474e52U
+#define RF_ABI_VERSION 5
+
+#define RF_CELLS 16
+#define RF_LIMITS_MAX 32
+#define RF_CLASSES_MAX 256
+#define RF_ORIGINS_MAX 256
+#define RF_PORTS 65536
+#define RF_FOREVER (~0ULL)
+#define RF_NAME_SIZE 32
+#define RF_PORTS_OF_COUNT 3
+#define RF_PINNED_PROGRAMS 14
+
+struct rf_rodata {
+	__u32 magic;
+	__u32 abi;
+	__u32 injected_clock;
+	__u32 reserved;
+};
+
+struct rf_clock_reading {
+	__u64 jiffies;
+	__u64 ktime_ns;
+};
+
+struct rf_window {
+	__u64 head;
+	__u64 newest;
+	__u64 cell[RF_CELLS];
+};
+
+struct rf_prefix_key4 {
+	__u32 length;
+	__be32 address;
+};
+
+struct rf_prefix_key6 {
+	__u32 length;
+	__be32 address[4];
+};
+
+struct rf_prefix_value {
+	__u64 allow_until;
+	__u64 deny_until;
+	__u64 own_allow_until;
+	__u64 own_deny_until;
+	__u32 own_from;
+	__u8 origin;
+	__u8 is_divided;
+	__u8 reserved[2];
+};
+
+struct rf_limit {
+	char name[RF_NAME_SIZE];
+	__u64 rate;
+	__u64 window_ns;
+	__u64 burst;
+	__u64 ban_ns;
+	__u32 flags;
+	__u8 algorithm;
+	__u8 edge;
+	__u8 unit;
+	__u8 cells;
+	__u8 per4;
+	__u8 per6;
+	__u8 match;
+	__u8 protocol;
+	__u8 has_ports;
+	__u8 has_from;
+	__u8 reserved[2];
+	__u32 born;
+};
+
+struct rf_policy {
+	__u32 id;
+	__u32 limit;
+	__u32 clip;
+	__u32 flags;
+	__u64 cell;
+	__u64 depth;
+	__u64 ban;
+	__u8 algorithm;
+	__u8 edge;
+	__u8 cells;
+	__u8 clock;
+	__u8 unit;
+	__u8 unit_shift;
+	__u8 scale;
+	__u8 counters;
+	__u32 born;
+	__be32 mask4;
+	__be32 mask6[4];
+};
+
+struct rf_class {
+	__u32 limits;
+	__u8 unit;
+	__u8 unit_shift;
+	__u8 is_mixed;
+	__u8 reserved;
+};
+
+struct rf_ports {
+	__u8 class[RF_PORTS_OF_COUNT][RF_PORTS];
+};
+
+struct rf_newcomers {
+	__u64 rate;
+	__u64 window_ns;
+	__u32 then;
+	__u8 guard;
+	__u8 filter;
+	__u8 reserved[2];
+	struct rf_policy policy;
+};
+
+struct rf_bank {
+	__u64 deadline;
+	__u32 fallback;
+	__u32 flags;
+	__u64 lease_mask6;
+	__be32 lease_mask4;
+	__u8 class_syn;
+	__u8 reserved[3];
+	__u8 class_of[256];
+	struct rf_class class[RF_CLASSES_MAX];
+	__u32 origin[RF_ORIGINS_MAX];
+	__u32 shadows;
+	__u32 reserved2;
+	struct rf_newcomers newcomers;
+	struct rf_policy policy[RF_LIMITS_MAX];
+	struct rf_limit limit[RF_LIMITS_MAX];
+};
+
+struct rf_pinned {
+	__u32 magic;
+	__u32 abi;
+	__u32 program_id[RF_PINNED_PROGRAMS];
+};
+
+struct rf_config {
+	struct rf_pinned pinned;
+	__u64 active;
+	__u64 injected_ns;
+	__u64 lease_key[3];
+	__u32 lease_shift;
+	__u32 lease_inserts;
+	__u32 inserts_mask;
+	__u32 presence_shift;
+	__u32 presence_steps;
+	__u32 reserved;
+	__u32 next_limit_id;
+	__u32 tick_ns;
+	struct rf_clock_reading base;
+	char name[RF_NAME_SIZE];
+	struct rf_bank bank[2];
+	__u64 inserts __attribute__((aligned(64)));
+	__u64 family_inserts[2];
+	struct {
+		struct rf_window limits __attribute__((aligned(64)));
+		struct rf_window shadows __attribute__((aligned(64)));
+	} guard[2];
+} __attribute__((aligned(64)));
+
+#endif /* RINGFENCE_TESTS_PAST_ABI_H */

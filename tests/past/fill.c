@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * fill OBJECT IF settled|trial|fell_back: attaches a fence of a past map ABI to an interface, with
+ * rules as the command line of that time wrote them. Bank 0 has all kinds of rules, bank 1 has one
+ * limit. Compiled once for each ABI, whose abiN.h the compiler includes first.
+ */
+#include <arpa/inet.h>
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <linux/if_link.h>
+#include <net/if.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The numbers of that time. */
+enum { SLIDING, FIXED, LOG, TOKEN, LEAKY };
+enum { STRICT, COARSE, WEIGHTED };
+enum { PACKETS, BYTES };
+enum { SHADOW = 1, COUNT_REJECTED = 2, EXACT = 4, BAN_ALL = 16 };
+enum { ANY, TCP, SYN, UDP, ICMP, PROTOCOL };
+enum { NEWCOMERS_AGGREGATE = 3 };
+
+#define S 1000000000ULL
+
+static const struct rf_limit limits[RF_LIMITS_MAX] = {
+	[0] = {.name = "all", .rate = 20000, .window_ns = S, .cells = 16, .per4 = 32, .per6 = 64},
+	[1] = {.name = "partner",
+	       .rate = 200000,
+	       .window_ns = S,
+	       .cells = 16,
+	       .per4 = 32,
+	       .per6 = 64,
+	       .has_from = 1},
+	[3] = {.name = "synack",
+	       .rate = 100,
+	       .window_ns = 10 * S,
+	       .cells = 16,
+	       .per4 = 32,
+	       .per6 = 64,
+	       .match = SYN,
+	       .has_ports = 1},
+	[4] = {.name = "resolver",
+	       .rate = 500,
+	       .window_ns = S,
+	       .cells = 8,
+	       .edge = WEIGHTED,
+	       .per4 = 24,
+	       .per6 = 48,
+	       .match = UDP,
+	       .has_ports = 1,
+	       .flags = SHADOW | EXACT},
+	[5] = {.name = "login",
+	       .rate = 5,
+	       .window_ns = 60 * S,
+	       .algorithm = LOG,
+	       .cells = 1,
+	       .per4 = 32,
+	       .per6 = 64,
+	       .match = PROTOCOL,
+	       .protocol = 47,
+	       .ban_ns = 600 * S},
+	[31] = {.name = "icmp6",
+		.rate = 1250000,
+		.window_ns = S,
+		.burst = 1000000,
+		.algorithm = TOKEN,
+		.unit = BYTES,
+		.cells = 1,
+		.per4 = 32,
+		.per6 = 64,
+		.match = ICMP,
+		.flags = COUNT_REJECTED},
+};
+
+static void check(bool ok, const char *what)
+{
+	if (!ok) {
+		perror(what);
+		exit(1);
+	}
+}
+
+/* The class of packets to TCP's ports 80, 443 and 8000-8010 is 1, that of UDP's port 53 is 2. */
+static void fill_ports(int fd)
+{
+	static struct rf_ports ports;
+	__u32 bank = 0;
+
+	ports.class[1][80] = ports.class[1][443] = 1;
+	for (int port = 8000; port <= 8010; port++)
+		ports.class[1][port] = 1;
+	ports.class[2][53] = 2;
+	check(!bpf_map_update_elem(fd, &bank, &ports, BPF_ANY), "ports");
+}
+
+struct entry {
+	const char *prefix;
+	__u32 length;
+	__u64 allow, deny; /* 0: not on the list, 1: for good, else ticks from now */
+	__u32 from;
+};
+
+static const struct entry entries[] = {
+	{"203.0.113.0", 24, 1, 0, 0},	    {"192.0.2.66", 32, 0, 10000000, 0},
+	{"198.51.100.0", 24, 0, 0, 1 << 1}, {"2001:db8::", 32, 0, 0, 1 << 1},
+	{"2001:db8:66::", 48, 0, 1, 0},
+};
+
+static __u64 until(__u64 ticks, __u64 now)
+{
+	return ticks < 2 ? ticks * RF_FOREVER : now + ticks;
+}
+
+static void fill_trie(int outer, int family, __u64 now)
+{
+	const size_t key_size = family == AF_INET ? 8 : 20;
+	LIBBPF_OPTS(bpf_map_create_opts, options, .map_flags = BPF_F_NO_PREALLOC);
+	int fd = bpf_map_create(BPF_MAP_TYPE_LPM_TRIE, "trie", key_size,
+				sizeof(struct rf_prefix_value), 5, &options);
+	__u32 bank = 0;
+
+	for (size_t i = 0; i < sizeof(entries) / sizeof(*entries); i++) {
+		const struct entry *entry = &entries[i];
+		struct rf_prefix_key6 key = {.length = entry->length};
+		struct rf_prefix_value value = {
+			.own_allow_until = until(entry->allow, now),
+			.own_deny_until = until(entry->deny, now),
+			.own_from = entry->from,
+		};
+
+		if (inet_pton(family, entry->prefix, key.address) == 1)
+			check(!bpf_map_update_elem(fd, &key, &value, BPF_ANY), "prefix");
+	}
+	check(!bpf_map_update_elem(outer, &bank, &fd, BPF_ANY), "trie");
+}
+
+static void put_limit(struct rf_bank *bank, int slot, const struct rf_limit *limit)
+{
+	bank->limit[slot] = *limit;
+	bank->policy[slot].id = 17 + slot;
+}
+
+static void fill_config(struct rf_config *config, const char *state)
+{
+	const struct rf_limit new = {
+		.name = "new", .rate = 7, .window_ns = S, .cells = 16, .per4 = 32, .per6 = 64};
+
+	config->tick_ns = 4000000;
+	strcpy(config->name, "old");
+	for (int slot = 0; slot < RF_LIMITS_MAX; slot++)
+		if (limits[slot].rate)
+			put_limit(&config->bank[0], slot, &limits[slot]);
+	config->bank[0].class[1].limits = 1 << 0 | 1 << 3;
+	config->bank[0].class[2].limits = 1 << 0 | 1 << 4;
+	config->bank[0].class[0].limits = 1 << 0;
+	config->bank[0].newcomers =
+		(struct rf_newcomers){.rate = 10000, .window_ns = S, .then = NEWCOMERS_AGGREGATE};
+	put_limit(&config->bank[1], 0, &new);
+	config->active = 2;
+	if (strcmp(state, "settled") == 0)
+		return;
+	config->active = 3;
+	config->bank[1].deadline =
+		config->base.jiffies + (strcmp(state, "trial") == 0 ? 1000000 : -2500);
+}
+
+int main(int argc, char **argv)
+{
+	struct bpf_object *object = argc == 4 ? bpf_object__open_file(argv[1], NULL) : NULL;
+	LIBBPF_OPTS(bpf_test_run_opts, run, .data_in = "01234567890123456789", .data_size_in = 20);
+	struct rf_config config;
+	int program, map;
+	__u32 key = 0;
+
+	check(object && !bpf_object__load(object), "load");
+	program = bpf_program__fd(bpf_object__find_program_by_name(object, "ringfence"));
+	map = bpf_object__find_map_fd_by_name(object, ".bss");
+	check(!bpf_prog_test_run_opts(program, &run), "run"); /* it sets the clock */
+	check(!bpf_map_lookup_elem(map, &key, &config), "config");
+	fill_config(&config, argv[3]);
+	fill_ports(bpf_object__find_map_fd_by_name(object, "ports"));
+	fill_trie(bpf_object__find_map_fd_by_name(object, "prefixes4"), AF_INET,
+		  config.base.jiffies);
+	fill_trie(bpf_object__find_map_fd_by_name(object, "prefixes6"), AF_INET6,
+		  config.base.jiffies);
+	check(!bpf_map_update_elem(map, &key, &config, BPF_ANY), "config");
+	check(!bpf_xdp_attach(if_nametoindex(argv[2]), program, XDP_FLAGS_DRV_MODE, NULL),
+	      "attach");
+	return 0;
+}
