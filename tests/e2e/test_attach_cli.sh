@@ -212,7 +212,7 @@ does 'attach with sources succeeds' "${port[0]}: attached in native mode, fence 
 	ringfence attach "${port[0]}" sources $((few + 7))
 is "$(for map in windows4 windows6; do
 	bpftool -j map show pinned "$pins/${port[0]}/$map" | jq .max_entries
-done) $(ringfence status --json | jq .sources)" "$((few + 7))
+done) $(ringfence status --json dev "${port[0]}" | jq .sources)" "$((few + 7))
 $((few + 7)) $((few + 7))" 'both maps of windows have the size of sources, and status shows it'
 fails 'attach with another number of sources is refused' 1 \
 	"ringfence: ${port[0]}: its fence has room for $((few + 7)) sources; for $few, first run 'ringfence detach ${port[0]}'" \
@@ -319,7 +319,7 @@ does 'detach of a vanished device removes what is left of its fence' \
 	ringfence detach "${port[3]}"
 check 'detach of a vanished device removes its pins' test ! -e "$pins/${port[3]}"
 fails 'a second detach of a vanished device says that there is no such interface' 1 \
-	"ringfence: ${port[3]}: no such interface; 'ip link' lists the interfaces" \
+	"ringfence: ${port[3]}: no such interface or fence; 'ip link' lists the interfaces, 'ringfence status' the fences" \
 	ringfence detach "${port[3]}"
 
 # ---- upgrades ----

@@ -32,7 +32,7 @@ is "$(ringfence status | sed 1d)" \
 	"  ${port[0]}: native mode, attached by ip
 no limit is set: the fence observes, and drops nothing; 'ringfence limit add all rate 20k/1s' arms it" \
 	'status says that it observes, and drops nothing'
-is "$(ringfence status --json | jq -c '[.fence, .program_id, .limits, .armed, .sources]')" \
+is "$(ringfence status --json dev "${port[0]}" | jq -c '[.fence, .program_id, .limits, .armed, .sources]')" \
 	"[\"${port[0]}\",$(program_on 0),0,false,65536]" \
 	'status names the program that is on the interface'
 check 'ip pins nothing when it attaches the object' test ! -e "$pins/${port[0]}"
@@ -66,13 +66,13 @@ is "$(ringfence show 192.0.2.2 --json | jq '.limits[0].passes_again_ms')" 0 \
 wait_ms=$(ringfence show 192.0.2.1 --json | jq '.limits[0].passes_again_ms')
 check 'show says when a packet of a source over its limit passes again' \
 	test "$wait_ms" -gt 0 -a "$wait_ms" -le 3841000
-is "$(ringfence top --json | jq -r '.sources[] |
+is "$(ringfence top --json dev "${port[0]}" | jq -r '.sources[] |
 		[.source, .limit, .passed, .dropped, .would_drop, .used, .rate, .window_ms] | join(" ")')" \
 	"192.0.2.1 all 100 200 0 100 100 3600000
 2001:db8:0:1::/64 all 100 150 0 100 100 3600000
 192.0.2.2 all 60 0 0 60 100 3600000
 2001:db8:0:2::/64 all 40 0 0 40 100 3600000" 'top lists sources by drops, then by rate'
-is "$(ringfence top 1 --json | jq -r '.sources[].source')" 192.0.2.1 'top 1 prints one row'
+is "$(ringfence top 1 --json dev "${port[0]}" | jq -r '.sources[].source')" 192.0.2.1 'top 1 prints one row'
 
 deliver 0 src=2001:db8:0:3::1,count=70 src=2001:db8:0:3:ffff::2,count=70
 is "$(sum "$received")" "100 $((100 * 86))" 'two addresses of one /64 share one window'
@@ -104,7 +104,7 @@ $(stats 0 '.reasons.shadow_over | "\(.packets) \(.bytes)"')" '40 4000 40 4000' \
 is "$(stats 0 '.limits[0] | "\(.passed) \(.dropped)"')" \
 	"$((${before% *} + 80)) ${before#* }" 'a shadow drops nothing'
 is "$(shown 0 192.0.2.5)" '80 80 0 10 80' 'show prints what a shadow would have dropped'
-is "$(ringfence top 3 --json | jq -r '.sources[0] | "\(.source) \(.dropped) \(.would_drop)"')" \
+is "$(ringfence top 3 --json dev "${port[0]}" | jq -r '.sources[0] | "\(.source) \(.dropped) \(.would_drop)"')" \
 	'192.0.2.1 20 30' 'top lists sources by what a shadow would have dropped'
 is "$(ringfence status | grep '^limit')" \
 	'limit all: at most 80/2h of every source (shadow: only counts what it would drop)' \

@@ -61,13 +61,13 @@ is "$(ringfence bans list --json | jq -c '.bans[0] | .left_ms |= (. > 3500000 an
 		'bans list --json prints source, limit and times of a ban'
 is "$(ringfence status | grep '^bans')" "bans: 2 sources are banned; 'ringfence bans' lists them" \
 	'status counts the banned sources'
-is "$(ringfence status --json | jq -c .bans)" '{"standing":2,"room":16384,"refused":0}' \
+is "$(ringfence status --json dev "${port[0]}" | jq -c .bans)" '{"standing":2,"room":16384,"refused":0}' \
 	'status --json counts bans, room and refusals'
 deliver 0 src=192.0.2.9,count=20
 matches "$(ringfence top 1)" "source .*
 192\.0\.2\.9 .* 5/1h, banned
 .*" 'top marks a banned source'
-is "$(ringfence top 1 --json | jq '.sources[0].banned_ms > 0')" true 'top --json has the time left of a ban'
+is "$(ringfence top 1 --json dev "${port[0]}" | jq '.sources[0].banned_ms > 0')" true 'top --json has the time left of a ban'
 
 # ---- all of its packets ----
 
@@ -143,8 +143,8 @@ use "$half"
 ringfence attach "${port[0]}" >"$scratch/log" || bail 'cannot make a fence'
 rules <<<'limit add udp rate 1/1h match udp ban 1h'
 deliver 0 src=10.0.0.0,sources=30000,count=60000
-refused=$(ringfence status --json | jq .bans.refused)
-standing=$(ringfence status --json | jq .bans.standing)
+refused=$(ringfence status --json dev "${port[0]}" | jq .bans.refused)
+standing=$(ringfence status --json dev "${port[0]}" | jq .bans.standing)
 check '30,000 bans do not all find room in the table' test "$((standing + refused))" = 30000 -a "$refused" -gt 0
 echo "# of 30,000 bans $standing stand, $refused were refused"
 matches "$(ringfence status | grep '^bans')" "bans: $standing sources are banned.*

@@ -290,7 +290,7 @@ rm "$directory/mine"
 renew_wire() {
 	outside ip link del out0
 	fails "an interface attached by $1 that is deleted: status says that there is no such interface" 1 \
-		"ringfence: ${port[0]}: no such interface; 'ip link' lists the interfaces" \
+		"ringfence: ${port[0]}: no such interface or fence; 'ip link' lists the interfaces, 'ringfence status' the fences" \
 		ringfence status dev "${port[0]}"
 	fails "an interface attached by $1 that is deleted: limit list finds no fence" \
 		1 "ringfence: no fence attached to any interface; run 'ringfence attach IF' or 'ip \

@@ -189,8 +189,8 @@ end_run() {
 	eventually has_counted 0 "$(reached)"
 	sleep 0.1 # from the program to what tallies
 	stop TERM "$tallier" || bail "$name: cannot tally: $(<"$scratch/tallier")"
-	ringfence stats --json >"$scratch/stats"
-	ringfence top 1000000 --json >"$scratch/top"
+	ringfence stats --json dev "${port[0]}" >"$scratch/stats"
+	ringfence top 1000000 --json dev "${port[0]}" >"$scratch/top"
 }
 
 # ---- what is compared ----
@@ -343,13 +343,13 @@ residents_stay_within() {
 
 	for family in ipv4 ipv6; do
 		check "$name: at most $most residents of $family" test \
-			"$(ringfence status --json | jq ".windows.$family.resident // 0")" -le "$most"
+			"$(ringfence status --json dev "${port[0]}" | jq ".windows.$family.resident // 0")" -le "$most"
 	done
 }
 
 # Each source under each limit, and the networks of both flows where a limit groups by network.
 known_are_residents() {
-	ringfence status --json | jq -e --argjson least \
+	ringfence status --json dev "${port[0]}" | jq -e --argjson least \
 		$((settled_n * windows_each / 2 + (windows_each == 3 ? 2 : 0))) \
 		'.windows | [.ipv4.resident // 0, .ipv6.resident // 0] | min >= $least' >/dev/null
 }

@@ -50,7 +50,7 @@ charged() { # SOURCE
 # The fence's totals and, as `xdp`, the driver's count of the verdicts.
 count_all() {
 	{
-		ringfence stats --json
+		ringfence stats --json dev "${port[0]}"
 		inside ethtool -S "${port[0]}" | awk '/xdp_packets:/ { all += $2 } /xdp_drops:/ { drops += $2 }
 			END { printf "{\"xdp\": %d}", all - drops }'
 	} | jq -s add

@@ -117,13 +117,13 @@ inside ip link set dev "$tun" xdpgeneric obj build/ringfence.bpf.o sec xdp || ba
 ringfence deny add 192.0.2.0/24
 ringfence limit add all rate 3/1h exact
 inside "$scratch/tun" "$tun" 0 20
-is "$(ringfence stats --json | jq -c '.packets')" '{"passed":20,"dropped":0}' \
+is "$(ringfence stats --json dev "$tun" | jq -c '.packets')" '{"passed":20,"dropped":0}' \
 	'a fence that ip attached to a tun drops nothing'
 is "$(ringfence status | grep "^  $tun")" "  $tun: generic mode, attached by ip
   $tun: nothing is limited here: its frames have no Ethernet header (hardware type 65534: none, as of \
 tun and wireguard); attach to the Ethernet interface that carries its traffic" \
 	'status says that a fence on a tun limits nothing'
-is "$(ringfence status --json | jq -c '.interfaces | map(.ethernet)')" '[false]' \
+is "$(ringfence status --json dev "$tun" | jq -c '.interfaces | map(.ethernet)')" '[false]' \
 	'status --json says that a tun is not Ethernet'
 is "$(frames "$tun" | sed 's/.*; //')" "ringfence detach $tun" 'doctor of a fence on a tun recommends detach'
 matches "$(ringfence doctor 2>/dev/null | grep "^  $tun ")" "  $tun +has a fence that limits nothing, \
@@ -131,7 +131,7 @@ since its frames have no Ethernet header; 'ringfence doctor $tun' says more" \
 	'doctor without an interface says that a fence on a tun limits nothing'
 does 'detach of a fence on a tun works' "$tun: detached" ringfence detach "$tun"
 ringfence attach "$dev" >/dev/null
-is "$(ringfence status | grep -c 'nothing is limited') $(ringfence status --json |
+is "$(ringfence status | grep -c 'nothing is limited') $(ringfence status --json dev "$dev" |
 	jq -c '.interfaces | map(.ethernet)')" '0 [true]' \
 		'status of a fence on a veth has no warning about Ethernet headers'
 ringfence detach "$dev" >/dev/null

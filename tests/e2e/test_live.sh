@@ -146,7 +146,7 @@ adds_up() {
 
 # sources_add_up: no source was evicted, so each has its own counters; the marks lost no frame.
 sources_add_up() {
-	is "$(ringfence top 1000 --json | jq -r '.sources[] | "\(.source) \(.passed) \(.dropped)"' | sort)" \
+	is "$(ringfence top 1000 --json dev "${port[0]}" | jq -r '.sources[] | "\(.source) \(.passed) \(.dropped)"' | sort)" \
 		"$(awk -v hot="$hot" -v dropped="$(stats 0 .packets.dropped)" \
 			'{ print $1, $2, $1 == hot ? dropped : 0 }' <<<"$received")" \
 		"$name: each source counts its own packets"
@@ -342,7 +342,7 @@ end
 look_at_source
 echo "# others sent $others_sent packets; the source was seen to come back fresh $fresh times"
 check 'evicting: windows are evicted with their counters' \
-	test "$(ringfence top 100000 --json | jq '[.sources[].passed] | add')" -lt "$received_packets"
+	test "$(ringfence top 100000 --json dev "${port[0]}" | jq '[.sources[].passed] | add')" -lt "$received_packets"
 # A packet whose window cannot be made passes, from any source.
 most=$((1000 + $(stats 0 .reasons.map_error.packets)))
 judged 50 999/107ms "${lives[@]/#L/$most}"

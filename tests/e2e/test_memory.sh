@@ -31,7 +31,7 @@ in_kernel() {
 }
 
 said() { # FILTER, of status
-	ringfence status --json | jq -r ".memory | $1"
+	ringfence status --json dev "${port[0]}" | jq -r ".memory | $1"
 }
 
 in_words() { # BYTES

@@ -38,17 +38,18 @@ no_fence="no fence attached; run 'ringfence attach ${port[0]}' or 'ip link set d
 no_fence_at_all="no fence attached to any interface; run 'ringfence attach IF' or \
 'ip link set dev IF xdp obj …'"
 no_interface="no such interface; 'ip link' lists the interfaces"
+no_name="no such interface or fence; 'ip link' lists the interfaces, 'ringfence status' the fences"
 for words in status stats 'stats watch' top 'show 192.0.2.1' 'limit list' 'limit add all rate 1/1s' \
 	'limit set all rate 1/1s' 'limit del all'; do
 	# shellcheck disable=SC2086
 	{
 		refused "$no_fence_at_all" $words
 		refused "${port[0]}: $no_fence" $words dev "${port[0]}"
-		refused "$none: $no_interface" $words dev "$none"
+		refused "$none: $no_name" $words dev "$none"
 	}
 done
 refused "$none: $no_interface" attach "$none"
-refused "$none: $no_interface" detach "$none"
+refused "$none: $no_name" detach "$none"
 refused "${port[0]}: $no_fence" detach "${port[0]}"
 refused "lo: cannot attach in native mode: Operation not supported; 'ringfence doctor lo' says \
 why; 'ringfence attach lo mode generic' may work" attach lo fence "$run-lo"
@@ -121,7 +122,7 @@ done
 usage 'the interface is missing; write adopt IF' adopt
 usage "'dev lo': doctor takes one interface, or none" doctor lo dev lo
 usage "'--frob': unknown option; run 'ringfence help'" status --frob
-usage "'dev': expects an interface" status dev
+usage "'dev': expects an interface or a fence" status dev
 usage "'now': unexpected word" status now
 usage "'frob': unknown command; run 'ringfence help'" help frob
 usage "'now': unexpected word" help status now
@@ -291,9 +292,8 @@ usage "'chain': given twice" attach "${port[1]}" chain chain
 usage "'chain' and 'replace' exclude each other: 'chain' runs beside other programs, 'replace' removes \
 them" attach "${port[1]}" chain replace
 usage "'dev ${port[1]}': attach takes its interface without 'dev'" dev "${port[1]}" attach "${port[1]}"
-usage "the interface is missing; write detach IF" detach
+usage "the interface is missing; write detach IF|FENCE…" detach
 usage "'dev ${port[0]}': detach takes its interface without 'dev'" dev "${port[0]}" detach "${port[0]}"
-usage "'${port[0]}': unexpected word" detach "${port[1]}" "${port[0]}"
 is "$(state)" "$before" 'wrong usage changes nothing'
 check 'wrong usage pins nothing' test ! -e "$pins/${port[1]}"
 
@@ -328,8 +328,8 @@ is "$(state)" "$before" 'refused commands change nothing'
 with='with two fences and no dev'
 use "$quick"
 ringfence attach "${port[1]}" >"$scratch/log"
-several="several fences are attached, to ${port[0]}, ${port[1]} …; say which: dev ${port[0]}"
-for words in status stats top 'show 192.0.2.1' 'limit list' 'limit set all rate 1/1s' 'limit del all'; do
+several="several fences are attached: ${port[0]}, ${port[1]}; say which: dev ${port[0]}"
+for words in 'show 192.0.2.1' 'limit list' 'limit set all rate 1/1s' 'limit del all'; do
 	# shellcheck disable=SC2086
 	refused "$several" $words
 done
@@ -421,7 +421,7 @@ shape '{fence: "string", version: "string", abi: "number", program_id: "number",
 	newcomers: ({then: "string", rate: "number", window_ms: "number"} + '"$of_newcomers"'),
 	windows: {ipv4: ('"$in_use"'), ipv6: ('"$in_use"')},
 	memory: {bytes: "number", maps: '"$maps"'},
-	bans: {standing: "number", room: "number", refused: "number"}}' status
+	bans: {standing: "number", room: "number", refused: "number"}}' status dev "${port[0]}"
 shape '{fence: "string", interfaces: ['"$interface"'], packets: '"$both"', bytes: '"$both"',
 	reasons: ([("under_limit", "shadow_over", "no_limit", "non_ip", "neighbour", "malformed",
 		"deep_vlan", "map_error", "allowed", "newcomer_open", "unconfirmed", "over_limit",
@@ -432,10 +432,10 @@ shape '{fence: "string", interfaces: ['"$interface"'], packets: '"$both"', bytes
 	windows: {ipv4: '"$of_windows"', ipv6: '"$of_windows"'},
 	map_errors: ([("insert_busy", "insert_nomem", "insert_full", "insert_other", "window_lost",
 		"none_idle", "delete_busy") |
-		{(.): "number"}] | add)}' stats
-shape '{sources: [{source: "string", limit: "string", passed: "number", dropped: "number",
+		{(.): "number"}] | add)}' stats dev "${port[0]}"
+shape '{fence: "string", sources: [{source: "string", limit: "string", passed: "number", dropped: "number",
 	would_drop: "number", used: "number", rate: "number", burst: "null", window_ms: "number",
-	unit: "string", banned_ms: "number"}]}' top
+	unit: "string", banned_ms: "number"}]}' top dev "${port[0]}"
 shape '{source: "string", verdict: "string", by: {kind: "string", limit: "string", prefix: "null"}, passes_again_ms: "number",
 	allowed: "null", denied: "null",
 	limits: [{limit: "string", source: "string", used: "number", rate: "number",
@@ -451,7 +451,7 @@ use "$half"
 shape '{interfaces: [{name: "string", fence: "string", mode: "string", outcome: "string",
 	replaced: "null", replaced_abi: "null", lost: ["null"], memory: "number"}]}' \
 	attach "${port[0]}" "${port[1]}" fence "$run-both"
-shape '{detached: "string"}' detach "${port[1]}"
+shape '{detached: ["string"]}' detach "${port[1]}"
 is "$(ringfence attach "${port[0]}" --json | jq -c '.interfaces[]')" \
 	"{\"name\":\"${port[0]}\",\"fence\":\"$run-both\",\"mode\":\"native\",\"outcome\":\"unchanged\",\
 \"replaced\":null,\"replaced_abi\":null,\"lost\":[],\"memory\":null}" \

@@ -239,7 +239,7 @@ is "$(as_member "$scratch/ringfence" status)" "$(ringfence status)" \
 # ---- cat ----
 
 pinned() { # FILTER OF stats --json
-	ringfence stats --json | jq -r "$1"
+	ringfence stats --json dev "$eth" | jq -r "$1"
 }
 # shellcheck disable=SC2016 # $l is jq's
 is "$(cat "$pins/$eth/stats")" \

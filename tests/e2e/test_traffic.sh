@@ -192,7 +192,7 @@ ringfence limit set all rate 3/1h
 deliver 0 src=10.0.0.0,sources=2000,count=10000 src=2001:db8:1000::1,sources=2000,count=10000
 is "$(cut -d' ' -f2 <<<"$received" | sort | uniq -c | tr -s ' ')" ' 4000 3' \
 	'each of 4000 sources passes its 3 packets, and no more'
-is "$(ringfence top 100000 --json |
+is "$(ringfence top 100000 --json dev "${port[0]}" |
 	jq '[.sources[] | select(.passed == 3 and .dropped == 2)] | length')" 4000 \
 		'top has a row for each of 4000 sources'
 conserves 0 'sent = passed + dropped for 4000 sources'

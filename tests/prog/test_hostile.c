@@ -45,7 +45,7 @@ struct run {
 
 static void run_words(const char *text, bool json)
 {
-	const struct rf_options options = {.json = json};
+	const struct rf_options options = {.dev = "none", .json = json};
 	const char *array[16];
 	char copy[128];
 	struct rf_words words;

@@ -132,7 +132,7 @@ reads() { # WIRE NAME
 	[ "$jit" != 0 ] || check "$2: without a JIT there is nothing for cat" \
 		test ! -e "$pins/${port[$1]}/stats"
 	does "$2: a member of the group reads without capabilities" "$all" \
-		nobody 990 build/ringfence stats --json
+		nobody 990 build/ringfence stats --json dev "${port[$1]}"
 	matches "$(describe nobody 65534 build/ringfence stats)" \
 		$'exit 1\n\nstderr: ringfence: .*, or as a member of group \'ringfence\'.*' \
 		"$2: who is not in it does not"

@@ -19,7 +19,7 @@ int rf_adopt_check_name(const char *name, struct rf_error *error)
 	int err = 0;
 
 	/* A fence without pins has the name of its interface: only that interface needs a look. */
-	if (!if_nametoindex(name) || rf_fence_open(&fence, name, &ignored) ||
+	if (!if_nametoindex(name) || rf_fence_open_on(&fence, name, &ignored) ||
 	    strcmp(fence.name, name) != 0)
 		err = 0;
 	else if (*fence.pins)

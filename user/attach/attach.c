@@ -323,7 +323,7 @@ static int open_attached(const struct rf_interface *interface, const struct rf_a
 		return forgive_gone(err);
 	if (!ours)
 		return rf_foreign_check(interface, attach, error);
-	err = rf_fence_open(fence, interface->name, error);
+	err = rf_fence_open_on(fence, interface->name, error);
 	if (err && fence->is_alien)
 		*found = FOUND_ALIEN;
 	if (err)

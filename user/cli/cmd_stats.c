@@ -7,7 +7,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "cli/command.h"
+#include "cli/fences.h"
 #include "cli/out.h"
 #include "cli/view.h"
 #include "fence/fence.h"
@@ -100,8 +100,9 @@ static json_t *newcomers_json(const struct rf_counters *counters)
 					(json_int_t)counters->newcomers_known));
 }
 
-static int print_json(const struct rf_fence *fence, const struct totals *totals, bool compact,
-		      struct rf_error *error)
+/* NULL: `error` says why. */
+static json_t *make_json(const struct rf_fence *fence, const struct totals *totals,
+			 struct rf_error *error)
 {
 	json_t *limits = limits_json(fence, error);
 	json_t *reasons = json_object(), *errors = json_object();
@@ -115,18 +116,24 @@ static int print_json(const struct rf_fence *fence, const struct totals *totals,
 	if (!limits) {
 		json_decref(reasons);
 		json_decref(errors);
-		return -EIO;
+		return NULL;
 	}
-	return rf_out_json(
-		json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:{s:o, s:o}}", "fence",
-			  rf_json_text(fence->name), "interfaces", rf_view_interfaces(fence),
-			  "packets", pair_json(totals->passed.packets, totals->dropped.packets),
-			  "bytes", pair_json(totals->passed.bytes, totals->dropped.bytes),
-			  "reasons", reasons, "limits", limits, "map_errors", errors, "newcomers",
-			  newcomers_json(&totals->counters), "windows", "ipv4",
-			  rf_view_windows(&totals->counters, 0), "ipv6",
-			  rf_view_windows(&totals->counters, 1)),
-		compact, error);
+	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:{s:o, s:o}}", "fence",
+			 rf_json_text(fence->name), "interfaces", rf_view_interfaces(fence),
+			 "packets", pair_json(totals->passed.packets, totals->dropped.packets),
+			 "bytes", pair_json(totals->passed.bytes, totals->dropped.bytes), "reasons",
+			 reasons, "limits", limits, "map_errors", errors, "newcomers",
+			 newcomers_json(&totals->counters), "windows", "ipv4",
+			 rf_view_windows(&totals->counters, 0), "ipv6",
+			 rf_view_windows(&totals->counters, 1));
+}
+
+static int print_json_line(const struct rf_fence *fence, const struct totals *totals,
+			   struct rf_error *error)
+{
+	json_t *json = make_json(fence, totals, error);
+
+	return json ? rf_out_json(json, true, error) : -EIO;
 }
 
 /* ---- text ---- */
@@ -292,7 +299,7 @@ static int watch(const struct rf_fence *fence, uint32_t seconds, bool json, stru
 		err = read_totals(fence, &totals, error);
 		clock_gettime(CLOCK_MONOTONIC, &now);
 		if (!err && json)
-			err = print_json(fence, &totals, true, error);
+			err = print_json_line(fence, &totals, error);
 		else if (!err)
 			print_watch_line(&before, &totals, line, seconds_between(&then, &now));
 		before = totals;
@@ -301,23 +308,37 @@ static int watch(const struct rf_fence *fence, uint32_t seconds, bool json, stru
 	return err;
 }
 
-int rf_cmd_stats(const struct rf_options *options, struct rf_words *words, struct rf_error *error)
+static int watch_fence(const struct rf_options *options, uint32_t seconds, struct rf_error *error)
 {
 	struct rf_fence fence = RF_FENCE_NONE;
+	int err = rf_fence_open(&fence, options->dev, error);
+
+	if (!err)
+		err = watch(&fence, seconds, options->json, error);
+	rf_fence_close(&fence);
+	return err;
+}
+
+static int show_stats(const struct rf_fence *fence, const void *context, json_t **json,
+		      struct rf_error *error)
+{
 	struct totals totals;
+	int err = read_totals(fence, &totals, error);
+
+	(void)context;
+	if (err || !json)
+		return err ? err : print_text(fence, &totals, error);
+	*json = make_json(fence, &totals, error);
+	return *json ? 0 : -EIO;
+}
+
+int rf_cmd_stats(const struct rf_options *options, struct rf_words *words, struct rf_error *error)
+{
 	uint32_t seconds;
 	int err = rf_parse_stats(words, &seconds, error);
 
-	if (!err)
-		err = rf_fence_open(&fence, options->dev, error);
-	if (!err && seconds)
-		err = watch(&fence, seconds, options->json, error);
-	else if (!err) {
-		err = read_totals(&fence, &totals, error);
-		if (!err)
-			err = options->json ? print_json(&fence, &totals, false, error)
-					    : print_text(&fence, &totals, error);
-	}
-	rf_fence_close(&fence);
-	return err;
+	if (err)
+		return err;
+	return seconds ? watch_fence(options, seconds, error)
+		       : rf_show_fences(options, show_stats, true, NULL, error);
 }

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/hardware.h"
-#include "cli/command.h"
+#include "cli/fences.h"
 #include "cli/out.h"
 #include "cli/view.h"
 #include "fence/fence.h"
@@ -17,7 +17,7 @@
 
 /* Everything that status prints. */
 struct status {
-	struct rf_fence fence;
+	const struct rf_fence *fence;
 	struct rf_ruleset rules;
 	struct rf_standing standing;
 	struct rf_counters counters;
@@ -25,14 +25,11 @@ struct status {
 	struct rf_bans bans;
 };
 
-static int read_status(struct status *status, const struct rf_options *options,
-		       struct rf_error *error)
+static int read_status(struct status *status, struct rf_error *error)
 {
-	struct rf_fence *fence = &status->fence;
-	int err = rf_fence_open(fence, options->dev, error);
+	const struct rf_fence *fence = status->fence;
+	int err = rf_fence_ruleset(fence, &status->rules, error);
 
-	if (!err)
-		err = rf_fence_ruleset(fence, &status->rules, error);
 	if (!err)
 		err = rf_fence_counters(fence, &status->counters, error);
 	if (!err)
@@ -57,7 +54,7 @@ static uint64_t windows_used(const struct status *status, int family)
 
 static uint64_t count_residents(const struct status *status, int family)
 {
-	return rf_fence_residents(&status->fence, family);
+	return rf_fence_residents(status->fence, family);
 }
 
 /* Was the attach not confirmed in time? */
@@ -144,7 +141,7 @@ static json_t *limits_json(const struct rf_ruleset *rules)
 
 static json_t *status_json(const struct status *status)
 {
-	const struct rf_fence *fence = &status->fence;
+	const struct rf_fence *fence = status->fence;
 	const struct rf_ruleset *rules = &status->rules;
 	int limits = rf_bank_count(&rules->bank);
 
@@ -173,7 +170,7 @@ static void print_chain(const struct rf_chain *chain)
 
 static void print_interfaces(const struct status *status)
 {
-	const struct rf_fence *fence = &status->fence;
+	const struct rf_fence *fence = status->fence;
 	char memory[RF_MEMORY_TEXT_SIZE];
 	bool generic = false;
 
@@ -307,7 +304,7 @@ static void print_newcomers(const struct status *status)
 /* Is the maximum of residents reached? Then no new source becomes a resident. */
 static bool is_full_of_active(const struct status *status, int family)
 {
-	const uint64_t max = rf_fence_residents_max(&status->fence);
+	const uint64_t max = rf_fence_residents_max(status->fence);
 
 	return max && count_residents(status, family) >= max;
 }
@@ -316,7 +313,7 @@ static void print_windows(const struct status *status, int family)
 {
 	const uint64_t used = windows_used(status, family);
 	const uint64_t residents = count_residents(status, family);
-	const uint32_t room = status->fence.sources;
+	const uint32_t room = status->fence->sources;
 	const char *name = family ? "IPv6" : "IPv4";
 
 	if (used)
@@ -353,19 +350,25 @@ static void print_status(const struct status *status)
 	print_windows(status, 1);
 }
 
-int rf_cmd_status(const struct rf_options *options, struct rf_words *words, struct rf_error *error)
+static int show_status(const struct rf_fence *fence, const void *context, json_t **json,
+		       struct rf_error *error)
 {
-	struct status status = {.fence = RF_FENCE_NONE};
-	int err = rf_words_end(words, error);
+	struct status status = {.fence = fence};
+	int err = read_status(&status, error);
 
-	if (!err)
-		err = read_status(&status, options, error);
-	if (!err && options->json)
-		err = rf_out_json(status_json(&status), false, error);
+	(void)context;
+	if (!err && json)
+		*json = status_json(&status);
 	else if (!err)
 		print_status(&status);
 	rf_bans_free(&status.bans);
 	rf_ruleset_free(&status.rules);
-	rf_fence_close(&status.fence);
 	return err;
+}
+
+int rf_cmd_status(const struct rf_options *options, struct rf_words *words, struct rf_error *error)
+{
+	int err = rf_words_end(words, error);
+
+	return err ? err : rf_show_fences(options, show_status, true, NULL, error);
 }

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/command.h"
+#include "cli/fences.h"
 #include "cli/out.h"
 #include "fence/fence.h"
 #include "ringfence/limiter.h"
@@ -135,7 +135,7 @@ static int compare_by_drops(const void *a, const void *b)
 	return order ? order : compare_by_rate(a, b);
 }
 
-static int print_json(const struct table *table, size_t count, struct rf_error *error)
+static json_t *make_json(const struct table *table, size_t count)
 {
 	json_t *list = json_array();
 
@@ -158,7 +158,7 @@ static int print_json(const struct table *table, size_t count, struct rf_error *
 				  "unit", rf_unit_name(row->limit->unit), "banned_ms",
 				  (json_int_t)(row->banned_ns / RF_NS_PER_MS)));
 	}
-	return rf_out_json(json_pack("{s:o}", "sources", list), false, error);
+	return json_pack("{s:o, s:o}", "fence", rf_json_text(table->fence->name), "sources", list);
 }
 
 /* For a bucket: `used` counts against the burst, and the rate refills it. */
@@ -233,35 +233,46 @@ static int (*const orders[])(const void *, const void *) = {
 	[RF_BY_USED] = compare_by_used,
 };
 
-int rf_cmd_top(const struct rf_options *options, struct rf_words *words, struct rf_error *error)
+static int read_table(struct table *table, struct rf_error *error)
 {
-	struct rf_fence fence = RF_FENCE_NONE;
-	struct rf_top top;
-	struct table table = {.fence = &fence, .asked = &top};
-	int err = rf_parse_top(words, &top, error);
+	const struct rf_fence *fence = table->fence;
+	int err = rf_fence_bans(fence, &table->bans, error);
 
 	if (!err)
-		err = rf_fence_open(&fence, options->dev, error);
+		err = rf_fence_bank(fence, &table->rules, error);
 	if (!err)
-		err = rf_fence_bans(&fence, &table.bans, error);
+		err = check_limit(&table->rules, table->asked->limit, error);
 	if (!err)
-		err = rf_fence_bank(&fence, &table.rules, error);
-	if (!err)
-		err = check_limit(&table.rules, top.limit, error);
-	if (!err)
-		err = rf_fence_each_source(&fence, add_row, &table, error);
+		err = rf_fence_each_source(fence, add_row, table, error);
+	return err;
+}
+
+static int show_top(const struct rf_fence *fence, const void *context, json_t **json,
+		    struct rf_error *error)
+{
+	const struct rf_top *top = context;
+	struct table table = {.fence = fence, .asked = top};
+	int err = read_table(&table, error);
+
 	if (!err) {
-		size_t count = table.count < top.rows ? table.count : top.rows;
+		size_t count = table.count < top->rows ? table.count : top->rows;
 
 		if (table.count)
-			qsort(table.row, table.count, sizeof(*table.row), orders[top.order]);
-		if (options->json)
-			err = print_json(&table, count, error);
+			qsort(table.row, table.count, sizeof(*table.row), orders[top->order]);
+		if (json)
+			*json = make_json(&table, count);
 		else
 			print_text(&table, count);
 	}
 	rf_bans_free(&table.bans);
 	free(table.row);
-	rf_fence_close(&fence);
 	return err;
+}
+
+int rf_cmd_top(const struct rf_options *options, struct rf_words *words, struct rf_error *error)
+{
+	struct rf_top top;
+	int err = rf_parse_top(words, &top, error);
+
+	return err ? err : rf_show_fences(options, show_top, false, &top, error);
 }

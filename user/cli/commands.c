@@ -25,7 +25,8 @@ const struct rf_command_row rf_commands[RF_CMD_COUNT] = {
 	[RF_CMD_DETACH] =
 		{"Removes ringfence's program, never another one, however it was attached. With "
 		 "its last interface the fence is removed, with its rules, windows and counters. "
-		 "'detach dev IF' is the same.",
+		 "The name of a fence stands for all its interfaces. If any of the names is wrong, "
+		 "nothing is detached. 'detach dev IF' is the same.",
 		 NULL,
 		 {"detach eth0"},
 		 rf_cmd_detach},
@@ -133,7 +134,8 @@ const struct rf_command_row rf_commands[RF_CMD_COUNT] = {
 			  {"check rules"},
 			  rf_cmd_check},
 	[RF_CMD_STATUS] = {"Prints the fence's interfaces, mode, program and rules, and warnings: "
-			   "rules on trial, windows nearly full, newcomers refused.",
+			   "rules on trial, windows nearly full, newcomers refused. Without 'dev', "
+			   "prints every fence.",
 			   NULL,
 			   {"status"},
 			   rf_cmd_status},

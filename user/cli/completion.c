@@ -124,13 +124,14 @@ static void print_banned(const struct rf_fence *fence, const struct question *qu
 	rf_bans_free(&bans);
 }
 
-/* Prints the names of the pinned fences. */
-static void print_fences(void)
+/* Prints the names of the pinned fences; `beside`: except those that interfaces have. */
+static void print_fences(bool beside)
 {
 	DIR *directory = opendir(RF_PIN_ROOT);
 
 	for (struct dirent *entry; directory && (entry = readdir(directory));)
-		if (isalpha((unsigned char)*entry->d_name))
+		if (isalpha((unsigned char)*entry->d_name) &&
+		    !(beside && if_nametoindex(entry->d_name)))
 			rf_out("%s\tfence\n", entry->d_name);
 	if (directory)
 		closedir(directory);
@@ -199,10 +200,10 @@ void rf_completion_words(struct rf_words *words)
 	rf_complete(words, &to, &dev);
 	if (question.asked[RF_KIND_FILE])
 		rf_out(":files\n");
-	if (question.asked[RF_KIND_INTERFACE])
+	if (question.asked[RF_KIND_INTERFACE] || question.asked[RF_KIND_DEV])
 		print_interfaces();
-	if (question.asked[RF_KIND_FENCE])
-		print_fences();
+	if (question.asked[RF_KIND_FENCE] || question.asked[RF_KIND_DEV])
+		print_fences(question.asked[RF_KIND_DEV]);
 	if (question.asked[RF_KIND_LIMIT] || question.asked[RF_KIND_ALLOWED] ||
 	    question.asked[RF_KIND_DENIED] || question.asked[RF_KIND_BANNED])
 		print_of_fence(&question, dev);

@@ -151,12 +151,13 @@ static void print_usage(void)
 		width = width_of(label[i], strlen(label[i]));
 		widest = width > widest ? width : widest;
 	}
-	rf_out("usage: ringfence COMMAND [dev IF] [--json] [--verbose]\n\n");
+	rf_out("usage: ringfence COMMAND [dev IF|FENCE] [--json] [--verbose]\n\n");
 	for (int i = 0; i < RF_CMD_COUNT; i++)
 		print_line(label[i], rf_syntax[i].summary, widest);
 	rf_out("\n'ringfence help COMMAND' explains a command and its options.\n");
-	print_wrapped("dev IF names the fence by an interface; it may be left out if there is only "
-		      "one fence. --json makes a reading command print JSON; --verbose prints what "
+	print_wrapped("dev names the fence, or an interface of it. Without dev, status, stats and "
+		      "top show every fence; other commands need dev where there are several. "
+		      "--json makes a reading command print JSON; --verbose prints what "
 		      "libbpf says.",
 		      0, 0);
 }

@@ -32,7 +32,7 @@ static bool is_operand(const char *const *kept, int count)
 	if (command < 0)
 		return false;
 	syntax = &rf_syntax[command];
-	if (syntax->operand.kind == RF_KIND_INTERFACE)
+	if (rf_is_interface(&syntax->operand))
 		return !(syntax->operand.flags & RF_OPTION_MAY);
 	if (syntax->operand.kind == RF_KIND_FILE)
 		return !rf_words_peek(&words);
@@ -46,7 +46,7 @@ static int take_dev(struct rf_words *words, struct rf_options *options, struct r
 		return rf_error_usage(error, "'dev': given twice");
 	options->dev = rf_words_next(words);
 	if (!options->dev)
-		return rf_error_usage(error, "'dev': expects an interface");
+		return rf_error_usage(error, "'dev': expects an interface or a fence");
 	return 0;
 }
 

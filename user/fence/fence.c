@@ -161,20 +161,27 @@ struct rf_standing rf_fence_standing(const struct rf_fence *fence)
  * Another user may have written the name. So the name ends within its array, and has only the
  * characters of interface names.
  */
-void rf_fence_read_name(struct rf_fence *fence)
+void rf_fence_take_name(char name[RF_NAME_SIZE], const char written[RF_NAME_SIZE],
+			const char interface[IF_NAMESIZE])
 {
-	char name[RF_NAME_SIZE];
+	char clean[RF_NAME_SIZE];
 
-	memcpy(name, fence->config->name, sizeof(name));
-	name[sizeof(name) - 1] = '\0';
-	rf_hide_controls(name, false);
-	for (char *p = name; *p; p++)
+	memcpy(clean, written, sizeof(clean));
+	clean[sizeof(clean) - 1] = '\0';
+	rf_hide_controls(clean, false);
+	for (char *p = clean; *p; p++)
 		if (*p == ' ' || *p == '/')
 			*p = '?';
-	if (*name)
-		memcpy(fence->name, name, sizeof(fence->name));
-	else if (fence->interfaces)
-		memcpy(fence->name, fence->interface[0].name, IF_NAMESIZE);
+	if (*clean)
+		memcpy(name, clean, sizeof(clean));
+	else if (interface)
+		memcpy(name, interface, IF_NAMESIZE);
+}
+
+void rf_fence_read_name(struct rf_fence *fence)
+{
+	rf_fence_take_name(fence->name, fence->config->name,
+			   fence->interfaces ? fence->interface[0].name : NULL);
 }
 
 struct rf_pin_path rf_fence_pins(const struct rf_fence *fence)
@@ -211,14 +218,14 @@ int rf_fence_from_program(struct rf_fence *fence, struct rf_program *program,
 	return 0;
 }
 
-static int open_on(struct rf_fence *fence, const char *dev, struct rf_error *error)
+int rf_fence_open_on(struct rf_fence *fence, const char *interface_name, struct rf_error *error)
 {
 	struct rf_interface interface;
 	struct rf_program program = RF_PROGRAM_NONE;
-	int err = rf_interface_open(dev, &interface, &program, error);
+	int err = rf_interface_open(interface_name, &interface, &program, error);
 
 	if (!err) {
-		err = rf_program_check_abi(&program, dev, error);
+		err = rf_program_check_abi(&program, interface_name, error);
 		fence->is_alien = err;
 		if (err)
 			memcpy(fence->name, interface.name, sizeof(interface.name));
@@ -226,63 +233,6 @@ static int open_on(struct rf_fence *fence, const char *dev, struct rf_error *err
 	if (!err)
 		err = rf_fence_from_program(fence, &program, error);
 	rf_program_close(&program);
-	return err;
-}
-
-/*
- * Finds the only fence on the interfaces, and writes the name of its interface to `dev`. Sets
- * `unknown` where this process may not open some program.
- */
-static int find_only(const struct rf_interface *interface, int count, char dev[IF_NAMESIZE],
-		     bool *unknown, struct rf_error *error)
-{
-	uint32_t found = 0;
-
-	for (int i = 0; i < count; i++) {
-		struct rf_program program;
-		int err = rf_program_open(&program, interface[i].program_id, error);
-		uint32_t id = program.ours ? program.map_id[RF_MAP_CONFIG] : 0;
-
-		rf_program_close(&program);
-		*unknown = *unknown || err == -EPERM;
-		if (err && err != -EPERM && err != -ENOENT) /* -ENOENT: it went away meanwhile */
-			return err;
-		if (!id || id == found)
-			continue;
-		if (found)
-			return rf_error_failed(
-				error, -ENOTUNIQ,
-				"several fences are attached, to %s, %s …; say which: dev %s", dev,
-				interface[i].name, dev);
-		found = id;
-		memcpy(dev, interface[i].name, IF_NAMESIZE);
-	}
-	if (!found && *unknown)
-		return -EPERM; /* `error` names the program */
-	if (!found)
-		return rf_error_failed(
-			error, -ENOENT,
-			"no fence attached to any interface; run 'ringfence attach IF' or "
-			"'ip link set dev IF xdp obj …'");
-	return 0;
-}
-
-int rf_fence_open(struct rf_fence *fence, const char *dev, struct rf_error *error)
-{
-	struct rf_interface *interfaces = NULL;
-	bool unknown = false;
-	char only[IF_NAMESIZE];
-	int err;
-
-	if (dev)
-		return open_on(fence, dev, error);
-	err = rf_interfaces_scan(&interfaces, error);
-	if (err >= 0)
-		err = find_only(interfaces, err, only, &unknown, error);
-	free(interfaces);
-	if (!err)
-		err = open_on(fence, only, error);
-	fence->among_unknown = unknown;
 	return err;
 }
 

@@ -57,10 +57,12 @@ struct rf_fence {
 /* ---- finding and reading (fence.c, counters.c, rules.c) ---- */
 
 /*
- * Opens the fence on interface `dev`, or the only fence if `dev` is NULL. `fence` is RF_FENCE_NONE
- * before the call. Close it even after an error.
+ * Opens the fence that `dev` names, see rf_dev_resolve(), or the only fence if `dev` is NULL.
+ * `fence` is RF_FENCE_NONE before the call. Close it even after an error.
  */
 int rf_fence_open(struct rf_fence *fence, const char *dev, struct rf_error *error);
+/* Likewise, opens the fence on that interface. */
+int rf_fence_open_on(struct rf_fence *fence, const char *interface_name, struct rf_error *error);
 void rf_fence_close(struct rf_fence *fence);
 
 /* The directory of a fence's pins; "": it has none. */

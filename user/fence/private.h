@@ -12,6 +12,10 @@
  */
 void rf_map_refresh(const struct rf_fence *fence, enum rf_map map);
 
+/* A fence without a name of its own has that of an interface, which may be NULL. */
+void rf_fence_take_name(char name[RF_NAME_SIZE], const char written[RF_NAME_SIZE],
+			const char interface[IF_NAMESIZE]);
+
 /*
  * Check the kind and the sizes of the maps, and then the values by which places and times in them
  * are computed.

@@ -115,8 +115,8 @@ static void read_word(struct position *at, const char *word)
 	else if (read_rest_of_value(at, word))
 		return;
 	else if (!is_named && read_option(at, rf_common_options, &at->common, word))
-		at->has_operand = at->has_operand ||
-				  (at->command && at->command->operand.kind == RF_KIND_INTERFACE);
+		at->has_operand =
+			at->has_operand || (at->command && rf_is_interface(&at->command->operand));
 	else if (!at->command)
 		read_command(at, word);
 	else
@@ -210,8 +210,7 @@ static void suggest_rest(const struct rf_suggestions *to, const struct position 
 	if (operand->flags & RF_OPTION_MANY || (operand->flags & RF_OPTION_MAY && !at->has_operand))
 		suggest_value(to, operand);
 	/* `dev` names the fence, unless the operand is the interface. */
-	suggest_table(to, rf_common_options,
-		      at->common | (operand->kind == RF_KIND_INTERFACE ? 1U : 0));
+	suggest_table(to, rf_common_options, at->common | (rf_is_interface(operand) ? 1U : 0));
 }
 
 void rf_complete(struct rf_words *words, const struct rf_suggestions *suggestions, const char **dev)

@@ -23,6 +23,7 @@ static const char *const kind_texts[RF_KIND_COUNT_OF] = {
 	[RF_KIND_FILE] = "a file",
 	[RF_KIND_COMMAND] = "a command",
 	[RF_KIND_INTERFACE] = "an interface",
+	[RF_KIND_DEV] = "an interface or a fence",
 	[RF_KIND_NAME] = "a name",
 	[RF_KIND_LIMIT] = "the name of a limit",
 	[RF_KIND_FENCE] = "the name of a fence",
@@ -37,7 +38,7 @@ static const char *const operand_names[RF_KIND_COUNT_OF] = {
 	[RF_KIND_FILE] = "file",	 [RF_KIND_INTERFACE] = "interface",
 	[RF_KIND_NAME] = "limit's name", [RF_KIND_LIMIT] = "limit's name",
 	[RF_KIND_ALLOWED] = "prefix",	 [RF_KIND_DENIED] = "prefix",
-	[RF_KIND_BANNED] = "address",
+	[RF_KIND_BANNED] = "address",	 [RF_KIND_DEV] = "interface",
 };
 
 /* Appends to `text`. */
@@ -209,8 +210,8 @@ const char *rf_take_operand(enum rf_command_id command, struct rf_words *words,
 			    struct rf_error *error)
 {
 	const struct rf_syntax *syntax = &rf_syntax[command];
-	const char *word = syntax->operand.kind == RF_KIND_INTERFACE ? rf_words_interface(words)
-								     : rf_words_next(words);
+	const char *word = rf_is_interface(&syntax->operand) ? rf_words_interface(words)
+							     : rf_words_next(words);
 	char operand[RF_OPTION_TEXT_SIZE];
 
 	if (word)

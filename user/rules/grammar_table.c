@@ -111,7 +111,7 @@ static const struct rf_option all_words[] = {
 /* ---- options ---- */
 
 const struct rf_option rf_common_options[] = {
-	{"dev", RF_KIND_INTERFACE, "IF", .summary = "the fence on this interface"},
+	{"dev", RF_KIND_DEV, "IF|FENCE", .summary = "the fence on this interface, or of this name"},
 	{"--json", .summary = "print JSON"},
 	{"--verbose", .summary = "print what libbpf says"},
 	{},
@@ -274,7 +274,9 @@ const struct rf_syntax rf_syntax[RF_CMD_COUNT] = {
 			   "attach to interfaces, or upgrade in place",
 			   {"", RF_KIND_INTERFACE, "IF…", .flags = RF_OPTION_MANY},
 			   rf_attach_options},
-	[RF_CMD_DETACH] = {"detach", "take ringfence off an interface", INTERFACE},
+	[RF_CMD_DETACH] = {"detach",
+			   "take ringfence off interfaces",
+			   {"", RF_KIND_DEV, "IF|FENCE…", .flags = RF_OPTION_MANY}},
 	[RF_CMD_ADOPT] = {"adopt", "pin a fence that ip attached, and let a group read it",
 			  INTERFACE},
 	[RF_CMD_LIMIT_ADD] = {"limit add",
@@ -354,6 +356,11 @@ int rf_option_find(const struct rf_option *table, const char *word)
 		if (strcmp(table[i].word, word) == 0 && !strchr(word, ' '))
 			return i;
 	return -1;
+}
+
+bool rf_is_interface(const struct rf_option *option)
+{
+	return option->kind == RF_KIND_INTERFACE || option->kind == RF_KIND_DEV;
 }
 
 /* Is it a word of the table, at any depth, that a name may not be? */

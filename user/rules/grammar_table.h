@@ -25,6 +25,7 @@ enum rf_kind {
 	RF_KIND_FILE,
 	RF_KIND_COMMAND,
 	RF_KIND_INTERFACE,
+	RF_KIND_DEV,	 /* an interface, or the name of a fence that exists */
 	RF_KIND_NAME,	 /* of a limit that does not exist yet */
 	RF_KIND_LIMIT,	 /* of a limit that exists */
 	RF_KIND_FENCE,	 /* the name of a fence, new or not */
@@ -98,7 +99,7 @@ enum rf_command_id {
 };
 
 extern const struct rf_syntax rf_syntax[RF_CMD_COUNT];
-/* The options of every command: `dev IF`, --json, --verbose. */
+/* The options of every command: `dev IF|FENCE`, --json, --verbose. */
 extern const struct rf_option rf_common_options[];
 
 /* Rows of the options that have a parser of their own. */
@@ -167,6 +168,8 @@ extern const struct rf_option rf_order_words[];	    /* enum rf_order */
 
 /* The row of `word` in a table that may be NULL; -1: none. No row with a blank in it is found. */
 int rf_option_find(const struct rf_option *table, const char *word);
+/* Is the value an interface, whose name may be any word? */
+bool rf_is_interface(const struct rf_option *option);
 /* Is it a word of the grammar that may stand in the place of a name? */
 bool rf_word_is_reserved(const char *word);
 
