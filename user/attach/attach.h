@@ -36,11 +36,28 @@ struct rf_attached {
 /* Attaches each interface of `attach`; `attached` has room for as many. All or none. */
 int rf_fence_attach(const struct rf_attach *attach, struct rf_attached *attached,
 		    struct rf_error *error);
+/* An interface that a request detaches, or, without an index, pins that one has left. */
+struct rf_detached {
+	char name[RF_NAME_SIZE];
+	unsigned int index;
+	bool was_gone; /* it had no program, and only pins of that name were left */
+	int err;
+	struct rf_error error; /* where `err` */
+};
+
+struct rf_detach {
+	struct rf_detached *target;
+	int count;
+};
+
 /*
- * Takes ringfence's program off `dev`, and removes the fence's pins with its last interface.
- * Returns 1 where `dev` had no such program, and only pins of that name were left.
+ * Takes ringfence's program off the interfaces that the words name, see rf_dev_resolve(), and
+ * removes a fence's pins with its last interface. All are checked first: an error changes nothing.
+ * Then each is detached, or tells in `target` why it was not. The caller frees `target`, even after
+ * an error.
  */
-int rf_fence_detach(const char *dev, struct rf_error *error);
+int rf_fence_detach(const char *const *word, int words, struct rf_detach *detach,
+		    struct rf_error *error);
 
 struct rf_adopted {
 	char fence[RF_NAME_SIZE];

@@ -4,11 +4,13 @@
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <linux/if_link.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "attach/private.h"
+#include "fence/find.h"
 
 /*
  * Is the interface the last one of its fence, as far as this network namespace and the pins show?
@@ -114,27 +116,116 @@ int rf_interface_detach(const char *dev, struct rf_error *error)
 	return err;
 }
 
-/* Removes the pins that a device that is gone, or an attach that was killed, has left. */
-static bool remove_orphans(const char *name)
+/* ---- pins without an interface ---- */
+
+/* Are there only pins of that name, which a device that is gone, or a killed attach, has left? */
+static bool has_orphans(const char *name)
 {
 	struct rf_pin_path directory = rf_pins_directory(name);
 	char other[IF_NAMESIZE]; /* the interface may have a new name */
 
-	if (access(directory.text, F_OK) || rf_pins_have_live_link(&directory, NULL) ||
-	    rf_interface_of_pins(&directory, other))
-		return false;
-	rf_pins_remove(&directory);
-	return access(directory.text, F_OK); /* files that are not our pins stay */
+	return !access(directory.text, F_OK) && !rf_pins_have_live_link(&directory, NULL) &&
+	       !rf_interface_of_pins(&directory, other);
 }
 
-int rf_fence_detach(const char *dev, struct rf_error *error)
+/* Files that are not our pins stay, and the directory with them: that is a failure. */
+static bool remove_orphans(const char *name)
+{
+	struct rf_pin_path directory = rf_pins_directory(name);
+
+	if (!has_orphans(name))
+		return false;
+	rf_pins_remove(&directory);
+	return access(directory.text, F_OK);
+}
+
+/* ---- a request ---- */
+
+/* Adds an interface or, with index 0, pins; once. */
+static int add_target(struct rf_detach *detach, const char *name, unsigned int index,
+		      struct rf_error *error)
+{
+	struct rf_detached *grown;
+
+	for (int i = 0; i < detach->count; i++)
+		if (detach->target[i].index == index && !strcmp(detach->target[i].name, name))
+			return 0;
+	grown = reallocarray(detach->target, detach->count + 1, sizeof(*grown));
+	if (!grown)
+		return rf_error_failed(error, -ENOMEM, "cannot detach: %s", strerror(ENOMEM));
+	detach->target = grown;
+	grown[detach->count] = (struct rf_detached){.index = index};
+	snprintf(grown[detach->count].name, sizeof(grown->name), "%s", name);
+	detach->count++;
+	return 0;
+}
+
+/* May we detach this interface? */
+static int check_interface(const char *name, struct rf_detach *detach, struct rf_error *error)
+{
+	struct rf_program program = RF_PROGRAM_NONE;
+	struct rf_interface interface;
+	struct rf_pin_path directory;
+	int err = rf_interface_open(name, &interface, &program, error);
+
+	if (!err && !rf_pins_find(program.map_id[RF_MAP_CONFIG], &directory))
+		err = rf_pins_check_owner(&directory, error);
+	if (!err)
+		err = add_target(detach, interface.name, interface.index, error);
+	rf_program_close(&program);
+	return err;
+}
+
+static int check_fence(const struct rf_found *found, struct rf_detach *detach,
+		       struct rf_error *error)
+{
+	struct rf_interface *interfaces = NULL;
+	int count = rf_interfaces_of(found->config_id, &interfaces, error);
+	int err = count < 0 ? count : 0;
+
+	for (int i = 0; i < count && !err; i++)
+		err = check_interface(interfaces[i].name, detach, error);
+	free(interfaces);
+	return err;
+}
+
+static int check_word(const char *word, struct rf_detach *detach, struct rf_error *error)
+{
+	struct rf_dev dev;
+	int err = rf_dev_resolve(&dev, word, error);
+
+	if (!err && dev.is_fence)
+		return check_fence(&dev.fence, detach, error);
+	if (!err)
+		err = check_interface(dev.interface, detach, error);
+	if ((err == -ENODEV || err == -ENOENT) && has_orphans(dev.word))
+		return add_target(detach, dev.word, 0, error);
+	return err;
+}
+
+int rf_fence_detach(const char *const *word, int words, struct rf_detach *detach,
+		    struct rf_error *error)
 {
 	int err = rf_fence_lock(error);
 
-	if (err)
-		return err;
-	err = rf_interface_detach(dev, error);
-	if ((err == -ENODEV || err == -ENOENT) && remove_orphans(dev))
-		return 1;
+	*detach = (struct rf_detach){};
+	for (int i = 0; i < words && !err; i++)
+		err = check_word(word[i], detach, error);
+	if (err && words > 1) {
+		const struct rf_error refused = *error;
+
+		err = rf_error_failed(error, err, "%.470s; nothing was detached", refused.text);
+		error->usage = refused.usage;
+	}
+	for (int i = 0; i < detach->count && !err; i++) {
+		struct rf_detached *target = &detach->target[i];
+
+		target->err = rf_interface_detach(target->name, &target->error);
+		if ((target->err == -ENODEV || target->err == -ENOENT) &&
+		    remove_orphans(target->name)) {
+			target->was_gone = true;
+			target->err = 0;
+		}
+	}
 	return err;
 }

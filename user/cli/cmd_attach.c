@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* attach, detach, adopt */
 #include <errno.h>
+#include <stdlib.h>
 
 #include "attach/attach.h"
 #include "cli/command.h"
@@ -120,19 +121,72 @@ static const char *take_interface(enum rf_command_id command, const struct rf_op
 	return dev && !rf_words_end(words, error) ? dev : NULL;
 }
 
+/* The words of `detach`, at least one. Returns their number. */
+static int take_words(struct rf_words *words, const char *word[RF_INTERFACES_MAX],
+		      struct rf_error *error)
+{
+	const char *next = rf_take_operand(RF_CMD_DETACH, words, error);
+	int count = 0;
+
+	if (!next)
+		return -EINVAL;
+	for (; next; next = rf_words_interface(words)) {
+		if (!*next)
+			return rf_error_usage(error, "'': no interface has an empty name");
+		if (count == RF_INTERFACES_MAX)
+			return rf_error_usage(error, "'%s': too many interfaces; %d at most", next,
+					      RF_INTERFACES_MAX);
+		word[count++] = next;
+	}
+	return count;
+}
+
+/* Prints what was detached. Of several failures, the last one is left in `error`. */
+static int print_detached(const struct rf_detach *detach, bool json, struct rf_error *error)
+{
+	json_t *list = json_array();
+	int err = 0;
+
+	for (int i = 0; i < detach->count; i++) {
+		const struct rf_detached *target = &detach->target[i];
+
+		if (target->err && err)
+			rf_out_error(error);
+		if (target->err) {
+			err = target->err;
+			*error = target->error;
+			continue;
+		}
+		json_array_append_new(list, rf_json_text(target->name));
+		if (!json)
+			rf_out(target->was_gone ? "%s: was no longer attached; the pins of its "
+						  "fence are removed\n"
+						: "%s: detached\n",
+			       target->name);
+	}
+	if (json) {
+		struct rf_error unprinted;
+		int printed = rf_out_json(json_pack("{s:o}", "detached", list), false,
+					  err ? &unprinted : error);
+
+		return err ? err : printed;
+	}
+	json_decref(list);
+	return err;
+}
+
 int rf_cmd_detach(const struct rf_options *options, struct rf_words *words, struct rf_error *error)
 {
-	const char *dev = take_interface(RF_CMD_DETACH, options, words, error);
-	int err = dev ? rf_fence_detach(dev, error) : -EINVAL;
+	const char *word[RF_INTERFACES_MAX];
+	struct rf_detach detach = {};
+	int err = refuse_dev(options, rf_syntax[RF_CMD_DETACH].words, error);
+	int count = err ? err : take_words(words, word, error);
 
-	if (err < 0)
-		return err;
-	if (options->json)
-		return rf_out_json(json_pack("{s:o}", "detached", rf_json_text(dev)), false, error);
-	rf_out(err ? "%s: was no longer attached; the pins of its fence are removed\n"
-		   : "%s: detached\n",
-	       dev);
-	return 0;
+	err = count < 0 ? count : rf_fence_detach(word, count, &detach, error);
+	if (!err)
+		err = print_detached(&detach, options->json, error);
+	free(detach.target);
+	return err;
 }
 
 int rf_cmd_adopt(const struct rf_options *options, struct rf_words *words, struct rf_error *error)
