@@ -84,6 +84,12 @@ check() {
 	if "${@:2}"; then pass "$1"; else fail "$1"; fi
 }
 
+# Each line of a text as it was before it was wrapped to 80 columns; of JSON, nothing is joined. Where
+# a line is wrapped depends on the names in it; test_width.sh checks that.
+unwrapped() {
+	sed -E '1 { /^[{[]/ { :json; n; b json } }; :join; $!N; s/\n {4,}/ /; t join; P; D'
+}
+
 # The output of a command, without the memory that a new fence takes. That depends on the kernel and
 # the number of CPUs; test_memory.sh checks it.
 describe() {
@@ -91,7 +97,7 @@ describe() {
 
 	"$@" >"$scratch/stdout" 2>"$scratch/stderr"
 	status=$?
-	printf 'exit %d\n%s\nstderr: %s' "$status" "$(sed -E "/^fence '[^']+' takes [0-9.]+ MiB of memory$/d" "$scratch/stdout")" \
+	printf 'exit %d\n%s\nstderr: %s' "$status" "$(unwrapped <"$scratch/stdout" | sed -E "/^fence '[^']+' takes [0-9.]+ MiB of memory$/d")" \
 		"$(<"$scratch/stderr")"
 }
 

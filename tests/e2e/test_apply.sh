@@ -182,9 +182,9 @@ newcomers aggregate" without_network check "$scratch/rules"
 awk '/^A file:/ { found = 1 } found && /^.Ed/ { exit } found && lines++ > 1' docs/ringfence-rules.5 |
 	file manual
 awk '/^## Rules in a file/ { found = 1 } found && /^```/ { lines++; next } lines == 1' README.md | file readme
-is "$(ringfence check "$scratch/manual")" "$scratch/manual: fine: 4 limits, 1 allowed and 1 denied \
+is "$(ringfence check "$scratch/manual" | unwrapped)" "$scratch/manual: fine: 4 limits, 1 allowed and 1 denied \
 prefixes, newcomers aggregate" 'check accepts the example of the manual'
-is "$(ringfence check "$scratch/readme")" "$scratch/readme: fine: 5 limits, 1 allowed and 1 denied \
+is "$(ringfence check "$scratch/readme" | unwrapped)" "$scratch/readme: fine: 5 limits, 1 allowed and 1 denied \
 prefixes, newcomers aggregate" 'check accepts the example of the README'
 
 does "apply accepts 'newcomers off' alone" \
@@ -380,7 +380,7 @@ for words in 'limit add more rate 1/1s' 'limit set all rate 1/1s' 'limit del all
 	out=$(ringfence $words 2>&1)
 	[[ "$? $out" =~ ^1\ $busy$ ]] || refusals+="$words: $out"$'\n'
 done
-status=$(ringfence status | grep 'on trial')
+status=$(ringfence status | unwrapped | grep 'on trial')
 trial_after=$(saved)
 if [ $((${EPOCHREALTIME/./} - begin)) -lt 7900000 ]; then
 	is "$trial" '10.0.1.1 10.9.0.1 ' 'during a trial the new rules hold'
@@ -394,7 +394,7 @@ fi
 while [ $((${EPOCHREALTIME/./} - in_force_at)) -lt 8200000 ]; do sleep 0.05; done
 is "$(in_force)" '10.0.0.1 10.9.0.1 ' 'after a trial the old rules hold again, without any process'
 is "$(saved)" "$before" 'after a trial save prints all the old rules'
-is "$(ringfence status | grep -c 'were not confirmed: the old rules came back')" 1 \
+is "$(ringfence status | unwrapped | grep -c 'were not confirmed: the old rules came back')" 1 \
 	'status says that the rules on trial were not confirmed'
 matches "$(describe ringfence confirm)" $'exit 1\n\nstderr: ringfence: too late: the old rules came back '\
 '[0-9]+ s ago; apply again' 'confirm after the trial is refused as too late'

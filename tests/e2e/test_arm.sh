@@ -160,7 +160,7 @@ does 'limit set says that other prefixes are named' "limit 'dns': from 3 prefixe
 	ringfence limit set dns rate 1k/1m match udp from 192.0.2.1,192.0.2.2,192.0.2.4
 ports=1,3,5,7,9,11,13,15,17,19,21,23,25,27,29,31,33,35,37,39,41,43,45
 ringfence limit set dns rate 1k/1m match udp dport $ports,47 >"$scratch/log"
-matches "$(ringfence limit set dns rate 1k/1m match udp dport $ports,49)" \
+matches "$(ringfence limit set dns rate 1k/1m match udp dport $ports,49 | unwrapped)" \
 	"limit 'dns': dport 1,3,5.*… → others" 'limit set says that other ports are named'
 ringfence limit set dns rate 1k/1m match udp per /24 algorithm token burst 7 >"$scratch/log"
 

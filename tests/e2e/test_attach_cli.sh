@@ -367,7 +367,7 @@ is "$received" "198.51.100.1 100 6600
 is "$(stats 0 '[.packets.passed, .packets.dropped] | join(" ")')" \
 	"$((${before% *} + 180)) $((${before#* } + 3900))" 'upgrades under traffic: every packet is counted'
 check 'upgrades under traffic: at least two took place' test "$(grep -c upgraded "$scratch/upgrades")" -ge 2
-is "$(grep -v "${port[0]}: upgraded in place" "$scratch/upgrades")" '' \
+is "$(unwrapped <"$scratch/upgrades" | grep -v "${port[0]}: upgraded in place")" '' \
 	'upgrades under traffic: each attach succeeded'
 ringfence detach "${port[0]}" >"$scratch/stdout"
 ringfence detach "${port[1]}" >"$scratch/stdout"

@@ -28,7 +28,7 @@ add_wire 2 mtu 9000
 
 does 'ip attaches the object in native mode' '' \
 	inside ip link set dev "${port[0]}" xdpdrv obj $OBJECT sec xdp
-is "$(ringfence status | sed 1d)" \
+is "$(ringfence status | unwrapped | sed 1d)" \
 	"  ${port[0]}: native mode, attached by ip
 no limit is set: the fence observes, and drops nothing; 'ringfence limit add all rate 20k/1s' arms it" \
 	'status says that it observes, and drops nothing'
@@ -106,7 +106,7 @@ is "$(stats 0 '.limits[0] | "\(.passed) \(.dropped)"')" \
 is "$(shown 0 192.0.2.5)" '80 80 0 10 80' 'show prints what a shadow would have dropped'
 is "$(ringfence top 3 --json dev "${port[0]}" | jq -r '.sources[0] | "\(.source) \(.dropped) \(.would_drop)"')" \
 	'192.0.2.1 20 30' 'top lists sources by what a shadow would have dropped'
-is "$(ringfence status | grep '^limit')" \
+is "$(ringfence status | unwrapped | grep '^limit')" \
 	'limit all: at most 80/2h of every source (shadow: only counts what it would drop)' \
 	'status says that a limit is a shadow'
 
@@ -140,7 +140,7 @@ check 'the program is unloaded when ip takes it off' eventually program_is_gone 
 forget_traffic
 does 'ip attaches the object in generic mode' '' \
 	inside ip link set dev "${port[1]}" xdpgeneric obj $OBJECT sec xdp
-is "$(ringfence status | sed -n 2,3p)" \
+is "$(ringfence status | unwrapped | sed -n 2,3p)" \
 	"  ${port[1]}: generic mode, attached by ip
   generic mode counts what the kernel has merged (GRO) as one packet, and is slow" \
 	'status says generic mode, and warns about merged packets'

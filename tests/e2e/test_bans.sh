@@ -42,12 +42,12 @@ is "$(banned)" $'192.0.2.1 udp\n2001:db8::/64 udp' "sources over a limit with 'b
 sleep 3 # for so long its source may be idle, as it is new
 deliver 0 src=10.0.0.0,sources=20000,count=20000
 deliver 0 src=10.1.0.0,sources=300,count=300
-is "$(ringfence show 192.0.2.1 | sed -n 2p)" \
+is "$(ringfence show 192.0.2.1 | unwrapped | sed -n 2p)" \
 	'source 192.0.2.1, limit udp (5/1h): a newcomer, without a window' \
 		'other sources evict the window of a banned source'
 deliver 0 src=192.0.2.1,count=20 src=192.0.2.1,count=3,proto=tcp
 is "$(came)" '192.0.2.1 3' 'a ban outlives its window and drops only packets that the limit matches'
-matches "$(ringfence show 192.0.2.1 | tail -n 1)" '  banned        for another (1h|59m [0-9]+s)' \
+matches "$(ringfence show 192.0.2.1 | unwrapped | tail -n 1)" '  banned        for another (1h|59m [0-9]+s)' \
 	'show prints the ban of a source and the time left'
 
 # ---- what the command line says ----
@@ -59,7 +59,7 @@ is "$(ringfence bans list --json | jq -c '.bans[0] | .left_ms |= (. > 3500000 an
 	.since_ms |= (. >= 0 and . < 100000)')" \
 	'{"source":"192.0.2.1","limit":"udp","all":false,"left_ms":true,"since_ms":true}' \
 		'bans list --json prints source, limit and times of a ban'
-is "$(ringfence status | grep '^bans')" "bans: 2 sources are banned; 'ringfence bans' lists them" \
+is "$(ringfence status | unwrapped | grep '^bans')" "bans: 2 sources are banned; 'ringfence bans' lists them" \
 	'status counts the banned sources'
 is "$(ringfence status --json dev "${port[0]}" | jq -c .bans)" '{"standing":2,"room":16384,"refused":0}' \
 	'status --json counts bans, room and refusals'
@@ -147,7 +147,7 @@ refused=$(ringfence status --json dev "${port[0]}" | jq .bans.refused)
 standing=$(ringfence status --json dev "${port[0]}" | jq .bans.standing)
 check '30,000 bans do not all find room in the table' test "$((standing + refused))" = 30000 -a "$refused" -gt 0
 echo "# of 30,000 bans $standing stand, $refused were refused"
-matches "$(ringfence status | grep '^bans')" "bans: $standing sources are banned.*
+matches "$(ringfence status | unwrapped | grep '^bans')" "bans: $standing sources are banned.*
 bans: $refused times a ban was not made for lack of room; the source stayed over its limit" \
 	'status counts the bans that found no room'
 

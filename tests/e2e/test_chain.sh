@@ -216,7 +216,7 @@ does 'attach chain joins a chain with xdp-filter' \
 	ringfence attach "${port[0]}" chain
 check 'attach chain pins the program and the maps' \
 	test -e "$pins/${port[0]}/xdp" -a -e "$pins/${port[0]}/windows4"
-is "$(ringfence status | sed -n 2p)" \
+is "$(ringfence status | unwrapped | sed -n 2p)" \
 	"  ${port[0]}: native mode, attached by ringfence, in a chain: 'xdpfilt_alw_ip', 'ringfence'" \
 	'status names the programs of a chain in their order'
 does 'a second attach without chain has nothing to do in a chain' \

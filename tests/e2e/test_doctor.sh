@@ -56,8 +56,10 @@ dev=${port[0]}
 
 # ---- the machine ----
 
-ringfence doctor >"$scratch/text" 2>"$scratch/stderr"
-is "exit $? $(<"$scratch/stderr")" 'exit 0 ' 'doctor finds no problem with this machine'
+ringfence doctor >"$scratch/wrapped" 2>"$scratch/stderr"
+status=$?
+unwrapped <"$scratch/wrapped" >"$scratch/text"
+is "exit $status $(<"$scratch/stderr")" 'exit 0 ' 'doctor finds no problem with this machine'
 is "$(sed -n '2,/^interfaces$/s/^  \([a-z]*\) .*/\1/p' "$scratch/text" | grep -v note | sort -u)" ok \
 	'doctor rates each check of this machine as ok or note'
 is "$(grep -c "^  $dev  *ready" "$scratch/text")" 1 'doctor without an interface lists a veth as ready'
@@ -125,7 +127,7 @@ mount -t bpf -o mode=0700 bpf /sys/fs/bpf
 exit 0
   ok       bpffs           mounted at /sys/fs/bpf' \
 	'doctor without a BPF file system shows a problem whose remedy works'
-is "$(hidden 'mount -t tmpfs none /sys/kernel/btf && '"$quick"' doctor' | grep ' btf ')" \
+is "$(hidden 'mount -t tmpfs none /sys/kernel/btf && '"$quick"' doctor' | unwrapped | grep ' btf ')" \
 	'  note     btf             no types of the kernel at /sys/kernel/btf/vmlinux; only iterators need them' \
 	'doctor without BTF of the kernel shows a note'
 

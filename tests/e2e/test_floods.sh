@@ -265,7 +265,7 @@ guard_holds() {
 says() {
 	local said
 
-	said=$(ringfence status)
+	said=$(ringfence status | unwrapped)
 	grep -qxE "$2" <<<"$said" && pass "$name: status says $1" && return
 	fail "$name: status says $1"
 	explain got "$said"

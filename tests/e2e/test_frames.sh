@@ -302,7 +302,7 @@ reason_passed=neighbour
 limits_other 'neighbour discovery' ip6=$v6,hops=255 icmp6=135
 is "$(ringfence show "$v6" --json | jq '[.limits[] | select(.limit == "link")] | length')" 0 \
 	'a limit with match other applies to no source'
-is "$(ringfence status | grep -o 'limit link.*')" 'limit link: at most 3/1h in all, match other' \
+is "$(ringfence status | unwrapped | grep -o 'limit link.*')" 'limit link: at most 3/1h in all, match other' \
 	'status prints a limit with match other'
 is "$(ringfence save | grep match.other)" 'limit add link rate 3/1h match other' 'save prints a limit with match other'
 ringfence save >"$scratch/saved" && ringfence apply "$scratch/saved" >"$scratch/log" 2>&1

@@ -67,7 +67,7 @@ refuses() {
 	is "$(frames "$1")" "1 problem: they have no Ethernet header (hardware type $2: $3): a fence here \
 limits nothing; attach to the Ethernet interface that carries its traffic; null" \
 	"$4: doctor says that its frames have no Ethernet header"
-	report=$(ringfence doctor)
+	report=$(ringfence doctor | unwrapped)
 	is "$(grep -c "^  $1 .*attach" <<<"$report")" 0 \
 		"$4: doctor without an interface recommends no attach"
 	matches "$(grep "^  $1 " <<<"$report")" "  $1 +cannot have a fence, since its frames \
@@ -119,19 +119,19 @@ ringfence limit add all rate 3/1h exact
 inside "$scratch/tun" "$tun" 0 20
 is "$(ringfence stats --json dev "$tun" | jq -c '.packets')" '{"passed":20,"dropped":0}' \
 	'a fence that ip attached to a tun drops nothing'
-is "$(ringfence status | grep "^  $tun")" "  $tun: generic mode, attached by ip
+is "$(ringfence status | unwrapped | grep "^  $tun")" "  $tun: generic mode, attached by ip
   $tun: nothing is limited here: its frames have no Ethernet header (hardware type 65534: none, as of \
 tun and wireguard); attach to the Ethernet interface that carries its traffic" \
 	'status says that a fence on a tun limits nothing'
 is "$(ringfence status --json dev "$tun" | jq -c '.interfaces | map(.ethernet)')" '[false]' \
 	'status --json says that a tun is not Ethernet'
 is "$(frames "$tun" | sed 's/.*; //')" "ringfence detach $tun" 'doctor of a fence on a tun recommends detach'
-matches "$(ringfence doctor 2>/dev/null | grep "^  $tun ")" "  $tun +has a fence that limits nothing, \
+matches "$(ringfence doctor 2>/dev/null | unwrapped | grep "^  $tun ")" "  $tun +has a fence that limits nothing, \
 since its frames have no Ethernet header; 'ringfence doctor $tun' says more" \
 	'doctor without an interface says that a fence on a tun limits nothing'
 does 'detach of a fence on a tun works' "$tun: detached" ringfence detach "$tun"
 ringfence attach "$dev" >/dev/null
-is "$(ringfence status | grep -c 'nothing is limited') $(ringfence status --json dev "$dev" |
+is "$(ringfence status | unwrapped | grep -c 'nothing is limited') $(ringfence status --json dev "$dev" |
 	jq -c '.interfaces | map(.ethernet)')" '0 [true]' \
 		'status of a fence on a veth has no warning about Ethernet headers'
 ringfence detach "$dev" >/dev/null

@@ -17,7 +17,7 @@ make_network 1
 reads() { # STATUS LIST JSON WORD…
 	matches "$(describe ringfence limit set all "${@:4}")" \
 		$'exit 0\nlimit \'all\': .+ → .+\nstderr: ' "limit set works: ${*:4}"
-	is "$(ringfence status | grep '^limit')" "limit all: at most $1" "status prints the limit: ${*:4}"
+	is "$(ringfence status | unwrapped | grep '^limit')" "limit all: at most $1" "status prints the limit: ${*:4}"
 	does "limit list prints the limit: ${*:4}" "limit add all $2" ringfence limit list
 	is "$(ringfence limit list --json | jq -r '.limits[] | [.rate, .window_ms, .unit, .algorithm,
 		.edge, .cells, .burst, .shadow, .count_rejected] | map(tostring) | join(" ")')" \
@@ -27,7 +27,7 @@ reads() { # STATUS LIST JSON WORD…
 # What show prints about 192.0.2.1, without its verdict and the name of the limit; numbers that
 # depend on the moment become N.
 shown() {
-	ringfence show 192.0.2.1 | sed '1,2d
+	ringfence show 192.0.2.1 | unwrapped | sed '1,2d
 		/^  cells/s/[0-9]*[1-9][0-9]*/N/g
 		s/in [0-9.]* \(ms\|s\|min\)/in N/'
 }

@@ -60,7 +60,7 @@ does 'deny list prints prefixes in order' '192.0.2.66
 is "$(ringfence allow list --json | jq -c .)" '{"list":"allow","prefixes":[{"prefix":"192.0.2.0/24",'\
 '"left_ms":null},{"prefix":"2001:db8:bad:1::/64","left_ms":null}]}' \
 	'allow list --json has each prefix and its time'
-is "$(ringfence status | grep '^lists')" 'lists: 2 prefixes allowed, 4 denied' \
+is "$(ringfence status | unwrapped | grep '^lists')" 'lists: 2 prefixes allowed, 4 denied' \
 	'status counts allowed and denied prefixes'
 does 'deny add of a prefix on the list succeeds' '' ringfence deny add 203.0.113.0/24
 is "$(ringfence deny list | wc -l)" 4 'deny add of a prefix on the list does not add it twice'

@@ -54,7 +54,7 @@ agrees() {
 		[ "$(said ".maps.$map")" = "$(memlock pinned "$pins/$dev/$map")" ] || wrong+=" $map"
 	done
 	is "$wrong" '' "$1: status has each map's memory as the kernel counts it"
-	matches "$(ringfence status | head -n 1)" ".*, $(in_words "$sum") of memory" \
+	matches "$(ringfence status | unwrapped | head -n 1)" ".*, $(in_words "$sum") of memory" \
 		"$1: status prints the memory in MiB"
 }
 

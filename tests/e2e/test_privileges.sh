@@ -296,7 +296,7 @@ does 'deny add by another user works' '' as_owner "$scratch/ringfence" deny add 
 forget_traffic
 deliver 0 src=192.0.2.1,count=300 src=203.0.113.1,count=40
 is "$received" '192.0.2.1 100 6600' 'rules set by another user hold'
-is "$(as_owner "$scratch/ringfence" status | sed -E 's/, [0-9.]+ MiB of memory$//')" "fence $eth: program id $(program_on 0), map ABI $abi, \
+is "$(as_owner "$scratch/ringfence" status | unwrapped | sed -E 's/, [0-9.]+ MiB of memory$//')" "fence $eth: program id $(program_on 0), map ABI $abi, \
 room for 65536 sources of each family
   $eth: native mode, attached by ringfence
 limit all: at most 100/1h of every source

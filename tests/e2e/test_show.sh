@@ -13,7 +13,7 @@ source "$(dirname "$0")/lib.sh"
 
 # A time that depends on the moment becomes T.
 verdict() { # SOURCE
-	ringfence show "$1" | sed -nE '1{s/(in|another) [0-9.]+ ?(ms|s|min|m|h)( [0-9]+s)?/\1 T/g;p}'
+	ringfence show "$1" | unwrapped | sed -nE '1{s/(in|another) [0-9.]+ ?(ms|s|min|m|h)( [0-9]+s)?/\1 T/g;p}'
 }
 
 # "VERDICT KIND LIMIT PREFIX WAIT", where WAIT is 0, T or null.
@@ -73,7 +73,7 @@ says 'a denied address in an allowed network' 198.51.100.9 '' passed \
 	'passes allow null 198.51.100.0/24 0'
 deliver 0 src=203.0.114.5,count=1
 ringfence deny add 203.0.114.0/24
-is "$(ringfence show 203.0.114.5 | grep -c '  used ') $(ringfence show 203.0.114.5 | grep -c 'passes again')" '1 0' 'show of a denied source has no other time to pass'
+is "$(ringfence show 203.0.114.5 | unwrapped | grep -c '  used ') $(ringfence show 203.0.114.5 | grep -c 'passes again')" '1 0' 'show of a denied source has no other time to pass'
 is "$(ringfence show 203.0.113.5 --json | jq -c '[.denied, .limits[0].passes_again_ms]')" \
 	'[{"left_ms":null,"prefix":"203.0.113.0/24"},null]' \
 	'show --json of a source denied for good: no packet passes'
@@ -99,7 +99,7 @@ says 'a limit of all packets is used up' 192.0.2.1 ',dport=54' dropped \
 says 'a shadow limit of a network is used up' 192.0.2.2 '' passed \
 	"new; passes at this moment; limit 'net' (shadow) would drop it for another T" \
 	'passes null null null 0'
-is "$(ringfence show 192.0.2.2 | sed -n '/limit net/,$p' | grep -c '  would pass    in ')" 1 \
+is "$(ringfence show 192.0.2.2 | unwrapped | sed -n '/limit net/,$p' | grep -c '  would pass    in ')" 1 \
 	'show of a shadow limit says when it would pass'
 is "$(ringfence show 192.0.2.2 --json | jq -c '.limits[] | select(.limit == "net") |
 	[.passes_again_ms, .would_pass_again_ms > 0]')" '[0,true]' \
@@ -142,7 +142,7 @@ says 'a ban of some packets' 192.0.2.3 ',proto=syn' dropped \
 	"packets that limit 'syn' matches are dropped by a ban, for another T; others pass" \
 	'partly ban syn null T'
 
-is "$(ringfence show 192.0.2.2 | grep -c 'passes again')" 0 'show of a source with a ban of all packets has no other time'
+is "$(ringfence show 192.0.2.2 | unwrapped | grep -c 'passes again')" 0 'show of a source with a ban of all packets has no other time'
 rules <<-'END'
 	limit add one rate 2/1h exact match tcp
 	limit add two rate 2/1h exact match udp ban 3h
@@ -151,7 +151,7 @@ deliver 0 src=192.0.2.4,count=5 src=192.0.2.4,count=5,proto=tcp
 is "$(verdict 192.0.2.4)" \
 	"192.0.2.4: packets that limit 'one' matches are dropped; the next of them passes in T" \
 	'two limits of some packets: the verdict begins with the first'
-is "$(ringfence show 192.0.2.4 | sed -n '2s/another .*;/another T;/p')" \
+is "$(ringfence show 192.0.2.4 | unwrapped | sed -n '2s/another .*;/another T;/p')" \
 	"192.0.2.4: packets that limit 'two' matches are dropped by a ban, for another T; others pass" \
 	'two limits of some packets: the verdict ends with the second'
 rules <<-'END'
@@ -223,7 +223,7 @@ rules <<-'END'
 	deny add 10.5.0.0/24
 END
 deliver 0 src=192.0.2.1,count=6,proto=tcp src=192.0.2.200,count=3 src=198.51.100.1,count=2,proto=tcp
-is "$(ringfence show 192.0.2.0/24 | sed 's/ T$//; s/another .*/another T/')" \
+is "$(ringfence show 192.0.2.0/24 | unwrapped | sed 's/ T$//; s/another .*/another T/')" \
 	"banned: 192.0.2.200 by limit 'udp', for another T
 source       limit     passed    dropped would drop      used
 192.0.2.0/24 quiet          3          0          3         3
@@ -231,17 +231,17 @@ source       limit     passed    dropped would drop      used
 192.0.2.200  all            2          0          0         2
 192.0.2.200  udp            2          1          0         2" \
 	'show of a network prints the bans and windows in it'
-is "$(ringfence show 10.4.1.0/24 | sed 's/another .*/another T/')" 'deny list: 10.4.0.0/16, for another T
+is "$(ringfence show 10.4.1.0/24 | unwrapped | sed 's/another .*/another T/')" 'deny list: 10.4.0.0/16, for another T
 deny list: 10.4.1.64' 'show of a network prints the prefixes of lists in it and around it'
-is "$(ringfence show 10.4.0.0/14 | sed 's/another .*/another T/')" 'allow list: 10.4.2.0/24
+is "$(ringfence show 10.4.0.0/14 | unwrapped | sed 's/another .*/another T/')" 'allow list: 10.4.2.0/24
 deny list: 10.4.0.0/16, for another T
 deny list: 10.4.1.64
 deny list: 10.5.0.0/24' 'show of a network prints both lists'
 does 'show of a network of which nothing is known says so' "203.0.113.0/24: nothing is known of it: no \
 source in it has a window or a ban, and no list has it" ringfence show 203.0.113.0/24
-is "$(ringfence show 192.0.2.200/32 | head -n 1 | sed 's/another .*/another T/')" \
+is "$(ringfence show 192.0.2.200/32 | unwrapped | head -n 1 | sed 's/another .*/another T/')" \
 	"banned: 192.0.2.200 by limit 'udp', for another T" 'show of one address as a prefix prints its ban'
-is "$(ringfence show 192.0.2.201/32 | sed 1d | cut -d' ' -f1)" 192.0.2.0/24 \
+is "$(ringfence show 192.0.2.201/32 | unwrapped | sed 1d | cut -d' ' -f1)" 192.0.2.0/24 \
 	'show of a prefix prints the window of the network around it'
 is "$(ringfence show 192.0.2.128/25 --json | jq -c '.bans[].left_ms |= (. > 3000000)')" \
 	'{"prefix":"192.0.2.128/25","allowed":[],"denied":[],"bans":[{"source":"192.0.2.200","limit":"udp",'\

@@ -187,7 +187,7 @@ run_unit "$fences" ExecStart eth0
 is "$?" 1 'a first start with a broken file fails'
 is "$(interfaces 0)" 'eth0: native, ringfence' \
 	'ringfence@eth0 with a broken file attaches a fence at its first start'
-matches "$(ringfence status dev eth0)" '.*no limit is set: the fence observes, and drops nothing.*' \
+matches "$(ringfence status dev eth0 | unwrapped)" '.*no limit is set: the fence observes, and drops nothing.*' \
 	'ringfence@eth0 with a broken file only observes after its first start'
 deliver 0 src=198.51.100.1,count=10,proto=udp
 is "$(sum "$received" | cut -d ' ' -f 1)" 10 \

@@ -122,11 +122,11 @@ static void warn_of_shadows(const struct rf_ruleset *rules, uint32_t chosen)
 		    !((chosen >> in_force | chosen >> shadow) & 1) ||
 		    !rf_ruleset_shadow_leaves(rules, shadow, in_force))
 			continue;
-		rf_out("limit '%s': applies to the sources of '%s' as well, while '%s' is a "
-		       "shadow; "
-		       "'ringfence limit arm %s' ends that\n",
-		       bank->limit[in_force].name, bank->limit[shadow].name,
-		       bank->limit[shadow].name, bank->limit[shadow].name);
+		rf_out_text("limit '%s': applies to the sources of '%s' as well, while '%s' is a "
+			    "shadow; "
+			    "'ringfence limit arm %s' ends that\n",
+			    bank->limit[in_force].name, bank->limit[shadow].name,
+			    bank->limit[shadow].name, bank->limit[shadow].name);
 	}
 }
 
@@ -138,11 +138,11 @@ static void print_arming(const struct rf_ruleset *rules, const struct arming *ar
 		if (!(arming->chosen >> slot & 1))
 			continue;
 		if (!(arming->changed >> slot & 1))
-			rf_out("limit '%s': %s already\n", name,
-			       arming->to_shadow ? "a shadow" : "in force");
+			rf_out_text("limit '%s': %s already\n", name,
+				    arming->to_shadow ? "a shadow" : "in force");
 		else
-			rf_out("limit '%s': %s\n", name,
-			       arming->to_shadow ? "in force → shadow" : "shadow → in force");
+			rf_out_text("limit '%s': %s\n", name,
+				    arming->to_shadow ? "in force → shadow" : "shadow → in force");
 	}
 	warn_of_shadows(rules, arming->chosen);
 	if (arming->changed)

@@ -30,28 +30,29 @@ static void print_attached(const struct rf_attached *attached)
 
 	switch (attached->outcome) {
 	case RF_ATTACHED:
-		rf_out("%s: attached in %s mode%s%s, fence '%s'\n", attached->interface,
-		       rf_mode_name(attached->mode),
-		       attached->frags ? " (frags, for its jumbo MTU)" : "",
-		       attached->chained ? ", in a chain" : "", attached->fence);
+		rf_out_text("%s: attached in %s mode%s%s, fence '%s'\n", attached->interface,
+			    rf_mode_name(attached->mode),
+			    attached->frags ? " (frags, for its jumbo MTU)" : "",
+			    attached->chained ? ", in a chain" : "", attached->fence);
 		if (*attached->replaced)
-			rf_out("%s: replaced %s\n", attached->interface, attached->replaced);
+			rf_out_text("%s: replaced %s\n", attached->interface, attached->replaced);
 		if (attached->lost_abi)
-			rf_out("%s: its rules, windows and counters are gone; nothing is dropped "
-			       "now;\n  'ringfence apply FILE' brings back rules that 'ringfence "
-			       "save' kept\n",
-			       attached->interface);
+			rf_out_text(
+				"%s: its rules, windows and counters are gone; nothing is dropped "
+				"now; 'ringfence apply FILE' brings back rules that 'ringfence "
+				"save' kept\n",
+				attached->interface);
 		rf_view_memory(attached->memory, memory);
 		if (attached->memory)
-			rf_out("fence '%s' takes %s of memory\n", attached->fence, memory);
+			rf_out_text("fence '%s' takes %s of memory\n", attached->fence, memory);
 		break;
 	case RF_UPGRADED:
-		rf_out("%s: upgraded in place, fence '%s'; windows and counters are kept\n",
-		       attached->interface, attached->fence);
+		rf_out_text("%s: upgraded in place, fence '%s'; windows and counters are kept\n",
+			    attached->interface, attached->fence);
 		break;
 	case RF_UNCHANGED:
-		rf_out("%s: already attached, fence '%s'; nothing to do\n", attached->interface,
-		       attached->fence);
+		rf_out_text("%s: already attached, fence '%s'; nothing to do\n",
+			    attached->interface, attached->fence);
 		break;
 	}
 }
@@ -100,12 +101,13 @@ int rf_cmd_attach(const struct rf_options *options, struct rf_words *words, stru
 		char time[RF_DURATION_TEXT_SIZE];
 
 		rf_format_left(attach.confirm_ns, time);
-		rf_out("on trial: in %s everything passes, unless 'ringfence confirm' keeps the "
-		       "fence\n",
-		       time);
+		rf_out_text(
+			"on trial: in %s everything passes, unless 'ringfence confirm' keeps the "
+			"fence\n",
+			time);
 	}
 	if (attach.mode == RF_GENERIC)
-		rf_out("generic mode counts what the kernel has merged (GRO) as one packet\n");
+		rf_out_text("generic mode counts what the kernel has merged (GRO) as one packet\n");
 	return 0;
 }
 
@@ -159,10 +161,11 @@ static int print_detached(const struct rf_detach *detach, bool json, struct rf_e
 		}
 		json_array_append_new(list, rf_json_text(target->name));
 		if (!json)
-			rf_out(target->was_gone ? "%s: was no longer attached; the pins of its "
-						  "fence are removed\n"
-						: "%s: detached\n",
-			       target->name);
+			rf_out_text(target->was_gone
+					    ? "%s: was no longer attached; the pins of its "
+					      "fence are removed\n"
+					    : "%s: detached\n",
+				    target->name);
 	}
 	if (json) {
 		struct rf_error unprinted;
@@ -203,11 +206,11 @@ int rf_cmd_adopt(const struct rf_options *options, struct rf_words *words, struc
 					     adopted.pins, "new", adopted.is_new, "shared",
 					     !adopted.refusal),
 				   false, error);
-	rf_out("%s: %s, fence '%s'\n", dev, adopted.is_new ? "adopted" : "has pins already",
-	       adopted.fence);
+	rf_out_text("%s: %s, fence '%s'\n", dev, adopted.is_new ? "adopted" : "has pins already",
+		    adopted.fence);
 	if (adopted.refusal)
-		rf_out("group '%s' may not read it: %s\n", RF_GROUP, adopted.refusal);
+		rf_out_text("group '%s' may not read it: %s\n", RF_GROUP, adopted.refusal);
 	else
-		rf_out("members of group '%s' may read it\n", RF_GROUP);
+		rf_out_text("members of group '%s' may read it\n", RF_GROUP);
 	return 0;
 }

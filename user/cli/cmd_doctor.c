@@ -111,19 +111,20 @@ static void print_summary(const struct rf_interface_facts *facts,
 	const int problems = rf_findings_count(findings, RF_PROBLEM);
 	const int notes = rf_findings_count(findings, RF_NOTE);
 
-	rf_out("  %-15s ", facts->name);
+	rf_out_text("  %-15s ", facts->name);
 	if (!rf_has_ethernet(facts->hardware))
-		rf_out("%s, since its frames have no Ethernet header",
-		       facts->ours ? "has a fence that limits nothing" : "cannot have a fence");
+		rf_out_text("%s, since its frames have no Ethernet header",
+			    facts->ours ? "has a fence that limits nothing"
+					: "cannot have a fence");
 	else if (facts->ours)
-		rf_out("has a fence, in %s mode", facts->generic ? "generic" : "native");
+		rf_out_text("has a fence, in %s mode", facts->generic ? "generic" : "native");
 	else if (problems)
-		rf_out("not ready for native mode");
+		rf_out_text("not ready for native mode");
 	else
-		rf_out("ready");
+		rf_out_text("ready");
 	if (problems || notes)
-		rf_out("; 'ringfence doctor %s' says more", facts->name);
-	rf_out("\n");
+		rf_out_text("; 'ringfence doctor %s' says more", facts->name);
+	rf_out_text("\n");
 }
 
 /* ---- printing ---- */
@@ -134,11 +135,14 @@ static void print_findings(const char *title, const struct rf_findings *findings
 	for (int i = 0; i < findings->count; i++) {
 		const struct rf_finding *finding = &findings->finding[i];
 
-		rf_out("  %-7s  %-14s  %s", rf_level_name(finding->level), finding->check,
-		       finding->text);
-		if (*finding->command)
-			rf_out("; run '%s'", finding->command);
-		rf_out("\n");
+		const int column = 2 + 7 + 2 + 14 + 2;
+		char text[sizeof(finding->text) + sizeof(finding->command) + 16];
+
+		snprintf(text, sizeof(text), "%s%s%s%s", finding->text,
+			 *finding->command ? "; run '" : "", finding->command,
+			 *finding->command ? "'" : "");
+		rf_out("  %-7s  %-14s  ", rf_level_name(finding->level), finding->check);
+		rf_out_wrapped(text, column, column);
 	}
 }
 

@@ -109,8 +109,8 @@ static int print_loaded(const struct rf_options *options, enum rf_list list, siz
 					     "loaded", (json_int_t)added, "prefixes",
 					     (json_int_t)all, "seconds", seconds),
 				   false, error);
-	rf_out("%s: %zu prefixes loaded in %.1f s; %zu are on the list\n", list_names[list], added,
-	       seconds, all);
+	rf_out_text("%s: %zu prefixes loaded in %.1f s; %zu are on the list\n", list_names[list],
+		    added, seconds, all);
 	return 0;
 }
 

@@ -45,9 +45,10 @@ static void print_counts(const struct rf_ruleset *rules)
 {
 	const int limits = rf_bank_count(&rules->bank);
 
-	rf_out("%d limit%s, %zu allowed and %zu denied prefixes, ", limits, limits == 1 ? "" : "s",
-	       rf_view_count_list(rules, RF_ALLOW), rf_view_count_list(rules, RF_DENY));
-	rf_out("newcomers %s", rf_newcomers_then_name(rules->bank.newcomers.then));
+	rf_out_text("%d limit%s, %zu allowed and %zu denied prefixes, ", limits,
+		    limits == 1 ? "" : "s", rf_view_count_list(rules, RF_ALLOW),
+		    rf_view_count_list(rules, RF_DENY));
+	rf_out_text("newcomers %s", rf_newcomers_then_name(rules->bank.newcomers.then));
 }
 
 static json_t *counts_json(const struct rf_ruleset *rules)
@@ -80,9 +81,9 @@ static int check_rules(const char *path, bool json, struct rf_error *error)
 	if (!err && json)
 		err = rf_out_json(counts_json(&rules), false, error);
 	else if (!err) {
-		rf_out("%s: fine: ", strcmp(path, "-") == 0 ? "standard input" : path);
+		rf_out_text("%s: fine: ", strcmp(path, "-") == 0 ? "standard input" : path);
 		print_counts(&rules);
-		rf_out("\n");
+		rf_out_text("\n");
 	}
 	rf_compiled_free(&compiled);
 	rf_ruleset_free(&rules);
@@ -118,11 +119,11 @@ static int print_applied(const struct rf_ruleset *rules, uint64_t trial_ns, bool
 		return rf_out_json(root, false, error);
 	}
 	rf_format_left(trial_ns, time);
-	rf_out("in force: ");
+	rf_out_text("in force: ");
 	print_counts(rules);
 	if (trial_ns)
-		rf_out("; on trial for %s: 'ringfence confirm' keeps it", time);
-	rf_out("\n");
+		rf_out_text("; on trial for %s: 'ringfence confirm' keeps it", time);
+	rf_out_text("\n");
 	return 0;
 }
 
@@ -202,9 +203,10 @@ int rf_cmd_confirm(const struct rf_options *options, struct rf_words *words, str
 		return rf_out_json(json_pack("{s:b, s:b}", "confirmed", true, "was_late",
 					     before.state == RF_FELL_OPEN),
 				   false, error);
-	rf_out(before.state == RF_FELL_OPEN ? "confirmed late: until now everything passed; from "
-					      "now on the rules are in force\n"
-					    : "confirmed: the rules in force stay\n");
+	rf_out_text(before.state == RF_FELL_OPEN
+			    ? "confirmed late: until now everything passed; from "
+			      "now on the rules are in force\n"
+			    : "confirmed: the rules in force stay\n");
 	return 0;
 }
 

@@ -132,11 +132,11 @@ static void print_passes_again(const struct view *view)
 	if (view->limit->unit == RF_BYTES) /* a shorter frame may pass earlier */
 		snprintf(frame, sizeof(frame), ", a frame of %d bytes", RF_FRAME_BYTES);
 	rf_format_ms(view->passes_again_ms, wait);
-	rf_out("  %s  %s%s%s\n", what, view->passes_again_ms > 0 ? "in " : "",
-	       view->passes_again_ms == RF_WAIT_FOREVER ? "never"
-	       : view->passes_again_ms			? wait
-							: "now",
-	       frame);
+	rf_out_text("  %s  %s%s%s\n", what, view->passes_again_ms > 0 ? "in " : "",
+		    view->passes_again_ms == RF_WAIT_FOREVER ? "never"
+		    : view->passes_again_ms		     ? wait
+							     : "now",
+		    frame);
 }
 
 static void print_used(const struct view *view)
@@ -144,19 +144,19 @@ static void print_used(const struct view *view)
 	const struct rf_limit *limit = view->limit;
 	bool bucket = rf_has_burst(limit);
 
-	rf_out("  used          %" PRIu64 " of %s%" PRIu64 "%s\n", view->used,
-	       bucket ? "burst " : "", (uint64_t)(bucket ? limit->burst : limit->rate),
-	       limit->unit == RF_BYTES ? " bytes" : "");
+	rf_out_text("  used          %" PRIu64 " of %s%" PRIu64 "%s\n", view->used,
+		    bucket ? "burst " : "", (uint64_t)(bucket ? limit->burst : limit->rate),
+		    limit->unit == RF_BYTES ? " bytes" : "");
 }
 
 static void print_cells(const struct view *view)
 {
 	if (!view->cells)
 		return;
-	rf_out("  cells        ");
+	rf_out_text("  cells        ");
 	for (int i = 0; i < view->cells; i++)
-		rf_out(" %" PRIu64, view->cell[i]);
-	rf_out("  (oldest first)\n");
+		rf_out_text(" %" PRIu64, view->cell[i]);
+	rf_out_text("  (oldest first)\n");
 }
 
 static void print_ban(const struct view *view)
@@ -166,8 +166,8 @@ static void print_ban(const struct view *view)
 	if (!view->banned_ns)
 		return;
 	rf_format_left(view->banned_ns, ban);
-	rf_out("  banned        for another %s%s\n", ban,
-	       view->limit->flags & RF_BAN_ALL ? ", all its packets" : "");
+	rf_out_text("  banned        for another %s%s\n", ban,
+		    view->limit->flags & RF_BAN_ALL ? ", all its packets" : "");
 }
 
 static void print_view(const struct view *view, bool limits_decide)
@@ -175,18 +175,18 @@ static void print_view(const struct view *view, bool limits_decide)
 	char rate[RF_RATE_TEXT_SIZE];
 
 	rf_format_limit_rate(view->limit, rate);
-	rf_out("source %s, limit %s (%s)%s\n", view->source, view->limit->name, rate,
-	       view->newcomer ? ": a newcomer, without a window" : "");
+	rf_out_text("source %s, limit %s (%s)%s\n", view->source, view->limit->name, rate,
+		    view->newcomer ? ": a newcomer, without a window" : "");
 	if (view->newcomer) {
 		print_ban(view);
 		return;
 	}
 	print_used(view);
 	print_cells(view);
-	rf_out("  passed        %" PRIu64 "\n", (uint64_t)view->state.passed);
-	rf_out("  dropped       %" PRIu64 "\n", (uint64_t)view->state.dropped);
+	rf_out_text("  passed        %" PRIu64 "\n", (uint64_t)view->state.passed);
+	rf_out_text("  dropped       %" PRIu64 "\n", (uint64_t)view->state.dropped);
 	if (view->limit->flags & RF_SHADOW || would_drop(view))
-		rf_out("  would drop    %" PRIu64 "\n", would_drop(view));
+		rf_out_text("  would drop    %" PRIu64 "\n", would_drop(view));
 	print_ban(view);
 	if (limits_decide && !view->banned_ns)
 		print_passes_again(view);

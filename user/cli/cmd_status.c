@@ -165,7 +165,7 @@ static json_t *status_json(const struct status *status)
 static void print_chain(const struct rf_chain *chain)
 {
 	for (int i = 0; i < chain->count; i++)
-		rf_out("%s'%s'", i ? ", " : ", in a chain: ", chain->component[i].name);
+		rf_out_text("%s'%s'", i ? ", " : ", in a chain: ", chain->component[i].name);
 }
 
 static void print_interfaces(const struct status *status)
@@ -175,27 +175,30 @@ static void print_interfaces(const struct status *status)
 	bool generic = false;
 
 	rf_view_memory(status->memory.bytes, memory);
-	rf_out("fence %s: program id %u, map ABI %d, room for %u sources of each family, %s of "
-	       "memory\n",
-	       fence->name, fence->program_id, RF_ABI_VERSION, fence->sources, memory);
+	rf_out_text(
+		"fence %s: program id %u, map ABI %d, room for %u sources of each family, %s of "
+		"memory\n",
+		fence->name, fence->program_id, RF_ABI_VERSION, fence->sources, memory);
 	for (int i = 0; i < fence->interfaces; i++) {
 		const struct rf_interface *interface = &fence->interface[i];
 
-		rf_out("  %s: %s mode, attached by %s", interface->name,
-		       rf_mode_name(interface->mode), rf_view_attached_by(interface));
+		rf_out_text("  %s: %s mode, attached by %s", interface->name,
+			    rf_mode_name(interface->mode), rf_view_attached_by(interface));
 		print_chain(&interface->chain);
-		rf_out("\n");
+		rf_out_text("\n");
 		if (!rf_has_ethernet(interface->hardware))
-			rf_out("  %s: nothing is limited here: its frames have no Ethernet header "
-			       "(hardware type %u: %s); attach to the Ethernet interface that "
-			       "carries its traffic\n",
-			       interface->name, interface->hardware,
-			       rf_hardware_name(interface->hardware));
+			rf_out_text(
+				"  %s: nothing is limited here: its frames have no Ethernet header "
+				"(hardware type %u: %s); attach to the Ethernet interface that "
+				"carries its traffic\n",
+				interface->name, interface->hardware,
+				rf_hardware_name(interface->hardware));
 		generic = generic || interface->mode == RF_GENERIC;
 	}
 	if (generic)
-		rf_out("  generic mode counts what the kernel has merged (GRO) as one packet, and "
-		       "is slow\n");
+		rf_out_text(
+			"  generic mode counts what the kernel has merged (GRO) as one packet, and "
+			"is slow\n");
 }
 
 static void print_trial(const struct rf_standing *standing)
@@ -204,20 +207,24 @@ static void print_trial(const struct rf_standing *standing)
 
 	rf_format_left(standing->trial_ns, time);
 	if (standing->state == RF_ON_TRIAL && standing->fallback == RF_FALL_BACK)
-		rf_out("on trial: in %s the old rules are back, unless 'ringfence confirm' keeps "
-		       "the new ones\n",
-		       time);
+		rf_out_text(
+			"on trial: in %s the old rules are back, unless 'ringfence confirm' keeps "
+			"the new ones\n",
+			time);
 	else if (standing->state == RF_ON_TRIAL)
-		rf_out("on trial: in %s everything passes, unless 'ringfence confirm' keeps the "
-		       "fence\n",
-		       time);
+		rf_out_text(
+			"on trial: in %s everything passes, unless 'ringfence confirm' keeps the "
+			"fence\n",
+			time);
 	else if (standing->state == RF_FELL_BACK)
-		rf_out("the rules on trial were not confirmed: the old rules came back %s ago\n",
-		       time);
+		rf_out_text(
+			"the rules on trial were not confirmed: the old rules came back %s ago\n",
+			time);
 	else if (standing->state == RF_FELL_OPEN)
-		rf_out("the attach was not confirmed: everything has passed for %s; 'ringfence "
-		       "confirm' puts the rules in force\n",
-		       time);
+		rf_out_text(
+			"the attach was not confirmed: everything has passed for %s; 'ringfence "
+			"confirm' puts the rules in force\n",
+			time);
 }
 
 static void print_whose(const struct rf_ruleset *rules, int slot)
@@ -229,11 +236,11 @@ static void print_whose(const struct rf_ruleset *rules, int slot)
 	rf_format_match(limit, match);
 	rf_view_ports_text(rules, slot, ports);
 	if (limit->match != RF_MATCH_ANY)
-		rf_out(", match %s", match);
+		rf_out_text(", match %s", match);
 	if (limit->has_ports)
-		rf_out(", dport %s", ports);
+		rf_out_text(", dport %s", ports);
 	if (limit->has_from)
-		rf_out(", from %zu prefix%s", from, from == 1 ? "" : "es");
+		rf_out_text(", from %zu prefix%s", from, from == 1 ? "" : "es");
 }
 
 static void print_limit(const struct rf_ruleset *rules, int slot)
@@ -244,19 +251,21 @@ static void print_limit(const struct rf_ruleset *rules, int slot)
 	rf_format_limit_rate(limit, rate);
 	rf_format_count(limit->burst, burst);
 	rf_format_left(limit->ban_ns, ban);
-	rf_out("limit %s: at most %s ", limit->name, rate);
+	rf_out_text("limit %s: at most %s ", limit->name, rate);
 	if (limit->match == RF_MATCH_OTHER)
-		rf_out("in all");
+		rf_out_text("in all");
 	else if (limit->per4 != RF_PER4_DEFAULT || limit->per6 != RF_PER6_DEFAULT)
-		rf_out("of every /%d (IPv6: /%d)", limit->per4, limit->per6);
+		rf_out_text("of every /%d (IPv6: /%d)", limit->per4, limit->per6);
 	else
-		rf_out("of every source");
+		rf_out_text("of every source");
 	if (rf_has_burst(limit))
-		rf_out(", with a burst of %s", burst);
+		rf_out_text(", with a burst of %s", burst);
 	print_whose(rules, slot);
 	if (limit->ban_ns)
-		rf_out(", ban %s%s", ban, limit->flags & RF_BAN_ALL ? " of all its packets" : "");
-	rf_out("%s\n", limit->flags & RF_SHADOW ? " (shadow: only counts what it would drop)" : "");
+		rf_out_text(", ban %s%s", ban,
+			    limit->flags & RF_BAN_ALL ? " of all its packets" : "");
+	rf_out_text("%s\n",
+		    limit->flags & RF_SHADOW ? " (shadow: only counts what it would drop)" : "");
 }
 
 static void print_lists(const struct rf_ruleset *rules)
@@ -265,8 +274,8 @@ static void print_lists(const struct rf_ruleset *rules)
 	const size_t denied = rf_view_count_list(rules, RF_DENY);
 
 	if (allowed || denied)
-		rf_out("lists: %zu prefix%s allowed, %zu denied\n", allowed,
-		       allowed == 1 ? "" : "es", denied);
+		rf_out_text("lists: %zu prefix%s allowed, %zu denied\n", allowed,
+			    allowed == 1 ? "" : "es", denied);
 }
 
 static void print_bans(const struct status *status)
@@ -275,12 +284,13 @@ static void print_bans(const struct status *status)
 	const size_t standing = status->bans.count;
 
 	if (standing)
-		rf_out("bans: %zu source%s banned; 'ringfence bans' lists them\n", standing,
-		       standing == 1 ? " is" : "s are");
+		rf_out_text("bans: %zu source%s banned; 'ringfence bans' lists them\n", standing,
+			    standing == 1 ? " is" : "s are");
 	if (refused)
-		rf_out("bans: %" PRIu64 " times a ban was not made for lack of room; the source "
-		       "stayed over its limit\n",
-		       refused);
+		rf_out_text("bans: %" PRIu64
+			    " times a ban was not made for lack of room; the source "
+			    "stayed over its limit\n",
+			    refused);
 }
 
 static void print_newcomers(const struct status *status)
@@ -294,11 +304,12 @@ static void print_newcomers(const struct status *status)
 
 	rf_format_rate(newcomers->rate, newcomers->window_ns, rate);
 	if (newcomers->then != RF_NEWCOMERS_OFF)
-		rf_out("newcomers: %s, then %s\n", rate, rf_newcomers_then_name(newcomers->then));
+		rf_out_text("newcomers: %s, then %s\n", rate,
+			    rf_newcomers_then_name(newcomers->then));
 	if (passed || dropped || aggregated)
-		rf_out("newcomers over the rate: %" PRIu64 " packets passed, %" PRIu64
-		       " dropped, %" PRIu64 " charged to their networks\n",
-		       passed, dropped, aggregated);
+		rf_out_text("newcomers over the rate: %" PRIu64 " packets passed, %" PRIu64
+			    " dropped, %" PRIu64 " charged to their networks\n",
+			    passed, dropped, aggregated);
 }
 
 /* Is the maximum of residents reached? Then no new source becomes a resident. */
@@ -317,17 +328,18 @@ static void print_windows(const struct status *status, int family)
 	const char *name = family ? "IPv6" : "IPv4";
 
 	if (used)
-		rf_out("windows of %s: %" PRIu64 " of %u in use, %" PRIu64 " of residents", name,
-		       used, room, residents);
+		rf_out_text("windows of %s: %" PRIu64 " of %u in use, %" PRIu64 " of residents",
+			    name, used, room, residents);
 	if (is_full_of_active(status, family))
-		rf_out("; full of active sources: newcomers share what is left, and do not stay");
+		rf_out_text(
+			"; full of active sources: newcomers share what is left, and do not stay");
 	else if (used * 100 >= (uint64_t)room * FULL)
-		rf_out("; full: each newcomer takes the place of an idle source");
+		rf_out_text("; full: each newcomer takes the place of an idle source");
 	else if (used * 100 >= (uint64_t)room * NEARLY_FULL)
-		rf_out("; nearly full: beyond that each newcomer takes the place of an idle "
-		       "source");
+		rf_out_text("; nearly full: beyond that each newcomer takes the place of an idle "
+			    "source");
 	if (used)
-		rf_out("\n");
+		rf_out_text("\n");
 }
 
 static void print_status(const struct status *status)
@@ -337,9 +349,9 @@ static void print_status(const struct status *status)
 	print_interfaces(status);
 	print_trial(&status->standing);
 	if (!rf_bank_count(&rules->bank))
-		rf_out("no limit is set: the fence observes, and drops nothing%s; "
-		       "'ringfence limit add all rate 20k/1s' arms it\n",
-		       rf_view_count_list(rules, RF_DENY) ? " but what is denied" : "");
+		rf_out_text("no limit is set: the fence observes, and drops nothing%s; "
+			    "'ringfence limit add all rate 20k/1s' arms it\n",
+			    rf_view_count_list(rules, RF_DENY) ? " but what is denied" : "");
 	for (int slot = 0; slot < RF_LIMITS_MAX; slot++)
 		if (rules->bank.policy[slot].id)
 			print_limit(rules, slot);

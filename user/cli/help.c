@@ -5,48 +5,14 @@
 #include "cli/help.h"
 #include "cli/out.h"
 
-#define WIDTH 80	   /* columns of help */
 #define LABEL_WIDTH_MAX 18 /* columns of an option, before its summary */
-
-/* The number of columns that a UTF-8 text takes. */
-static int width_of(const char *text, size_t length)
-{
-	int width = 0;
-
-	for (size_t i = 0; i < length; i++)
-		width += ((unsigned char)text[i] & 0xc0) != 0x80;
-	return width;
-}
-
-/* Prints words from column `at` on, in lines of WIDTH that begin at column `indent`. */
-static void print_wrapped(const char *text, int at, int indent)
-{
-	while (*text) {
-		const size_t length = strcspn(text, " ");
-		const int width = width_of(text, length);
-		const bool is_first = at <= indent;
-
-		if (!is_first && at + 1 + width > WIDTH) {
-			rf_out("\n%*s", indent, "");
-			at = indent;
-		} else if (!is_first) {
-			rf_out(" ");
-			at++;
-		}
-		rf_out("%.*s", (int)length, text);
-		at += width;
-		text += length;
-		text += *text == ' ';
-	}
-	rf_out("\n");
-}
 
 /* ---- options ---- */
 
 /* A line of help: how an option is written, and what it does. */
 static void print_line(const char *label, const char *summary, int label_width)
 {
-	const int width = width_of(label, strlen(label)), indent = 2 + label_width + 2;
+	const int width = rf_out_width(label, strlen(label)), indent = 2 + label_width + 2;
 
 	if (!summary)
 		return;
@@ -55,7 +21,7 @@ static void print_line(const char *label, const char *summary, int label_width)
 	} else {
 		rf_out("  %s%*s", label, indent - 2 - width, "");
 	}
-	print_wrapped(summary, indent, indent);
+	rf_out_wrapped(summary, indent, indent);
 }
 
 static void print_words(const char *before, const struct rf_option *words, int label_width)
@@ -94,7 +60,7 @@ static int measure_labels(const struct rf_option *options)
 		int width;
 
 		rf_option_format(&options[i], label);
-		width = width_of(label, strlen(label));
+		width = rf_out_width(label, strlen(label));
 		if (options[i].words)
 			width = LABEL_WIDTH_MAX;
 		if (width > widest)
@@ -122,11 +88,11 @@ static void print_command(int id)
 
 	rf_syntax_format(&rf_syntax[id], arguments);
 	rf_out("ringfence %s%s%s\n\n", rf_syntax[id].words, *arguments ? " " : "", arguments);
-	print_wrapped(row->help, 0, 0);
+	rf_out_wrapped(row->help, 0, 0);
 	print_options(rf_syntax[id].options);
 	if (row->notes) {
 		rf_out("\n");
-		print_wrapped(row->notes, 0, 0);
+		rf_out_wrapped(row->notes, 0, 0);
 	}
 	rf_out("\n");
 	for (int i = 0; row->examples[i]; i++)
@@ -148,18 +114,18 @@ static void print_usage(void)
 		rf_syntax_format(&alone, operand);
 		snprintf(label[i], sizeof(label[i]), "%.40s%s%.80s", alone.words,
 			 *operand ? " " : "", operand);
-		width = width_of(label[i], strlen(label[i]));
+		width = rf_out_width(label[i], strlen(label[i]));
 		widest = width > widest ? width : widest;
 	}
 	rf_out("usage: ringfence COMMAND [dev IF|FENCE] [--json] [--verbose]\n\n");
 	for (int i = 0; i < RF_CMD_COUNT; i++)
 		print_line(label[i], rf_syntax[i].summary, widest);
 	rf_out("\n'ringfence help COMMAND' explains a command and its options.\n");
-	print_wrapped("dev names the fence, or an interface of it. Without dev, status, stats and "
-		      "top show every fence; other commands need dev where there are several. "
-		      "--json makes a reading command print JSON; --verbose prints what "
-		      "libbpf says.",
-		      0, 0);
+	rf_out_wrapped("dev names the fence, or an interface of it. Without dev, status, stats and "
+		       "top show every fence; other commands need dev where there are several. "
+		       "--json makes a reading command print JSON; --verbose prints what "
+		       "libbpf says.",
+		       0, 0);
 }
 
 /* The second word of a command whose first is `word`; NULL: the first is another word. */

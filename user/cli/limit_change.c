@@ -150,17 +150,17 @@ void rf_limit_parts_print_change(const char *name, const struct rf_limit_parts *
 {
 	const char *between = "";
 
-	rf_out("limit '%s': ", name);
+	rf_out_text("limit '%s': ", name);
 	for (int i = 0; i < RF_LIMIT_PARTS; i++) {
 		if (!differ(before, after, i))
 			continue;
-		rf_out("%s%s%s%s → %s", between, speaks_for_itself(i) ? "" : names[i],
-		       speaks_for_itself(i) ? "" : " ", before->text[i],
-		       new_text(before, after, i));
+		rf_out_text("%s%s%s%s → %s", between, speaks_for_itself(i) ? "" : names[i],
+			    speaks_for_itself(i) ? "" : " ", before->text[i],
+			    new_text(before, after, i));
 		between = "; ";
 	}
-	rf_out("%s%s\n", *between ? "" : "nothing changed",
-	       before->id == after->id ? "" : "; its windows start afresh");
+	rf_out_text("%s%s\n", *between ? "" : "nothing changed",
+		    before->id == after->id ? "" : "; its windows start afresh");
 }
 
 json_t *rf_limit_parts_json(const char *name, const struct rf_limit_parts *before,

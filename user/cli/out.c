@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+#include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
@@ -104,6 +105,95 @@ void rf_out(const char *format, ...)
 		free(text);
 	}
 	va_end(args);
+}
+
+/* ---- lines of limited width ---- */
+
+#define HANGING 4 /* columns by which the next lines of a paragraph are indented */
+
+int rf_out_width(const char *text, size_t length)
+{
+	int width = 0;
+
+	for (size_t i = 0; i < length; i++)
+		width += ((unsigned char)text[i] & 0xc0) != 0x80;
+	return width;
+}
+
+/* The length of what stays in one line: a word, or words in quotes with what follows them. */
+static size_t unit_length(const char *text)
+{
+	const size_t word = strcspn(text, " ");
+	const size_t bracket = *text == '(';
+	const char *end = text + bracket;
+	size_t length;
+
+	if (*end != '\'')
+		return word;
+	do
+		end = strchr(end + 1, '\'');
+	while (end && isalnum((unsigned char)end[1]));
+	if (!end)
+		return word;
+	length = end - text + strcspn(end, " ");
+	return rf_out_width(text, length) <= RF_OUT_WIDTH - HANGING ? length : word;
+}
+
+void rf_out_wrapped(const char *text, int at, int indent)
+{
+	for (bool is_first = true; *text; is_first = false) {
+		const size_t length = unit_length(text);
+		const int width = rf_out_width(text, length);
+
+		if (!is_first && at + 1 + width > RF_OUT_WIDTH) {
+			at = indent + width > RF_OUT_WIDTH ? RF_OUT_WIDTH - width : indent;
+			at = at > 0 ? at : 0;
+			rf_out("\n%*s", at, "");
+		} else if (!is_first) {
+			rf_out(" ");
+			at++;
+		}
+		rf_out("%.*s", (int)length, text);
+		at += width;
+		text += length;
+		text += *text == ' ';
+	}
+	rf_out("\n");
+}
+
+static void print_line(const char *line)
+{
+	const int indent = strspn(line, " ");
+
+	rf_out("%*s", indent, "");
+	rf_out_wrapped(line + indent, indent, indent + HANGING);
+}
+
+void rf_out_text(const char *format, ...)
+{
+	static char *begun; /* a line that is not complete yet */
+	char *text, *joined, *rest, *end;
+	va_list args;
+
+	va_start(args, format);
+	if (vasprintf(&text, format, args) < 0)
+		text = NULL;
+	va_end(args);
+	if (!text || asprintf(&joined, "%s%s", begun ? begun : "", text) < 0) {
+		output_err = -ENOMEM;
+		free(text);
+		return;
+	}
+	free(text);
+	for (rest = joined; (end = strchr(rest, '\n')); rest = end + 1) {
+		*end = '\0';
+		print_line(rest);
+	}
+	free(begun);
+	begun = *rest ? strdup(rest) : NULL;
+	if (*rest && !begun)
+		output_err = -ENOMEM;
+	free(joined);
 }
 
 void rf_out_progress(size_t done, size_t total)

@@ -20,6 +20,21 @@ void rf_out_note(const char *text);
 void rf_out_log(const char *log);
 __attribute__((format(printf, 1, 2))) void rf_out(const char *format, ...);
 
+#define RF_OUT_WIDTH 80 /* columns */
+
+/* The number of columns that the first `length` bytes of a UTF-8 text take. */
+int rf_out_width(const char *text, size_t length);
+/*
+ * Prints words from column `at` on, in lines of RF_OUT_WIDTH; the next lines begin at column
+ * `indent`. Keeps 'a quoted command' in one line, so that it can be copied.
+ */
+void rf_out_wrapped(const char *text, int at, int indent);
+/*
+ * Prints sentences, wrapped in the same way. A line begins as far right as its text does, and goes
+ * on four columns further. A line may be printed in parts: it appears when it is complete.
+ */
+__attribute__((format(printf, 1, 2))) void rf_out_text(const char *format, ...);
+
 /* Progress, in one line that is redrawn; only on a terminal. */
 void rf_out_progress(size_t done, size_t total);
 

@@ -66,7 +66,7 @@ void rf_transaction_print_trial(uint64_t trial_ns)
 
 	rf_format_left(trial_ns, time);
 	if (trial_ns)
-		rf_out("on trial for %s: 'ringfence confirm' keeps it\n", time);
+		rf_out_text("on trial for %s: 'ringfence confirm' keeps it\n", time);
 }
 
 void rf_transaction_end(struct rf_transaction *transaction)

@@ -201,15 +201,16 @@ static void print_listed(const struct rf_case *its, enum rf_list list)
 	const struct rf_list_answer *answer = &its->list[list];
 	char left[RF_DURATION_TEXT_SIZE];
 
-	rf_out("%s: %s list (%s)", its->source,
-	       list == RF_ALLOW ? "passes by the allow" : "dropped by the deny", answer->prefix);
+	rf_out_text("%s: %s list (%s)", its->source,
+		    list == RF_ALLOW ? "passes by the allow" : "dropped by the deny",
+		    answer->prefix);
 	if (answer->left_ns != RF_FOREVER) {
 		rf_format_left(answer->left_ns, left);
-		rf_out(", for another %s", left);
+		rf_out_text(", for another %s", left);
 	}
 	if (list == RF_ALLOW && its->list[RF_DENY].is_listed)
-		rf_out(", which overrules the deny list (%s)", its->list[RF_DENY].prefix);
-	rf_out("\n");
+		rf_out_text(", which overrules the deny list (%s)", its->list[RF_DENY].prefix);
+	rf_out_text("\n");
 }
 
 /* "; the next packet passes in 620 ms", and on which condition. */
@@ -222,19 +223,19 @@ static void print_next(const struct rf_answer *answer, bool of_all)
 	rf_format_ms(answer->wait_ms, wait);
 	rf_format_left(limit->ban_ns, ban);
 	if (answer->wait_ms == RF_WAIT_FOREVER)
-		rf_out("; no %s passes", limit->unit == RF_BYTES ? frame : "packet");
+		rf_out_text("; no %s passes", limit->unit == RF_BYTES ? frame : "packet");
 	else
-		rf_out("; the next %s passes in %s",
-		       !of_all			 ? "of them"
-		       : limit->unit == RF_BYTES ? frame
-						 : "packet",
-		       wait);
+		rf_out_text("; the next %s passes in %s",
+			    !of_all		      ? "of them"
+			    : limit->unit == RF_BYTES ? frame
+						      : "packet",
+			    wait);
 	if (limit->flags & RF_COUNT_REJECTED)
-		rf_out(" if none comes until then");
+		rf_out_text(" if none comes until then");
 	else if (answer->network)
-		rf_out(" if no other source of %s sends", answer->network);
+		rf_out_text(" if no other source of %s sends", answer->network);
 	if (limit->ban_ns)
-		rf_out("; one that comes before bans it for %s", ban);
+		rf_out_text("; one that comes before bans it for %s", ban);
 }
 
 static void print_subject(const struct rf_case *its, const struct verdict *verdict, bool of_all)
@@ -242,20 +243,20 @@ static void print_subject(const struct rf_case *its, const struct verdict *verdi
 	const struct rf_limit *limit = verdict->answer->limit;
 	const bool is_new = verdict->by == BY_NEWCOMERS;
 
-	rf_out("%s: ", its->source);
+	rf_out_text("%s: ", its->source);
 	if (is_new)
-		rf_out("new; the newcomers rate is used up, so at this moment ");
+		rf_out_text("new; the newcomers rate is used up, so at this moment ");
 	if (of_all && is_new)
-		rf_out("it would be dropped");
+		rf_out_text("it would be dropped");
 	else if (of_all)
-		rf_out("dropped by %slimit '%s'", verdict->by == BY_BAN ? "a ban of " : "",
-		       limit->name);
+		rf_out_text("dropped by %slimit '%s'", verdict->by == BY_BAN ? "a ban of " : "",
+			    limit->name);
 	else if (verdict->answer->shorter_pass && verdict->by == BY_LIMIT)
-		rf_out("frames of %d bytes that limit '%s' matches are dropped", RF_FRAME_BYTES,
-		       limit->name);
+		rf_out_text("frames of %d bytes that limit '%s' matches are dropped",
+			    RF_FRAME_BYTES, limit->name);
 	else
-		rf_out("packets that limit '%s' matches %s dropped", limit->name,
-		       is_new ? "would be" : "are");
+		rf_out_text("packets that limit '%s' matches %s dropped", limit->name,
+			    is_new ? "would be" : "are");
 }
 
 static void print_drop(const struct rf_case *its, const struct verdict *verdict)
@@ -269,10 +270,10 @@ static void print_drop(const struct rf_case *its, const struct verdict *verdict)
 	if (verdict->by == BY_LIMIT)
 		print_next(answer, of_all);
 	if (verdict->by == BY_LIMIT && answer->shorter_pass)
-		rf_out("; shorter ones may pass");
+		rf_out_text("; shorter ones may pass");
 	if (verdict->by == BY_BAN) {
 		rf_format_left(answer->banned_ns, left);
-		rf_out("%s, for another %s", of_all ? "" : " by a ban", left);
+		rf_out_text("%s, for another %s", of_all ? "" : " by a ban", left);
 	}
 }
 
@@ -297,29 +298,31 @@ static void print_passes(const struct rf_case *its, const struct verdict *verdic
 
 	for (int i = 0; i < its->answers; i++)
 		is_shared |= its->answer[i].network && !is_shadow(&its->answer[i]);
-	rf_out("%s: %s", its->source, is_new ? "new; " : "");
+	rf_out_text("%s: %s", its->source, is_new ? "new; " : "");
 	if (verdict->outcome == DEPENDS)
-		rf_out("whether it passes depends on what new sources of its network have used");
+		rf_out_text(
+			"whether it passes depends on what new sources of its network have used");
 	else if (verdict->by == BY_NEWCOMERS)
-		rf_out("the newcomers rate is used up, so at this moment it passes without a "
-		       "limit");
+		rf_out_text("the newcomers rate is used up, so at this moment it passes without a "
+			    "limit");
 	else
-		rf_out("passes%s", is_new || is_shared ? " at this moment" : "");
+		rf_out_text("passes%s", is_new || is_shared ? " at this moment" : "");
 	if (!its->answers)
-		rf_out("; no limit applies");
+		rf_out_text("; no limit applies");
 	for (int i = 0; i < its->answers; i++) {
 		const struct rf_answer *answer = &its->answer[i];
 
 		if (!is_shadow(answer) || !answer->wait_ms)
 			continue;
 		rf_format_ms(answer->wait_ms, wait);
-		rf_out("; limit '%s' (shadow) would drop %s%s%s", answer->limit->name,
-		       is_for_all(answer)     ? "it"
-		       : answer->shorter_pass ? "full frames that it matches"
-					      : "packets that it matches",
-		       answer->wait_ms < 0 ? "" : " for another ", answer->wait_ms < 0 ? "" : wait);
+		rf_out_text("; limit '%s' (shadow) would drop %s%s%s", answer->limit->name,
+			    is_for_all(answer)	   ? "it"
+			    : answer->shorter_pass ? "full frames that it matches"
+						   : "packets that it matches",
+			    answer->wait_ms < 0 ? "" : " for another ",
+			    answer->wait_ms < 0 ? "" : wait);
 	}
-	rf_out("\n");
+	rf_out_text("\n");
 }
 
 /* Of the limits that match some packets, those that drop longer than what drops all. */
@@ -334,12 +337,12 @@ static int print_partly(const struct rf_case *its, const struct verdict *all)
 		if (is_for_all(&its->answer[i]) || verdict.outcome != DROPPED ||
 		    !is_longer(verdict.wait_ms, all->outcome == DROPPED ? all->wait_ms : 0))
 			continue;
-		rf_out("%s", printed++ ? "\n" : "");
+		rf_out_text("%s", printed++ ? "\n" : "");
 		print_drop(its, &verdict);
 		others_pass = others_pass && !verdict.answer->shorter_pass;
 	}
 	if (printed)
-		rf_out("%s\n", others_pass ? "; others pass" : "");
+		rf_out_text("%s\n", others_pass ? "; others pass" : "");
 	return printed;
 }
 
@@ -349,11 +352,12 @@ void rf_verdict_print(const struct rf_case *its)
 
 	if (judge_early(its, &verdict)) {
 		if (verdict.by == BY_TRIAL)
-			rf_out("%s: passes, as everything does: the attach was not confirmed\n",
-			       its->source);
+			rf_out_text(
+				"%s: passes, as everything does: the attach was not confirmed\n",
+				its->source);
 		else if (verdict.by == BY_BAN) {
 			print_drop(its, &verdict);
-			rf_out("\n");
+			rf_out_text("\n");
 		} else
 			print_listed(its, verdict.by == BY_ALLOW ? RF_ALLOW : RF_DENY);
 		return;
@@ -361,7 +365,7 @@ void rf_verdict_print(const struct rf_case *its)
 	verdict = judge_limits(its, true);
 	if (verdict.outcome == DROPPED) {
 		print_drop(its, &verdict);
-		rf_out("\n");
+		rf_out_text("\n");
 	}
 	if (!print_partly(its, &verdict) && verdict.outcome != DROPPED) {
 		verdict = judge_whole(its);
