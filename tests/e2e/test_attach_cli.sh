@@ -417,8 +417,8 @@ use "$quick"
 does 'attach replace makes a new fence in place of one of another map ABI' \
 	"${port[0]}: attached in native mode, fence '${port[0]}'
 ${port[0]}: replaced its fence of map ABI 999
-${port[0]}: its rules, windows and counters are gone; nothing is dropped now;
-  'ringfence apply FILE' brings back rules that 'ringfence save' kept" \
+${port[0]}: its rules, windows and counters are gone; nothing is dropped now; \
+'ringfence apply FILE' brings back rules that 'ringfence save' kept" \
 	ringfence attach "${port[0]}" replace
 is "$(counted 0)" 0 'a fence that attach replace made has counted nothing'
 does 'attach replace of a fence of its own map ABI has nothing to do' \
@@ -444,8 +444,8 @@ add_wire 3
 does 'attach succeeds over pins of another map ABI when their device is back' \
 	"${port[3]}: attached in native mode, fence '${port[3]}'
 ${port[3]}: replaced the pins of a fence of map ABI 999
-${port[3]}: its rules, windows and counters are gone; nothing is dropped now;
-  'ringfence apply FILE' brings back rules that 'ringfence save' kept" ringfence attach "${port[3]}"
+${port[3]}: its rules, windows and counters are gone; nothing is dropped now; \
+'ringfence apply FILE' brings back rules that 'ringfence save' kept" ringfence attach "${port[3]}"
 does 'detach succeeds after an attach over pins of another map ABI' \
 	"${port[3]}: detached" ringfence detach "${port[3]}"
 

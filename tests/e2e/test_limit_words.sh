@@ -34,7 +34,7 @@ shown() {
 
 # The last columns of top, and its JSON.
 used() {
-	ringfence top | tail -n 1 | awk '{ $1 = $2 = $3 = $4 = $5 = ""; sub(/^ */, ""); print }'
+	ringfence top | unwrapped | tail -n 1 | awk '{ $1 = $2 = $3 = $4 = $5 = ""; sub(/^ */, ""); print }'
 	ringfence top --json dev "${port[0]}" | jq -r '.sources[] | "\(.used) \(.rate) \(.burst) \(.unit)"'
 }
 

@@ -103,8 +103,8 @@ FILE dev $dev' brings back the rules" ringfence attach "$dev"
 does 'attach replace says that rules, windows and counters are gone' \
 	"$dev: attached in native mode, fence '$dev'
 $dev: replaced its fence of map ABI $oldest
-$dev: its rules, windows and counters are gone; nothing is dropped now;
-  'ringfence apply FILE' brings back rules that 'ringfence save' kept" ringfence attach "$dev" replace
+$dev: its rules, windows and counters are gone; nothing is dropped now; \
+'ringfence apply FILE' brings back rules that 'ringfence save' kept" ringfence attach "$dev" replace
 is "$(ringfence save | grep -c '^limit')" 0 'attach replace makes a fence without rules'
 does 'apply brings back what save kept of a past fence' \
 	'in force: 6 limits, 1 allowed and 2 denied prefixes, newcomers aggregate' \

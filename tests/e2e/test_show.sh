@@ -225,11 +225,11 @@ END
 deliver 0 src=192.0.2.1,count=6,proto=tcp src=192.0.2.200,count=3 src=198.51.100.1,count=2,proto=tcp
 is "$(ringfence show 192.0.2.0/24 | unwrapped | sed 's/ T$//; s/another .*/another T/')" \
 	"banned: 192.0.2.200 by limit 'udp', for another T
-source       limit     passed    dropped would drop      used
-192.0.2.0/24 quiet          3          0          3         3
-192.0.2.1    all            4          2          0         4
-192.0.2.200  all            2          0          0         2
-192.0.2.200  udp            2          1          0         2" \
+source       limit     passed    dropped would drop     used
+192.0.2.0/24 quiet          3          0          3        3
+192.0.2.1    all            4          2          0        4
+192.0.2.200  all            2          0          0        2
+192.0.2.200  udp            2          1          0        2" \
 	'show of a network prints the bans and windows in it'
 is "$(ringfence show 10.4.1.0/24 | unwrapped | sed 's/another .*/another T/')" 'deny list: 10.4.0.0/16, for another T
 deny list: 10.4.1.64' 'show of a network prints the prefixes of lists in it and around it'
@@ -256,14 +256,19 @@ rules <<-'END'
 END
 deliver 0 src=192.0.2.77,count=6 src=2001:db8:aaaa:bbbb:cccc:dddd:eeee:ffff,count=9
 is "$(ringfence top)" "\
-source                                 limit                              passed    dropped would drop     used of
-2001:db8:aaaa:bbbb::/64                udp                                     2          7          0        2 2/1h
-192.0.2.77                             udp                                     2          4          0        2 2/1h
-192.0.2.77                             the-limit-of-all-other-sources          2          0          0        2 4/1h
-2001:db8:aaaa:bbbb:cccc:dddd:eeee:ffff the-limit-of-all-other-sources          2          0          0        2 4/1h" \
+source                                 limit
+        passed    dropped would drop     used of
+2001:db8:aaaa:bbbb::/64                udp
+             2          7          0        2 2/1h
+192.0.2.77                             udp
+             2          4          0        2 2/1h
+192.0.2.77                             the-limit-of-all-other-sources
+             2          0          0        2 4/1h
+2001:db8:aaaa:bbbb:cccc:dddd:eeee:ffff the-limit-of-all-other-sources
+             2          0          0        2 4/1h" \
 	'top: long names and addresses keep their columns'
 rows() { # WORDS OF top: the sources and limits of its rows
-	ringfence top "$@" | awk 'NR > 1 { print $1, $2 }'
+	ringfence top "$@" | unwrapped | awk 'NR > 1 { print $1, $2 }'
 }
 is "$(rows limit udp)" $'2001:db8:aaaa:bbbb::/64 udp\n192.0.2.77 udp' 'top limit NAME prints the sources of that limit'
 is "$(rows within 192.0.2.0/24 limit udp)" '192.0.2.77 udp' 'top within PREFIX prints the sources in that network'
@@ -275,7 +280,7 @@ fails 'top of a missing limit is refused' 1 \
 	"ringfence: limit 'none': it does not exist; 'limit list' lists the limits" ringfence top limit none
 ringfence limit del udp
 ringfence limit del the-limit-of-all-other-sources
-is "$(ringfence top | tail -n 1)" "no source has a window, since there is no limit; 'ringfence limit add all rate \
+is "$(ringfence top | unwrapped | tail -n 1)" "no source has a window, since there is no limit; 'ringfence limit add all rate \
 1M/1s shadow' drops nothing, and shows the sources" 'top without a limit says how sources can be seen'
 
 # ---- an attach that was not confirmed ----

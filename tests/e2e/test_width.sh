@@ -31,8 +31,8 @@ use "$half"
 
 fits 'attach' attach "${port[0]}" "${port[1]}" fence "$fence" confirm 1h
 fits 'status of a fence on trial' status
-is "$(sed -n '/^on trial/,/confirm/p' "$scratch/fits" | tail -n +2 | grep -c "^    [^ ]")" 1 \
-	'a line that goes on is indented'
+matches "$(sed -n '/^fence/,/memory/p' "$scratch/fits")" "fence $fence: .*
+    [^ ].* of memory" 'a line that goes on is indented'
 fits 'confirm' confirm
 fits 'status without a limit' status
 
@@ -55,7 +55,8 @@ fits 'doctor' doctor
 fits 'doctor of an interface' doctor "${port[0]}"
 is "$(sed -nE '2,$p' "$scratch/fits" | grep -vcE '^enp|^  (ok|note|problem) +[a-z_-]+ +[^ ]|^ {27}[^ ]')" 0 \
 	'doctor keeps its columns'
-for words in 'deny list' 'allow list' 'show 192.0.2.1' "show $full"; do
+for words in 'deny list' 'allow list' bans stats top 'show 2001:db8:1234:5678:9abc:def0:1234:5679' 'show 192.0.2.1' \
+	"show $full" 'show 192.0.2.0/24' 'show 2001:db8::/32'; do
 	# shellcheck disable=SC2086 # words
 	fits "$words" $words
 done

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cli/out.h"
+#include "cli/table.h"
 #include "cli/transaction.h"
 
 /* The remaining time of a ban, and the time since its start, in ns. */
@@ -40,23 +41,38 @@ static int print_json(const struct rf_fence *fence, const struct rf_bans *bans,
 	return rf_out_json(json_pack("{s:o}", "bans", list), false, error);
 }
 
+/* What the table of bans is made of. */
+struct listing {
+	const struct rf_fence *fence;
+	const struct rf_bans *bans;
+};
+
+static void fill(const void *context, size_t i, struct rf_cells *cells)
+{
+	const struct listing *listing = context;
+	const struct rf_ban_row *row = &listing->bans->row[i];
+	char lasted[RF_DURATION_TEXT_SIZE];
+
+	rf_format_source(&row->source, row->limit, cells->text[0]);
+	snprintf(cells->text[1], RF_CELL_SIZE, "%s", row->limit->name);
+	rf_format_left(left_ns(listing->fence, listing->bans, row), cells->text[2]);
+	rf_format_left(lasted_ns(listing->fence, listing->bans, row), lasted);
+	snprintf(cells->text[3], RF_CELL_SIZE, "%s%s", lasted,
+		 row->limit->flags & RF_BAN_ALL ? "  (all its packets)" : "");
+}
+
 static void print_text(const struct rf_fence *fence, const struct rf_bans *bans)
 {
-	if (!bans->count)
-		rf_out("no source is banned\n");
-	else
-		rf_out("%-32s %-12s %-12s %s\n", "source", "limit", "left", "since");
-	for (size_t i = 0; i < bans->count; i++) {
-		const struct rf_ban_row *row = &bans->row[i];
-		char source[RF_PREFIX_TEXT_SIZE], left[RF_DURATION_TEXT_SIZE];
-		char lasted[RF_DURATION_TEXT_SIZE];
+	static const struct rf_column columns[] = {
+		{"source", false, 0}, {"limit", false, 0}, {"left", false, 8}, {"since", false, 0}};
+	const struct listing listing = {fence, bans};
+	const struct rf_table table = {columns, ARRAY_SIZE(columns), 2, bans->count, &listing,
+				       fill};
 
-		rf_format_source(&row->source, row->limit, source);
-		rf_format_left(left_ns(fence, bans, row), left);
-		rf_format_left(lasted_ns(fence, bans, row), lasted);
-		rf_out("%-32s %-12s %-12s %s%s\n", source, row->limit->name, left, lasted,
-		       row->limit->flags & RF_BAN_ALL ? "  (all its packets)" : "");
-	}
+	if (bans->count)
+		rf_table_print(&table);
+	else
+		rf_out("no source is banned\n");
 }
 
 int rf_cmd_bans(const struct rf_options *options, struct rf_words *words, struct rf_error *error)

@@ -140,7 +140,7 @@ static int print_json_line(const struct rf_fence *fence, const struct totals *to
 
 static void print_count(const char *label, const struct rf_count *count)
 {
-	rf_out("%-42s %15" PRIu64 " %18" PRIu64 "\n", label, (uint64_t)count->packets,
+	rf_out("%-44s %15" PRIu64 " %18" PRIu64 "\n", label, (uint64_t)count->packets,
 	       (uint64_t)count->bytes);
 }
 
@@ -190,7 +190,7 @@ static int print_limits(const struct rf_fence *fence, struct rf_error *error)
 static void print_number(const char *label, uint64_t number)
 {
 	if (number)
-		rf_out("%-42s %15" PRIu64 "\n", label, number);
+		rf_out("%-44s %15" PRIu64 "\n", label, number);
 }
 
 static void print_newcomers(const struct rf_counters *counters)
@@ -212,7 +212,7 @@ static int print_text(const struct rf_fence *fence, const struct totals *totals,
 	int err;
 
 	snprintf(label, sizeof(label), "fence %s", fence->name);
-	rf_out("%-42s %15s %18s\n", label, "packets", "bytes");
+	rf_out("%-44s %15s %18s\n", label, "packets", "bytes");
 	print_count("passed", &totals->passed);
 	print_count("dropped", &totals->dropped);
 	print_reasons(totals);
@@ -220,7 +220,7 @@ static int print_text(const struct rf_fence *fence, const struct totals *totals,
 	print_newcomers(&totals->counters);
 	for (int i = 0; i < RF_MAP_ERROR_COUNT; i++)
 		if (totals->counters.map_error[i])
-			rf_out("map error %-32s %15" PRIu64 "\n", rf_map_error_name(i),
+			rf_out("map error %-34s %15" PRIu64 "\n", rf_map_error_name(i),
 			       (uint64_t)totals->counters.map_error[i]);
 	return err;
 }

@@ -6,43 +6,22 @@
 
 #include "cli/out.h"
 #include "cli/show_network.h"
-#include "ringfence/limiter.h"
-#include "ringfence/window_read.h"
+#include "cli/sources.h"
 #include "rules/policy.h"
 #include "rules/ruleset.h"
-
-/* One source under one limit. */
-struct row {
-	struct rf_prefix source;
-	const struct rf_limit *limit;
-	uint64_t passed, dropped, would_drop;
-	uint64_t used; /* in the limit's unit */
-};
 
 struct network {
 	const struct rf_fence *fence;
 	const struct rf_prefix *prefix;
 	struct rf_ruleset rules;
 	struct rf_bans bans;
-	struct row *row; /* sorted by source */
-	size_t count, capacity;
+	struct rf_source_rows sources; /* sorted by source */
 };
 
 static const char *const list_names[RF_LIST_COUNT] = {
 	[RF_ALLOW] = "allow",
 	[RF_DENY] = "deny",
 };
-
-static struct rf_prefix source_prefix(const struct rf_address *source, const struct rf_limit *limit)
-{
-	struct rf_prefix prefix = {
-		.version = source->version,
-		.length = source->version == 4 ? limit->per4 : limit->per6,
-	};
-
-	memcpy(prefix.word, source->word, sizeof(prefix.word));
-	return prefix;
-}
 
 /* ---- reading ---- */
 
@@ -53,44 +32,9 @@ static bool overlaps(const struct network *network, const struct rf_prefix *pref
 	       rf_prefix_contains(prefix, network->prefix);
 }
 
-static int add_row(const struct rf_address *source, uint32_t limit_id,
-		   const struct rf_source *state, void *context)
-{
-	struct network *network = context;
-	const struct rf_bank *rules = &network->rules.bank;
-	const int slot = rf_bank_find_id(rules, limit_id);
-	const struct rf_policy *policy = &rules->policy[slot < 0 ? 0 : slot];
-	struct rf_prefix prefix;
-
-	if (slot < 0)
-		return 0; /* its limit was deleted */
-	prefix = source_prefix(source, &rules->limit[slot]);
-	if (!overlaps(network, &prefix))
-		return 0;
-	if (network->count == network->capacity) {
-		const size_t capacity = network->capacity ? network->capacity * 2 : 256;
-		struct row *row = reallocarray(network->row, capacity, sizeof(*row));
-
-		if (!row)
-			return -ENOMEM;
-		network->row = row;
-		network->capacity = capacity;
-	}
-	network->row[network->count++] = (struct row){
-		.source = prefix,
-		.limit = &rules->limit[slot],
-		.passed = state->passed,
-		.dropped = state->dropped,
-		.would_drop = policy->ban ? 0 : state->would_drop,
-		.used = rf_used(&state->window, policy, rf_fence_time(network->fence, policy))
-			<< policy->unit_shift,
-	};
-	return 0;
-}
-
 static int compare_rows(const void *a, const void *b)
 {
-	const struct row *left = a, *right = b;
+	const struct rf_source_row *left = a, *right = b;
 	const int order = rf_prefix_compare(&left->source, &right->source);
 
 	return order ? order : strcmp(left->limit->name, right->limit->name);
@@ -98,14 +42,16 @@ static int compare_rows(const void *a, const void *b)
 
 static int read_network(struct network *network, struct rf_error *error)
 {
+	const struct rf_source_filter filter = {NULL, network->prefix, true};
+	struct rf_source_rows *sources = &network->sources;
 	int err = rf_fence_ruleset(network->fence, &network->rules, error);
 
 	if (!err)
 		err = rf_fence_bans(network->fence, &network->bans, error);
 	if (!err)
-		err = rf_fence_each_source(network->fence, add_row, network, error);
-	if (!err && network->count)
-		qsort(network->row, network->count, sizeof(*network->row), compare_rows);
+		err = rf_source_rows_read(network->fence, &network->bans, &filter, sources, error);
+	if (!err && sources->count)
+		qsort(sources->row, sources->count, sizeof(*sources->row), compare_rows);
 	return err;
 }
 
@@ -174,8 +120,8 @@ static json_t *windows_json(const struct network *network)
 {
 	json_t *windows = json_array();
 
-	for (size_t i = 0; i < network->count; i++) {
-		const struct row *row = &network->row[i];
+	for (size_t i = 0; i < network->sources.count; i++) {
+		const struct rf_source_row *row = &network->sources.row[i];
 		char source[RF_PREFIX_TEXT_SIZE];
 
 		rf_format_prefix(&row->source, source);
@@ -212,9 +158,9 @@ static size_t print_list(const struct network *network, enum rf_list list)
 			continue;
 		rf_format_prefix(&listed->prefix, prefix);
 		rf_format_left(left_ns(network, listed->until[list]), left);
-		rf_out("%s list: %s%s%s\n", list_names[list], prefix,
-		       listed->until[list] == RF_FOREVER ? "" : ", for another ",
-		       listed->until[list] == RF_FOREVER ? "" : left);
+		rf_out_text("%s list: %s%s%s\n", list_names[list], prefix,
+			    listed->until[list] == RF_FOREVER ? "" : ", for another ",
+			    listed->until[list] == RF_FOREVER ? "" : left);
 		printed++;
 	}
 	return printed;
@@ -233,39 +179,11 @@ static size_t print_bans(const struct network *network)
 			continue;
 		rf_format_prefix(&prefix, source);
 		rf_format_left(left_ns(network, ban->until), left);
-		rf_out("banned: %s by limit '%s', for another %s\n", source, ban->limit->name,
-		       left);
+		rf_out_text("banned: %s by limit '%s', for another %s\n", source, ban->limit->name,
+			    left);
 		printed++;
 	}
 	return printed;
-}
-
-static int longer(const char *text, int width)
-{
-	return (int)strlen(text) > width ? (int)strlen(text) : width;
-}
-
-static void print_windows(const struct network *network)
-{
-	int source_width = sizeof("source") - 1, limit_width = sizeof("limit") - 1;
-	char source[RF_PREFIX_TEXT_SIZE];
-
-	for (size_t i = 0; i < network->count; i++) {
-		rf_format_prefix(&network->row[i].source, source);
-		source_width = longer(source, source_width);
-		limit_width = longer(network->row[i].limit->name, limit_width);
-	}
-	if (network->count)
-		rf_out("%-*s %-*s %10s %10s %10s %9s\n", source_width, "source", limit_width,
-		       "limit", "passed", "dropped", "would drop", "used");
-	for (size_t i = 0; i < network->count; i++) {
-		const struct row *row = &network->row[i];
-
-		rf_format_prefix(&row->source, source);
-		rf_out("%-*s %-*s %10" PRIu64 " %10" PRIu64 " %10" PRIu64 " %9" PRIu64 "\n",
-		       source_width, source, limit_width, row->limit->name, row->passed,
-		       row->dropped, row->would_drop, row->used);
-	}
 }
 
 static void print_text(const struct network *network, const char *prefix)
@@ -273,11 +191,13 @@ static void print_text(const struct network *network, const char *prefix)
 	size_t printed = print_list(network, RF_ALLOW) + print_list(network, RF_DENY);
 
 	printed += print_bans(network);
-	print_windows(network);
-	if (!printed && !network->count)
-		rf_out("%s: nothing is known of it: no source in it has a window or a ban, and no "
-		       "list has it\n",
-		       prefix);
+	if (network->sources.count)
+		rf_source_rows_print(&network->sources, network->sources.count, false);
+	if (!printed && !network->sources.count)
+		rf_out_text(
+			"%s: nothing is known of it: no source in it has a window or a ban, and no "
+			"list has it\n",
+			prefix);
 }
 
 int rf_show_network(const struct rf_fence *fence, const struct rf_prefix *prefix, bool json,
@@ -292,7 +212,7 @@ int rf_show_network(const struct rf_fence *fence, const struct rf_prefix *prefix
 		err = print_json(&network, text, error);
 	else if (!err)
 		print_text(&network, text);
-	free(network.row);
+	rf_source_rows_free(&network.sources);
 	rf_bans_free(&network.bans);
 	rf_ruleset_free(&network.rules);
 	return err;

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* The sources of a fence, one row for each source under each limit: for `top`, and `show PREFIX`.
+ */
+#ifndef RINGFENCE_SOURCES_H
+#define RINGFENCE_SOURCES_H
+
+#include "base/prefix.h"
+#include "fence/fence.h"
+
+struct rf_source_row {
+	struct rf_prefix source;
+	const struct rf_limit *limit;
+	uint64_t passed, dropped, would_drop;
+	uint64_t used;	    /* in the limit's unit */
+	uint64_t banned_ns; /* remaining time; 0: not banned */
+};
+
+/* Which sources to read. */
+struct rf_source_filter {
+	const char *limit;		/* NULL: of every limit */
+	const struct rf_prefix *within; /* NULL: everywhere */
+	bool or_around;			/* networks that contain `within` as well */
+};
+
+struct rf_source_rows {
+	struct rf_source_row *row;
+	size_t count, capacity;
+};
+
+/* Adds rows, of limits in `bans->rules`. Free them even after an error. */
+int rf_source_rows_read(const struct rf_fence *fence, const struct rf_bans *bans,
+			const struct rf_source_filter *filter, struct rf_source_rows *rows,
+			struct rf_error *error);
+/* Prints the first `count` rows; `of_what`: with the rate of each limit, and bans. */
+void rf_source_rows_print(const struct rf_source_rows *rows, size_t count, bool of_what);
+void rf_source_rows_free(struct rf_source_rows *rows);
+
+#endif /* RINGFENCE_SOURCES_H */
