@@ -155,7 +155,7 @@ build/asan/%.o: %.c
 build/tests/unit/%: build/asan/tests/unit/%.o $(PURE:%.c=build/asan/%.o)
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)
-	$(Q)$(CC) $(ALL_CFLAGS) $(SANITIZE) $(filter %.o,$^) -o $@ -lcmocka
+	$(Q)$(CC) $(ALL_CFLAGS) $(SANITIZE) $(filter %.o,$^) -o $@ -lcmocka $(shell $(PKG_CONFIG) --libs jansson)
 
 # The tests that build frames, one header after the other.
 FRAMES := tests/frame_headers tests/frame_parts
@@ -208,7 +208,7 @@ build/fuzz/%.o: %.c
 
 build/fuzz/fuzz_%: build/fuzz/tests/fuzz/fuzz_%.o $(PURE:%.c=build/fuzz/%.o)
 	$(call say,LINK,$@)
-	$(Q)$(CLANG) $(ALL_CFLAGS) $(SANITIZE) -fsanitize=fuzzer $(filter %.o,$^) -o $@
+	$(Q)$(CLANG) $(ALL_CFLAGS) $(SANITIZE) -fsanitize=fuzzer $(filter %.o,$^) -o $@ $(shell $(PKG_CONFIG) --libs jansson)
 
 build/fuzz/fuzz_limiter: build/fuzz/tests/fuzz/limiter_watch.o
 

@@ -6,6 +6,7 @@
 
 #include "rules/file.h"
 #include "rules/grammar.h"
+#include "rules/nft_set.h"
 
 #define FILE_BYTES_MAX (256UL << 20) /* far more than any rule file has */
 #define READ_BYTES 65536
@@ -97,15 +98,13 @@ static int add_line(char *line, struct rf_prefixes *prefixes, struct rf_error *e
 	return err ? err : rf_prefixes_add(prefixes, &prefix, error);
 }
 
-int rf_file_prefixes(const char *path, struct rf_prefixes *prefixes, struct rf_error *error)
+static int add_lines(const char *path, char *rest, struct rf_prefixes *prefixes,
+		     struct rf_error *error)
 {
-	char *text, *rest, *line;
 	size_t number = 0;
-	int err = rf_file_read(path, &text, error);
+	char *line;
+	int err = 0;
 
-	if (err)
-		return err;
-	rest = text;
 	while (!err && (line = strsep(&rest, "\n"))) {
 		struct rf_error reason = {};
 
@@ -114,6 +113,20 @@ int rf_file_prefixes(const char *path, struct rf_prefixes *prefixes, struct rf_e
 		if (err)
 			rf_error_failed(error, err, "%s:%zu: %s", path, number, reason.text);
 	}
+	return err;
+}
+
+int rf_file_prefixes(const char *path, struct rf_prefixes *prefixes, struct rf_error *error)
+{
+	char *text;
+	int err = rf_file_read(path, &text, error);
+
+	if (err)
+		return err;
+	if (rf_nft_set_is(text))
+		err = rf_nft_set_prefixes(path, text, prefixes, error);
+	else
+		err = add_lines(path, text, prefixes, error);
 	free(text);
 	return err;
 }

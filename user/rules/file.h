@@ -9,8 +9,8 @@
 /* All of a file, with a final NUL; `-` is standard input. The caller frees `text`. */
 int rf_file_read(const char *path, char **text, struct rf_error *error);
 /*
- * Adds the prefixes of a file, one per line, to `prefixes`; `#` begins a comment. An error names
- * the file, the line and the word.
+ * Adds the prefixes of a file to `prefixes`: one per line, where `#` begins a comment, or a set as
+ * `nft -j list set` prints it. An error names the file, the line and the word.
  */
 int rf_file_prefixes(const char *path, struct rf_prefixes *prefixes, struct rf_error *error);
 
