@@ -44,6 +44,7 @@ DOCS_TESTS := $(wildcard tests/docs/test_*.sh) tests/packaging/test_install.sh
 # The tests that 'make check-fast' runs beside the unit tests.
 FAST_TESTS := tests/e2e/test_frames.sh $(addprefix build/tests/prog/test_,budget cases fence layout lists)
 PACKAGE_TESTS := tests/packaging/test_deb.sh
+ECOSYSTEM_TESTS := $(wildcard tests/ecosystem/test_*.sh)
 EXPLORER := tests/explorer/test_explorer.sh
 # First, so that none of them is left over at the end, alone on one CPU.
 LONG_TESTS := $(EXPLORER) $(patsubst %,tests/e2e/test_%.sh,attach_cli kills faults fills live apply doctor) \
@@ -62,6 +63,7 @@ FUZZERS := packet grammar limiter
 FUZZ_SECONDS ?= 20
 SOURCES := $(wildcard bpf/*.[ch] user/*/*.[ch] include/ringfence/*.h tests/*.[ch] tests/*/*.[ch])
 MANUALS := $(wildcard docs/*.[1-8])
+GUIDES := $(wildcard docs/guides/*.md)
 SCRIPTS := $(wildcard tests/*.sh tests/*/*.sh packaging/debian/ringfence.p*) user/completion/ringfence.bash .ci/run
 
 # Runs as many recipes at once as there are CPUs, unless the caller gives -j.
@@ -70,8 +72,8 @@ SIDE_BY_SIDE = $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc))
 .DELETE_ON_ERROR:
 .SUFFIXES:
 .SECONDARY: # keeps what is made on the way, skeletons for one
-.PHONY: all tools demo check check-fast check-user check-kernels check-packages soak fuzz bench bench-program bench-live bench-keep \
-	lint deb deps deps-lint deps-fuzz deps-bench deps-packages deps-vm install uninstall clean help \
+.PHONY: all tools demo check check-fast check-user check-kernels check-packages check-ecosystem soak fuzz bench bench-program bench-live bench-keep \
+	lint deb deps deps-lint deps-fuzz deps-bench deps-packages deps-ecosystem deps-vm install uninstall clean help \
 	FORCE
 
 all: build/ringfence build/ringfence.bpf.o ## build the command line and the program
@@ -136,6 +138,11 @@ check-packages: ## build the Debian package, and test it in a new chroot (root)
 	$(MAKE) deps deps-packages
 	$(MAKE) tools deb
 	tests/run.sh $(PACKAGE_TESTS)
+
+check-ecosystem: ## run the tests beside real fail2ban and nftables (root)
+	$(MAKE) deps deps-ecosystem
+	$(MAKE) $(SIDE_BY_SIDE) all
+	tests/run.sh $(ECOSYSTEM_TESTS)
 
 check-user: $(UNIT_TESTS) ## run the tests that need no privilege
 	tests/run.sh $(UNIT_TESTS) $(EXPLORER)
@@ -312,6 +319,9 @@ deps-bench: ## install what 'make bench' compares ringfence with
 deps-packages: ## install what 'make deb' and 'make check-packages' need
 	@tests/deps.sh packages
 
+deps-ecosystem: ## install what 'make check-ecosystem' needs
+	@tests/deps.sh ecosystem
+
 deps-fuzz: ## install what 'make fuzz' needs
 	@tests/deps.sh fuzz
 
@@ -326,8 +336,10 @@ INSTALLED := build/ringfence:755:sbin/ringfence \
 	user/completion/ringfence.fish:644:share/fish/vendor_completions.d/ringfence.fish \
 	build/systemd/ringfence.service:644:lib/systemd/system/ringfence.service \
 	build/systemd/ringfence@.service:644:lib/systemd/system/ringfence@.service \
+	packaging/fail2ban/ringfence.conf:644:share/ringfence/fail2ban/ringfence.conf \
 	packaging/sysusers/ringfence.conf:644:lib/sysusers.d/ringfence.conf \
 	README.md:644:share/doc/ringfence/README.md \
+	$(foreach page,$(GUIDES),$(page):644:share/doc/ringfence/guides/$(notdir $(page))) \
 	$(foreach page,$(MANUALS),$(page):644:share/man/man$(subst .,,$(suffix $(page)))/$(notdir $(page)))
 UNITS := $(patsubst packaging/%,build/%,$(wildcard packaging/systemd/*.service))
 install_one = install -D -m $(word 2,$(1)) $(word 1,$(1)) $(DESTDIR)$(PREFIX)/$(word 3,$(1))
@@ -344,7 +356,8 @@ install: all $(UNITS) ## install under DESTDIR/PREFIX, and /etc/ringfence
 
 uninstall: ## remove what 'install' installed; rules in /etc/ringfence stay
 	rm -f $(foreach one,$(INSTALLED),$(DESTDIR)$(PREFIX)/$(lastword $(subst :, ,$(one))))
-	@for directory in $(DESTDIR)$(PREFIX)/share/doc/ringfence $(DESTDIR)/etc/ringfence; do \
+	@for directory in $(addprefix $(DESTDIR)$(PREFIX)/share/,doc/ringfence/guides doc/ringfence \
+		ringfence/fail2ban ringfence) $(DESTDIR)/etc/ringfence; do \
 		[ ! -d $$directory ] || rmdir --ignore-fail-on-non-empty $$directory; done
 
 # The package is built in a copy of the tree, since debhelper writes into its source tree.

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
 # Installs packages for one or more purposes: `build` (build and test), `lint`, `fuzz`, `bench` (the
-# programs to compare with), `packages` (the Debian package), `vm` (run on other kernels), `clangs`
+# programs to compare with), `packages` (the Debian package), `ecosystem` (the programs that ringfence
+# works beside), `vm` (run on other kernels), `clangs`
 # (a second clang, for the tests that take every installed clang). Packages that are installed
 # already are left alone. If the package manager is unknown, the script lists what is needed.
 set -eu
@@ -16,6 +17,7 @@ systemd-analyze, bash, zsh, fish'
 [ "$kind" = fuzz ] && needs="clang's runtime libraries: libFuzzer and the sanitizers"
 [ "$kind" = vm ] && needs='Debian: its kernels are fetched by apt; QEMU, qemu-user, cross compilers, clang'
 [ "$kind" = bench ] && needs='nftables, iptables, xdp-filter (xdp-tools), gnuplot'
+[ "$kind" = ecosystem ] && needs='fail2ban, nftables, Python 3, jq'
 [ "$kind" = packages ] && needs='a Debian system: debhelper, lintian, debootstrap'
 
 newest_clang() {
@@ -32,6 +34,7 @@ packages() {
 	apt-clangs) echo clang-19 ;;
 	apt-bench) echo nftables iptables xdp-tools gnuplot-nox ;;
 	apt-packages) echo debhelper dpkg-dev fakeroot lintian debootstrap ;;
+	apt-ecosystem) echo fail2ban nftables python3 jq ;;
 	apt-vm) echo qemu-system-x86 qemu-system-arm qemu-system-misc qemu-user busybox-static kmod cpio \
 		xz-utils gcc-aarch64-linux-gnu gcc-s390x-linux-gnu clang-14 "$(newest_clang)" ;;
 	dnf-build) echo gcc make clang llvm libbpf-devel libxdp-devel xdp-tools bpftool kernel-headers elfutils-libelf-devel \
@@ -39,17 +42,20 @@ packages() {
 		procps-ng util-linux systemd zsh fish ;;
 	dnf-lint) echo clang-tools-extra ShellCheck mandoc ;;
 	dnf-fuzz) echo clang compiler-rt ;;
+	dnf-ecosystem) echo fail2ban-server nftables python3 jq ;;
 	dnf-bench) echo nftables iptables-nft xdp-tools gnuplot ;;
 	pacman-build) echo gcc make clang llvm libbpf xdp-tools bpf linux-api-headers libelf zlib jansson cmocka libmnl \
 		pkgconf iproute2 jq ethtool strace procps-ng util-linux systemd zsh fish ;;
 	pacman-lint) echo clang shellcheck mandoc ;;
 	pacman-fuzz) echo clang compiler-rt ;;
+	pacman-ecosystem) echo fail2ban nftables python jq ;;
 	pacman-bench) echo nftables iptables-nft xdp-tools gnuplot ;;
 	zypper-build) echo gcc make clang llvm libbpf-devel libxdp-devel xdp-tools bpftool linux-glibc-devel libelf-devel \
 		zlib-devel libjansson-devel libcmocka-devel libmnl-devel pkg-config iproute2 jq ethtool strace procps util-linux \
 		systemd zsh fish ;;
 	zypper-lint) echo clang-tools ShellCheck mandoc ;;
 	zypper-fuzz) echo clang ;; # its runtime is in there
+	zypper-ecosystem) echo fail2ban nftables python3 jq ;;
 	zypper-bench) echo nftables iptables xdp-tools gnuplot ;;
 	esac
 }
