@@ -303,6 +303,9 @@ enum rf_clock {
 #define RF_EXACT (1U << 2)	    /* no credits: each packet that passes is charged by itself */
 #define RF_OTHER_SET (1U << 3)	    /* of a policy: its slot's second set in `aggregates` */
 #define RF_BAN_ALL (1U << 4)	    /* a banned source is dropped, whatever it sends */
+/* Of a limit alone: how its figures were written, and so how they are printed. */
+#define RF_RATE_IN_BITS (1U << 30)
+#define RF_BURST_IN_BITS (1U << 31)
 
 /* Which packets a limit matches. */
 enum rf_match {
@@ -326,7 +329,7 @@ struct rf_limit {
 	__u64 window_ns; /* W */
 	__u64 burst;	 /* of RF_TOKEN and RF_LEAKY, in `unit`; 0 for the others */
 	__u64 ban_ns;	 /* 0: none */
-	__u32 flags;	 /* RF_SHADOW | RF_COUNT_REJECTED | RF_EXACT | RF_BAN_ALL */
+	__u32 flags;	 /* RF_SHADOW | RF_COUNT_REJECTED | RF_EXACT | RF_BAN_ALL, RF_…_IN_BITS */
 	__u8 algorithm;	 /* enum rf_algorithm */
 	__u8 edge;	 /* enum rf_edge */
 	__u8 unit;	 /* enum rf_unit */

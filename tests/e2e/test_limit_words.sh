@@ -42,11 +42,11 @@ ringfence attach "${port[0]}" >"$scratch/log"
 ringfence limit add all rate 1/1s
 reads '20k/1s of every source' 'rate 20k/1s' '20000 1000 packets sliding strict 16 null false false' \
 	rate 20k/1s packets algorithm sliding cells 16 edge strict
-reads '1250k/1s bytes of every source (shadow: only counts what it would drop)' \
-	'rate 1250k/1s bytes cells 4 edge coarse shadow' \
+reads '10mbit of every source (shadow: only counts what it would drop)' \
+	'rate 10mbit cells 4 edge coarse shadow' \
 	'1250000 1000 bytes sliding coarse 4 null true false' \
 	rate 10mbit shadow edge coarse cells 4
-reads '1250k/1s bytes of every source, with a burst of 1250k' 'rate 1250k/1s bytes algorithm token' \
+reads '10mbit of every source, with a burst of 10mbit' 'rate 10mbit algorithm token' \
 	'1250000 1000 bytes token strict 1 1250000 false false' \
 	rate 10mbit/1s bytes burst 1250k algorithm token
 
@@ -72,8 +72,8 @@ is "$(used)" $'7 burst 7, 5/1h\n7 5 7 packets' 'top of a token bucket prints bur
 is "$(ringfence show 192.0.2.1 --json | jq -c '.limits[] | [.used, .burst, .unit, .cells]')" \
 	'[7,7,"packets",[]]' 'show --json of a token bucket has its burst'
 
-reads '10k/8784h bytes of every source, with a burst of 3k' \
-	'rate 10k/8784h bytes algorithm leaky burst 3k' \
+reads '80kbit/8784h of every source, with a burst of 24kbit' \
+	'rate 80kbit/8784h algorithm leaky burst 24kbit' \
 	'10000 31622400000 bytes leaky strict 1 3000 false false' \
 	rate 80kbit/8784h burst 24kbit algorithm leaky
 deliver 0 src=192.0.2.1,count=4,len=1000
@@ -81,7 +81,7 @@ is "$(shown)" '  used          3000 of burst 3000 bytes
   passed        3
   dropped       1
   passes again  in N, a frame of 1514 bytes' 'show of a leaky bucket in bytes prints when a full frame passes'
-is "$(used)" $'3000 burst 3k, 10k/8784h bytes\n3000 10000 3000 bytes' \
+is "$(used)" $'3000 burst 24kbit, 80kbit/8784h\n3000 10000 3000 bytes' \
 	'top of a leaky bucket in bytes prints burst and rate'
 
 reads '10k/1h bytes of every source' 'rate 10k/1h bytes cells 4 edge weighted' \

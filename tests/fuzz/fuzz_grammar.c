@@ -316,7 +316,9 @@ static void check_limit(const struct rf_limit *limit)
 
 	REQUIRE(limit->unit == RF_PACKETS || limit->unit == RF_BYTES);
 	REQUIRE(limit->algorithm <= RF_LEAKY && limit->edge <= RF_EDGE_WEIGHTED);
-	REQUIRE(!(limit->flags & ~(RF_SHADOW | RF_COUNT_REJECTED | RF_EXACT | RF_BAN_ALL)));
+	REQUIRE(!(limit->flags & ~(RF_SHADOW | RF_COUNT_REJECTED | RF_EXACT | RF_BAN_ALL |
+				   RF_RATE_IN_BITS | RF_BURST_IN_BITS)));
+	REQUIRE(!(limit->flags & (RF_RATE_IN_BITS | RF_BURST_IN_BITS)) || limit->unit == RF_BYTES);
 	REQUIRE(!(limit->flags & RF_BAN_ALL) || limit->ban_ns);
 	REQUIRE(limit->rate >= least);
 	REQUIRE(limit->rate >> (limit->unit == RF_BYTES ? RF_UNIT_SHIFT_MAX : 0) <= RF_LIMIT_MAX);

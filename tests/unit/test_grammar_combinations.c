@@ -33,6 +33,11 @@ static bool is_bucket(const struct rf_limit *limit)
 }
 
 /* The limit that the words ask for, whether or not it is allowed. */
+static uint64_t default_burst(const struct rf_limit *limit)
+{
+	return limit->algorithm == RF_TOKEN ? limit->rate : 1;
+}
+
 static struct rf_limit limit_of(const struct wording *wording)
 {
 	static const char *const algorithms[] = {"", "fixed", "log", "token", "leaky"};
@@ -51,12 +56,15 @@ static struct rf_limit limit_of(const struct wording *wording)
 	limit.cells = *wording->cells		      ? atoi(wording->cells)
 		      : limit.algorithm == RF_SLIDING ? 16
 						      : 1;
-	limit.flags =
-		(*wording->shadow ? RF_SHADOW : 0) | (*wording->count ? RF_COUNT_REJECTED : 0);
+	limit.flags = (*wording->shadow ? RF_SHADOW : 0) |
+		      (*wording->count ? RF_COUNT_REJECTED : 0) |
+		      (wording->rate.in_bits ? RF_RATE_IN_BITS : 0);
 	if (wording->burst.text)
 		limit.burst = wording->burst.count;
 	else if (is_bucket(&limit))
-		limit.burst = limit.algorithm == RF_TOKEN ? limit.rate : 1;
+		limit.burst = default_burst(&limit);
+	if (wording->burst.text && wording->burst.in_bits && limit.burst != default_burst(&limit))
+		limit.flags |= RF_BURST_IN_BITS;
 	return limit;
 }
 

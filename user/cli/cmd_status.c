@@ -249,7 +249,7 @@ static void print_limit(const struct rf_ruleset *rules, int slot)
 	char rate[RF_RATE_TEXT_SIZE], burst[RF_COUNT_TEXT_SIZE], ban[RF_DURATION_TEXT_SIZE];
 
 	rf_format_limit_rate(limit, rate);
-	rf_format_count(limit->burst, burst);
+	rf_format_burst(limit, burst);
 	rf_format_left(limit->ban_ns, ban);
 	rf_out_text("limit %s: at most %s ", limit->name, rate);
 	if (limit->match == RF_MATCH_OTHER)

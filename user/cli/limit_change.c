@@ -89,7 +89,7 @@ static void format_times(const struct rf_limit *limit, struct rf_limit_parts *pa
 	char rate[RF_RATE_TEXT_SIZE], count[RF_COUNT_TEXT_SIZE], ban[RF_DURATION_TEXT_SIZE];
 
 	rf_format_limit_rate(limit, rate);
-	rf_format_count(limit->burst, count);
+	rf_format_burst(limit, count);
 	rf_format_for(limit->ban_ns, ban);
 	snprintf(parts->text[RATE], RF_LIMIT_PART_SIZE, "%s", rate);
 	snprintf(parts->text[BURST], RF_LIMIT_PART_SIZE, "%s",

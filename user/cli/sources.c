@@ -99,7 +99,7 @@ static void format_of(const struct rf_source_row *row, char text[RF_CELL_SIZE])
 	const bool has_burst = rf_has_burst(row->limit);
 
 	rf_format_limit_rate(row->limit, rate);
-	rf_format_count(row->limit->burst, count);
+	rf_format_burst(row->limit, count);
 	snprintf(text, RF_CELL_SIZE, "%s%s%s%.40s%s", has_burst ? "burst " : "",
 		 has_burst ? count : "", has_burst ? ", " : "", rate,
 		 row->banned_ns ? ", banned" : "");

@@ -11,8 +11,7 @@
 const struct rf_suffix rf_count_suffixes[] = {
 	{"", 1}, {"k", 1000}, {"M", 1000000}, {"G", 1000000000}};
 
-/* In bytes. */
-static const struct rf_suffix bit_suffixes[] = {
+const struct rf_suffix rf_bit_suffixes[] = {
 	{"kbit", 1000 / 8}, {"mbit", 1000000 / 8}, {"gbit", 1000000000 / 8}};
 
 const struct rf_suffix rf_time_suffixes[] = {{"ms", 1}, {"s", 1000}, {"m", 60000}, {"h", 3600000}};
@@ -144,7 +143,7 @@ static bool parse_scaled(const char *text, const struct rf_suffix *suffixes, siz
 
 int rf_parse_count(const char *text, uint64_t *count, bool *in_bits, struct rf_error *error)
 {
-	bool bits = parse_scaled(text, bit_suffixes, ARRAY_SIZE(bit_suffixes), count);
+	bool bits = parse_scaled(text, rf_bit_suffixes, ARRAY_SIZE(rf_bit_suffixes), count);
 
 	if (!bits && !parse_scaled(text, rf_count_suffixes, ARRAY_SIZE(rf_count_suffixes), count))
 		return rf_error_usage(error, "'%s': invalid count; " RF_COUNT_FORM, text);

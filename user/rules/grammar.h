@@ -166,7 +166,9 @@ bool rf_format_port_range(const uint64_t *ports, int *first, char text[RF_PORT_R
 const char *rf_newcomers_then_name(enum rf_newcomers_then then);
 /* A count with the largest suffix that leaves it whole. */
 void rf_format_count(uint64_t count, char text[RF_COUNT_TEXT_SIZE]);
-/* COUNT/TIME, with `bytes` if COUNT counts bytes. */
+/* The burst of a limit; in bits where it was written so. */
+void rf_format_burst(const struct rf_limit *limit, char text[RF_COUNT_TEXT_SIZE]);
+/* COUNT/TIME as it was written: with `bytes` if COUNT counts bytes, or in bits, like 10mbit. */
 void rf_format_limit_rate(const struct rf_limit *limit, char text[RF_RATE_TEXT_SIZE]);
 /* COUNT/TIME in whole numbers, with the largest suffixes that leave them whole. */
 void rf_format_rate(uint64_t count, uint64_t window_ns, char text[RF_RATE_TEXT_SIZE]);

@@ -72,9 +72,38 @@ static void format_scaled(uint64_t value, const struct rf_suffix *suffixes, size
 
 void rf_format_count(uint64_t count, char text[RF_COUNT_TEXT_SIZE])
 {
-	/* Without G, which older versions do not read. */
-	format_scaled(count, rf_count_suffixes, ARRAY_SIZE(rf_count_suffixes) - 1, text,
+	format_scaled(count, rf_count_suffixes, ARRAY_SIZE(rf_count_suffixes), text,
 		      RF_COUNT_TEXT_SIZE);
+}
+
+/* Bytes as bits: with the largest suffix that leaves at most two decimals; kbit takes three. */
+static void format_bits(uint64_t bytes, char text[RF_COUNT_TEXT_SIZE])
+{
+	const struct rf_suffix *best = &rf_bit_suffixes[0];
+	uint64_t rest;
+	int length;
+
+	for (size_t i = 1; i < ARRAY_SIZE(rf_bit_suffixes); i++)
+		if (bytes >= rf_bit_suffixes[i].factor &&
+		    bytes % (rf_bit_suffixes[i].factor / 100) == 0)
+			best = &rf_bit_suffixes[i];
+	rest = bytes % best->factor * 1000 / best->factor;
+	length = snprintf(text, RF_COUNT_TEXT_SIZE, "%" PRIu64 ".%03u", bytes / best->factor,
+			  (unsigned int)rest);
+	while (text[length - 1] == '0')
+		length--;
+	length -= text[length - 1] == '.';
+	snprintf(text + length, RF_COUNT_TEXT_SIZE - length, "%s", best->text);
+}
+
+void rf_format_burst(const struct rf_limit *limit, char text[RF_COUNT_TEXT_SIZE])
+{
+	const bool is_default = limit->burst == rf_default_burst(limit);
+
+	if (limit->flags & (is_default ? RF_RATE_IN_BITS : RF_BURST_IN_BITS))
+		format_bits(limit->burst, text);
+	else
+		rf_format_count(limit->burst, text);
 }
 
 static void format_time(uint64_t time_ns, char text[RF_COUNT_TEXT_SIZE])
@@ -98,8 +127,24 @@ void rf_format_rate(uint64_t count, uint64_t window_ns, char text[RF_RATE_TEXT_S
 	format_rate(count, window_ns, "", text);
 }
 
+/* 10mbit is 10mbit/1s. */
+static void format_rate_in_bits(const struct rf_limit *limit, char text[RF_RATE_TEXT_SIZE])
+{
+	char count[RF_COUNT_TEXT_SIZE], time[RF_COUNT_TEXT_SIZE];
+	const bool is_second = limit->window_ns == RF_NS_PER_S;
+
+	format_bits(limit->rate, count);
+	format_time(limit->window_ns, time);
+	snprintf(text, RF_RATE_TEXT_SIZE, "%s%s%s", count, is_second ? "" : "/",
+		 is_second ? "" : time);
+}
+
 void rf_format_limit_rate(const struct rf_limit *limit, char text[RF_RATE_TEXT_SIZE])
 {
+	if (limit->flags & RF_RATE_IN_BITS) {
+		format_rate_in_bits(limit, text);
+		return;
+	}
 	format_rate(limit->rate, limit->window_ns, limit->unit == RF_BYTES ? " bytes" : "", text);
 }
 
@@ -171,7 +216,7 @@ void rf_format_limit(const struct rf_limit *limit, char text[RF_LIMIT_TEXT_SIZE]
 	char rate[RF_RATE_TEXT_SIZE], burst[RF_COUNT_TEXT_SIZE], ban[RF_COUNT_TEXT_SIZE];
 
 	rf_format_limit_rate(limit, rate);
-	rf_format_count(limit->burst, burst);
+	rf_format_burst(limit, burst);
 	format_time(limit->ban_ns, ban);
 	snprintf(text, RF_LIMIT_TEXT_SIZE, "%s rate %s", limit->name, rate);
 	if (limit->algorithm != RF_SLIDING)

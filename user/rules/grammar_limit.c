@@ -286,6 +286,7 @@ static int check_unit(struct draft *draft, struct rf_error *error)
 			draft->rate);
 	if (draft->rate_in_bits)
 		draft->made.limit.unit = RF_BYTES;
+	draft->made.limit.flags |= draft->rate_in_bits ? RF_RATE_IN_BITS : 0;
 	if (draft->burst_in_bits && draft->made.limit.unit == RF_PACKETS)
 		return rf_error_usage(
 			error,
@@ -377,6 +378,8 @@ static int check_burst(struct draft *draft, struct rf_error *error)
 		limit->burst = rf_default_burst(limit);
 		return check_default_burst(draft, error);
 	}
+	if (draft->burst_in_bits && limit->burst != rf_default_burst(limit))
+		limit->flags |= RF_BURST_IN_BITS; /* else it is left out when it is printed */
 	err = check_range(draft->burst, "burst", limit, limit->burst, RF_LIMIT_MAX, error);
 	if (err)
 		return err;

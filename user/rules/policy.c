@@ -73,7 +73,7 @@ void rf_policy_compile(const struct rf_limit *limit, uint32_t id, uint32_t tick_
 	tick_ns = tick_ns ? tick_ns : 1; /* it may come from another user's memory */
 	*policy = (struct rf_policy){
 		.id = id,
-		.flags = limit->flags,
+		.flags = limit->flags & ~(RF_RATE_IN_BITS | RF_BURST_IN_BITS),
 		.algorithm = limit->algorithm,
 		.edge = limit->edge,
 		.cells = 1,

@@ -17,8 +17,11 @@ struct rf_suffix {
 
 #define RF_COUNT_SUFFIXES 4
 #define RF_TIME_SUFFIXES 4
+#define RF_BIT_SUFFIXES 3
 
 extern const struct rf_suffix rf_count_suffixes[RF_COUNT_SUFFIXES];
+/* In bytes. */
+extern const struct rf_suffix rf_bit_suffixes[RF_BIT_SUFFIXES];
 /* In milliseconds, the smallest unit. */
 extern const struct rf_suffix rf_time_suffixes[RF_TIME_SUFFIXES];
 
