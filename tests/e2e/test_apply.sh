@@ -101,20 +101,26 @@ is "$(saved)" $'limit add all rate 10/1h exact\nnewcomers off' 'apply - removes 
 is "$(ringfence apply --json - <<<'limit add all rate 10/1h exact' | jq -c .)" \
 	'{"limits":1,"allow":0,"deny":0,"newcomers":"off"}' 'apply --json prints what is in force'
 is "$(ringfence check --json "$scratch/rules" | jq -c .)" \
-	'{"limits":9,"allow":3,"deny":2,"newcomers":"aggregate"}' 'check --json prints what the file has'
+	'{"limits":9,"allow":3,"deny":2,"newcomers":"aggregate","on_both_lists":0}' 'check --json prints what the file has'
 
 # ---- what is wrong ----
 
 before=$(saved)
-# wrong MESSAGE LINE: both commands refuse a file whose third line is LINE, and change nothing.
-wrong() {
+# refused NAME MESSAGE: both commands refuse the file 'bad' for one mistake, and change nothing.
+refused() {
 	local command
+	local -A end=([apply]='nothing was changed' [check]="'apply' would change nothing")
 
-	file bad <<<$'limit add fine rate 1/1s\n\n'"$2"$'\nlimit add more rate 1/1s'
 	for command in apply check; do
-		fails "$command refuses the line '$2' and gives its number" \
-			1 "ringfence: $scratch/bad:3: $1" ringfence $command "$scratch/bad"
+		fails "$command refuses $1" 1 "ringfence: $scratch/bad$2
+ringfence: $scratch/bad: 1 mistake; ${end[$command]}" ringfence $command "$scratch/bad"
 	done
+}
+
+# wrong MESSAGE LINE: a file whose third line is LINE is refused.
+wrong() {
+	file bad <<<$'limit add fine rate 1/1s\n\n'"$2"$'\nlimit add more rate 1/1s'
+	refused "the line '$2' and gives its number" ":3: $1"
 }
 
 commands="which may have 'limit add', 'allow' and 'deny' with 'add' or 'load', and 'newcomers'"
@@ -123,7 +129,7 @@ wrong "'limit set': not a command of a rule file, $commands" 'limit set all rate
 wrong "'100/1d': invalid rate: '1d' is not a time; write it like 500ms, 10s, 5m or 1h" \
 	'limit add all rate 100/1d'
 wrong "'frob': unknown word in a limit; see 'ringfence help limit add'" 'limit add all rate 100/1s frob'
-wrong "limit 'fine': given twice" 'limit add fine rate 2/1s'
+wrong "limit 'fine': given twice, first in line 1" 'limit add fine rate 2/1s'
 wrong "'10.0.0.0/40': invalid prefix: its length must be 0-32" 'deny add 10.0.0.0/40'
 wrong "'ever': unexpected word" 'deny add 10.0.0.0/8 ever'
 wrong "'deny del': not a command of a rule file, $commands" 'deny del 10.0.0.0/8'
@@ -140,25 +146,16 @@ wrong "$scratch/prefixes:1: '192.0.2.0/33': invalid prefix: its length must be 0
 wrong "'sometimes': 'then' expects open, closed or aggregate" \
 	'newcomers rate 1/1s then sometimes'
 file bad < <(for i in {1..33}; do echo "limit add l$i rate 1/1s match udp dport $i"; done)
-for command in apply check; do
-	fails "$command refuses a file of more than 32 limits" 1 \
-		"ringfence: $scratch/bad:33: there are more than 32 limits" ringfence $command "$scratch/bad"
-done
+refused 'a file of more than 32 limits' ':33: there are more than 32 limits'
 file bad < <(for i in {1..5}; do echo "limit add l$i rate 1/1s"; done)
-for command in apply check; do
-	fails "$command refuses a file whose limits charge one packet to more than 4" \
-		1 "ringfence: limits 'l1', 'l2', 'l3', 'l4' \
+refused 'a file whose limits charge one packet to more than 4' ": limits 'l1', 'l2', 'l3', 'l4' \
 and 'l5': at most 4 limits may apply to a packet, but all of these apply to some packets; delete one, or \
-narrow it by 'match', 'dport' or 'from'" ringfence $command "$scratch/bad"
-done
+narrow it by 'match', 'dport' or 'from'"
 printf '# none\n\n' | file bad
-for command in apply check; do
-	fails "$command refuses a file without any rule" 1 "ringfence: \
-$scratch/bad: the file has no rule; write 'newcomers off' to delete all rules" \
-		ringfence $command "$scratch/bad"
-done
+refused 'a file without any rule' ": the file has no rule; write 'newcomers off' to delete all rules"
 fails "an error in a line of standard input names 'standard input' and the line" 1 \
-	"ringfence: standard input:1: '1': invalid rate; write COUNT/TIME, like 20k/1s or 100/10s, or 10mbit" \
+	"ringfence: standard input:1: '1': invalid rate; write COUNT/TIME, like 20k/1s or 100/10s, or 10mbit
+ringfence: standard input: 1 mistake; nothing was changed" \
 	ringfence apply - <<<'limit add all rate 1'
 is "$(saved)" "$before" 'no refused file changes a rule'
 

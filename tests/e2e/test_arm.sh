@@ -131,7 +131,8 @@ fails 'limit arm … confirm without a time is wrong usage' 2 \
 is "$(ringfence save | grep -v "^#")" "$before" 'a refused limit arm or limit shadow changes nothing'
 does "'all all' arms the limit called all" "limit 'all': shadow → in force" ringfence limit arm all all
 fails 'a rule file has no limit arm' 1 "ringfence: standard input:1: 'limit arm': not a command of \
-a rule file, which may have 'limit add', 'allow' and 'deny' with 'add' or 'load', and 'newcomers'" \
+a rule file, which may have 'limit add', 'allow' and 'deny' with 'add' or 'load', and 'newcomers'
+ringfence: standard input: 1 mistake; nothing was changed" \
 	bash -c "echo 'limit arm dns' | nsenter --net=/run/netns/rf-test-$$-inside build/ringfence apply -"
 ringfence limit del all
 ringfence limit del login
@@ -186,7 +187,8 @@ does 'limit del … confirm puts the deletion on trial' "on trial for 2s: 'ringf
 is "$(standing)" '' 'a limit whose deletion is on trial is gone'
 check 'after its trial a deleted limit is back' eventually stand_as_before
 fails 'a rule file has no limit add … confirm' 1 "ringfence: standard input:1: 'confirm': it is not for a \
-rule file; write 'ringfence apply FILE confirm TIME'" \
+rule file; write 'ringfence apply FILE confirm TIME'
+ringfence: standard input: 1 mistake; nothing was changed" \
 	bash -c "echo 'limit add a rate 1/1s confirm 2s' | nsenter --net=/run/netns/rf-test-$$-inside \
 		build/ringfence apply -"
 

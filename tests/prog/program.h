@@ -258,7 +258,8 @@ static inline struct rf_ruleset program_rules_of(const struct program *program, 
 
 	assert_non_null(copy);
 	assert_done(rf_fence_bank(&program->fence, &present, &error), &error);
-	assert_done(rf_rulefile_parse(copy, "rules", program_read_no_file, &file, &error), &error);
+	assert_done(rf_rulefile_parse(copy, program_read_no_file, &file, &error), &error);
+	assert_int_equal(file.mistakes.count, 0);
 	assert_done(rf_rulefile_rules(&file, &place, &rules, &error), &error);
 	rf_rulefile_free(&file);
 	free(copy);

@@ -7,39 +7,11 @@
 #include <time.h>
 
 #include "cli/out.h"
+#include "cli/rules_file.h"
 #include "cli/transaction.h"
 #include "cli/view.h"
 #include "fence/past.h"
-#include "rules/file.h"
 #include "rules/policy.h"
-#include "rules/rulefile.h"
-
-#define NOMINAL_TICK_NS 4000000 /* for rules that are only checked */
-
-/* ---- files ---- */
-
-/* Without this, a pipe whose writer has failed would delete all rules. */
-static int check_not_empty(const char *name, const struct rf_rulefile *file, struct rf_error *error)
-{
-	if (file->limits || file->entries || file->has_newcomers)
-		return 0;
-	return rf_error_failed(
-		error, -EINVAL,
-		"%s: the file has no rule; write 'newcomers off' to delete all rules", name);
-}
-
-static int read_rules(const char *path, struct rf_rulefile *file, struct rf_error *error)
-{
-	const char *name = strcmp(path, "-") == 0 ? "standard input" : path;
-	char *text;
-	int err = rf_file_read(path, &text, error);
-
-	if (err)
-		return err;
-	err = rf_rulefile_parse(text, name, rf_file_prefixes, file, error);
-	free(text);
-	return err ? err : check_not_empty(name, file, error);
-}
 
 static void print_counts(const struct rf_ruleset *rules)
 {
@@ -61,31 +33,48 @@ static json_t *counts_json(const struct rf_ruleset *rules)
 
 /* ---- check ---- */
 
+static size_t count_both(const struct rf_ruleset *rules)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < rules->listed_count; i++)
+		count += rules->listed[i].until[RF_ALLOW] && rules->listed[i].until[RF_DENY];
+	return count;
+}
+
+static int print_fine(const char *path, const struct rf_ruleset *rules, bool json,
+		      struct rf_error *error)
+{
+	const size_t both = count_both(rules);
+
+	if (json)
+		return rf_out_json(
+			rf_view_merged(counts_json(rules),
+				       json_pack("{s:I}", "on_both_lists", (json_int_t)both)),
+			false, error);
+	rf_out_text("%s: fine: ", rf_rules_name(path));
+	print_counts(rules);
+	rf_out_text("\n");
+	if (both)
+		rf_out_text("%zu prefix%s on both lists; while %s, 'allow' wins\n", both,
+			    both == 1 ? " is" : "es are", both == 1 ? "it is" : "they are");
+	return 0;
+}
+
 static int check_rules(const char *path, bool json, struct rf_error *error)
 {
 	const struct rf_bank nothing = {};
-	struct rf_rulefile_place place = {
-		.present = &nothing,
-		.tick_ns = NOMINAL_TICK_NS,
-		.next_id = 1,
-	};
+	struct rf_rulefile_place place = RF_RULEFILE_NOWHERE(&nothing);
 	struct rf_ruleset rules = RF_RULESET_NONE;
-	struct rf_compiled compiled = {};
 	struct rf_rulefile file = {};
-	int err = read_rules(path, &file, error);
+	int err = rf_rules_read(path, &file, error);
 
+	if (!err)
+		err = rf_rules_check(path, &file, RF_RULES_REFUSED, error);
 	if (!err)
 		err = rf_rulefile_rules(&file, &place, &rules, error);
 	if (!err)
-		err = rf_ruleset_compile(&rules, &compiled, error);
-	if (!err && json)
-		err = rf_out_json(counts_json(&rules), false, error);
-	else if (!err) {
-		rf_out_text("%s: fine: ", strcmp(path, "-") == 0 ? "standard input" : path);
-		print_counts(&rules);
-		rf_out_text("\n");
-	}
-	rf_compiled_free(&compiled);
+		err = print_fine(path, &rules, json, error);
 	rf_ruleset_free(&rules);
 	rf_rulefile_free(&file);
 	return err;
@@ -127,8 +116,26 @@ static int print_applied(const struct rf_ruleset *rules, uint64_t trial_ns, bool
 	return 0;
 }
 
-static int apply_file(struct rf_transaction *transaction, const struct rf_rulefile *file,
-		      const struct rf_trial *trial, struct rf_error *error)
+/*
+ * A file of many prefixes is compiled only once, by the commit. Where that fails, the file is
+ * checked for all its mistakes; another failure keeps its message.
+ */
+static int commit_file(struct rf_transaction *transaction, const char *path,
+		       struct rf_rulefile *file, const struct rf_trial *trial,
+		       struct rf_error *error)
+{
+	struct rf_error failed = {};
+	int err = rf_transaction_commit(transaction, trial, &failed);
+	int checked = err ? rf_rules_check(path, file, RF_RULES_UNCHANGED, error) : 0;
+
+	if (err && !checked)
+		*error = failed;
+	return checked ? checked : err;
+}
+
+static int apply_file(struct rf_transaction *transaction, const char *path,
+		      struct rf_rulefile *file, const struct rf_trial *trial,
+		      struct rf_error *error)
 {
 	struct rf_rulefile_place place = {
 		.present = &transaction->present,
@@ -143,7 +150,7 @@ static int apply_file(struct rf_transaction *transaction, const struct rf_rulefi
 	rf_ruleset_free(&transaction->rules);
 	err = rf_rulefile_rules(file, &place, &transaction->rules, error);
 	transaction->next_id = place.next_id;
-	return err ? err : rf_transaction_commit(transaction, trial, error);
+	return err ? err : commit_file(transaction, path, file, trial, error);
 }
 
 static int apply_rules(const struct rf_options *options, const char *path, uint64_t trial_ns,
@@ -152,12 +159,14 @@ static int apply_rules(const struct rf_options *options, const char *path, uint6
 	const struct rf_trial trial = {.time_ns = trial_ns};
 	struct rf_transaction transaction = RF_TRANSACTION_NONE;
 	struct rf_rulefile file = {};
-	int err = read_rules(path, &file, error);
+	int err = rf_rules_read(path, &file, error);
 
+	if (!err && file.mistakes.count)
+		err = rf_rules_check(path, &file, RF_RULES_UNCHANGED, error);
 	if (!err)
 		err = rf_transaction_begin(&transaction, options, error);
 	if (!err)
-		err = apply_file(&transaction, &file, trial_ns ? &trial : NULL, error);
+		err = apply_file(&transaction, path, &file, trial_ns ? &trial : NULL, error);
 	if (!err)
 		err = print_applied(&transaction.rules, trial_ns, options->json, error);
 	rf_rulefile_free(&file);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * The commands. Each command reads the rest of its words, acts, and prints once. It returns 0, or a
- * negative errno with the reason in `error`, which main prints.
+ * negative errno with the reason in `error`, which main prints. `diff` may also return 1, which is
+ * then the exit status.
  */
 #ifndef RINGFENCE_COMMAND_H
 #define RINGFENCE_COMMAND_H

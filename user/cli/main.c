@@ -109,9 +109,9 @@ static struct rf_words *words_of_command(struct rf_words *words)
 	return words;
 }
 
-static int run(struct rf_words *words, const char **kept, struct rf_error *error)
+static int run(struct rf_words *words, const char **kept, struct rf_options *options,
+	       struct rf_error *error)
 {
-	struct rf_options options = {};
 	struct instead instead = {};
 	int command, err;
 
@@ -119,7 +119,7 @@ static int run(struct rf_words *words, const char **kept, struct rf_error *error
 		rf_completion_words(words);
 		return 0;
 	}
-	err = take_options(words, kept, &options, &instead, error);
+	err = take_options(words, kept, options, &instead, error);
 	if (err)
 		return err;
 	if (instead.help)
@@ -135,7 +135,7 @@ static int run(struct rf_words *words, const char **kept, struct rf_error *error
 		return rf_fail_unknown(words, error);
 	if (command == RF_CMD_HELP)
 		return rf_help(words, error);
-	return rf_commands[command].run(&options, words, error);
+	return rf_commands[command].run(options, words, error);
 }
 
 /*
@@ -152,29 +152,36 @@ static bool fill_standard_files(void)
 	return fd >= 0 && !close(fd);
 }
 
+static int fail(const struct rf_options *options, const struct rf_error *error)
+{
+	if (options->json)
+		rf_out_error_json(error);
+	rf_out_log(rf_log_text());
+	rf_out_error(error);
+	return error->usage ? 2 : 1;
+}
+
 int main(int argc, char **argv)
 {
 	struct rf_words words = {.word = (const char *const *)argv, .count = argc, .at = 1};
 	const char **kept = calloc(argc + 1, sizeof(*kept));
+	struct rf_options options = {};
 	struct rf_error error = {};
-	int err;
+	int result, err;
 
 	if (!kept || !fill_standard_files())
 		return EXIT_FAILURE;
 	rf_log_set_verbose(false);
 	rf_fence_set_note(rf_out_note);
-	err = run(&words, kept, &error);
+	result = run(&words, kept, &options, &error);
 	free(kept);
-	if (err) {
-		rf_out_log(rf_log_text());
-		rf_out_error(&error);
-		return error.usage ? 2 : 1;
-	}
+	if (result < 0)
+		return fail(&options, &error);
 	err = rf_out_flush();
 	if (err && err != -EINTR) { /* the user interrupted the output */
 		rf_error_failed(&error, err, "standard output: %s", strerror(-err));
 		rf_out_error(&error);
 		return 1;
 	}
-	return 0;
+	return result;
 }

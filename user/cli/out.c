@@ -208,6 +208,8 @@ void rf_out_progress(size_t done, size_t total)
 		fprintf(stderr, "\r\033[K");
 }
 
+static bool has_printed_object; /* JSON of which only one object is expected */
+
 int rf_out_json(json_t *root, bool compact, struct rf_error *error)
 {
 	/* Only ASCII stays unescaped: a terminal obeys C1 controls as well. */
@@ -215,12 +217,37 @@ int rf_out_json(json_t *root, bool compact, struct rf_error *error)
 	int err = !root || json_dumpf(root, stdout, flags);
 
 	note_lost_output();
+	has_printed_object |= !compact;
 	json_decref(root);
 	if (err && !output_err) /* main prints `output_err` */
 		return rf_error_failed(error, -ENOMEM, "cannot print it as JSON");
 	putchar('\n');
 	rf_out_flush();
 	return 0;
+}
+
+static json_t *error_more; /* further keys of the error */
+
+void rf_out_error_key(const char *key, json_t *value)
+{
+	if (!error_more)
+		error_more = json_object();
+	json_object_set_new(error_more, key, value);
+}
+
+void rf_out_error_json(const struct rf_error *error)
+{
+	json_t *root = json_pack("{s:o}", "error", rf_json_text(error->text));
+	struct rf_error ignored;
+
+	if (has_printed_object) {
+		json_decref(root);
+	} else {
+		json_object_update(root, error_more);
+		rf_out_json(root, true, &ignored);
+	}
+	json_decref(error_more);
+	error_more = NULL;
 }
 
 json_t *rf_json_text(const char *text)

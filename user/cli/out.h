@@ -40,6 +40,12 @@ void rf_out_progress(size_t done, size_t total);
 
 /* Prints and frees `root`; NULL is an error of jansson. `compact`: on one line, for streams. */
 int rf_out_json(json_t *root, bool compact, struct rf_error *error);
+/*
+ * Prints the error as {"error":…}, on a line of standard output, with the keys that were added to
+ * it. Prints nothing where an object was printed already: `doctor` fails after its report.
+ */
+void rf_out_error_json(const struct rf_error *error);
+void rf_out_error_key(const char *key, json_t *value);
 /* A string for JSON. In text that is not UTF-8, each byte that is not ASCII becomes '?'. */
 json_t *rf_json_text(const char *text);
 /* Flushes standard output. Returns 0, or its first error so far, such as a full disk. */

@@ -440,7 +440,8 @@ static int compile_prefix_classes(struct rf_ruleset *ruleset, struct rf_compiled
 /* ---- all limits together ---- */
 
 /* Names one limit more than the maximum: these alone are too many. */
-static int fail_charged(const struct rf_bank *bank, uint32_t limits, struct rf_error *error)
+static int fail_charged(const struct rf_bank *bank, uint32_t limits, uint32_t *refused,
+			struct rf_error *error)
 {
 	char names[(RF_CHARGED_MAX + 1) * (RF_NAME_SIZE + 8)] = "";
 	const char *before = "";
@@ -450,6 +451,7 @@ static int fail_charged(const struct rf_bank *bank, uint32_t limits, struct rf_e
 		length += snprintf(names + length, sizeof(names) - length, "%s'%s'", before,
 				   bank->limit[__builtin_ctz(limits)].name);
 		before = named + 1 < RF_CHARGED_MAX ? ", " : " and ";
+		*refused |= limits & -limits;
 		limits &= limits - 1;
 	}
 	return rf_error_failed(
@@ -460,14 +462,15 @@ static int fail_charged(const struct rf_bank *bank, uint32_t limits, struct rf_e
 }
 
 static int check_charged(const struct rf_bank *bank, const struct sets *classes,
-			 const struct sets *prefix_classes, struct rf_error *error)
+			 const struct sets *prefix_classes, uint32_t *refused,
+			 struct rf_error *error)
 {
 	for (int i = 0; i < classes->count; i++)
 		for (int j = 0; j < prefix_classes->count; j++) {
 			uint32_t limits = classes->set[i] & prefix_classes->set[j];
 
 			if (__builtin_popcount(limits) > RF_CHARGED_MAX)
-				return fail_charged(bank, limits, error);
+				return fail_charged(bank, limits, refused, error);
 		}
 	return 0;
 }
@@ -513,13 +516,14 @@ static void compile_shadows(struct rf_bank *bank)
 }
 
 /* A packet without a source is charged to one limit at most. */
-static int compile_other(struct rf_bank *bank, struct rf_error *error)
+static int compile_other(struct rf_bank *bank, uint32_t *refused, struct rf_error *error)
 {
 	bank->other = 0;
 	for (int slot = 0; slot < RF_LIMITS_MAX; slot++) {
 		if (!bank->policy[slot].id || bank->limit[slot].match != RF_MATCH_OTHER)
 			continue;
-		if (bank->other)
+		*refused = bank->other ? 1U << slot : 0;
+		if (*refused)
 			return rf_error_failed(error, -EEXIST,
 					       "limits '%s' and '%s': only one limit may have "
 					       "'match other'; delete one",
@@ -574,9 +578,10 @@ int rf_ruleset_compile(struct rf_ruleset *ruleset, struct rf_compiled *compiled,
 	if (!err)
 		err = compile_prefix_classes(ruleset, compiled, &prefix_classes, error);
 	if (!err)
-		err = check_charged(bank, &classes, &prefix_classes.sets, error);
+		err = check_charged(bank, &classes, &prefix_classes.sets, &compiled->refused,
+				    error);
 	if (!err)
-		err = compile_other(bank, error);
+		err = compile_other(bank, &compiled->refused, error);
 	if (err)
 		return err;
 	compile_lease_masks(ruleset);

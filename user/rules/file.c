@@ -98,7 +98,7 @@ static int add_line(char *line, struct rf_prefixes *prefixes, struct rf_error *e
 	return err ? err : rf_prefixes_add(prefixes, &prefix, error);
 }
 
-static int add_lines(const char *path, char *rest, struct rf_prefixes *prefixes,
+static int add_lines(char *rest, struct rf_prefixes *prefixes, struct rf_mistakes *mistakes,
 		     struct rf_error *error)
 {
 	size_t number = 0;
@@ -110,13 +110,16 @@ static int add_lines(const char *path, char *rest, struct rf_prefixes *prefixes,
 
 		number++;
 		err = add_line(line, prefixes, &reason);
-		if (err)
-			rf_error_failed(error, err, "%s:%zu: %s", path, number, reason.text);
+		if (err == -ENOMEM)
+			*error = reason;
+		else if (err)
+			err = rf_mistakes_add(mistakes, number, reason.text, error);
 	}
 	return err;
 }
 
-int rf_file_prefixes(const char *path, struct rf_prefixes *prefixes, struct rf_error *error)
+int rf_file_prefixes_all(const char *path, struct rf_prefixes *prefixes,
+			 struct rf_mistakes *mistakes, struct rf_error *error)
 {
 	char *text;
 	int err = rf_file_read(path, &text, error);
@@ -126,7 +129,19 @@ int rf_file_prefixes(const char *path, struct rf_prefixes *prefixes, struct rf_e
 	if (rf_nft_set_is(text))
 		err = rf_nft_set_prefixes(path, text, prefixes, error);
 	else
-		err = add_lines(path, text, prefixes, error);
+		err = add_lines(text, prefixes, mistakes, error);
 	free(text);
+	return err;
+}
+
+int rf_file_prefixes(const char *path, struct rf_prefixes *prefixes, struct rf_error *error)
+{
+	struct rf_mistakes mistakes = {};
+	int err = rf_file_prefixes_all(path, prefixes, &mistakes, error);
+
+	if (!err && mistakes.count)
+		err = rf_error_failed(error, -EINVAL, "%s:%zu: %s", path, mistakes.mistake[0].line,
+				      mistakes.mistake[0].text);
+	rf_mistakes_free(&mistakes);
 	return err;
 }

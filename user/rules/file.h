@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/prefix.h"
+#include "rules/mistakes.h"
 
 /* All of a file, with a final NUL; `-` is standard input. The caller frees `text`. */
 int rf_file_read(const char *path, char **text, struct rf_error *error);
@@ -13,5 +14,8 @@ int rf_file_read(const char *path, char **text, struct rf_error *error);
  * `nft -j list set` prints it. An error names the file, the line and the word.
  */
 int rf_file_prefixes(const char *path, struct rf_prefixes *prefixes, struct rf_error *error);
+/* The same for all mistakes: they are no error, and the lines that are right are added. */
+int rf_file_prefixes_all(const char *path, struct rf_prefixes *prefixes,
+			 struct rf_mistakes *mistakes, struct rf_error *error);
 
 #endif /* RINGFENCE_FILE_H */

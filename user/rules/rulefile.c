@@ -14,6 +14,7 @@
 struct parser {
 	struct rf_rulefile *file;
 	rf_prefixes_reader read;
+	size_t line;
 };
 
 static int fail_memory(struct rf_error *error)
@@ -21,41 +22,100 @@ static int fail_memory(struct rf_error *error)
 	return rf_error_failed(error, -ENOMEM, "out of memory for the rules");
 }
 
-/* Reads a file that a line names. Refuses standard input, which may be the rule file itself. */
-static int read_file(const struct parser *parser, const char *path, struct rf_prefixes *prefixes,
+static int add_mistake(struct parser *parser, const char *text, struct rf_error *error)
+{
+	return rf_mistakes_add(&parser->file->mistakes, parser->line, text, error);
+}
+
+/* Notes a mistake of a line, after which the next line is read; any other error is returned. */
+static int note_mistake(struct parser *parser, int err, const struct rf_error *reason,
+			struct rf_error *error)
+{
+	if (!err)
+		return 0;
+	if (err != -ENOMEM)
+		return add_mistake(parser, reason->text, error);
+	*error = *reason;
+	return err;
+}
+
+/*
+ * Reads a file that a line names, as far as its lines are right. Refuses standard input, which may
+ * be the rule file itself.
+ */
+static int read_file(struct parser *parser, const char *path, struct rf_prefixes *prefixes,
 		     struct rf_error *error)
 {
+	struct rf_mistakes mistakes = {};
+	int err;
+
 	if (strcmp(path, "-") == 0)
 		return rf_error_failed(error, -EINVAL,
 				       "'-': a rule file cannot read from standard input; name a "
 				       "file");
-	return parser->read(path, prefixes, error);
+	err = parser->read(path, prefixes, &mistakes, error);
+	for (size_t i = 0; i < mistakes.count && !err; i++) {
+		struct rf_error reason;
+
+		rf_error_failed(&reason, 0, "%s:%zu: %s", path, mistakes.mistake[i].line,
+				mistakes.mistake[i].text);
+		err = add_mistake(parser, reason.text, error);
+	}
+	rf_mistakes_free(&mistakes);
+	return err;
 }
 
 /* ---- lines ---- */
 
-static int parse_limit(struct parser *parser, struct rf_words *words, struct rf_error *error)
+static int check_name(const struct rf_rulefile *file, const char *name, struct rf_error *error)
+{
+	for (int i = 0; i < file->limits; i++)
+		if (strcmp(file->limit[i].limit.name, name) == 0)
+			return rf_error_failed(error, -EEXIST,
+					       "limit '%s': given twice, first in line %zu", name,
+					       file->limit_line[i]);
+	return 0;
+}
+
+/* Takes over `limit` where it succeeds. Names the limit that is one too many, and no later one. */
+static int keep_limit(struct parser *parser, struct rf_definition *limit, struct rf_error *error)
 {
 	struct rf_rulefile *file = parser->file;
-	struct rf_definition *limit;
-	int err;
+	int err = check_name(file, limit->limit.name, error);
 
-	if (file->limits == RF_LIMITS_MAX)
+	if (err)
+		return err;
+	if (file->limits == RF_LIMITS_MAX && !file->has_too_many) {
+		file->has_too_many = true;
 		return rf_error_failed(error, -ENOSPC, "there are more than %d limits",
 				       RF_LIMITS_MAX);
-	limit = &file->limit[file->limits++];
-	err = rf_parse_limit(words, limit, error);
-	if (!err && limit->trial_ns)
+	}
+	if (file->limits == RF_LIMITS_MAX)
+		return 0;
+	file->limit_line[file->limits] = parser->line;
+	file->limit[file->limits++] = *limit;
+	*limit = (struct rf_definition){};
+	return 0;
+}
+
+static int parse_limit(struct parser *parser, struct rf_words *words, struct rf_error *error)
+{
+	const size_t mistakes = parser->file->mistakes.count;
+	struct rf_definition limit = {};
+	int err = rf_parse_limit(words, &limit, error);
+
+	if (!err && limit.trial_ns)
 		err = rf_error_usage(error,
 				     "'confirm': it is not for a rule file; write 'ringfence "
 				     "apply FILE confirm TIME'");
-	for (int i = 0; i < file->limits - 1 && !err; i++)
-		if (strcmp(file->limit[i].limit.name, limit->limit.name) == 0)
-			err = rf_error_failed(error, -EEXIST, "limit '%s': given twice",
-					      limit->limit.name);
-	if (!err && limit->from_file)
-		err = read_file(parser, limit->from_file, &limit->from, error);
-	limit->from_file = NULL; /* that word does not outlive the text */
+	if (!err && limit.from_file)
+		err = read_file(parser, limit.from_file, &limit.from, error);
+	limit.from_file = NULL; /* that word does not outlive the text */
+	if (!err && mistakes == parser->file->mistakes.count)
+		err = rf_definition_check_from(&limit, error);
+	if (!err)
+		err = keep_limit(parser, &limit, error);
+	rf_definition_free(&limit);
 	return err;
 }
 
@@ -172,32 +232,52 @@ static int parse_line(struct parser *parser, char *line, struct rf_error *error)
 	return parse_command(parser, &words, error);
 }
 
-int rf_rulefile_parse(char *text, const char *name, rf_prefixes_reader read,
-		      struct rf_rulefile *file, struct rf_error *error)
+static int parse_lines(struct parser *parser, char *text, bool *is_saved, struct rf_error *error)
 {
-	struct parser parser = {file, read};
-	bool is_saved = false;
-	size_t number = 0;
 	char *line;
 	int err = 0;
 
-	*file = (struct rf_rulefile){};
 	while (!err && (line = strsep(&text, "\n"))) {
 		struct rf_error reason = {};
 
-		number++;
-		is_saved |= strncmp(line, RF_RULEFILE_SAVED, strlen(RF_RULEFILE_SAVED)) == 0;
-		err = parse_line(&parser, line, &reason);
-		if (err)
-			rf_error_failed(error, err, "%s:%zu: %s", name, number, reason.text);
+		parser->line++;
+		*is_saved |= strncmp(line, RF_RULEFILE_SAVED, strlen(RF_RULEFILE_SAVED)) == 0;
+		err = parse_line(parser, line, &reason);
+		err = note_mistake(parser, err, &reason, error);
 	}
-	if (!err && is_saved && !file->has_newcomers)
-		err = rf_error_failed(
-			error, -EINVAL,
-			"%s: this output of 'save' is cut short: its last line, 'newcomers …', is "
-			"missing; save it again, or add 'newcomers off' if nothing else is missing",
-			name);
 	return err;
+}
+
+/* Looks for what only the end of the file shows. */
+static int check_end(struct parser *parser, bool is_saved, struct rf_error *error)
+{
+	const struct rf_rulefile *file = parser->file;
+
+	parser->line = 0;
+	if (is_saved && !file->has_newcomers)
+		return add_mistake(parser,
+				   "this output of 'save' is cut short: its last line, 'newcomers "
+				   "…', is missing; save it again, or add 'newcomers off' if "
+				   "nothing else is missing",
+				   error);
+	/* Without this, a pipe whose writer has failed would delete all rules. */
+	if (!file->limits && !file->entries && !file->has_newcomers && !file->mistakes.count)
+		return add_mistake(
+			parser, "the file has no rule; write 'newcomers off' to delete all rules",
+			error);
+	return 0;
+}
+
+int rf_rulefile_parse(char *text, rf_prefixes_reader read, struct rf_rulefile *file,
+		      struct rf_error *error)
+{
+	struct parser parser = {.file = file, .read = read};
+	bool is_saved = false;
+	int err;
+
+	*file = (struct rf_rulefile){};
+	err = parse_lines(&parser, text, &is_saved, error);
+	return err ? err : check_end(&parser, is_saved, error);
 }
 
 void rf_rulefile_free(struct rf_rulefile *file)
@@ -205,6 +285,7 @@ void rf_rulefile_free(struct rf_rulefile *file)
 	for (int i = 0; i < file->limits; i++)
 		rf_definition_free(&file->limit[i]);
 	free(file->entry);
+	rf_mistakes_free(&file->mistakes);
 	*file = (struct rf_rulefile){};
 }
 
@@ -323,4 +404,48 @@ int rf_rulefile_rules(const struct rf_rulefile *file, struct rf_rulefile_place *
 	ruleset->bank.newcomers.window_ns = file->newcomers.window_ns;
 	ruleset->bank.newcomers.then = file->newcomers.then;
 	return put_limits(file, place, ruleset, error);
+}
+
+/* ---- the whole ---- */
+
+/* The last limit of the file among those in `slots`. */
+static int find_last(const struct rf_rulefile *file, const struct rf_bank *bank, uint32_t slots)
+{
+	int last = -1;
+
+	for (int i = 0; i < file->limits; i++) {
+		const int slot = rf_bank_find(bank, file->limit[i].limit.name);
+
+		if (slot >= 0 && slots >> slot & 1)
+			last = slot;
+	}
+	return last;
+}
+
+int rf_rulefile_check(struct rf_rulefile *file, struct rf_error *error)
+{
+	const struct rf_bank nothing = {};
+	struct rf_rulefile_place place = RF_RULEFILE_NOWHERE(&nothing);
+	struct rf_ruleset rules = RF_RULESET_NONE;
+	int err = rf_rulefile_rules(file, &place, &rules, error), last = 0;
+
+	/* Without the last limit of a mistake, the next compilation finds the next mistake. */
+	while (!err && last >= 0) {
+		struct rf_compiled compiled = {};
+		struct rf_error reason = {};
+
+		last = -1;
+		err = rf_ruleset_compile(&rules, &compiled, &reason);
+		if (err == -ENOMEM) {
+			*error = reason;
+		} else if (err) {
+			last = find_last(file, &rules.bank, compiled.refused);
+			err = rf_mistakes_add(&file->mistakes, 0, reason.text, error);
+		}
+		if (last >= 0)
+			rf_ruleset_del_limit(&rules, last);
+		rf_compiled_free(&compiled);
+	}
+	rf_ruleset_free(&rules);
+	return err;
 }

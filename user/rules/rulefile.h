@@ -8,6 +8,7 @@
 #define RINGFENCE_RULEFILE_H
 
 #include "rules/grammar.h"
+#include "rules/mistakes.h"
 #include "rules/ruleset.h"
 
 /*
@@ -27,21 +28,29 @@ struct rf_rulefile_entry {
 /* The content of a rule file. Free it, whether parsing succeeded or not. */
 struct rf_rulefile {
 	struct rf_definition limit[RF_LIMITS_MAX];
+	size_t limit_line[RF_LIMITS_MAX];
 	int limits;
+	bool has_too_many;
 	struct rf_rulefile_entry *entry;
 	size_t entries;
 	size_t capacity;
 	struct rf_newcomers_text newcomers; /* off where the file has no such line */
 	bool has_newcomers;
+	struct rf_mistakes mistakes;
 };
 
-/* Adds the prefixes in the file `path`. */
+/* Adds the prefixes in the file `path`, and the mistakes of its lines. */
 typedef int (*rf_prefixes_reader)(const char *path, struct rf_prefixes *prefixes,
-				  struct rf_error *error);
+				  struct rf_mistakes *mistakes, struct rf_error *error);
 
-/* `text` is changed; `name` is for messages, which begin with it and the line's number. */
-int rf_rulefile_parse(char *text, const char *name, rf_prefixes_reader read,
-		      struct rf_rulefile *file, struct rf_error *error);
+/*
+ * `text` is changed. Mistakes of the file are no error: `file` has them, and it has the lines that
+ * are right.
+ */
+int rf_rulefile_parse(char *text, rf_prefixes_reader read, struct rf_rulefile *file,
+		      struct rf_error *error);
+/* Adds the mistakes that only all rules of the file together show. */
+int rf_rulefile_check(struct rf_rulefile *file, struct rf_error *error);
 void rf_rulefile_free(struct rf_rulefile *file);
 
 /* The fence that gets the rules of a file. */
@@ -53,6 +62,11 @@ struct rf_rulefile_place {
 	uint32_t tick_ns;
 	uint32_t next_id; /* counts up */
 };
+
+#define RF_NOMINAL_TICK_NS 4000000 /* for rules that are only checked */
+#define RF_RULEFILE_NOWHERE(nothing) \
+	((struct rf_rulefile_place){ \
+		.present = (nothing), .tick_ns = RF_NOMINAL_TICK_NS, .next_id = 1})
 
 /*
  * Makes the rules that replace the present ones by those of a file. A limit that keeps its name

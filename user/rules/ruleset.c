@@ -197,6 +197,16 @@ static void put_policy(struct rf_bank *bank, int slot, const struct rf_limit *li
 	rf_bank_put(bank, slot, limit, tick_ns, next_id);
 }
 
+int rf_definition_check_from(const struct rf_definition *definition, struct rf_error *error)
+{
+	if (!definition->limit.has_from || definition->from.count)
+		return 0;
+	return rf_error_usage(error,
+			      "limit '%s': 'from' has no prefix, so no packet would match; "
+			      "add a prefix, or leave out 'from'",
+			      definition->limit.name);
+}
+
 int rf_ruleset_put_limit(struct rf_ruleset *ruleset, int slot,
 			 const struct rf_definition *definition, const struct rf_bank *other,
 			 uint32_t tick_ns, uint32_t *next_id, struct rf_error *error)
@@ -204,13 +214,10 @@ int rf_ruleset_put_limit(struct rf_ruleset *ruleset, int slot,
 	const struct rf_limit *limit = &definition->limit;
 	const struct rf_listed added = {.from = 1U << slot};
 	uint64_t *ports = NULL;
-	int err;
+	int err = rf_definition_check_from(definition, error);
 
-	if (limit->has_from && !definition->from.count)
-		return rf_error_usage(error,
-				      "limit '%s': 'from' has no prefix, so no packet would match; "
-				      "add a prefix, or leave out 'from'",
-				      limit->name);
+	if (err)
+		return err;
 	if (limit->has_ports) {
 		ports = copy_ports(definition->ports);
 		if (!ports)

@@ -41,12 +41,15 @@ struct rf_ruleset {
 struct rf_compiled {
 	struct rf_ports *ports;	       /* NULL: no limit has ports */
 	struct rf_prefix_value *value; /* one for each of `listed`, in its order */
+	uint32_t refused;	       /* bit set of slots: the limits that an error names */
 };
 
 #define RF_RULESET_NONE ((struct rf_ruleset){})
 
 void rf_ruleset_free(struct rf_ruleset *ruleset);
 
+/* An error where the definition has `from` without a prefix, as from an empty file. */
+int rf_definition_check_from(const struct rf_definition *definition, struct rf_error *error);
 /*
  * Puts a limit into `slot`, in place of the present one: its policy, as rf_bank_put() does, its
  * ports, and its `from`. `other` is the bank of the rules before these, or NULL. A new limit gets
