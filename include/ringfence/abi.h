@@ -340,7 +340,8 @@ struct rf_limit {
 	__u8 protocol;	/* of RF_MATCH_PROTOCOL */
 	__u8 has_ports; /* only those destination ports that `ports` has for it */
 	__u8 has_from;	/* only sources within prefixes that name it */
-	__u8 reserved[2];
+	__u8 order;	/* its place among the limits as they were given; equal: by slot */
+	__u8 reserved;
 	__u32 since_generation; /* the generation in which its slot, with its counters, became its
 				   own */
 };

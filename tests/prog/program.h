@@ -231,9 +231,10 @@ static inline void program_set_limit(struct program *program, const struct rf_li
 }
 
 static inline int program_read_no_file(const char *path, struct rf_prefixes *prefixes,
-				       struct rf_error *error)
+				       struct rf_mistakes *mistakes, struct rf_error *error)
 {
 	(void)prefixes;
+	(void)mistakes;
 	return rf_error_failed(error, -EINVAL, "%s: a test reads no file", path);
 }
 

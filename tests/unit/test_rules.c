@@ -79,6 +79,54 @@ static void put_find_del(void **state)
 	assert_int_equal(fixture->bank.policy[0].id, 0);
 }
 
+/* The names of the limits, in their order. */
+static void assert_order(const struct rf_bank *bank, const char *names)
+{
+	char found[RF_LIMITS_MAX * RF_NAME_SIZE] = "";
+	int slots[RF_LIMITS_MAX];
+	const int count = rf_bank_slots(bank, slots);
+
+	for (int i = 0; i < count; i++)
+		strcat(strcat(found, bank->limit[slots[i]].name), " ");
+	assert_string_equal(found, names);
+}
+
+static void the_order_is_that_of_the_commands(void **state)
+{
+	struct fixture *fixture = *state;
+	struct rf_limit a = limit_of("a", 1), b = limit_of("b", 2), c = limit_of("c", 3);
+
+	put(fixture, 2, &a);
+	put(fixture, 1, &b);
+	put(fixture, 0, &c);
+	assert_order(&fixture->bank, "a b c ");
+	a.rate = 5;
+	put(fixture, 2, &a);
+	assert_order(&fixture->bank, "a b c ");
+	rf_bank_del(&fixture->bank, 2);
+	put(fixture, 2, &a);
+	assert_order(&fixture->bank, "b c a ");
+	for (int i = 0; i < 1000; i++) { /* more than a byte can number */
+		rf_bank_del(&fixture->bank, i % 3);
+		put(fixture, i % 3, i % 3 == 0 ? &c : i % 3 == 1 ? &b : &a);
+	}
+	assert_order(&fixture->bank, "b a c ");
+}
+
+/* A fence of an older build has no order. */
+static void limits_without_an_order_are_in_that_of_their_slots(void **state)
+{
+	struct fixture *fixture = *state;
+	struct rf_limit a = limit_of("a", 1), b = limit_of("b", 2), c = limit_of("c", 3);
+
+	put(fixture, 5, &a);
+	put(fixture, 3, &b);
+	fixture->bank.limit[5].order = fixture->bank.limit[3].order = 0;
+	assert_order(&fixture->bank, "b a ");
+	put(fixture, 0, &c);
+	assert_order(&fixture->bank, "b a c ");
+}
+
 static void a_full_bank(void **state)
 {
 	struct fixture *fixture = *state;
@@ -167,6 +215,7 @@ static void set_a_limit(void **state)
 	put(&fixture, 1, &limit);
 	assert_int_equal(fixture.bank.policy[1].id, row->id);
 	assert_int_equal(fixture.next_id, row->id == 2 ? 3 : 4);
+	limit.order = 1; /* as before */
 	assert_memory_equal(&fixture.bank.limit[1], &limit, sizeof(limit));
 	assert_policy_of(&fixture.bank.policy[1], &limit);
 	assert_int_equal(fixture.bank.policy[0].id, 1);
@@ -318,6 +367,10 @@ static void raise_the_last_clip(void **state)
 static const struct CMUnitTest tests[] = {
 	BANK_ROW("an empty bank has no limit, and its slot 0 is free", an_empty_bank),
 	BANK_ROW("a slot is free again after put, find and delete", put_find_del),
+	BANK_ROW("the order of limits is that of the commands, after deletions as well",
+		 the_order_is_that_of_the_commands),
+	BANK_ROW("limits without an order are in that of their slots",
+		 limits_without_an_order_are_in_that_of_their_slots),
 	BANK_ROW("a full bank has no free slot, and its last limit is found", a_full_bank),
 
 	SET("the same again keeps the id", CHANGE_NOTHING, 2),

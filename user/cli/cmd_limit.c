@@ -216,24 +216,25 @@ static json_t *limit_json(const struct rf_ruleset *rules, int slot)
 static int print_json(const struct rf_ruleset *rules, struct rf_error *error)
 {
 	json_t *list = json_array();
+	int slots[RF_LIMITS_MAX];
+	const int count = rf_bank_slots(&rules->bank, slots);
 
-	for (int slot = 0; slot < RF_LIMITS_MAX; slot++)
-		if (rules->bank.policy[slot].id)
-			json_array_append_new(list, limit_json(rules, slot));
+	for (int i = 0; i < count; i++)
+		json_array_append_new(list, limit_json(rules, slots[i]));
 	return rf_out_json(json_pack("{s:o}", "limits", list), false, error);
 }
 
 /* Prints the limits as commands that can be typed again. */
 static int print_limits(const struct rf_ruleset *rules, struct rf_error *error)
 {
-	if (!rf_bank_count(&rules->bank))
-		rf_out("no limits\n");
-	for (int slot = 0; slot < RF_LIMITS_MAX; slot++) {
-		char *text;
+	int slots[RF_LIMITS_MAX];
+	const int count = rf_bank_slots(&rules->bank, slots);
 
-		if (!rules->bank.policy[slot].id)
-			continue;
-		text = rf_ruleset_format_limit(rules, slot);
+	if (!count)
+		rf_out("no limits\n");
+	for (int i = 0; i < count; i++) {
+		char *text = rf_ruleset_format_limit(rules, slots[i]);
+
 		if (!text)
 			return rf_error_failed(error, -ENOMEM, "cannot print the limits");
 		rf_out("%s\n", text);

@@ -223,12 +223,12 @@ int rf_cmd_confirm(const struct rf_options *options, struct rf_words *words, str
 
 static int save_limits(const struct rf_ruleset *rules)
 {
-	for (int slot = 0; slot < RF_LIMITS_MAX; slot++) {
-		char *text;
+	int slots[RF_LIMITS_MAX];
+	const int count = rf_bank_slots(&rules->bank, slots);
 
-		if (!rules->bank.policy[slot].id)
-			continue;
-		text = rf_ruleset_format_limit(rules, slot);
+	for (int i = 0; i < count; i++) {
+		char *text = rf_ruleset_format_limit(rules, slots[i]);
+
 		if (!text)
 			return -ENOMEM;
 		rf_out("%s\n", text);

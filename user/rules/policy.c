@@ -134,6 +134,34 @@ int rf_bank_count(const struct rf_bank *bank)
 	return count;
 }
 
+int rf_bank_slots(const struct rf_bank *bank, int slots[RF_LIMITS_MAX])
+{
+	int count = 0;
+
+	for (int slot = 0; slot < RF_LIMITS_MAX; slot++) {
+		int at = count;
+
+		if (!bank->policy[slot].id)
+			continue;
+		for (; at && bank->limit[slots[at - 1]].order > bank->limit[slot].order; at--)
+			slots[at] = slots[at - 1];
+		slots[at] = slot;
+		count++;
+	}
+	return count;
+}
+
+/* The place behind all limits, which are numbered anew: places are bytes. */
+static uint8_t last_place(struct rf_bank *bank)
+{
+	int slots[RF_LIMITS_MAX];
+	const int count = rf_bank_slots(bank, slots);
+
+	for (int i = 0; i < count; i++)
+		bank->limit[slots[i]].order = i;
+	return count;
+}
+
 /*
  * Does a window mean the same under both limits? A limit with a ban keeps the end of the ban in a
  * word that is a counter under other limits. Which packets the limits match does not matter: a
@@ -156,6 +184,7 @@ void rf_bank_put(struct rf_bank *bank, int slot, const struct rf_limit *limit, u
 {
 	const struct rf_policy before = bank->policy[slot];
 	const uint32_t since_generation = bank->limit[slot].since_generation;
+	const uint8_t order = before.id ? bank->limit[slot].order : last_place(bank);
 	struct rf_policy *policy = &bank->policy[slot];
 
 	rf_policy_compile(limit, before.id, tick_ns, policy);
@@ -169,6 +198,7 @@ void rf_bank_put(struct rf_bank *bank, int slot, const struct rf_limit *limit, u
 	}
 	bank->limit[slot] = *limit;
 	bank->limit[slot].since_generation = since_generation;
+	bank->limit[slot].order = order;
 }
 
 void rf_bank_del(struct rf_bank *bank, int slot)

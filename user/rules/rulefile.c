@@ -391,6 +391,9 @@ static int put_limits(const struct rf_rulefile *file, struct rf_rulefile_place *
 	for (int i = 0; i < file->limits && !err; i++)
 		if (rf_bank_find(place->present, file->limit[i].limit.name) < 0)
 			err = put_new(&file->limit[i], place, ruleset, error);
+	for (int i = 0; i < file->limits && !err; i++)
+		ruleset->bank.limit[rf_bank_find(&ruleset->bank, file->limit[i].limit.name)].order =
+			i;
 	return err;
 }
 
