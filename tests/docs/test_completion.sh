@@ -244,7 +244,8 @@ does 'completion prints nothing for a user who may not read the fence' '' inside
 fails 'completion refuses the name of an unknown shell' 2 "ringfence: 'tcsh': unknown shell; use bash, zsh or fish" \
 	build/ringfence completion tcsh
 fails 'completion refuses a second word' 2 "ringfence: 'more': unexpected word" build/ringfence completion bash more
-fails 'completion refuses --json' 2 "ringfence: '--json': completion prints a script for a shell" \
-	build/ringfence completion --json
+is "$(describe build/ringfence completion --json)" "exit 2
+{\"error\":\"'--json': completion prints a script for a shell\"}
+stderr: ringfence: '--json': completion prints a script for a shell" 'completion refuses --json'
 is "$(build/ringfence completion)" "$(build/ringfence completion bash)" 'completion without a word prints the script of bash'
 done_testing

@@ -211,9 +211,13 @@ usage "the file is missing; write apply FILE" apply
 usage "'confirm': expects a time, like 10m" apply rules confirm
 usage "the file is missing; write check FILE" check
 usage "'now': unexpected word" check rules now
+usage "the file is missing; write diff FILE" diff
+usage "'now': unexpected word" diff rules all now
 usage "'now': unexpected word" save now
-usage "'--json': save prints the rules as commands; for JSON use 'limit list', 'allow list' and 'deny list'" \
-	save --json
+no_json="'--json': save prints the rules as commands; for JSON use 'limit list', 'allow list' and 'deny list'"
+is "$(describe ringfence save --json)" "exit 2
+{\"error\":\"$no_json\"}
+stderr: ringfence: $no_json" 'save refuses --json'
 usage "'now': unexpected word" confirm now
 for option in packets bytes shadow 'algorithm token' 'cells 4' 'edge coarse' 'burst 10' 'match any' \
 	'match tcp syn' 'dport 53' 'from 192.0.2.0/24' 'per /32' 'per6 /64' 'count rejected' exact \
@@ -381,7 +385,7 @@ is "$(state)" "$before" 'commands without privilege change nothing'
 
 for words in '' attach detach limit 'limit add' 'limit set' 'limit del' 'limit list' allow 'allow add' \
 	'allow del' 'allow list' 'allow load' deny 'deny add' 'deny del' 'deny list' 'deny load' newcomers \
-	save apply confirm check status stats top show; do
+	save apply confirm check diff status stats top show; do
 	# shellcheck disable=SC2086
 	matches "$(describe ringfence help $words)" $'exit 0\n.*ringfence.*\nstderr: ' \
 		"help${words:+ $words} prints help"

@@ -39,7 +39,7 @@ static void no_word_of_the_grammar_is_a_name(void **state)
 		"from file per per6 shadow count rejected exact ban del list allow deny for "
 		"load newcomers then open closed aggregate off attach fence mode native "
 		"generic sources leases chain replace confirm detach adopt status stats "
-		"watch top show save apply check doctor help dev bans unban";
+		"watch top show save apply check diff doctor help dev bans unban";
 	char name[RF_NAME_SIZE];
 	struct rf_error error;
 	struct line line;

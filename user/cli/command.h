@@ -62,6 +62,7 @@ int rf_cmd_apply(const struct rf_options *options, struct rf_words *words, struc
 int rf_cmd_confirm(const struct rf_options *options, struct rf_words *words,
 		   struct rf_error *error);
 int rf_cmd_check(const struct rf_options *options, struct rf_words *words, struct rf_error *error);
+int rf_cmd_diff(const struct rf_options *options, struct rf_words *words, struct rf_error *error);
 
 int rf_cmd_status(const struct rf_options *options, struct rf_words *words, struct rf_error *error);
 int rf_cmd_stats(const struct rf_options *options, struct rf_words *words, struct rf_error *error);

@@ -133,6 +133,15 @@ const struct rf_command_row rf_commands[RF_CMD_COUNT] = {
 			  NULL,
 			  {"check rules"},
 			  rf_cmd_check},
+	[RF_CMD_DIFF] =
+		{"Compares the rules in force with those of the file, and changes nothing. Prints "
+		 "what 'apply' would add (+), delete (-) and change (~), and which windows would "
+		 "start afresh. The exit status is 0 "
+		 "where nothing would change, 1 where something would, and 2 after an error. Times "
+		 "on a list that differ by less than 5 s count as equal.",
+		 NULL,
+		 {"diff rules", "diff rules all", "save | ringfence diff -"},
+		 rf_cmd_diff},
 	[RF_CMD_STATUS] = {"Prints the fence's interfaces, mode, program and rules, and warnings: "
 			   "rules on trial, windows nearly full, newcomers refused. Without 'dev', "
 			   "prints every fence.",

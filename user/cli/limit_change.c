@@ -145,6 +145,14 @@ static const char *new_text(const struct rf_limit_parts *before, const struct rf
 	return strcmp(before->text[part], after->text[part]) == 0 ? "others" : after->text[part];
 }
 
+bool rf_limit_parts_differ(const struct rf_limit_parts *before, const struct rf_limit_parts *after)
+{
+	for (int i = 0; i < RF_LIMIT_PARTS; i++)
+		if (differ(before, after, i))
+			return true;
+	return before->id != after->id;
+}
+
 void rf_limit_parts_print_change(const char *name, const struct rf_limit_parts *before,
 				 const struct rf_limit_parts *after)
 {

@@ -18,6 +18,7 @@ struct rf_limit_parts {
 };
 
 void rf_limit_parts_read(const struct rf_ruleset *rules, int slot, struct rf_limit_parts *parts);
+bool rf_limit_parts_differ(const struct rf_limit_parts *before, const struct rf_limit_parts *after);
 /*
  * Prints "limit 'dns': rate 100/1s → 200/1s; from 192.0.2.0/24 → any", and whether windows start
  * afresh.

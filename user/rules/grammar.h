@@ -139,6 +139,8 @@ int rf_parse_top(struct rf_words *words, struct rf_top *top, struct rf_error *er
 int rf_parse_for(struct rf_words *words, uint64_t *time_ns, struct rf_error *error);
 /* [confirm TIME]: 0 if it is not given. */
 int rf_parse_confirm(struct rf_words *words, uint64_t *time_ns, struct rf_error *error);
+/* Parses the words after `diff FILE`: print every prefix? */
+int rf_parse_diff(struct rf_words *words, bool *all, struct rf_error *error);
 /*
  * Splits one line of a rule file into words, in place; `#` begins a comment. `words` refers to
  * `array`, which has room for `max` words; more words are -EINVAL.

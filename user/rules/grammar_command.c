@@ -119,7 +119,28 @@ int rf_parse_newcomers(struct rf_words *words, struct rf_newcomers_text *newcome
 	return err;
 }
 
-/* ---- stats, top ---- */
+/* ---- diff, stats, top ---- */
+
+static int parse_all(const char *value, void *into, struct rf_error *error)
+{
+	(void)value, (void)error;
+	*(bool *)into = true;
+	return 0;
+}
+
+int rf_parse_diff(struct rf_words *words, bool *all, struct rf_error *error)
+{
+	static const rf_option_parser parser = parse_all;
+	unsigned int given = 0;
+	bool parsed = false;
+	int err = rf_parse_options(rf_diff_options, &parser, words, &parsed, &given, error);
+
+	if (!err)
+		err = rf_words_end(words, error);
+	if (!err)
+		*all = parsed;
+	return err;
+}
 
 static int parse_watch(const char *value, void *into, struct rf_error *error)
 {

@@ -238,6 +238,12 @@ const struct rf_option rf_trial_options[] = {
 	{},
 };
 
+const struct rf_option rf_diff_options[] = {
+	{"all", .summary = "print every prefix of a list that differs, not only ten",
+	 .flags = RF_OPTION_NAMES},
+	{},
+};
+
 const struct rf_option rf_stats_options[] = {
 	{"watch", RF_KIND_NUMBER, "SECONDS",
 	 .summary = "print a line of rates every SECONDS (default: 1) until interrupted",
@@ -320,6 +326,7 @@ const struct rf_syntax rf_syntax[RF_CMD_COUNT] = {
 			  rf_trial_options},
 	[RF_CMD_CONFIRM] = {"confirm", "keep what is on trial"},
 	[RF_CMD_CHECK] = {"check", "check a rule file", FILE_OPERAND},
+	[RF_CMD_DIFF] = {"diff", "what 'apply' would change", FILE_OPERAND, rf_diff_options},
 	[RF_CMD_STATUS] = {"status", "what is attached, and how"},
 	[RF_CMD_STATS] = {"stats", "count what passed and what was dropped, and why",
 			  .options = rf_stats_options},

@@ -86,6 +86,7 @@ enum rf_command_id {
 	RF_CMD_APPLY,
 	RF_CMD_CONFIRM,
 	RF_CMD_CHECK,
+	RF_CMD_DIFF,
 	RF_CMD_STATUS,
 	RF_CMD_STATS,
 	RF_CMD_TOP,
@@ -155,6 +156,7 @@ extern const struct rf_option rf_attach_options[RF_ATTACH_OPTIONS + 1];
 extern const struct rf_option rf_newcomers_options[RF_NEWCOMERS_OPTIONS + 1];
 extern const struct rf_option rf_for_options[];	  /* for TIME */
 extern const struct rf_option rf_trial_options[]; /* confirm TIME, of `apply` */
+extern const struct rf_option rf_diff_options[];  /* all */
 extern const struct rf_option rf_stats_options[]; /* watch [SECONDS] */
 extern const struct rf_option rf_top_options[];	  /* by drops|rate */
 

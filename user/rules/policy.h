@@ -35,8 +35,8 @@ int rf_bank_slots(const struct rf_bank *bank, int slots[RF_LIMITS_MAX]);
 /*
  * Puts `limit` into `slot`. The slot keeps its id, and so its windows, unless the meaning of a
  * window has changed: then the id is taken from `*next_id`, which counts up. The slot keeps its
- * index of counters in any case, and its place in the order; a new limit is the last. A policy with a new id has no `since_generation` yet: the commit
- * sets it.
+ * index of counters in any case, and its place in the order; a new limit is the last. A policy with
+ * a new id has no `since_generation` yet: the commit sets it.
  */
 void rf_bank_put(struct rf_bank *bank, int slot, const struct rf_limit *limit, uint32_t tick_ns,
 		 uint32_t *next_id);
