@@ -468,8 +468,8 @@ struct rf_bank {
 	struct rf_packet_class packet_class[RF_PACKET_CLASSES_MAX];
 	/*
 	 * Bit sets of slots: the limits that may apply to sources in a prefix of that class; class
-	 * 0 is that of sources in no prefix. Of limits that differ only in `from`, the set has the
-	 * one with the longest prefix.
+	 * 0 is that of sources in no prefix. Of limits in force that differ only in `from`, the set
+	 * has the one with the longest prefix.
 	 */
 	__u32 prefix_class[RF_PREFIX_CLASSES_MAX];
 	__u32 shadows; /* bit set of slots, as the following: */

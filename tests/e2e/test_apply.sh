@@ -99,9 +99,9 @@ does 'apply - reads the rules from standard input' \
 	ringfence apply - <<<'limit add all rate 10/1h exact'
 is "$(saved)" $'limit add all rate 10/1h exact\nnewcomers off' 'apply - removes the rules that its input lacks'
 is "$(ringfence apply --json - <<<'limit add all rate 10/1h exact' | jq -c .)" \
-	'{"limits":1,"allow":0,"deny":0,"newcomers":"off"}' 'apply --json prints what is in force'
+	'{"limits":1,"allow":0,"deny":0,"newcomers":"off","warnings":[]}' 'apply --json prints what is in force'
 is "$(ringfence check --json "$scratch/rules" | jq -c .)" \
-	'{"limits":9,"allow":3,"deny":2,"newcomers":"aggregate","on_both_lists":0}' 'check --json prints what the file has'
+	'{"limits":9,"allow":3,"deny":2,"newcomers":"aggregate","warnings":[],"on_both_lists":0}' 'check --json prints what the file has'
 
 # ---- what is wrong ----
 

@@ -98,6 +98,29 @@ static void a_fifth_limit_on_one_packet_is_refused(void **state)
 	rules_free(&rules);
 }
 
+static void a_shadow_makes_the_fifth_limit_where_it_replaces_none(void **state)
+{
+	struct rules rules = RULES_NEW;
+	int err;
+
+	(void)state;
+	rules_add(&rules, "a rate 1k/1s");
+	rules_add(&rules, "b rate 1k/1s match tcp");
+	rules_add(&rules, "c rate 1k/1s dport 80-90 per /24");
+	rules_add(&rules, "d rate 1k/1s match tcp syn");
+	rules_put(&rules, 9, "e rate 10/1s from 192.0.2.0/24");
+	rules_compile(&rules);
+	rules_put(&rules, 9, "e rate 10/1s from 192.0.2.0/24 shadow");
+	err = rules_try_compile(&rules);
+	assert_no_room(
+		err, &rules.error,
+		"limits 'a', 'b', 'c', 'd' and 'e': at most 4 limits may apply to a packet, "
+		"but all of these apply to some packets; delete one, or narrow it by "
+		"'match', 'dport' or 'from', or put the narrower of 'a' and 'e' in force, so "
+		"that it replaces the other");
+	rules_free(&rules);
+}
+
 static void limits_that_share_no_packet_may_be_many(void **state)
 {
 	struct rules rules = RULES_NEW;
@@ -420,17 +443,46 @@ static const struct CMUnitTest tests[] = {
 	CHARGED("limits with another rate, unit or algorithm: the longest prefix only",
 		LIMITS(ANY, "b rate 1mbit algorithm token exact ban 5m from 192.0.2.0/24"),
 		FROM_HERE(TCP, 80), .names = "b"),
-	CHARGED("a shadow takes no source away",
+	CHARGED("a shadow that allows as much exempts its sources",
 		LIMITS(ANY, "b rate 1k/1s shadow from 192.0.2.0/24"), FROM_HERE(TCP, 80),
-		.names = "any b"),
-	CHARGED("a limit takes no source from a shadow",
-		LIMITS("a rate 1k/1s shadow", "b rate 1k/1s from 192.0.2.0/24"), FROM_HERE(TCP, 80),
-		.names = "a b"),
-	CHARGED("a shadow with a longer prefix takes a source from a shadow",
-		LIMITS("a rate 1k/1s shadow", "b rate 1k/1s shadow from 192.0.2.0/24"),
+		.names = "b"),
+	CHARGED("a shadow that allows less exempts nobody",
+		LIMITS("a rate 1k/1s", "b rate 999/1s shadow from 192.0.2.0/24"),
+		FROM_HERE(TCP, 80), .names = "a b"),
+	CHARGED("a shadow that allows as much in the long run, and less at once",
+		LIMITS("a rate 1k/1s", "b rate 500/500ms shadow from 192.0.2.0/24"),
+		FROM_HERE(TCP, 80), .names = "a b"),
+	CHARGED("a shadow that allows as much at once, and less in the long run",
+		LIMITS("a rate 1k/1s", "b rate 1k/1001ms shadow from 192.0.2.0/24"),
+		FROM_HERE(TCP, 80), .names = "a b"),
+	CHARGED("a shadow that allows more at once by its burst",
+		LIMITS("a rate 1k/1s algorithm leaky burst 9",
+		       "b rate 1k/1s algorithm token burst 10 shadow from 192.0.2.0/24"),
 		FROM_HERE(TCP, 80), .names = "b"),
+	CHARGED("a shadow that allows less at once by its burst",
+		LIMITS("a rate 1k/1s algorithm leaky burst 9",
+		       "b rate 2k/1s algorithm leaky burst 8 shadow from 192.0.2.0/24"),
+		FROM_HERE(TCP, 80), .names = "a b"),
+	CHARGED("a shadow in another unit exempts nobody",
+		LIMITS("a rate 1k/1s", "b rate 10gbit shadow from 192.0.2.0/24"),
+		FROM_HERE(TCP, 80), .names = "a b"),
+	CHARGED("a shadow of the longest times and largest counts",
+		LIMITS("a rate 137438953471/8784h bytes",
+		       "b rate 137438953472/8784h bytes shadow from 192.0.2.0/24"),
+		FROM_HERE(TCP, 80), .names = "b"),
+	CHARGED("a shadow that is as wide as a limit without from",
+		LIMITS("a rate 1k/1s", "b rate 2k/1s shadow from 0.0.0.0/0"), FROM_HERE(TCP, 80),
+		.names = "a b"),
+	CHARGED("a limit in force takes sources from a wider shadow",
+		LIMITS("a rate 1k/1s shadow", "b rate 1/1s from 192.0.2.0/24"), FROM_HERE(TCP, 80),
+		.names = "b"),
+	CHARGED("a limit that does not apply takes no source away",
+		LIMITS("a rate 1k/1s", "b rate 10/1s from 192.0.0.0/16",
+		       "c rate 50/1s shadow from 192.0.2.0/24"),
+		FROM_HERE(TCP, 80), .names = "a c"),
 
 	cmocka_unit_test(a_fifth_limit_on_one_packet_is_refused),
+	cmocka_unit_test(a_shadow_makes_the_fifth_limit_where_it_replaces_none),
 	cmocka_unit_test(limits_that_share_no_packet_may_be_many),
 	cmocka_unit_test(too_many_kinds_of_packets_are_refused),
 	cmocka_unit_test(too_many_kinds_of_sources_are_refused),

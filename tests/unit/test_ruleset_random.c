@@ -4,6 +4,7 @@
  * for each packet. The text of a rule set is also read back as the same set.
  */
 #include "charged.h"
+#include "random_prefix.h"
 
 #include <arpa/inet.h>
 #include <stdio.h>
@@ -29,39 +30,6 @@ struct asked {
 	int entries;
 };
 
-/* Few bits, in few places, so that many prefixes contain each other. */
-static struct rf_prefix random_prefix(uint64_t *random)
-{
-	static const unsigned char lengths4[] = {0, 1, 8, 9, 16, 24, 31, 32};
-	static const unsigned char lengths6[] = {0, 1, 32, 48, 63, 64, 65, 96, 127, 128};
-	static const unsigned char bits4[] = {0, 7, 8, 23, 30, 31};
-	static const unsigned char bits6[] = {0, 31, 47, 62, 63, 64, 95, 126, 127};
-	struct rf_prefix prefix = {.version = unit_below(random, 2) ? 4 : 6};
-	const bool is4 = prefix.version == 4;
-
-	prefix.length = is4 ? lengths4[unit_below(random, sizeof(lengths4))]
-			    : lengths6[unit_below(random, sizeof(lengths6))];
-	for (int i = unit_below(random, 3); i > 0; i--) {
-		unsigned int bit = is4 ? bits4[unit_below(random, sizeof(bits4))]
-				       : bits6[unit_below(random, sizeof(bits6))];
-
-		if (bit < prefix.length)
-			((unsigned char *)prefix.word)[bit / 8] |= 0x80 >> bit % 8;
-	}
-	return prefix;
-}
-
-static struct rf_prefix random_source(uint64_t *random)
-{
-	struct rf_prefix source = random_prefix(random);
-
-	source.length = source.version == 4 ? 32 : 128;
-	if (unit_below(random, 2))
-		((unsigned char *)source.word)[unit_below(random, source.length / 8)] ^=
-			1 << unit_below(random, 8);
-	return source;
-}
-
 static void random_limit(uint64_t *random, int number, char text[1024])
 {
 	const char *match = UNIT_PICK(random, "", "", " match tcp", " match tcp syn", " match udp",
@@ -69,12 +37,15 @@ static void random_limit(uint64_t *random, int number, char text[1024])
 	const bool may_have_ports = !strstr(match, "icmp") && !strstr(match, "47");
 	size_t length;
 
-	length =
-		sprintf(text, "l%d rate %s%s%s", number,
-			UNIT_PICK(random, "1k/1s", "1k/1s", "10mbit", "3000M/1s bytes"), match,
-			may_have_ports ? UNIT_PICK(random, "", "", " dport 1", " dport 1,3-5,65535",
-						   " dport 0-65535", " dport 4")
-				       : "");
+	length = sprintf(
+		text, "l%d rate %s%s%s", number,
+		UNIT_PICK(random, "1k/1s", "1k/1s", "2k/2s", "5k/10s", "10mbit", "3000M/1s bytes",
+			  "1k/1s algorithm token", "5k/10s algorithm token burst 100",
+			  "900/1s algorithm leaky burst 1k"),
+		match,
+		may_have_ports ? UNIT_PICK(random, "", "", " dport 1", " dport 1,3-5,65535",
+					   " dport 0-65535", " dport 4")
+			       : "");
 	length += sprintf(text + length, "%s%s%s",
 			  UNIT_PICK(random, "", "", "", " per /24", " per /8"),
 			  UNIT_PICK(random, "", "", "", " per6 /48", " per6 /128"),
@@ -183,10 +154,48 @@ static bool differ_in_from_alone(const struct rf_definition *a, const struct rf_
 {
 	if (a->limit.match != b->limit.match || a->limit.protocol != b->limit.protocol ||
 	    a->limit.per4 != b->limit.per4 || a->limit.per6 != b->limit.per6 ||
-	    (a->limit.flags ^ b->limit.flags) & RF_SHADOW ||
 	    a->limit.has_ports != b->limit.has_ports)
 		return false;
 	return !a->limit.has_ports || memcmp(a->ports, b->ports, RF_PORTS / 8) == 0;
+}
+
+/* Would whatever `b` passes at once, and in a long time, pass `a`, too? */
+static bool allows_as_much(const struct rf_limit *a, const struct rf_limit *b)
+{
+	const uint64_t a_ms = a->window_ns / RF_NS_PER_MS, b_ms = b->window_ns / RF_NS_PER_MS;
+	const uint64_t a_once = a->algorithm >= RF_TOKEN ? a->burst : a->rate;
+	const uint64_t b_once = b->algorithm >= RF_TOKEN ? b->burst : b->rate;
+
+	return a->unit == b->unit && a_once >= b_once && a->rate * b_ms >= b->rate * a_ms;
+}
+
+static bool hides(const struct rf_definition *a, int a_length, const struct rf_definition *b,
+		  int b_length)
+{
+	if (!differ_in_from_alone(a, b) || a_length <= b_length)
+		return false;
+	if (!(a->limit.flags & RF_SHADOW))
+		return true;
+	if (a_length == 0) /* it is as wide as one without `from` */
+		return false;
+	return allows_as_much(&a->limit, &b->limit);
+}
+
+/* Does a limit apply to a source? It does unless a narrower one that applies hides it. */
+static bool applies(const struct asked *asked, int slot, const struct rf_prefix *source)
+{
+	const struct rf_definition *limit = &asked->limit[slot];
+	const int length = from_length(limit, source);
+
+	if (length == -2)
+		return false;
+	for (int other = 0; other < RF_LIMITS_MAX; other++)
+		if (asked->has_limit[other] &&
+		    hides(&asked->limit[other], from_length(&asked->limit[other], source), limit,
+			  length) &&
+		    applies(asked, other, source))
+			return false;
+	return true;
 }
 
 static uint32_t expect_charged(const struct asked *asked, const struct rf_prefix *source,
@@ -194,20 +203,10 @@ static uint32_t expect_charged(const struct asked *asked, const struct rf_prefix
 {
 	uint32_t charged = 0;
 
-	for (int a = 0; a < RF_LIMITS_MAX; a++) {
-		bool is_taken = false;
-		int length;
-
-		if (!asked->has_limit[a] || !kind_fits(&asked->limit[a], kind))
-			continue;
-		length = from_length(&asked->limit[a], source);
-		for (int b = 0; b < RF_LIMITS_MAX; b++)
-			is_taken |= asked->has_limit[b] &&
-				    differ_in_from_alone(&asked->limit[a], &asked->limit[b]) &&
-				    from_length(&asked->limit[b], source) > length;
-		if (length > -2 && !is_taken)
-			charged |= 1U << a;
-	}
+	for (int slot = 0; slot < RF_LIMITS_MAX; slot++)
+		if (asked->has_limit[slot] && kind_fits(&asked->limit[slot], kind) &&
+		    applies(asked, slot, source))
+			charged |= 1U << slot;
 	return charged;
 }
 
@@ -324,6 +323,65 @@ static bool is_over(const struct asked *asked, const struct rf_prefix *place)
 	return false;
 }
 
+/* Where a limit in force narrower than `wide` applies, a shadow makes no difference to `wide`. */
+static bool is_overridden(const struct asked *asked, int wide, const struct rf_prefix *place)
+{
+	const int length = from_length(&asked->limit[wide], place);
+
+	for (int slot = 0; slot < RF_LIMITS_MAX; slot++)
+		if (asked->has_limit[slot] && !(asked->limit[slot].limit.flags & RF_SHADOW) &&
+		    hides(&asked->limit[slot], from_length(&asked->limit[slot], place),
+			  &asked->limit[wide], length) &&
+		    applies(asked, slot, place))
+			return true;
+	return false;
+}
+
+/* Adds what the shadow does, in this place, to a limit in force that is wider. */
+static void expect_pair(const struct asked *asked, int shadow, int wide,
+			const struct rf_prefix *place, struct rf_pairs *pairs)
+{
+	const struct rf_definition *a = &asked->limit[shadow], *b = &asked->limit[wide];
+	const int a_length = from_length(a, place), b_length = from_length(b, place);
+
+	if (!(a->limit.flags & RF_SHADOW) || b->limit.flags & RF_SHADOW || b_length == -2 ||
+	    a_length <= b_length || !differ_in_from_alone(a, b) || !applies(asked, shadow, place) ||
+	    is_overridden(asked, wide, place))
+		return;
+	if (hides(a, a_length, b, b_length))
+		pairs->exempts[shadow] |= 1U << wide;
+	else if (applies(asked, wide, place) && !allows_as_much(&b->limit, &a->limit))
+		pairs->leaves[shadow] |= 1U << wide;
+}
+
+static void check_pairs(const struct asked *asked, const struct rf_ruleset *ruleset)
+{
+	struct rf_pairs pairs, expected = {};
+
+	for (size_t i = 0; i < ruleset->listed_count; i++)
+		for (int j = 0; j < RF_LIMITS_MAX * RF_LIMITS_MAX; j++)
+			if (ruleset->listed[i].from && asked->has_limit[j / RF_LIMITS_MAX] &&
+			    asked->has_limit[j % RF_LIMITS_MAX])
+				expect_pair(asked, j / RF_LIMITS_MAX, j % RF_LIMITS_MAX,
+					    &ruleset->listed[i].prefix, &expected);
+	rf_ruleset_find_pairs(ruleset, &pairs);
+	assert_memory_equal(&pairs, &expected, sizeof(pairs));
+}
+
+/* Arming a limit is never refused: it leaves other limits fewer packets, never more. */
+static void check_arming(struct rules *rules)
+{
+	for (int slot = 0; slot < RF_LIMITS_MAX; slot++) {
+		struct rf_limit *limit = &rules->ruleset.bank.limit[slot];
+
+		if (!(limit->flags & RF_SHADOW))
+			continue;
+		limit->flags &= ~RF_SHADOW;
+		rules_compile(rules);
+		limit->flags |= RF_SHADOW;
+	}
+}
+
 static bool expect_refusal(const struct asked *asked, const struct rf_ruleset *ruleset)
 {
 	const struct rf_prefix nowhere = {.version = 0};
@@ -394,6 +452,9 @@ static bool check_ruleset(uint64_t *random)
 		check_source(&asked, &rules, &source);
 		check_lease(random, &rules, &source);
 	}
+	check_pairs(&asked, &rules.ruleset);
+	if (!is_refused)
+		check_arming(&rules);
 	check_text(&rules);
 	rules_free(&rules);
 	for (int slot = 0; slot < RF_LIMITS_MAX; slot++)

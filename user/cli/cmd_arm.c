@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cli/out.h"
+#include "cli/shadow_pairs.h"
 #include "cli/transaction.h"
 #include "rules/policy.h"
 
@@ -91,7 +92,7 @@ static int change(struct rf_transaction *transaction, struct arming *arming, str
 
 /* ---- what is said ---- */
 
-static json_t *arming_json(const struct rf_bank *rules, const struct arming *arming)
+static json_t *arming_json(const struct rf_ruleset *rules, const struct arming *arming)
 {
 	json_t *limits = json_array(), *root = json_pack("{s:o}", "limits", limits);
 
@@ -99,35 +100,14 @@ static json_t *arming_json(const struct rf_bank *rules, const struct arming *arm
 		if (arming->chosen >> slot & 1)
 			json_array_append_new(limits,
 					      json_pack("{s:s, s:b, s:b}", "name",
-							rules->limit[slot].name, "shadow",
+							rules->bank.limit[slot].name, "shadow",
 							arming->to_shadow, "changed",
 							(int)(arming->changed >> slot & 1)));
 	if (arming->trial_ns && arming->changed)
 		json_object_set_new(root, "trial_ms",
 				    json_integer(arming->trial_ns / RF_NS_PER_MS));
+	rf_shadow_pairs_warn(rules, arming->chosen, root);
 	return root;
-}
-
-/*
- * A shadow limit takes no source from a limit in force. So a limit in force drops packets of
- * sources that a shadow limit, once armed, would take from it.
- */
-static void warn_of_shadows(const struct rf_ruleset *rules, uint32_t chosen)
-{
-	for (int i = 0; i < RF_LIMITS_MAX * RF_LIMITS_MAX; i++) {
-		const int in_force = i / RF_LIMITS_MAX, shadow = i % RF_LIMITS_MAX;
-		const struct rf_bank *bank = &rules->bank;
-
-		if (!bank->policy[in_force].id || !bank->policy[shadow].id ||
-		    !((chosen >> in_force | chosen >> shadow) & 1) ||
-		    !rf_ruleset_shadow_leaves(rules, shadow, in_force))
-			continue;
-		rf_out_text("limit '%s': applies to the sources of '%s' as well, while '%s' is a "
-			    "shadow; "
-			    "'ringfence limit arm %s' ends that\n",
-			    bank->limit[in_force].name, bank->limit[shadow].name,
-			    bank->limit[shadow].name, bank->limit[shadow].name);
-	}
 }
 
 static void print_arming(const struct rf_ruleset *rules, const struct arming *arming)
@@ -144,9 +124,9 @@ static void print_arming(const struct rf_ruleset *rules, const struct arming *ar
 			rf_out_text("limit '%s': %s\n", name,
 				    arming->to_shadow ? "in force → shadow" : "shadow → in force");
 	}
-	warn_of_shadows(rules, arming->chosen);
 	if (arming->changed)
-		rf_transaction_print_trial(arming->trial_ns);
+		rf_transaction_print_trial("", arming->trial_ns);
+	rf_shadow_pairs_warn(rules, arming->chosen, NULL);
 }
 
 static int run(const struct rf_options *options, const struct rf_names *names,
@@ -160,7 +140,7 @@ static int run(const struct rf_options *options, const struct rf_names *names,
 	if (!err)
 		err = change(&transaction, arming, error);
 	if (!err && options->json)
-		err = rf_out_json(arming_json(&transaction.rules.bank, arming), false, error);
+		err = rf_out_json(arming_json(&transaction.rules, arming), false, error);
 	else if (!err)
 		print_arming(&transaction.rules, arming);
 	rf_transaction_end(&transaction);

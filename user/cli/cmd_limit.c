@@ -6,6 +6,7 @@
 
 #include "cli/limit_change.h"
 #include "cli/out.h"
+#include "cli/shadow_pairs.h"
 #include "cli/transaction.h"
 #include "cli/view.h"
 #include "rules/file.h"
@@ -38,22 +39,14 @@ static int check_settable(const struct rf_bank *rules, const char *name, struct 
 		name);
 }
 
-/* Adds the trial, if there is one, and prints. */
-static int print_done_json(json_t *root, uint64_t trial_ns, struct rf_error *error)
+/* Adds the trial, if there is one, and warnings about the limit in `slot`, and prints. */
+static int print_done_json(const struct rf_ruleset *rules, int slot, json_t *root,
+			   uint64_t trial_ns, struct rf_error *error)
 {
 	if (trial_ns)
 		json_object_set_new(root, "trial_ms", json_integer(trial_ns / RF_NS_PER_MS));
+	rf_shadow_pairs_warn(rules, 1U << slot, root);
 	return rf_out_json(root, false, error);
-}
-
-/* What a command that prints nothing else says of its trial. */
-static int print_trial(const struct rf_options *options, const char *name, uint64_t trial_ns,
-		       struct rf_error *error)
-{
-	if (options->json && trial_ns)
-		return print_done_json(json_pack("{s:s}", "limit", name), trial_ns, error);
-	rf_transaction_print_trial(trial_ns);
-	return 0;
 }
 
 static int put_limit(struct rf_transaction *transaction, int slot,
@@ -70,16 +63,25 @@ static int put_limit(struct rf_transaction *transaction, int slot,
 }
 
 static int add_limit(struct rf_transaction *transaction, const struct rf_definition *definition,
-		     const struct rf_options *options, struct rf_error *error)
+		     bool json, struct rf_error *error)
 {
 	const struct rf_bank *rules = &transaction->rules.bank;
 	const char *name = definition->limit.name;
 	int err = check_addable(rules, name, error);
+	int slot;
 
-	if (!err)
-		err = put_limit(transaction, rf_rulefile_slot(rules, &transaction->before),
-				definition, error);
-	return err ? err : print_trial(options, name, definition->trial_ns, error);
+	if (err)
+		return err;
+	slot = rf_rulefile_slot(rules, &transaction->before);
+	err = put_limit(transaction, slot, definition, error);
+	if (err)
+		return err;
+	if (json)
+		return print_done_json(&transaction->rules, slot, json_pack("{s:s}", "limit", name),
+				       definition->trial_ns, error);
+	rf_transaction_print_trial("", definition->trial_ns);
+	rf_shadow_pairs_warn(&transaction->rules, 1U << slot, NULL);
+	return 0;
 }
 
 /* Prints what the new definition changed, since options that are not given get their defaults. */
@@ -101,10 +103,12 @@ static int set_limit(struct rf_transaction *transaction, const struct rf_definit
 		return err;
 	rf_limit_parts_read(&transaction->rules, slot, &after);
 	if (json)
-		return print_done_json(rf_limit_parts_json(name, &before, &after),
+		return print_done_json(&transaction->rules, slot,
+				       rf_limit_parts_json(name, &before, &after),
 				       definition->trial_ns, error);
 	rf_limit_parts_print_change(name, &before, &after);
-	rf_transaction_print_trial(definition->trial_ns);
+	rf_transaction_print_trial("", definition->trial_ns);
+	rf_shadow_pairs_warn(&transaction->rules, 1U << slot, NULL);
 	return 0;
 }
 
@@ -120,7 +124,7 @@ static int change_limit(const struct rf_options *options, struct rf_words *words
 	if (!err)
 		err = rf_transaction_begin(&transaction, options, error);
 	if (!err)
-		err = add ? add_limit(&transaction, &definition, options, error)
+		err = add ? add_limit(&transaction, &definition, options->json, error)
 			  : set_limit(&transaction, &definition, options->json, error);
 	rf_transaction_end(&transaction);
 	rf_definition_free(&definition);
@@ -151,6 +155,21 @@ static int del_limit(struct rf_transaction *transaction, const char *name, uint6
 	return rf_transaction_commit(transaction, trial_ns ? &trial : NULL, error);
 }
 
+static int print_deleted(const struct rf_options *options, const char *name, uint64_t trial_ns,
+			 struct rf_error *error)
+{
+	json_t *root;
+
+	if (!options->json) {
+		rf_transaction_print_trial("", trial_ns);
+		return 0;
+	}
+	root = json_pack("{s:s}", "limit", name);
+	if (trial_ns)
+		json_object_set_new(root, "trial_ms", json_integer(trial_ns / RF_NS_PER_MS));
+	return rf_out_json(root, false, error);
+}
+
 int rf_cmd_limit_del(const struct rf_options *options, struct rf_words *words,
 		     struct rf_error *error)
 {
@@ -166,7 +185,7 @@ int rf_cmd_limit_del(const struct rf_options *options, struct rf_words *words,
 	if (!err)
 		err = del_limit(&transaction, name, trial_ns, error);
 	if (!err)
-		err = print_trial(options, name, trial_ns, error);
+		err = print_deleted(options, name, trial_ns, error);
 	rf_transaction_end(&transaction);
 	return err;
 }

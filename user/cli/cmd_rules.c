@@ -8,6 +8,7 @@
 
 #include "cli/out.h"
 #include "cli/rules_file.h"
+#include "cli/shadow_pairs.h"
 #include "cli/transaction.h"
 #include "cli/view.h"
 #include "fence/past.h"
@@ -25,10 +26,13 @@ static void print_counts(const struct rf_ruleset *rules)
 
 static json_t *counts_json(const struct rf_ruleset *rules)
 {
-	return json_pack("{s:i, s:I, s:I, s:s}", "limits", rf_bank_count(&rules->bank), "allow",
-			 (json_int_t)rf_view_count_list(rules, RF_ALLOW), "deny",
-			 (json_int_t)rf_view_count_list(rules, RF_DENY), "newcomers",
-			 rf_newcomers_then_name(rules->bank.newcomers.then));
+	json_t *root = json_pack("{s:i, s:I, s:I, s:s}", "limits", rf_bank_count(&rules->bank),
+				 "allow", (json_int_t)rf_view_count_list(rules, RF_ALLOW), "deny",
+				 (json_int_t)rf_view_count_list(rules, RF_DENY), "newcomers",
+				 rf_newcomers_then_name(rules->bank.newcomers.then));
+
+	rf_shadow_pairs_warn(rules, RF_ALL_SLOTS, root);
+	return root;
 }
 
 /* ---- check ---- */
@@ -58,6 +62,7 @@ static int print_fine(const char *path, const struct rf_ruleset *rules, bool jso
 	if (both)
 		rf_out_text("%zu prefix%s on both lists; while %s, 'allow' wins\n", both,
 			    both == 1 ? " is" : "es are", both == 1 ? "it is" : "they are");
+	rf_shadow_pairs_warn(rules, RF_ALL_SLOTS, NULL);
 	return 0;
 }
 
@@ -97,8 +102,6 @@ int rf_cmd_check(const struct rf_options *options, struct rf_words *words, struc
 static int print_applied(const struct rf_ruleset *rules, uint64_t trial_ns, bool json,
 			 struct rf_error *error)
 {
-	char time[RF_DURATION_TEXT_SIZE];
-
 	if (json) {
 		json_t *root = counts_json(rules);
 
@@ -107,12 +110,12 @@ static int print_applied(const struct rf_ruleset *rules, uint64_t trial_ns, bool
 					    json_integer(trial_ns / RF_NS_PER_MS));
 		return rf_out_json(root, false, error);
 	}
-	rf_format_left(trial_ns, time);
 	rf_out_text("in force: ");
 	print_counts(rules);
-	if (trial_ns)
-		rf_out_text("; on trial for %s: 'ringfence confirm' keeps it", time);
-	rf_out_text("\n");
+	rf_transaction_print_trial("; ", trial_ns);
+	if (!trial_ns)
+		rf_out_text("\n");
+	rf_shadow_pairs_warn(rules, RF_ALL_SLOTS, NULL);
 	return 0;
 }
 

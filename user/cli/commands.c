@@ -63,8 +63,9 @@ const struct rf_command_row rf_commands[RF_CMD_COUNT] = {
 		 rf_cmd_limit_set},
 	[RF_CMD_LIMIT_ARM] =
 		{"From now on these limits drop what is over them. Their windows and counters go "
-		 "on. Where a shadow limit would take sources from a limit in force, the command "
-		 "says so.",
+		 "on. A shadow that allows at least as much as a wider limit, and differs from it "
+		 "in 'from' alone, keeps its sources from that limit; the command warns of such "
+		 "shadows.",
 		 NULL,
 		 {"limit arm dns", "limit arm dns syn confirm 60s"},
 		 rf_cmd_limit_arm},

@@ -60,13 +60,13 @@ int rf_transaction_commit(struct rf_transaction *transaction, const struct rf_tr
 	return err;
 }
 
-void rf_transaction_print_trial(uint64_t trial_ns)
+void rf_transaction_print_trial(const char *before, uint64_t trial_ns)
 {
 	char time[RF_DURATION_TEXT_SIZE];
 
 	rf_format_left(trial_ns, time);
 	if (trial_ns)
-		rf_out_text("on trial for %s: 'ringfence confirm' keeps it\n", time);
+		rf_out_text("%son trial for %s: 'ringfence confirm' keeps it\n", before, time);
 }
 
 void rf_transaction_end(struct rf_transaction *transaction)

@@ -27,8 +27,9 @@ int rf_transaction_begin(struct rf_transaction *transaction, const struct rf_opt
 /* Puts `rules` in force. `trial` may be NULL. Shows its progress on a terminal. */
 int rf_transaction_commit(struct rf_transaction *transaction, const struct rf_trial *trial,
 			  struct rf_error *error);
-/* Prints, for people, how long the new rules are on trial; nothing where they are not. */
-void rf_transaction_print_trial(uint64_t trial_ns);
+/* Prints, for people, `before` and how long the new rules are on trial; nothing where they are not.
+ */
+void rf_transaction_print_trial(const char *before, uint64_t trial_ns);
 void rf_transaction_end(struct rf_transaction *transaction);
 
 #endif /* RINGFENCE_TRANSACTION_H */

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "rules/places.h"
 #include "rules/ruleset.h"
 
 #define ICMP 1
@@ -17,9 +18,9 @@
 #define ICMPV6 58
 
 #define LEASE6_BITS 64
-#define DEPTH_MAX 130 /* nested prefixes, and the place that contains them all */
 
 #define SETS_MAX 256
+#define PAIR_SIZE 160
 _Static_assert(SETS_MAX == RF_PACKET_CLASSES_MAX && SETS_MAX == RF_PREFIX_CLASSES_MAX,
 	       "their number is a byte");
 
@@ -261,118 +262,10 @@ static int add_divided(struct rf_ruleset *ruleset, struct rf_error *error)
 	return 0;
 }
 
-/* Do both limits match and group packets in the same way, apart from their `from`? */
-static bool match_alike(const struct rf_ruleset *ruleset, int a, int b)
-{
-	const struct rf_limit *one = &ruleset->bank.limit[a], *other = &ruleset->bank.limit[b];
-
-	if (one->match != other->match || one->protocol != other->protocol ||
-	    one->per4 != other->per4 || one->per6 != other->per6 ||
-	    one->has_ports != other->has_ports)
-		return false;
-	return !one->has_ports || memcmp(ruleset->ports[a], ruleset->ports[b], RF_PORTS / 8) == 0;
-}
-
-static bool is_shadow(const struct rf_ruleset *ruleset, int slot)
-{
-	return ruleset->bank.limit[slot].flags & RF_SHADOW;
-}
-
-/*
- * A shadow and a limit in force are never in one group, so a shadow takes no source from a limit in
- * force.
- */
-static bool in_same_group(const struct rf_ruleset *ruleset, int a, int b)
-{
-	return is_shadow(ruleset, a) == is_shadow(ruleset, b) && match_alike(ruleset, a, b);
-}
-
-bool rf_ruleset_shadow_leaves(const struct rf_ruleset *ruleset, int shadow, int in_force)
-{
-	const struct rf_prefix *outer = NULL; /* of the limit in force; the widest one so far */
-
-	if (!is_shadow(ruleset, shadow) || is_shadow(ruleset, in_force) ||
-	    !ruleset->bank.limit[shadow].has_from || !match_alike(ruleset, shadow, in_force))
-		return false;
-	if (!ruleset->bank.limit[in_force].has_from)
-		return true;
-	/* Sorted, so a prefix follows those that contain it. */
-	for (size_t i = 0; i < ruleset->listed_count; i++) {
-		const struct rf_listed *listed = &ruleset->listed[i];
-
-		if (listed->from >> in_force & 1 &&
-		    (!outer || !rf_prefix_contains(outer, &listed->prefix)))
-			outer = &listed->prefix;
-		/* Where both name one prefix, both apply, armed or not. */
-		if (listed->from >> shadow & 1 && !(listed->from >> in_force & 1) && outer &&
-		    rf_prefix_contains(outer, &listed->prefix))
-			return true;
-	}
-	return false;
-}
-
-/*
- * What applies inside a prefix, by its own entry and the entries of all prefixes that contain it.
- */
-struct place {
-	const struct rf_prefix *prefix;
-	uint64_t until[RF_LIST_COUNT];
-	uint32_t limits;
-};
-
 struct prefix_classes {
-	uint32_t group[RF_LIMITS_MAX]; /* by slot: the limits of its group, itself included */
 	struct sets sets;
-	struct place place[DEPTH_MAX]; /* each lies in the one before; the first is everywhere */
-	int depth;
+	struct rf_places places;
 };
-
-static void find_groups(const struct rf_ruleset *ruleset, struct prefix_classes *prefix_classes)
-{
-	const struct rf_bank *bank = &ruleset->bank;
-
-	for (int a = 0; a < RF_LIMITS_MAX; a++)
-		for (int b = 0; b < RF_LIMITS_MAX; b++)
-			if (bank->policy[a].id && bank->policy[b].id &&
-			    in_same_group(ruleset, a, b))
-				prefix_classes->group[a] |= 1U << b;
-}
-
-static uint32_t find_everywhere(const struct rf_bank *bank)
-{
-	uint32_t limits = 0;
-
-	for (int slot = 0; slot < RF_LIMITS_MAX; slot++)
-		if (bank->policy[slot].id && !bank->limit[slot].has_from &&
-		    bank->limit[slot].match != RF_MATCH_OTHER)
-			limits |= 1U << slot;
-	return limits;
-}
-
-/*
- * Enters a prefix. Prefixes are sorted so that each follows the prefixes that contain it. Where a
- * prefix names limits of a group, only these limits of the group apply inside it: the longest
- * prefix decides.
- */
-static struct place *enter(struct prefix_classes *prefix_classes, const struct rf_listed *listed)
-{
-	struct place *place;
-
-	while (prefix_classes->depth > 1 &&
-	       !rf_prefix_contains(prefix_classes->place[prefix_classes->depth - 1].prefix,
-				   &listed->prefix))
-		prefix_classes->depth--;
-	place = &prefix_classes->place[prefix_classes->depth++];
-	*place = place[-1];
-	place->prefix = &listed->prefix;
-	for (int list = 0; list < RF_LIST_COUNT; list++)
-		if (listed->until[list] > place->until[list])
-			place->until[list] = listed->until[list];
-	for (uint32_t left = listed->from; left; left &= left - 1)
-		place->limits &= ~prefix_classes->group[__builtin_ctz(left)];
-	place->limits |= listed->from;
-	return place;
-}
 
 /*
  * Is it a /64 that contains a longer prefix, or such a longer prefix? After add_divided() each such
@@ -393,7 +286,7 @@ static int compile_value(const struct rf_ruleset *ruleset, size_t i,
 			 struct rf_error *error)
 {
 	const struct rf_listed *listed = &ruleset->listed[i];
-	const struct place *place = enter(prefix_classes, listed);
+	const struct rf_place *place = rf_places_enter(&prefix_classes->places, listed);
 	int prefix_class = sets_number(&prefix_classes->sets, place->limits);
 
 	if (prefix_class < 0)
@@ -418,15 +311,12 @@ static int compile_prefix_classes(struct rf_ruleset *ruleset, struct rf_compiled
 				  struct prefix_classes *prefix_classes, struct rf_error *error)
 {
 	struct rf_bank *bank = &ruleset->bank;
-	const uint32_t everywhere = find_everywhere(bank);
 	int err = add_divided(ruleset, error);
 
 	if (err)
 		return err;
-	find_groups(ruleset, prefix_classes);
-	prefix_classes->place[0].limits = everywhere;
-	prefix_classes->depth = 1;
-	sets_number(&prefix_classes->sets, everywhere);
+	rf_places_start(&prefix_classes->places, ruleset);
+	sets_number(&prefix_classes->sets, prefix_classes->places.place[0].limits);
 	compiled->value = calloc(ruleset->listed_count + 1, sizeof(*compiled->value));
 	if (!compiled->value)
 		return rf_error_failed(error, -ENOMEM, "out of memory for %zu prefixes",
@@ -439,17 +329,50 @@ static int compile_prefix_classes(struct rf_ruleset *ruleset, struct rf_compiled
 
 /* ---- all limits together ---- */
 
-/* Names one limit more than the maximum: these alone are too many. */
-static int fail_charged(const struct rf_bank *bank, uint32_t limits, uint32_t *refused,
-			struct rf_error *error)
+static bool share_prefix(const struct rf_ruleset *ruleset, uint32_t pair)
 {
+	for (size_t i = 0; i < ruleset->listed_count; i++)
+		if ((ruleset->listed[i].from & pair) == pair)
+			return true;
+	return false;
+}
+
+/*
+ * Of two limits that differ in `from` alone and apply to one packet, the narrower is a shadow. In
+ * force it would hide the other, unless both name the same prefix.
+ */
+static void name_pair(const struct rf_ruleset *ruleset, const struct rf_places *places,
+		      uint32_t limits, char text[PAIR_SIZE])
+{
+	const struct rf_limit *limit = ruleset->bank.limit;
+
+	*text = '\0';
+	for (int i = 0; i < RF_LIMITS_MAX * RF_LIMITS_MAX && !*text; i++) {
+		const int a = i / RF_LIMITS_MAX, b = i % RF_LIMITS_MAX;
+		const uint32_t pair = 1U << a | 1U << b;
+
+		if ((limits & pair) == pair && places->group[a] >> b & 1 &&
+		    limit[a].has_from + limit[b].has_from && !share_prefix(ruleset, pair))
+			snprintf(text, PAIR_SIZE,
+				 ", or put the narrower of '%s' and '%s' in force, so that it "
+				 "replaces the other",
+				 limit[a].name, limit[b].name);
+	}
+}
+
+/* Names one limit more than the maximum: these alone are too many. */
+static int fail_charged(const struct rf_ruleset *ruleset, const struct rf_places *places,
+			uint32_t limits, uint32_t *refused, struct rf_error *error)
+{
+	char pair[PAIR_SIZE];
 	char names[(RF_CHARGED_MAX + 1) * (RF_NAME_SIZE + 8)] = "";
 	const char *before = "";
 	size_t length = 0;
 
+	name_pair(ruleset, places, limits, pair);
 	for (int named = 0; named <= RF_CHARGED_MAX; named++) {
 		length += snprintf(names + length, sizeof(names) - length, "%s'%s'", before,
-				   bank->limit[__builtin_ctz(limits)].name);
+				   ruleset->bank.limit[__builtin_ctz(limits)].name);
 		before = named + 1 < RF_CHARGED_MAX ? ", " : " and ";
 		*refused |= limits & -limits;
 		limits &= limits - 1;
@@ -457,20 +380,21 @@ static int fail_charged(const struct rf_bank *bank, uint32_t limits, uint32_t *r
 	return rf_error_failed(
 		error, -ENOSPC,
 		"limits %s: at most %d limits may apply to a packet, but all of these apply to "
-		"some packets; delete one, or narrow it by 'match', 'dport' or 'from'",
-		names, RF_CHARGED_MAX);
+		"some packets; delete one, or narrow it by 'match', 'dport' or 'from'%s",
+		names, RF_CHARGED_MAX, pair);
 }
 
-static int check_charged(const struct rf_bank *bank, const struct sets *classes,
-			 const struct sets *prefix_classes, uint32_t *refused,
+static int check_charged(const struct rf_ruleset *ruleset, const struct sets *classes,
+			 const struct prefix_classes *prefix_classes, uint32_t *refused,
 			 struct rf_error *error)
 {
 	for (int i = 0; i < classes->count; i++)
-		for (int j = 0; j < prefix_classes->count; j++) {
-			uint32_t limits = classes->set[i] & prefix_classes->set[j];
+		for (int j = 0; j < prefix_classes->sets.count; j++) {
+			uint32_t limits = classes->set[i] & prefix_classes->sets.set[j];
 
 			if (__builtin_popcount(limits) > RF_CHARGED_MAX)
-				return fail_charged(bank, limits, refused, error);
+				return fail_charged(ruleset, &prefix_classes->places, limits,
+						    refused, error);
 		}
 	return 0;
 }
@@ -578,8 +502,7 @@ int rf_ruleset_compile(struct rf_ruleset *ruleset, struct rf_compiled *compiled,
 	if (!err)
 		err = compile_prefix_classes(ruleset, compiled, &prefix_classes, error);
 	if (!err)
-		err = check_charged(bank, &classes, &prefix_classes.sets, &compiled->refused,
-				    error);
+		err = check_charged(ruleset, &classes, &prefix_classes, &compiled->refused, error);
 	if (!err)
 		err = compile_other(bank, &compiled->refused, error);
 	if (err)

@@ -93,10 +93,20 @@ int rf_ruleset_compile(struct rf_ruleset *ruleset, struct rf_compiled *compiled,
 void rf_compiled_free(struct rf_compiled *compiled);
 
 /*
- * Does the limit `in_force` apply to sources that `shadow`, once it is in force, would take from
- * it? Until then the limit drops packets of theirs that the shadow limit would pass.
+ * What shadows do to wider limits in force that differ in `from` alone, in some places: bit sets of
+ * slots, by the slot of the shadow.
  */
-bool rf_ruleset_shadow_leaves(const struct rf_ruleset *ruleset, int shadow, int in_force);
+struct rf_pairs {
+	/* They do not apply to its sources already: the shadow allows at least as much. */
+	uint32_t exempts[RF_LIMITS_MAX];
+	/*
+	 * They apply to its sources until it is armed, although it is not stricter: they may drop
+	 * what it would pass.
+	 */
+	uint32_t leaves[RF_LIMITS_MAX];
+};
+
+void rf_ruleset_find_pairs(const struct rf_ruleset *ruleset, struct rf_pairs *pairs);
 
 /* ---- as text ---- */
 
