@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
 # `limit arm` and `limit shadow`: what they change and what they keep, on trial as well, and what
-# they say where a shadow limit would take sources from a limit in force. `limit set`: what it says.
+# they say of a shadow whose sources a limit in force has. `limit set`: what it says.
 #
 #   outside                               inside
 #   out0  ---------- wire 0 ----------->  ${port[0]}
@@ -55,7 +55,7 @@ does 'limit arm all arms every limit' "limit 'dns': shadow → in force
 limit 'syn': shadow → in force
 limit 'net': shadow → in force" ringfence limit arm all
 is "$(ringfence limit shadow net net dns --json | jq -c .)" '{"limits":[{"name":"dns","shadow":true,'\
-'"changed":true},{"name":"net","shadow":true,"changed":true}]}' 'limit shadow --json says what changed'
+'"changed":true},{"name":"net","shadow":true,"changed":true}],"warnings":[]}' 'limit shadow --json says what changed'
 
 # ---- on trial ----
 
@@ -71,29 +71,71 @@ stand_as_before() {
 }
 check 'after a trial without confirm the limits are shadows again' eventually stand_as_before
 is "$(ringfence limit arm dns confirm 30s --json | jq -c .)" \
-	'{"limits":[{"name":"dns","shadow":false,"changed":true}],"trial_ms":30000}' \
+	'{"limits":[{"name":"dns","shadow":false,"changed":true}],"trial_ms":30000,"warnings":[]}' \
 	'limit arm … confirm --json has the trial'
 ringfence confirm >"$scratch/log"
 is "$(standing)" 'dns force, net shadow, syn force' 'a confirmed limit stays in force'
 
-# ---- a limit whose exception is a shadow ----
+# ---- a limit and its exception ----
 
+# warns NAME WARNING CMD…: the command succeeds, and writes exactly WARNING to stderr.
+warns() {
+	is "$(describe "${@:3}" | sed '1,/^stderr: /{/^stderr: /!d}')" "stderr: ringfence: $2" "$1"
+}
+
+exempts() { # SHADOW LIMIT
+	echo "limit '$1' is a shadow, and exempts its sources from '$2' already: until it is armed, it \
+drops none of their packets"
+}
+
+leaves() { # SHADOW LIMIT
+	echo "limit '$1' is a shadow, and leaves its sources to '$2': until it is armed, '$2' may drop \
+what it would pass"
+}
+
+# Sends what a partner and anybody else send; 20 packets of the partner's are more than 'dns' allows.
+send_both() {
+	deliver 0 src=192.0.2.9,dport=53,count=20 src=203.0.113.9,dport=53,count=20
+}
+
+would_drop() { # LIMIT
+	stats 0 ".limits[] | select(.name == \"$1\") | .would_drop"
+}
+
+rules <<<'newcomers off' # ends the counters of limits of these names
 rules <<-'END'
 	limit add dns rate 10/1h exact match udp dport 53 shadow
-	limit add partner rate 1k/1h exact match udp dport 53 from 192.0.2.0/24 shadow
+	limit add partner rate 30/1h exact match udp dport 53 from 192.0.2.0/24 shadow
 END
-does 'limit arm says which shadow would take sources from the limit' "limit 'dns': shadow → in force
-limit 'dns': applies to the sources of 'partner' as well, while 'partner' is a shadow; \
-'ringfence limit arm partner' ends that" ringfence limit arm dns
-deliver 0 src=192.0.2.9,dport=53,count=20
-is "$(came)" '192.0.2.9 10' 'a limit in force applies to the sources of a shadow limit'
+send_both
+is "$(would_drop dns) $(would_drop partner)" '10 0' 'the shadow run of a pair counts the partner under its own limit'
+warns 'limit arm says that the exception is a shadow' "$(exempts partner dns)" ringfence limit arm dns
+send_both
+is "$(came)" '192.0.2.9 20' 'a limit armed before its exception drops nothing of the partner'
+is "$(would_drop partner)" 10 'the exception counts what it would drop'
 does 'limit arm of the exception says nothing more' "limit 'partner': shadow → in force" \
 	ringfence limit arm partner
-deliver 0 src=192.0.2.2,dport=53,count=20
-is "$(came)" '192.0.2.2 20' 'an armed exception takes its sources from the limit'
-does 'limit shadow of the exception says what that means' "limit 'partner': in force → shadow
-limit 'dns': applies to the sources of 'partner' as well, while 'partner' is a shadow; \
-'ringfence limit arm partner' ends that" ringfence limit shadow partner
+send_both
+is "$(came)" '' 'an armed exception drops what its shadow run said, as the limit does'
+rules <<-'END'
+	limit add dns rate 10/1h exact match udp dport 53
+	limit add partner rate 1k/1h exact match udp dport 53 from 192.0.2.0/24
+END
+send_both
+warns 'limit shadow of an exception says what that means' "$(exempts partner dns)" \
+	ringfence limit shadow partner
+send_both
+is "$(came)" '192.0.2.9 20' 'limit shadow of an exception leaves none of its sources to the wider limit'
+is "$(ringfence limit shadow partner --json | jq -c .warnings)" "[{\"shadow\":\"partner\",\"limit\":\"dns\",\
+\"effect\":\"exempts\",\"text\":\"$(exempts partner dns)\"}]" 'limit shadow --json has the warning'
+warns 'limit set says that a shadow leaves its sources to the wider limit' "$(leaves partner dns)" \
+	ringfence limit set partner rate 1M/1h bytes exact match udp dport 53 from 192.0.2.0/24 shadow
+send_both
+is "$(came)" '192.0.2.9 10' 'a shadow in another unit takes no source from a limit in force'
+warns 'limit add says it as well' "$(leaves desk dns)" ringfence limit add desk rate 100/100h exact \
+	match udp dport 53 from 198.51.100.1 shadow
+does 'limit add says nothing of a stricter shadow' '' ringfence limit add few rate 9/1h exact \
+	match udp dport 53 from 198.51.100.2 shadow
 rules <<-'END'
 	limit add one rate 10/1h exact from 192.0.2.0/24 shadow
 	limit add two rate 10/1h exact from 192.0.2.0/24 shadow
@@ -107,9 +149,17 @@ rules <<-'END'
 END
 does 'limit arm says nothing of shadows whose sources are others' "limit 'east': shadow → in force" \
 	ringfence limit arm east
-does 'limit arm says which shadow has sources within those of the limit' "limit 'west': shadow → in force
-limit 'west': applies to the sources of 'desk' as well, while 'desk' is a shadow; \
-'ringfence limit arm desk' ends that" ringfence limit arm west
+warns 'limit arm says which shadow has sources within those of the limit' "$(exempts desk west)" \
+	ringfence limit arm west
+pair="limit add dns rate 10/1h
+limit add partner rate 1k/1h from 192.0.2.0/24 shadow"
+echo "$pair" >"$scratch/pair"
+warns 'check of a file warns' "$(exempts partner dns)" ringfence check "$scratch/pair"
+warns 'apply of a file warns' "$(exempts partner dns)" ringfence apply "$scratch/pair"
+is "$(ringfence check "$scratch/pair" --json | jq -c '[.warnings[].effect]')" '["exempts"]' \
+	'check --json has the warning'
+is "$(ringfence apply "$scratch/pair" --json | jq -c '[.warnings[].effect]')" '["exempts"]' \
+	'apply --json has the warning'
 
 # ---- what is refused ----
 
@@ -154,7 +204,8 @@ does 'limit set says what another algorithm is' \
 	ringfence limit set dns rate 1k/1m match udp algorithm token ban 10m
 is "$(ringfence limit set dns rate 1k/1m match udp per /24 algorithm token burst 7 --json | jq -c .)" \
 	'{"limit":"dns","changes":[{"what":"per","before":"/32","after":"/24"},{"what":"burst",'\
-'"before":"1k","after":"7"},{"what":"ban","before":"10m","after":"none"}],"windows_kept":false}' \
+'"before":"1k","after":"7"},{"what":"ban","before":"10m","after":"none"}],"windows_kept":false,'\
+'"warnings":[]}' \
 	'limit set --json names each part that changed'
 ringfence limit set dns rate 1k/1m match udp from 192.0.2.1,192.0.2.2,192.0.2.3 >"$scratch/log"
 does 'limit set says that other prefixes are named' "limit 'dns': from 3 prefixes → others" \
@@ -177,7 +228,7 @@ stand_as_before() {
 check 'after its trial a new limit is gone' eventually stand_as_before
 is "$(ringfence limit set dns rate 9/1h match udp per /24 algorithm token burst 7 confirm 2s --json |
 	jq -c .)" '{"limit":"dns","changes":[{"what":"rate","before":"1k/1m","after":"9/1h"}],'\
-'"windows_kept":false,"trial_ms":2000}' 'limit set … confirm --json has the trial'
+'"windows_kept":false,"trial_ms":2000,"warnings":[]}' 'limit set … confirm --json has the trial'
 old_rate() {
 	ringfence limit list | grep -q 'rate 1k/1m'
 }
