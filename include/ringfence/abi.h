@@ -15,7 +15,7 @@
 #include "counters.h"
 
 #define RF_ABI_MAGIC 0x46474e52U /* "RNGF" */
-#define RF_ABI_VERSION 7
+#define RF_ABI_VERSION 8
 
 #define RF_CELLS 16		  /* slots of the ring; a limit may use fewer, never more */
 #define RF_LIMITS_MAX 32	  /* slots for limits in one fence */
@@ -481,6 +481,16 @@ struct rf_bank {
 	struct rf_limit limit[RF_LIMITS_MAX];
 };
 
+/*
+ * What the counters had when `stats reset` ran: readers subtract it. The counters themselves go on,
+ * since no other process can set those of a CPU without losing packets.
+ */
+struct rf_baseline {
+	__u64 time_ns; /* since 1970; 0: never reset */
+	struct rf_counters counters;
+	struct rf_limit_counters limit[RF_LIMIT_COUNTERS_MAX]; /* by rf_policy.counters */
+};
+
 #define RF_PINNED_PROGRAMS 14 /* a cache line, with what is before them */
 
 /*
@@ -537,6 +547,9 @@ struct rf_config {
 		struct rf_window limits __attribute__((aligned(64)));
 		struct rf_window shadows __attribute__((aligned(64)));
 	} guard[2];
+	/* The lowest bit of `resets`, their number, names the baseline in use. */
+	__u64 resets;
+	struct rf_baseline baseline[2];
 } __attribute__((aligned(64)));
 
 #endif /* RINGFENCE_ABI_H */

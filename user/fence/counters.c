@@ -5,9 +5,13 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "fence/pending.h"
+#include "fence/private.h"
 #include "rules/policy.h"
+
+#define READS_MAX 4 /* tries to read what is reset meanwhile */
 
 static int fail_map(struct rf_error *error, enum rf_map map, int negative_errno)
 {
@@ -50,20 +54,24 @@ int rf_fence_counters(const struct rf_fence *fence, struct rf_counters *sum, str
 	return err;
 }
 
+static int read_limit(const struct rf_fence *fence, const struct rf_bank *bank, int slot,
+		      struct rf_limit_counters *sum, struct rf_error *error)
+{
+	int err = sum_cpus(fence, RF_MAP_LIMIT_COUNTERS, bank->policy[slot].counters, sizeof(*sum),
+			   sum, error);
+
+	if (!err)
+		rf_leases_add_limit(fence, bank, slot, sum);
+	return err;
+}
+
 int rf_fence_limit_counters(const struct rf_fence *fence, int slot, struct rf_limit_counters *sum,
 			    struct rf_error *error)
 {
 	struct rf_bank bank;
-	int err;
+	int err = rf_fence_bank(fence, &bank, error);
 
-	err = rf_fence_bank(fence, &bank, error);
-	if (err)
-		return err;
-	err = sum_cpus(fence, RF_MAP_LIMIT_COUNTERS, bank.policy[slot].counters, sizeof(*sum), sum,
-		       error);
-	if (!err)
-		rf_leases_add_limit(fence, &bank, slot, sum);
-	return err;
+	return err ? err : read_limit(fence, &bank, slot, sum, error);
 }
 
 int rf_fence_clear_limit_counters(struct rf_fence *fence, int index, struct rf_error *error)
@@ -77,8 +85,96 @@ int rf_fence_clear_limit_counters(struct rf_fence *fence, int index, struct rf_e
 		return fail_map(error, RF_MAP_LIMIT_COUNTERS, -ENOMEM);
 	if (bpf_map_update_elem(fence->map_fd[RF_MAP_LIMIT_COUNTERS], &key, zeros, BPF_EXIST))
 		err = fail_map(error, RF_MAP_LIMIT_COUNTERS, -errno);
+	for (int i = 0; i < 2 && !err; i++)
+		fence->config->baseline[i].limit[index] = (struct rf_limit_counters){};
 	free(zeros);
 	return err;
+}
+
+/* ---- reset ---- */
+
+void rf_fence_baseline(const struct rf_fence *fence, struct rf_baseline *baseline)
+{
+	const struct rf_config *config = fence->config;
+	uint64_t resets;
+
+	/* The one in use is written only after another reset. */
+	for (int i = 0; i < READS_MAX; i++) {
+		rf_map_refresh(fence, RF_MAP_CONFIG);
+		resets = __atomic_load_n(&config->resets, __ATOMIC_ACQUIRE);
+		memcpy(baseline, &config->baseline[resets & 1], sizeof(*baseline));
+		__atomic_thread_fence(__ATOMIC_ACQUIRE);
+		if (__atomic_load_n(&config->resets, __ATOMIC_RELAXED) == resets)
+			return;
+	}
+}
+
+/* Of counters that consist of 64-bit words only. */
+static void subtract(const void *baseline, void *result, size_t size)
+{
+	const __u64 *before = baseline;
+	__u64 *sum = result;
+
+	for (size_t i = 0; i < size / sizeof(*sum); i++)
+		sum[i] = sum[i] > before[i] ? sum[i] - before[i] : 0;
+}
+
+void rf_baseline_subtract(const struct rf_baseline *baseline, struct rf_counters *sum)
+{
+	subtract(&baseline->counters, sum, sizeof(*sum));
+}
+
+void rf_baseline_subtract_limit(const struct rf_baseline *baseline, const struct rf_policy *policy,
+				struct rf_limit_counters *sum)
+{
+	subtract(&baseline->limit[policy->counters % RF_LIMIT_COUNTERS_MAX], sum, sizeof(*sum));
+}
+
+/* The limits of a bank whose counters are not in the baseline yet. */
+static int note_limits(const struct rf_fence *fence, const struct rf_bank *bank,
+		       struct rf_baseline *baseline, uint64_t *noted, struct rf_error *error)
+{
+	int err = 0;
+
+	for (int slot = 0; slot < RF_LIMITS_MAX && !err; slot++) {
+		const uint32_t index = bank->policy[slot].counters % RF_LIMIT_COUNTERS_MAX;
+
+		if (!bank->policy[slot].id || *noted >> index & 1)
+			continue;
+		*noted |= 1ULL << index;
+		err = read_limit(fence, bank, slot, &baseline->limit[index], error);
+	}
+	return err;
+}
+
+/*
+ * Rules on trial and the rules before them have counters of their own: both are noted. The baseline
+ * in use stays whole, whenever this command is killed.
+ */
+int rf_fence_reset(struct rf_fence *fence, struct rf_error *error)
+{
+	struct rf_config *config = fence->config;
+	struct rf_baseline *baseline = &config->baseline[~config->resets & 1];
+	struct rf_bank bank, other;
+	struct timespec now;
+	uint64_t noted = 0;
+	int err = rf_fence_bank(fence, &bank, error);
+
+	if (err)
+		return err;
+	rf_fence_other_bank(fence, rf_fence_standing(fence).in_force, &other);
+	*baseline = (struct rf_baseline){};
+	err = rf_fence_counters(fence, &baseline->counters, error);
+	if (!err)
+		err = note_limits(fence, &bank, baseline, &noted, error);
+	if (!err)
+		err = note_limits(fence, &other, baseline, &noted, error);
+	if (err)
+		return err;
+	clock_gettime(CLOCK_REALTIME, &now);
+	baseline->time_ns = now.tv_sec * RF_NS_PER_S + now.tv_nsec;
+	__atomic_store_n(&config->resets, config->resets + 1, __ATOMIC_RELEASE);
+	return 0;
 }
 
 /* ---- sources ---- */

@@ -164,6 +164,18 @@ int rf_fence_counters(const struct rf_fence *fence, struct rf_counters *sum,
 int rf_fence_limit_counters(const struct rf_fence *fence, int slot, struct rf_limit_counters *sum,
 			    struct rf_error *error);
 
+/*
+ * What the counters had at the last reset; all 0 without one. A reader reads it after the counters,
+ * and then subtracts it.
+ */
+void rf_fence_baseline(const struct rf_fence *fence, struct rf_baseline *baseline);
+/* A sum may be a moment behind the baseline: then the difference is 0. */
+void rf_baseline_subtract(const struct rf_baseline *baseline, struct rf_counters *sum);
+void rf_baseline_subtract_limit(const struct rf_baseline *baseline, const struct rf_policy *policy,
+				struct rf_limit_counters *sum);
+/* Begins the counters at 0, for readers. Only with the lock held. */
+int rf_fence_reset(struct rf_fence *fence, struct rf_error *error);
+
 /* The kernel memory of maps, in bytes. The maps of prefixes count with their tries. */
 struct rf_memory {
 	uint64_t bytes; /* all of them together */
