@@ -147,7 +147,7 @@ completes 'ringfence top ' "by limit within $common"
 completes 'ringfence top 5 by ' 'drops rate used'
 completes 'ringfence top by rate ' "limit within $common"
 completes 'ringfence top limit o' 'only'
-completes 'ringfence stats ' "watch $common"
+completes 'ringfence stats ' "reasons reset total watch $common"
 completes 'ringfence apply README.md ' "confirm $common"
 completes 'ringfence status --json ' 'dev --verbose'
 

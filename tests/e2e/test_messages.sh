@@ -411,7 +411,8 @@ shape() {
 
 interface='{name: "string", ethernet: "boolean", mode: "string", attached_by: "string", chain: "null"}'
 counts='{packets: "number", bytes: "number"}'
-both='{passed: "number", dropped: "number"}'
+both='{passed: "number", dropped: "number", would_drop: "number"}'
+sums='{packets: '"$both"', bytes: '"$both"'}'
 of_limit='{passed: "number", dropped: "number", would_drop: "number", forfeited: "number"}'
 of_windows='{inserts: "number", evictions: "number"}'
 in_use='{used: "number", resident: "number"} + '"$of_windows"
@@ -427,7 +428,7 @@ shape '{fence: "string", version: "string", abi: "number", program_id: "number",
 	memory: {bytes: "number", maps: '"$maps"'},
 	bans: {standing: "number", room: "number", refused: "number"}}' status dev "${port[0]}"
 shape '{fence: "string", interfaces: ['"$interface"'], packets: '"$both"', bytes: '"$both"',
-	reasons: ([("under_limit", "shadow_over", "no_limit", "non_ip", "neighbour", "malformed",
+	reset: "null", total: '"$sums"', reasons: ([("under_limit", "shadow_over", "no_limit", "non_ip", "neighbour", "malformed",
 		"deep_vlan", "map_error", "allowed", "newcomer_open", "unconfirmed", "over_limit",
 		"contended", "banned", "denied", "newcomer_closed", "no_window",
 		"unclassed") | {(.): '"$counts"'}] | add),
@@ -499,9 +500,9 @@ stop INT "$started_pid"
 is "exit $?, $(<"$scratch/stderr")" 'exit 0, ' 'stats watch ends by SIGINT without a failure'
 check 'stats watch waits a second for each line' test "$took_us" -ge 2000000
 matches "$(head -n 1 "$scratch/watched")" \
-	'time +passed/s +dropped/s +passed bit/s +dropped bit/s +map errors' \
+	'time +passed/s +dropped/s +would drop/s +passed bit/s +dropped bit/s +errors' \
 		'stats watch prints a line of titles first'
-matches "$(tail -n 1 "$scratch/watched")" '[0-9]{2}:[0-9]{2}:[0-9]{2}( +[0-9]+){5}' \
+matches "$(tail -n 1 "$scratch/watched")" '[0-9]{2}:[0-9]{2}:[0-9]{2}( +[0-9]+){6}' \
 	'stats watch prints a line of numbers each second'
 is "$(sed -nE '/^.{81}/p' "$scratch/watched")" '' 'stats watch fits into 80 columns'
 start inside build/ringfence stats watch --json >"$scratch/watched"

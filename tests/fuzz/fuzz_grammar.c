@@ -433,19 +433,20 @@ static void fuzz_top(struct rf_words *rest)
 	if (rf_parse_top(rest, &top, &error))
 		check_error(&error);
 	else
-		REQUIRE(top.rows >= 1 && top.rows <= RF_TOP_MAX && top.order <= RF_BY_RATE);
+		REQUIRE(top.rows >= 1 && top.rows <= RF_TOP_MAX && top.order <= RF_BY_USED);
 	check_words(rest);
 }
 
 static void fuzz_stats(struct rf_words *rest)
 {
 	struct rf_error error = {};
-	uint32_t seconds;
+	struct rf_stats stats;
 
-	if (rf_parse_stats(rest, &seconds, &error))
+	if (rf_parse_stats(rest, &stats, &error))
 		check_error(&error);
 	else
-		REQUIRE(seconds <= 86400);
+		REQUIRE(stats.seconds <= 86400 &&
+			(stats.seconds != 0) + stats.total + stats.reset <= 1);
 	check_words(rest);
 }
 

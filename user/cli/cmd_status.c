@@ -20,10 +20,22 @@ struct status {
 	const struct rf_fence *fence;
 	struct rf_ruleset rules;
 	struct rf_standing standing;
-	struct rf_counters counters;
+	struct rf_counters all;	     /* since the attach */
+	struct rf_counters counters; /* since the last `stats reset` */
 	struct rf_memory memory;
 	struct rf_bans bans;
 };
+
+static int read_counters(struct status *status, struct rf_error *error)
+{
+	int err = rf_fence_counters(status->fence, &status->all, error);
+	struct rf_baseline base;
+
+	rf_fence_baseline(status->fence, &base);
+	status->counters = status->all;
+	rf_baseline_subtract(&base, &status->counters);
+	return err;
+}
 
 static int read_status(struct status *status, struct rf_error *error)
 {
@@ -31,7 +43,7 @@ static int read_status(struct status *status, struct rf_error *error)
 	int err = rf_fence_ruleset(fence, &status->rules, error);
 
 	if (!err)
-		err = rf_fence_counters(fence, &status->counters, error);
+		err = read_counters(status, error);
 	if (!err)
 		err = rf_fence_bans(fence, &status->bans, error);
 	if (err)
@@ -46,8 +58,8 @@ static int read_status(struct status *status, struct rf_error *error)
 /* Windows in use by a family. Counters are not read at one moment: evictions may exceed inserts. */
 static uint64_t windows_used(const struct status *status, int family)
 {
-	const uint64_t inserts = status->counters.inserts[family];
-	const uint64_t evictions = status->counters.evictions[family];
+	const uint64_t inserts = status->all.inserts[family];
+	const uint64_t evictions = status->all.evictions[family];
 
 	return inserts > evictions ? inserts - evictions : 0;
 }

@@ -149,10 +149,13 @@ const struct rf_command_row rf_commands[RF_CMD_COUNT] = {
 			   NULL,
 			   {"status"},
 			   rf_cmd_status},
-	[RF_CMD_STATS] = {"Prints totals, reasons and limits since the fence was attached.",
-			  NULL,
-			  {"stats watch 5"},
-			  rf_cmd_stats},
+	[RF_CMD_STATS] =
+		{"Prints totals, reasons and limits since the fence was attached or 'stats "
+		 "reset' ran. A reset keeps the counters of sources, which 'top' prints. "
+		 "Without 'dev', prints every fence.",
+		 NULL,
+		 {"stats", "stats watch 5 reasons", "stats reset"},
+		 rf_cmd_stats},
 	[RF_CMD_TOP] = {"Prints the N sources (default: 10) that come first.",
 			NULL,
 			{"top 20 by rate"},

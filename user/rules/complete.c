@@ -110,6 +110,9 @@ static void read_word(struct position *at, const char *word)
 {
 	const bool is_named = at->command && at->command->options == rf_attach_options;
 
+	if (at->pending && at->pending->flags & RF_OPTION_MAY && at->command &&
+	    rf_option_find(at->command->options, word) >= 0)
+		at->pending = NULL; /* the next option */
 	if (at->pending && strncmp(word, "--", 2) != 0)
 		read_value(at, word);
 	else if (read_rest_of_value(at, word))

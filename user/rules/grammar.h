@@ -92,6 +92,14 @@ struct rf_top {
 	struct rf_prefix within;
 };
 
+/* stats [watch [SECONDS] [reasons]] | total | reset */
+struct rf_stats {
+	uint32_t seconds; /* between two lines; 0: no watch */
+	bool reasons;	  /* a line for each reason as well */
+	bool total;	  /* whatever was reset */
+	bool reset;
+};
+
 #define RF_TOP_DEFAULT 10
 #define RF_TOP_MAX 1000000
 
@@ -131,8 +139,8 @@ void rf_definition_free(struct rf_definition *definition);
 /* Parses the words after `newcomers`. */
 int rf_parse_newcomers(struct rf_words *words, struct rf_newcomers_text *newcomers,
 		       struct rf_error *error);
-/* Parses the words after `stats`: the seconds between two lines; 0: no watch. */
-int rf_parse_stats(struct rf_words *words, uint32_t *seconds, struct rf_error *error);
+/* Parses the words after `stats`. */
+int rf_parse_stats(struct rf_words *words, struct rf_stats *stats, struct rf_error *error);
 /* Parses the words after `top`. */
 int rf_parse_top(struct rf_words *words, struct rf_top *top, struct rf_error *error);
 /* [for TIME], for lists: 0 if it is not given. */

@@ -144,23 +144,64 @@ int rf_parse_diff(struct rf_words *words, bool *all, struct rf_error *error)
 
 static int parse_watch(const char *value, void *into, struct rf_error *error)
 {
-	uint32_t *seconds = into;
+	struct rf_stats *stats = into;
 
-	*seconds = 1;
+	stats->seconds = 1;
 	if (!value)
 		return 0;
-	return rf_parse_number(value, "number of seconds", 1, WATCH_SECONDS_MAX, seconds, error);
+	return rf_parse_number(value, "number of seconds", 1, WATCH_SECONDS_MAX, &stats->seconds,
+			       error);
 }
 
-int rf_parse_stats(struct rf_words *words, uint32_t *seconds, struct rf_error *error)
+static int parse_reasons(const char *value, void *into, struct rf_error *error)
 {
-	static const rf_option_parser parser = parse_watch;
-	unsigned int given = 0;
-	int err;
+	struct rf_stats *stats = into;
 
-	*seconds = 0;
-	err = rf_parse_options(rf_stats_options, &parser, words, seconds, &given, error);
-	return err ? err : rf_words_end(words, error);
+	(void)value, (void)error;
+	stats->reasons = true;
+	return 0;
+}
+
+static int parse_total(const char *value, void *into, struct rf_error *error)
+{
+	struct rf_stats *stats = into;
+
+	(void)value, (void)error;
+	stats->total = true;
+	return 0;
+}
+
+static int parse_reset(const char *value, void *into, struct rf_error *error)
+{
+	struct rf_stats *stats = into;
+
+	(void)value, (void)error;
+	stats->reset = true;
+	return 0;
+}
+
+int rf_parse_stats(struct rf_words *words, struct rf_stats *stats, struct rf_error *error)
+{
+	static const rf_option_parser parsers[RF_STATS_OPTIONS] = {
+		[RF_OPT_WATCH] = parse_watch,
+		[RF_OPT_REASONS] = parse_reasons,
+		[RF_OPT_TOTAL] = parse_total,
+		[RF_OPT_RESET] = parse_reset,
+	};
+	struct rf_stats parsed = {};
+	unsigned int given = 0;
+	int err = rf_parse_options(rf_stats_options, parsers, words, &parsed, &given, error);
+
+	if (!err)
+		err = rf_words_end(words, error);
+	if (!err && parsed.reasons && !parsed.seconds)
+		err = rf_error_usage(error, "'reasons': stats prints them; with rates, write "
+					    "'stats watch reasons'");
+	if (!err && (parsed.seconds != 0) + parsed.total + parsed.reset > 1)
+		err = rf_error_usage(error, "'watch', 'total' and 'reset' exclude each other");
+	if (!err)
+		*stats = parsed;
+	return err;
 }
 
 static int parse_by(const char *value, void *into, struct rf_error *error)

@@ -158,8 +158,13 @@ int rf_parse_option(const struct rf_option *table, int row, rf_option_parser par
 	if (*given & 1U << row)
 		return rf_error_usage(error, "'%s': given twice", option->word);
 	*given |= 1U << row;
-	if (option->kind != RF_KIND_NONE)
-		value = rf_words_next(words);
+	if (option->kind == RF_KIND_NONE)
+		return parser(value, into, error);
+	value = rf_words_peek(words);
+	if (value && option->flags & RF_OPTION_MAY && rf_option_find(table, value) >= 0)
+		value = NULL; /* the next option */
+	else
+		rf_words_next(words);
 	if (!value && !(option->flags & RF_OPTION_MAY))
 		return rf_fail_value(option, NULL, error);
 	return parser(value, into, error);

@@ -245,9 +245,14 @@ const struct rf_option rf_diff_options[] = {
 };
 
 const struct rf_option rf_stats_options[] = {
-	{"watch", RF_KIND_NUMBER, "SECONDS",
-	 .summary = "print a line of rates every SECONDS (default: 1) until interrupted",
-	 .flags = RF_OPTION_MAY},
+	[RF_OPT_WATCH] =
+		{"watch", RF_KIND_NUMBER, "SECONDS",
+		 .summary = "print a line of rates every SECONDS (default: 1) until interrupted",
+		 .flags = RF_OPTION_MAY},
+	[RF_OPT_REASONS] = {"reasons", .summary = "with watch: the rate of each reason as well"},
+	[RF_OPT_TOTAL] = {"total", .summary = "count since the attach, whatever was reset"},
+	[RF_OPT_RESET] = {"reset",
+			  .summary = "begin the counters of the fence and its limits at 0"},
 	{},
 };
 

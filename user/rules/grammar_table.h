@@ -137,6 +137,14 @@ enum rf_attach_option {
 	RF_ATTACH_OPTIONS,
 };
 
+enum rf_stats_option {
+	RF_OPT_WATCH,
+	RF_OPT_REASONS,
+	RF_OPT_TOTAL,
+	RF_OPT_RESET,
+	RF_STATS_OPTIONS,
+};
+
 enum rf_top_option {
 	RF_OPT_BY,
 	RF_OPT_TOP_LIMIT,
@@ -157,8 +165,8 @@ extern const struct rf_option rf_newcomers_options[RF_NEWCOMERS_OPTIONS + 1];
 extern const struct rf_option rf_for_options[];	  /* for TIME */
 extern const struct rf_option rf_trial_options[]; /* confirm TIME, of `apply` */
 extern const struct rf_option rf_diff_options[];  /* all */
-extern const struct rf_option rf_stats_options[]; /* watch [SECONDS] */
-extern const struct rf_option rf_top_options[];	  /* by drops|rate */
+extern const struct rf_option rf_stats_options[RF_STATS_OPTIONS + 1];
+extern const struct rf_option rf_top_options[]; /* by drops|rate */
 
 /* Words that are values, by the number that stands for them. */
 extern const struct rf_option rf_algorithm_words[]; /* enum rf_algorithm */

@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: GPL-2.0
+/* stats watch */
+#include <errno.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "cli/out.h"
+#include "cli/stats.h"
+#include "fence/find.h"
+
+#define HEADER_LINES 20
+#define FIRST_WIDTH 11 /* columns of the time, or of a fence's name */
+
+/* A fence, and its last two readings. */
+struct watched {
+	struct rf_fence fence;
+	struct rf_totals before, now;
+	struct timespec then, read; /* when */
+};
+
+struct watch {
+	struct watched *of;
+	int count;
+	bool several; /* there were several when the watch began */
+	const struct rf_stats *asked;
+	bool json;
+};
+
+static volatile sig_atomic_t interrupted;
+
+static void note_interrupt(int signal)
+{
+	(void)signal;
+	interrupted = 1;
+}
+
+static double seconds_between(const struct timespec *from, const struct timespec *to)
+{
+	return (to->tv_sec - from->tv_sec) + (to->tv_nsec - from->tv_nsec) / 1e9;
+}
+
+/*
+ * The rate between two readings. The later reading may be the smaller one: packets on their way
+ * from a lease into a counter may be missing in it.
+ */
+static double rate(const struct watched *one, uint64_t before, uint64_t now)
+{
+	return now > before ? (now - before) / seconds_between(&one->then, &one->read) : 0;
+}
+
+static double packet_rate(const struct watched *one, const struct rf_count *before,
+			  const struct rf_count *now)
+{
+	return rate(one, before->packets, now->packets);
+}
+
+static double bit_rate(const struct watched *one, const struct rf_count *before,
+		       const struct rf_count *now)
+{
+	return rate(one, before->bytes, now->bytes) * 8;
+}
+
+static double reason_rate(const struct watched *one, int reason)
+{
+	return packet_rate(one, &one->before.all.counters.reason[reason],
+			   &one->now.all.counters.reason[reason]);
+}
+
+/* ---- JSON ---- */
+
+static json_t *rates_json(const struct watched *one)
+{
+	const struct rf_sums *before = &one->before.all, *now = &one->now.all;
+	const struct rf_count *shadow_before = &before->counters.reason[RF_SHADOW_OVER];
+	const struct rf_count *shadow = &now->counters.reason[RF_SHADOW_OVER];
+	json_t *reasons = json_object();
+
+	for (int i = 0; i < RF_REASON_COUNT; i++)
+		json_object_set_new(reasons, rf_reason_name(i), json_real(reason_rate(one, i)));
+	return json_pack("{s:{s:f, s:f, s:f}, s:{s:f, s:f, s:f}, s:o}", "packets", "passed",
+			 packet_rate(one, &before->passed, &now->passed), "dropped",
+			 packet_rate(one, &before->dropped, &now->dropped), "would_drop",
+			 packet_rate(one, shadow_before, shadow), "bits", "passed",
+			 bit_rate(one, &before->passed, &now->passed), "dropped",
+			 bit_rate(one, &before->dropped, &now->dropped), "would_drop",
+			 bit_rate(one, shadow_before, shadow), "reasons", reasons);
+}
+
+static int print_json(const struct watched *one, struct rf_error *error)
+{
+	json_t *json = rf_stats_json(&one->fence, &one->now, error);
+	char text[RF_TIME_TEXT_SIZE];
+	struct timespec wall;
+
+	if (!json)
+		return -EIO;
+	clock_gettime(CLOCK_REALTIME, &wall);
+	rf_format_utc(wall.tv_sec * RF_NS_PER_S + wall.tv_nsec, text);
+	json_object_set_new(json, "time", json_string(text));
+	json_object_set_new(json, "seconds", json_real(seconds_between(&one->then, &one->read)));
+	json_object_set_new(json, "rates", rates_json(one));
+	return rf_out_json(json, true, error);
+}
+
+/* ---- text ---- */
+
+static void print_header(const char *first)
+{
+	rf_out("%-*s %10s %10s %12s %12s %13s %6s\n", FIRST_WIDTH, first, "passed/s", "dropped/s",
+	       "would drop/s", "passed bit/s", "dropped bit/s", "errors");
+}
+
+static void print_reasons(const struct watched *one)
+{
+	for (int i = 0; i < RF_REASON_COUNT; i++)
+		if (reason_rate(one, i) > 0)
+			rf_out("  %s: %-*s %12.0f/s\n", i < RF_FIRST_DROP ? "passed" : "dropped",
+			       i < RF_FIRST_DROP ? 41 : 40, rf_reason_text(i), reason_rate(one, i));
+}
+
+/* A name that is too long for its column has a line of its own. */
+static void print_rates(const struct watched *one, const char *first)
+{
+	const struct rf_sums *before = &one->before.all, *now = &one->now.all;
+	const bool is_long = strlen(first) > FIRST_WIDTH;
+
+	if (is_long)
+		rf_out("%s\n", first);
+	rf_out("%-*s %10.0f %10.0f %12.0f %12.0f %13.0f %6" PRIu64 "\n", FIRST_WIDTH,
+	       is_long ? "" : first, packet_rate(one, &before->passed, &now->passed),
+	       packet_rate(one, &before->dropped, &now->dropped), reason_rate(one, RF_SHADOW_OVER),
+	       bit_rate(one, &before->passed, &now->passed),
+	       bit_rate(one, &before->dropped, &now->dropped),
+	       now->map_errors - before->map_errors);
+}
+
+/* Of one fence a line, with the time; of several a table, with the time in its header. */
+static int print_text(const struct watch *watch, int line)
+{
+	const time_t wall = time(NULL);
+	char clock[16];
+
+	strftime(clock, sizeof(clock), "%H:%M:%S", localtime(&wall));
+	if (watch->several)
+		print_header(clock);
+	else if (line % HEADER_LINES == 0)
+		print_header("time");
+	for (int i = 0; i < watch->count; i++) {
+		print_rates(&watch->of[i], watch->several ? watch->of[i].fence.name : clock);
+		if (watch->asked->reasons)
+			print_reasons(&watch->of[i]);
+	}
+	rf_out_flush();
+	return 0;
+}
+
+/* ---- the loop ---- */
+
+static int read_one(struct watched *one, struct rf_error *error)
+{
+	one->before = one->now;
+	one->then = one->read;
+	clock_gettime(CLOCK_MONOTONIC, &one->read);
+	return rf_totals_read(&one->fence, false, &one->now, error);
+}
+
+static int fail_detached(const struct watched *one, struct rf_error *error)
+{
+	return rf_error_failed(error, -ENODEV,
+			       "fence '%s': it was detached; 'ringfence attach IF' attaches one",
+			       one->fence.name);
+}
+
+/* Fences that were detached are left out, with a message; without the last one the watch ends. */
+static int leave_detached(struct watch *watch, struct rf_error *error)
+{
+	int kept = 0;
+
+	for (int i = 0; i < watch->count; i++) {
+		struct watched *one = &watch->of[i];
+		int attached = rf_fence_is_attached(&one->fence, error);
+
+		if (attached < 0)
+			return attached;
+		if (!attached && watch->count - i + kept == 1)
+			return fail_detached(one, error);
+		if (!attached) {
+			fail_detached(one, error);
+			rf_out_error(error);
+			rf_fence_close(&one->fence);
+		} else if (kept++ != i) {
+			watch->of[kept - 1] = *one;
+			one->fence = RF_FENCE_NONE;
+		}
+	}
+	watch->count = kept;
+	return 0;
+}
+
+static int print_tick(const struct watch *watch, int line, struct rf_error *error)
+{
+	int err = 0;
+
+	if (!watch->json)
+		return print_text(watch, line);
+	for (int i = 0; i < watch->count && !err; i++)
+		err = print_json(&watch->of[i], error);
+	return err;
+}
+
+static int run(struct watch *watch, struct rf_error *error)
+{
+	struct timespec due;
+	int err = 0;
+
+	clock_gettime(CLOCK_MONOTONIC, &due);
+	for (int i = 0; i < watch->count && !err; i++)
+		err = read_one(&watch->of[i], error);
+	for (int line = 0; !err; line++) {
+		due.tv_sec += watch->asked->seconds;
+		while (!interrupted &&
+		       clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &due, NULL) == EINTR)
+			;
+		if (interrupted || rf_out_flush()) /* main prints the error of the output */
+			return 0;
+		err = leave_detached(watch, error);
+		for (int i = 0; i < watch->count && !err; i++)
+			err = read_one(&watch->of[i], error);
+		if (!err)
+			err = print_tick(watch, line, error);
+	}
+	return err;
+}
+
+static int open_watched(struct watch *watch, const struct rf_options *options,
+			struct rf_error *error)
+{
+	struct rf_fences fences = {.count = 1};
+	int err = options->dev ? 0 : rf_fences_find(&fences, error);
+
+	watch->of = calloc(fences.count + 1, sizeof(*watch->of));
+	if (!err && !watch->of)
+		err = rf_error_failed(error, -ENOMEM, "cannot watch: %s", strerror(ENOMEM));
+	for (int i = 0; i < fences.count && !err; i++) {
+		struct rf_fence *fence = &watch->of[watch->count++].fence;
+
+		*fence = RF_FENCE_NONE;
+		err = options->dev ? rf_fence_open(fence, options->dev, error)
+				   : rf_fence_open_on(fence, fences.fence[i].interface, error);
+	}
+	watch->several = watch->count > 1;
+	rf_fences_free(&fences);
+	return err;
+}
+
+int rf_stats_watch(const struct rf_options *options, const struct rf_stats *asked,
+		   struct rf_error *error)
+{
+	struct sigaction action = {.sa_handler = note_interrupt};
+	struct watch watch = {.asked = asked, .json = options->json};
+	int err = open_watched(&watch, options, error);
+
+	sigaction(SIGINT, &action, NULL);
+	sigaction(SIGTERM, &action, NULL);
+	if (!err)
+		err = run(&watch, error);
+	for (int i = 0; i < watch.count; i++)
+		rf_fence_close(&watch.of[i].fence);
+	free(watch.of);
+	return err;
+}
