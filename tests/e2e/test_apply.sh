@@ -128,7 +128,7 @@ wrong "'limits': not a command of a rule file, $commands" 'limits add all rate 1
 wrong "'limit set': not a command of a rule file, $commands" 'limit set all rate 1/1s'
 wrong "'100/1d': invalid rate: '1d' is not a time; write it like 500ms, 10s, 5m or 1h" \
 	'limit add all rate 100/1d'
-wrong "'frob': unknown word in a limit; see 'ringfence help limit add'" 'limit add all rate 100/1s frob'
+wrong "'frob': unknown word; did you mean 'from'?" 'limit add all rate 100/1s frob'
 wrong "limit 'fine': given twice, first in line 1" 'limit add fine rate 2/1s'
 wrong "'10.0.0.0/40': invalid prefix: its length must be 0-32" 'deny add 10.0.0.0/40'
 wrong "'ever': unexpected word" 'deny add 10.0.0.0/8 ever'

@@ -48,7 +48,7 @@ mistakes=":2: '1': invalid rate; write COUNT/TIME, like 20k/1s or 100/10s, or 10
 :3: '10.0.0.0/40': invalid prefix: its length must be 0-32
 :4: limit 'a': given twice, first in line 1
 :6: limit 'c': 'from' has no prefix, so no packet would match; add a prefix, or leave out 'from'
-:7: 'frob': unknown word in a limit; see 'ringfence help limit add'
+:7: 'frob': unknown word; did you mean 'from'?
 :8: $scratch/list:2: '1.2.3': invalid prefix; write it like 192.0.2.0/24 or 2001:db8::/32
 :8: $scratch/list:4: '198.51.100.0/33': invalid prefix: its length must be 0-32
 :9: $scratch/none: cannot read it: No such file or directory

@@ -157,7 +157,21 @@ usage "'a2345678901234567890123456789012': $name" \
 	limit add a2345678901234567890123456789012 rate 1/1s
 usage "'shadow': invalid name of a limit: it is a keyword; choose another name" \
 	limit add shadow rate 1/1s
-usage "'frob': unknown word in a limit; see 'ringfence help limit add'" limit add all rate 1/1s frob
+usage "'frob': unknown word; did you mean 'from'?" limit add all rate 1/1s frob
+usage "'soft': unknown word in a limit; see 'ringfence help limit add'" limit add all rate 1/1s soft
+usage "'shadwo': unknown word; did you mean 'shadow'?" limit add all rate 1/1s shadwo
+usage "'raet': unknown word; did you mean 'rate'?" limit add all raet 1/1s
+usage "'upd': not a word for 'match'; did you mean 'udp'?" limit add all rate 1/1s match upd
+usage "'rejetced': not a word for 'count'; did you mean 'rejected'?" limit set all rate 1/1s count rejetced
+usage "'cofnirm': unknown word; did you mean 'confirm'?" apply rules cofnirm 1m
+usage "'fro': unknown word; did you mean 'for'?" deny add 192.0.2.1 fro 1h
+usage "'opne': not a word for 'then'; did you mean 'open'?" newcomers rate 1/1s 'then' opne
+usage "'tehn': unknown word; did you mean 'then'?" newcomers rate 1/1s tehn open
+usage "'wacth': unknown word; did you mean 'watch'?" stats wacth
+usage "'withni': unknown word; did you mean 'within'?" top withni 192.0.2.0/24
+usage "'--jsno': unknown option; did you mean '--json'?" status --jsno
+usage "'statsu': unknown command; did you mean 'status'? 'ringfence help' lists the commands" statsu
+usage "'shadow': invalid port; write it like 53, 53,443 or 8000-8100" limit add all rate 1/1s dport 80, shadow
 usage "'algorithm': expects sliding, fixed, log, token or leaky" limit add all rate 1/1s algorithm
 usage "'gcra': 'algorithm' expects sliding, fixed, log, token or leaky" \
 	limit add all rate 1/1s algorithm gcra
@@ -306,6 +320,9 @@ check 'wrong usage pins nothing' test ! -e "$pins/${port[1]}"
 with='with a fence'
 refused "limit 'all': it exists already; to replace it, use 'limit set all …'" \
 	limit add all rate 1/1s
+refused "limit 'lal': it does not exist; did you mean 'all'?" limit del lal
+refused "limit 'lal': it does not exist; did you mean 'all'?" limit arm lal
+refused "limit 'lal': it does not exist; did you mean 'all'?" top limit lal dev "${port[0]}"
 refused "limit 'more': it does not exist; 'limit list' lists the limits, 'limit add' makes one" \
 	limit set more rate 1/1s
 refused "limit 'more': it does not exist; 'limit list' lists the limits, 'limit add' makes one" \

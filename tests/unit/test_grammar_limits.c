@@ -172,7 +172,7 @@ struct port_range {
 
 struct ports_row {
 	const char *text;
-	struct port_range range[4]; /* up to one that is empty */
+	struct port_range range[5]; /* up to one that is empty */
 };
 
 static bool in_ranges(const struct port_range *range, int port)
@@ -365,6 +365,7 @@ static const struct CMUnitTest tests[] = {
 	      .algorithm = RF_LEAKY, .burst = 1514, .unit = RF_BYTES),
 
 	PORTS("one port", "53", {{53, 53}}),
+	PORTS("blanks at commas", "53, 80 ,443 , 1-2", {{1, 2}, {53, 53}, {80, 80}, {443, 443}}),
 	PORTS("the first port", "0", {{0, 0}}),
 	PORTS("the last port", "65535", {{65535, 65535}}),
 	PORTS("a range of ports", "8000-8100", {{8000, 8100}}),
@@ -376,6 +377,8 @@ static const struct CMUnitTest tests[] = {
 
 	FROM("a network", "192.0.2.0/24", {"192.0.2.0/24"}),
 	FROM("an address", "192.0.2.1", {"192.0.2.1"}),
+	FROM("blanks at commas", "192.0.2.1, 2001:db8::1 ,192.0.2.3",
+	     {"192.0.2.1", "2001:db8::1", "192.0.2.3"}),
 	FROM("every source of one family", "0.0.0.0/0,::/0", {"0.0.0.0/0", "::/0"}),
 	FROM("prefixes of both families", "2001:db8::/32,192.0.2.1,2001:db8::1",
 	     {"2001:db8::/32", "192.0.2.1", "2001:db8::1"}),

@@ -188,7 +188,7 @@ static const struct CMUnitTest tests[] = {
 	REFUSED_LIMIT("an unknown algorithm", "all rate 20k/1s algorithm gcra",
 		      "'gcra': 'algorithm' expects sliding, fixed, log, token or leaky"),
 	REFUSED_LIMIT("an algorithm in capitals", "all rate 20k/1s algorithm Token",
-		      "'Token': 'algorithm' expects sliding, fixed, log, token or leaky"),
+		      "'Token': not a word for 'algorithm'; did you mean 'token'?"),
 	REFUSED_LIMIT("an unknown edge", "all rate 20k/1s edge soft",
 		      "'soft': 'edge' expects strict, coarse or weighted"),
 	REFUSED_LIMIT("one cell", "all rate 20k/1s cells 1", "'1': " CELLS_RANGE),
@@ -325,8 +325,10 @@ static const struct CMUnitTest tests[] = {
 		      "'rate': invalid name of a limit: " IS_KEYWORD),
 	REFUSED_LIMIT("an unknown word", "all rate 20k/1s soft", "'soft': " UNKNOWN),
 	REFUSED_LIMIT("a second rate", "all rate 20k/1s rate 1/1s", "'rate': given twice"),
-	REFUSED_LIMIT("an abbreviation", "all rate 20k/1s shad", "'shad': " UNKNOWN),
-	REFUSED_LIMIT("a capital", "all rate 20k/1s Shadow", "'Shadow': " UNKNOWN),
+	REFUSED_LIMIT("an abbreviation", "all rate 20k/1s shad",
+		      "'shad': unknown word; did you mean 'shadow'?"),
+	REFUSED_LIMIT("a capital", "all rate 20k/1s Shadow",
+		      "'Shadow': unknown word; did you mean 'shadow'?"),
 };
 
 int main(void)

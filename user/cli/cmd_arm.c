@@ -6,6 +6,7 @@
 #include "cli/out.h"
 #include "cli/shadow_pairs.h"
 #include "cli/transaction.h"
+#include "rules/near.h"
 #include "rules/policy.h"
 
 /* What to change, and what has changed. */
@@ -43,10 +44,7 @@ static int choose(const struct rf_bank *rules, const struct rf_names *names, uin
 		const int slot = rf_bank_find(rules, names->name[i]);
 
 		if (slot < 0)
-			return rf_error_failed(error, -ENOENT,
-					       "limit '%s': it does not exist; 'limit list' lists "
-					       "the limits",
-					       names->name[i]);
+			return rf_fail_no_limit(rules, names->name[i], "", error);
 		*chosen |= 1U << slot;
 	}
 	return 0;

@@ -10,6 +10,7 @@
 #include "cli/transaction.h"
 #include "cli/view.h"
 #include "rules/file.h"
+#include "rules/near.h"
 #include "rules/policy.h"
 #include "rules/rulefile.h"
 
@@ -32,11 +33,7 @@ static int check_settable(const struct rf_bank *rules, const char *name, struct 
 {
 	if (rf_bank_find(rules, name) >= 0)
 		return 0;
-	return rf_error_failed(
-		error, -ENOENT,
-		"limit '%s': it does not exist; 'limit list' lists the limits, 'limit add' makes "
-		"one",
-		name);
+	return rf_fail_no_limit(rules, name, ", 'limit add' makes one", error);
 }
 
 /* Adds the trial, if there is one, and warnings about the limit in `slot`, and prints. */

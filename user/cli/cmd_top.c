@@ -10,15 +10,14 @@
 #include "cli/out.h"
 #include "cli/sources.h"
 #include "fence/fence.h"
+#include "rules/near.h"
 #include "rules/policy.h"
 
 static int check_limit(const struct rf_bank *rules, const char *name, struct rf_error *error)
 {
 	if (!name || rf_bank_find(rules, name) >= 0)
 		return 0;
-	return rf_error_failed(error, -ENOENT,
-			       "limit '%s': it does not exist; 'limit list' lists the limits",
-			       name);
+	return rf_fail_no_limit(rules, name, "", error);
 }
 
 static int compare(double a, double b)

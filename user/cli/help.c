@@ -4,6 +4,7 @@
 
 #include "cli/help.h"
 #include "cli/out.h"
+#include "rules/near.h"
 
 #define LABEL_WIDTH_MAX 18 /* columns of an option, before its summary */
 
@@ -157,80 +158,45 @@ static void list_seconds(const char *word, char *text, size_t size)
 		snprintf(text + strlen(text), size - strlen(text), " or %s", last);
 }
 
-#define NEAR_LENGTH_MAX 24
-#define NEAR_MAX 2 /* letters that may differ */
-
-/* The number of letters to insert, delete or replace to make `word` from `typed`. */
-static size_t distance(const char *typed, const char *word)
+/* The word nearest to `typed`: a second word of `first`, or a first word if that is NULL. */
+static struct rf_near find_near(const char *first, const char *typed)
 {
-	const size_t length = strlen(word);
-	size_t row[NEAR_LENGTH_MAX + 1];
-
-	for (size_t j = 0; j <= length; j++)
-		row[j] = j;
-	for (size_t i = 1; typed[i - 1]; i++) {
-		size_t diagonal = row[0];
-
-		row[0] = i;
-		for (size_t j = 1; j <= length; j++) {
-			const size_t replaced = diagonal + (typed[i - 1] != word[j - 1]);
-			const size_t shorter = row[j] < row[j - 1] ? row[j] : row[j - 1];
-
-			diagonal = row[j];
-			row[j] = replaced < shorter + 1 ? replaced : shorter + 1;
-		}
-	}
-	return row[length];
-}
-
-/*
- * The word nearest to `typed`: a second word of `first`, or a first word if that is NULL. NULL:
- * none is near. Of short words, more letters than half must be right.
- */
-static const char *find_near(const char *first, const char *typed, char near[NEAR_LENGTH_MAX + 1])
-{
-	size_t least = NEAR_MAX + 1;
+	struct rf_near near = rf_near_begin(typed);
 
 	for (int i = 0; i < RF_CMD_COUNT; i++) {
 		const char *words = first ? second_word(&rf_syntax[i], first) : rf_syntax[i].words;
-		char word[NEAR_LENGTH_MAX + 1];
-		size_t letters;
 
-		if (!words)
-			continue;
-		snprintf(word, sizeof(word), "%.*s", (int)strcspn(words, " "), words);
-		letters = distance(typed, word);
-		if (letters < least && 2 * letters < strlen(word)) {
-			least = letters;
-			strcpy(near, word);
-		}
+		if (words)
+			rf_near_consider(&near, words, strcspn(words, " "));
 	}
-	return least <= NEAR_MAX ? near : NULL;
+	return near;
 }
 
 static int fail_first(const char *first, struct rf_error *error)
 {
-	char near[NEAR_LENGTH_MAX + 1];
+	const struct rf_near near = find_near(NULL, first);
 
-	if (!find_near(NULL, first, near))
+	if (!*near.word)
 		return rf_error_usage(error, "'%s': unknown command; run 'ringfence help'", first);
 	return rf_error_usage(error,
 			      "'%s': unknown command; did you mean '%s'? 'ringfence help' lists "
 			      "the commands",
-			      first, near);
+			      first, near.word);
 }
 
 int rf_fail_unknown(struct rf_words *words, struct rf_error *error)
 {
 	const char *first = rf_words_next(words);
 	const char *second = rf_words_next(words);
-	char seconds[80], near[NEAR_LENGTH_MAX + 1], meant[128] = "";
+	char seconds[80], meant[160] = "";
+	struct rf_near near;
 
 	list_seconds(first, seconds, sizeof(seconds));
 	if (!*seconds)
 		return fail_first(first, error);
-	if (second && find_near(first, second, near))
-		snprintf(meant, sizeof(meant), "did you mean '%.80s %s'? ", first, near);
+	near = find_near(first, second ? second : "");
+	if (*near.word)
+		snprintf(meant, sizeof(meant), "did you mean '%.80s %s'? ", first, near.word);
 	return rf_error_usage(error, "'%s%s%s': unknown command; %s'%s' expects %s", first,
 			      second ? " " : "", second ? second : "", meant, first, seconds);
 }

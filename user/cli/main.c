@@ -15,6 +15,7 @@
 #include "cli/out.h"
 #include "fence/fence.h"
 #include "kernel/log.h"
+#include "rules/near.h"
 
 #define WORD_LENGTH_MAX 255
 
@@ -60,6 +61,19 @@ struct instead {
 	bool help, version;
 };
 
+static int fail_option(const char *word, struct rf_error *error)
+{
+	struct rf_near near = rf_near_begin(word);
+
+	rf_near_consider_table(&near, rf_common_options);
+	rf_near_consider(&near, "--help", strlen("--help"));
+	rf_near_consider(&near, "--version", strlen("--version"));
+	if (*near.word)
+		return rf_error_usage(error, "'%s': unknown option; did you mean '%s'?", word,
+				      near.word);
+	return rf_error_usage(error, "'%s': unknown option; run 'ringfence help'", word);
+}
+
 /* Moves the common options, from `dev IF` to --version, from the words into the other arguments. */
 static int take_options(struct rf_words *words, const char **kept, struct rf_options *options,
 			struct instead *instead, struct rf_error *error)
@@ -81,8 +95,7 @@ static int take_options(struct rf_words *words, const char **kept, struct rf_opt
 		else if (is_either(word, "--version", "-V"))
 			instead->version = true;
 		else if (strncmp(word, "--", 2) == 0)
-			return rf_error_usage(error, "'%s': unknown option; run 'ringfence help'",
-					      word);
+			return fail_option(word, error);
 		else
 			kept[count++] = word;
 	}

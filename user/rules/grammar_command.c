@@ -92,16 +92,22 @@ static int parse_newcomers(struct rf_words *words, struct rf_newcomers_text *new
 	if (rf_words_take(words, options[RF_OPT_NEW_OFF].word))
 		return 0;
 	if (rf_option_find(options, rf_words_peek(words) ?: "") != RF_OPT_NEW_RATE)
-		return rf_error_usage(error, "the rate of newcomers is missing; write newcomers "
-					     "rate COUNT/TIME then open|closed|aggregate, or "
-					     "newcomers off");
+		return rf_fail_near(options, rf_words_peek(words), error)
+			       ?: rf_error_usage(
+					  error,
+					  "the rate of newcomers is missing; write newcomers "
+					  "rate COUNT/TIME then open|closed|aggregate, or "
+					  "newcomers off");
 	err = rf_parse_option(options, RF_OPT_NEW_RATE, parse_newcomers_rate, words, newcomers,
 			      &given, error);
 	if (err)
 		return err;
 	if (rf_option_find(options, rf_words_peek(words) ?: "") != RF_OPT_NEW_THEN)
-		return rf_error_usage(error, "what happens to newcomers over the rate is missing; "
-					     "add 'then open', 'then closed' or 'then aggregate'");
+		return rf_fail_near(options, rf_words_peek(words), error)
+			       ?: rf_error_usage(
+					  error,
+					  "what happens to newcomers over the rate is missing; "
+					  "add 'then open', 'then closed' or 'then aggregate'");
 	return rf_parse_option(options, RF_OPT_NEW_THEN, parse_newcomers_then, words, newcomers,
 			       &given, error);
 }
@@ -244,8 +250,9 @@ int rf_parse_top(struct rf_words *words, struct rf_top *top, struct rf_error *er
 
 	*top = (struct rf_top){.rows = RF_TOP_DEFAULT};
 	if (next && rf_option_find(rf_top_options, next) < 0)
-		err = rf_parse_number(rf_words_next(words), "number of rows", 1, RF_TOP_MAX,
-				      &top->rows, error);
+		err = rf_fail_near(rf_top_options, next, error)
+			      ?: rf_parse_number(rf_words_next(words), "number of rows", 1,
+						 RF_TOP_MAX, &top->rows, error);
 	if (!err)
 		err = rf_parse_options(rf_top_options, parsers, words, top, &given, error);
 	return err ? err : rf_words_end(words, error);

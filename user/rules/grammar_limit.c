@@ -441,6 +441,7 @@ static int check_match(const struct draft *draft, struct rf_error *error)
 /* The limit's name and rate, which come first. */
 static int parse_limit_head(struct rf_words *words, struct draft *draft, struct rf_error *error)
 {
+	const struct rf_option rate_option[] = {rf_limit_options[RF_OPT_RATE], {}};
 	const char *name = rf_words_next(words);
 	struct rf_rate rate;
 	int err;
@@ -452,8 +453,11 @@ static int parse_limit_head(struct rf_words *words, struct draft *draft, struct 
 	if (err)
 		return err;
 	if (!rf_words_take(words, rf_limit_options[RF_OPT_RATE].word))
-		return rf_error_usage(error, "'%s': the rate is missing; write %s rate COUNT/TIME",
-				      name, name);
+		return rf_fail_near(rate_option, rf_words_peek(words), error)
+			       ?: rf_error_usage(
+					  error,
+					  "'%s': the rate is missing; write %s rate COUNT/TIME",
+					  name, name);
 	draft->rate = rf_words_next(words);
 	if (!draft->rate)
 		return rf_fail_value(&rf_limit_options[RF_OPT_RATE], NULL, error);

@@ -3,9 +3,11 @@
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "rules/grammar_option.h"
+#include "rules/near.h"
 #include "rules/private.h"
 
 /* ---- text ---- */
@@ -128,6 +130,12 @@ int rf_fail_value(const struct rf_option *option, const char *value, struct rf_e
 {
 	char expected[RF_OPTION_TEXT_SIZE] = "";
 
+	struct rf_near near = rf_near_begin(value ? value : "");
+
+	rf_near_consider_table(&near, option->words);
+	if (value && *near.word)
+		return rf_error_usage(error, "'%s': not a word for '%s'; did you mean '%s'?", value,
+				      option->word, near.word);
 	if (option->kind == RF_KIND_WORD)
 		append_words(option->words, ", ", " or ", expected, sizeof(expected));
 	else
@@ -149,6 +157,43 @@ int rf_parse_word(const struct rf_option *option, const char *value, unsigned in
 	return 0;
 }
 
+int rf_fail_near(const struct rf_option *table, const char *word, struct rf_error *error)
+{
+	struct rf_near near = rf_near_begin(word ? word : "");
+
+	rf_near_consider_table(&near, table);
+	if (!*near.word)
+		return 0;
+	return rf_error_usage(error, "'%s': unknown word; did you mean '%s'?", word, near.word);
+}
+
+static bool ends_with_comma(const char *text)
+{
+	return *text && text[strlen(text) - 1] == ',';
+}
+
+/* `80, 443`: a list that is several words, since there is a blank at a comma. */
+static int parse_list(const char *value, rf_option_parser parser, struct rf_words *words,
+		      void *into, struct rf_error *error)
+{
+	char *list = strdup(value);
+	int err;
+
+	while (list && rf_words_peek(words) &&
+	       (ends_with_comma(list) || *rf_words_peek(words) == ',')) {
+		char *longer;
+
+		if (asprintf(&longer, "%s%s", list, rf_words_next(words)) < 0)
+			longer = NULL;
+		free(list);
+		list = longer;
+	}
+	err = list ? parser(list, into, error)
+		   : rf_error_failed(error, -ENOMEM, "out of memory for the rules");
+	free(list);
+	return err;
+}
+
 int rf_parse_option(const struct rf_option *table, int row, rf_option_parser parser,
 		    struct rf_words *words, void *into, unsigned int *given, struct rf_error *error)
 {
@@ -167,6 +212,8 @@ int rf_parse_option(const struct rf_option *table, int row, rf_option_parser par
 		rf_words_next(words);
 	if (!value && !(option->flags & RF_OPTION_MAY))
 		return rf_fail_value(option, NULL, error);
+	if (value && (option->kind == RF_KIND_PORTS || option->kind == RF_KIND_PREFIX))
+		return parse_list(value, parser, words, into, error);
 	return parser(value, into, error);
 }
 
@@ -180,7 +227,7 @@ int rf_parse_options(const struct rf_option *table, const rf_option_parser *pars
 		const int row = rf_option_find(table, rf_words_peek(words));
 
 		if (row < 0)
-			break;
+			return rf_fail_near(table, rf_words_peek(words), error);
 		err = rf_parse_option(table, row, parser[row], words, into, given, error);
 	}
 	return err;

@@ -42,6 +42,8 @@ int rf_parse_option(const struct rf_option *table, int row, rf_option_parser par
 		    struct rf_error *error);
 /* `'ban': expects a time, like 10m`; `'soft': 'edge' expects …` where `value` is not NULL. */
 int rf_fail_value(const struct rf_option *option, const char *value, struct rf_error *error);
+/* An error where `word`, which is no option of the table, is near to one; else 0. */
+int rf_fail_near(const struct rf_option *table, const char *word, struct rf_error *error);
 /* The row of `value` among the option's words, or an error that lists them. */
 int rf_parse_word(const struct rf_option *option, const char *value, unsigned int *row,
 		  struct rf_error *error);

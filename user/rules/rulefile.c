@@ -8,7 +8,7 @@
 #include "rules/rulefile.h"
 #include "rules/ticks.h"
 
-#define WORDS_MAX 64 /* in a line; a limit with all its options has half as many */
+#define WORDS_MAX 1024 /* in a line; lists of ports may have blanks after their commas */
 
 /* A rule file that is being parsed. */
 struct parser {

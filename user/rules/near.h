@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* The word that was probably meant by one that was mistyped. */
+#ifndef RINGFENCE_NEAR_H
+#define RINGFENCE_NEAR_H
+
+#include <stddef.h>
+
+#include "base/error.h"
+#include "ringfence/abi.h"
+#include "rules/grammar_table.h"
+
+#define RF_NEAR_SIZE 32 /* longer words are near nothing */
+
+/* The nearest word so far. */
+struct rf_near {
+	const char *typed;
+	char word[RF_NEAR_SIZE]; /* "": none is near */
+	size_t mistakes;
+};
+
+struct rf_near rf_near_begin(const char *typed);
+/* Considers the first `length` bytes of a word. Of short words, more letters than half must be
+ * right. */
+void rf_near_consider(struct rf_near *near, const char *word, size_t length);
+/* The same for all words of a table; one with a blank is two words, and is left out. */
+void rf_near_consider_table(struct rf_near *near, const struct rf_option *table);
+
+/* An error: no limit has the name; it says which one was meant, or how to find the names and
+ * `more`. */
+int rf_fail_no_limit(const struct rf_bank *bank, const char *name, const char *more,
+		     struct rf_error *error);
+
+#endif /* RINGFENCE_NEAR_H */
