@@ -41,7 +41,7 @@ __noinline int ask_aggregate(const struct question *question, __u32 slot)
 		return RF_MAP_ERROR;
 	slot %= RF_LIMITS_MAX;
 	policy = &bank_of(question)->policy[slot];
-	source = find_aggregate(question, policy, slot, rf_rules_are_ipv6(question->who.rules));
+	source = charge_aggregate(question, policy, slot, rf_rules_are_ipv6(question->who.rules));
 	if (!source)
 		return RF_MAP_ERROR;
 	set_ask(&ask, question, policy);
@@ -163,7 +163,7 @@ static __always_inline void find_new_sources(struct question *question, struct s
 		if (i >= question->count)
 			break;
 		if (question->aggregated >> i & 1)
-			sources->of[i] = find_aggregate(question, policy, slot, is_ipv6);
+			sources->of[i] = charge_aggregate(question, policy, slot, is_ipv6);
 		else
 			sources->of[i] = find_source(question->source, policy, is_ipv6);
 		if (!sources->of[i])

@@ -193,6 +193,19 @@ static __always_inline struct rf_source *find_aggregate(const struct question *q
 	return bpf_map_lookup_elem(&aggregates, &index);
 }
 
+/* The same, to charge it: notes the prefix for readers. */
+static __always_inline struct rf_source *charge_aggregate(const struct question *question,
+							  const struct rf_policy *policy,
+							  __u32 slot, int is_ipv6)
+{
+	struct rf_source *source = find_aggregate(question, policy, slot, is_ipv6);
+	const __u64 mask = is_ipv6 ? RF_AGGREGATE_MASK6 : RF_AGGREGATE_MASK4;
+
+	if (source)
+		source->seat = (question->source[0] & mask) | (is_ipv6 ? RF_AGGREGATE_IPV6 : 0);
+	return source;
+}
+
 static __always_inline enum rf_map_error insert_error(long err)
 {
 	switch (err) {

@@ -79,7 +79,11 @@ struct rf_key6 {
  * cache lines as possible.
  */
 struct rf_source {
-	__u64 seat;   /* which slot it is in; ringfence/slot.h */
+	/*
+	 * Which slot it is in; ringfence/slot.h. Of `aggregates`, which have none: the prefix that
+	 * was charged last, as rf_who.source[0] with RF_AGGREGATE_IPV6; 0: none yet.
+	 */
+	__u64 seat;
 	__u64 passed; /* packets, under the limit */
 	__u64 dropped;
 	struct rf_window window;
@@ -258,9 +262,11 @@ enum rf_newcomers_then {
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
 #define RF_AGGREGATE_MASK4 0x00ffffffULL
 #define RF_AGGREGATE_MASK6 0x0000ffffffffffffULL
+#define RF_AGGREGATE_IPV6 0x8000000000000000ULL /* in the seat of their windows, see rf_source */
 #else
 #define RF_AGGREGATE_MASK4 0xffffff00ULL
 #define RF_AGGREGATE_MASK6 0xffff0000ffffffffULL
+#define RF_AGGREGATE_IPV6 0x0000800000000000ULL
 #endif
 
 /*

@@ -45,6 +45,8 @@ deliver 0 src=10.1.0.0,sources=300,count=300
 is "$(ringfence show 192.0.2.1 | unwrapped | sed -n 2p)" \
 	'source 192.0.2.1, limit udp (5/1h): a newcomer, without a window' \
 		'other sources evict the window of a banned source'
+matches "$(ringfence top 1 within 192.0.2.1 | tail -n 1)" \
+	'192\.0\.2\.1 +udp +0 +0 +0 +0 5/1h, banned 59m [0-9]+s' 'top lists a banned source without a window'
 deliver 0 src=192.0.2.1,count=20 src=192.0.2.1,count=3,proto=tcp
 is "$(came)" '192.0.2.1 3' 'a ban outlives its window and drops only packets that the limit matches'
 matches "$(ringfence show 192.0.2.1 | unwrapped | tail -n 1)" '  banned        for another (1h|59m [0-9]+s)' \
@@ -65,7 +67,7 @@ is "$(ringfence status --json dev "${port[0]}" | jq -c .bans)" '{"standing":2,"r
 	'status --json counts bans, room and refusals'
 deliver 0 src=192.0.2.9,count=20
 matches "$(ringfence top 1)" "source .*
-192\.0\.2\.9 .* 5/1h, banned
+192\.0\.2\.9 .* 5/1h, banned (1h|59m [0-9]+s)
 .*" 'top marks a banned source'
 is "$(ringfence top 1 --json dev "${port[0]}" | jq '.sources[0].banned_ms > 0')" true 'top --json has the time left of a ban'
 

@@ -57,6 +57,8 @@ static int compare_by_drops(const void *a, const void *b)
 	const struct rf_source_row *left = a, *right = b;
 	int order = compare(left->dropped + left->would_drop, right->dropped + right->would_drop);
 
+	if (!order)
+		order = compare(left->banned_ns, right->banned_ns);
 	return order ? order : compare_by_rate(a, b);
 }
 
@@ -72,7 +74,7 @@ static json_t *make_json(const struct rf_fence *fence, const struct rf_source_ro
 		rf_format_prefix(&row->source, source);
 		json_array_append_new(
 			list,
-			json_pack("{s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:o, s:I, s:s, s:I}",
+			json_pack("{s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:o, s:I, s:s, s:I, s:b}",
 				  "source", source, "limit", row->limit->name, "passed",
 				  (json_int_t)row->passed, "dropped", (json_int_t)row->dropped,
 				  "would_drop", (json_int_t)row->would_drop, "used",
@@ -82,7 +84,8 @@ static json_t *make_json(const struct rf_fence *fence, const struct rf_source_ro
 							   : json_null(),
 				  "window_ms", (json_int_t)(row->limit->window_ns / RF_NS_PER_MS),
 				  "unit", rf_unit_name(row->limit->unit), "banned_ms",
-				  (json_int_t)(row->banned_ns / RF_NS_PER_MS)));
+				  (json_int_t)(row->banned_ns / RF_NS_PER_MS), "aggregate",
+				  row->is_aggregate));
 	}
 	return json_pack("{s:o, s:o}", "fence", rf_json_text(fence->name), "sources", list);
 }
@@ -116,7 +119,7 @@ static int show_top(const struct rf_fence *fence, const void *context, json_t **
 {
 	const struct rf_top *top = context;
 	const struct rf_source_filter filter = {top->limit, top->is_within ? &top->within : NULL,
-						false};
+						false, true};
 	struct rf_source_rows rows = {};
 	struct rf_bans bans = {};
 	int err = rf_fence_bans(fence, &bans, error);

@@ -42,7 +42,7 @@ static int compare_rows(const void *a, const void *b)
 
 static int read_network(struct network *network, struct rf_error *error)
 {
-	const struct rf_source_filter filter = {NULL, network->prefix, true};
+	const struct rf_source_filter filter = {NULL, network->prefix, true, false};
 	struct rf_source_rows *sources = &network->sources;
 	int err = rf_fence_ruleset(network->fence, &network->rules, error);
 

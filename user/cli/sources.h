@@ -13,6 +13,7 @@ struct rf_source_row {
 	uint64_t passed, dropped, would_drop;
 	uint64_t used;	    /* in the limit's unit */
 	uint64_t banned_ns; /* remaining time; 0: not banned */
+	bool is_aggregate;  /* of the newcomers in this network, over the newcomers rate */
 };
 
 /* Which sources to read. */
@@ -20,6 +21,8 @@ struct rf_source_filter {
 	const char *limit;		/* NULL: of every limit */
 	const struct rf_prefix *within; /* NULL: everywhere */
 	bool or_around;			/* networks that contain `within` as well */
+	/* Banned sources without a window as well, and the windows that newcomers share. */
+	bool or_windowless;
 };
 
 struct rf_source_rows {

@@ -208,6 +208,15 @@ typedef int (*rf_source_visit)(const struct rf_address *source, uint32_t limit_i
 int rf_fence_each_source(const struct rf_fence *fence, rf_source_visit visit, void *context,
 			 struct rf_error *error);
 
+/*
+ * Called for each window that newcomers over the newcomers rate share, of limits in `rules`, with
+ * the prefix that was charged last; visits none where only the group may read.
+ */
+typedef int (*rf_aggregate_visit)(const struct rf_prefix *prefix, int slot,
+				  const struct rf_source *state, void *context);
+int rf_fence_each_aggregate(const struct rf_fence *fence, const struct rf_bank *rules,
+			    rf_aggregate_visit visit, void *context);
+
 /* ---- bans (bans.c) ---- */
 
 struct rf_ban_row {

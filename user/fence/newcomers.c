@@ -279,6 +279,39 @@ int rf_newcomers_note_kin(const struct rf_fence *fence, const struct rf_bank *ba
 
 /* ---- for readers ---- */
 
+static struct rf_prefix aggregate_prefix(uint64_t seat)
+{
+	const bool is_ipv6 = seat & RF_AGGREGATE_IPV6;
+	struct rf_prefix prefix = {.version = is_ipv6 ? 6 : 4, .length = is_ipv6 ? 48 : 24};
+	const uint64_t source = seat & (is_ipv6 ? RF_AGGREGATE_MASK6 : RF_AGGREGATE_MASK4);
+
+	prefix.word[0] = (uint32_t)source;
+	prefix.word[1] = source >> 32;
+	return prefix;
+}
+
+int rf_fence_each_aggregate(const struct rf_fence *fence, const struct rf_bank *rules,
+			    rf_aggregate_visit visit, void *context)
+{
+	int err = 0;
+
+	if (!fence->aggregate || !aggregates(rules))
+		return 0;
+	for (int slot = 0; slot < RF_LIMITS_MAX; slot++) {
+		const struct rf_policy *policy = &rules->policy[slot];
+		const int set = slot + (policy->flags & RF_OTHER_SET ? RF_LIMITS_MAX : 0);
+
+		for (int i = 0; policy->id && i < RF_AGGREGATES && !err; i++) {
+			const struct rf_source state = fence->aggregate[set * RF_AGGREGATES + i];
+			const struct rf_prefix prefix = aggregate_prefix(state.seat);
+
+			if (state.seat && rules->limit[slot].match != RF_MATCH_OTHER)
+				err = visit(&prefix, slot, &state, context);
+		}
+	}
+	return err;
+}
+
 static bool groups_as_finely(const struct rf_grouping *grouping, const struct rf_policy *policy,
 			     int version)
 {
