@@ -54,7 +54,7 @@ is "$(standing)" 'dns shadow, net shadow, syn shadow' 'limit shadow of two limit
 does 'limit arm all arms every limit' "limit 'dns': shadow → in force
 limit 'syn': shadow → in force
 limit 'net': shadow → in force" ringfence limit arm all
-is "$(ringfence limit shadow net net dns --json | jq -c .)" '{"limits":[{"name":"dns","shadow":true,'\
+is "$(ringfence limit shadow net net dns --json | jq -c 'del(.schema)')" '{"limits":[{"name":"dns","shadow":true,'\
 '"changed":true},{"name":"net","shadow":true,"changed":true}],"warnings":[]}' 'limit shadow --json says what changed'
 
 # ---- on trial ----
@@ -70,7 +70,7 @@ stand_as_before() {
 	[ "$(standing)" = 'dns shadow, net shadow, syn force' ]
 }
 check 'after a trial without confirm the limits are shadows again' eventually stand_as_before
-is "$(ringfence limit arm dns confirm 30s --json | jq -c .)" \
+is "$(ringfence limit arm dns confirm 30s --json | jq -c 'del(.schema)')" \
 	'{"limits":[{"name":"dns","shadow":false,"changed":true}],"trial_ms":30000,"warnings":[]}' \
 	'limit arm … confirm --json has the trial'
 ringfence confirm >"$scratch/log"
@@ -202,7 +202,7 @@ does 'limit set of the same definition says that nothing changed' "limit 'dns': 
 does 'limit set says what another algorithm is' \
 	"limit 'dns': algorithm sliding → token; ban none → 10m; its windows start afresh" \
 	ringfence limit set dns rate 1k/1m match udp algorithm token ban 10m
-is "$(ringfence limit set dns rate 1k/1m match udp per /24 algorithm token burst 7 --json | jq -c .)" \
+is "$(ringfence limit set dns rate 1k/1m match udp per /24 algorithm token burst 7 --json | jq -c 'del(.schema)')" \
 	'{"limit":"dns","changes":[{"what":"per","before":"/32","after":"/24"},{"what":"burst",'\
 '"before":"1k","after":"7"},{"what":"ban","before":"10m","after":"none"}],"windows_kept":false,'\
 '"warnings":[]}' \
@@ -227,7 +227,7 @@ stand_as_before() {
 }
 check 'after its trial a new limit is gone' eventually stand_as_before
 is "$(ringfence limit set dns rate 9/1h match udp per /24 algorithm token burst 7 confirm 2s --json |
-	jq -c .)" '{"limit":"dns","changes":[{"what":"rate","before":"1k/1m","after":"9/1h"}],'\
+	jq -c 'del(.schema)')" '{"limit":"dns","changes":[{"what":"rate","before":"1k/1m","after":"9/1h"}],'\
 '"windows_kept":false,"trial_ms":2000,"warnings":[]}' 'limit set … confirm --json has the trial'
 old_rate() {
 	ringfence limit list | grep -q 'rate 1k/1m'

@@ -230,7 +230,7 @@ usage "'now': unexpected word" diff rules all now
 usage "'now': unexpected word" save now
 no_json="'--json': save prints the rules as commands; for JSON use 'limit list', 'allow list' and 'deny list'"
 is "$(describe ringfence save --json)" "exit 2
-{\"error\":\"$no_json\"}
+{\"schema\":1,\"error\":\"$no_json\"}
 stderr: ringfence: $no_json" 'save refuses --json'
 usage "'now': unexpected word" confirm now
 for option in packets bytes shadow 'algorithm token' 'cells 4' 'edge coarse' 'burst 10' 'match any' \
@@ -421,7 +421,7 @@ matches "$(ringfence --version)" 'ringfence [0-9.]+ \(map ABI [0-9]+\)' '--versi
 # shape TYPE-OF-EACH-KEY WORD…: the shape of a command's JSON; the first entry stands for a list.
 shape() {
 	is "$(ringfence "${@:2}" --json | jq -cS 'def shape:
-		if type == "object" then map_values(shape)
+		if type == "object" then del(.schema) | map_values(shape)
 		elif type == "array" then [.[0] | shape]
 		else type end; shape')" "$(jq -cnS "$1")" "--json has the documented keys and types: ${*:2}"
 }

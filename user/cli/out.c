@@ -210,8 +210,22 @@ void rf_out_progress(size_t done, size_t total)
 
 static bool has_printed_object; /* JSON of which only one object is expected */
 
-int rf_out_json(json_t *root, bool compact, struct rf_error *error)
+/* Puts the key `schema` before those of `root`. */
+static json_t *with_schema(json_t *root)
 {
+	json_t *object = json_pack("{s:i}", "schema", RF_JSON_SCHEMA);
+
+	if (!root || json_object_update(object, root)) {
+		json_decref(object);
+		object = NULL;
+	}
+	json_decref(root);
+	return object;
+}
+
+int rf_out_json(json_t *contents, bool compact, struct rf_error *error)
+{
+	json_t *root = with_schema(contents);
 	/* Only ASCII stays unescaped: a terminal obeys C1 controls as well. */
 	const size_t flags = JSON_ENSURE_ASCII | (compact ? JSON_COMPACT : JSON_INDENT(2));
 	int err = !root || json_dumpf(root, stdout, flags);

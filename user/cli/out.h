@@ -38,8 +38,14 @@ __attribute__((format(printf, 1, 2))) void rf_out_text(const char *format, ...);
 /* Progress, in one line that is redrawn; only on a terminal. */
 void rf_out_progress(size_t done, size_t total);
 
-/* Prints and frees `root`; NULL is an error of jansson. `compact`: on one line, for streams. */
-int rf_out_json(json_t *root, bool compact, struct rf_error *error);
+/* Raised when a key of JSON goes or changes its meaning; a new key does not raise it. */
+#define RF_JSON_SCHEMA 1
+
+/*
+ * Prints and frees an object, with `schema` as its first key; NULL is an error of jansson.
+ * `compact`: on one line, for streams.
+ */
+int rf_out_json(json_t *contents, bool compact, struct rf_error *error);
 /*
  * Prints the error as {"error":…}, on a line of standard output, with the keys that were added to
  * it. Prints nothing where an object was printed already: `doctor` fails after its report.
