@@ -90,7 +90,7 @@ does 'the installed command checks a file of rules' \
 	"/etc/ringfence/eth0.rules: fine: 1 limit, 0 allowed and 0 denied prefixes, newcomers off" \
 	in_root ringfence check /etc/ringfence/eth0.rules
 check 'the package makes the group ringfence' logged in_root getent group ringfence
-for page in man5/ringfence-rules.5.gz man8/ringfence.8.gz; do
+for page in man5/ringfence-json.5.gz man5/ringfence-rules.5.gz man8/ringfence.8.gz; do
 	check "the package has the manual $page" test -s "$root/usr/share/man/$page"
 done
 check 'the package enables ringfence.service' \

@@ -31,6 +31,7 @@ files() { # PREFIX: as they should be
 		644 $1/share/fish/vendor_completions.d/ringfence.fish
 		644 $1/share/doc/ringfence/guides/fail2ban.md
 		644 $1/share/ringfence/fail2ban/ringfence.conf
+		644 $1/share/man/man5/ringfence-json.5
 		644 $1/share/man/man5/ringfence-rules.5
 		644 $1/share/man/man8/ringfence.8
 		644 $1/share/zsh/site-functions/_ringfence

@@ -1,0 +1,164 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0
+# Every key that a command prints with --json is documented in ringfence-json(5), and every
+# documented key is printed by some run: all commands run on fences in many states. The same for
+# the reasons of the program.
+#
+#   outside                               inside
+#   out0  ---------- wire 0 ----------->  ${port[0]}
+#   out1  ---------- wire 1 ----------->  ${port[1]}
+
+# shellcheck disable=SC2317 # functions are called by others
+# shellcheck source=tests/e2e/lib.sh
+source "$(dirname "$0")/lib.sh"
+
+manual=docs/ringfence-json.5
+
+# Paths of all keys, like limits[].name, each with its type. What depends on the fence is NAME. Of
+# several fences, the keys are those of one.
+# shellcheck disable=SC2016
+keys='[paths as $path | select($path[-1] | type == "string") | {
+	path: ($path | map(if type == "number" then "[]" else "." + . end) | join("") | .[1:]),
+	type: (getpath($path) | type)}] | unique | .[] | "\(.path) \(.type)"'
+note_keys() { # COMMAND: of its output
+	jq -r "$keys" "$scratch/json" | sed -E "/^(fences|schema) /d; s/^fences\[\]\.//
+		s/^(reasons|rates\.reasons|map_errors|memory\.maps)\.[a-z_0-9]+/\1.NAME/
+		s/ array/ list/; s/ string/ text/; s/^/$1: /" >>"$scratch/seen"
+	jq -e '.schema == 1' "$scratch/json" >/dev/null || without_schema+=" $1"
+}
+
+without_schema='' failed=''
+seen() { # COMMAND WORD…: notes the keys that these words print, as those of COMMAND
+	local -a words=("${@:2}")
+
+	[ ${#words[@]} -gt 0 ] || read -ra words <<<"$1"
+	ringfence "${words[@]}" --json 2>"$scratch/stderr" >"$scratch/json"
+	[ $? -le 1 ] && [ -s "$scratch/json" ] || failed+="${words[*]}: $(<"$scratch/stderr")"$'\n'
+	[ "$1" = error ] || ! grep -q '"error"' "$scratch/json" || failed+="${words[*]}: $(<"$scratch/stderr")"$'\n'
+	note_keys "$1"
+}
+
+applied() { # what is on standard input
+	ringfence apply - >"$scratch/log" 2>&1 || failed+="apply: $(<"$scratch/log")"$'\n'
+}
+
+# "COMMAND: KEY TYPES" of the tables of the manual.
+documented() {
+	awk -F '|' '/^\.Ss / { sub(/^\.Ss /, ""); sub(/, (stats watch|with confirm)$/, ""); command = tolower($0)
+			sub(/errors/, "error", command) }
+		/^\.TE/ { inside = 0 }
+		inside && command != "" { print command ": " $1 "|" $2 }
+		/^key\|/ { inside = 1 }' "$manual"
+}
+
+make_network 2
+seen doctor
+seen doctor doctor "${port[0]}"
+seen attach attach "${port[0]}" "${port[1]}" fence pair
+seen status
+seen stats
+seen 'limit list'
+seen top
+seen bans
+seen show show 192.0.2.1
+applied <<-'END'
+	limit add udp rate 5/1h match udp exact ban 1h
+	limit add tcp rate 5/1h match tcp dport 80 from 0.0.0.0/0 exact
+	limit add more rate 5/1h match tcp shadow exact
+	limit add bucket rate 5/1h match icmp algorithm token exact
+	allow add 198.51.100.0/24 for 1h
+	deny add 203.0.113.0/24 for 1h
+	deny add 203.0.112.1
+	newcomers rate 100k/1s then closed
+END
+deliver 0 src=192.0.2.1,count=30,proto=udp src=192.0.2.2,count=30,proto=tcp,dport=80 src=203.0.113.1,count=9
+seen status
+seen stats
+has_line() {
+	[ -s "$scratch/watched" ]
+}
+start inside build/ringfence stats watch --json >"$scratch/watched"
+eventually has_line
+stop INT "$started_pid"
+head -n 1 "$scratch/watched" >"$scratch/json"
+note_keys stats
+cp "$scratch/json" "$scratch/stats"
+seen stats stats total
+seen 'stats reset'
+seen stats
+seen 'limit list'
+seen 'allow list, deny list' allow list
+seen 'allow list, deny list' deny list
+seen top
+seen bans
+for source in 192.0.2.1 192.0.2.2 192.0.2.9 203.0.113.1 198.51.100.1 2001:db8::1; do
+	seen show show "$source"
+done
+seen show show 192.0.2.0/24
+seen show show 203.0.113.0/24
+seen show show 198.51.100.0/24
+echo 192.0.2.77 >"$scratch/list"
+seen 'allow load, deny load' deny load "$scratch/list"
+seen 'limit set' limit set udp rate 6/1h match udp exact
+seen 'limit set' limit set udp rate 7/1h match udp exact confirm 1s
+ringfence confirm >>"$scratch/log"
+seen 'limit add' limit add fresh rate 5/1s match proto 200 confirm 5s
+seen status
+seen confirm
+seen 'limit arm, limit shadow' limit arm more confirm 5s
+ringfence confirm >>"$scratch/log"
+seen 'limit arm, limit shadow' limit shadow more
+seen 'limit del' limit del fresh confirm 5s
+ringfence confirm >>"$scratch/log"
+seen unban unban all
+ringfence save >"$scratch/saved"
+seen check check "$scratch/saved"
+echo 'limit add a rate 1' >"$scratch/bad"
+seen error check "$scratch/bad"
+printf 'limit add tcp rate 5/2h match tcp\nlimit add z rate 5/1h match udp\nlimit add udp rate 5/1h match udp\nallow add 198.51.100.0/24 for 9h\ndeny add 192.0.2.99\n' >"$scratch/other"
+seen diff diff "$scratch/other"
+seen diff diff "$scratch/saved"
+seen apply apply "$scratch/saved" confirm 5s
+ringfence confirm >>"$scratch/log"
+seen adopt adopt "${port[0]}"
+seen detach detach "${port[0]}" "${port[1]}"
+is "$failed" '' 'every command prints its JSON'
+is "$without_schema" '' 'every object has the schema 1'
+
+documented >"$scratch/documented"
+check 'the manual documents more than 150 keys' test "$(wc -l <"$scratch/documented")" -gt 150
+sort -u "$scratch/seen" >"$scratch/sorted"
+is "$(comm -13 <(cut -d'|' -f1 "$scratch/documented" | sort -u) <(cut -d' ' -f1- "$scratch/sorted" |
+	sed 's/ [a-z]*$//' | sort -u))" '' 'every key that a command prints is documented'
+is "$(comm -23 <(cut -d'|' -f1 "$scratch/documented" | sort -u) <(sed 's/ [a-z]*$//' "$scratch/sorted" |
+	sort -u))" '' 'every documented key is printed by some command'
+strange=''
+while read -r line; do
+	types=$(grep -F -- "${line% *}|" "$scratch/documented" | grep "^${line%%:*}: " | cut -d'|' -f2)
+	[[ ", $types," == *", ${line##* },"* ]] || strange+="$line, not $types"$'\n'
+done <"$scratch/sorted"
+is "$strange" '' 'every key has a documented type'
+
+# ---- reasons ----
+
+# "REASON VERDICT" of the program: the reasons from over_limit on drop the packet.
+counted() {
+	awk '/^enum rf_reason/ { inside = 1; verdict = "passed"; next }
+		!inside { next }
+		$1 ~ /^RF_REASON_COUNT/ { exit }
+		$1 ~ /^RF_OVER_LIMIT/ { verdict = "dropped" }
+		match($1, /^RF_[A-Z_0-9]+/) { print tolower(substr($1, 4, RLENGTH - 3)), verdict }' \
+		include/ringfence/counters.h | sort
+}
+
+table() { # TITLE: the rows of the table whose first title that is
+	awk -F '|' -v title="$1" '/^\.TE/ { inside = 0 } inside { print $1, $2 } $1 == title { inside = 1 }' \
+		"$manual" | sort
+}
+
+is "$(table reason)" "$(counted)" 'the documented reasons are those of the program, and do the same'
+is "$(table reason | cut -d' ' -f1)" "$(jq -r '.reasons | keys[]' "$scratch/stats" | sort)" \
+	'the documented reasons are those that stats prints'
+is "$(table failure | cut -d' ' -f1)" "$(jq -r '.map_errors | keys[]' "$scratch/stats" | sort)" \
+	'the documented failures of maps are those that stats prints'
+done_testing
