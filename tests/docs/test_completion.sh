@@ -111,8 +111,8 @@ mapfile -t firsts < <(build/ringfence completion table | sed 's/[ :].*//' | sort
 check 'the table lists more than 10 first words' test "${#firsts[@]}" -gt 10
 offers 'ringfence ' "${firsts[@]}" dev --json --verbose --version
 completes 'ringfence lim' 'limit'
-completes 'ringfence limit ' 'add set arm shadow del list'
-completes 'ringfence help limit ' 'add set arm shadow del list'
+completes 'ringfence limit ' 'add set change arm shadow del list'
+completes 'ringfence help limit ' 'add set change arm shadow del list'
 completes 'ringfence help limit add ' ''
 completes 'ringfence deny l' 'list load'
 completes 'ringfence completion ' "bash zsh fish $common"
@@ -121,6 +121,8 @@ completes 'ringfence completion ' "bash zsh fish $common"
 completes 'ringfence limit add ' ''
 completes 'ringfence limit add all ' 'rate'
 completes 'ringfence limit set all ' 'rate'
+offers 'ringfence limit change all ' rate from no confirm
+completes 'ringfence limit change all no e' 'edge exact'
 completes 'ringfence limit add all rate ' ''
 offers 'ringfence limit add all rate 20k/1s ' match dport from per per6 packets bytes algorithm \
 	burst cells edge shadow count exact ban confirm dev --json
@@ -213,7 +215,7 @@ touch 'a$(touch made)' 'a b'
 is "$(bash_completes 'ringfence check a$')" 'a$(touch made)' 'bash completes a file name that has dollars and brackets'
 check 'completion runs no name of a file' test ! -e made
 printf '#!/bin/sh\ntouch made\n' >ringfence && chmod +x ringfence
-completes './ringfence limit ' 'add set arm shadow del list'
+completes './ringfence limit ' 'add set change arm shadow del list'
 check 'completion never runs the command that was typed' test ! -e made
 cd "$tree" || exit 1
 

@@ -170,6 +170,10 @@ END
 before=$(ringfence save | grep -v "^#")
 fails 'limit arm without a name is wrong usage' 2 \
 	"ringfence: the limit's name is missing; write limit arm NAME…|all" ringfence limit arm
+fails 'limit arm confirm without a name is wrong usage' 2 \
+	"ringfence: the limit's name is missing; write limit arm NAME…|all" ringfence limit arm confirm 5s
+fails 'limit shadow … confirm is wrong usage' 2 "ringfence: 'confirm': unexpected word; names of limits come \
+here" ringfence limit shadow all all confirm 5s
 fails 'limit arm of a missing limit is refused' 1 \
 	"ringfence: limit 'dns': it does not exist; 'limit list' lists the limits" ringfence limit arm all dns
 fails 'limit shadow of a limit that bans is refused' 1 "ringfence: limit 'login': it bans, and a shadow \
@@ -214,6 +218,56 @@ ports=1,3,5,7,9,11,13,15,17,19,21,23,25,27,29,31,33,35,37,39,41,43,45
 ringfence limit set dns rate 1k/1m match udp dport $ports,47 >"$scratch/log"
 matches "$(ringfence limit set dns rate 1k/1m match udp dport $ports,49 | unwrapped)" \
 	"limit 'dns': dport 1,3,5.*… → others" 'limit set says that other ports are named'
+ringfence limit set dns rate 1k/1m match udp per /24 algorithm token burst 7 >"$scratch/log"
+
+does 'limit set names a burst that another algorithm was given' \
+	"limit 'dns': rate 1k/1m → 500/1m; algorithm token → leaky; burst 7 → 5; its windows start afresh" \
+	ringfence limit set dns rate 500/1m match udp per /24 algorithm leaky burst 5
+does 'limit set does not name the default burst of another algorithm' \
+	"limit 'dns': algorithm leaky → sliding; burst 5 → none; its windows start afresh" \
+	ringfence limit set dns rate 500/1m match udp per /24
+
+# ---- what limit change keeps ----
+
+# keeps NAME LINE WORD…: limit change dns WORD… succeeds, and LINE is the limit then.
+keeps() {
+	ringfence limit change dns "${@:3}" >"$scratch/log" || fail "limit change dns ${*:3}"
+	is "$(ringfence limit list | grep '^limit add dns')" "limit add dns $2" "$1"
+}
+
+ringfence limit set dns rate 500/1m match udp dport 53 per /24 from 198.51.100.0/24,2001:db8::/32 cells 4 \
+	edge coarse count rejected exact shadow >"$scratch/log"
+does 'limit change says what it changed, and that the windows go on' "limit 'dns': rate 500/1m → 200/1m" \
+	ringfence limit change dns rate 200/1m
+keeps 'limit change keeps all that it does not name' "$(printf '%s' 'rate 200/1m cells 4 edge coarse match ' \
+	'udp per /24 count rejected exact dport 53 from 198.51.100.0/24,2001:db8::/32')" no shadow
+keeps 'no takes parts away, each in its place' 'rate 200/1m match udp per /24 dport 53' \
+	no cells no edge no count no exact no from
+does 'limit change says that windows start afresh' \
+	"limit 'dns': per /24 → /32; its windows start afresh" ringfence limit change dns no per
+keeps 'limit change takes many parts at once' 'rate 10mbit algorithm token burst 8k' no match no dport \
+	algorithm token rate 10mbit burst 8k
+keeps 'limit change keeps the unit of a rate in bits' 'rate 200k/1s bytes algorithm token burst 8k' rate 200k/1s
+is "$(ringfence limit change dns rate 100k/1s confirm 1s --json | jq -c .)" '{"limit":"dns","changes":[{"what":'\
+'"rate","before":"200k/1s bytes","after":"100k/1s bytes"}],"windows_kept":true,"trial_ms":1000,"warnings":[]}' \
+	'limit change … confirm --json has the change and the trial'
+old_rate() {
+	ringfence limit list | grep -q 'rate 200k/1s'
+}
+check 'after its trial a changed limit is as before' eventually old_rate
+fails 'limit change of a part that the rest of the limit excludes is refused' 2 "ringfence: 'burst': \
+'algorithm sliding' does not take it; only token and leaky have a burst; 'no PART' leaves out what the limit \
+has" ringfence limit change dns no algorithm
+fails 'limit change of a missing limit is refused' 1 "ringfence: limit 'none': it does not exist; 'limit list' \
+lists the limits, 'limit add' makes one" ringfence limit change none rate 1/1s
+fails 'limit change of nothing is wrong usage' 2 "ringfence: 'dns': nothing to change; name a part, like \
+'rate 200/1s' or 'no from'" ringfence limit change dns confirm 5s
+fails 'limit change without a name is wrong usage' 2 "ringfence: the limit's name is missing; write limit \
+change NAME" ringfence limit change
+fails 'a part given and taken away is wrong usage' 2 "ringfence: 'no from': 'from' is given as well; leave out \
+one of them" ringfence limit change dns from 192.0.2.1 no from
+fails 'no is not for limit set' 2 "ringfence: 'no': only 'limit change' takes it" \
+	ringfence limit set dns rate 1/1s no from
 ringfence limit set dns rate 1k/1m match udp per /24 algorithm token burst 7 >"$scratch/log"
 
 # ---- changes on trial ----

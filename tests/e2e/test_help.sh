@@ -62,7 +62,7 @@ prepare() {
 		quietly ringfence limit add dns rate 1/1s
 		quietly ringfence limit add syn rate 1/1s match tcp syn
 		;;
-	'limit set' | 'limit del') quietly ringfence limit add "$4" rate 1/1s ;;
+	'limit set' | 'limit change' | 'limit del') quietly ringfence limit add "$4" rate 1/1s ;;
 	'allow del' | 'deny del') quietly ringfence "$verb" add "$4" ;;
 	unban*)
 		quietly ringfence limit add all rate 1/1h ban 1h

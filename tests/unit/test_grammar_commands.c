@@ -34,7 +34,7 @@ static void words_of_a_line_are_read_one_by_one(void **state)
 static void no_word_of_the_grammar_is_a_name(void **state)
 {
 	static const char words[] =
-		"limit add set rate packets bytes algorithm sliding fixed log token leaky "
+		"limit add set change rate packets bytes algorithm sliding fixed log token leaky "
 		"cells edge strict weighted coarse burst match proto dport by drops "
 		"from file per per6 shadow count rejected exact ban del list allow deny for "
 		"load newcomers then open closed aggregate off attach fence mode native "
@@ -55,7 +55,8 @@ static void no_word_of_the_grammar_is_a_name(void **state)
 /* The words that may follow `match`, and words that never stand where a name could. */
 static void other_words_are_names(void **state)
 {
-	static const char words[] = "any tcp syn udp icmp other all completion bash zsh fish name";
+	static const char words[] =
+		"any tcp syn udp icmp other all completion bash zsh fish name no";
 	char name[RF_NAME_SIZE];
 	struct rf_error error;
 	struct line line;

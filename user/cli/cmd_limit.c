@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* limit add, limit set, limit del, limit list */
+/* limit add, limit set, limit change, limit del, limit list */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -138,6 +138,43 @@ int rf_cmd_limit_set(const struct rf_options *options, struct rf_words *words,
 		     struct rf_error *error)
 {
 	return change_limit(options, words, false, error);
+}
+
+/* The definition of the limit after the change. */
+static int read_change(const struct rf_ruleset *rules, const struct rf_change *change,
+		       struct rf_definition *definition, struct rf_error *error)
+{
+	int err = check_settable(&rules->bank, change->name, error);
+	const int slot = err ? -1 : rf_bank_find(&rules->bank, change->name);
+	char *text = err ? NULL : rf_ruleset_format_limit(rules, slot);
+
+	if (!err && !text)
+		err = rf_error_failed(error, -ENOMEM, "limit '%s': out of memory", change->name);
+	if (!err)
+		err = rf_change_limit(change, &rules->bank.limit[slot], text, definition, error);
+	free(text);
+	return err;
+}
+
+int rf_cmd_limit_change(const struct rf_options *options, struct rf_words *words,
+			struct rf_error *error)
+{
+	struct rf_transaction transaction = RF_TRANSACTION_NONE;
+	struct rf_definition definition = {};
+	struct rf_change change;
+	int err = rf_parse_change(words, &change, error);
+
+	if (!err)
+		err = rf_transaction_begin(&transaction, options, error);
+	if (!err)
+		err = read_change(&transaction.rules, &change, &definition, error);
+	if (!err && definition.from_file)
+		err = rf_file_prefixes(definition.from_file, &definition.from, error);
+	if (!err)
+		err = set_limit(&transaction, &definition, options->json, error);
+	rf_transaction_end(&transaction);
+	rf_definition_free(&definition);
+	return err;
 }
 
 static int del_limit(struct rf_transaction *transaction, const char *name, uint64_t trial_ns,

@@ -28,6 +28,8 @@ int rf_cmd_limit_add(const struct rf_options *options, struct rf_words *words,
 		     struct rf_error *error);
 int rf_cmd_limit_set(const struct rf_options *options, struct rf_words *words,
 		     struct rf_error *error);
+int rf_cmd_limit_change(const struct rf_options *options, struct rf_words *words,
+			struct rf_error *error);
 int rf_cmd_limit_arm(const struct rf_options *options, struct rf_words *words,
 		     struct rf_error *error);
 int rf_cmd_limit_shadow(const struct rf_options *options, struct rf_words *words,

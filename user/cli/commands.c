@@ -61,6 +61,14 @@ const struct rf_command_row rf_commands[RF_CMD_COUNT] = {
 		 NULL,
 		 {"limit set all rate 50k/1s shadow"},
 		 rf_cmd_limit_set},
+	[RF_CMD_LIMIT_CHANGE] =
+		{"Changes the parts that are named, and keeps the others. 'no' and the word of a "
+		 "part takes the part away. If only COUNT, 'burst', 'shadow', 'exact' or the "
+		 "packets it applies to change, the sources keep their windows; otherwise they "
+		 "start afresh. Prints what changed.",
+		 NULL,
+		 {"limit change all rate 50k/1s", "limit change dns no from no shadow confirm 60s"},
+		 rf_cmd_limit_change},
 	[RF_CMD_LIMIT_ARM] =
 		{"From now on these limits drop what is over them. Their windows and counters go "
 		 "on. A shadow that allows at least as much as a wider limit, and differs from it "

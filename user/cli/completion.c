@@ -26,6 +26,7 @@
 struct question {
 	const char *current;
 	bool asked[RF_KIND_COUNT_OF];
+	bool has_all; /* 'all' was printed: a limit of that name is not printed again */
 };
 
 /* The length of a summary's first part, which fits beside the word. */
@@ -48,6 +49,7 @@ static void print_suggestion(void *context, const char *word, const char *summar
 {
 	struct question *question = context;
 
+	question->has_all |= word && strcmp(word, "all") == 0;
 	if (!word)
 		question->asked[kind] = true;
 	else if (summary)
@@ -68,7 +70,7 @@ static void print_interfaces(void)
 		if_freenameindex(list);
 }
 
-static void print_limits(const struct rf_fence *fence)
+static void print_limits(const struct rf_fence *fence, const struct question *question)
 {
 	struct rf_error error;
 	struct rf_bank rules;
@@ -76,7 +78,8 @@ static void print_limits(const struct rf_fence *fence)
 	if (rf_fence_bank(fence, &rules, &error))
 		return;
 	for (int slot = 0; slot < RF_LIMITS_MAX; slot++)
-		if (rules.policy[slot].id)
+		if (rules.policy[slot].id &&
+		    !(question->has_all && strcmp(rules.limit[slot].name, "all") == 0))
 			rf_out("%s\tlimit\n", rules.limit[slot].name);
 }
 
@@ -144,7 +147,7 @@ static void print_of_fence(const struct question *question, const char *dev)
 
 	if (!rf_fence_open(&fence, dev, &error)) {
 		if (question->asked[RF_KIND_LIMIT])
-			print_limits(&fence);
+			print_limits(&fence, question);
 		if (question->asked[RF_KIND_ALLOWED])
 			print_listed(&fence, question, RF_ALLOW, "allowed");
 		if (question->asked[RF_KIND_DENIED])
@@ -157,13 +160,19 @@ static void print_of_fence(const struct question *question, const char *dev)
 
 /* ---- the table ---- */
 
+static void print_option(const struct rf_option *option)
+{
+	rf_out(" %s", option->word);
+	for (int i = 0; option->words && option->words[i].word; i++)
+		print_option(&option->words[i]);
+	for (int i = 0; option->then && option->then[i].word; i++)
+		print_option(&option->then[i]);
+}
+
 static void print_words(const struct rf_option *options)
 {
-	for (int i = 0; options && options[i].word; i++) {
-		rf_out(" %s", options[i].word);
-		print_words(options[i].words);
-		print_words(options[i].then);
-	}
+	for (int i = 0; options && options[i].word; i++)
+		print_option(&options[i]);
 }
 
 static int print_table(void)
@@ -171,7 +180,9 @@ static int print_table(void)
 	for (int i = 0; i < RF_CMD_COUNT; i++) {
 		rf_out("%s:", rf_syntax[i].words);
 		print_words(rf_syntax[i].operand.words);
-		print_words(rf_syntax[i].options);
+		for (int j = 0; rf_syntax[i].options && rf_syntax[i].options[j].word; j++)
+			if (rf_option_is_of(&rf_syntax[i], &rf_syntax[i].options[j]))
+				print_option(&rf_syntax[i].options[j]);
 		rf_out("\n");
 	}
 	return 0;

@@ -70,14 +70,16 @@ static int measure_labels(const struct rf_option *options)
 	return widest < LABEL_WIDTH_MAX ? widest : LABEL_WIDTH_MAX;
 }
 
-static void print_options(const struct rf_option *options)
+static void print_options(const struct rf_syntax *command)
 {
+	const struct rf_option *options = command->options;
 	const int label_width = measure_labels(options);
 
 	if (options && !options[0].heading)
 		rf_out("\n");
 	for (int i = 0; options && options[i].word; i++)
-		print_option(&options[i], label_width);
+		if (rf_option_is_of(command, &options[i]))
+			print_option(&options[i], label_width);
 }
 
 /* ---- commands ---- */
@@ -90,7 +92,7 @@ static void print_command(int id)
 	rf_syntax_format(&rf_syntax[id], arguments);
 	rf_out("ringfence %s%s%s\n\n", rf_syntax[id].words, *arguments ? " " : "", arguments);
 	rf_out_wrapped(row->help, 0, 0);
-	print_options(rf_syntax[id].options);
+	print_options(&rf_syntax[id]);
 	if (row->notes) {
 		rf_out("\n");
 		rf_out_wrapped(row->notes, 0, 0);

@@ -143,6 +143,17 @@ static void suggest_table(const struct rf_suggestions *to, const struct rf_optio
 			suggest(to, table[i].word, table[i].summary);
 }
 
+/* Options of the table that the command does not take. */
+static unsigned int not_of(const struct rf_syntax *command)
+{
+	unsigned int rows = 0;
+
+	for (int i = 0; command->options && command->options[i].word; i++)
+		if (!rf_option_is_of(command, &command->options[i]))
+			rows |= 1U << i;
+	return rows;
+}
+
 static void suggest_value(const struct rf_suggestions *to, const struct rf_option *option)
 {
 	suggest_table(to, option->words, 0);
@@ -188,7 +199,7 @@ static bool suggest_must(const struct rf_suggestions *to, const struct position 
 			instead = &options[i];
 		if (is_given && instead == &options[i])
 			return true;
-		if (!is_given && !next && options[i].flags & RF_OPTION_MUST)
+		if (!is_given && !next && rf_option_is_must(at->command, &options[i]))
 			next = &options[i];
 	}
 	if (next)
@@ -209,7 +220,7 @@ static void suggest_rest(const struct rf_suggestions *to, const struct position 
 		if (second)
 			suggest(to, second, at->pairs[i].summary);
 	}
-	suggest_table(to, at->command->options, at->given);
+	suggest_table(to, at->command->options, at->given | not_of(at->command));
 	if (operand->flags & RF_OPTION_MANY || (operand->flags & RF_OPTION_MAY && !at->has_operand))
 		suggest_value(to, operand);
 	/* `dev` names the fence, unless the operand is the interface. */

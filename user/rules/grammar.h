@@ -55,6 +55,13 @@ struct rf_definition {
 	uint64_t trial_ns;	 /* of the change; 0: none. Never in a rule file */
 };
 
+/* The words after `limit change`. */
+struct rf_change {
+	const char *name;
+	struct rf_words words; /* after the name */
+	unsigned int parts;    /* those named: bit set of enum rf_limit_option */
+};
+
 /* newcomers rate COUNT/TIME then WHAT, or off */
 struct rf_newcomers_text {
 	uint64_t rate;
@@ -136,6 +143,13 @@ int rf_parse_number(const char *text, const char *what, uint32_t min, uint32_t m
 int rf_parse_limit(struct rf_words *words, struct rf_definition *definition,
 		   struct rf_error *error);
 void rf_definition_free(struct rf_definition *definition);
+/* Parses the words after `limit change`: NAME and options, or `no` and the word of one. */
+int rf_parse_change(struct rf_words *words, struct rf_change *change, struct rf_error *error);
+/*
+ * The definition after the change. `present` is the limit before it, and `text` its "limit add …".
+ */
+int rf_change_limit(const struct rf_change *change, const struct rf_limit *present,
+		    const char *text, struct rf_definition *definition, struct rf_error *error);
 /* Parses the words after `newcomers`. */
 int rf_parse_newcomers(struct rf_words *words, struct rf_newcomers_text *newcomers,
 		       struct rf_error *error);
@@ -164,6 +178,8 @@ const char *rf_edge_name(enum rf_edge edge);
 const char *rf_unit_name(enum rf_unit unit);
 /* Does the limit's algorithm have a burst? RF_TOKEN and RF_LEAKY have one. */
 bool rf_has_burst(const struct rf_limit *limit);
+/* The burst of a bucket where none is given; 0 for other algorithms. */
+uint64_t rf_default_burst(const struct rf_limit *limit);
 /* any, tcp, tcp syn, udp, icmp, proto N or other. */
 void rf_format_match(const struct rf_limit *limit, char text[RF_MATCH_TEXT_SIZE]);
 /*

@@ -19,7 +19,9 @@ struct draft {
 	const char *burst; /* NULL: not given */
 	bool rate_in_bits;
 	bool burst_in_bits;
-	unsigned int given; /* bit set of enum rf_limit_option */
+	unsigned int given;   /* bit set of enum rf_limit_option */
+	unsigned int dropped; /* by `no`; the same */
+	bool is_change;
 };
 
 static bool has_given(const struct draft *draft, enum rf_limit_option option)
@@ -265,16 +267,46 @@ static int parse_trial(const char *value, void *into, struct rf_error *error)
 	return rf_parse_trial(value, &draft->made.trial_ns, error);
 }
 
-/* The rate precedes the others, and is parsed with the name. */
+static int parse_no(const char *value, void *into, struct rf_error *error)
+{
+	struct draft *draft = into;
+	unsigned int row;
+	int err;
+
+	if (!draft->is_change)
+		return rf_error_usage(error, "'no': only 'limit change' takes it");
+	err = rf_parse_word(&rf_limit_options[RF_OPT_NO], value, &row, error);
+	if (!err)
+		draft->dropped |= 1U << rf_option_find(rf_limit_options, value);
+	return err;
+}
+
+static int parse_limit_rate(const char *value, void *into, struct rf_error *error)
+{
+	struct draft *draft = into;
+	struct rf_rate rate;
+	int err = rf_parse_rate(value, &rate, error);
+
+	if (err)
+		return err;
+	draft->rate = value;
+	draft->made.limit.rate = rate.count;
+	draft->made.limit.window_ns = rate.window_ns;
+	draft->rate_in_bits = rate.in_bits;
+	return 0;
+}
+
+/* The rate precedes the others, except in a change. */
 static const rf_option_parser parsers[RF_LIMIT_OPTIONS] = {
-	[RF_OPT_MATCH] = parse_match, [RF_OPT_DPORT] = parse_dport,
-	[RF_OPT_FROM] = parse_from,   [RF_OPT_PER] = parse_per,
-	[RF_OPT_PER6] = parse_per6,   [RF_OPT_PACKETS] = parse_packets,
-	[RF_OPT_BYTES] = parse_bytes, [RF_OPT_ALGORITHM] = parse_algorithm,
-	[RF_OPT_BURST] = parse_burst, [RF_OPT_CELLS] = parse_cells,
-	[RF_OPT_EDGE] = parse_edge,   [RF_OPT_SHADOW] = parse_shadow,
-	[RF_OPT_COUNT] = parse_count, [RF_OPT_EXACT] = parse_exact,
-	[RF_OPT_BAN] = parse_ban,     [RF_OPT_TRIAL] = parse_trial,
+	[RF_OPT_MATCH] = parse_match,	  [RF_OPT_DPORT] = parse_dport,
+	[RF_OPT_FROM] = parse_from,	  [RF_OPT_PER] = parse_per,
+	[RF_OPT_PER6] = parse_per6,	  [RF_OPT_PACKETS] = parse_packets,
+	[RF_OPT_BYTES] = parse_bytes,	  [RF_OPT_ALGORITHM] = parse_algorithm,
+	[RF_OPT_BURST] = parse_burst,	  [RF_OPT_CELLS] = parse_cells,
+	[RF_OPT_EDGE] = parse_edge,	  [RF_OPT_SHADOW] = parse_shadow,
+	[RF_OPT_COUNT] = parse_count,	  [RF_OPT_EXACT] = parse_exact,
+	[RF_OPT_BAN] = parse_ban,	  [RF_OPT_TRIAL] = parse_trial,
+	[RF_OPT_RATE] = parse_limit_rate, [RF_OPT_NO] = parse_no,
 };
 
 static int check_unit(struct draft *draft, struct rf_error *error)
@@ -443,7 +475,6 @@ static int parse_limit_head(struct rf_words *words, struct draft *draft, struct 
 {
 	const struct rf_option rate_option[] = {rf_limit_options[RF_OPT_RATE], {}};
 	const char *name = rf_words_next(words);
-	struct rf_rate rate;
 	int err;
 
 	if (!name)
@@ -452,39 +483,31 @@ static int parse_limit_head(struct rf_words *words, struct draft *draft, struct 
 	err = rf_parse_name(name, "name of a limit", draft->made.limit.name, error);
 	if (err)
 		return err;
-	if (!rf_words_take(words, rf_limit_options[RF_OPT_RATE].word))
+	if (rf_option_find(rf_limit_options, rf_words_peek(words) ?: "") != RF_OPT_RATE)
 		return rf_fail_near(rate_option, rf_words_peek(words), error)
 			       ?: rf_error_usage(
 					  error,
 					  "'%s': the rate is missing; write %s rate COUNT/TIME",
 					  name, name);
-	draft->rate = rf_words_next(words);
-	if (!draft->rate)
-		return rf_fail_value(&rf_limit_options[RF_OPT_RATE], NULL, error);
-	err = rf_parse_rate(draft->rate, &rate, error);
-	if (err)
-		return err;
-	draft->made.limit.rate = rate.count;
-	draft->made.limit.window_ns = rate.window_ns;
-	draft->rate_in_bits = rate.in_bits;
 	return 0;
 }
 
-static int parse_limit(struct rf_words *words, struct draft *draft, struct rf_error *error)
+static int parse_options(struct rf_words *words, struct draft *draft, struct rf_error *error)
 {
-	int err = parse_limit_head(words, draft, error);
+	int err = rf_parse_options(rf_limit_options, parsers, words, draft, &draft->given, error);
 
-	draft->given = 1U << RF_OPT_RATE;
-	if (!err)
-		err = rf_parse_options(rf_limit_options, parsers, words, draft, &draft->given,
-				       error);
 	if (!err && rf_words_peek(words))
 		err = rf_error_usage(error,
 				     "'%s': unknown word in a limit; see 'ringfence help limit "
-				     "add'",
-				     rf_words_peek(words));
-	if (!err)
-		err = check_unit(draft, error);
+				     "%s'",
+				     rf_words_peek(words), draft->is_change ? "change" : "add");
+	return err;
+}
+
+static int check_limit(struct draft *draft, struct rf_error *error)
+{
+	int err = check_unit(draft, error);
+
 	if (!err)
 		err = check_algorithm(draft, error);
 	if (!err)
@@ -496,21 +519,70 @@ static int parse_limit(struct rf_words *words, struct draft *draft, struct rf_er
 	return err;
 }
 
-int rf_parse_limit(struct rf_words *words, struct rf_definition *definition, struct rf_error *error)
+static void start(struct draft *draft, struct rf_words *words)
 {
-	struct draft draft = {.words = words};
-	struct rf_limit *limit = &draft.made.limit;
-	int err;
+	*draft = (struct draft){.words = words};
+	draft->made.limit.per4 = RF_PER4_DEFAULT;
+	draft->made.limit.per6 = RF_PER6_DEFAULT;
+}
 
-	limit->per4 = RF_PER4_DEFAULT;
-	limit->per6 = RF_PER6_DEFAULT;
-	err = parse_limit(words, &draft, error);
+/* Hands the definition over, an empty one where `err`. */
+static int finish(struct draft *draft, int err, struct rf_definition *definition)
+{
+	struct rf_limit *limit = &draft->made.limit;
+
 	if (err)
-		rf_definition_free(&draft.made);
+		rf_definition_free(&draft->made);
 	else if (!limit->cells)
 		limit->cells = limit->algorithm == RF_SLIDING ? RF_CELLS : 1;
-	*definition = draft.made;
+	*definition = draft->made;
 	return err;
+}
+
+int rf_parse_limit(struct rf_words *words, struct rf_definition *definition, struct rf_error *error)
+{
+	struct draft draft;
+	int err;
+
+	start(&draft, words);
+	err = parse_limit_head(words, &draft, error);
+	if (!err)
+		err = parse_options(words, &draft, error);
+	if (!err)
+		err = check_limit(&draft, error);
+	return finish(&draft, err, definition);
+}
+
+int rf_parse_parts(struct rf_words *words, unsigned int *given, unsigned int *dropped,
+		   struct rf_error *error)
+{
+	struct draft draft;
+	int err;
+
+	start(&draft, words);
+	draft.is_change = true;
+	err = parse_options(words, &draft, error);
+	rf_definition_free(&draft.made);
+	*given = draft.given;
+	*dropped = draft.dropped;
+	return err;
+}
+
+int rf_parse_changed(struct rf_words *words, const char *name, struct rf_definition *definition,
+		     struct rf_error *error)
+{
+	struct rf_error reason = {};
+	struct draft draft;
+	int err;
+
+	start(&draft, words);
+	draft.is_change = true;
+	memcpy(draft.made.limit.name, name, strlen(name));
+	err = parse_options(words, &draft, error);
+	if (!err && check_limit(&draft, &reason))
+		err = rf_error_usage(error, "%s; 'no PART' leaves out what the limit has",
+				     reason.text);
+	return finish(&draft, err, definition);
 }
 
 void rf_definition_free(struct rf_definition *definition)

@@ -93,7 +93,8 @@ static bool is_shown(const struct rf_syntax *command, const struct rf_option *op
 {
 	const bool few = !command->options[1].word; /* the only one */
 
-	return few || option->flags & (RF_OPTION_SHOWN | RF_OPTION_MUST | RF_OPTION_INSTEAD);
+	return few || rf_option_is_must(command, option) ||
+	       option->flags & (RF_OPTION_SHOWN | RF_OPTION_INSTEAD);
 }
 
 static void append_option(const struct rf_option *option, char text[RF_USAGE_TEXT_SIZE])
@@ -200,7 +201,7 @@ int rf_parse_option(const struct rf_option *table, int row, rf_option_parser par
 	const struct rf_option *option = &table[row];
 	const char *value = rf_words_next(words);
 
-	if (*given & 1U << row)
+	if (*given & 1U << row && !(option->flags & RF_OPTION_MANY))
 		return rf_error_usage(error, "'%s': given twice", option->word);
 	*given |= 1U << row;
 	if (option->kind == RF_KIND_NONE)
@@ -278,7 +279,9 @@ int rf_parse_names(enum rf_command_id command, struct rf_words *words, struct rf
 		   struct rf_error *error)
 {
 	const struct rf_option *options = rf_syntax[command].options;
-	const char *name = rf_take_operand(command, words, error);
+	const bool is_missing = rf_option_find(options, rf_words_peek(words) ?: "") >= 0;
+	struct rf_words none = {};
+	const char *name = rf_take_operand(command, is_missing ? &none : words, error);
 
 	names->count = 0;
 	if (!name)

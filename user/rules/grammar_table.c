@@ -108,6 +108,23 @@ static const struct rf_option all_words[] = {
 	{},
 };
 
+static const struct rf_option no_words[] = {
+	{"match", .summary = "every packet"},
+	{"dport", .summary = "to every port"},
+	{"from", .summary = "from every network"},
+	{"per", .summary = "per /32"},
+	{"per6", .summary = "per6 /64"},
+	{"algorithm", .summary = "algorithm sliding"},
+	{"burst", .summary = "the default burst of the algorithm"},
+	{"cells", .summary = "cells 16"},
+	{"edge", .summary = "edge strict"},
+	{"shadow", .summary = "in force"},
+	{"count", .summary = "only packets that pass use up the limit"},
+	{"exact", .summary = "a CPU may charge several packets at once"},
+	{"ban", .summary = "ban nobody, and end the bans of the limit"},
+	{},
+};
+
 /* ---- options ---- */
 
 const struct rf_option rf_common_options[] = {
@@ -171,6 +188,9 @@ const struct rf_option rf_limit_options[] = {
 			  .summary = "puts the change on trial: unless 'ringfence confirm' runs "
 				     "within TIME, the old rules are back",
 			  .heading = "Not in a rule file:"},
+	[RF_OPT_NO] = {"no", RF_KIND_WORD, .words = no_words,
+		       .heading = "What 'limit add' gives a limit without that option:",
+		       .flags = RF_OPTION_CHANGE | RF_OPTION_NAMES | RF_OPTION_MANY},
 	{},
 };
 
@@ -298,6 +318,11 @@ const struct rf_syntax rf_syntax[RF_CMD_COUNT] = {
 			      "replace a limit's definition",
 			      {"", RF_KIND_LIMIT, "NAME"},
 			      rf_limit_options},
+	[RF_CMD_LIMIT_CHANGE] = {"limit change",
+				 "change parts of a limit",
+				 {"", RF_KIND_LIMIT, "NAME"},
+				 rf_limit_options,
+				 .flags = RF_OPTION_CHANGE},
 	[RF_CMD_LIMIT_ARM] = {"limit arm",
 			      "put shadow limits in force",
 			      {"", RF_KIND_LIMIT, "NAME…", .words = limit_words,
@@ -373,6 +398,16 @@ int rf_option_find(const struct rf_option *table, const char *word)
 bool rf_is_interface(const struct rf_option *option)
 {
 	return option->kind == RF_KIND_INTERFACE || option->kind == RF_KIND_DEV;
+}
+
+bool rf_option_is_of(const struct rf_syntax *command, const struct rf_option *option)
+{
+	return !(option->flags & RF_OPTION_CHANGE) || command->flags & RF_OPTION_CHANGE;
+}
+
+bool rf_option_is_must(const struct rf_syntax *command, const struct rf_option *option)
+{
+	return option->flags & RF_OPTION_MUST && !(command->flags & RF_OPTION_CHANGE);
 }
 
 /* Is it a word of the table, at any depth, that a name may not be? */

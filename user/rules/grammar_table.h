@@ -41,6 +41,9 @@ enum rf_kind {
 #define RF_OPTION_MAY (1U << 3)	    /* the operand, or the value, may be left out */
 #define RF_OPTION_MANY (1U << 4)    /* may be given again */
 #define RF_OPTION_NAMES (1U << 5)   /* the word may be a name as well */
+/* Of an option: for such commands only. Of a command: it changes parts, so no option must be given.
+ */
+#define RF_OPTION_CHANGE (1U << 6)
 
 /* An option, an operand, or a word that is the value of one. */
 struct rf_option {
@@ -69,6 +72,7 @@ enum rf_command_id {
 	RF_CMD_ADOPT,
 	RF_CMD_LIMIT_ADD,
 	RF_CMD_LIMIT_SET,
+	RF_CMD_LIMIT_CHANGE,
 	RF_CMD_LIMIT_ARM,
 	RF_CMD_LIMIT_SHADOW,
 	RF_CMD_LIMIT_DEL,
@@ -122,6 +126,7 @@ enum rf_limit_option {
 	RF_OPT_EXACT,
 	RF_OPT_BAN,
 	RF_OPT_TRIAL,
+	RF_OPT_NO,
 	RF_LIMIT_OPTIONS,
 };
 
@@ -180,6 +185,9 @@ extern const struct rf_option rf_order_words[];	    /* enum rf_order */
 int rf_option_find(const struct rf_option *table, const char *word);
 /* Is the value an interface, whose name may be any word? */
 bool rf_is_interface(const struct rf_option *option);
+/* Does the command take this option of its table? Must it be given? */
+bool rf_option_is_of(const struct rf_syntax *command, const struct rf_option *option);
+bool rf_option_is_must(const struct rf_syntax *command, const struct rf_option *option);
 /* Is it a word of the grammar that may stand in the place of a name? */
 bool rf_word_is_reserved(const char *word);
 

@@ -50,9 +50,13 @@ int rf_parse_word(const struct rf_option *option, const char *value, unsigned in
 /* A TIME from `min_ns` to `max_ns`. `what` and `range` are for errors. */
 int rf_parse_time_in(const char *text, const char *what, uint64_t min_ns, uint64_t max_ns,
 		     const char *range, uint64_t *time_ns, struct rf_error *error);
+/* The words of a change: which options are given, and which ones `no` takes away. */
+int rf_parse_parts(struct rf_words *words, unsigned int *given, unsigned int *dropped,
+		   struct rf_error *error);
+/* The options of a limit after a change, in any order. */
+int rf_parse_changed(struct rf_words *words, const char *name, struct rf_definition *definition,
+		     struct rf_error *error);
 /* The TIME of a trial. */
 int rf_parse_trial(const char *value, uint64_t *time_ns, struct rf_error *error);
-/* The burst of a bucket where none is given; 0 for other algorithms. */
-uint64_t rf_default_burst(const struct rf_limit *limit);
 
 #endif /* RINGFENCE_RULES_PRIVATE_H */
