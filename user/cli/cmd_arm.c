@@ -43,6 +43,10 @@ static int choose(const struct rf_bank *rules, const struct rf_names *names, uin
 	for (int i = 0; i < names->count; i++) {
 		const int slot = rf_bank_find(rules, names->name[i]);
 
+		if (slot < 0 && rf_word_is_reserved(names->name[i]))
+			return rf_error_usage(error,
+					      "'%s': unexpected word; names of limits come here",
+					      names->name[i]);
 		if (slot < 0)
 			return rf_fail_no_limit(rules, names->name[i], "", error);
 		*chosen |= 1U << slot;

@@ -104,6 +104,11 @@ void rf_limit_parts_read(const struct rf_ruleset *rules, int slot, struct rf_lim
 	char match[RF_MATCH_TEXT_SIZE], ports[RF_PORTS_TEXT_SIZE];
 
 	parts->id = rules->bank.policy[slot].id;
+	parts->is_default =
+		(unsigned int)(limit->burst == rf_default_burst(limit)) << BURST |
+		(unsigned int)(limit->algorithm != RF_SLIDING || limit->cells == RF_CELLS)
+			<< CELLS |
+		(unsigned int)(limit->edge == RF_EDGE_STRICT) << EDGE;
 	parts->from = hash_from(rules, slot);
 	parts->ports =
 		rules->ports[slot] ? hash(0xcbf29ce484222325, rules->ports[slot], RF_PORTS / 8) : 0;
@@ -127,8 +132,8 @@ void rf_limit_parts_read(const struct rf_ruleset *rules, int slot, struct rf_lim
 static bool differ(const struct rf_limit_parts *before, const struct rf_limit_parts *after,
 		   int part)
 {
-	/* Another algorithm has its own burst, cells and edge. */
-	if ((part == BURST || part == CELLS || part == EDGE) &&
+	/* Another algorithm has its own default of burst, cells and edge. */
+	if ((before->is_default & after->is_default) >> part & 1 &&
 	    strcmp(before->text[ALGORITHM], after->text[ALGORITHM]) != 0)
 		return false;
 	if (part == DPORT)

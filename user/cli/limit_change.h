@@ -13,6 +13,7 @@
 /* A limit in words: its rate, then the other parts in the order of the grammar. */
 struct rf_limit_parts {
 	uint32_t id;	      /* of its windows */
+	uint32_t is_default;  /* of burst, cells and edge: bit set */
 	uint64_t ports, from; /* hashes: the text may leave out some */
 	char text[RF_LIMIT_PARTS][RF_LIMIT_PART_SIZE];
 };
