@@ -332,7 +332,30 @@ static bool is_full_of_active(const struct status *status, int family)
 	return max && count_residents(status, family) >= max;
 }
 
-static void print_windows(const struct status *status, int family)
+/* How to get more windows, and how to bear a flood of new sources. */
+static void print_remedy(const struct status *status)
+{
+	const struct rf_fence *fence = status->fence;
+	const bool is_shared =
+		fence->interfaces != 1 || strcmp(fence->interface[0].name, fence->name) != 0;
+
+	rf_out_text("  to make room: 'ringfence save dev %s > FILE', 'ringfence detach %s', "
+		    "'ringfence attach",
+		    fence->name, fence->name);
+	for (int i = 0; i < fence->interfaces; i++)
+		rf_out_text(" %s", fence->interface[i].name);
+	rf_out_text("%s%s sources %u', 'ringfence apply FILE dev %s'; windows and counters start "
+		    "afresh\n",
+		    is_shared ? " fence " : "", is_shared ? fence->name : "", fence->sources * 2,
+		    fence->name);
+	if (status->rules.bank.newcomers.then == RF_NEWCOMERS_OFF)
+		rf_out_text("  against a flood of new sources: 'ringfence newcomers rate 10k/1s "
+			    "then aggregate dev %s'\n",
+			    fence->name);
+}
+
+/* Returns whether they are full, or nearly. */
+static bool print_windows(const struct status *status, int family)
 {
 	const uint64_t used = windows_used(status, family);
 	const uint64_t residents = count_residents(status, family);
@@ -352,11 +375,13 @@ static void print_windows(const struct status *status, int family)
 			    "source");
 	if (used)
 		rf_out_text("\n");
+	return is_full_of_active(status, family) || used * 100 >= (uint64_t)room * NEARLY_FULL;
 }
 
 static void print_status(const struct status *status)
 {
 	const struct rf_ruleset *rules = &status->rules;
+	bool is_full;
 
 	print_interfaces(status);
 	print_trial(&status->standing);
@@ -370,8 +395,10 @@ static void print_status(const struct status *status)
 	print_lists(rules);
 	print_bans(status);
 	print_newcomers(status);
-	print_windows(status, 0);
-	print_windows(status, 1);
+	is_full = print_windows(status, 0);
+	is_full |= print_windows(status, 1);
+	if (is_full)
+		print_remedy(status);
 }
 
 static int show_status(const struct rf_fence *fence, const void *context, json_t **json,
