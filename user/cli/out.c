@@ -72,9 +72,9 @@ void rf_out_note(const char *text)
 
 void rf_out_log(const char *log)
 {
-	size_t length = strlen(log);
-
-	fprintf(stderr, "%s%s", log, length && log[length - 1] != '\n' ? "\n" : "");
+	if (*log)
+		fprintf(stderr, "ringfence: the verifier says '%s'; --verbose prints all of it\n",
+			log);
 }
 
 /* The first error of standard output; later output may have succeeded. 0: none. */

@@ -16,7 +16,7 @@
 void rf_out_error(const struct rf_error *error);
 /* Prints a note in the same way. */
 void rf_out_note(const char *text);
-/* Prints the log of libbpf, before the error that it led to. */
+/* Prints the complaint of the verifier, before the error that it led to. "": prints nothing. */
 void rf_out_log(const char *log);
 __attribute__((format(printf, 1, 2))) void rf_out(const char *format, ...);
 

@@ -7,7 +7,7 @@
 
 #include "kernel/log.h"
 
-#define LOG_SHOWN 8192 /* the verifier's complaint is at the end */
+#define LINE_SHOWN 512
 
 static bool log_is_verbose, log_is_paused;
 static char *log_kept;
@@ -50,19 +50,34 @@ void rf_log_pause(bool pause)
 	log_is_paused = pause;
 }
 
+/* Does the line sum up what the verifier did, rather than complain? */
+static bool is_summary(const char *line, size_t length)
+{
+	static const char *const starts[] = {"processed ", "verification time ", "stack depth ",
+					     "insns processed ", "max_states"};
+
+	for (size_t i = 0; i < sizeof(starts) / sizeof(*starts); i++)
+		if (strncmp(line, starts[i], strlen(starts[i])) == 0)
+			return true;
+	return !length;
+}
+
 const char *rf_log_text(void)
 {
-	size_t length = log_kept ? strlen(log_kept) : 0;
-	const char *tail, *line;
+	static char last[LINE_SHOWN];
+	const char *line = log_kept ? strstr(log_kept, "PROG LOAD LOG") : NULL;
 
-	/* Only a refusal by the verifier is shown: other messages say no more than the error. */
-	if (!length || !strstr(log_kept, "PROG LOAD LOG"))
-		return "";
-	if (length <= LOG_SHOWN)
-		return log_kept;
-	tail = log_kept + length - LOG_SHOWN;
-	line = strchr(tail, '\n');
-	return line ? line + 1 : tail;
+	*last = '\0';
+	while (line && (line = strchr(line, '\n')) && *++line) {
+		const size_t length = strcspn(line, "\n");
+
+		if (strstr(line, "END PROG LOAD LOG") &&
+		    strstr(line, "END PROG LOAD LOG") < line + length)
+			break;
+		if (!is_summary(line, length))
+			snprintf(last, sizeof(last), "%.*s", (int)length, line);
+	}
+	return last;
 }
 
 void rf_log_forget(void)

@@ -11,7 +11,10 @@
 void rf_log_set_verbose(bool verbose);
 /* While paused, messages are dropped: for calls whose failure does not matter. */
 void rf_log_pause(bool pause);
-/* The messages of libbpf and the verifier about a program that did not load; "" otherwise. */
+/*
+ * The last line of what the verifier said of a program that did not load: its complaint. "" where
+ * none was refused.
+ */
 const char *rf_log_text(void);
 /* Drops the kept messages, where the error message says more. */
 void rf_log_forget(void);

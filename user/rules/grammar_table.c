@@ -130,7 +130,7 @@ static const struct rf_option no_words[] = {
 const struct rf_option rf_common_options[] = {
 	{"dev", RF_KIND_DEV, "IF|FENCE", .summary = "the fence on this interface, or of this name"},
 	{"--json", .summary = "print JSON"},
-	{"--verbose", .summary = "print what libbpf says"},
+	{"--verbose", .summary = "print what libbpf and the verifier say"},
 	{},
 };
 
