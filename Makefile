@@ -340,7 +340,7 @@ INSTALLED := build/ringfence:755:sbin/ringfence \
 	packaging/sysusers/ringfence.conf:644:lib/sysusers.d/ringfence.conf \
 	README.md:644:share/doc/ringfence/README.md \
 	$(foreach page,$(GUIDES),$(page):644:share/doc/ringfence/guides/$(notdir $(page))) \
-	$(foreach page,$(MANUALS),$(page):644:share/man/man$(subst .,,$(suffix $(page)))/$(notdir $(page)))
+	$(foreach page,$(MANUALS:%=build/%),$(page):644:share/man/man$(subst .,,$(suffix $(page)))/$(notdir $(page)))
 UNITS := $(patsubst packaging/%,build/%,$(wildcard packaging/systemd/*.service))
 install_one = install -D -m $(word 2,$(1)) $(word 1,$(1)) $(DESTDIR)$(PREFIX)/$(word 3,$(1))
 
@@ -349,7 +349,12 @@ $(UNITS): build/%: packaging/% FORCE
 	@mkdir -p $(@D)
 	$(Q)sed 's|/usr/sbin/ringfence|$(PREFIX)/sbin/ringfence|g' $< > $@
 
-install: all $(UNITS) ## install under DESTDIR/PREFIX, and /etc/ringfence
+# The manuals name the paths of this installation.
+$(MANUALS:%=build/%): build/%: % FORCE
+	@mkdir -p $(@D)
+	$(Q)sed 's,/usr/\(sbin/ringfence\|lib/bpf\|share/\),$(PREFIX)/\1,g' $< > $@
+
+install: all $(UNITS) $(MANUALS:%=build/%) ## install under DESTDIR/PREFIX, and /etc/ringfence
 	@set -e; $(foreach one,$(INSTALLED),echo "  INSTALL $(lastword $(subst :, ,$(one)))"; \
 		$(call install_one,$(subst :, ,$(one)));)
 	@install -d -m 755 $(DESTDIR)/etc/ringfence

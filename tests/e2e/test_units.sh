@@ -202,6 +202,33 @@ succeeds 'reload of a file with a relative path works' "$fences" ExecReload eth0
 matches "$(ringfence deny list dev eth0)" '.*192.0.2.66.*' \
 	'a relative path in a file of rules starts at /etc/ringfence'
 
+# One fence on two interfaces, as the manual says.
+succeeds 'stop of ringfence@eth0 works again' "$fences" ExecStop eth0
+rm "$rules"
+echo 'limit add all rate 5/1h exact' >/etc/ringfence/uplinks.rules
+for wire in 0 1; do
+	echo 'ATTACH_OPTIONS=fence uplinks' >"/etc/ringfence/eth$wire.options"
+	ln -s uplinks.rules "/etc/ringfence/eth$wire.rules"
+	succeeds "ringfence@eth$wire starts with the fence uplinks" "$fences" ExecStart "eth$wire"
+done
+is "$(ringfence status --json dev uplinks | jq -r '[.interfaces[].name] | sort | join(" ")')" 'eth0 eth1' \
+	'two units attach one fence'
+deliver 0 src=198.51.100.9,count=3,proto=udp
+deliver 1 src=198.51.100.9,count=9,proto=udp
+is "$(sum "$received" | cut -d ' ' -f 1)" 2 'a source has one budget on the interfaces of two units'
+echo 'limit add all rate 6/1h exact' >/etc/ringfence/uplinks.rules
+succeeds 'reload of one of the two units works' "$fences" ExecReload eth1
+matches "$(limits 0)" '.*limit add all rate 6/1h .*' 'reload of one unit applies the rules to both interfaces'
+# The unit of eth1 would see no eth1: /sys is that of another namespace here.
+check 'the command that stops one of the two units works' inside "$sbin/ringfence" detach eth1
+is "$(program_on 1)" none 'stop of one unit takes the fence off its interface'
+matches "$(limits 0)" '.*limit add all rate 6/1h .*' 'stop of one unit leaves the other interface its rules'
+succeeds 'stop of the other unit works' "$fences" ExecStop eth0
+check 'stop of both units removes the fence' test ! -e "$pins/uplinks"
+rm /etc/ringfence/eth[01].* /etc/ringfence/uplinks.rules
+echo 'limit add all rate 5/1h' >"$rules"
+succeeds 'ringfence@eth0 starts alone again' "$fences" ExecStart eth0
+
 # An interface without rules, with options.
 echo 'ATTACH_OPTIONS=mode generic sources 2048' >/etc/ringfence/eth1.options
 succeeds 'ringfence@eth1 starts without rules' "$fences" ExecStart eth1

@@ -55,6 +55,8 @@ installs() { # PREFIX
 	is "$("$root$1/sbin/ringfence" --version)" "$(build/ringfence --version)" "PREFIX=$1: the installed command runs"
 	is "$(grep -h '^Exec.*sbin/ringfence ' "$root$1/lib/systemd/system/"ringfence* |
 		grep -o '/[a-z/]*sbin/ringfence ' | sort -u)" "$1/sbin/ringfence " "PREFIX=$1: the installed units run the installed command"
+	is "$(grep -hoE '/[a-z/]*/(sbin/ringfence|lib/bpf/ringfence.bpf.o)' "$root$1"/share/man/man*/ringfence* | sort -u)" \
+		"$1/lib/bpf/ringfence.bpf.o" "PREFIX=$1: the installed manuals name the installed files"
 	check "PREFIX=$1: the installed object is the one that was built" cmp -s build/ringfence.bpf.o \
 		"$root$1/lib/bpf/ringfence.bpf.o"
 	is "$(bash -c "source '$root$1/share/bash-completion/completions/ringfence' &&
