@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "attach/build.h"
 #include "base/hardware.h"
 #include "cli/fences.h"
 #include "cli/out.h"
@@ -24,6 +25,7 @@ struct status {
 	struct rf_counters counters; /* since the last `stats reset` */
 	struct rf_memory memory;
 	struct rf_bans bans;
+	struct rf_build build;
 };
 
 static int read_counters(struct status *status, struct rf_error *error)
@@ -48,6 +50,7 @@ static int read_status(struct status *status, struct rf_error *error)
 		err = rf_fence_bans(fence, &status->bans, error);
 	if (err)
 		return err;
+	rf_build_read(&status->build); /* where that fails, `build` says so */
 	rf_fence_memory(fence, &status->memory);
 	status->standing = rf_fence_standing(fence);
 	if (status->rules.listed_count)
@@ -75,7 +78,36 @@ static bool is_unconfirmed(const struct status *status)
 	return status->standing.state == RF_FELL_OPEN;
 }
 
+/* Does every interface have the program of this build? */
+static enum rf_answer has_this_build(const struct status *status)
+{
+	enum rf_answer all = RF_YES;
+
+	for (int i = 0; i < status->fence->interfaces && all != RF_NO; i++) {
+		enum rf_answer one = rf_build_is_on(&status->build, &status->fence->interface[i]);
+
+		all = one == RF_YES ? all : one;
+	}
+	return all;
+}
+
 /* ---- JSON ---- */
+
+static json_t *answer_json(enum rf_answer answer)
+{
+	return answer == RF_NOT_KNOWN ? json_null() : json_boolean(answer == RF_YES);
+}
+
+static json_t *interfaces_json(const struct status *status)
+{
+	json_t *list = rf_view_interfaces(status->fence);
+
+	for (int i = 0; i < status->fence->interfaces; i++)
+		json_object_set_new(
+			json_array_get(list, i), "this_build",
+			answer_json(rf_build_is_on(&status->build, &status->fence->interface[i])));
+	return list;
+}
 
 static json_t *trial_json(const struct status *status)
 {
@@ -157,18 +189,19 @@ static json_t *status_json(const struct status *status)
 	const struct rf_ruleset *rules = &status->rules;
 	int limits = rf_bank_count(&rules->bank);
 
-	return json_pack("{s:o, s:s, s:i, s:i, s:i, s:o, s:i, s:b, s:o, s:{s:I, s:I}, s:o, s:o, "
-			 "s:{s:o, s:o}, s:o, s:o}",
-			 "fence", rf_json_text(fence->name), "version", RINGFENCE_VERSION, "abi",
-			 RF_ABI_VERSION, "program_id", (int)fence->program_id, "sources",
-			 (int)fence->sources, "interfaces", rf_view_interfaces(fence), "limits",
-			 limits, "armed", limits > 0 && !is_unconfirmed(status), "limit",
-			 limits_json(rules), "lists", "allow",
-			 (json_int_t)rf_view_count_list(rules, RF_ALLOW), "deny",
-			 (json_int_t)rf_view_count_list(rules, RF_DENY), "newcomers",
-			 newcomers_json(status), "trial", trial_json(status), "windows", "ipv4",
-			 windows_json(status, 0), "ipv6", windows_json(status, 1), "memory",
-			 memory_json(&status->memory), "bans", bans_json(status));
+	return json_pack(
+		"{s:o, s:s, s:i, s:i, s:o, s:i, s:o, s:i, s:b, s:o, s:{s:I, s:I}, s:o, s:o, "
+		"s:{s:o, s:o}, s:o, s:o}",
+		"fence", rf_json_text(fence->name), "version", RINGFENCE_VERSION, "abi",
+		RF_ABI_VERSION, "program_id", (int)fence->program_id, "this_build",
+		answer_json(has_this_build(status)), "sources", (int)fence->sources, "interfaces",
+		interfaces_json(status), "limits", limits, "armed",
+		limits > 0 && !is_unconfirmed(status), "limit", limits_json(rules), "lists",
+		"allow", (json_int_t)rf_view_count_list(rules, RF_ALLOW), "deny",
+		(json_int_t)rf_view_count_list(rules, RF_DENY), "newcomers", newcomers_json(status),
+		"trial", trial_json(status), "windows", "ipv4", windows_json(status, 0), "ipv6",
+		windows_json(status, 1), "memory", memory_json(&status->memory), "bans",
+		bans_json(status));
 }
 
 /* ---- text ---- */
@@ -180,17 +213,35 @@ static void print_chain(const struct rf_chain *chain)
 		rf_out_text("%s'%s'", i ? ", " : ", in a chain: ", chain->component[i].name);
 }
 
+/* The operator types the command as it is printed, so a fence with several interfaces has several.
+ */
+static void print_other_builds(const struct status *status)
+{
+	for (int i = 0; i < status->fence->interfaces; i++) {
+		const struct rf_interface *interface = &status->fence->interface[i];
+
+		if (rf_build_is_on(&status->build, interface) == RF_NO)
+			rf_out_text(
+				"  %s: program of another build; 'ringfence attach %s' upgrades it "
+				"in place\n",
+				interface->name, interface->name);
+	}
+}
+
 static void print_interfaces(const struct status *status)
 {
+	static const char *const whose[] = {
+		[RF_NOT_KNOWN] = "", [RF_NO] = " of another build", [RF_YES] = " of this build"};
 	const struct rf_fence *fence = status->fence;
 	char memory[RF_MEMORY_TEXT_SIZE];
 	bool generic = false;
 
 	rf_view_memory(status->memory.bytes, memory);
 	rf_out_text(
-		"fence %s: program id %u, map ABI %d, room for %u sources of each family, %s of "
+		"fence %s: program id %u%s, map ABI %d, room for %u sources of each family, %s of "
 		"memory\n",
-		fence->name, fence->program_id, RF_ABI_VERSION, fence->sources, memory);
+		fence->name, fence->program_id, whose[has_this_build(status)], RF_ABI_VERSION,
+		fence->sources, memory);
 	for (int i = 0; i < fence->interfaces; i++) {
 		const struct rf_interface *interface = &fence->interface[i];
 
@@ -207,6 +258,7 @@ static void print_interfaces(const struct status *status)
 				rf_hardware_name(interface->hardware));
 		generic = generic || interface->mode == RF_GENERIC;
 	}
+	print_other_builds(status);
 	if (generic)
 		rf_out_text(
 			"  generic mode counts what the kernel has merged (GRO) as one packet, and "
