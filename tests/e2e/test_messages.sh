@@ -97,7 +97,7 @@ ${port[0]}: replaced 'foreign' (id $id)" ringfence attach "${port[0]}" replace
 ringfence limit add all rate 100/1h
 deliver 0 src=192.0.2.1,count=300 src=2001:db8::1,count=10
 state() {
-	ringfence status
+	ringfence status | sed 's/ of [a-z]* build,/,/; /program of another build/d'
 	ringfence limit list
 	ringfence stats --json
 	ringfence top
@@ -155,8 +155,8 @@ usage "'a.b': $name" limit add a.b rate 1/1s
 usage "'': $name" limit add '' rate 1/1s
 usage "'a2345678901234567890123456789012': $name" \
 	limit add a2345678901234567890123456789012 rate 1/1s
-usage "'shadow': invalid name of a limit: it is a keyword; choose another name" \
-	limit add shadow rate 1/1s
+usage "'confirm': invalid name of a limit: it is a keyword; choose another name" \
+	limit add confirm rate 1/1s
 usage "'frob': unknown word; did you mean 'from'?" limit add all rate 1/1s frob
 usage "'soft': unknown word in a limit; see 'ringfence help limit add'" limit add all rate 1/1s soft
 usage "'shadwo': unknown word; did you mean 'shadow'?" limit add all rate 1/1s shadwo
@@ -436,8 +436,8 @@ in_use='{used: "number", resident: "number"} + '"$of_windows"
 maps=$(jq -n '[$ARGS.positional[] | {(.): "number"}] | add' --args windows4 windows6 config leases \
 	lease_tags ports prefixes4 prefixes6 presence aggregates counters limit_counters slots4 slots6 bans)
 of_newcomers='{admitted: "number", aggregated: "number", passed: "number", dropped: "number"}'
-shape '{fence: "string", version: "string", abi: "number", program_id: "number", sources: "number",
-	interfaces: ['"$interface"'], limits: "number", armed: "boolean", trial: "null",
+shape '{fence: "string", version: "string", abi: "number", program_id: "number",
+	this_build: "boolean", sources: "number", interfaces: ['"$interface"' + {this_build: "boolean"}], limits: "number", armed: "boolean", trial: "null",
 	limit: [{name: "string", match: "string", dport: "null", from: "null", per: "number",
 		per6: "number", shadow: "boolean"}], lists: {allow: "number", deny: "number"},
 	newcomers: ({then: "string", rate: "number", window_ms: "number"} + '"$of_newcomers"'),

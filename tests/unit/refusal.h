@@ -23,6 +23,7 @@
 #define COUNT_RANGE "invalid rate: the count must be 1-2147483648"
 #define NAME_RULE "a letter, then letters, digits, '_' and '-', 31 at most"
 #define IS_KEYWORD "it is a keyword; choose another name"
+#define KEYWORD_ALONE "it is a keyword; write NAME rate COUNT/TIME"
 
 static inline void assert_accepted(int err, const struct rf_error *error)
 {

@@ -486,10 +486,6 @@ static const struct CMUnitTest tests[] = {
 	REFUSED_NAME("a slash", "../x", NAME_RULE),
 	REFUSED_NAME("UTF-8 first", "étage", NAME_RULE),
 	REFUSED_NAME("UTF-8 later", "caf\xc3\xa9", NAME_RULE),
-	REFUSED_NAME("the keyword rate", "rate", IS_KEYWORD),
-	REFUSED_NAME("the keyword limit", "limit", IS_KEYWORD),
-	REFUSED_NAME("the keyword shadow", "shadow", IS_KEYWORD),
-	REFUSED_NAME("a keyword of a later version", "newcomers", IS_KEYWORD),
 
 	ADDRESS("IPv4", "192.0.2.1", 4, 192, 0, 2, 1),
 	ADDRESS("IPv4, all zeros", "0.0.0.0", 4, 0),

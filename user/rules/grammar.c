@@ -239,10 +239,6 @@ int rf_parse_name(const char *text, const char *what, char name[RF_NAME_SIZE],
 			"'%s': invalid %s: a letter, then letters, digits, '_' and '-', "
 			"%d at most",
 			text, what, RF_NAME_SIZE - 1);
-	if (rf_word_is_reserved(text))
-		return rf_error_usage(error,
-				      "'%s': invalid %s: it is a keyword; choose another name",
-				      text, what);
 	memset(name, 0, RF_NAME_SIZE);
 	memcpy(name, text, length);
 	return 0;

@@ -129,11 +129,13 @@ int rf_parse_count(const char *text, uint64_t *count, bool *in_bits, struct rf_e
 int rf_parse_time(const char *text, uint64_t *time_ns, struct rf_error *error);
 /* COUNT/TIME, with TIME in RF_WINDOW_MIN_NS … RF_WINDOW_MAX_NS; bits without TIME: 1s. */
 int rf_parse_rate(const char *text, struct rf_rate *rate, struct rf_error *error);
-/* A letter, then letters, digits, `_` and `-`, 31 at most; no keyword. `what` names it in errors.
+/*
+ * A letter, then letters, digits, `_` and `-`, 31 at most. It may be a keyword where its place says
+ * that it is a name. `what` names it in errors.
  */
 int rf_parse_name(const char *text, const char *what, char name[RF_NAME_SIZE],
 		  struct rf_error *error);
-/* Is a name that was read from a fence well formed and terminated? It may be a keyword. */
+/* Is a name that was read from a fence well formed and terminated? */
 bool rf_name_is_valid(const char name[RF_NAME_SIZE]);
 /* A whole number from `min` to `max`. `what` names it in errors. */
 int rf_parse_number(const char *text, const char *what, uint32_t min, uint32_t max,

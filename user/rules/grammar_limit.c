@@ -470,6 +470,22 @@ static int check_match(const struct draft *draft, struct rf_error *error)
 	return 0;
 }
 
+/*
+ * A name may be a keyword: its place says what it is. But a keyword without `rate` behind it is
+ * one: the name was forgotten. `dev` and `confirm` may stand beside names in other commands.
+ */
+static int check_keyword(const char *name, const struct rf_words *words, struct rf_error *error)
+{
+	const char *next = rf_words_peek(words);
+	const bool is_rate = next && strcmp(next, rf_limit_options[RF_OPT_RATE].word) == 0;
+
+	if (!rf_word_is_reserved(name) ||
+	    (is_rate && strcmp(name, "dev") != 0 && strcmp(name, "confirm") != 0))
+		return 0;
+	return rf_error_usage(error, "'%s': invalid name of a limit: it is a keyword; %s", name,
+			      is_rate ? "choose another name" : "write NAME rate COUNT/TIME");
+}
+
 /* The limit's name and rate, which come first. */
 static int parse_limit_head(struct rf_words *words, struct draft *draft, struct rf_error *error)
 {
@@ -481,6 +497,8 @@ static int parse_limit_head(struct rf_words *words, struct draft *draft, struct 
 		return rf_error_usage(error,
 				      "the limit's name is missing; write NAME rate COUNT/TIME");
 	err = rf_parse_name(name, "name of a limit", draft->made.limit.name, error);
+	if (!err)
+		err = check_keyword(name, words, error);
 	if (err)
 		return err;
 	if (rf_option_find(rf_limit_options, rf_words_peek(words) ?: "") != RF_OPT_RATE)
