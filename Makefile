@@ -34,13 +34,13 @@ Q := $(if $(V),,@)
 BPF_OBJECTS := build/ringfence.bpf.o build/clock.bpf.o build/show.bpf.o
 GENERATED := $(BPF_OBJECTS:.bpf.o=.skel.h) build/completion_scripts.h
 USER_OBJECTS := $(patsubst user/%.c,build/user/%.o,$(wildcard user/*/*.c))
-PURE := $(addprefix user/,base/error.c base/hardware.c base/prefix.c base/printable.c fence/sizes.c kernel/needs.c) \
+PURE := $(addprefix user/,base/error.c base/hardware.c base/prefix.c base/printable.c base/sha.c fence/sizes.c kernel/needs.c) \
 	$(filter-out %/file.c %/rulefile.c,$(wildcard user/rules/*.c)) $(wildcard user/doctor/diagnose*.c)
 LIBRARY := $(filter-out build/user/cli/main.o,$(USER_OBJECTS))
 UNIT_TESTS := $(patsubst tests/unit/%.c,build/tests/unit/%,$(wildcard tests/unit/test_*.c))
 PROG_TESTS := $(patsubst tests/prog/%.c,build/tests/prog/%,$(wildcard tests/prog/test_*.c))
 E2E_TESTS := $(wildcard tests/e2e/test_*.sh)
-DOCS_TESTS := $(wildcard tests/docs/test_*.sh) tests/packaging/test_install.sh
+DOCS_TESTS := $(wildcard tests/docs/test_*.sh) tests/packaging/test_install.sh tests/packaging/test_upgrade.sh
 # The tests that 'make check-fast' runs beside the unit tests.
 FAST_TESTS := tests/e2e/test_frames.sh $(addprefix build/tests/prog/test_,budget cases fence layout lists)
 PACKAGE_TESTS := tests/packaging/test_deb.sh
@@ -64,7 +64,7 @@ FUZZ_SECONDS ?= 20
 SOURCES := $(wildcard bpf/*.[ch] user/*/*.[ch] include/ringfence/*.h tests/*.[ch] tests/*/*.[ch])
 MANUALS := $(wildcard docs/*.[1-8])
 GUIDES := $(wildcard docs/guides/*.md)
-SCRIPTS := $(wildcard tests/*.sh tests/*/*.sh packaging/debian/ringfence.p*) user/completion/ringfence.bash .ci/run
+SCRIPTS := $(wildcard tests/*.sh tests/*/*.sh packaging/debian/ringfence.p*) packaging/upgrade-fences user/completion/ringfence.bash .ci/run
 
 # Runs as many recipes at once as there are CPUs, unless the caller gives -j.
 SIDE_BY_SIDE = $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc))
@@ -337,6 +337,7 @@ INSTALLED := build/ringfence:755:sbin/ringfence \
 	build/systemd/ringfence.service:644:lib/systemd/system/ringfence.service \
 	build/systemd/ringfence@.service:644:lib/systemd/system/ringfence@.service \
 	packaging/fail2ban/ringfence.conf:644:share/ringfence/fail2ban/ringfence.conf \
+	packaging/upgrade-fences:755:lib/ringfence/upgrade-fences \
 	packaging/sysusers/ringfence.conf:644:lib/sysusers.d/ringfence.conf \
 	README.md:644:share/doc/ringfence/README.md \
 	$(foreach page,$(GUIDES),$(page):644:share/doc/ringfence/guides/$(notdir $(page))) \
@@ -362,7 +363,7 @@ install: all $(UNITS) $(MANUALS:%=build/%) ## install under DESTDIR/PREFIX, and 
 uninstall: ## remove what 'install' installed; rules in /etc/ringfence stay
 	rm -f $(foreach one,$(INSTALLED),$(DESTDIR)$(PREFIX)/$(lastword $(subst :, ,$(one))))
 	@for directory in $(addprefix $(DESTDIR)$(PREFIX)/share/,doc/ringfence/guides doc/ringfence \
-		ringfence/fail2ban ringfence) $(DESTDIR)/etc/ringfence; do \
+		ringfence/fail2ban ringfence) $(DESTDIR)$(PREFIX)/lib/ringfence $(DESTDIR)/etc/ringfence; do \
 		[ ! -d $$directory ] || rmdir --ignore-fail-on-non-empty $$directory; done
 
 # The package is built in a copy of the tree, since debhelper writes into its source tree.

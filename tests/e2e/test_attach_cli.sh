@@ -329,7 +329,7 @@ arm "${port[0]}" "${port[1]}" fence "$shared"
 use_up 0
 old=$(program_on 0)
 mkdir "$pins/$run-old" && bpftool prog pin id "$old" "$pins/$run-old/xdp"
-before=$(state 0 | sed 's/program id [0-9]*/program id/')
+before=$(state 0 | sed 's/program id [0-9]* of [a-z]* build/program id/; /program of another build/d')
 does 'attach by a newer build upgrades a fence in place' \
 	"${port[0]}: upgraded in place, fence '$shared'; windows and counters are kept" \
 	newer attach "${port[0]}"
@@ -337,7 +337,7 @@ new=$(program_on 0)
 check 'an upgrade puts another program on the interface' test "$new" != "$old"
 is "$(program_on 1) $(program_field id pinned "$pins/$shared/xdp")" "$new $new" \
 	'an upgrade replaces the program on the other interface and in the pins'
-is "$(state 0 | sed 's/program id [0-9]*/program id/')" "$before" 'an upgrade keeps limit, windows and counters'
+is "$(state 0 | sed 's/program id [0-9]* of [a-z]* build/program id/; /program of another build/d')" "$before" 'an upgrade keeps limit, windows and counters'
 nothing_more 0 'a used-up window stays used up over an upgrade'
 does 'a second attach by the newer build has nothing to do' \
 	"${port[1]}: already attached, fence '$shared'; nothing to do" newer attach "${port[1]}"
@@ -377,15 +377,25 @@ inside ip link set dev "${port[0]}" xdpdrv obj build/ringfence.bpf.o sec xdp
 ringfence limit add all rate 100/1h exact
 use_up 0
 old=$(program_on 0)
-before=$(state 0 | sed 's/program id [0-9]*/program id/')
+before=$(state 0 | sed 's/program id [0-9]* of [a-z]* build/program id/; /program of another build/d')
 does 'attach by the build that ip attached has nothing to do' \
 	"${port[0]}: already attached, fence '${port[0]}'; nothing to do" ringfence attach "${port[0]}"
 is "$(program_on 0)" "$old" 'attach by the build that ip attached leaves the program'
+matches "$(newer status dev "${port[0]}")" "fence ${port[0]}: program id $old of another build, .*
+  ${port[0]}: program of another build; 'ringfence attach ${port[0]}' upgrades it in place.*" \
+	'status says that the program is of another build, and what upgrades it'
+is "$(newer status --json dev "${port[0]}" | jq -c '[.this_build, .interfaces[].this_build]')" '[false,false]' \
+	'status --json says that the program is of another build'
+matches "$(ringfence status dev "${port[0]}")" "fence ${port[0]}: program id $old of this build, .*" \
+	'status says that a program that ip attached is of this build'
+is "$(ringfence status --json dev "${port[0]}" | jq -c '[.this_build, .interfaces[].this_build]')" '[true,true]' \
+	'status --json says that the program is of this build'
 does 'attach by a newer build upgrades what ip attached' \
 	"${port[0]}: upgraded in place, fence '${port[0]}'; windows and counters are kept" \
 	newer attach "${port[0]}"
+is "$(newer status --json dev "${port[0]}" | jq .this_build)" true 'after an upgrade the program is of this build'
 check 'an upgrade of what ip attached puts another program on the interface' test "$(program_on 0)" != "$old"
-is "$(state 0 | sed 's/program id [0-9]*/program id/')" "$before" \
+is "$(state 0 | sed 's/program id [0-9]* of [a-z]* build/program id/; /program of another build/d')" "$before" \
 	'an upgrade of what ip attached keeps limit, windows and counters'
 nothing_more 0 'a used-up window stays used up over an upgrade of what ip attached'
 inside ip link set dev "${port[0]}" xdp off

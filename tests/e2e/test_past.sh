@@ -17,7 +17,7 @@ abi=$("$shipped" --version | sed 's/.*map ABI \([0-9]*\).*/\1/')
 require "$quick" "$alien"
 
 fill() { # ABI STATE
-	inside "build/tests/past/fill$1" "build/tests/past/abi$1.bpf.o" "$dev" "$2" 2>"$scratch/log" ||
+	inside "build/tests/past/fill$1" "build/tests/past/abi$1.bpf.o" "$2" "$dev" 2>"$scratch/log" ||
 		bail "cannot attach a fence of map ABI $1: $(tail -n 3 "$scratch/log")"
 }
 

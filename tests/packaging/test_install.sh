@@ -23,6 +23,7 @@ files() { # PREFIX: as they should be
 	cat <<-end
 		755 $1/sbin/ringfence
 		644 $1/lib/bpf/ringfence.bpf.o
+		755 $1/lib/ringfence/upgrade-fences
 		644 $1/lib/systemd/system/ringfence.service
 		644 $1/lib/systemd/system/ringfence@.service
 		644 $1/lib/sysusers.d/ringfence.conf

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * fill OBJECT IF settled|trial|fell_back: attaches a fence of a past map ABI to an interface, with
+ * fill OBJECT settled|trial|fell_back IF...: attaches a fence of a past map ABI to interfaces, with
  * rules as the command line of that time wrote them. Bank 0 has all kinds of rules, bank 1 has one
  * limit. Compiled once for each ABI, whose abiN.h the compiler includes first.
  */
@@ -168,7 +168,7 @@ static void fill_config(struct rf_config *config, const char *state)
 
 int main(int argc, char **argv)
 {
-	struct bpf_object *object = argc == 4 ? bpf_object__open_file(argv[1], NULL) : NULL;
+	struct bpf_object *object = argc > 3 ? bpf_object__open_file(argv[1], NULL) : NULL;
 	LIBBPF_OPTS(bpf_test_run_opts, run, .data_in = "01234567890123456789", .data_size_in = 20);
 	struct rf_config config;
 	int program, map;
@@ -179,14 +179,15 @@ int main(int argc, char **argv)
 	map = bpf_object__find_map_fd_by_name(object, ".bss");
 	check(!bpf_prog_test_run_opts(program, &run), "run"); /* it sets the clock */
 	check(!bpf_map_lookup_elem(map, &key, &config), "config");
-	fill_config(&config, argv[3]);
+	fill_config(&config, argv[2]);
 	fill_ports(bpf_object__find_map_fd_by_name(object, "ports"));
 	fill_trie(bpf_object__find_map_fd_by_name(object, "prefixes4"), AF_INET,
 		  config.base.jiffies);
 	fill_trie(bpf_object__find_map_fd_by_name(object, "prefixes6"), AF_INET6,
 		  config.base.jiffies);
 	check(!bpf_map_update_elem(map, &key, &config, BPF_ANY), "config");
-	check(!bpf_xdp_attach(if_nametoindex(argv[2]), program, XDP_FLAGS_DRV_MODE, NULL),
-	      "attach");
+	for (int i = 3; i < argc; i++)
+		check(!bpf_xdp_attach(if_nametoindex(argv[i]), program, XDP_FLAGS_DRV_MODE, NULL),
+		      "attach");
 	return 0;
 }

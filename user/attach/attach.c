@@ -490,13 +490,15 @@ static int drop_alien(const char *name, struct rf_interface *interface,
 	int count = err ? err : rf_interfaces_of(program.map_id[RF_MAP_CONFIG], &others, error);
 
 	free(others);
-	err = count < 0 ? count : rf_load_new(loaded, name, attach, error);
-	if (!err && count > 1)
+	err = count < 0 ? count : 0;
+	if (count > 1)
 		err = rf_error_failed(error, -EBUSY,
 				      "%s: cannot replace its fence: it has map ABI %u and is on "
 				      "%d interfaces; first run 'ringfence save', which keeps its "
 				      "rules, then 'ringfence detach' for each",
 				      interface->name, program.abi, count);
+	if (!err)
+		err = rf_load_new(loaded, name, attach, error);
 	if (!err)
 		err = rf_interface_detach(interface->name, error);
 	if (!err) {
