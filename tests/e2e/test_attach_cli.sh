@@ -52,7 +52,7 @@ is_pinned() { # FENCE ENTRY…, where an entry may be a pattern
 
 # All that the reading commands print about a fence.
 state() { # WIRE
-	ringfence status dev "${port[$1]}"
+	ringfence status dev "${port[$1]}" | unwrapped
 	ringfence limit list dev "${port[$1]}"
 	ringfence stats --json dev "${port[$1]}"
 	ringfence top dev "${port[$1]}"
@@ -381,12 +381,12 @@ before=$(state 0 | sed 's/program id [0-9]* of [a-z]* build/program id/; /progra
 does 'attach by the build that ip attached has nothing to do' \
 	"${port[0]}: already attached, fence '${port[0]}'; nothing to do" ringfence attach "${port[0]}"
 is "$(program_on 0)" "$old" 'attach by the build that ip attached leaves the program'
-matches "$(newer status dev "${port[0]}")" "fence ${port[0]}: program id $old of another build, .*
+matches "$(newer status dev "${port[0]}" | unwrapped)" "fence ${port[0]}: program id $old of another build, .*
   ${port[0]}: program of another build; 'ringfence attach ${port[0]}' upgrades it in place.*" \
 	'status says that the program is of another build, and what upgrades it'
 is "$(newer status --json dev "${port[0]}" | jq -c '[.this_build, .interfaces[].this_build]')" '[false,false]' \
 	'status --json says that the program is of another build'
-matches "$(ringfence status dev "${port[0]}")" "fence ${port[0]}: program id $old of this build, .*" \
+matches "$(ringfence status dev "${port[0]}" | unwrapped)" "fence ${port[0]}: program id $old of this build, .*" \
 	'status says that a program that ip attached is of this build'
 is "$(ringfence status --json dev "${port[0]}" | jq -c '[.this_build, .interfaces[].this_build]')" '[true,true]' \
 	'status --json says that the program is of this build'

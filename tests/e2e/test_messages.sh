@@ -97,7 +97,7 @@ ${port[0]}: replaced 'foreign' (id $id)" ringfence attach "${port[0]}" replace
 ringfence limit add all rate 100/1h
 deliver 0 src=192.0.2.1,count=300 src=2001:db8::1,count=10
 state() {
-	ringfence status | sed 's/ of [a-z]* build,/,/; /program of another build/d'
+	ringfence status | unwrapped | sed 's/ of [a-z]* build,/,/; /program of another build/d'
 	ringfence limit list
 	ringfence stats --json
 	ringfence top

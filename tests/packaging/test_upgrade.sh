@@ -54,7 +54,7 @@ is "$(<"$scratch/said")" \
 	"ringfence: eth0: the fence has a new map ABI; its rules are in force again, windows and counters are gone" \
 	'an upgrade over a past map ABI says what is gone'
 is "$(rules eth0)" "$before" 'the rules of a past map ABI are in force after the upgrade'
-is "$(ringfence status --json | jq .this_build)" true 'after the upgrade the program is of this build'
+is "$(ringfence status --json dev eth0 | jq .this_build)" true 'after the upgrade the program is of this build'
 is "$(ls "$scratch/tmp")" '' 'no file is left over'
 ringfence detach eth0 >"$scratch/log"
 

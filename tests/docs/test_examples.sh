@@ -1,0 +1,175 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0
+# Every example of the README and of both manuals runs, in the order of the document, and prints what
+# the document shows, but for numbers. examples.awk takes them out; docs/testing.md has the
+# conventions. What cannot run is in examples.skip, with the reason; a new example that is in neither
+# fails the test.
+#
+#   outside                      inside
+#   out0  ------- wire 0 ------  eth0, with four sources, two of them over 100 packets a second
+#   out1  ------- wire 1 ------  eth1
+
+# shellcheck disable=SC2016 # dollars for others
+# shellcheck source=tests/e2e/private.sh
+source "$(dirname "$0")/../e2e/private.sh"
+# shellcheck source=tests/e2e/lib.sh
+source "$(dirname "$0")/../e2e/lib.sh"
+
+port=([0]=eth0 [1]=eth1)
+tree=$PWD
+work=$scratch/work
+mkdir -p /etc/ringfence "$scratch/bin" "$work"
+ln -s "$tree/build/ringfence" "$scratch/bin/ringfence"
+ln -s "$tree/build" "$work/build"
+make_network 2
+
+# Sources that send all the time: 192.0.2.66 and 2001:db8:66::1 too much, the others not.
+start outside build/tests/traffic send dev out0 to 02:00:00:00:00:02 \
+	flow src=192.0.2.66,count=4000000000,rate=800 flow src=2001:db8:66::1,count=4000000000,rate=800 \
+	flow src=192.0.2.1,count=4000000000,rate=50 flow src=2001:db8:1::1,count=4000000000,rate=50 \
+	>"$scratch/sent" 2>&1
+
+# The reason why an example is left out; nothing for one that runs.
+reason() { # TEXT
+	local regex why
+
+	while IFS=$'\t' read -r regex why; do
+		[[ $regex != '#'* && $1 =~ $regex ]] && echo "$why" && return
+	done <tests/docs/examples.skip
+}
+
+# Numbers, and how many blanks there are, differ from run to run.
+masked() {
+	unwrapped | sed -E 's/[0-9]+(\.[0-9]+)?/N/g; s/N(ms|s|m|h|M|k)\>/N/g; s/[[:blank:]]+/ /g; s/ $//'
+}
+
+take_off() {
+	local wire
+
+	for wire in 0 1; do
+		inside ip link set dev "eth$wire" xdp off 2>"$scratch/log"
+		ringfence detach "eth$wire" >"$scratch/log" 2>&1
+	done
+}
+
+fresh() {
+	take_off
+	ringfence attach eth0 >"$scratch/log" || bail "cannot attach: $(<"$scratch/log")"
+}
+
+# Runs a command line, without the remark behind it. One that watches is ended after some lines.
+run_line() { # TEXT
+	local line=${1//\/usr\/lib\/bpf\//$tree/build/} limit=''
+
+	[[ $line == *' watch'* ]] && limit='timeout --signal=INT 4'
+	# shellcheck disable=SC2086 # two words
+	(cd "$work" && inside env PATH="$scratch/bin:$PATH" $limit bash -c "$line") \
+		>"$scratch/out" 2>"$scratch/err" </dev/null
+	status=$?
+	[ -z "$limit" ] || [ "$status" != 124 ] || status=0
+}
+
+# Does the output have the lines that the document shows? "…" stands for the rest of a line, and one
+# that watches goes on printing.
+is_as_shown() { # COMMAND
+	local got shown
+
+	[ -s "$scratch/shown" ] || return 0
+	masked <"$scratch/shown" >"$scratch/want"
+	masked <"$scratch/out" >"$scratch/got"
+	[[ $1 == *' watch'* ]] && head -n "$(wc -l <"$scratch/want")" "$scratch/got" >"$scratch/first" &&
+		mv "$scratch/first" "$scratch/got"
+	# Sources come in the order of their numbers, which are masked.
+	[[ $1 == *' top'* ]] && sort -o "$scratch/got" "$scratch/got" && sort -o "$scratch/want" "$scratch/want"
+	[ "$(wc -l <"$scratch/want")" = "$(wc -l <"$scratch/got")" ] || return
+	while IFS= read -r got && IFS= read -r shown <&3; do
+		[[ $shown == *… ]] && [[ $got == "${shown%…}"* ]] && continue
+		[ "$got" = "$shown" ] || return
+	done <"$scratch/got" 3<"$scratch/want"
+}
+
+command='' at=''
+
+# Runs the command that was read, now that the output behind it is known.
+settle() { # DOCUMENT
+	local why name
+
+	[ -n "$command" ] || return
+	name="$1:$at: $command"
+	why=$(reason "$command")
+	if [ -n "$why" ]; then
+		echo "# $name: left out: $why"
+	else
+		[[ $command =~ ^(ringfence attach|ip link set .*xdp) ]] && take_off
+		[[ $command =~ ^ringfence\ (top|show|stats) ]] && sleep 1.5
+		# A source over its limit has room for a moment whenever a cell ends.
+		for _ in 1 2 3 4 5 6 7 8; do
+			run_line "$command"
+			[[ $command =~ ^ringfence\ (show|top) ]] || break
+			is_as_shown "$command" && break
+		done
+		if [ "$status" != 0 ]; then
+			fail "$name"
+			explain "exit $status" "$(<"$scratch/err")"
+		elif is_as_shown "$command"; then
+			pass "$name"
+		else
+			fail "$name"
+			explain got "$(<"$scratch/got")"
+			explain want "$(<"$scratch/want")"
+		fi
+	fi
+	command=''
+	: >"$scratch/shown"
+}
+
+# A block of rules is a file that `check` takes, and that the commands after it find as `rules`.
+settle_rules() { # DOCUMENT
+	[ -s "$scratch/rules" ] || return
+	cp "$scratch/rules" "$work/rules"
+	: >"$scratch/rules"
+	run_line 'ringfence check rules'
+	check "$1:$at: a file of rules" test "$status" = 0
+	[ "$status" = 0 ] || explain stderr "$(<"$scratch/err")"
+}
+
+run_document() { # DOCUMENT
+	local document=$1 what line text first
+
+	: >"$scratch/shown"
+	: >"$scratch/rules"
+	awk -f tests/docs/examples.awk "$document" >"$scratch/examples"
+	echo 'limit add all rate 20k/1s' >"$work/rules"
+	echo 192.0.2.128/25 >"$work/blocklist.txt"
+	fresh
+	while IFS=$'\t' read -r what line text first <&4; do
+		[ "$what" = output ] || settle "$document"
+		[ "$what" = rule ] || settle_rules "$document"
+		case $what in
+		fresh) fresh ;;
+		command) command=${text%% \# *} && command=${command%"${command##*[! ]}"} at=$line ;;
+		output) echo "$text" >>"$scratch/shown" ;;
+		rule) echo "$text${first:+ $first}" >>"$scratch/rules" && at=$line ;;
+		block)
+			[ "$text" != other ] ||
+				check "$document:$line: a block that no test runs has a reason" test -n "$(reason "$first")"
+			;;
+		esac
+	done 4<"$scratch/examples"
+	settle "$document"
+	settle_rules "$document"
+	check "$document has examples that run" grep -q ^command "$scratch/examples"
+}
+
+for document in README.md docs/ringfence.8 docs/ringfence-rules.5; do
+	run_document "$document"
+done
+
+# A test that cannot fail tests nothing.
+: >"$scratch/rules"
+printf '```\nwhat nobody has seen\n```\n\n```\n# ringfence limit add all rate 1x/1s\n```\n' >"$scratch/new.md"
+mkdir "$scratch/alone"
+is "$(run_document "$scratch/new.md" | grep -c '^not ok')" 2 \
+	'an unknown block fails the test, and so does a command that fails'
+take_off
+done_testing
