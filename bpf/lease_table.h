@@ -147,6 +147,21 @@ static __always_inline int is_on_trial(__u32 generation)
 }
 
 /*
+ * Was the lease made under the rules of the bank that is not in force, and are they still whole?
+ * So they are while the other rules are on trial, and after a trial that failed.
+ */
+static __always_inline int is_of_other_bank(const struct rf_lease *lease, __u32 generation)
+{
+	const struct rf_bank *other = &config.bank[~generation & 1];
+
+	if (rf_rules_bank(lease->rules) == (generation & 1) ||
+	    !rf_rules_are_since(lease->rules, other->since_generation))
+		return 0;
+	return is_on_trial(generation) ||
+	       rf_rules_are_of((generation + 1) << 9, (__u32)rf_load(&config.active));
+}
+
+/*
  * Adds what is pending to all counters, by the rules of `generation`, which are in force. Rules on
  * trial may have begun or fallen back since the lease counted; then by the rules of the lease,
  * whose windows may be others.
@@ -158,10 +173,8 @@ __noinline int flush_lease(struct rf_lease *lease, __u32 generation)
 
 	if (!lease || !sums)
 		return 0;
-	if (rf_rules_are_of(lease->rules, generation + 1))
-		generation++;
-	else if (is_on_trial(generation) && rf_rules_are_of(lease->rules, generation - 1))
-		generation--;
+	if (is_of_other_bank(lease, generation))
+		generation++; /* its lowest bit names that bank */
 	bank = (generation & 1) * RF_LIMITS_MAX;
 	packets = lease->packets;
 	bytes = lease->bytes;

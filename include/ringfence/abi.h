@@ -216,7 +216,8 @@ struct rf_prefix_value {
 	__u32 own_from;	   /* bit set of slots: limits that name this prefix */
 	__u8 prefix_class; /* index into rf_bank.prefix_class */
 	__u8 is_divided;   /* IPv6: a longer prefix than /64 lies in the same /64: no leases */
-	__u8 reserved[2];
+	__u8 length;	   /* of the prefix itself, for the command line */
+	__u8 reserved;
 };
 
 /* ---- bans ---- */
@@ -419,6 +420,11 @@ struct rf_ports {
 #define RF_BANK_CLOSED (1U << 4)    /* a newcomer that the guard refuses may be dropped at once */
 #define RF_BANK_IN_FORCE (1U << 5)  /* some limit is no shadow, or some prefix is denied */
 #define RF_BANK_BANS_ALL (1U << 6)  /* some limit bans with RF_BAN_ALL */
+/*
+ * Its tries are being changed in place, or such a change was killed: values of prefixes may not
+ * follow from those around them. The next change makes the tries anew.
+ */
+#define RF_BANK_IN_DOUBT (1U << 7)
 
 /* What applies once the deadline of a bank has come. */
 enum rf_fallback {
@@ -454,7 +460,10 @@ struct rf_kin {
 	__u32 reserved;
 };
 
-/* One complete set of rules. While it is active, only the deadline is written. */
+/*
+ * One complete set of rules. While it may be in force, only the deadline is written, and what
+ * follows from the lists: flags, lease masks and `listed`, before the next generation of the bank.
+ */
 struct rf_bank {
 	__u64 deadline; /* jiffies; 0: none, the rules are confirmed */
 	__u32 fallback; /* enum rf_fallback */
@@ -480,8 +489,10 @@ struct rf_bank {
 	__u32 prefix_class[RF_PREFIX_CLASSES_MAX];
 	__u32 shadows; /* bit set of slots, as the following: */
 	__u32 bans;
-	__u32 bans_all; /* those among them with RF_BAN_ALL */
-	__u32 reserved2;
+	__u32 bans_all;		/* those among them with RF_BAN_ALL */
+	__u32 since_generation; /* the generation in which the bank got its limits */
+	/* Prefixes on the allow list and the deny list, also those that have expired since. */
+	__u32 listed[2];
 	struct rf_newcomers newcomers;
 	struct rf_policy policy[RF_LIMITS_MAX];
 	struct rf_limit limit[RF_LIMITS_MAX];

@@ -82,6 +82,7 @@ static int switch_bank(struct rf_fence *fence, const struct rf_bank *bank,
 	if (ports)
 		memcpy(&fence->ports[next & 1], ports, sizeof(*ports));
 	config->bank[next & 1] = *bank;
+	config->bank[next & 1].since_generation = next;
 	note_births(&config->bank[next & 1], next);
 	set_active(fence, next);
 	/* When the command returns, no packet is judged by the old rules any more. */

@@ -149,15 +149,19 @@ static bool is_of_limit(const struct rf_lease *lease, const struct rf_bank *bank
 
 /*
  * The bank of a failed trial, if the lease was made under the trial's rules; else NULL. The trial
- * has a later generation than the rules in force, but may have had other windows.
+ * has later generations than the rules in force, but may have had other windows.
  */
 static const struct rf_bank *fallen_rules(const struct rf_fence *fence,
 					  const struct rf_standing *standing,
 					  const struct rf_lease *lease)
 {
-	if (standing->state != RF_FELL_BACK || !rf_rules_are_of(lease->rules, standing->active))
+	const struct rf_bank *trial = &fence->config->bank[standing->active & 1];
+
+	if (standing->state != RF_FELL_BACK ||
+	    rf_rules_bank(lease->rules) != (standing->active & 1) ||
+	    !rf_rules_are_since(lease->rules, trial->since_generation))
 		return NULL;
-	return &fence->config->bank[standing->active & 1];
+	return trial;
 }
 
 static bool is_of_windows(const struct rf_lease *lease, const struct rf_bank *bank,

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "rules/places.h"
+#include "rules/private.h"
 #include "rules/ruleset.h"
 
 #define ICMP 1
@@ -208,78 +209,10 @@ static int compile_classes(struct rf_ruleset *ruleset, struct rf_compiled *compi
 
 /* ---- prefix classes ---- */
 
-/* Are both IPv6, at least 64 bits long, and in the same /64? */
-static bool in_same_64(const struct rf_prefix *a, const struct rf_prefix *b)
-{
-	return a->version == 6 && b->version == 6 && a->length >= 64 && b->length >= 64 &&
-	       a->word[0] == b->word[0] && a->word[1] == b->word[1];
-}
-
-/* Must an entry for the /64 be added before entry `i`? The first entry in a /64 is the shortest. */
-static bool lacks_64(const struct rf_listed *listed, size_t i)
-{
-	const struct rf_prefix *prefix = &listed[i].prefix;
-
-	return prefix->version == 6 && prefix->length > 64 &&
-	       (!i || !in_same_64(&listed[i - 1].prefix, prefix));
-}
-
-static struct rf_listed entry_of_64(const struct rf_prefix *prefix)
-{
-	struct rf_listed entry = {.prefix = {.version = 6, .length = 64}};
-
-	memcpy(entry.prefix.word, prefix->word, 2 * sizeof(prefix->word[0]));
-	return entry;
-}
-
-/*
- * A lease answers for a whole /64, so a /64 that contains a longer prefix must get no lease.
- * Sources in the rest of the /64 must find the mark, too: each such /64 has an entry, an empty one
- * where no rule names it. Empty entries of earlier rules are dropped first.
- */
-static int add_divided(struct rf_ruleset *ruleset, struct rf_error *error)
-{
-	size_t count, lacking = 0;
-	struct rf_listed *listed;
-
-	rf_ruleset_expire(ruleset, 0); /* drops empty entries */
-	count = ruleset->listed_count;
-	for (size_t i = 0; i < count; i++)
-		lacking += lacks_64(ruleset->listed, i);
-	if (!lacking)
-		return 0;
-	listed = reallocarray(NULL, count + lacking, sizeof(*listed));
-	if (!listed)
-		return rf_error_failed(error, -ENOMEM, "out of memory for %zu prefixes", count);
-	ruleset->listed_count = 0;
-	for (size_t i = 0; i < count; i++) {
-		if (lacks_64(ruleset->listed, i))
-			listed[ruleset->listed_count++] = entry_of_64(&ruleset->listed[i].prefix);
-		listed[ruleset->listed_count++] = ruleset->listed[i];
-	}
-	free(ruleset->listed);
-	ruleset->listed = listed;
-	return 0;
-}
-
 struct prefix_classes {
 	struct sets sets;
 	struct rf_places places;
 };
-
-/*
- * Is it a /64 that contains a longer prefix, or such a longer prefix? After add_divided() each such
- * /64 has an entry, and its longer prefixes follow.
- */
-static bool is_divided(const struct rf_ruleset *ruleset, size_t i)
-{
-	const struct rf_prefix *prefix = &ruleset->listed[i].prefix;
-
-	if (prefix->version == 4 || prefix->length < 64)
-		return false;
-	return prefix->length > 64 || (i + 1 < ruleset->listed_count &&
-				       in_same_64(prefix, &ruleset->listed[i + 1].prefix));
-}
 
 static int compile_value(const struct rf_ruleset *ruleset, size_t i,
 			 struct prefix_classes *prefix_classes, struct rf_prefix_value *value,
@@ -302,7 +235,8 @@ static int compile_value(const struct rf_ruleset *ruleset, size_t i,
 		.own_deny_until = listed->until[RF_DENY],
 		.own_from = listed->from,
 		.prefix_class = prefix_class,
-		.is_divided = is_divided(ruleset, i),
+		.is_divided = rf_ruleset_is_divided(ruleset, i),
+		.length = listed->prefix.length,
 	};
 	return 0;
 }
@@ -311,7 +245,7 @@ static int compile_prefix_classes(struct rf_ruleset *ruleset, struct rf_compiled
 				  struct prefix_classes *prefix_classes, struct rf_error *error)
 {
 	struct rf_bank *bank = &ruleset->bank;
-	int err = add_divided(ruleset, error);
+	int err = rf_ruleset_add_divided(ruleset, error);
 
 	if (err)
 		return err;
@@ -466,9 +400,17 @@ static void compile_in_force(struct rf_ruleset *ruleset)
 	for (int slot = 0; slot < RF_LIMITS_MAX; slot++)
 		if (bank->policy[slot].id && !(bank->limit[slot].flags & RF_SHADOW))
 			bank->flags |= RF_BANK_IN_FORCE;
-	for (size_t i = 0; i < ruleset->listed_count; i++)
-		if (ruleset->listed[i].until[RF_DENY])
-			bank->flags |= RF_BANK_IN_FORCE;
+	if (bank->listed[RF_DENY])
+		bank->flags |= RF_BANK_IN_FORCE;
+}
+
+static void count_listed(struct rf_ruleset *ruleset)
+{
+	for (int list = 0; list < RF_LIST_COUNT; list++) {
+		ruleset->bank.listed[list] = 0;
+		for (size_t i = 0; i < ruleset->listed_count; i++)
+			ruleset->bank.listed[list] += ruleset->listed[i].until[list] != 0;
+	}
 }
 
 static void compile_bans(struct rf_bank *bank)
@@ -509,6 +451,7 @@ int rf_ruleset_compile(struct rf_ruleset *ruleset, struct rf_compiled *compiled,
 		return err;
 	compile_lease_masks(ruleset);
 	compile_shadows(bank);
+	count_listed(ruleset);
 	compile_in_force(ruleset);
 	compile_bans(bank);
 	return 0;

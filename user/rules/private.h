@@ -6,6 +6,7 @@
 #include "base/units.h"
 #include "rules/grammar.h"
 #include "rules/grammar_table.h"
+#include "rules/ruleset.h"
 
 #define RF_COUNT_FORM "write it like 100, 20k, 1.5M or 10mbit, in whole packets or bytes"
 
@@ -58,5 +59,12 @@ int rf_parse_changed(struct rf_words *words, const char *name, struct rf_definit
 		     struct rf_error *error);
 /* The TIME of a trial. */
 int rf_parse_trial(const char *value, uint64_t *time_ns, struct rf_error *error);
+
+/* ---- divided /64s (compile.c) ---- */
+
+/* Adds an empty entry for each /64 that has none, and of which only a part is named. */
+int rf_ruleset_add_divided(struct rf_ruleset *ruleset, struct rf_error *error);
+/* Is entry `i` such a /64, or does it lie in one? */
+bool rf_ruleset_is_divided(const struct rf_ruleset *ruleset, size_t i);
 
 #endif /* RINGFENCE_RULES_PRIVATE_H */
