@@ -231,11 +231,31 @@ int rf_trie_find(int fd, const __be32 word[4], unsigned int length, struct rf_pr
 	return bpf_map_lookup_elem(fd, &key, value) && errno != ENOENT ? -errno : 0;
 }
 
+bool rf_trie_look_up(int fd, const struct rf_prefix *prefix, struct rf_prefix_value *value)
+{
+	struct rf_prefix_key6 key;
+
+	memset(value, 0, sizeof(*value));
+	set_key(&key, prefix);
+	return !bpf_map_lookup_elem(fd, &key, value);
+}
+
 static int compare_entries(const void *a, const void *b)
 {
 	const struct rf_trie_entry *left = a, *right = b;
 
 	return rf_prefix_compare(&left->prefix, &right->prefix);
+}
+
+/* A trie that changes meanwhile may be read from its beginning again. */
+static void drop_doubles(struct rf_trie_content *content)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < content->count; i++)
+		if (!kept || compare_entries(&content->entry[kept - 1], &content->entry[i]) != 0)
+			content->entry[kept++] = content->entry[i];
+	content->count = kept;
 }
 
 static int make_content(const struct reading *reading, struct rf_trie_content *content)
@@ -250,6 +270,7 @@ static int make_content(const struct reading *reading, struct rf_trie_content *c
 			reading->values[i],
 		};
 	qsort(content->entry, content->count, sizeof(*content->entry), compare_entries);
+	drop_doubles(content);
 	return 0;
 }
 
@@ -259,7 +280,9 @@ static int start_reading(struct reading *reading)
 
 	if (rf_map_info(reading->fd, &info))
 		return -errno;
-	reading->capacity = info.max_entries;
+	/* More than there can be, for entries that are read twice. Untouched, it takes no memory.
+	 */
+	reading->capacity = 2UL * info.max_entries + BATCH;
 	reading->keys = calloc(reading->capacity, reading->family->key_size);
 	reading->values = calloc(reading->capacity, sizeof(*reading->values));
 	return reading->keys && reading->values ? 0 : -ENOMEM;
@@ -283,6 +306,104 @@ int rf_trie_read(int fd, int family, struct rf_trie_content *content, struct rf_
 	if (err)
 		return rf_error_failed(error, err, "cannot read the prefixes: %s", strerror(-err));
 	return 0;
+}
+
+/* ---- some entries ---- */
+
+static const struct family *family_of(const struct rf_prefix *prefix)
+{
+	return &families[prefix->version == 6];
+}
+
+int rf_trie_put(int fd, const struct rf_trie_entry *entry)
+{
+	struct rf_prefix_key6 key;
+
+	set_key(&key, &entry->prefix);
+	return bpf_map_update_elem(fd, &key, &entry->value, BPF_ANY) ? -errno : 0;
+}
+
+int rf_trie_remove(int fd, const struct rf_prefix *prefix)
+{
+	struct rf_prefix_key6 key;
+
+	set_key(&key, prefix);
+	return bpf_map_delete_elem(fd, &key) && errno != ENOENT ? -errno : 0;
+}
+
+bool rf_trie_is_empty(int fd)
+{
+	struct rf_prefix_key6 key;
+
+	return bpf_map_get_next_key(fd, NULL, &key) && errno == ENOENT;
+}
+
+/*
+ * The entry of the first address within `root`, and what applies to it. A trie lists an entry after
+ * those within it, so all others within the root follow.
+ */
+static bool find_first(int fd, const struct rf_prefix *root, struct rf_trie_entry *first)
+{
+	first->prefix = *root;
+	first->prefix.length = RF_LENGTH_MAX(root->version == 6);
+	return rf_trie_look_up(fd, &first->prefix, &first->value) &&
+	       first->value.length == first->prefix.length;
+}
+
+/* As find_first() has found: the same answer, and nothing of its own. */
+static int put_mark(int fd, struct rf_trie_entry *first)
+{
+	first->value.own_allow_until = first->value.own_deny_until = 0;
+	first->value.own_from = 0;
+	first->value.length = first->prefix.length;
+	return rf_trie_put(fd, first);
+}
+
+/* Reads the entries that follow `first` within `root`. */
+static int read_following(int fd, const struct rf_prefix *root, const struct rf_prefix *first,
+			  struct rf_trie_entry *entry, size_t room, size_t *count)
+{
+	const struct family *family = family_of(root);
+	struct rf_prefix_key6 key, next;
+
+	set_key(&key, first);
+	while (!bpf_map_get_next_key(fd, &key, &next)) {
+		const struct rf_prefix prefix = prefix_of(family, &next);
+
+		if (!rf_prefix_contains(root, &prefix))
+			return 0;
+		if (*count == room)
+			return -E2BIG;
+		entry[*count].prefix = prefix;
+		if (bpf_map_lookup_elem(fd, &next, &entry[*count].value))
+			return -errno;
+		++*count;
+		key = next;
+	}
+	return errno == ENOENT ? 0 : -errno;
+}
+
+int rf_trie_read_within(int fd, const struct rf_prefix *root, struct rf_trie_entry *entry,
+			size_t room, size_t *count)
+{
+	struct rf_trie_entry first;
+	const bool is_there = find_first(fd, root, &first);
+	int err = 0, removed = 0;
+
+	*count = 0;
+	if (is_there)
+		entry[(*count)++] = first;
+	if (root->length == first.prefix.length)
+		return 0;
+	if (!is_there)
+		err = put_mark(fd, &first);
+	if (err)
+		return err;
+	err = read_following(fd, root, &first.prefix, entry, room, count);
+	if (!is_there)
+		removed = rf_trie_remove(fd, &first.prefix);
+	qsort(entry, *count, sizeof(*entry), compare_entries);
+	return err ? err : removed;
 }
 
 /* ---- making ---- */
@@ -349,7 +470,8 @@ int rf_trie_make(int family, const struct rf_listed *listed, const struct rf_pre
 	int err;
 
 	writing.fd = bpf_map_create(BPF_MAP_TYPE_LPM_TRIE, families[family].name,
-				    families[family].key_size, sizeof(*value), count, &options);
+				    families[family].key_size, sizeof(*value),
+				    2 * count + RF_TRIE_ROOM, &options);
 	err = writing.fd < 0 ? -errno : write_all(&writing);
 	if (!err)
 		return writing.fd;

@@ -5,6 +5,7 @@
 
 #include "fence/fence.h"
 #include "kernel/pins.h"
+#include "rules/list_change.h"
 
 /* The tries of a bank, IPv4 first. If `fd` is -1, the bank has no prefixes of that family. */
 struct rf_tries {
@@ -15,11 +16,6 @@ struct rf_tries {
 #define RF_TRIES_NONE ((struct rf_tries){.fd = {-1, -1}})
 
 /* The content of a trie, sorted by prefix. */
-struct rf_trie_entry {
-	struct rf_prefix prefix;
-	struct rf_prefix_value value;
-};
-
 struct rf_trie_content {
 	struct rf_trie_entry *entry;
 	size_t count;
@@ -42,8 +38,28 @@ int rf_tries_pin(const int map_fd[RF_MAP_COUNT], const struct rf_pin_path *direc
  * there is none.
  */
 int rf_trie_find(int fd, const __be32 word[4], unsigned int length, struct rf_prefix_value *value);
+/*
+ * The same, for the length of a prefix. Returns whether there is any, even if it is not the prefix
+ * itself: its value has its length.
+ */
+bool rf_trie_look_up(int fd, const struct rf_prefix *prefix, struct rf_prefix_value *value);
+/*
+ * Reads the entries within `root`, sorted, into an array with room for `room` of them. -E2BIG:
+ * there are more. Writes an entry that says nothing new, and removes it: a trie is read only from
+ * an entry that exists.
+ */
+int rf_trie_read_within(int fd, const struct rf_prefix *root, struct rf_trie_entry *entry,
+			size_t room, size_t *count);
+/* Adds or replaces an entry, or removes it: at once for the data path, which sees one or the other.
+ */
+int rf_trie_put(int fd, const struct rf_trie_entry *entry);
+int rf_trie_remove(int fd, const struct rf_prefix *prefix);
+bool rf_trie_is_empty(int fd);
 /* Reads a trie; no entries if `fd` is -1. The caller frees `entry`, even after an error. */
 int rf_trie_read(int fd, int family, struct rf_trie_content *content, struct rf_error *error);
+/* A trie has room for as many prefixes again, and RF_TRIE_ROOM more, so that few changes need
+ * another one. */
+#define RF_TRIE_ROOM 16384
 /* Makes a trie of the first `count` prefixes in `listed`, all of that family, and their values. */
 int rf_trie_make(int family, const struct rf_listed *listed, const struct rf_prefix_value *value,
 		 size_t count, const struct rf_progress *progress, struct rf_error *error);
