@@ -23,6 +23,13 @@ void rf_fence_take_name(char name[RF_NAME_SIZE], const char written[RF_NAME_SIZE
 int rf_fence_check_maps(struct rf_fence *fence, struct rf_error *error);
 int rf_fence_check_config(struct rf_fence *fence, struct rf_error *error);
 
+/*
+ * Reads back the rules of a bank that may be in force. Only with the lock held. `ruleset` is
+ * RF_RULESET_NONE before the call. Free it even after an error.
+ */
+int rf_fence_ruleset_of(const struct rf_fence *fence, int bank, struct rf_ruleset *ruleset,
+			struct rf_error *error);
+
 /* ---- bans ---- */
 
 /* Sets in `bank` how long a CPU may answer as before when a ban begins or ends. */

@@ -113,10 +113,9 @@ static int read_prefixes(struct rf_ruleset *ruleset, const struct rf_tries *trie
 	return err;
 }
 
-static int read_once(const struct rf_fence *fence, const struct rf_standing *standing,
-		     struct rf_ruleset *ruleset, struct rf_error *error)
+int rf_fence_ruleset_of(const struct rf_fence *fence, int bank, struct rf_ruleset *ruleset,
+			struct rf_error *error)
 {
-	const int bank = standing->in_force & 1;
 	struct rf_tries tries = RF_TRIES_NONE;
 	int err;
 
@@ -148,7 +147,7 @@ int rf_fence_ruleset(const struct rf_fence *fence, struct rf_ruleset *ruleset,
 		rf_ruleset_free(ruleset);
 		*ruleset = RF_RULESET_NONE;
 		standing = rf_fence_standing(fence);
-		err = read_once(fence, &standing, ruleset, error);
+		err = rf_fence_ruleset_of(fence, standing.in_force & 1, ruleset, error);
 		if (!has_moved(fence, &standing))
 			return err;
 	}

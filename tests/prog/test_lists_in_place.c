@@ -1,0 +1,514 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Changes of the lists in place: the entries of the tries are those that all rules compiled anew
+ * would have, few of them are written, no packet sees less than one list, and no count is lost;
+ * also while rules are on trial.
+ */
+#include "program.h"
+
+#include <linux/bpf.h>
+#include <pthread.h>
+#include <stdio.h>
+
+#include "fence/lists.h"
+#include "fence/tries.h"
+#include "tests/unit/unit.h"
+
+#define ROUNDS 400
+
+static bool passes(const struct program *program, const char *source)
+{
+	if (strchr(source, ':')) {
+		struct frame6 frame = frame6_from(source);
+
+		return program_run(program->object->progs.ringfence, &frame, sizeof(frame)) ==
+		       XDP_PASS;
+	} else {
+		struct frame4 frame = frame4_from(inet_addr(source));
+
+		return program_run(program->object->progs.ringfence, &frame, sizeof(frame)) ==
+		       XDP_PASS;
+	}
+}
+
+static int burst(const struct program *program, const char *source, int count)
+{
+	int passed = 0;
+
+	for (int i = 0; i < count; i++)
+		passed += passes(program, source);
+	return passed;
+}
+
+static struct rf_list_change change_of(enum rf_list list, const char *prefix, uint64_t until)
+{
+	struct rf_list_change change = {.list = list, .until = until, .must_be_there = true};
+	struct rf_error error = {};
+
+	assert_done(rf_parse_prefix(prefix, &change.prefix, &error), &error);
+	return change;
+}
+
+/* Makes one change. Returns what it took. */
+static struct rf_lists_outcome change(struct program *program, enum rf_list list,
+				      const char *prefix, uint64_t until)
+{
+	struct rf_list_change one = change_of(list, prefix, until);
+	const struct rf_list_changes changes = {.change = &one, .count = 1};
+	struct rf_lists_outcome outcome = {};
+	struct rf_error error = {};
+
+	assert_done(rf_fence_change_lists(&program->fence, &changes, NULL, &outcome, &error),
+		    &error);
+	return outcome;
+}
+
+/* ---- as compiled anew ---- */
+
+/* A prefix of few, so that they nest, and are changed again. */
+static struct rf_prefix random_prefix(uint64_t *random)
+{
+	static const unsigned int lengths4[] = {8, 15, 16, 22, 24, 30, 31, 32, 32, 32};
+	static const unsigned int lengths6[] = {32, 47, 48, 63, 64, 65, 96, 127, 128, 128};
+	struct rf_prefix prefix = {.version = unit_below(random, 2) ? 4 : 6};
+
+	if (prefix.version == 4) {
+		prefix.length = lengths4[unit_below(random, 10)];
+		prefix.word[0] = htonl(0x0a000000 + unit_below(random, 2) * 0x10000 +
+				       unit_below(random, 3) * 0x100 + unit_below(random, 4));
+	} else {
+		prefix.length = lengths6[unit_below(random, 10)];
+		prefix.word[0] = htonl(0x20010db8);
+		prefix.word[1] = htonl(unit_below(random, 2) * 0x10000 + unit_below(random, 2));
+		prefix.word[2] = htonl(unit_below(random, 2) << 31);
+		prefix.word[3] = htonl(unit_below(random, 3));
+	}
+	for (unsigned int i = 0; i < 4; i++)
+		prefix.word[i] &= rf_prefix_mask(prefix.length, i);
+	return prefix;
+}
+
+static struct rf_list_change random_change(uint64_t *random)
+{
+	const uint64_t untils[] = {0, 0, RF_FOREVER, 1000000, 2000000};
+
+	return (struct rf_list_change){
+		.prefix = random_prefix(random),
+		.list = unit_below(random, 2) ? RF_ALLOW : RF_DENY,
+		.until = untils[unit_below(random, 5)],
+	};
+}
+
+/* The same in a set of rules, by the functions for one prefix. */
+static void change_model(struct rf_ruleset *model, const struct rf_list_change *change)
+{
+	struct rf_prefix prefix = change->prefix;
+	const struct rf_prefixes one = {.prefix = &prefix, .count = 1};
+	struct rf_error error = {};
+
+	if (change->until)
+		assert_done(rf_ruleset_list(model, change->list, &one, change->until, &error),
+			    &error);
+	else
+		rf_ruleset_unlist(model, change->list, &prefix);
+}
+
+/* Compares the tries of a bank with rules that are compiled as a whole. */
+static void assert_as_compiled(const struct program *program, int bank, struct rf_ruleset *model)
+{
+	struct rf_trie_content content[RF_FAMILIES] = {};
+	struct rf_compiled compiled = {};
+	struct rf_tries tries;
+	struct rf_error error = {};
+	size_t at = 0;
+
+	assert_done(rf_ruleset_compile(model, &compiled, &error), &error);
+	assert_done(rf_tries_open(&program->fence, bank, &tries, &error), &error);
+	for (int family = 0; family < RF_FAMILIES; family++) {
+		assert_done(rf_trie_read(tries.fd[family], family, &content[family], &error),
+			    &error);
+		for (size_t i = 0; i < content[family].count; i++, at++) {
+			assert_true(at < model->listed_count);
+			assert_memory_equal(&content[family].entry[i].prefix,
+					    &model->listed[at].prefix, sizeof(struct rf_prefix));
+			assert_memory_equal(&content[family].entry[i].value, &compiled.value[at],
+					    sizeof(struct rf_prefix_value));
+		}
+		free(content[family].entry);
+	}
+	assert_int_equal(at, model->listed_count);
+	assert_memory_equal(program->config->bank[bank].listed, model->bank.listed,
+			    sizeof(model->bank.listed));
+	assert_int_equal(program->config->bank[bank].flags, model->bank.flags);
+	rf_tries_close(&tries);
+	rf_compiled_free(&compiled);
+}
+
+#define LIMITS                                                       \
+	"limit add all rate 5/10s\n"                                 \
+	"limit add wide rate 6/10s from 10.0.0.0/15,2001:db8::/32\n" \
+	"limit add near rate 7/10s from 10.1.0.0/22,2001:db8::/64\n" \
+	"limit add one rate 8/10s from 10.0.1.2,2001:db8:1::1\n"     \
+	"limit add net rate 9/10s per /24 match tcp from 10.0.0.0/16\n"
+
+static void entries_are_those_of_all_rules_compiled_anew(void **state)
+{
+	struct program *program = *state;
+	uint64_t random = unit_seed();
+	struct rf_ruleset model;
+	int in_place = 0;
+
+	program_apply(program, LIMITS "deny add 192.0.2.1\nallow add 2001:db9::/32\n");
+	model = program_rules(program);
+	for (int round = 0; round < ROUNDS; round++) {
+		struct rf_list_change change[8];
+		const struct rf_list_changes changes = {.change = change,
+							.count = 1 + unit_below(&random, 8)};
+		struct rf_lists_outcome outcome;
+		struct rf_error error = {};
+
+		for (size_t i = 0; i < changes.count; i++) {
+			change[i] = random_change(&random);
+			change_model(&model, &change[i]);
+		}
+		assert_done(
+			rf_fence_change_lists(&program->fence, &changes, NULL, &outcome, &error),
+			&error);
+		in_place += outcome.in_place;
+		assert_as_compiled(program, program->config->active & 1, &model);
+	}
+	assert_true(in_place > ROUNDS * 9 / 10);
+	rf_ruleset_free(&model);
+}
+
+/* ---- what is written ---- */
+
+static char *many(const char *line, int count)
+{
+	char *text = malloc(count * 64 + 64), *at = text;
+
+	assert_non_null(text);
+	at += sprintf(at, "limit add all rate 5/10s\n");
+	for (int i = 0; i < count; i++)
+		at += sprintf(at, line, i / 250, i % 250);
+	return text;
+}
+
+static void a_change_writes_its_prefix_and_those_within(void **state)
+{
+	struct program *program = *state;
+	char *text = many("deny add 10.0.%d.%d\n", 20000);
+	uint64_t active;
+
+	program_apply(program, text);
+	free(text);
+	active = program->config->active;
+	assert_int_equal(change(program, RF_DENY, "192.0.2.1", RF_FOREVER).writes, 1);
+	assert_int_equal(program->config->active, active + 2);
+	assert_int_equal(change(program, RF_DENY, "192.0.2.1", RF_FOREVER).writes, 0);
+	assert_int_equal(change(program, RF_DENY, "192.0.2.1", 0).writes, 1);
+	assert_int_equal(change(program, RF_DENY, "192.0.2.0/24", RF_FOREVER).writes, 1);
+	/* Those within are denied for good already. */
+	assert_int_equal(change(program, RF_DENY, "10.0.7.0/26", RF_FOREVER).writes, 1);
+	assert_int_equal(change(program, RF_ALLOW, "10.0.7.0/26", RF_FOREVER).writes, 65);
+	assert_int_equal(change(program, RF_ALLOW, "10.0.7.0/26", 0).writes, 65);
+	assert_int_equal(change(program, RF_ALLOW, "10.0.7.0/27", 1000000).writes, 33);
+	assert_true(change(program, RF_ALLOW, "10.0.8.0/26", 1000000).in_place);
+	assert_false(change(program, RF_ALLOW, "10.0.9.0/24", 1000000).in_place);
+	assert_true(change(program, RF_ALLOW, "10.0.9.7", 1000000).in_place);
+}
+
+/* A hundred prefixes within, and one more. */
+static void a_prefix_that_contains_many_takes_new_tries(void **state)
+{
+	struct program *program = *state;
+	char *text = many("deny add 10.0.%d.%d\n", 100);
+
+	program_apply(program, text);
+	free(text);
+	assert_int_equal(change(program, RF_ALLOW, "10.0.0.0/24", RF_FOREVER).writes, 101);
+	assert_int_equal(change(program, RF_ALLOW, "10.0.0.0/24", 0).writes, 101);
+	assert_true(change(program, RF_DENY, "10.0.0.200", RF_FOREVER).in_place);
+	assert_false(change(program, RF_ALLOW, "10.0.0.0/24", RF_FOREVER).in_place);
+	assert_true(passes(program, "10.0.0.1"));
+	assert_true(passes(program, "10.0.0.200"));
+}
+
+static void a_missing_prefix_changes_nothing(void **state)
+{
+	struct program *program = *state;
+	struct rf_list_change change[] = {
+		change_of(RF_DENY, "10.0.0.1", RF_FOREVER),
+		change_of(RF_DENY, "10.0.0.1", 0),
+		change_of(RF_DENY, "10.0.0.1", 0),
+		change_of(RF_DENY, "10.0.0.2", RF_FOREVER),
+	};
+	const struct rf_list_changes changes = {.change = change, .count = 4};
+	struct rf_lists_outcome outcome;
+	struct rf_error error = {};
+	uint64_t active;
+
+	program_apply(program, "limit add all rate 5/10s\ndeny add 192.0.2.1\n");
+	active = program->config->active;
+	assert_int_equal(rf_fence_change_lists(&program->fence, &changes, NULL, &outcome, &error),
+			 -ENOENT);
+	assert_string_equal(error.text, "'10.0.0.1': not on the deny list; 'deny list' shows its "
+					"prefixes as they were added");
+	assert_int_equal(program->config->active, active);
+	assert_true(passes(program, "10.0.0.2"));
+}
+
+/* ---- packets ---- */
+
+struct watch {
+	struct program *program;
+	const char *source;
+	bool passed, dropped;
+	bool done;
+};
+
+static void *watch_source(void *context)
+{
+	struct watch *watch = context;
+
+	do {
+		if (passes(watch->program, watch->source))
+			watch->passed = true;
+		else
+			watch->dropped = true;
+	} while (!__atomic_load_n(&watch->done, __ATOMIC_ACQUIRE));
+	return NULL;
+}
+
+static struct watch watch_while(struct program *program, const char *source, enum rf_list list,
+				const char *const prefix[], int count)
+{
+	struct watch watch = {.program = program, .source = source};
+	pthread_t thread;
+
+	assert_int_equal(pthread_create(&thread, NULL, watch_source, &watch), 0);
+	for (int i = 0; i < 300; i++) {
+		assert_true(change(program, list, prefix[i % count], RF_FOREVER).in_place);
+		assert_true(change(program, list, prefix[i % count], 0).in_place);
+	}
+	__atomic_store_n(&watch.done, true, __ATOMIC_RELEASE);
+	assert_int_equal(pthread_join(thread, NULL), 0);
+	return watch;
+}
+
+/* The source is denied by one prefix or by two, and never by none. */
+static void a_source_under_two_entries_is_never_judged_by_neither(void **state)
+{
+	static const char *const prefix4[] = {"10.0.0.0/16", "10.0.0.1", "10.0.0.0/24", "0.0.0.0/0",
+					      "10.0.0.0/31"};
+	static const char *const prefix6[] = {"2001:db8::/48", "2001:db8::1", "2001:db8::/64",
+					      "2001:db8::/65"};
+	struct program *program = *state;
+	struct watch watch;
+
+	program_apply(program, "limit add all rate 1G/10s\nallow add 192.0.2.1\n"
+			       "deny add 10.0.0.0/8\ndeny add 2001:db8::/32\n");
+	watch = watch_while(program, "10.0.0.1", RF_DENY, prefix4, 5);
+	assert_true(watch.dropped && !watch.passed);
+	watch = watch_while(program, "2001:db8::1", RF_DENY, prefix6, 4);
+	assert_true(watch.dropped && !watch.passed);
+	/* Its neighbours come and go. */
+	watch = watch_while(program, "192.0.2.1", RF_DENY,
+			    (const char *const[]){"192.0.2.0/31", "192.0.2.0", "192.0.2.0/24"}, 3);
+	assert_true(watch.passed && !watch.dropped);
+}
+
+/* Leases of the source, and of its whole /64, end with the change. */
+static void no_lease_answers_by_the_old_lists(void **state)
+{
+	struct program *program = *state;
+
+	program_apply(program, "limit add all rate 1M/10s\ndeny add 192.0.2.1\n"
+			       "deny add 2001:db9::/48\n");
+	for (int round = 0; round < 3; round++) {
+		assert_int_equal(burst(program, "10.0.0.1", 5000), 5000);
+		assert_int_equal(burst(program, "2001:db8::1", 5000), 5000);
+		assert_true(change(program, RF_DENY, "10.0.0.1", RF_FOREVER).in_place);
+		assert_true(change(program, RF_DENY, "2001:db8::1", RF_FOREVER).in_place);
+		assert_int_equal(burst(program, "10.0.0.1", 100), 0);
+		assert_int_equal(burst(program, "2001:db8::1", 100), 0);
+		assert_int_equal(burst(program, "2001:db8::2", 5000), 5000);
+		assert_int_equal(burst(program, "2001:db8::1", 100), 0);
+		assert_true(change(program, RF_DENY, "10.0.0.1", 0).in_place);
+		assert_true(change(program, RF_DENY, "2001:db8::1", 0).in_place);
+	}
+	assert_int_equal(program_limit_counters_of(program, "all").passed.packets, 3 * 15000);
+}
+
+/* ---- killed ---- */
+
+static void a_change_that_was_killed_is_made_good(void **state)
+{
+	struct program *program = *state;
+	struct rf_prefix_key4 key = {32, inet_addr("10.0.0.1")};
+	struct rf_prefix_value value;
+	struct rf_tries tries;
+	struct rf_error error = {};
+
+	program_apply(program, "limit add all rate 5/10s\nallow add 10.0.0.0/8\n"
+			       "deny add 10.0.0.1\nallow add 192.0.2.0/24\n");
+	assert_true(passes(program, "10.0.0.1"));
+	assert_done(rf_tries_open(&program->fence, program->config->active & 1, &tries, &error),
+		    &error);
+	/* As if 10.0.0.0/8 were about to be taken off the allow list, and this entry was first. */
+	assert_int_equal(bpf_map_lookup_elem(tries.fd[0], &key, &value), 0);
+	value.allow_until = 0;
+	assert_int_equal(bpf_map_update_elem(tries.fd[0], &key, &value, BPF_ANY), 0);
+	program->config->bank[program->config->active & 1].flags |= RF_BANK_IN_DOUBT;
+	rf_tries_close(&tries);
+	assert_false(change(program, RF_DENY, "203.0.113.1", RF_FOREVER).in_place);
+	assert_int_equal(burst(program, "10.0.0.1", 20), 20);
+	assert_int_equal(burst(program, "203.0.113.1", 20), 0);
+	assert_true(change(program, RF_DENY, "203.0.113.2", RF_FOREVER).in_place);
+}
+
+/* ---- on trial ---- */
+
+static uint64_t deadline_of(const struct program *program)
+{
+	return program->config->bank[program->config->active & 1].deadline * TICK_NS;
+}
+
+static const char before_trial[] = LIMITS "deny add 192.0.2.1\nallow add 2001:db9::/32\n";
+static const char on_trial[] = "limit add all rate 50/10s\nlimit add other rate 70/10s from "
+			       "10.0.0.0/22,2001:db8::/48\ndeny add 192.0.2.0/24\n";
+
+static void random_changes_on_trial(struct program *program, struct rf_ruleset model[2],
+				    uint64_t *random, int rounds)
+{
+	for (int round = 0; round < rounds; round++) {
+		struct rf_list_change one = random_change(random);
+		const struct rf_list_changes changes = {.change = &one, .count = 1};
+		struct rf_lists_outcome outcome;
+		struct rf_error error = {};
+
+		assert_done(
+			rf_fence_change_lists(&program->fence, &changes, NULL, &outcome, &error),
+			&error);
+		for (int bank = 0; bank < 2; bank++) {
+			change_model(&model[bank], &one);
+			assert_as_compiled(program, bank, &model[bank]);
+		}
+	}
+}
+
+/* Whether in place or by new tries. */
+static void lists_belong_to_both_sides_of_a_trial(void **state)
+{
+	struct program *program = *state;
+	uint64_t random = unit_seed();
+	struct rf_ruleset model[2];
+	int trial;
+
+	program_apply(program, before_trial);
+	model[program->config->active & 1] = program_rules(program);
+	program_apply_on_trial(program, on_trial, 60 * NS_PER_S);
+	trial = program->config->active & 1;
+	model[trial] = program_rules(program);
+	random_changes_on_trial(program, model, &random, ROUNDS / 2);
+	assert_int_equal(rf_fence_standing(&program->fence).state, RF_ON_TRIAL);
+	program_set_time(program, deadline_of(program));
+	assert_int_equal(rf_fence_standing(&program->fence).in_force & 1, !trial);
+	assert_false(change(program, RF_DENY, "172.16.0.1", RF_FOREVER).in_place);
+	assert_int_equal(burst(program, "172.16.0.1", 3), 0);
+	for (int bank = 0; bank < 2; bank++)
+		rf_ruleset_free(&model[bank]);
+}
+
+static struct rf_lists_outcome flush(struct program *program, enum rf_list list)
+{
+	struct rf_list_changes changes = {};
+	struct rf_lists_outcome outcome;
+	struct rf_error error = {};
+
+	changes.empty[list] = true;
+	assert_done(rf_fence_change_lists(&program->fence, &changes, NULL, &outcome, &error),
+		    &error);
+	return outcome;
+}
+
+static void neither_end_of_a_trial_loses_a_change(void **state)
+{
+	struct program *program = *state;
+	struct rf_standing before;
+	struct rf_error error = {};
+
+	for (int confirmed = 0; confirmed < 2; confirmed++) {
+		program_apply(program, "limit add all rate 5/10s\nallow add 192.0.2.0/24\n");
+		program_apply_on_trial(program, "limit add all rate 500/10s\n", 60 * NS_PER_S);
+		assert_false(change(program, RF_DENY, "10.0.0.1", RF_FOREVER).in_place);
+		assert_true(change(program, RF_DENY, "10.0.0.2", RF_FOREVER).in_place);
+		assert_false(change(program, RF_DENY, "2001:db8::/32", RF_FOREVER).in_place);
+		assert_false(flush(program, RF_ALLOW).in_place);
+		assert_int_equal(burst(program, "10.0.0.1", 3) + burst(program, "10.0.0.2", 3), 0);
+		assert_int_equal(burst(program, "2001:db8::1", 3), 0);
+		if (confirmed)
+			assert_done(rf_fence_confirm(&program->fence, &before, &error), &error);
+		else
+			program_set_time(program, deadline_of(program));
+		assert_int_equal(burst(program, "10.0.0.1", 3) + burst(program, "10.0.0.2", 3), 0);
+		assert_int_equal(burst(program, "2001:db8::1", 3), 0);
+		assert_int_equal(burst(program, confirmed ? "192.0.2.7" : "192.0.2.8", 600),
+				 confirmed ? 500 : 5);
+	}
+}
+
+/*
+ * Packets are pending in leases of rules before, on trial and after it; changes of the lists come
+ * between. Each is counted once, for the limit that passed it.
+ */
+static void pending_counts_reach_their_limits(void **state)
+{
+	struct program *program = *state;
+
+	program_apply(program, "limit add all rate 100k/1h\nlimit add udp rate 1M/1h match udp\n"
+			       "deny add 192.0.2.1\n");
+	assert_int_equal(burst(program, "10.0.0.1", 5000), 5000);
+	assert_true(change(program, RF_DENY, "192.0.2.2", RF_FOREVER).in_place);
+	assert_int_equal(burst(program, "10.0.0.2", 5000), 5000);
+	program_apply_on_trial(program,
+			       "limit add all rate 100k/1h\nlimit add other rate 500k/1h match "
+			       "udp\ndeny add 192.0.2.1\n",
+			       60 * NS_PER_S);
+	change(program, RF_DENY, "192.0.2.3", RF_FOREVER);
+	assert_int_equal(burst(program, "10.0.0.1", 5000), 5000);
+	assert_true(change(program, RF_DENY, "192.0.2.4", RF_FOREVER).in_place);
+	assert_int_equal(burst(program, "10.0.0.2", 5000), 5000);
+	assert_int_equal(burst(program, "10.0.0.1", 5000), 5000);
+	assert_true(change(program, RF_DENY, "192.0.2.5", RF_FOREVER).in_place);
+	assert_int_equal(program_limit_counters_of(program, "all").passed.packets, 25000);
+	assert_int_equal(program_limit_counters_of(program, "other").passed.packets, 15000);
+	program_set_time(program, deadline_of(program));
+	assert_int_equal(burst(program, "10.0.0.1", 5000), 5000);
+	assert_int_equal(burst(program, "10.0.0.2", 5000), 5000);
+	assert_int_equal(program_limit_counters_of(program, "all").passed.packets, 35000);
+	assert_int_equal(program_limit_counters_of(program, "udp").passed.packets, 20000);
+	assert_int_equal(program_source(program, "udp", "10.0.0.1").passed, 10000);
+	assert_int_equal(program_packets(program), 35000);
+}
+
+#define TEST(function) \
+	cmocka_unit_test_setup_teardown(function, program_setup_at_start, program_teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(entries_are_those_of_all_rules_compiled_anew),
+		TEST(a_change_writes_its_prefix_and_those_within),
+		TEST(a_prefix_that_contains_many_takes_new_tries),
+		TEST(a_missing_prefix_changes_nothing),
+		TEST(a_source_under_two_entries_is_never_judged_by_neither),
+		TEST(no_lease_answers_by_the_old_lists),
+		TEST(a_change_that_was_killed_is_made_good),
+		TEST(lists_belong_to_both_sides_of_a_trial),
+		TEST(neither_end_of_a_trial_loses_a_change),
+		TEST(pending_counts_reach_their_limits),
+	};
+
+	return cmocka_run_group_tests_name("lists in place", tests, NULL, NULL);
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Changes of the allow and deny lists. While rules are on trial, the lists belong to both sides: a
+ * change goes to the rules on trial and to those that they fall back to.
+ */
+#ifndef RINGFENCE_LISTS_H
+#define RINGFENCE_LISTS_H
+
+#include "fence/fence.h"
+#include "rules/list_change.h"
+
+struct rf_lists_outcome {
+	bool in_place;
+	size_t writes;		      /* in place: entries of tries that were written or removed */
+	size_t listed[RF_LIST_COUNT]; /* now on each list, in force */
+};
+
+/*
+ * Makes all changes or none. Few changes, each of a prefix that contains few others, are written
+ * into the tries in force: the data path sees each prefix as it was or as it is, and no lease
+ * answers by the old lists afterwards. Otherwise the tries are made anew, and put in force at once.
+ * Only with the lock held, the clock measured and the leases made. -ENOENT: a prefix that must be
+ * on its list is not.
+ */
+int rf_fence_change_lists(struct rf_fence *fence, const struct rf_list_changes *changes,
+			  const struct rf_progress *progress, struct rf_lists_outcome *outcome,
+			  struct rf_error *error);
+
+#endif /* RINGFENCE_LISTS_H */
