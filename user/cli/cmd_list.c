@@ -28,67 +28,63 @@ static int parse_prefix(struct rf_words *words, enum rf_command_id command,
 	return text ? rf_parse_prefix(text, prefix, error) : -EINVAL;
 }
 
-static int list_prefixes(struct rf_transaction *transaction, enum rf_list list,
-			 const struct rf_prefixes *prefixes, uint64_t time_ns,
-			 struct rf_error *error)
+/* Changes lists, and frees the changes. */
+static int change_lists(const struct rf_options *options, struct rf_list_changes *changes,
+			struct rf_lists_outcome *outcome, struct rf_error *error)
 {
-	uint64_t until = time_ns ? rf_fence_deadline(&transaction->fence, transaction->now, time_ns)
-				 : RF_FOREVER;
-	int err = rf_ruleset_list(&transaction->rules, list, prefixes, until, error);
+	struct rf_transaction transaction = RF_TRANSACTION_NONE;
+	int err = rf_transaction_open(&transaction, options, error);
 
-	return err ? err : rf_transaction_commit(transaction, NULL, error);
+	if (!err)
+		err = rf_transaction_change_lists(&transaction, changes, outcome, error);
+	rf_transaction_end(&transaction);
+	rf_list_changes_free(changes);
+	return err;
+}
+
+static int change_one(const struct rf_options *options, const struct rf_list_change *change,
+		      struct rf_error *error)
+{
+	struct rf_list_changes changes = {};
+	struct rf_lists_outcome outcome;
+	int err = rf_list_changes_add(&changes, change, error);
+
+	return err ? err : change_lists(options, &changes, &outcome, error);
 }
 
 static int add_prefix(const struct rf_options *options, struct rf_words *words, enum rf_list list,
 		      struct rf_error *error)
 {
-	struct rf_transaction transaction = RF_TRANSACTION_NONE;
-	struct rf_prefix prefix;
-	const struct rf_prefixes one = {.prefix = &prefix, .count = 1, .capacity = 1};
-	uint64_t time_ns = 0;
-	int err = parse_prefix(words, command_of(list, RF_CMD_ALLOW_ADD), &prefix, error);
+	struct rf_list_change change = {.list = list, .until = RF_FOREVER};
+	int err = parse_prefix(words, command_of(list, RF_CMD_ALLOW_ADD), &change.prefix, error);
 
 	if (!err)
-		err = rf_parse_for(words, &time_ns, error);
+		err = rf_parse_for(words, &change.time_ns, error);
 	if (!err)
 		err = rf_words_end(words, error);
-	if (!err)
-		err = rf_transaction_begin(&transaction, options, error);
-	if (!err)
-		err = list_prefixes(&transaction, list, &one, time_ns, error);
-	rf_transaction_end(&transaction);
-	return err;
-}
-
-static int fail_unlisted(const struct rf_prefix *prefix, enum rf_list list, struct rf_error *error)
-{
-	char text[RF_PREFIX_TEXT_SIZE];
-
-	rf_format_prefix(prefix, text);
-	return rf_error_failed(
-		error, -ENOENT,
-		"'%s': not on the %s list; '%s list' shows its prefixes as they were "
-		"added",
-		text, list_names[list], list_names[list]);
+	return err ? err : change_one(options, &change, error);
 }
 
 static int del_prefix(const struct rf_options *options, struct rf_words *words, enum rf_list list,
 		      struct rf_error *error)
 {
-	struct rf_transaction transaction = RF_TRANSACTION_NONE;
-	struct rf_prefix prefix;
-	int err = parse_prefix(words, command_of(list, RF_CMD_ALLOW_DEL), &prefix, error);
+	struct rf_list_change change = {.list = list, .must_be_there = true};
+	int err = parse_prefix(words, command_of(list, RF_CMD_ALLOW_DEL), &change.prefix, error);
 
 	if (!err)
 		err = rf_words_end(words, error);
-	if (!err)
-		err = rf_transaction_begin(&transaction, options, error);
-	if (!err && rf_ruleset_unlist(&transaction.rules, list, &prefix))
-		err = fail_unlisted(&prefix, list, error);
-	if (!err)
-		err = rf_transaction_commit(&transaction, NULL, error);
-	rf_transaction_end(&transaction);
-	return err;
+	return err ? err : change_one(options, &change, error);
+}
+
+static int flush_list(const struct rf_options *options, struct rf_words *words, enum rf_list list,
+		      struct rf_error *error)
+{
+	struct rf_list_changes changes = {};
+	struct rf_lists_outcome outcome;
+	int err = rf_words_end(words, error);
+
+	changes.empty[list] = true;
+	return err ? err : change_lists(options, &changes, &outcome, error);
 }
 
 /* ---- load ---- */
@@ -114,34 +110,58 @@ static int print_loaded(const struct rf_options *options, enum rf_list list, siz
 	return 0;
 }
 
+/* Without this, a pipe whose writer has failed would empty the list. */
+static int fail_no_prefix(const char *path, enum rf_list list, struct rf_error *error)
+{
+	return rf_error_failed(error, -EINVAL,
+			       "%s: the file has no prefix; '%s flush' empties the list",
+			       rf_file_name(path), list_names[list]);
+}
+
+static int read_prefixes(const char *path, enum rf_list list, struct rf_list_changes *changes,
+			 struct rf_error *error)
+{
+	struct rf_list_change change = {.list = list, .until = RF_FOREVER};
+	struct rf_prefixes prefixes = {};
+	int err = rf_file_prefixes(path, &prefixes, error);
+
+	if (!err && !prefixes.count)
+		err = fail_no_prefix(path, list, error);
+	for (size_t i = 0; i < prefixes.count && !err; i++) {
+		change.prefix = prefixes.prefix[i];
+		err = rf_list_changes_add(changes, &change, error);
+	}
+	rf_prefixes_free(&prefixes);
+	if (err)
+		rf_list_changes_free(changes);
+	return err;
+}
+
 static int load_prefixes(const struct rf_options *options, struct rf_words *words,
 			 enum rf_list list, struct rf_error *error)
 {
-	struct rf_transaction transaction = RF_TRANSACTION_NONE;
-	struct rf_prefixes prefixes = {};
 	const char *path = rf_take_operand(command_of(list, RF_CMD_ALLOW_LOAD), words, error);
+	struct rf_list_changes changes = {};
+	struct rf_lists_outcome outcome;
 	struct timespec start;
+	size_t count;
 	int err;
 
 	clock_gettime(CLOCK_MONOTONIC, &start);
 	if (!path)
 		return -EINVAL;
-	err = rf_words_end(words, error);
+	err = rf_parse_replace(words, &changes.empty[list], error);
 	if (!err)
-		err = rf_file_prefixes(path, &prefixes, error);
-	if (!err && !prefixes.count)
-		err = rf_error_failed(error, -EINVAL, "%s: the file has no prefix", path);
+		err = rf_words_end(words, error);
 	if (!err)
-		err = rf_transaction_begin(&transaction, options, error);
-	if (!err)
-		err = list_prefixes(&transaction, list, &prefixes, 0, error);
-	if (!err)
-		err = print_loaded(options, list, prefixes.count,
-				   rf_view_count_list(&transaction.rules, list),
-				   seconds_since(&start), error);
-	rf_prefixes_free(&prefixes);
-	rf_transaction_end(&transaction);
-	return err;
+		err = read_prefixes(path, list, &changes, error);
+	if (err)
+		return err;
+	count = changes.count;
+	err = change_lists(options, &changes, &outcome, error);
+	return err ? err
+		   : print_loaded(options, list, count, outcome.listed[list], seconds_since(&start),
+				  error);
 }
 
 /* ---- list ---- */
@@ -218,26 +238,31 @@ static int print_list(const struct rf_options *options, struct rf_words *words, 
 
 /* ---- the commands ---- */
 
-#define LIST_COMMANDS(name, list)                                                          \
-	int rf_cmd_##name##_add(const struct rf_options *options, struct rf_words *words,  \
-				struct rf_error *error)                                    \
-	{                                                                                  \
-		return add_prefix(options, words, list, error);                            \
-	}                                                                                  \
-	int rf_cmd_##name##_del(const struct rf_options *options, struct rf_words *words,  \
-				struct rf_error *error)                                    \
-	{                                                                                  \
-		return del_prefix(options, words, list, error);                            \
-	}                                                                                  \
-	int rf_cmd_##name##_load(const struct rf_options *options, struct rf_words *words, \
-				 struct rf_error *error)                                   \
-	{                                                                                  \
-		return load_prefixes(options, words, list, error);                         \
-	}                                                                                  \
-	int rf_cmd_##name##_list(const struct rf_options *options, struct rf_words *words, \
-				 struct rf_error *error)                                   \
-	{                                                                                  \
-		return print_list(options, words, list, error);                            \
+#define LIST_COMMANDS(name, list)                                                           \
+	int rf_cmd_##name##_add(const struct rf_options *options, struct rf_words *words,   \
+				struct rf_error *error)                                     \
+	{                                                                                   \
+		return add_prefix(options, words, list, error);                             \
+	}                                                                                   \
+	int rf_cmd_##name##_del(const struct rf_options *options, struct rf_words *words,   \
+				struct rf_error *error)                                     \
+	{                                                                                   \
+		return del_prefix(options, words, list, error);                             \
+	}                                                                                   \
+	int rf_cmd_##name##_load(const struct rf_options *options, struct rf_words *words,  \
+				 struct rf_error *error)                                    \
+	{                                                                                   \
+		return load_prefixes(options, words, list, error);                          \
+	}                                                                                   \
+	int rf_cmd_##name##_flush(const struct rf_options *options, struct rf_words *words, \
+				  struct rf_error *error)                                   \
+	{                                                                                   \
+		return flush_list(options, words, list, error);                             \
+	}                                                                                   \
+	int rf_cmd_##name##_list(const struct rf_options *options, struct rf_words *words,  \
+				 struct rf_error *error)                                    \
+	{                                                                                   \
+		return print_list(options, words, list, error);                             \
 	}
 
 LIST_COMMANDS(allow, RF_ALLOW)

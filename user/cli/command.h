@@ -43,6 +43,8 @@ int rf_cmd_allow_add(const struct rf_options *options, struct rf_words *words,
 		     struct rf_error *error);
 int rf_cmd_allow_del(const struct rf_options *options, struct rf_words *words,
 		     struct rf_error *error);
+int rf_cmd_allow_flush(const struct rf_options *options, struct rf_words *words,
+		       struct rf_error *error);
 int rf_cmd_allow_list(const struct rf_options *options, struct rf_words *words,
 		      struct rf_error *error);
 int rf_cmd_allow_load(const struct rf_options *options, struct rf_words *words,
@@ -51,6 +53,8 @@ int rf_cmd_deny_add(const struct rf_options *options, struct rf_words *words,
 		    struct rf_error *error);
 int rf_cmd_deny_del(const struct rf_options *options, struct rf_words *words,
 		    struct rf_error *error);
+int rf_cmd_deny_flush(const struct rf_options *options, struct rf_words *words,
+		      struct rf_error *error);
 int rf_cmd_deny_list(const struct rf_options *options, struct rf_words *words,
 		     struct rf_error *error);
 int rf_cmd_deny_load(const struct rf_options *options, struct rf_words *words,

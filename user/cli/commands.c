@@ -7,7 +7,8 @@
 #define LIST_HELP "Prints each prefix, and how long it stays on the list."
 #define LOAD_HELP                                                                             \
 	"Adds the prefixes in a file, one a line; '#' begins a comment, and '-' is standard " \
-	"input."
+	"input. A prefix that is on the list for a time only is on it for good then."
+#define FLUSH_HELP "Takes every prefix off the list, at once."
 
 const struct rf_command_row rf_commands[RF_CMD_COUNT] = {
 	[RF_CMD_ATTACH] =
@@ -102,6 +103,7 @@ const struct rf_command_row rf_commands[RF_CMD_COUNT] = {
 	[RF_CMD_ALLOW_DEL] = {DEL_HELP, NULL, {"allow del 203.0.113.0/24"}, rf_cmd_allow_del},
 	[RF_CMD_ALLOW_LIST] = {LIST_HELP, NULL, {"allow list"}, rf_cmd_allow_list},
 	[RF_CMD_ALLOW_LOAD] = {LOAD_HELP, NULL, {"allow load partners.txt"}, rf_cmd_allow_load},
+	[RF_CMD_ALLOW_FLUSH] = {FLUSH_HELP, NULL, {"allow flush"}, rf_cmd_allow_flush},
 	[RF_CMD_DENY_ADD] =
 		{"Packets from this network are dropped, unless it is on the allow list. ARP and "
 		 "other packets that are not IP, IPv6 neighbour discovery and router messages are "
@@ -111,7 +113,11 @@ const struct rf_command_row rf_commands[RF_CMD_COUNT] = {
 		 rf_cmd_deny_add},
 	[RF_CMD_DENY_DEL] = {DEL_HELP, NULL, {"deny del 192.0.2.66"}, rf_cmd_deny_del},
 	[RF_CMD_DENY_LIST] = {LIST_HELP, NULL, {"deny list --json"}, rf_cmd_deny_list},
-	[RF_CMD_DENY_LOAD] = {LOAD_HELP, NULL, {"deny load blocklist.txt"}, rf_cmd_deny_load},
+	[RF_CMD_DENY_LOAD] = {LOAD_HELP,
+			      NULL,
+			      {"deny load blocklist.txt", "deny load blocklist.txt replace"},
+			      rf_cmd_deny_load},
+	[RF_CMD_DENY_FLUSH] = {FLUSH_HELP, NULL, {"deny flush"}, rf_cmd_deny_flush},
 	[RF_CMD_NEWCOMERS] =
 		{"A newcomer is a source without a window. Under a flood from random sources, "
 		 "every packet is a newcomer's. Sources that have a window are not affected.",

@@ -15,14 +15,13 @@ static int read_rules(struct rf_transaction *transaction, struct rf_error *error
 	err = rf_bank_check(&transaction->before, error);
 	if (err)
 		return err;
-	transaction->now = rf_fence_jiffies(&transaction->fence);
 	transaction->next_id = rf_fence_next_limit_id(&transaction->fence);
 	rf_ruleset_expire(&transaction->rules, transaction->now);
 	return 0;
 }
 
-int rf_transaction_begin(struct rf_transaction *transaction, const struct rf_options *options,
-			 struct rf_error *error)
+int rf_transaction_open(struct rf_transaction *transaction, const struct rf_options *options,
+			struct rf_error *error)
 {
 	int err = rf_fence_lock(error);
 
@@ -31,11 +30,21 @@ int rf_transaction_begin(struct rf_transaction *transaction, const struct rf_opt
 	if (!err)
 		err = rf_fence_check_may_change(&transaction->fence, options->dev, error);
 	if (!err)
-		err = rf_fence_check_settled(&transaction->fence, error);
-	if (!err)
 		err = rf_fence_measure_clock(&transaction->fence, error);
 	if (!err)
 		err = rf_fence_make_leases(&transaction->fence, error);
+	if (!err)
+		transaction->now = rf_fence_jiffies(&transaction->fence);
+	return err;
+}
+
+int rf_transaction_begin(struct rf_transaction *transaction, const struct rf_options *options,
+			 struct rf_error *error)
+{
+	int err = rf_transaction_open(transaction, options, error);
+
+	if (!err)
+		err = rf_fence_check_settled(&transaction->fence, error);
 	return err ? err : read_rules(transaction, error);
 }
 
@@ -43,6 +52,33 @@ static void report(void *context, size_t done, size_t total)
 {
 	(void)context;
 	rf_out_progress(done, total);
+}
+
+static void note_open(const struct rf_fence *fence)
+{
+	if (rf_fence_standing(fence).state == RF_FELL_OPEN)
+		rf_out_note("the attach was not confirmed, so everything passes; 'ringfence "
+			    "confirm' puts the rules in force");
+}
+
+int rf_transaction_change_lists(struct rf_transaction *transaction,
+				const struct rf_list_changes *changes,
+				struct rf_lists_outcome *outcome, struct rf_error *error)
+{
+	const struct rf_progress progress = {.report = report};
+	int err;
+
+	for (size_t i = 0; i < changes->count; i++) {
+		struct rf_list_change *change = &changes->change[i];
+
+		if (change->time_ns)
+			change->until = rf_fence_deadline(&transaction->fence, transaction->now,
+							  change->time_ns);
+	}
+	err = rf_fence_change_lists(&transaction->fence, changes, &progress, outcome, error);
+	if (!err)
+		note_open(&transaction->fence);
+	return err;
 }
 
 int rf_transaction_commit(struct rf_transaction *transaction, const struct rf_trial *trial,
@@ -54,9 +90,8 @@ int rf_transaction_commit(struct rf_transaction *transaction, const struct rf_tr
 	/* Stored first, so that no id is given twice, even if this process is killed here. */
 	rf_fence_keep_limit_id(&transaction->fence, transaction->next_id);
 	err = rf_fence_commit(&transaction->fence, &transaction->rules, trial, &progress, error);
-	if (!err && rf_fence_standing(&transaction->fence).state == RF_FELL_OPEN)
-		rf_out_note("the attach was not confirmed, so everything passes; 'ringfence "
-			    "confirm' puts the rules in force");
+	if (!err)
+		note_open(&transaction->fence);
 	return err;
 }
 

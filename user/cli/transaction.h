@@ -5,6 +5,7 @@
 
 #include "cli/command.h"
 #include "fence/fence.h"
+#include "fence/lists.h"
 #include "rules/ruleset.h"
 
 struct rf_transaction {
@@ -18,6 +19,13 @@ struct rf_transaction {
 
 #define RF_TRANSACTION_NONE ((struct rf_transaction){.fence = RF_FENCE_NONE})
 
+/* Takes the lock, and opens the fence. End the transaction even if this fails. */
+int rf_transaction_open(struct rf_transaction *transaction, const struct rf_options *options,
+			struct rf_error *error);
+/* Changes lists only, also while rules are on trial. No rules need to be read. */
+int rf_transaction_change_lists(struct rf_transaction *transaction,
+				const struct rf_list_changes *changes,
+				struct rf_lists_outcome *outcome, struct rf_error *error);
 /*
  * Takes the lock, opens the fence and reads its rules, without expired entries. Fails while rules
  * are on trial. End the transaction even if this fails.

@@ -11,6 +11,11 @@
 #define FILE_BYTES_MAX (256UL << 20) /* far more than any rule file has */
 #define READ_BYTES 65536
 
+const char *rf_file_name(const char *path)
+{
+	return strcmp(path, "-") == 0 ? "standard input" : path;
+}
+
 struct text {
 	char *bytes;
 	size_t length;

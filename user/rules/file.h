@@ -7,6 +7,8 @@
 #include "base/prefix.h"
 #include "rules/mistakes.h"
 
+/* The name of a file for messages: `-` is standard input. */
+const char *rf_file_name(const char *path);
 /* All of a file, with a final NUL; `-` is standard input. The caller frees `text`. */
 int rf_file_read(const char *path, char **text, struct rf_error *error);
 /*

@@ -49,6 +49,28 @@ int rf_parse_for(struct rf_words *words, uint64_t *time_ns, struct rf_error *err
 	return parse_time_option(rf_for_options, parse_for, words, time_ns, error);
 }
 
+/* ---- load ---- */
+
+static int parse_replace(const char *value, void *into, struct rf_error *error)
+{
+	(void)value;
+	(void)error;
+	*(bool *)into = true;
+	return 0;
+}
+
+int rf_parse_replace(struct rf_words *words, bool *replace, struct rf_error *error)
+{
+	const rf_option_parser parser = parse_replace;
+	unsigned int given = 0;
+	bool parsed = false;
+	int err = rf_parse_options(rf_load_options, &parser, words, &parsed, &given, error);
+
+	if (!err)
+		*replace = parsed;
+	return err;
+}
+
 /* ---- newcomers ---- */
 
 static int parse_newcomers_rate(const char *value, void *into, struct rf_error *error)

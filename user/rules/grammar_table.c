@@ -250,6 +250,12 @@ const struct rf_option rf_for_options[] = {
 	{},
 };
 
+const struct rf_option rf_load_options[] = {
+	{"replace",
+	 .summary = "afterwards the list has the prefixes in the file, and no others, all at once"},
+	{},
+};
+
 const struct rf_option rf_trial_options[] = {
 	{"confirm", RF_KIND_TIME, "TIME",
 	 .summary = "puts the rules on trial: unless 'ringfence confirm' runs within TIME, the old "
@@ -342,13 +348,15 @@ const struct rf_syntax rf_syntax[RF_CMD_COUNT] = {
 	[RF_CMD_ALLOW_DEL] = {"allow del", "take a network off the list",
 			      PREFIX_OPERAND(RF_KIND_ALLOWED)},
 	[RF_CMD_ALLOW_LIST] = {"allow list", "show the list"},
-	[RF_CMD_ALLOW_LOAD] = {"allow load", "add many at once", FILE_OPERAND},
+	[RF_CMD_ALLOW_LOAD] = {"allow load", "add many at once", FILE_OPERAND, rf_load_options},
+	[RF_CMD_ALLOW_FLUSH] = {"allow flush", "empty the list", .flags = RF_OPTION_NAMES},
 	[RF_CMD_DENY_ADD] = {"deny add", "drop a network", PREFIX_OPERAND(RF_KIND_PREFIX),
 			     rf_for_options},
 	[RF_CMD_DENY_DEL] = {"deny del", "take a network off the list",
 			     PREFIX_OPERAND(RF_KIND_DENIED)},
 	[RF_CMD_DENY_LIST] = {"deny list", "show the list"},
-	[RF_CMD_DENY_LOAD] = {"deny load", "add many at once", FILE_OPERAND},
+	[RF_CMD_DENY_LOAD] = {"deny load", "add many at once", FILE_OPERAND, rf_load_options},
+	[RF_CMD_DENY_FLUSH] = {"deny flush", "empty the list", .flags = RF_OPTION_NAMES},
 	[RF_CMD_NEWCOMERS] = {"newcomers", "limit sources that are new, as a group",
 			      .options = rf_newcomers_options},
 	[RF_CMD_SAVE] = {"save", "print all rules, for 'apply'"},

@@ -81,10 +81,12 @@ enum rf_command_id {
 	RF_CMD_ALLOW_DEL,
 	RF_CMD_ALLOW_LIST,
 	RF_CMD_ALLOW_LOAD,
+	RF_CMD_ALLOW_FLUSH,
 	RF_CMD_DENY_ADD,
 	RF_CMD_DENY_DEL,
 	RF_CMD_DENY_LIST,
 	RF_CMD_DENY_LOAD,
+	RF_CMD_DENY_FLUSH,
 	RF_CMD_NEWCOMERS,
 	RF_CMD_SAVE,
 	RF_CMD_APPLY,
@@ -168,6 +170,7 @@ extern const struct rf_option rf_limit_options[RF_LIMIT_OPTIONS + 1];
 extern const struct rf_option rf_attach_options[RF_ATTACH_OPTIONS + 1];
 extern const struct rf_option rf_newcomers_options[RF_NEWCOMERS_OPTIONS + 1];
 extern const struct rf_option rf_for_options[];	  /* for TIME */
+extern const struct rf_option rf_load_options[];  /* replace */
 extern const struct rf_option rf_trial_options[]; /* confirm TIME, of `apply` */
 extern const struct rf_option rf_diff_options[];  /* all */
 extern const struct rf_option rf_stats_options[RF_STATS_OPTIONS + 1];
