@@ -176,6 +176,74 @@ else
 	pass 'allow load prints a progress bar on a terminal # SKIP script(1) is not installed'
 fi
 
+# ---- a list as a whole ----
+
+printf '192.0.2.1\n192.0.2.0/28\n2001:db8::/32\n192.0.2.1\n' >"$scratch/few"
+matches "$(ringfence deny load "$scratch/few" replace)" \
+	'deny: 4 prefixes loaded in [0-9.]+ s; 3 are on the list' 'deny load replace works'
+is "$(ringfence deny list | tr '\n' ' ')" '192.0.2.0/28 192.0.2.1 2001:db8::/32 ' \
+	'after deny load replace the list is the file'
+is "$(ringfence deny load --json "$scratch/few" replace | jq -c '[.loaded, .prefixes]')" '[4,3]' \
+	'deny load replace --json counts what is on the list'
+before=$(ringfence deny list)
+printf '192.0.2.7\n192.0.2.300\n' >"$scratch/bad"
+ringfence deny load "$scratch/bad" replace 2>"$scratch/log"
+is "$(ringfence deny list)" "$before" 'deny load replace of a file with a mistake changes nothing'
+ringfence deny load - replace </dev/null 2>"$scratch/log"
+is "$(ringfence deny list)" "$before" 'deny load replace of nothing changes nothing'
+allowed=$(ringfence allow list | cksum)
+does 'deny flush works' '' ringfence deny flush
+does 'deny flush empties the list' 'the deny list is empty' ringfence deny list
+does 'deny flush of an empty list works' '' ringfence deny flush
+is "$(ringfence allow list | cksum)" "$allowed" 'deny flush leaves the allow list'
+deliver 0 src=192.0.2.2,count=20
+is "$(came)" '192.0.2.2 10' 'a source passes after deny flush'
+does 'allow flush works' '' ringfence allow flush
+does 'allow flush empties the list' 'the allow list is empty' ringfence allow list
+
+# ---- on trial ----
+
+# Lists belong to both sides: what the rules on trial get, the rules before them have as well.
+for end in confirm fallback; do
+	rules <<-'END'
+		limit add all rate 10/1h exact
+		deny add 10.1.0.0/16
+		allow add 10.1.1.0/24
+	END
+	ringfence apply - confirm 6s >"$scratch/log" <<-'END'
+		limit add all rate 500/1h exact
+		deny add 10.2.0.0/16
+	END
+	begin=${EPOCHREALTIME/./}
+	does "on trial deny add works ($end)" '' ringfence deny add 10.3.0.1
+	does "on trial deny add for a time works ($end)" '' ringfence deny add 10.3.0.2 for 1h
+	does "on trial deny del works ($end)" '' ringfence deny del 10.2.0.0/16
+	does "on trial allow flush works ($end)" '' ringfence allow flush
+	echo 10.3.1.0/24 >"$scratch/few"
+	check "on trial deny load works ($end)" ringfence deny load "$scratch/few" >"$scratch/log"
+	is "$(ringfence deny list | sed 's/ [0-9hms ]*$//' | tr '\n' ' ')" \
+		'10.3.0.1 10.3.0.2 for another 10.3.1.0/24 ' "on trial deny list is true ($end)"
+	is "$(ringfence save | grep '^deny' | wc -l)" 3 "on trial save is true ($end)"
+	if [ $end = confirm ]; then
+		ringfence confirm >"$scratch/log"
+		wanted='10.3.0.1 10.3.0.2 10.3.1.0/24 '
+	else
+		while [ $((${EPOCHREALTIME/./} - begin)) -lt 6500000 ]; do sleep 0.1; done
+		wanted='10.1.0.0/16 10.3.0.1 10.3.0.2 10.3.1.0/24 '
+	fi
+	is "$(ringfence deny list | sed 's/ for.*//' | tr '\n' ' ')" "$wanted" \
+		"after a trial the list has what was changed meanwhile ($end)"
+	is "$(ringfence allow list)" 'the allow list is empty' \
+		"after a trial the list lacks what was taken off ($end)"
+	deliver 0 src=10.3.0.1,count=20 src=10.3.0.2,count=20 src=10.3.1.9,count=20
+	is "$(came)" '' "after a trial the changed list is in force ($end)"
+	ringfence deny del 10.3.0.2
+done
+rules <<-'END'
+	limit add all rate 10/1h exact
+	deny add 192.0.2.0/28
+END
+
 before=$(ringfence save | sed 1d | cksum)
 printf '192.0.2.1\n\n# a comment\n192.0.2.300\n' >"$scratch/bad"
 fails 'deny load of a file with a wrong prefix prints its line number' \
@@ -186,7 +254,8 @@ fails 'allow load of a line with more than a prefix is refused' \
 	1 "ringfence: $scratch/bad:1: 'for': unexpected word" \
 	ringfence allow load "$scratch/bad"
 echo '# none' >"$scratch/bad"
-fails 'deny load of a file without a prefix is refused' 1 "ringfence: $scratch/bad: the file has no prefix" \
+fails 'deny load of a file without a prefix is refused' \
+	1 "ringfence: $scratch/bad: the file has no prefix; 'deny flush' empties the list" \
 	ringfence deny load "$scratch/bad"
 head -c 100 /dev/zero >"$scratch/bad"
 fails 'deny load of a file with a zero byte is refused' \
