@@ -223,7 +223,7 @@ for end in confirm fallback; do
 	check "on trial deny load works ($end)" ringfence deny load "$scratch/few" >"$scratch/log"
 	is "$(ringfence deny list | sed 's/ [0-9hms ]*$//' | tr '\n' ' ')" \
 		'10.3.0.1 10.3.0.2 for another 10.3.1.0/24 ' "on trial deny list is true ($end)"
-	is "$(ringfence save | grep '^deny' | wc -l)" 3 "on trial save is true ($end)"
+	is "$(ringfence save | grep -c '^deny')" 3 "on trial save is true ($end)"
 	if [ $end = confirm ]; then
 		ringfence confirm >"$scratch/log"
 		wanted='10.3.0.1 10.3.0.2 10.3.1.0/24 '

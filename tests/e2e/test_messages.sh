@@ -116,8 +116,8 @@ list" limit lst
 usage "'limit': unknown command; 'limit' expects add, set, arm, shadow, del or list" limit
 usage "'limit foo': unknown command; 'limit' expects add, set, arm, shadow, del or list" limit foo
 for list in allow deny; do
-	usage "'$list': unknown command; '$list' expects add, del, list or load" $list
-	usage "'$list foo': unknown command; '$list' expects add, del, list or load" $list foo
+	usage "'$list': unknown command; '$list' expects add, del, list, load or flush" $list
+	usage "'$list foo': unknown command; '$list' expects add, del, list, load or flush" $list foo
 done
 usage 'the interface is missing; write adopt IF' adopt
 usage "'dev lo': doctor takes one interface, or none" doctor lo dev lo

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "cli/limit_change.h"
+#include "cli/limit_edit.h"
 #include "cli/out.h"
 #include "cli/shadow_pairs.h"
 #include "cli/transaction.h"
@@ -13,28 +14,6 @@
 #include "rules/near.h"
 #include "rules/policy.h"
 #include "rules/rulefile.h"
-
-static int check_addable(const struct rf_bank *rules, const char *name, struct rf_error *error)
-{
-	if (rf_bank_find(rules, name) >= 0)
-		return rf_error_failed(
-			error, -EEXIST,
-			"limit '%s': it exists already; to replace it, use 'limit set %s …'", name,
-			name);
-	if (rf_bank_count(rules) < RF_LIMITS_MAX)
-		return 0;
-	return rf_error_failed(error, -ENOSPC,
-			       "limit '%s': a fence has %d limits at most; 'limit del NAME' makes "
-			       "room",
-			       name, RF_LIMITS_MAX);
-}
-
-static int check_settable(const struct rf_bank *rules, const char *name, struct rf_error *error)
-{
-	if (rf_bank_find(rules, name) >= 0)
-		return 0;
-	return rf_fail_no_limit(rules, name, ", 'limit add' makes one", error);
-}
 
 /* Adds the trial, if there is one, and warnings about the limit in `slot`, and prints. */
 static int print_done_json(const struct rf_ruleset *rules, int slot, json_t *root,
@@ -50,9 +29,7 @@ static int put_limit(struct rf_transaction *transaction, int slot,
 		     const struct rf_definition *definition, struct rf_error *error)
 {
 	const struct rf_trial trial = {.time_ns = definition->trial_ns};
-	int err = rf_ruleset_put_limit(&transaction->rules, slot, definition, &transaction->before,
-				       rf_fence_tick_ns(&transaction->fence), &transaction->next_id,
-				       error);
+	int err = rf_limit_edit_put(transaction, slot, definition, error);
 
 	if (err)
 		return err;
@@ -64,7 +41,7 @@ static int add_limit(struct rf_transaction *transaction, const struct rf_definit
 {
 	const struct rf_bank *rules = &transaction->rules.bank;
 	const char *name = definition->limit.name;
-	int err = check_addable(rules, name, error);
+	int err = rf_limit_edit_check_new(rules, name, error);
 	int slot;
 
 	if (err)
@@ -88,7 +65,7 @@ static int set_limit(struct rf_transaction *transaction, const struct rf_definit
 	const struct rf_bank *rules = &transaction->rules.bank;
 	const char *name = definition->limit.name;
 	struct rf_limit_parts before, after;
-	int err = check_settable(rules, name, error);
+	int err = rf_limit_edit_check_there(rules, name, error);
 	int slot;
 
 	if (err)
@@ -144,7 +121,7 @@ int rf_cmd_limit_set(const struct rf_options *options, struct rf_words *words,
 static int read_change(const struct rf_ruleset *rules, const struct rf_change *change,
 		       struct rf_definition *definition, struct rf_error *error)
 {
-	int err = check_settable(&rules->bank, change->name, error);
+	int err = rf_limit_edit_check_there(&rules->bank, change->name, error);
 	const int slot = err ? -1 : rf_bank_find(&rules->bank, change->name);
 	char *text = err ? NULL : rf_ruleset_format_limit(rules, slot);
 
@@ -181,7 +158,7 @@ static int del_limit(struct rf_transaction *transaction, const char *name, uint6
 		     struct rf_error *error)
 {
 	const struct rf_trial trial = {.time_ns = trial_ns};
-	int err = check_settable(&transaction->rules.bank, name, error);
+	int err = rf_limit_edit_check_there(&transaction->rules.bank, name, error);
 
 	if (err)
 		return err;

@@ -63,6 +63,8 @@ int rf_cmd_deny_load(const struct rf_options *options, struct rf_words *words,
 int rf_cmd_newcomers(const struct rf_options *options, struct rf_words *words,
 		     struct rf_error *error);
 
+int rf_cmd_batch(const struct rf_options *options, struct rf_words *words, struct rf_error *error);
+
 int rf_cmd_save(const struct rf_options *options, struct rf_words *words, struct rf_error *error);
 int rf_cmd_apply(const struct rf_options *options, struct rf_words *words, struct rf_error *error);
 int rf_cmd_confirm(const struct rf_options *options, struct rf_words *words,

@@ -61,13 +61,9 @@ static void note_open(const struct rf_fence *fence)
 			    "confirm' puts the rules in force");
 }
 
-int rf_transaction_change_lists(struct rf_transaction *transaction,
-				const struct rf_list_changes *changes,
-				struct rf_lists_outcome *outcome, struct rf_error *error)
+void rf_transaction_set_times(const struct rf_transaction *transaction,
+			      const struct rf_list_changes *changes)
 {
-	const struct rf_progress progress = {.report = report};
-	int err;
-
 	for (size_t i = 0; i < changes->count; i++) {
 		struct rf_list_change *change = &changes->change[i];
 
@@ -75,6 +71,16 @@ int rf_transaction_change_lists(struct rf_transaction *transaction,
 			change->until = rf_fence_deadline(&transaction->fence, transaction->now,
 							  change->time_ns);
 	}
+}
+
+int rf_transaction_change_lists(struct rf_transaction *transaction,
+				const struct rf_list_changes *changes,
+				struct rf_lists_outcome *outcome, struct rf_error *error)
+{
+	const struct rf_progress progress = {.report = report};
+	int err;
+
+	rf_transaction_set_times(transaction, changes);
 	err = rf_fence_change_lists(&transaction->fence, changes, &progress, outcome, error);
 	if (!err)
 		note_open(&transaction->fence);

@@ -22,6 +22,9 @@ struct rf_transaction {
 /* Takes the lock, and opens the fence. End the transaction even if this fails. */
 int rf_transaction_open(struct rf_transaction *transaction, const struct rf_options *options,
 			struct rf_error *error);
+/* Sets when the entries of lists end, from the time that each is to stay. */
+void rf_transaction_set_times(const struct rf_transaction *transaction,
+			      const struct rf_list_changes *changes);
 /* Changes lists only, also while rules are on trial. No rules need to be read. */
 int rf_transaction_change_lists(struct rf_transaction *transaction,
 				const struct rf_list_changes *changes,

@@ -359,6 +359,8 @@ const struct rf_syntax rf_syntax[RF_CMD_COUNT] = {
 	[RF_CMD_DENY_FLUSH] = {"deny flush", "empty the list", .flags = RF_OPTION_NAMES},
 	[RF_CMD_NEWCOMERS] = {"newcomers", "limit sources that are new, as a group",
 			      .options = rf_newcomers_options},
+	[RF_CMD_BATCH] = {"batch", "run many commands at once, all or nothing", FILE_OPERAND,
+			  .flags = RF_OPTION_NAMES},
 	[RF_CMD_SAVE] = {"save", "print all rules, for 'apply'"},
 	[RF_CMD_APPLY] = {"apply", "replace all rules, all or nothing", FILE_OPERAND,
 			  rf_trial_options},

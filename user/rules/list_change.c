@@ -34,12 +34,17 @@ void rf_list_changes_free(struct rf_list_changes *changes)
 	*changes = (struct rf_list_changes){};
 }
 
-int rf_list_fail_missing(const struct rf_list_change *change, struct rf_error *error)
+int rf_list_fail_missing(const struct rf_list_changes *changes, const struct rf_list_change *change,
+			 struct rf_error *error)
 {
 	const char *list = change->list == RF_ALLOW ? "allow" : "deny";
 	char text[RF_PREFIX_TEXT_SIZE];
 
 	rf_format_prefix(&change->prefix, text);
+	if (changes->file)
+		return rf_error_failed(error, -ENOENT,
+				       "%s:%zu: '%s': not on the %s list; nothing was changed",
+				       changes->file, change->line, text, list);
 	return rf_error_failed(
 		error, -ENOENT,
 		"'%s': not on the %s list; '%s list' shows its prefixes as they were added", text,

@@ -24,6 +24,7 @@ struct rf_list_changes {
 	size_t count;
 	size_t capacity;
 	bool empty[RF_LIST_COUNT]; /* first takes all prefixes off these lists */
+	const char *file;	   /* whose lines the changes are, for messages; NULL: none */
 };
 
 int rf_list_changes_add(struct rf_list_changes *changes, const struct rf_list_change *change,
@@ -38,7 +39,8 @@ int rf_ruleset_change(struct rf_ruleset *ruleset, const struct rf_list_changes *
 		      size_t *missing, struct rf_error *error);
 
 /* The error of a change that takes off a prefix that is not on its list. */
-int rf_list_fail_missing(const struct rf_list_change *change, struct rf_error *error);
+int rf_list_fail_missing(const struct rf_list_changes *changes, const struct rf_list_change *change,
+			 struct rf_error *error);
 
 /* ---- in place ---- */
 
