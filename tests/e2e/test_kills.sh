@@ -159,10 +159,26 @@ kill_changes "$(saved)" 'limit set other rate 9/2s per /24' \
 end 'limit set' 'leaves the old rules or the new rules, and the next one works'
 
 ringfence apply "$scratch/one" >"$scratch/log"
-find_points build/ringfence deny add 198.51.100.7
-ringfence deny del 198.51.100.7
-kill_changes "$(saved)" 'deny add 198.51.100.7' \
-	"$(saved_but 's,^newcomers,deny add 198.51.100.7\n&,')" 'deny del 198.51.100.7'
+echo 198.51.100.7 >"$scratch/list"
+find_points build/ringfence deny load "$scratch/list" replace
+ringfence deny flush
+kill_changes "$(saved)" "deny load $scratch/list replace" \
+	"$(saved_but 's,^newcomers,deny add 198.51.100.7\n&,')" 'deny flush'
+end 'deny load or flush' 'leaves the old rules or the new rules, and the next one works'
+
+# In place: the entries within the prefix change, too.
+ringfence apply "$scratch/one" >"$scratch/log"
+ringfence batch - >"$scratch/log" <<-'END'
+	deny add 2001:db8::/32
+	allow add 198.51.100.1
+	allow add 198.51.100.8/29
+	allow add 198.51.100.16/28
+	allow add 198.51.100.66
+END
+find_points build/ringfence deny add 198.51.100.0/24
+ringfence deny del 198.51.100.0/24
+kill_changes "$(saved)" 'deny add 198.51.100.0/24' \
+	"$(saved_but 's,^deny,deny add 198.51.100.0/24\n&,')" 'deny del 198.51.100.0/24'
 end 'deny add or del' 'leaves the old rules or the new rules, and the next one works'
 
 # ---- upgrades ----
