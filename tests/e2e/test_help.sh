@@ -45,6 +45,7 @@ prepare() {
 	echo 'limit add all rate 20k/1s' >"$work/rules"
 	echo '203.0.113.0/24 # a partner' >"$work/partners.txt"
 	echo '192.0.2.66' >"$work/blocklist.txt"
+	echo 'deny add 192.0.2.66 for 1h' >"$work/changes"
 	case $verb in
 	attach)
 		detach_all
