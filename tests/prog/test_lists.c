@@ -297,7 +297,7 @@ static void leases_end_with_the_rules_they_followed_from(void **state)
 	assert_int_equal(reason_for(program, "192.0.2.1"), RF_DENIED);
 	program_apply(program, "limit add all rate 5/10s\n");
 	assert_int_equal(reason_for(program, "192.0.2.1"), RF_OVER_LIMIT);
-	program_apply(program, "");
+	program_apply(program, "newcomers off\n");
 	assert_int_equal(reason_for(program, "192.0.2.1"), RF_NO_LIMIT);
 	assert_int_equal(reason_of(program, RF_OVER_LIMIT), 45 + 45 + 50 + 3);
 	assert_int_equal(reason_of(program, RF_ALLOWED), 50);

@@ -144,12 +144,13 @@ static void assert_as_compiled(const struct program *program, int bank, struct r
 	rf_compiled_free(&compiled);
 }
 
-#define LIMITS                                                       \
-	"limit add all rate 5/10s\n"                                 \
-	"limit add wide rate 6/10s from 10.0.0.0/15,2001:db8::/32\n" \
-	"limit add near rate 7/10s from 10.1.0.0/22,2001:db8::/64\n" \
-	"limit add one rate 8/10s from 10.0.1.2,2001:db8:1::1\n"     \
-	"limit add net rate 9/10s per /24 match tcp from 10.0.0.0/16\n"
+#define LIMITS                                                          \
+	"limit add all rate 5/10s\n"                                    \
+	"limit add wide rate 6/10s from 10.0.0.0/15,2001:db8::/32\n"    \
+	"limit add near rate 7/10s from 10.1.0.0/22,2001:db8::/64\n"    \
+	"limit add one rate 8/10s from 10.0.1.2,2001:db8:1::1\n"        \
+	"limit add net rate 9/10s per /24 match tcp from 10.0.0.0/16\n" \
+	"limit add more rate 90/10s from 10.0.0.0/24,2001:db8::/48 shadow\n"
 
 static void entries_are_those_of_all_rules_compiled_anew(void **state)
 {
