@@ -16,8 +16,8 @@ PKG_CONFIG ?= pkg-config
 
 # These are looked up only when a recipe needs them, since 'make demo' installs the tools first.
 BPFTOOL = $(or $(shell PATH="$$PATH:/usr/sbin:/sbin" command -v bpftool),bpftool)
-LIBS = $(shell $(PKG_CONFIG) --libs libxdp libbpf jansson libmnl)
-LIBS_CFLAGS = $(shell $(PKG_CONFIG) --cflags libxdp libbpf jansson libmnl)
+LIBS = $(shell $(PKG_CONFIG) --libs libxdp libbpf jansson libmnl nettle)
+LIBS_CFLAGS = $(shell $(PKG_CONFIG) --cflags libxdp libbpf jansson libmnl nettle)
 BPF_SYSTEM_INCLUDES = -idirafter /usr/include/$(shell $(CC) -dumpmachine)
 
 WARNINGS := -Wall -Wextra $(if $(WERROR),-Werror)
@@ -34,7 +34,7 @@ Q := $(if $(V),,@)
 BPF_OBJECTS := build/ringfence.bpf.o build/clock.bpf.o build/show.bpf.o
 GENERATED := $(BPF_OBJECTS:.bpf.o=.skel.h) build/completion_scripts.h
 USER_OBJECTS := $(patsubst user/%.c,build/user/%.o,$(wildcard user/*/*.c))
-PURE := $(addprefix user/,base/error.c base/hardware.c base/prefix.c base/printable.c base/sha.c fence/sizes.c kernel/needs.c) \
+PURE := $(addprefix user/,base/error.c base/hardware.c base/prefix.c base/printable.c fence/sizes.c kernel/needs.c) \
 	$(filter-out %/file.c %/rulefile.c,$(wildcard user/rules/*.c)) $(wildcard user/doctor/diagnose*.c)
 LIBRARY := $(filter-out build/user/cli/main.o,$(USER_OBJECTS))
 UNIT_TESTS := $(patsubst tests/unit/%.c,build/tests/unit/%,$(wildcard tests/unit/test_*.c))

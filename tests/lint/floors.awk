@@ -33,6 +33,8 @@ function included(name) {
 		return "libbpf"
 	if (name ~ /^<(xdp|libmnl)\//)
 		return name ~ /^<xdp/ ? "libxdp" : "libmnl"
+	if (name ~ /^<nettle\//)
+		return "nettle"
 	if (name == "<jansson.h>")
 		return "jansson"
 	gsub(/"/, "", name)

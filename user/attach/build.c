@@ -7,11 +7,12 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
+#include <nettle/sha1.h>
+#include <nettle/sha2.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "attach/build.h"
-#include "base/sha.h"
 #include "kernel/log.h"
 #include "kernel/program.h"
 
@@ -49,21 +50,32 @@ static void forget_maps(struct bpf_insn *instruction, size_t count)
 	}
 }
 
-/* Linux hashes with SHA-1, and since 6.18 with SHA-256. */
+/* Linux hashes with SHA-1, and since 6.18 with SHA-256. A tag is the begin of the digest. */
+static void make_tags_of(const struct bpf_insn *instruction, size_t count,
+			 struct rf_build_tags *tags)
+{
+	const size_t size = count * sizeof(*instruction);
+	struct sha1_ctx sha1;
+	struct sha256_ctx sha256;
+
+	sha1_init(&sha1);
+	sha1_update(&sha1, size, (const uint8_t *)instruction);
+	sha1_digest(&sha1, sizeof(tags->sha1), tags->sha1);
+	sha256_init(&sha256);
+	sha256_update(&sha256, size, (const uint8_t *)instruction);
+	sha256_digest(&sha256, sizeof(tags->sha256), tags->sha256);
+}
+
 static int make_tags(const struct bpf_program *program, struct rf_build_tags *tags)
 {
 	const size_t count = bpf_program__insn_cnt(program);
 	struct bpf_insn *copy = malloc(count * sizeof(*copy));
-	uint8_t digest[RF_SHA256_SIZE];
 
 	if (!copy)
 		return -ENOMEM;
 	memcpy(copy, bpf_program__insns(program), count * sizeof(*copy));
 	forget_maps(copy, count);
-	rf_sha1(copy, count * sizeof(*copy), digest);
-	memcpy(tags->sha1, digest, sizeof(tags->sha1));
-	rf_sha256(copy, count * sizeof(*copy), digest);
-	memcpy(tags->sha256, digest, sizeof(tags->sha256));
+	make_tags_of(copy, count, tags);
 	free(copy);
 	return 0;
 }
