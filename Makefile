@@ -72,8 +72,8 @@ SIDE_BY_SIDE = $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc))
 .DELETE_ON_ERROR:
 .SUFFIXES:
 .SECONDARY: # keeps what is made on the way, skeletons for one
-.PHONY: all tools demo check check-fast check-user check-kernels check-packages check-ecosystem soak fuzz bench bench-program bench-live bench-keep \
-	lint deb deps deps-lint deps-fuzz deps-bench deps-packages deps-ecosystem deps-vm install uninstall clean help \
+.PHONY: all tools demo check check-fast check-user check-kernels check-packages check-ecosystem soak dist rpm arch fuzz bench bench-program bench-live bench-keep \
+	lint deb deps deps-lint deps-fuzz deps-bench deps-packages deps-arm64 deps-ecosystem deps-vm install uninstall clean help \
 	FORCE
 
 all: build/ringfence build/ringfence.bpf.o ## build the command line and the program
@@ -316,8 +316,14 @@ deps-vm: ## install what 'make check-kernels' needs
 deps-bench: ## install what 'make bench' compares ringfence with
 	@tests/deps.sh bench
 
-deps-packages: ## install what 'make deb' and 'make check-packages' need
+deps-packages: ## install what 'make deb', 'make rpm', 'make arch' and 'make check-packages' need
 	@tests/deps.sh packages
+
+deps-arm64: ## install what 'make deb DEB_ARCH=arm64' needs
+	@[ "$$(id -u)" = 0 ] || { echo "make deps-arm64: installing packages needs root" >&2; exit 1; }
+	dpkg --add-architecture arm64
+	apt-get update
+	@tests/deps.sh arm64
 
 deps-ecosystem: ## install what 'make check-ecosystem' needs
 	@tests/deps.sh ecosystem
@@ -369,14 +375,38 @@ uninstall: ## remove what 'install' installed; rules in /etc/ringfence stay
 # The package is built in a copy of the tree, since debhelper writes into its source tree.
 DEB_TREE := build/deb/ringfence-$(VERSION)
 
-deb: ## build a Debian package into build/deb/, and check it with lintian
+deb: ## build a Debian package into build/deb/, and check it with lintian; DEB_ARCH=arm64 crosses
 	@rm -rf build/deb && mkdir -p $(DEB_TREE)
 	@cp -r Makefile LICENSE README.md bpf docs include packaging user $(DEB_TREE)
 	@cp -r packaging/debian $(DEB_TREE)/debian
 	cd $(DEB_TREE) && env -u MAKEFLAGS -u MAKELEVEL -u MFLAGS -u PREFIX -u DESTDIR -u WERROR \
-		dpkg-buildpackage -us -uc -b
+		dpkg-buildpackage -us -uc -b $(if $(DEB_ARCH),--host-arch $(DEB_ARCH))
 	lintian --allow-root --fail-on error,warning --info --pedantic --display-info \
 		build/deb/*.changes
+
+# What a package is built from.
+TARBALL := build/dist/ringfence-$(VERSION).tar.gz
+
+dist: ## make a tarball of the sources in build/dist/
+	@rm -rf build/dist && mkdir -p build/dist/ringfence-$(VERSION)
+	@cp -r Makefile LICENSE README.md bpf docs include packaging tests user build/dist/ringfence-$(VERSION)
+	$(call say,TAR,$(TARBALL))
+	$(Q)tar -C build/dist -czf $(TARBALL) ringfence-$(VERSION)
+
+# rpm's own names of packages are unknown where another package manager installed them.
+rpm: dist ## build an RPM package into build/rpm/
+	rpmbuild -bb $(if $(wildcard /etc/debian_version),--nodeps) --define "_topdir $(CURDIR)/build/rpm" \
+		--define "_sourcedir $(CURDIR)/build/dist" --define "ringfence_version $(VERSION)" \
+		packaging/rpm/ringfence.spec
+
+# makepkg refuses to run as root.
+arch: dist ## build a package for Arch Linux in build/arch/
+	@rm -rf build/arch && mkdir -p build/arch
+	@cp packaging/arch/* $(TARBALL) build/arch/
+	@[ "$$(id -u)" != 0 ] || chown -R nobody build/arch
+	cd build/arch && $(if $(filter 0,$(shell id -u)),setpriv --reuid nobody --clear-groups) \
+		env -u MAKEFLAGS -u MAKELEVEL -u PREFIX -u DESTDIR HOME=$(CURDIR)/build/arch \
+		makepkg --force $(if $(wildcard /etc/debian_version),--nodeps)
 
 clean: ## remove build/
 	rm -rf build

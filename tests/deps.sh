@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
 # Installs packages for one or more purposes: `build` (build and test), `lint`, `fuzz`, `bench` (the
-# programs to compare with), `packages` (the Debian package), `ecosystem` (the programs that ringfence
+# programs to compare with), `packages` (packages of distributions), `arm64` (build them for arm64), `ecosystem` (the programs that ringfence
 # works beside), `vm` (run on other kernels), `clangs`
 # (a second clang, for the tests that take every installed clang). Packages that are installed
 # already are left alone. If the package manager is unknown, the script lists what is needed.
@@ -18,7 +18,8 @@ systemd-analyze, bash, zsh, fish'
 [ "$kind" = vm ] && needs='Debian: its kernels are fetched by apt; QEMU, qemu-user, cross compilers, clang'
 [ "$kind" = bench ] && needs='nftables, iptables, xdp-filter (xdp-tools), gnuplot'
 [ "$kind" = ecosystem ] && needs='fail2ban, nftables, Python 3, jq'
-[ "$kind" = packages ] && needs='a Debian system: debhelper, lintian, debootstrap'
+[ "$kind" = packages ] && needs='a Debian system: debhelper, lintian, debootstrap, rpm, makepkg'
+[ "$kind" = arm64 ] && needs='a Debian system: a cross compiler and libraries for arm64'
 
 newest_clang() {
 	apt-cache pkgnames clang- | grep -xE 'clang-[0-9]+' | sort -V | tail -n 1
@@ -33,7 +34,10 @@ packages() {
 	apt-fuzz) echo clang libclang-rt-dev ;;
 	apt-clangs) echo clang-19 ;;
 	apt-bench) echo nftables iptables xdp-tools gnuplot-nox ;;
-	apt-packages) echo debhelper dpkg-dev fakeroot lintian debootstrap ;;
+	apt-packages) echo debhelper dpkg-dev fakeroot lintian debootstrap rpm makepkg pacman-package-manager \
+		libarchive-tools ;;
+	apt-arm64) echo crossbuild-essential-arm64 {libbpf,libelf,libjansson,libmnl,libxdp,nettle,zlib1g}-dev:arm64 \
+		pkg-config:arm64 ;;
 	apt-ecosystem) echo fail2ban nftables python3 jq ;;
 	apt-vm) echo qemu-system-x86 qemu-system-arm qemu-system-misc qemu-user busybox-static kmod cpio \
 		xz-utils gcc-aarch64-linux-gnu gcc-s390x-linux-gnu clang-14 "$(newest_clang)" ;;

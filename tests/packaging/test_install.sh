@@ -68,10 +68,10 @@ installs() { # PREFIX
 		fpath=('$root$1/share/zsh/site-functions' \$fpath)
 		_describe() { print -l \${(P)@[-1]} }
 		autoload -Uz compinit && compinit -D -u && words=(ringfence limit '') CURRENT=3 PREFIX='' &&
-		print \$_comps[ringfence] && _ringfence" | cut -d: -f1 | xargs)" '_ringfence add set arm shadow del list' \
+		print \$_comps[ringfence] && _ringfence" | cut -d: -f1 | xargs)" '_ringfence add set change arm shadow del list' \
 		"PREFIX=$1: zsh reads the installed completion"
 	is "$(PATH=$root$1/sbin:$PATH HOME=$scratch fish -N -c "source '$root$1/share/fish/vendor_completions.d/ringfence.fish'
-		complete -C 'ringfence limit '" | cut -f1 | xargs)" 'add set arm shadow del list' "PREFIX=$1: fish reads the installed completion"
+		complete -C 'ringfence limit '" | cut -f1 | xargs)" 'add set change arm shadow del list' "PREFIX=$1: fish reads the installed completion"
 
 	check "PREFIX=$1: make uninstall works" make_quietly uninstall DESTDIR="$root" PREFIX="$1"
 	is "$(tree)" "$(<"$scratch/before")" "PREFIX=$1: make uninstall removes nothing but what make install made"
