@@ -139,7 +139,7 @@ check-packages: ## build the Debian package, and test it in a new chroot (root)
 	$(MAKE) tools deb
 	tests/run.sh $(PACKAGE_TESTS)
 
-check-ecosystem: ## run the tests beside real fail2ban and nftables (root)
+check-ecosystem: ## run the tests beside real fail2ban, CrowdSec and nftables (root)
 	$(MAKE) deps deps-ecosystem
 	$(MAKE) $(SIDE_BY_SIDE) all
 	tests/run.sh $(ECOSYSTEM_TESTS)
@@ -325,8 +325,9 @@ deps-arm64: ## install what 'make deb DEB_ARCH=arm64' needs
 	apt-get update
 	@tests/deps.sh arm64
 
-deps-ecosystem: ## install what 'make check-ecosystem' needs
+deps-ecosystem: ## install what 'make check-ecosystem' needs; CrowdSec only goes into build/
 	@tests/deps.sh ecosystem
+	@tests/ecosystem/fetch_crowdsec.sh build/crowdsec
 
 deps-fuzz: ## install what 'make fuzz' needs
 	@tests/deps.sh fuzz
@@ -342,6 +343,8 @@ INSTALLED := build/ringfence:755:sbin/ringfence \
 	user/completion/ringfence.fish:644:share/fish/vendor_completions.d/ringfence.fish \
 	build/systemd/ringfence.service:644:lib/systemd/system/ringfence.service \
 	build/systemd/ringfence@.service:644:lib/systemd/system/ringfence@.service \
+	build/systemd/ringfence-crowdsec.service:644:lib/systemd/system/ringfence-crowdsec.service \
+	packaging/crowdsec/ringfence-crowdsec:755:sbin/ringfence-crowdsec \
 	packaging/fail2ban/ringfence.conf:644:share/ringfence/fail2ban/ringfence.conf \
 	packaging/upgrade-fences:755:lib/ringfence/upgrade-fences \
 	packaging/sysusers/ringfence.conf:644:lib/sysusers.d/ringfence.conf \

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
 # Installs packages for one or more purposes: `build` (build and test), `lint`, `fuzz`, `bench` (the
-# programs to compare with), `packages` (packages of distributions), `arm64` (build them for arm64), `ecosystem` (the programs that ringfence
-# works beside), `vm` (run on other kernels), `clangs`
-# (a second clang, for the tests that take every installed clang). Packages that are installed
-# already are left alone. If the package manager is unknown, the script lists what is needed.
+# programs to compare with), `packages` (packages of distributions), `arm64` (build them for arm64),
+# `ecosystem` (the programs that ringfence works beside), `vm` (run on other kernels), `clangs` (a
+# second clang, for the tests that take every installed clang). Packages that are installed already
+# are left alone. If the package manager is unknown, the script lists what is needed.
 set -eu
 
 kinds=("${@:-build}")

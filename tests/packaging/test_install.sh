@@ -22,18 +22,22 @@ tree() {
 files() { # PREFIX: as they should be
 	cat <<-end
 		755 $1/sbin/ringfence
+		755 $1/sbin/ringfence-crowdsec
 		644 $1/lib/bpf/ringfence.bpf.o
 		755 $1/lib/ringfence/upgrade-fences
+		644 $1/lib/systemd/system/ringfence-crowdsec.service
 		644 $1/lib/systemd/system/ringfence.service
 		644 $1/lib/systemd/system/ringfence@.service
 		644 $1/lib/sysusers.d/ringfence.conf
 		644 $1/share/bash-completion/completions/ringfence
 		644 $1/share/doc/ringfence/README.md
 		644 $1/share/fish/vendor_completions.d/ringfence.fish
+		644 $1/share/doc/ringfence/guides/crowdsec.md
 		644 $1/share/doc/ringfence/guides/fail2ban.md
 		644 $1/share/ringfence/fail2ban/ringfence.conf
 		644 $1/share/man/man5/ringfence-json.5
 		644 $1/share/man/man5/ringfence-rules.5
+		644 $1/share/man/man8/ringfence-crowdsec.8
 		644 $1/share/man/man8/ringfence.8
 		644 $1/share/zsh/site-functions/_ringfence
 	end
