@@ -25,6 +25,8 @@
 #define PORT6(protocol, dport)	CHARGED6(protocol, RF_HAS_DPORT, dport)
 #define SYN4(dport)		CHARGED4(6, RF_HAS_DPORT | RF_SYN, dport)
 #define SYN6(dport)		CHARGED6(6, RF_HAS_DPORT | RF_SYN, dport)
+#define CUT4(dport)		CHARGED4(6, RF_HAS_DPORT | RF_SYN | RF_TCP_CUT, dport)
+#define CUT6(dport)		CHARGED6(6, RF_HAS_DPORT | RF_SYN | RF_TCP_CUT, dport)
 /* clang-format on */
 
 struct rf_frame {
@@ -61,8 +63,8 @@ static const struct rf_frame rf_frames[] = {
 	{"IPv4 header alone", {ETH, IP4, UDP(53), TRIM(8)}, UNTOLD4(17)},
 	{"IPv4 UDP cut behind the ports", {ETH, IP4, UDP(53), TRIM(4)}, PORT4(17, 53)},
 	{"IPv4 UDP cut in the ports", {ETH, IP4, UDP(53), TRIM(5)}, UNTOLD4(17)},
-	{"IPv4 TCP ACK cut is taken for a SYN", {ETH, IP4, TCP(443, ACK), TRIM(1)}, SYN4(443)},
-	{"IPv4 TCP cut behind the ports", {ETH, IP4, TCP(443, ACK), TRIM(16)}, SYN4(443)},
+	{"IPv4 TCP ACK cut is taken for a SYN", {ETH, IP4, TCP(443, ACK), TRIM(1)}, CUT4(443)},
+	{"IPv4 TCP cut behind the ports", {ETH, IP4, TCP(443, ACK), TRIM(16)}, CUT4(443)},
 	{"IPv4 TCP cut in the ports", {ETH, IP4, TCP(443, SYN), TRIM(17)}, UNTOLD4(6)},
 
 	{"IPv4 says it is shorter than its header",
@@ -86,7 +88,7 @@ static const struct rf_frame rf_frames[] = {
 	 PORT4(17, 53)},
 	{"IPv4 TCP that ends before its flags, padded",
 	 {ETH, IP4, TCP(443, ACK), SHORTEN(8), PAD(14)},
-	 SYN4(443)},
+	 CUT4(443)},
 
 	{"IPv4 options, ihl 6", {ETH, IP4_IHL(6), UDP(53)}, PORT4(17, 53)},
 	{"IPv4 options, ihl 15", {ETH, IP4_IHL(15), TCP(443, SYN)}, SYN4(443)},
@@ -101,13 +103,13 @@ static const struct rf_frame rf_frames[] = {
 	{"IPv4 first fragment", {ETH, IP4_FRAGMENT(0x2000), UDP(53)}, PORT4(17, 53)},
 	{"IPv4 SYN, a first fragment of 8 bytes",
 	 {ETH, IP4_FRAGMENT(0x2000), TCP(443, SYN), SHORTEN(12)},
-	 SYN4(443)},
+	 CUT4(443)},
 	{"IPv4 SYN, a first fragment of 8 bytes, padded",
 	 {ETH, IP4_FRAGMENT(0x2000), TCP(443, SYN), SHORTEN(12), PAD(18)},
-	 SYN4(443)},
+	 CUT4(443)},
 	{"IPv4 SYN, tagged, a first fragment of 8 bytes, padded",
 	 {ETH, TAG_Q, IP4_FRAGMENT(0x2000), TCP(443, SYN), SHORTEN(12), PAD(14)},
-	 SYN4(443)},
+	 CUT4(443)},
 	{"IPv4 later fragment", {ETH, IP4_FRAGMENT(0x20b9), UDP(53)}, CHARGED4(17, 0, 0)},
 	{"IPv4 last fragment", {ETH, IP4_FRAGMENT(0x0001), TCP(443, SYN)}, UNTOLD4(6)},
 	{"IPv4 last fragment, not of TCP",
@@ -160,7 +162,7 @@ static const struct rf_frame rf_frames[] = {
 	{"IPv6 ESP", {ETH, IP6, PAYLOAD(50, 24)}, CHARGED6(50, 0, 0)},
 	{"IPv6 header alone", {ETH, IP6, UDP(53), TRIM(8)}, UNTOLD6(17)},
 	{"IPv6 UDP cut in the ports", {ETH, IP6, UDP(53), TRIM(5)}, UNTOLD6(17)},
-	{"IPv6 TCP cut behind the ports", {ETH, IP6, TCP(443, ACK), TRIM(16)}, SYN6(443)},
+	{"IPv6 TCP cut behind the ports", {ETH, IP6, TCP(443, ACK), TRIM(16)}, CUT6(443)},
 	{"IPv6 ethertype, version 4", {ETH, IP6, VERSION(4), UDP(53)}, UNCHARGED(RF_MALFORMED)},
 	{"IPv6 ethertype, version 7", {ETH, IP6, VERSION(7), UDP(53)}, UNCHARGED(RF_MALFORMED)},
 	{"IPv6 header cut", {ETH, IP6, TRIM(1)}, UNCHARGED(RF_MALFORMED)},
@@ -204,7 +206,7 @@ static const struct rf_frame rf_frames[] = {
 	{"IPv6 first fragment", {ETH, IP6, FRAGMENT(0x0001), TCP(443, SYN)}, SYN6(443)},
 	{"IPv6 SYN, a first fragment of 8 bytes, padded",
 	 {ETH, IP6, FRAGMENT(0x0001), TCP(443, SYN), SHORTEN(12), PAD(40)},
-	 SYN6(443)},
+	 CUT6(443)},
 	{"IPv6 first fragment, reserved bits",
 	 {ETH, IP6, FRAGMENT(0x0007), UDP(53)},
 	 PORT6(17, 53)},

@@ -23,6 +23,11 @@
 #define RF_PACKET_CLASSES_MAX 256 /* kinds of packets, by the limits that may match them */
 #define RF_PREFIX_CLASSES_MAX 256 /* kinds of sources, by the limits that may match them */
 #define RF_PORTS 65536
+#define RF_LENGTHS 65536     /* of frames; a longer one counts as the longest */
+#define RF_TO_MAX 8	     /* prefixes of `to` in a bank, of each family */
+#define RF_TCP_FLAGS_CUT 256 /* in place of TCP flags that are cut off: they may be any */
+#define RF_TCP_FLAGS 257
+#define RF_SHAPE_HASH_LOG 12
 #define RF_FOREVER (~0ULL)	 /* a deadline that never comes */
 #define RF_LIMIT_MAX (1U << 31)	 /* largest L: `used` has 32 bits and must not wrap */
 #define RF_COST_MAX (1U << 20)	 /* of one packet; no frame is that long */
@@ -343,14 +348,20 @@ struct rf_limit {
 	__u8 cells;
 	__u8 per4; /* prefix lengths that group the sources */
 	__u8 per6;
-	__u8 match;	/* enum rf_match */
-	__u8 protocol;	/* of RF_MATCH_PROTOCOL */
-	__u8 has_ports; /* only those destination ports that `ports` has for it */
-	__u8 has_from;	/* only sources within prefixes that name it */
-	__u8 order;	/* its place among the limits as they were given; equal: by slot */
-	__u8 reserved;
+	__u8 match;		/* enum rf_match */
+	__u8 protocol;		/* of RF_MATCH_PROTOCOL */
+	__u8 has_ports;		/* only those destination ports that `ports` has for it */
+	__u8 has_from;		/* only sources within prefixes that name it */
+	__u8 order;		/* its place among the limits as they were given; equal: by slot */
+	__u8 has_sports;	/* only those source ports that `ports` has for it */
 	__u32 since_generation; /* the generation in which its slot, with its counters, became its
 				   own */
+	__u16 length_min;	/* only frames of these lengths; */
+	__u16 length_max;	/* 0: of any */
+	__u8 tcp_flags;		/* only TCP with these flags among those of tcp_mask; */
+	__u8 tcp_mask;		/* 0: any packets */
+	__u8 has_to;		/* only destinations within prefixes of rf_shapes that name it */
+	__u8 reserved[5];
 };
 
 /* The same limit as the data path wants it: masks for lengths, clock units for nanoseconds. */
@@ -395,7 +406,7 @@ struct rf_packet_class {
 	__u8 unit;	 /* enum rf_unit of them all; RF_BYTES where they differ, see is_mixed */
 	__u8 unit_shift; /* the same */
 	__u8 is_mixed;	 /* they differ in unit or unit_shift: no credits */
-	__u8 reserved;
+	__u8 by_shape;	 /* `limits` is 0, and the packet's shape tells its class: rf_shapes */
 };
 
 /* Classes of packets that have a destination port. */
@@ -406,10 +417,51 @@ enum rf_ports_of {
 	RF_PORTS_OF_COUNT,
 };
 
-/* Value of `ports`, one for each bank: the class by the port. Read only where RF_BANK_PORTS is set.
+/*
+ * Value of `ports`, one for each bank: the class by the destination port, which is read only where
+ * RF_BANK_PORTS is set, and indexes into tables of rf_shapes, read only where RF_BANK_SHAPES is.
  */
 struct rf_ports {
 	__u8 packet_class[RF_PORTS_OF_COUNT][RF_PORTS];
+	__u8 sport[RF_PORTS];	 /* into sport_limits */
+	__u8 length[RF_LENGTHS]; /* into length_limits */
+};
+
+/* A prefix that limits name by `to`. */
+struct rf_to4 {
+	__be32 address;
+	__be32 mask;
+	__u32 limits; /* bit set of slots: the limits that may match packets to this prefix */
+	__u32 own;    /* the same: the limits that name it; 0: the entry is free */
+};
+
+struct rf_to6 {
+	__u64 address[2]; /* two __be32 in each, the first in the low half */
+	__u64 mask[2];
+	__u32 limits;
+	__u32 own;
+};
+
+/*
+ * A packet's shape: source port, destination address, length and TCP flags. Where protocol and
+ * destination port give a class with `by_shape`, each part of the shape gives a bit set of limits,
+ * which has all limits that do not ask for it. What is left of `candidates` names the class.
+ */
+struct rf_shapes {
+	__u32 candidates[RF_PACKET_CLASSES_MAX]; /* of the classes with by_shape; else 0 */
+	__u32 with_sport;			 /* limits that ask for it, as a bit set of slots */
+	__u32 with_to;
+	__u32 with_length;
+	__u32 with_flags;
+	__u32 sport_limits[256];
+	__u32 length_limits[256];
+	__u32 flags_limits[RF_TCP_FLAGS];
+	__u32 reserved;
+	struct rf_to4 to4[RF_TO_MAX]; /* the longest first: the first that matches decides */
+	struct rf_to6 to6[RF_TO_MAX];
+	/* No two sets that occur share the index (set * factor) >> (64 - RF_SHAPE_HASH_LOG). */
+	__u64 factor;
+	__u8 packet_class[1 << RF_SHAPE_HASH_LOG];
 };
 
 /* Which parts of a bank are in use. */
@@ -425,6 +477,7 @@ struct rf_ports {
  * follow from those around them. The next change makes the tries anew.
  */
 #define RF_BANK_IN_DOUBT (1U << 7)
+#define RF_BANK_SHAPES (1U << 8) /* some limit asks for the source port or the length */
 
 /* What applies once the deadline of a bank has come. */
 enum rf_fallback {
@@ -496,6 +549,7 @@ struct rf_bank {
 	struct rf_newcomers newcomers;
 	struct rf_policy policy[RF_LIMITS_MAX];
 	struct rf_limit limit[RF_LIMITS_MAX];
+	struct rf_shapes shapes;
 };
 
 /*

@@ -41,6 +41,7 @@
  * packet is a fragment that begins at the flags of TCP, to replace them (RFC 1858, RFC 3128).
  */
 #define RF_CLASS_UNKNOWN (1U << 2)
+#define RF_TCP_CUT (1U << 3) /* TCP whose header is cut off behind the ports; a SYN as well */
 
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
 #define RF_BE16(x) ((__be16)__builtin_bswap16(x))
@@ -54,8 +55,10 @@ struct rf_packet {
 	__be32 source[4]; /* IPv4: the first word, the others 0 */
 	__u8 version;	  /* 4 or 6 */
 	__u8 protocol;	  /* of layer 4, RF_PROTOCOL_UNKNOWN where no header names it */
-	__u8 flags;	  /* RF_HAS_DPORT, RF_SYN, RF_CLASS_UNKNOWN */
+	__u8 flags;	  /* RF_HAS_DPORT, RF_SYN, RF_CLASS_UNKNOWN, RF_TCP_CUT */
 	__u16 dport;	  /* host order */
+	__u16 network;	  /* where the IP header begins in the frame */
+	__u16 transport;  /* where the ports are; with RF_HAS_DPORT */
 };
 
 /* As struct ethhdr, but not packed, so that the compiler loads the type at once. */
@@ -107,9 +110,21 @@ RF_INLINE void rf_packet_read_ports(const void *p, const void *end, __s32 left,
 		return;
 	packet->dport = RF_BE16(ports->dest);
 	packet->flags = RF_HAS_DPORT;
-	if (packet->protocol == IPPROTO_TCP &&
-	    (!RF_WHOLE_IN(tcp, end, left) || (tcp->syn && !tcp->ack)))
+	if (packet->protocol != IPPROTO_TCP)
+		return;
+	if (!RF_WHOLE_IN(tcp, end, left))
+		packet->flags |= RF_SYN | RF_TCP_CUT;
+	else if (tcp->syn && !tcp->ack)
 		packet->flags |= RF_SYN;
+}
+
+/* Of two pointers into the frame, in 64 bits: the verifier takes no other difference of them. */
+RF_INLINE __u64 rf_distance(const void *from, const void *to)
+{
+	__u64 distance = to - from;
+
+	RF_OPAQUE(distance);
+	return distance;
 }
 
 /*
@@ -136,6 +151,7 @@ RF_INLINE enum rf_reason rf_packet_ipv4(const void *p, const void *end, struct r
 	packet->version = 4;
 	packet->source[0] = ip->saddr;
 	packet->protocol = ip->protocol;
+	packet->transport = packet->network + header_len;
 	left = rf_length(ip->tot_len) - header_len;
 	offset = ip->frag_off & RF_BE16(0x1fff);
 	if (!offset) /* a later fragment has no layer-4 header */
@@ -250,6 +266,7 @@ RF_INLINE enum rf_reason rf_packet_ipv6(const void *p, const void *end, struct r
 	packet->flags = 0;
 	if (protocol == IPPROTO_ICMPV6 && rf_packet_is_neighbour(ip, p, end, left, fragmented))
 		return RF_NEIGHBOUR;
+	packet->transport = packet->network + sizeof(*ip) + (rf_length(ip->payload_len) - left);
 	rf_packet_read_ports(p, end, left, packet);
 	return RF_HAS_SOURCE;
 }
@@ -297,6 +314,8 @@ RF_INLINE int rf_packet_is_plain4(const void *data, const void *end, struct rf_p
 		.source = {ip->saddr},
 		.version = 4,
 		.protocol = ip->protocol,
+		.network = sizeof(*eth),
+		.transport = sizeof(*eth) + sizeof(*ip),
 	};
 	rf_packet_read_ports(ports, end, rf_length(ip->tot_len) - (__s32)sizeof(*ip), packet);
 	return packet->flags & RF_HAS_DPORT;
@@ -313,6 +332,8 @@ RF_INLINE int rf_packet_is_plain6(const void *data, const void *end, struct rf_p
 	*packet = (struct rf_packet){
 		.version = 6,
 		.protocol = ip->nexthdr,
+		.network = sizeof(*eth),
+		.transport = sizeof(*eth) + sizeof(*ip),
 	};
 	for (int i = 0; i < 4; i++)
 		packet->source[i] = ip->saddr.s6_addr32[i];
@@ -342,11 +363,61 @@ RF_INLINE enum rf_reason rf_packet_parse(const void *data, const void *end,
 		if (rf_is_vlan_tag(ethertype))
 			return RF_DEEP_VLAN;
 	}
+	packet->network = rf_distance(data, p);
 	if (ethertype == RF_BE16(ETH_P_IP))
 		return rf_packet_ipv4(p, end, packet);
 	if (ethertype == RF_BE16(ETH_P_IPV6))
 		return rf_packet_ipv6(p, end, packet);
 	return RF_NON_IP;
+}
+
+/* ---- the shape of a packet: what is read only where a limit asks for it ---- */
+
+/* A header that the parser has found. The mask keeps within what the verifier follows. */
+RF_INLINE const void *rf_header_at(const void *data, __u64 offset)
+{
+	if (!__builtin_constant_p(offset))
+		RF_OPAQUE(offset);
+	return data + (offset & 0x7fff);
+}
+
+/* The source port of a packet with RF_HAS_DPORT. */
+RF_INLINE __u32 rf_packet_sport(const void *data, const void *end, const struct rf_packet *packet)
+{
+	const struct rf_port_pair *ports = rf_header_at(data, packet->transport);
+
+	return RF_WHOLE(ports, end) ? RF_BE16(ports->source) : 0;
+}
+
+/* The flags of a TCP packet with RF_HAS_DPORT; RF_TCP_FLAGS_CUT: none to read. */
+RF_INLINE __u32 rf_packet_tcp_flags(const void *data, const void *end,
+				    const struct rf_packet *packet)
+{
+	const __u8 *tcp = rf_header_at(data, packet->transport);
+
+	if (packet->flags & RF_TCP_CUT || !RF_WHOLE((const struct tcphdr *)tcp, end))
+		return RF_TCP_FLAGS_CUT;
+	return tcp[13];
+}
+
+/* The destination, as rf_to4 and rf_to6 have addresses. */
+RF_INLINE __be32 rf_packet_dest4(const void *data, const void *end, const struct rf_packet *packet)
+{
+	const struct iphdr *ip = rf_header_at(data, packet->network);
+
+	return RF_WHOLE(ip, end) ? ip->daddr : 0;
+}
+
+RF_INLINE void rf_packet_dest6(const void *data, const void *end, const struct rf_packet *packet,
+			       __u64 dest[2])
+{
+	const struct ipv6hdr *ip = rf_header_at(data, packet->network);
+
+	dest[0] = dest[1] = 0;
+	if (!RF_WHOLE(ip, end))
+		return;
+	for (int i = 0; i < 4; i++)
+		dest[i / 2] |= (__u64)ip->daddr.s6_addr32[i] << i % 2 * 32;
 }
 
 #endif /* RINGFENCE_PACKET_H */

@@ -84,7 +84,8 @@ static bool has_port(const uint8_t *bytes, size_t length, size_t at, unsigned in
 static void check_class(const struct rf_packet *packet, const uint8_t *bytes, size_t length,
 			size_t behind_ip)
 {
-	REQUIRE(!(packet->flags & ~(RF_HAS_DPORT | RF_SYN | RF_CLASS_UNKNOWN)));
+	REQUIRE(!(packet->flags & ~(RF_HAS_DPORT | RF_SYN | RF_CLASS_UNKNOWN | RF_TCP_CUT)));
+	REQUIRE(!(packet->flags & RF_TCP_CUT) || packet->flags & RF_SYN);
 	if (packet->flags & RF_CLASS_UNKNOWN)
 		REQUIRE(packet->flags == RF_CLASS_UNKNOWN);
 	if (packet->flags & RF_SYN)
@@ -95,6 +96,35 @@ static void check_class(const struct rf_packet *packet, const uint8_t *bytes, si
 	}
 	REQUIRE(packet->protocol == IPPROTO_TCP || packet->protocol == IPPROTO_UDP);
 	REQUIRE(has_port(bytes, length, behind_ip, packet->dport));
+}
+
+/* The shape is read at the places where the parser found the headers. */
+static void check_shape(const struct rf_packet *packet, const uint8_t *bytes, size_t length)
+{
+	const struct expected expected = expect(bytes, length);
+	const void *end = bytes + length;
+	const size_t at = packet->transport;
+	uint64_t dest[2];
+
+	REQUIRE(packet->network == expected.source_at - (expected.version == 4 ? 12 : 8));
+	if (packet->version == 4) {
+		const uint32_t dest4 = rf_packet_dest4(bytes, end, packet);
+
+		REQUIRE(memcmp(&dest4, bytes + expected.source_at + 4, sizeof(dest4)) == 0);
+	} else {
+		rf_packet_dest6(bytes, end, packet, dest);
+		for (int i = 0; i < 16; i++)
+			REQUIRE((dest[i / 8] >> i % 8 * 8 & 0xff) ==
+				bytes[expected.source_at + 16 + i]);
+	}
+	if (!(packet->flags & RF_HAS_DPORT))
+		return;
+	REQUIRE(at >= packet->network + 20U && at + 4 <= length);
+	REQUIRE(get16(bytes + at + 2) == packet->dport);
+	REQUIRE(rf_packet_sport(bytes, end, packet) == get16(bytes + at));
+	if (packet->protocol == IPPROTO_TCP)
+		REQUIRE(rf_packet_tcp_flags(bytes, end, packet) ==
+			(packet->flags & RF_TCP_CUT ? RF_TCP_FLAGS_CUT : bytes[at + 13]));
 }
 
 static void check(const struct rf_packet *packet, enum rf_reason reason, const uint8_t *bytes,
@@ -144,6 +174,8 @@ static void check_plain(const void *bytes, const void *end, enum rf_reason reaso
 	REQUIRE(plain.protocol == packet->protocol);
 	REQUIRE(plain.flags == packet->flags);
 	REQUIRE(plain.dport == packet->dport);
+	REQUIRE(plain.network == packet->network);
+	REQUIRE(plain.transport == packet->transport);
 }
 
 /* The frame at the end of its own allocation, with `padding` bytes of `filler` behind it. */
@@ -161,6 +193,8 @@ static enum rf_reason parse(const uint8_t *bytes, size_t length, size_t padding,
 	memset(packet, 0xa5, sizeof(*packet));
 	reason = rf_packet_parse(block + 2, block + 2 + whole, packet);
 	check_plain(block + 2, block + 2 + whole, reason, packet);
+	if (reason == RF_HAS_SOURCE)
+		check_shape(packet, block + 2, whole);
 	REQUIRE(!length || memcmp(block + 2, bytes, length) == 0);
 	free(block);
 	return reason;

@@ -104,7 +104,7 @@ static bool has_source_of(const struct rf_packet *packet, const struct frame *fr
  */
 static bool has_class_of(const struct rf_packet *packet, const struct rf_frame *whole)
 {
-	unsigned int if_cut = whole->flags | (whole->protocol == 6 ? RF_SYN : 0);
+	unsigned int if_cut = whole->flags | (whole->protocol == 6 ? RF_SYN | RF_TCP_CUT : 0);
 
 	if (packet->protocol != whole->protocol && packet->protocol != RF_PROTOCOL_UNKNOWN)
 		return false;
@@ -294,7 +294,10 @@ static void check_class(const struct rf_packet *packet)
 		assert_true(packet->protocol == 6 && packet->flags & RF_HAS_DPORT);
 	if (packet->flags & RF_CLASS_UNKNOWN)
 		assert_int_equal(packet->flags, RF_CLASS_UNKNOWN);
-	assert_int_equal(packet->flags & ~(RF_HAS_DPORT | RF_SYN | RF_CLASS_UNKNOWN), 0);
+	if (packet->flags & RF_TCP_CUT)
+		assert_true(packet->flags & RF_SYN);
+	assert_int_equal(packet->flags & ~(RF_HAS_DPORT | RF_SYN | RF_CLASS_UNKNOWN | RF_TCP_CUT),
+			 0);
 }
 
 static enum rf_reason check_mutated(const unsigned char *bytes, size_t length)
