@@ -67,7 +67,7 @@ static void set_active(struct rf_fence *fence, uint64_t active)
 
 /*
  * Writes the idle bank, which no program reads any more, and puts it in force. `ports` is NULL if
- * no limit has ports.
+ * no limit needs their tables.
  */
 static int switch_bank(struct rf_fence *fence, const struct rf_bank *bank,
 		       const struct rf_ports *ports, const struct rf_tries *tries,
@@ -246,9 +246,10 @@ static int clear_new_counters(const struct commit *commit, struct rf_error *erro
 static int switch_both(struct commit *commit, struct rf_error *error)
 {
 	struct rf_fence *fence = commit->fence;
-	const struct rf_ports *present_ports = commit->present.flags & RF_BANK_PORTS
-						       ? &fence->ports[fence->config->active & 1]
-						       : NULL;
+	const struct rf_ports *present_ports =
+		commit->present.flags & (RF_BANK_PORTS | RF_BANK_SHAPES)
+			? &fence->ports[fence->config->active & 1]
+			: NULL;
 	const struct rf_bank *fallback = commit->trial ? &commit->present : NULL;
 	uint64_t before;
 	int err = 0;

@@ -45,34 +45,54 @@ int rf_fence_bank(const struct rf_fence *fence, struct rf_bank *bank, struct rf_
 
 /* ---- ports ---- */
 
-static void note_port(struct rf_ruleset *ruleset, uint32_t port, uint32_t slots)
+static void note_port(uint64_t *ports[RF_LIMITS_MAX], uint32_t port, uint32_t slots)
 {
 	for (; slots; slots &= slots - 1) {
-		uint64_t *ports = ruleset->ports[__builtin_ctz(slots)];
+		uint64_t *set = ports[__builtin_ctz(slots)];
 
-		if (ports)
-			ports[port / 64] |= 1ULL << port % 64;
+		if (set)
+			set[port / 64] |= 1ULL << port % 64;
 	}
+}
+
+/* The limits that may match packets of a class, whatever their shape. */
+static uint32_t limits_of(const struct rf_bank *bank, uint8_t class)
+{
+	return bank->packet_class[class].limits | bank->shapes.candidates[class];
 }
 
 static void read_ports(struct rf_ruleset *ruleset, const struct rf_ports *ports)
 {
-	const struct rf_packet_class *class = ruleset->bank.packet_class;
+	const struct rf_bank *bank = &ruleset->bank;
 
 	for (uint32_t port = 0; port < RF_PORTS; port++)
-		note_port(ruleset, port,
-			  class[ports->packet_class[RF_PORTS_TCP][port]].limits |
-				  class[ports->packet_class[RF_PORTS_SYN][port]].limits |
-				  class[ports->packet_class[RF_PORTS_UDP][port]].limits);
+		note_port(ruleset->ports, port,
+			  limits_of(bank, ports->packet_class[RF_PORTS_TCP][port]) |
+				  limits_of(bank, ports->packet_class[RF_PORTS_SYN][port]) |
+				  limits_of(bank, ports->packet_class[RF_PORTS_UDP][port]));
+}
+
+static void read_sports(struct rf_ruleset *ruleset, const struct rf_ports *ports)
+{
+	const struct rf_shapes *shapes = &ruleset->bank.shapes;
+
+	for (uint32_t port = 0; port < RF_PORTS; port++)
+		note_port(ruleset->sports, port, shapes->sport_limits[ports->sport[port]]);
 }
 
 static int make_ports(struct rf_ruleset *ruleset)
 {
 	for (int slot = 0; slot < RF_LIMITS_MAX; slot++) {
-		if (!ruleset->bank.policy[slot].id || !ruleset->bank.limit[slot].has_ports)
+		const struct rf_limit *limit = &ruleset->bank.limit[slot];
+
+		if (!ruleset->bank.policy[slot].id)
 			continue;
-		ruleset->ports[slot] = calloc(PORT_WORDS, sizeof(uint64_t));
-		if (!ruleset->ports[slot])
+		if (limit->has_ports)
+			ruleset->ports[slot] = calloc(PORT_WORDS, sizeof(uint64_t));
+		if (limit->has_sports)
+			ruleset->sports[slot] = calloc(PORT_WORDS, sizeof(uint64_t));
+		if ((limit->has_ports && !ruleset->ports[slot]) ||
+		    (limit->has_sports && !ruleset->sports[slot]))
 			return -ENOMEM;
 	}
 	return 0;
@@ -129,6 +149,8 @@ int rf_fence_ruleset_of(const struct rf_fence *fence, int bank, struct rf_rulese
 	rf_map_refresh(fence, RF_MAP_PORTS);
 	if (ruleset->bank.flags & RF_BANK_PORTS)
 		read_ports(ruleset, &fence->ports[bank]);
+	if (ruleset->bank.flags & RF_BANK_SHAPES)
+		read_sports(ruleset, &fence->ports[bank]);
 	if (ruleset->bank.flags & (RF_BANK_PREFIXES4 | RF_BANK_PREFIXES6))
 		err = rf_tries_open(fence, bank, &tries, error);
 	if (!err)

@@ -9,208 +9,19 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "rules/classes.h"
 #include "rules/places.h"
 #include "rules/private.h"
 #include "rules/ruleset.h"
 
-#define ICMP 1
-#define TCP 6
-#define UDP 17
-#define ICMPV6 58
-
 #define LEASE6_BITS 64
 
-#define SETS_MAX 256
 #define PAIR_SIZE 160
-_Static_assert(SETS_MAX == RF_PACKET_CLASSES_MAX && SETS_MAX == RF_PREFIX_CLASSES_MAX,
-	       "their number is a byte");
-
-/* The bit sets found so far; the number of a set is its index. */
-struct sets {
-	uint32_t set[SETS_MAX];
-	int count;
-	int last; /* the index found last */
-};
-
-/* The number of `set`, which is added where it is new; -ENOSPC where there is no room. */
-static int sets_number(struct sets *sets, uint32_t set)
-{
-	int i = 0;
-
-	if (sets->count && sets->set[sets->last] == set)
-		return sets->last;
-	while (i < sets->count && sets->set[i] != set)
-		i++;
-	if (i == sets->count) {
-		if (i == SETS_MAX)
-			return -ENOSPC;
-		sets->set[sets->count++] = set;
-	}
-	sets->last = i;
-	return i;
-}
-
-/* ---- classes ---- */
-
-static bool fits(const struct rf_limit *limit, int protocol, bool is_syn)
-{
-	switch (limit->match) {
-	case RF_MATCH_TCP:
-		return protocol == TCP;
-	case RF_MATCH_SYN:
-		return protocol == TCP && is_syn;
-	case RF_MATCH_UDP:
-		return protocol == UDP;
-	case RF_MATCH_ICMP:
-		return protocol == ICMP || protocol == ICMPV6;
-	case RF_MATCH_PROTOCOL:
-		return protocol == limit->protocol;
-	case RF_MATCH_OTHER:
-		return false;
-	default:
-		return true;
-	}
-}
-
-/* The limits that may match a packet: either those with ports, or those without. */
-static uint32_t find_limits(const struct rf_bank *bank, int protocol, bool is_syn, bool has_ports)
-{
-	uint32_t limits = 0;
-
-	for (int slot = 0; slot < RF_LIMITS_MAX; slot++)
-		if (bank->policy[slot].id && bank->limit[slot].has_ports == has_ports &&
-		    fits(&bank->limit[slot], protocol, is_syn))
-			limits |= 1U << slot;
-	return limits;
-}
-
-static int fail_classes(struct rf_error *error)
-{
-	return rf_error_failed(
-		error, -ENOSPC,
-		"there are more than %d kinds of packets that differ in their "
-		"limits; use fewer limits with 'dport', or fewer lists of ports that "
-		"overlap",
-		RF_PACKET_CLASSES_MAX);
-}
-
-static int compile_protocols(struct rf_bank *bank, struct sets *classes, struct rf_error *error)
-{
-	int class;
-
-	for (int protocol = 0; protocol < 256; protocol++) {
-		class = sets_number(classes, find_limits(bank, protocol, false, false));
-		if (class < 0)
-			return fail_classes(error);
-		bank->class_of_protocol[protocol] = class;
-	}
-	class = sets_number(classes, find_limits(bank, TCP, true, false));
-	if (class < 0)
-		return fail_classes(error);
-	bank->class_of_syn = class;
-	return 0;
-}
-
-/* The limits among `limits` that match a port. */
-static uint32_t find_limits_of_port(const struct rf_ruleset *ruleset, uint32_t limits, int port)
-{
-	uint32_t found = 0;
-
-	for (uint32_t left = limits; left; left &= left - 1) {
-		int slot = __builtin_ctz(left);
-
-		if (ruleset->ports[slot][port / 64] >> port % 64 & 1)
-			found |= 1U << slot;
-	}
-	return found;
-}
-
-static int compile_ports_of(const struct rf_ruleset *ruleset, int protocol, bool is_syn,
-			    struct sets *classes, __u8 class_of[RF_PORTS], struct rf_error *error)
-{
-	const uint32_t without = find_limits(&ruleset->bank, protocol, is_syn, false);
-	const uint32_t with = find_limits(&ruleset->bank, protocol, is_syn, true);
-
-	for (int port = 0; port < RF_PORTS; port++) {
-		int class =
-			sets_number(classes, without | find_limits_of_port(ruleset, with, port));
-
-		if (class < 0)
-			return fail_classes(error);
-		class_of[port] = class;
-	}
-	return 0;
-}
-
-static int compile_ports(const struct rf_ruleset *ruleset, struct sets *classes,
-			 struct rf_ports *ports, struct rf_error *error)
-{
-	int err;
-
-	err = compile_ports_of(ruleset, TCP, false, classes, ports->packet_class[RF_PORTS_TCP],
-			       error);
-	if (!err)
-		err = compile_ports_of(ruleset, TCP, true, classes,
-				       ports->packet_class[RF_PORTS_SYN], error);
-	if (!err)
-		err = compile_ports_of(ruleset, UDP, false, classes,
-				       ports->packet_class[RF_PORTS_UDP], error);
-	return err;
-}
-
-/* Credits are in the unit of the class's limits. Limits of different units get no credits. */
-static struct rf_packet_class class_of_limits(const struct rf_bank *bank, uint32_t limits)
-{
-	struct rf_packet_class class = {.limits = limits};
-	bool is_first = true;
-
-	for (uint32_t left = limits; left; left &= left - 1) {
-		const struct rf_policy *policy = &bank->policy[__builtin_ctz(left)];
-
-		if (is_first) {
-			class.unit = policy->unit;
-			class.unit_shift = policy->unit_shift;
-		} else if (class.unit != policy->unit || class.unit_shift != policy->unit_shift) {
-			return (struct rf_packet_class){
-				.limits = limits, .unit = RF_BYTES, .is_mixed = 1};
-		}
-		is_first = false;
-	}
-	return class;
-}
-
-static bool has_ports(const struct rf_bank *bank)
-{
-	for (int slot = 0; slot < RF_LIMITS_MAX; slot++)
-		if (bank->policy[slot].id && bank->limit[slot].has_ports)
-			return true;
-	return false;
-}
-
-static int compile_classes(struct rf_ruleset *ruleset, struct rf_compiled *compiled,
-			   struct sets *classes, struct rf_error *error)
-{
-	struct rf_bank *bank = &ruleset->bank;
-	int err;
-
-	sets_number(classes, 0); /* the class that no limit matches */
-	err = compile_protocols(bank, classes, error);
-	if (!err && has_ports(bank)) {
-		compiled->ports = calloc(1, sizeof(*compiled->ports));
-		if (!compiled->ports)
-			return rf_error_failed(error, -ENOMEM, "out of memory for the ports");
-		bank->flags |= RF_BANK_PORTS;
-		err = compile_ports(ruleset, classes, compiled->ports, error);
-	}
-	for (int i = 0; !err && i < classes->count; i++)
-		bank->packet_class[i] = class_of_limits(bank, classes->set[i]);
-	return err;
-}
 
 /* ---- prefix classes ---- */
 
 struct prefix_classes {
-	struct sets sets;
+	struct rf_sets sets;
 	struct rf_places places;
 };
 
@@ -220,7 +31,7 @@ static int compile_value(const struct rf_ruleset *ruleset, size_t i,
 {
 	const struct rf_listed *listed = &ruleset->listed[i];
 	const struct rf_place *place = rf_places_enter(&prefix_classes->places, listed);
-	int prefix_class = sets_number(&prefix_classes->sets, place->limits);
+	int prefix_class = rf_sets_number(&prefix_classes->sets, place->limits);
 
 	if (prefix_class < 0)
 		return rf_error_failed(error, -ENOSPC,
@@ -250,7 +61,7 @@ static int compile_prefix_classes(struct rf_ruleset *ruleset, struct rf_compiled
 	if (err)
 		return err;
 	rf_places_start(&prefix_classes->places, ruleset);
-	sets_number(&prefix_classes->sets, prefix_classes->places.place[0].limits);
+	rf_sets_number(&prefix_classes->sets, prefix_classes->places.place[0].limits);
 	compiled->value = calloc(ruleset->listed_count + 1, sizeof(*compiled->value));
 	if (!compiled->value)
 		return rf_error_failed(error, -ENOMEM, "out of memory for %zu prefixes",
@@ -318,7 +129,7 @@ static int fail_charged(const struct rf_ruleset *ruleset, const struct rf_places
 		names, RF_CHARGED_MAX, pair);
 }
 
-static int check_charged(const struct rf_ruleset *ruleset, const struct sets *classes,
+static int check_charged(const struct rf_ruleset *ruleset, const struct rf_sets *classes,
 			 const struct prefix_classes *prefix_classes, uint32_t *refused,
 			 struct rf_error *error)
 {
@@ -433,14 +244,13 @@ int rf_ruleset_compile(struct rf_ruleset *ruleset, struct rf_compiled *compiled,
 		       struct rf_error *error)
 {
 	struct rf_bank *bank = &ruleset->bank;
-	struct sets classes = {};
+	struct rf_sets classes = {};
 	struct prefix_classes prefix_classes = {};
 	int err;
 
 	*compiled = (struct rf_compiled){};
 	bank->flags = 0;
-	memset(bank->packet_class, 0, sizeof(bank->packet_class));
-	err = compile_classes(ruleset, compiled, &classes, error);
+	err = rf_packet_classes_compile(ruleset, compiled, &classes, error);
 	if (!err)
 		err = compile_prefix_classes(ruleset, compiled, &prefix_classes, error);
 	if (!err)

@@ -26,7 +26,9 @@
 #define RF_INTERFACES_MAX 256 /* in one command */
 #define RF_COUNT_TEXT_SIZE 24
 #define RF_RATE_TEXT_SIZE 56
-#define RF_LIMIT_TEXT_SIZE 320
+#define RF_LIMIT_TEXT_SIZE 384
+#define RF_LENGTH_TEXT_SIZE 16
+#define RF_FLAGS_TEXT_SIZE 72
 #define RF_MATCH_TEXT_SIZE 16
 #define RF_PORT_RANGE_TEXT_SIZE 16
 #define RF_PER4_DEFAULT 32
@@ -50,6 +52,8 @@ struct rf_rate {
 struct rf_definition {
 	struct rf_limit limit;
 	uint64_t *ports;	 /* bit set of RF_PORTS, where limit.has_ports; else NULL */
+	uint64_t *sports;	 /* the same of source ports, where limit.has_sports */
+	struct rf_prefixes to;	 /* where limit.has_to */
 	struct rf_prefixes from; /* where limit.has_from, and not from a file */
 	const char *from_file;	 /* one of the words; NULL: none. The caller adds its prefixes */
 	uint64_t trial_ns;	 /* of the change; 0: none. Never in a rule file */
@@ -187,10 +191,14 @@ uint64_t rf_default_burst(const struct rf_limit *limit);
 /* any, tcp, tcp syn, udp, icmp, proto N or other. */
 void rf_format_match(const struct rf_limit *limit, char text[RF_MATCH_TEXT_SIZE]);
 /*
- * NAME rate COUNT/TIME and all options that differ from their defaults, except `dport` and `from`,
- * which rf_ruleset_format_limit() adds. rf_parse_limit reads it back.
+ * NAME rate COUNT/TIME and all options that differ from their defaults, except `dport`, `sport`,
+ * `to` and `from`, which rf_ruleset_format_limit() adds. rf_parse_limit reads it back.
  */
 void rf_format_limit(const struct rf_limit *limit, char text[RF_LIMIT_TEXT_SIZE]);
+/* A or A-B, the lengths of a limit; empty: it has none. */
+void rf_format_length(const struct rf_limit *limit, char text[RF_LENGTH_TEXT_SIZE]);
+/* VALUE/MASK, the TCP flags of a limit, like SYN/SYN,ACK; empty: it has none. */
+void rf_format_tcp_flags(const struct rf_limit *limit, char text[RF_FLAGS_TEXT_SIZE]);
 /* The next range of ports from `*first` on, like 53 or 8000-8100; `*first` moves past it. */
 bool rf_format_port_range(const uint64_t *ports, int *first, char text[RF_PORT_RANGE_TEXT_SIZE]);
 const char *rf_newcomers_then_name(enum rf_newcomers_then then);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <string.h>
 
+#include "rules/classes.h"
 #include "rules/places.h"
 
 /* ---- groups ---- */
@@ -12,7 +13,7 @@ static bool match_alike(const struct rf_ruleset *ruleset, int a, int b)
 
 	if (one->match != other->match || one->protocol != other->protocol ||
 	    one->per4 != other->per4 || one->per6 != other->per6 ||
-	    one->has_ports != other->has_ports)
+	    one->has_ports != other->has_ports || !rf_shapes_are_alike(ruleset, a, b))
 		return false;
 	return !one->has_ports || memcmp(ruleset->ports[a], ruleset->ports[b], RF_PORTS / 8) == 0;
 }

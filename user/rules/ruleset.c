@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "rules/destination.h"
 #include "rules/policy.h"
 #include "rules/ruleset.h"
 
@@ -19,15 +20,25 @@ void rf_ruleset_free(struct rf_ruleset *ruleset)
 {
 	for (int slot = 0; slot < RF_LIMITS_MAX; slot++)
 		free(ruleset->ports[slot]);
+	for (int slot = 0; slot < RF_LIMITS_MAX; slot++)
+		free(ruleset->sports[slot]);
 	free(ruleset->listed);
 	*ruleset = RF_RULESET_NONE;
 }
 
-static uint64_t *copy_ports(const uint64_t *ports)
+/* Ports may be NULL. */
+static int copy_ports(const uint64_t *ports, uint64_t **copy)
 {
-	uint64_t *copy = malloc(PORTS_SIZE);
+	*copy = ports ? malloc(PORTS_SIZE) : NULL;
+	if (*copy)
+		memcpy(*copy, ports, PORTS_SIZE);
+	return ports && !*copy ? -ENOMEM : 0;
+}
 
-	return copy ? memcpy(copy, ports, PORTS_SIZE) : NULL;
+static void put_ports(uint64_t **place, uint64_t *ports)
+{
+	free(*place);
+	*place = ports;
 }
 
 /* ---- prefixes ---- */
@@ -213,41 +224,48 @@ int rf_ruleset_put_limit(struct rf_ruleset *ruleset, int slot,
 {
 	const struct rf_limit *limit = &definition->limit;
 	const struct rf_listed added = {.from = 1U << slot};
-	uint64_t *ports = NULL;
+	const struct rf_shapes shapes = ruleset->bank.shapes;
+	uint64_t *ports = NULL, *sports = NULL;
 	int err = rf_definition_check_from(definition, error);
 
+	if (!err)
+		err = rf_to_put(&ruleset->bank.shapes, slot, &definition->to, limit->name, error);
 	if (err)
 		return err;
-	if (limit->has_ports) {
-		ports = copy_ports(definition->ports);
-		if (!ports)
-			return fail_memory(error);
+	if (copy_ports(definition->ports, &ports) || copy_ports(definition->sports, &sports))
+		err = fail_memory(error);
+	if (!err) {
+		forget_from(ruleset, slot);
+		err = add_prefixes(ruleset, &definition->from, &added, error);
 	}
-	forget_from(ruleset, slot);
-	err = add_prefixes(ruleset, &definition->from, &added, error);
 	if (err) {
+		ruleset->bank.shapes = shapes;
 		free(ports);
+		free(sports);
 		return err;
 	}
-	free(ruleset->ports[slot]);
-	ruleset->ports[slot] = ports;
+	put_ports(&ruleset->ports[slot], ports);
+	put_ports(&ruleset->sports[slot], sports);
 	put_policy(&ruleset->bank, slot, limit, other, tick_ns, next_id);
 	return 0;
 }
 
 void rf_ruleset_del_limit(struct rf_ruleset *ruleset, int slot)
 {
+	static const struct rf_prefixes none;
+
 	rf_bank_del(&ruleset->bank, slot);
-	free(ruleset->ports[slot]);
-	ruleset->ports[slot] = NULL;
+	put_ports(&ruleset->ports[slot], NULL);
+	put_ports(&ruleset->sports[slot], NULL);
+	rf_to_put(&ruleset->bank.shapes, slot, &none, "", NULL); /* names less: cannot fail */
 	forget_from(ruleset, slot);
 }
 
 /* ---- as text ---- */
 
-static void write_ports(FILE *stream, const uint64_t *ports)
+/* `before`: the word. */
+static void write_ports(FILE *stream, const char *before, const uint64_t *ports)
 {
-	const char *before = " dport ";
 	char range[RF_PORT_RANGE_TEXT_SIZE];
 
 	for (int first = 0; rf_format_port_range(ports, &first, range);) {
@@ -272,6 +290,19 @@ static void write_from(FILE *stream, const struct rf_ruleset *ruleset, int slot)
 	}
 }
 
+static void write_to(FILE *stream, const struct rf_ruleset *ruleset, int slot)
+{
+	const char *before = " to ";
+	char text[RF_PREFIX_TEXT_SIZE];
+	struct rf_prefix prefix;
+
+	for (int at = 0; rf_to_next(&ruleset->bank.shapes, slot, &at, &prefix); before = ",") {
+		rf_format_prefix(&prefix, text);
+		fputs(before, stream);
+		fputs(text, stream);
+	}
+}
+
 char *rf_ruleset_format_limit(const struct rf_ruleset *ruleset, int slot)
 {
 	const struct rf_limit *limit = &ruleset->bank.limit[slot];
@@ -286,7 +317,10 @@ char *rf_ruleset_format_limit(const struct rf_ruleset *ruleset, int slot)
 	fputs("limit add ", stream);
 	fputs(head, stream);
 	if (limit->has_ports)
-		write_ports(stream, ruleset->ports[slot]);
+		write_ports(stream, " dport ", ruleset->ports[slot]);
+	if (limit->has_sports)
+		write_ports(stream, " sport ", ruleset->sports[slot]);
+	write_to(stream, ruleset, slot);
 	if (limit->has_from)
 		write_from(stream, ruleset, slot);
 	failed = ferror(stream);

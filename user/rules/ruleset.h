@@ -32,14 +32,15 @@ struct rf_listed {
 
 struct rf_ruleset {
 	struct rf_bank bank;
-	uint64_t *ports[RF_LIMITS_MAX]; /* bit sets of RF_PORTS, where limit[].has_ports */
-	struct rf_listed *listed;	/* sorted, each prefix once; empty ones are marks */
+	uint64_t *ports[RF_LIMITS_MAX];	 /* bit sets of RF_PORTS, where limit[].has_ports */
+	uint64_t *sports[RF_LIMITS_MAX]; /* the same, where limit[].has_sports */
+	struct rf_listed *listed;	 /* sorted, each prefix once; empty ones are marks */
 	size_t listed_count;
 };
 
 /* What the data path reads in addition to the bank. */
 struct rf_compiled {
-	struct rf_ports *ports;	       /* NULL: no limit has ports */
+	struct rf_ports *ports;	       /* NULL: no limit has ports, source ports or lengths */
 	struct rf_prefix_value *value; /* one for each of `listed`, in its order */
 	uint32_t refused;	       /* bit set of slots: the limits that an error names */
 };

@@ -45,8 +45,11 @@ static const char *find_fault_of_limit(const struct rf_limit *limit)
 		return "the number of cells";
 	if (limit->per4 > 32 || limit->per6 > 128)
 		return "the grouping";
-	if (limit->match > RF_MATCH_OTHER || limit->has_ports > 1 || limit->has_from > 1)
+	if (limit->match > RF_MATCH_OTHER || limit->has_ports > 1 || limit->has_from > 1 ||
+	    limit->has_sports > 1 || limit->has_to > 1)
 		return "the match";
+	if (limit->length_min > limit->length_max)
+		return "the lengths";
 	return NULL;
 }
 
