@@ -20,6 +20,7 @@
 #include "lists.h"
 #include "ringfence/abi.h"
 #include "ringfence/packet.h"
+#include "shape.h"
 
 char gpl[] SEC("license") = "GPL";
 
@@ -221,8 +222,41 @@ struct request {
 	int is_unclassed; /* no lease is asked: only the allow list lets the packet pass */
 };
 
+static __always_inline __u32 refine_class(const struct rf_packet *packet, struct xdp_md *ctx,
+					  __u32 base, __u32 generation, __u32 len_bytes,
+					  int version)
+{
+	struct view view = {.data = (void *)(long)ctx->data,
+			    .end = (void *)(long)ctx->data_end,
+			    .packet = packet,
+			    .len_bytes = len_bytes};
+
+	return class_of_shape(&config.bank[generation & 1].shapes, base, generation & 1, &view,
+			      version);
+}
+
+/*
+ * The class of a packet by its shape. Parses the frame again, so that no other packet keeps in
+ * registers where its headers are.
+ */
+__noinline __u32 class_by_shape(struct xdp_md *ctx, __u32 base, __u32 generation, __u32 len_bytes)
+{
+	const void *data = (void *)(long)ctx->data, *end = (void *)(long)ctx->data_end;
+	struct rf_packet packet;
+
+	if (rf_packet_is_plain4(data, end, &packet))
+		return refine_class(&packet, ctx, base, generation, len_bytes, 4);
+	if (rf_packet_is_plain6(data, end, &packet))
+		return refine_class(&packet, ctx, base, generation, len_bytes, 6);
+	if (rf_packet_parse(data, end, &packet) != RF_HAS_SOURCE)
+		return 0;
+	if (packet.version == 4)
+		return refine_class(&packet, ctx, base, generation, len_bytes, 4);
+	return refine_class(&packet, ctx, base, generation, len_bytes, 6);
+}
+
 /* RF_ASK_LEASES: `request` is set. Else the reason, and nothing is charged. */
-static __always_inline enum rf_reason set_request(struct request *request,
+static __always_inline enum rf_reason set_request(struct xdp_md *ctx, struct request *request,
 						  const struct rf_packet *packet, int version,
 						  __u32 len_bytes, __u64 jiffies)
 {
@@ -239,6 +273,13 @@ static __always_inline enum rf_reason set_request(struct request *request,
 	if (request->is_unclassed && !(bank->flags & listed))
 		return RF_UNCLASSED;
 	index = class_of(bank, generation, packet);
+	if (!bank->packet_class[index].limits && bank->packet_class[index].by_shape) {
+		RF_OPAQUE(index); /* these save stack: what was computed before is not kept */
+		index = class_by_shape(ctx, index, generation, len_bytes);
+		RF_OPAQUE(index); /* keeps the mask: the verifier does not see what it returns */
+		index %= RF_PACKET_CLASSES_MAX;
+		RF_OPAQUE(bank);
+	}
 	class = &bank->packet_class[index];
 	/* From here on the class is known, or a list may answer. */
 	if (!class->limits && !(bank->flags & (listed | RF_BANK_BANS_ALL)))
@@ -252,15 +293,15 @@ static __always_inline enum rf_reason set_request(struct request *request,
 }
 
 /* The verdict, where `why` is RF_COUNTED; else `why` is the reason, and the caller counts it. */
-static __always_inline int judge_packet(const struct rf_packet *packet, int version,
-					__u32 len_bytes, __u64 jiffies, __u32 cpu,
+static __always_inline int judge_packet(struct xdp_md *ctx, const struct rf_packet *packet,
+					int version, __u32 len_bytes, __u64 jiffies, __u32 cpu,
 					enum rf_reason *why)
 {
 	struct request request;
 	struct question question;
 	int is_drop;
 
-	*why = set_request(&request, packet, version, len_bytes, jiffies);
+	*why = set_request(ctx, &request, packet, version, len_bytes, jiffies);
 	if (*why != RF_ASK_LEASES)
 		return XDP_PASS;
 	*why = RF_COUNTED;
@@ -308,11 +349,11 @@ static __always_inline int count_reason(enum rf_reason reason, __u32 len_bytes)
 	return verdict_of(reason);
 }
 
-static __always_inline int handle_packet(const struct rf_packet *packet, int version,
-					 __u32 len_bytes, __u64 jiffies, __u32 cpu)
+static __always_inline int handle_packet(struct xdp_md *ctx, const struct rf_packet *packet,
+					 int version, __u32 len_bytes, __u64 jiffies, __u32 cpu)
 {
 	enum rf_reason why;
-	const int verdict = judge_packet(packet, version, len_bytes, jiffies, cpu, &why);
+	const int verdict = judge_packet(ctx, packet, version, len_bytes, jiffies, cpu, &why);
 
 	return why == RF_COUNTED ? verdict : count_reason(why, len_bytes);
 }
@@ -331,15 +372,15 @@ static __always_inline int handle_frame(struct xdp_md *ctx, int is_in_frags)
 	if (!is_in_frags)
 		len_bytes = end - data;
 	if (rf_packet_is_plain4(data, end, &packet))
-		return handle_packet(&packet, 4, len_bytes, jiffies, cpu);
+		return handle_packet(ctx, &packet, 4, len_bytes, jiffies, cpu);
 	if (rf_packet_is_plain6(data, end, &packet))
-		return handle_packet(&packet, 6, len_bytes, jiffies, cpu);
+		return handle_packet(ctx, &packet, 6, len_bytes, jiffies, cpu);
 	reason = rf_packet_parse(data, end, &packet);
 	if (reason != RF_HAS_SOURCE)
 		return count_reason(judge_sourceless(reason, len_bytes), len_bytes);
 	if (packet.version == 4)
-		return handle_packet(&packet, 4, len_bytes, jiffies, cpu);
-	return handle_packet(&packet, 6, len_bytes, jiffies, cpu);
+		return handle_packet(ctx, &packet, 4, len_bytes, jiffies, cpu);
+	return handle_packet(ctx, &packet, 6, len_bytes, jiffies, cpu);
 }
 
 SEC("xdp")

@@ -27,7 +27,7 @@ floor() {
 	include/ringfence/window_read.h | include/ringfence/window_reopen.h) echo 5 ;;
 	include/ringfence/lease.h) echo 6 ;;
 	bpf/maps.h) echo 10 ;;
-	bpf/count.h) echo 11 ;;
+	bpf/count.h | bpf/shape.h) echo 11 ;;
 	bpf/windows.h) echo 12 ;;
 	bpf/kin.h | bpf/lease_table.h | bpf/lists.h | bpf/take.h) echo 13 ;;
 	bpf/bans.h | bpf/new_window.h) echo 14 ;;
