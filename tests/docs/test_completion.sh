@@ -124,14 +124,14 @@ completes 'ringfence limit set all ' 'rate'
 offers 'ringfence limit change all ' rate from no confirm
 completes 'ringfence limit change all no e' 'edge exact'
 completes 'ringfence limit add all rate ' ''
-offers 'ringfence limit add all rate 20k/1s ' match dport from per per6 packets bytes algorithm \
+offers 'ringfence limit add all rate 20k/1s ' match dport sport to length flags from per per6 packets bytes algorithm \
 	burst cells edge shadow count exact ban confirm dev --json
 completes 'ringfence limit add all rate 20k/1s e' 'edge exact'
 completes 'ringfence limit add all rate 20k/1s edge ' 'strict weighted coarse'
 completes 'ringfence limit add all rate 20k/1s exact e' 'edge'
 completes 'ringfence limit add all rate 20k/1s match ' 'any tcp udp icmp proto other'
-completes 'ringfence limit add all rate 20k/1s match tcp s' 'syn shadow'
-completes 'ringfence limit add all rate 20k/1s match udp s' 'shadow'
+completes 'ringfence limit add all rate 20k/1s match tcp s' 'syn sport shadow'
+completes 'ringfence limit add all rate 20k/1s match udp s' 'sport shadow'
 completes 'ringfence limit add all rate 20k/1s match tcp dport ' ''
 completes 'ringfence limit set all rate 20k/1s algorithm ' 'sliding fixed log token leaky'
 completes 'ringfence limit add all rate 20k/1s count ' 'rejected'

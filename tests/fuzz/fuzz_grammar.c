@@ -273,6 +273,9 @@ static void check_same(const struct rf_ruleset *one, const struct rf_ruleset *ot
 	REQUIRE(memcmp(&one->bank.limit[0], &other->bank.limit[0], sizeof(struct rf_limit)) == 0);
 	REQUIRE(!one->ports[0] == !other->ports[0]);
 	REQUIRE(!one->ports[0] || memcmp(one->ports[0], other->ports[0], RF_PORTS / 8) == 0);
+	REQUIRE(!one->sports[0] == !other->sports[0]);
+	REQUIRE(!one->sports[0] || memcmp(one->sports[0], other->sports[0], RF_PORTS / 8) == 0);
+	REQUIRE(memcmp(&one->bank.shapes, &other->bank.shapes, sizeof(one->bank.shapes)) == 0);
 	REQUIRE(one->listed_count == other->listed_count);
 	for (size_t i = 0; i < one->listed_count; i++) {
 		const struct rf_listed *a = &one->listed[i], *b = &other->listed[i];
@@ -298,8 +301,12 @@ static void check_limit_written(const struct rf_definition *definition)
 		check_error(&error);
 		return;
 	}
-	REQUIRE(rf_ruleset_put_limit(&ruleset, 0, definition, NULL, TICK_NS, &next_id, &error) ==
-		0);
+	if (rf_ruleset_put_limit(&ruleset, 0, definition, NULL, TICK_NS, &next_id, &error)) {
+		REQUIRE(definition->to.count > RF_TO_MAX);
+		check_error(&error);
+		rf_ruleset_free(&ruleset);
+		return;
+	}
 	text = rf_ruleset_format_limit(&ruleset, 0);
 	REQUIRE(text);
 	read_written(text, &again);
@@ -356,6 +363,16 @@ static void check_match(const struct rf_definition *definition)
 	REQUIRE(!limit->has_ports || limit->match != RF_MATCH_ICMP);
 	if (limit->match == RF_MATCH_OTHER)
 		REQUIRE(!limit->has_ports && !limit->has_from && !limit->ban_ns);
+	REQUIRE(limit->has_sports == !!definition->sports);
+	REQUIRE(!limit->has_sports || limit->match != RF_MATCH_ICMP);
+	REQUIRE(limit->has_to == !!definition->to.count);
+	REQUIRE(limit->length_min <= limit->length_max);
+	REQUIRE(!limit->length_max == !limit->length_min);
+	REQUIRE(!(limit->tcp_flags & ~limit->tcp_mask));
+	REQUIRE(!limit->tcp_mask || limit->match == RF_MATCH_ANY || limit->match == RF_MATCH_TCP ||
+		limit->match == RF_MATCH_PROTOCOL);
+	if (limit->match == RF_MATCH_OTHER)
+		REQUIRE(!limit->has_sports && !limit->has_to && !limit->length_max);
 	REQUIRE(limit->has_from == (definition->from.count || definition->from_file));
 	REQUIRE(!definition->from.count || !definition->from_file);
 	for (size_t i = 0; i < definition->from.count; i++)

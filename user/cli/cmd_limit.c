@@ -227,7 +227,7 @@ static json_t *limit_json(const struct rf_ruleset *rules, int slot)
 	char match[RF_MATCH_TEXT_SIZE];
 
 	rf_format_match(limit, match);
-	return json_pack(
+	json_t *object = json_pack(
 		"{s:s, s:I, s:I, s:s, s:s, s:s, s:i, s:o, s:s, s:o, s:o, s:i, s:i, s:b, s:b, s:b, "
 		"s:o, s:b}",
 		"name", limit->name, "rate", (json_int_t)limit->rate, "window_ms",
@@ -235,12 +235,14 @@ static json_t *limit_json(const struct rf_ruleset *rules, int slot)
 		"algorithm", rf_algorithm_name(limit->algorithm), "edge", rf_edge_name(limit->edge),
 		"cells", limit->cells, "burst",
 		rf_has_burst(limit) ? json_integer(limit->burst) : json_null(), "match", match,
-		"dport", rf_view_ports(rules, slot), "from", from_json(rules, slot), "per",
+		"dport", rf_view_ports(rules->ports[slot]), "from", from_json(rules, slot), "per",
 		limit->per4, "per6", limit->per6, "shadow", (limit->flags & RF_SHADOW) != 0,
 		"count_rejected", (limit->flags & RF_COUNT_REJECTED) != 0, "exact",
 		(limit->flags & RF_EXACT) != 0, "ban_ms",
 		limit->ban_ns ? json_integer(limit->ban_ns / RF_NS_PER_MS) : json_null(), "ban_all",
 		(limit->flags & RF_BAN_ALL) != 0);
+
+	return rf_view_with_shape(object, rules, slot);
 }
 
 static int print_json(const struct rf_ruleset *rules, struct rf_error *error)

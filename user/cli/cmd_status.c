@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "attach/build.h"
@@ -173,12 +174,16 @@ static json_t *limits_json(const struct rf_ruleset *rules)
 		rf_format_match(limit, match);
 		json_array_append_new(
 			list,
-			json_pack("{s:s, s:s, s:o, s:o, s:i, s:i, s:b}", "name", limit->name,
-				  "match", match, "dport", rf_view_ports(rules, slot), "from",
-				  limit->has_from ? json_integer(rf_view_count_from(rules, slot))
+			rf_view_with_shape(
+				json_pack("{s:s, s:s, s:o, s:o, s:i, s:i, s:b}", "name",
+					  limit->name, "match", match, "dport",
+					  rf_view_ports(rules->ports[slot]), "from",
+					  limit->has_from
+						  ? json_integer(rf_view_count_from(rules, slot))
 						  : json_null(),
-				  "per", limit->per4, "per6", limit->per6, "shadow",
-				  (limit->flags & RF_SHADOW) != 0));
+					  "per", limit->per4, "per6", limit->per6, "shadow",
+					  (limit->flags & RF_SHADOW) != 0),
+				rules, slot));
 	}
 	return list;
 }
@@ -291,6 +296,26 @@ static void print_trial(const struct rf_standing *standing)
 			time);
 }
 
+static void print_shape(const struct rf_ruleset *rules, int slot)
+{
+	const struct rf_limit *limit = &rules->bank.limit[slot];
+	char ports[RF_PORTS_TEXT_SIZE], length[RF_LENGTH_TEXT_SIZE], flags[RF_FLAGS_TEXT_SIZE];
+	char *to = rf_view_to_text(rules, slot);
+
+	rf_view_ports_text(rules->sports[slot], ports);
+	rf_format_length(limit, length);
+	rf_format_tcp_flags(limit, flags);
+	if (limit->has_sports)
+		rf_out_text(", sport %s", ports);
+	if (limit->has_to && to)
+		rf_out_text(", to %s", to);
+	if (*length)
+		rf_out_text(", length %s", length);
+	if (*flags)
+		rf_out_text(", flags %s", flags);
+	free(to);
+}
+
 static void print_whose(const struct rf_ruleset *rules, int slot)
 {
 	const struct rf_limit *limit = &rules->bank.limit[slot];
@@ -298,11 +323,12 @@ static void print_whose(const struct rf_ruleset *rules, int slot)
 	size_t from = rf_view_count_from(rules, slot);
 
 	rf_format_match(limit, match);
-	rf_view_ports_text(rules, slot, ports);
+	rf_view_ports_text(rules->ports[slot], ports);
 	if (limit->match != RF_MATCH_ANY)
 		rf_out_text(", match %s", match);
 	if (limit->has_ports)
 		rf_out_text(", dport %s", ports);
+	print_shape(rules, slot);
 	if (limit->has_from)
 		rf_out_text(", from %zu prefix%s", from, from == 1 ? "" : "es");
 }

@@ -48,6 +48,7 @@ const struct rf_command_row rf_commands[RF_CMD_COUNT] = {
 		 NULL,
 		 {"limit add all rate 20k/1s", "limit add syn rate 100/10s match tcp syn",
 		  "limit add dns rate 500/1s match udp dport 53 shadow",
+		  "limit add ntp rate 500/1s match udp sport 123 shadow",
 		  "limit add big rate 200k/1s from 198.51.100.0/24",
 		  "limit add subnet rate 1M/1s per /24",
 		  "limit add all rate 10mbit algorithm token burst 1M",

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli/limit_change.h"
@@ -14,6 +15,10 @@ enum part {
 	RATE,
 	MATCH,
 	DPORT,
+	SPORT,
+	TO,
+	LENGTH,
+	FLAGS,
 	FROM,
 	PER,
 	PER6,
@@ -28,10 +33,11 @@ enum part {
 };
 
 static const char *const names[RF_LIMIT_PARTS] = {
-	[RATE] = "rate",   [MATCH] = "match", [DPORT] = "dport",	 [FROM] = "from",
-	[PER] = "per",	   [PER6] = "per6",   [ALGORITHM] = "algorithm", [BURST] = "burst",
-	[CELLS] = "cells", [EDGE] = "edge",   [STANDING] = "standing",	 [COUNT] = "count",
-	[EXACT] = "exact", [BAN] = "ban",
+	[RATE] = "rate",     [MATCH] = "match", [DPORT] = "dport",	   [FROM] = "from",
+	[PER] = "per",	     [PER6] = "per6",	[ALGORITHM] = "algorithm", [BURST] = "burst",
+	[CELLS] = "cells",   [EDGE] = "edge",	[STANDING] = "standing",   [COUNT] = "count",
+	[EXACT] = "exact",   [BAN] = "ban",	[SPORT] = "sport",	   [TO] = "to",
+	[LENGTH] = "length", [FLAGS] = "flags",
 };
 
 /* Is its text clear without its name? */
@@ -84,6 +90,36 @@ static uint64_t hash_from(const struct rf_ruleset *rules, int slot)
 	return sum;
 }
 
+static uint64_t hash_ports(const uint64_t *ports)
+{
+	return ports ? hash(0xcbf29ce484222325, ports, RF_PORTS / 8) : 0;
+}
+
+static void format_to(const struct rf_ruleset *rules, int slot, struct rf_limit_parts *parts)
+{
+	char *text = rf_view_to_text(rules, slot);
+
+	snprintf(parts->text[TO], RF_LIMIT_PART_SIZE, "%s", text ? text : "any");
+	parts->to = text ? hash(0xcbf29ce484222325, text, strlen(text)) : 0;
+	free(text);
+}
+
+/* What tells packets apart beyond protocol and destination port. */
+static void format_shape(const struct rf_ruleset *rules, int slot, struct rf_limit_parts *parts)
+{
+	const struct rf_limit *limit = &rules->bank.limit[slot];
+	char ports[RF_PORTS_TEXT_SIZE], length[RF_LENGTH_TEXT_SIZE], flags[RF_FLAGS_TEXT_SIZE];
+
+	rf_view_ports_text(rules->sports[slot], ports);
+	rf_format_length(limit, length);
+	rf_format_tcp_flags(limit, flags);
+	snprintf(parts->text[SPORT], RF_LIMIT_PART_SIZE, "%s", *ports ? ports : "any");
+	snprintf(parts->text[LENGTH], RF_LIMIT_PART_SIZE, "%s", *length ? length : "any");
+	snprintf(parts->text[FLAGS], RF_LIMIT_PART_SIZE, "%s", *flags ? flags : "any");
+	format_to(rules, slot, parts);
+	parts->sports = hash_ports(rules->sports[slot]);
+}
+
 static void format_times(const struct rf_limit *limit, struct rf_limit_parts *parts)
 {
 	char rate[RF_RATE_TEXT_SIZE], count[RF_COUNT_TEXT_SIZE], ban[RF_DURATION_TEXT_SIZE];
@@ -110,12 +146,12 @@ void rf_limit_parts_read(const struct rf_ruleset *rules, int slot, struct rf_lim
 			<< CELLS |
 		(unsigned int)(limit->edge == RF_EDGE_STRICT) << EDGE;
 	parts->from = hash_from(rules, slot);
-	parts->ports =
-		rules->ports[slot] ? hash(0xcbf29ce484222325, rules->ports[slot], RF_PORTS / 8) : 0;
+	parts->ports = hash_ports(rules->ports[slot]);
 	format_times(limit, parts);
 	format_from(rules, slot, parts->text[FROM]);
 	rf_format_match(limit, match);
-	rf_view_ports_text(rules, slot, ports);
+	rf_view_ports_text(rules->ports[slot], ports);
+	format_shape(rules, slot, parts);
 	snprintf(parts->text[MATCH], RF_LIMIT_PART_SIZE, "%s", match);
 	snprintf(parts->text[DPORT], RF_LIMIT_PART_SIZE, "%s", *ports ? ports : "any");
 	snprintf(parts->text[PER], RF_LIMIT_PART_SIZE, "/%d", limit->per4);
@@ -138,6 +174,10 @@ static bool differ(const struct rf_limit_parts *before, const struct rf_limit_pa
 		return false;
 	if (part == DPORT)
 		return before->ports != after->ports;
+	if (part == SPORT)
+		return before->sports != after->sports;
+	if (part == TO)
+		return before->to != after->to;
 	if (part == FROM)
 		return before->from != after->from;
 	return strcmp(before->text[part], after->text[part]) != 0;

@@ -7,14 +7,14 @@
 
 #include "rules/ruleset.h"
 
-#define RF_LIMIT_PARTS 14
+#define RF_LIMIT_PARTS 18
 #define RF_LIMIT_PART_SIZE 128
 
 /* A limit in words: its rate, then the other parts in the order of the grammar. */
 struct rf_limit_parts {
-	uint32_t id;	      /* of its windows */
-	uint32_t is_default;  /* of burst, cells and edge: bit set */
-	uint64_t ports, from; /* hashes: the text may leave out some */
+	uint32_t id;			  /* of its windows */
+	uint32_t is_default;		  /* of burst, cells and edge: bit set */
+	uint64_t ports, sports, to, from; /* hashes: the text may leave out some */
 	char text[RF_LIMIT_PARTS][RF_LIMIT_PART_SIZE];
 };
 

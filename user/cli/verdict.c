@@ -34,7 +34,10 @@ static bool is_shadow(const struct rf_answer *answer)
 /* Does what the limit says hold for every packet of the source? */
 static bool is_for_all(const struct rf_answer *answer)
 {
-	return answer->limit->match == RF_MATCH_ANY && !answer->limit->has_ports &&
+	const struct rf_limit *limit = answer->limit;
+
+	return limit->match == RF_MATCH_ANY && !limit->has_ports && !limit->has_sports &&
+	       !limit->has_to && !limit->length_max && !limit->tcp_mask &&
 	       (!answer->shorter_pass || answer->banned_ns);
 }
 

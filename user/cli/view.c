@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/hardware.h"
 #include "cli/out.h"
 #include "cli/view.h"
+#include "rules/destination.h"
 
 void rf_view_memory(uint64_t bytes, char text[RF_MEMORY_TEXT_SIZE])
 {
@@ -41,9 +43,8 @@ json_t *rf_view_interfaces(const struct rf_fence *fence)
 	return list;
 }
 
-json_t *rf_view_ports(const struct rf_ruleset *rules, int slot)
+json_t *rf_view_ports(const uint64_t *ports)
 {
-	const uint64_t *ports = rules->ports[slot];
 	char range[RF_PORT_RANGE_TEXT_SIZE];
 	json_t *list;
 
@@ -55,9 +56,8 @@ json_t *rf_view_ports(const struct rf_ruleset *rules, int slot)
 	return list;
 }
 
-void rf_view_ports_text(const struct rf_ruleset *rules, int slot, char text[RF_PORTS_TEXT_SIZE])
+void rf_view_ports_text(const uint64_t *ports, char text[RF_PORTS_TEXT_SIZE])
 {
-	const uint64_t *ports = rules->ports[slot];
 	char range[RF_PORT_RANGE_TEXT_SIZE];
 
 	*text = '\0';
@@ -71,6 +71,53 @@ void rf_view_ports_text(const struct rf_ruleset *rules, int slot, char text[RF_P
 		snprintf(text + length, RF_PORTS_TEXT_SIZE - length, "%s%s", length ? "," : "",
 			 range);
 	}
+}
+
+static json_t *view_to(const struct rf_ruleset *rules, int slot)
+{
+	char text[RF_PREFIX_TEXT_SIZE];
+	struct rf_prefix prefix;
+	json_t *list;
+
+	if (!rules->bank.limit[slot].has_to)
+		return json_null();
+	list = json_array();
+	for (int at = 0; rf_to_next(&rules->bank.shapes, slot, &at, &prefix);) {
+		rf_format_prefix(&prefix, text);
+		json_array_append_new(list, json_string(text));
+	}
+	return list;
+}
+
+json_t *rf_view_with_shape(json_t *limit, const struct rf_ruleset *rules, int slot)
+{
+	const struct rf_limit *shape = &rules->bank.limit[slot];
+	char length[RF_LENGTH_TEXT_SIZE], flags[RF_FLAGS_TEXT_SIZE];
+
+	rf_format_length(shape, length);
+	rf_format_tcp_flags(shape, flags);
+	return rf_view_merged(limit, json_pack("{s:o, s:o, s:o, s:o}", "sport",
+					       rf_view_ports(rules->sports[slot]), "to",
+					       view_to(rules, slot), "length",
+					       *length ? json_string(length) : json_null(), "flags",
+					       *flags ? json_string(flags) : json_null()));
+}
+
+char *rf_view_to_text(const struct rf_ruleset *rules, int slot)
+{
+	char prefix_text[RF_PREFIX_TEXT_SIZE], *text = NULL;
+	struct rf_prefix prefix;
+
+	for (int at = 0; rf_to_next(&rules->bank.shapes, slot, &at, &prefix);) {
+		char *longer;
+
+		rf_format_prefix(&prefix, prefix_text);
+		if (asprintf(&longer, "%s%s%s", text ? text : "", text ? "," : "", prefix_text) < 0)
+			break;
+		free(text);
+		text = longer;
+	}
+	return text;
 }
 
 json_t *rf_view_newcomers(const struct rf_counters *counters)

@@ -15,11 +15,15 @@ json_t *rf_view_interfaces(const struct rf_fence *fence);
 void rf_view_memory(uint64_t bytes, char text[RF_MEMORY_TEXT_SIZE]);
 const char *rf_view_attached_by(const struct rf_interface *interface);
 
-/* The ports of the limit in `slot`, as ["53", "1000-2000"]; null where it has none. */
-json_t *rf_view_ports(const struct rf_ruleset *rules, int slot);
+/* A bit set of RF_PORTS as ["53", "1000-2000"]; null for NULL. */
+json_t *rf_view_ports(const uint64_t *ports);
 /* The same for people; ranges that do not fit are left out. */
 #define RF_PORTS_TEXT_SIZE 64
-void rf_view_ports_text(const struct rf_ruleset *rules, int slot, char text[RF_PORTS_TEXT_SIZE]);
+void rf_view_ports_text(const uint64_t *ports, char text[RF_PORTS_TEXT_SIZE]);
+/* What a limit names by `to`: PREFIX,…, which the caller frees; NULL: nothing. */
+char *rf_view_to_text(const struct rf_ruleset *rules, int slot);
+/* Adds to the JSON of a limit what it asks of packets beyond protocol and destination port. */
+json_t *rf_view_with_shape(json_t *limit, const struct rf_ruleset *rules, int slot);
 /* {"admitted","aggregated","passed","dropped"} */
 json_t *rf_view_newcomers(const struct rf_counters *counters);
 /* {"inserts","evictions"} of a family, 0 or 1. */

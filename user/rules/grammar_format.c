@@ -201,6 +201,47 @@ bool rf_format_port_range(const uint64_t *ports, int *first, char text[RF_PORT_R
 	return from < RF_PORTS;
 }
 
+const struct rf_tcp_flag rf_tcp_flags[RF_TCP_FLAG_WORDS] = {
+	{"SYN", 0x02}, {"ACK", 0x10}, {"FIN", 0x01}, {"RST", 0x04},  {"PSH", 0x08},
+	{"URG", 0x20}, {"ECE", 0x40}, {"CWR", 0x80}, {"NONE", 0x00}, {"ALL", 0xff},
+};
+
+void rf_format_length(const struct rf_limit *limit, char text[RF_LENGTH_TEXT_SIZE])
+{
+	*text = '\0';
+	if (limit->length_max && limit->length_min == limit->length_max)
+		snprintf(text, RF_LENGTH_TEXT_SIZE, "%d", limit->length_min);
+	else if (limit->length_max)
+		snprintf(text, RF_LENGTH_TEXT_SIZE, "%d-%d", limit->length_min, limit->length_max);
+}
+
+/* The words of flags; of none or all of them, one word. */
+static void append_tcp_flags(unsigned int flags, char text[RF_FLAGS_TEXT_SIZE])
+{
+	const char *before = "";
+
+	for (int i = 0; i < RF_TCP_FLAG_WORDS; i++) {
+		const struct rf_tcp_flag *flag = &rf_tcp_flags[i];
+		const bool is_single = flag->bits && flag->bits != 0xff;
+		const size_t length = strlen(text);
+
+		if (is_single ? flags == 0xff || !(flags & flag->bits) : flags != flag->bits)
+			continue;
+		snprintf(text + length, RF_FLAGS_TEXT_SIZE - length, "%s%s", before, flag->word);
+		before = ",";
+	}
+}
+
+void rf_format_tcp_flags(const struct rf_limit *limit, char text[RF_FLAGS_TEXT_SIZE])
+{
+	*text = '\0';
+	if (!limit->tcp_mask)
+		return;
+	append_tcp_flags(limit->tcp_flags, text);
+	strcat(text, "/");
+	append_tcp_flags(limit->tcp_mask, text);
+}
+
 static void append_flags(const struct rf_limit *limit, char text[RF_LIMIT_TEXT_SIZE])
 {
 	if (limit->flags & RF_SHADOW)
@@ -209,6 +250,18 @@ static void append_flags(const struct rf_limit *limit, char text[RF_LIMIT_TEXT_S
 		append(text, " count rejected");
 	if (limit->flags & RF_EXACT)
 		append(text, " exact");
+}
+
+static void append_shape(const struct rf_limit *limit, char text[RF_LIMIT_TEXT_SIZE])
+{
+	char length[RF_LENGTH_TEXT_SIZE], flags[RF_FLAGS_TEXT_SIZE];
+
+	rf_format_length(limit, length);
+	rf_format_tcp_flags(limit, flags);
+	if (*length)
+		append(text, " length %s", length);
+	if (*flags)
+		append(text, " flags %s", flags);
 }
 
 void rf_format_limit(const struct rf_limit *limit, char text[RF_LIMIT_TEXT_SIZE])
@@ -228,6 +281,7 @@ void rf_format_limit(const struct rf_limit *limit, char text[RF_LIMIT_TEXT_SIZE]
 	if (limit->burst != rf_default_burst(limit))
 		append(text, " burst %s", burst);
 	append_match(limit, text);
+	append_shape(limit, text);
 	if (limit->per4 != RF_PER4_DEFAULT)
 		append(text, " per /%d", limit->per4);
 	if (limit->per6 != RF_PER6_DEFAULT)

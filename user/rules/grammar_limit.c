@@ -8,8 +8,6 @@
 #include "rules/private.h"
 
 #define BAN_MIN_NS 1000000000ULL
-#define TCP 6
-#define UDP 17
 
 /* A limit whose words are being read. The meaning of a word may depend on a later one. */
 struct draft {
@@ -123,61 +121,42 @@ static int parse_match(const char *value, void *into, struct rf_error *error)
 	return err;
 }
 
-/* The port at `*text`, which moves past it; -1 if there is none. */
-static long take_port(const char **text)
-{
-	size_t length = strspn(*text, "0123456789");
-	long port = 0;
-
-	for (size_t i = 0; i < length && port < RF_PORTS; i++)
-		port = port * 10 + (*text)[i] - '0';
-	*text += length;
-	return length ? port : -1;
-}
-
-/* P or P-Q at `*text`, which moves past it. */
-static int parse_port_range(const char **text, uint64_t *ports, struct rf_error *error)
-{
-	const char *start = *text;
-	long first = take_port(text), last = first;
-	int length;
-
-	if (**text == '-') {
-		++*text;
-		last = take_port(text);
-	}
-	length = *text - start + strcspn(*text, ",");
-	if (first < 0 || last < 0 || (**text && **text != ','))
-		return rf_error_usage(error,
-				      "'%.*s': invalid port; write it like 53, 53,443 or 8000-8100",
-				      length, start);
-	if (first >= RF_PORTS || last >= RF_PORTS)
-		return rf_error_usage(error, "'%.*s': invalid port: it must be 0-%d", length, start,
-				      RF_PORTS - 1);
-	if (first > last)
-		return rf_error_usage(error,
-				      "'%.*s': invalid range of ports: it ends before it begins; "
-				      "write %ld-%ld",
-				      length, start, last, first);
-	for (long port = first; port <= last; port++)
-		ports[port / 64] |= 1ULL << port % 64;
-	return 0;
-}
-
 static int parse_dport(const char *value, void *into, struct rf_error *error)
 {
 	struct draft *draft = into;
-	uint64_t *ports = calloc(RF_PORTS / 64, sizeof(*ports));
-	int err;
 
-	if (!ports)
-		return rf_error_failed(error, -ENOMEM, "'dport': out of memory");
-	draft->made.ports = ports;
 	draft->made.limit.has_ports = 1;
-	err = parse_port_range(&value, ports, error);
-	while (!err && *value++ == ',')
-		err = parse_port_range(&value, ports, error);
-	return err;
+	return rf_parse_ports(value, &draft->made.ports, error);
+}
+
+static int parse_sport(const char *value, void *into, struct rf_error *error)
+{
+	struct draft *draft = into;
+
+	draft->made.limit.has_sports = 1;
+	return rf_parse_ports(value, &draft->made.sports, error);
+}
+
+static int parse_to(const char *value, void *into, struct rf_error *error)
+{
+	struct draft *draft = into;
+
+	draft->made.limit.has_to = 1;
+	return rf_parse_prefixes(value, &draft->made.to, error);
+}
+
+static int parse_lengths(const char *value, void *into, struct rf_error *error)
+{
+	struct draft *draft = into;
+
+	return rf_parse_lengths(value, &draft->made.limit, error);
+}
+
+static int parse_flags(const char *value, void *into, struct rf_error *error)
+{
+	struct draft *draft = into;
+
+	return rf_parse_tcp_flags(value, &draft->made.limit, error);
 }
 
 static int parse_from(const char *value, void *into, struct rf_error *error)
@@ -299,6 +278,8 @@ static int parse_limit_rate(const char *value, void *into, struct rf_error *erro
 /* The rate precedes the others, except in a change. */
 static const rf_option_parser parsers[RF_LIMIT_OPTIONS] = {
 	[RF_OPT_MATCH] = parse_match,	  [RF_OPT_DPORT] = parse_dport,
+	[RF_OPT_SPORT] = parse_sport,	  [RF_OPT_TO] = parse_to,
+	[RF_OPT_SIZES] = parse_lengths,	  [RF_OPT_FLAGS] = parse_flags,
 	[RF_OPT_FROM] = parse_from,	  [RF_OPT_PER] = parse_per,
 	[RF_OPT_PER6] = parse_per6,	  [RF_OPT_PACKETS] = parse_packets,
 	[RF_OPT_BYTES] = parse_bytes,	  [RF_OPT_ALGORITHM] = parse_algorithm,
@@ -426,50 +407,6 @@ static int check_burst(struct draft *draft, struct rf_error *error)
 	return 0;
 }
 
-static bool match_has_ports(const struct rf_limit *limit)
-{
-	if (limit->match == RF_MATCH_PROTOCOL)
-		return limit->protocol == TCP || limit->protocol == UDP;
-	return limit->match != RF_MATCH_ICMP;
-}
-
-/* `match other` has one window for all its packets: they have no source and no port. */
-static int check_other(const struct draft *draft, struct rf_error *error)
-{
-	static const enum rf_limit_option without[] = {RF_OPT_DPORT, RF_OPT_FROM, RF_OPT_PER,
-						       RF_OPT_PER6, RF_OPT_BAN};
-
-	for (size_t i = 0; i < ARRAY_SIZE(without); i++)
-		if (has_given(draft, without[i]))
-			return rf_error_usage(
-				error,
-				"'%s': 'match other' does not take it, since packets that are not "
-				"IP have no source and no port; leave out one of them",
-				rf_limit_options[without[i]].word);
-	return 0;
-}
-
-/* An error where an option can have no effect on the packets that the limit matches. */
-static int check_match(const struct draft *draft, struct rf_error *error)
-{
-	const struct rf_limit *limit = &draft->made.limit;
-
-	if (limit->match == RF_MATCH_OTHER)
-		return check_other(draft, error);
-	if (limit->has_ports && !match_has_ports(limit) && limit->match == RF_MATCH_ICMP)
-		return rf_error_usage(error, "'dport': 'match icmp' does not take it, since ICMP "
-					     "has no ports; leave out one of them");
-	if (limit->has_ports && !match_has_ports(limit))
-		return rf_error_usage(error,
-				      "'dport': 'match proto %d' does not take it; only any, tcp, "
-				      "tcp syn, udp, proto 6 and proto 17 have ports",
-				      limit->protocol);
-	if (limit->ban_ns && limit->flags & RF_SHADOW)
-		return rf_error_usage(error, "'ban': a shadow limit drops nothing, so it bans "
-					     "nobody; leave out 'ban' or 'shadow'");
-	return 0;
-}
-
 /*
  * A name may be a keyword: its place says what it is. But a keyword without `rate` behind it is
  * one: the name was forgotten. `dev` and `confirm` may stand beside names in other commands.
@@ -533,7 +470,7 @@ static int check_limit(struct draft *draft, struct rf_error *error)
 	if (!err)
 		err = check_burst(draft, error);
 	if (!err)
-		err = check_match(draft, error);
+		err = rf_check_match(&draft->made, draft->given, error);
 	return err;
 }
 
@@ -606,6 +543,8 @@ int rf_parse_changed(struct rf_words *words, const char *name, struct rf_definit
 void rf_definition_free(struct rf_definition *definition)
 {
 	free(definition->ports);
+	free(definition->sports);
+	rf_prefixes_free(&definition->to);
 	rf_prefixes_free(&definition->from);
 	*definition = (struct rf_definition){};
 }

@@ -111,6 +111,10 @@ static const struct rf_option all_words[] = {
 static const struct rf_option no_words[] = {
 	{"match", .summary = "every packet"},
 	{"dport", .summary = "to every port"},
+	{"sport", .summary = "from every port"},
+	{"to", .summary = "to every address"},
+	{"length", .summary = "of any length"},
+	{"flags", .summary = "with any flags"},
 	{"from", .summary = "from every network"},
 	{"per", .summary = "per /32"},
 	{"per6", .summary = "per6 /64"},
@@ -149,6 +153,25 @@ const struct rf_option rf_limit_options[] = {
 		 .summary =
 			 "TCP and UDP packets to these ports. Later fragments have no ports: they "
 			 "are charged only to limits without 'dport' and 'syn'"},
+	[RF_OPT_SPORT] =
+		{"sport", RF_KIND_PORTS, "P|P-Q|P,Q",
+		 .summary = "TCP and UDP packets from these ports, as reflected floods come from "
+			    "53, 123 or 11211. Later fragments have none",
+		 NAMES},
+	[RF_OPT_TO] = {"to", RF_KIND_PREFIX, "PREFIX,…",
+		       .summary = "packets to these addresses. All limits together may name 8 "
+				  "prefixes of each family",
+		       NAMES},
+	[RF_OPT_SIZES] =
+		{"length", RF_KIND_SIZES, "A|A-B",
+		 .summary = "frames of that many bytes, with the Ethernet header: 14 more than "
+			    "the IP packet, and at least 60 on a wire",
+		 NAMES},
+	[RF_OPT_FLAGS] =
+		{"flags", RF_KIND_FLAGS, "VALUE/MASK",
+		 .summary = "TCP packets that have, of the flags in MASK, those in VALUE and no "
+			    "others: SYN/SYN,ACK, RST/RST, NONE/ALL. Later fragments have none",
+		 NAMES},
 	[RF_OPT_FROM] =
 		{"from", RF_KIND_PREFIX, "PREFIX,…",
 		 .summary =

@@ -57,6 +57,25 @@ int rf_parse_parts(struct rf_words *words, unsigned int *given, unsigned int *dr
 /* The options of a limit after a change, in any order. */
 int rf_parse_changed(struct rf_words *words, const char *name, struct rf_definition *definition,
 		     struct rf_error *error);
+/* P|P-Q|P,Q,… into a bit set of RF_PORTS, which the caller frees in any case. */
+int rf_parse_ports(const char *value, uint64_t **ports, struct rf_error *error);
+#define RF_LENGTH_MIN 14 /* an Ethernet header */
+/* A or A-B. */
+int rf_parse_lengths(const char *value, struct rf_limit *limit, struct rf_error *error);
+
+#define RF_TCP_FLAG_WORDS 10
+struct rf_tcp_flag {
+	const char *word;
+	uint8_t bits;
+};
+extern const struct rf_tcp_flag rf_tcp_flags[RF_TCP_FLAG_WORDS]; /* the single flags first */
+/* VALUE/MASK, or VALUE for VALUE/VALUE. */
+int rf_parse_tcp_flags(const char *value, struct rf_limit *limit, struct rf_error *error);
+/*
+ * An error where an option can have no effect on the packets that the limit matches. `given`: bit
+ * set of enum rf_limit_option.
+ */
+int rf_check_match(const struct rf_definition *made, unsigned int given, struct rf_error *error);
 /* The TIME of a trial. */
 int rf_parse_trial(const char *value, uint64_t *time_ns, struct rf_error *error);
 
