@@ -158,7 +158,7 @@ usage "'a2345678901234567890123456789012': $name" \
 usage "'confirm': invalid name of a limit: it is a keyword; choose another name" \
 	limit add confirm rate 1/1s
 usage "'frob': unknown word; did you mean 'from'?" limit add all rate 1/1s frob
-usage "'soft': unknown word in a limit; see 'ringfence help limit add'" limit add all rate 1/1s soft
+usage "'weird': unknown word in a limit; see 'ringfence help limit add'" limit add all rate 1/1s weird
 usage "'shadwo': unknown word; did you mean 'shadow'?" limit add all rate 1/1s shadwo
 usage "'raet': unknown word; did you mean 'rate'?" limit add all raet 1/1s
 usage "'upd': not a word for 'match'; did you mean 'udp'?" limit add all rate 1/1s match upd
@@ -196,6 +196,32 @@ usage "'dport': 'match icmp' does not take it, since ICMP has no ports; leave ou
 	limit add all rate 1/1s match icmp dport 53
 usage "'dport': 'match proto 47' does not take it; only any, tcp, tcp syn, udp, proto 6 and proto 17 \
 have ports" limit add all rate 1/1s match proto 47 dport 53
+usage "'sport': 'match icmp' does not take it, since ICMP has no ports; leave out one of them" \
+	limit add all rate 1/1s match icmp sport 53
+usage "'sport': expects a port, like 53 or 8000-8100" limit add all rate 1/1s sport
+usage "'length': expects a length, like 482 or 1000-1514" limit add all rate 1/1s length
+usage "'1k': invalid length; write it like 482 or 1000-1514, in bytes of the frame with its Ethernet \
+header" limit add all rate 1/1s length 1k
+usage "'9': invalid length: it must be 14-65535, in bytes of the frame with its Ethernet header" \
+	limit add all rate 1/1s length 9
+usage "'90-80': invalid range of lengths: it ends before it begins; write 80-90" \
+	limit add all rate 1/1s length 90-80
+usage "'flags': expects TCP flags, like SYN/SYN,ACK" limit add all rate 1/1s flags
+for flags in SIN SYN/ SYN/SYN/SYN 'SYN,/SYN'; do
+	usage "'$flags': invalid flags; write them like SYN/SYN,ACK: of the flags behind the slash, those \
+before it are set and no others; the flags are SYN, ACK, FIN, RST, PSH, URG, ECE, CWR, NONE and ALL" \
+		limit add all rate 1/1s flags "$flags"
+done
+usage "'NONE': invalid flags: no flag is asked for; write NONE/ALL for packets without any flag" \
+	limit add all rate 1/1s flags NONE
+usage "'SYN/ACK': invalid flags: those before the slash must also stand behind it, or no packet would \
+match" limit add all rate 1/1s flags SYN/ACK
+usage "'flags': 'match tcp syn' names the flags already; write 'match tcp' or leave out 'flags'" \
+	limit add all rate 1/1s match tcp syn flags ACK
+usage "'flags': 'match udp' does not take it, since only TCP has these flags; write 'match tcp' or \
+leave out 'flags'" limit add all rate 1/1s match udp flags ACK
+usage "'length': 'match other' does not take it, since packets that are not IP have no source and no \
+port; leave out one of them" limit add all rate 1/1s match other length 60
 usage "'from': expects a prefix, like 192.0.2.0/24" limit add all rate 1/1s from
 usage "'10.0.0.0/33': invalid prefix: its length must be 0-32" limit add all rate 1/1s from 10.0.0.0/33
 usage "'file': expects a file" limit add all rate 1/1s from file
@@ -438,7 +464,8 @@ maps=$(jq -n '[$ARGS.positional[] | {(.): "number"}] | add' --args windows4 wind
 of_newcomers='{admitted: "number", aggregated: "number", passed: "number", dropped: "number"}'
 shape '{fence: "string", version: "string", abi: "number", program_id: "number",
 	this_build: "boolean", sources: "number", interfaces: ['"$interface"' + {this_build: "boolean"}], limits: "number", armed: "boolean", trial: "null",
-	limit: [{name: "string", match: "string", dport: "null", from: "null", per: "number",
+	limit: [{name: "string", match: "string", dport: "null", sport: "null", to: "null",
+	length: "null", flags: "null", from: "null", per: "number",
 		per6: "number", shadow: "boolean"}], lists: {allow: "number", deny: "number"},
 	newcomers: ({then: "string", rate: "number", window_ms: "number"} + '"$of_newcomers"'),
 	windows: {ipv4: ('"$in_use"'), ipv6: ('"$in_use"')},
@@ -466,7 +493,8 @@ shape '{source: "string", verdict: "string", by: {kind: "string", limit: "string
 	would_pass_again_ms: "null", newcomer: "boolean", shadow: "boolean", banned_ms: "number"}]}' show 192.0.2.1
 shape '{limits: [{name: "string", rate: "number", window_ms: "number", unit: "string",
 	algorithm: "string", edge: "string", cells: "number", burst: "null", match: "string",
-	dport: "null", from: "null", per: "number", per6: "number", shadow: "boolean",
+	dport: "null", sport: "null", to: "null",
+	length: "null", flags: "null", from: "null", per: "number", per6: "number", shadow: "boolean",
 	count_rejected: "boolean", exact: "boolean", ban_ms: "null", ban_all: "boolean"}]}' limit list
 ringfence detach "${port[0]}" >"$scratch/log"
 use "$half"

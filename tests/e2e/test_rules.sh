@@ -161,6 +161,33 @@ ssh 5 35
 web 120 120' 'dport: each limit counts its packets'
 deliver 0 src=192.0.2.99,count=15,dport=53,frag=first src=192.0.2.99,count=40,dport=53,frag=later
 is "$(came)" '192.0.2.99 50' 'dport: a first fragment has a port, a later one has none'
+
+# ---- what floods are made of ----
+
+rules <<-'END'
+	limit add reflected rate 10/1h match udp sport 53,123,11211 exact
+	limit add large rate 20/1h match udp sport 5000 length 500-1514 exact
+	limit add server rate 30/1h match icmp to 192.0.2.254,2001:db8::/32 exact
+	limit add synack rate 5/1h flags SYN,ACK/SYN,ACK exact
+END
+deliver 0 src=192.0.2.1,count=40,sport=53 src=192.0.2.2,count=40,sport=54 \
+	src=192.0.2.3,count=40,sport=11211 src=192.0.2.4,count=40,sport=5000,len=600 \
+	src=192.0.2.5,count=40,sport=5000,len=400 src=192.0.2.6,count=40,proto=icmp,dst=192.0.2.254 \
+	src=192.0.2.7,count=40,proto=icmp,dst=192.0.2.253 src=192.0.2.8,count=40,proto=synack \
+	src=192.0.2.9,count=40,proto=syn src=192.0.2.10,count=40,sport=53,frag=later
+is "$(came | sort -t. -k4n | cut -d' ' -f2 | tr '\n' ' ')" '10 40 10 20 40 30 40 5 40 40 ' \
+	'sport, length, to and flags: the packets that match are limited, the others pass'
+is "$(limits)" 'large 20 20
+reflected 20 60
+server 30 10
+synack 5 35' 'sport, length, to and flags: each limit counts its packets'
+is "$(fence save | grep ^limit | sort)" 'limit add large rate 20/1h match udp length 500-1514 exact sport 5000
+limit add reflected rate 10/1h match udp exact sport 53,123,11211
+limit add server rate 30/1h match icmp exact to 192.0.2.254,2001:db8::/32
+limit add synack rate 5/1h flags SYN,ACK/SYN,ACK exact' 'save prints sport, length, to and flags'
+for i in {1..9}; do echo "limit add to$i rate 1/1s match proto $i to 192.0.2.$i"; done >"$scratch/many"
+fails 'a ninth destination is refused' 1 "ringfence: limit 'to9': all limits together may name 8 IPv4 prefixes by 'to'; \
+name fewer, or a prefix that contains several" ringfence check "$scratch/many"
 rules <<-'END'
 	limit add alludp rate 10/1h match udp exact
 	limit add alltcp rate 20/1h match tcp exact

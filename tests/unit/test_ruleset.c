@@ -171,9 +171,32 @@ static void too_many_kinds_of_packets_are_refused(void **state)
 	(void)state;
 	add_combinations(&rules, "dport", "%d");
 	err = rules_try_compile(&rules);
-	assert_no_room(err, &rules.error,
-		       "there are more than 256 kinds of packets that differ in their limits; use "
-		       "fewer limits with 'dport', or fewer lists of ports that overlap");
+	assert_no_room(
+		err, &rules.error,
+		"limits 'l0', 'l1', 'l2', 'l3', 'l4', 'l5', 'l6', 'l7' and 1 more make more than "
+		"255 kinds of packets that differ in their limits; delete some, or let "
+		"their ports, lengths, flags and 'to' overlap less");
+	rules_free(&rules);
+}
+
+/* Ten limits that packets match in nearly any combination. */
+static void too_many_kinds_of_shapes_are_refused(void **state)
+{
+	static const char *const words[] = {"sport 1",	 "length 60",	"flags SYN", "flags ACK",
+					    "flags FIN", "flags RST",	"flags PSH", "flags URG",
+					    "flags ECE", "to 192.0.2.1"};
+	struct rules rules = RULES_NEW;
+	char line[64];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+		snprintf(line, sizeof(line), "l%zu rate 1k/1s match tcp %s", i, words[i]);
+		rules_add(&rules, line);
+	}
+	assert_no_room(rules_try_compile(&rules), &rules.error,
+		       "limits 'l0', 'l1', 'l2', 'l3', 'l4', 'l5', 'l6', 'l7' and 2 more make more "
+		       "than 255 kinds of packets that differ in their limits; delete some, or let "
+		       "their ports, lengths, flags and 'to' overlap less");
 	rules_free(&rules);
 }
 
@@ -485,6 +508,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(a_shadow_makes_the_fifth_limit_where_it_replaces_none),
 	cmocka_unit_test(limits_that_share_no_packet_may_be_many),
 	cmocka_unit_test(too_many_kinds_of_packets_are_refused),
+	cmocka_unit_test(too_many_kinds_of_shapes_are_refused),
 	cmocka_unit_test(too_many_kinds_of_sources_are_refused),
 	cmocka_unit_test(a_from_without_prefix_is_refused),
 
