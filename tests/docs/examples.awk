@@ -16,7 +16,7 @@ function is_rule(text) {
 }
 
 function is_command(text) {
-	return text ~ /^(sudo )?(ringfence|ip|nft|make|systemctl|apt|apt-get|dpkg|nsenter|cat|cp|tc|ethtool|xdp-loader)( |$)/
+	return text ~ /^(sudo )?(ringfence|ip|nft|make|systemctl|apt|apt-get|dpkg|nsenter|cat|cp|printf|tc|ethtool|xdp-loader)( |$)/
 }
 
 function kind_of(    i, rules, commands, prompts) {

@@ -69,14 +69,18 @@ run_line() { # TEXT
 	[ -z "$limit" ] || [ "$status" != 124 ] || status=0
 }
 
-# Does the output have the lines that the document shows? "…" stands for the rest of a line, and one
-# that watches goes on printing.
+# Does the output have the lines that the document shows? "…" stands for the rest of a line, alone in
+# the last line for all further lines; and one that watches goes on printing.
 is_as_shown() { # COMMAND
 	local got shown
 
 	[ -s "$scratch/shown" ] || return 0
 	masked <"$scratch/shown" >"$scratch/want"
 	masked <"$scratch/out" >"$scratch/got"
+	if [ "$(tail -n 1 "$scratch/want")" = … ]; then
+		sed -i '$d' "$scratch/want"
+		sed -i "$(($(wc -l <"$scratch/want") + 1)),\$d" "$scratch/got"
+	fi
 	[[ $1 == *' watch'* ]] && head -n "$(wc -l <"$scratch/want")" "$scratch/got" >"$scratch/first" &&
 		mv "$scratch/first" "$scratch/got"
 	# Sources come in the order of their numbers, which are masked.

@@ -32,9 +32,12 @@ files() { # PREFIX: as they should be
 		644 $1/share/bash-completion/completions/ringfence
 		644 $1/share/doc/ringfence/README.md
 		644 $1/share/fish/vendor_completions.d/ringfence.fish
+		644 $1/share/doc/ringfence/guides/attaching.md
 		644 $1/share/doc/ringfence/guides/crowdsec.md
+		644 $1/share/doc/ringfence/guides/defaults.md
 		644 $1/share/doc/ringfence/guides/fail2ban.md
 		644 $1/share/doc/ringfence/guides/nftables.md
+		644 $1/share/doc/ringfence/guides/users.md
 		644 $1/share/ringfence/fail2ban/ringfence.conf
 		644 $1/share/man/man5/ringfence-json.5
 		644 $1/share/man/man5/ringfence-rules.5
