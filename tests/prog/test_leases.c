@@ -212,8 +212,10 @@ static void a_new_limit_in_a_slot_does_not_get_pending_counts(void **state)
 
 	set_limit(program, 5, 10 * NS_PER_S, 0);
 	assert_int_equal(send_from(program, 1, 100), 5);
-	program_apply(program, "");
-	program_apply(program, ""); /* so that no rules are left that have a limit in the slot */
+	program_apply(program, "newcomers off\n");
+	program_apply(
+		program,
+		"newcomers off\n"); /* so that no rules are left that have a limit in the slot */
 	program_apply(program, "limit add other rate 7/10s");
 	assert_int_equal(program_slot(program, "other"), 0);
 	assert_int_equal(program_limit_counters(program).dropped.packets, 0);

@@ -381,7 +381,7 @@ static void one_of_several_limits_counts_what_it_rejects(void **state)
 	assert_int_equal(burst_udp(program, "192.0.2.1", 1, 9), 4);
 	assert_int_equal(rf_word_used(program_source(program, "all", "192.0.2.1").window.head), 9);
 	assert_int_equal(used_of(program, "udp", "192.0.2.1"), 4);
-	program_apply(program, "");
+	program_apply(program, "newcomers off\n");
 	program_apply(program, "limit add all rate 10/10s count rejected\n"
 			       "limit add udp rate 4/10s match udp\n");
 	assert_int_equal(burst_udp(program, "192.0.2.1", 1, 9), 4);

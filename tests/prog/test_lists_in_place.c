@@ -235,6 +235,60 @@ static void a_prefix_that_contains_many_takes_new_tries(void **state)
 	assert_true(passes(program, "10.0.0.200"));
 }
 
+static void ten_thousand_changes_are_one(void **state)
+{
+	struct rf_list_change *change = calloc(10000, sizeof(*change));
+	const struct rf_list_changes changes = {.change = change, .count = 10000};
+	struct program *program = *state;
+	struct rf_lists_outcome outcome;
+	struct rf_error error = {};
+	uint64_t active;
+
+	assert_non_null(change);
+	program_apply(program, "limit add all rate 5/10s\ndeny add 192.0.2.1\n");
+	for (int i = 0; i < 10000; i++)
+		change[i] = (struct rf_list_change){
+			.prefix = {4, 32, {htonl(0x0a000000 + 3 * i)}},
+			.list = RF_DENY,
+			.until = RF_FOREVER,
+		};
+	active = program->config->active;
+	for (int times = 0; times < 2; times++) {
+		assert_done(
+			rf_fence_change_lists(&program->fence, &changes, NULL, &outcome, &error),
+			&error);
+		assert_int_equal(outcome.writes, times ? 0 : 10000);
+		assert_int_equal(outcome.listed[RF_DENY], 10001);
+		assert_int_equal(program->config->active, active + 2);
+	}
+	free(change);
+}
+
+/* Old tries may be as large as those in force. */
+static void a_commit_leaves_no_old_tries(void **state)
+{
+	struct program *program = *state;
+	struct rf_tries tries;
+	struct rf_standing before;
+	struct rf_error error = {};
+
+	program_apply(program, "deny add 10.0.0.1\nallow add 2001:db8::/32\n");
+	program_apply(program, "deny add 10.0.0.2\n");
+	program_apply_on_trial(program, "deny add 10.0.0.3\n", 60 * NS_PER_S);
+	for (int confirmed = 0; confirmed < 2; confirmed++) {
+		assert_done(rf_tries_open(&program->fence, ~program->config->active & 1, &tries,
+					  &error),
+			    &error);
+		assert_true(confirmed ? tries.fd[0] < 0 : tries.fd[0] >= 0);
+		assert_true(tries.fd[1] < 0);
+		rf_tries_close(&tries);
+		if (!confirmed)
+			assert_done(rf_fence_confirm(&program->fence, &before, &error), &error);
+	}
+	assert_false(passes(program, "10.0.0.3"));
+	assert_true(passes(program, "10.0.0.2"));
+}
+
 static void a_missing_prefix_changes_nothing(void **state)
 {
 	struct program *program = *state;
@@ -502,6 +556,8 @@ int main(void)
 		TEST(entries_are_those_of_all_rules_compiled_anew),
 		TEST(a_change_writes_its_prefix_and_those_within),
 		TEST(a_prefix_that_contains_many_takes_new_tries),
+		TEST(ten_thousand_changes_are_one),
+		TEST(a_commit_leaves_no_old_tries),
 		TEST(a_missing_prefix_changes_nothing),
 		TEST(a_source_under_two_entries_is_never_judged_by_neither),
 		TEST(no_lease_answers_by_the_old_lists),

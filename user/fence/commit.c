@@ -89,6 +89,24 @@ static int switch_bank(struct rf_fence *fence, const struct rf_bank *bank,
 	return rf_wait_for_programs(error);
 }
 
+/*
+ * Frees the tries of the bank that no program reads any more, which may be as large as those in
+ * force. Failing does no harm: the next commit replaces them.
+ */
+static void free_idle_tries(const struct rf_fence *fence)
+{
+	const int in_force = fence->config->active & 1;
+	struct rf_tries tries = RF_TRIES_NONE, idle = RF_TRIES_NONE;
+	struct rf_error ignored;
+
+	if (!rf_tries_open(fence, in_force, &tries, &ignored) &&
+	    !rf_tries_open(fence, !in_force, &idle, &ignored) &&
+	    memcmp(tries.id, idle.id, sizeof(idle.id)) != 0)
+		rf_tries_put(fence, !in_force, &RF_TRIES_NONE, &ignored);
+	rf_tries_close(&tries);
+	rf_tries_close(&idle);
+}
+
 /* ---- trials ---- */
 
 int rf_fence_check_settled(const struct rf_fence *fence, struct rf_error *error)
@@ -342,6 +360,8 @@ int rf_fence_commit(struct rf_fence *fence, struct rf_ruleset *ruleset,
 		err = switch_both(&commit, error);
 	if (!err)
 		rf_bans_reclaim(fence);
+	if (!err && !trial)
+		free_idle_tries(fence);
 	end_commit(&commit);
 	return err && commit.is_in_force ? fail_in_force(err, error) : err;
 }
@@ -355,11 +375,16 @@ static int fail_late(const struct rf_standing *standing, struct rf_error *error)
 
 int rf_fence_confirm(struct rf_fence *fence, struct rf_standing *before, struct rf_error *error)
 {
+	int err;
+
 	*before = rf_fence_standing(fence);
 	if (before->state == RF_SETTLED)
 		return rf_error_failed(error, -ENOENT, "nothing to confirm: no rules are on trial");
 	if (before->state == RF_FELL_BACK)
 		return fail_late(before, error);
 	__atomic_store_n(&fence->config->bank[before->active & 1].deadline, 0, __ATOMIC_RELEASE);
-	return rf_wait_for_programs(error); /* the other bank is idle only then */
+	err = rf_wait_for_programs(error); /* the other bank is idle only then */
+	if (!err)
+		free_idle_tries(fence);
+	return err;
 }
