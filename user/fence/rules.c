@@ -7,12 +7,15 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "fence/private.h"
 #include "fence/tries.h"
 
 #define PORT_WORDS (RF_PORTS / 64)
 #define READS_MAX 100 /* tries to read rules that are switched meanwhile */
+#define PAUSES_MAX 20 /* tries to read tries that are changed meanwhile */
+#define PAUSE_NS 1000000
 
 static bool has_moved(const struct rf_fence *fence, const struct rf_standing *standing)
 {
@@ -159,19 +162,38 @@ int rf_fence_ruleset_of(const struct rf_fence *fence, int bank, struct rf_rulese
 	return err;
 }
 
+/*
+ * Are the tries being changed? That takes a moment, unless the command that changed them was
+ * killed: then the entries are as they are.
+ */
+static bool in_doubt(const struct rf_fence *fence, const struct rf_standing *standing)
+{
+	const __u32 *flags = &fence->config->bank[standing->in_force & 1].flags;
+
+	return __atomic_load_n(flags, __ATOMIC_RELAXED) & RF_BANK_IN_DOUBT;
+}
+
 int rf_fence_ruleset(const struct rf_fence *fence, struct rf_ruleset *ruleset,
 		     struct rf_error *error)
 {
+	const struct timespec pause = {.tv_nsec = PAUSE_NS};
 	struct rf_standing standing;
+	bool was_in_doubt;
 	int err;
 
 	for (int i = 0; i < READS_MAX; i++) {
 		rf_ruleset_free(ruleset);
 		*ruleset = RF_RULESET_NONE;
 		standing = rf_fence_standing(fence);
+		was_in_doubt = in_doubt(fence, &standing);
 		err = rf_fence_ruleset_of(fence, standing.in_force & 1, ruleset, error);
-		if (!has_moved(fence, &standing))
+		if (has_moved(fence, &standing))
+			continue;
+		/* -ESTALE: a trie is in place, and its pin is about to be, or the reverse. */
+		if (i >= PAUSES_MAX ||
+		    (err != -ESTALE && !was_in_doubt && !in_doubt(fence, &standing)))
 			return err;
+		nanosleep(&pause, NULL);
 	}
 	return fail_moving(error);
 }
