@@ -102,8 +102,8 @@ struct {
 
 /*
  * The prefixes of lists and limits: one trie for each bank; none where there are no prefixes.
- * Writer: the command line, which makes a new trie of the size it needs for each change. Reader:
- * the program. Never full.
+ * Writer: the command line, which changes few entries in place, each at once, and makes a new trie
+ * for more of them or where one is full. Reader: the program.
  */
 struct prefix_trie4 {
 	__uint(type, BPF_MAP_TYPE_LPM_TRIE);

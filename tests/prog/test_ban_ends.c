@@ -112,6 +112,26 @@ static void a_ban_ends_with_its_limit(void **state)
 	assert_int_equal(burst(program, 1, 20), 5);
 }
 
+/* Bans belong to both sides of a trial: one that is ended does not come back with the old rules. */
+static void unban_on_trial_holds_after_it(void **state)
+{
+	const struct rf_prefix all = {.version = 4};
+	struct program *program = *state;
+	struct rf_error error = {};
+
+	program_apply(program, "limit add all rate 5/1s ban 1h\n");
+	assert_int_equal(burst(program, 1, 20), 5);
+	assert_int_equal(burst(program, 2, 20), 5);
+	program_apply_on_trial(program, "limit add new rate 9/1s ban 2h\n", 60 * NS_PER_S);
+	assert_int_equal(burst(program, 3, 20), 9);
+	assert_int_equal(rf_fence_unban(&program->fence, &all, &error), 3);
+	program_set_time(program, START_NS + 2 * NS_PER_S);
+	assert_int_equal(burst(program, 3, 3), 3);
+	program_set_time(program, START_NS + 70 * NS_PER_S);
+	assert_int_equal(rf_fence_standing(&program->fence).state, RF_FELL_BACK);
+	assert_int_equal(burst(program, 1, 3) + burst(program, 2, 3), 6);
+}
+
 #define TEST(function) cmocka_unit_test_setup_teardown(function, bursts_setup, program_teardown)
 
 int main(void)
@@ -122,6 +142,7 @@ int main(void)
 		TEST(a_source_over_another_limit_is_not_banned),
 		TEST(an_aggregate_is_not_banned),
 		TEST(a_ban_ends_with_its_limit),
+		TEST(unban_on_trial_holds_after_it),
 	};
 
 	return cmocka_run_group_tests_name("ban ends", tests, NULL, NULL);

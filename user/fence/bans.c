@@ -134,23 +134,52 @@ struct rf_prefix rf_ban_prefix(const struct rf_ban_row *row)
 
 /* ---- ending ---- */
 
+/* The rules whose bans can be ended: those in force, and those that they may fall back to. */
+static int read_sides(const struct rf_fence *fence, struct rf_bank side[2], int *sides,
+		      struct rf_error *error)
+{
+	const struct rf_standing standing = rf_fence_standing(fence);
+	int err = rf_fence_bank(fence, &side[0], error);
+
+	*sides = 1;
+	if (err || standing.state != RF_ON_TRIAL || standing.fallback != RF_FALL_BACK)
+		return err;
+	rf_fence_other_bank(fence, standing.in_force, &side[1]);
+	*sides = 2;
+	return rf_bank_check(&side[1], error);
+}
+
+/* Sets the row's limit. False: no limit of these rules has made the ban. */
+static bool find_limit(const struct rf_bank side[2], int sides, struct rf_ban_row *row)
+{
+	for (int i = 0; i < sides; i++) {
+		const int slot = slot_of(&side[i], row->limit_id);
+
+		if (slot < 0)
+			continue;
+		row->limit = &side[i].limit[slot];
+		return true;
+	}
+	return false;
+}
+
 int rf_fence_unban(const struct rf_fence *fence, const struct rf_prefix *prefix,
 		   struct rf_error *error)
 {
-	struct rf_bans bans, found;
-	int lifted = 0, err = rf_fence_bans(fence, &found, error);
+	struct rf_bank side[2];
+	struct rf_bans bans;
+	int sides, lifted = 0, err = read_sides(fence, side, &sides, error);
 
 	if (err)
 		return err;
 	err = read_bans(fence, &bans, false, error);
 	for (size_t i = 0; !err && i < bans.count; i++) {
 		struct rf_ban_row *row = &bans.row[i];
-		const struct rf_ban_row *known = rf_bans_find(&found, &row->source, row->limit_id);
 		struct rf_prefix banned;
 
-		if (!known)
+		if (!find_limit(side, sides, row))
 			continue;
-		banned = rf_ban_prefix(known);
+		banned = rf_ban_prefix(row);
 		if (prefix && !rf_prefix_contains(prefix, &banned) &&
 		    !rf_prefix_contains(&banned, prefix))
 			continue;
@@ -158,7 +187,6 @@ int rf_fence_unban(const struct rf_fence *fence, const struct rf_prefix *prefix,
 				      row->place % RF_BAN_WAYS, row->word);
 	}
 	rf_bans_free(&bans);
-	rf_bans_free(&found);
 	return err ? err : lifted;
 }
 
