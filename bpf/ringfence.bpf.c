@@ -236,8 +236,8 @@ static __always_inline __u32 refine_class(const struct rf_packet *packet, struct
 }
 
 /*
- * The class of a packet by its shape. Parses the frame again, so that no other packet keeps in
- * registers where its headers are.
+ * The class of a packet by its shape, for frames that are not plain. Parses the frame again, so
+ * that no other packet keeps in registers where its headers are.
  */
 __noinline __u32 class_by_shape(struct xdp_md *ctx, __u32 base, __u32 generation, __u32 len_bytes)
 {
@@ -275,7 +275,12 @@ static __always_inline enum rf_reason set_request(struct xdp_md *ctx, struct req
 	index = class_of(bank, generation, packet);
 	if (!bank->packet_class[index].limits && bank->packet_class[index].by_shape) {
 		RF_OPAQUE(index); /* these save stack: what was computed before is not kept */
-		index = class_by_shape(ctx, index, generation, len_bytes);
+		if (__builtin_constant_p(packet->network)) { /* a plain frame: without a call */
+			RF_OPAQUE(ctx);
+			index = refine_class(packet, ctx, index, generation, len_bytes, version);
+		} else {
+			index = class_by_shape(ctx, index, generation, len_bytes);
+		}
 		RF_OPAQUE(index); /* keeps the mask: the verifier does not see what it returns */
 		index %= RF_PACKET_CLASSES_MAX;
 		RF_OPAQUE(bank);
@@ -373,8 +378,11 @@ static __always_inline int handle_frame(struct xdp_md *ctx, int is_in_frags)
 		len_bytes = end - data;
 	if (rf_packet_is_plain4(data, end, &packet))
 		return handle_packet(ctx, &packet, 4, len_bytes, jiffies, cpu);
-	if (rf_packet_is_plain6(data, end, &packet))
+	if (rf_packet_is_plain6(data, end, &packet)) {
+		if (is_in_frags) /* no stack is left for class_by_shape in its place */
+			RF_OPAQUE(packet.network);
 		return handle_packet(ctx, &packet, 6, len_bytes, jiffies, cpu);
+	}
 	reason = rf_packet_parse(data, end, &packet);
 	if (reason != RF_HAS_SOURCE)
 		return count_reason(judge_sourceless(reason, len_bytes), len_bytes);
