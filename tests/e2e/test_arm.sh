@@ -248,8 +248,9 @@ does 'limit change says that windows start afresh' \
 keeps 'limit change takes many parts at once' 'rate 10mbit algorithm token burst 8k' no match no dport \
 	algorithm token rate 10mbit burst 8k
 keeps 'limit change keeps the unit of a rate in bits' 'rate 200k/1s bytes algorithm token burst 8k' rate 200k/1s
-is "$(ringfence limit change dns rate 100k/1s confirm 1s --json | jq -c .)" '{"limit":"dns","changes":[{"what":'\
-'"rate","before":"200k/1s bytes","after":"100k/1s bytes"}],"windows_kept":true,"trial_ms":1000,"warnings":[]}' \
+is "$(ringfence limit change dns rate 100k/1s confirm 1s --json | jq -c .)" '{"schema":1,"limit":"dns","changes":'\
+'[{"what":"rate","before":"200k/1s bytes","after":"100k/1s bytes"}],"windows_kept":true,'\
+'"trial_ms":1000,"warnings":[]}' \
 	'limit change … confirm --json has the change and the trial'
 old_rate() {
 	ringfence limit list | grep -q 'rate 200k/1s'

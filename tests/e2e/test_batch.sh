@@ -122,10 +122,13 @@ has the commands; name a file; nothing was changed" ringfence batch - <<<'deny l
 # ---- on trial ----
 
 ringfence apply - confirm 1h >"$scratch/log" <<<'limit add all rate 7/1h exact'
-check 'on trial a batch of lists works' ringfence batch - >"$scratch/log" <<-'END'
-	deny add 192.0.2.60
-	deny add 192.0.2.61
-END
+of_lists() {
+	ringfence batch - >"$scratch/log" <<-'END'
+		deny add 192.0.2.60
+		deny add 192.0.2.61
+	END
+}
+check 'on trial a batch of lists works' of_lists
 is "$(ringfence deny list | tr '\n' ' ')" '192.0.2.60 192.0.2.61 ' 'on trial a batch changes the list'
 ringfence batch - <<<'limit set all rate 8/1h' 2>"$scratch/log"
 matches "$(<"$scratch/log")" "ringfence: rules are on trial for another [0-9]+ s; .*" \

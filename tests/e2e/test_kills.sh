@@ -84,14 +84,17 @@ saved() {
 
 # What the reading commands print with a fence and without one; both must be plain.
 attached() { # POINT: 0 if there is a fence
-	local said
+	local said complaint none="${port[0]}: no fence attached; "
 
-	said=$(ringfence status --json dev "${port[0]}" 2>&1)
+	said=$(ringfence status --json dev "${port[0]}" 2>"$scratch/said")
+	complaint=$(<"$scratch/said")
 	if [ "$(program_on 0)" = none ]; then
-		[[ $said == "ringfence: ${port[0]}: no fence attached; "* ]] || note "$1: status: $said"
+		[[ $complaint == "ringfence: $none"* && $(jq -r .error <<<"$said") == "$none"* ]] ||
+			note "$1: status: $said $complaint"
 		return 1
 	fi
-	jq -e '.interfaces | length == 1' <<<"$said" >"$scratch/log" 2>&1 || note "$1: status: $said"
+	[ -z "$complaint" ] && jq -e '.interfaces | length == 1' <<<"$said" >"$scratch/log" 2>&1 && return
+	note "$1: status: $said $complaint"
 }
 
 # The rules in force as text, after a change by one line.

@@ -25,6 +25,10 @@ reason() {
 	stats 0 ".reasons.$1.packets"
 }
 
+loads() { # LIST FILE
+	ringfence "$1" load "$2" >"$scratch/log"
+}
+
 make_network 1
 ringfence attach "${port[0]}" >"$scratch/log" || bail "cannot make a fence"
 
@@ -220,7 +224,7 @@ for end in confirm fallback; do
 	does "on trial deny del works ($end)" '' ringfence deny del 10.2.0.0/16
 	does "on trial allow flush works ($end)" '' ringfence allow flush
 	echo 10.3.1.0/24 >"$scratch/few"
-	check "on trial deny load works ($end)" ringfence deny load "$scratch/few" >"$scratch/log"
+	check "on trial deny load works ($end)" loads deny "$scratch/few"
 	is "$(ringfence deny list | sed 's/ [0-9hms ]*$//' | tr '\n' ' ')" \
 		'10.3.0.1 10.3.0.2 for another 10.3.1.0/24 ' "on trial deny list is true ($end)"
 	is "$(ringfence save | grep -c '^deny')" 3 "on trial save is true ($end)"

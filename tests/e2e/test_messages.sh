@@ -111,10 +111,10 @@ usage "a command is missing; run 'ringfence help'"
 usage "'frob': unknown command; run 'ringfence help'" frob
 usage "'statu': unknown command; did you mean 'status'? 'ringfence help' lists the commands" statu
 usage "'lmit': unknown command; did you mean 'limit'? 'ringfence help' lists the commands" lmit add
-usage "'limit lst': unknown command; did you mean 'limit list'? 'limit' expects add, set, arm, shadow, del or \
-list" limit lst
-usage "'limit': unknown command; 'limit' expects add, set, arm, shadow, del or list" limit
-usage "'limit foo': unknown command; 'limit' expects add, set, arm, shadow, del or list" limit foo
+usage "'limit lst': unknown command; did you mean 'limit list'? 'limit' expects add, set, change, arm, shadow, \
+del or list" limit lst
+usage "'limit': unknown command; 'limit' expects add, set, change, arm, shadow, del or list" limit
+usage "'limit foo': unknown command; 'limit' expects add, set, change, arm, shadow, del or list" limit foo
 for list in allow deny; do
 	usage "'$list': unknown command; '$list' expects add, del, list, load or flush" $list
 	usage "'$list foo': unknown command; '$list' expects add, del, list, load or flush" $list foo

@@ -244,7 +244,7 @@ is "$(ringfence show 192.0.2.200/32 | unwrapped | head -n 1 | sed 's/another .*/
 is "$(ringfence show 192.0.2.201/32 | unwrapped | sed 1d | cut -d' ' -f1)" 192.0.2.0/24 \
 	'show of a prefix prints the window of the network around it'
 is "$(ringfence show 192.0.2.128/25 --json | jq -c '.bans[].left_ms |= (. > 3000000)')" \
-	'{"prefix":"192.0.2.128/25","allowed":[],"denied":[],"bans":[{"source":"192.0.2.200","limit":"udp",'\
+	'{"schema":1,"prefix":"192.0.2.128/25","allowed":[],"denied":[],"bans":[{"source":"192.0.2.200","limit":"udp",'\
 '"left_ms":true}],"windows":[{"source":"192.0.2.0/24","limit":"quiet","used":3,"passed":3,"dropped":0,'\
 '"would_drop":3},{"source":"192.0.2.200","limit":"all","used":2,"passed":2,"dropped":0,'\
 '"would_drop":0},{"source":"192.0.2.200","limit":"udp","used":2,"passed":2,"dropped":1,"would_drop":0}]}' \
