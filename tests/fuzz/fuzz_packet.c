@@ -104,7 +104,7 @@ static void check_shape(const struct rf_packet *packet, const uint8_t *bytes, si
 	const struct expected expected = expect(bytes, length);
 	const void *end = bytes + length;
 	const size_t at = packet->transport;
-	uint64_t dest[2];
+	__u64 dest[2];
 
 	REQUIRE(packet->network == expected.source_at - (expected.version == 4 ? 12 : 8));
 	if (packet->version == 4) {
