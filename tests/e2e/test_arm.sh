@@ -298,4 +298,25 @@ ringfence: standard input: 1 mistake; nothing was changed" \
 	bash -c "echo 'limit add a rate 1/1s confirm 2s' | nsenter --net=/run/netns/rf-test-$$-inside \
 		build/ringfence apply -"
 
+# ---- the order of limits ----
+
+# A new limit takes the place of one that was deleted, and is still the last.
+rules <<-'END'
+	limit add gone rate 10/1h shadow
+	limit add second rate 20/1h shadow
+	limit add third rate 30/1h shadow
+END
+{ ringfence limit del gone && ringfence limit add last rate 40/1h shadow; } >"$scratch/log"
+deliver 0 src=192.0.2.1,count=1
+named() { # COMMAND…: the limits in the order in which they are printed
+	ringfence "$@" | grep -oE "\\<(second|third|last)\\>" | uniq | xargs
+}
+for words in save 'limit list' status 'status --json' stats 'stats --json' 'limit arm all' \
+	'limit shadow last third second' 'limit arm all --json'; do
+	# shellcheck disable=SC2086 # words
+	is "$(named $words)" 'second third last' "$words has the limits in the order in which they were given"
+done
+is "$(ringfence show 192.0.2.1 --json | jq -c '[.limits[].limit]')" '["second","third","last"]' \
+	'show has the limits in the order in which they were given'
+
 done_testing

@@ -97,14 +97,16 @@ static int change(struct rf_transaction *transaction, struct arming *arming, str
 static json_t *arming_json(const struct rf_ruleset *rules, const struct arming *arming)
 {
 	json_t *limits = json_array(), *root = json_pack("{s:o}", "limits", limits);
+	int slots[RF_LIMITS_MAX];
+	const int count = rf_bank_slots(&rules->bank, slots);
 
-	for (int slot = 0; slot < RF_LIMITS_MAX; slot++)
-		if (arming->chosen >> slot & 1)
+	for (int i = 0; i < count; i++)
+		if (arming->chosen >> slots[i] & 1)
 			json_array_append_new(limits,
 					      json_pack("{s:s, s:b, s:b}", "name",
-							rules->bank.limit[slot].name, "shadow",
+							rules->bank.limit[slots[i]].name, "shadow",
 							arming->to_shadow, "changed",
-							(int)(arming->changed >> slot & 1)));
+							(int)(arming->changed >> slots[i] & 1)));
 	if (arming->trial_ns && arming->changed)
 		json_object_set_new(root, "trial_ms",
 				    json_integer(arming->trial_ns / RF_NS_PER_MS));
@@ -114,12 +116,15 @@ static json_t *arming_json(const struct rf_ruleset *rules, const struct arming *
 
 static void print_arming(const struct rf_ruleset *rules, const struct arming *arming)
 {
-	for (int slot = 0; slot < RF_LIMITS_MAX; slot++) {
-		const char *name = rules->bank.limit[slot].name;
+	int slots[RF_LIMITS_MAX];
+	const int count = rf_bank_slots(&rules->bank, slots);
 
-		if (!(arming->chosen >> slot & 1))
+	for (int i = 0; i < count; i++) {
+		const char *name = rules->bank.limit[slots[i]].name;
+
+		if (!(arming->chosen >> slots[i] & 1))
 			continue;
-		if (!(arming->changed >> slot & 1))
+		if (!(arming->changed >> slots[i] & 1))
 			rf_out_text("limit '%s': %s already\n", name,
 				    arming->to_shadow ? "a shadow" : "in force");
 		else

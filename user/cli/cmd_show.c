@@ -14,6 +14,7 @@
 #include "fence/fence.h"
 #include "ringfence/limiter.h"
 #include "ringfence/window_read.h"
+#include "rules/policy.h"
 
 #define SHORTEST_BYTES 60 /* a frame, as the driver has it */
 #define READS_MAX 5	  /* of rules that change meanwhile */
@@ -255,14 +256,17 @@ static int read_limits(const struct rf_fence *fence, const struct rf_bans *bans,
 		       struct rf_error *error)
 {
 	struct rf_case *its = &shown->its;
+	int given[RF_LIMITS_MAX];
+	const int count = rf_bank_slots(&bans->rules, given);
 
-	for (int slot = 0; slot < RF_LIMITS_MAX; slot++) {
-		const struct rf_policy *policy = &bans->rules.policy[slot];
+	for (int i = 0; i < count; i++) {
 		struct view *view = &shown->view[its->answers];
 		struct rf_address source = *asked;
+		const int slot = given[i];
+		const struct rf_policy *policy = &bans->rules.policy[slot];
 		int err;
 
-		if (!policy->id || !(slots >> slot & 1))
+		if (!(slots >> slot & 1))
 			continue;
 		err = read_view(fence, bans, slot, &source, view, error);
 		if (err)

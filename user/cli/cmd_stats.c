@@ -10,6 +10,7 @@
 #include "cli/out.h"
 #include "cli/stats.h"
 #include "cli/view.h"
+#include "rules/policy.h"
 
 /* ---- text ---- */
 
@@ -36,18 +37,18 @@ static int print_limits(const struct rf_fence *fence, const struct rf_totals *to
 			struct rf_error *error)
 {
 	struct rf_bank rules;
+	int slots[RF_LIMITS_MAX], count;
 	int err = rf_fence_bank(fence, &rules, error);
 
 	if (err)
 		return err;
-	for (int slot = 0; slot < RF_LIMITS_MAX; slot++) {
-		const struct rf_limit *limit = &rules.limit[slot];
+	count = rf_bank_slots(&rules, slots);
+	for (int i = 0; i < count; i++) {
+		const struct rf_limit *limit = &rules.limit[slots[i]];
 		struct rf_limit_counters sum;
 		char rate[RF_RATE_TEXT_SIZE];
 
-		if (!rules.policy[slot].id)
-			continue;
-		err = rf_totals_limit(fence, totals, &rules, slot, &sum, error);
+		err = rf_totals_limit(fence, totals, &rules, slots[i], &sum, error);
 		if (err)
 			return err;
 		rf_format_limit_rate(limit, rate);

@@ -164,13 +164,14 @@ static json_t *memory_json(const struct rf_memory *memory)
 static json_t *limits_json(const struct rf_ruleset *rules)
 {
 	json_t *list = json_array();
+	int slots[RF_LIMITS_MAX];
+	const int count = rf_bank_slots(&rules->bank, slots);
 
-	for (int slot = 0; slot < RF_LIMITS_MAX; slot++) {
+	for (int i = 0; i < count; i++) {
+		const int slot = slots[i];
 		const struct rf_limit *limit = &rules->bank.limit[slot];
 		char match[RF_MATCH_TEXT_SIZE];
 
-		if (!rules->bank.policy[slot].id)
-			continue;
 		rf_format_match(limit, match);
 		json_array_append_new(
 			list,
@@ -459,17 +460,18 @@ static bool print_windows(const struct status *status, int family)
 static void print_status(const struct status *status)
 {
 	const struct rf_ruleset *rules = &status->rules;
+	int slots[RF_LIMITS_MAX];
+	const int count = rf_bank_slots(&rules->bank, slots);
 	bool is_full;
 
 	print_interfaces(status);
 	print_trial(&status->standing);
-	if (!rf_bank_count(&rules->bank))
+	if (!count)
 		rf_out_text("no limit is set: the fence observes, and drops nothing%s; "
 			    "'ringfence limit add all rate 20k/1s' arms it\n",
 			    rf_view_count_list(rules, RF_DENY) ? " but what is denied" : "");
-	for (int slot = 0; slot < RF_LIMITS_MAX; slot++)
-		if (rules->bank.policy[slot].id)
-			print_limit(rules, slot);
+	for (int i = 0; i < count; i++)
+		print_limit(rules, slots[i]);
 	print_lists(rules);
 	print_bans(status);
 	print_newcomers(status);

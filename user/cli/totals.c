@@ -8,6 +8,7 @@
 #include "cli/out.h"
 #include "cli/stats.h"
 #include "cli/view.h"
+#include "rules/policy.h"
 
 static void add_count(struct rf_count *sum, const struct rf_count *count)
 {
@@ -111,20 +112,20 @@ static json_t *limits_json(const struct rf_fence *fence, const struct rf_totals 
 {
 	json_t *list;
 	struct rf_bank rules;
+	int slots[RF_LIMITS_MAX], count;
 
 	if (rf_fence_bank(fence, &rules, error))
 		return NULL;
 	list = json_array();
-	for (int slot = 0; slot < RF_LIMITS_MAX; slot++) {
+	count = rf_bank_slots(&rules, slots);
+	for (int i = 0; i < count; i++) {
 		struct rf_limit_counters sum;
 
-		if (!rules.policy[slot].id)
-			continue;
-		if (rf_totals_limit(fence, totals, &rules, slot, &sum, error)) {
+		if (rf_totals_limit(fence, totals, &rules, slots[i], &sum, error)) {
 			json_decref(list);
 			return NULL;
 		}
-		json_array_append_new(list, limit_json(&rules.limit[slot], &sum));
+		json_array_append_new(list, limit_json(&rules.limit[slots[i]], &sum));
 	}
 	return list;
 }
