@@ -26,8 +26,10 @@
  *   credits, most            48     48     48     48    192, at most 6400 / 32 = 200
  *
  * So an even sender loses nothing up to 31/32 of the rate in limiter.h. Credits are also at most
- * 1/16 of the room that is left, so that every CPU can take the last of it. A refusal ends the
- * credits of a lease, and what passed before it no longer counts for a share.
+ * 1/16 of the room that is left, so that every CPU can take the last of it. Where less than 1/8 of
+ * L is left, no CPU takes any. A sender so near L has lost credits only from its first N cells;
+ * after these it loses nothing up to the whole rate. A refusal ends the credits of a lease, and
+ * what passed before it no longer counts for a share.
  *
  * Credits never go back to the window. Closing a cell relies on a head that only grows within its
  * cell: of two sums of a cell, the larger one is taken for the later one. If credits went back:
@@ -66,6 +68,7 @@
 #define RF_CREDITS_PER_SPENT_OF_SEVERAL 96
 #define RF_CREDITS_PER_ROOM 16
 #endif
+#define RF_CREDITS_EDGE 8 /* no credits where less than this part of L is left */
 #define RF_CREDITS_MAX (1U << 14)
 #define RF_TAKEN_MAX ((1U << 20) - 1) /* then the share is nearly RF_CREDITS_MAX */
 #define RF_SPENT_UNIT 16U
@@ -221,17 +224,24 @@ RF_INLINE int rf_lease_is_fresh(const struct rf_lease *lease, __u32 tick)
 	return (__s8)(lease->ends + RF_LEASE_GRACE - tick) > 0;
 }
 
+/* Is so much of L used that no credits are worth what they may lose? */
+RF_INLINE int rf_is_near_limit(const struct rf_policy *policy, __u64 used)
+{
+	return used > policy->limit - policy->limit / RF_CREDITS_EDGE;
+}
+
 /*
  * Is a lease worth its cache lines, after a packet of `cost` passed? Credits are a share of what a
  * CPU passed in two cells. So the window must have passed enough that the share of an even sender
- * pays for a packet.
+ * pays for a packet, and not so much that there are no credits.
  */
 RF_INLINE int rf_lease_is_worth(const struct rf_window *window, const struct rf_policy *policy,
 				__u32 cost)
 {
 	const __u64 passed = rf_word_used(rf_load(&window->head));
 
-	return passed >= (__u64)RF_CREDITS_PER_SPENT / 2 * (policy->cells + 1U) * cost;
+	return passed >= (__u64)RF_CREDITS_PER_SPENT / 2 * (policy->cells + 1U) * cost &&
+	       !rf_is_near_limit(policy, passed);
 }
 
 /*
@@ -285,7 +295,7 @@ RF_INLINE int rf_lease_may_hold_credits(const struct rf_policy *policy)
 	       !rf_is_bucket(policy);
 }
 
-/* The room of a window, by its `head`. A weighted edge counts in full here. */
+/* The room of a window for credits, by its `head`. A weighted edge counts in full here. */
 RF_INLINE __u32 rf_head_room(const struct rf_window *window, const struct rf_policy *policy,
 			     __u64 head)
 {
@@ -295,7 +305,7 @@ RF_INLINE __u32 rf_head_room(const struct rf_window *window, const struct rf_pol
 
 	if (rf_is_weighted(policy) && rf_word_epoch(word) == edge)
 		used += rf_word_used(word);
-	return used < policy->limit ? policy->limit - used : 0;
+	return rf_is_near_limit(policy, used) ? 0 : policy->limit - used;
 }
 
 /* Units spent in the cell that `until` ends. */

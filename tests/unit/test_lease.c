@@ -128,22 +128,31 @@ static void finds_each_place_of_a_tag(void **state)
 	assert_int_equal(rf_lease_tag(~0ULL), 255);
 }
 
-/* Half of RF_CREDITS_PER_SPENT packets for each cell, and as many for one cell more. */
+/*
+ * Half of RF_CREDITS_PER_SPENT packets for each cell, and as many for one cell more; and no more
+ * than 7/8 of L, 0: the largest.
+ */
 static void is_worth_it_for_who_will_get_credits(void **state)
 {
 	static const struct {
-		uint32_t cells, cost, used;
+		uint32_t cells, cost, used, limit;
 		bool worth;
 	} rows[] = {
-		{1, 1, 63, false},    {1, 1, 64, true},
-		{16, 1, 543, false},  {16, 1, 544, true},
-		{16, 3, 1631, false}, {16, 3, 1632, true},
-		{16, 1, 0, false},    {16, RF_COST_MAX, RF_LIMIT_MAX, true},
+		{1, 1, 63, 0, false},	    {1, 1, 64, 0, true},
+		{16, 1, 543, 0, false},	    {16, 1, 544, 0, true},
+		{16, 3, 1631, 0, false},    {16, 3, 1632, 0, true},
+		{16, 1, 0, 0, false},	    {16, RF_COST_MAX, 570425344, 0, true},
+		{16, 1, 700, 800, true},    {16, 1, 701, 800, false},
+		{16, 1, 7000, 8000, true},  {16, 1, 7001, 8000, false},
+		{16, 1, 8000, 8000, false}, {16, 1, UINT32_MAX, RF_LIMIT_MAX, false},
 	};
 
 	(void)state;
 	for (size_t i = 0; i < UNIT_ARRAY_SIZE(rows); i++) {
-		const struct rf_policy policy = {.cells = rows[i].cells};
+		const struct rf_policy policy = {
+			.cells = rows[i].cells,
+			.limit = rows[i].limit ? rows[i].limit : RF_LIMIT_MAX,
+		};
 		const struct rf_window window = {.head = rf_word(7, rows[i].used)};
 
 		assert_int_equal(rf_lease_is_worth(&window, &policy, rows[i].cost), rows[i].worth);

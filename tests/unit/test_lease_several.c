@@ -15,6 +15,7 @@ static void before_operation(__u64 *word);
 #define LONG 80	 /* not a multiple of SHORT */
 #define START (16ULL * 32 * 80)
 #define PASSED 9600
+#define ROOM 1500 /* less than pays for a whole share, and more than 1/8 of L */
 #define SHARE (PASSED / RF_CREDITS_PER_SPENT_OF_SEVERAL)
 
 static struct {
@@ -81,15 +82,31 @@ static void takes_as_many_from_each(void **state)
 	}
 }
 
+/* Less than 1/8 of its L is left. */
+static void takes_none_near_a_limit(void **state)
+{
+	(void)state;
+	for (int fullest = 0; fullest < RF_CHARGED_MAX; fullest++) {
+		start(RF_CHARGED_MAX);
+		all.policy[fullest].limit = 10000;
+		pass(START, 8750);
+		pass(START, 1);
+		assert_int_equal(all.lease.credits, 0);
+		all.policy[fullest].limit = 10004; /* 8/7 of 8752, and more */
+		pass(START, 1);
+		assert_true(all.lease.credits > 0);
+	}
+}
+
 static void takes_what_the_fullest_has_room_for(void **state)
 {
 	(void)state;
 	for (int fullest = 0; fullest < RF_CHARGED_MAX; fullest++) {
 		start(RF_CHARGED_MAX);
-		all.policy[fullest].limit = PASSED + 320;
+		all.policy[fullest].limit = PASSED + ROOM;
 		pass(START, PASSED - 1);
 		pass(START, 1);
-		assert_int_equal(all.lease.credits, 320 / RF_CREDITS_PER_ROOM);
+		assert_int_equal(all.lease.credits, ROOM / RF_CREDITS_PER_ROOM);
 		for (int i = 0; i < RF_CHARGED_MAX; i++)
 			assert_int_equal(used_of(i), PASSED + all.lease.credits);
 	}
@@ -289,6 +306,8 @@ static const struct CMUnitTest tests[] = {
 	UNIT_ROW("several limits: as many credits of each", takes_as_many_from_each),
 	UNIT_ROW("several limits: no more credits than the fullest has room for",
 		 takes_what_the_fullest_has_room_for),
+	UNIT_ROW("several limits: no credits where one has less than 1/8 left",
+		 takes_none_near_a_limit),
 	UNIT_ROW("several limits: no credits of a shadow that is over",
 		 leaves_out_what_is_not_charged),
 	UNIT_ROW("several limits: credits end with the first cell", ends_with_the_first_cell),
