@@ -102,7 +102,7 @@ __noinline int refuse_packet(struct question *question, struct rf_source *source
 		reason = RF_OVER_LIMIT;
 		/* Room may have appeared since the peek: then the charge is forfeited. */
 		if (rf_counts_rejected(policy) &&
-		    take_any(&source->window, policy, &ask) == RF_UNDER)
+		    take_by_kind(&source->window, policy, &ask) == RF_UNDER)
 			count_forfeited(policy, question->len_bytes);
 	}
 	if (reason == RF_OVER_LIMIT && is_own && policy->ban)

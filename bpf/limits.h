@@ -45,7 +45,7 @@ __noinline int ask_aggregate(const struct question *question, __u32 slot)
 	if (!source)
 		return RF_MAP_ERROR;
 	set_ask(&ask, question, policy);
-	reason = reason_of(policy, take_any(&source->window, policy, &ask));
+	reason = reason_of(policy, take_by_kind(&source->window, policy, &ask));
 	count_source(source, reason, 1);
 	count_limit(policy, reason, 1, question->len_bytes);
 	return reason;

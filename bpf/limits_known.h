@@ -17,14 +17,14 @@
 struct clocks {
 	__u64 ns;    /* set where a limit uses this clock */
 	__u64 epoch; /* of the cell length below */
-	__u64 cell;  /* 2 * length + clock; 0: no division yet */
+	__u64 cell;  /* {time_shift | length | clock}; 0: no division yet */
 };
 
 static __always_inline __u64 epoch_by(struct clocks *clocks, const struct question *question,
 				      const struct rf_policy *policy)
 {
 	const int is_ns = policy->clock != RF_JIFFIES;
-	const __u64 cell = policy->cell << 1 | is_ns;
+	const __u64 cell = ((__u64)policy->time_shift << 56) ^ (policy->cell << 1 | is_ns);
 
 	if (cell != clocks->cell) {
 		clocks->cell = cell;

@@ -112,7 +112,7 @@ __noinline int peek_weighted(const struct rf_window *window, const struct rf_pol
 	return rf_peek_weighted(window, policy, time, cost);
 }
 
-/* Has the window room for that? Charges nothing. */
+/* Has the window room for that? Charges nothing. Not for weighted ones: their stack adds up. */
 __noinline int peek_any(const struct rf_window *window, const struct rf_policy *policy,
 			const struct rf_ask *ask)
 {
@@ -122,8 +122,6 @@ __noinline int peek_any(const struct rf_window *window, const struct rf_policy *
 		return peek_log(window, policy, ask->time);
 	if (rf_is_bucket(policy))
 		return rf_peek_bucket(window, policy, ask->time, ask->cost);
-	if (rf_is_weighted(policy))
-		return peek_weighted(window, policy, ask->time, ask->cost);
 	return rf_peek_sliding(window, policy, ask->time, ask->cost);
 }
 
@@ -131,6 +129,8 @@ __noinline int peek_any(const struct rf_window *window, const struct rf_policy *
 static __always_inline int peek(const struct rf_window *window, const struct rf_policy *policy,
 				const struct rf_ask *ask)
 {
+	if (rf_is_weighted(policy))
+		return peek_weighted(window, policy, ask->time, ask->cost);
 	return rf_has_room_at_once(window, policy, ask->cost) || peek_any(window, policy, ask);
 }
 

@@ -17,7 +17,9 @@
 #define RF_ABI_MAGIC 0x46474e52U /* "RNGF" */
 #define RF_ABI_VERSION 8
 
-#define RF_CELLS 16		  /* slots of the ring; a limit may use fewer, never more */
+#define RF_CELLS 16		  /* words of the ring */
+#define RF_CELLS_OTHERS 16	  /* by default, where the edge is not strict */
+#define RF_CELLS_MAX 31		  /* that may count: two in a word, less one; ringfence/ring.h */
 #define RF_LIMITS_MAX 32	  /* slots for limits in one fence */
 #define RF_CHARGED_MAX 4	  /* limits that one packet may be charged to */
 #define RF_PACKET_CLASSES_MAX 256 /* kinds of packets, by the limits that may match them */
@@ -35,7 +37,11 @@
 #define RF_UNIT_SHIFT_MAX 6	 /* a unit of RF_BYTES is 64 bytes at most, the shortest frame */
 #define RF_NAME_SIZE 32		 /* bytes of a limit's or a fence's name, with the final NUL */
 #define RF_SOURCES_DEFAULT 65536 /* windows per address family */
-#define RF_JIFFIES_CELL_MIN 16	 /* a shorter cell, in ticks, is timed in ns instead */
+#define RF_JIFFIES_CELL_MIN 16	 /* a shorter cell, in ticks, is timed in ns instead, */
+#define RF_JIFFIES_WINDOW_MIN \
+	250		     /* unless parts of ticks count and all cells together are so long */
+#define RF_TIME_SHIFT 8	     /* then cells are measured in 1/256 tick */
+#define RF_USED_SHIFT_MAX 16 /* RF_LIMIT_MAX in 16 bits */
 #define RF_LEASES_DEFAULT 131072 /* of all CPUs together */
 #define RF_KIN_MAX 128		 /* limits whose windows make a source known */
 #define RF_GROUPINGS_MAX 4	 /* ways to group sources that one known filter serves */
@@ -376,8 +382,8 @@ struct rf_policy {
 	__u32 clip;
 	__u32 flags; /* RF_SHADOW | RF_COUNT_REJECTED | RF_EXACT | RF_OTHER_SET | RF_BAN_ALL */
 	/*
-	 * Length of a cell in units of `clock`, at least 1. RF_LOG: W. RF_TOKEN and RF_LEAKY: what
-	 * one unit takes to flow, in 2^-(RF_BUCKET_SHIFT + scale) ns.
+	 * Length of a cell in 2^-time_shift units of `clock`, at least 1. RF_LOG: W. RF_TOKEN and
+	 * RF_LEAKY: what one unit takes to flow, in 2^-(RF_BUCKET_SHIFT + scale) ns.
 	 */
 	__u64 cell;
 	__u64 depth; /* RF_TOKEN and RF_LEAKY: what `burst` takes to flow, in 1/16 ns */
@@ -393,11 +399,15 @@ struct rf_policy {
 	 * of a time are left out; RF_TOKEN and RF_LEAKY: how many `cell` has beyond 1/16 ns.
 	 */
 	__u8 scale;
-	__u8 counters;		/* its index in `limit_counters` */
+	__u8 counters;	 /* its index in `limit_counters` */
+	__u8 time_shift; /* of windows of cells; 0 if weighted */
+	__u8 used_shift; /* of windows of cells: log2 of the units in which the ring counts */
+	__u8 reserved[2];
 	__u32 since_generation; /* the generation in which `id` was new, for what is pending of
 				   older windows */
 	__be32 mask4;
 	__be32 mask6[4];
+	__u32 reserved2;
 };
 
 /* Packets that the same limits may fit, as far as their protocol and port tell. */

@@ -299,12 +299,10 @@ RF_INLINE int rf_lease_may_hold_credits(const struct rf_policy *policy)
 RF_INLINE __u32 rf_head_room(const struct rf_window *window, const struct rf_policy *policy,
 			     __u64 head)
 {
-	const __u32 edge = rf_word_epoch(head) - policy->cells;
-	const __u64 word = rf_load(&window->cell[edge % RF_CELLS]);
 	__u64 used = rf_word_used(head);
 
-	if (rf_is_weighted(policy) && rf_word_epoch(word) == edge)
-		used += rf_word_used(word);
+	if (rf_is_weighted(policy))
+		used += rf_edge_used(window, policy, rf_word_epoch(head));
 	return rf_is_near_limit(policy, used) ? 0 : policy->limit - used;
 }
 
@@ -401,25 +399,27 @@ RF_INLINE int rf_charged_read(struct rf_charged *charged, __u64 jiffies)
 	RF_UNROLL
 	for (int i = 0; i < RF_CHARGED_MAX; i++) {
 		const struct rf_policy *policy = charged->policy[i];
-		__u64 head, now, end;
+		__u64 head, epoch, time;
 		__u32 ahead, room;
 
 		if (!charged->window[i])
 			continue;
 		head = rf_load(&charged->window[i]->head);
-		now = rf_epoch(policy, jiffies);
-		ahead = rf_word_epoch(head) - (__u32)now;
-		end = (now + ahead + 1) * policy->cell;
-		room = rf_head_room(charged->window[i], policy, head);
-		if (ahead > RF_CELLS_AHEAD)
-			return 0;
 		charged->head[i] = head;
-		if (end - policy->cell > charged->start)
-			charged->start = end - policy->cell;
-		if (end < charged->end)
-			charged->end = end;
+		room = rf_head_room(charged->window[i], policy, head);
 		if (room < charged->room)
 			charged->room = room;
+		epoch = rf_epoch(policy, jiffies);
+		ahead = rf_word_epoch(head) - (__u32)epoch;
+		if (ahead > RF_CELLS_AHEAD)
+			return 0;
+		epoch += ahead;
+		time = rf_epoch_start(policy, epoch);
+		if (time > charged->start)
+			charged->start = time;
+		time = rf_epoch_start(policy, epoch + 1);
+		if (time < charged->end)
+			charged->end = time;
 	}
 	return 1;
 }

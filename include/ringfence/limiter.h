@@ -5,12 +5,13 @@
  * run the same code as the driver.
  *
  * The state of a window is `head` and a ring of cells. For the windows of cells (sliding, fixed)
- * each is one word {epoch:32 | used:32}. The head counts its own cell *and* the completed
- * cells behind it, so that the common case touches one word. The first packet of a new
- * cell closes the old one: it writes what the old cell had into the ring, sums the ring, and moves
- * the head by compare-and-swap. (After a whole window it only moves the head, as long as no epoch
- * is beyond 32 bits.) A stale cell vanishes by its epoch tag after any idle time, without a timer.
- * `log` keeps a time in each slot of the ring, `token` and `leaky` one in the head.
+ * the head is {epoch:32 | used:32}, and a word of the ring has two cells, see ring.h. The head
+ * counts its own cell *and* the completed cells behind it, so that the common case touches one
+ * word. The first packet of a new cell closes the old one: it writes what the old cell had into the
+ * ring, sums the ring, and moves the head by compare-and-swap. (After a whole window it only moves
+ * the head, as long as no epoch is beyond 32 bits.) A stale cell vanishes by its epoch tag after
+ * any idle time, without a timer. `log` keeps a time in each slot of the ring, `token` and `leaky`
+ * one in the head.
  *
  * These bounds hold on every interleaving of CPUs, for a window W and a limit of L; user space
  * chooses the length of a cell. An admission counts at the window's time or the caller's, whichever
@@ -18,12 +19,12 @@
  *
  *                     cell           N    at most                          an even sender loses
  *                                                                          nothing up to
- *   sliding, strict   (W+tick)/(N-1) 2-16 L in any interval of length W,   L/(N*cell), about
+ *   sliding, strict   (W+tick)/(N-1) 2-31 L in any interval of length W,   L/(N*cell), about
  *                                         both ends included               (N-1)/N of L/W
- *   sliding, weighted W/(N-1)        2-16 L in one of W - cell; the        (L-3)/W
+ *   sliding, weighted W/(N-1)        2-31 L in one of W - cell; the        (L-3)/W
  *                                         estimate never over L; fewer
  *                                         than 2 L in one of W
- *   sliding, coarse   W/N            2-16 L in one of W - cell;            L/W
+ *   sliding, coarse   W/N            2-31 L in one of W - cell;            L/W
  *                                         up to 2 L in one of W
  *   fixed             W              1    L in each aligned window;        L/W
  *                                         up to 2 L in an interval of W
@@ -32,10 +33,13 @@
  *                                         nothing that would keep to it
  *   token, leaky      -              -    burst + L*T/W in any interval T  L/W
  *
- * Cells are rounded up to whole units of the clock; `token` and `leaky` round what a packet takes
- * up to 1/16 ns. Bytes are counted in units of a power of two (1 below 2 GiB a window), a frame's
- * rounded up. Strict, coarse and fixed: a packet of more than one unit that loses the race for
- * the last room leaves its cost in the window, so each opening may admit that much less, per CPU.
+ * Cells are rounded up to 1/256 tick, or to whole units of the clock if weighted or fixed. N cells
+ * may then have a tick more than their length, which an even sender must allow for; and where L is
+ * 65535 or more, a closed cell is rounded up to a unit of L/2^14 at most. `token` and `leaky` round
+ * what a packet takes up to 1/16 ns. Bytes are counted in units of a power of two (1 below 2 GiB a
+ * window), a frame's rounded up. Strict, coarse and fixed: a packet of more than one unit that
+ * loses the race for the last room leaves its cost in the window, so each opening may admit that
+ * much less, per CPU.
  *
  * Time is in the policy's clock (ticks or ns). A clock that stands still or goes back, or a CPU
  * that stalls with an old reading, counts in the present cell: never a reset. A stall may last 2^43

@@ -2,6 +2,18 @@
 /*
  * Windows of cells: sliding (strict, weighted and coarse) and fixed. Their state and their bounds
  * are described in limiter.h.
+ *
+ * The ring has two cells in each of its words:
+ *
+ *   {epoch of the even cell:32 | used of the odd cell:16 | used of the even cell:16}
+ *
+ * `used` is in units of 2^used_shift here, so that L fits 16 bits; each cell is rounded up, so none
+ * counts less than it admitted. With more than 16 bits of refused packets, a cell counts 16 bits,
+ * which is L or more.
+ *
+ * The first of two cells that is closed takes the word from cells that are a whole ring older: an
+ * even cell e takes that of e - 32 and e - 31. So no more than 31 cells may count, of a weighted
+ * window 30 and the edge: otherwise e - 31 would still count while the head is in e.
  */
 #ifndef RINGFENCE_RING_H
 #define RINGFENCE_RING_H
@@ -27,16 +39,29 @@ RF_INLINE __u32 rf_word_used(__u64 word)
 	return (__u32)word;
 }
 
-/* The number of the cell that `time` falls into. A policy without a cell length has one cell. */
+/*
+ * The number of the cell that `time` falls into. A policy without a cell length has one cell. Cells
+ * may be a whole number of ticks and a part: so their length is in 2^-time_shift of them.
+ */
 RF_INLINE __u64 rf_epoch(const struct rf_policy *policy, __u64 time)
 {
-	return policy->cell ? time / policy->cell : 0;
+	return policy->cell ? (time << (policy->time_shift & 31)) / policy->cell : 0;
+}
+
+/* The first time in that cell. */
+RF_INLINE __u64 rf_epoch_start(const struct rf_policy *policy, __u64 epoch)
+{
+	const __u32 shift = policy->time_shift & 31;
+
+	return (epoch * policy->cell + (1ULL << shift) - 1) >> shift;
 }
 
 /* `newest`, or 0 where it is further ahead than a CPU may stall: that was a late write. */
 RF_INLINE __u64 rf_newest_told(const struct rf_policy *policy, __u64 newest, __u64 now)
 {
-	const __u64 stall_bits = policy->clock == RF_JIFFIES ? RF_STALL_TICKS_BITS : RF_STALL_BITS;
+	const __u64 stall_bits =
+		(policy->clock == RF_JIFFIES ? RF_STALL_TICKS_BITS : RF_STALL_BITS) +
+		(policy->time_shift & 15);
 	const __s64 ahead = newest - now - RF_CELLS_AHEAD;
 
 	if (ahead > 0 && (ahead >> RF_STALL_TICKS_BITS || ahead * policy->cell >> stall_bits))
@@ -79,7 +104,65 @@ RF_INLINE void rf_window_open(struct rf_window *window, __u64 now)
 	*window = (struct rf_window){.head = rf_word(now, 0), .newest = now};
 }
 
-/* What completed cells admitted in the N - 1 epochs before two others; each sum is below 2^36. */
+/* ---- the words of the ring ---- */
+
+#define RF_HALF_BITS 16
+#define RF_HALF_MAX 0xffffU
+
+/* The epoch in the word of that cell. */
+RF_INLINE __u32 rf_pair_epoch(__u32 epoch)
+{
+	return epoch & ~1U;
+}
+
+RF_INLINE __u32 rf_ring_index(__u32 epoch)
+{
+	return epoch / 2 % RF_CELLS;
+}
+
+RF_INLINE __u32 rf_half_shift(__u32 epoch)
+{
+	return epoch % 2 * RF_HALF_BITS;
+}
+
+/* What that cell has, in a word of the ring that is its. */
+RF_INLINE __u32 rf_half(__u64 word, __u32 epoch)
+{
+	return word >> rf_half_shift(epoch) & RF_HALF_MAX;
+}
+
+RF_INLINE __u64 rf_half_used(const struct rf_policy *policy, __u32 half)
+{
+	return (__u64)half << (policy->used_shift & 31);
+}
+
+RF_INLINE __u32 rf_half_of(const struct rf_policy *policy, __u32 used)
+{
+	const __u32 shift = policy->used_shift & 31;
+
+	return rf_least(((__u64)used + (1U << shift) - 1) >> shift, RF_HALF_MAX);
+}
+
+/* What that cell has, by a word of the ring. */
+RF_INLINE __u64 rf_cell_used(const struct rf_policy *policy, __u64 word, __u32 epoch)
+{
+	if (rf_word_epoch(word) != rf_pair_epoch(epoch))
+		return 0;
+	return rf_half_used(policy, rf_half(word, epoch));
+}
+
+/* The word with another half. The other cell of the pair stays; one of another pair goes. */
+RF_INLINE __u64 rf_word_with(__u64 word, __u32 epoch, __u32 half)
+{
+	const __u32 shift = rf_half_shift(epoch);
+	__u32 other = (__u32)word & ~(RF_HALF_MAX << shift);
+
+	if (rf_word_epoch(word) != rf_pair_epoch(epoch))
+		other = 0;
+	return rf_word(rf_pair_epoch(epoch), other | half << shift);
+}
+
+/* What completed cells admitted in the N - 1 epochs before two others; each sum is below 2^53. */
 struct rf_sums {
 	__u64 behind; /* before the head's own epoch */
 	__u64 before; /* before `now`, without the head's own: another CPU may be writing it */
@@ -94,20 +177,31 @@ RF_INLINE __u64 rf_is_below(__u32 a, __u32 b)
 	return difference >> 63;
 }
 
-RF_INLINE struct rf_sums rf_window_sums(const struct rf_window *window, __u32 cells, __u32 own,
-					__u32 now)
+/* Adds a cell that is `behind` + 1 epochs behind `own`; of its own epoch: ~0. */
+RF_INLINE void rf_sums_add(struct rf_sums *sums, __u32 half, __u32 behind, __u32 ahead, __u32 cells)
 {
+	const __u64 is_own = ((__u64)behind + 1) >> 32;
+	const __u64 counts = rf_is_below(behind + ahead, cells - 1) & ~is_own;
+
+	sums->behind += half & -rf_is_below(behind, cells - 1);
+	sums->before += half & -counts;
+}
+
+RF_INLINE struct rf_sums rf_window_sums(const struct rf_window *window,
+					const struct rf_policy *policy, __u32 own, __u32 now)
+{
+	const __u32 cells = policy->cells;
 	struct rf_sums sums = {};
 
 	for (int i = 0; i < RF_CELLS; i++) {
 		const __u64 word = rf_load(&window->cell[i]);
-		const __u32 behind = own - rf_word_epoch(word) - 1; /* of its own epoch: ~0 */
-		const __u64 is_own = ((__u64)behind + 1) >> 32;
-		const __u64 counts = rf_is_below(behind + (now - own), cells - 1) & ~is_own;
+		const __u32 behind = own - rf_word_epoch(word) - 1;
 
-		sums.behind += rf_word_used(word) & -rf_is_below(behind, cells - 1);
-		sums.before += rf_word_used(word) & -counts;
+		rf_sums_add(&sums, rf_half(word, 0), behind, now - own, cells);
+		rf_sums_add(&sums, rf_half(word, 1), behind - 1, now - own, cells);
 	}
+	sums.behind <<= policy->used_shift & 31;
+	sums.before <<= policy->used_shift & 31;
 	return sums;
 }
 
@@ -133,50 +227,51 @@ RF_INLINE __u32 rf_head_own(const struct rf_window *window, const struct rf_poli
 			    __u64 head)
 {
 	const __u32 epoch = rf_word_epoch(head);
-	const struct rf_sums sums = rf_window_sums(window, policy->cells, epoch, epoch);
+	const struct rf_sums sums = rf_window_sums(window, policy, epoch, epoch);
 
 	return rf_own_of(policy, head, rf_in_head(sums.behind));
 }
 
 /*
- * Is a write of `used` needless? It is where the slot holds as much of the same epoch, or the head
- * has left that epoch. The CPU that moved the head wrote the slot first, from the head's last word,
- * or moved the head so far that the slot no longer counts; and the slot may hold a newer epoch by
- * now. The slot's tag alone is not enough: an unwritten slot, or one from before the epochs
+ * Is a write of `half` needless? It is where the word holds as much of the same cell, or the head
+ * has left that cell. The CPU that moved the head wrote the word first, from the head's last word,
+ * or moved the head so far that the cell no longer counts; and the word may be of a newer pair by
+ * now. The word's tag alone is not enough: an unwritten word, or one from before the epochs
  * wrapped, reads as newer.
  */
-RF_INLINE int rf_cell_holds(const struct rf_window *window, __u64 word, __u32 epoch, __u32 used)
+RF_INLINE int rf_cell_holds(const struct rf_window *window, __u64 word, __u32 epoch, __u32 half)
 {
-	if (rf_word_epoch(word) == epoch)
-		return rf_word_used(word) >= used;
+	if (rf_word_epoch(word) == rf_pair_epoch(epoch))
+		return rf_half(word, epoch) >= half;
 	return rf_word_epoch(rf_load(&window->head)) != epoch;
 }
 
 /*
- * Raises a slot to {epoch, used}. Two CPUs may close one cell with different sums, and the larger
- * one is right: so this is a maximum, never a plain store. False: it lost a race to a smaller sum.
+ * Raises a cell of the ring to `half`. Two CPUs may close one cell with different sums, and the
+ * larger one is right: so this is a maximum, never a plain store. False: it lost a race to a
+ * smaller sum, or to the other cell of the word.
  */
-RF_INLINE int rf_cell_raise(struct rf_window *window, __u32 epoch, __u32 used)
+RF_INLINE int rf_cell_raise(struct rf_window *window, __u32 epoch, __u32 half)
 {
-	__u64 *cell = &window->cell[epoch % RF_CELLS];
+	__u64 *cell = &window->cell[rf_ring_index(epoch)];
 	__u64 old = rf_load(cell), found;
 
-	if (rf_cell_holds(window, old, epoch, used))
+	if (rf_cell_holds(window, old, epoch, half))
 		return 1;
-	found = rf_cas(cell, old, rf_word(epoch, used));
-	return found == old || rf_cell_holds(window, found, epoch, used);
+	found = rf_cas(cell, old, rf_word_with(old, epoch, half));
+	return found == old || rf_cell_holds(window, found, epoch, half);
 }
 
 /*
- * What the closed cell counts at `now`, read back, since another CPU may have raised it. (The slot
- * belongs to another epoch only after the head has moved on.)
+ * What the closed cell counts at `now`, read back, since another CPU may have raised it. (The word
+ * belongs to another pair only after the head has moved on.)
  */
-RF_INLINE __u32 rf_closed_counts(const struct rf_window *window, const struct rf_policy *policy,
+RF_INLINE __u64 rf_closed_counts(const struct rf_window *window, const struct rf_policy *policy,
 				 __u32 epoch, __u32 now)
 {
-	const __u64 word = rf_load(&window->cell[epoch % RF_CELLS]);
+	const __u64 word = rf_load(&window->cell[rf_ring_index(epoch)]);
 
-	return now - epoch < policy->cells ? rf_word_used(word) : 0;
+	return now - epoch < policy->cells ? rf_half_used(policy, rf_half(word, epoch)) : 0;
 }
 
 /*
@@ -188,16 +283,17 @@ RF_INLINE int rf_head_close(struct rf_window *window, const struct rf_policy *po
 			    __u64 now, __u32 *base)
 {
 	const __u32 epoch = rf_word_epoch(head);
-	const struct rf_sums sums = rf_window_sums(window, policy->cells, epoch, now);
+	const struct rf_sums sums = rf_window_sums(window, policy, epoch, now);
+	const __u32 own = rf_own_of(policy, head, rf_in_head(sums.behind));
 	__u64 sum;
 
 	/*
-	 * The sums are right only if the head has not moved: otherwise a slot may be of the next
-	 * lap, and the own part too large by what that slot has lost.
+	 * The sums are right only if the head has not moved: otherwise a word may be of the next
+	 * lap, and the own part too large by what that word has lost.
 	 */
 	if (rf_word_epoch(rf_load(&window->head)) != epoch)
 		return 0;
-	if (!rf_cell_raise(window, epoch, rf_own_of(policy, head, rf_in_head(sums.behind))) ||
+	if (!rf_cell_raise(window, epoch, rf_half_of(policy, own)) ||
 	    !rf_newest_raise(window, policy, now))
 		return 0;
 	sum = sums.before + rf_closed_counts(window, policy, epoch, now);
@@ -317,17 +413,22 @@ RF_INLINE __u64 rf_part_inside(const struct rf_policy *policy, __u32 used, int i
 	return part < used ? part : used;
 }
 
-/* What the cell on the edge of the window counts, when the head is at `epoch`. */
+/* What the cell on the edge of the window has, when the head is at `epoch`. */
+RF_INLINE __u64 rf_edge_used(const struct rf_window *window, const struct rf_policy *policy,
+			     __u32 epoch)
+{
+	const __u32 edge = epoch - policy->cells;
+
+	return rf_cell_used(policy, rf_load(&window->cell[rf_ring_index(edge)]), edge);
+}
+
+/* What it counts at `time`. */
 RF_INLINE __u64 rf_edge_part(const struct rf_window *window, const struct rf_policy *policy,
 			     __u32 epoch, __u64 time)
 {
-	const __u32 edge = epoch - policy->cells;
-	const __u64 word = rf_load(&window->cell[edge % RF_CELLS]);
+	const __u64 used = rf_edge_used(window, policy, epoch);
 
-	if (rf_word_epoch(word) != edge)
-		return 0;
-	return rf_part_inside(policy, rf_word_used(word), epoch == (__u32)rf_epoch(policy, time),
-			      time);
+	return rf_part_inside(policy, used, epoch == (__u32)rf_epoch(policy, time), time);
 }
 
 /*
@@ -363,14 +464,17 @@ RF_INLINE enum rf_verdict rf_take_weighted(struct rf_window *window, const struc
 
 /* ---- peek: is there room? Nothing is charged ---- */
 
-/* What the ring will hold of the head's cell once it is closed. */
-RF_INLINE __u32 rf_peek_own(const struct rf_window *window, const struct rf_policy *policy,
-			    __u64 head)
+/* What the ring will hold of the head's cell, over `behind`, once it is closed. */
+RF_INLINE __u64 rf_peek_own(const struct rf_window *window, const struct rf_policy *policy,
+			    __u64 head, __u64 behind)
 {
-	const __u32 epoch = rf_word_epoch(head), own = rf_head_own(window, policy, head);
-	const __u64 word = rf_load(&window->cell[epoch % RF_CELLS]);
+	const __u32 epoch = rf_word_epoch(head);
+	const __u32 half = rf_half_of(policy, rf_own_of(policy, head, rf_in_head(behind)));
+	const __u64 own = rf_half_used(policy, half);
+	const __u64 used =
+		rf_cell_used(policy, rf_load(&window->cell[rf_ring_index(epoch)]), epoch);
 
-	return rf_word_epoch(word) == epoch && rf_word_used(word) > own ? rf_word_used(word) : own;
+	return used > own ? used : own;
 }
 
 /* What counts at `now`, where the head is in an older cell: the completed cells and that one. */
@@ -378,23 +482,25 @@ RF_INLINE __u64 rf_peek_sum(const struct rf_window *window, const struct rf_poli
 			    __u64 head, __u64 now)
 {
 	const __u32 own_epoch = rf_word_epoch(head);
-	const __u64 before = rf_window_sums(window, policy->cells, own_epoch, now).before;
-	__u64 sum = rf_in_head(before);
+	const struct rf_sums sums = rf_window_sums(window, policy, own_epoch, now);
+	__u64 sum = rf_in_head(sums.before);
 
 	if ((__u32)now - own_epoch < policy->cells)
-		sum += rf_peek_own(window, policy, head);
+		sum += rf_peek_own(window, policy, head, sums.behind);
 	return sum;
 }
 
 /*
  * Fast path: does the head alone show room? Cells only leave the window, so the head counted at
- * least as much when it was written as counts now.
+ * least as much when it was written as counts now; but for the rounding of its own cell.
  */
 RF_INLINE int rf_has_room_at_once(const struct rf_window *window, const struct rf_policy *policy,
 				  __u32 cost)
 {
+	const __u64 rounding = (1U << (policy->used_shift & 31)) - 1;
+
 	return rf_is_ring(policy) &&
-	       (__u64)rf_word_used(rf_load(&window->head)) + cost <= policy->limit;
+	       rf_word_used(rf_load(&window->head)) + rounding + cost <= policy->limit;
 }
 
 /* Has the head changed since it was read? Then the peek says room, and the take decides. */
@@ -419,18 +525,23 @@ RF_INLINE int rf_peek_weighted(const struct rf_window *window, const struct rf_p
 {
 	const __u64 now = rf_epoch(policy, time), head = rf_load(&window->head);
 	const __u32 epoch = rf_word_epoch(head);
-	__u64 used = rf_word_used(head), part;
+	__u64 used = rf_word_used(head), edge;
+	int is_now = 1;
 
 	if (rf_head_is_present(window, policy, head, now)) {
-		part = rf_edge_part(window, policy, epoch, time);
+		edge = rf_edge_used(window, policy, epoch);
+		is_now = epoch == (__u32)now;
 	} else {
-		used = rf_peek_sum(window, policy, head, now);
+		const struct rf_sums sums = rf_window_sums(window, policy, epoch, now);
+		const __u64 own = rf_peek_own(window, policy, head, sums.behind);
+		const __u32 age = (__u32)now - epoch;
+
 		/* The head's own cell may be on the edge. */
-		part = epoch == (__u32)now - policy->cells
-			       ? rf_part_inside(policy, rf_peek_own(window, policy, head), 1, time)
-			       : rf_edge_part(window, policy, now, time);
+		edge = age == policy->cells ? own : rf_edge_used(window, policy, now);
+		used = rf_in_head(sums.before) + (age < policy->cells ? own : 0);
 	}
-	return used + part + cost <= policy->limit || rf_peek_is_old(window, head);
+	used += rf_part_inside(policy, edge, is_now, time) + cost;
+	return used <= policy->limit || rf_peek_is_old(window, head);
 }
 
 #endif /* RINGFENCE_RING_H */

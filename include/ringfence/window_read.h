@@ -12,25 +12,22 @@ RF_INLINE __u32 rf_window_cell(const struct rf_window *window, const struct rf_p
 			       __u32 epoch)
 {
 	__u64 head = rf_load(&window->head);
-	__u64 word = rf_load(&window->cell[epoch % RF_CELLS]);
+	__u64 word = rf_load(&window->cell[rf_ring_index(epoch)]);
 
 	if (rf_word_epoch(head) == epoch)
 		return rf_head_own(window, policy, head);
-	return rf_word_epoch(word) == epoch ? rf_word_used(word) : 0;
+	return rf_cell_used(policy, word, epoch);
 }
 
 /* What counts against L in the cell `now`. */
 RF_INLINE __u32 rf_window_used(const struct rf_window *window, const struct rf_policy *policy,
 			       __u64 now)
 {
-	__u64 head = rf_load(&window->head);
-	__u64 sum = 0;
+	const __u64 head = rf_load(&window->head);
 
 	if (rf_head_is_present(window, policy, head, now))
 		return rf_word_used(head) < policy->clip ? rf_word_used(head) : policy->clip;
-	for (__u32 age = 0; age < policy->cells && age < RF_CELLS; age++)
-		sum += rf_window_cell(window, policy, now - age);
-	return sum < 0xffffffffU ? sum : 0xffffffffU;
+	return rf_least(rf_peek_sum(window, policy, head, now), 0xffffffffU);
 }
 
 /* What counts against L at `time`, by the weighted estimate. */

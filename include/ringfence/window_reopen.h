@@ -28,14 +28,17 @@ RF_INLINE __u64 rf_cells_reopen(const struct rf_window *window, const struct rf_
 		__u64 word = rf_load(&window->cell[i]);
 		__u32 age = epoch - rf_word_epoch(word);
 
-		if (age < policy->cells && age > oldest && rf_word_used(word))
+		if (age < policy->cells && age > oldest && rf_half(word, 0))
+			oldest = age;
+		age--;
+		if (age < policy->cells && age > oldest && rf_half(word, 1))
 			oldest = age;
 	}
 	if (epoch - (__u32)now > RF_CELLS_AHEAD || rf_word_epoch(rf_load(&window->head)) != epoch)
 		return 0;
 	if ((__u64)rf_word_used(head) + ask->cost <= policy->limit)
 		return 0;
-	return (now + (epoch - (__u32)now) + policy->cells - oldest) * policy->cell;
+	return rf_epoch_start(policy, now + (epoch - (__u32)now) + policy->cells - oldest);
 }
 
 /* When enough of the cell on the edge has left for `cost` to pass, at the latest at its end. */
@@ -43,8 +46,8 @@ RF_INLINE __u64 rf_weighted_reopens(const struct rf_window *window, const struct
 				    const struct rf_ask *ask)
 {
 	const __u64 head = rf_load(&window->head), now = rf_epoch(policy, ask->time);
-	const __u32 epoch = rf_word_epoch(head), edge = epoch - policy->cells;
-	const __u64 word = rf_load(&window->cell[edge % RF_CELLS]);
+	const __u32 epoch = rf_word_epoch(head);
+	const __u64 edge = rf_edge_used(window, policy, epoch);
 	const __u64 used = (__u64)rf_word_used(head) + ask->cost, end = (now + 1) * policy->cell;
 	const __u32 scale = policy->scale & 63;
 
@@ -52,10 +55,9 @@ RF_INLINE __u64 rf_weighted_reopens(const struct rf_window *window, const struct
 		return 0;
 	if (used > policy->limit)
 		return end;
-	if (rf_word_epoch(word) != edge || !rf_word_used(word))
+	if (!edge)
 		return 0;
-	return end -
-	       ((policy->limit - used) * (policy->cell >> scale) / rf_word_used(word) << scale);
+	return end - ((policy->limit - used) * (policy->cell >> scale) / edge << scale);
 }
 
 /* When the oldest admission in the window leaves it. */

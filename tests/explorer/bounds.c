@@ -24,9 +24,11 @@ static const __u8 *counted(void)
 /* What a flood has left in the ledger's first two epochs. */
 static __u64 flood_in(int epoch)
 {
+	const __u64 closed = (__u64)RF_HALF_MAX << policy.used_shift;
+
 	if (epoch == 0)
-		return RF_USED_MAX;
-	return RF_USED_MAX - 1 - (policy.cells > 1 ? RF_LIMIT_MAX : 0);
+		return closed;
+	return RF_USED_MAX - 1 - (policy.cells > 1 ? up_to(closed, RF_LIMIT_MAX) : 0);
 }
 
 static __u64 units_in(const __u8 *ledger, int first, int last)
@@ -42,6 +44,27 @@ static __u64 units_in(const __u8 *ledger, int first, int last)
 }
 
 /* ---- windows of cells: sliding, weighted, fixed ---- */
+
+/*
+ * What a cell counts while the head is in `epoch`: a closed one is rounded up to a unit of the
+ * ring, up to half of a word.
+ */
+static __u64 counted_in(int cell, int epoch)
+{
+	const __u64 unit = 1ULL << policy.used_shift, most = RF_HALF_MAX * unit;
+	const __u64 units = units_in(counted(), cell, cell);
+
+	return cell < epoch ? up_to((units + unit - 1) / unit * unit, most) : units;
+}
+
+static __u64 counted_in_full(int epoch)
+{
+	__u64 sum = 0;
+
+	for (int cell = at_least(epoch - policy.cells + 1, 0); cell <= epoch; cell++)
+		sum += counted_in(cell, epoch);
+	return sum;
+}
 
 int epoch_of(int time)
 {
@@ -71,9 +94,8 @@ static int later_epoch(int time)
  * Of the cell on the edge the part that is inside at `time`, in whole units. With `scale` binary
  * places of the times left out, it is more, but not more than all.
  */
-static __u64 part_of_edge(const __u8 *ledger, int epoch, int time, int scale)
+static __u64 part_of(__u64 units, int epoch, int time, int scale)
 {
-	__u64 units = units_in(ledger, epoch - policy.cells, epoch - policy.cells);
 	__u64 cell = policy.cell, left = cell;
 
 	if (!rf_is_weighted(&policy))
@@ -85,6 +107,20 @@ static __u64 part_of_edge(const __u8 *ledger, int epoch, int time, int scale)
 	return up_to(units, (units * left + cell - 1) / cell);
 }
 
+static __u64 part_of_edge(const __u8 *ledger, int epoch, int time)
+{
+	const int edge = epoch - policy.cells;
+
+	return part_of(units_in(ledger, edge, edge), epoch, time, 0);
+}
+
+static __u64 counted_of_edge(int epoch, int time)
+{
+	const int edge = epoch - policy.cells;
+
+	return edge < 0 ? 0 : part_of(counted_in(edge, epoch), epoch, time, policy.scale);
+}
+
 static __u64 in_full(const __u8 *ledger, int epoch)
 {
 	return units_in(ledger, epoch - policy.cells + 1, epoch);
@@ -94,14 +130,12 @@ static bool cells_have_room(int time, int cost)
 {
 	int epoch = later_epoch(time);
 
-	return in_full(counted(), epoch) + part_of_edge(counted(), epoch, time, policy.scale) +
-		       cost <=
-	       policy.limit;
+	return counted_in_full(epoch) + counted_of_edge(epoch, time) + cost <= policy.limit;
 }
 
 bool is_overcharged(int epoch, int time)
 {
-	return in_full(state.offered, epoch) + part_of_edge(state.offered, epoch, time, 0) >
+	return in_full(state.offered, epoch) + part_of_edge(state.offered, epoch, time) >
 	       policy.limit;
 }
 
@@ -127,7 +161,7 @@ static void cells_record(int time, int cost, bool admitted)
 	if (!admitted)
 		return;
 	cells_admit(epoch, cost);
-	if (in_full(state.admitted, epoch) + part_of_edge(state.admitted, epoch, time, 0) >
+	if (in_full(state.admitted, epoch) + part_of_edge(state.admitted, epoch, time) >
 	    policy.limit)
 		fail("more than L admitted, with its part of the edge");
 }
@@ -140,14 +174,16 @@ static void cells_check_rest(void)
 
 	for (int time = from * cell; time < to * cell + cell; time++) {
 		int epoch = later_epoch(time);
-		__u64 full, part, used;
+		__u64 full, least, part, used;
 
 		if (epoch >= LEDGER_SIZE)
 			break;
-		full = in_full(counted(), epoch);
-		part = part_of_edge(counted(), epoch, time, policy.scale);
+		full = counted_in_full(epoch);
+		part = counted_of_edge(epoch, time);
 		used = explored_used(&state.window, &policy, clock_at(time));
-		if (used < up_to(full, RF_LIMIT_MAX) + part)
+		/* Rounded up, they may be more than L. */
+		least = up_to(full, row->used_shift ? policy.clip : RF_LIMIT_MAX);
+		if (used < up_to(least, RF_LIMIT_MAX) + part)
 			fail("admitted, and not counted");
 		if (used > full + part)
 			fail_exact("counted, and not admitted");

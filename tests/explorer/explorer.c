@@ -199,6 +199,7 @@ static void start_policy(int cells, int limit)
 		.cells = cells,
 		.clock = row->leases ? RF_JIFFIES : RF_KTIME,
 		.scale = row->scale,
+		.used_shift = row->used_shift,
 	};
 	if (rf_is_log(&policy) || rf_is_bucket(&policy))
 		policy.clock = RF_KTIME;
@@ -228,7 +229,7 @@ static void flood(void)
 
 	rf_window_open(&state.window, epoch + 1);
 	state.window.head += RF_USED_MAX - 1;
-	state.window.cell[epoch % RF_CELLS] = rf_word(epoch, RF_USED_MAX);
+	state.window.cell[rf_ring_index(epoch)] = rf_word_with(0, epoch, RF_HALF_MAX);
 }
 
 /* A word of 2^32 cells ago, which nothing has written over since. */
@@ -236,7 +237,7 @@ static void leave_over(void)
 {
 	const __u64 epoch = row->origin / policy.cell + row->left_over;
 
-	state.window.cell[epoch % RF_CELLS] = rf_word(epoch, 1);
+	state.window.cell[rf_ring_index(epoch)] = rf_word_with(0, epoch, 1);
 }
 
 static void start(int cells, int limit)
@@ -288,7 +289,7 @@ static bool run_row(int number, struct sum *sum)
 	memset(answered, 0, sizeof(answered));
 	operations_most = 0;
 	failure = NULL;
-	ring_cells = row->ring ? row->ring : 4;
+	ring_cells = row->ring ? row->ring : row->algorithm == RF_LOG ? 4 : 2;
 	ring_retries = row->retries ? row->retries : 8;
 	span = 0;
 	for (const int *time = row->times; *time >= 0; time++)

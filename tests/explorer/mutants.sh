@@ -14,7 +14,7 @@ mutants_of_sliding() {
 	try_mutant sliding loose "the maximum in a cell is stored plainly" rf_cell_raise \
 		's/found = rf_cas\(cell, old, (.*)\);/found = old, plain_store(cell, \1);/'
 	try_mutant sliding strict "the last sum wins over a larger one" rf_cell_holds \
-		's/rf_word_used\(word\) >= used/rf_word_used(word) == used/'
+		's/rf_half\(word, epoch\) >= half/rf_half(word, epoch) == half/'
 	try_mutant sliding loose "an addition to the head after a lost race" rf_take_sliding \
 		's/\/\* Lost: .*/head = rf_fetch_add(\&window->head, cost);\nreturn rf_word_used(head) + cost <= limit ? RF_UNDER : RF_OVER;/'
 	try_mutant sliding loose "a head only N cells ahead counts as the past" rf_head_is_present \
@@ -29,21 +29,21 @@ mutants_of_sliding() {
 		's/return found == old \|\| .*/return 1 || found;/'
 	try_mutant sliding loose "the head is stored, whoever won" rf_take_sliding \
 		's/if \(rf_cas\(&window->head, head, (.*)\) == head\)/plain_store(\&window->head, \1);/'
-	try_mutant sliding loose "the sum of the window is a cell too short" rf_window_sums \
+	try_mutant sliding loose "the sum of the window is a cell too short" rf_sums_add \
 		's/rf_is_below\(behind \+ (.*), cells - 1\)/rf_is_below(behind + \1, cells - 1 - (cells > 1))/'
-	try_mutant sliding strict "the sum of cells before the head is a cell too short" rf_window_sums \
+	try_mutant sliding strict "the sum of cells before the head is a cell too short" rf_sums_add \
 		's/rf_is_below\(behind, cells - 1\)/rf_is_below(behind, cells - 1 - (cells > 1))/'
-	try_mutant sliding strict "the sum of the window is a cell too long" rf_window_sums \
+	try_mutant sliding strict "the sum of the window is a cell too long" rf_sums_add \
 		's/rf_is_below\(behind \+ (.*), cells - 1\)/rf_is_below(behind + \1, cells)/'
-	try_mutant sliding loose "the sum of cells before the head is a cell too long" rf_window_sums \
+	try_mutant sliding loose "the sum of cells before the head is a cell too long" rf_sums_add \
 		's/rf_is_below\(behind, cells - 1\)/rf_is_below(behind, cells)/'
 	try_mutant sliding loose "the sum of cells before the head counts the head's cell as well" \
-		rf_window_sums \
+		rf_sums_add \
 		's/rf_is_below\(behind, cells - 1\)/rf_is_below(behind + 1, cells)/'
-	try_mutant sliding strict "the head's own cell counts twice" rf_window_sums \
+	try_mutant sliding strict "the head's own cell counts twice" rf_sums_add \
 		's/ & ~is_own//'
 	try_mutant sliding loose "a closed cell does not count for the next one" rf_closed_counts \
-		's/\? rf_word_used\(.*\) : 0/\&\& 0/'
+		's/\? rf_half_used\(.*\) : 0/\&\& 0/'
 	try_mutant sliding loose "a closed cell counts for a cell too short" rf_closed_counts \
 		's/now - epoch < policy->cells/now - epoch + 1 < policy->cells/'
 	try_mutant sliding loose "a head in the window is not closed" rf_head_leave \
@@ -60,6 +60,26 @@ mutants_of_sliding() {
 		's/return (rf_word_epoch\(rf_load\(&window->head\)\) != epoch);/return rf_word_epoch(word) - epoch < 1U << 16 \&\& \1;/'
 	try_mutant sliding loose "a closed cell is not written" rf_head_close \
 		's/!rf_cell_raise\(.*\) \|\|/0 ||/'
+	try_mutant sliding loose "the other cell of a word goes with each write" rf_word_with \
+		's/if \(rf_word_epoch\(word\) != .*/if (1)/'
+	try_mutant sliding uncounted "the other cell of an older word stays" rf_word_with \
+		's/if \(rf_word_epoch\(word\) != .*/if (0)/'
+	try_mutant sliding loose "a cell of the same word is written as its neighbour" rf_word_with \
+		's/half << shift/half << (RF_HALF_BITS - shift)/; s/RF_HALF_MAX << shift/RF_HALF_MAX << (RF_HALF_BITS - shift)/'
+	try_mutant sliding loose "a word's maximum is of both cells together" rf_cell_holds \
+		's/rf_half\(word, epoch\) >= half/rf_word_used(word) >= half/'
+	try_mutant sliding loose "a word of another pair counts as the cell's" rf_cell_holds \
+		's/if \(rf_word_epoch\(word\) == .*/if (1)/'
+	try_mutant sliding loose "both cells of a word are as old as the even one" rf_window_sums \
+		's/behind - 1, now - own/behind, now - own/'
+	try_mutant sliding strict "the sum has the even cells only" rf_window_sums \
+		's/rf_half\(word, 1\)/0/'
+	try_mutant sliding loose "a closed cell counts what its neighbour has" rf_closed_counts \
+		's/rf_half\(word, epoch\)/rf_half(word, epoch + 1)/'
+	try_mutant sliding loose "a closed cell is rounded down" rf_half_of \
+		's/ \+ \(1U << shift\) - 1\)/)/'
+	try_mutant sliding strict "refused packets flow over from a half" rf_half_of \
+		's/return rf_least\((.*), RF_HALF_MAX\)/return \1/'
 	try_mutant sliding strict "a closed cell keeps what refused packets added" rf_own_of \
 		's/used < policy->clip \? used : policy->clip/used/'
 	try_mutant sliding loose "the newest epoch is not kept" rf_newest_raise \
@@ -87,9 +107,9 @@ mutants_of_weighted() {
 		's/if \((rf_cas\(.*\)) == head\)/\1;/'
 	try_mutant weighted strict "an addition to the present head" rf_take_weighted \
 		's/if \((rf_cas\(.*\)) == head\)/if (present) {\nhead = rf_fetch_add(\&window->head, cost);\nreturn rf_word_used(head) + rf_edge_part(window, policy, rf_word_epoch(head), time) + cost <= policy->limit ? RF_UNDER : RF_OVER;\n}\n&/'
-	try_mutant weighted loose "the edge is a cell further back" rf_edge_part \
+	try_mutant weighted loose "the edge is a cell further back" rf_edge_used \
 		's/epoch - policy->cells/epoch - policy->cells - 1/'
-	try_mutant weighted loose "the edge is a cell less far back" rf_edge_part \
+	try_mutant weighted loose "the edge is a cell less far back" rf_edge_used \
 		's/epoch - policy->cells/epoch - policy->cells + 1/'
 	try_mutant weighted loose "the edge does not count" rf_part_inside \
 		's/return part < .*/return 0 \& part;/'
@@ -102,8 +122,10 @@ mutants_of_weighted() {
 	try_mutant weighted loose "the part of the edge is taken at the caller's time in a head that is ahead" \
 		rf_part_inside \
 		's/if \(is_present\)/if (1)/'
-	try_mutant weighted strict "the part of the edge is taken from a cell of any epoch" rf_edge_part \
-		's/if \(rf_word_epoch\(word\) != edge\)/if (0)/'
+	try_mutant weighted strict "the part of the edge is taken from a cell of any epoch" rf_cell_used \
+		's/if \(rf_word_epoch\(word\) != .*/if (0)/'
+	try_mutant weighted loose "the edge is the other cell of its word" rf_cell_used \
+		's/rf_half\(word, epoch\)/rf_half(word, epoch + 1)/'
 	try_mutant weighted loose "the time left of the edge is rounded down" rf_part_inside \
 		's/left = \(left \+ .*/left >>= scale;/'
 	try_mutant weighted strict "the part of the edge may be more than the whole cell" rf_part_inside \
@@ -225,7 +247,7 @@ mutants_of_leases() {
 	try_mutant leases loose "a lost race for credits counts as won" rf_charged_take \
 		's/(rf_cas\(.*\)) != head\)/(\1, 0))/'
 	try_mutant leases loose "credits may be spent for a cell longer" rf_charged_read \
-		's/now \+ ahead \+ 1/now + ahead + 2/'
+		's/epoch \+ 1\)/epoch + 2)/'
 	try_mutant leases loose "credits of a cell are kept in the next" rf_lease_enter \
 		's/lease->credits = 0;/if (!lease->has_credits)\n&/'
 	try_mutant leases loose "a refusal's room is taken for credits" rf_lease_enter \
@@ -235,7 +257,7 @@ mutants_of_leases() {
 	try_mutant leases loose "a credit is enough, whatever the cost" rf_lease_answers \
 		's/if \(cost > lease->credits\)/if (!lease->credits)/'
 	try_mutant leases loose "credits are given without a look at the edge" rf_head_room \
-		's/if \(rf_is_weighted\(policy\) /if (0 /'
+		's/if \(rf_is_weighted\(policy\)\)/if (0)/'
 	try_mutant leases strict "a lease refuses packets of any cost" rf_lease_answers \
 		's/\} else if \(cost <= lease->threshold\)/} else if (0)/'
 	try_mutant leases strict "a refusal for a cell too long" rf_cells_reopen \
@@ -249,7 +271,7 @@ mutants_of_leases() {
 	try_mutant leases strict "a refusal under another L still holds" rf_lease_is_for \
 		's/lease->rules == who->rules/1/'
 	try_mutant leases strict "a refusal until a weighted cell ends" rf_weighted_reopens \
-		's/^\treturn end - *$/\treturn 1 ? end :/'
+		's/^\treturn end - .*/\treturn end;/'
 	try_mutant leases strict "a refusal for a unit of a log's time too long" rf_log_reopens \
 		's/policy->cell \+ 1;/policy->cell + 2;/'
 	try_mutant leases strict "a refusal for a unit of a bucket's time too long" rf_bucket_reopens \
@@ -277,7 +299,7 @@ mutants_of_several() {
 	try_mutant several strict "an addition at once to a head of a cell that has passed" rf_may_add \
 		's/rf_is_present_at_once\(policy, head, now\)/1/'
 	try_mutant several loose "credits until the last cell ends" rf_charged_read \
-		's/if \(end < charged->end\)/if (end > charged->end || charged->end == RF_FOREVER)/'
+		's/if \(time < charged->end\)/if (time > charged->end || charged->end == RF_FOREVER)/'
 	try_mutant several loose "credits are as many as the first limit has room for" rf_charged_read \
 		's/if \(room < charged->room\)/if (charged->room == ~0U)/'
 	try_mutant several loose "a lost race for the second limit counts as won" rf_charged_take \

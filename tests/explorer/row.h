@@ -24,7 +24,8 @@ struct row {
 	enum rf_algorithm algorithm;
 	enum rf_edge edge;
 	__u32 flags;
-	int ring, retries;	  /* 0: 4 and 8 */
+	int ring, retries;	  /* words of the ring; 0: 2, of a log 4; and 8 */
+	int used_shift;		  /* as in struct rf_policy */
 	int cells_from, cells_to; /* that count in full; 0: an algorithm that has no N */
 	int limit_from, limit_to; /* L, or the burst */
 	bool leases;		  /* each CPU has one */

@@ -69,16 +69,16 @@ static const struct row rows[] = {
 		.times = {2, 3, 4, 5, 6, -1},
 	},
 	{
-		.title = "strict and coarse, 2 CPUs, the ring no longer than the window",
+		.title = "strict and coarse, 2 CPUs, the ring a cell longer than the window",
 		.leases = true,
-		.ring = 3,
+		.ring = 2,
 		.cells_from = 3,
 		.cells_to = 3,
 		.limit_from = 4,
 		.limit_to = 4,
 		.takes = {2, 2},
 		.start = {{0, 4}},
-		.origin = 100,
+		.origin = 101,
 		.times = {2, 3, 4, -1},
 	},
 	{
@@ -242,7 +242,7 @@ static const struct row rows[] = {
 	{
 		.title = "strict and coarse, 2 CPUs, a second packet of two units, three cells",
 		.leases = true,
-		.ring = 3,
+		.ring = 2,
 		.cells_from = 3,
 		.cells_to = 3,
 		.limit_from = 3,

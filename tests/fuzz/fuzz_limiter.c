@@ -22,13 +22,13 @@ static void read_window(uint64_t time)
 {
 	uint64_t now = rf_epoch(&run.policy, time);
 
-	(void)rf_window_sums(&run.window, run.policy.cells, rf_word_epoch(run.window.head), now);
+	(void)rf_window_sums(&run.window, &run.policy, rf_word_epoch(run.window.head), now);
 	(void)rf_head_own(&run.window, &run.policy, run.window.head);
 	(void)rf_edge_part(&run.window, &run.policy, now, time);
 	(void)rf_window_used(&run.window, &run.policy, now);
 	(void)rf_used(&run.window, &run.policy, time);
 	(void)rf_peek(&run.window, &run.policy, time, 1);
-	for (uint32_t i = 0; i <= RF_CELLS; i++)
+	for (uint32_t i = 0; i <= RF_CELLS_MAX; i++)
 		(void)rf_window_cell(&run.window, &run.policy, now - i);
 }
 
@@ -198,7 +198,7 @@ static void make_limit(const struct rf_limit *raw)
 	limit->cells = 1;
 	if (limit->algorithm == RF_SLIDING) {
 		limit->edge = within(raw->edge, RF_EDGE_STRICT, RF_EDGE_WEIGHTED);
-		limit->cells = within(raw->cells, 2, RF_CELLS);
+		limit->cells = within(raw->cells, 2, RF_CELLS_MAX);
 	}
 	if (limit->algorithm == RF_LOG)
 		rate_max = RF_LOG_MAX;
@@ -221,6 +221,16 @@ static void make_sound(const struct limiter_sound *of)
 	make_limit(&of->limit);
 	rf_policy_compile(&run.limit, 1, within(of->tick_ns, TICK_MIN_NS, TICK_MAX_NS),
 			  &run.policy);
+	/* Whole ticks only, so that a cell begins at a multiple of its length. */
+	run.policy.cell = ((run.policy.cell - 1) >> run.policy.time_shift) + 1;
+	run.policy.time_shift = 0;
+	/* Closed cells count exactly; the unit tests and the explorer have those that round up. */
+	if (run.policy.used_shift) {
+		run.limit.rate = run.policy.limit = run.policy.limit % (RF_HALF_MAX - 1) + 1;
+		if (!rf_counts_rejected(&run.policy))
+			run.policy.clip = run.policy.limit;
+		run.policy.used_shift = 0;
+	}
 	run.cell = run.policy.cell;
 	if (rf_is_log(&run.policy))
 		run.cell = run.policy.cell / 8 + 1;

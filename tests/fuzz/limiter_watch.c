@@ -198,6 +198,16 @@ void take_at(uint64_t time, uint32_t cost)
 
 /* ---- between two operations ---- */
 
+/* One of the two cells grows, or the word is another pair's. */
+static void check_ring_write(size_t index, uint64_t before, uint64_t after)
+{
+	REQUIRE(rf_ring_index(rf_word_epoch(after)) == index);
+	if (rf_word_epoch(after) != rf_word_epoch(before))
+		return;
+	REQUIRE(after != before);
+	REQUIRE(rf_half(after, 0) >= rf_half(before, 0) && rf_half(after, 1) >= rf_half(before, 1));
+}
+
 static void check_cell_write(size_t word, uint64_t before, uint64_t after)
 {
 	const uint64_t epoch = rf_epoch(&run.policy, run.self.time);
@@ -206,13 +216,16 @@ static void check_cell_write(size_t word, uint64_t before, uint64_t after)
 		REQUIRE(before < after && after == epoch);
 		return;
 	}
+	if (word >= FIRST_CELL) {
+		check_ring_write(word - FIRST_CELL, before, after);
+		return;
+	}
 	REQUIRE(rf_word_used(after) <= USED_MAX);
-	if (word == HEAD && rf_word_epoch(after) == (uint32_t)epoch && epoch > run.head_epoch)
+	if (rf_word_epoch(after) == (uint32_t)epoch && epoch > run.head_epoch)
 		run.head_epoch = epoch;
-	else if (rf_word_epoch(after) == rf_word_epoch(before))
-		REQUIRE(rf_word_used(after) > rf_word_used(before));
 	else
-		REQUIRE(word >= FIRST_CELL && rf_word_epoch(after) % RF_CELLS == word - FIRST_CELL);
+		REQUIRE(rf_word_epoch(after) == rf_word_epoch(before) &&
+			rf_word_used(after) > rf_word_used(before));
 }
 
 /* No word of a sound run goes back, or overflows into another. */

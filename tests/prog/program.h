@@ -24,7 +24,7 @@
 
 #include "attach/load.h"
 #include "fence/fence.h"
-#include "ringfence/abi.h"
+#include "ringfence/limiter.h"
 #include "rules/policy.h"
 #include "rules/rulefile.h"
 
@@ -255,7 +255,7 @@ static inline struct rf_ruleset program_rules_of(const struct program *program, 
 	struct rf_ruleset rules = RF_RULESET_NONE;
 	struct rf_rulefile file = {};
 	struct rf_error error = {};
-	char *copy = strdup(text);
+	char *copy = strdup(*text ? text : "newcomers off"); /* an empty file is an error */
 
 	assert_non_null(copy);
 	assert_done(rf_fence_bank(&program->fence, &present, &error), &error);
@@ -295,6 +295,17 @@ static inline struct rf_limit limit_of(uint64_t rate, uint64_t window_ns)
 				 .cells = RF_CELLS,
 				 .per4 = 32,
 				 .per6 = 64};
+}
+
+/* The cell of a policy in jiffies at that time, and when a cell starts. */
+static inline uint64_t program_epoch_at(const struct rf_policy *policy, uint64_t time_ns)
+{
+	return rf_epoch(policy, time_ns / TICK_NS);
+}
+
+static inline uint64_t program_epoch_ns(const struct rf_policy *policy, uint64_t epoch)
+{
+	return rf_epoch_start(policy, epoch) * TICK_NS;
 }
 
 /* The bank in force, by the injected clock. */

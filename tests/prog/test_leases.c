@@ -94,11 +94,12 @@ static void a_flood_does_not_touch_the_window(void **state)
 static void a_refusal_ends_when_the_window_reopens(void **state)
 {
 	struct program *program = *state;
-	uint64_t cell_ns, opens_ns;
+	const struct rf_policy *policy;
+	uint64_t opens_ns;
 
 	set_limit(program, 5, 10 * NS_PER_S, 0);
-	cell_ns = program_policy(program)->cell * TICK_NS;
-	opens_ns = START_NS / cell_ns * cell_ns + RF_CELLS * cell_ns;
+	policy = program_policy(program);
+	opens_ns = program_epoch_ns(policy, program_epoch_at(policy, START_NS) + policy->cells);
 	assert_int_equal(send_from(program, 1, 9), 5);
 	program_set_time(program, opens_ns - TICK_NS);
 	assert_int_equal(send_from(program, 1, 9), 0);
@@ -164,17 +165,18 @@ static void an_exact_limit_charges_each_packet(void **state)
 static void credits_end_with_their_cell(void **state)
 {
 	struct program *program = *state;
-	uint64_t cell_ns, cell_start_ns;
+	const struct rf_policy *policy;
 	struct rf_source window;
+	uint64_t epoch;
 
 	set_limit(program, 100000, NS_PER_S, 0);
-	cell_ns = program_policy(program)->cell * TICK_NS;
-	cell_start_ns = START_NS / cell_ns * cell_ns;
+	policy = program_policy(program);
+	epoch = program_epoch_at(policy, START_NS);
 	send_from(program, 1, 5000);
-	program_set_time(program, cell_start_ns + cell_ns);
+	program_set_time(program, program_epoch_ns(policy, epoch + 1));
 	assert_int_equal(send_from(program, 1, 1), 1);
 	assert_int_equal(find_window(program, 1, &window), 0);
-	assert_int_equal(rf_word_epoch(window.window.head), START_NS / cell_ns + 1);
+	assert_int_equal(rf_word_epoch(window.window.head), epoch + 1);
 	assert_true(window.passed == 5001); /* what was pending is counted, this one by itself */
 }
 
@@ -200,7 +202,7 @@ static void a_lowered_limit_takes_the_credits_away(void **state)
 {
 	struct program *program = *state;
 
-	set_limit(program, 100000, NS_PER_S, 0);
+	set_limit(program, 60000, NS_PER_S, 0);
 	assert_int_equal(send_from(program, 1, 5000), 5000);
 	set_limit(program, 5000, NS_PER_S, 0);
 	assert_int_equal(send_from(program, 1, 1000), 0);

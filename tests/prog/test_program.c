@@ -117,25 +117,23 @@ static void a_window_holds_head_cells_and_counters(void **state)
 	const struct rf_limit limit = limit_of(5, NS_PER_S);
 	const struct rf_policy *policy;
 	struct rf_source source;
-	uint64_t cell_ns;
 	uint32_t epoch;
 
 	program_set_limit(program, &limit);
 	policy = program_policy(program);
 	assert_int_equal(policy->clock, RF_JIFFIES);
-	cell_ns = policy->cell * TICK_NS;
-	epoch = START_NS / TICK_NS / policy->cell;
+	epoch = program_epoch_at(policy, START_NS);
 	assert_int_equal(burst4(program, "192.0.2.1", 3), 3);
-	program_set_time(program, START_NS + 2 * cell_ns);
+	program_set_time(program, program_epoch_ns(policy, epoch + 2));
 	assert_int_equal(burst4(program, "192.0.2.1", 4), 2);
 
 	assert_int_equal(find4(program, "192.0.2.1", &source), 0);
 	assert_int_equal(source.passed, 5);
 	assert_int_equal(source.dropped, 2);
 	assert_int_equal(source.window.head, rf_word(epoch + 2, 5));
-	assert_int_equal(source.window.cell[epoch % RF_CELLS], rf_word(epoch, 3));
+	assert_int_equal(source.window.cell[rf_ring_index(epoch)], rf_word_with(0, epoch, 3));
 	for (int i = 0; i < RF_CELLS; i++)
-		if (i != (int)(epoch % RF_CELLS))
+		if (i != (int)rf_ring_index(epoch))
 			assert_int_equal(source.window.cell[i], 0);
 }
 
@@ -143,15 +141,16 @@ static void a_full_window_reopens_when_its_oldest_cell_leaves(void **state)
 {
 	struct program *program = *state;
 	const struct rf_limit limit = limit_of(5, NS_PER_S);
-	uint64_t cell_ns, cell_start_ns;
+	const struct rf_policy *policy;
+	uint64_t opens_ns;
 
 	program_set_limit(program, &limit);
-	cell_ns = program_policy(program)->cell * TICK_NS;
-	cell_start_ns = START_NS / cell_ns * cell_ns;
+	policy = program_policy(program);
+	opens_ns = program_epoch_ns(policy, program_epoch_at(policy, START_NS) + limit.cells);
 	assert_int_equal(burst4(program, "192.0.2.1", 9), 5);
-	program_set_time(program, cell_start_ns + RF_CELLS * cell_ns - 1);
+	program_set_time(program, opens_ns - 1);
 	assert_int_equal(burst4(program, "192.0.2.1", 9), 0);
-	program_set_time(program, cell_start_ns + RF_CELLS * cell_ns);
+	program_set_time(program, opens_ns);
 	assert_int_equal(burst4(program, "192.0.2.1", 9), 5);
 }
 
@@ -178,8 +177,8 @@ static void send_evenly(struct program *program, uint32_t flags, double share, i
 	assert_int_equal(sched_getaffinity(0, sizeof(before), &before), 0);
 	limit.flags = flags;
 	program_set_limit(program, &limit);
-	step_ns = (double)RF_CELLS * program_policy(program)->cell * TICK_NS / limit.rate * 1.001 /
-		  share;
+	step_ns = (double)program_epoch_ns(program_policy(program), limit.cells) / limit.rate *
+		  1.001 / share;
 	for (int i = 0; i < 5000; i++) {
 		program_run_on(i / 7 % cpus);
 		program_set_time(program, START_NS + (uint64_t)(i * step_ns));
@@ -210,7 +209,7 @@ static void a_short_window_is_timed_in_ns(void **state)
 	assert_int_equal(burst4(program, "192.0.2.1", 9), 5);
 	program_set_time(program, START_NS + 100 * NS_PER_MS);
 	assert_int_equal(burst4(program, "192.0.2.1", 9), 0);
-	program_set_time(program, START_NS + RF_CELLS * program_policy(program)->cell);
+	program_set_time(program, START_NS + limit.cells * program_policy(program)->cell);
 	assert_int_equal(burst4(program, "192.0.2.1", 9), 5);
 }
 
@@ -277,19 +276,21 @@ static void a_lowered_limit_forgets_nothing_it_admitted(void **state)
 {
 	struct program *program = *state;
 	struct rf_limit limit = limit_of(100, NS_PER_S);
-	uint64_t cell_ns;
+	const struct rf_policy *policy;
+	uint64_t epoch;
 
 	program_set_limit(program, &limit);
-	cell_ns = program_policy(program)->cell * TICK_NS;
+	policy = program_policy(program);
+	epoch = program_epoch_at(policy, START_NS);
 	assert_int_equal(burst4(program, "192.0.2.1", 90), 90);
 	limit.rate = 10;
 	program_set_limit(program, &limit);
 	/* Moves on, cell after cell, until the cell of the 90 is out of the window. */
-	for (int i = 1; i < RF_CELLS; i++) {
-		program_set_time(program, START_NS + i * cell_ns);
+	for (int i = 1; i < limit.cells; i++) {
+		program_set_time(program, program_epoch_ns(policy, epoch + i));
 		assert_int_equal(burst4(program, "192.0.2.1", 3), 0);
 	}
-	program_set_time(program, START_NS + RF_CELLS * cell_ns);
+	program_set_time(program, program_epoch_ns(policy, epoch + limit.cells));
 	assert_int_equal(burst4(program, "192.0.2.1", 20), 10);
 }
 

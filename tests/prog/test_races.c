@@ -105,13 +105,15 @@ static void sliding_window_under_threads(void **state)
 {
 	struct program *program = *state;
 	struct rf_limit limit = limit_of(RATE, NS_PER_S);
-	uint64_t cell_ns;
+	const struct rf_policy *policy;
+	uint64_t epoch;
 
 	limit.cells = 4;
 	program_set_limit(program, &limit);
-	cell_ns = program_policy(program)->cell * TICK_NS;
+	policy = program_policy(program);
+	epoch = program_epoch_at(policy, RACE_START_NS);
 	for (int round = 0; round < ROUNDS; round++) {
-		program_set_time(program, RACE_START_NS / cell_ns * cell_ns + round * cell_ns);
+		program_set_time(program, program_epoch_ns(policy, epoch + round));
 		assert_int_equal(race(program), round % limit.cells ? 0 : RATE);
 	}
 	assert_all_counted(program);

@@ -456,15 +456,16 @@ static void credits_end_with_the_shortest_cell(void **state)
 	for (int i = 0; i < 2; i++) {
 		struct rules rules;
 		struct model model;
-		uint64_t now_ns = start_afresh(texts[i], &rules, &model), cell_ns, epoch;
+		uint64_t now_ns = start_afresh(texts[i], &rules, &model), epoch;
 		const struct sent sent = packet_from(&rules, "10.0.0.1", UDP, false, 7, 60);
+		const struct rf_policy *policy;
 		struct rf_source source;
 
-		cell_ns = program_policy_of(&with_leases, "short")->cell * TICK_NS;
-		epoch = now_ns / cell_ns;
+		policy = program_policy_of(&with_leases, "short");
+		epoch = program_epoch_at(policy, now_ns);
 		for (int j = 0; j < 5000 || !has_credits(&with_leases); j++)
 			assert_true(passes(&with_leases, &sent));
-		set_time(&model, (epoch + 1) * cell_ns);
+		set_time(&model, program_epoch_ns(policy, epoch + 1));
 		assert_true(passes(&with_leases, &sent));
 		source = program_source(&with_leases, "short", "10.0.0.1");
 		assert_int_equal(rf_word_epoch(source.window.head), epoch + 1);

@@ -86,7 +86,7 @@ static inline void fleet_start(const struct fleet_row *row, uint64_t start_ns)
 					start_ns / policy_unit_ns(&fleet.policy[i], row->tick_ns));
 	}
 	fleet.unit_ns = policy_unit_ns(&fleet.policy[0], row->tick_ns);
-	fleet.cell_ns = fleet.policy[0].cell * fleet.unit_ns;
+	fleet.cell_ns = policy_cells_ns(&fleet.policy[0], 1, row->tick_ns);
 }
 
 static inline int next_cpu(void)

@@ -35,6 +35,15 @@ static const uint64_t origins[] = {
 	7 * EPOCHS + 5,
 };
 
+static inline uint8_t used_shift_of(uint32_t limit)
+{
+	uint8_t shift = 0;
+
+	while (limit >> shift >= RF_HALF_MAX)
+		shift++;
+	return shift;
+}
+
 static inline struct rf_policy policy_of(uint32_t limit, uint64_t cell)
 {
 	return (struct rf_policy){
@@ -42,6 +51,7 @@ static inline struct rf_policy policy_of(uint32_t limit, uint64_t cell)
 		.limit = limit,
 		.clip = limit,
 		.cell = cell,
+		.used_shift = used_shift_of(limit),
 		.cells = RF_CELLS,
 		.clock = RF_KTIME,
 	};
@@ -59,6 +69,19 @@ static inline struct rf_policy policy_compiled(const struct rf_limit *limit, uin
 static inline uint64_t policy_unit_ns(const struct rf_policy *policy, uint32_t tick_ns)
 {
 	return policy->clock == RF_JIFFIES ? tick_ns : 1;
+}
+
+/* How long `cells` of them are, in whole units of the clock, rounded up. */
+static inline uint64_t policy_cells_units(const struct rf_policy *policy, uint64_t cells)
+{
+	return ((cells * policy->cell - 1) >> policy->time_shift) + 1;
+}
+
+/* The same in nanoseconds. */
+static inline uint64_t policy_cells_ns(const struct rf_policy *policy, uint64_t cells,
+				       uint32_t tick_ns)
+{
+	return policy_cells_units(policy, cells) * policy_unit_ns(policy, tick_ns);
 }
 
 /*

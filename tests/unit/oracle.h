@@ -40,6 +40,11 @@ struct oracle {
 	int128 level, level_time;
 };
 
+static inline int128 oracle_divide_up(int128 dividend, int128 divisor)
+{
+	return (dividend + divisor - 1) / divisor;
+}
+
 /* ---- the list ---- */
 
 static inline struct charge *oracle_charge(struct oracle *oracle, uint64_t number)
@@ -100,7 +105,7 @@ static inline uint64_t oracle_edge(struct oracle *oracle, const struct rf_policy
 static inline uint64_t oracle_last_cell(const struct oracle *oracle, const struct rf_policy *policy,
 					uint64_t time)
 {
-	uint64_t now = time / policy->cell;
+	uint64_t now = (time << policy->time_shift) / policy->cell;
 
 	return now > oracle->latest ? now : oracle->latest;
 }
@@ -111,7 +116,7 @@ static inline uint64_t oracle_cells_used(struct oracle *oracle, const struct rf_
 	uint64_t last = oracle_last_cell(oracle, policy, time);
 	uint64_t left = policy->cell;
 
-	if (last == time / policy->cell)
+	if (oracle_is_weighted(policy) && last == time / policy->cell)
 		left -= time % policy->cell;
 	return oracle_cells(oracle, last, policy->cells) +
 	       ((int128)oracle_edge(oracle, policy, last) * left + policy->cell - 1) / policy->cell;
@@ -122,8 +127,9 @@ static inline uint64_t oracle_passes_in(struct oracle *oracle, const struct rf_p
 					uint64_t time, uint64_t last, uint32_t cost)
 {
 	uint64_t used = oracle_cells(oracle, last, policy->cells) + cost;
-	uint64_t edge = oracle_edge(oracle, policy, last), start = last * policy->cell;
-	uint64_t left;
+	uint64_t edge = oracle_edge(oracle, policy, last), left;
+	uint64_t start =
+		oracle_divide_up((int128)last * policy->cell, (int128)1 << policy->time_shift);
 
 	if (used > policy->limit)
 		return ORACLE_NEVER;
@@ -184,11 +190,6 @@ static inline uint64_t oracle_log_passes(struct oracle *oracle, const struct rf_
 }
 
 /* ---- buckets ---- */
-
-static inline int128 oracle_divide_up(int128 dividend, int128 divisor)
-{
-	return (dividend + divisor - 1) / divisor;
-}
 
 /*
  * The time that a unit takes, in 2^-places of 1/16 ns, and `cost` units, in 1/16 ns; both rounded
@@ -279,7 +280,7 @@ static inline bool oracle_take(struct oracle *oracle, const struct rf_limit *lim
 		cost = 1;
 	} else {
 		when = oracle->latest = oracle_last_cell(oracle, policy, time);
-		oracle_forget(oracle, when >= RF_CELLS ? when - RF_CELLS : 0);
+		oracle_forget(oracle, when >= RF_CELLS_MAX ? when - RF_CELLS_MAX : 0);
 		passes = oracle_cells_used(oracle, policy, time) + cost <= policy->limit;
 	}
 	if (passes || limit->flags & RF_COUNT_REJECTED)

@@ -64,8 +64,9 @@ static inline void run_script(void **state)
 
 /* ---- policies: what stands between the braces ---- */
 
-#define CELLS_OF(most, largest, number) \
-	.id = 1, .limit = most, .clip = largest, .cell = CELL, .cells = number
+#define CELLS_OF(most, largest, number)                                         \
+	.id = 1, .limit = most, .clip = largest, .cell = CELL, .cells = number, \
+	.used_shift = (most) >= RF_HALF_MAX ? RF_USED_SHIFT_MAX : 0
 #define RING(most, number) CELLS_OF(most, most, number)
 #define WEIGHTED_RING(most, number) RING(most, (number)-1), .edge = RF_EDGE_WEIGHTED
 #define ALIGNED(most) RING(most, 1), .algorithm = RF_FIXED

@@ -23,7 +23,7 @@ static uint64_t lost_packets(const struct fleet_row *row, uint64_t packets, uint
 
 		fleet_start(row, start_ns);
 		start_ns += unit_below(&fleet.random, SECOND);
-		over_ns = fleet.policy[0].cells * fleet.cell_ns;
+		over_ns = policy_cells_ns(&fleet.policy[0], fleet.policy[0].cells, row->tick_ns);
 		for (uint64_t i = 0; i < EVEN_WINDOWS * packets; i++) {
 			if (!fleet_take(start_ns + (unsigned __int128)i * over_ns / packets, 1)) {
 				lost++;
@@ -33,6 +33,14 @@ static uint64_t lost_packets(const struct fleet_row *row, uint64_t packets, uint
 		*spent += fleet.spent;
 	}
 	return lost;
+}
+
+/* How many packets a window may count too many. */
+static uint64_t rounding_of(const struct rf_limit *limit, uint32_t tick_ns)
+{
+	const struct rf_policy policy = policy_compiled(limit, tick_ns);
+
+	return policy.cells * ((1ULL << policy.used_shift) - 1) + 2 * rf_is_weighted(&policy);
 }
 
 /* Does an even sender at the full rate always use more than 7/8 of L? Then it takes no credits. */
@@ -45,7 +53,7 @@ static void even_sender(void **state)
 {
 	const struct fleet_row *row = *state;
 	const uint64_t all = row->limit[0].rate, most = all - (all + 31) / 32;
-	const uint64_t rounding = row->limit[0].edge == RF_EDGE_WEIGHTED ? 2 : 0;
+	const uint64_t rounding = rounding_of(&row->limit[0], row->tick_ns);
 	uint64_t spent = 0, late = 0;
 
 	assert_int_equal(lost_packets(row, most - rounding, &spent, &late), 0);

@@ -7,6 +7,10 @@
 
 #include "tests/limits.h"
 
+/* A word of the ring. */
+#define PAIR(even, odd_used, even_used) \
+	((uint64_t)(even) << 32 | (uint64_t)(odd_used) << RF_HALF_BITS | (even_used))
+
 static void one_in_every_cell(void **state)
 {
 	struct rf_policy policy = policy_of(10, CELL);
@@ -60,7 +64,7 @@ static void minute_edge_sliding(void **state)
 		struct rf_window window;
 
 		for (uint64_t lap = 0; lap < 40; lap++) {
-			uint64_t boundary_ns = lap * policy.cell * unit;
+			uint64_t boundary_ns = rf_epoch_start(&policy, lap) * unit;
 			uint64_t first = (boundary_ns + 59 * SECOND) / unit;
 			uint64_t second = (boundary_ns + 61 * SECOND) / unit;
 
@@ -111,19 +115,21 @@ static void largest_limit(void **state)
 /* No limiter writes this: sixteen full cells, whose sum is a multiple of 2^32. */
 static void sum_saturates(void **state)
 {
-	struct rf_policy policy = policy_of(RF_LIMIT_MAX, CELL);
+	struct rf_policy policy = policy_of(RF_LIMIT_MAX, CELL), three = policy;
 	struct rf_window window = {.head = rf_word(35, RF_LIMIT_MAX), .newest = 35};
+	const uint32_t full = RF_LIMIT_MAX >> policy.used_shift;
 
 	(void)state;
+	three.cells = 3;
 	for (uint32_t epoch = 20; epoch < 36; epoch++)
-		window.cell[epoch % RF_CELLS] = rf_word(epoch, RF_LIMIT_MAX);
-	assert_int_equal(rf_window_sums(&window, RF_CELLS, 35, 35).behind, 15ULL * RF_LIMIT_MAX);
-	assert_int_equal(rf_window_sums(&window, RF_CELLS, 35, 36).before, 14ULL * RF_LIMIT_MAX);
-	assert_int_equal(rf_window_sums(&window, 3, 22, 22).behind, 2ULL * RF_LIMIT_MAX);
+		window.cell[epoch / 2 % RF_CELLS] = PAIR(epoch & ~1U, full, full);
+	assert_int_equal(rf_window_sums(&window, &policy, 35, 35).behind, 15ULL * RF_LIMIT_MAX);
+	assert_int_equal(rf_window_sums(&window, &policy, 35, 36).before, 14ULL * RF_LIMIT_MAX);
+	assert_int_equal(rf_window_sums(&window, &three, 22, 22).behind, 2ULL * RF_LIMIT_MAX);
 	assert_int_equal(rf_head_own(&window, &policy, window.head), 0);
 	assert_int_equal(rf_head_own(&window, &policy, rf_word(20, RF_LIMIT_MAX)), RF_LIMIT_MAX);
 	assert_int_equal(rf_peek_sum(&window, &policy, window.head, 36), 2ULL * RF_LIMIT_MAX);
-	assert_int_equal(rf_window_used(&window, &policy, 37), UINT32_MAX);
+	assert_int_equal(rf_window_used(&window, &policy, 37), 2ULL * RF_LIMIT_MAX - 1);
 	for (uint32_t epoch = 36; epoch < 50; epoch++)
 		assert_int_equal(rf_take(&window, &policy, epoch * CELL, 1), RF_OVER);
 }
@@ -156,22 +162,30 @@ static void raise_keeps_the_larger(void **state)
 		uint32_t epoch, used;
 		uint64_t expected;
 	} rows[] = {
-		{20, 0, 20, 5, 20ULL << 32 | 5},
-		{20, 20ULL << 32 | 5, 20, 4, 20ULL << 32 | 5},
-		{20, 20ULL << 32 | 5, 20, 5, 20ULL << 32 | 5},
-		{20, 20ULL << 32 | 5, 20, 6, 20ULL << 32 | 6},
-		{20, 20ULL << 32 | 5, 20, 0, 20ULL << 32 | 5},
-		{20, 4ULL << 32 | 99, 20, 1, 20ULL << 32 | 1},	    /* a lap ago */
-		{4, 0xfffffff4ULL << 32 | 9, 4, 1, 4ULL << 32 | 1}, /* the same across the wrap */
-		{37, 36ULL << 32 | 1, 20, 99, 36ULL << 32 | 1},	    /* the loser is a lap behind */
-		{5, 4ULL << 32 | 1, 0xfffffff4, 9, 4ULL << 32 | 1},
-		{70000, 70000ULL << 32 | 1, 4464, 9, 70000ULL << 32 | 1}, /* or 2^16 cells */
+		{20, 0, 20, 5, PAIR(20, 0, 5)},
+		{20, PAIR(20, 0, 5), 20, 4, PAIR(20, 0, 5)},
+		{20, PAIR(20, 0, 5), 20, 5, PAIR(20, 0, 5)},
+		{20, PAIR(20, 0, 5), 20, 6, PAIR(20, 0, 6)},
+		{20, PAIR(20, 0, 5), 20, 0, PAIR(20, 0, 5)},
+		{21, 0, 21, 5, PAIR(20, 5, 0)},
+		{21, PAIR(20, 0, 7), 21, 3, PAIR(20, 3, 7)}, /* the other cell stays */
+		{21, PAIR(20, 3, 7), 21, 2, PAIR(20, 3, 7)},
+		{21, PAIR(20, 3, 7), 20, 8, PAIR(20, 3, 8)}, /* a late one */
+		{21, PAIR(20, 3, 7), 20, 6, PAIR(20, 3, 7)},
+		{21, PAIR(20, 3, RF_HALF_MAX), 21, RF_HALF_MAX, PAIR(20, RF_HALF_MAX, RF_HALF_MAX)},
+		{40, PAIR(8, 99, 98), 40, 1, PAIR(40, 0, 1)}, /* a lap ago */
+		{41, PAIR(8, 99, 98), 41, 1, PAIR(40, 1, 0)},
+		{4, PAIR(0xffffffe4, 9, 9), 4, 1, PAIR(4, 0, 1)}, /* the same across the wrap */
+		{53, PAIR(52, 2, 1), 20, 99, PAIR(52, 2, 1)},	  /* the loser is a lap behind */
+		{53, PAIR(52, 2, 1), 21, 99, PAIR(52, 2, 1)},
+		{5, PAIR(4, 0, 1), 0xffffffe4, 9, PAIR(4, 0, 1)},
+		{70000, PAIR(70000, 0, 1), 4464, 9, PAIR(70000, 0, 1)}, /* or 2^16 cells */
 	};
 
 	(void)state;
 	for (size_t i = 0; i < UNIT_ARRAY_SIZE(rows); i++) {
 		struct rf_window window = {.head = rf_word(rows[i].head, 0)}, expected = window;
-		uint32_t slot = rows[i].epoch % RF_CELLS;
+		uint32_t slot = rows[i].epoch / 2 % RF_CELLS;
 
 		window.cell[slot] = rows[i].stands;
 		expected.cell[slot] = rows[i].expected;

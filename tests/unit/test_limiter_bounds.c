@@ -19,7 +19,9 @@ struct bound {
 static void bounds_of(const struct run *run, struct bound bound[BOUNDS_MAX])
 {
 	const uint64_t window_ns = run->limit.window_ns, limit = run->limit.rate;
-	const uint64_t last_cell_ns = run->policy->cells * run->cell_ns - run->cell_ns;
+	const uint64_t last_cell_ns =
+		((run->policy->cells - 1) * run->policy->cell >> run->policy->time_shift) *
+		run->unit_ns;
 
 	bound[0] = bound[1] = (struct bound){window_ns, limit};
 	if (run->limit.algorithm == RF_FIXED) {
@@ -87,7 +89,8 @@ static void check_aligned(struct run *run, struct source *source)
 static void check_refusal(struct run *run, struct source *source, const struct packet *packet)
 {
 	uint64_t cells = run->policy->cells + oracle_is_weighted(run->policy);
-	uint64_t now_ns = source->latest_ns, reach_ns = cells * run->cell_ns - 1;
+	uint64_t now_ns = source->latest_ns;
+	uint64_t reach_ns = policy_cells_ns(run->policy, cells, run->traffic->tick_ns) - 1;
 
 	if (rf_is_log(run->policy))
 		reach_ns = run->limit.window_ns;
@@ -183,7 +186,8 @@ static bool keeps_rate(struct run *run, struct source *source, const struct pack
 static bool keeps_estimate(struct run *run, struct source *source, const struct packet *packet)
 {
 	const struct rf_policy *policy = run->policy;
-	const uint64_t slack = 1 + (policy->limit >> 29);
+	const uint64_t rounding = (1ULL << policy->used_shift) - 1; /* of the ring */
+	const uint64_t slack = 1 + (policy->limit >> 29) + (policy->cells + 1) * rounding;
 	uint64_t used = oracle_cells_used(&source->oracle, policy, packet->time);
 	bool passes = rf_take(&source->window, policy, packet->time, packet->cost) == RF_UNDER;
 

@@ -26,10 +26,13 @@ struct floods {
 	int floods;
 };
 
-/* The length of a cell in units of the clock; for a bucket, the time of a packet. */
-static uint64_t cell_of(const struct rf_policy *policy)
+/* When that cell starts; of a bucket, a cell is the time of a packet. */
+static uint64_t start_of(const struct rf_policy *policy, uint64_t cell)
 {
-	return rf_is_bucket(policy) ? policy->cell >> RF_BUCKET_SHIFT : policy->cell;
+	const int shift = rf_is_bucket(policy) ? RF_BUCKET_SHIFT : policy->time_shift;
+	const unsigned __int128 parts = (unsigned __int128)cell * policy->cell;
+
+	return (parts + (1U << shift) - 1) >> shift;
 }
 
 static void send_floods(const struct floods *floods, uint32_t tick_ns, uint64_t origin)
@@ -39,7 +42,7 @@ static void send_floods(const struct floods *floods, uint32_t tick_ns, uint64_t 
 
 	for (int i = 0; i < floods->floods; i++) {
 		const struct flood *flood = &floods->flood[i];
-		uint64_t time = (origin + flood->cells) * cell_of(&policy) + flood->units;
+		uint64_t time = start_of(&policy, origin + flood->cells) + flood->units;
 		uint32_t passed;
 
 		if (i == 0)
@@ -94,8 +97,10 @@ static void burst_at(const struct place *place, uint64_t burst_ns)
 static void burst_at_every_place(const struct rf_limit *limit, uint32_t tick_ns)
 {
 	const struct rf_policy policy = policy_compiled(limit, tick_ns);
-	const uint64_t unit_ns = policy_unit_ns(&policy, tick_ns), cell_ns = policy.cell * unit_ns;
-	struct place place = {&policy, limit->window_ns, unit_ns, policy.cells * cell_ns};
+	const uint64_t unit_ns = policy_unit_ns(&policy, tick_ns);
+	const uint64_t cell_ns = policy_cells_ns(&policy, 1, tick_ns);
+	struct place place = {&policy, limit->window_ns, unit_ns,
+			      policy_cells_ns(&policy, policy.cells, tick_ns)};
 
 	if (rf_is_log(&policy))
 		place.reopens_ns = limit->window_ns + 1;

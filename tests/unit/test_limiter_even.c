@@ -56,10 +56,12 @@ static void bound_of(const struct sender *sender, const struct rf_policy *policy
 		     struct pace *keeps, struct pace *loses)
 {
 	const uint64_t cost = sender->cost ? sender->cost : 1;
-	const uint64_t cell_ns = policy->cell * policy_unit_ns(policy, sender->tick_ns);
+	const uint64_t over_ns = policy_cells_ns(policy, policy->cells, sender->tick_ns);
 
-	*keeps = (struct pace){policy->limit / cost, policy->cells * cell_ns};
+	*keeps = (struct pace){policy->limit / cost, over_ns};
 	*loses = (struct pace){keeps->packets + 1, keeps->over_ns};
+	if (policy->time_shift) /* N cells may be a tick shorter */
+		loses->over_ns -= policy_unit_ns(policy, sender->tick_ns);
 	if (rf_is_weighted(policy)) {
 		keeps->over_ns += policy_unit_ns(policy, sender->tick_ns);
 		*loses = *keeps;
@@ -114,14 +116,23 @@ static const struct CMUnitTest tests[] = {
 	TICKS("strict, 16 cells: L/(N*cell)", LIMIT(1600, 10 * SECOND, STRICT(16))),
 	TICKS("strict, 7 cells: L/(N*cell)", LIMIT(100, 10 * SECOND, STRICT(7))),
 	TICKS("strict, 2 cells: L/(N*cell)", LIMIT(5, SECOND, STRICT(2))),
+	TICKS("strict, 31 cells: L/(N*cell)", LIMIT(1600, 10 * SECOND, STRICT(31))),
+	TICKS("strict, 31 cells, an hour: L/(N*cell)", LIMIT(1600, 3600 * SECOND, STRICT(31))),
+	TICKS("strict, 31 cells, 20 packets: L/(N*cell)", LIMIT(20, 60 * SECOND, STRICT(31))),
+	NS("strict, 31 cells: L/(N*cell)", LIMIT(1600, 100 * MS, STRICT(31))),
 	NS("strict, 16 cells: L/(N*cell)", LIMIT(20000, 100 * MS, STRICT(16))),
 	NS("strict, 5 cells: L/(N*cell)", LIMIT(3, MS, STRICT(5))),
 	/* (N-1)/N of L/W is 1500 a second: a little less in ns, more of it gone to a short tick's.
 	 */
 	SENDER("strict, 1600/1s in ns: 1499/1s and not 1501/1s", HZ100, RF_KTIME,
 	       LIMIT(1600, SECOND, STRICT(16)), .keeps = {1499, SECOND}, .loses = {1501, SECOND}),
-	SENDER("strict, 1600/1s at HZ 250: 1470/1s and not 1471/1s", HZ250, RF_JIFFIES,
-	       LIMIT(1600, SECOND, STRICT(16)), .keeps = {1470, SECOND}, .loses = {1471, SECOND}),
+	SENDER("strict, 1600/1s at HZ 250: 1492/1s and not 1495/1s", HZ250, RF_JIFFIES,
+	       LIMIT(1600, SECOND, STRICT(16)), .keeps = {1492, SECOND}, .loses = {1495, SECOND}),
+	/* A whole number of cells is 259.4 ticks, so N of them may be 260. */
+	SENDER("strict, 31 cells, 1600/1s at HZ 250: 1538/1s and not 1543/1s", HZ250, RF_JIFFIES,
+	       LIMIT(1600, SECOND, STRICT(31)), .keeps = {1538, SECOND}, .loses = {1543, SECOND}),
+	SENDER("strict, 31 cells, 100/1s at HZ 250: 96/1s", HZ250, RF_JIFFIES,
+	       LIMIT(100, SECOND, STRICT(31)), .keeps = {96, SECOND}, .loses = {97, SECOND}),
 	TICKS("strict, frames of 1000 bytes: a whole number of them",
 	      LIMIT(100999, 10 * SECOND, STRICT(16), BYTES), .cost = 1000),
 

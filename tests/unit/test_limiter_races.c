@@ -67,7 +67,7 @@ static void cell_races_lost(void **state)
 {
 	struct rf_policy policy = policy_of(10, CELL);
 	struct rf_window window;
-	struct bumps bumps = {&window.cell[20 % RF_CELLS], 0};
+	struct bumps bumps = {&window.cell[20 / 2 % RF_CELLS], 0};
 
 	(void)state;
 	rf_window_open(&window, 20);

@@ -21,9 +21,34 @@ static bool agrees(struct run *run, struct source *source, const struct packet *
 
 /* ---- readers ---- */
 
+/*
+ * What a cell counts in a window that ends with `last`. A closed one, of which so much was refused
+ * that its half of a word is full, counts that.
+ */
+static uint64_t expected_in(struct run *run, struct source *source, uint64_t epoch, uint64_t last)
+{
+	const uint64_t most = (uint64_t)RF_HALF_MAX << run->policy->used_shift;
+	const uint64_t sum = oracle_cells(&source->oracle, epoch, 1);
+
+	return epoch < last && sum > most ? most : sum;
+}
+
+static uint64_t expected_used(struct run *run, struct source *source, uint64_t time)
+{
+	const struct rf_policy *policy = run->policy;
+	uint64_t last, sum = 0;
+
+	if (!rf_counts_rejected(policy) || !rf_is_ring(policy))
+		return oracle_used(&source->oracle, &run->limit, policy, time);
+	last = oracle_last_cell(&source->oracle, policy, time);
+	for (uint64_t age = 0; age < policy->cells; age++)
+		sum += expected_in(run, source, last - age, last);
+	return sum;
+}
+
 static void check_used(struct run *run, struct source *source, uint64_t time)
 {
-	uint64_t expected = oracle_used(&source->oracle, &run->limit, run->policy, time);
+	uint64_t expected = expected_used(run, source, time);
 	uint64_t used = rf_used(&source->window, run->policy, time);
 
 	/* The limit has no more slots, and L is no larger. */
@@ -43,7 +68,7 @@ static void check_cells(struct run *run, struct source *source, uint64_t time)
 		return;
 	last = oracle_last_cell(&source->oracle, policy, time);
 	for (uint64_t age = 0; age < policy->cells; age++) {
-		uint64_t expected = oracle_cells(&source->oracle, last - age, 1);
+		uint64_t expected = expected_in(run, source, last - age, source->oracle.latest);
 		uint32_t cell = rf_window_cell(&source->window, policy, last - age);
 
 		if (cell != expected)
@@ -106,6 +131,17 @@ static const struct CMUnitTest tests[] = {
 	    .start_cells = EPOCHS - 1000),
 	ROW("strict, 300/1s, across the wrap", HZ250, 2, LIMIT(300, SECOND, STRICT(16)),
 	    .cost_max = 3, .start_cells = EPOCHS - 1000),
+	ROW("strict, 31 cells, 10/1s, HZ 250", HZ250, 3, LIMIT(10, SECOND, STRICT(31)),
+	    .cost_max = 3),
+	ROW("strict, 31 cells, 300/1s, HZ 300, across the wrap", HZ300, 2,
+	    LIMIT(300, SECOND, STRICT(31)), .cost_max = 3, .start_cells = EPOCHS - 1000),
+	ROW("strict, 31 cells, 64/1ms, across the wrap", HZ300, 4, LIMIT(64, MS, STRICT(31)),
+	    .cost_max = 3, .start_cells = EPOCHS - 1000),
+	ROW("strict, 30 cells, 40/1s, the limit changes", HZ1000, 3, LIMIT(40, SECOND, STRICT(30)),
+	    .cost_max = 3, .limit_changes = true, .start_cells = EPOCHS - 1000),
+	ROW("strict, 31 cells, 60 kB/10s", HZ100, 3, LIMIT(60000, 10 * SECOND, STRICT(31), BYTES)),
+	ROW("strict, 31 cells, 20/1s, count rejected", HZ250, 3,
+	    LIMIT(20, SECOND, STRICT(31), COUNT_REJECTED), .cost_max = 3, .pace = 90),
 	ROW("strict, 7 cells, 20/1s", HZ250, 3, LIMIT(20, SECOND, STRICT(7)), .cost_max = 3),
 	ROW("strict, 2 cells, 20/1s, cost over L among them", HZ250, 3,
 	    LIMIT(20, SECOND, STRICT(2)), .cost_max = 25),
@@ -121,6 +157,7 @@ static const struct CMUnitTest tests[] = {
 	ROW("coarse, 5/10s", HZ250, 3, LIMIT(5, 10 * SECOND, COARSE(10))),
 	ROW("coarse, 50/1ms, across the wrap", HZ1000, 3, LIMIT(50, MS, COARSE(16)), .cost_max = 3,
 	    .start_cells = EPOCHS - 1000),
+	ROW("coarse, 31 cells, 40/1s", HZ250, 3, LIMIT(40, SECOND, COARSE(31)), .cost_max = 3),
 	ROW("coarse, 2 cells, 40/1s, the limit changes", HZ300, 3, LIMIT(40, SECOND, COARSE(2)),
 	    .cost_max = 3, .limit_changes = true),
 	ROW("coarse, 60 kB/1s", HZ250, 3, LIMIT(60000, SECOND, COARSE(16), BYTES)),
@@ -140,6 +177,10 @@ static const struct CMUnitTest tests[] = {
 	ROW("weighted, 16 cells, 64/1ms, across the wrap", HZ300, 4, LIMIT(64, MS, WEIGHTED(16)),
 	    .cost_max = 3, .start_cells = EPOCHS - 1000),
 	ROW("weighted, 16 cells, 300/1s", HZ250, 2, LIMIT(300, SECOND, WEIGHTED(16)),
+	    .cost_max = 3),
+	ROW("weighted, 31 cells, 64/1ms, across the wrap", HZ300, 4, LIMIT(64, MS, WEIGHTED(31)),
+	    .cost_max = 3, .start_cells = EPOCHS - 1000),
+	ROW("weighted, 30 cells, 40/10s", HZ300, 4, LIMIT(40, 10 * SECOND, WEIGHTED(30)),
 	    .cost_max = 3),
 	ROW("weighted, 5 cells, 40/1s, the limit changes", HZ1000, 3,
 	    LIMIT(40, SECOND, WEIGHTED(5)), .cost_max = 3, .limit_changes = true),

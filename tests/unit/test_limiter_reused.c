@@ -80,7 +80,7 @@ static uint64_t clock_of(const struct rf_policy *policy, uint64_t time_ns)
 
 static uint64_t cell_ns(const struct rf_policy *policy)
 {
-	return policy->cell * policy_unit_ns(policy, TICK_NS);
+	return policy_cells_ns(policy, 1, TICK_NS);
 }
 
 /* For how long a source may be shut out after its first packet after the write. */

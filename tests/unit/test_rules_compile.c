@@ -35,6 +35,8 @@ static void compile_cell(void **state)
 	assert_int_equal(policy.clock, row->clock);
 	assert_int_equal(policy.cell, row->cell);
 	assert_int_equal(policy.cells, row->cells);
+	/* Cells in ticks are measured in 1/256 of them. */
+	assert_int_equal(policy.time_shift, row->clock == RF_JIFFIES ? 8 : 0);
 }
 
 #define CELL(title, ...) \
@@ -120,6 +122,25 @@ static void compile_policy(void **state)
 	assert_memory_equal(&policy, &expected, sizeof(policy));
 }
 
+/* ---- how much of the rate a steady sender may send ---- */
+
+struct steady_row {
+	struct rf_limit limit;
+	uint32_t tick_ns, steady;
+};
+
+static void compile_steady(void **state)
+{
+	const struct steady_row *row = *state;
+
+	assert_int_equal(rf_policy_steady(&row->limit, row->tick_ns), row->steady);
+}
+
+#define STEADY(title, share, tick, ...)                            \
+	UNIT_ROW_OF(                                               \
+		"a steady sender is safe: " title, compile_steady, \
+		(&(struct steady_row){.steady = share, .tick_ns = tick, .limit = __VA_ARGS__}))
+
 /* The limit, then WINDOW(...) or BUCKET(...). */
 #define COMPILES(title, tick, ...)         \
 	UNIT_ROW_OF(title, compile_policy, \
@@ -135,6 +156,21 @@ static void compile_policy(void **state)
 		   __VA_ARGS__}
 
 static const struct CMUnitTest tests[] = {
+	STEADY("31 cells, 1s, HZ 100, in ns", 967, HZ100, LIMIT(100, SECOND, STRICT(31))),
+	STEADY("31 cells, 1s, HZ 250: 260 ticks", 961, HZ250, LIMIT(100, SECOND, STRICT(31))),
+	STEADY("31 cells, 1s, HZ 300: 313 ticks", 958, HZ300, LIMIT(100, SECOND, STRICT(31))),
+	STEADY("31 cells, 1s, HZ 1000: 1035 ticks", 966, HZ1000, LIMIT(100, SECOND, STRICT(31))),
+	STEADY("31 cells, 1h", 967, HZ250, LIMIT(100, 3600 * SECOND, STRICT(31))),
+	STEADY("31 cells, 100ms, in ns", 967, HZ250, LIMIT(100, 100 * MS, STRICT(31))),
+	STEADY("31 cells, 65535: units of 4", 960, HZ250, LIMIT(65535, SECOND, STRICT(31))),
+	STEADY("31 cells, 1250 kB: units of 64", 960, HZ250,
+	       LIMIT(1250000, SECOND, STRICT(31), BYTES)),
+	STEADY("16 cells, 1s, HZ 250: 268 ticks", 932, HZ250, LIMIT(100, SECOND, STRICT(16))),
+	STEADY("2 cells, 1s, HZ 250: 502 ticks", 498, HZ250, LIMIT(100, SECOND, STRICT(2))),
+	STEADY("coarse", 1000, HZ250, LIMIT(100, SECOND, COARSE(10))),
+	STEADY("fixed", 1000, HZ250, LIMIT(100, SECOND, FIXED)),
+	STEADY("log", 1000, HZ250, LIMIT(5, SECOND, LOG)),
+	STEADY("token", 1000, HZ250, LIMIT(5, SECOND, TOKEN(5))),
 	CELL("1ms at HZ 100", 1 * MS, HZ100, 16, RF_KTIME, 66667),
 	CELL("1ms at HZ 250", 1 * MS, HZ250, 16, RF_KTIME, 66667),
 	CELL("1ms at HZ 300", 1 * MS, HZ300, 16, RF_KTIME, 66667),
@@ -142,28 +178,36 @@ static const struct CMUnitTest tests[] = {
 	CELL("500ms at HZ 100", 500 * MS, HZ100, 16, RF_KTIME, 33333334),
 	CELL("500ms at HZ 250", 500 * MS, HZ250, 16, RF_KTIME, 33333334),
 	CELL("500ms at HZ 300", 500 * MS, HZ300, 16, RF_KTIME, 33333334),
-	CELL("500ms at HZ 1000", 500 * MS, HZ1000, 16, RF_JIFFIES, 34),
+	CELL("500ms at HZ 1000", 500 * MS, HZ1000, 16, RF_JIFFIES, 8551),
 	CELL("1s at HZ 100", 1 * SECOND, HZ100, 16, RF_KTIME, 66666667),
-	CELL("1s at HZ 250", 1 * SECOND, HZ250, 16, RF_JIFFIES, 17),
-	CELL("1s at HZ 300", 1 * SECOND, HZ300, 16, RF_JIFFIES, 21),
-	CELL("1s at HZ 1000", 1 * SECOND, HZ1000, 16, RF_JIFFIES, 67),
-	CELL("10s at HZ 100", 10 * SECOND, HZ100, 16, RF_JIFFIES, 67),
-	CELL("10s at HZ 250", 10 * SECOND, HZ250, 16, RF_JIFFIES, 167),
-	CELL("10s at HZ 300", 10 * SECOND, HZ300, 16, RF_JIFFIES, 201),
-	CELL("10s at HZ 1000", 10 * SECOND, HZ1000, 16, RF_JIFFIES, 667),
-	CELL("60s at HZ 100", 60 * SECOND, HZ100, 16, RF_JIFFIES, 401),
-	CELL("60s at HZ 250", 60 * SECOND, HZ250, 16, RF_JIFFIES, 1001),
-	CELL("60s at HZ 300", 60 * SECOND, HZ300, 16, RF_JIFFIES, 1201),
-	CELL("60s at HZ 1000", 60 * SECOND, HZ1000, 16, RF_JIFFIES, 4001),
-	CELL("1h at HZ 100", 3600 * SECOND, HZ100, 16, RF_JIFFIES, 24001),
-	CELL("1h at HZ 250", 3600 * SECOND, HZ250, 16, RF_JIFFIES, 60001),
-	CELL("1h at HZ 300", 3600 * SECOND, HZ300, 16, RF_JIFFIES, 72001),
-	CELL("1h at HZ 1000", 3600 * SECOND, HZ1000, 16, RF_JIFFIES, 240001),
+	CELL("1s at HZ 250", 1 * SECOND, HZ250, 16, RF_JIFFIES, 4284),
+	CELL("1s at HZ 300", 1 * SECOND, HZ300, 16, RF_JIFFIES, 5155),
+	CELL("1s at HZ 1000", 1 * SECOND, HZ1000, 16, RF_JIFFIES, 17084),
+	CELL("10s at HZ 100", 10 * SECOND, HZ100, 16, RF_JIFFIES, 17084),
+	CELL("10s at HZ 250", 10 * SECOND, HZ250, 16, RF_JIFFIES, 42684),
+	CELL("10s at HZ 300", 10 * SECOND, HZ300, 16, RF_JIFFIES, 51235),
+	CELL("10s at HZ 1000", 10 * SECOND, HZ1000, 16, RF_JIFFIES, 170684),
+	CELL("60s at HZ 100", 60 * SECOND, HZ100, 16, RF_JIFFIES, 102418),
+	CELL("60s at HZ 250", 60 * SECOND, HZ250, 16, RF_JIFFIES, 256018),
+	CELL("60s at HZ 300", 60 * SECOND, HZ300, 16, RF_JIFFIES, 307235),
+	CELL("60s at HZ 1000", 60 * SECOND, HZ1000, 16, RF_JIFFIES, 1024018),
+	CELL("1h at HZ 100", 3600 * SECOND, HZ100, 16, RF_JIFFIES, 6144018),
+	CELL("1h at HZ 250", 3600 * SECOND, HZ250, 16, RF_JIFFIES, 15360018),
+	CELL("1h at HZ 300", 3600 * SECOND, HZ300, 16, RF_JIFFIES, 18432035),
+	CELL("1h at HZ 1000", 3600 * SECOND, HZ1000, 16, RF_JIFFIES, 61440018),
+	CELL("1s at HZ 100, 31 cells", 1 * SECOND, HZ100, 31, RF_KTIME, 33333334),
+	CELL("1s at HZ 250, 31 cells", 1 * SECOND, HZ250, 31, RF_JIFFIES, 2142),
+	CELL("1s at HZ 300, 31 cells", 1 * SECOND, HZ300, 31, RF_JIFFIES, 2578),
+	CELL("1s at HZ 1000, 31 cells", 1 * SECOND, HZ1000, 31, RF_JIFFIES, 8542),
+	CELL("1h at HZ 250, 31 cells", 3600 * SECOND, HZ250, 31, RF_JIFFIES, 7680009),
+	CELL("31 cells, 249 ticks in all, is timed in ns", 248 * MS, HZ1000, 31, RF_KTIME, 8266667),
+	CELL("31 cells, 250 ticks in all, is timed in jiffies", 249 * MS, HZ1000, 31, RF_JIFFIES,
+	     2134),
 	CELL("15 ticks is timed in ns", 224 * MS, HZ1000, 16, RF_KTIME, 14933334),
-	CELL("16 ticks is timed in jiffies", 225 * MS, HZ1000, 16, RF_JIFFIES, 16),
+	CELL("16 ticks is timed in jiffies", 225 * MS, HZ1000, 16, RF_JIFFIES, 3858),
 	CELL("one in 1, 15 ticks", 14 * MS, HZ1000, 2, RF_KTIME, 14000001),
-	CELL("one in 1, 16 ticks", 15 * MS, HZ1000, 2, RF_JIFFIES, 16),
-	CELL("one in 4 of 10s at HZ 250", 10 * SECOND, HZ250, 5, RF_JIFFIES, 626),
+	CELL("one in 1, 16 ticks", 15 * MS, HZ1000, 2, RF_JIFFIES, 4096),
+	CELL("one in 4 of 10s at HZ 250", 10 * SECOND, HZ250, 5, RF_JIFFIES, 160064),
 
 	COMPILES("strict: compiles L, clip and flags", HZ250,
 		 {.name = "all",
@@ -173,10 +217,10 @@ static const struct CMUnitTest tests[] = {
 		  .per4 = 32,
 		  .per6 = 64,
 		  .flags = RF_SHADOW},
-		 WINDOW(RF_LIMIT_MAX, RF_JIFFIES, 16, 167)),
+		 WINDOW(RF_LIMIT_MAX, RF_JIFFIES, 16, 42684, .time_shift = 8, .used_shift = 16)),
 	COMPILES("count rejected: nothing is clipped", HZ250,
 		 LIMIT(10, 10 * SECOND, STRICT(16), COUNT_REJECTED),
-		 WINDOW(10, RF_JIFFIES, 16, 167, .clip = UINT32_MAX)),
+		 WINDOW(10, RF_JIFFIES, 16, 42684, .time_shift = 8, .clip = UINT32_MAX)),
 
 	COMPILES("fixed: a cell is W", HZ250, LIMIT(10, SECOND, FIXED),
 		 WINDOW(10, RF_JIFFIES, 1, 250)),
@@ -187,13 +231,20 @@ static const struct CMUnitTest tests[] = {
 	COMPILES("fixed, 60 ms: a cell is W, in ns", HZ250, LIMIT(10, 60 * MS, FIXED),
 		 WINDOW(10, RF_KTIME, 1, 60 * MS)),
 	COMPILES("coarse: a cell is W / 10", HZ250, LIMIT(10, 10 * SECOND, COARSE(10)),
-		 WINDOW(10, RF_JIFFIES, 10, 250)),
-	COMPILES("coarse: a cell is W / 16, rounded up", HZ250, LIMIT(10, 10 * SECOND, COARSE(16)),
-		 WINDOW(10, RF_JIFFIES, 16, 157)),
+		 WINDOW(10, RF_JIFFIES, 10, 250 * 256, .time_shift = 8)),
+	COMPILES("coarse: a cell is W / 16, in parts of ticks", HZ250,
+		 LIMIT(10, 10 * SECOND, COARSE(16)),
+		 WINDOW(10, RF_JIFFIES, 16, 40000, .time_shift = 8)),
+	COMPILES("a unit of the ring: L in 16 bits", HZ250, LIMIT(65534, 10 * SECOND, COARSE(16)),
+		 WINDOW(65534, RF_JIFFIES, 16, 40000, .time_shift = 8)),
+	COMPILES("a unit of the ring: 4 from 65535", HZ250, LIMIT(65535, 10 * SECOND, COARSE(16)),
+		 WINDOW(65535, RF_JIFFIES, 16, 40000, .time_shift = 8, .used_shift = 2)),
+	COMPILES("a unit of the ring: 16 from 262140", HZ250, LIMIT(262140, SECOND, FIXED),
+		 WINDOW(262140, RF_JIFFIES, 1, 250, .used_shift = 4)),
 	COMPILES("coarse, 500 ms: a cell is W / 16, in ns", HZ250, LIMIT(10, 500 * MS, COARSE(16)),
 		 WINDOW(10, RF_KTIME, 16, 31250000)),
 	COMPILES("coarse, 2 cells: a cell is W / 2", HZ250, LIMIT(10, SECOND, COARSE(2)),
-		 WINDOW(10, RF_JIFFIES, 2, 125)),
+		 WINDOW(10, RF_JIFFIES, 2, 125 * 256, .time_shift = 8)),
 
 	COMPILES("weighted, 2 cells: one cell of W counts in full", HZ250,
 		 LIMIT(10, 60 * SECOND, WEIGHTED(2)), WINDOW(10, RF_JIFFIES, 1, 15000)),
@@ -250,29 +301,33 @@ static const struct CMUnitTest tests[] = {
 
 	COMPILES("bytes: a unit is one byte up to 2^31", HZ250,
 		 LIMIT(RF_LIMIT_MAX, SECOND, FIXED, BYTES),
-		 WINDOW(RF_LIMIT_MAX, RF_JIFFIES, 1, 250)),
+		 WINDOW(RF_LIMIT_MAX, RF_JIFFIES, 1, 250, .used_shift = 16)),
 	COMPILES("bytes: a unit is two bytes from 2^31 + 1 on", HZ250,
 		 LIMIT(RF_LIMIT_MAX + 1ULL, SECOND, FIXED, BYTES),
-		 WINDOW(1 << 30, RF_JIFFIES, 1, 250, .unit_shift = 1)),
+		 WINDOW(1 << 30, RF_JIFFIES, 1, 250, .unit_shift = 1, .used_shift = 16)),
 	COMPILES("bytes: a unit is two bytes up to 2^32", HZ250,
 		 LIMIT(1ULL << 32, SECOND, STRICT(16), BYTES),
-		 WINDOW(RF_LIMIT_MAX, RF_JIFFIES, 16, 17, .unit_shift = 1)),
+		 WINDOW(RF_LIMIT_MAX, RF_JIFFIES, 16, 4284, .time_shift = 8, .used_shift = 16,
+			.unit_shift = 1)),
 	COMPILES("bytes: a unit is four bytes from 2^32 + 1 on", HZ250,
 		 LIMIT((1ULL << 32) + 2, SECOND, STRICT(16), BYTES),
-		 WINDOW((1 << 30), RF_JIFFIES, 16, 17, .unit_shift = 2)),
+		 WINDOW((1 << 30), RF_JIFFIES, 16, 4284, .time_shift = 8, .used_shift = 16,
+			.unit_shift = 2)),
 	COMPILES("bytes: a unit is 64 bytes up to 2^37", HZ250,
 		 LIMIT(1ULL << 37, SECOND, STRICT(16), BYTES),
-		 WINDOW(RF_LIMIT_MAX, RF_JIFFIES, 16, 17, .unit_shift = RF_UNIT_SHIFT_MAX)),
+		 WINDOW(RF_LIMIT_MAX, RF_JIFFIES, 16, 4284, .time_shift = 8, .used_shift = 16,
+			.unit_shift = RF_UNIT_SHIFT_MAX)),
 	COMPILES("bytes: L is rounded down to whole units", HZ250,
 		 LIMIT((1ULL << 36) + 63, SECOND, STRICT(16), BYTES),
-		 WINDOW((1 << 30), RF_JIFFIES, 16, 17, .unit_shift = RF_UNIT_SHIFT_MAX)),
+		 WINDOW((1 << 30), RF_JIFFIES, 16, 4284, .time_shift = 8, .used_shift = 16,
+			.unit_shift = RF_UNIT_SHIFT_MAX)),
 
 	COMPILES("ban: the time is in jiffies", HZ250,
 		 LIMIT(10, 10 * SECOND, STRICT(16), .ban_ns = 60 * SECOND),
-		 WINDOW(10, RF_JIFFIES, 16, 167, .ban = 15000)),
+		 WINDOW(10, RF_JIFFIES, 16, 42684, .time_shift = 8, .ban = 15000)),
 	COMPILES("ban, HZ 300: the time is rounded up to ticks", HZ300,
 		 LIMIT(10, 10 * SECOND, STRICT(16), .ban_ns = SECOND),
-		 WINDOW(10, RF_JIFFIES, 16, 201, .ban = 301)),
+		 WINDOW(10, RF_JIFFIES, 16, 51235, .time_shift = 8, .ban = 301)),
 
 	UNIT_ROW("per /N: changes the mask of IPv4 only", compile_mask4),
 	UNIT_ROW("per6 /N: changes the mask of IPv6 only", compile_mask6),

@@ -178,8 +178,8 @@ static inline void run_start(struct run *run, const struct traffic *traffic)
 			    .random = unit_seed()};
 	run_put(run);
 	run->unit_ns = policy_unit_ns(run->policy, traffic->tick_ns);
-	run->cell_ns = run->policy->cell * run->unit_ns;
-	run->span_ns = run->policy->cells * run->cell_ns;
+	run->cell_ns = policy_cells_ns(run->policy, 1, traffic->tick_ns);
+	run->span_ns = policy_cells_ns(run->policy, run->policy->cells, traffic->tick_ns);
 	if (rf_is_bucket(run->policy)) {
 		run->span_ns = run->policy->depth >> RF_BUCKET_SHIFT;
 		run->cell_ns = run->span_ns / 4 + 1;
@@ -189,7 +189,8 @@ static inline void run_start(struct run *run, const struct traffic *traffic)
 	units = (uint64_t)run->policy->limit * traffic->sources / mean_cost(run);
 	run->span_packets = units ? units : 1;
 	if (!traffic->from_zero)
-		run->clock_ns = (traffic->start_cells + 100) * run->cell_ns;
+		run->clock_ns =
+			policy_cells_ns(run->policy, traffic->start_cells + 100, traffic->tick_ns);
 	memset(sources, 0, sizeof(sources));
 }
 

@@ -7,6 +7,8 @@
 #include "ringfence/limiter.h"
 #include "rules/policy.h"
 
+#define USED_SHIFT_STEP 2
+#define STEADY_ALL 1000
 #define BUCKET_SCALE_MAX 16
 #define BUCKET_PRODUCT_MAX ((unsigned __int128)1 << 62)
 
@@ -15,16 +17,36 @@ static uint64_t divide_up(uint64_t dividend, uint64_t divisor)
 	return dividend / divisor + (dividend % divisor != 0);
 }
 
-/* Sets the length of a cell: `parts` cells cover the window, plus one tick where `tick_more`. */
-static void set_cell(struct rf_policy *policy, uint64_t window_ns, uint32_t parts, bool tick_more,
+/*
+ * Sets the length of a cell, in whole units of the clock: `parts` cells cover the window, plus one
+ * unit where `one_more`.
+ */
+static void set_cell(struct rf_policy *policy, uint64_t window_ns, uint32_t parts, bool one_more,
 		     uint32_t tick_ns)
 {
 	policy->clock = RF_JIFFIES;
-	policy->cell = divide_up(divide_up(window_ns, tick_ns) + tick_more, parts);
+	policy->cell = divide_up(divide_up(window_ns, tick_ns) + one_more, parts);
 	if (policy->cell >= RF_JIFFIES_CELL_MIN)
 		return;
 	policy->clock = RF_KTIME;
-	policy->cell = divide_up(window_ns + tick_more, parts);
+	policy->cell = divide_up(window_ns + one_more, parts);
+}
+
+/*
+ * The same, in parts of ticks: `parts` cells cover that many whole ticks, wherever they start,
+ * since floor(x + d) - floor(x) <= ceil(d), and d, counted in cells, is no more than `parts`.
+ */
+static void set_cell_in_parts(struct rf_policy *policy, uint64_t window_ns, uint32_t parts,
+			      bool one_more, uint32_t tick_ns)
+{
+	const uint64_t ticks = divide_up(window_ns, tick_ns) + one_more;
+
+	set_cell(policy, window_ns, parts, one_more, tick_ns);
+	if (policy->clock != RF_JIFFIES && ticks < RF_JIFFIES_WINDOW_MIN)
+		return;
+	policy->clock = RF_JIFFIES;
+	policy->time_shift = RF_TIME_SHIFT;
+	policy->cell = divide_up(ticks << RF_TIME_SHIFT, parts);
 }
 
 static void compile_sliding(const struct rf_limit *limit, uint32_t tick_ns,
@@ -32,9 +54,9 @@ static void compile_sliding(const struct rf_limit *limit, uint32_t tick_ns,
 {
 	policy->cells = limit->cells;
 	if (limit->edge == RF_EDGE_STRICT) {
-		set_cell(policy, limit->window_ns, limit->cells - 1, true, tick_ns);
+		set_cell_in_parts(policy, limit->window_ns, limit->cells - 1, true, tick_ns);
 	} else if (limit->edge == RF_EDGE_COARSE) {
-		set_cell(policy, limit->window_ns, limit->cells, false, tick_ns);
+		set_cell_in_parts(policy, limit->window_ns, limit->cells, false, tick_ns);
 	} else {
 		policy->cells = limit->cells - 1;
 		set_cell(policy, limit->window_ns, policy->cells, false, tick_ns);
@@ -67,6 +89,17 @@ static void compile_bucket(const struct rf_limit *limit, struct rf_policy *polic
 	policy->depth = rf_bucket_flow(policy, limit->burst);
 }
 
+/*
+ * The unit of the ring: the least in which L fits half of a word. In steps of USED_SHIFT_STEP, so
+ * that a new L has other windows only where it is a multiple of the old one. All cells together are
+ * rounded up by less than 1/500 of L.
+ */
+static void set_used_shift(struct rf_policy *policy)
+{
+	while (policy->limit >> policy->used_shift >= RF_HALF_MAX)
+		policy->used_shift += USED_SHIFT_STEP;
+}
+
 void rf_policy_compile(const struct rf_limit *limit, uint32_t id, uint32_t tick_ns,
 		       struct rf_policy *policy)
 {
@@ -91,6 +124,8 @@ void rf_policy_compile(const struct rf_limit *limit, uint32_t id, uint32_t tick_
 		policy->limit = limit->rate >> policy->unit_shift;
 	}
 	policy->clip = limit->flags & RF_COUNT_REJECTED ? UINT32_MAX : policy->limit;
+	if (!rf_is_log(policy) && !rf_is_bucket(policy))
+		set_used_shift(policy);
 	if (rf_is_log(policy)) {
 		policy->clock = RF_KTIME;
 		policy->cell = limit->window_ns;
@@ -99,6 +134,25 @@ void rf_policy_compile(const struct rf_limit *limit, uint32_t id, uint32_t tick_
 	} else if (limit->algorithm == RF_SLIDING) {
 		compile_sliding(limit, tick_ns, policy);
 	}
+}
+
+uint32_t rf_policy_steady(const struct rf_limit *limit, uint32_t tick_ns)
+{
+	struct rf_policy policy;
+	unsigned __int128 units, span;
+	uint64_t steady, rounding;
+
+	rf_policy_compile(limit, 1, tick_ns, &policy);
+	if (rf_is_log(&policy) || rf_is_bucket(&policy))
+		return STEADY_ALL;
+	/* A packet is at most one unit on the edge of a weighted window. */
+	span = divide_up(policy.cells * policy.cell, 1ULL << policy.time_shift) +
+	       rf_is_weighted(&policy);
+	rounding = policy.cells * ((1ULL << policy.used_shift) - 1) + rf_is_weighted(&policy);
+	units = policy.limit > rounding ? policy.limit - rounding : 0;
+	span *= policy.clock == RF_JIFFIES && tick_ns ? tick_ns : 1;
+	steady = STEADY_ALL * units * limit->window_ns / (span * policy.limit);
+	return steady < STEADY_ALL ? steady : STEADY_ALL;
 }
 
 int rf_bank_find(const struct rf_bank *bank, const char *name)
@@ -176,6 +230,7 @@ static bool same_windows(const struct rf_limit *limit, const struct rf_policy *p
 	       limit->per6 == other->per6 &&
 	       (limit->match == RF_MATCH_OTHER) == (other->match == RF_MATCH_OTHER) &&
 	       !limit->ban_ns == !other->ban_ns && policy->unit_shift == other_policy->unit_shift &&
+	       policy->used_shift == other_policy->used_shift &&
 	       rf_counts_rejected(policy) == rf_counts_rejected(other_policy);
 }
 

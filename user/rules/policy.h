@@ -22,6 +22,12 @@
 void rf_policy_compile(const struct rf_limit *limit, uint32_t id, uint32_t tick_ns,
 		       struct rf_policy *policy);
 
+/*
+ * How much of its rate a source may send evenly and lose nothing, in 1/1000, rounded down. Of a
+ * ring, L passes in N cells, which are longer than the window.
+ */
+uint32_t rf_policy_steady(const struct rf_limit *limit, uint32_t tick_ns);
+
 /* The slot of the limit called `name`, or -ENOENT. */
 int rf_bank_find(const struct rf_bank *bank, const char *name);
 /* The slot of the limit with this id, or -ENOENT. */

@@ -14,7 +14,7 @@ static const char *find_fault_of_policy(const struct rf_policy *policy)
 {
 	if (!policy->cell)
 		return "the length of a cell";
-	if (!policy->cells || policy->cells > RF_CELLS)
+	if (!policy->cells || policy->cells > RF_CELLS_MAX)
 		return "the number of cells";
 	if (policy->clock > RF_KTIME)
 		return "the clock";
@@ -22,6 +22,8 @@ static const char *find_fault_of_policy(const struct rf_policy *policy)
 		return "the algorithm";
 	if (policy->unit > RF_BYTES || policy->unit_shift > RF_UNIT_SHIFT_MAX)
 		return "the unit";
+	if (policy->time_shift > RF_TIME_SHIFT || policy->used_shift > RF_USED_SHIFT_MAX)
+		return "the length of a cell";
 	if (policy->scale > 63)
 		return "the scale";
 	if (policy->counters >= RF_LIMIT_COUNTERS_MAX)
@@ -41,7 +43,7 @@ static const char *find_fault_of_limit(const struct rf_limit *limit)
 		return "the algorithm";
 	if (limit->unit > RF_BYTES)
 		return "the unit";
-	if (!limit->cells || limit->cells > RF_CELLS)
+	if (!limit->cells || limit->cells > RF_CELLS_MAX)
 		return "the number of cells";
 	if (limit->per4 > 32 || limit->per6 > 128)
 		return "the grouping";
