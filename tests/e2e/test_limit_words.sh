@@ -40,8 +40,8 @@ used() {
 
 ringfence attach "${port[0]}" >"$scratch/log"
 ringfence limit add all rate 1/1s
-reads '20k/1s of every source' 'rate 20k/1s' '20000 1000 packets sliding strict 16 null false false' \
-	rate 20k/1s packets algorithm sliding cells 16 edge strict
+reads '20k/1s of every source' 'rate 20k/1s' '20000 1000 packets sliding strict 31 null false false' \
+	rate 20k/1s packets algorithm sliding cells 31 edge strict
 reads '10mbit of every source (shadow: only counts what it would drop)' \
 	'rate 10mbit cells 4 edge coarse shadow' \
 	'1250000 1000 bytes sliding coarse 4 null true false' \
@@ -113,11 +113,29 @@ does 'show of a newcomer prints the unit of the limit' \
 source 192.0.2.99, limit all (137438953472/8784h bytes): a newcomer, without a window' \
 	ringfence show 192.0.2.99
 
-# The examples of the help are commands that work.
+# Beside the first limit alone, a line says how much of COUNT is safe for an even sender.
+without_steady() {
+	local printed
+
+	printed=$("$@") || return
+	sed '/a source that sends evenly loses nothing up to/d' <<<"$printed"
+}
+
 ringfence limit del all
+does 'the first limit says how much of COUNT is safe' \
+	"limit 'first': a source that sends evenly loses nothing up to 96 % of COUNT" \
+	ringfence limit add first rate 100/1h
+does 'a second limit does not' '' ringfence limit add second rate 100/1h match udp
+ringfence limit del first
+ringfence limit del second
+does 'nor does a first limit under which all of COUNT is safe' '' \
+	ringfence limit add first rate 100/1h algorithm token
+ringfence limit del first
+
+# The examples of the help are commands that work.
 examples=0
 while read -ra example; do
-	does "example of help limit add works: ${example[*]}" '' "${example[@]}"
+	does "example of help limit add works: ${example[*]}" '' without_steady "${example[@]}"
 	ringfence limit del "${example[3]}"
 	examples=$((examples + 1))
 done < <(ringfence help limit add | sed -n 's/^Example: //p')

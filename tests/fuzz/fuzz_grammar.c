@@ -332,7 +332,7 @@ static void check_limit(const struct rf_limit *limit)
 	REQUIRE(limit->algorithm != RF_LOG ||
 		(limit->unit == RF_PACKETS && limit->rate <= RF_LOG_MAX));
 	if (limit->algorithm == RF_SLIDING)
-		REQUIRE(limit->cells >= 2 && limit->cells <= RF_CELLS);
+		REQUIRE(limit->cells >= 2 && limit->cells <= RF_CELLS_MAX);
 	else
 		REQUIRE(limit->cells == 1 && limit->edge == RF_EDGE_STRICT);
 	if (!rf_has_burst(limit)) {

@@ -54,8 +54,9 @@ static struct rf_limit limit_of(const struct wording *wording)
 			limit.edge = i;
 	limit.unit = wording->rate.in_bits || strcmp(wording->unit, "bytes") == 0;
 	limit.cells = *wording->cells		      ? atoi(wording->cells)
-		      : limit.algorithm == RF_SLIDING ? 16
-						      : 1;
+		      : limit.algorithm != RF_SLIDING ? 1
+		      : limit.edge == RF_EDGE_STRICT  ? 31
+						      : 16;
 	limit.flags = (*wording->shadow ? RF_SHADOW : 0) |
 		      (*wording->count ? RF_COUNT_REJECTED : 0) |
 		      (wording->rate.in_bits ? RF_RATE_IN_BITS : 0);

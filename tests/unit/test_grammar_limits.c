@@ -48,7 +48,9 @@ static void parse_limit(void **state)
 	struct line line;
 
 	if (!row->cells)
-		expected.cells = row->algorithm == RF_SLIDING ? 16 : 1;
+		expected.cells = row->algorithm != RF_SLIDING  ? 1
+				 : row->edge == RF_EDGE_STRICT ? 31
+							       : 16;
 	strcpy(expected.name, row->name);
 	assert_accepted(parse_definition(row->line, &line, &definition, &error), &error);
 	assert_memory_equal(&definition.limit, &expected, sizeof(expected));
@@ -318,7 +320,7 @@ static const struct CMUnitTest tests[] = {
 	LIMIT("log, the most", "all rate 16/8784h algorithm log", OF(16, 8784 * HOUR),
 	      .algorithm = RF_LOG),
 	LIMIT("two cells", "all rate 20k/1s cells 2", OF(20000, SECOND), .cells = 2),
-	LIMIT("16 cells", "all rate 20k/1s cells 16", OF(20000, SECOND)),
+	LIMIT("31 cells", "all rate 20k/1s cells 31", OF(20000, SECOND)),
 	LIMIT("edge strict", "all rate 20k/1s edge strict", OF(20000, SECOND)),
 	LIMIT("edge coarse", "all rate 20k/1s edge coarse cells 10", OF(20000, SECOND),
 	      .edge = RF_EDGE_COARSE, .cells = 10),
@@ -390,7 +392,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(options_of_a_bucket_come_in_any_order),
 
 	WRITTEN("defaults are left out",
-		"all rate 20000/1000ms packets algorithm sliding cells 16 edge strict",
+		"all rate 20000/1000ms packets algorithm sliding cells 31 edge strict",
 		"all rate 20k/1s"),
 	WRITTEN("bits", "all rate 10mbit", "all rate 10mbit"),
 	WRITTEN("bits with a time", "all rate 10Mbit/10s bytes", "all rate 10mbit/10s"),

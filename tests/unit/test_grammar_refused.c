@@ -18,7 +18,7 @@
 #define PORT_RANGE "invalid port: it must be 0-65535"
 #define SHADOW_BAN \
 	"'ban': a shadow limit drops nothing, so it bans nobody; leave out 'ban' or 'shadow'"
-#define CELLS_RANGE "invalid number of cells: it must be 2-16"
+#define CELLS_RANGE "invalid number of cells: it must be 2-31"
 #define ONE_UNIT(word) "'" word "': 'packets' and 'bytes' exclude each other"
 #define FRAME_RANGE(max)                                                                   \
 	"the count must be 1514-" max " bytes; with less, no Ethernet frame of full size " \
@@ -192,7 +192,7 @@ static const struct CMUnitTest tests[] = {
 	REFUSED_LIMIT("an unknown edge", "all rate 20k/1s edge soft",
 		      "'soft': 'edge' expects strict, coarse or weighted"),
 	REFUSED_LIMIT("one cell", "all rate 20k/1s cells 1", "'1': " CELLS_RANGE),
-	REFUSED_LIMIT("17 cells", "all rate 20k/1s cells 17", "'17': " CELLS_RANGE),
+	REFUSED_LIMIT("32 cells", "all rate 20k/1s cells 32", "'32': " CELLS_RANGE),
 	REFUSED_LIMIT("per without its slash", "all rate 20k/1s per 32",
 		      "'32': invalid prefix length; write it with a slash, like per /24"),
 	REFUSED_LIMIT("per6 without its slash", "all rate 20k/1s per6 48",

@@ -36,11 +36,23 @@ static int put_limit(struct rf_transaction *transaction, int slot,
 	return rf_transaction_commit(transaction, trial.time_ns ? &trial : NULL, error);
 }
 
+/* Beside the first limit: how much of COUNT is safe for a source that sends evenly. */
+static void print_steady(const struct rf_limit *limit, uint32_t tick_ns)
+{
+	const uint32_t steady = rf_policy_steady(limit, tick_ns);
+
+	if (steady < 1000)
+		rf_out_text("limit '%s': a source that sends evenly loses nothing up to %u %% of "
+			    "COUNT\n",
+			    limit->name, steady / 10);
+}
+
 static int add_limit(struct rf_transaction *transaction, const struct rf_definition *definition,
 		     bool json, struct rf_error *error)
 {
 	const struct rf_bank *rules = &transaction->rules.bank;
 	const char *name = definition->limit.name;
+	const bool is_first = !rf_bank_count(rules);
 	int err = rf_limit_edit_check_new(rules, name, error);
 	int slot;
 
@@ -53,6 +65,8 @@ static int add_limit(struct rf_transaction *transaction, const struct rf_definit
 	if (json)
 		return print_done_json(&transaction->rules, slot, json_pack("{s:s}", "limit", name),
 				       definition->trial_ns, error);
+	if (is_first)
+		print_steady(&definition->limit, rf_fence_tick_ns(&transaction->fence));
 	rf_transaction_print_trial("", definition->trial_ns);
 	rf_shadow_pairs_warn(&transaction->rules, 1U << slot, NULL);
 	return 0;

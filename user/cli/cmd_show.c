@@ -26,19 +26,19 @@ struct view {
 	char source[RF_PREFIX_TEXT_SIZE]; /* masked as the limit groups */
 	bool is_shared;			  /* with other sources */
 	struct rf_source state;
-	uint64_t used;		 /* in the limit's unit, as the cells are */
-	int cells;		 /* 0: the algorithm has none */
-	uint64_t cell[RF_CELLS]; /* the oldest first, the present one last */
-	bool shorter_pass;	 /* of bytes: the shortest frame has room now */
-	int64_t passes_again_ms; /* a frame of RF_FRAME_BYTES; or RF_WAIT_FOREVER */
-	uint64_t banned_ns;	 /* remaining time; 0: not banned */
+	uint64_t used;		     /* in the limit's unit, as the cells are */
+	int cells;		     /* 0: the algorithm has none */
+	uint64_t cell[RF_CELLS_MAX]; /* the oldest first, the present one last */
+	bool shorter_pass;	     /* of bytes: the shortest frame has room now */
+	int64_t passes_again_ms;     /* a frame of RF_FRAME_BYTES; or RF_WAIT_FOREVER */
+	uint64_t banned_ns;	     /* remaining time; 0: not banned */
 };
 
 static int count_cells(const struct rf_limit *limit)
 {
 	if (limit->algorithm != RF_SLIDING && limit->algorithm != RF_FIXED)
 		return 0;
-	return limit->cells < RF_CELLS ? limit->cells : RF_CELLS;
+	return limit->cells < RF_CELLS_MAX ? limit->cells : RF_CELLS_MAX;
 }
 
 static uint64_t banned_ns(const struct rf_fence *fence, const struct rf_bans *bans,

@@ -140,11 +140,9 @@ void rf_limit_parts_read(const struct rf_ruleset *rules, int slot, struct rf_lim
 	char match[RF_MATCH_TEXT_SIZE], ports[RF_PORTS_TEXT_SIZE];
 
 	parts->id = rules->bank.policy[slot].id;
-	parts->is_default =
-		(unsigned int)(limit->burst == rf_default_burst(limit)) << BURST |
-		(unsigned int)(limit->algorithm != RF_SLIDING || limit->cells == RF_CELLS)
-			<< CELLS |
-		(unsigned int)(limit->edge == RF_EDGE_STRICT) << EDGE;
+	parts->is_default = (unsigned int)(limit->burst == rf_default_burst(limit)) << BURST |
+			    (unsigned int)(limit->cells == rf_default_cells(limit)) << CELLS |
+			    (unsigned int)(limit->edge == RF_EDGE_STRICT) << EDGE;
 	parts->from = hash_from(rules, slot);
 	parts->ports = hash_ports(rules->ports[slot]);
 	format_times(limit, parts);

@@ -74,6 +74,15 @@ struct past_pinned {
 	__u32 unread[16];
 };
 
+/* The default of then becomes that of now: nobody can tell whether it was given. */
+static __u8 past_cells(const struct past_limit *from)
+{
+	const int is_default =
+		from->algorithm == RF_SLIDING && from->edge == RF_EDGE_STRICT && from->cells == 16;
+
+	return is_default ? RF_CELLS_MAX : from->cells;
+}
+
 /* The numbers of algorithms, edges, units, flags and matches have not changed since. */
 static void past_read_limit(const void *past, struct rf_limit *limit)
 {
@@ -88,7 +97,7 @@ static void past_read_limit(const void *past, struct rf_limit *limit)
 		.algorithm = from->algorithm,
 		.edge = from->edge,
 		.unit = from->unit,
-		.cells = from->cells,
+		.cells = past_cells(from),
 		.per4 = from->per4,
 		.per6 = from->per6,
 		.match = from->match,

@@ -188,6 +188,8 @@ const char *rf_unit_name(enum rf_unit unit);
 bool rf_has_burst(const struct rf_limit *limit);
 /* The burst of a bucket where none is given; 0 for other algorithms. */
 uint64_t rf_default_burst(const struct rf_limit *limit);
+/* The cells of a limit that does not say how many. */
+uint8_t rf_default_cells(const struct rf_limit *limit);
 /* any, tcp, tcp syn, udp, icmp, proto N or other. */
 void rf_format_match(const struct rf_limit *limit, char text[RF_MATCH_TEXT_SIZE]);
 /*

@@ -51,6 +51,15 @@ bool rf_has_burst(const struct rf_limit *limit)
 	return limit->algorithm == RF_TOKEN || limit->algorithm == RF_LEAKY;
 }
 
+/* With a strict edge, more cells let more of even senders pass; other edges lose nothing of these.
+ */
+uint8_t rf_default_cells(const struct rf_limit *limit)
+{
+	if (limit->algorithm != RF_SLIDING)
+		return 1;
+	return limit->edge == RF_EDGE_STRICT ? RF_CELLS_MAX : RF_CELLS_OTHERS;
+}
+
 uint64_t rf_default_burst(const struct rf_limit *limit)
 {
 	if (limit->algorithm == RF_TOKEN)
@@ -274,7 +283,7 @@ void rf_format_limit(const struct rf_limit *limit, char text[RF_LIMIT_TEXT_SIZE]
 	snprintf(text, RF_LIMIT_TEXT_SIZE, "%s rate %s", limit->name, rate);
 	if (limit->algorithm != RF_SLIDING)
 		append(text, " algorithm %s", rf_algorithm_name(limit->algorithm));
-	if (limit->algorithm == RF_SLIDING && limit->cells != RF_CELLS)
+	if (limit->cells != rf_default_cells(limit))
 		append(text, " cells %d", limit->cells);
 	if (limit->edge != RF_EDGE_STRICT)
 		append(text, " edge %s", rf_edge_name(limit->edge));

@@ -62,7 +62,7 @@ static int parse_cells(const char *value, void *into, struct rf_error *error)
 {
 	struct draft *draft = into;
 	uint32_t cells = 0;
-	int err = rf_parse_number(value, "number of cells", 2, RF_CELLS, &cells, error);
+	int err = rf_parse_number(value, "number of cells", 2, RF_CELLS_MAX, &cells, error);
 
 	draft->made.limit.cells = cells;
 	return err;
@@ -489,7 +489,7 @@ static int finish(struct draft *draft, int err, struct rf_definition *definition
 	if (err)
 		rf_definition_free(&draft->made);
 	else if (!limit->cells)
-		limit->cells = limit->algorithm == RF_SLIDING ? RF_CELLS : 1;
+		limit->cells = rf_default_cells(limit);
 	*definition = draft->made;
 	return err;
 }

@@ -192,8 +192,8 @@ const struct rf_option rf_limit_options[] = {
 			  .summary = "of token (default: COUNT) and leaky (default: 1 packet)"},
 	[RF_OPT_CELLS] =
 		{"cells", RF_KIND_NUMBER, "N",
-		 .summary =
-			 "of sliding: 2-16 (default: 16); fewer cells drop more of even senders"},
+		 .summary = "of sliding: 2-31 (default: 31, and 16 where the edge is not strict); "
+			    "fewer cells drop more of even senders"},
 	[RF_OPT_EDGE] = {"edge", RF_KIND_WORD, .words = rf_edge_words},
 	[RF_OPT_SHADOW] = {"shadow", .summary = "drop nothing; count what would be dropped"},
 	[RF_OPT_COUNT] = {"count", RF_KIND_WORD, .words = count_words},
