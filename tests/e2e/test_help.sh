@@ -116,6 +116,9 @@ for command in "${commands[@]}"; do
 	build/ringfence help $command
 done >"$scratch/help"
 is "$(too_wide <"$scratch/help")" '' 'the help of each command fits into 80 columns'
+# Bytes from behind the table of examples would be neither.
+is "$(grep '^Example: ' "$scratch/help" | LC_ALL=C.UTF-8 grep -nvE '^Example: ringfence [a-z][[:print:]]*$')" '' \
+	'each example is a command'
 
 is "$(<"$work/ringfence.bash")" "$(build/ringfence completion)" 'the example of completion writes its file'
 done_testing

@@ -10,10 +10,10 @@
 #include "cli/command.h"
 
 struct rf_command_row {
-	const char *help;	 /* before the options, in paragraphs; help wraps it */
-	const char *notes;	 /* after the options; NULL: nothing */
-	const char *examples[9]; /* without `ringfence` */
-	rf_command run;		 /* NULL: main runs it itself */
+	const char *help;	  /* before the options, in paragraphs; help wraps it */
+	const char *notes;	  /* after the options; NULL: nothing */
+	const char *examples[12]; /* without `ringfence` */
+	rf_command run;		  /* NULL: main runs it itself */
 };
 
 extern const struct rf_command_row rf_commands[RF_CMD_COUNT];

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/units.h"
 #include "cli/help.h"
 #include "cli/out.h"
 #include "rules/near.h"
@@ -98,7 +99,7 @@ static void print_command(int id)
 		rf_out_wrapped(row->notes, 0, 0);
 	}
 	rf_out("\n");
-	for (int i = 0; row->examples[i]; i++)
+	for (size_t i = 0; i < ARRAY_SIZE(row->examples) && row->examples[i]; i++)
 		rf_out("Example: ringfence %s\n", row->examples[i]);
 }
 
