@@ -84,13 +84,13 @@ warns() {
 }
 
 exempts() { # SHADOW LIMIT
-	echo "limit '$1' is a shadow, and exempts its sources from '$2' already: until it is armed, it \
-drops none of their packets"
+	echo "limit '$1' is a shadow, and exempts its sources from '$2' already: neither \
+drops their packets until 'ringfence limit arm $1'"
 }
 
 leaves() { # SHADOW LIMIT
-	echo "limit '$1' is a shadow, and leaves its sources to '$2': until it is armed, '$2' may drop \
-what it would pass"
+	echo "limit '$1' is a shadow, and leaves its sources to '$2': until 'ringfence \
+limit arm $1', '$2' may drop what '$1' would pass"
 }
 
 # Sends what a partner and anybody else send; 20 packets of the partner's are more than 'dns' allows.
@@ -177,7 +177,7 @@ here" ringfence limit shadow all all confirm 5s
 fails 'limit arm of a missing limit is refused' 1 \
 	"ringfence: limit 'dns': it does not exist; 'limit list' lists the limits" ringfence limit arm all dns
 fails 'limit shadow of a limit that bans is refused' 1 "ringfence: limit 'login': it bans, and a shadow \
-limit bans nobody; leave out 'ban' by 'limit set login …'" ringfence limit shadow login
+limit bans nobody; first run 'ringfence limit change login no ban'" ringfence limit shadow login
 fails "'all' is refused where a limit has that name" 2 "ringfence: 'all': it means every limit, and one \
 limit has that name; name the limits instead, or write 'all all' for that one alone" ringfence limit arm all
 fails 'limit arm … confirm without a time is wrong usage' 2 \

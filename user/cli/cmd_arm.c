@@ -62,8 +62,8 @@ static int turn(struct rf_transaction *transaction, int slot, bool to_shadow,
 
 	if (to_shadow && limit.ban_ns)
 		return rf_error_failed(error, -EINVAL,
-				       "limit '%s': it bans, and a shadow limit bans nobody; leave "
-				       "out 'ban' by 'limit set %s …'",
+				       "limit '%s': it bans, and a shadow limit bans nobody; "
+				       "first run 'ringfence limit change %s no ban'",
 				       limit.name, limit.name);
 	limit.flags ^= RF_SHADOW;
 	rf_bank_put(&transaction->rules.bank, slot, &limit, rf_fence_tick_ns(&transaction->fence),

@@ -4,7 +4,7 @@
 #include "cli/out.h"
 #include "cli/shadow_pairs.h"
 
-#define TEXT_SIZE 256
+#define TEXT_SIZE 320
 
 static void warn(const char *shadow, const char *limit, bool is_exempt, json_t *list)
 {
@@ -12,14 +12,14 @@ static void warn(const char *shadow, const char *limit, bool is_exempt, json_t *
 
 	if (is_exempt)
 		snprintf(text, sizeof(text),
-			 "limit '%s' is a shadow, and exempts its sources from '%s' already: until "
-			 "it is armed, it drops none of their packets",
-			 shadow, limit);
+			 "limit '%s' is a shadow, and exempts its sources from '%s' already: "
+			 "neither drops their packets until 'ringfence limit arm %s'",
+			 shadow, limit, shadow);
 	else
 		snprintf(text, sizeof(text),
-			 "limit '%s' is a shadow, and leaves its sources to '%s': until it is "
-			 "armed, '%s' may drop what it would pass",
-			 shadow, limit, limit);
+			 "limit '%s' is a shadow, and leaves its sources to '%s': until "
+			 "'ringfence limit arm %s', '%s' may drop what '%s' would pass",
+			 shadow, limit, shadow, limit, shadow);
 	if (list)
 		json_array_append_new(
 			list, json_pack("{s:s, s:s, s:s, s:s}", "shadow", shadow, "limit", limit,
