@@ -87,10 +87,15 @@ newcomers rate 10k/1s then open' 'a batch changes limits, lists and newcomers at
 
 # ---- mistakes ----
 
-refuses 'batch: an unknown command' 2 "'status': not a command of a batch, which may have 'allow', \
-'deny', 'limit add', 'limit set', 'limit del' and 'newcomers'" <<-'END'
+commands="which may have 'allow' and 'deny' with 'add', 'del', 'load' or 'flush', 'limit add', \
+'limit set', 'limit del' and 'newcomers'"
+refuses 'batch: an unknown command' 2 "'status': not a command of a batch, $commands" <<-'END'
 	deny add 192.0.2.50
 	status
+END
+refuses 'batch: an unknown second word' 2 "'deny ad': not a command of a batch, $commands" <<-'END'
+	deny add 192.0.2.50
+	deny ad 192.0.2.51
 END
 refuses 'batch: a wrong prefix' 3 "'192.0.2.300': invalid prefix; write it like 192.0.2.0/24 or \
 2001:db8::/32" <<-'END'

@@ -201,12 +201,11 @@ static bool is_step(int command)
 
 static int read_line(struct batch *batch, char *text, size_t line, struct rf_error *error)
 {
-	const char *array[WORDS_MAX], *first;
+	const char *array[WORDS_MAX];
 	struct rf_words words;
 	int command, err = rf_split_line(text, array, WORDS_MAX, &words, error);
 
-	first = err ? NULL : rf_words_peek(&words);
-	if (!first)
+	if (err || !rf_words_peek(&words))
 		return err;
 	batch->commands++;
 	command = rf_command_find(&words);
@@ -214,10 +213,11 @@ static int read_line(struct batch *batch, char *text, size_t line, struct rf_err
 		return read_list(batch, command, line, &words, error);
 	if (is_step(command))
 		return read_step(batch, command, line, &words, error);
-	return rf_error_failed(error, -EINVAL,
-			       "'%s': not a command of a batch, which may have 'allow', 'deny', "
-			       "'limit add', 'limit set', 'limit del' and 'newcomers'",
-			       command < 0 ? first : rf_syntax[command].words);
+	return rf_refuse_command(&words, command,
+				 "a batch, which may have 'allow' and 'deny' with 'add', 'del', "
+				 "'load' or 'flush', 'limit add', 'limit set', 'limit del' and "
+				 "'newcomers'",
+				 error);
 }
 
 static int fail_line(const struct batch *batch, size_t line, int err, struct rf_error *error)

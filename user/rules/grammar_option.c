@@ -261,6 +261,27 @@ int rf_command_find(struct rf_words *words)
 	return -1;
 }
 
+/* Does `word` begin commands of two words, as `limit` does? */
+static bool has_second(const char *word)
+{
+	const size_t length = strlen(word);
+
+	for (int i = 0; i < RF_CMD_COUNT; i++)
+		if (!strncmp(rf_syntax[i].words, word, length) && rf_syntax[i].words[length] == ' ')
+			return true;
+	return false;
+}
+
+int rf_refuse_command(struct rf_words *words, int command, const char *where,
+		      struct rf_error *error)
+{
+	const char *first = command < 0 ? rf_words_next(words) : rf_syntax[command].words;
+	const char *second = command < 0 && has_second(first) ? rf_words_next(words) : NULL;
+
+	return rf_error_failed(error, -EINVAL, "'%s%s%s': not a command of %s", first,
+			       second ? " " : "", second ? second : "", where);
+}
+
 const char *rf_take_operand(enum rf_command_id command, struct rf_words *words,
 			    struct rf_error *error)
 {

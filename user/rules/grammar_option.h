@@ -15,6 +15,9 @@ void rf_syntax_format(const struct rf_syntax *command, char text[RF_USAGE_TEXT_S
 
 /* Takes the words of a command, which come next, and returns the command; -1: none. */
 int rf_command_find(struct rf_words *words);
+/* An error: `where`, a kind of file, has no such command. `words` are as before the search. */
+int rf_refuse_command(struct rf_words *words, int command, const char *where,
+		      struct rf_error *error);
 /* The operand's word; NULL with an error that says what to write. */
 const char *rf_take_operand(enum rf_command_id command, struct rf_words *words,
 			    struct rf_error *error);

@@ -191,18 +191,8 @@ static int parse_newcomers(struct parser *parser, struct rf_words *words, struct
 	return rf_parse_newcomers(words, &parser->file->newcomers, error);
 }
 
-/* `word`: the first of the line. `command`: -1 where it is none. */
-static int refuse_command(const char *word, int command, struct rf_error *error)
-{
-	return rf_error_failed(error, -EINVAL,
-			       "'%s': not a command of a rule file, which may have 'limit add', "
-			       "'allow' and 'deny' with 'add' or 'load', and 'newcomers'",
-			       command < 0 ? word : rf_syntax[command].words);
-}
-
 static int parse_command(struct parser *parser, struct rf_words *words, struct rf_error *error)
 {
-	const char *first = rf_words_peek(words);
 	const int command = rf_command_find(words);
 
 	switch (command) {
@@ -217,7 +207,10 @@ static int parse_command(struct parser *parser, struct rf_words *words, struct r
 	case RF_CMD_NEWCOMERS:
 		return parse_newcomers(parser, words, error);
 	default:
-		return refuse_command(first, command, error);
+		return rf_refuse_command(words, command,
+					 "a rule file, which may have 'limit add', 'allow' and "
+					 "'deny' with 'add' or 'load', and 'newcomers'",
+					 error);
 	}
 }
 
