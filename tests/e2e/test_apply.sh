@@ -179,11 +179,18 @@ newcomers aggregate" without_network check "$scratch/rules"
 # The examples of rule files in the manual and the README.
 awk '/^A file:/ { found = 1 } found && /^.Ed/ { exit } found && lines++ > 1' docs/ringfence-rules.5 |
 	file manual
-awk '/^## Rules in a file/ { found = 1 } found && /^```/ { lines++; next } lines == 1' README.md | file readme
+readme_block() { # N: the Nth block of rules in the README
+	awk -v n="$1" '/^```/ { is_inside = /^```rules/; count += is_inside; next } is_inside && count == n' README.md
+}
 is "$(ringfence check "$scratch/manual" | unwrapped)" "$scratch/manual: fine: 4 limits, 1 allowed and 1 denied \
 prefixes, newcomers aggregate" 'check accepts the example of the manual'
-is "$(ringfence check "$scratch/readme" | unwrapped)" "$scratch/readme: fine: 5 limits, 1 allowed and 1 denied \
-prefixes, newcomers aggregate" 'check accepts the example of the README'
+fine='fine: 5 limits, 1 allowed and 0 denied prefixes, newcomers off'
+for block in 1 2; do
+	readme_block $block | file readme
+	is "$(ringfence check "$scratch/readme" | unwrapped)" "$scratch/readme: $fine" \
+		"check accepts block $block of the README"
+	fine='fine: 4 limits, 0 allowed and 1 denied prefixes, newcomers aggregate'
+done
 
 does "apply accepts 'newcomers off' alone" \
 	'in force: 0 limits, 0 allowed and 0 denied prefixes, newcomers off' \
