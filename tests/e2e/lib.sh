@@ -106,6 +106,11 @@ does() {
 	is "$(describe "${@:3}")" "exit 0"$'\n'"$2"$'\n'"stderr: " "$1"
 }
 
+# What limit add says beside the first limit of a fence, which has a sliding window.
+steady() { # NAME
+	echo "limit '$1': a source that sends evenly loses nothing up to 96 % of COUNT"
+}
+
 # fails NAME STATUS MESSAGE CMD…: the command ends with STATUS and MESSAGE, and prints nothing else.
 fails() {
 	is "$(describe "${@:4}")" "exit $2"$'\n\n'"stderr: $3" "$1"

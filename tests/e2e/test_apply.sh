@@ -491,7 +491,8 @@ on trial: in 5s everything passes, unless 'ringfence confirm' keeps the fence" \
 	ringfence attach "${port[0]}" confirm 5s
 begin=${EPOCHREALTIME/./}
 does 'a fence on trial accepts an entry of a list' '' ringfence deny add 10.0.0.0/24
-does 'a fence on trial accepts a limit' '' ringfence limit add all rate 5/1h ban 1h exact
+does 'a fence on trial accepts a limit' "$(steady all)" \
+	ringfence limit add all rate 5/1h ban 1h exact
 forget_traffic
 deliver 0 src=10.0.0.1,count=20 src=10.0.1.1,count=20
 trial=$(came)

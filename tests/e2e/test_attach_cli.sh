@@ -95,7 +95,8 @@ check 'attach pins the programs, the link and the maps' \
 is "$(program_field id pinned "$pins/${port[0]}/xdp")" "$(program_on 0)" \
 	'the pinned program is the one on the interface'
 is "$(interfaces 0)" "${port[0]}: native, ringfence" 'status shows an interface that ringfence attached'
-does 'limit add works on a fence that ringfence attached' '' ringfence limit add all rate 100/1h exact
+does 'limit add works on a fence that ringfence attached' "$(steady all)" \
+	ringfence limit add all rate 100/1h exact
 use_up 0
 is "$(passed)" 100 'a limit of 100 passes 100 of 300 packets'
 id=$(program_on 0)
@@ -127,7 +128,8 @@ does "attach of two interfaces with 'fence' makes one fence" \
 	"${port[0]}: attached in native mode, fence '$shared'
 ${port[1]}: attached in native mode, fence '$shared'" \
 	ringfence attach "${port[0]}" "${port[1]}" fence "$shared"
-does 'limit add without dev changes the only fence' '' ringfence limit add all rate 100/1h exact
+does 'limit add without dev changes the only fence' "$(steady all)" \
+	ringfence limit add all rate 100/1h exact
 is "$(interfaces 1)" "${port[0]}: native, ringfence
 ${port[1]}: native, ringfence" 'status shows both interfaces of a shared fence'
 forget_traffic

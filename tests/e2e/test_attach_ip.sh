@@ -45,7 +45,8 @@ conserves 0 'packets are counted for no other reason on a fence without a limit'
 
 # ---- a limit ----
 
-does 'limit add works on a fence that ip attached' '' ringfence limit add all rate 100/1h exact
+does 'limit add works on a fence that ip attached' "$(steady all)" \
+	ringfence limit add all rate 100/1h exact
 deliver 0 src=192.0.2.1,count=300,len=100 src=192.0.2.2,count=60,len=66 \
 	src=2001:db8:0:1::1,count=250,len=1000 src=2001:db8:0:2::1,count=40,len=1514
 is "$received" "192.0.2.1 100 10000
@@ -118,7 +119,8 @@ conserves 0 'totals of a fence go on over all changes of a limit'
 
 # ---- a short window, at no particular speed ----
 
-does 'limit add works with a short TIME' '' ringfence limit add all rate 50/1s
+does 'limit add works with a short TIME' "$(steady all)" \
+	ringfence limit add all rate 50/1s
 deliver 0 max 50/1s src=192.0.2.1,count=3000,rate=1000 src=2001:db8:0:1::1,count=3000,rate=1000 \
 	src=192.0.2.9,count=30,rate=10
 stays_within 'no second admits more than the limit'
@@ -145,7 +147,8 @@ is "$(ringfence status | unwrapped | sed -n 2,3p)" \
   generic mode counts what the kernel has merged (GRO) as one packet, and is slow" \
 	'status says generic mode, and warns about merged packets'
 is "$(interfaces 1)" "${port[1]}: generic, ip" 'status --json says generic mode'
-does 'limit add works in generic mode' '' ringfence limit add all rate 100/1h exact
+does 'limit add works in generic mode' "$(steady all)" \
+	ringfence limit add all rate 100/1h exact
 deliver 1 src=192.0.2.1,count=300 src=2001:db8::1,count=20
 is "$(cut -d' ' -f1,2 <<<"$received")" $'192.0.2.1 100\n2001:db8::1 20' 'a limit holds in generic mode'
 conserves 1 'sent = passed + dropped in generic mode'
@@ -157,7 +160,7 @@ does 'ip attaches the entry for frames in several buffers' '' \
 	inside ip link set dev "${port[2]}" xdpdrv obj $OBJECT sec xdp.frags
 is "$(ringfence status dev "${port[2]}" --json | jq -r '"\(.fence) \(.interfaces | length)"')" \
 	"${port[2]} 1" 'each attachment by ip is a fence of its own'
-does 'limit add with dev works on one of two fences' '' \
+does 'limit add with dev works on one of two fences' "$(steady jumbo)" \
 	ringfence limit add jumbo rate 100/1h exact dev "${port[2]}"
 deliver 2 src=192.0.2.1,count=300,len=9000 src=2001:db8::1,count=90,len=9000 src=192.0.2.2,count=9
 is "$received" "192.0.2.1 100 900000

@@ -224,7 +224,8 @@ does 'a second attach without chain has nothing to do in a chain' \
 does 'a second attach with chain has nothing to do in a chain' \
 	"${port[0]}: already attached, fence '${port[0]}'; nothing to do" \
 	ringfence attach "${port[0]}" chain
-does 'limit add works for a fence in a chain' '' ringfence limit add all rate 100/1h exact
+does 'limit add works for a fence in a chain' "$(steady all)" \
+	ringfence limit add all rate 100/1h exact
 forget_traffic
 use_up 0
 is "$(passed)" 100 'a limit of 100 passes 100 packets behind xdp-filter'

@@ -392,7 +392,8 @@ fails 'attach is refused in a mount namespace without bpffs' \
 is "$(program_on 0)" none 'attach in a mount namespace without bpffs leaves no program'
 does 'ip attaches a fence without a bpffs' \
 	'' inside ip link set dev "${port[0]}" xdpdrv obj build/ringfence.bpf.o sec xdp
-does 'limit add works without a bpffs' '' ringfence limit add all rate 100/1h exact
+does 'limit add works without a bpffs' "$(steady all)" \
+	ringfence limit add all rate 100/1h exact
 does 'detach works without a bpffs' "${port[0]}: detached" ringfence detach "${port[0]}"
 
 done_testing

@@ -139,7 +139,7 @@ while read -ra example; do
 	ringfence limit del "${example[3]}"
 	examples=$((examples + 1))
 done < <(ringfence help limit add | sed -n 's/^Example: //p')
-is "$examples" 8 'help limit add has 8 examples'
+is "$examples" 9 'help limit add has 9 examples'
 ringfence detach "${port[0]}" >"$scratch/log"
 
 done_testing

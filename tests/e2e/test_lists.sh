@@ -92,7 +92,7 @@ is "$(came)" $'10.1.0.1 9\n10.1.1.1 9\n192.0.2.1 9' 'of nested networks an allow
 # ---- sources that hold leases ----
 
 rules <<-'END'
-	limit add busy rate 100k/1h
+	limit add busy rate 60k/1h
 END
 deliver 0 src=192.0.2.1,count=5000
 is "$(came)" '192.0.2.1 5000' 'a source under its limit passes every packet before it is denied'
@@ -121,7 +121,7 @@ between() {
 }
 
 rules <<-'END'
-	limit add busy rate 100k/1h
+	limit add busy rate 60k/1h
 END
 before=$(reason denied)
 does 'deny add for 2s works' '' ringfence deny add 192.0.2.7 for 2s

@@ -67,7 +67,7 @@ is "$(program_on 0)" none 'attach without a capability leaves no program'
 does 'attach works with CAP_BPF, CAP_NET_ADMIN and CAP_PERFMON' \
 	"$eth: attached in native mode, fence '$eth'" with $load build/ringfence attach "$eth"
 does 'limit add works with CAP_BPF and CAP_NET_ADMIN' \
-	'' with $few build/ringfence limit add all rate 100/1h exact
+	"$(steady all)" with $few build/ringfence limit add all rate 100/1h exact
 does 'limit add … from works with CAP_BPF and CAP_NET_ADMIN' '' \
 	with $few build/ringfence limit add some rate 50/1h exact from 198.51.100.0/24,2001:db8:1::/48
 does 'deny add works with CAP_BPF and CAP_NET_ADMIN' '' with $few build/ringfence deny add 203.0.113.0/24
