@@ -295,7 +295,7 @@ for words in 'limit add all rate 1/1s' 'newcomers off' "attach $eth" "detach $et
 	fails "root does not touch a fence of another user: $words" 1 "ringfence: $share/$eth: this \
 fence belongs to user $nobody; run the command as that user" ringfence $words
 done
-does 'limit add by another user works' '' as_owner "$scratch/ringfence" limit add all rate 100/1h exact
+does 'limit add by another user works' "$(steady all)" as_owner "$scratch/ringfence" limit add all rate 100/1h exact
 does 'deny add by another user works' '' as_owner "$scratch/ringfence" deny add 203.0.113.0/24
 forget_traffic
 deliver 0 src=192.0.2.1,count=300 src=203.0.113.1,count=40
@@ -361,7 +361,7 @@ fails 'a change without CAP_SYS_ADMIN and dev is refused beside a program of ip'
 programs can be read only with CAP_SYS_ADMIN; say which fence: dev $eth" \
 	with $few build/ringfence limit add all rate 1/1s
 does 'a change without CAP_SYS_ADMIN works with dev beside a program of ip' \
-	'' with $few build/ringfence limit add all rate 1/1s dev "$eth"
+	"$(steady all)" with $few build/ringfence limit add all rate 1/1s dev "$eth"
 ringfence detach "$eth" >"$scratch/log"
 inside ip link set dev "${port[1]}" xdp off
 
