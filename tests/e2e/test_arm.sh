@@ -257,8 +257,8 @@ old_rate() {
 }
 check 'after its trial a changed limit is as before' eventually old_rate
 fails 'limit change of a part that the rest of the limit excludes is refused' 2 "ringfence: 'burst': \
-'algorithm sliding' does not take it; only token and leaky have a burst; 'no PART' leaves out what the limit \
-has" ringfence limit change dns no algorithm
+'algorithm sliding' does not take it; only token and leaky have a burst; parts \
+that are not named stay, 'no PART' takes one away" ringfence limit change dns no algorithm
 fails 'limit change of a missing limit is refused' 1 "ringfence: limit 'none': it does not exist; 'limit list' \
 lists the limits, 'limit add' makes one" ringfence limit change none rate 1/1s
 fails 'limit change of nothing is wrong usage' 2 "ringfence: 'dns': nothing to change; name a part, like \

@@ -535,7 +535,8 @@ int rf_parse_changed(struct rf_words *words, const char *name, struct rf_definit
 	memcpy(draft.made.limit.name, name, strlen(name));
 	err = parse_options(words, &draft, error);
 	if (!err && check_limit(&draft, &reason))
-		err = rf_error_usage(error, "%s; 'no PART' leaves out what the limit has",
+		err = rf_error_usage(error,
+				     "%s; parts that are not named stay, 'no PART' takes one away",
 				     reason.text);
 	return finish(&draft, err, definition);
 }
