@@ -125,7 +125,7 @@ deliver 0 src=203.0.113.1,sources=50,count=50 src=2001:db8:7::1,count=9
 is "$(ringfence top --json dev "$dev" | jq -r '.sources[] | select(.aggregate) |
 	"\(.source) \(.limit) \(.passed) \(.used)"' | sort)" $'2001:db8:7::/48 all 9 9\n203.0.113.0/24 all 49 49' \
 	'top --json has the networks of newcomers over the newcomers rate'
-matches "$(ringfence top within 203.0.113.0/24 | grep newcomers)" '203.0.113.0/24 all +49 +0 +0 +49 100/1h, newcomers' \
+matches "$(ringfence top within 203.0.113.0/24 | grep shared)" '203.0.113.0/24 all +49 +0 +0 +49 100/1h, shared' \
 	'top marks a window that newcomers share'
 is "$(ringfence top within 203.0.113.0/24 | grep -c '^203')" 2 'top lists the newcomer with a window as well'
 

@@ -178,7 +178,7 @@ static void format_of(const struct rf_source_row *row, char text[RF_CELL_SIZE])
 	if (row->banned_ns)
 		snprintf(more, sizeof(more), ", banned %.20s", ban);
 	else if (row->is_aggregate)
-		snprintf(more, sizeof(more), ", newcomers");
+		snprintf(more, sizeof(more), ", shared");
 	snprintf(text, RF_CELL_SIZE, "%s%.20s%s%.30s%s", has_burst ? "burst " : "",
 		 has_burst ? count : "", has_burst ? ", " : "", rate, more);
 }
