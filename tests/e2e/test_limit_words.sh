@@ -89,7 +89,7 @@ reads '10k/1h bytes of every source' 'rate 10k/1h bytes cells 4 edge weighted' \
 	rate 10k/1h bytes cells 4 edge weighted
 deliver 0 src=192.0.2.1,count=12,len=1000
 matches "$(shown)" '  used          10000 of 10000 bytes
-  cells         (0 0 0 N|0 0 N 0|0 0 N N)  \(oldest first\)
+  cells         (0 0 0 N|0 0 N 0|0 0 N N) \(oldest first\)
   passed        10
   dropped       2
   passes again  in N, a frame of 1514 bytes' 'show of a weighted limit in bytes prints every cell'
@@ -102,7 +102,7 @@ reads '137438953472/8784h bytes of every source' \
 	rate 137438953472/8784h bytes algorithm fixed count rejected
 deliver 0 src=192.0.2.1,count=3,len=1000
 is "$(shown | sed 's/N/3072/')" '  used          3072 of 137438953472 bytes
-  cells         3072  (oldest first)
+  cells         3072 (oldest first)
   passed        3
   dropped       0
   passes again  now, a frame of 1514 bytes' 'show of a limit in large units prints bytes, each frame rounded up'

@@ -23,6 +23,7 @@ fits() {
 	ringfence "${@:2}" >"$scratch/fits" 2>"$scratch/stderr"
 	is "$? $(<"$scratch/stderr")" '0 ' "$1: works"
 	is "$(LC_ALL=C.UTF-8 sed -nE '/^.{81}/p' "$scratch/fits")" '' "$1: fits into 80 columns"
+	is "$(grep ' $' "$scratch/fits")" '' "$1: no line ends with a blank"
 	check "$1: prints something" test -s "$scratch/fits"
 }
 

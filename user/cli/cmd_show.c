@@ -157,7 +157,7 @@ static void print_cells(const struct view *view)
 	rf_out_text("  cells        ");
 	for (int i = 0; i < view->cells; i++)
 		rf_out_text(" %" PRIu64, view->cell[i]);
-	rf_out_text("  (oldest first)\n");
+	rf_out_text(" (oldest first)\n");
 }
 
 static void print_ban(const struct view *view)
