@@ -65,7 +65,8 @@ const struct rf_command_row rf_commands[RF_CMD_COUNT] = {
 		 rf_cmd_limit_set},
 	[RF_CMD_LIMIT_CHANGE] =
 		{"Changes the parts that are named, and keeps the others. 'no' and the word of a "
-		 "part takes the part away. If only COUNT (below 65535), 'burst', 'shadow', 'exact' "
+		 "part takes the part away. If only COUNT (below 65535), 'burst', 'shadow', "
+		 "'exact' "
 		 "or the packets it applies to change, the sources keep their windows; otherwise "
 		 "they start afresh. Prints what changed.",
 		 NULL,
