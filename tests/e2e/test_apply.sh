@@ -151,7 +151,7 @@ refused 'a file of more than 32 limits' ':33: there are more than 32 limits'
 file bad < <(for i in {1..5}; do echo "limit add l$i rate 1/1s"; done)
 refused 'a file whose limits charge one packet to more than 4' ": limits 'l1', 'l2', 'l3', 'l4' \
 and 'l5': at most 4 limits may apply to a packet, but all of these apply to some packets; delete one, or \
-narrow it by 'match', 'dport' or 'from'"
+narrow what it matches"
 printf '# none\n\n' | file bad
 refused 'a file without any rule' ": the file has no rule; write 'newcomers off' to delete all rules"
 fails "an error in a line of standard input names 'standard input' and the line" 1 \

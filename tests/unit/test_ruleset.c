@@ -91,8 +91,8 @@ static void a_fifth_limit_on_one_packet_is_refused(void **state)
 	err = rules_try_compile(&rules);
 	assert_no_room(err, &rules.error,
 		       "limits 'a', 'b', 'c', 'd' and 'e': at most 4 limits may apply to a packet, "
-		       "but all of these apply to some packets; delete one, or narrow it by "
-		       "'match', 'dport' or 'from'");
+		       "but all of these apply to some packets; delete one, or narrow what "
+		       "it matches");
 	rules_put(&rules, 3, "d rate 1k/1s match udp");
 	rules_compile(&rules);
 	rules_free(&rules);
@@ -112,12 +112,11 @@ static void a_shadow_makes_the_fifth_limit_where_it_replaces_none(void **state)
 	rules_compile(&rules);
 	rules_put(&rules, 9, "e rate 10/1s from 192.0.2.0/24 shadow");
 	err = rules_try_compile(&rules);
-	assert_no_room(
-		err, &rules.error,
-		"limits 'a', 'b', 'c', 'd' and 'e': at most 4 limits may apply to a packet, "
-		"but all of these apply to some packets; delete one, or narrow it by "
-		"'match', 'dport' or 'from', or put the narrower of 'a' and 'e' in force, so "
-		"that it replaces the other");
+	assert_no_room(err, &rules.error,
+		       "limits 'a', 'b', 'c', 'd' and 'e': at most 4 limits may apply to a packet, "
+		       "but all of these apply to some packets; delete one, or narrow what "
+		       "it matches, or put the narrower of 'a' and 'e' in force, so "
+		       "that it replaces the other");
 	rules_free(&rules);
 }
 

@@ -125,7 +125,7 @@ static int fail_charged(const struct rf_ruleset *ruleset, const struct rf_places
 	return rf_error_failed(
 		error, -ENOSPC,
 		"limits %s: at most %d limits may apply to a packet, but all of these apply to "
-		"some packets; delete one, or narrow it by 'match', 'dport' or 'from'%s",
+		"some packets; delete one, or narrow what it matches%s",
 		names, RF_CHARGED_MAX, pair);
 }
 
