@@ -104,7 +104,7 @@ static const struct CMUnitTest tests[] = {
 	REFUSED("what the rest of the limit excludes", "dns rate 5/1s algorithm token burst 8",
 		"dns no algorithm",
 		"'burst': 'algorithm sliding' does not take it; only token and leaky have a burst; "
-		"'no PART' leaves out what the limit has"),
+		"parts that are not named stay, 'no PART' takes one away"),
 };
 
 int main(void)

@@ -329,7 +329,7 @@ static const struct CMUnitTest tests[] = {
 		      "'dev': invalid name of a limit: " IS_KEYWORD),
 	REFUSED_LIMIT("the name confirm", "confirm rate 1/1s",
 		      "'confirm': invalid name of a limit: " IS_KEYWORD),
-	REFUSED_LIMIT("an unknown word", "all rate 20k/1s soft", "'soft': " UNKNOWN),
+	REFUSED_LIMIT("an unknown word", "all rate 20k/1s gently", "'gently': " UNKNOWN),
 	REFUSED_LIMIT("a second rate", "all rate 20k/1s rate 1/1s", "'rate': given twice"),
 	REFUSED_LIMIT("an abbreviation", "all rate 20k/1s shad",
 		      "'shad': unknown word; did you mean 'shadow'?"),
