@@ -234,13 +234,20 @@ RF_INLINE int rf_is_near_limit(const struct rf_policy *policy, __u64 used)
  * Is a lease worth its cache lines, after a packet of `cost` passed? Credits are a share of what a
  * CPU passed in two cells. So the window must have passed enough that the share of an even sender
  * pays for a packet, and not so much that there are no credits.
+ *
+ * Where the ring counts in units, a closed cell of one packet counts a whole unit, so that a
+ * sparse source would seem busy. So the head must count more than a unit for each cell; or what
+ * it counts beyond whole units, which its own cell has passed, must be that cell's part.
  */
 RF_INLINE int rf_lease_is_worth(const struct rf_window *window, const struct rf_policy *policy,
 				__u32 cost)
 {
 	const __u64 passed = rf_word_used(rf_load(&window->head));
+	const __u64 in_cell = (__u64)RF_CREDITS_PER_SPENT / 2 * cost;
+	const __u64 unit = 1ULL << (policy->used_shift & 31);
 
-	return passed >= (__u64)RF_CREDITS_PER_SPENT / 2 * (policy->cells + 1U) * cost &&
+	return passed >= in_cell * (policy->cells + 1U) &&
+	       (passed >= unit * policy->cells || (passed & (unit - 1)) >= in_cell) &&
 	       !rf_is_near_limit(policy, passed);
 }
 

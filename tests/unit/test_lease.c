@@ -130,21 +130,42 @@ static void finds_each_place_of_a_tag(void **state)
 
 /*
  * Half of RF_CREDITS_PER_SPENT packets for each cell, and as many for one cell more; and no more
- * than 7/8 of L, 0: the largest.
+ * than 7/8 of L, 0: the largest. A unit of the ring for each cell may be rounding, unless the
+ * head's own cell has passed its part: what is beyond whole units shows that.
  */
 static void is_worth_it_for_who_will_get_credits(void **state)
 {
 	static const struct {
-		uint32_t cells, cost, used, limit;
+		uint32_t cells, cost, used, limit, used_shift;
 		bool worth;
 	} rows[] = {
-		{1, 1, 63, 0, false},	    {1, 1, 64, 0, true},
-		{16, 1, 543, 0, false},	    {16, 1, 544, 0, true},
-		{16, 3, 1631, 0, false},    {16, 3, 1632, 0, true},
-		{16, 1, 0, 0, false},	    {16, RF_COST_MAX, 570425344, 0, true},
-		{16, 1, 700, 800, true},    {16, 1, 701, 800, false},
-		{16, 1, 7000, 8000, true},  {16, 1, 7001, 8000, false},
-		{16, 1, 8000, 8000, false}, {16, 1, UINT32_MAX, RF_LIMIT_MAX, false},
+		{1, 1, 63, 0, 0, false},
+		{1, 1, 64, 0, 0, true},
+		{16, 1, 543, 0, 0, false},
+		{16, 1, 544, 0, 0, true},
+		{16, 3, 1631, 0, 0, false},
+		{16, 3, 1632, 0, 0, true},
+		{16, 1, 0, 0, 0, false},
+		{16, RF_COST_MAX, 570425344, 0, 0, true},
+		{16, 1, 700, 800, 0, true},
+		{16, 1, 701, 800, 0, false},
+		{16, 1, 7000, 8000, 0, true},
+		{16, 1, 7001, 8000, 0, false},
+		{16, 1, 8000, 8000, 0, false},
+		{16, 1, UINT32_MAX, RF_LIMIT_MAX, 0, false},
+		/* 15 closed cells of one packet each, and one of the head's own */
+		{16, 1, (15 << 16) + 1, 0, 16, false},
+		{31, 1, (30 << 6) + 1, 10000000, 6, false},
+		{16, 1, (15 << 16) + 31, 0, 16, false},
+		{16, 1, (15 << 16) + 32, 0, 16, true},
+		{16, 3, (15 << 16) + 95, 0, 16, false},
+		{16, 3, (15 << 16) + 96, 0, 16, true},
+		{16, 1, 16 << 16, 0, 16, true},
+		{16, 1, 543, 0, 4, false},
+		{16, 1, 544, 0, 4, true},
+		{31, 1, 1023, 0, 10, false},
+		{31, 1, 1024, 0, 10, false},
+		{31, 1, 1024 + 32, 0, 10, true},
 	};
 
 	(void)state;
@@ -152,6 +173,7 @@ static void is_worth_it_for_who_will_get_credits(void **state)
 		const struct rf_policy policy = {
 			.cells = rows[i].cells,
 			.limit = rows[i].limit ? rows[i].limit : RF_LIMIT_MAX,
+			.used_shift = rows[i].used_shift,
 		};
 		const struct rf_window window = {.head = rf_word(7, rows[i].used)};
 
