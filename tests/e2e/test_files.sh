@@ -43,7 +43,7 @@ END
 	for i in 1 2 3; do echo "limit add o$i rate 1/1s match other"; done
 } >>"$scratch/bad"
 many="at most 4 limits may apply to a packet, but all of these apply to some packets; delete one, or narrow \
-it by 'match', 'dport' or 'from'"
+what it matches"
 mistakes=":2: '1': invalid rate; write COUNT/TIME, like 20k/1s or 100/10s, or 10mbit
 :3: '10.0.0.0/40': invalid prefix: its length must be 0-32
 :4: limit 'a': given twice, first in line 1
