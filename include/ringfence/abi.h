@@ -13,6 +13,7 @@
 #include <linux/types.h>
 
 #include "counters.h"
+#include "packet_class.h"
 
 #define RF_ABI_MAGIC 0x46474e52U /* "RNGF" */
 #define RF_ABI_VERSION 8
@@ -22,22 +23,15 @@
 #define RF_CELLS_MAX 31		  /* that may count: two in a word, less one; ringfence/ring.h */
 #define RF_LIMITS_MAX 32	  /* slots for limits in one fence */
 #define RF_CHARGED_MAX 4	  /* limits that one packet may be charged to */
-#define RF_PACKET_CLASSES_MAX 256 /* kinds of packets, by the limits that may match them */
 #define RF_PREFIX_CLASSES_MAX 256 /* kinds of sources, by the limits that may match them */
-#define RF_PORTS 65536
-#define RF_LENGTHS 65536     /* of frames; a longer one counts as the longest */
-#define RF_TO_MAX 8	     /* prefixes of `to` in a bank, of each family */
-#define RF_TCP_FLAGS_CUT 256 /* in place of TCP flags that are cut off: they may be any */
-#define RF_TCP_FLAGS 257
-#define RF_SHAPE_HASH_LOG 12
-#define RF_FOREVER (~0ULL)	 /* a deadline that never comes */
-#define RF_LIMIT_MAX (1U << 31)	 /* largest L: `used` has 32 bits and must not wrap */
-#define RF_COST_MAX (1U << 20)	 /* of one packet; no frame is that long */
-#define RF_LOG_MAX RF_CELLS	 /* largest L of RF_LOG: a slot for the time of each */
-#define RF_UNIT_SHIFT_MAX 6	 /* a unit of RF_BYTES is 64 bytes at most, the shortest frame */
-#define RF_NAME_SIZE 32		 /* bytes of a limit's or a fence's name, with the final NUL */
-#define RF_SOURCES_DEFAULT 65536 /* windows per address family */
-#define RF_JIFFIES_CELL_MIN 16	 /* a shorter cell, in ticks, is timed in ns instead, */
+#define RF_FOREVER (~0ULL)	  /* a deadline that never comes */
+#define RF_LIMIT_MAX (1U << 31)	  /* largest L: `used` has 32 bits and must not wrap */
+#define RF_COST_MAX (1U << 20)	  /* of one packet; no frame is that long */
+#define RF_LOG_MAX RF_CELLS	  /* largest L of RF_LOG: a slot for the time of each */
+#define RF_UNIT_SHIFT_MAX 6	  /* a unit of RF_BYTES is 64 bytes at most, the shortest frame */
+#define RF_NAME_SIZE 32		  /* bytes of a limit's or a fence's name, with the final NUL */
+#define RF_SOURCES_DEFAULT 65536  /* windows per address family */
+#define RF_JIFFIES_CELL_MIN 16	  /* a shorter cell, in ticks, is timed in ns instead, */
 #define RF_JIFFIES_WINDOW_MIN \
 	250		     /* unless parts of ticks count and all cells together are so long */
 #define RF_TIME_SHIFT 8	     /* then cells are measured in 1/256 tick */
@@ -408,70 +402,6 @@ struct rf_policy {
 	__be32 mask4;
 	__be32 mask6[4];
 	__u32 reserved2;
-};
-
-/* Packets that the same limits may fit, as far as their protocol and port tell. */
-struct rf_packet_class {
-	__u32 limits;	 /* bit set of slots */
-	__u8 unit;	 /* enum rf_unit of them all; RF_BYTES where they differ, see is_mixed */
-	__u8 unit_shift; /* the same */
-	__u8 is_mixed;	 /* they differ in unit or unit_shift: no credits */
-	__u8 by_shape;	 /* `limits` is 0, and the packet's shape tells its class: rf_shapes */
-};
-
-/* Classes of packets that have a destination port. */
-enum rf_ports_of {
-	RF_PORTS_TCP, /* but for those of RF_PORTS_SYN */
-	RF_PORTS_SYN,
-	RF_PORTS_UDP,
-	RF_PORTS_OF_COUNT,
-};
-
-/*
- * Value of `ports`, one for each bank: the class by the destination port, which is read only where
- * RF_BANK_PORTS is set, and indexes into tables of rf_shapes, read only where RF_BANK_SHAPES is.
- */
-struct rf_ports {
-	__u8 packet_class[RF_PORTS_OF_COUNT][RF_PORTS];
-	__u8 sport[RF_PORTS];	 /* into sport_limits */
-	__u8 length[RF_LENGTHS]; /* into length_limits */
-};
-
-/* A prefix that limits name by `to`. */
-struct rf_to4 {
-	__be32 address;
-	__be32 mask;
-	__u32 limits; /* bit set of slots: the limits that may match packets to this prefix */
-	__u32 own;    /* the same: the limits that name it; 0: the entry is free */
-};
-
-struct rf_to6 {
-	__u64 address[2]; /* two __be32 in each, the first in the low half */
-	__u64 mask[2];
-	__u32 limits;
-	__u32 own;
-};
-
-/*
- * A packet's shape: source port, destination address, length and TCP flags. Where protocol and
- * destination port give a class with `by_shape`, each part of the shape gives a bit set of limits,
- * which has all limits that do not ask for it. What is left of `candidates` names the class.
- */
-struct rf_shapes {
-	__u32 candidates[RF_PACKET_CLASSES_MAX]; /* of the classes with by_shape; else 0 */
-	__u32 with_sport;			 /* limits that ask for it, as a bit set of slots */
-	__u32 with_to;
-	__u32 with_length;
-	__u32 with_flags;
-	__u32 sport_limits[256];
-	__u32 length_limits[256];
-	__u32 flags_limits[RF_TCP_FLAGS];
-	__u32 reserved;
-	struct rf_to4 to4[RF_TO_MAX]; /* the longest first: the first that matches decides */
-	struct rf_to6 to6[RF_TO_MAX];
-	/* No two sets that occur share the index (set * factor) >> (64 - RF_SHAPE_HASH_LOG). */
-	__u64 factor;
-	__u8 packet_class[1 << RF_SHAPE_HASH_LOG];
 };
 
 /* Which parts of a bank are in use. */
