@@ -8,6 +8,8 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "base/json.h"
+#include "fence/reasons.h"
 #include "rules/grammar.h"
 
 #define RF_DURATION_TEXT_SIZE 32
@@ -52,8 +54,6 @@ int rf_out_json(json_t *contents, bool compact, struct rf_error *error);
  */
 void rf_out_error_json(const struct rf_error *error);
 void rf_out_error_key(const char *key, json_t *value);
-/* A string for JSON. In text that is not UTF-8, each byte that is not ASCII becomes '?'. */
-json_t *rf_json_text(const char *text);
 /* Flushes standard output. Returns 0, or its first error so far, such as a full disk. */
 int rf_out_flush(void);
 
@@ -67,9 +67,5 @@ void rf_format_ms(uint64_t ms, char text[RF_DURATION_TEXT_SIZE]);
 void rf_format_left(uint64_t time_ns, char text[RF_DURATION_TEXT_SIZE]);
 /* The same as a TIME of the grammar: 570s. */
 void rf_format_for(uint64_t time_ns, char text[RF_DURATION_TEXT_SIZE]);
-
-const char *rf_reason_name(enum rf_reason reason); /* for JSON: under_limit */
-const char *rf_reason_text(enum rf_reason reason); /* for people: under the limit */
-const char *rf_map_error_name(enum rf_map_error error);
 
 #endif /* RINGFENCE_OUT_H */

@@ -5,6 +5,7 @@
 
 #include <jansson.h>
 
+#include "base/time.h"
 #include "cli/command.h"
 #include "fence/fence.h"
 
@@ -34,10 +35,6 @@ json_t *rf_reset_json(const struct rf_baseline *base);
 /* The object of `stats`. NULL: `error` says why. */
 json_t *rf_stats_json(const struct rf_fence *fence, const struct rf_totals *totals,
 		      struct rf_error *error);
-
-#define RF_TIME_TEXT_SIZE 32
-/* A time since 1970 in UTC: 2026-11-23T02:10:00.250Z */
-void rf_format_utc(uint64_t time_ns, char text[RF_TIME_TEXT_SIZE]);
 
 /* stats watch: of one fence, or of all. */
 int rf_stats_watch(const struct rf_options *options, const struct rf_stats *asked,

@@ -54,18 +54,6 @@ int rf_totals_limit(const struct rf_fence *fence, const struct rf_totals *totals
 	return err;
 }
 
-void rf_format_utc(uint64_t time_ns, char text[RF_TIME_TEXT_SIZE])
-{
-	const time_t seconds = time_ns / RF_NS_PER_S;
-	struct tm tm = {};
-	size_t length;
-
-	gmtime_r(&seconds, &tm);
-	length = strftime(text, RF_TIME_TEXT_SIZE, "%Y-%m-%dT%H:%M:%S", &tm);
-	snprintf(text + length, RF_TIME_TEXT_SIZE - length, ".%03uZ",
-		 (unsigned int)(time_ns % RF_NS_PER_S / RF_NS_PER_MS));
-}
-
 /* ---- JSON ---- */
 
 /* {"packets":{"passed","dropped","would_drop"},"bytes":{…}} */

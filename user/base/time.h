@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef RINGFENCE_TIME_H
+#define RINGFENCE_TIME_H
+
+#include <stdint.h>
+
+#define RF_TIME_TEXT_SIZE 32
+
+/* ns since 1970; it steps when somebody sets the clock. */
+uint64_t rf_time_wall(void);
+/* ns of CLOCK_MONOTONIC, which stands still while the machine sleeps. */
+uint64_t rf_time_awake(void);
+/* A time since 1970 in UTC: 2026-11-23T02:10:00.250Z */
+void rf_format_utc(uint64_t time_ns, char text[RF_TIME_TEXT_SIZE]);
+
+#endif /* RINGFENCE_TIME_H */
