@@ -8,7 +8,7 @@
 
 #include "cli/fences.h"
 #include "cli/out.h"
-#include "cli/sources.h"
+#include "cli/source_table.h"
 #include "fence/fence.h"
 #include "rules/near.h"
 #include "rules/policy.h"

@@ -6,7 +6,7 @@
 
 #include "cli/out.h"
 #include "cli/show_network.h"
-#include "cli/sources.h"
+#include "cli/source_table.h"
 #include "rules/policy.h"
 #include "rules/ruleset.h"
 

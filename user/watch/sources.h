@@ -14,6 +14,9 @@ struct rf_source_row {
 	uint64_t used;	    /* in the limit's unit */
 	uint64_t banned_ns; /* remaining time; 0: not banned */
 	bool is_aggregate;  /* of the newcomers in this network, over the newcomers rate */
+	uint32_t limit_id;
+	/* Packets since the scan before; 0 outside of a scan. */
+	uint64_t new_passed, new_dropped, new_would_drop;
 };
 
 /* Which sources to read. */
@@ -34,8 +37,6 @@ struct rf_source_rows {
 int rf_source_rows_read(const struct rf_fence *fence, const struct rf_bans *bans,
 			const struct rf_source_filter *filter, struct rf_source_rows *rows,
 			struct rf_error *error);
-/* Prints the first `count` rows; `of_what`: with the rate of each limit, and bans. */
-void rf_source_rows_print(const struct rf_source_rows *rows, size_t count, bool of_what);
 void rf_source_rows_free(struct rf_source_rows *rows);
 
 #endif /* RINGFENCE_SOURCES_H */
