@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Past map ABIs: where the rules are in the maps of a fence that an older build attached. Each ABI
- * has a file past_abiN.c with its structures as they were; past.c has the table of all of them.
- * When RF_ABI_VERSION rises, the ABI before gets such a file, and the oldest one may go.
+ * Past map ABIs: where the rules are in the maps of a fence that an older build attached. A file
+ * past_abiN.c has the structures of ABI N as they were, and serves later ABIs of the same layout;
+ * past.c has the table of all of them. When RF_ABI_VERSION rises, the ABI before is added, and the
+ * oldest one may go.
  */
 #ifndef RINGFENCE_PAST_H
 #define RINGFENCE_PAST_H

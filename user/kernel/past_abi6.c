@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Map ABI 6: slots, kin and a table of bans; the fence knows when a window was last evicted. */
+/*
+ * Map ABIs 6 and 7: slots, kin and a table of bans. A fence of 6 also knows when a window was last
+ * evicted, in what 7 pads, so all else is in the same places.
+ */
 #include "kernel/past_parts.h"
 
 struct past_bank {
@@ -39,7 +42,7 @@ struct past_config {
 		__u32 unread[8];
 	} kin[128];
 	struct {
-		__u64 word[3];
+		__u64 word[2];
 	} __attribute__((aligned(64))) room[2];
 	struct {
 		struct {
@@ -49,3 +52,4 @@ struct past_config {
 } __attribute__((aligned(64)));
 
 const struct rf_past_layout rf_past_abi6 = PAST_LAYOUT(6);
+const struct rf_past_layout rf_past_abi7 = PAST_LAYOUT(7);
