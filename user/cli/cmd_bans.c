@@ -127,11 +127,7 @@ int rf_cmd_unban(const struct rf_options *options, struct rf_words *words, struc
 	if (!err)
 		err = rf_words_end(words, error);
 	if (!err)
-		err = rf_fence_lock(error);
-	if (!err)
-		err = rf_fence_open(&fence, options->dev, error);
-	if (!err)
-		err = rf_fence_check_may_change(&fence, options->dev, error);
+		err = rf_fence_open_to_change(&fence, options->dev, error);
 	if (!err)
 		lifted = rf_fence_unban(&fence, all ? NULL : &prefix, error);
 	if (!err)

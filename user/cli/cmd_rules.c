@@ -201,11 +201,7 @@ int rf_cmd_confirm(const struct rf_options *options, struct rf_words *words, str
 	int err = rf_words_end(words, error);
 
 	if (!err)
-		err = rf_fence_lock(error);
-	if (!err)
-		err = rf_fence_open(&fence, options->dev, error);
-	if (!err)
-		err = rf_fence_check_may_change(&fence, options->dev, error);
+		err = rf_fence_open_to_change(&fence, options->dev, error);
 	if (!err)
 		err = rf_fence_confirm(&fence, &before, error);
 	rf_fence_close(&fence);

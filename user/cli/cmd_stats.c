@@ -135,12 +135,8 @@ static int show_stats(const struct rf_fence *fence, const void *context, json_t 
 static int reset_stats(const struct rf_options *options, struct rf_error *error)
 {
 	struct rf_fence fence = RF_FENCE_NONE;
-	int err = rf_fence_open(&fence, options->dev, error);
+	int err = rf_fence_open_to_change(&fence, options->dev, error);
 
-	if (!err)
-		err = rf_fence_check_may_change(&fence, options->dev, error);
-	if (!err)
-		err = rf_fence_lock(error);
 	if (!err)
 		err = rf_fence_reset(&fence, error);
 	if (!err && options->json) {

@@ -23,12 +23,8 @@ static int read_rules(struct rf_transaction *transaction, struct rf_error *error
 int rf_transaction_open(struct rf_transaction *transaction, const struct rf_options *options,
 			struct rf_error *error)
 {
-	int err = rf_fence_lock(error);
+	int err = rf_fence_open_to_change(&transaction->fence, options->dev, error);
 
-	if (!err)
-		err = rf_fence_open(&transaction->fence, options->dev, error);
-	if (!err)
-		err = rf_fence_check_may_change(&transaction->fence, options->dev, error);
 	if (!err)
 		err = rf_fence_measure_clock(&transaction->fence, error);
 	if (!err)

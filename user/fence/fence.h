@@ -275,6 +275,8 @@ unsigned int rf_lock_seconds(void);
  * `note` is called with the name of the process that holds the lock.
  */
 int rf_fence_lock(struct rf_error *error);
+/* For a command that changes a fence: takes the lock, opens the fence, checks that we may. */
+int rf_fence_open_to_change(struct rf_fence *fence, const char *dev, struct rf_error *error);
 void rf_fence_set_note(void (*note)(const char *text));
 /* Measures both clocks at the start of a jiffy, and the length of a jiffy. */
 int rf_clock_measure(struct rf_clock_reading *base, uint32_t *tick_ns, struct rf_error *error);

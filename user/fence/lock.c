@@ -213,3 +213,12 @@ int rf_fence_lock(struct rf_error *error)
 	/* `fd` is never closed: this process holds the lock until it ends, however it ends. */
 	return wait_for(fd, path, error);
 }
+
+int rf_fence_open_to_change(struct rf_fence *fence, const char *dev, struct rf_error *error)
+{
+	int err = rf_fence_lock(error);
+
+	if (!err)
+		err = rf_fence_open(fence, dev, error);
+	return err ? err : rf_fence_check_may_change(fence, dev, error);
+}
