@@ -5,6 +5,7 @@
  *
  *   bench.c   what is asked for, and the exit status
  *   rows.c    which rows there are     target.c  loads what they measure
+ *   shapes.c  … of limits with `sport`, `to`, `length`, `flags`
  *   crowd.c   … of many who pass       group.c   puts groups together
  *   newcomers.c  … of new sources      habit.c   do packets meet what they are to meet?
  *   run.c     measures, in turns       pair.c    while another CPU does the same
@@ -156,6 +157,7 @@ struct load {
 	uint32_t from;		     /* … in the `from` of another limit */
 	enum rf_newcomers_then then; /* a guard of one newcomer an hour; off: none */
 	bool no_leases;		     /* every packet goes to the windows */
+	const char *words;	     /* of a limit, in place of `limit`: "all rate 1/1h"; or NULL */
 };
 
 /* ---- target.c ---- */
@@ -180,6 +182,8 @@ bool target_count(const struct target *target, uint64_t *passed, uint64_t *dropp
 /* `sources` and `hold`, the packets of a source in a row, are powers of two. */
 void frame_set(struct frame *frame, enum family family, uint32_t first, uint64_t sources,
 	       uint32_t hold);
+/* Makes it TCP with ACK, from port 53 to port 53, to 203.0.113.1 or 2001:db8:1::1. */
+void frame_make_tcp(struct frame *frame);
 struct walk *frame_walk(struct frame *frame);
 /* The offset at which the frame itself begins. */
 void *frame_bytes(struct frame *frame, uint32_t *size);
@@ -241,9 +245,10 @@ void habit_begin(struct sample *sample, const struct row *row);
  */
 bool habit_end(struct sample *sample, const struct row *row);
 
-/* ---- rows.c, crowd.c, newcomers.c ---- */
+/* ---- rows.c, shapes.c, crowd.c, newcomers.c ---- */
 
 void measure_all(struct report *report, const struct bench_options *options);
+void measure_shapes(struct report *report, const struct bench_options *options, enum family family);
 void measure_crowds(struct report *report, const struct bench_options *options, enum family family);
 /* The program that newcomers are compared with; `fill`: as in a full map of so many windows. */
 struct row *crowd_add_insert(struct group *group, const char *name, enum family family,

@@ -10,6 +10,7 @@
 #include <linux/if_ether.h>
 #include <linux/ip.h>
 #include <linux/ipv6.h>
+#include <linux/tcp.h>
 #include <linux/types.h>
 #include <linux/udp.h>
 
@@ -33,6 +34,11 @@ struct walk {
 	__u32 missed; /* by a program that should have found every source */
 };
 
+union transport {
+	struct udphdr udp;
+	struct tcphdr tcp;
+};
+
 /* The headers begin behind the padding, which aligns the rest as the kernel does. */
 #define FRAME_PAD 2
 
@@ -40,7 +46,7 @@ struct frame4 {
 	__u8 pad[FRAME_PAD];
 	struct ethhdr eth;
 	struct iphdr ip;
-	struct udphdr udp;
+	union transport transport;
 	struct walk walk;
 };
 
@@ -48,7 +54,7 @@ struct frame6 {
 	__u8 pad[FRAME_PAD];
 	struct ethhdr eth;
 	struct ipv6hdr ip;
-	struct udphdr udp;
+	union transport transport;
 	struct walk walk;
 };
 

@@ -365,6 +365,7 @@ void measure_all(struct report *report, const struct bench_options *options)
 		measure_newcomers(report, options, family);
 		measure_rules(report, options, family);
 		measure_cold_rules(report, options, family);
+		measure_shapes(report, options, family);
 	}
 	measure_pairs(report, options);
 	if (!options->quick)

@@ -74,6 +74,19 @@ static void put_limit(struct rf_ruleset *rules, int slot, struct rf_definition *
 		    &error);
 }
 
+/* Parses the words of a limit that "limit add" would have. */
+static void parse_words(const char *text, struct rf_definition *definition)
+{
+	const char *array[32];
+	struct rf_error error = {};
+	struct rf_words words;
+	char line[512];
+
+	snprintf(line, sizeof(line), "%s", text);
+	check_error(rf_split_line(line, array, 32, &words, &error), &error);
+	check_error(rf_parse_limit(&words, definition, &error), &error);
+}
+
 static void set_rules(struct rf_ruleset *rules, enum family family, const struct load *load)
 {
 	struct rf_definition definition = {.limit = load->limit};
@@ -81,7 +94,9 @@ static void set_rules(struct rf_ruleset *rules, enum family family, const struct
 	struct rf_error error = {};
 	uint32_t limits = load->limits ? load->limits : 1, id = 1;
 
-	for (uint32_t slot = 0; load->limit.rate && slot < limits; slot++)
+	if (load->words)
+		parse_words(load->words, &definition);
+	for (uint32_t slot = 0; definition.limit.rate && slot < limits; slot++)
 		put_limit(rules, slot, &definition, "all", &id);
 	if (load->from) {
 		definition.limit.has_from = 1;
@@ -96,7 +111,7 @@ static void set_rules(struct rf_ruleset *rules, enum family family, const struct
 	rules->bank.newcomers.rate = 1;
 	rules->bank.newcomers.window_ns = 3600000000000ULL;
 	rf_prefixes_free(&allowed);
-	rf_prefixes_free(&definition.from);
+	rf_definition_free(&definition);
 }
 
 /* Puts the rules in force as the command line would. */
@@ -215,12 +230,12 @@ void frame_set(struct frame *frame, enum family family, uint32_t first, uint64_t
 	const struct frame4 v4 = {
 		.eth.h_proto = htons(ETH_P_IP),
 		.ip = {.version = 4, .ihl = 5, .ttl = 64, .protocol = IPPROTO_UDP},
-		.udp = {.source = htons(53), .dest = htons(53)},
+		.transport.udp = {.source = htons(53), .dest = htons(53)},
 	};
 	const struct frame6 v6 = {
 		.eth.h_proto = htons(ETH_P_IPV6),
 		.ip = {.version = 6, .hop_limit = 64, .nexthdr = IPPROTO_UDP},
-		.udp = {.source = htons(53), .dest = htons(53)},
+		.transport.udp = {.source = htons(53), .dest = htons(53)},
 	};
 
 	*frame = (struct frame){.family = family};
@@ -236,4 +251,22 @@ void frame_set(struct frame *frame, enum family family, uint32_t first, uint64_t
 		.mask = sources - 1,
 		.first = first,
 	};
+}
+
+void frame_make_tcp(struct frame *frame)
+{
+	const union transport transport = {
+		.tcp = {.source = htons(53), .dest = htons(53), .doff = 5, .ack = 1}};
+
+	if (frame->family == IPV4) {
+		frame->v4.transport = transport;
+		frame->v4.ip.protocol = IPPROTO_TCP;
+		frame->v4.ip.daddr = htonl(0xcb007101);
+	} else {
+		frame->v6.transport = transport;
+		frame->v6.ip.nexthdr = IPPROTO_TCP;
+		frame->v6.ip.daddr.s6_addr32[0] = htonl(NET6);
+		frame->v6.ip.daddr.s6_addr32[1] = htonl(0x10000);
+		frame->v6.ip.daddr.s6_addr32[3] = htonl(1);
+	}
 }

@@ -33,7 +33,7 @@ SEC("xdp")
 int walk4(struct xdp_md *ctx)
 {
 	struct iphdr *ip = (void *)((struct ethhdr *)(long)ctx->data + 1);
-	struct walk *walk = (void *)ip + sizeof(*ip) + sizeof(struct udphdr);
+	struct walk *walk = (void *)ip + sizeof(*ip) + sizeof(union transport);
 
 	if ((void *)(walk + 1) > (void *)(long)ctx->data_end)
 		return XDP_ABORTED;
@@ -47,7 +47,7 @@ SEC("xdp")
 int walk6(struct xdp_md *ctx)
 {
 	struct ipv6hdr *ip = (void *)((struct ethhdr *)(long)ctx->data + 1);
-	struct walk *walk = (void *)ip + sizeof(*ip) + sizeof(struct udphdr);
+	struct walk *walk = (void *)ip + sizeof(*ip) + sizeof(union transport);
 
 	if ((void *)(walk + 1) > (void *)(long)ctx->data_end)
 		return XDP_ABORTED;
