@@ -440,6 +440,7 @@ is "$(ringfence show 192.0.2.1 -h)" "$(ringfence help show)" 'show ADDRESS -h pr
 is "$(ringfence help stats watch)" "$(ringfence help stats)" 'help takes an option of the command'
 is "$(ringfence -V), $(ringfence version)" "$(ringfence --version), $(ringfence --version)" \
 	'-V and version print what --version prints'
+is "$(ringfence help | grep '^  version ' | tr -s ' ')" ' version print the version' 'help lists version'
 matches "$(ringfence --version)" 'ringfence [0-9.]+ \(map ABI [0-9]+\)' '--version prints version and map ABI'
 
 # ---- the shape of JSON ----

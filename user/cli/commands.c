@@ -222,4 +222,9 @@ const struct rf_command_row rf_commands[RF_CMD_COUNT] = {
 			 NULL,
 			 {"help", "help limit add"},
 			 NULL},
+	[RF_CMD_VERSION] = {"Prints the version of ringfence, and that of its maps, the map ABI. "
+			    "'--version' and '-V' are the same.",
+			    NULL,
+			    {"version"},
+			    NULL},
 };

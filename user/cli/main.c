@@ -137,10 +137,10 @@ static int run(struct rf_words *words, const char **kept, struct rf_options *opt
 		return err;
 	if (instead.help)
 		return rf_help(words_of_command(words), error);
-	if (instead.version)
+	if (instead.version) {
 		words->at = words->count;
-	if (instead.version || rf_words_take(words, "version"))
 		return print_version(words, error);
+	}
 	if (!rf_words_peek(words))
 		return rf_error_usage(error, "a command is missing; run 'ringfence help'");
 	command = rf_command_find(words);
@@ -148,6 +148,8 @@ static int run(struct rf_words *words, const char **kept, struct rf_options *opt
 		return rf_fail_unknown(words, error);
 	if (command == RF_CMD_HELP)
 		return rf_help(words, error);
+	if (command == RF_CMD_VERSION)
+		return print_version(words, error);
 	return rf_commands[command].run(options, words, error);
 }
 

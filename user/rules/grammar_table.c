@@ -416,6 +416,7 @@ const struct rf_syntax rf_syntax[RF_CMD_COUNT] = {
 	[RF_CMD_HELP] = {"help",
 			 "explain a command",
 			 {"", RF_KIND_COMMAND, "COMMAND", .flags = RF_OPTION_MAY}},
+	[RF_CMD_VERSION] = {"version", "print the version", .flags = RF_OPTION_NAMES},
 };
 
 /* ---- looking up ---- */

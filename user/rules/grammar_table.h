@@ -105,6 +105,7 @@ enum rf_command_id {
 	RF_CMD_DOCTOR,
 	RF_CMD_COMPLETION,
 	RF_CMD_HELP,
+	RF_CMD_VERSION,
 	RF_CMD_COUNT,
 };
 
