@@ -245,7 +245,7 @@ does 'completion prints nothing for a user who may not read the fence' '' inside
 
 fails 'completion refuses the name of an unknown shell' 2 "ringfence: 'tcsh': unknown shell; use bash, zsh or fish" \
 	build/ringfence completion tcsh
-fails 'completion refuses a second word' 2 "ringfence: 'more': unexpected word" build/ringfence completion bash more
+fails 'completion refuses a second word' 2 "ringfence: 'more': unexpected word; see 'ringfence help completion'" build/ringfence completion bash more
 is "$(describe build/ringfence completion --json)" "exit 2
 {\"schema\":1,\"error\":\"'--json': completion prints a script for a shell\"}
 stderr: ringfence: '--json': completion prints a script for a shell" 'completion refuses --json'

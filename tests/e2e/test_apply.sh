@@ -131,7 +131,7 @@ wrong "'100/1d': invalid rate: '1d' is not a time; write it like 500ms, 10s, 5m 
 wrong "'frob': unknown word; did you mean 'from'?" 'limit add all rate 100/1s frob'
 wrong "limit 'fine': given twice, first in line 1" 'limit add fine rate 2/1s'
 wrong "'10.0.0.0/40': invalid prefix: its length must be 0-32" 'deny add 10.0.0.0/40'
-wrong "'ever': unexpected word" 'deny add 10.0.0.0/8 ever'
+wrong "'ever': unexpected word; see 'ringfence help deny add'" 'deny add 10.0.0.0/8 ever'
 wrong "'deny del': not a command of a rule file, $commands" 'deny del 10.0.0.0/8'
 wrong "'deny ad': not a command of a rule file, $commands" 'deny ad 10.0.0.0/8'
 wrong "'allow': not a command of a rule file, $commands" 'allow'

@@ -135,7 +135,7 @@ fails 'unban without an address is wrong usage' \
 fails 'unban of a prefix with bits behind its length is wrong usage' \
 	2 "$(describe ringfence deny add 192.0.2.1/24 |
 	sed -n 's/^stderr: //p')" ringfence unban 192.0.2.1/24
-fails 'unban of two addresses is wrong usage' 2 "ringfence: '192.0.2.2': unexpected word" \
+fails 'unban of two addresses is wrong usage' 2 "ringfence: '192.0.2.2': unexpected word; see 'ringfence help unban'" \
 	ringfence unban 192.0.2.1 192.0.2.2
 
 # ---- a table that is full ----

@@ -88,7 +88,7 @@ fails 'doctor of a missing interface fails' 1 \
 	"ringfence: ${run}none: no such interface; 'ip link' lists the interfaces" \
 	ringfence doctor "${run}none"
 fails 'doctor with a word too many is wrong usage' \
-	2 "ringfence: 'now': unexpected word" ringfence doctor "$dev" now
+	2 "ringfence: 'now': unexpected word; see 'ringfence help doctor'" ringfence doctor "$dev" now
 is "$(inside ip -j link | jq -c '[.[] | .xdp.prog.id // empty]')" '[]' 'doctor leaves nothing attached'
 
 # Names of a fence's maps as the kernel has them, without the tries inside other maps; some pins are

@@ -123,13 +123,25 @@ usage 'the interface is missing; write adopt IF' adopt
 usage "'dev lo': doctor takes one interface, or none" doctor lo dev lo
 usage "'--frob': unknown option; run 'ringfence help'" status --frob
 usage "'dev': expects an interface or a fence" status dev
-usage "'now': unexpected word" status now
+usage "'now': unexpected word; for a fence or an interface, write dev now" status now
 usage "'frob': unknown command; run 'ringfence help'" help frob
-usage "'now': unexpected word" help status now
+usage "'now': unexpected word; see 'ringfence help help'" help status now
 
 usage "the limit's name is missing; write NAME rate COUNT/TIME" limit add
 usage "'all': the rate is missing; write all rate COUNT/TIME" limit add all
-usage "'all': the rate is missing; write all rate COUNT/TIME" limit add all 20k/1s
+usage "'20k/1s': 'rate' is missing before it; write rate 20k/1s" limit add all 20k/1s
+usage "'match': the rate comes before it; write m rate 5/s match …" limit add m match udp rate 5/s
+usage "'dev': invalid name of a limit: it is a keyword; choose another name" limit add dev rate 5/s
+usage "'all': the rate is missing; write all rate COUNT/TIME, or 'limit change all shadow …' to keep the \
+rest" limit set all shadow
+usage "'20k/1s': 'rate' is missing before it; write rate 20k/1s" limit change all 20k/1s
+usage "'limit rm': unknown command; did you mean 'limit del'? 'limit' expects add, set, change, arm, shadow, \
+del or list" limit rm all
+usage "'block': unknown command; did you mean 'deny'? 'ringfence help' lists the commands" block 192.0.2.1
+usage "'10m': 'for' is missing before it; write for 10m" deny add 192.0.2.1 10m
+usage "'60s': 'confirm' is missing before it; write confirm 60s" apply rules 60s
+usage "'used': 'by' is missing before it; write by used" top used
+usage "'${port[0]}': unexpected word; for a fence or an interface, write dev ${port[0]}" stats "${port[0]}"
 usage "'rate': expects a rate, like 20k/1s" limit set all rate
 rate_form='invalid rate; write COUNT/TIME, like 20k/1s or 100/10s, or 10mbit'
 count_form='write it like 100, 20k, 1.5M or 10mbit, in whole packets or bytes'
@@ -238,8 +250,8 @@ for list in allow deny; do
 	usage "the prefix is missing; write $list del PREFIX" $list del
 	usage "the file is missing; write $list load FILE" $list load
 	usage "'for': expects a time, like 10m" $list add 192.0.2.1 for
-	usage "'now': unexpected word" $list add 192.0.2.1 now
-	usage "'now': unexpected word" $list list now
+	usage "'now': unexpected word; see 'ringfence help $list add'" $list add 192.0.2.1 now
+	usage "'now': unexpected word; for a fence or an interface, write dev now" $list list now
 done
 usage "the rate of newcomers is missing; write newcomers rate COUNT/TIME then \
 open|closed|aggregate, or newcomers off" newcomers
@@ -250,15 +262,15 @@ usage "'off': 'then' expects open, closed or aggregate" \
 usage "the file is missing; write apply FILE" apply
 usage "'confirm': expects a time, like 10m" apply rules confirm
 usage "the file is missing; write check FILE" check
-usage "'now': unexpected word" check rules now
+usage "'now': unexpected word; see 'ringfence help check'" check rules now
 usage "the file is missing; write diff FILE" diff
-usage "'now': unexpected word" diff rules all now
-usage "'now': unexpected word" save now
+usage "'now': unexpected word; see 'ringfence help diff'" diff rules all now
+usage "'now': unexpected word; for a file, write save > now, and for a fence, save dev now" save now
 no_json="'--json': save prints the rules as commands; for JSON use 'limit list', 'allow list' and 'deny list'"
 is "$(describe ringfence save --json)" "exit 2
 {\"schema\":1,\"error\":\"$no_json\"}
 stderr: ringfence: $no_json" 'save refuses --json'
-usage "'now': unexpected word" confirm now
+usage "'now': unexpected word; for a fence or an interface, write dev now" confirm now
 for option in packets bytes shadow 'algorithm token' 'cells 4' 'edge coarse' 'burst 10' 'match any' \
 	'match tcp syn' 'dport 53' 'from 192.0.2.0/24' 'per /32' 'per6 /64' 'count rejected' exact \
 	'ban 1m'; do
@@ -307,21 +319,21 @@ add 'burst COUNT'" limit $verb all rate 100gbit algorithm token
 		limit $verb all rate 20k/1s count accepted
 done
 usage "the limit's name is missing; write limit del NAME" limit del
-usage "'more': unexpected word" limit del all more
-usage "'all': unexpected word" limit list all
+usage "'more': unexpected word; see 'ringfence help limit del'" limit del all more
+usage "'all': unexpected word; for a fence or an interface, write dev all" limit list all
 
 usage "the address is missing; write show ADDRESS|PREFIX" show
 usage "'192.0.2': invalid address; write it like 192.0.2.1 or 2001:db8::1" show 192.0.2
 usage "'192.0.2.0/33': invalid prefix: its length must be 0-32" show 192.0.2.0/33
 usage "'2001:db8::g': invalid address; write it like 192.0.2.1 or 2001:db8::1" show 2001:db8::g
-usage "'more': unexpected word" show 192.0.2.1 more
+usage "'more': unexpected word; see 'ringfence help show'" show 192.0.2.1 more
 usage "'0': invalid number of rows: it must be 1-1000000" top 0
 usage "'many': invalid number of rows: it must be 1-1000000" top many
 usage "'by': expects drops, rate or used" top 5 by
 usage "'name': 'by' expects drops, rate or used" top by name
 usage "'0': invalid number of seconds: it must be 1-86400" stats watch 0
 usage "'1.5': invalid number of seconds: it must be 1-86400" stats watch 1.5
-usage "'5': unexpected word" stats 5
+usage "'5': unexpected word; see 'ringfence help stats'" stats 5
 
 usage "the interface is missing; write attach IF" attach
 usage "the interface is missing; write attach IF, or 'attach dev mode' if it is called so" attach mode native

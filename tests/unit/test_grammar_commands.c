@@ -310,7 +310,13 @@ static const struct CMUnitTest tests[] = {
 			  "'10mbit': invalid rate: newcomers are counted in packets; write it like "
 			  "10k/1s"),
 	REFUSED_NEWCOMERS("no then", "rate 10k/1s", NO_THEN),
-	REFUSED_NEWCOMERS("no then, but its word", "rate 10k/1s closed", NO_THEN),
+	REFUSED_NEWCOMERS("no then, but its word", "rate 10k/1s closed",
+			  "'closed': 'then' is missing before it; write then closed"),
+	REFUSED_NEWCOMERS("then before the rate", "then open rate 10k/1s",
+			  "'then': the rate comes before it; write newcomers rate 10k/1s then "
+			  "open|closed|aggregate"),
+	REFUSED_NEWCOMERS("a rate without its word", "10k/1s then open",
+			  "'10k/1s': 'rate' is missing before it; write rate 10k/1s"),
 	REFUSED_NEWCOMERS("nothing behind then", "rate 10k/1s then",
 			  "'then': expects open, closed or aggregate"),
 	REFUSED_NEWCOMERS("then off", "rate 10k/1s then off",

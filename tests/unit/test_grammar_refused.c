@@ -9,6 +9,7 @@
 /* ---- sentences ---- */
 
 #define RATE_MISSING "'all': the rate is missing; write all rate COUNT/TIME"
+#define NAME_MISSING "the limit's name is missing before it; write NAME rate COUNT/TIME"
 #define UNKNOWN "unknown word in a limit; see 'ringfence help limit add'"
 #define NOT_OTHER(word)                                                                      \
 	"'" word "': 'match other' does not take it, since packets that are not IP have no " \
@@ -213,7 +214,8 @@ static const struct CMUnitTest tests[] = {
 	REFUSED_LIMIT("no word after count", "all rate 20k/1s count", "'count': expects rejected"),
 	REFUSED_LIMIT("another word after count", "all rate 20k/1s count accepted",
 		      "'accepted': 'count' expects rejected"),
-	REFUSED_LIMIT("rejected alone", "all rate 20k/1s rejected", "'rejected': " UNKNOWN),
+	REFUSED_LIMIT("rejected alone", "all rate 20k/1s rejected",
+		      "'rejected': 'count' is missing before it; write count rejected"),
 	REFUSED_LIMIT("no word after match", "all rate 20k/1s match",
 		      "'match': expects any, tcp, tcp syn, udp, icmp, proto N or other"),
 	REFUSED_LIMIT("no word after per", "all rate 20k/1s per",
@@ -222,7 +224,28 @@ static const struct CMUnitTest tests[] = {
 		      "'per6': expects a prefix length, like /24"),
 	REFUSED_LIMIT("nothing", "", "the limit's name is missing; write NAME rate COUNT/TIME"),
 	REFUSED_LIMIT("no rate", "all", RATE_MISSING),
-	REFUSED_LIMIT("an option before the rate", "all shadow rate 20k/1s", RATE_MISSING),
+	REFUSED_LIMIT("an option before the rate", "all shadow rate 20k/1s",
+		      "'shadow': the rate comes before it; write all rate 20k/1s shadow …"),
+	REFUSED_LIMIT("a match before the rate", "m match udp rate 5/s",
+		      "'match': the rate comes before it; write m rate 5/s match …"),
+	REFUSED_LIMIT("no word before the rate", "all 5/s",
+		      "'5/s': 'rate' is missing before it; write rate 5/s"),
+	REFUSED_LIMIT("an equals sign", "all rate=5/s",
+		      "'rate=5/s': two words, without '='; write rate 5/s"),
+	REFUSED_LIMIT("an equals sign in an option", "all rate 5/s dport=53",
+		      "'dport=53': two words, without '='; write dport 53"),
+	REFUSED_LIMIT("an equals sign behind a word without value", "all rate 5/s shadow=no",
+		      "'shadow=no': " UNKNOWN),
+	REFUSED_LIMIT("a value without its word", "all rate 5/s udp",
+		      "'udp': 'match' is missing before it; write match udp"),
+	REFUSED_LIMIT("a list with blanks", "all rate 5/s dport 80 443",
+		      "'443': a list is written with commas; write dport 80,443"),
+	REFUSED_LIMIT("prefixes with blanks", "all rate 5/s from 192.0.2.1 192.0.2.2 shadow",
+		      "'192.0.2.2': a list is written with commas; write from 192.0.2.1,192.0.2.2"),
+	REFUSED_LIMIT("a word of another tool", "all rate 5/s saddr 192.0.2.1",
+		      "'saddr': unknown word; did you mean 'from'?"),
+	REFUSED_LIMIT("a rate for a name", "5/s match udp",
+		      "'5/s': the limit's name is missing before it; write NAME rate 5/s"),
 	REFUSED_LIMIT("nothing after rate", "all rate", "'rate': expects a rate, like 20k/1s"),
 	REFUSED_LIMIT("a bad rate", "all rate fast", "'fast': " WRITE_RATE),
 	REFUSED_LIMIT("a rate of 0", "all rate 0/1s shadow", "'0/1s': " COUNT_RANGE),
@@ -321,10 +344,10 @@ static const struct CMUnitTest tests[] = {
 
 	REFUSED_LIMIT("a bad name", "1st rate 20k/1s",
 		      "'1st': invalid name of a limit: " NAME_RULE),
-	REFUSED_LIMIT("a keyword for a name", "rate 20k/1s",
-		      "'rate': invalid name of a limit: " KEYWORD_ALONE),
-	REFUSED_LIMIT("a keyword before an option", "shadow match udp",
-		      "'shadow': invalid name of a limit: " KEYWORD_ALONE),
+	REFUSED_LIMIT("a keyword for a name", "rate 20k/1s", "'rate': " NAME_MISSING),
+	REFUSED_LIMIT("a keyword before an option", "shadow match udp", "'shadow': " NAME_MISSING),
+	REFUSED_LIMIT("a keyword of another command", "for 10m",
+		      "'for': invalid name of a limit: " KEYWORD_ALONE),
 	REFUSED_LIMIT("the name dev", "dev rate 1/1s",
 		      "'dev': invalid name of a limit: " IS_KEYWORD),
 	REFUSED_LIMIT("the name confirm", "confirm rate 1/1s",

@@ -19,11 +19,23 @@
 
 #define WORD_LENGTH_MAX 255
 
+/* Is it `rate 5/s`? An interface called `rate` would have a name of a limit behind it. */
+static bool is_rate_next(const struct rf_words *words)
+{
+	struct rf_words rest = *words;
+	const char *value;
+
+	if (!rf_words_take(&rest, rf_limit_options[RF_OPT_RATE].word))
+		return false;
+	value = rf_words_peek(&rest);
+	return value && strchr(value, '/');
+}
+
 /*
  * Is `dev` an operand here, not the option? Commands that have an interface as operand read `dev`
  * themselves, and a file may have the name `dev`.
  */
-static bool is_operand(const char *const *kept, int count)
+static bool is_operand(const char *const *kept, int count, const struct rf_words *rest)
 {
 	struct rf_words words = {.word = kept, .count = count};
 	const int command = rf_command_find(&words);
@@ -37,8 +49,10 @@ static bool is_operand(const char *const *kept, int count)
 		return !(syntax->operand.flags & RF_OPTION_MAY);
 	if (syntax->operand.kind == RF_KIND_FILE)
 		return !rf_words_peek(&words);
-	return syntax->options == rf_limit_options &&
-	       rf_option_find(from->words, kept[count - 1]) >= 0;
+	if (syntax->options != rf_limit_options)
+		return false;
+	return rf_option_find(from->words, kept[count - 1]) >= 0 ||
+	       (!rf_words_peek(&words) && is_rate_next(rest));
 }
 
 static int take_dev(struct rf_words *words, struct rf_options *options, struct rf_error *error)
@@ -88,7 +102,7 @@ static int take_options(struct rf_words *words, const char **kept, struct rf_opt
 			options->json = true;
 		else if (strcmp(word, "--verbose") == 0)
 			rf_log_set_verbose(true);
-		else if (strcmp(word, "dev") == 0 && !is_operand(kept, count))
+		else if (strcmp(word, "dev") == 0 && !is_operand(kept, count, words))
 			err = take_dev(words, options, error);
 		else if (is_either(word, "--help", "-h"))
 			instead->help = true;

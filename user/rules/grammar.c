@@ -54,15 +54,6 @@ const char *rf_words_interface(struct rf_words *words)
 	return word;
 }
 
-int rf_words_end(const struct rf_words *words, struct rf_error *error)
-{
-	const char *left = rf_words_peek(words);
-
-	if (left)
-		return rf_error_usage(error, "'%s': unexpected word", left);
-	return 0;
-}
-
 /* Blanks end a word. There are no quotes, since no word of the grammar contains a blank. */
 #define BLANKS " \t\r\n"
 

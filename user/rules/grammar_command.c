@@ -104,6 +104,23 @@ static int parse_newcomers_then(const char *value, void *into, struct rf_error *
 	return err;
 }
 
+/* The rate does not come first, or not at all. */
+static int fail_no_rate(const struct rf_words *words, struct rf_error *error)
+{
+	const struct rf_option *options = rf_newcomers_options;
+	const char *rate = rf_words_later(words, options[RF_OPT_NEW_RATE].word);
+
+	if (rate)
+		return rf_error_usage(error,
+				      "'%s': the rate comes before it; write newcomers rate %s "
+				      "then open|closed|aggregate",
+				      rf_words_peek(words), rate);
+	return rf_fail_near(options, words, error)
+		       ?: rf_error_usage(error,
+					 "the rate of newcomers is missing; write newcomers rate "
+					 "COUNT/TIME then open|closed|aggregate, or newcomers off");
+}
+
 static int parse_newcomers(struct rf_words *words, struct rf_newcomers_text *newcomers,
 			   struct rf_error *error)
 {
@@ -114,18 +131,13 @@ static int parse_newcomers(struct rf_words *words, struct rf_newcomers_text *new
 	if (rf_words_take(words, options[RF_OPT_NEW_OFF].word))
 		return 0;
 	if (rf_option_find(options, rf_words_peek(words) ?: "") != RF_OPT_NEW_RATE)
-		return rf_fail_near(options, rf_words_peek(words), error)
-			       ?: rf_error_usage(
-					  error,
-					  "the rate of newcomers is missing; write newcomers "
-					  "rate COUNT/TIME then open|closed|aggregate, or "
-					  "newcomers off");
+		return fail_no_rate(words, error);
 	err = rf_parse_option(options, RF_OPT_NEW_RATE, parse_newcomers_rate, words, newcomers,
 			      &given, error);
 	if (err)
 		return err;
 	if (rf_option_find(options, rf_words_peek(words) ?: "") != RF_OPT_NEW_THEN)
-		return rf_fail_near(options, rf_words_peek(words), error)
+		return rf_fail_near(options, words, error)
 			       ?: rf_error_usage(
 					  error,
 					  "what happens to newcomers over the rate is missing; "
@@ -272,7 +284,7 @@ int rf_parse_top(struct rf_words *words, struct rf_top *top, struct rf_error *er
 
 	*top = (struct rf_top){.rows = RF_TOP_DEFAULT};
 	if (next && rf_option_find(rf_top_options, next) < 0)
-		err = rf_fail_near(rf_top_options, next, error)
+		err = rf_fail_near(rf_top_options, words, error)
 			      ?: rf_parse_number(rf_words_next(words), "number of rows", 1,
 						 RF_TOP_MAX, &top->rows, error);
 	if (!err)

@@ -419,31 +419,65 @@ static int check_keyword(const char *name, const struct rf_words *words, struct 
 	if (!rf_word_is_reserved(name) ||
 	    (is_rate && strcmp(name, "dev") != 0 && strcmp(name, "confirm") != 0))
 		return 0;
+	if (!is_rate && rf_option_find(rf_limit_options, name) >= 0)
+		return rf_error_usage(error,
+				      "'%s': the limit's name is missing before it; write NAME "
+				      "rate COUNT/TIME",
+				      name);
 	return rf_error_usage(error, "'%s': invalid name of a limit: it is a keyword; %s", name,
 			      is_rate ? "choose another name" : "write NAME rate COUNT/TIME");
 }
 
-/* The limit's name and rate, which come first. */
-static int parse_limit_head(struct rf_words *words, struct draft *draft, struct rf_error *error)
+static int parse_limit_name(struct rf_words *words, struct draft *draft, struct rf_error *error)
 {
-	const struct rf_option rate_option[] = {rf_limit_options[RF_OPT_RATE], {}};
 	const char *name = rf_words_next(words);
+	struct rf_error ignored;
+	struct rf_rate rate;
 	int err;
 
 	if (!name)
 		return rf_error_usage(error,
 				      "the limit's name is missing; write NAME rate COUNT/TIME");
+	if (strchr(name, '/') && !rf_parse_rate(name, &rate, &ignored))
+		return rf_error_usage(error,
+				      "'%s': the limit's name is missing before it; write NAME "
+				      "rate %s",
+				      name, name);
 	err = rf_parse_name(name, "name of a limit", draft->made.limit.name, error);
-	if (!err)
-		err = check_keyword(name, words, error);
+	return err ? err : check_keyword(name, words, error);
+}
+
+/* The rate does not follow the name, or is not there at all. */
+static int fail_no_rate(const struct rf_words *words, const char *name, struct rf_error *error)
+{
+	const struct rf_option *option = &rf_limit_options[RF_OPT_RATE];
+	const struct rf_option rate_option[] = {*option, {}};
+	const char *next = rf_words_peek(words), *rate = rf_words_later(words, option->word);
+
+	if (rate)
+		return rf_error_usage(error,
+				      "'%s': the rate comes before it; write %s rate %s %s …", next,
+				      name, rate, next);
+	if (rf_fail_near(rate_option, words, error))
+		return -EINVAL;
+	if (next && rf_words_are_of(words, RF_CMD_LIMIT_SET))
+		return rf_error_usage(error,
+				      "'%s': the rate is missing; write %s rate COUNT/TIME, or "
+				      "'limit change %s %s …' to keep the rest",
+				      name, name, name, next);
+	return rf_error_usage(error, "'%s': the rate is missing; write %s rate COUNT/TIME", name,
+			      name);
+}
+
+/* The limit's name and rate, which come first. */
+static int parse_limit_head(struct rf_words *words, struct draft *draft, struct rf_error *error)
+{
+	int err = parse_limit_name(words, draft, error);
+
 	if (err)
 		return err;
 	if (rf_option_find(rf_limit_options, rf_words_peek(words) ?: "") != RF_OPT_RATE)
-		return rf_fail_near(rate_option, rf_words_peek(words), error)
-			       ?: rf_error_usage(
-					  error,
-					  "'%s': the rate is missing; write %s rate COUNT/TIME",
-					  name, name);
+		return fail_no_rate(words, draft->made.limit.name, error);
 	return 0;
 }
 

@@ -160,16 +160,6 @@ int rf_parse_word(const struct rf_option *option, const char *value, unsigned in
 	return 0;
 }
 
-int rf_fail_near(const struct rf_option *table, const char *word, struct rf_error *error)
-{
-	struct rf_near near = rf_near_begin(word ? word : "");
-
-	rf_near_consider_table(&near, table);
-	if (!*near.word)
-		return 0;
-	return rf_error_usage(error, "'%s': unknown word; did you mean '%s'?", word, near.word);
-}
-
 static bool ends_with_comma(const char *text)
 {
 	return *text && text[strlen(text) - 1] == ',';
@@ -230,36 +220,13 @@ int rf_parse_options(const struct rf_option *table, const rf_option_parser *pars
 		const int row = rf_option_find(table, rf_words_peek(words));
 
 		if (row < 0)
-			return rf_fail_near(table, rf_words_peek(words), error);
+			return rf_fail_near(table, words, error);
 		err = rf_parse_option(table, row, parser[row], words, into, given, error);
 	}
 	return err;
 }
 
 /* ---- commands ---- */
-
-/* Takes the one or two words of `command`, if they come next. */
-static bool take_command(struct rf_words *words, const char *command)
-{
-	const size_t length = strcspn(command, " ");
-	struct rf_words rest = *words;
-	const char *first = rf_words_next(&rest);
-
-	if (!first || strlen(first) != length || memcmp(first, command, length) != 0)
-		return false;
-	if (command[length] && !rf_words_take(&rest, command + length + 1))
-		return false;
-	*words = rest;
-	return true;
-}
-
-int rf_command_find(struct rf_words *words)
-{
-	for (int i = 0; i < RF_CMD_COUNT; i++)
-		if (take_command(words, rf_syntax[i].words))
-			return i;
-	return -1;
-}
 
 /* Does `word` begin commands of two words, as `limit` does? */
 static bool has_second(const char *word)

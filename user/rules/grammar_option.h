@@ -13,8 +13,6 @@ void rf_option_format(const struct rf_option *option, char text[RF_OPTION_TEXT_S
 #define RF_USAGE_TEXT_SIZE 256
 void rf_syntax_format(const struct rf_syntax *command, char text[RF_USAGE_TEXT_SIZE]);
 
-/* Takes the words of a command, which come next, and returns the command; -1: none. */
-int rf_command_find(struct rf_words *words);
 /* An error: `where`, a kind of file, has no such command. `words` are as before the search. */
 int rf_refuse_command(struct rf_words *words, int command, const char *where,
 		      struct rf_error *error);

@@ -479,3 +479,26 @@ bool rf_word_is_reserved(const char *word)
 	}
 	return false;
 }
+
+/* Takes the one or two words of `command`, if they come next. */
+static bool take_command(struct rf_words *words, const char *command)
+{
+	const size_t length = strcspn(command, " ");
+	struct rf_words rest = *words;
+	const char *first = rf_words_next(&rest);
+
+	if (!first || strlen(first) != length || memcmp(first, command, length) != 0)
+		return false;
+	if (command[length] && !rf_words_take(&rest, command + length + 1))
+		return false;
+	*words = rest;
+	return true;
+}
+
+int rf_command_find(struct rf_words *words)
+{
+	for (int i = 0; i < RF_CMD_COUNT; i++)
+		if (take_command(words, rf_syntax[i].words))
+			return i;
+	return -1;
+}

@@ -199,6 +199,9 @@ bool rf_is_interface(const struct rf_option *option);
 /* Does the command take this option of its table? Must it be given? */
 bool rf_option_is_of(const struct rf_syntax *command, const struct rf_option *option);
 bool rf_option_is_must(const struct rf_syntax *command, const struct rf_option *option);
+/* Takes the words of a command, which come next, and returns the command; -1: none. */
+struct rf_words;
+int rf_command_find(struct rf_words *words);
 /* Is it a word of the grammar that may stand in the place of a name? */
 bool rf_word_is_reserved(const char *word);
 

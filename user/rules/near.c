@@ -1,10 +1,35 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <errno.h>
+#include <stdbool.h>
 #include <string.h>
 
+#include "base/units.h"
 #include "rules/near.h"
 
 #define MISTAKES_MAX 2
+
+/* Words of other tools, and what they are here. */
+static const struct {
+	const char *typed, *word;
+} others[] = {
+	{"remove", "del"},   {"rm", "del"},	     {"delete", "del"},	    {"create", "add"},
+	{"new", "add"},	     {"show", "list"},	     {"ls", "list"},	    {"print", "list"},
+	{"enable", "arm"},   {"enforce", "arm"},     {"disable", "shadow"}, {"modify", "change"},
+	{"edit", "change"},  {"update", "change"},   {"replace", "set"},    {"clear", "flush"},
+	{"block", "deny"},   {"ban", "deny"},	     {"drop", "deny"},	    {"permit", "allow"},
+	{"accept", "allow"}, {"whitelist", "allow"}, {"blacklist", "deny"}, {"load", "apply"},
+	{"start", "attach"}, {"stop", "detach"},     {"unload", "detach"},  {"restore", "apply"},
+	{"src", "from"},     {"source", "from"},     {"saddr", "from"},	    {"dst", "to"},
+	{"daddr", "to"},     {"port", "dport"},	     {"drop", "closed"},    {"pass", "open"},
+};
+
+static bool is_other(const char *typed, const char *word)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(others); i++)
+		if (strcmp(others[i].typed, typed) == 0 && strcmp(others[i].word, word) == 0)
+			return true;
+	return false;
+}
 
 static size_t least(size_t a, size_t b)
 {
@@ -52,7 +77,7 @@ void rf_near_consider(struct rf_near *near, const char *word, size_t length)
 		return;
 	memcpy(candidate, word, length);
 	candidate[length] = '\0';
-	mistakes = count_mistakes(near->typed, candidate);
+	mistakes = is_other(near->typed, candidate) ? 0 : count_mistakes(near->typed, candidate);
 	if (mistakes >= near->mistakes || 2 * mistakes >= length)
 		return;
 	near->mistakes = mistakes;

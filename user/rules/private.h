@@ -43,8 +43,13 @@ int rf_parse_option(const struct rf_option *table, int row, rf_option_parser par
 		    struct rf_error *error);
 /* `'ban': expects a time, like 10m`; `'soft': 'edge' expects …` where `value` is not NULL. */
 int rf_fail_value(const struct rf_option *option, const char *value, struct rf_error *error);
-/* An error where `word`, which is no option of the table, is near to one; else 0. */
-int rf_fail_near(const struct rf_option *table, const char *word, struct rf_error *error);
+/* An error where the next word, no option of the table, shows what was meant; else 0. (advice.c) */
+int rf_fail_near(const struct rf_option *table, const struct rf_words *words,
+		 struct rf_error *error);
+/* The word behind `word`, which comes later than it should; NULL: it does not come. (advice.c) */
+const char *rf_words_later(const struct rf_words *words, const char *word);
+/* Do they begin with the words of this command? (advice.c) */
+bool rf_words_are_of(const struct rf_words *words, enum rf_command_id command);
 /* The row of `value` among the option's words, or an error that lists them. */
 int rf_parse_word(const struct rf_option *option, const char *value, unsigned int *row,
 		  struct rf_error *error);
