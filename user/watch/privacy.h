@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What may be told of a source. Addresses are personal data: whatever the daemon writes or serves
+ * goes through here. Pure.
+ */
+#ifndef RINGFENCE_PRIVACY_H
+#define RINGFENCE_PRIVACY_H
+
+#include <stdbool.h>
+
+#include "base/prefix.h"
+
+/* The setting `sources`. */
+enum rf_told {
+	RF_TELL_NONE,
+	RF_TELL_PREFIX, /* the network: /24 of IPv4, /48 of IPv6 */
+	RF_TELL_FULL,
+};
+
+#define RF_TOLD_WORDS                    \
+	{                                \
+		"none", "prefix", "full" \
+	}
+
+/* What is told of `in`; false: nothing may be told. */
+bool rf_tell(enum rf_told told, const struct rf_prefix *in, struct rf_prefix *out);
+
+#endif /* RINGFENCE_PRIVACY_H */
