@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What one scan of a fence found. Plain data: history, events, metrics and the page are made from
+ * it alone.
+ */
+#ifndef RINGFENCE_SNAPSHOT_H
+#define RINGFENCE_SNAPSHOT_H
+
+#include "fence/fence.h"
+#include "watch/sources.h"
+
+#define RF_IDENTITY_SIZE 64
+
+struct rf_snapshot {
+	char fence[RF_NAME_SIZE];
+	/* Another one: the fence was made anew, and its counters began at 0. */
+	char identity[RF_IDENTITY_SIZE];
+	uint64_t time_ns;  /* since 1970, when the scan began */
+	uint64_t awake_ns; /* the same moment by rf_time_awake() */
+	uint64_t since_ns; /* since the scan before; 0: this is the first one */
+	uint64_t took_ns;
+	struct rf_standing standing;
+	struct rf_bans bans;	     /* with the rules in force */
+	struct rf_counters counters; /* since the fence was made, whatever `stats reset` did */
+	struct rf_limit_counters limit[RF_LIMITS_MAX]; /* by slot, of limits in force */
+	struct rf_source_rows sources;		       /* sorted by rf_source_row_compare() */
+	uint32_t capacity;			       /* windows of a family */
+	uint64_t residents[2];			       /* sources that are known, by family */
+};
+
+/* A scan after the other, of one fence. */
+struct rf_scanner;
+
+/* Opens the fence on an interface. NULL: `error` says why. */
+struct rf_scanner *rf_scanner_open(const char *interface, struct rf_error *error);
+void rf_scanner_close(struct rf_scanner *scanner);
+const struct rf_fence *rf_scanner_fence(const struct rf_scanner *scanner);
+
+/* -ENODEV: the fence is gone. Free the snapshot even after an error. */
+int rf_scan(struct rf_scanner *scanner, struct rf_snapshot *snapshot, struct rf_error *error);
+void rf_snapshot_free(struct rf_snapshot *snapshot);
+
+/* By source, then by limit. */
+int rf_source_row_compare(const void *a, const void *b);
+/* The row of a source under a limit; NULL: there is none. */
+const struct rf_source_row *rf_snapshot_find(const struct rf_snapshot *snapshot,
+					     const struct rf_prefix *source, uint32_t limit_id);
+
+#endif /* RINGFENCE_SNAPSHOT_H */
