@@ -35,7 +35,7 @@ BPF_OBJECTS := build/ringfence.bpf.o build/clock.bpf.o build/show.bpf.o
 GENERATED := $(BPF_OBJECTS:.bpf.o=.skel.h) build/completion_scripts.h
 USER_OBJECTS := $(patsubst user/%.c,build/user/%.o,$(wildcard user/*/*.c))
 PURE := $(addprefix user/,base/error.c base/hardware.c base/prefix.c base/printable.c fence/sizes.c kernel/needs.c \
-		watch/privacy.c) \
+		watch/cells.c watch/privacy.c) \
 	$(filter-out %/file.c %/rulefile.c,$(wildcard user/rules/*.c)) $(wildcard user/doctor/diagnose*.c)
 LIBRARY := $(filter-out build/user/cli/main.o,$(USER_OBJECTS))
 UNIT_TESTS := $(patsubst tests/unit/%.c,build/tests/unit/%,$(wildcard tests/unit/test_*.c))
@@ -60,7 +60,7 @@ TRAFFIC_SKELETONS := build/tests/flood.skel.h build/tests/tally.skel.h
 BENCH_TOOLS := build/tests/bench build/tests/live build/tests/sketch.bpf.o
 BENCH := $(patsubst tests/%.c,build/%.o,$(filter-out %.bpf.c %/live.c,$(wildcard tests/bench/*.c)))
 BENCH_SKELETONS := build/tests/crowd.skel.h build/tests/floor.skel.h build/tests/sketch.skel.h build/tests/walk.skel.h
-FUZZERS := packet grammar limiter
+FUZZERS := packet grammar limiter cells
 FUZZ_SECONDS ?= 20
 SOURCES := $(wildcard bpf/*.[ch] user/*/*.[ch] include/ringfence/*.h tests/*.[ch] tests/*/*.[ch])
 MANUALS := $(wildcard docs/*.[1-8])

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The cells of sources, as history packs them: sources of one limit, whose cells are equally long.
+ * Pure. What unpacks them trusts no byte.
+ */
+#ifndef RINGFENCE_CELLS_H
+#define RINGFENCE_CELLS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/prefix.h"
+#include "ringfence/abi.h"
+
+#define RF_CELLS_ROW_MAX 64
+
+/* What one source was charged under one limit, cell by cell, the oldest first. */
+struct rf_cells_row {
+	struct rf_prefix source;
+	char limit[RF_NAME_SIZE];
+	uint64_t first_ns; /* when the first cell began, since 1970 */
+	uint64_t cell_ns;  /* the length of a cell */
+	uint64_t weight; /* how much the source matters: where there is no room, less is left out */
+	bool is_difference; /* of counters, where the limit's windows have no cells */
+	bool is_incomplete; /* cells before the first one were missed */
+	unsigned int count;
+	uint64_t cell[RF_CELLS_ROW_MAX]; /* in the limit's unit */
+};
+
+struct rf_cells_pack {
+	uint8_t *data;
+	size_t size, capacity;
+	uint64_t base_ns, cell_ns;
+};
+
+/* `row` is the first one: the others have its cell_ns and its is_difference. -ENOMEM. */
+int rf_cells_pack_begin(struct rf_cells_pack *pack, const struct rf_cells_row *row);
+int rf_cells_pack_add(struct rf_cells_pack *pack, const struct rf_cells_row *row);
+void rf_cells_pack_free(struct rf_cells_pack *pack);
+
+struct rf_cells_unpack {
+	const uint8_t *at, *end;
+	uint64_t base_ns, cell_ns;
+	bool is_difference;
+};
+
+/* -EINVAL: damaged, or of a later version. */
+int rf_cells_unpack_begin(struct rf_cells_unpack *unpack, const void *data, size_t size);
+/* 1: a row, without the name of its limit. 0: the end. -EINVAL: damaged. */
+int rf_cells_unpack_next(struct rf_cells_unpack *unpack, struct rf_cells_row *row);
+
+#endif /* RINGFENCE_CELLS_H */
