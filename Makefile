@@ -34,7 +34,7 @@ Q := $(if $(V),,@)
 BPF_OBJECTS := build/ringfence.bpf.o build/clock.bpf.o build/show.bpf.o
 GENERATED := $(BPF_OBJECTS:.bpf.o=.skel.h) build/completion_scripts.h
 USER_OBJECTS := $(patsubst user/%.c,build/user/%.o,$(wildcard user/*/*.c))
-PURE := $(addprefix user/,base/error.c base/hardware.c base/prefix.c base/printable.c fence/sizes.c kernel/needs.c \
+PURE := $(addprefix user/,base/error.c base/hardware.c base/prefix.c base/printable.c base/time.c fence/sizes.c kernel/needs.c \
 		watch/cells.c watch/privacy.c) \
 	$(filter-out %/file.c %/rulefile.c,$(wildcard user/rules/*.c)) $(wildcard user/doctor/diagnose*.c)
 LIBRARY := $(filter-out build/user/cli/main.o,$(USER_OBJECTS))

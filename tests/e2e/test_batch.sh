@@ -51,7 +51,7 @@ cat >"$scratch/batch" <<-'END'
 	deny del 203.0.113.7
 	allow add 10.2.0.0/16
 END
-matches "$(ringfence batch "$scratch/batch")" "$scratch/batch: 5 commands done in [0-9.]+ s" \
+matches "$(ringfence batch "$scratch/batch")" "$scratch/batch: 5 commands done in [0-9.]+m?s" \
 	'batch runs the commands of a file'
 is "$(ringfence deny list | tr '\n' ' ')" '10.0.0.0/8 198.51.100.0/24 ' 'a batch changes the deny list'
 is "$(ringfence allow list | sed 's/ for.*//' | tr '\n' ' ')" '10.1.0.0/16 10.2.0.0/16 ' \
@@ -67,7 +67,7 @@ printf 'deny add 192.0.2.41\ndeny load %s replace\nallow flush\nallow add 192.0.
 	ringfence batch - >"$scratch/log"
 is "$(ringfence deny list; ringfence allow list)" $'192.0.2.40\n192.0.2.42' \
 	'a batch replaces one list and empties another, in the order of its lines'
-matches "$(ringfence batch - </dev/null)" 'standard input: 0 commands done in [0-9.]+ s' \
+matches "$(ringfence batch - </dev/null)" 'standard input: 0 commands done in [0-9.]+m?s' \
 	'an empty batch changes nothing'
 
 # ---- limits ----
@@ -136,7 +136,7 @@ of_lists() {
 check 'on trial a batch of lists works' of_lists
 is "$(ringfence deny list | tr '\n' ' ')" '192.0.2.60 192.0.2.61 ' 'on trial a batch changes the list'
 ringfence batch - <<<'limit set all rate 8/1h' 2>"$scratch/log"
-matches "$(<"$scratch/log")" "ringfence: rules are on trial for another [0-9]+ s; .*" \
+matches "$(<"$scratch/log")" "ringfence: rules are on trial for another [0-9]+[a-z]; .*" \
 	'on trial a batch of limits is refused'
 ringfence confirm >"$scratch/log"
 

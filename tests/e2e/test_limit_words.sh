@@ -29,7 +29,7 @@ reads() { # STATUS LIST JSON WORD…
 shown() {
 	ringfence show 192.0.2.1 | unwrapped | sed '1,2d
 		/^  cells/s/[0-9]*[1-9][0-9]*/N/g
-		s/in [0-9.]* \(ms\|s\|min\)/in N/'
+		s/in [0-9.]*\(ms\|[smhd]\)\( [0-9]*[smh]\)\{0,1\}/in N/'
 }
 
 # The last columns of top, and its JSON.

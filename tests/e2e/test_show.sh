@@ -13,7 +13,7 @@ source "$(dirname "$0")/lib.sh"
 
 # A time that depends on the moment becomes T.
 verdict() { # SOURCE
-	ringfence show "$1" | unwrapped | sed -nE '1{s/(in|another) [0-9.]+ ?(ms|s|min|m|h)( [0-9]+s)?/\1 T/g;p}'
+	ringfence show "$1" | unwrapped | sed -nE '1{s/(in|another) [0-9.]+(ms|s|m|h)( [0-9]+[ms])?/\1 T/g;p}'
 }
 
 # "VERDICT KIND LIMIT PREFIX WAIT", where WAIT is 0, T or null.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+#include <inttypes.h>
 #include <stdio.h>
 #include <time.h>
 
@@ -31,4 +32,48 @@ void rf_format_utc(uint64_t time_ns, char text[RF_TIME_TEXT_SIZE])
 	length = strftime(text, RF_TIME_TEXT_SIZE, "%Y-%m-%dT%H:%M:%S", &tm);
 	snprintf(text + length, RF_TIME_TEXT_SIZE - length, ".%03uZ",
 		 (unsigned int)(time_ns % RF_NS_PER_S / RF_NS_PER_MS));
+}
+
+void rf_format_left(uint64_t time_ns, char text[RF_DURATION_TEXT_SIZE])
+{
+	static const struct {
+		const char *text;
+		uint64_t seconds;
+	} units[] = {{"d", 86400}, {"h", 3600}, {"m", 60}, {"s", 1}};
+	const uint64_t seconds = time_ns / RF_NS_PER_S + (time_ns % RF_NS_PER_S != 0);
+	size_t i = 0;
+	uint64_t less;
+
+	while (i < 3 && seconds < units[i].seconds)
+		i++;
+	less = i < 3 ? seconds % units[i].seconds / units[i + 1].seconds : 0;
+	if (less)
+		snprintf(text, RF_DURATION_TEXT_SIZE, "%" PRIu64 "%s %" PRIu64 "%s",
+			 seconds / units[i].seconds, units[i].text, less, units[i + 1].text);
+	else
+		snprintf(text, RF_DURATION_TEXT_SIZE, "%" PRIu64 "%s", seconds / units[i].seconds,
+			 units[i].text);
+}
+
+void rf_format_for(uint64_t time_ns, char text[RF_DURATION_TEXT_SIZE])
+{
+	const uint64_t seconds = time_ns / RF_NS_PER_S + (time_ns % RF_NS_PER_S != 0);
+
+	if (seconds % 3600 == 0)
+		snprintf(text, RF_DURATION_TEXT_SIZE, "%" PRIu64 "h", seconds / 3600);
+	else if (seconds % 60 == 0)
+		snprintf(text, RF_DURATION_TEXT_SIZE, "%" PRIu64 "m", seconds / 60);
+	else
+		snprintf(text, RF_DURATION_TEXT_SIZE, "%" PRIu64 "s", seconds);
+}
+
+void rf_format_ms(uint64_t ms, char text[RF_DURATION_TEXT_SIZE])
+{
+	if (ms < 1000)
+		snprintf(text, RF_DURATION_TEXT_SIZE, "%" PRIu64 "ms", ms);
+	else if (ms < 60000)
+		snprintf(text, RF_DURATION_TEXT_SIZE, "%" PRIu64 ".%" PRIu64 "s", ms / 1000,
+			 ms % 1000 / 100);
+	else
+		rf_format_left(ms * RF_NS_PER_MS, text);
 }

@@ -13,4 +13,15 @@ uint64_t rf_time_awake(void);
 /* A time since 1970 in UTC: 2026-11-23T02:10:00.250Z */
 void rf_format_utc(uint64_t time_ns, char text[RF_TIME_TEXT_SIZE]);
 
+/* ---- durations: always a number and its unit, without a blank, as the grammar reads them ---- */
+
+#define RF_DURATION_TEXT_SIZE 32
+
+/* 250ms, 1.5s, 12m 5s. */
+void rf_format_ms(uint64_t ms, char text[RF_DURATION_TEXT_SIZE]);
+/* A remaining time, rounded up, in its two largest units: 9m 30s. */
+void rf_format_left(uint64_t time_ns, char text[RF_DURATION_TEXT_SIZE]);
+/* The same as a TIME of the grammar: 570s. */
+void rf_format_for(uint64_t time_ns, char text[RF_DURATION_TEXT_SIZE]);
+
 #endif /* RINGFENCE_TIME_H */

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "attach/attach.h"
+#include "base/time.h"
 #include "cli/command.h"
 #include "cli/out.h"
 #include "cli/view.h"

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/time.h"
 #include "cli/out.h"
 #include "cli/table.h"
 #include "cli/transaction.h"

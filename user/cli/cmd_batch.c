@@ -5,6 +5,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/time.h"
 #include "cli/limit_edit.h"
 #include "cli/out.h"
 #include "rules/file.h"
@@ -312,6 +313,7 @@ static int run_batch(const struct rf_options *options, const struct batch *batch
 static int print_done(const struct rf_options *options, const struct batch *batch,
 		      const struct timespec *start, struct rf_error *error)
 {
+	char took[RF_DURATION_TEXT_SIZE];
 	struct timespec now;
 	double seconds;
 
@@ -321,8 +323,9 @@ static int print_done(const struct rf_options *options, const struct batch *batc
 		return rf_out_json(json_pack("{s:I, s:f}", "commands", (json_int_t)batch->commands,
 					     "seconds", seconds),
 				   false, error);
-	rf_out("%s: %zu command%s done in %.1f s\n", batch->file, batch->commands,
-	       batch->commands == 1 ? "" : "s", seconds);
+	rf_format_ms(seconds * 1000, took);
+	rf_out("%s: %zu command%s done in %s\n", batch->file, batch->commands,
+	       batch->commands == 1 ? "" : "s", took);
 	return 0;
 }
 

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <time.h>
 
+#include "base/time.h"
 #include "cli/out.h"
 #include "cli/transaction.h"
 #include "cli/view.h"

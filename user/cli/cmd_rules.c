@@ -6,6 +6,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/time.h"
 #include "cli/out.h"
 #include "cli/rules_file.h"
 #include "cli/shadow_pairs.h"

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/time.h"
 #include "cli/command.h"
 #include "cli/out.h"
 #include "cli/show_network.h"

@@ -8,6 +8,7 @@
 
 #include "attach/build.h"
 #include "base/hardware.h"
+#include "base/time.h"
 #include "cli/fences.h"
 #include "cli/out.h"
 #include "cli/view.h"

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/time.h"
 #include "cli/limit_change.h"
 #include "cli/out.h"
 #include "cli/view.h"

@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/time.h"
 #include "cli/list_change.h"
 #include "cli/out.h"
 

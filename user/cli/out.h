@@ -12,8 +12,6 @@
 #include "fence/reasons.h"
 #include "rules/grammar.h"
 
-#define RF_DURATION_TEXT_SIZE 32
-
 /* Prints the error as one line, with the program's name before it. */
 void rf_out_error(const struct rf_error *error);
 /* Prints a note in the same way. */
@@ -60,12 +58,5 @@ int rf_out_flush(void);
 /* 192.0.2.1, or 2001:db8::/64: a whole address is written without its length. */
 void rf_format_source(const struct rf_address *source, const struct rf_limit *limit,
 		      char text[RF_PREFIX_TEXT_SIZE]);
-/* Milliseconds as people write them: 250 ms, 1.5 s, 12 min. */
-void rf_format_ms(uint64_t ms, char text[RF_DURATION_TEXT_SIZE]);
-
-/* A remaining time, rounded up, in its two largest units: 9m 30s. */
-void rf_format_left(uint64_t time_ns, char text[RF_DURATION_TEXT_SIZE]);
-/* The same as a TIME of the grammar: 570s. */
-void rf_format_for(uint64_t time_ns, char text[RF_DURATION_TEXT_SIZE]);
 
 #endif /* RINGFENCE_OUT_H */

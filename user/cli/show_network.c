@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/time.h"
 #include "cli/out.h"
 #include "cli/show_network.h"
 #include "cli/source_table.h"

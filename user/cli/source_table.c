@@ -2,6 +2,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "base/time.h"
 #include "cli/out.h"
 #include "cli/source_table.h"
 #include "cli/table.h"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "cli/transaction.h"
+#include "base/time.h"
 #include "cli/out.h"
 
 static int read_rules(struct rf_transaction *transaction, struct rf_error *error)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <stdio.h>
 
+#include "base/time.h"
 #include "base/units.h"
 #include "cli/out.h"
 #include "cli/verdict.h"
@@ -216,7 +217,7 @@ static void print_listed(const struct rf_case *its, enum rf_list list)
 	rf_out_text("\n");
 }
 
-/* "; the next packet passes in 620 ms", and on which condition. */
+/* "; the next packet passes in 620ms", and on which condition. */
 static void print_next(const struct rf_answer *answer, bool of_all)
 {
 	const struct rf_limit *limit = answer->limit;

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/time.h"
 #include "base/units.h"
 #include "fence/newcomers.h"
 #include "fence/private.h"
@@ -112,14 +113,15 @@ static void free_idle_tries(const struct rf_fence *fence)
 int rf_fence_check_settled(const struct rf_fence *fence, struct rf_error *error)
 {
 	const struct rf_standing standing = rf_fence_standing(fence);
+	char left[RF_DURATION_TEXT_SIZE];
 
 	if (standing.state != RF_ON_TRIAL || standing.fallback != RF_FALL_BACK)
 		return 0;
+	rf_format_left(standing.trial_ns, left);
 	return rf_error_failed(error, -EBUSY,
-			       "rules are on trial for another %" PRIu64
-			       " s; 'ringfence confirm' keeps them, or wait until the old ones are "
-			       "back",
-			       (uint64_t)((standing.trial_ns + RF_NS_PER_S - 1) / RF_NS_PER_S));
+			       "rules are on trial for another %s; 'ringfence confirm' keeps them, "
+			       "or wait until the old ones are back",
+			       left);
 }
 
 /*

@@ -132,7 +132,7 @@ static int fail_held(int fd, const char *path, unsigned int seconds, struct rf_e
 
 	describe_holder(fd, holder);
 	return rf_error_failed(error, -EBUSY,
-			       "%s: after %u s it is still held by %s; try again, or end that "
+			       "%s: after %us it is still held by %s; try again, or end that "
 			       "process",
 			       path, seconds, holder);
 }
