@@ -496,7 +496,7 @@ shape '{fence: "string", interfaces: ['"$interface"'], packets: '"$both"', bytes
 		"none_idle", "delete_busy") |
 		{(.): "number"}] | add)}' stats dev "${port[0]}"
 shape '{fence: "string", sources: [{source: "string", limit: "string", passed: "number", dropped: "number",
-	would_drop: "number", used: "number", rate: "number", burst: "null", window_ms: "number",
+	would_drop: "number", used: "number", used_per_s: "number", rate: "number", burst: "null", window_ms: "number",
 	unit: "string", banned_ms: "number", aggregate: "boolean"}]}' top dev "${port[0]}"
 shape '{source: "string", verdict: "string", by: {kind: "string", limit: "string", prefix: "null"}, passes_again_ms: "number",
 	allowed: "null", denied: "null",

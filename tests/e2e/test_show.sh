@@ -225,11 +225,11 @@ END
 deliver 0 src=192.0.2.1,count=6,proto=tcp src=192.0.2.200,count=3 src=198.51.100.1,count=2,proto=tcp
 is "$(ringfence show 192.0.2.0/24 | unwrapped | sed 's/ T$//; s/another .*/another T/')" \
 	"banned: 192.0.2.200 by limit 'udp', for another T
-source       limit     passed    dropped would drop     used
-192.0.2.0/24 quiet          3          0          3        3
-192.0.2.1    all            4          2          0        4
-192.0.2.200  all            2          0          0        2
-192.0.2.200  udp            2          1          0        2" \
+source       limit passed dropped would drop used
+192.0.2.0/24 quiet      3       0          3    3
+192.0.2.1    all        4       2          0    4
+192.0.2.200  all        2       0          0    2
+192.0.2.200  udp        2       1          0    2" \
 	'show of a network prints the bans and windows in it'
 is "$(ringfence show 10.4.1.0/24 | unwrapped | sed 's/another .*/another T/')" 'deny list: 10.4.0.0/16, for another T
 deny list: 10.4.1.64' 'show of a network prints the prefixes of lists in it and around it'
@@ -257,15 +257,15 @@ END
 deliver 0 src=192.0.2.77,count=6 src=2001:db8:aaaa:bbbb:cccc:dddd:eeee:ffff,count=9
 is "$(ringfence top)" "\
 source                                 limit
-        passed    dropped would drop     used of
+    passed dropped would drop used of
 2001:db8:aaaa:bbbb::/64                udp
-             2          7          0        2 2/1h
+         2       7          0    2 2/1h
 192.0.2.77                             udp
-             2          4          0        2 2/1h
+         2       4          0    2 2/1h
 192.0.2.77                             the-limit-of-all-other-sources
-             2          0          0        2 4/1h
+         2       0          0    2 4/1h
 2001:db8:aaaa:bbbb:cccc:dddd:eeee:ffff the-limit-of-all-other-sources
-             2          0          0        2 4/1h" \
+         2       0          0    2 4/1h" \
 	'top: long names and addresses keep their columns'
 rows() { # WORDS OF top: the sources and limits of its rows
 	ringfence top "$@" | unwrapped | awk 'NR > 1 { print $1, $2 }'
@@ -280,6 +280,18 @@ fails 'top of a missing limit is refused' 1 \
 	"ringfence: limit 'none': it does not exist; 'limit list' lists the limits" ringfence top limit none
 ringfence limit del udp
 ringfence limit del the-limit-of-all-other-sources
+ringfence limit add one rate 6/6s exact match udp algorithm token burst 600
+ringfence limit add two rate 10M/1m bytes match udp
+deliver 0 src=192.0.2.78,count=600
+is "$(ringfence top 1 by rate limit one | sed 1d)" '192.0.2.78 one      100    600       0          0  600 burst 600, 6/6s' \
+	'top by rate prints the rate of each source'
+matches "$(ringfence top 1 by rate limit two within 192.0.2.78 | sed 1d)" \
+	'192.0.2.78 two +[0-9.]+kbit +600 +0 +0 +[0-9]+ 10M/1m bytes' \
+	'top by rate prints the rate of a limit in bytes in bits'
+is "$(ringfence top 1 by rate limit one --json dev "${port[0]}" | jq '.sources[0].used_per_s')" 100 \
+	'top --json has the rate of each source'
+ringfence limit del one
+ringfence limit del two
 is "$(ringfence top | unwrapped | tail -n 1)" "no source has a window, since there is no limit; 'ringfence limit add all rate \
 1M/1s shadow' drops nothing, and shows the sources" 'top without a limit says how sources can be seen'
 

@@ -127,6 +127,18 @@ is "$(ringfence top --json dev "$dev" | jq -r '.sources[] | select(.aggregate) |
 	'top --json has the networks of newcomers over the newcomers rate'
 matches "$(ringfence top within 203.0.113.0/24 | grep shared)" '203.0.113.0/24 all +49 +0 +0 +49 100/1h, shared' \
 	'top marks a window that newcomers share'
+ringfence apply - dev "$dev" >"$scratch/log" <<-'END'
+	limit add dns-partner rate 20k/10s
+	newcomers rate 1/1h then aggregate
+END
+deliver 0 src=203.0.113.1,sources=50,count=50 src=2001:db8:1234:5678::1,count=9
+is "$(ringfence top | grep -c 'dns-partner .*20k/10s')" 3 \
+	'top keeps a row with a long name and a window that newcomers share in one line'
+ringfence apply - dev "$dev" >"$scratch/log" <<-'END'
+	limit add all rate 100/1h
+	newcomers rate 1/1h then aggregate
+END
+deliver 0 src=203.0.113.1,sources=50,count=50
 is "$(ringfence top within 203.0.113.0/24 | grep -c '^203')" 2 'top lists the newcomer with a window as well'
 
 done_testing

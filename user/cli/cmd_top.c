@@ -25,17 +25,11 @@ static int compare(double a, double b)
 	return a < b ? 1 : a > b ? -1 : 0;
 }
 
-/* Per second over the window, in the limit's unit; for a bucket, by its used part. */
-static double present_rate(const struct rf_source_row *row)
-{
-	return row->used * 1e9 / row->limit->window_ns;
-}
-
 static int compare_by_rate(const void *a, const void *b)
 {
 	const struct rf_source_row *left = a, *right = b;
 
-	return compare(present_rate(left), present_rate(right));
+	return compare(rf_source_row_rate(left), rf_source_row_rate(right));
 }
 
 /* Of L, or of the burst of a bucket. */
@@ -74,18 +68,19 @@ static json_t *make_json(const struct rf_fence *fence, const struct rf_source_ro
 		rf_format_prefix(&row->source, source);
 		json_array_append_new(
 			list,
-			json_pack("{s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:o, s:I, s:s, s:I, s:b}",
-				  "source", source, "limit", row->limit->name, "passed",
-				  (json_int_t)row->passed, "dropped", (json_int_t)row->dropped,
-				  "would_drop", (json_int_t)row->would_drop, "used",
-				  (json_int_t)row->used, "rate", (json_int_t)row->limit->rate,
-				  "burst",
-				  rf_has_burst(row->limit) ? json_integer(row->limit->burst)
-							   : json_null(),
-				  "window_ms", (json_int_t)(row->limit->window_ns / RF_NS_PER_MS),
-				  "unit", rf_unit_name(row->limit->unit), "banned_ms",
-				  (json_int_t)(row->banned_ns / RF_NS_PER_MS), "aggregate",
-				  row->is_aggregate));
+			json_pack(
+				"{s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:f, s:o, s:I, s:s, s:I, s:b}",
+				"source", source, "limit", row->limit->name, "passed",
+				(json_int_t)row->passed, "dropped", (json_int_t)row->dropped,
+				"would_drop", (json_int_t)row->would_drop, "used",
+				(json_int_t)row->used, "rate", (json_int_t)row->limit->rate,
+				"used_per_s", rf_source_row_rate(row), "burst",
+				rf_has_burst(row->limit) ? json_integer(row->limit->burst)
+							 : json_null(),
+				"window_ms", (json_int_t)(row->limit->window_ns / RF_NS_PER_MS),
+				"unit", rf_unit_name(row->limit->unit), "banned_ms",
+				(json_int_t)(row->banned_ns / RF_NS_PER_MS), "aggregate",
+				row->is_aggregate));
 	}
 	return json_pack("{s:o, s:o}", "fence", rf_json_text(fence->name), "sources", list);
 }
@@ -101,9 +96,10 @@ static void print_none(const struct rf_bank *rules, const struct rf_top *asked)
 			    asked->limit || asked->is_within ? "of these " : "");
 }
 
-static void print_text(const struct rf_source_rows *rows, size_t count)
+static void print_text(const struct rf_source_rows *rows, size_t count, enum rf_order order)
 {
-	rf_source_rows_print(rows, count, true);
+	rf_source_rows_print(rows, count,
+			     order == RF_BY_RATE ? RF_SOURCES_BY_RATE : RF_SOURCES_OF_LIMIT);
 	if (count < rows->count)
 		rf_out("… and %zu more; 'top N' shows N\n", rows->count - count);
 }
@@ -136,7 +132,7 @@ static int show_top(const struct rf_fence *fence, const void *context, json_t **
 		if (json)
 			*json = make_json(fence, &rows, count);
 		else
-			print_text(&rows, count);
+			print_text(&rows, count, top->order);
 		if (!json && !rows.count)
 			print_none(&bans.rules, top);
 	}

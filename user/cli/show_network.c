@@ -193,7 +193,7 @@ static void print_text(const struct network *network, const char *prefix)
 
 	printed += print_bans(network);
 	if (network->sources.count)
-		rf_source_rows_print(&network->sources, network->sources.count, false);
+		rf_source_rows_print(&network->sources, network->sources.count, RF_SOURCES_PLAIN);
 	if (!printed && !network->sources.count)
 		rf_out_text(
 			"%s: nothing is known of it: no source in it has a window or a ban, and no "

@@ -4,7 +4,17 @@
 
 #include "watch/sources.h"
 
-/* Prints the first `count` rows; `of_what`: with the rate of each limit, and bans. */
-void rf_source_rows_print(const struct rf_source_rows *rows, size_t count, bool of_what);
+/* Per second over the window, in the limit's unit; for a bucket, by its used part. */
+double rf_source_row_rate(const struct rf_source_row *row);
+
+enum rf_source_columns {
+	RF_SOURCES_PLAIN,
+	RF_SOURCES_OF_LIMIT, /* with the rate of each limit, and bans */
+	RF_SOURCES_BY_RATE,  /* and with the rate of each source */
+};
+
+/* Prints the first `count` rows. */
+void rf_source_rows_print(const struct rf_source_rows *rows, size_t count,
+			  enum rf_source_columns columns);
 
 #endif /* RINGFENCE_SOURCE_TABLE_H */
