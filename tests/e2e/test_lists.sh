@@ -248,15 +248,46 @@ rules <<-'END'
 	deny add 192.0.2.0/28
 END
 
+# ---- mistakes ----
+
 before=$(ringfence save | sed 1d | cksum)
-printf '192.0.2.1\n\n# a comment\n192.0.2.300\n' >"$scratch/bad"
-fails 'deny load of a file with a wrong prefix prints its line number' \
-	1 "ringfence: $scratch/bad:4: '192.0.2.300': invalid \
-prefix; write it like 192.0.2.0/24 or 2001:db8::/32" ringfence deny load "$scratch/bad"
-echo '192.0.2.1 for 5m' >"$scratch/bad"
-fails 'allow load of a line with more than a prefix is refused' \
-	1 "ringfence: $scratch/bad:1: 'for': unexpected word" \
-	ringfence allow load "$scratch/bad"
+printf '%s\n' 192.0.2.1 '' '# a comment' 192.0.2.300 10.0.0.0/33 192.0.2.2 '192.0.2.1 for 5m' >"$scratch/bad"
+of_prefixes=":4: '192.0.2.300': invalid prefix; write it like 192.0.2.0/24 or 2001:db8::/32
+:5: '10.0.0.0/33': invalid prefix: its length must be 0-32
+:7: 'for': unexpected word
+: 3 mistakes; nothing was changed"
+# mistakes NAME: each with the program and the file.
+mistakes() {
+	echo "ringfence: $1${of_prefixes//$'\n'/$'\n'ringfence: $1}"
+}
+for replace in '' replace; do
+	# shellcheck disable=SC2086 # a word or none
+	fails "deny load $replace reports every mistake of a file" 1 "$(mistakes "$scratch/bad")" \
+		ringfence deny load "$scratch/bad" $replace
+done
+load_stdin() {
+	ringfence allow load - <"$scratch/bad"
+}
+fails 'allow load reports every mistake of standard input' 1 "$(mistakes 'standard input')" load_stdin
+fails 'limit add … from file reports every mistake of the file' 1 "$(mistakes "$scratch/bad")" \
+	ringfence limit add few rate 1/1s from file "$scratch/bad"
+fails 'limit change … from file reports every mistake of the file' 1 "$(mistakes "$scratch/bad")" \
+	ringfence limit change all from file "$scratch/bad"
+is "$(ringfence deny load --json "$scratch/bad" 2>"$scratch/log" | jq -r '"\(.file) \(.error)",
+	(.mistakes[] | ":\(.line): \(.message)"), .mistakes_left_out')" \
+	"$scratch/bad $scratch/bad$(tail -n 1 <<<"$of_prefixes")
+$(sed '$d' <<<"$of_prefixes")
+0" 'deny load --json lists the mistakes with their lines'
+awk 'BEGIN { for (i = 0; i < 200000; i++) print "not a prefix" }' >"$scratch/bad"
+is "$(ringfence deny load "$scratch/bad" 2>&1 | sed -n '1p;$p;$=')" \
+	"ringfence: $scratch/bad:1: 'not': invalid prefix; write it like 192.0.2.0/24 or 2001:db8::/32
+ringfence: $scratch/bad: 200000 mistakes, 100 of them shown; nothing was changed
+101" 'deny load of a file that is no list counts its mistakes, and shows the first ones'
+is "$(echo "deny load $scratch/bad" | ringfence check - 2>&1 | tail -n 1)" \
+	"ringfence: standard input: 200000 mistakes, 100 of them shown; 'apply' would change nothing" \
+	'so does check of a rule file that loads it'
+is "$(ringfence deny load --json "$scratch/bad" 2>"$scratch/log" | jq -c '[(.mistakes | length), .mistakes_left_out]')" \
+	'[100,199900]' 'deny load --json counts the mistakes that it leaves out'
 echo '# none' >"$scratch/bad"
 fails 'deny load of a file without a prefix is refused' \
 	1 "ringfence: $scratch/bad: the file has no prefix; 'deny flush' empties the list" \

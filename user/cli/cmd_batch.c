@@ -8,6 +8,7 @@
 #include "base/time.h"
 #include "cli/limit_edit.h"
 #include "cli/out.h"
+#include "cli/rules_file.h"
 #include "rules/file.h"
 
 #define WORDS_MAX 64 /* in a line */
@@ -78,7 +79,7 @@ static int read_load(struct batch *batch, const char *path, struct rf_list_chang
 	if (!err)
 		err = rf_words_end(words, error);
 	if (!err)
-		err = rf_file_prefixes(path, &prefixes, error);
+		err = rf_rules_prefixes(path, &prefixes, error);
 	if (!err && !prefixes.count)
 		err = rf_error_failed(error, -EINVAL, "%s: the file has no prefix",
 				      rf_file_name(path));
@@ -140,7 +141,7 @@ static int read_definition(struct step *step, struct rf_words *words, struct rf_
 	if (!err && step->definition.trial_ns)
 		err = refuse_trial(error);
 	if (!err && step->definition.from_file)
-		err = rf_file_prefixes(step->definition.from_file, &step->definition.from, error);
+		err = rf_rules_prefixes(step->definition.from_file, &step->definition.from, error);
 	step->definition.from_file = NULL;
 	return err;
 }

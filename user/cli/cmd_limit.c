@@ -7,13 +7,12 @@
 #include "cli/limit_change.h"
 #include "cli/limit_edit.h"
 #include "cli/out.h"
+#include "cli/rules_file.h"
 #include "cli/shadow_pairs.h"
 #include "cli/transaction.h"
 #include "cli/view.h"
-#include "rules/file.h"
 #include "rules/near.h"
 #include "rules/policy.h"
-#include "rules/rulefile.h"
 
 /* Adds the trial, if there is one, and warnings about the limit in `slot`, and prints. */
 static int print_done_json(const struct rf_ruleset *rules, int slot, json_t *root,
@@ -108,7 +107,7 @@ static int change_limit(const struct rf_options *options, struct rf_words *words
 	int err = rf_parse_limit(words, &definition, error);
 
 	if (!err && definition.from_file)
-		err = rf_file_prefixes(definition.from_file, &definition.from, error);
+		err = rf_rules_prefixes(definition.from_file, &definition.from, error);
 	if (!err)
 		err = rf_transaction_begin(&transaction, options, error);
 	if (!err)
@@ -160,7 +159,7 @@ int rf_cmd_limit_change(const struct rf_options *options, struct rf_words *words
 	if (!err)
 		err = read_change(&transaction.rules, &change, &definition, error);
 	if (!err && definition.from_file)
-		err = rf_file_prefixes(definition.from_file, &definition.from, error);
+		err = rf_rules_prefixes(definition.from_file, &definition.from, error);
 	if (!err)
 		err = set_limit(&transaction, &definition, options->json, error);
 	rf_transaction_end(&transaction);

@@ -6,6 +6,7 @@
 
 #include "base/time.h"
 #include "cli/out.h"
+#include "cli/rules_file.h"
 #include "cli/transaction.h"
 #include "cli/view.h"
 #include "rules/file.h"
@@ -124,7 +125,7 @@ static int read_prefixes(const char *path, enum rf_list list, struct rf_list_cha
 {
 	struct rf_list_change change = {.list = list, .until = RF_FOREVER};
 	struct rf_prefixes prefixes = {};
-	int err = rf_file_prefixes(path, &prefixes, error);
+	int err = rf_rules_prefixes(path, &prefixes, error);
 
 	if (!err && !prefixes.count)
 		err = fail_no_prefix(path, list, error);

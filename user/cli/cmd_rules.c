@@ -13,6 +13,7 @@
 #include "cli/transaction.h"
 #include "cli/view.h"
 #include "fence/past.h"
+#include "rules/file.h"
 #include "rules/policy.h"
 
 static void print_counts(const struct rf_ruleset *rules)
@@ -57,7 +58,7 @@ static int print_fine(const char *path, const struct rf_ruleset *rules, bool jso
 			rf_view_merged(counts_json(rules),
 				       json_pack("{s:I}", "on_both_lists", (json_int_t)both)),
 			false, error);
-	rf_out_text("%s: fine: ", rf_rules_name(path));
+	rf_out_text("%s: fine: ", rf_file_name(path));
 	print_counts(rules);
 	rf_out_text("\n");
 	if (both)

@@ -7,11 +7,6 @@
 #include "cli/rules_file.h"
 #include "rules/file.h"
 
-const char *rf_rules_name(const char *path)
-{
-	return strcmp(path, "-") == 0 ? "standard input" : path;
-}
-
 int rf_rules_read(const char *path, struct rf_rulefile *file, struct rf_error *error)
 {
 	char *text;
@@ -19,7 +14,7 @@ int rf_rules_read(const char *path, struct rf_rulefile *file, struct rf_error *e
 
 	if (err)
 		return err;
-	err = rf_rulefile_parse(text, rf_file_prefixes_all, file, error);
+	err = rf_rulefile_parse(text, rf_file_prefixes, file, error);
 	free(text);
 	return err;
 }
@@ -53,18 +48,40 @@ static json_t *mistakes_json(const struct rf_mistakes *mistakes)
 	return list;
 }
 
+int rf_rules_refuse(const char *path, const struct rf_mistakes *mistakes, const char *outcome,
+		    struct rf_error *error)
+{
+	const char *name = rf_file_name(path);
+	const size_t count = mistakes->count + mistakes->left_out;
+	char shown[48] = "";
+
+	print_mistakes(name, mistakes);
+	rf_out_error_key("file", rf_json_text(name));
+	rf_out_error_key("mistakes", mistakes_json(mistakes));
+	rf_out_error_key("mistakes_left_out", json_integer((json_int_t)mistakes->left_out));
+	if (mistakes->left_out)
+		snprintf(shown, sizeof(shown), ", %zu of them shown", mistakes->count);
+	return rf_error_failed(error, -EINVAL, "%s: %zu mistake%s%s; %s", name, count,
+			       count == 1 ? "" : "s", shown, outcome);
+}
+
 int rf_rules_check(const char *path, struct rf_rulefile *file, const char *outcome,
 		   struct rf_error *error)
 {
-	const char *name = rf_rules_name(path);
 	const int err = rf_rulefile_check(file, error);
-	const size_t count = file->mistakes.count;
 
-	if (err || !count)
+	if (err || !file->mistakes.count)
 		return err;
-	print_mistakes(name, &file->mistakes);
-	rf_out_error_key("file", rf_json_text(name));
-	rf_out_error_key("mistakes", mistakes_json(&file->mistakes));
-	return rf_error_failed(error, -EINVAL, "%s: %zu mistake%s; %s", name, count,
-			       count == 1 ? "" : "s", outcome);
+	return rf_rules_refuse(path, &file->mistakes, outcome, error);
+}
+
+int rf_rules_prefixes(const char *path, struct rf_prefixes *prefixes, struct rf_error *error)
+{
+	struct rf_mistakes mistakes = {};
+	int err = rf_file_prefixes(path, prefixes, &mistakes, error);
+
+	if (!err && mistakes.count)
+		err = rf_rules_refuse(path, &mistakes, RF_RULES_UNCHANGED, error);
+	rf_mistakes_free(&mistakes);
+	return err;
 }

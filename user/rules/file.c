@@ -103,6 +103,16 @@ static int add_line(char *line, struct rf_prefixes *prefixes, struct rf_error *e
 	return err ? err : rf_prefixes_add(prefixes, &prefix, error);
 }
 
+/* A file that is no list at all has a mistake in each line. */
+static int add_mistake(struct rf_mistakes *mistakes, size_t line, const char *text,
+		       struct rf_error *error)
+{
+	if (mistakes->count < RF_FILE_MISTAKES_MAX)
+		return rf_mistakes_add(mistakes, line, text, error);
+	mistakes->left_out++;
+	return 0;
+}
+
 static int add_lines(char *rest, struct rf_prefixes *prefixes, struct rf_mistakes *mistakes,
 		     struct rf_error *error)
 {
@@ -118,13 +128,13 @@ static int add_lines(char *rest, struct rf_prefixes *prefixes, struct rf_mistake
 		if (err == -ENOMEM)
 			*error = reason;
 		else if (err)
-			err = rf_mistakes_add(mistakes, number, reason.text, error);
+			err = add_mistake(mistakes, number, reason.text, error);
 	}
 	return err;
 }
 
-int rf_file_prefixes_all(const char *path, struct rf_prefixes *prefixes,
-			 struct rf_mistakes *mistakes, struct rf_error *error)
+int rf_file_prefixes(const char *path, struct rf_prefixes *prefixes, struct rf_mistakes *mistakes,
+		     struct rf_error *error)
 {
 	char *text;
 	int err = rf_file_read(path, &text, error);
@@ -136,17 +146,5 @@ int rf_file_prefixes_all(const char *path, struct rf_prefixes *prefixes,
 	else
 		err = add_lines(text, prefixes, mistakes, error);
 	free(text);
-	return err;
-}
-
-int rf_file_prefixes(const char *path, struct rf_prefixes *prefixes, struct rf_error *error)
-{
-	struct rf_mistakes mistakes = {};
-	int err = rf_file_prefixes_all(path, prefixes, &mistakes, error);
-
-	if (!err && mistakes.count)
-		err = rf_error_failed(error, -EINVAL, "%s:%zu: %s", path, mistakes.mistake[0].line,
-				      mistakes.mistake[0].text);
-	rf_mistakes_free(&mistakes);
 	return err;
 }

@@ -11,13 +11,14 @@
 const char *rf_file_name(const char *path);
 /* All of a file, with a final NUL; `-` is standard input. The caller frees `text`. */
 int rf_file_read(const char *path, char **text, struct rf_error *error);
+
+#define RF_FILE_MISTAKES_MAX 100 /* of a file of prefixes; more are counted */
+
 /*
  * Adds the prefixes of a file to `prefixes`: one per line, where `#` begins a comment, or a set as
- * `nft -j list set` prints it. An error names the file, the line and the word.
+ * `nft -j list set` prints it. Wrong lines are no error: they are added to `mistakes`.
  */
-int rf_file_prefixes(const char *path, struct rf_prefixes *prefixes, struct rf_error *error);
-/* The same for all mistakes: they are no error, and the lines that are right are added. */
-int rf_file_prefixes_all(const char *path, struct rf_prefixes *prefixes,
-			 struct rf_mistakes *mistakes, struct rf_error *error);
+int rf_file_prefixes(const char *path, struct rf_prefixes *prefixes, struct rf_mistakes *mistakes,
+		     struct rf_error *error);
 
 #endif /* RINGFENCE_FILE_H */

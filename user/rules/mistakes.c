@@ -25,17 +25,45 @@ static int make_room(struct rf_mistakes *mistakes)
 	return 0;
 }
 
+/* Those of the file as a whole come after all lines. */
+static bool is_after(size_t left, size_t line)
+{
+	return !left || left > line;
+}
+
 int rf_mistakes_add(struct rf_mistakes *mistakes, size_t line, const char *text,
 		    struct rf_error *error)
 {
 	char *copy = strdup(text);
+	size_t at;
 
 	if (!copy || make_room(mistakes)) {
 		free(copy);
 		return fail_memory(error);
 	}
-	mistakes->mistake[mistakes->count++] = (struct rf_mistake){line, copy};
+	at = mistakes->count++;
+	while (line && at && is_after(mistakes->mistake[at - 1].line, line)) {
+		mistakes->mistake[at] = mistakes->mistake[at - 1];
+		at--;
+	}
+	mistakes->mistake[at] = (struct rf_mistake){line, copy};
 	return 0;
+}
+
+int rf_mistakes_add_file(struct rf_mistakes *mistakes, size_t line, const char *path,
+			 const struct rf_mistakes *file, struct rf_error *error)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < file->count && !err; i++) {
+		struct rf_error reason;
+
+		rf_error_failed(&reason, 0, "%s:%zu: %s", path, file->mistake[i].line,
+				file->mistake[i].text);
+		err = rf_mistakes_add(mistakes, line, reason.text, error);
+	}
+	mistakes->left_out += file->left_out;
+	return err;
 }
 
 void rf_mistakes_free(struct rf_mistakes *mistakes)

@@ -54,13 +54,9 @@ static int read_file(struct parser *parser, const char *path, struct rf_prefixes
 				       "'-': a rule file cannot read from standard input; name a "
 				       "file");
 	err = parser->read(path, prefixes, &mistakes, error);
-	for (size_t i = 0; i < mistakes.count && !err; i++) {
-		struct rf_error reason;
-
-		rf_error_failed(&reason, 0, "%s:%zu: %s", path, mistakes.mistake[i].line,
-				mistakes.mistake[i].text);
-		err = add_mistake(parser, reason.text, error);
-	}
+	if (!err)
+		err = rf_mistakes_add_file(&parser->file->mistakes, parser->line, path, &mistakes,
+					   error);
 	rf_mistakes_free(&mistakes);
 	return err;
 }
