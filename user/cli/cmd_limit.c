@@ -130,22 +130,6 @@ int rf_cmd_limit_set(const struct rf_options *options, struct rf_words *words,
 	return change_limit(options, words, false, error);
 }
 
-/* The definition of the limit after the change. */
-static int read_change(const struct rf_ruleset *rules, const struct rf_change *change,
-		       struct rf_definition *definition, struct rf_error *error)
-{
-	int err = rf_limit_edit_check_there(&rules->bank, change->name, error);
-	const int slot = err ? -1 : rf_bank_find(&rules->bank, change->name);
-	char *text = err ? NULL : rf_ruleset_format_limit(rules, slot);
-
-	if (!err && !text)
-		err = rf_error_failed(error, -ENOMEM, "limit '%s': out of memory", change->name);
-	if (!err)
-		err = rf_change_limit(change, &rules->bank.limit[slot], text, definition, error);
-	free(text);
-	return err;
-}
-
 int rf_cmd_limit_change(const struct rf_options *options, struct rf_words *words,
 			struct rf_error *error)
 {
@@ -157,7 +141,7 @@ int rf_cmd_limit_change(const struct rf_options *options, struct rf_words *words
 	if (!err)
 		err = rf_transaction_begin(&transaction, options, error);
 	if (!err)
-		err = read_change(&transaction.rules, &change, &definition, error);
+		err = rf_limit_edit_read(&transaction.rules, &change, &definition, error);
 	if (!err && definition.from_file)
 		err = rf_rules_prefixes(definition.from_file, &definition.from, error);
 	if (!err)

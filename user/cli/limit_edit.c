@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <errno.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "cli/limit_edit.h"
 #include "rules/near.h"
@@ -65,5 +67,96 @@ int rf_limit_edit_del(struct rf_transaction *transaction, const char *name, stru
 
 	if (!err)
 		rf_ruleset_del_limit(&transaction->rules, rf_bank_find(rules, name));
+	return err;
+}
+
+int rf_limit_edit_read(const struct rf_ruleset *rules, const struct rf_change *change,
+		       struct rf_definition *definition, struct rf_error *error)
+{
+	int err = rf_limit_edit_check_there(&rules->bank, change->name, error);
+	const int slot = err ? -1 : rf_bank_find(&rules->bank, change->name);
+	char *text = err ? NULL : rf_ruleset_format_limit(rules, slot);
+
+	if (!err && !text)
+		err = rf_error_failed(error, -ENOMEM, "limit '%s': out of memory", change->name);
+	if (!err)
+		err = rf_change_limit(change, &rules->bank.limit[slot], text, definition, error);
+	free(text);
+	return err;
+}
+
+/* ---- shadows ---- */
+
+static int fail_ambiguous(struct rf_error *error)
+{
+	return rf_error_usage(error,
+			      "'all': it means every limit, and one limit has that name; name the "
+			      "limits instead, or write 'all all' for that one alone");
+}
+
+/* "all", alone, is every limit. It must not mean more than a user of a limit of that name wants. */
+static int choose_all(const struct rf_bank *rules, uint32_t *chosen, struct rf_error *error)
+{
+	if (!rf_bank_count(rules))
+		return rf_error_failed(error, -ENOENT, "no limits; 'limit add' makes one");
+	if (rf_bank_find(rules, "all") >= 0 && rf_bank_count(rules) > 1)
+		return fail_ambiguous(error);
+	for (int slot = 0; slot < RF_LIMITS_MAX; slot++)
+		*chosen |= (uint32_t)(rules->policy[slot].id != 0) << slot;
+	return 0;
+}
+
+static int choose(const struct rf_bank *rules, const struct rf_names *names, uint32_t *chosen,
+		  struct rf_error *error)
+{
+	if (names->count == 1 && strcmp(names->name[0], "all") == 0)
+		return choose_all(rules, chosen, error);
+	for (int i = 0; i < names->count; i++) {
+		const int slot = rf_bank_find(rules, names->name[i]);
+
+		if (slot < 0 && rf_word_is_reserved(names->name[i]))
+			return rf_error_usage(error,
+					      "'%s': unexpected word; names of limits come here",
+					      names->name[i]);
+		if (slot < 0)
+			return rf_fail_no_limit(rules, names->name[i], "", error);
+		*chosen |= 1U << slot;
+	}
+	return 0;
+}
+
+/* Changes the limit in `slot`; its windows and counters go on. */
+static int turn(struct rf_transaction *transaction, int slot, bool to_shadow,
+		struct rf_error *error)
+{
+	struct rf_limit limit = transaction->rules.bank.limit[slot];
+
+	if (to_shadow && limit.ban_ns)
+		return rf_error_failed(error, -EINVAL,
+				       "limit '%s': it bans, and a shadow limit bans nobody; "
+				       "first run 'ringfence limit change %s no ban'",
+				       limit.name, limit.name);
+	limit.flags ^= RF_SHADOW;
+	rf_bank_put(&transaction->rules.bank, slot, &limit, rf_fence_tick_ns(&transaction->fence),
+		    &transaction->next_id);
+	return 0;
+}
+
+int rf_limit_edit_arm(struct rf_transaction *transaction, const struct rf_names *names,
+		      bool to_shadow, uint32_t *chosen, uint32_t *changed, struct rf_error *error)
+{
+	int err;
+
+	*chosen = *changed = 0;
+	err = choose(&transaction->rules.bank, names, chosen, error);
+	for (int slot = 0; slot < RF_LIMITS_MAX && !err; slot++) {
+		const struct rf_limit *limit = &transaction->rules.bank.limit[slot];
+		const bool is_shadow = limit->flags & RF_SHADOW;
+
+		if (!(*chosen >> slot & 1) || is_shadow == to_shadow)
+			continue;
+		err = turn(transaction, slot, to_shadow, error);
+		*changed |= 1U << slot;
+	}
 	return err;
 }

@@ -3,7 +3,7 @@
 #include "base/time.h"
 #include "cli/out.h"
 
-static int read_rules(struct rf_transaction *transaction, struct rf_error *error)
+int rf_transaction_read(struct rf_transaction *transaction, struct rf_error *error)
 {
 	struct rf_standing standing;
 	int err = rf_fence_ruleset(&transaction->fence, &transaction->rules, error);
@@ -42,7 +42,7 @@ int rf_transaction_begin(struct rf_transaction *transaction, const struct rf_opt
 
 	if (!err)
 		err = rf_fence_check_settled(&transaction->fence, error);
-	return err ? err : read_rules(transaction, error);
+	return err ? err : rf_transaction_read(transaction, error);
 }
 
 static void report(void *context, size_t done, size_t total)

@@ -22,6 +22,8 @@ struct rf_transaction {
 /* Takes the lock, and opens the fence. End the transaction even if this fails. */
 int rf_transaction_open(struct rf_transaction *transaction, const struct rf_options *options,
 			struct rf_error *error);
+/* Reads the rules in force, without expired entries, also while rules are on trial. */
+int rf_transaction_read(struct rf_transaction *transaction, struct rf_error *error);
 /* Sets when the entries of lists end, from the time that each is to stay. */
 void rf_transaction_set_times(const struct rf_transaction *transaction,
 			      const struct rf_list_changes *changes);
