@@ -115,7 +115,7 @@ static void a_ban_ends_with_its_limit(void **state)
 /* Bans belong to both sides of a trial: one that is ended does not come back with the old rules. */
 static void unban_on_trial_holds_after_it(void **state)
 {
-	const struct rf_prefix all = {.version = 4};
+	struct rf_unban all = {.prefix.version = 4};
 	struct program *program = *state;
 	struct rf_error error = {};
 
@@ -124,7 +124,8 @@ static void unban_on_trial_holds_after_it(void **state)
 	assert_int_equal(burst(program, 2, 20), 5);
 	program_apply_on_trial(program, "limit add new rate 9/1s ban 2h\n", 60 * NS_PER_S);
 	assert_int_equal(burst(program, 3, 20), 9);
-	assert_int_equal(rf_fence_unban(&program->fence, &all, &error), 3);
+	assert_done(rf_fence_unban(&program->fence, &all, 1, true, &error), &error);
+	assert_int_equal(all.bans, 3);
 	program_set_time(program, START_NS + 2 * NS_PER_S);
 	assert_int_equal(burst(program, 3, 3), 3);
 	program_set_time(program, START_NS + 70 * NS_PER_S);

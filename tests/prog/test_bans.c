@@ -89,15 +89,13 @@ static int burst6(const struct program *program, const char *source, int protoco
 /* Ends bans like 'ringfence unban', and returns how many. */
 static int unban(const struct program *program, const char *text)
 {
+	struct rf_unban unban = {.all = strcmp(text, "all") == 0};
 	struct rf_error error = {};
-	struct rf_prefix prefix;
-	int lifted;
 
-	if (strcmp(text, "all") != 0)
-		assert_done(rf_parse_prefix(text, &prefix, &error), &error);
-	lifted = rf_fence_unban(&program->fence, strcmp(text, "all") ? &prefix : NULL, &error);
-	assert_true(lifted >= 0);
-	return lifted;
+	if (!unban.all)
+		assert_done(rf_parse_prefix(text, &unban.prefix, &error), &error);
+	assert_done(rf_fence_unban(&program->fence, &unban, 1, true, &error), &error);
+	return unban.bans;
 }
 
 static size_t count_bans(const struct program *program)

@@ -99,40 +99,29 @@ int rf_cmd_bans(const struct rf_options *options, struct rf_words *words, struct
 
 /* ---- unban ---- */
 
-static int print_lifted(const struct rf_options *options, const char *text, bool all, int lifted,
+static int print_lifted(const struct rf_options *options, const struct rf_unban *unban,
 			struct rf_error *error)
 {
-	if (!lifted && !all)
-		return rf_error_failed(error, -ENOENT,
-				       "%s: not banned; 'ringfence bans' lists the banned sources",
-				       text);
+	if (!unban->bans && !unban->all)
+		return rf_fail_not_banned(unban, error);
 	if (options->json)
-		return rf_out_json(json_pack("{s:i}", "lifted", lifted), false, error);
-	rf_out("%d ban%s ended\n", lifted, lifted == 1 ? "" : "s");
+		return rf_out_json(json_pack("{s:i}", "lifted", unban->bans), false, error);
+	rf_out("%d ban%s ended\n", unban->bans, unban->bans == 1 ? "" : "s");
 	return 0;
 }
 
 int rf_cmd_unban(const struct rf_options *options, struct rf_words *words, struct rf_error *error)
 {
 	struct rf_fence fence = RF_FENCE_NONE;
-	const char *text = rf_take_operand(RF_CMD_UNBAN, words, error);
-	struct rf_prefix prefix;
-	int err = 0, lifted = 0;
-	bool all;
+	struct rf_unban unban = {};
+	int err = rf_parse_unban(words, &unban.prefix, &unban.all, error);
 
-	if (!text)
-		return -EINVAL;
-	all = rf_option_find(rf_syntax[RF_CMD_UNBAN].operand.words, text) >= 0;
-	if (!all)
-		err = rf_parse_prefix(text, &prefix, error);
-	if (!err)
-		err = rf_words_end(words, error);
 	if (!err)
 		err = rf_fence_open_to_change(&fence, options->dev, error);
 	if (!err)
-		lifted = rf_fence_unban(&fence, all ? NULL : &prefix, error);
+		err = rf_fence_unban(&fence, &unban, 1, true, error);
 	if (!err)
-		err = lifted < 0 ? lifted : print_lifted(options, text, all, lifted, error);
+		err = print_lifted(options, &unban, error);
 	rf_fence_close(&fence);
 	return err;
 }

@@ -163,31 +163,57 @@ static bool find_limit(const struct rf_bank side[2], int sides, struct rf_ban_ro
 	return false;
 }
 
-int rf_fence_unban(const struct rf_fence *fence, const struct rf_prefix *prefix,
+static bool means(const struct rf_unban *unban, const struct rf_prefix *banned)
+{
+	return unban->all || rf_prefix_contains(&unban->prefix, banned) ||
+	       rf_prefix_contains(banned, &unban->prefix);
+}
+
+/* One ban is that of the first that means it, unless nothing ends. */
+static void unban_row(const struct rf_fence *fence, const struct rf_ban_row *row,
+		      struct rf_unban *unban, size_t count, bool ends)
+{
+	const struct rf_prefix banned = rf_ban_prefix(row);
+
+	for (size_t i = 0; i < count; i++) {
+		if (!means(&unban[i], &banned))
+			continue;
+		if (!ends) {
+			unban[i].bans++;
+			continue;
+		}
+		unban[i].bans += rf_ban_lift(&fence->ban[row->place / RF_BAN_WAYS],
+					     row->place % RF_BAN_WAYS, row->word);
+		return;
+	}
+}
+
+int rf_fence_unban(const struct rf_fence *fence, struct rf_unban *unban, size_t count, bool ends,
 		   struct rf_error *error)
 {
 	struct rf_bank side[2];
 	struct rf_bans bans;
-	int sides, lifted = 0, err = read_sides(fence, side, &sides, error);
+	int sides, err = read_sides(fence, side, &sides, error);
 
+	for (size_t i = 0; i < count; i++)
+		unban[i].bans = 0;
 	if (err)
 		return err;
 	err = read_bans(fence, &bans, false, error);
-	for (size_t i = 0; !err && i < bans.count; i++) {
-		struct rf_ban_row *row = &bans.row[i];
-		struct rf_prefix banned;
-
-		if (!find_limit(side, sides, row))
-			continue;
-		banned = rf_ban_prefix(row);
-		if (prefix && !rf_prefix_contains(prefix, &banned) &&
-		    !rf_prefix_contains(&banned, prefix))
-			continue;
-		lifted += rf_ban_lift(&fence->ban[row->place / RF_BAN_WAYS],
-				      row->place % RF_BAN_WAYS, row->word);
-	}
+	for (size_t i = 0; !err && i < bans.count; i++)
+		if (find_limit(side, sides, &bans.row[i]))
+			unban_row(fence, &bans.row[i], unban, count, ends);
 	rf_bans_free(&bans);
-	return err ? err : lifted;
+	return err;
+}
+
+int rf_fail_not_banned(const struct rf_unban *unban, struct rf_error *error)
+{
+	char text[RF_PREFIX_TEXT_SIZE];
+
+	rf_format_prefix(&unban->prefix, text);
+	return rf_error_failed(error, -ENOENT,
+			       "%s: not banned; 'ringfence bans' lists the banned sources", text);
 }
 
 void rf_bans_reclaim(const struct rf_fence *fence)

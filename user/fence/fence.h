@@ -246,13 +246,21 @@ const struct rf_ban_row *rf_bans_find(const struct rf_bans *bans, const struct r
 				      uint32_t limit_id);
 /* The banned source, as a prefix. */
 struct rf_prefix rf_ban_prefix(const struct rf_ban_row *row);
+/* Whose bans to end: of sources that lie in `prefix` or contain it, or all. */
+struct rf_unban {
+	struct rf_prefix prefix;
+	bool all;
+	int bans; /* that it ended, or would end */
+};
+
 /*
- * Ends the bans of sources that lie in `prefix` or contain it; NULL: all bans. Returns the number
- * of bans that it ended. Every CPU knows within RF_BAN_LEASE_NS. Only for a fence that may be
- * changed.
+ * Ends the bans of many, at the cost of reading the bans once; unless `ends`, only counts them.
+ * Every CPU knows within RF_BAN_LEASE_NS. Only for a fence that may be changed.
  */
-int rf_fence_unban(const struct rf_fence *fence, const struct rf_prefix *prefix,
+int rf_fence_unban(const struct rf_fence *fence, struct rf_unban *unban, size_t count, bool ends,
 		   struct rf_error *error);
+/* The error of one that has no ban to end. */
+int rf_fail_not_banned(const struct rf_unban *unban, struct rf_error *error);
 
 /* ---- changing rules (lock.c, clock.c, commit.c) ---- */
 

@@ -165,6 +165,9 @@ int rf_parse_stats(struct rf_words *words, struct rf_stats *stats, struct rf_err
 int rf_parse_top(struct rf_words *words, struct rf_top *top, struct rf_error *error);
 /* [for TIME], for lists: 0 if it is not given. */
 int rf_parse_for(struct rf_words *words, uint64_t *time_ns, struct rf_error *error);
+/* The words after `unban`: PREFIX or all. */
+int rf_parse_unban(struct rf_words *words, struct rf_prefix *prefix, bool *all,
+		   struct rf_error *error);
 /* [replace], after `load FILE`. */
 int rf_parse_replace(struct rf_words *words, bool *replace, struct rf_error *error);
 /* [confirm TIME]: 0 if it is not given. */

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Parses the words after commands with few options: newcomers, allow, deny, apply, stats, top. */
+#include <errno.h>
 #include <string.h>
 
+#include "rules/grammar_option.h"
 #include "rules/private.h"
 
 #define DAY_NS (24 * 3600 * RF_NS_PER_S)
@@ -57,6 +59,20 @@ static int parse_replace(const char *value, void *into, struct rf_error *error)
 	(void)error;
 	*(bool *)into = true;
 	return 0;
+}
+
+int rf_parse_unban(struct rf_words *words, struct rf_prefix *prefix, bool *all,
+		   struct rf_error *error)
+{
+	const char *text = rf_take_operand(RF_CMD_UNBAN, words, error);
+	int err = 0;
+
+	if (!text)
+		return -EINVAL;
+	*all = rf_option_find(rf_syntax[RF_CMD_UNBAN].operand.words, text) >= 0;
+	if (!*all)
+		err = rf_parse_prefix(text, prefix, error);
+	return err ? err : rf_words_end(words, error);
 }
 
 int rf_parse_replace(struct rf_words *words, bool *replace, struct rf_error *error)
