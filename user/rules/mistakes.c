@@ -66,6 +66,31 @@ int rf_mistakes_add_file(struct rf_mistakes *mistakes, size_t line, const char *
 	return err;
 }
 
+int rf_ruleset_mistakes(struct rf_ruleset *rules, rf_mistakes_blame blame, const void *context,
+			struct rf_mistakes *mistakes, struct rf_error *error)
+{
+	int slot = 0, err = 0;
+
+	while (!err && slot >= 0) {
+		struct rf_compiled compiled = {};
+		struct rf_error reason = {};
+		size_t line = 0;
+
+		slot = -1;
+		err = rf_ruleset_compile(rules, &compiled, &reason);
+		if (err == -ENOMEM) {
+			*error = reason;
+		} else if (err) {
+			slot = blame(context, &rules->bank, compiled.refused, &line);
+			err = rf_mistakes_add(mistakes, line, reason.text, error);
+		}
+		if (slot >= 0)
+			rf_ruleset_del_limit(rules, slot);
+		rf_compiled_free(&compiled);
+	}
+	return err;
+}
+
 void rf_mistakes_free(struct rf_mistakes *mistakes)
 {
 	for (size_t i = 0; i < mistakes->count; i++)

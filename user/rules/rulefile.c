@@ -401,10 +401,12 @@ int rf_rulefile_rules(const struct rf_rulefile *file, struct rf_rulefile_place *
 /* ---- the whole ---- */
 
 /* The last limit of the file among those in `slots`. */
-static int find_last(const struct rf_rulefile *file, const struct rf_bank *bank, uint32_t slots)
+static int find_last(const void *context, const struct rf_bank *bank, uint32_t slots, size_t *line)
 {
+	const struct rf_rulefile *file = context;
 	int last = -1;
 
+	(void)line; /* they are of the file as a whole */
 	for (int i = 0; i < file->limits; i++) {
 		const int slot = rf_bank_find(bank, file->limit[i].limit.name);
 
@@ -419,25 +421,10 @@ int rf_rulefile_check(struct rf_rulefile *file, struct rf_error *error)
 	const struct rf_bank nothing = {};
 	struct rf_rulefile_place place = RF_RULEFILE_NOWHERE(&nothing);
 	struct rf_ruleset rules = RF_RULESET_NONE;
-	int err = rf_rulefile_rules(file, &place, &rules, error), last = 0;
+	int err = rf_rulefile_rules(file, &place, &rules, error);
 
-	/* Without the last limit of a mistake, the next compilation finds the next mistake. */
-	while (!err && last >= 0) {
-		struct rf_compiled compiled = {};
-		struct rf_error reason = {};
-
-		last = -1;
-		err = rf_ruleset_compile(&rules, &compiled, &reason);
-		if (err == -ENOMEM) {
-			*error = reason;
-		} else if (err) {
-			last = find_last(file, &rules.bank, compiled.refused);
-			err = rf_mistakes_add(&file->mistakes, 0, reason.text, error);
-		}
-		if (last >= 0)
-			rf_ruleset_del_limit(&rules, last);
-		rf_compiled_free(&compiled);
-	}
+	if (!err)
+		err = rf_ruleset_mistakes(&rules, find_last, file, &file->mistakes, error);
 	rf_ruleset_free(&rules);
 	return err;
 }
