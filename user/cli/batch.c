@@ -1,0 +1,337 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/batch.h"
+#include "rules/file.h"
+
+#define WORDS_MAX 1024 /* in a line; lists of ports may have blanks after their commas */
+#define COMMANDS                                                                                  \
+	"a batch, which may have 'limit' with 'add', 'set', 'change', 'arm', 'shadow' or 'del', " \
+	"'allow' and 'deny' with 'add', 'del', 'load' or 'flush', 'newcomers' and 'unban'"
+
+void rf_batch_free(struct rf_batch *batch)
+{
+	rf_list_changes_free(&batch->lists);
+	for (size_t i = 0; i < batch->steps; i++) {
+		rf_definition_free(&batch->step[i].definition);
+		free((void *)batch->step[i].words.word);
+	}
+	free(batch->step);
+	free(batch->unban);
+	free(batch->unban_line);
+	rf_mistakes_free(&batch->mistakes);
+	free(batch->text);
+}
+
+static int fail_memory(struct rf_error *error)
+{
+	return rf_error_failed(error, -ENOMEM, "out of memory for the commands");
+}
+
+int rf_batch_note(struct rf_batch *batch, size_t line, int err, const struct rf_error *reason,
+		  struct rf_error *error)
+{
+	if (!err)
+		return 0;
+	if (err != -ENOMEM)
+		return rf_mistakes_add(&batch->mistakes, line, reason->text, error);
+	*error = *reason;
+	return err;
+}
+
+int rf_batch_prefixes(struct rf_batch *batch, size_t line, const char *path,
+		      struct rf_prefixes *prefixes, bool *is_wrong, struct rf_error *error)
+{
+	struct rf_mistakes mistakes = {};
+	int err;
+
+	if (strcmp(path, "-") == 0 && strcmp(batch->path, "-") == 0)
+		return rf_error_failed(error, -EINVAL,
+				       "'-': standard input has the commands; name a file");
+	err = rf_file_prefixes(path, prefixes, &mistakes, error);
+	if (!err)
+		err = rf_mistakes_add_file(&batch->mistakes, line, rf_file_name(path), &mistakes,
+					   error);
+	*is_wrong |= mistakes.count > 0;
+	rf_mistakes_free(&mistakes);
+	return err;
+}
+
+/* ---- lists ---- */
+
+static enum rf_list list_of(enum rf_command_id command)
+{
+	return command < RF_CMD_DENY_ADD ? RF_ALLOW : RF_DENY;
+}
+
+static bool is_of_lists(int command)
+{
+	return command >= RF_CMD_ALLOW_ADD && command <= RF_CMD_DENY_FLUSH &&
+	       command != RF_CMD_ALLOW_LIST && command != RF_CMD_DENY_LIST;
+}
+
+/* What the lines before did to the list no longer matters. */
+static void empty_list(struct rf_batch *batch, enum rf_list list)
+{
+	struct rf_list_changes *lists = &batch->lists;
+	size_t kept = 0;
+
+	for (size_t i = 0; i < lists->count; i++)
+		if (lists->change[i].list != list)
+			lists->change[kept++] = lists->change[i];
+	lists->count = kept;
+	lists->empty[list] = true;
+}
+
+static int add_prefixes(struct rf_batch *batch, struct rf_list_change *change,
+			const struct rf_prefixes *prefixes, struct rf_error *error)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < prefixes->count && !err; i++) {
+		change->prefix = prefixes->prefix[i];
+		err = rf_list_changes_add(&batch->lists, change, error);
+	}
+	return err;
+}
+
+static int read_load(struct rf_batch *batch, const char *path, struct rf_list_change *change,
+		     struct rf_words *words, struct rf_error *error)
+{
+	struct rf_prefixes prefixes = {};
+	bool replace = false, is_wrong = false;
+	int err = rf_parse_replace(words, &replace, error);
+
+	if (!err)
+		err = rf_words_end(words, error);
+	if (!err)
+		err = rf_batch_prefixes(batch, change->line, path, &prefixes, &is_wrong, error);
+	if (!err && !prefixes.count && !is_wrong)
+		err = rf_error_failed(error, -EINVAL, "%s: the file has no prefix",
+				      rf_file_name(path));
+	if (!err && replace)
+		empty_list(batch, change->list);
+	if (!err)
+		err = add_prefixes(batch, change, &prefixes, error);
+	rf_prefixes_free(&prefixes);
+	if ((err || is_wrong) && !batch->wrong_load[change->list])
+		batch->wrong_load[change->list] = change->line;
+	return err;
+}
+
+static int read_list(struct rf_batch *batch, enum rf_command_id command, size_t line,
+		     struct rf_words *words, struct rf_error *error)
+{
+	const bool adds = command == RF_CMD_ALLOW_ADD || command == RF_CMD_DENY_ADD;
+	const bool dels = command == RF_CMD_ALLOW_DEL || command == RF_CMD_DENY_DEL;
+	struct rf_list_change change = {
+		.list = list_of(command),
+		.until = dels ? 0 : RF_FOREVER,
+		.must_be_there = dels,
+		.line = line,
+	};
+	const char *operand;
+	int err;
+
+	if (command == RF_CMD_ALLOW_FLUSH || command == RF_CMD_DENY_FLUSH) {
+		err = rf_words_end(words, error);
+		if (!err)
+			empty_list(batch, change.list);
+		return err;
+	}
+	operand = rf_take_operand(command, words, error);
+	if (!operand)
+		return -EINVAL;
+	if (!adds && !dels)
+		return read_load(batch, operand, &change, words, error);
+	err = rf_parse_prefix(operand, &change.prefix, error);
+	if (!err && adds)
+		err = rf_parse_for(words, &change.time_ns, error);
+	if (!err)
+		err = rf_words_end(words, error);
+	return err ? err : rf_list_changes_add(&batch->lists, &change, error);
+}
+
+/* ---- bans ---- */
+
+static int grow_unbans(struct rf_batch *batch)
+{
+	const size_t capacity = batch->unbans_capacity ? 2 * batch->unbans_capacity : 16;
+	struct rf_unban *unban = reallocarray(batch->unban, capacity, sizeof(*unban));
+	size_t *line;
+
+	if (!unban)
+		return -ENOMEM;
+	batch->unban = unban;
+	line = reallocarray(batch->unban_line, capacity, sizeof(*line));
+	if (!line)
+		return -ENOMEM;
+	batch->unban_line = line;
+	batch->unbans_capacity = capacity;
+	return 0;
+}
+
+static int read_unban(struct rf_batch *batch, size_t line, struct rf_words *words,
+		      struct rf_error *error)
+{
+	struct rf_unban unban = {};
+	int err = rf_parse_unban(words, &unban.prefix, &unban.all, error);
+
+	if (err)
+		return err;
+	if (batch->unbans == batch->unbans_capacity && grow_unbans(batch))
+		return fail_memory(error);
+	batch->unban[batch->unbans] = unban;
+	batch->unban_line[batch->unbans++] = line;
+	return 0;
+}
+
+/* ---- limits and newcomers ---- */
+
+static int check_no_trial(uint64_t trial_ns, struct rf_error *error)
+{
+	if (!trial_ns)
+		return 0;
+	return rf_error_failed(error, -EINVAL,
+			       "'confirm': it is not for a batch; use it with the command itself");
+}
+
+static int read_definition(struct rf_batch *batch, struct rf_step *step, struct rf_words *words,
+			   struct rf_error *error)
+{
+	struct rf_definition *definition = &step->definition;
+	int err = rf_parse_limit(words, definition, error);
+
+	if (!err)
+		err = check_no_trial(definition->trial_ns, error);
+	if (!err && definition->from_file)
+		err = rf_batch_prefixes(batch, step->line, definition->from_file, &definition->from,
+					&step->is_wrong, error);
+	return err;
+}
+
+static int read_names(struct rf_step *step, struct rf_words *words, struct rf_error *error)
+{
+	uint64_t trial_ns = 0;
+	int err = rf_parse_names(step->command, words, &step->names, error);
+
+	if (!err && step->command == RF_CMD_LIMIT_DEL && step->names.count > 1)
+		err = rf_error_usage(error, "'%s': unexpected word", step->names.name[1]);
+	if (!err && step->command != RF_CMD_LIMIT_SHADOW)
+		err = rf_parse_confirm(words, &trial_ns, error);
+	if (!err)
+		err = check_no_trial(trial_ns, error);
+	return err ? err : rf_words_end(words, error);
+}
+
+static int read_change(struct rf_step *step, struct rf_words *words, struct rf_error *error)
+{
+	int err = rf_parse_change(words, &step->change, error);
+
+	if (err || !(step->change.parts >> RF_OPT_TRIAL & 1))
+		return err;
+	return check_no_trial(1, error);
+}
+
+static int read_step_words(struct rf_batch *batch, struct rf_step *step, struct rf_words *words,
+			   struct rf_error *error)
+{
+	switch (step->command) {
+	case RF_CMD_NEWCOMERS:
+		return rf_parse_newcomers(words, &step->newcomers, error);
+	case RF_CMD_LIMIT_CHANGE:
+		return read_change(step, words, error);
+	case RF_CMD_LIMIT_ADD:
+	case RF_CMD_LIMIT_SET:
+		return read_definition(batch, step, words, error);
+	default:
+		return read_names(step, words, error);
+	}
+}
+
+static struct rf_step *add_step(struct rf_batch *batch, const struct rf_words *words)
+{
+	const size_t count = words->count - words->at;
+	const char **copy = calloc(count + 1, sizeof(*copy));
+
+	if (copy && batch->steps == batch->steps_capacity) {
+		const size_t capacity = batch->steps_capacity ? 2 * batch->steps_capacity : 8;
+		struct rf_step *grown = reallocarray(batch->step, capacity, sizeof(*grown));
+
+		if (!grown) {
+			free(copy);
+			return NULL;
+		}
+		batch->step = grown;
+		batch->steps_capacity = capacity;
+	}
+	if (!copy)
+		return NULL;
+	memcpy(copy, words->word + words->at, count * sizeof(*copy));
+	batch->step[batch->steps] = (struct rf_step){.words = {.word = copy, .count = count}};
+	return &batch->step[batch->steps++];
+}
+
+static int read_step(struct rf_batch *batch, enum rf_command_id command, size_t line,
+		     const struct rf_words *words, struct rf_error *error)
+{
+	struct rf_step *step = add_step(batch, words);
+	struct rf_words rest;
+	int err;
+
+	if (!step)
+		return fail_memory(error);
+	step->command = command;
+	step->line = line;
+	rest = step->words;
+	err = read_step_words(batch, step, &rest, error);
+	step->is_wrong |= err != 0;
+	return err;
+}
+
+static bool is_step(int command)
+{
+	return command == RF_CMD_NEWCOMERS ||
+	       (command >= RF_CMD_LIMIT_ADD && command <= RF_CMD_LIMIT_DEL);
+}
+
+/* ---- all of it ---- */
+
+static int read_line(struct rf_batch *batch, char *text, size_t line, struct rf_error *error)
+{
+	const char *array[WORDS_MAX];
+	struct rf_words words;
+	int command, err = rf_split_line(text, array, WORDS_MAX, &words, error);
+
+	if (err || !rf_words_peek(&words))
+		return err;
+	batch->commands++;
+	command = rf_command_find(&words);
+	if (is_of_lists(command))
+		return read_list(batch, command, line, &words, error);
+	if (is_step(command))
+		return read_step(batch, command, line, &words, error);
+	if (command == RF_CMD_UNBAN)
+		return read_unban(batch, line, &words, error);
+	return rf_refuse_command(&words, command, COMMANDS, error);
+}
+
+int rf_batch_read(struct rf_batch *batch, const char *path, struct rf_error *error)
+{
+	char *rest, *at;
+	size_t line = 0;
+	int err;
+
+	batch->path = path;
+	err = rf_file_read(path, &batch->text, error);
+	rest = err ? NULL : batch->text;
+	while (!err && (at = strsep(&rest, "\n"))) {
+		struct rf_error reason = {};
+
+		err = read_line(batch, at, ++line, &reason);
+		err = rf_batch_note(batch, line, err, &reason, error);
+	}
+	return err;
+}

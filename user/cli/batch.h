@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * A batch: commands that change rules, lists and bans, as its lines have them, with their mistakes.
+ * Reads files; no fence is opened.
+ */
+#ifndef RINGFENCE_BATCH_H
+#define RINGFENCE_BATCH_H
+
+#include "fence/fence.h"
+#include "rules/grammar_option.h"
+#include "rules/list_change.h"
+#include "rules/mistakes.h"
+
+/* A command that changes limits or newcomers. */
+struct rf_step {
+	enum rf_command_id command;
+	size_t line;
+	bool is_wrong;			 /* it has a mistake, and is not made */
+	struct rf_words words;		 /* after the command; its own copy */
+	struct rf_definition definition; /* of 'limit add' and 'limit set' */
+	struct rf_change change;	 /* of 'limit change' */
+	struct rf_names names;		 /* of the others; as they were typed */
+	struct rf_newcomers_text newcomers;
+};
+
+struct rf_batch {
+	const char *path;
+	char *text; /* the words are in it */
+	size_t commands;
+	struct rf_step *step;
+	size_t steps, steps_capacity;
+	struct rf_list_changes lists;
+	size_t wrong_load[RF_LIST_COUNT]; /* the line of the first 'load' that failed; 0: none */
+	struct rf_unban *unban;
+	size_t *unban_line;
+	size_t unbans, unbans_capacity;
+	struct rf_mistakes mistakes;
+};
+
+/* Mistakes are no error: `batch` has them. Free it, whether this succeeded or not. */
+int rf_batch_read(struct rf_batch *batch, const char *path, struct rf_error *error);
+void rf_batch_free(struct rf_batch *batch);
+/* Notes a mistake of a line; an error only where there is no memory, even for that. */
+int rf_batch_note(struct rf_batch *batch, size_t line, int err, const struct rf_error *reason,
+		  struct rf_error *error);
+/*
+ * Adds the prefixes of a file that a line names. Where the file has mistakes, they become mistakes
+ * of the line, and `is_wrong` is set.
+ */
+int rf_batch_prefixes(struct rf_batch *batch, size_t line, const char *path,
+		      struct rf_prefixes *prefixes, bool *is_wrong, struct rf_error *error);
+
+#endif /* RINGFENCE_BATCH_H */
