@@ -19,13 +19,16 @@ saved() {
 	ringfence save | sed '/^#/d'
 }
 
-# refuses NAME LINE MESSAGE: a batch of standard input is refused, and changes nothing.
+# refuses NAME TEXT: a batch is refused, with one mistake ("LINE: …") or more, and changes nothing.
 refuses() {
-	local before after
+	local before after count text
 
 	before=$(saved)
 	cat >"$scratch/batch"
-	fails "$1" 1 "ringfence: $scratch/batch:$2: $3; nothing was changed" \
+	count=$(wc -l <<<"$2")
+	text="ringfence: $scratch/batch:${2//$'\n'/$'\n'ringfence: $scratch/batch:}"
+	fails "$1" 1 "$text
+ringfence: $scratch/batch: $count mistake$([ "$count" = 1 ] || echo s); nothing was changed" \
 		ringfence batch "$scratch/batch"
 	after=$(saved)
 	is "$after" "$before" "$1: nothing is changed"
@@ -85,44 +88,162 @@ limit add dns rate 5/1h match udp dport 53 from 192.0.2.0/24
 allow add 192.0.2.42
 newcomers rate 10k/1s then open' 'a batch changes limits, lists and newcomers at once'
 
+ringfence apply - >"$scratch/log" <<-'END'
+	limit add host rate 20/1h exact
+	limit add dns rate 5/1h match udp dport 53 shadow
+	limit add web rate 5/1h match tcp dport 443 shadow
+	limit add ssh rate 5/1h match tcp dport 22
+	allow add 192.0.2.42
+	newcomers rate 10k/1s then open
+END
+ringfence batch - >"$scratch/log" <<-'END'
+	limit arm dns web
+	limit shadow ssh
+	limit change host rate 30/1h no exact
+	limit add icmp rate 1/1h match icmp shadow
+	limit change icmp rate 2/1h
+	limit arm icmp
+	limit del web
+END
+is "$(saved)" 'limit add host rate 30/1h
+limit add dns rate 5/1h match udp dport 53
+limit add ssh rate 5/1h match tcp shadow dport 22
+limit add icmp rate 2/1h match icmp
+allow add 192.0.2.42
+newcomers rate 10k/1s then open' 'a batch arms limits, makes shadows, and changes limits, each line after those before'
+echo 'limit shadow all' | ringfence batch - >"$scratch/log"
+is "$(saved | grep -c ' shadow')" 4 'a batch may name all limits'
+echo 'limit arm all' | ringfence batch - >"$scratch/log"
+is "$(saved | grep -c ' shadow')" 0 'a batch may arm all limits'
+ringfence apply - >"$scratch/log" <<-'END'
+	limit add dns rate 5/1s match udp dport 53 shadow
+	limit add partner rate 50/1s match udp dport 53 from 192.0.2.0/24 shadow
+END
+matches "$(echo 'limit arm dns' | ringfence batch - 2>&1 >"$scratch/log")" \
+	"ringfence: limit 'partner' .*" 'a batch warns of a shadow beside the limit that it arms'
+is "$(echo 'limit arm dns' | ringfence batch - --json 2>&1 | jq -r '.warnings[].shadow')" \
+	partner 'a batch --json has that warning'
+
+# ---- bans ----
+
+ringfence apply - >"$scratch/log" <<<'limit add all rate 10/1h exact ban 1h'
+deliver 0 src=192.0.2.1,count=20 src=192.0.2.2,count=20 src=198.51.100.1,count=20 src=198.51.100.2,count=20
+banned() {
+	ringfence bans --json | jq -r '[.bans[].source] | join(" ")'
+}
+is "$(banned)" '192.0.2.1 192.0.2.2 198.51.100.1 198.51.100.2' 'four sources are banned'
+refuses 'batch: a source that is not banned' "2: 192.0.2.3: not banned; 'ringfence bans' lists the banned sources
+4: '192.0.2.300': invalid prefix; write it like 192.0.2.0/24 or 2001:db8::/32" <<-'END'
+	unban 192.0.2.1
+	unban 192.0.2.3
+	deny add 192.0.2.50
+	unban 192.0.2.300
+END
+is "$(banned)" '192.0.2.1 192.0.2.2 198.51.100.1 198.51.100.2' 'a batch that is refused ends no ban'
+is "$(printf 'unban 192.0.2.1\ndeny add 203.0.113.1\n' | ringfence batch - | sed 1d)" '1 ban ended' \
+	'a batch ends a ban beside a change of a list'
+is "$(printf 'unban 198.51.100.0/24\nlimit change all rate 20/1h\n' | ringfence batch - --json | jq .lifted)" 2 \
+	'a batch ends bans beside a change of a limit, and counts them'
+is "$(banned)" 192.0.2.2 'a batch ends no other ban'
+is "$(echo 'unban all' | ringfence batch - | sed 1d)" '1 ban ended' 'a batch ends all bans'
+is "$(echo 'unban all' | ringfence batch - | sed 1d)" '0 bans ended' 'unban all is right where no source is banned'
+
 # ---- mistakes ----
 
-commands="which may have 'allow' and 'deny' with 'add', 'del', 'load' or 'flush', 'limit add', \
-'limit set', 'limit del' and 'newcomers'"
-refuses 'batch: an unknown command' 2 "'status': not a command of a batch, $commands" <<-'END'
+ringfence apply - >"$scratch/log" <<-'END'
+	limit add all rate 20/1h exact
+	limit add dns rate 5/1h match udp dport 53
+	allow add 192.0.2.42
+	newcomers rate 10k/1s then open
+END
+commands="a batch, which may have 'limit' with 'add', 'set', 'change', 'arm', 'shadow' or 'del', 'allow' \
+and 'deny' with 'add', 'del', 'load' or 'flush', 'newcomers' and 'unban'"
+confirm="'confirm': it is not for a batch; use it with the command itself"
+together='at most 4 limits may apply to a packet, but all of these apply to some packets; delete one, or narrow '\
+'what it matches'
+there="it does not exist; 'limit list' lists the limits, 'limit add' makes one"
+refuses 'batch: commands that it has not' "2: 'status': not a command of $commands
+3: 'deny ad': not a command of $commands" <<-'END'
 	deny add 192.0.2.50
 	status
-END
-refuses 'batch: an unknown second word' 2 "'deny ad': not a command of a batch, $commands" <<-'END'
-	deny add 192.0.2.50
 	deny ad 192.0.2.51
 END
-refuses 'batch: a wrong prefix' 3 "'192.0.2.300': invalid prefix; write it like 192.0.2.0/24 or \
-2001:db8::/32" <<-'END'
-	deny add 192.0.2.50
-
+printf '192.0.2.1\n10.0.0.0/33\nx\n' >"$scratch/few"
+refuses 'batch: every mistake of the lines, of files and of what the fence has' "1: '192.0.2.300': invalid \
+prefix; write it like 192.0.2.0/24 or 2001:db8::/32
+3: '192.0.2.51': not on the deny list; 'deny list' shows its prefixes as they were added
+4: limit 'nix': $there
+5: $confirm
+6: limit 'new': $there
+7: $scratch/few:2: '10.0.0.0/33': invalid prefix: its length must be 0-32
+7: $scratch/few:3: 'x': invalid prefix; write it like 192.0.2.0/24 or 2001:db8::/32
+8: '192.0.2.52': not on the allow list; 'allow list' shows its prefixes as they were added
+9: 'then': expects open, closed or aggregate" <<-END
 	deny add 192.0.2.300
+	deny add 192.0.2.50
+	deny del 192.0.2.51
+	limit del nix
+	limit arm all confirm 10s
+	limit change new rate 1/1s
+	deny load $scratch/few
+	allow del 192.0.2.52
+	newcomers rate 1/1s then
+	limit add other rate 1/1s match icmp
 END
-refuses 'batch: a prefix that is not on the list' 2 "'192.0.2.51': not on the deny list" <<-'END'
+refuses 'batch: lists alone, every prefix that is not there' "2: '192.0.2.51': not on the deny list; 'deny \
+list' shows its prefixes as they were added
+3: '192.0.2.52': not on the deny list; 'deny list' shows its prefixes as they were added" <<-'END'
 	deny add 192.0.2.50
 	deny del 192.0.2.51
 	deny del 192.0.2.52
 END
-refuses 'batch: a prefix that is not on the list, beside limits' 2 \
-	"'192.0.2.51': not on the deny list" <<-'END'
-	limit set all rate 30/1h
+refuses 'batch: a mistake is not said again where it makes another' "1: '0': invalid rate; write COUNT/TIME, \
+like 20k/1s or 100/10s, or 10mbit
+5: limit 'nix': it does not exist; 'limit list' lists the limits
+9: $scratch/few:2: '10.0.0.0/33': invalid prefix: its length must be 0-32
+9: $scratch/few:3: 'x': invalid prefix; write it like 192.0.2.0/24 or 2001:db8::/32" <<-END
+	limit add new rate 0
+	limit change new rate 2/1s
+	limit arm new
+	limit del new
+	limit arm nix
+	limit arm dns nix
+	limit add rest rate 1/1s match icmp
+	limit del rest
+	deny load $scratch/few
+	deny del 192.0.2.7
+END
+refuses 'batch: limits that do not go together, and a prefix' "4: '192.0.2.51': not on the deny list; 'deny list' shows its prefixes as they were added
+5: limits 'one', 'all', 'two', 'four' and 'three': $together" <<-'END'
+	limit add one rate 1/1s match tcp
+	limit add two rate 1/1s match tcp dport 80
+	limit add four rate 1/1s match tcp dport 1-100
 	deny del 192.0.2.51
+	limit add three rate 1/1s match tcp dport 80-90
 END
-refuses 'batch: a limit that does not exist' 2 "limit 'nix': it does not exist; 'limit list' lists \
-the limits, 'limit add' makes one" <<-'END'
-	deny add 192.0.2.50
-	limit del nix
+refuses 'batch: a limit too many' "4: limits 'one', 'all', 'two', 'three' and 'four': $together" <<-'END'
+	limit add one rate 1/1s match tcp
+	limit add two rate 1/1s match tcp dport 80
+	limit add three rate 1/1s match tcp dport 80-90
+	limit add four rate 1/1s match tcp dport 1-100
 END
-refuses 'batch: a trial' 1 "'confirm': it is not for a batch; use it with the command itself" <<-'END'
-	limit set all rate 30/1h confirm 10s
+refuses 'batch: a ban stands against a shadow' "2: limit 'dns': it bans, and a shadow limit bans nobody; \
+first run 'ringfence limit change dns no ban'" <<-'END'
+	limit change dns ban 10s
+	limit shadow dns
 END
+is "$(printf 'limit del nix\n\ndeny add x\n' | ringfence batch - --json 2>"$scratch/log" |
+	jq -c '[.file, .error, [.mistakes[].line]]')" \
+	'["standard input","standard input: 2 mistakes; nothing was changed",[1,3]]' \
+	'batch --json lists the mistakes with their lines'
 fails 'batch: standard input has the commands' 1 "ringfence: standard input:1: '-': standard input \
-has the commands; name a file; nothing was changed" ringfence batch - <<<'deny load -'
+has the commands; name a file
+ringfence: standard input:2: '-': standard input has the commands; name a file
+ringfence: standard input: 2 mistakes; nothing was changed" \
+	ringfence batch - <<<$'deny load -\nlimit set all rate 1/1s from file -'
+fails 'batch: the mistakes are said also where there is no such fence' 1 "ringfence: standard input:1: 'x': \
+invalid prefix; write it like 192.0.2.0/24 or 2001:db8::/32
+ringfence: standard input: 1 mistake; nothing was changed" ringfence batch - dev nosuch <<<'deny add x'
 
 # ---- on trial ----
 
@@ -135,6 +256,7 @@ of_lists() {
 }
 check 'on trial a batch of lists works' of_lists
 is "$(ringfence deny list | tr '\n' ' ')" '192.0.2.60 192.0.2.61 ' 'on trial a batch changes the list'
+is "$(ringfence batch - <<<'unban all' | sed 1d)" '0 bans ended' 'on trial a batch may end bans'
 ringfence batch - <<<'limit set all rate 8/1h' 2>"$scratch/log"
 matches "$(<"$scratch/log")" "ringfence: rules are on trial for another [0-9]+[a-z]; .*" \
 	'on trial a batch of limits is refused'

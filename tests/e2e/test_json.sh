@@ -111,6 +111,10 @@ seen 'limit arm, limit shadow' limit shadow more
 seen 'limit del' limit del fresh confirm 5s
 ringfence confirm >>"$scratch/log"
 seen unban unban all
+printf 'limit shadow more\nunban all\n' >"$scratch/batch"
+seen batch batch "$scratch/batch"
+echo 'limit arm nosuch' >"$scratch/batch"
+seen error batch "$scratch/batch"
 ringfence save >"$scratch/saved"
 seen check check "$scratch/saved"
 echo 'limit add a rate 1' >"$scratch/bad"

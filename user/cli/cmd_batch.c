@@ -1,268 +1,98 @@
 // SPDX-License-Identifier: GPL-2.0
-/* batch: many commands, one change */
+/*
+ * batch: many commands, one change. First all that can be wrong is looked for: in the lines, then
+ * against the rules of the fence. Only then rules and lists change, by one commit, and last the
+ * bans end, which cannot be refused.
+ */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/time.h"
+#include "cli/batch.h"
 #include "cli/limit_edit.h"
 #include "cli/out.h"
 #include "cli/rules_file.h"
+#include "cli/shadow_pairs.h"
 #include "rules/file.h"
-
-#define WORDS_MAX 64 /* in a line */
-
-/* A command that changes limits or newcomers. */
-struct step {
-	enum rf_command_id command;
-	size_t line;
-	struct rf_definition definition;
-	char name[RF_NAME_SIZE]; /* of the limit that is deleted */
-	struct rf_newcomers_text newcomers;
-};
-
-struct batch {
-	const char *file; /* for messages */
-	bool is_standard_input;
-	size_t commands;
-	struct rf_list_changes lists;
-	struct step *step;
-	size_t steps;
-	size_t capacity;
-};
-
-static void free_batch(struct batch *batch)
-{
-	rf_list_changes_free(&batch->lists);
-	for (size_t i = 0; i < batch->steps; i++)
-		rf_definition_free(&batch->step[i].definition);
-	free(batch->step);
-}
-
-/* ---- lists ---- */
-
-static enum rf_list list_of(enum rf_command_id command)
-{
-	return command < RF_CMD_DENY_ADD ? RF_ALLOW : RF_DENY;
-}
-
-static bool is_of_lists(enum rf_command_id command)
-{
-	return command >= RF_CMD_ALLOW_ADD && command <= RF_CMD_DENY_FLUSH &&
-	       command != RF_CMD_ALLOW_LIST && command != RF_CMD_DENY_LIST;
-}
-
-/* What the lines before did to the list no longer matters. */
-static void empty_list(struct batch *batch, enum rf_list list)
-{
-	struct rf_list_changes *lists = &batch->lists;
-	size_t kept = 0;
-
-	for (size_t i = 0; i < lists->count; i++)
-		if (lists->change[i].list != list)
-			lists->change[kept++] = lists->change[i];
-	lists->count = kept;
-	lists->empty[list] = true;
-}
-
-static int read_load(struct batch *batch, const char *path, struct rf_list_change *change,
-		     struct rf_words *words, struct rf_error *error)
-{
-	struct rf_prefixes prefixes = {};
-	bool replace = false;
-	int err = rf_parse_replace(words, &replace, error);
-
-	if (!err && strcmp(path, "-") == 0 && batch->is_standard_input)
-		err = rf_error_failed(error, -EINVAL,
-				      "'-': standard input has the commands; name a file");
-	if (!err)
-		err = rf_words_end(words, error);
-	if (!err)
-		err = rf_rules_prefixes(path, &prefixes, error);
-	if (!err && !prefixes.count)
-		err = rf_error_failed(error, -EINVAL, "%s: the file has no prefix",
-				      rf_file_name(path));
-	if (!err && replace)
-		empty_list(batch, change->list);
-	for (size_t i = 0; i < prefixes.count && !err; i++) {
-		change->prefix = prefixes.prefix[i];
-		err = rf_list_changes_add(&batch->lists, change, error);
-	}
-	rf_prefixes_free(&prefixes);
-	return err;
-}
-
-static int read_list(struct batch *batch, enum rf_command_id command, size_t line,
-		     struct rf_words *words, struct rf_error *error)
-{
-	const bool adds = command == RF_CMD_ALLOW_ADD || command == RF_CMD_DENY_ADD;
-	const bool dels = command == RF_CMD_ALLOW_DEL || command == RF_CMD_DENY_DEL;
-	struct rf_list_change change = {
-		.list = list_of(command),
-		.until = dels ? 0 : RF_FOREVER,
-		.must_be_there = dels,
-		.line = line,
-	};
-	const char *operand;
-	int err;
-
-	if (command == RF_CMD_ALLOW_FLUSH || command == RF_CMD_DENY_FLUSH) {
-		err = rf_words_end(words, error);
-		if (!err)
-			empty_list(batch, change.list);
-		return err;
-	}
-	operand = rf_take_operand(command, words, error);
-	if (!operand)
-		return -EINVAL;
-	if (!adds && !dels)
-		return read_load(batch, operand, &change, words, error);
-	err = rf_parse_prefix(operand, &change.prefix, error);
-	if (!err && adds)
-		err = rf_parse_for(words, &change.time_ns, error);
-	if (!err)
-		err = rf_words_end(words, error);
-	return err ? err : rf_list_changes_add(&batch->lists, &change, error);
-}
+#include "rules/policy.h"
 
 /* ---- limits and newcomers ---- */
 
-static int refuse_trial(struct rf_error *error)
+/* The names of limits that a step has, wrong or not. */
+static size_t names_of(const struct rf_step *step, const char *const **names)
 {
-	return rf_error_failed(error, -EINVAL,
-			       "'confirm': it is not for a batch; use it with the command itself");
+	const bool has_many =
+		step->command == RF_CMD_LIMIT_ARM || step->command == RF_CMD_LIMIT_SHADOW;
+	const size_t count = step->words.count;
+
+	*names = step->words.word;
+	if (step->command == RF_CMD_NEWCOMERS)
+		return 0;
+	return has_many || !count ? count : 1;
 }
 
-static int read_definition(struct step *step, struct rf_words *words, struct rf_error *error)
+static bool share_name(const struct rf_step *one, const struct rf_step *other)
 {
-	int err = rf_parse_limit(words, &step->definition, error);
+	const char *const *left, *const *right;
+	const size_t lefts = names_of(one, &left), rights = names_of(other, &right);
 
-	if (!err && step->definition.trial_ns)
-		err = refuse_trial(error);
-	if (!err && step->definition.from_file)
-		err = rf_rules_prefixes(step->definition.from_file, &step->definition.from, error);
-	step->definition.from_file = NULL;
-	return err;
+	for (size_t i = 0; i < lefts; i++)
+		for (size_t j = 0; j < rights; j++)
+			if (strcmp(left[i], right[j]) == 0)
+				return true;
+	return false;
 }
 
-static int read_del(struct step *step, struct rf_words *words, struct rf_error *error)
+/*
+ * May the mistake of a step follow from one before? A limit that could not be added is not there;
+ * one that could not be deleted takes up room, and is one of all.
+ */
+static bool may_follow(const struct rf_batch *batch, const struct rf_step *step, int err)
 {
-	const char *name = rf_take_operand(RF_CMD_LIMIT_DEL, words, error);
-	uint64_t trial_ns = 0;
-	int err = name ? rf_parse_confirm(words, &trial_ns, error) : -EINVAL;
+	const char *const *names;
+	const bool all = names_of(step, &names) == 1 && strcmp(names[0], "all") == 0;
 
-	if (!err && trial_ns)
-		err = refuse_trial(error);
-	if (!err)
-		err = rf_words_end(words, error);
-	/* A longer name than a limit may have is not found, cut or whole. */
-	for (size_t i = 0; !err && i < sizeof(step->name) - 1 && name[i]; i++)
-		step->name[i] = name[i];
-	return err;
+	for (const struct rf_step *before = batch->step; before < step; before++)
+		if (before->is_wrong && (err == -ENOSPC || all || share_name(before, step)))
+			return true;
+	return false;
 }
 
-static struct step *add_step(struct batch *batch)
+static int make_change(struct rf_batch *batch, struct rf_transaction *transaction,
+		       struct rf_step *step, struct rf_error *error)
 {
-	if (batch->steps == batch->capacity) {
-		const size_t capacity = batch->capacity ? 2 * batch->capacity : 8;
-		struct step *grown = reallocarray(batch->step, capacity, sizeof(*grown));
+	struct rf_definition *definition = &step->definition;
+	int err = rf_limit_edit_read(&transaction->rules, &step->change, definition, error);
 
-		if (!grown)
-			return NULL;
-		batch->step = grown;
-		batch->capacity = capacity;
-	}
-	batch->step[batch->steps] = (struct step){};
-	return &batch->step[batch->steps++];
-}
-
-static int read_step(struct batch *batch, enum rf_command_id command, size_t line,
-		     struct rf_words *words, struct rf_error *error)
-{
-	struct step *step = add_step(batch);
-
-	if (!step)
-		return rf_error_failed(error, -ENOMEM, "out of memory for the commands");
-	step->command = command;
-	step->line = line;
-	if (command == RF_CMD_LIMIT_DEL)
-		return read_del(step, words, error);
-	if (command == RF_CMD_NEWCOMERS)
-		return rf_parse_newcomers(words, &step->newcomers, error);
-	return read_definition(step, words, error);
-}
-
-static bool is_step(int command)
-{
-	return command == RF_CMD_LIMIT_ADD || command == RF_CMD_LIMIT_SET ||
-	       command == RF_CMD_LIMIT_DEL || command == RF_CMD_NEWCOMERS;
-}
-
-/* ---- reading ---- */
-
-static int read_line(struct batch *batch, char *text, size_t line, struct rf_error *error)
-{
-	const char *array[WORDS_MAX];
-	struct rf_words words;
-	int command, err = rf_split_line(text, array, WORDS_MAX, &words, error);
-
-	if (err || !rf_words_peek(&words))
+	if (!err && definition->from_file)
+		err = rf_batch_prefixes(batch, step->line, definition->from_file, &definition->from,
+					&step->is_wrong, error);
+	if (err || step->is_wrong)
 		return err;
-	batch->commands++;
-	command = rf_command_find(&words);
-	if (command >= 0 && is_of_lists(command))
-		return read_list(batch, command, line, &words, error);
-	if (is_step(command))
-		return read_step(batch, command, line, &words, error);
-	return rf_refuse_command(&words, command,
-				 "a batch, which may have 'allow' and 'deny' with 'add', 'del', "
-				 "'load' or 'flush', 'limit add', 'limit set', 'limit del' and "
-				 "'newcomers'",
-				 error);
+	return rf_limit_edit_set(transaction, definition, error);
 }
 
-static int fail_line(const struct batch *batch, size_t line, int err, struct rf_error *error)
-{
-	const struct rf_error reason = *error;
-
-	*error = (struct rf_error){};
-	return rf_error_failed(error, err, "%s:%zu: %s; nothing was changed", batch->file, line,
-			       reason.text);
-}
-
-static int read_batch(struct batch *batch, const char *path, struct rf_error *error)
-{
-	char *text, *rest, *at;
-	size_t line = 0;
-	int err = rf_file_read(path, &text, error);
-
-	if (err)
-		return err;
-	rest = text;
-	while (!err && (at = strsep(&rest, "\n"))) {
-		err = read_line(batch, at, ++line, error);
-		if (err)
-			err = fail_line(batch, line, err, error);
-	}
-	free(text);
-	return err;
-}
-
-/* ---- doing ---- */
-
-static int make_step(struct rf_transaction *transaction, const struct step *step,
-		     struct rf_error *error)
+static int make_step(struct rf_batch *batch, struct rf_transaction *transaction,
+		     struct rf_step *step, struct rf_error *error)
 {
 	struct rf_newcomers *newcomers = &transaction->rules.bank.newcomers;
+	uint32_t chosen, changed;
 
 	switch (step->command) {
 	case RF_CMD_LIMIT_ADD:
 		return rf_limit_edit_add(transaction, &step->definition, error);
 	case RF_CMD_LIMIT_SET:
 		return rf_limit_edit_set(transaction, &step->definition, error);
+	case RF_CMD_LIMIT_CHANGE:
+		return make_change(batch, transaction, step, error);
 	case RF_CMD_LIMIT_DEL:
-		return rf_limit_edit_del(transaction, step->name, error);
+		return rf_limit_edit_del(transaction, step->names.name[0], error);
+	case RF_CMD_LIMIT_ARM:
+	case RF_CMD_LIMIT_SHADOW:
+		return rf_limit_edit_arm(transaction, &step->names,
+					 step->command == RF_CMD_LIMIT_SHADOW, &chosen, &changed,
+					 error);
 	default:
 		newcomers->rate = step->newcomers.rate;
 		newcomers->window_ns = step->newcomers.window_ns;
@@ -271,83 +101,264 @@ static int make_step(struct rf_transaction *transaction, const struct step *step
 	}
 }
 
-/* One commit for limits and lists. */
-static int commit_all(const struct batch *batch, struct rf_transaction *transaction,
+static int make_steps(struct rf_batch *batch, struct rf_transaction *transaction,
+		      struct rf_error *error)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < batch->steps && !err; i++) {
+		struct rf_step *step = &batch->step[i];
+		struct rf_error reason = {};
+
+		if (step->is_wrong)
+			continue;
+		err = make_step(batch, transaction, step, &reason);
+		step->is_wrong |= err != 0;
+		if (err && err != -ENOMEM && may_follow(batch, step, err))
+			err = 0;
+		err = rf_batch_note(batch, step->line, err, &reason, error);
+	}
+	return err;
+}
+
+static bool has_wrong_step(const struct rf_batch *batch)
+{
+	for (size_t i = 0; i < batch->steps; i++)
+		if (batch->step[i].is_wrong)
+			return true;
+	return false;
+}
+
+/* The limits that the steps name and that are there. */
+static uint32_t slots_of(const struct rf_batch *batch, const struct rf_bank *bank)
+{
+	uint32_t slots = 0;
+
+	for (size_t i = 0; i < batch->steps; i++) {
+		const char *const *names;
+		const size_t count = names_of(&batch->step[i], &names);
+
+		for (size_t j = 0; j < count; j++) {
+			const int slot = rf_bank_find(bank, names[j]);
+
+			slots |= slot < 0 ? 0 : 1U << slot;
+		}
+		if (count == 1 && strcmp(names[0], "all") == 0)
+			slots = RF_ALL_SLOTS;
+	}
+	return slots;
+}
+
+/* The limit in `slots` that the last step has put there. */
+static int find_last(const void *context, const struct rf_bank *bank, uint32_t slots, size_t *line)
+{
+	const struct rf_batch *batch = context;
+
+	for (size_t i = batch->steps; i-- > 0;) {
+		const char *const *names;
+		const size_t count = names_of(&batch->step[i], &names);
+
+		for (size_t j = 0; j < count; j++) {
+			const int slot = rf_bank_find(bank, names[j]);
+
+			if (slot < 0 || !(slots >> slot & 1))
+				continue;
+			*line = batch->step[i].line;
+			return slot;
+		}
+	}
+	return -1;
+}
+
+/* ---- lists and bans ---- */
+
+/* Notes each prefix that is to be taken off its list, and is not there. */
+static int note_missing(struct rf_batch *batch, struct rf_error *error)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < batch->lists.count && !err; i++) {
+		const struct rf_list_change *change = &batch->lists.change[i];
+		const size_t wrong = batch->wrong_load[change->list];
+		struct rf_error reason = {};
+
+		/* A file that could not be loaded might have had it. */
+		if (!batch->lists.is_missing[i] || (wrong && wrong < change->line))
+			continue;
+		err = rf_list_fail_missing(change, &reason);
+		err = rf_batch_note(batch, change->line, err, &reason, error);
+	}
+	return err;
+}
+
+static int edit_lists(struct rf_batch *batch, struct rf_transaction *transaction,
 		      struct rf_error *error)
 {
 	size_t missing;
 	int err;
 
+	batch->lists.is_missing = calloc(batch->lists.count + 1, sizeof(bool));
+	if (!batch->lists.is_missing)
+		return rf_error_failed(error, -ENOMEM, "out of memory for the prefixes");
 	rf_transaction_set_times(transaction, &batch->lists);
 	err = rf_ruleset_change(&transaction->rules, &batch->lists, &missing, error);
-	if (!err && missing < batch->lists.count)
-		err = rf_list_fail_missing(&batch->lists, &batch->lists.change[missing], error);
-	for (size_t i = 0; i < batch->steps && !err; i++) {
-		err = make_step(transaction, &batch->step[i], error);
-		if (err)
-			err = fail_line(batch, batch->step[i].line, err, error);
-	}
-	return err ? err : rf_transaction_commit(transaction, NULL, error);
-}
-
-static int run_batch(const struct rf_options *options, const struct batch *batch,
-		     struct rf_error *error)
-{
-	struct rf_transaction transaction = RF_TRANSACTION_NONE;
-	struct rf_lists_outcome outcome;
-	int err;
-
-	if (batch->steps) {
-		err = rf_transaction_begin(&transaction, options, error);
-		if (!err)
-			err = commit_all(batch, &transaction, error);
-	} else {
-		err = rf_transaction_open(&transaction, options, error);
-		if (!err)
-			err = rf_transaction_change_lists(&transaction, &batch->lists, &outcome,
-							  error);
-	}
-	rf_transaction_end(&transaction);
+	if (!err)
+		err = note_missing(batch, error);
+	free(batch->lists.is_missing);
+	batch->lists.is_missing = NULL;
 	return err;
 }
 
-static int print_done(const struct rf_options *options, const struct batch *batch,
-		      const struct timespec *start, struct rf_error *error)
+static int check_unbans(struct rf_batch *batch, const struct rf_transaction *transaction,
+			struct rf_error *error)
 {
-	char took[RF_DURATION_TEXT_SIZE];
-	struct timespec now;
-	double seconds;
+	int err = batch->unbans ? rf_fence_unban(&transaction->fence, batch->unban, batch->unbans,
+						 false, error)
+				: 0;
 
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	seconds = (now.tv_sec - start->tv_sec) + (now.tv_nsec - start->tv_nsec) / 1e9;
-	if (options->json)
-		return rf_out_json(json_pack("{s:I, s:f}", "commands", (json_int_t)batch->commands,
-					     "seconds", seconds),
-				   false, error);
-	rf_format_ms(seconds * 1000, took);
-	rf_out("%s: %zu command%s done in %s\n", batch->file, batch->commands,
+	for (size_t i = 0; i < batch->unbans && !err; i++) {
+		const struct rf_unban *unban = &batch->unban[i];
+		struct rf_error reason = {};
+
+		if (unban->all || unban->bans)
+			continue;
+		err = rf_fail_not_banned(unban, &reason);
+		err = rf_batch_note(batch, batch->unban_line[i], err, &reason, error);
+	}
+	return err;
+}
+
+/* Last: a ban may end by itself at any time, so by now none has to be there. */
+static int end_bans(struct rf_batch *batch, const struct rf_transaction *transaction,
+		    struct rf_error *error)
+{
+	struct rf_error reason;
+
+	if (!batch->unbans ||
+	    !rf_fence_unban(&transaction->fence, batch->unban, batch->unbans, true, &reason))
+		return 0;
+	return rf_error_failed(error, -ENOMEM, "no ban was ended: %s; everything else was changed",
+			       reason.text);
+}
+
+/* ---- all of it ---- */
+
+/* Makes all changes in the rules of the transaction, and notes every mistake. */
+static int edit_rules(struct rf_batch *batch, struct rf_transaction *transaction,
+		      struct rf_error *error)
+{
+	int err = batch->steps ? 0 : rf_transaction_read(transaction, error);
+
+	if (!err)
+		err = edit_lists(batch, transaction, error);
+	if (!err)
+		err = make_steps(batch, transaction, error);
+	if (err || !batch->mistakes.count || !batch->steps || has_wrong_step(batch))
+		return err;
+	return rf_ruleset_mistakes(&transaction->rules, find_last, batch, &batch->mistakes, error);
+}
+
+static int commit_rules(struct rf_batch *batch, struct rf_transaction *transaction,
+			struct rf_error *error)
+{
+	struct rf_error failed = {}, ignored;
+	int err = rf_transaction_commit(transaction, NULL, &failed);
+
+	/* Most failures are limits that do not go together. */
+	if (err)
+		rf_ruleset_mistakes(&transaction->rules, find_last, batch, &batch->mistakes,
+				    &ignored);
+	if (err)
+		*error = failed;
+	return err;
+}
+
+/* Without limits, few changes can be made in the lists in force. */
+static int commit_lists(struct rf_batch *batch, struct rf_transaction *transaction,
+			struct rf_error *error)
+{
+	struct rf_lists_outcome outcome;
+	struct rf_error ignored;
+	int err = rf_transaction_change_lists(transaction, &batch->lists, &outcome, error);
+
+	if (err == -ENOENT)
+		edit_rules(batch, transaction, &ignored);
+	return err;
+}
+
+static int run(struct rf_batch *batch, struct rf_transaction *transaction,
+	       const struct rf_options *options, struct rf_error *error)
+{
+	int err = batch->steps ? rf_transaction_begin(transaction, options, error)
+			       : rf_transaction_open(transaction, options, error);
+
+	if (!err)
+		err = check_unbans(batch, transaction, error);
+	if (!err && (batch->steps || batch->mistakes.count))
+		err = edit_rules(batch, transaction, error);
+	if (!err && !batch->mistakes.count)
+		err = batch->steps ? commit_rules(batch, transaction, error)
+				   : commit_lists(batch, transaction, error);
+	/* Where there is no fence, what is wrong with the lines is said all the same. */
+	if (batch->mistakes.count)
+		return rf_rules_refuse(batch->path, &batch->mistakes, RF_RULES_UNCHANGED, error);
+	return err ? err : end_bans(batch, transaction, error);
+}
+
+static int count_bans(const struct rf_batch *batch)
+{
+	int bans = 0;
+
+	for (size_t i = 0; i < batch->unbans; i++)
+		bans += batch->unban[i].bans;
+	return bans;
+}
+
+static int print_done(const struct rf_batch *batch, const struct rf_ruleset *rules, bool json,
+		      uint64_t took_ns, struct rf_error *error)
+{
+	const uint32_t slots = slots_of(batch, &rules->bank);
+	const int bans = count_bans(batch);
+	char took[RF_DURATION_TEXT_SIZE];
+
+	if (json) {
+		json_t *root = json_pack("{s:I, s:f}", "commands", (json_int_t)batch->commands,
+					 "seconds", took_ns / 1e9);
+
+		if (batch->unbans)
+			json_object_set_new(root, "lifted", json_integer(bans));
+		if (batch->steps)
+			rf_shadow_pairs_warn(rules, slots, root);
+		return rf_out_json(root, false, error);
+	}
+	rf_format_ms(took_ns / RF_NS_PER_MS, took);
+	rf_out("%s: %zu command%s done in %s\n", rf_file_name(batch->path), batch->commands,
 	       batch->commands == 1 ? "" : "s", took);
+	if (batch->unbans)
+		rf_out("%d ban%s ended\n", bans, bans == 1 ? "" : "s");
+	if (batch->steps)
+		rf_shadow_pairs_warn(rules, slots, NULL);
 	return 0;
 }
 
 int rf_cmd_batch(const struct rf_options *options, struct rf_words *words, struct rf_error *error)
 {
 	const char *path = rf_take_operand(RF_CMD_BATCH, words, error);
-	struct batch batch = {};
-	struct timespec start;
+	struct rf_transaction transaction = RF_TRANSACTION_NONE;
+	struct rf_batch batch = {};
+	const uint64_t start = rf_time_awake();
 	int err = path ? rf_words_end(words, error) : -EINVAL;
 
 	if (err)
 		return err;
-	clock_gettime(CLOCK_MONOTONIC, &start);
-	batch.file = batch.lists.file = rf_file_name(path);
-	batch.is_standard_input = strcmp(path, "-") == 0;
-	err = read_batch(&batch, path, error);
+	err = rf_batch_read(&batch, path, error);
 	if (!err)
-		err = run_batch(options, &batch, error);
+		err = run(&batch, &transaction, options, error);
 	if (!err)
-		err = print_done(options, &batch, &start, error);
-	free_batch(&batch);
+		err = print_done(&batch, &transaction.rules, options->json, rf_time_awake() - start,
+				 error);
+	rf_transaction_end(&transaction);
+	rf_batch_free(&batch);
 	error->usage = false; /* the file's words were wrong, not the command's */
 	return err;
 }

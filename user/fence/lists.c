@@ -32,7 +32,7 @@ static int commit(struct rf_fence *fence, const struct rf_list_changes *changes,
 	if (!err)
 		err = change_rules(fence, changes, &ruleset, &missing, error);
 	if (!err && missing < changes->count && !unfinished)
-		err = rf_list_fail_missing(changes, &changes->change[missing], error);
+		err = rf_list_fail_missing(&changes->change[missing], error);
 	if (!err)
 		err = rf_fence_commit(fence, &ruleset, NULL, progress, error);
 	rf_ruleset_free(&ruleset);
@@ -146,7 +146,7 @@ static int change_sides(struct rf_fence *fence, const struct rf_sides *sides,
 		err = prepare(fence, changes, &side[i], &missing, progress, error);
 		/* Of the rules in force: those are the ones that 'deny list' shows. */
 		if (!err && !i && missing < changes->count && !unfinished)
-			err = rf_list_fail_missing(changes, &changes->change[missing], error);
+			err = rf_list_fail_missing(&changes->change[missing], error);
 	}
 	if (!err)
 		err = put_all_in_force(fence, sides, side, error);

@@ -348,7 +348,6 @@ static bool may_be_in_place(const struct rf_fence *fence, const struct rf_sides 
 }
 
 static int plan_sides(struct rf_fence *fence, const struct rf_sides *sides,
-		      const struct rf_list_changes *changes,
 		      const struct located_changes *by_region, struct plan *plan,
 		      struct rf_error *error)
 {
@@ -363,7 +362,7 @@ static int plan_sides(struct rf_fence *fence, const struct rf_sides *sides,
 		if (!err && changes_flags(&plan[i]))
 			err = -EAGAIN;
 		if (!err && !i && missing)
-			return rf_list_fail_missing(changes, missing, error);
+			return rf_list_fail_missing(missing, error);
 	}
 	return !err && sides->count > 1 ? settle_shared(plan) : err;
 }
@@ -380,7 +379,7 @@ int rf_lists_change_in_place(struct rf_fence *fence, const struct rf_sides *side
 		return err;
 	err = locate(changes, &by_region) ? fail_memory(error) : 0;
 	if (!err)
-		err = plan_sides(fence, sides, changes, &by_region, plan, error);
+		err = plan_sides(fence, sides, &by_region, plan, error);
 	if (!err)
 		err = make_changes(fence, sides, plan, outcome);
 	for (int i = 0; i < 2; i++) {

@@ -34,17 +34,12 @@ void rf_list_changes_free(struct rf_list_changes *changes)
 	*changes = (struct rf_list_changes){};
 }
 
-int rf_list_fail_missing(const struct rf_list_changes *changes, const struct rf_list_change *change,
-			 struct rf_error *error)
+int rf_list_fail_missing(const struct rf_list_change *change, struct rf_error *error)
 {
 	const char *list = change->list == RF_ALLOW ? "allow" : "deny";
 	char text[RF_PREFIX_TEXT_SIZE];
 
 	rf_format_prefix(&change->prefix, text);
-	if (changes->file)
-		return rf_error_failed(error, -ENOENT,
-				       "%s:%zu: '%s': not on the %s list; nothing was changed",
-				       changes->file, change->line, text, list);
 	return rf_error_failed(
 		error, -ENOENT,
 		"'%s': not on the %s list; '%s list' shows its prefixes as they were added", text,
@@ -83,6 +78,14 @@ static bool change_entry(struct rf_listed *entry, const struct rf_list_change *c
 	return was_there || change->until || !change->must_be_there;
 }
 
+static void note_missing(const struct rf_list_changes *changes, size_t change, size_t *missing)
+{
+	if (changes->is_missing)
+		changes->is_missing[change] = true;
+	if (change < *missing)
+		*missing = change;
+}
+
 static bool is_empty(const struct rf_listed *listed)
 {
 	return !listed->until[RF_ALLOW] && !listed->until[RF_DENY] && !listed->from;
@@ -110,9 +113,8 @@ static size_t merge(const struct rf_ruleset *ruleset, const struct rf_list_chang
 		for (; order >= 0 && next < changes->count &&
 		       rf_prefix_compare(&sorted[next]->prefix, &entry->prefix) == 0;
 		     next++)
-			if (!change_entry(entry, sorted[next]) &&
-			    (size_t)(sorted[next] - changes->change) < *missing)
-				*missing = sorted[next] - changes->change;
+			if (!change_entry(entry, sorted[next]))
+				note_missing(changes, sorted[next] - changes->change, missing);
 		to += !is_empty(entry);
 	}
 	return to;

@@ -16,7 +16,7 @@ struct rf_list_change {
 	uint64_t until;	    /* jiffies; 0: takes it off */
 	uint64_t time_ns;   /* of `until`, before the clock of a fence is known; 0: for good */
 	bool must_be_there; /* else a prefix that is not on the list may be taken off */
-	size_t line;	    /* of a file, for messages */
+	size_t line;	    /* of a file: of two that are missing, the first is named */
 };
 
 struct rf_list_changes {
@@ -24,7 +24,7 @@ struct rf_list_changes {
 	size_t count;
 	size_t capacity;
 	bool empty[RF_LIST_COUNT]; /* first takes all prefixes off these lists */
-	const char *file;	   /* whose lines the changes are, for messages; NULL: none */
+	bool *is_missing;	   /* of each: rf_ruleset_change() sets it; NULL: nobody asks */
 };
 
 int rf_list_changes_add(struct rf_list_changes *changes, const struct rf_list_change *change,
@@ -34,13 +34,13 @@ void rf_list_changes_free(struct rf_list_changes *changes);
 /*
  * Makes all changes, in their order for each prefix, at the cost of one sort. `missing` gets the
  * index of the first one that takes off a prefix that must be there and is not; else their count.
+ * `is_missing` of the changes tells all of them.
  */
 int rf_ruleset_change(struct rf_ruleset *ruleset, const struct rf_list_changes *changes,
 		      size_t *missing, struct rf_error *error);
 
 /* The error of a change that takes off a prefix that is not on its list. */
-int rf_list_fail_missing(const struct rf_list_changes *changes, const struct rf_list_change *change,
-			 struct rf_error *error);
+int rf_list_fail_missing(const struct rf_list_change *change, struct rf_error *error);
 
 /* ---- in place ---- */
 
