@@ -3,7 +3,8 @@
 # build.sh ARCHITECTURE CLANG SUITE…: builds this tree for a guest in
 # build/vm/trees/ARCHITECTURE-CLANG: the command line with the program of that compiler, `traffic`,
 # and in newer/ the command line with a program of another tag. For the suite `units` it also builds
-# the unit tests; for `chain`, in foreign/, the programs of others that run in chains.
+# the unit tests; for `lists`, the tests of the lists that load the program; for `chain`, in foreign/,
+# the programs of others that run in chains.
 
 # shellcheck source=tests/vm/kernels.sh
 source "$(dirname "$0")/kernels.sh"
@@ -58,6 +59,9 @@ if [[ " ${*:3} " = *' units '* ]]; then
 	for test in tests/unit/test_*.c; do
 		targets+=("build/${test%.c}")
 	done
+fi
+if [[ " ${*:3} " = *' lists '* ]]; then
+	targets+=(build/tests/prog/test_lists{,_in_place})
 fi
 copy_sources "$tree"
 build "$tree" "${targets[@]}"

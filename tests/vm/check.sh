@@ -27,7 +27,7 @@ compilers() {
 }
 
 # The suites of a kernel. The unit tests of this machine's architecture need no guest; the compiler
-# of the program matters neither to the unit tests nor to chains.
+# of the program matters neither to the unit tests, nor to chains, nor to the lists.
 suites() { # KERNEL CLANG
 	duty_of "$1"
 	[ "$2" = "${clangs[0]}" ] || return 0
@@ -35,6 +35,7 @@ suites() { # KERNEL CLANG
 		echo units
 	elif [ "$(duty_of "$1")" = fence ]; then
 		echo chain
+		echo lists
 	fi
 }
 

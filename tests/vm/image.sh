@@ -24,14 +24,15 @@ put() {
 
 # The tools of this machine, and the libraries that they and ringfence need.
 put_own_tools() {
-	local tool files=()
+	local tool files=() programs=()
 
 	[ "$suite" != chain ] || tools+=("${chain_tools[@]}")
+	[ "$suite" != lists ] || programs=("$tree"/build/tests/prog/test_lists)
 	for tool in "${tools[@]}"; do
 		files+=("$(type -P "$tool")") || die "no $tool here"
 	done
 	mapfile -t -O "${#files[@]}" files < <(
-		ldd "${files[@]}" "$tree"/build/{ringfence,tests/traffic} |
+		ldd "${files[@]}" "$tree"/build/{ringfence,tests/traffic} "${programs[@]}" |
 			grep -oE '/[^ ]*/(lib|ld-)[^ :]+' | sort -u
 	)
 	for tool in bin sbin lib lib64; do
@@ -78,10 +79,16 @@ put_tree() {
 	cp "$tree"/build/ringfence{,.bpf.o} "$to/build"
 	cp "$tree/build/tests/traffic" "$to/build/tests"
 	cp "$tree/newer/build/ringfence" "$to/newer/build"
-	cp tests/e2e/{lib,test_chain}.sh "$to/tests/e2e"
+	cp tests/e2e/{lib,test_batch,test_chain}.sh "$to/tests/e2e"
 	[ ! -d "$tree/foreign" ] || cp -r "$tree/foreign" "$to"
-	cp "tests/vm/guest_$suite.sh" "$to/tests/vm"
-	[ ! -d "$tree/build/tests/unit" ] || cp -r "$tree/build/tests/unit" "$to/build/tests"
+	cp "tests/vm/guest_$suite.sh" tests/vm/programs.sh "$to/tests/vm"
+	case $suite in
+	units) cp -r "$tree/build/tests/unit" "$to/build/tests" ;;
+	lists)
+		mkdir "$to/build/tests/prog"
+		cp "$tree"/build/tests/prog/test_lists{,_in_place} "$to/build/tests/prog"
+		;;
+	esac
 	echo "tests/vm/guest_$suite.sh" >"$guest/script"
 }
 

@@ -57,6 +57,7 @@ rows() {
 		END
 		;;
 	chain) printf "| Linux | clang | \`attach … chain\` |\n|---|---|---|\n" ;;
+	lists) printf '| Linux | clang | lists, changed in place |\n|---|---|---|\n' ;;
 	refuses) printf '| Linux | clang | refused, and nothing left behind |\n|---|---|---|\n' ;;
 	units) printf '| Linux | clang | unit tests, a program each |\n|---|---|---|\n' ;;
 	esac
@@ -94,10 +95,13 @@ problem. A virtio_net whose offloads cannot be turned off (`ctrl_guest_offloads=
 and `attach` must say so.
 
 `attach … chain` runs all of `tests/e2e/test_chain.sh`: beside xdp-filter and other programs, in both
-orders, with upgrades in place, some of them killed.
+orders, with upgrades in place, some of them killed. The row of the lists stands for
+`tests/prog/test_lists.c`, `test_lists_in_place.c` and `tests/e2e/test_batch.sh`, and for `deny add`,
+`deny del` and a batch of 10,000 changes beside 100,000 prefixes, all in place.
 END
 rows fence "$@"
 rows chain "$@"
+rows lists "$@"
 rows refuses "$@"
 rows units "$@"
 retries=0
