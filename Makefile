@@ -41,7 +41,7 @@ LIBRARY := $(filter-out build/user/cli/main.o,$(USER_OBJECTS))
 UNIT_TESTS := $(patsubst tests/unit/%.c,build/tests/unit/%,$(wildcard tests/unit/test_*.c))
 PROG_TESTS := $(patsubst tests/prog/%.c,build/tests/prog/%,$(wildcard tests/prog/test_*.c))
 E2E_TESTS := $(wildcard tests/e2e/test_*.sh)
-DOCS_TESTS := $(wildcard tests/docs/test_*.sh) tests/packaging/test_install.sh tests/packaging/test_upgrade.sh
+DOCS_TESTS := $(wildcard tests/docs/test_*.sh) $(addprefix tests/packaging/test_,install.sh names.sh upgrade.sh)
 # The tests that 'make check-fast' runs beside the unit tests.
 FAST_TESTS := tests/e2e/test_frames.sh $(addprefix build/tests/prog/test_,budget cases fence layout lists)
 PACKAGE_TESTS := tests/packaging/test_deb.sh

@@ -5,8 +5,15 @@
 # `ecosystem` (the programs that ringfence works beside), `vm` (run on other kernels), `clangs` (a
 # second clang, for the tests that take every installed clang). Packages that are installed already
 # are left alone. If the package manager is unknown, the script lists what is needed.
+# `list MANAGER` before the purposes prints the names for this package manager, and installs nothing;
+# docs/packages.md has them too.
 set -eu
 
+manager=
+if [ "${1-}" = list ]; then
+	manager=$2
+	shift 2
+fi
 kinds=("${@:-build}")
 kind=${kinds[0]}
 
@@ -48,16 +55,16 @@ packages() {
 	dnf-fuzz) echo clang compiler-rt ;;
 	dnf-ecosystem) echo fail2ban-server nftables python3 jq ;;
 	dnf-bench) echo nftables iptables-nft xdp-tools gnuplot ;;
-	pacman-build) echo gcc make clang llvm libbpf xdp-tools bpf linux-api-headers libelf zlib jansson cmocka libmnl nettle \
+	pacman-build) echo gcc make clang llvm libbpf libxdp xdp-tools bpf linux-api-headers libelf zlib jansson cmocka libmnl nettle \
 		pkgconf iproute2 jq ethtool strace procps-ng util-linux systemd zsh fish ;;
 	pacman-lint) echo clang shellcheck mandoc ;;
 	pacman-fuzz) echo clang compiler-rt ;;
 	pacman-ecosystem) echo fail2ban nftables python jq ;;
-	pacman-bench) echo nftables iptables-nft xdp-tools gnuplot ;;
+	pacman-bench) echo nftables iptables xdp-tools gnuplot ;;
 	zypper-build) echo gcc make clang llvm libbpf-devel libxdp-devel xdp-tools bpftool linux-glibc-devel libelf-devel \
 		zlib-devel libjansson-devel libcmocka-devel libmnl-devel libnettle-devel pkg-config iproute2 jq ethtool strace procps util-linux \
 		systemd zsh fish ;;
-	zypper-lint) echo clang-tools ShellCheck mandoc ;;
+	zypper-lint) echo clang ShellCheck mandoc ;;
 	zypper-fuzz) echo clang ;; # its runtime is in there
 	zypper-ecosystem) echo fail2ban nftables python3 jq ;;
 	zypper-bench) echo nftables iptables xdp-tools gnuplot ;;
@@ -68,6 +75,20 @@ packages() {
 all_packages() {
 	for kind in "${kinds[@]}"; do
 		packages "$1"
+	done
+}
+
+if [ -n "$manager" ]; then
+	all_packages "$manager"
+	exit
+fi
+
+# Another package may provide what has this name, as zlib-ng-compat-devel does zlib-devel.
+missing_rpm() { # MANAGER
+	local package
+
+	for package in $(all_packages "$1"); do
+		rpm -q --whatprovides "$package" >/dev/null || echo "$package"
 	done
 }
 
@@ -93,7 +114,7 @@ if command -v apt-get >/dev/null; then
 	apt-get update
 	DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends "${missing[@]}"
 elif command -v dnf >/dev/null; then
-	mapfile -t missing < <(for p in $(all_packages dnf); do rpm -q "$p" >/dev/null || echo "$p"; done)
+	mapfile -t missing < <(missing_rpm dnf)
 	[ "${#missing[@]}" = 0 ] && exit
 	need_root "${missing[@]}"
 	dnf install -y "${missing[@]}"
@@ -103,7 +124,7 @@ elif command -v pacman >/dev/null; then
 	need_root "${missing[@]}"
 	pacman -Sy --noconfirm --needed "${missing[@]}"
 elif command -v zypper >/dev/null; then
-	mapfile -t missing < <(for p in $(all_packages zypper); do rpm -q "$p" >/dev/null || echo "$p"; done)
+	mapfile -t missing < <(missing_rpm zypper)
 	[ "${#missing[@]}" = 0 ] && exit
 	need_root "${missing[@]}"
 	zypper --non-interactive install "${missing[@]}"
