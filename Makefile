@@ -335,9 +335,11 @@ deps-fuzz: ## install what 'make fuzz' needs
 
 # The directory that zsh searches, below PREFIX; Debian's packages use another one.
 ZSH_FUNCTIONS ?= share/zsh/site-functions
+# The directory of programs, below PREFIX; Fedora and Arch Linux have bin only.
+SBINDIR ?= sbin
 
 # The files that 'install' installs, as FILE:MODE:PLACE under PREFIX.
-INSTALLED := build/ringfence:755:sbin/ringfence \
+INSTALLED := build/ringfence:755:$(SBINDIR)/ringfence \
 	build/ringfence.bpf.o:644:lib/bpf/ringfence.bpf.o \
 	user/completion/ringfence.bash:644:share/bash-completion/completions/ringfence \
 	user/completion/ringfence.zsh:644:$(ZSH_FUNCTIONS)/_ringfence \
@@ -345,7 +347,7 @@ INSTALLED := build/ringfence:755:sbin/ringfence \
 	build/systemd/ringfence.service:644:lib/systemd/system/ringfence.service \
 	build/systemd/ringfence@.service:644:lib/systemd/system/ringfence@.service \
 	build/systemd/ringfence-crowdsec.service:644:lib/systemd/system/ringfence-crowdsec.service \
-	packaging/crowdsec/ringfence-crowdsec:755:sbin/ringfence-crowdsec \
+	packaging/crowdsec/ringfence-crowdsec:755:$(SBINDIR)/ringfence-crowdsec \
 	packaging/fail2ban/ringfence.conf:644:share/ringfence/fail2ban/ringfence.conf \
 	packaging/upgrade-fences:755:lib/ringfence/upgrade-fences \
 	packaging/sysusers/ringfence.conf:644:lib/sysusers.d/ringfence.conf \
@@ -358,12 +360,12 @@ install_one = install -D -m $(word 2,$(1)) $(word 1,$(1)) $(DESTDIR)$(PREFIX)/$(
 # Made anew each time, since PREFIX may have changed.
 $(UNITS): build/%: packaging/% FORCE
 	@mkdir -p $(@D)
-	$(Q)sed 's|/usr/sbin/ringfence|$(PREFIX)/sbin/ringfence|g' $< > $@
+	$(Q)sed 's|/usr/sbin/ringfence|$(PREFIX)/$(SBINDIR)/ringfence|g' $< > $@
 
 # The manuals name the paths of this installation.
 $(MANUALS:%=build/%): build/%: % FORCE
 	@mkdir -p $(@D)
-	$(Q)sed 's,/usr/\(sbin/ringfence\|lib/bpf\|share/\),$(PREFIX)/\1,g' $< > $@
+	$(Q)sed 's,/usr/sbin/ringfence,$(PREFIX)/$(SBINDIR)/ringfence,g; s,/usr/\(lib/bpf\|share/\),$(PREFIX)/\1,g' $< > $@
 
 install: all $(UNITS) $(MANUALS:%=build/%) ## install under DESTDIR/PREFIX, and /etc/ringfence
 	@set -e; $(foreach one,$(INSTALLED),echo "  INSTALL $(lastword $(subst :, ,$(one)))"; \
@@ -383,7 +385,7 @@ deb: ## build a Debian package into build/deb/, and check it with lintian; DEB_A
 	@rm -rf build/deb && mkdir -p $(DEB_TREE)
 	@cp -r Makefile LICENSE README.md bpf docs include packaging user $(DEB_TREE)
 	@cp -r packaging/debian $(DEB_TREE)/debian
-	cd $(DEB_TREE) && env -u MAKEFLAGS -u MAKELEVEL -u MFLAGS -u PREFIX -u DESTDIR -u WERROR \
+	cd $(DEB_TREE) && env -u MAKEFLAGS -u MAKELEVEL -u MFLAGS -u PREFIX -u DESTDIR -u SBINDIR -u WERROR \
 		dpkg-buildpackage -us -uc -b $(if $(DEB_ARCH),--host-arch $(DEB_ARCH))
 	lintian --allow-root --fail-on error,warning --info --pedantic --display-info \
 		build/deb/*.changes
@@ -409,7 +411,7 @@ arch: dist ## build a package for Arch Linux in build/arch/
 	@cp packaging/arch/* $(TARBALL) build/arch/
 	@[ "$$(id -u)" != 0 ] || chown -R nobody build/arch
 	cd build/arch && $(if $(filter 0,$(shell id -u)),setpriv --reuid nobody --clear-groups) \
-		env -u MAKEFLAGS -u MAKELEVEL -u PREFIX -u DESTDIR HOME=$(CURDIR)/build/arch \
+		env -u MAKEFLAGS -u MAKELEVEL -u PREFIX -u DESTDIR -u SBINDIR HOME=$(CURDIR)/build/arch \
 		makepkg --force $(if $(wildcard /etc/debian_version),--nodeps)
 
 clean: ## remove build/

@@ -19,10 +19,10 @@ tree() {
 		'sha256sum <"$1"' sh {} \; | sort -k 3)
 }
 
-files() { # PREFIX: as they should be
+files() { # PREFIX SBINDIR: as they should be
 	cat <<-end
-		755 $1/sbin/ringfence
-		755 $1/sbin/ringfence-crowdsec
+		755 $1/$2/ringfence
+		755 $1/$2/ringfence-crowdsec
 		644 $1/lib/bpf/ringfence.bpf.o
 		755 $1/lib/ringfence/upgrade-fences
 		644 $1/lib/systemd/system/ringfence-crowdsec.service
@@ -47,46 +47,47 @@ files() { # PREFIX: as they should be
 	end
 }
 
-installs() { # PREFIX
+installs() { # PREFIX SBINDIR
 	rm -rf "$root"
 	# What others have put there.
-	mkdir -p "$root$1"/{sbin,lib/bpf,share/man/man8,share/doc} "$root$1/lib/systemd/system" \
+	mkdir -p "$root$1"/{"$2",lib/bpf,share/man/man8,share/doc} "$root$1/lib/systemd/system" \
 		"$root$1"/{lib/sysusers.d,share/bash-completion/completions,share/man/man5} "$root/etc" \
 		"$root$1"/share/{zsh/site-functions,fish/vendor_completions.d}
-	echo other >"$root$1/sbin/other"
+	echo other >"$root$1/$2/other"
 	echo other >"$root$1/lib/systemd/system/other.service"
 	tree >"$scratch/before"
 
-	check "PREFIX=$1: make install works" make_quietly install DESTDIR="$root" PREFIX="$1"
+	check "$1, $2: make install works" make_quietly install DESTDIR="$root" PREFIX="$1" SBINDIR="$2"
 	is "$(cd "$root" && find . -type f ! -name 'other*' -printf '%m /%P\n' | sort -k 2)" \
-		"$(files "$1" | sort -k 2)" "PREFIX=$1: make install puts every file in its place"
-	check "PREFIX=$1: make install makes a directory for rules" test -d "$root/etc/ringfence"
-	is "$("$root$1/sbin/ringfence" --version)" "$(build/ringfence --version)" "PREFIX=$1: the installed command runs"
-	is "$(grep -h '^Exec.*sbin/ringfence ' "$root$1/lib/systemd/system/"ringfence* |
-		grep -o '/[a-z/]*sbin/ringfence ' | sort -u)" "$1/sbin/ringfence " "PREFIX=$1: the installed units run the installed command"
-	is "$(grep -hoE '/[a-z/]*/(sbin/ringfence|lib/bpf/ringfence.bpf.o)' "$root$1"/share/man/man*/ringfence* | sort -u)" \
-		"$1/lib/bpf/ringfence.bpf.o" "PREFIX=$1: the installed manuals name the installed files"
-	check "PREFIX=$1: the installed object is the one that was built" cmp -s build/ringfence.bpf.o \
+		"$(files "$1" "$2" | sort -k 2)" "$1, $2: make install puts every file in its place"
+	check "$1, $2: make install makes a directory for rules" test -d "$root/etc/ringfence"
+	is "$("$root$1/$2/ringfence" --version)" "$(build/ringfence --version)" "$1, $2: the installed command runs"
+	is "$(grep -h '^Exec.*bin/ringfence ' "$root$1/lib/systemd/system/"ringfence* |
+		grep -o '/[a-z/]*bin/ringfence ' | sort -u)" "$1/$2/ringfence " "$1, $2: the installed units run the installed command"
+	is "$(grep -hoE '/[a-z/]*/(s?bin/ringfence|lib/bpf/ringfence.bpf.o)' "$root$1"/share/man/man*/ringfence* | sort -u)" \
+		"$1/lib/bpf/ringfence.bpf.o" "$1, $2: the installed manuals name the installed files"
+	check "$1, $2: the installed object is the one that was built" cmp -s build/ringfence.bpf.o \
 		"$root$1/lib/bpf/ringfence.bpf.o"
 	is "$(bash -c "source '$root$1/share/bash-completion/completions/ringfence' &&
-		complete -p ringfence")" 'complete -F _ringfence ringfence' "PREFIX=$1: bash reads the installed completion"
+		complete -p ringfence")" 'complete -F _ringfence ringfence' "$1, $2: bash reads the installed completion"
 
 	# zsh finds the function in its directory, and it asks the command that was installed.
-	is "$(PATH=$root$1/sbin:$PATH zsh -fc "
+	is "$(PATH=$root$1/$2:$PATH zsh -fc "
 		fpath=('$root$1/share/zsh/site-functions' \$fpath)
 		_describe() { print -l \${(P)@[-1]} }
 		autoload -Uz compinit && compinit -D -u && words=(ringfence limit '') CURRENT=3 PREFIX='' &&
 		print \$_comps[ringfence] && _ringfence" | cut -d: -f1 | xargs)" '_ringfence add set change arm shadow del list' \
-		"PREFIX=$1: zsh reads the installed completion"
-	is "$(PATH=$root$1/sbin:$PATH HOME=$scratch fish -N -c "source '$root$1/share/fish/vendor_completions.d/ringfence.fish'
-		complete -C 'ringfence limit '" | cut -f1 | xargs)" 'add set change arm shadow del list' "PREFIX=$1: fish reads the installed completion"
+		"$1, $2: zsh reads the installed completion"
+	is "$(PATH=$root$1/$2:$PATH HOME=$scratch fish -N -c "source '$root$1/share/fish/vendor_completions.d/ringfence.fish'
+		complete -C 'ringfence limit '" | cut -f1 | xargs)" 'add set change arm shadow del list' "$1, $2: fish reads the installed completion"
 
-	check "PREFIX=$1: make uninstall works" make_quietly uninstall DESTDIR="$root" PREFIX="$1"
-	is "$(tree)" "$(<"$scratch/before")" "PREFIX=$1: make uninstall removes nothing but what make install made"
+	check "$1, $2: make uninstall works" make_quietly uninstall DESTDIR="$root" PREFIX="$1" SBINDIR="$2"
+	is "$(tree)" "$(<"$scratch/before")" "$1, $2: make uninstall removes nothing but what make install made"
 }
 
-installs /usr
-installs /usr/local
+installs /usr sbin
+installs /usr bin
+installs /usr/local sbin
 make_quietly install DESTDIR="$root" PREFIX=/opt/ringfence
 echo 'limit add all rate 20k/1s' >"$root/etc/ringfence/eth0.rules"
 make_quietly uninstall DESTDIR="$root" PREFIX=/opt/ringfence
