@@ -24,7 +24,7 @@ WARNINGS := -Wall -Wextra $(if $(WERROR),-Werror)
 CPPFLAGS += -D_GNU_SOURCE -DRINGFENCE_VERSION='"$(VERSION)"' -Iinclude -Iuser -I. -MMD -MP
 CFLAGS ?= -O2 -g
 ALL_CFLAGS = -std=gnu11 $(WARNINGS) $(CFLAGS)
-BPF_CFLAGS = -target $(BPF_TARGET) -mcpu=v3 -O2 -g $(WARNINGS) -Iinclude -Ibpf $(BPF_SYSTEM_INCLUDES) -MMD -MP
+BPF_CFLAGS = -target $(BPF_TARGET) -mcpu=v3 -O2 -g -ffile-prefix-map=$(CURDIR)=. $(WARNINGS) -Iinclude -Ibpf $(BPF_SYSTEM_INCLUDES) -MMD -MP
 SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 
 # 'make V=1' shows the commands.
@@ -44,7 +44,7 @@ E2E_TESTS := $(wildcard tests/e2e/test_*.sh)
 DOCS_TESTS := $(wildcard tests/docs/test_*.sh) $(addprefix tests/packaging/test_,install.sh names.sh upgrade.sh)
 # The tests that 'make check-fast' runs beside the unit tests.
 FAST_TESTS := tests/e2e/test_frames.sh $(addprefix build/tests/prog/test_,budget cases fence layout lists)
-PACKAGE_TESTS := tests/packaging/test_deb.sh
+PACKAGE_TESTS := $(addprefix tests/packaging/test_,deb.sh recipes.sh)
 ECOSYSTEM_TESTS := $(wildcard tests/ecosystem/test_*.sh)
 EXPLORER := tests/explorer/test_explorer.sh
 # First, so that none of them is left over at the end, alone on one CPU.
@@ -133,7 +133,7 @@ check-fast: ## run the quick tests, in a minute: no explorer, kills, faults or f
 	$(MAKE) $(SIDE_BY_SIDE) all $(TOOLS) $(UNIT_TESTS) $(FAST_TESTS)
 	tests/run.sh $(FAST_TESTS) $(UNIT_TESTS)
 
-check-packages: ## build the Debian package, and test it in a new chroot (root)
+check-packages: ## test the Debian package in a new chroot, and the recipes for rpm and Arch Linux (root)
 	@[ "$$(id -u)" = 0 ] || { echo "make check-packages: it makes a chroot and loads programs;" \
 		"run 'sudo make check-packages'" >&2; exit 1; }
 	$(MAKE) deps deps-packages
@@ -399,9 +399,13 @@ dist: ## make a tarball of the sources in build/dist/
 	$(call say,TAR,$(TARBALL))
 	$(Q)tar -C build/dist -czf $(TARBALL) ringfence-$(VERSION)
 
-# rpm's own names of packages are unknown where another package manager installed them.
+# rpm and pacman know no package that another package manager installed.
+NODEPS = $(if $(wildcard /etc/debian_version),--nodeps)
+RPM_FLAGS = $(NODEPS)
+MAKEPKG_FLAGS = $(NODEPS)
+
 rpm: dist ## build an RPM package into build/rpm/
-	rpmbuild -bb $(if $(wildcard /etc/debian_version),--nodeps) --define "_topdir $(CURDIR)/build/rpm" \
+	rpmbuild -bb $(RPM_FLAGS) --define "_topdir $(CURDIR)/build/rpm" \
 		--define "_sourcedir $(CURDIR)/build/dist" --define "ringfence_version $(VERSION)" \
 		packaging/rpm/ringfence.spec
 
@@ -412,7 +416,7 @@ arch: dist ## build a package for Arch Linux in build/arch/
 	@[ "$$(id -u)" != 0 ] || chown -R nobody build/arch
 	cd build/arch && $(if $(filter 0,$(shell id -u)),setpriv --reuid nobody --clear-groups) \
 		env -u MAKEFLAGS -u MAKELEVEL -u PREFIX -u DESTDIR -u SBINDIR HOME=$(CURDIR)/build/arch \
-		makepkg --force $(if $(wildcard /etc/debian_version),--nodeps)
+		makepkg --force $(MAKEPKG_FLAGS)
 
 clean: ## remove build/
 	rm -rf build

@@ -1,0 +1,142 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0
+# The recipes for rpm and Arch Linux build, and what they build is whole. This is Debian, so rpm and
+# pacman get databases of their own, where each package that docs/packages.md names is installed. With
+# these they check what the recipes require.
+
+# shellcheck source=tests/e2e/lib.sh
+source "$(dirname "$0")/../e2e/lib.sh"
+
+table=docs/packages.md
+chmod 755 "$scratch" # makepkg runs as nobody
+
+make_quietly() {
+	env -u MAKEFLAGS -u MAKELEVEL -u DESTDIR -u PREFIX make "$@" >"$scratch/log" 2>&1
+}
+
+# The rows of the table of what building needs, as NAME LIBRARY: the name in COLUMN, and the name that
+# pkg-config has for it, if any.
+building() { # COLUMN
+	awk -F ' *[|] *' -v column="$1" '
+		/^## / { on = $0 == "## To build" }
+		on && /^[|]/ && !/^[|](-|[^|]*[|] pkg-config )/ { print $(column + 1), $3 }' "$table"
+}
+
+# A spec file of empty packages that provide what the packages of a distribution do.
+stand_ins() { # COLUMN
+	local name library
+
+	printf '%s\n' 'Name: stand-ins' 'Version: 99' 'Release: 1' 'Summary: x' 'License: x' \
+		'BuildArch: noarch' '%description' '%package -n systemd-rpm-macros' 'Summary: x' \
+		'%description -n systemd-rpm-macros' '%files -n systemd-rpm-macros'
+	building "$1" | while read -r name library; do
+		printf '%s\n' "%package -n $name" 'Summary: x'
+		[ -z "$library" ] || echo "Provides: pkgconfig($library) = %{version}"
+		printf '%s\n' "%description -n $name" "%files -n $name"
+	done
+}
+
+# Makes the database of rpm for a distribution.
+make_rpm_database() { # DIRECTORY COLUMN
+	stand_ins "$2" >"$1.spec"
+	mkdir -p "$1"
+	rpmbuild -bb --nodeps --define "_topdir $1.build" "$1.spec" >"$scratch/log" 2>&1 ||
+		bail "cannot make stand-ins: $(tail -n 3 "$scratch/log")"
+	rpm --dbpath "$1" --install --justdb --nodeps "$1".build/RPMS/noarch/*.rpm >"$scratch/log" 2>&1 ||
+		bail "cannot make a database of rpm: $(tail -n 3 "$scratch/log")"
+}
+
+make_rpm() { # DATABASE MACRO…
+	local flags="--dbpath $1" macro
+
+	for macro in "${@:2}"; do
+		flags+=" --define '$macro'"
+	done
+	rm -rf build/rpm
+	make_quietly rpm RPM_FLAGS="$flags"
+}
+
+# unpack FILE: into $scratch/root
+unpack() {
+	rm -rf "$scratch/root"
+	mkdir "$scratch/root"
+	bsdtar -xf "$1" -C "$scratch/root"
+}
+
+# What is in the package, and works.
+is_whole() { # NAME SBINDIR
+	local root=$scratch/root
+
+	is "$("$root/usr/$2/ringfence" --version)" "$(build/ringfence --version)" "$1: the command of the package runs"
+	is "$(bpftool btf dump file "$root/usr/lib/bpf/ringfence.bpf.o" 2>&1 | sha256sum)" \
+		"$(bpftool btf dump file build/ringfence.bpf.o | sha256sum)" "$1: the object of the package has its BTF"
+	is "$(cat "$root"/usr/lib/systemd/system/ringfence* | grep -o '/usr/[a-z]*bin/ringfence' | sort -u)" \
+		"/usr/$2/ringfence" "$1: the units run the command where the package has it"
+	is "$(find "$root/etc" -type f -printf '/%P\n')" /fail2ban/action.d/ringfence.conf \
+		"$1: the package has the action for fail2ban"
+	is "$(find "$root" -path '*/man/man?/ringfence*' | wc -l)" "$(printf '%s\n' docs/*.[1-8] | wc -l)" \
+		"$1: the package has every manual"
+	is "$(readelf -SW "$root/usr/$2/ringfence" | grep -F .debug_info)" '' \
+		"$1: the command of the package has no debug information"
+	is "$(grep -rlF --exclude=.BUILDINFO "$PWD" "$root")" '' "$1: the package names no directory of its build"
+}
+
+linked=$(sed -n 's/^LIBS = .*--libs \(.*\))$/\1/p' Makefile)
+
+# ---- rpm ----
+
+rpm_is_whole() { # NAME SBINDIR RECOMMENDED SUGGESTED
+	local package name
+
+	package=$(echo build/rpm/RPMS/*/ringfence-*.rpm)
+	unpack "$package"
+	is_whole "$1" "$2"
+	for name in $linked; do
+		matches "$(rpm -qp --requires "$package" | grep -F "lib${name#lib}.so" | head -n 1)" \
+			"lib${name#lib}\.so\..*" "$1: the package requires $name"
+	done
+	is "$(rpm -qp --recommends --suggests "$package" | xargs)" "$3 $4 python3" "$1: the package recommends ip"
+	is "$(rpm -qp --conflicts --obsoletes "$package")" '' "$1: the package is in nobody's way"
+}
+
+make_rpm_database "$scratch/fedora" 4
+make_rpm_database "$scratch/suse" 5
+check "Fedora: 'make rpm' builds with what the table names" \
+	make_rpm "$scratch/fedora" 'fedora 44' '_sbindir %{_bindir}'
+rpm_is_whole Fedora bin iproute fail2ban-server
+check "openSUSE: 'make rpm' builds with what the table names" make_rpm "$scratch/suse" 'suse_version 1699'
+rpm_is_whole openSUSE sbin iproute2 fail2ban
+rpm --dbpath "$scratch/fedora" --erase --justdb --nodeps libxdp-devel 2>"$scratch/log"
+make_rpm "$scratch/fedora" 'fedora 44' && fail "Fedora: 'make rpm' builds without libxdp-devel"
+matches "$(grep -F 'pkgconfig(libxdp)' "$scratch/log")" '.*pkgconfig\(libxdp\) >= 1\.3 is needed by ringfence.*' \
+	'rpm names the library that is missing'
+
+# ---- Arch Linux ----
+
+# A package is installed for pacman if its local database says so.
+installed() { # NAME
+	mkdir -p "$scratch/pacman/local/$1-99-1"
+	printf '%%NAME%%\n%s\n\n%%VERSION%%\n99-1\n\n' "$1" >"$scratch/pacman/local/$1-99-1/desc"
+	: >"$scratch/pacman/local/$1-99-1/files"
+}
+
+mkdir -p "$scratch/pacman/local"
+echo 9 >"$scratch/pacman/local/ALPM_DB_VERSION"
+installed glibc
+while read -r name _; do
+	installed "$name"
+done < <(building 6)
+printf '#!/bin/sh\nexec pacman --dbpath %s "$@"\n' "$scratch/pacman" >"$scratch/with-database"
+chmod +x "$scratch/with-database"
+export PACMAN=$scratch/with-database
+
+check "Arch Linux: 'make arch' builds with what the table names" make_quietly arch MAKEPKG_FLAGS=
+is "$(grep -E 'WARNING|ERROR' "$scratch/log")" '' 'makepkg complains of nothing in the package'
+unpack build/arch/ringfence-*.pkg.tar.*
+is_whole 'Arch Linux' bin
+check 'Arch Linux: the package has no other directory of programs' test ! -e "$scratch/root/usr/sbin"
+rm -r "$scratch/pacman/local/libxdp-99-1"
+make_quietly arch MAKEPKG_FLAGS= && fail "Arch Linux: 'make arch' builds without libxdp"
+matches "$(grep -A 1 -F 'Missing dependencies' "$scratch/log" | xargs)" '.*Missing dependencies: -> libxdp' \
+	'makepkg names the package that is missing'
+done_testing
