@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
 # The kernel memory of a fence: attach and status print the same size as the kernel does for the
-# maps, and with default sizes it is less than 53 MiB.
+# maps, and with default sizes it is less than 53 MiB. Of lists, where the kernel counts a third, they
+# print what is charged to the control group that loads them.
 
 # shellcheck disable=SC2317 # functions are called by check, does and the like
 # shellcheck source=tests/e2e/lib.sh
@@ -17,17 +18,20 @@ memlock() { # pinned PATH, or id ID: what the kernel says of a map
 	bpftool -j map show "$@" | jq .bytes_memlock
 }
 
-# The kernel's data about all maps of the program, and about the tries that they contain.
+# The kernel's data about all maps of the program, without the tries that they contain.
 in_kernel() {
-	local map path bytes=0
+	local map bytes=0
 
 	for map in $(bpftool -j prog show id "$(program_on 0)" | jq '.map_ids[]'); do
 		bytes=$((bytes + $(memlock id "$map")))
 	done
-	for path in "$pins/$dev"/prefixes[46]_*; do
-		[ -e "$path" ] && bytes=$((bytes + $(memlock pinned "$path")))
-	done
 	echo "$bytes"
+}
+
+# What status says of the tries.
+tries() {
+	echo $(($(said '.maps | .prefixes4 + .prefixes6') - $(memlock pinned "$pins/$dev/prefixes4") - \
+		$(memlock pinned "$pins/$dev/prefixes6")))
 }
 
 said() { # FILTER, of status
@@ -40,21 +44,21 @@ in_words() { # BYTES
 
 # agrees NAME: the sum lacks only the maps without a name, and the size of each named map is right.
 agrees() {
-	local kernel sum map wrong=''
+	local kernel sum all map wrong=''
 
-	kernel=$(in_kernel) sum=$(said .bytes)
+	kernel=$(in_kernel) all=$(said .bytes) sum=$((all - $(tries)))
 	if [ "$sum" -le "$kernel" ] && [ "$((kernel - sum))" -le "$UNNAMED_MAX" ]; then
 		pass "$1: status has the memory that the kernel counts"
 	else
 		fail "$1: status has the memory that the kernel counts"
 		explain 'bytes of status, and of the kernel' "$sum $kernel"
 	fi
-	is "$(said '[.maps[]] | add')" "$sum" "$1: status has the sum of its maps"
+	is "$(said '[.maps[]] | add')" "$all" "$1: status has the sum of its maps"
 	for map in $(said '.maps | keys[] | select(startswith("prefixes") | not)'); do
 		[ "$(said ".maps.$map")" = "$(memlock pinned "$pins/$dev/$map")" ] || wrong+=" $map"
 	done
 	is "$wrong" '' "$1: status has each map's memory as the kernel counts it"
-	matches "$(ringfence status | unwrapped | head -n 1)" ".*, $(in_words "$sum") of memory" \
+	matches "$(ringfence status | unwrapped | head -n 1)" ".*, $(in_words "$all") of memory" \
 		"$1: status prints the memory in MiB"
 }
 
@@ -83,6 +87,50 @@ agrees 'with prefixes in both banks'
 ringfence confirm >"$scratch/log"
 is "$(ringfence attach "$dev" fence "$dev" --json | jq -c '.interfaces[].memory')" null \
 	'attach --json has no memory for a fence that was there'
+
+# ---- lists ----
+
+# The kernel memory that is charged to a control group of its own, v1 or v2; its file.
+group=/sys/fs/cgroup/memory/ringfence-$run charged=memory.kmem.usage_in_bytes
+[ -d /sys/fs/cgroup/memory ] || group=/sys/fs/cgroup/ringfence-$run charged=memory.current
+mkdir "$group" 2>"$scratch/log"
+
+# load FILE: adds the prefixes to the deny list, in that group.
+load() {
+	sh -c 'echo $$ >"$1/cgroup.procs" && shift && exec "$@"' sh "$group" \
+		nsenter --net="/run/netns/rf-test-$$-inside" "$build" deny load "$1" dev "$dev" >"$scratch/log"
+}
+
+# takes_what_is_charged NAME FILE: what status says of a list is within 3 % of what is charged.
+takes_what_is_charged() {
+	local wanted got
+
+	ringfence deny flush >"$scratch/log"
+	eventually test "$(<"$group/$charged")" -lt 1000000
+	load "$2" || bail 'cannot load a list'
+	wanted=$(<"$group/$charged") got=$(tries)
+	if [ "$wanted" -gt 10000000 ] && [ $((got * 100)) -ge $((wanted * 97)) ] &&
+		[ $((got * 100)) -le $((wanted * 103)) ]; then
+		pass "$1: status has the memory that is charged"
+	else
+		fail "$1: status has the memory that is charged"
+		explain 'bytes of status, and charged' "$got $wanted"
+	fi
+}
+
+ringfence apply - >"$scratch/log" <<<'newcomers off'
+if [ -e "$group/$charged" ]; then
+	awk 'BEGIN { srand(1); for (i = 0; i < 100000; i++) printf "%d.%d.%d.%d\n", 1 + rand() * 220,
+		rand() * 256, rand() * 256, rand() * 256 }' | sort -u >"$scratch/v4"
+	awk 'BEGIN { srand(1); for (i = 0; i < 100000; i++) printf "2001:db8:%x:%x::/64\n", rand() * 65536,
+		rand() * 65536 }' | sort -u >"$scratch/v6"
+	takes_what_is_charged 'IPv4 addresses' "$scratch/v4"
+	takes_what_is_charged 'IPv6 networks' "$scratch/v6"
+	ringfence deny flush >"$scratch/log"
+	eventually rmdir "$group" 2>"$scratch/log"
+else
+	pass 'lists: status has the memory that is charged # SKIP no control group of memory can be made'
+fi
 ringfence detach "$dev" >"$scratch/log"
 
 cpus=$(getconf _NPROCESSORS_CONF)

@@ -5,6 +5,10 @@
 
 #include <stdint.h>
 
+/* A trie has room for as many prefixes again, and so many more, so that few changes need another
+ * one. */
+#define RF_TRIE_ROOM 16384
+
 /* The smallest number of `sources` that is allowed. */
 uint32_t rf_sources_least(int cpus);
 /* The number of windows of each address family. `given` is the user's number; 0: none was given. */
@@ -14,5 +18,16 @@ uint32_t rf_sources_wanted(uint32_t given, int cpus);
  * the kernel allocates once for a hash, or once for each CPU, is not included.
  */
 uint64_t rf_hash_memory(uint32_t entries, uint32_t key_size, uint32_t value_size);
+/* What the kernel says of a trie. */
+struct rf_trie_size {
+	uint64_t counted; /* `memlock`, in bytes */
+	uint32_t key_size, value_size, max_entries;
+};
+
+/*
+ * The bytes of a trie of disjoint prefixes, which the kernel counts without the inner nodes and
+ * without what its allocator adds. Where prefixes contain others, it is a little less.
+ */
+uint64_t rf_trie_memory(const struct rf_trie_size *size);
 
 #endif /* RINGFENCE_SIZES_H */

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "fence/sizes.h"
 #include "fence/tries.h"
 #include "kernel/info.h"
 

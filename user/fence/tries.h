@@ -57,9 +57,6 @@ int rf_trie_remove(int fd, const struct rf_prefix *prefix);
 bool rf_trie_is_empty(int fd);
 /* Reads a trie; no entries if `fd` is -1. The caller frees `entry`, even after an error. */
 int rf_trie_read(int fd, int family, struct rf_trie_content *content, struct rf_error *error);
-/* A trie has room for as many prefixes again, and RF_TRIE_ROOM more, so that few changes need
- * another one. */
-#define RF_TRIE_ROOM 16384
 /* Makes a trie of the first `count` prefixes in `listed`, all of that family, and their values. */
 int rf_trie_make(int family, const struct rf_listed *listed, const struct rf_prefix_value *value,
 		 size_t count, const struct rf_progress *progress, struct rf_error *error);
