@@ -16,8 +16,8 @@ PKG_CONFIG ?= pkg-config
 
 # These are looked up only when a recipe needs them, since 'make demo' installs the tools first.
 BPFTOOL = $(or $(shell PATH="$$PATH:/usr/sbin:/sbin" command -v bpftool),bpftool)
-LIBS = $(shell $(PKG_CONFIG) --libs libxdp libbpf jansson libmnl nettle)
-LIBS_CFLAGS = $(shell $(PKG_CONFIG) --cflags libxdp libbpf jansson libmnl nettle)
+LIBS = $(shell $(PKG_CONFIG) --libs libxdp libbpf jansson libmnl nettle sqlite3)
+LIBS_CFLAGS = $(shell $(PKG_CONFIG) --cflags libxdp libbpf jansson libmnl nettle sqlite3)
 BPF_SYSTEM_INCLUDES = -idirafter /usr/include/$(shell $(CC) -dumpmachine)
 
 WARNINGS := -Wall -Wextra $(if $(WERROR),-Werror)

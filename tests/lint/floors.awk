@@ -35,6 +35,8 @@ function included(name) {
 		return name ~ /^<xdp/ ? "libxdp" : "libmnl"
 	if (name ~ /^<nettle\//)
 		return "nettle"
+	if (name == "<sqlite3.h>")
+		return "sqlite"
 	if (name == "<jansson.h>")
 		return "jansson"
 	gsub(/"/, "", name)

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <stddef.h>
+
+#include "watch/schema.h"
+
+const char rf_schema_text[] =
+	"-- The history of a fence. PRAGMA user_version is 1. Times are milliseconds since\n"
+	"-- 1970, in UTC, and the ends of their intervals. Counts are of one interval. An id\n"
+	"-- is a scan or a minute, times 65536, plus a number within it. Scans count up, also\n"
+	"-- when the clock is set back.\n"
+	"\n"
+	"-- Each second, for 48 hours: what the scan saw, and the length of the interval.\n"
+	"CREATE TABLE totals(\n"
+	"  scan INTEGER PRIMARY KEY, time INTEGER NOT NULL, ms INTEGER NOT NULL,\n"
+	"  sources INTEGER NOT NULL, windows4 INTEGER NOT NULL, windows6 INTEGER NOT NULL);\n"
+	"CREATE INDEX totals_time ON totals(time);\n"
+	"-- What is counted. kind: passed or dropped (name: the reason), limit (outcome:\n"
+	"-- passed, dropped, would_drop, forfeited), newcomers, inserts, evictions, map_error.\n"
+	"CREATE TABLE series(\n"
+	"  series INTEGER PRIMARY KEY, kind TEXT NOT NULL, name TEXT NOT NULL,\n"
+	"  outcome TEXT NOT NULL, UNIQUE(kind, name, outcome));\n"
+	"-- id: scan * 65536 + series. What is 0 has no row.\n"
+	"CREATE TABLE counts(\n"
+	"  id INTEGER PRIMARY KEY, packets INTEGER NOT NULL, bytes INTEGER NOT NULL);\n"
+	"\n"
+	"-- The same for each minute, for 30 days. scan: the last one in it.\n"
+	"CREATE TABLE minutes(\n"
+	"  minute INTEGER PRIMARY KEY, time INTEGER NOT NULL, ms INTEGER NOT NULL,\n"
+	"  sources INTEGER NOT NULL, scan INTEGER NOT NULL);\n"
+	"CREATE INDEX minutes_time ON minutes(time);\n"
+	"-- id: minute * 65536 + series. peak: the most packets in one second.\n"
+	"CREATE TABLE minute_counts(\n"
+	"  id INTEGER PRIMARY KEY, packets INTEGER NOT NULL, bytes INTEGER NOT NULL,\n"
+	"  peak INTEGER NOT NULL);\n"
+	"\n"
+	"-- Every 10 s, for 48 hours: the sources with the most drops, those with the most\n"
+	"-- packets, and a sample. share: one in so many sources is in the sample.\n"
+	"CREATE TABLE samples(\n"
+	"  scan INTEGER PRIMARY KEY, time INTEGER NOT NULL, ms INTEGER NOT NULL,\n"
+	"  share INTEGER NOT NULL);\n"
+	"CREATE INDEX samples_time ON samples(time);\n"
+	"CREATE TABLE limits(number INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);\n"
+	"-- id: scan * 65536 + row. number: of the limit. why: 1 by drops, 2 by rate, 4 in\n"
+	"-- the sample, or a sum of these. used: the most, in thousandths of the limit.\n"
+	"CREATE TABLE sources(\n"
+	"  id INTEGER PRIMARY KEY, source TEXT NOT NULL, number INTEGER NOT NULL,\n"
+	"  why INTEGER NOT NULL, passed INTEGER NOT NULL, dropped INTEGER NOT NULL,\n"
+	"  would_drop INTEGER NOT NULL, used INTEGER NOT NULL, banned INTEGER NOT NULL);\n"
+	"\n"
+	"-- Cells of up to 512 sources, for 2 hours; packed, 'ringfence show' prints them.\n"
+	"-- id: scan * 65536 + part. number: of the limit.\n"
+	"CREATE TABLE cells(\n"
+	"  id INTEGER PRIMARY KEY, number INTEGER NOT NULL, time INTEGER NOT NULL,\n"
+	"  data BLOB NOT NULL);\n"
+	"CREATE INDEX cells_time ON cells(time);\n"
+	"\n"
+	"-- For 30 days, as minutes.\n"
+	"CREATE TABLE events(\n"
+	"  seq INTEGER PRIMARY KEY, time INTEGER NOT NULL, type TEXT NOT NULL,\n"
+	"  id TEXT NOT NULL, limit_name TEXT NOT NULL, source TEXT NOT NULL,\n"
+	"  reason TEXT NOT NULL, rate TEXT NOT NULL, passed INTEGER NOT NULL,\n"
+	"  dropped INTEGER NOT NULL, first_seen INTEGER NOT NULL, detail TEXT NOT NULL);\n"
+	"CREATE INDEX events_time ON events(time);\n"
+	"CREATE INDEX events_id ON events(id);\n"
+	"-- The rules that were in force from this time on.\n"
+	"CREATE TABLE rules(\n"
+	"  id INTEGER PRIMARY KEY, time INTEGER NOT NULL, text TEXT NOT NULL);\n"
+	"-- When nothing was recorded. why: down (ringfence-watch did not run), slept (the\n"
+	"-- machine slept, or its clock was set forward), clock (the clock was set back: the\n"
+	"-- end may be before the start), stalled, disk (no room), errors (writing failed).\n"
+	"-- Packets: what the fence counted meanwhile, as far as that is known.\n"
+	"CREATE TABLE gaps(\n"
+	"  id INTEGER PRIMARY KEY, start INTEGER NOT NULL, end INTEGER NOT NULL,\n"
+	"  why TEXT NOT NULL, passed INTEGER NOT NULL, dropped INTEGER NOT NULL);\n"
+	"-- What ringfence-watch remembers over a restart.\n"
+	"CREATE TABLE state(key TEXT PRIMARY KEY, text TEXT NOT NULL) WITHOUT ROWID;\n";
+
+/* What brings a file of version i + 1 to version i + 2. */
+static const char *const migrations[RF_SCHEMA_VERSION] = {NULL};
+
+int rf_schema_version(struct rf_db *db)
+{
+	return rf_db_int(db, -1, "PRAGMA user_version", "");
+}
+
+static int set_version(struct rf_db *db, int version)
+{
+	char *sql = sqlite3_mprintf("PRAGMA user_version = %d", version);
+	const int code = sql ? rf_db_exec(db, sql) : SQLITE_NOMEM;
+
+	sqlite3_free(sql);
+	return code;
+}
+
+static int bring_forward(struct rf_db *db, int version)
+{
+	int code = version ? SQLITE_OK : rf_db_exec(db, rf_schema_text);
+
+	for (int from = version; from && from < RF_SCHEMA_VERSION && !code; from++)
+		code = rf_db_exec(db, migrations[from - 1]);
+	return code ? code : set_version(db, RF_SCHEMA_VERSION);
+}
+
+int rf_schema_make(struct rf_db *db)
+{
+	const int version = rf_schema_version(db);
+	int code;
+
+	if (version < 0)
+		return db->failed ?: SQLITE_ERROR;
+	if (version >= RF_SCHEMA_VERSION)
+		return SQLITE_OK;
+	code = rf_db_exec(db, "BEGIN IMMEDIATE");
+	if (!code)
+		code = bring_forward(db, version);
+	if (!code)
+		return rf_db_exec(db, "COMMIT");
+	sqlite3_exec(db->sqlite, "ROLLBACK", NULL, NULL, NULL);
+	return code;
+}
