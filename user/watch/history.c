@@ -1,0 +1,345 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The writer of history: transactions, events, rules and state. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "watch/recorder.h"
+
+#define RULES_AGAIN_NS (60 * RF_NS_PER_S) /* lists change without a new generation */
+#define DISK_COMMITS 10			  /* between two looks at the disk */
+
+void rf_history_say(struct rf_history *history, const char *format, ...)
+{
+	va_list args;
+
+	if (history->notes == RF_NOTES_MAX)
+		return;
+	va_start(args, format);
+	vsnprintf(history->note[history->notes++], RF_HISTORY_NOTE_SIZE, format, args);
+	va_end(args);
+}
+
+bool rf_history_note(struct rf_history *history, char text[RF_HISTORY_NOTE_SIZE])
+{
+	if (!history->notes)
+		return false;
+	memcpy(text, history->note[0], RF_HISTORY_NOTE_SIZE);
+	memmove(history->note[0], history->note[1], --history->notes * sizeof(history->note[0]));
+	return true;
+}
+
+/* ---- opening ---- */
+
+static void read_last(struct rf_history *history)
+{
+	struct rf_db *db = &history->db;
+
+	history->scan = rf_db_int(db, 0, "SELECT max(scan) FROM totals", "");
+	history->minute = rf_db_int(db, 0, "SELECT max(minute) FROM minutes", "");
+	history->next_seq = rf_db_int(db, 0, "SELECT max(seq) FROM events", "") + 1;
+	history->counted = history->counted_before = (struct rf_counted){};
+	history->series_count = history->names_count = 0;
+	history->rules_ns = 0;
+	free(history->rules);
+	history->rules = NULL;
+}
+
+static int make_path(struct rf_history *history, const char *fence, struct rf_error *error)
+{
+	if (strlen(history->settings.directory) >= sizeof(history->directory))
+		return rf_error_failed(error, -ENAMETOOLONG, "'%.64s…': the name is too long",
+				       history->settings.directory);
+	if (!*fence || strchr(fence, '/') || *fence == '.')
+		return rf_error_failed(error, -EINVAL, "a file cannot have the name of this fence");
+	strcpy(history->directory, history->settings.directory);
+	history->settings.directory = history->directory;
+	snprintf(history->fence, sizeof(history->fence), "%s", fence);
+	snprintf(history->path, sizeof(history->path), "%s/%s.db", history->directory,
+		 history->fence);
+	return 0;
+}
+
+int rf_history_open(struct rf_history **result, const struct rf_history_settings *settings,
+		    const char *fence, struct rf_error *error)
+{
+	struct rf_history *history = calloc(1, sizeof(*history));
+	int err;
+
+	*result = NULL;
+	if (!history) {
+		free(history);
+		return rf_error_failed(error, -ENOMEM, "cannot record: %s", strerror(ENOMEM));
+	}
+	history->settings = *settings;
+	history->lock_fd = -1;
+	if (history->settings.at_most < RF_HISTORY_AT_MOST_LEAST)
+		history->settings.at_most = RF_HISTORY_AT_MOST_LEAST;
+	err = make_path(history, fence, error);
+	if (!err)
+		err = rf_history_file_open(history, error);
+	if (err) {
+		rf_history_close(history);
+		return err;
+	}
+	read_last(history);
+	*result = history;
+	return 0;
+}
+
+static void roll_back(struct rf_history *history)
+{
+	if (history->in_scan)
+		sqlite3_exec(history->db.sqlite, "ROLLBACK", NULL, NULL, NULL);
+	history->in_scan = false;
+}
+
+void rf_history_close(struct rf_history *history)
+{
+	if (!history)
+		return;
+	roll_back(history);
+	rf_history_file_close(history);
+	free(history->rules);
+	free(history);
+}
+
+/* ---- a scan ---- */
+
+/* A step of the scan failed: the rest of it does nothing, and the commit gives it up. */
+static int fail(struct rf_history *history, int code, struct rf_error *error)
+{
+	if (!code)
+		return 0;
+	history->has_failed = true;
+	return rf_db_fail(&history->db, history->path, error);
+}
+
+static bool is_idle(const struct rf_history *history)
+{
+	return !history->in_scan || history->has_failed;
+}
+
+/* Looks whether the disk has room, now and then; says when that changes. */
+static void look_at_disk(struct rf_history *history)
+{
+	const bool was_stopped = history->is_stopped;
+
+	if (!was_stopped && history->commits % DISK_COMMITS)
+		return;
+	history->is_stopped = rf_history_disk_is_full(history);
+	if (history->is_stopped && !was_stopped)
+		rf_history_say(history,
+			       "history of fence '%s' stops: less than 5 %% of the disk of %.200s "
+			       "are free; it goes on when more are",
+			       history->fence, history->directory);
+	else if (was_stopped && !history->is_stopped)
+		rf_history_say(history, "history of fence '%s' goes on: the disk has room again",
+			       history->fence);
+}
+
+static int begin_again(struct rf_history *history, struct rf_error *error)
+{
+	int err;
+
+	roll_back(history);
+	err = history->db.sqlite ? rf_history_put_aside(history, error)
+				 : rf_history_file_open(history, error);
+	if (!err)
+		read_last(history);
+	return err;
+}
+
+int rf_history_begin(struct rf_history *history, const struct rf_snapshot *snapshot,
+		     struct rf_error *error)
+{
+	bool is_full;
+	int code;
+
+	roll_back(history);
+	history->has_failed = false;
+	history->now_ns = snapshot->time_ns;
+	history->in_force = snapshot->standing.in_force;
+	look_at_disk(history);
+	if (history->is_stopped) {
+		history->missing_why = "disk";
+		return 0;
+	}
+	if (rf_db_is_damage(history->db.failed) || !history->db.sqlite) {
+		int err = begin_again(history, error);
+
+		if (err)
+			return err;
+	}
+	is_full = (history->db.failed & 0xff) == SQLITE_FULL;
+	history->db.failed = SQLITE_OK;
+	code = rf_db_exec(&history->db, "BEGIN IMMEDIATE");
+	if (code)
+		return fail(history, code, error);
+	history->in_scan = true;
+	history->scan++;
+	history->counted_before = history->counted;
+	return is_full ? fail(history, SQLITE_OK, error) : 0;
+}
+
+int rf_history_add(struct rf_history *history, const struct rf_snapshot *snapshot,
+		   struct rf_error *error)
+{
+	int code;
+
+	if (is_idle(history))
+		return 0;
+	code = SQLITE_OK;
+	(void)snapshot;
+	return fail(history, code, error);
+}
+
+static void count_failure(struct rf_history *history)
+{
+	history->errors++;
+	history->scan = rf_db_int(&history->db, history->scan, "SELECT max(scan) FROM totals", "");
+	/* Numbers that were given in this transaction are void. */
+	history->series_count = history->names_count = 0;
+	history->counted = history->counted_before;
+	history->next_seq =
+		rf_db_int(&history->db, history->next_seq - 1, "SELECT max(seq) FROM events", "") +
+		1;
+	history->missing_why = "errors";
+}
+
+int rf_history_commit(struct rf_history *history, struct rf_error *error)
+{
+	int code = SQLITE_OK, failed = history->db.failed;
+
+	if (!history->in_scan && !history->has_failed)
+		return 0;
+	if (!history->has_failed)
+		code = rf_db_exec(&history->db, "COMMIT");
+	history->commits++;
+	if (!history->has_failed && !code) {
+		history->in_scan = false;
+		history->missing_why = NULL;
+		return 0;
+	}
+	if (code)
+		failed = code;
+	roll_back(history);
+	count_failure(history);
+	history->db.failed = failed;
+	return rf_db_fail(&history->db, history->path, error);
+}
+
+/* ---- events, rules, state ---- */
+
+int rf_history_add_event(struct rf_history *history, const struct rf_event *event,
+			 struct rf_error *error)
+{
+	char source[RF_PREFIX_TEXT_SIZE] = "";
+	struct rf_prefix told;
+	int64_t seq = event->seq;
+
+	if (is_idle(history))
+		return 0;
+	if (!seq || seq < history->next_seq)
+		seq = history->next_seq;
+	history->next_seq = seq + 1;
+	if (event->has_source && rf_tell(history->settings.told, &event->source, &told))
+		rf_format_prefix(&told, source);
+	return fail(history,
+		    rf_db_run(&history->db,
+			      "INSERT INTO events VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+			      "iittttttiiit", seq, (int64_t)rf_ms(event->time_ns),
+			      rf_event_type_name(event->type), event->id, event->limit, source,
+			      event->reason, event->rate, (int64_t)event->passed,
+			      (int64_t)event->dropped, (int64_t)rf_ms(event->first_seen_ns),
+			      event->detail),
+		    error);
+}
+
+bool rf_history_wants_rules(const struct rf_history *history, const struct rf_snapshot *snapshot)
+{
+	return !history->rules_ns || snapshot->standing.in_force != history->rules_in_force ||
+	       snapshot->time_ns - history->rules_ns >= RULES_AGAIN_NS;
+}
+
+static char *read_rules(struct rf_history *history)
+{
+	struct rf_db *db = &history->db;
+	sqlite3_stmt *stmt = rf_db_begin(db, "SELECT text FROM rules ORDER BY id DESC LIMIT 1", "");
+	char *text = NULL;
+
+	if (rf_db_row(db, stmt)) {
+		text = strdup(rf_db_text(stmt, 0));
+		rf_db_end(stmt);
+	}
+	return text;
+}
+
+int rf_history_put_rules(struct rf_history *history, const char *text, struct rf_error *error)
+{
+	if (is_idle(history))
+		return 0;
+	history->rules_in_force = history->in_force;
+	history->rules_ns = history->now_ns;
+	if (!history->rules)
+		history->rules = read_rules(history);
+	if (history->rules && !strcmp(history->rules, text))
+		return 0;
+	free(history->rules);
+	history->rules = NULL; /* read from the file next time, whatever becomes of this scan */
+	return fail(history,
+		    rf_db_run(&history->db, "INSERT INTO rules(time, text) VALUES(?, ?)", "it",
+			      (int64_t)rf_ms(history->now_ns), text),
+		    error);
+}
+
+int rf_history_put_state(struct rf_history *history, const char *key, const char *text,
+			 struct rf_error *error)
+{
+	if (is_idle(history))
+		return 0;
+	return fail(history,
+		    rf_db_run(&history->db,
+			      "INSERT INTO state VALUES(?, ?) ON CONFLICT(key) DO UPDATE SET "
+			      "text = excluded.text WHERE text != excluded.text",
+			      "tt", key, text),
+		    error);
+}
+
+char *rf_history_get_state(struct rf_history *history, const char *key)
+{
+	struct rf_db *db = &history->db;
+	sqlite3_stmt *stmt = rf_db_begin(db, "SELECT text FROM state WHERE key = ?", "t", key);
+	char *text = NULL;
+
+	if (rf_db_row(db, stmt)) {
+		text = strdup(rf_db_text(stmt, 0));
+		rf_db_end(stmt);
+	}
+	return text;
+}
+
+/* ---- figures ---- */
+
+const char *rf_history_path(const struct rf_history *history)
+{
+	return history->path;
+}
+
+uint64_t rf_history_bytes(const struct rf_history *history)
+{
+	struct rf_db *db = (struct rf_db *)&history->db;
+
+	return rf_db_int(db, 0,
+			 "SELECT page_count * page_size FROM pragma_page_count, "
+			 "pragma_page_size",
+			 "");
+}
+
+uint64_t rf_history_errors(const struct rf_history *history)
+{
+	return history->errors;
+}

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The file of a history: who may read it, one writer, damage. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/time.h"
+#include "watch/recorder.h"
+
+#define FREE_PERCENT 5
+#define FILE_MODE 0640
+#define WAL_PAGES 512 /* in the log, before they are moved into the file */
+
+static int fail_file(const struct rf_history *history, const char *what, struct rf_error *error)
+{
+	const int err = -errno;
+
+	return rf_error_failed(error, err, "cannot %s %.300s: %s", what, history->path,
+			       strerror(-err));
+}
+
+/*
+ * Makes the file, or opens it as it is, and locks it: SQLite gives its log the same mode and owner.
+ */
+static int lock_file(struct rf_history *history, struct rf_error *error)
+{
+	struct stat directory;
+
+	history->lock_fd =
+		open(history->path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, FILE_MODE);
+	if (history->lock_fd < 0)
+		return fail_file(history, "open", error);
+	if (flock(history->lock_fd, LOCK_EX | LOCK_NB))
+		return rf_error_failed(error, -EBUSY,
+				       "%.300s: another process records into this file; end it, or "
+				       "give this one another directory",
+				       history->path);
+	/* Readers are in the directory's group. A process outside of it leaves the group as it is.
+	 */
+	if (!stat(history->directory, &directory) &&
+	    fchown(history->lock_fd, -1, directory.st_gid) && errno != EPERM)
+		return fail_file(history, "give to the directory's group", error);
+	if (fchmod(history->lock_fd, FILE_MODE) && errno != EPERM)
+		return fail_file(history, "protect", error);
+	return 0;
+}
+
+static int set_up(struct rf_history *history)
+{
+	struct rf_db *db = &history->db;
+	const int64_t log = 2 * WAL_PAGES * 4096;
+	const int64_t pages = (history->settings.at_most - log) / 4096;
+	int on = 1;
+	char *sql;
+	int code;
+
+	sqlite3_busy_timeout(db->sqlite, 2000);
+	/* The log stays when the last one closes, so that readers need not write the directory. */
+	sqlite3_file_control(db->sqlite, "main", SQLITE_FCNTL_PERSIST_WAL, &on);
+	sql = sqlite3_mprintf("PRAGMA page_size = 4096; PRAGMA auto_vacuum = INCREMENTAL;"
+			      "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;"
+			      "PRAGMA wal_autocheckpoint = %d; PRAGMA journal_size_limit = %lld;"
+			      "PRAGMA max_page_count = %lld; PRAGMA cache_size = -2048",
+			      WAL_PAGES, log, pages);
+	code = sql ? rf_db_exec(db, sql) : SQLITE_NOMEM;
+	sqlite3_free(sql);
+	return code;
+}
+
+static int check(struct rf_history *history)
+{
+	struct rf_db *db = &history->db;
+	sqlite3_stmt *stmt = rf_db_begin(db, "PRAGMA quick_check(1)", "");
+	bool is_fine = rf_db_row(db, stmt) && !strcmp(rf_db_text(stmt, 0), "ok");
+
+	if (!is_fine)
+		return rf_db_is_damage(db->failed) || !db->failed ? SQLITE_CORRUPT : db->failed;
+	rf_db_end(stmt);
+	return rf_schema_make(db);
+}
+
+static int open_database(struct rf_history *history)
+{
+	int code = rf_db_open(&history->db, history->path, SQLITE_OPEN_READWRITE);
+
+	if (!code)
+		code = set_up(history);
+	return code ? code : check(history);
+}
+
+void rf_history_file_close(struct rf_history *history)
+{
+	rf_db_close(&history->db);
+	if (history->lock_fd >= 0)
+		close(history->lock_fd);
+	history->lock_fd = -1;
+}
+
+/* Renames the file, and its log to the name that belongs to the new one. */
+static int rename_all(const struct rf_history *history, const char *aside)
+{
+	static const char *const suffix[] = {"-wal", "-shm"};
+
+	if (rename(history->path, aside))
+		return -errno;
+	for (int i = 0; i < 2; i++) {
+		char from[sizeof(history->path) + 8], to[sizeof(history->path) + 72];
+
+		snprintf(from, sizeof(from), "%s%s", history->path, suffix[i]);
+		snprintf(to, sizeof(to), "%s%s", aside, suffix[i]);
+		if (rename(from, to) && errno != ENOENT)
+			return -errno;
+	}
+	return 0;
+}
+
+int rf_history_put_aside(struct rf_history *history, struct rf_error *error)
+{
+	char aside[sizeof(history->path) + 64], date[32];
+	const time_t now = time(NULL);
+	struct tm tm;
+	int err;
+
+	strftime(date, sizeof(date), "%Y%m%dT%H%M%SZ", gmtime_r(&now, &tm));
+	snprintf(aside, sizeof(aside), "%s.damaged-%s", history->path, date);
+	rf_history_file_close(history);
+	err = rename_all(history, aside);
+	if (err)
+		return rf_error_failed(error, err, "%.200s is damaged, and cannot be renamed: %s",
+				       history->path, strerror(-err));
+	rf_history_say(history,
+		       "%.150s was damaged: it is now %.200s, and a new history begins. 'sqlite3 "
+		       "FILE .recover' may save what is left in it",
+		       history->path, aside);
+	return rf_history_file_open(history, error);
+}
+
+int rf_history_file_open(struct rf_history *history, struct rf_error *error)
+{
+	int err = lock_file(history, error), code;
+
+	if (err)
+		return err;
+	code = open_database(history);
+	if (rf_db_is_damage(code) && !history->notes)
+		return rf_history_put_aside(history, error);
+	if (code)
+		return rf_db_fail(&history->db, history->path, error);
+	if (rf_schema_version(&history->db) > RF_SCHEMA_VERSION)
+		return rf_error_failed(
+			error, -EPROTO,
+			"%.300s was written by a later version of ringfence; move it "
+			"away, or use that version",
+			history->path);
+	return 0;
+}
+
+bool rf_history_disk_is_full(const struct rf_history *history)
+{
+	struct statvfs disk;
+
+	if (statvfs(history->directory, &disk) || !disk.f_blocks)
+		return false;
+	return disk.f_bavail * 100 < (uint64_t)disk.f_blocks * FREE_PERCENT;
+}

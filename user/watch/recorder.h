@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* What the files of history's writer share; nobody else includes this. */
+#ifndef RINGFENCE_RECORDER_H
+#define RINGFENCE_RECORDER_H
+
+#include <limits.h>
+
+#include "watch/history.h"
+#include "watch/schema.h"
+
+#define RF_NOTES_MAX 4
+#define RF_LEVEL_MAX 5
+
+/* The number of a series in the file, by its three words. */
+struct rf_series {
+	const char *kind, *outcome; /* literals */
+	char name[RF_NAME_SIZE];
+	int number;
+};
+
+#define RF_SERIES_CACHED 512
+
+/* The sources since the last mark, by source and limit. */
+struct rf_tally_row {
+	struct rf_prefix source;
+	int number; /* of the limit in the file; 0: the place is free */
+	bool is_sampled, is_banned;
+	uint64_t passed, dropped, would_drop;
+	uint32_t used; /* the most, in thousandths of the limit */
+};
+
+#define RF_TALLY_ROWS 16384 /* a power of two */
+
+struct rf_tally {
+	struct rf_tally_row *row;
+	size_t count;
+	__u64 key[3];
+	unsigned int share_bits; /* one in 1 << share_bits sources is in the sample */
+	uint64_t began_ns;	 /* 0: not yet */
+};
+
+/* What the counters were at the last scan that was recorded. */
+struct rf_counted {
+	char identity[RF_IDENTITY_SIZE]; /* "": none by this process */
+	uint64_t time_ns, awake_ns;
+	struct rf_counters counters;
+	uint32_t limit_id[RF_LIMITS_MAX];
+	struct rf_limit_counters limit[RF_LIMITS_MAX];
+};
+
+struct rf_history {
+	struct rf_db db;
+	struct rf_history_settings settings;
+	char directory[PATH_MAX];
+	char path[PATH_MAX + RF_NAME_SIZE + 8];
+	char fence[RF_NAME_SIZE];
+	int lock_fd;
+
+	bool in_scan, has_failed; /* a transaction is open; some step of it failed */
+	bool is_stopped;	  /* the disk is nearly full */
+	const char *missing_why;  /* scans are missing since the last one; NULL: none are */
+	int64_t scan, minute, next_seq;
+	uint64_t now_ns; /* of this scan */
+	uint64_t adds, commits, errors;
+
+	struct rf_counted counted, counted_before; /* now, and as the scan began */
+	struct rf_series series[RF_SERIES_CACHED];
+	int series_count;
+	struct rf_series names[RF_LIMITS_MAX * 4]; /* of limits, for sources and cells */
+	int names_count;
+
+	uint64_t in_force, rules_in_force, rules_ns;
+	char *rules;
+	struct rf_tally tally;
+	int level; /* of coarseness: each one halves the sources whose cells are recorded */
+	uint64_t steady_ns; /* by rf_time_awake(): when the clock jumped, or the first scan */
+	uint64_t level_ns, cells_ns; /* when it changed; when cells were added last */
+	char note[RF_NOTES_MAX][RF_HISTORY_NOTE_SIZE];
+	int notes;
+};
+
+static inline uint64_t rf_ms(uint64_t ns)
+{
+	return ns / RF_NS_PER_MS;
+}
+
+static inline int64_t rf_scan_id(int64_t scan, int64_t number)
+{
+	return (scan << RF_SCAN_SHIFT) + number;
+}
+
+__attribute__((format(printf, 2, 3))) void rf_history_say(struct rf_history *history,
+							  const char *format, ...);
+
+/* ---- the file (history_file.c); SQLite's codes ---- */
+
+int rf_history_file_open(struct rf_history *history, struct rf_error *error);
+void rf_history_file_close(struct rf_history *history);
+/* Renames a damaged file, and begins a new one. */
+int rf_history_put_aside(struct rf_history *history, struct rf_error *error);
+/* Less than 5 % of the disk are free. */
+bool rf_history_disk_is_full(const struct rf_history *history);
+
+/* ---- counters and gaps (history_totals.c) ---- */
+
+int rf_history_add_totals(struct rf_history *history, const struct rf_snapshot *snapshot);
+/* The number of a limit's name in the file; 0: none was to be had. */
+int rf_history_limit_number(struct rf_history *history, const char *name);
+
+/* ---- sources and cells (history_sources.c) ---- */
+
+int rf_tally_open(struct rf_tally *tally);
+void rf_tally_close(struct rf_tally *tally);
+int rf_history_add_sources(struct rf_history *history, const struct rf_snapshot *snapshot);
+
+/* ---- what goes (history_keep.c) ---- */
+
+/* Deletes what is too old, and what does not fit; becomes coarser or finer. */
+int rf_history_keep(struct rf_history *history, uint64_t now_ns);
+/* Deletes some of the oldest, whatever its age. */
+int rf_history_trim(struct rf_history *history);
+/* How much of the file is used, in thousandths of what it may be. */
+int64_t rf_history_used(struct rf_history *history);
+
+#endif /* RINGFENCE_RECORDER_H */
