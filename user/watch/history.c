@@ -192,8 +192,7 @@ int rf_history_add(struct rf_history *history, const struct rf_snapshot *snapsho
 
 	if (is_idle(history))
 		return 0;
-	code = SQLITE_OK;
-	(void)snapshot;
+	code = rf_history_add_totals(history, snapshot);
 	return fail(history, code, error);
 }
 
