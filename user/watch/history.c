@@ -70,7 +70,7 @@ int rf_history_open(struct rf_history **result, const struct rf_history_settings
 	int err;
 
 	*result = NULL;
-	if (!history) {
+	if (!history || rf_tally_open(&history->tally)) {
 		free(history);
 		return rf_error_failed(error, -ENOMEM, "cannot record: %s", strerror(ENOMEM));
 	}
@@ -103,6 +103,7 @@ void rf_history_close(struct rf_history *history)
 		return;
 	roll_back(history);
 	rf_history_file_close(history);
+	rf_tally_close(&history->tally);
 	free(history->rules);
 	free(history);
 }
@@ -193,6 +194,8 @@ int rf_history_add(struct rf_history *history, const struct rf_snapshot *snapsho
 	if (is_idle(history))
 		return 0;
 	code = rf_history_add_totals(history, snapshot);
+	if (!code)
+		code = rf_history_add_sources(history, snapshot);
 	return fail(history, code, error);
 }
 

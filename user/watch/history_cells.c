@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The cells of sources: those that matter most, as many as there is room for. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "watch/recorder.h"
+
+#define BYTES_PER_S (20 << 10)
+#define BURST_S 10 /* a scan that is late may write as much as it would have */
+
+static int compare_weight(const void *a, const void *b)
+{
+	const struct rf_cells_row *const *left = a, *const *right = b;
+	const uint64_t l = (*left)->weight, r = (*right)->weight;
+
+	return l < r ? 1 : l > r ? -1 : 0;
+}
+
+/* Rows that are one pack follow each other. */
+static int compare_pack(const void *a, const void *b)
+{
+	const struct rf_cells_row *const *left = a, *const *right = b;
+	const int order = strcmp((*left)->limit, (*right)->limit);
+
+	if (order)
+		return order;
+	if ((*left)->cell_ns != (*right)->cell_ns)
+		return (*left)->cell_ns < (*right)->cell_ns ? -1 : 1;
+	if ((*left)->is_difference != (*right)->is_difference)
+		return (*left)->is_difference - (*right)->is_difference;
+	return rf_prefix_compare(&(*left)->source, &(*right)->source);
+}
+
+static bool is_same_pack(const struct rf_cells_row *a, const struct rf_cells_row *b)
+{
+	return !strcmp(a->limit, b->limit) && a->cell_ns == b->cell_ns &&
+	       a->is_difference == b->is_difference;
+}
+
+/* The end of the cells of the first `count` rows, which are one pack. */
+static uint64_t end_of(const struct rf_cells_row **row, size_t count)
+{
+	uint64_t end_ns = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		const uint64_t its_ns = row[i]->first_ns + row[i]->count * row[i]->cell_ns;
+
+		if (its_ns > end_ns)
+			end_ns = its_ns;
+	}
+	return end_ns;
+}
+
+/* Packs rows up to the end of their pack, under the names that may be told. */
+static int pack_rows(const struct rf_history *history, const struct rf_cells_row **row,
+		     size_t count, struct rf_cells_pack *pack, size_t *taken)
+{
+	int err = rf_cells_pack_begin(pack, row[0]);
+
+	for (*taken = 0; !err && *taken < count && is_same_pack(row[0], row[*taken]); ++*taken) {
+		struct rf_cells_row told = *row[*taken];
+
+		rf_tell(history->settings.told, &row[*taken]->source, &told.source);
+		err = rf_cells_pack_add(pack, &told);
+	}
+	return err;
+}
+
+static int write_pack(struct rf_history *history, const struct rf_cells_row **row, size_t count,
+		      const struct rf_cells_pack *pack, int part)
+{
+	const int number = rf_history_limit_number(history, row[0]->limit);
+
+	if (!number)
+		return history->db.failed;
+	return rf_db_run(&history->db, "INSERT INTO cells VALUES(?, ?, ?, ?)", "iiib",
+			 rf_scan_id(history->scan, part), (int64_t)number,
+			 (int64_t)rf_ms(end_of(row, count)), pack->data, (int)pack->size);
+}
+
+/* Packs all rows, and writes them if `is_writing`. Adds the bytes to `size`. */
+static int pack_all(struct rf_history *history, const struct rf_cells_row **row, size_t count,
+		    bool is_writing, size_t *size)
+{
+	struct rf_cells_pack pack = {};
+	int code = SQLITE_OK, part = 0;
+
+	qsort(row, count, sizeof(*row), compare_pack);
+	for (size_t i = 0, taken; i < count && !code; i += taken) {
+		if (pack_rows(history, row + i, count - i, &pack, &taken))
+			code = SQLITE_NOMEM;
+		*size += pack.size;
+		if (!code && is_writing)
+			code = write_pack(history, row + i, taken, &pack, part++);
+	}
+	rf_cells_pack_free(&pack);
+	return code;
+}
+
+/* How many bytes this scan may take. */
+static size_t room(struct rf_history *history)
+{
+	const uint64_t since_ns = history->now_ns - history->cells_ns;
+	uint64_t seconds = since_ns / RF_NS_PER_S;
+
+	if (!history->cells_ns || history->now_ns < history->cells_ns || seconds < 1)
+		seconds = 1;
+	if (seconds > BURST_S)
+		seconds = BURST_S;
+	history->cells_ns = history->now_ns;
+	return seconds * BYTES_PER_S;
+}
+
+/* The rows that matter most, as many as may be recorded; then fewer, until they fit. */
+static int choose(struct rf_history *history, const struct rf_cells_row **row, size_t count)
+{
+	const size_t most = RF_HISTORY_CELLS_MAX >> history->level, bytes = room(history);
+
+	for (size_t fitting = count < most ? count : most; fitting;) {
+		size_t size = 0;
+		int code;
+
+		qsort(row, count, sizeof(*row), compare_weight);
+		code = pack_all(history, row, fitting, false, &size);
+		if (code)
+			return code;
+		if (size <= bytes)
+			return pack_all(history, row, fitting, true, &size);
+		fitting = fitting * bytes / size;
+	}
+	return SQLITE_OK;
+}
+
+int rf_history_add_cells(struct rf_history *history, const struct rf_cells_row *row, size_t count,
+			 struct rf_error *error)
+{
+	const struct rf_cells_row **list;
+	int code;
+
+	if (!history->in_scan || history->has_failed || !count ||
+	    history->settings.told == RF_TELL_NONE)
+		return 0;
+	list = calloc(count, sizeof(*list));
+	if (!list)
+		return rf_error_failed(error, -ENOMEM, "cannot record cells: %s", strerror(ENOMEM));
+	for (size_t i = 0; i < count; i++)
+		list[i] = &row[i];
+	code = choose(history, list, count);
+	free(list);
+	history->has_failed = code;
+	return code ? rf_db_fail(&history->db, history->path, error) : 0;
+}

@@ -1,0 +1,397 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Which sources are recorded, of the many that a scan finds, and under what name. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include "ringfence/lease_place.h"
+#include "rules/policy.h"
+#include "watch/recorder.h"
+
+#define BY_DROPS 64
+#define BY_RATE 64
+#define SAMPLE 128
+#define SAMPLE_COARSE 32 /* at the levels from COARSE on */
+#define COARSE 3
+#define SHARE_BITS_MAX 20
+#define CANDIDATES 2048 /* of one scan, by drops and by packets */
+#define WHY_DROPS 1
+#define WHY_RATE 2
+#define WHY_SAMPLE 4
+#define USED_MAX 1000000
+
+int rf_tally_open(struct rf_tally *tally)
+{
+	tally->row = calloc(RF_TALLY_ROWS, sizeof(*tally->row));
+	if (!tally->row || getrandom(tally->key, sizeof(tally->key), 0) < 0)
+		return -ENOMEM;
+	for (int i = 0; i < 3; i++)
+		tally->key[i] |= 1;
+	return 0;
+}
+
+void rf_tally_close(struct rf_tally *tally)
+{
+	free(tally->row);
+}
+
+static uint64_t hash(const struct rf_tally *tally, const struct rf_prefix *source)
+{
+	const uint64_t high = source->word[0] | (uint64_t)source->word[1] << 32;
+	const uint64_t low = source->word[2] | (uint64_t)source->word[3] << 32;
+
+	return rf_lease_hash(high ^ source->length, tally->key) +
+	       (low ? rf_lease_hash(~low, tally->key) : 0);
+}
+
+static bool is_sampled(const struct rf_tally *tally, uint64_t hash, unsigned int share_bits)
+{
+	(void)tally;
+	return !(hash >> 32 & ((1U << share_bits) - 1));
+}
+
+/* ---- the rows of a scan, under the names that may be told ---- */
+
+/* Called for each source, or network, and limit. */
+typedef void (*visit_row)(void *context, const struct rf_source_row *row);
+
+/* Adds a row of a network to those of its other sources. */
+static void merge(struct rf_source_row *into, const struct rf_source_row *row)
+{
+	into->new_passed += row->new_passed;
+	into->new_dropped += row->new_dropped;
+	into->new_would_drop += row->new_would_drop;
+	if (row->used > into->used)
+		into->used = row->used;
+	if (row->banned_ns > into->banned_ns)
+		into->banned_ns = row->banned_ns;
+}
+
+/* The sources of one network, which follow each other: one row for each limit. */
+static size_t visit_network(const struct rf_snapshot *snapshot, enum rf_told told, size_t first,
+			    visit_row visit, void *context)
+{
+	struct rf_source_row network[RF_LIMITS_MAX] = {};
+	struct rf_prefix name, next;
+	uint32_t used = 0;
+	size_t i = first;
+
+	if (!rf_tell(told, &snapshot->sources.row[first].source, &name))
+		return snapshot->sources.count;
+	for (; i < snapshot->sources.count; i++) {
+		const struct rf_source_row *row = &snapshot->sources.row[i];
+		const ptrdiff_t slot = row->limit - snapshot->bans.rules.limit;
+
+		if (!rf_tell(told, &row->source, &next) || rf_prefix_compare(&name, &next))
+			break;
+		if (!(used >> slot & 1)) {
+			network[slot] = *row;
+			network[slot].source = name;
+			used |= 1U << slot;
+		} else {
+			merge(&network[slot], row);
+		}
+	}
+	for (int slot = 0; slot < RF_LIMITS_MAX; slot++)
+		if (used >> slot & 1)
+			visit(context, &network[slot]);
+	return i;
+}
+
+static void visit_rows(const struct rf_snapshot *snapshot, enum rf_told told, visit_row visit,
+		       void *context)
+{
+	size_t i = 0;
+
+	while (told == RF_TELL_PREFIX && i < snapshot->sources.count)
+		i = visit_network(snapshot, told, i, visit, context);
+	for (; told == RF_TELL_FULL && i < snapshot->sources.count; i++)
+		visit(context, &snapshot->sources.row[i]);
+}
+
+/* ---- candidates ---- */
+
+static uint64_t drops_of(const struct rf_source_row *row)
+{
+	return row->new_dropped + row->new_would_drop;
+}
+
+static uint64_t packets_of(const struct rf_source_row *row)
+{
+	return row->new_passed + row->new_dropped;
+}
+
+static int log2_of(uint64_t number)
+{
+	return number ? 64 - __builtin_clzll(number) : 0;
+}
+
+/* How many rows have about so many drops, and packets: what a row needs to be looked at. */
+struct ranks {
+	uint32_t drops[65], packets[65];
+	int least_drops, least_packets; /* logarithms */
+	int left_drops, left_packets;	/* how many of the least may be taken */
+};
+
+static void rank(void *context, const struct rf_source_row *row)
+{
+	struct ranks *ranks = context;
+
+	ranks->drops[log2_of(drops_of(row))]++;
+	ranks->packets[log2_of(packets_of(row))]++;
+}
+
+/* The least logarithm of the CANDIDATES greatest. 0 is never a candidate. */
+static int find_least(const uint32_t count[65], int *left)
+{
+	uint32_t sum = 0;
+	int least = 64;
+
+	while (least > 1 && sum + count[least] < CANDIDATES)
+		sum += count[least--];
+	*left = CANDIDATES - sum;
+	return least;
+}
+
+static bool takes(int log, int least, int *left)
+{
+	return log > least || (log == least && (*left)-- > 0);
+}
+
+static bool is_candidate(struct ranks *ranks, const struct rf_source_row *row)
+{
+	const uint64_t drops = drops_of(row), packets = packets_of(row);
+
+	return (drops && takes(log2_of(drops), ranks->least_drops, &ranks->left_drops)) ||
+	       (packets && takes(log2_of(packets), ranks->least_packets, &ranks->left_packets));
+}
+
+/* ---- the tally ---- */
+
+static int compare_drops(const void *a, const void *b)
+{
+	const struct rf_tally_row *left = a, *right = b;
+	const uint64_t l = left->dropped + left->would_drop, r = right->dropped + right->would_drop;
+
+	return l < r ? 1 : l > r ? -1 : 0;
+}
+
+static int compare_rate(const void *a, const void *b)
+{
+	const struct rf_tally_row *left = a, *right = b;
+	const uint64_t l = left->passed + left->dropped, r = right->passed + right->dropped;
+
+	return l < r ? 1 : l > r ? -1 : 0;
+}
+
+static struct rf_tally_row *find_place(struct rf_tally *tally, const struct rf_prefix *source,
+				       int number, uint64_t hashed)
+{
+	size_t at = (hashed >> 20) + number * 0x9e3779b9U;
+
+	for (;; at++) {
+		struct rf_tally_row *row = &tally->row[at % RF_TALLY_ROWS];
+
+		if (!row->number ||
+		    (row->number == number && !rf_prefix_compare(&row->source, source)))
+			return row;
+	}
+}
+
+/* Makes the used rows the first ones; returns their number. */
+static size_t gather(struct rf_tally *tally)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < RF_TALLY_ROWS; i++)
+		if (tally->row[i].number)
+			tally->row[count++] = tally->row[i];
+	return count;
+}
+
+static void clear_from(struct rf_tally *tally, size_t first)
+{
+	memset(tally->row + first, 0, (RF_TALLY_ROWS - first) * sizeof(*tally->row));
+}
+
+/* Forgets most of the rows that neither drops, nor packets, nor the sample would choose. */
+static void forget(struct rf_tally *tally)
+{
+	const size_t count = gather(tally);
+	struct rf_tally_row *kept = calloc(count + 1, sizeof(*kept));
+	size_t left = 0;
+
+	clear_from(tally, count);
+	qsort(tally->row, count, sizeof(*tally->row), compare_drops);
+	for (size_t i = 0; kept && i < count; i++)
+		if (i < CANDIDATES || tally->row[i].is_sampled)
+			kept[left++] = tally->row[i], tally->row[i].number = -1;
+	qsort(tally->row, count, sizeof(*tally->row), compare_rate);
+	for (size_t i = 0; kept && i < CANDIDATES && i < count; i++)
+		if (tally->row[i].number > 0)
+			kept[left++] = tally->row[i];
+	clear_from(tally, 0);
+	tally->count = 0;
+	for (size_t i = 0; i < left && i < RF_TALLY_ROWS / 2; i++) {
+		*find_place(tally, &kept[i].source, kept[i].number, hash(tally, &kept[i].source)) =
+			kept[i];
+		tally->count++;
+	}
+	free(kept);
+}
+
+static uint32_t used_of(const struct rf_source_row *row)
+{
+	const uint64_t all = rf_has_burst(row->limit) ? row->limit->burst : row->limit->rate;
+	const double share = all ? row->used * 1000.0 / all : 0;
+
+	return share < USED_MAX ? share : USED_MAX;
+}
+
+static void tally_row(struct rf_history *history, const struct rf_source_row *row, uint64_t hashed,
+		      bool sampled)
+{
+	struct rf_tally *tally = &history->tally;
+	const int number = rf_history_limit_number(history, row->limit->name);
+	const uint32_t used = used_of(row);
+	struct rf_tally_row *place;
+
+	if (!number)
+		return;
+	if (tally->count >= RF_TALLY_ROWS * 3 / 4)
+		forget(tally);
+	place = find_place(tally, &row->source, number, hashed);
+	tally->count += !place->number;
+	place->source = row->source;
+	place->number = number;
+	place->is_sampled |= sampled;
+	place->is_banned |= row->banned_ns != 0;
+	place->passed += row->new_passed;
+	place->dropped += row->new_dropped;
+	place->would_drop += row->new_would_drop;
+	if (used > place->used)
+		place->used = used;
+}
+
+struct tallying {
+	struct rf_history *history;
+	struct ranks ranks;
+};
+
+static void tally_candidate(void *context, const struct rf_source_row *row)
+{
+	struct tallying *tallying = context;
+	const struct rf_tally *tally = &tallying->history->tally;
+	const bool is_active = packets_of(row) || drops_of(row);
+	const uint64_t hashed = is_active ? hash(tally, &row->source) : 0;
+	const bool sampled = is_active && is_sampled(tally, hashed, tally->share_bits);
+
+	if (is_active && (is_candidate(&tallying->ranks, row) || sampled))
+		tally_row(tallying->history, row, hashed, sampled);
+}
+
+/* ---- writing ---- */
+
+/* Makes the sample as small as it must be; the next one begins with the same share. */
+static void size_sample(struct rf_tally *tally, size_t count, size_t most)
+{
+	size_t sampled;
+
+	for (;;) {
+		sampled = 0;
+		for (size_t i = 0; i < count; i++) {
+			struct rf_tally_row *row = &tally->row[i];
+
+			row->is_sampled =
+				row->is_sampled &&
+				is_sampled(tally, hash(tally, &row->source), tally->share_bits);
+			sampled += row->is_sampled;
+		}
+		if (sampled <= most || tally->share_bits == SHARE_BITS_MAX)
+			return;
+		tally->share_bits++;
+	}
+}
+
+static int write_row(struct rf_history *history, const struct rf_tally_row *row, int *n, int why)
+{
+	char source[RF_PREFIX_TEXT_SIZE];
+
+	rf_format_prefix(&row->source, source);
+	return rf_db_run(&history->db, "INSERT INTO sources VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?)",
+			 "itiiiiiii", rf_scan_id(history->scan, (*n)++), source,
+			 (int64_t)row->number, (int64_t)why, (int64_t)row->passed,
+			 (int64_t)row->dropped, (int64_t)row->would_drop, (int64_t)row->used,
+			 (int64_t)row->is_banned);
+}
+
+static int write_rows(struct rf_history *history, size_t count)
+{
+	struct rf_tally *tally = &history->tally;
+	uint8_t why[RF_TALLY_ROWS] = {};
+	int n = 0, code = 0;
+
+	qsort(tally->row, count, sizeof(*tally->row), compare_rate);
+	for (size_t i = 0; i < count; i++)
+		tally->row[i].used |= i < BY_RATE ? 1U << 31 : 0;
+	qsort(tally->row, count, sizeof(*tally->row), compare_drops);
+	for (size_t i = 0; i < count; i++) {
+		struct rf_tally_row *row = &tally->row[i];
+
+		if (i < BY_DROPS && (row->dropped || row->would_drop))
+			why[i] |= WHY_DROPS;
+		if (row->used >> 31)
+			why[i] |= WHY_RATE;
+		if (row->is_sampled)
+			why[i] |= WHY_SAMPLE;
+		row->used &= ~(1U << 31);
+	}
+	for (size_t i = 0; i < count && !code; i++)
+		if (why[i])
+			code = write_row(history, &tally->row[i], &n, why[i]);
+	return code;
+}
+
+/* Writes the interval that ends now, and begins the next one. */
+static int write_interval(struct rf_history *history, uint64_t awake_ns)
+{
+	struct rf_tally *tally = &history->tally;
+	const size_t count = gather(tally);
+	int code;
+
+	clear_from(tally, count);
+	size_sample(tally, count, history->level >= COARSE ? SAMPLE_COARSE : SAMPLE);
+	code = rf_db_run(&history->db, "INSERT INTO samples VALUES(?, ?, ?, ?)", "iiii",
+			 history->scan, (int64_t)rf_ms(history->now_ns),
+			 (int64_t)rf_ms(awake_ns - tally->began_ns), 1LL << tally->share_bits);
+	if (!code)
+		code = write_rows(history, count);
+	if (count < SAMPLE && tally->share_bits)
+		tally->share_bits--;
+	clear_from(tally, 0);
+	tally->count = 0;
+	tally->began_ns = awake_ns;
+	return code;
+}
+
+int rf_history_add_sources(struct rf_history *history, const struct rf_snapshot *snapshot)
+{
+	struct tallying tallying = {.history = history};
+	struct ranks *ranks = &tallying.ranks;
+	struct rf_tally *tally = &history->tally;
+	const enum rf_told told = history->settings.told;
+
+	if (told == RF_TELL_NONE)
+		return SQLITE_OK;
+	if (!tally->began_ns)
+		tally->began_ns = snapshot->awake_ns - snapshot->since_ns;
+	visit_rows(snapshot, told, rank, ranks);
+	ranks->least_drops = find_least(ranks->drops, &ranks->left_drops);
+	ranks->least_packets = find_least(ranks->packets, &ranks->left_packets);
+	visit_rows(snapshot, told, tally_candidate, &tallying);
+	/* A scan is a moment late, now and then. */
+	if (snapshot->awake_ns - tally->began_ns < RF_HISTORY_SOURCES_NS - RF_NS_PER_S / 2)
+		return SQLITE_OK;
+	return write_interval(history, snapshot->awake_ns);
+}
