@@ -183,7 +183,7 @@ int rf_history_begin(struct rf_history *history, const struct rf_snapshot *snaps
 	history->in_scan = true;
 	history->scan++;
 	history->counted_before = history->counted;
-	return is_full ? fail(history, SQLITE_OK, error) : 0;
+	return is_full ? fail(history, rf_history_trim(history), error) : 0;
 }
 
 int rf_history_add(struct rf_history *history, const struct rf_snapshot *snapshot,
@@ -196,6 +196,8 @@ int rf_history_add(struct rf_history *history, const struct rf_snapshot *snapsho
 	code = rf_history_add_totals(history, snapshot);
 	if (!code)
 		code = rf_history_add_sources(history, snapshot);
+	if (!code)
+		code = rf_history_keep(history, snapshot->time_ns);
 	return fail(history, code, error);
 }
 

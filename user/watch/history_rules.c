@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The rules of a fence as text, for history. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "rules/policy.h"
+#include "watch/history.h"
+
+#define LISTED_MAX 1000 /* prefixes of a list; of the others the number */
+
+static int write_limits(FILE *file, const struct rf_ruleset *rules)
+{
+	int slots[RF_LIMITS_MAX];
+	const int count = rf_bank_slots(&rules->bank, slots);
+
+	for (int i = 0; i < count; i++) {
+		char *text = rf_ruleset_format_limit(rules, slots[i]);
+
+		if (!text)
+			return -ENOMEM;
+		fputs(text, file);
+		fputc('\n', file);
+		free(text);
+	}
+	return 0;
+}
+
+/* Entries end, so their times would make new rules each second: they are left out. */
+static void write_list(FILE *file, const struct rf_ruleset *rules, enum rf_list list,
+		       enum rf_told told)
+{
+	const char *command = list == RF_ALLOW ? "allow" : "deny";
+	size_t count = 0, written = 0;
+	char text[128];
+
+	for (size_t i = 0; i < rules->listed_count; i++) {
+		char prefix[RF_PREFIX_TEXT_SIZE];
+
+		if (!rules->listed[i].until[list])
+			continue;
+		if (++count > LISTED_MAX || told != RF_TELL_FULL)
+			continue;
+		rf_format_prefix(&rules->listed[i].prefix, prefix);
+		snprintf(text, sizeof(text), "%s add %s%s\n", command, prefix,
+			 rules->listed[i].until[list] == RF_FOREVER ? "" : " # for a time");
+		fputs(text, file);
+		written++;
+	}
+	if (count == written)
+		return;
+	snprintf(text, sizeof(text), "# the %s list has %zu prefixes%s\n", command, count,
+		 written ? " in all" : "");
+	fputs(text, file);
+}
+
+static int write_rules(FILE *file, const struct rf_ruleset *rules, enum rf_told told)
+{
+	char *newcomers = rf_ruleset_format_newcomers(rules);
+	int err = newcomers ? write_limits(file, rules) : -ENOMEM;
+
+	if (!err) {
+		write_list(file, rules, RF_ALLOW, told);
+		write_list(file, rules, RF_DENY, told);
+		fputs(newcomers, file);
+		fputc('\n', file);
+	}
+	free(newcomers);
+	return err;
+}
+
+char *rf_history_rules(const struct rf_fence *fence, enum rf_told told, struct rf_error *error)
+{
+	struct rf_ruleset rules = RF_RULESET_NONE;
+	char *text = NULL;
+	size_t size;
+	FILE *file;
+	int err = rf_fence_ruleset(fence, &rules, error);
+
+	if (!err && rules.listed_count)
+		rf_ruleset_expire(&rules, rf_fence_jiffies(fence));
+	file = err ? NULL : open_memstream(&text, &size);
+	if (file) {
+		err = write_rules(file, &rules, told);
+		if (fclose(file) || err) {
+			free(text);
+			text = NULL;
+		}
+	}
+	if (!err && !text)
+		rf_error_failed(error, -ENOMEM, "cannot record the rules: %s", strerror(ENOMEM));
+	rf_ruleset_free(&rules);
+	return text;
+}
