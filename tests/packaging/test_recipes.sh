@@ -95,6 +95,7 @@ rpm_is_whole() { # NAME SBINDIR RECOMMENDED SUGGESTED
 		matches "$(rpm -qp --requires "$package" | grep -F "lib${name#lib}.so" | head -n 1)" \
 			"lib${name#lib}\.so\..*" "$1: the package requires $name"
 	done
+	is "$(rpm -qp --requires "$package" | grep -E 'python|/env$')" '' "$1: the package does not require Python"
 	is "$(rpm -qp --recommends --suggests "$package" | xargs)" "$3 $4 python3" "$1: the package recommends ip"
 	is "$(rpm -qp --conflicts --obsoletes "$package")" '' "$1: the package is in nobody's way"
 }
