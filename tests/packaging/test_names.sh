@@ -91,7 +91,7 @@ linked=$(sed -n 's/^LIBS = .*--libs \(.*\))$/\1/p' Makefile)
 is "$(echo "$linked" libelf zlib | names)" "$(building 2)" 'the Makefile links the libraries of the table'
 # shellcheck disable=SC2086 # several names
 set -- $linked
-needed=$(readelf -d build/ringfence | sed -n 's/.*(NEEDED).*\[\(lib[a-z]*\)\.so.*/\1/p' | grep -vx libc | names)
+needed=$(readelf -d build/ringfence | sed -n 's/.*(NEEDED).*\[\(lib[a-z0-9]*\)\.so.*/\1/p' | grep -vx libc | names)
 is "$needed" "$(for name; do echo "lib${name#lib}"; done | names)" 'the command needs what the Makefile links'
 
 # ---- the recipes ----
@@ -109,7 +109,7 @@ is "$({ array_of_pkgbuild depends | grep -vx glibc; array_of_pkgbuild makedepend
 is "$(array_of_pkgbuild depends)" "$({ echo glibc; building "${column[pacman]}" "$@"; } | names)" \
 	"Arch Linux's package depends on the libraries that the command needs"
 is "$(container_installs 1)" "$(building "${column[apt]}")" 'the container is built from what the table names'
-is "$(container_installs 2 | sed 's/[0-9]*$//')" "$({ echo iproute; echo "$needed"; } | names)" \
+is "$(container_installs 2 | sed 's/-\?[0-9]*$//')" "$({ echo iproute; echo "$needed"; } | names)" \
 	'the container has the libraries that the command needs, and ip'
 
 version=$(sed -n 's/^VERSION := //p' Makefile)
