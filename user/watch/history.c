@@ -2,7 +2,6 @@
 /* The writer of history: transactions, events, rules and state. */
 #include <errno.h>
 #include <fcntl.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,26 +10,6 @@
 
 #define RULES_AGAIN_NS (60 * RF_NS_PER_S) /* lists change without a new generation */
 #define DISK_COMMITS 10			  /* between two looks at the disk */
-
-void rf_history_say(struct rf_history *history, const char *format, ...)
-{
-	va_list args;
-
-	if (history->notes == RF_NOTES_MAX)
-		return;
-	va_start(args, format);
-	vsnprintf(history->note[history->notes++], RF_HISTORY_NOTE_SIZE, format, args);
-	va_end(args);
-}
-
-bool rf_history_note(struct rf_history *history, char text[RF_HISTORY_NOTE_SIZE])
-{
-	if (!history->notes)
-		return false;
-	memcpy(text, history->note[0], RF_HISTORY_NOTE_SIZE);
-	memmove(history->note[0], history->note[1], --history->notes * sizeof(history->note[0]));
-	return true;
-}
 
 /* ---- opening ---- */
 
@@ -110,20 +89,6 @@ void rf_history_close(struct rf_history *history)
 
 /* ---- a scan ---- */
 
-/* A step of the scan failed: the rest of it does nothing, and the commit gives it up. */
-static int fail(struct rf_history *history, int code, struct rf_error *error)
-{
-	if (!code)
-		return 0;
-	history->has_failed = true;
-	return rf_db_fail(&history->db, history->path, error);
-}
-
-static bool is_idle(const struct rf_history *history)
-{
-	return !history->in_scan || history->has_failed;
-}
-
 /* Looks whether the disk has room, now and then; says when that changes. */
 static void look_at_disk(struct rf_history *history)
 {
@@ -179,11 +144,11 @@ int rf_history_begin(struct rf_history *history, const struct rf_snapshot *snaps
 	history->db.failed = SQLITE_OK;
 	code = rf_db_exec(&history->db, "BEGIN IMMEDIATE");
 	if (code)
-		return fail(history, code, error);
+		return rf_history_fail(history, code, error);
 	history->in_scan = true;
 	history->scan++;
 	history->counted_before = history->counted;
-	return is_full ? fail(history, rf_history_trim(history), error) : 0;
+	return is_full ? rf_history_fail(history, rf_history_trim(history), error) : 0;
 }
 
 int rf_history_add(struct rf_history *history, const struct rf_snapshot *snapshot,
@@ -191,14 +156,14 @@ int rf_history_add(struct rf_history *history, const struct rf_snapshot *snapsho
 {
 	int code;
 
-	if (is_idle(history))
+	if (rf_history_is_idle(history))
 		return 0;
 	code = rf_history_add_totals(history, snapshot);
 	if (!code)
 		code = rf_history_add_sources(history, snapshot);
 	if (!code)
 		code = rf_history_keep(history, snapshot->time_ns);
-	return fail(history, code, error);
+	return rf_history_fail(history, code, error);
 }
 
 static void count_failure(struct rf_history *history)
@@ -245,22 +210,23 @@ int rf_history_add_event(struct rf_history *history, const struct rf_event *even
 	struct rf_prefix told;
 	int64_t seq = event->seq;
 
-	if (is_idle(history))
+	if (rf_history_is_idle(history))
 		return 0;
 	if (!seq || seq < history->next_seq)
 		seq = history->next_seq;
 	history->next_seq = seq + 1;
 	if (event->has_source && rf_tell(history->settings.told, &event->source, &told))
 		rf_format_prefix(&told, source);
-	return fail(history,
-		    rf_db_run(&history->db,
-			      "INSERT INTO events VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-			      "iittttttiiit", seq, (int64_t)rf_ms(event->time_ns),
-			      rf_event_type_name(event->type), event->id, event->limit, source,
-			      event->reason, event->rate, (int64_t)event->passed,
-			      (int64_t)event->dropped, (int64_t)rf_ms(event->first_seen_ns),
-			      event->detail),
-		    error);
+	return rf_history_fail(
+		history,
+		rf_db_run(&history->db,
+			  "INSERT INTO events VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+			  "iittttttiiit", seq, (int64_t)rf_ms(event->time_ns),
+			  rf_event_type_name(event->type), event->id, event->limit, source,
+			  event->reason, event->rate, (int64_t)event->passed,
+			  (int64_t)event->dropped, (int64_t)rf_ms(event->first_seen_ns),
+			  event->detail),
+		error);
 }
 
 bool rf_history_wants_rules(const struct rf_history *history, const struct rf_snapshot *snapshot)
@@ -284,7 +250,7 @@ static char *read_rules(struct rf_history *history)
 
 int rf_history_put_rules(struct rf_history *history, const char *text, struct rf_error *error)
 {
-	if (is_idle(history))
+	if (rf_history_is_idle(history))
 		return 0;
 	history->rules_in_force = history->in_force;
 	history->rules_ns = history->now_ns;
@@ -294,36 +260,10 @@ int rf_history_put_rules(struct rf_history *history, const char *text, struct rf
 		return 0;
 	free(history->rules);
 	history->rules = NULL; /* read from the file next time, whatever becomes of this scan */
-	return fail(history,
-		    rf_db_run(&history->db, "INSERT INTO rules(time, text) VALUES(?, ?)", "it",
-			      (int64_t)rf_ms(history->now_ns), text),
-		    error);
-}
-
-int rf_history_put_state(struct rf_history *history, const char *key, const char *text,
-			 struct rf_error *error)
-{
-	if (is_idle(history))
-		return 0;
-	return fail(history,
-		    rf_db_run(&history->db,
-			      "INSERT INTO state VALUES(?, ?) ON CONFLICT(key) DO UPDATE SET "
-			      "text = excluded.text WHERE text != excluded.text",
-			      "tt", key, text),
-		    error);
-}
-
-char *rf_history_get_state(struct rf_history *history, const char *key)
-{
-	struct rf_db *db = &history->db;
-	sqlite3_stmt *stmt = rf_db_begin(db, "SELECT text FROM state WHERE key = ?", "t", key);
-	char *text = NULL;
-
-	if (rf_db_row(db, stmt)) {
-		text = strdup(rf_db_text(stmt, 0));
-		rf_db_end(stmt);
-	}
-	return text;
+	return rf_history_fail(history,
+			       rf_db_run(&history->db, "INSERT INTO rules(time, text) VALUES(?, ?)",
+					 "it", (int64_t)rf_ms(history->now_ns), text),
+			       error);
 }
 
 /* ---- figures ---- */

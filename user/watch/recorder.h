@@ -89,8 +89,15 @@ static inline int64_t rf_scan_id(int64_t scan, int64_t number)
 	return (scan << RF_SCAN_SHIFT) + number;
 }
 
+/* ---- notes and failures (history_state.c) ---- */
+
 __attribute__((format(printf, 2, 3))) void rf_history_say(struct rf_history *history,
 							  const char *format, ...);
+
+/* A step of the scan failed: the rest of it does nothing, and the commit gives it up. */
+int rf_history_fail(struct rf_history *history, int code, struct rf_error *error);
+/* No scan has begun, or it is given up. */
+bool rf_history_is_idle(const struct rf_history *history);
 
 /* ---- the file (history_file.c); SQLite's codes ---- */
 
