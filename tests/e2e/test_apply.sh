@@ -386,10 +386,15 @@ for words in 'limit add more rate 1/1s' 'limit set all rate 1/1s' 'limit del all
 done
 status=$(ringfence status | unwrapped | grep 'on trial')
 trial_after=$(saved)
+confirmed=$(ringfence save confirmed | sed 1d)
 if [ $((${EPOCHREALTIME/./} - begin)) -lt 7900000 ]; then
 	is "$trial" '10.0.1.1 10.9.0.1 ' 'during a trial the new rules hold'
 	is "$refusals" '' 'during a trial every change of limits is refused'
 	is "$trial_after" "$trial_saved" 'a change that a trial refuses changes no rule'
+	is "$(sed 1d <<<"$confirmed")" "$before" 'during a trial save confirmed prints the rules that return'
+	matches "$(head -n 1 <<<"$confirmed")" \
+		"# on trial for another [1-8]s: these are not the new rules, but those that return without 'confirm'" \
+		'during a trial save confirmed says which rules it prints'
 	matches "$status" "on trial: in [1-8]s the old rules are back, unless 'ringfence confirm' keeps the \
 new ones" 'status shows the trial and the time it has left'
 else
@@ -398,6 +403,7 @@ fi
 while [ $((${EPOCHREALTIME/./} - in_force_at)) -lt 8200000 ]; do sleep 0.05; done
 is "$(in_force)" '10.0.0.1 10.9.0.1 ' 'after a trial the old rules hold again, without any process'
 is "$(saved)" "$before" 'after a trial save prints all the old rules'
+is "$(ringfence save confirmed | sed '/^#/d')" "$before" 'after a trial save confirmed prints them, too'
 is "$(ringfence status | unwrapped | grep -c 'were not confirmed: the old rules came back')" 1 \
 	'status says that the rules on trial were not confirmed'
 matches "$(describe ringfence confirm)" $'exit 1\n\nstderr: ringfence: too late: the old rules came back '\
@@ -496,6 +502,7 @@ does 'a fence on trial accepts a limit' "$(steady all)" \
 forget_traffic
 deliver 0 src=10.0.0.1,count=20 src=10.0.1.1,count=20
 trial=$(came)
+is "$(ringfence save confirmed | sed '/^#/d')" 'newcomers off' 'save confirmed prints no rule of a fence on trial'
 if [ $((${EPOCHREALTIME/./} - begin)) -lt 4900000 ]; then
 	is "$trial" '10.0.1.1 5' 'a fence on trial enforces its rules'
 fi

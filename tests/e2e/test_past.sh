@@ -42,7 +42,7 @@ end
 # What save prints, without names, dates and running times.
 saves() {
 	ringfence save "$@" 2>&1 | sed -E "s/^(# rules of the fence ').*' on [0-9-]{10} [0-9:]{8};/\1NAME' on DATE;/
-s/ (another|back) [0-9.hms ]+(:| ago)/ \1 TIME\2/; s/ for [0-9]+[hms]*.*/ for TIME/"
+s/ (another|back|passed for) [0-9.hms ]+(:| ago|,)/ \1 TIME\2/; s/ for [0-9]+[hms]*.*/ for TIME/"
 }
 
 build=$quick
@@ -82,11 +82,25 @@ $dev' brings back the rules" ringfence status
 # on trial for another TIME: these are the new rules, not those that return without 'confirm'
 limit add new rate 7/1s
 newcomers off" "map ABI $past: save prints the rules on trial, and says so"
+	is "$(saves confirmed)" "$head
+# on trial for another TIME: these are not the new rules, but those that return without 'confirm'
+$saved" "map ABI $past: save confirmed prints the rules before the trial, and says so"
 	take_off
 	fill "$past" fell_back
 	is "$(saves)" "$head
 # the rules on trial were not confirmed: these are the old rules, which came back TIME ago
 $saved" "map ABI $past: save prints the old rules after a trial, and says so"
+	is "$(saves confirmed)" "$(saves)" "map ABI $past: save confirmed prints the same after a trial"
+	take_off
+	fill "$past" open
+	is "$(saves confirmed)" "$head
+# the fence is on trial for another TIME: without 'confirm' everything passes then, so there are no rules
+newcomers off" "map ABI $past: save confirmed prints no rules where the attach is on trial"
+	take_off
+	fill "$past" fell_open
+	is "$(saves confirmed)" "$head
+# the attach was not confirmed: everything has passed for TIME, so there are no rules
+newcomers off" "map ABI $past: save confirmed prints no rules where the attach was not confirmed"
 	take_off
 done
 

@@ -58,10 +58,44 @@ is "$(ringfence status --json dev eth0 | jq .this_build)" true 'after the upgrad
 is "$(ls "$scratch/tmp")" '' 'no file is left over'
 ringfence detach eth0 >"$scratch/log"
 
+# What was on trial when the package was upgraded: the file that the upgrade leaves over.
+unconfirmed() {
+	sed '/^#/d' "$scratch"/tmp/*/eth0.unconfirmed
+}
+again="'ringfence apply $scratch/tmp/[^ ]*/eth0.unconfirmed confirm TIME dev eth0' puts them on trial again"
+gone='ringfence: eth0: the fence has a new map ABI; windows and counters are gone'
+
 fill trial eth0
 check 'a fence with rules on trial is upgraded' eval 'upgrade eth0 2>"$scratch/said"'
-matches "$(<"$scratch/said")" '.*ringfence: eth0: on trial for another [^:]*: these are the new rules, .*' \
-	'the upgrade says that the rules were on trial'
+matches "$(<"$scratch/said")" "$gone
+ringfence: eth0: its rules on trial were not confirmed, so the rules before them are in force; $again" \
+	'the upgrade says that the rules on trial were not confirmed'
+is "$(rules eth0)" "$before" 'the rules on trial do not become permanent: those before them are in force'
+is "$(ringfence status --json dev eth0 | jq -r .trial)" null 'after the upgrade nothing is on trial'
+is "$(unconfirmed)" $'limit add new rate 7/1s\nnewcomers off' 'the rules that were on trial are in a file'
+does 'they can be put on trial again' 'in force: 1 limit, 0 allowed and 0 denied prefixes, newcomers off; on trial for 1m: '"'ringfence confirm' keeps it" ringfence apply "$scratch"/tmp/*/eth0.unconfirmed confirm 60s dev eth0
+rm -r "$scratch"/tmp/*
+ringfence detach eth0 >"$scratch/log"
+
+for state in open fell_open; do
+	fill "$state" eth0
+	check "a fence whose attach is not confirmed is upgraded ($state)" eval 'upgrade eth0 2>"$scratch/said"'
+	matches "$(<"$scratch/said")" "$gone
+ringfence: eth0: its attach was not confirmed, so it has no rules now, and everything passes; $again" \
+		"the upgrade says that the attach was not confirmed ($state)"
+	is "$(rules eth0)" 'newcomers off' "after it everything passes, as without 'confirm' ($state)"
+	is "$(unconfirmed | sed -E 's/ for [0-9]+[hms]*.*/ for TIME/')" "$before" "its rules are in a file ($state)"
+	rm -r "$scratch"/tmp/*
+	ringfence detach eth0 >"$scratch/log"
+done
+
+fill fell_back eth0
+check 'a fence with the old rules after a trial is upgraded' eval 'upgrade eth0 2>"$scratch/said"'
+matches "$(<"$scratch/said")" "${gone/windows/its rules are in force again, windows}
+ringfence: eth0: the rules on trial were not confirmed: these are the old rules, .*" \
+	'the upgrade says that the old rules had come back'
+is "$(rules eth0)" "$before" 'the old rules after a trial are in force after the upgrade'
+is "$(ls "$scratch/tmp")" '' 'the upgrade after a trial leaves no file over'
 ringfence detach eth0 >"$scratch/log"
 
 echo "ATTACH_OPTIONS='mode generic'" >/etc/ringfence/eth0.options

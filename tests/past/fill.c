@@ -21,6 +21,7 @@ enum { PACKETS, BYTES };
 enum { SHADOW = 1, COUNT_REJECTED = 2, EXACT = 4, BAN_ALL = 16 };
 enum { ANY, TCP, SYN, UDP, ICMP, PROTOCOL };
 enum { NEWCOMERS_AGGREGATE = 3 };
+enum { FALL_BACK, FALL_OPEN };
 
 #define S 1000000000ULL
 
@@ -147,6 +148,8 @@ static void fill_config(struct rf_config *config, const char *state)
 	const struct rf_limit new = {
 		.name = "new", .rate = 7, .window_ns = S, .cells = 16, .per4 = 32, .per6 = 64};
 
+	const int ticks = strncmp(state, "fell", 4) == 0 ? -2500 : 1000000; /* of the trial left */
+
 	config->tick_ns = 4000000;
 	strcpy(config->name, "old");
 	for (int slot = 0; slot < RF_LIMITS_MAX; slot++)
@@ -161,9 +164,13 @@ static void fill_config(struct rf_config *config, const char *state)
 	config->active = 2;
 	if (strcmp(state, "settled") == 0)
 		return;
+	if (strstr(state, "open")) {
+		config->bank[0].fallback = FALL_OPEN;
+		config->bank[0].deadline = config->base.jiffies + ticks;
+		return;
+	}
 	config->active = 3;
-	config->bank[1].deadline =
-		config->base.jiffies + (strcmp(state, "trial") == 0 ? 1000000 : -2500);
+	config->bank[1].deadline = config->base.jiffies + ticks;
 }
 
 int main(int argc, char **argv)

@@ -258,33 +258,48 @@ static void save_list(const struct rf_fence *fence, const struct rf_ruleset *rul
 	}
 }
 
-/* Which of the two sets of rules the file has, where there are two. */
-static void save_trial(const struct rf_fence *fence)
+/* What becomes of the rules in the file, where there are others as well, or none in force. */
+static const char *trial_text(const struct rf_standing *standing, bool confirmed)
+{
+	const bool returns = standing->fallback == RF_FALL_BACK;
+
+	if (standing->state == RF_ON_TRIAL && confirmed)
+		return returns ? "on trial for another %s: these are not the new rules, but those "
+				 "that "
+				 "return without 'confirm'"
+			       : "the fence is on trial for another %s: without 'confirm' "
+				 "everything "
+				 "passes then, so there are no rules";
+	if (standing->state == RF_ON_TRIAL)
+		return returns ? "on trial for another %s: these are the new rules, not those that "
+				 "return without 'confirm'"
+			       : "the fence is on trial for another %s: without 'confirm' "
+				 "everything "
+				 "passes then";
+	if (standing->state == RF_FELL_BACK)
+		return "the rules on trial were not confirmed: these are the old rules, which came "
+		       "back %s ago";
+	return confirmed
+		       ? "the attach was not confirmed: everything has passed for %s, so there are "
+			 "no rules"
+		       : "the attach was not confirmed: everything has passed for %s, and these "
+			 "rules are not in force";
+}
+
+static void save_trial(const struct rf_fence *fence, bool confirmed)
 {
 	const struct rf_standing standing = rf_fence_standing(fence);
-	char time[RF_DURATION_TEXT_SIZE];
+	char time[RF_DURATION_TEXT_SIZE], text[160];
 
+	if (standing.state == RF_SETTLED)
+		return;
 	rf_format_left(standing.trial_ns, time);
-	if (standing.state == RF_ON_TRIAL && standing.fallback == RF_FALL_BACK)
-		rf_out("# on trial for another %s: these are the new rules, not those that return "
-		       "without 'confirm'\n",
-		       time);
-	else if (standing.state == RF_ON_TRIAL)
-		rf_out("# the fence is on trial for another %s: without 'confirm' everything "
-		       "passes then\n",
-		       time);
-	else if (standing.state == RF_FELL_BACK)
-		rf_out("# the rules on trial were not confirmed: these are the old rules, which "
-		       "came back %s ago\n",
-		       time);
-	else if (standing.state == RF_FELL_OPEN)
-		rf_out("# the attach was not confirmed: everything has passed for %s, and these "
-		       "rules are not in force\n",
-		       time);
+	snprintf(text, sizeof(text), trial_text(&standing, confirmed), time);
+	rf_out("# %s\n", text);
 }
 
 static int save_rules(const struct rf_fence *fence, const struct rf_ruleset *rules, uint64_t now,
-		      struct rf_error *error)
+		      bool confirmed, struct rf_error *error)
 {
 	char *newcomers = rf_ruleset_format_newcomers(rules);
 	time_t wall = time(NULL);
@@ -294,7 +309,7 @@ static int save_rules(const struct rf_fence *fence, const struct rf_ruleset *rul
 	strftime(date, sizeof(date), "%Y-%m-%d %H:%M:%S", localtime(&wall));
 	rf_out(RF_RULEFILE_SAVED "%s' on %s; 'ringfence apply FILE' puts them in force\n",
 	       fence->name, date);
-	save_trial(fence);
+	save_trial(fence, confirmed);
 	err = newcomers ? save_limits(rules) : -ENOMEM;
 	if (err) {
 		free(newcomers);
@@ -308,33 +323,37 @@ static int save_rules(const struct rf_fence *fence, const struct rf_ruleset *rul
 }
 
 /* A fence of a past map ABI has no other reader: its rules are what an upgrade can carry over. */
-static int open_rules(struct rf_fence *fence, struct rf_ruleset *rules,
+static int open_rules(struct rf_fence *fence, struct rf_ruleset *rules, bool confirmed,
 		      const struct rf_options *options, struct rf_error *error)
 {
 	int err = rf_fence_open(fence, options->dev, error);
 
 	if (err && fence->is_alien)
-		return rf_past_read(fence, rules, error);
-	return err ? err : rf_fence_ruleset(fence, rules, error);
+		return rf_past_read(fence, confirmed, rules, error);
+	if (err)
+		return err;
+	return confirmed ? rf_fence_ruleset_confirmed(fence, rules, error)
+			 : rf_fence_ruleset(fence, rules, error);
 }
 
 int rf_cmd_save(const struct rf_options *options, struct rf_words *words, struct rf_error *error)
 {
 	struct rf_ruleset rules = RF_RULESET_NONE;
 	struct rf_fence fence = RF_FENCE_NONE;
+	bool confirmed = false;
 	uint64_t now = 0;
-	int err = rf_words_end(words, error);
+	int err = rf_parse_save(words, &confirmed, error);
 
 	if (!err && options->json)
 		err = rf_error_usage(error, "'--json': save prints the rules as commands; for JSON "
 					    "use 'limit list', 'allow list' and 'deny list'");
 	if (!err)
-		err = open_rules(&fence, &rules, options, error);
+		err = open_rules(&fence, &rules, confirmed, options, error);
 	if (!err && rules.listed_count)
 		now = rf_fence_jiffies(&fence);
 	rf_ruleset_expire(&rules, now);
 	if (!err)
-		err = save_rules(&fence, &rules, now, error);
+		err = save_rules(&fence, &rules, now, confirmed, error);
 	rf_ruleset_free(&rules);
 	rf_fence_close(&fence);
 	return err;

@@ -128,15 +128,16 @@ const struct rf_command_row rf_commands[RF_CMD_COUNT] = {
 		 rf_cmd_newcomers},
 	[RF_CMD_BATCH] =
 		{"Runs the commands in a file, one a line and in their order, as one change: "
-		 "'allow' and 'deny' with 'add', 'del', 'load' or 'flush', 'limit' with 'add', "
-		 "'set' or 'del', and 'newcomers'. '#' begins a comment, and FILE '-' is standard "
-		 "input. If a line is wrong, nothing is changed. Rules that the file does not "
-		 "name stay.",
+		 "'limit' with 'add', 'set', 'change', 'arm', 'shadow' or 'del', 'allow' and "
+		 "'deny' with 'add', 'del', 'load' or 'flush', 'newcomers' and 'unban'. '#' "
+		 "begins a comment, and FILE '-' is standard input. If lines are wrong, each is "
+		 "reported and nothing is changed. Rules that the file does not name stay.",
 		 NULL,
 		 {"batch changes", "batch -"},
 		 rf_cmd_batch},
 	[RF_CMD_SAVE] = {"Prints limits, lists and newcomers as commands. A list entry gets the "
-			 "time that is left to it.",
+			 "time that is left to it. While rules are on trial it prints those; with "
+			 "'confirmed', those that return without 'confirm'.",
 			 NULL,
 			 {"save > rules"},
 			 rf_cmd_save},

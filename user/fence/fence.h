@@ -109,6 +109,14 @@ int rf_fence_bank(const struct rf_fence *fence, struct rf_bank *bank, struct rf_
  */
 int rf_fence_ruleset(const struct rf_fence *fence, struct rf_ruleset *ruleset,
 		     struct rf_error *error);
+/*
+ * The same without rules on trial: those that apply once the trial has run out. Of a fence whose
+ * attach was not confirmed there are none: everything passes.
+ */
+int rf_fence_ruleset_confirmed(const struct rf_fence *fence, struct rf_ruleset *ruleset,
+			       struct rf_error *error);
+/* The bank of either; -1: there are no rules. */
+int rf_standing_bank(const struct rf_standing *standing, bool confirmed);
 
 /* Looks up a source in the tries. The value is all 0 if the source is in no prefix. */
 int rf_fence_prefix_value(const struct rf_fence *fence, const struct rf_address *source,

@@ -25,6 +25,7 @@ struct past {
 	const struct rf_past_layout *layout;
 	const struct rf_program *program;
 	unsigned char *config;
+	bool confirmed;
 };
 
 static uint32_t load32(const unsigned char *at)
@@ -268,11 +269,15 @@ static int read_once(struct rf_fence *fence, const struct past *past, struct rf_
 		     struct rf_error *error)
 {
 	int err = read_config(past, error), bank;
+	struct rf_standing standing;
 
 	if (err)
 		return err;
 	convert_config(past, fence->config);
-	bank = rf_fence_standing(fence).in_force & 1;
+	standing = rf_fence_standing(fence);
+	bank = rf_standing_bank(&standing, past->confirmed);
+	if (bank < 0)
+		return 0;
 	ruleset->bank = fence->config->bank[bank];
 	err = rf_bank_check(&ruleset->bank, error);
 	if (!err)
@@ -327,11 +332,12 @@ static int find_place(struct rf_fence *fence, const struct rf_program *program,
 	return count < 0 ? count : 0;
 }
 
-int rf_past_read(struct rf_fence *fence, struct rf_ruleset *ruleset, struct rf_error *error)
+int rf_past_read(struct rf_fence *fence, bool confirmed, struct rf_ruleset *ruleset,
+		 struct rf_error *error)
 {
 	struct rf_program program = RF_PROGRAM_NONE;
 	struct rf_interface interface;
-	struct past past = {.program = &program};
+	struct past past = {.program = &program, .confirmed = confirmed};
 	char dev[IF_NAMESIZE];
 	int err;
 

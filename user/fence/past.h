@@ -8,9 +8,11 @@
 /*
  * Reads the rules of a fence that rf_fence_open() has found to be alien. Afterwards `fence` has the
  * name, the clock, the standing and the banks of that fence, and nothing else: it can be asked for
- * times, and not be changed. `ruleset` can be printed; it is not compiled. An error where this
- * build does not know that ABI. Close and free both even after an error.
+ * times, and not be changed. `confirmed`: without rules on trial. `ruleset` can be printed; it is
+ * not compiled. An error where this build does not know that ABI. Close and free both even after an
+ * error.
  */
-int rf_past_read(struct rf_fence *fence, struct rf_ruleset *ruleset, struct rf_error *error);
+int rf_past_read(struct rf_fence *fence, bool confirmed, struct rf_ruleset *ruleset,
+		 struct rf_error *error);
 
 #endif /* RINGFENCE_FENCE_PAST_H */

@@ -166,36 +166,58 @@ int rf_fence_ruleset_of(const struct rf_fence *fence, int bank, struct rf_rulese
  * Are the tries being changed? That takes a moment, unless the command that changed them was
  * killed: then the entries are as they are.
  */
-static bool in_doubt(const struct rf_fence *fence, const struct rf_standing *standing)
+static bool in_doubt(const struct rf_fence *fence, int bank)
 {
-	const __u32 *flags = &fence->config->bank[standing->in_force & 1].flags;
+	const __u32 *flags = &fence->config->bank[bank].flags;
 
 	return __atomic_load_n(flags, __ATOMIC_RELAXED) & RF_BANK_IN_DOUBT;
 }
 
-int rf_fence_ruleset(const struct rf_fence *fence, struct rf_ruleset *ruleset,
-		     struct rf_error *error)
+int rf_standing_bank(const struct rf_standing *standing, bool confirmed)
+{
+	if (confirmed && (standing->state == RF_FELL_OPEN ||
+			  (standing->state == RF_ON_TRIAL && standing->fallback == RF_FALL_OPEN)))
+		return -1;
+	return (standing->in_force ^ (confirmed && standing->state == RF_ON_TRIAL)) & 1;
+}
+
+static int read_ruleset(const struct rf_fence *fence, bool confirmed, struct rf_ruleset *ruleset,
+			struct rf_error *error)
 {
 	const struct timespec pause = {.tv_nsec = PAUSE_NS};
 	struct rf_standing standing;
 	bool was_in_doubt;
-	int err;
+	int err, bank;
 
 	for (int i = 0; i < READS_MAX; i++) {
 		rf_ruleset_free(ruleset);
 		*ruleset = RF_RULESET_NONE;
 		standing = rf_fence_standing(fence);
-		was_in_doubt = in_doubt(fence, &standing);
-		err = rf_fence_ruleset_of(fence, standing.in_force & 1, ruleset, error);
+		bank = rf_standing_bank(&standing, confirmed);
+		if (bank < 0)
+			return 0;
+		was_in_doubt = in_doubt(fence, bank);
+		err = rf_fence_ruleset_of(fence, bank, ruleset, error);
 		if (has_moved(fence, &standing))
 			continue;
 		/* -ESTALE: a trie is in place, and its pin is about to be, or the reverse. */
-		if (i >= PAUSES_MAX ||
-		    (err != -ESTALE && !was_in_doubt && !in_doubt(fence, &standing)))
+		if (i >= PAUSES_MAX || (err != -ESTALE && !was_in_doubt && !in_doubt(fence, bank)))
 			return err;
 		nanosleep(&pause, NULL);
 	}
 	return fail_moving(error);
+}
+
+int rf_fence_ruleset(const struct rf_fence *fence, struct rf_ruleset *ruleset,
+		     struct rf_error *error)
+{
+	return read_ruleset(fence, false, ruleset, error);
+}
+
+int rf_fence_ruleset_confirmed(const struct rf_fence *fence, struct rf_ruleset *ruleset,
+			       struct rf_error *error)
+{
+	return read_ruleset(fence, true, ruleset, error);
 }
 
 int rf_fence_prefix_value(const struct rf_fence *fence, const struct rf_address *source,

@@ -172,6 +172,8 @@ int rf_parse_unban(struct rf_words *words, struct rf_prefix *prefix, bool *all,
 int rf_parse_replace(struct rf_words *words, bool *replace, struct rf_error *error);
 /* [confirm TIME]: 0 if it is not given. */
 int rf_parse_confirm(struct rf_words *words, uint64_t *time_ns, struct rf_error *error);
+/* Parses the words after `save`: without the rules on trial? */
+int rf_parse_save(struct rf_words *words, bool *confirmed, struct rf_error *error);
 /* Parses the words after `diff FILE`: print every prefix? */
 int rf_parse_diff(struct rf_words *words, bool *all, struct rf_error *error);
 /*

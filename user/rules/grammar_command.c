@@ -175,27 +175,39 @@ int rf_parse_newcomers(struct rf_words *words, struct rf_newcomers_text *newcome
 	return err;
 }
 
-/* ---- diff, stats, top ---- */
+/* ---- save, diff, stats, top ---- */
 
-static int parse_all(const char *value, void *into, struct rf_error *error)
+static int set_true(const char *value, void *into, struct rf_error *error)
 {
 	(void)value, (void)error;
 	*(bool *)into = true;
 	return 0;
 }
 
-int rf_parse_diff(struct rf_words *words, bool *all, struct rf_error *error)
+/* Parses the only option of a table, which is a word alone. */
+static int parse_word(const struct rf_option *table, struct rf_words *words, bool *given,
+		      struct rf_error *error)
 {
-	static const rf_option_parser parser = parse_all;
-	unsigned int given = 0;
+	static const rf_option_parser parser = set_true;
+	unsigned int options = 0;
 	bool parsed = false;
-	int err = rf_parse_options(rf_diff_options, &parser, words, &parsed, &given, error);
+	int err = rf_parse_options(table, &parser, words, &parsed, &options, error);
 
 	if (!err)
 		err = rf_words_end(words, error);
 	if (!err)
-		*all = parsed;
+		*given = parsed;
 	return err;
+}
+
+int rf_parse_save(struct rf_words *words, bool *confirmed, struct rf_error *error)
+{
+	return parse_word(rf_save_options, words, confirmed, error);
+}
+
+int rf_parse_diff(struct rf_words *words, bool *all, struct rf_error *error)
+{
+	return parse_word(rf_diff_options, words, all, error);
 }
 
 static int parse_watch(const char *value, void *into, struct rf_error *error)

@@ -287,6 +287,12 @@ const struct rf_option rf_trial_options[] = {
 	{},
 };
 
+const struct rf_option rf_save_options[] = {
+	{"confirmed", .summary = "without rules on trial: those that return without 'confirm'",
+	 .flags = RF_OPTION_NAMES},
+	{},
+};
+
 const struct rf_option rf_diff_options[] = {
 	{"all", .summary = "print every prefix of a list that differs, not only ten",
 	 .flags = RF_OPTION_NAMES},
@@ -384,7 +390,7 @@ const struct rf_syntax rf_syntax[RF_CMD_COUNT] = {
 			      .options = rf_newcomers_options},
 	[RF_CMD_BATCH] = {"batch", "run many commands at once, all or nothing", FILE_OPERAND,
 			  .flags = RF_OPTION_NAMES},
-	[RF_CMD_SAVE] = {"save", "print all rules, for 'apply'"},
+	[RF_CMD_SAVE] = {"save", "print all rules, for 'apply'", .options = rf_save_options},
 	[RF_CMD_APPLY] = {"apply", "replace all rules, all or nothing", FILE_OPERAND,
 			  rf_trial_options},
 	[RF_CMD_CONFIRM] = {"confirm", "keep what is on trial"},

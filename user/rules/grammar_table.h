@@ -180,6 +180,7 @@ extern const struct rf_option rf_newcomers_options[RF_NEWCOMERS_OPTIONS + 1];
 extern const struct rf_option rf_for_options[];	  /* for TIME */
 extern const struct rf_option rf_load_options[];  /* replace */
 extern const struct rf_option rf_trial_options[]; /* confirm TIME, of `apply` */
+extern const struct rf_option rf_save_options[];  /* confirmed */
 extern const struct rf_option rf_diff_options[];  /* all */
 extern const struct rf_option rf_stats_options[RF_STATS_OPTIONS + 1];
 extern const struct rf_option rf_top_options[]; /* by drops|rate */
