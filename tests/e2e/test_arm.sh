@@ -245,6 +245,16 @@ keeps 'no takes parts away, each in its place' 'rate 200/1m match udp per /24 dp
 	no cells no edge no count no exact no from
 does 'limit change says that windows start afresh' \
 	"limit 'dns': per /24 → /32; its windows start afresh" ringfence limit change dns no per
+ringfence limit change dns rate 65534/1m >"$scratch/log"
+does 'limit change says that windows start afresh at a step of COUNT' \
+	"limit 'dns': rate 65534/1m → 65535/1m; its windows start afresh" ringfence limit change dns rate 65535/1m
+does 'limit change between two steps keeps the windows' "limit 'dns': rate 65535/1m → 262139/1m" \
+	ringfence limit change dns rate 262139/1m
+is "$(ringfence save | sed 's/262139/262140/' | ringfence diff -)" \
+	"~ limit 'dns': rate 262139/1m → 262140/1m; its windows start afresh" 'diff says it as well'
+does 'limit set says it as well' "limit 'dns': rate 262139/1m → 262140/1m; its windows start afresh" \
+	ringfence limit set dns rate 262140/1m match udp dport 53
+is "$(ringfence save | grep -c '^limit add dns rate 262140/1m ')" 1 'save has COUNT as it was given'
 keeps 'limit change takes many parts at once' 'rate 10mbit algorithm token burst 8k' no match no dport \
 	algorithm token rate 10mbit burst 8k
 keeps 'limit change keeps the unit of a rate in bits' 'rate 200k/1s bytes algorithm token burst 8k' rate 200k/1s

@@ -4,6 +4,11 @@
 #define DEL_HELP                                                                                \
 	"The prefix must be written as it was added. A longer prefix within it that was added " \
 	"separately stays."
+#define KEEPS_WINDOWS                                                                              \
+	"The sources keep their windows if only COUNT, 'burst', 'shadow', 'exact', the time of a " \
+	"ban or the packets it applies to change. They start afresh if anything else changes, "    \
+	"or if COUNT of a sliding or fixed limit crosses 65535, 262140 or the next fourfold of "   \
+	"these."
 #define LIST_HELP "Prints each prefix, and how long it stays on the list."
 #define LOAD_HELP                                                                             \
 	"Adds the prefixes in a file, one a line; '#' begins a comment, and '-' is standard " \
@@ -57,18 +62,14 @@ const struct rf_command_row rf_commands[RF_CMD_COUNT] = {
 		 rf_cmd_limit_add},
 	[RF_CMD_LIMIT_SET] =
 		{"Replaces the whole definition of an existing limit: an option that is not given "
-		 "gets its default, not its old value. If only COUNT (below 65535), 'burst', "
-		 "'shadow', 'exact' or the packets it applies to change, the sources keep their "
-		 "windows; otherwise they start afresh. The counters go on. Prints what changed.",
+		 "gets its default, not its old value. The counters go on. " KEEPS_WINDOWS
+		 " Prints what changed.",
 		 NULL,
 		 {"limit set all rate 50k/1s shadow"},
 		 rf_cmd_limit_set},
 	[RF_CMD_LIMIT_CHANGE] =
 		{"Changes the parts that are named, and keeps the others. 'no' and the word of a "
-		 "part takes the part away. If only COUNT (below 65535), 'burst', 'shadow', "
-		 "'exact' "
-		 "or the packets it applies to change, the sources keep their windows; otherwise "
-		 "they start afresh. Prints what changed.",
+		 "part takes the part away. " KEEPS_WINDOWS " Prints what changed.",
 		 NULL,
 		 {"limit change all rate 50k/1s", "limit change dns no from no shadow confirm 60s"},
 		 rf_cmd_limit_change},
