@@ -34,10 +34,12 @@ Q := $(if $(V),,@)
 BPF_OBJECTS := build/ringfence.bpf.o build/clock.bpf.o build/show.bpf.o
 GENERATED := $(BPF_OBJECTS:.bpf.o=.skel.h) build/completion_scripts.h
 USER_OBJECTS := $(patsubst user/%.c,build/user/%.o,$(wildcard user/*/*.c))
+COMMAND_OBJECTS := $(filter-out build/user/daemon/%,$(USER_OBJECTS))
 PURE := $(addprefix user/,base/error.c base/hardware.c base/prefix.c base/printable.c base/time.c fence/sizes.c kernel/needs.c \
 		watch/cells.c watch/privacy.c) \
-	$(filter-out %/file.c %/rulefile.c,$(wildcard user/rules/*.c)) $(wildcard user/doctor/diagnose*.c)
-LIBRARY := $(filter-out build/user/cli/main.o,$(USER_OBJECTS))
+	$(filter-out %/file.c %/rulefile.c,$(wildcard user/rules/*.c)) $(wildcard user/doctor/diagnose*.c) \
+	$(addprefix user/daemon/,pace.c settings.c settings_text.c)
+LIBRARY := $(filter-out build/user/cli/main.o,$(COMMAND_OBJECTS))
 UNIT_TESTS := $(patsubst tests/unit/%.c,build/tests/unit/%,$(wildcard tests/unit/test_*.c))
 PROG_TESTS := $(patsubst tests/prog/%.c,build/tests/prog/%,$(wildcard tests/prog/test_*.c))
 E2E_TESTS := $(wildcard tests/e2e/test_*.sh)
@@ -79,7 +81,7 @@ SIDE_BY_SIDE = $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc))
 
 all: build/ringfence build/ringfence.bpf.o ## build the command line and the program
 
-build/ringfence: $(USER_OBJECTS)
+build/ringfence: $(COMMAND_OBJECTS)
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) $^ -o $@ $(LIBS)
 

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What the daemon is told: the words of its command line and the lines of its file are the same.
+ * Pure.
+ */
+#ifndef RINGFENCE_SETTINGS_H
+#define RINGFENCE_SETTINGS_H
+
+#include "base/error.h"
+#include "base/prefix.h"
+#include "rules/grammar.h"
+#include "rules/mistakes.h"
+#include "watch/privacy.h"
+
+#define RF_SETTINGS_FILE "/etc/ringfence/watch.conf"
+#define RF_SETTING_PATH_SIZE 256
+#define RF_SOCKET_PATH_SIZE 108 /* of sockaddr_un */
+#define RF_HOSTS_MAX 16
+#define RF_HOST_SIZE 128
+#define RF_LISTEN_TEXT_SIZE 56
+#define RF_OFF "off" /* instead of a path: "" */
+
+/* In the order of help. */
+enum rf_setting {
+	RF_SET_INTERVAL,
+	RF_SET_SOURCES,
+	RF_SET_LISTEN,
+	RF_SET_SOCKET,
+	RF_SET_HOST,
+	RF_SET_TOKEN_FILE,
+	RF_SET_HISTORY,
+	RF_SET_KEEP,
+	RF_SET_AT_MOST,
+	RF_SET_EVENTS_FILE,
+	RF_SET_JOURNAL,
+	RF_SET_EXEC,
+	RF_SETTINGS,
+};
+
+struct rf_listen {
+	struct rf_address address;
+	uint16_t port; /* 0: off */
+};
+
+struct rf_settings {
+	uint64_t interval_ns;
+	enum rf_told sources;
+	struct rf_listen listen;
+	char socket[RF_SOCKET_PATH_SIZE];
+	char host[RF_HOSTS_MAX][RF_HOST_SIZE];
+	int hosts;
+	char token_file[RF_SETTING_PATH_SIZE];
+	char history[RF_SETTING_PATH_SIZE];
+	uint64_t keep_ns;
+	uint64_t most_bytes;
+	char events_file[RF_SETTING_PATH_SIZE];
+	bool journal;
+	char exec[RF_SETTING_PATH_SIZE];
+	unsigned int given; /* bit set of enum rf_setting: all others are as embedded */
+};
+
+/* A row of the table: for help and for the check of the manual. */
+struct rf_setting_row {
+	const char *word;  /* one or two */
+	const char *value; /* what follows, as help writes it */
+	const char *summary;
+};
+
+extern const struct rf_setting_row rf_setting_rows[RF_SETTINGS];
+
+void rf_settings_default(struct rf_settings *settings);
+static inline bool rf_settings_has(const struct rf_settings *settings, enum rf_setting one)
+{
+	return settings->given >> one & 1;
+}
+
+/* Takes one setting with its value from the words. Returns which one, or a negative errno. */
+int rf_settings_take(struct rf_settings *settings, struct rf_words *words, struct rf_error *error);
+/* Takes all words. */
+int rf_settings_words(struct rf_settings *settings, struct rf_words *words, struct rf_error *error);
+/* Takes the lines of a file's text, which it changes; notes each mistake with its line. */
+int rf_settings_text(struct rf_settings *settings, char *text, struct rf_mistakes *mistakes,
+		     struct rf_error *error);
+/* An error where settings contradict each other. */
+int rf_settings_check(const struct rf_settings *settings, struct rf_error *error);
+
+bool rf_listen_is_loopback(const struct rf_listen *listen);
+/* 127.0.0.1:9436, [::1]:9436 */
+void rf_format_listen(const struct rf_listen *listen, char text[RF_LISTEN_TEXT_SIZE]);
+
+#endif /* RINGFENCE_SETTINGS_H */
