@@ -38,7 +38,7 @@ COMMAND_OBJECTS := $(filter-out build/user/daemon/%,$(USER_OBJECTS))
 PURE := $(addprefix user/,base/error.c base/hardware.c base/prefix.c base/printable.c base/time.c fence/sizes.c kernel/needs.c \
 		watch/cells.c watch/privacy.c) \
 	$(filter-out %/file.c %/rulefile.c,$(wildcard user/rules/*.c)) $(wildcard user/doctor/diagnose*.c) \
-	$(addprefix user/daemon/,pace.c settings.c settings_text.c)
+	$(addprefix user/daemon/,feed.c pace.c request.c settings.c settings_text.c)
 LIBRARY := $(filter-out build/user/cli/main.o,$(COMMAND_OBJECTS))
 UNIT_TESTS := $(patsubst tests/unit/%.c,build/tests/unit/%,$(wildcard tests/unit/test_*.c))
 PROG_TESTS := $(patsubst tests/prog/%.c,build/tests/prog/%,$(wildcard tests/prog/test_*.c))

@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <arpa/inet.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/units.h"
+#include "daemon/request.h"
+
+/* ---- the Host ---- */
+
+/* Is `host` the name with the port? A name without a port of its own has the port of the site. */
+static bool is_name(const char *host, const char *name, uint16_t port)
+{
+	const char *colon = strrchr(name, ':');
+	char full[RF_HOST_SIZE + 8];
+
+	if (colon && colon[1] && !strchr(colon, ']'))
+		return strcasecmp(host, name) == 0;
+	snprintf(full, sizeof(full), "%s:%d", name, port);
+	return strcasecmp(host, full) == 0 || (port == 80 && strcasecmp(host, name) == 0);
+}
+
+static bool is_wildcard(const struct rf_listen *listen)
+{
+	const __be32 *word = listen->address.word;
+
+	return !word[0] && !word[1] && !word[2] && !word[3];
+}
+
+/* Is it an address with the port, whichever? Names are what DNS rebinding needs. */
+static bool is_address(const char *host, uint16_t port)
+{
+	const char *colon = strrchr(host, ':');
+	const bool in_brackets = *host == '[' && colon > host && colon[-1] == ']';
+	struct rf_address address;
+	struct rf_error ignored;
+	char text[64] = "", number[8];
+
+	snprintf(number, sizeof(number), "%d", port);
+	if (!colon || strcmp(colon + 1, number) != 0 || colon - host >= (ptrdiff_t)sizeof(text))
+		return false;
+	memcpy(text, host + in_brackets, colon - host - 2 * in_brackets);
+	return !rf_parse_address(text, &address, &ignored) && (address.version == 6) == in_brackets;
+}
+
+static bool host_is_allowed(const struct rf_site *site, const char *host)
+{
+	const struct rf_listen *listen = &site->listen;
+	char own[RF_LISTEN_TEXT_SIZE];
+
+	for (int i = 0; i < site->hosts; i++)
+		if (is_name(host, site->host[i], listen->port))
+			return true;
+	if (is_wildcard(listen) && is_address(host, listen->port))
+		return true;
+	rf_format_listen(listen, own);
+	if (strcmp(host, own) == 0)
+		return true;
+	return rf_listen_is_loopback(listen) && is_name(host, "localhost", listen->port);
+}
+
+/* A page of another site asks in the name of its reader. */
+static bool origin_is_host(const char *origin, const char *host)
+{
+	const char *authority = strstr(origin, "://");
+
+	return authority && host && strcasecmp(authority + 3, host) == 0;
+}
+
+/* ---- the token ---- */
+
+/* Takes as long for a token that is right up to its end as for one that is all wrong. */
+static bool is_equal(const char *a, const char *b)
+{
+	const size_t length_a = strlen(a), length_b = strlen(b);
+	unsigned char different = length_a != length_b;
+
+	for (size_t i = 0; i < length_a; i++)
+		different |= a[i] ^ b[length_b ? i % length_b : 0];
+	return !different;
+}
+
+enum token { NO_TOKEN, RIGHT_TOKEN, WRONG_TOKEN };
+
+static enum token token_of(const struct rf_site *site, const struct rf_request *request)
+{
+	const char scheme[] = "Bearer ";
+	const char *given = request->authorization;
+
+	if (!given || strncasecmp(given, scheme, strlen(scheme)) != 0)
+		return NO_TOKEN;
+	given += strlen(scheme);
+	given += strspn(given, " ");
+	return *site->token && is_equal(given, site->token) ? RIGHT_TOKEN : WRONG_TOKEN;
+}
+
+/* ---- the format ---- */
+
+/* The weight of a type in Accept, in thousandths; -1: it is not named. */
+static int weight_of(const char *accept, const char *type)
+{
+	const size_t length = strlen(type);
+
+	for (const char *at = accept; at; at = strchr(at, ',')) {
+		const char *end, *q;
+
+		at += strspn(at, ", \t");
+		end = strchrnul(at, ',');
+		if (strncasecmp(at, type, length) != 0 || !strchr(";, \t", at[length]))
+			continue;
+		q = strcasestr(at, "q=");
+		return q && q < end ? (int)(strtod(q + 2, NULL) * 1000) : 1000;
+	}
+	return -1;
+}
+
+static bool wants_openmetrics(const char *accept)
+{
+	const int open = accept ? weight_of(accept, "application/openmetrics-text") : 0;
+
+	return open > 0 && open >= weight_of(accept, "text/plain");
+}
+
+/* ---- the answer ---- */
+
+static struct rf_answer say(unsigned int status, const char *text)
+{
+	return (struct rf_answer){.status = status, .text = text};
+}
+
+static struct rf_answer answer_metrics(const struct rf_request *request, enum token token)
+{
+	struct rf_answer answer = {.status = 200, .document = RF_DOC_TEXT};
+
+	if (wants_openmetrics(request->accept))
+		answer.document = token == RIGHT_TOKEN ? RF_DOC_WITH_EXEMPLARS : RF_DOC_OPENMETRICS;
+	return answer;
+}
+
+/* What is refused, whatever it asks for. `status` 0: nothing is wrong. */
+static struct rf_answer refuse(const struct rf_site *site, const struct rf_request *request)
+{
+	if (strcmp(request->method, "GET") != 0 && strcmp(request->method, "HEAD") != 0)
+		return say(405, "only GET and HEAD are answered here\n");
+	if (request->has_body)
+		return say(400, "a request has no body here\n");
+	if (!request->on_socket && !request->host)
+		return say(400, "the request has no Host\n");
+	if (!request->on_socket && !host_is_allowed(site, request->host))
+		return say(421,
+			   "this Host is not answered here; the setting 'host NAME' adds one\n");
+	if (request->fetch_site && strcasecmp(request->fetch_site, "cross-site") == 0)
+		return say(403, "another site may not ask here\n");
+	if (request->origin && !origin_is_host(request->origin, request->host))
+		return say(403, "another origin may not ask here\n");
+	return say(0, NULL);
+}
+
+struct rf_answer rf_request_judge(const struct rf_site *site, const struct rf_request *request)
+{
+	const enum token token = token_of(site, request);
+	const bool is_open = !request->on_socket && !rf_listen_is_loopback(&site->listen);
+	const struct rf_answer refusal = refuse(site, request);
+
+	if (refusal.status)
+		return refusal;
+	if (token == WRONG_TOKEN || (is_open && token == NO_TOKEN))
+		return say(401, "it takes the token: Authorization: Bearer TOKEN\n");
+	if (strcmp(request->path, "/metrics") == 0)
+		return answer_metrics(request, token);
+	if (strcmp(request->path, "/") == 0)
+		return say(200, "ringfence-watch: /metrics has the counters, for Prometheus. A "
+				"page for people will be here.\n");
+	return say(404, "there is / and /metrics\n");
+}
+
+/* ---- ages ---- */
+
+#define AGE_METRIC "ringfence_scan_age_seconds{"
+
+/* Copies a line, with `more_ns` added to its value. */
+static void age_line(FILE *out, const char *line, size_t length, uint64_t more_ns)
+{
+	const char *value = memrchr(line, ' ', length);
+	char number[32] = "";
+
+	if (value)
+		snprintf(number, sizeof(number), " %.3f",
+			 strtod(value, NULL) + (double)more_ns / RF_NS_PER_S);
+	fwrite(line, 1, value ? (size_t)(value - line) : length, out);
+	fwrite(number, 1, strlen(number), out);
+}
+
+char *rf_document_age(const char *text, uint64_t more_ns, size_t *length)
+{
+	char *aged = NULL;
+	FILE *out = open_memstream(&aged, length);
+
+	if (!out)
+		return NULL;
+	while (*text) {
+		const size_t line = strcspn(text, "\n");
+
+		if (strncmp(text, AGE_METRIC, strlen(AGE_METRIC)) == 0)
+			age_line(out, text, line, more_ns);
+		else
+			fwrite(text, 1, line, out);
+		text += line;
+		if (*text)
+			fputc(*text++, out);
+	}
+	if (fclose(out)) {
+		free(aged);
+		return NULL;
+	}
+	return aged;
+}

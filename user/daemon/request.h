@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Which answer a request gets. Pure. */
+#ifndef RINGFENCE_REQUEST_H
+#define RINGFENCE_REQUEST_H
+
+#include "daemon/feed.h"
+#include "daemon/settings.h"
+
+#define RF_TOKEN_SIZE 256
+#define RF_TOKEN_LEAST 16 /* characters: fewer can be guessed */
+
+/* What the page process knows of the settings. */
+struct rf_site {
+	struct rf_listen listen;
+	char host[RF_HOSTS_MAX][RF_HOST_SIZE];
+	int hosts;
+	char token[RF_TOKEN_SIZE]; /* "": there is none */
+};
+
+/* What a request says. Each may be NULL, where the request does not say it. */
+struct rf_request {
+	const char *method, *path, *host, *origin, *fetch_site, *authorization, *accept;
+	bool has_body;
+	bool on_socket; /* a Unix socket, where Host is the proxy's business */
+};
+
+struct rf_answer {
+	unsigned int status;
+	enum rf_document document; /* where `text` is NULL */
+	const char *text;
+};
+
+struct rf_answer rf_request_judge(const struct rf_site *site, const struct rf_request *request);
+
+/*
+ * Adds `more_ns` to the age of each scan in a document of metrics. The caller frees the text, which
+ * is `*length` bytes long. NULL: no memory.
+ */
+char *rf_document_age(const char *text, uint64_t more_ns, size_t *length);
+
+#endif /* RINGFENCE_REQUEST_H */
