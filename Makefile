@@ -17,6 +17,7 @@ PKG_CONFIG ?= pkg-config
 # These are looked up only when a recipe needs them, since 'make demo' installs the tools first.
 BPFTOOL = $(or $(shell PATH="$$PATH:/usr/sbin:/sbin" command -v bpftool),bpftool)
 LIBS = $(shell $(PKG_CONFIG) --libs libxdp libbpf jansson libmnl nettle sqlite3)
+DAEMON_LIBS = $(shell $(PKG_CONFIG) --libs libmicrohttpd libseccomp)
 LIBS_CFLAGS = $(shell $(PKG_CONFIG) --cflags libxdp libbpf jansson libmnl nettle sqlite3)
 BPF_SYSTEM_INCLUDES = -idirafter /usr/include/$(shell $(CC) -dumpmachine)
 
@@ -200,6 +201,10 @@ build/tests/prog/%: tests/prog/%.c build/tests/prog/clock.o $(LIBRARY)
 	@mkdir -p $(@D)
 	$(call say,CC,$@)
 	$(Q)$(CC) $(CPPFLAGS) $(ALL_CFLAGS) $(filter %.c %.o,$^) -o $@ $(WRAPPED) $(LIBS) -lcmocka -lpthread
+
+# What the daemon's page process leaves itself: the tests of it have that part of the daemon.
+build/tests/prog/test_confine: build/user/daemon/confine.o
+build/tests/prog/test_confine: LIBS += $(DAEMON_LIBS)
 
 # The tests that read the maps of another user run under the sanitizers.
 HOSTILE := $(patsubst tests/prog/%.c,%,$(wildcard tests/prog/test_hostile*.c))

@@ -18,7 +18,8 @@ kinds=("${@:-build}")
 kind=${kinds[0]}
 
 needs='a C compiler, make, clang and llvm (14 or newer), libbpf 1.1 and libxdp 1.3 with headers, xdp-tools, bpftool,
-the Linux UAPI headers, libelf, zlib, jansson, libmnl, nettle, SQLite, cmocka, pkg-config, iproute2, jq, ethtool, strace,
+the Linux UAPI headers, libelf, zlib, jansson, libmicrohttpd, libmnl, libseccomp, nettle, SQLite, cmocka, pkg-config,
+iproute2, jq, ethtool, strace,
 systemd-analyze, bash, zsh, fish'
 [ "$kind" = lint ] && needs='clang-format 14, shellcheck, mandoc'
 [ "$kind" = fuzz ] && needs="clang's runtime libraries: libFuzzer and the sanitizers"
@@ -35,7 +36,7 @@ newest_clang() {
 packages() {
 	case $1-$kind in
 	apt-build) echo gcc make clang llvm libbpf-dev libxdp-dev xdp-tools bpftool linux-libc-dev libelf-dev zlib1g-dev \
-		libjansson-dev libcmocka-dev libmnl-dev nettle-dev libsqlite3-dev \
+		libjansson-dev libcmocka-dev libmicrohttpd-dev libmnl-dev libseccomp-dev nettle-dev libsqlite3-dev \
 		pkg-config iproute2 jq ethtool strace procps util-linux \
 		systemd zsh fish ;;
 	apt-lint) echo clang-format-14 clang-format shellcheck mandoc ;;
@@ -44,27 +45,27 @@ packages() {
 	apt-bench) echo nftables iptables xdp-tools gnuplot-nox ;;
 	apt-packages) echo debhelper dpkg-dev fakeroot lintian debootstrap rpm makepkg pacman-package-manager \
 		libarchive-tools ;;
-	apt-arm64) echo crossbuild-essential-arm64 {libbpf,libelf,libjansson,libmnl,libsqlite3,libxdp,nettle,zlib1g}-dev:arm64 \
+	apt-arm64) echo crossbuild-essential-arm64 {libbpf,libelf,libjansson,libmicrohttpd,libmnl,libseccomp,libsqlite3,libxdp,nettle,zlib1g}-dev:arm64 \
 		pkg-config:arm64 ;;
 	apt-ecosystem) echo fail2ban nftables python3 jq ;;
 	apt-vm) echo qemu-system-x86 qemu-system-arm qemu-system-misc qemu-user busybox-static kmod cpio \
 		xz-utils gcc-aarch64-linux-gnu gcc-s390x-linux-gnu clang-14 "$(newest_clang)" ;;
 	dnf-build) echo gcc make clang llvm libbpf-devel libxdp-devel xdp-tools bpftool kernel-headers elfutils-libelf-devel \
-		zlib-devel jansson-devel libcmocka-devel libmnl-devel nettle-devel sqlite-devel \
+		zlib-devel jansson-devel libcmocka-devel libmicrohttpd-devel libmnl-devel libseccomp-devel nettle-devel sqlite-devel \
 		pkgconf-pkg-config libasan libubsan iproute jq ethtool strace \
 		procps-ng util-linux systemd zsh fish ;;
 	dnf-lint) echo clang-tools-extra ShellCheck mandoc ;;
 	dnf-fuzz) echo clang compiler-rt ;;
 	dnf-ecosystem) echo fail2ban-server nftables python3 jq ;;
 	dnf-bench) echo nftables iptables-nft xdp-tools gnuplot ;;
-	pacman-build) echo gcc make clang llvm libbpf libxdp xdp-tools bpf linux-api-headers libelf zlib jansson cmocka libmnl nettle \
-		sqlite pkgconf iproute2 jq ethtool strace procps-ng util-linux systemd zsh fish ;;
+	pacman-build) echo gcc make clang llvm libbpf libxdp xdp-tools bpf linux-api-headers libelf zlib jansson cmocka libmicrohttpd libmnl \
+		libseccomp nettle sqlite pkgconf iproute2 jq ethtool strace procps-ng util-linux systemd zsh fish ;;
 	pacman-lint) echo clang shellcheck mandoc ;;
 	pacman-fuzz) echo clang compiler-rt ;;
 	pacman-ecosystem) echo fail2ban nftables python jq ;;
 	pacman-bench) echo nftables iptables xdp-tools gnuplot ;;
 	zypper-build) echo gcc make clang llvm libbpf-devel libxdp-devel xdp-tools bpftool linux-glibc-devel libelf-devel \
-		zlib-devel libjansson-devel libcmocka-devel libmnl-devel libnettle-devel sqlite3-devel \
+		zlib-devel libjansson-devel libcmocka-devel libmicrohttpd-devel libmnl-devel libseccomp-devel libnettle-devel sqlite3-devel \
 		pkg-config iproute2 jq ethtool strace procps util-linux \
 		systemd zsh fish ;;
 	zypper-lint) echo clang ShellCheck mandoc ;;
