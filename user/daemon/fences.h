@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* The fences of this network namespace: those that come, those that go, and a scan of each. */
+#ifndef RINGFENCE_DAEMON_FENCES_H
+#define RINGFENCE_DAEMON_FENCES_H
+
+#include "fence/find.h"
+#include "watch/snapshot.h"
+
+/* A fence that is attached. */
+struct rf_watched {
+	struct rf_found found;
+	struct rf_scanner *scanner; /* NULL: it cannot be read, or no longer */
+	struct rf_snapshot snapshot;
+	bool has_snapshot;    /* of the last scan */
+	bool is_found;	      /* by the search that is under way */
+	struct rf_error said; /* the last error; it is said once */
+};
+
+struct rf_watching {
+	struct rf_watched **of;
+	int count;
+	struct rf_error said; /* of the search */
+};
+
+/* Looks for fences: opens those that are new, and forgets those that are gone. */
+void rf_watching_find(struct rf_watching *watching);
+/* Scans each fence. Returns whether one is gone: then it is time to look again. */
+bool rf_watching_scan(struct rf_watching *watching);
+void rf_watching_end(struct rf_watching *watching);
+
+#endif /* RINGFENCE_DAEMON_FENCES_H */
