@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* The page process, as the scanner sees it: started, fed, and started again when it dies. */
+#ifndef RINGFENCE_DAEMON_CHILD_H
+#define RINGFENCE_DAEMON_CHILD_H
+
+#include <sys/types.h>
+
+#include "daemon/request.h"
+
+struct rf_child {
+	struct rf_site site;
+	int tcp_fd, unix_fd; /* sockets; -1: none */
+	pid_t pid;	     /* 0: it does not run */
+	struct rf_feed feed;
+	uint64_t started_ns, start_at_ns; /* by rf_time_awake() */
+	uint64_t delay_ns;		  /* before the next start */
+};
+
+#define RF_CHILD_NONE ((struct rf_child){.tcp_fd = -1, .unix_fd = -1, .feed = {.fd = -1}})
+
+/* Opens the sockets that the settings name, and reads the token. Starts nothing yet. */
+int rf_child_prepare(struct rf_child *child, const struct rf_settings *settings,
+		     struct rf_error *error);
+/* Starts the process if it should run, does not, and its delay is over. Returns whether it did. */
+bool rf_child_start(struct rf_child *child);
+/* Notes whether the process has ended. */
+void rf_child_reap(struct rf_child *child);
+/* Ends the process, and closes the sockets. */
+void rf_child_end(struct rf_child *child);
+
+#endif /* RINGFENCE_DAEMON_CHILD_H */
