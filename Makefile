@@ -35,6 +35,7 @@ Q := $(if $(V),,@)
 BPF_OBJECTS := build/ringfence.bpf.o build/clock.bpf.o build/show.bpf.o
 GENERATED := $(BPF_OBJECTS:.bpf.o=.skel.h) build/completion_scripts.h
 USER_OBJECTS := $(patsubst user/%.c,build/user/%.o,$(wildcard user/*/*.c))
+DAEMON_OBJECTS := $(foreach floor,base rules kernel fence watch daemon,$(filter build/user/$(floor)/%,$(USER_OBJECTS)))
 COMMAND_OBJECTS := $(filter-out build/user/daemon/%,$(USER_OBJECTS))
 PURE := $(addprefix user/,base/error.c base/hardware.c base/prefix.c base/printable.c base/time.c fence/sizes.c kernel/needs.c \
 		watch/cells.c watch/privacy.c) \
@@ -80,11 +81,15 @@ SIDE_BY_SIDE = $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc))
 	lint deb deps deps-lint deps-fuzz deps-bench deps-packages deps-arm64 deps-ecosystem deps-vm install uninstall clean help \
 	FORCE
 
-all: build/ringfence build/ringfence.bpf.o ## build the command line and the program
+all: build/ringfence build/ringfence-watch build/ringfence.bpf.o ## build the command line, the daemon and the program
 
 build/ringfence: $(COMMAND_OBJECTS)
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) $^ -o $@ $(LIBS)
+
+build/ringfence-watch: $(DAEMON_OBJECTS)
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) $^ -o $@ $(LIBS) $(DAEMON_LIBS)
 
 build/user/%.o: user/%.c | $(GENERATED)
 	@mkdir -p $(@D)
@@ -348,6 +353,7 @@ SBINDIR ?= sbin
 
 # The files that 'install' installs, as FILE:MODE:PLACE under PREFIX.
 INSTALLED := build/ringfence:755:$(SBINDIR)/ringfence \
+	build/ringfence-watch:755:$(SBINDIR)/ringfence-watch \
 	build/ringfence.bpf.o:644:lib/bpf/ringfence.bpf.o \
 	user/completion/ringfence.bash:644:share/bash-completion/completions/ringfence \
 	user/completion/ringfence.zsh:644:$(ZSH_FUNCTIONS)/_ringfence \

@@ -86,13 +86,13 @@ is "$(listed apt arm64 | sed -n 's/:arm64$//p')" \
 
 # ---- the libraries ----
 
-linked=$(sed -n 's/^LIBS = .*--libs \(.*\))$/\1/p' Makefile)
+linked=$(sed -n 's/^\(DAEMON_\)\?LIBS = .*--libs \(.*\))$/\2/p' Makefile)
 # libbpf's own pkg-config file asks for these.
 is "$(echo "$linked" libelf zlib | names)" "$(building 2)" 'the Makefile links the libraries of the table'
 # shellcheck disable=SC2086 # several names
 set -- $linked
-needed=$(readelf -d build/ringfence | sed -n 's/.*(NEEDED).*\[\(lib[a-z0-9]*\)\.so.*/\1/p' | grep -vx libc | names)
-is "$needed" "$(for name; do echo "lib${name#lib}"; done | names)" 'the command needs what the Makefile links'
+needed=$(readelf -d build/ringfence build/ringfence-watch | sed -n 's/.*(NEEDED).*\[\(lib[a-z0-9]*\)\.so.*/\1/p' | grep -vx libc | names)
+is "$needed" "$(for name; do echo "lib${name#lib}"; done | names)" 'the command and the daemon need what the Makefile links'
 
 # ---- the recipes ----
 
@@ -107,10 +107,10 @@ is "$(spec_names "${column[zypper]}" suse)" "$(building "${column[zypper]}")" \
 is "$({ array_of_pkgbuild depends | grep -vx glibc; array_of_pkgbuild makedepends; } | names)" \
 	"$(building "${column[pacman]}")" "Arch Linux's package is built from what the table names"
 is "$(array_of_pkgbuild depends)" "$({ echo glibc; building "${column[pacman]}" "$@"; } | names)" \
-	"Arch Linux's package depends on the libraries that the command needs"
+	"Arch Linux's package depends on the libraries that its programs need"
 is "$(container_installs 1)" "$(building "${column[apt]}")" 'the container is built from what the table names'
 is "$(container_installs 2 | sed 's/-\?[0-9]*$//')" "$({ echo iproute; echo "$needed"; } | names)" \
-	'the container has the libraries that the command needs, and ip'
+	'the container has the libraries that its programs need, and ip'
 
 version=$(sed -n 's/^VERSION := //p' Makefile)
 is "$(array_of_pkgbuild pkgver)" "$version" "Arch Linux's package has the version of the Makefile"

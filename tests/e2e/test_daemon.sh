@@ -1,0 +1,256 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0
+# The daemon, as a user without any capability: which fences it watches, what it serves and to whom,
+# and what happens when one of its processes is killed or stuck.
+#
+#   outside                            inside
+#   out0  ---------- wire 0 -------->  ${port[0]}  a fence that comes and goes
+#   out1  ---------- wire 1 -------->  ${port[1]}  one that `ip` attached, which nobody may read
+
+# shellcheck disable=SC2016 # dollars for other shells
+# shellcheck disable=SC2317 # functions are called by check, eventually and the like
+# shellcheck source=tests/e2e/private.sh
+source "$(dirname "$0")/private.sh"
+# shellcheck source=tests/e2e/lib.sh
+source "$(dirname "$0")/lib.sh"
+
+gid=$(getent group ringfence | cut -d: -f3)
+member="setpriv --reuid=60712 --regid=60712 --groups=$gid --bounding-set=-all --inh-caps=-all"
+url=http://127.0.0.1:9436
+log=$scratch/log
+chmod 755 "$scratch"
+install -m 755 build/ringfence-watch "$scratch/watch"
+mkdir -p /etc/ringfence && rm -f /etc/ringfence/*
+mkdir "$scratch/own" && chown 60712 "$scratch/own"
+
+# ---- words ----
+
+watch() { # WORDS: what it says, and its status
+	local status
+
+	timeout 10 "$scratch/watch" "$@" >"$scratch/stdout" 2>"$scratch/stderr"
+	status=$?
+	printf 'exit %d\n%s\nstderr: %s' "$status" "$(<"$scratch/stdout")" "$(<"$scratch/stderr")"
+}
+
+refuses() { # NAME STATUS SENTENCE WORD…
+	is "$(watch "${@:4}")" "exit $2"$'\n\n'"stderr: ringfence-watch: $3" "$1"
+}
+
+is "$(watch version)" "exit 0
+ringfence-watch $(build/ringfence version | cut -d' ' -f2)
+stderr: " 'version prints the version'
+for words in help --help -h; do
+	is "$("$scratch/watch" $words | sha256sum)" "$("$scratch/watch" help | sha256sum)" "$words prints the help"
+done
+is "$("$scratch/watch" help | sed 's/…/./g' | awk 'length > 80')" '' 'the help fits into 80 columns'
+refuses 'a setting that is nearly one is refused' 2 "'lisen': unknown setting; did you mean 'listen'?" lisen off
+refuses 'an open address without a token is refused' 2 "'listen 0.0.0.0:9436': not a loopback \
+address, so requests must show a token; add 'token file PATH'" listen 0.0.0.0:9436
+echo short >"$scratch/short"
+refuses 'a token that can be guessed is refused' 1 "token file $scratch/short: a token has 16 to 255 \
+characters, without blanks" listen off token file "$scratch/short"
+refuses 'the word of the page process is for the daemon alone' 2 \
+	"'page-process': only the daemon itself starts this" page-process
+is "$(watch check)" "exit 0
+/etc/ringfence/watch.conf: there is no such file; the settings are as 'help' shows them
+stderr: " 'check without a file says so'
+printf '%s\n' '# of this test' 'sources full' 'keep 9d' >"$scratch/right"
+is "$(watch check "$scratch/right")" "exit 0
+$scratch/right: no mistake
+stderr: " 'check finds no mistake in a file without one'
+printf '%s\n' 'sources ful' 'keep 9d' '' 'journal no' >"$scratch/wrong"
+is "$(watch check "$scratch/wrong")" "exit 1
+
+stderr: ringfence-watch: $scratch/wrong:1: 'ful': 'sources' expects none, prefix or full; did you mean 'full'?
+ringfence-watch: $scratch/wrong:4: 'no': 'journal' expects off or on
+ringfence-watch: $scratch/wrong: 2 mistakes" 'check reports each mistake with its line'
+is "$(watch config "$scratch/wrong" | head -n 1)" 'exit 1' 'the daemon does not start with a file of mistakes'
+
+# ---- fences ----
+
+make_network 2
+mkdir -p /run/ringfence
+mount -t bpf -o mode=0700 bpf /run/ringfence || bail 'cannot mount a bpffs at /run/ringfence'
+inside ip link set lo up
+
+daemon() { # WORDS
+	# shellcheck disable=SC2086
+	start inside $member "$scratch/watch" "$@" >"$log" 2>&1
+	daemon_pid=$started_pid
+	eventually grep -q '^serving' "$log" || bail "the daemon does not start: $(<"$log")"
+}
+
+get() { # CURL'S WORDS
+	inside curl -m 5 -s "$@"
+}
+
+status() { # CURL'S WORDS
+	get -o "$scratch/body" -w '%{http_code}' "$@"
+}
+
+# The value of a metric; nothing where there is none.
+value() { # METRIC
+	get $url/metrics | sed -n "s/^ringfence_$1 //p"
+}
+
+says() { # TEXT
+	grep -qF -- "$1" "$log"
+}
+
+is_up() { # FENCE
+	[ "$(value "up{fence=\"$1\"}")" = 1 ]
+}
+
+is_gone() { # FENCE
+	[ -z "$(value "up{fence=\"$1\"}")" ] && get "$url/metrics" | grep -q interval
+}
+
+eth=${port[0]}
+use "$quick"
+daemon
+check 'alone, it says where it serves' says "serving $url/metrics"
+check 'without a fence it waits for one' eventually says 'no fence is attached to any interface here; waiting for one'
+ringfence attach "$eth" >"$scratch/attached" || bail "attach: $(<"$scratch/attached")"
+check 'a new fence is watched' eventually is_up "$eth"
+check 'it says which fence it watches' says "fence '$eth': watching it, on $eth"
+is "$(sed -n 's/^CapEff:\t//p' "/proc/$daemon_pid/status") $(sed -n 's/^Uid:\t\([0-9]*\).*/\1/p' "/proc/$daemon_pid/status")" \
+	'0000000000000000 60712' 'it does so without any capability'
+ringfence detach "$eth" >"$scratch/detached"
+check 'a fence that goes is no longer served' eventually is_gone "$eth"
+check 'it says that the fence is gone' says "fence '$eth': it is gone"
+ringfence attach "$eth" >"$scratch/attached"
+check 'a fence that comes back is watched again' eventually is_up "$eth"
+inside ip link set dev "${port[1]}" xdpdrv obj build/ringfence.bpf.o sec xdp || bail 'ip does not attach'
+check 'a fence without readable pins gets a sentence with the remedy' \
+	eventually says "as root run 'ringfence adopt IF' once"
+outside ip link set dev out1 xdpdrv obj build/ringfence.bpf.o sec xdp || bail 'ip does not attach'
+sleep 5
+is "$(grep -c 'adopt IF' "$log")" 1 'it gets that sentence once, not at each scan'
+is "$(get $url/metrics | grep -c '^ringfence_up')" 1 'a fence of another network namespace is not watched'
+check 'a fence beside one that cannot be read is watched' is_up "$eth"
+inside ip link set dev "${port[1]}" xdp off
+outside ip link set dev out1 xdp off
+
+# ---- requests ----
+
+is "$(status $url/metrics)" 200 'GET of /metrics is answered'
+is "$(status -I $url/metrics) $(wc -c <"$scratch/body")" "200 $(get -I $url/metrics | wc -c)" 'HEAD of /metrics is answered, without a body'
+is "$(get -D - -o "$scratch/body" $url/metrics | tr -d '\r' | sed -n 's/^Content-Type: //p')" \
+	'text/plain; version=0.0.4; charset=utf-8' 'the text format is the usual one'
+is "$(get -H 'Accept: application/openmetrics-text' $url/metrics | tail -n 1)" '# EOF' 'OpenMetrics is sent to who accepts it'
+matches "$(get $url/)" '.*/metrics.*' '/ says what there is'
+is "$(get -D - -o "$scratch/body" $url/ | tr -d '\r' | grep -cE "^(X-Content-Type-Options: nosniff|Cache-Control: no-store|\
+Referrer-Policy: no-referrer|Content-Security-Policy: default-src 'none'; .*)$")" 4 'the headers let a browser do nothing with an answer'
+is "$(status --path-as-is $url/../metrics) $(status --path-as-is $url/metrics/../../etc/passwd)" '404 404' 'other paths are not found'
+for method in POST PUT DELETE OPTIONS; do
+	is "$(status -X $method $url/metrics)" 405 "$method is refused"
+done
+is "$(status -d x=1 -X GET $url/metrics)" 400 'a body is refused'
+is "$(status -H 'Host: evil.example:9436' $url/metrics) $(status -H 'Host: 127.0.0.1' $url/metrics) \
+$(status -H 'Host:' $url/metrics) $(status -H 'Host: localhost:9436' $url/metrics)" '421 421 400 200' \
+	'only a Host of the list is answered, with its port'
+is "$(status -H 'Origin: http://evil.example' $url/metrics) $(status -H 'Sec-Fetch-Site: cross-site' $url/metrics)" \
+	'403 403' 'a page of another site gets nothing'
+is "$(status -H "X-Long: $(printf '%06000d' 0)" $url/metrics) $(status -H "X-Long: $(printf '%09000d' 0)" $url/metrics)" \
+	'200 431' 'headers of 8 KiB are the most'
+is "$(get -o /dev/null -w '%{time_total}' $url/metrics | awk '{ print ($1 < 1) }')" 1 'a scrape takes less than a second'
+
+# In bash, where curl would send all at once: PORT bytes one by one, until the daemon closes.
+slow='exec 3<>/dev/tcp/127.0.0.1/9436 || exit; start=$SECONDS
+	while [ $((SECONDS - start)) -lt 30 ] && printf x >&3; do
+		read -r -t 1 -N 1 -u 3
+		[ $? -gt 128 ] || break # 128: nothing has come, and the connection is open
+	done
+	echo $((SECONDS - start))'
+(trap "" PIPE; inside bash -c "$slow" 2>/dev/null) >"$scratch/slow" &
+slow_pid=$!
+idle() { # COUNT: opens connections, tells, and holds them
+	inside bash -c 'for ((i = 0; i < $1; i++)); do exec {fd}<>/dev/tcp/127.0.0.1/9436 || exit; done
+		: >"$2"; exec sleep 5' bash "$1" "$scratch/idle"
+}
+idle 10 &
+idle_pid=$!
+eventually test -e "$scratch/idle"
+sleep 0.3
+is "$(status $url/metrics)" 000 'more than 8 connections of one address are not served'
+is "$(status --interface 127.0.0.2 $url/metrics)" 200 'another address is served then'
+wait $idle_pid
+check 'the address is served again after that' eventually test "$(status $url/metrics)" = 200
+wait $slow_pid
+is "$(awk '{ print ($1 >= 9 && $1 <= 14) }' "$scratch/slow")" 1 "a client of a byte a second is cut off after 10 s ($(<"$scratch/slow"))"
+
+# ---- processes ----
+
+page() {
+	pgrep -P "$daemon_pid"
+}
+
+page_is_new() {
+	[ -n "$(page)" ] && [ "$(page)" != "$page_pid" ]
+}
+
+age_is_under() { # SECONDS
+	value "scan_age_seconds{fence=\"$eth\"}" | awk -v most="$1" '{ n++; bad = $1 > most } END { exit !n || bad }'
+}
+
+page_pid=$(page)
+is "$(sed -n 's/^\(Seccomp\|NoNewPrivs\):\t//p' "/proc/$page_pid/status" | xargs)" '1 2' 'the page process is confined'
+is "$(find "/proc/$page_pid/fd" -lname '*bpf*' | wc -l)" 0 'the page process has no file of a fence'
+kill -KILL "$page_pid"
+check 'a page process that was killed is started again' eventually page_is_new
+check 'it serves then' eventually is_up "$eth"
+page_pid=$(page)
+kill -STOP "$page_pid"
+sleep 4
+kill -CONT "$page_pid"
+sleep 0.2
+check 'while the page process is stuck, scans go on' age_is_under 2
+kill -STOP "$daemon_pid"
+sleep 3
+check 'while the scanner is stuck, ages grow' eval '! age_is_under 2'
+kill -CONT "$daemon_pid"
+check 'and are short again when it goes on' eventually age_is_under 2
+stop KILL "$daemon_pid"
+check 'without the scanner the page process ends' eventually eval "! kill -0 $page_pid 2>/dev/null"
+
+# ---- settings in force ----
+
+printf '%s\n' 'listen 127.0.0.1:9436' 'interval 2s' >"$scratch/watch.conf"
+daemon config "$scratch/watch.conf" socket "$scratch/own/http.sock"
+check 'the file and the command line are settings both' eventually test "$(value scan_interval_seconds)" = 2
+is "$(stat -c '%a %F' "$scratch/own/http.sock")" '660 socket' 'the socket is for its group'
+is "$(status --unix-socket "$scratch/own/http.sock" http://anything/metrics)" 200 'on the socket any Host is answered'
+echo 'interval 3x' >"$scratch/watch.conf"
+kill -HUP "$daemon_pid"
+check 'SIGHUP with a mistake names it' eventually says "$scratch/watch.conf:1: '3x': 'interval' expects a time from 1s to 60s"
+check 'the settings before stay in force' says 'the settings before stay in force'
+is "$(value scan_interval_seconds)" 2 'and it goes on as before'
+echo 'interval 3s' >"$scratch/watch.conf"
+kill -HUP "$daemon_pid"
+interval_is() {
+	[ "$(value scan_interval_seconds)" = "$1" ]
+}
+check 'SIGHUP takes new settings' eventually interval_is 3
+page_pid=$(page)
+stop TERM "$daemon_pid"
+is "$?" 0 'SIGTERM ends it, with status 0'
+check 'and its page process' eval "! kill -0 $page_pid 2>/dev/null"
+
+echo 0123456789abcdef >"$scratch/token"
+daemon listen 0.0.0.0:9436 token file "$scratch/token"
+is "$(status $url/metrics) $(status -H 'Authorization: Bearer 0123456789abcdee' $url/metrics) \
+$(status -H 'Authorization: Bearer 0123456789abcdef' $url/metrics)" '401 401 200' 'on an open address requests show the token'
+is "$(tr '\0' ' ' <"/proc/$(page)/cmdline")" 'ringfence-watch page-process ' 'the token is on no command line'
+stop INT "$daemon_pid"
+is "$?" 0 'SIGINT ends it, with status 0'
+
+# As root, in a shell.
+start inside "$scratch/watch" history off events file off >"$log" 2>&1
+daemon_pid=$started_pid
+eventually is_up "$eth"
+matches "$(sed -n 's/^\(Uid\|Groups\):[\t ]*//p' "/proc/$(page)/status" | xargs)" '[1-9].*' 'the page process of root is not root'
+is "$(sed -n 's/^Groups:[\t ]*//p' "/proc/$(page)/status")" '' 'the page process of root is in no group'
+stop TERM "$daemon_pid"
+
+done_testing

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "daemon/load.h"
+#include "daemon/loop.h"
+#include "daemon/page.h"
+#include "daemon/say.h"
+#include "kernel/log.h"
+
+static int check(struct rf_words *words, struct rf_error *error)
+{
+	const char *path = rf_words_next(words);
+	const char *name = path ? path : RF_SETTINGS_FILE;
+	struct rf_settings settings;
+	int err = rf_words_end(words, error);
+
+	if (err)
+		return err;
+	if (!path && access(RF_SETTINGS_FILE, F_OK)) {
+		rf_say("%s: there is no such file; the settings are as 'help' shows them", name);
+		return 0;
+	}
+	rf_settings_default(&settings);
+	err = rf_settings_load(&settings, name, error);
+	if (!err)
+		rf_say("%s: no mistake", name);
+	return err;
+}
+
+static bool is_asked(struct rf_words *words, const char *word, const char *longer,
+		     const char *shorter)
+{
+	return rf_words_take(words, word) || rf_words_take(words, longer) ||
+	       rf_words_take(words, shorter);
+}
+
+static int run(struct rf_words *words, struct rf_error *error)
+{
+	int err;
+
+	if (rf_words_take(words, RF_PAGE_WORD))
+		return rf_page_run();
+	if (is_asked(words, "help", "--help", "-h")) {
+		err = rf_words_end(words, error);
+		if (!err)
+			rf_say_help();
+		return err;
+	}
+	if (is_asked(words, "version", "--version", "-V")) {
+		err = rf_words_end(words, error);
+		if (!err)
+			rf_say("ringfence-watch %s", RINGFENCE_VERSION);
+		return err;
+	}
+	if (rf_words_take(words, "check"))
+		return check(words, error);
+	return rf_loop_run(words, error);
+}
+
+int main(int argc, char **argv)
+{
+	struct rf_words words = {.word = (const char *const *)argv, .count = argc, .at = 1};
+	struct rf_error error = {};
+	int err;
+
+	rf_log_set_verbose(false);
+	err = run(&words, &error);
+	if (err < 0 && *error.text)
+		rf_warn("%s", error.text);
+	if (err < 0)
+		return error.usage ? 2 : EXIT_FAILURE;
+	return err;
+}
