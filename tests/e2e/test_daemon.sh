@@ -108,7 +108,9 @@ is_gone() { # FENCE
 
 eth=${port[0]}
 use "$quick"
+# Whatever is in /var/lib, this user may not write there.
 daemon
+check 'alone, it says that nothing is recorded' grep -qE '/var/lib/ringfence' "$log"
 check 'alone, it says where it serves' says "serving $url/metrics"
 check 'without a fence it waits for one' eventually says 'no fence is attached to any interface here; waiting for one'
 ringfence attach "$eth" >"$scratch/attached" || bail "attach: $(<"$scratch/attached")"
@@ -217,10 +219,18 @@ check 'without the scanner the page process ends' eventually eval "! kill -0 $pa
 # ---- settings in force ----
 
 printf '%s\n' 'listen 127.0.0.1:9436' 'interval 2s' >"$scratch/watch.conf"
-daemon config "$scratch/watch.conf" socket "$scratch/own/http.sock"
+daemon config "$scratch/watch.conf" socket "$scratch/own/http.sock" history "$scratch/own/history"
 check 'the file and the command line are settings both' eventually test "$(value scan_interval_seconds)" = 2
 is "$(stat -c '%a %F' "$scratch/own/http.sock")" '660 socket' 'the socket is for its group'
 is "$(status --unix-socket "$scratch/own/http.sock" http://anything/metrics)" 200 'on the socket any Host is answered'
+db=$scratch/own/history/$eth.db
+written() { # BYTES: the file and its log have at least these
+	[ "$(stat -c %s "$db" "$db-wal" 2>/dev/null | awk '{ sum += $1 } END { print sum + 0 }')" -ge "$1" ]
+}
+check 'it makes the directory of the history, and records' eventually written 30000
+is "$(stat -c %a "$scratch/own/history") $(stat -c %a "$db")" '750 640' 'only the group may read the history'
+recorded=$(stat -c %s "$db" "$db-wal" | awk '{ sum += $1 } END { print sum }')
+check 'it records each scan' eventually written $((recorded + 1))
 echo 'interval 3x' >"$scratch/watch.conf"
 kill -HUP "$daemon_pid"
 check 'SIGHUP with a mistake names it' eventually says "$scratch/watch.conf:1: '3x': 'interval' expects a time from 1s to 60s"
@@ -232,6 +242,9 @@ interval_is() {
 	[ "$(value scan_interval_seconds)" = "$1" ]
 }
 check 'SIGHUP takes new settings' eventually interval_is 3
+rm "$db"* # a new file would be made by a record that was opened anew
+kill -HUP "$daemon_pid"
+check 'after SIGHUP the history is opened anew' eventually written 30000
 page_pid=$(page)
 stop TERM "$daemon_pid"
 is "$?" 0 'SIGTERM ends it, with status 0'

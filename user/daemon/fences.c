@@ -97,6 +97,7 @@ static void forget(struct rf_watching *watching, int i)
 
 	rf_say("fence '%s': it is gone", one->found.name);
 	close_one(one);
+	rf_record_end(&one->record);
 	free(one);
 	watching->of[i] = watching->of[--watching->count];
 }
@@ -168,10 +169,28 @@ bool rf_watching_scan(struct rf_watching *watching)
 	return !all;
 }
 
+void rf_watching_record(struct rf_watching *watching, const struct rf_settings *settings)
+{
+	for (int i = 0; i < watching->count; i++) {
+		struct rf_watched *one = watching->of[i];
+
+		if (one->has_snapshot)
+			rf_record_scan(&one->record, settings, rf_scanner_fence(one->scanner),
+				       &one->snapshot);
+	}
+}
+
+void rf_watching_end_records(struct rf_watching *watching)
+{
+	for (int i = 0; i < watching->count; i++)
+		rf_record_end(&watching->of[i]->record);
+}
+
 void rf_watching_end(struct rf_watching *watching)
 {
 	for (int i = 0; i < watching->count; i++) {
 		close_one(watching->of[i]);
+		rf_record_end(&watching->of[i]->record);
 		free(watching->of[i]);
 	}
 	free(watching->of);

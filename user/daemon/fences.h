@@ -3,6 +3,7 @@
 #ifndef RINGFENCE_DAEMON_FENCES_H
 #define RINGFENCE_DAEMON_FENCES_H
 
+#include "daemon/record.h"
 #include "fence/find.h"
 #include "watch/snapshot.h"
 
@@ -14,6 +15,7 @@ struct rf_watched {
 	bool has_snapshot;    /* of the last scan */
 	bool is_found;	      /* by the search that is under way */
 	struct rf_error said; /* the last error; it is said once */
+	struct rf_record record;
 };
 
 struct rf_watching {
@@ -26,6 +28,10 @@ struct rf_watching {
 void rf_watching_find(struct rf_watching *watching);
 /* Scans each fence. Returns whether one is gone: then it is time to look again. */
 bool rf_watching_scan(struct rf_watching *watching);
+/* Records the last scan of each fence. */
+void rf_watching_record(struct rf_watching *watching, const struct rf_settings *settings);
+/* Ends the records, since the settings are others now. */
+void rf_watching_end_records(struct rf_watching *watching);
 void rf_watching_end(struct rf_watching *watching);
 
 #endif /* RINGFENCE_DAEMON_FENCES_H */

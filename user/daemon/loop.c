@@ -84,7 +84,9 @@ static int take_settings(struct loop *loop, const struct rf_settings *settings,
 	err = rf_child_prepare(&loop->child, settings, error);
 	if (err)
 		return err;
+	rf_watching_end_records(&loop->watching);
 	loop->settings = *settings;
+	rf_record_prepare(settings);
 	loop->pace = rf_pace_start(settings->interval_ns);
 	say_where(loop);
 	return 0;
@@ -175,6 +177,7 @@ static void scan(struct loop *loop)
 	say_jump(loop);
 	if (rf_watching_scan(&loop->watching))
 		loop->find_at_ns = 0;
+	rf_watching_record(&loop->watching, &loop->settings);
 	if (loop->child.pid)
 		rf_documents_put(&loop->child.feed, &loop->watching, &loop->pace);
 	rf_pace_note(&loop->pace, cpu_time() - before + loop->find_cost_ns);
