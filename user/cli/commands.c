@@ -12,7 +12,7 @@
 #define LIST_HELP "Prints each prefix, and how long it stays on the list."
 #define LOAD_HELP                                                                             \
 	"Adds the prefixes in a file, one a line; '#' begins a comment, and '-' is standard " \
-	"input. A prefix that is on the list for a time only is on it for good then."
+	"input. A prefix that was on the list for a time stays for good."
 #define FLUSH_HELP "Takes every prefix off the list, at once."
 
 const struct rf_command_row rf_commands[RF_CMD_COUNT] = {
