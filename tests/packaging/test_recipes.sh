@@ -76,12 +76,12 @@ is_whole() { # NAME SBINDIR
 		"$1: the package has the action for fail2ban"
 	is "$(find "$root" -path '*/man/man?/ringfence*' | wc -l)" "$(printf '%s\n' docs/*.[1-8] | wc -l)" \
 		"$1: the package has every manual"
-	is "$(readelf -SW "$root/usr/$2/ringfence" | grep -F .debug_info)" '' \
-		"$1: the command of the package has no debug information"
+	is "$(readelf -SW "$root/usr/$2/ringfence" "$root/usr/$2/ringfence-watch" 2>&1 | grep -E '\.debug_info|Error')" '' \
+		"$1: the programs of the package have no debug information"
 	is "$(grep -rlF --exclude=.BUILDINFO "$PWD" "$root")" '' "$1: the package names no directory of its build"
 }
 
-linked=$(sed -n 's/^LIBS = .*--libs \(.*\))$/\1/p' Makefile)
+linked=$(sed -n 's/^\(DAEMON_\)\?LIBS = .*--libs \(.*\))$/\2/p' Makefile)
 
 # ---- rpm ----
 
