@@ -208,12 +208,20 @@ locked() { # USER
 	echo "ringfence: /run/ringfence-$1.lock: cannot lock: Permission denied; only root may change \
 fences, or a user for whom root has made that file"
 }
+echo 'deny add 192.0.2.0/24' >"$scratch/changes"
+chmod 644 "$scratch/changes"
+counters() {
+	ringfence stats --json dev "$eth" | jq -c '[.reset, .packets, .reasons.under_limit, [.limits[].passed]]'
+}
+counted=$(counters)
 for words in 'limit set all rate 1/1h' 'limit del all' 'deny add 192.0.2.0/24' 'newcomers off' \
-	confirm "detach $eth" "attach $eth" "adopt $eth"; do
+	confirm 'stats reset' "batch $scratch/changes" "detach $eth" "attach $eth" "adopt $eth"; do
 	# shellcheck disable=SC2086
 	fails "a member of the group cannot change anything: $words" \
 		1 "$(locked 60712)" as_member "$scratch/ringfence" $words
 done
+matches "$counted" '\[null,.*"passed":[1-9].*' 'there are counters that a member of the group may not reset'
+is "$(counters)" "$counted" 'stats reset of a member of the group resets no counter'
 before=$(ringfence save | tail -n +2)
 member_writes() { # MAP
 	as_member bpftool map update pinned "$share/$eth/$1" key 0 0 0 0 value 0 0 0 0
