@@ -45,7 +45,7 @@ LIBRARY := $(filter-out build/user/cli/main.o,$(COMMAND_OBJECTS))
 UNIT_TESTS := $(patsubst tests/unit/%.c,build/tests/unit/%,$(wildcard tests/unit/test_*.c))
 PROG_TESTS := $(patsubst tests/prog/%.c,build/tests/prog/%,$(wildcard tests/prog/test_*.c))
 E2E_TESTS := $(wildcard tests/e2e/test_*.sh)
-DOCS_TESTS := $(wildcard tests/docs/test_*.sh) $(addprefix tests/packaging/test_,install.sh names.sh upgrade.sh)
+DOCS_TESTS := $(wildcard tests/docs/test_*.sh) $(addprefix tests/packaging/test_,install.sh names.sh upgrade.sh upgrade_chain.sh)
 # The tests that 'make check-fast' runs beside the unit tests.
 FAST_TESTS := tests/e2e/test_frames.sh $(addprefix build/tests/prog/test_,budget cases fence layout lists)
 PACKAGE_TESTS := $(addprefix tests/packaging/test_,deb.sh recipes.sh)

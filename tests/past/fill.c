@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * fill OBJECT settled|trial|fell_back IF...: attaches a fence of a past map ABI to interfaces, with
- * rules as the command line of that time wrote them. Bank 0 has all kinds of rules, bank 1 has one
- * limit. Compiled once for each ABI, whose abiN.h the compiler includes first.
+ * fill OBJECT settled|trial|fell_back|open|fell_open [chain] IF...: attaches a fence of a past map
+ * ABI to interfaces, alone or in libxdp's chain, with rules as the command line of that time wrote
+ * them. Bank 0 has all kinds of rules, bank 1 has one limit. Compiled once for each ABI, whose
+ * abiN.h the compiler includes first.
  */
 #include <arpa/inet.h>
 #include <bpf/bpf.h>
@@ -13,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <xdp/libxdp.h>
 
 /* The numbers of that time. */
 enum { SLIDING, FIXED, LOG, TOKEN, LEAKY };
@@ -173,12 +175,37 @@ static void fill_config(struct rf_config *config, const char *state)
 	config->bank[1].deadline = config->base.jiffies + ticks;
 }
 
+/* As a component of libxdp's dispatcher, with the maps that were filled. */
+static void attach_in_chain(const char *path, const struct bpf_object *filled, int index)
+{
+	struct bpf_object *object = bpf_object__open_file(path, NULL);
+	DECLARE_LIBXDP_OPTS(xdp_program_opts, options, .obj = object, .prog_name = "ringfence");
+	struct bpf_map *map, *from = bpf_object__next_map(filled, NULL);
+	struct bpf_program *other;
+	struct xdp_program *program;
+
+	check(object, "open");
+	bpf_object__for_each_map(map, object)
+	{
+		check(!bpf_map__reuse_fd(map, bpf_map__fd(from)), "map");
+		from = bpf_object__next_map(filled, from);
+	}
+	bpf_object__for_each_program (other, object)
+		bpf_program__set_autoload(other,
+					  strcmp(bpf_program__name(other), "ringfence") == 0);
+	program = xdp_program__create(&options);
+	check(!libxdp_get_error(program), "create");
+	check(!xdp_program__set_run_prio(program, 20), "priority");
+	check(!xdp_program__attach(program, index, XDP_MODE_NATIVE, 0), "attach in a chain");
+}
+
 int main(int argc, char **argv)
 {
 	struct bpf_object *object = argc > 3 ? bpf_object__open_file(argv[1], NULL) : NULL;
 	LIBBPF_OPTS(bpf_test_run_opts, run, .data_in = "01234567890123456789", .data_size_in = 20);
 	struct rf_config config;
 	int program, map;
+	bool in_chain;
 	__u32 key = 0;
 
 	check(object && !bpf_object__load(object), "load");
@@ -193,8 +220,14 @@ int main(int argc, char **argv)
 	fill_trie(bpf_object__find_map_fd_by_name(object, "prefixes6"), AF_INET6,
 		  config.base.jiffies);
 	check(!bpf_map_update_elem(map, &key, &config, BPF_ANY), "config");
-	for (int i = 3; i < argc; i++)
-		check(!bpf_xdp_attach(if_nametoindex(argv[i]), program, XDP_FLAGS_DRV_MODE, NULL),
-		      "attach");
+	in_chain = strcmp(argv[3], "chain") == 0;
+	for (int i = 3 + in_chain; i < argc; i++) {
+		const int index = if_nametoindex(argv[i]);
+
+		if (in_chain)
+			attach_in_chain(argv[1], object, index);
+		else
+			check(!bpf_xdp_attach(index, program, XDP_FLAGS_DRV_MODE, NULL), "attach");
+	}
 	return 0;
 }

@@ -3,8 +3,8 @@
 # build.sh ARCHITECTURE CLANG SUITE…: builds this tree for a guest in
 # build/vm/trees/ARCHITECTURE-CLANG: the command line with the program of that compiler, `traffic`,
 # and in newer/ the command line with a program of another tag. For the suite `units` it also builds
-# the unit tests; for `lists`, the tests of the lists that load the program; for `chain`, in foreign/,
-# the programs of others that run in chains.
+# the unit tests; for `lists`, the tests of the lists that load the program; for `chain` and `upgrade`,
+# in foreign/, the programs of others that run in chains; for `upgrade`, fences of past map ABIs.
 
 # shellcheck source=tests/vm/kernels.sh
 source "$(dirname "$0")/kernels.sh"
@@ -60,12 +60,18 @@ if [[ " ${*:3} " = *' units '* ]]; then
 		targets+=("build/${test%.c}")
 	done
 fi
+if [[ " ${*:3} " = *' upgrade '* ]]; then
+	for past in tests/past/abi*.h; do
+		past=${past//[!0-9]/}
+		targets+=("build/tests/past/fill$past" "build/tests/past/abi$past.bpf.o")
+	done
+fi
 if [[ " ${*:3} " = *' lists '* ]]; then
 	targets+=(build/tests/prog/test_lists{,_in_place})
 fi
 copy_sources "$tree"
 build "$tree" "${targets[@]}"
-if [[ " ${*:3} " = *' chain '* ]]; then
+if [[ " ${*:3} " = *' chain '* || " ${*:3} " = *' upgrade '* ]]; then
 	mkdir -p "$tree/foreign"
 	CLANG=$clang tests/e2e/foreign.sh "$tree/foreign"
 fi

@@ -27,7 +27,7 @@ compilers() {
 }
 
 # The suites of a kernel. The unit tests of this machine's architecture need no guest; the compiler
-# of the program matters neither to the unit tests, nor to chains, nor to the lists.
+# of the program matters neither to the unit tests, nor to chains, lists and upgrades.
 suites() { # KERNEL CLANG
 	duty_of "$1"
 	[ "$2" = "${clangs[0]}" ] || return 0
@@ -36,6 +36,7 @@ suites() { # KERNEL CLANG
 	elif [ "$(duty_of "$1")" = fence ]; then
 		echo chain
 		echo lists
+		echo upgrade
 	fi
 }
 

@@ -58,6 +58,7 @@ rows() {
 		;;
 	chain) printf "| Linux | clang | \`attach … chain\` |\n|---|---|---|\n" ;;
 	lists) printf '| Linux | clang | lists, changed in place |\n|---|---|---|\n' ;;
+	upgrade) printf '| Linux | clang | package upgrade, fences in chains |\n|---|---|---|\n' ;;
 	refuses) printf '| Linux | clang | refused, and nothing left behind |\n|---|---|---|\n' ;;
 	units) printf '| Linux | clang | unit tests, a program each |\n|---|---|---|\n' ;;
 	esac
@@ -102,6 +103,7 @@ END
 rows fence "$@"
 rows chain "$@"
 rows lists "$@"
+rows upgrade "$@"
 rows refuses "$@"
 rows units "$@"
 retries=0
