@@ -99,6 +99,7 @@ and `attach` must say so.
 orders, with upgrades in place, some of them killed. The row of the lists stands for
 `tests/prog/test_lists.c`, `test_lists_in_place.c` and `tests/e2e/test_batch.sh`, and for `deny add`,
 `deny del` and a batch of 10,000 changes beside 100,000 prefixes, all in place.
+`tests/packaging/test_upgrade_chain.sh` carries fences of past map ABIs over, beside another program.
 END
 rows fence "$@"
 rows chain "$@"
