@@ -390,6 +390,10 @@ int rf_rulefile_rules(const struct rf_rulefile *file, struct rf_rulefile_place *
 		      struct rf_ruleset *ruleset, struct rf_error *error)
 {
 	*ruleset = (struct rf_ruleset){.bank = *place->present};
+	/* The file says them all: a limit that comes later in it must not hold on to its old ones.
+	 */
+	memset(ruleset->bank.shapes.to4, 0, sizeof(ruleset->bank.shapes.to4));
+	memset(ruleset->bank.shapes.to6, 0, sizeof(ruleset->bank.shapes.to6));
 	if (make_listed(file, place, ruleset))
 		return fail_memory(error);
 	ruleset->bank.newcomers.rate = file->newcomers.rate;
