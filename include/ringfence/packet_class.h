@@ -9,8 +9,10 @@
 
 #define RF_PACKET_CLASSES_MAX 256 /* kinds of packets, by the limits that may match them */
 #define RF_PORTS 65536
-#define RF_LENGTHS 65536     /* of frames; a longer one counts as the longest */
-#define RF_TO_MAX 8	     /* prefixes of `to` in a bank, of each family */
+#define RF_LENGTHS 65536 /* of frames; a longer one counts as the longest */
+#define RF_TO_MAX 8	 /* prefixes of `to` in a bank, of each family */
+#define RF_TO_ENTRIES 16 /* room for them and for one that matches all, a power of two */
+#define RF_TO_HASH_LOG 8
 #define RF_TCP_FLAGS_CUT 256 /* in place of TCP flags that are cut off: they may be any */
 #define RF_TCP_FLAGS 257
 #define RF_SHAPE_HASH_LOG 12
@@ -55,6 +57,18 @@ struct rf_to6 {
 	__u64 mask[2];
 	__u32 limits;
 	__u32 own;
+};
+
+/*
+ * Where a destination looks for its prefix: a few of its bits, those that tell apart prefixes of
+ * which none contains the other, select the longest that may match; `next` is the one around it.
+ * RF_TO_MAX matches all. Words as in rf_to6; of IPv4 the first one alone.
+ */
+struct rf_to_search {
+	__u64 bits[2];
+	__u64 factor[2]; /* the index is their products' sum >> (64 - RF_TO_HASH_LOG) */
+	__u8 first[1 << RF_TO_HASH_LOG];
+	__u8 next[RF_TO_ENTRIES];
 };
 
 /*

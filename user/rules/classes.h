@@ -38,6 +38,9 @@ uint32_t rf_shapes_limits(const struct rf_bank *bank);
 /* Fills the tables by which the data path finds what the shape of a packet excludes. */
 int rf_shapes_compile(const struct rf_ruleset *ruleset, struct rf_shapes *shapes,
 		      struct rf_ports *ports, struct rf_error *error);
+/* Fills the search among the entries of `to`. */
+void rf_to_search_compile(const struct rf_shapes *shapes, struct rf_to_search *search4,
+			  struct rf_to_search *search6);
 /*
  * The sets that are left of `candidates` for packets with such looks, into `found`; -ENOSPC where
  * there is no room.
