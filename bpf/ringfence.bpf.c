@@ -222,17 +222,16 @@ struct request {
 	int is_unclassed; /* no lease is asked: only the allow list lets the packet pass */
 };
 
-static __always_inline __u32 refine_class(const struct rf_packet *packet, struct xdp_md *ctx,
-					  __u32 base, __u32 generation, __u32 len_bytes,
-					  int version)
+static __always_inline __u32 refine_class(const struct rf_bank *bank,
+					  const struct rf_packet *packet, const void *data,
+					  const void *end, __u32 base, __u32 generation,
+					  __u32 len_bytes, int version)
 {
-	struct view view = {.data = (void *)(long)ctx->data,
-			    .end = (void *)(long)ctx->data_end,
-			    .packet = packet,
-			    .len_bytes = len_bytes};
+	const __u32 parts = bank->packet_class[base % RF_PACKET_CLASSES_MAX].by_shape;
+	struct view view = {.data = data, .end = end, .packet = packet, .len_bytes = len_bytes};
 
-	return class_of_shape(&config.bank[generation & 1].shapes, base, generation & 1, &view,
-			      version);
+	return class_of_shape(&bank->shapes, &config.shape_tables[generation & 1], base, parts,
+			      &view, version);
 }
 
 /*
@@ -242,21 +241,23 @@ static __always_inline __u32 refine_class(const struct rf_packet *packet, struct
 __noinline __u32 class_by_shape(struct xdp_md *ctx, __u32 base, __u32 generation, __u32 len_bytes)
 {
 	const void *data = (void *)(long)ctx->data, *end = (void *)(long)ctx->data_end;
+	const struct rf_bank *bank = &config.bank[generation & 1];
 	struct rf_packet packet;
 
 	if (rf_packet_is_plain4(data, end, &packet))
-		return refine_class(&packet, ctx, base, generation, len_bytes, 4);
+		return refine_class(bank, &packet, data, end, base, generation, len_bytes, 4);
 	if (rf_packet_is_plain6(data, end, &packet))
-		return refine_class(&packet, ctx, base, generation, len_bytes, 6);
+		return refine_class(bank, &packet, data, end, base, generation, len_bytes, 6);
 	if (rf_packet_parse(data, end, &packet) != RF_HAS_SOURCE)
 		return 0;
 	if (packet.version == 4)
-		return refine_class(&packet, ctx, base, generation, len_bytes, 4);
-	return refine_class(&packet, ctx, base, generation, len_bytes, 6);
+		return refine_class(bank, &packet, data, end, base, generation, len_bytes, 4);
+	return refine_class(bank, &packet, data, end, base, generation, len_bytes, 6);
 }
 
 /* RF_ASK_LEASES: `request` is set. Else the reason, and nothing is charged. */
-static __always_inline enum rf_reason set_request(struct xdp_md *ctx, struct request *request,
+static __always_inline enum rf_reason set_request(struct xdp_md *ctx, const void *data,
+						  const void *end, struct request *request,
 						  const struct rf_packet *packet, int version,
 						  __u32 len_bytes, __u64 jiffies)
 {
@@ -276,8 +277,8 @@ static __always_inline enum rf_reason set_request(struct xdp_md *ctx, struct req
 	if (!bank->packet_class[index].limits && bank->packet_class[index].by_shape) {
 		RF_OPAQUE(index); /* these save stack: what was computed before is not kept */
 		if (__builtin_constant_p(packet->network)) { /* a plain frame: without a call */
-			RF_OPAQUE(ctx);
-			index = refine_class(packet, ctx, index, generation, len_bytes, version);
+			index = refine_class(bank, packet, data, end, index, generation, len_bytes,
+					     version);
 		} else {
 			index = class_by_shape(ctx, index, generation, len_bytes);
 		}
@@ -298,15 +299,16 @@ static __always_inline enum rf_reason set_request(struct xdp_md *ctx, struct req
 }
 
 /* The verdict, where `why` is RF_COUNTED; else `why` is the reason, and the caller counts it. */
-static __always_inline int judge_packet(struct xdp_md *ctx, const struct rf_packet *packet,
-					int version, __u32 len_bytes, __u64 jiffies, __u32 cpu,
+static __always_inline int judge_packet(struct xdp_md *ctx, const void *data, const void *end,
+					const struct rf_packet *packet, int version,
+					__u32 len_bytes, __u64 jiffies, __u32 cpu,
 					enum rf_reason *why)
 {
 	struct request request;
 	struct question question;
 	int is_drop;
 
-	*why = set_request(ctx, &request, packet, version, len_bytes, jiffies);
+	*why = set_request(ctx, data, end, &request, packet, version, len_bytes, jiffies);
 	if (*why != RF_ASK_LEASES)
 		return XDP_PASS;
 	*why = RF_COUNTED;
@@ -354,11 +356,13 @@ static __always_inline int count_reason(enum rf_reason reason, __u32 len_bytes)
 	return verdict_of(reason);
 }
 
-static __always_inline int handle_packet(struct xdp_md *ctx, const struct rf_packet *packet,
-					 int version, __u32 len_bytes, __u64 jiffies, __u32 cpu)
+static __always_inline int handle_packet(struct xdp_md *ctx, const void *data, const void *end,
+					 const struct rf_packet *packet, int version,
+					 __u32 len_bytes, __u64 jiffies, __u32 cpu)
 {
 	enum rf_reason why;
-	const int verdict = judge_packet(ctx, packet, version, len_bytes, jiffies, cpu, &why);
+	const int verdict =
+		judge_packet(ctx, data, end, packet, version, len_bytes, jiffies, cpu, &why);
 
 	return why == RF_COUNTED ? verdict : count_reason(why, len_bytes);
 }
@@ -377,18 +381,18 @@ static __always_inline int handle_frame(struct xdp_md *ctx, int is_in_frags)
 	if (!is_in_frags)
 		len_bytes = end - data;
 	if (rf_packet_is_plain4(data, end, &packet))
-		return handle_packet(ctx, &packet, 4, len_bytes, jiffies, cpu);
+		return handle_packet(ctx, data, end, &packet, 4, len_bytes, jiffies, cpu);
 	if (rf_packet_is_plain6(data, end, &packet)) {
 		if (is_in_frags) /* no stack is left for class_by_shape in its place */
 			RF_OPAQUE(packet.network);
-		return handle_packet(ctx, &packet, 6, len_bytes, jiffies, cpu);
+		return handle_packet(ctx, data, end, &packet, 6, len_bytes, jiffies, cpu);
 	}
 	reason = rf_packet_parse(data, end, &packet);
 	if (reason != RF_HAS_SOURCE)
 		return count_reason(judge_sourceless(reason, len_bytes), len_bytes);
 	if (packet.version == 4)
-		return handle_packet(ctx, &packet, 4, len_bytes, jiffies, cpu);
-	return handle_packet(ctx, &packet, 6, len_bytes, jiffies, cpu);
+		return handle_packet(ctx, data, end, &packet, 4, len_bytes, jiffies, cpu);
+	return handle_packet(ctx, data, end, &packet, 6, len_bytes, jiffies, cpu);
 }
 
 SEC("xdp")

@@ -18,100 +18,98 @@ struct view {
 };
 
 static __always_inline __u32 limits_of_sport(const struct rf_shapes *shapes,
-					     const struct rf_ports *table, const struct view *view)
+					     const struct rf_shape_tables *tables,
+					     const struct rf_headers *headers)
 {
-	__u32 port = rf_packet_sport(view->data, view->end, view->packet);
+	__u32 port = rf_headers_sport(headers);
 
 	RF_OPAQUE(port); /* keeps the mask, as of the destination port */
-	return shapes->sport_limits[table->sport[port % RF_PORTS]];
+	return shapes->sport_limits[tables->sport[port % RF_PORTS]];
 }
 
 static __always_inline __u32 limits_of_length(const struct rf_shapes *shapes,
-					      const struct rf_ports *table, const struct view *view)
+					      const struct rf_shape_tables *tables, __u32 length)
 {
-	__u32 length = view->len_bytes;
-
 	if (length >= RF_LENGTHS)
 		length = RF_LENGTHS - 1;
 	RF_OPAQUE(length);
-	return shapes->length_limits[table->length[length % RF_LENGTHS]];
+	return shapes->length_limits[tables->length[length % RF_LENGTHS]];
 }
 
-static __always_inline __u32 limits_of_flags(const struct rf_shapes *shapes,
-					     const struct view *view)
-{
-	__u32 flags = rf_packet_tcp_flags(view->data, view->end, view->packet);
-
-	return shapes->flags_limits[flags];
-}
-
-/* The first prefix that contains the destination is the longest. */
+/* The longest prefix that contains the destination, or the entry that matches all. */
 static __always_inline __u32 limits_of_dest4(const struct rf_shapes *shapes,
-					     const struct view *view)
+					     const struct rf_headers *headers)
 {
-	const __be32 dest = rf_packet_dest4(view->data, view->end, view->packet);
+	const __be32 dest = rf_headers_dest4(headers);
+	const struct rf_to_search *search = &shapes->search4;
+	__u32 at = search->first[(dest & search->bits[0]) * search->factor[0] >>
+				 (64 - RF_TO_HASH_LOG)];
 
 	RF_UNROLL
 	for (int i = 0; i < RF_TO_MAX; i++) {
-		const struct rf_to4 *to = &shapes->to4[i];
+		const struct rf_to4 *to = &shapes->to4[at % RF_TO_ENTRIES];
 
-		if (!to->own)
-			break;
+		RF_OPAQUE(to);
 		if ((dest & to->mask) == to->address)
 			return to->limits;
+		at = search->next[at % RF_TO_ENTRIES];
 	}
 	return ~shapes->with_to;
 }
 
 static __always_inline __u32 limits_of_dest6(const struct rf_shapes *shapes,
-					     const struct view *view)
+					     const struct rf_headers *headers)
 {
-	__u64 dest[2];
+	const struct rf_to_search *search = &shapes->search6;
+	__u64 dest[2], hash;
+	__u32 at;
 
-	rf_packet_dest6(view->data, view->end, view->packet, dest);
+	rf_headers_dest6(headers, dest);
+	hash = (dest[0] & search->bits[0]) * search->factor[0] +
+	       (dest[1] & search->bits[1]) * search->factor[1];
+	at = search->first[hash >> (64 - RF_TO_HASH_LOG)];
 	RF_UNROLL
 	for (int i = 0; i < RF_TO_MAX; i++) {
-		const struct rf_to6 *to = &shapes->to6[i];
+		const struct rf_to6 *to = &shapes->to6[at % RF_TO_ENTRIES];
 
-		if (!to->own)
-			break;
+		RF_OPAQUE(to);
 		if ((dest[0] & to->mask[0]) == to->address[0] &&
 		    (dest[1] & to->mask[1]) == to->address[1])
 			return to->limits;
+		at = search->next[at % RF_TO_ENTRIES];
 	}
 	return ~shapes->with_to;
 }
 
-/* `limits` without those that the source port, or the length, excludes. */
-static __always_inline __u32 keep_by_tables(const struct rf_shapes *shapes, __u32 limits,
-					    __u32 bank, const struct view *view)
+/*
+ * The class of a packet whose protocol and destination port give the class `base`, which depends on
+ * these parts of the packet's shape.
+ */
+static __always_inline __u32 class_of_shape(const struct rf_shapes *shapes,
+					    const struct rf_shape_tables *tables, __u32 base,
+					    __u32 parts, const struct view *view, int version)
 {
-	const struct rf_ports *table = bpf_map_lookup_elem(&ports, &bank);
+	struct rf_headers headers;
+	__u32 limits;
 
-	if (!table)
-		return limits; /* cannot happen; for the verifier */
-	if (limits & shapes->with_sport)
-		limits &= limits_of_sport(shapes, table, view);
-	if (limits & shapes->with_length)
-		limits &= limits_of_length(shapes, table, view);
-	return limits;
-}
-
-/* The class of a packet whose protocol and destination port give the class `base`. */
-static __always_inline __u32 class_of_shape(const struct rf_shapes *shapes, __u32 base, __u32 bank,
-					    const struct view *view, int version)
-{
-	__u32 limits = shapes->candidates[base % RF_PACKET_CLASSES_MAX];
-
-	if (!(view->packet->flags & RF_HAS_DPORT))
+	RF_OPAQUE(shapes); /* otherwise the compiler computes it anew at each use */
+	if (!rf_packet_headers(view->data, view->end, view->packet, version, &headers))
+		return base; /* cannot happen; for the verifier */
+	limits = shapes->candidates[base % RF_PACKET_CLASSES_MAX];
+	if (!(view->packet->flags & RF_HAS_DPORT)) {
 		limits &= ~(shapes->with_sport | shapes->with_flags);
-	else if (limits & shapes->with_flags)
-		limits &= limits_of_flags(shapes, view);
-	if (limits & shapes->with_to)
-		limits &= version == 4 ? limits_of_dest4(shapes, view)
-				       : limits_of_dest6(shapes, view);
-	if (limits & (shapes->with_sport | shapes->with_length))
-		limits = keep_by_tables(shapes, limits, bank, view);
+		parts &= ~(RF_SHAPE_SPORT | RF_SHAPE_FLAGS);
+	}
+	if (parts & RF_SHAPE_FLAGS)
+		limits &= shapes->flags_limits[rf_headers_tcp_flags(&headers, view->end,
+								    view->packet)];
+	if (parts & RF_SHAPE_TO)
+		limits &= version == 4 ? limits_of_dest4(shapes, &headers)
+				       : limits_of_dest6(shapes, &headers);
+	if (parts & RF_SHAPE_SPORT)
+		limits &= limits_of_sport(shapes, tables, &headers);
+	if (parts & RF_SHAPE_LENGTH)
+		limits &= limits_of_length(shapes, tables, view->len_bytes);
 	return shapes->packet_class[limits * shapes->factor >> (64 - RF_SHAPE_HASH_LOG)];
 }
 

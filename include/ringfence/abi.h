@@ -561,6 +561,7 @@ struct rf_config {
 	/* The lowest bit of `resets`, their number, names the baseline in use. */
 	__u64 resets;
 	struct rf_baseline baseline[2];
+	struct rf_shape_tables shape_tables[2]; /* of each bank; not in it, which is often copied */
 } __attribute__((aligned(64)));
 
 #endif /* RINGFENCE_ABI_H */

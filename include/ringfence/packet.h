@@ -381,19 +381,43 @@ RF_INLINE const void *rf_header_at(const void *data, __u64 offset)
 	return data + (offset & 0x7fff);
 }
 
-/* The source port of a packet with RF_HAS_DPORT. */
-RF_INLINE __u32 rf_packet_sport(const void *data, const void *end, const struct rf_packet *packet)
-{
-	const struct rf_port_pair *ports = rf_header_at(data, packet->transport);
+/* Where a packet's headers are. */
+struct rf_headers {
+	const void *network;
+	const struct rf_port_pair *ports; /* only with RF_HAS_DPORT */
+};
 
-	return RF_WHOLE(ports, end) ? RF_BE16(ports->source) : 0;
+/*
+ * Returns 1 for every packet that the parser has found a source in: it has seen these headers. The
+ * verifier wants to see it again. Of a plain frame, one comparison tells it of both.
+ */
+RF_INLINE int rf_packet_headers(const void *data, const void *end, const struct rf_packet *packet,
+				int version, struct rf_headers *headers)
+{
+	const __u32 size = version == 4 ? sizeof(struct iphdr) : sizeof(struct ipv6hdr);
+
+	headers->network = headers->ports = rf_header_at(data, packet->network);
+	if (packet->flags & RF_HAS_DPORT)
+		headers->ports = rf_header_at(data, packet->transport);
+	if (!__builtin_constant_p(packet->network)) {
+		RF_OPAQUE(headers->network); /* as they are compared, they are read */
+		RF_OPAQUE(headers->ports);
+		if (headers->network + size > end)
+			return 0;
+	}
+	return RF_WHOLE(headers->ports, end);
 }
 
-/* The flags of a TCP packet with RF_HAS_DPORT; RF_TCP_FLAGS_CUT: none to read. */
-RF_INLINE __u32 rf_packet_tcp_flags(const void *data, const void *end,
-				    const struct rf_packet *packet)
+RF_INLINE __u32 rf_headers_sport(const struct rf_headers *headers)
 {
-	const __u8 *tcp = rf_header_at(data, packet->transport);
+	return RF_BE16(headers->ports->source);
+}
+
+/* The flags of TCP; RF_TCP_FLAGS_CUT: none to read. */
+RF_INLINE __u32 rf_headers_tcp_flags(const struct rf_headers *headers, const void *end,
+				     const struct rf_packet *packet)
+{
+	const __u8 *tcp = (const void *)headers->ports;
 
 	if (packet->flags & RF_TCP_CUT || !RF_WHOLE((const struct tcphdr *)tcp, end))
 		return RF_TCP_FLAGS_CUT;
@@ -401,23 +425,19 @@ RF_INLINE __u32 rf_packet_tcp_flags(const void *data, const void *end,
 }
 
 /* The destination, as rf_to4 and rf_to6 have addresses. */
-RF_INLINE __be32 rf_packet_dest4(const void *data, const void *end, const struct rf_packet *packet)
+RF_INLINE __be32 rf_headers_dest4(const struct rf_headers *headers)
 {
-	const struct iphdr *ip = rf_header_at(data, packet->network);
+	const struct iphdr *ip = headers->network;
 
-	return RF_WHOLE(ip, end) ? ip->daddr : 0;
+	return ip->daddr;
 }
 
-RF_INLINE void rf_packet_dest6(const void *data, const void *end, const struct rf_packet *packet,
-			       __u64 dest[2])
+RF_INLINE void rf_headers_dest6(const struct rf_headers *headers, __u64 dest[2])
 {
-	const struct ipv6hdr *ip = rf_header_at(data, packet->network);
+	const struct ipv6hdr *ip = headers->network;
 
-	dest[0] = dest[1] = 0;
-	if (!RF_WHOLE(ip, end))
-		return;
-	for (int i = 0; i < 4; i++)
-		dest[i / 2] |= (__u64)ip->daddr.s6_addr32[i] << i % 2 * 32;
+	for (int i = 0; i < 2; i++)
+		dest[i] = ip->daddr.s6_addr32[2 * i] | (__u64)ip->daddr.s6_addr32[2 * i + 1] << 32;
 }
 
 #endif /* RINGFENCE_PACKET_H */

@@ -23,8 +23,14 @@ struct rf_packet_class {
 	__u8 unit;	 /* enum rf_unit of them all; RF_BYTES where they differ, see is_mixed */
 	__u8 unit_shift; /* the same */
 	__u8 is_mixed;	 /* they differ in unit or unit_shift: no credits */
-	__u8 by_shape;	 /* `limits` is 0, and the packet's shape tells its class: rf_shapes */
+	__u8 by_shape;	 /* RF_SHAPE_…: where not 0, `limits` is 0, and these tell the class */
 };
+
+/* Parts of a packet's shape, see struct rf_shapes. */
+#define RF_SHAPE_SPORT (1U << 0)
+#define RF_SHAPE_TO (1U << 1)
+#define RF_SHAPE_LENGTH (1U << 2)
+#define RF_SHAPE_FLAGS (1U << 3)
 
 /* Classes of packets that have a destination port. */
 enum rf_ports_of {
@@ -36,10 +42,14 @@ enum rf_ports_of {
 
 /*
  * Value of `ports`, one for each bank: the class by the destination port, which is read only where
- * RF_BANK_PORTS is set, and indexes into tables of rf_shapes, read only where RF_BANK_SHAPES is.
+ * RF_BANK_PORTS is set.
  */
 struct rf_ports {
 	__u8 packet_class[RF_PORTS_OF_COUNT][RF_PORTS];
+};
+
+/* Indexes into tables of rf_shapes, one for each bank. Read only where RF_BANK_SHAPES is set. */
+struct rf_shape_tables {
 	__u8 sport[RF_PORTS];	 /* into sport_limits */
 	__u8 length[RF_LENGTHS]; /* into length_limits */
 };
@@ -86,8 +96,10 @@ struct rf_shapes {
 	__u32 length_limits[256];
 	__u32 flags_limits[RF_TCP_FLAGS];
 	__u32 reserved;
-	struct rf_to4 to4[RF_TO_MAX]; /* the longest first: the first that matches decides */
-	struct rf_to6 to6[RF_TO_MAX];
+	struct rf_to4 to4[RF_TO_ENTRIES]; /* the longest first */
+	struct rf_to6 to6[RF_TO_ENTRIES];
+	struct rf_to_search search4;
+	struct rf_to_search search6;
 	/* No two sets that occur share the index (set * factor) >> (64 - RF_SHAPE_HASH_LOG). */
 	__u64 factor;
 	__u8 packet_class[1 << RF_SHAPE_HASH_LOG];

@@ -104,15 +104,17 @@ static void check_shape(const struct rf_packet *packet, const uint8_t *bytes, si
 	const struct expected expected = expect(bytes, length);
 	const void *end = bytes + length;
 	const size_t at = packet->transport;
+	struct rf_headers headers;
 	__u64 dest[2];
 
+	REQUIRE(rf_packet_headers(bytes, end, packet, packet->version, &headers));
 	REQUIRE(packet->network == expected.source_at - (expected.version == 4 ? 12 : 8));
 	if (packet->version == 4) {
-		const uint32_t dest4 = rf_packet_dest4(bytes, end, packet);
+		const uint32_t dest4 = rf_headers_dest4(&headers);
 
 		REQUIRE(memcmp(&dest4, bytes + expected.source_at + 4, sizeof(dest4)) == 0);
 	} else {
-		rf_packet_dest6(bytes, end, packet, dest);
+		rf_headers_dest6(&headers, dest);
 		for (int i = 0; i < 16; i++)
 			REQUIRE((dest[i / 8] >> i % 8 * 8 & 0xff) ==
 				bytes[expected.source_at + 16 + i]);
@@ -121,9 +123,9 @@ static void check_shape(const struct rf_packet *packet, const uint8_t *bytes, si
 		return;
 	REQUIRE(at >= packet->network + 20U && at + 4 <= length);
 	REQUIRE(get16(bytes + at + 2) == packet->dport);
-	REQUIRE(rf_packet_sport(bytes, end, packet) == get16(bytes + at));
+	REQUIRE(rf_headers_sport(&headers) == get16(bytes + at));
 	if (packet->protocol == IPPROTO_TCP)
-		REQUIRE(rf_packet_tcp_flags(bytes, end, packet) ==
+		REQUIRE(rf_headers_tcp_flags(&headers, end, packet) ==
 			(packet->flags & RF_TCP_CUT ? RF_TCP_FLAGS_CUT : bytes[at + 13]));
 }
 

@@ -124,7 +124,8 @@ static inline int class_of(const struct rules *rules, int protocol, bool is_syn,
 	const struct rf_bank *bank = &rules->ruleset.bank;
 	enum rf_ports_of of = is_syn ? RF_PORTS_SYN : RF_PORTS_TCP;
 
-	assert_int_equal(!rules->compiled.ports, !(bank->flags & (RF_BANK_PORTS | RF_BANK_SHAPES)));
+	assert_int_equal(!rules->compiled.ports, !(bank->flags & RF_BANK_PORTS));
+	assert_int_equal(!rules->compiled.tables, !(bank->flags & RF_BANK_SHAPES));
 	if (bank->flags & RF_BANK_PORTS && port != NO_PORT && (protocol == TCP || protocol == UDP))
 		return rules->compiled.ports
 			->packet_class[protocol == UDP ? RF_PORTS_UDP : of][port];

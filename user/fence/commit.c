@@ -67,11 +67,11 @@ static void set_active(struct rf_fence *fence, uint64_t active)
 }
 
 /*
- * Writes the idle bank, which no program reads any more, and puts it in force. `ports` is NULL if
- * no limit needs their tables.
+ * Writes the idle bank, which no program reads any more, and puts it in force. Tables
+ * are NULL if no limit needs them.
  */
 static int switch_bank(struct rf_fence *fence, const struct rf_bank *bank,
-		       const struct rf_ports *ports, const struct rf_tries *tries,
+		       const struct rf_compiled *tables, const struct rf_tries *tries,
 		       struct rf_error *error)
 {
 	struct rf_config *config = fence->config;
@@ -80,8 +80,10 @@ static int switch_bank(struct rf_fence *fence, const struct rf_bank *bank,
 
 	if (err)
 		return err;
-	if (ports)
-		memcpy(&fence->ports[next & 1], ports, sizeof(*ports));
+	if (tables->ports)
+		memcpy(&fence->ports[next & 1], tables->ports, sizeof(*tables->ports));
+	if (tables->tables)
+		memcpy(&config->shape_tables[next & 1], tables->tables, sizeof(*tables->tables));
 	config->bank[next & 1] = *bank;
 	config->bank[next & 1].since_generation = next;
 	note_births(&config->bank[next & 1], next);
@@ -266,10 +268,11 @@ static int clear_new_counters(const struct commit *commit, struct rf_error *erro
 static int switch_both(struct commit *commit, struct rf_error *error)
 {
 	struct rf_fence *fence = commit->fence;
-	const struct rf_ports *present_ports =
-		commit->present.flags & (RF_BANK_PORTS | RF_BANK_SHAPES)
-			? &fence->ports[fence->config->active & 1]
-			: NULL;
+	const unsigned int bank = fence->config->active & 1, flags = commit->present.flags;
+	const struct rf_compiled present = {
+		.ports = flags & RF_BANK_PORTS ? &fence->ports[bank] : NULL,
+		.tables = flags & RF_BANK_SHAPES ? &fence->config->shape_tables[bank] : NULL,
+	};
 	const struct rf_bank *fallback = commit->trial ? &commit->present : NULL;
 	uint64_t before;
 	int err = 0;
@@ -282,8 +285,7 @@ static int switch_both(struct commit *commit, struct rf_error *error)
 		return err;
 	/* Larger clips must be in force first, see rf_bank_raise_clips(). */
 	if (rf_bank_raise_clips(&commit->present, &commit->ruleset->bank))
-		err = switch_bank(fence, &commit->present, present_ports, &commit->present_tries,
-				  error);
+		err = switch_bank(fence, &commit->present, &present, &commit->present_tries, error);
 	if (err)
 		return err;
 	rf_newcomers_prepare(fence, &commit->ruleset->bank, &commit->present);
@@ -293,8 +295,7 @@ static int switch_both(struct commit *commit, struct rf_error *error)
 	rf_bans_prepare(fence, &commit->ruleset->bank);
 	set_deadline(commit);
 	before = fence->config->active;
-	err = switch_bank(fence, &commit->ruleset->bank, commit->compiled.ports, &commit->tries,
-			  error);
+	err = switch_bank(fence, &commit->ruleset->bank, &commit->compiled, &commit->tries, error);
 	commit->is_in_force = fence->config->active != before;
 	if (commit->is_in_force)
 		rf_newcomers_age_kin(fence, &commit->ruleset->bank, fallback);

@@ -75,12 +75,12 @@ static void read_ports(struct rf_ruleset *ruleset, const struct rf_ports *ports)
 				  limits_of(bank, ports->packet_class[RF_PORTS_UDP][port]));
 }
 
-static void read_sports(struct rf_ruleset *ruleset, const struct rf_ports *ports)
+static void read_sports(struct rf_ruleset *ruleset, const struct rf_shape_tables *tables)
 {
 	const struct rf_shapes *shapes = &ruleset->bank.shapes;
 
 	for (uint32_t port = 0; port < RF_PORTS; port++)
-		note_port(ruleset->sports, port, shapes->sport_limits[ports->sport[port]]);
+		note_port(ruleset->sports, port, shapes->sport_limits[tables->sport[port]]);
 }
 
 static int make_ports(struct rf_ruleset *ruleset)
@@ -153,7 +153,7 @@ int rf_fence_ruleset_of(const struct rf_fence *fence, int bank, struct rf_rulese
 	if (ruleset->bank.flags & RF_BANK_PORTS)
 		read_ports(ruleset, &fence->ports[bank]);
 	if (ruleset->bank.flags & RF_BANK_SHAPES)
-		read_sports(ruleset, &fence->ports[bank]);
+		read_sports(ruleset, &fence->config->shape_tables[bank]);
 	if (ruleset->bank.flags & (RF_BANK_PREFIXES4 | RF_BANK_PREFIXES6))
 		err = rf_tries_open(fence, bank, &tries, error);
 	if (!err)

@@ -37,7 +37,9 @@ int rf_sets_number(struct rf_sets *sets, uint32_t set);
 uint32_t rf_shapes_limits(const struct rf_bank *bank);
 /* Fills the tables by which the data path finds what the shape of a packet excludes. */
 int rf_shapes_compile(const struct rf_ruleset *ruleset, struct rf_shapes *shapes,
-		      struct rf_ports *ports, struct rf_error *error);
+		      struct rf_shape_tables *tables, struct rf_error *error);
+/* The parts of a shape that these limits ask for: RF_SHAPE_… */
+uint8_t rf_shapes_parts(const struct rf_shapes *shapes, uint32_t limits);
 /* Fills the search among the entries of `to`. */
 void rf_to_search_compile(const struct rf_shapes *shapes, struct rf_to_search *search4,
 			  struct rf_to_search *search6);

@@ -270,6 +270,7 @@ int rf_ruleset_compile(struct rf_ruleset *ruleset, struct rf_compiled *compiled,
 void rf_compiled_free(struct rf_compiled *compiled)
 {
 	free(compiled->ports);
+	free(compiled->tables);
 	free(compiled->value);
 	*compiled = (struct rf_compiled){};
 }

@@ -203,7 +203,8 @@ static int compile_bases(struct draft *draft, struct rf_error *error)
 		const int class = RF_SETS_MAX - 1 - i;
 
 		shapes->candidates[class] = draft->bases.set[i];
-		draft->bank->packet_class[class].by_shape = 1;
+		draft->bank->packet_class[class].by_shape =
+			rf_shapes_parts(shapes, draft->bases.set[i]);
 		if (rf_shapes_combine(shapes, draft->bases.set[i], draft->looks[i], &left))
 			return fail_classes(draft, error);
 	}
@@ -251,10 +252,14 @@ static int make_tables(struct rf_bank *bank, struct rf_compiled *compiled, struc
 		if (limit->has_sports || limit->length_max)
 			bank->flags |= RF_BANK_SHAPES;
 	}
-	if (!(bank->flags & (RF_BANK_PORTS | RF_BANK_SHAPES)))
-		return 0;
-	compiled->ports = calloc(1, sizeof(*compiled->ports));
-	return compiled->ports ? 0 : rf_error_failed(error, -ENOMEM, "out of memory for the ports");
+	if (bank->flags & RF_BANK_PORTS)
+		compiled->ports = calloc(1, sizeof(*compiled->ports));
+	if (bank->flags & RF_BANK_SHAPES)
+		compiled->tables = calloc(1, sizeof(*compiled->tables));
+	if ((bank->flags & RF_BANK_PORTS && !compiled->ports) ||
+	    (bank->flags & RF_BANK_SHAPES && !compiled->tables))
+		return rf_error_failed(error, -ENOMEM, "out of memory for the ports");
+	return 0;
 }
 
 int rf_packet_classes_compile(struct rf_ruleset *ruleset, struct rf_compiled *compiled,
@@ -268,7 +273,7 @@ int rf_packet_classes_compile(struct rf_ruleset *ruleset, struct rf_compiled *co
 	rf_sets_number(classes, 0); /* the class that no limit matches */
 	err = make_tables(bank, compiled, error);
 	if (!err)
-		err = rf_shapes_compile(ruleset, &bank->shapes, compiled->ports, error);
+		err = rf_shapes_compile(ruleset, &bank->shapes, compiled->tables, error);
 	if (!err)
 		err = compile_protocols(&draft, bank->flags & RF_BANK_PORTS, error);
 	if (!err && bank->flags & RF_BANK_PORTS)

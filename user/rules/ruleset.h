@@ -40,9 +40,10 @@ struct rf_ruleset {
 
 /* What the data path reads in addition to the bank. */
 struct rf_compiled {
-	struct rf_ports *ports;	       /* NULL: no limit has ports, source ports or lengths */
-	struct rf_prefix_value *value; /* one for each of `listed`, in its order */
-	uint32_t refused;	       /* bit set of slots: the limits that an error names */
+	struct rf_ports *ports;		/* NULL: no limit has ports */
+	struct rf_shape_tables *tables; /* NULL: no limit has source ports or lengths */
+	struct rf_prefix_value *value;	/* one for each of `listed`, in its order */
+	uint32_t refused;		/* bit set of slots: the limits that an error names */
 };
 
 #define RF_RULESET_NONE ((struct rf_ruleset){})

@@ -153,10 +153,19 @@ static void compile_to(struct rf_shapes *shapes)
 				six->limits |= outer6->own;
 		}
 	}
+	shapes->to4[RF_TO_MAX].limits = shapes->to6[RF_TO_MAX].limits = ~shapes->with_to;
+}
+
+uint8_t rf_shapes_parts(const struct rf_shapes *shapes, uint32_t limits)
+{
+	return (limits & shapes->with_sport ? RF_SHAPE_SPORT : 0) |
+	       (limits & shapes->with_to ? RF_SHAPE_TO : 0) |
+	       (limits & shapes->with_length ? RF_SHAPE_LENGTH : 0) |
+	       (limits & shapes->with_flags ? RF_SHAPE_FLAGS : 0);
 }
 
 int rf_shapes_compile(const struct rf_ruleset *ruleset, struct rf_shapes *shapes,
-		      struct rf_ports *ports, struct rf_error *error)
+		      struct rf_shape_tables *tables, struct rf_error *error)
 {
 	int err = 0;
 
@@ -165,11 +174,12 @@ int rf_shapes_compile(const struct rf_ruleset *ruleset, struct rf_shapes *shapes
 	find_with(&ruleset->bank, shapes);
 	compile_flags(&ruleset->bank, shapes);
 	compile_to(shapes);
-	if (ports)
-		err = compile_table(ruleset, limits_of_sport, shapes->with_sport, ports->sport,
+	rf_to_search_compile(shapes, &shapes->search4, &shapes->search6);
+	if (tables)
+		err = compile_table(ruleset, limits_of_sport, shapes->with_sport, tables->sport,
 				    shapes->sport_limits);
-	if (ports && !err)
-		err = compile_table(ruleset, limits_of_length, shapes->with_length, ports->length,
+	if (tables && !err)
+		err = compile_table(ruleset, limits_of_length, shapes->with_length, tables->length,
 				    shapes->length_limits);
 	if (err)
 		return rf_error_failed(
