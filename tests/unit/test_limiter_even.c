@@ -133,6 +133,8 @@ static const struct CMUnitTest tests[] = {
 	       LIMIT(1600, SECOND, STRICT(31)), .keeps = {1538, SECOND}, .loses = {1543, SECOND}),
 	SENDER("strict, 31 cells, 100/1s at HZ 250: 96/1s", HZ250, RF_JIFFIES,
 	       LIMIT(100, SECOND, STRICT(31)), .keeps = {96, SECOND}, .loses = {97, SECOND}),
+	SENDER("strict, 31 cells, 100/1s at HZ 300: 96/1s", HZ300, RF_JIFFIES,
+	       LIMIT(100, SECOND, STRICT(31)), .keeps = {96, SECOND}, .loses = {97, SECOND}),
 	TICKS("strict, frames of 1000 bytes: a whole number of them",
 	      LIMIT(100999, 10 * SECOND, STRICT(16), BYTES), .cost = 1000),
 

@@ -33,13 +33,26 @@ static void set_cell(struct rf_policy *policy, uint64_t window_ns, uint32_t part
 }
 
 /*
+ * W in ticks, rounded up, but for a rest of less than a ns a tick: the length of a tick is rounded,
+ * so that a second at 300 Hz is 300 ticks of 3333333 ns and 100 ns. For the strict edge only, which
+ * adds a tick: two times that are W apart are never read more than floor(W) + 1 ticks apart.
+ */
+static uint64_t whole_ticks(uint64_t window_ns, uint32_t tick_ns)
+{
+	const uint64_t ticks = window_ns / tick_ns;
+
+	return ticks + (window_ns % tick_ns > ticks);
+}
+
+/*
  * The same, in parts of ticks: `parts` cells cover that many whole ticks, wherever they start,
  * since floor(x + d) - floor(x) <= ceil(d), and d, counted in cells, is no more than `parts`.
  */
 static void set_cell_in_parts(struct rf_policy *policy, uint64_t window_ns, uint32_t parts,
 			      bool one_more, uint32_t tick_ns)
 {
-	const uint64_t ticks = divide_up(window_ns, tick_ns) + one_more;
+	const uint64_t ticks =
+		one_more ? whole_ticks(window_ns, tick_ns) + 1 : divide_up(window_ns, tick_ns);
 
 	set_cell(policy, window_ns, parts, one_more, tick_ns);
 	if (policy->clock != RF_JIFFIES && ticks < RF_JIFFIES_WINDOW_MIN)
