@@ -29,8 +29,10 @@
 /* Unrolls the loop that follows, so that each round is compiled with its constants. */
 #ifdef __clang__
 #define RF_UNROLL _Pragma("clang loop unroll(full)")
+#define RF_UNROLL_BY_2 _Pragma("clang loop unroll_count(2)")
 #else
 #define RF_UNROLL
+#define RF_UNROLL_BY_2
 #endif
 
 /* Loads once, in one piece. */

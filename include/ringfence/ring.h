@@ -177,32 +177,50 @@ RF_INLINE __u64 rf_is_below(__u32 a, __u32 b)
 	return difference >> 63;
 }
 
-/* Adds a cell that is `behind` + 1 epochs behind `own`; of its own epoch: ~0. */
-RF_INLINE void rf_sums_add(struct rf_sums *sums, __u32 half, __u32 behind, __u32 ahead, __u32 cells)
-{
-	const __u64 is_own = ((__u64)behind + 1) >> 32;
-	const __u64 counts = rf_is_below(behind + ahead, cells - 1) & ~is_own;
+/*
+ * The ring is summed without a branch. A map has a bit for each cell of the ring, in their order
+ * there: does it count? So two bits and the tag of a word tell what the word counts for. A second
+ * map, in the upper 32 bits, is for a second sum.
+ */
+#define RF_RING_CELLS (2 * RF_CELLS)
+#define RF_MAP_SECOND 32
 
-	sums->behind += half & -rf_is_below(behind, cells - 1);
-	sums->before += half & -counts;
+/* A map of the `count` cells before cell `end`. */
+RF_INLINE __u64 rf_map_before(__u32 end, __u32 count)
+{
+	const __u64 cells = ((1ULL << (count & 31)) - 1) << (end - count) % RF_RING_CELLS;
+
+	return (cells | cells >> RF_RING_CELLS) & ((1ULL << RF_RING_CELLS) - 1);
+}
+
+/* Is the word of the lap of the ring that ends with that cell? */
+RF_INLINE __u64 rf_is_of_lap(__u64 word, __u32 last)
+{
+	return rf_is_below(rf_pair_epoch(last) - rf_word_epoch(word), RF_RING_CELLS);
 }
 
 RF_INLINE struct rf_sums rf_window_sums(const struct rf_window *window,
 					const struct rf_policy *policy, __u32 own, __u32 now)
 {
-	const __u32 cells = policy->cells;
-	struct rf_sums sums = {};
+	const __u32 count = policy->cells - 1;
+	const __u64 is_own = rf_is_below(now - own, count + 1) << own % RF_RING_CELLS;
+	const __u64 before = rf_map_before(now, count) & ~is_own;
+	__u64 map = rf_map_before(own, count) | before << RF_MAP_SECOND, sums = 0;
 
+	RF_UNROLL_BY_2
 	for (int i = 0; i < RF_CELLS; i++) {
 		const __u64 word = rf_load(&window->cell[i]);
-		const __u32 behind = own - rf_word_epoch(word) - 1;
+		const __u64 counts = rf_is_of_lap(word, own) | rf_is_of_lap(word, now)
+								       << RF_MAP_SECOND;
 
-		rf_sums_add(&sums, rf_half(word, 0), behind, now - own, cells);
-		rf_sums_add(&sums, rf_half(word, 1), behind - 1, now - own, cells);
+		sums += rf_half(word, 0) * (map & counts);
+		sums += rf_half(word, 1) * (map >> 1 & counts);
+		map >>= 2;
 	}
-	sums.behind <<= policy->used_shift & 31;
-	sums.before <<= policy->used_shift & 31;
-	return sums;
+	return (struct rf_sums){
+		.behind = (__u64)(__u32)sums << (policy->used_shift & 31),
+		.before = sums >> RF_MAP_SECOND << (policy->used_shift & 31),
+	};
 }
 
 /*

@@ -29,19 +29,24 @@ mutants_of_sliding() {
 		's/return found == old \|\| .*/return 1 || found;/'
 	try_mutant sliding loose "the head is stored, whoever won" rf_take_sliding \
 		's/if \(rf_cas\(&window->head, head, (.*)\) == head\)/plain_store(\&window->head, \1);/'
-	try_mutant sliding loose "the sum of the window is a cell too short" rf_sums_add \
-		's/rf_is_below\(behind \+ (.*), cells - 1\)/rf_is_below(behind + \1, cells - 1 - (cells > 1))/'
-	try_mutant sliding strict "the sum of cells before the head is a cell too short" rf_sums_add \
-		's/rf_is_below\(behind, cells - 1\)/rf_is_below(behind, cells - 1 - (cells > 1))/'
-	try_mutant sliding strict "the sum of the window is a cell too long" rf_sums_add \
-		's/rf_is_below\(behind \+ (.*), cells - 1\)/rf_is_below(behind + \1, cells)/'
-	try_mutant sliding loose "the sum of cells before the head is a cell too long" rf_sums_add \
-		's/rf_is_below\(behind, cells - 1\)/rf_is_below(behind, cells)/'
+	try_mutant sliding loose "the sum of the window is a cell too short" rf_window_sums \
+		's/rf_map_before\(now, count\)/rf_map_before(now, count - !!count)/'
+	try_mutant sliding strict "the sum of cells before the head is a cell too short" rf_window_sums \
+		's/rf_map_before\(own, count\)/rf_map_before(own, count - !!count)/'
+	try_mutant sliding strict "the sum of the window is a cell too long" rf_window_sums \
+		's/rf_map_before\(now, count\)/rf_map_before(now, count + 1)/'
+	try_mutant sliding loose "the sum of cells before the head is a cell too long" rf_window_sums \
+		's/rf_map_before\(own, count\)/rf_map_before(own, count + 1)/'
 	try_mutant sliding loose "the sum of cells before the head counts the head's cell as well" \
-		rf_sums_add \
-		's/rf_is_below\(behind, cells - 1\)/rf_is_below(behind + 1, cells)/'
-	try_mutant sliding strict "the head's own cell counts twice" rf_sums_add \
+		rf_window_sums \
+		's/rf_map_before\(own, count\)/rf_map_before(own + 1, count + 1)/'
+	try_mutant sliding strict "the head's own cell counts twice" rf_window_sums \
 		's/ & ~is_own//'
+	try_mutant sliding loose "words of the lap before that read as newer do not count" \
+		rf_window_sums \
+		's/rf_is_of_lap\(word, now\)/rf_is_of_lap(word, own)/'
+	try_mutant sliding loose "words of any lap count" rf_is_of_lap \
+		's/return .*/return 1;/'
 	try_mutant sliding loose "a closed cell does not count for the next one" rf_closed_counts \
 		's/\? rf_half_used\(.*\) : 0/\&\& 0/'
 	try_mutant sliding loose "a closed cell counts for a cell too short" rf_closed_counts \
@@ -71,7 +76,7 @@ mutants_of_sliding() {
 	try_mutant sliding loose "a word of another pair counts as the cell's" rf_cell_holds \
 		's/if \(rf_word_epoch\(word\) == .*/if (1)/'
 	try_mutant sliding loose "both cells of a word are as old as the even one" rf_window_sums \
-		's/behind - 1, now - own/behind, now - own/'
+		's/map >> 1 & /map \& /'
 	try_mutant sliding strict "the sum has the even cells only" rf_window_sums \
 		's/rf_half\(word, 1\)/0/'
 	try_mutant sliding loose "a closed cell counts what its neighbour has" rf_closed_counts \
