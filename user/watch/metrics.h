@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Metrics for Prometheus, made from scans: what ringfence-metrics(5) lists. No source is ever a
+ * label. What is kept of a fence outlives the fence, so that its counters never step back.
+ */
+#ifndef RINGFENCE_METRICS_H
+#define RINGFENCE_METRICS_H
+
+#include "watch/event.h"
+#include "watch/privacy.h"
+#include "watch/snapshot.h"
+
+/* What is known of one fence. */
+struct rf_metrics;
+
+struct rf_metrics *rf_metrics_new(const char *fence); /* NULL: no memory */
+void rf_metrics_free(struct rf_metrics *metrics);
+const char *rf_metrics_fence(const struct rf_metrics *metrics);
+
+/* Takes a scan, in the order of scans. */
+void rf_metrics_take(struct rf_metrics *metrics, const struct rf_snapshot *snapshot);
+/* The last scan failed, or the fence is gone: its counters are not told until the next one. */
+void rf_metrics_lose(struct rf_metrics *metrics);
+/*
+ * Observes the use of sources now, not at the end of the minute: for who scans once in a while.
+ */
+void rf_metrics_observe(struct rf_metrics *metrics);
+void rf_metrics_count_event(struct rf_metrics *metrics, enum rf_event_type type);
+void rf_metrics_count_suppressed(struct rf_metrics *metrics, enum rf_event_type type,
+				 uint64_t events);
+/* The bytes of its history, and the writes that failed since it was opened. */
+void rf_metrics_note_history(struct rf_metrics *metrics, uint64_t bytes, uint64_t errors);
+
+/*
+ * What keeps the counters going, as one line of JSON; see watch/monotonic.h. The caller frees it.
+ */
+char *rf_metrics_save(const struct rf_metrics *metrics);
+int rf_metrics_restore(struct rf_metrics *metrics, const char *text);
+
+struct rf_metrics_page {
+	const struct rf_metrics *const *fence;
+	int fences;
+	bool is_open;	      /* OpenMetrics 1.0, not the text format 0.0.4 */
+	bool has_exemplars;   /* of OpenMetrics: the worst sources */
+	enum rf_told told;    /* of them */
+	bool is_once;	      /* the scan is of now, and no other follows */
+	uint64_t awake_ns;    /* now, by rf_time_awake() */
+	uint64_t interval_ns; /* between two scans */
+};
+
+/* Writes the metrics of several fences. The caller frees the text. NULL: no memory. */
+char *rf_metrics_write(const struct rf_metrics_page *page, size_t *length);
+
+#endif /* RINGFENCE_METRICS_H */
