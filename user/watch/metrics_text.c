@@ -1,0 +1,516 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The table of metrics, and how they are written. */
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/printable.h"
+#include "base/units.h"
+#include "watch/metrics_of.h"
+
+struct writer {
+	const struct rf_metrics_page *page;
+	const struct family *family;
+	FILE *out;
+};
+
+enum type { COUNTER, GAUGE, HISTOGRAM, INFO };
+
+struct family {
+	const char *name; /* without the _total or _info of its samples */
+	enum type type;
+	const char *help;
+	/* Writes the samples of a fence; those of the daemon once, without a fence. */
+	void (*write)(struct writer *writer, const struct rf_metrics *metrics);
+};
+
+__attribute__((format(printf, 2, 3))) static void put(FILE *out, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	vfprintf(out, format, args);
+	va_end(args);
+}
+
+/* ---- samples ---- */
+
+/* A label's value. Names of fences may have any character but '/' and blanks. */
+static void put_value(FILE *out, const char *value)
+{
+	char text[RF_PREFIX_TEXT_SIZE];
+
+	snprintf(text, sizeof(text), "%s", value);
+	rf_hide_controls(text, false);
+	for (const char *at = text; *at; at++) {
+		if (*at == '"' || *at == '\\')
+			fputc('\\', out);
+		fputc(*at, out);
+	}
+}
+
+static void put_label(FILE *out, const char *name, const char *value)
+{
+	put(out, "%s=\"", name);
+	put_value(out, value);
+	fputc('"', out);
+}
+
+/* Begins a sample with the label of its fence. */
+static void begin(struct writer *writer, const char *suffix, const char *fence)
+{
+	put(writer->out, "%s%s{", writer->family->name, suffix);
+	if (fence)
+		put_label(writer->out, "fence", fence);
+}
+
+static void label(struct writer *writer, const char *name, const char *value)
+{
+	fputc(',', writer->out);
+	put_label(writer->out, name, value);
+}
+
+static void end_count(struct writer *writer, uint64_t value)
+{
+	put(writer->out, "} %" PRIu64 "\n", value);
+}
+
+static void end_seconds(struct writer *writer, uint64_t value_ns)
+{
+	put(writer->out, "} %.9g\n", (double)value_ns / RF_NS_PER_S);
+}
+
+/* Ends a sample with the worst source, where that may be told. */
+static void end_with_worst(struct writer *writer, uint64_t value, const struct rf_worst *worst)
+{
+	const struct rf_metrics_page *page = writer->page;
+	char text[RF_PREFIX_TEXT_SIZE];
+	struct rf_prefix source;
+
+	put(writer->out, "} %" PRIu64, value);
+	if (page->is_open && page->has_exemplars && worst && worst->packets &&
+	    rf_tell(page->told, &worst->source, &source)) {
+		rf_format_prefix(&source, text);
+		put(writer->out, " # {");
+		put_label(writer->out, "source", text);
+		put(writer->out, "} %" PRIu64 " %.3f", worst->packets,
+		    (double)worst->time_ns / RF_NS_PER_S);
+	}
+	fputc('\n', writer->out);
+}
+
+static const char *const families[] = {"ipv4", "ipv6"};
+
+/* ---- of the fence ---- */
+
+static void write_reasons(struct writer *writer, const struct rf_metrics *metrics, bool bytes)
+{
+	for (int i = 0; i < RF_REASON_COUNT; i++) {
+		const struct rf_count *count = &metrics->counters.reason[i];
+
+		begin(writer, "_total", metrics->fence);
+		label(writer, "verdict", i < RF_FIRST_DROP ? "passed" : "dropped");
+		label(writer, "reason", rf_reason_name(i));
+		end_count(writer, bytes ? count->bytes : count->packets);
+	}
+}
+
+static void write_packets(struct writer *writer, const struct rf_metrics *metrics)
+{
+	write_reasons(writer, metrics, false);
+}
+
+static void write_bytes(struct writer *writer, const struct rf_metrics *metrics)
+{
+	write_reasons(writer, metrics, true);
+}
+
+static void write_family(struct writer *writer, const struct rf_metrics *metrics,
+			 const char *suffix, const __u64 value[2])
+{
+	for (int i = 0; i < 2; i++) {
+		begin(writer, suffix, metrics->fence);
+		label(writer, "family", families[i]);
+		end_count(writer, value[i]);
+	}
+}
+
+static void write_windows(struct writer *writer, const struct rf_metrics *metrics)
+{
+	const __u64 windows[] = {metrics->windows[0], metrics->windows[1]};
+
+	write_family(writer, metrics, "", windows);
+}
+
+static void write_capacity(struct writer *writer, const struct rf_metrics *metrics)
+{
+	const __u64 capacity[] = {metrics->capacity, metrics->capacity};
+
+	write_family(writer, metrics, "", capacity);
+}
+
+static void write_inserted(struct writer *writer, const struct rf_metrics *metrics)
+{
+	write_family(writer, metrics, "_total", metrics->counters.inserts);
+}
+
+static void write_evicted(struct writer *writer, const struct rf_metrics *metrics)
+{
+	write_family(writer, metrics, "_total", metrics->counters.evictions);
+}
+
+static void write_newcomers(struct writer *writer, const struct rf_metrics *metrics)
+{
+	const struct rf_counters *counters = &metrics->counters;
+	const struct {
+		const char *outcome;
+		uint64_t count;
+	} rows[] = {
+		{"admitted", counters->newcomers_admitted},
+		{"aggregated", counters->newcomers_aggregated},
+		{"passed", counters->reason[RF_NEWCOMER_OPEN].packets},
+		{"dropped", counters->reason[RF_NEWCOMER_CLOSED].packets},
+		{"known", counters->newcomers_known},
+		{"unnoted", counters->shadow_newcomers},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		begin(writer, "_total", metrics->fence);
+		label(writer, "outcome", rows[i].outcome);
+		end_count(writer, rows[i].count);
+	}
+}
+
+static void write_map_errors(struct writer *writer, const struct rf_metrics *metrics)
+{
+	for (int i = 0; i < RF_MAP_ERROR_COUNT; i++) {
+		begin(writer, "_total", metrics->fence);
+		label(writer, "error", rf_map_error_name(i));
+		end_count(writer, metrics->counters.map_error[i]);
+	}
+}
+
+static void write_bans_refused(struct writer *writer, const struct rf_metrics *metrics)
+{
+	begin(writer, "_total", metrics->fence);
+	end_count(writer, metrics->counters.bans_refused);
+}
+
+static void write_lists(struct writer *writer, const struct rf_metrics *metrics)
+{
+	static const char *const lists[] = {[RF_ALLOW] = "allow", [RF_DENY] = "deny"};
+
+	for (int i = 0; i < 2; i++) {
+		begin(writer, "", metrics->fence);
+		label(writer, "list", lists[i]);
+		end_count(writer, metrics->listed[i]);
+	}
+}
+
+static void write_trial(struct writer *writer, const struct rf_metrics *metrics)
+{
+	begin(writer, "", metrics->fence);
+	end_seconds(writer, metrics->trial_ns);
+}
+
+/* ---- of limits ---- */
+
+/* The next limit after `slot`; RF_LIMITS_MAX: none. */
+static int next_limit(const struct rf_metrics *metrics, int slot)
+{
+	do
+		slot++;
+	while (slot < RF_LIMITS_MAX && !*metrics->limit[slot].name);
+	return slot;
+}
+
+#define EACH_LIMIT(slot, metrics)                                    \
+	(int slot = next_limit(metrics, -1); (slot) < RF_LIMITS_MAX; \
+	 (slot) = next_limit(metrics, slot))
+
+static void begin_limit(struct writer *writer, const char *suffix, const struct rf_metrics *metrics,
+			int slot)
+{
+	begin(writer, suffix, metrics->fence);
+	label(writer, "limit", metrics->limit[slot].name);
+}
+
+static void write_outcomes(struct writer *writer, const struct rf_metrics *metrics, int slot,
+			   bool bytes)
+{
+	const struct rf_limit_metrics *limit = &metrics->limit[slot];
+	const struct {
+		const char *outcome;
+		const struct rf_count *count;
+		const struct rf_worst *worst;
+	} rows[] = {
+		{"passed", &limit->counters.passed, NULL},
+		{"dropped", &limit->counters.dropped, &limit->dropped},
+		{"would_drop", &limit->counters.would_drop, &limit->would_drop},
+		{"forfeited", &limit->counters.forfeited, NULL},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		const struct rf_count *count = rows[i].count;
+
+		begin_limit(writer, "_total", metrics, slot);
+		label(writer, "outcome", rows[i].outcome);
+		end_with_worst(writer, bytes ? count->bytes : count->packets,
+			       bytes ? NULL : rows[i].worst);
+	}
+}
+
+static void write_limit_packets(struct writer *writer, const struct rf_metrics *metrics)
+{
+	for
+		EACH_LIMIT(slot, metrics)
+	write_outcomes(writer, metrics, slot, false);
+}
+
+static void write_limit_bytes(struct writer *writer, const struct rf_metrics *metrics)
+{
+	for
+		EACH_LIMIT(slot, metrics)
+	write_outcomes(writer, metrics, slot, true);
+}
+
+static void write_limit_allowed(struct writer *writer, const struct rf_metrics *metrics)
+{
+	for
+		EACH_LIMIT(slot, metrics)
+		{
+			begin_limit(writer, "", metrics, slot);
+			label(writer, "unit", metrics->limit[slot].is_bytes ? "bytes" : "packets");
+			end_count(writer, metrics->limit[slot].count);
+		}
+}
+
+static void write_limit_window(struct writer *writer, const struct rf_metrics *metrics)
+{
+	for
+		EACH_LIMIT(slot, metrics)
+		{
+			begin_limit(writer, "", metrics, slot);
+			end_seconds(writer, metrics->limit[slot].window_ns);
+		}
+}
+
+static void write_limit_sources(struct writer *writer, const struct rf_metrics *metrics)
+{
+	for
+		EACH_LIMIT(slot, metrics)
+		{
+			const struct rf_limit_metrics *limit = &metrics->limit[slot];
+			const uint64_t count[] = {limit->active, limit->over, limit->banned};
+			static const char *const state[] = {"active", "over", "banned"};
+
+			for (size_t i = 0; i < ARRAY_SIZE(count); i++) {
+				begin_limit(writer, "", metrics, slot);
+				label(writer, "state", state[i]);
+				end_count(writer, count[i]);
+			}
+		}
+}
+
+static void write_histogram(struct writer *writer, const struct rf_metrics *metrics, int slot)
+{
+	const struct rf_limit_metrics *limit = &metrics->limit[slot];
+	uint64_t sum = 0;
+
+	for (int i = 0; i < RF_USE_BUCKETS; i++) {
+		sum += limit->use[i];
+		begin_limit(writer, "_bucket", metrics, slot);
+		label(writer, "le", i < RF_USE_BOUNDS ? rf_use_bounds[i].label : "+Inf");
+		end_count(writer, sum);
+	}
+	begin_limit(writer, "_sum", metrics, slot);
+	put(writer->out, "} %.15g\n", (double)limit->use_sum / 1000);
+	begin_limit(writer, "_count", metrics, slot);
+	end_count(writer, sum);
+}
+
+static void write_use(struct writer *writer, const struct rf_metrics *metrics)
+{
+	for
+		EACH_LIMIT(slot, metrics)
+	write_histogram(writer, metrics, slot);
+}
+
+/* ---- of the daemon ---- */
+
+static void write_up(struct writer *writer, const struct rf_metrics *metrics)
+{
+	begin(writer, "", metrics->fence);
+	end_count(writer, metrics->is_up);
+}
+
+static void write_age(struct writer *writer, const struct rf_metrics *metrics)
+{
+	if (writer->page->is_once || !metrics->awake_ns)
+		return;
+	begin(writer, "", metrics->fence);
+	end_seconds(writer, writer->page->awake_ns - metrics->awake_ns);
+}
+
+static void write_interval(struct writer *writer, const struct rf_metrics *metrics)
+{
+	(void)metrics;
+	if (!writer->page->is_once)
+		put(writer->out, "%s %.9g\n", writer->family->name,
+		    (double)writer->page->interval_ns / RF_NS_PER_S);
+}
+
+static void write_by_type(struct writer *writer, const struct rf_metrics *metrics,
+			  const uint64_t count[RF_EVENT_TYPES])
+{
+	for (int i = 0; i < RF_EVENT_TYPES && !writer->page->is_once; i++) {
+		begin(writer, "_total", metrics->fence);
+		label(writer, "type", rf_event_type_name(i));
+		end_count(writer, count[i]);
+	}
+}
+
+static void write_events(struct writer *writer, const struct rf_metrics *metrics)
+{
+	write_by_type(writer, metrics, metrics->events);
+}
+
+static void write_suppressed(struct writer *writer, const struct rf_metrics *metrics)
+{
+	write_by_type(writer, metrics, metrics->suppressed);
+}
+
+static void write_history_bytes(struct writer *writer, const struct rf_metrics *metrics)
+{
+	if (!metrics->has_history)
+		return;
+	begin(writer, "", metrics->fence);
+	end_count(writer, metrics->history_bytes);
+}
+
+static void write_history_errors(struct writer *writer, const struct rf_metrics *metrics)
+{
+	if (!metrics->has_history)
+		return;
+	begin(writer, "_total", metrics->fence);
+	end_count(writer, metrics->history_errors);
+}
+
+static void write_build(struct writer *writer, const struct rf_metrics *metrics)
+{
+	(void)metrics;
+	begin(writer, "_info", NULL);
+	put_label(writer->out, "version", RINGFENCE_VERSION);
+	put(writer->out, ",abi=\"%d\"} 1\n", RF_ABI_VERSION);
+}
+
+/* ---- the table ---- */
+
+#define NAME(name) "ringfence_" name
+
+static const struct family table[] = {
+	{NAME("up"), GAUGE, "Whether the last scan of the fence succeeded.", write_up},
+	{NAME("packets"), COUNTER, "Packets by verdict and reason.", write_packets},
+	{NAME("bytes"), COUNTER, "Bytes of frames by verdict and reason.", write_bytes},
+	{NAME("limit_packets"), COUNTER, "Packets that matched the limit, by outcome.",
+	 write_limit_packets},
+	{NAME("limit_bytes"), COUNTER, "Bytes of frames that matched the limit, by outcome.",
+	 write_limit_bytes},
+	{NAME("limit_use_ratio"), HISTOGRAM,
+	 "Most of the limit that a source used in a minute; one observation per source and minute.",
+	 write_use},
+	{NAME("limit_sources"), GAUGE, "Sources with a window under the limit, by state.",
+	 write_limit_sources},
+	{NAME("limit_allowed"), GAUGE, "COUNT of the limit.", write_limit_allowed},
+	{NAME("limit_window_seconds"), GAUGE, "TIME of the limit.", write_limit_window},
+	{NAME("windows"), GAUGE, "Windows in the table, those of idle sources included.",
+	 write_windows},
+	{NAME("windows_capacity"), GAUGE, "Windows that the table has room for.", write_capacity},
+	{NAME("windows_inserted"), COUNTER, "Windows made.", write_inserted},
+	{NAME("windows_evicted"), COUNTER, "Windows deleted for others.", write_evicted},
+	{NAME("newcomers"), COUNTER, "Packets of newcomers, by what happened to them.",
+	 write_newcomers},
+	{NAME("map_errors"), COUNTER, "Sources that got no window, by error.", write_map_errors},
+	{NAME("bans_refused"), COUNTER, "Bans that were not made for lack of room.",
+	 write_bans_refused},
+	{NAME("list_entries"), GAUGE,
+	 "Prefixes on the list, those that expired and were not removed yet included.",
+	 write_lists},
+	{NAME("trial_seconds"), GAUGE, "Time until the rules on trial end; 0: none are on trial.",
+	 write_trial},
+	{NAME("scan_age_seconds"), GAUGE, "Time since the last scan began.", write_age},
+	{NAME("scan_interval_seconds"), GAUGE, "Time between two scans.", write_interval},
+	{NAME("events"), COUNTER, "Events of the fence.", write_events},
+	{NAME("events_suppressed"), COUNTER, "Events that were counted, and not told.",
+	 write_suppressed},
+	{NAME("history_bytes"), GAUGE, "Size of the history.", write_history_bytes},
+	{NAME("history_write_errors"), COUNTER, "Scans that could not be recorded.",
+	 write_history_errors},
+	{NAME("build"), INFO, "Version of ringfence, and of its maps.", write_build},
+};
+
+/* In the text format, the name has what OpenMetrics leaves to the samples. */
+static const char *suffix_of(const struct writer *writer, enum type type)
+{
+	if (writer->page->is_open)
+		return "";
+	return type == COUNTER ? "_total" : type == INFO ? "_info" : "";
+}
+
+static const char *type_name(const struct writer *writer, enum type type)
+{
+	static const char *const names[] = {"counter", "gauge", "histogram", "info"};
+
+	return names[type == INFO && !writer->page->is_open ? GAUGE : type];
+}
+
+/* Has a fence before this one the same name? Prometheus would refuse all of it. */
+static bool is_repeated(const struct rf_metrics_page *page, int i)
+{
+	for (int before = 0; before < i; before++)
+		if (strcmp(page->fence[before]->fence, page->fence[i]->fence) == 0)
+			return true;
+	return false;
+}
+
+static void write_one_family(struct writer *writer)
+{
+	const struct rf_metrics_page *page = writer->page;
+	const struct family *family = writer->family;
+	const char *suffix = suffix_of(writer, family->type);
+
+	put(writer->out, "# HELP %s%s %s\n# TYPE %s%s %s\n", family->name, suffix, family->help,
+	    family->name, suffix, type_name(writer, family->type));
+	if (family->write == write_interval || family->write == write_build) {
+		family->write(writer, NULL);
+		return;
+	}
+	for (int i = 0; i < page->fences; i++) {
+		const bool is_told = page->fence[i]->is_up || family->write == write_up ||
+				     family->write == write_age;
+
+		if (is_told && !is_repeated(page, i))
+			family->write(writer, page->fence[i]);
+	}
+}
+
+char *rf_metrics_write(const struct rf_metrics_page *page, size_t *length)
+{
+	char *text = NULL;
+	struct writer writer = {.page = page, .out = open_memstream(&text, length)};
+
+	if (!writer.out)
+		return NULL;
+	for (size_t i = 0; i < ARRAY_SIZE(table); i++) {
+		writer.family = &table[i];
+		write_one_family(&writer);
+	}
+	if (page->is_open)
+		put(writer.out, "# EOF\n");
+	if (!fclose(writer.out))
+		return text;
+	free(text);
+	return NULL;
+}
