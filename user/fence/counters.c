@@ -13,41 +13,9 @@
 
 #define READS_MAX 4 /* tries to read what is reset meanwhile */
 
-static int fail_map(struct rf_error *error, enum rf_map map, int negative_errno)
-{
-	return rf_error_failed(error, negative_errno, "cannot read the map '%s': %s",
-			       rf_map_names[map], strerror(-negative_errno));
-}
-
-/* Adds up the values of all CPUs. A per-CPU value consists of 64-bit counters only. */
-static int sum_cpus(const struct rf_fence *fence, enum rf_map map, uint32_t key, size_t size,
-		    void *result, struct rf_error *error)
-{
-	size_t words = size / sizeof(__u64);
-	int cpus = libbpf_num_possible_cpus();
-	__u64 *sum = result, *values;
-
-	if (cpus < 0)
-		return rf_error_failed(error, cpus, "cannot count the CPUs: %s", strerror(-cpus));
-	values = calloc(cpus, size);
-	if (!values)
-		return fail_map(error, map, -ENOMEM);
-	if (bpf_map_lookup_elem(fence->map_fd[map], &key, values)) {
-		int err = -errno;
-
-		free(values);
-		return fail_map(error, map, err);
-	}
-	memset(sum, 0, size);
-	for (size_t i = 0; i < words * cpus; i++)
-		sum[i % words] += values[i];
-	free(values);
-	return 0;
-}
-
 int rf_fence_counters(const struct rf_fence *fence, struct rf_counters *sum, struct rf_error *error)
 {
-	int err = sum_cpus(fence, RF_MAP_COUNTERS, 0, sizeof(*sum), sum, error);
+	int err = rf_fence_sum_cpus(fence, RF_MAP_COUNTERS, 0, sizeof(*sum), sum, error);
 
 	if (!err)
 		rf_leases_add_counters(fence, sum);
@@ -57,8 +25,8 @@ int rf_fence_counters(const struct rf_fence *fence, struct rf_counters *sum, str
 static int read_limit(const struct rf_fence *fence, const struct rf_bank *bank, int slot,
 		      struct rf_limit_counters *sum, struct rf_error *error)
 {
-	int err = sum_cpus(fence, RF_MAP_LIMIT_COUNTERS, bank->policy[slot].counters, sizeof(*sum),
-			   sum, error);
+	int err = rf_fence_sum_cpus(fence, RF_MAP_LIMIT_COUNTERS, bank->policy[slot].counters,
+				    sizeof(*sum), sum, error);
 
 	if (!err)
 		rf_leases_add_limit(fence, bank, slot, sum);
@@ -82,9 +50,9 @@ int rf_fence_clear_limit_counters(struct rf_fence *fence, int index, struct rf_e
 	int err = 0;
 
 	if (!zeros)
-		return fail_map(error, RF_MAP_LIMIT_COUNTERS, -ENOMEM);
+		return rf_fence_fail_map(error, RF_MAP_LIMIT_COUNTERS, -ENOMEM);
 	if (bpf_map_update_elem(fence->map_fd[RF_MAP_LIMIT_COUNTERS], &key, zeros, BPF_EXIST))
-		err = fail_map(error, RF_MAP_LIMIT_COUNTERS, -errno);
+		err = rf_fence_fail_map(error, RF_MAP_LIMIT_COUNTERS, -errno);
 	for (int i = 0; i < 2 && !err; i++)
 		fence->config->baseline[i].limit[index] = (struct rf_limit_counters){};
 	free(zeros);
@@ -230,12 +198,12 @@ int rf_fence_source(const struct rf_fence *fence, const struct rf_policy *policy
 		key6.source[i] = source->word[i];
 	}
 	if (bpf_map_lookup_elem(fence->map_fd[map], key, state))
-		return errno == ENOENT ? -ENOENT : fail_map(error, map, -errno);
+		return errno == ENOENT ? -ENOENT : rf_fence_fail_map(error, map, -errno);
 	err = read_pending(&visitor, fence);
 	if (!err)
 		add_pending(&visitor, source, policy->id, state);
 	free(visitor.pending.row);
-	return err ? fail_map(error, RF_MAP_LEASES, err) : 0;
+	return err ? rf_fence_fail_map(error, RF_MAP_LEASES, err) : 0;
 }
 
 /*
@@ -323,7 +291,7 @@ int rf_fence_each_source(const struct rf_fence *fence, rf_source_visit visit, vo
 		free(walks[i].keys);
 		free(walks[i].values);
 		if (err)
-			fail_map(error, walks[i].map, err);
+			rf_fence_fail_map(error, walks[i].map, err);
 	}
 	free(visitor.pending.row);
 	return err;

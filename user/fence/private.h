@@ -30,6 +30,14 @@ int rf_fence_check_config(struct rf_fence *fence, struct rf_error *error);
 int rf_fence_ruleset_of(const struct rf_fence *fence, int bank, struct rf_ruleset *ruleset,
 			struct rf_error *error);
 
+/* ---- counters ---- */
+
+/* Adds up the values of all CPUs. A per-CPU value consists of 64-bit counters only. */
+int rf_fence_sum_cpus(const struct rf_fence *fence, enum rf_map map, uint32_t key, size_t size,
+		      void *result, struct rf_error *error);
+/* The error of a map that cannot be read. */
+int rf_fence_fail_map(struct rf_error *error, enum rf_map map, int negative_errno);
+
 /* ---- bans ---- */
 
 /* Sets in `bank` how long a CPU may answer as before when a ban begins or ends. */
