@@ -78,4 +78,23 @@ static __always_inline void count_forfeited(const struct rf_policy *policy, __u6
 		count(&limit->forfeited, 1, bytes);
 }
 
+/* Counts a packet for its interface, which may have no place: then the totals alone have it. */
+static __always_inline int count_interface(__u32 index, __u32 len_bytes, int verdict)
+{
+	struct rf_interface_counters *sums;
+	__u32 place = index;
+
+	for (int i = 0; i < RF_INTERFACE_PROBES; i++) {
+		place = (index + i) % RF_INTERFACE_PLACES;
+		if (config.interface[place].index == index)
+			break;
+	}
+	if (config.interface[place].index != index)
+		return verdict;
+	sums = bpf_map_lookup_elem(&interfaces, &place);
+	if (sums)
+		count(verdict == XDP_DROP ? &sums->dropped : &sums->passed, 1, len_bytes);
+	return verdict;
+}
+
 #endif /* RINGFENCE_COUNT_H */

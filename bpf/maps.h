@@ -201,4 +201,15 @@ struct {
 	__type(value, struct rf_limit_counters);
 } limit_counters SEC(".maps");
 
+/*
+ * Counters by interface, of a fence that has had several. Writer: the program, each CPU its own
+ * copy. Reader: the command line. Never full: an interface without a place is not counted apart.
+ */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, RF_INTERFACE_PLACES);
+	__type(key, __u32);
+	__type(value, struct rf_interface_counters);
+} interfaces SEC(".maps");
+
 #endif /* RINGFENCE_MAPS_H */

@@ -8,6 +8,8 @@
  *   ask            lists; then the one limit that applies, or
  *   ask_several    the limits that apply
  *
+ * A fence that has had several interfaces then counts the packet for its interface.
+ *
  * Where rules are in force, IP without a source to charge is dropped; what is not IP passes. Every
  * packet is counted under exactly one reason. XDP_ABORTED, a slow path, is never returned. Without
  * rules the program observes: it counts, and passes everything.
@@ -256,8 +258,7 @@ __noinline __u32 class_by_shape(struct xdp_md *ctx, __u32 base, __u32 generation
 }
 
 /* RF_ASK_LEASES: `request` is set. Else the reason, and nothing is charged. */
-static __always_inline enum rf_reason set_request(struct xdp_md *ctx, const void *data,
-						  const void *end, struct request *request,
+static __always_inline enum rf_reason set_request(struct xdp_md *ctx, struct request *request,
 						  const struct rf_packet *packet, int version,
 						  __u32 len_bytes, __u64 jiffies)
 {
@@ -277,8 +278,10 @@ static __always_inline enum rf_reason set_request(struct xdp_md *ctx, const void
 	if (!bank->packet_class[index].limits && bank->packet_class[index].by_shape) {
 		RF_OPAQUE(index); /* these save stack: what was computed before is not kept */
 		if (__builtin_constant_p(packet->network)) { /* a plain frame: without a call */
-			index = refine_class(bank, packet, data, end, index, generation, len_bytes,
-					     version);
+			/* Read again, which saves stack: `ctx` is kept in any case. */
+			index = refine_class(bank, packet, (void *)(long)ctx->data,
+					     (void *)(long)ctx->data_end, index, generation,
+					     len_bytes, version);
 		} else {
 			index = class_by_shape(ctx, index, generation, len_bytes);
 		}
@@ -299,16 +302,15 @@ static __always_inline enum rf_reason set_request(struct xdp_md *ctx, const void
 }
 
 /* The verdict, where `why` is RF_COUNTED; else `why` is the reason, and the caller counts it. */
-static __always_inline int judge_packet(struct xdp_md *ctx, const void *data, const void *end,
-					const struct rf_packet *packet, int version,
-					__u32 len_bytes, __u64 jiffies, __u32 cpu,
+static __always_inline int judge_packet(struct xdp_md *ctx, const struct rf_packet *packet,
+					int version, __u32 len_bytes, __u64 jiffies, __u32 cpu,
 					enum rf_reason *why)
 {
 	struct request request;
 	struct question question;
 	int is_drop;
 
-	*why = set_request(ctx, data, end, &request, packet, version, len_bytes, jiffies);
+	*why = set_request(ctx, &request, packet, version, len_bytes, jiffies);
 	if (*why != RF_ASK_LEASES)
 		return XDP_PASS;
 	*why = RF_COUNTED;
@@ -356,13 +358,11 @@ static __always_inline int count_reason(enum rf_reason reason, __u32 len_bytes)
 	return verdict_of(reason);
 }
 
-static __always_inline int handle_packet(struct xdp_md *ctx, const void *data, const void *end,
-					 const struct rf_packet *packet, int version,
-					 __u32 len_bytes, __u64 jiffies, __u32 cpu)
+static __always_inline int handle_packet(struct xdp_md *ctx, const struct rf_packet *packet,
+					 int version, __u32 len_bytes, __u64 jiffies, __u32 cpu)
 {
 	enum rf_reason why;
-	const int verdict =
-		judge_packet(ctx, data, end, packet, version, len_bytes, jiffies, cpu, &why);
+	const int verdict = judge_packet(ctx, packet, version, len_bytes, jiffies, cpu, &why);
 
 	return why == RF_COUNTED ? verdict : count_reason(why, len_bytes);
 }
@@ -381,29 +381,44 @@ static __always_inline int handle_frame(struct xdp_md *ctx, int is_in_frags)
 	if (!is_in_frags)
 		len_bytes = end - data;
 	if (rf_packet_is_plain4(data, end, &packet))
-		return handle_packet(ctx, data, end, &packet, 4, len_bytes, jiffies, cpu);
+		return handle_packet(ctx, &packet, 4, len_bytes, jiffies, cpu);
 	if (rf_packet_is_plain6(data, end, &packet)) {
 		if (is_in_frags) /* no stack is left for class_by_shape in its place */
 			RF_OPAQUE(packet.network);
-		return handle_packet(ctx, data, end, &packet, 6, len_bytes, jiffies, cpu);
+		return handle_packet(ctx, &packet, 6, len_bytes, jiffies, cpu);
 	}
 	reason = rf_packet_parse(data, end, &packet);
 	if (reason != RF_HAS_SOURCE)
 		return count_reason(judge_sourceless(reason, len_bytes), len_bytes);
 	if (packet.version == 4)
-		return handle_packet(ctx, data, end, &packet, 4, len_bytes, jiffies, cpu);
-	return handle_packet(ctx, data, end, &packet, 6, len_bytes, jiffies, cpu);
+		return handle_packet(ctx, &packet, 4, len_bytes, jiffies, cpu);
+	return handle_packet(ctx, &packet, 6, len_bytes, jiffies, cpu);
+}
+
+/* Not inlined: only fences that have had several interfaces count them, and the stack is full. */
+__noinline int count_by_interface(struct xdp_md *ctx, int verdict)
+{
+	return count_interface(ctx->ingress_ifindex, ctx->data_end - ctx->data, verdict);
+}
+
+__noinline int count_frags_by_interface(struct xdp_md *ctx, int verdict)
+{
+	return count_interface(ctx->ingress_ifindex, bpf_xdp_get_buff_len(ctx), verdict);
 }
 
 SEC("xdp")
 int ringfence(struct xdp_md *ctx)
 {
-	return handle_frame(ctx, 0);
+	const int verdict = handle_frame(ctx, 0);
+
+	return config.by_interface ? count_by_interface(ctx, verdict) : verdict;
 }
 
 /* For frames in several buffers (jumbo MTU). Linux 5.18 brought these and their length helper. */
 SEC("xdp.frags")
 int ringfence_frags(struct xdp_md *ctx)
 {
-	return handle_frame(ctx, 1);
+	const int verdict = handle_frame(ctx, 1);
+
+	return config.by_interface ? count_frags_by_interface(ctx, verdict) : verdict;
 }

@@ -38,6 +38,8 @@
 #define RF_USED_SHIFT_MAX 16 /* RF_LIMIT_MAX in 16 bits */
 #define RF_LEASES_DEFAULT 131072 /* of all CPUs together */
 #define RF_KIN_MAX 128		 /* limits whose windows make a source known */
+#define RF_INTERFACE_PLACES 64	 /* interfaces of a fence that are counted apart */
+#define RF_INTERFACE_PROBES 32	 /* places that an interface may have: so many always get one */
 #define RF_GROUPINGS_MAX 4	 /* ways to group sources that one known filter serves */
 
 /*
@@ -500,6 +502,18 @@ struct rf_baseline {
 	__u64 time_ns; /* since 1970; 0: never reset */
 	struct rf_counters counters;
 	struct rf_limit_counters limit[RF_LIMIT_COUNTERS_MAX]; /* by rf_policy.counters */
+	struct rf_interface_counters interface[RF_INTERFACE_PLACES];
+};
+
+/*
+ * An interface that is counted apart. It has one of RF_INTERFACE_PROBES places, from the place of
+ * its index modulo RF_INTERFACE_PLACES on. An interface that is detached keeps its place until
+ * another one needs it.
+ */
+struct rf_interface_place {
+	__u32 index;	 /* of the interface; 0: the place is free */
+	__u32 namespace; /* of the interface, its inode; 0: interfaces of several namespaces */
+	struct rf_interface_counters before; /* what `interfaces` had when it got the place */
 };
 
 #define RF_PINNED_PROGRAMS 14 /* a cache line, with what is before them */
@@ -534,6 +548,8 @@ struct rf_config {
 	__u64 lease_key[3];
 	__u32 lease_shift;
 	__u32 known_filter_shift; /* 0: no filter */
+	__u32 by_interface;	  /* packets are counted by interface as well; once set, it stays */
+	__u32 reserved;
 	struct rf_slot_times times;
 	__u32 slots;	   /* of a family */
 	__u32 slot_stride; /* from one slot that is looked at to the next */
@@ -561,6 +577,7 @@ struct rf_config {
 	/* The lowest bit of `resets`, their number, names the baseline in use. */
 	__u64 resets;
 	struct rf_baseline baseline[2];
+	struct rf_interface_place interface[RF_INTERFACE_PLACES];
 	struct rf_shape_tables shape_tables[2]; /* of each bank; not in it, which is often copied */
 } __attribute__((aligned(64)));
 

@@ -103,4 +103,10 @@ struct rf_limit_counters {
 	struct rf_count forfeited;
 };
 
+/* Value of `interfaces`, indexed by the interface's place in rf_config.interface. */
+struct rf_interface_counters {
+	struct rf_count passed;
+	struct rf_count dropped;
+};
+
 #endif /* RINGFENCE_COUNTERS_H */

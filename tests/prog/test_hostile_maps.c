@@ -166,6 +166,8 @@ static const struct {
 	{RF_MAP_COUNTERS, make_more},
 	{RF_MAP_LIMIT_COUNTERS, make_longer},
 	{RF_MAP_LIMIT_COUNTERS, make_one},
+	{RF_MAP_INTERFACES, make_longer},
+	{RF_MAP_INTERFACES, make_one},
 	{RF_MAP_WINDOWS4, make_longer},
 	{RF_MAP_WINDOWS4, make_shorter},
 	{RF_MAP_WINDOWS4, make_wide_keys},

@@ -43,6 +43,8 @@ static const struct shape shapes[RF_MAP_COUNT] = {
 	[RF_MAP_COUNTERS] = {BPF_MAP_TYPE_PERCPU_ARRAY, INDEXED, sizeof(struct rf_counters), 1},
 	[RF_MAP_LIMIT_COUNTERS] = {BPF_MAP_TYPE_PERCPU_ARRAY, INDEXED,
 				   sizeof(struct rf_limit_counters), RF_LIMIT_COUNTERS_MAX},
+	[RF_MAP_INTERFACES] = {BPF_MAP_TYPE_PERCPU_ARRAY, INDEXED,
+			       sizeof(struct rf_interface_counters), RF_INTERFACE_PLACES},
 };
 
 /* The bits of a hash select a line of the filter, so the filter has a power of two of lines. */
