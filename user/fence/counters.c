@@ -7,6 +7,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "fence/by_interface.h"
 #include "fence/pending.h"
 #include "fence/private.h"
 #include "rules/policy.h"
@@ -98,6 +99,12 @@ void rf_baseline_subtract_limit(const struct rf_baseline *baseline, const struct
 	subtract(&baseline->limit[policy->counters % RF_LIMIT_COUNTERS_MAX], sum, sizeof(*sum));
 }
 
+void rf_baseline_subtract_interfaces(const struct rf_baseline *baseline,
+				     struct rf_by_interface *sums)
+{
+	subtract(baseline->interface, sums->place, sizeof(sums->place));
+}
+
 /* The limits of a bank whose counters are not in the baseline yet. */
 static int note_limits(const struct rf_fence *fence, const struct rf_bank *bank,
 		       struct rf_baseline *baseline, uint64_t *noted, struct rf_error *error)
@@ -123,6 +130,7 @@ int rf_fence_reset(struct rf_fence *fence, struct rf_error *error)
 {
 	struct rf_config *config = fence->config;
 	struct rf_baseline *baseline = &config->baseline[~config->resets & 1];
+	struct rf_by_interface interfaces = {};
 	struct rf_bank bank, other;
 	struct timespec now;
 	uint64_t noted = 0;
@@ -137,8 +145,11 @@ int rf_fence_reset(struct rf_fence *fence, struct rf_error *error)
 		err = note_limits(fence, &bank, baseline, &noted, error);
 	if (!err)
 		err = note_limits(fence, &other, baseline, &noted, error);
+	if (!err)
+		err = rf_fence_by_interface(fence, &interfaces, error);
 	if (err)
 		return err;
+	memcpy(baseline->interface, interfaces.place, sizeof(baseline->interface));
 	clock_gettime(CLOCK_REALTIME, &now);
 	baseline->time_ns = now.tv_sec * RF_NS_PER_S + now.tv_nsec;
 	__atomic_store_n(&config->resets, config->resets + 1, __ATOMIC_RELEASE);

@@ -79,15 +79,20 @@ struct rf_pin_path rf_pins_shared(const struct rf_pin_path *directory)
 	return join(RF_SHARE_ROOT, strrchr(directory->text, '/') + 1);
 }
 
+uint32_t rf_net_namespace(void)
+{
+	struct stat namespace = {};
+
+	stat("/proc/self/ns/net", &namespace);
+	return namespace.st_ino;
+}
+
 /*
  * The name is unique on this machine while the namespace lives. A link does not outlive its device.
  */
 void rf_pins_name_link(unsigned int index, char name[64])
 {
-	struct stat namespace = {};
-
-	stat("/proc/self/ns/net", &namespace);
-	snprintf(name, 64, "link_%u_%lu", index, (unsigned long)namespace.st_ino);
+	snprintf(name, 64, "link_%u_%u", index, rf_net_namespace());
 }
 
 struct rf_pin_path rf_pins_link(const struct rf_pin_path *directory, unsigned int index)

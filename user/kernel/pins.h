@@ -41,6 +41,8 @@ struct rf_pin_path rf_pins_entry(const struct rf_pin_path *directory, const char
 void rf_pins_glob_links(const struct rf_pin_path *directory, glob_t *paths);
 struct rf_pin_path rf_pins_link(const struct rf_pin_path *directory, unsigned int index);
 void rf_pins_name_link(unsigned int index, char name[64]);
+/* The network namespace of this process, by its inode; 0: not known. */
+uint32_t rf_net_namespace(void);
 /*
  * The directory of the same fence that the group may read. "": `directory` is that one, or
  * RF_SHARE_ROOT does not belong to this user.
