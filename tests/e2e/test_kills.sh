@@ -7,6 +7,7 @@
 #
 #   outside                               inside
 #   out0  ---------- wire 0 ----------->  ${port[0]}
+#   out1  ---------- wire 1 ----------->  ${port[1]}
 
 # shellcheck disable=SC2317 # functions are called by check, fails and the like
 # shellcheck source=tests/e2e/lib.sh
@@ -122,7 +123,7 @@ kill_changes() { # RULES COMMANDS RULES COMMANDS, where commands change the one 
 	done
 }
 
-make_network 1
+make_network 2
 
 # From here on a used-up window stays used up, whatever is killed, while its source goes on sending.
 small=(sources 2048 leases 256)
@@ -281,5 +282,33 @@ find_points "$quick" attach "${port[0]}" fence "$fence" "${small[@]}"
 ringfence detach "${port[0]}" >"$scratch/log"
 kill_attaches
 end attach 'leaves a fence or none, and the next one succeeds'
+
+# ---- a second interface ----
+
+# Which interfaces are counted apart.
+counted_apart() {
+	ringfence stats --json dev "$fence" | jq -c '[.interfaces[].packets != null, has("rest")]'
+}
+
+kill_joins() {
+	local point
+
+	begin
+	for point in "${points[@]}"; do
+		must "$point" inside "$quick" attach "${port[0]}" fence "$fence" "${small[@]}"
+		kill_at "$point" "$quick" attach "${port[1]}" fence "$fence"
+		[ "$(program_on 0)" != none ] || note "$point: the fence is lost"
+		must "$point" inside "$quick" attach "${port[1]}" fence "$fence"
+		[ "$(counted_apart)" = '[true,true,true]' ] || note "$point: then it has $(counted_apart)"
+		must "$point" ringfence detach "$fence"
+		[ ! -e "$pins" ] || note "$point: pins are left: $(ls "$pins")"
+	done
+}
+
+inside "$quick" attach "${port[0]}" fence "$fence" "${small[@]}" >"$scratch/log"
+find_points "$quick" attach "${port[1]}" fence "$fence"
+ringfence detach "$fence" >"$scratch/log"
+kill_joins
+end 'attach of a second interface' 'leaves the first one, and the next one counts both'
 
 done_testing

@@ -10,6 +10,7 @@
 
 #include "attach/private.h"
 #include "base/hardware.h"
+#include "fence/by_interface.h"
 #include "kernel/info.h"
 
 /* Pins a new fence called `name`, which is on no interface yet. Loads it unless it is `loaded`. */
@@ -334,7 +335,7 @@ static int open_attached(const struct rf_interface *interface, const struct rf_a
 
 /* Upgrades an interface that has our program, unless the program is already of this build. */
 static int renew_interface(const struct rf_interface *interface, const struct rf_attach *attach,
-			   const struct rf_fence *fence, struct rf_attached *attached,
+			   struct rf_fence *fence, struct rf_attached *attached,
 			   struct rf_error *error)
 {
 	struct rf_loaded loaded = RF_LOADED_NONE;
@@ -343,6 +344,8 @@ static int renew_interface(const struct rf_interface *interface, const struct rf
 
 	if (!err)
 		err = rf_load_upgrade(&loaded, fence, error);
+	if (!err && fence->interfaces > 1) /* `ip` may have attached the others */
+		err = rf_fence_count_interfaces(fence, 0, error);
 	if (err)
 		return err;
 	swapped = rf_fence_upgrade(fence, &loaded, error);
@@ -425,6 +428,16 @@ static void note_memory(const struct rf_loaded *loaded, struct rf_attached *atta
 	attached->memory = memory.bytes;
 }
 
+/* From its second interface on, a fence counts packets by interface. */
+static int count_joining(const struct rf_pin_path *directory, struct rf_fence *fence,
+			 const struct rf_interface *interface, struct rf_error *error)
+{
+	if (!fence->interfaces && !rf_pins_have_live_link(directory, NULL) &&
+	    !fence->config->by_interface)
+		return 0;
+	return rf_fence_count_interfaces(fence, interface->index, error);
+}
+
 /*
  * Attaches an interface to the fence called `name`, and makes the fence where there is none, of
  * `loaded` if that is loaded already.
@@ -452,6 +465,8 @@ static int join_fence(const char *name, const struct rf_interface *interface,
 		rf_unload(loaded);
 		if (!err)
 			err = rf_load_upgrade(loaded, &fence, error);
+		if (!err)
+			err = count_joining(&directory, &fence, interface, error);
 		if (!err)
 			err = rf_fence_upgrade(&fence, loaded, error);
 		err = err > 0 ? 0 : err;

@@ -12,6 +12,7 @@
 #include "attach/attach.h"
 #include "attach/load.h"
 #include "base/netlink.h"
+#include "fence/by_interface.h"
 #include "fence/sizes.h"
 #include "kernel/info.h"
 #include "kernel/log.h"
@@ -296,6 +297,22 @@ static int set_trial(struct rf_config *config, const struct rf_attach *attach,
 	return 0;
 }
 
+/* Where the request has several interfaces for this fence, no packet is missed by their counters.
+ */
+static int count_interfaces(const struct rf_loaded *loaded, struct rf_config *config,
+			    const struct rf_attach *attach, struct rf_error *error)
+{
+	struct rf_fence fence = {.config = config};
+	int err = 0;
+
+	fence.map_fd[RF_MAP_INTERFACES] = loaded->map_fd[RF_MAP_INTERFACES];
+	if (!attach->fence || attach->interfaces < 2)
+		return 0;
+	for (int i = 0; i < attach->interfaces && !err; i++)
+		err = rf_fence_count_interface(&fence, if_nametoindex(attach->interface[i]), error);
+	return err;
+}
+
 static int configure(const struct rf_loaded *loaded, const char *name,
 		     const struct rf_attach *attach, struct rf_error *error)
 {
@@ -307,6 +324,9 @@ static int configure(const struct rf_loaded *loaded, const char *name,
 		return err;
 	snprintf(config.name, sizeof(config.name), "%s", name);
 	rf_pinned_note(&config.pinned, loaded->id, NULL);
+	err = count_interfaces(loaded, &config, attach, error);
+	if (err)
+		return err;
 	if (bpf_map_update_elem(loaded->map_fd[RF_MAP_CONFIG], &key, &config, BPF_ANY))
 		return rf_error_failed(error, -errno, "cannot name the fence: %s", strerror(errno));
 	return 0;

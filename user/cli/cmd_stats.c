@@ -33,6 +33,35 @@ static void print_reasons(const struct rf_counters *counters)
 	}
 }
 
+static void print_interface(const char *label, const struct rf_interface_counters *counters)
+{
+	rf_out("%s\n", label);
+	print_count("  passed", &counters->passed);
+	print_count("  dropped", &counters->dropped);
+}
+
+/* The interfaces of a fence that has had several, and what they do not have of the totals. */
+static void print_interfaces(const struct rf_fence *fence, const struct rf_sums *sums)
+{
+	const struct rf_interface_counters rest = rf_totals_rest(fence, sums);
+	char label[64];
+
+	for (int i = 0; i < fence->interfaces && sums->interfaces.is_counted; i++) {
+		const struct rf_interface *interface = &fence->interface[i];
+		const struct rf_interface_counters *counters =
+			rf_by_interface_of(fence, &sums->interfaces, interface->index);
+
+		snprintf(label, sizeof(label), "interface %s%s", interface->name,
+			 counters ? "" : ": counted in the rest");
+		if (counters)
+			print_interface(label, counters);
+		else
+			rf_out("%s\n", label);
+	}
+	if (sums->interfaces.is_counted && (rest.passed.packets || rest.dropped.packets))
+		print_interface("rest: earlier, or on other interfaces", &rest);
+}
+
 static int print_limits(const struct rf_fence *fence, const struct rf_totals *totals,
 			struct rf_error *error)
 {
@@ -108,6 +137,7 @@ static int print_text(const struct rf_fence *fence, const struct rf_totals *tota
 	print_count("passed", &totals->since.passed);
 	print_count("dropped", &totals->since.dropped);
 	print_reasons(counters);
+	print_interfaces(fence, &totals->since);
 	err = print_limits(fence, totals, error);
 	print_newcomers(counters);
 	for (int i = 0; i < RF_MAP_ERROR_COUNT; i++)

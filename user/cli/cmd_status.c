@@ -23,8 +23,9 @@ struct status {
 	const struct rf_fence *fence;
 	struct rf_ruleset rules;
 	struct rf_standing standing;
-	struct rf_counters all;	     /* since the attach */
-	struct rf_counters counters; /* since the last `stats reset` */
+	struct rf_counters all;		     /* since the attach */
+	struct rf_counters counters;	     /* since the last `stats reset` */
+	struct rf_by_interface by_interface; /* likewise */
 	struct rf_memory memory;
 	struct rf_bans bans;
 	struct rf_build build;
@@ -35,9 +36,12 @@ static int read_counters(struct status *status, struct rf_error *error)
 	int err = rf_fence_counters(status->fence, &status->all, error);
 	struct rf_baseline base;
 
+	if (!err)
+		err = rf_fence_by_interface(status->fence, &status->by_interface, error);
 	rf_fence_baseline(status->fence, &base);
 	status->counters = status->all;
 	rf_baseline_subtract(&base, &status->counters);
+	rf_baseline_subtract_interfaces(&base, &status->by_interface);
 	return err;
 }
 
@@ -102,7 +106,7 @@ static json_t *answer_json(enum rf_answer answer)
 
 static json_t *interfaces_json(const struct status *status)
 {
-	json_t *list = rf_view_interfaces(status->fence);
+	json_t *list = rf_view_interfaces(status->fence, &status->by_interface);
 
 	for (int i = 0; i < status->fence->interfaces; i++)
 		json_object_set_new(
@@ -220,6 +224,18 @@ static void print_chain(const struct rf_chain *chain)
 		rf_out_text("%s'%s'", i ? ", " : ", in a chain: ", chain->component[i].name);
 }
 
+/* What passed the interface and what was dropped there, of a fence that has had several. */
+static void print_counted(const struct status *status, const struct rf_interface *interface)
+{
+	const struct rf_interface_counters *counters =
+		rf_by_interface_of(status->fence, &status->by_interface, interface->index);
+
+	if (counters)
+		rf_out_text("; %" PRIu64 " packets passed, %" PRIu64 " dropped",
+			    (uint64_t)counters->passed.packets,
+			    (uint64_t)counters->dropped.packets);
+}
+
 /* The operator types the command as it is printed, so a fence with several interfaces has several.
  */
 static void print_other_builds(const struct status *status)
@@ -255,6 +271,7 @@ static void print_interfaces(const struct status *status)
 		rf_out_text("  %s: %s mode, attached by %s", interface->name,
 			    rf_mode_name(interface->mode), rf_view_attached_by(interface));
 		print_chain(&interface->chain);
+		print_counted(status, interface);
 		rf_out_text("\n");
 		if (!rf_has_ethernet(interface->hardware))
 			rf_out_text(

@@ -7,6 +7,7 @@
 
 #include "base/time.h"
 #include "cli/command.h"
+#include "fence/by_interface.h"
 #include "fence/fence.h"
 
 /* Sums of all counters of a fence. */
@@ -14,6 +15,7 @@ struct rf_sums {
 	struct rf_count passed;
 	struct rf_count dropped;
 	struct rf_counters counters;
+	struct rf_by_interface interfaces;
 	uint64_t map_errors;
 };
 
@@ -30,6 +32,9 @@ int rf_totals_read(const struct rf_fence *fence, bool from_attach, struct rf_tot
 int rf_totals_limit(const struct rf_fence *fence, const struct rf_totals *totals,
 		    const struct rf_bank *rules, int slot, struct rf_limit_counters *sum,
 		    struct rf_error *error);
+/* What the fence's interfaces in this network namespace do not have of the sums. */
+struct rf_interface_counters rf_totals_rest(const struct rf_fence *fence,
+					    const struct rf_sums *sums);
 /* The time of the last reset, or null. */
 json_t *rf_reset_json(const struct rf_baseline *base);
 /* The object of `stats`. NULL: `error` says why. */

@@ -34,13 +34,25 @@ int rf_totals_read(const struct rf_fence *fence, bool from_attach, struct rf_tot
 	err = rf_fence_counters(fence, &totals->all.counters, error);
 	if (err)
 		return err;
+	err = rf_fence_by_interface(fence, &totals->all.interfaces, error);
+	if (err)
+		return err;
 	if (!from_attach)
 		rf_fence_baseline(fence, &totals->base);
-	totals->since.counters = totals->all.counters;
+	totals->since = totals->all;
 	rf_baseline_subtract(&totals->base, &totals->since.counters);
+	rf_baseline_subtract_interfaces(&totals->base, &totals->since.interfaces);
 	sum_up(&totals->all);
 	sum_up(&totals->since);
 	return 0;
+}
+
+struct rf_interface_counters rf_totals_rest(const struct rf_fence *fence,
+					    const struct rf_sums *sums)
+{
+	const struct rf_interface_counters totals = {sums->passed, sums->dropped};
+
+	return rf_by_interface_rest(fence, &sums->interfaces, &totals);
 }
 
 int rf_totals_limit(const struct rf_fence *fence, const struct rf_totals *totals,
@@ -118,6 +130,14 @@ static json_t *limits_json(const struct rf_fence *fence, const struct rf_totals 
 	return list;
 }
 
+/* Absent where nothing is counted by interface. */
+static json_t *rest_json(const struct rf_fence *fence, const struct rf_sums *sums)
+{
+	const struct rf_interface_counters rest = rf_totals_rest(fence, sums);
+
+	return sums->interfaces.is_counted ? rf_view_interface_counters(&rest) : NULL;
+}
+
 static json_t *newcomers_json(const struct rf_counters *counters)
 {
 	return rf_view_merged(rf_view_newcomers(counters),
@@ -144,11 +164,13 @@ json_t *rf_stats_json(const struct rf_fence *fence, const struct rf_totals *tota
 		return NULL;
 	}
 	return rf_view_merged(
-		json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:{s:o, s:o}}", "fence",
-			  rf_json_text(fence->name), "interfaces", rf_view_interfaces(fence),
-			  "reset", rf_reset_json(&totals->base), "total", sums_json(&totals->all),
-			  "reasons", reasons, "limits", limits, "map_errors", errors, "newcomers",
-			  newcomers_json(counters), "windows", "ipv4", rf_view_windows(counters, 0),
-			  "ipv6", rf_view_windows(counters, 1)),
+		json_pack("{s:o, s:o, s:o*, s:o, s:o, s:o, s:o, s:o, s:o, s:{s:o, s:o}}", "fence",
+			  rf_json_text(fence->name), "interfaces",
+			  rf_view_interfaces(fence, &totals->since.interfaces), "rest",
+			  rest_json(fence, &totals->since), "reset", rf_reset_json(&totals->base),
+			  "total", sums_json(&totals->all), "reasons", reasons, "limits", limits,
+			  "map_errors", errors, "newcomers", newcomers_json(counters), "windows",
+			  "ipv4", rf_view_windows(counters, 0), "ipv6",
+			  rf_view_windows(counters, 1)),
 		sums_json(&totals->since));
 }

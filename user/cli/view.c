@@ -28,18 +28,43 @@ static json_t *view_chain(const struct rf_chain *chain)
 	return list;
 }
 
-json_t *rf_view_interfaces(const struct rf_fence *fence)
+static json_t *view_passed_dropped(uint64_t passed, uint64_t dropped)
+{
+	return json_pack("{s:I, s:I}", "passed", (json_int_t)passed, "dropped",
+			 (json_int_t)dropped);
+}
+
+json_t *rf_view_interface_counters(const struct rf_interface_counters *counters)
+{
+	if (!counters)
+		return json_pack("{s:n, s:n}", "packets", "bytes");
+	return json_pack("{s:o, s:o}", "packets",
+			 view_passed_dropped(counters->passed.packets, counters->dropped.packets),
+			 "bytes",
+			 view_passed_dropped(counters->passed.bytes, counters->dropped.bytes));
+}
+
+static json_t *view_interface(const struct rf_interface *interface)
+{
+	return json_pack("{s:o, s:b, s:s, s:s, s:o}", "name", rf_json_text(interface->name),
+			 "ethernet", rf_has_ethernet(interface->hardware), "mode",
+			 rf_mode_name(interface->mode), "attached_by",
+			 rf_view_attached_by(interface), "chain", view_chain(&interface->chain));
+}
+
+json_t *rf_view_interfaces(const struct rf_fence *fence, const struct rf_by_interface *sums)
 {
 	json_t *list = json_array();
 
-	for (int i = 0; i < fence->interfaces; i++)
-		json_array_append_new(
-			list, json_pack("{s:o, s:b, s:s, s:s, s:o}", "name",
-					rf_json_text(fence->interface[i].name), "ethernet",
-					rf_has_ethernet(fence->interface[i].hardware), "mode",
-					rf_mode_name(fence->interface[i].mode), "attached_by",
-					rf_view_attached_by(&fence->interface[i]), "chain",
-					view_chain(&fence->interface[i].chain)));
+	for (int i = 0; i < fence->interfaces; i++) {
+		const struct rf_interface *interface = &fence->interface[i];
+		json_t *one = view_interface(interface);
+
+		if (sums->is_counted)
+			one = rf_view_merged(one, rf_view_interface_counters(rf_by_interface_of(
+							  fence, sums, interface->index)));
+		json_array_append_new(list, one);
+	}
 	return list;
 }
 

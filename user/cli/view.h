@@ -5,10 +5,16 @@
 
 #include <jansson.h>
 
+#include "fence/by_interface.h"
 #include "fence/fence.h"
 
-/* [{"name","mode","attached_by","chain"}] */
-json_t *rf_view_interfaces(const struct rf_fence *fence);
+/*
+ * [{"name","ethernet","mode","attached_by","chain"}], and where interfaces are counted apart
+ * "packets" and "bytes" as well, null for one that is not.
+ */
+json_t *rf_view_interfaces(const struct rf_fence *fence, const struct rf_by_interface *sums);
+/* {"packets":{"passed","dropped"},"bytes":{"passed","dropped"}} */
+json_t *rf_view_interface_counters(const struct rf_interface_counters *counters);
 #define RF_MEMORY_TEXT_SIZE 32
 
 /* "46.4 MiB" */
