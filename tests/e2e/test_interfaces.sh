@@ -6,9 +6,9 @@
 source "$(dirname "$0")/lib.sh"
 require "$quick" "$newer"
 
-make_network 2
+make_network 3
 edge=$run-edge
-a=${port[0]} b=${port[1]}
+a=${port[0]} b=${port[1]} c=${port[2]}
 
 # by_interface [WORDS of stats]: a line "NAME PASSED DROPPED BYTES BYTES" for each interface, then the rest.
 by_interface() {
@@ -95,6 +95,31 @@ $b 3 0 198 0
 rest 12 7 1132 530" 'what the interface before it counted is in the rest'
 sums_up 'interfaces and rest sum up to the totals'
 
+# ---- rates ----
+
+has_lines() { # NUMBER
+	[ "$(wc -l <"$scratch/watched")" -ge "$1" ]
+}
+
+start inside build/ringfence stats watch --json dev "$edge" >"$scratch/watched"
+sleep 0.5
+outside build/tests/traffic send dev out1 to 02:00:00:00:01:02 flow src=192.0.2.4,count=2000 >/dev/null
+eventually has_lines 2
+ringfence attach "$c" fence "$edge" >"$scratch/log"
+outside build/tests/traffic send dev out2 to 02:00:00:00:02:02 flow src=192.0.2.4,count=500 >/dev/null
+eventually grep -q "\"name\":\"$c\"" "$scratch/watched"
+stop INT "$started_pid"
+is "$(jq -s "[.[] | .seconds as \$seconds | .rates.interfaces[] | select(.name == \"$b\").packets |
+	(.passed + .dropped) * \$seconds] | add | round" "$scratch/watched")" 2000 'stats watch --json has the rates of an interface'
+is "$(tail -n 1 "$scratch/watched" | jq -c '.interfaces | map(.name) | sort')" "[\"$a\",\"$b\",\"$c\"]" \
+	'stats watch has an interface that joins meanwhile'
+start inside build/ringfence stats watch dev "$edge" >"$scratch/watched"
+eventually has_lines 6
+stop INT "$started_pid"
+is "$(sed -n '3,5p' "$scratch/watched" | awk '{ print $1, NF }' | sort)" "$a 5
+$b 5
+$c 5" 'stats watch has a line for each interface'
+is "$(sed -nE '/^.{81}/p' "$scratch/watched")" '' 'stats watch with interfaces fits into 80 columns'
 ringfence detach "$edge" >"$scratch/log"
 
 # ---- one interface, and then a second ----

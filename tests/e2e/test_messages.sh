@@ -546,8 +546,9 @@ has_ended() { # PID
 	! kill -0 "$1" 2>/dev/null
 }
 
+# Lines of interfaces, which the fence has had several of, are indented.
 has_lines() { # COUNT
-	[ "$(wc -l <"$scratch/watched")" -ge "$1" ]
+	[ "$(grep -vc '^ ' "$scratch/watched")" -ge "$1" ]
 }
 
 begin=${EPOCHREALTIME/./}
@@ -560,7 +561,7 @@ check 'stats watch waits a second for each line' test "$took_us" -ge 2000000
 matches "$(head -n 1 "$scratch/watched")" \
 	'time +passed/s +dropped/s +would drop/s +passed bit/s +dropped bit/s +errors' \
 		'stats watch prints a line of titles first'
-matches "$(tail -n 1 "$scratch/watched")" '[0-9]{2}:[0-9]{2}:[0-9]{2}( +[0-9]+){6}' \
+matches "$(grep -v '^ ' "$scratch/watched" | tail -n 1)" '[0-9]{2}:[0-9]{2}:[0-9]{2}( +[0-9]+){6}' \
 	'stats watch prints a line of numbers each second'
 is "$(sed -nE '/^.{81}/p' "$scratch/watched")" '' 'stats watch fits into 80 columns'
 start inside build/ringfence stats watch --json >"$scratch/watched"

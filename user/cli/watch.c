@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -69,7 +70,37 @@ static double reason_rate(const struct watched *one, int reason)
 			   &one->now.all.counters.reason[reason]);
 }
 
+static const struct rf_interface_counters *interface_of(const struct watched *one,
+							const struct rf_totals *totals, int i)
+{
+	return rf_by_interface_of(&one->fence, &totals->all.interfaces,
+				  one->fence.interface[i].index);
+}
+
 /* ---- JSON ---- */
+
+/* [{"name","packets":{"passed","dropped"},"bits":{…}}], as far as they are counted apart. */
+static json_t *interface_rates_json(const struct watched *one)
+{
+	json_t *list = json_array();
+
+	for (int i = 0; i < one->fence.interfaces; i++) {
+		const struct rf_interface_counters *before = interface_of(one, &one->before, i);
+		const struct rf_interface_counters *now = interface_of(one, &one->now, i);
+
+		if (!before || !now)
+			continue;
+		json_array_append_new(
+			list,
+			json_pack("{s:o, s:{s:f, s:f}, s:{s:f, s:f}}", "name",
+				  rf_json_text(one->fence.interface[i].name), "packets", "passed",
+				  packet_rate(one, &before->passed, &now->passed), "dropped",
+				  packet_rate(one, &before->dropped, &now->dropped), "bits",
+				  "passed", bit_rate(one, &before->passed, &now->passed), "dropped",
+				  bit_rate(one, &before->dropped, &now->dropped)));
+	}
+	return list;
+}
 
 static json_t *rates_json(const struct watched *one)
 {
@@ -80,13 +111,14 @@ static json_t *rates_json(const struct watched *one)
 
 	for (int i = 0; i < RF_REASON_COUNT; i++)
 		json_object_set_new(reasons, rf_reason_name(i), json_real(reason_rate(one, i)));
-	return json_pack("{s:{s:f, s:f, s:f}, s:{s:f, s:f, s:f}, s:o}", "packets", "passed",
+	return json_pack("{s:{s:f, s:f, s:f}, s:{s:f, s:f, s:f}, s:o, s:o*}", "packets", "passed",
 			 packet_rate(one, &before->passed, &now->passed), "dropped",
 			 packet_rate(one, &before->dropped, &now->dropped), "would_drop",
 			 packet_rate(one, shadow_before, shadow), "bits", "passed",
 			 bit_rate(one, &before->passed, &now->passed), "dropped",
 			 bit_rate(one, &before->dropped, &now->dropped), "would_drop",
-			 bit_rate(one, shadow_before, shadow), "reasons", reasons);
+			 bit_rate(one, shadow_before, shadow), "reasons", reasons, "interfaces",
+			 one->now.all.interfaces.is_counted ? interface_rates_json(one) : NULL);
 }
 
 static int print_json(const struct watched *one, struct rf_error *error)
@@ -122,19 +154,46 @@ static void print_reasons(const struct watched *one)
 }
 
 /* A name that is too long for its column has a line of its own. */
-static void print_rates(const struct watched *one, const char *first)
+static void print_first(const char *first)
 {
-	const struct rf_sums *before = &one->before.all, *now = &one->now.all;
 	const bool is_long = strlen(first) > FIRST_WIDTH;
 
 	if (is_long)
 		rf_out("%s\n", first);
-	rf_out("%-*s %10.0f %10.0f %12.0f %12.0f %13.0f %6" PRIu64 "\n", FIRST_WIDTH,
-	       is_long ? "" : first, packet_rate(one, &before->passed, &now->passed),
+	rf_out("%-*s", FIRST_WIDTH, is_long ? "" : first);
+}
+
+static void print_rates(const struct watched *one, const char *first)
+{
+	const struct rf_sums *before = &one->before.all, *now = &one->now.all;
+
+	print_first(first);
+	rf_out(" %10.0f %10.0f %12.0f %12.0f %13.0f %6" PRIu64 "\n",
+	       packet_rate(one, &before->passed, &now->passed),
 	       packet_rate(one, &before->dropped, &now->dropped), reason_rate(one, RF_SHADOW_OVER),
 	       bit_rate(one, &before->passed, &now->passed),
 	       bit_rate(one, &before->dropped, &now->dropped),
 	       now->map_errors - before->map_errors);
+}
+
+/* Limits and errors are the fence's, and have no interface. */
+static void print_interface_rates(const struct watched *one)
+{
+	for (int i = 0; i < one->fence.interfaces; i++) {
+		const struct rf_interface_counters *before = interface_of(one, &one->before, i);
+		const struct rf_interface_counters *now = interface_of(one, &one->now, i);
+		char first[IF_NAMESIZE + 2];
+
+		if (!before || !now)
+			continue;
+		snprintf(first, sizeof(first), "  %s", one->fence.interface[i].name);
+		print_first(first);
+		rf_out(" %10.0f %10.0f %12s %12.0f %13.0f\n",
+		       packet_rate(one, &before->passed, &now->passed),
+		       packet_rate(one, &before->dropped, &now->dropped), "",
+		       bit_rate(one, &before->passed, &now->passed),
+		       bit_rate(one, &before->dropped, &now->dropped));
+	}
 }
 
 /* Of one fence a line, with the time; of several a table, with the time in its header. */
@@ -150,6 +209,7 @@ static int print_text(const struct watch *watch, int line)
 		print_header("time");
 	for (int i = 0; i < watch->count; i++) {
 		print_rates(&watch->of[i], watch->several ? watch->of[i].fence.name : clock);
+		print_interface_rates(&watch->of[i]);
 		if (watch->asked->reasons)
 			print_reasons(&watch->of[i]);
 	}
@@ -181,7 +241,7 @@ static int leave_detached(struct watch *watch, struct rf_error *error)
 
 	for (int i = 0; i < watch->count; i++) {
 		struct watched *one = &watch->of[i];
-		int attached = rf_fence_is_attached(&one->fence, error);
+		int attached = rf_fence_find_interfaces(&one->fence, error);
 
 		if (attached < 0)
 			return attached;

@@ -262,6 +262,21 @@ int rf_fence_is_attached(const struct rf_fence *fence, struct rf_error *error)
 	return count < 0 ? count : count > 0;
 }
 
+int rf_fence_find_interfaces(struct rf_fence *fence, struct rf_error *error)
+{
+	struct rf_interface *interfaces = NULL;
+	int count = rf_interfaces_of(fence->map_id[RF_MAP_CONFIG], &interfaces, error);
+
+	if (count <= 0) {
+		free(interfaces);
+		return count;
+	}
+	free(fence->interface);
+	fence->interface = interfaces;
+	fence->interfaces = count;
+	return 1;
+}
+
 void rf_fence_close(struct rf_fence *fence)
 {
 	for (int i = 0; i < RF_MAP_COUNT; i++) {

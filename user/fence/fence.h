@@ -78,6 +78,8 @@ int rf_fence_map_memory(struct rf_fence *fence, struct rf_error *error);
  * 1: the fence is on an interface of this network namespace, also after an upgrade. 0: no longer.
  */
 int rf_fence_is_attached(const struct rf_fence *fence, struct rf_error *error);
+/* The same; `fence` then has the interfaces that it is on now. */
+int rf_fence_find_interfaces(struct rf_fence *fence, struct rf_error *error);
 
 /* Are the rules confirmed or on trial, or did a trial end without `confirm`? */
 enum rf_trial_state {
