@@ -77,3 +77,12 @@ void rf_format_ms(uint64_t ms, char text[RF_DURATION_TEXT_SIZE])
 	else
 		rf_format_left(ms * RF_NS_PER_MS, text);
 }
+
+void rf_format_local(uint64_t time_ns, char text[RF_TIME_TEXT_SIZE])
+{
+	const time_t seconds = time_ns / RF_NS_PER_S;
+	struct tm tm = {};
+
+	localtime_r(&seconds, &tm);
+	strftime(text, RF_TIME_TEXT_SIZE, "%Y-%m-%d %H:%M:%S", &tm);
+}

@@ -24,4 +24,7 @@ void rf_format_left(uint64_t time_ns, char text[RF_DURATION_TEXT_SIZE]);
 /* The same as a TIME of the grammar: 570s. */
 void rf_format_for(uint64_t time_ns, char text[RF_DURATION_TEXT_SIZE]);
 
+/* The same of local time, in seconds: 2026-11-23 02:10:00 */
+void rf_format_local(uint64_t time_ns, char text[RF_TIME_TEXT_SIZE]);
+
 #endif /* RINGFENCE_TIME_H */

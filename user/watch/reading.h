@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* What the files of history's reader share; nobody else includes this. */
+#ifndef RINGFENCE_READING_H
+#define RINGFENCE_READING_H
+
+#include "base/units.h"
+#include "watch/reader.h"
+#include "watch/schema.h"
+
+struct rf_reader {
+	struct rf_db db;
+	char path[PATH_MAX + RF_NAME_SIZE + 8];
+	char fence[RF_NAME_SIZE];
+};
+
+static inline int64_t rf_to_ms(uint64_t ns)
+{
+	return ns / RF_NS_PER_MS;
+}
+
+static inline uint64_t rf_from_ms(int64_t ms)
+{
+	return ms > 0 ? ms * RF_NS_PER_MS : 0;
+}
+
+/* The database failed; `error` says how. */
+int rf_reader_fail(struct rf_reader *reader, struct rf_error *error);
+/* Nothing was recorded at `time_ns`: an error that says why. Returns -ENODATA. */
+int rf_reader_fail_gap(struct rf_reader *reader, uint64_t time_ns, struct rf_error *error);
+
+#endif /* RINGFENCE_READING_H */
