@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Sources, cells, events and rules of the past. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "watch/reading.h"
+
+#define SLACK_MS 1000
+#define PRESENT_MS 15000   /* the interval at present is not written yet */
+#define CELLS_MS 15000	   /* a row of cells is that long at the most, and as late */
+#define MOST_AT_ONCE 65536 /* rows of a range */
+
+void rf_recorded_sources_free(struct rf_recorded_sources *sources)
+{
+	free(sources->row);
+	*sources = (struct rf_recorded_sources){};
+}
+
+/* Rows of source, name, passed, dropped, would_drop, used, banned. */
+static int take_sources(struct rf_reader *reader, sqlite3_stmt *stmt,
+			struct rf_recorded_sources *sources, struct rf_error *error)
+{
+	struct rf_error unused;
+	size_t capacity = 0;
+
+	while (rf_db_row(&reader->db, stmt)) {
+		struct rf_recorded_source *row;
+
+		if (sources->count == capacity) {
+			capacity = 2 * capacity + 64;
+			row = reallocarray(sources->row, capacity, sizeof(*row));
+			if (!row) {
+				rf_db_end(stmt);
+				return rf_error_failed(error, -ENOMEM, "%s", strerror(ENOMEM));
+			}
+			sources->row = row;
+		}
+		row = &sources->row[sources->count];
+		*row = (struct rf_recorded_source){
+			.passed = sqlite3_column_int64(stmt, 2),
+			.dropped = sqlite3_column_int64(stmt, 3),
+			.would_drop = sqlite3_column_int64(stmt, 4),
+			.used = sqlite3_column_int64(stmt, 5),
+			.is_banned = sqlite3_column_int64(stmt, 6),
+		};
+		snprintf(row->limit, sizeof(row->limit), "%s", rf_db_text(stmt, 1));
+		if (!rf_parse_prefix(rf_db_text(stmt, 0), &row->source, &unused))
+			sources->count++;
+	}
+	return reader->db.failed ? rf_reader_fail(reader, error) : 0;
+}
+
+/* The interval that has the time, or the last one where the time is about now. */
+static int64_t find_interval(struct rf_reader *reader, int64_t time,
+			     struct rf_recorded_sources *sources)
+{
+	struct rf_db *db = &reader->db;
+	sqlite3_stmt *stmt = rf_db_begin(
+		db,
+		"SELECT scan, time, ms, share FROM samples WHERE time - ms <= ?1 + ?2 AND "
+		"(time > ?1 OR (time > ?1 - ?3 AND time = (SELECT max(time) FROM "
+		"samples))) AND time > ?1 - ?3 ORDER BY time, scan DESC LIMIT 1",
+		"iii", time, (int64_t)SLACK_MS, (int64_t)PRESENT_MS);
+	int64_t scan;
+
+	if (!rf_db_row(db, stmt))
+		return -1;
+	scan = sqlite3_column_int64(stmt, 0);
+	sources->to_ns = rf_from_ms(sqlite3_column_int64(stmt, 1));
+	sources->from_ns = sources->to_ns - rf_from_ms(sqlite3_column_int64(stmt, 2));
+	sources->share = sqlite3_column_int64(stmt, 3);
+	rf_db_end(stmt);
+	return scan;
+}
+
+static int fail_none(struct rf_reader *reader, uint64_t time_ns, struct rf_error *error)
+{
+	struct rf_error gap;
+
+	if (reader->db.failed)
+		return rf_reader_fail(reader, error);
+	if (rf_db_int(&reader->db, 0, "SELECT count(*) FROM samples", ""))
+		return rf_reader_fail_gap(reader, time_ns, error);
+	rf_reader_fail_gap(reader, time_ns, &gap);
+	return rf_error_failed(error, -ENODATA,
+			       "no source of fence '%s' was recorded; 'sources prefix' or 'sources "
+			       "full' in /etc/ringfence/watch.conf records them",
+			       reader->fence);
+}
+
+int rf_reader_sources_at(struct rf_reader *reader, uint64_t time_ns,
+			 struct rf_recorded_sources *sources, struct rf_error *error)
+{
+	int64_t scan;
+
+	*sources = (struct rf_recorded_sources){};
+	scan = find_interval(reader, rf_to_ms(time_ns), sources);
+	if (scan < 0)
+		return fail_none(reader, time_ns, error);
+	return take_sources(
+		reader,
+		rf_db_begin(&reader->db,
+			    "SELECT source, name, passed, dropped, would_drop, used, "
+			    "banned FROM sources JOIN limits USING (number) WHERE id >= "
+			    "? AND id < ? ORDER BY dropped + would_drop DESC, passed "
+			    "DESC",
+			    "ii", scan << RF_SCAN_SHIFT, (scan + 1) << RF_SCAN_SHIFT),
+		sources, error);
+}
+
+int rf_reader_sources_between(struct rf_reader *reader, uint64_t from_ns, uint64_t to_ns,
+			      size_t most, struct rf_recorded_sources *sources,
+			      struct rf_error *error)
+{
+	*sources = (struct rf_recorded_sources){.from_ns = from_ns, .to_ns = to_ns, .share = 1};
+	return take_sources(
+		reader,
+		rf_db_begin(
+			&reader->db,
+			"SELECT source, name, sum(passed), sum(dropped) AS d, sum(would_drop) AS "
+			"w, "
+			"max(used), max(banned) FROM samples CROSS JOIN sources ON id >= scan << "
+			"16 AND id < (scan + 1) << 16 JOIN limits USING (number) WHERE time > ? "
+			"AND time - ms < ? GROUP BY source, number ORDER BY d + w DESC, "
+			"sum(passed) DESC LIMIT ?",
+			"iii", rf_to_ms(from_ns), rf_to_ms(to_ns),
+			(int64_t)(most < MOST_AT_ONCE ? most : MOST_AT_ONCE)),
+		sources, error);
+}
+
+/* ---- cells ---- */
+
+/* The rows of one pack that are of the source, or of a network around it or in it. */
+static int visit_pack(sqlite3_stmt *stmt, uint64_t time_ns, const struct rf_prefix *source,
+		      rf_cells_visit visit, void *context)
+{
+	struct rf_cells_unpack unpack;
+	struct rf_cells_row row;
+	int found;
+
+	if (rf_cells_unpack_begin(&unpack, sqlite3_column_blob(stmt, 0),
+				  sqlite3_column_bytes(stmt, 0)))
+		return -EINVAL;
+	while ((found = rf_cells_unpack_next(&unpack, &row)) == 1) {
+		if (!rf_prefix_contains(&row.source, source) &&
+		    !rf_prefix_contains(source, &row.source))
+			continue;
+		if (row.first_ns > time_ns || row.first_ns + row.count * row.cell_ns < time_ns)
+			continue;
+		snprintf(row.limit, sizeof(row.limit), "%s", rf_db_text(stmt, 1));
+		visit(context, &row);
+	}
+	return found;
+}
+
+int rf_reader_cells(struct rf_reader *reader, uint64_t time_ns, const struct rf_prefix *source,
+		    rf_cells_visit visit, void *context, struct rf_error *error)
+{
+	const int64_t time = rf_to_ms(time_ns);
+	struct rf_db *db = &reader->db;
+	sqlite3_stmt *stmt = rf_db_begin(db,
+					 "SELECT data, name FROM cells JOIN limits USING (number) "
+					 "WHERE time >= ? AND time <= ? ORDER BY time",
+					 "ii", time, time + CELLS_MS);
+	int err = 0;
+
+	while (!err && rf_db_row(db, stmt)) {
+		err = visit_pack(stmt, time_ns, source, visit, context);
+		if (err)
+			rf_db_end(stmt);
+	}
+	if (err)
+		return rf_error_failed(error, -EIO,
+				       "%.300s: packed cells are damaged; 'ringfence history "
+				       "check' looks for more",
+				       reader->path);
+	return db->failed ? rf_reader_fail(reader, error) : 0;
+}
+
+/* ---- events and rules ---- */
+
+static int visit_event(sqlite3_stmt *stmt, rf_event_visit visit, void *context)
+{
+	const struct rf_recorded_event event = {
+		.seq = sqlite3_column_int64(stmt, 0),
+		.time_ns = rf_from_ms(sqlite3_column_int64(stmt, 1)),
+		.type = rf_db_text(stmt, 2),
+		.id = rf_db_text(stmt, 3),
+		.limit = rf_db_text(stmt, 4),
+		.source = rf_db_text(stmt, 5),
+		.reason = rf_db_text(stmt, 6),
+		.rate = rf_db_text(stmt, 7),
+		.passed = sqlite3_column_int64(stmt, 8),
+		.dropped = sqlite3_column_int64(stmt, 9),
+		.first_seen_ns = rf_from_ms(sqlite3_column_int64(stmt, 10)),
+		.detail = rf_db_text(stmt, 11),
+	};
+
+	return visit(context, &event);
+}
+
+int rf_reader_events(struct rf_reader *reader, uint64_t from_ns, uint64_t to_ns, const char *id,
+		     rf_event_visit visit, void *context, struct rf_error *error)
+{
+	struct rf_db *db = &reader->db;
+	sqlite3_stmt *stmt;
+	int result = 0;
+
+	if (id)
+		stmt = rf_db_begin(db, "SELECT * FROM events WHERE id = ? ORDER BY seq", "t", id);
+	else
+		stmt = rf_db_begin(
+			db, "SELECT * FROM events WHERE time >= ? AND time <= ? ORDER BY seq", "ii",
+			rf_to_ms(from_ns), rf_to_ms(to_ns));
+	while (!result && rf_db_row(db, stmt)) {
+		result = visit_event(stmt, visit, context);
+		if (result)
+			rf_db_end(stmt);
+	}
+	return db->failed ? rf_reader_fail(reader, error) : result;
+}
+
+char *rf_reader_rules(struct rf_reader *reader, uint64_t time_ns, uint64_t *since_ns)
+{
+	struct rf_db *db = &reader->db;
+	sqlite3_stmt *stmt = rf_db_begin(
+		db, "SELECT text, time FROM rules WHERE time <= ? ORDER BY id DESC LIMIT 1", "i",
+		rf_to_ms(time_ns));
+	char *text = NULL;
+
+	if (rf_db_row(db, stmt)) {
+		text = strdup(rf_db_text(stmt, 0));
+		*since_ns = rf_from_ms(sqlite3_column_int64(stmt, 1));
+		rf_db_end(stmt);
+	}
+	return text;
+}
