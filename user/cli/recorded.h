@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Commands that read histories instead of fences. */
+#ifndef RINGFENCE_CLI_RECORDED_H
+#define RINGFENCE_CLI_RECORDED_H
+
+#include <jansson.h>
+
+#include "cli/command.h"
+#include "watch/reader.h"
+
+/*
+ * Shows one history. Prints it, or, where `json` is not NULL, sets `*json` to its object. `context`
+ * is the command's.
+ */
+typedef int (*rf_show_recorded)(struct rf_reader *reader, const char *fence, const void *context,
+				json_t **json, struct rf_error *error);
+
+/*
+ * Shows the history of the fence that `dev` names: its object is the whole JSON. Without `dev`,
+ * those of all fences: {"fences":[…]}; in text each under a heading, unless `show` prints one.
+ */
+int rf_show_histories(const struct rf_options *options, rf_show_recorded show, bool has_heading,
+		      const void *context, struct rf_error *error);
+/* Opens the history that `dev` names, or the only one. Writes its fence's name. */
+int rf_recorded_open(const struct rf_options *options, struct rf_reader **reader,
+		     char fence[RF_NAME_SIZE], struct rf_error *error);
+
+/* stats at TIME, top at TIME, show ADDRESS at TIME */
+int rf_stats_at(const struct rf_options *options, uint64_t at_ns, struct rf_error *error);
+int rf_top_at(const struct rf_options *options, const struct rf_top *top, struct rf_error *error);
+int rf_show_at(const struct rf_options *options, const struct rf_prefix *source, uint64_t at_ns,
+	       struct rf_error *error);
+
+/* "2026-11-22T14:02:11.204Z" */
+json_t *rf_json_time(uint64_t time_ns);
+/* 1.42M, 811k, 20: a number of packets a second. */
+#define RF_SHORT_TEXT_SIZE 16
+void rf_format_short(double number, char text[RF_SHORT_TEXT_SIZE]);
+/* {"reasons":{…},"limits":[…],"packets":{…},"bytes":{…}} of an interval. */
+json_t *rf_recorded_json(const struct rf_recorded *recorded);
+/* The reasons and limits of an interval; per second, if `seconds` is not 0. */
+void rf_recorded_print(const struct rf_recorded *recorded, double seconds);
+/* A table of the first `count` sources; per second, if `seconds` is not 0. */
+void rf_recorded_sources_print(const struct rf_recorded_sources *sources, size_t count,
+			       double seconds);
+json_t *rf_recorded_sources_json(const struct rf_recorded_sources *sources, size_t count);
+json_t *rf_recorded_event_json(const char *fence, const struct rf_recorded_event *event);
+/* One line of an event, for people. */
+void rf_recorded_event_print(const struct rf_recorded_event *event);
+
+#endif /* RINGFENCE_CLI_RECORDED_H */

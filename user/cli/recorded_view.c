@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Parts of a history that several commands print. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/printable.h"
+#include "base/time.h"
+#include "cli/out.h"
+#include "cli/recorded.h"
+#include "cli/table.h"
+
+json_t *rf_json_time(uint64_t time_ns)
+{
+	char text[RF_TIME_TEXT_SIZE];
+
+	rf_format_utc(time_ns, text);
+	return time_ns ? json_string(text) : json_null();
+}
+
+void rf_format_short(double number, char text[RF_SHORT_TEXT_SIZE])
+{
+	static const char suffix[] = " kMGT";
+	int i = 0;
+
+	for (; number >= 999.5 && suffix[i + 1]; i++)
+		number /= 1000;
+	snprintf(text, RF_SHORT_TEXT_SIZE, i && number < 99.5 ? "%.3g%.*s" : "%.0f%.*s", number,
+		 i > 0, &suffix[i]);
+}
+
+/* ---- counts ---- */
+
+static json_t *count_json(uint64_t packets, uint64_t bytes)
+{
+	return json_pack("{s:I, s:I}", "packets", (json_int_t)packets, "bytes", (json_int_t)bytes);
+}
+
+static json_t *reasons_json(const struct rf_recorded *recorded)
+{
+	json_t *reasons = json_object();
+
+	for (int i = 0; i < recorded->counts; i++) {
+		const struct rf_recorded_count *count = &recorded->count[i];
+
+		if (!strcmp(count->kind, "passed") || !strcmp(count->kind, "dropped"))
+			json_object_set_new(reasons, count->name,
+					    count_json(count->packets, count->bytes));
+	}
+	return reasons;
+}
+
+/* The object of a limit in the list; made when it is asked for first. */
+static json_t *find_limit(json_t *limits, const char *name)
+{
+	size_t i;
+	json_t *limit;
+
+	json_array_foreach (limits, i, limit)
+		if (!strcmp(json_string_value(json_object_get(limit, "name")), name))
+			return limit;
+	limit = json_pack("{s:s, s:i, s:i, s:i, s:i, s:{s:i, s:i, s:i, s:i}}", "name", name,
+			  "passed", 0, "dropped", 0, "would_drop", 0, "forfeited", 0, "bytes",
+			  "passed", 0, "dropped", 0, "would_drop", 0, "forfeited", 0);
+	json_array_append_new(limits, limit);
+	return limit;
+}
+
+static json_t *limits_json(const struct rf_recorded *recorded)
+{
+	json_t *limits = json_array();
+
+	for (int i = 0; i < recorded->counts; i++) {
+		const struct rf_recorded_count *count = &recorded->count[i];
+		json_t *limit;
+
+		if (strcmp(count->kind, "limit") != 0)
+			continue;
+		limit = find_limit(limits, count->name);
+		json_object_set_new(limit, count->outcome, json_integer(count->packets));
+		json_object_set_new(json_object_get(limit, "bytes"), count->outcome,
+				    json_integer(count->bytes));
+	}
+	return limits;
+}
+
+json_t *rf_recorded_json(const struct rf_recorded *recorded)
+{
+	const uint64_t shadow = rf_recorded_packets(recorded, "passed", "shadow_over", "");
+
+	return json_pack("{s:o, s:o, s:f, s:{s:I, s:I, s:I}, s:{s:I, s:I}, s:o, s:o}", "from",
+			 rf_json_time(recorded->from_ns), "until", rf_json_time(recorded->to_ns),
+			 "seconds", recorded->seconds, "packets", "passed",
+			 (json_int_t)recorded->passed.packets, "dropped",
+			 (json_int_t)recorded->dropped.packets, "would_drop", (json_int_t)shadow,
+			 "bytes", "passed", (json_int_t)recorded->passed.bytes, "dropped",
+			 (json_int_t)recorded->dropped.bytes, "reasons", reasons_json(recorded),
+			 "limits", limits_json(recorded));
+}
+
+/* Packets and bytes, or packets and bits per second. */
+static void print_count(const char *label, uint64_t packets, uint64_t bytes, double seconds)
+{
+	if (seconds > 0)
+		rf_out("%-44s %15.0f %18.0f\n", label, packets / seconds, bytes * 8 / seconds);
+	else
+		rf_out("%-44s %15" PRIu64 " %18" PRIu64 "\n", label, packets, bytes);
+}
+
+static void print_kind(const struct rf_recorded *recorded, const char *kind, double seconds)
+{
+	for (int i = 0; i < recorded->counts; i++) {
+		const struct rf_recorded_count *count = &recorded->count[i];
+		char label[128];
+
+		if (strcmp(count->kind, kind) != 0)
+			continue;
+		for (int reason = 0; reason < RF_REASON_COUNT; reason++)
+			if (!strcmp(rf_reason_name(reason), count->name))
+				snprintf(label, sizeof(label), "  %s: %s", kind,
+					 rf_reason_text(reason));
+		print_count(label, count->packets, count->bytes, seconds);
+	}
+}
+
+static void print_limits(const struct rf_recorded *recorded, double seconds)
+{
+	const char *before = "";
+
+	for (int i = 0; i < recorded->counts; i++) {
+		const struct rf_recorded_count *count = &recorded->count[i];
+		char label[64];
+
+		if (strcmp(count->kind, "limit") != 0)
+			continue;
+		if (strcmp(before, count->name) != 0)
+			rf_out("limit %s\n", count->name);
+		before = count->name;
+		snprintf(label, sizeof(label), "  %s",
+			 !strcmp(count->outcome, "would_drop") ? "would drop, passed"
+			 : !strcmp(count->outcome, "forfeited")
+				 ? "charged, dropped by another limit"
+				 : count->outcome);
+		print_count(label, count->packets, count->bytes, seconds);
+	}
+}
+
+void rf_recorded_print(const struct rf_recorded *recorded, double seconds)
+{
+	print_count("passed", recorded->passed.packets, recorded->passed.bytes, seconds);
+	print_count("dropped", recorded->dropped.packets, recorded->dropped.bytes, seconds);
+	print_kind(recorded, "passed", seconds);
+	print_kind(recorded, "dropped", seconds);
+	print_limits(recorded, seconds);
+}
+
+/* ---- sources ---- */
+
+struct listing {
+	const struct rf_recorded_sources *sources;
+	double seconds;
+};
+
+static void fill(const void *context, size_t i, struct rf_cells *cells)
+{
+	const struct listing *listing = context;
+	const struct rf_recorded_source *row = &listing->sources->row[i];
+	const uint64_t number[] = {row->passed, row->dropped, row->would_drop};
+
+	rf_format_prefix(&row->source, cells->text[0]);
+	snprintf(cells->text[1], RF_CELL_SIZE, "%s", row->limit);
+	for (int k = 0; k < 3; k++) {
+		if (listing->seconds > 0)
+			rf_format_short(number[k] / listing->seconds, cells->text[2 + k]);
+		else
+			snprintf(cells->text[2 + k], RF_CELL_SIZE, "%" PRIu64, number[k]);
+	}
+	snprintf(cells->text[5], RF_CELL_SIZE, "%.*f%%%s", row->used < 100, row->used / 10.0,
+		 row->is_banned ? " banned" : "");
+}
+
+void rf_recorded_sources_print(const struct rf_recorded_sources *sources, size_t count,
+			       double seconds)
+{
+	static const struct rf_column totals[] = {
+		{"source", false, 0},  {"limit", false, 0},	 {"passed", true, 10},
+		{"dropped", true, 10}, {"would drop", true, 10}, {"used", true, 6},
+	};
+	static const struct rf_column rates[] = {
+		{"source", false, 0},	 {"limit", false, 0},	     {"passed/s", true, 9},
+		{"dropped/s", true, 10}, {"would drop/s", true, 13}, {"used", true, 6},
+	};
+	const struct listing listing = {sources, seconds};
+	const struct rf_table table = {seconds > 0 ? rates : totals, 6, 2, count, &listing, fill};
+
+	rf_table_print(&table);
+}
+
+json_t *rf_recorded_sources_json(const struct rf_recorded_sources *sources, size_t count)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < count; i++) {
+		const struct rf_recorded_source *row = &sources->row[i];
+		char source[RF_PREFIX_TEXT_SIZE];
+
+		rf_format_prefix(&row->source, source);
+		json_array_append_new(list,
+				      json_pack("{s:s, s:o, s:I, s:I, s:I, s:f, s:b}", "source",
+						source, "limit", rf_json_text(row->limit), "passed",
+						(json_int_t)row->passed, "dropped",
+						(json_int_t)row->dropped, "would_drop",
+						(json_int_t)row->would_drop, "used_ratio",
+						row->used / 1000.0, "banned", row->is_banned));
+	}
+	return list;
+}
+
+/* ---- events ---- */
+
+static json_t *text_or_null(const char *text)
+{
+	return *text ? rf_json_text(text) : json_null();
+}
+
+json_t *rf_recorded_event_json(const char *fence, const struct rf_recorded_event *event)
+{
+	return json_pack("{s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:I, s:I, s:o, s:o}", "seq",
+			 (json_int_t)event->seq, "time", rf_json_time(event->time_ns), "type",
+			 rf_json_text(event->type), "id", text_or_null(event->id), "fence",
+			 rf_json_text(fence), "limit", text_or_null(event->limit), "source",
+			 text_or_null(event->source), "reason", text_or_null(event->reason), "rate",
+			 text_or_null(event->rate), "dropped", (json_int_t)event->dropped, "passed",
+			 (json_int_t)event->passed, "first_seen",
+			 rf_json_time(event->first_seen_ns), "detail", text_or_null(event->detail));
+}
+
+void rf_recorded_event_print(const struct rf_recorded_event *event)
+{
+	char time[RF_TIME_TEXT_SIZE], text[512];
+
+	rf_format_local(event->time_ns, time);
+	snprintf(text, sizeof(text), "%s  %s%s%.64s%s%.32s%s%.255s", time, event->type,
+		 *event->source ? " " : "", event->source, *event->limit ? " limit " : "",
+		 event->limit, *event->detail ? ": " : "", event->detail);
+	rf_hide_controls(text, false);
+	rf_out("  %s\n", text);
+}
