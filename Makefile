@@ -57,7 +57,7 @@ LONG_TESTS := $(EXPLORER) $(patsubst %,tests/e2e/test_%.sh,attach_cli kills faul
 # Fences of past map ABIs, and what attaches them.
 PAST := $(foreach abi,$(patsubst tests/past/abi%.h,%,$(wildcard tests/past/abi*.h)), \
 	build/tests/past/abi$(abi).bpf.o build/tests/past/fill$(abi))
-TOOLS := build/tests/traffic $(PAST)
+TOOLS := build/tests/traffic build/tests/recorder $(PAST)
 # Builds of the command line whose program loads in less time; see tests/e2e/variant.sh.
 VARIANTS := $(patsubst %,build/variants/%/build/ringfence,quick half newer alien)
 TRAFFIC_SKELETONS := build/tests/flood.skel.h build/tests/tally.skel.h
@@ -243,6 +243,11 @@ build/tests/traffic: $(filter-out %.bpf.c,$(wildcard tests/traffic/*.c)) $(TRAFF
 	@mkdir -p $(@D)
 	$(call say,CC,$@)
 	$(Q)$(CC) $(CPPFLAGS) $(ALL_CFLAGS) $(filter %.c,$^) -o $@ $(LIBS) -lpthread
+
+build/tests/recorder: build/tests/record/main.o build/tests/record/made.o $(LIBRARY)
+	@mkdir -p $(@D)
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) $^ -o $@ $(LIBS)
 
 # Made anew whenever build/ringfence is, so whenever a source of the program or of the command line is.
 $(VARIANTS): build/variants/%/build/ringfence: build/ringfence tests/e2e/variant.sh

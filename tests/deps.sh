@@ -36,7 +36,7 @@ newest_clang() {
 packages() {
 	case $1-$kind in
 	apt-build) echo gcc make clang llvm libbpf-dev libxdp-dev xdp-tools bpftool linux-libc-dev libelf-dev zlib1g-dev \
-		libjansson-dev libcmocka-dev libmicrohttpd-dev libmnl-dev libseccomp-dev nettle-dev libsqlite3-dev \
+		libjansson-dev libcmocka-dev libmicrohttpd-dev libmnl-dev libseccomp-dev nettle-dev libsqlite3-dev sqlite3 \
 		pkg-config iproute2 jq ethtool strace procps util-linux \
 		systemd zsh fish ;;
 	apt-lint) echo clang-format-14 clang-format shellcheck mandoc ;;
@@ -51,7 +51,7 @@ packages() {
 	apt-vm) echo qemu-system-x86 qemu-system-arm qemu-system-misc qemu-user busybox-static kmod cpio \
 		xz-utils gcc-aarch64-linux-gnu gcc-s390x-linux-gnu clang-14 "$(newest_clang)" ;;
 	dnf-build) echo gcc make clang llvm libbpf-devel libxdp-devel xdp-tools bpftool kernel-headers elfutils-libelf-devel \
-		zlib-devel jansson-devel libcmocka-devel libmicrohttpd-devel libmnl-devel libseccomp-devel nettle-devel sqlite-devel \
+		zlib-devel jansson-devel libcmocka-devel libmicrohttpd-devel libmnl-devel libseccomp-devel nettle-devel sqlite-devel sqlite \
 		pkgconf-pkg-config libasan libubsan iproute jq ethtool strace \
 		procps-ng util-linux systemd zsh fish ;;
 	dnf-lint) echo clang-tools-extra ShellCheck mandoc ;;
@@ -65,7 +65,7 @@ packages() {
 	pacman-ecosystem) echo fail2ban nftables python jq ;;
 	pacman-bench) echo nftables iptables xdp-tools gnuplot ;;
 	zypper-build) echo gcc make clang llvm libbpf-devel libxdp-devel xdp-tools bpftool linux-glibc-devel libelf-devel \
-		zlib-devel libjansson-devel libcmocka-devel libmicrohttpd-devel libmnl-devel libseccomp-devel libnettle-devel sqlite3-devel \
+		zlib-devel libjansson-devel libcmocka-devel libmicrohttpd-devel libmnl-devel libseccomp-devel libnettle-devel sqlite3-devel sqlite3 \
 		pkg-config iproute2 jq ethtool strace procps util-linux \
 		systemd zsh fish ;;
 	zypper-lint) echo clang ShellCheck mandoc ;;
