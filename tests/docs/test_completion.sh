@@ -145,11 +145,11 @@ completes 'ringfence ban' 'bans'
 offers 'ringfence bans ' list --json
 completes 'ringfence allow add 192.0.2.1 ' "for $common"
 completes 'ringfence allow add 2001:db8::/32 ' "for $common"
-completes 'ringfence top ' "by limit within $common"
+completes 'ringfence top ' "at by limit within $common"
 completes 'ringfence top 5 by ' 'drops rate used'
-completes 'ringfence top by rate ' "limit within $common"
+completes 'ringfence top by rate ' "at limit within $common"
 completes 'ringfence top limit o' 'only'
-completes 'ringfence stats ' "reasons reset total watch $common"
+completes 'ringfence stats ' "at reasons reset total watch $common"
 completes 'ringfence apply README.md ' "confirm $common"
 completes 'ringfence status --json ' 'dev --verbose'
 

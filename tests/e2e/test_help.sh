@@ -84,6 +84,11 @@ run_example() {
 	inside env -C "$work" bash -c "$command" >"$scratch/stdout" 2>"$scratch/stderr"
 }
 
+# Two days, for the examples that ask for a time.
+mkdir "$scratch/history"
+export RINGFENCE_HISTORY=$scratch/history
+build/tests/recorder "$RINGFENCE_HISTORY" eth0 172800 172800 full 20 || bail 'cannot record a history'
+
 try_example() { # WORDS OF THE EXAMPLE
 	local status
 

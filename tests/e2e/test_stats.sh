@@ -61,7 +61,7 @@ is "$(ringfence stats --json dev "$dev" | jq .reset)" null 'the reset ends with 
 
 # ---- words ----
 
-fails 'stats reset excludes watch' 2 "ringfence: 'watch', 'total' and 'reset' exclude each other" \
+fails 'stats reset excludes watch' 2 "ringfence: 'watch', 'total', 'reset' and 'at' exclude each other" \
 	ringfence stats reset watch
 fails 'reasons wants watch' 2 "ringfence: 'reasons': stats prints them; with rates, write 'stats watch reasons'" \
 	ringfence stats reasons

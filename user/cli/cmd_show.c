@@ -9,6 +9,7 @@
 #include "base/time.h"
 #include "cli/command.h"
 #include "cli/out.h"
+#include "cli/recorded.h"
 #include "cli/show_network.h"
 #include "cli/verdict.h"
 #include "cli/view.h"
@@ -374,6 +375,7 @@ int rf_cmd_show(const struct rf_options *options, struct rf_words *words, struct
 	const bool is_network = text && strchr(text, '/');
 	struct rf_address source;
 	struct rf_prefix prefix;
+	uint64_t at_ns = 0;
 	int err;
 
 	if (!text)
@@ -381,7 +383,11 @@ int rf_cmd_show(const struct rf_options *options, struct rf_words *words, struct
 	err = is_network ? rf_parse_prefix(text, &prefix, error)
 			 : rf_parse_address(text, &source, error);
 	if (!err)
-		err = rf_words_end(words, error);
+		err = rf_parse_at(words, &at_ns, error);
+	if (!err && at_ns && !is_network)
+		err = rf_parse_prefix(text, &prefix, error);
+	if (!err && at_ns)
+		return rf_show_at(options, &prefix, at_ns, error);
 	if (!err)
 		err = rf_fence_open(&fence, options->dev, error);
 	if (!err)

@@ -8,6 +8,7 @@
 
 #include "cli/fences.h"
 #include "cli/out.h"
+#include "cli/recorded.h"
 #include "cli/stats.h"
 #include "cli/view.h"
 #include "rules/policy.h"
@@ -191,6 +192,8 @@ int rf_cmd_stats(const struct rf_options *options, struct rf_words *words, struc
 
 	if (err)
 		return err;
+	if (asked.at_ns)
+		return rf_stats_at(options, asked.at_ns, error);
 	if (asked.reset)
 		return reset_stats(options, error);
 	if (asked.seconds)

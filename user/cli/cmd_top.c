@@ -8,6 +8,7 @@
 
 #include "cli/fences.h"
 #include "cli/out.h"
+#include "cli/recorded.h"
 #include "cli/source_table.h"
 #include "fence/fence.h"
 #include "rules/near.h"
@@ -146,5 +147,7 @@ int rf_cmd_top(const struct rf_options *options, struct rf_words *words, struct 
 	struct rf_top top;
 	int err = rf_parse_top(words, &top, error);
 
+	if (!err && top.at_ns)
+		return rf_top_at(options, &top, error);
 	return err ? err : rf_show_fences(options, show_top, false, &top, error);
 }

@@ -181,17 +181,17 @@ const struct rf_command_row rf_commands[RF_CMD_COUNT] = {
 		 "reset' ran. A reset keeps the counters of sources, which 'top' prints. "
 		 "Without 'dev', prints every fence.",
 		 NULL,
-		 {"stats", "stats watch 5 reasons", "stats reset"},
+		 {"stats", "stats watch 5 reasons", "stats reset", "stats at 14:02"},
 		 rf_cmd_stats},
 	[RF_CMD_TOP] = {"Prints the N sources (default: 10) that come first.",
 			NULL,
-			{"top 20 by rate"},
+			{"top 20 by rate", "top at -10m"},
 			rf_cmd_top},
 	[RF_CMD_SHOW] = {"Prints what happens to the next packet of the source, and why; then how "
 			 "much of each limit it has used, cell by cell. With a PREFIX, prints what "
 			 "is known of the network: lists, bans, and sources with a window.",
 			 NULL,
-			 {"show 192.0.2.1", "show 192.0.2.0/24"},
+			 {"show 192.0.2.1", "show 192.0.2.0/24", "show 192.0.2.66 at -2h"},
 			 rf_cmd_show},
 	[RF_CMD_BANS] = {"Prints the sources that limits have banned: by which limit, for how much "
 			 "longer, and since when.",

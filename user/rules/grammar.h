@@ -101,14 +101,16 @@ struct rf_top {
 	const char *limit; /* one of the words; NULL: every limit */
 	bool is_within;
 	struct rf_prefix within;
+	uint64_t at_ns; /* since 1970; 0: now */
 };
 
-/* stats [watch [SECONDS] [reasons]] | total | reset */
+/* stats [watch [SECONDS] [reasons]] | total | reset | at TIME */
 struct rf_stats {
 	uint32_t seconds; /* between two lines; 0: no watch */
 	bool reasons;	  /* a line for each reason as well */
 	bool total;	  /* whatever was reset */
 	bool reset;
+	uint64_t at_ns; /* since 1970; 0: now */
 };
 
 #define RF_TOP_DEFAULT 10
@@ -161,6 +163,8 @@ int rf_parse_newcomers(struct rf_words *words, struct rf_newcomers_text *newcome
 		       struct rf_error *error);
 /* Parses the words after `stats`. */
 int rf_parse_stats(struct rf_words *words, struct rf_stats *stats, struct rf_error *error);
+/* Parses the words after `show ADDRESS`: 0 if `at` is not given. */
+int rf_parse_at(struct rf_words *words, uint64_t *at_ns, struct rf_error *error);
 /* Parses the words after `top`. */
 int rf_parse_top(struct rf_words *words, struct rf_top *top, struct rf_error *error);
 /* [for TIME], for lists: 0 if it is not given. */

@@ -3,7 +3,9 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/time.h"
 #include "rules/grammar_option.h"
+#include "rules/moment.h"
 #include "rules/private.h"
 
 #define DAY_NS (24 * 3600 * RF_NS_PER_S)
@@ -175,6 +177,20 @@ int rf_parse_newcomers(struct rf_words *words, struct rf_newcomers_text *newcome
 	return err;
 }
 
+/* ---- times of the clock ---- */
+
+static int parse_moment(const char *value, void *into, struct rf_error *error)
+{
+	return rf_parse_moment(value, rf_time_wall(), into, error);
+}
+
+int rf_parse_at(struct rf_words *words, uint64_t *at_ns, struct rf_error *error)
+{
+	int err = parse_time_option(rf_show_options, parse_moment, words, at_ns, error);
+
+	return err ? err : rf_words_end(words, error);
+}
+
 /* ---- save, diff, stats, top ---- */
 
 static int set_true(const char *value, void *into, struct rf_error *error)
@@ -248,13 +264,17 @@ static int parse_reset(const char *value, void *into, struct rf_error *error)
 	return 0;
 }
 
+static int parse_stats_at(const char *value, void *into, struct rf_error *error)
+{
+	return parse_moment(value, &((struct rf_stats *)into)->at_ns, error);
+}
+
 int rf_parse_stats(struct rf_words *words, struct rf_stats *stats, struct rf_error *error)
 {
 	static const rf_option_parser parsers[RF_STATS_OPTIONS] = {
-		[RF_OPT_WATCH] = parse_watch,
-		[RF_OPT_REASONS] = parse_reasons,
-		[RF_OPT_TOTAL] = parse_total,
-		[RF_OPT_RESET] = parse_reset,
+		[RF_OPT_WATCH] = parse_watch,	    [RF_OPT_REASONS] = parse_reasons,
+		[RF_OPT_TOTAL] = parse_total,	    [RF_OPT_RESET] = parse_reset,
+		[RF_OPT_STATS_AT] = parse_stats_at,
 	};
 	struct rf_stats parsed = {};
 	unsigned int given = 0;
@@ -265,8 +285,9 @@ int rf_parse_stats(struct rf_words *words, struct rf_stats *stats, struct rf_err
 	if (!err && parsed.reasons && !parsed.seconds)
 		err = rf_error_usage(error, "'reasons': stats prints them; with rates, write "
 					    "'stats watch reasons'");
-	if (!err && (parsed.seconds != 0) + parsed.total + parsed.reset > 1)
-		err = rf_error_usage(error, "'watch', 'total' and 'reset' exclude each other");
+	if (!err && (parsed.seconds != 0) + parsed.total + parsed.reset + (parsed.at_ns != 0) > 1)
+		err = rf_error_usage(error,
+				     "'watch', 'total', 'reset' and 'at' exclude each other");
 	if (!err)
 		*stats = parsed;
 	return err;
@@ -299,12 +320,18 @@ static int parse_within(const char *value, void *into, struct rf_error *error)
 	return rf_parse_prefix(value, &top->within, error);
 }
 
+static int parse_top_at(const char *value, void *into, struct rf_error *error)
+{
+	return parse_moment(value, &((struct rf_top *)into)->at_ns, error);
+}
+
 int rf_parse_top(struct rf_words *words, struct rf_top *top, struct rf_error *error)
 {
 	static const rf_option_parser parsers[RF_TOP_OPTIONS] = {
 		[RF_OPT_BY] = parse_by,
 		[RF_OPT_TOP_LIMIT] = parse_top_limit,
 		[RF_OPT_WITHIN] = parse_within,
+		[RF_OPT_TOP_AT] = parse_top_at,
 	};
 	const char *next = rf_words_peek(words);
 	unsigned int given = 0;

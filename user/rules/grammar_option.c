@@ -34,6 +34,7 @@ static const char *const kind_texts[RF_KIND_COUNT_OF] = {
 	[RF_KIND_ALLOWED] = "a prefix",
 	[RF_KIND_DENIED] = "a prefix",
 	[RF_KIND_BANNED] = "an address",
+	[RF_KIND_MOMENT] = "a time, like 14:02, 2026-11-22T14:02 or -2h",
 };
 
 /* How a message names an operand that is missing. */

@@ -299,6 +299,10 @@ const struct rf_option rf_diff_options[] = {
 	{},
 };
 
+#define AT_SUMMARY                                                                        \
+	"from the history: what was then. TIME: 14:02, 14:02:11, 2026-11-22T14:02, or a " \
+	"time back: -2h"
+
 const struct rf_option rf_stats_options[] = {
 	[RF_OPT_WATCH] =
 		{"watch", RF_KIND_NUMBER, "SECONDS",
@@ -308,6 +312,7 @@ const struct rf_option rf_stats_options[] = {
 	[RF_OPT_TOTAL] = {"total", .summary = "count since the attach, whatever was reset"},
 	[RF_OPT_RESET] = {"reset",
 			  .summary = "begin the counters of the fence and its limits at 0"},
+	[RF_OPT_STATS_AT] = {"at", RF_KIND_MOMENT, "TIME", .summary = AT_SUMMARY, NAMES},
 	{},
 };
 
@@ -317,6 +322,12 @@ const struct rf_option rf_top_options[] = {
 			      .summary = "only the sources of this limit"},
 	[RF_OPT_WITHIN] = {"within", RF_KIND_PREFIX, "PREFIX",
 			   .summary = "only the sources in this network"},
+	[RF_OPT_TOP_AT] = {"at", RF_KIND_MOMENT, "TIME", .summary = AT_SUMMARY, NAMES},
+	{},
+};
+
+const struct rf_option rf_show_options[] = {
+	{"at", RF_KIND_MOMENT, "TIME", .summary = AT_SUMMARY, NAMES},
 	{},
 };
 
@@ -405,7 +416,8 @@ const struct rf_syntax rf_syntax[RF_CMD_COUNT] = {
 			rf_top_options},
 	[RF_CMD_SHOW] = {"show",
 			 "what happens to a source, and why",
-			 {"", RF_KIND_ADDRESS, "ADDRESS|PREFIX"}},
+			 {"", RF_KIND_ADDRESS, "ADDRESS|PREFIX"},
+			 rf_show_options},
 	[RF_CMD_BANS] = {"bans",
 			 "list the banned sources",
 			 {"", RF_KIND_WORD, .words = list_words, .flags = RF_OPTION_MAY}},

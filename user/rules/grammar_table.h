@@ -34,6 +34,7 @@ enum rf_kind {
 	RF_KIND_ALLOWED, /* a prefix on the allow list */
 	RF_KIND_DENIED,	 /* a prefix on the deny list */
 	RF_KIND_BANNED,	 /* a source with a ban, or a prefix */
+	RF_KIND_MOMENT,	 /* a time of the clock, or a time back */
 	RF_KIND_COUNT_OF,
 };
 
@@ -157,6 +158,7 @@ enum rf_stats_option {
 	RF_OPT_REASONS,
 	RF_OPT_TOTAL,
 	RF_OPT_RESET,
+	RF_OPT_STATS_AT,
 	RF_STATS_OPTIONS,
 };
 
@@ -164,6 +166,7 @@ enum rf_top_option {
 	RF_OPT_BY,
 	RF_OPT_TOP_LIMIT,
 	RF_OPT_WITHIN,
+	RF_OPT_TOP_AT,
 	RF_TOP_OPTIONS,
 };
 
@@ -183,7 +186,8 @@ extern const struct rf_option rf_trial_options[]; /* confirm TIME, of `apply` */
 extern const struct rf_option rf_save_options[];  /* confirmed */
 extern const struct rf_option rf_diff_options[];  /* all */
 extern const struct rf_option rf_stats_options[RF_STATS_OPTIONS + 1];
-extern const struct rf_option rf_top_options[]; /* by drops|rate */
+extern const struct rf_option rf_top_options[];	 /* by drops|rate */
+extern const struct rf_option rf_show_options[]; /* at TIME */
 
 /* Words that are values, by the number that stands for them. */
 extern const struct rf_option rf_algorithm_words[]; /* enum rf_algorithm */

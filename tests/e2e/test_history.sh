@@ -1,0 +1,81 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0
+# Commands that read a history: what it holds of made-up scans, where it has nothing, and beside the
+# process that writes it.
+
+# shellcheck source=tests/e2e/lib.sh
+source "$(dirname "$0")/lib.sh"
+
+make_network 1
+export RINGFENCE_HISTORY=$scratch/history TZ=UTC
+made="$RINGFENCE_HISTORY/eth0.db"
+
+# ---- nothing yet ----
+
+nothing="no history in $RINGFENCE_HISTORY; ringfence-watch records one: 'systemctl enable --now ringfence-watch'"
+for words in 'stats at -1m' 'top at -1m' 'show 192.0.2.1 at -1m'; do
+	# shellcheck disable=SC2086 # words
+	fails "$words, without a directory" 1 "ringfence: $nothing" ringfence $words
+done
+mkdir "$RINGFENCE_HISTORY"
+fails 'stats at, without a history' 1 "ringfence: $nothing" ringfence stats at -1m
+touch "$made"
+matches "$(describe ringfence stats at -1m)" $'exit 1\n\nstderr: .*has no history yet; ringfence-watch writes it' \
+	'an empty file is no history'
+rm "$made"
+
+# ---- ten minutes, with an attack in the middle ----
+
+build/tests/recorder "$RINGFENCE_HISTORY" eth0 640 600 full || bail 'cannot record a history'
+recorded() { # QUERY: of the file, by another reader
+	sqlite3 -readonly "$made" "$1"
+}
+at=$(date -d "@$(($(recorded 'SELECT time FROM totals LIMIT 1 OFFSET 299') / 1000 - 1))" +%FT%T)
+
+sum() { # KIND: of the second that has $at
+	recorded "SELECT sum(packets) FROM counts JOIN series ON series = id & 65535 WHERE kind = '$1'
+		AND id >> 16 = (SELECT scan FROM totals WHERE time > $(date -d "$at" +%s)000 LIMIT 1)"
+}
+is "$(ringfence stats at "$at" --json | jq -r '.fences[0].packets | "\(.passed) \(.dropped)"')" \
+	"$(sum passed) $(sum dropped)" 'stats at TIME prints the counts of that second'
+matches "$(ringfence stats at "$at" | head -n 1)" 'fence eth0, [-0-9]{10} [0-9:]{8}, 1 s +packets/s +bit/s' \
+	'stats at TIME says which second, and that it prints rates'
+is "$(ringfence stats at "$at" dev eth0 --json | jq -r '.limits | map(.name) | join(" ")')" 'all limit1' \
+	'stats at TIME prints limits; dev names the fence'
+is "$(ringfence top 3 at "$at" --json | jq -r '.fences[0] | "\(.sources | length) \(.seconds)"')" '3 10' \
+	'top N at TIME prints N sources of ten seconds'
+is "$(ringfence top 1000 by drops at "$at" --json | jq '.fences[0].sources | map(.dropped) | . == (sort | reverse)')" \
+	true 'top at TIME sorts by drops'
+is "$(ringfence top 1000 by rate at "$at" --json |
+	jq '.fences[0].sources | map(.passed + .dropped) | . == (sort | reverse)')" true 'top by rate at TIME sorts by packets'
+is "$(ringfence top 1000 within 10.0.0.0/26 at "$at" --json | jq -r '.fences[0].sources[].source' | sort -u | tr '\n' ' ')" \
+	'10.0.0.0 10.0.0.37 ' 'top within PREFIX at TIME prints the sources in that network'
+matches "$(ringfence top 2 at "$at" | tail -n 1)" "… and [0-9]+ more; 'top N' shows N" 'top at TIME says how many more there are'
+is "$(ringfence show 10.0.0.0 at "$at" --json |
+	jq -c '.fences[0] | [(.cells[0].cells | length), .cells[0].cell_ms, .limits[0].limit, (.events | length)]')" \
+	'[16,62.5,"all",2]' 'show ADDRESS at TIME prints cells, limits and events'
+matches "$(ringfence show 203.0.113.9 at "$at")" '203.0.113.9, from .* for 10 s.*not recorded: it sent nothing.*' \
+	'show at TIME says that a source was not recorded'
+
+# ---- where there is nothing ----
+
+first=$(date -d "@$(($(recorded 'SELECT min(time) FROM totals') / 1000))" '+%F %T')
+last=$(date -d "@$(($(recorded 'SELECT max(time) FROM totals') / 1000))" '+%F %T')
+fails 'a time before the first record' 1 "ringfence: the history of fence 'eth0' begins at $first, after 2020-01-01 00:00:00" \
+	ringfence stats at 2020-01-01T00:00
+fails 'a time after the last record' 1 "ringfence: the history of fence 'eth0' ends at $last; does ringfence-watch run? \
+'systemctl status ringfence-watch'" ringfence stats at -1s
+build/tests/recorder "$RINGFENCE_HISTORY" eth0 9 5 full || bail 'cannot record after a gap'
+matches "$(describe ringfence stats at -15s)" $'exit 1\n\nstderr: ringfence: nothing was recorded from [-0-9: ]+ to [-0-9: ]+: ringfence-watch did not run' \
+	'a time in a gap: from when to when, and why'
+
+# ---- words ----
+
+fails 'at and watch' 2 "ringfence: 'watch', 'total', 'reset' and 'at' exclude each other" ringfence stats watch at -1m
+fails 'at without a time' 2 "ringfence: 'at': expects a time, like 14:02, 2026-11-22T14:02 or -2h" ringfence top at
+fails 'a time without its dash' 2 "ringfence: '2h': a time back begins with '-': -2h" ringfence stats at 2h
+
+fails 'dev of no history' 1 "ringfence: 'nosuch': no fence of that name has a history; there are: eth0" \
+	ringfence stats at "$at" dev nosuch
+
+done_testing
