@@ -13,7 +13,7 @@ made="$RINGFENCE_HISTORY/eth0.db"
 # ---- nothing yet ----
 
 nothing="no history in $RINGFENCE_HISTORY; ringfence-watch records one: 'systemctl enable --now ringfence-watch'"
-for words in 'stats at -1m' 'top at -1m' 'show 192.0.2.1 at -1m'; do
+for words in 'stats at -1m' 'top at -1m' 'show 192.0.2.1 at -1m' 'history list' 'history check'; do
 	# shellcheck disable=SC2086 # words
 	fails "$words, without a directory" 1 "ringfence: $nothing" ringfence $words
 done
@@ -68,14 +68,63 @@ fails 'a time after the last record' 1 "ringfence: the history of fence 'eth0' e
 build/tests/recorder "$RINGFENCE_HISTORY" eth0 9 5 full || bail 'cannot record after a gap'
 matches "$(describe ringfence stats at -15s)" $'exit 1\n\nstderr: ringfence: nothing was recorded from [-0-9: ]+ to [-0-9: ]+: ringfence-watch did not run' \
 	'a time in a gap: from when to when, and why'
+matches "$(ringfence history list)" ".*gap +[-0-9: ]+ to [-0-9: ]+: ringfence-watch did[[:space:]]+not run.*" 'history list has the gap'
+is "$(ringfence history list --json | jq -c '.fences[0] | [.fence, .events, (.gaps | length), .gaps[0].why]')" \
+	'["eth0",4,1,"down"]' 'history list --json has the gap'
 
 # ---- words ----
 
 fails 'at and watch' 2 "ringfence: 'watch', 'total', 'reset' and 'at' exclude each other" ringfence stats watch at -1m
 fails 'at without a time' 2 "ringfence: 'at': expects a time, like 14:02, 2026-11-22T14:02 or -2h" ringfence top at
 fails 'a time without its dash' 2 "ringfence: '2h': a time back begins with '-': -2h" ringfence stats at 2h
+fails 'history export -' 2 "ringfence: '-': a database cannot go to standard output; name a file" ringfence history export -
 
-fails 'dev of no history' 1 "ringfence: 'nosuch': no fence of that name has a history; there are: eth0" \
+# ---- export, check, schema ----
+
+check 'history export copies the file' ringfence history export "$scratch/copy.db" >"$scratch/log"
+is "$(sqlite3 "$scratch/copy.db" 'PRAGMA integrity_check; SELECT count(*) FROM totals')" \
+	$'ok\n'"$(recorded 'SELECT count(*) FROM totals')" 'the copy is whole'
+is "$(stat -c %a "$scratch/copy.db")" 600 'only its owner may read the copy'
+fails 'history export over a file' 1 "ringfence: cannot make $scratch/copy.db: File exists" ringfence history export "$scratch/copy.db"
+does 'history check finds no damage' "the history of fence 'eth0' is fine" ringfence history check
+does 'the printed schema makes the same tables' "$(recorded 'SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL')" \
+	bash -c "build/ringfence history schema | sqlite3 '$scratch/schema.db' && sqlite3 '$scratch/schema.db' \
+	'SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL'"
+cp "$made" "$RINGFENCE_HISTORY/bad.db"
+# In the middle of the file, behind the header and the schema.
+printf '%8192s' x | dd of="$RINGFENCE_HISTORY/bad.db" bs=4096 seek=40 conv=notrunc status=none
+matches "$(describe ringfence history check dev bad)" $'exit 1\n\nstderr: ringfence: .*damaged.*' 'history check finds damage'
+is "$(ringfence history check --json 2>/dev/null | jq -c '.fences | map(.fine)')" '[false,true]' 'history check --json names each'
+
+# ---- several fences ----
+
+fails 'dev of no history' 1 "ringfence: 'nosuch': no fence of that name has a history; there are: bad, eth0" \
 	ringfence stats at "$at" dev nosuch
+rm "$RINGFENCE_HISTORY"/bad.db*
 
+# ---- readers beside the writer, without its permissions ----
+
+chgrp -R 12 "$RINGFENCE_HISTORY" && chmod 750 "$RINGFENCE_HISTORY"
+chmod 711 "$scratch"
+build/tests/recorder "$RINGFENCE_HISTORY" eth1 400 300 prefix || bail 'cannot record for the group'
+member() {
+	setpriv --reuid 65534 --regid 65534 --groups 12 build/ringfence "$@"
+}
+is "$(member history list --json | jq -r '.fences | map(.fence) | join(" ")')" 'eth0 eth1' 'members of the group may read'
+matches "$(describe setpriv --reuid 65534 --regid 65534 --clear-groups build/ringfence history list)" \
+	$'exit 1\n\nstderr: .*Permission denied; root and members of the directory.s group may' 'others may not'
+is "$(member top 1000 at -3m dev eth1 --json | jq -r '.sources[].source' | grep -vc '\.0/24$')" 0 \
+	'sources prefix: no address in the history'
+start inside build/tests/recorder "$RINGFENCE_HISTORY" eth2 20000 20000 full
+reads=0 failed=''
+for _ in $(seq 60); do
+	[ -s "$RINGFENCE_HISTORY/eth2.db" ] || { sleep 0.05; continue; }
+	member history list dev eth2 >"$scratch/log" 2>&1 && reads=$((reads + 1)) || failed=$(<"$scratch/log")
+	member history check dev eth2 >"$scratch/log" 2>&1 || failed=$(<"$scratch/log")
+done
+[[ $failed == *'has no history yet'* ]] && failed=''
+is "$failed" '' 'readers beside the writer never fail'
+check 'readers read beside the writer' test "$reads" -gt 20
+stop KILL "$started_pid"
+does 'a history whose writer was killed is whole' "the history of fence 'eth2' is fine" member history check dev eth2
 done_testing

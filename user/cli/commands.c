@@ -205,6 +205,29 @@ const struct rf_command_row rf_commands[RF_CMD_COUNT] = {
 		 NULL,
 		 {"unban 192.0.2.1", "unban all"},
 		 rf_cmd_unban},
+	[RF_CMD_HISTORY_LIST] =
+		{"Prints the size of each history, how far its seconds, minutes and cells reach "
+		 "back, and the last times when nothing was recorded. ringfence-watch records a "
+		 "history of each fence.",
+		 NULL,
+		 {"history list"},
+		 rf_cmd_history_list},
+	[RF_CMD_HISTORY_EXPORT] =
+		{"Copies the history of a fence into a new file, while ringfence-watch goes on: an "
+		 "SQLite database that other tools read. Only you may read the file, since it may "
+		 "have addresses.",
+		 NULL,
+		 {"history export history.db", "history export eth0.db dev eth0"},
+		 rf_cmd_history_export},
+	[RF_CMD_HISTORY_CHECK] = {"Reads the whole file of each history, and reports damage.",
+				  NULL,
+				  {"history check"},
+				  rf_cmd_history_check},
+	[RF_CMD_HISTORY_SCHEMA] =
+		{"Prints the tables of a history as SQL, with what each column means.",
+		 NULL,
+		 {"history schema"},
+		 rf_cmd_history_schema},
 	[RF_CMD_DOCTOR] =
 		{"Checks what ringfence needs of this machine, and the interfaces; with IF, that "
 		 "interface in full. Prints a line for each check. A 'problem' prevents a fence, "
