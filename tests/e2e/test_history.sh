@@ -13,7 +13,7 @@ made="$RINGFENCE_HISTORY/eth0.db"
 # ---- nothing yet ----
 
 nothing="no history in $RINGFENCE_HISTORY; ringfence-watch records one: 'systemctl enable --now ringfence-watch'"
-for words in 'stats at -1m' 'top at -1m' 'show 192.0.2.1 at -1m' 'history list' 'history check'; do
+for words in 'stats at -1m' 'top at -1m' 'show 192.0.2.1 at -1m' report 'history list' 'history check'; do
 	# shellcheck disable=SC2086 # words
 	fails "$words, without a directory" 1 "ringfence: $nothing" ringfence $words
 done
@@ -56,6 +56,21 @@ is "$(ringfence show 10.0.0.0 at "$at" --json |
 	'[16,62.5,"all",2]' 'show ADDRESS at TIME prints cells, limits and events'
 matches "$(ringfence show 203.0.113.9 at "$at")" '203.0.113.9, from .* for 10 s.*not recorded: it sent nothing.*' \
 	'show at TIME says that a source was not recorded'
+is "$(ringfence report --json | jq -c '[.id, .type, .over, .seconds, .peak.dropped_per_s > 1000, (.sources | length), .gaps]')" \
+	'["eth0-6561f","flood_started",true,201,true,10,[]]' 'report finds the last attack'
+is "$(ringfence report eth0-6561f --json)" "$(ringfence report --json)" 'report ID reports that one'
+is "$(ringfence report --json | jq -r .rules)" $'limit add all rate 20k/1s\nnewcomers off' 'report has the rules of that time'
+matches "$(ringfence report)" '.*fence eth0, flood_started, id eth0-6561f.*over the limit.*sources with the most drops.*flood_ended.*limit add all rate 20k/1s.*' \
+	'report is one page of text'
+is "$(ringfence report --json | jq .packets.dropped)" \
+	"$(recorded "SELECT sum(packets) FROM counts JOIN series ON series = id & 65535 JOIN totals ON scan = id >> 16
+	WHERE kind = 'dropped' AND time > (SELECT min(first_seen) FROM events) AND time <= (SELECT max(time) FROM events)")" \
+	'report adds up what was dropped in that time'
+is "$(ringfence report since -1h --json | jq -c '[.id, .packets.passed]')" \
+	"[null,$(recorded "SELECT sum(packets) FROM counts JOIN series ON series = id & 65535 WHERE kind = 'passed'")]" \
+	'report since TIME adds up all of it'
+fails 'report of an unknown id' 1 "ringfence: 'eth0-1': no event of fence 'eth0' has this id; 'ringfence report' without one reports \
+the last attack" ringfence report eth0-1
 
 # ---- where there is nothing ----
 
@@ -65,6 +80,8 @@ fails 'a time before the first record' 1 "ringfence: the history of fence 'eth0'
 	ringfence stats at 2020-01-01T00:00
 fails 'a time after the last record' 1 "ringfence: the history of fence 'eth0' ends at $last; does ringfence-watch run? \
 'systemctl status ringfence-watch'" ringfence stats at -1s
+fails 'a report of a time before the first record' 1 "ringfence: nothing was recorded of fence 'eth0' in that time; 'ringfence history \
+list' shows what there is" ringfence report since 2020-01-01T00:00 until 2020-01-02T00:00
 build/tests/recorder "$RINGFENCE_HISTORY" eth0 9 5 full || bail 'cannot record after a gap'
 matches "$(describe ringfence stats at -15s)" $'exit 1\n\nstderr: ringfence: nothing was recorded from [-0-9: ]+ to [-0-9: ]+: ringfence-watch did not run' \
 	'a time in a gap: from when to when, and why'
@@ -77,6 +94,9 @@ is "$(ringfence history list --json | jq -c '.fences[0] | [.fence, .events, (.ga
 fails 'at and watch' 2 "ringfence: 'watch', 'total', 'reset' and 'at' exclude each other" ringfence stats watch at -1m
 fails 'at without a time' 2 "ringfence: 'at': expects a time, like 14:02, 2026-11-22T14:02 or -2h" ringfence top at
 fails 'a time without its dash' 2 "ringfence: '2h': a time back begins with '-': -2h" ringfence stats at 2h
+fails 'until without since' 2 "ringfence: 'until': expects 'since TIME' as well" ringfence report until -1h
+fails 'until before since' 2 "ringfence: 'until': the time is not after that of 'since'" ringfence report since -1h until -2h
+fails 'an id with since' 2 "ringfence: 'x': an id has its own times; leave out 'since' and 'until'" ringfence report x since -1h
 fails 'history export -' 2 "ringfence: '-': a database cannot go to standard output; name a file" ringfence history export -
 
 # ---- export, check, schema ----
@@ -98,6 +118,7 @@ is "$(ringfence history check --json 2>/dev/null | jq -c '.fences | map(.fine)')
 
 # ---- several fences ----
 
+fails 'report of several fences' 1 "ringfence: several fences have a history; name one with 'dev'; there are: bad, eth0" ringfence report
 fails 'dev of no history' 1 "ringfence: 'nosuch': no fence of that name has a history; there are: bad, eth0" \
 	ringfence stats at "$at" dev nosuch
 rm "$RINGFENCE_HISTORY"/bad.db*

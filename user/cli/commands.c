@@ -205,6 +205,13 @@ const struct rf_command_row rf_commands[RF_CMD_COUNT] = {
 		 NULL,
 		 {"unban 192.0.2.1", "unban all"},
 		 rf_cmd_unban},
+	[RF_CMD_REPORT] =
+		{"Reports one attack from the history: when, how much, which sources and limits, "
+		 "what passed, and the rules then. ID is that of an event; without it, reports the "
+		 "last attack. With 'since', reports all that happened in that time.",
+		 NULL,
+		 {"report", "report since -2h", "report since 13:00 until 14:00"},
+		 rf_cmd_report},
 	[RF_CMD_HISTORY_LIST] =
 		{"Prints the size of each history, how far its seconds, minutes and cells reach "
 		 "back, and the last times when nothing was recorded. ringfence-watch records a "

@@ -104,6 +104,12 @@ struct rf_top {
 	uint64_t at_ns; /* since 1970; 0: now */
 };
 
+/* report [ID | since TIME [until TIME]] */
+struct rf_report {
+	const char *id;		     /* one of the words; NULL: none */
+	uint64_t since_ns, until_ns; /* since 1970; 0: not given */
+};
+
 /* stats [watch [SECONDS] [reasons]] | total | reset | at TIME */
 struct rf_stats {
 	uint32_t seconds; /* between two lines; 0: no watch */
@@ -165,6 +171,8 @@ int rf_parse_newcomers(struct rf_words *words, struct rf_newcomers_text *newcome
 int rf_parse_stats(struct rf_words *words, struct rf_stats *stats, struct rf_error *error);
 /* Parses the words after `show ADDRESS`: 0 if `at` is not given. */
 int rf_parse_at(struct rf_words *words, uint64_t *at_ns, struct rf_error *error);
+/* Parses the words after `report`. */
+int rf_parse_report(struct rf_words *words, struct rf_report *report, struct rf_error *error);
 /* Parses the words after `top`. */
 int rf_parse_top(struct rf_words *words, struct rf_top *top, struct rf_error *error);
 /* [for TIME], for lists: 0 if it is not given. */

@@ -191,6 +191,50 @@ int rf_parse_at(struct rf_words *words, uint64_t *at_ns, struct rf_error *error)
 	return err ? err : rf_words_end(words, error);
 }
 
+static int parse_since(const char *value, void *into, struct rf_error *error)
+{
+	return parse_moment(value, &((struct rf_report *)into)->since_ns, error);
+}
+
+static int parse_until(const char *value, void *into, struct rf_error *error)
+{
+	return parse_moment(value, &((struct rf_report *)into)->until_ns, error);
+}
+
+static int check_report(const struct rf_report *report, struct rf_error *error)
+{
+	if (report->id && (report->since_ns || report->until_ns))
+		return rf_error_usage(error,
+				      "'%s': an id has its own times; leave out 'since' "
+				      "and 'until'",
+				      report->id);
+	if (report->until_ns && !report->since_ns)
+		return rf_error_usage(error, "'until': expects 'since TIME' as well");
+	if (report->until_ns && report->until_ns <= report->since_ns)
+		return rf_error_usage(error, "'until': the time is not after that of 'since'");
+	return 0;
+}
+
+int rf_parse_report(struct rf_words *words, struct rf_report *report, struct rf_error *error)
+{
+	static const rf_option_parser parsers[] = {parse_since, parse_until};
+	const char *next = rf_words_peek(words);
+	struct rf_report parsed = {};
+	unsigned int given = 0;
+	int err;
+
+	if (next && rf_option_find(rf_report_options, next) < 0)
+		parsed.id = rf_words_next(words);
+	err = rf_parse_options(rf_report_options, parsers, words, &parsed, &given, error);
+	if (!err)
+		err = rf_words_end(words, error);
+	if (!err)
+		err = check_report(&parsed, error);
+	if (!err)
+		*report = parsed;
+	return err;
+}
+
 /* ---- save, diff, stats, top ---- */
 
 static int set_true(const char *value, void *into, struct rf_error *error)

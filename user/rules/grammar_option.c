@@ -35,6 +35,7 @@ static const char *const kind_texts[RF_KIND_COUNT_OF] = {
 	[RF_KIND_DENIED] = "a prefix",
 	[RF_KIND_BANNED] = "an address",
 	[RF_KIND_MOMENT] = "a time, like 14:02, 2026-11-22T14:02 or -2h",
+	[RF_KIND_ID] = "the id of an event",
 };
 
 /* How a message names an operand that is missing. */

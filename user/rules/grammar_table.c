@@ -331,6 +331,15 @@ const struct rf_option rf_show_options[] = {
 	{},
 };
 
+const struct rf_option rf_report_options[] = {
+	{"since", RF_KIND_MOMENT, "TIME",
+	 .summary = "all that happened since then. TIME: 14:02, 2026-11-22T14:02, or a time back: "
+		    "-2h",
+	 NAMES},
+	{"until", RF_KIND_MOMENT, "TIME", .summary = "no later than that (default: now)", NAMES},
+	{},
+};
+
 /* ---- commands ---- */
 
 #define INTERFACE                           \
@@ -424,6 +433,11 @@ const struct rf_syntax rf_syntax[RF_CMD_COUNT] = {
 	[RF_CMD_UNBAN] = {"unban",
 			  "end bans",
 			  {"", RF_KIND_BANNED, "ADDRESS|PREFIX", .words = all_words}},
+	[RF_CMD_REPORT] = {"report",
+			   "an attack on one page",
+			   {"", RF_KIND_ID, "ID", .flags = RF_OPTION_MAY},
+			   rf_report_options,
+			   .flags = RF_OPTION_NAMES},
 	[RF_CMD_HISTORY_LIST] = {"history list", "what the histories reach back to",
 				 .flags = RF_OPTION_NAMES},
 	[RF_CMD_HISTORY_EXPORT] = {"history export", "copy a history into a file", FILE_OPERAND,

@@ -35,6 +35,7 @@ enum rf_kind {
 	RF_KIND_DENIED,	 /* a prefix on the deny list */
 	RF_KIND_BANNED,	 /* a source with a ban, or a prefix */
 	RF_KIND_MOMENT,	 /* a time of the clock, or a time back */
+	RF_KIND_ID,	 /* of an event */
 	RF_KIND_COUNT_OF,
 };
 
@@ -103,6 +104,7 @@ enum rf_command_id {
 	RF_CMD_SHOW,
 	RF_CMD_BANS,
 	RF_CMD_UNBAN,
+	RF_CMD_REPORT,
 	RF_CMD_HISTORY_LIST,
 	RF_CMD_HISTORY_EXPORT,
 	RF_CMD_HISTORY_CHECK,
@@ -190,8 +192,9 @@ extern const struct rf_option rf_trial_options[]; /* confirm TIME, of `apply` */
 extern const struct rf_option rf_save_options[];  /* confirmed */
 extern const struct rf_option rf_diff_options[];  /* all */
 extern const struct rf_option rf_stats_options[RF_STATS_OPTIONS + 1];
-extern const struct rf_option rf_top_options[];	 /* by drops|rate */
-extern const struct rf_option rf_show_options[]; /* at TIME */
+extern const struct rf_option rf_top_options[];	   /* by drops|rate */
+extern const struct rf_option rf_show_options[];   /* at TIME */
+extern const struct rf_option rf_report_options[]; /* since TIME, until TIME */
 
 /* Words that are values, by the number that stands for them. */
 extern const struct rf_option rf_algorithm_words[]; /* enum rf_algorithm */
