@@ -124,6 +124,19 @@ seen diff diff "$scratch/other"
 seen diff diff "$scratch/saved"
 seen apply apply "$scratch/saved" confirm 5s
 ringfence confirm >>"$scratch/log"
+mkdir "$scratch/history"
+build/tests/recorder "$scratch/history" eth0 600 500 full || failed+='recorder '
+export RINGFENCE_HISTORY=$scratch/history
+seen 'stats at' stats at -5m
+seen 'top at' top at -5m
+seen 'show at' show 10.0.0.0 at -400s
+seen report
+seen report report since -9m
+build/tests/recorder "$scratch/history" eth0 30 20 full || failed+='recorder '
+seen report report since -9m
+seen 'history list'
+seen 'history check'
+seen 'history export' history export "$scratch/export.db"
 seen adopt adopt "${port[0]}"
 seen detach detach "${port[0]}" "${port[1]}"
 is "$failed" '' 'every command prints its JSON'
