@@ -366,10 +366,12 @@ INSTALLED := build/ringfence:755:$(SBINDIR)/ringfence \
 	build/systemd/ringfence.service:644:lib/systemd/system/ringfence.service \
 	build/systemd/ringfence@.service:644:lib/systemd/system/ringfence@.service \
 	build/systemd/ringfence-crowdsec.service:644:lib/systemd/system/ringfence-crowdsec.service \
+	build/systemd/ringfence-watch.service:644:lib/systemd/system/ringfence-watch.service \
 	packaging/crowdsec/ringfence-crowdsec:755:$(SBINDIR)/ringfence-crowdsec \
 	packaging/fail2ban/ringfence.conf:644:share/ringfence/fail2ban/ringfence.conf \
 	packaging/upgrade-fences:755:lib/ringfence/upgrade-fences \
 	packaging/sysusers/ringfence.conf:644:lib/sysusers.d/ringfence.conf \
+	packaging/sysusers/ringfence-watch.conf:644:lib/sysusers.d/ringfence-watch.conf \
 	README.md:644:share/doc/ringfence/README.md \
 	$(foreach page,$(GUIDES),$(page):644:share/doc/ringfence/guides/$(notdir $(page))) \
 	$(foreach page,$(MANUALS:%=build/%),$(page):644:share/man/man$(subst .,,$(suffix $(page)))/$(notdir $(page)))

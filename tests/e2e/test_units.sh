@@ -13,6 +13,8 @@
 source "$(dirname "$0")/private.sh"
 # shellcheck source=tests/e2e/lib.sh
 source "$(dirname "$0")/lib.sh"
+# shellcheck source=tests/e2e/unit_files.sh
+source "$(dirname "$0")/unit_files.sh"
 
 port=([0]=eth0 [1]=eth1)
 prepares=packaging/systemd/ringfence.service
@@ -25,19 +27,6 @@ rm -f /etc/ringfence/*
 make_network 2
 
 # ---- what systemd says ----
-
-verify() { # DIRECTORY UNIT…: with the other units of that directory
-	(cd "$1" && SYSTEMD_UNIT_PATH=$1: systemd-analyze verify --man=no "${@:2}") 2>&1
-}
-
-exposure() { # UNIT
-	systemd-analyze security --offline=true --no-pager "$1" 2>/dev/null |
-		sed -n 's/.*Overall exposure level for [^:]*: \([0-9.]*\).*/\1/p'
-}
-
-no_more_than() { # NUMBER BOUND
-	awk -v a="$1" -v b="$2" 'BEGIN { exit !(a != "" && a + 0 <= b + 0) }'
-}
 
 units=$scratch/units
 mkdir "$units"
@@ -58,43 +47,10 @@ check "exposure of ringfence.service, which mounts, is 4.5 at most" \
 
 # ---- what systemd does ----
 
-setting() { # UNIT KEY: its values, a line each
-	sed -n "s/^$2=//p" "$1"
-}
-
 # commands UNIT KEY INTERFACE: prints the commands as a shell takes them.
 commands() {
 	setting "$1" "$2" | sed "s/%[iI]/$3/g; s/\\\$\\\$/\$/g; s|/usr/sbin/ringfence|$sbin/ringfence|g"
 }
-
-# The capabilities as setpriv expects them: all removed, except these.
-capabilities() { # UNIT
-	printf -- '-all'
-	setting "$1" CapabilityBoundingSet | tr ' ' '\n' | sed 's/^CAP_/,+/' | tr 'A-Z\n' 'a-z\0' |
-		tr -d '\0'
-}
-
-# Makes all read-only but what the unit names, if it says ProtectSystem=strict; as $1 does $2….
-confine='
-	unit=$1
-	shift
-	read_write=$(sed -n "s/^ReadWritePaths=//p" "$unit")
-	for path in $read_write; do
-		mount --bind "$path" "$path" || exit 99
-	done
-	! grep -qx ProtectSystem=strict "$unit" || while read -r path; do
-		case " $read_write " in *" $path "*) continue ;; esac
-		case $path in
-		/proc | /proc/* | /dev | /dev/* | /run/netns/*) ;;
-		*) mount -o remount,bind,ro "$path" || exit 99 ;;
-		esac
-	done <<-end
-		$(cut -d " " -f 5 /proc/self/mountinfo | sort -ur)
-	end
-	! grep -qx ProtectHome=yes "$unit" || mount -t tmpfs -o ro,mode=0 none /root || exit 99
-	! grep -qx PrivateTmp=yes "$unit" || mount -t tmpfs none /tmp || exit 99
-	cd /etc/ringfence 2>/dev/null || cd /
-	exec "$@"'
 
 # Sets what a unit's process may have: its own mounts if needed, its groups, its capabilities.
 confined() { # UNIT CMD…
@@ -243,33 +199,6 @@ rm -rf "$pins/eth1" /run/ringfence/eth1 # which wait for it to come back
 
 # ---- what the sandbox allows ----
 
-# The system calls of a set, and of the sets inside it.
-calls() { # SET
-	systemd-analyze syscall-filter "$1" 2>/dev/null | sed -n 's/^    \([@a-z0-9_-]*\)$/\1/p' |
-		while read -r name; do
-			case $name in @*) calls "$name" ;; *) echo "$name" ;; esac
-		done
-}
-
-# The system calls that the unit allows; a list that begins with ~ removes calls.
-allowed_calls() { # UNIT
-	local line name
-
-	: >"$scratch/allowed"
-	while read -r line; do
-		for name in ${line#\~}; do
-			case $name in @*) calls "$name" ;; *) echo "$name" ;; esac
-		done >"$scratch/listed"
-		if [ "${line#\~}" = "$line" ]; then
-			cat "$scratch/listed" >>"$scratch/allowed"
-		else
-			grep -vxFf "$scratch/listed" "$scratch/allowed" >"$scratch/left"
-			mv "$scratch/left" "$scratch/allowed"
-		fi
-	done < <(setting "$1" SystemCallFilter)
-	sort -u "$scratch/allowed"
-}
-
 # traced UNIT KEY INTERFACE: runs the commands under strace, which appends to $scratch/trace.
 traced() {
 	local command
@@ -280,22 +209,6 @@ traced() {
 			fail "traced: ${*:4}: $(<"$scratch/traced")"
 		cat "$scratch/one" >>"$scratch/trace"
 	done < <(commands "$1" "$2" "$3")
-}
-
-# The calls in a trace that a unit does not allow, except strace's own execve.
-used_calls() {
-	sed -n 's/^[0-9]* *\([a-z0-9_]*\)(.*/\1/p' "$scratch/trace" | sort -u
-}
-
-used_sockets() {
-	grep -o 'socket(AF_[A-Z0-9]*' "$scratch/trace" | sed 's/socket(//' | sort -u
-}
-
-allows_all() { # UNIT
-	check "traces of ${1##*/} show system calls" test "$(used_calls | wc -l)" -gt 20
-	is "$(used_calls | grep -vxFf <(allowed_calls "$1"))" '' "${1##*/} allows the system calls it makes"
-	is "$(used_sockets | grep -vxFf <(setting "$1" RestrictAddressFamilies | tr ' ' '\n'))" '' \
-		"${1##*/} allows the sockets it opens"
 }
 
 succeeds 'stop of ringfence@eth0 works once more, after a later start' "$fences" ExecStop eth0

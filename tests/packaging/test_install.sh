@@ -27,8 +27,10 @@ files() { # PREFIX SBINDIR: as they should be
 		644 $1/lib/bpf/ringfence.bpf.o
 		755 $1/lib/ringfence/upgrade-fences
 		644 $1/lib/systemd/system/ringfence-crowdsec.service
+		644 $1/lib/systemd/system/ringfence-watch.service
 		644 $1/lib/systemd/system/ringfence.service
 		644 $1/lib/systemd/system/ringfence@.service
+		644 $1/lib/sysusers.d/ringfence-watch.conf
 		644 $1/lib/sysusers.d/ringfence.conf
 		644 $1/share/bash-completion/completions/ringfence
 		644 $1/share/doc/ringfence/README.md
@@ -43,6 +45,7 @@ files() { # PREFIX SBINDIR: as they should be
 		644 $1/share/man/man5/ringfence-json.5
 		644 $1/share/man/man5/ringfence-rules.5
 		644 $1/share/man/man8/ringfence-crowdsec.8
+		644 $1/share/man/man8/ringfence-watch.8
 		644 $1/share/man/man8/ringfence.8
 		644 $1/share/zsh/site-functions/_ringfence
 	end
