@@ -69,7 +69,7 @@ FUZZ_SECONDS ?= 20
 SOURCES := $(wildcard bpf/*.[ch] user/*/*.[ch] include/ringfence/*.h tests/*.[ch] tests/*/*.[ch])
 MANUALS := $(wildcard docs/*.[1-8])
 GUIDES := $(wildcard docs/guides/*.md)
-SCRIPTS := $(wildcard tests/*.sh tests/*/*.sh packaging/debian/ringfence.p*) packaging/upgrade-fences user/completion/ringfence.bash .ci/run
+SCRIPTS := $(wildcard tests/*.sh tests/*/*.sh packaging/debian/ringfence*.p*) packaging/upgrade-fences user/completion/ringfence.bash .ci/run
 
 # Runs as many recipes at once as there are CPUs, unless the caller gives -j.
 SIDE_BY_SIDE = $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc))

@@ -20,7 +20,9 @@ root=/run/private/root
 kept=build/chroot # what all runs share; nothing is written there
 
 [ -f "$deb" ] || bail "there is no package; run 'make deb'"
-tests/packaging/chroot.sh "$kept" "$deb" >"$scratch/chroot" 2>&1 ||
+watch=$(echo build/deb/ringfence-watch_*.deb)
+[ -f "$watch" ] || bail "there is no package of the daemon; run 'make deb'"
+tests/packaging/chroot.sh "$kept" "$deb" "$watch" >"$scratch/chroot" 2>&1 ||
 	bail "cannot make the root: $(tail -n 5 "$scratch/chroot")"
 make_network 2
 
@@ -143,6 +145,23 @@ check 'upgrading the package succeeds where a fence cannot be upgraded' logged i
 check 'upgrading the package names a fence that cannot be upgraded' \
 	grep -qx 'ringfence: eth9: the fence keeps its old program' \
 	"$scratch/log"
+
+# ---- the daemon ----
+
+cp "$watch" "$root/watch.deb"
+check 'the daemon is not in the package of the command' test ! -e "$root/usr/sbin/ringfence-watch"
+check 'dpkg -i installs the package of the daemon' logged in_root dpkg -i /watch.deb
+is "$(in_root ringfence-watch version)" "$(build/ringfence-watch version)" 'the installed daemon prints its version'
+check 'it has a user of its own' logged in_root getent passwd ringfence-watch
+check 'the package starts its unit' asked 'start.*ringfence-watch\.service'
+install -d -m 750 "$root/var/lib/ringfence"
+touch "$root/var/lib/ringfence/"{eth0.db,eth0.db-wal,events.jsonl}
+check 'dpkg -P purges the package of the daemon' logged in_root dpkg -P ringfence-watch
+check 'purging it removes what it recorded' test ! -e "$root/var/lib/ringfence"
+in_root userdel ringfence-watch >"$scratch/log" 2>&1
+in_root groupdel ringfence-watch >"$scratch/log" 2>&1
+rm -f "$root/etc/"{passwd,shadow}- "$root/watch.deb"
+cp -a "$kept/etc/"{passwd,shadow}- "$root/etc/" 2>"$scratch/log"
 
 # ---- removing ----
 

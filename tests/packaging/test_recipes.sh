@@ -57,10 +57,14 @@ make_rpm() { # DATABASE MACRO…
 }
 
 # unpack FILE: into $scratch/root
-unpack() {
+unpack() { # PACKAGE…
+	local package
+
 	rm -rf "$scratch/root"
 	mkdir "$scratch/root"
-	bsdtar -xf "$1" -C "$scratch/root"
+	for package; do
+		bsdtar -xf "$package" -C "$scratch/root"
+	done
 }
 
 # What is in the package, and works.
@@ -86,18 +90,22 @@ linked=$(sed -n 's/^\(DAEMON_\)\?LIBS = .*--libs \(.*\))$/\2/p' Makefile)
 # ---- rpm ----
 
 rpm_is_whole() { # NAME SBINDIR RECOMMENDED SUGGESTED
-	local package name
+	local package watch both name
 
-	package=$(echo build/rpm/RPMS/*/ringfence-*.rpm)
-	unpack "$package"
+	package=$(echo build/rpm/RPMS/*/ringfence-[0-9]*.rpm)
+	watch=$(echo build/rpm/RPMS/*/ringfence-watch-*.rpm)
+	both=("$package" "$watch")
+	is "$(rpm -qpl "$package" | grep -E 'ringfence-watch|libmicrohttpd')" '' "$1: the daemon is not in the package of the command"
+	matches "$(rpm -qp --requires "$watch" | grep '^ringfence ')" 'ringfence = .*' "$1: the package of the daemon requires the command"
+	unpack "${both[@]}"
 	is_whole "$1" "$2"
 	for name in $linked; do
-		matches "$(rpm -qp --requires "$package" | grep -F "lib${name#lib}.so" | head -n 1)" \
-			"lib${name#lib}\.so\..*" "$1: the package requires $name"
+		matches "$(rpm -qp --requires "${both[@]}" | grep -F "lib${name#lib}.so" | head -n 1)" \
+			"lib${name#lib}\.so\..*" "$1: the packages require $name"
 	done
 	is "$(rpm -qp --requires "$package" | grep -E 'python|/env$')" '' "$1: the package does not require Python"
 	is "$(rpm -qp --recommends --suggests "$package" | xargs)" "$3 $4 python3" "$1: the package recommends ip"
-	is "$(rpm -qp --conflicts --obsoletes "$package")" '' "$1: the package is in nobody's way"
+	is "$(rpm -qp --conflicts --obsoletes "${both[@]}")" '' "$1: the package is in nobody's way"
 }
 
 make_rpm_database "$scratch/fedora" 4
