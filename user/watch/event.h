@@ -3,6 +3,7 @@
 #ifndef RINGFENCE_EVENT_H
 #define RINGFENCE_EVENT_H
 
+#include <jansson.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -10,9 +11,12 @@
 #include "fence/reasons.h"
 #include "ringfence/abi.h"
 #include "rules/grammar.h"
+#include "watch/privacy.h"
 
+#define RF_EVENT_SCHEMA 1 /* docs/ringfence-event.schema.json */
 #define RF_EVENT_ID_SIZE 64
 #define RF_EVENT_DETAIL_SIZE 256
+#define RF_EVENT_WORST 5
 
 enum rf_event_type {
 	RF_EVENT_SOURCE_LIMITED,
@@ -34,6 +38,14 @@ enum rf_event_type {
 	RF_EVENT_TYPES,
 };
 
+/* One of the sources that RF_EVENT_SUPPRESSED left out. */
+struct rf_event_worst {
+	bool has_source; /* false: it may not be told */
+	struct rf_prefix source;
+	char limit[RF_NAME_SIZE];
+	uint64_t dropped;
+};
+
 struct rf_event {
 	uint64_t seq; /* 0: history gives it one */
 	uint64_t time_ns;
@@ -47,10 +59,21 @@ struct rf_event {
 	char rate[RF_RATE_TEXT_SIZE];
 	uint64_t dropped, passed;
 	uint64_t first_seen_ns;
+	uint64_t interval_ns; /* between two scans, where they are stretched; else 0 */
 	char detail[RF_EVENT_DETAIL_SIZE];
+	/* Of RF_EVENT_SUPPRESSED: how many events of each type, and the worst sources in them. */
+	uint64_t left_out[RF_EVENT_TYPES];
+	struct rf_event_worst worst[RF_EVENT_WORST];
+	unsigned int worst_count;
 };
 
 /* source_limited … */
 const char *rf_event_type_name(enum rf_event_type type);
+/* RF_EVENT_TYPES: there is no such type. */
+enum rf_event_type rf_event_type_find(const char *name);
+/* The same event, with what may be told of its sources; the detail of what was left out. */
+void rf_event_tell(enum rf_told told, const struct rf_event *event, struct rf_event *result);
+/* As docs/ringfence-event.schema.json says. NULL: no memory. */
+json_t *rf_event_json(const struct rf_event *event);
 
 #endif /* RINGFENCE_EVENT_H */

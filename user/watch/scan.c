@@ -66,29 +66,6 @@ const struct rf_fence *rf_scanner_fence(const struct rf_scanner *scanner)
 
 /* ---- rows ---- */
 
-int rf_source_row_compare(const void *a, const void *b)
-{
-	const struct rf_source_row *left = a, *right = b;
-	const int order = rf_prefix_compare(&left->source, &right->source);
-
-	if (order)
-		return order;
-	if (left->limit_id != right->limit_id)
-		return left->limit_id < right->limit_id ? -1 : 1;
-	return left->is_aggregate - right->is_aggregate;
-}
-
-const struct rf_source_row *rf_snapshot_find(const struct rf_snapshot *snapshot,
-					     const struct rf_prefix *source, uint32_t limit_id)
-{
-	const struct rf_source_row key = {.source = *source, .limit_id = limit_id};
-
-	if (!snapshot->sources.count)
-		return NULL;
-	return bsearch(&key, snapshot->sources.row, snapshot->sources.count, sizeof(key),
-		       rf_source_row_compare);
-}
-
 /* A count that a lease is about to hand over may be missing in the later reading. */
 static uint64_t growth(uint64_t before, uint64_t now)
 {
