@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* What the files of the events share. Nothing else includes this. */
+#ifndef RINGFENCE_EPISODES_H
+#define RINGFENCE_EPISODES_H
+
+#include "base/time.h"
+#include "base/units.h"
+#include "watch/events.h"
+
+#define RF_EVENT_TOKEN_NS ((int64_t)RF_NS_PER_S)
+
+/* What has started, and ends once it was quiet for long enough. */
+struct rf_episode {
+	uint64_t number; /* of its id; 0: it is not under way */
+	bool is_told;	 /* its start was told, so its end must be */
+	uint64_t quiet_ns;
+	uint64_t first_ns; /* when it was first seen */
+	uint64_t dropped, passed;
+};
+
+/* A source over a limit, or a ban. */
+struct rf_held {
+	struct rf_prefix source;
+	uint32_t limit_id;
+	bool is_aggregate;
+	bool is_seen;	 /* by this scan */
+	bool is_network; /* that was remembered, of a source that may not be told */
+	char limit[RF_NAME_SIZE];
+	char rate[RF_RATE_TEXT_SIZE];
+	char reason[RF_REASON_NAME_SIZE];
+	uint64_t weight; /* lost packets of a scan, halved with each scan that has fewer */
+	struct rf_episode episode;
+};
+
+struct rf_held_list {
+	struct rf_held held[RF_EVENTS_SOURCES];
+	size_t count;
+	bool has_networks;
+};
+
+/* Of the rules, as the scan before saw them. */
+struct rf_rules_seen {
+	uint64_t active, in_force;
+	enum rf_trial_state state;
+	int limits; /* -1: not known, only the numbers above are */
+	char name[RF_LIMITS_MAX][RF_NAME_SIZE];
+	char rate[RF_LIMITS_MAX][RF_RATE_TEXT_SIZE];
+};
+
+struct rf_events {
+	char fence[RF_NAME_SIZE];
+	char identity[RF_IDENTITY_SIZE]; /* "": no fence */
+	char base[16];			 /* of its ids */
+	uint64_t number;		 /* of the last id */
+	uint64_t seq;			 /* of the last event */
+	int64_t tokens_ns;		 /* a second of them is an event that may be told */
+	uint64_t quiet_ns;		 /* that end an episode */
+	struct rf_event left_out;	 /* what was left out since that was told last */
+	uint64_t left_out_ns;		 /* for how long there is something */
+	struct rf_episode attached, newcomers, flood, full, errors;
+	struct rf_held_list sources, bans;
+	uint64_t bans_seen; /* jiffies of the last scan */
+	bool has_rules;
+	struct rf_rules_seen rules;
+	bool has_changed; /* since the state was written */
+	/* Of this process alone: */
+	bool has_before;
+	uint64_t awake_ns;
+	struct rf_counters before;
+	/* Of a call: */
+	uint64_t time_ns, passed_ns; /* now, and since the scan before */
+	rf_event_sink sink;
+	void *context;
+};
+
+/* ---- telling (episodes.c) ---- */
+
+/* An event of now. */
+struct rf_event rf_event_of(const struct rf_events *events, enum rf_event_type type);
+/* Is there room for an event of this type, beside what is reserved? */
+bool rf_events_may_tell(const struct rf_events *events, enum rf_event_type type);
+void rf_events_leave_out(struct rf_events *events, struct rf_event *event);
+/* Tells an event, or leaves it out. Returns whether it was told. */
+bool rf_events_tell(struct rf_events *events, struct rf_event *event);
+/* Tells what was left out, if it is time or `at_once`. */
+void rf_events_tell_left_out(struct rf_events *events, bool at_once);
+
+void rf_episode_start(struct rf_events *events, struct rf_episode *episode, struct rf_event *event);
+/* Returns false where the end has to wait, which it does not if `at_once`. */
+bool rf_episode_end(struct rf_events *events, struct rf_episode *episode, struct rf_event *event,
+		    bool at_once);
+/* Starts it where it is not under way and `is_on`; counts quiet time. Returns whether to end it. */
+bool rf_episode_go_on(struct rf_events *events, struct rf_episode *episode, bool is_on,
+		      struct rf_event *event);
+
+/* ---- what happens (events_fence.c, events_sources.c, events_rules.c) ---- */
+
+void rf_events_feed_rules(struct rf_events *events, const struct rf_snapshot *snapshot);
+void rf_events_feed_fence(struct rf_events *events, const struct rf_snapshot *snapshot);
+void rf_events_feed_bans(struct rf_events *events, const struct rf_snapshot *snapshot);
+void rf_events_feed_sources(struct rf_events *events, const struct rf_snapshot *snapshot);
+/* End what has started, since the fence is gone. */
+void rf_events_end_fence(struct rf_events *events);
+void rf_events_end_sources(struct rf_events *events);
+
+/* By source, limit and is_aggregate, as the list is sorted. */
+void rf_held_sort(struct rf_held_list *list);
+
+/* ---- remembering (events_state.c) ---- */
+
+/* Text that cannot be read leaves `events` as they are. */
+void rf_events_restore(struct rf_events *events, const char *state);
+
+#endif /* RINGFENCE_EPISODES_H */
