@@ -1,0 +1,346 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Events of single sources: over a limit, and banned. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "watch/episodes.h"
+
+/* ---- those that have state, sorted as the rows of a snapshot ---- */
+
+static int compare(const struct rf_held *held, const struct rf_prefix *source, uint32_t limit_id,
+		   bool is_aggregate)
+{
+	const int order = rf_prefix_compare(&held->source, source);
+
+	if (order)
+		return order;
+	if (held->limit_id != limit_id)
+		return held->limit_id < limit_id ? -1 : 1;
+	return held->is_aggregate - is_aggregate;
+}
+
+/* The first one that is not before this source. */
+static size_t place_of(const struct rf_held_list *list, const struct rf_prefix *source,
+		       uint32_t limit_id, bool is_aggregate)
+{
+	size_t low = 0, high = list->count;
+
+	while (low < high) {
+		const size_t middle = (low + high) / 2;
+
+		if (compare(&list->held[middle], source, limit_id, is_aggregate) < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static int compare_held(const void *a, const void *b)
+{
+	const struct rf_held *other = b;
+
+	return compare(a, &other->source, other->limit_id, other->is_aggregate);
+}
+
+void rf_held_sort(struct rf_held_list *list)
+{
+	qsort(list->held, list->count, sizeof(*list->held), compare_held);
+}
+
+static bool has(const struct rf_held_list *list, const struct rf_prefix *source, uint32_t limit_id,
+		bool is_aggregate)
+{
+	const size_t at = place_of(list, source, limit_id, is_aggregate);
+
+	return at < list->count && !compare(&list->held[at], source, limit_id, is_aggregate);
+}
+
+/*
+ * Gives a source the place of the network that was remembered of it. Of two sources in a network
+ * nobody was told which is which. The list is sorted afterwards.
+ */
+static void take_place(struct rf_held_list *list, const struct rf_prefix *source, uint32_t limit_id,
+		       bool is_aggregate)
+{
+	for (size_t i = 0; i < list->count; i++) {
+		struct rf_held *held = &list->held[i];
+
+		if (!held->is_network || held->limit_id != limit_id ||
+		    held->is_aggregate != is_aggregate ||
+		    !rf_prefix_contains(&held->source, source))
+			continue;
+		held->is_network = false;
+		held->source = *source;
+		rf_held_sort(list);
+		return;
+	}
+}
+
+static struct rf_held *insert(struct rf_held_list *list, const struct rf_held *one)
+{
+	const size_t at = place_of(list, &one->source, one->limit_id, one->is_aggregate);
+
+	memmove(&list->held[at + 1], &list->held[at], (list->count - at) * sizeof(*one));
+	list->count++;
+	list->held[at] = *one;
+	return &list->held[at];
+}
+
+static void drop_ended(struct rf_held_list *list)
+{
+	size_t left = 0;
+
+	list->has_networks = false;
+	for (size_t i = 0; i < list->count; i++) {
+		if (!list->held[i].episode.number)
+			continue;
+		if (left != i)
+			list->held[left] = list->held[i];
+		list->has_networks |= list->held[left++].is_network;
+	}
+	list->count = left;
+}
+
+static struct rf_event event_of(const struct rf_events *events, enum rf_event_type type,
+				const struct rf_held *held)
+{
+	struct rf_event event = rf_event_of(events, type);
+
+	event.has_source = true;
+	event.source = held->source;
+	memcpy(event.limit, held->limit, sizeof(event.limit));
+	memcpy(event.rate, held->rate, sizeof(event.rate));
+	memcpy(event.reason, held->reason, sizeof(event.reason));
+	if (held->is_aggregate)
+		snprintf(event.detail, sizeof(event.detail), "newcomers of this network");
+	return event;
+}
+
+static struct rf_held held_of(const struct rf_prefix *source, uint32_t limit_id,
+			      const struct rf_limit *limit, enum rf_reason reason)
+{
+	struct rf_held held = {.source = *source, .limit_id = limit_id, .is_seen = true};
+
+	memcpy(held.limit, limit->name, sizeof(held.limit));
+	rf_format_limit_rate(limit, held.rate);
+	snprintf(held.reason, sizeof(held.reason), "%s", rf_reason_name(reason));
+	return held;
+}
+
+/* ---- over a limit ---- */
+
+static bool release(struct rf_events *events, struct rf_held *held, const char *detail,
+		    bool at_once)
+{
+	struct rf_event event = event_of(events, RF_EVENT_SOURCE_RELEASED, held);
+
+	if (*detail)
+		snprintf(event.detail, sizeof(event.detail), "%s", detail);
+	return rf_episode_end(events, &held->episode, &event, at_once);
+}
+
+/* `row` is NULL where the source has no window. */
+static void go_on(struct rf_events *events, struct rf_held *held, const struct rf_source_row *row)
+{
+	const uint64_t dropped = row ? row->new_dropped : 0;
+	struct rf_event event = {.dropped = dropped, .passed = row ? row->new_passed : 0};
+
+	held->weight = dropped > held->weight / 2 ? dropped : held->weight / 2;
+	if (rf_episode_go_on(events, &held->episode, dropped, &event))
+		release(events, held, "", false);
+}
+
+/* The worst of those without state, the worst one first. */
+struct worst {
+	const struct rf_source_row *row[RF_EVENTS_SOURCES];
+	size_t count;
+};
+
+static void consider(struct worst *worst, const struct rf_source_row *row)
+{
+	size_t at = worst->count;
+
+	if (!row->new_dropped ||
+	    (at == RF_EVENTS_SOURCES && worst->row[at - 1]->new_dropped >= row->new_dropped))
+		return;
+	if (at == RF_EVENTS_SOURCES)
+		at--;
+	else
+		worst->count++;
+	for (; at && worst->row[at - 1]->new_dropped < row->new_dropped; at--)
+		worst->row[at] = worst->row[at - 1];
+	worst->row[at] = row;
+}
+
+/* Both are sorted alike. */
+static void feed_rows(struct rf_events *events, const struct rf_source_rows *rows,
+		      struct worst *worst)
+{
+	struct rf_held *held = events->sources.held, *end = held + events->sources.count;
+
+	for (size_t i = 0; i < rows->count; i++) {
+		const struct rf_source_row *row = &rows->row[i];
+		int order = 1;
+
+		while (held < end &&
+		       (order = compare(held, &row->source, row->limit_id, row->is_aggregate)) < 0)
+			go_on(events, held++, NULL);
+		if (held < end && !order)
+			go_on(events, held++, row);
+		else
+			consider(worst, row);
+	}
+	while (held < end)
+		go_on(events, held++, NULL);
+}
+
+/* The one to give up for a worse one; NULL: none may be. */
+static struct rf_held *least(struct rf_events *events)
+{
+	const bool may_tell = rf_events_may_tell(events, RF_EVENT_SOURCE_RELEASED);
+	struct rf_held *least = NULL;
+
+	for (size_t i = 0; i < events->sources.count; i++) {
+		struct rf_held *held = &events->sources.held[i];
+
+		if (held->episode.is_told && !may_tell)
+			continue;
+		if (!least || held->weight < least->weight)
+			least = held;
+	}
+	return least;
+}
+
+/* By twice, so that equals do not take turns. */
+static bool make_room(struct rf_events *events, uint64_t dropped)
+{
+	struct rf_held *held;
+
+	if (events->sources.count < RF_EVENTS_SOURCES)
+		return true;
+	held = least(events);
+	if (!held || dropped / 2 <= held->weight ||
+	    !release(events, held, "others lose more packets", false))
+		return false;
+	drop_ended(&events->sources);
+	return true;
+}
+
+static void start(struct rf_events *events, const struct rf_source_row *row)
+{
+	struct rf_held one = held_of(&row->source, row->limit_id, row->limit,
+				     row->banned_ns ? RF_BANNED : RF_OVER_LIMIT);
+	struct rf_event event;
+
+	one.is_aggregate = row->is_aggregate;
+	one.weight = row->new_dropped;
+	event = event_of(events, RF_EVENT_SOURCE_LIMITED, &one);
+	event.dropped = row->new_dropped;
+	event.passed = row->new_passed;
+	rf_episode_start(events, &one.episode, &event);
+	insert(&events->sources, &one);
+}
+
+static void take_places(struct rf_held_list *list, const struct rf_source_rows *rows)
+{
+	for (size_t i = 0; i < rows->count; i++) {
+		const struct rf_source_row *row = &rows->row[i];
+
+		if (row->new_dropped && !has(list, &row->source, row->limit_id, row->is_aggregate))
+			take_place(list, &row->source, row->limit_id, row->is_aggregate);
+	}
+}
+
+void rf_events_feed_sources(struct rf_events *events, const struct rf_snapshot *snapshot)
+{
+	struct worst worst = {.count = 0};
+
+	if (events->sources.has_networks)
+		take_places(&events->sources, &snapshot->sources);
+	feed_rows(events, &snapshot->sources, &worst);
+	drop_ended(&events->sources);
+	for (size_t i = 0; i < worst.count; i++) {
+		if (!make_room(events, worst.row[i]->new_dropped))
+			break;
+		start(events, worst.row[i]);
+	}
+}
+
+/* ---- bans ---- */
+
+static struct rf_prefix banned_source(const struct rf_ban_row *row)
+{
+	struct rf_prefix prefix = {
+		.version = row->source.version,
+		.length = row->source.version == 4 ? row->limit->per4 : row->limit->per6,
+	};
+
+	memcpy(prefix.word, row->source.word, sizeof(prefix.word));
+	return prefix;
+}
+
+static void start_ban(struct rf_events *events, const struct rf_ban_row *row,
+		      const struct rf_prefix *source)
+{
+	struct rf_held one = held_of(source, row->limit_id, row->limit, RF_BANNED);
+	struct rf_event event = event_of(events, RF_EVENT_BAN_STARTED, &one);
+	char time[RF_DURATION_TEXT_SIZE];
+
+	rf_format_left(row->limit->ban_ns, time);
+	snprintf(event.detail, sizeof(event.detail), "for %s", time);
+	if (events->bans.count == RF_EVENTS_SOURCES) {
+		rf_events_leave_out(events, &event);
+		return;
+	}
+	rf_episode_start(events, &one.episode, &event);
+	insert(&events->bans, &one);
+}
+
+static void feed_ban(struct rf_events *events, const struct rf_ban_row *row)
+{
+	const struct rf_prefix source = banned_source(row);
+	struct rf_held_list *bans = &events->bans;
+
+	if (bans->has_networks && row->since < events->bans_seen &&
+	    !has(bans, &source, row->limit_id, false))
+		take_place(bans, &source, row->limit_id, false);
+	if (has(bans, &source, row->limit_id, false))
+		bans->held[place_of(bans, &source, row->limit_id, false)].is_seen = true;
+	else if (row->since >= events->bans_seen)
+		start_ban(events, row, &source);
+}
+
+static void end_ban(struct rf_events *events, struct rf_held *held, bool at_once)
+{
+	struct rf_event event = event_of(events, RF_EVENT_BAN_ENDED, held);
+
+	rf_episode_end(events, &held->episode, &event, at_once);
+}
+
+void rf_events_feed_bans(struct rf_events *events, const struct rf_snapshot *snapshot)
+{
+	struct rf_held_list *bans = &events->bans;
+
+	for (size_t i = 0; i < bans->count; i++)
+		bans->held[i].is_seen = false;
+	for (size_t i = 0; i < snapshot->bans.count; i++)
+		feed_ban(events, &snapshot->bans.row[i]);
+	for (size_t i = 0; i < bans->count; i++)
+		if (!bans->held[i].is_seen)
+			end_ban(events, &bans->held[i], false);
+	drop_ended(bans);
+	events->bans_seen = snapshot->bans.now;
+}
+
+/* ---- the end of the fence ---- */
+
+void rf_events_end_sources(struct rf_events *events)
+{
+	for (size_t i = 0; i < events->bans.count; i++)
+		end_ban(events, &events->bans.held[i], true);
+	for (size_t i = 0; i < events->sources.count; i++)
+		release(events, &events->sources.held[i], "", true);
+	events->bans.count = events->sources.count = 0;
+}
