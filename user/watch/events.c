@@ -6,7 +6,7 @@
 
 #include "watch/episodes.h"
 
-struct rf_events *rf_events_open(__attribute__((unused)) const char *state)
+struct rf_events *rf_events_open(const char *state)
 {
 	struct rf_events *events = calloc(1, sizeof(*events));
 
@@ -15,6 +15,8 @@ struct rf_events *rf_events_open(__attribute__((unused)) const char *state)
 	events->tokens_ns = RF_EVENTS_BURST * RF_EVENT_TOKEN_NS;
 	events->quiet_ns = RF_EVENTS_QUIET_S * RF_NS_PER_S;
 	events->has_changed = true;
+	if (state)
+		rf_events_restore(events, state);
 	return events;
 }
 
