@@ -103,7 +103,7 @@ is_up() { # FENCE
 }
 
 is_gone() { # FENCE
-	[ -z "$(value "up{fence=\"$1\"}")" ] && get "$url/metrics" | grep -q interval
+	[ "$(value "up{fence=\"$1\"}")" = 0 ]
 }
 
 eth=${port[0]}
@@ -119,7 +119,7 @@ check 'it says which fence it watches' says "fence '$eth': watching it, on $eth"
 is "$(sed -n 's/^CapEff:\t//p' "/proc/$daemon_pid/status") $(sed -n 's/^Uid:\t\([0-9]*\).*/\1/p' "/proc/$daemon_pid/status")" \
 	'0000000000000000 60712' 'it does so without any capability'
 ringfence detach "$eth" >"$scratch/detached"
-check 'a fence that goes is no longer served' eventually is_gone "$eth"
+check 'of a fence that goes it is served that it is not up' eventually is_gone "$eth"
 check 'it says that the fence is gone' says "fence '$eth': it is gone"
 ringfence attach "$eth" >"$scratch/attached"
 check 'a fence that comes back is watched again' eventually is_up "$eth"
@@ -261,6 +261,57 @@ $(status -H 'Authorization: Bearer 0123456789abcdef' $url/metrics)" '401 401 200
 is "$(tr '\0' ' ' <"/proc/$(page)/cmdline")" 'ringfence-watch page-process ' 'the token is on no command line'
 stop INT "$daemon_pid"
 is "$?" 0 'SIGINT ends it, with status 0'
+
+# ---- metrics ----
+
+told() { # the packets of the fence that passed under its limit, or were dropped by it
+	get "$url/metrics" | awk -v fence="$eth" 'index($0, "ringfence_packets_total{fence=\"" fence "\"") &&
+		/reason="(under_limit|over_limit)"/ { sum += $NF } END { printf "%.0f\n", sum }'
+}
+tells() { # COUNT
+	[ "$(told)" = "$1" ]
+}
+ringfence detach "$eth" >"$scratch/attached"
+use "$shipped" # the others count no packet
+ringfence attach "$eth" >"$scratch/attached"
+ringfence limit add all rate 5/1h exact >"$scratch/attached"
+daemon sources full history "$scratch/own/kept"
+check 'a fence is up' eventually is_up "$eth"
+deliver 0 src=192.0.2.66,count=20,proto=udp
+check 'packets are in the metrics' eventually tells 20
+ringfence detach "$eth" >"$scratch/attached"
+check 'the fence is gone' eventually is_gone "$eth"
+ringfence attach "$eth" >"$scratch/attached"
+ringfence limit add all rate 5/1h exact >"$scratch/attached"
+eventually is_up "$eth"
+deliver 0 src=192.0.2.66,count=30,proto=udp
+check 'counters go on when the fence comes back' eventually tells 50
+stop KILL "$daemon_pid"
+echo 0123456789abcdef >"$scratch/token"
+daemon sources full history "$scratch/own/kept" token file "$scratch/token"
+eventually is_up "$eth"
+deliver 0 src=192.0.2.66,count=7,proto=udp
+check 'and after the daemon was killed' eventually tells 57
+exemplars() { # CURL'S WORDS
+	get -H 'Accept: application/openmetrics-text' "$@" "$url/metrics" | grep -c 'source="192.0.2.66'
+}
+has_exemplars() {
+	[ "$(exemplars -H 'Authorization: Bearer 0123456789abcdef')" -gt 0 ]
+}
+check 'who shows the token gets the worst sources' eventually has_exemplars
+is "$(exemplars)" 0 'who does not gets none'
+stop TERM "$daemon_pid"
+for sources in none prefix; do
+	daemon sources "$sources" history "$scratch/own/$sources" token file "$scratch/token"
+	eventually is_up "$eth"
+	deliver 0 src=192.0.2.66,count=20,proto=udp
+	check "sources $sources: the history is written" eventually grep -qa over_limit "$scratch/own/$sources/$eth.db-wal"
+	sleep 11 # what is written each 10 s
+	is "$(get -H 'Authorization: Bearer 0123456789abcdef' -H 'Accept: application/openmetrics-text' $url/metrics |
+		cat - "$log" | grep -c '192\.0\.2\.66')" 0 "sources $sources: no address is served"
+	stop TERM "$daemon_pid"
+	is "$(grep -la '192\.0\.2\.66' "$scratch/own/$sources/"*)" '' "sources $sources: no address is recorded"
+done
 
 # As root, in a shell.
 start inside "$scratch/watch" history off events file off >"$log" 2>&1

@@ -39,14 +39,21 @@ static void close_one(struct rf_watched *one)
 	one->scanner = NULL;
 }
 
-static void open_one(struct rf_watched *one)
+static void open_one(struct rf_watching *watching, struct rf_watched *one)
 {
 	struct rf_error error = {};
 
 	one->scanner = rf_scanner_open(one->found.interface, &error);
 	say_of(one, &error);
-	if (one->scanner)
-		rf_say("fence '%s': watching it, on %s", one->found.name, one->found.interface);
+	if (!one->scanner)
+		return;
+	rf_say("fence '%s': watching it, on %s", one->found.name, one->found.interface);
+	if (!one->record)
+		one->record = rf_records_take(&watching->records, one->found.name);
+	if (!one->record)
+		rf_warn("fence '%s': nothing of it is recorded or served, since another fence has "
+			"the same name",
+			one->found.name);
 }
 
 /* ---- finding ---- */
@@ -87,8 +94,6 @@ static void note_found(struct rf_watching *watching, const struct rf_found *foun
 		return; /* the next search tries again */
 	one->found = *found;
 	one->is_found = true;
-	if (!one->scanner)
-		open_one(one);
 }
 
 static void forget(struct rf_watching *watching, int i)
@@ -97,9 +102,24 @@ static void forget(struct rf_watching *watching, int i)
 
 	rf_say("fence '%s': it is gone", one->found.name);
 	close_one(one);
-	rf_record_end(&one->record);
+	rf_record_release(one->record);
 	free(one);
 	watching->of[i] = watching->of[--watching->count];
+}
+
+/* Those that are gone leave their names to new ones. */
+static void take_found(struct rf_watching *watching, const struct rf_fences *fences)
+{
+	for (int i = 0; i < watching->count; i++)
+		watching->of[i]->is_found = false;
+	for (int i = 0; i < fences->count; i++)
+		note_found(watching, &fences->fence[i]);
+	for (int i = watching->count - 1; i >= 0; i--)
+		if (!watching->of[i]->is_found)
+			forget(watching, i);
+	for (int i = 0; i < watching->count; i++)
+		if (!watching->of[i]->scanner)
+			open_one(watching, watching->of[i]);
 }
 
 /* That is no error: fences come later. */
@@ -119,15 +139,8 @@ void rf_watching_find(struct rf_watching *watching)
 	const int err = rf_fences_find(&fences, &error);
 
 	/* What cannot be listed for a moment is not gone. */
-	if (!err || err == -ENOENT || err == -EPERM) {
-		for (int i = 0; i < watching->count; i++)
-			watching->of[i]->is_found = false;
-		for (int i = 0; i < fences.count; i++)
-			note_found(watching, &fences.fence[i]);
-		for (int i = watching->count - 1; i >= 0; i--)
-			if (!watching->of[i]->is_found)
-				forget(watching, i);
-	}
+	if (!err || err == -ENOENT || err == -EPERM)
+		take_found(watching, &fences);
 	/* Where only some could be read, `error` has the sentence about the others. */
 	if (err == -ENOENT)
 		say_none(watching);
@@ -175,24 +188,21 @@ void rf_watching_record(struct rf_watching *watching, const struct rf_settings *
 		struct rf_watched *one = watching->of[i];
 
 		if (one->has_snapshot)
-			rf_record_scan(&one->record, settings, rf_scanner_fence(one->scanner),
+			rf_record_scan(one->record, settings, rf_scanner_fence(one->scanner),
 				       &one->snapshot);
+		else
+			rf_record_miss(one->record);
 	}
-}
-
-void rf_watching_end_records(struct rf_watching *watching)
-{
-	for (int i = 0; i < watching->count; i++)
-		rf_record_end(&watching->of[i]->record);
 }
 
 void rf_watching_end(struct rf_watching *watching)
 {
 	for (int i = 0; i < watching->count; i++) {
 		close_one(watching->of[i]);
-		rf_record_end(&watching->of[i]->record);
+		rf_record_release(watching->of[i]->record);
 		free(watching->of[i]);
 	}
 	free(watching->of);
+	rf_records_free(&watching->records);
 	*watching = (struct rf_watching){};
 }

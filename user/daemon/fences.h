@@ -12,16 +12,17 @@ struct rf_watched {
 	struct rf_found found;
 	struct rf_scanner *scanner; /* NULL: it cannot be read, or no longer */
 	struct rf_snapshot snapshot;
-	bool has_snapshot;    /* of the last scan */
-	bool is_found;	      /* by the search that is under way */
-	struct rf_error said; /* the last error; it is said once */
-	struct rf_record record;
+	bool has_snapshot;	  /* of the last scan */
+	bool is_found;		  /* by the search that is under way */
+	struct rf_error said;	  /* the last error; it is said once */
+	struct rf_record *record; /* NULL: another fence has its name */
 };
 
 struct rf_watching {
 	struct rf_watched **of;
 	int count;
-	struct rf_error said; /* of the search */
+	struct rf_records records; /* also of fences that are gone */
+	struct rf_error said;	   /* of the search */
 };
 
 /* Looks for fences: opens those that are new, and forgets those that are gone. */
@@ -30,8 +31,6 @@ void rf_watching_find(struct rf_watching *watching);
 bool rf_watching_scan(struct rf_watching *watching);
 /* Records the last scan of each fence. */
 void rf_watching_record(struct rf_watching *watching, const struct rf_settings *settings);
-/* Ends the records, since the settings are others now. */
-void rf_watching_end_records(struct rf_watching *watching);
 void rf_watching_end(struct rf_watching *watching);
 
 #endif /* RINGFENCE_DAEMON_FENCES_H */

@@ -84,9 +84,9 @@ static int take_settings(struct loop *loop, const struct rf_settings *settings,
 	err = rf_child_prepare(&loop->child, settings, error);
 	if (err)
 		return err;
-	rf_watching_end_records(&loop->watching);
+	rf_records_close(&loop->watching.records);
 	loop->settings = *settings;
-	rf_record_prepare(settings);
+	rf_records_prepare(settings);
 	loop->pace = rf_pace_start(settings->interval_ns);
 	say_where(loop);
 	return 0;
@@ -161,6 +161,12 @@ static void say_pace(struct loop *loop)
 		rf_say("a scan each %.1f s again", (double)loop->pace.interval_ns / RF_NS_PER_S);
 }
 
+static void put_documents(struct loop *loop)
+{
+	rf_documents_put(&loop->child.feed, &loop->watching.records, loop->settings.sources,
+			 loop->pace.interval_ns);
+}
+
 static void find(struct loop *loop)
 {
 	const uint64_t before = cpu_time();
@@ -179,7 +185,7 @@ static void scan(struct loop *loop)
 		loop->find_at_ns = 0;
 	rf_watching_record(&loop->watching, &loop->settings);
 	if (loop->child.pid)
-		rf_documents_put(&loop->child.feed, &loop->watching, &loop->pace);
+		put_documents(loop);
 	rf_pace_note(&loop->pace, cpu_time() - before + loop->find_cost_ns);
 	loop->find_cost_ns = 0;
 	say_pace(loop);
@@ -213,7 +219,7 @@ static bool feed(struct loop *loop)
 		rf_child_reap(&loop->child);
 	}
 	if (rf_child_start(&loop->child))
-		rf_documents_put(&loop->child.feed, &loop->watching, &loop->pace);
+		put_documents(loop);
 	return loop->child.pid && rf_feed_write(&loop->child.feed) == 1;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <errno.h>
 #include <grp.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -12,8 +13,12 @@
 
 #define AGAIN_NS (60 * RF_NS_PER_S)
 #define DIRECTORY_MODE 0750
+#define STATE_METRICS "metrics"
+/* What keeps counters going is saved with each scan, while it is small; else now and then. */
+#define SAVE_BYTES (16 << 10)
+#define SAVE_NS (10 * RF_NS_PER_S)
 
-void rf_record_prepare(const struct rf_settings *settings)
+void rf_records_prepare(const struct rf_settings *settings)
 {
 	const struct group *group;
 
@@ -37,9 +42,35 @@ static void say_once(struct rf_record *record, const struct rf_error *error)
 	record->said = *error;
 }
 
+/* Once: what was saved since is known already. */
+static void restore(struct rf_record *record)
+{
+	char *text =
+		record->is_restored ? NULL : rf_history_get_state(record->history, STATE_METRICS);
+
+	if (text && rf_metrics_restore(record->metrics, text))
+		rf_warn("history %s: the counters in it are damaged; those of metrics begin anew",
+			rf_history_path(record->history));
+	record->is_restored = true;
+	free(text);
+}
+
+static int save(struct rf_record *record, struct rf_error *error)
+{
+	const uint64_t now = rf_time_awake();
+	char *text = rf_metrics_save(record->metrics);
+	int err = 0;
+
+	if (text && (strlen(text) <= SAVE_BYTES || now - record->saved_ns >= SAVE_NS)) {
+		err = rf_history_put_state(record->history, STATE_METRICS, text, error);
+		record->saved_ns = now;
+	}
+	free(text);
+	return err;
+}
+
 /* Tries again each minute: a disk is mounted late, or another daemon ends. */
-static void open_history(struct rf_record *record, const struct rf_settings *settings,
-			 const char *fence)
+static void open_history(struct rf_record *record, const struct rf_settings *settings)
 {
 	const struct rf_history_settings wanted = {
 		.directory = settings->history,
@@ -53,8 +84,10 @@ static void open_history(struct rf_record *record, const struct rf_settings *set
 	if (now < record->open_at_ns || access(settings->history, F_OK))
 		return;
 	record->open_at_ns = now + AGAIN_NS;
-	if (!rf_history_open(&record->history, &wanted, fence, &error))
+	if (!rf_history_open(&record->history, &wanted, record->fence, &error)) {
+		restore(record);
 		return;
+	}
 	record->history = NULL;
 	say_once(record, &error);
 }
@@ -84,34 +117,121 @@ static void say_notes(struct rf_history *history)
 		rf_say("%s", note);
 }
 
+/* One transaction. */
+static int write_scan(struct rf_record *record, const struct rf_settings *settings,
+		      const struct rf_fence *fence, const struct rf_snapshot *snapshot,
+		      struct rf_error *error)
+{
+	struct rf_error ignored;
+	int err = rf_history_begin(record->history, snapshot, error);
+
+	if (!err)
+		err = rf_history_add(record->history, snapshot, error);
+	if (!err)
+		err = put_rules(record->history, settings, fence, snapshot, error);
+	if (!err)
+		err = save(record, error);
+	if (!err)
+		return rf_history_commit(record->history, error);
+	rf_history_commit(record->history, &ignored); /* gives the scan up */
+	return err;
+}
+
 void rf_record_scan(struct rf_record *record, const struct rf_settings *settings,
 		    const struct rf_fence *fence, const struct rf_snapshot *snapshot)
 {
-	struct rf_error error = {}, ignored;
-	int err;
+	struct rf_error error = {};
 
+	if (!record)
+		return;
+	rf_metrics_take(record->metrics, snapshot);
 	if (!record->history && *settings->history)
-		open_history(record, settings, snapshot->fence);
+		open_history(record, settings);
 	if (!record->history)
 		return;
-	err = rf_history_begin(record->history, snapshot, &error);
-	if (!err)
-		err = rf_history_add(record->history, snapshot, &error);
-	if (!err)
-		err = put_rules(record->history, settings, fence, snapshot, &error);
-	if (err)
-		rf_history_commit(record->history, &ignored); /* gives the scan up */
-	else
-		err = rf_history_commit(record->history, &error);
-	if (err)
+	if (write_scan(record, settings, fence, snapshot, &error))
 		say_once(record, &error);
 	else
 		record->said = (struct rf_error){};
+	rf_metrics_note_history(record->metrics, rf_history_bytes(record->history),
+				rf_history_errors(record->history));
 	say_notes(record->history);
 }
 
-void rf_record_end(struct rf_record *record)
+void rf_record_miss(struct rf_record *record)
+{
+	if (record)
+		rf_metrics_lose(record->metrics);
+}
+
+/* ---- all of them ---- */
+
+static struct rf_record *find(const struct rf_records *records, const char *fence)
+{
+	for (int i = 0; i < records->count; i++)
+		if (strcmp(records->of[i]->fence, fence) == 0)
+			return records->of[i];
+	return NULL;
+}
+
+static struct rf_record *add(struct rf_records *records, const char *fence)
+{
+	struct rf_record **of = reallocarray(records->of, records->count + 1, sizeof(*of));
+	struct rf_record *record = calloc(1, sizeof(*record));
+
+	if (of)
+		records->of = of;
+	if (record)
+		record->metrics = rf_metrics_new(fence);
+	if (!of || !record || !record->metrics) {
+		free(record);
+		return NULL;
+	}
+	snprintf(record->fence, sizeof(record->fence), "%s", fence);
+	records->of[records->count++] = record;
+	return record;
+}
+
+struct rf_record *rf_records_take(struct rf_records *records, const char *fence)
+{
+	struct rf_record *record = find(records, fence) ?: add(records, fence);
+
+	if (!record || record->is_taken)
+		return NULL;
+	record->is_taken = true;
+	return record;
+}
+
+static void close_history(struct rf_record *record)
 {
 	rf_history_close(record->history);
-	*record = (struct rf_record){};
+	record->history = NULL;
+	record->open_at_ns = 0;
+	record->said = (struct rf_error){};
+}
+
+void rf_record_release(struct rf_record *record)
+{
+	if (!record)
+		return;
+	rf_metrics_lose(record->metrics);
+	close_history(record);
+	record->is_taken = false;
+}
+
+void rf_records_close(struct rf_records *records)
+{
+	for (int i = 0; i < records->count; i++)
+		close_history(records->of[i]);
+}
+
+void rf_records_free(struct rf_records *records)
+{
+	rf_records_close(records);
+	for (int i = 0; i < records->count; i++) {
+		rf_metrics_free(records->of[i]->metrics);
+		free(records->of[i]);
+	}
+	free(records->of);
+	*records = (struct rf_records){};
 }
