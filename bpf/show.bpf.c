@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What `cat` prints of a fence's pins `stats`, `sources` and `sources6`, for a shell without the
- * command line: iterators over maps, which change nothing. They need Linux 5.19, the JIT and the
- * kernel's BTF, and are an object of their own, so that the data path loads without these.
+ * What is read from a fence's pins: iterators over maps, which change nothing. They need
+ * Linux 5.19, the JIT and the kernel's BTF, and are an object of their own, so that the data path
+ * loads without these. Text, for a shell without the command line:
  *
  * `stats`: a line of packets and bytes for each reason and limit, with what is pending in leases.
  * `sources`, `sources6`: a line for each window; what leases hold of it is missing here.
+ *
+ * Records of struct rf_window_record, for who reads them each second: `active`, `active64` and
+ * `windows`, and the same of IPv6. What leases hold is missing there as well.
  */
 #include <linux/bpf.h>
 
@@ -14,21 +17,9 @@
 #include "count.h"
 #include "maps.h"
 #include "ringfence/lease.h"
+#include "show_windows.h"
 
 char gpl[] SEC("license") = "GPL";
-
-/* The parts of the kernel's types that are used here. */
-struct seq_file;
-
-struct bpf_iter_meta {
-	struct seq_file *seq;
-} __attribute__((preserve_access_index));
-
-struct bpf_iter__bpf_map_elem {
-	struct bpf_iter_meta *meta;
-	void *key;
-	void *value;
-} __attribute__((preserve_access_index));
 
 static const char reason_names[RF_REASON_COUNT][RF_REASON_NAME_SIZE] = RF_REASON_NAMES;
 
@@ -179,17 +170,6 @@ static long add_pending(void *map __attribute__((unused)), __u32 *key __attribut
 
 /* ---- stats ---- */
 
-/* The bank in force, as the data path sees it. */
-static __always_inline __u32 bank_in_force(void)
-{
-	const __u32 bank = config.active & 1;
-
-	if (config.bank[bank].deadline - 1 < read_jiffies() &&
-	    config.bank[bank].fallback == RF_FALL_BACK)
-		return bank ^ 1;
-	return bank;
-}
-
 static long show_reason(__u32 reason, void *context)
 {
 	const struct show *show = context;
@@ -310,3 +290,21 @@ int show_sources6(struct bpf_iter__bpf_map_elem *ctx)
 			       source->passed, source->dropped);
 	return 0;
 }
+
+/* ---- records ---- */
+
+#define SHOW_WINDOWS(name, seconds)                             \
+	SEC("iter/bpf_map_elem")                                \
+	int show_##name##4(struct bpf_iter__bpf_map_elem * ctx) \
+	{                                                       \
+		return show_window(ctx, seconds, 0);            \
+	}                                                       \
+	SEC("iter/bpf_map_elem")                                \
+	int show_##name##6(struct bpf_iter__bpf_map_elem * ctx) \
+	{                                                       \
+		return show_window(ctx, seconds, 1);            \
+	}
+
+SHOW_WINDOWS(active, 4)
+SHOW_WINDOWS(active64_, 64)
+SHOW_WINDOWS(windows, ANY_AGE)

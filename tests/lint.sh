@@ -18,7 +18,7 @@ complain() {
 floor() {
 	case $1 in
 	include/ringfence/counters.h | include/ringfence/packet_class.h) echo 0 ;;
-	include/ringfence/atomic.h) echo 0 ;;
+	include/ringfence/atomic.h | include/ringfence/window_record.h) echo 0 ;;
 	include/ringfence/abi.h) echo 1 ;;
 	include/ringfence/algorithm.h | include/ringfence/packet.h) echo 2 ;;
 	include/ringfence/ring.h | include/ringfence/log.h | include/ringfence/bucket.h) echo 3 ;;
@@ -29,7 +29,7 @@ floor() {
 	include/ringfence/lease.h) echo 6 ;;
 	bpf/maps.h) echo 10 ;;
 	bpf/count.h | bpf/shape.h) echo 11 ;;
-	bpf/windows.h) echo 12 ;;
+	bpf/windows.h | bpf/show_windows.h) echo 12 ;;
 	bpf/kin.h | bpf/lease_table.h | bpf/lists.h | bpf/take.h) echo 13 ;;
 	bpf/bans.h | bpf/new_window.h) echo 14 ;;
 	bpf/charge.h | bpf/newcomers.h) echo 15 ;;

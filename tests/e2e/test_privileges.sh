@@ -275,6 +275,13 @@ is "$(cut -d' ' -f1-5 "$pins/$eth/sources6")" \
 		'cat of the sources6 iterator prints the windows of IPv6 sources'
 is "$(as_member cat "$share/$eth/stats")" "$(cat "$pins/$eth/stats")" \
 	'a member of the group reads the stats iterator'
+for iterator in active active_v6 active64 active64_v6 windows windows_v6; do
+	is "$(as_member cat "$share/$eth/$iterator" | wc -c)" 40 \
+		"a member of the group reads a record of 40 bytes from the iterator '$iterator'"
+	fails "a stranger cannot read the iterator '$iterator'" 1 \
+		"cat: $share/$eth/$iterator: Permission denied" \
+		as_stranger cat "$share/$eth/$iterator"
+done
 ringfence detach "$eth" >"$scratch/log"
 check 'detach removes the pins of the group' test ! -e "$share/$eth"
 inside ip link set dev "$eth" xdpdrv obj build/ringfence.bpf.o sec xdp
@@ -285,6 +292,8 @@ is "$(as_member "$scratch/ringfence" save | tail -n +2)" "deny add 2001:db8:5::/
 newcomers off" 'a member of the group reads a list that changed after adopt'
 is "$(as_member cat "$share/$eth/stats" | wc -l)" 18 \
 	'a member of the group reads the stats iterator of an adopted fence'
+check 'a member of the group reads the windows of an adopted fence' \
+	as_member cat "$share/$eth/windows"
 does 'detach of an adopted fence with a group works' "$eth: detached" ringfence detach "$eth"
 check 'detach of an adopted fence removes the pins of the group' test ! -e "$share/$eth"
 

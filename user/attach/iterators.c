@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The pins from which `cat` prints live counters. Where the kernel does not support them, a fence
- * has none: nothing depends on them.
+ * The pins from which live counters and windows are read. Where the kernel does not support them, a
+ * fence has none: nothing depends on them.
  */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
 
-#include "attach/private.h"
+#include "attach/load.h"
 #include "kernel/log.h"
 
 #include "build/show.skel.h" /* last: it uses the types of abi.h */
@@ -40,17 +40,31 @@ static int pin_iterator(const struct rf_pin_path *directory, const char *name,
 	return err;
 }
 
+static enum rf_map map_of(enum rf_iterator iterator)
+{
+	if (iterator == RF_SHOW_STATS)
+		return RF_MAP_COUNTERS;
+	return (iterator - RF_SHOW_SOURCES4) % 2 ? RF_MAP_WINDOWS6 : RF_MAP_WINDOWS4;
+}
+
 static int pin_all(const struct rf_pin_path *directory, struct show_bpf *object,
 		   const int map_fd[RF_MAP_COUNT])
 {
 	const struct bpf_program *const programs[RF_ITERATOR_COUNT] = {
-		object->progs.show_stats, object->progs.show_sources4, object->progs.show_sources6};
-	static const enum rf_map maps[RF_ITERATOR_COUNT] = {RF_MAP_COUNTERS, RF_MAP_WINDOWS4,
-							    RF_MAP_WINDOWS6};
+		[RF_SHOW_STATS] = object->progs.show_stats,
+		[RF_SHOW_SOURCES4] = object->progs.show_sources4,
+		[RF_SHOW_SOURCES6] = object->progs.show_sources6,
+		[RF_SHOW_ACTIVE4] = object->progs.show_active4,
+		[RF_SHOW_ACTIVE6] = object->progs.show_active6,
+		[RF_SHOW_ACTIVE64_4] = object->progs.show_active64_4,
+		[RF_SHOW_ACTIVE64_6] = object->progs.show_active64_6,
+		[RF_SHOW_WINDOWS4] = object->progs.show_windows4,
+		[RF_SHOW_WINDOWS6] = object->progs.show_windows6,
+	};
 	int err = 0;
 
 	for (int i = 0; i < RF_ITERATOR_COUNT && !err; i++)
-		err = pin_iterator(directory, rf_iterator_pins[i], programs[i], map_fd[maps[i]]);
+		err = pin_iterator(directory, rf_iterator_pins[i], programs[i], map_fd[map_of(i)]);
 	return err;
 }
 

@@ -36,6 +36,9 @@ void rf_unload(struct rf_loaded *loaded);
  */
 struct bpf_object *rf_load_open(const int map_fd[RF_MAP_COUNT]);
 
+/* Pins iterators over these maps; an error where the kernel or our privileges do not allow it. */
+int rf_iterators_pin(const struct rf_pin_path *directory, const int map_fd[RF_MAP_COUNT]);
+
 /* How many leases `attach` asks for, over all CPUs: whole sets, and a power of two for each CPU. */
 uint32_t rf_leases_wanted(const struct rf_attach *attach);
 /* The entry that the interface's MTU needs. */

@@ -53,11 +53,6 @@ int rf_foreign_put_back(const struct rf_interface *interface, int program_fd);
 /* Called when the program will not be put back: removes libxdp's pins of it. */
 void rf_foreign_forget(const struct rf_interface *interface);
 
-/* ---- pins for `cat` ---- */
-
-/* Pins iterators over these maps; an error where the kernel or our privileges do not allow it. */
-int rf_iterators_pin(const struct rf_pin_path *directory, const int map_fd[RF_MAP_COUNT]);
-
 /* ---- the group's pins ---- */
 
 /*

@@ -40,7 +40,17 @@ const char *const rf_entry_pins[RF_ENTRY_COUNT] = {
 	[RF_FRAGS] = "frags",
 };
 
-const char *const rf_iterator_pins[RF_ITERATOR_COUNT] = {"stats", "sources", "sources6"};
+const char *const rf_iterator_pins[RF_ITERATOR_COUNT] = {
+	[RF_SHOW_STATS] = "stats",
+	[RF_SHOW_SOURCES4] = "sources",
+	[RF_SHOW_SOURCES6] = "sources6",
+	[RF_SHOW_ACTIVE4] = "active",
+	[RF_SHOW_ACTIVE6] = "active_v6",
+	[RF_SHOW_ACTIVE64_4] = "active64",
+	[RF_SHOW_ACTIVE64_6] = "active64_v6",
+	[RF_SHOW_WINDOWS4] = "windows",
+	[RF_SHOW_WINDOWS6] = "windows_v6",
+};
 
 uint32_t rf_xdp_flags(enum rf_mode mode)
 {

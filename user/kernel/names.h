@@ -47,8 +47,19 @@ enum rf_entry {
 extern const char *const rf_entry_names[RF_ENTRY_COUNT];
 extern const char *const rf_entry_pins[RF_ENTRY_COUNT];
 
-/* Pins of iterators: `cat` prints live counters from them. */
-#define RF_ITERATOR_COUNT 3
+/* Iterators, by family, from whose pins live counters are read. */
+enum rf_iterator {
+	RF_SHOW_STATS, /* text */
+	RF_SHOW_SOURCES4,
+	RF_SHOW_SOURCES6,
+	RF_SHOW_ACTIVE4, /* struct rf_window_record of what may have been charged in 4 s */
+	RF_SHOW_ACTIVE6,
+	RF_SHOW_ACTIVE64_4, /* in 64 s */
+	RF_SHOW_ACTIVE64_6,
+	RF_SHOW_WINDOWS4, /* of all */
+	RF_SHOW_WINDOWS6,
+	RF_ITERATOR_COUNT,
+};
 
 extern const char *const rf_iterator_pins[RF_ITERATOR_COUNT];
 
