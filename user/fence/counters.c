@@ -164,6 +164,7 @@ struct visitor {
 	struct rf_pending pending;
 	rf_source_visit visit;
 	void *context;
+	bool without_leases;
 };
 
 /*
@@ -173,8 +174,11 @@ struct visitor {
 static int read_pending(struct visitor *visitor, const struct rf_fence *fence)
 {
 	struct rf_error ignored;
-	int err = rf_fence_bank(fence, &visitor->rules, &ignored);
+	int err;
 
+	if (visitor->without_leases)
+		return 0;
+	err = rf_fence_bank(fence, &visitor->rules, &ignored);
 	if (err)
 		return err;
 	free(visitor->pending.row);
@@ -184,7 +188,7 @@ static int read_pending(struct visitor *visitor, const struct rf_fence *fence)
 static void add_pending(const struct visitor *visitor, const struct rf_address *source,
 			uint32_t limit_id, struct rf_source *state)
 {
-	int slot = rf_bank_find_id(&visitor->rules, limit_id);
+	int slot = visitor->without_leases ? -1 : rf_bank_find_id(&visitor->rules, limit_id);
 
 	if (slot >= 0)
 		rf_leases_add_source(&visitor->pending, source, &visitor->rules, slot, state);
@@ -289,21 +293,61 @@ static int walk_map(const struct rf_fence *fence, struct walk *walk, struct visi
 	return err;
 }
 
-int rf_fence_each_source(const struct rf_fence *fence, rf_source_visit visit, void *context,
-			 struct rf_error *error)
+static int walk_all(const struct rf_fence *fence, struct visitor *visitor, struct rf_error *error)
 {
 	struct walk walks[] = {{.map = RF_MAP_WINDOWS4, .key_size = sizeof(struct rf_key4)},
 			       {.map = RF_MAP_WINDOWS6, .key_size = sizeof(struct rf_key6)}};
-	struct visitor visitor = {.visit = visit, .context = context};
 	int err = 0;
 
 	for (int i = 0; i < 2 && !err; i++) {
-		err = walk_map(fence, &walks[i], &visitor);
+		err = walk_map(fence, &walks[i], visitor);
 		free(walks[i].keys);
 		free(walks[i].values);
 		if (err)
 			rf_fence_fail_map(error, walks[i].map, err);
 	}
-	free(visitor.pending.row);
+	free(visitor->pending.row);
 	return err;
+}
+
+int rf_fence_each_source(const struct rf_fence *fence, rf_source_visit visit, void *context,
+			 struct rf_error *error)
+{
+	struct visitor visitor = {.visit = visit, .context = context};
+
+	return walk_all(fence, &visitor, error);
+}
+
+/* A walk that shows windows without what leases hold. */
+struct sighting {
+	const struct rf_fence *fence;
+	const struct rf_bank *rules;
+	rf_window_visit visit;
+	void *context;
+};
+
+static int visit_sight(const struct rf_address *source, uint32_t limit_id,
+		       const struct rf_source *state, void *context)
+{
+	const struct sighting *sighting = context;
+	const int slot = rf_bank_find_id(sighting->rules, limit_id);
+	struct rf_window_sight sight;
+
+	if (slot < 0)
+		return 0;
+	rf_window_sight(sighting->fence, &sighting->rules->policy[slot], source, state, &sight);
+	return sighting->visit(&sight, sighting->context);
+}
+
+int rf_fence_each_window(const struct rf_fence *fence, const struct rf_bank *rules,
+			 rf_window_visit visit, void *context, struct rf_error *error)
+{
+	struct sighting sighting = {fence, rules, visit, context};
+	struct visitor visitor = {
+		.visit = visit_sight,
+		.context = &sighting,
+		.without_leases = true,
+	};
+
+	return walk_all(fence, &visitor, error);
 }

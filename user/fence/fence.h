@@ -218,6 +218,43 @@ typedef int (*rf_source_visit)(const struct rf_address *source, uint32_t limit_i
 int rf_fence_each_source(const struct rf_fence *fence, rf_source_visit visit, void *context,
 			 struct rf_error *error);
 
+/* Of which windows: those that may have been charged lately, or all. */
+enum rf_window_age {
+	RF_WINDOWS_4S,
+	RF_WINDOWS_64S,
+	RF_WINDOWS_ALL,
+};
+
+#define RF_WINDOW_AGES 3
+
+/* What a window is known by: without the packets that leases hold, which are not in it yet. */
+struct rf_window_sight {
+	struct rf_address source;
+	uint32_t limit_id;
+	uint32_t stay; /* another one: it was evicted meanwhile, and made anew */
+	uint64_t used; /* in the policy's units */
+	uint64_t passed, dropped, would_drop;
+	bool is_short; /* the counters are modulo 2^32 */
+};
+
+typedef int (*rf_window_visit)(const struct rf_window_sight *sight, void *context);
+/*
+ * Visits windows by the pinned iterators. -ENOENT: the fence has none, or they cannot be opened.
+ * What comes or goes meanwhile may be missed, or visited twice.
+ */
+int rf_fence_each_record(const struct rf_fence *fence, enum rf_window_age age,
+			 rf_window_visit visit, void *context, struct rf_error *error);
+/* Visits all windows by batches, of limits in `rules`. */
+int rf_fence_each_window(const struct rf_fence *fence, const struct rf_bank *rules,
+			 rf_window_visit visit, void *context, struct rf_error *error);
+/* Looks one up. -ENOENT: it has none. `source` is masked as the policy groups. */
+int rf_fence_window(const struct rf_fence *fence, const struct rf_policy *policy,
+		    const struct rf_address *source, struct rf_source *state);
+/* What a window is known by, read at this moment. */
+void rf_window_sight(const struct rf_fence *fence, const struct rf_policy *policy,
+		     const struct rf_address *source, const struct rf_source *state,
+		     struct rf_window_sight *sight);
+
 /*
  * Called for each window that newcomers over the newcomers rate share, of limits in `rules`, with
  * the prefix that was charged last; visits none where only the group may read.
