@@ -181,7 +181,6 @@ static __always_inline void clear_answers(struct question *question)
 	question->lease_life = config.times.resident_lease;
 	question->met = 0;
 	__builtin_memset(question->reserved, 0, sizeof(question->reserved));
-	question->place = question->reserved2 = 0;
 }
 
 /* The rules in force; NULL: an attach on trial has run out, and everything passes. */
