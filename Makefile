@@ -53,7 +53,7 @@ PACKAGE_TESTS := $(addprefix tests/packaging/test_,deb.sh recipes.sh)
 ECOSYSTEM_TESTS := $(wildcard tests/ecosystem/test_*.sh)
 EXPLORER := tests/explorer/test_explorer.sh
 # First, so that none of them is left over at the end, alone on one CPU.
-LONG_TESTS := $(EXPLORER) $(patsubst %,tests/e2e/test_%.sh,attach_cli kills faults fills live apply doctor) \
+LONG_TESTS := $(EXPLORER) $(patsubst %,tests/e2e/test_%.sh,attach_cli kills faults fills live apply doctor daemon) \
 	build/tests/prog/test_residents
 # Fences of past map ABIs, and what attaches them.
 PAST := $(foreach abi,$(patsubst tests/past/abi%.h,%,$(wildcard tests/past/abi*.h)), \

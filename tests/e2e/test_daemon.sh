@@ -136,6 +136,19 @@ outside ip link set dev out1 xdp off
 
 # ---- requests ----
 
+# In bash, where curl would send all at once: PORT bytes one by one, until the daemon closes.
+slow='exec 3<>/dev/tcp/127.0.0.1/9436 || exit
+	start=$SECONDS
+	: >"$1"
+	while [ $((SECONDS - start)) -lt 30 ] && printf x >&3; do
+		read -r -t 1 -N 1 -u 3
+		[ $? -gt 128 ] || break # 128: nothing has come, and the connection is open
+	done
+	echo $((SECONDS - start))'
+(trap "" PIPE; inside bash -c "$slow" bash "$scratch/slow-began" 2>/dev/null) >"$scratch/slow" &
+slow_pid=$!
+eventually test -e "$scratch/slow-began"
+
 is "$(status $url/metrics)" 200 'GET of /metrics is answered'
 is "$(status -I $url/metrics) $(wc -c <"$scratch/body")" "200 $(get -I $url/metrics | wc -c)" 'HEAD of /metrics is answered, without a body'
 is "$(get -D - -o "$scratch/body" $url/metrics | tr -d '\r' | sed -n 's/^Content-Type: //p')" \
@@ -158,19 +171,6 @@ is "$(status -H "X-Long: $(printf '%06000d' 0)" $url/metrics) $(status -H "X-Lon
 	'200 431' 'headers of 8 KiB are the most'
 is "$(get -o /dev/null -w '%{time_total}' $url/metrics | awk '{ print ($1 < 1) }')" 1 'a scrape takes less than a second'
 
-# In bash, where curl would send all at once: PORT bytes one by one, until the daemon closes.
-slow='exec 3<>/dev/tcp/127.0.0.1/9436 || exit
-	start=$SECONDS
-	: >"$1"
-	while [ $((SECONDS - start)) -lt 30 ] && printf x >&3; do
-		read -r -t 1 -N 1 -u 3
-		[ $? -gt 128 ] || break # 128: nothing has come, and the connection is open
-	done
-	echo $((SECONDS - start))'
-(trap "" PIPE; inside bash -c "$slow" bash "$scratch/slow-began" 2>/dev/null) >"$scratch/slow" &
-slow_pid=$!
-eventually test -e "$scratch/slow-began"
-sleep 1 # it is accepted, before others take all places
 idle() { # COUNT: opens connections, tells, and holds them
 	inside bash -c 'for ((i = 0; i < $1; i++)); do exec {fd}<>/dev/tcp/127.0.0.1/9436 || exit; done
 		: >"$2"; exec sleep 5' bash "$1" "$scratch/idle"
