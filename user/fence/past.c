@@ -134,21 +134,12 @@ static int read_ports(const struct past *past, int bank, struct rf_ruleset *rule
 				      error)
 			 : rf_error_failed(error, -ENOMEM, "out of memory for the ports");
 
-	for (int slot = 0; slot < RF_LIMITS_MAX && !err; slot++) {
-		if (!ruleset->bank.policy[slot].id || !ruleset->bank.limit[slot].has_ports)
-			continue;
-		ruleset->ports[slot] = calloc(PORTS / 64, sizeof(uint64_t));
-		if (!ruleset->ports[slot])
-			err = rf_error_failed(error, -ENOMEM, "out of memory for the ports");
-	}
-	for (uint32_t port = 0; port < PORTS && !err; port++) {
-		uint32_t limits = limits_of_port(past, bank, tables, port);
-
-		for (; limits; limits &= limits - 1)
-			if (ruleset->ports[__builtin_ctz(limits)])
-				ruleset->ports[__builtin_ctz(limits)][port / 64] |= 1ULL
-										    << port % 64;
-	}
+	if (!err)
+		err = rf_ports_make(ruleset);
+	if (err == -ENOMEM)
+		rf_error_failed(error, err, "out of memory for the ports");
+	for (uint32_t port = 0; port < PORTS && !err; port++)
+		rf_ports_note(ruleset->ports, port, limits_of_port(past, bank, tables, port));
 	free(tables);
 	return err;
 }

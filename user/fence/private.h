@@ -30,6 +30,11 @@ int rf_fence_check_config(struct rf_fence *fence, struct rf_error *error);
 int rf_fence_ruleset_of(const struct rf_fence *fence, int bank, struct rf_ruleset *ruleset,
 			struct rf_error *error);
 
+/* Makes empty bit sets of ports for the limits that have ports. */
+int rf_ports_make(struct rf_ruleset *ruleset);
+/* Adds a port to the sets of these limits, where they have one; `limits` is a bit set of slots. */
+void rf_ports_note(uint64_t *ports[RF_LIMITS_MAX], uint32_t port, uint32_t limits);
+
 /* ---- counters ---- */
 
 /* Adds up the values of all CPUs. A per-CPU value consists of 64-bit counters only. */

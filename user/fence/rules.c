@@ -48,7 +48,7 @@ int rf_fence_bank(const struct rf_fence *fence, struct rf_bank *bank, struct rf_
 
 /* ---- ports ---- */
 
-static void note_port(uint64_t *ports[RF_LIMITS_MAX], uint32_t port, uint32_t slots)
+void rf_ports_note(uint64_t *ports[RF_LIMITS_MAX], uint32_t port, uint32_t slots)
 {
 	for (; slots; slots &= slots - 1) {
 		uint64_t *set = ports[__builtin_ctz(slots)];
@@ -69,10 +69,10 @@ static void read_ports(struct rf_ruleset *ruleset, const struct rf_ports *ports)
 	const struct rf_bank *bank = &ruleset->bank;
 
 	for (uint32_t port = 0; port < RF_PORTS; port++)
-		note_port(ruleset->ports, port,
-			  limits_of(bank, ports->packet_class[RF_PORTS_TCP][port]) |
-				  limits_of(bank, ports->packet_class[RF_PORTS_SYN][port]) |
-				  limits_of(bank, ports->packet_class[RF_PORTS_UDP][port]));
+		rf_ports_note(ruleset->ports, port,
+			      limits_of(bank, ports->packet_class[RF_PORTS_TCP][port]) |
+				      limits_of(bank, ports->packet_class[RF_PORTS_SYN][port]) |
+				      limits_of(bank, ports->packet_class[RF_PORTS_UDP][port]));
 }
 
 static void read_sports(struct rf_ruleset *ruleset, const struct rf_shape_tables *tables)
@@ -80,10 +80,10 @@ static void read_sports(struct rf_ruleset *ruleset, const struct rf_shape_tables
 	const struct rf_shapes *shapes = &ruleset->bank.shapes;
 
 	for (uint32_t port = 0; port < RF_PORTS; port++)
-		note_port(ruleset->sports, port, shapes->sport_limits[tables->sport[port]]);
+		rf_ports_note(ruleset->sports, port, shapes->sport_limits[tables->sport[port]]);
 }
 
-static int make_ports(struct rf_ruleset *ruleset)
+int rf_ports_make(struct rf_ruleset *ruleset)
 {
 	for (int slot = 0; slot < RF_LIMITS_MAX; slot++) {
 		const struct rf_limit *limit = &ruleset->bank.limit[slot];
@@ -146,7 +146,7 @@ int rf_fence_ruleset_of(const struct rf_fence *fence, int bank, struct rf_rulese
 	err = rf_bank_check(&ruleset->bank, error);
 	if (err)
 		return err;
-	err = make_ports(ruleset);
+	err = rf_ports_make(ruleset);
 	if (err)
 		return rf_error_failed(error, err, "cannot read the rules: %s", strerror(-err));
 	rf_map_refresh(fence, RF_MAP_PORTS);

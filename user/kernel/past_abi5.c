@@ -15,6 +15,7 @@ struct past_bank {
 	__u32 shadows;
 	__u32 unread2;
 	struct past_newcomers newcomers;
+	struct past_policy newcomers_policy;
 	struct past_policy policy[PAST_LIMITS];
 	struct past_limit limit[PAST_LIMITS];
 };
@@ -39,4 +40,4 @@ struct past_config {
 	} guard[2];
 } __attribute__((aligned(64)));
 
-const struct rf_past_layout rf_past_abi5 = PAST_LAYOUT(5);
+const struct rf_past_layout rf_past_abi5 = {PAST_LAYOUT(5)};

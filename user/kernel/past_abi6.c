@@ -18,6 +18,7 @@ struct past_bank {
 	__u32 shadows;
 	__u32 unread2[3];
 	struct past_newcomers newcomers;
+	struct past_policy newcomers_policy;
 	struct past_policy policy[PAST_LIMITS];
 	struct past_limit limit[PAST_LIMITS];
 };
@@ -51,5 +52,5 @@ struct past_config {
 	} guard[2];
 } __attribute__((aligned(64)));
 
-const struct rf_past_layout rf_past_abi6 = PAST_LAYOUT(6);
-const struct rf_past_layout rf_past_abi7 = PAST_LAYOUT(7);
+const struct rf_past_layout rf_past_abi6 = {PAST_LAYOUT(6)};
+const struct rf_past_layout rf_past_abi7 = {PAST_LAYOUT(7)};
