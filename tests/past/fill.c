@@ -3,7 +3,7 @@
  * fill OBJECT settled|trial|fell_back|open|fell_open [chain] IF...: attaches a fence of a past map
  * ABI to interfaces, alone or in libxdp's chain, with rules as the command line of that time wrote
  * them. Bank 0 has all kinds of rules, bank 1 has one limit. Compiled once for each ABI, whose
- * abiN.h the compiler includes first.
+ * abiN.h the compiler includes first. Limits that only later ABIs can have are in shapes.h.
  */
 #include <arpa/inet.h>
 #include <bpf/bpf.h>
@@ -16,30 +16,40 @@
 #include <string.h>
 #include <xdp/libxdp.h>
 
+#if RF_ABI_VERSION < 8
+#define packet_class class /* its name then */
+#endif
+
 /* The numbers of that time. */
 enum { SLIDING, FIXED, LOG, TOKEN, LEAKY };
 enum { STRICT, COARSE, WEIGHTED };
 enum { PACKETS, BYTES };
 enum { SHADOW = 1, COUNT_REJECTED = 2, EXACT = 4, BAN_ALL = 16 };
-enum { ANY, TCP, SYN, UDP, ICMP, PROTOCOL };
+enum { ANY, TCP, SYN, UDP, ICMP, PROTOCOL, OTHER };
 enum { NEWCOMERS_AGGREGATE = 3 };
 enum { FALL_BACK, FALL_OPEN };
 
 #define S 1000000000ULL
+#define CELLS (RF_ABI_VERSION < 8 ? 16 : 31) /* by default */
 
 static const struct rf_limit limits[RF_LIMITS_MAX] = {
-	[0] = {.name = "all", .rate = 20000, .window_ns = S, .cells = 16, .per4 = 32, .per6 = 64},
+	[0] = {.name = "all",
+	       .rate = 20000,
+	       .window_ns = S,
+	       .cells = CELLS,
+	       .per4 = 32,
+	       .per6 = 64},
 	[1] = {.name = "partner",
 	       .rate = 200000,
 	       .window_ns = S,
-	       .cells = 16,
+	       .cells = CELLS,
 	       .per4 = 32,
 	       .per6 = 64,
 	       .has_from = 1},
 	[3] = {.name = "synack",
 	       .rate = 100,
 	       .window_ns = 10 * S,
-	       .cells = 16,
+	       .cells = CELLS,
 	       .per4 = 32,
 	       .per6 = 64,
 	       .match = SYN,
@@ -77,6 +87,10 @@ static const struct rf_limit limits[RF_LIMITS_MAX] = {
 		.flags = COUNT_REJECTED},
 };
 
+#if RF_ABI_VERSION >= 8
+#include "shapes.h"
+#endif
+
 static void check(bool ok, const char *what)
 {
 	if (!ok) {
@@ -91,10 +105,13 @@ static void fill_ports(int fd)
 	static struct rf_ports ports;
 	__u32 bank = 0;
 
-	ports.class[1][80] = ports.class[1][443] = 1;
+	ports.packet_class[1][80] = ports.packet_class[1][443] = 1;
 	for (int port = 8000; port <= 8010; port++)
-		ports.class[1][port] = 1;
-	ports.class[2][53] = 2;
+		ports.packet_class[1][port] = 1;
+	ports.packet_class[2][53] = 2;
+#if RF_ABI_VERSION >= 8
+	shape_ports(&ports);
+#endif
 	check(!bpf_map_update_elem(fd, &bank, &ports, BPF_ANY), "ports");
 }
 
@@ -148,7 +165,7 @@ static void put_limit(struct rf_bank *bank, int slot, const struct rf_limit *lim
 static void fill_config(struct rf_config *config, const char *state)
 {
 	const struct rf_limit new = {
-		.name = "new", .rate = 7, .window_ns = S, .cells = 16, .per4 = 32, .per6 = 64};
+		.name = "new", .rate = 7, .window_ns = S, .cells = CELLS, .per4 = 32, .per6 = 64};
 
 	const int ticks = strncmp(state, "fell", 4) == 0 ? -2500 : 1000000; /* of the trial left */
 
@@ -157,11 +174,14 @@ static void fill_config(struct rf_config *config, const char *state)
 	for (int slot = 0; slot < RF_LIMITS_MAX; slot++)
 		if (limits[slot].rate)
 			put_limit(&config->bank[0], slot, &limits[slot]);
-	config->bank[0].class[1].limits = 1 << 0 | 1 << 3;
-	config->bank[0].class[2].limits = 1 << 0 | 1 << 4;
-	config->bank[0].class[0].limits = 1 << 0;
+	config->bank[0].packet_class[1].limits = 1 << 0 | 1 << 3;
+	config->bank[0].packet_class[2].limits = 1 << 0 | 1 << 4;
+	config->bank[0].packet_class[0].limits = 1 << 0;
 	config->bank[0].newcomers =
 		(struct rf_newcomers){.rate = 10000, .window_ns = S, .then = NEWCOMERS_AGGREGATE};
+#if RF_ABI_VERSION >= 8
+	shape_bank(&config->bank[0]);
+#endif
 	put_limit(&config->bank[1], 0, &new);
 	config->active = 2;
 	if (strcmp(state, "settled") == 0)

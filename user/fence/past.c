@@ -98,6 +98,8 @@ static void read_bank(const struct past *past, int index, struct rf_bank *bank)
 		layout->read_limit(from + layout->limit + slot * layout->limit_size,
 				   &bank->limit[slot]);
 	}
+	if (layout->read_to)
+		layout->read_to(from + layout->to, &bank->shapes);
 }
 
 static void convert_config(const struct past *past, struct rf_config *config)
@@ -112,34 +114,44 @@ static void convert_config(const struct past *past, struct rf_config *config)
 		read_bank(past, bank, &config->bank[bank]);
 }
 
-/* The limits of the class of a port. */
-static uint32_t limits_of_port(const struct past *past, int bank, const unsigned char *tables,
-			       uint32_t port)
+/* ---- ports ---- */
+
+/* The limits that may match packets to a port, whatever their shape. */
+static uint32_t limits_of_port(const struct past *past, const unsigned char *bank,
+			       const unsigned char *tables, uint32_t port)
 {
 	const struct rf_past_layout *layout = past->layout;
-	const unsigned char *classes =
-		past->config + layout->bank + bank * layout->bank_size + layout->packet_class;
 	uint32_t limits = 0;
 
-	for (uint32_t i = 0; i < layout->port_tables; i++)
-		limits |= load32(classes + tables[i * PORTS + port] * layout->class_size);
+	for (uint32_t i = 0; i < layout->port_tables; i++) {
+		const uint32_t class = tables[i * PORTS + port];
+
+		limits |= load32(bank + layout->packet_class + class * layout->class_size);
+		if (layout->candidates)
+			limits |= load32(bank + layout->candidates + class * sizeof(limits));
+	}
 	return limits;
 }
 
 static int read_ports(const struct past *past, int bank, struct rf_ruleset *ruleset,
 		      struct rf_error *error)
 {
-	unsigned char *tables = malloc(past->layout->ports_size);
-	int err = tables ? read_value(past, RF_MAP_PORTS, bank, past->layout->ports_size, tables,
-				      error)
-			 : rf_error_failed(error, -ENOMEM, "out of memory for the ports");
+	const struct rf_past_layout *layout = past->layout;
+	const unsigned char *from = past->config + layout->bank + bank * layout->bank_size;
+	unsigned char *tables = malloc(layout->ports_size);
+	int err = tables ? rf_ports_make(ruleset) : -ENOMEM;
 
-	if (!err)
-		err = rf_ports_make(ruleset);
-	if (err == -ENOMEM)
+	if (err)
 		rf_error_failed(error, err, "out of memory for the ports");
-	for (uint32_t port = 0; port < PORTS && !err; port++)
-		rf_ports_note(ruleset->ports, port, limits_of_port(past, bank, tables, port));
+	else
+		err = read_value(past, RF_MAP_PORTS, bank, layout->ports_size, tables, error);
+	for (uint32_t port = 0; port < PORTS && !err; port++) {
+		rf_ports_note(ruleset->ports, port, limits_of_port(past, from, tables, port));
+		if (layout->sports)
+			rf_ports_note(ruleset->sports, port,
+				      load32(from + layout->sport_limits +
+					     tables[layout->sports + port] * sizeof(uint32_t)));
+	}
 	free(tables);
 	return err;
 }

@@ -4,7 +4,8 @@
 
 #include "kernel/past.h"
 
-static const struct rf_past_layout *const layouts[] = {&rf_past_abi5, &rf_past_abi6, &rf_past_abi7};
+static const struct rf_past_layout *const layouts[] = {&rf_past_abi5, &rf_past_abi6, &rf_past_abi7,
+						       &rf_past_abi8};
 
 const struct rf_past_layout *rf_past_find(uint32_t abi)
 {

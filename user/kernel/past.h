@@ -2,8 +2,8 @@
 /*
  * Past map ABIs: where the rules are in the maps of a fence that an older build attached. A file
  * past_abiN.c has the structures of ABI N as they were, and serves later ABIs of the same layout;
- * past.c has the table of all of them. When RF_ABI_VERSION rises, the ABI before is added, and the
- * oldest one may go.
+ * past.c has the table of all of them. When RF_ABI_VERSION rises, the ABI before is added, as its
+ * release had it; all but the last two may go.
  */
 #ifndef RINGFENCE_PAST_H
 #define RINGFENCE_PAST_H
@@ -28,14 +28,22 @@ struct rf_past_layout {
 	 * class, which begins with the bit set of its limits.
 	 */
 	uint32_t port_tables, class_size;
+	/*
+	 * Since ABI 8, of packets' shapes: in a bank, the limits of each class that shapes divide;
+	 * in a value of `ports`, a table by source port, of indexes into the bit sets of limits
+	 * that are in a bank; and the destinations, in a bank. 0: no limit asks for shapes.
+	 */
+	uint32_t candidates, sports, sport_limits, to;
 	/* In a value of a trie. */
 	uint32_t own_allow_until, own_deny_until, own_from;
-	/* Converts a limit and the newcomers of that ABI, without `policy`. */
+	/* Convert a limit and the newcomers of that ABI, without `policy`. */
 	void (*read_limit)(const void *past, struct rf_limit *limit);
 	void (*read_newcomers)(const void *past, struct rf_newcomers *newcomers);
+	/* Converts the destinations, without what follows from them. NULL: there are none. */
+	void (*read_to)(const void *past, struct rf_shapes *shapes);
 };
 
-extern const struct rf_past_layout rf_past_abi5, rf_past_abi6, rf_past_abi7;
+extern const struct rf_past_layout rf_past_abi5, rf_past_abi6, rf_past_abi7, rf_past_abi8;
 
 /* The layout of a past ABI, or NULL: this build cannot read it. */
 const struct rf_past_layout *rf_past_find(uint32_t abi);

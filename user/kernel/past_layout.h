@@ -36,7 +36,8 @@ struct past_limit_head {
 	__u8 protocol;
 	__u8 has_ports;
 	__u8 has_from;
-	__u8 unread[2];
+	__u8 order; /* since ABI 8, as the next */
+	__u8 has_sports;
 };
 
 struct past_class {
