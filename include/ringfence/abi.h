@@ -16,7 +16,7 @@
 #include "packet_class.h"
 
 #define RF_ABI_MAGIC 0x46474e52U /* "RNGF" */
-#define RF_ABI_VERSION 8
+#define RF_ABI_VERSION 9
 
 #define RF_CELLS 16		  /* words of the ring */
 #define RF_CELLS_OTHERS 16	  /* by default, where the edge is not strict */

@@ -14,6 +14,7 @@ source "$(dirname "$0")/lib.sh"
 make_network 1
 dev=${port[0]}
 abi=$("$shipped" --version | sed 's/.*map ABI \([0-9]*\).*/\1/')
+mapfile -t abis < <(printf '%s\n' tests/past/abi*.h | sed 's/[^0-9]//g' | sort -n)
 require "$quick" "$alien"
 
 fill() { # ABI STATE
@@ -25,7 +26,14 @@ take_off() {
 	inside ip link set dev "$dev" xdp off
 }
 
-# The rules of tests/past/fill.c, in words.
+# The rules of tests/past, in words: those that all ABIs have, and those that ABI 8 brought.
+cat >"$scratch/shapes" <<'end'
+limit add ntp rate 250k/1s cells 16 match udp sport 123,11211 length 468-65535
+limit add web rate 250k/1s cells 16 match tcp dport 443 to 192.0.2.0/24,2001:db8:2::/48
+limit add resets rate 250k/1s cells 16 flags RST/RST
+limit add noflags rate 250k/1s cells 16 match tcp dport 8000 sport 53 to 192.0.2.80,2001:db8:2::/48 length 60-100 flags NONE/ALL
+limit add stray rate 2mbit cells 16 match other
+end
 cat >"$scratch/words" <<'end'
 limit add all rate 20k/1s
 limit add partner rate 200k/1s from 198.51.100.0/24,2001:db8::/32
@@ -45,28 +53,37 @@ saves() {
 s/ (another|back|passed for) [0-9.hms ]+(:| ago|,)/ \1 TIME\2/; s/ for [0-9]+[hms]*.*/ for TIME/"
 }
 
+# Prints what save prints of the rules of tests/past for that ABI.
+words_of() { # ABI
+	: >"$scratch/rules"
+	[ "$1" -lt 8 ] || cat "$scratch/shapes" >"$scratch/rules"
+	cat "$scratch/words" >>"$scratch/rules"
+	ringfence apply "$scratch/rules" >"$scratch/log" || bail "cannot apply the rules: $(<"$scratch/log")"
+	saves
+}
+
 build=$quick
 ringfence attach "$dev" >"$scratch/log"
-ringfence apply "$scratch/words" >"$scratch/log" || bail "cannot apply the rules: $(<"$scratch/log")"
+declare -A words
+for past in "${abis[@]}"; do
+	words[$past]=$(words_of "$past" | tail -n +2)
+done
 head=$(saves | head -n 1)
-saved=$(saves | tail -n +2)
-is "$(wc -l <<<"$saved")" 10 'save prints as many rules as there are'
+is "$(wc -l <<<"${words[7]}") $(wc -l <<<"${words[8]}")" '10 15' 'save prints as many rules as there are'
 ringfence detach "$dev" >"$scratch/log"
 
-# The ABI of this build is tested by a build of another one, so that its frozen copy is tested, too.
-for frozen in tests/past/abi*.h; do
-	past=${frozen//[!0-9]/}
-	build=$shipped
-	[ "$past" != "$abi" ] || build=$alien
-	ours=$("$build" --version | sed 's/.*map ABI \([0-9]*\).*/\1/')
-
+is "$(printf '%s\n' "${abis[@]}" | tail -n 2 | xargs)" "$((abi - 2)) $((abi - 1))" \
+	'the last two map ABIs are frozen, and so tested'
+build=$shipped
+for past in "${abis[@]}"; do
+	saved=${words[$past]}
 	fill "$past" settled
 	is "$(saves dev "$dev")" "$head"$'\n'"$saved" \
 		"map ABI $past: save prints all rules"
 	matches "$(ringfence save | grep '^deny add 192')" 'deny add 192\.0\.2\.66 for (11h.*|39[0-9]{3}s|40000s)' \
 		"map ABI $past: save prints the time that an entry has left, without dev"
 	fails "map ABI $past: status names save as the first step" 1 "ringfence: $dev: its fence has map \
-ABI $past, this ringfence has $ours; first run 'ringfence save dev $dev > FILE', since 'ringfence attach \
+ABI $past, this ringfence has $abi; first run 'ringfence save dev $dev > FILE', since 'ringfence attach \
 $dev replace' makes an empty fence: its rules, windows and counters are gone, and 'ringfence apply FILE dev \
 $dev' brings back the rules" ringfence status
 	id=$(program_on 0)
@@ -107,32 +124,33 @@ done
 # ---- from an old fence to a new one ----
 
 build=$quick
-oldest=$(printf '%s\n' tests/past/abi*.h | sed 's/[^0-9]//g' | sort -n | head -n 1)
-fill "$oldest" settled
-ringfence save >"$scratch/rules"
-fails 'attach over a fence of another map ABI names save as the first step' 1 "ringfence: $dev: its fence \
-has map ABI $oldest, this ringfence has $abi; first run 'ringfence save dev $dev > FILE', since 'ringfence \
+for past in "${abis[0]}" "${abis[-1]}"; do
+	fill "$past" settled
+	ringfence save >"$scratch/rules"
+	fails "map ABI $past: attach names save as the first step" 1 "ringfence: $dev: its fence \
+has map ABI $past, this ringfence has $abi; first run 'ringfence save dev $dev > FILE', since 'ringfence \
 attach $dev replace' makes an empty fence: its rules, windows and counters are gone, and 'ringfence apply \
 FILE dev $dev' brings back the rules" ringfence attach "$dev"
-does 'attach replace says that rules, windows and counters are gone' \
-	"$dev: attached in native mode, fence '$dev'
-$dev: replaced its fence of map ABI $oldest
+	does "map ABI $past: attach replace says that rules, windows and counters are gone" \
+		"$dev: attached in native mode, fence '$dev'
+$dev: replaced its fence of map ABI $past
 $dev: its rules, windows and counters are gone; nothing is dropped now; \
 'ringfence apply FILE' brings back rules that 'ringfence save' kept" ringfence attach "$dev" replace
-is "$(ringfence save | grep -c '^limit')" 0 'attach replace makes a fence without rules'
-does 'apply brings back what save kept of a past fence' \
-	'in force: 6 limits, 1 allowed and 2 denied prefixes, newcomers aggregate' \
-	ringfence apply "$scratch/rules"
-is "$(saves | tail -n +2)" "$saved" 'the rules of a past fence are in force again'
-ringfence detach "$dev" >"$scratch/log"
+	is "$(ringfence save | grep -c '^limit')" 0 "map ABI $past: attach replace makes a fence without rules"
+	does "map ABI $past: apply brings back what save kept" \
+		"in force: $(grep -c ^limit <<<"${words[$past]}") limits, 1 allowed and 2 denied prefixes, newcomers aggregate" \
+		ringfence apply "$scratch/rules"
+	is "$(saves | tail -n +2)" "${words[$past]}" "map ABI $past: the rules are in force again"
+	ringfence detach "$dev" >"$scratch/log"
 
-fill "$oldest" settled
-is "$(ringfence attach --json "$dev" replace | jq -c '.interfaces[] | [.replaced, .replaced_abi, .lost]')" \
-	"[\"its fence of map ABI $oldest\",$oldest,[\"rules\",\"windows\",\"counters\"]]" \
-	'attach replace says in JSON what is gone'
-is "$(ringfence attach --json "$dev" replace | jq -c '.interfaces[] | [.replaced, .replaced_abi, .lost]')" \
-	'[null,null,[]]' 'attach of what is attached says in JSON that nothing is gone'
-ringfence detach "$dev" >"$scratch/log"
+	fill "$past" settled
+	is "$(ringfence attach --json "$dev" replace | jq -c '.interfaces[] | [.replaced, .replaced_abi, .lost]')" \
+		"[\"its fence of map ABI $past\",$past,[\"rules\",\"windows\",\"counters\"]]" \
+		"map ABI $past: attach replace says in JSON what is gone"
+	is "$(ringfence attach --json "$dev" replace | jq -c '.interfaces[] | [.replaced, .replaced_abi, .lost]')" \
+		'[null,null,[]]' "map ABI $past: attach of what is attached says in JSON that nothing is gone"
+	ringfence detach "$dev" >"$scratch/log"
+done
 
 # ---- an ABI that this build does not know ----
 

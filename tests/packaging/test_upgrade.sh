@@ -18,7 +18,7 @@ make_network 2
 require "$newer" "$alien"
 mkdir -p /etc/ringfence "$scratch/bin" "$scratch/tmp"
 ln -s "$PWD/build/ringfence" "$scratch/bin/ringfence"
-past=$(printf '%s\n' tests/past/abi*.h | sed 's/[^0-9]//g' | sort -n | head -n 1)
+mapfile -t abis < <(printf '%s\n' tests/past/abi*.h | sed 's/[^0-9]//g' | sort -n | tail -n 2)
 
 upgrade() { # INTERFACE…
 	inside env PATH="$scratch/bin:$PATH" TMPDIR="$scratch/tmp" packaging/upgrade-fences "$@"
@@ -46,17 +46,19 @@ ringfence detach eth0 >"$scratch/log"
 
 # ---- a past map ABI ----
 
-fill settled eth0
-before=$(rules eth0)
-does 'a fence of a past map ABI keeps its rules' '' \
-	eval 'upgrade eth0 2>"$scratch/said"'
-is "$(<"$scratch/said")" \
-	"ringfence: eth0: the fence has a new map ABI; its rules are in force again, windows and counters are gone" \
-	'an upgrade over a past map ABI says what is gone'
-is "$(rules eth0)" "$before" 'the rules of a past map ABI are in force after the upgrade'
-is "$(ringfence status --json dev eth0 | jq .this_build)" true 'after the upgrade the program is of this build'
-is "$(ls "$scratch/tmp")" '' 'no file is left over'
-ringfence detach eth0 >"$scratch/log"
+for past in "${abis[@]}"; do
+	fill settled eth0
+	before=$(rules eth0)
+	does "map ABI $past: a fence keeps its rules" '' \
+		eval 'upgrade eth0 2>"$scratch/said"'
+	is "$(<"$scratch/said")" \
+		"ringfence: eth0: the fence has a new map ABI; its rules are in force again, windows and counters are gone" \
+		"map ABI $past: an upgrade says what is gone"
+	is "$(rules eth0)" "$before" "map ABI $past: the rules are in force after the upgrade"
+	is "$(ringfence status --json dev eth0 | jq .this_build)" true "map ABI $past: after the upgrade the program is of this build"
+	is "$(ls "$scratch/tmp")" '' "map ABI $past: no file is left over"
+	ringfence detach eth0 >"$scratch/log"
+done
 
 # What was on trial when the package was upgraded: the file that the upgrade leaves over.
 unconfirmed() {

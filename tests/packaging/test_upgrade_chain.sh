@@ -69,12 +69,9 @@ echo 'ATTACH_OPTIONS=chain' | tee /etc/ringfence/eth0.options >/etc/ringfence/et
 gone='the fence has a new map ABI; its rules are in force again, windows and counters are gone'
 for frozen in tests/past/abi*.h; do
 	past=${frozen//[!0-9]/}
-	abi=$(build/ringfence --version | sed 's/.*map ABI \([0-9]*\).*/\1/')
-	[ "$past" != "$abi" ] || continue
-
 	fill settled eth0
 	before=$(rules eth0)
-	is "$(wc -l <<<"$before")" 10 "map ABI $past: save reads the rules of a fence in a chain"
+	is "$(wc -l <<<"$before")" "$((past < 8 ? 10 : 15))" "map ABI $past: save reads the rules of a fence in a chain"
 	check "map ABI $past: a fence in a chain is upgraded" upgrade eth0
 	is "$(<"$scratch/said")" "ringfence: eth0: $gone" "map ABI $past: the upgrade says what is gone"
 	is "$(rules eth0)" "$before" "map ABI $past: the rules of a fence in a chain are in force after the upgrade"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The maps of the rules as they were in the map ABIs 5 to 7, and a program that uses them, so that
+ * The maps of the rules as they were in the map ABIs 5 to 8, and a program that uses them, so that
  * the kernel reports them as the program's. It passes every packet. The structures come from
  * abiN.h, which is included first.
  */
