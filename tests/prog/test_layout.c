@@ -2,15 +2,19 @@
 /*
  * The layout of all maps, compared with tests/prog/layout. A fence may outlive the build that
  * attached it, and another build decides by the number of the map ABI alone whether it may read the
- * maps. So a change of a map or its contents must raise RF_ABI_VERSION and write the file anew:
- * RF_LAYOUT_WRITE=1 build/tests/prog/test_layout
+ * maps. So no layout may differ from that of a release with the same number. tests/prog/released
+ * has the last line of the file of each release: the number, and a hash of the lines before. While
+ * no release has the number, a change of the layout only writes the file anew: RF_LAYOUT_WRITE=1
+ * build/tests/prog/test_layout
  */
 #include "program.h"
 
 #include <bpf/btf.h>
+#include <inttypes.h>
 #include <stdio.h>
 
 #define LAYOUT_FILE "tests/prog/layout"
+#define RELEASED_FILE "tests/prog/released"
 #define PATH_SIZE 256
 #define TEXT_SIZE (64 << 10)
 
@@ -93,15 +97,39 @@ static void print_map(FILE *to, const struct btf *btf, const struct bpf_map *map
 		print_type(to, btf, path, 0, value);
 }
 
-static void print_layout(FILE *to)
+static void print_maps(FILE *to)
 {
 	struct ringfence_bpf *object = ringfence_bpf__open();
 	const struct bpf_map *map;
 
 	assert_non_null(object);
-	fprintf(to, "map ABI %d\n", RF_ABI_VERSION);
 	bpf_object__for_each_map(map, object->obj) print_map(to, bpf_object__btf(object->obj), map);
 	ringfence_bpf__destroy(object);
+}
+
+/* FNV-1a */
+static uint64_t hash_of(const char *text)
+{
+	uint64_t hash = 0xcbf29ce484222325;
+
+	for (; *text; text++)
+		hash = (hash ^ (unsigned char)*text) * 0x100000001b3;
+	return hash;
+}
+
+/* Ends with the line that a release adds to RELEASED_FILE. Returns that line. */
+static const char *print_layout(FILE *to)
+{
+	static char text[TEXT_SIZE], last[PATH_SIZE];
+	FILE *maps = fmemopen(text, sizeof(text), "w");
+
+	assert_non_null(maps);
+	print_maps(maps);
+	assert_int_equal(fclose(maps), 0);
+	snprintf(last, sizeof(last), "map ABI %d, layout %016" PRIx64 "\n", RF_ABI_VERSION,
+		 hash_of(text));
+	fprintf(to, "%s%s", text, last);
+	return last;
 }
 
 /* The number of the first line that differs, counted from 1; 0 if none differs. */
@@ -134,9 +162,35 @@ static void maps_are_laid_out_as_their_abi_says(void **state)
 	line = first_difference(file, now, were, is, sizeof(were));
 	fclose(file);
 	fclose(now);
+	were[strcspn(were, "\n")] = is[strcspn(is, "\n")] = 0;
 	if (line)
-		fail_msg("%s:%d: was '%s', is '%s': raise RF_ABI_VERSION, and write it anew",
-			 LAYOUT_FILE, line, were, is);
+		fail_msg("%s:%d: was '%s', is '%s': if a release has map ABI %d, raise "
+			 "RF_ABI_VERSION, and freeze the ABI before as docs/testing.md says; then "
+			 "write it anew: RF_LAYOUT_WRITE=1 build/tests/prog/test_layout",
+			 LAYOUT_FILE, line, were, is, RF_ABI_VERSION);
+}
+
+static void releases_keep_their_layout(void **state)
+{
+	FILE *none = fopen("/dev/null", "w"), *released = fopen(RELEASED_FILE, "r");
+	const char *ours = print_layout(none);
+	char line[PATH_SIZE];
+	int abi = 0;
+
+	(void)state;
+	assert_non_null(released);
+	while (fgets(line, sizeof(line), released)) {
+		assert_int_equal(sscanf(line, "map ABI %d, layout", &abi), 1);
+		if (abi == RF_ABI_VERSION && strcmp(line, ours) != 0)
+			fail_msg("a release has map ABI %d with another layout: raise "
+				 "RF_ABI_VERSION, freeze map ABI %d as docs/testing.md says, and "
+				 "write %s anew",
+				 abi, abi, LAYOUT_FILE);
+	}
+	fclose(released);
+	fclose(none);
+	/* The lines are in their order, and no number is left out. */
+	assert_in_range(RF_ABI_VERSION, abi, abi + 1);
 }
 
 static int write_layout(void)
@@ -153,6 +207,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(maps_are_laid_out_as_their_abi_says),
+		cmocka_unit_test(releases_keep_their_layout),
 	};
 
 	if (getenv("RF_LAYOUT_WRITE"))
