@@ -15,7 +15,8 @@
 #include "watch/db.h"
 #include "watch/schema.h"
 
-static char directory[] = "/tmp/ringfence-history.XXXXXX";
+static char base[] = "/tmp/ringfence-history.XXXXXX";
+static char directory[64];
 static struct rf_history_settings settings;
 
 static const char *path_of(const char *name)
@@ -607,6 +608,48 @@ static void disk_fills_at_once(void **state)
 	assert_int_equal(umount(directory), 0);
 }
 
+static bool has_note(struct rf_history *history, const char *text)
+{
+	char note[RF_HISTORY_NOTE_SIZE];
+	bool found = false;
+
+	while (rf_history_note(history, note))
+		found |= strstr(note, text) != NULL;
+	return found;
+}
+
+/* A reader that does not end: the log stays short, and what is missing is a gap. */
+static void reader_that_stays(void **state)
+{
+	struct rf_history *history;
+	struct rf_db reader;
+	struct made made;
+	struct stat log;
+
+	(void)state;
+	settings.at_most = 8 << 20;
+	history = open_history();
+	made_begin(&made, 2, 1000);
+	record(&made, history, 0);
+	record_seconds(&made, history, 5, 100);
+	assert_int_equal(rf_db_open(&reader, path_of("eth0.db"), SQLITE_OPEN_READONLY), SQLITE_OK);
+	assert_int_equal(rf_db_exec(&reader, "BEGIN; SELECT count(*) FROM totals"), SQLITE_OK);
+	for (int i = 0; i < 1500; i++) {
+		made_step(&made, SECOND, 100);
+		record(&made, history, 512);
+	}
+	assert_int_equal(stat(path_of("eth0.db-wal"), &log), 0);
+	assert_in_range(log.st_size, 18 << 20, 20 << 20);
+	assert_true(has_note(history, "has not ended"));
+	rf_db_close(&reader);
+	record_seconds(&made, history, 5, 100);
+	assert_true(has_note(history, "the reader has ended"));
+	rf_history_close(history);
+	assert_int_equal(ask("SELECT count(*) FROM gaps WHERE why = 'reader'"), 1);
+	assert_int_equal(ask("SELECT max(time) FROM totals"), made.snapshot.time_ns / MS);
+	made_end(&made);
+}
+
 /* ---- the cap ---- */
 
 /* Days of a fence that is busier than the file has room for. */
@@ -716,6 +759,7 @@ static const struct CMUnitTest tests[] = {
 	ROW("a file of a later version stays as it is", later_version),
 	ROW("killed at any moment", killed_at_any_moment),
 	ROW("a disk that fills", disk_fills_at_once),
+	ROW("a reader that does not end", reader_that_stays),
 	ROW("the cap is kept", cap_is_kept),
 	ROW("each age is kept", ages_are_kept),
 };
@@ -724,11 +768,16 @@ int main(void)
 {
 	int failed;
 
-	if (!mkdtemp(directory) || unshare(CLONE_NEWNS) ||
-	    mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL))
+	/* In memory: a disk that others use makes no difference, nor does it wear out. */
+	if (!mkdtemp(base) || unshare(CLONE_NEWNS) ||
+	    mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
+	    mount("none", base, "tmpfs", 0, "size=512m,mode=755"))
+		return 1;
+	snprintf(directory, sizeof(directory), "%s/h", base);
+	if (mkdir(directory, 0755))
 		return 1;
 	failed = cmocka_run_group_tests(tests, NULL, NULL);
-	clear(NULL);
-	rmdir(directory);
+	umount(base);
+	rmdir(base);
 	return failed;
 }

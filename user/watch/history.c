@@ -9,7 +9,7 @@
 #include "watch/recorder.h"
 
 #define RULES_AGAIN_NS (60 * RF_NS_PER_S) /* lists change without a new generation */
-#define DISK_COMMITS 10			  /* between two looks at the disk */
+#define DISK_COMMITS 10			  /* between two looks for room */
 
 /* ---- opening ---- */
 
@@ -89,22 +89,37 @@ void rf_history_close(struct rf_history *history)
 
 /* ---- a scan ---- */
 
-/* Looks whether the disk has room, now and then; says when that changes. */
-static void look_at_disk(struct rf_history *history)
+static void say_stopped(struct rf_history *history, const char *before)
 {
-	const bool was_stopped = history->is_stopped;
-
-	if (!was_stopped && history->commits % DISK_COMMITS)
-		return;
-	history->is_stopped = rf_history_disk_is_full(history);
-	if (history->is_stopped && !was_stopped)
+	if (!history->stopped)
+		rf_history_say(history, "history of fence '%s' goes on: %s", history->fence,
+			       !strcmp(before, "disk") ? "the disk has room again"
+						       : "the reader has ended");
+	else if (!strcmp(history->stopped, "disk"))
 		rf_history_say(history,
 			       "history of fence '%s' stops: less than 5 %% of the disk of %.200s "
 			       "are free; it goes on when more are",
 			       history->fence, history->directory);
-	else if (was_stopped && !history->is_stopped)
-		rf_history_say(history, "history of fence '%s' goes on: the disk has room again",
-			       history->fence);
+	else
+		rf_history_say(
+			history,
+			"history of fence '%s' stops: a reader of %.200s has not ended for a "
+			"long time, and the log grows; 'fuser %.100s' names the reader",
+			history->fence, history->path, history->path);
+}
+
+/* Looks whether there is room, now and then; says when that changes. */
+static void look_for_room(struct rf_history *history)
+{
+	const char *before = history->stopped;
+
+	if (!before && history->commits % DISK_COMMITS)
+		return;
+	history->stopped = rf_history_disk_is_full(history)  ? "disk"
+			   : rf_history_log_is_held(history) ? "reader"
+							     : NULL;
+	if (history->stopped != before)
+		say_stopped(history, before);
 }
 
 static int begin_again(struct rf_history *history, struct rf_error *error)
@@ -129,9 +144,9 @@ int rf_history_begin(struct rf_history *history, const struct rf_snapshot *snaps
 	history->has_failed = false;
 	history->now_ns = snapshot->time_ns;
 	history->in_force = snapshot->standing.in_force;
-	look_at_disk(history);
-	if (history->is_stopped) {
-		history->missing_why = "disk";
+	look_for_room(history);
+	if (history->stopped) {
+		history->missing_why = history->stopped;
 		return 0;
 	}
 	if (rf_db_is_damage(history->db.failed) || !history->db.sqlite) {

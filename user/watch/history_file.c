@@ -15,7 +15,9 @@
 
 #define FREE_PERCENT 5
 #define FILE_MODE 0640
-#define WAL_PAGES 512 /* in the log, before they are moved into the file */
+#define BUSY_MS 200		/* who else may write: somebody with SQLite's shell, as root */
+#define LOG_BYTES (16ULL << 20) /* beside a quarter of what the file may be */
+#define WAL_PAGES 512		/* in the log, before they are moved into the file */
 
 static int fail_file(const struct rf_history *history, const char *what, struct rf_error *error)
 {
@@ -60,7 +62,7 @@ static int set_up(struct rf_history *history)
 	char *sql;
 	int code;
 
-	sqlite3_busy_timeout(db->sqlite, 2000);
+	sqlite3_busy_timeout(db->sqlite, BUSY_MS);
 	/* The log stays when the last one closes, so that readers need not write the directory. */
 	sqlite3_file_control(db->sqlite, "main", SQLITE_FCNTL_PERSIST_WAL, &on);
 	sql = sqlite3_mprintf("PRAGMA page_size = 4096; PRAGMA auto_vacuum = INCREMENTAL;"
@@ -168,4 +170,25 @@ bool rf_history_disk_is_full(const struct rf_history *history)
 	if (statvfs(history->directory, &disk) || !disk.f_blocks)
 		return false;
 	return disk.f_bavail * 100 < (uint64_t)disk.f_blocks * FREE_PERCENT;
+}
+
+static uint64_t log_bytes(const struct rf_history *history)
+{
+	char path[sizeof(history->path) + 8];
+	struct stat log;
+
+	snprintf(path, sizeof(path), "%s-wal", history->path);
+	return stat(path, &log) ? 0 : log.st_size;
+}
+
+bool rf_history_log_is_held(struct rf_history *history)
+{
+	const uint64_t most = history->settings.at_most / 4 + LOG_BYTES;
+
+	if (!history->db.sqlite || log_bytes(history) <= most)
+		return false;
+	sqlite3_busy_timeout(history->db.sqlite, 0); /* no scan waits for that */
+	sqlite3_wal_checkpoint_v2(history->db.sqlite, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
+	sqlite3_busy_timeout(history->db.sqlite, BUSY_MS);
+	return log_bytes(history) > most;
 }

@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/time.h"
@@ -94,20 +93,21 @@ int rf_reader_extent(struct rf_reader *reader, struct rf_extent *extent, struct 
 	struct rf_db *db = &reader->db;
 	const uint64_t minute = ask_time(reader, "SELECT min(time) FROM minutes");
 	const uint64_t last = ask_time(reader, "SELECT max(time) FROM minutes");
-	struct stat file;
 
 	*extent = (struct rf_extent){
 		.first_second_ns = ask_time(reader, "SELECT min(time) FROM totals"),
 		.first_cell_ns = ask_time(reader, "SELECT min(time) FROM cells"),
 		.last_ns = ask_time(reader, "SELECT max(time) FROM totals"),
+		.bytes = rf_db_int(db, 0,
+				   "SELECT page_count * page_size FROM pragma_page_count, "
+				   "pragma_page_size",
+				   ""),
 		.events = rf_db_int(db, 0, "SELECT count(*) FROM events", ""),
 		.gaps = rf_db_int(db, 0, "SELECT count(*) FROM gaps", ""),
 	};
 	extent->first_ns = earlier(extent->first_second_ns, minute);
 	if (last > extent->last_ns)
 		extent->last_ns = last;
-	if (!stat(reader->path, &file))
-		extent->bytes = file.st_size;
 	return db->failed ? rf_reader_fail(reader, error) : 0;
 }
 
@@ -160,6 +160,7 @@ static const struct {
 	{"clock", "the clock was set back"},
 	{"stalled", "ringfence-watch was stopped or very slow"},
 	{"disk", "the disk was nearly full"},
+	{"reader", "another reader did not end"},
 	{"errors", "writing failed"},
 };
 

@@ -57,7 +57,7 @@ struct rf_history {
 	int lock_fd;
 
 	bool in_scan, has_failed; /* a transaction is open; some step of it failed */
-	bool is_stopped;	  /* the disk is nearly full */
+	const char *stopped;	  /* why nothing is recorded: disk or reader; NULL: it is */
 	const char *missing_why;  /* scans are missing since the last one; NULL: none are */
 	int64_t scan, minute, next_seq;
 	uint64_t now_ns; /* of this scan */
@@ -107,6 +107,8 @@ void rf_history_file_close(struct rf_history *history);
 int rf_history_put_aside(struct rf_history *history, struct rf_error *error);
 /* Less than 5 % of the disk are free. */
 bool rf_history_disk_is_full(const struct rf_history *history);
+/* A reader that does not end keeps the log from being emptied, and the log is long. */
+bool rf_history_log_is_held(struct rf_history *history);
 
 /* ---- counters and gaps (history_totals.c) ---- */
 
