@@ -153,7 +153,7 @@ check 'the daemon is not in the package of the command' test ! -e "$root/usr/sbi
 check 'dpkg -i installs the package of the daemon' logged in_root dpkg -i /watch.deb
 is "$(in_root ringfence-watch version)" "$(build/ringfence-watch version)" 'the installed daemon prints its version'
 check 'it has a user of its own' logged in_root getent passwd ringfence-watch
-check 'the package starts its unit' asked 'start.*ringfence-watch\.service'
+check 'the package of the daemon enables its unit' asked 'preset ringfence-watch\.service'
 install -d -m 750 "$root/var/lib/ringfence"
 touch "$root/var/lib/ringfence/"{eth0.db,eth0.db-wal,events.jsonl}
 check 'dpkg -P purges the package of the daemon' logged in_root dpkg -P ringfence-watch
