@@ -46,7 +46,8 @@ const char *rf_metrics_fence(const struct rf_metrics *metrics)
 
 void rf_metrics_lose(struct rf_metrics *metrics)
 {
-	metrics->is_up = false;
+	if (metrics)
+		metrics->is_up = false;
 }
 
 /* ---- counters ---- */
@@ -306,5 +307,10 @@ char *rf_metrics_save(const struct rf_metrics *metrics)
 
 int rf_metrics_restore(struct rf_metrics *metrics, const char *text)
 {
-	return rf_monotonic_restore(metrics->told, text);
+	int err = 0;
+
+	if (!metrics->is_restored)
+		err = rf_monotonic_restore(metrics->told, text);
+	metrics->is_restored = metrics->is_restored || !err;
+	return err;
 }

@@ -19,7 +19,10 @@ const char *rf_metrics_fence(const struct rf_metrics *metrics);
 
 /* Takes a scan, in the order of scans. */
 void rf_metrics_take(struct rf_metrics *metrics, const struct rf_snapshot *snapshot);
-/* The last scan failed, or the fence is gone: its counters are not told until the next one. */
+/*
+ * The last scan failed, or the fence is gone: its counters are not told until the next one. May be
+ * called with NULL.
+ */
 void rf_metrics_lose(struct rf_metrics *metrics);
 /*
  * Observes the use of sources now, not at the end of the minute: for who scans once in a while.
@@ -35,6 +38,7 @@ void rf_metrics_note_history(struct rf_metrics *metrics, uint64_t bytes, uint64_
  * What keeps the counters going, as one line of JSON; see watch/monotonic.h. The caller frees it.
  */
 char *rf_metrics_save(const struct rf_metrics *metrics);
+/* Only the first success has an effect: what goes on is newer. -EINVAL: the text is damaged. */
 int rf_metrics_restore(struct rf_metrics *metrics, const char *text);
 
 struct rf_metrics_page {
@@ -43,6 +47,7 @@ struct rf_metrics_page {
 	bool is_open;	      /* OpenMetrics 1.0, not the text format 0.0.4 */
 	bool has_exemplars;   /* of OpenMetrics: the worst sources */
 	enum rf_told told;    /* of them */
+	bool has_no_use;      /* without the histogram, which takes several scans */
 	bool is_once;	      /* the scan is of now, and no other follows */
 	uint64_t awake_ns;    /* now, by rf_time_awake() */
 	uint64_t interval_ns; /* between two scans */

@@ -39,7 +39,7 @@ struct rf_limit_metrics {
 
 struct rf_metrics {
 	char fence[RF_NAME_SIZE];
-	bool is_up, has_history;
+	bool is_up, has_history, is_restored;
 	struct rf_monotonic *told;
 	struct rf_peaks peaks;
 	uint64_t minute; /* of the scan before */

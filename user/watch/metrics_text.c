@@ -217,30 +217,26 @@ static void write_trial(struct writer *writer, const struct rf_metrics *metrics)
 
 /* ---- of limits ---- */
 
-/* The next limit after `slot`; RF_LIMITS_MAX: none. */
-static int next_limit(const struct rf_metrics *metrics, int slot)
-{
-	do
-		slot++;
-	while (slot < RF_LIMITS_MAX && !*metrics->limit[slot].name);
-	return slot;
-}
+typedef void (*write_limit)(struct writer *writer, const struct rf_metrics *metrics,
+			    const struct rf_limit_metrics *limit);
 
-#define EACH_LIMIT(slot, metrics)                                    \
-	(int slot = next_limit(metrics, -1); (slot) < RF_LIMITS_MAX; \
-	 (slot) = next_limit(metrics, slot))
+static void each_limit(struct writer *writer, const struct rf_metrics *metrics, write_limit write)
+{
+	for (int slot = 0; slot < RF_LIMITS_MAX; slot++)
+		if (*metrics->limit[slot].name)
+			write(writer, metrics, &metrics->limit[slot]);
+}
 
 static void begin_limit(struct writer *writer, const char *suffix, const struct rf_metrics *metrics,
-			int slot)
+			const struct rf_limit_metrics *limit)
 {
 	begin(writer, suffix, metrics->fence);
-	label(writer, "limit", metrics->limit[slot].name);
+	label(writer, "limit", limit->name);
 }
 
-static void write_outcomes(struct writer *writer, const struct rf_metrics *metrics, int slot,
-			   bool bytes)
+static void write_outcomes(struct writer *writer, const struct rf_metrics *metrics,
+			   const struct rf_limit_metrics *limit, bool bytes)
 {
-	const struct rf_limit_metrics *limit = &metrics->limit[slot];
 	const struct {
 		const char *outcome;
 		const struct rf_count *count;
@@ -255,87 +251,99 @@ static void write_outcomes(struct writer *writer, const struct rf_metrics *metri
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		const struct rf_count *count = rows[i].count;
 
-		begin_limit(writer, "_total", metrics, slot);
+		begin_limit(writer, "_total", metrics, limit);
 		label(writer, "outcome", rows[i].outcome);
 		end_with_worst(writer, bytes ? count->bytes : count->packets,
 			       bytes ? NULL : rows[i].worst);
 	}
 }
 
+static void one_packets(struct writer *writer, const struct rf_metrics *metrics,
+			const struct rf_limit_metrics *limit)
+{
+	write_outcomes(writer, metrics, limit, false);
+}
+
 static void write_limit_packets(struct writer *writer, const struct rf_metrics *metrics)
 {
-	for
-		EACH_LIMIT(slot, metrics)
-	write_outcomes(writer, metrics, slot, false);
+	each_limit(writer, metrics, one_packets);
+}
+
+static void one_bytes(struct writer *writer, const struct rf_metrics *metrics,
+		      const struct rf_limit_metrics *limit)
+{
+	write_outcomes(writer, metrics, limit, true);
 }
 
 static void write_limit_bytes(struct writer *writer, const struct rf_metrics *metrics)
 {
-	for
-		EACH_LIMIT(slot, metrics)
-	write_outcomes(writer, metrics, slot, true);
+	each_limit(writer, metrics, one_bytes);
+}
+
+static void one_allowed(struct writer *writer, const struct rf_metrics *metrics,
+			const struct rf_limit_metrics *limit)
+{
+	begin_limit(writer, "", metrics, limit);
+	label(writer, "unit", limit->is_bytes ? "bytes" : "packets");
+	end_count(writer, limit->count);
 }
 
 static void write_limit_allowed(struct writer *writer, const struct rf_metrics *metrics)
 {
-	for
-		EACH_LIMIT(slot, metrics)
-		{
-			begin_limit(writer, "", metrics, slot);
-			label(writer, "unit", metrics->limit[slot].is_bytes ? "bytes" : "packets");
-			end_count(writer, metrics->limit[slot].count);
-		}
+	each_limit(writer, metrics, one_allowed);
+}
+
+static void one_window(struct writer *writer, const struct rf_metrics *metrics,
+		       const struct rf_limit_metrics *limit)
+{
+	begin_limit(writer, "", metrics, limit);
+	end_seconds(writer, limit->window_ns);
 }
 
 static void write_limit_window(struct writer *writer, const struct rf_metrics *metrics)
 {
-	for
-		EACH_LIMIT(slot, metrics)
-		{
-			begin_limit(writer, "", metrics, slot);
-			end_seconds(writer, metrics->limit[slot].window_ns);
-		}
+	each_limit(writer, metrics, one_window);
+}
+
+static void one_sources(struct writer *writer, const struct rf_metrics *metrics,
+			const struct rf_limit_metrics *limit)
+{
+	static const char *const state[] = {"active", "over", "banned"};
+	const uint64_t count[] = {limit->active, limit->over, limit->banned};
+
+	for (size_t i = 0; i < ARRAY_SIZE(count); i++) {
+		begin_limit(writer, "", metrics, limit);
+		label(writer, "state", state[i]);
+		end_count(writer, count[i]);
+	}
 }
 
 static void write_limit_sources(struct writer *writer, const struct rf_metrics *metrics)
 {
-	for
-		EACH_LIMIT(slot, metrics)
-		{
-			const struct rf_limit_metrics *limit = &metrics->limit[slot];
-			const uint64_t count[] = {limit->active, limit->over, limit->banned};
-			static const char *const state[] = {"active", "over", "banned"};
-
-			for (size_t i = 0; i < ARRAY_SIZE(count); i++) {
-				begin_limit(writer, "", metrics, slot);
-				label(writer, "state", state[i]);
-				end_count(writer, count[i]);
-			}
-		}
+	each_limit(writer, metrics, one_sources);
 }
 
-static void write_histogram(struct writer *writer, const struct rf_metrics *metrics, int slot)
+static void one_histogram(struct writer *writer, const struct rf_metrics *metrics,
+			  const struct rf_limit_metrics *limit)
 {
-	const struct rf_limit_metrics *limit = &metrics->limit[slot];
 	uint64_t sum = 0;
 
 	for (int i = 0; i < RF_USE_BUCKETS; i++) {
 		sum += limit->use[i];
-		begin_limit(writer, "_bucket", metrics, slot);
+		begin_limit(writer, "_bucket", metrics, limit);
 		label(writer, "le", i < RF_USE_BOUNDS ? rf_use_bounds[i].label : "+Inf");
 		end_count(writer, sum);
 	}
-	begin_limit(writer, "_sum", metrics, slot);
+	begin_limit(writer, "_sum", metrics, limit);
 	put(writer->out, "} %.15g\n", (double)limit->use_sum / 1000);
-	begin_limit(writer, "_count", metrics, slot);
+	begin_limit(writer, "_count", metrics, limit);
 	end_count(writer, sum);
 }
 
 static void write_use(struct writer *writer, const struct rf_metrics *metrics)
 {
-	for
-		EACH_LIMIT(slot, metrics)
-	write_histogram(writer, metrics, slot);
+	if (!writer->page->has_no_use)
+		each_limit(writer, metrics, one_histogram);
 }
 
 /* ---- of the daemon ---- */
