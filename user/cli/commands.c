@@ -183,6 +183,14 @@ const struct rf_command_row rf_commands[RF_CMD_COUNT] = {
 		 NULL,
 		 {"stats", "stats watch 5 reasons", "stats reset", "stats at 14:02"},
 		 rf_cmd_stats},
+	[RF_CMD_METRICS] =
+		{"Prints counters and gauges of every fence, or of the one that 'dev' names, in "
+		 "the text format of Prometheus. ringfence-metrics(5) explains each. The daemon "
+		 "'ringfence-watch' serves the same over HTTP; where it does not run, a timer "
+		 "runs 'metrics file' each minute.",
+		 NULL,
+		 {"metrics", "metrics file ringfence.prom"},
+		 rf_cmd_metrics},
 	[RF_CMD_TOP] = {"Prints the N sources (default: 10) that come first.",
 			NULL,
 			{"top 20 by rate", "top at -10m"},

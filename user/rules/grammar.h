@@ -173,6 +173,8 @@ int rf_parse_stats(struct rf_words *words, struct rf_stats *stats, struct rf_err
 int rf_parse_at(struct rf_words *words, uint64_t *at_ns, struct rf_error *error);
 /* Parses the words after `report`. */
 int rf_parse_report(struct rf_words *words, struct rf_report *report, struct rf_error *error);
+/* Parses the words after `metrics`; `path` stays as it is where there is no file. */
+int rf_parse_metrics(struct rf_words *words, const char **path, struct rf_error *error);
 /* Parses the words after `top`. */
 int rf_parse_top(struct rf_words *words, struct rf_top *top, struct rf_error *error);
 /* [for TIME], for lists: 0 if it is not given. */

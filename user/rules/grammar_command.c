@@ -235,7 +235,7 @@ int rf_parse_report(struct rf_words *words, struct rf_report *report, struct rf_
 	return err;
 }
 
-/* ---- save, diff, stats, top ---- */
+/* ---- save, diff, metrics, stats, top ---- */
 
 static int set_true(const char *value, void *into, struct rf_error *error)
 {
@@ -268,6 +268,29 @@ int rf_parse_save(struct rf_words *words, bool *confirmed, struct rf_error *erro
 int rf_parse_diff(struct rf_words *words, bool *all, struct rf_error *error)
 {
 	return parse_word(rf_diff_options, words, all, error);
+}
+
+static int take_path(const char *value, void *into, struct rf_error *error)
+{
+	(void)error;
+	*(const char **)into = value;
+	return 0;
+}
+
+int rf_parse_metrics(struct rf_words *words, const char **path, struct rf_error *error)
+{
+	static const rf_option_parser parser = take_path;
+	unsigned int options = 0;
+	const char *parsed = NULL;
+	int err = rf_parse_options(rf_metrics_options, &parser, words, &parsed, &options, error);
+
+	if (!err)
+		err = rf_words_end(words, error);
+	if (!err && parsed && strcmp(parsed, "-") == 0)
+		err = rf_error_usage(error, "'file -': 'ringfence metrics' alone prints them");
+	if (!err && parsed)
+		*path = parsed;
+	return err;
 }
 
 static int parse_watch(const char *value, void *into, struct rf_error *error)

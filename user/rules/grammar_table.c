@@ -316,6 +316,15 @@ const struct rf_option rf_stats_options[] = {
 	{},
 };
 
+const struct rf_option rf_metrics_options[] = {
+	{"file", RF_KIND_FILE, "PATH",
+	 .summary = "write them into this file, all at once, for node_exporter's textfile "
+		    "collector, which reads files named *.prom. Counters go on from what the file "
+		    "had, also where a fence was replaced meanwhile",
+	 NAMES},
+	{},
+};
+
 const struct rf_option rf_top_options[] = {
 	[RF_OPT_BY] = {"by", RF_KIND_WORD, .words = rf_order_words},
 	[RF_OPT_TOP_LIMIT] = {"limit", RF_KIND_LIMIT, "NAME",
@@ -419,6 +428,8 @@ const struct rf_syntax rf_syntax[RF_CMD_COUNT] = {
 	[RF_CMD_STATUS] = {"status", "what is attached, and how"},
 	[RF_CMD_STATS] = {"stats", "count what passed and what was dropped, and why",
 			  .options = rf_stats_options},
+	[RF_CMD_METRICS] = {"metrics", "print metrics for Prometheus",
+			    .options = rf_metrics_options, .flags = RF_OPTION_NAMES},
 	[RF_CMD_TOP] = {"top",
 			"the sources that matter most",
 			{"", RF_KIND_NUMBER, "N", .flags = RF_OPTION_MAY},

@@ -100,6 +100,7 @@ enum rf_command_id {
 	RF_CMD_DIFF,
 	RF_CMD_STATUS,
 	RF_CMD_STATS,
+	RF_CMD_METRICS,
 	RF_CMD_TOP,
 	RF_CMD_SHOW,
 	RF_CMD_BANS,
@@ -192,9 +193,10 @@ extern const struct rf_option rf_trial_options[]; /* confirm TIME, of `apply` */
 extern const struct rf_option rf_save_options[];  /* confirmed */
 extern const struct rf_option rf_diff_options[];  /* all */
 extern const struct rf_option rf_stats_options[RF_STATS_OPTIONS + 1];
-extern const struct rf_option rf_top_options[];	   /* by drops|rate */
-extern const struct rf_option rf_show_options[];   /* at TIME */
-extern const struct rf_option rf_report_options[]; /* since TIME, until TIME */
+extern const struct rf_option rf_top_options[];	    /* by drops|rate */
+extern const struct rf_option rf_show_options[];    /* at TIME */
+extern const struct rf_option rf_report_options[];  /* since TIME, until TIME */
+extern const struct rf_option rf_metrics_options[]; /* file PATH */
 
 /* Words that are values, by the number that stands for them. */
 extern const struct rf_option rf_algorithm_words[]; /* enum rf_algorithm */

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: GPL-2.0
+/* metrics, metrics file */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/command.h"
+#include "cli/out.h"
+#include "fence/find.h"
+#include "watch/metrics_file.h"
+
+/* The fences that are shown. */
+struct exported {
+	const struct rf_metrics **of;
+	int count;
+	struct rf_metrics_file file; /* `path` is NULL: standard output */
+};
+
+static int scan(const char *interface, struct rf_metrics *metrics, struct rf_error *error)
+{
+	struct rf_scanner *scanner = rf_scanner_open(interface, error);
+	struct rf_snapshot snapshot;
+	int err;
+
+	if (!scanner)
+		return -EIO;
+	err = rf_scan(scanner, &snapshot, error);
+	if (!err) {
+		rf_metrics_take(metrics, &snapshot);
+		rf_metrics_observe(metrics);
+	}
+	rf_snapshot_free(&snapshot);
+	rf_scanner_close(scanner);
+	return err;
+}
+
+/* A fence that cannot be read is told as such, and so is the error. */
+static int add(struct exported *exported, const char *fence, const char *interface,
+	       struct rf_error *error)
+{
+	struct rf_metrics *metrics = rf_metrics_new(fence);
+
+	if (!metrics)
+		return rf_error_failed(error, -ENOMEM, "cannot make metrics: %s", strerror(ENOMEM));
+	exported->of[exported->count++] = metrics;
+	if (exported->file.path)
+		rf_metrics_file_restore(&exported->file, metrics);
+	return scan(interface, metrics, error);
+}
+
+static bool make_room(struct exported *exported, int fences, struct rf_error *error)
+{
+	exported->of = calloc(fences + 1, sizeof(*exported->of));
+	if (!exported->of)
+		rf_error_failed(error, -ENOMEM, "cannot make metrics: %s", strerror(ENOMEM));
+	return exported->of;
+}
+
+static int export_one(struct exported *exported, const char *dev, struct rf_error *error)
+{
+	struct rf_fence fence = RF_FENCE_NONE;
+	int err = rf_fence_open(&fence, dev, error);
+
+	if (!err && !make_room(exported, 1, error))
+		err = -ENOMEM;
+	if (!err)
+		err = add(exported, fence.name, fence.interface[0].name, error);
+	rf_fence_close(&fence);
+	return err;
+}
+
+/* The last error is left in `error`; those before are printed here. */
+static int export_found(struct exported *exported, const struct rf_fences *fences,
+			struct rf_error *error)
+{
+	int result = 0;
+
+	for (int i = 0; i < fences->count; i++) {
+		const struct rf_found *found = &fences->fence[i];
+		struct rf_error failure = {};
+		const int err = add(exported, found->name, found->interface, &failure);
+
+		if (err && result)
+			rf_out_error(error);
+		if (err)
+			result = rf_error_failed(error, err, "fence '%s': %.440s", found->name,
+						 failure.text);
+	}
+	return result;
+}
+
+static int export_all(struct exported *exported, struct rf_error *error)
+{
+	struct rf_fences fences;
+	int err = rf_fences_find(&fences, error);
+
+	/* A file is not to show for ever what was there before a fence was detached. */
+	if (err == -ENOENT && exported->file.path)
+		err = 0;
+	if (!err && !make_room(exported, fences.count, error))
+		err = -ENOMEM;
+	if (!err)
+		err = export_found(exported, &fences, error);
+	rf_fences_free(&fences);
+	return err;
+}
+
+static int write_page(const struct exported *exported, struct rf_error *error)
+{
+	const struct rf_metrics_page page = {
+		.fence = exported->of,
+		.fences = exported->count,
+		.is_once = true,
+		.has_no_use = !exported->file.path,
+	};
+	size_t length;
+	char *text;
+
+	if (exported->file.path)
+		return rf_metrics_file_write(&exported->file, &page, error);
+	text = rf_metrics_write(&page, &length);
+	if (!text)
+		return rf_error_failed(error, -ENOMEM, "cannot make metrics: %s", strerror(ENOMEM));
+	rf_out("%s", text);
+	free(text);
+	return 0;
+}
+
+static void end(struct exported *exported)
+{
+	for (int i = 0; i < exported->count; i++)
+		rf_metrics_free((struct rf_metrics *)exported->of[i]);
+	free(exported->of);
+	rf_metrics_file_free(&exported->file);
+}
+
+static int export(const struct rf_options *options, const char *path, struct rf_error *error)
+{
+	struct exported exported = {};
+	struct rf_error unwritten;
+	int err = path ? rf_metrics_file_read(&exported.file, path, error) : 0, written;
+
+	if (!err)
+		err = options->dev ? export_one(&exported, options->dev, error)
+				   : export_all(&exported, error);
+	if (exported.file.is_damaged)
+		rf_out_note("the state in the file is damaged; counters may begin anew");
+	if (exported.of) {
+		written = write_page(&exported, err ? &unwritten : error);
+		err = err ? err : written;
+	}
+	end(&exported);
+	return err;
+}
+
+int rf_cmd_metrics(const struct rf_options *options, struct rf_words *words, struct rf_error *error)
+{
+	const char *path = NULL;
+	int err = rf_parse_metrics(words, &path, error);
+
+	if (!err && options->json)
+		err = rf_error_usage(error, "'--json': metrics prints the format of Prometheus; "
+					    "'stats --json' prints JSON");
+	return err ? err : export(options, path, error);
+}
