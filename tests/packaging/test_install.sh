@@ -43,6 +43,7 @@ files() { # PREFIX SBINDIR: as they should be
 		644 $1/share/doc/ringfence/guides/users.md
 		644 $1/share/ringfence/fail2ban/ringfence.conf
 		644 $1/share/man/man5/ringfence-json.5
+		644 $1/share/man/man5/ringfence-metrics.5
 		644 $1/share/man/man5/ringfence-rules.5
 		644 $1/share/man/man8/ringfence-crowdsec.8
 		644 $1/share/man/man8/ringfence-watch.8
