@@ -144,9 +144,10 @@ void rf_record_scan(struct rf_record *record, const struct rf_settings *settings
 
 	if (!record)
 		return;
-	rf_metrics_take(record->metrics, snapshot);
+	/* First: what is told of this scan is added to what was told before. */
 	if (!record->history && *settings->history)
 		open_history(record, settings);
+	rf_metrics_take(record->metrics, snapshot);
 	if (!record->history)
 		return;
 	if (write_scan(record, settings, fence, snapshot, &error))
