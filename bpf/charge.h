@@ -298,8 +298,8 @@ static __always_inline void lease_all(struct question *question, const struct so
 {
 	if (!lease_may_follow_all(question))
 		return;
-	question->place = take_lease_for(question);
-	if (question->place == NO_LEASE)
+	question->who.place = take_lease_for(question);
+	if (question->who.place == NO_LEASE)
 		return;
 	lease_windows(question, window_in(question, sources, 0), window_in(question, sources, 1),
 		      window_in(question, sources, 2), window_in(question, sources, 3));

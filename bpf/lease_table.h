@@ -394,7 +394,7 @@ __noinline int lease_windows(const struct question *question, struct rf_window *
 	if (!question)
 		return 0;
 	bank = bank_of(question);
-	lease = lease_in(question->place);
+	lease = lease_in(question->who.place);
 	if (!lease)
 		return 0;
 	rf_lease_set_slots(lease, question->slot, question->count);

@@ -173,7 +173,7 @@ static __always_inline void count_all(const struct question *question,
 /* Leaves the refusal to refuse_known, which needs the stack that ask_known uses. */
 static __always_inline int refuse_later(struct question *question, __u32 place, __u32 reason)
 {
-	question->place = place | reason << 8;
+	question->who.place = place | reason << 8;
 	return RF_REFUSED_KNOWN;
 }
 
@@ -223,8 +223,8 @@ __noinline int refuse_known(struct question *question)
 
 	if (!question)
 		return RF_OVER_LIMIT;
-	place = question->place % RF_CHARGED_MAX;
-	reason = question->place >> 8;
+	place = question->who.place % RF_CHARGED_MAX;
+	reason = question->who.place >> 8;
 	policy = policy_of(question, place);
 	source = rf_rules_are_ipv6(question->who.rules) ? find_source(question->source, policy, 1)
 							: find_source(question->source, policy, 0);

@@ -147,7 +147,7 @@ static __always_inline void set_who(struct rf_who *who, const struct rf_packet *
 {
 	const __be32 *source = packet->source;
 
-	who->reserved = 0;
+	who->place = 0;
 	if (version == 4) {
 		who->source[0] = source[0] & bank->lease_mask4;
 		who->source[1] = 0;

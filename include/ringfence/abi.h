@@ -137,7 +137,8 @@ struct rf_slot_times {
 struct rf_who {
 	__u64 source[2]; /* two __be32 in each, the first in the low half */
 	__u32 rules;	 /* {generation:23 | class:8 | is IPv6:1}: a generation counts mod 2^23 */
-	__u32 reserved;	 /* 0, not padding: before Linux 6.3 a program may pass on no byte unset */
+	__u32 place;	 /* the program's own: of the lease, or see refuse_later. First 0, since
+			  * before Linux 6.3 a program may pass on no byte unset. */
 };
 
 /*
