@@ -3,16 +3,12 @@
  * The pinned iterators `active`, `active64` and `windows`: which windows they print, and that what
  * they print is what a look-up finds. In real time, since their clock is not injected.
  */
-#include "program.h"
+#include "pinned.h"
 
 #include "tests/unit/unit.h"
 
-#include <sys/stat.h>
-
-#include "ringfence/slot.h"
 #include "ringfence/window_record.h"
 
-#define DIRECTORY "/sys/fs/bpf/ringfence-test-records-%d"
 #define MANY 1200000
 #define SEEN_MAX 64
 
@@ -39,80 +35,14 @@ static struct seen look(const struct program *program, enum rf_window_age age)
 	return seen;
 }
 
-/* ---- a fence with pins ---- */
-
-static void open_real(struct program *program)
-{
-	program_open(program);
-	program->object->rodata->rf_rodata.injected_clock = 0;
-}
-
-static void open_large(struct program *program)
-{
-	open_real(program);
-	assert_int_equal(bpf_map__set_max_entries(program->object->maps.windows4, MANY + 10), 0);
-	assert_int_equal(bpf_map__set_max_entries(program->object->maps.slots4, MANY + 10), 0);
-}
-
-static void remove_pins(const struct rf_fence *fence)
-{
-	const struct rf_pin_path pins = rf_fence_pins(fence);
-
-	for (int i = 0; i < RF_ITERATOR_COUNT; i++)
-		unlink(rf_pins_entry(&pins, rf_iterator_pins[i]).text);
-	rmdir(pins.text);
-}
-
-static int setup_with(void **state, void (*open)(struct program *))
-{
-	struct program *program = calloc(1, sizeof(*program));
-	struct rf_error error = {};
-	struct rf_pin_path pins;
-
-	assert_non_null(program);
-	open(program);
-	assert_int_equal(ringfence_bpf__load(program->object), 0);
-	program_adopt(program);
-	assert_done(rf_fence_measure_clock(&program->fence, &error), &error);
-	assert_done(rf_fence_make_leases(&program->fence, &error), &error);
-	snprintf(program->fence.pins, sizeof(program->fence.pins), DIRECTORY, getpid());
-	pins = rf_fence_pins(&program->fence);
-	assert_int_equal(mkdir(pins.text, 0700), 0);
-	assert_int_equal(rf_iterators_pin(&pins, program->fence.map_fd), 0);
-	*state = program;
-	return 0;
-}
-
 static int setup(void **state)
 {
-	return setup_with(state, open_real);
+	return pinned_setup(state, SOURCES);
 }
 
 static int setup_large(void **state)
 {
-	return setup_with(state, open_large);
-}
-
-static int teardown(void **state)
-{
-	remove_pins(&((struct program *)*state)->fence);
-	return program_teardown(state);
-}
-
-static void send4(struct program *program, const char *source, int packets)
-{
-	struct frame4 frame = frame4_from(inet_addr(source));
-
-	for (int i = 0; i < packets; i++)
-		program_run(program->object->progs.ringfence, &frame, sizeof(frame));
-}
-
-static void send6(struct program *program, const char *source, int packets)
-{
-	struct frame6 frame = frame6_from(source);
-
-	for (int i = 0; i < packets; i++)
-		program_run(program->object->progs.ringfence, &frame, sizeof(frame));
+	return pinned_setup(state, MANY + 10);
 }
 
 /* ---- what is printed ---- */
@@ -164,9 +94,9 @@ static void records_are_what_a_look_up_finds(void **state)
 		snprintf(text, sizeof(text), "limit add all rate %s\n", rates[i]);
 		program_apply(program, "");
 		program_apply(program, text);
-		send4(program, "192.0.2.1", 6);
-		send4(program, "192.0.2.2", 2);
-		send6(program, "2001:db8::1", 3);
+		pinned_send4(program, "192.0.2.1", 6);
+		pinned_send4(program, "192.0.2.2", 2);
+		pinned_send6(program, "2001:db8::1", 3);
 		seen = look(program, RF_WINDOWS_4S);
 		assert_int_equal(seen.count, 3);
 		assert_as_looked_up(program, &seen);
@@ -175,23 +105,6 @@ static void records_are_what_a_look_up_finds(void **state)
 }
 
 /* ---- which are printed ---- */
-
-/* Sets the seat's tick of the only window of that source, that many seconds back. */
-static void age_window(struct program *program, const char *source, bool is_resident, int seconds)
-{
-	const struct rf_config *config = program->config;
-	const struct rf_policy *policy = program_policy(program);
-	const struct rf_key4 key = {inet_addr(source), policy->id};
-	const uint64_t tick_ns = (uint64_t)config->tick_ns << config->times.tick_shift;
-	const uint64_t tick = rf_fence_jiffies(&program->fence) >> config->times.tick_shift;
-	const int fd = program->fence.map_fd[RF_MAP_WINDOWS4];
-	struct rf_source window;
-
-	assert_int_equal(bpf_map_lookup_elem(fd, &key, &window), 0);
-	window.seat = rf_seat(rf_seat_slot(window.seat), rf_seat_generation(window.seat),
-			      is_resident, tick - seconds * NS_PER_S / tick_ns);
-	assert_int_equal(bpf_map_update_elem(fd, &key, &window, BPF_EXIST), 0);
-}
 
 /*
  * A young window is touched every tick, and a lease hides it for a second; a resident's is touched
@@ -211,9 +124,9 @@ static void windows_are_printed_by_their_age(void **state)
 	struct program *program = *state;
 
 	program_apply(program, "limit add all rate 4/1h\n");
-	send4(program, "192.0.2.1", 1);
+	pinned_send4(program, "192.0.2.1", 1);
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
-		age_window(program, "192.0.2.1", cases[i].is_resident, cases[i].seconds);
+		pinned_age(program, "192.0.2.1", cases[i].is_resident, cases[i].seconds);
 		assert_int_equal(look(program, RF_WINDOWS_4S).count, cases[i].is_active);
 		assert_int_equal(look(program, RF_WINDOWS_64S).count, cases[i].is_active64);
 		assert_int_equal(look(program, RF_WINDOWS_ALL).count, 1);
@@ -232,8 +145,8 @@ static void reading_touches_nothing(void **state)
 	struct rf_source before, now;
 
 	program_apply(program, "limit add all rate 4/1h\n");
-	send4(program, "192.0.2.1", 1);
-	age_window(program, "192.0.2.1", false, 9);
+	pinned_send4(program, "192.0.2.1", 1);
+	pinned_age(program, "192.0.2.1", false, 9);
 	for (uint32_t i = place; i < SOURCES; i++) {
 		assert_int_equal(
 			bpf_map_lookup_elem(program->fence.map_fd[RF_MAP_SLOTS4], &i, &slot), 0);
@@ -269,8 +182,8 @@ static void an_active_window_among_a_million_is_found(void **state)
 	assert_true(keys && windows);
 	program_apply(program, "limit add all rate 4/1h\n");
 	policy = program_policy(program);
-	send4(program, "192.0.2.1", 1);
-	age_window(program, "192.0.2.1", false, 9);
+	pinned_send4(program, "192.0.2.1", 1);
+	pinned_age(program, "192.0.2.1", false, 9);
 	key = (struct rf_key4){inet_addr("192.0.2.1"), policy->id};
 	assert_int_equal(bpf_map_lookup_elem(program->fence.map_fd[RF_MAP_WINDOWS4], &key, &copy),
 			 0);
@@ -284,7 +197,7 @@ static void an_active_window_among_a_million_is_found(void **state)
 	free(keys);
 	free(windows);
 	assert_int_equal(look(program, RF_WINDOWS_4S).count, 0);
-	send4(program, "192.0.2.9", 3);
+	pinned_send4(program, "192.0.2.9", 3);
 	seen = look(program, RF_WINDOWS_4S);
 	assert_int_equal(seen.count, 1);
 	assert_int_equal(seen.sight[0].source.word[0], inet_addr("192.0.2.9"));
@@ -296,7 +209,7 @@ static void without_pins_there_are_no_records(void **state)
 	struct rf_error error = {};
 	struct seen seen = {};
 
-	remove_pins(&program->fence);
+	pinned_remove(&program->fence);
 	assert_int_equal(rf_fence_each_record(&program->fence, RF_WINDOWS_4S, see, &seen, &error),
 			 -ENOENT);
 	*program->fence.pins = '\0';
@@ -307,12 +220,15 @@ static void without_pins_there_are_no_records(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(records_are_what_a_look_up_finds, setup, teardown),
-		cmocka_unit_test_setup_teardown(windows_are_printed_by_their_age, setup, teardown),
-		cmocka_unit_test_setup_teardown(reading_touches_nothing, setup, teardown),
+		cmocka_unit_test_setup_teardown(records_are_what_a_look_up_finds, setup,
+						pinned_teardown),
+		cmocka_unit_test_setup_teardown(windows_are_printed_by_their_age, setup,
+						pinned_teardown),
+		cmocka_unit_test_setup_teardown(reading_touches_nothing, setup, pinned_teardown),
 		cmocka_unit_test_setup_teardown(an_active_window_among_a_million_is_found,
-						setup_large, teardown),
-		cmocka_unit_test_setup_teardown(without_pins_there_are_no_records, setup, teardown),
+						setup_large, pinned_teardown),
+		cmocka_unit_test_setup_teardown(without_pins_there_are_no_records, setup,
+						pinned_teardown),
 	};
 
 	return cmocka_run_group_tests_name("records", tests, NULL, NULL);
