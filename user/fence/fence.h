@@ -257,9 +257,10 @@ void rf_window_sight(const struct rf_fence *fence, const struct rf_policy *polic
 
 /*
  * Called for each window that newcomers over the newcomers rate share, of limits in `rules`, with
- * the prefix that was charged last; visits none where only the group may read.
+ * the prefix that was charged last and its place among all of them; visits none where only the
+ * group may read.
  */
-typedef int (*rf_aggregate_visit)(const struct rf_prefix *prefix, int slot,
+typedef int (*rf_aggregate_visit)(const struct rf_prefix *prefix, int slot, int place,
 				  const struct rf_source *state, void *context);
 int rf_fence_each_aggregate(const struct rf_fence *fence, const struct rf_bank *rules,
 			    rf_aggregate_visit visit, void *context);

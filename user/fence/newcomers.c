@@ -306,7 +306,8 @@ int rf_fence_each_aggregate(const struct rf_fence *fence, const struct rf_bank *
 			const struct rf_prefix prefix = aggregate_prefix(state.seat);
 
 			if (state.seat && rules->limit[slot].match != RF_MATCH_OTHER)
-				err = visit(&prefix, slot, &state, context);
+				err = visit(&prefix, slot, set * RF_AGGREGATES + i, &state,
+					    context);
 		}
 	}
 	return err;

@@ -17,7 +17,7 @@ struct reading {
 	bool *has_window; /* of each ban; NULL: nobody asks */
 };
 
-static struct rf_prefix source_prefix(const struct rf_address *source, const struct rf_limit *limit)
+struct rf_prefix rf_source_prefix(const struct rf_address *source, const struct rf_limit *limit)
 {
 	struct rf_prefix prefix = {
 		.version = source->version,
@@ -52,7 +52,7 @@ static int make_room(struct rf_source_rows *rows)
 	return 0;
 }
 
-static int append(struct rf_source_rows *rows, const struct rf_source_row *row)
+int rf_source_rows_append(struct rf_source_rows *rows, const struct rf_source_row *row)
 {
 	if (make_room(rows))
 		return -ENOMEM;
@@ -78,7 +78,7 @@ static int append_window(const struct reading *reading, struct rf_source_row *ro
 	row->would_drop = policy->ban ? 0 : state->would_drop;
 	row->used = rf_used(&state->window, policy, rf_fence_time(reading->fence, policy))
 		    << policy->unit_shift;
-	return append(reading->rows, row);
+	return rf_source_rows_append(reading->rows, row);
 }
 
 static int add_row(const struct rf_address *source, uint32_t limit_id,
@@ -88,7 +88,7 @@ static int add_row(const struct rf_address *source, uint32_t limit_id,
 	const struct rf_bans *bans = reading->bans;
 	const int slot = rf_bank_find_id(&bans->rules, limit_id);
 	const struct rf_limit *limit = &bans->rules.limit[slot < 0 ? 0 : slot];
-	struct rf_source_row row = {.source = source_prefix(source, limit)};
+	struct rf_source_row row = {.source = rf_source_prefix(source, limit)};
 	const struct rf_ban_row *ban;
 
 	if (slot < 0 || !is_asked(reading->filter, &row.source, limit))
@@ -101,12 +101,13 @@ static int add_row(const struct rf_address *source, uint32_t limit_id,
 	return append_window(reading, &row, slot, state);
 }
 
-static int add_aggregate(const struct rf_prefix *prefix, int slot, const struct rf_source *state,
-			 void *context)
+static int add_aggregate(const struct rf_prefix *prefix, int slot, int place,
+			 const struct rf_source *state, void *context)
 {
 	const struct reading *reading = context;
 	struct rf_source_row row = {.source = *prefix, .is_aggregate = true};
 
+	(void)place;
 	if (!is_asked(reading->filter, prefix, &reading->bans->rules.limit[slot]))
 		return 0;
 	return append_window(reading, &row, slot, state);
@@ -128,7 +129,7 @@ static int add_windowless(const struct reading *reading)
 		};
 
 		if (!reading->has_window[i] && is_asked(reading->filter, &row.source, row.limit))
-			err = append(reading->rows, &row);
+			err = rf_source_rows_append(reading->rows, &row);
 	}
 	return err;
 }
