@@ -5,14 +5,7 @@
 #include <string.h>
 
 #include "base/time.h"
-#include "watch/snapshot.h"
-
-struct rf_scanner {
-	struct rf_fence fence;
-	char identity[RF_IDENTITY_SIZE];
-	uint64_t scanned_ns; /* by rf_time_awake(); 0: never */
-	struct rf_source_rows before;
-};
+#include "watch/scanner.h"
 
 #define BOOT_ID "/proc/sys/kernel/random/boot_id"
 
@@ -55,7 +48,8 @@ void rf_scanner_close(struct rf_scanner *scanner)
 	if (!scanner)
 		return;
 	rf_fence_close(&scanner->fence);
-	rf_source_rows_free(&scanner->before);
+	rf_known_free(&scanner->known);
+	free(scanner->aggregate);
 	free(scanner);
 }
 
@@ -65,67 +59,6 @@ const struct rf_fence *rf_scanner_fence(const struct rf_scanner *scanner)
 }
 
 /* ---- rows ---- */
-
-/* A count that a lease is about to hand over may be missing in the later reading. */
-static uint64_t growth(uint64_t before, uint64_t now)
-{
-	return now > before ? now - before : 0;
-}
-
-/* Both lists are sorted. A source that was not there before has a new window. */
-static void note_growth(struct rf_source_rows *now, const struct rf_source_rows *before)
-{
-	static const struct rf_source_row none;
-	size_t at = 0;
-
-	for (size_t i = 0; i < now->count; i++) {
-		struct rf_source_row *row = &now->row[i];
-		const struct rf_source_row *old = &none;
-
-		while (at < before->count && rf_source_row_compare(&before->row[at], row) < 0)
-			at++;
-		if (at < before->count && !rf_source_row_compare(&before->row[at], row))
-			old = &before->row[at];
-		row->new_passed = growth(old->passed, row->passed);
-		row->new_dropped = growth(old->dropped, row->dropped);
-		row->new_would_drop = growth(old->would_drop, row->would_drop);
-	}
-}
-
-/* The rows of the next scan are compared with a copy of these. */
-static int keep_rows(struct rf_scanner *scanner, const struct rf_source_rows *rows)
-{
-	struct rf_source_rows *before = &scanner->before;
-
-	rf_source_rows_free(before);
-	before->row = calloc(rows->count + 1, sizeof(*before->row));
-	if (!before->row)
-		return -ENOMEM;
-	if (rows->count)
-		memcpy(before->row, rows->row, rows->count * sizeof(*rows->row));
-	before->count = before->capacity = rows->count;
-	return 0;
-}
-
-static int scan_sources(struct rf_scanner *scanner, struct rf_snapshot *snapshot,
-			struct rf_error *error)
-{
-	const struct rf_source_filter all = {.or_windowless = true};
-	struct rf_source_rows *rows = &snapshot->sources;
-	int err = rf_fence_bans(&scanner->fence, &snapshot->bans, error);
-
-	if (!err)
-		err = rf_source_rows_read(&scanner->fence, &snapshot->bans, &all, rows, error);
-	if (err)
-		return err;
-	if (rows->count)
-		qsort(rows->row, rows->count, sizeof(*rows->row), rf_source_row_compare);
-	if (scanner->scanned_ns)
-		note_growth(rows, &scanner->before);
-	if (keep_rows(scanner, rows))
-		return rf_error_failed(error, -ENOMEM, "cannot watch: %s", strerror(ENOMEM));
-	return 0;
-}
 
 /* ---- the scan ---- */
 
@@ -153,7 +86,9 @@ static int scan_all(struct rf_scanner *scanner, struct rf_snapshot *snapshot,
 	err = rf_fence_counters(fence, &snapshot->counters, error);
 	snapshot->standing = rf_fence_standing(fence);
 	if (!err)
-		err = scan_sources(scanner, snapshot, error);
+		err = rf_fence_bans(fence, &snapshot->bans, error);
+	if (!err)
+		err = rf_scan_sources(scanner, snapshot, error);
 	if (!err)
 		err = scan_limits(fence, snapshot, error);
 	return err;

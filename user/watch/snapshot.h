@@ -23,9 +23,11 @@ struct rf_snapshot {
 	struct rf_bans bans;	     /* with the rules in force */
 	struct rf_counters counters; /* since the fence was made, whatever `stats reset` did */
 	struct rf_limit_counters limit[RF_LIMITS_MAX]; /* by slot, of limits in force */
-	struct rf_source_rows sources;		       /* sorted by rf_source_row_compare() */
-	uint32_t capacity;			       /* windows of a family */
-	uint64_t residents[2];			       /* sources that are known, by family */
+	/* Those that were used in the last seconds, or are banned; the first scan has all. Sorted
+	 * by rf_source_row_compare(). */
+	struct rf_source_rows sources;
+	uint32_t capacity;     /* windows of a family */
+	uint64_t residents[2]; /* sources that are known, by family */
 };
 
 /* A scan after the other, of one fence. */

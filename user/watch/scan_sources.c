@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The sources of a scan. Windows first, then the leases: what a lease hands over between the two
+ * readings is missing from this scan, and told by the next one; nothing is told twice. What a lease
+ * answers touches no window, so a source counts as active by its lease as well.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fence/pending.h"
+#include "ringfence/window_read.h"
+#include "rules/policy.h"
+#include "watch/scanner.h"
+
+#define ACTIVE_NS (4 * RF_NS_PER_S) /* so long is a source shown after its last packet */
+#define WHOLE_NS (60 * RF_NS_PER_S) /* so often are all windows read */
+#define WHOLE_SCANS 16		    /* but not more often */
+
+/* ---- windows ---- */
+
+static bool is_whole_due(const struct rf_scanner *scanner, const struct rf_snapshot *snapshot)
+{
+	const uint64_t since_ns = snapshot->awake_ns - scanner->whole_ns;
+
+	return since_ns >= WHOLE_NS && since_ns >= WHOLE_SCANS * snapshot->since_ns;
+}
+
+/* Which windows may have been used since the scan before. */
+static enum rf_window_age age_of(const struct rf_scanner *scanner,
+				 const struct rf_snapshot *snapshot)
+{
+	if (!scanner->whole_ns || is_whole_due(scanner, snapshot) ||
+	    snapshot->since_ns > 60 * RF_NS_PER_S)
+		return RF_WINDOWS_ALL;
+	return snapshot->since_ns > 3 * RF_NS_PER_S ? RF_WINDOWS_64S : RF_WINDOWS_4S;
+}
+
+static int see(const struct rf_window_sight *sight, void *context)
+{
+	return rf_known_see(context, sight);
+}
+
+/* The first scan takes batches, whose counters are whole. */
+static int read_windows(struct rf_scanner *scanner, struct rf_snapshot *snapshot, bool *is_whole,
+			struct rf_error *error)
+{
+	const enum rf_window_age age = age_of(scanner, snapshot);
+	int err = -ENOENT;
+
+	*is_whole = age == RF_WINDOWS_ALL;
+	if (scanner->whole_ns)
+		err = rf_fence_each_record(&scanner->fence, age, see, &scanner->known, error);
+	if (err != -ENOENT)
+		return err;
+	*is_whole = true;
+	return rf_fence_each_window(&scanner->fence, &snapshot->bans.rules, see, &scanner->known,
+				    error);
+}
+
+/* Looks a window up. One that was evicted is no error. */
+static int read_one(struct rf_scanner *scanner, const struct rf_bank *rules,
+		    const struct rf_address *source, uint32_t limit_id)
+{
+	const int slot = rf_bank_find_id(rules, limit_id);
+	struct rf_window_sight sight;
+	struct rf_source state;
+
+	if (slot < 0 || rf_fence_window(&scanner->fence, &rules->policy[slot], source, &state))
+		return 0;
+	rf_window_sight(&scanner->fence, &rules->policy[slot], source, &state, &sight);
+	return rf_known_see(&scanner->known, &sight);
+}
+
+/* ---- leases ---- */
+
+static enum rf_told_kind kind_of(const struct rf_pending_row *row)
+{
+	if (row->reason >= RF_FIRST_DROP)
+		return RF_DROPPED;
+	return row->reason == RF_SHADOW_OVER ? RF_WOULD_DROP : RF_PASSED;
+}
+
+static int take_lease(struct rf_scanner *scanner, const struct rf_bank *rules,
+		      const struct rf_pending_row *row)
+{
+	const struct rf_policy *policy = &rules->policy[row->slot];
+	const enum rf_told_kind kind = kind_of(row);
+	struct rf_address source = {.version = row->is_ipv6 ? 6 : 4};
+	struct rf_known *known;
+	int err;
+
+	if (kind == RF_WOULD_DROP && policy->ban)
+		return 0;
+	memcpy(source.word, &row->source, sizeof(row->source));
+	known = rf_known_find(&scanner->known, &source, policy->id);
+	if (!known) {
+		err = read_one(scanner, rules, &source, policy->id);
+		known = err ? NULL : rf_known_find(&scanner->known, &source, policy->id);
+		if (!known)
+			return err;
+	}
+	return rf_known_lend(&scanner->known, known, kind, row->packets);
+}
+
+/* Windows that a lease handed packets over to, and that no packet has touched since. */
+static int read_handed_over(struct rf_scanner *scanner, const struct rf_bank *rules)
+{
+	struct rf_known_list *list = &scanner->known;
+	int err = 0;
+
+	for (uint32_t i = 0; i < list->lent_count && !err; i++) {
+		const struct rf_known *known = &list->of[list->lent[i].at];
+		const struct rf_address source = known->source;
+
+		if (rf_known_must_be_read(list, &list->lent[i]))
+			err = read_one(scanner, rules, &source, known->limit_id);
+	}
+	return err;
+}
+
+static int take_leases(struct rf_scanner *scanner, const struct rf_bank *rules)
+{
+	struct rf_pending pending;
+	int err = rf_leases_snapshot(&scanner->fence, rules, &pending);
+
+	for (size_t i = 0; i < pending.count && !err; i++)
+		err = take_lease(scanner, rules, &pending.row[i]);
+	free(pending.row);
+	return err ? err : read_handed_over(scanner, rules);
+}
+
+/* ---- rows ---- */
+
+static int show(struct rf_scanner *scanner, struct rf_snapshot *snapshot, struct rf_known *known,
+		const struct rf_ban_row *ban)
+{
+	const struct rf_bans *bans = &snapshot->bans;
+	const int slot = rf_bank_find_id(&bans->rules, known->limit_id);
+	struct rf_source_row row;
+
+	if (slot < 0)
+		return 0;
+	row = (struct rf_source_row){
+		.source = rf_source_prefix(&known->source, &bans->rules.limit[slot]),
+		.limit = &bans->rules.limit[slot],
+		.limit_id = known->limit_id,
+		.passed = known->told[RF_PASSED],
+		.dropped = known->told[RF_DROPPED],
+		.would_drop = known->told[RF_WOULD_DROP],
+		.used = (uint64_t)known->used << bans->rules.policy[slot].unit_shift,
+	};
+	if (ban)
+		row.banned_ns = rf_fence_left_ns(&scanner->fence, bans->now, ban->until);
+	if (scanner->scanned_ns && known->touched == scanner->known.scan) {
+		row.new_passed = known->fresh[RF_PASSED];
+		row.new_dropped = known->fresh[RF_DROPPED];
+		row.new_would_drop = known->fresh[RF_WOULD_DROP];
+	}
+	return rf_source_rows_append(&snapshot->sources, &row);
+}
+
+/* A ban outlives the window of its source. */
+static int show_ban(struct rf_scanner *scanner, struct rf_snapshot *snapshot,
+		    const struct rf_ban_row *ban)
+{
+	struct rf_known *known = rf_known_find(&scanner->known, &ban->source, ban->limit_id);
+	const struct rf_source_row row = {
+		.source = rf_ban_prefix(ban),
+		.limit = ban->limit,
+		.limit_id = ban->limit_id,
+		.banned_ns = rf_fence_left_ns(&scanner->fence, snapshot->bans.now, ban->until),
+	};
+
+	if (!known)
+		return rf_source_rows_append(&snapshot->sources, &row);
+	if (known->touched == scanner->known.scan)
+		known->is_shown = true;
+	return show(scanner, snapshot, known, ban);
+}
+
+static int show_known(struct rf_scanner *scanner, struct rf_snapshot *snapshot)
+{
+	const struct rf_bans *bans = &snapshot->bans;
+	struct rf_known_list *list = &scanner->known;
+	int err = 0;
+
+	for (size_t i = 0; i < bans->count && !err; i++)
+		err = show_ban(scanner, snapshot, &bans->row[i]);
+	for (uint32_t i = 0; i < list->touched_count && !err; i++) {
+		struct rf_known *known = &list->of[list->touched[i]];
+
+		if (!known->is_shown && snapshot->awake_ns - known->grew_ns < ACTIVE_NS)
+			err = show(scanner, snapshot, known, NULL);
+	}
+	return err;
+}
+
+/* ---- windows that newcomers share ---- */
+
+struct showing {
+	struct rf_scanner *scanner;
+	struct rf_snapshot *snapshot;
+};
+
+static int show_aggregate(const struct rf_prefix *prefix, int slot, int place,
+			  const struct rf_source *state, void *context)
+{
+	const struct showing *showing = context;
+	const struct rf_scanner *scanner = showing->scanner;
+	const struct rf_bank *rules = &showing->snapshot->bans.rules;
+	const struct rf_policy *policy = &rules->policy[slot];
+	struct rf_aggregate_told *told = &scanner->aggregate[place];
+	const uint64_t count[RF_KINDS] = {state->passed, state->dropped,
+					  policy->ban ? 0 : state->would_drop};
+	struct rf_source_row row = {
+		.source = *prefix,
+		.limit = &rules->limit[slot],
+		.limit_id = policy->id,
+		.passed = count[RF_PASSED],
+		.dropped = count[RF_DROPPED],
+		.would_drop = count[RF_WOULD_DROP],
+		.used = rf_used(&state->window, policy, rf_fence_time(&scanner->fence, policy))
+			<< policy->unit_shift,
+		.is_aggregate = true,
+	};
+	uint64_t *const fresh[RF_KINDS] = {&row.new_passed, &row.new_dropped, &row.new_would_drop};
+
+	if (told->limit_id != policy->id) /* the place was cleared for another limit */
+		*told = (struct rf_aggregate_told){.limit_id = policy->id};
+	for (int i = 0; i < RF_KINDS; i++) {
+		if (scanner->scanned_ns && count[i] > told->count[i])
+			*fresh[i] = count[i] - told->count[i];
+		told->count[i] = count[i];
+	}
+	return rf_source_rows_append(&showing->snapshot->sources, &row);
+}
+
+static int show_aggregates(struct rf_scanner *scanner, struct rf_snapshot *snapshot)
+{
+	struct showing showing = {scanner, snapshot};
+
+	if (!scanner->aggregate)
+		scanner->aggregate = calloc((size_t)RF_AGGREGATE_SETS * RF_AGGREGATES,
+					    sizeof(*scanner->aggregate));
+	if (!scanner->aggregate)
+		return -ENOMEM;
+	return rf_fence_each_aggregate(&scanner->fence, &snapshot->bans.rules, show_aggregate,
+				       &showing);
+}
+
+/* ---- all of it ---- */
+
+static int show_all(struct rf_scanner *scanner, struct rf_snapshot *snapshot, bool is_whole)
+{
+	struct rf_source_rows *rows = &snapshot->sources;
+	int err = take_leases(scanner, &snapshot->bans.rules);
+
+	if (!err)
+		err = rf_known_tell(&scanner->known, snapshot->awake_ns);
+	if (!err)
+		err = show_known(scanner, snapshot);
+	if (!err)
+		err = show_aggregates(scanner, snapshot);
+	if (!err && rows->count)
+		qsort(rows->row, rows->count, sizeof(*rows->row), rf_source_row_compare);
+	if (!err && is_whole) {
+		scanner->whole_ns = snapshot->awake_ns;
+		/* Limits that come back when a trial ends still have their windows. */
+		if (snapshot->standing.state != RF_ON_TRIAL)
+			rf_known_sweep(&scanner->known);
+	}
+	return err;
+}
+
+int rf_scan_sources(struct rf_scanner *scanner, struct rf_snapshot *snapshot,
+		    struct rf_error *error)
+{
+	int err = rf_known_begin(&scanner->known);
+	bool is_whole = false;
+
+	if (!err) {
+		err = read_windows(scanner, snapshot, &is_whole, error);
+		if (err && err != -ENOMEM)
+			return err;
+	}
+	if (!err)
+		err = show_all(scanner, snapshot, is_whole);
+	return err ? rf_error_failed(error, err, "cannot list the sources: %s", strerror(-err)) : 0;
+}

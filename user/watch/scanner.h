@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* What the files of the scanner share; nobody else includes this. */
+#ifndef RINGFENCE_SCANNER_H
+#define RINGFENCE_SCANNER_H
+
+#include "watch/known.h"
+#include "watch/snapshot.h"
+
+struct rf_scanner {
+	struct rf_fence fence;
+	char identity[RF_IDENTITY_SIZE];
+	uint64_t scanned_ns; /* by rf_time_awake(); 0: never */
+	uint64_t whole_ns;   /* when all windows were read last */
+	struct rf_known_list known;
+	/* What the windows that newcomers share had, by their places. */
+	struct rf_aggregate_told *aggregate; /* RF_AGGREGATE_SETS of RF_AGGREGATES; NULL: not yet */
+};
+
+struct rf_aggregate_told {
+	uint32_t limit_id;
+	uint64_t count[RF_KINDS];
+};
+
+/* Reads the sources and what is new of each (scan_sources.c). The snapshot has the bans. */
+int rf_scan_sources(struct rf_scanner *scanner, struct rf_snapshot *snapshot,
+		    struct rf_error *error);
+
+#endif /* RINGFENCE_SCANNER_H */
