@@ -8,6 +8,7 @@
 #include "tests/unit/unit.h"
 
 #include "base/time.h"
+#include "fence/pending.h"
 #include "watch/scanner.h"
 
 #define SENDERS 200
@@ -58,6 +59,19 @@ static void scan_and_forget(void)
 static uint64_t new_of(const struct rf_source_row *row)
 {
 	return row->new_passed + row->new_dropped + row->new_would_drop;
+}
+
+/* What is new of one IPv4 source in the next scan. */
+static uint64_t scan_new(const struct program *program, const char *source)
+{
+	struct rf_prefix prefix = {.version = 4, .length = 32, .word = {inet_addr(source)}};
+	struct rf_snapshot snapshot = scan();
+	const struct rf_source_row *row =
+		rf_snapshot_find(&snapshot, &prefix, program_policy(program)->id);
+	const uint64_t fresh = row ? new_of(row) : 0;
+
+	rf_snapshot_free(&snapshot);
+	return fresh;
 }
 
 /* ---- sums ---- */
@@ -129,12 +143,118 @@ static void without_iterators_sums_are_the_same(void **state)
 	sums_are_what_was_sent(program, "limit add all rate 1k/1s\n");
 }
 
+/* ---- what happens to a window ---- */
+
+static void a_window_that_was_made_anew_counts_from_0(void **state)
+{
+	struct program *program = *state;
+	const int fd = program->fence.map_fd[RF_MAP_WINDOWS4];
+	struct rf_key4 key;
+
+	program_apply(program, "limit add all rate 1k/1h exact\n");
+	scan_and_forget();
+	pinned_send4(program, "192.0.2.1", 10);
+	assert_int_equal(scan_new(program, "192.0.2.1"), 10);
+	for (int packets = 5; packets < 40; packets += 20) { /* fewer than before, then more */
+		key = (struct rf_key4){inet_addr("192.0.2.1"), program_policy(program)->id};
+		assert_int_equal(bpf_map_delete_elem(fd, &key), 0);
+		pinned_send4(program, "192.0.2.1", packets);
+		assert_int_equal(scan_new(program, "192.0.2.1"), packets);
+	}
+}
+
+static void a_source_that_was_idle_is_not_lost(void **state)
+{
+	struct program *program = *state;
+
+	program_apply(program, "limit add all rate 1k/1h exact\n");
+	pinned_send4(program, "192.0.2.1", 10);
+	scan_and_forget();
+	for (int i = 0; i < 3; i++) {
+		pinned_age(program, "192.0.2.1", true, 200);
+		assert_int_equal(scan_new(program, "192.0.2.1"), 0);
+		pinned_send4(program, "192.0.2.1", 3);
+		assert_int_equal(scan_new(program, "192.0.2.1"), 3);
+	}
+	assert_int_equal(scanner.known.count, 1);
+}
+
+/* Hands over what leases hold, and 7 packets more, to a window that no packet has touched since. */
+static void hand_over(struct program *program, const char *source)
+{
+	const struct rf_key4 key = {inet_addr(source), program_policy(program)->id};
+	const int fd = program->fence.map_fd[RF_MAP_WINDOWS4];
+	const int leases = program->fence.map_fd[RF_MAP_LEASES];
+	struct rf_source window;
+
+	assert_int_equal(bpf_map_lookup_elem(fd, &key, &window), 0);
+	for (uint32_t i = 0; i < program->fence.leases; i++) {
+		const uint32_t set = i / RF_LEASE_WAYS;
+		struct rf_lease_set ways;
+
+		if (!program->fence.lease[i].packets)
+			continue;
+		assert_int_equal(bpf_map_lookup_elem(leases, &set, &ways), 0);
+		window.dropped += ways.way[i % RF_LEASE_WAYS].packets + 7;
+		ways.way[i % RF_LEASE_WAYS].packets = 0;
+		assert_int_equal(bpf_map_update_elem(leases, &set, &ways, BPF_EXIST), 0);
+	}
+	assert_int_equal(bpf_map_update_elem(fd, &key, &window, BPF_EXIST), 0);
+	pinned_age(program, source, true, 200);
+}
+
+static void what_leases_hand_over_is_told_once(void **state)
+{
+	struct program *program = *state;
+	struct rf_pending pending;
+	uint64_t held = 0;
+
+	program_apply(program, "limit add all rate 4/1h\n");
+	scan_and_forget();
+	pinned_send4(program, "192.0.2.1", 500);
+	assert_int_equal(scan_new(program, "192.0.2.1"), 500);
+	assert_int_equal(rf_leases_snapshot(&program->fence, program_bank(program), &pending), 0);
+	for (size_t i = 0; i < pending.count; i++)
+		held += pending.row[i].packets;
+	free(pending.row);
+	assert_true(held > 0);
+	hand_over(program, "192.0.2.1");
+	assert_int_equal(scan_new(program, "192.0.2.1"), 7);
+	assert_int_equal(scan_new(program, "192.0.2.1"), 0);
+}
+
+static void evicted_windows_are_forgotten(void **state)
+{
+	struct program *program = *state;
+	struct rf_snapshot snapshot;
+	struct rf_key4 key;
+
+	program_apply(program, "limit add all rate 1k/1h exact\n");
+	pinned_send4(program, "192.0.2.1", 1);
+	pinned_send4(program, "192.0.2.2", 1);
+	scan_and_forget();
+	key = (struct rf_key4){inet_addr("192.0.2.1"), program_policy(program)->id};
+	assert_int_equal(bpf_map_delete_elem(program->fence.map_fd[RF_MAP_WINDOWS4], &key), 0);
+	for (int i = 1; i < 4; i++) {
+		snapshot = scan_later(i * 61 * NS_PER_S);
+		rf_snapshot_free(&snapshot);
+	}
+	assert_int_equal(scanner.known.count, 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(sums_over_scans_are_what_was_sent, setup, teardown),
 		cmocka_unit_test_setup_teardown(without_iterators_sums_are_the_same, setup,
 						teardown),
+		cmocka_unit_test_setup_teardown(a_window_that_was_made_anew_counts_from_0, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(a_source_that_was_idle_is_not_lost, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(what_leases_hand_over_is_told_once, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(evicted_windows_are_forgotten, setup, teardown),
 	};
 
 	return cmocka_run_group_tests_name("scan", tests, NULL, NULL);
