@@ -149,9 +149,9 @@ check-packages: ## test the Debian package in a new chroot, and the recipes for 
 	$(MAKE) tools deb
 	tests/run.sh $(PACKAGE_TESTS)
 
-check-ecosystem: ## run the tests beside real fail2ban, CrowdSec and nftables (root)
+check-ecosystem: ## run the tests beside real fail2ban, CrowdSec, nftables and Prometheus (root)
 	$(MAKE) deps deps-ecosystem
-	$(MAKE) $(SIDE_BY_SIDE) all
+	$(MAKE) $(SIDE_BY_SIDE) tools
 	tests/run.sh $(ECOSYSTEM_TESTS)
 
 check-user: $(UNIT_TESTS) ## run the tests that need no privilege

@@ -25,7 +25,7 @@ systemd-analyze, bash, zsh, fish'
 [ "$kind" = fuzz ] && needs="clang's runtime libraries: libFuzzer and the sanitizers"
 [ "$kind" = vm ] && needs='Debian: its kernels are fetched by apt; QEMU, qemu-user, cross compilers, clang'
 [ "$kind" = bench ] && needs='nftables, iptables, xdp-filter (xdp-tools), gnuplot'
-[ "$kind" = ecosystem ] && needs='fail2ban, nftables, Python 3, jq'
+[ "$kind" = ecosystem ] && needs='fail2ban, nftables, Prometheus with promtool, node_exporter, curl, Python 3, jq'
 [ "$kind" = packages ] && needs='a Debian system: debhelper, lintian, debootstrap, rpm, makepkg'
 [ "$kind" = arm64 ] && needs='a Debian system: a cross compiler and libraries for arm64'
 
@@ -47,7 +47,7 @@ packages() {
 		libarchive-tools ;;
 	apt-arm64) echo crossbuild-essential-arm64 {libbpf,libelf,libjansson,libmicrohttpd,libmnl,libseccomp,libsqlite3,libxdp,nettle,zlib1g}-dev:arm64 \
 		pkg-config:arm64 ;;
-	apt-ecosystem) echo fail2ban nftables python3 jq ;;
+	apt-ecosystem) echo fail2ban nftables python3 jq prometheus prometheus-node-exporter curl ;;
 	apt-vm) echo qemu-system-x86 qemu-system-arm qemu-system-misc qemu-user busybox-static kmod cpio \
 		xz-utils gcc-aarch64-linux-gnu gcc-s390x-linux-gnu clang-14 "$(newest_clang)" ;;
 	dnf-build) echo gcc make clang llvm libbpf-devel libxdp-devel xdp-tools bpftool kernel-headers elfutils-libelf-devel \
@@ -62,7 +62,7 @@ packages() {
 		libseccomp nettle sqlite pkgconf iproute2 jq ethtool strace procps-ng util-linux systemd zsh fish ;;
 	pacman-lint) echo clang shellcheck mandoc ;;
 	pacman-fuzz) echo clang compiler-rt ;;
-	pacman-ecosystem) echo fail2ban nftables python jq ;;
+	pacman-ecosystem) echo fail2ban nftables python jq prometheus prometheus-node-exporter curl ;;
 	pacman-bench) echo nftables iptables xdp-tools gnuplot ;;
 	zypper-build) echo gcc make clang llvm libbpf-devel libxdp-devel xdp-tools bpftool linux-glibc-devel libelf-devel \
 		zlib-devel libjansson-devel libcmocka-devel libmicrohttpd-devel libmnl-devel libseccomp-devel libnettle-devel sqlite3-devel sqlite3 \

@@ -1,0 +1,133 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0
+# A real Prometheus scrapes the daemon through a flood, while the fence is replaced and the daemon
+# killed: no counter steps back, and no series is added. Every expression of the dashboard and each
+# alert rule is run there. The textfile collector of node_exporter reads what the command wrote.
+
+# shellcheck disable=SC2016 # dollars are Grafana's
+# shellcheck source=tests/e2e/private.sh
+source "$(dirname "$0")/../e2e/private.sh"
+# shellcheck source=tests/e2e/lib.sh
+source "$(dirname "$0")/../e2e/lib.sh"
+
+for program in prometheus promtool prometheus-node-exporter; do
+	command -v $program >/dev/null || bail "$program is not installed; run 'make deps-ecosystem'"
+done
+
+dashboard=packaging/grafana/ringfence.json
+rules=packaging/prometheus/ringfence.rules.yml
+check 'promtool accepts the alert rules' promtool check rules $rules
+
+make_network 1
+use "$half"
+eth=${port[0]}
+inside ip link set lo up
+attach() {
+	ringfence attach "$eth" >"$scratch/attached" || bail "attach: $(<"$scratch/attached")"
+	ringfence limit add all rate 100/1s >"$scratch/attached"
+	ringfence limit add half rate 50/1s shadow >"$scratch/attached"
+}
+attach
+mkdir "$scratch/history" "$scratch/text" "$scratch/data"
+daemon() {
+	start inside build/ringfence-watch history "$scratch/history" >"$scratch/log" 2>&1
+	daemon_pid=$started_pid
+}
+daemon
+
+cat >"$scratch/prometheus.yml" <<-end
+	global: {scrape_interval: 1s, evaluation_interval: 1s}
+	rule_files: [$PWD/$rules]
+	scrape_configs:
+	  - job_name: ringfence
+	    static_configs: [{targets: ['127.0.0.1:9436']}]
+end
+start inside prometheus --config.file="$scratch/prometheus.yml" --storage.tsdb.path="$scratch/data" \
+	--web.listen-address=127.0.0.1:9090 >"$scratch/prometheus.log" 2>&1
+prometheus_pid=$started_pid
+
+# query EXPR: the result, as JSON; nothing where the expression is wrong.
+query() {
+	inside curl -m 5 -s -G --data-urlencode "query=$1" http://127.0.0.1:9090/api/v1/query |
+		jq -c 'select(.status == "success").data.result'
+}
+value() {
+	query "$1" | jq -r '.[0].value[1] // "none"'
+}
+is_value() { # EXPR VALUE
+	[ "$(value "$1")" = "$2" ]
+}
+send() {
+	deliver 0 src=192.0.2.66,count=3000,rate=1500 src=198.51.100.1,sources=50,count=200,rate=100 >"$scratch/sent"
+}
+
+check 'Prometheus scrapes the daemon' eventually is_value 'up{job="ringfence"}' 1
+check 'it has the fence' eventually is_value ringfence_up 1
+series=$(value 'scrape_samples_post_metric_relabeling')
+send
+send
+check 'the flood is seen' eventually eval '[ "$(value "sum(ringfence_packets_total{verdict=\"dropped\"})")" -gt 1000 ]'
+is "$(value 'max_over_time(scrape_samples_post_metric_relabeling[30s])')" "$series" "a flood adds no series to $series"
+
+# ---- dashboard and alerts ----
+
+mapfile -t expressions < <(jq -r '.panels[].targets[].expr' $dashboard)
+check 'the dashboard has more than ten expressions' test "${#expressions[@]}" -gt 10
+for expression in "${expressions[@]}"; do
+	filled=${expression//'$__rate_interval'/30s}
+	filled=${filled//'$instance'/.*}
+	filled=${filled//'$fence'/.*}
+	check "it answers: $expression" test "$(query "$filled" | jq length)" -gt 0
+done
+is "$(jq -r '[.templating.list[].name] | join(" ")' $dashboard)" 'datasource instance fence' 'the dashboard has its variables'
+is "$(inside curl -s http://127.0.0.1:9090/api/v1/rules |
+	jq -r '[.data.groups[].rules[] | select(.health != "ok" or .lastError != null) | .name] | join(" ")')" '' \
+	'each alert rule runs'
+is_raised() {
+	inside curl -s http://127.0.0.1:9090/api/v1/alerts | jq -e --arg name "$1" \
+		'.data.alerts | map(select(.labels.alertname == $name)) | length > 0' >/dev/null
+}
+check 'the alert on drops comes' eventually is_raised RingfenceDropsBegin
+ringfence limit add more rate 10/1s confirm 5m >"$scratch/added"
+check 'so does that on a trial' eventually is_raised RingfenceTrialOpen
+ringfence confirm >"$scratch/added"
+
+# ---- counters that go on ----
+
+ringfence detach "$eth" >"$scratch/attached"
+check 'the alert on a fence that is not watched comes' eventually is_raised RingfenceScanStale
+attach
+send
+stop KILL "$daemon_pid"
+ringfence detach "$eth" >"$scratch/attached"
+attach
+daemon
+send
+check 'the counters went on' eventually eval '[ "$(value "sum(ringfence_packets_total{verdict=\"dropped\"})")" -gt 4000 ]'
+mapfile -t counters < <(query 'group by (__name__) ({__name__=~"ringfence_.*_(total|bucket|count|sum)"})' |
+	jq -r '.[].metric.__name__')
+check 'there are more than ten counters' test "${#counters[@]}" -gt 10
+reset=
+for counter in "${counters[@]}"; do
+	resets=$(value "sum(resets(${counter}[5m]))")
+	[ "$resets" = 0 ] || reset+=" $counter: $resets"
+done
+is "$reset" '' 'no counter was reset'
+
+# ---- the textfile collector ----
+
+ringfence metrics file "$scratch/text/ringfence.prom"
+start inside prometheus-node-exporter --collector.disable-defaults --collector.textfile \
+	--collector.textfile.directory="$scratch/text" --web.listen-address=127.0.0.1:9100 >"$scratch/exporter.log" 2>&1
+exporter_pid=$started_pid
+exported() {
+	inside curl -m 5 -s http://127.0.0.1:9100/metrics
+}
+check 'node_exporter reads the file' eventually eval \
+	'exported | grep -q "^ringfence_packets_total{fence=\"$eth\",reason=\"over_limit\",verdict=\"dropped\"} [1-9]"'
+is "$(exported | sed -n 's/^node_textfile_scrape_error //p')" 0 'and finds no mistake in it'
+
+for pid in $exporter_pid $prometheus_pid $daemon_pid; do
+	stop TERM "$pid"
+done
+done_testing
