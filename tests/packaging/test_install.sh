@@ -40,6 +40,7 @@ files() { # PREFIX SBINDIR: as they should be
 		644 $1/share/doc/ringfence/guides/defaults.md
 		644 $1/share/doc/ringfence/guides/fail2ban.md
 		644 $1/share/doc/ringfence/guides/nftables.md
+		644 $1/share/doc/ringfence/guides/prometheus.md
 		644 $1/share/doc/ringfence/guides/users.md
 		644 $1/share/ringfence/fail2ban/ringfence.conf
 		644 $1/share/man/man5/ringfence-json.5
