@@ -106,7 +106,7 @@ __noinline __u64 start_ban(const struct question *question, struct rf_source *so
 }
 
 /* Drops and counts a packet of a source that the limit in `slot` bans. `source`: may be NULL. */
-__noinline int refuse_banned(const struct question *question, struct rf_source *source, __u32 slot,
+__noinline int refuse_banned(struct question *question, struct rf_source *source, __u32 slot,
 			     __u64 until)
 {
 	const struct rf_policy *policy;
@@ -114,6 +114,7 @@ __noinline int refuse_banned(const struct question *question, struct rf_source *
 	if (!question)
 		return RF_BANNED;
 	slot %= RF_LIMITS_MAX;
+	question->limits = 1U << slot;
 	policy = &bank_of(question)->policy[slot];
 	lease_same_answer(question, RF_BANNED, until, slot);
 	if (!source)

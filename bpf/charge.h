@@ -91,6 +91,7 @@ __noinline int refuse_packet(struct question *question, struct rf_source *source
 		return RF_OVER_LIMIT;
 	i %= RF_CHARGED_MAX;
 	slot = question->slot[i] % RF_LIMITS_MAX;
+	question->limits = 1U << slot;
 	policy = &bank_of(question)->policy[slot];
 	is_own = !(question->aggregated >> i & 1);
 	set_ask(&ask, question, policy);

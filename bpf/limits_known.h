@@ -238,6 +238,7 @@ __noinline int refuse_known(struct question *question)
 		return refuse_banned(question, NULL, question->slot[place], until);
 	if (reason == RF_PEEKED_FULL)
 		reason = RF_OVER_LIMIT;
+	question->limits = 1U << question->slot[place] % RF_LIMITS_MAX;
 	count_limit(policy, reason, 1, question->len_bytes);
 	return reason;
 }

@@ -212,4 +212,15 @@ struct {
 	__type(value, struct rf_interface_counters);
 } interfaces SEC(".maps");
 
+/*
+ * Samples of packets, while the command line wants them. Writer: the program, each CPU its own
+ * copy. Reader: the command line, any number of them. When full: the oldest sample goes.
+ */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct rf_sampler);
+} samples SEC(".maps");
+
 #endif /* RINGFENCE_MAPS_H */

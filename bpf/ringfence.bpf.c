@@ -8,7 +8,8 @@
  *   ask            lists; then the one limit that applies, or
  *   ask_several    the limits that apply
  *
- * A fence that has had several interfaces then counts the packet for its interface.
+ * A fence that has had several interfaces then counts the packet for its interface, and a fence
+ * whose packets somebody wants to see may take a sample.
  *
  * Where rules are in force, IP without a source to charge is dropped; what is not IP passes. Every
  * packet is counted under exactly one reason. XDP_ABORTED, a slow path, is never returned. Without
@@ -22,6 +23,7 @@
 #include "lists.h"
 #include "ringfence/abi.h"
 #include "ringfence/packet.h"
+#include "sample.h"
 #include "shape.h"
 
 char gpl[] SEC("license") = "GPL";
@@ -50,12 +52,12 @@ static __always_inline enum rf_reason ask(struct question *question, int is_ipv6
 					     ban / RF_LIMITS_MAX);
 	}
 	limits = bank->packet_class[rf_rules_packet_class(question->who.rules)].limits & applies;
+	question->limits = limits;
 	if (reason == RF_ASK_LIMITS && !limits)
 		reason = RF_NO_LIMIT;
 	if (reason != RF_ASK_LIMITS) {
 		lease_same_answer(question, reason, until, 0);
 	} else if (limits & (limits - 1)) {
-		question->limits = limits;
 		reason = RF_ASK_SEVERAL;
 	} else {
 		reason = ask_limit(question, bank, first_slot(limits), sums, is_ipv6);
@@ -138,7 +140,7 @@ static __always_inline enum rf_reason ask_and_count(struct question *question, i
 	sums = bpf_map_lookup_elem(&counters, &first);
 	if (sums && reason < RF_REASON_COUNT)
 		count(&sums->reason[reason], 1, question->len_bytes);
-	return reason;
+	return config.is_sampling ? note_answer(question, reason) : reason;
 }
 
 /* The source as a lease knows it. */
@@ -354,7 +356,7 @@ static __always_inline int count_reason(enum rf_reason reason, __u32 len_bytes)
 	if (!sums || reason >= RF_REASON_COUNT)
 		return XDP_PASS; /* cannot happen; for the verifier */
 	count(&sums->reason[reason], 1, len_bytes);
-	return verdict_of(reason);
+	return verdict_of(config.is_sampling ? note_reason(reason) : reason);
 }
 
 static __always_inline int handle_packet(struct xdp_md *ctx, const struct rf_packet *packet,
@@ -394,7 +396,59 @@ static __always_inline int handle_frame(struct xdp_md *ctx, int is_in_frags)
 	return handle_packet(ctx, &packet, 6, len_bytes, jiffies, cpu);
 }
 
-/* Not inlined: only fences that have had several interfaces count them, and the stack is full. */
+/* ---- after the verdict ---- */
+
+/*
+ * What a lease of this CPU has answered a moment ago, as it would be noted; 0: no lease has. Finds
+ * the lease anew, so that a lease's answer need not be kept for the few packets that are taken.
+ */
+__noinline __u64 note_of_lease(struct xdp_md *ctx, __u32 len_bytes)
+{
+	const void *data = (void *)(long)ctx->data, *end = (void *)(long)ctx->data_end;
+	const struct rf_bank *bank;
+	struct rf_packet packet;
+	struct rf_who who;
+	__u64 generation;
+	__u32 index;
+
+	bank = bank_in_force(read_jiffies(), &generation);
+	if (!bank || rf_packet_parse(data, end, &packet) != RF_HAS_SOURCE)
+		return 0;
+	index = class_of(bank, generation, &packet);
+	if (!bank->packet_class[index].limits && bank->packet_class[index].by_shape) {
+		index = class_by_shape(ctx, index, generation, len_bytes);
+		RF_OPAQUE(index);
+	}
+	index %= RF_PACKET_CLASSES_MAX;
+	if (packet.version == 4)
+		set_who(&who, &packet, 4, bank);
+	else
+		set_who(&who, &packet, 6, bank);
+	who.rules = rf_who_rules(generation, index, packet.version != 4);
+	return note_by_lease(&who);
+}
+
+/* Takes the packet, unless its reason is not asked for. Returns its verdict. */
+static __always_inline int take_one(struct xdp_md *ctx, __u64 noted, __u32 len_bytes, int verdict)
+{
+	if (!noted)
+		noted = note_of_lease(ctx, len_bytes);
+	if (is_noted(noted, verdict))
+		write_sample(ctx, noted, len_bytes);
+	return verdict;
+}
+
+__noinline int take_sample(struct xdp_md *ctx, __u64 noted, int verdict)
+{
+	return take_one(ctx, noted, ctx->data_end - ctx->data, verdict);
+}
+
+__noinline int take_frags_sample(struct xdp_md *ctx, __u64 noted, int verdict)
+{
+	return take_one(ctx, noted, bpf_xdp_get_buff_len(ctx), verdict);
+}
+
+/* Not inlined: most fences count no interface and take no sample, and the stack is full. */
 __noinline int count_by_interface(struct xdp_md *ctx, int verdict)
 {
 	return count_interface(ctx->ingress_ifindex, ctx->data_end - ctx->data, verdict);
@@ -408,8 +462,13 @@ __noinline int count_frags_by_interface(struct xdp_md *ctx, int verdict)
 SEC("xdp")
 int ringfence(struct xdp_md *ctx)
 {
-	const int verdict = handle_frame(ctx, 0);
+	int verdict = handle_frame(ctx, 0);
+	__u64 noted;
 
+	if (!config.after_verdict)
+		return verdict;
+	if (config.is_sampling && is_sample(verdict, &noted))
+		verdict = take_sample(ctx, noted, verdict);
 	return config.by_interface ? count_by_interface(ctx, verdict) : verdict;
 }
 
@@ -417,7 +476,12 @@ int ringfence(struct xdp_md *ctx)
 SEC("xdp.frags")
 int ringfence_frags(struct xdp_md *ctx)
 {
-	const int verdict = handle_frame(ctx, 1);
+	int verdict = handle_frame(ctx, 1);
+	__u64 noted;
 
+	if (!config.after_verdict)
+		return verdict;
+	if (config.is_sampling && is_sample(verdict, &noted))
+		verdict = take_frags_sample(ctx, noted, verdict);
 	return config.by_interface ? count_frags_by_interface(ctx, verdict) : verdict;
 }

@@ -23,7 +23,7 @@ struct question {
 	__u32 cost; /* in the unit of its class */
 	/* Several limits: which, their answers, and what a lease may repeat. */
 	__u64 until;  /* jiffies: until then the shadows in `over` stay over their limits */
-	__u32 limits; /* bit set of slots */
+	__u32 limits; /* bit set of slots; of a refusal, the limit that refused */
 	__u8 slot[RF_CHARGED_MAX]; /* the same, shadows last */
 	__u8 count;		   /* of these slots */
 	__u8 in_force;		   /* slots of limits that are no shadows */

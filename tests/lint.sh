@@ -31,7 +31,7 @@ floor() {
 	bpf/count.h | bpf/shape.h) echo 11 ;;
 	bpf/windows.h | bpf/show_windows.h) echo 12 ;;
 	bpf/kin.h | bpf/lease_table.h | bpf/lists.h | bpf/take.h) echo 13 ;;
-	bpf/bans.h | bpf/new_window.h) echo 14 ;;
+	bpf/bans.h | bpf/new_window.h | bpf/sample.h) echo 14 ;;
 	bpf/charge.h | bpf/newcomers.h) echo 15 ;;
 	bpf/limits_known.h) echo 16 ;;
 	bpf/limits.h) echo 17 ;;

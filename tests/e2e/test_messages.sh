@@ -473,7 +473,7 @@ of_limit='{passed: "number", dropped: "number", would_drop: "number", forfeited:
 of_windows='{inserts: "number", evictions: "number"}'
 in_use='{used: "number", resident: "number"} + '"$of_windows"
 maps=$(jq -n '[$ARGS.positional[] | {(.): "number"}] | add' --args windows4 windows6 config leases \
-	lease_tags ports prefixes4 prefixes6 presence aggregates counters limit_counters interfaces slots4 slots6 bans)
+	lease_tags ports prefixes4 prefixes6 presence aggregates counters limit_counters interfaces samples slots4 slots6 bans)
 of_newcomers='{admitted: "number", aggregated: "number", passed: "number", dropped: "number"}'
 shape '{fence: "string", version: "string", abi: "number", program_id: "number",
 	this_build: "boolean", sources: "number", interfaces: ['"$interface"' + {this_build: "boolean"}], limits: "number", armed: "boolean", trial: "null",

@@ -168,6 +168,8 @@ static const struct {
 	{RF_MAP_LIMIT_COUNTERS, make_one},
 	{RF_MAP_INTERFACES, make_longer},
 	{RF_MAP_INTERFACES, make_one},
+	{RF_MAP_SAMPLES, make_longer},
+	{RF_MAP_SAMPLES, make_more},
 	{RF_MAP_WINDOWS4, make_longer},
 	{RF_MAP_WINDOWS4, make_shorter},
 	{RF_MAP_WINDOWS4, make_wide_keys},

@@ -45,6 +45,7 @@ static const struct shape shapes[RF_MAP_COUNT] = {
 				   sizeof(struct rf_limit_counters), RF_LIMIT_COUNTERS_MAX},
 	[RF_MAP_INTERFACES] = {BPF_MAP_TYPE_PERCPU_ARRAY, INDEXED,
 			       sizeof(struct rf_interface_counters), RF_INTERFACE_PLACES},
+	[RF_MAP_SAMPLES] = {BPF_MAP_TYPE_PERCPU_ARRAY, INDEXED, sizeof(struct rf_sampler), 1},
 };
 
 /* The bits of a hash select a line of the filter, so the filter has a power of two of lines. */

@@ -23,6 +23,7 @@ const char *const rf_map_names[RF_MAP_COUNT] = {
 	[RF_MAP_COUNTERS] = "counters",
 	[RF_MAP_LIMIT_COUNTERS] = "limit_counters",
 	[RF_MAP_INTERFACES] = "interfaces",
+	[RF_MAP_SAMPLES] = "samples",
 };
 
 const char *rf_map_in_object(enum rf_map map)

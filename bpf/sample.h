@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The sampler: writes the beginning of one packet in many, with the reason of its verdict, for
+ * those who want to see packets. It is off unless somebody asks, and ends by itself.
+ *
+ * A packet's reason is noted where it is counted, for this CPU. A lease notes nothing, since that
+ * would cost each packet; where nothing is noted, a lease has answered, and is found again.
+ */
+#ifndef RINGFENCE_SAMPLE_H
+#define RINGFENCE_SAMPLE_H
+
+#include "lease_table.h"
+
+/* What is noted: {slots of limits:32 | generation of the rules:23 | 0 | reason + 1:8}; 0: nothing.
+ */
+static __always_inline __u64 note_of(__u32 reason, __u32 limits, __u32 generation)
+{
+	return (__u64)limits << 32 | (generation & 0x7fffff) << 9 | (reason + 1);
+}
+
+static __always_inline __u32 noted_reason(__u64 noted)
+{
+	return (noted & 0xff) - 1;
+}
+
+static __always_inline struct rf_sampler *find_sampler(void)
+{
+	__u32 first = 0;
+
+	return bpf_map_lookup_elem(&samples, &first);
+}
+
+/* Is the answer one of limits? */
+static __always_inline int is_by_limits(__u32 reason)
+{
+	return reason == RF_UNDER_LIMIT || reason == RF_SHADOW_OVER || reason == RF_OVER_LIMIT ||
+	       reason == RF_BANNED || reason == RF_CONTENDED;
+}
+
+/* Returns `reason`, so that the caller need not keep it. */
+__noinline int note_reason(__u32 reason)
+{
+	struct rf_sampler *sampler = find_sampler();
+
+	if (sampler)
+		sampler->noted = note_of(reason, 0, 0);
+	return reason;
+}
+
+__noinline int note_answer(const struct question *question, __u32 reason)
+{
+	struct rf_sampler *sampler = find_sampler();
+
+	if (sampler && question)
+		sampler->noted = note_of(reason, is_by_limits(reason) ? question->limits : 0,
+					 rf_rules_generation(question->who.rules));
+	return reason;
+}
+
+/* The limits of a lease: those that are over where it drops, else all. */
+static __always_inline __u32 limits_of_lease(const struct rf_lease *lease, __u32 reason)
+{
+	if (!is_by_limits(reason))
+		return 0;
+	return 1U << lease->slot0 | 1U << lease->slot1 | 1U << lease->slot2 | 1U << lease->slot3;
+}
+
+static __always_inline __u64 note_by_lease(const struct rf_who *who)
+{
+	struct rf_lease_set *set;
+	struct rf_lease *lease;
+	struct spot spot;
+	__u32 reason;
+
+	if (!find_spot(who, bpf_get_smp_processor_id(), &spot))
+		return 0;
+	set = set_at(spot.place);
+	if (!set)
+		return 0;
+	lease = lease_at(set, spot.place);
+	if (!rf_lease_is_for(lease, who))
+		lease = find_by_tags(who, set, &spot);
+	if (!lease)
+		return 0;
+	reason = rf_answer_reason(lease->answer);
+	return note_of(reason, limits_of_lease(lease, reason), rf_rules_generation(who->rules));
+}
+
+/*
+ * Is a sample due, with this packet? `noted` is 0 where a lease has answered. Inlined, since a call
+ * for each packet would cost more than all of this.
+ */
+static __always_inline int is_sample(int verdict, __u64 *noted)
+{
+	struct rf_sampler *sampler = find_sampler();
+	__u64 left;
+
+	if (!sampler)
+		return 0;
+	*noted = sampler->noted;
+	sampler->noted = 0;
+	if (read_jiffies() >= rf_load(&config.sampling.deadline)) {
+		config.is_sampling = 0;
+		return 0;
+	}
+	if (!(config.sampling.verdicts >> (verdict & 31) & 1))
+		return 0;
+	/* What is left may be of somebody who wanted fewer packets. */
+	left = sampler->left - 1;
+	if (left < config.sampling.one_in) {
+		sampler->left = left;
+		return 0;
+	}
+	sampler->left = config.sampling.one_in - 1;
+	return 1;
+}
+
+/* Is it the reason of this packet, and asked for? What was noted may be of a packet long ago. */
+static __always_inline int is_noted(__u64 noted, int verdict)
+{
+	const __u32 reason = noted_reason(noted);
+
+	return noted && (reason >= RF_FIRST_DROP) == (verdict == XDP_DROP) &&
+	       config.sampling.reasons >> (reason & 31) & 1;
+}
+
+/* Returns the number of bytes. In pieces of two bytes, at which Ethernet frames are aligned. */
+static __always_inline __u32 copy_frame(__u8 *to, struct xdp_md *ctx)
+{
+	const __u8 *from = (void *)(long)ctx->data, *end = (void *)(long)ctx->data_end;
+	__u32 at;
+
+	for (at = 0; at < RF_SAMPLE_BYTES; at += 2) {
+		if (from + 2 > end)
+			break;
+		*(__u16 *)&to[at] = *(const __u16 *)from;
+		from += 2;
+	}
+	if (at >= RF_SAMPLE_BYTES || from + 1 > end)
+		return at;
+	to[at] = *from;
+	return at + 1;
+}
+
+/* The CPU numbers its samples. A compare-and-swap keeps the order of what is before and behind. */
+static __always_inline void write_sample(struct xdp_md *ctx, __u64 noted, __u32 len_bytes)
+{
+	struct rf_sampler *sampler = find_sampler();
+	struct rf_sample *sample;
+	__u64 number;
+
+	if (!sampler)
+		return;
+	number = sampler->taken + 1;
+	sample = &sampler->sample[sampler->taken % RF_SAMPLES];
+	rf_cas(&sample->begun, sample->begun, number);
+	sample->time_ns = read_ns();
+	sample->len_bytes = len_bytes;
+	sample->interface = ctx->ingress_ifindex;
+	sample->limits = noted >> 32;
+	sample->generation = noted >> 9 & 0x7fffff;
+	sample->reason = noted_reason(noted);
+	sample->captured = copy_frame(sample->frame, ctx);
+	rf_cas(&sample->done, sample->done, number);
+	sampler->taken = number;
+}
+
+#endif /* RINGFENCE_SAMPLE_H */
