@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The sampler: which packets it takes, that reason and limit are those of the packet, whoever
+ * answered, and that readers notice what they missed. Frames come from the loopback interface.
+ */
+#include "program.h"
+
+#include <linux/bpf.h>
+#include <linux/udp.h>
+
+#include "fence/reasons.h"
+#include "fence/sampler.h"
+
+#define LO 1
+#define EVERY UINT32_MAX
+#define BOTH (RF_SAMPLE_PASSED | RF_SAMPLE_DROPPED)
+
+static struct rf_sample_reader reader;
+
+static void renew(struct program *program, const struct rf_sampled *wanted)
+{
+	struct rf_error error = {};
+
+	assert_done(rf_fence_sample(&program->fence, wanted, &error), &error);
+}
+
+static void begin(struct program *program, uint32_t one_in, uint32_t verdicts, uint32_t reasons)
+{
+	renew(program, &(struct rf_sampled){one_in, verdicts, reasons});
+}
+
+static int read_samples(struct program *program)
+{
+	struct rf_error error = {};
+	const int count = rf_sample_reader_read(&reader, &program->fence, &error);
+
+	if (count < 0)
+		fail_msg("%s", error.text);
+	return count;
+}
+
+static int setup(void **state)
+{
+	struct rf_error error = {};
+	struct program *program;
+
+	program_run_on(0);
+	program_setup_both(state);
+	program = *state;
+	program_set_time(program, START_NS);
+	assert_done(rf_sample_reader_open(&reader, &program->fence, &error), &error);
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	rf_sample_reader_close(&reader);
+	return program_teardown(state);
+}
+
+/* A UDP packet to port 53, with bytes that tell one packet from another. */
+static struct frame4 frame_of(const char *source, int protocol, unsigned char mark)
+{
+	struct frame4 frame = frame4_from(inet_addr(source));
+	struct udphdr *udp = (struct udphdr *)frame.payload;
+
+	frame.ip.protocol = protocol;
+	frame.ip.tot_len = htons(sizeof(frame) - sizeof(frame.eth));
+	udp->dest = htons(53);
+	udp->len = htons(sizeof(frame.payload));
+	frame.payload[sizeof(frame.payload) - 1] = mark;
+	return frame;
+}
+
+static unsigned int send_one(struct program *program, const char *source, int protocol)
+{
+	static unsigned char mark;
+	struct frame4 frame = frame_of(source, protocol, ++mark);
+
+	return program_run(program->object->progs.ringfence, &frame, sizeof(frame));
+}
+
+static void flood(struct program *program, const char *source, int count)
+{
+	for (int i = 0; i < count; i++)
+		send_one(program, source, IPPROTO_UDP);
+}
+
+static void assert_sample(const struct rf_sample *sample, enum rf_reason reason, uint32_t limits)
+{
+	if (sample->reason != reason || sample->limits != limits)
+		fail_msg("%s of limits %x, not %s of %x", rf_reason_name(sample->reason),
+			 sample->limits, rf_reason_name(reason), limits);
+}
+
+static uint32_t slot(const struct program *program, const char *name)
+{
+	return 1U << program_slot(program, name);
+}
+
+/* All packets are taken, and each sample tells the same as the counters. */
+static void assert_flood(struct program *program, const char *source, int count,
+			 enum rf_reason reason, uint32_t limits)
+{
+	const uint64_t before = program_counters(program).reason[reason].packets;
+	const uint64_t missed = reader.missed;
+
+	flood(program, source, count);
+	assert_int_equal(read_samples(program), count);
+	for (int i = 0; i < count; i++)
+		assert_sample(&reader.sample[i], reason, limits);
+	assert_int_equal(program_counters(program).reason[reason].packets, before + count);
+	assert_int_equal(reader.missed, missed);
+}
+
+static void nothing_is_taken_unless_asked_for(void **state)
+{
+	struct program *program = *state;
+
+	program_apply(program, "deny add 192.0.2.1\n");
+	flood(program, "192.0.2.1", 10);
+	assert_int_equal(read_samples(program), 0);
+	begin(program, 1, RF_SAMPLE_DROPPED, EVERY);
+	assert_int_equal(read_samples(program), 0);
+	assert_true(rf_fence_is_sampling(&program->fence));
+	rf_fence_stop_sampling(&program->fence);
+	flood(program, "192.0.2.1", 10);
+	assert_int_equal(read_samples(program), 0);
+}
+
+static void a_sample_has_the_packet(void **state)
+{
+	struct program *program = *state;
+	unsigned char frame[300];
+	static const size_t lengths[] = {60, 61, 127, 128, 129, 300};
+	struct frame4 head = frame_of("192.0.2.1", IPPROTO_UDP, 0);
+
+	for (size_t i = 0; i < sizeof(frame); i++)
+		frame[i] = i * 7;
+	memcpy(frame, &head, 14 + 20);
+	program_apply(program, "deny add 192.0.2.1\n");
+	begin(program, 1, RF_SAMPLE_DROPPED, EVERY);
+	for (size_t i = 0; i < sizeof(lengths) / sizeof(*lengths); i++) {
+		const struct rf_sample *sample = &reader.sample[0];
+		const size_t length = lengths[i];
+
+		program_run(i % 2 ? program->object->progs.ringfence_frags
+				  : program->object->progs.ringfence,
+			    frame, length);
+		assert_int_equal(read_samples(program), 1);
+		assert_int_equal(sample->len_bytes, length);
+		assert_int_equal(sample->interface, LO);
+		assert_int_equal(sample->time_ns, START_NS);
+		assert_int_equal(sample->captured,
+				 length < RF_SAMPLE_BYTES ? length : RF_SAMPLE_BYTES);
+		assert_memory_equal(sample->frame, frame, sample->captured);
+	}
+}
+
+/* The first packets are answered by the rules, and those that follow by a lease. */
+static void reasons_of_one_limit_are_right(void **state)
+{
+	struct program *program = *state;
+
+	program_apply(program, "limit add other rate 1M/1s match tcp\n"
+			       "limit add dns rate 20/1h match udp dport 53 exact\n"
+			       "limit add spy rate 30/1h match icmp shadow\n");
+	begin(program, 1, BOTH, EVERY);
+	assert_flood(program, "192.0.2.1", 20, RF_UNDER_LIMIT, slot(program, "dns"));
+	assert_flood(program, "192.0.2.1", 60, RF_OVER_LIMIT, slot(program, "dns"));
+	for (int i = 0; i < 40; i++)
+		send_one(program, "192.0.2.2", IPPROTO_ICMP);
+	assert_int_equal(read_samples(program), 40);
+	assert_sample(&reader.sample[29], RF_UNDER_LIMIT, slot(program, "spy"));
+	assert_sample(&reader.sample[30], RF_SHADOW_OVER, slot(program, "spy"));
+	assert_sample(&reader.sample[39], RF_SHADOW_OVER, slot(program, "spy"));
+}
+
+static void a_lease_with_credits_tells_the_limits(void **state)
+{
+	struct program *program = *state;
+
+	program_apply(program, "limit add all rate 1M/1s\nlimit add dns rate 500k/1s match udp\n");
+	begin(program, 1, BOTH, EVERY);
+	for (int i = 0; i < 200; i++) {
+		flood(program, "192.0.2.1", 10);
+		assert_int_equal(read_samples(program), 10);
+		for (int j = 0; j < 10; j++)
+			assert_sample(&reader.sample[j], RF_UNDER_LIMIT,
+				      slot(program, "all") | slot(program, "dns"));
+	}
+	assert_int_equal(reader.missed, 0);
+}
+
+static void of_several_limits_the_one_that_refuses_is_named(void **state)
+{
+	struct program *program = *state;
+
+	program_apply(program, "limit add all rate 1M/1h\n"
+			       "limit add dns rate 20/1h match udp dport 53 exact\n"
+			       "limit add spy rate 5/1h shadow\n");
+	begin(program, 1, RF_SAMPLE_DROPPED, EVERY);
+	flood(program, "192.0.2.1", 20);
+	assert_int_equal(read_samples(program), 0);
+	assert_flood(program, "192.0.2.1", 60, RF_OVER_LIMIT, slot(program, "dns"));
+}
+
+static void bans_and_lists_are_told(void **state)
+{
+	struct program *program = *state;
+
+	program_apply(program, "limit add dns rate 20/1h match udp ban 1h exact\n"
+			       "limit add web rate 20/1h match tcp ban 1h all\n"
+			       "limit add other rate 1M/1s\n"
+			       "deny add 198.51.100.0/24\n"
+			       "allow add 203.0.113.0/24\n");
+	begin(program, 1, BOTH, EVERY);
+	flood(program, "192.0.2.1", 21);
+	read_samples(program);
+	assert_sample(&reader.sample[20], RF_OVER_LIMIT, slot(program, "dns"));
+	assert_flood(program, "192.0.2.1", 60, RF_BANNED, slot(program, "dns"));
+	for (int i = 0; i < 21; i++)
+		send_one(program, "192.0.2.2", IPPROTO_TCP);
+	read_samples(program);
+	assert_flood(program, "192.0.2.2", 60, RF_BANNED, slot(program, "web"));
+	assert_flood(program, "198.51.100.1", 60, RF_DENIED, 0);
+	assert_flood(program, "203.0.113.1", 60, RF_ALLOWED, 0);
+}
+
+static void newcomers_and_frames_without_a_source_are_told(void **state)
+{
+	struct program *program = *state;
+	struct frame4 frame = frame_of("192.0.2.1", IPPROTO_UDP, 0);
+	struct frame6 frame6 = frame6_from("2001:db8::1");
+	char source[32];
+
+	program_apply(program, "limit add all rate 1k/1s\nnewcomers rate 10/1h then closed\n");
+	begin(program, 1, RF_SAMPLE_DROPPED, EVERY);
+	for (int i = 1; i <= 40; i++) {
+		snprintf(source, sizeof(source), "10.0.0.%d", i);
+		send_one(program, source, IPPROTO_UDP);
+	}
+	assert_int_equal(read_samples(program), 30);
+	for (int i = 0; i < 30; i++)
+		assert_sample(&reader.sample[i], RF_NEWCOMER_CLOSED, 0);
+	program_run(program->object->progs.ringfence, &frame, 30);
+	frame.ip.version = 7;
+	program_run(program->object->progs.ringfence, &frame, sizeof(frame));
+	program_run(program->object->progs.ringfence_frags, &frame6, sizeof(frame6));
+	assert_int_equal(read_samples(program), 3);
+	assert_sample(&reader.sample[0], RF_MALFORMED, 0);
+	assert_int_equal(reader.sample[0].captured, 30);
+	assert_sample(&reader.sample[1], RF_MALFORMED, 0);
+	assert_sample(&reader.sample[2], RF_NEWCOMER_CLOSED, 0);
+}
+
+#define TEST(function) cmocka_unit_test_setup_teardown(function, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(nothing_is_taken_unless_asked_for),
+		TEST(a_sample_has_the_packet),
+		TEST(reasons_of_one_limit_are_right),
+		TEST(a_lease_with_credits_tells_the_limits),
+		TEST(of_several_limits_the_one_that_refuses_is_named),
+		TEST(bans_and_lists_are_told),
+		TEST(newcomers_and_frames_without_a_source_are_told),
+	};
+
+	return cmocka_run_group_tests_name("sampler", tests, NULL, NULL);
+}

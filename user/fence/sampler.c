@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/units.h"
+#include "fence/private.h"
+#include "fence/sampler.h"
+
+/* ---- on and off ---- */
+
+bool rf_fence_is_sampling(const struct rf_fence *fence)
+{
+	rf_map_refresh(fence, RF_MAP_CONFIG);
+	return __atomic_load_n(&fence->config->is_sampling, __ATOMIC_ACQUIRE);
+}
+
+static bool is_same(const struct rf_sampling *sampling, const struct rf_sampled *wanted)
+{
+	return sampling->one_in == wanted->one_in && sampling->verdicts == wanted->verdicts &&
+	       sampling->reasons == wanted->reasons;
+}
+
+static const char *verdicts_text(uint32_t verdicts)
+{
+	if (verdicts == RF_SAMPLE_PASSED)
+		return "passed packets";
+	return verdicts == RF_SAMPLE_DROPPED ? "dropped packets" : "packets";
+}
+
+/*
+ * The length of a tick. A fence that never had a limit does not know it, and needs the lock to
+ * learn it.
+ */
+static uint32_t tick_of(const struct rf_fence *fence)
+{
+	const uint32_t known = rf_fence_tick_ns(fence);
+	struct timespec tick = {};
+
+	if (known)
+		return known;
+	clock_getres(CLOCK_MONOTONIC_COARSE, &tick);
+	return tick.tv_nsec > 0 && !tick.tv_sec ? tick.tv_nsec : 10000000;
+}
+
+int rf_fence_sample(struct rf_fence *fence, const struct rf_sampled *wanted, struct rf_error *error)
+{
+	struct rf_sampling *sampling = &fence->config->sampling;
+	const uint64_t now = rf_fence_jiffies(fence);
+
+	if (rf_fence_is_sampling(fence) && sampling->deadline > now && !is_same(sampling, wanted))
+		return rf_error_failed(error, -EBUSY,
+				       "fence '%s': another capture runs, of one in %u %s%s; wait "
+				       "for its end, or use the same words",
+				       fence->name, sampling->one_in,
+				       verdicts_text(sampling->verdicts),
+				       sampling->reasons == UINT32_MAX ? "" : " of some reasons");
+	sampling->one_in = wanted->one_in;
+	sampling->verdicts = wanted->verdicts;
+	sampling->reasons = wanted->reasons;
+	__atomic_store_n(&sampling->deadline, now + RF_SAMPLING_NS / tick_of(fence) + 1,
+			 __ATOMIC_RELEASE);
+	__atomic_store_n(&fence->config->is_sampling, 1, __ATOMIC_RELEASE);
+	return 0;
+}
+
+void rf_fence_stop_sampling(struct rf_fence *fence)
+{
+	__atomic_store_n(&fence->config->is_sampling, 0, __ATOMIC_RELEASE);
+}
+
+/* ---- reading ---- */
+
+static int read_now(struct rf_sample_reader *reader, const struct rf_fence *fence,
+		    struct rf_error *error)
+{
+	const uint32_t first = 0;
+
+	if (bpf_map_lookup_elem(fence->map_fd[RF_MAP_SAMPLES], &first, reader->now))
+		return rf_fence_fail_map(error, RF_MAP_SAMPLES, -errno);
+	return 0;
+}
+
+int rf_sample_reader_open(struct rf_sample_reader *reader, const struct rf_fence *fence,
+			  struct rf_error *error)
+{
+	const int cpus = libbpf_num_possible_cpus();
+	int err;
+
+	*reader = (struct rf_sample_reader){};
+	if (cpus < 0)
+		return rf_error_failed(error, cpus, "cannot count the CPUs: %s", strerror(-cpus));
+	reader->cpus = cpus;
+	reader->now = calloc(cpus, sizeof(*reader->now));
+	reader->read = calloc(cpus, sizeof(*reader->read));
+	reader->sample = calloc((size_t)cpus * RF_SAMPLES, sizeof(*reader->sample));
+	if (!reader->now || !reader->read || !reader->sample)
+		return rf_fence_fail_map(error, RF_MAP_SAMPLES, -ENOMEM);
+	err = read_now(reader, fence, error);
+	for (int i = 0; i < cpus && !err; i++)
+		reader->read[i] = reader->now[i].taken;
+	return err;
+}
+
+void rf_sample_reader_close(struct rf_sample_reader *reader)
+{
+	free(reader->now);
+	free(reader->read);
+	free(reader->sample);
+	*reader = (struct rf_sample_reader){};
+}
+
+static int by_time(const void *a, const void *b)
+{
+	const struct rf_sample *one = a, *other = b;
+
+	return (one->time_ns > other->time_ns) - (one->time_ns < other->time_ns);
+}
+
+/* A map that others can write may hold anything. */
+static bool is_sound(const struct rf_sample *sample)
+{
+	return sample->reason < RF_REASON_COUNT && sample->captured <= RF_SAMPLE_BYTES &&
+	       sample->captured <= sample->len_bytes;
+}
+
+/* The samples of one CPU that are new; `count` is how many there are of the CPUs before. */
+static int take_new(struct rf_sample_reader *reader, int cpu, int count)
+{
+	const struct rf_sampler *now = &reader->now[cpu];
+	const uint64_t unread = now->taken - reader->read[cpu];
+
+	if (unread > RF_SAMPLES) {
+		reader->missed += unread - RF_SAMPLES;
+		reader->read[cpu] = now->taken - RF_SAMPLES;
+	}
+	while (reader->read[cpu] != now->taken) {
+		const uint64_t number = ++reader->read[cpu];
+		const struct rf_sample *sample = &now->sample[(number - 1) % RF_SAMPLES];
+
+		if (sample->done == number && sample->begun == number && is_sound(sample))
+			reader->sample[count++] = *sample;
+		else
+			reader->missed++;
+	}
+	return count;
+}
+
+int rf_sample_reader_read(struct rf_sample_reader *reader, const struct rf_fence *fence,
+			  struct rf_error *error)
+{
+	int count = 0, err = read_now(reader, fence, error);
+
+	for (int i = 0; i < reader->cpus && !err; i++)
+		count = take_new(reader, i, count);
+	if (!err && count)
+		qsort(reader->sample, count, sizeof(*reader->sample), by_time);
+	return err ? err : count;
+}

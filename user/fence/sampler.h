@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Samples of packets, which the program takes while somebody wants them. Who wants them renews that
+ * all the time: it ends by itself soon after the last one has left, or was killed.
+ */
+#ifndef RINGFENCE_SAMPLER_H
+#define RINGFENCE_SAMPLER_H
+
+#include "fence/fence.h"
+
+#define RF_ONE_IN_DEFAULT 1024
+#define RF_ONE_IN_MAX (1U << 30)
+#define RF_SAMPLING_NS (3 * RF_NS_PER_S)       /* so long after the last renewal it ends */
+#define RF_SAMPLING_RENEW_NS (RF_NS_PER_S / 2) /* so often it is renewed */
+
+/* Which packets. */
+struct rf_sampled {
+	uint32_t one_in;
+	uint32_t verdicts; /* RF_SAMPLE_PASSED | RF_SAMPLE_DROPPED */
+	uint32_t reasons;  /* bit set of enum rf_reason */
+};
+
+/*
+ * Begins to take these packets, or goes on. -EBUSY: somebody takes others. Only for a fence that
+ * may be changed. Takes no lock, which a command would hold as long as it runs.
+ */
+int rf_fence_sample(struct rf_fence *fence, const struct rf_sampled *wanted,
+		    struct rf_error *error);
+/* Does the program take samples? */
+bool rf_fence_is_sampling(const struct rf_fence *fence);
+/* Ends it at once, also for others, who begin anew when they see that. */
+void rf_fence_stop_sampling(struct rf_fence *fence);
+
+/* A reader of samples; there may be any number of them, also of a fence that may only be read. */
+struct rf_sample_reader {
+	int cpus;
+	struct rf_sampler *now; /* of each CPU */
+	uint64_t *read;		/* the last number of each CPU that was read */
+	struct rf_sample *sample;
+	uint64_t missed; /* overwritten before they were read, or meanwhile */
+};
+
+/* From now on. Close the reader even after an error. */
+int rf_sample_reader_open(struct rf_sample_reader *reader, const struct rf_fence *fence,
+			  struct rf_error *error);
+void rf_sample_reader_close(struct rf_sample_reader *reader);
+/* Returns how many samples are new, sorted by time, in reader->sample; or an error. */
+int rf_sample_reader_read(struct rf_sample_reader *reader, const struct rf_fence *fence,
+			  struct rf_error *error);
+
+#endif /* RINGFENCE_SAMPLER_H */
