@@ -254,6 +254,119 @@ static void newcomers_and_frames_without_a_source_are_told(void **state)
 	assert_sample(&reader.sample[2], RF_NEWCOMER_CLOSED, 0);
 }
 
+/* Of passed packets none is counted where only drops are wanted. */
+static void one_in_n_of_what_is_wanted_is_taken(void **state)
+{
+	struct program *program = *state;
+
+	program_apply(program, "deny add 192.0.2.1\nlimit add dns rate 10/1h match udp exact\n");
+	begin(program, 10, RF_SAMPLE_DROPPED, EVERY);
+	for (int i = 0; i < 100; i++) {
+		flood(program, "192.0.2.1", 1);
+		flood(program, "203.0.113.1", i < 10);
+	}
+	assert_int_equal(read_samples(program), 10);
+	for (int i = 0; i < 10; i++)
+		assert_sample(&reader.sample[i], RF_DENIED, 0);
+	rf_fence_stop_sampling(&program->fence);
+	begin(program, 1, RF_SAMPLE_DROPPED, 1U << RF_OVER_LIMIT);
+	flood(program, "192.0.2.1", 10);
+	flood(program, "203.0.113.1", 10);
+	assert_int_equal(read_samples(program), 10);
+	for (int i = 0; i < 10; i++)
+		assert_sample(&reader.sample[i], RF_OVER_LIMIT, slot(program, "dns"));
+}
+
+/* Each CPU has a count and samples of its own. */
+static void every_cpu_takes_its_own(void **state)
+{
+	struct program *program = *state;
+
+	program_apply(program, "deny add 192.0.2.1\n");
+	begin(program, 10, RF_SAMPLE_DROPPED, EVERY);
+	flood(program, "192.0.2.1", 5);
+	if (sysconf(_SC_NPROCESSORS_ONLN) < 2)
+		skip();
+	program_run_on(1);
+	flood(program, "192.0.2.1", 15);
+	program_run_on(0);
+	flood(program, "192.0.2.1", 10);
+	assert_int_equal(read_samples(program), 2 + 2);
+}
+
+static void what_is_overwritten_counts_as_missed(void **state)
+{
+	struct program *program = *state;
+
+	program_apply(program, "deny add 192.0.2.1\n");
+	begin(program, 1, RF_SAMPLE_DROPPED, EVERY);
+	flood(program, "192.0.2.1", RF_SAMPLES + 9);
+	assert_int_equal(read_samples(program), RF_SAMPLES);
+	assert_int_equal(reader.missed, 9);
+	for (int i = 0; i < RF_SAMPLES; i++)
+		assert_int_equal(reader.sample[i].done, 9 + 1 + i);
+	flood(program, "192.0.2.1", 3);
+	assert_int_equal(read_samples(program), 3);
+	assert_int_equal(reader.missed, 9);
+}
+
+/* A sample that is being written while it is copied, and one that nobody can have written. */
+static void a_torn_sample_counts_as_missed(void **state)
+{
+	struct program *program = *state;
+	const int fd = program->fence.map_fd[RF_MAP_SAMPLES];
+	struct rf_sampler *values = calloc(reader.cpus, sizeof(*values));
+	const uint32_t first = 0;
+
+	assert_non_null(values);
+	program_apply(program, "deny add 192.0.2.1\n");
+	begin(program, 1, RF_SAMPLE_DROPPED, EVERY);
+	flood(program, "192.0.2.1", 5);
+	assert_int_equal(bpf_map_lookup_elem(fd, &first, values), 0);
+	values[0].sample[1].begun += RF_SAMPLES;
+	values[0].sample[2].captured = RF_SAMPLE_BYTES + 1;
+	values[0].sample[3].reason = RF_REASON_COUNT;
+	assert_int_equal(bpf_map_update_elem(fd, &first, values, BPF_EXIST), 0);
+	free(values);
+	assert_int_equal(read_samples(program), 2);
+	assert_int_equal(reader.sample[1].done, 5);
+	assert_int_equal(reader.missed, 3);
+}
+
+static void it_ends_by_itself(void **state)
+{
+	struct program *program = *state;
+
+	program_apply(program, "deny add 192.0.2.1\n");
+	begin(program, 1, RF_SAMPLE_DROPPED, EVERY);
+	program_set_time(program, START_NS + RF_SAMPLING_NS - TICK_NS);
+	assert_flood(program, "192.0.2.1", 5, RF_DENIED, 0);
+	begin(program, 1, RF_SAMPLE_DROPPED, EVERY);
+	program_set_time(program, START_NS + 2 * RF_SAMPLING_NS - 2 * TICK_NS);
+	assert_flood(program, "192.0.2.1", 5, RF_DENIED, 0);
+	program_set_time(program, START_NS + 2 * RF_SAMPLING_NS + TICK_NS);
+	flood(program, "192.0.2.1", 5);
+	assert_int_equal(read_samples(program), 0);
+	assert_false(rf_fence_is_sampling(&program->fence));
+	assert_int_equal(program->config->after_verdict, 0);
+}
+
+static void two_share_it_only_with_the_same_words(void **state)
+{
+	const struct rf_sampled other = {8, RF_SAMPLE_PASSED, EVERY};
+	struct program *program = *state;
+	struct rf_error error = {};
+
+	program_apply(program, "deny add 192.0.2.1\n");
+	begin(program, 1, RF_SAMPLE_DROPPED, EVERY);
+	begin(program, 1, RF_SAMPLE_DROPPED, EVERY);
+	assert_int_equal(rf_fence_sample(&program->fence, &other, &error), -EBUSY);
+	assert_non_null(strstr(error.text, "one in 1 dropped packets"));
+	/* Nobody has renewed it. */
+	program_set_time(program, START_NS + RF_SAMPLING_NS + TICK_NS);
+	renew(program, &other);
+}
+
 #define TEST(function) cmocka_unit_test_setup_teardown(function, setup, teardown)
 
 int main(void)
@@ -266,6 +379,12 @@ int main(void)
 		TEST(of_several_limits_the_one_that_refuses_is_named),
 		TEST(bans_and_lists_are_told),
 		TEST(newcomers_and_frames_without_a_source_are_told),
+		TEST(one_in_n_of_what_is_wanted_is_taken),
+		TEST(every_cpu_takes_its_own),
+		TEST(what_is_overwritten_counts_as_missed),
+		TEST(a_torn_sample_counts_as_missed),
+		TEST(it_ends_by_itself),
+		TEST(two_share_it_only_with_the_same_words),
 	};
 
 	return cmocka_run_group_tests_name("sampler", tests, NULL, NULL);
