@@ -17,6 +17,7 @@
 #include <string.h>
 
 #include "bans.h"
+#include "rows.h"
 #include "seen.h"
 
 #define PATH_MAX_STEPS 4096
@@ -55,8 +56,6 @@ static const struct row *row;
 static __u64 now;
 static struct facts facts[SOURCES];
 static const char *failure;
-static double all_schedules;
-static __u64 all_states;
 
 static struct {
 	int cpu; /* -1: the clock */
@@ -350,38 +349,31 @@ static void start_row(void)
 	}
 }
 
-static bool run_row(int number)
+static struct found explore_row(void)
 {
 	double schedules;
 
 	start_row();
 	seen_clear();
 	schedules = explore();
-	printf("%sok %d - every interleaving, bans: %s\n", failure ? "not " : "", number,
-	       row->title);
-	if (failure)
-		print_path();
-	printf("# %.3g schedules, %llu states%s%s\n", schedules, seen_count, failure ? "; " : "",
-	       failure ? failure : "");
-	fflush(stdout);
-	all_schedules += schedules;
-	all_states += seen_count;
-	return !failure;
+	return (struct found){failure, schedules, seen_count};
 }
 
-/* Until a row fails. A number: that row alone. */
+static const char *begin_row(int i)
+{
+	row = &rows[i];
+	return row->title;
+}
+
 int main(int argc, char **argv)
 {
-	const int only = argc > 1 ? atoi(argv[1]) : 0;
-	bool failed = false;
+	const struct rows all = {
+		.name = "bans",
+		.count = ROWS,
+		.begin = begin_row,
+		.explore = explore_row,
+		.print_path = print_path,
+	};
 
-	printf("1..%d\n", only ? 1 : ROWS);
-	for (int i = 0; i < ROWS && !failed; i++) {
-		row = &rows[i];
-		if (!only || only == i + 1)
-			failed = !run_row(i + 1);
-	}
-	if (!failed && !only)
-		printf("# bans: %.3g schedules, %llu states\n", all_schedules, all_states);
-	return failed ? 1 : 0;
+	return rows_run(&all, argc, argv);
 }

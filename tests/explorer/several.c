@@ -14,9 +14,9 @@
  * Speaks TAP. A failure prints the schedule that leads to it.
  */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "rows.h"
 #include "seen.h"
 #include "several.h"
 
@@ -38,8 +38,6 @@ static const struct row rows[] = {
 const struct row *row;
 struct rf_policy policy[LIMITS];
 static const char *failure;
-static double all_schedules;
-static __u64 all_states;
 static int forfeits, answers; /* in all schedules: there must be some */
 
 /* What was charged, and what remains beside the windows. */
@@ -352,7 +350,7 @@ static void start(int limit)
 	seen_clear();
 }
 
-static bool run_row(int number)
+static struct found explore_row(void)
 {
 	double schedules = 0;
 	__u64 states = 0;
@@ -368,32 +366,25 @@ static bool run_row(int number)
 		failure = "no schedule forfeits anything";
 	if (!failure && row->leases && !answers)
 		failure = "no schedule spends a credit";
-	printf("%sok %d - every interleaving, several: %s\n", failure ? "not " : "", number,
-	       row->title);
-	if (failure)
-		print_path();
 	printf("# forfeited %d, answered by leases %d\n", forfeits, answers);
-	printf("# %.3g schedules, %llu states%s%s\n", schedules, states, failure ? "; " : "",
-	       failure ? failure : "");
-	fflush(stdout);
-	all_schedules += schedules;
-	all_states += states;
-	return !failure;
+	return (struct found){failure, schedules, states};
 }
 
-/* Until a row fails. A number: that row alone. */
+static const char *begin_row(int i)
+{
+	row = &rows[i];
+	return row->title;
+}
+
 int main(int argc, char **argv)
 {
-	const int only = argc > 1 ? atoi(argv[1]) : 0;
-	bool failed = false;
+	const struct rows all = {
+		.name = "several",
+		.count = ROWS,
+		.begin = begin_row,
+		.explore = explore_row,
+		.print_path = print_path,
+	};
 
-	printf("1..%d\n", only ? 1 : ROWS);
-	for (int i = 0; i < ROWS && !failed; i++) {
-		row = &rows[i];
-		if (!only || only == i + 1)
-			failed = !run_row(i + 1);
-	}
-	if (!failed && !only)
-		printf("# several: %.3g schedules, %llu states\n", all_schedules, all_states);
-	return failed ? 1 : 0;
+	return rows_run(&all, argc, argv);
 }

@@ -10,9 +10,9 @@
  * What must hold is in slots_checks.c. Speaks TAP. A failure prints the schedule that leads to it.
  */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "rows.h"
 #include "seen.h"
 #include "slots.h"
 
@@ -24,8 +24,6 @@ static __u32 now; /* in ticks */
 static int ticks;
 struct ghost ghost;
 const char *failure;
-static double all_schedules;
-static __u64 all_states;
 
 static struct {
 	int cpu; /* -1: the clock */
@@ -271,7 +269,7 @@ static void seat_source(int index, const struct sitting *sitting)
 	rf_known_filter_add(&shared.line, hash_of(sitting->key));
 }
 
-static bool run_row(int number)
+static struct found explore_row(void)
 {
 	double schedules;
 
@@ -292,31 +290,24 @@ static bool run_row(int number)
 	seen_clear();
 	check_state();
 	schedules = failure ? 0 : explore();
-	printf("%sok %d - every interleaving, slots: %s\n", failure ? "not " : "", number,
-	       row->title);
-	if (failure)
-		print_path();
-	printf("# %.3g schedules, %llu states%s%s\n", schedules, seen_count, failure ? "; " : "",
-	       failure ? failure : "");
-	fflush(stdout);
-	all_schedules += schedules;
-	all_states += seen_count;
-	return !failure;
+	return (struct found){failure, schedules, seen_count};
 }
 
-/* Until a row fails. A number: that row alone. */
+static const char *begin_row(int i)
+{
+	row = &slots_rows[i];
+	return row->title;
+}
+
 int main(int argc, char **argv)
 {
-	const int only = argc > 1 ? atoi(argv[1]) : 0;
-	bool failed = false;
+	const struct rows all = {
+		.name = "slots",
+		.count = slots_row_count,
+		.begin = begin_row,
+		.explore = explore_row,
+		.print_path = print_path,
+	};
 
-	printf("1..%d\n", only ? 1 : slots_row_count);
-	for (int i = 0; i < slots_row_count && !failed; i++) {
-		row = &slots_rows[i];
-		if (!only || only == i + 1)
-			failed = !run_row(i + 1);
-	}
-	if (!failed && !only)
-		printf("# slots: %.3g schedules, %llu states\n", all_schedules, all_states);
-	return failed ? 1 : 0;
+	return rows_run(&all, argc, argv);
 }

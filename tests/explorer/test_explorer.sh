@@ -59,8 +59,8 @@ fixed_parts_of() {
 	case $1 in
 	explorer) echo explorer machine bounds leases hash trace seen \
 		rows_{sliding,fixed,weighted,log,bucket,leases} ;;
-	slots) echo slots slots_rows slots_checks replay seen ;;
-	*) echo "$1" replay seen ;;
+	slots) echo slots slots_rows slots_checks rows replay seen ;;
+	*) echo "$1" rows replay seen ;;
 	esac
 }
 

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* The rows of a program of its own (slots, several, bans): runs them, and speaks TAP. */
+#ifndef RINGFENCE_EXPLORER_ROWS_H
+#define RINGFENCE_EXPLORER_ROWS_H
+
+#include <linux/types.h>
+
+/* What the search of a row found. */
+struct found {
+	const char *failure; /* NULL: none */
+	double schedules;
+	__u64 states;
+};
+
+struct rows {
+	const char *name; /* of the program */
+	int count;
+	const char *(*begin)(int i); /* Chooses a row. Returns its title. */
+	struct found (*explore)(void);
+	void (*print_path)(void); /* the schedule that leads to a failure */
+};
+
+/* Until a row fails. An argument is a number: that row alone. Returns the exit status. */
+int rows_run(const struct rows *rows, int argc, char **argv);
+
+#endif /* RINGFENCE_EXPLORER_ROWS_H */
