@@ -41,7 +41,7 @@ PURE := $(addprefix user/,base/error.c base/hardware.c base/prefix.c base/printa
 		$(addprefix watch/,cells.c metrics.c metrics_text.c monotonic.c peaks.c privacy.c snapshot.c)) \
 	$(wildcard user/watch/e[pv]*.c) \
 	$(filter-out %/file.c %/rulefile.c,$(wildcard user/rules/*.c)) $(wildcard user/doctor/diagnose*.c) \
-	$(addprefix user/daemon/,feed.c pace.c request.c settings.c settings_text.c)
+	$(addprefix user/daemon/,feed.c pace.c request.c settings.c settings_text.c sink_exec.c sink_file.c sink_journal.c)
 LIBRARY := $(filter-out build/user/cli/main.o,$(COMMAND_OBJECTS))
 UNIT_TESTS := $(patsubst tests/unit/%.c,build/tests/unit/%,$(wildcard tests/unit/test_*.c))
 PROG_TESTS := $(patsubst tests/prog/%.c,build/tests/prog/%,$(wildcard tests/prog/test_*.c))
