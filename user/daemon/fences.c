@@ -102,6 +102,7 @@ static void forget(struct rf_watching *watching, int i)
 
 	rf_say("fence '%s': it is gone", one->found.name);
 	close_one(one);
+	rf_record_end(one->record);
 	rf_record_release(one->record);
 	free(one);
 	watching->of[i] = watching->of[--watching->count];

@@ -84,9 +84,8 @@ static int take_settings(struct loop *loop, const struct rf_settings *settings,
 	err = rf_child_prepare(&loop->child, settings, error);
 	if (err)
 		return err;
-	rf_records_close(&loop->watching.records);
 	loop->settings = *settings;
-	rf_records_prepare(settings);
+	rf_records_prepare(&loop->watching.records, settings);
 	loop->pace = rf_pace_start(settings->interval_ns);
 	say_where(loop);
 	return 0;
@@ -231,6 +230,7 @@ static void turn(struct loop *loop, const sigset_t *while_waiting)
 		find(loop);
 	if (rf_time_awake() >= loop->scan_at_ns)
 		scan(loop);
+	rf_records_turn(&loop->watching.records);
 	wait_on(loop, feed(loop), while_waiting);
 }
 

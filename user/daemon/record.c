@@ -18,7 +18,7 @@
 #define SAVE_BYTES (16 << 10)
 #define SAVE_NS (10 * RF_NS_PER_S)
 
-void rf_records_prepare(const struct rf_settings *settings)
+static void make_directory(const struct rf_settings *settings)
 {
 	const struct group *group;
 
@@ -117,6 +117,28 @@ static void say_notes(struct rf_history *history)
 		rf_say("%s", note);
 }
 
+/* ---- a scan ---- */
+
+static void count_events(struct rf_record *record)
+{
+	for (size_t i = 0; i < record->telling.count; i++) {
+		const struct rf_event *event = &record->telling.event[i];
+
+		rf_metrics_count_event(record->metrics, event->type);
+		for (int type = 0; type < RF_EVENT_TYPES; type++)
+			if (event->left_out[type])
+				rf_metrics_count_suppressed(record->metrics, type,
+							    event->left_out[type]);
+	}
+}
+
+static int write_events(struct rf_record *record, struct rf_error *error)
+{
+	int err = rf_telling_record(&record->telling, record->history, error);
+
+	return err ? err : save(record, error);
+}
+
 /* One transaction. */
 static int write_scan(struct rf_record *record, const struct rf_settings *settings,
 		      const struct rf_fence *fence, const struct rf_snapshot *snapshot,
@@ -130,17 +152,34 @@ static int write_scan(struct rf_record *record, const struct rf_settings *settin
 	if (!err)
 		err = put_rules(record->history, settings, fence, snapshot, error);
 	if (!err)
-		err = save(record, error);
+		err = write_events(record, error);
 	if (!err)
 		return rf_history_commit(record->history, error);
 	rf_history_commit(record->history, &ignored); /* gives the scan up */
 	return err;
 }
 
+/* Returns whether all of it is in the history. */
+static bool write_or_say(struct rf_record *record, const struct rf_settings *settings,
+			 const struct rf_fence *fence, const struct rf_snapshot *snapshot)
+{
+	struct rf_error error = {};
+	const int err = write_scan(record, settings, fence, snapshot, &error);
+
+	if (err)
+		say_once(record, &error);
+	else
+		record->said = (struct rf_error){};
+	rf_metrics_note_history(record->metrics, rf_history_bytes(record->history),
+				rf_history_errors(record->history));
+	say_notes(record->history);
+	return !err;
+}
+
 void rf_record_scan(struct rf_record *record, const struct rf_settings *settings,
 		    const struct rf_fence *fence, const struct rf_snapshot *snapshot)
 {
-	struct rf_error error = {};
+	bool is_recorded = false;
 
 	if (!record)
 		return;
@@ -148,15 +187,47 @@ void rf_record_scan(struct rf_record *record, const struct rf_settings *settings
 	if (!record->history && *settings->history)
 		open_history(record, settings);
 	rf_metrics_take(record->metrics, snapshot);
-	if (!record->history)
+	rf_telling_take(&record->telling, settings, record->history, snapshot);
+	count_events(record);
+	if (record->history)
+		is_recorded = write_or_say(record, settings, fence, snapshot);
+	rf_telling_give(&record->telling, record->outlets, is_recorded);
+}
+
+static int write_end(struct rf_record *record, uint64_t time_ns, struct rf_error *error)
+{
+	struct rf_snapshot *none = calloc(1, sizeof(*none));
+	struct rf_error ignored;
+	int err;
+
+	if (!none)
+		return -ENOMEM;
+	none->time_ns = time_ns;
+	err = rf_history_begin(record->history, none, error);
+	free(none);
+	if (!err)
+		err = write_events(record, error);
+	if (!err)
+		return rf_history_commit(record->history, error);
+	rf_history_commit(record->history, &ignored);
+	return err;
+}
+
+void rf_record_end(struct rf_record *record)
+{
+	const uint64_t now = rf_time_wall();
+	struct rf_error error = {};
+	bool is_recorded = false;
+
+	if (!record)
 		return;
-	if (write_scan(record, settings, fence, snapshot, &error))
+	rf_telling_gone(&record->telling, now);
+	count_events(record);
+	if (record->history)
+		is_recorded = !write_end(record, now, &error);
+	if (*error.text)
 		say_once(record, &error);
-	else
-		record->said = (struct rf_error){};
-	rf_metrics_note_history(record->metrics, rf_history_bytes(record->history),
-				rf_history_errors(record->history));
-	say_notes(record->history);
+	rf_telling_give(&record->telling, record->outlets, is_recorded);
 }
 
 void rf_record_miss(struct rf_record *record)
@@ -189,6 +260,7 @@ static struct rf_record *add(struct rf_records *records, const char *fence)
 		return NULL;
 	}
 	snprintf(record->fence, sizeof(record->fence), "%s", fence);
+	record->outlets = records->outlets;
 	records->of[records->count++] = record;
 	return record;
 }
@@ -197,7 +269,7 @@ struct rf_record *rf_records_take(struct rf_records *records, const char *fence)
 {
 	struct rf_record *record = find(records, fence) ?: add(records, fence);
 
-	if (!record || record->is_taken)
+	if (!record || record->is_taken || !record->outlets)
 		return NULL;
 	record->is_taken = true;
 	return record;
@@ -220,19 +292,39 @@ void rf_record_release(struct rf_record *record)
 	record->is_taken = false;
 }
 
-void rf_records_close(struct rf_records *records)
+static void close_all(struct rf_records *records)
 {
 	for (int i = 0; i < records->count; i++)
 		close_history(records->of[i]);
 }
 
+void rf_records_prepare(struct rf_records *records, const struct rf_settings *settings)
+{
+	close_all(records);
+	if (!records->outlets)
+		records->outlets = calloc(1, sizeof(*records->outlets));
+	if (records->outlets)
+		rf_outlets_open(records->outlets, settings);
+	make_directory(settings);
+}
+
+void rf_records_turn(struct rf_records *records)
+{
+	if (records->outlets)
+		rf_outlets_turn(records->outlets);
+}
+
 void rf_records_free(struct rf_records *records)
 {
-	rf_records_close(records);
+	close_all(records);
 	for (int i = 0; i < records->count; i++) {
 		rf_metrics_free(records->of[i]->metrics);
+		rf_telling_end(&records->of[i]->telling);
 		free(records->of[i]);
 	}
 	free(records->of);
+	if (records->outlets)
+		rf_outlets_close(records->outlets);
+	free(records->outlets);
 	*records = (struct rf_records){};
 }

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What is kept of the scans of a fence: its history and its metrics. It is found by the fence's
- * name, and outlives the fence: so the counters of a fence that comes back never step back.
+ * What is kept of the scans of a fence: its history, its metrics and its events. It is found by the
+ * fence's name, and outlives the fence: so the counters of a fence that comes back never step back.
  */
 #ifndef RINGFENCE_DAEMON_RECORD_H
 #define RINGFENCE_DAEMON_RECORD_H
 
 #include "daemon/settings.h"
+#include "daemon/telling.h"
 #include "watch/history.h"
 #include "watch/metrics.h"
 
@@ -19,18 +20,28 @@ struct rf_record {
 	struct rf_history *history; /* NULL: none, or it cannot be opened */
 	uint64_t open_at_ns;	    /* when to try again, likewise */
 	struct rf_error said;	    /* the last failure; it is said once */
+	struct rf_telling telling;
+	struct rf_outlets *outlets; /* of all records */
 };
 
 struct rf_records {
 	struct rf_record **of;
 	int count;
+	struct rf_outlets *outlets;
 };
 
-/* Makes the directory of the history where it is missing. A warning, where that fails. */
-void rf_records_prepare(const struct rf_settings *settings);
+/*
+ * Takes new settings: closes all histories, and makes the directory of the history where it is
+ * missing. A warning, where that fails.
+ */
+void rf_records_prepare(struct rf_records *records, const struct rf_settings *settings);
+/* Whenever the daemon wakes up. */
+void rf_records_turn(struct rf_records *records);
 /* The record for a fence that was attached. NULL: another fence has its name, or no memory. */
 struct rf_record *rf_records_take(struct rf_records *records, const char *fence);
-/* The fence is gone. Any argument may be NULL, here and below. */
+/* The fence is gone, which is an event. Any argument may be NULL, here and below. */
+void rf_record_end(struct rf_record *record);
+/* Nobody watches the fence any more. */
 void rf_record_release(struct rf_record *record);
 /* Takes a scan, and records it as the settings say. A failure is said, and costs that scan alone.
  */
@@ -38,8 +49,6 @@ void rf_record_scan(struct rf_record *record, const struct rf_settings *settings
 		    const struct rf_fence *fence, const struct rf_snapshot *snapshot);
 /* The scan failed. */
 void rf_record_miss(struct rf_record *record);
-/* Closes all histories: the settings are others now. */
-void rf_records_close(struct rf_records *records);
 void rf_records_free(struct rf_records *records);
 
 #endif /* RINGFENCE_DAEMON_RECORD_H */

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The events of one fence on their way: first into the history, together with what a restart must
+ * know, and then to all other sinks. So a daemon that is killed in between has not told anything
+ * that it does not know afterwards.
+ */
+#ifndef RINGFENCE_DAEMON_TELLING_H
+#define RINGFENCE_DAEMON_TELLING_H
+
+#include "daemon/outlets.h"
+#include "watch/events.h"
+#include "watch/history.h"
+
+struct rf_telling {
+	struct rf_events *events; /* NULL: there was no scan yet */
+	char fence[RF_NAME_SIZE];
+	enum rf_told told;
+	struct rf_event *event; /* of this scan, as they may be told */
+	size_t count, capacity;
+	bool is_unsaved; /* there is something that the state on disk does not have */
+};
+
+/* Takes a scan. `history` may be NULL; the state is then in a file beside the one of the events. */
+void rf_telling_take(struct rf_telling *telling, const struct rf_settings *settings,
+		     struct rf_history *history, const struct rf_snapshot *snapshot);
+/* The fence is gone. */
+void rf_telling_gone(struct rf_telling *telling, uint64_t time_ns);
+/* Within a transaction. */
+int rf_telling_record(struct rf_telling *telling, struct rf_history *history,
+		      struct rf_error *error);
+/* Afterwards. `is_recorded`: the history has them, and the state. */
+void rf_telling_give(struct rf_telling *telling, struct rf_outlets *outlets, bool is_recorded);
+void rf_telling_end(struct rf_telling *telling);
+
+#endif /* RINGFENCE_DAEMON_TELLING_H */
