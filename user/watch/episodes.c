@@ -156,5 +156,5 @@ bool rf_episode_go_on(struct rf_events *events, struct rf_episode *episode, bool
 	episode->dropped += event->dropped;
 	episode->passed += event->passed;
 	episode->quiet_ns = is_on ? 0 : episode->quiet_ns + events->passed_ns;
-	return episode->quiet_ns >= events->quiet_ns;
+	return episode->quiet_ns >= RF_EVENTS_QUIET_S * RF_NS_PER_S;
 }

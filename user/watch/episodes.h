@@ -54,7 +54,6 @@ struct rf_events {
 	uint64_t number;		 /* of the last id */
 	uint64_t seq;			 /* of the last event */
 	int64_t tokens_ns;		 /* a second of them is an event that may be told */
-	uint64_t quiet_ns;		 /* that end an episode */
 	struct rf_event left_out;	 /* what was left out since that was told last */
 	uint64_t left_out_ns;		 /* for how long there is something */
 	struct rf_episode attached, newcomers, flood, full, errors;

@@ -13,7 +13,6 @@ struct rf_events *rf_events_open(const char *state)
 	if (!events)
 		return NULL;
 	events->tokens_ns = RF_EVENTS_BURST * RF_EVENT_TOKEN_NS;
-	events->quiet_ns = RF_EVENTS_QUIET_S * RF_NS_PER_S;
 	events->has_changed = true;
 	if (state)
 		rf_events_restore(events, state);
@@ -23,11 +22,6 @@ struct rf_events *rf_events_open(const char *state)
 void rf_events_close(struct rf_events *events)
 {
 	free(events);
-}
-
-void rf_events_set_quiet(struct rf_events *events, uint64_t quiet_ns)
-{
-	events->quiet_ns = quiet_ns;
 }
 
 bool rf_events_changed(const struct rf_events *events)

@@ -43,7 +43,4 @@ bool rf_events_changed(const struct rf_events *events);
  * a source of a network that is remembered takes its place. NULL: no memory.
  */
 char *rf_events_state(struct rf_events *events, enum rf_told told);
-/* For tests alone: how long it must be quiet. */
-void rf_events_set_quiet(struct rf_events *events, uint64_t quiet_ns);
-
 #endif /* RINGFENCE_EVENTS_H */

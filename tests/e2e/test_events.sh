@@ -1,0 +1,161 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0
+# Events of a real fence: what a flood, bans, rules and a daemon that is killed make of the log.
+#
+#   outside                            inside
+#   out0  ---------- wire 0 -------->  ${port[0]}  a fence, watched
+
+# shellcheck disable=SC2317 # functions are called by check and eventually
+# shellcheck source=tests/e2e/private.sh
+source "$(dirname "$0")/private.sh"
+# shellcheck source=tests/e2e/lib.sh
+source "$(dirname "$0")/lib.sh"
+
+gid=$(getent group ringfence | cut -d: -f3)
+member="setpriv --reuid=60712 --regid=60712 --groups=$gid --bounding-set=-all --inh-caps=-all"
+log=$scratch/log
+chmod 755 "$scratch"
+install -m 755 build/ringfence-watch "$scratch/watch"
+mkdir -p /run/ringfence
+mount -t bpf -o mode=0700 bpf /run/ringfence || bail 'cannot mount a bpffs at /run/ringfence'
+
+# Each run has a directory of its own for history, file and program.
+own() { # NAME
+	own=$scratch/$1
+	events=$own/events.jsonl
+	mkdir "$own" && chown 60712 "$own"
+	printf '#!/bin/sh\ncat >>%s/told\n' "$own" >"$own/program"
+	chmod 755 "$own/program"
+}
+
+daemon() { # WORDS
+	# shellcheck disable=SC2086
+	start inside $member "$scratch/watch" listen off events file "$events" exec "$own/program" \
+		"$@" >"$log" 2>&1
+	daemon_pid=$started_pid
+	eventually grep -q '^fence' "$log" || bail "the daemon does not start: $(<"$log")"
+}
+
+# Lines of the log, by a filter of jq.
+lines() { # FILTER
+	jq -c "select($1)" "$events" 2>/dev/null
+}
+
+has() { # FILTER
+	[ -n "$(lines "$1")" ]
+}
+
+flood() { # FLOW…
+	local flows=() flow
+
+	for flow; do
+		flows+=(flow "$flow")
+	done
+	outside build/tests/traffic send dev out0 to 02:00:00:00:00:02 "${flows[@]}" >/dev/null
+}
+
+# Each id that has started has ended, once, and nothing else has an end.
+pairs() {
+	jq -r 'select(.type | test("limited|started|attached|released|ended|detached")) |
+		"\(.id) \(.type | test("released|ended|detached"))"' "$events" | sort | uniq -c |
+		awk '{ n[$2]++; bad += $1 != 1 } END { for (i in n) bad += n[i] != 2; print bad + 0, length(n) }'
+}
+
+# The numbers that are missing, less those that are told as left out.
+unexplained() {
+	jq -s '(map(.seq) | max - min + 1) - length - (map(.left_out // 0) | add)' "$events"
+}
+
+make_network 1
+eth=${port[0]}
+ringfence attach "$eth" >"$scratch/attached" || bail "attach: $(<"$scratch/attached")"
+ringfence apply - >"$scratch/log" <<-'RULES'
+	limit add all rate 1k/1s
+	limit add udp rate 100/1m match udp dport 53 ban 3s
+RULES
+
+# ---- a flood, and a daemon that is killed in the middle of it ----
+
+own flood
+daemon history "$own/history" sources full
+check 'a fence that is found was attached' eventually has '.type == "attached"'
+sleep 1.2 # what is lost from now on is new to a scan
+began=$(date +%s.%N)
+flood src=192.0.2.66,count=5000,proto=tcp
+check 'a source that is limited is an event' eventually has '.type == "source_limited" and .source == "192.0.2.66/32"'
+late=$(lines '.type == "source_limited"' | jq -r .time)
+is "$(awk -v began="$began" -v line="$(date -d "$late" +%s.%N)" 'BEGIN { print (line - began <= 1.5) }')" 1 \
+	"it is told 1.5 s after the packet at most ($late, sent from $began on)"
+matches "$(lines '.type == "source_limited"' | jq -c '[.limit, .rate, .reason, (.dropped > 3000), .fence]')" \
+	"\[\"all\",\"1k/1s\",\"over_limit\",true,\"$eth\"\]" 'it has the limit, its rate and why'
+flood src=192.0.2.67,count=500,dport=53 src=2001:db8::7,count=500,dport=53
+check 'a ban that starts is an event' eventually has '.type == "ban_started" and .source == "192.0.2.67/32"'
+check 'of IPv6 too' eventually has '.type == "ban_started" and .source == "2001:db8::/64"'
+stop KILL "$daemon_pid"
+ringfence limit change all rate 2k/1s >"$scratch/out"
+daemon history "$own/history" sources full
+check 'a ban that ended meanwhile has its end' eventually has '.type == "ban_ended" and .source == "192.0.2.67/32"'
+check 'rules that were changed meanwhile are an event' \
+	eventually has '.type == "rules_changed" and .detail == "while nobody watched"'
+is "$(lines '.type == "attached"' | wc -l)" 1 'the fence was attached once, for a daemon that was started twice'
+ringfence limit change all rate 1k/1s >"$scratch/out"
+check 'rules that change are told' eventually has '.detail == "changed all from 2k/1s to 1k/1s"'
+ringfence limit change all rate 3k/1s confirm 2s >"$scratch/out"
+check 'a trial that nobody confirms is told' eventually has '.type == "trial_reverted"'
+ringfence limit change all rate 100/1s >"$scratch/out" # which 150 sources are over at once
+for _ in 1 2 3; do
+	flood src=10.0.0.0,sources=150,count=60000,proto=tcp
+	sleep 0.5
+done
+check 'a flood is one event' eventually has '.type == "flood_started"'
+is "$(lines '.type == "flood_started"' | wc -l)" 1 'however many sources it has'
+check 'what is left out is told' eventually has '.type == "suppressed" and .left_out > 0'
+stop KILL "$daemon_pid"
+daemon history "$own/history" sources full
+for _ in {1..45}; do
+	has '.type == "flood_ended"' && has '.type == "source_released" and .source == "192.0.2.66/32"' && break
+	sleep 1
+done
+check 'the flood ends' has '.type == "flood_ended"'
+check 'a source is released' has '.type == "source_released" and .source == "192.0.2.66/32"'
+is "$(lines '.source == "192.0.2.66/32"' | jq -r .id | sort -u | wc -l)" 1 'under the id of its start, two kills later'
+ringfence detach "$eth" >"$scratch/out"
+check 'a fence that goes was detached' eventually has '.type == "detached"'
+matches "$(pairs)" '0 [0-9]+' 'each start has one end, over two kills'
+is "$(unexplained)" 0 'the gaps in the numbers are what was left out'
+is "$(sqlite3 "$own/history/$eth.db" 'SELECT seq, type, id, limit_name FROM events ORDER BY seq' | sha256sum)" \
+	"$(jq -r '[.seq, .type, .id // "", .limit // ""] | join("|")' "$events" | sha256sum)" \
+	'the history has the same events'
+check 'the program got events' test -s "$own/told"
+is "$(jq -c 'select(.schema != 1)' "$own/told" | wc -l)" 0 'each as JSON'
+is "$(stat -c %a "$events")" 640 'only the group may read the file'
+stop TERM "$daemon_pid"
+is "$?" 0 'the daemon ends well'
+
+# ---- addresses that may not be told; a state without a history ----
+
+for told in none prefix; do
+	own "$told"
+	ringfence attach "$eth" >"$scratch/attached" || bail "attach: $(<"$scratch/attached")"
+	ringfence limit add all rate 1k/1s ban 2s >"$scratch/out"
+	if [ "$told" = none ]; then history=off; else history=$own/history; fi
+	daemon history "$history" sources "$told"
+	check "$told: attached" eventually has '.type == "attached"'
+	sleep 1.2
+	flood src=192.0.2.66,count=5000,proto=tcp src=2001:db8:1:2::7,count=5000,proto=tcp
+	check "$told: a source that is limited" eventually has '.type == "source_limited"'
+	stop KILL "$daemon_pid"
+	daemon history "$history" sources "$told"
+	check "$told: a ban that ended" eventually has '.type == "ban_ended"'
+	ringfence detach "$eth" >"$scratch/out"
+	check "$told: detached" eventually has '.type == "detached"'
+	stop TERM "$daemon_pid"
+	matches "$(pairs)" '0 5' "$told: each start has one end, over a kill"
+	is "$(unexplained)" 0 "$told: the numbers have no gap"
+	is "$(grep -rlE '192\.0\.2\.[1-9]|2001:db8:1:2' "$own" "$log")" '' "$told: no file has an address in full"
+done
+is "$(jq -r '.source // empty' "$events" | sort -u | xargs)" '192.0.2.0/24 2001:db8:1::/48' 'prefix: networks are told'
+is "$(jq -r '.source // empty' "$scratch/none/events.jsonl")" '' 'none: nothing is told'
+check 'none: without a history the state is in a file' test -s "$scratch/none/events.jsonl.$eth.state"
+
+done_testing
