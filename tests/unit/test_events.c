@@ -151,17 +151,17 @@ static void a_burst_of_sources_is_bounded(void **state)
 	watch->row[200].new_dropped = 6; /* the worst is told */
 	feed(watch);
 	expect(watch, RF_EVENT_FLOOD_STARTED, 1);
-	/* The flood took one of the burst. */
-	expect(watch, RF_EVENT_SOURCE_LIMITED, RF_EVENTS_BURST - RF_EVENTS_RESERVED - 1);
+	/* Each pays for its end as well; so did the fence and the flood. */
+	expect(watch, RF_EVENT_SOURCE_LIMITED, 43);
 	assert_int_equal(watch->got.event[2].source.word[0], watch->row[200].source.word[0]);
 	for (int i = 0; i < RF_EVENTS_SUPPRESSED_S; i++)
 		feed(watch);
 	expect(watch, RF_EVENT_SUPPRESSED, 1);
 	left_out = made_last(&watch->got, RF_EVENT_SUPPRESSED);
-	assert_int_equal(left_out->left_out[RF_EVENT_SOURCE_LIMITED], 250 - 89);
+	assert_int_equal(left_out->left_out[RF_EVENT_SOURCE_LIMITED], 250 - 43);
 	assert_int_equal(left_out->worst_count, RF_EVENT_WORST);
-	be_quiet(watch, 100);
-	expect(watch, RF_EVENT_SOURCE_RELEASED, 89);
+	be_quiet(watch, RF_EVENTS_QUIET_S);
+	expect(watch, RF_EVENT_SOURCE_RELEASED, 43);
 }
 
 static void the_worst_sources_are_kept(void **state)

@@ -21,7 +21,7 @@ struct truth {
 struct log {
 	uint64_t seq;	   /* of the last line */
 	uint64_t missing;  /* numbers that no line had, and nothing explains yet */
-	uint64_t lines;	   /* but those of RF_EVENT_SUPPRESSED, and of a fence that went */
+	uint64_t lines;	   /* but those of RF_EVENT_SUPPRESSED */
 	uint64_t began_ns; /* awake */
 	struct rf_event open[4 * RF_EVENTS_SOURCES];
 	size_t opens;
@@ -143,7 +143,7 @@ static void judge(void *context, const struct rf_event *event)
 	assert_true(event->seq > log->seq);
 	log->missing += event->seq - log->seq - 1;
 	log->seq = event->seq;
-	log->lines += event->type != RF_EVENT_SUPPRESSED && !log->is_gone;
+	log->lines += event->type != RF_EVENT_SUPPRESSED;
 	log->reverted += event->type == RF_EVENT_TRIAL_REVERTED;
 	if (event->type == RF_EVENT_SUPPRESSED)
 		judge_left_out(log, event);
@@ -300,7 +300,6 @@ static void begin(struct world *world, uint64_t random, enum rf_told told)
 	world->events = rf_events_open(NULL);
 }
 
-/* A fence that goes may end more than a burst at once: those are paid for afterwards. */
 static void run(struct world *world)
 {
 	for (int scan = 0; scan < SCANS; scan++) {

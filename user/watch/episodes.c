@@ -26,11 +26,32 @@ static bool is_of_source(enum rf_event_type type)
 	return type <= RF_EVENT_BAN_ENDED;
 }
 
-bool rf_events_may_tell(const struct rf_events *events, enum rf_event_type type)
+/* A start pays for its end too, which so never has to wait. */
+static int64_t cost(enum rf_event_type type)
+{
+	switch (type) {
+	case RF_EVENT_SOURCE_LIMITED:
+	case RF_EVENT_BAN_STARTED:
+	case RF_EVENT_NEWCOMERS_LIMITED:
+	case RF_EVENT_FLOOD_STARTED:
+	case RF_EVENT_ATTACHED:
+		return 2 * RF_EVENT_TOKEN_NS;
+	case RF_EVENT_SOURCE_RELEASED:
+	case RF_EVENT_BAN_ENDED:
+	case RF_EVENT_NEWCOMERS_RELEASED:
+	case RF_EVENT_FLOOD_ENDED:
+	case RF_EVENT_DETACHED:
+		return 0;
+	default:
+		return RF_EVENT_TOKEN_NS;
+	}
+}
+
+static bool may_tell(const struct rf_events *events, enum rf_event_type type)
 {
 	const int64_t reserved = is_of_source(type) ? RF_EVENTS_RESERVED : 0;
 
-	return events->tokens_ns >= (reserved + 1) * RF_EVENT_TOKEN_NS;
+	return events->tokens_ns >= reserved * RF_EVENT_TOKEN_NS + cost(type);
 }
 
 /* Keeps the worst sources of what is left out, the worst one first. */
@@ -55,7 +76,7 @@ static void note_worst(struct rf_event *left_out, const struct rf_event *event)
 
 static void give(struct rf_events *events, struct rf_event *event)
 {
-	events->tokens_ns -= RF_EVENT_TOKEN_NS;
+	events->tokens_ns -= cost(event->type);
 	events->sink(events->context, event);
 }
 
@@ -69,7 +90,7 @@ void rf_events_leave_out(struct rf_events *events, struct rf_event *event)
 
 bool rf_events_tell(struct rf_events *events, struct rf_event *event)
 {
-	if (!rf_events_may_tell(events, event->type)) {
+	if (!may_tell(events, event->type)) {
 		rf_events_leave_out(events, event);
 		return false;
 	}
@@ -128,12 +149,9 @@ void rf_episode_start(struct rf_events *events, struct rf_episode *episode, stru
 	episode->is_told = rf_events_tell(events, event);
 }
 
-bool rf_episode_end(struct rf_events *events, struct rf_episode *episode, struct rf_event *event,
-		    bool at_once)
+void rf_episode_end(struct rf_events *events, struct rf_episode *episode, struct rf_event *event)
 {
 	if (episode->is_told) {
-		if (!at_once && !rf_events_may_tell(events, event->type))
-			return false;
 		event->dropped = episode->dropped;
 		event->passed = episode->passed;
 		name_event(events, episode, event);
@@ -142,7 +160,6 @@ bool rf_episode_end(struct rf_events *events, struct rf_episode *episode, struct
 	}
 	*episode = (struct rf_episode){};
 	events->has_changed = true;
-	return true;
 }
 
 bool rf_episode_go_on(struct rf_events *events, struct rf_episode *episode, bool is_on,

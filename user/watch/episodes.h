@@ -76,8 +76,6 @@ struct rf_events {
 
 /* An event of now. */
 struct rf_event rf_event_of(const struct rf_events *events, enum rf_event_type type);
-/* Is there room for an event of this type, beside what is reserved? */
-bool rf_events_may_tell(const struct rf_events *events, enum rf_event_type type);
 void rf_events_leave_out(struct rf_events *events, struct rf_event *event);
 /* Tells an event, or leaves it out. Returns whether it was told. */
 bool rf_events_tell(struct rf_events *events, struct rf_event *event);
@@ -85,9 +83,7 @@ bool rf_events_tell(struct rf_events *events, struct rf_event *event);
 void rf_events_tell_left_out(struct rf_events *events, bool at_once);
 
 void rf_episode_start(struct rf_events *events, struct rf_episode *episode, struct rf_event *event);
-/* Returns false where the end has to wait, which it does not if `at_once`. */
-bool rf_episode_end(struct rf_events *events, struct rf_episode *episode, struct rf_event *event,
-		    bool at_once);
+void rf_episode_end(struct rf_events *events, struct rf_episode *episode, struct rf_event *event);
 /* Starts it where it is not under way and `is_on`; counts quiet time. Returns whether to end it. */
 bool rf_episode_go_on(struct rf_events *events, struct rf_episode *episode, bool is_on,
 		      struct rf_event *event);

@@ -102,7 +102,7 @@ void rf_events_gone(struct rf_events *events, uint64_t time_ns, rf_event_sink si
 	rf_events_end_sources(events);
 	rf_events_end_fence(events);
 	event = rf_event_of(events, RF_EVENT_DETACHED);
-	rf_episode_end(events, &events->attached, &event, true);
+	rf_episode_end(events, &events->attached, &event);
 	rf_events_tell_left_out(events, true);
 	*events->identity = '\0';
 	events->has_rules = events->has_before = false;

@@ -104,7 +104,7 @@ static void feed_flood(struct rf_events *events, const struct news *news)
 	if (!rf_episode_go_on(events, &events->flood, is_flood(events, news), &event))
 		return;
 	event = rf_event_of(events, RF_EVENT_FLOOD_ENDED);
-	rf_episode_end(events, &events->flood, &event, false);
+	rf_episode_end(events, &events->flood, &event);
 }
 
 /* ---- newcomers ---- */
@@ -138,7 +138,7 @@ static void feed_newcomers(struct rf_events *events, const struct rf_snapshot *s
 	if (!rf_episode_go_on(events, &events->newcomers, is_on, &event))
 		return;
 	event = rf_event_of(events, RF_EVENT_NEWCOMERS_RELEASED);
-	rf_episode_end(events, &events->newcomers, &event, false);
+	rf_episode_end(events, &events->newcomers, &event);
 }
 
 /* ---- windows ---- */
@@ -193,8 +193,8 @@ void rf_events_end_fence(struct rf_events *events)
 	struct rf_event newcomers = rf_event_of(events, RF_EVENT_NEWCOMERS_RELEASED);
 
 	if (events->newcomers.number)
-		rf_episode_end(events, &events->newcomers, &newcomers, true);
+		rf_episode_end(events, &events->newcomers, &newcomers);
 	if (events->flood.number)
-		rf_episode_end(events, &events->flood, &flood, true);
+		rf_episode_end(events, &events->flood, &flood);
 	events->full = events->errors = (struct rf_episode){};
 }

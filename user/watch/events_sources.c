@@ -131,14 +131,13 @@ static struct rf_held held_of(const struct rf_prefix *source, uint32_t limit_id,
 
 /* ---- over a limit ---- */
 
-static bool release(struct rf_events *events, struct rf_held *held, const char *detail,
-		    bool at_once)
+static void release(struct rf_events *events, struct rf_held *held, const char *detail)
 {
 	struct rf_event event = event_of(events, RF_EVENT_SOURCE_RELEASED, held);
 
 	if (*detail)
 		snprintf(event.detail, sizeof(event.detail), "%s", detail);
-	return rf_episode_end(events, &held->episode, &event, at_once);
+	rf_episode_end(events, &held->episode, &event);
 }
 
 /* `row` is NULL where the source has no window. */
@@ -149,7 +148,7 @@ static void go_on(struct rf_events *events, struct rf_held *held, const struct r
 
 	held->weight = dropped > held->weight / 2 ? dropped : held->weight / 2;
 	if (rf_episode_go_on(events, &held->episode, dropped, &event))
-		release(events, held, "", false);
+		release(events, held, "");
 }
 
 /* The worst of those without state, the worst one first. */
@@ -196,34 +195,27 @@ static void feed_rows(struct rf_events *events, const struct rf_source_rows *row
 		go_on(events, held++, NULL);
 }
 
-/* The one to give up for a worse one; NULL: none may be. */
-static struct rf_held *least(struct rf_events *events)
+static struct rf_held *least(struct rf_held_list *list)
 {
-	const bool may_tell = rf_events_may_tell(events, RF_EVENT_SOURCE_RELEASED);
-	struct rf_held *least = NULL;
+	struct rf_held *least = &list->held[0];
 
-	for (size_t i = 0; i < events->sources.count; i++) {
-		struct rf_held *held = &events->sources.held[i];
-
-		if (held->episode.is_told && !may_tell)
-			continue;
-		if (!least || held->weight < least->weight)
-			least = held;
-	}
+	for (size_t i = 1; i < list->count; i++)
+		if (list->held[i].weight < least->weight)
+			least = &list->held[i];
 	return least;
 }
 
-/* By twice, so that equals do not take turns. */
+/* A worse one takes the place of the least; worse by twice, so that equals do not take turns. */
 static bool make_room(struct rf_events *events, uint64_t dropped)
 {
 	struct rf_held *held;
 
 	if (events->sources.count < RF_EVENTS_SOURCES)
 		return true;
-	held = least(events);
-	if (!held || dropped / 2 <= held->weight ||
-	    !release(events, held, "others lose more packets", false))
+	held = least(&events->sources);
+	if (dropped / 2 <= held->weight)
 		return false;
+	release(events, held, "others lose more packets");
 	drop_ended(&events->sources);
 	return true;
 }
@@ -312,11 +304,11 @@ static void feed_ban(struct rf_events *events, const struct rf_ban_row *row)
 		start_ban(events, row, &source);
 }
 
-static void end_ban(struct rf_events *events, struct rf_held *held, bool at_once)
+static void end_ban(struct rf_events *events, struct rf_held *held)
 {
 	struct rf_event event = event_of(events, RF_EVENT_BAN_ENDED, held);
 
-	rf_episode_end(events, &held->episode, &event, at_once);
+	rf_episode_end(events, &held->episode, &event);
 }
 
 void rf_events_feed_bans(struct rf_events *events, const struct rf_snapshot *snapshot)
@@ -329,7 +321,7 @@ void rf_events_feed_bans(struct rf_events *events, const struct rf_snapshot *sna
 		feed_ban(events, &snapshot->bans.row[i]);
 	for (size_t i = 0; i < bans->count; i++)
 		if (!bans->held[i].is_seen)
-			end_ban(events, &bans->held[i], false);
+			end_ban(events, &bans->held[i]);
 	drop_ended(bans);
 	events->bans_seen = snapshot->bans.now;
 }
@@ -339,8 +331,8 @@ void rf_events_feed_bans(struct rf_events *events, const struct rf_snapshot *sna
 void rf_events_end_sources(struct rf_events *events)
 {
 	for (size_t i = 0; i < events->bans.count; i++)
-		end_ban(events, &events->bans.held[i], true);
+		end_ban(events, &events->bans.held[i]);
 	for (size_t i = 0; i < events->sources.count; i++)
-		release(events, &events->sources.held[i], "", true);
+		release(events, &events->sources.held[i], "");
 	events->bans.count = events->sources.count = 0;
 }
