@@ -485,6 +485,23 @@ static void later_version(void **state)
 	assert_non_null(strstr(error.text, "later version"));
 }
 
+/* The first scan of a process has cells, and no totals: the next process must not meet them. */
+static void restarted_at_once(void **state)
+{
+	struct made made;
+
+	(void)state;
+	made_begin(&made, 4, 3000);
+	for (int i = 0; i < 3; i++) {
+		struct rf_history *history = open_history();
+
+		made_step(&made, SECOND, 100);
+		record(&made, history, 512);
+		rf_history_close(history);
+	}
+	assert_true(ask("SELECT count(DISTINCT id >> 16) FROM cells") == 3);
+}
+
 /* ---- killed ---- */
 
 #define KILLS 40
@@ -757,6 +774,7 @@ static const struct CMUnitTest tests[] = {
 	ROW_OF("damaged pages are put aside", damaged_at_the_start, 8192),
 	ROW("a file that is damaged while it is open", damaged_while_open),
 	ROW("a file of a later version stays as it is", later_version),
+	ROW("a restart before the second scan", restarted_at_once),
 	ROW("killed at any moment", killed_at_any_moment),
 	ROW("a disk that fills", disk_fills_at_once),
 	ROW("a reader that does not end", reader_that_stays),

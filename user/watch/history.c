@@ -13,11 +13,24 @@
 
 /* ---- opening ---- */
 
+/*
+ * The last scan that wrote anything. The first scan of a process has no totals, since it does not
+ * know its interval; yet it may have cells.
+ */
+static int64_t last_scan(struct rf_db *db, int64_t otherwise)
+{
+	return rf_db_int(db, otherwise,
+			 "SELECT max(scan) FROM (SELECT max(scan) AS scan FROM totals UNION ALL "
+			 "SELECT max(id) >> 16 FROM cells UNION ALL "
+			 "SELECT max(id) >> 16 FROM sources)",
+			 "");
+}
+
 static void read_last(struct rf_history *history)
 {
 	struct rf_db *db = &history->db;
 
-	history->scan = rf_db_int(db, 0, "SELECT max(scan) FROM totals", "");
+	history->scan = last_scan(db, 0);
 	history->minute = rf_db_int(db, 0, "SELECT max(minute) FROM minutes", "");
 	history->next_seq = rf_db_int(db, 0, "SELECT max(seq) FROM events", "") + 1;
 	history->counted = history->counted_before = (struct rf_counted){};
@@ -184,7 +197,7 @@ int rf_history_add(struct rf_history *history, const struct rf_snapshot *snapsho
 static void count_failure(struct rf_history *history)
 {
 	history->errors++;
-	history->scan = rf_db_int(&history->db, history->scan, "SELECT max(scan) FROM totals", "");
+	history->scan = last_scan(&history->db, history->scan);
 	/* Numbers that were given in this transaction are void. */
 	history->series_count = history->names_count = 0;
 	history->counted = history->counted_before;
