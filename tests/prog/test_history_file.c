@@ -1,0 +1,330 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The writer of history: the file, and what it survives. */
+#include "history.h"
+
+/* ---- the file ---- */
+
+static void file_is_protected(void **state)
+{
+	static const char *const names[] = {"eth0.db", "eth0.db-wal", "eth0.db-shm"};
+	struct rf_history *history, *second = NULL;
+	struct rf_error error;
+	struct stat file;
+
+	(void)state;
+	umask(0);
+	assert_int_equal(chown(directory, -1, 12), 0);
+	history = open_history();
+	for (int closed = 0; closed < 2; closed++) {
+		for (int i = 0; i < 3; i++) {
+			assert_int_equal(stat(path_of(names[i]), &file), 0);
+			assert_int_equal(file.st_mode & 0777, 0640);
+			assert_int_equal(file.st_gid, 12);
+		}
+		if (!closed) {
+			assert_int_equal(rf_history_open(&second, &settings, "eth0", &error),
+					 -EBUSY);
+			assert_non_null(strstr(error.text, "another process"));
+			rf_history_close(history);
+		}
+	}
+	assert_int_equal(chown(directory, -1, 0), 0);
+}
+
+static void damage(const char *name, long at, int bytes)
+{
+	FILE *file = fopen(path_of(name), "r+");
+
+	assert_non_null(file);
+	assert_int_equal(fseek(file, at, SEEK_SET), 0);
+	for (int i = 0; i < bytes; i++)
+		fputc(0xa5, file);
+	fclose(file);
+}
+
+static int count_damaged(void)
+{
+	char command[128];
+	int count = -1;
+	FILE *file;
+
+	snprintf(command, sizeof(command), "ls %s | grep -c 'eth0.db.damaged-[0-9TZ]*$'",
+		 directory);
+	file = popen(command, "r");
+	assert_int_equal(fscanf(file, "%d", &count), 1);
+	pclose(file);
+	return count;
+}
+
+static void damaged_at_the_start(void **state)
+{
+	const long at = (intptr_t)*state;
+	struct rf_history *history = open_history();
+	char note[RF_HISTORY_NOTE_SIZE];
+	struct made made;
+
+	made_begin(&made, 2, 1000);
+	record(&made, history, 0);
+	record_seconds(&made, history, 60, 100);
+	rf_history_close(history);
+	assert_int_equal(truncate(path_of("eth0.db-wal"), 0), 0);
+	damage("eth0.db", at, 6000);
+	history = open_history();
+	assert_true(rf_history_note(history, note));
+	assert_non_null(strstr(note, "eth0.db.damaged-"));
+	assert_false(rf_history_note(history, note));
+	record_seconds(&made, history, 3, 100);
+	rf_history_close(history);
+	assert_int_equal(count_damaged(), 1);
+	assert_int_equal(ask("SELECT count(*) FROM totals"), 2);
+	made_end(&made);
+}
+
+static void damaged_while_open(void **state)
+{
+	struct rf_history *history = open_history();
+	char note[RF_HISTORY_NOTE_SIZE];
+	struct rf_error error;
+	struct made made;
+	int failed = 0;
+
+	(void)state;
+	made_begin(&made, 2, 1000);
+	record(&made, history, 0);
+	for (int i = 0; i < 700; i++) {
+		made_step(&made, SECOND, 100);
+		record(&made, history, 512);
+	}
+	damage("eth0.db", 4096, ask("PRAGMA page_count") * 4096 - 8192);
+	for (int i = 0; i < 700; i++) {
+		made_step(&made, SECOND, 100);
+		failed += made_record(&made, history, 512, &error) != 0;
+	}
+	assert_in_range(failed, 1, 5);
+	assert_int_equal(rf_history_errors(history), failed);
+	assert_true(rf_history_note(history, note));
+	rf_history_close(history);
+	assert_int_equal(count_damaged(), 1);
+	assert_true(has("SELECT count(*) FROM totals"));
+	made_end(&made);
+}
+
+static void later_version(void **state)
+{
+	struct rf_history *history = open_history();
+	struct rf_error error;
+	struct rf_db db;
+
+	(void)state;
+	rf_history_close(history);
+	assert_int_equal(rf_db_open(&db, path_of("eth0.db"), SQLITE_OPEN_READWRITE), SQLITE_OK);
+	assert_int_equal(rf_db_exec(&db, "PRAGMA user_version = 99"), SQLITE_OK);
+	rf_db_close(&db);
+	assert_int_equal(rf_history_open(&history, &settings, "eth0", &error), -EPROTO);
+	assert_non_null(strstr(error.text, "later version"));
+}
+
+/* The first scan of a process has cells, and no totals: the next process must not meet them. */
+static void restarted_at_once(void **state)
+{
+	struct made made;
+
+	(void)state;
+	made_begin(&made, 4, 3000);
+	for (int i = 0; i < 3; i++) {
+		struct rf_history *history = open_history();
+
+		made_step(&made, SECOND, 100);
+		record(&made, history, 512);
+		rf_history_close(history);
+	}
+	assert_true(ask("SELECT count(DISTINCT id >> 16) FROM cells") == 3);
+}
+
+/* ---- killed ---- */
+
+#define KILLS 40
+
+/* Records for ever, and writes what it has counted into a pipe after each commit. */
+static void write_until_killed(int pipe_fd)
+{
+	struct rf_history *history = open_history();
+	struct made made;
+
+	made_begin(&made, 4, 3000);
+	made.snapshot.time_ns += ask("SELECT coalesce(max(scan), 0) FROM totals") * SECOND;
+	for (;;) {
+		made_step(&made, SECOND, 100);
+		record(&made, history, 512);
+		if (write(pipe_fd, "x", 1) != 1)
+			_exit(1);
+	}
+}
+
+static void killed_at_any_moment(void **state)
+{
+	uint64_t random = unit_seed();
+	int64_t scans = 0;
+
+	(void)state;
+	for (int i = 0; i < KILLS; i++) {
+		int fds[2], status;
+		char byte;
+		pid_t child;
+
+		assert_int_equal(pipe(fds), 0);
+		child = fork();
+		assert_true(child >= 0);
+		if (!child)
+			write_until_killed(fds[1]);
+		close(fds[1]);
+		for (int n = unit_below(&random, 12); n-- > 0;)
+			assert_int_equal(read(fds[0], &byte, 1), 1);
+		usleep(unit_below(&random, 30000));
+		assert_int_equal(kill(child, SIGKILL), 0);
+		assert_int_equal(waitpid(child, &status, 0), child);
+		assert_true(WIFSIGNALED(status));
+		close(fds[0]);
+		if (access(path_of("eth0.db"), F_OK))
+			continue;
+		rf_history_close(open_history());
+		assert_int_equal(ask("SELECT count(*) FROM pragma_integrity_check WHERE "
+				     "integrity_check = 'ok'"),
+				 1);
+		assert_true(ask("SELECT count(*) FROM totals") >= scans);
+		scans = ask("SELECT count(*) FROM totals");
+		/* No scan without its totals, and none with half of its counts. */
+		assert_int_equal(ask("SELECT count(*) FROM counts WHERE id >> 16 NOT IN "
+				     "(SELECT scan FROM totals)"),
+				 0);
+	}
+	assert_int_equal(count_damaged(), 0);
+	assert_true(scans > KILLS);
+}
+
+/* ---- no room ---- */
+
+static void mount_small(const char *size)
+{
+	char options[32];
+
+	snprintf(options, sizeof(options), "size=%s,mode=755", size);
+	assert_int_equal(mount("none", directory, "tmpfs", 0, options), 0);
+}
+
+static void fill_disk(const char *name, long bytes)
+{
+	FILE *file = fopen(path_of(name), "w");
+
+	assert_non_null(file);
+	for (long i = 0; i < bytes; i += 4096) {
+		static const char page[4096] = "x";
+
+		if (fwrite(page, sizeof(page), 1, file) != 1)
+			break;
+	}
+	fclose(file);
+}
+
+/* The disk is full at once, in the middle of a transaction: nothing but those scans is lost. */
+static void disk_fills_at_once(void **state)
+{
+	struct rf_history *history;
+	char note[RF_HISTORY_NOTE_SIZE];
+	struct rf_error error;
+	struct made made;
+	int failed = 0;
+
+	(void)state;
+	mount_small("8m");
+	history = open_history();
+	made_begin(&made, 2, 1000);
+	record(&made, history, 0);
+	record_seconds(&made, history, 21, 100);
+	fill_disk("hog", 8 << 20);
+	for (int i = 0; i < 60; i++) {
+		made_step(&made, SECOND, 100);
+		failed += made_record(&made, history, 512, &error) != 0;
+	}
+	assert_true(failed > 0);
+	assert_true(rf_history_note(history, note));
+	assert_non_null(strstr(note, "less than 5 %"));
+	assert_int_equal(unlink(path_of("hog")), 0);
+	record_seconds(&made, history, 30, 100);
+	assert_true(rf_history_note(history, note));
+	assert_non_null(strstr(note, "goes on"));
+	rf_history_close(history);
+	assert_int_equal(ask("SELECT count(*) FROM pragma_integrity_check WHERE "
+			     "integrity_check = 'ok'"),
+			 1);
+	assert_int_equal(ask(PACKETS_OF("passed")) +
+				 ask("SELECT coalesce(sum(passed), 0) FROM gaps"),
+			 made.passed);
+	made_end(&made);
+	assert_int_equal(umount(directory), 0);
+}
+
+static bool has_note(struct rf_history *history, const char *text)
+{
+	char note[RF_HISTORY_NOTE_SIZE];
+	bool found = false;
+
+	while (rf_history_note(history, note))
+		found |= strstr(note, text) != NULL;
+	return found;
+}
+
+/* A reader that does not end: the log stays short, and what is missing is a gap. */
+static void reader_that_stays(void **state)
+{
+	struct rf_history *history;
+	struct rf_db reader;
+	struct made made;
+	struct stat log;
+
+	(void)state;
+	settings.at_most = 8 << 20;
+	history = open_history();
+	made_begin(&made, 2, 1000);
+	record(&made, history, 0);
+	record_seconds(&made, history, 5, 100);
+	assert_int_equal(rf_db_open(&reader, path_of("eth0.db"), SQLITE_OPEN_READONLY), SQLITE_OK);
+	assert_int_equal(rf_db_exec(&reader, "BEGIN; SELECT count(*) FROM totals"), SQLITE_OK);
+	for (int i = 0; i < 1500; i++) {
+		made_step(&made, SECOND, 100);
+		record(&made, history, 512);
+	}
+	assert_int_equal(stat(path_of("eth0.db-wal"), &log), 0);
+	assert_in_range(log.st_size, 18 << 20, 20 << 20);
+	assert_true(has_note(history, "has not ended"));
+	rf_db_close(&reader);
+	record_seconds(&made, history, 5, 100);
+	assert_true(has_note(history, "the reader has ended"));
+	rf_history_close(history);
+	assert_int_equal(ask("SELECT count(*) FROM gaps WHERE why = 'reader'"), 1);
+	assert_int_equal(ask("SELECT max(time) FROM totals"), made.snapshot.time_ns / MS);
+	made_end(&made);
+}
+
+static const struct CMUnitTest tests[] = {
+	ROW("who may read the file, and one writer", file_is_protected),
+	ROW_OF("a damaged header is put aside", damaged_at_the_start, 0),
+	ROW_OF("damaged pages are put aside", damaged_at_the_start, 8192),
+	ROW("a file that is damaged while it is open", damaged_while_open),
+	ROW("a file of a later version stays as it is", later_version),
+	ROW("a restart before the second scan", restarted_at_once),
+	ROW("killed at any moment", killed_at_any_moment),
+	ROW("a disk that fills", disk_fills_at_once),
+	ROW("a reader that does not end", reader_that_stays),
+};
+
+int main(void)
+{
+	int failed;
+
+	if (!mount_base())
+		return 1;
+	failed = cmocka_run_group_tests(tests, NULL, NULL);
+	unmount_base();
+	return failed;
+}
