@@ -14,6 +14,7 @@
 
 #include "counters.h"
 #include "packet_class.h"
+#include "packet_sample.h"
 
 #define RF_ABI_MAGIC 0x46474e52U /* "RNGF" */
 #define RF_ABI_VERSION 9
@@ -40,8 +41,6 @@
 #define RF_KIN_MAX 128		 /* limits whose windows make a source known */
 #define RF_INTERFACE_PLACES 64	 /* interfaces of a fence that are counted apart */
 #define RF_INTERFACE_PROBES 32	 /* places that an interface may have: so many always get one */
-#define RF_SAMPLES 64		 /* of each CPU, the latest; a power of two */
-#define RF_SAMPLE_BYTES 128	 /* of the beginning of a frame */
 #define RF_GROUPINGS_MAX 4	 /* ways to group sources that one known filter serves */
 
 /*
@@ -517,47 +516,6 @@ struct rf_interface_place {
 	__u32 index;	 /* of the interface; 0: the place is free */
 	__u32 namespace; /* of the interface, its inode; 0: interfaces of several namespaces */
 	struct rf_interface_counters before; /* what `interfaces` had when it got the place */
-};
-
-/* ---- samples of packets ---- */
-
-/*
- * A packet that the sampler took. The program writes `begun` first and `done` last; a reader copies
- * `done` first and `begun` last. Where they differ, the copy is torn.
- */
-struct rf_sample {
-	__u64 done;	  /* the number of the sample among those of its CPU, from 1 on */
-	__u64 time_ns;	  /* CLOCK_MONOTONIC */
-	__u32 len_bytes;  /* of the frame */
-	__u32 interface;  /* its index */
-	__u32 limits;	  /* bit set of slots: the limit that refused, or those that were charged */
-	__u32 generation; /* mod 2^23, of the rules that `limits` is of */
-	__u8 reason;	  /* enum rf_reason */
-	__u8 reserved[3];
-	__u32 captured; /* bytes of `frame` that are set */
-	__u8 frame[RF_SAMPLE_BYTES];
-	__u64 begun;
-};
-
-/* Value of `samples`. */
-struct rf_sampler {
-	__u64 taken; /* samples of this CPU */
-	__u64 left;  /* packets until the next sample */
-	__u64 noted; /* why the present packet got its verdict; see bpf/sample.h */
-	struct rf_sample sample[RF_SAMPLES]; /* the one of number n: (n - 1) % RF_SAMPLES */
-};
-
-/* By what the program returns. */
-#define RF_SAMPLE_DROPPED (1U << 1) /* XDP_DROP */
-#define RF_SAMPLE_PASSED (1U << 2)  /* XDP_PASS */
-
-/* Which packets the sampler takes. Written by the command line, with rf_config.is_sampling last. */
-struct rf_sampling {
-	__u64 deadline; /* jiffies: then the program ends it */
-	__u32 one_in;	/* of the packets with one of these verdicts, on each CPU */
-	__u32 verdicts; /* RF_SAMPLE_PASSED | RF_SAMPLE_DROPPED */
-	__u32 reasons;	/* bit set of enum rf_reason: others are not written */
-	__u32 reserved;
 };
 
 #define RF_PINNED_PROGRAMS 14 /* a cache line, with what is before them */

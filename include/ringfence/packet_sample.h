@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Samples of packets, a part of the contract in abi.h. */
+#ifndef RINGFENCE_PACKET_SAMPLE_H
+#define RINGFENCE_PACKET_SAMPLE_H
+
+#include <linux/types.h>
+
+#define RF_SAMPLES 64	    /* of each CPU, the latest; a power of two */
+#define RF_SAMPLE_BYTES 128 /* of the beginning of a frame */
+
+/*
+ * A packet that the sampler took. The program writes `begun` first and `done` last; a reader copies
+ * `done` first and `begun` last. Where they differ, the copy is torn.
+ */
+struct rf_sample {
+	__u64 done;	  /* the number of the sample among those of its CPU, from 1 on */
+	__u64 time_ns;	  /* CLOCK_MONOTONIC */
+	__u32 len_bytes;  /* of the frame */
+	__u32 interface;  /* its index */
+	__u32 limits;	  /* bit set of slots: the limit that refused, or those that were charged */
+	__u32 generation; /* mod 2^23, of the rules that `limits` is of */
+	__u8 reason;	  /* enum rf_reason */
+	__u8 reserved[3];
+	__u32 captured; /* bytes of `frame` that are set */
+	__u8 frame[RF_SAMPLE_BYTES];
+	__u64 begun;
+};
+
+/* Value of `samples`. */
+struct rf_sampler {
+	__u64 taken; /* samples of this CPU */
+	__u64 left;  /* packets until the next sample */
+	__u64 noted; /* why the present packet got its verdict; see bpf/sample.h */
+	struct rf_sample sample[RF_SAMPLES]; /* the one of number n: (n - 1) % RF_SAMPLES */
+};
+
+/* By what the program returns. */
+#define RF_SAMPLE_DROPPED (1U << 1) /* XDP_DROP */
+#define RF_SAMPLE_PASSED (1U << 2)  /* XDP_PASS */
+
+/* Which packets the sampler takes. Written by the command line, with rf_config.is_sampling last. */
+struct rf_sampling {
+	__u64 deadline; /* jiffies: then the program ends it */
+	__u32 one_in;	/* of the packets with one of these verdicts, on each CPU */
+	__u32 verdicts; /* RF_SAMPLE_PASSED | RF_SAMPLE_DROPPED */
+	__u32 reasons;	/* bit set of enum rf_reason: others are not written */
+	__u32 reserved;
+};
+
+#endif /* RINGFENCE_PACKET_SAMPLE_H */
