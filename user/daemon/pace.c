@@ -18,6 +18,10 @@ void rf_pace_note(struct rf_pace *pace, uint64_t cost_ns)
 {
 	uint64_t least;
 
+	if (!pace->has_begun) {
+		pace->has_begun = true;
+		return;
+	}
 	if (!pace->cost_ns)
 		pace->cost_ns = cost_ns;
 	else

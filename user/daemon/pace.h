@@ -10,13 +10,17 @@
 
 struct rf_pace {
 	uint64_t asked_ns;    /* between two scans, as the settings say */
+	bool has_begun;	      /* the first scan is over */
 	uint64_t cost_ns;     /* CPU time of a scan of all fences, averaged; 0: none yet */
 	uint64_t interval_ns; /* in force */
 	uint64_t said_ns;     /* the interval that was said last */
 };
 
 struct rf_pace rf_pace_start(uint64_t asked_ns);
-/* Takes the CPU time of one more scan, and sets the interval. */
+/*
+ * Takes the CPU time of one more scan, and sets the interval. The first scan reads all windows, as
+ * few of the others do, so its cost says nothing of theirs.
+ */
 void rf_pace_note(struct rf_pace *pace, uint64_t cost_ns);
 /* Is the interval another one than was said, by a half at least? Then it counts as said. */
 bool rf_pace_has_news(struct rf_pace *pace);
