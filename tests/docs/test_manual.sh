@@ -26,7 +26,7 @@ keywords() {
 awk_words='function words_of(macro, from, i, on, text) {
 	for (i = from; i <= NF; i++) {
 		if ($i ~ /^(Ic|Cm|Ar|Op|Ns|No|Oo|Oc|Xr|Pa|Fl)$/) { on = $i == macro; continue }
-		if (on && $i ~ /^[a-z0-9-]+$/) text = text (text == "" ? "" : " ") $i
+		if (on && $i ~ /^[a-z0-9_-]+$/) text = text (text == "" ? "" : " ") $i
 	}
 	return text
 }'

@@ -13,7 +13,7 @@ made="$RINGFENCE_HISTORY/eth0.db"
 # ---- nothing yet ----
 
 nothing="no history in $RINGFENCE_HISTORY; ringfence-watch records one: 'systemctl enable --now ringfence-watch'"
-for words in 'stats at -1m' 'top at -1m' 'show 192.0.2.1 at -1m' report 'history list' 'history check'; do
+for words in 'stats at -1m' 'top at -1m' 'show 192.0.2.1 at -1m' events report 'history list' 'history check'; do
 	# shellcheck disable=SC2086 # words
 	fails "$words, without a directory" 1 "ringfence: $nothing" ringfence $words
 done
@@ -71,6 +71,42 @@ is "$(ringfence report since -1h --json | jq -c '[.id, .packets.passed]')" \
 	'report since TIME adds up all of it'
 fails 'report of an unknown id' 1 "ringfence: 'eth0-1': no event of fence 'eth0' has this id; 'ringfence report' without one reports \
 the last attack" ringfence report eth0-1
+
+# ---- events ----
+
+# Events of two sources, of a network, and of types that the recorder has none of.
+cp "$made" "$scratch/made.db"
+sqlite3 "$made" "INSERT INTO events SELECT 100 + value, (SELECT max(time) FROM events), 'ban_started', 'eth0-' || value, 'all',
+	json_extract('[\"192.0.2.66\",\"192.0.2.0/24\",\"2001:db8:66::/64\"]', '\$[' || value || ']'), 'banned', '20k/1s', 20, 30, 0, ''
+	FROM json_each('[0,1,2]')" || bail 'cannot add events'
+told() { # WORDS: the type and the source of each event
+	ringfence events dev eth0 --json "$@" | jq -r '.events | map(.type + " " + (.source // "-")) | join(", ")'
+}
+is "$(told)" "$(recorded "SELECT group_concat(type || ' ' || iif(source = '', '-', source), ', ') FROM (SELECT * FROM events ORDER BY seq)")" \
+	'events prints every event of the history, in its order'
+is "$(told of flood_started,flood_ended | tr -d '0-9./-' | xargs)" 'flood_started , flood_ended' 'of TYPE,… chooses types'
+is "$(told of flood_ended, ban_ended | grep -c flood_ended)" 1 'of may have a blank behind a comma'
+is "$(told from 192.0.2.66)" 'ban_started 192.0.2.66, ban_started 192.0.2.0/24' \
+	'from ADDRESS prints its events, and those of a recorded network around it'
+is "$(told from 2001:db8::/32)" 'ban_started 2001:db8:66::/64' 'from PREFIX prints the events of sources in it'
+is "$(told from 192.0.2.0/24 of source_limited)" '' 'from and of both have to fit'
+began=$(recorded 'SELECT min(time) / 1000 FROM events')
+is "$(told until "$(date -d "@$((began + 1))" +%FT%T)" | sed 's/ .*//')" flood_started 'until TIME ends the list'
+is "$(told since "$(date -d "@$((began + 1))" +%FT%T)" | grep -c flood_started)" 0 'since TIME begins it'
+is "$(ringfence events --json | jq -c '.fences | map([.fence, (.events | length)])')" '[["eth0",5]]' \
+	'without dev, events --json lists the fences'
+matches "$(ringfence events of flood_ended)" $'fence eth0\n  [-0-9]{10} [0-9:]{8}  flood_ended.* \\[eth0-6561f\\]' \
+	'events prints a line with the id for each'
+is "$(ringfence events of map_errors)" $'fence eth0\n  no such events; \'ringfence history list\' shows how far the history reaches' \
+	'events says that there are none, and where to look'
+is "$(build/ringfence help events | sed -n 's/^  of \([a-z_]*\).*/\1/p' | grep . | sort)" \
+	"$(jq -r '.properties.type.enum[]' docs/ringfence-event.schema.json | sort)" 'events takes every type that there is'
+fails 'events of a type that is mistyped' 2 "ringfence: 'source_limitd': not a word for 'of'; did you mean 'source_limited'?" \
+	ringfence events of ban_ended,source_limitd
+fails 'events of an unknown type' 2 "ringfence: 'x': 'of' expects types of events, like source_limited; 'ringfence help events' \
+lists them" ringfence events of x
+fails 'events until before since' 2 "ringfence: 'until': the time is not after that of 'since'" ringfence events since -1h until -2h
+rm "$made"* && cp "$scratch/made.db" "$made"
 
 # ---- where there is nothing ----
 

@@ -130,6 +130,7 @@ export RINGFENCE_HISTORY=$scratch/history
 seen 'stats at' stats at -5m
 seen 'top at' top at -5m
 seen 'show at' show 10.0.0.0 at -400s
+seen events
 seen report
 seen report report since -9m
 build/tests/recorder "$scratch/history" eth0 30 20 full || failed+='recorder '

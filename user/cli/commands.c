@@ -213,6 +213,14 @@ const struct rf_command_row rf_commands[RF_CMD_COUNT] = {
 		 NULL,
 		 {"unban 192.0.2.1", "unban all"},
 		 rf_cmd_unban},
+	[RF_CMD_EVENTS] =
+		{"Prints the events of each history: sources over a limit, floods, bans, changes "
+		 "of the rules. In brackets is an event's id, which joins a start and its end; "
+		 "'report ID' puts that attack on a page. ringfence-watch records events.",
+		 NULL,
+		 {"events since -1h", "events of flood_started,flood_ended",
+		  "events from 192.0.2.0/24 since 13:00 until 14:00"},
+		 rf_cmd_events},
 	[RF_CMD_REPORT] =
 		{"Reports one attack from the history: when, how much, which sources and limits, "
 		 "what passed, and the rules then. ID is that of an event; without it, reports the "

@@ -125,11 +125,12 @@ static void print_usage(void)
 	for (int i = 0; i < RF_CMD_COUNT; i++)
 		print_line(label[i], rf_syntax[i].summary, widest);
 	rf_out("\n'ringfence help COMMAND' explains a command and its options.\n");
-	rf_out_wrapped("dev names the fence, or an interface of it. Without dev, status, stats and "
-		       "top show every fence; other commands need dev where there are several. "
-		       "--json makes a reading command print JSON; --verbose prints what "
-		       "libbpf says.",
-		       0, 0);
+	rf_out_wrapped(
+		"dev names the fence, or an interface of it. Without dev, status, stats, "
+		"top and events show every fence; other commands need dev where there are several. "
+		"--json makes a reading command print JSON; --verbose prints what "
+		"libbpf says.",
+		0, 0);
 }
 
 /* The second word of a command whose first is `word`; NULL: the first is another word. */

@@ -45,7 +45,7 @@ void rf_recorded_sources_print(const struct rf_recorded_sources *sources, size_t
 			       double seconds);
 json_t *rf_recorded_sources_json(const struct rf_recorded_sources *sources, size_t count);
 json_t *rf_recorded_event_json(const char *fence, const struct rf_recorded_event *event);
-/* One line of an event, for people. */
-void rf_recorded_event_print(const struct rf_recorded_event *event);
+/* One line of an event, for people; with its id at the end, if `has_id`. */
+void rf_recorded_event_print(const struct rf_recorded_event *event, bool has_id);
 
 #endif /* RINGFENCE_CLI_RECORDED_H */

@@ -235,14 +235,16 @@ json_t *rf_recorded_event_json(const char *fence, const struct rf_recorded_event
 			 rf_json_time(event->first_seen_ns), "detail", text_or_null(event->detail));
 }
 
-void rf_recorded_event_print(const struct rf_recorded_event *event)
+void rf_recorded_event_print(const struct rf_recorded_event *event, bool has_id)
 {
+	const bool is_told = has_id && *event->id;
 	char time[RF_TIME_TEXT_SIZE], text[512];
 
 	rf_format_local(event->time_ns, time);
-	snprintf(text, sizeof(text), "%s  %s%s%.64s%s%.32s%s%.255s", time, event->type,
+	snprintf(text, sizeof(text), "%s  %s%s%.64s%s%.32s%s%.255s%s%.64s%s", time, event->type,
 		 *event->source ? " " : "", event->source, *event->limit ? " limit " : "",
-		 event->limit, *event->detail ? ": " : "", event->detail);
+		 event->limit, *event->detail ? ": " : "", event->detail, is_told ? " [" : "",
+		 is_told ? event->id : "", is_told ? "]" : "");
 	rf_hide_controls(text, false);
 	rf_out("  %s\n", text);
 }

@@ -104,6 +104,14 @@ struct rf_top {
 	uint64_t at_ns; /* since 1970; 0: now */
 };
 
+/* events [since TIME] [until TIME] [of TYPE,…] [from PREFIX] */
+struct rf_events_asked {
+	uint64_t since_ns, until_ns; /* since 1970; 0: not given */
+	uint32_t types;		     /* bit set of rows of rf_event_words; 0: all */
+	bool is_from;
+	struct rf_prefix from;
+};
+
 /* report [ID | since TIME [until TIME]] */
 struct rf_report {
 	const char *id;		     /* one of the words; NULL: none */
@@ -171,6 +179,8 @@ int rf_parse_newcomers(struct rf_words *words, struct rf_newcomers_text *newcome
 int rf_parse_stats(struct rf_words *words, struct rf_stats *stats, struct rf_error *error);
 /* Parses the words after `show ADDRESS`: 0 if `at` is not given. */
 int rf_parse_at(struct rf_words *words, uint64_t *at_ns, struct rf_error *error);
+/* Parses the words after `events`. */
+int rf_parse_events(struct rf_words *words, struct rf_events_asked *asked, struct rf_error *error);
 /* Parses the words after `report`. */
 int rf_parse_report(struct rf_words *words, struct rf_report *report, struct rf_error *error);
 /* Parses the words after `metrics`; `path` stays as it is where there is no file. */

@@ -36,6 +36,8 @@ static const char *const kind_texts[RF_KIND_COUNT_OF] = {
 	[RF_KIND_BANNED] = "an address",
 	[RF_KIND_MOMENT] = "a time, like 14:02, 2026-11-22T14:02 or -2h",
 	[RF_KIND_ID] = "the id of an event",
+	[RF_KIND_TYPES] = "types of events, like source_limited; 'ringfence help events' lists "
+			  "them",
 };
 
 /* How a message names an operand that is missing. */
@@ -207,7 +209,8 @@ int rf_parse_option(const struct rf_option *table, int row, rf_option_parser par
 		rf_words_next(words);
 	if (!value && !(option->flags & RF_OPTION_MAY))
 		return rf_fail_value(option, NULL, error);
-	if (value && (option->kind == RF_KIND_PORTS || option->kind == RF_KIND_PREFIX))
+	if (value && (option->kind == RF_KIND_PORTS || option->kind == RF_KIND_PREFIX ||
+		      option->kind == RF_KIND_TYPES))
 		return parse_list(value, parser, words, into, error);
 	return parser(value, into, error);
 }

@@ -36,6 +36,7 @@ enum rf_kind {
 	RF_KIND_BANNED,	 /* a source with a ban, or a prefix */
 	RF_KIND_MOMENT,	 /* a time of the clock, or a time back */
 	RF_KIND_ID,	 /* of an event */
+	RF_KIND_TYPES,	 /* of events */
 	RF_KIND_COUNT_OF,
 };
 
@@ -105,6 +106,7 @@ enum rf_command_id {
 	RF_CMD_SHOW,
 	RF_CMD_BANS,
 	RF_CMD_UNBAN,
+	RF_CMD_EVENTS,
 	RF_CMD_REPORT,
 	RF_CMD_HISTORY_LIST,
 	RF_CMD_HISTORY_EXPORT,
@@ -184,6 +186,14 @@ enum rf_newcomers_option {
 	RF_NEWCOMERS_OPTIONS,
 };
 
+enum rf_events_option {
+	RF_OPT_SINCE,
+	RF_OPT_UNTIL,
+	RF_OPT_OF,
+	RF_OPT_EVENTS_FROM,
+	RF_EVENTS_OPTIONS,
+};
+
 extern const struct rf_option rf_limit_options[RF_LIMIT_OPTIONS + 1];
 extern const struct rf_option rf_attach_options[RF_ATTACH_OPTIONS + 1];
 extern const struct rf_option rf_newcomers_options[RF_NEWCOMERS_OPTIONS + 1];
@@ -193,8 +203,9 @@ extern const struct rf_option rf_trial_options[]; /* confirm TIME, of `apply` */
 extern const struct rf_option rf_save_options[];  /* confirmed */
 extern const struct rf_option rf_diff_options[];  /* all */
 extern const struct rf_option rf_stats_options[RF_STATS_OPTIONS + 1];
-extern const struct rf_option rf_top_options[];	    /* by drops|rate */
-extern const struct rf_option rf_show_options[];    /* at TIME */
+extern const struct rf_option rf_top_options[];	 /* by drops|rate */
+extern const struct rf_option rf_show_options[]; /* at TIME */
+extern const struct rf_option rf_events_options[RF_EVENTS_OPTIONS + 1];
 extern const struct rf_option rf_report_options[];  /* since TIME, until TIME */
 extern const struct rf_option rf_metrics_options[]; /* file PATH */
 
@@ -205,6 +216,7 @@ extern const struct rf_option rf_match_words[];	    /* enum rf_match */
 extern const struct rf_option rf_mode_words[];	    /* enum rf_mode, except RF_OFFLOAD */
 extern const struct rf_option rf_then_words[];	    /* enum rf_newcomers_then, from open on */
 extern const struct rf_option rf_order_words[];	    /* enum rf_order */
+extern const struct rf_option rf_event_words[];	    /* types of events */
 
 /* The row of `word` in a table that may be NULL; -1: none. No row with a blank in it is found. */
 int rf_option_find(const struct rf_option *table, const char *word);
