@@ -64,7 +64,7 @@ does 'limit arm … confirm puts limits on trial' "limit 'dns': shadow → in fo
 limit 'net': shadow → in force
 on trial for 2s: 'ringfence confirm' keeps it" ringfence limit arm dns net confirm 2s
 is "$(standing)" 'dns force, net force, syn force' 'limits on trial are in force'
-fails 'limits on trial are not changed' 1 "ringfence: rules are on trial for another 2 s; 'ringfence \
+fails 'limits on trial are not changed' 1 "ringfence: rules are on trial for another 2s; 'ringfence \
 confirm' keeps them, or wait until the old ones are back" ringfence limit arm syn
 stand_as_before() {
 	[ "$(standing)" = 'dns shadow, net shadow, syn force' ]
