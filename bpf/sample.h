@@ -57,7 +57,7 @@ __noinline int note_answer(const struct question *question, __u32 reason)
 	return reason;
 }
 
-/* The limits of a lease: those that are over where it drops, else all. */
+/* The limits for which a lease counts: the one that refused, or all that were charged. */
 static __always_inline __u32 limits_of_lease(const struct rf_lease *lease, __u32 reason)
 {
 	if (!is_by_limits(reason))

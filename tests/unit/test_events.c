@@ -183,6 +183,18 @@ static void the_worst_sources_are_kept(void **state)
 	assert_int_equal(made_last(&watch->got, RF_EVENT_SOURCE_LIMITED)->dropped, 1000);
 }
 
+static void one_source_is_a_flood(void **state)
+{
+	struct watch *watch = *state;
+
+	lose(watch, 1, 20000);
+	watch->scan.counters.reason[RF_OVER_LIMIT].packets += 20000;
+	feed(watch);
+	expect(watch, RF_EVENT_FLOOD_STARTED, 1);
+	assert_string_equal(made_last(&watch->got, RF_EVENT_FLOOD_STARTED)->detail,
+			    "1 source over a limit");
+}
+
 /* Most of them random sources, which have no windows. */
 static void many_newcomers_are_one_flood(void **state)
 {
@@ -470,6 +482,7 @@ int main(void)
 		ROW(a_clock_that_steps_ends_nothing),
 		ROW(a_burst_of_sources_is_bounded),
 		ROW(the_worst_sources_are_kept),
+		ROW(one_source_is_a_flood),
 		ROW(many_newcomers_are_one_flood),
 		ROW(a_million_sources_make_few_lines),
 		ROW(a_ban_starts_and_ends),

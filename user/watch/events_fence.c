@@ -80,8 +80,8 @@ static void describe_flood(const struct news *news, struct rf_event *event)
 		memcpy(event->limit, worst->limit->name, sizeof(event->limit));
 		rf_format_limit_rate(worst->limit, event->rate);
 	}
-	snprintf(event->detail, sizeof(event->detail), "%" PRIu64 " sources over a limit",
-		 news->sources);
+	snprintf(event->detail, sizeof(event->detail), "%" PRIu64 " source%s over a limit",
+		 news->sources, news->sources == 1 ? "" : "s");
 }
 
 /* What is under way goes on down to half of what starts it. */
