@@ -106,6 +106,17 @@ fails 'events of a type that is mistyped' 2 "ringfence: 'source_limitd': not a w
 fails 'events of an unknown type' 2 "ringfence: 'x': 'of' expects types of events, like source_limited; 'ringfence help events' \
 lists them" ringfence events of x
 fails 'events until before since' 2 "ringfence: 'until': the time is not after that of 'since'" ringfence events since -1h until -2h
+sqlite3 "$made" "INSERT INTO events SELECT value + 1000, 1, 'map_errors', '', '', '', '', '', 0, 0, 0, printf('%.200c', 'x') FROM generate_series(1, 2000)" ||
+	bail 'cannot add events'
+is "$(ringfence events of map_errors --json | jq -c '.fences[0].events | [length, (map(.seq) | . == sort)]')" '[2000,true]' \
+	'events prints as many as there are'
+mkfifo "$scratch/pipe"
+exec 8<>"$scratch/pipe"
+start inside build/ringfence events >&8
+check 'events waits for its reader' eventually grep -q pipe "/proc/$started_pid/wchan"
+is "$(sqlite3 "$made" 'PRAGMA wal_checkpoint(TRUNCATE)')" '0|0|0' 'and holds nothing of the history meanwhile'
+stop TERM "$started_pid"
+exec 8>&-
 rm "$made"* && cp "$scratch/made.db" "$made"
 
 # ---- where there is nothing ----

@@ -19,6 +19,8 @@
 
 /* RINGFENCE_HISTORY in the environment, or what watch.conf says, or the default. */
 void rf_history_directory(char path[PATH_MAX]);
+/* Does watch.conf say that there is none? */
+bool rf_history_is_off(void);
 
 struct rf_recorded_fences {
 	char directory[PATH_MAX];
@@ -85,7 +87,7 @@ double rf_reader_peak(struct rf_reader *reader, uint64_t from_ns, uint64_t to_ns
 uint64_t rf_recorded_packets(const struct rf_recorded *recorded, const char *kind, const char *name,
 			     const char *outcome);
 
-/* ---- sources, cells, events, rules, gaps (reader_rows.c) ---- */
+/* ---- sources, cells, rules, gaps (reader_rows.c) ---- */
 
 struct rf_recorded_source {
 	struct rf_prefix source;
@@ -115,16 +117,6 @@ typedef void (*rf_cells_visit)(void *context, const struct rf_cells_row *row);
 int rf_reader_cells(struct rf_reader *reader, uint64_t time_ns, const struct rf_prefix *source,
 		    rf_cells_visit visit, void *context, struct rf_error *error);
 
-struct rf_recorded_event {
-	uint64_t seq, time_ns, first_seen_ns, passed, dropped;
-	const char *type, *id, *limit, *source, *reason, *rate, *detail;
-};
-
-/* A result that is not 0 ends the visit. */
-typedef int (*rf_event_visit)(void *context, const struct rf_recorded_event *event);
-/* The events of a range, or, where `id` is not NULL, those with this id. */
-int rf_reader_events(struct rf_reader *reader, uint64_t from_ns, uint64_t to_ns, const char *id,
-		     rf_event_visit visit, void *context, struct rf_error *error);
 /* The rules in force then, which the caller frees; NULL: none were recorded. */
 char *rf_reader_rules(struct rf_reader *reader, uint64_t time_ns, uint64_t *since_ns);
 
@@ -138,5 +130,30 @@ int rf_reader_gaps(struct rf_reader *reader, uint64_t from_ns, uint64_t to_ns, r
 		   void *context, struct rf_error *error);
 /* Why, for people: "ringfence-watch did not run". */
 const char *rf_gap_text(const char *why);
+
+/* ---- events (reader_events.c) ---- */
+
+struct rf_recorded_event {
+	uint64_t seq, time_ns, first_seen_ns, passed, dropped;
+	const char *type, *id, *limit, *source, *reason, *rate, *detail;
+};
+
+/*
+ * A result that is not 0 ends the visit. Nothing is held meanwhile: a visitor whose output waits
+ * for a reader does not keep the writer's log from getting shorter.
+ */
+typedef int (*rf_event_visit)(void *context, const struct rf_recorded_event *event);
+/* The events of a range, or, where `id` is not NULL, those with this id. */
+int rf_reader_events(struct rf_reader *reader, uint64_t from_ns, uint64_t to_ns, const char *id,
+		     rf_event_visit visit, void *context, struct rf_error *error);
+/* The events whose number is greater than `seq`. */
+int rf_reader_events_after(struct rf_reader *reader, uint64_t seq, rf_event_visit visit,
+			   void *context, struct rf_error *error);
+/* The number after which `count` events follow; fewer, where there are fewer. */
+uint64_t rf_reader_last_seq(struct rf_reader *reader, unsigned int count);
+/* Was a scan recorded lately, as far as the last interval between two of them says? */
+bool rf_reader_is_written(struct rf_reader *reader);
+/* When the first event was; 0: there is none. */
+uint64_t rf_reader_first_event(struct rf_reader *reader);
 
 #endif /* RINGFENCE_READER_H */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Sources, cells, events and rules of the past. */
+/* Sources, cells and rules of the past. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -179,48 +179,7 @@ int rf_reader_cells(struct rf_reader *reader, uint64_t time_ns, const struct rf_
 	return db->failed ? rf_reader_fail(reader, error) : 0;
 }
 
-/* ---- events and rules ---- */
-
-static int visit_event(sqlite3_stmt *stmt, rf_event_visit visit, void *context)
-{
-	const struct rf_recorded_event event = {
-		.seq = sqlite3_column_int64(stmt, 0),
-		.time_ns = rf_from_ms(sqlite3_column_int64(stmt, 1)),
-		.type = rf_db_text(stmt, 2),
-		.id = rf_db_text(stmt, 3),
-		.limit = rf_db_text(stmt, 4),
-		.source = rf_db_text(stmt, 5),
-		.reason = rf_db_text(stmt, 6),
-		.rate = rf_db_text(stmt, 7),
-		.passed = sqlite3_column_int64(stmt, 8),
-		.dropped = sqlite3_column_int64(stmt, 9),
-		.first_seen_ns = rf_from_ms(sqlite3_column_int64(stmt, 10)),
-		.detail = rf_db_text(stmt, 11),
-	};
-
-	return visit(context, &event);
-}
-
-int rf_reader_events(struct rf_reader *reader, uint64_t from_ns, uint64_t to_ns, const char *id,
-		     rf_event_visit visit, void *context, struct rf_error *error)
-{
-	struct rf_db *db = &reader->db;
-	sqlite3_stmt *stmt;
-	int result = 0;
-
-	if (id)
-		stmt = rf_db_begin(db, "SELECT * FROM events WHERE id = ? ORDER BY seq", "t", id);
-	else
-		stmt = rf_db_begin(
-			db, "SELECT * FROM events WHERE time >= ? AND time <= ? ORDER BY seq", "ii",
-			rf_to_ms(from_ns), rf_to_ms(to_ns));
-	while (!result && rf_db_row(db, stmt)) {
-		result = visit_event(stmt, visit, context);
-		if (result)
-			rf_db_end(stmt);
-	}
-	return db->failed ? rf_reader_fail(reader, error) : result;
-}
+/* ---- rules ---- */
 
 char *rf_reader_rules(struct rf_reader *reader, uint64_t time_ns, uint64_t *since_ns)
 {
