@@ -95,7 +95,7 @@ is "$(told until "$(date -d "@$((began + 1))" +%FT%T)" | sed 's/ .*//')" flood_s
 is "$(told since "$(date -d "@$((began + 1))" +%FT%T)" | grep -c flood_started)" 0 'since TIME begins it'
 is "$(ringfence events --json | jq -c '.fences | map([.fence, (.events | length)])')" '[["eth0",5]]' \
 	'without dev, events --json lists the fences'
-matches "$(ringfence events of flood_ended)" $'fence eth0\n  [-0-9]{10} [0-9:]{8}  flood_ended.* \\[eth0-6561f\\]' \
+matches "$(ringfence events of flood_ended)" $'fence eth0\n  [-0-9]{10}\n  [0-9:]{8} flood_ended.* \\[eth0-6561f\\]' \
 	'events prints a line with the id for each'
 is "$(ringfence events of map_errors)" $'fence eth0\n  no such events; \'ringfence history list\' shows how far the history reaches' \
 	'events says that there are none, and where to look'

@@ -226,7 +226,7 @@ static int visit_event(void *context, const struct rf_recorded_event *event)
 	if (shown->events)
 		json_array_append_new(shown->events, rf_recorded_event_json(shown->fence, event));
 	else
-		rf_recorded_event_print(event, false);
+		rf_recorded_event_print(event);
 	return 0;
 }
 

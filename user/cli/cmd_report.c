@@ -214,7 +214,7 @@ static int print_event(void *context, const struct rf_recorded_event *event)
 	if (!subject->listed)
 		rf_out("\nevents\n");
 	if (subject->listed++ < EVENTS)
-		rf_recorded_event_print(event, false);
+		rf_recorded_event_print(event);
 	return 0;
 }
 

@@ -45,7 +45,20 @@ void rf_recorded_sources_print(const struct rf_recorded_sources *sources, size_t
 			       double seconds);
 json_t *rf_recorded_sources_json(const struct rf_recorded_sources *sources, size_t count);
 json_t *rf_recorded_event_json(const char *fence, const struct rf_recorded_event *event);
-/* One line of an event, for people; with its id at the end, if `has_id`. */
-void rf_recorded_event_print(const struct rf_recorded_event *event, bool has_id);
+#define RF_EVENT_TEXT_SIZE 640
+/* An event for people, without its time; with the fence's name, if it is not "". */
+void rf_recorded_event_text(const struct rf_recorded_event *event, const char *fence, bool has_id,
+			    char text[RF_EVENT_TEXT_SIZE]);
+/* Prints it with date and time, indented. */
+void rf_recorded_event_print(const struct rf_recorded_event *event);
+
+/* Lines of events, each with its time; a day has a line of its own. */
+#define RF_DATE_LENGTH 10
+struct rf_event_lines {
+	const char *indent;
+	char day[RF_DATE_LENGTH + 1]; /* of the line before */
+};
+
+void rf_event_lines_put(struct rf_event_lines *lines, uint64_t time_ns, const char *text);
 
 #endif /* RINGFENCE_CLI_RECORDED_H */

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/printable.h"
 #include "base/time.h"
@@ -235,16 +236,59 @@ json_t *rf_recorded_event_json(const char *fence, const struct rf_recorded_event
 			 rf_json_time(event->first_seen_ns), "detail", text_or_null(event->detail));
 }
 
-void rf_recorded_event_print(const struct rf_recorded_event *event, bool has_id)
+/* ": 812k dropped since 14:01:38", of an end; of a start there is no more than its first second. */
+static void format_dropped(const struct rf_recorded_event *event, char *text, size_t size)
+{
+	char dropped[RF_SHORT_TEXT_SIZE], time[RF_TIME_TEXT_SIZE], since[RF_TIME_TEXT_SIZE];
+	const bool is_end = rf_event_is_end(event->type) && event->first_seen_ns;
+	bool is_same_day;
+
+	*text = '\0';
+	if (!event->dropped)
+		return;
+	rf_format_short(event->dropped, dropped);
+	rf_format_local(event->time_ns, time);
+	rf_format_local(event->first_seen_ns, since);
+	is_same_day = !strncmp(time, since, RF_DATE_LENGTH);
+	snprintf(text, size, ": %s dropped%s%s", dropped, is_end ? " since " : "",
+		 is_end ? since + (is_same_day ? RF_DATE_LENGTH + 1 : 0) : "");
+}
+
+void rf_recorded_event_text(const struct rf_recorded_event *event, const char *fence, bool has_id,
+			    char text[RF_EVENT_TEXT_SIZE])
 {
 	const bool is_told = has_id && *event->id;
-	char time[RF_TIME_TEXT_SIZE], text[512];
+	char dropped[64];
+
+	format_dropped(event, dropped, sizeof(dropped));
+	snprintf(text, RF_EVENT_TEXT_SIZE, "%s%s%.32s%s%.64s%s%.32s%s%s%.255s%s%.64s%s", fence,
+		 *fence ? " " : "", event->type, *event->source ? " " : "", event->source,
+		 *event->limit ? " limit " : "", event->limit, dropped, *event->detail ? ": " : "",
+		 event->detail, is_told ? " [" : "", is_told ? event->id : "", is_told ? "]" : "");
+	rf_hide_controls(text, false);
+}
+
+void rf_recorded_event_print(const struct rf_recorded_event *event)
+{
+	char time[RF_TIME_TEXT_SIZE], text[RF_EVENT_TEXT_SIZE];
 
 	rf_format_local(event->time_ns, time);
-	snprintf(text, sizeof(text), "%s  %s%s%.64s%s%.32s%s%.255s%s%.64s%s", time, event->type,
-		 *event->source ? " " : "", event->source, *event->limit ? " limit " : "",
-		 event->limit, *event->detail ? ": " : "", event->detail, is_told ? " [" : "",
-		 is_told ? event->id : "", is_told ? "]" : "");
-	rf_hide_controls(text, false);
-	rf_out("  %s\n", text);
+	rf_recorded_event_text(event, "", false, text);
+	rf_out_text("  %s  %s\n", time, text);
+}
+
+void rf_event_lines_put(struct rf_event_lines *lines, uint64_t time_ns, const char *text)
+{
+	char time[RF_TIME_TEXT_SIZE];
+
+	rf_format_local(time_ns, time);
+	if (strncmp(lines->day, time, RF_DATE_LENGTH) != 0) {
+		snprintf(lines->day, sizeof(lines->day), "%.*s", RF_DATE_LENGTH, time);
+		rf_out("%s%s\n", lines->indent, lines->day);
+	}
+	/* In a pipe, a line is an event. */
+	if (isatty(STDOUT_FILENO))
+		rf_out_text("%s%s %s\n", lines->indent, time + RF_DATE_LENGTH + 1, text);
+	else
+		rf_out("%s%s %s\n", lines->indent, time + RF_DATE_LENGTH + 1, text);
 }

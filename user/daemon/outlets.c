@@ -16,6 +16,7 @@ void rf_outlets_open(struct rf_outlets *outlets, const struct rf_settings *setti
 	}
 	rf_sink_file_close(&outlets->file);
 	snprintf(outlets->file.path, sizeof(outlets->file.path), "%s", settings->events_file);
+	rf_sink_file_open(&outlets->file);
 	snprintf(outlets->program, sizeof(outlets->program), "%s", settings->exec);
 	outlets->exec.program = outlets->program;
 	outlets->has_journal = settings->journal;

@@ -42,6 +42,14 @@ static void finish_line(int fd, off_t size)
 		(void)!write(fd, "\n", 1);
 }
 
+/* A mark for readers alone: whoever else writes the file, both go on. */
+static void mark_as_written(int fd)
+{
+	struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+
+	(void)fcntl(fd, F_OFD_SETLK, &lock);
+}
+
 /* Nothing but a file: a pipe could hold up the daemon, and has no size. */
 static int open_file(struct rf_sink_file *file, struct rf_error *error)
 {
@@ -58,7 +66,16 @@ static int open_file(struct rf_sink_file *file, struct rf_error *error)
 	}
 	rf_share_file(file->fd, file->path);
 	finish_line(file->fd, status.st_size);
+	mark_as_written(file->fd);
 	return 0;
+}
+
+void rf_sink_file_open(struct rf_sink_file *file)
+{
+	struct rf_error unused;
+
+	if (*file->path && file->fd < 0)
+		open_file(file, &unused);
 }
 
 void rf_sink_file_close(struct rf_sink_file *file)

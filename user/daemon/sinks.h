@@ -10,10 +10,10 @@
 
 #include "base/error.h"
 #include "watch/event.h"
+#include "watch/event_file.h"
 
 /* ---- a file of JSON lines (sink_file.c) ---- */
 
-#define RF_EVENT_FILES 4		 /* FILE, FILE.1 … */
 #define RF_EVENT_FILE_BYTES (8ULL << 20) /* the most in each */
 #define RF_EVENT_PATH_SIZE 256
 
@@ -25,6 +25,8 @@ struct rf_sink_file {
 
 #define RF_SINK_FILE_NONE ((struct rf_sink_file){.most = RF_EVENT_FILE_BYTES, .fd = -1})
 
+/* Opens it before there is a line: who reads it sees that a daemon writes it. May fail. */
+void rf_sink_file_open(struct rf_sink_file *file);
 /* Adds a line, whole or not at all. */
 int rf_sink_file_write(struct rf_sink_file *file, const char *line, struct rf_error *error);
 void rf_sink_file_close(struct rf_sink_file *file);

@@ -42,6 +42,20 @@ enum rf_event_type rf_event_type_find(const char *name)
 	return type;
 }
 
+bool rf_event_is_end(const char *name)
+{
+	switch (rf_event_type_find(name)) {
+	case RF_EVENT_SOURCE_RELEASED:
+	case RF_EVENT_BAN_ENDED:
+	case RF_EVENT_NEWCOMERS_RELEASED:
+	case RF_EVENT_FLOOD_ENDED:
+	case RF_EVENT_DETACHED:
+		return true;
+	default:
+		return false;
+	}
+}
+
 /* ---- privacy ---- */
 
 /* Adds to a text that may be cut. */

@@ -6,39 +6,59 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "watch/event_file.h"
 #include "watch/history.h"
 #include "watch/reader.h"
 
 #define CONFIGURATION "/etc/ringfence/watch.conf"
 #define SUFFIX ".db"
 
-/* Reads `history DIRECTORY` of the daemon's settings. The last one counts. */
-static bool read_setting(char path[PATH_MAX])
+/* The value of a setting of the daemon, such as `events file`. The last one counts. */
+static bool read_setting(const char *words, char value[PATH_MAX])
 {
 	FILE *file = fopen(CONFIGURATION, "re");
-	char line[PATH_MAX + 64], word[PATH_MAX];
+	char line[PATH_MAX + 64], format[64];
 	bool found = false;
 
+	snprintf(format, sizeof(format), " %s %%4095s", words);
 	while (file && fgets(line, sizeof(line), file)) {
 		line[strcspn(line, "#\n")] = '\0';
-		if (sscanf(line, " history %4095s", word) == 1 && strcmp(word, "off") != 0) {
-			strcpy(path, word);
-			found = true;
-		}
+		found |= sscanf(line, format, value) == 1;
 	}
 	if (file)
 		fclose(file);
 	return found;
 }
 
+static bool is_given(const char *variable, char path[PATH_MAX])
+{
+	const char *given = getenv(variable);
+
+	snprintf(path, PATH_MAX, "%s", given ?: "");
+	return *path;
+}
+
 void rf_history_directory(char path[PATH_MAX])
 {
-	const char *given = getenv("RINGFENCE_HISTORY");
-
-	if (given && *given)
-		snprintf(path, PATH_MAX, "%s", given);
-	else if (!read_setting(path))
+	if (!is_given("RINGFENCE_HISTORY", path) &&
+	    (!read_setting("history", path) || !strcmp(path, "off")))
 		strcpy(path, RF_HISTORY_DIRECTORY);
+}
+
+bool rf_history_is_off(void)
+{
+	char path[PATH_MAX];
+
+	return !is_given("RINGFENCE_HISTORY", path) && read_setting("history", path) &&
+	       !strcmp(path, "off");
+}
+
+void rf_event_file_path(char path[PATH_MAX])
+{
+	if (!is_given("RINGFENCE_EVENTS", path) && !read_setting("events file", path))
+		strcpy(path, RF_HISTORY_DIRECTORY "/events.jsonl");
+	else if (!strcmp(path, "off"))
+		*path = '\0';
 }
 
 /* Takes the name of a fence from that of its file. */

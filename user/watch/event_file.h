@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Reads the daemon's file of events, line by line, with those it was renamed to: from the oldest to
+ * the end, and later what has been added since. Where a file is removed, renamed or emptied
+ * meanwhile, no line comes twice. Functions return 0 or a negative errno.
+ */
+#ifndef RINGFENCE_EVENT_FILE_H
+#define RINGFENCE_EVENT_FILE_H
+
+#include <limits.h>
+
+#include "watch/reader.h"
+
+#define RF_EVENT_FILES 4 /* FILE, FILE.1 … */
+
+/* RINGFENCE_EVENTS in the environment, or what watch.conf says, or the default. "": off. */
+void rf_event_file_path(char path[PATH_MAX]);
+/* Does a daemon write the file now? */
+bool rf_event_file_is_written(const char *path);
+
+struct rf_event_file;
+
+/* `fence` and `event` are valid during the visit. A result that is not 0 ends it. */
+typedef int (*rf_event_line_visit)(void *context, const char *fence,
+				   const struct rf_recorded_event *event);
+
+/* The file need not exist yet. -ENOMEM. */
+int rf_event_file_open(struct rf_event_file **file, const char *path, struct rf_error *error);
+/* May be called with NULL. */
+void rf_event_file_close(struct rf_event_file *file);
+/* Visits the lines up to the end that were not visited yet. -EACCES and the like: `error`. */
+int rf_event_file_read(struct rf_event_file *file, rf_event_line_visit visit, void *context,
+		       struct rf_error *error);
+/* How many lines so far were no events. */
+uint64_t rf_event_file_strange(const struct rf_event_file *file);
+
+#endif /* RINGFENCE_EVENT_FILE_H */
