@@ -131,6 +131,12 @@ seen 'stats at' stats at -5m
 seen 'top at' top at -5m
 seen 'show at' show 10.0.0.0 at -400s
 seen events
+: >"$scratch/watched"
+start inside build/ringfence events watch --json >"$scratch/watched" 2>"$scratch/stderr"
+eventually has_line || failed+='events watch '
+stop TERM "$started_pid"
+cp "$scratch/watched" "$scratch/json"
+note_keys 'events watch'
 seen report
 seen report report since -9m
 build/tests/recorder "$scratch/history" eth0 30 20 full || failed+='recorder '
@@ -170,8 +176,8 @@ counted() {
 }
 
 table() { # TITLE: the rows of the table whose first title that is
-	awk -F '|' -v title="$1" '/^\.TE/ { inside = 0 } inside { print $1, $2 } $1 == title { inside = 1 }' \
-		"$manual" | sort
+	awk -F '|' -v title="$1" '/^\.TE/ { inside = 0 } inside { print $1, $2 } $1 == title && before ~ /^l.*\.$/ { inside = 1 }
+		{ before = $0 }' "$manual" | sort
 }
 
 is "$(table reason)" "$(counted)" 'the documented reasons are those of the program, and do the same'

@@ -94,6 +94,8 @@ int rf_cmd_events(const struct rf_options *options, struct rf_words *words, stru
 		err = rf_events_place(&place, error);
 	if (err)
 		return err;
+	if (asked.is_watch)
+		return rf_events_watch(options, &asked, &place, error);
 	if (place.is_file)
 		return rf_events_list_file(options, &asked, place.path, error);
 	return rf_show_histories(options, show_events, true, &asked, error);

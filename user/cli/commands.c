@@ -218,7 +218,7 @@ const struct rf_command_row rf_commands[RF_CMD_COUNT] = {
 		 "of the rules. In brackets is an event's id, which joins a start and its end; "
 		 "'report ID' puts that attack on a page. ringfence-watch records events.",
 		 NULL,
-		 {"events since -1h", "events of flood_started,flood_ended",
+		 {"events watch", "events since -1h", "events of flood_started,flood_ended",
 		  "events from 192.0.2.0/24 since 13:00 until 14:00"},
 		 rf_cmd_events},
 	[RF_CMD_REPORT] =

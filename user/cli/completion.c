@@ -158,6 +158,27 @@ static void print_of_fence(const struct question *question, const char *dev)
 	rf_fence_close(&fence);
 }
 
+/* Behind the last comma of a list, the types that are not before it; the shell wants whole words.
+ */
+static void print_types(const struct question *question)
+{
+	const char *comma = strrchr(question->current, ',');
+
+	for (int i = 0; comma && rf_event_words[i].word; i++) {
+		const char *type = rf_event_words[i].word;
+		const char *listed = question->current, *end;
+		bool is_listed = false;
+
+		for (; (end = strchr(listed, ',')); listed = end + 1)
+			is_listed |= strlen(type) == (size_t)(end - listed) &&
+				     strncmp(listed, type, end - listed) == 0;
+		if (!is_listed)
+			rf_out("%.*s,%s\t%.*s\n", (int)(comma - question->current),
+			       question->current, type, length_of(rf_event_words[i].summary),
+			       rf_event_words[i].summary);
+	}
+}
+
 /* ---- the table ---- */
 
 static void print_option(const struct rf_option *option)
@@ -209,6 +230,8 @@ void rf_completion_words(struct rf_words *words)
 
 	words->count--;
 	rf_complete(words, &to, &dev);
+	if (question.asked[RF_KIND_TYPES])
+		print_types(&question);
 	if (question.asked[RF_KIND_FILE])
 		rf_out(":files\n");
 	if (question.asked[RF_KIND_INTERFACE] || question.asked[RF_KIND_DEV])

@@ -32,6 +32,7 @@ _ringfence_offer() { # WORD CURRENT
 	local quoted kept=${2%"${2##*:}"}
 
 	printf -v quoted %q "$1"
+	quoted=${quoted//\\,/,} # which bash quotes for the sake of braces alone
 	[[ $1 == "$2"* || $quoted == "$2"* ]] || return
 	# The part before a colon is on the line already.
 	[[ $COMP_WORDBREAKS == *:* ]] && quoted=${quoted#"$kept"}

@@ -35,7 +35,10 @@ static void read_value(struct position *at, const char *word)
 {
 	const struct rf_option *option = at->pending;
 	const int row = rf_option_find(option->words, word);
+	const size_t length = strlen(word);
 
+	if (option->kind == RF_KIND_TYPES && length && word[length - 1] == ',')
+		return; /* the list goes on */
 	at->pending = NULL;
 	if (option == rf_common_options) /* the first, `dev`: no other has a value */
 		at->dev = word;

@@ -104,8 +104,9 @@ struct rf_top {
 	uint64_t at_ns; /* since 1970; 0: now */
 };
 
-/* events [since TIME] [until TIME] [of TYPE,…] [from PREFIX] */
+/* events [watch] [since TIME] [until TIME] [of TYPE,…] [from PREFIX] */
 struct rf_events_asked {
+	bool is_watch;
 	uint64_t since_ns, until_ns; /* since 1970; 0: not given */
 	uint32_t types;		     /* bit set of rows of rf_event_words; 0: all */
 	bool is_from;

@@ -27,6 +27,9 @@ const struct rf_option rf_event_words[] = {
 };
 
 const struct rf_option rf_events_options[] = {
+	[RF_OPT_EVENTS_WATCH] =
+		{"watch", .summary = "print the last events, or those since TIME, and then each "
+				     "one as it happens, until interrupted"},
 	[RF_OPT_SINCE] = {"since", RF_KIND_MOMENT, "TIME",
 			  .summary = "no earlier than that (default: all). TIME: 14:02, "
 				     "2026-11-22T14:02, or a time back: -2h"},

@@ -10,6 +10,15 @@
 
 #define TYPE_SIZE 64
 
+static int parse_watch(const char *value, void *into, struct rf_error *error)
+{
+	struct rf_events_asked *asked = into;
+
+	(void)value, (void)error;
+	asked->is_watch = true;
+	return 0;
+}
+
 static int parse_since(const char *value, void *into, struct rf_error *error)
 {
 	struct rf_events_asked *asked = into;
@@ -58,9 +67,8 @@ static int parse_from(const char *value, void *into, struct rf_error *error)
 int rf_parse_events(struct rf_words *words, struct rf_events_asked *asked, struct rf_error *error)
 {
 	static const rf_option_parser parsers[RF_EVENTS_OPTIONS] = {
-		[RF_OPT_SINCE] = parse_since,
-		[RF_OPT_UNTIL] = parse_until,
-		[RF_OPT_OF] = parse_of,
+		[RF_OPT_EVENTS_WATCH] = parse_watch, [RF_OPT_SINCE] = parse_since,
+		[RF_OPT_UNTIL] = parse_until,	     [RF_OPT_OF] = parse_of,
 		[RF_OPT_EVENTS_FROM] = parse_from,
 	};
 	struct rf_events_asked parsed = {};
@@ -69,6 +77,9 @@ int rf_parse_events(struct rf_words *words, struct rf_events_asked *asked, struc
 
 	if (!err)
 		err = rf_words_end(words, error);
+	if (!err && parsed.is_watch && parsed.until_ns)
+		err = rf_error_usage(error, "'until': 'watch' goes on until it is interrupted; "
+					    "leave out one of the two");
 	if (!err && parsed.until_ns && parsed.until_ns <= parsed.since_ns)
 		err = rf_error_usage(error, "'until': the time is not after that of 'since'");
 	if (!err)

@@ -187,6 +187,7 @@ enum rf_newcomers_option {
 };
 
 enum rf_events_option {
+	RF_OPT_EVENTS_WATCH,
 	RF_OPT_SINCE,
 	RF_OPT_UNTIL,
 	RF_OPT_OF,
