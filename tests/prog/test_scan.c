@@ -143,6 +143,39 @@ static void without_iterators_sums_are_the_same(void **state)
 	sums_are_what_was_sent(program, "limit add all rate 1k/1s\n");
 }
 
+static uint64_t limit_packets(const struct rf_limit_counters *sum)
+{
+	return sum->passed.packets + sum->dropped.packets;
+}
+
+/* Leases hold packets of both limits. */
+static void one_reading_counts_every_limit(void **state)
+{
+	struct program *program = *state;
+	struct rf_limit_counters sum[RF_LIMITS_MAX];
+	struct rf_error error = {};
+	int udp, all;
+
+	program_apply(program, "limit add udp rate 4/1h match udp\n"
+			       "limit add all rate 100k/1h\n");
+	pinned_send4(program, "192.0.2.1", 500);
+	pinned_send6(program, "2001:db8::1", 300);
+	assert_done(rf_fence_limits_counters(&program->fence, program_bank(program), sum, &error),
+		    &error);
+	udp = program_slot(program, "udp");
+	all = program_slot(program, "all");
+	assert_int_equal(limit_packets(&sum[udp]), 800);
+	assert_int_equal(sum[udp].passed.packets, 8);
+	assert_int_equal(sum[all].passed.packets, 8);
+	for (int slot = 0; slot < RF_LIMITS_MAX; slot++) {
+		const struct rf_limit_counters one = slot == udp || slot == all
+							     ? program_slot_counters(program, slot)
+							     : (struct rf_limit_counters){};
+
+		assert_memory_equal(&one, &sum[slot], sizeof(one));
+	}
+}
+
 /* ---- what happens to a window ---- */
 
 static void a_window_that_was_made_anew_counts_from_0(void **state)
@@ -248,6 +281,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(sums_over_scans_are_what_was_sent, setup, teardown),
 		cmocka_unit_test_setup_teardown(without_iterators_sums_are_the_same, setup,
 						teardown),
+		cmocka_unit_test_setup_teardown(one_reading_counts_every_limit, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_window_that_was_made_anew_counts_from_0, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(a_source_that_was_idle_is_not_lost, setup,

@@ -23,24 +23,37 @@ int rf_fence_counters(const struct rf_fence *fence, struct rf_counters *sum, str
 	return err;
 }
 
-static int read_limit(const struct rf_fence *fence, const struct rf_bank *bank, int slot,
-		      struct rf_limit_counters *sum, struct rf_error *error)
+int rf_fence_limits_counters(const struct rf_fence *fence, const struct rf_bank *bank,
+			     struct rf_limit_counters sum[RF_LIMITS_MAX], struct rf_error *error)
 {
-	int err = rf_fence_sum_cpus(fence, RF_MAP_LIMIT_COUNTERS, bank->policy[slot].counters,
-				    sizeof(*sum), sum, error);
+	int err = 0;
 
+	memset(sum, 0, RF_LIMITS_MAX * sizeof(*sum));
+	for (int slot = 0; slot < RF_LIMITS_MAX && !err; slot++)
+		if (bank->policy[slot].id)
+			err = rf_fence_sum_cpus(fence, RF_MAP_LIMIT_COUNTERS,
+						bank->policy[slot].counters, sizeof(*sum),
+						&sum[slot], error);
 	if (!err)
-		rf_leases_add_limit(fence, bank, slot, sum);
+		rf_leases_add_limits(fence, bank, sum);
 	return err;
 }
 
 int rf_fence_limit_counters(const struct rf_fence *fence, int slot, struct rf_limit_counters *sum,
 			    struct rf_error *error)
 {
-	struct rf_bank bank;
+	struct rf_limit_counters all[RF_LIMITS_MAX];
+	struct rf_bank bank = {};
 	int err = rf_fence_bank(fence, &bank, error);
 
-	return err ? err : read_limit(fence, &bank, slot, sum, error);
+	for (int other = 0; other < RF_LIMITS_MAX; other++)
+		if (other != slot)
+			bank.policy[other].id = 0; /* of the copy: that one limit is left */
+	if (!err)
+		err = rf_fence_limits_counters(fence, &bank, all, error);
+	if (!err)
+		*sum = all[slot];
+	return err;
 }
 
 int rf_fence_clear_limit_counters(struct rf_fence *fence, int index, struct rf_error *error)
@@ -109,7 +122,8 @@ void rf_baseline_subtract_interfaces(const struct rf_baseline *baseline,
 static int note_limits(const struct rf_fence *fence, const struct rf_bank *bank,
 		       struct rf_baseline *baseline, uint64_t *noted, struct rf_error *error)
 {
-	int err = 0;
+	struct rf_limit_counters sum[RF_LIMITS_MAX];
+	const int err = rf_fence_limits_counters(fence, bank, sum, error);
 
 	for (int slot = 0; slot < RF_LIMITS_MAX && !err; slot++) {
 		const uint32_t index = bank->policy[slot].counters % RF_LIMIT_COUNTERS_MAX;
@@ -117,7 +131,7 @@ static int note_limits(const struct rf_fence *fence, const struct rf_bank *bank,
 		if (!bank->policy[slot].id || *noted >> index & 1)
 			continue;
 		*noted |= 1ULL << index;
-		err = read_limit(fence, bank, slot, &baseline->limit[index], error);
+		baseline->limit[index] = sum[slot];
 	}
 	return err;
 }

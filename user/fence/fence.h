@@ -173,6 +173,9 @@ int rf_fence_counters(const struct rf_fence *fence, struct rf_counters *sum,
 		      struct rf_error *error);
 int rf_fence_limit_counters(const struct rf_fence *fence, int slot, struct rf_limit_counters *sum,
 			    struct rf_error *error);
+/* Of all limits in `bank`, which is in force: their leases are read once. */
+int rf_fence_limits_counters(const struct rf_fence *fence, const struct rf_bank *bank,
+			     struct rf_limit_counters sum[RF_LIMITS_MAX], struct rf_error *error);
 
 /*
  * What the counters had at the last reset; all 0 without one. A reader reads it after the counters,

@@ -200,20 +200,19 @@ static void add_limit(const struct rf_lease *lease, enum rf_reason reason,
 		add(&sum->passed, lease);
 }
 
-void rf_leases_add_limit(const struct rf_fence *fence, const struct rf_bank *bank, int slot,
-			 struct rf_limit_counters *sum)
+void rf_leases_add_limits(const struct rf_fence *fence, const struct rf_bank *bank,
+			  struct rf_limit_counters sum[RF_LIMITS_MAX])
 {
-	__u32 slots[RF_CHARGED_MAX];
+	__u32 slot[RF_CHARGED_MAX];
 	struct rf_lease lease;
 
 	rf_map_refresh(fence, RF_MAP_LEASES);
 	for (uint32_t i = 0; i < fence->leases; i++) {
-		int count =
-			read_lease(&fence->lease[i], &lease) ? rf_lease_slots(&lease, slots) : 0;
+		int count = read_lease(&fence->lease[i], &lease) ? rf_lease_slots(&lease, slot) : 0;
 
 		for (int j = 0; j < count; j++)
-			if (slots[j] == (__u32)slot && is_of_limit(&lease, bank, slot))
-				add_limit(&lease, rf_lease_reason(&lease, j), sum);
+			if (is_of_limit(&lease, bank, slot[j]))
+				add_limit(&lease, rf_lease_reason(&lease, j), &sum[slot[j]]);
 	}
 }
 

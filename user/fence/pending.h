@@ -23,8 +23,8 @@ struct rf_pending {
 
 /* Add the pending packets to sums that the caller read before. */
 void rf_leases_add_counters(const struct rf_fence *fence, struct rf_counters *sum);
-void rf_leases_add_limit(const struct rf_fence *fence, const struct rf_bank *bank, int slot,
-			 struct rf_limit_counters *sum);
+void rf_leases_add_limits(const struct rf_fence *fence, const struct rf_bank *bank,
+			  struct rf_limit_counters sum[RF_LIMITS_MAX]);
 int rf_leases_snapshot(const struct rf_fence *fence, const struct rf_bank *bank,
 		       struct rf_pending *pending);
 void rf_leases_add_source(const struct rf_pending *pending, const struct rf_address *source,

@@ -58,20 +58,7 @@ const struct rf_fence *rf_scanner_fence(const struct rf_scanner *scanner)
 	return &scanner->fence;
 }
 
-/* ---- rows ---- */
-
 /* ---- the scan ---- */
-
-static int scan_limits(const struct rf_fence *fence, struct rf_snapshot *snapshot,
-		       struct rf_error *error)
-{
-	int err = 0;
-
-	for (int slot = 0; slot < RF_LIMITS_MAX && !err; slot++)
-		if (snapshot->bans.rules.policy[slot].id)
-			err = rf_fence_limit_counters(fence, slot, &snapshot->limit[slot], error);
-	return err;
-}
 
 static int scan_all(struct rf_scanner *scanner, struct rf_snapshot *snapshot,
 		    struct rf_error *error)
@@ -90,7 +77,7 @@ static int scan_all(struct rf_scanner *scanner, struct rf_snapshot *snapshot,
 	if (!err)
 		err = rf_scan_sources(scanner, snapshot, error);
 	if (!err)
-		err = scan_limits(fence, snapshot, error);
+		err = rf_fence_limits_counters(fence, &snapshot->bans.rules, snapshot->limit, error);
 	return err;
 }
 
