@@ -40,6 +40,7 @@ static void assert_same(const struct rf_cells_row *a, const struct rf_cells_row 
 	assert_int_equal(a->cell_ns, b->cell_ns);
 	assert_int_equal(a->is_incomplete, b->is_incomplete);
 	assert_int_equal(a->is_difference, b->is_difference);
+	assert_int_equal(a->counts_refused, b->counts_refused);
 	assert_int_equal(a->count, b->count);
 	assert_memory_equal(a->cell, b->cell, a->count * sizeof(a->cell[0]));
 }
@@ -47,11 +48,12 @@ static void assert_same(const struct rf_cells_row *a, const struct rf_cells_row 
 static void pack_rows(struct rf_cells_pack *pack, struct rf_cells_row *row, uint64_t *random)
 {
 	const uint64_t cell_ns = 1 + unit_below(random, 60 * SECOND);
-	const bool is_difference = unit_below(random, 2);
+	const bool is_difference = unit_below(random, 2), counts_refused = unit_below(random, 2);
 
 	for (int i = 0; i < ROWS; i++) {
 		make_row(random, cell_ns, &row[i]);
 		row[i].is_difference = is_difference;
+		row[i].counts_refused = counts_refused;
 	}
 	assert_int_equal(rf_cells_pack_begin(pack, &row[0]), 0);
 	for (int i = 0; i < ROWS; i++)
@@ -137,7 +139,7 @@ static void refuse(void **state)
 	} rows[] = {
 		{"", 0, -EINVAL, 0},
 		{"\2\0\1\1", 4, -EINVAL, 0},	       /* a later version */
-		{"\1\2\1\1", 4, -EINVAL, 0},	       /* an unknown flag */
+		{"\1\4\1\1", 4, -EINVAL, 0},	       /* an unknown flag */
 		{"\1\0\0\1", 4, -EINVAL, 0},	       /* cells without length */
 		{"\1\0\1\1", 4, 0, 0},		       /* no source */
 		{"\1\0\1\1\0\0\0", 7, 0, 1},	       /* 0.0.0.0/0 without cells */

@@ -13,6 +13,8 @@
 
 #define VERSION 1
 #define IS_DIFFERENCE 1
+#define COUNTS_REFUSED 2
+#define FLAGS (IS_DIFFERENCE | COUNTS_REFUSED)
 #define VERSION6 64 /* added to the length of a prefix */
 #define NUMBER_BYTES 10
 
@@ -61,6 +63,17 @@ static uint64_t unfold(uint64_t folded)
 
 /* ---- packing ---- */
 
+static uint8_t flags_of(const struct rf_cells_row *row)
+{
+	return (row->is_difference ? IS_DIFFERENCE : 0) |
+	       (row->counts_refused ? COUNTS_REFUSED : 0);
+}
+
+bool rf_cells_same_pack(const struct rf_cells_row *a, const struct rf_cells_row *b)
+{
+	return a->cell_ns == b->cell_ns && flags_of(a) == flags_of(b);
+}
+
 int rf_cells_pack_begin(struct rf_cells_pack *pack, const struct rf_cells_row *row)
 {
 	int err;
@@ -70,7 +83,7 @@ int rf_cells_pack_begin(struct rf_cells_pack *pack, const struct rf_cells_row *r
 	pack->cell_ns = row->cell_ns ?: 1;
 	err = put_byte(pack, VERSION);
 	if (!err)
-		err = put_byte(pack, row->is_difference ? IS_DIFFERENCE : 0);
+		err = put_byte(pack, flags_of(row));
 	if (!err)
 		err = put_number(pack, pack->cell_ns);
 	return err ? err : put_number(pack, pack->base_ns);
@@ -163,10 +176,11 @@ int rf_cells_unpack_begin(struct rf_cells_unpack *unpack, const void *data, size
 
 	*unpack = (struct rf_cells_unpack){.at = data, .end = (const uint8_t *)data + size};
 	if (!get_byte(unpack, &version) || version != VERSION || !get_byte(unpack, &flags) ||
-	    flags > IS_DIFFERENCE || !get_number(unpack, &unpack->cell_ns) ||
+	    flags > FLAGS || !get_number(unpack, &unpack->cell_ns) ||
 	    !get_number(unpack, &unpack->base_ns))
 		return -EINVAL;
 	unpack->is_difference = flags & IS_DIFFERENCE;
+	unpack->counts_refused = flags & COUNTS_REFUSED;
 	return unpack->cell_ns && unpack->cell_ns <= INT64_MAX ? 0 : -EINVAL;
 }
 
@@ -222,6 +236,7 @@ int rf_cells_unpack_next(struct rf_cells_unpack *unpack, struct rf_cells_row *ro
 	*row = (struct rf_cells_row){
 		.cell_ns = unpack->cell_ns,
 		.is_difference = unpack->is_difference,
+		.counts_refused = unpack->counts_refused,
 	};
 	if (!get_prefix(unpack, &row->source) || !get_number(unpack, &where) ||
 	    !get_number(unpack, &count) || count > RF_CELLS_ROW_MAX)

@@ -22,10 +22,12 @@ struct rf_cells_row {
 	uint64_t first_ns; /* when the first cell began, since 1970 */
 	uint64_t cell_ns;  /* the length of a cell */
 	uint64_t weight; /* how much the source matters: where there is no room, less is left out */
-	bool is_difference; /* of counters, where the limit's windows have no cells */
-	bool is_incomplete; /* cells before the first one were missed */
+	/* Of counters, in packets of any outcome, where the limit's windows have no cells. */
+	bool is_difference;
+	bool counts_refused; /* packets that were refused are in the cells as well */
+	bool is_incomplete;  /* cells before the first one were missed */
 	unsigned int count;
-	uint64_t cell[RF_CELLS_ROW_MAX]; /* in the limit's unit */
+	uint64_t cell[RF_CELLS_ROW_MAX]; /* in the limit's unit, if no difference */
 };
 
 struct rf_cells_pack {
@@ -34,7 +36,9 @@ struct rf_cells_pack {
 	uint64_t base_ns, cell_ns;
 };
 
-/* `row` is the first one: the others have its cell_ns and its is_difference. -ENOMEM. */
+/* May both be in one pack? They are if their cells are equally long, and count the same. */
+bool rf_cells_same_pack(const struct rf_cells_row *a, const struct rf_cells_row *b);
+/* `row` is the first one: the others may be in its pack. -ENOMEM. */
 int rf_cells_pack_begin(struct rf_cells_pack *pack, const struct rf_cells_row *row);
 int rf_cells_pack_add(struct rf_cells_pack *pack, const struct rf_cells_row *row);
 void rf_cells_pack_free(struct rf_cells_pack *pack);
@@ -42,7 +46,7 @@ void rf_cells_pack_free(struct rf_cells_pack *pack);
 struct rf_cells_unpack {
 	const uint8_t *at, *end;
 	uint64_t base_ns, cell_ns;
-	bool is_difference;
+	bool is_difference, counts_refused;
 };
 
 /* -EINVAL: damaged, or of a later version. */

@@ -29,13 +29,14 @@ static int compare_pack(const void *a, const void *b)
 		return (*left)->cell_ns < (*right)->cell_ns ? -1 : 1;
 	if ((*left)->is_difference != (*right)->is_difference)
 		return (*left)->is_difference - (*right)->is_difference;
+	if ((*left)->counts_refused != (*right)->counts_refused)
+		return (*left)->counts_refused - (*right)->counts_refused;
 	return rf_prefix_compare(&(*left)->source, &(*right)->source);
 }
 
 static bool is_same_pack(const struct rf_cells_row *a, const struct rf_cells_row *b)
 {
-	return !strcmp(a->limit, b->limit) && a->cell_ns == b->cell_ns &&
-	       a->is_difference == b->is_difference;
+	return !strcmp(a->limit, b->limit) && rf_cells_same_pack(a, b);
 }
 
 /* The end of the cells of the first `count` rows, which are one pack. */
