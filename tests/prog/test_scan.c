@@ -36,8 +36,6 @@ static struct rf_snapshot scan_later(uint64_t later_ns)
 	struct rf_snapshot snapshot = {.awake_ns = rf_time_awake() + later_ns};
 	struct rf_error error = {};
 
-	if (scanner.scanned_ns)
-		snapshot.since_ns = snapshot.awake_ns - scanner.scanned_ns;
 	assert_done(rf_fence_bans(&scanner.fence, &snapshot.bans, &error), &error);
 	assert_done(rf_scan_sources(&scanner, &snapshot, &error), &error);
 	scanner.scanned_ns = snapshot.awake_ns;
@@ -256,6 +254,26 @@ static void what_leases_hand_over_is_told_once(void **state)
 	assert_int_equal(scan_new(program, "192.0.2.1"), 0);
 }
 
+/* It sent after one scan, and long before the next one. */
+static void a_late_scan_misses_nothing(void **state)
+{
+	struct program *program = *state;
+	const struct rf_prefix prefix = {4, 32, {inet_addr("192.0.2.1")}};
+	const struct rf_source_row *row;
+	struct rf_snapshot snapshot;
+
+	program_apply(program, "limit add all rate 1k/1h exact\n");
+	pinned_send4(program, "192.0.2.1", 10);
+	scan_and_forget();
+	pinned_send4(program, "192.0.2.1", 3);
+	pinned_age(program, "192.0.2.1", false, 20);
+	snapshot = scan_later(30 * NS_PER_S);
+	row = rf_snapshot_find(&snapshot, &prefix, program_policy(program)->id);
+	assert_non_null(row);
+	assert_int_equal(new_of(row), 3);
+	rf_snapshot_free(&snapshot);
+}
+
 static void evicted_windows_are_forgotten(void **state)
 {
 	struct program *program = *state;
@@ -288,6 +306,7 @@ int main(void)
 						teardown),
 		cmocka_unit_test_setup_teardown(what_leases_hand_over_is_told_once, setup,
 						teardown),
+		cmocka_unit_test_setup_teardown(a_late_scan_misses_nothing, setup, teardown),
 		cmocka_unit_test_setup_teardown(evicted_windows_are_forgotten, setup, teardown),
 	};
 

@@ -77,7 +77,8 @@ static int scan_all(struct rf_scanner *scanner, struct rf_snapshot *snapshot,
 	if (!err)
 		err = rf_scan_sources(scanner, snapshot, error);
 	if (!err)
-		err = rf_fence_limits_counters(fence, &snapshot->bans.rules, snapshot->limit, error);
+		err = rf_fence_limits_counters(fence, &snapshot->bans.rules, snapshot->limit,
+					       error);
 	return err;
 }
 
@@ -96,8 +97,6 @@ int rf_scan(struct rf_scanner *scanner, struct rf_snapshot *snapshot, struct rf_
 	for (int i = 0; i < 2; i++)
 		snapshot->residents[i] = rf_fence_residents(fence, i);
 	err = scan_all(scanner, snapshot, error);
-	if (scanner->scanned_ns)
-		snapshot->since_ns = snapshot->awake_ns - scanner->scanned_ns;
 	snapshot->took_ns = rf_time_awake() - snapshot->awake_ns;
 	if (!err)
 		scanner->scanned_ns = snapshot->awake_ns;

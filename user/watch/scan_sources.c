@@ -279,6 +279,9 @@ int rf_scan_sources(struct rf_scanner *scanner, struct rf_snapshot *snapshot,
 	int err = rf_known_begin(&scanner->known);
 	bool is_whole = false;
 
+	/* First of all: which windows are read follows from it. */
+	if (scanner->scanned_ns)
+		snapshot->since_ns = snapshot->awake_ns - scanner->scanned_ns;
 	if (!err) {
 		err = read_windows(scanner, snapshot, &is_whole, error);
 		if (err && err != -ENOMEM)

@@ -21,7 +21,10 @@ struct rf_aggregate_told {
 	uint64_t count[RF_KINDS];
 };
 
-/* Reads the sources and what is new of each (scan_sources.c). The snapshot has the bans. */
+/*
+ * Reads the sources and what is new of each since the scan before, and how long ago that was
+ * (scan_sources.c). The snapshot has its time and the bans.
+ */
 int rf_scan_sources(struct rf_scanner *scanner, struct rf_snapshot *snapshot,
 		    struct rf_error *error);
 
