@@ -41,6 +41,31 @@ uint64_t rf_fence_duration_ns(const struct rf_fence *fence, const struct rf_poli
 	return policy->clock == RF_KTIME ? units : units * fence->config->tick_ns;
 }
 
+/* Cells may be parts of ticks long: so the products, in 2^-time_shift of a tick, need 128 bits. */
+static uint64_t tick_parts_ns(__int128 parts, const struct rf_policy *policy, uint32_t tick_ns)
+{
+	return parts * tick_ns >> (policy->time_shift & 31);
+}
+
+uint64_t rf_fence_cell_ns(const struct rf_fence *fence, const struct rf_policy *policy)
+{
+	return policy->clock == RF_KTIME ? policy->cell
+					 : tick_parts_ns(policy->cell, policy, tick_of(fence));
+}
+
+uint64_t rf_fence_cell_start_ns(const struct rf_fence *fence, const struct rf_policy *policy,
+				uint64_t epoch)
+{
+	const struct rf_clock_reading *base = &fence->config->base;
+	const __int128 start = (__int128)epoch * policy->cell;
+
+	if (policy->clock == RF_KTIME)
+		return start;
+	return base->ktime_ns +
+	       tick_parts_ns(start - ((__int128)base->jiffies << (policy->time_shift & 31)), policy,
+			     tick_of(fence));
+}
+
 /* Reads both clocks of the data path, with a program that each process loads once. */
 static int read_clocks(struct rf_clock_reading *reading)
 {

@@ -143,6 +143,10 @@ uint64_t rf_fence_time(const struct rf_fence *fence, const struct rf_policy *pol
 /* Converts a duration from units of the clock of `policy` to nanoseconds. */
 uint64_t rf_fence_duration_ns(const struct rf_fence *fence, const struct rf_policy *policy,
 			      uint64_t units);
+/* Of windows of cells: how long a cell is, and when one begins, by CLOCK_MONOTONIC. */
+uint64_t rf_fence_cell_ns(const struct rf_fence *fence, const struct rf_policy *policy);
+uint64_t rf_fence_cell_start_ns(const struct rf_fence *fence, const struct rf_policy *policy,
+				uint64_t epoch);
 
 /* ---- single values of the shared memory (shared.c) ---- */
 

@@ -9,8 +9,8 @@
 
 #define LEAST 1024
 
-static uint32_t place_of(const struct rf_known_list *list, const struct rf_address *source,
-			 uint32_t limit_id)
+static uint32_t hash_of(const struct rf_known_list *list, const struct rf_address *source,
+			uint32_t limit_id)
 {
 	__u64 words[2];
 
@@ -25,25 +25,27 @@ static bool is_it(const struct rf_known *known, const struct rf_address *source,
 	       !memcmp(known->source.word, source->word, sizeof(source->word));
 }
 
-struct rf_known *rf_known_find(struct rf_known_list *list, const struct rf_address *source,
-			       uint32_t limit_id)
+static struct rf_known *find(struct rf_known_list *list, const struct rf_address *source,
+			     uint32_t limit_id, uint32_t hash)
 {
 	const uint32_t mask = list->places - 1;
 
-	if (!list->places)
-		return NULL;
-	for (uint32_t at = place_of(list, source, limit_id) & mask; list->place[at];
-	     at = (at + 1) & mask)
+	for (uint32_t at = hash & mask; list->place[at]; at = (at + 1) & mask)
 		if (is_it(&list->of[list->place[at] - 1], source, limit_id))
 			return &list->of[list->place[at] - 1];
 	return NULL;
 }
 
+struct rf_known *rf_known_find(struct rf_known_list *list, const struct rf_address *source,
+			       uint32_t limit_id)
+{
+	return list->places ? find(list, source, limit_id, hash_of(list, source, limit_id)) : NULL;
+}
+
 static void put(struct rf_known_list *list, uint32_t index)
 {
-	const struct rf_known *known = &list->of[index];
 	const uint32_t mask = list->places - 1;
-	uint32_t at = place_of(list, &known->source, known->limit_id) & mask;
+	uint32_t at = list->of[index].hash & mask;
 
 	while (list->place[at])
 		at = (at + 1) & mask;
@@ -155,14 +157,21 @@ static void take(struct rf_known *known, const struct rf_window_sight *sight, bo
 
 int rf_known_see(struct rf_known_list *list, const struct rf_window_sight *sight)
 {
-	struct rf_known *known = rf_known_find(list, &sight->source, sight->limit_id);
+	const uint32_t hash = hash_of(list, &sight->source, sight->limit_id);
+	struct rf_known *known =
+		list->places ? find(list, &sight->source, sight->limit_id, hash) : NULL;
 	const bool is_new = !known;
 
 	if (is_new) {
 		if (make_room(list))
 			return -ENOMEM;
 		known = &list->of[list->count++];
-		*known = (struct rf_known){.source = sight->source, .limit_id = sight->limit_id};
+		*known = (struct rf_known){
+			.source = sight->source,
+			.limit_id = sight->limit_id,
+			.hash = hash,
+			.made = list->scan,
+		};
 		put(list, list->count - 1);
 	}
 	if (touch(list, known))

@@ -20,6 +20,8 @@ struct rf_known {
 	struct rf_address source;
 	uint32_t limit_id;
 	uint32_t stay;		    /* see struct rf_window_sight */
+	uint32_t hash;		    /* keyed, of the source and the limit */
+	uint32_t made;		    /* the number of the scan that knew it first */
 	uint32_t touched, read;	    /* numbers of the last scans that did */
 	uint32_t used;		    /* in the policy's units */
 	uint32_t pending[RF_KINDS]; /* what leases hold, in the scan that touched it */
