@@ -26,6 +26,7 @@ static int setup(void **state)
 static int teardown(void **state)
 {
 	rf_known_free(&scanner.known);
+	rf_follow_free(&scanner.follow);
 	free(scanner.aggregate);
 	return pinned_teardown(state);
 }

@@ -49,6 +49,7 @@ void rf_scanner_close(struct rf_scanner *scanner)
 		return;
 	rf_fence_close(&scanner->fence);
 	rf_known_free(&scanner->known);
+	rf_follow_free(&scanner->follow);
 	free(scanner->aggregate);
 	free(scanner);
 }
@@ -105,6 +106,31 @@ int rf_scan(struct rf_scanner *scanner, struct rf_snapshot *snapshot, struct rf_
 
 void rf_snapshot_free(struct rf_snapshot *snapshot)
 {
+	free(snapshot->cells);
 	rf_bans_free(&snapshot->bans);
 	rf_source_rows_free(&snapshot->sources);
+}
+
+/* ---- cells ---- */
+
+void rf_scanner_follow(struct rf_scanner *scanner, bool follows)
+{
+	if (scanner->has_followers && !follows)
+		rf_follow_free(&scanner->follow);
+	scanner->has_followers = follows;
+}
+
+uint64_t rf_scanner_cells_due_ns(const struct rf_scanner *scanner)
+{
+	return scanner->has_followers ? rf_follow_due_ns(&scanner->follow) : UINT64_MAX;
+}
+
+bool rf_scanner_read_cells(struct rf_scanner *scanner, struct rf_cells_row **cells, size_t *count)
+{
+	/* Without memory the cells that were not read are missing, and the data says so. */
+	rf_follow_read(&scanner->follow, &scanner->fence, rf_time_awake());
+	if (!rf_follow_is_full(&scanner->follow))
+		return false;
+	*cells = rf_follow_take(&scanner->follow, count);
+	return true;
 }

@@ -179,6 +179,13 @@ static int show_ban(struct rf_scanner *scanner, struct rf_snapshot *snapshot,
 	return show(scanner, snapshot, known, ban);
 }
 
+/* What the first scan finds may be of long ago. */
+static void follow(struct rf_scanner *scanner, const struct rf_known *known)
+{
+	if (scanner->has_followers && scanner->scanned_ns)
+		rf_follow_offer(&scanner->follow, known, known->made == scanner->known.scan);
+}
+
 static int show_known(struct rf_scanner *scanner, struct rf_snapshot *snapshot)
 {
 	const struct rf_bans *bans = &snapshot->bans;
@@ -190,6 +197,7 @@ static int show_known(struct rf_scanner *scanner, struct rf_snapshot *snapshot)
 	for (uint32_t i = 0; i < list->touched_count && !err; i++) {
 		struct rf_known *known = &list->of[list->touched[i]];
 
+		follow(scanner, known);
 		if (!known->is_shown && snapshot->awake_ns - known->grew_ns < ACTIVE_NS)
 			err = show(scanner, snapshot, known, NULL);
 	}
@@ -249,6 +257,21 @@ static int show_aggregates(struct rf_scanner *scanner, struct rf_snapshot *snaps
 				       &showing);
 }
 
+/* ---- cells ---- */
+
+static int read_cells(struct rf_scanner *scanner, struct rf_snapshot *snapshot)
+{
+	struct rf_follow *follow = &scanner->follow;
+	int err = rf_follow_choose(follow, &snapshot->bans.rules, snapshot->awake_ns,
+				   snapshot->since_ns, snapshot->time_ns);
+
+	if (!err)
+		err = rf_follow_read(follow, &scanner->fence, snapshot->awake_ns);
+	if (!err)
+		snapshot->cells = rf_follow_take(follow, &snapshot->cells_count);
+	return err;
+}
+
 /* ---- all of it ---- */
 
 static int show_all(struct rf_scanner *scanner, struct rf_snapshot *snapshot, bool is_whole)
@@ -258,8 +281,12 @@ static int show_all(struct rf_scanner *scanner, struct rf_snapshot *snapshot, bo
 
 	if (!err)
 		err = rf_known_tell(&scanner->known, snapshot->awake_ns);
+	if (!err && scanner->has_followers)
+		err = rf_follow_begin(&scanner->follow);
 	if (!err)
 		err = show_known(scanner, snapshot);
+	if (!err && scanner->has_followers)
+		err = read_cells(scanner, snapshot);
 	if (!err)
 		err = show_aggregates(scanner, snapshot);
 	if (!err && rows->count)

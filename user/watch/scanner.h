@@ -3,6 +3,7 @@
 #ifndef RINGFENCE_SCANNER_H
 #define RINGFENCE_SCANNER_H
 
+#include "watch/follow.h"
 #include "watch/known.h"
 #include "watch/snapshot.h"
 
@@ -12,6 +13,8 @@ struct rf_scanner {
 	uint64_t scanned_ns; /* by rf_time_awake(); 0: never */
 	uint64_t whole_ns;   /* when all windows were read last */
 	struct rf_known_list known;
+	struct rf_follow follow;
+	bool has_followers; /* somebody takes the cells */
 	/* What the windows that newcomers share had, by their places. */
 	struct rf_aggregate_told *aggregate; /* RF_AGGREGATE_SETS of RF_AGGREGATES; NULL: not yet */
 };

@@ -7,6 +7,7 @@
 #define RINGFENCE_SNAPSHOT_H
 
 #include "fence/fence.h"
+#include "watch/cells.h"
 #include "watch/sources.h"
 
 #define RF_IDENTITY_SIZE 64
@@ -26,6 +27,8 @@ struct rf_snapshot {
 	/* Those that were used in the last seconds, or are banned; the first scan has all. Sorted
 	 * by rf_source_row_compare(). */
 	struct rf_source_rows sources;
+	struct rf_cells_row *cells; /* that were read since the scan before, see below */
+	size_t cells_count;
 	uint32_t capacity;     /* windows of a family */
 	uint64_t residents[2]; /* sources that are known, by family */
 };
@@ -41,6 +44,18 @@ const struct rf_fence *rf_scanner_fence(const struct rf_scanner *scanner);
 /* -ENODEV: the fence is gone. Free the snapshot even after an error. */
 int rf_scan(struct rf_scanner *scanner, struct rf_snapshot *snapshot, struct rf_error *error);
 void rf_snapshot_free(struct rf_snapshot *snapshot);
+
+/*
+ * From now on, the cells of the sources that matter most are read, and of a sample, or no longer.
+ */
+void rf_scanner_follow(struct rf_scanner *scanner, bool follows);
+/* When cells must be read before the next scan, by rf_time_awake(); UINT64_MAX: never. */
+uint64_t rf_scanner_cells_due_ns(const struct rf_scanner *scanner);
+/*
+ * Reads them. Returns whether there are so many that they must be taken now: the caller frees them.
+ * Otherwise the next scan has them.
+ */
+bool rf_scanner_read_cells(struct rf_scanner *scanner, struct rf_cells_row **cells, size_t *count);
 
 /* By source, then by limit. */
 int rf_source_row_compare(const void *a, const void *b);

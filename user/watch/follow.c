@@ -1,0 +1,340 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Whose cells to record. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/units.h"
+#include "rules/policy.h"
+#include "watch/follow.h"
+#include "watch/sources.h"
+
+#define IDLE_NS (2 * RF_NS_PER_S) /* a source stays for its TIME, and so much longer */
+#define DROPS_WEIGH 16		  /* packets that passed as much as one that was dropped */
+/* Where cells do not fit, the worst give way: a sample must stay whole, or it is none. */
+#define SAMPLE_WEIGHT (1ULL << 48)
+#define SHARE_BITS_MAX 24
+#define ROUND_NS (100 * RF_NS_PER_MS) /* scans are a moment late, now and then */
+
+void rf_follow_free(struct rf_follow *follow)
+{
+	free(follow->list.of);
+	free(follow->worst.of);
+	free(follow->sample.of);
+	free(follow->row);
+	*follow = (struct rf_follow){};
+}
+
+/* Each list has room for all of them together. */
+static int make_list(struct rf_followed_list *list)
+{
+	if (!list->of)
+		list->of = calloc(2 * RF_FOLLOW_WORST + 2 * RF_FOLLOW_SAMPLE, sizeof(*list->of));
+	return list->of ? 0 : -ENOMEM;
+}
+
+int rf_follow_begin(struct rf_follow *follow)
+{
+	follow->worst.count = follow->sample.count = 0;
+	if (make_list(&follow->list) || make_list(&follow->worst) || make_list(&follow->sample))
+		return -ENOMEM;
+	return 0;
+}
+
+/* ---- the worst of a scan ---- */
+
+static void swap(struct rf_followed *a, struct rf_followed *b)
+{
+	const struct rf_followed kept = *a;
+
+	*a = *b;
+	*b = kept;
+}
+
+/* Lets the first one of the heap sink to its place. */
+static void sink(struct rf_followed_list *heap)
+{
+	for (size_t at = 0;;) {
+		size_t least = at;
+
+		for (size_t below = 2 * at + 1; below <= 2 * at + 2 && below < heap->count; below++)
+			if (heap->of[below].weight < heap->of[least].weight)
+				least = below;
+		if (least == at)
+			return;
+		swap(&heap->of[at], &heap->of[least]);
+		at = least;
+	}
+}
+
+static void rise(struct rf_followed_list *heap)
+{
+	size_t at = heap->count - 1;
+
+	while (at && heap->of[at].weight < heap->of[(at - 1) / 2].weight) {
+		swap(&heap->of[at], &heap->of[(at - 1) / 2]);
+		at = (at - 1) / 2;
+	}
+}
+
+static void offer_worst(struct rf_followed_list *heap, const struct rf_followed *one)
+{
+	if (heap->count < RF_FOLLOW_WORST) {
+		heap->of[heap->count++] = *one;
+		rise(heap);
+	} else if (one->weight > heap->of[0].weight) {
+		heap->of[0] = *one;
+		sink(heap);
+	}
+}
+
+/* ---- the sample ---- */
+
+static bool is_of_share(const struct rf_followed *one, unsigned int share_bits)
+{
+	return !(one->hash & ((1U << share_bits) - 1));
+}
+
+/* Leaves half of the sample, as often as it must. */
+static void thin(struct rf_follow *follow)
+{
+	struct rf_followed_list *sample = &follow->sample;
+
+	while (sample->count >= RF_FOLLOW_SAMPLE && follow->share_bits < SHARE_BITS_MAX) {
+		size_t left = 0;
+
+		follow->share_bits++;
+		for (size_t i = 0; i < sample->count; i++)
+			if (is_of_share(&sample->of[i], follow->share_bits))
+				sample->of[left++] = sample->of[i];
+		sample->count = left;
+	}
+}
+
+void rf_follow_offer(struct rf_follow *follow, const struct rf_known *known, bool is_new)
+{
+	const uint64_t drops = known->fresh[RF_DROPPED] + known->fresh[RF_WOULD_DROP];
+	const uint64_t packets = known->fresh[RF_PASSED] + drops;
+	struct rf_followed one = {
+		.source = known->source,
+		.limit_id = known->limit_id,
+		.weight = packets + (DROPS_WEIGH - 1) * drops,
+		.fresh = packets,
+		.hash = known->hash,
+		.is_whole = is_new,
+		.row = -1,
+	};
+
+	if (!packets)
+		return;
+	offer_worst(&follow->worst, &one);
+	if (!is_of_share(&one, follow->share_bits))
+		return;
+	thin(follow);
+	if (is_of_share(&one, follow->share_bits) && follow->sample.count < RF_FOLLOW_SAMPLE)
+		follow->sample.of[follow->sample.count++] = one;
+}
+
+/* ---- choosing ---- */
+
+static int compare_source(const void *a, const void *b)
+{
+	const struct rf_followed *left = a, *right = b;
+	const int order = memcmp(left->source.word, right->source.word, sizeof(left->source.word));
+
+	if (order)
+		return order;
+	if (left->source.version != right->source.version)
+		return left->source.version - right->source.version;
+	return (left->limit_id > right->limit_id) - (left->limit_id < right->limit_id);
+}
+
+/* Sampled ones first, then by weight. */
+static int compare_weight(const void *a, const void *b)
+{
+	const struct rf_followed *left = a, *right = b;
+
+	if (left->is_sampled != right->is_sampled)
+		return left->is_sampled ? -1 : 1;
+	return (left->weight < right->weight) - (left->weight > right->weight);
+}
+
+/* Makes one of those that are the same: with the state of the one that is followed. */
+static size_t merge(struct rf_followed *of, size_t count)
+{
+	size_t left = 0;
+
+	qsort(of, count, sizeof(*of), compare_source);
+	for (size_t i = 0; i < count; i++) {
+		struct rf_followed *into = left ? &of[left - 1] : NULL;
+
+		if (!into || compare_source(into, &of[i])) {
+			of[left++] = of[i];
+			continue;
+		}
+		if (!into->seen_ns && of[i].seen_ns)
+			swap(into, &of[i]);
+		if (of[i].fresh > into->fresh)
+			into->fresh = of[i].fresh;
+		if (of[i].weight > into->weight)
+			into->weight = of[i].weight;
+	}
+	return left;
+}
+
+static bool stays(const struct rf_follow *follow, const struct rf_followed *one, uint64_t awake_ns)
+{
+	const int slot = rf_bank_find_id(&follow->rules, one->limit_id);
+
+	return slot >= 0 && (one->fresh || awake_ns - one->seen_ns <
+						   follow->rules.limit[slot].window_ns + IDLE_NS);
+}
+
+static void add_all(struct rf_followed_list *list, const struct rf_followed_list *more)
+{
+	memcpy(list->of + list->count, more->of, more->count * sizeof(*more->of));
+	list->count += more->count;
+}
+
+/* Who is in the sample, with the share that leaves no more than there may be. */
+static size_t draw_sample(struct rf_follow *follow)
+{
+	struct rf_followed_list *list = &follow->list;
+
+	for (;; follow->share_bits++) {
+		size_t sampled = 0;
+
+		for (size_t i = 0; i < list->count; i++) {
+			list->of[i].is_sampled = is_of_share(&list->of[i], follow->share_bits);
+			sampled += list->of[i].is_sampled;
+		}
+		if (sampled <= RF_FOLLOW_SAMPLE || follow->share_bits == SHARE_BITS_MAX)
+			return sampled;
+	}
+}
+
+/* Adds those of the scan to those that are followed, and forgets the ones that matter least. */
+static void renew(struct rf_follow *follow, uint64_t awake_ns)
+{
+	struct rf_followed_list *list = &follow->list;
+	size_t left = 0, most;
+
+	for (size_t i = 0; i < list->count; i++) {
+		list->of[i].weight /= 2;
+		list->of[i].fresh = 0;
+	}
+	add_all(list, &follow->worst);
+	add_all(list, &follow->sample);
+	list->count = merge(list->of, list->count);
+	for (size_t i = 0; i < list->count; i++)
+		if (stays(follow, &list->of[i], awake_ns))
+			list->of[left++] = list->of[i];
+	list->count = left;
+	most = draw_sample(follow) + RF_FOLLOW_WORST;
+	qsort(list->of, left, sizeof(*list->of), compare_weight);
+	if (list->count > most)
+		list->count = most;
+	for (size_t i = 0; i < list->count; i++)
+		if (list->of[i].fresh)
+			list->of[i].seen_ns = awake_ns;
+}
+
+/* ---- differences ---- */
+
+static bool has_cells(const struct rf_policy *policy)
+{
+	return policy->algorithm == RF_SLIDING;
+}
+
+static int add_difference(struct rf_follow *follow, struct rf_followed *one, int slot,
+			  uint64_t time_ns, uint64_t since_ns)
+{
+	const uint64_t cell_ns = (since_ns + ROUND_NS / 2) / ROUND_NS * ROUND_NS ?: ROUND_NS;
+	struct rf_cells_row *row = rf_follow_new_row(follow, one, slot);
+
+	if (!row)
+		return -ENOMEM;
+	row->first_ns = time_ns - cell_ns;
+	row->cell_ns = cell_ns;
+	row->is_difference = row->counts_refused = true;
+	row->is_incomplete = !one->next && !one->is_whole;
+	row->cell[row->count++] = one->fresh;
+	one->next = 1;
+	return 0;
+}
+
+int rf_follow_choose(struct rf_follow *follow, const struct rf_bank *rules, uint64_t awake_ns,
+		     uint64_t since_ns, uint64_t time_ns)
+{
+	const bool is_small = follow->sample.count < RF_FOLLOW_SAMPLE / 4;
+	int err = 0;
+
+	follow->rules = *rules;
+	follow->interval_ns = since_ns;
+	renew(follow, awake_ns);
+	for (size_t i = 0; i < follow->list.count && !err; i++) {
+		struct rf_followed *one = &follow->list.of[i];
+		const int slot = rf_bank_find_id(rules, one->limit_id);
+
+		if (has_cells(&rules->policy[slot]))
+			follow->due_ns[slot] = follow->due_ns[slot] ?: awake_ns;
+		else if (since_ns)
+			err = add_difference(follow, one, slot, time_ns, since_ns);
+	}
+	if (is_small && follow->share_bits)
+		follow->share_bits--;
+	return err;
+}
+
+/* ---- rows ---- */
+
+uint64_t rf_follow_due_ns(const struct rf_follow *follow)
+{
+	uint64_t due_ns = UINT64_MAX;
+
+	for (int slot = 0; slot < RF_LIMITS_MAX; slot++)
+		if (follow->due_ns[slot] && follow->due_ns[slot] < due_ns)
+			due_ns = follow->due_ns[slot];
+	return due_ns;
+}
+
+bool rf_follow_is_full(const struct rf_follow *follow)
+{
+	return follow->fullest > RF_CELLS_ROW_MAX / 2;
+}
+
+struct rf_cells_row *rf_follow_take(struct rf_follow *follow, size_t *count)
+{
+	struct rf_cells_row *row = follow->row;
+
+	for (size_t i = 0; i < follow->list.count; i++)
+		follow->list.of[i].row = -1;
+	*count = follow->rows;
+	follow->row = NULL;
+	follow->rows = follow->capacity = follow->fullest = 0;
+	return row;
+}
+
+struct rf_cells_row *rf_follow_new_row(struct rf_follow *follow, struct rf_followed *followed,
+				       int slot)
+{
+	const struct rf_limit *limit = &follow->rules.limit[slot];
+	struct rf_cells_row *row;
+
+	if (follow->rows == follow->capacity) {
+		const size_t capacity = 2 * follow->capacity + RF_FOLLOW_WORST;
+
+		row = reallocarray(follow->row, capacity, sizeof(*row));
+		if (!row)
+			return NULL;
+		follow->row = row;
+		follow->capacity = capacity;
+	}
+	followed->row = follow->rows;
+	row = &follow->row[follow->rows++];
+	memset(row, 0, sizeof(*row));
+	row->source = rf_source_prefix(&followed->source, limit);
+	memcpy(row->limit, limit->name, sizeof(row->limit));
+	row->weight = followed->weight + (followed->is_sampled ? SAMPLE_WEIGHT : 0);
+	return row;
+}
