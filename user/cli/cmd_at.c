@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/time.h"
+#include "cli/bars.h"
 #include "cli/out.h"
 #include "cli/recorded.h"
 #include "cli/view.h"
@@ -166,22 +167,31 @@ static void choose_source(struct rf_recorded_sources *sources, const struct rf_p
 	sources->count = left;
 }
 
+static const char *what_of(const struct rf_cells_row *row)
+{
+	if (row->is_difference)
+		return "differences of counters";
+	return row->counts_refused ? "cells, with refused packets" : "cells";
+}
+
 static void print_cells(struct shown *shown, const struct rf_cells_row *row)
 {
 	char source[RF_PREFIX_TEXT_SIZE], number[32], length[RF_DURATION_TEXT_SIZE];
-	char time[RF_TIME_TEXT_SIZE], line[1024] = "";
+	char time[RF_TIME_TEXT_SIZE], line[1024] = "", bars[RF_BARS_TEXT_SIZE(RF_CELLS_ROW_MAX)];
 
 	rf_format_prefix(&row->source, source);
 	rf_format_ms((row->cell_ns + RF_NS_PER_MS / 2) / RF_NS_PER_MS, length);
 	rf_format_local(row->first_ns, time);
+	rf_bars(row->cell, row->count, bars);
 	rf_out_text("%s, limit %s: %s of %s each, from %s on%s:\n", source, row->limit,
-		    row->is_difference ? "differences of counters" : "cells", length, time,
+		    what_of(row), length, time,
 		    row->is_incomplete ? " (some before are missing)" : "");
 	for (unsigned int i = 0; i < row->count; i++) {
 		snprintf(number, sizeof(number), " %" PRIu64, row->cell[i]);
 		if (strlen(line) + strlen(number) < sizeof(line))
 			strcat(line, number);
 	}
+	rf_out("  %s\n", bars);
 	rf_out_text("  %s\n", line + (*line == ' '));
 	shown->printed++;
 }
@@ -200,12 +210,12 @@ static void visit_cells(void *context, const struct rf_cells_row *row)
 	rf_format_prefix(&row->source, source);
 	for (unsigned int i = 0; i < row->count; i++)
 		json_array_append_new(list, json_integer(row->cell[i]));
-	json_array_append_new(shown->cells,
-			      json_pack("{s:s, s:o, s:o, s:f, s:b, s:b, s:o}", "source", source,
-					"limit", rf_json_text(row->limit), "from",
-					rf_json_time(row->first_ns), "cell_ms", row->cell_ns / 1e6,
-					"differences", row->is_difference, "incomplete",
-					row->is_incomplete, "cells", list));
+	json_array_append_new(
+		shown->cells,
+		json_pack("{s:s, s:o, s:o, s:f, s:b, s:b, s:b, s:o}", "source", source, "limit",
+			  rf_json_text(row->limit), "from", rf_json_time(row->first_ns), "cell_ms",
+			  row->cell_ns / 1e6, "differences", row->is_difference, "incomplete",
+			  row->is_incomplete, "refused", row->counts_refused, "cells", list));
 }
 
 static bool is_of(const char *text, const struct rf_prefix *source)

@@ -8,8 +8,10 @@
 #include "watch/reading.h"
 
 #define SLACK_MS 1000
-#define PRESENT_MS 15000   /* the interval at present is not written yet */
-#define CELLS_MS 15000	   /* a row of cells is that long at the most, and as late */
+#define PRESENT_MS 15000 /* the interval at present is not written yet */
+/* A row of cells is that long at the most, and as late; of longer cells, two of these more. */
+#define CELLS_MS 15000
+#define LONG_CELLS_MS 600000
 #define MOST_AT_ONCE 65536 /* rows of a range */
 
 void rf_recorded_sources_free(struct rf_recorded_sources *sources)
@@ -132,6 +134,12 @@ int rf_reader_sources_between(struct rf_reader *reader, uint64_t from_ns, uint64
 
 /* ---- cells ---- */
 
+/* May rows of cells that long have that time, where the last one ends at `end_ms`? */
+static bool may_reach(const struct rf_cells_unpack *unpack, int64_t end_ms, uint64_t time_ns)
+{
+	return end_ms - rf_to_ms(time_ns) <= CELLS_MS + 2 * rf_to_ms(unpack->cell_ns);
+}
+
 /* The rows of one pack that are of the source, or of a network around it or in it. */
 static int visit_pack(sqlite3_stmt *stmt, uint64_t time_ns, const struct rf_prefix *source,
 		      rf_cells_visit visit, void *context)
@@ -143,6 +151,8 @@ static int visit_pack(sqlite3_stmt *stmt, uint64_t time_ns, const struct rf_pref
 	if (rf_cells_unpack_begin(&unpack, sqlite3_column_blob(stmt, 0),
 				  sqlite3_column_bytes(stmt, 0)))
 		return -EINVAL;
+	if (!may_reach(&unpack, sqlite3_column_int64(stmt, 2), time_ns))
+		return 0;
 	while ((found = rf_cells_unpack_next(&unpack, &row)) == 1) {
 		if (!rf_prefix_contains(&row.source, source) &&
 		    !rf_prefix_contains(source, &row.source))
@@ -160,10 +170,11 @@ int rf_reader_cells(struct rf_reader *reader, uint64_t time_ns, const struct rf_
 {
 	const int64_t time = rf_to_ms(time_ns);
 	struct rf_db *db = &reader->db;
-	sqlite3_stmt *stmt = rf_db_begin(db,
-					 "SELECT data, name FROM cells JOIN limits USING (number) "
-					 "WHERE time >= ? AND time <= ? ORDER BY time",
-					 "ii", time, time + CELLS_MS);
+	sqlite3_stmt *stmt =
+		rf_db_begin(db,
+			    "SELECT data, name, time FROM cells JOIN limits USING (number) "
+			    "WHERE time >= ? AND time <= ? ORDER BY time",
+			    "ii", time, time + LONG_CELLS_MS);
 	int err = 0;
 
 	while (!err && rf_db_row(db, stmt)) {
