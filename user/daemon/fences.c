@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/time.h"
 #include "daemon/fences.h"
 #include "daemon/say.h"
 
@@ -193,6 +194,40 @@ void rf_watching_record(struct rf_watching *watching, const struct rf_settings *
 				       &one->snapshot);
 		else
 			rf_record_miss(one->record);
+		if (one->scanner)
+			rf_scanner_follow(one->scanner,
+					  rf_record_takes_cells(one->record, settings));
+	}
+}
+
+uint64_t rf_watching_cells_due_ns(const struct rf_watching *watching)
+{
+	uint64_t due_ns = UINT64_MAX;
+
+	for (int i = 0; i < watching->count; i++) {
+		const struct rf_watched *one = watching->of[i];
+		const uint64_t its_ns =
+			one->scanner ? rf_scanner_cells_due_ns(one->scanner) : UINT64_MAX;
+
+		if (its_ns < due_ns)
+			due_ns = its_ns;
+	}
+	return due_ns;
+}
+
+void rf_watching_read_cells(struct rf_watching *watching)
+{
+	for (int i = 0; i < watching->count; i++) {
+		struct rf_watched *one = watching->of[i];
+		struct rf_cells_row *cells;
+		size_t count;
+
+		if (!one->scanner || rf_scanner_cells_due_ns(one->scanner) > rf_time_awake() ||
+		    !rf_scanner_read_cells(one->scanner, &cells, &count))
+			continue;
+		if (one->has_snapshot)
+			rf_record_cells(one->record, &one->snapshot, cells, count);
+		free(cells);
 	}
 }
 

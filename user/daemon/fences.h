@@ -31,6 +31,10 @@ void rf_watching_find(struct rf_watching *watching);
 bool rf_watching_scan(struct rf_watching *watching);
 /* Records the last scan of each fence. */
 void rf_watching_record(struct rf_watching *watching, const struct rf_settings *settings);
+/* When cells must be read before the next scan, by rf_time_awake(); UINT64_MAX: never. */
+uint64_t rf_watching_cells_due_ns(const struct rf_watching *watching);
+/* Reads those that are due, and records them where they are too many to wait for the scan. */
+void rf_watching_read_cells(struct rf_watching *watching);
 void rf_watching_end(struct rf_watching *watching);
 
 #endif /* RINGFENCE_DAEMON_FENCES_H */

@@ -24,7 +24,7 @@ struct loop {
 	struct rf_pace pace;
 	struct rf_moment moment; /* of the last scan; wall is 0: there was none */
 	uint64_t find_at_ns, scan_at_ns;
-	uint64_t find_cost_ns; /* since the last scan */
+	uint64_t other_cost_ns; /* of searches and of reading cells, since the last scan */
 };
 
 /* ---- signals ---- */
@@ -171,7 +171,7 @@ static void find(struct loop *loop)
 	const uint64_t before = cpu_time();
 
 	rf_watching_find(&loop->watching);
-	loop->find_cost_ns += cpu_time() - before;
+	loop->other_cost_ns += cpu_time() - before;
 	loop->find_at_ns = rf_time_awake() + FIND_NS;
 }
 
@@ -185,10 +185,18 @@ static void scan(struct loop *loop)
 	rf_watching_record(&loop->watching, &loop->settings);
 	if (loop->child.pid)
 		put_documents(loop);
-	rf_pace_note(&loop->pace, cpu_time() - before + loop->find_cost_ns);
-	loop->find_cost_ns = 0;
+	rf_pace_note(&loop->pace, cpu_time() - before + loop->other_cost_ns);
+	loop->other_cost_ns = 0;
 	say_pace(loop);
 	loop->scan_at_ns = began + loop->pace.interval_ns;
+}
+
+static void read_cells(struct loop *loop)
+{
+	const uint64_t before = cpu_time();
+
+	rf_watching_read_cells(&loop->watching);
+	loop->other_cost_ns += cpu_time() - before;
 }
 
 static uint64_t earliest(uint64_t a, uint64_t b)
@@ -203,6 +211,7 @@ static void wait_on(struct loop *loop, bool feeding, const sigset_t *while_waiti
 	uint64_t now = rf_time_awake(), until = earliest(loop->find_at_ns, loop->scan_at_ns);
 	struct timespec time = {};
 
+	until = earliest(until, rf_watching_cells_due_ns(&loop->watching));
 	if (!loop->child.pid && loop->child.start_at_ns > now)
 		until = earliest(until, loop->child.start_at_ns);
 	if (until > now)
@@ -230,6 +239,8 @@ static void turn(struct loop *loop, const sigset_t *while_waiting)
 		find(loop);
 	if (rf_time_awake() >= loop->scan_at_ns)
 		scan(loop);
+	else if (rf_time_awake() >= rf_watching_cells_due_ns(&loop->watching))
+		read_cells(loop);
 	rf_records_turn(&loop->watching.records);
 	wait_on(loop, feed(loop), while_waiting);
 }

@@ -150,6 +150,9 @@ static int write_scan(struct rf_record *record, const struct rf_settings *settin
 	if (!err)
 		err = rf_history_add(record->history, snapshot, error);
 	if (!err)
+		err = rf_history_add_cells(record->history, snapshot->cells, snapshot->cells_count,
+					   error);
+	if (!err)
 		err = put_rules(record->history, settings, fence, snapshot, error);
 	if (!err)
 		err = write_events(record, error);
@@ -228,6 +231,42 @@ void rf_record_end(struct rf_record *record)
 	if (*error.text)
 		say_once(record, &error);
 	rf_telling_give(&record->telling, record->outlets, is_recorded);
+}
+
+/* ---- cells between scans ---- */
+
+bool rf_record_takes_cells(const struct rf_record *record, const struct rf_settings *settings)
+{
+	return record && record->history && settings->sources != RF_TELL_NONE;
+}
+
+static int write_cells(struct rf_record *record, const struct rf_snapshot *now,
+		       const struct rf_cells_row *cells, size_t count, struct rf_error *error)
+{
+	struct rf_error ignored;
+	int err = rf_history_begin(record->history, now, error);
+
+	if (!err)
+		err = rf_history_add_cells(record->history, cells, count, error);
+	if (!err)
+		return rf_history_commit(record->history, error);
+	rf_history_commit(record->history, &ignored); /* gives them up */
+	return err;
+}
+
+void rf_record_cells(struct rf_record *record, const struct rf_snapshot *before,
+		     const struct rf_cells_row *cells, size_t count)
+{
+	struct rf_snapshot *now = calloc(1, sizeof(*now));
+	struct rf_error error = {};
+
+	if (now && record && record->history) {
+		now->time_ns = rf_time_wall();
+		now->standing = before->standing;
+		if (write_cells(record, now, cells, count, &error))
+			say_once(record, &error);
+	}
+	free(now);
 }
 
 void rf_record_miss(struct rf_record *record)
