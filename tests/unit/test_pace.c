@@ -2,7 +2,7 @@
 /* How often the daemon scans, and what it makes of clocks that jump. */
 #include "unit.h"
 
-#include "daemon/pace.h"
+#include "watch/pace.h"
 
 static void cheap_scans_keep_the_interval(void **state)
 {

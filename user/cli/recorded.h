@@ -5,6 +5,7 @@
 
 #include <jansson.h>
 
+#include "base/number.h"
 #include "cli/command.h"
 #include "watch/reader.h"
 
@@ -33,9 +34,6 @@ int rf_show_at(const struct rf_options *options, const struct rf_prefix *source,
 
 /* "2026-11-22T14:02:11.204Z" */
 json_t *rf_json_time(uint64_t time_ns);
-/* 1.42M, 811k, 20: a number of packets a second. */
-#define RF_SHORT_TEXT_SIZE 16
-void rf_format_short(double number, char text[RF_SHORT_TEXT_SIZE]);
 /* {"reasons":{…},"limits":[…],"packets":{…},"bytes":{…}} of an interval. */
 json_t *rf_recorded_json(const struct rf_recorded *recorded);
 /* The reasons and limits of an interval; per second, if `seconds` is not 0. */

@@ -19,17 +19,6 @@ json_t *rf_json_time(uint64_t time_ns)
 	return time_ns ? json_string(text) : json_null();
 }
 
-void rf_format_short(double number, char text[RF_SHORT_TEXT_SIZE])
-{
-	static const char suffix[] = " kMGT";
-	int i = 0;
-
-	for (; number >= 999.5 && suffix[i + 1]; i++)
-		number /= 1000;
-	snprintf(text, RF_SHORT_TEXT_SIZE, i && number < 99.5 ? "%.3g%.*s" : "%.0f%.*s", number,
-		 i > 0, &suffix[i]);
-}
-
 /* ---- counts ---- */
 
 static json_t *count_json(uint64_t packets, uint64_t bytes)

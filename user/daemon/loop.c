@@ -11,8 +11,8 @@
 #include "daemon/fences.h"
 #include "daemon/load.h"
 #include "daemon/loop.h"
-#include "daemon/pace.h"
 #include "daemon/say.h"
+#include "watch/pace.h"
 
 #define FIND_NS (2 * RF_NS_PER_S) /* a new fence is found within that time */
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "daemon/pace.h"
+#include "watch/pace.h"
 #include "base/units.h"
 
 #define INTERVAL_MAX_NS (60 * RF_NS_PER_S)
