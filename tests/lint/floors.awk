@@ -37,6 +37,8 @@ function included(name) {
 		return "nettle"
 	if (name == "<sqlite3.h>")
 		return "sqlite"
+	if (name == "<curses.h>")
+		return "ncurses"
 	if (name == "<jansson.h>")
 		return "jansson"
 	gsub(/"/, "", name)
