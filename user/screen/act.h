@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The commands that keys stand for, about the source that was under the cursor when the key was
+ * pressed. An act is text from then on: nothing that moves on the screen changes it. Pure.
+ */
+#ifndef RINGFENCE_ACT_H
+#define RINGFENCE_ACT_H
+
+#include "base/error.h"
+#include "base/prefix.h"
+#include "rules/ruleset.h"
+
+#define RF_ACT_TITLE_SIZE 160
+
+struct rf_act {
+	char title[RF_ACT_TITLE_SIZE];	 /* "Deny 192.0.2.66 for 1h" */
+	char warning[RF_ACT_TITLE_SIZE]; /* "": none */
+	char *command;			 /* without the word `ringfence` */
+	char *undo;			 /* the command that takes it back; NULL: none does */
+	bool is_raise;			 /* a trial, which ends by itself */
+};
+
+void rf_act_free(struct rf_act *act);
+
+/* What a list says of exactly this prefix. */
+struct rf_act_listed {
+	bool is_listed;
+	uint64_t left_ns; /* RF_FOREVER: for good */
+};
+
+/* `deny add` or `allow add` for an hour. Of a fence called `dev`, as words name it. */
+int rf_act_list(struct rf_act *act, enum rf_list list, const struct rf_prefix *source,
+		const struct rf_act_listed *before, const char *dev, struct rf_error *error);
+/* A limit like the one in `slot`, from this source alone, of `times` its COUNT, on trial. */
+int rf_act_raise(struct rf_act *act, struct rf_ruleset *rules, int slot,
+		 const struct rf_prefix *source, unsigned int times, const char *dev,
+		 struct rf_error *error);
+/* Warns where the act denies one's own way into this machine: true. `peer` may be NULL. */
+bool rf_act_warn(struct rf_act *act, const struct rf_prefix *source, const char *peer);
+
+#endif /* RINGFENCE_ACT_H */

@@ -1,0 +1,381 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The list of sources. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/number.h"
+#include "base/time.h"
+#include "fence/reasons.h"
+#include "screen/paint.h"
+
+#define SPARK_WIDTH 12 /* slots of 5 s */
+#define BAR_WIDTH 6
+#define PERCENT_WIDTH 4
+#define NUMBER_WIDTH 7
+#define SINCE_WIDTH 6
+#define SOURCE_LEAST 15
+#define TALL 16 /* rows from which on all lines of the head are shown */
+
+/* ---- columns ---- */
+
+/* What there is room for, by what is left out first: since, sparkline, bar, limit, pass. */
+static int count_fitting(int width, int source_width, int limit_width)
+{
+	const int wanted[] = {
+		2 + source_width + 2 + PERCENT_WIDTH + 1 + NUMBER_WIDTH,
+		1 + NUMBER_WIDTH,
+		2 + limit_width,
+		BAR_WIDTH + 1,
+		2 + SPARK_WIDTH,
+		2 + SINCE_WIDTH,
+	};
+	int used = 0, fitting = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(wanted); i++) {
+		used += wanted[i];
+		if (used <= width)
+			fitting = i;
+	}
+	return fitting;
+}
+
+struct rf_columns rf_columns_for(int width, int source_width, int limit_width)
+{
+	const int fitting = count_fitting(width, source_width, limit_width);
+	struct rf_columns columns = {.source = 2, .source_width = source_width};
+	int at = 2 + source_width;
+
+	if (fitting >= 2) {
+		columns.limit = at + 2;
+		columns.limit_width = limit_width;
+		at += 2 + limit_width;
+	}
+	if (fitting >= 3) {
+		columns.bar = at + 2;
+		at += 2 + BAR_WIDTH - 1;
+	}
+	columns.percent = at + 2;
+	columns.drop = columns.percent + PERCENT_WIDTH + 1;
+	at = columns.drop + NUMBER_WIDTH;
+	if (fitting >= 1) {
+		columns.pass = at + 1;
+		at += 1 + NUMBER_WIDTH;
+	}
+	if (fitting >= 4) {
+		columns.spark = at + 2;
+		at += 2 + SPARK_WIDTH;
+	}
+	if (fitting >= 5)
+		columns.since = at + 2;
+	return columns;
+}
+
+static struct rf_columns lay_out(const struct rf_canvas *canvas, const struct rf_view *view,
+				 int rows)
+{
+	int source_width = SOURCE_LEAST, limit_width = strlen("limit");
+
+	for (int i = view->top; i < view->top + rows && i < view->model->shown; i++) {
+		const struct rf_row *row = rf_model_shown(view->model, i);
+		char text[RF_PREFIX_TEXT_SIZE];
+		const int limit = strlen(row->limit) + 2 * row->is_shadow;
+
+		rf_format_prefix(&row->key.source, text);
+		if ((int)strlen(text) > source_width)
+			source_width = strlen(text);
+		limit_width = limit > limit_width ? limit : limit_width;
+	}
+	return rf_columns_for(canvas->columns, source_width, limit_width);
+}
+
+/* ---- head ---- */
+
+static void put_flow(struct rf_canvas *canvas, int row, int column, const char *name,
+		     const struct rf_flow *flow, const struct rf_head *head)
+{
+	char rate[RF_SHORT_TEXT_SIZE];
+	const uint64_t slot = head->awake_ns / RF_SLOT_NS;
+
+	rf_format_short(flow->rate, rate);
+	column = rf_canvas_putf(canvas, row, column, RF_NORMAL, "%s %s/s", name, rate);
+	rf_put_spark(canvas, row, column + 1, SPARK_WIDTH, RF_NORMAL, &flow->ring, slot,
+		     rf_ring_most(&flow->ring, slot));
+}
+
+static void paint_flows(struct rf_canvas *canvas, const struct rf_view *view)
+{
+	const struct rf_head *head = &view->model->head;
+	const double share = head->in.rate > 0 ? head->dropped.rate / head->in.rate * 100 : 0;
+	char rate[RF_SHORT_TEXT_SIZE];
+
+	put_flow(canvas, 1, 0, "in", &head->in, head);
+	rf_format_short(head->dropped.rate, rate);
+	rf_canvas_putf(canvas, 1, 30 < canvas->columns - 20 ? 30 : 24,
+		       head->dropped.rate > 0 ? RF_RED | RF_STRONG : RF_NORMAL,
+		       canvas->columns >= 50 ? "dropped %s/s %.*f%%" : "-%s/s %.*f%%", rate,
+		       share > 0 && share < 99.95 ? 1 : 0, share);
+}
+
+/* The reasons to drop, the worst of the last minute first, as far as there is room. */
+static void paint_reasons(struct rf_canvas *canvas, const struct rf_view *view, int row)
+{
+	const struct rf_head *head = &view->model->head;
+	const uint64_t slot = head->awake_ns / RF_SLOT_NS;
+	bool is_shown[RF_REASON_COUNT] = {};
+
+	for (int column = 0; column + 34 <= canvas->columns; column += 38) {
+		double most = 0;
+		int worst = -1;
+
+		for (int i = RF_FIRST_DROP; i < RF_REASON_COUNT; i++) {
+			const double one = rf_ring_most(&head->reason[i].ring, slot);
+
+			if (is_shown[i] || one <= most)
+				continue;
+			most = one;
+			worst = i;
+		}
+		if (worst < 0)
+			return;
+		is_shown[worst] = true;
+		put_flow(canvas, row, column, rf_reason_name(worst), &head->reason[worst], head);
+	}
+}
+
+/* Those that drop, or would drop, are in brackets. */
+static void paint_limits(struct rf_canvas *canvas, const struct rf_view *view, int row)
+{
+	const struct rf_head *head = &view->model->head;
+	int column = 0;
+
+	for (int i = 0; i < head->limits; i++) {
+		const struct rf_limit_head *limit = &head->limit[i];
+		char text[128];
+
+		snprintf(text, sizeof(text), "%s%s %s%s: %u%s", limit->over ? "[" : "", limit->name,
+			 limit->rate, limit->is_shadow ? " shadow" : "", limit->over,
+			 limit->over ? "]" : "");
+		if (column + rf_text_columns(text) > canvas->columns) {
+			rf_canvas_put(canvas, row, column, RF_DIM, "…");
+			return;
+		}
+		column = rf_canvas_put(canvas, row, column,
+				       !limit->over	  ? RF_NORMAL
+				       : limit->is_shadow ? RF_YELLOW
+							  : RF_RED | RF_STRONG,
+				       text) +
+			 2;
+	}
+	if (!head->limits && head->time_ns)
+		rf_canvas_put(canvas, row, 0, RF_YELLOW,
+			      "no limit, so no source is seen: 'limit add all rate 1M/1s shadow'");
+}
+
+static void paint_heading(struct rf_canvas *canvas, const struct rf_columns *at, int row,
+			  enum rf_order by)
+{
+	const struct {
+		int column;
+		const char *text;
+		bool is_right, sorts;
+	} headings[] = {
+		{at->source, "source", false, false},
+		{at->limit, "limit", false, false},
+		{at->bar ? at->bar : at->percent + 1, "use", false, by == RF_BY_USED},
+		{at->drop + NUMBER_WIDTH, "drop/s", true, by == RF_BY_DROPS},
+		{at->pass ? at->pass + NUMBER_WIDTH : 0, "pass/s", true, by == RF_BY_RATE},
+		{at->spark, "60 s", false, false},
+		{at->since, "since", false, false},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(headings); i++) {
+		const int style = headings[i].sorts ? RF_STRONG : RF_DIM;
+
+		if (headings[i].column && headings[i].is_right)
+			rf_canvas_put_right(canvas, row, headings[i].column, style,
+					    headings[i].text);
+		else if (headings[i].column)
+			rf_canvas_put(canvas, row, headings[i].column, style, headings[i].text);
+	}
+}
+
+/* ---- rows ---- */
+
+static void format_rate(double rate, char text[RF_SHORT_TEXT_SIZE])
+{
+	if (rate > 0 && rate < 9.95)
+		snprintf(text, RF_SHORT_TEXT_SIZE, "%.1f", rate);
+	else
+		rf_format_short(rate, text);
+}
+
+/* What a shadow limit would drop is in brackets. */
+static void put_drops(struct rf_canvas *canvas, int row, int column, const struct rf_row *one)
+{
+	const bool is_shadow = one->drop <= 0 && one->would_drop > 0;
+	char rate[RF_SHORT_TEXT_SIZE], text[RF_SHORT_TEXT_SIZE + 2];
+
+	format_rate(is_shadow ? one->would_drop : one->drop, rate);
+	snprintf(text, sizeof(text), is_shadow ? "(%s)" : "%s", rate);
+	rf_canvas_put_right(canvas, row, column + NUMBER_WIDTH, one->drop > 0 ? RF_RED : RF_NORMAL,
+			    text);
+}
+
+static void put_use(struct rf_canvas *canvas, int row, const struct rf_columns *at,
+		    const struct rf_row *one)
+{
+	const int style = one->share >= 0.995 ? RF_RED : one->share >= 0.8 ? RF_YELLOW : RF_NORMAL;
+	char text[16];
+
+	snprintf(text, sizeof(text), "%.0f%%", one->share * 100 < 999 ? one->share * 100 : 999);
+	if (at->bar)
+		rf_put_bar(canvas, row, at->bar, BAR_WIDTH, style, one->share);
+	rf_canvas_put_right(canvas, row, at->percent + PERCENT_WIDTH, style, text);
+}
+
+/* How long its packets have been dropped, or its ban still lasts. */
+static void put_since(struct rf_canvas *canvas, int row, int column, const struct rf_row *one,
+		      uint64_t now_ns)
+{
+	char text[RF_DURATION_TEXT_SIZE];
+
+	if (one->banned_ns) {
+		rf_format_for(one->banned_ns, text);
+		rf_canvas_putf(canvas, row, column, RF_RED, "ban %.12s", text);
+	} else if (one->dropped_since_ns) {
+		rf_format_left(now_ns - one->dropped_since_ns, text);
+		rf_canvas_put(canvas, row, column, RF_NORMAL, text);
+	}
+}
+
+static void paint_row(struct rf_canvas *canvas, const struct rf_view *view,
+		      const struct rf_columns *at, int row, int place)
+{
+	const struct rf_model *model = view->model;
+	const struct rf_row *one = rf_model_shown(model, place);
+	char text[RF_PREFIX_TEXT_SIZE], pass[RF_SHORT_TEXT_SIZE];
+
+	rf_format_prefix(&one->key.source, text);
+	if (place == model->at)
+		rf_canvas_put(canvas, row, 0, RF_STRONG, ">");
+	rf_canvas_put(canvas, row, at->source, RF_NORMAL, text);
+	if (at->limit)
+		rf_canvas_putf(canvas, row, at->limit, one->is_shadow ? RF_DIM : RF_NORMAL,
+			       one->is_shadow ? "(%s)" : "%s", one->limit);
+	put_use(canvas, row, at, one);
+	put_drops(canvas, row, at->drop, one);
+	format_rate(one->pass, pass);
+	if (at->pass)
+		rf_canvas_put_right(canvas, row, at->pass + NUMBER_WIDTH, RF_NORMAL, pass);
+	if (at->spark)
+		rf_put_spark(canvas, row, at->spark, SPARK_WIDTH, RF_NORMAL, &one->use,
+			     model->head.awake_ns / RF_SLOT_NS, 1);
+	if (at->since)
+		put_since(canvas, row, at->since, one, model->head.awake_ns);
+	if (place == model->at)
+		rf_canvas_restyle(canvas, row, RF_REVERSED);
+}
+
+/* Moves the first row so that the cursor is among `rows`. */
+static void follow_cursor(struct rf_view *view, int rows)
+{
+	const int at = view->model->at, last = view->model->shown - rows;
+
+	if (view->top > at)
+		view->top = at;
+	if (view->top < at - rows + 1)
+		view->top = at - rows + 1;
+	if (view->top > last)
+		view->top = last;
+	if (view->top < 0)
+		view->top = 0;
+}
+
+static void paint_rest(struct rf_canvas *canvas, const struct rf_view *view, int row, int rows)
+{
+	const struct rf_model *model = view->model;
+	const size_t below = model->shown - view->top > rows ? model->shown - view->top - rows : 0;
+	int column = 2;
+
+	if (below + model->others)
+		column = rf_canvas_putf(canvas, row, 2, RF_DIM, "%zu more", below + model->others);
+	if (*model->filter)
+		column = rf_canvas_putf(canvas, row, column + 2, RF_YELLOW, "filter: %s",
+					model->filter);
+	if (model->limit)
+		rf_canvas_putf(canvas, row, column + 2, RF_YELLOW, "limit: %s", model->limit);
+}
+
+/* ---- keys ---- */
+
+struct key {
+	const char *text;
+	bool is_dim;
+};
+
+/* Puts keys in as few lines as they need, at most `lines`; the last one is always there. */
+static void put_keys(struct rf_canvas *canvas, int row, int lines, const struct key *keys,
+		     int count)
+{
+	const int last_width = rf_text_columns(keys[count - 1].text);
+	int column = 0, line = 0;
+
+	for (int i = 0; i < count; i++) {
+		const int width = rf_text_columns(keys[i].text);
+		const bool is_last_line = line == lines - 1, is_last = i == count - 1;
+		const int room = canvas->columns -
+				 (is_last_line && !is_last && i < count - 1 ? last_width + 2 : 0);
+
+		if (column + width > room && !is_last_line) {
+			line++;
+			column = 0;
+		} else if (column + width > room && !is_last) {
+			continue;
+		}
+		column = rf_canvas_put(canvas, row + line, column,
+				       keys[i].is_dim ? RF_DIM : RF_NORMAL, keys[i].text) +
+			 2;
+	}
+}
+
+static void paint_keys(struct rf_canvas *canvas, const struct rf_view *view, int row, int lines)
+{
+	const bool is_dim = !view->can_change;
+	const struct key keys[] = {
+		{"Enter window", false}, {"d deny", is_dim},	    {"a allow", is_dim},
+		{"r raise", is_dim},	 {"w try", !view->has_try}, {"s sort", false},
+		{"/ filter", false},	 {"p pause", false},	    {"←→ time", false},
+		{"e export", false},	 {"u undo", is_dim},	    {"q quit", false},
+		{"? help", false},
+	};
+
+	put_keys(canvas, row, lines, keys, ARRAY_SIZE(keys));
+}
+
+void rf_paint_list(struct rf_canvas *canvas, struct rf_view *view)
+{
+	const bool is_tall = canvas->rows >= TALL;
+	const int key_lines = is_tall && canvas->columns < 110 ? 2 : 1;
+	const int first = is_tall ? 5 : 3;
+	const int rest = canvas->rows - key_lines - 1;
+	const int rows = rest - first > 0 ? rest - first : 0;
+	struct rf_columns columns;
+
+	rf_canvas_clear(canvas);
+	rf_paint_title(canvas, view, NULL);
+	paint_flows(canvas, view);
+	if (is_tall) {
+		paint_reasons(canvas, view, 2);
+		paint_limits(canvas, view, 3);
+	}
+	follow_cursor(view, rows);
+	columns = lay_out(canvas, view, rows);
+	paint_heading(canvas, &columns, first - 1, view->model->by);
+	for (int i = 0; i < rows && view->top + i < view->model->shown; i++)
+		paint_row(canvas, view, &columns, first + i, view->top + i);
+	paint_keys(canvas, view, rest + 1, key_lines);
+	if (*view->message || view->prompt)
+		rf_paint_message(canvas, rest, view);
+	else
+		paint_rest(canvas, view, rest, rows);
+}

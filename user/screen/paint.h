@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Paints the pages of `top`. Pure. */
+#ifndef RINGFENCE_PAINT_H
+#define RINGFENCE_PAINT_H
+
+#include <jansson.h>
+
+#include "screen/model.h"
+
+#define RF_LINE_SIZE 512
+
+/* What is shown beside the model. */
+struct rf_view {
+	const char *fence, *mode;
+	bool has_more_fences;
+	const struct rf_model *model;
+	bool is_paused, is_past;
+	uint64_t interval_ns; /* between two scans */
+	bool can_change;      /* with the privilege to change the fence */
+	bool has_try;	      /* there is a command `limit try` */
+	const char *message;  /* of the last key; "": none */
+	bool is_failure;      /* the message is one */
+	const char *prompt;   /* what is being typed; NULL: nothing */
+	int top;	      /* the first row that is shown; painting moves it to the cursor */
+};
+
+/* A question before something is changed. */
+struct rf_dialog {
+	const char *title, *command, *warning; /* warning: "" for none */
+	const char *keys;
+};
+
+/* Where the columns of the list begin; 0: there is no room for it. */
+struct rf_columns {
+	int source, limit, bar, percent, drop, pass, spark, since;
+	int source_width, limit_width;
+};
+
+/* Lays columns out for the widest source and limit. */
+struct rf_columns rf_columns_for(int width, int source_width, int limit_width);
+
+void rf_paint_list(struct rf_canvas *canvas, struct rf_view *view);
+/* `shown`: the JSON of `show`; `events`: lines of text, or NULL. */
+void rf_paint_source(struct rf_canvas *canvas, const struct rf_view *view, const char *source,
+		     const json_t *shown, const char *events);
+void rf_paint_dialog(struct rf_canvas *canvas, const struct rf_dialog *dialog);
+void rf_paint_text(struct rf_canvas *canvas, const char *title, const char *text);
+void rf_paint_help(struct rf_canvas *canvas, const struct rf_view *view);
+/* The first line of every page, and the last one. */
+void rf_paint_title(struct rf_canvas *canvas, const struct rf_view *view, const char *title);
+void rf_paint_message(struct rf_canvas *canvas, int row, const struct rf_view *view);
+
+#endif /* RINGFENCE_PAINT_H */

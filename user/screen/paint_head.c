@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The lines that every page has. */
+#include <stdio.h>
+#include <time.h>
+
+#include "base/number.h"
+#include "base/time.h"
+#include "screen/paint.h"
+
+/* 14:02:11, of local time. */
+static void format_clock(uint64_t time_ns, char text[16])
+{
+	const time_t seconds = time_ns / RF_NS_PER_S;
+	struct tm tm = {};
+
+	localtime_r(&seconds, &tm);
+	strftime(text, 16, "%H:%M:%S", &tm);
+}
+
+/* "ON TRIAL 52s": what became of a trial, or "". */
+static const char *standing_text(const struct rf_standing *standing, char text[64])
+{
+	char left[RF_DURATION_TEXT_SIZE];
+
+	*text = '\0';
+	rf_format_left(standing->trial_ns, left);
+	if (standing->state == RF_ON_TRIAL)
+		snprintf(text, 64, "  ON TRIAL %.20s", left);
+	else if (standing->state == RF_FELL_OPEN)
+		snprintf(text, 64, "  NOT CONFIRMED: all passes");
+	return text;
+}
+
+static int put_newcomers(struct rf_canvas *canvas, int column, const struct rf_head *head)
+{
+	const bool acts = head->reason[RF_NEWCOMER_CLOSED].rate > 0 ||
+			  head->reason[RF_NEWCOMER_OPEN].rate > 0;
+
+	if (head->then == RF_NEWCOMERS_OFF)
+		return column;
+	return rf_canvas_putf(canvas, 0, column + 2, acts ? RF_YELLOW | RF_STRONG : RF_DIM,
+			      "newcomers: %s", rf_newcomers_then_name(head->then));
+}
+
+static int put_clock(struct rf_canvas *canvas, int column, const struct rf_view *view)
+{
+	const uint64_t time_ns = view->model->head.time_ns;
+	char clock[16] = "--:--:--";
+
+	if (time_ns)
+		format_clock(time_ns, clock);
+	column = rf_canvas_put(canvas, 0, column,
+			       RF_STRONG | (view->is_past     ? RF_YELLOW
+					    : view->is_paused ? RF_YELLOW
+							      : RF_GREEN),
+			       view->is_past	 ? "PAST"
+			       : view->is_paused ? "PAUSED"
+						 : "LIVE");
+	column = rf_canvas_put(canvas, 0, column + 1, RF_STRONG, clock);
+	if (!view->is_past && view->interval_ns >= 2 * RF_NS_PER_S)
+		column = rf_canvas_putf(canvas, 0, column + 1, RF_YELLOW, "each %llus",
+					(unsigned long long)(view->interval_ns / RF_NS_PER_S));
+	return column;
+}
+
+void rf_paint_title(struct rf_canvas *canvas, const struct rf_view *view, const char *title)
+{
+	const struct rf_head *head = &view->model->head;
+	char standing[64];
+	int column = rf_canvas_put(canvas, 0, 0, RF_STRONG, title ? title : view->fence);
+
+	if (!title) {
+		column = rf_canvas_put(canvas, 0, column + 1, RF_NORMAL, view->mode);
+		if (view->has_more_fences)
+			column = rf_canvas_put(canvas, 0, column + 1, RF_DIM, "(Tab: next)");
+	}
+	column += canvas->columns >= 70 ? 5 : 2;
+	column = put_clock(canvas, column, view);
+	column = rf_canvas_put(canvas, 0, column, RF_YELLOW | RF_STRONG,
+			       standing_text(&head->standing, standing));
+	column += canvas->columns >= 70 ? 4 : 2;
+	column = rf_canvas_putf(canvas, 0, column, head->over ? RF_RED | RF_STRONG : RF_NORMAL,
+				"%u over", head->over);
+	column = rf_canvas_putf(canvas, 0, column + 2, head->banned ? RF_RED : RF_NORMAL,
+				"%zu banned", head->banned);
+	put_newcomers(canvas, column, head);
+}
+
+void rf_paint_message(struct rf_canvas *canvas, int row, const struct rf_view *view)
+{
+	if (view->prompt) {
+		const int column = rf_canvas_put(canvas, row, 0, RF_STRONG, view->prompt);
+
+		rf_canvas_set(canvas, row, column, ' ', RF_REVERSED);
+	} else if (*view->message) {
+		rf_canvas_put(canvas, row, 0, view->is_failure ? RF_RED | RF_STRONG : RF_STRONG,
+			      view->message);
+	}
+}
