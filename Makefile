@@ -16,9 +16,11 @@ PKG_CONFIG ?= pkg-config
 
 # These are looked up only when a recipe needs them, since 'make demo' installs the tools first.
 BPFTOOL = $(or $(shell PATH="$$PATH:/usr/sbin:/sbin" command -v bpftool),bpftool)
-LIBS = $(shell $(PKG_CONFIG) --libs libxdp libbpf jansson libmnl nettle sqlite3)
+LIBS = $(shell $(PKG_CONFIG) --libs libxdp libbpf jansson libmnl nettle sqlite3 ncursesw)
+# What the daemon does without.
+SCREEN_LIBS = $(shell $(PKG_CONFIG) --libs ncursesw)
 DAEMON_LIBS = $(shell $(PKG_CONFIG) --libs libmicrohttpd libseccomp)
-LIBS_CFLAGS = $(shell $(PKG_CONFIG) --cflags libxdp libbpf jansson libmnl nettle sqlite3)
+LIBS_CFLAGS = $(shell $(PKG_CONFIG) --cflags libxdp libbpf jansson libmnl nettle sqlite3 ncursesw)
 BPF_SYSTEM_INCLUDES = -idirafter /usr/include/$(shell $(CC) -dumpmachine)
 
 WARNINGS := -Wall -Wextra $(if $(WERROR),-Werror)
@@ -90,7 +92,7 @@ build/ringfence: $(COMMAND_OBJECTS)
 
 build/ringfence-watch: $(DAEMON_OBJECTS)
 	$(call say,LINK,$@)
-	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) $^ -o $@ $(LIBS) $(DAEMON_LIBS)
+	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) $^ -o $@ $(filter-out $(SCREEN_LIBS),$(LIBS)) $(DAEMON_LIBS)
 
 build/user/%.o: user/%.c | $(GENERATED)
 	@mkdir -p $(@D)

@@ -18,8 +18,8 @@ kinds=("${@:-build}")
 kind=${kinds[0]}
 
 needs='a C compiler, make, clang and llvm (14 or newer), libbpf 1.1 and libxdp 1.3 with headers, xdp-tools, bpftool,
-the Linux UAPI headers, libelf, zlib, jansson, libmicrohttpd, libmnl, libseccomp, nettle, SQLite, cmocka, pkg-config,
-iproute2, jq, curl, ethtool, strace,
+the Linux UAPI headers, libelf, zlib, jansson, libmicrohttpd, libmnl, libseccomp, ncurses, nettle, SQLite, cmocka, pkg-config,
+iproute2, jq, curl, ethtool, strace, tmux,
 systemd-analyze, bash, zsh, fish'
 [ "$kind" = lint ] && needs='clang-format 14, shellcheck, mandoc'
 [ "$kind" = fuzz ] && needs="clang's runtime libraries: libFuzzer and the sanitizers"
@@ -36,8 +36,8 @@ newest_clang() {
 packages() {
 	case $1-$kind in
 	apt-build) echo gcc make clang llvm libbpf-dev libxdp-dev xdp-tools bpftool linux-libc-dev libelf-dev zlib1g-dev \
-		libjansson-dev libcmocka-dev libmicrohttpd-dev libmnl-dev libseccomp-dev nettle-dev libsqlite3-dev sqlite3 \
-		pkg-config iproute2 jq curl ethtool strace procps util-linux \
+		libjansson-dev libcmocka-dev libmicrohttpd-dev libmnl-dev libncurses-dev libseccomp-dev nettle-dev libsqlite3-dev sqlite3 \
+		pkg-config iproute2 jq curl ethtool strace tmux procps util-linux \
 		systemd zsh fish ;;
 	apt-lint) echo clang-format-14 clang-format shellcheck mandoc ;;
 	apt-fuzz) echo clang libclang-rt-dev ;;
@@ -45,28 +45,28 @@ packages() {
 	apt-bench) echo nftables iptables xdp-tools gnuplot-nox ;;
 	apt-packages) echo debhelper dpkg-dev fakeroot lintian debootstrap rpm makepkg pacman-package-manager \
 		libarchive-tools ;;
-	apt-arm64) echo crossbuild-essential-arm64 {libbpf,libelf,libjansson,libmicrohttpd,libmnl,libseccomp,libsqlite3,libxdp,nettle,zlib1g}-dev:arm64 \
+	apt-arm64) echo crossbuild-essential-arm64 {libbpf,libelf,libjansson,libmicrohttpd,libmnl,libncurses,libseccomp,libsqlite3,libxdp,nettle,zlib1g}-dev:arm64 \
 		pkg-config:arm64 ;;
 	apt-ecosystem) echo fail2ban nftables python3 jq prometheus prometheus-node-exporter ;;
 	apt-vm) echo qemu-system-x86 qemu-system-arm qemu-system-misc qemu-user busybox-static kmod cpio \
 		xz-utils gcc-aarch64-linux-gnu gcc-s390x-linux-gnu clang-14 "$(newest_clang)" ;;
 	dnf-build) echo gcc make clang llvm libbpf-devel libxdp-devel xdp-tools bpftool kernel-headers elfutils-libelf-devel \
-		zlib-devel jansson-devel libcmocka-devel libmicrohttpd-devel libmnl-devel libseccomp-devel nettle-devel sqlite-devel sqlite \
-		pkgconf-pkg-config libasan libubsan iproute jq curl ethtool strace \
+		zlib-devel jansson-devel libcmocka-devel libmicrohttpd-devel libmnl-devel libseccomp-devel ncurses-devel nettle-devel sqlite-devel sqlite \
+		pkgconf-pkg-config libasan libubsan iproute jq curl ethtool strace tmux \
 		procps-ng util-linux systemd zsh fish ;;
 	dnf-lint) echo clang-tools-extra ShellCheck mandoc ;;
 	dnf-fuzz) echo clang compiler-rt ;;
 	dnf-ecosystem) echo fail2ban-server nftables python3 jq ;;
 	dnf-bench) echo nftables iptables-nft xdp-tools gnuplot ;;
 	pacman-build) echo gcc make clang llvm libbpf libxdp xdp-tools bpf linux-api-headers libelf zlib jansson cmocka libmicrohttpd libmnl \
-		libseccomp nettle sqlite pkgconf iproute2 jq curl ethtool strace procps-ng util-linux systemd zsh fish ;;
+		libseccomp ncurses nettle sqlite pkgconf iproute2 jq curl ethtool strace tmux procps-ng util-linux systemd zsh fish ;;
 	pacman-lint) echo clang shellcheck mandoc ;;
 	pacman-fuzz) echo clang compiler-rt ;;
 	pacman-ecosystem) echo fail2ban nftables python jq prometheus prometheus-node-exporter ;;
 	pacman-bench) echo nftables iptables xdp-tools gnuplot ;;
 	zypper-build) echo gcc make clang llvm libbpf-devel libxdp-devel xdp-tools bpftool linux-glibc-devel libelf-devel \
-		zlib-devel libjansson-devel libcmocka-devel libmicrohttpd-devel libmnl-devel libseccomp-devel libnettle-devel sqlite3-devel sqlite3 \
-		pkg-config iproute2 jq curl ethtool strace procps util-linux \
+		zlib-devel libjansson-devel libcmocka-devel libmicrohttpd-devel libmnl-devel libseccomp-devel ncurses-devel libnettle-devel sqlite3-devel sqlite3 \
+		pkg-config iproute2 jq curl ethtool strace tmux procps util-linux \
 		systemd zsh fish ;;
 	zypper-lint) echo clang ShellCheck mandoc ;;
 	zypper-fuzz) echo clang ;; # its runtime is in there

@@ -91,7 +91,7 @@ linked=$(sed -n 's/^\(DAEMON_\)\?LIBS = .*--libs \(.*\))$/\2/p' Makefile)
 is "$(echo "$linked" libelf zlib | names)" "$(building 2)" 'the Makefile links the libraries of the table'
 # shellcheck disable=SC2086 # several names
 set -- $linked
-needed=$(readelf -d build/ringfence build/ringfence-watch | sed -n 's/.*(NEEDED).*\[\(lib[a-z0-9]*\)\.so.*/\1/p' | grep -vx libc | names)
+needed=$(readelf -d build/ringfence build/ringfence-watch | sed -n 's/.*(NEEDED).*\[\(lib[a-z0-9]*\)\.so.*/\1/p' | grep -vxE 'libc|libtinfo' | names) # libtinfo is of ncurses
 is "$needed" "$(for name; do echo "lib${name#lib}"; done | names)" 'the command and the daemon need what the Makefile links'
 
 # ---- the recipes ----
