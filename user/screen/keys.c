@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Which key does what, on which page, and what each page looks like. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/time.h"
+#include "screen/session.h"
+#include "screen/terminal.h"
+
+/* ---- questions ---- */
+
+static void answer(struct rf_session *session, int key)
+{
+	if (key == RF_PRESS_ESCAPE || key == 'q')
+		rf_change_cancel(session);
+	else if (key == '+' || key == '-')
+		rf_change_times(session, key == '+');
+	else if (key == (session->is_grave ? 'y' : RF_PRESS_ENTER))
+		rf_change_run(session);
+}
+
+/* ---- typing ---- */
+
+static void begin_typing(struct rf_session *session, enum rf_typing typing, const char *text)
+{
+	session->typing = typing;
+	snprintf(session->typed, sizeof(session->typed), "%s", text);
+}
+
+static void end_typing(struct rf_session *session)
+{
+	if (session->typing == RF_TYPING_FILTER)
+		rf_model_filter(&session->live, session->typed);
+	session->typing = RF_TYPING_NOTHING;
+	session->due_ns = 0;
+}
+
+static void type(struct rf_session *session, int key)
+{
+	const size_t length = strlen(session->typed);
+	const size_t most =
+		session->typing == RF_TYPING_FILTER ? RF_FILTER_SIZE - 1 : RF_TYPED_SIZE - 1;
+
+	if (key == RF_PRESS_ESCAPE) {
+		session->typing = RF_TYPING_NOTHING;
+	} else if (key == RF_PRESS_ENTER) {
+		end_typing(session);
+	} else if (key == RF_PRESS_ERASE && length) {
+		session->typed[length - 1] = '\0';
+	} else if (key > ' ' && key < 0x7f && length < most) {
+		session->typed[length] = key;
+		session->typed[length + 1] = '\0';
+	}
+}
+
+/* ---- the list ---- */
+
+static void sort(struct rf_session *session)
+{
+	static const char *const names[] = {
+		[RF_BY_DROPS] = "drops", [RF_BY_RATE] = "rate", [RF_BY_USED] = "use"};
+	const enum rf_order by = (session->view.model->by + 1) % ARRAY_SIZE(names);
+
+	rf_model_sort(&session->live, by);
+	rf_session_say(session, false, "sorted by %s", names[by]);
+}
+
+static void pause_or_go_on(struct rf_session *session)
+{
+	session->view.is_paused = !session->view.is_paused;
+	session->due_ns = 0;
+}
+
+static void next_fence(struct rf_session *session, struct rf_error *error)
+{
+	struct rf_error ignored;
+
+	if (session->fences.count < 2)
+		rf_session_say(session, false, "there is one fence");
+	else if (rf_session_next_fence(session, 1, error))
+		rf_session_next_fence(session, -1, &ignored);
+}
+
+/* True: it was a key that moves the cursor. */
+static bool move(struct rf_session *session, int key)
+{
+	struct rf_model *model = &session->live;
+	const uint64_t now_ns = rf_time_awake();
+	int rows = 0;
+
+	switch (key) {
+	case RF_PRESS_UP:
+	case 'k':
+		rows = -1;
+		break;
+	case RF_PRESS_DOWN:
+	case 'j':
+		rows = 1;
+		break;
+	case RF_PRESS_PAGE_UP:
+		rows = -10;
+		break;
+	case RF_PRESS_PAGE_DOWN:
+	case ' ':
+		rows = 10;
+		break;
+	case RF_PRESS_END:
+	case 'G':
+		rows = model->shown;
+		break;
+	case RF_PRESS_HOME:
+	case 'g':
+		rf_model_home(model);
+		return true;
+	default:
+		return false;
+	}
+	rf_model_move(model, rows, now_ns);
+	return true;
+}
+
+/* Keys that change something. */
+static bool change(struct rf_session *session, int key)
+{
+	switch (key) {
+	case 'd':
+		rf_change_list(session, RF_DENY);
+		return true;
+	case 'a':
+		rf_change_list(session, RF_ALLOW);
+		return true;
+	case 'r':
+		rf_change_raise(session);
+		return true;
+	case 'c':
+		rf_change_confirm(session);
+		return true;
+	case 'u':
+		rf_change_undo(session);
+		return true;
+	default:
+		return false;
+	}
+}
+
+static void press_on_list(struct rf_session *session, int key, struct rf_error *error)
+{
+	if (move(session, key) || change(session, key))
+		return;
+	switch (key) {
+	case RF_PRESS_ENTER:
+		rf_source_open(session);
+		break;
+	case 's':
+		sort(session);
+		break;
+	case '/':
+		begin_typing(session, RF_TYPING_FILTER, session->live.filter);
+		break;
+	case 'p':
+		pause_or_go_on(session);
+		break;
+	case '\t':
+		next_fence(session, error);
+		break;
+	case 'q':
+		session->quits = true;
+		break;
+	default:
+		break;
+	}
+}
+
+static void press_on_page(struct rf_session *session, int key)
+{
+	if (key == 'q')
+		session->quits = true;
+	else if (key == RF_PRESS_ESCAPE || key == RF_PRESS_ENTER || key == RF_PRESS_LEFT)
+		rf_source_close(session);
+	else if (session->page == RF_PAGE_SOURCE)
+		change(session, key);
+}
+
+void rf_session_press(struct rf_session *session, int key, struct rf_error *error)
+{
+	if (session->is_asking) {
+		answer(session, key);
+		return;
+	}
+	if (session->typing) {
+		type(session, key);
+		return;
+	}
+	*session->message = '\0';
+	if (key == '?')
+		session->page = RF_PAGE_HELP;
+	else if (session->page == RF_PAGE_LIST)
+		press_on_list(session, key, error);
+	else
+		press_on_page(session, key);
+}
+
+/* ---- what it looks like ---- */
+
+static void paint_question(struct rf_session *session, struct rf_canvas *canvas)
+{
+	const struct rf_dialog dialog = {
+		.title = session->act.title,
+		.command = session->act.command,
+		.warning = session->act.warning,
+		.keys = session->is_grave ? "y runs it, Esc cancels"
+			: session->act.is_raise && !session->is_undo
+				? "Enter runs it, + and - change COUNT, Esc cancels"
+				: "Enter runs it, Esc cancels",
+	};
+
+	rf_paint_dialog(canvas, &dialog);
+}
+
+static void write_prompt(struct rf_session *session)
+{
+	static const char *const what[] = {
+		[RF_TYPING_FILTER] = "filter: ", [RF_TYPING_FILE] = "export to: "};
+
+	session->view.prompt = session->typing ? session->prompt : NULL;
+	if (session->typing)
+		snprintf(session->prompt, sizeof(session->prompt), "%s%s", what[session->typing],
+			 session->typed);
+}
+
+void rf_session_paint(struct rf_session *session, struct rf_canvas *canvas)
+{
+	char source[RF_PREFIX_TEXT_SIZE];
+
+	write_prompt(session);
+	switch (session->page) {
+	case RF_PAGE_LIST:
+		rf_paint_list(canvas, &session->view);
+		break;
+	case RF_PAGE_SOURCE:
+		rf_format_prefix(&session->source, source);
+		rf_paint_source(canvas, &session->view, source, session->shown, session->events);
+		break;
+	case RF_PAGE_HELP:
+		rf_paint_help(canvas, &session->view);
+		break;
+	case RF_PAGE_OUTPUT:
+		rf_paint_text(canvas, "limit try", session->output ? session->output : "");
+		break;
+	}
+	if (session->is_asking)
+		paint_question(session, canvas);
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * `top` on a terminal: scans once a second, paints, and obeys keys until the user quits. It changes
+ * nothing by itself: what a key changes is a command of its own, run as the user.
+ */
+#ifndef RINGFENCE_SCREEN_H
+#define RINGFENCE_SCREEN_H
+
+#include <jansson.h>
+
+#include "fence/fence.h"
+#include "rules/grammar.h"
+
+/* What `show ADDRESS --json` has of a source; the caller frees it. */
+typedef int (*rf_screen_show)(const struct rf_fence *fence, const struct rf_address *source,
+			      json_t **json, struct rf_error *error);
+
+struct rf_screen {
+	const char *dev; /* NULL: every fence, one at a time */
+	const struct rf_top *top;
+	rf_screen_show show;
+};
+
+/* An error is one that ended it: the fence is gone, or the terminal is none. */
+int rf_screen_run(const struct rf_screen *asked, struct rf_error *error);
+
+#endif /* RINGFENCE_SCREEN_H */

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The fence that is shown, and its scans. */
+#include <errno.h>
+#include <linux/capability.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/time.h"
+#include "kernel/privileges.h"
+#include "rules/grammar_table.h"
+#include "screen/session.h"
+
+const struct rf_fence *rf_session_fence(const struct rf_session *session)
+{
+	return rf_scanner_fence(session->scanner);
+}
+
+/* An interface may have the name of another fence. */
+static void name_fence(struct rf_session *session)
+{
+	const struct rf_fence *fence = rf_session_fence(session);
+	bool is_interface = false;
+
+	for (int i = 0; i < fence->interfaces; i++)
+		is_interface |= !strcmp(fence->interface[i].name, fence->name);
+	snprintf(session->dev, sizeof(session->dev), "%s%s",
+		 is_interface ? "" : "fence:", fence->name);
+}
+
+static bool may_change(const struct rf_fence *fence)
+{
+	return !fence->read_only &&
+	       (rf_has_capability(CAP_BPF) || rf_has_capability(CAP_SYS_ADMIN));
+}
+
+static int open_scanner(struct rf_session *session, struct rf_error *error)
+{
+	const struct rf_fence *fence;
+
+	rf_scanner_close(session->scanner);
+	session->scanner = rf_scanner_open(session->fences.fence[session->fence].interface, error);
+	if (!session->scanner)
+		return -ENODEV;
+	fence = rf_session_fence(session);
+	name_fence(session);
+	session->pace = rf_pace_start(RF_NS_PER_S);
+	session->due_ns = 0;
+	session->view.fence = fence->name;
+	session->view.mode = fence->interfaces ? rf_mode_name(fence->interface[0].mode) : "";
+	session->view.can_change = may_change(fence);
+	rf_model_forget(&session->live);
+	return 0;
+}
+
+/* The only fence in the list is the one that `dev` names. */
+static int find_dev(struct rf_session *session, const char *word, struct rf_error *error)
+{
+	struct rf_dev dev;
+	int err = rf_dev_resolve(&dev, word, error);
+
+	if (err)
+		return err;
+	session->fences.fence = calloc(1, sizeof(*session->fences.fence));
+	if (!session->fences.fence)
+		return rf_error_failed(error, -ENOMEM, "%s", strerror(ENOMEM));
+	session->fences.count = 1;
+	snprintf(session->fences.fence->interface, IF_NAMESIZE, "%s", dev.interface);
+	return 0;
+}
+
+int rf_session_open(struct rf_session *session, const struct rf_screen *asked,
+		    struct rf_error *error)
+{
+	static const char *const try[] = {"limit", "try"};
+	struct rf_words words = {.word = try, .count = 2};
+	int err;
+
+	*session = (struct rf_session){.asked = asked, .child = RF_RUN_NONE};
+	rf_model_start(&session->live, asked->top);
+	session->view = (struct rf_view){
+		.model = &session->live,
+		.message = session->message,
+		.has_try = rf_command_find(&words) >= 0,
+	};
+	err = asked->dev ? find_dev(session, asked->dev, error)
+			 : rf_fences_find(&session->fences, error);
+	session->view.has_more_fences = session->fences.count > 1;
+	return err ? err : open_scanner(session, error);
+}
+
+void rf_session_close(struct rf_session *session)
+{
+	rf_run_finish(&session->child);
+	for (int i = 0; i < session->undos; i++)
+		free(session->undo[i].command);
+	rf_act_free(&session->act);
+	rf_act_free(&session->running);
+	json_decref(session->shown);
+	free(session->events);
+	free(session->output);
+	rf_model_free(&session->live);
+	rf_scanner_close(session->scanner);
+	rf_fences_free(&session->fences);
+}
+
+int rf_session_next_fence(struct rf_session *session, int step, struct rf_error *error)
+{
+	const int count = session->fences.count;
+
+	session->fence = (session->fence + count + step) % count;
+	return open_scanner(session, error);
+}
+
+int rf_session_scan(struct rf_session *session, struct rf_error *error)
+{
+	struct rf_snapshot snapshot;
+	int err = rf_scan(session->scanner, &snapshot, error);
+
+	if (!err && rf_model_take(&session->live, &snapshot))
+		err = rf_error_failed(error, -ENOMEM, "%s", strerror(ENOMEM));
+	rf_pace_note(&session->pace, snapshot.took_ns);
+	rf_snapshot_free(&snapshot);
+	session->view.interval_ns = session->pace.interval_ns;
+	session->due_ns = rf_time_awake() + session->pace.interval_ns;
+	return err;
+}
+
+void rf_session_say(struct rf_session *session, bool is_failure, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(session->message, sizeof(session->message), format, args);
+	va_end(args);
+	session->view.is_failure = is_failure;
+}

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* What the files of the screen share while it is shown. */
+#ifndef RINGFENCE_SESSION_H
+#define RINGFENCE_SESSION_H
+
+#include "fence/find.h"
+#include "screen/act.h"
+#include "screen/paint.h"
+#include "screen/run.h"
+#include "screen/screen.h"
+#include "watch/pace.h"
+
+#define RF_TYPED_SIZE 256
+#define RF_UNDO_MAX 32
+
+enum rf_page {
+	RF_PAGE_LIST,
+	RF_PAGE_SOURCE,
+	RF_PAGE_HELP,
+	RF_PAGE_OUTPUT, /* what a command printed */
+};
+
+/* What is being typed. */
+enum rf_typing {
+	RF_TYPING_NOTHING,
+	RF_TYPING_FILTER,
+	RF_TYPING_FILE,
+};
+
+struct rf_undo {
+	char *command;
+	bool is_raise;
+};
+
+struct rf_session {
+	const struct rf_screen *asked;
+	struct rf_fences fences; /* one, where `dev` names it */
+	int fence;
+	char dev[RF_NAME_SIZE + 8]; /* the fence, as commands name it */
+	struct rf_scanner *scanner;
+	struct rf_pace pace;
+	uint64_t due_ns; /* the next scan; by rf_time_awake() */
+	bool is_privileged;
+
+	struct rf_model live;
+	struct rf_view view;
+	enum rf_page page;
+	char message[RF_LINE_SIZE];
+	enum rf_typing typing;
+	char typed[RF_TYPED_SIZE];
+	char prompt[RF_TYPED_SIZE + 32];
+
+	struct rf_prefix source; /* of RF_PAGE_SOURCE */
+	json_t *shown;		 /* NULL: could not be read */
+	char *events;
+
+	/* The question, and what it is about. */
+	bool is_asking, is_undo;
+	bool is_grave; /* Enter is not enough */
+	struct rf_act act;
+	struct rf_prefix raised;
+	char raised_limit[RF_NAME_SIZE];
+	unsigned int times;
+
+	struct rf_run child;
+	struct rf_act running; /* the act that the child carries out */
+	bool runs_undo, shows_output;
+	char *output; /* of RF_PAGE_OUTPUT */
+	struct rf_undo undo[RF_UNDO_MAX];
+	int undos;
+	bool quits;
+};
+
+/* ---- session.c ---- */
+
+int rf_session_open(struct rf_session *session, const struct rf_screen *asked,
+		    struct rf_error *error);
+void rf_session_close(struct rf_session *session);
+const struct rf_fence *rf_session_fence(const struct rf_session *session);
+/* Shows another fence: `step` further in the list. */
+int rf_session_next_fence(struct rf_session *session, int step, struct rf_error *error);
+int rf_session_scan(struct rf_session *session, struct rf_error *error);
+/* Says something until the next key. */
+__attribute__((format(printf, 3, 4))) void rf_session_say(struct rf_session *session,
+							  bool is_failure, const char *format, ...);
+
+/* ---- changes.c ---- */
+
+/* Asks before a change of the source under the cursor. */
+void rf_change_list(struct rf_session *session, enum rf_list list);
+void rf_change_raise(struct rf_session *session);
+/* Twice the COUNT, or half of it. */
+void rf_change_times(struct rf_session *session, bool more);
+void rf_change_confirm(struct rf_session *session);
+void rf_change_undo(struct rf_session *session);
+/* The user agreed, or did not. */
+void rf_change_run(struct rf_session *session);
+void rf_change_cancel(struct rf_session *session);
+/* Takes what the running command printed. */
+void rf_change_read(struct rf_session *session);
+
+/* ---- source.c ---- */
+
+void rf_source_open(struct rf_session *session);
+void rf_source_close(struct rf_session *session);
+/* Reads it again. */
+void rf_source_read(struct rf_session *session);
+
+/* ---- keys.c ---- */
+
+void rf_session_press(struct rf_session *session, int key, struct rf_error *error);
+void rf_session_paint(struct rf_session *session, struct rf_canvas *canvas);
+
+#endif /* RINGFENCE_SESSION_H */
