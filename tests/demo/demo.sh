@@ -123,7 +123,7 @@ printf '\n$ %s stats watch\n' "$ringfence"
 in_server timeout --foreground -s INT "$((SECONDS_OF_TRAFFIC - 1)).5" "$ringfence" stats watch || true
 wait "$senders"
 show "$ringfence" stats
-show "$ringfence" top
+show "$ringfence" top 10
 show "$ringfence" show 192.0.2.66
 sleep 0.2
 kill -INT "$receiver"

@@ -10,6 +10,7 @@
 #include "cli/command.h"
 #include "cli/out.h"
 #include "cli/recorded.h"
+#include "cli/show.h"
 #include "cli/show_network.h"
 #include "cli/verdict.h"
 #include "cli/view.h"
@@ -304,19 +305,17 @@ static int read_shown(const struct rf_fence *fence, const struct rf_bans *bans,
 	return err;
 }
 
-static int print_shown_json(const struct shown *shown, struct rf_error *error)
+static json_t *shown_json(const struct shown *shown)
 {
 	const struct rf_case *its = &shown->its;
 	json_t *limits = json_array(), *root = rf_verdict_json(its);
 
 	for (int i = 0; i < its->answers; i++)
 		json_array_append_new(limits, view_json(&shown->view[i], its, &its->answer[i]));
-	return rf_out_json(
-		rf_view_merged(json_pack("{s:s, s:o, s:o, s:o}", "source", shown->source, "allowed",
-					 list_json(&its->list[RF_ALLOW]), "denied",
-					 list_json(&its->list[RF_DENY]), "limits", limits),
-			       root),
-		false, error);
+	return rf_view_merged(json_pack("{s:s, s:o, s:o, s:o}", "source", shown->source, "allowed",
+					list_json(&its->list[RF_ALLOW]), "denied",
+					list_json(&its->list[RF_DENY]), "limits", limits),
+			      root);
 }
 
 static void print_shown(const struct shown *shown)
@@ -351,7 +350,8 @@ static int read_steadily(const struct rf_fence *fence, const struct rf_address *
 		   : rf_error_failed(error, -EAGAIN, "the rules change all the time; try again");
 }
 
-static int show_source(const struct rf_fence *fence, const struct rf_address *asked, bool json,
+/* With `json` NULL, prints it. */
+static int show_source(const struct rf_fence *fence, const struct rf_address *asked, json_t **json,
 		       struct rf_error *error)
 {
 	struct shown *shown = calloc(1, sizeof(*shown));
@@ -360,12 +360,27 @@ static int show_source(const struct rf_fence *fence, const struct rf_address *as
 			: rf_error_failed(error, -ENOMEM, "%s", strerror(ENOMEM));
 
 	if (!err && json)
-		err = print_shown_json(shown, error);
+		*json = shown_json(shown);
 	else if (!err)
 		print_shown(shown);
 	rf_bans_free(&bans);
 	free(shown);
 	return err;
+}
+
+int rf_show_json(const struct rf_fence *fence, const struct rf_address *source, json_t **json,
+		 struct rf_error *error)
+{
+	return show_source(fence, source, json, error);
+}
+
+static int show_address(const struct rf_fence *fence, const struct rf_address *source,
+			const struct rf_options *options, struct rf_error *error)
+{
+	json_t *json = NULL;
+	const int err = show_source(fence, source, options->json ? &json : NULL, error);
+
+	return !err && options->json ? rf_out_json(json, false, error) : err;
 }
 
 int rf_cmd_show(const struct rf_options *options, struct rf_words *words, struct rf_error *error)
@@ -392,7 +407,7 @@ int rf_cmd_show(const struct rf_options *options, struct rf_words *words, struct
 		err = rf_fence_open(&fence, options->dev, error);
 	if (!err)
 		err = is_network ? rf_show_network(&fence, &prefix, options->json, error)
-				 : show_source(&fence, &source, options->json, error);
+				 : show_address(&fence, &source, options, error);
 	rf_fence_close(&fence);
 	return err;
 }

@@ -9,10 +9,13 @@
 #include "cli/fences.h"
 #include "cli/out.h"
 #include "cli/recorded.h"
+#include "cli/show.h"
 #include "cli/source_table.h"
 #include "fence/fence.h"
 #include "rules/near.h"
 #include "rules/policy.h"
+#include "screen/screen.h"
+#include "screen/terminal.h"
 
 static int check_limit(const struct rf_bank *rules, const char *name, struct rf_error *error)
 {
@@ -142,6 +145,12 @@ static int show_top(const struct rf_fence *fence, const void *context, json_t **
 	return err;
 }
 
+/* On a terminal, unless it is asked to print. */
+static bool is_screen(const struct rf_options *options, const struct rf_top *top)
+{
+	return !top->has_rows && !top->at_ns && !options->json && rf_terminal_is_fit();
+}
+
 int rf_cmd_top(const struct rf_options *options, struct rf_words *words, struct rf_error *error)
 {
 	struct rf_top top;
@@ -149,5 +158,7 @@ int rf_cmd_top(const struct rf_options *options, struct rf_words *words, struct 
 
 	if (!err && top.at_ns)
 		return rf_top_at(options, &top, error);
+	if (!err && is_screen(options, &top))
+		return rf_screen_run(&(struct rf_screen){options->dev, &top, rf_show_json}, error);
 	return err ? err : rf_show_fences(options, show_top, false, &top, error);
 }

@@ -97,6 +97,7 @@ enum rf_order {
 
 struct rf_top {
 	uint32_t rows;
+	bool has_rows; /* N is given */
 	enum rf_order order;
 	const char *limit; /* one of the words; NULL: every limit */
 	bool is_within;

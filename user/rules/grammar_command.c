@@ -405,7 +405,8 @@ int rf_parse_top(struct rf_words *words, struct rf_top *top, struct rf_error *er
 	int err = 0;
 
 	*top = (struct rf_top){.rows = RF_TOP_DEFAULT};
-	if (next && rf_option_find(rf_top_options, next) < 0)
+	top->has_rows = next && rf_option_find(rf_top_options, next) < 0;
+	if (top->has_rows)
 		err = rf_fail_near(rf_top_options, words, error)
 			      ?: rf_parse_number(rf_words_next(words), "number of rows", 1,
 						 RF_TOP_MAX, &top->rows, error);

@@ -1,0 +1,101 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0
+# `top` on a terminal: what it shows under a flood, what its keys change, and what it leaves behind.
+
+# shellcheck source=tests/e2e/lib.sh
+source "$(dirname "$0")/lib.sh"
+# shellcheck source=tests/e2e/screen.sh
+source tests/e2e/screen.sh
+
+make_network 1
+dev=${port[0]}
+ringfence attach "$dev" >"$scratch/log" || bail 'cannot attach'
+ringfence limit add all rate 50/1s >"$scratch/log"
+ringfence limit add syn rate 100/10s match tcp syn >"$scratch/log"
+
+flood() { # FLOW…
+	local flow flows=()
+
+	for flow; do
+		flows+=(flow "$flow")
+	done
+	start outside build/tests/traffic send dev out0 to 02:00:00:00:00:02 "${flows[@]}" >/dev/null
+}
+
+denied() {
+	ringfence deny list --json dev "$dev" | jq -r '.prefixes | map(.prefix) | join(" ")'
+}
+
+is_denied() { # PREFIXES
+	[ "$(denied)" = "$1" ]
+}
+
+# ---- where it prints as it always did ----
+
+once='no source has a window|source +limit +passed' # IGMP may have come
+matches "$(ringfence top | head -n 1)" "($once).*" 'top in a pipe prints once'
+open_screen 80x24 "${utf8[@]}" -- top 3 dev "$dev"
+sees "^($once)" 'top N on a terminal prints once'
+leaves_terminal 0 'top N ends by itself'
+close_screen
+open_screen 80x24 LC_ALL=C.UTF-8 TERM=dumb -- top dev "$dev"
+sees "^($once)" 'top with TERM=dumb prints once'
+close_screen
+open_screen 80x24 "${utf8[@]}" -- top --json dev "$dev"
+sees '"sources": \[\]' 'top --json on a terminal prints once'
+close_screen
+open_screen 80x24 LC_ALL=C.UTF-8 TERM=no-such-terminal -- top dev "$dev"
+sees "^ringfence: TERM 'no-such-terminal': no such terminal is known here; 'top 10' pri" \
+	'top on an unknown terminal says what to do'
+leaves_terminal 1 'top on an unknown terminal fails'
+close_screen
+
+# ---- what it shows ----
+
+flood src=192.0.2.66,count=100000000,rate=2000 src=192.0.2.67,count=1000000,rate=20
+open_screen 80x24 "${utf8[@]}" -- top
+sees "^$dev native +LIVE [0-9:]{8} +1 over  0 banned" 'the first line has the fence, the time, and how many are over'
+sees '^in 2\.0.k/s +▁*█+ +dropped 1\.9.k/s 9[67]\.[0-9]%' 'the second line has packets a second'
+sees '^over_limit 1\.9.k/s ' 'the third line has the reason'
+sees '^\[all 50/1s: 1\]  syn 100/10s: 0' 'the fourth line has the limits; one that drops is in brackets'
+sees '^> 192\.0\.2\.66 +all +██████ 100% +1\.9.k +[45].  .*█  [0-9]+s' 'a source over its limit is full, dropped, and first'
+sees '^  192\.0\.2\.67 +all +█+.? +[34].% +0 +(19|2.) ' 'an honest source is below it'
+
+# ---- a key means the source under the cursor ----
+
+press Down
+sees '^> 192\.0\.2\.67' 'the cursor moves'
+press d
+sees 'ringfence deny add 192\.0\.2\.67 for 1h dev ' 'd asks, with the very command'
+press Escape
+eventually has_not 'deny add'
+is "$(denied)" '' 'Escape changes nothing'
+press Home
+press d
+sees 'ringfence deny add 192\.0\.2\.66 for 1h dev ' 'the question is about the first source'
+flood src=192.0.2.1,count=100000000,rate=20000
+sees '^> 192\.0\.2\.1 ' 'another source comes first meanwhile'
+press Enter
+sees '^done: ringfence deny add 192\.0\.2\.66 for 1h' 'Enter runs the command, and says so'
+is "$(denied)" 192.0.2.66 'the source that was under the cursor when the key was pressed is denied'
+press u
+sees 'ringfence deny del 192\.0\.2\.66 dev' 'u asks, with the command that takes it back'
+press Enter
+check 'u takes a denial back' eventually is_denied ''
+sees '^done: ringfence deny del' 'u says what it did'
+press u
+sees '^there is nothing to take back' 'what was taken back is gone'
+press q
+leaves_terminal 0 'q leaves the terminal as it was'
+close_screen
+
+# ---- signals ----
+
+for signal in TERM INT HUP QUIT; do
+	open_screen 80x24 "${utf8[@]}" -- top
+	sees '^> 192' "top shows sources, before SIG$signal"
+	kill "-$signal" "$(process)"
+	leaves_terminal 0 "SIG$signal leaves the terminal as it was"
+	close_screen
+done
+done_testing
