@@ -276,7 +276,6 @@ static int read_cells(struct rf_scanner *scanner, struct rf_snapshot *snapshot)
 
 static int show_all(struct rf_scanner *scanner, struct rf_snapshot *snapshot, bool is_whole)
 {
-	struct rf_source_rows *rows = &snapshot->sources;
 	int err = take_leases(scanner, &snapshot->bans.rules);
 
 	if (!err)
@@ -289,8 +288,8 @@ static int show_all(struct rf_scanner *scanner, struct rf_snapshot *snapshot, bo
 		err = read_cells(scanner, snapshot);
 	if (!err)
 		err = show_aggregates(scanner, snapshot);
-	if (!err && rows->count)
-		qsort(rows->row, rows->count, sizeof(*rows->row), rf_source_row_compare);
+	if (!err)
+		err = rf_source_rows_sort(&snapshot->sources);
 	if (!err && is_whole) {
 		scanner->whole_ns = snapshot->awake_ns;
 		/* Limits that come back when a trial ends still have their windows. */

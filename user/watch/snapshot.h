@@ -59,6 +59,8 @@ bool rf_scanner_read_cells(struct rf_scanner *scanner, struct rf_cells_row **cel
 
 /* By source, then by limit. */
 int rf_source_row_compare(const void *a, const void *b);
+/* Sorts so, rows of one scan. -ENOMEM: the rows are as they were. */
+int rf_source_rows_sort(struct rf_source_rows *rows);
 /* The row of a source under a limit; NULL: there is none. */
 const struct rf_source_row *rf_snapshot_find(const struct rf_snapshot *snapshot,
 					     const struct rf_prefix *source, uint32_t limit_id);

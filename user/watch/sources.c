@@ -37,29 +37,6 @@ static bool is_asked(const struct rf_source_filter *filter, const struct rf_pref
 	       (filter->or_around && rf_prefix_contains(source, filter->within));
 }
 
-static int make_room(struct rf_source_rows *rows)
-{
-	const size_t capacity = rows->capacity ? rows->capacity * 2 : 1024;
-	struct rf_source_row *row;
-
-	if (rows->count < rows->capacity)
-		return 0;
-	row = reallocarray(rows->row, capacity, sizeof(*row));
-	if (!row)
-		return -ENOMEM;
-	rows->row = row;
-	rows->capacity = capacity;
-	return 0;
-}
-
-int rf_source_rows_append(struct rf_source_rows *rows, const struct rf_source_row *row)
-{
-	if (make_room(rows))
-		return -ENOMEM;
-	rows->row[rows->count++] = *row;
-	return 0;
-}
-
 static uint64_t left_ns(const struct reading *reading, const struct rf_ban_row *ban)
 {
 	return rf_fence_left_ns(reading->fence, reading->bans->now, ban->until);
@@ -162,10 +139,4 @@ int rf_source_rows_read(const struct rf_fence *fence, const struct rf_bans *bans
 		err = read_others(&reading, error);
 	free(reading.has_window);
 	return err;
-}
-
-void rf_source_rows_free(struct rf_source_rows *rows)
-{
-	free(rows->row);
-	*rows = (struct rf_source_rows){};
 }
