@@ -370,6 +370,8 @@ INSTALLED := build/ringfence:755:$(SBINDIR)/ringfence \
 	build/systemd/ringfence@.service:644:lib/systemd/system/ringfence@.service \
 	build/systemd/ringfence-crowdsec.service:644:lib/systemd/system/ringfence-crowdsec.service \
 	build/systemd/ringfence-watch.service:644:lib/systemd/system/ringfence-watch.service \
+	build/systemd/ringfence-notify.socket:644:lib/systemd/system/ringfence-notify.socket \
+	build/systemd/ringfence-notify@.service:644:lib/systemd/system/ringfence-notify@.service \
 	packaging/crowdsec/ringfence-crowdsec:755:$(SBINDIR)/ringfence-crowdsec \
 	packaging/fail2ban/ringfence.conf:644:share/ringfence/fail2ban/ringfence.conf \
 	packaging/upgrade-fences:755:lib/ringfence/upgrade-fences \
@@ -378,7 +380,7 @@ INSTALLED := build/ringfence:755:$(SBINDIR)/ringfence \
 	README.md:644:share/doc/ringfence/README.md \
 	$(foreach page,$(GUIDES),$(page):644:share/doc/ringfence/guides/$(notdir $(page))) \
 	$(foreach page,$(MANUALS:%=build/%),$(page):644:share/man/man$(subst .,,$(suffix $(page)))/$(notdir $(page)))
-UNITS := $(patsubst packaging/%,build/%,$(wildcard packaging/systemd/*.service))
+UNITS := $(patsubst packaging/%,build/%,$(wildcard packaging/systemd/*.service packaging/systemd/*.socket))
 install_one = install -D -m $(word 2,$(1)) $(word 1,$(1)) $(DESTDIR)$(PREFIX)/$(word 3,$(1))
 
 # Made anew each time, since PREFIX may have changed.

@@ -109,6 +109,64 @@ is "$(used_calls | grep -vxFf <(allowed_calls "$unit"))" '' 'the unit allows the
 is "$(used_sockets | grep -vxFf <(setting "$unit" RestrictAddressFamilies | tr ' ' '\n'))" '' \
 	'the unit allows the sockets that the daemon opens'
 
+# ---- the program for events ----
+
+# systemd-socket-activate is the socket's unit: it starts a program for each connection, with the
+# unit's settings of what the program may do.
+notify='packaging/systemd/ringfence-notify@.service' socket=packaging/systemd/ringfence-notify.socket
+listen=$(setting "$socket" ListenStream)
+mkdir -p /etc/ringfence
+printf '#!/bin/sh\nexec cat >>%s/told\n' "$scratch" >/etc/ringfence/notify
+chmod 755 /etc/ringfence/notify "$scratch"
+install -m 666 /dev/null "$scratch/told"
+printf 'exec unit\njournal off\n' >/etc/ringfence/watch.conf
+cp packaging/systemd/ringfence-notify* "$scratch/units"
+is "$(verify "$scratch/units" ringfence-notify.socket 'ringfence-notify@1.service')" '' 'systemd-analyze verify accepts the units of the program'
+check 'its exposure is 2.0 at most' no_more_than "$(exposure "$scratch/units/ringfence-notify@.service")" 2.0
+is "$(setting "$notify" CapabilityBoundingSet) $(setting "$notify" DynamicUser) $(setting "$notify" RuntimeMaxSec) $(setting "$socket" SocketUser)" \
+	' yes 10s ringfence-watch' 'it has no capability, a user of its own and 10 s, and only the daemon may connect'
+is "$(sed -n 's/^#define RF_NOTIFY_SOCKET "\(.*\)"/\1/p' user/daemon/sinks.h)" "$listen" 'the daemon connects to where the unit listens'
+as_notify() { # what the unit sets for the program's process
+	echo setpriv --reuid=60714 --regid=60714 --clear-groups --bounding-set="$(capabilities "$notify")" \
+		--inh-caps=-all --no-new-privs "$(setting "$notify" ExecStart)"
+}
+heard() { # FILTER
+	jq -e "select($1)" "$scratch/told" >/dev/null 2>&1
+}
+said() { # TEXT
+	[ "$(grep -c -- "$1" "$scratch/log")" = 1 ]
+}
+as_unit "$sbin/ringfence-watch" >"$scratch/log" 2>&1 &
+started[$!]=1
+daemon_pid=$!
+ringfence limit add other rate 1/1s match proto 132 >"$scratch/out"
+check 'it says how to listen where nothing does' eventually said "ringfence-notify.sock: No such file or directory; 'systemctl enable --now ringfence-notify.socket'"
+# shellcheck disable=SC2046 # words
+start inside systemd-socket-activate --accept --inetd -l "$listen" $(as_notify) >"$scratch/activated" 2>&1
+activator=$started_pid
+eventually test -S "$listen"
+chown 60713 "$listen" && chmod "$(setting "$socket" SocketMode)" "$listen"
+ringfence limit add more rate 1/1s match proto 133 >"$scratch/out"
+check 'as its unit runs it, the daemon hands events over to the program' eventually heard '.type == "rules_changed" and (.detail | test("more"))'
+rm /etc/ringfence/notify
+ringfence limit del more >"$scratch/out"
+check 'a program that is missing is said, once' eventually said 'no program behind'
+printf '#!/bin/sh\nsleep 100 & echo $! >>%s/pids; wait\n' "$scratch" >/etc/ringfence/notify
+chmod 755 /etc/ringfence/notify
+install -m 666 /dev/null "$scratch/pids"
+before=$(stat -c %s /var/lib/ringfence/events.jsonl)
+ringfence limit del other >"$scratch/out"
+check 'a program is stuck' eventually test -s "$scratch/pids"
+ringfence limit add last rate 1/1s match proto 134 >"$scratch/out"
+wrote() {
+	tail -c "+$((before + 1))" /var/lib/ringfence/events.jsonl | grep -q 'last'
+}
+check 'and does not hold up the scan' eventually wrote
+check 'it is said that it is late' eventually said 'took more than 10 s'
+stop TERM "$activator"
+while read -r pid; do kill "$pid"; done <"$scratch/pids"
+check 'the daemon ends' ends
+
 # ---- the manual ----
 
 items() { # of a section: the words of its items

@@ -27,6 +27,8 @@ files() { # PREFIX SBINDIR: as they should be
 		644 $1/lib/bpf/ringfence.bpf.o
 		755 $1/lib/ringfence/upgrade-fences
 		644 $1/lib/systemd/system/ringfence-crowdsec.service
+		644 $1/lib/systemd/system/ringfence-notify.socket
+		644 $1/lib/systemd/system/ringfence-notify@.service
 		644 $1/lib/systemd/system/ringfence-watch.service
 		644 $1/lib/systemd/system/ringfence.service
 		644 $1/lib/systemd/system/ringfence@.service

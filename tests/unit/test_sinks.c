@@ -345,6 +345,26 @@ static void a_program_that_is_late_is_ended(void **state)
 	rf_sink_exec_close(&exec);
 }
 
+static void a_program_that_reads_nothing_is_said(void **state)
+{
+	struct place *place = *state;
+	struct rf_sink_exec exec = exec_at(place);
+	struct rf_error error = {};
+	int listening;
+
+	exec.program = RF_EXEC_UNIT;
+	rf_sink_exec_put(&exec, "one\n");
+	assert_int_equal(finish(&exec, &error), -ENOENT);
+	assert_non_null(strstr(error.text, "'systemctl enable --now ringfence-notify.socket'"));
+	listening = listen_at(place->other, SOCK_STREAM);
+	rf_sink_exec_put(&exec, "two\n");
+	assert_int_equal(rf_sink_exec_turn(&exec, &error), 0);
+	close(accept(listening, NULL, NULL)); /* as systemd does, where the program is missing */
+	assert_int_equal(finish(&exec, &error), -ECONNRESET);
+	assert_non_null(strstr(error.text, "no program behind"));
+	close(listening);
+}
+
 static void a_unit_gets_events_by_its_socket(void **state)
 {
 	struct place *place = *state;
@@ -353,6 +373,7 @@ static void a_unit_gets_events_by_its_socket(void **state)
 	int listening = listen_at(place->other, SOCK_STREAM), fd;
 	char text[64] = "";
 
+	exec.program = RF_EXEC_UNIT;
 	rf_sink_exec_put(&exec, "one\n");
 	rf_sink_exec_put(&exec, "two\n");
 	assert_int_equal(rf_sink_exec_turn(&exec, &error), 0);
@@ -389,6 +410,7 @@ int main(void)
 		ROW(a_program_gets_each_event_one_at_a_time),
 		ROW(a_program_that_fails_is_said),
 		ROW(a_program_that_is_late_is_ended),
+		ROW(a_program_that_reads_nothing_is_said),
 		ROW(a_unit_gets_events_by_its_socket),
 	};
 

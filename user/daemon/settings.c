@@ -8,6 +8,7 @@
 
 #include "base/units.h"
 #include "daemon/settings.h"
+#include "daemon/sinks.h"
 #include "rules/near.h"
 
 #define PORT_DEFAULT 9436
@@ -177,6 +178,10 @@ static int parse_events_file(const char *value, struct rf_settings *settings,
 
 static int parse_exec(const char *value, struct rf_settings *settings, struct rf_error *error)
 {
+	if (strcmp(value, RF_EXEC_UNIT) == 0) {
+		strcpy(settings->exec, RF_EXEC_UNIT);
+		return 0;
+	}
 	return parse_path("exec", value, settings->exec, sizeof(settings->exec), error);
 }
 
@@ -292,7 +297,8 @@ const struct rf_setting_row rf_setting_rows[RF_SETTINGS] = {
 				"write events as lines of JSON, "
 				"/var/lib/ringfence/events.jsonl"},
 	[RF_SET_JOURNAL] = {"journal", "on|off", "write events to the system's journal; on"},
-	[RF_SET_EXEC] = {"exec", "PROGRAM|off", "run a program for each event; off"},
+	[RF_SET_EXEC] = {"exec", "PROGRAM|unit|off",
+			 "run a program for each event, or that of ringfence-notify.socket; off"},
 };
 
 static const setting_parser parsers[RF_SETTINGS] = {

@@ -122,7 +122,10 @@ static int hand_over(struct rf_sink_exec *exec, const char *line, struct rf_erro
 	}
 	if (fd >= 0)
 		close(fd);
-	return rf_error_failed(error, err, "exec: %s: %s", exec->socket, strerror(-err));
+	return rf_error_failed(error, err,
+			       "exec: %s: %s; 'systemctl enable --now ringfence-notify.socket' "
+			       "listens there",
+			       exec->socket, strerror(-err));
 }
 
 /* The unit's process holds the other end as long as it runs. */
@@ -130,19 +133,26 @@ static int look_at_socket(struct rf_sink_exec *exec, bool is_late, struct rf_err
 {
 	char ignored[512];
 	ssize_t got;
+	int err;
 
 	do
 		got = recv(exec->fd, ignored, sizeof(ignored), 0);
 	while (got > 0);
-	if (got < 0 && errno == EAGAIN && !is_late)
+	err = got < 0 ? -errno : 0;
+	if (err == -EAGAIN && !is_late)
 		return 0;
 	close(exec->fd);
 	exec->fd = -1;
-	if (got < 0 && errno == EAGAIN)
+	if (!got)
+		return 0;
+	if (err == -EAGAIN)
 		return rf_error_failed(error, -ETIMEDOUT,
 				       "exec: a run behind %s took more than %d s", exec->socket,
 				       RF_EXEC_SECONDS);
-	return 0;
+	return rf_error_failed(error, err,
+			       "exec: no program behind %s read the event: %s; 'journalctl -u "
+			       "ringfence-notify@*' says more",
+			       exec->socket, strerror(-err));
 }
 
 /* ---- both ---- */
@@ -163,8 +173,8 @@ int rf_sink_exec_turn(struct rf_sink_exec *exec, struct rf_error *error)
 	if (err || exec->pid || exec->fd >= 0 || !exec->count)
 		return err;
 	exec->started_ns = rf_time_awake();
-	err = access(exec->socket, F_OK) ? run(exec, exec->waiting[0], error)
-					 : hand_over(exec, exec->waiting[0], error);
+	err = strcmp(exec->program, RF_EXEC_UNIT) != 0 ? run(exec, exec->waiting[0], error)
+						       : hand_over(exec, exec->waiting[0], error);
 	drop_first(exec);
 	return err;
 }

@@ -47,7 +47,8 @@ int rf_sink_journal_write(const char *socket, const struct rf_event *event, stru
 #define RF_EXEC_QUEUE 64
 #define RF_EXEC_SECONDS 10
 /* ringfence-notify.socket listens there; its program runs outside of the daemon's sandbox. */
-#define RF_NOTIFY_SOCKET "/run/ringfence-watch/notify.sock"
+#define RF_NOTIFY_SOCKET "/run/ringfence-notify.sock"
+#define RF_EXEC_UNIT "unit" /* in place of a program: hand events over to that socket */
 
 /* One run at a time, the others wait. */
 struct rf_sink_exec {
