@@ -37,7 +37,7 @@ packages() {
 	case $1-$kind in
 	apt-build) echo gcc make clang llvm libbpf-dev libxdp-dev xdp-tools bpftool linux-libc-dev libelf-dev zlib1g-dev \
 		libjansson-dev libcmocka-dev libmicrohttpd-dev libmnl-dev libncurses-dev libseccomp-dev nettle-dev libsqlite3-dev sqlite3 \
-		pkg-config iproute2 jq curl ethtool strace tmux procps util-linux \
+		pkg-config iproute2 jq curl ethtool strace python3-jsonschema tmux procps util-linux \
 		systemd zsh fish ;;
 	apt-lint) echo clang-format-14 clang-format shellcheck mandoc ;;
 	apt-fuzz) echo clang libclang-rt-dev ;;
@@ -52,21 +52,21 @@ packages() {
 		xz-utils gcc-aarch64-linux-gnu gcc-s390x-linux-gnu clang-14 "$(newest_clang)" ;;
 	dnf-build) echo gcc make clang llvm libbpf-devel libxdp-devel xdp-tools bpftool kernel-headers elfutils-libelf-devel \
 		zlib-devel jansson-devel libcmocka-devel libmicrohttpd-devel libmnl-devel libseccomp-devel ncurses-devel nettle-devel sqlite-devel sqlite \
-		pkgconf-pkg-config libasan libubsan iproute jq curl ethtool strace tmux \
+		pkgconf-pkg-config libasan libubsan iproute jq curl ethtool strace python3-jsonschema tmux \
 		procps-ng util-linux systemd zsh fish ;;
 	dnf-lint) echo clang-tools-extra ShellCheck mandoc ;;
 	dnf-fuzz) echo clang compiler-rt ;;
 	dnf-ecosystem) echo fail2ban-server nftables python3 jq ;;
 	dnf-bench) echo nftables iptables-nft xdp-tools gnuplot ;;
 	pacman-build) echo gcc make clang llvm libbpf libxdp xdp-tools bpf linux-api-headers libelf zlib jansson cmocka libmicrohttpd libmnl \
-		libseccomp ncurses nettle sqlite pkgconf iproute2 jq curl ethtool strace tmux procps-ng util-linux systemd zsh fish ;;
+		libseccomp ncurses nettle sqlite pkgconf iproute2 jq curl ethtool strace python-jsonschema tmux procps-ng util-linux systemd zsh fish ;;
 	pacman-lint) echo clang shellcheck mandoc ;;
 	pacman-fuzz) echo clang compiler-rt ;;
 	pacman-ecosystem) echo fail2ban nftables python jq prometheus prometheus-node-exporter ;;
 	pacman-bench) echo nftables iptables xdp-tools gnuplot ;;
 	zypper-build) echo gcc make clang llvm libbpf-devel libxdp-devel xdp-tools bpftool linux-glibc-devel libelf-devel \
 		zlib-devel libjansson-devel libcmocka-devel libmicrohttpd-devel libmnl-devel libseccomp-devel ncurses-devel libnettle-devel sqlite3-devel sqlite3 \
-		pkg-config iproute2 jq curl ethtool strace tmux procps util-linux \
+		pkg-config iproute2 jq curl ethtool strace python3-jsonschema tmux procps util-linux \
 		systemd zsh fish ;;
 	zypper-lint) echo clang ShellCheck mandoc ;;
 	zypper-fuzz) echo clang ;; # its runtime is in there

@@ -135,11 +135,27 @@ static void judge_left_out(struct log *log, const struct rf_event *event)
 	log->missing = 0;
 }
 
+/* tests/docs/test_events.sh validates what is written there. */
+static void write_json(const struct rf_event *event)
+{
+	const char *path = getenv("RF_EVENTS_JSON");
+	FILE *file = path ? fopen(path, "a") : NULL;
+	json_t *json = file ? rf_event_json(event) : NULL;
+
+	if (file) {
+		json_dumpf(json, file, JSON_COMPACT);
+		fputc('\n', file);
+		fclose(file);
+	}
+	json_decref(json);
+}
+
 static void judge(void *context, const struct rf_event *event)
 {
 	struct world *world = context;
 	struct log *log = &world->log;
 
+	write_json(event);
 	assert_true(event->seq > log->seq);
 	log->missing += event->seq - log->seq - 1;
 	log->seq = event->seq;
