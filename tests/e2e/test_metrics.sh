@@ -170,6 +170,18 @@ check 'the size of the history is told' eventually eval "[ \"\$(served 'history_
 if command -v promtool >/dev/null; then
 	is "$(get | promtool check metrics 2>&1)" '' 'promtool has nothing to say'
 fi
+use "$newer"
+matches "$(ringfence attach "$eth")" '.*upgraded in place.*' 'the fence is upgraded beside the daemon'
+lowest=$(for _ in $(seq 30); do
+	served "$limit"
+	sleep 0.1
+done | sort -n | head -n 1)
+is "$lowest" 28 'over an upgrade no counter steps back'
+deliver 0 src=192.0.2.66,count=5
+check 'and each goes on' eventually serves "$limit" 33
+stop KILL "$daemon_pid"
+daemon
+check 'also over a restart of the daemon' eventually serves "$limit" 33
 stop TERM "$daemon_pid"
 
 done_testing
