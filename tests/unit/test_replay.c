@@ -1,0 +1,380 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The replay of cells against the exact oracle: packets at known times run through the oracle, and
+ * their cells alone through the replay. What the oracle drops is in the interval.
+ */
+#include <errno.h>
+
+#include "oracle.h"
+
+#include "ringfence/limiter.h"
+#include "rules/policy.h"
+#include "watch/replay.h"
+
+#define TRACES 10000
+#define PACKETS 3000
+#define START (1000 * SECOND)
+#define WALL (1700000000 * SECOND)
+
+struct trace {
+	uint64_t time[PACKETS]; /* ns, in order */
+	uint32_t cost[PACKETS];
+	int count;
+	uint32_t tick_ns;
+	struct rf_limit recorded, limit;
+	uint64_t cell_ns;
+	struct rf_replayed replayed;
+	struct rf_replay replay;
+};
+
+static const uint32_t ticks[] = {HZ1000, HZ250, HZ300, HZ100};
+
+static uint64_t below(uint64_t *random, uint64_t bound)
+{
+	return unit_random(random) % bound;
+}
+
+static struct rf_limit random_limit(uint64_t *random, uint64_t window_ns)
+{
+	struct rf_limit limit = {
+		.name = "all",
+		.window_ns = window_ns,
+		.algorithm = RF_SLIDING,
+		.edge = below(random, 3),
+		.cells = 2 + below(random, 30),
+		.per4 = 32,
+		.per6 = 64,
+	};
+
+	return limit;
+}
+
+static void choose_recorded(struct trace *trace, uint64_t *random)
+{
+	static const uint64_t windows[] = {100 * MS, SECOND, 3 * SECOND, 10 * SECOND};
+
+	trace->tick_ns = ticks[below(random, 4)];
+	trace->recorded = random_limit(random, windows[below(random, 4)]);
+	if (below(random, 2)) {
+		trace->recorded.cells = 31;
+		trace->recorded.edge = RF_EDGE_STRICT;
+	}
+	trace->recorded.rate = 1000000;
+}
+
+/* Half of them differ in the rate alone. */
+static void choose_limit(struct trace *trace, uint64_t *random)
+{
+	const uint64_t cells = 1 + below(random, 4) * below(random, 100);
+
+	trace->limit = trace->recorded;
+	if (below(random, 2)) {
+		trace->limit = random_limit(random,
+					    trace->cell_ns * cells + below(random, trace->cell_ns));
+		trace->limit.algorithm = below(random, 5);
+	}
+	trace->limit.rate = 1 + below(random, 1 << below(random, 11));
+	if (trace->limit.algorithm == RF_LOG)
+		trace->limit.rate = 1 + below(random, RF_LOG_MAX);
+	if (trace->limit.algorithm == RF_TOKEN || trace->limit.algorithm == RF_LEAKY)
+		trace->limit.burst = 1 + below(random, 1 << below(random, 11));
+}
+
+static uint64_t clock_of(const struct rf_policy *policy, uint32_t tick_ns, uint64_t time_ns)
+{
+	return policy->clock == RF_JIFFIES ? time_ns / tick_ns : time_ns;
+}
+
+/* Bursts, an even flow, and packets just beside the edges of cells. */
+static void make_packets(struct trace *trace, uint64_t *random)
+{
+	const uint64_t apart_ns = 1 + trace->cell_ns * 4 / (1 + below(random, 400));
+	uint64_t time_ns = START + below(random, SECOND);
+	uint64_t burst = 0;
+
+	trace->count = 1 + below(random, PACKETS);
+	for (int i = 0; i < trace->count; i++) {
+		const uint64_t kind = burst ? 7 : below(random, 8);
+
+		if (kind < 5)
+			time_ns += below(random, 2 * apart_ns);
+		else if (kind == 5)
+			time_ns += trace->cell_ns - time_ns % trace->cell_ns - below(random, 2);
+		else if (kind == 6)
+			time_ns += below(random, 40) ? 0 : below(random, 64 * trace->cell_ns);
+		burst = burst ? burst - 1 : below(random, 30) ? 0 : below(random, 300);
+		trace->time[i] = time_ns;
+	}
+}
+
+static uint64_t oracle_drops(const struct trace *trace)
+{
+	static struct oracle oracle;
+	struct rf_policy policy;
+	uint64_t drops = 0;
+
+	oracle = (struct oracle){};
+	rf_policy_compile(&trace->limit, 1, trace->tick_ns, &policy);
+	for (int i = 0; i < trace->count; i++)
+		if (!oracle_take(&oracle, &trace->limit, &policy,
+				 clock_of(&policy, trace->tick_ns, trace->time[i]), trace->cost[i]))
+			drops += trace->cost[i];
+	return drops;
+}
+
+/* What passes if no more than COUNT may in any `span_ns`, both ends included. */
+static uint64_t drops_within(const struct trace *trace, int64_t span_ns)
+{
+	static uint64_t passed[PACKETS];
+	uint64_t count = 0;
+
+	for (int i = 0; i < trace->count; i++)
+		if (count < trace->limit.rate ||
+		    (int64_t)(trace->time[i] - passed[count - trace->limit.rate]) > span_ns)
+			passed[count++] = trace->time[i];
+	return trace->count - count;
+}
+
+static uint64_t cell_start_ns(const struct trace *trace, const struct rf_policy *policy,
+			      uint64_t epoch)
+{
+	if (policy->clock == RF_KTIME)
+		return epoch * policy->cell;
+	return (unsigned __int128)epoch * policy->cell * trace->tick_ns >> policy->time_shift;
+}
+
+static void replay_row(struct trace *trace, const struct rf_policy *then, uint64_t first,
+		       struct rf_cells_row *row)
+{
+	row->first_ns = WALL + cell_start_ns(trace, then, first);
+	row->cell_ns = trace->cell_ns;
+	rf_replay_row(&trace->replay, &trace->replayed, row, 0, UINT64_MAX);
+	*row = (struct rf_cells_row){};
+}
+
+/* The cells of the trace, in rows as a reader finds them. A long idle time has no row. */
+static void replay(struct trace *trace)
+{
+	struct rf_cells_row row = {};
+	struct rf_policy then;
+	uint64_t first = 0;
+
+	rf_policy_compile(&trace->recorded, 1, trace->tick_ns, &then);
+	trace->replayed = (struct rf_replayed){};
+	for (int i = 0; i < trace->count; i++) {
+		const uint64_t epoch =
+			rf_epoch(&then, clock_of(&then, trace->tick_ns, trace->time[i]));
+
+		if (row.count && epoch - first >= RF_CELLS_ROW_MAX)
+			replay_row(trace, &then, first, &row);
+		if (!row.count)
+			first = epoch;
+		row.cell[epoch - first] += trace->cost[i];
+		row.count = epoch - first + 1;
+	}
+	replay_row(trace, &then, first, &row);
+}
+
+static void make_bytes(struct trace *trace, uint64_t *random)
+{
+	trace->recorded.unit = trace->limit.unit = RF_BYTES;
+	trace->recorded.rate = 1 << 30;
+	if (trace->limit.algorithm == RF_LOG) /* which counts packets */
+		trace->limit.algorithm = RF_SLIDING;
+	trace->limit.rate = 20000 + trace->limit.rate * 1000;
+	trace->limit.burst *= 1000;
+	for (int i = 0; i < trace->count; i++)
+		trace->cost[i] = 60 + below(random, 1455);
+}
+
+static void prepare(struct trace *trace, bool is_bytes, uint64_t *random)
+{
+	struct rf_error error = {};
+	struct rf_policy then;
+
+	choose_recorded(trace, random);
+	rf_policy_compile(&trace->recorded, 1, trace->tick_ns, &then);
+	trace->cell_ns = cell_start_ns(trace, &then, 1);
+	choose_limit(trace, random);
+	make_packets(trace, random);
+	for (int i = 0; i < trace->count; i++)
+		trace->cost[i] = 1;
+	if (is_bytes)
+		make_bytes(trace, random);
+	if (rf_replay_begin(&trace->replay, &trace->limit, &trace->recorded, trace->cell_ns,
+			    &error))
+		fail_msg("%s", error.text);
+}
+
+static void check_inside(const struct trace *trace, uint64_t seed, uint64_t drops)
+{
+	const uint64_t least = rf_replay_least(&trace->replayed);
+	const uint64_t most = rf_replay_most(&trace->replayed);
+
+	if (drops < least || drops > most)
+		fail_msg("seed %" PRIu64 ": %" PRIu64 " drops, not %" PRIu64 " to %" PRIu64
+			 " (algorithm %d edge %d cells %d rate %llu burst %llu TIME %llu cell "
+			 "%" PRIu64 " tick %u)",
+			 seed, drops, least, most, trace->limit.algorithm, trace->limit.edge,
+			 trace->limit.cells, trace->limit.rate, trace->limit.burst,
+			 trace->limit.window_ns, trace->cell_ns, trace->tick_ns);
+}
+
+/* Both ends are what limits of a TIME near this one would drop at least, or at most. */
+static void check_width(const struct trace *trace, uint64_t seed)
+{
+	const int64_t window_ns = trace->limit.window_ns, cell_ns = trace->cell_ns;
+	const int64_t late_ns = 6LL * trace->tick_ns;
+	const int64_t shorter = window_ns - window_ns / 64 - 3 * cell_ns - late_ns;
+	const int64_t longer = window_ns + window_ns / 30 + window_ns / 60 + 5 * cell_ns + late_ns;
+
+	if (trace->replay.is_exact || trace->limit.algorithm > RF_LOG ||
+	    trace->limit.algorithm == RF_FIXED || trace->limit.cells < 31 ||
+	    trace->limit.edge != RF_EDGE_STRICT || trace->limit.unit == RF_BYTES)
+		return;
+	if (rf_replay_least(&trace->replayed) < drops_within(trace, shorter) ||
+	    rf_replay_most(&trace->replayed) > drops_within(trace, longer))
+		fail_msg("seed %" PRIu64 ": the interval is too wide", seed);
+}
+
+static void run_traces(bool is_bytes, int *exact, int *dropping)
+{
+	static struct trace trace;
+
+	for (int i = 0; i < TRACES; i++) {
+		const uint64_t seed = unit_seed() + i;
+		uint64_t random = seed, drops;
+
+		prepare(&trace, is_bytes, &random);
+		replay(&trace);
+		drops = oracle_drops(&trace);
+		check_inside(&trace, seed, drops);
+		check_width(&trace, seed);
+		assert_false(trace.replayed.is_mixed);
+		*exact += trace.replay.is_exact;
+		*dropping += drops && drops < trace.replayed.charged;
+		if (trace.replay.is_exact)
+			assert_int_equal(rf_replay_least(&trace.replayed),
+					 rf_replay_most(&trace.replayed));
+	}
+}
+
+static void test_inside(void **state)
+{
+	int exact = 0, dropping = 0;
+
+	(void)state;
+	run_traces(false, &exact, &dropping);
+	assert_true(exact > TRACES / 5 && dropping > TRACES / 4);
+}
+
+static void test_bytes(void **state)
+{
+	int exact = 0, dropping = 0;
+
+	(void)state;
+	run_traces(true, &exact, &dropping);
+	assert_true(!exact && dropping > TRACES / 5);
+}
+
+/* ---- what cannot be told ---- */
+
+static void expect_refusal(const struct rf_limit *limit, const struct rf_limit *recorded,
+			   const char *text)
+{
+	struct rf_error error = {};
+	struct rf_replay replay;
+
+	assert_int_equal(rf_replay_begin(&replay, limit, recorded, 34 * MS, &error), -EINVAL);
+	assert_non_null(strstr(error.text, text));
+}
+
+static void test_refused(void **state)
+{
+	const struct rf_limit recorded = {.name = "all",
+					  .rate = 1000,
+					  .window_ns = SECOND,
+					  .cells = 31,
+					  .per4 = 32,
+					  .per6 = 64};
+	struct rf_limit limit = recorded;
+
+	(void)state;
+	limit.window_ns = 33 * MS;
+	expect_refusal(&limit, &recorded, "too short");
+	limit = recorded;
+	limit.unit = RF_BYTES;
+	expect_refusal(&limit, &recorded, "cannot tell its bytes");
+	limit = recorded;
+	limit.flags = RF_COUNT_REJECTED;
+	expect_refusal(&limit, &recorded, "count rejected");
+}
+
+/* ---- the rows of a history ---- */
+
+static void test_clock(void **state)
+{
+	struct rf_limit limit = {.name = "all",
+				 .rate = 10,
+				 .window_ns = SECOND,
+				 .cells = 31,
+				 .per4 = 32,
+				 .per6 = 64};
+	struct rf_cells_row row = {.cell_ns = 33367187, .count = 30};
+	struct rf_replayed replayed = {};
+	struct rf_error error = {};
+	struct rf_replay replay;
+
+	(void)state;
+	for (int i = 0; i < 30; i++)
+		row.cell[i] = 1;
+	assert_int_equal(rf_replay_begin(&replay, &limit, &limit, row.cell_ns, &error), 0);
+	assert_true(replay.is_exact);
+	/* The clock is a little fast or slow: still the cells follow each other. */
+	for (int i = 0; i < 100; i++) {
+		row.first_ns = WALL + i * 30 * row.cell_ns + i * 300000;
+		rf_replay_row(&replay, &replayed, &row, WALL, UINT64_MAX);
+	}
+	assert_int_equal(replayed.charged, 3000);
+	/* 10 in 31 cells, and one cell of each 31 is the next one's. */
+	assert_int_equal(replayed.passed[RF_STRICT], 10 * (3000 / 31) + 10);
+	assert_false(replayed.is_mixed);
+	/* It was set back. */
+	row.first_ns = WALL;
+	rf_replay_row(&replay, &replayed, &row, WALL, UINT64_MAX);
+	assert_true(replayed.is_mixed);
+}
+
+static void test_range(void **state)
+{
+	struct rf_limit limit = {.name = "all",
+				 .rate = 10,
+				 .window_ns = SECOND,
+				 .cells = 31,
+				 .per4 = 32,
+				 .per6 = 64};
+	struct rf_cells_row row = {
+		.first_ns = WALL, .cell_ns = 33367187, .count = 4, .cell = {7, 20, 30, 50}};
+	struct rf_replayed replayed = {};
+	struct rf_error error = {};
+	struct rf_replay replay;
+
+	(void)state;
+	assert_int_equal(rf_replay_begin(&replay, &limit, &limit, row.cell_ns, &error), 0);
+	rf_replay_row(&replay, &replayed, &row, WALL + 1, WALL + 3 * row.cell_ns);
+	assert_int_equal(replayed.charged, 50);
+	assert_int_equal(rf_replay_least(&replayed), 40);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		UNIT_ROW("what the oracle drops of 10,000 traces is in the interval", test_inside),
+		UNIT_ROW("so are the bytes of frames", test_bytes),
+		UNIT_ROW("what cells cannot tell is refused", test_refused),
+		UNIT_ROW("a clock that runs a little fast makes no gap", test_clock),
+		UNIT_ROW("only the cells of the range are taken", test_range),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
