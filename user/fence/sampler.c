@@ -9,6 +9,7 @@
 #include "base/units.h"
 #include "fence/private.h"
 #include "fence/sampler.h"
+#include "ringfence/packet.h"
 
 /* ---- on and off ---- */
 
@@ -159,4 +160,57 @@ int rf_sample_reader_read(struct rf_sample_reader *reader, const struct rf_fence
 	if (!err && count)
 		qsort(reader->sample, count, sizeof(*reader->sample), by_time);
 	return err ? err : count;
+}
+
+/* ---- one sample ---- */
+
+bool rf_sample_source(const struct rf_sample *sample, struct rf_prefix *source)
+{
+	struct rf_packet packet;
+	const enum rf_reason reason =
+		rf_packet_parse(sample->frame, sample->frame + sample->captured, &packet);
+
+	if (reason != RF_HAS_SOURCE && reason != RF_NEIGHBOUR)
+		return false;
+	*source = (struct rf_prefix){packet.version, packet.version == 4 ? 32 : 128, {}};
+	memcpy(source->word, packet.source, sizeof(packet.source));
+	return true;
+}
+
+/* Has the bank the limits of that generation? The bank of a later one may have the same lowest bit.
+ */
+static bool is_of(uint64_t active, uint32_t generation)
+{
+	const uint32_t later = ((uint32_t)active - generation) << 9;
+
+	return later == 0 || later == 1U << 9;
+}
+
+/* Of packets without a source, the limit that matches them is noted nowhere. */
+static uint32_t limits_without_source(const struct rf_bank *bank, const struct rf_sample *sample)
+{
+	const bool is_limited = sample->reason == RF_OVER_LIMIT || sample->reason == RF_UNDER_LIMIT;
+
+	return is_limited && bank->other ? 1U << (bank->other - 1) % RF_LIMITS_MAX : 0;
+}
+
+int rf_sample_limits(const struct rf_fence *fence, const struct rf_sample *sample,
+		     char name[RF_LIMITS_MAX][RF_NAME_SIZE])
+{
+	const uint64_t active = __atomic_load_n(&fence->config->active, __ATOMIC_ACQUIRE);
+	const uint32_t generation = sample->limits ? sample->generation : active;
+	const struct rf_bank *bank = &fence->config->bank[generation & 1];
+	const uint32_t limits = sample->limits ?: limits_without_source(bank, sample);
+	int count = 0;
+
+	for (int slot = 0; slot < RF_LIMITS_MAX && is_of(active, generation); slot++) {
+		const struct rf_limit *limit = &bank->limit[slot];
+
+		if (!(limits & 1U << slot) ||
+		    (int32_t)((generation - limit->since_generation) << 9) < 0)
+			continue;
+		memcpy(name[count], limit->name, RF_NAME_SIZE);
+		count += rf_name_is_valid(name[count]);
+	}
+	return count;
 }

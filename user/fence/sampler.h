@@ -8,8 +8,6 @@
 
 #include "fence/fence.h"
 
-#define RF_ONE_IN_DEFAULT 1024
-#define RF_ONE_IN_MAX (1U << 30)
 #define RF_SAMPLING_NS (3 * RF_NS_PER_S)       /* so long after the last renewal it ends */
 #define RF_SAMPLING_RENEW_NS (RF_NS_PER_S / 2) /* so often it is renewed */
 
@@ -47,5 +45,17 @@ void rf_sample_reader_close(struct rf_sample_reader *reader);
 /* Returns how many samples are new, sorted by time, in reader->sample; or an error. */
 int rf_sample_reader_read(struct rf_sample_reader *reader, const struct rf_fence *fence,
 			  struct rf_error *error);
+
+/* ---- one sample ---- */
+
+/* The source of the packet, as a whole address. False: it is no IP packet, or a malformed one. */
+bool rf_sample_source(const struct rf_sample *sample, struct rf_prefix *source);
+/*
+ * Writes the names of the limits that were charged, or of the one that refused, and returns how
+ * many. Limits of rules that are gone are left out. The fence was refreshed by
+ * rf_fence_is_sampling().
+ */
+int rf_sample_limits(const struct rf_fence *fence, const struct rf_sample *sample,
+		     char name[RF_LIMITS_MAX][RF_NAME_SIZE]);
 
 #endif /* RINGFENCE_SAMPLER_H */

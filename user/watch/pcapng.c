@@ -89,15 +89,17 @@ int rf_pcapng_begin(struct rf_pcapng *pcapng, FILE *file)
 	return write_block(file, BLOCK_SECTION, &body);
 }
 
-static int add_interface(struct rf_pcapng *pcapng, const struct rf_pcapng_packet *packet)
+int rf_pcapng_add_interface(struct rf_pcapng *pcapng, uint32_t index, const char *name)
 {
 	const uint8_t resolution = RESOLUTION_NS;
 	struct body body = {};
 
-	pcapng->index[pcapng->interfaces++] = packet->interface;
+	if (pcapng->interfaces == RF_PCAPNG_INTERFACES)
+		return 0;
+	pcapng->index[pcapng->interfaces++] = index;
 	put_halves(&body, LINK_ETHERNET, 0);
 	put_word(&body, RF_SAMPLE_BYTES);
-	put_text(&body, OPT_NAME, packet->name);
+	put_text(&body, OPT_NAME, name);
 	put_option(&body, OPT_TSRESOL, &resolution, sizeof(resolution));
 	put_halves(&body, OPT_END, 0);
 	return write_block(pcapng->file, BLOCK_INTERFACE, &body);
@@ -111,7 +113,7 @@ static int find_interface(struct rf_pcapng *pcapng, const struct rf_pcapng_packe
 		if (pcapng->index[*number] == packet->interface)
 			return 0;
 	if (*number < RF_PCAPNG_INTERFACES)
-		return add_interface(pcapng, packet);
+		return rf_pcapng_add_interface(pcapng, packet->interface, packet->name);
 	--*number;
 	return 0;
 }

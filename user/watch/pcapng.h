@@ -28,8 +28,10 @@ struct rf_pcapng_packet {
 	const char *comment;
 };
 
-/* Both return 0, or the error of the file as a negative errno. */
+/* All return 0, or the error of the file as a negative errno. */
 int rf_pcapng_begin(struct rf_pcapng *pcapng, FILE *file);
+/* An interface before its first packet, since some readers take no file without any. */
+int rf_pcapng_add_interface(struct rf_pcapng *pcapng, uint32_t index, const char *name);
 int rf_pcapng_add(struct rf_pcapng *pcapng, const struct rf_pcapng_packet *packet);
 
 #endif /* RINGFENCE_PCAPNG_H */

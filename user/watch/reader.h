@@ -22,6 +22,12 @@ void rf_history_directory(char path[PATH_MAX]);
 /* Does watch.conf say that there is none? */
 bool rf_history_is_off(void);
 
+/*
+ * Writes the value of a setting, such as `events file`, from the daemon's file, and returns 1. 0:
+ * it is not set. -ENOENT: there is no such file. Another negative errno: it cannot be read.
+ */
+int rf_watch_setting(const char *words, char value[PATH_MAX]);
+
 struct rf_recorded_fences {
 	char directory[PATH_MAX];
 	char name[RF_FENCES_RECORDED_MAX][RF_NAME_SIZE];

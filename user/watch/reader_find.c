@@ -13,20 +13,21 @@
 #define CONFIGURATION "/etc/ringfence/watch.conf"
 #define SUFFIX ".db"
 
-/* The value of a setting of the daemon, such as `events file`. The last one counts. */
-static bool read_setting(const char *words, char value[PATH_MAX])
+int rf_watch_setting(const char *words, char value[PATH_MAX])
 {
 	FILE *file = fopen(CONFIGURATION, "re");
 	char line[PATH_MAX + 64], format[64];
-	bool found = false;
+	int found = 0;
 
+	if (!file)
+		return -errno;
 	snprintf(format, sizeof(format), " %s %%4095s", words);
-	while (file && fgets(line, sizeof(line), file)) {
+	while (fgets(line, sizeof(line), file)) {
 		line[strcspn(line, "#\n")] = '\0';
-		found |= sscanf(line, format, value) == 1;
+		if (sscanf(line, format, value) == 1)
+			found = 1; /* the last one counts */
 	}
-	if (file)
-		fclose(file);
+	fclose(file);
 	return found;
 }
 
@@ -41,7 +42,7 @@ static bool is_given(const char *variable, char path[PATH_MAX])
 void rf_history_directory(char path[PATH_MAX])
 {
 	if (!is_given("RINGFENCE_HISTORY", path) &&
-	    (!read_setting("history", path) || !strcmp(path, "off")))
+	    (rf_watch_setting("history", path) != 1 || !strcmp(path, "off")))
 		strcpy(path, RF_HISTORY_DIRECTORY);
 }
 
@@ -49,13 +50,13 @@ bool rf_history_is_off(void)
 {
 	char path[PATH_MAX];
 
-	return !is_given("RINGFENCE_HISTORY", path) && read_setting("history", path) &&
+	return !is_given("RINGFENCE_HISTORY", path) && rf_watch_setting("history", path) == 1 &&
 	       !strcmp(path, "off");
 }
 
 void rf_event_file_path(char path[PATH_MAX])
 {
-	if (!is_given("RINGFENCE_EVENTS", path) && !read_setting("events file", path))
+	if (!is_given("RINGFENCE_EVENTS", path) && rf_watch_setting("events file", path) != 1)
 		strcpy(path, RF_HISTORY_DIRECTORY "/events.jsonl");
 	else if (!strcmp(path, "off"))
 		*path = '\0';
