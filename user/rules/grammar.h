@@ -114,6 +114,24 @@ struct rf_events_asked {
 	struct rf_prefix from;
 };
 
+/* capture [dropped|passed] [reason WORD] [limit NAME] [from PREFIX] [one in N] … write FILE|- */
+struct rf_capture {
+	bool dropped, passed; /* at least one */
+	uint32_t reasons;     /* bit set of enum rf_reason */
+	const char *limit;    /* one of the words; NULL: any, and none */
+	bool is_from;
+	struct rf_prefix from;
+	uint32_t one_in;
+	uint32_t most;	  /* packets a second */
+	uint32_t count;	  /* ends after so many packets; 0: it does not */
+	uint64_t time_ns; /* ends after that time; 0: it does not */
+	const char *path; /* one of the words; "-": standard output */
+};
+
+#define RF_ONE_IN_DEFAULT 1024
+#define RF_ONE_IN_MAX (1U << 30)
+#define RF_CAPTURE_MOST_DEFAULT 1000 /* packets a second */
+
 /* report [ID | since TIME [until TIME]] */
 struct rf_report {
 	const char *id;		     /* one of the words; NULL: none */
@@ -181,6 +199,8 @@ int rf_parse_newcomers(struct rf_words *words, struct rf_newcomers_text *newcome
 int rf_parse_stats(struct rf_words *words, struct rf_stats *stats, struct rf_error *error);
 /* Parses the words after `show ADDRESS`: 0 if `at` is not given. */
 int rf_parse_at(struct rf_words *words, uint64_t *at_ns, struct rf_error *error);
+/* Parses the words after `capture`. */
+int rf_parse_capture(struct rf_words *words, struct rf_capture *capture, struct rf_error *error);
 /* Parses the words after `events`. */
 int rf_parse_events(struct rf_words *words, struct rf_events_asked *asked, struct rf_error *error);
 /* Parses the words after `report`. */

@@ -38,6 +38,7 @@ static const char *const kind_texts[RF_KIND_COUNT_OF] = {
 	[RF_KIND_ID] = "the id of an event",
 	[RF_KIND_TYPES] = "types of events, like source_limited; 'ringfence help events' lists "
 			  "them",
+	[RF_KIND_REASON] = "a reason, like over_limit; 'ringfence help capture' lists them",
 };
 
 /* How a message names an operand that is missing. */

@@ -37,6 +37,7 @@ enum rf_kind {
 	RF_KIND_MOMENT,	 /* a time of the clock, or a time back */
 	RF_KIND_ID,	 /* of an event */
 	RF_KIND_TYPES,	 /* of events */
+	RF_KIND_REASON,	 /* of a verdict */
 	RF_KIND_COUNT_OF,
 };
 
@@ -195,6 +196,20 @@ enum rf_events_option {
 	RF_EVENTS_OPTIONS,
 };
 
+enum rf_capture_option {
+	RF_OPT_DROPPED,
+	RF_OPT_PASSED,
+	RF_OPT_REASON,
+	RF_OPT_CAPTURE_LIMIT,
+	RF_OPT_CAPTURE_FROM,
+	RF_OPT_ONE,
+	RF_OPT_MOST,
+	RF_OPT_PACKETS_COUNT,
+	RF_OPT_CAPTURE_FOR,
+	RF_OPT_WRITE,
+	RF_CAPTURE_OPTIONS,
+};
+
 extern const struct rf_option rf_limit_options[RF_LIMIT_OPTIONS + 1];
 extern const struct rf_option rf_attach_options[RF_ATTACH_OPTIONS + 1];
 extern const struct rf_option rf_newcomers_options[RF_NEWCOMERS_OPTIONS + 1];
@@ -207,6 +222,7 @@ extern const struct rf_option rf_stats_options[RF_STATS_OPTIONS + 1];
 extern const struct rf_option rf_top_options[];	 /* by drops|rate */
 extern const struct rf_option rf_show_options[]; /* at TIME */
 extern const struct rf_option rf_events_options[RF_EVENTS_OPTIONS + 1];
+extern const struct rf_option rf_capture_options[RF_CAPTURE_OPTIONS + 1];
 extern const struct rf_option rf_report_options[];  /* since TIME, until TIME */
 extern const struct rf_option rf_metrics_options[]; /* file PATH */
 
@@ -218,6 +234,7 @@ extern const struct rf_option rf_mode_words[];	    /* enum rf_mode, except RF_OF
 extern const struct rf_option rf_then_words[];	    /* enum rf_newcomers_then, from open on */
 extern const struct rf_option rf_order_words[];	    /* enum rf_order */
 extern const struct rf_option rf_event_words[];	    /* types of events */
+extern const struct rf_option rf_reason_words[];    /* enum rf_reason */
 
 /* The row of `word` in a table that may be NULL; -1: none. No row with a blank in it is found. */
 int rf_option_find(const struct rf_option *table, const char *word);
