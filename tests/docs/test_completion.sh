@@ -154,6 +154,9 @@ completes 'ringfence events of ban_ended, f' 'flood_started flood_ended'
 completes 'ringfence events watch of map_errors,w' 'map_errors,windows_full'
 completes 'ringfence events of map_errors,zz' ''
 completes 'ringfence events of ban_ended,flood_ended ' "watch since until from $common"
+completes 'ringfence capture ' 'write'
+completes 'ringfence capture write f one ' in
+completes 'ringfence capture write f one in 5 reason no' 'no_limit non_ip no_window'
 completes 'ringfence top 5 by ' 'drops rate used'
 completes 'ringfence top by rate ' "at limit within $common"
 completes 'ringfence top limit o' 'only'

@@ -82,6 +82,8 @@ int rf_cmd_show(const struct rf_options *options, struct rf_words *words, struct
 int rf_cmd_bans(const struct rf_options *options, struct rf_words *words, struct rf_error *error);
 int rf_cmd_unban(const struct rf_options *options, struct rf_words *words, struct rf_error *error);
 
+int rf_cmd_capture(const struct rf_options *options, struct rf_words *words,
+		   struct rf_error *error);
 int rf_cmd_events(const struct rf_options *options, struct rf_words *words, struct rf_error *error);
 int rf_cmd_report(const struct rf_options *options, struct rf_words *words, struct rf_error *error);
 int rf_cmd_history_list(const struct rf_options *options, struct rf_words *words,

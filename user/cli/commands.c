@@ -213,6 +213,18 @@ const struct rf_command_row rf_commands[RF_CMD_COUNT] = {
 		 NULL,
 		 {"unban 192.0.2.1", "unban all"},
 		 rf_cmd_unban},
+	[RF_CMD_CAPTURE] =
+		{"Writes the first 128 bytes of some packets into a file that Wireshark and "
+		 "tcpdump "
+		 "read (pcapng). Each packet has a comment: why it was dropped or passed, and by "
+		 "which limits. tcpdump itself sees no packet that is dropped here. Needs the "
+		 "right "
+		 "to change the fence. While ringfence-watch has settings, 'sources full' must be "
+		 "one of them, since packets have addresses.",
+		 NULL,
+		 {"capture write drops.pcapng from 192.0.2.0/24 for 2s",
+		  "capture reason denied one in 1 for 1s write denied.pcapng"},
+		 rf_cmd_capture},
 	[RF_CMD_EVENTS] =
 		{"Prints the events of each history: sources over a limit, floods, bans, changes "
 		 "of the rules. In brackets is an event's id, which joins a start and its end; "

@@ -444,6 +444,8 @@ const struct rf_syntax rf_syntax[RF_CMD_COUNT] = {
 	[RF_CMD_UNBAN] = {"unban",
 			  "end bans",
 			  {"", RF_KIND_BANNED, "ADDRESS|PREFIX", .words = all_words}},
+	[RF_CMD_CAPTURE] = {"capture", "write some of the packets into a file",
+			    .options = rf_capture_options, .flags = RF_OPTION_NAMES},
 	[RF_CMD_EVENTS] = {"events", "list what happened", .options = rf_events_options,
 			   .flags = RF_OPTION_NAMES},
 	[RF_CMD_REPORT] = {"report",

@@ -1,0 +1,220 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0
+# `capture`: what it writes is what the fence saw, as tcpdump and tshark read it; and how it ends.
+#
+#   outside                            inside
+#   out0  ---------- wire 0 -------->  ${port[0]}  a fence
+
+# shellcheck disable=SC2317 # functions are called by check and eventually
+# shellcheck source=tests/e2e/private.sh
+source "$(dirname "$0")/private.sh"
+# shellcheck source=tests/e2e/lib.sh
+source "$(dirname "$0")/lib.sh"
+
+file=$scratch/packets
+log=$scratch/log
+
+# capture NAME WORD…: in the background, once it takes packets.
+capture() {
+	start inside "$build" capture write "$scratch/$1" "${@:2}" >"$log.$1" 2>&1
+	capture_pid=$started_pid
+	eventually is_taking "$1" || bail "the capture does not begin: $(<"$log.$1")"
+	sleep 0.1
+}
+
+is_taking() { # NAME
+	[ -s "$scratch/$1" ] || ! kill -0 "$capture_pid" 2>/dev/null
+}
+
+end() { # SIGNAL
+	stop "$1" "$capture_pid"
+	ended=$?
+}
+
+# So slowly that no CPU has 64 samples before they are read, also on a busy machine.
+send() { # FLOW…
+	local flows=() flow
+
+	for flow; do
+		flows+=(flow "$flow,rate=200")
+	done
+	outside build/tests/traffic send dev out0 to 02:00:00:00:00:02 "${flows[@]}" >/dev/null
+}
+
+# COUNT TEXT, for each different text of these fields.
+fields() { # FILE FIELD…
+	tshark -r "$1" -T fields -E separator='|' "${@:2}" 2>/dev/null | sort | uniq -c |
+		sed 's/^ *//'
+}
+
+make_network 1
+eth=${port[0]}
+ringfence attach "$eth" >"$log" || bail "attach: $(<"$log")"
+ringfence apply - >"$log" <<-'RULES'
+	limit add all rate 100/1h
+	limit add dns rate 1k/1h match udp dport 53
+	deny add 192.0.2.9
+	limit add arp rate 2/1h match other
+RULES
+
+# ---- what is written ----
+
+capture drops one in 1
+send src=192.0.2.1,count=130,proto=tcp src=192.0.2.9,count=7,proto=udp
+end INT
+is "$ended $(<"$log.drops")" '0 37 packets written, one of every 1' \
+	'a capture that is interrupted says what it wrote'
+is "$(fields "$scratch/drops" -e ip.src -e frame.comment -e frame.interface_name)" \
+	"30 192.0.2.1|dropped: over_limit, limit 'all'|$eth
+7 192.0.2.9|dropped: denied|$eth" 'tshark reads the source, the reason, the limit and the interface'
+is "$(tcpdump -nr "$scratch/drops" 2>/dev/null | grep -c '192.0.2')" 37 'tcpdump reads each packet'
+is "$(stat -c %a "$scratch/drops")" 600 'only the user may read the file'
+age=$(tshark -r "$scratch/drops" -T fields -e frame.time_epoch 2>/dev/null | tail -n 1)
+is "$(awk -v now="$(date +%s)" -v then="$age" 'BEGIN { print (now - then >= -1 && now - then < 30) }')" 1 \
+	"the time is the clock's ($age)"
+
+capture passed passed one in 1
+send src=192.0.2.2,count=20,proto=udp,dport=53 src=192.0.2.9,count=5,proto=udp
+end TERM
+is "$(fields "$scratch/passed" -e ip.src -e frame.comment)" \
+	"20 192.0.2.2|passed: under_limit, limits 'all', 'dns'" \
+	'packets that pass have the limits that were charged'
+
+capture both dropped passed one in 1 reason denied reason under_limit
+send src=192.0.2.3,count=120,proto=tcp src=192.0.2.9,count=5,proto=udp
+end INT
+is "$(fields "$scratch/both" -e frame.comment)" "5 dropped: denied
+100 passed: under_limit, limit 'all'" 'only packets with these reasons are written'
+
+capture some one in 10
+send src=192.0.2.9,count=200
+end INT
+matches "$(fields "$scratch/some" -e frame.comment)" '(20|21) dropped: denied' 'one in ten is a tenth'
+
+capture of passed one in 1 limit dns
+send src=192.0.2.4,count=9,proto=udp,dport=53 src=192.0.2.5,count=9,proto=tcp
+end INT
+is "$(fields "$scratch/of" -e ip.src)" '9 192.0.2.4' 'only packets of this limit are written'
+
+capture from one in 1 from 192.0.2.8/31
+send src=192.0.2.9,count=6 src=192.0.2.1,count=6,proto=tcp
+end INT
+is "$(fields "$scratch/from" -e ip.src)" '6 192.0.2.9' 'only packets from this network are written'
+
+capture changed one in 1
+send src=192.0.2.1,count=3,proto=tcp
+ringfence limit del all >"$log"
+send src=192.0.2.9,count=3
+end INT
+is "$(fields "$scratch/changed" -e frame.comment)" "3 dropped: denied
+3 dropped: over_limit, limit 'all'" 'a limit that is deleted meanwhile is named'
+ringfence limit add all rate 100/1h >"$log"
+
+capture most one in 1 most 10
+send src=192.0.2.9,count=100
+end INT
+is "$(<"$log.most")" '10 packets written, one of every 1, 90 beyond 10/s left out' \
+	'no more is written a second than was asked for'
+
+# ---- how it ends ----
+
+capture count one in 1 count 5
+send src=192.0.2.9,count=60
+eventually test -s "$log.count"
+is "$(<"$log.count")" '5 packets written, one of every 1' 'count ends it'
+wait "$capture_pid"
+unset "started[$capture_pid]"
+
+is "$(ringfence capture write "$file" for 1s --json | jq -c '[.fence, .written, .left_out, .missed, .one_in, .seconds >= 1]')" \
+	"[\"$eth\",0,0,0,1024,true]" 'time ends it, and JSON has what it wrote'
+is "$(fields "$file" -e ip.src)" '' 'a capture without a packet is a file that tshark reads'
+fails 'a file that exists stays' 1 "ringfence: $file: the file exists; remove it, or name another one" \
+	ringfence capture write "$file" for 1s
+
+capture killed one in 1
+stop KILL "$capture_pid"
+sleep 3.5
+send src=192.0.2.9,count=3
+capture after one in 7
+send src=192.0.2.9,count=70
+end INT
+matches "$(<"$log.after")" '1[01] packets written, one of every 7' \
+	'a capture that was killed ends, and another one may ask for others'
+
+capture first one in 1
+capture second one in 1 from 192.0.2.9
+send src=192.0.2.9,count=4 src=192.0.2.1,count=120,proto=tcp
+end INT
+capture third one in 1 count 1
+capture_pid=$(jobs -p | head -n 1)
+for pid in "${!started[@]}"; do
+	[ "$pid" = "$started_pid" ] || stop INT "$pid"
+done
+matches "$(<"$log.first")" '24 packets written, one of every 1' \
+	'two captures at a time have the same packets, and the end of one does not end the other'
+is "$(<"$log.second")" '4 packets written, one of every 1' 'each has a filter of its own'
+send src=192.0.2.9,count=50
+eventually test -s "$log.third"
+is "$(<"$log.third")" '1 packets written, one of every 1' 'the third goes on when others end'
+
+capture busy one in 1
+fails 'other packets cannot be asked for meanwhile' 1 \
+	"ringfence: fence '$eth': another capture runs, of one in 1 dropped packets; wait for its end, or use the same words" \
+	ringfence capture write "$scratch/other" passed
+check 'the file of a capture that did not begin is gone' test ! -e "$scratch/other"
+end INT
+
+start outside build/tests/traffic send dev out0 to 02:00:00:00:00:02 flow src=192.0.2.9,count=3000,rate=1000 >/dev/null
+is "$(ringfence capture one in 1 count 20 write - 2>/dev/null | tcpdump -nr - 2>/dev/null | wc -l)" 20 \
+	'standard output is read by tcpdump as it comes'
+ringfence capture one in 1 write - 2>"$log" | head -c 2000 >/dev/null
+is "${PIPESTATUS[0]}" 0 'it ends when nobody reads any longer'
+stop TERM "$started_pid"
+
+mkdir "$scratch/small"
+mount -t tmpfs -o size=64k none "$scratch/small"
+start outside build/tests/traffic send dev out0 to 02:00:00:00:00:02 flow src=192.0.2.9,count=9000,rate=3000 >/dev/null
+fails 'a full disk is an error' 1 \
+	"ringfence: cannot write to $scratch/small/p: No space left on device; the packets before are in it" \
+	ringfence capture one in 1 most 100000 write "$scratch/small/p"
+stop TERM "$started_pid"
+check 'the file then ends with a whole packet' tshark -r "$scratch/small/p" -q 2>"$log"
+umount "$scratch/small"
+
+# ---- who may ----
+
+mkdir -p /etc/ringfence
+mount -t tmpfs none /etc/ringfence
+refused="ringfence: packets have addresses, and 'sources prefix' applies here; write 'sources full' into \
+/etc/ringfence/watch.conf to allow captures"
+echo 'interval 2s # a comment' >/etc/ringfence/watch.conf
+fails 'a daemon that keeps networks forbids it' 1 "$refused" ringfence capture write "$scratch/no" for 1s
+echo 'sources none' >>/etc/ringfence/watch.conf
+fails 'one that keeps no sources forbids it' 1 "${refused/sources prefix/sources none}" \
+	ringfence capture write "$scratch/no" for 1s
+echo 'sources full' >>/etc/ringfence/watch.conf
+check 'one that keeps addresses allows it' ringfence capture write "$scratch/yes" for 1s >"$log"
+umount /etc/ringfence
+check 'what is refused leaves no file' test ! -e "$scratch/no"
+
+gid=$(getent group ringfence | cut -d: -f3)
+install -m 755 build/ringfence "$scratch/ringfence"
+chmod 777 "$scratch"
+matches "$(inside setpriv --reuid=60712 --regid=60712 --groups="$gid" --bounding-set=-all --inh-caps=-all \
+	"$scratch/ringfence" capture write "$scratch/no" for 1s 2>&1)" 'ringfence: .*(root|CAP_BPF).*' \
+	'who may only read the fence may not capture'
+check 'and leaves no file' test ! -e "$scratch/no"
+
+# ---- words ----
+
+fails 'the file must be named' 2 "ringfence: the file is missing; write capture … write FILE, or 'write -' for standard output" \
+	ringfence capture dropped
+fails 'one is followed by in' 2 "ringfence: 'of': 'one' expects in N" ringfence capture one of 5 write "$file"
+fails 'a reason must suit' 2 "ringfence: 'reason denied': such packets are dropped; leave out 'passed'" \
+	ringfence capture passed reason denied write "$file"
+fails 'a limit must exist' 1 "ringfence: limit 'dsn': it does not exist; did you mean 'dns'?" \
+	ringfence capture limit dsn write "$scratch/no"
+is "$(ringfence capture write - --json 2>/dev/null | jq -r .error)" \
+	"'write -' and --json both use standard output; name a file" 'JSON and packets do not share it'
+
+done_testing

@@ -1,0 +1,328 @@
+// SPDX-License-Identifier: GPL-2.0
+/* capture: some of the packets, into a file */
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <net/if.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/time.h"
+#include "cli/capture_file.h"
+#include "cli/command.h"
+#include "cli/out.h"
+#include "fence/reasons.h"
+#include "fence/sampler.h"
+#include "rules/near.h"
+#include "rules/policy.h"
+#include "watch/reader.h"
+
+#define READ_EVERY_NS (20 * RF_NS_PER_MS)
+#define COMMENT_SIZE 256
+
+struct capture {
+	const struct rf_capture *asked;
+	struct rf_fence fence;
+	struct rf_sampled sampled;
+	struct rf_sample_reader reader;
+	struct rf_capture_file to;
+	uint64_t began_ns, renewed_ns, second_ns; /* of CLOCK_MONOTONIC */
+	uint64_t written, left_out;
+	uint32_t this_second; /* packets that were written since second_ns */
+};
+
+static volatile sig_atomic_t interrupted;
+
+static void note_interrupt(int signal)
+{
+	(void)signal;
+	interrupted = 1;
+}
+
+/* ---- may it be? ---- */
+
+/* Whoever has told the daemon to keep no addresses did not mean to find them in a file. */
+static int check_privacy(struct rf_error *error)
+{
+	char told[PATH_MAX] = "prefix";
+	const int found = rf_watch_setting("sources", told);
+
+	if (found == -ENOENT || (found >= 0 && strcmp(told, "full") == 0))
+		return 0;
+	if (found < 0)
+		return rf_error_failed(error, found,
+				       "cannot read /etc/ringfence/watch.conf, which says whether "
+				       "addresses may be kept: %s",
+				       strerror(-found));
+	return rf_error_failed(error, -EPERM,
+			       "packets have addresses, and 'sources %.16s' applies here; write "
+			       "'sources full' into /etc/ringfence/watch.conf to allow captures",
+			       told);
+}
+
+static int check_limit(const struct capture *capture, struct rf_error *error)
+{
+	struct rf_bank rules;
+	int err = capture->asked->limit ? rf_fence_bank(&capture->fence, &rules, error) : 0;
+
+	if (err || !capture->asked->limit || rf_bank_find(&rules, capture->asked->limit) >= 0)
+		return err;
+	return rf_fail_no_limit(&rules, capture->asked->limit, "", error);
+}
+
+/* ---- one packet ---- */
+
+static bool is_of_limit(const char *limit, char name[RF_LIMITS_MAX][RF_NAME_SIZE], int count)
+{
+	for (int i = 0; i < count && limit; i++)
+		if (strcmp(name[i], limit) == 0)
+			return true;
+	return !limit;
+}
+
+static bool is_from(const struct capture *capture, const struct rf_sample *sample)
+{
+	struct rf_prefix source;
+
+	return !capture->asked->is_from || (rf_sample_source(sample, &source) &&
+					    rf_prefix_contains(&capture->asked->from, &source));
+}
+
+/* "dropped: over_limit, limit 'all'" */
+static void comment_on(const struct rf_sample *sample, char name[RF_LIMITS_MAX][RF_NAME_SIZE],
+		       int count, char comment[COMMENT_SIZE])
+{
+	int length = snprintf(comment, COMMENT_SIZE, "%s: %s%s",
+			      sample->reason < RF_FIRST_DROP ? "passed" : "dropped",
+			      rf_reason_name(sample->reason),
+			      count > 1 ? ", limits"
+			      : count	? ", limit"
+					: "");
+
+	for (int i = 0; i < count && length < COMMENT_SIZE; i++)
+		length += snprintf(comment + length, COMMENT_SIZE - length, "%s '%s'", i ? "," : "",
+				   name[i]);
+}
+
+static const char *name_of(const struct capture *capture, uint32_t index, char name[IF_NAMESIZE])
+{
+	for (int i = 0; i < capture->fence.interfaces; i++)
+		if ((uint32_t)capture->fence.interface[i].index == index)
+			return capture->fence.interface[i].name;
+	if (!if_indextoname(index, name))
+		snprintf(name, IF_NAMESIZE, "if%u", index);
+	return name;
+}
+
+/* No more than so many a second. */
+static bool is_too_many(struct capture *capture, const struct rf_sample *sample)
+{
+	if (sample->time_ns - capture->second_ns >= RF_NS_PER_S) {
+		capture->second_ns = sample->time_ns;
+		capture->this_second = 0;
+	}
+	return capture->this_second++ >= capture->asked->most;
+}
+
+static int add(struct capture *capture, const struct rf_sample *sample, uint64_t since_1970_ns,
+	       struct rf_error *error)
+{
+	char limit[RF_LIMITS_MAX][RF_NAME_SIZE], name[IF_NAMESIZE], comment[COMMENT_SIZE];
+	const int limits = rf_sample_limits(&capture->fence, sample, limit);
+	const struct rf_pcapng_packet packet = {
+		.interface = sample->interface,
+		.name = name_of(capture, sample->interface, name),
+		.time_ns = sample->time_ns + since_1970_ns,
+		.len_bytes = sample->len_bytes,
+		.captured = sample->captured,
+		.frame = sample->frame,
+		.comment = comment,
+	};
+
+	if (!is_of_limit(capture->asked->limit, limit, limits) || !is_from(capture, sample))
+		return 0;
+	if (is_too_many(capture, sample)) {
+		capture->left_out++;
+		return 0;
+	}
+	comment_on(sample, limit, limits, comment);
+	capture->written++;
+	return rf_capture_file_add(&capture->to, &packet, error);
+}
+
+/* ---- the loop ---- */
+
+/* Nothing more is to be written. */
+static bool is_done(const struct capture *capture)
+{
+	return !capture->to.has_reader ||
+	       (capture->asked->count && capture->written >= capture->asked->count);
+}
+
+/* The time is over; what was taken until now is still written. */
+static bool is_over(const struct capture *capture)
+{
+	return interrupted || (capture->asked->time_ns &&
+			       rf_time_awake() - capture->began_ns >= capture->asked->time_ns);
+}
+
+static int fail_detached(const struct capture *capture, struct rf_error *error)
+{
+	return rf_error_failed(error, -ENODEV,
+			       "fence '%s': it was detached; the packets before are written",
+			       capture->fence.name);
+}
+
+/* Sampling ends by itself unless it is renewed, or when another capture has ended. */
+static int renew(struct capture *capture, struct rf_error *error)
+{
+	const uint64_t now = rf_time_awake();
+	int attached;
+
+	if (now - capture->renewed_ns < RF_SAMPLING_RENEW_NS &&
+	    rf_fence_is_sampling(&capture->fence))
+		return 0;
+	capture->renewed_ns = now;
+	attached = rf_fence_is_attached(&capture->fence, error);
+	if (attached < 0)
+		return attached;
+	return attached ? rf_fence_sample(&capture->fence, &capture->sampled, error)
+			: fail_detached(capture, error);
+}
+
+static int write_new(struct capture *capture, struct rf_error *error)
+{
+	const uint64_t since_1970_ns = rf_time_wall() - rf_time_awake();
+	const int count = rf_sample_reader_read(&capture->reader, &capture->fence, error);
+	int err = count < 0 ? count : 0;
+
+	for (int i = 0; i < count && !err && !is_done(capture); i++)
+		err = add(capture, &capture->reader.sample[i], since_1970_ns, error);
+	return err || count <= 0 ? err : rf_capture_file_flush(&capture->to, error);
+}
+
+static int run(struct capture *capture, struct rf_error *error)
+{
+	const struct timespec pause = {.tv_nsec = READ_EVERY_NS};
+	int err = renew(capture, error);
+	bool over = false;
+
+	while (!err && !over && !is_done(capture)) {
+		nanosleep(&pause, NULL);
+		over = is_over(capture);
+		err = write_new(capture, error);
+		if (!err && !over)
+			err = renew(capture, error);
+	}
+	return err;
+}
+
+/* ---- the command ---- */
+
+static int open_all(struct capture *capture, const char *dev, struct rf_error *error)
+{
+	int err = check_privacy(error);
+
+	if (!err)
+		err = rf_fence_open(&capture->fence, dev, error);
+	if (!err)
+		err = rf_fence_check_may_change(&capture->fence, dev, error);
+	if (!err)
+		err = check_limit(capture, error);
+	if (!err)
+		err = rf_sample_reader_open(&capture->reader, &capture->fence, error);
+	if (!err)
+		err = rf_capture_file_open(&capture->to, capture->asked->path, error);
+	for (int i = 0; i < capture->fence.interfaces && !err; i++)
+		err = rf_capture_file_interface(&capture->to, capture->fence.interface[i].index,
+						capture->fence.interface[i].name, error);
+	return err ?: rf_capture_file_flush(&capture->to, error);
+}
+
+static int summary_json(const struct capture *capture, struct rf_error *error)
+{
+	return rf_out_json(json_pack("{s:o, s:o, s:I, s:I, s:I, s:I, s:f}", "fence",
+				     rf_json_text(capture->fence.name), "file",
+				     rf_json_text(capture->to.path), "written",
+				     (json_int_t)capture->written, "left_out",
+				     (json_int_t)capture->left_out, "missed",
+				     (json_int_t)capture->reader.missed, "one_in",
+				     (json_int_t)capture->sampled.one_in, "seconds",
+				     (rf_time_awake() - capture->began_ns) / 1e9),
+			   false, error);
+}
+
+/* To stderr where standard output has the packets. */
+static void summary_text(const struct capture *capture)
+{
+	const bool has_file = strcmp(capture->asked->path, "-") != 0;
+	char text[256], left_out[96] = "", missed[64] = "";
+
+	if (capture->left_out)
+		snprintf(left_out, sizeof(left_out), ", %" PRIu64 " beyond %u/s left out",
+			 capture->left_out, capture->asked->most);
+	if (capture->reader.missed)
+		snprintf(missed, sizeof(missed), ", %" PRIu64 " missed", capture->reader.missed);
+	snprintf(text, sizeof(text), "%" PRIu64 " packets written, one of every %u%s%s",
+		 capture->written, capture->sampled.one_in, left_out, missed);
+	if (has_file)
+		rf_out_text("%s\n", text);
+	else
+		rf_out_note(text);
+}
+
+static void watch_signals(void)
+{
+	const struct sigaction action = {.sa_handler = note_interrupt};
+
+	sigaction(SIGINT, &action, NULL);
+	sigaction(SIGTERM, &action, NULL);
+	sigaction(SIGHUP, &action, NULL);
+	signal(SIGPIPE, SIG_IGN);
+}
+
+static int take(struct capture *capture, const struct rf_options *options, struct rf_error *error)
+{
+	int err;
+
+	watch_signals();
+	capture->began_ns = rf_time_awake();
+	if (isatty(STDERR_FILENO) && !capture->asked->count && !capture->asked->time_ns)
+		rf_out_note("capturing; Ctrl-C ends it");
+	err = run(capture, error);
+	if (capture->renewed_ns && !capture->fence.read_only)
+		rf_fence_stop_sampling(&capture->fence);
+	if (err)
+		return err;
+	if (options->json)
+		return summary_json(capture, error);
+	summary_text(capture);
+	return 0;
+}
+
+int rf_cmd_capture(const struct rf_options *options, struct rf_words *words, struct rf_error *error)
+{
+	struct rf_capture asked;
+	struct capture capture = {.asked = &asked, .fence = RF_FENCE_NONE};
+	int err = rf_parse_capture(words, &asked, error);
+
+	if (!err && options->json && strcmp(asked.path, "-") == 0)
+		err = rf_error_usage(error, "'write -' and --json both use standard output; name a "
+					    "file");
+	if (err)
+		return err;
+	capture.sampled = (struct rf_sampled){asked.one_in,
+					      (asked.dropped ? RF_SAMPLE_DROPPED : 0) |
+						      (asked.passed ? RF_SAMPLE_PASSED : 0),
+					      asked.reasons};
+	err = open_all(&capture, options->dev, error);
+	if (!err)
+		err = take(&capture, options, error);
+	rf_capture_file_close(&capture.to, !err || capture.written);
+	rf_sample_reader_close(&capture.reader);
+	rf_fence_close(&capture.fence);
+	return err;
+}
