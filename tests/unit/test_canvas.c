@@ -89,6 +89,7 @@ static void a_ring_keeps_the_most_of_each_slot(void **state)
 	assert_true(rf_ring_most(&ring, 103 + RF_RING_SLOTS) == 7);
 	rf_ring_note(&ring, 2, 5); /* a clock that begins anew */
 	assert_true(rf_ring_at(&ring, 2, 0) == 5 && rf_ring_at(&ring, 2, 1) < 0);
+	assert_true(rf_ring_at(&ring, 2, 3) < 0); /* before slot 0 */
 }
 
 static void sparklines_have_eight_heights(void **state)

@@ -11,15 +11,25 @@
 #include "cli/out.h"
 #include "cli/stats.h"
 #include "fence/find.h"
+#include "screen/bars.h"
+#include "screen/terminal.h"
 
 #define HEADER_LINES 20
-#define FIRST_WIDTH 11 /* columns of the time, or of a fence's name */
+#define SPARK_MOST 12 /* columns of the sparkline, a second each */
+
+/* Columns. A sparkline is for a terminal only; a narrow one has it in what others leave. */
+struct widths {
+	int first; /* the time, or a fence's name */
+	int count; /* passed/s, dropped/s */
+	int spark; /* 0: none */
+};
 
 /* A fence, and its last two readings. */
 struct watched {
 	struct rf_fence fence;
 	struct rf_totals before, now;
 	struct timespec then, read; /* when */
+	struct rf_ring ring;	    /* packets a second, by lines */
 };
 
 struct watch {
@@ -28,6 +38,8 @@ struct watch {
 	bool several; /* there were several when the watch began */
 	const struct rf_stats *asked;
 	bool json;
+	struct widths widths;
+	bool is_utf8;
 };
 
 static volatile sig_atomic_t interrupted;
@@ -139,10 +151,11 @@ static int print_json(const struct watched *one, struct rf_error *error)
 
 /* ---- text ---- */
 
-static void print_header(const char *first)
+static void print_header(const struct widths *widths, const char *first)
 {
-	rf_out("%-*s %10s %10s %12s %12s %13s %6s\n", FIRST_WIDTH, first, "passed/s", "dropped/s",
-	       "would drop/s", "passed bit/s", "dropped bit/s", "errors");
+	rf_out("%-*s %*s %*s %12s %12s %13s %6s\n", widths->first, first, widths->count, "passed/s",
+	       widths->count, "dropped/s", "would drop/s", "passed bit/s", "dropped bit/s",
+	       "errors");
 }
 
 static void print_reasons(const struct watched *one)
@@ -154,30 +167,48 @@ static void print_reasons(const struct watched *one)
 }
 
 /* A name that is too long for its column has a line of its own. */
-static void print_first(const char *first)
+static void print_first(const struct widths *widths, const char *first)
 {
-	const bool is_long = strlen(first) > FIRST_WIDTH;
+	const bool is_long = (int)strlen(first) > widths->first;
 
 	if (is_long)
 		rf_out("%s\n", first);
-	rf_out("%-*s", FIRST_WIDTH, is_long ? "" : first);
+	rf_out("%-*s", widths->first, is_long ? "" : first);
 }
 
-static void print_rates(const struct watched *one, const char *first)
+/* All packets a second, up to this line. */
+static void print_spark(const struct watch *watch, const struct watched *one, int line)
+{
+	const double most = rf_ring_most(&one->ring, line);
+
+	for (int back = watch->widths.spark; back-- > 0;) {
+		const double rate = rf_ring_at(&one->ring, line, back);
+		char glyph[RF_GLYPH_TEXT_SIZE];
+
+		rf_column_text(rate < 0 ? -1 : most > 0 ? rate / most : 0, watch->is_utf8, glyph);
+		rf_out("%s%s", back == watch->widths.spark - 1 ? " " : "", glyph);
+	}
+}
+
+static void print_rates(const struct watch *watch, struct watched *one, const char *first, int line)
 {
 	const struct rf_sums *before = &one->before.all, *now = &one->now.all;
+	const double passed = packet_rate(one, &before->passed, &now->passed);
+	const double dropped = packet_rate(one, &before->dropped, &now->dropped);
+	const int count = watch->widths.count;
 
-	print_first(first);
-	rf_out(" %10.0f %10.0f %12.0f %12.0f %13.0f %6" PRIu64 "\n",
-	       packet_rate(one, &before->passed, &now->passed),
-	       packet_rate(one, &before->dropped, &now->dropped), reason_rate(one, RF_SHADOW_OVER),
-	       bit_rate(one, &before->passed, &now->passed),
+	print_first(&watch->widths, first);
+	rf_out(" %*.0f %*.0f %12.0f %12.0f %13.0f %6" PRIu64, count, passed, count, dropped,
+	       reason_rate(one, RF_SHADOW_OVER), bit_rate(one, &before->passed, &now->passed),
 	       bit_rate(one, &before->dropped, &now->dropped),
 	       now->map_errors - before->map_errors);
+	rf_ring_note(&one->ring, line, passed + dropped);
+	print_spark(watch, one, line);
+	rf_out("\n");
 }
 
 /* Limits and errors are the fence's, and have no interface. */
-static void print_interface_rates(const struct watched *one)
+static void print_interface_rates(const struct widths *widths, const struct watched *one)
 {
 	for (int i = 0; i < one->fence.interfaces; i++) {
 		const struct rf_interface_counters *before = interface_of(one, &one->before, i);
@@ -187,9 +218,9 @@ static void print_interface_rates(const struct watched *one)
 		if (!before || !now)
 			continue;
 		snprintf(first, sizeof(first), "  %s", one->fence.interface[i].name);
-		print_first(first);
-		rf_out(" %10.0f %10.0f %12s %12.0f %13.0f\n",
-		       packet_rate(one, &before->passed, &now->passed),
+		print_first(widths, first);
+		rf_out(" %*.0f %*.0f %12s %12.0f %13.0f\n", widths->count,
+		       packet_rate(one, &before->passed, &now->passed), widths->count,
 		       packet_rate(one, &before->dropped, &now->dropped), "",
 		       bit_rate(one, &before->passed, &now->passed),
 		       bit_rate(one, &before->dropped, &now->dropped));
@@ -204,12 +235,13 @@ static int print_text(const struct watch *watch, int line)
 
 	strftime(clock, sizeof(clock), "%H:%M:%S", localtime(&wall));
 	if (watch->several)
-		print_header(clock);
+		print_header(&watch->widths, clock);
 	else if (line % HEADER_LINES == 0)
-		print_header("time");
+		print_header(&watch->widths, "time");
 	for (int i = 0; i < watch->count; i++) {
-		print_rates(&watch->of[i], watch->several ? watch->of[i].fence.name : clock);
-		print_interface_rates(&watch->of[i]);
+		print_rates(watch, &watch->of[i], watch->several ? watch->of[i].fence.name : clock,
+			    line);
+		print_interface_rates(&watch->widths, &watch->of[i]);
 		if (watch->asked->reasons)
 			print_reasons(&watch->of[i]);
 	}
@@ -295,6 +327,19 @@ static int run(struct watch *watch, struct rf_error *error)
 	return err;
 }
 
+static void lay_out(struct watch *watch)
+{
+	const int columns = rf_terminal_columns(), spare = columns - RF_OUT_WIDTH - 1;
+
+	watch->widths = (struct widths){11, 10, 0};
+	if (columns < RF_OUT_WIDTH)
+		return;
+	watch->is_utf8 = rf_terminal_is_utf8();
+	watch->widths.spark = spare < 4 ? 0 : spare < SPARK_MOST ? spare : SPARK_MOST;
+	if (spare < 4 && !watch->several)
+		watch->widths = (struct widths){8, 9, 4};
+}
+
 static int open_watched(struct watch *watch, const struct rf_options *options,
 			struct rf_error *error)
 {
@@ -325,6 +370,7 @@ int rf_stats_watch(const struct rf_options *options, const struct rf_stats *aske
 
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);
+	lay_out(&watch);
 	if (!err)
 		err = run(&watch, error);
 	for (int i = 0; i < watch.count; i++)

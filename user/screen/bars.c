@@ -29,7 +29,7 @@ double rf_ring_at(const struct rf_ring *ring, uint64_t slot, int back)
 {
 	const uint64_t wanted = slot - back;
 
-	if (!ring->count || wanted + ring->count <= ring->slot)
+	if (!ring->count || slot < (uint64_t)back || wanted + ring->count <= ring->slot)
 		return -1;
 	return wanted > ring->slot ? 0 : ring->value[wanted % RF_RING_SLOTS];
 }

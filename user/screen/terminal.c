@@ -19,18 +19,31 @@
 static SCREEN *screen;
 static bool has_colors_to_show;
 
-bool rf_terminal_is_fit(void)
+static bool is_smart(void)
 {
 	const char *term = getenv("TERM");
 
-	return isatty(STDIN_FILENO) && isatty(STDOUT_FILENO) && term && *term &&
-	       strcmp(term, "dumb");
+	return term && *term && strcmp(term, "dumb");
+}
+
+bool rf_terminal_is_fit(void)
+{
+	return isatty(STDIN_FILENO) && isatty(STDOUT_FILENO) && is_smart();
 }
 
 bool rf_terminal_is_utf8(void)
 {
 	setlocale(LC_CTYPE, "");
 	return !strcmp(nl_langinfo(CODESET), "UTF-8");
+}
+
+int rf_terminal_columns(void)
+{
+	struct winsize size;
+
+	if (!isatty(STDOUT_FILENO) || !is_smart() || ioctl(STDOUT_FILENO, TIOCGWINSZ, &size))
+		return 0;
+	return size.ws_col;
 }
 
 /* NO_COLOR: see no-color.org. */

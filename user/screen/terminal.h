@@ -30,6 +30,8 @@ enum rf_press {
 bool rf_terminal_is_fit(void);
 /* May a line of output have block characters? Takes the locale of the environment. */
 bool rf_terminal_is_utf8(void);
+/* The columns of standard output; 0: it is no terminal that shows block characters. */
+int rf_terminal_columns(void);
 /* Makes the terminal a screen, of `canvas`. */
 int rf_terminal_open(struct rf_canvas *canvas, struct rf_error *error);
 /* The terminal is as it was before. */
