@@ -12,7 +12,8 @@ terminal() { # WORDS of tmux
 	inside env -u TMUX LC_ALL=C.UTF-8 tmux -u -f /dev/null -S "$scratch/tmux" "$@"
 }
 
-# open_screen COLUMNSxROWS [NAME=VALUE…] -- WORDS: a shell that runs `ringfence WORDS` in a terminal.
+# open_screen COLUMNSxROWS [NAME=VALUE…] [WRAPPER…] -- WORDS: a shell that runs `ringfence WORDS` in a
+# terminal.
 # Its settings before and after, and its exit status, are in $scratch/before, after and status.
 open_screen() {
 	local size=$1 settings=() command
@@ -24,11 +25,11 @@ open_screen() {
 	done
 	shift
 	rm -f "$scratch"/{before,after,status}
-	printf -v command '%q ' env "${settings[@]}" "$PWD/$build" "$@"
+	printf -v command '%q ' env "${settings[@]}" "$(realpath "$build")" "$@"
 	printf '%s\n' "stty -g >'$scratch/before'" "$command" "echo \$? >'$scratch/status'" \
 		"stty -g >'$scratch/after'" 'echo THE END' 'sleep 300' >"$scratch/shell"
 	sessions=$((sessions + 1))
-	terminal new-session -d -s "s$sessions" -x "${size%x*}" -y "${size#*x}" "sh '$scratch/shell'" ||
+	terminal new-session -d -s "s$sessions" -x "${size%x*}" -y "${size#*x}" "bash '$scratch/shell'" ||
 		bail 'cannot start tmux'
 }
 

@@ -89,6 +89,55 @@ press q
 leaves_terminal 0 'q leaves the terminal as it was'
 close_screen
 
+# ---- the past ----
+
+mkdir "$scratch/history"
+build/tests/recorder "$scratch/history" "$dev" 640 600 full || bail 'cannot record a history'
+open_screen 80x24 "${utf8[@]}" "RINGFENCE_HISTORY=$scratch/history" TZ=UTC -- top
+sees '^> 192' 'top runs, to go back'
+press '<'
+sees "^$dev native +PAST [0-9:]{8} +[0-9]+ over" '< goes back'
+sees '^> 10\.0\.[0-9.]+ +all ' 'the past has its own sources'
+sees '^\[all: [0-9]+\]  limit1: 0' 'the past has its limits'
+sees '^in [0-9.]+k/s +[▁▂▃▄▅▆▇█]+ ' 'the past has packets a second'
+press Down Enter
+sees '^show 10\.[0-9.]+ at [-0-9]{10}T[0-9:]{8} dev ' 'Enter shows the source as it was then'
+sees 'from [-0-9]{10} [0-9:]{8}, for 10 s' 'it is what show at TIME prints'
+press Escape
+sees 'PAST' 'Escape goes back to the list'
+press d
+sees 'ringfence deny add 10\.0\.' 'a source of the past can be denied'
+press Escape
+press '>' '>'
+sees '^'"$dev"' native +LIVE' 'up to now, the present is shown again'
+sees '^> 192' 'the present has its sources'
+press '<' '<' '<'
+sees 'the history of fence .* begins at' 'before the history there is a sentence'
+press Escape Escape
+sees 'LIVE' 'Escape goes back to now'
+press q
+leaves_terminal 0 'q quits after the past'
+close_screen
+
+# ---- other commands on a terminal ----
+
+open_screen 100x24 "${utf8[@]}" -- stats watch dev "$dev"
+sees '^[0-9:]{8} .* 0 +█+$' 'stats watch has a sparkline on a terminal'
+close_screen
+open_screen 80x24 "${utf8[@]}" -- stats watch dev "$dev"
+sees '^[0-9:]{8} .* 0 +█+$' 'stats watch has a shorter one in 80 columns'
+close_screen
+is "$(inside timeout -s INT 2.5 build/ringfence stats watch dev "$dev" | LC_ALL=C grep -c '[^ -~]')" 0 \
+	'stats watch has none in a pipe'
+seq 500000 | awk '{ printf "10.%d.%d.%d\n", $1 / 65536, $1 / 256 % 256, $1 % 256 }' >"$scratch/list"
+# shellcheck disable=SC2016 # that shell expands them
+open_screen 80x24 "${utf8[@]}" sh -c 'sleep 0.5; exec "$0" "$@"' -- deny load "$scratch/list" dev "$dev"
+terminal pipe-pane -t "s$sessions" "cat >'$scratch/typescript'"
+sees '^deny: 500000 prefixes loaded' 'deny load on a terminal says what it did'
+close_screen
+check 'deny load shows its progress on a terminal' grep -qE '\[#+ +\] [0-9]+ of 500000 prefixes' "$scratch/typescript"
+is "$(ringfence deny load "$scratch/list" dev "$dev" 2>&1 | grep -c '#')" 0 'deny load shows none in a pipe'
+
 # ---- signals ----
 
 for signal in TERM INT HUP QUIT; do

@@ -121,6 +121,23 @@ int rf_act_raise(struct rf_act *act, struct rf_ruleset *rules, int slot,
 	return 0;
 }
 
+int rf_act_try(char **command, const struct rf_bank *bank, const char *limit, const char *dev,
+	       struct rf_error *error)
+{
+	const int slot = rf_bank_find(bank, limit);
+	char rate[RF_RATE_TEXT_SIZE];
+	struct rf_limit raised;
+
+	if (slot < 0)
+		return rf_error_failed(error, slot, "limit '%s' is gone", limit);
+	raised = bank->limit[slot];
+	raised.rate *= 2;
+	rf_format_limit_rate(&raised, rate);
+	if (asprintf(command, "limit try %s rate %s since -10m dev %s", limit, rate, dev) < 0)
+		return rf_error_failed(error, -ENOMEM, "%s", strerror(ENOMEM));
+	return 0;
+}
+
 bool rf_act_warn(struct rf_act *act, const struct rf_prefix *source, const char *peer)
 {
 	struct rf_prefix other;

@@ -35,6 +35,9 @@ int rf_act_list(struct rf_act *act, enum rf_list list, const struct rf_prefix *s
 int rf_act_raise(struct rf_act *act, struct rf_ruleset *rules, int slot,
 		 const struct rf_prefix *source, unsigned int times, const char *dev,
 		 struct rf_error *error);
+/* `limit try` of twice the COUNT over the last ten minutes; the caller frees it. */
+int rf_act_try(char **command, const struct rf_bank *bank, const char *limit, const char *dev,
+	       struct rf_error *error);
 /* Warns where the act denies one's own way into this machine: true. `peer` may be NULL. */
 bool rf_act_warn(struct rf_act *act, const struct rf_prefix *source, const char *peer);
 

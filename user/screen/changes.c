@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The keys that change something: they ask, show the very command, and run it. */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -208,6 +209,47 @@ void rf_change_run(struct rf_session *session)
 	session->is_asking = session->is_grave = false;
 }
 
+/* ---- commands that change nothing ---- */
+
+void rf_change_look(struct rf_session *session, char *command)
+{
+	const int err = session->child.pid ? -EBUSY : rf_run_start(&session->child, command);
+
+	if (err) {
+		rf_session_say(session, true, "cannot run it: %s", strerror(-err));
+		free(command);
+		return;
+	}
+	free(session->output_title);
+	session->output_title = command;
+	session->shows_output = true;
+	rf_session_say(session, false, "running: ringfence %s", command);
+}
+
+void rf_change_try(struct rf_session *session)
+{
+	const struct rf_row *row = rf_model_cursor(session->view.model);
+	struct rf_ruleset rules = RF_RULESET_NONE;
+	struct rf_error error;
+	char *command = NULL;
+	int err;
+
+	if (!session->view.has_try || !row) {
+		rf_session_say(session, true,
+			       row ? "this build has no command 'limit try'"
+				   : "there is no source under the cursor");
+		return;
+	}
+	err = rf_fence_ruleset(rf_session_fence(session), &rules, &error);
+	if (!err)
+		err = rf_act_try(&command, &rules.bank, row->limit, session->dev, &error);
+	if (err)
+		rf_session_say(session, true, "%s", error.text);
+	else
+		rf_change_look(session, command);
+	rf_ruleset_free(&rules);
+}
+
 /* ---- afterwards ---- */
 
 static void forget_undo(struct rf_session *session, int at)
@@ -242,13 +284,27 @@ static const char *first_line(char *text)
 	return strncmp(text, name, strlen(name)) ? text : text + strlen(name);
 }
 
+/* A page of what the command printed. */
+static void show_output(struct rf_session *session)
+{
+	free(session->output);
+	session->output = strdup(session->child.text ? session->child.text : "");
+	session->shows_output = false;
+	session->skipped = 0;
+	*session->message = '\0';
+	if (session->output)
+		session->page = RF_PAGE_OUTPUT;
+}
+
 void rf_change_read(struct rf_session *session)
 {
 	int status;
 
 	if (!session->child.pid || !rf_run_read(&session->child, &status))
 		return;
-	if (!status) {
+	if (session->shows_output) {
+		show_output(session);
+	} else if (!status) {
 		note_done(session);
 		rf_session_say(session, false, "done: ringfence %s", session->running.command);
 	} else {

@@ -3,8 +3,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/time.h"
+#include "screen/export.h"
 #include "screen/session.h"
 #include "screen/terminal.h"
 
@@ -28,12 +30,39 @@ static void begin_typing(struct rf_session *session, enum rf_typing typing, cons
 	snprintf(session->typed, sizeof(session->typed), "%s", text);
 }
 
+static void write_export(struct rf_session *session)
+{
+	struct rf_error error;
+	const int rows =
+		rf_export(session->model, rf_session_fence(session)->name, session->typed, &error);
+
+	if (rows < 0)
+		rf_session_say(session, true, "%s", error.text);
+	else
+		rf_session_say(session, false, "exported %d rows to '%s'", rows, session->typed);
+}
+
+/* ringfence-top-20261122-140211.csv, of what is shown. */
+static void begin_export(struct rf_session *session)
+{
+	const time_t seconds = session->model->head.time_ns / RF_NS_PER_S;
+	char name[64] = "";
+	struct tm tm = {};
+
+	localtime_r(&seconds, &tm);
+	strftime(name, sizeof(name), "ringfence-top-%Y%m%d-%H%M%S.csv", &tm);
+	begin_typing(session, RF_TYPING_EXPORT, name);
+}
+
 static void end_typing(struct rf_session *session)
 {
-	if (session->typing == RF_TYPING_FILTER)
+	if (session->typing == RF_TYPING_FILTER) {
 		rf_model_filter(&session->live, session->typed);
+		rf_model_filter(&session->past, session->typed);
+	} else if (*session->typed) {
+		write_export(session);
+	}
 	session->typing = RF_TYPING_NOTHING;
-	session->due_ns = 0;
 }
 
 static void type(struct rf_session *session, int key)
@@ -63,6 +92,7 @@ static void sort(struct rf_session *session)
 	const enum rf_order by = (session->view.model->by + 1) % ARRAY_SIZE(names);
 
 	rf_model_sort(&session->live, by);
+	rf_model_sort(&session->past, by);
 	rf_session_say(session, false, "sorted by %s", names[by]);
 }
 
@@ -85,8 +115,7 @@ static void next_fence(struct rf_session *session, struct rf_error *error)
 /* True: it was a key that moves the cursor. */
 static bool move(struct rf_session *session, int key)
 {
-	struct rf_model *model = &session->live;
-	const uint64_t now_ns = rf_time_awake();
+	struct rf_model *model = session->model;
 	int rows = 0;
 
 	switch (key) {
@@ -116,7 +145,7 @@ static bool move(struct rf_session *session, int key)
 	default:
 		return false;
 	}
-	rf_model_move(model, rows, now_ns);
+	rf_model_move(model, rows, session->view.is_past ? session->past_ns : rf_time_awake());
 	return true;
 }
 
@@ -139,14 +168,36 @@ static bool change(struct rf_session *session, int key)
 	case 'u':
 		rf_change_undo(session);
 		return true;
+	case 'w':
+		rf_change_try(session);
+		return true;
 	default:
 		return false;
 	}
 }
 
+/* Keys that go through the history. */
+static bool travel(struct rf_session *session, int key)
+{
+	static const struct {
+		int key;
+		int64_t seconds;
+	} steps[] = {{RF_PRESS_LEFT, -10}, {RF_PRESS_RIGHT, 10}, {'<', -600}, {'>', 600}};
+
+	for (size_t i = 0; i < ARRAY_SIZE(steps); i++) {
+		if (steps[i].key != key)
+			continue;
+		rf_travel_step(session, steps[i].seconds * (int64_t)RF_NS_PER_S);
+		return true;
+	}
+	if (key == RF_PRESS_ESCAPE)
+		rf_travel_leave(session);
+	return key == RF_PRESS_ESCAPE;
+}
+
 static void press_on_list(struct rf_session *session, int key, struct rf_error *error)
 {
-	if (move(session, key) || change(session, key))
+	if (move(session, key) || change(session, key) || travel(session, key))
 		return;
 	switch (key) {
 	case RF_PRESS_ENTER:
@@ -157,6 +208,9 @@ static void press_on_list(struct rf_session *session, int key, struct rf_error *
 		break;
 	case '/':
 		begin_typing(session, RF_TYPING_FILTER, session->live.filter);
+		break;
+	case 'e':
+		begin_export(session);
 		break;
 	case 'p':
 		pause_or_go_on(session);
@@ -172,6 +226,17 @@ static void press_on_list(struct rf_session *session, int key, struct rf_error *
 	}
 }
 
+static void scroll(struct rf_session *session, int key)
+{
+	session->skipped += key == RF_PRESS_DOWN	? 1
+			    : key == RF_PRESS_UP	? -1
+			    : key == RF_PRESS_PAGE_DOWN ? 10
+			    : key == RF_PRESS_PAGE_UP	? -10
+							: 0;
+	if (session->skipped < 0)
+		session->skipped = 0;
+}
+
 static void press_on_page(struct rf_session *session, int key)
 {
 	if (key == 'q')
@@ -180,6 +245,8 @@ static void press_on_page(struct rf_session *session, int key)
 		rf_source_close(session);
 	else if (session->page == RF_PAGE_SOURCE)
 		change(session, key);
+	else
+		scroll(session, key);
 }
 
 void rf_session_press(struct rf_session *session, int key, struct rf_error *error)
@@ -193,9 +260,10 @@ void rf_session_press(struct rf_session *session, int key, struct rf_error *erro
 		return;
 	}
 	*session->message = '\0';
-	if (key == '?')
+	if (key == '?') {
 		session->page = RF_PAGE_HELP;
-	else if (session->page == RF_PAGE_LIST)
+		session->skipped = 0;
+	} else if (session->page == RF_PAGE_LIST)
 		press_on_list(session, key, error);
 	else
 		press_on_page(session, key);
@@ -221,7 +289,7 @@ static void paint_question(struct rf_session *session, struct rf_canvas *canvas)
 static void write_prompt(struct rf_session *session)
 {
 	static const char *const what[] = {
-		[RF_TYPING_FILTER] = "filter: ", [RF_TYPING_FILE] = "export to: "};
+		[RF_TYPING_FILTER] = "filter: ", [RF_TYPING_EXPORT] = "export to: "};
 
 	session->view.prompt = session->typing ? session->prompt : NULL;
 	if (session->typing)
@@ -243,10 +311,10 @@ void rf_session_paint(struct rf_session *session, struct rf_canvas *canvas)
 		rf_paint_source(canvas, &session->view, source, session->shown, session->events);
 		break;
 	case RF_PAGE_HELP:
-		rf_paint_help(canvas, &session->view);
+		rf_paint_help(canvas, session->skipped);
 		break;
 	case RF_PAGE_OUTPUT:
-		rf_paint_text(canvas, "limit try", session->output ? session->output : "");
+		rf_paint_text(canvas, session->output_title, session->output, session->skipped);
 		break;
 	}
 	if (session->is_asking)

@@ -15,6 +15,7 @@
 #define SINCE_WIDTH 6
 #define SOURCE_LEAST 15
 #define TALL 16 /* rows from which on all lines of the head are shown */
+#define FLAT 8	/* rows up to which there is nothing but the first line and sources */
 
 /* ---- columns ---- */
 
@@ -152,11 +153,11 @@ static void paint_limits(struct rf_canvas *canvas, const struct rf_view *view, i
 		const struct rf_limit_head *limit = &head->limit[i];
 		char text[128];
 
-		snprintf(text, sizeof(text), "%s%s %s%s: %u%s", limit->over ? "[" : "", limit->name,
-			 limit->rate, limit->is_shadow ? " shadow" : "", limit->over,
-			 limit->over ? "]" : "");
+		snprintf(text, sizeof(text), "%s%s%s%s%s: %u%s", limit->over ? "[" : "",
+			 limit->name, *limit->rate ? " " : "", limit->rate,
+			 limit->is_shadow ? " shadow" : "", limit->over, limit->over ? "]" : "");
 		if (column + rf_text_columns(text) > canvas->columns) {
-			rf_canvas_put(canvas, row, column, RF_DIM, "…");
+			rf_canvas_put(canvas, row, column, RF_DIM, canvas->is_utf8 ? "…" : "...");
 			return;
 		}
 		column = rf_canvas_put(canvas, row, column,
@@ -166,7 +167,7 @@ static void paint_limits(struct rf_canvas *canvas, const struct rf_view *view, i
 				       text) +
 			 2;
 	}
-	if (!head->limits && head->time_ns)
+	if (!head->limits && head->time_ns && !view->is_past)
 		rf_canvas_put(canvas, row, 0, RF_YELLOW,
 			      "no limit, so no source is seen: 'limit add all rate 1M/1s shadow'");
 }
@@ -239,7 +240,9 @@ static void put_since(struct rf_canvas *canvas, int row, int column, const struc
 {
 	char text[RF_DURATION_TEXT_SIZE];
 
-	if (one->banned_ns) {
+	if (one->banned_ns == RF_FOREVER) { /* of the past: for how long is not known */
+		rf_canvas_put(canvas, row, column, RF_RED, "banned");
+	} else if (one->banned_ns) {
 		rf_format_for(one->banned_ns, text);
 		rf_canvas_putf(canvas, row, column, RF_RED, "ban %.12s", text);
 	} else if (one->dropped_since_ns) {
@@ -342,10 +345,18 @@ static void paint_keys(struct rf_canvas *canvas, const struct rf_view *view, int
 {
 	const bool is_dim = !view->can_change;
 	const struct key keys[] = {
-		{"Enter window", false}, {"d deny", is_dim},	    {"a allow", is_dim},
-		{"r raise", is_dim},	 {"w try", !view->has_try}, {"s sort", false},
-		{"/ filter", false},	 {"p pause", false},	    {"←→ time", false},
-		{"e export", false},	 {"u undo", is_dim},	    {"q quit", false},
+		{"Enter window", false},
+		{"d deny", is_dim},
+		{"a allow", is_dim},
+		{"r raise", is_dim},
+		{"w try", !view->has_try},
+		{"s sort", false},
+		{"/ filter", false},
+		{"p pause", false},
+		{canvas->is_utf8 ? "←→ time" : "<- -> time", false},
+		{"e export", false},
+		{"u undo", is_dim},
+		{"q quit", false},
 		{"? help", false},
 	};
 
@@ -355,25 +366,29 @@ static void paint_keys(struct rf_canvas *canvas, const struct rf_view *view, int
 void rf_paint_list(struct rf_canvas *canvas, struct rf_view *view)
 {
 	const bool is_tall = canvas->rows >= TALL;
-	const int key_lines = is_tall && canvas->columns < 110 ? 2 : 1;
-	const int first = is_tall ? 5 : 3;
+	const bool is_flat = canvas->rows < FLAT;
+	const int key_lines = is_flat ? 0 : is_tall && canvas->columns < 110 ? 2 : 1;
+	const int first = is_tall ? 5 : is_flat ? 1 : 3;
 	const int rest = canvas->rows - key_lines - 1;
 	const int rows = rest - first > 0 ? rest - first : 0;
 	struct rf_columns columns;
 
 	rf_canvas_clear(canvas);
 	rf_paint_title(canvas, view, NULL);
-	paint_flows(canvas, view);
+	if (!is_flat)
+		paint_flows(canvas, view);
 	if (is_tall) {
 		paint_reasons(canvas, view, 2);
 		paint_limits(canvas, view, 3);
 	}
 	follow_cursor(view, rows);
 	columns = lay_out(canvas, view, rows);
-	paint_heading(canvas, &columns, first - 1, view->model->by);
+	if (!is_flat)
+		paint_heading(canvas, &columns, first - 1, view->model->by);
 	for (int i = 0; i < rows && view->top + i < view->model->shown; i++)
 		paint_row(canvas, view, &columns, first + i, view->top + i);
-	paint_keys(canvas, view, rest + 1, key_lines);
+	if (key_lines)
+		paint_keys(canvas, view, rest + 1, key_lines);
 	if (*view->message || view->prompt)
 		rf_paint_message(canvas, rest, view);
 	else

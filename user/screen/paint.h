@@ -44,8 +44,9 @@ void rf_paint_list(struct rf_canvas *canvas, struct rf_view *view);
 void rf_paint_source(struct rf_canvas *canvas, const struct rf_view *view, const char *source,
 		     const json_t *shown, const char *events);
 void rf_paint_dialog(struct rf_canvas *canvas, const struct rf_dialog *dialog);
-void rf_paint_text(struct rf_canvas *canvas, const char *title, const char *text);
-void rf_paint_help(struct rf_canvas *canvas, const struct rf_view *view);
+/* `skipped`: how many lines are above the screen. */
+void rf_paint_text(struct rf_canvas *canvas, const char *title, const char *text, int skipped);
+void rf_paint_help(struct rf_canvas *canvas, int skipped);
 /* The first line of every page, and the last one. */
 void rf_paint_title(struct rf_canvas *canvas, const struct rf_view *view, const char *title);
 void rf_paint_message(struct rf_canvas *canvas, int row, const struct rf_view *view);

@@ -93,7 +93,13 @@ void rf_paint_message(struct rf_canvas *canvas, int row, const struct rf_view *v
 
 		rf_canvas_set(canvas, row, column, ' ', RF_REVERSED);
 	} else if (*view->message) {
-		rf_canvas_put(canvas, row, 0, view->is_failure ? RF_RED | RF_STRONG : RF_STRONG,
-			      view->message);
+		const int style = view->is_failure ? RF_RED | RF_STRONG : RF_STRONG;
+		struct rf_canvas nowhere = {.is_utf8 = canvas->is_utf8};
+		const int lines = rf_canvas_put_wrapped(&nowhere, 0, 0, canvas->columns, style,
+							view->message);
+
+		rf_canvas_blank(canvas, row - lines + 1, 0, lines, canvas->columns);
+		rf_canvas_put_wrapped(canvas, row - lines + 1, 0, canvas->columns, style,
+				      view->message);
 	}
 }

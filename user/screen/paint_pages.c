@@ -58,12 +58,11 @@ void rf_paint_dialog(struct rf_canvas *canvas, const struct rf_dialog *dialog)
 }
 
 /* Lines as they are, the one that is too long on several. */
-void rf_paint_text(struct rf_canvas *canvas, const char *title, const char *text)
+void rf_paint_text(struct rf_canvas *canvas, const char *title, const char *text, int skipped)
 {
-	int row = 1;
+	int row = 1 - skipped;
 
 	rf_canvas_clear(canvas);
-	rf_canvas_put(canvas, 0, 0, RF_STRONG, title);
 	while (*text && row < canvas->rows - 1) {
 		const size_t length = strcspn(text, "\n");
 		char line[RF_LINE_SIZE];
@@ -78,11 +77,13 @@ void rf_paint_text(struct rf_canvas *canvas, const char *title, const char *text
 						    line + indent);
 		text += length + (text[length] == '\n');
 	}
+	rf_canvas_blank(canvas, 0, 0, 1, canvas->columns);
+	rf_canvas_put(canvas, 0, 0, RF_STRONG, title);
 	rf_canvas_blank(canvas, canvas->rows - 1, 0, 1, canvas->columns);
 	rf_canvas_put(canvas, canvas->rows - 1, 0, RF_DIM, "Esc back   q quit");
 }
 
-void rf_paint_help(struct rf_canvas *canvas, const struct rf_view *view)
+void rf_paint_help(struct rf_canvas *canvas, int skipped)
 {
 	static const char keys[] =
 		"up down     choose a source; Home goes on with the first row\n"
@@ -106,5 +107,5 @@ void rf_paint_help(struct rf_canvas *canvas, const struct rf_view *view)
 		"60 s: how much of the limit was used, in steps of 5 s. since: for how long its "
 		"packets have been dropped, or how long its ban still lasts.\n";
 
-	rf_paint_text(canvas, view->is_past ? "top: keys, in the past" : "top: keys", keys);
+	rf_paint_text(canvas, "top: keys", keys, skipped);
 }

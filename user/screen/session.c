@@ -2,7 +2,6 @@
 /* The fence that is shown, and its scans. */
 #include <errno.h>
 #include <linux/capability.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,11 +10,6 @@
 #include "kernel/privileges.h"
 #include "rules/grammar_table.h"
 #include "screen/session.h"
-
-const struct rf_fence *rf_session_fence(const struct rf_session *session)
-{
-	return rf_scanner_fence(session->scanner);
-}
 
 /* An interface may have the name of another fence. */
 static void name_fence(struct rf_session *session)
@@ -51,6 +45,7 @@ static int open_scanner(struct rf_session *session, struct rf_error *error)
 	session->view.mode = fence->interfaces ? rf_mode_name(fence->interface[0].mode) : "";
 	session->view.can_change = may_change(fence);
 	rf_model_forget(&session->live);
+	rf_travel_close(session);
 	return 0;
 }
 
@@ -79,6 +74,8 @@ int rf_session_open(struct rf_session *session, const struct rf_screen *asked,
 
 	*session = (struct rf_session){.asked = asked, .child = RF_RUN_NONE};
 	rf_model_start(&session->live, asked->top);
+	rf_model_start(&session->past, asked->top);
+	session->model = &session->live;
 	session->view = (struct rf_view){
 		.model = &session->live,
 		.message = session->message,
@@ -100,7 +97,10 @@ void rf_session_close(struct rf_session *session)
 	json_decref(session->shown);
 	free(session->events);
 	free(session->output);
+	free(session->output_title);
+	rf_travel_close(session);
 	rf_model_free(&session->live);
+	rf_model_free(&session->past);
 	rf_scanner_close(session->scanner);
 	rf_fences_free(&session->fences);
 }
@@ -125,14 +125,4 @@ int rf_session_scan(struct rf_session *session, struct rf_error *error)
 	session->view.interval_ns = session->pace.interval_ns;
 	session->due_ns = rf_time_awake() + session->pace.interval_ns;
 	return err;
-}
-
-void rf_session_say(struct rf_session *session, bool is_failure, const char *format, ...)
-{
-	va_list args;
-
-	va_start(args, format);
-	vsnprintf(session->message, sizeof(session->message), format, args);
-	va_end(args);
-	session->view.is_failure = is_failure;
 }

@@ -9,6 +9,7 @@
 #include "screen/run.h"
 #include "screen/screen.h"
 #include "watch/pace.h"
+#include "watch/reader.h"
 
 #define RF_TYPED_SIZE 256
 #define RF_UNDO_MAX 32
@@ -24,7 +25,7 @@ enum rf_page {
 enum rf_typing {
 	RF_TYPING_NOTHING,
 	RF_TYPING_FILTER,
-	RF_TYPING_FILE,
+	RF_TYPING_EXPORT,
 };
 
 struct rf_undo {
@@ -42,7 +43,10 @@ struct rf_session {
 	uint64_t due_ns; /* the next scan; by rf_time_awake() */
 	bool is_privileged;
 
-	struct rf_model live;
+	struct rf_model live, past;
+	struct rf_model *model;	  /* that is shown, one of the two */
+	struct rf_reader *reader; /* of the fence's history; NULL: not opened */
+	uint64_t past_ns;	  /* the time that is shown, where it is the past */
 	struct rf_view view;
 	enum rf_page page;
 	char message[RF_LINE_SIZE];
@@ -53,6 +57,7 @@ struct rf_session {
 	struct rf_prefix source; /* of RF_PAGE_SOURCE */
 	json_t *shown;		 /* NULL: could not be read */
 	char *events;
+	uint64_t events_ns; /* when they were read */
 
 	/* The question, and what it is about. */
 	bool is_asking, is_undo;
@@ -65,24 +70,28 @@ struct rf_session {
 	struct rf_run child;
 	struct rf_act running; /* the act that the child carries out */
 	bool runs_undo, shows_output;
-	char *output; /* of RF_PAGE_OUTPUT */
+	char *output, *output_title; /* of RF_PAGE_OUTPUT */
+	int skipped;		     /* lines of it that are above the screen */
 	struct rf_undo undo[RF_UNDO_MAX];
 	int undos;
 	bool quits;
 };
+
+/* ---- session_say.c ---- */
+
+const struct rf_fence *rf_session_fence(const struct rf_session *session);
+/* Says something until the next key. */
+__attribute__((format(printf, 3, 4))) void rf_session_say(struct rf_session *session,
+							  bool is_failure, const char *format, ...);
 
 /* ---- session.c ---- */
 
 int rf_session_open(struct rf_session *session, const struct rf_screen *asked,
 		    struct rf_error *error);
 void rf_session_close(struct rf_session *session);
-const struct rf_fence *rf_session_fence(const struct rf_session *session);
 /* Shows another fence: `step` further in the list. */
 int rf_session_next_fence(struct rf_session *session, int step, struct rf_error *error);
 int rf_session_scan(struct rf_session *session, struct rf_error *error);
-/* Says something until the next key. */
-__attribute__((format(printf, 3, 4))) void rf_session_say(struct rf_session *session,
-							  bool is_failure, const char *format, ...);
 
 /* ---- changes.c ---- */
 
@@ -98,6 +107,21 @@ void rf_change_run(struct rf_session *session);
 void rf_change_cancel(struct rf_session *session);
 /* Takes what the running command printed. */
 void rf_change_read(struct rf_session *session);
+
+/* Runs a command that changes nothing, and shows what it prints; takes over the text. */
+void rf_change_look(struct rf_session *session, char *command);
+/* What a raised limit would have dropped. */
+void rf_change_try(struct rf_session *session);
+
+/* ---- travel.c ---- */
+
+/* Goes back or forth in the history; up to now, and the present is shown. */
+void rf_travel_step(struct rf_session *session, int64_t step_ns);
+void rf_travel_leave(struct rf_session *session);
+/* The session shows another fence. */
+void rf_travel_close(struct rf_session *session);
+/* Opens the fence's history, if there is one. */
+struct rf_reader *rf_travel_reader(struct rf_session *session, struct rf_error *error);
 
 /* ---- source.c ---- */
 

@@ -1,9 +1,41 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The page of one source. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/time.h"
+#include "screen/recall.h"
 #include "screen/session.h"
+
+#define EVENTS_NS (3600 * RF_NS_PER_S)
+#define EVENTS_EACH_NS (5 * RF_NS_PER_S)
+
+/* The recorded source, as `show ADDRESS at TIME` prints it. */
+static void look_back(struct rf_session *session)
+{
+	char source[RF_PREFIX_TEXT_SIZE], time[RF_TIME_TEXT_SIZE], *command;
+
+	rf_format_prefix(&session->source, source);
+	rf_format_local(session->past_ns, time);
+	time[strcspn(time, " ")] = 'T';
+	if (asprintf(&command, "show %s at %s dev %s", source, time, session->dev) >= 0)
+		rf_change_look(session, command);
+}
+
+/* Events of the last hour, read again every few seconds. */
+static void read_events(struct rf_session *session)
+{
+	const uint64_t now_ns = rf_time_wall();
+	struct rf_error unused;
+
+	if (now_ns - session->events_ns < EVENTS_EACH_NS || !rf_travel_reader(session, &unused))
+		return;
+	session->events_ns = now_ns;
+	free(session->events);
+	session->events =
+		rf_recall_events(session->reader, &session->source, now_ns - EVENTS_NS, now_ns);
+}
 
 void rf_source_read(struct rf_session *session)
 {
@@ -15,6 +47,7 @@ void rf_source_read(struct rf_session *session)
 	session->shown = NULL;
 	if (session->asked->show(rf_session_fence(session), &address, &session->shown, &error))
 		rf_session_say(session, true, "%s", error.text);
+	read_events(session);
 }
 
 void rf_source_open(struct rf_session *session)
@@ -24,6 +57,10 @@ void rf_source_open(struct rf_session *session)
 	if (!row)
 		return;
 	session->source = row->key.source;
+	if (session->view.is_past) {
+		look_back(session);
+		return;
+	}
 	session->page = RF_PAGE_SOURCE;
 	rf_source_read(session);
 }
@@ -35,4 +72,5 @@ void rf_source_close(struct rf_session *session)
 	session->shown = NULL;
 	free(session->events);
 	session->events = NULL;
+	session->events_ns = 0;
 }

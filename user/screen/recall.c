@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/number.h"
+#include "base/time.h"
+#include "fence/reasons.h"
+#include "screen/recall.h"
+
+#define INTERVAL_NS (10 * RF_NS_PER_S) /* of the rows of sources in a history */
+#define SHOWN_NS (60 * RF_NS_PER_S)
+#define EVENTS_MAX 50
+
+int rf_recall_open(struct rf_reader **reader, const char *fence, struct rf_error *error)
+{
+	struct rf_recorded_fences fences;
+	int err = rf_recorded_fences(&fences, error);
+
+	for (int i = 0; i < fences.count && !err; i++)
+		if (!strcmp(fences.name[i], fence))
+			return rf_reader_open(reader, fences.directory, fence, error);
+	return err ? err
+		   : rf_error_failed(error, -ENOENT,
+				     "fence '%s' has no history; ringfence-watch records one",
+				     fence);
+}
+
+/* ---- counts ---- */
+
+static void note(struct rf_flow *flow, uint64_t slot, double rate, bool is_now)
+{
+	rf_ring_note(&flow->ring, slot, rate);
+	if (is_now)
+		flow->rate = rate;
+}
+
+static void note_counts(struct rf_head *head, const struct rf_recorded *recorded, uint64_t slot,
+			bool is_now)
+{
+	const double seconds = recorded->seconds > 0 ? recorded->seconds : 1;
+
+	for (int i = 0; i < RF_REASON_COUNT; i++) {
+		const uint64_t packets = rf_recorded_packets(
+			recorded, i < RF_FIRST_DROP ? "passed" : "dropped", rf_reason_name(i), "");
+
+		note(&head->reason[i], slot, packets / seconds, is_now);
+	}
+	note(&head->dropped, slot, recorded->dropped.packets / seconds, is_now);
+	note(&head->in, slot, (recorded->dropped.packets + recorded->passed.packets) / seconds,
+	     is_now);
+}
+
+static void add_limits(struct rf_head *head, const struct rf_recorded *recorded)
+{
+	for (int i = 0; i < recorded->counts && head->limits < RF_LIMITS_MAX; i++) {
+		const struct rf_recorded_count *count = &recorded->count[i];
+		bool is_known = strcmp(count->kind, "limit");
+
+		for (int k = 0; k < head->limits; k++)
+			is_known |= !strcmp(head->limit[k].name, count->name);
+		if (!is_known)
+			memcpy(head->limit[head->limits++].name, count->name, RF_NAME_SIZE);
+	}
+}
+
+/* The counts at a time, and of the minute before. */
+static int read_head(struct rf_reader *reader, uint64_t at_ns, struct rf_head *head,
+		     struct rf_error *error)
+{
+	struct rf_recorded recorded = {};
+	struct rf_error unused;
+	int err;
+
+	for (uint64_t back_ns = SHOWN_NS; back_ns; back_ns -= RF_SLOT_NS) {
+		const uint64_t then_ns = at_ns - back_ns;
+
+		if (!rf_reader_at(reader, then_ns, &recorded, &unused))
+			note_counts(head, &recorded, then_ns / RF_SLOT_NS, false);
+		rf_recorded_free(&recorded);
+		recorded = (struct rf_recorded){};
+	}
+	err = rf_reader_at(reader, at_ns, &recorded, error);
+	if (!err) {
+		note_counts(head, &recorded, at_ns / RF_SLOT_NS, true);
+		add_limits(head, &recorded);
+	}
+	rf_recorded_free(&recorded);
+	return err;
+}
+
+/* ---- sources ---- */
+
+/* A history has the names of limits; rows are told apart by a number. FNV-1a. */
+static uint32_t id_of(const char *name)
+{
+	uint32_t id = 2166136261;
+
+	for (; *name; name++)
+		id = (id ^ (unsigned char)*name) * 16777619;
+	return id;
+}
+
+static void fill_row(struct rf_row *row, const struct rf_recorded_source *from, double seconds)
+{
+	*row = (struct rf_row){
+		.key = {from->source, id_of(from->limit), false},
+		.is_shadow = from->would_drop && !from->dropped,
+		.pass = from->passed / seconds,
+		.drop = from->dropped / seconds,
+		.would_drop = from->would_drop / seconds,
+		.share = from->used / 1000.0,
+		.banned_ns = from->is_banned ? RF_FOREVER : 0,
+		.rank = UINT32_MAX,
+	};
+	memcpy(row->limit, from->limit, sizeof(row->limit));
+	row->steady_pass = row->pass;
+	row->steady_drop = row->drop + row->would_drop;
+}
+
+static double seconds_of(const struct rf_recorded_sources *sources)
+{
+	const double seconds = (sources->to_ns - sources->from_ns) / 1e9;
+
+	return seconds > 0 ? seconds : 1;
+}
+
+static void count_over(struct rf_head *head, const struct rf_row *rows, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		head->over += rows[i].drop > 0;
+		head->banned += rows[i].banned_ns > 0;
+		for (int k = 0; k < head->limits; k++)
+			head->limit[k].over += rows[i].steady_drop > 0 &&
+					       !strcmp(head->limit[k].name, rows[i].limit);
+	}
+}
+
+static int compare_rows(const void *a, const void *b)
+{
+	return rf_key_compare(&((const struct rf_row *)a)->key, &((const struct rf_row *)b)->key);
+}
+
+/* How much of its limit each row used in the minute up to `at_ns`. */
+static void read_use(struct rf_reader *reader, uint64_t at_ns, struct rf_row *rows, size_t count)
+{
+	for (uint64_t back_ns = SHOWN_NS; back_ns; back_ns -= INTERVAL_NS) {
+		const uint64_t then_ns = at_ns - back_ns + INTERVAL_NS;
+		struct rf_recorded_sources sources = {};
+		struct rf_error unused;
+
+		if (rf_reader_sources_at(reader, then_ns, &sources, &unused))
+			sources.count = 0;
+		for (size_t i = 0; i < sources.count; i++) {
+			struct rf_row key, *row;
+
+			fill_row(&key, &sources.row[i], 1);
+			row = bsearch(&key, rows, count, sizeof(*rows), compare_rows);
+			for (uint64_t slot = (then_ns - INTERVAL_NS) / RF_SLOT_NS + 1;
+			     row && slot <= then_ns / RF_SLOT_NS; slot++)
+				rf_ring_note(&row->use, slot, key.share < 1 ? key.share : 1);
+		}
+		rf_recorded_sources_free(&sources);
+	}
+}
+
+static int show_sources(struct rf_reader *reader, uint64_t at_ns, struct rf_model *model,
+			const struct rf_recorded_sources *sources, struct rf_head *head)
+{
+	struct rf_row *rows = calloc(sources->count + 1, sizeof(*rows));
+	int *order = calloc(sources->count + 1, sizeof(*order));
+
+	if (!rows || !order) {
+		free(rows);
+		free(order);
+		return -ENOMEM;
+	}
+	for (size_t i = 0; i < sources->count; i++)
+		fill_row(&rows[i], &sources->row[i], seconds_of(sources));
+	if (sources->count)
+		qsort(rows, sources->count, sizeof(*rows), compare_rows);
+	read_use(reader, at_ns, rows, sources->count);
+	count_over(head, rows, sources->count);
+	rf_model_free(model);
+	model->row = rows;
+	model->rows = sources->count;
+	model->order = order;
+	model->others = 0;
+	model->head = *head;
+	rf_model_order(model, at_ns);
+	return 0;
+}
+
+int rf_recall_read(struct rf_reader *reader, uint64_t at_ns, struct rf_model *model,
+		   struct rf_error *error)
+{
+	struct rf_head head = {.time_ns = at_ns, .awake_ns = at_ns};
+	struct rf_recorded_sources sources = {};
+	struct rf_error unused;
+	int err = read_head(reader, at_ns, &head, error);
+
+	if (!err && rf_reader_sources_at(reader, at_ns, &sources, &unused))
+		sources.count = 0; /* there was traffic, but no source under a limit */
+	if (!err && show_sources(reader, at_ns, model, &sources, &head))
+		err = rf_error_failed(error, -ENOMEM, "%s", strerror(ENOMEM));
+	rf_recorded_sources_free(&sources);
+	return err;
+}
+
+/* ---- events ---- */
+
+struct events {
+	const struct rf_prefix *source;
+	char *text;
+	int count;
+};
+
+static bool is_of(const char *text, const struct rf_prefix *source)
+{
+	struct rf_error unused;
+	struct rf_prefix other;
+
+	return *text && !rf_parse_prefix(text, &other, &unused) &&
+	       (rf_prefix_contains(&other, source) || rf_prefix_contains(source, &other));
+}
+
+static int visit(void *context, const struct rf_recorded_event *event)
+{
+	struct events *events = context;
+	char time[RF_TIME_TEXT_SIZE], dropped[RF_SHORT_TEXT_SIZE], *longer;
+
+	if (events->count == EVENTS_MAX || !is_of(event->source, events->source))
+		return 0;
+	rf_format_local(event->time_ns, time);
+	rf_format_short(event->dropped, dropped);
+	if (asprintf(&longer, "%s  %s%s%s  %s dropped\n%s", time, event->type,
+		     *event->limit ? "  " : "", event->limit, dropped,
+		     events->text ? events->text : "") < 0)
+		return 0;
+	free(events->text);
+	events->text = longer;
+	events->count++;
+	return 0;
+}
+
+char *rf_recall_events(struct rf_reader *reader, const struct rf_prefix *source, uint64_t from_ns,
+		       uint64_t to_ns)
+{
+	struct events events = {.source = source};
+	struct rf_error unused;
+
+	rf_reader_events(reader, from_ns, to_ns, NULL, visit, &events, &unused);
+	return events.text;
+}
