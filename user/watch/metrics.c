@@ -314,3 +314,17 @@ int rf_metrics_restore(struct rf_metrics *metrics, const char *text)
 	metrics->is_restored = metrics->is_restored || !err;
 	return err;
 }
+
+const struct rf_counters *rf_metrics_counters(const struct rf_metrics *metrics)
+{
+	return &metrics->counters;
+}
+
+const struct rf_limit_counters *rf_metrics_limit_counters(const struct rf_metrics *metrics,
+							  const char *name)
+{
+	for (int slot = 0; slot < RF_LIMITS_MAX; slot++)
+		if (*name && strcmp(metrics->limit[slot].name, name) == 0)
+			return &metrics->limit[slot].counters;
+	return NULL;
+}

@@ -41,6 +41,14 @@ char *rf_metrics_save(const struct rf_metrics *metrics);
 /* Only the first success has an effect: what goes on is newer. -EINVAL: the text is damaged. */
 int rf_metrics_restore(struct rf_metrics *metrics, const char *text);
 
+/*
+ * The counters as they may be told: they never step back. Those of a limit, by its name; NULL: none
+ * has this name.
+ */
+const struct rf_counters *rf_metrics_counters(const struct rf_metrics *metrics);
+const struct rf_limit_counters *rf_metrics_limit_counters(const struct rf_metrics *metrics,
+							  const char *name);
+
 struct rf_metrics_page {
 	const struct rf_metrics *const *fence;
 	int fences;

@@ -25,4 +25,7 @@ enum rf_told {
 /* What is told of `in`; false: nothing may be told. */
 bool rf_tell(enum rf_told told, const struct rf_prefix *in, struct rf_prefix *out);
 
+/* The text with each address in it as it may be told. The caller frees it. NULL: no memory. */
+char *rf_tell_text(enum rf_told told, const char *text);
+
 #endif /* RINGFENCE_PRIVACY_H */

@@ -152,6 +152,9 @@ typedef int (*rf_event_visit)(void *context, const struct rf_recorded_event *eve
 /* The events of a range, or, where `id` is not NULL, those with this id. */
 int rf_reader_events(struct rf_reader *reader, uint64_t from_ns, uint64_t to_ns, const char *id,
 		     rf_event_visit visit, void *context, struct rf_error *error);
+/* The last `most` events of a range, the newest first. */
+int rf_reader_latest_events(struct rf_reader *reader, uint64_t from_ns, uint64_t to_ns, int most,
+			    rf_event_visit visit, void *context, struct rf_error *error);
 /* The events whose number is greater than `seq`. */
 int rf_reader_events_after(struct rf_reader *reader, uint64_t seq, rf_event_visit visit,
 			   void *context, struct rf_error *error);

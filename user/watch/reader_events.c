@@ -121,6 +121,48 @@ int rf_reader_events(struct rf_reader *reader, uint64_t from_ns, uint64_t to_ns,
 	return visit_range(reader, range, visit, context, error);
 }
 
+/* Those before the number `before`, the newest first. */
+static void read_latest(struct rf_reader *reader, const struct range *range, int64_t before,
+			int most, struct page *page)
+{
+	struct rf_db *db = &reader->db;
+	const int64_t rows = most < PAGE ? most : PAGE;
+	sqlite3_stmt *stmt = rf_db_begin(db,
+					 "SELECT * FROM events WHERE time >= ? AND time <= ? AND "
+					 "seq < ? ORDER BY seq DESC LIMIT ?",
+					 "iiii", range->from_ms, range->to_ms, before, rows);
+
+	page->count = 0;
+	while (page->count < rows && rf_db_row(db, stmt))
+		take(stmt, page);
+	if (page->count == rows)
+		rf_db_end(stmt);
+}
+
+int rf_reader_latest_events(struct rf_reader *reader, uint64_t from_ns, uint64_t to_ns, int most,
+			    rf_event_visit visit, void *context, struct rf_error *error)
+{
+	const struct range range = {NULL, rf_to_ms(from_ns), rf_to_ms(to_ns), -1, -1};
+	struct page *page = malloc(sizeof(*page));
+	int64_t before = INT64_MAX;
+	int result = 0;
+
+	if (!page)
+		return rf_error_failed(error, -ENOMEM, "%s", strerror(ENOMEM));
+	do {
+		read_latest(reader, &range, before, most, page);
+		if (reader->db.failed)
+			result = rf_reader_fail(reader, error);
+		for (int i = 0; i < page->count && !result; i++)
+			result = visit(context, &page->event[i]);
+		if (page->count)
+			before = page->event[page->count - 1].seq;
+		most -= page->count;
+	} while (page->count == PAGE && most > 0 && !result);
+	free(page);
+	return result;
+}
+
 int rf_reader_events_after(struct rf_reader *reader, uint64_t seq, rf_event_visit visit,
 			   void *context, struct rf_error *error)
 {
