@@ -16,6 +16,8 @@ enum rf_document {
 	RF_DOC_TEXT,	       /* metrics, in the text format 0.0.4 */
 	RF_DOC_OPENMETRICS,    /* without exemplars */
 	RF_DOC_WITH_EXEMPLARS, /* OpenMetrics with them: only who shows the token gets it */
+	RF_DOC_LIVE,	       /* a line for each fence: its name, a tab, JSON */
+	RF_DOC_ANSWER,	       /* struct rf_answer_head, then JSON */
 	RF_DOCUMENTS,
 };
 

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* What a page shows of the last scan, rendered once for all viewers. */
+#ifndef RINGFENCE_DAEMON_LIVE_H
+#define RINGFENCE_DAEMON_LIVE_H
+
+#include "daemon/feed.h"
+#include "daemon/fences.h"
+
+#define RF_LIVE_SOURCES 40 /* that are shown */
+
+/* Puts RF_DOC_LIVE on its way: a line for each fence. */
+void rf_live_put(struct rf_feed *feed, const struct rf_watching *watching,
+		 const struct rf_settings *settings, uint64_t interval_ns);
+
+#endif /* RINGFENCE_DAEMON_LIVE_H */
