@@ -89,6 +89,11 @@ mkdir "$scratch/history"
 export RINGFENCE_HISTORY=$scratch/history
 build/tests/recorder "$RINGFENCE_HISTORY" eth0 172800 172800 full 20 || bail 'cannot record a history'
 
+# What the daemon leaves, for the example that asks where its page is.
+mkdir /run/ringfence-watch
+printf '%s\n' http://127.0.0.1:9436/ /run/ringfence-watch/token >/run/ringfence-watch/page
+echo 0123456789abcdef >/run/ringfence-watch/token
+
 try_example() { # WORDS OF THE EXAMPLE
 	local status
 

@@ -74,6 +74,7 @@ int rf_cmd_diff(const struct rf_options *options, struct rf_words *words, struct
 
 int rf_cmd_status(const struct rf_options *options, struct rf_words *words, struct rf_error *error);
 int rf_cmd_stats(const struct rf_options *options, struct rf_words *words, struct rf_error *error);
+int rf_cmd_page(const struct rf_options *options, struct rf_words *words, struct rf_error *error);
 int rf_cmd_metrics(const struct rf_options *options, struct rf_words *words,
 		   struct rf_error *error);
 int rf_cmd_top(const struct rf_options *options, struct rf_words *words, struct rf_error *error);

@@ -191,6 +191,14 @@ const struct rf_command_row rf_commands[RF_CMD_COUNT] = {
 		 NULL,
 		 {"metrics", "metrics file ringfence.prom"},
 		 rf_cmd_metrics},
+	[RF_CMD_PAGE] = {"Prints the URL of the page that 'ringfence-watch' serves, with the token "
+			 "that it takes. Open it in a browser of this machine; from another "
+			 "machine, through 'ssh -L 9436:127.0.0.1:9436'. The page shows every "
+			 "fence, and changes nothing. For root and members of the group "
+			 "'ringfence'.",
+			 NULL,
+			 {"page"},
+			 rf_cmd_page},
 	[RF_CMD_TOP] = {"Prints the N sources (default: 10) that come first.",
 			NULL,
 			{"top 20 by rate", "top at -10m"},

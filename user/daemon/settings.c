@@ -288,7 +288,7 @@ const struct rf_setting_row rf_setting_rows[RF_SETTINGS] = {
 	[RF_SET_HOST] = {"host", "NAME[,NAME…]",
 			 "answer requests for these names as well, each NAME or NAME:PORT"},
 	[RF_SET_TOKEN_FILE] = {"token file", "PATH|off",
-			       "the file with the token that requests show; off"},
+			       "the file with the token that requests show; off: one is made"},
 	[RF_SET_HISTORY] = {"history", "DIRECTORY|off",
 			    "where to keep the history, /var/lib/ringfence"},
 	[RF_SET_KEEP] = {"keep", "TIME", "how far the history goes back, 30d"},
@@ -394,6 +394,13 @@ bool rf_listen_is_loopback(const struct rf_listen *listen)
 	if (listen->address.version == 4)
 		return ntohl(word[0]) >> 24 == 127;
 	return !word[0] && !word[1] && !word[2] && word[3] == htonl(1);
+}
+
+bool rf_listen_is_wildcard(const struct rf_listen *listen)
+{
+	const __be32 *word = listen->address.word;
+
+	return !word[0] && !word[1] && !word[2] && !word[3];
 }
 
 void rf_format_listen(const struct rf_listen *listen, char text[RF_LISTEN_TEXT_SIZE])

@@ -85,6 +85,8 @@ int rf_settings_text(struct rf_settings *settings, char *text, struct rf_mistake
 int rf_settings_check(const struct rf_settings *settings, struct rf_error *error);
 
 bool rf_listen_is_loopback(const struct rf_listen *listen);
+/* 0.0.0.0 or [::]: every address of the machine. */
+bool rf_listen_is_wildcard(const struct rf_listen *listen);
 /* 127.0.0.1:9436, [::1]:9436 */
 void rf_format_listen(const struct rf_listen *listen, char text[RF_LISTEN_TEXT_SIZE]);
 

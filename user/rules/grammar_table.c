@@ -430,6 +430,8 @@ const struct rf_syntax rf_syntax[RF_CMD_COUNT] = {
 			  .options = rf_stats_options},
 	[RF_CMD_METRICS] = {"metrics", "print metrics for Prometheus",
 			    .options = rf_metrics_options, .flags = RF_OPTION_NAMES},
+	[RF_CMD_PAGE] = {"page", "print where the page of ringfence-watch is",
+			 .flags = RF_OPTION_NAMES},
 	[RF_CMD_TOP] = {"top",
 			"the sources that matter most",
 			{"", RF_KIND_NUMBER, "N", .flags = RF_OPTION_MAY},
