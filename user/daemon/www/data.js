@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: GPL-2.0
+// What the daemon is asked. The token comes by the fragment, which no browser sends anywhere.
+
+const KEEP_MS = 3700e3; // of live points
+const PAUSE_MS = 700;	// between two attempts
+let token = '';
+
+function takeToken() {
+	const found = /[#&]token=([\x21-\x25\x27-\x7e]+)/.exec(location.hash);
+
+	if (found) {
+		sessionStorage.setItem('ringfence-token', decodeURIComponent(found[1]));
+		history.replaceState(null, '', location.pathname + location.search);
+	}
+	token = sessionStorage.getItem('ringfence-token') || '';
+}
+
+class Refused extends Error {}
+
+async function askOnce(path, words) {
+	const answer = await fetch(`/api/${path}?${new URLSearchParams(words)}`, {
+		headers: {Authorization: `Bearer ${token}`}, cache: 'no-store', credentials: 'omit',
+	});
+
+	if (answer.status === 401)
+		throw new Refused('the token is wrong');
+	if (answer.status === 404)
+		throw new Error('no such fence is watched');
+	if (!answer.ok && !(answer.headers.get('Content-Type') || '').includes('json'))
+		throw new Error((await answer.text()).trim());
+	const json = await answer.json();
+	if (json.error)
+		throw new Error(json.error);
+	json.age = Number(answer.headers.get('X-Age-Ms')) || 0;
+	return json;
+}
+
+// A connection may be refused for a moment: an address has eight.
+async function ask(path, words) {
+	for (let attempt = 0; ; attempt++) {
+		try {
+			return await askOnce(path, words);
+		} catch (error) {
+			if (error instanceof Refused || attempt === 2)
+				throw error;
+		}
+		await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
+	}
+}
+
+// ---- live: what each scan adds ----
+
+const live = {scan: null, at: 0, points: [], sparks: new Map()};
+
+// The daemon's clock, which need not be the browser's.
+function now() {
+	return live.scan ? live.scan.time + live.scan.age + performance.now() - live.at : Date.now();
+}
+
+function age() {
+	return live.scan ? live.scan.age + performance.now() - live.at : 0;
+}
+
+function lineKey(kind, name, outcome) {
+	return `${kind}/${name}/${outcome}`;
+}
+
+function counts(scan) {
+	const all = {};
+
+	for (const kind of ['passed', 'dropped'])
+		for (const [name, packets] of Object.entries(scan[kind]))
+			all[lineKey(kind, name, '')] = packets;
+	for (const limit of scan.limits)
+		for (const outcome of ['passed', 'dropped', 'would_drop'])
+			all[lineKey('limit', limit.name, outcome)] = limit[outcome];
+	return all;
+}
+
+// Rates between two scans: counters never step back, but a fence that comes back begins anew.
+function difference(before, scan) {
+	const seconds = (scan.awake - before.awake) / 1000;
+	const old = counts(before);
+	const point = {time: scan.time, seconds, rates: {}, sources: scan.count, bytes: [0, 0]};
+
+	for (const [key, packets] of Object.entries(counts(scan)))
+		point.rates[key] = Math.max(0, packets - (old[key] || 0)) / seconds;
+	point.bytes = scan.bytes.map((bytes, i) => Math.max(0, bytes - before.bytes[i]) / seconds);
+	return point;
+}
+
+function noteSparks(scan) {
+	const seen = new Set();
+
+	for (const row of scan.sources) {
+		const key = `${row[0]} ${row[1]}`;
+		const spark = live.sparks.get(key) || [];
+
+		spark.push({time: scan.time, value: row[3] + row[4]});
+		while (spark[0].time < scan.time - 60e3)
+			spark.shift();
+		live.sparks.set(key, spark);
+		seen.add(key);
+	}
+	for (const [key, spark] of live.sparks)
+		if (!seen.has(key) && spark[spark.length - 1].time < scan.time - 60e3)
+			live.sparks.delete(key);
+}
+
+function takeScan(scan) {
+	const before = live.scan;
+	const isNew = !before || before.fence !== scan.fence || before.awake !== scan.awake || !scan.up;
+
+	if (before && before.fence !== scan.fence) {
+		live.points = [];
+		live.sparks.clear();
+	}
+	live.scan = scan;
+	live.at = performance.now();
+	if (!isNew || !scan.up)
+		return isNew;
+	if (before && before.up && before.fence === scan.fence && scan.awake > before.awake)
+		live.points.push(difference(before, scan));
+	while (live.points.length && live.points[0].time < scan.time - KEEP_MS)
+		live.points.shift();
+	noteSparks(scan);
+	return true;
+}
+
+// ---- the lines of the plots ----
+
+// times: ms at the ends of points; lines: name -> rates; seen: which points have any.
+const model = {times: [], lines: {}, peak: [], sources: [], gaps: [], step: 1000, recorded: false, first: 0};
+
+function emptyModel() {
+	Object.assign(model, {times: [], lines: {}, peak: [], sources: [], gaps: [], step: 1000, recorded: false, first: 0});
+}
+
+function takeRange(range) {
+	emptyModel();
+	model.recorded = Boolean(range.recorded);
+	if (!model.recorded)
+		return;
+	model.step = range.step;
+	model.gaps = range.gaps;
+	model.first = range.first;
+	model.peak = range.peak;
+	model.sources = range.sources;
+	for (let i = 0; i < range.points; i++)
+		model.times.push(range.from + (i + 1) * range.step);
+	for (const line of range.lines)
+		model.lines[lineKey(line.kind, line.name, line.outcome)] = line.rate;
+	trimModel(range);
+}
+
+// Points after the last scan that was recorded say nothing; neither do those before the first one.
+function trimModel(range) {
+	let last = model.times.length;
+
+	while (last && (model.times[last - 1] > range.last + model.step || model.sources[last - 1] === null))
+		last--;
+	for (const values of [model.times, model.peak, model.sources, ...Object.values(model.lines)])
+		values.length = last;
+}
+
+function appendPoint(point) {
+	const length = model.times.length;
+
+	if (length && point.time <= model.times[length - 1])
+		return;
+	if (length && point.time - model.times[length - 1] > 3 * Math.max(model.step, point.seconds * 1000))
+		pushPoint(model.times[length - 1] + 1, null);
+	pushPoint(point.time, point);
+	while (model.times[0] < point.time - span() - 2000) {
+		model.times.shift();
+		model.sources.shift();
+		model.peak.shift();
+		Object.values(model.lines).forEach((line) => line.shift());
+	}
+}
+
+function pushPoint(time, point) {
+	const length = model.times.length;
+	const keys = point ? Object.keys(point.rates) : [];
+
+	for (const key of keys)
+		if (!(key in model.lines))
+			model.lines[key] = new Array(length).fill(0);
+	model.times.push(time);
+	model.sources.push(point ? point.sources : null);
+	model.peak.push(null);
+	for (const [key, line] of Object.entries(model.lines))
+		line.push(point ? point.rates[key] || 0 : null);
+}

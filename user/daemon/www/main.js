@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: GPL-2.0
+// What happens when.
+
+const STALE_SCANS = 3; // a scan that old is said to be old
+let turn = 0;	       // of questions: answers to earlier ones come too late
+let failed = '';
+let modelAt = 0; // when the range was asked
+
+function notice(text) {
+	byId('notice').hidden = !text;
+	setText(byId('notice'), text);
+}
+
+// ---- the header ----
+
+function stateText() {
+	const scan = live.scan;
+
+	if (failed)
+		return ['gone', 'no answer'];
+	if (!scan)
+		return ['', '…'];
+	if (!scan.up)
+		return ['gone', 'not attached'];
+	if (age() > STALE_SCANS * scan.interval)
+		return ['stale', `old: ${duration(age())}`];
+	if (!isLive())
+		return ['', 'PAST'];
+	return ['live', `LIVE ${clock(scan.time)}${scan.interval > 1000 ? `, each ${duration(scan.interval)}` : ''}`];
+}
+
+const STANDINGS = {on_trial: 'Rules are on trial', fell_back: 'A trial ended: the rules before it are in force', fell_open: 'The attach was not confirmed: everything passes'};
+const TOLD = {none: 'No sources are shown.', prefix: 'Sources are shown as networks, /24 and /48.', full: 'Sources are shown in full.'};
+
+function showFences() {
+	const names = live.scan ? live.scan.fences : [];
+	const select = byId('fence');
+
+	byId('fence-pick').hidden = names.length < 2;
+	setText(byId('fence-name'), names.length === 1 ? names[0] : '');
+	if ([...select.options].map((option) => option.value).join('\n') !== names.join('\n'))
+		select.replaceChildren(...names.map((name) => make('option', {value: name}, name)));
+	select.value = live.scan ? live.scan.fence : '';
+}
+
+function showHeader() {
+	const [kind, text] = stateText();
+	const scan = live.scan;
+
+	byId('state').className = `pill ${kind}`;
+	setText(byId('state'), text);
+	for (const button of document.querySelectorAll('[data-range]'))
+		button.setAttribute('aria-pressed', String(isLive() && button.dataset.range === view.range));
+	setText(byId('span'), isLive() ? '' : `${day(view.from)} ${clock(view.from)} – ${day(view.to) === day(view.from) ? '' : `${day(view.to)} `}${clock(view.to)}`);
+	byId('forward').disabled = isLive();
+	showFences();
+	if (!scan)
+		return;
+	document.title = `ringfence ${scan.fence}`;
+	setText(byId('told'), TOLD[scan.told] || '');
+	if (!failed)
+		notice(scan.up && STANDINGS[scan.standing] ? `${STANDINGS[scan.standing]}${scan.standing === 'on_trial' ? `, ${duration(scan.trial_ms)} left: 'ringfence confirm' keeps them` : ''}.`
+			: typeof Dygraph === 'undefined' ? 'Plots are missing: dygraphs was not there when ringfence-watch was built. All else is here.' : '');
+}
+
+// ---- all of it ----
+
+let canPlot = false;
+
+function show() {
+	showHeader();
+	showTiles();
+	if (canPlot) {
+		showPackets();
+		showLimits();
+	}
+	showSources();
+	showEvents();
+}
+
+async function askRange() {
+	const mine = ++turn;
+	const [from, to] = isLive() ? [now() - span(), now()] : [view.from, view.to];
+	const words = {fence: view.fence, from: Math.round(from), to: Math.round(to)};
+
+	modelAt = performance.now();
+	const range = await ask('range', words);
+	const list = await ask('events', words);
+	const sources = isLive() ? null : await ask('sources', words);
+
+	if (mine !== turn)
+		return; // another range was chosen meanwhile
+	takeRange(range);
+	events = list.rows || [];
+	if (sources)
+		Object.assign(past, {sources: sources.rows || [], oneIn: sources.one_in || 1, recorded: Boolean(sources.recorded)});
+	if (isLive() && (view.range === '5m' || !model.recorded))
+		live.points.forEach(appendPoint);
+}
+
+async function askScan() {
+	const scan = await ask('live', view.fence ? {fence: view.fence} : {});
+	const isNew = takeScan(scan);
+
+	if (isNew && isLive() && live.points.length && (view.range === '5m' || !model.recorded))
+		appendPoint(live.points[live.points.length - 1]);
+	return isNew;
+}
+
+async function askNewEvents() {
+	const last = events.length ? events[0].time + 1 : Math.round(now() - span());
+	const list = await ask('events', {fence: view.fence, from: last, to: Math.round(now()) + 1000});
+
+	events = (list.rows || []).concat(events).filter((event) => event.time > now() - span()).slice(0, 200);
+}
+
+function fail(error) {
+	failed = error.message || 'no answer';
+	showHeader();
+	notice(error instanceof Refused ? "The token is missing or no longer valid: open the address that 'ringfence page' prints."
+		: `ringfence-watch does not answer: ${failed}. Trying again.`);
+}
+
+async function attempt(what) {
+	try {
+		await what();
+		failed = '';
+		return true;
+	} catch (error) {
+		fail(error);
+		return false;
+	}
+}
+
+function refresh() {
+	showHeader();
+	showSource();
+	attempt(async () => {
+		await askRange();
+		show();
+	});
+	if (view.source)
+		askSource();
+}
+
+// ---- each second ----
+
+let beat = 0;
+
+async function second() {
+	const isNew = await askScan();
+
+	beat++;
+	if (isLive() && model.recorded && view.range !== '5m' && performance.now() - modelAt > Math.max(model.step, 10e3))
+		await askRange();
+	else if (isLive() && beat % 5 === 0 && live.scan.history)
+		await askNewEvents();
+	if (isNew || beat % 5 === 0)
+		isLive() ? show() : showHeader();
+	if (view.source && isLive() && beat % 2 === 0)
+		askSource();
+}
+
+// Shortly after the next scan. A page that nobody sees asks seldom.
+function pause() {
+	const interval = live.scan ? live.scan.interval : 1000;
+	const least = document.hidden ? 15e3 : failed ? 2000 : 250;
+
+	return Math.max(least, Math.min(interval, interval - age() + 120));
+}
+
+async function run() {
+	for (;;) {
+		await new Promise((resolve) => setTimeout(resolve, pause()));
+		const wasFailed = failed;
+		const worked = await attempt(second);
+
+		if (wasFailed && worked)
+			refresh();
+	}
+}
+
+// ---- keys and buttons ----
+
+function move(part) {
+	const [from, to] = isLive() ? [now() - span(), now()] : [view.from, view.to];
+	const by = (to - from) * part;
+
+	showSpan(from + by, to + by, now());
+	refresh();
+}
+
+function zoom(factor) {
+	const [from, to] = isLive() ? [now() - span(), now()] : [view.from, view.to];
+	const middle = (from + to) / 2;
+
+	showSpan(middle - (to - from) * factor / 2, middle + (to - from) * factor / 2, now());
+	refresh();
+}
+
+function choose(range) {
+	showLive(range);
+	refresh();
+}
+
+const KEYS = {
+	1: () => choose('5m'), 2: () => choose('1h'), 3: () => choose('24h'), 4: () => choose('7d'),
+	ArrowLeft: () => move(-0.5), ArrowRight: () => isLive() || move(0.5), '+': () => zoom(0.5), '=': () => zoom(0.5),
+	'-': () => zoom(2), l: () => choose(view.range), Home: () => choose(view.range),
+	Escape: () => view.source && closeSource(),
+};
+
+function onKey(event) {
+	const action = KEYS[event.key];
+
+	if (!action || event.ctrlKey || event.altKey || event.metaKey || /^(SELECT|INPUT|CODE)$/.test(event.target.tagName) ||
+		(event.target.classList.contains('scroll') && event.key.startsWith('Arrow')))
+		return;
+	event.preventDefault();
+	action();
+}
+
+function onClick(event) {
+	const button = event.target.closest('button');
+
+	if (!button)
+		return;
+	if (button.dataset.range)
+		choose(button.dataset.range);
+	if (button.dataset.source)
+		openSource(button.dataset.source, button);
+	if (button.dataset.sort) {
+		view.sort = button.dataset.sort;
+		writeView(false);
+		showSources();
+	}
+}
+
+function listen() {
+	document.addEventListener('keydown', onKey);
+	document.addEventListener('click', onClick);
+	byId('back').addEventListener('click', () => move(-0.5));
+	byId('forward').addEventListener('click', () => move(0.5));
+	byId('wider').addEventListener('click', () => zoom(2));
+	byId('closer').addEventListener('click', () => zoom(0.5));
+	byId('values').addEventListener('toggle', () => canPlot && showPackets());
+	byId('fence').addEventListener('change', (event) => {
+		view.fence = event.target.value;
+		writeView(true);
+		attempt(askScan).then(refresh);
+	});
+	addEventListener('popstate', () => {
+		readView();
+		refresh();
+	});
+	dark.addEventListener('change', () => {
+		recolour();
+		show();
+	});
+}
+
+async function start() {
+	takeToken();
+	readView();
+	canPlot = havePlots();
+	listen();
+	if (!canPlot)
+		byId('packets').replaceChildren(make('p', {class: 'quiet'}, 'Plots are missing: dygraphs was not there when ringfence-watch was built.'));
+	if (await attempt(askScan)) {
+		view.fence = view.fence || live.scan.fence;
+		writeView(false);
+		refresh();
+	}
+	run();
+}

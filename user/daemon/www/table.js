@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: GPL-2.0
+// Sources and events.
+
+const past = {sources: [], oneIn: 1, recorded: false}; // of a range
+let events = [];
+
+const COLUMNS = [
+	{id: 'source', title: 'source', left: true},
+	{id: 'limit', title: 'limit', left: true},
+	{id: 'use', title: 'use'},
+	{id: 'drop', title: 'drop/s', past: 'dropped'},
+	{id: 'pass', title: 'pass/s', past: 'passed'},
+	{id: 'spark', title: '60 s', past: 'over time', fixed: true},
+];
+
+// ---- rows ----
+
+function liveRow(row) {
+	const limit = live.scan.limits[row[1]] || {name: '?'};
+	const spark = live.sparks.get(`${row[0]} ${row[1]}`) || [];
+	const begin = live.scan.time - 60e3;
+
+	return {
+		source: row[0], limit: limit.name, use: row[2], drop: row[3], pass: row[4], would: row[5], banned: row[6],
+		isNetwork: row[7], points: spark.map((point) => [(point.time - begin) / 60e3, point.value]),
+	};
+}
+
+function pastRow(row) {
+	return {
+		source: row.source, limit: row.limit, use: row.use, drop: row.dropped, pass: row.passed, would: row.would_drop,
+		banned: row.banned ? 1 : 0, isNetwork: 0, points: row.bars.map((value, i) => [i / (row.bars.length - 1), value]),
+	};
+}
+
+function sourceRows() {
+	return isLive() ? (live.scan && live.scan.up ? live.scan.sources.map(liveRow) : []) : past.sources.map(pastRow);
+}
+
+function recordedUse(name) {
+	const use = new Array(11).fill(0);
+
+	for (const row of past.sources)
+		if (row.limit === name)
+			use[Math.min(10, Math.floor(row.use / 100))]++;
+	return use;
+}
+
+function compareRows(a, b) {
+	if (view.sort === 'source' || view.sort === 'limit')
+		return a[view.sort] < b[view.sort] ? -1 : a[view.sort] > b[view.sort] ? 1 : 0;
+	return b[view.sort] - a[view.sort] || (view.sort === 'drop' ? b.would - a.would || b.use - a.use : b.drop - a.drop);
+}
+
+// ---- the table ----
+
+function useBar(use) {
+	return draw('svg', {class: 'use', viewBox: '0 0 56 9', 'aria-hidden': 'true'},
+		draw('rect', {class: 'track', width: 56, height: 9, rx: 2}),
+		draw('rect', {class: use >= 1000 ? 'fill bad' : 'fill', width: Math.max(use ? 1 : 0, 56 * Math.min(use, 1000) / 1000), height: 9, rx: 2}));
+}
+
+function spark(points) {
+	const most = Math.max(1, ...points.map((point) => point[1]));
+	const line = points.map(([x, y]) => `${(90 * x).toFixed(1)},${(17 - 16 * y / most).toFixed(1)}`).join(' ');
+
+	return draw('svg', {class: 'spark', viewBox: '0 0 90 18', 'aria-hidden': 'true'}, draw('polyline', {class: 'line', points: line}));
+}
+
+function heading(column) {
+	const title = !isLive() && column.past ? column.past : column.title;
+	const isSorted = view.sort === column.id;
+
+	if (column.fixed)
+		return make('th', {scope: 'col', class: 'wide'}, title);
+	return make('th', {scope: 'col', class: column.left ? 'left' : '', 'aria-sort': isSorted && (column.left ? 'ascending' : 'descending')},
+		make('button', {type: 'button', 'data-sort': column.id}, title, isSorted ? (column.left ? ' ↑' : ' ↓') : ''));
+}
+
+function rowElement(row) {
+	const open = make('button', {type: 'button', class: 'link', 'data-source': row.source}, row.source);
+	const first = make('td', {class: 'left'}, open);
+
+	if (row.banned)
+		first.append(' ', make('span', {class: 'tag warn'}, isLive() ? `banned ${duration(row.banned)}` : 'banned'));
+	if (row.isNetwork)
+		first.append(' ', make('span', {class: 'tag'}, 'newcomers'));
+	return make('tr', {class: row.drop > 0 ? 'over' : ''}, first, make('td', {class: 'left'}, row.limit),
+		make('td', {}, useBar(row.use), make('span', {class: 'percent'}, `${Math.round(row.use / 10)} %`)),
+		make('td', {class: 'drop'}, row.drop ? short(row.drop) : row.would ? `(${short(row.would)})` : '0'),
+		make('td', {}, short(row.pass)), make('td', {class: 'wide'}, spark(row.points)));
+}
+
+// What had the focus is made anew, and gets it again.
+function keepFocus(element, change) {
+	const had = element.contains(document.activeElement) ? document.activeElement : null;
+	const {source, sort} = had ? had.dataset : {};
+
+	change();
+	if (!had || had.isConnected)
+		return;
+	for (const button of element.querySelectorAll('button'))
+		if ((source && button.dataset.source === source) || (sort && button.dataset.sort === sort)) {
+			button.focus({preventScroll: true});
+			return;
+		}
+}
+
+function noSources() {
+	const told = live.scan ? live.scan.told : '';
+
+	if (told === 'none')
+		return "The setting 'sources none' hides sources.";
+	if (!isLive() && !past.recorded)
+		return 'No history is recorded.';
+	return isLive() ? 'No source is active.' : 'No source was recorded in this range.';
+}
+
+function showSources() {
+	const rows = sourceRows().sort(compareRows);
+	const table = byId('sources-table');
+	const all = live.scan && live.scan.up && isLive() ? live.scan.count : rows.length;
+	const note = all > rows.length ? `${rows.length} of ${short(all)} windows` : '';
+
+	keepFocus(table, () => table.replaceChildren(
+		make('thead', {}, make('tr', {}, ...COLUMNS.map(heading))), make('tbody', {}, ...rows.map(rowElement))));
+	table.hidden = !rows.length;
+	byId('sources-none').hidden = Boolean(rows.length);
+	setText(byId('sources-none'), noSources());
+	setText(byId('sources-note'), !isLive() && past.oneIn > 1 ? `from one in ${past.oneIn} of the recorded intervals` : note);
+}
+
+// ---- events ----
+
+const EVENT_TAGS = {
+	source_limited: 'bad', flood_started: 'bad', ban_started: 'warn', windows_full: 'bad', map_errors: 'bad',
+	newcomers_limited: 'warn', rules_changed: '', trial_reverted: 'warn', detached: 'warn',
+};
+
+function eventText(event) {
+	const parts = [];
+
+	if (event.source)
+		parts.push(make('button', {type: 'button', class: 'link', 'data-source': event.source}, event.source));
+	if (event.limit)
+		parts.push(` ${event.limit}`);
+	if (event.rate)
+		parts.push(` ${event.rate}`);
+	if (event.dropped)
+		parts.push(` ${short(event.dropped)} dropped`);
+	if (event.detail)
+		parts.push(` ${event.detail}`);
+	return parts;
+}
+
+function eventElement(event) {
+	const when = span() > 20 * 3600e3 ? axisTime(event.time, 48 * 3600e3) : clock(event.time);
+
+	return make('li', {}, make('time', {datetime: new Date(event.time).toISOString()}, when),
+		make('span', {class: 'what'}, make('span', {class: `tag ${EVENT_TAGS[event.type] || ''}`}, event.type.replace(/_/g, ' ')), ' ', ...eventText(event)));
+}
+
+function showEvents() {
+	const list = byId('events');
+	const recorded = model.recorded;
+
+	keepFocus(list, () => list.replaceChildren(...events.map(eventElement)));
+	setText(byId('events-note'), events.length ? '' : recorded ? 'none in this range' : 'no history is recorded');
+}
+
+// ---- at a glance ----
+
+function tile(text, value, isBad) {
+	return make('div', {class: isBad ? 'tile bad' : 'tile'}, make('b', {}, value), make('small', {}, text));
+}
+
+function sumOf(kind, at) {
+	return Object.keys(model.lines).filter((key) => key.startsWith(`${kind}/`)).reduce((sum, key) => sum + (model.lines[key][at] || 0), 0);
+}
+
+// Live: the last second. Of the past: the mean, and the most.
+function showTiles() {
+	const last = model.times.length - 1;
+	const indexes = isLive() ? (last >= 0 ? [last] : []) : model.times.map((time, i) => i).filter((i) => model.sources[i] !== null);
+	const mean = (kind) => (indexes.length ? indexes.reduce((sum, i) => sum + sumOf(kind, i), 0) / indexes.length : undefined);
+	const [passed, dropped] = [mean('passed'), mean('dropped')];
+	const tiles = [
+		tile(isLive() ? 'packets in, a second' : 'packets in, a second, on average', short(passed + dropped)),
+		tile('dropped, a second', short(dropped), dropped > 0),
+		tile('of all dropped', percent(dropped, passed + dropped), dropped > 0),
+	];
+
+	if (isLive() && live.scan && live.scan.up) {
+		const over = live.scan.limits.reduce((sum, limit) => sum + limit.over, 0);
+		const banned = live.scan.limits.reduce((sum, limit) => sum + limit.banned, 0);
+
+		tiles.push(tile('sources over a limit', short(over), over > 0), tile('banned', short(banned), banned > 0),
+			tile('windows in use lately', short(live.scan.count)));
+	} else if (!isLive()) {
+		tiles.push(tile('most dropped in a second, by one reason', short(Math.max(0, ...model.peak.filter((peak) => peak !== null)))),
+			tile('most sources at a time', short(Math.max(0, ...model.sources.filter((count) => count !== null)))));
+	}
+	byId('tiles').replaceChildren(...tiles);
+}
