@@ -19,7 +19,7 @@ BPFTOOL = $(or $(shell PATH="$$PATH:/usr/sbin:/sbin" command -v bpftool),bpftool
 LIBS = $(shell $(PKG_CONFIG) --libs libxdp libbpf jansson libmnl nettle sqlite3 ncursesw)
 # What the daemon does without.
 SCREEN_LIBS = $(shell $(PKG_CONFIG) --libs ncursesw)
-DAEMON_LIBS = $(shell $(PKG_CONFIG) --libs libmicrohttpd libseccomp)
+DAEMON_LIBS = $(shell $(PKG_CONFIG) --libs libmicrohttpd libseccomp zlib)
 LIBS_CFLAGS = $(shell $(PKG_CONFIG) --cflags libxdp libbpf jansson libmnl nettle sqlite3 ncursesw)
 BPF_SYSTEM_INCLUDES = -idirafter /usr/include/$(shell $(CC) -dumpmachine)
 
@@ -35,7 +35,7 @@ say = $(if $(V),,@printf '  %-7s %s\n' $(1) $(2))
 Q := $(if $(V),,@)
 
 BPF_OBJECTS := build/ringfence.bpf.o build/clock.bpf.o build/show.bpf.o
-GENERATED := $(BPF_OBJECTS:.bpf.o=.skel.h) build/completion_scripts.h
+GENERATED := $(BPF_OBJECTS:.bpf.o=.skel.h) build/completion_scripts.h build/page_assets.h
 USER_OBJECTS := $(patsubst user/%.c,build/user/%.o,$(wildcard user/*/*.c))
 DAEMON_OBJECTS := $(foreach floor,base rules kernel fence watch daemon,$(filter build/user/$(floor)/%,$(USER_OBJECTS)))
 COMMAND_OBJECTS := $(filter-out build/user/daemon/%,$(USER_OBJECTS))
@@ -43,7 +43,7 @@ PURE := $(addprefix user/,base/error.c base/hardware.c base/number.c base/prefix
 		$(addprefix watch/,cells.c metrics.c metrics_text.c monotonic.c pace.c pcapng.c peaks.c privacy.c replay.c snapshot.c source_rows.c)) \
 	$(wildcard user/watch/e[pv]*.c user/screen/model*.c user/screen/paint*.c) $(addprefix user/screen/,act.c bars.c canvas.c head.c) \
 	$(filter-out %/file.c %/rulefile.c,$(wildcard user/rules/*.c)) $(wildcard user/doctor/diagnose*.c) \
-	$(addprefix user/daemon/,feed.c request.c settings.c settings_text.c sink_exec.c sink_file.c sink_journal.c)
+	$(addprefix user/daemon/,feed.c query.c request.c settings.c settings_text.c sink_exec.c sink_file.c sink_journal.c)
 LIBRARY := $(filter-out build/user/cli/main.o,$(COMMAND_OBJECTS))
 UNIT_TESTS := $(patsubst tests/unit/%.c,build/tests/unit/%,$(wildcard tests/unit/test_*.c))
 PROG_TESTS := $(patsubst tests/prog/%.c,build/tests/prog/%,$(wildcard tests/prog/test_*.c))
@@ -67,7 +67,7 @@ TRAFFIC_SKELETONS := build/tests/flood.skel.h build/tests/tally.skel.h
 BENCH_TOOLS := build/tests/bench build/tests/live build/tests/sketch.bpf.o
 BENCH := $(patsubst tests/%.c,build/%.o,$(filter-out %.bpf.c %/live.c,$(wildcard tests/bench/*.c)))
 BENCH_SKELETONS := build/tests/crowd.skel.h build/tests/floor.skel.h build/tests/sketch.skel.h build/tests/walk.skel.h
-FUZZERS := packet grammar limiter cells
+FUZZERS := packet grammar limiter cells query
 FUZZ_SECONDS ?= 20
 SOURCES := $(wildcard bpf/*.[ch] user/*/*.[ch] include/ringfence/*.h tests/*.[ch] tests/*/*.[ch])
 MANUALS := $(wildcard docs/*.[1-8])
@@ -120,6 +120,23 @@ build/completion_scripts.h: $(COMPLETIONS)
 		sed 's/[\\"]/\\&/g; s/.*/\t"&\\n"/' $$file; \
 		echo ';'; \
 	done > $@.new
+	@mv $@.new $@
+
+# The page of the daemon: its files, compressed, as C arrays. Plots are drawn by dygraphs, as the
+# distribution has it or 'make deps' got it; without it the page says so.
+PAGE := user/daemon/www
+PAGE_SCRIPTS := $(patsubst %,$(PAGE)/%.js,begin text view data plots table source main end)
+DYGRAPHS ?= $(firstword $(wildcard /usr/share/javascript/dygraphs/dygraph.min.js \
+	/usr/share/nodejs/dygraphs/dist/dygraph.min.js build/dygraphs/dygraph.min.js))
+as_array = { echo "static const unsigned char $(1)[] = {"; gzip -9n | od -An -v -tx1 | sed 's/ \(..\)/0x\1,/g'; echo '};'; }
+
+build/page_assets.h: $(wildcard $(PAGE)/*) $(DYGRAPHS)
+	@mkdir -p $(@D)
+	@{ $(call as_array,page_html) < $(PAGE)/page.html; \
+	$(call as_array,page_css) < $(PAGE)/page.css; \
+	cat $(PAGE_SCRIPTS) | $(call as_array,page_js); \
+	{ $(if $(DYGRAPHS),sed '/^\/\/# sourceMappingURL/d' $(DYGRAPHS),true); } | $(call as_array,plots_js); \
+	$(call as_array,icon_svg) < $(PAGE)/icon.svg; } > $@.new
 	@mv $@.new $@
 
 # ---- tests ----
@@ -328,6 +345,7 @@ lint: $(USER_OBJECTS) ## check formatting, shell scripts, floors of calls and in
 
 deps: ## install what building and testing need, with the system's package manager
 	@tests/deps.sh build
+	@tests/fetch_dygraphs.sh build/dygraphs
 
 deps-lint: ## install what 'make lint' needs
 	@tests/deps.sh lint

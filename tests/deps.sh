@@ -18,14 +18,14 @@ kinds=("${@:-build}")
 kind=${kinds[0]}
 
 needs='a C compiler, make, clang and llvm (14 or newer), libbpf 1.1 and libxdp 1.3 with headers, xdp-tools, bpftool,
-the Linux UAPI headers, libelf, zlib, jansson, libmicrohttpd, libmnl, libseccomp, ncurses, nettle, SQLite, cmocka, pkg-config,
+the Linux UAPI headers, libelf, zlib, jansson, dygraphs (for plots on the page), libmicrohttpd, libmnl, libseccomp, ncurses, nettle, SQLite, cmocka, pkg-config,
 iproute2, jq, curl, ethtool, strace, tcpdump, tshark, tmux,
 systemd-analyze, bash, zsh, fish'
 [ "$kind" = lint ] && needs='clang-format 14, shellcheck, mandoc'
 [ "$kind" = fuzz ] && needs="clang's runtime libraries: libFuzzer and the sanitizers"
 [ "$kind" = vm ] && needs='Debian: its kernels are fetched by apt; QEMU, qemu-user, cross compilers, clang'
 [ "$kind" = bench ] && needs='nftables, iptables, xdp-filter (xdp-tools), gnuplot'
-[ "$kind" = ecosystem ] && needs='fail2ban, nftables, Prometheus with promtool, node_exporter, Python 3, jq'
+[ "$kind" = ecosystem ] && needs='fail2ban, nftables, Prometheus with promtool, node_exporter, Python 3, jq, Chromium with chromedriver, Node.js 20'
 [ "$kind" = packages ] && needs='a Debian system: debhelper, lintian, debootstrap, rpm, makepkg'
 [ "$kind" = arm64 ] && needs='a Debian system: a cross compiler and libraries for arm64'
 
@@ -36,7 +36,7 @@ newest_clang() {
 packages() {
 	case $1-$kind in
 	apt-build) echo gcc make clang llvm libbpf-dev libxdp-dev xdp-tools bpftool linux-libc-dev libelf-dev zlib1g-dev \
-		libjansson-dev libcmocka-dev libmicrohttpd-dev libmnl-dev libncurses-dev libseccomp-dev nettle-dev libsqlite3-dev sqlite3 \
+		libjansson-dev libjs-dygraphs libcmocka-dev libmicrohttpd-dev libmnl-dev libncurses-dev libseccomp-dev nettle-dev libsqlite3-dev sqlite3 \
 		pkg-config iproute2 jq curl ethtool strace python3-jsonschema tmux procps util-linux \
 		systemd tcpdump tshark zsh fish ;;
 	apt-lint) echo clang-format-14 clang-format shellcheck mandoc ;;
@@ -47,7 +47,7 @@ packages() {
 		libarchive-tools ;;
 	apt-arm64) echo crossbuild-essential-arm64 {libbpf,libelf,libjansson,libmicrohttpd,libmnl,libncurses,libseccomp,libsqlite3,libxdp,nettle,zlib1g}-dev:arm64 \
 		pkg-config:arm64 ;;
-	apt-ecosystem) echo fail2ban nftables python3 jq prometheus prometheus-node-exporter ;;
+	apt-ecosystem) echo fail2ban nftables nodejs python3 jq prometheus prometheus-node-exporter chromium chromium-driver ;;
 	apt-vm) echo qemu-system-x86 qemu-system-arm qemu-system-misc qemu-user busybox-static kmod cpio \
 		xz-utils gcc-aarch64-linux-gnu gcc-s390x-linux-gnu clang-14 "$(newest_clang)" ;;
 	dnf-build) echo gcc make clang llvm libbpf-devel libxdp-devel xdp-tools bpftool kernel-headers elfutils-libelf-devel \
@@ -56,14 +56,14 @@ packages() {
 		procps-ng util-linux systemd tcpdump wireshark-cli zsh fish ;;
 	dnf-lint) echo clang-tools-extra ShellCheck mandoc ;;
 	dnf-fuzz) echo clang compiler-rt ;;
-	dnf-ecosystem) echo fail2ban-server nftables python3 jq ;;
+	dnf-ecosystem) echo fail2ban-server nftables nodejs python3 jq chromium chromedriver ;;
 	dnf-bench) echo nftables iptables-nft xdp-tools gnuplot ;;
 	pacman-build) echo gcc make clang llvm libbpf libxdp xdp-tools bpf linux-api-headers libelf zlib jansson cmocka libmicrohttpd libmnl \
 		libseccomp ncurses nettle sqlite pkgconf iproute2 jq curl ethtool strace python-jsonschema tmux procps-ng util-linux systemd \
 		tcpdump wireshark-cli zsh fish ;;
 	pacman-lint) echo clang shellcheck mandoc ;;
 	pacman-fuzz) echo clang compiler-rt ;;
-	pacman-ecosystem) echo fail2ban nftables python jq prometheus prometheus-node-exporter ;;
+	pacman-ecosystem) echo fail2ban nftables nodejs python jq prometheus prometheus-node-exporter chromium ;;
 	pacman-bench) echo nftables iptables xdp-tools gnuplot ;;
 	zypper-build) echo gcc make clang llvm libbpf-devel libxdp-devel xdp-tools bpftool linux-glibc-devel libelf-devel \
 		zlib-devel libjansson-devel libcmocka-devel libmicrohttpd-devel libmnl-devel libseccomp-devel ncurses-devel libnettle-devel sqlite3-devel sqlite3 \
@@ -71,7 +71,7 @@ packages() {
 		systemd tcpdump wireshark zsh fish ;;
 	zypper-lint) echo clang ShellCheck mandoc ;;
 	zypper-fuzz) echo clang ;; # its runtime is in there
-	zypper-ecosystem) echo fail2ban nftables python3 jq ;;
+	zypper-ecosystem) echo fail2ban nftables nodejs-default python3 jq chromium chromedriver ;;
 	zypper-bench) echo nftables iptables xdp-tools gnuplot ;;
 	esac
 }

@@ -13,7 +13,6 @@
 #include "daemon/listen.h"
 #include "daemon/page.h"
 #include "daemon/say.h"
-#include "rules/file.h"
 
 #define DELAY_LEAST_NS RF_NS_PER_S
 #define DELAY_MOST_NS (60 * RF_NS_PER_S)
@@ -22,27 +21,6 @@
 #define PIPE_BYTES (1 << 20)
 
 /* ---- before it runs ---- */
-
-static int read_token(struct rf_site *site, const char *path, struct rf_error *error)
-{
-	char *text;
-	size_t length;
-	int err = rf_file_read(path, &text, error);
-
-	if (err)
-		return err;
-	length = strcspn(text, "\r\n \t");
-	if (length < RF_TOKEN_LEAST || length >= RF_TOKEN_SIZE)
-		err = rf_error_failed(
-			error, -EINVAL,
-			"token file %s: a token has %d to %d characters, without blanks", path,
-			RF_TOKEN_LEAST, RF_TOKEN_SIZE - 1);
-	else
-		memcpy(site->token, text, length);
-	explicit_bzero(text, strlen(text));
-	free(text);
-	return err;
-}
 
 static int open_tcp(struct rf_child *child, const struct rf_settings *settings,
 		    struct rf_error *error)
@@ -69,8 +47,8 @@ int rf_child_prepare(struct rf_child *child, const struct rf_settings *settings,
 	child->site.listen = settings->listen;
 	memcpy(child->site.host, settings->host, sizeof(child->site.host));
 	child->site.hosts = settings->hosts;
-	if (*settings->token_file)
-		err = read_token(&child->site, settings->token_file, error);
+	if (settings->listen.port || *settings->socket || *settings->token_file)
+		err = rf_token_take(&child->site, &child->token, settings, error);
 	if (!err && settings->listen.port)
 		err = open_tcp(child, settings, error);
 	if (!err && *settings->socket) {
@@ -98,14 +76,16 @@ static void place(int fd, int at)
 }
 
 /* Executes this program anew: no other file of the scanner stays open, and none of its memory. */
-static void become_page(const struct rf_child *child, int feed)
+static void become_page(const struct rf_child *child, int feed, int ask)
 {
 	char *const words[] = {"ringfence-watch", RF_PAGE_WORD, NULL};
 	const int tcp_fd = move(child->tcp_fd), unix_fd = move(child->unix_fd);
 	sigset_t none;
 
 	feed = move(feed);
+	ask = move(ask);
 	place(feed, RF_PAGE_FEED);
+	place(ask, RF_PAGE_ASK);
 	place(tcp_fd, RF_PAGE_TCP);
 	place(unix_fd, RF_PAGE_UNIX);
 	close_range(RF_PAGE_UNIX + 1, ~0U, 0);
@@ -117,17 +97,24 @@ static void become_page(const struct rf_child *child, int feed)
 
 static int begin(struct rf_child *child)
 {
-	int ends[2];
+	int feed[2], ask[2];
 
-	if (pipe2(ends, O_CLOEXEC))
+	if (pipe2(feed, O_CLOEXEC))
 		return -errno;
-	fcntl(ends[1], F_SETPIPE_SZ, PIPE_BYTES);
-	fcntl(ends[1], F_SETFL, O_NONBLOCK);
-	child->feed.fd = ends[1];
+	child->feed.fd = feed[1];
+	if (pipe2(ask, O_CLOEXEC)) {
+		close(feed[0]);
+		return -errno;
+	}
+	fcntl(feed[1], F_SETPIPE_SZ, PIPE_BYTES);
+	fcntl(feed[1], F_SETFL, O_NONBLOCK);
+	fcntl(ask[0], F_SETFL, O_NONBLOCK);
+	child->ask_fd = ask[0];
 	child->pid = fork();
 	if (!child->pid)
-		become_page(child, ends[0]);
-	close(ends[0]);
+		become_page(child, feed[0], ask[1]);
+	close(feed[0]);
+	close(ask[1]);
 	return child->pid < 0 ? -errno : 0;
 }
 
@@ -136,6 +123,9 @@ static void stop_feeding(struct rf_child *child)
 	if (child->feed.fd >= 0)
 		close(child->feed.fd);
 	rf_feed_clear(&child->feed);
+	if (child->ask_fd >= 0)
+		close(child->ask_fd);
+	child->ask_fd = -1;
 }
 
 /* Each start that follows soon waits twice as long. */

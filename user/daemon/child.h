@@ -5,18 +5,23 @@
 
 #include <sys/types.h>
 
+#include "daemon/feed.h"
 #include "daemon/request.h"
+#include "daemon/token.h"
 
 struct rf_child {
 	struct rf_site site;
+	struct rf_token_place token;
 	int tcp_fd, unix_fd; /* sockets; -1: none */
 	pid_t pid;	     /* 0: it does not run */
 	struct rf_feed feed;
+	int ask_fd;			  /* what viewers ask; -1: none */
 	uint64_t started_ns, start_at_ns; /* by rf_time_awake() */
 	uint64_t delay_ns;		  /* before the next start */
 };
 
-#define RF_CHILD_NONE ((struct rf_child){.tcp_fd = -1, .unix_fd = -1, .feed = {.fd = -1}})
+#define RF_CHILD_NONE \
+	((struct rf_child){.tcp_fd = -1, .unix_fd = -1, .ask_fd = -1, .feed = {.fd = -1}})
 
 /* Opens the sockets that the settings name, and reads the token. Starts nothing yet. */
 int rf_child_prepare(struct rf_child *child, const struct rf_settings *settings,

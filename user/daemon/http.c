@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <errno.h>
 #include <microhttpd.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -8,6 +9,7 @@
 #include "base/time.h"
 #include "base/units.h"
 #include "daemon/http.h"
+#include "daemon/respond.h"
 
 #define CONNECTIONS 64
 #define CONNECTIONS_OF_ADDRESS 8
@@ -23,23 +25,19 @@ struct connection {
 	uint64_t deadline_ns;
 };
 
+/* What is kept of a request until it is answered. */
+struct request {
+	char args[RF_QUERY_ARGS_SIZE]; /* what follows '?' */
+	bool is_known;		       /* its headers have come */
+};
+
 struct rf_http {
 	struct MHD_Daemon *daemon;
 	const struct rf_site *site;
 	bool is_unix;
 	struct connection connection[CONNECTIONS];
+	struct MHD_Connection *waiting[CONNECTIONS]; /* for the scanner; NULL: none */
 };
-
-/* The last document of each kind. */
-static struct rf_feed_message documents[RF_DOCUMENTS];
-
-void rf_http_take(const struct rf_feed_message *message)
-{
-	struct rf_feed_message *kept = &documents[message->header.kind];
-
-	free(kept->bytes);
-	*kept = *message;
-}
 
 /* ---- deadlines ---- */
 
@@ -102,77 +100,55 @@ static void close_late(struct rf_http *http)
 	}
 }
 
-/* ---- answers ---- */
+/* ---- requests ---- */
 
-static const char *content_type(const struct rf_answer *answer)
+/* Takes the arguments of a URL as they came. Too long ones stay too long. */
+static void *begin_request(void *context, const char *uri, struct MHD_Connection *connection)
 {
-	if (answer->text)
-		return "text/plain; charset=utf-8";
-	return answer->document == RF_DOC_TEXT
-		       ? "text/plain; version=0.0.4; charset=utf-8"
-		       : "application/openmetrics-text; version=1.0.0; charset=utf-8";
+	struct request *request = calloc(1, sizeof(*request));
+	const char *args = strchr(uri, '?');
+
+	(void)context;
+	(void)connection;
+	if (request && args)
+		snprintf(request->args, sizeof(request->args), "%s", args + 1);
+	if (request && args && strlen(args + 1) >= sizeof(request->args))
+		strcpy(request->args, "too-long");
+	return request;
 }
 
-static struct MHD_Response *respond_text(const char *text)
+static void end_request(void *context, struct MHD_Connection *connection, void **request,
+			enum MHD_RequestTerminationCode code)
 {
-	return MHD_create_response_from_buffer(strlen(text), (char *)text, MHD_RESPMEM_PERSISTENT);
+	(void)context;
+	(void)connection;
+	(void)code;
+	free(*request);
+	*request = NULL;
 }
 
-/* The document with ages as of now; NULL: there is none yet, or no memory. */
-static struct MHD_Response *respond_document(enum rf_document kind)
+/* It is answered again once the scanner has. */
+static enum MHD_Result wait(struct rf_http *http, struct MHD_Connection *connection)
 {
-	const struct rf_feed_message *kept = &documents[kind];
-	struct MHD_Response *response;
-	size_t length;
-	char *text;
-
-	if (!kept->bytes)
-		return NULL;
-	text = rf_document_age(kept->bytes, rf_time_awake() - kept->header.made_ns, &length);
-	if (!text)
-		return NULL;
-	response = MHD_create_response_from_buffer(length, text, MHD_RESPMEM_MUST_FREE);
-	if (!response)
-		free(text);
-	return response;
-}
-
-static void add_headers(struct MHD_Response *response, const struct rf_answer *answer)
-{
-	static const char *const headers[][2] = {
-		{"X-Content-Type-Options", "nosniff"},
-		{"Cache-Control", "no-store"},
-		{"Referrer-Policy", "no-referrer"},
-		{"Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'"},
-		{"Cross-Origin-Resource-Policy", "same-origin"},
-		{"Connection", "close"},
-	};
-
-	for (size_t i = 0; i < ARRAY_SIZE(headers); i++)
-		MHD_add_response_header(response, headers[i][0], headers[i][1]);
-	MHD_add_response_header(response, "Content-Type", content_type(answer));
-	if (answer->status == 405)
-		MHD_add_response_header(response, "Allow", "GET, HEAD");
-	if (answer->status == 401)
-		MHD_add_response_header(response, "WWW-Authenticate", "Bearer");
-}
-
-static enum MHD_Result send_answer(struct MHD_Connection *connection, struct rf_answer answer)
-{
-	struct MHD_Response *response =
-		answer.text ? respond_text(answer.text) : respond_document(answer.document);
-	enum MHD_Result result;
-
-	if (!response && !answer.text) {
-		answer = (struct rf_answer){.status = 503, .text = "no scan has ended yet\n"};
-		response = respond_text(answer.text);
+	for (int i = 0; i < CONNECTIONS; i++) {
+		if (http->waiting[i])
+			continue;
+		http->waiting[i] = connection;
+		MHD_suspend_connection(connection);
+		return MHD_YES;
 	}
-	if (!response)
-		return MHD_NO;
-	add_headers(response, &answer);
-	result = MHD_queue_response(connection, answer.status, response);
-	MHD_destroy_response(response);
-	return result;
+	return MHD_NO;
+}
+
+void rf_http_wake(struct rf_http *http)
+{
+	for (int i = 0; i < CONNECTIONS; i++) {
+		struct MHD_Connection *connection = http->waiting[i];
+
+		http->waiting[i] = NULL;
+		if (connection)
+			MHD_resume_connection(connection);
+	}
 }
 
 static const char *header(struct MHD_Connection *connection, const char *name)
@@ -180,16 +156,18 @@ static const char *header(struct MHD_Connection *connection, const char *name)
 	return MHD_lookup_connection_value(connection, MHD_HEADER_KIND, name);
 }
 
-/* Called once the headers are complete; what follows them is never read. */
+/* Called once the headers are complete, and again after waiting; what follows is never read. */
 static enum MHD_Result answer_request(void *context, struct MHD_Connection *connection,
 				      const char *path, const char *method, const char *version,
 				      const char *upload, size_t *upload_size, void **per_request)
 {
 	struct rf_http *http = context;
+	struct request *kept = *per_request;
 	const char *length = header(connection, "Content-Length");
 	const struct rf_request request = {
 		.method = method,
 		.path = path,
+		.args = kept ? kept->args : NULL,
 		.host = header(connection, "Host"),
 		.origin = header(connection, "Origin"),
 		.fetch_site = header(connection, "Sec-Fetch-Site"),
@@ -199,13 +177,25 @@ static enum MHD_Result answer_request(void *context, struct MHD_Connection *conn
 			    (length && strcmp(length, "0") != 0),
 		.on_socket = http->is_unix,
 	};
+	struct rf_answer answer;
 
 	(void)version;
 	(void)upload;
 	(void)upload_size;
-	(void)per_request;
-	set_deadline(http, fd_of(connection));
-	return send_answer(connection, rf_request_judge(http->site, &request));
+	if (!kept)
+		return MHD_NO;
+	if (!kept->is_known)
+		set_deadline(http, fd_of(connection));
+	kept->is_known = true;
+	answer = rf_request_judge(http->site, &request);
+	switch (rf_respond(connection, &answer)) {
+	case RF_RESPONDED:
+		return MHD_YES;
+	case RF_RESPOND_LATER:
+		return wait(http, connection);
+	default:
+		return MHD_NO;
+	}
 }
 
 /* ---- the server ---- */
@@ -219,6 +209,8 @@ struct rf_http *rf_http_start(int fd, bool is_unix, const struct rf_site *site)
 		{MHD_OPTION_PER_IP_CONNECTION_LIMIT, is_unix ? 0 : CONNECTIONS_OF_ADDRESS, NULL},
 		{MHD_OPTION_CONNECTION_MEMORY_LIMIT, HEADER_BYTES, NULL},
 		{MHD_OPTION_NOTIFY_CONNECTION, (intptr_t)note_connection, http},
+		{MHD_OPTION_URI_LOG_CALLBACK, (intptr_t)begin_request, NULL},
+		{MHD_OPTION_NOTIFY_COMPLETED, (intptr_t)end_request, NULL},
 		{MHD_OPTION_END, 0, NULL},
 	};
 
@@ -228,8 +220,9 @@ struct rf_http *rf_http_start(int fd, bool is_unix, const struct rf_site *site)
 	http->is_unix = is_unix;
 	for (int i = 0; i < CONNECTIONS; i++)
 		http->connection[i].fd = -1;
-	http->daemon = MHD_start_daemon(MHD_USE_EPOLL, 0, NULL, NULL, answer_request, http,
-					MHD_OPTION_ARRAY, options, MHD_OPTION_END);
+	http->daemon =
+		MHD_start_daemon(MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME, 0, NULL, NULL,
+				 answer_request, http, MHD_OPTION_ARRAY, options, MHD_OPTION_END);
 	if (http->daemon)
 		return http;
 	free(http);

@@ -16,7 +16,7 @@ int rf_http_timeout(struct rf_http *http);
 /* Does what there is to do, and closes connections whose time is over. */
 void rf_http_turn(struct rf_http *http);
 
-/* Takes over a document, for all servers. */
-void rf_http_take(const struct rf_feed_message *message);
+/* The scanner has answered: who waits for it is looked at again. */
+void rf_http_wake(struct rf_http *http);
 
 #endif /* RINGFENCE_HTTP_H */

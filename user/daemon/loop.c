@@ -1,14 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0
+#include <arpa/inet.h>
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/time.h"
+#include "daemon/answers.h"
 #include "daemon/child.h"
 #include "daemon/documents.h"
 #include "daemon/fences.h"
+#include "daemon/live.h"
 #include "daemon/load.h"
 #include "daemon/loop.h"
 #include "daemon/say.h"
@@ -21,6 +26,7 @@ struct loop {
 	struct rf_settings settings;
 	struct rf_watching watching;
 	struct rf_child child;
+	struct rf_answers answers;
 	struct rf_pace pace;
 	struct rf_moment moment; /* of the last scan; wall is 0: there was none */
 	uint64_t find_at_ns, scan_at_ns;
@@ -61,6 +67,41 @@ static void take_signals(sigset_t *while_waiting)
 
 /* ---- settings ---- */
 
+/* Where a browser finds it: an address that stands for all is none to go to. */
+static void format_page(const struct loop *loop, char text[RF_PAGE_ADDRESS_SIZE])
+{
+	struct rf_listen listen = loop->settings.listen;
+	char place[RF_LISTEN_TEXT_SIZE];
+
+	if (loop->child.tcp_fd < 0) {
+		snprintf(text, RF_PAGE_ADDRESS_SIZE, "socket %s", loop->settings.socket);
+		return;
+	}
+	if (rf_listen_is_wildcard(&listen))
+		listen.address.word[listen.address.version == 6 ? 3 : 0] =
+			htonl(listen.address.version == 6 ? 1 : INADDR_LOOPBACK);
+	rf_format_listen(&listen, place);
+	snprintf(text, RF_PAGE_ADDRESS_SIZE, "http://%s/", place);
+}
+
+/* Whoever is at the terminal may see the page; a journal is read by others as well. */
+static void say_page(const struct loop *loop)
+{
+	char page[RF_PAGE_ADDRESS_SIZE];
+
+	format_page(loop, page);
+	rf_token_publish(&loop->child.token, page);
+	if (loop->child.tcp_fd < 0)
+		return;
+	if (isatty(STDOUT_FILENO))
+		rf_say("the page is at %s#token=%s", page, loop->child.site.token);
+	else if (*loop->child.token.path)
+		rf_say("'ringfence page' prints where the page is, with its token");
+	else
+		rf_say("the page cannot be opened: its token is in no file; 'token file PATH' "
+		       "names one");
+}
+
 static void say_where(const struct loop *loop)
 {
 	char listen[RF_LISTEN_TEXT_SIZE];
@@ -73,6 +114,8 @@ static void say_where(const struct loop *loop)
 		rf_say("serving on the socket %s", loop->settings.socket);
 	if (loop->child.tcp_fd < 0 && loop->child.unix_fd < 0)
 		rf_say("serving nothing");
+	else
+		say_page(loop);
 }
 
 static int take_settings(struct loop *loop, const struct rf_settings *settings,
@@ -80,6 +123,7 @@ static int take_settings(struct loop *loop, const struct rf_settings *settings,
 {
 	int err;
 
+	rf_token_withdraw(&loop->child.token);
 	rf_child_end(&loop->child); /* its sockets may be wanted again */
 	err = rf_child_prepare(&loop->child, settings, error);
 	if (err)
@@ -164,6 +208,7 @@ static void put_documents(struct loop *loop)
 {
 	rf_documents_put(&loop->child.feed, &loop->watching.records, loop->settings.sources,
 			 loop->pace.interval_ns);
+	rf_live_put(&loop->child.feed, &loop->watching, &loop->settings, loop->pace.interval_ns);
 }
 
 static void find(struct loop *loop)
@@ -204,19 +249,25 @@ static uint64_t earliest(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
-/* Waits for the next thing to do, or for a signal. */
-static void wait_on(struct loop *loop, bool feeding, const sigset_t *while_waiting)
+/* Waits for the next thing to do, or for a signal. `answer_at_ns` 0: when somebody asks. */
+static void wait_on(struct loop *loop, bool feeding, uint64_t answer_at_ns,
+		    const sigset_t *while_waiting)
 {
-	struct pollfd feed = {.fd = feeding ? loop->child.feed.fd : -1, .events = POLLOUT};
+	struct pollfd wait[] = {
+		{.fd = feeding ? loop->child.feed.fd : -1, .events = POLLOUT},
+		{.fd = answer_at_ns ? -1 : loop->child.ask_fd, .events = POLLIN},
+	};
 	uint64_t now = rf_time_awake(), until = earliest(loop->find_at_ns, loop->scan_at_ns);
 	struct timespec time = {};
 
 	until = earliest(until, rf_watching_cells_due_ns(&loop->watching));
 	if (!loop->child.pid && loop->child.start_at_ns > now)
 		until = earliest(until, loop->child.start_at_ns);
+	if (answer_at_ns)
+		until = earliest(until, answer_at_ns);
 	if (until > now)
 		time = (struct timespec){(until - now) / RF_NS_PER_S, (until - now) % RF_NS_PER_S};
-	ppoll(&feed, 1, &time, while_waiting);
+	ppoll(wait, ARRAY_SIZE(wait), &time, while_waiting);
 }
 
 /* Returns whether documents are left that the page process has not taken. */
@@ -231,8 +282,18 @@ static bool feed(struct loop *loop)
 	return loop->child.pid && rf_feed_write(&loop->child.feed) == 1;
 }
 
+static uint64_t answer(struct loop *loop)
+{
+	if (loop->child.ask_fd < 0)
+		return 0;
+	return rf_answers_turn(&loop->answers, &loop->child.ask_fd, &loop->child.feed,
+			       &loop->watching, &loop->settings);
+}
+
 static void turn(struct loop *loop, const sigset_t *while_waiting)
 {
+	uint64_t answer_at_ns;
+
 	if (reload)
 		take_settings_again(loop);
 	if (rf_time_awake() >= loop->find_at_ns)
@@ -242,7 +303,8 @@ static void turn(struct loop *loop, const sigset_t *while_waiting)
 	else if (rf_time_awake() >= rf_watching_cells_due_ns(&loop->watching))
 		read_cells(loop);
 	rf_records_turn(&loop->watching.records);
-	wait_on(loop, feed(loop), while_waiting);
+	answer_at_ns = answer(loop);
+	wait_on(loop, feed(loop), answer_at_ns, while_waiting);
 }
 
 int rf_loop_run(const struct rf_words *words, struct rf_error *error)
@@ -257,6 +319,7 @@ int rf_loop_run(const struct rf_words *words, struct rf_error *error)
 		err = take_settings(&loop, &settings, error);
 	while (!err && !ended)
 		turn(&loop, &while_waiting);
+	rf_token_withdraw(&loop.child.token);
 	rf_child_end(&loop.child);
 	rf_watching_end(&loop.watching);
 	return err;

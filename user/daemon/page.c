@@ -8,9 +8,11 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "daemon/asks.h"
 #include "daemon/confine.h"
 #include "daemon/http.h"
 #include "daemon/page.h"
+#include "daemon/respond.h"
 #include "daemon/say.h"
 
 #define SERVERS 2
@@ -53,31 +55,43 @@ static int start_servers(struct rf_http *server[SERVERS], const struct rf_site *
 }
 
 /* Takes the documents that are there. False: the scanner is gone. */
-static bool take_documents(struct rf_feed_reader *reader)
+static bool take_documents(struct rf_feed_reader *reader, bool *has_answers)
 {
 	struct rf_feed_message message;
 	int got;
 
 	while ((got = rf_feed_read(reader, &message)) == 1)
-		rf_http_take(&message);
+		*has_answers = rf_respond_take(&message) || *has_answers;
 	return !got;
+}
+
+/* Serves what has come. Returns for how long there is nothing to do, in ms. */
+static int turn(struct rf_http *const server[SERVERS], int servers, bool has_answers)
+{
+	int timeout = 1000;
+
+	for (int i = 0; i < servers; i++) {
+		if (has_answers)
+			rf_http_wake(server[i]);
+		rf_http_turn(server[i]);
+		if (rf_http_timeout(server[i]) < timeout)
+			timeout = rf_http_timeout(server[i]);
+	}
+	return timeout;
 }
 
 static void serve(struct rf_feed_reader *reader, struct rf_http *const server[SERVERS], int servers)
 {
 	struct pollfd wait[1 + SERVERS] = {{.fd = reader->fd, .events = POLLIN}};
-	int timeout = 1000;
+	bool has_answers = false;
 
 	for (int i = 0; i < servers; i++)
 		wait[1 + i] = (struct pollfd){.fd = rf_http_fd(server[i]), .events = POLLIN};
-	while (take_documents(reader)) {
-		timeout = 1000;
-		for (int i = 0; i < servers; i++) {
-			rf_http_turn(server[i]);
-			if (rf_http_timeout(server[i]) < timeout)
-				timeout = rf_http_timeout(server[i]);
-		}
-		poll(wait, 1 + servers, timeout);
+	while (take_documents(reader, &has_answers)) {
+		const int timeout = turn(server, servers, has_answers);
+
+		has_answers = rf_asks_turn(RF_PAGE_ASK);
+		poll(wait, 1 + servers, has_answers ? 0 : timeout);
 	}
 }
 
@@ -99,7 +113,7 @@ int rf_page_run(void)
 	int servers;
 
 	ignore_signals();
-	if (!is_open(RF_PAGE_FEED) || read_site(&reader, &site)) {
+	if (!is_open(RF_PAGE_FEED) || !is_open(RF_PAGE_ASK) || read_site(&reader, &site)) {
 		rf_warn("'" RF_PAGE_WORD "': only the daemon itself starts this");
 		return 2;
 	}
@@ -114,6 +128,7 @@ int rf_page_run(void)
 		return EXIT_FAILURE;
 	}
 	fcntl(reader.fd, F_SETFL, O_NONBLOCK);
+	fcntl(RF_PAGE_ASK, F_SETFL, O_NONBLOCK);
 	serve(&reader, server, servers);
 	return EXIT_SUCCESS;
 }

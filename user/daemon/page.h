@@ -12,6 +12,7 @@
 /* What it gets from the scanner, by number. */
 enum rf_page_fd {
 	RF_PAGE_FEED = 3, /* the end of a pipe to read from */
+	RF_PAGE_ASK,	  /* the end of a pipe to write questions into */
 	RF_PAGE_TCP,	  /* sockets; either may be missing */
 	RF_PAGE_UNIX,
 };

@@ -22,13 +22,6 @@ static bool is_name(const char *host, const char *name, uint16_t port)
 	return strcasecmp(host, full) == 0 || (port == 80 && strcasecmp(host, name) == 0);
 }
 
-static bool is_wildcard(const struct rf_listen *listen)
-{
-	const __be32 *word = listen->address.word;
-
-	return !word[0] && !word[1] && !word[2] && !word[3];
-}
-
 /* Is it an address with the port, whichever? Names are what DNS rebinding needs. */
 static bool is_address(const char *host, uint16_t port)
 {
@@ -53,7 +46,7 @@ static bool host_is_allowed(const struct rf_site *site, const char *host)
 	for (int i = 0; i < site->hosts; i++)
 		if (is_name(host, site->host[i], listen->port))
 			return true;
-	if (is_wildcard(listen) && is_address(host, listen->port))
+	if (rf_listen_is_wildcard(listen) && is_address(host, listen->port))
 		return true;
 	rf_format_listen(listen, own);
 	if (strcmp(host, own) == 0)
@@ -125,6 +118,8 @@ static bool wants_openmetrics(const char *accept)
 
 /* ---- the answer ---- */
 
+#define NEEDS_TOKEN "it takes the token: Authorization: Bearer TOKEN\n"
+
 static struct rf_answer say(unsigned int status, const char *text)
 {
 	return (struct rf_answer){.status = status, .text = text};
@@ -132,11 +127,34 @@ static struct rf_answer say(unsigned int status, const char *text)
 
 static struct rf_answer answer_metrics(const struct rf_request *request, enum token token)
 {
-	struct rf_answer answer = {.status = 200, .document = RF_DOC_TEXT};
+	struct rf_answer answer = {
+		.status = 200, .kind = RF_ANSWER_DOCUMENT, .document = RF_DOC_TEXT};
 
 	if (wants_openmetrics(request->accept))
 		answer.document = token == RIGHT_TOKEN ? RF_DOC_WITH_EXEMPLARS : RF_DOC_OPENMETRICS;
 	return answer;
+}
+
+static struct rf_answer answer_query(const struct rf_request *request, enum token token)
+{
+	struct rf_answer answer = {.status = 200, .kind = RF_ANSWER_QUERY};
+	const char *wrong;
+
+	if (token != RIGHT_TOKEN)
+		return say(401, NEEDS_TOKEN);
+	wrong = rf_query_parse(request->path, request->args, &answer.query);
+	return wrong ? say(400, wrong) : answer;
+}
+
+/* The page without what it shows: a browser that opens it cannot show the token yet. */
+static bool is_asset(const char *path)
+{
+	static const char *const paths[] = {"/", "/page.css", "/page.js", "/plots.js", "/icon.svg"};
+
+	for (size_t i = 0; i < ARRAY_SIZE(paths); i++)
+		if (strcmp(path, paths[i]) == 0)
+			return true;
+	return false;
 }
 
 /* What is refused, whatever it asks for. `status` 0: nothing is wrong. */
@@ -166,13 +184,15 @@ struct rf_answer rf_request_judge(const struct rf_site *site, const struct rf_re
 
 	if (refusal.status)
 		return refusal;
+	if (is_asset(request->path))
+		return (struct rf_answer){
+			.status = 200, .kind = RF_ANSWER_ASSET, .text = request->path};
 	if (token == WRONG_TOKEN || (is_open && token == NO_TOKEN))
-		return say(401, "it takes the token: Authorization: Bearer TOKEN\n");
+		return say(401, NEEDS_TOKEN);
 	if (strcmp(request->path, "/metrics") == 0)
 		return answer_metrics(request, token);
-	if (strcmp(request->path, "/") == 0)
-		return say(200, "ringfence-watch: /metrics has the counters, for Prometheus. A "
-				"page for people will be here.\n");
+	if (strncmp(request->path, RF_QUERY_PATH, strlen(RF_QUERY_PATH)) == 0)
+		return answer_query(request, token);
 	return say(404, "there is / and /metrics\n");
 }
 

@@ -4,10 +4,9 @@
 #define RINGFENCE_REQUEST_H
 
 #include "daemon/feed.h"
+#include "daemon/query.h"
 #include "daemon/settings.h"
-
-#define RF_TOKEN_SIZE 256
-#define RF_TOKEN_LEAST 16 /* characters: fewer can be guessed */
+#include "watch/page_files.h"
 
 /* What the page process knows of the settings. */
 struct rf_site {
@@ -19,15 +18,24 @@ struct rf_site {
 
 /* What a request says. Each may be NULL, where the request does not say it. */
 struct rf_request {
-	const char *method, *path, *host, *origin, *fetch_site, *authorization, *accept;
+	const char *method, *path, *args, *host, *origin, *fetch_site, *authorization, *accept;
 	bool has_body;
 	bool on_socket; /* a Unix socket, where Host is the proxy's business */
 };
 
+enum rf_answer_kind {
+	RF_ANSWER_TEXT,
+	RF_ANSWER_DOCUMENT,
+	RF_ANSWER_ASSET, /* a file of the page, see daemon/assets.h */
+	RF_ANSWER_QUERY,
+};
+
 struct rf_answer {
 	unsigned int status;
-	enum rf_document document; /* where `text` is NULL */
-	const char *text;
+	enum rf_answer_kind kind;
+	const char *text; /* of RF_ANSWER_TEXT, and the path of RF_ANSWER_ASSET */
+	enum rf_document document;
+	struct rf_query query;
 };
 
 struct rf_answer rf_request_judge(const struct rf_site *site, const struct rf_request *request);
