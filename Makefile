@@ -65,7 +65,7 @@ TOOLS := build/tests/traffic build/tests/recorder $(PAST)
 VARIANTS := $(patsubst %,build/variants/%/build/ringfence,quick half newer alien)
 TRAFFIC_SKELETONS := build/tests/flood.skel.h build/tests/tally.skel.h
 BENCH_TOOLS := build/tests/bench build/tests/live build/tests/sketch.bpf.o
-BENCH := $(patsubst tests/%.c,build/%.o,$(filter-out %.bpf.c %/live.c,$(wildcard tests/bench/*.c)))
+BENCH := $(patsubst tests/%.c,build/%.o,$(filter-out %.bpf.c %/live.c %/screen.c,$(wildcard tests/bench/*.c)))
 BENCH_SKELETONS := build/tests/crowd.skel.h build/tests/floor.skel.h build/tests/sketch.skel.h build/tests/walk.skel.h
 FUZZERS := packet grammar limiter cells query
 FUZZ_SECONDS ?= 20
@@ -80,7 +80,7 @@ SIDE_BY_SIDE = $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc))
 .DELETE_ON_ERROR:
 .SUFFIXES:
 .SECONDARY: # keeps what is made on the way, skeletons for one
-.PHONY: all tools demo check check-fast check-user check-kernels check-packages check-ecosystem soak dist rpm arch fuzz bench bench-program bench-live bench-keep \
+.PHONY: all tools demo check check-fast check-user check-kernels check-packages check-ecosystem soak dist rpm arch fuzz bench bench-program bench-live bench-screen bench-keep \
 	lint deb deps deps-lint deps-fuzz deps-bench deps-packages deps-arm64 deps-ecosystem deps-vm install uninstall clean help \
 	FORCE
 
@@ -306,6 +306,14 @@ build/tests/%.bpf.o: tests/bench/%.bpf.c
 	@mkdir -p $(@D)
 	$(call say,BPF,$<)
 	$(Q)$(CLANG) $(BPF_CFLAGS) -c $< -o $@
+
+build/tests/screen: build/bench/screen.o $(LIBRARY)
+	@mkdir -p $(@D)
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) $^ -o $@ $(LIBS) -lpthread
+
+bench-screen: build/tests/screen ## measure what a screen of 'top' costs, and what it writes
+	@build/tests/screen
 
 BENCH_LIVE := all $(BENCH_TOOLS) build/tests/floor.bpf.o build/tests/live.bpf.o
 BENCH_PROGRAM = build/tests/bench $(if $(QUICK),--quick) --keep build/bench/program.json

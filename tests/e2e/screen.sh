@@ -12,6 +12,11 @@ terminal() { # WORDS of tmux
 	inside env -u TMUX LC_ALL=C.UTF-8 tmux -u -f /dev/null -S "$scratch/tmux" "$@"
 }
 
+# Without a session the server would end, while the next one is made.
+keep_server() {
+	terminal new-session -d -s keep 'sleep 3600' || bail 'cannot start tmux'
+}
+
 # open_screen COLUMNSxROWS [NAME=VALUE…] [WRAPPER…] -- WORDS: a shell that runs `ringfence WORDS` in a
 # terminal.
 # Its settings before and after, and its exit status, are in $scratch/before, after and status.
@@ -28,6 +33,7 @@ open_screen() {
 	printf -v command '%q ' env "${settings[@]}" "$(realpath "$build")" "$@"
 	printf '%s\n' "stty -g >'$scratch/before'" "$command" "echo \$? >'$scratch/status'" \
 		"stty -g >'$scratch/after'" 'echo THE END' 'sleep 300' >"$scratch/shell"
+	[ "$sessions" -gt 0 ] || keep_server
 	sessions=$((sessions + 1))
 	terminal new-session -d -s "s$sessions" -x "${size%x*}" -y "${size#*x}" "bash '$scratch/shell'" ||
 		bail 'cannot start tmux'

@@ -199,10 +199,12 @@ const struct rf_command_row rf_commands[RF_CMD_COUNT] = {
 			 NULL,
 			 {"page"},
 			 rf_cmd_page},
-	[RF_CMD_TOP] = {"Prints the N sources (default: 10) that come first.",
-			NULL,
-			{"top 20 by rate", "top at -10m"},
-			rf_cmd_top},
+	[RF_CMD_TOP] =
+		{"Prints the N sources (default: 10) that come first. On a terminal and without "
+		 "N, shows a screen, which goes on until 'q'; '?' there explains its keys.",
+		 NULL,
+		 {"top 20 by rate", "top at -10m"},
+		 rf_cmd_top},
 	[RF_CMD_SHOW] = {"Prints what happens to the next packet of the source, and why; then how "
 			 "much of each limit it has used, cell by cell. With a PREFIX, prints what "
 			 "is known of the network: lists, bans, and sources with a window.",

@@ -113,8 +113,8 @@ static void paint_flows(struct rf_canvas *canvas, const struct rf_view *view)
 	rf_format_short(head->dropped.rate, rate);
 	rf_canvas_putf(canvas, 1, 30 < canvas->columns - 20 ? 30 : 24,
 		       head->dropped.rate > 0 ? RF_RED | RF_STRONG : RF_NORMAL,
-		       canvas->columns >= 50 ? "dropped %s/s %.*f%%" : "-%s/s %.*f%%", rate,
-		       share > 0 && share < 99.95 ? 1 : 0, share);
+		       canvas->columns >= 50 ? "dropped %s/s %.*f%%" : "drop %s/s %.*f%%", rate,
+		       share > 0 && share < 99.95 && canvas->columns >= 50 ? 1 : 0, share);
 }
 
 /* The reasons to drop, the worst of the last minute first, as far as there is room. */

@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The pages of `top` as text, and the commands that its keys stand for. */
+#include "made_scan.h"
+
+#include "rules/policy.h"
+#include "screen/act.h"
+#include "screen/paint.h"
+
+static const struct rf_top asked = {.order = RF_BY_DROPS};
+
+struct page {
+	struct rf_canvas canvas;
+	struct rf_model model;
+	struct rf_view view;
+};
+
+/* Two seconds: a source that floods, and one that does not. */
+static void begin(struct page *page, int rows, int columns, bool is_utf8)
+{
+	struct rf_source_row row[2];
+	struct rf_snapshot scan;
+
+	setenv("TZ", "UTC", 1);
+	*page = (struct page){.canvas.is_utf8 = is_utf8};
+	made_scan(&scan);
+	for (int i = 0; i < MADE_LIMITS; i++)
+		scan.bans.rules.limit[i].order = i;
+	scan.awake_ns = 1000 * SECOND;
+	rf_model_start(&page->model, &asked);
+	for (int i = 0; i < 12; i++) {
+		scan.time_ns += 5 * SECOND;
+		scan.awake_ns += 5 * SECOND;
+		scan.since_ns = 5 * SECOND;
+		row[0] = made_row(&scan, 2, 1, 0);
+		row[0].new_passed = 105;
+		row[0].used = 21;
+		row[1] = made_row(&scan, 66, 0, i > 5 ? 4055000 : 0);
+		row[1].new_passed = 100000;
+		row[1].used = i > 5 ? 20000 : 5000;
+		scan.counters.reason[RF_UNDER_LIMIT].packets += 100105;
+		scan.counters.reason[RF_OVER_LIMIT].packets += row[1].new_dropped;
+		scan.sources = (struct rf_source_rows){row, 2, 2};
+		assert_int_equal(rf_model_take(&page->model, &scan), 0);
+	}
+	page->view = (struct rf_view){.fence = "eth0",
+				      .mode = "native",
+				      .model = &page->model,
+				      .message = "",
+				      .can_change = true};
+	assert_int_equal(rf_canvas_resize(&page->canvas, rows, columns), 0);
+}
+
+/* Ends the page. */
+static void shows(struct page *page, const char *want)
+{
+	char *text = rf_canvas_text(&page->canvas);
+
+	assert_string_equal(text, want);
+	free(text);
+	rf_canvas_free(&page->canvas);
+	rf_model_free(&page->model);
+}
+
+static void the_list_in_80_columns(void **state)
+{
+	struct page page;
+
+	(void)state;
+	begin(&page, 16, 80, true);
+	rf_paint_list(&page.canvas, &page.view);
+	shows(&page, "eth0 native     LIVE 22:14:20    1 over  0 banned\n"
+		     "in 831k/s ▁▁▁▁▁▁██████        dropped 811k/s 97.6%\n"
+		     "over_limit 811k/s ▁▁▁▁▁▁██████\n"
+		     "[all 20k/1s: 1]  syn 100/1s: 0\n"
+		     "  source           limit  use          drop/s  pass/s  60 s          since\n"
+		     "> 10.0.0.66        all    ██████ 100%    811k     20k  ▂▂▂▂▂▂██████  25s\n"
+		     "  10.0.0.2         syn    █▎      21%       0      21  ▂▂▂▂▂▂▂▂▂▂▂▂\n"
+		     "\n\n\n\n\n\n\n"
+		     "Enter window  d deny  a allow  r raise  w try  s sort  / filter  p pause\n"
+		     "←→ time  e export  u undo  q quit  ? help\n");
+}
+
+static void the_list_in_ascii_and_40_columns(void **state)
+{
+	struct page page;
+
+	(void)state;
+	begin(&page, 10, 40, false);
+	rf_paint_list(&page.canvas, &page.view);
+	shows(&page, "eth0 native  LIVE 22:14:20  1 over  0 ba\n"
+		     "in 831k/s ......######  drop 811k/s 98%\n"
+		     "  source            use  drop/s  pass/s\n"
+		     "> 10.0.0.66        100%    811k     20k\n"
+		     "  10.0.0.2          21%       0      21\n"
+		     "\n\n\n\n"
+		     "Enter window  d deny  a allow  ? help\n");
+}
+
+static void columns_give_way_to_the_source(void **state)
+{
+	const int widths[] = {200, 80, 60, 40, 30, 10};
+	const struct {
+		bool limit, bar, pass, spark, since;
+	} want[] = {
+		{1, 1, 1, 1, 1}, {1, 1, 1, 1, 1}, {1, 1, 1, 0, 0},
+		{0, 0, 1, 0, 0}, {0, 0, 0, 0, 0}, {0, 0, 0, 0, 0},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < UNIT_ARRAY_SIZE(widths); i++) {
+		const struct rf_columns columns = rf_columns_for(widths[i], 15, 5);
+
+		assert_int_equal(columns.limit > 0, want[i].limit);
+		assert_int_equal(columns.bar > 0, want[i].bar);
+		assert_int_equal(columns.pass > 0, want[i].pass);
+		assert_int_equal(columns.spark > 0, want[i].spark);
+		assert_int_equal(columns.since > 0, want[i].since);
+		assert_true(columns.source && columns.drop && columns.percent);
+	}
+}
+
+/* Whatever the size, painting stays within it: the sanitizers look on. */
+static void every_size_is_painted(void **state)
+{
+	static const struct rf_dialog dialog = {"Deny 192.0.2.66", "deny add 192.0.2.66 for 1h",
+						"It is on the list already.", "Enter, Esc"};
+	struct page page;
+
+	(void)state;
+	begin(&page, 2, 2, true);
+	for (int rows = 2; rows < 30; rows += 3) {
+		for (int columns = 2; columns < 130; columns += 9) {
+			assert_int_equal(rf_canvas_resize(&page.canvas, rows, columns), 0);
+			rf_paint_help(&page.canvas, rows % 5);
+			rf_paint_source(&page.canvas, &page.view, "192.0.2.66", NULL, "one\ntwo");
+			page.view.message = rows % 2 ? "" : "a message of several words, or more";
+			rf_paint_list(&page.canvas, &page.view);
+			rf_paint_dialog(&page.canvas, &dialog);
+		}
+	}
+	rf_canvas_free(&page.canvas);
+	rf_model_free(&page.model);
+}
+
+static void cells_stand_against_count(void **state)
+{
+	json_error_t unused;
+	json_t *shown = json_loads(
+		"{\"verdict\":\"dropped\",\"by\":{\"kind\":\"limit\",\"limit\":\"all\"},"
+		"\"passes_again_ms\":504,\"allowed\":null,\"denied\":null,\"limits\":[{"
+		"\"limit\":\"all\",\"used\":20000,\"rate\":20000,\"burst\":null,\"unit\":"
+		"\"packets\",\"cells\":[0,5000,10000,5000],\"passed\":20000,\"dropped\":1200000,"
+		"\"passes_again_ms\":504,\"shadow\":false,\"newcomer\":false,\"banned_ms\":0}]}",
+		0, &unused);
+	struct page page;
+
+	(void)state;
+	assert_non_null(shown);
+	begin(&page, 12, 60, true);
+	rf_paint_source(&page.canvas, &page.view, "192.0.2.66", shown, NULL);
+	json_decref(shown);
+	shows(&page, "192.0.2.66  LIVE 22:14:20  1 over  0 banned\n"
+		     "next packet: dropped, by limit all; passes again in 504ms\n"
+		     "all 20k/1s            ██████████ 100%  20000 of 20000\n"
+		     "    COUNT\n"
+		     "\n"
+		     "              ██\n"
+		     "    cells   ██████\n"
+		     "  passed 20k  dropped 1.2M  passes again in 504ms\n"
+		     "\n\n\n"
+		     "Esc back  d deny  a allow  r raise  u undo  q quit\n");
+}
+
+/* ---- commands ---- */
+
+static void lists_get_the_source_for_an_hour(void **state)
+{
+	static const struct rf_act_listed before[] = {
+		{false, 0}, {true, RF_FOREVER}, {true, 90 * SECOND}};
+	static const char *const undo[] = {"deny del 10.0.0.2 dev eth0",
+					   "deny add 10.0.0.2 dev eth0",
+					   "deny add 10.0.0.2 for 90s dev eth0"};
+	const struct rf_prefix source = made_source(2), wide = made_source(3);
+	struct rf_error error;
+	struct rf_act act;
+
+	(void)state;
+	for (int i = 0; i < 3; i++) {
+		assert_int_equal(rf_act_list(&act, RF_DENY, &source, &before[i], "eth0", &error),
+				 0);
+		assert_string_equal(act.command, "deny add 10.0.0.2 for 1h dev eth0");
+		assert_string_equal(act.undo, undo[i]);
+		assert_int_equal(*act.warning != 0, i > 0);
+		rf_act_free(&act);
+	}
+	assert_int_equal(rf_act_list(&act, RF_ALLOW, &wide, &before[0], "eth0", &error), 0);
+	assert_string_equal(act.command, "allow add 2001:db8:0:3::/64 for 1h dev eth0");
+	rf_act_free(&act);
+}
+
+static void everybody_is_no_source(void **state)
+{
+	static const struct rf_prefix all = {.version = 4};
+	static const struct rf_act_listed none;
+	struct rf_error error;
+	struct rf_act act;
+
+	(void)state;
+	assert_true(rf_act_list(&act, RF_DENY, &all, &none, "eth0", &error) < 0);
+	assert_string_equal(error.text, "this row is of all sources together, not of one");
+	rf_act_free(&act);
+}
+
+static void the_peer_of_ssh_is_warned_of(void **state)
+{
+	const struct rf_prefix source = made_source(2), wide = made_source(3);
+	struct rf_act act = {};
+
+	(void)state;
+	assert_true(rf_act_warn(&act, &source, "10.0.0.2"));
+	assert_string_equal(act.warning,
+			    "10.0.0.2 is where your own SSH session comes from: it would end.");
+	assert_true(rf_act_warn(&act, &wide, "2001:db8:0:3::17"));
+	assert_false(rf_act_warn(&act, &source, "10.0.0.3"));
+	assert_false(rf_act_warn(&act, &source, "nonsense"));
+	assert_false(rf_act_warn(&act, &source, NULL));
+}
+
+/* The limit as it is, but for its name, COUNT and source; the rules stay as they were. */
+static void raise_copies_the_limit(void **state)
+{
+	static struct rf_ruleset rules;
+	const struct rf_prefix source = made_source(2);
+	struct rf_limit *limit = &rules.bank.limit[0];
+	struct rf_error error;
+	struct rf_act act;
+
+	(void)state;
+	rules.bank.policy[0].id = 1;
+	rules.bank.policy[1].id = 2;
+	*limit = (struct rf_limit){.name = "syn",
+				   .rate = 100,
+				   .window_ns = 10 * SECOND,
+				   .match = RF_MATCH_SYN,
+				   .has_from = 1,
+				   .per4 = 32,
+				   .per6 = 64};
+	limit->cells = rf_default_cells(limit);
+	strcpy(rules.bank.limit[1].name, "raise1");
+	assert_int_equal(rf_act_raise(&act, &rules, 0, &source, 4, "eth0", &error), 0);
+	assert_string_equal(act.command, "limit add raise2 rate 400/10s match tcp syn from "
+					 "10.0.0.2 confirm 60s dev eth0");
+	assert_string_equal(act.undo, "limit del raise2 dev eth0");
+	assert_string_equal(limit->name, "syn");
+	assert_int_equal(limit->rate, 100);
+	assert_int_equal(limit->has_from, 1);
+	rf_act_free(&act);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_list_in_80_columns),
+		cmocka_unit_test(the_list_in_ascii_and_40_columns),
+		cmocka_unit_test(columns_give_way_to_the_source),
+		cmocka_unit_test(every_size_is_painted),
+		cmocka_unit_test(cells_stand_against_count),
+		cmocka_unit_test(lists_get_the_source_for_an_hour),
+		cmocka_unit_test(everybody_is_no_source),
+		cmocka_unit_test(the_peer_of_ssh_is_warned_of),
+		cmocka_unit_test(raise_copies_the_limit),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
