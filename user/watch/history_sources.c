@@ -19,7 +19,7 @@
 #define WHY_DROPS 1
 #define WHY_RATE 2
 #define WHY_SAMPLE 4
-#define USED_MAX 1000000
+#define USED_MAX 1000000000
 
 int rf_tally_open(struct rf_tally *tally)
 {
@@ -244,7 +244,7 @@ static void forget(struct rf_tally *tally)
 static uint32_t used_of(const struct rf_source_row *row)
 {
 	const uint64_t all = rf_has_burst(row->limit) ? row->limit->burst : row->limit->rate;
-	const double share = all ? row->used * 1000.0 / all : 0;
+	const double share = all ? row->used * 1e6 / all : 0;
 
 	return share < USED_MAX ? share : USED_MAX;
 }

@@ -123,6 +123,28 @@ typedef void (*rf_cells_visit)(void *context, const struct rf_cells_row *row);
 int rf_reader_cells(struct rf_reader *reader, uint64_t time_ns, const struct rf_prefix *source,
 		    rf_cells_visit visit, void *context, struct rf_error *error);
 
+/*
+ * All rows of cells of a limit that may have a time of the range, the oldest first. A result that
+ * is not 0 ends the visit. (reader_range.c)
+ */
+typedef int (*rf_row_visit)(void *context, const struct rf_cells_row *row);
+int rf_reader_each_cells(struct rf_reader *reader, const char *limit, uint64_t from_ns,
+			 uint64_t to_ns, rf_row_visit visit, void *context, struct rf_error *error);
+
+/* A source in one interval of the history. */
+struct rf_recorded_peak {
+	uint64_t time_ns; /* the end of the interval */
+	struct rf_prefix source;
+	uint64_t share;	  /* it stands for so many: 1 where it was one of the worst */
+	uint64_t packets; /* that passed, were dropped or would be */
+	double used;	  /* the most, as a part of the limit */
+};
+
+typedef int (*rf_peak_visit)(void *context, const struct rf_recorded_peak *peak);
+/* All recorded sources of a limit, interval by interval. (reader_range.c) */
+int rf_reader_each_peak(struct rf_reader *reader, const char *limit, uint64_t from_ns,
+			uint64_t to_ns, rf_peak_visit visit, void *context, struct rf_error *error);
+
 /* The rules in force then, which the caller frees; NULL: none were recorded. */
 char *rf_reader_rules(struct rf_reader *reader, uint64_t time_ns, uint64_t *since_ns);
 

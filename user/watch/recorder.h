@@ -26,7 +26,7 @@ struct rf_tally_row {
 	int number; /* of the limit in the file; 0: the place is free */
 	bool is_sampled, is_banned;
 	uint64_t passed, dropped, would_drop;
-	uint32_t used; /* the most, in thousandths of the limit */
+	uint32_t used; /* the most, in millionths of the limit */
 };
 
 #define RF_TALLY_ROWS 16384 /* a power of two */

@@ -41,7 +41,7 @@ const char rf_schema_text[] =
 	"CREATE INDEX samples_time ON samples(time);\n"
 	"CREATE TABLE limits(number INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);\n"
 	"-- id: scan * 65536 + row. number: of the limit. why: 1 by drops, 2 by rate, 4 in\n"
-	"-- the sample, or a sum of these. used: the most, in thousandths of the limit.\n"
+	"-- the sample, or a sum of these. used: the most, in millionths of the limit.\n"
 	"CREATE TABLE sources(\n"
 	"  id INTEGER PRIMARY KEY, source TEXT NOT NULL, number INTEGER NOT NULL,\n"
 	"  why INTEGER NOT NULL, passed INTEGER NOT NULL, dropped INTEGER NOT NULL,\n"
