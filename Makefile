@@ -40,7 +40,7 @@ USER_OBJECTS := $(patsubst user/%.c,build/user/%.o,$(wildcard user/*/*.c))
 DAEMON_OBJECTS := $(foreach floor,base rules kernel fence watch daemon,$(filter build/user/$(floor)/%,$(USER_OBJECTS)))
 COMMAND_OBJECTS := $(filter-out build/user/daemon/%,$(USER_OBJECTS))
 PURE := $(addprefix user/,base/error.c base/hardware.c base/number.c base/prefix.c base/printable.c base/time.c base/json.c fence/reasons.c fence/sizes.c kernel/needs.c \
-		$(addprefix watch/,cells.c metrics.c metrics_text.c monotonic.c pace.c pcapng.c peaks.c privacy.c replay.c snapshot.c source_rows.c)) \
+		$(addprefix watch/,cells.c metrics.c metrics_text.c monotonic.c pace.c pcapng.c peaks.c privacy.c replay.c snapshot.c source_map.c suggest.c trial_run.c source_rows.c)) \
 	$(wildcard user/watch/e[pv]*.c user/screen/model*.c user/screen/paint*.c) $(addprefix user/screen/,act.c bars.c canvas.c head.c) \
 	$(filter-out %/file.c %/rulefile.c,$(wildcard user/rules/*.c)) $(wildcard user/doctor/diagnose*.c) \
 	$(addprefix user/daemon/,feed.c query.c request.c settings.c settings_text.c sink_exec.c sink_file.c sink_journal.c)
@@ -231,9 +231,6 @@ build/tests/prog/%: tests/prog/%.c build/tests/prog/clock.o $(LIBRARY)
 build/tests/prog/test_confine: build/user/daemon/confine.o
 build/tests/prog/test_confine: LIBS += $(DAEMON_LIBS)
 
-build/tests/prog/test_gone: $(filter-out %/main.o,$(filter build/user/daemon/%,$(USER_OBJECTS)))
-build/tests/prog/test_gone: LIBS += $(DAEMON_LIBS)
-
 # The tests that read the maps of another user run under the sanitizers.
 HOSTILE := $(patsubst tests/prog/%.c,%,$(wildcard tests/prog/test_hostile*.c))
 
@@ -403,8 +400,6 @@ INSTALLED := build/ringfence:755:$(SBINDIR)/ringfence \
 	build/systemd/ringfence-notify@.service:644:lib/systemd/system/ringfence-notify@.service \
 	packaging/crowdsec/ringfence-crowdsec:755:$(SBINDIR)/ringfence-crowdsec \
 	packaging/fail2ban/ringfence.conf:644:share/ringfence/fail2ban/ringfence.conf \
-	packaging/grafana/ringfence.json:644:share/ringfence/grafana/ringfence.json \
-	packaging/prometheus/ringfence.rules.yml:644:share/ringfence/prometheus/ringfence.rules.yml \
 	packaging/upgrade-fences:755:lib/ringfence/upgrade-fences \
 	packaging/sysusers/ringfence.conf:644:lib/sysusers.d/ringfence.conf \
 	packaging/sysusers/ringfence-watch.conf:644:lib/sysusers.d/ringfence-watch.conf \
@@ -432,7 +427,7 @@ install: all $(UNITS) $(MANUALS:%=build/%) ## install under DESTDIR/PREFIX, and 
 uninstall: ## remove what 'install' installed; rules in /etc/ringfence stay
 	rm -f $(foreach one,$(INSTALLED),$(DESTDIR)$(PREFIX)/$(lastword $(subst :, ,$(one))))
 	@for directory in $(addprefix $(DESTDIR)$(PREFIX)/share/,doc/ringfence/guides doc/ringfence \
-		ringfence/fail2ban ringfence/grafana ringfence/prometheus ringfence) $(DESTDIR)$(PREFIX)/lib/ringfence $(DESTDIR)/etc/ringfence; do \
+		ringfence/fail2ban ringfence) $(DESTDIR)$(PREFIX)/lib/ringfence $(DESTDIR)/etc/ringfence; do \
 		[ ! -d $$directory ] || rmdir --ignore-fail-on-non-empty $$directory; done
 
 # The package is built in a copy of the tree, since debhelper writes into its source tree.

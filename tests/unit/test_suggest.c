@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Suggestions, from made-up days, and the replay of all sources. */
+#include "unit.h"
+
+#include "base/units.h"
+#include "watch/suggest.h"
+#include "watch/trial_run.h"
+
+#define SOURCES 2000
+
+static struct rf_prefix source_of(uint32_t number)
+{
+	return (struct rf_prefix){.version = 4, .length = 32, .word = {10 | number << 8}};
+}
+
+/* What an honest source uses at most in an hour: most of them little, in the day more. */
+static double honest(uint64_t *random, int hour)
+{
+	const double small = 1 + unit_random(random) % 40;
+	const double day = hour > 7 && hour < 20 ? 1.3 : 1;
+
+	return unit_random(random) % 200 ? small * day : small * 20 * day;
+}
+
+static void note(struct rf_suggest *suggest, uint32_t source, int hour, uint64_t share, double used)
+{
+	const struct rf_suggest_row row = {
+		.source = source_of(source),
+		.hour = hour,
+		.share = share,
+		.used = used,
+		.packets = used * 10,
+		.times256 = 2560,
+	};
+
+	assert_int_equal(rf_suggest_note(suggest, &row), 0);
+}
+
+/* A day, of which an hour may be poisoned by that many sources. */
+static struct rf_suggestion suggest_day(int poisoned, uint32_t attackers)
+{
+	struct rf_suggest suggest = {};
+	struct rf_suggestion found;
+	uint64_t random = unit_seed();
+
+	for (int hour = 0; hour < 24; hour++)
+		for (uint32_t source = 0; source < SOURCES; source++)
+			note(&suggest, source, hour, 1, honest(&random, hour));
+	for (uint32_t i = 0; i < attackers; i++)
+		note(&suggest, 1000000 + i, poisoned, 1, 60000);
+	assert_int_equal(rf_suggest_finish(&suggest, &found), 0);
+	rf_suggest_free(&suggest);
+	return found;
+}
+
+static void test_poisoned(void **state)
+{
+	const struct rf_suggestion clean = suggest_day(0, 0);
+
+	(void)state;
+	assert_int_equal(clean.hours, 24);
+	assert_true(clean.before_rounding > 1000 && clean.before_rounding < 2500);
+	for (int hour = 0; hour < 24; hour++) {
+		const struct rf_suggestion found = suggest_day(hour, 5000);
+		const double moved = found.before_rounding / clean.before_rounding;
+
+		assert_true(found.most == 60000 && moved > 0.9 && moved < 1.1);
+	}
+}
+
+static void test_rounding(void **state)
+{
+	struct rf_suggest suggest = {};
+	struct rf_suggestion found;
+
+	(void)state;
+	for (uint32_t i = 0; i < 999; i++)
+		note(&suggest, i, 0, 1, 38);
+	note(&suggest, 5000, 0, 1, 100);
+	assert_int_equal(rf_suggest_finish(&suggest, &found), 0);
+	assert_true(found.before_rounding == 76);
+	assert_int_equal(found.rate, 100);
+	assert_int_equal(found.row[0].rate, 50);
+	assert_int_equal(found.row[0].sources, 1);
+	assert_int_equal(found.row[0].named, 1);
+	/* 1000 packets in ten TIMEs, of which 50 pass in each; of 380 times 999 and 1000. */
+	assert_true(found.row[0].packets_ratio > 500 / 380620.0 - 1e-9 &&
+		    found.row[0].packets_ratio < 500 / 380620.0 + 1e-9);
+	assert_int_equal(found.row[1].sources, 0);
+	rf_suggest_free(&suggest);
+}
+
+static void test_share(void **state)
+{
+	struct rf_suggest suggest = {};
+	struct rf_suggestion found;
+
+	(void)state;
+	/* Each stands for 64, but for one that was among the worst. */
+	for (uint32_t i = 0; i < 100; i++)
+		note(&suggest, i, 0, 64, 10);
+	note(&suggest, 500, 0, 64, 2000);
+	note(&suggest, 500, 0, 1, 1000);
+	assert_int_equal(rf_suggest_finish(&suggest, &found), 0);
+	assert_true(found.sources == 6401 && found.quantile[3] == 10 && found.most == 2000);
+	rf_suggest_free(&suggest);
+}
+
+static void test_nothing(void **state)
+{
+	const struct rf_suggest suggest = {};
+	struct rf_suggestion found;
+
+	(void)state;
+	assert_int_equal(rf_suggest_finish(&suggest, &found), 0);
+	assert_true(found.sources == 0 && found.before_rounding == 0 && found.hours == 0);
+}
+
+/* ---- the replay of all sources ---- */
+
+#define WALL (1700000000 * SECOND)
+#define CELL_NS 33367187 /* of 31 cells in 1 s, at 1000 Hz */
+
+static struct rf_trial_run run_of(uint64_t rate)
+{
+	struct rf_trial_run run = {
+		.recorded = {.name = "all",
+			     .rate = 1000000,
+			     .window_ns = SECOND,
+			     .cells = 31,
+			     .per4 = 32,
+			     .per6 = 64},
+		.since_ns = WALL,
+		.until_ns = UINT64_MAX / 2,
+	};
+
+	run.limit = run.recorded;
+	run.limit.rate = rate;
+	return run;
+}
+
+/* Ten seconds of `each` packets a cell. */
+static void send(struct rf_trial_run *run, uint32_t source, uint64_t each)
+{
+	struct rf_cells_row row = {.source = source_of(source), .cell_ns = CELL_NS, .count = 31};
+	struct rf_error error = {};
+
+	for (int i = 0; i < 31; i++)
+		row.cell[i] = each;
+	for (int i = 0; i < 10; i++) {
+		row.first_ns = WALL + i * 31ULL * CELL_NS;
+		assert_int_equal(rf_trial_run_row(run, &row, &error), 0);
+	}
+}
+
+static void test_sources(void **state)
+{
+	struct rf_trial_run run = run_of(62);
+	struct rf_trial_result result;
+
+	(void)state;
+	send(&run, 1, 1);
+	send(&run, 2, 3);
+	send(&run, 300, 2);
+	rf_trial_run_end(&run, &result);
+	assert_true(result.is_exact && !result.is_estimate);
+	assert_int_equal(result.sources, 3);
+	assert_int_equal(result.charged, 310 * 6);
+	assert_int_equal(result.over_most, 1);
+	assert_int_equal(result.least, 310);
+	assert_int_equal(result.most, 310);
+	rf_trial_run_free(&run);
+}
+
+static void test_grouped(void **state)
+{
+	struct rf_trial_run run = run_of(62);
+	struct rf_trial_result result;
+
+	(void)state;
+	run.limit.per4 = 16;
+	send(&run, 1, 1);
+	send(&run, 1 | 1 << 8, 1);
+	send(&run, 2 | 1 << 8, 1);
+	rf_trial_run_end(&run, &result);
+	assert_int_equal(result.sources, 2);
+	assert_int_equal(result.charged, 930);
+	assert_true(result.most == 0);
+	rf_trial_run_free(&run);
+}
+
+static void test_from(void **state)
+{
+	struct rf_prefix ten = {.version = 4, .length = 32, .word = {10 | 2 << 8}};
+	struct rf_prefixes from = {&ten, 1, 1};
+	struct rf_trial_run run = run_of(31);
+	struct rf_trial_result result;
+
+	(void)state;
+	run.from = &from;
+	send(&run, 1, 5);
+	send(&run, 2, 2);
+	rf_trial_run_end(&run, &result);
+	assert_int_equal(result.charged, 620);
+	assert_int_equal(result.least, 310);
+	rf_trial_run_free(&run);
+}
+
+static void test_others(void **state)
+{
+	struct rf_trial_run run = run_of(100);
+	struct rf_trial_result result;
+	struct rf_prefix source;
+
+	(void)state;
+	send(&run, 1, 1);
+	for (uint32_t i = 0; i < 50; i++) {
+		source = source_of(1 + i); /* the first one has cells */
+		assert_int_equal(rf_trial_run_other(&run, &source, 4, 20, 200, 10 * SECOND), 0);
+	}
+	source = source_of(900);
+	assert_int_equal(rf_trial_run_other(&run, &source, 4, 400, 2000, 10 * SECOND), 0);
+	rf_trial_run_end(&run, &result);
+	assert_true(result.others == 200 && result.others_over == 4);
+	assert_true(result.others_dropped == 4000); /* 2000 but for 100 a second, four times */
+	assert_true(result.others_error > 3463 && result.others_error < 3465);
+	rf_trial_run_free(&run);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		UNIT_ROW("an hour of attack moves a day's suggestion by a tenth at most",
+			 test_poisoned),
+		UNIT_ROW("a suggestion is rounded up to 1, 2 or 5", test_rounding),
+		UNIT_ROW("a sampled source stands for its share", test_share),
+		UNIT_ROW("without a packet nothing is suggested", test_nothing),
+		UNIT_ROW("each source has a window of its own", test_sources),
+		UNIT_ROW("a coarser limit adds up the sources of a network", test_grouped),
+		UNIT_ROW("a narrower limit leaves the others out", test_from),
+		UNIT_ROW("the sample tells of sources without cells", test_others),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The replay of all sources of a limit: cells and peaks in, one result out. Sources whose cells are
+ * recorded give an interval; of the others, a sample gives an estimate. Pure.
+ */
+#ifndef RINGFENCE_TRIAL_RUN_H
+#define RINGFENCE_TRIAL_RUN_H
+
+#include "watch/replay.h"
+#include "watch/source_map.h"
+
+#define RF_TRIED_MAX 40000 /* sources; their states take 48 MiB */
+
+struct rf_tried;
+struct rf_other;
+
+struct rf_trial_run {
+	struct rf_limit limit, recorded; /* the new one, and the one whose cells these are */
+	const struct rf_prefixes *from;	 /* only sources in these; NULL: all */
+	uint64_t since_ns, until_ns;
+
+	struct rf_replay replay; /* once there is a row */
+	struct rf_source_map tried_map, other_map;
+	struct rf_tried **tried;
+	struct rf_other *other;
+	size_t tried_room, other_room;
+	uint64_t skipped; /* rows of other cells, and of sources for which there was no room */
+};
+
+struct rf_trial_result {
+	uint64_t charged, least, most;		 /* of the recorded sources */
+	uint64_t sources, over_least, over_most; /* recorded ones; those over the limit */
+	bool is_exact;
+	/* Not proven: rows of several sources have one name, or are differences of counters. */
+	bool is_estimate;
+	double others, others_over, others_dropped, others_error; /* one standard error */
+};
+
+/* 0, or an error of rf_replay_begin(), or -ENOMEM. */
+int rf_trial_run_row(struct rf_trial_run *run, const struct rf_cells_row *row,
+		     struct rf_error *error);
+/*
+ * All rows were taken: now come those of the sample. `used` is the most in the recorded limit's
+ * TIME, `packets` what came within `length_ns`; both in the limit's unit, as far as it is known.
+ */
+int rf_trial_run_other(struct rf_trial_run *run, const struct rf_prefix *source, uint64_t share,
+		       double used, uint64_t packets, uint64_t length_ns);
+void rf_trial_run_end(struct rf_trial_run *run, struct rf_trial_result *result);
+void rf_trial_run_free(struct rf_trial_run *run);
+
+#endif /* RINGFENCE_TRIAL_RUN_H */
