@@ -111,8 +111,8 @@ mapfile -t firsts < <(build/ringfence completion table | sed 's/[ :].*//' | sort
 check 'the table lists more than 10 first words' test "${#firsts[@]}" -gt 10
 offers 'ringfence ' "${firsts[@]}" dev --json --verbose --version
 completes 'ringfence lim' 'limit'
-completes 'ringfence limit ' 'add set change arm shadow del list'
-completes 'ringfence help limit ' 'add set change arm shadow del list'
+completes 'ringfence limit ' 'add set change arm shadow del list try'
+completes 'ringfence help limit ' 'add set change arm shadow del list try'
 completes 'ringfence help limit add ' ''
 completes 'ringfence deny l' 'list load'
 completes 'ringfence completion ' "bash zsh fish $common"
@@ -229,7 +229,7 @@ touch 'a$(touch made)' 'a b'
 is "$(bash_completes 'ringfence check a$')" 'a$(touch made)' 'bash completes a file name that has dollars and brackets'
 check 'completion runs no name of a file' test ! -e made
 printf '#!/bin/sh\ntouch made\n' >ringfence && chmod +x ringfence
-completes './ringfence limit ' 'add set change arm shadow del list'
+completes './ringfence limit ' 'add set change arm shadow del list try'
 check 'completion never runs the command that was typed' test ! -e made
 cd "$tree" || exit 1
 

@@ -141,6 +141,8 @@ seen report
 seen report report since -9m
 build/tests/recorder "$scratch/history" eth0 30 20 full || failed+='recorder '
 seen report report since -9m
+seen 'limit try' limit try all rate 100/1s since -9m
+seen suggest suggest since -9m
 seen 'history list'
 seen 'history check'
 seen 'history export' history export "$scratch/export.db"

@@ -39,6 +39,11 @@ int rf_cmd_limit_del(const struct rf_options *options, struct rf_words *words,
 int rf_cmd_limit_list(const struct rf_options *options, struct rf_words *words,
 		      struct rf_error *error);
 
+int rf_cmd_limit_try(const struct rf_options *options, struct rf_words *words,
+		     struct rf_error *error);
+int rf_cmd_suggest(const struct rf_options *options, struct rf_words *words,
+		   struct rf_error *error);
+
 int rf_cmd_allow_add(const struct rf_options *options, struct rf_words *words,
 		     struct rf_error *error);
 int rf_cmd_allow_del(const struct rf_options *options, struct rf_words *words,

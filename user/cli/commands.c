@@ -96,6 +96,16 @@ const struct rf_command_row rf_commands[RF_CMD_COUNT] = {
 			       NULL,
 			       {"limit list"},
 			       rf_cmd_limit_list},
+	[RF_CMD_LIMIT_TRY] =
+		{"Runs the recorded cells of a limit through another limit, and prints how many "
+		 "packets it would have dropped, as an interval that has the true number: where in "
+		 "a cell a packet came is not recorded. Parts that are not named stay as they are. "
+		 "Changes nothing. ringfence-watch records the cells of up to 512 sources for 2 "
+		 "hours; of the others a sample gives an estimate, marked '~'. Packets that the "
+		 "limit itself dropped are not in its cells.",
+		 NULL,
+		 {"limit try all rate 2k/1s", "limit try all rate 100k/1m since -2h until -1h"},
+		 rf_cmd_limit_try},
 	[RF_CMD_ALLOW_ADD] =
 		{"Packets from this network pass, whatever the limits and the deny list say, and "
 		 "are charged to nothing. For a prefix that is on the list already, the new time "
@@ -250,6 +260,15 @@ const struct rf_command_row rf_commands[RF_CMD_COUNT] = {
 		 NULL,
 		 {"report", "report since -2h", "report since 13:00 until 14:00"},
 		 rf_cmd_report},
+	[RF_CMD_SUGGEST] =
+		{"Prints how much of COUNT in TIME the sources use, how many would be over which "
+		 "rate, and the rate that leaves honest sources room: twice the median of the "
+		 "hours, of what 99.9 % of the sources stay below in each. Times of floods are "
+		 "left out. The history gives it, once ringfence-watch has recorded 24 hours with "
+		 "a limit, which may be a shadow; 'for' watches without a history.",
+		 NULL,
+		 {"suggest", "suggest limit probe since -36h", "suggest for 10m"},
+		 rf_cmd_suggest},
 	[RF_CMD_HISTORY_LIST] =
 		{"Prints the size of each history, how far its seconds, minutes and cells reach "
 		 "back, and the last times when nothing was recorded. ringfence-watch records a "

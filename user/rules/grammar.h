@@ -132,6 +132,21 @@ struct rf_capture {
 #define RF_ONE_IN_MAX (1U << 30)
 #define RF_CAPTURE_MOST_DEFAULT 1000 /* packets a second */
 
+/* suggest [limit NAME] [per TIME] [since TIME | for TIME] */
+struct rf_suggest_asked {
+	const char *limit;		   /* one of the words; NULL: not given */
+	uint64_t per_ns, for_ns, since_ns; /* 0: not given */
+};
+
+#define RF_TRY_WORDS 64
+
+/* limit try NAME … [since TIME [until TIME]] */
+struct rf_try {
+	const char *word[RF_TRY_WORDS]; /* what `change` has */
+	struct rf_change change;
+	uint64_t since_ns, until_ns; /* since 1970; 0: not given */
+};
+
 /* report [ID | since TIME [until TIME]] */
 struct rf_report {
 	const char *id;		     /* one of the words; NULL: none */
@@ -205,6 +220,11 @@ int rf_parse_capture(struct rf_words *words, struct rf_capture *capture, struct 
 int rf_parse_events(struct rf_words *words, struct rf_events_asked *asked, struct rf_error *error);
 /* Parses the words after `report`. */
 int rf_parse_report(struct rf_words *words, struct rf_report *report, struct rf_error *error);
+/* Parses the words after `suggest`. */
+int rf_parse_suggest(struct rf_words *words, struct rf_suggest_asked *asked,
+		     struct rf_error *error);
+/* Parses the words after `limit try`. `asked` must not move: it refers to itself. */
+int rf_parse_try(struct rf_words *words, struct rf_try *asked, struct rf_error *error);
 /* Parses the words after `metrics`; `path` stays as it is where there is no file. */
 int rf_parse_metrics(struct rf_words *words, const char **path, struct rf_error *error);
 /* Parses the words after `top`. */

@@ -340,6 +340,49 @@ const struct rf_option rf_show_options[] = {
 	{},
 };
 
+/* The words of a limit, as far as its cells tell what another limit would have done. */
+const struct rf_option rf_try_options[] = {
+	[RF_OPT_TRY_RATE] = {"rate", RF_KIND_RATE, "COUNT/TIME",
+			     .summary = "TIME no shorter than a cell of the limit", NAMES},
+	[RF_OPT_TRY_FROM] = {"from", RF_KIND_PREFIX, "PREFIX,…",
+			     .summary = "of the limit's sources, those in these networks", NAMES},
+	[RF_OPT_TRY_PER] = {"per", RF_KIND_LENGTH, "/N", .summary = "larger networks as one source",
+			    NAMES},
+	[RF_OPT_TRY_PER6] = {"per6", RF_KIND_LENGTH, "/N", .summary = "of IPv6", NAMES},
+	[RF_OPT_TRY_ALGORITHM] = {"algorithm", RF_KIND_WORD, .words = rf_algorithm_words, NAMES},
+	[RF_OPT_TRY_BURST] = {"burst", RF_KIND_COUNT, "COUNT", .summary = "of token and leaky",
+			      NAMES},
+	[RF_OPT_TRY_CELLS] = {"cells", RF_KIND_NUMBER, "N", .summary = "of sliding: 2-31", NAMES},
+	[RF_OPT_TRY_EDGE] = {"edge", RF_KIND_WORD, .words = rf_edge_words, NAMES},
+	[RF_OPT_TRY_SINCE] = {"since", RF_KIND_MOMENT, "TIME",
+			      .summary = "from then on (default: -1h). TIME: 14:02, "
+					 "2026-11-22T14:02, or a time back: -2h",
+			      NAMES},
+	[RF_OPT_TRY_UNTIL] = {"until", RF_KIND_MOMENT, "TIME",
+			      .summary = "no later than that (default: now)", NAMES},
+	{},
+};
+
+const struct rf_option rf_suggest_options[] = {
+	[RF_OPT_SUGGEST_LIMIT] = {"limit", RF_KIND_LIMIT, "NAME",
+				  .summary = "for the sources of this limit (default: the one with "
+					     "the most sources)",
+				  NAMES},
+	[RF_OPT_SUGGEST_PER] = {"per", RF_KIND_TIME, "TIME",
+				.summary = "COUNT in this TIME, that of a limit (default: that of "
+					   "the limit)",
+				NAMES},
+	[RF_OPT_SUGGEST_SINCE] = {"since", RF_KIND_MOMENT, "TIME",
+				  .summary =
+					  "from the history, from then on (default: -24h). TIME: "
+					  "14:02, 2026-11-22T14:02, or a time back: -2h",
+				  NAMES},
+	[RF_OPT_SUGGEST_FOR] = {"for", RF_KIND_TIME, "TIME",
+				.summary = "from what comes in now, for so long; without a history",
+				NAMES},
+	{},
+};
+
 const struct rf_option rf_report_options[] = {
 	{"since", RF_KIND_MOMENT, "TIME",
 	 .summary = "all that happened since then. TIME: 14:02, 2026-11-22T14:02, or a time back: "
@@ -401,6 +444,10 @@ const struct rf_syntax rf_syntax[RF_CMD_COUNT] = {
 			      {"", RF_KIND_LIMIT, "NAME"},
 			      rf_trial_options},
 	[RF_CMD_LIMIT_LIST] = {"limit list", "list the limits"},
+	[RF_CMD_LIMIT_TRY] = {"limit try",
+			      "what another limit would have dropped",
+			      {"", RF_KIND_LIMIT, "NAME"},
+			      rf_try_options},
 	[RF_CMD_ALLOW_ADD] = {"allow add", "never drop a network", PREFIX_OPERAND(RF_KIND_PREFIX),
 			      rf_for_options},
 	[RF_CMD_ALLOW_DEL] = {"allow del", "take a network off the list",
@@ -455,6 +502,8 @@ const struct rf_syntax rf_syntax[RF_CMD_COUNT] = {
 			   {"", RF_KIND_ID, "ID", .flags = RF_OPTION_MAY},
 			   rf_report_options,
 			   .flags = RF_OPTION_NAMES},
+	[RF_CMD_SUGGEST] = {"suggest", "which limit would be right", .options = rf_suggest_options,
+			    .flags = RF_OPTION_NAMES},
 	[RF_CMD_HISTORY_LIST] = {"history list", "what the histories reach back to",
 				 .flags = RF_OPTION_NAMES},
 	[RF_CMD_HISTORY_EXPORT] = {"history export", "copy a history into a file", FILE_OPERAND,

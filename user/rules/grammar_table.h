@@ -83,6 +83,7 @@ enum rf_command_id {
 	RF_CMD_LIMIT_SHADOW,
 	RF_CMD_LIMIT_DEL,
 	RF_CMD_LIMIT_LIST,
+	RF_CMD_LIMIT_TRY,
 	RF_CMD_ALLOW_ADD,
 	RF_CMD_ALLOW_DEL,
 	RF_CMD_ALLOW_LIST,
@@ -111,6 +112,7 @@ enum rf_command_id {
 	RF_CMD_CAPTURE,
 	RF_CMD_EVENTS,
 	RF_CMD_REPORT,
+	RF_CMD_SUGGEST,
 	RF_CMD_HISTORY_LIST,
 	RF_CMD_HISTORY_EXPORT,
 	RF_CMD_HISTORY_CHECK,
@@ -189,6 +191,29 @@ enum rf_newcomers_option {
 	RF_NEWCOMERS_OPTIONS,
 };
 
+/* What a limit that is tried may differ in, and when. */
+enum rf_try_option {
+	RF_OPT_TRY_RATE,
+	RF_OPT_TRY_FROM,
+	RF_OPT_TRY_PER,
+	RF_OPT_TRY_PER6,
+	RF_OPT_TRY_ALGORITHM,
+	RF_OPT_TRY_BURST,
+	RF_OPT_TRY_CELLS,
+	RF_OPT_TRY_EDGE,
+	RF_OPT_TRY_SINCE,
+	RF_OPT_TRY_UNTIL,
+	RF_TRY_OPTIONS,
+};
+
+enum rf_suggest_option {
+	RF_OPT_SUGGEST_LIMIT,
+	RF_OPT_SUGGEST_PER,
+	RF_OPT_SUGGEST_SINCE,
+	RF_OPT_SUGGEST_FOR,
+	RF_SUGGEST_OPTIONS,
+};
+
 enum rf_events_option {
 	RF_OPT_EVENTS_WATCH,
 	RF_OPT_SINCE,
@@ -227,6 +252,8 @@ extern const struct rf_option rf_events_options[RF_EVENTS_OPTIONS + 1];
 extern const struct rf_option rf_capture_options[RF_CAPTURE_OPTIONS + 1];
 extern const struct rf_option rf_report_options[];  /* since TIME, until TIME */
 extern const struct rf_option rf_metrics_options[]; /* file PATH */
+extern const struct rf_option rf_try_options[RF_TRY_OPTIONS + 1];
+extern const struct rf_option rf_suggest_options[RF_SUGGEST_OPTIONS + 1];
 
 /* Words that are values, by the number that stands for them. */
 extern const struct rf_option rf_algorithm_words[]; /* enum rf_algorithm */
