@@ -50,6 +50,11 @@ sees "^ringfence: TERM 'no-such-terminal': no such terminal is known here; 'top 
 leaves_terminal 1 'top on an unknown terminal fails'
 close_screen
 
+open_screen 80x24 "${utf8[@]}" -- top limit nosuch dev "$dev"
+sees "^ringfence: .*nosuch" 'a limit that is not there is an error, also on a terminal'
+leaves_terminal 1 'a limit that is not there shows no screen'
+close_screen
+
 # ---- what it shows ----
 
 flood src=192.0.2.66,count=100000000,rate=2000 src=192.0.2.67,count=1000000,rate=20

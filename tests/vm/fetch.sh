@@ -75,7 +75,7 @@ fetch_kernel() {
 fetch_root() {
 	local directory=build/vm/root/$architecture new
 	local packages=(bash busybox-static coreutils sed grep mawk iproute2 jq util-linux ethtool
-		bpftool libc6 libbpf-dev libxdp-dev libelf-dev zlib1g-dev libjansson-dev libmnl-dev libsqlite3-dev
+		bpftool libc6 libbpf-dev libxdp-dev libelf-dev zlib1g-dev libjansson-dev libmnl-dev libncurses-dev libsqlite3-dev
 		libcmocka-dev linux-libc-dev)
 
 	[ "$architecture" = amd64 ] && return

@@ -12,7 +12,7 @@
 #define BAR_WIDTH 6
 #define PERCENT_WIDTH 4
 #define NUMBER_WIDTH 7
-#define SINCE_WIDTH 6
+#define SINCE_WIDTH 7
 #define SOURCE_LEAST 15
 #define TALL 16 /* rows from which on all lines of the head are shown */
 #define FLAT 8	/* rows up to which there is nothing but the first line and sources */
@@ -243,8 +243,9 @@ static void put_since(struct rf_canvas *canvas, int row, int column, const struc
 	if (one->banned_ns == RF_FOREVER) { /* of the past: for how long is not known */
 		rf_canvas_put(canvas, row, column, RF_RED, "banned");
 	} else if (one->banned_ns) {
-		rf_format_for(one->banned_ns, text);
-		rf_canvas_putf(canvas, row, column, RF_RED, "ban %.12s", text);
+		rf_format_left(one->banned_ns, text);
+		rf_canvas_putf(canvas, row, column, RF_RED, "ban %.*s", (int)strcspn(text, " "),
+			       text);
 	} else if (one->dropped_since_ns) {
 		rf_format_left(now_ns - one->dropped_since_ns, text);
 		rf_canvas_put(canvas, row, column, RF_NORMAL, text);

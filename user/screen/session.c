@@ -9,6 +9,8 @@
 #include "base/time.h"
 #include "kernel/privileges.h"
 #include "rules/grammar_table.h"
+#include "rules/near.h"
+#include "rules/policy.h"
 #include "screen/session.h"
 
 /* An interface may have the name of another fence. */
@@ -65,6 +67,36 @@ static int find_dev(struct rf_session *session, const char *word, struct rf_erro
 	return 0;
 }
 
+/* The limit of the words must be one of the fence. */
+static int check_limit(struct rf_session *session, struct rf_error *error)
+{
+	const char *name = session->asked->top->limit;
+	struct rf_bank *bank = name ? malloc(sizeof(*bank)) : NULL;
+	int err = 0;
+
+	if (bank)
+		err = rf_fence_bank(rf_session_fence(session), bank, error);
+	if (bank && !err && rf_bank_find(bank, name) < 0)
+		err = rf_fail_no_limit(bank, name, "", error);
+	free(bank);
+	return err;
+}
+
+/* The first fence that can be shown; without one, the error of the last. */
+static int open_first(struct rf_session *session, struct rf_error *error)
+{
+	int err = -ENODEV;
+
+	for (session->fence = 0; session->fence < session->fences.count; session->fence++) {
+		err = open_scanner(session, error);
+		if (!err)
+			err = check_limit(session, error);
+		if (!err)
+			return 0;
+	}
+	return err;
+}
+
 int rf_session_open(struct rf_session *session, const struct rf_screen *asked,
 		    struct rf_error *error)
 {
@@ -84,7 +116,7 @@ int rf_session_open(struct rf_session *session, const struct rf_screen *asked,
 	err = asked->dev ? find_dev(session, asked->dev, error)
 			 : rf_fences_find(&session->fences, error);
 	session->view.has_more_fences = session->fences.count > 1;
-	return err ? err : open_scanner(session, error);
+	return err ? err : open_first(session, error);
 }
 
 void rf_session_close(struct rf_session *session)

@@ -41,7 +41,6 @@ struct rf_session {
 	struct rf_scanner *scanner;
 	struct rf_pace pace;
 	uint64_t due_ns; /* the next scan; by rf_time_awake() */
-	bool is_privileged;
 
 	struct rf_model live, past;
 	struct rf_model *model;	  /* that is shown, one of the two */
