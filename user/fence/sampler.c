@@ -47,7 +47,8 @@ static uint32_t tick_of(const struct rf_fence *fence)
 	return tick.tv_nsec > 0 && !tick.tv_sec ? tick.tv_nsec : 10000000;
 }
 
-int rf_fence_sample(struct rf_fence *fence, const struct rf_sampled *wanted, struct rf_error *error)
+int rf_fence_sample(const struct rf_fence *fence, const struct rf_sampled *wanted,
+		    struct rf_error *error)
 {
 	struct rf_sampling *sampling = &fence->config->sampling;
 	const uint64_t now = rf_fence_jiffies(fence);
@@ -68,7 +69,7 @@ int rf_fence_sample(struct rf_fence *fence, const struct rf_sampled *wanted, str
 	return 0;
 }
 
-void rf_fence_stop_sampling(struct rf_fence *fence)
+void rf_fence_stop_sampling(const struct rf_fence *fence)
 {
 	__atomic_store_n(&fence->config->is_sampling, 0, __ATOMIC_RELEASE);
 }

@@ -22,12 +22,12 @@ struct rf_sampled {
  * Begins to take these packets, or goes on. -EBUSY: somebody takes others. Only for a fence that
  * may be changed. Takes no lock, which a command would hold as long as it runs.
  */
-int rf_fence_sample(struct rf_fence *fence, const struct rf_sampled *wanted,
+int rf_fence_sample(const struct rf_fence *fence, const struct rf_sampled *wanted,
 		    struct rf_error *error);
 /* Does the program take samples? */
 bool rf_fence_is_sampling(const struct rf_fence *fence);
 /* Ends it at once, also for others, who begin anew when they see that. */
-void rf_fence_stop_sampling(struct rf_fence *fence);
+void rf_fence_stop_sampling(const struct rf_fence *fence);
 
 /* A reader of samples; there may be any number of them, also of a fence that may only be read. */
 struct rf_sample_reader {
