@@ -145,7 +145,7 @@ completes 'ringfence ban' 'bans'
 offers 'ringfence bans ' list --json
 completes 'ringfence allow add 192.0.2.1 ' "for $common"
 completes 'ringfence allow add 2001:db8::/32 ' "for $common"
-completes 'ringfence top ' "at by limit within $common"
+completes 'ringfence top ' "at by limit sample within $common"
 completes 'ringfence events ' "watch since until of from $common"
 completes 'ringfence events of f' 'flood_started flood_ended'
 completes 'ringfence events of ban_ended,f' 'ban_ended,flood_started ban_ended,flood_ended'
@@ -158,7 +158,7 @@ completes 'ringfence capture ' 'write'
 completes 'ringfence capture write f one ' in
 completes 'ringfence capture write f one in 5 reason no' 'no_limit non_ip no_window'
 completes 'ringfence top 5 by ' 'drops rate used'
-completes 'ringfence top by rate ' "at limit within $common"
+completes 'ringfence top by rate ' "at limit sample within $common"
 completes 'ringfence top limit o' 'only'
 completes 'ringfence stats ' "at reasons reset total watch $common"
 completes 'ringfence apply README.md ' "confirm $common"

@@ -39,7 +39,8 @@ static void words_of_the_grammar_are_names(void **state)
 		"from file per per6 shadow count rejected exact ban del list allow deny for "
 		"load newcomers then open closed aggregate off attach fence mode native "
 		"generic sources leases chain replace detach adopt status stats "
-		"watch metrics events of source_limited top show save apply check diff doctor help "
+		"watch metrics events of source_limited top sample show save apply check diff "
+		"doctor help "
 		"bans unban "
 		"any tcp syn udp icmp other all completion bash zsh fish name";
 	struct rf_error error;

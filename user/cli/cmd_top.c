@@ -11,6 +11,7 @@
 #include "cli/recorded.h"
 #include "cli/show.h"
 #include "cli/source_table.h"
+#include "cli/top_unseen.h"
 #include "fence/fence.h"
 #include "rules/near.h"
 #include "rules/policy.h"
@@ -140,6 +141,8 @@ static int show_top(const struct rf_fence *fence, const void *context, json_t **
 		if (!json && !rows.count)
 			print_none(&bans.rules, top);
 	}
+	if (!err)
+		err = rf_top_unseen(fence, top, json ? *json : NULL, error);
 	rf_bans_free(&bans);
 	rf_source_rows_free(&rows);
 	return err;
@@ -148,7 +151,8 @@ static int show_top(const struct rf_fence *fence, const void *context, json_t **
 /* On a terminal, unless it is asked to print. */
 static bool is_screen(const struct rf_options *options, const struct rf_top *top)
 {
-	return !top->has_rows && !top->at_ns && !options->json && rf_terminal_is_fit();
+	return !top->has_rows && !top->at_ns && !top->sample_ns && !options->json &&
+	       rf_terminal_is_fit();
 }
 
 int rf_cmd_top(const struct rf_options *options, struct rf_words *words, struct rf_error *error)

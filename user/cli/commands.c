@@ -211,9 +211,10 @@ const struct rf_command_row rf_commands[RF_CMD_COUNT] = {
 			 rf_cmd_page},
 	[RF_CMD_TOP] =
 		{"Prints the N sources (default: 10) that come first. On a terminal and without "
-		 "N, shows a screen, which goes on until 'q'; '?' there explains its keys.",
+		 "N, shows a screen, which goes on until 'q'; '?' there explains its keys. Rows "
+		 "with ~ are estimates, of sources that have no window: see 'sample'.",
 		 NULL,
-		 {"top 20 by rate", "top at -10m"},
+		 {"top 20 by rate", "top sample 2s", "top at -10m"},
 		 rf_cmd_top},
 	[RF_CMD_SHOW] = {"Prints what happens to the next packet of the source, and why; then how "
 			 "much of each limit it has used, cell by cell. With a PREFIX, prints what "

@@ -88,7 +88,7 @@ struct rf_attach {
 	bool replace;	     /* remove another program first */
 };
 
-/* top [N] [by drops|rate|used] [limit NAME] [within PREFIX] */
+/* top [N] [by drops|rate|used] [limit NAME] [within PREFIX] [sample TIME] [at TIME] */
 enum rf_order {
 	RF_BY_DROPS,
 	RF_BY_RATE,
@@ -102,7 +102,8 @@ struct rf_top {
 	const char *limit; /* one of the words; NULL: every limit */
 	bool is_within;
 	struct rf_prefix within;
-	uint64_t at_ns; /* since 1970; 0: now */
+	uint64_t at_ns;	    /* since 1970; 0: now */
+	uint64_t sample_ns; /* take samples that long; 0: do not */
 };
 
 /* events [watch] [since TIME] [until TIME] [of TYPE,…] [from PREFIX] */

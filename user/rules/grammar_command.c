@@ -387,6 +387,26 @@ static int parse_within(const char *value, void *into, struct rf_error *error)
 	return rf_parse_prefix(value, &top->within, error);
 }
 
+static int parse_sample(const char *value, void *into, struct rf_error *error)
+{
+	struct rf_top *top = into;
+
+	return rf_parse_time_in(value, "time to take samples", RF_NS_PER_S, 60 * RF_NS_PER_S,
+				"1s-60s", &top->sample_ns, error);
+}
+
+/* The history has no samples, and no limit has a source without a window. */
+static int check_top(const struct rf_top *top, struct rf_error *error)
+{
+	if (top->sample_ns && top->at_ns)
+		return rf_error_usage(error, "'sample': samples are of packets that come now; "
+					     "leave out 'at'");
+	if (top->sample_ns && top->limit)
+		return rf_error_usage(error, "'sample': a source without a window is of no limit; "
+					     "leave out 'limit'");
+	return 0;
+}
+
 static int parse_top_at(const char *value, void *into, struct rf_error *error)
 {
 	return parse_moment(value, &((struct rf_top *)into)->at_ns, error);
@@ -395,9 +415,8 @@ static int parse_top_at(const char *value, void *into, struct rf_error *error)
 int rf_parse_top(struct rf_words *words, struct rf_top *top, struct rf_error *error)
 {
 	static const rf_option_parser parsers[RF_TOP_OPTIONS] = {
-		[RF_OPT_BY] = parse_by,
-		[RF_OPT_TOP_LIMIT] = parse_top_limit,
-		[RF_OPT_WITHIN] = parse_within,
+		[RF_OPT_BY] = parse_by,		[RF_OPT_TOP_LIMIT] = parse_top_limit,
+		[RF_OPT_WITHIN] = parse_within, [RF_OPT_SAMPLE] = parse_sample,
 		[RF_OPT_TOP_AT] = parse_top_at,
 	};
 	const char *next = rf_words_peek(words);
@@ -412,5 +431,7 @@ int rf_parse_top(struct rf_words *words, struct rf_top *top, struct rf_error *er
 						 RF_TOP_MAX, &top->rows, error);
 	if (!err)
 		err = rf_parse_options(rf_top_options, parsers, words, top, &given, error);
-	return err ? err : rf_words_end(words, error);
+	if (!err)
+		err = rf_words_end(words, error);
+	return err ? err : check_top(top, error);
 }

@@ -331,6 +331,13 @@ const struct rf_option rf_top_options[] = {
 			      .summary = "only the sources of this limit"},
 	[RF_OPT_WITHIN] = {"within", RF_KIND_PREFIX, "PREFIX",
 			   .summary = "only the sources in this network"},
+	[RF_OPT_SAMPLE] =
+		{"sample", RF_KIND_TIME, "TIME",
+		 .summary =
+			 "also the sources without a window: listed, new, or matched by no limit. "
+			 "Takes samples of packets for TIME, 1s-60s, and estimates their rates. "
+			 "Needs the right to change the fence",
+		 NAMES},
 	[RF_OPT_TOP_AT] = {"at", RF_KIND_MOMENT, "TIME", .summary = AT_SUMMARY, NAMES},
 	{},
 };

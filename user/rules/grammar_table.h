@@ -180,6 +180,7 @@ enum rf_top_option {
 	RF_OPT_BY,
 	RF_OPT_TOP_LIMIT,
 	RF_OPT_WITHIN,
+	RF_OPT_SAMPLE,
 	RF_OPT_TOP_AT,
 	RF_TOP_OPTIONS,
 };
