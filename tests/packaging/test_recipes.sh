@@ -19,7 +19,7 @@ make_quietly() {
 building() { # COLUMN
 	awk -F ' *[|] *' -v column="$1" '
 		/^## / { on = $0 == "## To build" }
-		on && /^[|]/ && !/^[|](-|[^|]*[|] pkg-config )/ { print $(column + 1), $3 }' "$table"
+		on && $(column + 1) && /^[|]/ && !/^[|](-|[^|]*[|] pkg-config )/ { print $(column + 1), $3 }' "$table"
 }
 
 # A spec file of empty packages that provide what the packages of a distribution do.
@@ -90,7 +90,7 @@ linked=$(sed -n 's/^\(DAEMON_\)\?LIBS = .*--libs \(.*\))$/\2/p' Makefile)
 # ---- rpm ----
 
 rpm_is_whole() { # NAME SBINDIR RECOMMENDED SUGGESTED
-	local package watch both name
+	local package watch both name file
 
 	package=$(echo build/rpm/RPMS/*/ringfence-[0-9]*.rpm)
 	watch=$(echo build/rpm/RPMS/*/ringfence-watch-*.rpm)
@@ -100,8 +100,10 @@ rpm_is_whole() { # NAME SBINDIR RECOMMENDED SUGGESTED
 	unpack "${both[@]}"
 	is_whole "$1" "$2"
 	for name in $linked; do
-		matches "$(rpm -qp --requires "${both[@]}" | grep -F "lib${name#lib}.so" | head -n 1)" \
-			"lib${name#lib}\.so\..*" "$1: the packages require $name"
+		file=lib${name#lib}.so
+		[ "$name" = zlib ] && file=libz.so
+		matches "$(rpm -qp --requires "${both[@]}" | grep -F "$file" | head -n 1)" \
+			"${file//./\\.}\..*" "$1: the packages require $name"
 	done
 	is "$(rpm -qp --requires "$package" | grep -E 'python|/env$')" '' "$1: the package does not require Python"
 	is "$(rpm -qp --recommends --suggests "$package" | xargs)" "$3 $4 python3" "$1: the package recommends ip"
