@@ -120,6 +120,12 @@ press '<' '<' '<'
 sees 'the history of fence .* begins at' 'before the history there is a sentence'
 press Escape Escape
 sees 'LIVE' 'Escape goes back to now'
+sees '^> 192' 'the sources are there again'
+press w
+sees '^limit try all rate 100/1s since -10m dev ' 'w tries twice the COUNT on the history'
+sees 'would have dropped [0-9,]+' 'w shows what that would have dropped'
+press Escape
+sees '^> 192' 'Escape leaves that page'
 press q
 leaves_terminal 0 'q quits after the past'
 close_screen

@@ -96,6 +96,23 @@ static void the_list_in_ascii_and_40_columns(void **state)
 		     "Enter window  d deny  a allow  ? help\n");
 }
 
+/* By its longest unit, so that no digit is cut off. */
+static void a_ban_is_shown_with_its_rest(void **state)
+{
+	struct page page;
+	char *text;
+
+	(void)state;
+	begin(&page, 16, 80, true);
+	page.model.row[1].banned_ns = 3541 * SECOND;
+	rf_paint_list(&page.canvas, &page.view);
+	text = rf_canvas_text(&page.canvas);
+	assert_non_null(strstr(text, "██████  ban 59m\n"));
+	free(text);
+	rf_canvas_free(&page.canvas);
+	rf_model_free(&page.model);
+}
+
 static void columns_give_way_to_the_source(void **state)
 {
 	const int widths[] = {200, 80, 60, 40, 30, 10};
@@ -262,6 +279,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_list_in_80_columns),
 		cmocka_unit_test(the_list_in_ascii_and_40_columns),
+		cmocka_unit_test(a_ban_is_shown_with_its_rest),
 		cmocka_unit_test(columns_give_way_to_the_source),
 		cmocka_unit_test(every_size_is_painted),
 		cmocka_unit_test(cells_stand_against_count),
