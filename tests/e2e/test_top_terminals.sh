@@ -113,6 +113,15 @@ press Escape
 close_screen
 is "$(ringfence deny list --json dev "$dev" | jq '.prefixes | length')" 0 'nothing was denied'
 
+# As sudo does: only the parent has the variable.
+# shellcheck disable=SC2016 # that shell expands them
+open_screen 80x24 "${utf8[@]}" 'SSH_CONNECTION=192.0.2.66 50000 198.51.100.1 22' \
+	sh -c 'env -u SSH_CONNECTION "$0" "$@"; exit "$?"' -- top dev "$dev"
+sees '^> 192\.0\.2\.66' 'top runs over SSH, under sudo'
+press d
+sees '192\.0\.2\.66 is where your own SSH session comes from' 'top warns under sudo as well'
+close_screen
+
 # ---- raise ----
 
 limits() {
