@@ -125,7 +125,8 @@ static struct rf_trial_run run_of(uint64_t rate)
 {
 	struct rf_trial_run run = {
 		.recorded = {.name = "all",
-			     .rate = 1000000,
+			     .rate = 50000,
+			     .flags = RF_EXACT,
 			     .window_ns = SECOND,
 			     .cells = 31,
 			     .per4 = 32,

@@ -18,11 +18,13 @@
 #include "watch/suggest.h"
 
 #define HOUR_NS (3600 * RF_NS_PER_S)
-#define WHOLE_DAY 23 /* hours that begin in 24 h, with one that was left out */
+#define DAY_NS (24 * HOUR_NS - 60 * RF_NS_PER_S) /* an interval or two may be late */
+#define HOURS_LEAST 12				 /* of a day, that were not left out */
 #define INTERVAL_NS (10 * RF_NS_PER_S)
 #define FLOODS_MAX 64
 #define SCANS_LEAST_NS (100 * RF_NS_PER_MS)
-#define PROBE "limit add probe rate 1M/1s shadow"
+/* Cells of a COUNT below 65535 are not rounded. */
+#define PROBE "limit add probe rate 50k/1s shadow"
 
 struct flood {
 	uint64_t from_ns, to_ns;
@@ -34,6 +36,7 @@ struct suggesting {
 	struct rf_ruleset rules;
 	struct rf_definition limit; /* whose sources were seen */
 	uint64_t from_ns, to_ns;
+	uint64_t first_ns; /* when the first source was recorded; 0: none was */
 	struct flood flood[FLOODS_MAX];
 	int floods;
 	struct rf_suggest suggest;
@@ -94,7 +97,7 @@ static int fail_time(uint64_t per_ns, struct rf_error *error)
 	return rf_error_failed(error, -ENODATA,
 			       "'per %s': no limit has this TIME, and peaks are only known for the "
 			       "TIME of a limit; add one as a shadow: ringfence limit add probe-%s "
-			       "rate 1M/%s shadow",
+			       "rate 50k/%s shadow",
 			       time, time, time);
 }
 
@@ -171,6 +174,8 @@ static int note_peak(void *context, const struct rf_recorded_peak *peak)
 		.times256 = times256(limit, INTERVAL_NS),
 	};
 
+	if (!suggesting->first_ns)
+		suggesting->first_ns = peak->time_ns;
 	if (is_flooded(suggesting, peak->time_ns))
 		return 0;
 	return rf_suggest_note(&suggesting->suggest, &row);
@@ -321,7 +326,8 @@ static void print_rates(const struct suggesting *suggesting)
 
 static bool is_enough(const struct suggesting *suggesting)
 {
-	return suggesting->found.hours >= WHOLE_DAY;
+	return suggesting->first_ns && suggesting->to_ns - suggesting->first_ns >= DAY_NS &&
+	       suggesting->found.hours >= HOURS_LEAST;
 }
 
 static void print_text(const struct suggesting *suggesting)

@@ -8,6 +8,7 @@
 #include "rules/policy.h"
 #include "watch/replay.h"
 
+#define CREDITS_PART RF_CREDITS_PER_SPENT
 #define FIRST_CELL (1U << 20) /* the number of the first cell: none before it is negative */
 
 /* Lengths of time in 1/256 ns: of cells in parts of ticks, too, they are whole numbers. */
@@ -311,6 +312,8 @@ int rf_replay_begin(struct rf_replay *replay, const struct rf_limit *limit,
 	if (err)
 		return err;
 	read_spans(limit, recorded, cell_ns, tick_ns, &spans);
+	replay->rounding = ((1ULL << then.used_shift) - 1) << then.unit_shift;
+	replay->has_credits = recorded->algorithm == RF_SLIDING && !(recorded->flags & RF_EXACT);
 	if (tick_ns && has_same_cells(&policy, &then))
 		make_same(replay, limit, &policy);
 	else if (rf_is_bucket(&policy))
@@ -320,6 +323,7 @@ int rf_replay_begin(struct rf_replay *replay, const struct rf_limit *limit,
 		make_fixed(replay, limit, &policy, &spans);
 	else
 		make_windows(replay, limit, &policy, &spans);
+	replay->is_exact &= !replay->rounding && !replay->has_credits;
 	return 0;
 }
 
@@ -429,12 +433,30 @@ static uint64_t find_number(const struct rf_replay *replay, struct rf_replayed *
 	return apart < 0 ? replayed->next : replayed->next + apart;
 }
 
+/* What came in the cell at least. */
+static uint64_t least_of(const struct rf_replay *replay, uint64_t count, uint64_t before)
+{
+	const uint64_t credits = replay->has_credits ? (count + before) / CREDITS_PART : 0;
+	const uint64_t least = count > replay->rounding ? count - replay->rounding : 1;
+
+	return least > credits ? least - credits : 0;
+}
+
 static void take_cell(const struct rf_replay *replay, struct rf_replayed *replayed, uint64_t number,
 		      uint64_t count)
 {
-	replayed->charged += count;
-	for (int i = 0; i < RF_BOUNDS; i++)
-		replayed->passed[i] += admit(&replay->run[i], &replayed->window[i], number, count);
+	const uint64_t counts[RF_BOUNDS] = {
+		[RF_LENIENT] = least_of(replay, count, replayed->before),
+		[RF_STRICT] = count,
+	};
+
+	for (int i = 0; i < RF_BOUNDS; i++) {
+		if (!counts[i])
+			continue;
+		replayed->charged[i] += counts[i];
+		replayed->passed[i] +=
+			admit(&replay->run[i], &replayed->window[i], number, counts[i]);
+	}
 }
 
 void rf_replay_row(const struct rf_replay *replay, struct rf_replayed *replayed,
@@ -451,6 +473,7 @@ void rf_replay_row(const struct rf_replay *replay, struct rf_replayed *replayed,
 
 		if (row->cell[i] && time_ns >= since_ns && time_ns < until_ns)
 			take_cell(replay, replayed, number + i, row->cell[i]);
+		replayed->before = row->cell[i];
 	}
 	replayed->next = number + row->count;
 	replayed->end_ns = row->first_ns + row->count * replay->cell_ns;
@@ -458,10 +481,10 @@ void rf_replay_row(const struct rf_replay *replay, struct rf_replayed *replayed,
 
 uint64_t rf_replay_least(const struct rf_replayed *replayed)
 {
-	return replayed->charged - replayed->passed[RF_LENIENT];
+	return replayed->charged[RF_LENIENT] - replayed->passed[RF_LENIENT];
 }
 
 uint64_t rf_replay_most(const struct rf_replayed *replayed)
 {
-	return replayed->charged - replayed->passed[RF_STRICT];
+	return replayed->charged[RF_STRICT] - replayed->passed[RF_STRICT];
 }

@@ -21,6 +21,11 @@
  * make it, and, where TIME has many cells, 1/64 of TIME at each end. A bucket is compared with one
  * that is larger, or smaller, by what flows in a cell. Where the new limit has the very cells of
  * the recorded one, the limiter itself runs over them, and both ends are the same.
+ *
+ * A cell has what was charged, which may be more than what came: credits that a CPU took in advance
+ * and did not spend, 1/64 of what passed in the cell and the one before; and where COUNT is 65535
+ * or more, what a closed cell is rounded up by. More packets never lead to fewer drops, so the
+ * lenient limiter gets each cell without these, and the strict one with them.
  */
 #ifndef RINGFENCE_REPLAY_H
 #define RINGFENCE_REPLAY_H
@@ -59,7 +64,9 @@ union rf_replay_window {
 struct rf_replay {
 	struct rf_replay_run run[RF_BOUNDS];
 	uint64_t cell_ns;
-	bool is_exact; /* both ends are the same */
+	uint64_t rounding; /* a recorded cell may have so much too much, */
+	bool has_credits;  /* and credits */
+	bool is_exact;	   /* both ends are the same */
 };
 
 /* A source on its way through the cells. All zeros: nothing was seen yet. */
@@ -67,7 +74,8 @@ struct rf_replayed {
 	union rf_replay_window window[RF_BOUNDS];
 	uint64_t next;	 /* the number of the next cell; 0: none was seen */
 	uint64_t end_ns; /* of the last cell, since 1970 */
-	uint64_t charged, passed[RF_BOUNDS];
+	uint64_t before; /* what the last cell had */
+	uint64_t charged[RF_BOUNDS], passed[RF_BOUNDS];
 	bool is_mixed; /* rows overlapped: several sources have one name, or the clock was set */
 };
 

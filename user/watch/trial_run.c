@@ -254,7 +254,7 @@ void rf_trial_run_end(struct rf_trial_run *run, struct rf_trial_result *result)
 			flush(run, tried, tried->buffer->count);
 		least = rf_replay_least(&tried->replayed);
 		most = rf_replay_most(&tried->replayed);
-		result->charged += tried->replayed.charged;
+		result->charged += tried->replayed.charged[RF_STRICT];
 		result->least += least;
 		result->most += most;
 		result->over_least += least > 0;

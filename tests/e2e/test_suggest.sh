@@ -1,0 +1,128 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0
+# From a fresh fence to a limit: 'suggest' says what to type, sees real sources, and suggests a
+# shadow; what that shadow counts afterwards lies in what 'limit try' says of the recorded cells.
+#
+#   outside                            inside
+#   out0  ---------- wire 0 -------->  ${port[0]}  a fence, recorded by the daemon
+
+# shellcheck disable=SC2317 # functions are called by check and eventually
+# shellcheck source=tests/e2e/private.sh
+source "$(dirname "$0")/private.sh"
+# shellcheck source=tests/e2e/lib.sh
+source "$(dirname "$0")/lib.sh"
+
+gid=$(getent group ringfence | cut -d: -f3)
+member="setpriv --reuid=60712 --regid=60712 --groups=$gid --bounding-set=-all --inh-caps=-all"
+log=$scratch/log history=$scratch/own/history
+export RINGFENCE_HISTORY=$history
+chmod 755 "$scratch"
+install -m 755 build/ringfence-watch "$scratch/watch"
+install -d -o 60712 "$scratch/own"
+mkdir -p /run/ringfence /etc/ringfence
+mount -t bpf -o mode=0700 bpf /run/ringfence || bail 'cannot mount a bpffs at /run/ringfence'
+printf 'listen off\njournal off\nsources full\nhistory %s\n' "$history" >/etc/ringfence/watch.conf
+
+send() { # SOURCE COUNT RATE
+	outside build/tests/traffic send dev out0 to 02:00:00:00:00:02 flow "src=$1,count=$2,rate=$3" >/dev/null
+}
+
+would_drop() { # LIMIT
+	ringfence stats --json | jq ".limits[]? // .fences[0].limits[] | select(.name == \"$1\") | .would_drop"
+}
+
+tried() { # WORD…: [least, most]
+	ringfence limit try "$@" --json | jq -c '[.dropped_least, .dropped_most]'
+}
+
+has_cells() { # SOURCES SINCE: so many are recorded
+	[ "$(ringfence limit try probe rate 1/1s since "$2" --json 2>/dev/null | jq .sources)" -ge "$1" ]
+}
+
+make_network 1
+use "$half"
+
+# ---- a fresh fence ----
+
+ringfence attach "${port[0]}" >"$log" || bail "attach: $(<"$log")"
+build=$shipped
+is "$(ringfence suggest | head -n 1)" 'first:  ringfence limit add probe rate 50k/1s shadow' \
+	'on a fresh fence the first line says what to type'
+is "$(ringfence suggest --json | jq -r '.command')" 'limit add probe rate 50k/1s shadow' 'JSON says so, too'
+is "$(ringfence suggest for 2s | head -n 1)" 'first:  ringfence limit add probe rate 50k/1s shadow' \
+	'so does one that is to watch'
+# shellcheck disable=SC2046 # words
+check 'that command can be typed' ringfence $(ringfence suggest --json | jq -r .command) >"$log"
+fails 'without a history, the daemon is named' 1 \
+	"ringfence: no history in $history; ringfence-watch records one: 'systemctl enable --now ringfence-watch'" \
+	ringfence suggest
+
+# ---- watching what comes in ----
+
+start outside build/tests/traffic send dev out0 to 02:00:00:00:00:02 \
+	flow src=192.0.2.66,count=4000000000,rate=300 flow src=192.0.2.1,count=4000000000,rate=40 \
+	flow src=192.0.2.2,count=4000000000,rate=20 >"$log"
+sender_pid=$started_pid
+ringfence suggest for 5s --json >"$scratch/found"
+stop TERM "$sender_pid"
+is "$(jq -c '[.sources, .limit, .enough, (.most >= 250 and .most < 500)]' "$scratch/found")" '[3,"probe",false,true]' \
+	'it sees each source, and the most that one used'
+suggested=$(jq -r .suggested "$scratch/found")
+check 'it suggests twice that, rounded to 1, 2 or 5' test "$suggested" = 1000
+is "$(jq -r .command "$scratch/found")" 'limit add all rate 1k/1s shadow' 'and the command of the shadow'
+
+# ---- the shadow, and the replay ----
+
+# shellcheck disable=SC2086 # words
+start inside $member "$scratch/watch" >"$log" 2>&1
+check 'the daemon starts' eventually grep -q '^fence' "$log"
+sleep 2.5 # what comes from now on is new to it
+# shellcheck disable=SC2046 # words
+ringfence $(jq -r .command "$scratch/found") || bail 'cannot add the shadow'
+since=$(date +%FT%T)
+sleep 1.2
+send 192.0.2.66 9000 3000
+send 192.0.2.1 200 100
+check 'the cells of both sources are recorded' eventually has_cells 2 "$since"
+sleep 3
+dropped=$(would_drop all)
+check 'the suggested shadow counts what is over it' test "$dropped" -gt 3000
+result=$(tried probe rate 1k/1s since "$since")
+echo "# the shadow counted $dropped, limit try says $result"
+check 'what the shadow counts is what limit try says' \
+	eval 'jq -e --argjson dropped "$dropped" ".[0] <= \$dropped and \$dropped <= .[1]" <<<"$result" >"$log"'
+is "$(tried probe rate 1k/1s from 192.0.2.1 since "$since")" '[0,0]' 'from chooses a source'
+matches "$(ringfence limit try probe rate 1k/1s since "$since")" '.*would have dropped .* of [0-9,]+ packets, of 1 of 2 recorded sources.*' \
+	'as text it says how many sources'
+wide=$(tried probe rate 900/1500ms algorithm token since "$since")
+check 'another algorithm gives an interval' eval 'jq -e ".[0] > 0 and .[0] < .[1]" <<<"$wide" >"$log"'
+
+# ---- what cannot be told ----
+
+fails 'packets that were not told apart are not recorded' 1 \
+	'ringfence: not recorded; add this as a shadow: ringfence limit add probe-2 rate 5/1s match tcp shadow' \
+	ringfence limit try probe rate 5/1s match tcp
+matches "$(describe ringfence limit try probe rate 5/1ms)" $'exit 1\n\nstderr: ringfence: not recorded: TIME is too short: .*probe-2 rate 5/1ms shadow' \
+	'a TIME that is shorter than a cell is not recorded'
+matches "$(describe ringfence limit try none rate 5/1s)" $'exit 1\n\nstderr: ringfence: limit \'none\': it does not exist.*' \
+	'a limit that does not exist is named'
+fails 'nothing to try' 2 "ringfence: 'probe': nothing to change; name a part, like 'rate 200/1s' or 'no from'" \
+	ringfence limit try probe
+matches "$(describe ringfence suggest per 10s)" $'exit 1\n\nstderr: ringfence: \'per 10s\': no limit has this TIME.*limit add probe-10s rate 50k/10s shadow' \
+	'a TIME that no limit has is named, with the shadow to add'
+fails 'since and for exclude each other' 2 \
+	"ringfence: 'since' reads the history, and 'for' what comes in now; leave out one of them" \
+	ringfence suggest since -1h for 5s
+
+# ---- from a history ----
+
+rm -rf "$scratch/made" && mkdir "$scratch/made"
+export RINGFENCE_HISTORY=$scratch/made
+build/tests/recorder "$RINGFENCE_HISTORY" eth0 93600 93600 full 10 || bail 'cannot record a history'
+found=$(ringfence suggest since -26h)
+matches "$found" '400 sources, any 1s: .*left out: [^ ]* [0-9:]+-[0-9:]+ \(flood eth0-6561f\).*suggested [0-9]+k?/1s; first:  ringfence limit add all-2 rate .* shadow' \
+	'of a day with a flood the flood is left out, and a rate suggested'
+is "$(ringfence suggest since -26h --json | jq -c '[.enough, .left_out[0].id, (.hours >= 17 and .hours <= 20), (.most < 1000)]')" \
+	'[true,"eth0-6561f",true,true]' 'its sources are not in the table'
+matches "$(ringfence suggest since -2h)" '.*so far .*, after less than 24 hours; .*' 'two hours give a rate so far'
+done_testing
