@@ -34,10 +34,10 @@ static void choose_intervals(struct summing *summing)
 {
 	struct rf_db *db = &summing->reader->db;
 	const int64_t all =
-		rf_db_int(db, 0, "SELECT count(*) FROM samples WHERE time > ? AND time <= ?", "ii",
-			  summing->from, summing->to);
+		rf_db_int(db, 0, "SELECT count(*) FROM samples WHERE time > ? AND time - ms < ?",
+			  "ii", summing->from, summing->to);
 	sqlite3_stmt *stmt = rf_db_begin(
-		db, "SELECT scan, time FROM samples WHERE time > ? AND time <= ? ORDER BY time",
+		db, "SELECT scan, time FROM samples WHERE time > ? AND time - ms < ? ORDER BY time",
 		"ii", summing->from, summing->to);
 	uint64_t row = 0;
 
@@ -120,7 +120,8 @@ static void add_interval(struct summing *summing, int interval)
 {
 	struct rf_db *db = &summing->reader->db;
 	const int64_t scan = summing->interval[interval], span = summing->to - summing->from;
-	const int bar = (summing->ends[interval] - 1 - summing->from) * RF_GRAPH_BARS / span;
+	const int64_t at = (summing->ends[interval] - 1 - summing->from) * RF_GRAPH_BARS / span;
+	const int bar = at < RF_GRAPH_BARS ? at : RF_GRAPH_BARS - 1; /* it ends behind the range */
 	sqlite3_stmt *stmt = rf_db_begin(
 		db,
 		"SELECT source, number, passed, dropped, would_drop, used, banned FROM sources "

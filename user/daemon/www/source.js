@@ -70,6 +70,7 @@ function showSource() {
 	box.hidden = !view.source;
 	if (!view.source)
 		return;
+	const hadFocus = document.activeElement.id === 'source-title';
 	const close = make('button', {type: 'button', id: 'close', 'aria-keyshortcuts': 'Escape'}, 'Close');
 	const parts = [make('h2', {id: 'source-title', tabindex: '-1'}, view.source, close)];
 	const row = sourceRows().find((one) => one.source === view.source);
@@ -83,6 +84,8 @@ function showSource() {
 		parts.push(...sourceParts());
 	parts.push(make('h3', {}, 'Commands, to copy'), ...commands().map(commandElement));
 	box.replaceChildren(...parts);
+	if (hadFocus)
+		byId('source-title').focus({preventScroll: true});
 }
 
 function sourceParts() {

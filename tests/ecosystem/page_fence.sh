@@ -1,0 +1,41 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: GPL-2.0
+# The fence that the page is shown with: two limits, one of them a shadow, a daemon that records,
+# and sources that send. Sourced after private.sh and lib.sh.
+
+# shellcheck disable=SC2034,SC2154 # lib.sh and the tests have the others
+
+eth=
+url=http://127.0.0.1:9436
+
+serve_page() {
+	make_network 1
+	use "$half"
+	eth=${port[0]}
+	inside ip link set lo up
+	ringfence attach "$eth" >"$scratch/attached" || bail "attach: $(<"$scratch/attached")"
+	ringfence limit add all rate 200/1s >"$scratch/attached" || bail "limit: $(<"$scratch/attached")"
+	ringfence limit add dns rate 50/1s match udp dport 53 shadow >"$scratch/attached"
+	mkdir -p "$scratch/history"
+	start inside build/ringfence-watch sources full history "$scratch/history" events file off journal off \
+		>"$scratch/log" 2>&1
+	daemon_pid=$started_pid
+	eventually grep -q '^serving' "$scratch/log" || bail "the daemon does not start: $(<"$scratch/log")"
+	eventually page_answers || bail 'the page does not answer'
+}
+
+page_answers() {
+	token=$(sed 1q /run/ringfence-watch/token) &&
+		[ "$(inside curl -m 5 -s -o /dev/null -w '%{http_code}' -H "Authorization: Bearer $token" "$url/api/live")" = 200 ]
+}
+
+# SECONDS of honest sources: none of them over the limit.
+send_calm() {
+	deliver 0 "src=198.51.100.1,sources=12,count=$((12 * 25 * $1)),rate=300,proto=udp,dport=443" >"$scratch/calm" 2>&1
+}
+
+# SECONDS of one source far over the limit, and one under the shadow.
+send_flood() {
+	deliver 0 "src=192.0.2.66,count=$((3000 * $1)),rate=3000,proto=udp,dport=443" \
+		"src=192.0.2.9,count=$((150 * $1)),rate=150,proto=udp,dport=53" >"$scratch/flood" 2>&1
+}
