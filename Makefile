@@ -80,7 +80,7 @@ SIDE_BY_SIDE = $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc))
 .DELETE_ON_ERROR:
 .SUFFIXES:
 .SECONDARY: # keeps what is made on the way, skeletons for one
-.PHONY: all tools demo check check-fast check-user check-kernels check-packages check-ecosystem soak dist rpm arch fuzz bench bench-program bench-live bench-screen bench-keep \
+.PHONY: all tools demo screenshots check check-fast check-user check-kernels check-packages check-ecosystem soak dist rpm arch fuzz bench bench-program bench-live bench-screen bench-keep \
 	lint deb deps deps-lint deps-fuzz deps-bench deps-packages deps-arm64 deps-ecosystem deps-vm install uninstall clean help \
 	FORCE
 
@@ -179,6 +179,10 @@ check-user: $(UNIT_TESTS) ## run the tests that need no privilege
 check-kernels: ## run tests in other kernels under QEMU; KERNELS="6.1 6.12" and SUITES=fence choose some (root)
 	$(MAKE) deps deps-vm
 	tests/vm/check.sh $(KERNELS)
+
+screenshots: tools ## draw the pictures of the page in docs/pictures/, with Chromium (root)
+	@mkdir -p docs/pictures
+	tests/ecosystem/page_pictures.sh docs/pictures
 
 soak: tools build/tests/prog/test_residents ## run floods beside known sources for ten minutes (root)
 	tests/soak.sh
