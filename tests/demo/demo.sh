@@ -10,6 +10,8 @@
 #   2001:db8:1::1 IPv6,  50 packets/s: under
 #   2001:db8:66::1 IPv6, 400 packets/s: over
 #
+# ringfence-watch runs in "server", and tells of the sources over the limit.
+#
 # It removes everything it made, also when it is interrupted.
 set -eu
 cd "$(dirname "$0")/../.."
@@ -86,6 +88,32 @@ start_senders() {
 	children+=("$senders")
 }
 
+# A daemon that watches the fence, with a history of its own.
+start_daemon() {
+	export RINGFENCE_HISTORY=$work/history
+	nsenter --net="/run/netns/$server" build/ringfence-watch history "$work/history" events file off \
+		journal off listen off sources full >"$work/daemon" 2>&1 &
+	daemon=$!
+	children+=("$daemon")
+	for _ in $(seq 100); do
+		grep -q '^fence' "$work/daemon" && return
+		sleep 0.05
+	done
+	cat "$work/daemon" >&2
+	return 1
+}
+
+# The daemon has told of each source over the limit, and of no other.
+told() {
+	local limited
+
+	limited=$(in_server "$ringfence" events of source_limited --json |
+		jq -r '[.fences[].events[].source] | sort | join(" ")')
+	[ "$limited" = '192.0.2.66 2001:db8:66::/64' ] && return
+	echo "WRONG: events tell of: $limited" >&2
+	return 1
+}
+
 # What the sender sent, what arrived behind the program, and what ringfence counted.
 summary() {
 	local status=0 verdict i sent received passed dropped
@@ -115,6 +143,7 @@ echo "Two namespaces, joined by a veth pair; ringfence goes on the receiving end
 show ip link set dev in0 xdpdrv obj build/ringfence.bpf.o sec xdp
 show "$ringfence" status
 show "$ringfence" limit add all rate "$RATE"
+start_daemon
 start_receiver
 echo
 echo "Sending for $SECONDS_OF_TRAFFIC seconds: two sources at $UNDER packets/s, two at $OVER packets/s."
@@ -125,12 +154,18 @@ wait "$senders"
 show "$ringfence" stats
 show "$ringfence" top 10
 show "$ringfence" show 192.0.2.66
+show "$ringfence" events
+printf '\n$ %s metrics | grep limit_packets_total\n' "$ringfence"
+in_server "$ringfence" metrics | grep '^ringfence_limit_packets_total'
+told && told=0 || told=1
 sleep 0.2
 kill -INT "$receiver"
 wait "$receiver" && within="never more than $RATE in any interval of that length" ||
 	within="WRONG: more than $RATE: $(cat "$work/receiver")"
+kill "$daemon"
+wait "$daemon" || true
 children=()
-summary && result=0 || result=1
+summary && result=$told || result=1
 echo "what arrived from each source: $within"
 [ "${within#WRONG}" = "$within" ] || result=1
 [ "$result" = 0 ] && echo "demo: all of it adds up" || echo "demo: FAILED" >&2
