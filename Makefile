@@ -404,6 +404,8 @@ INSTALLED := build/ringfence:755:$(SBINDIR)/ringfence \
 	build/systemd/ringfence-notify@.service:644:lib/systemd/system/ringfence-notify@.service \
 	packaging/crowdsec/ringfence-crowdsec:755:$(SBINDIR)/ringfence-crowdsec \
 	packaging/fail2ban/ringfence.conf:644:share/ringfence/fail2ban/ringfence.conf \
+	packaging/grafana/ringfence.json:644:share/ringfence/grafana/ringfence.json \
+	packaging/prometheus/ringfence.rules.yml:644:share/ringfence/prometheus/ringfence.rules.yml \
 	packaging/upgrade-fences:755:lib/ringfence/upgrade-fences \
 	packaging/sysusers/ringfence.conf:644:lib/sysusers.d/ringfence.conf \
 	packaging/sysusers/ringfence-watch.conf:644:lib/sysusers.d/ringfence-watch.conf \
@@ -431,7 +433,7 @@ install: all $(UNITS) $(MANUALS:%=build/%) ## install under DESTDIR/PREFIX, and 
 uninstall: ## remove what 'install' installed; rules in /etc/ringfence stay
 	rm -f $(foreach one,$(INSTALLED),$(DESTDIR)$(PREFIX)/$(lastword $(subst :, ,$(one))))
 	@for directory in $(addprefix $(DESTDIR)$(PREFIX)/share/,doc/ringfence/guides doc/ringfence \
-		ringfence/fail2ban ringfence) $(DESTDIR)$(PREFIX)/lib/ringfence $(DESTDIR)/etc/ringfence; do \
+		ringfence/fail2ban ringfence/grafana ringfence/prometheus ringfence) $(DESTDIR)$(PREFIX)/lib/ringfence $(DESTDIR)/etc/ringfence; do \
 		[ ! -d $$directory ] || rmdir --ignore-fail-on-non-empty $$directory; done
 
 # The package is built in a copy of the tree, since debhelper writes into its source tree.
