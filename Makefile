@@ -235,6 +235,9 @@ build/tests/prog/%: tests/prog/%.c build/tests/prog/clock.o $(LIBRARY)
 build/tests/prog/test_confine: build/user/daemon/confine.o
 build/tests/prog/test_confine: LIBS += $(DAEMON_LIBS)
 
+build/tests/prog/test_gone: $(filter-out %/main.o,$(filter build/user/daemon/%,$(USER_OBJECTS)))
+build/tests/prog/test_gone: LIBS += $(DAEMON_LIBS)
+
 # The tests that read the maps of another user run under the sanitizers.
 HOSTILE := $(patsubst tests/prog/%.c,%,$(wildcard tests/prog/test_hostile*.c))
 

@@ -225,6 +225,7 @@ void rf_record_end(struct rf_record *record)
 	if (!record)
 		return;
 	rf_telling_gone(&record->telling, now);
+	record->saved_ns = 0; /* what is saved now is what it comes back with */
 	count_events(record);
 	if (record->history)
 		is_recorded = !write_end(record, now, &error);
@@ -304,6 +305,33 @@ static struct rf_record *add(struct rf_records *records, const char *fence)
 	return record;
 }
 
+static void free_record(struct rf_record *record)
+{
+	rf_history_close(record->history);
+	rf_metrics_free(record->metrics);
+	rf_telling_end(&record->telling);
+	free(record);
+}
+
+/* Who attaches under ever new names must not make the metrics grow. */
+static void drop_oldest(struct rf_records *records)
+{
+	int gone = 0, oldest = -1;
+
+	for (int i = 0; i < records->count; i++) {
+		const struct rf_record *record = records->of[i];
+
+		gone += !record->is_taken;
+		if (!record->is_taken &&
+		    (oldest < 0 || record->released_ns < records->of[oldest]->released_ns))
+			oldest = i;
+	}
+	if (gone <= RF_RECORDS_GONE)
+		return;
+	free_record(records->of[oldest]);
+	records->of[oldest] = records->of[--records->count];
+}
+
 struct rf_record *rf_records_take(struct rf_records *records, const char *fence)
 {
 	struct rf_record *record = find(records, fence) ?: add(records, fence);
@@ -311,6 +339,7 @@ struct rf_record *rf_records_take(struct rf_records *records, const char *fence)
 	if (!record || record->is_taken || !record->outlets)
 		return NULL;
 	record->is_taken = true;
+	drop_oldest(records);
 	return record;
 }
 
@@ -329,6 +358,7 @@ void rf_record_release(struct rf_record *record)
 	rf_metrics_lose(record->metrics);
 	close_history(record);
 	record->is_taken = false;
+	record->released_ns = rf_time_awake();
 }
 
 static void close_all(struct rf_records *records)
@@ -356,11 +386,8 @@ void rf_records_turn(struct rf_records *records)
 void rf_records_free(struct rf_records *records)
 {
 	close_all(records);
-	for (int i = 0; i < records->count; i++) {
-		rf_metrics_free(records->of[i]->metrics);
-		rf_telling_end(&records->of[i]->telling);
-		free(records->of[i]);
-	}
+	for (int i = 0; i < records->count; i++)
+		free_record(records->of[i]);
 	free(records->of);
 	if (records->outlets)
 		rf_outlets_close(records->outlets);

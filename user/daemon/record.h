@@ -2,6 +2,8 @@
 /*
  * What is kept of the scans of a fence: its history, its metrics and its events. It is found by the
  * fence's name, and outlives the fence: so the counters of a fence that comes back never step back.
+ * Of fences that are gone, the last RF_RECORDS_GONE are kept; the others come back from their
+ * histories.
  */
 #ifndef RINGFENCE_DAEMON_RECORD_H
 #define RINGFENCE_DAEMON_RECORD_H
@@ -11,9 +13,12 @@
 #include "watch/history.h"
 #include "watch/metrics.h"
 
+#define RF_RECORDS_GONE 64 /* of fences that are gone: the last ones */
+
 struct rf_record {
 	char fence[RF_NAME_SIZE];
-	bool is_taken; /* by a fence that is attached */
+	bool is_taken;	      /* by a fence that is attached */
+	uint64_t released_ns; /* when it was released last, by rf_time_awake() */
 	struct rf_metrics *metrics;
 	bool is_restored;	    /* the metrics have what was saved before this process */
 	uint64_t saved_ns;	    /* when they were saved last, by rf_time_awake() */
