@@ -165,7 +165,7 @@ run_document() { # DOCUMENT
 	check "$document has examples that run" grep -q ^command "$scratch/examples"
 }
 
-for document in README.md docs/ringfence.8 docs/ringfence-rules.5; do
+for document in README.md docs/ringfence.8 docs/ringfence-rules.5 docs/guides/first-hour.md; do
 	run_document "$document"
 done
 

@@ -89,13 +89,13 @@ dropped=$(would_drop all)
 check 'the suggested shadow counts what is over it' test "$dropped" -gt 3000
 result=$(tried probe rate 1k/1s since "$since")
 echo "# the shadow counted $dropped, limit try says $result"
-check 'what the shadow counts is what limit try says' \
-	eval 'jq -e --argjson dropped "$dropped" ".[0] <= \$dropped and \$dropped <= .[1]" <<<"$result" >"$log"'
+is "$(jq --argjson dropped "$dropped" '.[0] <= $dropped and $dropped <= .[1]' <<<"$result")" true \
+	'what the shadow counts is what limit try says'
 is "$(tried probe rate 1k/1s from 192.0.2.1 since "$since")" '[0,0]' 'from chooses a source'
 matches "$(ringfence limit try probe rate 1k/1s since "$since")" '.*would have dropped .* of [0-9,]+ packets, of 1 of 2 recorded sources.*' \
 	'as text it says how many sources'
-wide=$(tried probe rate 900/1500ms algorithm token since "$since")
-check 'another algorithm gives an interval' eval 'jq -e ".[0] > 0 and .[0] < .[1]" <<<"$wide" >"$log"'
+is "$(tried probe rate 900/1500ms algorithm token since "$since" | jq '.[0] > 0 and .[0] < .[1]')" true \
+	'another algorithm gives an interval'
 
 # ---- what cannot be told ----
 
