@@ -249,7 +249,8 @@ static bool has_cells(const struct rf_policy *policy)
 static int add_difference(struct rf_follow *follow, struct rf_followed *one, int slot,
 			  uint64_t time_ns, uint64_t since_ns)
 {
-	const uint64_t cell_ns = (since_ns + ROUND_NS / 2) / ROUND_NS * ROUND_NS ?: ROUND_NS;
+	const uint64_t rounded_ns = (since_ns + ROUND_NS / 2) / ROUND_NS * ROUND_NS;
+	const uint64_t cell_ns = rounded_ns ? rounded_ns : ROUND_NS;
 	struct rf_cells_row *row = rf_follow_new_row(follow, one, slot);
 
 	if (!row)
