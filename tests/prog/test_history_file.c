@@ -48,7 +48,7 @@ static int count_damaged(void)
 	int count = -1;
 	FILE *file;
 
-	snprintf(command, sizeof(command), "ls %s | grep -c 'eth0.db.damaged-[0-9TZ]*$'",
+	snprintf(command, sizeof(command), "ls %s | grep -c '^eth0.db.damaged-[0-9TZ]*$'",
 		 directory);
 	file = popen(command, "r");
 	assert_int_equal(fscanf(file, "%d", &count), 1);
@@ -56,9 +56,9 @@ static int count_damaged(void)
 	return count;
 }
 
-static void damaged_at_the_start(void **state)
+/* Damages a history, and has it opened; so many that are older stay. */
+static void damage_at_the_start(long at, int older)
 {
-	const long at = (intptr_t)*state;
 	struct rf_history *history = open_history();
 	char note[RF_HISTORY_NOTE_SIZE];
 	struct made made;
@@ -75,9 +75,14 @@ static void damaged_at_the_start(void **state)
 	assert_false(rf_history_note(history, note));
 	record_seconds(&made, history, 3, 100);
 	rf_history_close(history);
-	assert_int_equal(count_damaged(), 1);
+	assert_int_equal(count_damaged(), 1 + older);
 	assert_int_equal(ask("SELECT count(*) FROM totals"), 2);
 	made_end(&made);
+}
+
+static void damaged_at_the_start(void **state)
+{
+	damage_at_the_start((intptr_t)*state, 0);
 }
 
 static void damaged_while_open(void **state)
@@ -107,6 +112,47 @@ static void damaged_while_open(void **state)
 	assert_int_equal(count_damaged(), 1);
 	assert_true(has("SELECT count(*) FROM totals"));
 	made_end(&made);
+}
+
+static void make_file(const char *name)
+{
+	FILE *file = fopen(path_of(name), "w");
+
+	assert_non_null(file);
+	fclose(file);
+}
+
+/* The newest two stay; what has only a similar name is none of them. */
+static void old_damaged_are_deleted(void **state)
+{
+	static const struct {
+		const char *name;
+		bool stays;
+	} files[] = {
+		{"eth0.db.damaged-20200101T000000Z", false},
+		{"eth0.db.damaged-20200101T000000Z-wal", false},
+		{"eth0.db.damaged-20200101T000000Z-shm", false},
+		{"eth0.db.damaged-20200201T000000Z", false},
+		{"eth0.db.damaged-20200301T000000Z", true},
+		{"eth0.db.damaged-20200301T000000Z-wal", true},
+		{"eth0.db.damaged-20200101T000000Z.gz", true},
+		{"eth0.db.damaged-20200101T000000Z.db", true},
+		{"eth1.db.damaged-20200101T000000Z", true},
+		{"my-eth0.db.damaged-20200101T000000Z", true},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(files); i++)
+		make_file(files[i].name);
+	damage_at_the_start(8192, 1);
+	for (size_t i = 0; i < ARRAY_SIZE(files); i++) {
+		const bool is_there = !access(path_of(files[i].name), F_OK);
+
+		if (is_there != files[i].stays)
+			fail_msg("%s %s", files[i].name, is_there ? "stayed" : "is gone");
+		if (is_there)
+			assert_int_equal(unlink(path_of(files[i].name)), 0);
+	}
 }
 
 static void later_version(void **state)
@@ -311,6 +357,7 @@ static const struct CMUnitTest tests[] = {
 	ROW_OF("a damaged header is put aside", damaged_at_the_start, 0),
 	ROW_OF("damaged pages are put aside", damaged_at_the_start, 8192),
 	ROW("a file that is damaged while it is open", damaged_while_open),
+	ROW("of files put aside, the newest two stay", old_damaged_are_deleted),
 	ROW("a file of a later version stays as it is", later_version),
 	ROW("a restart before the second scan", restarted_at_once),
 	ROW("killed at any moment", killed_at_any_moment),

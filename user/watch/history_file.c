@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The file of a history: who may read it, one writer, damage. */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -17,7 +19,10 @@
 #define FILE_MODE 0640
 #define BUSY_MS 200		/* who else may write: somebody with SQLite's shell, as root */
 #define LOG_BYTES (16ULL << 20) /* beside a quarter of what the file may be */
-#define WAL_PAGES 512		/* in the log, before they are moved into the file */
+#define DAMAGED_MAX 2		/* of a fence; the newest */
+#define DAMAGED ".db.damaged-"
+#define DATE_LENGTH 16 /* of 20261122T140200Z */
+#define WAL_PAGES 512  /* in the log, before they are moved into the file */
 
 static int fail_file(const struct rf_history *history, const char *what, struct rf_error *error)
 {
@@ -104,18 +109,62 @@ void rf_history_file_close(struct rf_history *history)
 	history->lock_fd = -1;
 }
 
+static const char *const log_suffix[] = {"-wal", "-shm"};
+
+/* ---- damage ---- */
+
+/* Is it a file of this fence that was put aside? Its log has a longer name. */
+static bool is_aside(const struct rf_history *history, const char *name)
+{
+	const size_t length = strlen(history->fence);
+	const char *date = name + length + strlen(DAMAGED);
+
+	return !strncmp(name, history->fence, length) &&
+	       !strncmp(name + length, DAMAGED, strlen(DAMAGED)) && strlen(date) == DATE_LENGTH &&
+	       strspn(date, "0123456789TZ") == DATE_LENGTH;
+}
+
+/* Deletes a file that was put aside, and its log first: a log alone would never be found. */
+static int delete_aside(const struct rf_history *history, const char *name)
+{
+	char path[sizeof(history->path) + 320];
+
+	for (int i = 0; i < 2; i++) {
+		snprintf(path, sizeof(path), "%s/%s%s", history->directory, name, log_suffix[i]);
+		if (unlink(path) && errno != ENOENT)
+			return -errno;
+	}
+	snprintf(path, sizeof(path), "%s/%s", history->directory, name);
+	return unlink(path) ? -errno : 0;
+}
+
+/* A fence whose disk fails again and again must not fill it. The names sort by their dates. */
+static void delete_old_damaged(struct rf_history *history)
+{
+	struct dirent **entries;
+	const int count = scandir(history->directory, &entries, NULL, alphasort);
+	int kept = 0, err = 0;
+
+	for (int i = count; i-- > 0; free(entries[i]))
+		if (is_aside(history, entries[i]->d_name) && ++kept > DAMAGED_MAX)
+			err = delete_aside(history, entries[i]->d_name) ?: err;
+	if (count >= 0)
+		free(entries);
+	if (err)
+		rf_history_say(history, "cannot delete an old damaged file in %.200s: %s",
+			       history->directory, strerror(-err));
+}
+
 /* Renames the file, and its log to the name that belongs to the new one. */
 static int rename_all(const struct rf_history *history, const char *aside)
 {
-	static const char *const suffix[] = {"-wal", "-shm"};
-
 	if (rename(history->path, aside))
 		return -errno;
 	for (int i = 0; i < 2; i++) {
 		char from[sizeof(history->path) + 8], to[sizeof(history->path) + 72];
 
-		snprintf(from, sizeof(from), "%s%s", history->path, suffix[i]);
-		snprintf(to, sizeof(to), "%s%s", aside, suffix[i]);
+		snprintf(from, sizeof(from), "%s%s", history->path, log_suffix[i]);
+		snprintf(to, sizeof(to), "%s%s", aside, log_suffix[i]);
 		if (rename(from, to) && errno != ENOENT)
 			return -errno;
 	}
@@ -160,6 +209,7 @@ int rf_history_file_open(struct rf_history *history, struct rf_error *error)
 			"%.300s was written by a later version of ringfence; move it "
 			"away, or use that version",
 			history->path);
+	delete_old_damaged(history);
 	return 0;
 }
 
