@@ -80,7 +80,7 @@ SIDE_BY_SIDE = $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc))
 .DELETE_ON_ERROR:
 .SUFFIXES:
 .SECONDARY: # keeps what is made on the way, skeletons for one
-.PHONY: all tools demo screenshots check check-fast check-user check-kernels check-packages check-ecosystem soak dist rpm arch fuzz bench bench-program bench-live bench-screen bench-keep \
+.PHONY: all tools demo demo-watch screenshots check check-fast check-user check-kernels check-packages check-ecosystem soak dist rpm arch fuzz bench bench-program bench-live bench-screen bench-keep \
 	lint deb deps deps-lint deps-fuzz deps-bench deps-packages deps-arm64 deps-ecosystem deps-vm install uninstall clean help \
 	FORCE
 
@@ -179,6 +179,11 @@ check-user: $(UNIT_TESTS) ## run the tests that need no privilege
 check-kernels: ## run tests in other kernels under QEMU; KERNELS="6.1 6.12" and SUITES=fence choose some (root)
 	$(MAKE) deps deps-vm
 	tests/vm/check.sh $(KERNELS)
+
+demo-watch: ## watch a day of traffic in a minute: the page in a browser, top on this terminal; CI=1 draws them (root)
+	$(MAKE) deps
+	$(MAKE) $(SIDE_BY_SIDE) all tools
+	tests/demo/watch.sh build/demo-watch
 
 screenshots: tools ## draw the pictures of the page in docs/pictures/, with Chromium (root)
 	@mkdir -p docs/pictures

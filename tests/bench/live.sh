@@ -76,10 +76,20 @@ attach_nothing() {
 	true
 }
 
+attach_fence() { # NAMESPACE
+	within "$1" build/ringfence attach "$dev" sources "$room" leases "$room" &&
+		within "$1" build/ringfence limit add all rate "${ringfence_rate[$kind]}" || return
+	[ "$kind" != new ] || within "$1" build/ringfence newcomers rate 1k/1s 'then' closed
+}
+
 attach_ringfence() {
-	within ringfence build/ringfence attach "$dev" sources "$room" leases "$room" &&
-		within ringfence build/ringfence limit add all rate "${ringfence_rate[$kind]}" || return
-	[ "$kind" != new ] || within ringfence build/ringfence newcomers rate 1k/1s 'then' closed
+	attach_fence ringfence
+}
+
+# The same, while a capture takes one in a thousand.
+attach_sampled() {
+	attach_fence sampled || return
+	start sampled build/ringfence capture write /dev/null one in 1000 >/dev/null 2>&1
 }
 
 nftables_table() { # FAMILY HOOK
