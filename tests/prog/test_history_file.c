@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The writer of history: the file, and what it survives. */
 #include "history.h"
+#include "watch/reader.h"
+#include "watch/schema.h"
 
 /* ---- the file ---- */
 
@@ -168,6 +170,45 @@ static void later_version(void **state)
 	rf_db_close(&db);
 	assert_int_equal(rf_history_open(&history, &settings, "eth0", &error), -EPROTO);
 	assert_non_null(strstr(error.text, "later version"));
+}
+
+/* Makes a file as version 1 had it, of a second with sources, and returns what they used. */
+static int64_t make_version_1(void)
+{
+	struct rf_history *history = open_history();
+	struct made made;
+	struct rf_db db;
+	int64_t used;
+
+	made_begin(&made, 4, 1000);
+	record(&made, history, 0);
+	record_seconds(&made, history, 30, 100);
+	rf_history_close(history);
+	made_end(&made);
+	used = ask("SELECT sum(used / 1000) FROM sources");
+	assert_int_equal(rf_db_open(&db, path_of("eth0.db"), SQLITE_OPEN_READWRITE), SQLITE_OK);
+	assert_int_equal(rf_db_exec(&db, "UPDATE sources SET used = used / 1000"), SQLITE_OK);
+	assert_int_equal(rf_db_exec(&db, "PRAGMA user_version = 1"), SQLITE_OK);
+	rf_db_close(&db);
+	return used;
+}
+
+static void older_version(void **state)
+{
+	const int64_t used = make_version_1(), rows = ask("SELECT count(*) FROM sources");
+	struct rf_reader *reader = NULL;
+	struct rf_error error;
+
+	(void)state;
+	assert_true(used > 0);
+	assert_int_equal(rf_reader_open(&reader, directory, "eth0", &error), -EPROTO);
+	assert_non_null(strstr(error.text, "ringfence-watch brings it forward"));
+	rf_history_close(open_history());
+	assert_int_equal(ask("PRAGMA user_version"), RF_SCHEMA_VERSION);
+	assert_int_equal(ask("SELECT count(*) FROM sources"), rows);
+	assert_int_equal(ask("SELECT sum(used) FROM sources"), used * 1000);
+	assert_int_equal(rf_reader_open(&reader, directory, "eth0", &error), 0);
+	rf_reader_close(reader);
 }
 
 /* The first scan of a process has cells, and no totals: the next process must not meet them. */
@@ -359,6 +400,7 @@ static const struct CMUnitTest tests[] = {
 	ROW("a file that is damaged while it is open", damaged_while_open),
 	ROW("of files put aside, the newest two stay", old_damaged_are_deleted),
 	ROW("a file of a later version stays as it is", later_version),
+	ROW("a file of an older version is brought forward", older_version),
 	ROW("a restart before the second scan", restarted_at_once),
 	ROW("killed at any moment", killed_at_any_moment),
 	ROW("a disk that fills", disk_fills_at_once),

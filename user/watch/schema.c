@@ -4,7 +4,7 @@
 #include "watch/schema.h"
 
 const char rf_schema_text[] =
-	"-- The history of a fence. PRAGMA user_version is 1. Times are milliseconds since\n"
+	"-- The history of a fence. PRAGMA user_version is 2. Times are milliseconds since\n"
 	"-- 1970, in UTC, and the ends of their intervals. Counts are of one interval. An id\n"
 	"-- is a scan or a minute, times 65536, plus a number within it. Scans count up, also\n"
 	"-- when the clock is set back.\n"
@@ -77,7 +77,9 @@ const char rf_schema_text[] =
 	"CREATE TABLE state(key TEXT PRIMARY KEY, text TEXT NOT NULL) WITHOUT ROWID;\n";
 
 /* What brings a file of version i + 1 to version i + 2. */
-static const char *const migrations[RF_SCHEMA_VERSION] = {NULL};
+static const char *const migrations[RF_SCHEMA_VERSION - 1] = {
+	"UPDATE sources SET used = used * 1000", /* it was in thousandths */
+};
 
 int rf_schema_version(struct rf_db *db)
 {

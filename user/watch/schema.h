@@ -4,7 +4,7 @@
 
 #include "watch/db.h"
 
-#define RF_SCHEMA_VERSION 1
+#define RF_SCHEMA_VERSION 2
 /* `id` of a row that belongs to a scan: the scan's number, then one of its own. */
 #define RF_SCAN_SHIFT 16
 
