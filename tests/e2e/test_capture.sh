@@ -193,7 +193,8 @@ echo 'sources none' >>/etc/ringfence/watch.conf
 fails 'one that keeps no sources forbids it' 1 "${refused/sources prefix/sources none}" \
 	ringfence capture write "$scratch/no" for 1s
 echo 'sources full' >>/etc/ringfence/watch.conf
-check 'one that keeps addresses allows it' ringfence capture write "$scratch/yes" for 1s >"$log"
+is "$(ringfence capture write "$scratch/yes" for 1s)" '0 packets written, one of every 1024' \
+	'one that keeps addresses allows it'
 umount /etc/ringfence
 check 'what is refused leaves no file' test ! -e "$scratch/no"
 
