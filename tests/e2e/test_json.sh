@@ -9,6 +9,8 @@
 #   out1  ---------- wire 1 ----------->  ${port[1]}
 
 # shellcheck disable=SC2317 # functions are called by others
+# shellcheck source=tests/e2e/private.sh
+source "$(dirname "$0")/private.sh"
 # shellcheck source=tests/e2e/lib.sh
 source "$(dirname "$0")/lib.sh"
 
@@ -90,6 +92,11 @@ seen 'limit list'
 seen 'allow list, deny list' allow list
 seen 'allow list, deny list' deny list
 seen top
+# A source without a window, while samples are taken.
+outside build/tests/traffic send dev out0 to 02:00:00:00:00:02 flow src=203.0.113.1,count=300,rate=100 >/dev/null &
+seen top top sample 1s
+seen capture capture write "$scratch/packets" for 1s
+wait $!
 seen bans
 for source in 192.0.2.1 192.0.2.2 192.0.2.9 203.0.113.1 198.51.100.1 2001:db8::1; do
 	seen show show "$source"
@@ -146,6 +153,10 @@ seen suggest suggest since -9m
 seen 'history list'
 seen 'history check'
 seen 'history export' history export "$scratch/export.db"
+mkdir /run/ringfence-watch
+echo 0123456789abcdef >/run/ringfence-watch/token
+printf '%s\n' http://127.0.0.1:9436/ /run/ringfence-watch/token >/run/ringfence-watch/page
+seen page
 seen adopt adopt "${port[0]}"
 seen detach detach "${port[0]}" "${port[1]}"
 is "$failed" '' 'every command prints its JSON'

@@ -112,9 +112,9 @@ usage "'frob': unknown command; run 'ringfence help'" frob
 usage "'statu': unknown command; did you mean 'status'? 'ringfence help' lists the commands" statu
 usage "'lmit': unknown command; did you mean 'limit'? 'ringfence help' lists the commands" lmit add
 usage "'limit lst': unknown command; did you mean 'limit list'? 'limit' expects add, set, change, arm, shadow, \
-del or list" limit lst
-usage "'limit': unknown command; 'limit' expects add, set, change, arm, shadow, del or list" limit
-usage "'limit foo': unknown command; 'limit' expects add, set, change, arm, shadow, del or list" limit foo
+del, list or try" limit lst
+usage "'limit': unknown command; 'limit' expects add, set, change, arm, shadow, del, list or try" limit
+usage "'limit foo': unknown command; 'limit' expects add, set, change, arm, shadow, del, list or try" limit foo
 for list in allow deny; do
 	usage "'$list': unknown command; '$list' expects add, del, list, load or flush" $list
 	usage "'$list foo': unknown command; '$list' expects add, del, list, load or flush" $list foo
@@ -136,7 +136,7 @@ usage "'all': the rate is missing; write all rate COUNT/TIME, or 'limit change a
 rest" limit set all shadow
 usage "'20k/1s': 'rate' is missing before it; write rate 20k/1s" limit change all 20k/1s
 usage "'limit rm': unknown command; did you mean 'limit del'? 'limit' expects add, set, change, arm, shadow, \
-del or list" limit rm all
+del, list or try" limit rm all
 usage "'block': unknown command; did you mean 'deny'? 'ringfence help' lists the commands" block 192.0.2.1
 usage "'10m': 'for' is missing before it; write for 10m" deny add 192.0.2.1 10m
 usage "'60s': 'confirm' is missing before it; write confirm 60s" apply rules 60s
@@ -497,7 +497,7 @@ shape '{fence: "string", interfaces: ['"$interface"'], packets: '"$both"', bytes
 		{(.): "number"}] | add)}' stats dev "${port[0]}"
 shape '{fence: "string", sources: [{source: "string", limit: "string", passed: "number", dropped: "number",
 	would_drop: "number", used: "number", used_per_s: "number", rate: "number", burst: "null", window_ms: "number",
-	unit: "string", banned_ms: "number", aggregate: "boolean"}]}' top dev "${port[0]}"
+	unit: "string", banned_ms: "number", aggregate: "boolean"}], unseen: "null"}' top dev "${port[0]}"
 shape '{source: "string", verdict: "string", by: {kind: "string", limit: "string", prefix: "null"}, passes_again_ms: "number",
 	allowed: "null", denied: "null",
 	limits: [{limit: "string", source: "string", used: "number", rate: "number",

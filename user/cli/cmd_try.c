@@ -319,7 +319,7 @@ static json_t *make_json(const char *fence, const struct trying *trying)
 			 "sources_least", (json_int_t)result->over_least, "sources_most",
 			 (json_int_t)result->over_most, "not_in_cells", (json_int_t)trying->dropped,
 			 "others", "sources", result->others, "over", result->others_over,
-			 "dropped", result->others_dropped, "error", result->others_error);
+			 "dropped", result->others_dropped, "dropped_error", result->others_error);
 }
 
 /* ---- the command ---- */
