@@ -41,6 +41,7 @@ files() { # PREFIX SBINDIR: as they should be
 		644 $1/share/doc/ringfence/guides/crowdsec.md
 		644 $1/share/doc/ringfence/guides/defaults.md
 		644 $1/share/doc/ringfence/guides/fail2ban.md
+		644 $1/share/doc/ringfence/guides/first-hour.md
 		644 $1/share/doc/ringfence/guides/nftables.md
 		644 $1/share/doc/ringfence/guides/prometheus.md
 		644 $1/share/doc/ringfence/guides/users.md
