@@ -115,6 +115,7 @@ show() {
 }
 
 export RINGFENCE_HISTORY=$scratch/history
-serve_page socket "$scratch/http.sock"
+daemon_words=(socket "$scratch/http.sock")
+serve_page
 begin_days
 if [ -n "${CI-}" ] || [ ! -t 0 ] || [ ! -t 1 ]; then draw; else show; fi

@@ -7,8 +7,9 @@
 
 eth=
 url=http://127.0.0.1:9436
+daemon_words=() # more settings
 
-serve_page() { # WORD… of the daemon
+serve_page() {
 	make_network 1
 	use "$half"
 	eth=${port[0]}
@@ -18,7 +19,7 @@ serve_page() { # WORD… of the daemon
 	ringfence limit add dns rate 50/1s match udp dport 53 shadow >"$scratch/attached"
 	mkdir -p "$scratch/history"
 	start inside build/ringfence-watch sources full history "$scratch/history" events file off journal off \
-		"$@" >"$scratch/log" 2>&1
+		"${daemon_words[@]}" >"$scratch/log" 2>&1
 	daemon_pid=$started_pid
 	eventually grep -q '^serving' "$scratch/log" || bail "the daemon does not start: $(<"$scratch/log")"
 	eventually page_answers || bail 'the page does not answer'
