@@ -92,6 +92,12 @@ attach_sampled() {
 	start sampled build/ringfence capture write /dev/null one in 1000 >/dev/null 2>&1
 }
 
+# The same, while the daemon scans.
+attach_watched() {
+	attach_fence watched || return
+	start watched build/ringfence-watch listen off history off events file off journal off >/dev/null 2>&1
+}
+
 nftables_table() { # FAMILY HOOK
 	cat <<-END
 		table $1 bench {
@@ -347,6 +353,8 @@ add_namespace outside
 for number in $numbers; do
 	measure over 4 "$number" 64 $variants_over
 done
+# Seen by others meanwhile: by the daemon, by a capture.
+measure over 4 10000 64 bare_drop ringfence watched sampled
 for number in $numbers_ipv6; do
 	measure over 6 "$number" 64 bare_drop sketch ringfence
 done
