@@ -20,7 +20,7 @@ floor() {
 	include/ringfence/counters.h | include/ringfence/packet_class.h) echo 0 ;;
 	include/ringfence/packet_sample.h) echo 0 ;;
 	include/ringfence/atomic.h | include/ringfence/window_record.h) echo 0 ;;
-	include/ringfence/abi.h) echo 1 ;;
+	include/ringfence/abi.h | include/ringfence/fleet.h) echo 1 ;;
 	include/ringfence/algorithm.h | include/ringfence/packet.h) echo 2 ;;
 	include/ringfence/ring.h | include/ringfence/log.h | include/ringfence/bucket.h) echo 3 ;;
 	include/ringfence/limiter.h) echo 4 ;;
