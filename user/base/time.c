@@ -6,6 +6,9 @@
 #include "base/time.h"
 #include "base/units.h"
 
+#define OFFSET_READINGS 8
+#define OFFSET_CLOSE_NS (20 * 1000)
+
 uint64_t rf_time_wall(void)
 {
 	struct timespec now;
@@ -20,6 +23,25 @@ uint64_t rf_time_awake(void)
 
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	return now.tv_sec * RF_NS_PER_S + now.tv_nsec;
+}
+
+/* Between two readings the reader may have to wait: the pair that is closest together counts. */
+int64_t rf_time_offset(void)
+{
+	uint64_t least = UINT64_MAX;
+	int64_t offset = 0;
+
+	for (int i = 0; i < OFFSET_READINGS && least > OFFSET_CLOSE_NS; i++) {
+		const uint64_t before = rf_time_awake();
+		const uint64_t wall = rf_time_wall();
+		const uint64_t apart = rf_time_awake() - before;
+
+		if (apart >= least)
+			continue;
+		least = apart;
+		offset = wall - (before + apart / 2);
+	}
+	return offset;
 }
 
 void rf_format_utc(uint64_t time_ns, char text[RF_TIME_TEXT_SIZE])

@@ -10,6 +10,8 @@
 uint64_t rf_time_wall(void);
 /* ns of CLOCK_MONOTONIC, which stands still while the machine sleeps. */
 uint64_t rf_time_awake(void);
+/* ns to add to a time of rf_time_awake() for the one of rf_time_wall(). */
+int64_t rf_time_offset(void);
 /* A time since 1970 in UTC: 2026-11-23T02:10:00.250Z */
 void rf_format_utc(uint64_t time_ns, char text[RF_TIME_TEXT_SIZE]);
 

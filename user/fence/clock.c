@@ -11,6 +11,9 @@
 #include "fence/fence.h"
 #include "rules/ticks.h"
 
+#define EDGE_SHARP_NS (50 * 1000)
+#define EDGES_MAX 8
+
 static uint64_t monotonic_ns(void)
 {
 	struct timespec now;
@@ -79,17 +82,31 @@ static int read_clocks(struct rf_clock_reading *reading)
 	return bpf_prog_test_run_opts(bpf_program__fd(program->progs.read_clocks), &run);
 }
 
-/* Reads both clocks at the start of a jiffy, so that one can be computed from the other. */
+/*
+ * Reads both clocks at the start of a jiffy, so that one can be computed from the other. Where
+ * this process had to wait between two readings, it cannot tell when the jiffy began: so it takes
+ * the edge that lies between the two closest readings, and looks at more while that is not close.
+ */
 static int find_jiffy_edge(struct rf_clock_reading *edge)
 {
-	uint64_t deadline_ns = monotonic_ns() + RF_NS_PER_S;
-	struct rf_clock_reading first = {};
-	int err = read_clocks(&first);
+	const uint64_t deadline_ns = monotonic_ns() + RF_NS_PER_S;
+	struct rf_clock_reading before = {}, now = {};
+	uint64_t least = UINT64_MAX;
+	int edges = 0, err = read_clocks(&before);
 
-	*edge = first;
-	while (!err && edge->jiffies == first.jiffies && edge->ktime_ns < deadline_ns)
-		err = read_clocks(edge);
-	if (!err && edge->jiffies == first.jiffies)
+	while (!err && least > EDGE_SHARP_NS && edges < EDGES_MAX &&
+	       before.ktime_ns < deadline_ns) {
+		err = read_clocks(&now);
+		if (!err && now.jiffies != before.jiffies) {
+			edges++;
+			if (now.ktime_ns - before.ktime_ns < least) {
+				least = now.ktime_ns - before.ktime_ns;
+				*edge = now;
+			}
+		}
+		before = now;
+	}
+	if (!err && !edges)
 		return -ETIME;
 	return err;
 }

@@ -57,25 +57,25 @@ static struct rf_cells_row *row_of(struct rf_follow *follow, const struct rf_fen
 				   struct rf_followed *one, uint64_t cell, bool is_incomplete)
 {
 	struct rf_cells_row *row = one->row < 0 ? NULL : &follow->row[one->row];
-	const uint64_t since_ns = rf_time_awake() - rf_fence_cell_start_ns(fence, policy, cell);
 
 	if (row && !is_incomplete && row->count < RF_CELLS_ROW_MAX)
 		return row;
 	row = rf_follow_new_row(follow, one, slot);
 	if (!row)
 		return NULL;
-	row->first_ns = rf_time_wall() - since_ns;
+	row->first_ns = rf_fence_cell_start_ns(fence, policy, cell) + rf_time_offset();
 	row->cell_ns = rf_fence_cell_ns(fence, policy);
 	row->is_incomplete = is_incomplete;
 	row->counts_refused = rf_counts_rejected(policy);
 	return row;
 }
 
+/* Takes the cells before the cell `now`. */
 static int take_cells(struct rf_follow *follow, const struct rf_fence *fence, int slot,
-		      struct rf_followed *one, const struct rf_source *state, bool is_anew)
+		      struct rf_followed *one, const struct rf_source *state, uint64_t now,
+		      bool is_anew)
 {
 	const struct rf_policy *policy = &follow->rules.policy[slot];
-	const uint64_t now = present_cell(fence, policy);
 	bool is_incomplete;
 	uint64_t cell = first_cell(follow, fence, policy, one, now, is_anew, &is_incomplete);
 
@@ -98,16 +98,19 @@ static int take_cells(struct rf_follow *follow, const struct rf_fence *fence, in
 static int read_window(struct rf_follow *follow, const struct rf_fence *fence, int slot,
 		       struct rf_followed *one)
 {
+	const struct rf_policy *policy = &follow->rules.policy[slot];
+	/* Before the window is read: cells that end meanwhile may get packets that it has not. */
+	const uint64_t now = present_cell(fence, policy);
 	struct rf_source state;
 	bool is_anew;
 
-	if (rf_fence_window(fence, &follow->rules.policy[slot], &one->source, &state)) {
+	if (rf_fence_window(fence, policy, &one->source, &state)) {
 		one->stay = 0;
 		return 0;
 	}
 	is_anew = one->next && one->stay != rf_window_stay(state.seat);
 	one->stay = rf_window_stay(state.seat);
-	return take_cells(follow, fence, slot, one, &state, is_anew);
+	return take_cells(follow, fence, slot, one, &state, now, is_anew);
 }
 
 int rf_follow_read(struct rf_follow *follow, const struct rf_fence *fence, uint64_t awake_ns)
