@@ -152,6 +152,13 @@ for ((i = 0; i < 3; i++)); do
 	daemon
 	check "killed and started again, it tells the same ($i)" eventually serves "$limit" 25
 done
+page_pid=$(pgrep -P "$daemon_pid")
+kill -STOP "$page_pid"
+stop KILL "$daemon_pid"
+daemon
+sleep 0.3
+kill -CONT "$page_pid"
+check 'so it does where the page process of the one before takes its time to end' eventually serves "$limit" 25
 ringfence detach "$eth" >"$scratch/detached"
 check 'a fence that is gone has no counters' eventually is_not_served "$limit"
 attach

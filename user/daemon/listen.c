@@ -5,11 +5,15 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
+#include <time.h>
 #include <unistd.h>
 
+#include "base/units.h"
 #include "daemon/listen.h"
 
 #define BACKLOG 64
+#define PATIENCE_MS 3000
+#define PAUSE_MS 20
 #define FLAGS (SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK)
 
 /* An address of either family. */
@@ -38,6 +42,36 @@ static int listen_on(int family, const union address *address, socklen_t length)
 	return err;
 }
 
+/* A socket of a daemon that is gone; one that answers belongs to another daemon. */
+static bool is_left_over(const union address *address)
+{
+	const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	bool refused;
+
+	if (fd < 0)
+		return false;
+	refused = connect(fd, &address->any, sizeof(address->un)) && errno == ECONNREFUSED;
+	close(fd);
+	return refused;
+}
+
+/* The page process of a daemon that was killed ends by itself, yet a moment later: waits for it. */
+static int listen_patiently(int family, const union address *address, socklen_t length)
+{
+	const struct timespec pause = {.tv_nsec = PAUSE_MS * RF_NS_PER_MS};
+
+	for (int waited = 0;; waited += PAUSE_MS) {
+		int fd;
+
+		if (family == AF_UNIX && is_left_over(address))
+			unlink(address->un.sun_path);
+		fd = listen_on(family, address, length);
+		if (fd != -EADDRINUSE || waited >= PATIENCE_MS)
+			return fd;
+		nanosleep(&pause, NULL);
+	}
+}
+
 int rf_listen_open(const struct rf_listen *listen, struct rf_error *error)
 {
 	const bool is_v6 = listen->address.version == 6;
@@ -54,8 +88,8 @@ int rf_listen_open(const struct rf_listen *listen, struct rf_error *error)
 		address.in4.sin_port = htons(listen->port);
 		address.in4.sin_addr.s_addr = listen->address.word[0];
 	}
-	fd = listen_on(address.any.sa_family, &address,
-		       is_v6 ? sizeof(address.in6) : sizeof(address.in4));
+	fd = listen_patiently(address.any.sa_family, &address,
+			      is_v6 ? sizeof(address.in6) : sizeof(address.in4));
 	if (fd >= 0)
 		return fd;
 	rf_format_listen(listen, text);
@@ -65,19 +99,6 @@ int rf_listen_open(const struct rf_listen *listen, struct rf_error *error)
 						 : "");
 }
 
-/* A socket of a daemon that is gone; one that answers belongs to another daemon. */
-static bool is_left_over(const union address *address)
-{
-	const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	bool refused;
-
-	if (fd < 0)
-		return false;
-	refused = connect(fd, &address->any, sizeof(address->un)) && errno == ECONNREFUSED;
-	close(fd);
-	return refused;
-}
-
 int rf_listen_open_unix(const char *path, struct rf_error *error)
 {
 	union address address = {.un = {.sun_family = AF_UNIX}};
@@ -85,10 +106,8 @@ int rf_listen_open_unix(const char *path, struct rf_error *error)
 	int fd;
 
 	memcpy(address.un.sun_path, path, strlen(path) + 1);
-	if (is_left_over(&address))
-		unlink(path);
 	mask = umask(0117);
-	fd = listen_on(AF_UNIX, &address, sizeof(address.un));
+	fd = listen_patiently(AF_UNIX, &address, sizeof(address.un));
 	umask(mask);
 	if (fd < 0)
 		return rf_error_failed(error, fd, "socket %s: %s", path, strerror(-fd));
