@@ -15,11 +15,11 @@
 #include "counters.h"
 #include "packet_class.h"
 #include "packet_sample.h"
+#include "source.h"
 
 #define RF_ABI_MAGIC 0x46474e52U /* "RNGF" */
 #define RF_ABI_VERSION 9
 
-#define RF_CELLS 16		  /* words of the ring */
 #define RF_CELLS_OTHERS 16	  /* by default, where the edge is not strict */
 #define RF_CELLS_MAX 31		  /* that may count: two in a word, less one; ringfence/ring.h */
 #define RF_LIMITS_MAX 32	  /* slots for limits in one fence */
@@ -51,56 +51,13 @@ struct rf_rodata {
 	__u32 magic;
 	__u32 abi;
 	__u32 injected_clock; /* tests only: time comes from rf_config.injected_ns */
-	__u32 reserved;
+	__u32 has_shares;     /* built with RF_WITH_SHARES: windows are rf_source as it is there */
 };
 
 /* The result of bpf/clock.bpf.c: both clocks of the data path, read one after the other. */
 struct rf_clock_reading {
 	__u64 jiffies;
 	__u64 ktime_ns;
-};
-
-/* ---- windows: one per source and limit ---- */
-
-/* The meaning of the words depends on the algorithm, see limiter.h and what it includes. */
-struct rf_window {
-	__u64 head;
-	__u64 newest; /* windows of cells: an epoch in full, which tells the laps of tags apart */
-	__u64 cell[RF_CELLS];
-};
-
-struct rf_key4 {
-	__be32 source; /* masked by the limit's grouping */
-	__u32 limit_id;
-};
-
-struct rf_key6 {
-	__be32 source[4];
-	__u32 limit_id;
-};
-
-/* In rf_source.banned_until: no ban stands, and none starts before the jiffy in the other bits. */
-#define RF_BAN_NOT_BEFORE (1ULL << 63)
-
-/*
- * Value of `windows4` and `windows6`. What most packets touch is next to the key, to lie in as few
- * cache lines as possible.
- */
-struct rf_source {
-	/*
-	 * Which slot it is in; ringfence/slot.h. Of `aggregates`, which have none: the prefix that
-	 * was charged last, as rf_who.source[0] with RF_AGGREGATE_IPV6; 0: none yet.
-	 */
-	__u64 seat;
-	__u64 passed; /* packets, under the limit */
-	__u64 dropped;
-	struct rf_window window;
-	union {
-		__u64 would_drop; /* passed, over a shadow limit */
-		/* Jiffies, of a limit with a ban, which is never a shadow: `bans` may have it until
-		 * then. */
-		__u64 banned_until;
-	};
 };
 
 /* ---- slots: one per window, of which each says who may be evicted; ringfence/slot.h ---- */
@@ -319,6 +276,12 @@ enum rf_clock {
 #define RF_EXACT (1U << 2)	    /* no credits: each packet that passes is charged by itself */
 #define RF_OTHER_SET (1U << 3)	    /* of a policy: its slot's second set in `aggregates` */
 #define RF_BAN_ALL (1U << 4)	    /* a banned source is dropped, whatever it sends */
+#define RF_FLEET (1U << 5)	    /* one limit over many hosts, see share.h */
+/*
+ * Of a policy with RF_FLEET: windows of its id may have admitted by another definition. So a
+ * closing cell is clipped by the largest L, and not by what this definition let pass.
+ */
+#define RF_FLEET_CHANGED (1U << 6)
 /* Of a limit alone: how its figures were written, and so how they are printed. */
 #define RF_RATE_IN_BITS (1U << 30)
 #define RF_BURST_IN_BITS (1U << 31)
@@ -378,14 +341,20 @@ struct rf_policy {
 	 * forget what was admitted under the old one. ~0 with RF_COUNT_REJECTED, which means it.
 	 */
 	__u32 clip;
-	__u32 flags; /* RF_SHADOW | RF_COUNT_REJECTED | RF_EXACT | RF_OTHER_SET | RF_BAN_ALL */
+	__u32 flags; /* RF_SHADOW to RF_FLEET_CHANGED */
 	/*
 	 * Length of a cell in 2^-time_shift units of `clock`, at least 1. RF_LOG: W. RF_TOKEN and
 	 * RF_LEAKY: what one unit takes to flow, in 2^-(RF_BUCKET_SHIFT + scale) ns.
 	 */
 	__u64 cell;
-	__u64 depth; /* RF_TOKEN and RF_LEAKY: what `burst` takes to flow, in 1/16 ns */
-	__u64 ban;   /* in jiffies; 0: none */
+	union {
+		__u64 depth; /* RF_TOKEN and RF_LEAKY: what `burst` takes to flow, in 1/16 ns */
+		struct {     /* RF_FLEET, in units: */
+			__u32 first; /* what passes without a share */
+			__u32 alone; /* L while nothing is heard of the fleet; `first` at least */
+		};
+	};
+	__u64 ban; /* in jiffies; 0: none */
 	__u8 algorithm;
 	__u8 edge;
 	__u8 cells; /* that count in full: N, N - 1 if weighted, 1 for RF_FIXED */
@@ -405,7 +374,7 @@ struct rf_policy {
 				   older windows */
 	__be32 mask4;
 	__be32 mask6[4];
-	__u32 reserved2;
+	__u32 tag; /* RF_FLEET: of the definition; a share counts only under its own */
 };
 
 /* Which parts of a bank are in use. */
@@ -590,6 +559,7 @@ struct rf_config {
 	struct rf_interface_place interface[RF_INTERFACE_PLACES];
 	struct rf_sampling sampling;
 	struct rf_shape_tables shape_tables[2]; /* of each bank; not in it, which is often copied */
+	struct rf_fleet fleet;
 } __attribute__((aligned(64)));
 
 #endif /* RINGFENCE_ABI_H */

@@ -68,6 +68,9 @@
 #define RF_CREDITS_PER_SPENT_OF_SEVERAL 96
 #define RF_CREDITS_PER_ROOM 16
 #endif
+#ifndef RF_LIMIT_TO_LEASE
+#define RF_LIMIT_TO_LEASE rf_limit_of /* the program has no stack for it here */
+#endif
 #define RF_CREDITS_EDGE 8 /* no credits where less than this part of L is left */
 #define RF_CREDITS_MAX (1U << 14)
 #define RF_TAKEN_MAX ((1U << 20) - 1) /* then the share is nearly RF_CREDITS_MAX */
@@ -225,9 +228,9 @@ RF_INLINE int rf_lease_is_fresh(const struct rf_lease *lease, __u32 tick)
 }
 
 /* Is so much of L used that no credits are worth what they may lose? */
-RF_INLINE int rf_is_near_limit(const struct rf_policy *policy, __u64 used)
+RF_INLINE int rf_is_near_limit(__u32 limit, __u64 used)
 {
-	return used > policy->limit - policy->limit / RF_CREDITS_EDGE;
+	return used > limit - limit / RF_CREDITS_EDGE;
 }
 
 /*
@@ -248,7 +251,7 @@ RF_INLINE int rf_lease_is_worth(const struct rf_window *window, const struct rf_
 
 	return passed >= in_cell * (policy->cells + 1U) &&
 	       (passed >= unit * policy->cells || (passed & (unit - 1)) >= in_cell) &&
-	       !rf_is_near_limit(policy, passed);
+	       !rf_is_near_limit(RF_LIMIT_TO_LEASE(window, policy), passed);
 }
 
 /*
@@ -307,10 +310,12 @@ RF_INLINE __u32 rf_head_room(const struct rf_window *window, const struct rf_pol
 			     __u64 head)
 {
 	__u64 used = rf_word_used(head);
+	__u32 limit;
 
 	if (rf_is_weighted(policy))
 		used += rf_edge_used(window, policy, rf_word_epoch(head));
-	return rf_is_near_limit(policy, used) ? 0 : policy->limit - used;
+	limit = rf_limit_of(window, policy);
+	return rf_is_near_limit(limit, used) ? 0 : limit - used;
 }
 
 /* Units spent in the cell that `until` ends. */
@@ -512,7 +517,14 @@ RF_INLINE __u64 rf_lease_until(const struct rf_policy *policy, const struct rf_a
 RF_INLINE __u64 rf_refused_until(const struct rf_window *window, const struct rf_policy *policy,
 				 const struct rf_ask *ask)
 {
-	return rf_lease_until(policy, ask, rf_reopens(window, policy, ask));
+	const __u64 until = rf_lease_until(policy, ask, rf_reopens(window, policy, ask));
+
+#ifdef RF_WITH_SHARES
+	/* A share may grow at any time. */
+	if (policy->flags & RF_FLEET && ask->tick_ns)
+		return rf_least(until, ask->jiffies + RF_SHARED_REFUSAL_NS / ask->tick_ns);
+#endif
+	return until;
 }
 
 /* Repeats `reason` to packets that cost more than `threshold`, until `until`. */

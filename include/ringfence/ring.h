@@ -19,6 +19,7 @@
 #define RINGFENCE_RING_H
 
 #include "algorithm.h"
+#include "share.h"
 
 #define RF_CELLS_AHEAD 64      /* a tag up to here ahead is ahead, not from before a wrap */
 #define RF_NEWEST_STEP 16      /* cells that a head moves between two writes of `newest` */
@@ -227,10 +228,11 @@ RF_INLINE struct rf_sums rf_window_sums(const struct rf_window *window,
  * What the head's own cell admitted, where the cells behind it have `behind`. Clipped, since the
  * loser of a race for the last room has added its cost, too.
  */
-RF_INLINE __u32 rf_own_of(const struct rf_policy *policy, __u64 head, __u64 behind)
+RF_INLINE __u32 rf_own_of(const struct rf_window *window, const struct rf_policy *policy,
+			  __u64 head, __u64 behind)
 {
-	const __u32 used = rf_word_used(head);
-	const __u32 clipped = used < policy->clip ? used : policy->clip;
+	const __u32 used = rf_word_used(head), clip = rf_clip_of(window, policy);
+	const __u32 clipped = used < clip ? used : clip;
 
 	return clipped > behind ? clipped - behind : 0;
 }
@@ -247,7 +249,7 @@ RF_INLINE __u32 rf_head_own(const struct rf_window *window, const struct rf_poli
 	const __u32 epoch = rf_word_epoch(head);
 	const struct rf_sums sums = rf_window_sums(window, policy, epoch, epoch);
 
-	return rf_own_of(policy, head, rf_in_head(sums.behind));
+	return rf_own_of(window, policy, head, rf_in_head(sums.behind));
 }
 
 /*
@@ -302,7 +304,7 @@ RF_INLINE int rf_head_close(struct rf_window *window, const struct rf_policy *po
 {
 	const __u32 epoch = rf_word_epoch(head);
 	const struct rf_sums sums = rf_window_sums(window, policy, epoch, now);
-	const __u32 own = rf_own_of(policy, head, rf_in_head(sums.behind));
+	const __u32 own = rf_own_of(window, policy, head, rf_in_head(sums.behind));
 	__u64 sum;
 
 	/*
@@ -348,16 +350,37 @@ RF_INLINE enum rf_verdict rf_refuse(struct rf_window *window, const struct rf_po
 	return RF_OVER;
 }
 
+#ifdef RF_WITH_SHARES
+/*
+ * Adds to a present head. The limit was read before: a share that grew since might let the packet
+ * pass, after another CPU has closed the cell and, by the clip of then, left the packet out.
+ */
+RF_INLINE enum rf_verdict rf_add_within(struct rf_window *window, __u64 now, __u32 cost,
+					__u64 limit)
+{
+	const __u64 head = rf_fetch_add(&window->head, cost);
+	const int past = (__s32)(rf_word_epoch(head) - (__u32)now) < 0;
+
+	return !past && (__u64)rf_word_used(head) + cost <= limit ? RF_UNDER : RF_OVER;
+}
+#endif
+
 /* Adds to a present head that had room when it was read. */
 RF_INLINE enum rf_verdict rf_add(struct rf_window *window, const struct rf_policy *policy,
 				 __u64 now, __u32 cost)
 {
+#ifdef RF_WITH_SHARES
+	const __u64 used = (__u64)rf_word_used(rf_load(&window->head)) + cost;
+
+	return rf_add_within(window, now, cost, rf_limit_to_add(window, policy, used));
+#else
 	/* The returned value decides, so no two CPUs share the last room. */
 	__u64 head = rf_fetch_add(&window->head, cost);
 	int past = (__s32)(rf_word_epoch(head) - (__u32)now) < 0;
 
 	/* After an idle lap, what read as present may have been moved to a cell before `now`. */
 	return !past && (__u64)rf_word_used(head) + cost <= policy->limit ? RF_UNDER : RF_OVER;
+#endif
 }
 
 /* ---- sliding, strict and coarse, and fixed: only the length and number of cells differ ---- */
@@ -366,9 +389,18 @@ RF_INLINE enum rf_verdict rf_add(struct rf_window *window, const struct rf_polic
 RF_INLINE enum rf_verdict rf_take_present(struct rf_window *window, const struct rf_policy *policy,
 					  __u64 head, __u64 now, __u32 cost)
 {
+#ifdef RF_WITH_SHARES
+	const __u64 used = (__u64)rf_word_used(head) + cost;
+	const __u64 limit = rf_limit_to_add(window, policy, used);
+
+	if (used > limit)
+		return rf_refuse(window, policy, head, cost);
+	return rf_add_within(window, now, cost, limit);
+#else
 	if ((__u64)rf_word_used(head) + cost > policy->limit)
 		return rf_refuse(window, policy, head, cost);
 	return rf_add(window, policy, now, cost);
+#endif
 }
 
 /* Fast path: does the tag alone show a present head? Strict, coarse and fixed only. */
@@ -378,17 +410,18 @@ RF_INLINE int rf_is_present_at_once(const struct rf_policy *policy, __u64 head, 
 }
 
 /* Fast path: has such a head room? Then rf_add may follow, whatever other CPUs do in between. */
-RF_INLINE int rf_may_add(const struct rf_policy *policy, __u64 head, __u64 now, __u32 cost)
+RF_INLINE int rf_may_add(const struct rf_window *window, const struct rf_policy *policy, __u64 head,
+			 __u64 now, __u32 cost)
 {
 	return rf_is_present_at_once(policy, head, now) &&
-	       (__u64)rf_word_used(head) + cost <= policy->limit;
+	       rf_fits(window, policy, (__u64)rf_word_used(head) + cost);
 }
 
 RF_INLINE enum rf_verdict rf_take_sliding(struct rf_window *window, const struct rf_policy *policy,
 					  __u64 time, __u32 cost)
 {
 	const __u64 now = rf_epoch(policy, time);
-	const __u64 limit = policy->limit;
+	const __u64 limit = rf_limit_of(window, policy);
 
 	for (int i = 0; i < RF_RETRIES; i++) {
 		__u64 head = rf_load(&window->head);
@@ -487,7 +520,7 @@ RF_INLINE __u64 rf_peek_own(const struct rf_window *window, const struct rf_poli
 			    __u64 head, __u64 behind)
 {
 	const __u32 epoch = rf_word_epoch(head);
-	const __u32 half = rf_half_of(policy, rf_own_of(policy, head, rf_in_head(behind)));
+	const __u32 half = rf_half_of(policy, rf_own_of(window, policy, head, rf_in_head(behind)));
 	const __u64 own = rf_half_used(policy, half);
 	const __u64 used =
 		rf_cell_used(policy, rf_load(&window->cell[rf_ring_index(epoch)]), epoch);
@@ -518,7 +551,7 @@ RF_INLINE int rf_has_room_at_once(const struct rf_window *window, const struct r
 	const __u64 rounding = (1U << (policy->used_shift & 31)) - 1;
 
 	return rf_is_ring(policy) &&
-	       rf_word_used(rf_load(&window->head)) + rounding + cost <= policy->limit;
+	       rf_fits(window, policy, rf_word_used(rf_load(&window->head)) + rounding + cost);
 }
 
 /* Has the head changed since it was read? Then the peek says room, and the take decides. */
@@ -535,7 +568,7 @@ RF_INLINE int rf_peek_sliding(const struct rf_window *window, const struct rf_po
 				   ? rf_word_used(head)
 				   : rf_peek_sum(window, policy, head, now);
 
-	return used + cost <= policy->limit || rf_peek_is_old(window, head);
+	return rf_fits(window, policy, used + cost) || rf_peek_is_old(window, head);
 }
 
 RF_INLINE int rf_peek_weighted(const struct rf_window *window, const struct rf_policy *policy,

@@ -26,7 +26,7 @@ RF_INLINE __u32 rf_window_used(const struct rf_window *window, const struct rf_p
 	const __u64 head = rf_load(&window->head);
 
 	if (rf_head_is_present(window, policy, head, now))
-		return rf_word_used(head) < policy->clip ? rf_word_used(head) : policy->clip;
+		return rf_least(rf_word_used(head), rf_clip_of(window, policy));
 	return rf_least(rf_peek_sum(window, policy, head, now), 0xffffffffU);
 }
 
@@ -82,7 +82,7 @@ RF_INLINE __u64 rf_window_passes_again(const struct rf_window *window,
 	struct rf_window copy = *window;
 	__u64 low = 0, high = 1;
 
-	if (cost > policy->limit)
+	if (cost > rf_limit_of(window, policy))
 		return ~0ULL;
 	if (rf_is_bucket(policy) && rf_bucket_is_alien(policy, copy.head, rf_bucket_time(time)))
 		copy.head = rf_bucket_time(time);

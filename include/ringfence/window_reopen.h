@@ -36,7 +36,7 @@ RF_INLINE __u64 rf_cells_reopen(const struct rf_window *window, const struct rf_
 	}
 	if (epoch - (__u32)now > RF_CELLS_AHEAD || rf_word_epoch(rf_load(&window->head)) != epoch)
 		return 0;
-	if ((__u64)rf_word_used(head) + ask->cost <= policy->limit)
+	if (rf_fits(window, policy, (__u64)rf_word_used(head) + ask->cost))
 		return 0;
 	return rf_epoch_start(policy, now + (epoch - (__u32)now) + policy->cells - oldest);
 }

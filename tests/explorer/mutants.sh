@@ -86,7 +86,7 @@ mutants_of_sliding() {
 	try_mutant sliding strict "refused packets flow over from a half" rf_half_of \
 		's/return rf_least\((.*), RF_HALF_MAX\)/return \1/'
 	try_mutant sliding strict "a closed cell keeps what refused packets added" rf_own_of \
-		's/used < policy->clip \? used : policy->clip/used/'
+		's/used < clip \? used : clip/used/'
 	try_mutant sliding loose "the newest epoch is not kept" rf_newest_raise \
 		's/return .*/return 1 || old || now ||/'
 	try_mutant sliding loose "a lost race for the newest epoch counts as won" rf_newest_raise \
@@ -270,7 +270,7 @@ mutants_of_leases() {
 	try_mutant leases strict "a refusal until the head's own cell ends" rf_cells_reopen \
 		's/oldest = age;/oldest = 0;/'
 	try_mutant leases strict "a lease refuses although the window has moved on" rf_cells_reopen \
-		's/if \(\(__u64\)rf_word_used\(head\) \+ ask->cost .*/if (0)/'
+		's/if \(rf_fits\(.*/if (0)/'
 	try_mutant leases strict "a lease refuses although the window moves on meanwhile" rf_cells_reopen \
 		's/ \|\| rf_word_epoch\(rf_load\(&window->head\)\) != epoch//'
 	try_mutant leases strict "a refusal under another L still holds" rf_lease_is_for \
@@ -298,9 +298,9 @@ mutants_of_several() {
 	try_mutant several loose "a peek reads what the head had before it was closed" rf_peek_sliding \
 		's/rf_head_is_present\(window, head, now\)/now - now/; s/rf_word_used\(head\)/0/'
 	try_mutant several loose "room at once for a packet too much" rf_has_room_at_once \
-		's/ \+ cost <= / + cost <= 1 + /'
+		's/ \+ cost\)/)/'
 	try_mutant several loose "an addition at once for a packet too much" rf_may_add \
-		's/ \+ cost <= / + cost <= 1 + /'
+		's/ \+ cost\)/)/'
 	try_mutant several strict "an addition at once to a head of a cell that has passed" rf_may_add \
 		's/rf_is_present_at_once\(policy, head, now\)/1/'
 	try_mutant several loose "credits until the last cell ends" rf_charged_read \

@@ -9,8 +9,9 @@ static bool all_have_room(const struct memory *memory, __u64 time)
 	bool has_room = true;
 
 	for (int i = 0; i < LIMITS; i++)
-		has_room &= rf_may_add(&policy[i], rf_load(&memory->window[i].head),
-				       rf_epoch(&policy[i], time), 1);
+		has_room &=
+			rf_may_add(&memory->window[i], &policy[i], rf_load(&memory->window[i].head),
+				   rf_epoch(&policy[i], time), 1);
 	return has_room;
 }
 

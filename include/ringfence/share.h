@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Shares: how much of a limit over many hosts a window may admit here. Only in builds with
+ * RF_WITH_SHARES; in all others rf_limit_of() is the policy's limit and nothing more.
+ *
+ *   the host hears the fleet       min(L, first + share), and first under another definition
+ *   it does not                    alone
+ *
+ * The agent writes shares by rf_share_write(), and reads what was used, on another CPU than those
+ * that admit. What must hold:
+ *
+ * - After a share was lowered, and all programs have ended that ran then, rf_share_used() tells no
+ *   less than the window has admitted in W. Before that a program may still admit by the old one.
+ * - A closing cell forgets nothing that was admitted under a share that has been lowered since. So
+ *   it is clipped by the largest limit of the last W. The clip grows before the share does, and a
+ *   CPU reads it after the head that it clips.
+ * - A window's memory may belong to another source by now. So the word of the share has the number
+ *   of the window's incarnation, and is changed by compare-and-swap.
+ */
+#ifndef RINGFENCE_SHARE_H
+#define RINGFENCE_SHARE_H
+
+#include "algorithm.h"
+#include "fleet.h"
+
+#define RF_SHARE_GREW (1ULL << 63)     /* in rf_share.asked */
+#define RF_ASK_NS 50000000ULL	       /* a source asks at most so often, */
+#define RF_ASK_GROWING_NS 2000000ULL   /* or so often once its share has grown */
+#define RF_SHARED_REFUSAL_NS 50000000U /* so long may a lease refuse: a share may grow */
+
+/* What rf_share_write() has done. */
+enum rf_share_result {
+	RF_SHARE_DONE,
+	RF_SHARE_GONE,	   /* there is no such window */
+	RF_SHARE_OTHER,	   /* the window is of another incarnation */
+	RF_SHARE_RETAGGED, /* a share of another definition ended: wait for all programs, write anew
+			    */
+	RF_SHARE_BUSY,	   /* another call wrote meanwhile; nothing was given */
+	RF_SHARE_NO_LIMIT, /* no limit in force has that id, or it is not of the fleet */
+};
+
+RF_INLINE __u32 rf_given_share(__u64 given)
+{
+	return (__u32)given;
+}
+
+RF_INLINE __u32 rf_given_incarnation(__u64 given)
+{
+	return given >> 32;
+}
+
+/* Its lowest bits are the bucket of the source. `number` counts windows; the result is never 0. */
+RF_INLINE __u32 rf_incarnation(__u64 number, __u32 bucket)
+{
+	return (number % (1U << 28) ? number : 1) * RF_BUCKETS | bucket % RF_BUCKETS;
+}
+
+/* The bucket of a source, the same on every host. Addresses as in rf_who.source, masked. */
+RF_INLINE __u32 rf_bucket(__u64 first, __u64 second)
+{
+	return (first * 0x9e3779b97f4a7c15ULL ^ second * 0xbf58476d1ce4e5b9ULL) *
+		       0x94d049bb133111ebULL >>
+	       60;
+}
+
+RF_INLINE __u64 rf_given(__u32 incarnation, __u32 share)
+{
+	return (__u64)incarnation << 32 | share;
+}
+
+RF_INLINE __u64 rf_whose(__u32 tag, __u32 clip)
+{
+	return (__u64)tag << 32 | clip;
+}
+
+RF_INLINE __u32 rf_whose_tag(__u64 whose)
+{
+	return whose >> 32;
+}
+
+RF_INLINE __u32 rf_whose_clip(__u64 whose)
+{
+	return (__u32)whose;
+}
+
+/* L while the host hears the fleet. */
+RF_INLINE __u32 rf_limit_by(const struct rf_policy *policy, __u32 share)
+{
+	return rf_fleet_room(policy->limit, policy->first, share);
+}
+
+#ifdef RF_WITH_SHARES
+
+/* The including program has these: what is heard about the bucket in an incarnation, and jiffies.
+ */
+RF_INLINE struct rf_hearing *rf_hearing_of(__u32 incarnation);
+RF_INLINE __u64 rf_hearing_now(void);
+
+/*
+ * The clock first, since a call of a helper costs the program all registers. The tag before the
+ * share: what is given under a new tag is preceded by that tag, and that by a share of 0.
+ */
+RF_INLINE __u32 rf_shared_limit(const struct rf_window *window, const struct rf_policy *policy)
+{
+	const __u64 now = rf_hearing_now();
+	const __u64 whose = rf_load(&window->share.whose);
+	const __u64 given = rf_load(&window->share.given);
+	__u32 share = rf_given_share(given);
+
+	if (!rf_given_incarnation(given))
+		return policy->limit;
+	if (now >= rf_load(&rf_hearing_of(rf_given_incarnation(given))->deadline))
+		return policy->alone;
+	if (rf_whose_tag(whose) != policy->tag)
+		share = 0;
+	return rf_limit_by(policy, share);
+}
+
+/*
+ * May the window have what passed while nothing was heard? In this order: rf_hear() moves the
+ * deadline before it tells until when.
+ */
+RF_INLINE int rf_has_been_alone(const struct rf_hearing *hearing, __u64 now)
+{
+	return now >= rf_load(&hearing->deadline) || now < rf_load(&hearing->alone_until);
+}
+
+/* The largest limit by which the window has admitted what a head, read before, counts. */
+RF_INLINE __u32 rf_shared_clip(const struct rf_window *window, const struct rf_policy *policy)
+{
+	const __u64 now = rf_hearing_now(), given = rf_load(&window->share.given);
+	__u32 clip;
+
+	if (policy->flags & RF_FLEET_CHANGED || !rf_given_incarnation(given) ||
+	    rf_has_been_alone(rf_hearing_of(rf_given_incarnation(given)), now))
+		return policy->clip;
+	clip = rf_whose_clip(rf_load(&window->share.whose));
+	return clip > policy->first ? clip : policy->first;
+}
+
+/*
+ * Has the source, with so many units of the window used, nearly what it may have, and might it get
+ * more? Local windows ask for nothing.
+ */
+RF_INLINE int rf_wants_more(const struct rf_window *window, const struct rf_policy *policy,
+			    __u64 used)
+{
+	const __u64 given = rf_load(&window->share.given);
+	const __u32 share = rf_given_share(given);
+	__u32 enough = policy->first / 2;
+
+	if (share)
+		enough = policy->first + share - share / 4;
+	return used > enough && rf_given_incarnation(given) &&
+	       rf_limit_by(policy, share) < policy->limit;
+}
+
+/* May it ask at this time? One CPU alone may, once in a while. */
+RF_INLINE int rf_may_ask(struct rf_window *window, __u64 jiffies, __u32 tick_ns)
+{
+	const __u64 asked = rf_load(&window->share.asked);
+	const __u64 wait_ns = asked & RF_SHARE_GREW ? RF_ASK_GROWING_NS : RF_ASK_NS;
+
+	if ((jiffies - (asked & ~RF_SHARE_GREW)) * tick_ns < wait_ns)
+		return 0;
+	return rf_cas(&window->share.asked, asked, jiffies) == asked;
+}
+
+#endif /* RF_WITH_SHARES */
+
+/* What a window may admit in W, in place of policy->limit. */
+RF_INLINE __u32 rf_limit_of(const struct rf_window *window, const struct rf_policy *policy)
+{
+#ifdef RF_WITH_SHARES
+	if (policy->flags & RF_FLEET)
+		return rf_shared_limit(window, policy);
+#else
+	(void)window;
+#endif
+	return policy->limit;
+}
+
+/* Are so many units within that? Below `first` it takes no look at the share. */
+RF_INLINE int rf_fits(const struct rf_window *window, const struct rf_policy *policy, __u64 units)
+{
+#ifdef RF_WITH_SHARES
+	if (policy->flags & RF_FLEET)
+		return units <= policy->first || units <= rf_shared_limit(window, policy);
+#else
+	(void)window;
+#endif
+	return units <= policy->limit;
+}
+
+#ifdef RF_WITH_SHARES
+/*
+ * The limit for an addition that leads to so many units, if nobody else adds. Far below `first` it
+ * takes no look at the share: whoever comes between fills no half of `first`.
+ */
+RF_INLINE __u64 rf_limit_to_add(const struct rf_window *window, const struct rf_policy *policy,
+				__u64 units)
+{
+	__u64 limit = policy->first;
+
+	if (!(policy->flags & RF_FLEET) || units > limit / 2)
+		limit = rf_limit_of(window, policy);
+	return limit;
+}
+#endif
+
+/* What a closing cell is clipped by, in place of policy->clip. After its head was read. */
+RF_INLINE __u32 rf_clip_of(const struct rf_window *window, const struct rf_policy *policy)
+{
+#ifdef RF_WITH_SHARES
+	if (policy->flags & RF_FLEET)
+		return rf_shared_clip(window, policy);
+#else
+	(void)window;
+#endif
+	return policy->clip;
+}
+
+#endif /* RINGFENCE_SHARE_H */
