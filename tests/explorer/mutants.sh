@@ -313,6 +313,34 @@ mutants_of_several() {
 		's/if \(taken == RF_TAKEN_ALL\)/if (taken)/'
 }
 
+# What a share may do wrong: when it is written, when it is taken back, and when a cell is closed.
+mutants_of_shares() {
+	try_mutant shares loose "the clip is not kept when a share is lowered" rf_clip_for \
+		's/had > share \? had : share/share/; s/before > most \? before : most/most/'
+	try_mutant shares loose "the clip falls while what was admitted still counts" rf_share_span \
+		's/return .*/return 0;/'
+	try_mutant shares loose "the clip follows the share, and does not precede it" rf_share_write \
+		's/rf_whose\(tag, clip\)/rf_whose(tag, rf_whose_clip(whose))/'
+	try_mutant shares loose "the clip is not looked at" rf_shared_clip \
+		's/return clip > .*/return policy->first;/'
+	try_mutant shares loose "the clip is read before the head" rf_head_leave \
+		's/^\{/{\n\tconst __u32 clip = policy->first;/; s/if \(now >> 32/if (rf_word_used(head) > clip) head = rf_word(rf_word_epoch(head), clip);\n&/'
+	try_mutant shares loose "what was used is read without a wait for programs" waits \
+		's/return true/return false/'
+	try_mutant shares loose "the tag of a share is ignored" rf_shared_limit \
+		's/if \(rf_whose_tag.*/if (0)/'
+	try_mutant shares loose "a share goes over to another definition" rf_share_write \
+		's/if \(rf_whose_tag\(whose\) != tag \&\& had\)/if (0)/'
+	try_mutant shares loose "an addition is judged by the share that is there afterwards" rf_take_present \
+		's/return rf_add_within\(.*/head = rf_fetch_add(\&window->head, cost);\nreturn rf_fits(window, policy, (__u64)rf_word_used(head) + cost) ? RF_UNDER : RF_OVER;/'
+	try_mutant shares loose "what passed while alone is forgotten" rf_has_been_alone \
+		's/ \|\| now < .*/;/; s/now >= .* \|\|$/now >= rf_load(\&hearing->deadline);/; s/^\t +now < .*//'
+	try_mutant shares loose "a deadline moves before it is told that the host was alone" rf_hear \
+		's/rf_cas\(&hearing->alone_until, until, RF_FOREVER\);//; s/rf_cas\(&hearing->alone_until, RF_FOREVER, until\)/rf_store(\&hearing->alone_until, until)/'
+	try_mutant shares loose "a share is more than L" rf_limit_by \
+		's/return .*/return policy->first + share;/'
+}
+
 # What slots, and the filter of who has a window, may do wrong, and the order that they are used in.
 mutants_of_slots() {
 	local count='if (rf_slot_state(old) == RF_SLOT_RESIDENT)\nrf_residents_remove(\&memory->residents);'
@@ -509,6 +537,7 @@ each_mutant() {
 	mutants_of_bucket
 	mutants_of_leases
 	mutants_of_several
+	mutants_of_shares
 	mutants_of_slots
 	mutants_of_bans
 }

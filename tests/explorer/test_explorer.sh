@@ -12,11 +12,12 @@ cd "$(dirname "$0")/../.." || exit 1
 
 # What is explored, and what a mutant may change; slots_actors.c has the order in which the program
 # uses slots and filter.
-CORE=(include/ringfence/{algorithm,ring,log,bucket,limiter,window_read,window_reopen,lease}.h
-	include/ringfence/{slot,known_filter,ban_table}.h tests/{peek.h,explorer/slots_actors.c})
+CORE=(include/ringfence/{algorithm,share,ring,log,bucket,limiter,window_read,window_reopen,lease}.h
+	include/ringfence/share_write.h
+	include/ringfence/{slot,known_filter,ban_table}.h tests/{peek.h,explorer/{slots,shares}_actors.c})
 BUILD=build/explorer
-# The longest first; slots, several and bans are programs of their own.
-ALGORITHMS="sliding weighted leases slots several bans log token fixed leaky"
+# The longest first; slots, shares, several and bans are programs of their own.
+ALGORITHMS="sliding weighted leases slots shares several bans log token fixed leaky"
 MUTANT_SECONDS=100 # far beyond what any takes
 CPUS=$(getconf _NPROCESSORS_ONLN)
 tried=0
@@ -49,7 +50,7 @@ change_core() { # DIRECTORY FUNCTION COMMAND
 # The program that explores algorithm $1.
 program_of() {
 	case $1 in
-	slots | several | bans) echo "$1" ;;
+	slots | shares | several | bans) echo "$1" ;;
 	*) echo explorer ;;
 	esac
 }
@@ -60,6 +61,7 @@ fixed_parts_of() {
 	explorer) echo explorer machine bounds leases hash trace seen \
 		rows_{sliding,fixed,weighted,log,bucket,leases} ;;
 	slots) echo slots slots_rows slots_checks rows replay seen ;;
+	shares) echo shares shares_rows rows replay seen ;;
 	*) echo "$1" rows replay seen ;;
 	esac
 }
@@ -163,7 +165,7 @@ try_mutant() {
 
 rm -rf "$BUILD"
 copy_core "$BUILD/as-is"
-for program in explorer slots several bans; do
+for program in explorer slots shares several bans; do
 	if ! compile_fixed_parts "$program" ||
 		! build "$BUILD/as-is" "$BUILD/$program" -O2 "$program"; then
 		echo "1..1"

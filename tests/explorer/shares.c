@@ -1,0 +1,442 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Runs every interleaving of two CPUs that take from one window, and take credits, with the agent
+ * of a fleet: it writes shares, waits for programs, reads what was used, changes the definition,
+ * hears of the engine.
+ *
+ * What must hold: no more is charged in N cells than `first` and the largest share that was in
+ * force during the packet's call, under the packet's own definition; or `alone`, past a deadline.
+ * After the wait, nobody is charged by an older share, and what the agent reads is no less than
+ * what was charged. What was admitted under a share that was lowered since, is not forgotten.
+ *
+ * A packet may come at any of the row's times. The agent's clock is behind no packet's.
+ *
+ * Speaks TAP. A failure prints the schedule that leads to it.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "rows.h"
+#include "seen.h"
+#include "shares.h"
+
+#define LEDGER_SIZE 32
+#define STEPS_MAX 4096
+const struct row *row;
+struct rf_policy policy[DEFINITIONS];
+static const char *failure;
+static int refusals, reads; /* in all schedules: there must be some */
+
+/* What was charged, and what remains beside the window. */
+static struct books {
+	__u8 charged[LEDGER_SIZE]; /* by epoch */
+	int share[DEFINITIONS];	   /* in force, as the agent was told or is about to tell */
+	int deadline;		   /* the latest, as well */
+	__u8 before[LEDGER_SIZE];  /* what was charged when the agent began to read */
+	bool waits_for[TAKERS];
+	struct {
+		struct rf_lease lease;
+		int most;  /* that a packet's window may have been filled to, during its call */
+		int epoch; /* that the head was in when the packet changed it */
+	} cpu[TAKERS];
+} books;
+
+static struct {
+	int cpu;
+	struct local local;
+	struct rf_window window;
+} path[STEPS_MAX];
+static int path_length;
+
+static void fail(const char *what)
+{
+	if (!failure)
+		failure = what;
+}
+
+/* ---- what must hold ---- */
+
+static int head_epoch(void)
+{
+	return (__s32)(rf_word_epoch(shared.window.head) - ORIGIN);
+}
+
+static int later_epoch(int time)
+{
+	return head_epoch() > time ? head_epoch() : time;
+}
+
+static int up_to(const __u8 ledger[LEDGER_SIZE], int epoch)
+{
+	int sum = 0;
+
+	for (int i = epoch - row->cells + 1; i <= epoch; i++)
+		sum += i >= 0 && i < LEDGER_SIZE ? ledger[i] : 0;
+	return sum;
+}
+
+static int at_most(int a, int b)
+{
+	return a < b ? a : b;
+}
+
+/* What a packet may fill its window to, by what is in force at this moment. */
+static int allowed_now(const struct local *local)
+{
+	const int share = books.share[local->definition];
+	const int by_share = at_most(row->first[local->definition] + share, row->limit);
+
+	return local->time >= books.deadline ? row->limit : by_share;
+}
+
+static void note_allowed(void)
+{
+	for (int i = 0; i < TAKERS; i++) {
+		const struct hand *hand = &hands[i];
+
+		if (!hand->operations || !hand->local.has_begun)
+			continue;
+		if (allowed_now(&hand->local) > books.cpu[i].most)
+			books.cpu[i].most = allowed_now(&hand->local);
+	}
+}
+
+static void charge(int index, int epoch, int units)
+{
+	books.charged[epoch] += units;
+	if (up_to(books.charged, epoch) > books.cpu[index].most)
+		fail("more than was allowed during its call charged in N consecutive epochs");
+}
+
+static void note_charges(int index, const struct local *so_far, __u64 head)
+{
+	const struct local *local = &hands[index].local;
+	const int credits = rf_word_used(shared.window.head) - rf_word_used(head);
+
+	if (shared.window.head != head)
+		books.cpu[index].epoch = later_epoch(local->time);
+	if (local->charged && !so_far->charged)
+		charge(index, books.cpu[index].epoch, 1);
+	else if (so_far->charged && credits > 0)
+		charge(index, head_epoch(), credits);
+}
+
+/* ---- the agent ---- */
+
+static const struct action *next_action(void)
+{
+	return &row->action[hands[AGENT].packet];
+}
+
+/* An action begins: a share that grows is in force at any moment from here on. */
+static void begin_action(const struct local *local)
+{
+	const int definition = local->tag - 1;
+
+	if (local->kind == WRITES && local->share > books.share[definition])
+		books.share[definition] = local->share;
+	if (local->kind == READS) {
+		memcpy(books.before, books.charged, sizeof(books.before));
+		for (int i = 0; i < TAKERS; i++)
+			books.cpu[i].most = 0;
+	}
+	note_allowed();
+}
+
+static void end_write(const struct local *local)
+{
+	const int definition = local->tag - 1;
+
+	if (local->result == RF_SHARE_RETAGGED) {
+		books.share[0] = 0;
+		books.share[definition] = 0;
+	} else if (local->result == RF_SHARE_DONE) {
+		books.share[definition] = local->share;
+	} else {
+		fail("the agent's call failed");
+	}
+}
+
+static void end_action(const struct local *local)
+{
+	if (local->kind == WRITES)
+		end_write(local);
+	if (local->kind == HEARS)
+		books.deadline = local->share;
+	for (int i = 0; i < TAKERS; i++)
+		books.waits_for[i] = hands[i].operations > 0;
+	if (local->kind != READS)
+		return;
+	reads++;
+	/* By then a part of it may have left the window. */
+	if (local->used < up_to(books.before, later_epoch(local->time)))
+		fail("more than was read is charged");
+}
+
+/* ---- the search ---- */
+
+static void hash_state(__u64 hash[2])
+{
+	const struct rf_window *window = &shared.window;
+
+	hash[0] = 1;
+	hash[1] = 2;
+	hash_words(hash, window, offsetof(struct rf_window, cell[RING]));
+	hash_words(hash, &window->share, sizeof(window->share));
+	hash_words(hash, &shared.hearing, sizeof(shared.hearing));
+	hash_words(hash, &shared.definition, sizeof(shared.definition));
+	hash_words(hash, &shared.clock, sizeof(shared.clock));
+	hash_words(hash, &books, sizeof(books));
+	for (int i = 0; i < CPUS_MAX; i++) {
+		const struct hand *hand = &hands[i];
+		const __u64 words[] = {
+			(__u64)hand->packet << 32 | hand->operations << 16 | hand->local.time,
+			hand->history,
+		};
+
+		hash_words(hash, words, sizeof(words));
+	}
+	hash[0] |= 1;
+}
+
+static double explore(void);
+
+static void finish(int index)
+{
+	const struct local *local = &hands[index].local;
+
+	if (index == AGENT) {
+		end_action(local);
+	} else {
+		refusals += local->result == RF_OVER;
+		books.cpu[index].lease = local->lease;
+		if (local->result != RF_UNDER)
+			rf_lease_end(&books.cpu[index].lease);
+		books.cpu[index].most = 0;
+		books.waits_for[index] = false;
+	}
+	put_down(index);
+}
+
+static double explore_operation(int index)
+{
+	const struct local before = hands[index].local;
+	const __u64 head = shared.window.head;
+	double schedules = 0;
+	bool ends;
+
+	if (index == AGENT && !hands[index].operations)
+		begin_action(&before);
+	ends = operate(index);
+	path[path_length].cpu = index;
+	path[path_length].local = hands[index].local;
+	path[path_length++].window = shared.window;
+	note_allowed();
+	if (index != AGENT)
+		note_charges(index, &before, head);
+	if (ends)
+		finish(index);
+	if (!failure)
+		schedules = explore();
+	if (!failure)
+		path_length--;
+	return schedules;
+}
+
+/* As the data path asks. Then it has answered, and without an operation. */
+static bool lease_answers(int index, int time)
+{
+	struct rf_lease *lease = &books.cpu[index].lease;
+
+	if (!row->leases || !rf_lease_is_live(lease, ORIGIN + time, lease->ends - 1U) ||
+	    !rf_lease_answers(lease, 1, 1))
+		return false;
+	lease->packets = 0;
+	lease->bytes = 0;
+	return true;
+}
+
+static double explore_packet(int index, int time)
+{
+	const struct local begun = {.kind = TAKES, .time = time, .lease = books.cpu[index].lease};
+
+	if (ORIGIN + time > (int)shared.clock)
+		shared.clock = ORIGIN + time;
+	if (lease_answers(index, time)) {
+		put_down(index);
+		return failure ? 0 : explore();
+	}
+	pick_up(index, &begun);
+	return explore_operation(index);
+}
+
+static double explore_action(int time)
+{
+	const struct action *action = next_action();
+	const struct local begun = {
+		.kind = action->kind, .time = time, .tag = action->tag, .share = action->share};
+
+	if (ORIGIN + time < (int)shared.clock)
+		return 0;
+	shared.clock = ORIGIN + time;
+	pick_up(AGENT, &begun);
+	return explore_operation(AGENT);
+}
+
+/* May that action begin? A read waits for all programs that ran at the end of the last write. */
+static bool may_begin(void)
+{
+	const enum kind kind = next_action()->kind;
+
+	if (!waits_before_reading() || (kind != READS && kind != WRITES))
+		return true;
+	for (int i = 0; i < TAKERS; i++)
+		if (books.waits_for[i])
+			return false;
+	return true;
+}
+
+/* What an actor may begin, at every time. */
+static double explore_beginning(int index)
+{
+	const struct books here = books;
+	const struct memory memory = shared;
+	const struct hand hand = hands[index];
+	double schedules = 0;
+
+	for (const int *time = row->times; *time >= 0 && !failure; time++) {
+		schedules += index == AGENT ? explore_action(*time) : explore_packet(index, *time);
+		if (failure)
+			break;
+		books = here;
+		shared = memory;
+		hands[index] = hand;
+	}
+	return schedules;
+}
+
+static bool is_done(int index)
+{
+	return hands[index].packet == (index == AGENT ? row->actions : row->packets[index]);
+}
+
+static double explore(void)
+{
+	const struct books here = books;
+	const struct memory memory = shared;
+	double schedules = 0;
+	bool end = true;
+	struct seen *slot;
+	__u64 hash[2];
+
+	hash_state(hash);
+	slot = seen_slot(hash);
+	if (slot->hash[0])
+		return slot->schedules;
+	for (int i = 0; i < CPUS_MAX && !failure; i++) {
+		const struct hand hand = hands[i];
+
+		if (is_done(i))
+			continue;
+		end = false;
+		if (hand.operations)
+			schedules += explore_operation(i);
+		else if (i != AGENT || may_begin())
+			schedules += explore_beginning(i);
+		if (failure)
+			break;
+		books = here;
+		shared = memory;
+		hands[i] = hand;
+	}
+	schedules = end ? 1 : schedules;
+	seen_add(hash, schedules);
+	return schedules;
+}
+
+/* ---- rows ---- */
+
+static void print_path(void)
+{
+	static const char *const kinds[] = {"takes", "writes", "reads", "switches", "hears"};
+
+	for (int i = 0; i < path_length; i++) {
+		const struct local *local = &path[i].local;
+		const struct rf_window *window = &path[i].window;
+
+		printf("#   %s %d at +%d, %s:", path[i].cpu == AGENT ? "agent" : "cpu", path[i].cpu,
+		       local->time, kinds[local->kind]);
+		printf(" head {%u, %u} ring %llx %llx share %u tag %u clip %u%s\n",
+		       rf_word_epoch(window->head), rf_word_used(window->head), window->cell[0],
+		       window->cell[1], rf_given_share(window->share.given),
+		       rf_whose_tag(window->share.whose), rf_whose_clip(window->share.whose),
+		       local->charged ? " charged" : "");
+	}
+}
+
+static void start(void)
+{
+	path_length = 0;
+	memset(hands, 0, sizeof(hands));
+	memset(&books, 0, sizeof(books));
+	memset(&shared, 0, sizeof(shared));
+	for (int i = 0; i < DEFINITIONS; i++) {
+		policy[i] = (struct rf_policy){
+			.id = 1,
+			.limit = row->limit,
+			.clip = row->limit,
+			.flags = RF_FLEET | (row->first[0] != row->first[1] ? RF_FLEET_CHANGED : 0),
+			.first = row->first[i],
+			.alone = row->limit,
+			.tag = 1 + i,
+			.cell = 1,
+			.cells = row->cells,
+			.clock = RF_JIFFIES,
+		};
+	}
+	rf_window_start(&shared.window, &policy[0], ORIGIN);
+	shared.window.head += row->used;
+	books.charged[0] = row->used;
+	shared.window.share.given = rf_given(INCARNATION, row->share);
+	shared.window.share.whose = rf_whose(1, rf_limit_by(&policy[0], row->share));
+	shared.hearing.deadline = ORIGIN + row->deadline;
+	books.share[0] = row->share;
+	books.deadline = row->deadline;
+	for (int i = 0; i < TAKERS; i++)
+		rf_lease_set_slots(&books.cpu[i].lease, (const __u8[RF_CHARGED_MAX]){1}, 1);
+	seen_clear();
+}
+
+static struct found explore_row(void)
+{
+	struct found found;
+
+	failure = NULL;
+	refusals = reads = 0;
+	start();
+	found.schedules = explore();
+	if (!failure && (!refusals || !reads))
+		failure = "no schedule refuses anything, or none reads what was used";
+	found.failure = failure;
+	found.states = seen_count;
+	return found;
+}
+
+static const char *begin_row(int i)
+{
+	row = &share_rows[i];
+	return row->title;
+}
+
+int main(int argc, char **argv)
+{
+	const struct rows all = {
+		.name = "shares",
+		.count = share_rows_count,
+		.begin = begin_row,
+		.explore = explore_row,
+		.print_path = print_path,
+	};
+
+	return rows_run(&all, argc, argv);
+}

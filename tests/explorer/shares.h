@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What the parts of shares.c know of each other: the window that the CPUs share, and what each of
+ * them, and the agent of the fleet, has to do there.
+ *
+ *   shares.c         the search, and what must hold
+ *   shares_rows.c    where it begins
+ *   shares_actors.c  what a CPU and the agent do, operation by operation
+ */
+#ifndef RINGFENCE_EXPLORER_SHARES_H
+#define RINGFENCE_EXPLORER_SHARES_H
+
+#define RF_WITH_SHARES
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "ringfence/abi.h"
+
+#define RING 2 /* words of the ring */
+#undef RF_CELLS
+#define RF_CELLS RING
+
+void yield(__u64 *word);
+#define RF_ATOMIC_YIELD() yield((__u64 *)(word))
+#include "ringfence/atomic.h"
+#include "ringfence/limiter.h"
+#include "ringfence/share_write.h"
+
+/* Small numbers are to take credits. */
+#define RF_CREDITS_PER_SPENT 1
+#define RF_CREDITS_PER_SPENT_OF_SEVERAL 1
+#define RF_CREDITS_PER_ROOM 1
+#include "ringfence/lease.h"
+
+#define TAKERS 2
+#define AGENT TAKERS /* the last actor */
+#define CPUS_MAX (TAKERS + 1)
+#define DEFINITIONS 2
+#define ACTIONS_MAX 4
+#define TIMES_MAX 5
+#define ORIGIN 600
+#define INCARNATION 16 /* bucket 0 */
+
+enum kind {
+	TAKES, /* of a CPU; all others are the agent's */
+	WRITES,
+	READS, /* what was used, after all programs have ended that ran at the last write */
+	SWITCHES,
+	HEARS,
+};
+
+struct memory {
+	struct rf_window window;
+	struct rf_hearing hearing;
+	__u64 definition; /* in force */
+	__u64 clock;	  /* no packet has come later */
+};
+
+/* Of one packet, or of one action of the agent. */
+struct local {
+	enum kind kind;
+	int time;
+	int tag, share; /* of WRITES; HEARS: the deadline is `share` */
+	/* What has come of it. */
+	int definition; /* that the packet found */
+	bool has_begun, charged;
+	int result, used;
+	struct rf_lease lease;
+};
+
+#include "replay.h"
+
+/* What the one who is moved works on, and its clock. */
+extern struct memory *current;
+extern __u64 current_time;
+extern bool hears_now; /* reads the clock while CPUs go on */
+
+RF_INLINE struct rf_hearing *rf_hearing_of(__u32 incarnation)
+{
+	(void)incarnation;
+	return &current->hearing;
+}
+
+RF_INLINE __u64 rf_hearing_now(void)
+{
+	return hears_now ? rf_load(&current->clock) : current_time;
+}
+
+struct action {
+	enum kind kind;
+	int tag, share;
+};
+
+struct row {
+	const char *title;
+	int cells;
+	int limit, first[DEFINITIONS];
+	int share; /* at the start, under the first definition; and what is used */
+	int used;
+	int deadline;
+	int packets[TAKERS];
+	bool leases;
+	struct action action[ACTIONS_MAX];
+	int actions;
+	int times[TIMES_MAX]; /* up to -1 */
+};
+
+extern const struct row share_rows[];
+extern const int share_rows_count;
+extern const struct row *row;
+extern struct rf_policy policy[DEFINITIONS];
+
+/* Must the agent wait for programs before it reads? */
+bool waits_before_reading(void);
+
+#endif /* RINGFENCE_EXPLORER_SHARES_H */

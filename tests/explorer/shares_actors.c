@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: GPL-2.0
+/* What a CPU and the agent do in shares.c. Mutants change the limiter and shares, called here. */
+#include "shares.h"
+
+struct memory *current;
+__u64 current_time;
+bool hears_now;
+
+/* For mutants. */
+static bool waits(void)
+{
+	return true;
+}
+
+bool waits_before_reading(void)
+{
+	return waits();
+}
+
+static void take(struct memory *memory, struct local *local)
+{
+	struct rf_charged charged = {.window = {&memory->window}};
+	const struct rf_policy *in_force;
+
+	local->definition = rf_load(&memory->definition);
+	local->has_begun = true;
+	in_force = &policy[local->definition];
+	charged.policy[0] = in_force;
+	local->result = rf_take(&memory->window, in_force, current_time, 1);
+	if (local->result != RF_UNDER)
+		return;
+	local->charged = true;
+	if (row->leases)
+		rf_lease_take_credits(&local->lease, &charged, current_time, 1, RF_FOREVER, 0);
+}
+
+void run_call(struct memory *memory, struct local *local, int index)
+{
+	(void)index;
+	current = memory;
+	current_time = ORIGIN + local->time;
+	hears_now = local->kind == HEARS;
+	switch (local->kind) {
+	case TAKES:
+		take(memory, local);
+		break;
+	case WRITES:
+		local->result = rf_share_write(&memory->window, &policy[memory->definition],
+					       INCARNATION, local->tag, local->share, current_time);
+		break;
+	case READS:
+		local->used =
+			rf_share_used(&memory->window, &policy[memory->definition], current_time);
+		break;
+	case SWITCHES:
+		rf_store(&memory->definition, 1);
+		break;
+	case HEARS:
+		rf_hear(&memory->hearing, ORIGIN + local->share, rf_share_span(&policy[0]));
+		break;
+	}
+}
