@@ -97,8 +97,7 @@ static __always_inline int has_room_now(const struct question *question,
 		read_ahead(&source->window, policy, head, now);
 		return 0;
 	}
-	return rf_may_add(&source->window, policy, head, now,
-			  rf_cost(policy, question->len_bytes));
+	return rf_may_add(&source->window, policy, head, now, rf_cost(policy, question->len_bytes));
 }
 
 /* Fast path: every head has room in the present cell, and no limit bans the source. */
