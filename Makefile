@@ -209,7 +209,7 @@ frame_tests = $(patsubst %.c,build/%,$(shell grep -l '"tests/frames\.h"' $(wildc
 $(call frame_tests,unit): $(FRAMES:%=build/asan/%.o)
 $(call frame_tests,prog): $(FRAMES:%=build/%.o)
 build/tests/prog/test_stacked: build/tests/prog/model.o
-$(patsubst %,build/tests/prog/test_%,history history_file): build/tests/record/made.o
+$(patsubst %,build/tests/prog/test_%,history history_file history_sums): build/tests/record/made.o
 
 build/tests/%.o: tests/%.c
 	@mkdir -p $(@D)

@@ -188,6 +188,7 @@ static int64_t make_version_1(void)
 	used = ask("SELECT sum(used / 1000) FROM sources");
 	assert_int_equal(rf_db_open(&db, path_of("eth0.db"), SQLITE_OPEN_READWRITE), SQLITE_OK);
 	assert_int_equal(rf_db_exec(&db, "UPDATE sources SET used = used / 1000"), SQLITE_OK);
+	assert_int_equal(rf_db_exec(&db, "DROP TABLE sums; DROP TABLE source_sums"), SQLITE_OK);
 	assert_int_equal(rf_db_exec(&db, "PRAGMA user_version = 1"), SQLITE_OK);
 	rf_db_close(&db);
 	return used;

@@ -154,17 +154,16 @@ int rf_cmd_history_export(const struct rf_options *options, struct rf_words *wor
 static int check_one(struct rf_reader *reader, const char *fence, const void *context,
 		     json_t **json, struct rf_error *error)
 {
-	char complaint[256];
-	int err = rf_reader_check(reader, complaint, error);
+	char complaint[256], remedy[256];
+	int err = rf_reader_check(reader, complaint, remedy, error);
 
 	(void)context;
 	if (err)
 		return err;
 	if (*complaint && !json)
 		return rf_error_failed(error, -EIO,
-				       "the history of fence '%s' is damaged: %.200s; "
-				       "ringfence-watch puts it aside when it starts",
-				       fence, complaint);
+				       "the history of fence '%s' is damaged: %.200s; %s", fence,
+				       complaint, remedy);
 	if (json)
 		*json = json_pack("{s:o, s:b, s:o}", "fence", rf_json_text(fence), "fine",
 				  !*complaint, "complaint",

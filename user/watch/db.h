@@ -9,7 +9,7 @@
 
 #include "base/error.h"
 
-#define RF_DB_STATEMENTS 64
+#define RF_DB_STATEMENTS 96
 
 struct rf_db {
 	sqlite3 *sqlite; /* NULL: not open */

@@ -31,21 +31,42 @@ static int64_t before_ms(uint64_t now_ns, uint64_t age_ns)
 
 /* ---- by age ---- */
 
-/* Deletes rows of a scan, and the rows whose ids begin with it. */
-static int delete_old(struct rf_history *history, const char *find, const char *rows,
-		      const char *scan_row, int64_t before)
+/* What belongs to scans, or to minutes: commands of SQL. */
+struct aged {
+	const char *find; /* one that is old enough */
+	const char *rows; /* deletes the rows whose ids begin with it */
+	const char *one;  /* deletes its own row */
+	bool has_sums;
+};
+
+static const struct aged
+	aged_totals = {"SELECT scan FROM totals WHERE time < ? ORDER BY time LIMIT 1",
+		       "DELETE FROM counts WHERE id >= ? AND id < ?",
+		       "DELETE FROM totals WHERE scan = ?", false},
+	aged_samples = {"SELECT scan FROM samples WHERE time < ? ORDER BY time LIMIT 1",
+			"DELETE FROM sources WHERE id >= ? AND id < ?",
+			"DELETE FROM samples WHERE scan = ?", true},
+	aged_minutes = {"SELECT minute FROM minutes WHERE time < ? ORDER BY time LIMIT 1",
+			"DELETE FROM minute_counts WHERE id >= ? AND id < ?",
+			"DELETE FROM minutes WHERE minute = ?", false};
+
+static int delete_old(struct rf_history *history, const struct aged *aged, int64_t before)
 {
 	struct rf_db *db = &history->db;
 	int code = SQLITE_OK;
 
 	for (int i = 0; i < AT_ONCE && !code; i++) {
-		const int64_t scan = rf_db_int(db, -1, find, "i", before);
+		const int64_t scan = rf_db_int(db, -1, aged->find, "i", before);
 
 		if (scan < 0)
 			break;
-		code = rf_db_run(db, rows, "ii", rf_scan_id(scan, 0), rf_scan_id(scan + 1, 0));
+		if (aged->has_sums)
+			code = rf_history_delete_sums(history, scan, scan + 1);
 		if (!code)
-			code = rf_db_run(db, scan_row, "i", scan);
+			code = rf_db_run(db, aged->rows, "ii", rf_scan_id(scan, 0),
+					 rf_scan_id(scan + 1, 0));
+		if (!code)
+			code = rf_db_run(db, aged->one, "i", scan);
 	}
 	return code;
 }
@@ -56,16 +77,9 @@ static int delete_seconds(struct rf_history *history, uint64_t now_ns)
 					 ? history->settings.keep_ns
 					 : RF_HISTORY_SECONDS_NS;
 	const int64_t before = before_ms(now_ns, keep_ns);
-	int code =
-		delete_old(history, "SELECT scan FROM totals WHERE time < ? ORDER BY time LIMIT 1",
-			   "DELETE FROM counts WHERE id >= ? AND id < ?",
-			   "DELETE FROM totals WHERE scan = ?", before);
+	const int code = delete_old(history, &aged_totals, before);
 
-	if (code)
-		return code;
-	return delete_old(history, "SELECT scan FROM samples WHERE time < ? ORDER BY time LIMIT 1",
-			  "DELETE FROM sources WHERE id >= ? AND id < ?",
-			  "DELETE FROM samples WHERE scan = ?", before);
+	return code ? code : delete_old(history, &aged_samples, before);
 }
 
 static int delete_cells(struct rf_history *history, uint64_t now_ns)
@@ -80,16 +94,16 @@ static int delete_rest(struct rf_history *history, uint64_t now_ns)
 {
 	const int64_t before = before_ms(now_ns, history->settings.keep_ns);
 	struct rf_db *db = &history->db;
-	int code = delete_old(history,
-			      "SELECT minute FROM minutes WHERE time < ? ORDER BY time LIMIT 1",
-			      "DELETE FROM minute_counts WHERE id >= ? AND id < ?",
-			      "DELETE FROM minutes WHERE minute = ?", before);
+	int code = delete_old(history, &aged_minutes, before);
 
 	if (!code)
 		code = rf_db_run(db,
 				 "DELETE FROM events WHERE seq IN (SELECT seq FROM events "
 				 "WHERE time < ? ORDER BY time LIMIT 1024)",
 				 "i", before);
+	if (!code)
+		code = rf_db_run(
+			db, "DELETE FROM sums WHERE last < (SELECT min(scan) FROM samples)", "");
 	if (!code)
 		code = rf_db_run(db, "DELETE FROM gaps WHERE end < ?", "i", before);
 	/* The rules that were in force at the beginning stay. */
@@ -121,6 +135,8 @@ static int trim_seconds(struct rf_history *history)
 
 	if (!code)
 		code = rf_db_run(db, "DELETE FROM counts WHERE id < ?", "i", rf_scan_id(scan, 0));
+	if (!code)
+		code = rf_history_delete_sums(history, 0, scan);
 	if (!code)
 		code = rf_db_run(db, "DELETE FROM samples WHERE scan < ?", "i", scan);
 	if (!code)

@@ -367,6 +367,8 @@ static int write_interval(struct rf_history *history, uint64_t awake_ns)
 			 (int64_t)rf_ms(awake_ns - tally->began_ns), 1LL << tally->share_bits);
 	if (!code)
 		code = write_rows(history, count);
+	if (!code)
+		code = rf_history_add_sums(history);
 	if (count < SAMPLE && tally->share_bits)
 		tally->share_bits--;
 	clear_from(tally, 0);

@@ -31,7 +31,8 @@ static int check_version(struct rf_reader *reader, struct rf_error *error)
 		return rf_error_failed(error, -ENODATA,
 				       "%.300s has no history yet; ringfence-watch writes it",
 				       reader->path);
-	if (version != RF_SCHEMA_VERSION)
+	reader->has_sums = version >= RF_SCHEMA_SUMS;
+	if (version < RF_SCHEMA_READABLE || version > RF_SCHEMA_VERSION)
 		return rf_error_failed(
 			error, -EPROTO, "%.300s was written by %s version of ringfence; %s",
 			reader->path, version > RF_SCHEMA_VERSION ? "a later" : "an older",
@@ -109,25 +110,6 @@ int rf_reader_extent(struct rf_reader *reader, struct rf_extent *extent, struct 
 	if (last > extent->last_ns)
 		extent->last_ns = last;
 	return db->failed ? rf_reader_fail(reader, error) : 0;
-}
-
-int rf_reader_check(struct rf_reader *reader, char complaint[256], struct rf_error *error)
-{
-	struct rf_db *db = &reader->db;
-	sqlite3_stmt *stmt = rf_db_begin(db, "PRAGMA integrity_check(1)", "");
-
-	*complaint = '\0';
-	if (rf_db_row(db, stmt)) {
-		if (strcmp(rf_db_text(stmt, 0), "ok") != 0)
-			snprintf(complaint, 256, "%.255s", rf_db_text(stmt, 0));
-		rf_db_end(stmt);
-	}
-	complaint[strcspn(complaint, "\n")] = '\0';
-	if (rf_db_is_damage(db->failed))
-		snprintf(complaint, 256, "%s", sqlite3_errstr(db->failed));
-	else if (db->failed)
-		return rf_reader_fail(reader, error);
-	return 0;
 }
 
 int rf_reader_export(struct rf_reader *reader, const char *path, struct rf_error *error)

@@ -54,8 +54,11 @@ struct rf_extent {
 };
 
 int rf_reader_extent(struct rf_reader *reader, struct rf_extent *extent, struct rf_error *error);
-/* Looks for damage: the first complaint, or "" where there is none. */
-int rf_reader_check(struct rf_reader *reader, char complaint[256], struct rf_error *error);
+/*
+ * Looks for damage: the first complaint and what to do about it, or "" where there is none.
+ */
+int rf_reader_check(struct rf_reader *reader, char complaint[256], char remedy[256],
+		    struct rf_error *error);
 /* Copies the history into a file that does not exist yet. */
 int rf_reader_export(struct rf_reader *reader, const char *path, struct rf_error *error);
 /* The tables, as commands of SQL with comments. */
@@ -93,7 +96,7 @@ double rf_reader_peak(struct rf_reader *reader, uint64_t from_ns, uint64_t to_ns
 uint64_t rf_recorded_packets(const struct rf_recorded *recorded, const char *kind, const char *name,
 			     const char *outcome);
 
-/* ---- sources, cells, rules, gaps (reader_rows.c) ---- */
+/* ---- sources, cells, rules, gaps (reader_rows.c, reader_sums.c) ---- */
 
 struct rf_recorded_source {
 	struct rf_prefix source;

@@ -13,7 +13,6 @@
 #define CELLS_MS 15000
 #define LONG_CELLS_MS 600000
 #define USED_THOUSANDTH 1000
-#define MOST_AT_ONCE 65536 /* rows of a range */
 
 void rf_recorded_sources_free(struct rf_recorded_sources *sources)
 {
@@ -21,9 +20,8 @@ void rf_recorded_sources_free(struct rf_recorded_sources *sources)
 	*sources = (struct rf_recorded_sources){};
 }
 
-/* Rows of source, name, passed, dropped, would_drop, used, banned. */
-static int take_sources(struct rf_reader *reader, sqlite3_stmt *stmt,
-			struct rf_recorded_sources *sources, struct rf_error *error)
+int rf_reader_take_sources(struct rf_reader *reader, sqlite3_stmt *stmt,
+			   struct rf_recorded_sources *sources, struct rf_error *error)
 {
 	struct rf_error unused;
 	size_t capacity = 0;
@@ -102,7 +100,7 @@ int rf_reader_sources_at(struct rf_reader *reader, uint64_t time_ns,
 	scan = find_interval(reader, rf_to_ms(time_ns), sources);
 	if (scan < 0)
 		return fail_none(reader, time_ns, error);
-	return take_sources(
+	return rf_reader_take_sources(
 		reader,
 		rf_db_begin(&reader->db,
 			    "SELECT source, name, passed, dropped, would_drop, used, "
@@ -110,26 +108,6 @@ int rf_reader_sources_at(struct rf_reader *reader, uint64_t time_ns,
 			    "? AND id < ? ORDER BY dropped + would_drop DESC, passed "
 			    "DESC",
 			    "ii", scan << RF_SCAN_SHIFT, (scan + 1) << RF_SCAN_SHIFT),
-		sources, error);
-}
-
-int rf_reader_sources_between(struct rf_reader *reader, uint64_t from_ns, uint64_t to_ns,
-			      size_t most, struct rf_recorded_sources *sources,
-			      struct rf_error *error)
-{
-	*sources = (struct rf_recorded_sources){.from_ns = from_ns, .to_ns = to_ns, .share = 1};
-	return take_sources(
-		reader,
-		rf_db_begin(
-			&reader->db,
-			"SELECT source, name, sum(passed), sum(dropped) AS d, sum(would_drop) AS "
-			"w, "
-			"max(used), max(banned) FROM samples CROSS JOIN sources ON id >= scan << "
-			"16 AND id < (scan + 1) << 16 JOIN limits USING (number) WHERE time > ? "
-			"AND time - ms < ? GROUP BY source, number ORDER BY d + w DESC, "
-			"sum(passed) DESC LIMIT ?",
-			"iii", rf_to_ms(from_ns), rf_to_ms(to_ns),
-			(int64_t)(most < MOST_AT_ONCE ? most : MOST_AT_ONCE)),
 		sources, error);
 }
 

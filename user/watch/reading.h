@@ -11,6 +11,7 @@ struct rf_reader {
 	struct rf_db db;
 	char path[PATH_MAX + RF_NAME_SIZE + 8];
 	char fence[RF_NAME_SIZE];
+	bool has_sums; /* of sources */
 };
 
 static inline int64_t rf_to_ms(uint64_t ns)
@@ -25,6 +26,9 @@ static inline uint64_t rf_from_ms(int64_t ms)
 
 /* The database failed; `error` says how. */
 int rf_reader_fail(struct rf_reader *reader, struct rf_error *error);
+/* Takes rows of source, name, passed, dropped, would_drop, used, banned. */
+int rf_reader_take_sources(struct rf_reader *reader, sqlite3_stmt *stmt,
+			   struct rf_recorded_sources *sources, struct rf_error *error);
 /* Nothing was recorded at `time_ns`: an error that says why. Returns -ENODATA. */
 int rf_reader_fail_gap(struct rf_reader *reader, uint64_t time_ns, struct rf_error *error);
 

@@ -122,6 +122,13 @@ int rf_tally_open(struct rf_tally *tally);
 void rf_tally_close(struct rf_tally *tally);
 int rf_history_add_sources(struct rf_history *history, const struct rf_snapshot *snapshot);
 
+/* ---- sums of sources (history_sums.c); SQLite's codes ---- */
+
+/* Sums up the next hour of samples that is over, if there is one. */
+int rf_history_add_sums(struct rf_history *history);
+/* Before samples of the scans `from` to `to` - 1 are deleted: their hours have no sums then. */
+int rf_history_delete_sums(struct rf_history *history, int64_t from, int64_t to);
+
 /* ---- what goes (history_keep.c) ---- */
 
 /* Deletes what is too old, and what does not fit; becomes coarser or finer. */

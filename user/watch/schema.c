@@ -3,8 +3,24 @@
 
 #include "watch/schema.h"
 
+#define SUMS                                                                                       \
+	"-- Sums of the rows of sources, an hour at a time, once it is over. first, last: of\n"    \
+	"-- the scans that are summed up; min_time: the least time of their samples; max_start:\n" \
+	"-- the greatest time less ms. kept: 0, where samples of the hour were deleted, or "       \
+	"where\n"                                                                                  \
+	"-- sums would be nearly as many as rows; then there are none in source_sums.\n"           \
+	"CREATE TABLE sums(\n"                                                                     \
+	"  first INTEGER PRIMARY KEY, last INTEGER NOT NULL, min_time INTEGER NOT NULL,\n"         \
+	"  max_start INTEGER NOT NULL, kept INTEGER NOT NULL);\n"                                  \
+	"-- first: of the sums. used, banned: the greatest.\n"                                     \
+	"CREATE TABLE source_sums(\n"                                                              \
+	"  first INTEGER NOT NULL, number INTEGER NOT NULL, source TEXT NOT NULL,\n"               \
+	"  passed INTEGER NOT NULL, dropped INTEGER NOT NULL, would_drop INTEGER NOT NULL,\n"      \
+	"  used INTEGER NOT NULL, banned INTEGER NOT NULL,\n"                                      \
+	"  PRIMARY KEY(first, number, source)) WITHOUT ROWID;\n"
+
 const char rf_schema_text[] =
-	"-- The history of a fence. PRAGMA user_version is 2. Times are milliseconds since\n"
+	"-- The history of a fence. PRAGMA user_version is 3. Times are milliseconds since\n"
 	"-- 1970, in UTC, and the ends of their intervals. Counts are of one interval. An id\n"
 	"-- is a scan or a minute, times 65536, plus a number within it. Scans count up, also\n"
 	"-- when the clock is set back.\n"
@@ -46,7 +62,7 @@ const char rf_schema_text[] =
 	"  id INTEGER PRIMARY KEY, source TEXT NOT NULL, number INTEGER NOT NULL,\n"
 	"  why INTEGER NOT NULL, passed INTEGER NOT NULL, dropped INTEGER NOT NULL,\n"
 	"  would_drop INTEGER NOT NULL, used INTEGER NOT NULL, banned INTEGER NOT NULL);\n"
-	"\n"
+	"\n" SUMS "\n"
 	"-- Cells of up to 512 sources, for 2 hours; packed, 'ringfence show' prints them.\n"
 	"-- id: scan * 65536 + part. number: of the limit.\n"
 	"CREATE TABLE cells(\n"
@@ -79,6 +95,7 @@ const char rf_schema_text[] =
 /* What brings a file of version i + 1 to version i + 2. */
 static const char *const migrations[RF_SCHEMA_VERSION - 1] = {
 	"UPDATE sources SET used = used * 1000", /* it was in thousandths */
+	SUMS,					 /* of what is there, they are made hour by hour */
 };
 
 int rf_schema_version(struct rf_db *db)

@@ -4,7 +4,10 @@
 
 #include "watch/db.h"
 
-#define RF_SCHEMA_VERSION 2
+#define RF_SCHEMA_VERSION 3
+/* The oldest version that a reader takes as it is, and the first one with sums of sources. */
+#define RF_SCHEMA_READABLE 2
+#define RF_SCHEMA_SUMS 3
 /* `id` of a row that belongs to a scan: the scan's number, then one of its own. */
 #define RF_SCAN_SHIFT 16
 
