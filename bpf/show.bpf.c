@@ -293,16 +293,27 @@ int show_sources6(struct bpf_iter__bpf_map_elem *ctx)
 
 /* ---- records ---- */
 
+/*
+ * What the iterators of records iterate over: an entry without content for each part of the slots.
+ * Nobody writes or reads it; the command line gives it its size, before it loads this.
+ */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, __u32);
+} parts SEC(".maps");
+
 #define SHOW_WINDOWS(name, seconds)                             \
 	SEC("iter/bpf_map_elem")                                \
 	int show_##name##4(struct bpf_iter__bpf_map_elem * ctx) \
 	{                                                       \
-		return show_window(ctx, seconds, 0);            \
+		return show_windows(ctx, seconds, 0);           \
 	}                                                       \
 	SEC("iter/bpf_map_elem")                                \
 	int show_##name##6(struct bpf_iter__bpf_map_elem * ctx) \
 	{                                                       \
-		return show_window(ctx, seconds, 1);            \
+		return show_windows(ctx, seconds, 1);           \
 	}
 
 SHOW_WINDOWS(active, 4)

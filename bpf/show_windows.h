@@ -48,22 +48,44 @@ static __always_inline __u32 ticks_of(__u32 seconds)
 	return tick_ns ? seconds * 1000000000ULL / tick_ns + 1 : RF_SEAT_TICKS;
 }
 
+/* Ticks from then to now, of which only the bits in `mask` are known; 0: it is ahead. */
+static __always_inline __u32 ticks_since(__u32 then, __u32 mask)
+{
+	const __u32 now = read_jiffies() >> (config.times.tick_shift & 31);
+	const __u32 ago = (now - then) & mask;
+
+	return ago > mask - TICKS_AHEAD ? 0 : ago;
+}
+
+/* So many ticks after a touch may a source be charged, without another one. */
+static __always_inline __u32 hidden_ticks(int is_resident)
+{
+	const struct rf_slot_times *times = &config.times;
+	__u32 hidden = 1;
+
+	if (is_resident)
+		hidden += times->resident_touch;
+	if (config.lease_shift)
+		hidden += is_resident ? times->resident_lease : times->young_lease;
+	return hidden;
+}
+
 /* Is it sure that nothing was charged in the last `seconds`? */
 static __always_inline int is_older(__u64 seat, __u32 seconds)
 {
-	const struct rf_slot_times *times = &config.times;
-	const __u32 ago =
-		((__u32)(read_jiffies() >> (config.times.tick_shift & 31)) - (__u32)seat) &
-		RF_SEAT_TICKS;
-	__u32 hidden = 1;
+	return seconds != ANY_AGE &&
+	       ticks_since(seat, RF_SEAT_TICKS) >
+		       hidden_ticks(rf_seat_is_resident(seat)) + ticks_of(seconds);
+}
 
-	if (seconds == ANY_AGE || ago > RF_SEAT_TICKS - TICKS_AHEAD)
-		return 0;
-	if (rf_seat_is_resident(seat))
-		hidden += times->resident_touch;
-	if (config.lease_shift)
-		hidden += rf_seat_is_resident(seat) ? times->resident_lease : times->young_lease;
-	return ago > hidden + ticks_of(seconds);
+/*
+ * The same by the slot, which is touched before the seat. A slot that rests was a resident's, so
+ * that each is taken for one: the seat is what tells.
+ */
+static __always_inline int is_slot_older(__u64 word, __u32 seconds)
+{
+	return seconds != ANY_AGE &&
+	       ticks_since(rf_slot_last(word), ~0U) > hidden_ticks(1) + ticks_of(seconds);
 }
 
 /* The policy of that limit; NULL: it is not in force. */
@@ -104,38 +126,145 @@ __noinline __u64 used_of(const struct rf_window *window, const struct rf_policy 
 	return used;
 }
 
-static __always_inline int show_window(struct bpf_iter__bpf_map_elem *ctx, __u32 seconds,
-				       int is_ipv6)
-{
-	const struct rf_source *source = ctx->value;
-	const struct rf_key4 *key4 = ctx->key;
-	const struct rf_key6 *key6 = ctx->key;
-	struct rf_window_record record = {};
-	const struct rf_policy *policy;
-	struct rf_window window;
-	__u64 seat, used;
+/* A slot of either family. */
+struct sitter {
+	__u64 word;
+	struct rf_key6 key; /* IPv4: only the first word of the address */
+};
 
-	if (!key4 || !source)
-		return 0;
-	seat = rf_load(&source->seat);
-	if (is_older(seat, seconds))
-		return 0;
-	record.limit_id = is_ipv6 ? key6->limit_id : key4->limit_id;
-	policy = policy_in_force(record.limit_id);
+static __always_inline int read_slot(__u32 index, int is_ipv6, struct sitter *sitter)
+{
+	if (is_ipv6) {
+		const struct rf_slot6 *slot = bpf_map_lookup_elem(&slots6, &index);
+
+		if (!slot)
+			return 0;
+		sitter->word = rf_load(&slot->word);
+		sitter->key = slot->key;
+	} else {
+		const struct rf_slot4 *slot = bpf_map_lookup_elem(&slots4, &index);
+
+		if (!slot)
+			return 0;
+		sitter->word = rf_load(&slot->word);
+		sitter->key = (struct rf_key6){{slot->key.source}, slot->key.limit_id};
+	}
+	return rf_slot_state(sitter->word) >= RF_SLOT_NEW;
+}
+
+static __always_inline const struct rf_source *look_up_window(const struct sitter *sitter,
+							      int is_ipv6)
+{
+	const struct rf_key4 key4 = {sitter->key.source[0], sitter->key.limit_id};
+
+	if (is_ipv6)
+		return bpf_map_lookup_elem(&windows6, &sitter->key);
+	return bpf_map_lookup_elem(&windows4, &key4);
+}
+
+/*
+ * May the window in that slot have been charged? Then it is looked up as well, so that it is on its
+ * way to the cache. Global, as the next one, so that the verifier checks it once.
+ */
+__noinline int is_wanted(__u32 index, __u32 seconds, __u32 is_ipv6)
+{
+	struct sitter sitter = {};
+
+	return read_slot(index, is_ipv6, &sitter) && !is_slot_older(sitter.word, seconds) &&
+	       look_up_window(&sitter, is_ipv6);
+}
+
+static __always_inline int fill(struct rf_window_record *record, const struct rf_source *source,
+				const struct sitter *sitter)
+{
+	const struct rf_policy *policy = policy_in_force(sitter->key.limit_id);
+	struct rf_window window;
+	__u64 used;
+
 	if (!policy)
 		return 0;
-	if (is_ipv6)
-		__builtin_memcpy(record.source, key6->source, sizeof(record.source));
-	else
-		record.source[0] = key4->source;
-	window = source->window; /* the kernel's buffer allows no index that varies */
+	__builtin_memcpy(record->source, sitter->key.source, sizeof(record->source));
+	record->limit_id = sitter->key.limit_id;
+	window = source->window;
 	used = used_of(&window, policy);
-	record.stay = rf_window_stay(seat);
-	record.used = used < 0xffffffffU ? used : 0xffffffffU;
-	record.passed = source->passed;
-	record.dropped = source->dropped;
-	record.would_drop = policy->ban ? 0 : source->would_drop;
-	bpf_seq_write(ctx->meta->seq, &record, sizeof(record));
+	record->used = used < 0xffffffffU ? used : 0xffffffffU;
+	record->passed = source->passed;
+	record->dropped = source->dropped;
+	record->would_drop = policy->ban ? 0 : source->would_drop;
+	return 1;
+}
+
+/*
+ * Reads the window that sits in the slot. Its memory may be given to another source at any moment:
+ * then its seat is another slot's, or of another generation. Returns whether it is to be printed.
+ */
+__noinline int read_window(struct rf_window_record *record, __u32 index, __u32 seconds,
+			   __u32 is_ipv6)
+{
+	const struct rf_source *source;
+	struct sitter sitter = {};
+	__u64 seat;
+
+	if (!record || !read_slot(index, is_ipv6, &sitter))
+		return 0;
+	source = look_up_window(&sitter, is_ipv6);
+	if (!source)
+		return 0;
+	seat = rf_load(&source->seat);
+	if (rf_seat_slot(seat) != index ||
+	    rf_seat_generation(seat) != rf_slot_generation(sitter.word) || is_older(seat, seconds))
+		return 0;
+	record->stay = rf_window_stay(seat);
+	return fill(record, source, &sitter) &&
+	       rf_window_stay(rf_load(&source->seat)) == record->stay;
+}
+
+/* ---- iterating ---- */
+
+#define AT_ONCE 8 /* windows whose memory the CPU waits for at the same time */
+
+struct show_part {
+	struct seq_file *seq;
+	__u32 first; /* slot */
+	__u32 seconds;
+	__u32 is_ipv6;
+	__u32 reserved;
+};
+
+static long show_some(__u32 number, void *context)
+{
+	const struct show_part *part = context;
+	const __u32 first = part->first + number * AT_ONCE;
+	__u32 wanted = 0;
+
+	RF_UNROLL
+	for (__u32 i = 0; i < AT_ONCE; i++)
+		wanted |= !!is_wanted(first + i, part->seconds, part->is_ipv6) << i;
+	RF_UNROLL
+	for (__u32 i = 0; i < AT_ONCE; i++) {
+		struct rf_window_record record = {};
+
+		if (wanted >> i & 1 &&
+		    read_window(&record, first + i, part->seconds, part->is_ipv6))
+			bpf_seq_write(part->seq, &record, sizeof(record));
+	}
+	return 0;
+}
+
+/*
+ * Iterates over parts of the slots. Slots lie in memory one after the other, and tell which windows
+ * to look at: idle ones are not touched.
+ */
+static __always_inline int show_windows(struct bpf_iter__bpf_map_elem *ctx, __u32 seconds,
+					int is_ipv6)
+{
+	struct show_part part = {.seq = ctx->meta->seq, .seconds = seconds, .is_ipv6 = is_ipv6};
+	const __u32 *number = ctx->key;
+
+	if (!number)
+		return 0;
+	part.first = *number * RF_PART_SLOTS;
+	bpf_loop(RF_PART_SLOTS / AT_ONCE, show_some, &part, 0);
 	return 0;
 }
 

@@ -8,6 +8,8 @@
 
 #include <linux/types.h>
 
+#define RF_PART_SLOTS 32 /* an iterator reads so many at once; what it prints fits a read */
+
 struct rf_window_record {
 	__be32 source[4]; /* masked by the limit's grouping; IPv4: only the first */
 	__u32 limit_id;	  /* of a limit in force */

@@ -7,10 +7,12 @@
 
 #include "tests/unit/unit.h"
 
+#include "ringfence/slot.h"
 #include "ringfence/window_record.h"
 
 #define MANY 1200000
-#define SEEN_MAX 64
+#define UNEVEN 100 /* slots, the last of which are fewer than an iterator reads at once */
+#define SEEN_MAX UNEVEN
 
 struct seen {
 	size_t count;
@@ -38,6 +40,11 @@ static struct seen look(const struct program *program, enum rf_window_age age)
 static int setup(void **state)
 {
 	return pinned_setup(state, SOURCES);
+}
+
+static int setup_uneven(void **state)
+{
+	return pinned_setup(state, UNEVEN);
 }
 
 static int setup_large(void **state)
@@ -168,34 +175,100 @@ static void reading_touches_nothing(void **state)
 	fail_msg("no slot has a window");
 }
 
-/* A read ends without a record after a million windows: the reader reads on. */
-static void an_active_window_among_a_million_is_found(void **state)
+static struct rf_source find_window(const struct program *program, const char *source)
+{
+	const struct rf_key4 key = {inet_addr(source), program_policy(program)->id};
+	struct rf_source found;
+
+	assert_int_equal(bpf_map_lookup_elem(program->fence.map_fd[RF_MAP_WINDOWS4], &key, &found),
+			 0);
+	return found;
+}
+
+static void every_window_in_a_slot_is_printed(void **state)
 {
 	struct program *program = *state;
-	struct rf_key4 *keys = calloc(MANY, sizeof(*keys));
-	struct rf_source *windows = calloc(MANY, sizeof(*windows)), copy;
-	const struct rf_policy *policy;
-	__u32 count = MANY;
-	struct rf_key4 key;
 	struct seen seen;
 
-	assert_true(keys && windows);
 	program_apply(program, "limit add all rate 4/1h\n");
-	policy = program_policy(program);
+	for (int i = 0; i < UNEVEN; i++) {
+		char text[32];
+
+		snprintf(text, sizeof(text), "192.0.2.%d", i);
+		pinned_send4(program, text, 2);
+	}
+	seen = look(program, RF_WINDOWS_4S);
+	assert_int_equal(seen.count, UNEVEN);
+	assert_as_looked_up(program, &seen);
+	assert_int_equal(look(program, RF_WINDOWS_ALL).count, UNEVEN);
+}
+
+/* Its memory may belong to another source by now, which has another seat. */
+static void a_window_that_sits_elsewhere_is_not_printed(void **state)
+{
+	struct program *program = *state;
+	const int fd = program->fence.map_fd[RF_MAP_WINDOWS4];
+	struct rf_source window;
+	struct rf_key4 key;
+	uint64_t seat;
+
+	program_apply(program, "limit add all rate 4/1h\n");
+	key = (struct rf_key4){inet_addr("192.0.2.1"), program_policy(program)->id};
 	pinned_send4(program, "192.0.2.1", 1);
-	pinned_age(program, "192.0.2.1", false, 9);
-	key = (struct rf_key4){inet_addr("192.0.2.1"), policy->id};
-	assert_int_equal(bpf_map_lookup_elem(program->fence.map_fd[RF_MAP_WINDOWS4], &key, &copy),
-			 0);
-	for (int i = 0; i < MANY; i++) {
-		keys[i] = (struct rf_key4){htonl(0x0a000000 + i), policy->id};
-		windows[i] = copy;
+	window = find_window(program, "192.0.2.1");
+	seat = window.seat;
+	for (int bit = 18; bit < 64; bit++) { /* of the generation, and of the slot's number */
+		window.seat = seat ^ 1ULL << bit;
+		assert_int_equal(bpf_map_update_elem(fd, &key, &window, BPF_EXIST), 0);
+		assert_int_equal(look(program, RF_WINDOWS_ALL).count, 0);
+	}
+	window.seat = seat;
+	assert_int_equal(bpf_map_update_elem(fd, &key, &window, BPF_EXIST), 0);
+	assert_int_equal(look(program, RF_WINDOWS_ALL).count, 1);
+}
+
+/* Fills all slots with windows as that one. */
+static void put_windows(const struct program *program, const struct rf_source *like)
+{
+	const uint32_t id = program_policy(program)->id, tick = like->seat & RF_SEAT_TICKS;
+	struct rf_slot4 *slots = calloc(MANY, sizeof(*slots));
+	struct rf_source *windows = calloc(MANY, sizeof(*windows));
+	struct rf_key4 *keys = calloc(MANY, sizeof(*keys));
+	uint32_t *places = calloc(MANY, sizeof(*places)), count = MANY;
+
+	assert_true(slots && windows && keys && places);
+	for (uint32_t i = 0; i < MANY; i++) {
+		places[i] = i;
+		keys[i] = (struct rf_key4){htonl(0x0a000000 + i), id};
+		slots[i] = (struct rf_slot4){keys[i], rf_slot_word(1, RF_SLOT_YOUNG, 0, tick)};
+		windows[i] = *like;
+		windows[i].seat = rf_seat(i, 1, 0, tick);
 	}
 	assert_int_equal(bpf_map_update_batch(program->fence.map_fd[RF_MAP_WINDOWS4], keys, windows,
 					      &count, NULL),
 			 0);
-	free(keys);
+	count = MANY;
+	assert_int_equal(bpf_map_update_batch(program->fence.map_fd[RF_MAP_SLOTS4], places, slots,
+					      &count, NULL),
+			 0);
+	free(slots);
 	free(windows);
+	free(keys);
+	free(places);
+}
+
+/* A read may end without a record where many windows are idle: the reader reads on. */
+static void an_active_window_among_a_million_is_found(void **state)
+{
+	struct program *program = *state;
+	struct rf_source copy;
+	struct seen seen;
+
+	program_apply(program, "limit add all rate 4/1h\n");
+	pinned_send4(program, "192.0.2.1", 1);
+	pinned_age(program, "192.0.2.1", false, 9);
+	copy = find_window(program, "192.0.2.1");
+	put_windows(program, &copy);
 	assert_int_equal(look(program, RF_WINDOWS_4S).count, 0);
 	pinned_send4(program, "192.0.2.9", 3);
 	seen = look(program, RF_WINDOWS_4S);
@@ -225,6 +298,10 @@ int main(void)
 		cmocka_unit_test_setup_teardown(windows_are_printed_by_their_age, setup,
 						pinned_teardown),
 		cmocka_unit_test_setup_teardown(reading_touches_nothing, setup, pinned_teardown),
+		cmocka_unit_test_setup_teardown(every_window_in_a_slot_is_printed, setup_uneven,
+						pinned_teardown),
+		cmocka_unit_test_setup_teardown(a_window_that_sits_elsewhere_is_not_printed, setup,
+						pinned_teardown),
 		cmocka_unit_test_setup_teardown(an_active_window_among_a_million_is_found,
 						setup_large, pinned_teardown),
 		cmocka_unit_test_setup_teardown(without_pins_there_are_no_records, setup,

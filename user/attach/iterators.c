@@ -8,9 +8,26 @@
 #include <errno.h>
 
 #include "attach/load.h"
+#include "kernel/info.h"
 #include "kernel/log.h"
 
 #include "build/show.skel.h" /* last: it uses the types of abi.h */
+
+/* Enough for either family: a slot that is not there is left out. */
+static int size_parts(struct show_bpf *object, const int map_fd[RF_MAP_COUNT])
+{
+	struct bpf_map_info info4 = {}, info6 = {};
+	int err = rf_map_info(map_fd[RF_MAP_SLOTS4], &info4);
+
+	if (!err)
+		err = rf_map_info(map_fd[RF_MAP_SLOTS6], &info6);
+	if (!err)
+		err = bpf_map__set_max_entries(object->maps.parts,
+					       rf_record_parts(info4.max_entries > info6.max_entries
+								       ? info4.max_entries
+								       : info6.max_entries));
+	return err;
+}
 
 /* Loads the iterators with the maps of the fence. */
 static int load_show(struct show_bpf *object, const int map_fd[RF_MAP_COUNT])
@@ -21,6 +38,8 @@ static int load_show(struct show_bpf *object, const int map_fd[RF_MAP_COUNT])
 	if (cpus < 0)
 		return cpus;
 	object->rodata->possible_cpus = cpus;
+	if (!err)
+		err = size_parts(object, map_fd);
 	if (!err)
 		err = bpf_map__set_autocreate(object->maps.fresh_source, false);
 	return err ? err : show_bpf__load(object);
@@ -40,11 +59,20 @@ static int pin_iterator(const struct rf_pin_path *directory, const char *name,
 	return err;
 }
 
-static enum rf_map map_of(enum rf_iterator iterator)
+/* What the iterator iterates over. */
+static int map_fd_of(enum rf_iterator iterator, const struct show_bpf *object,
+		     const int map_fd[RF_MAP_COUNT])
 {
-	if (iterator == RF_SHOW_STATS)
-		return RF_MAP_COUNTERS;
-	return (iterator - RF_SHOW_SOURCES4) % 2 ? RF_MAP_WINDOWS6 : RF_MAP_WINDOWS4;
+	switch (iterator) {
+	case RF_SHOW_STATS:
+		return map_fd[RF_MAP_COUNTERS];
+	case RF_SHOW_SOURCES4:
+		return map_fd[RF_MAP_WINDOWS4];
+	case RF_SHOW_SOURCES6:
+		return map_fd[RF_MAP_WINDOWS6];
+	default:
+		return bpf_map__fd(object->maps.parts);
+	}
 }
 
 static int pin_all(const struct rf_pin_path *directory, struct show_bpf *object,
@@ -64,7 +92,8 @@ static int pin_all(const struct rf_pin_path *directory, struct show_bpf *object,
 	int err = 0;
 
 	for (int i = 0; i < RF_ITERATOR_COUNT && !err; i++)
-		err = pin_iterator(directory, rf_iterator_pins[i], programs[i], map_fd[map_of(i)]);
+		err = pin_iterator(directory, rf_iterator_pins[i], programs[i],
+				   map_fd_of(i, object, map_fd));
 	return err;
 }
 

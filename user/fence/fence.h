@@ -245,6 +245,8 @@ struct rf_window_sight {
 };
 
 typedef int (*rf_window_visit)(const struct rf_window_sight *sight, void *context);
+/* How many parts the iterators of records have for so many slots of a family. */
+uint32_t rf_record_parts(uint32_t slots);
 /*
  * Visits windows by the pinned iterators. -ENOENT: the fence has none, or they cannot be opened.
  * What comes or goes meanwhile may be missed, or visited twice.

@@ -19,6 +19,11 @@ static const enum rf_iterator iterators[RF_WINDOW_AGES][2] = {
 	[RF_WINDOWS_ALL] = {RF_SHOW_WINDOWS4, RF_SHOW_WINDOWS6},
 };
 
+uint32_t rf_record_parts(uint32_t slots)
+{
+	return (slots + RF_PART_SLOTS - 1) / RF_PART_SLOTS;
+}
+
 static int open_iterator(const struct rf_fence *fence, enum rf_window_age age, int family)
 {
 	const struct rf_pin_path pins = rf_fence_pins(fence);
