@@ -175,6 +175,29 @@ static void one_reading_counts_every_limit(void **state)
 	}
 }
 
+/* A scan reads leases once, for all counters and for the sources. */
+static void a_scan_has_all_counters(void **state)
+{
+	struct program *program = *state;
+	struct rf_limit_counters sum[RF_LIMITS_MAX];
+	struct rf_counters counters = {};
+	struct rf_snapshot snapshot;
+	struct rf_error error = {};
+
+	program_apply(program, "limit add udp rate 4/1h match udp\n"
+			       "limit add all rate 100k/1h\n");
+	pinned_send4(program, "192.0.2.1", 500);
+	pinned_send6(program, "2001:db8::1", 300);
+	snapshot = scan();
+	assert_done(rf_fence_counters(&program->fence, &counters, &error), &error);
+	assert_done(rf_fence_limits_counters(&program->fence, program_bank(program), sum, &error),
+		    &error);
+	assert_int_equal(counters.reason[RF_OVER_LIMIT].packets, 792);
+	assert_memory_equal(&snapshot.counters, &counters, sizeof(counters));
+	assert_memory_equal(snapshot.limit, sum, sizeof(sum));
+	rf_snapshot_free(&snapshot);
+}
+
 /* ---- what happens to a window ---- */
 
 static void a_window_that_was_made_anew_counts_from_0(void **state)
@@ -301,6 +324,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(without_iterators_sums_are_the_same, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(one_reading_counts_every_limit, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_scan_has_all_counters, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_window_that_was_made_anew_counts_from_0, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(a_source_that_was_idle_is_not_lost, setup,

@@ -14,17 +14,14 @@
 
 #define READS_MAX 4 /* tries to read what is reset meanwhile */
 
-int rf_fence_counters(const struct rf_fence *fence, struct rf_counters *sum, struct rf_error *error)
+static int sum_reasons(const struct rf_fence *fence, struct rf_counters *sum,
+		       struct rf_error *error)
 {
-	int err = rf_fence_sum_cpus(fence, RF_MAP_COUNTERS, 0, sizeof(*sum), sum, error);
-
-	if (!err)
-		rf_leases_add_counters(fence, sum);
-	return err;
+	return rf_fence_sum_cpus(fence, RF_MAP_COUNTERS, 0, sizeof(*sum), sum, error);
 }
 
-int rf_fence_limits_counters(const struct rf_fence *fence, const struct rf_bank *bank,
-			     struct rf_limit_counters sum[RF_LIMITS_MAX], struct rf_error *error)
+static int sum_limits(const struct rf_fence *fence, const struct rf_bank *bank,
+		      struct rf_limit_counters sum[RF_LIMITS_MAX], struct rf_error *error)
 {
 	int err = 0;
 
@@ -34,8 +31,59 @@ int rf_fence_limits_counters(const struct rf_fence *fence, const struct rf_bank 
 			err = rf_fence_sum_cpus(fence, RF_MAP_LIMIT_COUNTERS,
 						bank->policy[slot].counters, sizeof(*sum),
 						&sum[slot], error);
+	return err;
+}
+
+static int read_leases(const struct rf_fence *fence, struct rf_leases *leases,
+		       struct rf_error *error)
+{
+	const int err = rf_leases_read(fence, leases);
+
+	return err ? rf_fence_fail_map(error, RF_MAP_LEASES, err) : 0;
+}
+
+int rf_fence_counters(const struct rf_fence *fence, struct rf_counters *sum, struct rf_error *error)
+{
+	struct rf_leases leases = {};
+	int err = sum_reasons(fence, sum, error);
+
 	if (!err)
-		rf_leases_add_limits(fence, bank, sum);
+		err = read_leases(fence, &leases, error);
+	if (!err)
+		rf_leases_add_counters(&leases, sum);
+	rf_leases_free(&leases);
+	return err;
+}
+
+int rf_fence_limits_counters(const struct rf_fence *fence, const struct rf_bank *bank,
+			     struct rf_limit_counters sum[RF_LIMITS_MAX], struct rf_error *error)
+{
+	struct rf_leases leases = {};
+	int err = sum_limits(fence, bank, sum, error);
+
+	if (!err)
+		err = read_leases(fence, &leases, error);
+	if (!err)
+		rf_leases_add_limits(&leases, bank, sum);
+	rf_leases_free(&leases);
+	return err;
+}
+
+int rf_fence_all_counters(const struct rf_fence *fence, const struct rf_bank *bank,
+			  struct rf_counters *sum, struct rf_limit_counters limit[RF_LIMITS_MAX],
+			  struct rf_leases *leases, struct rf_error *error)
+{
+	int err = sum_reasons(fence, sum, error);
+
+	*leases = (struct rf_leases){};
+	if (!err)
+		err = sum_limits(fence, bank, limit, error);
+	if (!err)
+		err = read_leases(fence, leases, error);
+	if (!err)
+		rf_leases_add_counters(leases, sum);
+	if (!err)
+		rf_leases_add_limits(leases, bank, limit);
 	return err;
 }
 

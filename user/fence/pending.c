@@ -16,7 +16,6 @@
 #include "base/units.h"
 #include "fence/pending.h"
 #include "fence/private.h"
-#include "ringfence/lease.h"
 
 #define READS_MAX 4 /* tries to read a lease whose source changes meanwhile */
 
@@ -125,8 +124,12 @@ static bool is_same(const struct rf_lease *one, const struct rf_lease *other)
 /* False: nothing is pending in the lease. Another source may take the lease while it is read. */
 static bool read_lease(const struct rf_lease *shared, struct rf_lease *lease)
 {
+	const struct rf_lease glance = {
+		.packets_word = __atomic_load_n(&shared->packets_word, __ATOMIC_RELAXED)};
 	struct rf_lease before, after;
 
+	if (!glance.packets) /* as most do, where there are many more leases than sources */
+		return false;
 	for (int i = 0; i < READS_MAX; i++) {
 		copy_lease(&before, shared);
 		copy_lease(lease, shared);
@@ -179,14 +182,46 @@ static void add(struct rf_count *sum, const struct rf_lease *lease)
 	sum->bytes += lease->bytes;
 }
 
-void rf_leases_add_counters(const struct rf_fence *fence, struct rf_counters *sum)
+static int keep_lease(struct rf_leases *leases, const struct rf_lease *lease)
+{
+	if (leases->count == leases->capacity) {
+		const size_t capacity = leases->capacity ? leases->capacity * 2 : 256;
+		struct rf_lease *of = reallocarray(leases->of, capacity, sizeof(*of));
+
+		if (!of)
+			return -ENOMEM;
+		leases->of = of;
+		leases->capacity = capacity;
+	}
+	leases->of[leases->count++] = *lease;
+	return 0;
+}
+
+int rf_leases_read(const struct rf_fence *fence, struct rf_leases *leases)
 {
 	struct rf_lease lease;
+	int err = 0;
 
+	*leases = (struct rf_leases){};
 	rf_map_refresh(fence, RF_MAP_LEASES);
-	for (uint32_t i = 0; i < fence->leases; i++)
+	for (uint32_t i = 0; i < fence->leases && !err; i++)
 		if (read_lease(&fence->lease[i], &lease))
-			add(&sum->reason[rf_answer_reason(lease.answer)], &lease);
+			err = keep_lease(leases, &lease);
+	return err;
+}
+
+void rf_leases_free(struct rf_leases *leases)
+{
+	free(leases->of);
+	*leases = (struct rf_leases){};
+}
+
+/* ---- counters ---- */
+
+void rf_leases_add_counters(const struct rf_leases *leases, struct rf_counters *sum)
+{
+	for (size_t i = 0; i < leases->count; i++)
+		add(&sum->reason[rf_answer_reason(leases->of[i].answer)], &leases->of[i]);
 }
 
 static void add_limit(const struct rf_lease *lease, enum rf_reason reason,
@@ -200,19 +235,18 @@ static void add_limit(const struct rf_lease *lease, enum rf_reason reason,
 		add(&sum->passed, lease);
 }
 
-void rf_leases_add_limits(const struct rf_fence *fence, const struct rf_bank *bank,
+void rf_leases_add_limits(const struct rf_leases *leases, const struct rf_bank *bank,
 			  struct rf_limit_counters sum[RF_LIMITS_MAX])
 {
 	__u32 slot[RF_CHARGED_MAX];
-	struct rf_lease lease;
 
-	rf_map_refresh(fence, RF_MAP_LEASES);
-	for (uint32_t i = 0; i < fence->leases; i++) {
-		int count = read_lease(&fence->lease[i], &lease) ? rf_lease_slots(&lease, slot) : 0;
+	for (size_t i = 0; i < leases->count; i++) {
+		const struct rf_lease *lease = &leases->of[i];
+		const int count = rf_lease_slots(lease, slot);
 
 		for (int j = 0; j < count; j++)
-			if (is_of_limit(&lease, bank, slot[j]))
-				add_limit(&lease, rf_lease_reason(&lease, j), &sum[slot[j]]);
+			if (is_of_limit(lease, bank, slot[j]))
+				add_limit(lease, rf_lease_reason(lease, j), &sum[slot[j]]);
 	}
 }
 
@@ -280,21 +314,31 @@ static int add_rows(struct rf_pending *pending, const struct rf_lease *lease,
 	return err;
 }
 
-int rf_leases_snapshot(const struct rf_fence *fence, const struct rf_bank *bank,
-		       struct rf_pending *pending)
+int rf_leases_list(const struct rf_fence *fence, const struct rf_leases *leases,
+		   const struct rf_bank *bank, struct rf_pending *pending)
 {
 	const struct rf_standing standing = rf_fence_standing(fence);
-	struct rf_lease lease;
 	int err = 0;
 
 	*pending = (struct rf_pending){};
-	rf_map_refresh(fence, RF_MAP_LEASES);
-	for (uint32_t i = 0; i < fence->leases && !err; i++)
-		if (read_lease(&fence->lease[i], &lease))
-			err = add_rows(pending, &lease, bank,
-				       fallen_rules(fence, &standing, &lease));
+	for (size_t i = 0; i < leases->count && !err; i++)
+		err = add_rows(pending, &leases->of[i], bank,
+			       fallen_rules(fence, &standing, &leases->of[i]));
 	if (!err && pending->count)
 		qsort(pending->row, pending->count, sizeof(*pending->row), compare_rows);
+	return err;
+}
+
+int rf_leases_snapshot(const struct rf_fence *fence, const struct rf_bank *bank,
+		       struct rf_pending *pending)
+{
+	struct rf_leases leases;
+	int err = rf_leases_read(fence, &leases);
+
+	*pending = (struct rf_pending){};
+	if (!err)
+		err = rf_leases_list(fence, &leases, bank, pending);
+	rf_leases_free(&leases);
 	return err;
 }
 

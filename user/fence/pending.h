@@ -4,6 +4,18 @@
 #define RINGFENCE_PENDING_H
 
 #include "fence/fence.h"
+#include "ringfence/lease.h"
+
+/* The leases that hold packets, as they were at one moment. Free them even after an error. */
+struct rf_leases {
+	struct rf_lease *of;
+	size_t count;
+	size_t capacity;
+};
+
+/* -ENOMEM. The counters that are added to are read before. */
+int rf_leases_read(const struct rf_fence *fence, struct rf_leases *leases);
+void rf_leases_free(struct rf_leases *leases);
 
 /* The pending packets that a lease holds for one window. */
 struct rf_pending_row {
@@ -21,12 +33,18 @@ struct rf_pending {
 	size_t capacity;
 };
 
-/* Add the pending packets to sums that the caller read before. */
-void rf_leases_add_counters(const struct rf_fence *fence, struct rf_counters *sum);
-void rf_leases_add_limits(const struct rf_fence *fence, const struct rf_bank *bank,
+void rf_leases_add_counters(const struct rf_leases *leases, struct rf_counters *sum);
+void rf_leases_add_limits(const struct rf_leases *leases, const struct rf_bank *bank,
 			  struct rf_limit_counters sum[RF_LIMITS_MAX]);
+int rf_leases_list(const struct rf_fence *fence, const struct rf_leases *leases,
+		   const struct rf_bank *bank, struct rf_pending *pending);
+/* Both steps at once. */
 int rf_leases_snapshot(const struct rf_fence *fence, const struct rf_bank *bank,
 		       struct rf_pending *pending);
+/* All counters, with leases that are read once, after them: those are handed over. */
+int rf_fence_all_counters(const struct rf_fence *fence, const struct rf_bank *bank,
+			  struct rf_counters *sum, struct rf_limit_counters limit[RF_LIMITS_MAX],
+			  struct rf_leases *leases, struct rf_error *error);
 void rf_leases_add_source(const struct rf_pending *pending, const struct rf_address *source,
 			  const struct rf_bank *bank, int slot, struct rf_source *state);
 

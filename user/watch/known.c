@@ -87,6 +87,7 @@ int rf_known_begin(struct rf_known_list *list)
 	for (int i = 0; i < 3; i++)
 		list->key[i] |= 1;
 	list->scan++;
+	list->next = 0;
 	list->touched_count = 0;
 	return 0;
 }
@@ -155,25 +156,43 @@ static void take(struct rf_known *known, const struct rf_window_sight *sight, bo
 	}
 }
 
+/* Each scan finds windows in nearly the same order, so the next one needs no search. */
+static struct rf_known *find_next(struct rf_known_list *list, const struct rf_window_sight *sight)
+{
+	struct rf_known *known = list->next < list->count ? &list->of[list->next] : NULL;
+
+	if (known && is_it(known, &sight->source, sight->limit_id))
+		return known;
+	return rf_known_find(list, &sight->source, sight->limit_id);
+}
+
+static struct rf_known *add(struct rf_known_list *list, const struct rf_window_sight *sight)
+{
+	struct rf_known *known;
+
+	if (make_room(list))
+		return NULL;
+	known = &list->of[list->count++];
+	*known = (struct rf_known){
+		.source = sight->source,
+		.limit_id = sight->limit_id,
+		.hash = hash_of(list, &sight->source, sight->limit_id),
+		.made = list->scan,
+	};
+	put(list, list->count - 1);
+	return known;
+}
+
 int rf_known_see(struct rf_known_list *list, const struct rf_window_sight *sight)
 {
-	const uint32_t hash = hash_of(list, &sight->source, sight->limit_id);
-	struct rf_known *known =
-		list->places ? find(list, &sight->source, sight->limit_id, hash) : NULL;
+	struct rf_known *known = find_next(list, sight);
 	const bool is_new = !known;
 
-	if (is_new) {
-		if (make_room(list))
-			return -ENOMEM;
-		known = &list->of[list->count++];
-		*known = (struct rf_known){
-			.source = sight->source,
-			.limit_id = sight->limit_id,
-			.hash = hash,
-			.made = list->scan,
-		};
-		put(list, list->count - 1);
-	}
+	if (is_new)
+		known = add(list, sight);
+	if (!known)
+		return -ENOMEM;
+	list->next = known - list->of + 1;
 	if (touch(list, known))
 		return -ENOMEM;
 	take(known, sight, is_new);

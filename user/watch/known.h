@@ -47,6 +47,7 @@ struct rf_known_list {
 	uint32_t places; /* a power of two */
 	__u64 key[3];
 	uint32_t scan; /* the number of this one */
+	uint32_t next; /* index in `of`: behind the window that was seen last */
 
 	uint32_t *touched; /* by this scan */
 	uint32_t touched_count, touched_capacity;

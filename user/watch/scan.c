@@ -71,15 +71,10 @@ static int scan_all(struct rf_scanner *scanner, struct rf_snapshot *snapshot,
 		return rf_error_failed(error, -ENODEV, "fence '%s': it was detached", fence->name);
 	if (err < 0)
 		return err;
-	err = rf_fence_counters(fence, &snapshot->counters, error);
 	snapshot->standing = rf_fence_standing(fence);
-	if (!err)
-		err = rf_fence_bans(fence, &snapshot->bans, error);
+	err = rf_fence_bans(fence, &snapshot->bans, error);
 	if (!err)
 		err = rf_scan_sources(scanner, snapshot, error);
-	if (!err)
-		err = rf_fence_limits_counters(fence, &snapshot->bans.rules, snapshot->limit,
-					       error);
 	return err;
 }
 

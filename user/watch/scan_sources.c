@@ -41,18 +41,21 @@ static int see(const struct rf_window_sight *sight, void *context)
 	return rf_known_see(context, sight);
 }
 
-/* The first scan takes batches, whose counters are whole. */
+/*
+ * The first scan takes batches, whose counters are whole. It reads records before, so that windows
+ * are known in the order in which later scans find them.
+ */
 static int read_windows(struct rf_scanner *scanner, struct rf_snapshot *snapshot, bool *is_whole,
 			struct rf_error *error)
 {
 	const enum rf_window_age age = age_of(scanner, snapshot);
-	int err = -ENOENT;
+	int err = rf_fence_each_record(&scanner->fence, age, see, &scanner->known, error);
 
 	*is_whole = age == RF_WINDOWS_ALL;
-	if (scanner->whole_ns)
-		err = rf_fence_each_record(&scanner->fence, age, see, &scanner->known, error);
-	if (err != -ENOENT)
+	if (err && err != -ENOENT)
 		return err;
+	if (!err && scanner->whole_ns)
+		return 0;
 	*is_whole = true;
 	return rf_fence_each_window(&scanner->fence, &snapshot->bans.rules, see, &scanner->known,
 				    error);
@@ -119,10 +122,11 @@ static int read_handed_over(struct rf_scanner *scanner, const struct rf_bank *ru
 	return err;
 }
 
-static int take_leases(struct rf_scanner *scanner, const struct rf_bank *rules)
+static int take_leases(struct rf_scanner *scanner, const struct rf_bank *rules,
+		       const struct rf_leases *leases)
 {
 	struct rf_pending pending;
-	int err = rf_leases_snapshot(&scanner->fence, rules, &pending);
+	int err = rf_leases_list(&scanner->fence, leases, rules, &pending);
 
 	for (size_t i = 0; i < pending.count && !err; i++)
 		err = take_lease(scanner, rules, &pending.row[i]);
@@ -274,9 +278,10 @@ static int read_cells(struct rf_scanner *scanner, struct rf_snapshot *snapshot)
 
 /* ---- all of it ---- */
 
-static int show_all(struct rf_scanner *scanner, struct rf_snapshot *snapshot, bool is_whole)
+static int show_all(struct rf_scanner *scanner, struct rf_snapshot *snapshot,
+		    const struct rf_leases *leases, bool is_whole)
 {
-	int err = take_leases(scanner, &snapshot->bans.rules);
+	int err = take_leases(scanner, &snapshot->bans.rules, leases);
 
 	if (!err)
 		err = rf_known_tell(&scanner->known, snapshot->awake_ns);
@@ -299,21 +304,37 @@ static int show_all(struct rf_scanner *scanner, struct rf_snapshot *snapshot, bo
 	return err;
 }
 
+/* Windows, counters, leases, in this order: leases are read once, for both. */
+static int read_all(struct rf_scanner *scanner, struct rf_snapshot *snapshot,
+		    struct rf_leases *leases, bool *is_whole, struct rf_error *error)
+{
+	int err = read_windows(scanner, snapshot, is_whole, error);
+
+	if (!err)
+		err = rf_fence_all_counters(&scanner->fence, &snapshot->bans.rules,
+					    &snapshot->counters, snapshot->limit, leases, error);
+	return err;
+}
+
 int rf_scan_sources(struct rf_scanner *scanner, struct rf_snapshot *snapshot,
 		    struct rf_error *error)
 {
 	int err = rf_known_begin(&scanner->known);
+	struct rf_leases leases = {};
 	bool is_whole = false;
 
 	/* First of all: which windows are read follows from it. */
 	if (scanner->scanned_ns)
 		snapshot->since_ns = snapshot->awake_ns - scanner->scanned_ns;
 	if (!err) {
-		err = read_windows(scanner, snapshot, &is_whole, error);
-		if (err && err != -ENOMEM)
+		err = read_all(scanner, snapshot, &leases, &is_whole, error);
+		if (err && err != -ENOMEM) {
+			rf_leases_free(&leases);
 			return err;
+		}
 	}
 	if (!err)
-		err = show_all(scanner, snapshot, is_whole);
+		err = show_all(scanner, snapshot, &leases, is_whole);
+	rf_leases_free(&leases);
 	return err ? rf_error_failed(error, err, "cannot list the sources: %s", strerror(-err)) : 0;
 }
