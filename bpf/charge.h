@@ -106,7 +106,8 @@ __noinline int refuse_packet(struct question *question, struct rf_source *source
 		    take_by_kind(&source->window, policy, &ask) == RF_UNDER)
 			count_forfeited(policy, question->len_bytes);
 	}
-	if (reason == RF_OVER_LIMIT && is_own && policy->ban)
+	consider_asking(question, source, policy, slot, 1);
+	if (reason == RF_OVER_LIMIT && is_own && policy->ban && !is_by_share(source, policy))
 		until = start_ban(question, source, slot);
 	if (until) {
 		lease_same_answer(question, RF_BANNED, until, slot);
@@ -273,6 +274,7 @@ __noinline int count_passed(const struct question *question, struct rf_source *f
 			continue;
 		count_source(source, reason, 1);
 		count_limit(policy_of(question, i), reason, 1, question->len_bytes);
+		consider_asking_at(question, source, i, reason == RF_SHADOW_OVER);
 	}
 	return 0;
 }

@@ -6,8 +6,8 @@
 #ifndef RINGFENCE_LEASE_TABLE_H
 #define RINGFENCE_LEASE_TABLE_H
 
+#include "fleet.h"
 #include "ringfence/lease_place.h"
-#include "windows.h"
 
 /* Where the leases of this CPU for one source may be. */
 struct spot {

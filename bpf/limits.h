@@ -105,7 +105,7 @@ static __always_inline enum rf_reason ask_limit(struct question *question,
 	set_ask(&ask, question, policy);
 	verdict = take(&source->window, policy, &ask);
 	reason = reason_of(policy, verdict);
-	if (reason == RF_OVER_LIMIT && policy->ban)
+	if (reason == RF_OVER_LIMIT && policy->ban && !is_by_share(source, policy))
 		until = start_ban(question, source, slot);
 	if (until) {
 		lease_same_answer(question, RF_BANNED, until, slot);
@@ -118,6 +118,7 @@ static __always_inline enum rf_reason ask_limit(struct question *question,
 				     slot + verdict * RF_LIMITS_MAX);
 	}
 	count_source(source, reason, 1);
+	consider_asking(question, source, policy, slot, reason != RF_UNDER_LIMIT);
 	count_limit(policy, reason, 1, question->len_bytes);
 	return reason;
 }

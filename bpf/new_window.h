@@ -7,6 +7,7 @@
 #ifndef RINGFENCE_NEW_WINDOW_H
 #define RINGFENCE_NEW_WINDOW_H
 
+#include "fleet.h"
 #include "kin.h"
 #include "ringfence/lease_place.h"
 
@@ -260,6 +261,7 @@ static __always_inline struct rf_source *start_window(const struct question *que
 	rf_window_start(&fresh->window, policy, read_clock(policy, question->jiffies));
 	if (bank_of(question)->newcomers.then == RF_NEWCOMERS_AGGREGATE && !place_is_known(place))
 		start_from_aggregate(fresh, question, policy, slot, is_ipv6);
+	start_share(&fresh->window, question, policy, is_ipv6);
 	return fresh;
 }
 

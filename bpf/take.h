@@ -6,6 +6,7 @@
 #ifndef RINGFENCE_TAKE_H
 #define RINGFENCE_TAKE_H
 
+#include "fleet.h"
 #include "windows.h"
 
 __noinline int take_weighted(struct rf_window *window, const struct rf_policy *policy, __u64 time,
@@ -92,7 +93,8 @@ static __always_inline int take_shallow(struct rf_window *window, const struct r
 {
 	const __u64 now = rf_epoch(policy, ask->time), head = rf_load(&window->head);
 
-	if (rf_is_present_at_once(policy, head, now))
+	/* With shares it takes more stack than is left here. */
+	if (!HAS_SHARES && rf_is_present_at_once(policy, head, now))
 		return rf_take_present(window, policy, head, now, ask->cost);
 	return take_by_kind(window, policy, ask);
 }
@@ -112,6 +114,21 @@ __noinline int peek_weighted(const struct rf_window *window, const struct rf_pol
 	return rf_peek_weighted(window, policy, time, cost);
 }
 
+/* With shares it takes more stack than is left beside peek_log. */
+#ifdef RF_WITH_SHARES
+__noinline
+#else
+static __always_inline
+#endif
+	int
+	peek_cells(const struct rf_window *window, const struct rf_policy *policy, __u64 time,
+		   __u32 cost)
+{
+	if (!window || !policy)
+		return 1;
+	return rf_peek_sliding(window, policy, time, cost);
+}
+
 /* Has the window room for that? Charges nothing. Not for weighted ones: their stack adds up. */
 __noinline int peek_any(const struct rf_window *window, const struct rf_policy *policy,
 			const struct rf_ask *ask)
@@ -122,7 +139,7 @@ __noinline int peek_any(const struct rf_window *window, const struct rf_policy *
 		return peek_log(window, policy, ask->time);
 	if (rf_is_bucket(policy))
 		return rf_peek_bucket(window, policy, ask->time, ask->cost);
-	return rf_peek_sliding(window, policy, ask->time, ask->cost);
+	return peek_cells(window, policy, ask->time, ask->cost);
 }
 
 /* Peeks without a call in the common case. */
@@ -131,7 +148,9 @@ static __always_inline int peek(const struct rf_window *window, const struct rf_
 {
 	if (rf_is_weighted(policy))
 		return peek_weighted(window, policy, ask->time, ask->cost);
-	return rf_has_room_at_once(window, policy, ask->cost) || peek_any(window, policy, ask);
+	/* With shares, so much inlined takes more stack than is left. */
+	return (!HAS_SHARES && rf_has_room_at_once(window, policy, ask->cost)) ||
+	       peek_any(window, policy, ask);
 }
 
 static __always_inline void set_ask(struct rf_ask *ask, const struct question *question,

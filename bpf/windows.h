@@ -9,6 +9,10 @@
 #include <linux/errno.h>
 
 #include "count.h"
+#ifdef RF_WITH_SHARES
+__u32 limit_to_lease(const struct rf_window *window, const struct rf_policy *policy);
+#define RF_LIMIT_TO_LEASE limit_to_lease
+#endif
 #include "ringfence/known_filter.h"
 #include "ringfence/lease.h"
 #include "ringfence/limiter.h"

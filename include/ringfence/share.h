@@ -52,7 +52,7 @@ RF_INLINE __u32 rf_given_incarnation(__u64 given)
 /* Its lowest bits are the bucket of the source. `number` counts windows; the result is never 0. */
 RF_INLINE __u32 rf_incarnation(__u64 number, __u32 bucket)
 {
-	return (number % (1U << 28) ? number : 1) * RF_BUCKETS | bucket % RF_BUCKETS;
+	return (1 + number % ((1U << 28) - 1)) * RF_BUCKETS | bucket % RF_BUCKETS;
 }
 
 /* The bucket of a source, the same on every host. Addresses as in rf_who.source, masked. */

@@ -24,6 +24,8 @@
 
 #include "flow.h"
 
+#include "build/fleet_calls.skel.h"
+#include "build/ringfence_fleet.skel.h"
 #include "build/show.skel.h"
 
 #define BUDGET_FILE "tests/prog/budget"
@@ -265,6 +267,36 @@ static void load_show(struct bpf_object *fence)
 	show_bpf__destroy(object);
 }
 
+/* The entries have the names of the other program's, so here they are called `fleet`. */
+static void load_fleet(void)
+{
+	struct ringfence_fleet_bpf *object = ringfence_fleet_bpf__open();
+	const size_t first = cost_count;
+
+	assert_non_null(object);
+	keep_logs(object->obj);
+	assert_int_equal(ringfence_fleet_bpf__load(object), 0);
+	read_costs(object->obj);
+	ringfence_fleet_bpf__destroy(object);
+	for (size_t i = first; i < cost_count; i++) {
+		char name[BPF_OBJ_NAME_LEN];
+
+		snprintf(name, sizeof(name), "fleet%s", costs[i].name + strlen("ringfence"));
+		memcpy(costs[i].name, name, sizeof(name));
+	}
+}
+
+static void load_calls(void)
+{
+	struct fleet_calls_bpf *object = fleet_calls_bpf__open();
+
+	assert_non_null(object);
+	keep_logs(object->obj);
+	assert_int_equal(fleet_calls_bpf__load(object), 0);
+	read_costs(object->obj);
+	fleet_calls_bpf__destroy(object);
+}
+
 static int setup(void **state)
 {
 	struct ringfence_bpf *object = ringfence_bpf__open();
@@ -281,6 +313,8 @@ static int setup(void **state)
 	else
 		printf("# this kernel has no iterators, so show.bpf.o is not judged\n");
 	ringfence_bpf__destroy(object);
+	load_fleet();
+	load_calls();
 	return 0;
 }
 

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The fleet in the data path: one limit over many hosts. A source that has used nearly what it may
+ * here asks for more; an agent answers by a share, see ringfence/share.h. No packet waits for it.
+ * Without RF_WITH_SHARES none of this is in the program.
+ */
+#ifndef RINGFENCE_BPF_FLEET_H
+#define RINGFENCE_BPF_FLEET_H
+
+#include "windows.h"
+
+#ifdef RF_WITH_SHARES
+
+#include "ringfence/fleet_call.h"
+
+static __always_inline struct rf_hearing *rf_hearing_of(__u32 incarnation)
+{
+	return &config.fleet.bucket[incarnation % RF_BUCKETS];
+}
+
+static __always_inline __u64 rf_hearing_now(void)
+{
+	return read_jiffies();
+}
+
+__noinline __u32 limit_to_lease(const struct rf_window *window, const struct rf_policy *policy)
+{
+	return window && policy ? rf_limit_of(window, policy) : 0;
+}
+
+/*
+ * What sources ask for. Writer: the program. Reader: the agent of the fleet. When full: the ask is
+ * lost, that is counted, and the source asks again.
+ */
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, RF_ASKS_BYTES);
+} asks SEC(".maps");
+
+/* `source` as the limit groups it. */
+static __always_inline void mask_source(__u64 masked[2], const __u64 source[2],
+					const struct rf_policy *policy, int is_ipv6)
+{
+	const __be32 *mask = policy->mask6;
+
+	masked[0] = (__be32)source[0] & policy->mask4;
+	masked[1] = 0;
+	if (is_ipv6) {
+		masked[0] = source[0] & (mask[0] | (__u64)mask[1] << 32);
+		masked[1] = source[1] & (mask[2] | (__u64)mask[3] << 32);
+	}
+}
+
+#define HAS_SHARES 1
+
+/* A new window has no share, and a number that no other one of this fence has. */
+static __always_inline void start_share(struct rf_window *window, const struct question *question,
+					const struct rf_policy *policy, int is_ipv6)
+{
+	const __u64 number = rf_fetch_add(&config.fleet.incarnations, 1);
+	__u64 masked[2];
+
+	mask_source(masked, question->source, policy, is_ipv6);
+	window->share.given = rf_given(rf_incarnation(number, rf_bucket(masked[0], masked[1])), 0);
+	window->share.whose = rf_whose(policy->tag, policy->first);
+	window->share.lowered = 0;
+	window->share.asked = 0;
+}
+
+__noinline int ask_for_more(const struct question *question, struct rf_source *source, __u32 slot)
+{
+	const struct rf_policy *policy;
+	struct rf_fleet_ask *ask;
+	__u64 given;
+	int is_ipv6;
+
+	if (!question || !source || !rf_may_ask(&source->window, question->jiffies, config.tick_ns))
+		return 0;
+	ask = bpf_ringbuf_reserve(&asks, sizeof(*ask), 0);
+	if (!ask) {
+		rf_fetch_add(&config.fleet.asks_lost, 1);
+		return 0;
+	}
+	policy = &bank_of(question)->policy[slot % RF_LIMITS_MAX];
+	is_ipv6 = rf_rules_are_ipv6(question->who.rules);
+	given = rf_load(&source->window.share.given);
+	mask_source(ask->source, question->source, policy, is_ipv6);
+	ask->limit_id = policy->id;
+	ask->tag = policy->tag;
+	ask->incarnation = rf_given_incarnation(given);
+	ask->used = rf_word_used(rf_load(&source->window.head));
+	ask->share = rf_given_share(given);
+	ask->is_ipv6 = is_ipv6;
+	ask->passed = source->passed;
+	ask->dropped = source->dropped;
+	ask->time_ns = read_ns();
+	bpf_ringbuf_submit(ask, 0);
+	rf_fetch_add(&config.fleet.asks, 1);
+	return 0;
+}
+
+/* After the window has answered a packet of that source. */
+static __always_inline void consider_asking(const struct question *question,
+					    struct rf_source *source,
+					    const struct rf_policy *policy, __u32 slot,
+					    int is_refused)
+{
+	if (policy->flags & RF_FLEET &&
+	    rf_wants_more(&source->window, policy,
+			  is_refused ? ~0ULL : rf_word_used(rf_load(&source->window.head))))
+		ask_for_more(question, source, slot);
+}
+
+/* The same of the limit in a place, see charge.h. */
+static __always_inline void consider_asking_at(const struct question *question,
+					       struct rf_source *source, int place, int is_refused)
+{
+	const __u32 slot = question->slot[place] % RF_LIMITS_MAX;
+
+	consider_asking(question, source, &bank_of(question)->policy[slot], slot, is_refused);
+}
+
+/* Was it the share that refused, and not L itself? Then no ban follows. */
+__noinline int is_by_share(const struct rf_source *source, const struct rf_policy *policy)
+{
+	return source && policy && policy->flags & RF_FLEET &&
+	       rf_limit_of(&source->window, policy) < policy->limit;
+}
+
+#else /* RF_WITH_SHARES */
+
+#define HAS_SHARES 0
+
+static __always_inline void start_share(struct rf_window *window, const struct question *question,
+					const struct rf_policy *policy, int is_ipv6)
+{
+	(void)window, (void)question, (void)policy, (void)is_ipv6;
+}
+
+static __always_inline void consider_asking(const struct question *question,
+					    struct rf_source *source,
+					    const struct rf_policy *policy, __u32 slot,
+					    int is_refused)
+{
+	(void)question, (void)source, (void)policy, (void)slot, (void)is_refused;
+}
+
+static __always_inline void consider_asking_at(const struct question *question,
+					       struct rf_source *source, int place, int is_refused)
+{
+	(void)question, (void)source, (void)place, (void)is_refused;
+}
+
+static __always_inline int is_by_share(const struct rf_source *source,
+				       const struct rf_policy *policy)
+{
+	(void)source, (void)policy;
+	return 0;
+}
+
+#endif /* RF_WITH_SHARES */
+
+#endif /* RINGFENCE_BPF_FLEET_H */

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What the program of a fence with shares and the agent of the fleet tell each other: asks through
+ * a ring buffer, calls through shared memory. Plain data, as abi.h.
+ */
+#ifndef RINGFENCE_FLEET_CALL_H
+#define RINGFENCE_FLEET_CALL_H
+
+#include <linux/types.h>
+
+#include "source.h"
+
+#define RF_ASKS_BYTES (256 * 1024) /* of the ring buffer: room for 3,600 asks and more */
+#define RF_FLEET_BATCH 256	   /* windows in one call */
+
+/* An entry of `asks`: a source has used nearly what it may, or was refused. */
+struct rf_fleet_ask {
+	__u64 source[2]; /* as rf_who.source, masked by the limit's grouping */
+	__u32 limit_id;
+	__u32 tag; /* of the definition in force */
+	__u32 incarnation;
+	__u32 used; /* by the head of its window, in units */
+	__u32 share;
+	__u32 is_ipv6; /* 1 or 0 */
+	__u64 passed;  /* packets since the window was made, as `dropped`: the rate follows */
+	__u64 dropped;
+	__u64 time_ns; /* of the monotonic clock */
+};
+
+/* One window in a call, by its key. */
+struct rf_fleet_record {
+	__u64 source[2];
+	__u32 limit_id;
+	__u32 tag;
+	__u32 incarnation; /* 0: any; the window is read, and nothing is written */
+	__u32 share;
+	__u8 is_ipv6;
+	__u8 writes; /* else the window is only read */
+	/* Answers. */
+	__u8 result; /* enum rf_share_result */
+	__u8 reserved;
+	__u32 used;  /* as read after the write, in units */
+	__u64 given; /* rf_share.given as it is now */
+	__u64 passed, dropped;
+};
+
+/* What is heard of a bucket. */
+struct rf_fleet_heard {
+	__u64 until_ns;	 /* of the monotonic clock; 0: no news of this bucket */
+	__u64 window_ns; /* the longest W of the fleet's limits */
+};
+
+/* Value of `fleet_batch`, which has one entry. Writer and reader: the agent and its calls. */
+struct rf_fleet_batch {
+	__u32 count; /* of records */
+	__u32 reserved;
+	struct rf_fleet_heard heard[RF_BUCKETS];
+	struct rf_fleet_record record[RF_FLEET_BATCH];
+};
+
+#endif /* RINGFENCE_FLEET_CALL_H */
