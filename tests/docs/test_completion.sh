@@ -168,7 +168,7 @@ completes 'ringfence status --json ' 'dev --verbose'
 
 completes 'ringfence detach ' 'eth0 eth1 lo'
 completes 'ringfence detach l' 'lo'
-offers 'ringfence attach lo ' eth0 eth1 fence mode sources leases confirm chain replace --json
+offers 'ringfence attach lo ' eth0 eth1 fence mode sources leases fleet confirm chain replace --json
 completes 'ringfence attach dev ' 'eth0 eth1 lo'
 completes 'ringfence attach lo mode ' 'native generic'
 completes 'ringfence attach lo mode n' 'native'

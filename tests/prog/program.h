@@ -28,7 +28,15 @@
 #include "rules/policy.h"
 #include "rules/rulefile.h"
 
+#ifdef TEST_SHARES /* the program with shares, in place of the other one */
+#include "build/ringfence_fleet.skel.h"
+#define ringfence_bpf ringfence_fleet_bpf
+#define ringfence_bpf__open ringfence_fleet_bpf__open
+#define ringfence_bpf__load ringfence_fleet_bpf__load
+#define ringfence_bpf__destroy ringfence_fleet_bpf__destroy
+#else
 #include "build/ringfence.skel.h"
+#endif
 
 #define NS_PER_S 1000000000ULL
 #define NS_PER_MS 1000000ULL

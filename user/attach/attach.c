@@ -26,6 +26,8 @@ static int create_fence(const char *name, const struct rf_pin_path *directory,
 	if (!err)
 		err = rf_pins_put_maps(directory, loaded->map_fd, error);
 	if (!err)
+		err = rf_shares_pin(directory, loaded, loaded->map_fd, error);
+	if (!err)
 		rf_iterators_pin(directory, loaded->map_fd);
 	if (!err)
 		err = rf_pins_put_programs(directory, loaded->fd, error);
@@ -221,6 +223,12 @@ static int check_occupied(const struct rf_interface *interface, const struct rf_
 			"%s: its fence has %u leases for all CPUs, not %u; for these, first run "
 			"'ringfence detach %s'",
 			name, fence->leases, rf_leases_wanted(attach), name);
+	if (attach->fleet && !rf_fence_has_shares(fence))
+		return rf_error_failed(
+			error, -EBUSY,
+			"%s: its fence was attached without 'fleet'; to attach it with, first run "
+			"'ringfence detach %s', which loses its windows",
+			name, name);
 	return check_trial(name, attach, fence, error);
 }
 
@@ -380,6 +388,10 @@ static int check_joinable(const char *name, const struct rf_pin_path *directory,
 			error, -EBUSY,
 			"fence '%s': it has %u leases for all CPUs, not %u; leave 'leases' out",
 			name, fence->leases, rf_leases_wanted(attach));
+	if (attach->fleet && !rf_fence_has_shares(fence))
+		return rf_error_failed(
+			error, -EBUSY,
+			"fence '%s': it was attached without 'fleet'; leave 'fleet' out", name);
 	return check_trial(name, attach, fence, error);
 }
 

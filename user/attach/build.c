@@ -13,10 +13,9 @@
 #include <string.h>
 
 #include "attach/build.h"
+#include "attach/load.h"
 #include "kernel/log.h"
 #include "kernel/program.h"
-
-#include "build/ringfence.skel.h" /* last: it uses the types of abi.h */
 
 #define LOAD_64 (BPF_LD | BPF_IMM | BPF_DW)
 
@@ -80,30 +79,31 @@ static int make_tags(const struct bpf_program *program, struct rf_build_tags *ta
 	return 0;
 }
 
-static int prepare(struct ringfence_bpf *object, struct rf_build *build)
+static int prepare(struct bpf_object *object, struct rf_build_tags tags[RF_ENTRY_COUNT])
 {
 	LIBBPF_OPTS(gen_loader_opts, options);
-	int err = bpf_object__gen_loader(object->obj, &options);
+	int err = bpf_object__gen_loader(object, &options);
 
 	if (!err)
-		err = bpf_object__load(object->obj);
-	if (!err)
-		err = make_tags(object->progs.ringfence, &build->tags[RF_PLAIN]);
-	if (!err)
-		err = make_tags(object->progs.ringfence_frags, &build->tags[RF_FRAGS]);
+		err = bpf_object__load(object);
+	for (int i = 0; i < RF_ENTRY_COUNT && !err; i++)
+		err = make_tags(bpf_object__find_program_by_name(object, rf_entry_names[i]),
+				&tags[i]);
 	return err;
 }
 
 int rf_build_read(struct rf_build *build)
 {
-	struct ringfence_bpf *object;
-	int err;
+	int err = 0;
 
 	*build = (struct rf_build){};
 	rf_log_pause(true);
-	object = ringfence_bpf__open();
-	err = object ? prepare(object, build) : -errno;
-	ringfence_bpf__destroy(object);
+	for (int i = 0; i < RF_BUILDS && !err; i++) {
+		struct bpf_object *object = rf_load_build(i);
+
+		err = object ? prepare(object, build->tags[i]) : -errno;
+		bpf_object__close(object);
+	}
 	rf_log_pause(false);
 	build->known = !err;
 	return err;
@@ -115,10 +115,14 @@ enum rf_answer rf_build_has(const struct rf_build *build, const uint8_t tag[RF_P
 
 	if (!build->known || memcmp(tag, none, sizeof(none)) == 0)
 		return RF_NOT_KNOWN;
-	for (int i = 0; i < RF_ENTRY_COUNT; i++)
-		if (memcmp(tag, build->tags[i].sha1, RF_PROGRAM_TAG_SIZE) == 0 ||
-		    memcmp(tag, build->tags[i].sha256, RF_PROGRAM_TAG_SIZE) == 0)
+	for (int i = 0; i < RF_BUILDS * RF_ENTRY_COUNT; i++) {
+		const struct rf_build_tags *of =
+			&build->tags[i / RF_ENTRY_COUNT][i % RF_ENTRY_COUNT];
+
+		if (memcmp(tag, of->sha1, RF_PROGRAM_TAG_SIZE) == 0 ||
+		    memcmp(tag, of->sha256, RF_PROGRAM_TAG_SIZE) == 0)
 			return RF_YES;
+	}
 	return RF_NO;
 }
 

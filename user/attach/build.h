@@ -16,9 +16,11 @@ struct rf_build_tags {
 	uint8_t sha256[RF_PROGRAM_TAG_SIZE];
 };
 
+#define RF_BUILDS 2 /* of the program: without shares, and with */
+
 struct rf_build {
 	bool known;
-	struct rf_build_tags tags[RF_ENTRY_COUNT];
+	struct rf_build_tags tags[RF_BUILDS][RF_ENTRY_COUNT];
 };
 
 /* Computes the tags of this build's program, without loading it. */

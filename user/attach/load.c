@@ -6,6 +6,7 @@
 #include <linux/capability.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -19,7 +20,9 @@
 #include "kernel/needs.h"
 #include "kernel/privileges.h"
 
-#include "build/ringfence.skel.h" /* last: it uses the types of abi.h */
+/* Last: they use the types of abi.h. */
+#include "build/ringfence.skel.h"
+#include "build/ringfence_fleet.skel.h"
 
 #define LEASES_MAX (1ULL << 31) /* over all CPUs, so that the number fits in 32 bits */
 
@@ -35,15 +38,22 @@ int rf_maps_reuse(struct bpf_object *object, const int map_fd[RF_MAP_COUNT])
 	return err;
 }
 
-struct bpf_object *rf_load_open(const int map_fd[RF_MAP_COUNT])
+/* Both under one name: maps of the kernel are called after that. */
+struct bpf_object *rf_load_build(bool has_shares)
 {
 	LIBBPF_OPTS(bpf_object_open_opts, options, .object_name = "ringfence_bpf");
-	struct bpf_object *object;
 	size_t size;
-	const void *elf = ringfence_bpf__elf_bytes(&size);
+	const void *elf = has_shares ? ringfence_fleet_bpf__elf_bytes(&size)
+				     : ringfence_bpf__elf_bytes(&size);
+
+	return bpf_object__open_mem(elf, size, &options);
+}
+
+struct bpf_object *rf_load_open(const int map_fd[RF_MAP_COUNT])
+{
+	struct bpf_object *object = rf_load_build(false);
 	int err;
 
-	object = bpf_object__open_mem(elf, size, &options);
 	if (!object)
 		return NULL;
 	err = rf_maps_reuse(object, map_fd);
@@ -77,51 +87,78 @@ static uint32_t known_filter_wanted(uint32_t sources)
 	return lines;
 }
 
-static int size_maps(struct ringfence_bpf *object, const struct rf_attach *attach)
+static int size_map(struct bpf_object *object, enum rf_map map, uint32_t entries)
 {
-	uint32_t sources = rf_sources_wanted(attach->sources, libbpf_num_possible_cpus());
-	int err = bpf_map__set_max_entries(object->maps.windows4, sources);
+	struct bpf_map *found = bpf_object__find_map_by_name(object, rf_map_in_object(map));
 
+	return found ? bpf_map__set_max_entries(found, entries) : -ENOENT;
+}
+
+static int size_maps(struct bpf_object *object, const struct rf_attach *attach)
+{
+	const uint32_t sources = rf_sources_wanted(attach->sources, libbpf_num_possible_cpus());
+	const uint32_t lease_sets = rf_leases_wanted(attach) / RF_LEASE_WAYS;
+	int err = 0;
+
+	for (int i = RF_MAP_WINDOWS4; i <= RF_MAP_SLOTS6 && !err; i++)
+		err = size_map(object, i, sources);
 	if (!err)
-		err = bpf_map__set_max_entries(object->maps.windows6, sources);
+		err = size_map(object, RF_MAP_LEASES, lease_sets);
 	if (!err)
-		err = bpf_map__set_max_entries(object->maps.slots4, sources);
+		err = size_map(object, RF_MAP_LEASE_TAGS, lease_sets);
 	if (!err)
-		err = bpf_map__set_max_entries(object->maps.slots6, sources);
-	if (!err)
-		err = bpf_map__set_max_entries(object->maps.leases,
-					       rf_leases_wanted(attach) / RF_LEASE_WAYS);
-	if (!err)
-		err = bpf_map__set_max_entries(object->maps.lease_tags,
-					       rf_leases_wanted(attach) / RF_LEASE_WAYS);
-	if (!err)
-		err = bpf_map__set_max_entries(object->maps.presence, known_filter_wanted(sources));
+		err = size_map(object, RF_MAP_KNOWN_FILTER, known_filter_wanted(sources));
 	return err;
+}
+
+/*
+ * Of a fence with shares, the agent reads on in the same ring buffer. Where its pin is gone, the
+ * program has a new one.
+ */
+static void reuse_asks(struct bpf_object *object, const struct rf_fence *fence)
+{
+	const struct rf_pin_path directory = rf_fence_pins(fence);
+	struct bpf_map *asks = bpf_object__find_map_by_name(object, rf_share_pins[RF_SHARE_ASKS]);
+	int fd;
+
+	if (!*directory.text || !asks)
+		return;
+	fd = bpf_obj_get(rf_pins_entry(&directory, rf_share_pins[RF_SHARE_ASKS]).text);
+	if (fd < 0)
+		return;
+	bpf_map__reuse_fd(asks, fd);
+	close(fd);
 }
 
 /* Loads with the maps of `reuse`, or with new maps of the sizes in `attach`. */
 static int try_load(struct rf_loaded *loaded, const struct rf_fence *reuse,
 		    const struct rf_attach *attach, bool frags)
 {
-	struct ringfence_bpf *object = ringfence_bpf__open();
+	const bool has_shares = reuse ? rf_fence_has_shares(reuse) : attach->fleet;
+	struct bpf_object *object = rf_load_build(has_shares);
+	struct bpf_program *programs[RF_ENTRY_COUNT];
 	int err;
 
 	if (!object)
 		return -errno;
-	bpf_program__set_autoload(object->progs.ringfence_frags, frags);
-	err = reuse ? rf_maps_reuse(object->obj, reuse->map_fd) : size_maps(object, attach);
+	for (int i = 0; i < RF_ENTRY_COUNT; i++)
+		programs[i] = bpf_object__find_program_by_name(object, rf_entry_names[i]);
+	bpf_program__set_autoload(programs[RF_FRAGS], frags);
+	err = reuse ? rf_maps_reuse(object, reuse->map_fd) : size_maps(object, attach);
+	if (!err && reuse && has_shares)
+		reuse_asks(object, reuse);
 	if (!err)
-		err = ringfence_bpf__load(object);
+		err = bpf_object__load(object);
 	if (err) {
-		ringfence_bpf__destroy(object);
+		bpf_object__close(object);
 		return err;
 	}
 	loaded->object = object;
-	loaded->fd[RF_PLAIN] = bpf_program__fd(object->progs.ringfence);
-	loaded->fd[RF_FRAGS] = frags ? bpf_program__fd(object->progs.ringfence_frags) : -1;
+	loaded->has_shares = has_shares;
+	loaded->fd[RF_PLAIN] = bpf_program__fd(programs[RF_PLAIN]);
+	loaded->fd[RF_FRAGS] = frags ? bpf_program__fd(programs[RF_FRAGS]) : -1;
 	for (int i = 0; i < RF_MAP_COUNT; i++)
-		loaded->map_fd[i] =
-			bpf_object__find_map_fd_by_name(object->obj, rf_map_in_object(i));
+		loaded->map_fd[i] = bpf_object__find_map_fd_by_name(object, rf_map_in_object(i));
 	return 0;
 }
 
@@ -323,6 +360,9 @@ static int configure(const struct rf_loaded *loaded, const char *name,
 	if (err)
 		return err;
 	snprintf(config.name, sizeof(config.name), "%s", name);
+	if (attach->fleet && getrandom(&config.fleet.incarnations, sizeof(__u32), 0) < 0)
+		return rf_error_failed(error, -errno, "cannot read random numbers: %s",
+				       strerror(errno));
 	rf_pinned_note(&config.pinned, loaded->id, NULL);
 	err = count_interfaces(loaded, &config, attach, error);
 	if (err)
@@ -344,7 +384,7 @@ int rf_load_new(struct rf_loaded *loaded, const char *name, const struct rf_atta
 
 void rf_unload(struct rf_loaded *loaded)
 {
-	ringfence_bpf__destroy(loaded->object);
+	bpf_object__close(loaded->object);
 	*loaded = RF_LOADED_NONE;
 }
 

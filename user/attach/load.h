@@ -5,11 +5,11 @@
 
 #include "fence/fence.h"
 
-struct ringfence_bpf;
 struct bpf_object;
 
 struct rf_loaded {
-	struct ringfence_bpf *object;
+	struct bpf_object *object;
+	bool has_shares;
 	int fd[RF_ENTRY_COUNT]; /* -1 where the kernel lacks it */
 	uint32_t id[RF_ENTRY_COUNT];
 	uint8_t tag[RF_ENTRY_COUNT][RF_PROGRAM_TAG_SIZE];
@@ -29,6 +29,9 @@ int rf_load_new(struct rf_loaded *loaded, const char *name, const struct rf_atta
 /* Makes an object that is not loaded yet use these maps. */
 int rf_maps_reuse(struct bpf_object *object, const int map_fd[RF_MAP_COUNT]);
 void rf_unload(struct rf_loaded *loaded);
+
+/* Opens this build, with shares or without. The caller closes it. NULL on failure, with errno. */
+struct bpf_object *rf_load_build(bool has_shares);
 
 /*
  * Opens this build with the maps of a fence, without loading it. The caller closes it. NULL on

@@ -18,6 +18,12 @@ int rf_fence_upgrade(const struct rf_fence *fence, struct rf_loaded *loaded,
 /* Like rf_fence_detach(), for an attached program only, and with the lock held. */
 int rf_interface_detach(const char *dev, struct rf_error *error);
 
+/* ---- shares ---- */
+
+/* Pins what only a fence with shares has; nothing of any other. */
+int rf_shares_pin(const struct rf_pin_path *directory, const struct rf_loaded *loaded,
+		  const int map_fd[RF_MAP_COUNT], struct rf_error *error);
+
 /* ---- adopting ---- */
 
 /*

@@ -81,6 +81,8 @@ static int renew_pins(const struct rf_pin_path *directory, const struct rf_fence
 {
 	int err = rf_pins_put_programs(directory, loaded->fd, error);
 
+	if (!err)
+		err = rf_shares_pin(directory, loaded, fence->map_fd, error);
 	if (err)
 		return err;
 	rf_iterators_pin(directory, fence->map_fd);

@@ -54,12 +54,18 @@ static bool is_power_of_two(uint32_t number)
 	return number && !(number & (number - 1));
 }
 
-static bool has_shape(enum rf_map map, const struct bpf_map_info *info)
+static bool holds_windows(enum rf_map map)
+{
+	return map == RF_MAP_WINDOWS4 || map == RF_MAP_WINDOWS6 || map == RF_MAP_AGGREGATES;
+}
+
+static bool has_shape(const struct rf_fence *fence, enum rf_map map,
+		      const struct bpf_map_info *info)
 {
 	const struct shape *shape = &shapes[map];
 
 	return info->type == shape->type && info->key_size == shape->key_size &&
-	       info->value_size == shape->value_size &&
+	       info->value_size == (holds_windows(map) ? fence->source_size : shape->value_size) &&
 	       (!shape->entries || info->max_entries == shape->entries) &&
 	       (map != RF_MAP_KNOWN_FILTER || is_power_of_two(info->max_entries));
 }
@@ -72,7 +78,11 @@ int rf_fence_check_maps(struct rf_fence *fence, struct rf_error *error)
 		if (rf_map_info(fence->map_fd[map], &info))
 			return rf_error_failed(error, -errno, "cannot read the map '%s': %s",
 					       rf_map_names[map], strerror(errno));
-		fence->is_alien = !has_shape(map, &info);
+		if (map == RF_MAP_WINDOWS4)
+			fence->source_size = info.value_size == RF_SHARED_SOURCE_SIZE
+						     ? RF_SHARED_SOURCE_SIZE
+						     : RF_SOURCE_SIZE;
+		fence->is_alien = !has_shape(fence, map, &info);
 		if (fence->is_alien)
 			return rf_error_failed(
 				error, -EPROTO,

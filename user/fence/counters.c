@@ -274,8 +274,9 @@ int rf_fence_source(const struct rf_fence *fence, const struct rf_policy *policy
 		source->word[i] &= policy->mask6[i];
 		key6.source[i] = source->word[i];
 	}
-	if (bpf_map_lookup_elem(fence->map_fd[map], key, state))
-		return errno == ENOENT ? -ENOENT : rf_fence_fail_map(error, map, -errno);
+	err = rf_fence_look_up(fence, map, key, state);
+	if (err)
+		return err == -ENOENT ? err : rf_fence_fail_map(error, map, err);
 	err = read_pending(&visitor, fence);
 	if (!err)
 		add_pending(&visitor, source, policy->id, state);
@@ -293,7 +294,8 @@ struct walk {
 	size_t key_size;
 	__u32 capacity; /* entries of a batch */
 	unsigned char *keys;
-	struct rf_source *values;
+	size_t value_size;
+	unsigned char *values;
 };
 
 /* A batch must hold the largest bucket of the hash; the kernel answers ENOSPC until it does. */
@@ -303,7 +305,7 @@ static int resize_walk(struct walk *walk, __u32 capacity)
 	free(walk->values);
 	walk->capacity = capacity;
 	walk->keys = calloc(capacity, walk->key_size);
-	walk->values = calloc(capacity, sizeof(*walk->values));
+	walk->values = calloc(capacity, walk->value_size);
 	return walk->keys && walk->values ? 0 : -ENOMEM;
 }
 
@@ -313,14 +315,15 @@ static int visit_batch(const struct walk *walk, __u32 count, const struct visito
 
 	for (__u32 i = 0; i < count && !err; i++) {
 		const unsigned char *key = walk->keys + i * walk->key_size;
+		struct rf_source *state = (void *)(walk->values + i * walk->value_size);
 		struct rf_address source = {.version = walk->map == RF_MAP_WINDOWS4 ? 4 : 6};
 		size_t length = source.version == 4 ? sizeof(__be32) : sizeof(source.word);
 		__u32 limit_id;
 
 		memcpy(source.word, key, length);
 		memcpy(&limit_id, key + length, sizeof(limit_id));
-		add_pending(visitor, &source, limit_id, &walk->values[i]);
-		err = visitor->visit(&source, limit_id, &walk->values[i], visitor->context);
+		add_pending(visitor, &source, limit_id, state);
+		err = visitor->visit(&source, limit_id, state, visitor->context);
 	}
 	return err < 0 ? err : 0;
 }
@@ -330,7 +333,10 @@ static int walk_map(const struct rf_fence *fence, struct walk *walk, struct visi
 	const int fd = fence->map_fd[walk->map];
 	__u32 in, out;
 	bool first = true, last = false;
-	int err = resize_walk(walk, BATCH);
+	int err;
+
+	walk->value_size = fence->source_size;
+	err = resize_walk(walk, BATCH);
 
 	while (!err && !last) {
 		__u32 count = walk->capacity;

@@ -107,7 +107,7 @@ int rf_fence_map_memory(struct rf_fence *fence, struct rf_error *error)
 		count = share_map(fence, RF_MAP_BANS, sizeof(struct rf_ban_set), both, error);
 	/* Only commands that may change the fence read the aggregates. */
 	if (count >= 0 && !fence->read_only)
-		count = share_map(fence, RF_MAP_AGGREGATES, sizeof(struct rf_source), both, error);
+		count = share_map(fence, RF_MAP_AGGREGATES, fence->source_size, both, error);
 	if (count < 0)
 		return count;
 	fence->config = fence->memory[RF_MAP_CONFIG];

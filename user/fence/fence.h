@@ -35,6 +35,7 @@ struct rf_fence {
 	bool is_alien;		     /* not opened, since it is not as this build makes it */
 	bool among_unknown;	     /* the only fence found, but some programs could not be read */
 	uint32_t sources;	     /* capacity of each windows map */
+	uint32_t source_size;	     /* bytes of a window; RF_SHARED_SOURCE_SIZE: it has shares */
 	uint32_t leases;	     /* of all CPUs together */
 	int map_fd[RF_MAP_COUNT];
 	uint32_t map_id[RF_MAP_COUNT];
@@ -46,8 +47,8 @@ struct rf_fence {
 	const struct rf_lease *lease;
 	struct rf_ports *ports;	     /* of each bank */
 	uint32_t known_filter_lines; /* a power of two */
-	struct rf_source *aggregate; /* RF_AGGREGATE_SETS of RF_AGGREGATES */
-	struct rf_ban_set *ban;	     /* RF_BAN_SETS */
+	void *aggregate;	/* RF_AGGREGATE_SETS of RF_AGGREGATES, of source_size bytes each */
+	struct rf_ban_set *ban; /* RF_BAN_SETS */
 };
 
 #define RF_LEASES_LEAST (2 * RF_LEASE_WAYS) /* for each CPU */
@@ -64,6 +65,12 @@ int rf_fence_open(struct rf_fence *fence, const char *dev, struct rf_error *erro
 /* Likewise, opens the fence on that interface. */
 int rf_fence_open_on(struct rf_fence *fence, const char *interface_name, struct rf_error *error);
 void rf_fence_close(struct rf_fence *fence);
+
+/* May its limits be shared with other hosts? */
+static inline bool rf_fence_has_shares(const struct rf_fence *fence)
+{
+	return fence->source_size == RF_SHARED_SOURCE_SIZE;
+}
 
 /* The directory of a fence's pins; "": it has none. */
 struct rf_pin_path rf_fence_pins(const struct rf_fence *fence);

@@ -87,13 +87,18 @@ static void open_guard(const struct rf_fence *fence, const struct rf_newcomers *
 	rf_window_start(&fence->config->guard[newcomers->guard].shadows, policy, time);
 }
 
+static struct rf_source *aggregate_at(const struct rf_fence *fence, int index)
+{
+	return (void *)((char *)fence->aggregate + (size_t)index * fence->source_size);
+}
+
 static void open_aggregates(const struct rf_fence *fence, const struct rf_policy *policy, int slot)
 {
 	const int set = slot + (policy->flags & RF_OTHER_SET ? RF_LIMITS_MAX : 0);
 	const uint64_t time = rf_fence_time(fence, policy);
 
 	for (int i = 0; i < RF_AGGREGATES; i++) {
-		struct rf_source *source = &fence->aggregate[set * RF_AGGREGATES + i];
+		struct rf_source *source = aggregate_at(fence, set * RF_AGGREGATES + i);
 
 		*source = (struct rf_source){};
 		rf_window_start(&source->window, policy, time);
@@ -302,7 +307,8 @@ int rf_fence_each_aggregate(const struct rf_fence *fence, const struct rf_bank *
 		const int set = slot + (policy->flags & RF_OTHER_SET ? RF_LIMITS_MAX : 0);
 
 		for (int i = 0; policy->id && i < RF_AGGREGATES && !err; i++) {
-			const struct rf_source state = fence->aggregate[set * RF_AGGREGATES + i];
+			const struct rf_source state =
+				*aggregate_at(fence, set * RF_AGGREGATES + i);
 			const struct rf_prefix prefix = aggregate_prefix(state.seat);
 
 			if (state.seat && rules->limit[slot].match != RF_MATCH_OTHER)

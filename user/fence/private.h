@@ -57,4 +57,8 @@ void rf_bans_reclaim(const struct rf_fence *fence);
 /* Sets the fence's name from its configuration; without one, it has the name of an interface. */
 void rf_fence_read_name(struct rf_fence *fence);
 
+/* Reads a window by its key, without the share that it may have. -ENOENT: there is none. */
+int rf_fence_look_up(const struct rf_fence *fence, enum rf_map map, const void *key,
+		     struct rf_source *state);
+
 #endif /* RINGFENCE_FENCE_PRIVATE_H */

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "fence/fence.h"
+#include "fence/private.h"
 #include "ringfence/window_read.h"
 #include "ringfence/window_record.h"
 
@@ -116,10 +116,8 @@ int rf_fence_window(const struct rf_fence *fence, const struct rf_policy *policy
 	const bool is_ipv4 = source->version == 4;
 
 	memcpy(key6.source, source->word, sizeof(key6.source));
-	if (!bpf_map_lookup_elem(fence->map_fd[is_ipv4 ? RF_MAP_WINDOWS4 : RF_MAP_WINDOWS6],
-				 is_ipv4 ? (const void *)&key4 : &key6, state))
-		return 0;
-	return -errno;
+	return rf_fence_look_up(fence, is_ipv4 ? RF_MAP_WINDOWS4 : RF_MAP_WINDOWS6,
+				is_ipv4 ? (const void *)&key4 : &key6, state);
 }
 
 void rf_window_sight(const struct rf_fence *fence, const struct rf_policy *policy,

@@ -53,6 +53,12 @@ const char *const rf_iterator_pins[RF_ITERATOR_COUNT] = {
 	[RF_SHOW_WINDOWS6] = "windows_v6",
 };
 
+const char *const rf_share_pins[RF_SHARE_PIN_COUNT] = {
+	[RF_SHARE_CALL] = "fleet_call",
+	[RF_SHARE_BATCH] = "fleet_batch",
+	[RF_SHARE_ASKS] = "asks",
+};
+
 uint32_t rf_xdp_flags(enum rf_mode mode)
 {
 	return mode == RF_GENERIC ? XDP_FLAGS_SKB_MODE : XDP_FLAGS_DRV_MODE;

@@ -64,6 +64,16 @@ enum rf_iterator {
 
 extern const char *const rf_iterator_pins[RF_ITERATOR_COUNT];
 
+/* What only a fence with shares has, under these names in the object and as pins. */
+enum rf_share_pin {
+	RF_SHARE_CALL,	/* the program of include/ringfence/fleet_call.h */
+	RF_SHARE_BATCH, /* its map */
+	RF_SHARE_ASKS,	/* the ring buffer */
+	RF_SHARE_PIN_COUNT,
+};
+
+extern const char *const rf_share_pins[RF_SHARE_PIN_COUNT];
+
 /* The flags to attach a program in that mode. */
 uint32_t rf_xdp_flags(enum rf_mode mode);
 

@@ -20,6 +20,7 @@ struct rf_program;
  *
  *   - the programs: `xdp` and, where the kernel has it, `frags`;
  *   - the maps, by their names;
+ *   - of a fence with shares, what rf_share_pins names;
  *   - the tries, by the name of their map and the bank;
  *   - a link for each interface, by the interface's index and its network namespace, such as
  *     `link_3_4026531840`. Names of interfaces change and are not unique.

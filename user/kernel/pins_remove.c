@@ -30,7 +30,7 @@ struct pin {
 };
 
 #define TRIES (2 * RF_FAMILIES)
-#define PINS (RF_ENTRY_COUNT + RF_MAP_COUNT + TRIES + RF_ITERATOR_COUNT)
+#define PINS (RF_ENTRY_COUNT + RF_SHARE_PIN_COUNT + RF_MAP_COUNT + TRIES + RF_ITERATOR_COUNT)
 
 /* The programs come first, since they are pinned last. */
 static struct pin nth_pin(int i)
@@ -40,7 +40,11 @@ static struct pin nth_pin(int i)
 	if (i < RF_ENTRY_COUNT) {
 		pin = (struct pin){.kind = PROGRAM, .object = "ringfence"};
 		snprintf(pin.name, sizeof(pin.name), "%s", rf_entry_pins[i]);
-	} else if ((i -= RF_ENTRY_COUNT) < RF_MAP_COUNT) {
+	} else if ((i -= RF_ENTRY_COUNT) < RF_SHARE_PIN_COUNT) {
+		pin = (struct pin){.kind = i == RF_SHARE_CALL ? PROGRAM : MAP,
+				   .object = rf_share_pins[i]};
+		snprintf(pin.name, sizeof(pin.name), "%s", rf_share_pins[i]);
+	} else if ((i -= RF_SHARE_PIN_COUNT) < RF_MAP_COUNT) {
 		pin = (struct pin){.kind = MAP, .object = rf_map_in_object(i)};
 		snprintf(pin.name, sizeof(pin.name), "%s", rf_map_names[i]);
 	} else if ((i -= RF_MAP_COUNT) < TRIES) {

@@ -86,6 +86,7 @@ struct rf_attach {
 	uint64_t confirm_ns; /* 0: not on trial */
 	bool chain;	     /* run beside other programs, by libxdp's dispatcher */
 	bool replace;	     /* remove another program first */
+	bool fleet;	     /* windows have shares of limits that other hosts hold, too */
 };
 
 /* top [N] [by drops|rate|used] [limit NAME] [within PREFIX] [sample TIME] [at TIME] */

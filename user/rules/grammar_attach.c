@@ -45,6 +45,15 @@ static int parse_confirm(const char *value, void *into, struct rf_error *error)
 	return rf_parse_trial(value, &attach->confirm_ns, error);
 }
 
+static int parse_fleet(const char *value, void *into, struct rf_error *error)
+{
+	struct rf_attach *attach = into;
+
+	(void)value, (void)error;
+	attach->fleet = true;
+	return 0;
+}
+
 static int parse_chain(const char *value, void *into, struct rf_error *error)
 {
 	struct rf_attach *attach = into;
@@ -68,7 +77,7 @@ static const rf_option_parser parsers[RF_ATTACH_OPTIONS] = {
 	[RF_OPT_FENCE] = parse_fence,	  [RF_OPT_MODE] = parse_mode,
 	[RF_OPT_SOURCES] = parse_sources, [RF_OPT_LEASES] = parse_leases,
 	[RF_OPT_CONFIRM] = parse_confirm, [RF_OPT_CHAIN] = parse_chain,
-	[RF_OPT_REPLACE] = parse_replace,
+	[RF_OPT_REPLACE] = parse_replace, [RF_OPT_FLEET] = parse_fleet,
 };
 
 static int add_interface(const char *word, struct rf_attach *attach, struct rf_error *error)
@@ -122,6 +131,9 @@ int rf_parse_attach(struct rf_words *words, struct rf_attach *attach, struct rf_
 		err = rf_error_usage(error,
 				     "'chain' and 'replace' exclude each other: 'chain' runs "
 				     "beside other programs, 'replace' removes them");
+	if (!err && parsed.chain && parsed.fleet)
+		err = rf_error_usage(error, "'chain' and 'fleet' exclude each other: a fence that "
+					    "shares limits is not beside other programs");
 	if (!err)
 		*attach = parsed;
 	return err;

@@ -230,6 +230,9 @@ const struct rf_option rf_attach_options[] = {
 		 .summary = "verdicts that each CPU may keep, 32 bytes each; 0: none. By default "
 			    "the CPUs share 131072; twice the number of sources that a CPU sees at "
 			    "a time is enough"},
+	[RF_OPT_FLEET] = {"fleet",
+			  .summary = "a new fence may share limits with other hosts: its windows "
+				     "have room for shares, 32 bytes each. Not in a chain"},
 	[RF_OPT_CONFIRM] = {"confirm", RF_KIND_TIME, "TIME", .summary = CONFIRM_ATTACH},
 	[RF_OPT_CHAIN] = {"chain",
 			  .summary = "run beside other programs, through libxdp's dispatcher: "

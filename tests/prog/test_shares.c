@@ -1,0 +1,572 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Shares: what a window admits by them, who asks for more, and what the agent's calls tell. */
+#define TEST_SHARES
+#include "program.h"
+
+#include <linux/bpf.h>
+
+#include "fence/shares.h"
+#include "ringfence/share.h"
+
+#include "build/fleet_calls.skel.h"
+
+#define SOURCE "192.0.2.1"
+#define FIRST 4
+#define LIMIT 100
+#define TAG 7
+#define GRACE_NS (2 * NS_PER_S)
+#define ASKS_MAX 64
+
+static struct fleet_calls_bpf *calls;
+static struct rf_shares shares;
+static struct ring_buffer *ring;
+static struct rf_fleet_ask asks[ASKS_MAX];
+static int asks_count;
+static uint64_t now_ns;
+
+/* ---- a fence with shares ---- */
+
+static int note_ask(void *context, void *data, size_t size)
+{
+	(void)context;
+	assert_true(size >= sizeof(asks[0]));
+	assert_true(asks_count < ASKS_MAX);
+	memcpy(&asks[asks_count++], data, sizeof(asks[0]));
+	return 0;
+}
+
+/* The asks since the last call. */
+static int read_asks(void)
+{
+	asks_count = 0;
+	assert_true(ring_buffer__consume(ring) >= 0);
+	return asks_count;
+}
+
+static void set_time(struct program *program, uint64_t time_ns)
+{
+	now_ns = time_ns;
+	program_set_time(program, time_ns);
+}
+
+static void pass_time(struct program *program, uint64_t ns)
+{
+	set_time(program, now_ns + ns);
+}
+
+/* As attach does it, with a clock that tests set; by pins, as the agent has it. */
+static void load_calls(const struct program *program)
+{
+	struct rf_pin_path directory;
+	struct rf_error error = {};
+	int fd[RF_SHARE_PIN_COUNT];
+
+	calls = fleet_calls_bpf__open();
+	assert_non_null(calls);
+	calls->rodata->rf_rodata.injected_clock = 1;
+	assert_int_equal(rf_maps_reuse(calls->obj, program->fence.map_fd), 0);
+	assert_int_equal(bpf_map__set_autocreate(calls->maps.fresh_source, false), 0);
+	assert_int_equal(bpf_map__set_autocreate(calls->maps.asks, false), 0);
+	assert_int_equal(fleet_calls_bpf__load(calls), 0);
+	fd[RF_SHARE_CALL] = bpf_program__fd(calls->progs.fleet_call);
+	fd[RF_SHARE_BATCH] = bpf_map__fd(calls->maps.fleet_batch);
+	fd[RF_SHARE_ASKS] = bpf_map__fd(program->object->maps.asks);
+	snprintf(directory.text, sizeof(directory.text), RF_BPFFS "/rf_shares_%d", getpid());
+	assert_done(rf_pins_make_directory(&directory, &error), &error);
+	shares = RF_SHARES_NONE;
+	assert_int_equal(rf_shares_open(&shares, &directory, &error), -ENOENT);
+	for (int i = 0; i < RF_SHARE_PIN_COUNT; i++)
+		assert_done(rf_pins_put(&directory, rf_share_pins[i], fd[i], &error), &error);
+	shares = RF_SHARES_NONE;
+	assert_done(rf_shares_open(&shares, &directory, &error), &error);
+	rf_pins_remove(&directory);
+	assert_int_not_equal(access(directory.text, F_OK), 0);
+}
+
+static int setup(void **state)
+{
+	program_setup_at_start(state);
+	now_ns = START_NS;
+	load_calls(*state);
+	ring = ring_buffer__new(shares.asks_fd, note_ask, NULL, NULL);
+	assert_non_null(ring);
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	ring_buffer__free(ring);
+	rf_shares_close(&shares);
+	fleet_calls_bpf__destroy(calls);
+	return program_teardown(state);
+}
+
+/* Makes the limit of that name one of the fleet, in the bank in force. */
+static struct rf_policy *join(struct program *program, const char *name)
+{
+	struct rf_policy *policy = (struct rf_policy *)program_policy_of(program, name);
+
+	policy->first = FIRST;
+	policy->alone = policy->limit;
+	policy->tag = TAG;
+	policy->flags |= RF_FLEET;
+	return policy;
+}
+
+/* Nothing was heard since long, unless a test says so. */
+static void hear_until(uint64_t until_ns)
+{
+	struct rf_error error = {};
+
+	for (int i = 0; i < RF_BUCKETS; i++)
+		shares.batch->heard[i] =
+			(struct rf_fleet_heard){.until_ns = until_ns, .window_ns = NS_PER_S};
+	shares.batch->count = 0;
+	assert_done(rf_shares_call(&shares, &error), &error);
+}
+
+static struct rf_policy *start(struct program *program, const char *rules)
+{
+	struct rf_policy *policy;
+
+	program_apply(program, rules);
+	policy = join(program, "all");
+	hear_until(now_ns + 1000 * NS_PER_S);
+	return policy;
+}
+
+/* ---- packets ---- */
+
+static bool passes_as(const struct program *program, const char *source, int protocol)
+{
+	struct frame4 frame = frame4_from(inet_addr(source));
+
+	frame.ip.protocol = protocol;
+	return program_run(program->object->progs.ringfence, &frame, sizeof(frame)) == XDP_PASS;
+}
+
+static int burst(const struct program *program, const char *source, int count)
+{
+	int passed = 0;
+
+	for (int i = 0; i < count; i++)
+		passed += passes_as(program, source, IPPROTO_UDP);
+	return passed;
+}
+
+static int burst6(const struct program *program, const char *source, int count)
+{
+	struct frame6 frame = frame6_from(source);
+	int passed = 0;
+
+	for (int i = 0; i < count; i++)
+		passed += program_run(program->object->progs.ringfence, &frame, sizeof(frame)) ==
+			  XDP_PASS;
+	return passed;
+}
+
+/* ---- calls ---- */
+
+/* The share is given to the window that asked last, or taken back from it. */
+static struct rf_fleet_record *give(const struct rf_fleet_ask *ask, uint32_t share)
+{
+	struct rf_fleet_record *record = &shares.batch->record[0];
+	struct rf_error error = {};
+
+	*record = (struct rf_fleet_record){
+		.source = {ask->source[0], ask->source[1]},
+		.limit_id = ask->limit_id,
+		.tag = ask->tag,
+		.incarnation = ask->incarnation,
+		.share = share,
+		.is_ipv6 = ask->is_ipv6,
+		.writes = 1,
+	};
+	shares.batch->count = 1;
+	assert_done(rf_shares_settle(&shares, &error), &error);
+	return record;
+}
+
+/* Fills a window up to `first`, and returns what its source asked. */
+static struct rf_fleet_ask ask_of(const struct program *program, const char *source)
+{
+	read_asks();
+	assert_int_equal(burst(program, source, LIMIT), FIRST);
+	assert_true(read_asks() > 0);
+	return asks[asks_count - 1];
+}
+
+/* ---- what a window admits ---- */
+
+static void without_a_share_a_window_admits_first(void **state)
+{
+	struct program *program = *state;
+
+	start(program, "limit add all rate 100/1s\n");
+	assert_int_equal(burst(program, SOURCE, 2 * LIMIT), FIRST);
+	assert_int_equal(burst(program, "192.0.2.2", 2 * LIMIT), FIRST);
+	assert_int_equal(burst6(program, "2001:db8::1", 2 * LIMIT), FIRST);
+}
+
+static void a_host_that_hears_nothing_admits_alone(void **state)
+{
+	struct program *program = *state;
+	struct rf_policy *policy;
+
+	program_apply(program, "limit add all rate 100/1s\n");
+	policy = join(program, "all");
+	assert_int_equal(burst(program, SOURCE, 2 * LIMIT), LIMIT);
+	policy->alone = 50;
+	assert_int_equal(burst(program, "192.0.2.2", 2 * LIMIT), 50);
+}
+
+static void past_the_deadline_a_host_is_alone(void **state)
+{
+	struct program *program = *state;
+
+	start(program, "limit add all rate 100/1s\n");
+	hear_until(now_ns + GRACE_NS);
+	assert_int_equal(burst(program, SOURCE, 2 * LIMIT), FIRST);
+	pass_time(program, GRACE_NS - NS_PER_MS);
+	assert_int_equal(burst(program, "192.0.2.2", 2 * LIMIT), FIRST);
+	pass_time(program, 2 * NS_PER_MS);
+	assert_int_equal(burst(program, "192.0.2.3", 2 * LIMIT), LIMIT);
+	hear_until(now_ns + GRACE_NS);
+	assert_int_equal(burst(program, "192.0.2.4", 2 * LIMIT), FIRST);
+}
+
+static void a_deadline_in_the_past_is_no_news(void **state)
+{
+	struct program *program = *state;
+
+	program_apply(program, "limit add all rate 100/1s\n");
+	join(program, "all");
+	hear_until(now_ns);
+	assert_int_equal(burst(program, SOURCE, 2 * LIMIT), LIMIT);
+}
+
+static void a_share_is_added_to_first_up_to_the_limit(void **state)
+{
+	struct program *program = *state;
+	struct rf_fleet_ask ask;
+
+	start(program, "limit add all rate 100/1s\n");
+	ask = ask_of(program, SOURCE);
+	assert_int_equal(give(&ask, 20)->result, RF_SHARE_DONE);
+	pass_time(program, 60 * NS_PER_MS);
+	assert_int_equal(burst(program, SOURCE, LIMIT), 20);
+	assert_int_equal(give(&ask, 5 * LIMIT)->result, RF_SHARE_DONE);
+	pass_time(program, 60 * NS_PER_MS);
+	assert_int_equal(burst(program, SOURCE, 2 * LIMIT), LIMIT - 20 - FIRST);
+}
+
+static void a_share_of_another_definition_does_not_count(void **state)
+{
+	struct program *program = *state;
+	struct rf_policy *policy = start(program, "limit add all rate 100/1s\n");
+	struct rf_fleet_ask ask = ask_of(program, SOURCE);
+
+	assert_int_equal(give(&ask, 20)->result, RF_SHARE_DONE);
+	policy->tag++;
+	pass_time(program, 60 * NS_PER_MS);
+	assert_int_equal(burst(program, SOURCE, LIMIT), 0);
+	ask.tag = policy->tag;
+	assert_int_equal(give(&ask, 10)->result, RF_SHARE_RETAGGED);
+	assert_int_equal(rf_given_share(shares.batch->record[0].given), 0);
+	assert_int_equal(give(&ask, 10)->result, RF_SHARE_DONE);
+	pass_time(program, 60 * NS_PER_MS);
+	assert_int_equal(burst(program, SOURCE, LIMIT), 10);
+}
+
+static void what_passed_before_a_share_ended_still_counts(void **state)
+{
+	struct program *program = *state;
+	struct rf_fleet_record *record;
+	struct rf_fleet_ask ask;
+
+	start(program, "limit add all rate 100/1s\n");
+	ask = ask_of(program, SOURCE);
+	give(&ask, 20);
+	pass_time(program, 60 * NS_PER_MS);
+	assert_int_equal(burst(program, SOURCE, LIMIT), 20);
+	record = give(&ask, 0);
+	assert_int_equal(record->used, 20 + FIRST);
+	assert_int_equal(rf_given_share(record->given), 0);
+	assert_int_equal(rf_given_incarnation(record->given), ask.incarnation);
+	/* Each cell that is closed meanwhile is clipped by what was in force. */
+	for (int i = 0; i < 13; i++) {
+		pass_time(program, 70 * NS_PER_MS);
+		assert_int_equal(burst(program, SOURCE, 1), 0);
+	}
+	assert_true(give(&ask, 0)->used >= 20);
+	pass_time(program, 300 * NS_PER_MS);
+	assert_int_equal(burst(program, SOURCE, LIMIT), FIRST);
+}
+
+static void ipv6_has_shares_as_well(void **state)
+{
+	struct program *program = *state;
+
+	start(program, "limit add all rate 100/1s\n");
+	assert_int_equal(burst6(program, "2001:db8::1", LIMIT), FIRST);
+	assert_true(read_asks() > 0);
+	assert_int_equal(asks[0].is_ipv6, 1);
+	assert_int_equal(give(&asks[0], 20)->result, RF_SHARE_DONE);
+	pass_time(program, 60 * NS_PER_MS);
+	assert_int_equal(burst6(program, "2001:db8::2", LIMIT), 20);
+}
+
+static void each_of_several_limits_has_its_own_share(void **state)
+{
+	struct program *program = *state;
+	struct rf_fleet_ask ask;
+
+	start(program, "limit add all rate 100/1s\nlimit add udp rate 90/1s match udp\n");
+	join(program, "udp");
+	assert_int_equal(burst(program, SOURCE, LIMIT), FIRST);
+	assert_int_equal(read_asks(), 2);
+	ask = asks[0];
+	assert_int_not_equal(ask.limit_id, asks[1].limit_id);
+	assert_int_equal(give(&asks[1], 20)->result, RF_SHARE_DONE);
+	pass_time(program, 60 * NS_PER_MS);
+	assert_int_equal(burst(program, SOURCE, LIMIT), 0);
+	assert_int_equal(give(&ask, 10)->result, RF_SHARE_DONE);
+	pass_time(program, 60 * NS_PER_MS);
+	assert_int_equal(burst(program, SOURCE, LIMIT), 10);
+}
+
+static void a_limit_of_this_host_alone_is_as_ever(void **state)
+{
+	struct program *program = *state;
+
+	program_apply(program, "limit add all rate 100/1s\n");
+	hear_until(now_ns + GRACE_NS);
+	assert_int_equal(burst(program, SOURCE, 2 * LIMIT), LIMIT);
+	assert_int_equal(read_asks(), 0);
+}
+
+static void a_refusal_by_a_share_starts_no_ban(void **state)
+{
+	struct program *program = *state;
+
+	start(program, "limit add all rate 100/1s ban 1h\n");
+	assert_int_equal(burst(program, SOURCE, 2 * LIMIT), FIRST);
+	assert_int_equal(program_counters(program).reason[RF_BANNED].packets, 0);
+	pass_time(program, 2 * NS_PER_S);
+	assert_int_equal(burst(program, SOURCE, 1), 1);
+	hear_until(0);
+	set_time(program, now_ns + 2000 * NS_PER_S); /* alone: as without a fleet */
+	assert_int_equal(burst(program, SOURCE, 2 * LIMIT), LIMIT);
+	assert_true(program_counters(program).reason[RF_BANNED].packets > 0);
+}
+
+static void a_lease_refuses_for_50_ms(void **state)
+{
+	struct program *program = *state;
+	struct rf_fleet_ask ask;
+
+	start(program, "limit add all rate 100/1s\n");
+	ask = ask_of(program, SOURCE);
+	assert_int_equal(give(&ask, 20)->result, RF_SHARE_DONE);
+	pass_time(program, 40 * NS_PER_MS);
+	assert_int_equal(burst(program, SOURCE, 1), 0);
+	pass_time(program, 12 * NS_PER_MS);
+	assert_int_equal(burst(program, SOURCE, 1), 1);
+}
+
+/* ---- asks ---- */
+
+static void a_source_asks_above_half_of_first(void **state)
+{
+	struct program *program = *state;
+
+	start(program, "limit add all rate 100/1s\n");
+	burst(program, SOURCE, FIRST / 2);
+	assert_int_equal(read_asks(), 0);
+	burst(program, SOURCE, 1);
+	assert_int_equal(read_asks(), 1);
+	assert_int_equal(asks[0].source[0], inet_addr(SOURCE));
+	assert_int_equal(asks[0].limit_id, program_policy(program)->id);
+	assert_int_equal(asks[0].tag, TAG);
+	assert_int_equal(asks[0].used, FIRST / 2 + 1);
+	assert_int_equal(asks[0].passed, FIRST / 2 + 1);
+	assert_int_equal(asks[0].time_ns, now_ns);
+}
+
+static void a_source_asks_once_in_50_ms(void **state)
+{
+	struct program *program = *state;
+
+	start(program, "limit add all rate 100/1s\n");
+	burst(program, SOURCE, LIMIT);
+	assert_int_equal(read_asks(), 1);
+	pass_time(program, 40 * NS_PER_MS);
+	burst(program, SOURCE, LIMIT);
+	assert_int_equal(read_asks(), 0);
+	pass_time(program, 12 * NS_PER_MS);
+	burst(program, SOURCE, LIMIT);
+	assert_int_equal(read_asks(), 1);
+	assert_int_equal(asks[0].dropped > 0, 1);
+}
+
+static void a_source_asks_sooner_once_its_share_has_grown(void **state)
+{
+	struct program *program = *state;
+	struct rf_fleet_ask ask;
+
+	start(program, "limit add all rate 100/1s\n");
+	burst(program, SOURCE, 3);
+	assert_int_equal(read_asks(), 1);
+	ask = asks[0];
+	give(&ask, 20);
+	burst(program, SOURCE, 16); /* 3/4 of the share, and `first` */
+	assert_int_equal(read_asks(), 0);
+	pass_time(program, TICK_NS);
+	burst(program, SOURCE, 1);
+	assert_int_equal(read_asks(), 1);
+	assert_int_equal(asks[0].share, 20);
+	burst(program, SOURCE, 3);
+	pass_time(program, TICK_NS);
+	burst(program, SOURCE, 1);
+	assert_int_equal(read_asks(), 0);
+}
+
+static void a_source_with_all_of_the_limit_asks_for_nothing(void **state)
+{
+	struct program *program = *state;
+	struct rf_fleet_ask ask;
+
+	start(program, "limit add all rate 100/1s\n");
+	ask = ask_of(program, SOURCE);
+	give(&ask, LIMIT);
+	pass_time(program, 60 * NS_PER_MS);
+	assert_int_equal(burst(program, SOURCE, 2 * LIMIT), LIMIT - FIRST);
+	assert_int_equal(read_asks(), 0);
+}
+
+static void asks_without_room_are_counted(void **state)
+{
+	struct program *program = *state;
+	char source[32];
+	uint64_t asked;
+
+	start(program, "limit add all rate 100/1s\n");
+	for (int i = 0; i < SOURCES - 8; i++) {
+		snprintf(source, sizeof(source), "10.0.%d.%d", i / 256, i % 256);
+		assert_int_equal(burst(program, source, FIRST), FIRST);
+	}
+	asked = program->config->fleet.asks;
+	assert_true(asked > RF_ASKS_BYTES / (sizeof(struct rf_fleet_ask) + 8) - 2);
+	assert_int_equal(program->config->fleet.asks_lost, SOURCES - 8 - asked);
+}
+
+/* ---- results of calls ---- */
+
+static void each_record_has_its_own_result(void **state)
+{
+	struct program *program = *state;
+	struct rf_fleet_record *record = shares.batch->record;
+	struct rf_error error = {};
+	struct rf_fleet_ask ask;
+
+	start(program, "limit add all rate 100/1s\n");
+	ask = ask_of(program, SOURCE);
+	for (int i = 0; i < 4; i++)
+		record[i] = (struct rf_fleet_record){
+			.source = {ask.source[0]},
+			.limit_id = ask.limit_id,
+			.tag = TAG,
+			.incarnation = ask.incarnation,
+			.share = 10,
+			.writes = 1,
+		};
+	record[0].source[0] = inet_addr("192.0.2.99");
+	record[1].incarnation += RF_BUCKETS;
+	record[2].limit_id += 1000;
+	shares.batch->count = 4;
+	assert_done(rf_shares_call(&shares, &error), &error);
+	assert_int_equal(record[0].result, RF_SHARE_GONE);
+	assert_int_equal(record[1].result, RF_SHARE_OTHER);
+	assert_int_equal(record[2].result, RF_SHARE_NO_LIMIT);
+	assert_int_equal(record[3].result, RF_SHARE_DONE);
+	assert_int_equal(record[3].used, FIRST);
+	assert_int_equal(record[3].passed, FIRST);
+	assert_int_equal(rf_given_share(record[3].given), 10);
+}
+
+static void a_batch_of_any_count_is_safe(void **state)
+{
+	struct program *program = *state;
+	struct rf_error error = {};
+
+	start(program, "limit add all rate 100/1s\n");
+	for (int i = 0; i < RF_FLEET_BATCH; i++)
+		shares.batch->record[i] =
+			(struct rf_fleet_record){.result = 255, .limit_id = i + 1000};
+	shares.batch->count = UINT32_MAX;
+	assert_done(rf_shares_call(&shares, &error), &error);
+	for (int i = 0; i < RF_FLEET_BATCH; i++)
+		assert_int_equal(shares.batch->record[i].result, RF_SHARE_NO_LIMIT);
+}
+
+static void a_window_that_was_made_anew_has_another_incarnation(void **state)
+{
+	struct program *program = *state;
+	struct rf_key4 key = {.source = inet_addr(SOURCE)};
+	struct rf_fleet_ask before, after;
+
+	start(program, "limit add all rate 100/1s\n");
+	before = ask_of(program, SOURCE);
+	give(&before, 20);
+	key.limit_id = before.limit_id;
+	assert_int_equal(bpf_map_delete_elem(program->fence.map_fd[RF_MAP_WINDOWS4], &key), 0);
+	pass_time(program, 60 * NS_PER_MS);
+	after = ask_of(program, SOURCE);
+	assert_int_not_equal(before.incarnation, after.incarnation);
+	assert_int_equal(before.incarnation % RF_BUCKETS, after.incarnation % RF_BUCKETS);
+	assert_int_equal(give(&before, 20)->result, RF_SHARE_OTHER);
+	assert_int_equal(give(&after, 20)->result, RF_SHARE_DONE);
+}
+
+static void readers_see_windows_as_without_shares(void **state)
+{
+	struct program *program = *state;
+	struct rf_source source;
+
+	start(program, "limit add all rate 100/1s shadow\n");
+	burst(program, SOURCE, 3 * FIRST);
+	source = program_source(program, "all", SOURCE);
+	assert_int_equal(source.passed, FIRST);
+	assert_int_equal(source.would_drop, 2 * FIRST);
+	assert_int_equal(source.dropped, 0);
+}
+
+int main(void)
+{
+#define ROW(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
+	const struct CMUnitTest tests[] = {
+		ROW(without_a_share_a_window_admits_first),
+		ROW(a_host_that_hears_nothing_admits_alone),
+		ROW(past_the_deadline_a_host_is_alone),
+		ROW(a_deadline_in_the_past_is_no_news),
+		ROW(a_share_is_added_to_first_up_to_the_limit),
+		ROW(a_share_of_another_definition_does_not_count),
+		ROW(what_passed_before_a_share_ended_still_counts),
+		ROW(ipv6_has_shares_as_well),
+		ROW(each_of_several_limits_has_its_own_share),
+		ROW(a_limit_of_this_host_alone_is_as_ever),
+		ROW(a_refusal_by_a_share_starts_no_ban),
+		ROW(a_lease_refuses_for_50_ms),
+		ROW(a_source_asks_above_half_of_first),
+		ROW(a_source_asks_once_in_50_ms),
+		ROW(a_source_asks_sooner_once_its_share_has_grown),
+		ROW(a_source_with_all_of_the_limit_asks_for_nothing),
+		ROW(asks_without_room_are_counted),
+		ROW(each_record_has_its_own_result),
+		ROW(a_batch_of_any_count_is_safe),
+		ROW(a_window_that_was_made_anew_has_another_incarnation),
+		ROW(readers_see_windows_as_without_shares),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
