@@ -95,6 +95,32 @@ static const char *read_now(struct place *place)
 	return place->seen;
 }
 
+static void assert_last(const struct place *place, const char *fence, uint64_t number)
+{
+	assert_int_equal(rf_event_file_last(place->path, fence), number);
+}
+
+static void the_last_number_is_found(void **state)
+{
+	struct place *place = *state;
+
+	assert_last(place, "eth0", 0);
+	put(place, 4);
+	put(place, 17);
+	assert_last(place, "eth0", 17);
+	append(place, "{\"seq\":90,\"fence\":\"eth1\"}\n{\"seq\":91,\"fence\":\"eth0 \"}\n");
+	append(place, "\neth0 is no event\n{\"seq\":-5,\"fence\":\"eth0\"}\n"
+		      "{\"seq\":9007199254740992,\"fence\":\"eth0\"}\n{\"seq\":99,\"fence\":\"et");
+	assert_last(place, "eth0", 17);
+	assert_last(place, "eth1", 90);
+	assert_last(place, "eth0 ", 91);
+	assert_last(place, "eth", 0);
+	rotate(place);
+	put(place, 20);
+	assert_last(place, "eth0", 20);
+	assert_last(place, "eth1", 90);
+}
+
 static void what_is_added_is_read_once(void **state)
 {
 	struct place *place = *state;
@@ -208,6 +234,7 @@ static void it_is_known_whether_a_daemon_writes_it(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		ROW(the_last_number_is_found),
 		ROW(what_is_added_is_read_once),
 		ROW(it_begins_with_the_oldest_file),
 		ROW(a_rotation_loses_nothing),

@@ -69,16 +69,31 @@ static void save(struct rf_telling *telling, const char *events_file)
 
 /* ---- a scan ---- */
 
-/* A file is newer than the history: it goes as soon as the history has the state. */
-static void begin(struct rf_telling *telling, const struct rf_settings *settings,
-		  struct rf_history *history, const char *fence)
+static uint64_t later(uint64_t a, uint64_t b)
 {
-	char *text = read_state(state_path(settings->events_file, fence).text);
+	return a > b ? a : b;
+}
 
-	if (!text && history)
-		text = rf_history_get_state(history, STATE);
-	telling->events = rf_events_open(text);
+/*
+ * A file is newer than the history: it goes as soon as the history has the state. Numbers go on
+ * after the greatest that anything has, since each of them may be damaged, removed or too old.
+ */
+static void begin(struct rf_telling *telling, const struct rf_settings *settings,
+		  struct rf_history *history, const char *fence, uint64_t time_ns)
+{
+	char *file = read_state(state_path(settings->events_file, fence).text);
+	char *text = history ? rf_history_get_state(history, STATE) : NULL;
+	uint64_t last = later(rf_events_state_last(file), rf_events_state_last(text));
+
+	if (*settings->events_file)
+		last = later(last, rf_event_file_last(settings->events_file, fence));
+	if (history)
+		last = later(last, rf_history_last_seq(history));
+	telling->events = rf_events_open(file ?: text);
 	snprintf(telling->fence, sizeof(telling->fence), "%s", fence);
+	if (telling->events)
+		rf_events_number_after(telling->events, last, time_ns);
+	free(file);
 	free(text);
 }
 
@@ -104,9 +119,12 @@ void rf_telling_take(struct rf_telling *telling, const struct rf_settings *setti
 {
 	telling->told = settings->sources;
 	if (!telling->events)
-		begin(telling, settings, history, snapshot->fence);
+		begin(telling, settings, history, snapshot->fence, snapshot->time_ns);
 	if (!telling->events)
 		return; /* no memory; the next scan tries again */
+	if (history)	/* it may have been opened only now */
+		rf_events_number_after(telling->events, rf_history_last_seq(history),
+				       snapshot->time_ns);
 	rf_events_feed(telling->events, snapshot, keep, telling);
 	telling->is_unsaved |= rf_events_changed(telling->events);
 }

@@ -53,6 +53,7 @@ struct rf_events {
 	char base[16];			 /* of its ids */
 	uint64_t number;		 /* of the last id */
 	uint64_t seq;			 /* of the last event */
+	bool is_numbered_anew;		 /* its first event says so */
 	int64_t tokens_ns;		 /* a second of them is an event that may be told */
 	struct rf_event left_out;	 /* what was left out since that was told last */
 	uint64_t left_out_ns;		 /* for how long there is something */

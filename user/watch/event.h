@@ -13,7 +13,8 @@
 #include "rules/grammar.h"
 #include "watch/privacy.h"
 
-#define RF_EVENT_SCHEMA 1 /* docs/ringfence-event.schema.json */
+#define RF_EVENT_SCHEMA 1		   /* docs/ringfence-event.schema.json */
+#define RF_EVENT_SEQ_MAX ((1LL << 53) - 1) /* what a reader of JSON takes as it is */
 #define RF_EVENT_ID_SIZE 64
 #define RF_EVENT_DETAIL_SIZE 256
 #define RF_EVENT_WORST 5

@@ -18,6 +18,12 @@ void rf_event_file_path(char path[PATH_MAX]);
 /* Does a daemon write the file now? */
 bool rf_event_file_is_written(const char *path);
 
+/*
+ * The number of the last event of a fence in the file and in those it was renamed to; 0: they have
+ * none, or cannot be read.
+ */
+uint64_t rf_event_file_last(const char *path, const char *fence);
+
 struct rf_event_file;
 
 /* `fence` and `event` are valid during the visit. A result that is not 0 ends it. */

@@ -29,6 +29,18 @@ bool rf_events_changed(const struct rf_events *events)
 	return events->has_changed;
 }
 
+/* ---- numbers ---- */
+
+void rf_events_number_after(struct rf_events *events, uint64_t last, uint64_t time_ns)
+{
+	if (last > events->seq && last <= RF_EVENT_SEQ_MAX)
+		events->seq = last;
+	if (events->seq)
+		return;
+	events->seq = time_ns / RF_NS_PER_MS;
+	events->is_numbered_anew = true;
+}
+
 /* ---- a scan ---- */
 
 /* Of ids that were given before, without a memory of them, none is given again. */
@@ -57,6 +69,10 @@ static void note_attached(struct rf_events *events, const struct rf_snapshot *sn
 		return;
 	memcpy(events->identity, snapshot->identity, sizeof(events->identity));
 	event = rf_event_of(events, RF_EVENT_ATTACHED);
+	if (events->is_numbered_anew)
+		snprintf(event.detail, sizeof(event.detail),
+			 "no earlier number was found: numbers begin at the clock");
+	events->is_numbered_anew = false;
 	rf_episode_start(events, &events->attached, &event);
 }
 

@@ -30,6 +30,14 @@ typedef void (*rf_event_sink)(void *context, const struct rf_event *event);
 /* `state` is what rf_events_state() gave before a restart, or NULL. NULL: no memory. */
 struct rf_events *rf_events_open(const char *state);
 void rf_events_close(struct rf_events *events);
+/*
+ * Numbers go on after `last`, unless they are beyond it. Without any number so far, and where
+ * `last` is 0, they begin at the milliseconds since 1970, so that none is given that a lost memory
+ * may have given before: there are fewer events than milliseconds. The event `attached` says so.
+ */
+void rf_events_number_after(struct rf_events *events, uint64_t last, uint64_t time_ns);
+/* The last number in a text of rf_events_state(); 0: there is none. `state` may be NULL. */
+uint64_t rf_events_state_last(const char *state);
 /* Takes a scan. The sink gets the events in the order of their numbers. */
 void rf_events_feed(struct rf_events *events, const struct rf_snapshot *snapshot,
 		    rf_event_sink sink, void *context);

@@ -228,7 +228,7 @@ static bool read_all(json_t *json, struct rf_events *events)
 			"number", &number, "seq", &seq, "tokens", &tokens, "has_rules", &has_rules,
 			"active", &active, "in_force", &in_force, "trial", &trial, "bans_seen",
 			&bans_seen) ||
-	    version != STATE_VERSION)
+	    version != STATE_VERSION || seq < 0 || seq > RF_EVENT_SEQ_MAX)
 		return false;
 	events->number = number;
 	events->seq = seq;
@@ -240,6 +240,15 @@ static bool read_all(json_t *json, struct rf_events *events)
 	return copy(events->fence, sizeof(events->fence), fence) &&
 	       copy(events->identity, sizeof(events->identity), identity) &&
 	       copy(events->base, sizeof(events->base), base) && read_parts(json, events);
+}
+
+uint64_t rf_events_state_last(const char *state)
+{
+	json_t *json = state ? json_loads(state, 0, NULL) : NULL;
+	const json_int_t last = json_integer_value(json_object_get(json, "seq"));
+
+	json_decref(json);
+	return last > 0 && last <= RF_EVENT_SEQ_MAX ? last : 0;
 }
 
 void rf_events_restore(struct rf_events *events, const char *state)

@@ -296,6 +296,11 @@ int rf_history_put_rules(struct rf_history *history, const char *text, struct rf
 
 /* ---- figures ---- */
 
+uint64_t rf_history_last_seq(const struct rf_history *history)
+{
+	return history->next_seq - 1;
+}
+
 const char *rf_history_path(const struct rf_history *history)
 {
 	return history->path;

@@ -65,6 +65,8 @@ int rf_history_put_rules(struct rf_history *history, const char *text, struct rf
 int rf_history_put_state(struct rf_history *history, const char *key, const char *text,
 			 struct rf_error *error);
 /* The caller frees it. NULL: there is none. */
+/* The greatest number of an event in it; 0: there is none. */
+uint64_t rf_history_last_seq(const struct rf_history *history);
 char *rf_history_get_state(struct rf_history *history, const char *key);
 /* After a failure of any of these, this gives up the scan. */
 int rf_history_commit(struct rf_history *history, struct rf_error *error);

@@ -1,0 +1,136 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0
+# Numbers of events, whatever becomes of the memory of them while the daemon is down: no number is
+# given twice, as far as anything is left that has it.
+#
+#   inside: a fence on ${port[0]}, watched; no packet is sent
+
+# shellcheck disable=SC2317 # functions are called by check and eventually
+# shellcheck source=tests/e2e/private.sh
+source "$(dirname "$0")/private.sh"
+# shellcheck source=tests/e2e/lib.sh
+source "$(dirname "$0")/lib.sh"
+
+log=$scratch/log
+mkdir -p /run/ringfence
+mount -t bpf -o mode=0700 bpf /run/ringfence || bail 'cannot mount a bpffs at /run/ringfence'
+make_network 1
+eth=${port[0]}
+use "$quick"
+history=$scratch/history
+events=$scratch/events.jsonl
+told=$scratch/told # all that was ever told
+mkdir "$history"
+printf '#!/bin/sh\ncat >>%s\n' "$told" >"$scratch/program"
+chmod 755 "$scratch/program"
+touch "$told"
+
+daemon() {
+	start inside build/ringfence-watch listen off journal off history "$history" \
+		events file "$events" exec "$scratch/program" >"$log" 2>&1
+	daemon_pid=$started_pid
+	eventually grep -q '^fence' "$log" || bail "the daemon does not start: $(<"$log")"
+}
+
+count() {
+	wc -l <"$told"
+}
+
+has_more() { # LINES
+	[ "$(count)" -gt "$1" ]
+}
+
+# One event, told.
+happens() {
+	local before
+	before=$(count)
+	ringfence allow add 192.0.2.$((before % 250)) >"$scratch/allowed" || bail "allow: $(<"$scratch/allowed")"
+	eventually has_more "$before"
+}
+
+last() {
+	tail -n 1 "$told" | jq .seq
+}
+
+twice() {
+	jq .seq "$told" | sort -n | uniq -d | tr '\n' ' '
+}
+
+# The daemon ends, something happens to its memory, it starts and tells more.
+goes_on() { # NAME COMMAND…
+	local before
+
+	before=$(last)
+	stop KILL "$daemon_pid"
+	"${@:2}" || bail "$1"
+	daemon
+	check "$1: an event is told" happens
+	is "$(twice)" '' "$1: no number is told twice"
+	check "$1: numbers go up" [ "$(last)" -gt "$before" ]
+}
+
+damage() {
+	rm -f "$history/$eth.db-wal"
+	dd if=/dev/urandom of="$history/$eth.db" bs=4096 count=4 conv=notrunc status=none
+}
+
+remove() {
+	rm "$history/$eth.db"*
+}
+
+remove_file() {
+	rm -f "$events"*
+}
+
+remove_all() {
+	remove && remove_file
+}
+
+# A history as it was two events ago: with an older memory.
+older() {
+	cp "$scratch/older/$eth.db"* "$history/"
+}
+
+is_anew() { # FILE
+	jq -r 'select(.type == "attached") | .detail // ""' "$1" | tail -n 1 | grep -c 'numbers begin at the clock'
+}
+
+ringfence attach "$eth" >"$scratch/attached" || bail "attach: $(<"$scratch/attached")"
+began=$(date +%s%3N)
+daemon
+check 'the first event is told' eventually has_more 0
+is "$(is_anew "$told")" 1 'the first event says where numbers begin'
+check 'they begin at the clock' [ "$(head -n 1 "$told" | jq .seq)" -gt "$began" ]
+happens
+stop KILL "$daemon_pid"
+cp -r "$history" "$scratch/older"
+daemon
+happens
+happens
+goes_on 'killed' true
+small=$(($(last) - $(head -n 1 "$told" | jq .seq)))
+check 'they have no gaps' [ "$small" -lt 10 ]
+goes_on 'an old history' older
+goes_on 'a damaged history' damage
+check 'of which numbers go on in the events file' [ $(($(last) - $(head -n 1 "$told" | jq .seq))) -lt 20 ]
+goes_on 'no history' remove
+goes_on 'no events file' remove_file
+goes_on 'a damaged history without an events file' eval 'damage; remove_file'
+is "$(is_anew "$told")" 1 'an event says that numbers begin anew'
+goes_on 'nothing left' remove_all
+
+# ---- a full disk ----
+
+stop KILL "$daemon_pid"
+mount -t tmpfs -o size=2m small "$history" || bail 'cannot mount a small disk'
+daemon
+happens
+head -c 4M /dev/zero >"$history/hog" 2>"$scratch/stderr"
+check 'on a full disk an event is told' happens
+check 'and one more' happens
+goes_on 'a full disk' true
+goes_on 'a disk that is no longer full' rm "$history/hog"
+stop KILL "$daemon_pid"
+umount "$history"
+
+done_testing
