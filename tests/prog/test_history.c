@@ -273,6 +273,51 @@ static void store_the_rest(void **state)
 	made_end(&made);
 }
 
+/* ---- a restart ---- */
+
+#define SAMPLED(which)                                                           \
+	"SELECT source FROM sources WHERE why & 4 AND id >> 16 = (SELECT " which \
+	"(scan) FROM samples)"
+
+static void restart_keeps_the_sample(void **state)
+{
+	struct made made;
+
+	(void)state;
+	made_begin(&made, 1, 3000);
+	for (int i = 0; i < 2; i++) {
+		struct rf_history *history = open_history();
+
+		record(&made, history, 0);
+		record_seconds(&made, history, 25, 100);
+		rf_history_close(history);
+	}
+	made_end(&made);
+	assert_true(ask("SELECT max(share) FROM samples") > 1);
+	assert_int_equal(ask("SELECT count(DISTINCT share) FROM samples"), 1);
+	assert_true(ask("SELECT count(*) FROM (" SAMPLED("min") ")") > 32);
+	assert_int_equal(ask("SELECT count(*) FROM (" SAMPLED("min") " EXCEPT " SAMPLED("max") ")"),
+			 0);
+	assert_int_equal(ask("SELECT count(*) FROM (" SAMPLED("max") " EXCEPT " SAMPLED("min") ")"),
+			 0);
+}
+
+static void without_sources_no_key_is_kept(void **state)
+{
+	struct rf_history *history;
+	struct made made;
+
+	(void)state;
+	settings.told = RF_TELL_NONE;
+	history = open_history();
+	made_begin(&made, 1, 3000);
+	record(&made, history, 0);
+	record_seconds(&made, history, 25, 100);
+	rf_history_close(history);
+	made_end(&made);
+	assert_int_equal(ask("SELECT count(*) FROM state WHERE key = 'sample'"), 0);
+}
+
 /* ---- the cap ---- */
 
 /* Days of a fence that is busier than the file has room for. */
@@ -363,6 +408,8 @@ static const struct CMUnitTest tests[] = {
 	ROW("a clock that steps back and forth loses nothing", clock_steps),
 	ROW("the sources that matter, and a sample of all", choose_sources),
 	ROW_OF("sources prefix: networks only", tell_no_addresses, RF_TELL_PREFIX),
+	ROW("a restart keeps the sample", restart_keeps_the_sample),
+	ROW("without sources no key of a sample is kept", without_sources_no_key_is_kept),
 	ROW_OF("sources none: nothing of sources", tell_no_addresses, RF_TELL_NONE),
 	ROW("cells of 512 sources, as many bytes as there is room for", store_cells),
 	ROW("rules, state and events", store_the_rest),

@@ -38,6 +38,7 @@ static void read_last(struct rf_history *history)
 	history->rules_ns = 0;
 	free(history->rules);
 	history->rules = NULL;
+	rf_history_read_sample(history);
 }
 
 static int make_path(struct rf_history *history, const char *fence, struct rf_error *error)

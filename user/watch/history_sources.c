@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Which sources are recorded, of the many that a scan finds, and under what name. */
 #include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
@@ -20,6 +22,7 @@
 #define WHY_RATE 2
 #define WHY_SAMPLE 4
 #define USED_MAX 1000000000
+#define STATE_KEY "sample"
 
 int rf_tally_open(struct rf_tally *tally)
 {
@@ -29,6 +32,30 @@ int rf_tally_open(struct rf_tally *tally)
 	for (int i = 0; i < 3; i++)
 		tally->key[i] |= 1;
 	return 0;
+}
+
+/* The file has the key, so that a restart goes on with the same sample. */
+void rf_history_read_sample(struct rf_history *history)
+{
+	char *text = rf_history_get_state(history, STATE_KEY);
+	uint64_t key[3];
+
+	if (text &&
+	    sscanf(text, "%" SCNx64 " %" SCNx64 " %" SCNx64, &key[0], &key[1], &key[2]) == 3)
+		for (int i = 0; i < 3; i++)
+			history->tally.key[i] = key[i] | 1;
+	free(text);
+}
+
+static int keep_key(struct rf_history *history)
+{
+	const struct rf_tally *tally = &history->tally;
+	struct rf_error unused;
+	char text[64];
+
+	snprintf(text, sizeof(text), "%016" PRIx64 " %016" PRIx64 " %016" PRIx64,
+		 (uint64_t)tally->key[0], (uint64_t)tally->key[1], (uint64_t)tally->key[2]);
+	return rf_history_put_state(history, STATE_KEY, text, &unused) ? history->db.failed : 0;
 }
 
 void rf_tally_close(struct rf_tally *tally)
@@ -369,6 +396,8 @@ static int write_interval(struct rf_history *history, uint64_t awake_ns)
 		code = write_rows(history, count);
 	if (!code)
 		code = rf_history_add_sums(history);
+	if (!code)
+		code = keep_key(history);
 	if (count < SAMPLE && tally->share_bits)
 		tally->share_bits--;
 	clear_from(tally, 0);

@@ -120,6 +120,8 @@ int rf_history_limit_number(struct rf_history *history, const char *name);
 
 int rf_tally_open(struct rf_tally *tally);
 void rf_tally_close(struct rf_tally *tally);
+/* Takes the key of the sample from the file, if it has one. */
+void rf_history_read_sample(struct rf_history *history);
 int rf_history_add_sources(struct rf_history *history, const struct rf_snapshot *snapshot);
 
 /* ---- sums of sources (history_sums.c); SQLite's codes ---- */

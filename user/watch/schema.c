@@ -89,7 +89,7 @@ const char rf_schema_text[] =
 	"CREATE TABLE gaps(\n"
 	"  id INTEGER PRIMARY KEY, start INTEGER NOT NULL, end INTEGER NOT NULL,\n"
 	"  why TEXT NOT NULL, passed INTEGER NOT NULL, dropped INTEGER NOT NULL);\n"
-	"-- What ringfence-watch remembers over a restart.\n"
+	"-- What ringfence-watch remembers over a restart; sample: the key that chooses it.\n"
 	"CREATE TABLE state(key TEXT PRIMARY KEY, text TEXT NOT NULL) WITHOUT ROWID;\n";
 
 /* What brings a file of version i + 1 to version i + 2. */
