@@ -6,6 +6,7 @@
 #include "base/prefix.h"
 #include "ringfence/limiter.h"
 #include "rules/policy.h"
+#include "rules/private.h"
 
 #define USED_SHIFT_STEP 2
 #define STEADY_ALL 1000
@@ -282,8 +283,13 @@ int rf_bank_raise_clips(struct rf_bank *bank, const struct rf_bank *next)
 	for (int slot = 0; slot < RF_LIMITS_MAX; slot++) {
 		struct rf_policy *policy = &bank->policy[slot];
 
-		if (!policy->id || policy->id != next->policy[slot].id ||
-		    policy->clip >= next->policy[slot].clip)
+		if (!policy->id || policy->id != next->policy[slot].id)
+			continue;
+		if (rf_policy_leaves_terms(policy, &next->policy[slot])) {
+			policy->flags |= RF_FLEET_CHANGED;
+			raised = 1;
+		}
+		if (policy->clip >= next->policy[slot].clip)
 			continue;
 		policy->clip = next->policy[slot].clip;
 		raised = 1;

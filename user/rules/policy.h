@@ -48,11 +48,28 @@ void rf_bank_put(struct rf_bank *bank, int slot, const struct rf_limit *limit, u
 		 uint32_t *next_id);
 void rf_bank_del(struct rf_bank *bank, int slot);
 
+/* What a fleet says of a limit, in the limit's unit. */
+struct rf_fleet_terms {
+	uint64_t first; /* what passes on a host unasked; of more than L, L counts */
+	uint64_t alone; /* L while nothing is heard; 0: the limit's own; `first` at least */
+	uint32_t tag;	/* of the definition */
+};
+
+/* Why a fleet cannot hold that limit, with the remedy; NULL: it can. */
+const char *rf_policy_no_fleet(const struct rf_limit *limit, const struct rf_policy *policy);
+/*
+ * Makes a policy that was just put one of the fleet. `before`: the one that its slot had. Windows
+ * that were filled under that one are clipped by the largest L from then on.
+ */
+void rf_policy_join_fleet(struct rf_policy *policy, const struct rf_policy *before,
+			  const struct rf_fleet_terms *terms);
+
 /*
  * Raises the `clip` of each policy in `bank` to the clip of the same id in `next`. Where a limit
  * grows, all CPUs must clip by the larger L before any CPU admits under it: a CPU that still clips
- * by the smaller L would forget packets that another CPU admitted. Returns true where a clip was
- * raised: then `bank` must be in force before `next`.
+ * by the smaller L would forget packets that another CPU admitted. So it is with a limit of the
+ * fleet that changes in any way: from then on it is clipped by the largest L. Returns true where a
+ * clip was raised: then `bank` must be in force before `next`.
  */
 int rf_bank_raise_clips(struct rf_bank *bank, const struct rf_bank *next);
 

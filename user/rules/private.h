@@ -91,4 +91,9 @@ int rf_ruleset_add_divided(struct rf_ruleset *ruleset, struct rf_error *error);
 /* Is entry `i` such a /64, or does it lie in one? */
 bool rf_ruleset_is_divided(const struct rf_ruleset *ruleset, size_t i);
 
+/* ---- the fleet ---- */
+
+/* Is the policy one of the fleet, not yet clipped by the largest L, and `next` another? */
+bool rf_policy_leaves_terms(const struct rf_policy *policy, const struct rf_policy *next);
+
 #endif /* RINGFENCE_RULES_PRIVATE_H */
