@@ -65,7 +65,7 @@ TOOLS := build/tests/traffic build/tests/recorder $(PAST)
 VARIANTS := $(patsubst %,build/variants/%/build/ringfence,quick half newer alien)
 TRAFFIC_SKELETONS := build/tests/flood.skel.h build/tests/tally.skel.h
 BENCH_TOOLS := build/tests/bench build/tests/live build/tests/sketch.bpf.o
-BENCH := $(patsubst tests/%.c,build/%.o,$(filter-out %.bpf.c %/live.c %/screen.c,$(wildcard tests/bench/*.c)))
+BENCH := $(patsubst tests/%.c,build/%.o,$(filter-out %.bpf.c %/live.c %/screen.c %/scans.c,$(wildcard tests/bench/*.c)))
 BENCH_SKELETONS := build/tests/crowd.skel.h build/tests/floor.skel.h build/tests/sketch.skel.h build/tests/walk.skel.h
 FUZZERS := packet grammar limiter cells query
 FUZZ_SECONDS ?= 20
@@ -80,7 +80,7 @@ SIDE_BY_SIDE = $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc))
 .DELETE_ON_ERROR:
 .SUFFIXES:
 .SECONDARY: # keeps what is made on the way, skeletons for one
-.PHONY: all tools demo demo-watch screenshots check check-fast check-user check-kernels check-packages check-ecosystem soak dist rpm arch fuzz bench bench-program bench-live bench-screen bench-keep \
+.PHONY: all tools demo demo-watch screenshots check check-fast check-user check-kernels check-packages check-ecosystem check-systemd soak dist rpm arch fuzz bench bench-program bench-live bench-screen bench-watch bench-keep \
 	lint deb deps deps-lint deps-fuzz deps-bench deps-packages deps-arm64 deps-ecosystem deps-vm install uninstall clean help \
 	FORCE
 
@@ -179,6 +179,11 @@ check-user: $(UNIT_TESTS) ## run the tests that need no privilege
 check-kernels: ## run tests in other kernels under QEMU; KERNELS="6.1 6.12" and SUITES=fence choose some (root)
 	$(MAKE) deps deps-vm
 	tests/vm/check.sh $(KERNELS)
+
+check-systemd: ## run the units under a real systemd, in a guest under QEMU; some minutes (root)
+	$(MAKE) deps deps-vm deps-packages
+	$(MAKE) $(SIDE_BY_SIDE) deb
+	tests/run.sh tests/vm/systemd.sh
 
 demo-watch: ## watch a day of traffic in a minute: the page in a browser, top on this terminal; CI=1 draws them (root)
 	$(MAKE) deps
@@ -320,6 +325,14 @@ build/tests/screen: build/bench/screen.o $(LIBRARY)
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) $^ -o $@ $(LIBS) -lpthread
+
+build/tests/scans: build/bench/scans.o build/bench/target.o $(LIBRARY)
+	@mkdir -p $(@D)
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) $^ -o $@ $(LIBS)
+
+bench-watch: all build/tests/scans ## measure what a scan, a scrape and the daemon take (root)
+	@tests/bench/watch.sh
 
 bench-screen: build/tests/screen ## measure what a screen of 'top' costs, and what it writes
 	@build/tests/screen

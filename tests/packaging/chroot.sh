@@ -2,14 +2,14 @@
 # SPDX-License-Identifier: GPL-2.0
 # chroot.sh DIRECTORY DEB…: makes a root of this Debian release in DIRECTORY, from the mirror that apt
 # uses here, with what the packages DEB depend on beside each other, and keeps it for the next time.
-# It is made anew when the release or the dependencies change.
+# It is made anew when the release or the dependencies change. ALSO are packages that come along.
 set -eu
 
 root=$1
 shift
 . /etc/os-release
 depends=$(for deb; do dpkg-deb -f "$deb" Depends; done | sed 's/, */\n/g' | grep -v '^ringfence ' | sort -u |
-	paste -sd, | sed 's/,/, /g')
+	paste -sd, | sed 's/,/, /g')${ALSO:+, $ALSO}
 stamp="$VERSION_CODENAME: $depends"
 
 [ "$(cat "$root.stamp" 2>/dev/null)" = "$stamp" ] && exit
