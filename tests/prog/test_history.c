@@ -302,6 +302,43 @@ static void restart_keeps_the_sample(void **state)
 			 0);
 }
 
+#define WITHOUT_DROPS                                                                        \
+	"SELECT sum(share) AS n FROM sources JOIN samples ON scan = id >> 16 WHERE why & 4 " \
+	"AND dropped = 0 GROUP BY scan"
+
+/* What the file may take decides on the size of the sample: `most` sources. */
+static void sample_fits_the_file(uint64_t at_most, int64_t most)
+{
+	struct rf_history *history;
+	struct made made;
+
+	settings.at_most = at_most;
+	history = open_history();
+	made_begin(&made, 1, 40000);
+	record(&made, history, 0);
+	record_seconds(&made, history, 32, 100);
+	rf_history_close(history);
+	made_end(&made);
+	assert_in_range(ask("SELECT min(n) FROM (SELECT count(*) AS n FROM sources WHERE why & 4 "
+			    "GROUP BY id >> 16)"),
+			most / 3, most);
+	assert_in_range(ask("SELECT max(n) FROM (SELECT count(*) AS n FROM sources WHERE why & 4 "
+			    "GROUP BY id >> 16)"),
+			most / 3, most);
+	/* It stands for all of them, those without drops, too. */
+	assert_in_range(ask("SELECT min(n) FROM (" WITHOUT_DROPS ")"), 15000, 72000);
+	assert_in_range(ask("SELECT max(n) FROM (" WITHOUT_DROPS ")"), 15000, 72000);
+}
+
+static void large_files_have_large_samples(void **state)
+{
+	sample_fits_the_file(RF_HISTORY_AT_MOST_LEAST, 128);
+	assert_int_equal(clear(state), 0);
+	sample_fits_the_file(1ULL << 30, 512);
+	assert_int_equal(clear(state), 0);
+	sample_fits_the_file(1ULL << 40, 8192);
+}
+
 static void without_sources_no_key_is_kept(void **state)
 {
 	struct rf_history *history;
@@ -409,6 +446,7 @@ static const struct CMUnitTest tests[] = {
 	ROW("the sources that matter, and a sample of all", choose_sources),
 	ROW_OF("sources prefix: networks only", tell_no_addresses, RF_TELL_PREFIX),
 	ROW("a restart keeps the sample", restart_keeps_the_sample),
+	ROW("large files have large samples", large_files_have_large_samples),
 	ROW("without sources no key of a sample is kept", without_sources_no_key_is_kept),
 	ROW_OF("sources none: nothing of sources", tell_no_addresses, RF_TELL_NONE),
 	ROW("cells of 512 sources, as many bytes as there is room for", store_cells),

@@ -4,7 +4,8 @@
  * seconds, from AGO seconds before now on, with an attack in the middle third: a rule, a flood that
  * begins and ends, cells of the sources.
  *
- * recorder DIRECTORY FENCE busy HOURS [cells]: as a busy fence fills it, and what that took.
+ * recorder DIRECTORY FENCE busy HOURS [cells|- [MIB SOURCES]]: as a busy fence fills a file of so
+ * many MiB at most, and what that took.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -107,14 +108,14 @@ static double cpu_seconds(void)
 }
 
 /* The writer alone: without what makes the scans. */
-static int record_busy(struct rf_history *history, int hours, bool has_cells)
+static int record_busy(struct rf_history *history, int hours, bool has_cells, int sources)
 {
 	uint64_t before = rf_history_bytes(history);
 	struct made made;
 	double cpu = 0;
 	int err = 0;
 
-	made_begin(&made, 4, 2000);
+	made_begin(&made, 4, sources);
 	for (int i = 0; i < hours * 3600 && !err; i++) {
 		double began;
 
@@ -152,11 +153,14 @@ int main(int argc, char **argv)
 	for (int i = 0; argc > 5 && i < 3; i++)
 		if (!strcmp(argv[5], told[i]))
 			settings.told = i;
-	if (argc > 6)
+	if (argc > 6 && is_busy)
+		settings.at_most = atoll(argv[6]) << 20;
+	else if (argc > 6)
 		step_seconds = atoi(argv[6]);
 	if (rf_history_open(&history, &settings, argv[2], &error))
 		return fail("open");
-	err = is_busy ? record_busy(history, atoi(argv[4]), argc > 5)
+	err = is_busy ? record_busy(history, atoi(argv[4]), argc > 5 && !strcmp(argv[5], "cells"),
+				    argc > 7 ? atoi(argv[7]) : 2000)
 		      : record(history, atoi(argv[3]), atoi(argv[4]));
 	print_notes(history);
 	rf_history_close(history);

@@ -63,7 +63,7 @@ int rf_history_open(struct rf_history **result, const struct rf_history_settings
 	int err;
 
 	*result = NULL;
-	if (!history || rf_tally_open(&history->tally)) {
+	if (!history || rf_tally_open(&history->tally, settings->at_most)) {
 		free(history);
 		return rf_error_failed(error, -ENOMEM, "cannot record: %s", strerror(ENOMEM));
 	}

@@ -13,20 +13,34 @@
 
 #define BY_DROPS 64
 #define BY_RATE 64
-#define SAMPLE 128
-#define SAMPLE_COARSE 32 /* at the levels from COARSE on */
-#define COARSE 3
+#define SAMPLE_LEAST 128
+/*
+ * Of 48 hours a sampled source takes 0.65 MiB, its sums included: a third of this. So the sample
+ * leaves most of the file to the rest, whatever its size.
+ */
+#define SAMPLE_BYTES (2ULL << 20)
+#define COARSE 3 /* from this level on, the sample is a quarter */
 #define SHARE_BITS_MAX 20
-#define CANDIDATES 2048 /* of one scan, by drops and by packets */
+#define LEAST_ROWS 16384 /* a power of two */
+#define CANDIDATES 2048	 /* of one scan, by drops and by packets */
 #define WHY_DROPS 1
 #define WHY_RATE 2
 #define WHY_SAMPLE 4
 #define USED_MAX 1000000000
 #define STATE_KEY "sample"
 
-int rf_tally_open(struct rf_tally *tally)
+int rf_tally_open(struct rf_tally *tally, uint64_t at_most)
 {
-	tally->row = calloc(RF_TALLY_ROWS, sizeof(*tally->row));
+	const uint64_t sample = at_most / SAMPLE_BYTES;
+
+	tally->sample = sample < SAMPLE_LEAST		 ? SAMPLE_LEAST
+			: sample > RF_HISTORY_SAMPLE_MAX ? RF_HISTORY_SAMPLE_MAX
+							 : sample;
+	/* Those of the sample, and candidates, fill half of the rows at the most. */
+	tally->rows = LEAST_ROWS;
+	while (tally->rows < 2 * (tally->sample + 2 * CANDIDATES))
+		tally->rows *= 2;
+	tally->row = calloc(tally->rows, sizeof(*tally->row));
 	if (!tally->row || getrandom(tally->key, sizeof(tally->key), 0) < 0)
 		return -ENOMEM;
 	for (int i = 0; i < 3; i++)
@@ -218,7 +232,7 @@ static struct rf_tally_row *find_place(struct rf_tally *tally, const struct rf_p
 	size_t at = (hashed >> 20) + number * 0x9e3779b9U;
 
 	for (;; at++) {
-		struct rf_tally_row *row = &tally->row[at % RF_TALLY_ROWS];
+		struct rf_tally_row *row = &tally->row[at & (tally->rows - 1)];
 
 		if (!row->number ||
 		    (row->number == number && !rf_prefix_compare(&row->source, source)))
@@ -231,7 +245,7 @@ static size_t gather(struct rf_tally *tally)
 {
 	size_t count = 0;
 
-	for (size_t i = 0; i < RF_TALLY_ROWS; i++)
+	for (size_t i = 0; i < tally->rows; i++)
 		if (tally->row[i].number)
 			tally->row[count++] = tally->row[i];
 	return count;
@@ -239,7 +253,28 @@ static size_t gather(struct rf_tally *tally)
 
 static void clear_from(struct rf_tally *tally, size_t first)
 {
-	memset(tally->row + first, 0, (RF_TALLY_ROWS - first) * sizeof(*tally->row));
+	memset(tally->row + first, 0, (tally->rows - first) * sizeof(*tally->row));
+}
+
+/* Makes the sample as small as it must be; the next one begins with the same share. */
+static void size_sample(struct rf_tally *tally, size_t count, size_t most)
+{
+	size_t sampled;
+
+	for (;;) {
+		sampled = 0;
+		for (size_t i = 0; i < count; i++) {
+			struct rf_tally_row *row = &tally->row[i];
+
+			row->is_sampled =
+				row->is_sampled &&
+				is_sampled(tally, hash(tally, &row->source), tally->share_bits);
+			sampled += row->is_sampled;
+		}
+		if (sampled <= most || tally->share_bits == SHARE_BITS_MAX)
+			return;
+		tally->share_bits++;
+	}
 }
 
 /* Forgets most of the rows that neither drops, nor packets, nor the sample would choose. */
@@ -250,6 +285,7 @@ static void forget(struct rf_tally *tally)
 	size_t left = 0;
 
 	clear_from(tally, count);
+	size_sample(tally, count, tally->sample); /* all of it stays, or it is none */
 	qsort(tally->row, count, sizeof(*tally->row), compare_drops);
 	for (size_t i = 0; kept && i < count; i++)
 		if (i < CANDIDATES || tally->row[i].is_sampled)
@@ -260,7 +296,7 @@ static void forget(struct rf_tally *tally)
 			kept[left++] = tally->row[i];
 	clear_from(tally, 0);
 	tally->count = 0;
-	for (size_t i = 0; i < left && i < RF_TALLY_ROWS / 2; i++) {
+	for (size_t i = 0; i < left && i < tally->rows / 2; i++) {
 		*find_place(tally, &kept[i].source, kept[i].number, hash(tally, &kept[i].source)) =
 			kept[i];
 		tally->count++;
@@ -286,7 +322,7 @@ static void tally_row(struct rf_history *history, const struct rf_source_row *ro
 
 	if (!number)
 		return;
-	if (tally->count >= RF_TALLY_ROWS * 3 / 4)
+	if (tally->count >= tally->rows * 3 / 4)
 		forget(tally);
 	place = find_place(tally, &row->source, number, hashed);
 	tally->count += !place->number;
@@ -320,27 +356,6 @@ static void tally_candidate(void *context, const struct rf_source_row *row)
 
 /* ---- writing ---- */
 
-/* Makes the sample as small as it must be; the next one begins with the same share. */
-static void size_sample(struct rf_tally *tally, size_t count, size_t most)
-{
-	size_t sampled;
-
-	for (;;) {
-		sampled = 0;
-		for (size_t i = 0; i < count; i++) {
-			struct rf_tally_row *row = &tally->row[i];
-
-			row->is_sampled =
-				row->is_sampled &&
-				is_sampled(tally, hash(tally, &row->source), tally->share_bits);
-			sampled += row->is_sampled;
-		}
-		if (sampled <= most || tally->share_bits == SHARE_BITS_MAX)
-			return;
-		tally->share_bits++;
-	}
-}
-
 static int write_row(struct rf_history *history, const struct rf_tally_row *row, int *n, int why)
 {
 	char source[RF_PREFIX_TEXT_SIZE];
@@ -356,14 +371,14 @@ static int write_row(struct rf_history *history, const struct rf_tally_row *row,
 static int write_rows(struct rf_history *history, size_t count)
 {
 	struct rf_tally *tally = &history->tally;
-	uint8_t why[RF_TALLY_ROWS] = {};
-	int n = 0, code = 0;
+	uint8_t *why = calloc(count + 1, sizeof(*why));
+	int n = 0, code = why ? SQLITE_OK : SQLITE_NOMEM;
 
 	qsort(tally->row, count, sizeof(*tally->row), compare_rate);
-	for (size_t i = 0; i < count; i++)
+	for (size_t i = 0; i < count && !code; i++)
 		tally->row[i].used |= i < BY_RATE ? 1U << 31 : 0;
 	qsort(tally->row, count, sizeof(*tally->row), compare_drops);
-	for (size_t i = 0; i < count; i++) {
+	for (size_t i = 0; i < count && !code; i++) {
 		struct rf_tally_row *row = &tally->row[i];
 
 		if (i < BY_DROPS && (row->dropped || row->would_drop))
@@ -377,6 +392,7 @@ static int write_rows(struct rf_history *history, size_t count)
 	for (size_t i = 0; i < count && !code; i++)
 		if (why[i])
 			code = write_row(history, &tally->row[i], &n, why[i]);
+	free(why);
 	return code;
 }
 
@@ -388,7 +404,7 @@ static int write_interval(struct rf_history *history, uint64_t awake_ns)
 	int code;
 
 	clear_from(tally, count);
-	size_sample(tally, count, history->level >= COARSE ? SAMPLE_COARSE : SAMPLE);
+	size_sample(tally, count, history->level >= COARSE ? tally->sample / 4 : tally->sample);
 	code = rf_db_run(&history->db, "INSERT INTO samples VALUES(?, ?, ?, ?)", "iiii",
 			 history->scan, (int64_t)rf_ms(history->now_ns),
 			 (int64_t)rf_ms(awake_ns - tally->began_ns), 1LL << tally->share_bits);
@@ -398,7 +414,7 @@ static int write_interval(struct rf_history *history, uint64_t awake_ns)
 		code = rf_history_add_sums(history);
 	if (!code)
 		code = keep_key(history);
-	if (count < SAMPLE && tally->share_bits)
+	if (count < tally->sample && tally->share_bits)
 		tally->share_bits--;
 	clear_from(tally, 0);
 	tally->count = 0;

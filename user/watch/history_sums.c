@@ -7,7 +7,9 @@
 #include "watch/recorder.h"
 
 #define HOUR_MS (3600 * 1000LL)
-#define SCANS_MAX 400 /* an hour has 360; where the clock is set back, it may have more */
+/* So many rows are summed up at once, which takes 100 ms; of a large sample, parts of hours. */
+#define ROWS_MAX (400 * 256)
+#define WORST_ROWS 128 /* of a scan, beside the sample */
 
 /* The scans after the last sums, up to the end of their hour. false: the hour goes on. */
 static bool find_hour(struct rf_history *history, int64_t *first, int64_t *last)
@@ -17,6 +19,7 @@ static bool find_hour(struct rf_history *history, int64_t *first, int64_t *last)
 					 "SELECT scan, time FROM samples WHERE scan > (SELECT "
 					 "coalesce(max(last), 0) FROM sums) ORDER BY scan",
 					 "");
+	const int64_t most = ROWS_MAX / (WORST_ROWS + (int64_t)history->tally.sample);
 	bool is_over = false;
 	int64_t hour = 0;
 
@@ -28,7 +31,7 @@ static bool find_hour(struct rf_history *history, int64_t *first, int64_t *last)
 			*first = scan;
 			hour = its_hour;
 		}
-		is_over = its_hour != hour || i == SCANS_MAX;
+		is_over = its_hour != hour || i == most;
 		if (is_over)
 			rf_db_end(stmt);
 		else

@@ -29,11 +29,12 @@ struct rf_tally_row {
 	uint32_t used; /* the most, in millionths of the limit */
 };
 
-#define RF_TALLY_ROWS 16384 /* a power of two */
+#define RF_HISTORY_SAMPLE_MAX 8192
 
 struct rf_tally {
 	struct rf_tally_row *row;
-	size_t count;
+	size_t rows, count; /* a power of two; of these, how many are used */
+	size_t sample;	    /* so many sources at most are in the sample */
 	__u64 key[3];
 	unsigned int share_bits; /* one in 1 << share_bits sources is in the sample */
 	uint64_t began_ns;	 /* 0: not yet */
@@ -118,7 +119,8 @@ int rf_history_limit_number(struct rf_history *history, const char *name);
 
 /* ---- sources and cells (history_sources.c) ---- */
 
-int rf_tally_open(struct rf_tally *tally);
+/* `at_most` bytes of the file decide on the size of the sample. */
+int rf_tally_open(struct rf_tally *tally, uint64_t at_most);
 void rf_tally_close(struct rf_tally *tally);
 /* Takes the key of the sample from the file, if it has one. */
 void rf_history_read_sample(struct rf_history *history);
