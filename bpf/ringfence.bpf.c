@@ -429,23 +429,27 @@ __noinline __u64 note_of_lease(struct xdp_md *ctx, __u32 len_bytes)
 }
 
 /* Takes the packet, unless its reason is not asked for. Returns its verdict. */
-static __always_inline int take_one(struct xdp_md *ctx, __u64 noted, __u32 len_bytes, int verdict)
+static __always_inline int take_one(struct xdp_md *ctx, __u32 len_bytes, int verdict)
 {
-	if (!noted)
+	__u64 noted;
+
+	if (!count_again(&noted))
+		return verdict;
+	if (!is_of_verdict(noted, verdict))
 		noted = note_of_lease(ctx, len_bytes);
-	if (is_noted(noted, verdict))
+	if (is_of_verdict(noted, verdict) && is_asked_for(noted))
 		write_sample(ctx, noted, len_bytes);
 	return verdict;
 }
 
-__noinline int take_sample(struct xdp_md *ctx, __u64 noted, int verdict)
+__noinline int take_sample(struct xdp_md *ctx, int verdict)
 {
-	return take_one(ctx, noted, ctx->data_end - ctx->data, verdict);
+	return take_one(ctx, ctx->data_end - ctx->data, verdict);
 }
 
-__noinline int take_frags_sample(struct xdp_md *ctx, __u64 noted, int verdict)
+__noinline int take_frags_sample(struct xdp_md *ctx, int verdict)
 {
-	return take_one(ctx, noted, bpf_xdp_get_buff_len(ctx), verdict);
+	return take_one(ctx, bpf_xdp_get_buff_len(ctx), verdict);
 }
 
 /* Not inlined: most fences count no interface and take no sample, and the stack is full. */
@@ -463,12 +467,11 @@ SEC("xdp")
 int ringfence(struct xdp_md *ctx)
 {
 	int verdict = handle_frame(ctx, 0);
-	__u64 noted;
 
 	if (!config.after_verdict)
 		return verdict;
-	if (config.is_sampling && is_sample(verdict, &noted))
-		verdict = take_sample(ctx, noted, verdict);
+	if (config.is_sampling && is_sample(verdict))
+		verdict = take_sample(ctx, verdict);
 	return config.by_interface ? count_by_interface(ctx, verdict) : verdict;
 }
 
@@ -477,11 +480,10 @@ SEC("xdp.frags")
 int ringfence_frags(struct xdp_md *ctx)
 {
 	int verdict = handle_frame(ctx, 1);
-	__u64 noted;
 
 	if (!config.after_verdict)
 		return verdict;
-	if (config.is_sampling && is_sample(verdict, &noted))
-		verdict = take_frags_sample(ctx, noted, verdict);
+	if (config.is_sampling && is_sample(verdict))
+		verdict = take_frags_sample(ctx, verdict);
 	return config.by_interface ? count_frags_by_interface(ctx, verdict) : verdict;
 }

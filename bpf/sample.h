@@ -3,8 +3,9 @@
  * The sampler: writes the beginning of one packet in many, with the reason of its verdict, for
  * those who want to see packets. It is off unless somebody asks, and ends by itself.
  *
- * A packet's reason is noted where it is counted, for this CPU. A lease notes nothing, since that
- * would cost each packet; where nothing is noted, a lease has answered, and is found again.
+ * A packet's reason is noted where it is counted, for this CPU, if the packet may be taken. A lease
+ * notes nothing, since that would cost each packet; where nothing is noted, a lease has answered,
+ * and is found again.
  */
 #ifndef RINGFENCE_SAMPLE_H
 #define RINGFENCE_SAMPLE_H
@@ -37,10 +38,31 @@ static __always_inline int is_by_limits(__u32 reason)
 	       reason == RF_BANNED || reason == RF_CONTENDED;
 }
 
+/* What is left, and was noted, may be of somebody who wanted other packets. */
+static __always_inline int is_due(struct rf_sampler *sampler)
+{
+	const __u32 asked = config.is_sampling;
+
+	if (sampler->asked != asked) {
+		sampler->asked = asked;
+		sampler->left = 0;
+		sampler->noted = 0;
+	}
+	return !sampler->left;
+}
+
+/* The sampler, if it may take the present packet. */
+static __always_inline struct rf_sampler *find_due_sampler(void)
+{
+	struct rf_sampler *sampler = find_sampler();
+
+	return sampler && is_due(sampler) ? sampler : NULL;
+}
+
 /* Returns `reason`, so that the caller need not keep it. */
 __noinline int note_reason(__u32 reason)
 {
-	struct rf_sampler *sampler = find_sampler();
+	struct rf_sampler *sampler = find_due_sampler();
 
 	if (sampler)
 		sampler->noted = note_of(reason, 0, 0);
@@ -49,7 +71,7 @@ __noinline int note_reason(__u32 reason)
 
 __noinline int note_answer(const struct question *question, __u32 reason)
 {
-	struct rf_sampler *sampler = find_sampler();
+	struct rf_sampler *sampler = find_due_sampler();
 
 	if (sampler && question)
 		sampler->noted = note_of(reason, is_by_limits(reason) ? question->limits : 0,
@@ -87,41 +109,49 @@ static __always_inline __u64 note_by_lease(const struct rf_who *who)
 }
 
 /*
- * Is a sample due, with this packet? `noted` is 0 where a lease has answered. Inlined, since a call
- * for each packet would cost more than all of this.
+ * Is a sample due, with this packet? Inlined, since a call for each packet would cost more than all
+ * of this. What was asked for is far away, and read only where a sample is due.
  */
-static __always_inline int is_sample(int verdict, __u64 *noted)
+static __always_inline int is_sample(int verdict)
+{
+	struct rf_sampler *sampler;
+
+	if (!(config.is_sampling >> (verdict & 3) & 1))
+		return 0;
+	sampler = find_sampler();
+	if (!sampler)
+		return 0;
+	if (is_due(sampler))
+		return 1;
+	sampler->left--;
+	return 0;
+}
+
+/* Begins to count to the next sample. Returns 0 where sampling has ended. */
+static __always_inline int count_again(__u64 *noted)
 {
 	struct rf_sampler *sampler = find_sampler();
-	__u64 left;
 
 	if (!sampler)
 		return 0;
 	*noted = sampler->noted;
 	sampler->noted = 0;
-	if (read_jiffies() >= rf_load(&config.sampling.deadline)) {
-		config.is_sampling = 0;
-		return 0;
-	}
-	if (!(config.sampling.verdicts >> (verdict & 31) & 1))
-		return 0;
-	/* What is left may be of somebody who wanted fewer packets. */
-	left = sampler->left - 1;
-	if (left < config.sampling.one_in) {
-		sampler->left = left;
-		return 0;
-	}
 	sampler->left = config.sampling.one_in - 1;
-	return 1;
+	if (read_jiffies() < rf_load(&config.sampling.deadline))
+		return 1;
+	config.is_sampling = 0;
+	return 0;
 }
 
-/* Is it the reason of this packet, and asked for? What was noted may be of a packet long ago. */
-static __always_inline int is_noted(__u64 noted, int verdict)
+/* Is it of this packet? Else it is of one before, whose verdict was not asked for. */
+static __always_inline int is_of_verdict(__u64 noted, int verdict)
 {
-	const __u32 reason = noted_reason(noted);
+	return noted && (noted_reason(noted) >= RF_FIRST_DROP) == (verdict == XDP_DROP);
+}
 
-	return noted && (reason >= RF_FIRST_DROP) == (verdict == XDP_DROP) &&
-	       config.sampling.reasons >> (reason & 31) & 1;
+static __always_inline int is_asked_for(__u64 noted)
+{
+	return config.sampling.reasons >> (noted_reason(noted) & 31) & 1;
 }
 
 /* Returns the number of bytes. In pieces of two bytes, at which Ethernet frames are aligned. */

@@ -525,7 +525,7 @@ struct rf_config {
 		struct {
 			/* Packets are counted by interface as well; once set, it stays. */
 			__u16 by_interface;
-			__u16 is_sampling;
+			__u16 is_sampling; /* 0: no; else see packet_sample.h */
 		};
 	};
 	__u32 reserved;

@@ -29,8 +29,9 @@ struct rf_sample {
 /* Value of `samples`. */
 struct rf_sampler {
 	__u64 taken; /* samples of this CPU */
-	__u64 left;  /* packets until the next sample */
-	__u64 noted; /* why the present packet got its verdict; see bpf/sample.h */
+	__u32 left;  /* packets until the next sample */
+	__u32 asked; /* rf_config.is_sampling, for which `left` and `noted` hold */
+	__u64 noted; /* why the next sample got its verdict; see bpf/sample.h */
 	struct rf_sample sample[RF_SAMPLES]; /* the one of number n: (n - 1) % RF_SAMPLES */
 };
 
@@ -38,13 +39,18 @@ struct rf_sampler {
 #define RF_SAMPLE_DROPPED (1U << 1) /* XDP_DROP */
 #define RF_SAMPLE_PASSED (1U << 2)  /* XDP_PASS */
 
-/* Which packets the sampler takes. Written by the command line, with rf_config.is_sampling last. */
+/*
+ * Which packets the sampler takes. Written by the command line, with rf_config.is_sampling last:
+ * {round:13 | verdicts:3}, so that a packet that is not taken needs no more of this.
+ */
 struct rf_sampling {
 	__u64 deadline; /* jiffies: then the program ends it */
 	__u32 one_in;	/* of the packets with one of these verdicts, on each CPU */
 	__u32 verdicts; /* RF_SAMPLE_PASSED | RF_SAMPLE_DROPPED */
 	__u32 reasons;	/* bit set of enum rf_reason: others are not written */
-	__u32 reserved;
+	__u32 round;	/* a number for each time that sampling began */
 };
+
+#define RF_SAMPLING_ROUND_SHIFT 3
 
 #endif /* RINGFENCE_PACKET_SAMPLE_H */

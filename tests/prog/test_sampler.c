@@ -351,6 +351,28 @@ static void it_ends_by_itself(void **state)
 	assert_int_equal(program->config->after_verdict, 0);
 }
 
+/* What is left to the next sample is of those who asked; and nobody samples past the deadline. */
+static void who_begins_begins_anew(void **state)
+{
+	struct program *program = *state;
+
+	program_apply(program, "deny add 192.0.2.1\nlimit add all rate 5/1h exact\n");
+	begin(program, 1000, RF_SAMPLE_DROPPED, EVERY);
+	flood(program, "192.0.2.1", 20);
+	assert_int_equal(read_samples(program), 1);
+	rf_fence_stop_sampling(&program->fence);
+	begin(program, 10, RF_SAMPLE_DROPPED | RF_SAMPLE_PASSED, EVERY);
+	flood(program, "192.0.2.1", 10);
+	assert_int_equal(read_samples(program), 1);
+	rf_fence_stop_sampling(&program->fence);
+	flood(program, "192.0.2.1", 5);
+	begin(program, 1, RF_SAMPLE_PASSED, EVERY);
+	flood(program, "192.0.2.1", 5); /* noted, and not taken */
+	assert_flood(program, "203.0.113.1", 5, RF_UNDER_LIMIT, slot(program, "all"));
+	program_set_time(program, START_NS + RF_SAMPLING_NS + TICK_NS);
+	assert_false(rf_fence_is_sampling(&program->fence));
+}
+
 static void two_share_it_only_with_the_same_words(void **state)
 {
 	const struct rf_sampled other = {8, RF_SAMPLE_PASSED, EVERY};
@@ -384,6 +406,7 @@ int main(void)
 		TEST(what_is_overwritten_counts_as_missed),
 		TEST(a_torn_sample_counts_as_missed),
 		TEST(it_ends_by_itself),
+		TEST(who_begins_begins_anew),
 		TEST(two_share_it_only_with_the_same_words),
 	};
 

@@ -13,10 +13,12 @@
 
 /* ---- on and off ---- */
 
+/* The program ends it with a sample that is due: without packets, past the deadline. */
 bool rf_fence_is_sampling(const struct rf_fence *fence)
 {
 	rf_map_refresh(fence, RF_MAP_CONFIG);
-	return __atomic_load_n(&fence->config->is_sampling, __ATOMIC_ACQUIRE);
+	return __atomic_load_n(&fence->config->is_sampling, __ATOMIC_ACQUIRE) &&
+	       fence->config->sampling.deadline > rf_fence_jiffies(fence);
 }
 
 static bool is_same(const struct rf_sampling *sampling, const struct rf_sampled *wanted)
@@ -52,8 +54,9 @@ int rf_fence_sample(const struct rf_fence *fence, const struct rf_sampled *wante
 {
 	struct rf_sampling *sampling = &fence->config->sampling;
 	const uint64_t now = rf_fence_jiffies(fence);
+	const bool goes_on = rf_fence_is_sampling(fence);
 
-	if (rf_fence_is_sampling(fence) && sampling->deadline > now && !is_same(sampling, wanted))
+	if (goes_on && !is_same(sampling, wanted))
 		return rf_error_failed(error, -EBUSY,
 				       "fence '%s': another capture runs, of one in %u %s%s; wait "
 				       "for its end, or use the same words",
@@ -65,7 +68,11 @@ int rf_fence_sample(const struct rf_fence *fence, const struct rf_sampled *wante
 	sampling->reasons = wanted->reasons;
 	__atomic_store_n(&sampling->deadline, now + RF_SAMPLING_NS / tick_of(fence) + 1,
 			 __ATOMIC_RELEASE);
-	__atomic_store_n(&fence->config->is_sampling, 1, __ATOMIC_RELEASE);
+	if (!goes_on)
+		sampling->round++;
+	__atomic_store_n(&fence->config->is_sampling,
+			 sampling->round << RF_SAMPLING_ROUND_SHIFT | wanted->verdicts,
+			 __ATOMIC_RELEASE);
 	return 0;
 }
 
