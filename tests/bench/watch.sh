@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
 # What watching costs: a scan, by root and by a member of the group 'ringfence' who has no capability,
-# and a scrape of the metrics, of the daemon and of 'ringfence metrics'.
+# a scrape of the metrics, of the daemon and of 'ringfence metrics', the daemon by itself, and a packet
+# beside scans.
 #
 #   inside: eight interfaces, with a fence or none; packets go through the program of the first one
 #   by BPF_PROG_TEST_RUN
 #
-#   tests/bench/watch.sh [PART…]    scans, scrapes, pairs; all without words
+#   tests/bench/watch.sh [PART…]    scans, scrapes, daemon, pairs; all without words
 #   WINDOWS='1024 65536'            how many windows, powers of two
 #   SCANS=15                        of each row; the figures are medians
 #
@@ -158,6 +159,40 @@ part_scrapes() {
 	scrape_row 8
 }
 
+# ---- the daemon ----
+
+# What it says of its interval, and what it takes with all that it does.
+daemon_row() { # WINDOWS FAMILY
+	local took
+
+	attach_fence "$1"
+	send "$2" "$1"
+	# shellcheck disable=SC2086
+	start inside $member "$scratch/ringfence-watch" history off >"$scratch/daemon" 2>&1
+	daemon=$started_pid
+	eventually grep -q "watching it" "$scratch/daemon" || bail "$(<"$scratch/daemon")"
+	sleep 5
+	page=$(pgrep -P "$daemon")
+	took=$(seconds=20 daemon_spends true)
+	scrape
+	echo "$1 active windows of IPv$2: $(jq -n "$took / 10 * 100 | round / 100") % of a CPU," \
+		"a scan each $(sed -n 's/^ringfence_scan_interval_seconds.* //p' "$scratch/scraped") s"
+	grep 'a scan each' "$scratch/daemon"
+	stop TERM "$daemon"
+	stop TERM "$sender"
+	ringfence detach "$eth" >/dev/null
+}
+
+part_daemon() {
+	local count family
+
+	for count in $windows; do
+		for family in $families; do
+			daemon_row "$count" "$family"
+		done
+	done
+}
+
 # ---- a packet beside scans ----
 
 pairs_row() { # NAME RATE
@@ -178,7 +213,7 @@ part_pairs() {
 	pairs_row dropped 1/1h
 }
 
-[ $# -gt 0 ] || set -- scans scrapes pairs
+[ $# -gt 0 ] || set -- scans scrapes daemon pairs
 for part; do
 	"part_$part"
 done
