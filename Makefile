@@ -38,10 +38,10 @@ BPF_OBJECTS := build/ringfence.bpf.o build/ringfence_fleet.bpf.o build/fleet_cal
 GENERATED := $(BPF_OBJECTS:.bpf.o=.skel.h) build/completion_scripts.h build/page_assets.h
 USER_OBJECTS := $(patsubst user/%.c,build/user/%.o,$(wildcard user/*/*.c))
 DAEMON_OBJECTS := $(foreach floor,base rules kernel fence watch daemon,$(filter build/user/$(floor)/%,$(USER_OBJECTS)))
-COMMAND_OBJECTS := $(filter-out build/user/daemon/%,$(USER_OBJECTS))
+COMMAND_OBJECTS := $(filter-out build/user/daemon/% build/user/fleet/%,$(USER_OBJECTS))
 PURE := $(addprefix user/,base/error.c base/hardware.c base/number.c base/prefix.c base/printable.c base/time.c base/json.c fence/reasons.c fence/sizes.c kernel/needs.c \
 		$(addprefix watch/,cells.c metrics.c metrics_text.c monotonic.c pace.c pcapng.c peaks.c privacy.c replay.c snapshot.c source_map.c suggest.c trial_run.c source_rows.c)) \
-	$(wildcard user/watch/e[pv]*.c user/screen/model*.c user/screen/paint*.c) $(addprefix user/screen/,act.c bars.c canvas.c head.c) \
+	$(wildcard user/fleet/*.c user/watch/e[pv]*.c user/screen/model*.c user/screen/paint*.c) $(addprefix user/screen/,act.c bars.c canvas.c head.c) \
 	$(filter-out %/file.c %/rulefile.c,$(wildcard user/rules/*.c)) $(wildcard user/doctor/diagnose*.c) \
 	$(addprefix user/daemon/,feed.c query.c request.c settings.c settings_text.c sink_exec.c sink_file.c sink_journal.c)
 LIBRARY := $(filter-out build/user/cli/main.o,$(COMMAND_OBJECTS))
@@ -53,7 +53,7 @@ DOCS_TESTS := $(wildcard tests/docs/test_*.sh) $(addprefix tests/packaging/test_
 FAST_TESTS := tests/e2e/test_frames.sh $(addprefix build/tests/prog/test_,budget cases fence layout lists)
 PACKAGE_TESTS := $(addprefix tests/packaging/test_,deb.sh recipes.sh)
 ECOSYSTEM_TESTS := $(wildcard tests/ecosystem/test_*.sh)
-EXPLORER := tests/explorer/test_explorer.sh
+EXPLORER := tests/explorer/test_explorer.sh tests/fleet/test_ledger.sh
 # First, so that none of them is left over at the end, alone on one CPU.
 LONG_TESTS := $(EXPLORER) $(patsubst %,tests/e2e/test_%.sh,attach_cli kills faults fills live apply doctor daemon) \
 	build/tests/prog/test_residents
@@ -80,7 +80,7 @@ SIDE_BY_SIDE = $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc))
 .DELETE_ON_ERROR:
 .SUFFIXES:
 .SECONDARY: # keeps what is made on the way, skeletons for one
-.PHONY: all tools demo demo-watch screenshots check check-fast check-user check-kernels check-packages check-ecosystem check-systemd soak dist rpm arch fuzz bench bench-program bench-live bench-screen bench-watch bench-keep \
+.PHONY: all tools demo demo-watch screenshots check check-fast check-user check-kernels check-packages check-ecosystem check-systemd explore-fleet soak dist rpm arch fuzz bench bench-program bench-live bench-screen bench-watch bench-keep \
 	lint deb deps deps-lint deps-fuzz deps-bench deps-packages deps-arm64 deps-ecosystem deps-vm install uninstall clean help \
 	FORCE
 
@@ -175,6 +175,9 @@ check-ecosystem: ## run the tests beside real fail2ban, CrowdSec, nftables and P
 
 check-user: $(UNIT_TESTS) ## run the tests that need no privilege
 	tests/run.sh $(UNIT_TESTS) $(EXPLORER)
+
+explore-fleet: ## walk the rules of the fleet's ledger for minutes: STEPS in each row
+	STEPS=$(or $(STEPS),300000000) tests/fleet/test_ledger.sh
 
 check-kernels: ## run tests in other kernels under QEMU; KERNELS="6.1 6.12" and SUITES=fence choose some (root)
 	$(MAKE) deps deps-vm

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The fleet's ledger, step by step: who is a member, what is given, and when it learns. */
+#include "unit.h"
+
+#include "fleet/member.h"
+
+#define GRACE 2000
+#define WINDOW 10000
+
+static struct rf_ledger ledger;
+static struct rf_ledger_source source;
+static uint64_t now, stamp;
+static uint64_t joined[3];
+static uint32_t seq;
+
+static const struct rf_ledger_limit limit = {.pool = 90, .first = 10, .window = WINDOW};
+
+static struct rf_ledger_call call_of(uint32_t slot)
+{
+	return (struct rf_ledger_call){now,    1,	 ++stamp,      GRACE,
+				       WINDOW, slot + 7, joined[slot], slot};
+}
+
+static struct rf_ledger_heard beat(uint32_t slot, bool complete)
+{
+	const struct rf_ledger_call call = call_of(slot);
+	const struct rf_ledger_beat says = {.is_complete = complete};
+	const struct rf_ledger_heard heard = rf_ledger_beat(&ledger, &call, &says);
+
+	joined[slot] = heard.joined;
+	return heard;
+}
+
+static struct rf_ledger_answer report(uint32_t slot, uint32_t used, uint32_t has, uint32_t wants)
+{
+	const struct rf_ledger_call call = call_of(slot);
+	const struct rf_ledger_report says = {++seq, used, has, wants};
+
+	return rf_ledger_report(&ledger, &source, &call, &limit, &says);
+}
+
+/* Both hosts say that they live, and are complete, for so long. */
+static void live(uint64_t span)
+{
+	for (uint64_t end = now + span; now < end; now += GRACE / 4)
+		for (int i = 0; i < 2; i++)
+			beat(i, true);
+}
+
+static int start(void **state)
+{
+	(void)state;
+	memset(&ledger, 0, sizeof(ledger));
+	memset(&source, 0, sizeof(source));
+	memset(joined, 0, sizeof(joined));
+	now = 1000000;
+	live(2 * GRACE + GRACE);
+	return 0;
+}
+
+static void gives_from_the_pool(void **state)
+{
+	(void)state;
+	assert_int_equal(report(0, 0, 0, 60).share, 60);
+	assert_int_equal(report(1, 0, 0, 60).share, 30);
+	assert_int_equal(report(0, 10, 0, 0).share, 0);
+	assert_int_equal(report(1, 0, 30, 90).share, 90);
+}
+
+static void keeps_what_was_used(void **state)
+{
+	(void)state;
+	report(0, 0, 0, 90);
+	assert_int_equal(report(0, 70, 0, 0).share, 0);
+	assert_int_equal(report(1, 0, 0, 90).share, 30);
+}
+
+static void an_old_report_changes_nothing(void **state)
+{
+	(void)state;
+	seq += 5;
+	report(0, 0, 0, 60);
+	seq -= 3;
+	assert_int_equal(report(0, 0, 0, 0).status, RF_LEDGER_OLD);
+	seq += 3;
+	assert_int_equal(report(1, 0, 0, 90).share, 30);
+}
+
+static void whoever_has_more_than_an_even_part_gives_back(void **state)
+{
+	(void)state;
+	assert_int_equal(report(0, 0, 0, 90).lower_to, 90);
+	assert_int_equal(report(1, 0, 0, 90).share, 0);
+	assert_int_equal(report(0, 0, 90, 90).lower_to, 67);
+}
+
+static void an_empty_ledger_learns(void **state)
+{
+	(void)state;
+	report(0, 0, 0, 90);
+	memset(&ledger, 0, sizeof(ledger));
+	memset(&source, 0, sizeof(source));
+	assert_int_equal(report(0, 0, 90, 90).status, RF_LEDGER_STRANGER);
+	assert_int_equal(beat(1, true).status, RF_LEDGER_REFUSED);
+	now += GRACE / 2;
+	beat(1, true);
+	now += GRACE / 2;
+	assert_false(beat(1, true).is_complete);
+	assert_true(beat(1, true).is_complete);
+}
+
+static void a_silent_host_is_void_after_grace_and_window(void **state)
+{
+	(void)state;
+	report(0, 0, 0, 90);
+	now -= GRACE / 4;
+	for (uint64_t end = now + GRACE + WINDOW; now < end - 1; now++)
+		if (now % 100 == 0)
+			beat(1, true);
+	assert_int_equal(report(1, 0, 0, 90).share, 0);
+	now++;
+	assert_int_equal(report(1, 0, 0, 90).share, 90);
+}
+
+static void an_answer_to_an_older_report_is_void(void **state)
+{
+	struct rf_member member = {.nonce = 1, .joined = 5};
+	struct rf_claim claim = {0};
+	struct rf_ledger_answer answer = {.seq = 1, .share = 40};
+
+	(void)state;
+	rf_claim_report(&claim, &member, now, 10, 0, 40);
+	rf_claim_report(&claim, &member, now, 10, 0, 40);
+	assert_false(rf_claim_answered(&claim, &member, &answer));
+	answer.seq = 2;
+	assert_true(rf_claim_answered(&claim, &member, &answer));
+	assert_int_equal(claim.share, 40);
+}
+
+#define ROW(title, function)                                              \
+	{                                                                 \
+		.name = title, .test_func = function, .setup_func = start \
+	}
+
+static const struct CMUnitTest tests[] = {
+	ROW("gives from the pool, and takes back", gives_from_the_pool),
+	ROW("keeps what was used until it leaves the window", keeps_what_was_used),
+	ROW("a report that is older changes nothing", an_old_report_changes_nothing),
+	ROW("a holder of more than an even part is asked for half of the excess",
+	    whoever_has_more_than_an_even_part_gives_back),
+	ROW("an empty ledger gives nothing and no slot for G", an_empty_ledger_learns),
+	ROW("a silent host is void after G + W, and not before",
+	    a_silent_host_is_void_after_grace_and_window),
+	ROW("an answer to an older report is void", an_answer_to_an_older_report_is_void),
+};
+
+int main(void)
+{
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,318 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "fleet/ledger.h"
+
+#include <string.h>
+
+bool rf_ledger_slots_has(const struct rf_ledger_slots *slots, uint32_t slot)
+{
+	return slots->word[slot / 64] >> slot % 64 & 1;
+}
+
+void rf_ledger_slots_add(struct rf_ledger_slots *slots, uint32_t slot)
+{
+	slots->word[slot / 64] |= 1ULL << slot % 64;
+}
+
+/* ---- time and learning ---- */
+
+/* Has the ledger missed something, so that it must learn before it gives? */
+static bool has_missed(const struct rf_ledger *ledger, const struct rf_ledger_call *call)
+{
+	const uint64_t quiet = call->grace / 2;
+
+	if (!ledger->run || ledger->run != call->run)
+		return true;
+	return call->now > ledger->newest + quiet || call->now + quiet < ledger->newest;
+}
+
+/* Whoever was a member stays one, and has all its claims until it could have reported them. */
+static void start_learning(struct rf_ledger *ledger, const struct rf_ledger_call *call)
+{
+	ledger->run = call->run;
+	ledger->is_learning = true;
+	ledger->learns_from = ledger->newest = call->now;
+	for (int i = 0; i < RF_LEDGER_SLOTS; i++) {
+		ledger->host[i].joined = 0;
+		ledger->host[i].heard = call->now;
+		ledger->host[i].is_complete = false;
+	}
+}
+
+static bool all_are_complete(const struct rf_ledger *ledger)
+{
+	for (int i = 0; i < RF_LEDGER_SLOTS; i++) {
+		const struct rf_ledger_host *host = &ledger->host[i];
+
+		if ((host->nonce || host->is_expected) && !host->is_complete)
+			return false;
+	}
+	return true;
+}
+
+static void end_learning(struct rf_ledger *ledger, const struct rf_ledger_call *call)
+{
+	const uint64_t learned = ledger->newest - ledger->learns_from;
+
+	if (!ledger->is_learning || learned < call->grace)
+		return;
+	if (learned < call->grace + ledger->window && !all_are_complete(ledger))
+		return;
+	ledger->is_learning = false;
+	for (int i = 0; i < RF_LEDGER_SLOTS; i++)
+		ledger->host[i].is_expected = false;
+}
+
+static void open_ledger(struct rf_ledger *ledger, const struct rf_ledger_call *call)
+{
+	if (has_missed(ledger, call))
+		start_learning(ledger, call);
+	if (call->now > ledger->newest)
+		ledger->newest = call->now;
+	if (call->window > ledger->window)
+		ledger->window = call->window;
+	end_learning(ledger, call);
+}
+
+/* ---- members ---- */
+
+static bool is_silent(const struct rf_ledger *ledger, const struct rf_ledger_host *host,
+		      uint64_t grace, uint64_t window)
+{
+	return ledger->newest - host->heard >= grace + window;
+}
+
+/*
+ * May a host that is no member take this slot? In the first G of learning the slot's host may still
+ * use its share and its `first`, and be known to nobody who was here. So only a host that says it
+ * has the slot gets it, and one that is expected has it kept until the end.
+ */
+static bool may_take(const struct rf_ledger *ledger, const struct rf_ledger_host *host,
+		     const struct rf_ledger_call *call, const struct rf_ledger_beat *beat)
+{
+	if (!ledger->is_learning || beat->resumes)
+		return true;
+	return !host->is_expected && ledger->newest - ledger->learns_from >= call->grace;
+}
+
+static bool join(struct rf_ledger *ledger, struct rf_ledger_host *host,
+		 const struct rf_ledger_call *call, const struct rf_ledger_beat *beat)
+{
+	if (host->nonce && is_silent(ledger, host, call->grace, ledger->window))
+		host->nonce = 0;
+	if (host->nonce && host->nonce != call->nonce)
+		return false;
+	if (!host->nonce) {
+		if (!may_take(ledger, host, call, beat))
+			return false;
+		host->generation++;
+		host->joined = 0;
+	}
+	if (!host->joined) {
+		host->nonce = call->nonce;
+		host->joined = call->stamp;
+		host->is_complete = false;
+	}
+	return true;
+}
+
+static void expect(struct rf_ledger *ledger, const struct rf_ledger_slots *known)
+{
+	for (int i = 0; i < RF_LEDGER_SLOTS && ledger->is_learning; i++)
+		if (rf_ledger_slots_has(known, i))
+			ledger->host[i].is_expected = true;
+}
+
+static struct rf_ledger_slots members_of(const struct rf_ledger *ledger)
+{
+	struct rf_ledger_slots members = {{0}};
+
+	for (int i = 0; i < RF_LEDGER_SLOTS; i++)
+		if (ledger->host[i].nonce)
+			rf_ledger_slots_add(&members, i);
+	return members;
+}
+
+/* A host says that it lives. The answer's `joined` is 0 where the slot is not its. */
+struct rf_ledger_heard rf_ledger_beat(struct rf_ledger *ledger, const struct rf_ledger_call *call,
+				      const struct rf_ledger_beat *beat)
+{
+	struct rf_ledger_heard heard = {.status = RF_LEDGER_REFUSED};
+	struct rf_ledger_host *host;
+
+	open_ledger(ledger, call);
+	heard.is_learning = ledger->is_learning;
+	if (call->slot >= RF_LEDGER_SLOTS || !call->nonce)
+		return heard;
+	expect(ledger, &beat->known);
+	host = &ledger->host[call->slot];
+	if (!join(ledger, host, call, beat))
+		return heard;
+	host->heard = ledger->newest;
+	if (beat->is_complete && call->joined == host->joined)
+		host->is_complete = true;
+	end_learning(ledger, call);
+	heard.status = RF_LEDGER_DONE;
+	heard.joined = host->joined;
+	heard.is_complete = host->is_complete;
+	heard.is_learning = ledger->is_learning;
+	heard.members = members_of(ledger);
+	return heard;
+}
+
+/* ---- claims ---- */
+
+static bool is_member(const struct rf_ledger *ledger, const struct rf_ledger_call *call)
+{
+	const struct rf_ledger_host *host;
+
+	if (call->slot >= RF_LEDGER_SLOTS || !call->nonce || !call->joined)
+		return false;
+	host = &ledger->host[call->slot];
+	return host->nonce == call->nonce && host->joined == call->joined;
+}
+
+static bool is_void(const struct rf_ledger *ledger, const struct rf_ledger_claim *claim,
+		    uint64_t grace, uint64_t window)
+{
+	const struct rf_ledger_host *host = &ledger->host[claim->slot];
+
+	return !host->nonce || host->generation != claim->generation ||
+	       is_silent(ledger, host, grace, window);
+}
+
+static void drop_void(const struct rf_ledger *ledger, struct rf_ledger_source *source,
+		      uint64_t grace, uint64_t window)
+{
+	int kept = 0;
+
+	for (int i = 0; i < source->count; i++)
+		if (!is_void(ledger, &source->claim[i], grace, window))
+			source->claim[kept++] = source->claim[i];
+	memset(&source->claim[kept], 0, (source->count - kept) * sizeof(source->claim[0]));
+	source->count = kept;
+}
+
+static struct rf_ledger_claim *find_claim(struct rf_ledger_source *source, uint32_t slot)
+{
+	for (int i = 0; i < source->count; i++)
+		if (source->claim[i].slot == slot)
+			return &source->claim[i];
+	return NULL;
+}
+
+static struct rf_ledger_claim *add_claim(const struct rf_ledger *ledger,
+					 struct rf_ledger_source *source, uint32_t slot)
+{
+	struct rf_ledger_claim *claim = &source->claim[source->count++];
+
+	*claim = (struct rf_ledger_claim){
+		.slot = slot,
+		.generation = ledger->host[slot].generation,
+	};
+	return claim;
+}
+
+static uint64_t sum_of(const struct rf_ledger_source *source)
+{
+	uint64_t sum = 0;
+
+	for (int i = 0; i < source->count; i++)
+		sum += source->claim[i].claim;
+	return sum;
+}
+
+uint64_t rf_ledger_claimed(const struct rf_ledger *ledger, const struct rf_ledger_source *source,
+			   const struct rf_ledger_call *call, const struct rf_ledger_limit *limit)
+{
+	struct rf_ledger_source live = *source;
+
+	drop_void(ledger, &live, call->grace, limit->window);
+	return sum_of(&live);
+}
+
+/* What is given: what it wants as far as the pool has it beside the claims of others, `others`. */
+static uint32_t give(const struct rf_ledger *ledger, const struct rf_ledger_call *call,
+		     const struct rf_ledger_limit *limit, const struct rf_ledger_report *report,
+		     uint64_t others)
+{
+	const uint64_t free = limit->pool > others ? limit->pool - others : 0;
+	const uint64_t share = report->wants < free ? report->wants : free;
+
+	if (ledger->is_learning || !ledger->host[call->slot].is_complete)
+		return report->has;
+	return share > report->has ? share : report->has;
+}
+
+/* Among how many the pool would be shared: those with a claim, those that want one, and the one
+ * that asks. */
+static uint32_t count_sharers(const struct rf_ledger_source *source, uint32_t slot)
+{
+	uint32_t count = 0;
+
+	for (int i = 0; i < source->count; i++)
+		count += source->claim[i].claim || source->claim[i].in_vain ||
+			 source->claim[i].slot == slot;
+	return count;
+}
+
+/* Does it want in vain, and have less than an even part? Then those with more give some back. */
+static void contest(const struct rf_ledger *ledger, struct rf_ledger_source *source,
+		    const struct rf_ledger_call *call, const struct rf_ledger_limit *limit,
+		    bool in_vain, uint32_t share)
+{
+	const uint32_t even = limit->pool / count_sharers(source, call->slot);
+
+	if (in_vain && !ledger->is_learning && share < even)
+		source->contested_until = ledger->newest + call->grace + limit->window / 2;
+}
+
+static uint32_t lower_to(const struct rf_ledger *ledger, const struct rf_ledger_source *source,
+			 uint32_t even, uint32_t share)
+{
+
+	if (ledger->newest >= source->contested_until || share <= even)
+		return share;
+	return share - (share - even + 1) / 2;
+}
+
+static uint32_t larger(uint32_t one, uint32_t other)
+{
+	return one > other ? one : other;
+}
+
+/* What a claim is at least while the host has admitted, or may admit, so much beyond `first`. */
+static uint32_t claim_at_least(const struct rf_ledger_report *report,
+			       const struct rf_ledger_limit *limit)
+{
+	return larger(report->has, report->used > limit->first ? report->used - limit->first : 0);
+}
+
+/* Notes what a host has of a source, and gives what it wants as far as there is any. */
+struct rf_ledger_answer rf_ledger_report(struct rf_ledger *ledger, struct rf_ledger_source *source,
+					 const struct rf_ledger_call *call,
+					 const struct rf_ledger_limit *limit,
+					 const struct rf_ledger_report *report)
+{
+	struct rf_ledger_answer answer = {.status = RF_LEDGER_STRANGER, .seq = report->seq};
+	struct rf_ledger_claim *claim;
+
+	open_ledger(ledger, call);
+	if (!is_member(ledger, call))
+		return answer;
+	drop_void(ledger, source, call->grace, limit->window);
+	claim = find_claim(source, call->slot);
+	answer.status = RF_LEDGER_OLD;
+	if (claim && (int32_t)(report->seq - claim->seq) <= 0)
+		return answer;
+	if (!claim)
+		claim = add_claim(ledger, source, call->slot);
+	claim->seq = report->seq;
+	answer.status = RF_LEDGER_DONE;
+	answer.share = give(ledger, call, limit, report, sum_of(source) - claim->claim);
+	claim->claim = larger(answer.share, claim_at_least(report, limit));
+	claim->in_vain = report->wants > answer.share;
+	contest(ledger, source, call, limit, claim->in_vain, answer.share);
+	answer.lower_to = lower_to(ledger, source, limit->pool / count_sharers(source, call->slot),
+				   answer.share);
+	return answer;
+}

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "fleet/member.h"
+
+bool rf_member_is_alone(const struct rf_member *member, uint64_t now)
+{
+	return now >= member->deadline;
+}
+
+struct rf_ledger_beat rf_member_beat(struct rf_member *member, uint64_t now, bool all_known)
+{
+	member->beat++;
+	return (struct rf_ledger_beat){
+		.is_complete = all_known,
+		.resumes = member->joined && !rf_member_is_alone(member, now),
+		.known = member->members,
+	};
+}
+
+/*
+ * Shares may stay only where the ledger gives nothing yet, and they never ended: then nobody else
+ * has what they stand for.
+ */
+static enum rf_member_news rejoin(struct rf_member *member, uint64_t now,
+				  const struct rf_ledger_heard *heard)
+{
+	const bool stays = heard->is_learning && !rf_member_is_alone(member, now);
+
+	member->joined = heard->joined;
+	member->is_complete = false;
+	if (stays)
+		return RF_MEMBER_REJOINED;
+	member->generation++;
+	return RF_MEMBER_EMPTIED;
+}
+
+enum rf_member_news rf_member_heard(struct rf_member *member, uint64_t now, uint32_t beat,
+				    uint64_t sent, const struct rf_ledger_heard *heard)
+{
+	if ((int32_t)(beat - member->heard_beat) <= 0)
+		return RF_MEMBER_SAME;
+	member->heard_beat = beat;
+	if (heard->status != RF_LEDGER_DONE)
+		return RF_MEMBER_REFUSED;
+	member->members = heard->members;
+	if (heard->joined != member->joined)
+		return rejoin(member, now, heard);
+	member->is_complete = heard->is_complete;
+	if (heard->is_complete && sent + member->grace > member->deadline)
+		member->deadline = sent + member->grace;
+	return RF_MEMBER_SAME;
+}
+
+/* ---- claims ---- */
+
+static uint32_t larger(uint32_t one, uint32_t other)
+{
+	return one > other ? one : other;
+}
+
+void rf_claim_lower(struct rf_claim *claim, uint32_t share)
+{
+	if (share < claim->share)
+		claim->share = share;
+}
+
+void rf_claim_waited(struct rf_claim *claim)
+{
+	claim->has = claim->share;
+}
+
+void rf_claim_lost(struct rf_claim *claim, uint64_t now, uint64_t window)
+{
+	claim->held += claim->covers;
+	claim->held_until = now + window;
+	claim->share = claim->has = claim->covers = 0;
+	claim->seq = 0;
+}
+
+struct rf_ledger_report rf_claim_report(struct rf_claim *claim, struct rf_member *member,
+					uint64_t now, uint32_t first, uint32_t used, uint32_t wants)
+{
+	if (now >= claim->held_until)
+		claim->held = 0;
+	claim->covers = larger(claim->has, used > first ? used - first : 0);
+	claim->seq = ++member->seq;
+	claim->asked_in = member->joined;
+	return (struct rf_ledger_report){
+		.seq = claim->seq,
+		/* What is held counts whole, whatever of `first` is unused. */
+		.used = claim->held ? larger(used, first) + claim->held : used,
+		.has = claim->has + claim->held,
+		.wants = wants + claim->held,
+	};
+}
+
+bool rf_claim_answered(struct rf_claim *claim, const struct rf_member *member,
+		       const struct rf_ledger_answer *answer)
+{
+	uint32_t share;
+
+	if (!claim->seq || answer->seq != claim->seq || claim->asked_in != member->joined)
+		return false;
+	claim->seq = 0;
+	if (answer->status != RF_LEDGER_DONE)
+		return false;
+	claim->known_in = member->joined;
+	share = answer->share > claim->held ? answer->share - claim->held : 0;
+	if (share <= claim->has)
+		return false;
+	claim->share = claim->has = share;
+	claim->covers = larger(claim->covers, share);
+	return true;
+}
+
+bool rf_claim_is_known(const struct rf_claim *claim, const struct rf_member *member)
+{
+	return claim->known_in == member->joined;
+}
