@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Random walks through the world of two hosts, by dice that can be thrown again: in each row
+ * something else goes wrong. Prints TAP, and of a walk that breaks the bound every step.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "world.h"
+
+#define ARRAY_SIZE(array) (sizeof(array) / sizeof((array)[0]))
+
+static const struct row rows[] = {
+	{"reports late and out of order", 4, 1, 3, 2, 12, 9, .steady = true},
+	{"reports twice", 4, 1, 3, 2, 12, 9, .steady = true, .twice = 3},
+	{"a packet between limit and charge", 4, 1, 3, 2, 12, 9, .steady = true, .packets = true},
+	{"the engine forgets all", 4, 1, 3, 2, 16, 9, .forgets = 2},
+	{"the engine forgets all, and a host is new", 4, 1, 3, 2, 16, 9, .forgets = 1,
+	 .stranger = true},
+	{"the engine's clock steps", 4, 1, 3, 2, 16, 9, .steps = 2},
+	{"heartbeats late, twice and out of order", 4, 1, 2, 2, 16, 9, .beats = 20, .twice = 3,
+	 .forgets = 1},
+	{"a host reboots", 4, 1, 3, 2, 16, 9, .reboots = 2},
+	{"windows are evicted", 4, 1, 3, 2, 12, 9, .evictions = 3, .steady = true},
+	{"a limit is defined anew", 4, 1, 3, 2, 16, 9, .changes = 2, .steady = true},
+};
+
+struct step {
+	uint8_t act, which;
+};
+
+static void print_step(enum act act, int which)
+{
+	printf(" %s", act_names[act]);
+	if (act == DELIVER || act == REPEAT)
+		printf("(%d)", which);
+	else if (act != TICK && act != EMPTY && act != RESTART && act != STEP)
+		printf("(%c)", 'A' + which);
+}
+
+#define WALK 120 /* actions from one start */
+
+/* Mostly a tick is followed by a heartbeat of each host: else hosts would nearly always be alone.
+ */
+static struct step next_step(const struct step *path, int length, uint64_t dice)
+{
+	const bool beats = dice >> 20 & 7;
+
+	for (int i = 0; i < HOSTS && beats; i++)
+		if (length > i && path[length - 1 - i].act == TICK)
+			return (struct step){.act = SAY, .which = i};
+	return (struct step){.act = dice % ACTS, .which = dice / ACTS % NET};
+}
+
+/* From the start of the row again and again, by other dice. False: the bound does not hold. */
+static bool walk(uint64_t steps)
+{
+	struct step path[WALK];
+	uint64_t random = 20240229;
+	struct world world;
+	int length = WALK;
+
+	for (uint64_t i = 0; i < steps; i++) {
+		struct world after;
+
+		if (length >= WALK || world.now == (uint64_t)row->ticks) {
+			world_start(&world);
+			length = 0;
+		}
+		random = random * 6364136223846793005ULL + 1442695040888963407ULL;
+		path[length] = next_step(path, length, random >> 33);
+		after = world;
+		if (!world_act(&after, path[length].act, path[length].which))
+			continue;
+		world = after;
+		length++;
+		if (!world_excess(&world))
+			continue;
+		printf("# %d too many:", world_excess(&world));
+		for (int j = 0; j < length; j++)
+			print_step(path[j].act, path[j].which);
+		puts("");
+		return false;
+	}
+	return true;
+}
+
+static bool run(int number, uint64_t steps)
+{
+	bool holds;
+
+	row = &rows[number];
+	holds = walk(steps);
+	printf("%sok %d - random walks, two hosts: %s\n", holds ? "" : "not ", number + 1,
+	       row->title);
+	fflush(stdout);
+	return holds;
+}
+
+/* STEPS [ROW]: so many actions in each row, or in that row, counted from 1. */
+int main(int argc, char **argv)
+{
+	const int only = argc > 2 ? atoi(argv[2]) : 0;
+	int failed = 0;
+
+	if (argc < 2)
+		return 2;
+	printf("1..%zu\n", only ? 1 : ARRAY_SIZE(rows));
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
+		if (!only || only == (int)i + 1)
+			failed += !run(i, strtoull(argv[1], NULL, 10));
+	return failed != 0;
+}

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Two hosts, one source, one bucket of the ledger, and a network that delivers late, twice, in any
+ * order or never. The rules are those of user/fleet; the rest is as small as it can be. The judge
+ * knows only which packets were admitted when, and who was alone; it reads none of the rules'
+ * state.
+ */
+#ifndef RINGFENCE_FLEET_WORLD_H
+#define RINGFENCE_FLEET_WORLD_H
+
+#include "fleet/member.h"
+
+#define HOSTS 2
+#define WINDOW_MAX 4
+#define NET 3
+
+/* What is explored, and how often what may happen. */
+struct row {
+	const char *title;
+	int limit, first, window, grace, ticks;
+	int reports; /* of each host */
+	int beats;   /* heartbeats go through the network, so many of each host; 0: at once or never
+		      */
+	int twice;   /* messages delivered twice */
+	int forgets; /* the engine starts anew, with another run, or emptied */
+	int steps;   /* its clock steps over G + W */
+	int reboots, evictions, changes;
+	bool packets;  /* a packet may take its time between limit and charge */
+	bool stranger; /* the second host joins only later */
+	bool steady;   /* heartbeats are always heard, once in a tick */
+};
+
+struct window {
+	uint8_t admitted[WINDOW_MAX]; /* this tick first */
+	uint8_t most[WINDOW_MAX];     /* the largest share of each tick */
+	uint8_t share, tag, incarnation;
+	uint8_t pending; /* 1 + the limit that a packet under way has read; 0: none */
+	bool is_old;	 /* it read a share that was lowered since */
+	uint32_t generation;
+};
+
+struct host {
+	struct rf_member member;
+	struct rf_claim claim;
+	struct window window;
+	uint8_t incarnation; /* that the agent knows */
+	uint8_t tag, reports, beats, beaten;
+};
+
+enum kind { NOTHING, BEAT, HEARD, REPORT, ANSWER };
+
+struct message {
+	uint8_t kind, host, tag;
+	uint32_t beat;
+	uint64_t sent, nonce, joined;
+	union {
+		struct rf_ledger_beat says;
+		struct rf_ledger_heard heard;
+		struct rf_ledger_report report;
+		struct rf_ledger_answer answer;
+	};
+};
+
+/* What the judge writes down, of each tick, this one first. */
+struct books {
+	uint8_t admitted[HOSTS][WINDOW_MAX];
+	uint8_t alone[HOSTS][WINDOW_MAX];
+	uint8_t lost[WINDOW_MAX]; /* what windows that were lost let pass once more */
+	uint8_t differs[WINDOW_MAX];
+};
+
+struct world {
+	uint64_t now, skew, stamp, run;
+	struct rf_ledger ledger;
+	struct rf_ledger_source source[2];
+	struct host host[HOSTS];
+	struct message net[NET];
+	struct books books;
+	uint8_t twice, forgets, steps, reboots, evictions, changes;
+};
+
+enum act {
+	TICK,
+	ADMIT,
+	START,
+	FINISH,
+	LOWER,
+	WAITED,
+	ASK,
+	KEEP,
+	SAY,
+	DELIVER,
+	REPEAT,
+	EMPTY,
+	RESTART,
+	STEP,
+	REBOOT,
+	EVICT,
+	CHANGE,
+	ACTS
+};
+
+extern const struct row *row;
+extern const char *const act_names[ACTS];
+
+void world_start(struct world *world);
+/* False: it cannot happen here. `which`: a host, or a place of the network. */
+bool world_act(struct world *world, enum act act, int which);
+/* By how much more than the bound the window up to now has; 0: it holds. */
+int world_excess(const struct world *world);
+
+#endif /* RINGFENCE_FLEET_WORLD_H */
