@@ -180,17 +180,19 @@ static int fail_detached(const struct capture *capture, struct rf_error *error)
 static int renew(struct capture *capture, struct rf_error *error)
 {
 	const uint64_t now = rf_time_awake();
-	int attached;
+	int attached, err;
 
 	if (now - capture->renewed_ns < RF_SAMPLING_RENEW_NS &&
 	    rf_fence_is_sampling(&capture->fence))
 		return 0;
-	capture->renewed_ns = now;
 	attached = rf_fence_is_attached(&capture->fence, error);
 	if (attached < 0)
 		return attached;
-	return attached ? rf_fence_sample(&capture->fence, &capture->sampled, error)
-			: fail_detached(capture, error);
+	err = attached ? rf_fence_sample(&capture->fence, &capture->sampled, error)
+		       : fail_detached(capture, error);
+	if (!err)
+		capture->renewed_ns = now;
+	return err;
 }
 
 static int write_new(struct capture *capture, struct rf_error *error)
@@ -210,6 +212,9 @@ static int run(struct capture *capture, struct rf_error *error)
 	int err = renew(capture, error);
 	bool over = false;
 
+	/* Only now: whoever waits for the head of the file then misses no packet. */
+	if (!err)
+		err = rf_capture_file_flush(&capture->to, error);
 	while (!err && !over && !is_done(capture)) {
 		nanosleep(&pause, NULL);
 		over = is_over(capture);
@@ -239,7 +244,7 @@ static int open_all(struct capture *capture, const char *dev, struct rf_error *e
 	for (int i = 0; i < capture->fence.interfaces && !err; i++)
 		err = rf_capture_file_interface(&capture->to, capture->fence.interface[i].index,
 						capture->fence.interface[i].name, error);
-	return err ?: rf_capture_file_flush(&capture->to, error);
+	return err;
 }
 
 static int summary_json(const struct capture *capture, struct rf_error *error)

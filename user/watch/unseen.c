@@ -162,12 +162,15 @@ static int choose(struct sampling *sampling, struct rf_error *error)
 static int renew(struct sampling *sampling, struct rf_error *error)
 {
 	const uint64_t now = rf_time_awake();
+	int err;
 
 	if (now - sampling->renewed_ns < RF_SAMPLING_RENEW_NS &&
 	    rf_fence_is_sampling(sampling->fence))
 		return 0;
-	sampling->renewed_ns = now;
-	return rf_fence_sample(sampling->fence, &sampling->wanted, error);
+	err = rf_fence_sample(sampling->fence, &sampling->wanted, error);
+	if (!err)
+		sampling->renewed_ns = now;
+	return err;
 }
 
 /* Others may sample already: their samples are read as well as ours. */
