@@ -79,7 +79,6 @@ try_mutant "the deadline moves before the host is complete" $member rf_member_he
 try_mutant "a share counts under another definition" $world limit_of 's/ \&\& window->tag == host->tag//' || failed=1
 try_mutant "what a lost window had is given back at once" $member rf_claim_lost 's/claim->held \+= claim->covers/claim->held = 0/' || failed=1
 try_mutant "the clip is not kept for W" $world clip_of 's/i < row->window/i < 1/' || failed=1
-try_mutant "heartbeats of another host keep the slot's claims" $ledger rf_ledger_beat 's/call->joined == host->joined/1/' || failed=1
 mutants=$tried
 output=$("$BUILD/as-is/search" "$STEPS") || failed=1
 rows=$(grep -c '^\(not \)\?ok' <<<"$output")

@@ -271,8 +271,7 @@ static bool report(struct world *world, int which, bool more)
 static bool beat(struct world *world, int which)
 {
 	struct host *host = &world->host[which];
-	bool known = rf_claim_is_known(&host->claim, &host->member) ||
-		     (!host->claim.has && !host->claim.held);
+	bool known = rf_claim_is_known(&host->claim, &host->member);
 	struct message message, reply, *sent = &message;
 
 	memset(&message, 0, sizeof(message));

@@ -137,6 +137,17 @@ static void an_answer_to_an_older_report_is_void(void **state)
 	assert_int_equal(claim.share, 40);
 }
 
+static void what_was_used_is_told_again(void **state)
+{
+	struct rf_member member = {.nonce = 1, .joined = 5};
+	struct rf_claim claim = {0};
+
+	(void)state;
+	assert_true(rf_claim_is_known(&claim, &member));
+	rf_claim_report(&claim, &member, now, 10, 50, 0);
+	assert_false(rf_claim_is_known(&claim, &member));
+}
+
 #define ROW(title, function)                                              \
 	{                                                                 \
 		.name = title, .test_func = function, .setup_func = start \
@@ -152,6 +163,8 @@ static const struct CMUnitTest tests[] = {
 	ROW("a silent host is void after G + W, and not before",
 	    a_silent_host_is_void_after_grace_and_window),
 	ROW("an answer to an older report is void", an_answer_to_an_older_report_is_void),
+	ROW("what was used without a share is told to a new membership",
+	    what_was_used_is_told_again),
 };
 
 int main(void)

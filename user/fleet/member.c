@@ -114,5 +114,5 @@ bool rf_claim_answered(struct rf_claim *claim, const struct rf_member *member,
 
 bool rf_claim_is_known(const struct rf_claim *claim, const struct rf_member *member)
 {
-	return claim->known_in == member->joined;
+	return claim->known_in == member->joined || !(claim->covers || claim->has || claim->held);
 }

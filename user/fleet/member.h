@@ -73,6 +73,8 @@ struct rf_ledger_report rf_claim_report(struct rf_claim *claim, struct rf_member
 /* True: claim->share has grown, and is to be written. */
 bool rf_claim_answered(struct rf_claim *claim, const struct rf_member *member,
 		       const struct rf_ledger_answer *answer);
+/* Has the ledger this claim, or is there nothing to tell? What was used counts as well as a share.
+ */
 bool rf_claim_is_known(const struct rf_claim *claim, const struct rf_member *member);
 
 #endif /* RF_FLEET_MEMBER_H */
