@@ -76,6 +76,7 @@ is "$(jq -r .command "$scratch/found")" 'limit add all rate 1k/1s shadow' 'and t
 
 # shellcheck disable=SC2086 # words
 start inside $member "$scratch/watch" >"$log" 2>&1
+watch_pid=$started_pid
 check 'the daemon starts' eventually grep -q '^fence' "$log"
 sleep 2.5 # what comes from now on is new to it
 # shellcheck disable=SC2046 # words
@@ -97,6 +98,36 @@ matches "$(ringfence limit try probe rate 1k/1s since "$since")" '.*would have d
 	'as text it says how many sources'
 is "$(tried probe rate 900/1500ms algorithm token since "$since" | jq '.[0] > 0 and .[0] < .[1]')" true \
 	'another algorithm gives an interval'
+
+# ---- the same, where networks are recorded ----
+
+stop TERM "$watch_pid"
+sed -i 's/^sources full/sources prefix/; s,^history .*,&/by-network,' /etc/ringfence/watch.conf
+export RINGFENCE_HISTORY=$history/by-network
+# shellcheck disable=SC2086 # words
+start inside $member "$scratch/watch" >"$log" 2>&1
+check 'the daemon starts again' eventually grep -q '^fence' "$log"
+sleep 2.5
+before=$(would_drop all)
+since=$(date +%FT%T)
+sleep 1.2
+send 192.0.2.66 9000 3000
+send 192.0.2.1 1200 800
+check 'the cells of two sources of one network are recorded' eventually has_cells 2 "$since"
+sleep 3
+dropped=$(($(would_drop all) - before))
+result=$(tried probe rate 1k/1s since "$since")
+echo "# the shadow counted $dropped, limit try says $result"
+is "$(jq --argjson dropped "$dropped" '.[0] <= $dropped and $dropped <= .[1] and $dropped > 3000' <<<"$result")" true \
+	'what the shadow counts is what limit try says of sources that have no addresses'
+matches "$(ringfence limit try probe rate 1k/1s since "$since")" '.*would have dropped [0-9].* of [0-9,]+ packets, of 1 of 2 recorded sources.*' \
+	'it is no estimate'
+matches "$(ringfence limit try probe rate 1k/1s per /24 since "$since")" '.*would have dropped [0-9].*of 1 of 1 recorded sources.*' \
+	'a network is one source of a limit that groups by it'
+matches "$(ringfence limit try probe rate 1k/1s per /28 since "$since")" '.*would have dropped ~.*' \
+	'a limit that groups by less than was told has an estimate'
+fails 'no address is in the history' 1 '' \
+	grep -rlaE '192\.0\.2\.(1|66)([^0-9]|$)' "$history/by-network"
 
 # ---- what cannot be told ----
 

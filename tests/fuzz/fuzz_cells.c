@@ -13,11 +13,12 @@ static void pack_again(const struct rf_cells_row *row)
 	struct rf_cells_pack pack = {};
 	struct rf_cells_row again;
 
-	REQUIRE(!rf_cells_pack_begin(&pack, row));
+	REQUIRE(!rf_cells_pack_begin(&pack, row, true));
 	REQUIRE(!rf_cells_pack_add(&pack, row));
 	REQUIRE(!rf_cells_unpack_begin(&unpack, pack.data, pack.size));
 	REQUIRE(rf_cells_unpack_next(&unpack, &again) == 1);
 	REQUIRE(!rf_prefix_compare(&row->source, &again.source));
+	REQUIRE(row->who == again.who);
 	REQUIRE(row->first_ns == again.first_ns && row->count == again.count);
 	for (unsigned int i = 0; i < row->count; i++)
 		REQUIRE(row->cell[i] == again.cell[i]);

@@ -214,6 +214,62 @@ static int64_t cells_of_last_scan(void)
 	return rows;
 }
 
+/* Who sent, of the rows of the last pack, in their order. */
+static size_t who_of_last_scan(struct rf_cells_row *who, size_t room)
+{
+	struct rf_cells_unpack unpack;
+	sqlite3_stmt *stmt;
+	struct rf_db db;
+	size_t count = 0;
+
+	assert_int_equal(rf_db_open(&db, path_of("eth0.db"), SQLITE_OPEN_READONLY), SQLITE_OK);
+	stmt = rf_db_begin(&db, "SELECT data FROM cells ORDER BY id DESC LIMIT 1", "");
+	assert_true(rf_db_row(&db, stmt));
+	assert_int_equal(rf_cells_unpack_begin(&unpack, sqlite3_column_blob(stmt, 0),
+					       sqlite3_column_bytes(stmt, 0)),
+			 0);
+	while (count < room && rf_cells_unpack_next(&unpack, &who[count]) == 1)
+		assert_int_equal(who[count++].source.length, 24);
+	rf_db_close(&db);
+	return count;
+}
+
+static size_t record_told(struct rf_cells_row *who, size_t room)
+{
+	struct rf_history *history;
+	struct made made;
+
+	settings.told = RF_TELL_PREFIX;
+	history = open_history();
+	made_begin(&made, 1, 100);
+	record(&made, history, 0);
+	made_step(&made, SECOND, 100);
+	record(&made, history, 100);
+	rf_history_close(history);
+	made_end(&made);
+	return who_of_last_scan(who, room);
+}
+
+static void cells_tell_no_address(void **state)
+{
+	static struct rf_cells_row first[256], again[256];
+	size_t count, same = 0;
+
+	(void)state;
+	count = record_told(first, 256);
+	assert_in_range(count, 50, 100);
+	for (size_t i = 0; i < count; i++)
+		assert_int_not_equal(first[i].who, 0);
+	/* Not the order of their addresses, either, and other numbers by the next process. */
+	for (size_t i = 1; i < count; i++)
+		if (!rf_prefix_compare(&first[i].source, &first[i - 1].source))
+			assert_in_range(first[i].who, first[i - 1].who, UINT32_MAX);
+	assert_int_equal(record_told(again, 256), count);
+	for (size_t i = 0; i < count; i++)
+		same += first[i].who == again[i].who;
+	assert_in_range(same, 0, 1);
+}
+
 static void store_cells(void **state)
 {
 	struct rf_history *history = open_history();
@@ -449,6 +505,7 @@ static const struct CMUnitTest tests[] = {
 	ROW("large files have large samples", large_files_have_large_samples),
 	ROW("without sources no key of a sample is kept", without_sources_no_key_is_kept),
 	ROW_OF("sources none: nothing of sources", tell_no_addresses, RF_TELL_NONE),
+	ROW("cells tell which rows are of one source, and not of which", cells_tell_no_address),
 	ROW("cells of 512 sources, as many bytes as there is room for", store_cells),
 	ROW("rules, state and events", store_the_rest),
 	ROW("the cap is kept", cap_is_kept),

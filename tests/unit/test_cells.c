@@ -36,6 +36,7 @@ static void make_row(uint64_t *random, uint64_t cell_ns, struct rf_cells_row *ro
 static void assert_same(const struct rf_cells_row *a, const struct rf_cells_row *b)
 {
 	assert_int_equal(rf_prefix_compare(&a->source, &b->source), 0);
+	assert_int_equal(a->who, b->who);
 	assert_int_equal(a->first_ns, b->first_ns);
 	assert_int_equal(a->cell_ns, b->cell_ns);
 	assert_int_equal(a->is_incomplete, b->is_incomplete);
@@ -49,13 +50,15 @@ static void pack_rows(struct rf_cells_pack *pack, struct rf_cells_row *row, uint
 {
 	const uint64_t cell_ns = 1 + unit_below(random, 60 * SECOND);
 	const bool is_difference = unit_below(random, 2), counts_refused = unit_below(random, 2);
+	const bool has_who = unit_below(random, 2);
 
 	for (int i = 0; i < ROWS; i++) {
 		make_row(random, cell_ns, &row[i]);
 		row[i].is_difference = is_difference;
 		row[i].counts_refused = counts_refused;
+		row[i].who = has_who ? unit_random(random) >> unit_below(random, 64) : 0;
 	}
-	assert_int_equal(rf_cells_pack_begin(pack, &row[0]), 0);
+	assert_int_equal(rf_cells_pack_begin(pack, &row[0], has_who), 0);
 	for (int i = 0; i < ROWS; i++)
 		assert_int_equal(rf_cells_pack_add(pack, &row[i]), 0);
 }
@@ -119,7 +122,7 @@ static void pack_small(void **state)
 	attack.source = even.source = (struct rf_prefix){.version = 4, .length = 32};
 	for (int i = 0; i < 30; i++)
 		even.cell[i] = 64 + i % 2;
-	assert_int_equal(rf_cells_pack_begin(&pack, &attack), 0);
+	assert_int_equal(rf_cells_pack_begin(&pack, &attack, false), 0);
 	head = pack.size;
 	assert_int_equal(rf_cells_pack_add(&pack, &attack), 0);
 	assert_in_range(pack.size - head, 1, 16);
@@ -138,17 +141,19 @@ static void refuse(void **state)
 		int begin, next;
 	} rows[] = {
 		{"", 0, -EINVAL, 0},
-		{"\2\0\1\1", 4, -EINVAL, 0},	       /* a later version */
-		{"\1\4\1\1", 4, -EINVAL, 0},	       /* an unknown flag */
-		{"\1\0\0\1", 4, -EINVAL, 0},	       /* cells without length */
-		{"\1\0\1\1", 4, 0, 0},		       /* no source */
-		{"\1\0\1\1\0\0\0", 7, 0, 1},	       /* 0.0.0.0/0 without cells */
-		{"\1\0\1\1\41\0\0", 7, 0, -EINVAL},    /* /33 */
-		{"\1\0\1\1\10\12\0\1\2", 9, 0, 1},     /* 10.0.0.0/8: 1 */
-		{"\1\0\1\1\7\377\0\0", 8, 0, -EINVAL}, /* a bit behind the length */
-		{"\1\0\1\1\0\0\101", 7, 0, -EINVAL},   /* 65 cells */
-		{"\1\0\1\1\0\0\2\0\3", 9, 0, -EINVAL}, /* three of two cells */
-		{"\1\0\1\1\0\0\2\0\0", 9, 0, -EINVAL}, /* a run of none */
+		{"\2\0\1\1", 4, -EINVAL, 0},			       /* a later version */
+		{"\1\10\1\1", 4, -EINVAL, 0},			       /* an unknown flag */
+		{"\1\4\1\1\0\5\0\0", 8, 0, 1},			       /* who is 5 */
+		{"\1\4\1\1\0\377\377\377\377\37\0\0", 12, 0, -EINVAL}, /* who: too large */
+		{"\1\0\0\1", 4, -EINVAL, 0},			       /* cells without length */
+		{"\1\0\1\1", 4, 0, 0},				       /* no source */
+		{"\1\0\1\1\0\0\0", 7, 0, 1},			       /* 0.0.0.0/0 without cells */
+		{"\1\0\1\1\41\0\0", 7, 0, -EINVAL},		       /* /33 */
+		{"\1\0\1\1\10\12\0\1\2", 9, 0, 1},		       /* 10.0.0.0/8: 1 */
+		{"\1\0\1\1\7\377\0\0", 8, 0, -EINVAL},		       /* a bit behind the length */
+		{"\1\0\1\1\0\0\101", 7, 0, -EINVAL},		       /* 65 cells */
+		{"\1\0\1\1\0\0\2\0\3", 9, 0, -EINVAL},		       /* three of two cells */
+		{"\1\0\1\1\0\0\2\0\0", 9, 0, -EINVAL},		       /* a run of none */
 		{"\1\0\1\1\0\0\1\200\200\200\200\200\200\200\200\200\2", 17, 0, -EINVAL},
 	};
 	struct rf_cells_unpack unpack;

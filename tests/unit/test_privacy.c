@@ -2,6 +2,7 @@
 /* What may be told of addresses in a text. */
 #include "unit.h"
 
+#include "base/siphash.h"
 #include "watch/privacy.h"
 
 struct row {
@@ -23,7 +24,41 @@ static void tell(void **state)
 
 #define TELLS(title, ...) UNIT_ROW_OF("tells " title, tell, (&(struct row){__VA_ARGS__}))
 
+/* Those of the paper's appendix A, and of the authors' vectors.h: 0, 1, 2 … under 0, 1, 2 … */
+static void hash(void **state)
+{
+	static const uint64_t key[2] = {0x0706050403020100, 0x0f0e0d0c0b0a0908};
+	uint8_t data[15];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(data); i++)
+		data[i] = i;
+	assert_true(rf_siphash(key, data, 0) == 0x726fdb47dd0e0e31);
+	assert_true(rf_siphash(key, data, 8) == 0x93f5f5799a932462);
+	assert_true(rf_siphash(key, data, 15) == 0xa129ca6149be45e5);
+}
+
+static void tell_who(void **state)
+{
+	static const uint64_t key[2] = {1, 2}, other[2] = {1, 3};
+	struct rf_prefix source, neighbour, told;
+	struct rf_error error;
+
+	(void)state;
+	assert_int_equal(rf_parse_prefix("192.0.2.66", &source, &error), 0);
+	assert_int_equal(rf_parse_prefix("192.0.2.67", &neighbour, &error), 0);
+	assert_true(rf_tell(RF_TELL_PREFIX, &source, &told));
+	assert_int_not_equal(rf_tell_who(key, &source, &told), 0);
+	assert_int_equal(rf_tell_who(key, &source, &told) >> 28, 0);
+	assert_int_equal(rf_tell_who(key, &source, &told), rf_tell_who(key, &source, &told));
+	assert_int_not_equal(rf_tell_who(key, &source, &told), rf_tell_who(key, &neighbour, &told));
+	assert_int_not_equal(rf_tell_who(key, &source, &told), rf_tell_who(other, &source, &told));
+	assert_int_equal(rf_tell_who(key, &told, &told), 0);
+}
+
 static const struct CMUnitTest tests[] = {
+	UNIT_ROW("hashes as its authors say", hash),
+	UNIT_ROW("tells sources of a network apart, by the key", tell_who),
 	TELLS("text without an address as it is", "3 sources over a limit; see 4.5",
 	      "3 sources over a limit; see 4.5", "3 sources over a limit; see 4.5"),
 	TELLS("nothing of nothing", "", "", ""),

@@ -190,6 +190,70 @@ static void test_grouped(void **state)
 	rf_trial_run_free(&run);
 }
 
+/* `hosts` of one network that was told, each of which sends `each` packets a cell in turn. */
+static void send_of(struct rf_trial_run *run, unsigned int hosts, bool has_who, uint64_t each)
+{
+	struct rf_cells_row row = {.source = source_of(1), .cell_ns = CELL_NS, .count = 31};
+	struct rf_error error = {};
+
+	row.source.length = 24;
+	row.source.word[0] &= rf_prefix_mask(24, 0);
+	for (int i = 0; i < 31; i++)
+		row.cell[i] = each;
+	for (unsigned int i = 0; i < 10 * hosts; i++) {
+		row.first_ns = WALL + i / hosts * 31ULL * CELL_NS;
+		row.who = has_who ? 1 + i % hosts : 0;
+		assert_int_equal(rf_trial_run_row(run, &row, &error), 0);
+	}
+}
+
+static void test_who(void **state)
+{
+	static const struct {
+		unsigned int per4;
+		bool has_who, is_estimate;
+		uint64_t sources, least;
+	} rows[] = {
+		{32, true, false, 3, 0},
+		{32, false, true, 1, 0}, /* nobody knows how many they are */
+		{24, true, false, 1, 310},
+		{28, true, true, 1, 310}, /* nor which of them would be one */
+	};
+
+	(void)state;
+	for (size_t i = 0; i < UNIT_ARRAY_SIZE(rows); i++) {
+		struct rf_trial_run run = run_of(62);
+		struct rf_trial_result result;
+
+		run.limit.per4 = rows[i].per4;
+		send_of(&run, 3, rows[i].has_who, 1);
+		rf_trial_run_end(&run, &result);
+		assert_int_equal(result.sources, rows[i].sources);
+		assert_int_equal(result.is_estimate, rows[i].is_estimate);
+		assert_int_equal(result.charged, 930);
+		if (!rows[i].is_estimate)
+			assert_int_equal(result.least, rows[i].least);
+		rf_trial_run_free(&run);
+	}
+}
+
+/* The sample has no more of a network of which cells are recorded, whoever's they are. */
+static void test_who_else(void **state)
+{
+	struct rf_trial_run run = run_of(62);
+	struct rf_trial_result result;
+	struct rf_prefix told = source_of(1);
+
+	(void)state;
+	told.length = 24;
+	told.word[0] &= rf_prefix_mask(24, 0);
+	send_of(&run, 3, true, 1);
+	assert_int_equal(rf_trial_run_other(&run, &told, 8, 1000, 1000, SECOND), 0);
+	rf_trial_run_end(&run, &result);
+	assert_true(result.others == 0);
+	rf_trial_run_free(&run);
+}
+
 static void test_from(void **state)
 {
 	struct rf_prefix ten = {.version = 4, .length = 32, .word = {10 | 2 << 8}};
@@ -238,6 +302,9 @@ int main(void)
 		UNIT_ROW("without a packet nothing is suggested", test_nothing),
 		UNIT_ROW("each source has a window of its own", test_sources),
 		UNIT_ROW("a coarser limit adds up the sources of a network", test_grouped),
+		UNIT_ROW("sources of a network that was told are told apart", test_who),
+		UNIT_ROW("a network of which cells are recorded is none of the others",
+			 test_who_else),
 		UNIT_ROW("a narrower limit leaves the others out", test_from),
 		UNIT_ROW("the sample tells of sources without cells", test_others),
 	};

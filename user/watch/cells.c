@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * A pack: version, flags, length of a cell, time of the base; then for each source the length of
- * its prefix, the bytes of the prefix, how many cells after the base it begins, how many cells it
- * has, and the cells. A cell is its difference to the one before; 0 is followed by how often it
- * comes. Numbers are of 7 bits a byte, the lowest first.
+ * its prefix, the bytes of the prefix, who of it, if there is such a flag, how many cells after the
+ * base it begins, how many cells it has, and the cells. A cell is its difference to the one before;
+ * 0 is followed by how often it comes. Numbers are of 7 bits a byte, the lowest first.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -14,7 +14,8 @@
 #define VERSION 1
 #define IS_DIFFERENCE 1
 #define COUNTS_REFUSED 2
-#define FLAGS (IS_DIFFERENCE | COUNTS_REFUSED)
+#define HAS_WHO 4
+#define FLAGS (IS_DIFFERENCE | COUNTS_REFUSED | HAS_WHO)
 #define VERSION6 64 /* added to the length of a prefix */
 #define NUMBER_BYTES 10
 
@@ -74,16 +75,17 @@ bool rf_cells_same_pack(const struct rf_cells_row *a, const struct rf_cells_row 
 	return a->cell_ns == b->cell_ns && flags_of(a) == flags_of(b);
 }
 
-int rf_cells_pack_begin(struct rf_cells_pack *pack, const struct rf_cells_row *row)
+int rf_cells_pack_begin(struct rf_cells_pack *pack, const struct rf_cells_row *row, bool has_who)
 {
 	int err;
 
 	pack->size = 0;
 	pack->base_ns = row->first_ns;
 	pack->cell_ns = row->cell_ns ?: 1;
+	pack->has_who = has_who;
 	err = put_byte(pack, VERSION);
 	if (!err)
-		err = put_byte(pack, flags_of(row));
+		err = put_byte(pack, flags_of(row) | (has_who ? HAS_WHO : 0));
 	if (!err)
 		err = put_number(pack, pack->cell_ns);
 	return err ? err : put_number(pack, pack->base_ns);
@@ -132,6 +134,8 @@ int rf_cells_pack_add(struct rf_cells_pack *pack, const struct rf_cells_row *row
 	const uint64_t where = fold(cells_between(pack, row->first_ns)) << 1;
 	int err = put_prefix(pack, &row->source);
 
+	if (!err && pack->has_who)
+		err = put_number(pack, row->who);
 	if (!err)
 		err = put_number(pack, where | row->is_incomplete);
 	if (!err)
@@ -181,6 +185,7 @@ int rf_cells_unpack_begin(struct rf_cells_unpack *unpack, const void *data, size
 		return -EINVAL;
 	unpack->is_difference = flags & IS_DIFFERENCE;
 	unpack->counts_refused = flags & COUNTS_REFUSED;
+	unpack->has_who = flags & HAS_WHO;
 	return unpack->cell_ns && unpack->cell_ns <= INT64_MAX ? 0 : -EINVAL;
 }
 
@@ -229,7 +234,7 @@ static bool get_cells(struct rf_cells_unpack *unpack, struct rf_cells_row *row)
 
 int rf_cells_unpack_next(struct rf_cells_unpack *unpack, struct rf_cells_row *row)
 {
-	uint64_t where, count;
+	uint64_t who = 0, where, count;
 
 	if (unpack->at == unpack->end)
 		return 0;
@@ -238,9 +243,11 @@ int rf_cells_unpack_next(struct rf_cells_unpack *unpack, struct rf_cells_row *ro
 		.is_difference = unpack->is_difference,
 		.counts_refused = unpack->counts_refused,
 	};
-	if (!get_prefix(unpack, &row->source) || !get_number(unpack, &where) ||
-	    !get_number(unpack, &count) || count > RF_CELLS_ROW_MAX)
+	if (!get_prefix(unpack, &row->source) ||
+	    (unpack->has_who && (!get_number(unpack, &who) || who > UINT32_MAX)) ||
+	    !get_number(unpack, &where) || !get_number(unpack, &count) || count > RF_CELLS_ROW_MAX)
 		return -EINVAL;
+	row->who = who;
 	row->count = count;
 	row->is_incomplete = where & 1;
 	row->first_ns = unpack->base_ns + unfold(where >> 1) * unpack->cell_ns;

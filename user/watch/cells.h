@@ -18,6 +18,8 @@
 /* What one source was charged under one limit, cell by cell, the oldest first. */
 struct rf_cells_row {
 	struct rf_prefix source;
+	/* Which source of the network: see rf_tell_who(). 0: it is not known, or `source` is it. */
+	uint32_t who;
 	char limit[RF_NAME_SIZE];
 	uint64_t first_ns; /* when the first cell began, since 1970 */
 	uint64_t cell_ns;  /* the length of a cell */
@@ -34,19 +36,23 @@ struct rf_cells_pack {
 	uint8_t *data;
 	size_t size, capacity;
 	uint64_t base_ns, cell_ns;
+	bool has_who;
 };
 
 /* May both be in one pack? They are if their cells are equally long, and count the same. */
 bool rf_cells_same_pack(const struct rf_cells_row *a, const struct rf_cells_row *b);
-/* `row` is the first one: the others may be in its pack. -ENOMEM. */
-int rf_cells_pack_begin(struct rf_cells_pack *pack, const struct rf_cells_row *row);
+/*
+ * `row` is the first one: the others may be in its pack. Without `has_who`, who they are is left
+ * out. -ENOMEM.
+ */
+int rf_cells_pack_begin(struct rf_cells_pack *pack, const struct rf_cells_row *row, bool has_who);
 int rf_cells_pack_add(struct rf_cells_pack *pack, const struct rf_cells_row *row);
 void rf_cells_pack_free(struct rf_cells_pack *pack);
 
 struct rf_cells_unpack {
 	const uint8_t *at, *end;
 	uint64_t base_ns, cell_ns;
-	bool is_difference, counts_refused;
+	bool is_difference, counts_refused, has_who;
 };
 
 /* -EINVAL: damaged, or of a later version. */

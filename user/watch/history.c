@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 
 #include "watch/recorder.h"
 
@@ -63,7 +64,10 @@ int rf_history_open(struct rf_history **result, const struct rf_history_settings
 	int err;
 
 	*result = NULL;
-	if (!history || rf_tally_open(&history->tally, settings->at_most)) {
+	if (!history || rf_tally_open(&history->tally, settings->at_most) ||
+	    getrandom(history->who_key, sizeof(history->who_key), 0) < 0) {
+		if (history)
+			rf_tally_close(&history->tally);
 		free(history);
 		return rf_error_failed(error, -ENOMEM, "cannot record: %s", strerror(ENOMEM));
 	}

@@ -31,7 +31,8 @@ static int compare_pack(const void *a, const void *b)
 		return (*left)->is_difference - (*right)->is_difference;
 	if ((*left)->counts_refused != (*right)->counts_refused)
 		return (*left)->counts_refused - (*right)->counts_refused;
-	return rf_prefix_compare(&(*left)->source, &(*right)->source);
+	return rf_prefix_compare(&(*left)->source, &(*right)->source)
+		       ?: ((*left)->who > (*right)->who) - ((*left)->who < (*right)->who);
 }
 
 static bool is_same_pack(const struct rf_cells_row *a, const struct rf_cells_row *b)
@@ -53,18 +54,15 @@ static uint64_t end_of(const struct rf_cells_row **row, size_t count)
 	return end_ns;
 }
 
-/* Packs rows up to the end of their pack, under the names that may be told. */
+/* Packs rows up to the end of their pack. */
 static int pack_rows(const struct rf_history *history, const struct rf_cells_row **row,
 		     size_t count, struct rf_cells_pack *pack, size_t *taken)
 {
-	int err = rf_cells_pack_begin(pack, row[0]);
+	const bool has_who = history->settings.told == RF_TELL_PREFIX;
+	int err = rf_cells_pack_begin(pack, row[0], has_who);
 
-	for (*taken = 0; !err && *taken < count && is_same_pack(row[0], row[*taken]); ++*taken) {
-		struct rf_cells_row told = *row[*taken];
-
-		rf_tell(history->settings.told, &row[*taken]->source, &told.source);
-		err = rf_cells_pack_add(pack, &told);
-	}
+	for (*taken = 0; !err && *taken < count && is_same_pack(row[0], row[*taken]); ++*taken)
+		err = rf_cells_pack_add(pack, row[*taken]);
 	return err;
 }
 
@@ -133,21 +131,39 @@ static int choose(struct rf_history *history, const struct rf_cells_row **row, s
 	return SQLITE_OK;
 }
 
+/*
+ * The rows under the names that may be told. They are told before they are sorted: the order of
+ * what is written tells nothing of the addresses. NULL: no memory.
+ */
+static struct rf_cells_row *tell_rows(const struct rf_history *history,
+				      const struct rf_cells_row *row, size_t count)
+{
+	struct rf_cells_row *told = malloc(count * sizeof(*told));
+
+	for (size_t i = 0; told && i < count; i++) {
+		told[i] = row[i];
+		rf_tell(history->settings.told, &row[i].source, &told[i].source);
+		told[i].who = rf_tell_who(history->who_key, &row[i].source, &told[i].source);
+	}
+	return told;
+}
+
 int rf_history_add_cells(struct rf_history *history, const struct rf_cells_row *row, size_t count,
 			 struct rf_error *error)
 {
 	const struct rf_cells_row **list;
+	struct rf_cells_row *told;
 	int code;
 
 	if (!history->in_scan || history->has_failed || !count ||
 	    history->settings.told == RF_TELL_NONE)
 		return 0;
 	list = calloc(count, sizeof(*list));
-	if (!list)
-		return rf_error_failed(error, -ENOMEM, "cannot record cells: %s", strerror(ENOMEM));
-	for (size_t i = 0; i < count; i++)
-		list[i] = &row[i];
-	code = choose(history, list, count);
+	told = tell_rows(history, row, count);
+	for (size_t i = 0; list && told && i < count; i++)
+		list[i] = &told[i];
+	code = list && told ? choose(history, list, count) : SQLITE_NOMEM;
+	free(told);
 	free(list);
 	history->has_failed = code;
 	return code ? rf_db_fail(&history->db, history->path, error) : 0;

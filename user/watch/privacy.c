@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/siphash.h"
 #include "watch/privacy.h"
 
 #define TOLD_LENGTH4 24
@@ -21,6 +22,19 @@ bool rf_tell(enum rf_told told, const struct rf_prefix *in, struct rf_prefix *ou
 	for (unsigned int i = 0; i < 4; i++)
 		out->word[i] &= rf_prefix_mask(length, i);
 	return true;
+}
+
+#define WHO_MASK 0xfffffff
+
+uint32_t rf_tell_who(const uint64_t key[2], const struct rf_prefix *source,
+		     const struct rf_prefix *told)
+{
+	const uint32_t words[] = {source->word[0], source->word[1], source->word[2],
+				  source->word[3], source->length << 8 | source->version};
+
+	if (!rf_prefix_compare(source, told))
+		return 0;
+	return (rf_siphash(key, words, sizeof(words)) & WHO_MASK) ?: 1;
 }
 
 /* Writes a word, which may be an address or a prefix; what ends a sentence is no part of it. */

@@ -7,6 +7,7 @@
 #define RINGFENCE_PRIVACY_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "base/prefix.h"
 
@@ -24,6 +25,14 @@ enum rf_told {
 
 /* What is told of `in`; false: nothing may be told. */
 bool rf_tell(enum rf_told told, const struct rf_prefix *in, struct rf_prefix *out);
+
+/*
+ * Which source of the network that is told of it: a number that needs no more than 28 bits, and
+ * never 0. It says whether two records are of one source, and not of which one: that takes the key,
+ * which is never written. 0: `told` is the source itself.
+ */
+uint32_t rf_tell_who(const uint64_t key[2], const struct rf_prefix *source,
+		     const struct rf_prefix *told);
 
 /* The text with each address in it as it may be told. The caller frees it. NULL: no memory. */
 char *rf_tell_text(enum rf_told told, const char *text);

@@ -73,6 +73,7 @@ struct rf_history {
 	uint64_t in_force, rules_in_force, rules_ns;
 	char *rules;
 	struct rf_tally tally;
+	uint64_t who_key[2]; /* of this process: see rf_tell_who() */
 	int level; /* of coarseness: each one halves the sources whose cells are recorded */
 	uint64_t steady_ns; /* by rf_time_awake(): when the clock jumped, or the first scan */
 	uint64_t level_ns, cells_ns; /* when it changed; when cells were added last */

@@ -85,23 +85,44 @@ static struct rf_tried *new_tried(const struct rf_trial_run *run)
 	return tried;
 }
 
+/*
+ * What tells the sources of one network apart. Where the new limit makes one source of several, a
+ * network that was told is one, or tells too little.
+ */
+static uint32_t who_of(const struct rf_trial_run *run, const struct rf_cells_row *row,
+		       bool *is_vague)
+{
+	const bool is_4 = row->source.version == 4;
+	const unsigned int length = is_4 ? run->limit.per4 : run->limit.per6;
+
+	if (length >= (is_4 ? run->recorded.per4 : run->recorded.per6))
+		return row->who;
+	*is_vague = row->who && length > row->source.length;
+	return 0;
+}
+
 /* -ENOSPC: there are too many. */
-static int find_tried(struct rf_trial_run *run, const struct rf_prefix *source,
+static int find_tried(struct rf_trial_run *run, const struct rf_cells_row *row,
 		      struct rf_tried **tried)
 {
-	const struct rf_prefix grouped = group(run, source);
-	size_t index = rf_source_map_find(&run->tried_map, &grouped, 0);
+	const struct rf_prefix grouped = group(run, &row->source);
+	bool is_vague = false;
+	const uint32_t who = who_of(run, row, &is_vague);
+	size_t index = rf_source_map_find(&run->tried_map, &grouped, who);
 
 	if (index == RF_NO_INDEX && run->tried_map.count >= RF_TRIED_MAX)
 		return -ENOSPC;
 	if (index == RF_NO_INDEX)
-		index = rf_source_map_add(&run->tried_map, &grouped, 0);
+		index = rf_source_map_add(&run->tried_map, &grouped, who);
 	if (index == RF_NO_INDEX ||
+	    rf_source_map_add(&run->network_map, &grouped, 0) == RF_NO_INDEX ||
 	    !make_room((void **)&run->tried, &run->tried_room, index, sizeof(*run->tried)))
 		return -ENOMEM;
 	if (!run->tried[index])
 		run->tried[index] = new_tried(run);
 	*tried = run->tried[index];
+	if (*tried)
+		(*tried)->replayed.is_mixed |= is_vague;
 	return *tried ? 0 : -ENOMEM;
 }
 
@@ -170,7 +191,7 @@ int rf_trial_run_row(struct rf_trial_run *run, const struct rf_cells_row *row,
 		return err;
 	if (row->cell_ns != run->replay.cell_ns)
 		return run->skipped++, 0;
-	err = find_tried(run, &row->source, &tried);
+	err = find_tried(run, row, &tried);
 	if (err == -ENOSPC)
 		return run->skipped++, 0;
 	if (err)
@@ -206,7 +227,7 @@ int rf_trial_run_other(struct rf_trial_run *run, const struct rf_prefix *source,
 	size_t index;
 
 	if (!is_asked(run, source) ||
-	    rf_source_map_find(&run->tried_map, &grouped, 0) != RF_NO_INDEX)
+	    rf_source_map_find(&run->network_map, &grouped, 0) != RF_NO_INDEX)
 		return 0;
 	index = rf_source_map_add(&run->other_map, &grouped, 0);
 	if (index == RF_NO_INDEX ||
@@ -274,5 +295,6 @@ void rf_trial_run_free(struct rf_trial_run *run)
 	free(run->tried);
 	free(run->other);
 	rf_source_map_free(&run->tried_map);
+	rf_source_map_free(&run->network_map);
 	rf_source_map_free(&run->other_map);
 }

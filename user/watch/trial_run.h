@@ -21,6 +21,7 @@ struct rf_trial_run {
 
 	struct rf_replay replay; /* once there is a row */
 	struct rf_source_map tried_map, other_map;
+	struct rf_source_map network_map; /* those of which cells were recorded */
 	struct rf_tried **tried;
 	struct rf_other *other;
 	size_t tried_room, other_room;
