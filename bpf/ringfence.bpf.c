@@ -429,12 +429,8 @@ __noinline __u64 note_of_lease(struct xdp_md *ctx, __u32 len_bytes)
 }
 
 /* Takes the packet, unless its reason is not asked for. Returns its verdict. */
-static __always_inline int take_one(struct xdp_md *ctx, __u32 len_bytes, int verdict)
+static __always_inline int take_one(struct xdp_md *ctx, __u64 noted, __u32 len_bytes, int verdict)
 {
-	__u64 noted;
-
-	if (!count_again(&noted))
-		return verdict;
 	if (!is_of_verdict(noted, verdict))
 		noted = note_of_lease(ctx, len_bytes);
 	if (is_of_verdict(noted, verdict) && is_asked_for(noted))
@@ -444,12 +440,20 @@ static __always_inline int take_one(struct xdp_md *ctx, __u32 len_bytes, int ver
 
 __noinline int take_sample(struct xdp_md *ctx, int verdict)
 {
-	return take_one(ctx, ctx->data_end - ctx->data, verdict);
+	const __u64 noted = count_again();
+
+	if (noted == SAMPLING_HAS_ENDED)
+		return verdict;
+	return take_one(ctx, noted, ctx->data_end - ctx->data, verdict);
 }
 
 __noinline int take_frags_sample(struct xdp_md *ctx, int verdict)
 {
-	return take_one(ctx, bpf_xdp_get_buff_len(ctx), verdict);
+	const __u64 noted = count_again();
+
+	if (noted == SAMPLING_HAS_ENDED)
+		return verdict;
+	return take_one(ctx, noted, bpf_xdp_get_buff_len(ctx), verdict);
 }
 
 /* Not inlined: most fences count no interface and take no sample, and the stack is full. */
@@ -470,6 +474,7 @@ int ringfence(struct xdp_md *ctx)
 
 	if (!config.after_verdict)
 		return verdict;
+	RF_OPAQUE(ctx); /* else clang 22 keeps a copy, for which the stack has no room */
 	if (config.is_sampling && is_sample(verdict))
 		verdict = take_sample(ctx, verdict);
 	return config.by_interface ? count_by_interface(ctx, verdict) : verdict;

@@ -121,26 +121,29 @@ static __always_inline int is_sample(int verdict)
 	sampler = find_sampler();
 	if (!sampler)
 		return 0;
-	if (is_due(sampler))
+	if (sampler->asked != config.is_sampling || !sampler->left)
 		return 1;
 	sampler->left--;
 	return 0;
 }
 
-/* Begins to count to the next sample. Returns 0 where sampling has ended. */
-static __always_inline int count_again(__u64 *noted)
+#define SAMPLING_HAS_ENDED (1 << 8) /* no note has this bit */
+
+/* Begins to count to the next sample. Returns what was noted, or SAMPLING_HAS_ENDED. */
+__noinline __u64 count_again(void)
 {
 	struct rf_sampler *sampler = find_sampler();
+	__u64 noted;
 
-	if (!sampler)
-		return 0;
-	*noted = sampler->noted;
+	if (!sampler || !is_due(sampler))
+		return SAMPLING_HAS_ENDED;
+	noted = sampler->noted;
 	sampler->noted = 0;
 	sampler->left = config.sampling.one_in - 1;
 	if (read_jiffies() < rf_load(&config.sampling.deadline))
-		return 1;
+		return noted;
 	config.is_sampling = 0;
-	return 0;
+	return SAMPLING_HAS_ENDED;
 }
 
 /* Is it of this packet? Else it is of one before, whose verdict was not asked for. */
