@@ -4,6 +4,7 @@
 #define RINGFENCE_COUNT_H
 
 #include "maps.h"
+#include "ringfence/atomic.h"
 
 /* The only read-only data: readers expect it at offset 0. */
 const volatile struct rf_rodata rf_rodata = {
@@ -32,6 +33,20 @@ static __always_inline __u64 read_ns(void)
 static __always_inline __u64 read_clock(const struct rf_policy *policy, __u64 jiffies)
 {
 	return policy->clock == RF_JIFFIES ? jiffies : read_ns();
+}
+
+/*
+ * The generation of the rules whose bank is in force, for readers. Where all rules have fallen
+ * open, no bank is: then it is the last one.
+ */
+static __always_inline __u64 generation_in_force(__u64 jiffies)
+{
+	const __u64 generation = rf_load(&config.active);
+	const struct rf_bank *bank = &config.bank[generation & 1];
+
+	if (bank->deadline - 1 >= jiffies || bank->fallback == RF_FALL_OPEN)
+		return generation;
+	return generation - 1;
 }
 
 static __always_inline void count(struct rf_count *sum, __u64 packets, __u64 bytes)

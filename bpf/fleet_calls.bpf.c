@@ -36,17 +36,6 @@ __noinline __u32 slot_of(__u32 limit_id, __u32 generation)
 	return RF_LIMITS_MAX;
 }
 
-/* The bank in force, as a packet finds it. */
-static __always_inline __u32 generation_in_force(__u64 jiffies)
-{
-	const __u64 generation = rf_load(&config.active);
-	const struct rf_bank *bank = &config.bank[generation & 1];
-
-	if (bank->deadline - 1 >= jiffies || bank->fallback == RF_FALL_OPEN)
-		return generation;
-	return generation - 1;
-}
-
 /* Writes the share of a window, if that is asked for, and reads the window. */
 __noinline __u32 serve_window(struct rf_source *source, struct rf_fleet_record *record,
 			      const struct rf_policy *policy)

@@ -33,12 +33,7 @@ struct bpf_iter__bpf_map_elem {
 /* The bank in force, as the data path sees it. */
 static __always_inline __u32 bank_in_force(void)
 {
-	const __u32 bank = config.active & 1;
-
-	if (config.bank[bank].deadline - 1 < read_jiffies() &&
-	    config.bank[bank].fallback == RF_FALL_BACK)
-		return bank ^ 1;
-	return bank;
+	return generation_in_force(read_jiffies()) & 1;
 }
 
 static __always_inline __u32 ticks_of(__u32 seconds)
