@@ -126,7 +126,7 @@ matches "$(ringfence limit try probe rate 1k/1s per /24 since "$since")" '.*woul
 	'a network is one source of a limit that groups by it'
 matches "$(ringfence limit try probe rate 1k/1s per /28 since "$since")" '.*would have dropped ~.*' \
 	'a limit that groups by less than was told has an estimate'
-fails 'no address is in the history' 1 '' \
+fails 'no address is in the history as text' 1 '' \
 	grep -rlaE '192\.0\.2\.(1|66)([^0-9]|$)' "$history/by-network"
 
 # ---- what cannot be told ----
