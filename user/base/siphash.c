@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0
-#include <string.h>
-
 #include "base/siphash.h"
 
 static uint64_t rotate(uint64_t word, int bits)

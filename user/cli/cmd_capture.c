@@ -197,7 +197,7 @@ static int renew(struct capture *capture, struct rf_error *error)
 
 static int write_new(struct capture *capture, struct rf_error *error)
 {
-	const uint64_t since_1970_ns = rf_time_wall() - rf_time_awake();
+	const uint64_t since_1970_ns = rf_time_offset();
 	const int count = rf_sample_reader_read(&capture->reader, &capture->fence, error);
 	int err = count < 0 ? count : 0;
 
