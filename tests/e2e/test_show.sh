@@ -292,8 +292,8 @@ is "$(ringfence top 1 by rate limit one --json dev "${port[0]}" | jq '.sources[0
 	'top --json has the rate of each source'
 ringfence limit del one
 ringfence limit del two
-is "$(ringfence top | unwrapped | tail -n 1)" "no source has a window, since there is no limit; 'ringfence limit add all rate \
-1M/1s shadow' drops nothing, and shows the sources" 'top without a limit says how sources can be seen'
+is "$(ringfence top | unwrapped | tail -n 1)" "no source has a window, since there is no limit; 'ringfence limit add probe \
+rate 50k/1s shadow' drops nothing, and shows the sources" 'top without a limit says how sources can be seen'
 
 # ---- an attach that was not confirmed ----
 

@@ -113,6 +113,39 @@ static void a_ban_is_shown_with_its_rest(void **state)
 	rf_model_free(&page.model);
 }
 
+/* An empty list is one of its reasons, also where the terminal is small. */
+static void an_empty_list_says_why(void **state)
+{
+	struct page page;
+	char *text;
+
+	(void)state;
+	begin(&page, 10, 40, false);
+	rf_model_filter(&page.model, "192.0.2.9");
+	rf_paint_list(&page.canvas, &page.view);
+	text = rf_canvas_text(&page.canvas);
+	assert_non_null(strstr(text, "  no source matches the filter\n"
+				     "  '192.0.2.9'; / changes it, and an\n"
+				     "  empty one shows all sources\n"));
+	free(text);
+	rf_model_filter(&page.model, "");
+	page.model.rows = page.model.shown = page.model.head.limits = 0;
+	rf_paint_list(&page.canvas, &page.view);
+	text = rf_canvas_text(&page.canvas);
+	assert_non_null(strstr(text, "  no source has a window, since there is\n"
+				     "  no limit; 'ringfence limit add probe\n"
+				     "  rate 50k/1s shadow' drops nothing, and\n"
+				     "  shows the sources\n"));
+	free(text);
+	rf_model_forget(&page.model);
+	rf_paint_list(&page.canvas, &page.view);
+	text = rf_canvas_text(&page.canvas);
+	assert_non_null(strstr(text, "  the first scan is under way\n"));
+	free(text);
+	rf_canvas_free(&page.canvas);
+	rf_model_free(&page.model);
+}
+
 static void columns_give_way_to_the_source(void **state)
 {
 	const int widths[] = {200, 80, 60, 40, 30, 10};
@@ -280,6 +313,7 @@ int main(void)
 		cmocka_unit_test(the_list_in_80_columns),
 		cmocka_unit_test(the_list_in_ascii_and_40_columns),
 		cmocka_unit_test(a_ban_is_shown_with_its_rest),
+		cmocka_unit_test(an_empty_list_says_why),
 		cmocka_unit_test(columns_give_way_to_the_source),
 		cmocka_unit_test(every_size_is_painted),
 		cmocka_unit_test(cells_stand_against_count),

@@ -14,6 +14,7 @@
 #include "fence/find.h"
 #include "rules/near.h"
 #include "rules/policy.h"
+#include "rules/probe_limit.h"
 #include "watch/snapshot.h"
 #include "watch/suggest.h"
 
@@ -23,8 +24,6 @@
 #define INTERVAL_NS (10 * RF_NS_PER_S)
 #define FLOODS_MAX 64
 #define SCANS_LEAST_NS (100 * RF_NS_PER_MS)
-/* Cells of a COUNT below 65535 are not rounded. */
-#define PROBE "limit add probe rate 50k/1s shadow"
 
 struct flood {
 	uint64_t from_ns, to_ns;
@@ -81,9 +80,10 @@ static int choose_slot(const struct rf_bank *rules, uint64_t per_ns)
 static int say_probe(bool json, struct rf_error *error)
 {
 	if (json)
-		return rf_out_json(json_pack("{s:n, s:s}", "suggested", "command", PROBE), false,
-				   error);
-	rf_out("first:  ringfence " PROBE "\n");
+		return rf_out_json(
+			json_pack("{s:n, s:s}", "suggested", "command", RF_PROBE_COMMAND), false,
+			error);
+	rf_out("first:  ringfence " RF_PROBE_COMMAND "\n");
 	rf_out_text("There is no limit, so nothing is known of single sources. This one drops "
 		    "nothing, and lets them be seen.\n");
 	return 0;

@@ -15,6 +15,7 @@
 #include "fence/fence.h"
 #include "rules/near.h"
 #include "rules/policy.h"
+#include "rules/probe_limit.h"
 #include "screen/screen.h"
 #include "screen/terminal.h"
 
@@ -94,8 +95,8 @@ static json_t *make_json(const struct rf_fence *fence, const struct rf_source_ro
 static void print_none(const struct rf_bank *rules, const struct rf_top *asked)
 {
 	if (!rf_bank_count(rules))
-		rf_out_text("no source has a window, since there is no limit; 'ringfence limit add "
-			    "all rate 1M/1s shadow' drops nothing, and shows the sources\n");
+		rf_out_text("no source has a window, since there is no limit; " RF_PROBE_ADVICE
+			    "\n");
 	else
 		rf_out_text("no source %shas a window\n",
 			    asked->limit || asked->is_within ? "of these " : "");

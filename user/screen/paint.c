@@ -167,9 +167,6 @@ static void paint_limits(struct rf_canvas *canvas, const struct rf_view *view, i
 				       text) +
 			 2;
 	}
-	if (!head->limits && head->time_ns && !view->is_past)
-		rf_canvas_put(canvas, row, 0, RF_YELLOW,
-			      "no limit, so no source is seen: 'limit add all rate 1M/1s shadow'");
 }
 
 static void paint_heading(struct rf_canvas *canvas, const struct rf_columns *at, int row,
@@ -388,6 +385,8 @@ void rf_paint_list(struct rf_canvas *canvas, struct rf_view *view)
 		paint_heading(canvas, &columns, first - 1, view->model->by);
 	for (int i = 0; i < rows && view->top + i < view->model->shown; i++)
 		paint_row(canvas, view, &columns, first + i, view->top + i);
+	if (!view->model->shown)
+		rf_paint_empty(canvas, view, first);
 	if (key_lines)
 		paint_keys(canvas, view, rest + 1, key_lines);
 	if (*view->message || view->prompt)

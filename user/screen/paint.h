@@ -40,6 +40,8 @@ struct rf_columns {
 struct rf_columns rf_columns_for(int width, int source_width, int limit_width);
 
 void rf_paint_list(struct rf_canvas *canvas, struct rf_view *view);
+/* Says from `row` on why there is no row. */
+void rf_paint_empty(struct rf_canvas *canvas, const struct rf_view *view, int row);
 /* `shown`: the JSON of `show`; `events`: lines of text, or NULL. */
 void rf_paint_source(struct rf_canvas *canvas, const struct rf_view *view, const char *source,
 		     const json_t *shown, const char *events);

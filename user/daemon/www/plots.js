@@ -226,7 +226,7 @@ function showLimits() {
 
 	dropPlots((id) => !id.startsWith('limit/') || names.includes(id.slice(6)));
 	if (!names.length) {
-		box.replaceChildren(make('p', {class: 'quiet'}, "No limit is in force: 'ringfence limit add all rate 20k/1s shadow' counts, and drops nothing."));
+		box.replaceChildren(make('p', {class: 'quiet'}, "No limit is in force: 'ringfence limit add probe rate 50k/1s shadow' drops nothing, and shows the sources."));
 		return;
 	}
 	const wanted = names.map((name) => panels.get(name) || limitPanel(name));
