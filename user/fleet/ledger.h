@@ -90,6 +90,7 @@ enum rf_ledger_status {
 	RF_LEDGER_REFUSED,  /* the slot is another host's, or may be */
 	RF_LEDGER_STRANGER, /* not this membership: a heartbeat tells the present one */
 	RF_LEDGER_OLD,	    /* a newer report was here before */
+	RF_LEDGER_GARBAGE,  /* of the engine: the report makes no sense, or what is kept there */
 };
 
 struct rf_ledger_beat {

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What a host and the engine say to each other, the first byte says which: whatever the bytes are,
+ * what was read is written again as the same bytes, and the ledger takes every call.
+ */
+#include <string.h>
+
+#include "fleet/wire.h"
+#include "require.h"
+
+static void beat(const uint8_t *data, size_t size)
+{
+	static struct rf_ledger ledger;
+	uint8_t bytes[RF_WIRE_BEAT_MAX];
+	struct rf_ledger_heard heard, again;
+	struct rf_ledger_call call;
+	struct rf_ledger_beat says;
+
+	if (!rf_wire_unpack_beat(&call, &says, data, size))
+		return;
+	REQUIRE(rf_wire_pack_beat(bytes, &call, &says) == size);
+	REQUIRE(!memcmp(bytes, data, size));
+	call.now = ledger.newest + (call.joined & 4095);
+	call.run = 1 + (call.nonce & 1);
+	call.stamp = ledger.newest + 1;
+	heard = rf_ledger_beat(&ledger, &call, &says);
+	REQUIRE(rf_wire_unpack_heard(&again, bytes, rf_wire_pack_heard(bytes, &heard)));
+}
+
+static void heard(const uint8_t *data, size_t size)
+{
+	uint8_t bytes[RF_WIRE_HEARD_MAX];
+	struct rf_ledger_heard says;
+
+	if (!rf_wire_unpack_heard(&says, data, size))
+		return;
+	REQUIRE(rf_wire_pack_heard(bytes, &says) == size);
+	REQUIRE(!memcmp(bytes, data, size));
+}
+
+/* A call with one report. */
+static void report(const uint8_t *data, size_t size)
+{
+	uint8_t bytes[RF_WIRE_REPORT_SIZE];
+	struct rf_ledger_report says;
+	struct rf_ledger_limit limit;
+	struct rf_ledger_call call;
+
+	if (size < RF_WIRE_CALL_SIZE || !rf_wire_unpack_call(&call, data, RF_WIRE_CALL_SIZE))
+		return;
+	rf_wire_pack_call(bytes, &call);
+	REQUIRE(!memcmp(bytes, data, RF_WIRE_CALL_SIZE));
+	data += RF_WIRE_CALL_SIZE;
+	size -= RF_WIRE_CALL_SIZE;
+	if (!rf_wire_unpack_report(&limit, &says, &call, data, size))
+		return;
+	rf_wire_pack_report(bytes, &limit, &says);
+	REQUIRE(size == sizeof(bytes) && !memcmp(bytes, data, size));
+	REQUIRE(limit.window <= call.window);
+}
+
+static void answer(const uint8_t *data, size_t size)
+{
+	uint8_t bytes[RF_WIRE_ANSWER_SIZE];
+	struct rf_ledger_answer says;
+
+	if (!rf_wire_unpack_answer(&says, data, size))
+		return;
+	rf_wire_pack_answer(bytes, &says);
+	REQUIRE(size == sizeof(bytes) && !memcmp(bytes, data, size));
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static void (*const kinds[])(const uint8_t *, size_t) = {beat, heard, report, answer};
+
+	if (size)
+		kinds[*data % 4](data + 1, size - 1);
+	return 0;
+}

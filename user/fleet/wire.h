@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What a host and the engine say to each other: names of keys, calls of the functions rf_beat and
+ * rf_report, and their answers. Pure. docs/fleet.md has the layout, user/fleet/ringfence.lua the
+ * other end.
+ *
+ *   FCALL rf_beat   2 SLOT-KEY HOSTS-KEY            CALL+BEAT
+ *   FCALL rf_report N SLOT-KEY HOSTS-KEY RECORD-KEY…  CALL REPORT…
+ *
+ * rf_beat answers one string, rf_report an array with a string for each report. A call that cannot
+ * be read, or names another slot than its key, is answered by an error, and changes nothing. A
+ * report that cannot be read, or whose record cannot, is answered by RF_LEDGER_GARBAGE, and the
+ * others are not touched by that.
+ *
+ * Numbers are little-endian and of fixed width, times are milliseconds. All is checked when it is
+ * read, and has one form only: what was read and is written again is the same.
+ */
+#ifndef RF_FLEET_WIRE_H
+#define RF_FLEET_WIRE_H
+
+#include <stddef.h>
+
+#include "fleet/ledger.h"
+#include "ringfence/source.h"
+
+#define RF_WIRE_GRACE_MAX_MS 60000
+#define RF_WIRE_WINDOW_MAX_MS 2592000000U /* 30 days: of limits of a fleet */
+/*
+ * The engine keeps a claim so much longer than G + W from its newest report. A host reports a claim
+ * again after RF_WIRE_RENEW_MS. If it gets no answer, it has given the claim back, or gone alone,
+ * RF_WIRE_KEPT_MS after it sent the newest report that was answered.
+ */
+#define RF_WIRE_KEPT_MS 600000
+#define RF_WIRE_RENEW_MS 300000
+
+#define RF_WIRE_KEY_SIZE 160 /* of a name, with the final NUL */
+#define RF_WIRE_CALL_SIZE 28
+#define RF_WIRE_BEAT_MAX (RF_WIRE_CALL_SIZE + 2 + 2 * RF_LEDGER_SLOTS)
+#define RF_WIRE_HEARD_MAX (11 + 2 * RF_LEDGER_SLOTS)
+#define RF_WIRE_REPORT_SIZE 28
+#define RF_WIRE_ANSWER_SIZE 13
+#define RF_WIRE_REPORTS_MAX 64 /* in a call: so the engine never works for long on one */
+
+/* `bucket` is rf_bucket() of the source, below RF_BUCKETS. */
+void rf_wire_slot_key(char key[RF_WIRE_KEY_SIZE], uint32_t bucket, uint32_t slot);
+void rf_wire_hosts_key(char key[RF_WIRE_KEY_SIZE], uint32_t bucket);
+/* `definition`: a hash of all that says what the limit counts; `source`: ADDRESS/LENGTH. */
+void rf_wire_record_key(char key[RF_WIRE_KEY_SIZE], uint32_t bucket, const char *limit,
+			uint64_t definition, const char *source);
+
+/* Of a call go over the wire: slot, nonce, joined, grace and window. These return the length. */
+size_t rf_wire_pack_beat(uint8_t bytes[RF_WIRE_BEAT_MAX], const struct rf_ledger_call *call,
+			 const struct rf_ledger_beat *beat);
+size_t rf_wire_pack_heard(uint8_t bytes[RF_WIRE_HEARD_MAX], const struct rf_ledger_heard *heard);
+void rf_wire_pack_call(uint8_t bytes[RF_WIRE_CALL_SIZE], const struct rf_ledger_call *call);
+void rf_wire_pack_report(uint8_t bytes[RF_WIRE_REPORT_SIZE], const struct rf_ledger_limit *limit,
+			 const struct rf_ledger_report *report);
+void rf_wire_pack_answer(uint8_t bytes[RF_WIRE_ANSWER_SIZE], const struct rf_ledger_answer *answer);
+
+/* False: it makes no sense, and nothing that was read of it is to be used. */
+bool rf_wire_unpack_beat(struct rf_ledger_call *call, struct rf_ledger_beat *beat,
+			 const void *bytes, size_t size);
+bool rf_wire_unpack_heard(struct rf_ledger_heard *heard, const void *bytes, size_t size);
+bool rf_wire_unpack_call(struct rf_ledger_call *call, const void *bytes, size_t size);
+/* `call`: the one that brings it. */
+bool rf_wire_unpack_report(struct rf_ledger_limit *limit, struct rf_ledger_report *report,
+			   const struct rf_ledger_call *call, const void *bytes, size_t size);
+bool rf_wire_unpack_answer(struct rf_ledger_answer *answer, const void *bytes, size_t size);
+
+#endif /* RF_FLEET_WIRE_H */
