@@ -16,7 +16,7 @@ PKG_CONFIG ?= pkg-config
 
 # These are looked up only when a recipe needs them, since 'make demo' installs the tools first.
 BPFTOOL = $(or $(shell PATH="$$PATH:/usr/sbin:/sbin" command -v bpftool),bpftool)
-LIBS = $(shell $(PKG_CONFIG) --libs libxdp libbpf jansson libmnl nettle sqlite3 ncursesw)
+LIBS = $(shell $(PKG_CONFIG) --libs libxdp libbpf jansson libmnl nettle sqlite3 ncursesw) -lpthread
 # What the daemon does without.
 SCREEN_LIBS = $(shell $(PKG_CONFIG) --libs ncursesw)
 DAEMON_LIBS = $(shell $(PKG_CONFIG) --libs libmicrohttpd libseccomp zlib)
@@ -215,6 +215,7 @@ FRAMES := tests/frame_headers tests/frame_parts
 frame_tests = $(patsubst %.c,build/%,$(shell grep -l '"tests/frames\.h"' $(wildcard tests/$(1)/test_*.c)))
 
 $(call frame_tests,unit): $(FRAMES:%=build/asan/%.o)
+build/tests/unit/test_scanning: $(patsubst %,build/asan/user/screen/%.o,job scanning)
 $(call frame_tests,prog): $(FRAMES:%=build/%.o)
 build/tests/prog/test_stacked: build/tests/prog/model.o
 $(patsubst %,build/tests/prog/test_%,history history_file history_sums): build/tests/record/made.o

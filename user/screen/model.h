@@ -94,6 +94,14 @@ void rf_model_forget(struct rf_model *model);
 /* Takes what a scan found. -ENOMEM. */
 int rf_model_take(struct rf_model *model, const struct rf_snapshot *snapshot);
 
+/* A copy that takes a scan in another thread (model_copy.c). -ENOMEM. */
+int rf_model_copy(struct rf_model *copy, const struct rf_model *model);
+/*
+ * The model gets what the copy has of the scan, and keeps its order, filter and cursor, which keys
+ * may have changed meanwhile.
+ */
+void rf_model_adopt(struct rf_model *model, struct rf_model *copy);
+
 /* ---- order, cursor, filter (model_order.c) ---- */
 
 /* How rows and sources of a scan are compared: the greater number first, from the first one on. */

@@ -76,8 +76,8 @@ bool rf_model_wants(const struct rf_model *model, const struct rf_prefix *source
 	return strstr(text, model->filter) || strstr(limit, model->filter);
 }
 
-/* qsort_r has its context in another place elsewhere; the order is made by one thread. */
-static const struct rf_model *sorted;
+/* qsort_r has its context in another place elsewhere. A scan orders its copy in its own thread. */
+static _Thread_local const struct rf_model *sorted;
 
 static int compare_places(const void *a, const void *b)
 {
