@@ -59,6 +59,7 @@ static void end_typing(struct rf_session *session)
 	if (session->typing == RF_TYPING_FILTER) {
 		rf_model_filter(&session->live, session->typed);
 		rf_model_filter(&session->past, session->typed);
+		session->due_ns = 0; /* it may match others than the rows of the last scan */
 	} else if (*session->typed) {
 		write_export(session);
 	}
@@ -93,6 +94,7 @@ static void sort(struct rf_session *session)
 
 	rf_model_sort(&session->live, by);
 	rf_model_sort(&session->past, by);
+	session->due_ns = 0;
 	rf_session_say(session, false, "sorted by %s", names[by]);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The loop: scan, paint, wait for a key, a signal or the next scan. */
+/* The loop: take scans, paint, wait for a key, a signal or a scan. No key waits for a scan. */
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
@@ -14,7 +14,9 @@
 #include "screen/session.h"
 #include "screen/terminal.h"
 
-#define BYTES_PER_S 4096 /* that are written without a key, at most */
+#define BYTES_PER_S 4096	      /* that are written without a key, at most */
+#define READ_NS (3 * RF_NS_PER_S / 2) /* later than a scan each second */
+#define FIRST_NS (200 * RF_NS_PER_MS) /* a longer first scan is awaited on the screen */
 
 /* ---- signals ---- */
 
@@ -99,7 +101,8 @@ struct loop {
 	struct rf_session *session;
 	struct rf_canvas canvas;
 	struct budget budget;
-	bool is_stale; /* what is on the screen is not what there is */
+	bool is_stale;		      /* what is on the screen is not what there is */
+	uint64_t read_ns, painted_ns; /* when it was done last; by rf_time_awake() */
 	sigset_t waiting;
 };
 
@@ -108,37 +111,55 @@ static void paint(struct loop *loop)
 	rf_session_paint(loop->session, &loop->canvas);
 	rf_terminal_show(&loop->canvas);
 	loop->is_stale = false;
+	loop->painted_ns = rf_time_awake();
 }
 
-static int scan_if_due(struct loop *loop, struct rf_error *error)
+/* Takes scans, and begins them. Between two that are far apart, what can be read at once is. */
+static int read_news(struct loop *loop, struct rf_error *error)
 {
 	struct rf_session *session = loop->session;
-	int err;
+	const uint64_t now_ns = rf_time_awake();
+	int err = 0;
 
-	if (session->view.is_paused || rf_time_awake() < session->due_ns)
-		return 0;
-	err = rf_session_scan(session, error);
-	if (!err && session->page == RF_PAGE_SOURCE)
-		rf_source_read(session);
-	loop->is_stale = true;
-	return err;
+	if (rf_session_take(session, &err, error) || now_ns - loop->read_ns >= READ_NS) {
+		rf_session_read(session);
+		loop->read_ns = now_ns;
+		loop->is_stale = true;
+	}
+	return err ?: rf_session_scan(session, error);
 }
 
-/* Waits for input, at most until the next scan. False: the terminal is gone. */
+/* Until when there is nothing to do without a key. */
+static uint64_t next_ns(const struct loop *loop)
+{
+	const struct rf_session *session = loop->session;
+	uint64_t next = loop->read_ns + READ_NS;
+
+	if (!session->scanning.job && !session->view.is_paused && session->due_ns < next)
+		next = session->due_ns;
+	if (!loop->painted_ns && loop->read_ns + FIRST_NS < next)
+		next = loop->read_ns + FIRST_NS;
+	return next;
+}
+
+/* Waits for input, a scan, or the time to look again. False: the terminal is gone. */
 static bool wait_for_input(struct loop *loop)
 {
 	const struct rf_session *session = loop->session;
-	const uint64_t now_ns = rf_time_awake();
-	const uint64_t due_ns = session->view.is_paused ? now_ns + RF_NS_PER_S : session->due_ns;
-	const uint64_t left_ns = due_ns > now_ns ? due_ns - now_ns : 0;
+	const uint64_t now_ns = rf_time_awake(), wanted_ns = next_ns(loop);
+	const uint64_t left_ns = wanted_ns > now_ns ? wanted_ns - now_ns : 0;
 	const struct timespec left = {left_ns / RF_NS_PER_S, left_ns % RF_NS_PER_S};
+	const bool takes = session->scanning.job && !session->view.is_paused;
 	struct pollfd files[] = {
 		{.fd = STDIN_FILENO, .events = POLLIN},
 		{.fd = session->child.output, .events = POLLIN},
+		{.fd = takes ? rf_job_file(session->scanning.job) : -1, .events = POLLIN},
 	};
 
 	if (ppoll(files, ARRAY_SIZE(files), &left, &loop->waiting) < 0)
 		return errno == EINTR;
+	if (!loop->painted_ns && rf_time_awake() >= loop->read_ns + FIRST_NS)
+		loop->is_stale = true;
 	return !(files[0].revents & (POLLHUP | POLLERR | POLLNVAL));
 }
 
@@ -181,9 +202,10 @@ static int run(struct loop *loop, struct rf_error *error)
 	struct rf_session *session = loop->session;
 	int err = 0;
 
-	may_write(&loop->budget, rf_time_awake());
+	loop->read_ns = rf_time_awake();
+	may_write(&loop->budget, loop->read_ns);
 	while (!err && !ends && !session->quits) {
-		err = scan_if_due(loop, error);
+		err = read_news(loop, error);
 		if (!err && loop->is_stale && may_write(&loop->budget, rf_time_awake()))
 			paint(loop);
 		if (!err && !wait_for_input(loop))

@@ -31,15 +31,25 @@ static bool may_change(const struct rf_fence *fence)
 	       (rf_has_capability(CAP_BPF) || rf_has_capability(CAP_SYS_ADMIN));
 }
 
-static int open_scanner(struct rf_session *session, struct rf_error *error)
+static void close_fence(struct rf_session *session)
 {
-	const struct rf_fence *fence;
+	rf_scanning_close(&session->scanning);
+	rf_fence_close(&session->own);
+	session->own = RF_FENCE_NONE;
+}
 
-	rf_scanner_close(session->scanner);
-	session->scanner = rf_scanner_open(session->fences.fence[session->fence].interface, error);
-	if (!session->scanner)
-		return -ENODEV;
-	fence = rf_session_fence(session);
+static int open_fence(struct rf_session *session, struct rf_error *error)
+{
+	const char *interface = session->fences.fence[session->fence].interface;
+	const struct rf_fence *fence = &session->own;
+	int err;
+
+	close_fence(session);
+	err = rf_fence_open_on(&session->own, interface, error);
+	if (!err)
+		err = rf_scanning_open(&session->scanning, interface, error);
+	if (err)
+		return err;
 	name_fence(session);
 	session->pace = rf_pace_start(RF_NS_PER_S);
 	session->due_ns = 0;
@@ -88,7 +98,7 @@ static int open_first(struct rf_session *session, struct rf_error *error)
 	int err = -ENODEV;
 
 	for (session->fence = 0; session->fence < session->fences.count; session->fence++) {
-		err = open_scanner(session, error);
+		err = open_fence(session, error);
 		if (!err)
 			err = check_limit(session, error);
 		if (!err)
@@ -104,7 +114,7 @@ int rf_session_open(struct rf_session *session, const struct rf_screen *asked,
 	struct rf_words words = {.word = try, .count = 2};
 	int err;
 
-	*session = (struct rf_session){.asked = asked, .child = RF_RUN_NONE};
+	*session = (struct rf_session){.asked = asked, .child = RF_RUN_NONE, .own = RF_FENCE_NONE};
 	rf_model_start(&session->live, asked->top);
 	rf_model_start(&session->past, asked->top);
 	session->model = &session->live;
@@ -133,7 +143,7 @@ void rf_session_close(struct rf_session *session)
 	rf_travel_close(session);
 	rf_model_free(&session->live);
 	rf_model_free(&session->past);
-	rf_scanner_close(session->scanner);
+	close_fence(session);
 	rf_fences_free(&session->fences);
 }
 
@@ -142,19 +152,34 @@ int rf_session_next_fence(struct rf_session *session, int step, struct rf_error 
 	const int count = session->fences.count;
 
 	session->fence = (session->fence + count + step) % count;
-	return open_scanner(session, error);
+	return open_fence(session, error);
+}
+
+void rf_session_read(struct rf_session *session)
+{
+	if (session->view.is_paused)
+		return;
+	session->live.head.standing = rf_fence_standing(&session->own);
+	if (session->page == RF_PAGE_SOURCE)
+		rf_source_read(session);
 }
 
 int rf_session_scan(struct rf_session *session, struct rf_error *error)
 {
-	struct rf_snapshot snapshot;
-	int err = rf_scan(session->scanner, &snapshot, error);
+	if (session->view.is_paused || session->scanning.job || rf_time_awake() < session->due_ns)
+		return 0;
+	return rf_scanning_begin(&session->scanning, &session->live, error);
+}
 
-	if (!err && rf_model_take(&session->live, &snapshot))
-		err = rf_error_failed(error, -ENOMEM, "%s", strerror(ENOMEM));
-	rf_pace_note(&session->pace, snapshot.took_ns);
-	rf_snapshot_free(&snapshot);
+bool rf_session_take(struct rf_session *session, int *err, struct rf_error *error)
+{
+	uint64_t took_ns;
+
+	if (session->view.is_paused || !rf_scanning_is_done(&session->scanning))
+		return false;
+	*err = rf_scanning_take(&session->scanning, &session->live, &took_ns, error);
+	rf_pace_note(&session->pace, took_ns);
 	session->view.interval_ns = session->pace.interval_ns;
 	session->due_ns = rf_time_awake() + session->pace.interval_ns;
-	return err;
+	return true;
 }

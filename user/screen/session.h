@@ -7,6 +7,7 @@
 #include "screen/act.h"
 #include "screen/paint.h"
 #include "screen/run.h"
+#include "screen/scanning.h"
 #include "screen/screen.h"
 #include "watch/pace.h"
 #include "watch/reader.h"
@@ -38,7 +39,9 @@ struct rf_session {
 	struct rf_fences fences; /* one, where `dev` names it */
 	int fence;
 	char dev[RF_NAME_SIZE + 8]; /* the fence, as commands name it */
-	struct rf_scanner *scanner;
+	/* The same fence twice: what keys read must not wait for the thread that scans. */
+	struct rf_fence own;
+	struct rf_scanning scanning;
 	struct rf_pace pace;
 	uint64_t due_ns; /* the next scan; by rf_time_awake() */
 
@@ -90,7 +93,12 @@ int rf_session_open(struct rf_session *session, const struct rf_screen *asked,
 void rf_session_close(struct rf_session *session);
 /* Shows another fence: `step` further in the list. */
 int rf_session_next_fence(struct rf_session *session, int step, struct rf_error *error);
+/* Reads what takes no scan. */
+void rf_session_read(struct rf_session *session);
+/* Begins a scan, if one is due and none is under way. */
 int rf_session_scan(struct rf_session *session, struct rf_error *error);
+/* Takes the scan that is done, if there is one. True: the screen has news. */
+bool rf_session_take(struct rf_session *session, int *err, struct rf_error *error);
 
 /* ---- changes.c ---- */
 

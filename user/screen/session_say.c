@@ -7,7 +7,7 @@
 
 const struct rf_fence *rf_session_fence(const struct rf_session *session)
 {
-	return rf_scanner_fence(session->scanner);
+	return &session->own;
 }
 
 void rf_session_say(struct rf_session *session, bool is_failure, const char *format, ...)
