@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The claims of a host, by limit and source: a table of a fixed size, the queues that a claim may
+ * be in, and a wheel of those that wait for a time. Pure. Times are in ns of the host's own clock.
+ *
+ * A claim is in one place at a time, by its `state`.
+ */
+#ifndef RF_FLEET_CLAIM_TABLE_H
+#define RF_FLEET_CLAIM_TABLE_H
+
+#include <sys/queue.h>
+
+#include "fleet/member.h"
+
+#define RF_CLAIM_TICK_NS 16000000ULL /* the wheel turns so often */
+#define RF_CLAIM_TICKS 1024	     /* and has so many places: no wait is longer than all */
+
+enum rf_claim_state {
+	RF_CLAIM_WAITS,	   /* in the wheel, until `due_ns` */
+	RF_CLAIM_READY,	   /* to be reported */
+	RF_CLAIM_LOWERS,   /* its share is to be taken back to `lower_to`, then it is reported */
+	RF_CLAIM_REPORTED, /* in a report on its way */
+};
+
+/* Of which window. `source` as in rf_fleet_ask. */
+struct rf_claim_key {
+	uint64_t source[2];
+	uint32_t limit; /* the caller's number of the definition */
+	uint32_t is_ipv6;
+};
+
+struct rf_claimant {
+	LIST_ENTRY(rf_claimant) same_hash;
+	TAILQ_ENTRY(rf_claimant) place;
+	struct rf_claim_key key;
+	struct rf_claim claim;
+	uint32_t incarnation; /* of its window; 0: it has none that is known */
+	uint32_t bucket;
+	enum rf_claim_state state;
+	uint32_t spoke; /* of the wheel, where it waits */
+	bool is_used;
+	bool again; /* RF_CLAIM_REPORTED: something has changed meanwhile */
+	bool gives_back;
+	uint32_t lower_to; /* where it gives back */
+	uint32_t wants;
+	uint64_t due_ns;
+	uint64_t rest_ns;	   /* between two looks */
+	uint64_t patient_until_ns; /* it wanted in vain, and asks no more until then */
+	uint64_t patience_ns;
+	uint64_t yields_until_ns; /* others want as well: it wants no more than it has until then */
+	uint64_t answered_ns;	  /* when the ledger had its newest report, at least */
+	uint64_t asked_ns;	  /* the last time */
+	/* What the last ask counted, from which the rate follows. */
+	uint64_t counted_ns, passed, dropped;
+	uint32_t unit_used; /* of a packet, in 1/16 */
+};
+
+TAILQ_HEAD(rf_claimants, rf_claimant);
+LIST_HEAD(rf_claim_chain, rf_claimant);
+
+struct rf_claim_table {
+	struct rf_claimant *all;
+	uint32_t size, count;
+	uint32_t untouched; /* of `all`, from there on nothing was ever used */
+	uint64_t hash_key[2];
+	struct rf_claim_chain *chain;
+	struct rf_claimants free, ready, lowers;
+	struct rf_claimants wheel[RF_CLAIM_TICKS];
+	uint64_t tick; /* of the wheel: all before it were taken */
+};
+
+/* `size`: of how many claims. -ENOMEM. Free it even after an error. It cannot be copied. */
+int rf_claim_table_make(struct rf_claim_table *table, uint32_t size, const uint64_t hash_key[2],
+			uint64_t now);
+void rf_claim_table_free(struct rf_claim_table *table);
+
+struct rf_claimant *rf_claim_table_find(const struct rf_claim_table *table,
+					const struct rf_claim_key *key);
+/* One that is not there yet; it waits. NULL: the table is full. */
+struct rf_claimant *rf_claim_table_add(struct rf_claim_table *table, const struct rf_claim_key *key,
+				       uint32_t bucket);
+void rf_claim_table_remove(struct rf_claim_table *table, struct rf_claimant *claimant);
+
+/* Moves a claim to another place. RF_CLAIM_WAITS: until claimant->due_ns. */
+void rf_claim_table_move(struct rf_claim_table *table, struct rf_claimant *claimant,
+			 enum rf_claim_state state);
+/* Moves those that are due by now to the ready ones. */
+void rf_claim_table_turn(struct rf_claim_table *table, uint64_t now);
+/* When the next one is due; UINT64_MAX: none waits. */
+uint64_t rf_claim_table_due_ns(const struct rf_claim_table *table);
+/* The next claim in use behind that one; NULL before the first and behind the last. */
+struct rf_claimant *rf_claim_table_next(const struct rf_claim_table *table,
+					struct rf_claimant *claimant);
+
+#endif /* RF_FLEET_CLAIM_TABLE_H */
