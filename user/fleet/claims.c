@@ -1,0 +1,491 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "fleet/claims.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "fleet/private.h"
+#include "ringfence/share.h"
+
+#define NS_PER_S 1000000000ULL
+#define AGAIN_NS 100000000ULL /* what could not be done is tried again after so long */
+#define PATIENCE_NS 50000000ULL
+#define ASKED_LATELY_NS 1000000000ULL
+#define YIELD_NS (2 * RF_CLAIM_REST_NS) /* the others look within half of that */
+
+int rf_claims_make(struct rf_claims *claims, uint32_t size, const uint64_t hash_key[2],
+		   uint64_t now)
+{
+	*claims = (struct rf_claims){.asks_each_s = 5000};
+	return rf_claim_table_make(&claims->table, size, hash_key, now);
+}
+
+void rf_claims_free(struct rf_claims *claims)
+{
+	rf_claim_table_free(&claims->table);
+}
+
+/* ---- asks ---- */
+
+static bool may_send_ask(struct rf_claims *claims, uint64_t now)
+{
+	const uint64_t most = claims->asks_each_s; /* those of a second at once, no more */
+	const uint64_t more = (now - claims->asks_left_ns) * claims->asks_each_s / NS_PER_S;
+
+	if (now - claims->asks_left_ns >= NS_PER_S)
+		claims->asks_left = most;
+	else if (claims->asks_left + more < most)
+		claims->asks_left += more;
+	else
+		claims->asks_left = most;
+	if (more)
+		claims->asks_left_ns = now;
+	if (!claims->asks_left)
+		return false;
+	claims->asks_left--;
+	return true;
+}
+
+static struct rf_claimant *claimant_of(struct rf_claims *claims, int limit,
+				       const struct rf_fleet_ask *ask)
+{
+	const struct rf_claim_key key = {
+		.source = {ask->source[0], ask->source[1]},
+		.limit = limit,
+		.is_ipv6 = ask->is_ipv6,
+	};
+	struct rf_claimant *claimant = rf_claim_table_find(&claims->table, &key);
+
+	if (!claimant)
+		claimant = rf_claim_table_add(&claims->table, &key,
+					      rf_bucket(ask->source[0], ask->source[1]));
+	if (!claimant)
+		claims->counts.asks_no_room++;
+	return claimant;
+}
+
+/* Incarnations count up. False: the ask is of a window that is known to be gone. */
+static bool note_incarnation(struct rf_claims *claims, struct rf_claimant *claimant,
+			     uint32_t incarnation, uint64_t now)
+{
+	if (claimant->incarnation && (int32_t)(incarnation - claimant->incarnation) < 0)
+		return false;
+	if (claimant->incarnation != incarnation)
+		rf_claims_lose(claims, claimant, now);
+	claimant->incarnation = incarnation;
+	return true;
+}
+
+bool rf_claims_ask(struct rf_claims *claims, uint64_t now, const struct rf_fleet_ask *ask)
+{
+	const int limit = rf_claims_limit_of(claims, ask->limit_id, ask->tag);
+	struct rf_claimant *claimant;
+
+	claims->counts.asks++;
+	if (limit < 0)
+		return false;
+	/* Nothing can be given yet; it asks again. */
+	if (!claims->member[rf_bucket(ask->source[0], ask->source[1])].is_complete)
+		return true;
+	claimant = claimant_of(claims, limit, ask);
+	if (!claimant || !note_incarnation(claims, claimant, ask->incarnation, now))
+		return true;
+	claimant->wants = rf_claims_wants(claimant, &claims->limit[limit], ask);
+	claimant->asked_ns = now;
+	if (claimant->state != RF_CLAIM_WAITS || claimant->wants <= claimant->claim.has ||
+	    now < claimant->patient_until_ns || now < claimant->yields_until_ns)
+		return true;
+	if (may_send_ask(claims, now))
+		rf_claims_touch(claims, claimant);
+	else
+		claims->counts.asks_put_off++;
+	return true;
+}
+
+void rf_claims_found(struct rf_claims *claims, uint64_t now, const struct rf_fleet_ask *window)
+{
+	const int limit = rf_claims_limit_of(claims, window->limit_id, window->tag);
+	struct rf_claimant *claimant = limit < 0 ? NULL : claimant_of(claims, limit, window);
+
+	if (!claimant) {
+		claims->blind_until_ns = now + rf_claims_window_ns(claims);
+		return;
+	}
+	claimant->incarnation = window->incarnation;
+	claimant->claim.covers = 1; /* until its use is read: not known to the ledger */
+	rf_claims_touch(claims, claimant);
+}
+
+/* ---- windows ---- */
+
+static void fill_record(const struct rf_claims *claims, const struct rf_claimant *claimant,
+			struct rf_fleet_record *record)
+{
+	const struct rf_fleet_limit *limit = &claims->limit[claimant->key.limit];
+
+	*record = (struct rf_fleet_record){
+		.source = {claimant->key.source[0], claimant->key.source[1]},
+		.limit_id = limit->limit_id,
+		.tag = limit->tag,
+		.incarnation = claimant->incarnation,
+		.share = claimant->claim.share,
+		.is_ipv6 = claimant->key.is_ipv6,
+		.writes = 1,
+	};
+}
+
+static bool has_window(const struct rf_claims *claims, const struct rf_claimant *claimant)
+{
+	return claimant->incarnation && claims->limit[claimant->key.limit].in_force;
+}
+
+/*
+ * Writes the shares of claims that have a window, as they are now, and reads the windows: used[i]
+ * is what claimant[i] has used. It may lose windows. Where a share could not be written, since the
+ * window had one of an older definition, result[i] says so.
+ */
+static int visit_windows(struct rf_claims *claims, struct rf_claimant *const *claimant,
+			 uint32_t count, bool settles, uint64_t now, uint32_t *used,
+			 uint8_t *result)
+{
+	struct rf_fleet_record record[RF_FLEET_BATCH];
+	uint32_t place[RF_FLEET_BATCH], records = 0;
+	int err = 0;
+
+	for (uint32_t i = 0; i < count; i++) {
+		used[i] = 0;
+		result[i] = RF_SHARE_DONE;
+		if (!has_window(claims, claimant[i]))
+			continue;
+		fill_record(claims, claimant[i], &record[records]);
+		place[records++] = i;
+	}
+	if (records)
+		err = claims->ports.windows(claims->ports.context, record, records, settles);
+	for (uint32_t i = 0; i < records && !err; i++) {
+		result[place[i]] = record[i].result;
+		if (record[i].result == RF_SHARE_GONE || record[i].result == RF_SHARE_OTHER ||
+		    record[i].result == RF_SHARE_NO_LIMIT)
+			rf_claims_lose(claims, claimant[place[i]], now);
+		else
+			used[place[i]] = record[i].used;
+	}
+	return err;
+}
+
+/* ---- reports ---- */
+
+struct sending {
+	struct rf_claims *claims;
+	uint64_t now;
+	struct rf_report_batch *open[RF_BUCKETS];
+};
+
+static void send_batch(struct sending *sending, uint32_t bucket)
+{
+	struct rf_claims *claims = sending->claims;
+	struct rf_report_batch *batch = sending->open[bucket];
+
+	sending->open[bucket] = NULL;
+	if (!batch)
+		return;
+	claims->counts.reports += batch->count;
+	if (!claims->ports.report(claims->ports.context, batch))
+		rf_claims_failed(claims, batch, sending->now);
+}
+
+static struct rf_report_batch *open_batch(struct sending *sending, uint32_t bucket)
+{
+	struct rf_claims *claims = sending->claims;
+
+	for (int i = 0; i < RF_REPORTS_MAX && !sending->open[bucket]; i++)
+		if (!claims->batch[i].count)
+			sending->open[bucket] = &claims->batch[i];
+	if (sending->open[bucket] && !sending->open[bucket]->count) {
+		sending->open[bucket]->bucket = bucket;
+		claims->under_way++;
+	}
+	return sending->open[bucket];
+}
+
+/* What it wants: no more than it has, once it has stopped asking; less, where it gives back. */
+static uint32_t wants_now(const struct rf_claimant *claimant, uint64_t now)
+{
+	const bool asks =
+		now - claimant->asked_ns < ASKED_LATELY_NS && now >= claimant->yields_until_ns;
+
+	return asks && claimant->wants > claimant->claim.has ? claimant->wants
+							     : claimant->claim.has;
+}
+
+static void report(struct sending *sending, struct rf_claimant *claimant, uint32_t used)
+{
+	struct rf_claims *claims = sending->claims;
+	struct rf_member *member = &claims->member[claimant->bucket];
+	struct rf_report_batch *batch =
+		member->joined ? open_batch(sending, claimant->bucket) : NULL;
+
+	if (!batch) {
+		rf_claims_wait(claims, claimant, sending->now + AGAIN_NS);
+		return;
+	}
+	batch->item[batch->count++] = (struct rf_report_item){
+		.claimant = claimant,
+		.report = rf_claim_report(&claimant->claim, member, sending->now,
+					  claims->limit[claimant->key.limit].first, used,
+					  wants_now(claimant, sending->now)),
+	};
+	claimant->again = false;
+	rf_claim_table_move(&claims->table, claimant, RF_CLAIM_REPORTED);
+	if (batch->count == RF_REPORT_ITEMS)
+		send_batch(sending, claimant->bucket);
+}
+
+static uint32_t take(struct rf_claimants *list, struct rf_claimant **taken, uint32_t most)
+{
+	struct rf_claimant *claimant;
+	uint32_t count = 0;
+
+	TAILQ_FOREACH(claimant, list, place)
+	{
+		if (count == most)
+			break;
+		taken[count++] = claimant;
+	}
+	return count;
+}
+
+/* Has the use fallen, so that it gives back before it reports? */
+static bool gives_back(struct rf_claims *claims, struct rf_claimant *claimant, uint32_t used,
+		       uint64_t now)
+{
+	const uint32_t needs = rf_claims_needs(&claims->limit[claimant->key.limit], used);
+	const uint32_t share = claimant->claim.share;
+
+	if (share && now - claimant->answered_ns > RF_CLAIM_KEPT_NS) {
+		rf_claims_take_back(claims, claimant, 0);
+		return true;
+	}
+	if (now - claimant->asked_ns < claims->limit[claimant->key.limit].window_ns / 4 ||
+	    needs >= share - share / 4)
+		return false;
+	rf_claims_take_back(claims, claimant, needs);
+	return true;
+}
+
+static void report_ready(struct rf_claims *claims, uint64_t now)
+{
+	struct sending sending = {.claims = claims, .now = now};
+	struct rf_claimant *claimant[RF_FLEET_BATCH] = {0};
+	uint32_t used[RF_FLEET_BATCH];
+	uint8_t result[RF_FLEET_BATCH];
+	const uint32_t count = take(&claims->table.ready, claimant, RF_FLEET_BATCH);
+	const int err = visit_windows(claims, claimant, count, false, now, used, result);
+
+	claims->reported_ns = now;
+	for (uint32_t i = 0; i < count; i++) {
+		if (err)
+			rf_claims_wait(claims, claimant[i], now + AGAIN_NS);
+		else if (!gives_back(claims, claimant[i], used[i], now))
+			report(&sending, claimant[i], used[i]);
+	}
+	for (uint32_t i = 0; i < RF_BUCKETS; i++)
+		send_batch(&sending, i);
+}
+
+/* In this order: lower, write, wait for all programs, read, report. */
+static void report_lowered(struct rf_claims *claims, uint64_t now)
+{
+	struct sending sending = {.claims = claims, .now = now};
+	struct rf_claimant *claimant[RF_FLEET_BATCH] = {0};
+	uint32_t used[RF_FLEET_BATCH];
+	uint8_t result[RF_FLEET_BATCH];
+	const uint32_t count = take(&claims->table.lowers, claimant, RF_FLEET_BATCH);
+	int err;
+
+	claims->settled_ns = now;
+	for (uint32_t i = 0; i < count; i++)
+		rf_claim_lower(&claimant[i]->claim, claimant[i]->lower_to);
+	err = visit_windows(claims, claimant, count, true, now, used, result);
+	for (uint32_t i = 0; i < count; i++) {
+		/* It stays among those that are to be lowered. */
+		if (err || result[i] == RF_SHARE_BUSY)
+			continue;
+		rf_claim_waited(&claimant[i]->claim);
+		claimant[i]->gives_back = false;
+		claims->counts.given_back++;
+		report(&sending, claimant[i], used[i]);
+	}
+	for (uint32_t i = 0; i < RF_BUCKETS; i++)
+		send_batch(&sending, i);
+}
+
+/* ---- answers ---- */
+
+/* Whoever gets nothing of what it wants asks more and more seldom. */
+static void be_patient(struct rf_claims *claims, struct rf_claimant *claimant,
+		       const struct rf_report_item *item, const struct rf_ledger_answer *answer,
+		       uint64_t now)
+{
+	const bool in_vain = answer->share < item->report.wants;
+
+	claims->counts.in_vain += in_vain;
+	if (!in_vain || answer->share > item->report.has)
+		claimant->patience_ns = 0;
+	if (!in_vain)
+		return;
+	claimant->patience_ns = claimant->patience_ns ? 2 * claimant->patience_ns : PATIENCE_NS;
+	if (claimant->patience_ns > RF_CLAIM_PATIENCE_NS)
+		claimant->patience_ns = RF_CLAIM_PATIENCE_NS;
+	claimant->patient_until_ns = now + claimant->patience_ns;
+}
+
+static void rest(struct rf_claims *claims, struct rf_claimant *claimant, bool has_grown,
+		 uint64_t now)
+{
+	const uint64_t least = claims->limit[claimant->key.limit].window_ns / 4;
+	const uint64_t most = least > RF_CLAIM_REST_NS ? least : RF_CLAIM_REST_NS;
+	const struct rf_claim *claim = &claimant->claim;
+	uint64_t until_ns;
+
+	claimant->rest_ns = has_grown || !claimant->rest_ns ? least : 2 * claimant->rest_ns;
+	if (claimant->rest_ns > most)
+		claimant->rest_ns = most;
+	until_ns = now + claimant->rest_ns;
+	if (claim->held && !claim->has && !claimant->incarnation && claim->held_until > until_ns)
+		until_ns = claim->held_until;
+	if (until_ns > now + RF_CLAIM_RENEW_NS)
+		until_ns = now + RF_CLAIM_RENEW_NS;
+	rf_claims_wait(claims, claimant, until_ns);
+}
+
+/* Where it goes after a report, whatever came of that. */
+static void place_after(struct rf_claims *claims, struct rf_claimant *claimant,
+			const struct rf_report_item *item, bool has_grown, uint64_t now)
+{
+	const struct rf_claim *claim = &claimant->claim;
+
+	claimant->state = RF_CLAIM_REPORTED;
+	if (claimant->again || claimant->gives_back) {
+		claimant->again = false;
+		rf_claim_table_move(&claims->table, claimant,
+				    claimant->gives_back ? RF_CLAIM_LOWERS : RF_CLAIM_READY);
+	} else if (!claim->has && !claim->covers && !claim->held && !item->report.wants) {
+		rf_claim_table_remove(&claims->table, claimant);
+	} else {
+		rest(claims, claimant, has_grown, now);
+	}
+}
+
+/* An answer; true: its share has grown, and is to be written. */
+static bool take_answer(struct rf_claims *claims, const struct rf_report_item *item,
+			const struct rf_ledger_answer *answer, uint64_t now)
+{
+	struct rf_claimant *claimant = item->claimant;
+	const struct rf_member *member = &claims->member[claimant->bucket];
+	struct rf_claim *claim = &claimant->claim;
+	const bool is_mine = claim->seq == answer->seq && claim->asked_in == member->joined;
+	const bool has_grown = rf_claim_answered(claim, member, answer);
+	uint32_t lower_to;
+
+	claims->counts.answers++;
+	if (!is_mine || answer->status != RF_LEDGER_DONE)
+		return false;
+	claimant->answered_ns = now;
+	if (member->is_complete)
+		be_patient(claims, claimant, item, answer, now);
+	lower_to = answer->lower_to > claim->held ? answer->lower_to - claim->held : 0;
+	if (lower_to < claim->share) {
+		claimant->lower_to = lower_to;
+		claimant->gives_back = true;
+		claimant->yields_until_ns = now + YIELD_NS;
+	}
+	return has_grown;
+}
+
+/* A share of an older definition in the window had to end first: then it is written anew. */
+static void write_shares(struct rf_claims *claims, struct rf_claimant *const *grown, uint32_t count,
+			 uint64_t now)
+{
+	struct rf_claimant *again[RF_REPORT_ITEMS];
+	uint32_t used[RF_REPORT_ITEMS], repeated = 0;
+	uint8_t result[RF_REPORT_ITEMS];
+
+	/* An error leaves smaller shares in force; the next look writes them again. */
+	if (!count || visit_windows(claims, grown, count, false, now, used, result))
+		return;
+	for (uint32_t i = 0; i < count; i++)
+		if (result[i] == RF_SHARE_RETAGGED || result[i] == RF_SHARE_BUSY)
+			again[repeated++] = grown[i];
+	if (repeated && !visit_windows(claims, again, repeated, true, now, used, result))
+		visit_windows(claims, again, repeated, false, now, used, result);
+}
+
+void rf_claims_answered(struct rf_claims *claims, struct rf_report_batch *batch,
+			const struct rf_ledger_answer *answer, uint64_t now)
+{
+	struct rf_claimant *grown[RF_REPORT_ITEMS];
+	bool has_grown[RF_REPORT_ITEMS];
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < batch->count; i++) {
+		has_grown[i] = take_answer(claims, &batch->item[i], &answer[i], now);
+		if (has_grown[i])
+			grown[count++] = batch->item[i].claimant;
+	}
+	write_shares(claims, grown, count, now);
+	for (uint32_t i = 0; i < batch->count; i++)
+		place_after(claims, batch->item[i].claimant, &batch->item[i], has_grown[i], now);
+	batch->count = 0;
+	claims->under_way--;
+}
+
+void rf_claims_failed(struct rf_claims *claims, struct rf_report_batch *batch, uint64_t now)
+{
+	claims->counts.failed += batch->count;
+	for (uint32_t i = 0; i < batch->count; i++) {
+		struct rf_claimant *claimant = batch->item[i].claimant;
+
+		claimant->claim.seq = 0; /* whatever comes late is void */
+		if (claimant->again)
+			place_after(claims, claimant, &batch->item[i], false, now);
+		else
+			rf_claims_wait(claims, claimant, now + AGAIN_NS);
+	}
+	batch->count = 0;
+	claims->under_way--;
+}
+
+/* ---- time ---- */
+
+static bool has_room(const struct rf_claims *claims)
+{
+	/* A turn opens no more than one for each bucket, and those that are full. */
+	return claims->under_way + RF_BUCKETS + RF_FLEET_BATCH / RF_REPORT_ITEMS <= RF_REPORTS_MAX;
+}
+
+void rf_claims_turn(struct rf_claims *claims, uint64_t now)
+{
+	rf_claim_table_turn(&claims->table, now);
+	if (!TAILQ_EMPTY(&claims->table.ready) && has_room(claims) &&
+	    now - claims->reported_ns >= RF_CLAIM_COLLECT_NS)
+		report_ready(claims, now);
+	if (!TAILQ_EMPTY(&claims->table.lowers) && has_room(claims) &&
+	    now - claims->settled_ns >= RF_CLAIM_SETTLE_NS)
+		report_lowered(claims, now);
+}
+
+uint64_t rf_claims_due_ns(const struct rf_claims *claims, uint64_t now)
+{
+	uint64_t due_ns = rf_claim_table_due_ns(&claims->table);
+	const uint64_t ready_ns = claims->reported_ns + RF_CLAIM_COLLECT_NS;
+	const uint64_t lowers_ns = claims->settled_ns + RF_CLAIM_SETTLE_NS;
+
+	if (!has_room(claims))
+		return now + AGAIN_NS;
+	if (!TAILQ_EMPTY(&claims->table.ready) && ready_ns < due_ns)
+		due_ns = ready_ns;
+	if (!TAILQ_EMPTY(&claims->table.lowers) && lowers_ns < due_ns)
+		due_ns = lowers_ns;
+	return due_ns;
+}

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The claims of a host: what sources ask for becomes reports, and their answers become shares.
+ * Pure: the caller reads and writes windows, sends what is reported, and brings time and answers.
+ * It is the caller of member.h, which has the rules that the bound rests on.
+ *
+ * An ask is collected for a moment, its window is read, and it is reported; a source has one report
+ * on its way. A window with a claim is looked at again after W/4, and then more and more seldom, up
+ * to each RF_CLAIM_REST_NS: its use is reported, and where it has fallen, a part of the share is
+ * given back. Whoever wants in vain asks again after twice the time, up to RF_CLAIM_PATIENCE_NS.
+ *
+ * Times are in ns of the host's own clock.
+ */
+#ifndef RF_FLEET_CLAIMS_H
+#define RF_FLEET_CLAIMS_H
+
+#include "fleet/claim_table.h"
+#include "ringfence/abi.h"
+#include "ringfence/fleet_call.h"
+
+#define RF_REPORT_ITEMS 32		   /* in one report */
+#define RF_REPORTS_MAX 128		   /* on their way */
+#define RF_CLAIM_COLLECT_NS 1000000ULL	   /* asks are collected so long, */
+#define RF_CLAIM_SETTLE_NS 50000000ULL	   /* and shares to be taken back */
+#define RF_CLAIM_REST_NS 2000000000ULL	   /* between two looks, or W/4 where that is longer */
+#define RF_CLAIM_PATIENCE_NS 8000000000ULL /* at most, of who wants in vain */
+/*
+ * A claim is told again after the first of them at least; unless it is answered, its share is taken
+ * back after the second, long before the engine forgets it: RF_WIRE_KEPT_MS.
+ */
+#define RF_CLAIM_RENEW_NS 150000000000ULL
+#define RF_CLAIM_KEPT_NS 400000000000ULL
+#define RF_FLEET_LIMITS_MAX (4 * RF_LIMITS_MAX)
+
+/* A definition of a limit. Those that are no longer in force stay while claims refer to them. */
+struct rf_fleet_limit {
+	char name[RF_NAME_SIZE];     /* "": the place is free */
+	uint64_t definition;	     /* a hash that is the same on all hosts */
+	uint32_t limit_id, tag;	     /* in this fence */
+	uint32_t limit, first, pool; /* in units */
+	uint64_t window_ns;
+	bool in_force;
+};
+
+struct rf_report_item {
+	struct rf_claimant *claimant;
+	struct rf_ledger_report report;
+};
+
+/* Reports of one bucket that are sent together. */
+struct rf_report_batch {
+	uint32_t bucket, count; /* count 0: it is not in use */
+	struct rf_report_item item[RF_REPORT_ITEMS];
+};
+
+struct rf_claims_ports {
+	void *context;
+	/* Runs a batch as rf_shares_call() or, if `settles`, rf_shares_settle(). 0 or -errno. */
+	int (*windows)(void *context, struct rf_fleet_record *record, uint32_t count, bool settles);
+	/*
+	 * Sends a report. Its answers come by rf_claims_answered(), or rf_claims_failed() is
+	 * called. False: it cannot be sent, and neither will be called.
+	 */
+	bool (*report)(void *context, struct rf_report_batch *batch);
+};
+
+struct rf_claims_counts {
+	uint64_t asks;
+	uint64_t asks_put_off; /* more than the agent may send */
+	uint64_t asks_no_room; /* the table is full */
+	uint64_t reports, answers, failed;
+	uint64_t in_vain; /* answers that gave less than was wanted */
+	uint64_t given_back;
+	uint64_t lost; /* windows that are gone while they had a claim */
+};
+
+struct rf_claims {
+	struct rf_member member[RF_BUCKETS];
+	struct rf_claim_table table;
+	struct rf_fleet_limit limit[RF_FLEET_LIMITS_MAX];
+	struct rf_report_batch batch[RF_REPORTS_MAX];
+	uint32_t under_way; /* of them */
+	struct rf_claims_ports ports;
+	uint32_t asks_each_s; /* at most */
+	uint64_t asks_left, asks_left_ns;
+	uint64_t reported_ns, settled_ns; /* when ready ones, and shares to take back, had a turn */
+	uint64_t blind_until_ns;	  /* until then windows may have what no claim tells */
+	struct rf_claims_counts counts;
+};
+
+/* `size` claims at most. -ENOMEM. Free them even after an error. */
+int rf_claims_make(struct rf_claims *claims, uint32_t size, const uint64_t hash_key[2],
+		   uint64_t now);
+void rf_claims_free(struct rf_claims *claims);
+
+/* ---- limits (claims_limits.c) ---- */
+
+/* The limits in force, by their definitions. Claims under others end. */
+void rf_claims_take_limits(struct rf_claims *claims, uint64_t now,
+			   const struct rf_fleet_limit *limits, uint32_t count);
+/* Their number, of those in force; -1: there is no such one. */
+int rf_claims_limit_of(const struct rf_claims *claims, uint32_t limit_id, uint32_t tag);
+/* The longest W, also of definitions that claims still refer to. */
+uint64_t rf_claims_window_ns(const struct rf_claims *claims);
+
+/* ---- membership (claims_member.c) ---- */
+
+/* Another slot, or the first one, under a nonce of its own: a new member in each bucket. */
+void rf_claims_take_slot(struct rf_claims *claims, uint32_t slot, uint64_t nonce, uint64_t grace);
+struct rf_ledger_beat rf_claims_beat(struct rf_claims *claims, uint32_t bucket, uint64_t now);
+enum rf_member_news rf_claims_heard(struct rf_claims *claims, uint32_t bucket, uint64_t now,
+				    uint32_t beat, uint64_t sent,
+				    const struct rf_ledger_heard *heard);
+
+/* ---- windows and reports (claims.c) ---- */
+
+/* False: no limit in force has that id and tag, so the limits have changed. */
+bool rf_claims_ask(struct rf_claims *claims, uint64_t now, const struct rf_fleet_ask *ask);
+/* A window that an agent before this one may have given a share: its use is to be told. */
+void rf_claims_found(struct rf_claims *claims, uint64_t now, const struct rf_fleet_ask *window);
+/* All windows are gone, with their fence. */
+void rf_claims_lose_all(struct rf_claims *claims, uint64_t now);
+
+/* Does what is due. */
+void rf_claims_turn(struct rf_claims *claims, uint64_t now);
+/* When the next turn is due. */
+uint64_t rf_claims_due_ns(const struct rf_claims *claims, uint64_t now);
+/* One answer for each item, in their order. */
+void rf_claims_answered(struct rf_claims *claims, struct rf_report_batch *batch,
+			const struct rf_ledger_answer *answer, uint64_t now);
+void rf_claims_failed(struct rf_claims *claims, struct rf_report_batch *batch, uint64_t now);
+
+#endif /* RF_FLEET_CLAIMS_H */

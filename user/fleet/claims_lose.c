@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Single claims: where they go next. */
+#include <stddef.h>
+
+#include "fleet/private.h"
+
+void rf_claims_wait(struct rf_claims *claims, struct rf_claimant *claimant, uint64_t until_ns)
+{
+	claimant->due_ns = until_ns;
+	rf_claim_table_move(&claims->table, claimant, RF_CLAIM_WAITS);
+}
+
+void rf_claims_touch(struct rf_claims *claims, struct rf_claimant *claimant)
+{
+	if (claimant->state == RF_CLAIM_REPORTED)
+		claimant->again = true;
+	else
+		rf_claim_table_move(&claims->table, claimant,
+				    claimant->gives_back ? RF_CLAIM_LOWERS : RF_CLAIM_READY);
+}
+
+void rf_claims_take_back(struct rf_claims *claims, struct rf_claimant *claimant, uint32_t to)
+{
+	if (!claimant->gives_back || to < claimant->lower_to)
+		claimant->lower_to = to;
+	claimant->gives_back = true;
+	rf_claims_touch(claims, claimant);
+}
+
+void rf_claims_lose(struct rf_claims *claims, struct rf_claimant *claimant, uint64_t now)
+{
+	const struct rf_fleet_limit *limit = &claims->limit[claimant->key.limit];
+
+	if (!claimant->incarnation)
+		return;
+	claims->counts.lost += claimant->claim.covers != 0;
+	rf_claim_lost(&claimant->claim, now, limit->window_ns);
+	claimant->incarnation = 0;
+	claimant->gives_back = false;
+	claimant->counted_ns = 0;
+}
+
+void rf_claims_lose_all(struct rf_claims *claims, uint64_t now)
+{
+	struct rf_claimant *claimant = NULL;
+
+	while ((claimant = rf_claim_table_next(&claims->table, claimant))) {
+		rf_claims_lose(claims, claimant, now);
+		rf_claims_touch(claims, claimant);
+	}
+}

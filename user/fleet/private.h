@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* What the files of claims.h share. */
+#ifndef RF_FLEET_PRIVATE_H
+#define RF_FLEET_PRIVATE_H
+
+#include "fleet/claims.h"
+
+/* ---- claims_wants.c ---- */
+
+/* What a source would like, as its ask shows it; also notes what the ask counted. */
+uint32_t rf_claims_wants(struct rf_claimant *claimant, const struct rf_fleet_limit *limit,
+			 const struct rf_fleet_ask *ask);
+/* What a share may be lowered to, after so much was used in W. */
+uint32_t rf_claims_needs(const struct rf_fleet_limit *limit, uint32_t used);
+
+/* ---- claims_lose.c ---- */
+
+/* The window of a claim is gone, or counts by another definition. */
+void rf_claims_lose(struct rf_claims *claims, struct rf_claimant *claimant, uint64_t now);
+/* It is to be reported anew; where its share is to be lowered first, then after that. */
+void rf_claims_touch(struct rf_claims *claims, struct rf_claimant *claimant);
+/* Its share is to be taken back to that. */
+void rf_claims_take_back(struct rf_claims *claims, struct rf_claimant *claimant, uint32_t to);
+void rf_claims_wait(struct rf_claims *claims, struct rf_claimant *claimant, uint64_t until_ns);
+
+#endif /* RF_FLEET_PRIVATE_H */
