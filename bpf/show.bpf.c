@@ -9,6 +9,8 @@
  *
  * Records of struct rf_window_record, for who reads them each second: `active`, `active64` and
  * `windows`, and the same of IPv6. What leases hold is missing there as well.
+ *
+ * `pending`: struct rf_lease of each lease that holds packets.
  */
 #include <linux/bpf.h>
 
@@ -17,6 +19,7 @@
 #include "count.h"
 #include "maps.h"
 #include "ringfence/lease.h"
+#include "show_leases.h"
 #include "show_windows.h"
 
 char gpl[] SEC("license") = "GPL";
@@ -304,6 +307,14 @@ struct {
 	__type(value, __u32);
 } parts SEC(".maps");
 
+/* The same for the sets of leases. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, __u32);
+} lease_parts SEC(".maps");
+
 #define SHOW_WINDOWS(name, seconds)                             \
 	SEC("iter/bpf_map_elem")                                \
 	int show_##name##4(struct bpf_iter__bpf_map_elem * ctx) \
@@ -319,3 +330,9 @@ struct {
 SHOW_WINDOWS(active, 4)
 SHOW_WINDOWS(active64_, 64)
 SHOW_WINDOWS(windows, ANY_AGE)
+
+SEC("iter/bpf_map_elem")
+int show_pending(struct bpf_iter__bpf_map_elem *ctx)
+{
+	return show_leases(ctx);
+}

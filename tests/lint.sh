@@ -30,10 +30,11 @@ floor() {
 	include/ringfence/lease_place.h | include/ringfence/slot.h) echo 2 ;;
 	include/ringfence/window_read.h | include/ringfence/window_reopen.h) echo 6 ;;
 	include/ringfence/lease.h | include/ringfence/share_write.h) echo 7 ;;
+	include/ringfence/lease_read.h) echo 8 ;;
 	bpf/maps.h) echo 10 ;;
 	bpf/count.h | bpf/shape.h) echo 11 ;;
 	bpf/windows.h | bpf/show_windows.h) echo 12 ;;
-	bpf/fleet.h) echo 13 ;;
+	bpf/fleet.h | bpf/show_leases.h) echo 13 ;;
 	bpf/kin.h | bpf/lease_table.h | bpf/lists.h | bpf/take.h) echo 14 ;;
 	bpf/bans.h | bpf/new_window.h | bpf/sample.h) echo 15 ;;
 	bpf/charge.h | bpf/newcomers.h) echo 16 ;;

@@ -9,6 +9,7 @@
 #include <linux/types.h>
 
 #define RF_PART_SLOTS 32 /* an iterator reads so many at once; what it prints fits a read */
+#define RF_PART_SETS 32	 /* of leases, as they are in the map: 8 KiB at most */
 
 struct rf_window_record {
 	__be32 source[4]; /* masked by the limit's grouping; IPv4: only the first */

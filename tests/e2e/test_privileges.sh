@@ -282,6 +282,17 @@ for iterator in active active_v6 active64 active64_v6 windows windows_v6; do
 		"cat: $share/$eth/$iterator: Permission denied" \
 		as_stranger cat "$share/$eth/$iterator"
 done
+is "$(as_member cat "$share/$eth/pending" | wc -c)" "$(wc -c <"$pins/$eth/pending")" \
+	'a member of the group reads the leases that hold packets'
+check 'there are such leases, of 32 bytes each' \
+	test $(($(wc -c <"$pins/$eth/pending") / 32)) -gt 0
+sums=$(ringfence stats --json)
+is "$(as_member "$scratch/ringfence" stats --json)" "$sums" \
+	'a member of the group gets the sums that root gets, leases included'
+mv "$share/$eth/pending" "$share/$eth/not-pending"
+is "$(as_member "$scratch/ringfence" stats --json)" "$sums" \
+	'a member of the group gets the same sums without that iterator'
+mv "$share/$eth/not-pending" "$share/$eth/pending"
 ringfence detach "$eth" >"$scratch/log"
 check 'detach removes the pins of the group' test ! -e "$share/$eth"
 inside ip link set dev "$eth" xdpdrv obj build/ringfence.bpf.o sec xdp

@@ -33,7 +33,7 @@
 #define OTHERS_INSNS 700000 /* walked, of the 1,000,000 that kernels allow */
 #define LOG_STATS 4	    /* BPF_LOG_STATS of the kernel: the closing lines only */
 #define LOG_SIZE 65536	    /* what the verifier takes back again counts as well */
-#define PROGRAMS_MAX 16
+#define PROGRAMS_MAX 20
 #define FUNCTIONS_MAX 256
 #define FRAME_ALIGN 32 /* since Linux 6.8 it is 16 */
 #define STACK_MAX 512  /* MAX_BPF_STACK of the kernel, for a chain of calls */

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The pinned iterators `active`, `active64` and `windows`: which windows they print, and that what
- * they print is what a look-up finds. In real time, since their clock is not injected.
+ * they print is what a look-up finds; and `pending`, which prints what the memory of leases has. In
+ * real time, since their clock is not injected.
  */
 #include "pinned.h"
 
 #include "tests/unit/unit.h"
 
+#include "fence/pending.h"
 #include "ringfence/slot.h"
 #include "ringfence/window_record.h"
 
@@ -290,6 +292,91 @@ static void without_pins_there_are_no_records(void **state)
 			 -ENOENT);
 }
 
+/* ---- leases ---- */
+
+static struct rf_leases read_leases(const struct rf_fence *fence)
+{
+	struct rf_leases leases;
+
+	assert_int_equal(rf_leases_read(fence, &leases), 0);
+	return leases;
+}
+
+static void assert_same_leases(const struct rf_leases *one, struct rf_leases other)
+{
+	assert_int_equal(one->count, other.count);
+	assert_memory_equal(one->of, other.of, one->count * sizeof(*one->of));
+	rf_leases_free(&other);
+}
+
+/* By root's memory, as a reader by the iterator, and by batches where there is none. */
+static size_t assert_read_alike(const struct program *program)
+{
+	struct rf_fence reader = program->fence;
+	struct rf_leases leases = read_leases(&program->fence);
+	const size_t count = leases.count;
+
+	reader.lease = NULL;
+	assert_same_leases(&leases, read_leases(&reader));
+	*reader.pins = '\0';
+	assert_same_leases(&leases, read_leases(&reader));
+	rf_leases_free(&leases);
+	return count;
+}
+
+static void leases_are_read_alike_in_all_ways(void **state)
+{
+	struct program *program = *state;
+
+	program_run_on(0);
+	program_apply(program, "limit add udp rate 4/1h match udp\nlimit add all rate 90k/1h\n");
+	assert_int_equal(assert_read_alike(program), 0);
+	for (int i = 0; i < 250; i++) {
+		char text[32];
+
+		snprintf(text, sizeof(text), "192.0.2.%d", i);
+		pinned_send4(program, text, i % 40);
+		snprintf(text, sizeof(text), "2001:db8:0:%x::1", i);
+		pinned_send6(program, text, i % 30);
+	}
+	assert_in_range(assert_read_alike(program), 200, 500);
+}
+
+static uint64_t sent_in(const struct rf_leases *leases)
+{
+	uint64_t packets = 0;
+
+	for (size_t i = 0; i < leases->count; i++)
+		packets += leases->of[i].packets;
+	return packets;
+}
+
+/* Of leases in the first set and in the last one, which an iterator reads in different calls. */
+static void the_last_set_is_read(void **state)
+{
+	struct program *program = *state;
+	const int fd = program->fence.map_fd[RF_MAP_LEASES],
+		  tags_fd = program->fence.map_fd[RF_MAP_LEASE_TAGS];
+	const uint32_t last = program->fence.leases / RF_LEASE_WAYS - 1, sets[] = {0, last};
+	struct rf_fence reader = program->fence;
+	struct rf_leases leases;
+
+	for (size_t i = 0; i < ARRAY_SIZE(sets); i++) {
+		struct rf_lease_set set = {};
+		const uint64_t tags = 1ULL << 8 * (RF_LEASE_WAYS - 1);
+
+		set.way[RF_LEASE_WAYS - 1] = (struct rf_lease){.source = 1, .packets = 5};
+		assert_int_equal(bpf_map_update_elem(fd, &sets[i], &set, BPF_ANY), 0);
+		assert_int_equal(bpf_map_update_elem(tags_fd, &sets[i], &tags, BPF_ANY), 0);
+	}
+	reader.lease = NULL;
+	leases = read_leases(&reader);
+	assert_int_equal(leases.count, 2);
+	assert_int_equal(sent_in(&leases), 10);
+	rf_leases_free(&leases);
+	assert_int_equal(assert_read_alike(program), 2);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -304,6 +391,9 @@ int main(void)
 						pinned_teardown),
 		cmocka_unit_test_setup_teardown(an_active_window_among_a_million_is_found,
 						setup_large, pinned_teardown),
+		cmocka_unit_test_setup_teardown(leases_are_read_alike_in_all_ways, setup,
+						pinned_teardown),
+		cmocka_unit_test_setup_teardown(the_last_set_is_read, setup, pinned_teardown),
 		cmocka_unit_test_setup_teardown(without_pins_there_are_no_records, setup,
 						pinned_teardown),
 	};

@@ -142,6 +142,19 @@ static void without_iterators_sums_are_the_same(void **state)
 	sums_are_what_was_sent(program, "limit add all rate 1k/1s\n");
 }
 
+/* As a reader, who does not share the memory of leases; without pins as well. */
+static void readers_get_the_same_sums(void **state)
+{
+	struct program *program = *state;
+
+	scanner.fence.lease = NULL;
+	sums_are_what_was_sent(program, "limit add all rate 1k/1s\n");
+	sums_are_what_was_sent(program, "limit add udp rate 90k/10s match udp\n"
+					"limit add all rate 100k/10s\n");
+	*scanner.fence.pins = '\0';
+	sums_are_what_was_sent(program, "limit add all rate 1k/1s\n");
+}
+
 static uint64_t limit_packets(const struct rf_limit_counters *sum)
 {
 	return sum->passed.packets + sum->dropped.packets;
@@ -323,6 +336,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(sums_over_scans_are_what_was_sent, setup, teardown),
 		cmocka_unit_test_setup_teardown(without_iterators_sums_are_the_same, setup,
 						teardown),
+		cmocka_unit_test_setup_teardown(readers_get_the_same_sums, setup, teardown),
 		cmocka_unit_test_setup_teardown(one_reading_counts_every_limit, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_scan_has_all_counters, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_window_that_was_made_anew_counts_from_0, setup,

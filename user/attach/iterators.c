@@ -13,19 +13,26 @@
 
 #include "build/show.skel.h" /* last: it uses the types of abi.h */
 
-/* Enough for either family: a slot that is not there is left out. */
+/*
+ * Enough for either family, and for all leases: a slot or a set that is not there is left out.
+ */
 static int size_parts(struct show_bpf *object, const int map_fd[RF_MAP_COUNT])
 {
-	struct bpf_map_info info4 = {}, info6 = {};
+	struct bpf_map_info info4 = {}, info6 = {}, sets = {};
 	int err = rf_map_info(map_fd[RF_MAP_SLOTS4], &info4);
 
 	if (!err)
 		err = rf_map_info(map_fd[RF_MAP_SLOTS6], &info6);
 	if (!err)
+		err = rf_map_info(map_fd[RF_MAP_LEASES], &sets);
+	if (!err)
 		err = bpf_map__set_max_entries(object->maps.parts,
 					       rf_record_parts(info4.max_entries > info6.max_entries
 								       ? info4.max_entries
 								       : info6.max_entries));
+	if (!err)
+		err = bpf_map__set_max_entries(object->maps.lease_parts,
+					       rf_lease_parts(sets.max_entries));
 	return err;
 }
 
@@ -70,6 +77,8 @@ static int map_fd_of(enum rf_iterator iterator, const struct show_bpf *object,
 		return map_fd[RF_MAP_WINDOWS4];
 	case RF_SHOW_SOURCES6:
 		return map_fd[RF_MAP_WINDOWS6];
+	case RF_SHOW_PENDING:
+		return bpf_map__fd(object->maps.lease_parts);
 	default:
 		return bpf_map__fd(object->maps.parts);
 	}
@@ -88,6 +97,7 @@ static int pin_all(const struct rf_pin_path *directory, struct show_bpf *object,
 		[RF_SHOW_ACTIVE64_6] = object->progs.show_active64_6,
 		[RF_SHOW_WINDOWS4] = object->progs.show_windows4,
 		[RF_SHOW_WINDOWS6] = object->progs.show_windows6,
+		[RF_SHOW_PENDING] = object->progs.show_pending,
 	};
 	int err = 0;
 

@@ -81,15 +81,25 @@ static int64_t share_map(struct rf_fence *fence, enum rf_map map, size_t value_s
 	return info.max_entries;
 }
 
+/* A reader gets only what leases hold, see leases.c. */
 static int map_leases(struct rf_fence *fence, struct rf_error *error)
 {
-	int64_t sets =
-		share_map(fence, RF_MAP_LEASES, sizeof(struct rf_lease_set), PROT_READ, error);
+	struct bpf_map_info info = {};
+	int64_t sets;
 
+	if (!fence->read_only) {
+		sets = share_map(fence, RF_MAP_LEASES, sizeof(struct rf_lease_set), PROT_READ,
+				 error);
+		fence->lease = fence->memory[RF_MAP_LEASES];
+	} else if (rf_map_info(fence->map_fd[RF_MAP_LEASES], &info)) {
+		sets = rf_error_failed(error, -errno, "cannot read the fence's leases: %s",
+				       strerror(errno));
+	} else {
+		sets = info.max_entries;
+	}
 	if (sets < 0)
 		return sets;
 	fence->leases = sets * RF_LEASE_WAYS;
-	fence->lease = fence->memory[RF_MAP_LEASES];
 	return 0;
 }
 

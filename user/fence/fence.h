@@ -44,9 +44,9 @@ struct rf_fence {
 	size_t memory_size[RF_MAP_COUNT];
 	uint32_t memory_count[RF_MAP_COUNT]; /* values in each */
 	struct rf_config *config;
-	const struct rf_lease *lease;
-	struct rf_ports *ports;	     /* of each bank */
-	uint32_t known_filter_lines; /* a power of two */
+	const struct rf_lease *lease; /* NULL where `read_only` */
+	struct rf_ports *ports;	      /* of each bank */
+	uint32_t known_filter_lines;  /* a power of two */
 	void *aggregate;	/* RF_AGGREGATE_SETS of RF_AGGREGATES, of source_size bytes each */
 	struct rf_ban_set *ban; /* RF_BAN_SETS */
 };
@@ -252,8 +252,9 @@ struct rf_window_sight {
 };
 
 typedef int (*rf_window_visit)(const struct rf_window_sight *sight, void *context);
-/* How many parts the iterators of records have for so many slots of a family. */
+/* How many parts the iterators have: for so many slots of a family, for so many sets of leases. */
 uint32_t rf_record_parts(uint32_t slots);
+uint32_t rf_lease_parts(uint32_t sets);
 /*
  * Visits windows by the pinned iterators. -ENOENT: the fence has none, or they cannot be opened.
  * What comes or goes meanwhile may be missed, or visited twice.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Reads the pending packets in leases: a CPU has answered these packets by itself, and has not
- * added them to any counter yet. Readers add them to the sums.
+ * The pending packets in leases: a CPU has answered these packets by itself, and has not added them
+ * to any counter yet. Readers add them to the sums.
  *
  * A reader reads the counters first, and then the leases. Packets of a lease that is flushed in
  * between are missing from that sum, and included in the next one. So sums are never too high, and
@@ -16,8 +16,6 @@
 #include "base/units.h"
 #include "fence/pending.h"
 #include "fence/private.h"
-
-#define READS_MAX 4 /* tries to read a lease whose source changes meanwhile */
 
 /* ---- the leases of a CPU ---- */
 
@@ -105,40 +103,7 @@ int rf_fence_make_leases(struct rf_fence *fence, struct rf_error *error)
 	return 0;
 }
 
-/* ---- reading ---- */
-
-static void copy_lease(struct rf_lease *lease, const struct rf_lease *shared)
-{
-	memcpy(lease, shared, sizeof(*lease));
-	__atomic_thread_fence(__ATOMIC_ACQUIRE);
-}
-
-static bool is_same(const struct rf_lease *one, const struct rf_lease *other)
-{
-	return one->source == other->source && one->rules == other->rules &&
-	       one->answer == other->answer && one->over == other->over &&
-	       one->slot0 == other->slot0 && one->slot1 == other->slot1 &&
-	       one->slot2 == other->slot2 && one->slot3 == other->slot3;
-}
-
-/* False: nothing is pending in the lease. Another source may take the lease while it is read. */
-static bool read_lease(const struct rf_lease *shared, struct rf_lease *lease)
-{
-	const struct rf_lease glance = {
-		.packets_word = __atomic_load_n(&shared->packets_word, __ATOMIC_RELAXED)};
-	struct rf_lease before, after;
-
-	if (!glance.packets) /* as most do, where there are many more leases than sources */
-		return false;
-	for (int i = 0; i < READS_MAX; i++) {
-		copy_lease(&before, shared);
-		copy_lease(lease, shared);
-		copy_lease(&after, shared);
-		if (is_same(&before, lease) && is_same(lease, &after))
-			return lease->packets && rf_answer_reason(lease->answer) < RF_REASON_COUNT;
-	}
-	return false;
-}
+/* ---- which limits they count for ---- */
 
 /*
  * Does the lease count for the limit that has `slot` now? Not if another limit had the slot when
@@ -180,40 +145,6 @@ static void add(struct rf_count *sum, const struct rf_lease *lease)
 {
 	sum->packets += lease->packets;
 	sum->bytes += lease->bytes;
-}
-
-static int keep_lease(struct rf_leases *leases, const struct rf_lease *lease)
-{
-	if (leases->count == leases->capacity) {
-		const size_t capacity = leases->capacity ? leases->capacity * 2 : 256;
-		struct rf_lease *of = reallocarray(leases->of, capacity, sizeof(*of));
-
-		if (!of)
-			return -ENOMEM;
-		leases->of = of;
-		leases->capacity = capacity;
-	}
-	leases->of[leases->count++] = *lease;
-	return 0;
-}
-
-int rf_leases_read(const struct rf_fence *fence, struct rf_leases *leases)
-{
-	struct rf_lease lease;
-	int err = 0;
-
-	*leases = (struct rf_leases){};
-	rf_map_refresh(fence, RF_MAP_LEASES);
-	for (uint32_t i = 0; i < fence->leases && !err; i++)
-		if (read_lease(&fence->lease[i], &lease))
-			err = keep_lease(leases, &lease);
-	return err;
-}
-
-void rf_leases_free(struct rf_leases *leases)
-{
-	free(leases->of);
-	*leases = (struct rf_leases){};
 }
 
 /* ---- counters ---- */

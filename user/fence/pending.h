@@ -13,7 +13,10 @@ struct rf_leases {
 	size_t capacity;
 };
 
-/* -ENOMEM. The counters that are added to are read before. */
+/*
+ * In the order of the map. The counters that are added to are read before. -ENOMEM, or the error of
+ * the map. (leases.c)
+ */
 int rf_leases_read(const struct rf_fence *fence, struct rf_leases *leases);
 void rf_leases_free(struct rf_leases *leases);
 

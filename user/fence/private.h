@@ -35,6 +35,17 @@ int rf_ports_make(struct rf_ruleset *ruleset);
 /* Adds a port to the sets of these limits, where they have one; `limits` is a bit set of slots. */
 void rf_ports_note(uint64_t *ports[RF_LIMITS_MAX], uint32_t port, uint32_t limits);
 
+/* ---- pinned iterators (iterators.c) ---- */
+
+/* A result that is not 0 ends the visit. The record is aligned as its size and a word allow. */
+typedef int (*rf_record_visit)(const void *record, void *context);
+/*
+ * Visits what the iterator prints, records of `size` bytes. -ENOENT: the fence has none, or it
+ * cannot be opened.
+ */
+int rf_iterator_each(const struct rf_fence *fence, enum rf_iterator iterator, size_t size,
+		     rf_record_visit visit, void *context);
+
 /* ---- counters ---- */
 
 /* Adds up the values of all CPUs. A per-CPU value consists of 64-bit counters only. */

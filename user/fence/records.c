@@ -1,17 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Windows as a watcher sees them each second: by the pinned iterators, or one by one. */
-#include <bpf/bpf.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "fence/private.h"
 #include "ringfence/window_read.h"
 #include "ringfence/window_record.h"
-
-#define RECORDS 1600	  /* in one read; the kernel gives 32 KiB at most */
-#define IN_VAIN_MAX 10000 /* reads that looked at a million windows each, and printed none */
 
 static const enum rf_iterator iterators[RF_WINDOW_AGES][2] = {
 	[RF_WINDOWS_4S] = {RF_SHOW_ACTIVE4, RF_SHOW_ACTIVE6},
@@ -24,36 +18,23 @@ uint32_t rf_record_parts(uint32_t slots)
 	return (slots + RF_PART_SLOTS - 1) / RF_PART_SLOTS;
 }
 
-static int open_iterator(const struct rf_fence *fence, enum rf_window_age age, int family)
+uint32_t rf_lease_parts(uint32_t sets)
 {
-	const struct rf_pin_path pins = rf_fence_pins(fence);
-	int fd;
-
-	if (!*pins.text)
-		return -ENOENT;
-	fd = open(rf_pins_entry(&pins, rf_iterator_pins[iterators[age][family]]).text,
-		  O_RDONLY | O_CLOEXEC);
-	return fd < 0 ? -ENOENT : fd;
+	return (sets + RF_PART_SETS - 1) / RF_PART_SETS;
 }
 
-/* A read gives up after a million windows of which it printed none: then it is read on. */
-static ssize_t read_on(int fd, void *buffer, size_t size)
-{
-	ssize_t got = -1;
+struct visiting {
+	int family;
+	rf_window_visit visit;
+	void *context;
+};
 
-	for (int i = 0; i < IN_VAIN_MAX && got < 0; i++) {
-		got = read(fd, buffer, size);
-		if (got < 0 && errno != EAGAIN && errno != EINTR)
-			break;
-	}
-	return got < 0 ? -errno : got;
-}
-
-static int visit_record(const struct rf_window_record *record, int family, rf_window_visit visit,
-			void *context)
+static int visit_record(const void *printed, void *context)
 {
+	const struct rf_window_record *record = printed;
+	const struct visiting *visiting = context;
 	struct rf_window_sight sight = {
-		.source.version = family ? 6 : 4,
+		.source.version = visiting->family ? 6 : 4,
 		.limit_id = record->limit_id,
 		.stay = record->stay,
 		.used = record->used,
@@ -64,29 +45,7 @@ static int visit_record(const struct rf_window_record *record, int family, rf_wi
 	};
 
 	memcpy(sight.source.word, record->source, sizeof(sight.source.word));
-	return visit(&sight, context);
-}
-
-static int read_records(int fd, int family, rf_window_visit visit, void *context)
-{
-	struct rf_window_record record[RECORDS];
-	size_t filled = 0;
-	int err = 0;
-
-	while (!err) {
-		const ssize_t got = read_on(fd, (char *)record + filled, sizeof(record) - filled);
-		size_t count;
-
-		if (got <= 0)
-			return got < 0 ? got : filled ? -EPROTO : 0;
-		filled += got;
-		count = filled / sizeof(*record);
-		for (size_t i = 0; i < count && !err; i++)
-			err = visit_record(&record[i], family, visit, context);
-		filled -= count * sizeof(*record);
-		memmove(record, &record[count], filled);
-	}
-	return err;
+	return visiting->visit(&sight, visiting->context);
 }
 
 int rf_fence_each_record(const struct rf_fence *fence, enum rf_window_age age,
@@ -95,13 +54,11 @@ int rf_fence_each_record(const struct rf_fence *fence, enum rf_window_age age,
 	int err = 0;
 
 	for (int family = 0; family < 2 && !err; family++) {
-		const int fd = open_iterator(fence, age, family);
+		struct visiting visiting = {family, visit, context};
 
-		if (fd < 0)
-			return fd;
-		err = read_records(fd, family, visit, context);
-		close(fd);
-		if (err)
+		err = rf_iterator_each(fence, iterators[age][family],
+				       sizeof(struct rf_window_record), visit_record, &visiting);
+		if (err && err != -ENOENT)
 			rf_error_failed(error, err, "cannot read the pin '%s': %s",
 					rf_iterator_pins[iterators[age][family]], strerror(-err));
 	}

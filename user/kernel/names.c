@@ -51,6 +51,7 @@ const char *const rf_iterator_pins[RF_ITERATOR_COUNT] = {
 	[RF_SHOW_ACTIVE64_6] = "active64_v6",
 	[RF_SHOW_WINDOWS4] = "windows",
 	[RF_SHOW_WINDOWS6] = "windows_v6",
+	[RF_SHOW_PENDING] = "pending",
 };
 
 const char *const rf_share_pins[RF_SHARE_PIN_COUNT] = {

@@ -59,6 +59,7 @@ enum rf_iterator {
 	RF_SHOW_ACTIVE64_6,
 	RF_SHOW_WINDOWS4, /* of all */
 	RF_SHOW_WINDOWS6,
+	RF_SHOW_PENDING, /* struct rf_lease of those that hold packets */
 	RF_ITERATOR_COUNT,
 };
 
