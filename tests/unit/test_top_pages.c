@@ -77,7 +77,7 @@ static void the_list_in_80_columns(void **state)
 		     "  10.0.0.2         syn    █▎      21%       0      21  ▂▂▂▂▂▂▂▂▂▂▂▂\n"
 		     "\n\n\n\n\n\n\n"
 		     "Enter window  d deny  a allow  r raise  w try  s sort  / filter  p pause\n"
-		     "←→ time  e export  u undo  q quit  ? help\n");
+		     "~ sample  ←→ time  e export  u undo  q quit  ? help\n");
 }
 
 static void the_list_in_ascii_and_40_columns(void **state)
@@ -182,7 +182,8 @@ static void every_size_is_painted(void **state)
 		for (int columns = 2; columns < 130; columns += 9) {
 			assert_int_equal(rf_canvas_resize(&page.canvas, rows, columns), 0);
 			rf_paint_help(&page.canvas, rows % 5);
-			rf_paint_source(&page.canvas, &page.view, "192.0.2.66", NULL, "one\ntwo");
+			rf_paint_source(&page.canvas, &page.view, "192.0.2.66", "a note", NULL,
+					"one\ntwo");
 			page.view.message = rows % 2 ? "" : "a message of several words, or more";
 			rf_paint_list(&page.canvas, &page.view);
 			rf_paint_dialog(&page.canvas, &dialog);
@@ -207,7 +208,7 @@ static void cells_stand_against_count(void **state)
 	(void)state;
 	assert_non_null(shown);
 	begin(&page, 12, 60, true);
-	rf_paint_source(&page.canvas, &page.view, "192.0.2.66", shown, NULL);
+	rf_paint_source(&page.canvas, &page.view, "192.0.2.66", NULL, shown, NULL);
 	json_decref(shown);
 	shows(&page, "192.0.2.66  LIVE 22:14:20  1 over  0 banned\n"
 		     "next packet: dropped, by limit all; passes again in 504ms\n"

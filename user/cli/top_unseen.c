@@ -102,6 +102,10 @@ static int hint(const struct rf_fence *fence, struct rf_error *error)
 int rf_top_unseen(const struct rf_fence *fence, const struct rf_top *top, json_t *json,
 		  struct rf_error *error)
 {
+	const struct rf_unseen_asked asked = {
+		.time_ns = top->sample_ns ?: TIME_WITH_OTHERS_NS,
+		.within = top->is_within ? &top->within : NULL,
+	};
 	struct rf_unseen unseen = {};
 	int err;
 
@@ -110,8 +114,7 @@ int rf_top_unseen(const struct rf_fence *fence, const struct rf_top *top, json_t
 			json_object_set_new(json, "unseen", json_null());
 		return json || top->limit ? 0 : hint(fence, error);
 	}
-	err = rf_unseen_read(fence, top->sample_ns ?: TIME_WITH_OTHERS_NS,
-			     top->is_within ? &top->within : NULL, &unseen, error);
+	err = rf_unseen_read(fence, &asked, &unseen, error);
 	if (!err && json)
 		json_object_set_new(json, "unseen", make_json(&unseen, top));
 	else if (!err)

@@ -310,7 +310,8 @@ void rf_session_paint(struct rf_session *session, struct rf_canvas *canvas)
 		break;
 	case RF_PAGE_SOURCE:
 		rf_format_prefix(&session->source, source);
-		rf_paint_source(canvas, &session->view, source, session->shown, session->events);
+		rf_paint_source(canvas, &session->view, source, NULL, session->shown,
+				session->events);
 		break;
 	case RF_PAGE_HELP:
 		rf_paint_help(canvas, session->skipped);

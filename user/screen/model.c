@@ -29,8 +29,10 @@ void rf_model_free(struct rf_model *model)
 {
 	free(model->row);
 	free(model->order);
-	model->row = NULL;
+	free(model->estimate);
+	model->row = model->estimate = NULL;
 	model->order = NULL;
+	model->rows = model->estimates = model->shown = 0;
 }
 
 void rf_model_forget(struct rf_model *model)
@@ -39,6 +41,7 @@ void rf_model_forget(struct rf_model *model)
 	model->rows = 0;
 	model->shown = 0;
 	model->others = 0;
+	rf_model_forget_estimates(model);
 	rf_model_home(model);
 }
 
@@ -113,7 +116,7 @@ static bool is_idle(const struct rf_source_row *row)
 
 static struct rf_key key_of(const struct rf_source_row *row)
 {
-	return (struct rf_key){row->source, row->limit_id, row->is_aggregate};
+	return (struct rf_key){row->source, row->limit_id, row->is_aggregate, false};
 }
 
 static int compare_by_place(const void *a, const void *b)
@@ -268,27 +271,24 @@ int rf_model_take(struct rf_model *model, const struct rf_snapshot *snapshot)
 {
 	struct candidates *chosen = malloc(sizeof(*chosen));
 	struct merge merge = {model, snapshot, NULL, 0};
-	int *order = NULL;
 
 	if (strcmp(model->head.identity, snapshot->identity))
 		rf_model_forget(model);
 	if (chosen) {
 		choose(model, snapshot, chosen);
 		merge.row = malloc((chosen->count + model->rows + 1) * sizeof(*merge.row));
-		order = malloc((chosen->count + model->rows + 1) * sizeof(*order));
 	}
-	if (!merge.row || !order) {
+	if (!merge.row) {
 		free(chosen);
-		free(merge.row);
-		free(order);
 		return -ENOMEM;
 	}
 	merge_rows(&merge, chosen);
 	free(chosen);
-	rf_model_free(model);
+	free(model->row);
 	model->row = merge.row;
 	model->rows = merge.rows;
-	model->order = order;
+	if (rf_model_make_room(model))
+		return -ENOMEM;
 	rf_head_take(&model->head, snapshot);
 	rf_model_order(model, snapshot->awake_ns);
 	return 0;

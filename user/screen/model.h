@@ -10,6 +10,7 @@
 #include "rules/grammar.h"
 #include "screen/bars.h"
 #include "watch/snapshot.h"
+#include "watch/unseen.h"
 
 #define RF_MODEL_ROWS 1024 /* that a scan brings; the others are counted */
 #define RF_SLOT_NS (5 * RF_NS_PER_S)
@@ -18,14 +19,15 @@
 /* Which row it is. */
 struct rf_key {
 	struct rf_prefix source;
-	uint32_t limit_id;
+	uint32_t limit_id; /* of an estimate: its reason */
 	bool is_aggregate;
+	bool is_estimate; /* the source has no window; its rate is estimated from samples */
 };
 
 /* A source under a limit. Rates are packets a second since the scan before. */
 struct rf_row {
 	struct rf_key key;
-	char limit[RF_NAME_SIZE];
+	char limit[RF_NAME_SIZE]; /* of an estimate: its reason */
 	bool is_shadow;
 	double pass, drop, would_drop;
 	double steady_pass, steady_drop; /* smoothed; the order is by these */
@@ -36,6 +38,7 @@ struct rf_row {
 	uint64_t seen_ns;   /* when it last sent */
 	struct rf_ring use; /* `share`, by slots of RF_SLOT_NS */
 	uint32_t rank;	    /* its place in the order */
+	uint64_t samples;   /* of an estimate: in the last second */
 };
 
 struct rf_flow {
@@ -71,7 +74,12 @@ struct rf_model {
 	struct rf_head head;
 	struct rf_row *row; /* sorted by key */
 	int rows;
-	int *order; /* indices of rows, as they are shown */
+	/* Sources without a window, sorted by key; apart, since scans know nothing of them. */
+	struct rf_row *estimate;
+	int estimates;
+	uint32_t one_in;	/* packets that was sampled; 0: none is */
+	size_t other_estimates; /* that are not among these */
+	int *order;		/* indices of rows, then of estimates, as they are shown */
 	int shown;
 	size_t others; /* rows of the scan that are not among these */
 
@@ -93,6 +101,14 @@ void rf_model_free(struct rf_model *model);
 void rf_model_forget(struct rf_model *model);
 /* Takes what a scan found. -ENOMEM. */
 int rf_model_take(struct rf_model *model, const struct rf_snapshot *snapshot);
+
+/* Takes what samples say of sources without a window (model_estimates.c). -ENOMEM. */
+int rf_model_estimate(struct rf_model *model, const struct rf_unseen *unseen, uint64_t awake_ns);
+/* The row of a source without a window; NULL: there is none. */
+const struct rf_row *rf_model_estimate_of(const struct rf_model *model,
+					  const struct rf_prefix *source);
+/* Nobody takes samples any longer. */
+void rf_model_forget_estimates(struct rf_model *model);
 
 /* A copy that takes a scan in another thread (model_copy.c). -ENOMEM. */
 int rf_model_copy(struct rf_model *copy, const struct rf_model *model);
@@ -116,6 +132,10 @@ int rf_weight_compare(const struct rf_weight *a, const struct rf_weight *b);
 /* Is a source shown under a limit of that name? */
 bool rf_model_wants(const struct rf_model *model, const struct rf_prefix *source,
 		    const char *limit);
+/* A row by its index in the order. */
+struct rf_row *rf_model_row(const struct rf_model *model, int index);
+/* Makes room for the order of all rows. -ENOMEM: there is room for none. */
+int rf_model_make_room(struct rf_model *model);
 /* Orders the rows anew, unless the order stands still; the cursor stays on its source. */
 void rf_model_order(struct rf_model *model, uint64_t awake_ns);
 void rf_model_sort(struct rf_model *model, enum rf_order by);

@@ -10,6 +10,8 @@ int rf_model_copy(struct rf_model *copy, const struct rf_model *model)
 {
 	*copy = *model;
 	copy->order = NULL;
+	copy->estimate = NULL;
+	copy->estimates = 0;
 	copy->row = malloc((model->rows + 1) * sizeof(*copy->row));
 	if (!copy->row)
 		return -ENOMEM;
@@ -45,14 +47,21 @@ static void keep_cursor(struct rf_model *copy, const struct rf_model *model)
 	copy->rows++;
 }
 
+static void forget(struct rf_model *model)
+{
+	rf_model_home(model);
+	rf_model_forget_estimates(model);
+}
+
 void rf_model_adopt(struct rf_model *model, struct rf_model *copy)
 {
 	/* Another fence has other rows: nothing of the one before may stay. */
 	if (!strcmp(model->head.identity, copy->head.identity))
 		keep_cursor(copy, model);
 	else
-		rf_model_home(model);
-	rf_model_free(model);
+		forget(model);
+	free(model->row);
+	free(model->order);
 	model->row = copy->row;
 	model->rows = copy->rows;
 	model->order = copy->order;
@@ -60,5 +69,7 @@ void rf_model_adopt(struct rf_model *model, struct rf_model *copy)
 	model->head = copy->head;
 	copy->row = NULL;
 	copy->order = NULL;
+	if (rf_model_make_room(model))
+		rf_model_forget_estimates(model);
 	rf_model_order(model, model->head.awake_ns);
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The order of the rows, which of them are shown, and the cursor. */
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +17,24 @@ int rf_key_compare(const struct rf_key *a, const struct rf_key *b)
 		return order;
 	if (a->limit_id != b->limit_id)
 		return a->limit_id < b->limit_id ? -1 : 1;
-	return a->is_aggregate - b->is_aggregate;
+	if (a->is_aggregate != b->is_aggregate)
+		return a->is_aggregate - b->is_aggregate;
+	return a->is_estimate - b->is_estimate;
+}
+
+struct rf_row *rf_model_row(const struct rf_model *model, int index)
+{
+	return index < model->rows ? &model->row[index] : &model->estimate[index - model->rows];
+}
+
+int rf_model_make_room(struct rf_model *model)
+{
+	int *order = reallocarray(model->order, model->rows + model->estimates + 1, sizeof(*order));
+
+	if (!order)
+		return -ENOMEM;
+	model->order = order;
+	return 0;
 }
 
 /* ---- weights ---- */
@@ -81,8 +99,8 @@ static _Thread_local const struct rf_model *sorted;
 
 static int compare_places(const void *a, const void *b)
 {
-	const struct rf_row *left = &sorted->row[*(const int *)a];
-	const struct rf_row *right = &sorted->row[*(const int *)b];
+	const struct rf_row *left = rf_model_row(sorted, *(const int *)a);
+	const struct rf_row *right = rf_model_row(sorted, *(const int *)b);
 	const struct rf_weight one = weigh(sorted, left), other = weigh(sorted, right);
 
 	return rf_weight_compare(&one, &other) ?: rf_key_compare(&left->key, &right->key);
@@ -90,8 +108,8 @@ static int compare_places(const void *a, const void *b)
 
 static int compare_ranks(const void *a, const void *b)
 {
-	const struct rf_row *left = &sorted->row[*(const int *)a];
-	const struct rf_row *right = &sorted->row[*(const int *)b];
+	const struct rf_row *left = rf_model_row(sorted, *(const int *)a);
+	const struct rf_row *right = rf_model_row(sorted, *(const int *)b);
 
 	if (left->rank != right->rank)
 		return left->rank < right->rank ? -1 : 1;
@@ -112,18 +130,23 @@ static void find_cursor(struct rf_model *model)
 
 static void place(struct rf_model *model, bool stands_still)
 {
+	const int all = model->rows + model->estimates;
+
 	model->shown = 0;
-	for (int i = 0; i < model->rows; i++)
-		if (rf_model_wants(model, &model->row[i].key.source, model->row[i].limit))
+	for (int i = 0; i < all; i++) {
+		const struct rf_row *row = rf_model_row(model, i);
+
+		if (rf_model_wants(model, &row->key.source, row->limit))
 			model->order[model->shown++] = i;
+	}
 	sorted = model;
 	if (model->shown)
 		qsort(model->order, model->shown, sizeof(*model->order),
 		      stands_still ? compare_ranks : compare_places);
-	for (int i = 0; i < model->rows; i++)
-		model->row[i].rank = UINT32_MAX;
+	for (int i = 0; i < all; i++)
+		rf_model_row(model, i)->rank = UINT32_MAX;
 	for (int i = 0; i < model->shown; i++)
-		model->row[model->order[i]].rank = i;
+		rf_model_row(model, model->order[i])->rank = i;
 	find_cursor(model);
 }
 
@@ -174,7 +197,7 @@ void rf_model_home(struct rf_model *model)
 
 const struct rf_row *rf_model_shown(const struct rf_model *model, int place)
 {
-	return &model->row[model->order[place]];
+	return rf_model_row(model, model->order[place]);
 }
 
 const struct rf_row *rf_model_cursor(const struct rf_model *model)

@@ -14,8 +14,9 @@
 #define NUMBER_WIDTH 7
 #define SINCE_WIDTH 7
 #define SOURCE_LEAST 15
-#define TALL 16 /* rows from which on all lines of the head are shown */
-#define FLAT 8	/* rows up to which there is nothing but the first line and sources */
+#define TALL 16		/* rows from which on all lines of the head are shown */
+#define UNSEEN_LEAST 10 /* packets a second that are dropped, from which on a hint is shown */
+#define FLAT 8		/* rows up to which there is nothing but the first line and sources */
 
 /* ---- columns ---- */
 
@@ -199,21 +200,28 @@ static void paint_heading(struct rf_canvas *canvas, const struct rf_columns *at,
 
 /* ---- rows ---- */
 
-static void format_rate(double rate, char text[RF_SHORT_TEXT_SIZE])
+#define RATE_TEXT_SIZE (RF_SHORT_TEXT_SIZE + 2)
+
+/* What was estimated has a ~. */
+static void format_rate(const struct rf_row *row, double rate, char text[RATE_TEXT_SIZE])
 {
+	const char *about = row->key.is_estimate && rate > 0 ? "~" : "";
+	char number[RF_SHORT_TEXT_SIZE];
+
+	rf_format_short(rate, number);
 	if (rate > 0 && rate < 9.95)
-		snprintf(text, RF_SHORT_TEXT_SIZE, "%.1f", rate);
+		snprintf(text, RATE_TEXT_SIZE, "%s%.1f", about, rate);
 	else
-		rf_format_short(rate, text);
+		snprintf(text, RATE_TEXT_SIZE, "%s%s", about, number);
 }
 
 /* What a shadow limit would drop is in brackets. */
 static void put_drops(struct rf_canvas *canvas, int row, int column, const struct rf_row *one)
 {
 	const bool is_shadow = one->drop <= 0 && one->would_drop > 0;
-	char rate[RF_SHORT_TEXT_SIZE], text[RF_SHORT_TEXT_SIZE + 2];
+	char rate[RATE_TEXT_SIZE], text[RATE_TEXT_SIZE + 2];
 
-	format_rate(is_shadow ? one->would_drop : one->drop, rate);
+	format_rate(one, is_shadow ? one->would_drop : one->drop, rate);
 	snprintf(text, sizeof(text), is_shadow ? "(%s)" : "%s", rate);
 	rf_canvas_put_right(canvas, row, column + NUMBER_WIDTH, one->drop > 0 ? RF_RED : RF_NORMAL,
 			    text);
@@ -254,21 +262,24 @@ static void paint_row(struct rf_canvas *canvas, const struct rf_view *view,
 {
 	const struct rf_model *model = view->model;
 	const struct rf_row *one = rf_model_shown(model, place);
-	char text[RF_PREFIX_TEXT_SIZE], pass[RF_SHORT_TEXT_SIZE];
+	char text[RF_PREFIX_TEXT_SIZE], pass[RATE_TEXT_SIZE];
 
 	rf_format_prefix(&one->key.source, text);
 	if (place == model->at)
 		rf_canvas_put(canvas, row, 0, RF_STRONG, ">");
+	if (one->key.is_estimate)
+		rf_canvas_put(canvas, row, 1, RF_DIM, "~");
 	rf_canvas_put(canvas, row, at->source, RF_NORMAL, text);
 	if (at->limit)
 		rf_canvas_putf(canvas, row, at->limit, one->is_shadow ? RF_DIM : RF_NORMAL,
 			       one->is_shadow ? "(%s)" : "%s", one->limit);
-	put_use(canvas, row, at, one);
+	if (!one->key.is_estimate)
+		put_use(canvas, row, at, one);
 	put_drops(canvas, row, at->drop, one);
-	format_rate(one->pass, pass);
+	format_rate(one, one->pass, pass);
 	if (at->pass)
 		rf_canvas_put_right(canvas, row, at->pass + NUMBER_WIDTH, RF_NORMAL, pass);
-	if (at->spark)
+	if (at->spark && !one->key.is_estimate)
 		rf_put_spark(canvas, row, at->spark, SPARK_WIDTH, RF_NORMAL, &one->use,
 			     model->head.awake_ns / RF_SLOT_NS, 1);
 	if (at->since)
@@ -292,19 +303,55 @@ static void follow_cursor(struct rf_view *view, int rows)
 		view->top = 0;
 }
 
+/* Packets a second that were dropped of sources without a window. */
+static double unseen_drops(const struct rf_head *head)
+{
+	double rate = 0;
+
+	for (int i = RF_FIRST_DROP; i < RF_REASON_COUNT; i++)
+		if (RF_UNSEEN_DROPPED >> i & 1)
+			rate += head->reason[i].rate;
+	return rate;
+}
+
+/* What is sampled; or, where much is dropped of sources that have no row, which key shows them. */
+static void put_samples(struct rf_canvas *canvas, const struct rf_view *view, int row, int column)
+{
+	const struct rf_head *head = &view->model->head;
+	const double drops = unseen_drops(head);
+	char rate[RF_SHORT_TEXT_SIZE];
+
+	if (view->model->one_in > 1) {
+		rf_canvas_putf(canvas, row, column, RF_DIM, "~: by one in %u packets",
+			       view->model->one_in);
+	} else if (view->model->one_in) {
+		rf_canvas_put(canvas, row, column, RF_DIM, "~: by samples of each packet");
+	} else if (view->is_sampling) {
+		rf_canvas_put(canvas, row, column, RF_DIM, "sampling: rows marked ~ come soon");
+	} else if (!view->is_past && !view->model->limit && drops >= UNSEEN_LEAST &&
+		   drops >= head->dropped.rate / 10) {
+		rf_format_short(drops, rate);
+		rf_canvas_putf(canvas, row, column, RF_YELLOW,
+			       "%s/s dropped of sources without a window; ~ shows them", rate);
+	}
+}
+
 static void paint_rest(struct rf_canvas *canvas, const struct rf_view *view, int row, int rows)
 {
 	const struct rf_model *model = view->model;
 	const size_t below = model->shown - view->top > rows ? model->shown - view->top - rows : 0;
+	const size_t others = below + model->others + model->other_estimates;
 	int column = 2;
 
-	if (below + model->others)
-		column = rf_canvas_putf(canvas, row, 2, RF_DIM, "%zu more", below + model->others);
+	if (others)
+		column = rf_canvas_putf(canvas, row, 2, RF_DIM, "%zu more", others);
 	if (*model->filter)
 		column = rf_canvas_putf(canvas, row, column + 2, RF_YELLOW, "filter: %s",
 					model->filter);
 	if (model->limit)
-		rf_canvas_putf(canvas, row, column + 2, RF_YELLOW, "limit: %s", model->limit);
+		column = rf_canvas_putf(canvas, row, column + 2, RF_YELLOW, "limit: %s",
+					model->limit);
+	put_samples(canvas, view, row, column > 2 ? column + 2 : column);
 }
 
 /* ---- keys ---- */
@@ -343,19 +390,13 @@ static void paint_keys(struct rf_canvas *canvas, const struct rf_view *view, int
 {
 	const bool is_dim = !view->can_change;
 	const struct key keys[] = {
-		{"Enter window", false},
-		{"d deny", is_dim},
-		{"a allow", is_dim},
-		{"r raise", is_dim},
-		{"w try", !view->has_try},
-		{"s sort", false},
-		{"/ filter", false},
-		{"p pause", false},
-		{canvas->is_utf8 ? "←→ time" : "<- -> time", false},
-		{"e export", false},
-		{"u undo", is_dim},
-		{"q quit", false},
-		{"? help", false},
+		{"Enter window", false},   {"d deny", is_dim},
+		{"a allow", is_dim},	   {"r raise", is_dim},
+		{"w try", !view->has_try}, {"s sort", false},
+		{"/ filter", false},	   {"p pause", false},
+		{"~ sample", is_dim},	   {canvas->is_utf8 ? "←→ time" : "<- -> time", false},
+		{"e export", false},	   {"u undo", is_dim},
+		{"q quit", false},	   {"? help", false},
 	};
 
 	put_keys(canvas, row, lines, keys, ARRAY_SIZE(keys));

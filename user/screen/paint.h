@@ -17,6 +17,7 @@ struct rf_view {
 	bool is_paused, is_past;
 	uint64_t interval_ns; /* between two scans */
 	bool can_change;      /* with the privilege to change the fence */
+	bool is_sampling;     /* samples of packets are taken, and read */
 	bool has_try;	      /* there is a command `limit try` */
 	const char *message;  /* of the last key; "": none */
 	bool is_failure;      /* the message is one */
@@ -42,9 +43,9 @@ struct rf_columns rf_columns_for(int width, int source_width, int limit_width);
 void rf_paint_list(struct rf_canvas *canvas, struct rf_view *view);
 /* Says from `row` on why there is no row. */
 void rf_paint_empty(struct rf_canvas *canvas, const struct rf_view *view, int row);
-/* `shown`: the JSON of `show`; `events`: lines of text, or NULL. */
+/* `note`: of a source without a window; `shown`: the JSON of `show`; `events`: lines; or NULL. */
 void rf_paint_source(struct rf_canvas *canvas, const struct rf_view *view, const char *source,
-		     const json_t *shown, const char *events);
+		     const char *note, const json_t *shown, const char *events);
 void rf_paint_dialog(struct rf_canvas *canvas, const struct rf_dialog *dialog);
 /* `skipped`: how many lines are above the screen. */
 void rf_paint_text(struct rf_canvas *canvas, const char *title, const char *text, int skipped);

@@ -94,6 +94,7 @@ void rf_paint_help(struct rf_canvas *canvas, int skipped)
 		"u           take the last change back\n"
 		"s           sort by drops, rate or use\n"
 		"/           show only a network, an address or a limit\n"
+		"~           take samples, which show sources without a window\n"
 		"p           pause\n"
 		"left right  10 s back or forth in the history; < > 10 minutes; Esc: now\n"
 		"e           export what is shown, as CSV or JSON\n"
@@ -104,6 +105,8 @@ void rf_paint_help(struct rf_canvas *canvas, int skipped)
 		"is shown as a command first; Enter runs it as you, Esc does not.\n"
 		"A limit in [brackets] drops now. In (brackets): a shadow limit, and what it would "
 		"drop.\n"
+		"~: a source that is denied, over the newcomers rate or of no limit has no window; "
+		"its rate is estimated from samples of packets.\n"
 		"60 s: how much of the limit was used, in steps of 5 s. since: for how long its "
 		"packets have been dropped, or how long its ban still lasts.\n";
 

@@ -189,7 +189,7 @@ static void put_events(struct rf_canvas *canvas, int row, const char *events)
 }
 
 void rf_paint_source(struct rf_canvas *canvas, const struct rf_view *view, const char *source,
-		     const json_t *shown, const char *events)
+		     const char *note, const json_t *shown, const char *events)
 {
 	const json_t *limits = json_object_get(shown, "limits");
 	const int room = canvas->rows - 6, each = CHART_HEIGHT + 2;
@@ -203,6 +203,8 @@ void rf_paint_source(struct rf_canvas *canvas, const struct rf_view *view, const
 		row = put_list(canvas, row, shown, "allowed", "allow");
 		row = put_list(canvas, row, shown, "denied", "deny");
 	}
+	if (note)
+		row = rf_canvas_put_wrapped(canvas, row, 0, canvas->columns, RF_NORMAL, note);
 	for (size_t i = 0; i < json_array_size(limits); i++)
 		row = put_limit(canvas, view, row, height, json_array_get(limits, i));
 	if (events)

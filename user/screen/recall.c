@@ -105,7 +105,7 @@ static uint32_t id_of(const char *name)
 static void fill_row(struct rf_row *row, const struct rf_recorded_source *from, double seconds)
 {
 	*row = (struct rf_row){
-		.key = {from->source, id_of(from->limit), false},
+		.key = {from->source, id_of(from->limit), false, false},
 		.is_shadow = from->would_drop && !from->dropped,
 		.pass = from->passed / seconds,
 		.drop = from->dropped / seconds,

@@ -18,7 +18,7 @@
 /* The samples of one reading. `wanted` is renewed where it is ours. */
 struct sampling {
 	const struct rf_fence *fence;
-	const struct rf_prefix *within;
+	const struct rf_unseen_asked *asked;
 	struct rf_unseen *unseen;
 	struct rf_sample_reader reader;
 	struct rf_sampled wanted;
@@ -31,6 +31,13 @@ static void pause_for(uint64_t ns)
 	const struct timespec pause = {.tv_nsec = ns};
 
 	nanosleep(&pause, NULL);
+}
+
+static bool must_end(const struct sampling *sampling)
+{
+	const bool *ends = sampling->asked->ends;
+
+	return ends && __atomic_load_n(ends, __ATOMIC_RELAXED);
 }
 
 /* ---- rows ---- */
@@ -66,6 +73,7 @@ static int add(const struct sampling *sampling, const struct rf_sample *sample,
 	       struct rf_error *error)
 {
 	struct rf_unseen *unseen = sampling->unseen;
+	const struct rf_prefix *within = sampling->asked->within;
 	struct rf_unseen_row row = {.reason = sample->reason, .samples = 1};
 	int err;
 
@@ -76,7 +84,7 @@ static int add(const struct sampling *sampling, const struct rf_sample *sample,
 	unseen->samples++;
 	if (!((RF_UNSEEN_PASSED | RF_UNSEEN_DROPPED) >> sample->reason & 1) ||
 	    !has_source(sample, &row.source) ||
-	    (sampling->within && !rf_prefix_contains(sampling->within, &row.source)))
+	    (within && !rf_prefix_contains(within, &row.source)))
 		return 0;
 	err = make_room(unseen, error);
 	if (!err)
@@ -147,7 +155,8 @@ static int choose(struct sampling *sampling, struct rf_error *error)
 	uint64_t before, after, one_in;
 	int err = count_packets(sampling->fence, &before, error);
 
-	pause_for(LOOK_NS);
+	for (uint64_t ns = 0; ns < LOOK_NS && !must_end(sampling); ns += READ_EVERY_NS)
+		pause_for(READ_EVERY_NS);
 	if (!err)
 		err = count_packets(sampling->fence, &after, error);
 	if (err)
@@ -203,13 +212,13 @@ static int read_new(struct sampling *sampling, struct rf_error *error)
 	return err;
 }
 
-static int gather(struct sampling *sampling, uint64_t time_ns, struct rf_error *error)
+static int gather(struct sampling *sampling, struct rf_error *error)
 {
-	const uint64_t began = rf_time_awake();
+	const uint64_t began = rf_time_awake(), time_ns = sampling->asked->time_ns;
 	bool goes_on = true;
 	int err = 0;
 
-	while (!err && goes_on && rf_time_awake() - began < time_ns) {
+	while (!err && goes_on && !must_end(sampling) && rf_time_awake() - began < time_ns) {
 		pause_for(READ_EVERY_NS);
 		err = read_new(sampling, error);
 		if (!err && sampling->is_ours)
@@ -221,16 +230,16 @@ static int gather(struct sampling *sampling, uint64_t time_ns, struct rf_error *
 	return err;
 }
 
-int rf_unseen_read(const struct rf_fence *fence, uint64_t time_ns, const struct rf_prefix *within,
+int rf_unseen_read(const struct rf_fence *fence, const struct rf_unseen_asked *asked,
 		   struct rf_unseen *unseen, struct rf_error *error)
 {
-	struct sampling sampling = {.fence = fence, .within = within, .unseen = unseen};
+	struct sampling sampling = {.fence = fence, .asked = asked, .unseen = unseen};
 	int err;
 
 	*unseen = (struct rf_unseen){};
 	err = begin(&sampling, error);
 	if (!err)
-		err = gather(&sampling, time_ns, error);
+		err = gather(&sampling, error);
 	if (sampling.renewed_ns)
 		rf_fence_stop_sampling(fence);
 	unseen->one_in = sampling.wanted.one_in;

@@ -32,11 +32,17 @@ struct rf_unseen {
 
 /* Does somebody take samples of such packets now? */
 bool rf_unseen_is_sampled(const struct rf_fence *fence);
+struct rf_unseen_asked {
+	uint64_t time_ns;
+	const struct rf_prefix *within; /* NULL: all sources */
+	const bool *ends;		/* set by another thread: ends early; NULL: never */
+};
+
 /*
  * Takes that long: reads what others sample, or samples by itself, which needs a fence that may be
- * changed. `within` may be NULL. Free `unseen` even after an error.
+ * changed. Free `unseen` even after an error.
  */
-int rf_unseen_read(const struct rf_fence *fence, uint64_t time_ns, const struct rf_prefix *within,
+int rf_unseen_read(const struct rf_fence *fence, const struct rf_unseen_asked *asked,
 		   struct rf_unseen *unseen, struct rf_error *error);
 void rf_unseen_free(struct rf_unseen *unseen);
 
