@@ -103,6 +103,16 @@ static bool is_on_trial(struct rf_session *session, const char *what)
 	return true;
 }
 
+/* False: a sentence says that no limit applies to the source. */
+static bool has_limit(struct rf_session *session, const struct rf_row *row)
+{
+	if (!row->key.is_estimate)
+		return true;
+	rf_session_say(session, true, "this source has no window (%s), so no limit applies to it",
+		       row->limit);
+	return false;
+}
+
 /* Writes the act for `session->raised`. */
 static int write_raise(struct rf_session *session, struct rf_error *error)
 {
@@ -125,7 +135,7 @@ void rf_change_raise(struct rf_session *session)
 	const struct rf_row *row = row_to_change(session);
 	struct rf_error error;
 
-	if (!row || is_on_trial(session, "raise"))
+	if (!row || !has_limit(session, row) || is_on_trial(session, "raise"))
 		return;
 	session->raised = row->key.source;
 	memcpy(session->raised_limit, row->limit, sizeof(session->raised_limit));
@@ -240,6 +250,8 @@ void rf_change_try(struct rf_session *session)
 				   : "there is no source under the cursor");
 		return;
 	}
+	if (!has_limit(session, row))
+		return;
 	err = rf_fence_ruleset(rf_session_fence(session), &rules, &error);
 	if (!err)
 		err = rf_act_try(&command, &rules.bank, row->limit, session->dev, &error);

@@ -14,12 +14,24 @@
 #define SCHEMA 1
 #define LINE_SIZE 512
 
+/* NULL: the source has no window. */
+static const char *limit_of(const struct rf_row *row)
+{
+	return row->key.is_estimate ? NULL : row->limit;
+}
+
+/* Of a source without a window. */
+static const char *reason_of(const struct rf_row *row)
+{
+	return row->key.is_estimate ? row->limit : NULL;
+}
+
 static json_t *row_json(const struct rf_row *row, const char *source)
 {
-	return json_pack("{s:s, s:s, s:f, s:f, s:f, s:f, s:b}", "source", source, "limit",
-			 row->limit, "used_ratio", row->share, "passed_per_s", row->pass,
-			 "dropped_per_s", row->drop, "would_drop_per_s", row->would_drop, "banned",
-			 row->banned_ns > 0);
+	return json_pack("{s:s, s:s?, s:s?, s:f, s:f, s:f, s:f, s:b}", "source", source, "limit",
+			 limit_of(row), "reason", reason_of(row), "used_ratio", row->share,
+			 "passed_per_s", row->pass, "dropped_per_s", row->drop, "would_drop_per_s",
+			 row->would_drop, "banned", row->banned_ns > 0);
 }
 
 static int write_json(const struct rf_model *model, const char *fence, FILE *file)
@@ -46,7 +58,7 @@ static int write_csv(const struct rf_model *model, FILE *file)
 {
 	char time[RF_TIME_TEXT_SIZE], source[RF_PREFIX_TEXT_SIZE], line[LINE_SIZE];
 	int err = fputs("time,source,limit,used_ratio,passed_per_s,dropped_per_s,would_drop_per_s,"
-			"banned\n",
+			"banned,reason\n",
 			file) < 0;
 
 	rf_format_utc(model->head.time_ns, time);
@@ -54,9 +66,9 @@ static int write_csv(const struct rf_model *model, FILE *file)
 		const struct rf_row *row = rf_model_shown(model, i);
 
 		rf_format_prefix(&row->key.source, source);
-		snprintf(line, sizeof(line), "%s,%s,%s,%.4f,%.1f,%.1f,%.1f,%d\n", time, source,
-			 row->limit, row->share, row->pass, row->drop, row->would_drop,
-			 row->banned_ns > 0);
+		snprintf(line, sizeof(line), "%s,%s,%s,%.4f,%.1f,%.1f,%.1f,%d,%s\n", time, source,
+			 limit_of(row) ?: "", row->share, row->pass, row->drop, row->would_drop,
+			 row->banned_ns > 0, reason_of(row) ?: "");
 		err = fputs(line, file) < 0;
 	}
 	return err;

@@ -214,6 +214,9 @@ static void press_on_list(struct rf_session *session, int key, struct rf_error *
 	case 'e':
 		begin_export(session);
 		break;
+	case '~':
+		rf_samples_switch(session);
+		break;
 	case 'p':
 		pause_or_go_on(session);
 		break;
@@ -310,7 +313,8 @@ void rf_session_paint(struct rf_session *session, struct rf_canvas *canvas)
 		break;
 	case RF_PAGE_SOURCE:
 		rf_format_prefix(&session->source, source);
-		rf_paint_source(canvas, &session->view, source, NULL, session->shown,
+		rf_paint_source(canvas, &session->view, source,
+				session->is_estimate ? session->note : NULL, session->shown,
 				session->events);
 		break;
 	case RF_PAGE_HELP:

@@ -121,6 +121,8 @@ static int read_news(struct loop *loop, struct rf_error *error)
 	const uint64_t now_ns = rf_time_awake();
 	int err = 0;
 
+	if (rf_samples_read(session))
+		loop->is_stale = true;
 	if (rf_session_take(session, &err, error) || now_ns - loop->read_ns >= READ_NS) {
 		rf_session_read(session);
 		loop->read_ns = now_ns;
@@ -149,11 +151,13 @@ static bool wait_for_input(struct loop *loop)
 	const uint64_t now_ns = rf_time_awake(), wanted_ns = next_ns(loop);
 	const uint64_t left_ns = wanted_ns > now_ns ? wanted_ns - now_ns : 0;
 	const struct timespec left = {left_ns / RF_NS_PER_S, left_ns % RF_NS_PER_S};
-	const bool takes = session->scanning.job && !session->view.is_paused;
+	const struct rf_job *scan = session->scanning.job, *samples = session->estimating.job;
+	const bool takes = !session->view.is_paused;
 	struct pollfd files[] = {
 		{.fd = STDIN_FILENO, .events = POLLIN},
 		{.fd = session->child.output, .events = POLLIN},
-		{.fd = takes ? rf_job_file(session->scanning.job) : -1, .events = POLLIN},
+		{.fd = takes && scan ? rf_job_file(scan) : -1, .events = POLLIN},
+		{.fd = takes && samples ? rf_job_file(samples) : -1, .events = POLLIN},
 	};
 
 	if (ppoll(files, ARRAY_SIZE(files), &left, &loop->waiting) < 0)

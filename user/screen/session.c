@@ -34,13 +34,14 @@ static bool may_change(const struct rf_fence *fence)
 static void close_fence(struct rf_session *session)
 {
 	rf_scanning_close(&session->scanning);
+	rf_estimating_close(&session->estimating);
 	rf_fence_close(&session->own);
 	session->own = RF_FENCE_NONE;
 }
 
 static int open_fence(struct rf_session *session, struct rf_error *error)
 {
-	const char *interface = session->fences.fence[session->fence].interface;
+	const char *interface = rf_session_interface(session);
 	const struct rf_fence *fence = &session->own;
 	int err;
 
@@ -160,6 +161,7 @@ void rf_session_read(struct rf_session *session)
 	if (session->view.is_paused)
 		return;
 	session->live.head.standing = rf_fence_standing(&session->own);
+	session->is_sampled = rf_unseen_is_sampled(&session->own);
 	if (session->page == RF_PAGE_SOURCE)
 		rf_source_read(session);
 }

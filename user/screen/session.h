@@ -5,6 +5,7 @@
 
 #include "fence/find.h"
 #include "screen/act.h"
+#include "screen/estimating.h"
 #include "screen/paint.h"
 #include "screen/run.h"
 #include "screen/scanning.h"
@@ -42,6 +43,8 @@ struct rf_session {
 	/* The same fence twice: what keys read must not wait for the thread that scans. */
 	struct rf_fence own;
 	struct rf_scanning scanning;
+	struct rf_estimating estimating;
+	bool is_sampled; /* by others, when that was read last */
 	struct rf_pace pace;
 	uint64_t due_ns; /* the next scan; by rf_time_awake() */
 
@@ -57,6 +60,8 @@ struct rf_session {
 	char prompt[RF_TYPED_SIZE + 32];
 
 	struct rf_prefix source; /* of RF_PAGE_SOURCE */
+	bool is_estimate;	 /* it was opened from a row without a window */
+	char note[RF_LINE_SIZE]; /* what is known of it then */
 	json_t *shown;		 /* NULL: could not be read */
 	char *events;
 	uint64_t events_ns; /* when they were read */
@@ -82,6 +87,7 @@ struct rf_session {
 /* ---- session_say.c ---- */
 
 const struct rf_fence *rf_session_fence(const struct rf_session *session);
+const char *rf_session_interface(const struct rf_session *session);
 /* Says something until the next key. */
 __attribute__((format(printf, 3, 4))) void rf_session_say(struct rf_session *session,
 							  bool is_failure, const char *format, ...);
@@ -99,6 +105,13 @@ void rf_session_read(struct rf_session *session);
 int rf_session_scan(struct rf_session *session, struct rf_error *error);
 /* Takes the scan that is done, if there is one. True: the screen has news. */
 bool rf_session_take(struct rf_session *session, int *err, struct rf_error *error);
+
+/* ---- samples.c ---- */
+
+/* Takes the samples that are there, and goes on where samples are taken. True: there is news. */
+bool rf_samples_read(struct rf_session *session);
+/* Begins to take samples, or takes none any longer. */
+void rf_samples_switch(struct rf_session *session);
 
 /* ---- changes.c ---- */
 

@@ -10,6 +10,11 @@ const struct rf_fence *rf_session_fence(const struct rf_session *session)
 	return &session->own;
 }
 
+const char *rf_session_interface(const struct rf_session *session)
+{
+	return session->fences.fence[session->fence].interface;
+}
+
 void rf_session_say(struct rf_session *session, bool is_failure, const char *format, ...)
 {
 	va_list args;

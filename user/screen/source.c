@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The page of one source. */
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "base/time.h"
 #include "screen/recall.h"
 #include "screen/session.h"
@@ -37,6 +39,28 @@ static void read_events(struct rf_session *session)
 		rf_recall_events(session->reader, &session->source, now_ns - EVENTS_NS, now_ns);
 }
 
+/* What is known of a source without a window, and what is not. */
+static void write_note(struct rf_session *session)
+{
+	const struct rf_row *row = rf_model_estimate_of(&session->live, &session->source);
+	char rate[RF_SHORT_TEXT_SIZE];
+
+	if (!row) {
+		snprintf(session->note, sizeof(session->note),
+			 session->view.is_sampling
+				 ? "no sample came from it in the last 10 s"
+				 : "no samples are taken now; ~ in the list takes them");
+		return;
+	}
+	rf_format_short(row->drop + row->pass, rate);
+	snprintf(session->note, sizeof(session->note),
+		 "~%s packets/s %s (%s), estimated: in the last second, %" PRIu64
+		 " of the packets sampled, one in %u, were of it. It has no window: what it sent "
+		 "before, and how much of a limit it uses, is not known.",
+		 rate, row->drop > 0 ? "dropped" : "passed", row->limit, row->samples,
+		 session->live.one_in);
+}
+
 void rf_source_read(struct rf_session *session)
 {
 	struct rf_address address = {.version = session->source.version};
@@ -47,6 +71,8 @@ void rf_source_read(struct rf_session *session)
 	session->shown = NULL;
 	if (session->asked->show(rf_session_fence(session), &address, &session->shown, &error))
 		rf_session_say(session, true, "%s", error.text);
+	if (session->is_estimate)
+		write_note(session);
 	read_events(session);
 }
 
@@ -57,6 +83,7 @@ void rf_source_open(struct rf_session *session)
 	if (!row)
 		return;
 	session->source = row->key.source;
+	session->is_estimate = row->key.is_estimate;
 	if (session->view.is_past) {
 		look_back(session);
 		return;
