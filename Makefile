@@ -52,6 +52,9 @@ DOCS_TESTS := $(wildcard tests/docs/test_*.sh) $(addprefix tests/packaging/test_
 # The tests that 'make check-fast' runs beside the unit tests.
 FAST_TESTS := tests/e2e/test_frames.sh $(addprefix build/tests/prog/test_,budget cases fence layout lists)
 PACKAGE_TESTS := $(addprefix tests/packaging/test_,deb.sh recipes.sh)
+# Of the functions that a fleet's engine runs.
+ENGINE_TESTS := $(wildcard tests/engine/test_*.sh)
+ENGINE_TOOLS := $(addprefix build/tests/engine/,call)
 ECOSYSTEM_TESTS := $(wildcard tests/ecosystem/test_*.sh)
 EXPLORER := tests/explorer/test_explorer.sh tests/fleet/test_ledger.sh
 # First, so that none of them is left over at the end, alone on one CPU.
@@ -152,8 +155,8 @@ check: ## install missing packages, build, run every test (root)
 	@[ "$$(id -u)" = 0 ] || { echo "make check: it loads programs and needs root; run" \
 		"'sudo make check', or 'make check-user' for the tests that do not" >&2; exit 1; }
 	$(MAKE) deps
-	$(MAKE) $(SIDE_BY_SIDE) tools $(BENCH_TOOLS) $(UNIT_TESTS) $(PROG_TESTS)
-	tests/run.sh $(LONG_TESTS) $(filter-out $(LONG_TESTS),$(E2E_TESTS) $(PROG_TESTS) $(UNIT_TESTS) $(DOCS_TESTS))
+	$(MAKE) $(SIDE_BY_SIDE) tools $(BENCH_TOOLS) $(ENGINE_TOOLS) $(UNIT_TESTS) $(PROG_TESTS)
+	tests/run.sh $(LONG_TESTS) $(filter-out $(LONG_TESTS),$(ENGINE_TESTS) $(E2E_TESTS) $(PROG_TESTS) $(UNIT_TESTS) $(DOCS_TESTS))
 
 check-fast: ## run the quick tests, in a minute: no explorer, kills, faults or floods, and few of the others (root)
 	@[ "$$(id -u)" = 0 ] || { echo "make check-fast: it loads programs and needs root; run" \
@@ -284,6 +287,13 @@ build/tests/traffic: $(filter-out %.bpf.c,$(wildcard tests/traffic/*.c)) $(TRAFF
 	@mkdir -p $(@D)
 	$(call say,CC,$@)
 	$(Q)$(CC) $(CPPFLAGS) $(ALL_CFLAGS) $(filter %.c,$^) -o $@ $(LIBS) -lpthread
+
+# Clients of a fleet's engine, for tests.
+$(ENGINE_TOOLS): build/tests/engine/%: build/tests/engine/%.o build/tests/engine/client.o \
+		build/user/fleet/ledger.o build/user/fleet/wire.o
+	@mkdir -p $(@D)
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) $^ -o $@ $(shell $(PKG_CONFIG) --libs hiredis)
 
 build/tests/recorder: build/tests/record/main.o build/tests/record/made.o $(LIBRARY)
 	@mkdir -p $(@D)

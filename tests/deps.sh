@@ -20,7 +20,7 @@ kind=${kinds[0]}
 needs='a C compiler, make, clang and llvm (14 or newer), libbpf 1.1 and libxdp 1.3 with headers, xdp-tools, bpftool,
 the Linux UAPI headers, libelf, zlib, jansson, dygraphs (for plots on the page), libmicrohttpd, libmnl, libseccomp, ncurses, nettle, SQLite, cmocka, pkg-config,
 iproute2, jq, curl, ethtool, strace, tcpdump, tshark, tmux,
-systemd-analyze, bash, zsh, fish'
+systemd-analyze, bash, zsh, fish, Redis 7 or Valkey, hiredis'
 [ "$kind" = lint ] && needs='clang-format 14, shellcheck, mandoc'
 [ "$kind" = fuzz ] && needs="clang's runtime libraries: libFuzzer and the sanitizers"
 [ "$kind" = vm ] && needs='Debian: its kernels are fetched by apt; QEMU, qemu-user, cross compilers, clang'
@@ -38,7 +38,7 @@ packages() {
 	apt-build) echo gcc make clang llvm libbpf-dev libxdp-dev xdp-tools bpftool linux-libc-dev libelf-dev zlib1g-dev \
 		libjansson-dev libjs-dygraphs libcmocka-dev libmicrohttpd-dev libmnl-dev libncurses-dev libseccomp-dev nettle-dev libsqlite3-dev sqlite3 \
 		pkg-config iproute2 jq curl ethtool strace python3-jsonschema tmux procps util-linux \
-		systemd tcpdump tshark zsh fish ;;
+		systemd tcpdump tshark zsh fish redis-server libhiredis-dev ;;
 	apt-lint) echo clang-format-14 clang-format shellcheck mandoc ;;
 	apt-fuzz) echo clang libclang-rt-dev ;;
 	apt-clangs) echo clang-19 ;;
@@ -53,14 +53,14 @@ packages() {
 	dnf-build) echo gcc make clang llvm libbpf-devel libxdp-devel xdp-tools bpftool kernel-headers elfutils-libelf-devel \
 		zlib-devel jansson-devel libcmocka-devel libmicrohttpd-devel libmnl-devel libseccomp-devel ncurses-devel nettle-devel sqlite-devel sqlite \
 		pkgconf-pkg-config libasan libubsan iproute jq curl ethtool strace python3-jsonschema tmux \
-		procps-ng util-linux systemd tcpdump wireshark-cli zsh fish ;;
+		procps-ng util-linux systemd tcpdump wireshark-cli zsh fish valkey hiredis-devel ;;
 	dnf-lint) echo clang-tools-extra ShellCheck mandoc ;;
 	dnf-fuzz) echo clang compiler-rt ;;
 	dnf-ecosystem) echo fail2ban-server nftables nodejs python3 jq chromium chromedriver ;;
 	dnf-bench) echo nftables iptables-nft xdp-tools gnuplot ;;
 	pacman-build) echo gcc make clang llvm libbpf libxdp xdp-tools bpf linux-api-headers libelf zlib jansson cmocka libmicrohttpd libmnl \
 		libseccomp ncurses nettle sqlite pkgconf iproute2 jq curl ethtool strace python-jsonschema tmux procps-ng util-linux systemd \
-		tcpdump wireshark-cli zsh fish ;;
+		tcpdump wireshark-cli zsh fish valkey hiredis ;;
 	pacman-lint) echo clang shellcheck mandoc ;;
 	pacman-fuzz) echo clang compiler-rt ;;
 	pacman-ecosystem) echo fail2ban nftables nodejs python jq prometheus prometheus-node-exporter chromium ;;
@@ -68,7 +68,7 @@ packages() {
 	zypper-build) echo gcc make clang llvm libbpf-devel libxdp-devel xdp-tools bpftool linux-glibc-devel libelf-devel \
 		zlib-devel libjansson-devel libcmocka-devel libmicrohttpd-devel libmnl-devel libseccomp-devel ncurses-devel libnettle-devel sqlite3-devel sqlite3 \
 		pkg-config iproute2 jq curl ethtool strace python3-jsonschema tmux procps util-linux \
-		systemd tcpdump wireshark zsh fish ;;
+		systemd tcpdump wireshark zsh fish valkey hiredis-devel ;;
 	zypper-lint) echo clang ShellCheck mandoc ;;
 	zypper-fuzz) echo clang ;; # its runtime is in there
 	zypper-ecosystem) echo fail2ban nftables nodejs-default python3 jq chromium chromedriver ;;

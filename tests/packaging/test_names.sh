@@ -86,7 +86,7 @@ is "$(listed apt arm64 | sed -n 's/:arm64$//p')" \
 
 # ---- the libraries ----
 
-linked=$(sed -n 's/^\(DAEMON_\)\?LIBS = .*--libs \(.*\))$/\2/p' Makefile)
+linked=$(sed -n 's/^\(DAEMON_\)\?LIBS = .*--libs \([^)]*\)).*$/\2/p' Makefile)
 # libbpf's own pkg-config file asks for these.
 is "$(echo "$linked" libelf zlib | names)" "$(building 2)" 'the Makefile links the libraries of the table'
 # shellcheck disable=SC2086 # several names
