@@ -269,10 +269,9 @@ static void contest(const struct rf_ledger *ledger, struct rf_ledger_source *sou
 static uint32_t lower_to(const struct rf_ledger *ledger, const struct rf_ledger_source *source,
 			 uint32_t even, uint32_t share)
 {
-
 	if (ledger->newest >= source->contested_until || share <= even)
 		return share;
-	return share - (share - even + 1) / 2;
+	return even + (share - even) / 2;
 }
 
 static uint32_t larger(uint32_t one, uint32_t other)
@@ -299,11 +298,14 @@ struct rf_ledger_answer rf_ledger_report(struct rf_ledger *ledger, struct rf_led
 	open_ledger(ledger, call);
 	if (!is_member(ledger, call))
 		return answer;
-	drop_void(ledger, source, call->grace, limit->window);
 	claim = find_claim(source, call->slot);
+	if (claim && is_void(ledger, claim, call->grace, limit->window))
+		claim = NULL;
 	answer.status = RF_LEDGER_OLD;
 	if (claim && (int32_t)(report->seq - claim->seq) <= 0)
 		return answer;
+	drop_void(ledger, source, call->grace, limit->window);
+	claim = find_claim(source, call->slot);
 	if (!claim)
 		claim = add_claim(ledger, source, call->slot);
 	claim->seq = report->seq;

@@ -32,6 +32,7 @@
  */
 #define RF_WIRE_KEPT_MS 600000
 #define RF_WIRE_RENEW_MS 300000
+#define RF_WIRE_IDLE_MS 10000 /* so much longer than G + W is a source without claims kept */
 
 #define RF_WIRE_KEY_SIZE 160 /* of a name, with the final NUL */
 #define RF_WIRE_CALL_SIZE 28

@@ -1,0 +1,98 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0
+# The engine's functions in a real engine, by its own clock: what is refused, what expires, and that
+# nobody is given anything by an engine that has lost something. Needs no privilege.
+
+# shellcheck source=tests/engine/lib.sh
+source "$(dirname "$0")/lib.sh"
+
+call() { # WORDS…
+	build/tests/engine/call "$scratch/engine" "$@"
+}
+
+# The membership that the host of a slot knows.
+joined() { # SLOT
+	cat "$scratch/joined.$1" 2>/dev/null || echo 0
+}
+
+# beats SLOT: a heartbeat of that slot's host, which says that it is complete.
+beats() {
+	local heard
+
+	heard=$(call beat 0 "$1" "$(($1 + 7))" "$(joined "$1")" complete)
+	case $heard in 'done'*) cut -d' ' -f2 <<<"$heard" >"$scratch/joined.$1" ;; esac
+	sed -E 's/^(done|refused) [0-9]+/\1/' <<<"$heard"
+}
+
+reports() { # SLOT SOURCE SEQ USED HAS WANTS…
+	call report 0 "$1" "$(($1 + 7))" "$(joined "$1")" "${@:2}"
+}
+
+# The host of slot 3 lives, until the engine gives; 10 s at most, and for not less than G.
+until_it_gives() {
+	local from=$SECONDS
+
+	until [ "$(beats 3)" = 'done complete' ]; do
+		[ "$((SECONDS - from))" -lt 10 ] || return 1
+		sleep 0.2
+	done
+}
+
+is_learning() {
+	[[ $(beats 3) = *learning || $(beats 3) = 'refused' ]]
+}
+
+hosts='rf:{0}:hosts' record='rf:{0}:l:dns-0000000000000abc:192.0.2.1/32'
+start_engine engine --enable-debug-command yes
+load_library engine >/dev/null
+
+# ---- what is refused ----
+
+matches "$(ENGINE_KEY_SLOT=4 call beat 0 3 1 0)" 'error: RINGFENCE .*not of slot 3.*' 'a call with the key of another slot is refused'
+matches "$(call beat 16 3 1 0)" 'error: RINGFENCE .*no bucket.*' 'a bucket that does not exist is refused'
+matches "$(call beat 0 1024 1 0)" 'error: RINGFENCE .*' 'a slot that does not exist is refused'
+matches "$(call beat 0 3 0 0)" 'error: RINGFENCE .*' 'a host without a nonce is refused'
+matches "$(call report 0 3 1 0)" 'error: RINGFENCE .*' 'a call without reports is refused'
+is "$(to_engine engine dbsize)" 0 'what is refused changes nothing'
+matches "$(to_engine engine fcall rf_beat 0)" '(ERR|RINGFENCE) .*' 'a call without keys is refused'
+matches "$(to_engine engine fcall rf_report 2 'rf:{0}:h:3' "$hosts")" '(ERR|RINGFENCE) .*' 'a call without arguments is refused'
+
+# ---- what is given ----
+
+is "$(beats 3)" 'refused learning' 'while nobody is known, a host has to wait'
+check 'after G the engine gives' until_it_gives
+is "$(reports 3 192.0.2.1/32 1 0 0 60)" 'done 60' 'a host gets what it wants'
+is "$(reports 3 192.0.2.1/32 2 0 60 90 192.0.2.2/32 1 0 0 30)" $'done 90\ndone 30' 'several reports are answered one by one'
+is "$(call report 0 3 99 "$(joined 3)" 192.0.2.1/32 3 0 0 0)" 'stranger 0' 'a host with another nonce changes nothing'
+is "$(reports 3 192.0.2.1/32 1 0 0 0)" 'old 0' 'a report that is late changes nothing'
+to_engine engine set 'rf:{0}:l:dns-0000000000000abc:192.0.2.3/32' rubbish >/dev/null
+is "$(reports 3 192.0.2.3/32 4 0 0 1 192.0.2.2/32 5 0 0 30)" $'garbage 0\ndone 30' 'garbage that is kept of one source concerns no other'
+to_engine engine del 'rf:{0}:l:dns-0000000000000abc:192.0.2.3/32' >/dev/null
+is "$(to_engine engine get "$record" | wc -c)" 21 'a record with one claim has 20 bytes'
+
+# ---- an engine without memory ----
+
+before=$(to_engine engine get "$hosts" | od -An -tx1 -v)
+to_engine engine config set maxmemory 1 >/dev/null
+matches "$(beats 3)" 'error: .*' 'without memory no heartbeat is heard'
+matches "$(reports 3 192.0.2.1/32 9 0 90 90)" 'error: OOM .*' 'without memory no report is taken'
+is "$(to_engine engine get "$hosts" | od -An -tx1 -v)" "$before" 'without memory nothing is done by half'
+to_engine engine config set maxmemory 0 >/dev/null
+
+# ---- what an engine loses ----
+
+# loses NAME COMMAND…: after that the engine learns.
+loses() {
+	check "before $1 the engine gives" until_it_gives
+	to_engine engine "${@:2}" >/dev/null
+	[ "${2-}" != function ] || load_library engine >/dev/null
+	check "after $1 the engine learns" is_learning
+}
+
+loses 'FLUSHALL' flushall
+loses 'the loss of the hosts' del "$hosts"
+loses 'FUNCTION FLUSH' function flush
+loses 'DEBUG RELOAD' debug reload
+is "$(to_engine engine function flush)" OK 'the functions can be lost'
+matches "$(call beat 0 3 10 0)" 'error: ERR Function not found' 'an engine without functions says so'
+done_testing
