@@ -54,7 +54,7 @@ FAST_TESTS := tests/e2e/test_frames.sh $(addprefix build/tests/prog/test_,budget
 PACKAGE_TESTS := $(addprefix tests/packaging/test_,deb.sh recipes.sh)
 # Of the functions that a fleet's engine runs.
 ENGINE_TESTS := $(wildcard tests/engine/test_*.sh)
-ENGINE_TOOLS := $(addprefix build/tests/engine/,call)
+ENGINE_TOOLS := $(addprefix build/tests/engine/,call compare)
 ECOSYSTEM_TESTS := $(wildcard tests/ecosystem/test_*.sh)
 EXPLORER := tests/explorer/test_explorer.sh tests/fleet/test_ledger.sh
 # First, so that none of them is left over at the end, alone on one CPU.

@@ -1,0 +1,82 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0
+# The engine's functions say and keep what user/fleet/ledger.c says: a real engine runs them, and
+# each of many random calls is compared. So are mutants of them, each of which must differ. Time is
+# that of two keys in all of these; that is the one line in which they are not the library that is
+# shipped. CALLS is how many are compared. Needs no privilege.
+
+# shellcheck source=tests/engine/lib.sh
+source "$(dirname "$0")/lib.sh"
+
+CALLS=${CALLS:-40000}
+clock="redis.call('TIME')"
+steered=$scratch/steered.lua
+
+# compared FILE CALLS: what the comparison says; it fails where they differ.
+compared() {
+	build/tests/engine/compare "$scratch/engine" "$1" "$2"
+}
+
+# mutant NAME FUNCTION COMMAND: changes that function by a sed -E command.
+mutant() {
+	local file=$scratch/mutant.lua output
+
+	sed -E "/^(local )?function $2\\(/,/^end/ { $3 }" "$steered" >"$file"
+	if cmp -s "$steered" "$file"; then
+		fail "mutant: $1: cannot be made, $2 reads otherwise now"
+		return
+	fi
+	if output=$(compared "$file" "$CALLS" 2>&1); then
+		fail "mutant survives: $1"
+	else
+		check "mutant is caught: $1" grep -q '^call [0-9]* differs: ' <<<"$output"
+		echo "# $output" | head -n 1
+	fi
+}
+
+# at_least WORD COUNT: so many of these there were among the calls.
+at_least() {
+	local count
+
+	count=$(grep -o " $1 [0-9]*" <<<"$summary" | grep -o '[0-9]*')
+	check "of the calls compared, at least one in 100 is: $1" test "${count:-0}" -ge "$((CALLS / 100))"
+}
+
+start_engine engine
+sed "s/$clock/redis.call('MGET', 'now:s', 'now:us')/" "$library" >"$steered"
+is "$(diff "$library" "$steered" | grep -c '^[<>]')" 2 'the library under test differs from the shipped one in one line'
+is "$(grep -c "$clock" "$library")" 1 'the shipped library asks for the time once'
+check 'the shipped library is loaded' test "$(load_library engine)" = ringfence
+
+summary=$(compared "$steered" "$CALLS") && result=0 || result=$?
+is "$result" 0 'answers and all that is kept are those of the ledger'
+echo "# $summary"
+for word in beats learning 'done' old stranger garbage grown lowered; do
+	at_least "$word"
+done
+
+mutant 'no learning' note 's/call\.may_grow/true/'
+mutant 'a host grows before it is complete' rf_report 's/host\.is_complete and //'
+mutant 'learning begins only with another run' has_missed 's/return .*/return ledger.run ~= call.run or/; s/call\.now \+ quiet < ledger\.newest/false/'
+mutant 'learning ends before all are complete' all_are_complete 's/return false/return true/'
+mutant 'learning ends before G' end_learning 's/learned < call\.grace then/learned < 1 then/'
+mutant 'another run is not noticed' has_missed 's/ledger\.run ~= call\.run/false/'
+mutant 'a claim falls by an older report' note 's/own and \(seq .*>= 2147483647/false/'
+mutant 'the pool is not respected' note 's/pool > sum and pool - sum or 0/pool/'
+mutant 'used does not count' note 's/max\(share, used - first\)/share/'
+mutant 'nonces are not compared' join 's/host\.nonce ~= call\.nonce then return/false then return/'
+mutant 'a member is whoever has the slot' is_member 's/host\.nonce == call\.nonce and//'
+mutant 'a membership of before counts' is_member 's/host\.joined == call\.joined and/true and/'
+mutant 'a slot is taken while learning' may_take 's/return not .*/return true/'
+mutant 'claims of silent hosts count' count_claims 's/newest - host\.heard >= silent/false/'
+mutant 'claims of the slot'"'"'s host before count' count_claims 's/host\.generation ~= record\[i \+ 1\] or/false or/'
+mutant 'claims are void after G' count_claims 's/call\.grace \+ window/call.grace/'
+mutant 'a contested source is not noted' note 's/contested = newest .*/contested = 0/'
+mutant 'those who want in vain do not share' count_claims 's/ or in_vain//'
+mutant 'a record ends too soon' note 's/KEPT or IDLE/IDLE or IDLE/'
+mutant 'the hosts end too soon' write_ledger 's/KEPT \+ call/call/'
+mutant 'a slot may call for another' read_call 's/keys\[1\] ~= bucket\.slot \.\. slot/false/'
+mutant 'any key is a record' note 's/sub\(key, 1, #call\.records\) == call\.records/true/'
+mutant 'a key of another type is an empty record' get 's/then return nil end/then return "" end/'
+mutant 'garbage in a record is an empty one' parse_record 's/then return nil end/then return {0} end/'
+done_testing
