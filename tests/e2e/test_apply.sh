@@ -371,8 +371,8 @@ in_force_at=${EPOCHREALTIME/./}
 check 'apply … confirm returns before the trial ends' test $((in_force_at - begin)) -lt 3500000
 trial=$(in_force)
 trial_saved=$(saved)
-busy="ringfence: rules are on trial for another [1-8]s; 'ringfence confirm' keeps them, or wait until \
-the old ones are back"
+busy="ringfence: rules are on trial for another [1-8]s; 'ringfence confirm' keeps them, \
+'ringfence revert' brings the old ones back"
 refusals=''
 for words in 'limit add more rate 1/1s' 'limit set all rate 1/1s' 'limit del all' \
 	'newcomers off' "apply $scratch/a" "apply $scratch/a confirm 5s"; do

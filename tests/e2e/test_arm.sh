@@ -65,7 +65,7 @@ limit 'net': shadow → in force
 on trial for 2s: 'ringfence confirm' keeps it" ringfence limit arm dns net confirm 2s
 is "$(standing)" 'dns force, net force, syn force' 'limits on trial are in force'
 fails 'limits on trial are not changed' 1 "ringfence: rules are on trial for another 2s; 'ringfence \
-confirm' keeps them, or wait until the old ones are back" ringfence limit arm syn
+confirm' keeps them, 'ringfence revert' brings the old ones back" ringfence limit arm syn
 stand_as_before() {
 	[ "$(standing)" = 'dns shadow, net shadow, syn force' ]
 }
@@ -302,6 +302,10 @@ does 'limit del … confirm puts the deletion on trial' "on trial for 2s: 'ringf
 	ringfence limit del dns confirm 2s
 is "$(standing)" '' 'a limit whose deletion is on trial is gone'
 check 'after its trial a deleted limit is back' eventually stand_as_before
+ringfence limit del dns confirm 60s >"$scratch/log"
+does 'revert takes back what is on trial' 'taken back: the rules before the trial are in force' ringfence revert
+is "$(standing)" "$before" 'what was on trial is gone at once'
+fails 'a trial is taken back once' 1 'ringfence: nothing to take back: no rules are on trial' ringfence revert
 fails 'a rule file has no limit add … confirm' 1 "ringfence: standard input:1: 'confirm': it is not for a \
 rule file; write 'ringfence apply FILE confirm TIME'
 ringfence: standard input: 1 mistake; nothing was changed" \

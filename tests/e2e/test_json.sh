@@ -115,6 +115,8 @@ seen confirm
 seen 'limit arm, limit shadow' limit arm more confirm 5s
 ringfence confirm >>"$scratch/log"
 seen 'limit arm, limit shadow' limit shadow more
+seen 'limit del' limit del fresh confirm 60s
+seen revert
 seen 'limit del' limit del fresh confirm 5s
 ringfence confirm >>"$scratch/log"
 seen unban unban all

@@ -373,6 +373,7 @@ refused "$scratch/none: cannot read it: No such file or directory" check "$scrat
 refused "$scratch/none: cannot read it: No such file or directory" \
 	limit add more rate 1/1s from file "$scratch/none"
 refused "nothing to confirm: no rules are on trial" confirm
+refused "nothing to take back: no rules are on trial" revert
 refused "${port[0]}: already attached in native mode; to change it, first run \
 'ringfence detach ${port[0]}'" attach "${port[0]}" mode generic
 refused "${port[0]}: already attached, to fence '${port[0]}'; first run 'ringfence detach ${port[0]}'" \
@@ -440,7 +441,7 @@ is "$(state)" "$before" 'commands without privilege change nothing'
 
 for words in '' attach detach limit 'limit add' 'limit set' 'limit del' 'limit list' allow 'allow add' \
 	'allow del' 'allow list' 'allow load' deny 'deny add' 'deny del' 'deny list' 'deny load' newcomers \
-	save apply confirm check diff status stats top show; do
+	save apply confirm revert check diff status stats top show; do
 	# shellcheck disable=SC2086
 	matches "$(describe ringfence help $words)" $'exit 0\n.*ringfence.*\nstderr: ' \
 		"help${words:+ $words} prints help"

@@ -452,17 +452,37 @@ static void a_confirmed_trial_stays(void **state)
 	assert_int_equal(burst(program, "192.0.2.1", 20), 0);
 }
 
+static void a_trial_that_is_taken_back_ends_at_once(void **state)
+{
+	struct program *program = *state;
+	struct rf_error error = {};
+
+	program_apply(program, "limit add all rate 10/1h\n");
+	assert_int_equal(rf_fence_revert(&program->fence, &error), -ENOENT);
+	program_apply_on_trial(program, "limit add all rate 5/1h\n", 10 * NS_PER_S);
+	assert_int_equal(burst(program, "192.0.2.1", 20), 5);
+	assert_done(rf_fence_revert(&program->fence, &error), &error);
+	assert_int_equal(rf_fence_standing(&program->fence).state, RF_FELL_BACK);
+	assert_int_equal(burst(program, "192.0.2.2", 20), 10);
+	assert_int_equal(rf_fence_revert(&program->fence, &error), -ENOENT);
+	program_apply(program, "limit add all rate 7/1h\n");
+	assert_int_equal(burst(program, "192.0.2.3", 20), 7);
+}
+
 /* As after 'attach … confirm': until the deadline the rules apply, and then everything passes. */
 static void an_attach_that_is_not_confirmed_passes_everything(void **state)
 {
 	struct program *program = *state;
 	const uint64_t deadline = end_of(60);
+	struct rf_error error = {};
 
 	program->config->bank[0].deadline = deadline;
 	program->config->bank[0].fallback = RF_FALL_OPEN;
 	program_apply(program, "limit add all rate 5/1h\ndeny add 192.0.2.2\n");
 	assert_int_equal(burst(program, "192.0.2.1", 20), 5);
 	assert_int_equal(reason_for(program, "192.0.2.2"), RF_DENIED);
+	assert_int_equal(rf_fence_revert(&program->fence, &error), -ENOENT);
+	assert_non_null(strstr(error.text, "'ringfence detach "));
 	program_set_time(program, deadline * TICK_NS - 1);
 	assert_int_equal(burst(program, "192.0.2.1", 20), 0);
 	program_set_time(program, deadline * TICK_NS);
@@ -499,6 +519,7 @@ int main(void)
 		TEST(a_trial_does_not_prolong_a_ban),
 		TEST(a_limit_that_a_trial_lacks_keeps_its_pending_counts),
 		TEST(a_confirmed_trial_stays),
+		TEST(a_trial_that_is_taken_back_ends_at_once),
 		TEST(an_attach_that_is_not_confirmed_passes_everything),
 	};
 

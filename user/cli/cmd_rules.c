@@ -220,6 +220,24 @@ int rf_cmd_confirm(const struct rf_options *options, struct rf_words *words, str
 	return 0;
 }
 
+int rf_cmd_revert(const struct rf_options *options, struct rf_words *words, struct rf_error *error)
+{
+	struct rf_fence fence = RF_FENCE_NONE;
+	int err = rf_words_end(words, error);
+
+	if (!err)
+		err = rf_fence_open_to_change(&fence, options->dev, error);
+	if (!err)
+		err = rf_fence_revert(&fence, error);
+	rf_fence_close(&fence);
+	if (err)
+		return err;
+	if (options->json)
+		return rf_out_json(json_pack("{s:b}", "reverted", true), false, error);
+	rf_out_text("taken back: the rules before the trial are in force\n");
+	return 0;
+}
+
 /* ---- save ---- */
 
 static int save_limits(const struct rf_ruleset *rules)

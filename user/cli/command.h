@@ -74,6 +74,7 @@ int rf_cmd_save(const struct rf_options *options, struct rf_words *words, struct
 int rf_cmd_apply(const struct rf_options *options, struct rf_words *words, struct rf_error *error);
 int rf_cmd_confirm(const struct rf_options *options, struct rf_words *words,
 		   struct rf_error *error);
+int rf_cmd_revert(const struct rf_options *options, struct rf_words *words, struct rf_error *error);
 int rf_cmd_check(const struct rf_options *options, struct rf_words *words, struct rf_error *error);
 int rf_cmd_diff(const struct rf_options *options, struct rf_words *words, struct rf_error *error);
 

@@ -166,6 +166,11 @@ const struct rf_command_row rf_commands[RF_CMD_COUNT] = {
 			    NULL,
 			    {"confirm"},
 			    rf_cmd_confirm},
+	[RF_CMD_REVERT] = {"Ends a trial of rules without waiting for its time: the rules before "
+			   "it are in force again.",
+			   NULL,
+			   {"revert"},
+			   rf_cmd_revert},
 	[RF_CMD_CHECK] = {"Reads the file as 'apply' does, and changes nothing. Needs neither root "
 			  "nor a fence.",
 			  NULL,

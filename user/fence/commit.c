@@ -122,7 +122,7 @@ int rf_fence_check_settled(const struct rf_fence *fence, struct rf_error *error)
 	rf_format_left(standing.trial_ns, left);
 	return rf_error_failed(error, -EBUSY,
 			       "rules are on trial for another %s; 'ringfence confirm' keeps them, "
-			       "or wait until the old ones are back",
+			       "'ringfence revert' brings the old ones back",
 			       left);
 }
 
@@ -390,4 +390,21 @@ int rf_fence_confirm(struct rf_fence *fence, struct rf_standing *before, struct 
 	if (!err)
 		free_idle_tries(fence);
 	return err;
+}
+
+int rf_fence_revert(struct rf_fence *fence, struct rf_error *error)
+{
+	const struct rf_standing before = rf_fence_standing(fence);
+
+	if (before.state != RF_ON_TRIAL)
+		return rf_error_failed(error, -ENOENT,
+				       "nothing to take back: no rules are on trial");
+	if (before.fallback != RF_FALL_BACK)
+		return rf_error_failed(error, -ENOENT,
+				       "the attach is on trial, and no rules came before it; "
+				       "'ringfence detach %s' takes the fence off",
+				       fence->name);
+	__atomic_store_n(&fence->config->bank[before.active & 1].deadline, before.jiffies,
+			 __ATOMIC_RELEASE);
+	return rf_wait_for_programs(error);
 }

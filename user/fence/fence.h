@@ -389,5 +389,11 @@ int rf_fence_commit(struct rf_fence *fence, struct rf_ruleset *ruleset,
  * where there is no trial, or where the old rules are back already.
  */
 int rf_fence_confirm(struct rf_fence *fence, struct rf_standing *before, struct rf_error *error);
+/*
+ * Ends a trial, so that the rules before it are in force at once, as if its time were over. An
+ * error where there is no such trial; also where an attach is on trial, since no rules came before
+ * it.
+ */
+int rf_fence_revert(struct rf_fence *fence, struct rf_error *error);
 
 #endif /* RINGFENCE_FENCE_H */

@@ -396,6 +396,7 @@ const struct rf_syntax rf_syntax[RF_CMD_COUNT] = {
 	[RF_CMD_APPLY] = {"apply", "replace all rules, all or nothing", FILE_OPERAND,
 			  rf_trial_options},
 	[RF_CMD_CONFIRM] = {"confirm", "keep what is on trial"},
+	[RF_CMD_REVERT] = {"revert", "take back what is on trial"},
 	[RF_CMD_CHECK] = {"check", "check a rule file", FILE_OPERAND},
 	[RF_CMD_DIFF] = {"diff", "what 'apply' would change", FILE_OPERAND, rf_diff_options},
 	[RF_CMD_STATUS] = {"status", "what is attached, and how"},
