@@ -140,6 +140,24 @@ sees 'ON TRIAL' 'the raised limit is on trial'
 is "$(limits)" 1 'the raised limit is in force'
 press r
 sees 'raise: rules are on trial already, for another' 'r is refused while rules are on trial'
+press u
+sees 'ringfence revert dev' 'u asks to end the trial'
+press Enter
+sees '^done: ringfence revert' 'u takes back what is on trial'
+is "$(limits)" 0 'the limit on trial is gone'
+eventually has_not 'ON TRIAL'
+check 'no rules are on trial any longer' has_not 'ON TRIAL'
+press u
+sees '^there is nothing to take back' 'it is taken back once'
+eventually has_not 'raise1'
+press r Enter
+sees 'ON TRIAL' 'the limit can be raised again'
+ringfence revert dev "$dev" >"$scratch/log"
+press u
+sees "^limit 'raise1' is gone already: nothing to take back" 'a raise that ended is not taken back'
+eventually has_not 'ON TRIAL|raise1'
+press r Enter
+sees 'ON TRIAL' 'and raised once more'
 press c
 sees 'ringfence confirm dev' 'c asks'
 press Enter

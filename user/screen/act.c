@@ -104,10 +104,11 @@ int rf_act_raise(struct rf_act *act, struct rf_ruleset *rules, int slot,
 	const int err = check_source(source, error);
 	char *limit;
 
-	*act = (struct rf_act){.is_raise = true};
+	*act = (struct rf_act){};
 	if (err)
 		return err;
 	find_name(&rules->bank, name);
+	memcpy(act->limit, name, sizeof(act->limit));
 	rf_format_prefix(source, text);
 	snprintf(act->title, sizeof(act->title), "Raise %s to %u times the limit '%s'", text, times,
 		 rules->bank.limit[slot].name);

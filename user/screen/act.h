@@ -17,7 +17,7 @@ struct rf_act {
 	char warning[RF_ACT_TITLE_SIZE]; /* "": none */
 	char *command;			 /* without the word `ringfence` */
 	char *undo;			 /* the command that takes it back; NULL: none does */
-	bool is_raise;			 /* a trial, which ends by itself */
+	char limit[RF_NAME_SIZE];	 /* of a raise: what it adds, on trial; else "" */
 };
 
 void rf_act_free(struct rf_act *act);

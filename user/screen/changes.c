@@ -148,7 +148,7 @@ void rf_change_times(struct rf_session *session, bool more)
 	struct rf_error error;
 	int err;
 
-	if (!session->act.is_raise || session->is_undo)
+	if (!*session->act.limit || session->is_undo)
 		return;
 	if (more ? session->times >= TIMES_MOST : session->times <= 2)
 		return;
@@ -176,6 +176,44 @@ void rf_change_confirm(struct rf_session *session)
 	session->is_undo = false;
 }
 
+static void forget_undo(struct rf_session *session, int at)
+{
+	free(session->undo[at].command);
+	memmove(&session->undo[at], &session->undo[at + 1],
+		(session->undos - at - 1) * sizeof(session->undo[0]));
+	session->undos--;
+}
+
+typedef int (*read_rules)(const struct rf_fence *fence, struct rf_ruleset *rules,
+			  struct rf_error *error);
+
+static bool has_limit_in(const struct rf_session *session, const char *name, read_rules read)
+{
+	struct rf_ruleset rules = RF_RULESET_NONE;
+	struct rf_error unused;
+	const bool has = !read(rf_session_fence(session), &rules, &unused) &&
+			 rf_bank_find(&rules.bank, name) >= 0;
+
+	rf_ruleset_free(&rules);
+	return has;
+}
+
+/* While the raise is on trial its limit cannot be deleted: its trial is ended. */
+static char *undo_command(const struct rf_session *session, const struct rf_undo *last)
+{
+	char *command;
+
+	if (!*last->limit || has_limit_in(session, last->limit, rf_fence_ruleset_confirmed))
+		return strdup(last->command);
+	return asprintf(&command, "revert dev %s", session->dev) < 0 ? NULL : command;
+}
+
+/* A raise that was not kept in time took itself back. */
+static bool has_ended(const struct rf_session *session, const struct rf_undo *last)
+{
+	return *last->limit && !has_limit_in(session, last->limit, rf_fence_ruleset);
+}
+
 void rf_change_undo(struct rf_session *session)
 {
 	const struct rf_undo *last;
@@ -187,11 +225,15 @@ void rf_change_undo(struct rf_session *session)
 		return;
 	}
 	last = &session->undo[session->undos - 1];
-	if (last->is_raise && is_on_trial(session, "it ends by itself"))
+	if (has_ended(session, last)) {
+		rf_session_say(session, false, "limit '%s' is gone already: nothing to take back",
+			       last->limit);
+		forget_undo(session, session->undos - 1);
 		return;
+	}
 	rf_act_free(&session->act);
 	snprintf(session->act.title, sizeof(session->act.title), "Take the last change back");
-	session->act.command = strdup(last->command);
+	session->act.command = undo_command(session, last);
 	session->is_asking = session->act.command;
 	session->is_undo = true;
 }
@@ -264,14 +306,6 @@ void rf_change_try(struct rf_session *session)
 
 /* ---- afterwards ---- */
 
-static void forget_undo(struct rf_session *session, int at)
-{
-	free(session->undo[at].command);
-	memmove(&session->undo[at], &session->undo[at + 1],
-		(session->undos - at - 1) * sizeof(session->undo[0]));
-	session->undos--;
-}
-
 static void note_done(struct rf_session *session)
 {
 	if (session->runs_undo && session->undos) {
@@ -279,8 +313,10 @@ static void note_done(struct rf_session *session)
 	} else if (session->running.undo) {
 		if (session->undos == RF_UNDO_MAX)
 			forget_undo(session, 0);
-		session->undo[session->undos++] =
-			(struct rf_undo){session->running.undo, session->running.is_raise};
+		struct rf_undo *undo = &session->undo[session->undos++];
+
+		undo->command = session->running.undo;
+		memcpy(undo->limit, session->running.limit, sizeof(undo->limit));
 		session->running.undo = NULL;
 	}
 }

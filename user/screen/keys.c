@@ -283,7 +283,7 @@ static void paint_question(struct rf_session *session, struct rf_canvas *canvas)
 		.command = session->act.command,
 		.warning = session->act.warning,
 		.keys = session->is_grave ? "y runs it, Esc cancels"
-			: session->act.is_raise && !session->is_undo
+			: *session->act.limit && !session->is_undo
 				? "Enter runs it, + and - change COUNT, Esc cancels"
 				: "Enter runs it, Esc cancels",
 	};

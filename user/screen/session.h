@@ -32,7 +32,7 @@ enum rf_typing {
 
 struct rf_undo {
 	char *command;
-	bool is_raise;
+	char limit[RF_NAME_SIZE]; /* that a raise added; "": it was no raise */
 };
 
 struct rf_session {
