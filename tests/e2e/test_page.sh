@@ -149,6 +149,10 @@ is "$(live '.limits[] | "\(.name) \(.rate) \(.shadow) \(.passed) \(.dropped) \(.
 	$'all 5/1h false 5 15 0\ndns 5/1h true 5 0 0' 'it has each limit'
 is "$(live '[.limits[].use | length] | unique[]')" 11 'with the use of it, in elevenths'
 is "$(live '[.sources[] | .[0]] | unique[]')" 192.0.2.66 'and each source'
+is "$(get "${right[@]}" "$url/api/recent" | jq -c '[(.times | length > 1), (.times == (.times | sort))], [.sources[] | .[0], .[1]]')" \
+	$'[true,true]\n["192.0.2.66","all","192.0.2.66","dns"]' 'the last scans are there for who comes later'
+is "$(get "${right[@]}" "$url/api/recent" | jq -c '.times as $t | [.sources[] | (.[2] | length) == ($t | length)], (.sources[0][2] | add > 0)')" \
+	$'[true,true]\ntrue' 'with what each source sent in each'
 has_rows() { # KIND
 	[ "$(ask "$1" '.rows | length')" -gt 0 ]
 }
@@ -204,7 +208,7 @@ for told in prefix none; do
 	check "sources $told: a scan is told" eventually is_seen .up true
 	deliver 0 src=192.0.2.66,count=4,proto=udp,dport=53
 	check "sources $told: drops are counted" eventually eval '[ "$(live .dropped.over_limit)" -gt 15 ]'
-	{ live .; ask events .; ask sources .; ask source . '&source=192.0.2.66'; } >"$scratch/told"
+	{ live .; ask events .; ask sources .; ask source . '&source=192.0.2.66'; get "${right[@]}" "$url/api/recent"; } >"$scratch/told"
 	is "$(grep -c '192\.0\.2\.66' "$scratch/told")" 0 "sources $told: no address is told, of the past as well"
 	is "$(grep -c '192\.0\.2\.0/24' "$scratch/told" | awk '{ print ($1 > 0) }')" "$([ $told = prefix ] && echo 1 || echo 0)" "sources $told: $told"
 	stop TERM "$daemon_pid"

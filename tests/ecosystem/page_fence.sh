@@ -8,6 +8,7 @@
 eth=
 url=http://127.0.0.1:9436
 daemon_words=() # more settings
+told=full
 
 serve_page() {
 	make_network 1
@@ -18,7 +19,7 @@ serve_page() {
 	ringfence limit add all rate 200/1s >"$scratch/attached" || bail "limit: $(<"$scratch/attached")"
 	ringfence limit add dns rate 50/1s match udp dport 53 shadow >"$scratch/attached"
 	mkdir -p "$scratch/history"
-	start inside build/ringfence-watch sources full history "$scratch/history" events file off journal off \
+	start inside build/ringfence-watch sources "$told" history "$scratch/history" events file off journal off \
 		"${daemon_words[@]}" >"$scratch/log" 2>&1
 	daemon_pid=$started_pid
 	eventually grep -q '^serving' "$scratch/log" || bail "the daemon does not start: $(<"$scratch/log")"

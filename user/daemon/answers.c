@@ -72,6 +72,8 @@ static json_t *answer(const struct rf_watching *watching, const struct rf_settin
 		*status = 404;
 		return json_pack("{s:s}", "error", "no such fence is watched");
 	}
+	if (query->kind == RF_QUERY_RECENT)
+		return rf_recent_json(one->recent, &one->snapshot.bans.rules, settings->sources);
 	if (query->kind == RF_QUERY_SOURCE && settings->sources == RF_TELL_NONE)
 		return json_pack("{s:s}", "error", "the setting 'sources none' hides sources");
 	json = ask_fence(one, query, settings, &error);

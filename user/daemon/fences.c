@@ -105,6 +105,7 @@ static void forget(struct rf_watching *watching, int i)
 	close_one(one);
 	rf_record_end(one->record);
 	rf_record_release(one->record);
+	free(one->recent);
 	free(one);
 	watching->of[i] = watching->of[--watching->count];
 }
@@ -236,6 +237,7 @@ void rf_watching_end(struct rf_watching *watching)
 	for (int i = 0; i < watching->count; i++) {
 		close_one(watching->of[i]);
 		rf_record_release(watching->of[i]->record);
+		free(watching->of[i]->recent);
 		free(watching->of[i]);
 	}
 	free(watching->of);

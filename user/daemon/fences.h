@@ -3,6 +3,7 @@
 #ifndef RINGFENCE_DAEMON_FENCES_H
 #define RINGFENCE_DAEMON_FENCES_H
 
+#include "daemon/recent.h"
 #include "daemon/record.h"
 #include "fence/find.h"
 #include "watch/snapshot.h"
@@ -16,6 +17,7 @@ struct rf_watched {
 	bool is_found;		  /* by the search that is under way */
 	struct rf_error said;	  /* the last error; it is said once */
 	struct rf_record *record; /* NULL: another fence has its name */
+	struct rf_recent *recent; /* rows that pages were told */
 };
 
 struct rf_watching {

@@ -114,8 +114,7 @@ static json_t *source_json(const struct rf_live_row *row, int place, uint64_t si
 			 (json_int_t)(its->banned_ns / RF_NS_PER_MS), (int)its->is_aggregate);
 }
 
-static json_t *sources(const struct rf_watched *one, enum rf_told told,
-		       const int place[RF_LIMITS_MAX])
+static json_t *sources(struct rf_watched *one, enum rf_told told, const int place[RF_LIMITS_MAX])
 {
 	struct rf_live_row *rows = calloc(RF_LIVE_SOURCES, sizeof(*rows));
 	const int count = rows ? rf_live_rows(&one->snapshot, told, rows, RF_LIVE_SOURCES) : 0;
@@ -124,6 +123,8 @@ static json_t *sources(const struct rf_watched *one, enum rf_told told,
 	for (int i = 0; i < count; i++)
 		json_array_append_new(
 			json, source_json(&rows[i], place[rows[i].slot], one->snapshot.since_ns));
+	if (rows)
+		rf_recent_note(&one->recent, &one->snapshot, rows, count);
 	free(rows);
 	return json;
 }
@@ -152,7 +153,7 @@ static json_t *names(const struct rf_watching *watching)
 	return json;
 }
 
-static json_t *scan_json(const struct rf_watched *one, const struct rf_settings *settings)
+static json_t *scan_json(struct rf_watched *one, const struct rf_settings *settings)
 {
 	static const char *const told[] = RF_TOLD_WORDS;
 	const struct rf_snapshot *snapshot = &one->snapshot;
@@ -178,7 +179,7 @@ static json_t *scan_json(const struct rf_watched *one, const struct rf_settings 
 }
 
 /* A line: the name, a tab, JSON. Names have no control characters, or the line is left out. */
-static void write_fence(FILE *out, const struct rf_watching *watching, const struct rf_watched *one,
+static void write_fence(FILE *out, const struct rf_watching *watching, struct rf_watched *one,
 			const struct rf_settings *settings, uint64_t interval_ns)
 {
 	json_t *json = one->has_snapshot ? scan_json(one, settings) : json_pack("{s:b}", "up", 0);

@@ -6,9 +6,7 @@
 #include "daemon/feed.h"
 #include "daemon/fences.h"
 
-#define RF_LIVE_SOURCES 40 /* that are shown */
-
-/* Puts RF_DOC_LIVE on its way: a line for each fence. */
+/* Puts RF_DOC_LIVE on its way, a line for each fence, and keeps its rows for rf_recent_json(). */
 void rf_live_put(struct rf_feed *feed, const struct rf_watching *watching,
 		 const struct rf_settings *settings, uint64_t interval_ns);
 

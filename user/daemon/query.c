@@ -10,7 +10,8 @@
 enum word { WORD_FENCE, WORD_FROM, WORD_TO, WORD_SOURCE, WORDS };
 
 static const char *const words[WORDS] = {"fence", "from", "to", "source"};
-static const char *const kinds[RF_QUERY_KINDS] = {"live", "range", "sources", "events", "source"};
+static const char *const kinds[RF_QUERY_KINDS] = {"live",    "recent", "range",
+						  "sources", "events", "source"};
 
 /* ---- text ---- */
 
@@ -137,8 +138,9 @@ static const char *judge(const struct rf_query *query)
 {
 	const bool has_range = query->from_ms || query->to_ms;
 
-	if (query->kind == RF_QUERY_LIVE)
-		return has_range || query->has_source ? "'live' takes fence= alone\n" : NULL;
+	if (query->kind == RF_QUERY_LIVE || query->kind == RF_QUERY_RECENT)
+		return has_range || query->has_source ? "'live' and 'recent' take fence= alone\n"
+						      : NULL;
 	if (!query->from_ms || query->from_ms >= query->to_ms ||
 	    query->to_ms - query->from_ms > RF_QUERY_SPAN_MAX_MS)
 		return "a range has from= and to=, in this order, and 400 days at most\n";
@@ -165,7 +167,7 @@ const char *rf_query_parse(const char *path, const char *args, struct rf_query *
 
 	memset(query, 0, sizeof(*query));
 	if (!find_kind(path, &query->kind))
-		return "there is live, range, sources, events and source\n";
+		return "there is live, recent, range, sources, events and source\n";
 	if (args && strlen(args) >= RF_QUERY_ARGS_SIZE)
 		return "the query is too long\n";
 	if (args)

@@ -15,6 +15,7 @@
 
 enum rf_query_kind {
 	RF_QUERY_LIVE,	  /* the last scan of a fence */
+	RF_QUERY_RECENT,  /* the sources of the last minute */
 	RF_QUERY_RANGE,	  /* counters over time */
 	RF_QUERY_SOURCES, /* those of a range */
 	RF_QUERY_EVENTS,  /* likewise */

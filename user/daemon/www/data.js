@@ -89,11 +89,27 @@ function difference(before, scan) {
 	return point;
 }
 
+// Limits by name: their places change with the rules.
+function sparkKey(scan, row) {
+	return `${row[0]} ${(scan.limits[row[1]] || {name: ''}).name}`;
+}
+
+// What the daemon keeps of the last minute, before this page asked, or while it did not.
+function takeRecent(recent) {
+	for (const [source, limit, values] of recent.sources) {
+		const key = `${source} ${limit}`;
+		const all = new Map((live.sparks.get(key) || []).map((point) => [point.time, point.value]));
+
+		values.forEach((value, i) => value !== null && all.set(recent.times[i], value));
+		live.sparks.set(key, [...all].sort((a, b) => a[0] - b[0]).map(([time, value]) => ({time, value})));
+	}
+}
+
 function noteSparks(scan) {
 	const seen = new Set();
 
 	for (const row of scan.sources) {
-		const key = `${row[0]} ${row[1]}`;
+		const key = sparkKey(scan, row);
 		const spark = live.sparks.get(key) || [];
 
 		spark.push({time: scan.time, value: row[3] + row[4]});

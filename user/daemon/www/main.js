@@ -107,6 +107,14 @@ async function askScan() {
 	return isNew;
 }
 
+async function askRecent() {
+	const mine = view.fence;
+	const recent = await ask('recent', {fence: mine});
+
+	if (mine === view.fence)
+		takeRecent(recent);
+}
+
 async function askNewEvents() {
 	const last = events.length ? events[0].time + 1 : Math.round(now() - span());
 	const list = await ask('events', {fence: view.fence, from: last, to: Math.round(now()) + 1000});
@@ -136,6 +144,8 @@ function refresh() {
 	showHeader();
 	showSource();
 	attempt(async () => {
+		if (isLive())
+			await askRecent();
 		await askRange();
 		show();
 	});
@@ -169,9 +179,14 @@ function pause() {
 	return Math.max(least, Math.min(interval, interval - age() + 120));
 }
 
+let wake = () => {};
+
 async function run() {
 	for (;;) {
-		await new Promise((resolve) => setTimeout(resolve, pause()));
+		await new Promise((resolve) => {
+			wake = resolve;
+			setTimeout(resolve, pause());
+		});
 		const wasFailed = failed;
 		const worked = await attempt(second);
 
@@ -251,6 +266,14 @@ function listen() {
 	});
 	addEventListener('popstate', () => {
 		readView();
+		refresh();
+	});
+	// Who comes back to the page, or to the network, does not wait.
+	addEventListener('online', () => wake());
+	document.addEventListener('visibilitychange', () => {
+		if (document.hidden)
+			return;
+		wake();
 		refresh();
 	});
 	dark.addEventListener('change', () => {

@@ -17,7 +17,7 @@ const COLUMNS = [
 
 function liveRow(row) {
 	const limit = live.scan.limits[row[1]] || {name: '?'};
-	const spark = live.sparks.get(`${row[0]} ${row[1]}`) || [];
+	const spark = live.sparks.get(sparkKey(live.scan, row)) || [];
 	const begin = live.scan.time - 60e3;
 
 	return {
