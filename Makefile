@@ -54,7 +54,7 @@ FAST_TESTS := tests/e2e/test_frames.sh $(addprefix build/tests/prog/test_,budget
 PACKAGE_TESTS := $(addprefix tests/packaging/test_,deb.sh recipes.sh)
 # Of the functions that a fleet's engine runs.
 ENGINE_TESTS := $(wildcard tests/engine/test_*.sh)
-ENGINE_TOOLS := $(addprefix build/tests/engine/,call compare)
+ENGINE_TOOLS := $(addprefix build/tests/engine/,bench call compare)
 ECOSYSTEM_TESTS := $(wildcard tests/ecosystem/test_*.sh)
 EXPLORER := tests/explorer/test_explorer.sh tests/fleet/test_ledger.sh
 # First, so that none of them is left over at the end, alone on one CPU.
@@ -83,7 +83,7 @@ SIDE_BY_SIDE = $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc))
 .DELETE_ON_ERROR:
 .SUFFIXES:
 .SECONDARY: # keeps what is made on the way, skeletons for one
-.PHONY: all tools demo demo-watch screenshots check check-fast check-user check-kernels check-packages check-ecosystem check-systemd explore-fleet soak dist rpm arch fuzz bench bench-program bench-live bench-screen bench-watch bench-keep \
+.PHONY: all tools demo demo-watch screenshots check check-fast check-user check-kernels check-packages check-ecosystem check-systemd explore-fleet soak dist rpm arch fuzz bench bench-program bench-live bench-screen bench-watch bench-fleet bench-keep \
 	lint deb deps deps-lint deps-fuzz deps-bench deps-packages deps-arm64 deps-ecosystem deps-vm install uninstall clean help \
 	FORCE
 
@@ -347,6 +347,9 @@ build/tests/scans: build/bench/scans.o build/bench/target.o $(LIBRARY)
 
 bench-watch: all build/tests/scans ## measure what a scan, a scrape and the daemon take (root)
 	@tests/bench/watch.sh
+
+bench-fleet: build/tests/engine/bench ## measure what updates cost a fleet's engine
+	@tests/engine/bench.sh
 
 bench-screen: build/tests/screen ## measure what a screen of 'top' costs, and what it writes
 	@build/tests/screen

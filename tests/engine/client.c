@@ -146,7 +146,7 @@ bool engine_read_answers(const redisReply *reply, struct engine_report *reports,
 
 /* ---- what the engine keeps ---- */
 
-#define HEAD_SIZE 31
+#define HEAD_SIZE 39
 #define HOST_SIZE 29
 #define CLAIM_SIZE 12
 #define IN_VAIN 0x8000
@@ -203,11 +203,11 @@ bool engine_parse_record(const redisReply *reply, struct rf_ledger_source *sourc
 	source->contested_until = number(reply->str, 8);
 	for (size_t at = 8; at < (size_t)reply->len; at += CLAIM_SIZE) {
 		const char *bytes = reply->str + at;
-		const uint32_t slot = number(bytes, 2);
+		const uint32_t slot = number(bytes + 2, 2);
 
 		source->claim[source->count++] = (struct rf_ledger_claim){
 			.slot = slot & ~IN_VAIN,
-			.generation = number(bytes + 2, 2),
+			.generation = number(bytes, 2),
 			.claim = number(bytes + 4, 4),
 			.seq = number(bytes + 8, 4),
 			.in_vain = slot & IN_VAIN,

@@ -81,7 +81,8 @@ static void command(const char *format, const char *key)
 static void lose_hosts(struct bucket *bucket)
 {
 	static const char *const how[] = {"SET %s rubbish", "RPUSH %s rubbish",
-					  "SET %s 1234567890123456789012345678901x", "GET %s"};
+					  "SET %s 123456789012345678901234567890123456789x",
+					  "GET %s"};
 
 	command("DEL %s", bucket->hosts_key);
 	command(how[dice(4)], bucket->hosts_key);
@@ -378,7 +379,7 @@ static void some_report(struct bucket *bucket, struct member *member, int source
 	says.seq = member->seq - (dice(20) ? 0 : dice(6));
 	if (!dice(5000)) /* numbers come round */
 		member->seq += 0x70000000;
-	to->key = dice(200) ? bucket->key[source] : bucket->hosts_key;
+	to->key = dice(200) ? bucket->key[source] : dice(2) ? bucket->hosts_key : "rf:{0}:x";
 	rf_wire_pack_report(to->bytes, &limits[source], &says);
 	to->size = garble(to->bytes, RF_WIRE_REPORT_SIZE, 100);
 }

@@ -15,12 +15,14 @@ local DONE, REFUSED, STRANGER, OLD, GARBAGE = 0, 1, 2, 3, 4
 
 local NONE = '\0\0\0\0\0\0\0\0'
 local CALL, CALL_SIZE = '<I4c8c8I4I4', 28
-local REPORT, REPORT_SIZE = '<I4I4I4I4I4I4I4', 28
+local REPORT, REPORT_SIZE = '<IIIIIII', 28
 -- The hosts of a bucket: a head, then each slot that is or was a host's, from the lowest.
-local HEAD, HEAD_SIZE = '<c8I8I8I4I2B', 31
+local HEAD, HEAD_SIZE = '<c8I8I8I4I2Bc8', 39
 local HOST, HOST_SIZE = '<I2I2Bc8c8I8', 29
--- A record: contested-until, then each claim. A slot with VAIN wants in vain.
-local CLAIM, CLAIM_SIZE, VAIN = '<I2I2I4I4', 12, 32768
+-- A record: contested-until, then each claim: whose it is, how much, and the report that it follows.
+-- Whose: the generation, and from bit 16 the slot. With VAIN it wants in vain. Little-endian too.
+local CLAIM, CLAIM_SIZE, VAIN = '<III', 12, 2147483648
+local RECORD_MAX, SHORT = 8 + 12 * SLOTS, 44 -- a longer one is changed in its place
 
 -- The engine's libraries, which are there only once a function is called.
 local pack, unpack, floor, max, min, sub, concat
@@ -61,13 +63,9 @@ end
 
 -- ---- the hosts of a bucket ----
 
--- What was read or written last, by key. The bytes of the hosts say whether it still holds.
+-- What was read or written last, by key. It holds as long as the key has its version: a name that
+-- each write of hosts brings.
 local cache = {}
-
-local function new_host(slot, generation)
-	return {slot = slot, generation = generation, is_complete = false, is_expected = false,
-		nonce = NONE, joined = NONE, heard = 0}
-end
 
 local function pack_host(host)
 	local flags = (host.is_complete and 1 or 0) + (host.is_expected and 2 or 0)
@@ -89,16 +87,16 @@ local function parse_hosts(body)
 		hosts[slot] = host
 		least = slot + 1
 	end
-	return {order = order, hosts = hosts, body = body}
+	return {order = order, hosts = hosts}
 end
 
--- The string of a key, '' where there is none, nil where it is something else.
-local function get(key)
-	local value = redis.pcall('GET', key)
+-- Bytes of a key, '' where there is none, nil where it is something else. No more than make sense.
+local function get(key, from, to)
+	local value = redis.pcall('GETRANGE', key, from, to)
 
-	if type(value) ~= 'table' then return value or '' end
+	if type(value) ~= 'table' then return value end
 	if string.find(value.err, 'WRONGTYPE', 1, true) then return nil end
-	return redis.call('GET', key)
+	return redis.call('GETRANGE', key, from, to)
 end
 
 -- What makes no sense is as good as lost: an empty ledger, which learns. Its generations begin
@@ -108,49 +106,51 @@ local function empty_ledger(stamp)
 		base = unpack('<I2', stamp), is_learning = false, is_rewritten = true}
 end
 
+local function read_hosts(key)
+	local body = get(key, HEAD_SIZE, HEAD_SIZE + SLOTS * HOST_SIZE)
+
+	return body and #body % HOST_SIZE == 0 and parse_hosts(body)
+end
+
 local function read_ledger(key, stamp)
-	local raw = get(key)
-	local ledger = cache[key]
+	local head = get(key, 0, HEAD_SIZE - 1)
+	local ledger, learns = cache[key], nil
 
 	cache[key] = nil
-	if not raw or #raw < HEAD_SIZE or (#raw - HEAD_SIZE) % HOST_SIZE ~= 0 then
-		return empty_ledger(stamp)
-	end
-	local body = sub(raw, HEAD_SIZE + 1)
-	if not ledger or ledger.body ~= body then ledger = parse_hosts(body) end
+	if not head or #head < HEAD_SIZE then return empty_ledger(stamp) end
+	if not ledger or ledger.version ~= sub(head, -8) then ledger = read_hosts(key) end
 	if not ledger then return empty_ledger(stamp) end
-	local learns
-	ledger.run, ledger.newest, ledger.learns_from, ledger.window, ledger.base, learns =
-		unpack(HEAD, raw)
+	ledger.run, ledger.newest, ledger.learns_from, ledger.window, ledger.base, learns,
+		ledger.version = unpack(HEAD, head)
 	ledger.is_learning = learns == 1
-	ledger.head = sub(raw, 1, HEAD_SIZE)
+	ledger.head = head
 	return ledger
+end
+
+local function pack_head(ledger)
+	return pack(HEAD, ledger.run, ledger.newest, ledger.learns_from, ledger.window, ledger.base,
+		ledger.is_learning and 1 or 0, ledger.version)
 end
 
 -- Writes what has changed: all, or the head and one host.
 local function write_ledger(key, ledger, call, host)
 	local life = KEPT + call.grace + ledger.window
-	local head = pack(HEAD, ledger.run, ledger.newest, ledger.learns_from, ledger.window,
-		ledger.base, ledger.is_learning and 1 or 0)
 
+	if host or ledger.is_rewritten then ledger.version = call.stamp end
+	local head = pack_head(ledger)
 	if ledger.is_rewritten then
-		local packed = {}
+		local packed = {head}
 
 		for i, each in ipairs(ledger.order) do
-			packed[i] = pack_host(each)
+			packed[i + 1] = pack_host(each)
 			each.at = (i - 1) * HOST_SIZE
 		end
-		ledger.body = concat(packed)
 		ledger.is_rewritten, ledger.members = nil, nil
-		redis.call('SET', key, head .. ledger.body, 'PX', life)
+		redis.call('SET', key, concat(packed), 'PX', life)
 	else
 		if head ~= ledger.head then redis.call('SETRANGE', key, 0, head) end
 		if host then
-			local at, packed = host.at, pack_host(host)
-
-			redis.call('SETRANGE', key, HEAD_SIZE + at, packed)
-			ledger.body = sub(ledger.body, 1, at) .. packed ..
-				sub(ledger.body, at + HOST_SIZE + 1)
+			redis.call('SETRANGE', key, HEAD_SIZE + host.at, pack_host(host))
 			redis.call('PEXPIRE', key, life)
 		end
 	end
@@ -279,12 +279,12 @@ end
 
 local formats = {}
 
--- contested-until, then four numbers for each claim; nil: these bytes are no record.
+-- contested-until, then three numbers for each claim; nil: these bytes are no record.
 local function parse_record(raw)
 	local count = (#raw - 8) / CLAIM_SIZE
 
 	if raw == '' then return {0} end
-	if count < 0 or count > SLOTS or count ~= floor(count) then return nil end
+	if count < 0 or count ~= floor(count) then return nil end
 	if not formats[count] then
 		formats[count] = '<I8' .. string.rep(sub(CLAIM, 2), count)
 	end
@@ -293,25 +293,39 @@ local function parse_record(raw)
 	return record
 end
 
--- Those that are not void: the claims of others in bytes, their sum, how many of them share, and
--- where in the record the caller's own is. And whether any was void.
-local function count_claims(ledger, record, call, window)
-	local newest, hosts, silent = ledger.newest, ledger.hosts, call.grace + window
+-- Is a claim not void? `whose` as in a record, without VAIN.
+local function is_live(ledger, whose, silent)
+	local host = ledger.hosts[floor(whose / 65536)]
+
+	return host ~= nil and host.nonce ~= NONE and host.generation == whose % 65536 and
+		ledger.newest - host.heard < silent
+end
+
+-- Of the claims of others that are not void: their sum, and how many of them share. Where in the
+-- record the caller's own is. Whether any claim was void; it is then false in the record.
+local function count_claims(ledger, call, record, window)
+	local mine, live = call.whose, call.live[window]
 	local sum, sharers, own, is_short = 0, 0, nil, false
 
-	for i = 2, #record, 4 do
-		local slot, in_vain = record[i], false
+	if not live then
+		live = {}
+		call.live[window] = live
+	end
+	for i = 2, #record, 3 do
+		local whose, in_vain = record[i], false
 
-		if slot >= VAIN then slot, in_vain = slot - VAIN, true end
-		local host = hosts[slot]
-		if not host or host.nonce == NONE or host.generation ~= record[i + 1] or
-			newest - host.heard >= silent then
-			record[i] = false
-			is_short = true
-		elseif slot == call.slot then
+		if whose >= VAIN then whose, in_vain = whose - VAIN, true end
+		local lives = live[whose]
+		if lives == nil then
+			lives = is_live(ledger, whose, call.grace + window)
+			live[whose] = lives
+		end
+		if not lives then
+			record[i], is_short = false, true
+		elseif whose == mine then
 			own = i
 		else
-			local claim = record[i + 2]
+			local claim = record[i + 1]
 
 			sum = sum + claim
 			if claim > 0 or in_vain then sharers = sharers + 1 end
@@ -324,16 +338,23 @@ end
 local function others_of(record, raw, own, is_short)
 	if not is_short then
 		if not own then return sub(raw, 9) end
-		local at = 9 + (own - 2) * 3
+		local at = 9 + (own - 2) * 4
 		return sub(raw, 9, at - 1) .. sub(raw, at + CLAIM_SIZE)
 	end
 	local kept = {}
-	for i = 2, #record, 4 do
-		local at = 9 + (i - 2) * 3
+	for i = 2, #record, 3 do
+		local at = 9 + (i - 2) * 4
 
 		if record[i] and i ~= own then kept[#kept + 1] = sub(raw, at, at + CLAIM_SIZE - 1) end
 	end
 	return concat(kept)
+end
+
+-- A longer record, where no other claim has changed.
+local function change_record(key, record, contested, own, mine, life)
+	if contested ~= record[1] then redis.call('SETRANGE', key, 0, pack('<I8', contested)) end
+	redis.call('SETRANGE', key, 8 + (own - 2) * 4, mine)
+	redis.call('PEXPIRE', key, life)
 end
 
 local function answer(status, seq, share, lower_to)
@@ -345,13 +366,13 @@ local function note(ledger, call, key, bytes)
 	local seq, used, has, wants, pool, first, window = unpack(REPORT, bytes)
 	if window < 1 or window > call.window then return answer(GARBAGE, seq) end
 	if not call.is_member then return answer(STRANGER, seq) end
-	local raw = sub(key, 1, #call.records) == call.records and get(key)
+	local raw = sub(key, 1, #call.records) == call.records and get(key, 0, RECORD_MAX)
 	local record = raw and parse_record(raw)
 	if not record then return answer(GARBAGE, seq) end
 
 	local newest, contested = ledger.newest, record[1]
-	local sum, sharers, own, is_short = count_claims(ledger, record, call, window)
-	if own and (seq - record[own + 3] - 1) % 4294967296 >= 2147483647 then
+	local sum, sharers, own, is_short = count_claims(ledger, call, record, window)
+	if own and (seq - record[own + 2] - 1) % 4294967296 >= 2147483647 then
 		return answer(OLD, seq)
 	end
 
@@ -372,10 +393,14 @@ local function note(ledger, call, key, bytes)
 		lower_to = even + floor((share - even) / 2)
 	end
 
+	local mine = pack(CLAIM, call.whose + (in_vain and VAIN or 0), claim, seq)
 	local life = call.grace + window + ((claim > 0 or sum > 0) and KEPT or IDLE)
-	redis.call('SET', key, pack('<I8', contested) .. others_of(record, raw, own, is_short) ..
-		pack(CLAIM, call.slot + (in_vain and VAIN or 0), call.generation, claim, seq),
-		'PX', life)
+	if own and not is_short and #raw > SHORT then
+		change_record(key, record, contested, own, mine, life)
+	else
+		redis.call('SET', key, pack('<I8', contested) ..
+			others_of(record, raw, own, is_short) .. mine, 'PX', life)
+	end
 	return answer(DONE, seq, share, lower_to)
 end
 
@@ -451,7 +476,8 @@ local function rf_report(keys, args)
 	if call.is_member then
 		local host = ledger.hosts[call.slot]
 
-		call.generation = host.generation
+		call.live = {}
+		call.whose = host.slot * 65536 + host.generation
 		call.may_grow = host.is_complete and not ledger.is_learning
 	end
 	local answers = {}
