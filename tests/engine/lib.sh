@@ -10,10 +10,12 @@ server=$(command -v redis-server || command -v valkey-server) || bail "there is 
 client=$(command -v redis-cli || command -v valkey-cli) || bail "there is no redis-cli; run 'make deps'"
 library=user/fleet/ringfence.lua
 
-# start_engine NAME [OPTION…]: its socket is $scratch/NAME.
+where=() # what puts an engine into a namespace
+
+# start_engine NAME [OPTION…]: its socket is $scratch/NAME, its process id $started_pid.
 start_engine() {
 	mkdir -p "$scratch/$1.d"
-	"$server" --port 0 --unixsocket "$scratch/$1" --dir "$scratch/$1.d" --save '' --appendonly no \
+	"${where[@]}" "$server" --port 0 --unixsocket "$scratch/$1" --dir "$scratch/$1.d" --save '' --appendonly no \
 		"${@:2}" >"$scratch/$1.log" 2>&1 &
 	started[$!]=1
 	started_pid=$!
@@ -30,4 +32,44 @@ to_engine() { # NAME COMMAND…
 
 load_library() { # NAME [FILE]
 	to_engine "$1" -x function load replace <"${2-$library}"
+}
+
+# ---- members, of bucket 0 ----
+
+engine=engine # whom they call
+
+call() { # WORDS…
+	build/tests/engine/call "$scratch/$engine" "$@"
+}
+
+# The membership that the host of a slot knows.
+joined() { # SLOT
+	cat "$scratch/joined.$1" 2>/dev/null || echo 0
+}
+
+# beats SLOT: a heartbeat of that slot's host, which says that it is complete.
+beats() {
+	local heard
+
+	heard=$(call beat 0 "$1" "$(($1 + 7))" "$(joined "$1")" complete)
+	case $heard in 'done'*) cut -d' ' -f2 <<<"$heard" >"$scratch/joined.$1" ;; esac
+	sed -E 's/^(done|refused) [0-9]+/\1/' <<<"$heard"
+}
+
+reports() { # SLOT SOURCE SEQ USED HAS WANTS…
+	call report 0 "$1" "$(($1 + 7))" "$(joined "$1")" "${@:2}"
+}
+
+# The host of slot 3 lives, until the engine gives; 10 s at most, and for not less than G.
+until_it_gives() {
+	local from=$SECONDS
+
+	until [ "$(beats 3)" = 'done complete' ]; do
+		[ "$((SECONDS - from))" -lt 10 ] || return 1
+		sleep 0.2
+	done
+}
+
+is_learning() {
+	[[ $(beats 3) = *learning || $(beats 3) = 'refused' ]]
 }

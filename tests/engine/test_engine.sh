@@ -6,42 +6,6 @@
 # shellcheck source=tests/engine/lib.sh
 source "$(dirname "$0")/lib.sh"
 
-call() { # WORDS…
-	build/tests/engine/call "$scratch/engine" "$@"
-}
-
-# The membership that the host of a slot knows.
-joined() { # SLOT
-	cat "$scratch/joined.$1" 2>/dev/null || echo 0
-}
-
-# beats SLOT: a heartbeat of that slot's host, which says that it is complete.
-beats() {
-	local heard
-
-	heard=$(call beat 0 "$1" "$(($1 + 7))" "$(joined "$1")" complete)
-	case $heard in 'done'*) cut -d' ' -f2 <<<"$heard" >"$scratch/joined.$1" ;; esac
-	sed -E 's/^(done|refused) [0-9]+/\1/' <<<"$heard"
-}
-
-reports() { # SLOT SOURCE SEQ USED HAS WANTS…
-	call report 0 "$1" "$(($1 + 7))" "$(joined "$1")" "${@:2}"
-}
-
-# The host of slot 3 lives, until the engine gives; 10 s at most, and for not less than G.
-until_it_gives() {
-	local from=$SECONDS
-
-	until [ "$(beats 3)" = 'done complete' ]; do
-		[ "$((SECONDS - from))" -lt 10 ] || return 1
-		sleep 0.2
-	done
-}
-
-is_learning() {
-	[[ $(beats 3) = *learning || $(beats 3) = 'refused' ]]
-}
-
 hosts='rf:{0}:hosts' record='rf:{0}:l:dns-0000000000000abc:192.0.2.1/32'
 start_engine engine --enable-debug-command yes
 load_library engine >/dev/null

@@ -1,0 +1,45 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0
+# The rights of a member, as docs/fleet.md has them: all that the functions need, and nothing for
+# another slot. Needs no privilege.
+
+# shellcheck source=tests/engine/lib.sh
+source "$(dirname "$0")/lib.sh"
+
+# as_member COMMAND…: what the engine answers the user of slot 3.
+as_member() {
+	to_engine engine --user edge3 --pass SECRET --no-auth-warning "$@" 2>&1
+}
+
+# refused NAME COMMAND…
+refused() {
+	matches "$(as_member "${@:2}")" 'NOPERM .*' "a member's user cannot $1"
+}
+
+start_engine engine
+load_library engine >/dev/null
+rules=$(sed -n 's/^ACL SETUSER edge3 //p' docs/fleet.md)
+check 'the manual has the rules of a user' test -n "$rules"
+# shellcheck disable=SC2086 # several rules
+is "$(to_engine engine acl setuser edge3 $rules)" OK 'the engine takes the rules'
+export ENGINE_USER=edge3 ENGINE_PASSWORD=SECRET
+
+check 'the user of slot 3 is heard, until the engine gives' until_it_gives
+is "$(reports 3 192.0.2.1/32 1 0 0 60 2001:db8::1/128 2 0 0 90)" $'done 60\ndone 90' 'its reports are taken'
+matches "$(beats 4)" 'error: NOPERM .*' "it cannot call as another slot"
+matches "$(ENGINE_KEY_SLOT=3 call beat 0 4 1 0)" 'error: RINGFENCE .*' "it cannot call as another slot by the key of its own"
+matches "$(reports 4 192.0.2.1/32 1 0 0 60)" 'error: NOPERM .*' 'it cannot report as another slot'
+refused 'flush all' flushall
+refused 'remove keys' del 'rf:{0}:hosts'
+refused 'use other keys' set other rubbish
+refused 'list keys' keys '*'
+refused 'change the configuration' config set maxmemory 1
+refused 'read the configuration' config get maxmemory
+refused 'remove the functions' function flush
+refused 'replace the functions' function load replace '#!lua name=ringfence'
+refused 'run scripts of its own' eval 'return 1' 0
+refused 'change users' acl setuser edge3 +@all
+refused 'stop the engine' shutdown nosave
+ENGINE_PASSWORD=wrong
+matches "$(call beat 0 3 10 0)" 'error: WRONGPASS .*' 'another password is refused'
+done_testing

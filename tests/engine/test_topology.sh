@@ -1,0 +1,66 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0
+# The engine's functions on a replica, on one that was promoted, on a master without replicas, and
+# in a cluster. It makes network namespaces (root).
+
+# shellcheck source=tests/engine/lib.sh
+source "$(dirname "$0")/lib.sh"
+
+[ "$(id -u)" = 0 ] || bail 'it makes network namespaces; run it as root'
+
+is_replicated() { # NAME MASTER: the replica has all that the master wrote
+	to_engine "$1" info replication | grep -q '^master_link_status:up' &&
+		[ "$(to_engine "$1" get 'rf:{0}:hosts' | cksum)" = "$(to_engine "$2" get 'rf:{0}:hosts' | cksum)" ]
+}
+
+is_cluster() {
+	to_engine cluster cluster info | grep -q '^cluster_state:ok'
+}
+
+add_namespace engines
+where=(nsenter --net="/run/netns/rf-test-$$-engines")
+"${where[@]}" ip link set lo up
+
+# ---- a replica ----
+
+start_engine master --port 6379 --repl-diskless-sync-delay 0
+master=$started_pid
+engine=master
+load_library master >/dev/null
+start_engine replica --port 6380 --replicaof 127.0.0.1 6379
+replica=$started_pid
+check 'the engine gives' until_it_gives
+is "$(reports 3 192.0.2.1/32 1 0 0 60)" 'done 60' 'a host has a share'
+check 'the replica follows' eventually is_replicated replica master
+engine=replica
+matches "$(beats 3)" 'error: READONLY .*' 'a replica hears nobody'
+matches "$(reports 3 192.0.2.1/32 2 0 60 90)" 'error: READONLY .*' 'a replica takes no report'
+engine=master
+is "$(beats 3)" 'done complete' 'the master goes on'
+check 'the replica follows again' eventually is_replicated replica master
+stop KILL "$master"
+to_engine replica replicaof no one >/dev/null
+engine=replica
+is "$(beats 3)" 'done learning' 'a replica that was promoted learns, and keeps the slot'
+is "$(reports 3 192.0.2.1/32 2 0 60 90)" 'done 60' 'while it learns it gives nothing, and notes what a host has'
+check 'then it gives' until_it_gives
+is "$(reports 3 192.0.2.1/32 3 0 60 90)" 'done 90' 'a host gets what it wants again'
+
+# ---- a master without replicas ----
+
+to_engine replica config set min-replicas-to-write 1 >/dev/null
+matches "$(beats 3)" 'error: NOREPLICAS .*' 'a master that was cut off from its replicas hears nobody'
+stop KILL "$replica"
+
+# ---- a cluster ----
+
+start_engine cluster --port 6381 --cluster-enabled yes
+load_library cluster >/dev/null
+to_engine cluster cluster addslotsrange 0 16383 >/dev/null
+check 'a cluster of one node is up' eventually is_cluster
+engine=cluster
+rm "$scratch/joined.3"
+check 'in a cluster the functions find all keys of a bucket' until_it_gives
+is "$(reports 3 192.0.2.1/32 1 0 0 60 192.0.2.2/32 2 0 0 60)" $'done 60\ndone 60' 'in a cluster reports are taken'
+matches "$(to_engine cluster fcall rf_beat 2 'rf:{0}:h:3' 'rf:{1}:hosts' x)" 'CROSSSLOT .*' 'keys of two buckets are refused'
+done_testing
