@@ -107,6 +107,9 @@ __noinline int note_heard(__u32 bucket)
 		return 0;
 	bucket %= RF_BUCKETS;
 	heard = &batch->heard[bucket];
+	if (heard->ends)
+		rf_end_shares(&config.fleet.bucket[bucket]);
+	heard->ends = 0;
 	jiffies = read_jiffies(); /* before the other clock: a deadline is rather too early */
 	now_ns = read_ns();
 	if (heard->until_ns > now_ns)

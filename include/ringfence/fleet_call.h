@@ -48,6 +48,8 @@ struct rf_fleet_record {
 struct rf_fleet_heard {
 	__u64 until_ns;	 /* of the monotonic clock; 0: no news of this bucket */
 	__u64 window_ns; /* the longest W of the fleet's limits */
+	__u8 ends;	 /* 1: all shares of the bucket end, before anything else of this call */
+	__u8 reserved[7];
 };
 
 /* Value of `fleet_batch`, which has one entry. Writer and reader: the agent and its calls. */

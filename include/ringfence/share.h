@@ -3,7 +3,8 @@
  * Shares: how much of a limit over many hosts a window may admit here. Only in builds with
  * RF_WITH_SHARES; in all others rf_limit_of() is the policy's limit and nothing more.
  *
- *   the host hears the fleet       min(L, first + share), and first under another definition
+ *   the host hears the fleet       min(L, first + share); first under another definition, or in
+ *                                  another generation of the bucket's shares
  *   it does not                    alone
  *
  * The agent writes shares by rf_share_write(), and reads what was used, on another CPU than those
@@ -31,10 +32,10 @@
 /* What rf_share_write() has done. */
 enum rf_share_result {
 	RF_SHARE_DONE,
-	RF_SHARE_GONE,	   /* there is no such window */
-	RF_SHARE_OTHER,	   /* the window is of another incarnation */
-	RF_SHARE_RETAGGED, /* a share of another definition ended: wait for all programs, write anew
-			    */
+	RF_SHARE_GONE,	/* there is no such window */
+	RF_SHARE_OTHER, /* the window is of another incarnation */
+	/* A share of another definition or generation ended: wait for all programs, write anew. */
+	RF_SHARE_RETAGGED,
 	RF_SHARE_BUSY,	   /* another call wrote meanwhile; nothing was given */
 	RF_SHARE_NO_LIMIT, /* no limit in force has that id, or it is not of the fleet */
 };
@@ -55,12 +56,35 @@ RF_INLINE __u32 rf_incarnation(__u64 number, __u32 bucket)
 	return (1 + number % ((1U << 28) - 1)) * RF_BUCKETS | bucket % RF_BUCKETS;
 }
 
+/* Two __be32, the first in the low half, as a little-endian host reads them. */
+RF_INLINE __u64 rf_address_word(__u64 word)
+{
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+	return word;
+#else
+	return __builtin_bswap32(word) | (__u64)__builtin_bswap32(word >> 32) << 32;
+#endif
+}
+
 /* The bucket of a source, the same on every host. Addresses as in rf_who.source, masked. */
 RF_INLINE __u32 rf_bucket(__u64 first, __u64 second)
 {
-	return (first * 0x9e3779b97f4a7c15ULL ^ second * 0xbf58476d1ce4e5b9ULL) *
+	return (rf_address_word(first) * 0x9e3779b97f4a7c15ULL ^
+		rf_address_word(second) * 0xbf58476d1ce4e5b9ULL) *
 		       0x94d049bb133111ebULL >>
 	       60;
+}
+
+/* The tag of a definition. Numbers of definitions count up. */
+RF_INLINE __u32 rf_tag_of(__u32 definition)
+{
+	return definition * RF_GENERATIONS;
+}
+
+/* The tag of shares that count: of that definition, in that generation of their bucket. */
+RF_INLINE __u32 rf_tag_in(__u32 tag, __u64 generation)
+{
+	return tag + (__u32)generation;
 }
 
 RF_INLINE __u64 rf_given(__u32 incarnation, __u32 share)
@@ -105,13 +129,14 @@ RF_INLINE __u32 rf_shared_limit(const struct rf_window *window, const struct rf_
 	const __u64 now = rf_hearing_now();
 	const __u64 whose = rf_load(&window->share.whose);
 	const __u64 given = rf_load(&window->share.given);
+	const struct rf_hearing *hearing = rf_hearing_of(rf_given_incarnation(given));
 	__u32 share = rf_given_share(given);
 
 	if (!rf_given_incarnation(given))
 		return policy->limit;
-	if (now >= rf_load(&rf_hearing_of(rf_given_incarnation(given))->deadline))
+	if (now >= rf_load(&hearing->deadline))
 		return policy->alone;
-	if (rf_whose_tag(whose) != policy->tag)
+	if (rf_whose_tag(whose) != rf_tag_in(policy->tag, rf_load(&hearing->generation)))
 		share = 0;
 	return rf_limit_by(policy, share);
 }

@@ -35,8 +35,9 @@ RF_INLINE __u32 rf_clip_for(const struct rf_window *window, const struct rf_poli
 }
 
 /*
- * Gives the window of that incarnation a share, under the definition of that tag. The time is read
- * before. A share of another definition is taken back first, and nothing is given.
+ * Gives the window of that incarnation a share, under the definition of that tag, in the present
+ * generation. The time is read before. A share that no longer counts is taken back first, and
+ * nothing is given.
  */
 RF_INLINE enum rf_share_result rf_share_write(struct rf_window *window,
 					      const struct rf_policy *policy, __u32 incarnation,
@@ -48,6 +49,7 @@ RF_INLINE enum rf_share_result rf_share_write(struct rf_window *window,
 
 	if (rf_given_incarnation(given) != incarnation)
 		return RF_SHARE_OTHER;
+	tag = rf_tag_in(tag, rf_load(&rf_hearing_of(incarnation)->generation));
 	if (rf_whose_tag(whose) != tag && had) {
 		rf_store(&window->share.lowered, jiffies);
 		return rf_cas(&window->share.given, given, rf_given(incarnation, 0)) == given
@@ -89,6 +91,17 @@ RF_INLINE void rf_hear(struct rf_hearing *hearing, __u64 deadline, __u64 span)
 	if (now >= before || until == RF_FOREVER)
 		until = now + span;
 	rf_cas(&hearing->alone_until, RF_FOREVER, until);
+}
+
+/*
+ * All shares of the bucket end. What windows have of them counts as 0 for programs that begin from
+ * now on; their clips stay.
+ */
+RF_INLINE void rf_end_shares(struct rf_hearing *hearing)
+{
+	const __u64 before = rf_load(&hearing->generation);
+
+	rf_cas(&hearing->generation, before, (before + 1) % RF_GENERATIONS);
 }
 
 #endif /* RF_WITH_SHARES */

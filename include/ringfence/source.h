@@ -89,10 +89,13 @@ struct rf_source {
 
 #define RF_BUCKETS 16 /* sources are divided among them, in the engine as here */
 
+#define RF_GENERATIONS (1U << 16)
+
 /* What is heard of the engine about the sources of a bucket. Written by the agent's calls alone. */
 struct rf_hearing {
 	__u64 deadline;	   /* jiffies; past it the limit is its `alone`; 0: nothing was heard yet */
 	__u64 alone_until; /* jiffies: so long may windows have what passed while alone */
+	__u64 generation;  /* of its shares, below RF_GENERATIONS; those of another count as 0 */
 };
 
 /* A line of its own, since a packet reads it: then what a few packets write. */

@@ -278,6 +278,39 @@ static void a_share_of_another_definition_does_not_count(void **state)
 	assert_int_equal(burst(program, SOURCE, LIMIT), 10);
 }
 
+/* The shares of the buckets end. */
+static void end_shares(void)
+{
+	struct rf_error error = {};
+
+	for (int i = 0; i < RF_BUCKETS; i++)
+		shares.batch->heard[i].ends = 1;
+	shares.batch->count = 0;
+	assert_done(rf_shares_call(&shares, &error), &error);
+}
+
+static void all_shares_of_a_bucket_end_at_once(void **state)
+{
+	struct program *program = *state;
+	struct rf_fleet_ask ask;
+
+	start(program, "limit add all rate 100/1s\n");
+	ask = ask_of(program, SOURCE);
+	assert_int_equal(give(&ask, 20)->result, RF_SHARE_DONE);
+	end_shares();
+	assert_int_equal(shares.batch->heard[0].ends, 0);
+	pass_time(program, 60 * NS_PER_MS);
+	assert_int_equal(burst(program, SOURCE, LIMIT), 0);
+	assert_int_equal(give(&ask, 10)->result, RF_SHARE_RETAGGED);
+	assert_int_equal(give(&ask, 10)->result, RF_SHARE_DONE);
+	pass_time(program, 60 * NS_PER_MS);
+	assert_int_equal(burst(program, SOURCE, LIMIT), 10);
+	/* Generations come round, and are those of the bucket only. */
+	for (__u32 i = 1; i < RF_GENERATIONS; i++)
+		end_shares();
+	assert_int_equal(program->config->fleet.bucket[3].generation, 0);
+}
+
 static void what_passed_before_a_share_ended_still_counts(void **state)
 {
 	struct program *program = *state;
@@ -551,6 +584,7 @@ int main(void)
 		ROW(a_deadline_in_the_past_is_no_news),
 		ROW(a_share_is_added_to_first_up_to_the_limit),
 		ROW(a_share_of_another_definition_does_not_count),
+		ROW(all_shares_of_a_bucket_end_at_once),
 		ROW(what_passed_before_a_share_ended_still_counts),
 		ROW(ipv6_has_shares_as_well),
 		ROW(each_of_several_limits_has_its_own_share),
