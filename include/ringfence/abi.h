@@ -282,6 +282,9 @@ enum rf_clock {
  * closing cell is clipped by the largest L, and not by what this definition let pass.
  */
 #define RF_FLEET_CHANGED (1U << 6)
+/* Of a limit alone, with RF_FLEET: */
+#define RF_FIRST_GIVEN (1U << 28) /* `first` was written; else it follows from `hosts` */
+#define RF_ALONE_FIRST (1U << 29) /* a host that is alone passes `first`; else `alone` */
 /* Of a limit alone: how its figures were written, and so how they are printed. */
 #define RF_RATE_IN_BITS (1U << 30)
 #define RF_BURST_IN_BITS (1U << 31)
@@ -308,10 +311,11 @@ struct rf_limit {
 	__u64 window_ns; /* W */
 	__u64 burst;	 /* of RF_TOKEN and RF_LEAKY, in `unit`; 0 for the others */
 	__u64 ban_ns;	 /* 0: none */
-	__u32 flags;	 /* RF_SHADOW | RF_COUNT_REJECTED | RF_EXACT | RF_BAN_ALL, RF_…_IN_BITS */
-	__u8 algorithm;	 /* enum rf_algorithm */
-	__u8 edge;	 /* enum rf_edge */
-	__u8 unit;	 /* enum rf_unit */
+	/* RF_SHADOW | RF_COUNT_REJECTED | RF_EXACT | RF_BAN_ALL | RF_FLEET, and those of limits */
+	__u32 flags;
+	__u8 algorithm; /* enum rf_algorithm */
+	__u8 edge;	/* enum rf_edge */
+	__u8 unit;	/* enum rf_unit */
 	__u8 cells;
 	__u8 per4; /* prefix lengths that group the sources */
 	__u8 per6;
@@ -329,6 +333,10 @@ struct rf_limit {
 	__u8 tcp_mask;		/* 0: any packets */
 	__u8 has_to;		/* only destinations within prefixes of rf_shapes that name it */
 	__u8 reserved[5];
+	/* Of RF_FLEET, in `unit`: */
+	__u64 first;	  /* with RF_FIRST_GIVEN: what a host passes unasked; else 0 */
+	__u64 alone;	  /* L while nothing is heard; 0: `rate`, or see RF_ALONE_FIRST */
+	__u64 definition; /* a hash that is the same on all hosts; set by the commit */
 };
 
 /* The same limit as the data path wants it: masks for lengths, clock units for nanoseconds. */
@@ -374,7 +382,7 @@ struct rf_policy {
 				   older windows */
 	__be32 mask4;
 	__be32 mask6[4];
-	__u32 tag; /* RF_FLEET: of the definition; a share counts only under its own */
+	__u32 tag; /* RF_FLEET: of the definition, see rf_tag_of(); a share counts only under its */
 };
 
 /* Which parts of a bank are in use. */
@@ -459,6 +467,8 @@ struct rf_bank {
 	__u32 since_generation; /* the generation in which the bank got its limits */
 	/* Prefixes on the allow list and the deny list, also those that have expired since. */
 	__u32 listed[2];
+	__u32 hosts; /* of the fleet, this one included; 0: not told */
+	__u32 reserved;
 	struct rf_newcomers newcomers;
 	struct rf_policy policy[RF_LIMITS_MAX];
 	struct rf_limit limit[RF_LIMITS_MAX];

@@ -2,6 +2,9 @@
 /* Limits of a fleet, as the data path gets them. */
 #include "unit.h"
 
+#include <errno.h>
+#include <string.h>
+
 #include "rules/policy.h"
 
 #define TICK_NS 4000000
@@ -53,8 +56,8 @@ static void terms_are_kept_within_the_limit(void **state)
 		struct rf_fleet_terms terms;
 		uint32_t first, alone;
 	} rows[] = {
-		{{4, 0, 1}, 4, 100},   {{4, 50, 1}, 4, 50},	  {{4, 4, 1}, 4, 4},
-		{{0, 0, 1}, 0, 100},   {{200, 0, 1}, 100, 100},	  {{4, 500, 1}, 4, 100},
+		{{4, 100, 1}, 4, 100}, {{4, 50, 1}, 4, 50},	  {{4, 4, 1}, 4, 4},
+		{{0, 0, 1}, 0, 0},     {{200, 0, 1}, 100, 100},	  {{4, 500, 1}, 4, 100},
 		{{40, 20, 1}, 40, 40}, {{100, 100, 1}, 100, 100},
 	};
 	struct rf_limit limit = limit_of(100);
@@ -87,7 +90,8 @@ static void terms_are_in_units(void **state)
 
 static void windows_of_other_terms_are_clipped_by_the_largest_limit(void **state)
 {
-	static const struct rf_fleet_terms one = {4, 0, 1}, other = {8, 0, 2}, alone = {4, 50, 3};
+	static const struct rf_fleet_terms one = {4, 100, 1}, other = {8, 100, 2},
+					   alone = {4, 50, 3};
 	const struct rf_fleet_terms *const rows[] = {NULL, &one, &other, &alone};
 	struct rf_limit limit = limit_of(100), finer = limit_of(100);
 
@@ -110,7 +114,7 @@ static void windows_of_other_terms_are_clipped_by_the_largest_limit(void **state
 
 static void the_present_bank_is_clipped_so_before(void **state)
 {
-	static const struct rf_fleet_terms one = {4, 0, 1}, other = {8, 0, 2};
+	static const struct rf_fleet_terms one = {4, 100, 1}, other = {8, 100, 2};
 	struct rf_limit limit = limit_of(100);
 	struct rf_bank present = {}, next;
 
@@ -133,6 +137,76 @@ static void the_present_bank_is_clipped_so_before(void **state)
 	assert_true(present.policy[0].flags & RF_FLEET_CHANGED);
 }
 
+/* ---- as a limit says it ---- */
+
+static struct rf_limit fleet_of(uint64_t rate, uint32_t flags, uint64_t first, uint64_t alone)
+{
+	struct rf_limit limit = limit_of(rate);
+
+	limit.flags = RF_FLEET | flags;
+	limit.first = first;
+	limit.alone = alone;
+	return limit;
+}
+
+static void a_limit_gets_its_terms_by_its_words(void **state)
+{
+	const struct {
+		struct rf_limit limit;
+		uint32_t hosts, first, alone;
+	} rows[] = {
+		{fleet_of(20000, 0, 0, 0), 10, 31, 20000},
+		{fleet_of(20000, 0, 0, 0), 1000, 1, 20000},
+		{fleet_of(20000, 0, 0, 5000), 10, 31, 5000},
+		{fleet_of(20000, RF_FIRST_GIVEN, 2, 0), 10, 2, 20000},
+		{fleet_of(20000, RF_FIRST_GIVEN, 0, 0), 10, 0, 20000},
+		{fleet_of(20000, RF_FIRST_GIVEN | RF_ALONE_FIRST, 7, 0), 10, 7, 7},
+		{fleet_of(20000, RF_FIRST_GIVEN | RF_ALONE_FIRST, 0, 0), 10, 0, 0},
+		{fleet_of(20000, RF_ALONE_FIRST, 0, 0), 10, 31, 31},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < UNIT_ARRAY_SIZE(rows); i++) {
+		struct rf_bank early = {.hosts = rows[i].hosts}, late = {};
+
+		put(&early, &rows[i].limit, NULL);
+		assert_int_equal(early.policy[0].first, rows[i].first);
+		assert_int_equal(early.policy[0].alone, rows[i].alone);
+		assert_int_equal(early.policy[0].flags, RF_FLEET);
+		/* The same, whichever comes first. */
+		put(&late, &rows[i].limit, NULL);
+		rf_bank_set_hosts(&late, rows[i].hosts);
+		assert_int_equal(late.policy[0].first, rows[i].first);
+		assert_int_equal(late.policy[0].alone, rows[i].alone);
+	}
+}
+
+static void a_loose_limit_has_to_say_its_first(void **state)
+{
+	struct rf_limit limit = fleet_of(100, 0, 0, 0);
+	struct rf_bank bank = {.hosts = 11};
+	struct rf_error error = {};
+	uint32_t refused;
+
+	(void)state;
+	put(&bank, &limit, NULL);
+	assert_int_equal(rf_bank_check_fleet(&bank, &refused, &error), 0);
+	assert_int_equal(refused, 0);
+	rf_bank_set_hosts(&bank, 12);
+	assert_int_equal(rf_bank_check_fleet(&bank, &refused, &error), -EINVAL);
+	assert_int_equal(refused, 1);
+	assert_string_equal(error.text,
+			    "limit 'all': 'fleet' would pass up to 111 of its 100 over 12 hosts; "
+			    "accept that by 'first 1', or write 'first 0'");
+	limit = fleet_of(100, RF_FIRST_GIVEN, 1, 0);
+	put(&bank, &limit, NULL);
+	assert_int_equal(rf_bank_check_fleet(&bank, &refused, &error), 0);
+	limit.edge = RF_EDGE_COARSE;
+	put(&bank, &limit, NULL);
+	assert_int_equal(rf_bank_check_fleet(&bank, &refused, &error), -EINVAL);
+	assert_non_null(strstr(error.text, "limit 'all': 'fleet': only a sliding limit"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -141,6 +215,8 @@ int main(void)
 		cmocka_unit_test(terms_are_in_units),
 		cmocka_unit_test(windows_of_other_terms_are_clipped_by_the_largest_limit),
 		cmocka_unit_test(the_present_bank_is_clipped_so_before),
+		cmocka_unit_test(a_limit_gets_its_terms_by_its_words),
+		cmocka_unit_test(a_loose_limit_has_to_say_its_first),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

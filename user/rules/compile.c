@@ -11,6 +11,7 @@
 
 #include "rules/classes.h"
 #include "rules/places.h"
+#include "rules/policy.h"
 #include "rules/private.h"
 #include "rules/ruleset.h"
 
@@ -257,6 +258,8 @@ int rf_ruleset_compile(struct rf_ruleset *ruleset, struct rf_compiled *compiled,
 		err = check_charged(ruleset, &classes, &prefix_classes, &compiled->refused, error);
 	if (!err)
 		err = compile_other(bank, &compiled->refused, error);
+	if (!err)
+		err = rf_bank_check_fleet(bank, &compiled->refused, error);
 	if (err)
 		return err;
 	compile_lease_masks(ruleset);

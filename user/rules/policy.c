@@ -11,6 +11,8 @@
 #define USED_SHIFT_STEP 2
 #define STEADY_ALL 1000
 #define BUCKET_SCALE_MAX 16
+/* Flags that no policy has, or that rf_policy_join_fleet() sets. */
+#define OF_LIMITS (RF_FLEET | RF_FIRST_GIVEN | RF_ALONE_FIRST | RF_RATE_IN_BITS | RF_BURST_IN_BITS)
 #define BUCKET_PRODUCT_MAX ((unsigned __int128)1 << 62)
 
 static uint64_t divide_up(uint64_t dividend, uint64_t divisor)
@@ -120,7 +122,7 @@ void rf_policy_compile(const struct rf_limit *limit, uint32_t id, uint32_t tick_
 	tick_ns = tick_ns ? tick_ns : 1; /* it may come from another user's memory */
 	*policy = (struct rf_policy){
 		.id = id,
-		.flags = limit->flags & ~(RF_RATE_IN_BITS | RF_BURST_IN_BITS),
+		.flags = limit->flags & ~OF_LIMITS,
 		.algorithm = limit->algorithm,
 		.edge = limit->edge,
 		.cells = 1,
@@ -253,6 +255,7 @@ void rf_bank_put(struct rf_bank *bank, int slot, const struct rf_limit *limit, u
 {
 	const struct rf_policy before = bank->policy[slot];
 	const uint32_t since_generation = bank->limit[slot].since_generation;
+	const uint64_t definition = bank->limit[slot].definition;
 	const uint8_t order = before.id ? bank->limit[slot].order : last_place(bank);
 	struct rf_policy *policy = &bank->policy[slot];
 
@@ -267,7 +270,9 @@ void rf_bank_put(struct rf_bank *bank, int slot, const struct rf_limit *limit, u
 	}
 	bank->limit[slot] = *limit;
 	bank->limit[slot].since_generation = since_generation;
+	bank->limit[slot].definition = definition;
 	bank->limit[slot].order = order;
+	rf_bank_join_fleet(bank, slot, &before);
 }
 
 void rf_bank_del(struct rf_bank *bank, int slot)

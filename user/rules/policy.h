@@ -8,6 +8,7 @@
 
 #include <stdint.h>
 
+#include "base/error.h"
 #include "ringfence/abi.h"
 
 /*
@@ -51,10 +52,21 @@ void rf_bank_del(struct rf_bank *bank, int slot);
 /* What a fleet says of a limit, in the limit's unit. */
 struct rf_fleet_terms {
 	uint64_t first; /* what passes on a host unasked; of more than L, L counts */
-	uint64_t alone; /* L while nothing is heard; 0: the limit's own; `first` at least */
+	uint64_t alone; /* L while nothing is heard, `first` at least */
 	uint32_t tag;	/* of the definition */
 };
 
+/* `first` of a limit of the fleet, as it was written or as it follows from the bank's `hosts`. */
+uint64_t rf_bank_first(const struct rf_bank *bank, const struct rf_limit *limit);
+/* Another number of hosts: limits that do not say their `first` get another one. */
+void rf_bank_set_hosts(struct rf_bank *bank, uint32_t hosts);
+/* The slots of the fleet's limits. */
+uint32_t rf_bank_fleet(const struct rf_bank *bank);
+/*
+ * An error where a fleet cannot hold a limit, or where all hosts together would pass too much of
+ * it; `refused` is its slot's bit then. While `hosts` is 0 the latter is not known.
+ */
+int rf_bank_check_fleet(const struct rf_bank *bank, uint32_t *refused, struct rf_error *error);
 /* Why a fleet cannot hold that limit, with the remedy; NULL: it can. */
 const char *rf_policy_no_fleet(const struct rf_limit *limit, const struct rf_policy *policy);
 /*

@@ -93,6 +93,8 @@ bool rf_ruleset_is_divided(const struct rf_ruleset *ruleset, size_t i);
 
 /* ---- the fleet ---- */
 
+/* Of a policy that was just put in `slot`: as the limit says. `before`: the slot's last policy. */
+void rf_bank_join_fleet(struct rf_bank *bank, int slot, const struct rf_policy *before);
 /* Is the policy one of the fleet, not yet clipped by the largest L, and `next` another? */
 bool rf_policy_leaves_terms(const struct rf_policy *policy, const struct rf_policy *next);
 

@@ -7,6 +7,7 @@
  */
 #include <errno.h>
 
+#include "ringfence/fleet.h"
 #include "rules/ruleset.h"
 
 /* The first fault of a policy; NULL: none. */
@@ -52,6 +53,8 @@ static const char *find_fault_of_limit(const struct rf_limit *limit)
 		return "the match";
 	if (limit->length_min > limit->length_max)
 		return "the lengths";
+	if (limit->first > limit->rate || limit->alone > limit->rate)
+		return "what it says of the fleet";
 	return NULL;
 }
 
@@ -70,6 +73,10 @@ int rf_bank_check(const struct rf_bank *bank, struct rf_error *error)
 {
 	const char *fault = find_fault_of_newcomers(&bank->newcomers);
 
+	if (!fault && bank->hosts > RF_FLEET_HOSTS_MAX)
+		return rf_error_failed(error, -EPROTO,
+				       "the number of the fleet's hosts is not as ringfence writes "
+				       "it; detach the fence, and attach it again");
 	if (fault)
 		return rf_error_failed(error, -EPROTO,
 				       "the rules for newcomers are not as ringfence writes them "
