@@ -124,7 +124,7 @@ completes 'ringfence limit set all ' 'rate'
 offers 'ringfence limit change all ' rate from no confirm
 completes 'ringfence limit change all no e' 'edge exact'
 completes 'ringfence limit add all rate ' ''
-offers 'ringfence limit add all rate 20k/1s ' match dport sport to length flags from per per6 packets bytes algorithm \
+offers 'ringfence limit add all rate 20k/1s ' match dport sport to length flags from per per6 packets bytes algorithm fleet first alone \
 	burst cells edge shadow count exact ban confirm dev --json
 completes 'ringfence limit add all rate 20k/1s e' 'edge exact'
 completes 'ringfence limit add all rate 20k/1s edge ' 'strict weighted coarse'
@@ -135,8 +135,10 @@ completes 'ringfence limit add all rate 20k/1s match udp s' 'sport shadow'
 completes 'ringfence limit add all rate 20k/1s match tcp dport ' ''
 completes 'ringfence limit set all rate 20k/1s algorithm ' 'sliding fixed log token leaky'
 completes 'ringfence limit add all rate 20k/1s count ' 'rejected'
-completes 'ringfence limit add all rate 20k/1s ban 1h a' 'all algorithm'
-completes 'ringfence limit add all rate 20k/1s ban 1h all a' 'algorithm'
+completes 'ringfence limit add all rate 20k/1s ban 1h a' 'all algorithm alone'
+completes 'ringfence limit add all rate 20k/1s ban 1h all a' 'algorithm alone'
+completes 'ringfence limit add all rate 20k/1s fleet alone ' 'first'
+completes 'ringfence fleet ' 'hosts'
 completes 'ringfence newcomers ' 'rate off'
 completes 'ringfence newcomers rate 1k/1s ' 'then'
 completes 'ringfence newcomers rate 1k/1s then ' 'open closed aggregate'

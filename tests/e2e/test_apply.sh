@@ -123,7 +123,7 @@ wrong() {
 	refused "the line '$2' and gives its number" ":3: $1"
 }
 
-commands="which may have 'limit add', 'allow' and 'deny' with 'add' or 'load', and 'newcomers'"
+commands="which may have 'limit add', 'allow' and 'deny' with 'add' or 'load', 'newcomers' and 'fleet hosts'"
 wrong "'limits': not a command of a rule file, $commands" 'limits add all rate 1/1s'
 wrong "'limit set': not a command of a rule file, $commands" 'limit set all rate 1/1s'
 wrong "'100/1d': invalid rate: '1d' is not a time; write it like 500ms, 10s, 5m or 1h" \

@@ -185,7 +185,7 @@ fails 'limit arm … confirm without a time is wrong usage' 2 \
 is "$(ringfence save | grep -v "^#")" "$before" 'a refused limit arm or limit shadow changes nothing'
 does "'all all' arms the limit called all" "limit 'all': shadow → in force" ringfence limit arm all all
 fails 'a rule file has no limit arm' 1 "ringfence: standard input:1: 'limit arm': not a command of \
-a rule file, which may have 'limit add', 'allow' and 'deny' with 'add' or 'load', and 'newcomers'
+a rule file, which may have 'limit add', 'allow' and 'deny' with 'add' or 'load', 'newcomers' and 'fleet hosts'
 ringfence: standard input: 1 mistake; nothing was changed" \
 	bash -c "echo 'limit arm dns' | nsenter --net=/run/netns/rf-test-$$-inside build/ringfence apply -"
 ringfence limit del all

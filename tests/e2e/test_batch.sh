@@ -157,7 +157,7 @@ ringfence apply - >"$scratch/log" <<-'END'
 	newcomers rate 10k/1s then open
 END
 commands="a batch, which may have 'limit' with 'add', 'set', 'change', 'arm', 'shadow' or 'del', 'allow' \
-and 'deny' with 'add', 'del', 'load' or 'flush', 'newcomers' and 'unban'"
+and 'deny' with 'add', 'del', 'load' or 'flush', 'newcomers', 'unban' and 'fleet hosts'"
 confirm="'confirm': it is not for a batch; use it with the command itself"
 together='at most 4 limits may apply to a packet, but all of these apply to some packets; delete one, or narrow '\
 'what it matches'

@@ -323,8 +323,15 @@ static void check_limit(const struct rf_limit *limit)
 
 	REQUIRE(limit->unit == RF_PACKETS || limit->unit == RF_BYTES);
 	REQUIRE(limit->algorithm <= RF_LEAKY && limit->edge <= RF_EDGE_WEIGHTED);
-	REQUIRE(!(limit->flags & ~(RF_SHADOW | RF_COUNT_REJECTED | RF_EXACT | RF_BAN_ALL |
-				   RF_RATE_IN_BITS | RF_BURST_IN_BITS)));
+	REQUIRE(!(limit->flags &
+		  ~(RF_SHADOW | RF_COUNT_REJECTED | RF_EXACT | RF_BAN_ALL | RF_FLEET |
+		    RF_FIRST_GIVEN | RF_ALONE_FIRST | RF_RATE_IN_BITS | RF_BURST_IN_BITS)));
+	REQUIRE(limit->flags & RF_FLEET || !(limit->flags & (RF_FIRST_GIVEN | RF_ALONE_FIRST)));
+	REQUIRE(limit->flags & RF_FLEET || !limit->alone);
+	REQUIRE(limit->flags & RF_FIRST_GIVEN || !limit->first);
+	REQUIRE(limit->first <= limit->rate && limit->alone < limit->rate);
+	REQUIRE(!limit->alone ||
+		(limit->alone >= limit->first && !(limit->flags & RF_ALONE_FIRST)));
 	REQUIRE(!(limit->flags & (RF_RATE_IN_BITS | RF_BURST_IN_BITS)) || limit->unit == RF_BYTES);
 	REQUIRE(!(limit->flags & RF_BAN_ALL) || limit->ban_ns);
 	REQUIRE(limit->rate >= least);

@@ -75,7 +75,7 @@ static void parts_are_those_named(void **state)
 #define PARTS                                                                                 \
 	"expects match, dport, sport, to, length, flags, from, per, per6, algorithm, burst, " \
 	"cells, "                                                                             \
-	"edge, shadow, count, exact or ban"
+	"edge, shadow, count, exact, ban, fleet, first or alone"
 
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(parts_are_those_named),

@@ -23,6 +23,7 @@ struct limit_row {
 	enum rf_match match;
 	int protocol;
 	uint64_t ban_ns;
+	uint64_t first, alone;
 };
 
 static void parse_limit(void **state)
@@ -40,6 +41,8 @@ static void parse_limit(void **state)
 		.match = row->match,
 		.protocol = row->protocol,
 		.ban_ns = row->ban_ns,
+		.first = row->first,
+		.alone = row->alone,
 		.per4 = 32,
 		.per6 = 64,
 	};
@@ -265,6 +268,22 @@ static const struct CMUnitTest tests[] = {
 	      .flags = RF_COUNT_REJECTED | RF_SHADOW | RF_EXACT),
 	LIMIT("both flags", "all rate 20k/1s count rejected shadow", OF(20000, SECOND),
 	      .flags = RF_COUNT_REJECTED | RF_SHADOW),
+	LIMIT("fleet", "all rate 20k/1s fleet", OF(20000, SECOND), .flags = RF_FLEET),
+	LIMIT("first", "all rate 20k/1s fleet first 2", OF(20000, SECOND),
+	      .flags = RF_FLEET | RF_FIRST_GIVEN, .first = 2),
+	LIMIT("first 0", "all rate 20k/1s fleet first 0", OF(20000, SECOND),
+	      .flags = RF_FLEET | RF_FIRST_GIVEN),
+	LIMIT("alone", "all rate 20k/1s fleet alone 5k/1s", OF(20000, SECOND), .flags = RF_FLEET,
+	      .alone = 5000),
+	LIMIT("alone at the whole rate is the default", "all rate 20k/1s alone 20k/1s fleet",
+	      OF(20000, SECOND), .flags = RF_FLEET),
+	LIMIT("alone first", "all rate 20k/1s fleet first 3 alone first", OF(20000, SECOND),
+	      .flags = RF_FLEET | RF_FIRST_GIVEN | RF_ALONE_FIRST, .first = 3),
+	LIMIT("alone in bits", "all rate 10mbit fleet first 8kbit alone 1mbit", OF(1250000, SECOND),
+	      .unit = RF_BYTES, .flags = RF_FLEET | RF_FIRST_GIVEN | RF_RATE_IN_BITS, .first = 1000,
+	      .alone = 125000),
+	NAMED_LIMIT("words of the fleet are names", "first rate 20k/1s fleet", "first",
+		    OF(20000, SECOND), .flags = RF_FLEET),
 	LIMIT("match any", "all rate 20k/1s match any", OF(20000, SECOND)),
 	LIMIT("match tcp", "all rate 20k/1s match tcp", OF(20000, SECOND), .match = RF_MATCH_TCP),
 	LIMIT("match tcp syn", "all rate 20k/1s match tcp syn shadow", OF(20000, SECOND),
@@ -394,6 +413,12 @@ static const struct CMUnitTest tests[] = {
 	WRITTEN("defaults are left out",
 		"all rate 20000/1000ms packets algorithm sliding cells 31 edge strict",
 		"all rate 20k/1s"),
+	WRITTEN("a fleet", "all rate 20000/1s alone 5000/1s first 2 fleet per /24",
+		"all rate 20k/1s per /24 fleet first 2 alone 5k/1s"),
+	WRITTEN("a fleet in bits", "all rate 10mbit alone first fleet first 1000",
+		"all rate 10mbit fleet first 1k alone first"),
+	WRITTEN("a fleet in bytes", "all rate 1M/10s bytes alone 500k/10s fleet",
+		"all rate 1M/10s bytes fleet alone 500k/10s"),
 	WRITTEN("bits", "all rate 10mbit", "all rate 10mbit"),
 	WRITTEN("bits with a time", "all rate 10Mbit/10s bytes", "all rate 10mbit/10s"),
 	WRITTEN("1.5 mbit", "all rate 1500kbit/s", "all rate 1.5mbit"),

@@ -353,6 +353,32 @@ static const struct CMUnitTest tests[] = {
 	REFUSED_LIMIT("the name confirm", "confirm rate 1/1s",
 		      "'confirm': invalid name of a limit: " IS_KEYWORD),
 	REFUSED_LIMIT("an unknown word", "all rate 20k/1s gently", "'gently': " UNKNOWN),
+	REFUSED_LIMIT("first without fleet", "all rate 100/1s first 2",
+		      "'first': only a limit of the fleet takes it; add 'fleet', or leave it out"),
+	REFUSED_LIMIT("alone without fleet", "all rate 100/1s alone first",
+		      "'alone': only a limit of the fleet takes it; add 'fleet', or leave it out"),
+	REFUSED_LIMIT("first over the rate", "all rate 100/1s fleet first 101",
+		      "'101': invalid 'first': it must be 0-100, a part of the rate"),
+	REFUSED_LIMIT("first in bits of packets", "all rate 100k/1s fleet first 1kbit",
+		      "'1kbit': invalid 'first': the limit is in packets; write it like 100 or "
+		      "20k"),
+	REFUSED_LIMIT("no number as first", "all rate 100/1s fleet first few",
+		      "'few': invalid 'first'; write it like 100, 20k, 1.5M or 10mbit, in whole "
+		      "packets or bytes"),
+	REFUSED_LIMIT("alone of another time", "all rate 100/1s fleet alone 100/10s",
+		      "'100/10s': invalid 'alone': its TIME must be that of the rate, as in "
+		      "100/1s"),
+	REFUSED_LIMIT("alone over the rate", "all rate 100/1s fleet alone 101/1s",
+		      "'101/1s': invalid 'alone': the count must be 1-100; for what passes "
+		      "unasked, write 'alone first'"),
+	REFUSED_LIMIT("alone of nothing", "all rate 100/1s fleet alone 0/1s",
+		      "'0/1s': invalid 'alone': the count must be 1-100; for what passes unasked, "
+		      "write 'alone first'"),
+	REFUSED_LIMIT("alone below first", "all rate 100/1s fleet first 50 alone 20/1s",
+		      "'20/1s': invalid 'alone': it is less than 'first 50'; write 'alone first'"),
+	REFUSED_LIMIT("alone in bits of packets", "all rate 100/1s fleet alone 1kbit/1s",
+		      "'1kbit/1s': invalid 'alone': the limit is in packets; write it like "
+		      "100/1s"),
 	REFUSED_LIMIT("a second rate", "all rate 20k/1s rate 1/1s", "'rate': given twice"),
 	REFUSED_LIMIT("an abbreviation", "all rate 20k/1s shad",
 		      "'shad': unknown word; did you mean 'shadow'?"),

@@ -9,7 +9,8 @@
 #define WORDS_MAX 1024 /* in a line; lists of ports may have blanks after their commas */
 #define COMMANDS                                                                                  \
 	"a batch, which may have 'limit' with 'add', 'set', 'change', 'arm', 'shadow' or 'del', " \
-	"'allow' and 'deny' with 'add', 'del', 'load' or 'flush', 'newcomers' and 'unban'"
+	"'allow' and 'deny' with 'add', 'del', 'load' or 'flush', 'newcomers', 'unban' and "      \
+	"'fleet hosts'"
 
 void rf_batch_free(struct rf_batch *batch)
 {
@@ -235,12 +236,23 @@ static int read_change(struct rf_step *step, struct rf_words *words, struct rf_e
 	return check_no_trial(1, error);
 }
 
+static int read_hosts(struct rf_step *step, struct rf_words *words, struct rf_error *error)
+{
+	int err = rf_parse_hosts(words, &step->hosts, error);
+
+	if (!err && !step->hosts)
+		err = rf_error_usage(error, "'fleet hosts': the number is missing");
+	return err;
+}
+
 static int read_step_words(struct rf_batch *batch, struct rf_step *step, struct rf_words *words,
 			   struct rf_error *error)
 {
 	switch (step->command) {
 	case RF_CMD_NEWCOMERS:
 		return rf_parse_newcomers(words, &step->newcomers, error);
+	case RF_CMD_FLEET_HOSTS:
+		return read_hosts(step, words, error);
 	case RF_CMD_LIMIT_CHANGE:
 		return read_change(step, words, error);
 	case RF_CMD_LIMIT_ADD:
@@ -293,7 +305,7 @@ static int read_step(struct rf_batch *batch, enum rf_command_id command, size_t 
 
 static bool is_step(int command)
 {
-	return command == RF_CMD_NEWCOMERS ||
+	return command == RF_CMD_NEWCOMERS || command == RF_CMD_FLEET_HOSTS ||
 	       (command >= RF_CMD_LIMIT_ADD && command <= RF_CMD_LIMIT_DEL);
 }
 

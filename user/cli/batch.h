@@ -21,6 +21,7 @@ struct rf_step {
 	struct rf_change change;	 /* of 'limit change' */
 	struct rf_names names;		 /* of the others; as they were typed */
 	struct rf_newcomers_text newcomers;
+	uint32_t hosts; /* of the fleet */
 };
 
 struct rf_batch {

@@ -93,6 +93,9 @@ static int make_step(struct rf_batch *batch, struct rf_transaction *transaction,
 		return rf_limit_edit_arm(transaction, &step->names,
 					 step->command == RF_CMD_LIMIT_SHADOW, &chosen, &changed,
 					 error);
+	case RF_CMD_FLEET_HOSTS:
+		rf_bank_set_hosts(&transaction->rules.bank, step->hosts);
+		return 0;
 	default:
 		newcomers->rate = step->newcomers.rate;
 		newcomers->window_ns = step->newcomers.window_ns;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* diff */
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -153,6 +154,19 @@ static bool newcomers_differ(const struct diff *diff)
 	       (before->rate != after->rate || before->window_ns != after->window_ns);
 }
 
+static bool hosts_differ(const struct diff *diff)
+{
+	return diff->before.bank.hosts != diff->after.bank.hosts;
+}
+
+static json_t *hosts_json(const struct diff *diff)
+{
+	if (!hosts_differ(diff))
+		return json_null();
+	return json_pack("{s:I, s:I}", "before", (json_int_t)diff->before.bank.hosts, "after",
+			 (json_int_t)diff->after.bank.hosts);
+}
+
 /* ---- all of it ---- */
 
 static void print_text(const struct diff *diff)
@@ -164,6 +178,9 @@ static void print_text(const struct diff *diff)
 		print_order(diff);
 	for (int list = 0; list < RF_LIST_COUNT; list++)
 		rf_list_change_print(&diff->list[list], diff->all);
+	if (hosts_differ(diff))
+		rf_out_text("~ fleet hosts %" PRIu32 " → %" PRIu32 "\n", diff->before.bank.hosts,
+			    diff->after.bank.hosts);
 	if (newcomers_differ(diff) && format_newcomers(diff, newcomers)) {
 		rf_out_text("~ %s → %s\n", newcomers[0], newcomers[1]);
 		free(newcomers[0]);
@@ -219,11 +236,11 @@ static json_t *diff_json(const struct diff *diff)
 	json_t *limits = json_array();
 
 	each_limit(diff, add_json, limits);
-	return json_pack("{s:b, s:o, s:o, s:o, s:o, s:o}", "differs", diff->differs, "limits",
+	return json_pack("{s:b, s:o, s:o, s:o, s:o, s:o, s:o}", "differs", diff->differs, "limits",
 			 limits, "order", has_other_order(diff) ? order_json(diff) : json_null(),
 			 "allow", rf_list_change_json(&diff->list[RF_ALLOW]), "deny",
 			 rf_list_change_json(&diff->list[RF_DENY]), "newcomers",
-			 newcomers_json(diff));
+			 newcomers_json(diff), "fleet_hosts", hosts_json(diff));
 }
 
 static int compare(struct diff *diff, struct rf_error *error)
@@ -236,7 +253,7 @@ static int compare(struct diff *diff, struct rf_error *error)
 		diff->differs |= diff->list[list].count != 0;
 	}
 	each_limit(diff, note_difference, &diff->differs);
-	diff->differs |= has_other_order(diff) || newcomers_differ(diff);
+	diff->differs |= has_other_order(diff) || newcomers_differ(diff) || hosts_differ(diff);
 	return err;
 }
 

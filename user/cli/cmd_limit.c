@@ -11,6 +11,7 @@
 #include "cli/shadow_pairs.h"
 #include "cli/transaction.h"
 #include "cli/view.h"
+#include "ringfence/fleet.h"
 #include "rules/near.h"
 #include "rules/policy.h"
 
@@ -218,6 +219,40 @@ static json_t *from_json(const struct rf_ruleset *rules, int slot)
 	return list;
 }
 
+/* What all hosts together pass; 0: it is not of the fleet, or the number of hosts is not told. */
+static uint64_t bound_of(const struct rf_bank *bank, const struct rf_limit *limit)
+{
+	if (!(limit->flags & RF_FLEET) || !bank->hosts)
+		return 0;
+	return rf_fleet_bound(limit->rate, bank->hosts, rf_bank_first(bank, limit));
+}
+
+static json_t *fleet_json(const struct rf_ruleset *rules, int slot)
+{
+	const struct rf_limit *limit = &rules->bank.limit[slot];
+	const uint64_t first = rf_bank_first(&rules->bank, limit);
+
+	if (!(limit->flags & RF_FLEET))
+		return json_pack("{s:n}", "fleet");
+	return json_pack("{s:{s:I, s:I, s:I, s:I}}", "fleet", "first", (json_int_t)first, "alone",
+			 (json_int_t)(limit->flags & RF_ALONE_FIRST ? first
+				      : limit->alone		    ? limit->alone
+								    : limit->rate),
+			 "hosts", (json_int_t)rules->bank.hosts, "bound",
+			 (json_int_t)bound_of(&rules->bank, limit));
+}
+
+/* Behind the command, as a remark of the shell: it can be typed again. */
+static void print_bound(const struct rf_bank *bank, const struct rf_limit *limit)
+{
+	const uint64_t bound = bound_of(bank, limit);
+	char text[RF_COUNT_TEXT_SIZE];
+
+	rf_format_count(bound, text);
+	if (bound)
+		rf_out("  # at most %s over %" PRIu32 " hosts", text, bank->hosts);
+}
+
 static json_t *limit_json(const struct rf_ruleset *rules, int slot)
 {
 	const struct rf_limit *limit = &rules->bank.limit[slot];
@@ -239,7 +274,7 @@ static json_t *limit_json(const struct rf_ruleset *rules, int slot)
 		limit->ban_ns ? json_integer(limit->ban_ns / RF_NS_PER_MS) : json_null(), "ban_all",
 		(limit->flags & RF_BAN_ALL) != 0);
 
-	return rf_view_with_shape(object, rules, slot);
+	return rf_view_merged(rf_view_with_shape(object, rules, slot), fleet_json(rules, slot));
 }
 
 static int print_json(const struct rf_ruleset *rules, struct rf_error *error)
@@ -266,7 +301,9 @@ static int print_limits(const struct rf_ruleset *rules, struct rf_error *error)
 
 		if (!text)
 			return rf_error_failed(error, -ENOMEM, "cannot print the limits");
-		rf_out("%s\n", text);
+		rf_out("%s", text);
+		print_bound(&rules->bank, &rules->bank.limit[slots[i]]);
+		rf_out("\n");
 		free(text);
 	}
 	return 0;

@@ -328,6 +328,8 @@ static int save_rules(const struct rf_fence *fence, const struct rf_ruleset *rul
 	rf_out(RF_RULEFILE_SAVED "%s' on %s; 'ringfence apply FILE' puts them in force\n",
 	       fence->name, date);
 	save_trial(fence, confirmed);
+	if (rules->bank.hosts)
+		rf_out("fleet hosts %" PRIu32 "\n", rules->bank.hosts);
 	err = newcomers ? save_limits(rules) : -ENOMEM;
 	if (err) {
 		free(newcomers);

@@ -137,10 +137,19 @@ const struct rf_command_row rf_commands[RF_CMD_COUNT] = {
 		 NULL,
 		 {"newcomers rate 10k/1s then aggregate"},
 		 rf_cmd_newcomers},
+	[RF_CMD_FLEET_HOSTS] =
+		{"Over how many hosts at most the limits with the word 'fleet' are shared: all "
+		 "machines that may be in the fleet, this one included, and one more for reboots. "
+		 "Without N, prints the number. A limit that does not say 'first' gets another one "
+		 "with it.",
+		 NULL,
+		 {"fleet hosts 10", "fleet hosts"},
+		 rf_cmd_fleet_hosts},
 	[RF_CMD_BATCH] =
 		{"Runs the commands in a file, one a line and in their order, as one change: "
 		 "'limit' with 'add', 'set', 'change', 'arm', 'shadow' or 'del', 'allow' and "
-		 "'deny' with 'add', 'del', 'load' or 'flush', 'newcomers' and 'unban'. '#' "
+		 "'deny' with 'add', 'del', 'load' or 'flush', 'newcomers', 'unban' and 'fleet "
+		 "hosts'. '#' "
 		 "begins a comment, and FILE '-' is standard input. If lines are wrong, each is "
 		 "reported and nothing is changed. Rules that the file does not name stay.",
 		 NULL,

@@ -31,6 +31,9 @@ enum part {
 	COUNT,
 	EXACT,
 	BAN,
+	FLEET,
+	FIRST,
+	ALONE,
 };
 
 static const char *const names[RF_LIMIT_PARTS] = {
@@ -38,13 +41,14 @@ static const char *const names[RF_LIMIT_PARTS] = {
 	[PER] = "per",	     [PER6] = "per6",	[ALGORITHM] = "algorithm", [BURST] = "burst",
 	[CELLS] = "cells",   [EDGE] = "edge",	[STANDING] = "standing",   [COUNT] = "count",
 	[EXACT] = "exact",   [BAN] = "ban",	[SPORT] = "sport",	   [TO] = "to",
-	[LENGTH] = "length", [FLAGS] = "flags",
+	[LENGTH] = "length", [FLAGS] = "flags", [FLEET] = "fleet",	   [FIRST] = "first",
+	[ALONE] = "alone",
 };
 
 /* Is its text clear without its name? */
 static bool speaks_for_itself(enum part part)
 {
-	return part == STANDING || part == EXACT;
+	return part == STANDING || part == EXACT || part == FLEET;
 }
 
 static void format_from(const struct rf_ruleset *rules, int slot, char text[RF_LIMIT_PART_SIZE])
@@ -135,6 +139,17 @@ static void format_times(const struct rf_limit *limit, struct rf_limit_parts *pa
 		 limit->flags & RF_BAN_ALL ? " all" : "");
 }
 
+static void format_fleet(const struct rf_limit *limit, struct rf_limit_parts *parts)
+{
+	char first[RF_COUNT_TEXT_SIZE], alone[RF_RATE_TEXT_SIZE];
+
+	rf_format_first(limit, first);
+	rf_format_alone(limit, alone);
+	strcpy(parts->text[FLEET], limit->flags & RF_FLEET ? "fleet" : "not fleet");
+	snprintf(parts->text[FIRST], RF_LIMIT_PART_SIZE, "%s", *first ? first : "default");
+	snprintf(parts->text[ALONE], RF_LIMIT_PART_SIZE, "%s", *alone ? alone : "default");
+}
+
 void rf_limit_parts_read(const struct rf_ruleset *rules, int slot, struct rf_limit_parts *parts)
 {
 	const struct rf_limit *limit = &rules->bank.limit[slot];
@@ -162,6 +177,7 @@ void rf_limit_parts_read(const struct rf_ruleset *rules, int slot, struct rf_lim
 	strcpy(parts->text[STANDING], limit->flags & RF_SHADOW ? "shadow" : "in force");
 	strcpy(parts->text[COUNT], limit->flags & RF_COUNT_REJECTED ? "rejected" : "passed");
 	strcpy(parts->text[EXACT], limit->flags & RF_EXACT ? "exact" : "not exact");
+	format_fleet(limit, parts);
 }
 
 static bool differ(const struct rf_limit_parts *before, const struct rf_limit_parts *after,

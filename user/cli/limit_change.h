@@ -7,7 +7,7 @@
 
 #include "rules/ruleset.h"
 
-#define RF_LIMIT_PARTS 18
+#define RF_LIMIT_PARTS 21
 #define RF_LIMIT_PART_SIZE 128
 
 /* A limit in words: its rate, then the other parts in the order of the grammar. */

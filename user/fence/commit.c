@@ -331,6 +331,27 @@ static void take_births(struct rf_bank *bank, const struct rf_bank *present)
 				present->policy[slot].since_generation;
 }
 
+/* What a fence must have for the fleet's limits. */
+static int check_fleet(const struct rf_fence *fence, const struct rf_bank *bank,
+		       struct rf_error *error)
+{
+	const uint32_t slots = rf_bank_fleet(bank);
+	const char *name = slots ? bank->limit[__builtin_ctz(slots)].name : "";
+
+	if (slots && !rf_fence_has_shares(fence))
+		return rf_error_failed(error, -EINVAL,
+				       "limit '%s': 'fleet' takes a fence that was attached with "
+				       "the word 'fleet'; save the rules, detach, and attach again "
+				       "with it",
+				       name);
+	if (slots && !bank->hosts)
+		return rf_error_failed(error, -EINVAL,
+				       "limit '%s': the fleet's number of hosts is missing; first "
+				       "run 'ringfence fleet hosts N'",
+				       name);
+	return 0;
+}
+
 int rf_fence_commit(struct rf_fence *fence, struct rf_ruleset *ruleset,
 		    const struct rf_trial *trial, const struct rf_progress *progress,
 		    struct rf_error *error)
@@ -355,6 +376,8 @@ int rf_fence_commit(struct rf_fence *fence, struct rf_ruleset *ruleset,
 	take_births(&ruleset->bank, &commit.present);
 	rf_ruleset_expire(ruleset, rf_fence_jiffies(fence));
 	err = check_trial(&commit, error);
+	if (!err)
+		err = check_fleet(fence, &ruleset->bank, error);
 	if (!err)
 		err = rf_ruleset_compile(ruleset, &commit.compiled, error);
 	if (!err)

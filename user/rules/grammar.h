@@ -212,6 +212,8 @@ int rf_change_limit(const struct rf_change *change, const struct rf_limit *prese
 /* Parses the words after `newcomers`. */
 int rf_parse_newcomers(struct rf_words *words, struct rf_newcomers_text *newcomers,
 		       struct rf_error *error);
+/* The words after `fleet hosts`: 1 to RF_FLEET_HOSTS_MAX; 0 where there are none. */
+int rf_parse_hosts(struct rf_words *words, uint32_t *hosts, struct rf_error *error);
 /* Parses the words after `stats`. */
 int rf_parse_stats(struct rf_words *words, struct rf_stats *stats, struct rf_error *error);
 /* Parses the words after `show ADDRESS`: 0 if `at` is not given. */
@@ -270,6 +272,10 @@ void rf_format_match(const struct rf_limit *limit, char text[RF_MATCH_TEXT_SIZE]
  * `to` and `from`, which rf_ruleset_format_limit() adds. rf_parse_limit reads it back.
  */
 void rf_format_limit(const struct rf_limit *limit, char text[RF_LIMIT_TEXT_SIZE]);
+/* `first` of a limit of the fleet; empty: it follows from the number of hosts. */
+void rf_format_first(const struct rf_limit *limit, char text[RF_COUNT_TEXT_SIZE]);
+/* first, or COUNT/TIME: what passes while a host is alone; empty: the limit's own rate. */
+void rf_format_alone(const struct rf_limit *limit, char text[RF_RATE_TEXT_SIZE]);
 /* A or A-B, the lengths of a limit; empty: it has none. */
 void rf_format_length(const struct rf_limit *limit, char text[RF_LENGTH_TEXT_SIZE]);
 /* VALUE/MASK, the TCP flags of a limit, like SYN/SYN,ACK; empty: it has none. */

@@ -23,6 +23,8 @@ int rf_parse_change(struct rf_words *words, struct rf_change *change, struct rf_
 	if (err)
 		return err;
 	change->parts = given | dropped;
+	if (dropped >> RF_OPT_SHARED & 1)
+		change->parts |= 1U << RF_OPT_FIRST | 1U << RF_OPT_ALONE;
 	if (given & dropped) {
 		const char *word = rf_limit_options[__builtin_ctz(given & dropped)].word;
 
@@ -41,14 +43,16 @@ int rf_parse_change(struct rf_words *words, struct rf_change *change, struct rf_
 static int keep_words(char *text, unsigned int parts, const char **word)
 {
 	int count = 0, part = RF_OPT_RATE;
+	bool is_value = false;
 
 	strsep(&text, " "); /* limit */
 	strsep(&text, " "); /* add */
 	strsep(&text, " ");
 	for (char *next = strsep(&text, " "); next; next = strsep(&text, " ")) {
-		const int row = rf_option_find(rf_limit_options, next);
+		const int row = is_value ? -1 : rf_option_find(rf_limit_options, next);
 
 		part = row >= 0 ? row : part;
+		is_value = row >= 0 && rf_limit_options[row].kind != RF_KIND_NONE;
 		if (!(parts >> part & 1))
 			word[count++] = next;
 	}

@@ -273,6 +273,43 @@ static void append_shape(const struct rf_limit *limit, char text[RF_LIMIT_TEXT_S
 		append(text, " flags %s", flags);
 }
 
+void rf_format_first(const struct rf_limit *limit, char text[RF_COUNT_TEXT_SIZE])
+{
+	*text = '\0';
+	if (limit->flags & RF_FIRST_GIVEN)
+		rf_format_count(limit->first, text);
+}
+
+void rf_format_alone(const struct rf_limit *limit, char text[RF_RATE_TEXT_SIZE])
+{
+	struct rf_limit alone = *limit;
+
+	*text = '\0';
+	if (limit->flags & RF_ALONE_FIRST) {
+		snprintf(text, RF_RATE_TEXT_SIZE, "%s",
+			 rf_limit_options[RF_OPT_ALONE].words[0].word);
+	} else if (limit->alone) {
+		alone.rate = limit->alone;
+		alone.unit = RF_PACKETS; /* the limit has said what it counts */
+		rf_format_limit_rate(&alone, text);
+	}
+}
+
+static void append_fleet(const struct rf_limit *limit, char text[RF_LIMIT_TEXT_SIZE])
+{
+	char first[RF_COUNT_TEXT_SIZE], alone[RF_RATE_TEXT_SIZE];
+
+	if (!(limit->flags & RF_FLEET))
+		return;
+	rf_format_first(limit, first);
+	rf_format_alone(limit, alone);
+	append(text, " fleet");
+	if (*first)
+		append(text, " first %s", first);
+	if (*alone)
+		append(text, " alone %s", alone);
+}
+
 void rf_format_limit(const struct rf_limit *limit, char text[RF_LIMIT_TEXT_SIZE])
 {
 	char rate[RF_RATE_TEXT_SIZE], burst[RF_COUNT_TEXT_SIZE], ban[RF_COUNT_TEXT_SIZE];
@@ -298,4 +335,5 @@ void rf_format_limit(const struct rf_limit *limit, char text[RF_LIMIT_TEXT_SIZE]
 	append_flags(limit, text);
 	if (limit->ban_ns)
 		append(text, " ban %s%s", ban, limit->flags & RF_BAN_ALL ? " all" : "");
+	append_fleet(limit, text);
 }

@@ -5,27 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "rules/private.h"
+#include "rules/draft.h"
 
 #define BAN_MIN_NS 1000000000ULL
-
-/* A limit whose words are being read. The meaning of a word may depend on a later one. */
-struct draft {
-	struct rf_definition made;
-	struct rf_words *words;
-	const char *rate;  /* as they were written */
-	const char *burst; /* NULL: not given */
-	bool rate_in_bits;
-	bool burst_in_bits;
-	unsigned int given;   /* bit set of enum rf_limit_option */
-	unsigned int dropped; /* by `no`; the same */
-	bool is_change;
-};
-
-static bool has_given(const struct draft *draft, enum rf_limit_option option)
-{
-	return draft->given & 1U << option;
-}
 
 static int fail_units(const char *value, struct rf_error *error)
 {
@@ -34,23 +16,23 @@ static int fail_units(const char *value, struct rf_error *error)
 
 static int parse_packets(const char *value, void *into, struct rf_error *error)
 {
-	struct draft *draft = into;
+	struct rf_draft *draft = into;
 
 	draft->made.limit.unit = RF_PACKETS;
-	return has_given(draft, RF_OPT_BYTES) ? fail_units(value, error) : 0;
+	return rf_has_given(draft, RF_OPT_BYTES) ? fail_units(value, error) : 0;
 }
 
 static int parse_bytes(const char *value, void *into, struct rf_error *error)
 {
-	struct draft *draft = into;
+	struct rf_draft *draft = into;
 
 	draft->made.limit.unit = RF_BYTES;
-	return has_given(draft, RF_OPT_PACKETS) ? fail_units(value, error) : 0;
+	return rf_has_given(draft, RF_OPT_PACKETS) ? fail_units(value, error) : 0;
 }
 
 static int parse_algorithm(const char *value, void *into, struct rf_error *error)
 {
-	struct draft *draft = into;
+	struct rf_draft *draft = into;
 	unsigned int algorithm = RF_SLIDING;
 	int err = rf_parse_word(&rf_limit_options[RF_OPT_ALGORITHM], value, &algorithm, error);
 
@@ -60,7 +42,7 @@ static int parse_algorithm(const char *value, void *into, struct rf_error *error
 
 static int parse_cells(const char *value, void *into, struct rf_error *error)
 {
-	struct draft *draft = into;
+	struct rf_draft *draft = into;
 	uint32_t cells = 0;
 	int err = rf_parse_number(value, "number of cells", 2, RF_CELLS_MAX, &cells, error);
 
@@ -70,7 +52,7 @@ static int parse_cells(const char *value, void *into, struct rf_error *error)
 
 static int parse_edge(const char *value, void *into, struct rf_error *error)
 {
-	struct draft *draft = into;
+	struct rf_draft *draft = into;
 	unsigned int edge = RF_EDGE_STRICT;
 	int err = rf_parse_word(&rf_limit_options[RF_OPT_EDGE], value, &edge, error);
 
@@ -80,7 +62,7 @@ static int parse_edge(const char *value, void *into, struct rf_error *error)
 
 static int parse_burst(const char *value, void *into, struct rf_error *error)
 {
-	struct draft *draft = into;
+	struct rf_draft *draft = into;
 	uint64_t burst = 0;
 
 	if (rf_parse_count(value, &burst, &draft->burst_in_bits, error))
@@ -91,7 +73,7 @@ static int parse_burst(const char *value, void *into, struct rf_error *error)
 }
 
 /* The N of `match proto N`. */
-static int parse_protocol(struct draft *draft, struct rf_error *error)
+static int parse_protocol(struct rf_draft *draft, struct rf_error *error)
 {
 	const char *word = rf_words_next(draft->words);
 	uint32_t protocol = 0;
@@ -109,7 +91,7 @@ static int parse_protocol(struct draft *draft, struct rf_error *error)
 
 static int parse_match(const char *value, void *into, struct rf_error *error)
 {
-	struct draft *draft = into;
+	struct rf_draft *draft = into;
 	unsigned int match = RF_MATCH_ANY;
 	int err = rf_parse_word(&rf_limit_options[RF_OPT_MATCH], value, &match, error);
 
@@ -123,7 +105,7 @@ static int parse_match(const char *value, void *into, struct rf_error *error)
 
 static int parse_dport(const char *value, void *into, struct rf_error *error)
 {
-	struct draft *draft = into;
+	struct rf_draft *draft = into;
 
 	draft->made.limit.has_ports = 1;
 	return rf_parse_ports(value, &draft->made.ports, error);
@@ -131,7 +113,7 @@ static int parse_dport(const char *value, void *into, struct rf_error *error)
 
 static int parse_sport(const char *value, void *into, struct rf_error *error)
 {
-	struct draft *draft = into;
+	struct rf_draft *draft = into;
 
 	draft->made.limit.has_sports = 1;
 	return rf_parse_ports(value, &draft->made.sports, error);
@@ -139,7 +121,7 @@ static int parse_sport(const char *value, void *into, struct rf_error *error)
 
 static int parse_to(const char *value, void *into, struct rf_error *error)
 {
-	struct draft *draft = into;
+	struct rf_draft *draft = into;
 
 	draft->made.limit.has_to = 1;
 	return rf_parse_prefixes(value, &draft->made.to, error);
@@ -147,21 +129,21 @@ static int parse_to(const char *value, void *into, struct rf_error *error)
 
 static int parse_lengths(const char *value, void *into, struct rf_error *error)
 {
-	struct draft *draft = into;
+	struct rf_draft *draft = into;
 
 	return rf_parse_lengths(value, &draft->made.limit, error);
 }
 
 static int parse_flags(const char *value, void *into, struct rf_error *error)
 {
-	struct draft *draft = into;
+	struct rf_draft *draft = into;
 
 	return rf_parse_tcp_flags(value, &draft->made.limit, error);
 }
 
 static int parse_from(const char *value, void *into, struct rf_error *error)
 {
-	struct draft *draft = into;
+	struct rf_draft *draft = into;
 	const struct rf_option *from = &rf_limit_options[RF_OPT_FROM];
 	const int row = rf_option_find(from->words, value);
 
@@ -191,19 +173,19 @@ static int parse_length(const char *value, const char *option, uint32_t max, uin
 
 static int parse_per(const char *value, void *into, struct rf_error *error)
 {
-	struct draft *draft = into;
+	struct rf_draft *draft = into;
 	return parse_length(value, "per", 32, &draft->made.limit.per4, error);
 }
 
 static int parse_per6(const char *value, void *into, struct rf_error *error)
 {
-	struct draft *draft = into;
+	struct rf_draft *draft = into;
 	return parse_length(value, "per6", 128, &draft->made.limit.per6, error);
 }
 
 static int parse_ban(const char *value, void *into, struct rf_error *error)
 {
-	struct draft *draft = into;
+	struct rf_draft *draft = into;
 	uint64_t ban_ns = 0;
 	int err = rf_parse_time_in(value, "ban", BAN_MIN_NS, RF_WINDOW_MAX_NS, "1s-8784h", &ban_ns,
 				   error);
@@ -216,7 +198,7 @@ static int parse_ban(const char *value, void *into, struct rf_error *error)
 
 static int parse_shadow(const char *value, void *into, struct rf_error *error)
 {
-	struct draft *draft = into;
+	struct rf_draft *draft = into;
 	(void)value, (void)error;
 	draft->made.limit.flags |= RF_SHADOW;
 	return 0;
@@ -224,7 +206,7 @@ static int parse_shadow(const char *value, void *into, struct rf_error *error)
 
 static int parse_count(const char *value, void *into, struct rf_error *error)
 {
-	struct draft *draft = into;
+	struct rf_draft *draft = into;
 	unsigned int row;
 
 	draft->made.limit.flags |= RF_COUNT_REJECTED; /* `rejected` is the only word */
@@ -233,22 +215,55 @@ static int parse_count(const char *value, void *into, struct rf_error *error)
 
 static int parse_exact(const char *value, void *into, struct rf_error *error)
 {
-	struct draft *draft = into;
+	struct rf_draft *draft = into;
 	(void)value, (void)error;
 	draft->made.limit.flags |= RF_EXACT;
 	return 0;
 }
 
+static int parse_fleet(const char *value, void *into, struct rf_error *error)
+{
+	struct rf_draft *draft = into;
+	(void)value, (void)error;
+	draft->made.limit.flags |= RF_FLEET;
+	return 0;
+}
+
+static int parse_first(const char *value, void *into, struct rf_error *error)
+{
+	struct rf_draft *draft = into;
+	uint64_t first = 0;
+
+	if (rf_parse_count(value, &first, &draft->first_in_bits, error))
+		return rf_error_usage(error, "'%s': invalid 'first'; " RF_COUNT_FORM, value);
+	draft->made.limit.first = first;
+	draft->made.limit.flags |= RF_FIRST_GIVEN;
+	draft->first = value;
+	return 0;
+}
+
+static int parse_alone(const char *value, void *into, struct rf_error *error)
+{
+	struct rf_draft *draft = into;
+
+	if (rf_option_find(rf_limit_options[RF_OPT_ALONE].words, value) >= 0) {
+		draft->made.limit.flags |= RF_ALONE_FIRST;
+		return 0;
+	}
+	draft->alone = value;
+	return rf_parse_rate(value, &draft->alone_rate, error);
+}
+
 static int parse_trial(const char *value, void *into, struct rf_error *error)
 {
-	struct draft *draft = into;
+	struct rf_draft *draft = into;
 
 	return rf_parse_trial(value, &draft->made.trial_ns, error);
 }
 
 static int parse_no(const char *value, void *into, struct rf_error *error)
 {
-	struct draft *draft = into;
+	struct rf_draft *draft = into;
 	unsigned int row;
 	int err;
 
@@ -262,7 +277,7 @@ static int parse_no(const char *value, void *into, struct rf_error *error)
 
 static int parse_limit_rate(const char *value, void *into, struct rf_error *error)
 {
-	struct draft *draft = into;
+	struct rf_draft *draft = into;
 	struct rf_rate rate;
 	int err = rf_parse_rate(value, &rate, error);
 
@@ -277,135 +292,20 @@ static int parse_limit_rate(const char *value, void *into, struct rf_error *erro
 
 /* The rate precedes the others, except in a change. */
 static const rf_option_parser parsers[RF_LIMIT_OPTIONS] = {
-	[RF_OPT_MATCH] = parse_match,	  [RF_OPT_DPORT] = parse_dport,
-	[RF_OPT_SPORT] = parse_sport,	  [RF_OPT_TO] = parse_to,
-	[RF_OPT_SIZES] = parse_lengths,	  [RF_OPT_FLAGS] = parse_flags,
-	[RF_OPT_FROM] = parse_from,	  [RF_OPT_PER] = parse_per,
-	[RF_OPT_PER6] = parse_per6,	  [RF_OPT_PACKETS] = parse_packets,
-	[RF_OPT_BYTES] = parse_bytes,	  [RF_OPT_ALGORITHM] = parse_algorithm,
-	[RF_OPT_BURST] = parse_burst,	  [RF_OPT_CELLS] = parse_cells,
-	[RF_OPT_EDGE] = parse_edge,	  [RF_OPT_SHADOW] = parse_shadow,
-	[RF_OPT_COUNT] = parse_count,	  [RF_OPT_EXACT] = parse_exact,
-	[RF_OPT_BAN] = parse_ban,	  [RF_OPT_TRIAL] = parse_trial,
-	[RF_OPT_RATE] = parse_limit_rate, [RF_OPT_NO] = parse_no,
+	[RF_OPT_MATCH] = parse_match,	[RF_OPT_DPORT] = parse_dport,
+	[RF_OPT_SPORT] = parse_sport,	[RF_OPT_TO] = parse_to,
+	[RF_OPT_SIZES] = parse_lengths, [RF_OPT_FLAGS] = parse_flags,
+	[RF_OPT_FROM] = parse_from,	[RF_OPT_PER] = parse_per,
+	[RF_OPT_PER6] = parse_per6,	[RF_OPT_PACKETS] = parse_packets,
+	[RF_OPT_BYTES] = parse_bytes,	[RF_OPT_ALGORITHM] = parse_algorithm,
+	[RF_OPT_BURST] = parse_burst,	[RF_OPT_CELLS] = parse_cells,
+	[RF_OPT_EDGE] = parse_edge,	[RF_OPT_SHADOW] = parse_shadow,
+	[RF_OPT_COUNT] = parse_count,	[RF_OPT_EXACT] = parse_exact,
+	[RF_OPT_BAN] = parse_ban,	[RF_OPT_SHARED] = parse_fleet,
+	[RF_OPT_FIRST] = parse_first,	[RF_OPT_ALONE] = parse_alone,
+	[RF_OPT_TRIAL] = parse_trial,	[RF_OPT_RATE] = parse_limit_rate,
+	[RF_OPT_NO] = parse_no,
 };
-
-static int check_unit(struct draft *draft, struct rf_error *error)
-{
-	if (draft->rate_in_bits && has_given(draft, RF_OPT_PACKETS) &&
-	    draft->made.limit.unit == RF_PACKETS)
-		return rf_error_usage(
-			error, "'%s': invalid rate: bits are counted as bytes; leave out 'packets'",
-			draft->rate);
-	if (draft->rate_in_bits)
-		draft->made.limit.unit = RF_BYTES;
-	draft->made.limit.flags |= draft->rate_in_bits ? RF_RATE_IN_BITS : 0;
-	if (draft->burst_in_bits && draft->made.limit.unit == RF_PACKETS)
-		return rf_error_usage(
-			error,
-			"'%s': invalid burst: bits are counted as bytes, and the limit "
-			"is in packets; add 'bytes', or write it like 100 or 20k",
-			draft->burst);
-	return 0;
-}
-
-/* An error where an option has no meaning for the algorithm. */
-static int check_algorithm(const struct draft *draft, struct rf_error *error)
-{
-	const struct rf_limit *limit = &draft->made.limit;
-	const char *name = rf_algorithm_name(limit->algorithm);
-	const bool has_cells = has_given(draft, RF_OPT_CELLS);
-
-	if (limit->algorithm != RF_SLIDING && (has_cells || has_given(draft, RF_OPT_EDGE)))
-		return rf_error_usage(error,
-				      "'%s': 'algorithm %s' does not take it; only sliding has "
-				      "cells and an edge",
-				      has_cells ? "cells" : "edge", name);
-	if (!rf_has_burst(limit) && has_given(draft, RF_OPT_BURST))
-		return rf_error_usage(error,
-				      "'burst': 'algorithm %s' does not take it; only token and "
-				      "leaky have a burst",
-				      name);
-	if (limit->algorithm == RF_LOG && limit->unit == RF_BYTES)
-		return rf_error_usage(error,
-				      "'algorithm log': it keeps the times of packets, and does "
-				      "not count bytes; use 'algorithm sliding'");
-	return 0;
-}
-
-/* `text` is how the count was written, `what` is for the message. */
-static int check_range(const char *text, const char *what, const struct rf_limit *limit,
-		       uint64_t count, uint64_t max, struct rf_error *error)
-{
-	if (limit->unit == RF_PACKETS && (count < 1 || count > max))
-		return rf_error_usage(error, "'%s': invalid %s: the count must be 1-%" PRIu64, text,
-				      what, max);
-	if (limit->unit == RF_BYTES && (count < RF_FRAME_BYTES || count > max))
-		return rf_error_usage(error,
-				      "'%s': invalid %s: the count must be %d-%" PRIu64 " bytes; "
-				      "with less, no Ethernet frame of full size would ever pass",
-				      text, what, RF_FRAME_BYTES, max);
-	return 0;
-}
-
-static int check_rate(const struct draft *draft, struct rf_error *error)
-{
-	const struct rf_limit *limit = &draft->made.limit;
-	uint64_t max = RF_LIMIT_MAX;
-
-	if (limit->algorithm == RF_LOG && (limit->rate < 1 || limit->rate > RF_LOG_MAX))
-		return rf_error_usage(error,
-				      "'%s': invalid rate: the count must be 1-%d, since "
-				      "'algorithm log' keeps a time for each packet; use "
-				      "'algorithm sliding'",
-				      draft->rate, RF_LOG_MAX);
-	if (limit->unit == RF_BYTES)
-		max <<= RF_UNIT_SHIFT_MAX;
-	return check_range(draft->rate, "rate", limit, limit->rate, max, error);
-}
-
-/* An error where the limit cannot work with its default burst. */
-static int check_default_burst(const struct draft *draft, struct rf_error *error)
-{
-	const struct rf_limit *limit = &draft->made.limit;
-
-	if (limit->algorithm == RF_LEAKY && limit->unit == RF_BYTES)
-		return rf_error_usage(error,
-				      "'algorithm leaky': in bytes the burst must hold a frame of "
-				      "%d bytes; add 'burst COUNT'",
-				      RF_FRAME_BYTES);
-	if (limit->algorithm == RF_TOKEN && limit->rate > RF_LIMIT_MAX)
-		return rf_error_usage(error,
-				      "'algorithm token': the default burst, the count of '%s', "
-				      "exceeds %u; add 'burst COUNT'",
-				      draft->rate, RF_LIMIT_MAX);
-	return 0;
-}
-
-static int check_burst(struct draft *draft, struct rf_error *error)
-{
-	struct rf_limit *limit = &draft->made.limit;
-	int err;
-
-	if (!draft->burst) {
-		limit->burst = rf_default_burst(limit);
-		return check_default_burst(draft, error);
-	}
-	if (draft->burst_in_bits && limit->burst != rf_default_burst(limit))
-		limit->flags |= RF_BURST_IN_BITS; /* else it is left out when it is printed */
-	err = check_range(draft->burst, "burst", limit, limit->burst, RF_LIMIT_MAX, error);
-	if (err)
-		return err;
-	/* burst * TIME / COUNT, without the rounding of a division */
-	if ((unsigned __int128)limit->burst * limit->window_ns >
-	    (unsigned __int128)limit->rate * RF_WINDOW_MAX_NS)
-		return rf_error_usage(
-			error,
-			"'%s': invalid burst: at the rate '%s' the burst takes longer than "
-			"8784h; lower the burst, or raise the rate",
-			draft->burst, draft->rate);
-	return 0;
-}
 
 /*
  * A name may be a keyword: its place says what it is. But a keyword without `rate` behind it is
@@ -428,7 +328,7 @@ static int check_keyword(const char *name, const struct rf_words *words, struct 
 			      is_rate ? "choose another name" : "write NAME rate COUNT/TIME");
 }
 
-static int parse_limit_name(struct rf_words *words, struct draft *draft, struct rf_error *error)
+static int parse_limit_name(struct rf_words *words, struct rf_draft *draft, struct rf_error *error)
 {
 	const char *name = rf_words_next(words);
 	struct rf_error ignored;
@@ -470,7 +370,7 @@ static int fail_no_rate(const struct rf_words *words, const char *name, struct r
 }
 
 /* The limit's name and rate, which come first. */
-static int parse_limit_head(struct rf_words *words, struct draft *draft, struct rf_error *error)
+static int parse_limit_head(struct rf_words *words, struct rf_draft *draft, struct rf_error *error)
 {
 	int err = parse_limit_name(words, draft, error);
 
@@ -481,7 +381,7 @@ static int parse_limit_head(struct rf_words *words, struct draft *draft, struct 
 	return 0;
 }
 
-static int parse_options(struct rf_words *words, struct draft *draft, struct rf_error *error)
+static int parse_options(struct rf_words *words, struct rf_draft *draft, struct rf_error *error)
 {
 	int err = rf_parse_options(rf_limit_options, parsers, words, draft, &draft->given, error);
 
@@ -493,30 +393,15 @@ static int parse_options(struct rf_words *words, struct draft *draft, struct rf_
 	return err;
 }
 
-static int check_limit(struct draft *draft, struct rf_error *error)
+static void start(struct rf_draft *draft, struct rf_words *words)
 {
-	int err = check_unit(draft, error);
-
-	if (!err)
-		err = check_algorithm(draft, error);
-	if (!err)
-		err = check_rate(draft, error);
-	if (!err)
-		err = check_burst(draft, error);
-	if (!err)
-		err = rf_check_match(&draft->made, draft->given, error);
-	return err;
-}
-
-static void start(struct draft *draft, struct rf_words *words)
-{
-	*draft = (struct draft){.words = words};
+	*draft = (struct rf_draft){.words = words};
 	draft->made.limit.per4 = RF_PER4_DEFAULT;
 	draft->made.limit.per6 = RF_PER6_DEFAULT;
 }
 
 /* Hands the definition over, an empty one where `err`. */
-static int finish(struct draft *draft, int err, struct rf_definition *definition)
+static int finish(struct rf_draft *draft, int err, struct rf_definition *definition)
 {
 	struct rf_limit *limit = &draft->made.limit;
 
@@ -530,7 +415,7 @@ static int finish(struct draft *draft, int err, struct rf_definition *definition
 
 int rf_parse_limit(struct rf_words *words, struct rf_definition *definition, struct rf_error *error)
 {
-	struct draft draft;
+	struct rf_draft draft;
 	int err;
 
 	start(&draft, words);
@@ -538,14 +423,14 @@ int rf_parse_limit(struct rf_words *words, struct rf_definition *definition, str
 	if (!err)
 		err = parse_options(words, &draft, error);
 	if (!err)
-		err = check_limit(&draft, error);
+		err = rf_draft_check(&draft, error);
 	return finish(&draft, err, definition);
 }
 
 int rf_parse_parts(struct rf_words *words, unsigned int *given, unsigned int *dropped,
 		   struct rf_error *error)
 {
-	struct draft draft;
+	struct rf_draft draft;
 	int err;
 
 	start(&draft, words);
@@ -561,14 +446,14 @@ int rf_parse_changed(struct rf_words *words, const char *name, struct rf_definit
 		     struct rf_error *error)
 {
 	struct rf_error reason = {};
-	struct draft draft;
+	struct rf_draft draft;
 	int err;
 
 	start(&draft, words);
 	draft.is_change = true;
 	memcpy(draft.made.limit.name, name, strlen(name));
 	err = parse_options(words, &draft, error);
-	if (!err && check_limit(&draft, &reason))
+	if (!err && rf_draft_check(&draft, &reason))
 		err = rf_error_usage(error,
 				     "%s; parts that are not named stay, 'no PART' takes one away",
 				     reason.text);

@@ -72,6 +72,11 @@ static const struct rf_option count_words[] = {
 	{},
 };
 
+static const struct rf_option alone_words[] = {
+	{"first", .summary = "what passes unasked", NAMES},
+	{},
+};
+
 static const struct rf_option ban_then[] = {
 	{"all",
 	 .summary = "a source over the limit is dropped for TIME, whatever its packets match",
@@ -119,6 +124,9 @@ static const struct rf_option no_words[] = {
 	{"count", .summary = "only packets that pass use up the limit"},
 	{"exact", .summary = "a CPU may charge several packets at once"},
 	{"ban", .summary = "ban nobody, and end the bans of the limit"},
+	{"fleet", .summary = "each host by itself"},
+	{"first", .summary = "the default of 'first'"},
+	{"alone", .summary = "alone, COUNT passes"},
 	{},
 };
 
@@ -200,6 +208,19 @@ const struct rf_option rf_limit_options[] = {
 			 "SYNs anybody can send in the name of your resolver, and have it banned. "
 			 "'allow add' protects the sources that you depend on",
 		 .then = ban_then},
+	[RF_OPT_SHARED] = {"fleet",
+			   .summary = "COUNT over all hosts of the fleet together, by way of an "
+				      "engine; 'sliding' in packets or bytes, in a fence that was "
+				      "attached with 'fleet'",
+			   .heading = "One limit over many hosts:", NAMES},
+	[RF_OPT_FIRST] = {"first", RF_KIND_COUNT, "N",
+			  .summary = "of COUNT, what each host passes unasked (default: a 64th of "
+				     "COUNT over all hosts, 1 at least); 0: nothing",
+			  NAMES},
+	[RF_OPT_ALONE] = {"alone", RF_KIND_RATE, "COUNT/TIME",
+			  .summary = "what passes while the host does not hear the engine "
+				     "(default: COUNT/TIME of the limit); TIME as the limit's",
+			  .words = alone_words, NAMES},
 	[RF_OPT_TRIAL] = {"confirm", RF_KIND_TIME, "TIME",
 			  .summary = "puts the change on trial: unless 'ringfence confirm' runs "
 				     "within TIME, the old rules are back",
@@ -390,6 +411,10 @@ const struct rf_syntax rf_syntax[RF_CMD_COUNT] = {
 	[RF_CMD_DENY_FLUSH] = {"deny flush", "empty the list", .flags = RF_OPTION_NAMES},
 	[RF_CMD_NEWCOMERS] = {"newcomers", "limit sources that are new, as a group",
 			      .options = rf_newcomers_options},
+	[RF_CMD_FLEET_HOSTS] = {"fleet hosts",
+				"how many hosts share limits",
+				{"", RF_KIND_NUMBER, "N", .flags = RF_OPTION_MAY},
+				.flags = RF_OPTION_NAMES},
 	[RF_CMD_BATCH] = {"batch", "run many commands at once, all or nothing", FILE_OPERAND,
 			  .flags = RF_OPTION_NAMES},
 	[RF_CMD_SAVE] = {"save", "print all rules, for 'apply'", .options = rf_save_options},

@@ -187,6 +187,21 @@ static int parse_newcomers(struct parser *parser, struct rf_words *words, struct
 	return rf_parse_newcomers(words, &parser->file->newcomers, error);
 }
 
+static int parse_hosts(struct parser *parser, struct rf_words *words, struct rf_error *error)
+{
+	uint32_t hosts;
+	int err = rf_parse_hosts(words, &hosts, error);
+
+	if (err)
+		return err;
+	if (!hosts)
+		return rf_error_usage(error, "'fleet hosts': the number is missing");
+	if (parser->file->hosts)
+		return rf_error_failed(error, -EEXIST, "'fleet hosts': given twice");
+	parser->file->hosts = hosts;
+	return 0;
+}
+
 static int parse_command(struct parser *parser, struct rf_words *words, struct rf_error *error)
 {
 	const int command = rf_command_find(words);
@@ -202,10 +217,13 @@ static int parse_command(struct parser *parser, struct rf_words *words, struct r
 		return parse_load(parser, words, command, error);
 	case RF_CMD_NEWCOMERS:
 		return parse_newcomers(parser, words, error);
+	case RF_CMD_FLEET_HOSTS:
+		return parse_hosts(parser, words, error);
 	default:
 		return rf_refuse_command(words, command,
 					 "a rule file, which may have 'limit add', 'allow' and "
-					 "'deny' with 'add' or 'load', and 'newcomers'",
+					 "'deny' with 'add' or 'load', 'newcomers' and 'fleet "
+					 "hosts'",
 					 error);
 	}
 }
@@ -250,7 +268,8 @@ static int check_end(struct parser *parser, bool is_saved, struct rf_error *erro
 				   "nothing else is missing",
 				   error);
 	/* Without this, a pipe whose writer has failed would delete all rules. */
-	if (!file->limits && !file->entries && !file->has_newcomers && !file->mistakes.count)
+	if (!file->limits && !file->entries && !file->has_newcomers && !file->hosts &&
+	    !file->mistakes.count)
 		return add_mistake(
 			parser, "the file has no rule; write 'newcomers off' to delete all rules",
 			error);
@@ -396,6 +415,8 @@ int rf_rulefile_rules(const struct rf_rulefile *file, struct rf_rulefile_place *
 	memset(ruleset->bank.shapes.to6, 0, sizeof(ruleset->bank.shapes.to6));
 	if (make_listed(file, place, ruleset))
 		return fail_memory(error);
+	if (file->hosts)
+		ruleset->bank.hosts = file->hosts; /* before its limits are put */
 	ruleset->bank.newcomers.rate = file->newcomers.rate;
 	ruleset->bank.newcomers.window_ns = file->newcomers.window_ns;
 	ruleset->bank.newcomers.then = file->newcomers.then;

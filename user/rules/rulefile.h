@@ -36,6 +36,7 @@ struct rf_rulefile {
 	size_t capacity;
 	struct rf_newcomers_text newcomers; /* off where the file has no such line */
 	bool has_newcomers;
+	uint32_t hosts; /* of the fleet; 0: not in the file, and the fence keeps its number */
 	struct rf_mistakes mistakes;
 };
 

@@ -1,0 +1,126 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0
+# Limits of a fleet on one host that hears nothing: their words, what they pass, and how they are
+# listed, saved, compared and tried. What shares do is in tests/prog/test_shares.c.
+#
+#   outside                      inside
+#   out0  ------- wire 0 ------  a fence that was attached with 'fleet'
+
+# shellcheck source=tests/e2e/lib.sh
+source "$(dirname "$0")/lib.sh"
+
+passed() {
+	sum "$received" | cut -d' ' -f1
+}
+
+passes() { # NAME COUNT: of 300 packets of a new source
+	source_number=$((${source_number:-0} + 1))
+	deliver 0 "src=192.0.2.$source_number,count=300"
+	is "$(passed)" "$2" "$1"
+}
+
+limit() { # of the list as JSON
+	ringfence limit list --json | jq -cS ".limits[] | select(.name == \"$1\") | .fleet"
+}
+
+make_network 1
+use "$half"
+here=${port[0]}
+
+# ---- what a fleet takes ----
+
+ringfence attach "$here" >"$scratch/log"
+fails 'a fence without shares has no limits of a fleet' 1 \
+	"ringfence: limit 'all': 'fleet' takes a fence that was attached with the word 'fleet'; save the rules, detach, and attach again with it" \
+	ringfence limit add all rate 100/1h fleet
+is "$(ringfence limit list)" 'no limits' 'and nothing has changed'
+ringfence detach "$here" >"$scratch/log"
+ringfence attach "$here" fleet >"$scratch/log"
+does 'no number of hosts is told at first' \
+	"no fleet; 'ringfence fleet hosts N' says how many hosts share limits" ringfence fleet hosts
+is "$(ringfence fleet hosts --json | jq -c .hosts)" null 'so in JSON'
+fails 'a limit of the fleet needs it' 1 \
+	"ringfence: limit 'all': the fleet's number of hosts is missing; first run 'ringfence fleet hosts N'" \
+	ringfence limit add all rate 100/1h fleet
+fails 'it is 1 at least' 2 "ringfence: '0': invalid number of hosts: it must be 1-1024" ringfence fleet hosts 0
+fails 'and 1024 at most' 2 "ringfence: '1025': invalid number of hosts: it must be 1-1024" ringfence fleet hosts 1025
+does 'the number is set' '' ringfence fleet hosts 3
+does 'and printed' 'the fleet has 3 hosts' ringfence fleet hosts
+is "$(ringfence fleet hosts --json | jq -c .hosts)" 3 'so in JSON, once it is set'
+fails 'a fleet holds sliding limits' 1 \
+	"ringfence: limit 'all': 'fleet': only a sliding limit with a strict edge can be shared; leave out 'algorithm' and 'edge'" \
+	ringfence limit add all rate 100/1h fleet algorithm token
+fails 'what is refused is not shared' 1 \
+	"ringfence: limit 'all': 'fleet': what is refused on one host is nobody else's; leave out 'count rejected'" \
+	ringfence limit add all rate 100/1h fleet count rejected
+
+# ---- what passes while nothing is heard ----
+
+ringfence limit add all rate 100/1h fleet exact >"$scratch/log"
+passes 'alone, COUNT passes' 100
+ringfence limit set all rate 100/1h fleet exact alone first >"$scratch/log"
+passes "with 'alone first', what passes unasked" 1
+ringfence limit set all rate 100/1h fleet exact first 7 alone first >"$scratch/log"
+passes "that is 'first'" 7
+ringfence limit set all rate 100/1h fleet exact first 0 alone first >"$scratch/log"
+passes "and nothing with 'first 0'" 0
+ringfence limit change all alone 40/1h >"$scratch/log"
+passes "with 'alone COUNT', that" 40
+ringfence limit change all no alone >"$scratch/log"
+passes "and COUNT again with 'no alone'" 100
+ringfence limit change all no fleet >"$scratch/log"
+passes 'as without the fleet' 100
+is "$(limit all)" null 'which the list says'
+conserves 0 'sent = passed + dropped'
+
+# ---- how it is written ----
+
+ringfence limit set all rate 20k/1s fleet first 5 alone first >"$scratch/log"
+is "$(ringfence limit list)" 'limit add all rate 20k/1s fleet first 5 alone first  # at most 20k over 3 hosts' \
+	'the list has the words and the bound'
+is "$(limit all)" '{"alone":5,"bound":20000,"first":5,"hosts":3}' 'so in JSON'
+does "'limit set' says what changed" \
+	"limit 'all': first 5 → default; alone first → 5k/1s" \
+	ringfence limit set all rate 20k/1s fleet alone 5k/1s
+does "'no first' does not take the word of 'alone first'" \
+	"limit 'all': first default → 2; alone 5k/1s → first" ringfence limit change all first 2 alone first
+does 'so it stays' "limit 'all': first 2 → default" ringfence limit change all no first
+is "$(limit all)" '{"alone":104,"bound":20000,"first":104,"hosts":3}' 'first is a 64th of COUNT over 3 hosts'
+ringfence save | grep -v '^#' >"$scratch/saved"
+is "$(cat "$scratch/saved")" $'fleet hosts 3\nlimit add all rate 20k/1s fleet alone first\nnewcomers off' \
+	'save prints the hosts and the limit'
+does 'check takes what save prints' "$scratch/saved: fine: 1 limit, 0 allowed and 0 denied prefixes, newcomers off" \
+	ringfence check "$scratch/saved"
+does 'diff finds nothing' '' ringfence diff "$scratch/saved"
+sed 's/hosts 3/hosts 10/' "$scratch/saved" >"$scratch/ten"
+is "$(ringfence diff "$scratch/ten")" '~ fleet hosts 3 → 10' 'diff finds another number of hosts'
+is "$(ringfence diff "$scratch/ten" --json | jq -c .fleet_hosts)" '{"before":3,"after":10}' 'so in JSON'
+ringfence apply "$scratch/ten" >"$scratch/log"
+is "$(limit all)" '{"alone":31,"bound":20000,"first":31,"hosts":10}' 'apply sets it, and with it what passes unasked'
+sed /hosts/d "$scratch/saved" >"$scratch/without"
+ringfence apply "$scratch/without" >"$scratch/log"
+does 'a file without it leaves it as it is' 'the fleet has 10 hosts' ringfence fleet hosts
+printf 'fleet hosts 4\nlimit add more rate 100/1h fleet match udp\n' >"$scratch/batch"
+ringfence batch "$scratch/batch" >"$scratch/log"
+is "$(limit more)" '{"alone":100,"bound":103,"first":1,"hosts":4}' 'a batch may set it, for its limits as well'
+fails 'a number that makes a limit loose is refused' 1 \
+	"ringfence: limit 'more': 'fleet' would pass up to 111 of its 100 over 12 hosts; accept that by 'first 1', or write 'first 0'" \
+	ringfence fleet hosts 12
+does 'and nothing has changed then' 'the fleet has 4 hosts' ringfence fleet hosts
+ringfence limit del more >"$scratch/log"
+
+# ---- trials ----
+
+sed 's/hosts 3/hosts 20/' "$scratch/saved" >"$scratch/twenty"
+ringfence apply "$scratch/twenty" confirm 1s >"$scratch/log"
+does 'a trial has its own number' 'the fleet has 20 hosts' ringfence fleet hosts
+fallen_back() {
+	[ "$(ringfence fleet hosts)" = 'the fleet has 4 hosts' ]
+}
+eventually fallen_back
+check 'without confirm the old one is back' fallen_back
+is "$(limit all)" '{"alone":78,"bound":20000,"first":78,"hosts":4}' 'and the old limits'
+
+
+ringfence detach "$here" >"$scratch/log"
+done_testing
