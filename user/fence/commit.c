@@ -16,6 +16,7 @@
 #include "fence/private.h"
 #include "fence/tries.h"
 #include "kernel/info.h"
+#include "rules/definition.h"
 #include "rules/policy.h"
 
 /* The rules that are to be put in force, and the present rules. */
@@ -352,6 +353,16 @@ static int check_fleet(const struct rf_fence *fence, const struct rf_bank *bank,
 	return 0;
 }
 
+/* The numbers of definitions are kept first, so that none is given twice. */
+static int define_fleet(struct commit *commit, struct rf_error *error)
+{
+	uint32_t next_id = rf_fence_next_limit_id(commit->fence);
+	const int err = rf_ruleset_define(commit->ruleset, &next_id, error);
+
+	rf_fence_keep_limit_id(commit->fence, next_id);
+	return err;
+}
+
 int rf_fence_commit(struct rf_fence *fence, struct rf_ruleset *ruleset,
 		    const struct rf_trial *trial, const struct rf_progress *progress,
 		    struct rf_error *error)
@@ -382,6 +393,8 @@ int rf_fence_commit(struct rf_fence *fence, struct rf_ruleset *ruleset,
 		err = rf_ruleset_compile(ruleset, &commit.compiled, error);
 	if (!err)
 		err = choose_tries(&commit, progress, error);
+	if (!err)
+		err = define_fleet(&commit, error);
 	if (!err)
 		err = switch_both(&commit, error);
 	if (!err)
