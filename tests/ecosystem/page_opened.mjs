@@ -24,9 +24,18 @@ async function showsLastMinute(browser) {
 	check('a source has its last minute when the page is opened', points > shown / 1000 + 4, points, shown);
 }
 
+async function saysWhyNoCells(browser) {
+	await browser.click('#sources-table tbody button');
+	const why = await browser.until('it says why', 6000, "const why = document.querySelector('#no-cells'); return why && why.textContent");
+
+	check('of a network it says which line shows cells', why.includes("'sources full' in /etc/ringfence/watch.conf"), why);
+	check('there is no empty plot', await browser.run("return document.querySelectorAll('#source .cells').length") === 0);
+	check('its commands name the network', (await browser.run("return document.querySelector('#source').textContent")).includes('deny add 198.51.100.0/24 for 1h'));
+}
+
 const browser = await Browser.open({data: `${directory}/browser`});
 try {
-	for (const one of [showsLastMinute])
+	for (const one of [showsLastMinute, saysWhyNoCells])
 		await one(browser);
 	fs.writeFileSync(`${directory}/ended`, 'done');
 } catch (error) {

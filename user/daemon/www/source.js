@@ -88,12 +88,20 @@ function showSource() {
 		byId('source-title').focus({preventScroll: true});
 }
 
+function noCells() {
+	if (live.scan && live.scan.told !== 'full')
+		return `Sources are told as networks here, which have no cells; ${withSetting('sources full')} shows those of single sources.`;
+	if (!isLive())
+		return 'No cells of it were recorded then: the history keeps them for two hours.';
+	return sourceRows().some((row) => row.source === view.source && row.isNetwork)
+		? 'Newcomers of this network share one window; single sources have cells.' : 'No limit has a window of it now.';
+}
+
 function sourceParts() {
 	const parts = isLive() ? shown.windows.map(windowElement) : shown.past.map(pastElement);
 
 	if (!parts.length)
-		parts.push(make('p', {class: 'quiet'}, live.scan && live.scan.told === 'full' ? 'It has no cells here.'
-			: "Cells are shown of single sources, with the setting 'sources full'."));
+		parts.push(make('p', {class: 'quiet', id: 'no-cells'}, noCells()));
 	if ((shown.rows || []).length)
 		parts.push(make('h3', {}, 'Its events'), make('ol', {class: 'events'}, ...shown.rows.slice(0, 20).map(eventElement)));
 	return parts;

@@ -110,7 +110,7 @@ function noSources() {
 	const told = live.scan ? live.scan.told : '';
 
 	if (told === 'none')
-		return "The setting 'sources none' hides sources.";
+		return `Sources are hidden by the setting 'sources none'; ${withSetting('sources prefix')} shows their networks.`;
 	if (!isLive() && !past.recorded)
 		return 'No history is recorded.';
 	return isLive() ? 'No source is active.' : 'No source was recorded in this range.';

@@ -43,6 +43,11 @@ function short(value) {
 	return value >= 10 || value % 1 === 0 ? String(Math.round(value)) : value.toFixed(1);
 }
 
+// A setting, and what to do for it.
+function withSetting(words) {
+	return `the line '${words}' in /etc/ringfence/watch.conf, followed by 'systemctl reload ringfence-watch',`;
+}
+
 function percent(part, whole) {
 	return whole > 0 ? (100 * part / whole).toFixed(part && part < whole * 0.1 ? 2 : 1) + ' %' : '–';
 }
