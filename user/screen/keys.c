@@ -104,16 +104,6 @@ static void pause_or_go_on(struct rf_session *session)
 	session->due_ns = 0;
 }
 
-static void next_fence(struct rf_session *session, struct rf_error *error)
-{
-	struct rf_error ignored;
-
-	if (session->fences.count < 2)
-		rf_session_say(session, false, "there is one fence");
-	else if (rf_session_next_fence(session, 1, error))
-		rf_session_next_fence(session, -1, &ignored);
-}
-
 /* True: it was a key that moves the cursor. */
 static bool move(struct rf_session *session, int key)
 {
@@ -197,7 +187,7 @@ static bool travel(struct rf_session *session, int key)
 	return key == RF_PRESS_ESCAPE;
 }
 
-static void press_on_list(struct rf_session *session, int key, struct rf_error *error)
+static void press_on_list(struct rf_session *session, int key)
 {
 	if (move(session, key) || change(session, key) || travel(session, key))
 		return;
@@ -221,7 +211,7 @@ static void press_on_list(struct rf_session *session, int key, struct rf_error *
 		pause_or_go_on(session);
 		break;
 	case '\t':
-		next_fence(session, error);
+		rf_session_next_fence(session);
 		break;
 	case 'q':
 		session->quits = true;
@@ -254,7 +244,7 @@ static void press_on_page(struct rf_session *session, int key)
 		scroll(session, key);
 }
 
-void rf_session_press(struct rf_session *session, int key, struct rf_error *error)
+void rf_session_press(struct rf_session *session, int key)
 {
 	if (session->is_asking) {
 		answer(session, key);
@@ -269,7 +259,7 @@ void rf_session_press(struct rf_session *session, int key, struct rf_error *erro
 		session->page = RF_PAGE_HELP;
 		session->skipped = 0;
 	} else if (session->page == RF_PAGE_LIST)
-		press_on_list(session, key, error);
+		press_on_list(session, key);
 	else
 		press_on_page(session, key);
 }

@@ -15,6 +15,7 @@ struct rf_view {
 	bool has_more_fences;
 	const struct rf_model *model;
 	bool is_paused, is_past;
+	bool is_gone;	      /* the fence was detached */
 	uint64_t interval_ns; /* between two scans */
 	bool can_change;      /* with the privilege to change the fence */
 	bool is_sampling;     /* samples of packets are taken, and read */

@@ -42,6 +42,17 @@ static int put_newcomers(struct rf_canvas *canvas, int column, const struct rf_h
 			      "newcomers: %s", rf_newcomers_then_name(head->then));
 }
 
+static int put_mode(struct rf_canvas *canvas, int column, const struct rf_view *view)
+{
+	if (view->is_past)
+		return rf_canvas_put(canvas, 0, column, RF_STRONG | RF_YELLOW, "PAST");
+	if (view->is_gone)
+		return rf_canvas_put(canvas, 0, column, RF_STRONG | RF_RED, "DETACHED");
+	if (view->is_paused)
+		return rf_canvas_put(canvas, 0, column, RF_STRONG | RF_YELLOW, "PAUSED");
+	return rf_canvas_put(canvas, 0, column, RF_STRONG | RF_GREEN, "LIVE");
+}
+
 static int put_clock(struct rf_canvas *canvas, int column, const struct rf_view *view)
 {
 	const uint64_t time_ns = view->model->head.time_ns;
@@ -49,13 +60,7 @@ static int put_clock(struct rf_canvas *canvas, int column, const struct rf_view 
 
 	if (time_ns)
 		format_clock(time_ns, clock);
-	column = rf_canvas_put(canvas, 0, column,
-			       RF_STRONG | (view->is_past     ? RF_YELLOW
-					    : view->is_paused ? RF_YELLOW
-							      : RF_GREEN),
-			       view->is_past	 ? "PAST"
-			       : view->is_paused ? "PAUSED"
-						 : "LIVE");
+	column = put_mode(canvas, column, view);
 	column = rf_canvas_put(canvas, 0, column + 1, RF_STRONG, clock);
 	if (!view->is_past && view->interval_ns >= 2 * RF_NS_PER_S)
 		column = rf_canvas_putf(canvas, 0, column + 1, RF_YELLOW, "each %llus",

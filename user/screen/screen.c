@@ -184,13 +184,13 @@ static int obey_signals(struct loop *loop)
 	return err;
 }
 
-static void obey_keys(struct loop *loop, struct rf_error *error)
+static void obey_keys(struct loop *loop)
 {
 	bool was_pressed = false;
 	int key;
 
 	while ((key = rf_terminal_key()) != RF_PRESS_NONE && !loop->session->quits) {
-		rf_session_press(loop->session, key, error);
+		rf_session_press(loop->session, key);
 		was_pressed = true;
 	}
 	if (loop->session->child.pid) {
@@ -217,7 +217,7 @@ static int run(struct loop *loop, struct rf_error *error)
 		if (!err && obey_signals(loop))
 			err = rf_error_failed(error, -ENOMEM, "%s", strerror(ENOMEM));
 		if (!err)
-			obey_keys(loop, error);
+			obey_keys(loop);
 	}
 	return err;
 }

@@ -46,7 +46,8 @@ struct rf_session {
 	struct rf_estimating estimating;
 	bool is_sampled; /* by others, when that was read last */
 	struct rf_pace pace;
-	uint64_t due_ns; /* the next scan; by rf_time_awake() */
+	uint64_t gone_ns; /* when it was found to be detached; 0: it is not */
+	uint64_t due_ns;  /* the next scan; by rf_time_awake() */
 
 	struct rf_model live, past;
 	struct rf_model *model;	  /* that is shown, one of the two */
@@ -97,14 +98,25 @@ __attribute__((format(printf, 3, 4))) void rf_session_say(struct rf_session *ses
 int rf_session_open(struct rf_session *session, const struct rf_screen *asked,
 		    struct rf_error *error);
 void rf_session_close(struct rf_session *session);
-/* Shows another fence: `step` further in the list. */
-int rf_session_next_fence(struct rf_session *session, int step, struct rf_error *error);
 /* Reads what takes no scan. */
 void rf_session_read(struct rf_session *session);
 /* Begins a scan, if one is due and none is under way. */
 int rf_session_scan(struct rf_session *session, struct rf_error *error);
 /* Takes the scan that is done, if there is one. True: the screen has news. */
 bool rf_session_take(struct rf_session *session, int *err, struct rf_error *error);
+
+/* ---- session_fences.c ---- */
+
+/* The first fence that can be shown; without one, the error of the last. */
+int rf_session_open_first(struct rf_session *session, struct rf_error *error);
+void rf_session_close_fence(struct rf_session *session);
+/* Shows the next fence of those that there are now. */
+void rf_session_next_fence(struct rf_session *session);
+/*
+ * The fence was detached: shows it as soon as it is attached again. After 10 s shows another one,
+ * or fails where there is none.
+ */
+int rf_session_wait(struct rf_session *session, struct rf_error *error);
 
 /* ---- samples.c ---- */
 
@@ -152,7 +164,7 @@ void rf_source_read(struct rf_session *session);
 
 /* ---- keys.c ---- */
 
-void rf_session_press(struct rf_session *session, int key, struct rf_error *error);
+void rf_session_press(struct rf_session *session, int key);
 void rf_session_paint(struct rf_session *session, struct rf_canvas *canvas);
 
 #endif /* RINGFENCE_SESSION_H */

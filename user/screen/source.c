@@ -80,8 +80,10 @@ void rf_source_open(struct rf_session *session)
 {
 	const struct rf_row *row = rf_model_cursor(session->view.model);
 
-	if (!row)
+	if (!row) {
+		rf_session_say(session, true, "there is no source under the cursor");
 		return;
+	}
 	session->source = row->key.source;
 	session->is_estimate = row->key.is_estimate;
 	if (session->view.is_past) {
