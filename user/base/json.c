@@ -16,3 +16,8 @@ json_t *rf_json_text(const char *text)
 			*p = '?';
 	return json_string(copy);
 }
+
+char *rf_json_line(const json_t *json)
+{
+	return json ? json_dumps(json, JSON_COMPACT | RF_JSON_REALS) : NULL;
+}

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/json.h"
 #include "base/printable.h"
 #include "base/units.h"
 #include "cli/out.h"
@@ -182,7 +183,8 @@ int rf_out_json(json_t *contents, bool compact, struct rf_error *error)
 {
 	json_t *root = with_schema(contents);
 	/* Only ASCII stays unescaped: a terminal obeys C1 controls as well. */
-	const size_t flags = JSON_ENSURE_ASCII | (compact ? JSON_COMPACT : JSON_INDENT(2));
+	const size_t flags =
+		JSON_ENSURE_ASCII | RF_JSON_REALS | (compact ? JSON_COMPACT : JSON_INDENT(2));
 	int err = !root || json_dumpf(root, stdout, flags);
 
 	note_lost_output();

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/json.h"
 #include "base/units.h"
 #include "daemon/outlets.h"
 #include "daemon/say.h"
@@ -54,7 +55,7 @@ static void give_journal(struct rf_outlets *outlets, const struct rf_event *even
 void rf_outlets_give(struct rf_outlets *outlets, const struct rf_event *event)
 {
 	json_t *json = rf_event_json(event);
-	char *text = json ? json_dumps(json, JSON_COMPACT) : NULL;
+	char *text = rf_json_line(json);
 	char *line = NULL;
 
 	json_decref(json);

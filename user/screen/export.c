@@ -49,7 +49,7 @@ static int write_json(const struct rf_model *model, const char *fence, FILE *fil
 	}
 	root = json_pack("{s:i, s:o, s:s, s:o}", "schema", SCHEMA, "fence", rf_json_text(fence),
 			 "time", time, "sources", list);
-	err = !root || json_dumpf(root, file, JSON_ENSURE_ASCII | JSON_INDENT(2));
+	err = !root || json_dumpf(root, file, JSON_ENSURE_ASCII | RF_JSON_REALS | JSON_INDENT(2));
 	json_decref(root);
 	return err;
 }

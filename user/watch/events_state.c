@@ -101,7 +101,7 @@ static json_t *write_all(const struct rf_events *events, enum rf_told told)
 char *rf_events_state(struct rf_events *events, enum rf_told told)
 {
 	json_t *json = write_all(events, told);
-	char *text = json ? json_dumps(json, JSON_COMPACT) : NULL;
+	char *text = rf_json_line(json);
 
 	json_decref(json);
 	if (text)

@@ -100,7 +100,7 @@ void rf_metrics_file_restore(struct rf_metrics_file *file, struct rf_metrics *me
 		if (!all)
 			file->is_damaged = true;
 		else if (names(all, metrics))
-			text = json_dumps(json_object_get(all, "state"), JSON_COMPACT);
+			text = rf_json_line(json_object_get(all, "state"));
 		if (text && rf_metrics_restore(metrics, text))
 			file->is_damaged = true;
 		free(text);
@@ -123,7 +123,7 @@ static int write_state(FILE *out, const struct rf_metrics *metrics)
 	json_t *all = json_pack("{s:o, s:o}", "fence", rf_json_text(rf_metrics_fence(metrics)),
 				"state", object);
 
-	line = all ? json_dumps(all, JSON_COMPACT) : NULL;
+	line = rf_json_line(all);
 	if (line) {
 		fputs(STATE, out);
 		fputs(line, out);

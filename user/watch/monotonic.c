@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <errno.h>
-#include <jansson.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/json.h"
 #include "base/units.h"
 #include "watch/monotonic.h"
 #include "watch/snapshot.h"
@@ -187,7 +187,7 @@ char *rf_monotonic_save(const struct rf_monotonic *counters)
 					    json_pack("[I, I]", (json_int_t)counter->base,
 						      (json_int_t)counter->most));
 	}
-	text = all ? json_dumps(all, JSON_COMPACT) : NULL;
+	text = rf_json_line(all);
 	json_decref(all);
 	return text;
 }
