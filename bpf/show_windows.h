@@ -127,8 +127,11 @@ struct sitter {
 	struct rf_key6 key; /* IPv4: only the first word of the address */
 };
 
+/* Another source may take the slot meanwhile: then it is read as one without a window. */
 static __always_inline int read_slot(__u32 index, int is_ipv6, struct sitter *sitter)
 {
+	__u64 after;
+
 	if (is_ipv6) {
 		const struct rf_slot6 *slot = bpf_map_lookup_elem(&slots6, &index);
 
@@ -136,6 +139,7 @@ static __always_inline int read_slot(__u32 index, int is_ipv6, struct sitter *si
 			return 0;
 		sitter->word = rf_load(&slot->word);
 		sitter->key = slot->key;
+		after = rf_load(&slot->word);
 	} else {
 		const struct rf_slot4 *slot = bpf_map_lookup_elem(&slots4, &index);
 
@@ -143,8 +147,10 @@ static __always_inline int read_slot(__u32 index, int is_ipv6, struct sitter *si
 			return 0;
 		sitter->word = rf_load(&slot->word);
 		sitter->key = (struct rf_key6){{slot->key.source}, slot->key.limit_id};
+		after = rf_load(&slot->word);
 	}
-	return rf_slot_state(sitter->word) >= RF_SLOT_NEW;
+	return rf_slot_state(sitter->word) >= RF_SLOT_NEW &&
+	       rf_slot_generation(after) == rf_slot_generation(sitter->word);
 }
 
 static __always_inline const struct rf_source *look_up_window(const struct sitter *sitter,
@@ -158,28 +164,27 @@ static __always_inline const struct rf_source *look_up_window(const struct sitte
 }
 
 /*
- * May the window in that slot have been charged? Then it is looked up as well, so that it is on its
- * way to the cache. Global, as the next one, so that the verifier checks it once.
+ * The window in that slot, if it may have been charged; NULL: it cannot have been. Not inlined, for
+ * its stack: a global function could not return a window.
  */
-__noinline int is_wanted(__u32 index, __u32 seconds, __u32 is_ipv6)
+static __noinline const struct rf_source *find_wanted(__u32 index, __u32 seconds, __u32 is_ipv6)
 {
 	struct sitter sitter = {};
 
-	return read_slot(index, is_ipv6, &sitter) && !is_slot_older(sitter.word, seconds) &&
-	       look_up_window(&sitter, is_ipv6);
+	if (!read_slot(index, is_ipv6, &sitter) || is_slot_older(sitter.word, seconds))
+		return NULL;
+	return look_up_window(&sitter, is_ipv6);
 }
 
-static __always_inline int fill(struct rf_window_record *record, const struct rf_source *source,
-				const struct sitter *sitter)
+/* All but the source and the limit, which the record has already. */
+static __always_inline int fill(struct rf_window_record *record, const struct rf_source *source)
 {
-	const struct rf_policy *policy = policy_in_force(sitter->key.limit_id);
+	const struct rf_policy *policy = policy_in_force(record->limit_id);
 	struct rf_window window;
 	__u64 used;
 
 	if (!policy)
 		return 0;
-	__builtin_memcpy(record->source, sitter->key.source, sizeof(record->source));
-	record->limit_id = sitter->key.limit_id;
 	window = source->window;
 	used = used_of(&window, policy);
 	record->used = used < 0xffffffffU ? used : 0xffffffffU;
@@ -189,34 +194,42 @@ static __always_inline int fill(struct rf_window_record *record, const struct rf
 	return 1;
 }
 
-/*
- * Reads the window that sits in the slot. Its memory may be given to another source at any moment:
- * then its seat is another slot's, or of another generation. Returns whether it is to be printed.
- */
-__noinline int read_window(struct rf_window_record *record, __u32 index, __u32 seconds,
-			   __u32 is_ipv6)
+/* Whether the seat is in that slot, as it was read; then the record has source and limit. */
+static __always_inline int is_seat_of(__u64 seat, __u32 index, __u32 is_ipv6,
+				      struct rf_window_record *record)
 {
-	const struct rf_source *source;
 	struct sitter sitter = {};
+
+	if (!read_slot(index, is_ipv6, &sitter))
+		return 0;
+	__builtin_memcpy(record->source, sitter.key.source, sizeof(record->source));
+	record->limit_id = sitter.key.limit_id;
+	return rf_seat_slot(seat) == index &&
+	       rf_seat_generation(seat) == rf_slot_generation(sitter.word);
+}
+
+/*
+ * Reads the window that was found in the slot. Its memory may be given to another source at any
+ * moment: then its seat is another slot's, or of another generation. Returns whether it is to be
+ * printed. Global, so that the verifier checks it once.
+ */
+__noinline int read_window(struct rf_window_record *record, const struct rf_source *source,
+			   __u32 index, __u32 seconds, __u32 is_ipv6)
+{
 	__u64 seat;
 
-	if (!record || !read_slot(index, is_ipv6, &sitter))
-		return 0;
-	source = look_up_window(&sitter, is_ipv6);
-	if (!source)
+	if (!record || !source)
 		return 0;
 	seat = rf_load(&source->seat);
-	if (rf_seat_slot(seat) != index ||
-	    rf_seat_generation(seat) != rf_slot_generation(sitter.word) || is_older(seat, seconds))
+	if (!is_seat_of(seat, index, is_ipv6, record) || is_older(seat, seconds))
 		return 0;
 	record->stay = rf_window_stay(seat);
-	return fill(record, source, &sitter) &&
-	       rf_window_stay(rf_load(&source->seat)) == record->stay;
+	return fill(record, source) && rf_window_stay(rf_load(&source->seat)) == record->stay;
 }
 
 /* ---- iterating ---- */
 
-#define AT_ONCE 8 /* windows whose memory the CPU waits for at the same time */
+#define AT_ONCE 4 /* windows whose memory the CPU waits for at the same time */
 
 struct show_part {
 	struct seq_file *seq;
@@ -230,17 +243,17 @@ static long show_some(__u32 number, void *context)
 {
 	const struct show_part *part = context;
 	const __u32 first = part->first + number * AT_ONCE;
-	__u32 wanted = 0;
+	const struct rf_source *source[AT_ONCE];
+	struct rf_window_record record;
 
 	RF_UNROLL
 	for (__u32 i = 0; i < AT_ONCE; i++)
-		wanted |= !!is_wanted(first + i, part->seconds, part->is_ipv6) << i;
+		source[i] = find_wanted(first + i, part->seconds, part->is_ipv6);
 	RF_UNROLL
 	for (__u32 i = 0; i < AT_ONCE; i++) {
-		struct rf_window_record record = {};
-
-		if (wanted >> i & 1 &&
-		    read_window(&record, first + i, part->seconds, part->is_ipv6))
+		record = (struct rf_window_record){};
+		if (source[i] &&
+		    read_window(&record, source[i], first + i, part->seconds, part->is_ipv6))
 			bpf_seq_write(part->seq, &record, sizeof(record));
 	}
 	return 0;
