@@ -78,6 +78,20 @@ static bool halve(struct rf_peaks *peaks)
 	return true;
 }
 
+/* Puts those that wait into their places. */
+static bool settle(struct rf_peaks *peaks)
+{
+	const unsigned int waits = peaks->waits;
+
+	peaks->waits = 0;
+	for (unsigned int i = 0; i < waits; i++) {
+		if (peaks->count >= RF_PEAKS_PLACES / 2 && !halve(peaks))
+			return false;
+		put(peaks, &peaks->waiting[i]);
+	}
+	return true;
+}
+
 bool rf_peaks_note(struct rf_peaks *peaks, const struct rf_prefix *source, uint32_t limit_id,
 		   uint32_t use)
 {
@@ -86,16 +100,16 @@ bool rf_peaks_note(struct rf_peaks *peaks, const struct rf_prefix *source, uint3
 	if (!start(peaks))
 		return false;
 	peak.hash = hash(peaks, source, limit_id);
-	if (peaks->count >= RF_PEAKS_PLACES / 2 && !halve(peaks))
-		return false;
-	put(peaks, &peak);
-	return true;
+	__builtin_prefetch(&peaks->place[(peak.hash >> 40) % RF_PEAKS_PLACES], 1);
+	peaks->waiting[peaks->waits++] = peak;
+	return peaks->waits < RF_PEAKS_WAIT || settle(peaks);
 }
 
 void rf_peaks_take(struct rf_peaks *peaks,
 		   void (*take)(void *context, const struct rf_peak *peak, uint64_t weight),
 		   void *context)
 {
+	settle(peaks);
 	for (size_t i = 0; peaks->place && i < RF_PEAKS_PLACES; i++)
 		if (peaks->place[i].hash)
 			take(context, &peaks->place[i], 1ULL << peaks->share_bits);

@@ -20,8 +20,13 @@ struct rf_peak {
 	uint32_t use; /* in thousandths of the limit */
 };
 
+#define RF_PEAKS_WAIT 16
+
 struct rf_peaks {
 	struct rf_peak *place; /* NULL: none was noted yet */
+	/* Not in their places yet, whose memory is on its way to the cache. */
+	struct rf_peak waiting[RF_PEAKS_WAIT];
+	unsigned int waits;
 	size_t count;
 	unsigned int share_bits; /* one in 1 << share_bits is noted */
 	uint64_t key[3];	 /* random, so that nobody chooses which sources are noted */
