@@ -20,6 +20,9 @@ LIBS = $(shell $(PKG_CONFIG) --libs libxdp libbpf jansson libmnl nettle sqlite3 
 # What the daemon does without.
 SCREEN_LIBS = $(shell $(PKG_CONFIG) --libs ncursesw)
 DAEMON_LIBS = $(shell $(PKG_CONFIG) --libs libmicrohttpd libseccomp zlib)
+# What the agent of a fleet has beyond them, and what it does without.
+AGENT_LIBS = $(shell $(PKG_CONFIG) --libs hiredis)
+NOT_AGENT_LIBS = $(SCREEN_LIBS) $(shell $(PKG_CONFIG) --libs nettle sqlite3)
 LIBS_CFLAGS = $(shell $(PKG_CONFIG) --cflags libxdp libbpf jansson libmnl nettle sqlite3 ncursesw)
 BPF_SYSTEM_INCLUDES = -idirafter /usr/include/$(shell $(CC) -dumpmachine)
 
@@ -35,10 +38,11 @@ say = $(if $(V),,@printf '  %-7s %s\n' $(1) $(2))
 Q := $(if $(V),,@)
 
 BPF_OBJECTS := build/ringfence.bpf.o build/ringfence_fleet.bpf.o build/fleet_calls.bpf.o build/clock.bpf.o build/show.bpf.o
-GENERATED := $(BPF_OBJECTS:.bpf.o=.skel.h) build/completion_scripts.h build/page_assets.h
+GENERATED := $(BPF_OBJECTS:.bpf.o=.skel.h) build/completion_scripts.h build/page_assets.h build/fleet_functions.h
 USER_OBJECTS := $(patsubst user/%.c,build/user/%.o,$(wildcard user/*/*.c))
 DAEMON_OBJECTS := $(foreach floor,base rules kernel fence watch daemon,$(filter build/user/$(floor)/%,$(USER_OBJECTS)))
-COMMAND_OBJECTS := $(filter-out build/user/daemon/% build/user/fleet/%,$(USER_OBJECTS))
+AGENT_OBJECTS := $(foreach floor,base rules kernel fence fleet agent,$(filter build/user/$(floor)/%,$(USER_OBJECTS)))
+COMMAND_OBJECTS := $(filter-out build/user/daemon/% build/user/fleet/% build/user/agent/%,$(USER_OBJECTS))
 PURE := $(addprefix user/,base/error.c base/hardware.c base/number.c base/prefix.c base/printable.c base/time.c base/json.c base/siphash.c fence/reasons.c fence/sizes.c kernel/needs.c \
 		$(addprefix watch/,cells.c metrics.c metrics_text.c monotonic.c pace.c pcapng.c peaks.c privacy.c replay.c snapshot.c source_map.c suggest.c trial_run.c source_rows.c)) \
 	$(wildcard user/fleet/*.c user/watch/e[pv]*.c user/screen/model*.c user/screen/paint*.c) $(addprefix user/screen/,act.c bars.c canvas.c head.c) \
@@ -97,6 +101,10 @@ build/ringfence-watch: $(DAEMON_OBJECTS)
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) $^ -o $@ $(filter-out $(SCREEN_LIBS),$(LIBS)) $(DAEMON_LIBS)
 
+build/ringfence-fleet: $(AGENT_OBJECTS)
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) $^ -o $@ $(filter-out $(NOT_AGENT_LIBS),$(LIBS)) $(AGENT_LIBS)
+
 build/user/%.o: user/%.c | $(GENERATED)
 	@mkdir -p $(@D)
 	$(call say,CC,$<)
@@ -123,6 +131,13 @@ build/completion_scripts.h: $(COMPLETIONS)
 		sed 's/[\\"]/\\&/g; s/.*/\t"&\\n"/' $$file; \
 		echo ';'; \
 	done > $@.new
+	@mv $@.new $@
+
+# The functions of the engine, as a C string.
+build/fleet_functions.h: user/fleet/ringfence.lua
+	@mkdir -p $(@D)
+	@{ echo 'static const char rf_fleet_functions[] ='; \
+		sed 's/[\\"]/\\&/g; s/.*/\t"&\\n"/' $<; echo ';'; } > $@.new
 	@mv $@.new $@
 
 # The page of the daemon: its files, compressed, as C arrays. Plots are drawn by dygraphs, as the

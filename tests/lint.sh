@@ -82,10 +82,10 @@ check_floors() {
 		from=objects <(nm -A -P -g "${objects[@]}") || status=1
 }
 
-# Only `out` and the daemon's `say` print, and `log` passes on what libbpf and libxdp say, when asked.
+# Only `out` and what the daemon and the agent `say` print, and `log` passes on what libbpf and libxdp say, when asked.
 check_printing() {
 	case $1 in
-	user/cli/out.c | user/daemon/say.c | user/kernel/log.c) ;;
+	user/cli/out.c | user/daemon/say.c | user/agent/say.c | user/kernel/log.c) ;;
 	user/*) grep -HnE '\b(printf|fprintf|puts|putchar|perror)\(' "$1" &&
 		complain "$1: only out prints" ;;
 	esac

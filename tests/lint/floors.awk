@@ -39,6 +39,8 @@ function included(name) {
 		return "sqlite"
 	if (name == "<curses.h>")
 		return "ncurses"
+	if (name ~ /^<hiredis\//)
+		return "hiredis"
 	if (name == "<jansson.h>")
 		return "jansson"
 	gsub(/"/, "", name)

@@ -39,6 +39,7 @@ struct rf_fleet_limit {
 	uint32_t limit_id, tag;	     /* in this fence */
 	uint32_t limit, first, pool; /* in units */
 	uint64_t window_ns;
+	uint8_t per4, per6; /* prefix lengths that group the sources */
 	bool in_force;
 };
 

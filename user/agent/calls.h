@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* The agent's calls to the engine: heartbeats, and reports of claims. */
+#ifndef RINGFENCE_AGENT_CALLS_H
+#define RINGFENCE_AGENT_CALLS_H
+
+#include "agent/engine.h"
+#include "fleet/claims.h"
+
+/* A heartbeat on its way; one for each bucket. */
+struct rf_beating {
+	struct rf_calls *calls;
+	uint32_t bucket, beat;
+	uint32_t term; /* of rf_calls: an answer of an earlier one means nothing */
+	uint64_t sent_ns;
+	bool is_under_way;
+	bool is_refused, is_learning; /* by the newest answer */
+	bool has_news;		      /* it joined: the next heartbeat is due at once */
+};
+
+struct rf_reporting {
+	struct rf_calls *calls;
+	struct rf_report_batch *batch;
+};
+
+struct rf_calls {
+	struct rf_claims *claims;
+	struct rf_link *beats, *reports;
+	uint32_t term; /* counts the slots that were taken */
+	struct rf_beating beating[RF_BUCKETS];
+	struct rf_reporting reporting[RF_REPORTS_MAX];
+	uint64_t beats_answered;
+};
+
+void rf_calls_start(struct rf_calls *calls, struct rf_claims *claims, struct rf_link *beats,
+		    struct rf_link *reports);
+/* After rf_claims_take_slot(). */
+void rf_calls_take_slot(struct rf_calls *calls);
+/* Sends a heartbeat of each bucket that has none on its way, or of those with news only. */
+void rf_calls_beat(struct rf_calls *calls, bool news_only, uint64_t now);
+bool rf_calls_have_news(const struct rf_calls *calls);
+/* Is the slot another host's? Not while the engine learns, when any host may be refused. */
+bool rf_calls_are_refused(const struct rf_calls *calls);
+/* A port of rf_claims. */
+bool rf_calls_report(struct rf_calls *calls, struct rf_report_batch *batch);
+
+#endif /* RINGFENCE_AGENT_CALLS_H */

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The settings of an agent: the words of /etc/ringfence/NAME.fleet, then those of the command line.
+ *
+ *   redis HOST:PORT [user USER] [password file PATH] [hosts N] [grace TIME] [asks N/s]
+ */
+#ifndef RINGFENCE_AGENT_SETTINGS_H
+#define RINGFENCE_AGENT_SETTINGS_H
+
+#include "agent/engine.h"
+#include "rules/grammar.h"
+
+#define RF_AGENT_FILE "/etc/ringfence/%s.fleet"
+#define RF_AGENT_GRACE_NS 2000000000ULL
+#define RF_AGENT_GRACE_LEAST_NS 200000000ULL
+#define RF_AGENT_GRACE_MOST_NS 60000000000ULL
+#define RF_AGENT_ASKS 5000
+#define RF_AGENT_ASKS_MOST 1000000
+
+struct rf_agent_settings {
+	char name[RF_NAME_SIZE]; /* of the fence */
+	struct rf_engine engine;
+	uint32_t hosts; /* 0: as the fence has it */
+	uint64_t grace_ns;
+	uint32_t asks_each_s;
+};
+
+/* The first of `words` is the fence's name, the others are settings. */
+int rf_agent_settings(struct rf_agent_settings *settings, struct rf_words *words,
+		      struct rf_error *error);
+
+#endif /* RINGFENCE_AGENT_SETTINGS_H */

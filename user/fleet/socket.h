@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Where an agent answers: a socket of the type SOCK_SEQPACKET, which only root may connect to. */
+#ifndef RF_FLEET_SOCKET_H
+#define RF_FLEET_SOCKET_H
+
+#define RF_AGENT_DIRECTORY "/run/ringfence-fleet"
+#define RF_AGENT_SOCKET RF_AGENT_DIRECTORY "/%s.sock" /* of the fence's name */
+#define RF_AGENT_ANSWER_SIZE 65536
+
+#endif /* RF_FLEET_SOCKET_H */
