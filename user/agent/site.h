@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The fence that the agent serves: it waits for it, opens it, notices that it is gone or that its
+ * limits have changed. It brings asks to the claims, and writes shares and deadlines.
+ */
+#ifndef RINGFENCE_AGENT_SITE_H
+#define RINGFENCE_AGENT_SITE_H
+
+#include <bpf/libbpf.h>
+
+#include "fence/fence.h"
+#include "fence/shares.h"
+#include "fleet/claims.h"
+
+#define RF_SITE_LOOK_NS 500000000ULL /* for a fence that comes, goes, or is another one */
+#define RF_SITE_RULES_NS 50000000ULL /* for other rules in force */
+#define RF_SITE_ASKS 1024	     /* taken in one turn, so that no flood delays all else */
+
+struct rf_site {
+	char name[RF_NAME_SIZE];
+	struct rf_claims *claims;
+	bool is_open;
+	struct rf_fence fence;
+	struct rf_shares shares;
+	struct ring_buffer *ring;
+	int epoll_fd;
+	uint64_t look_at_ns, rules_at_ns;
+	uint64_t in_force; /* the generation whose limits the claims have */
+	bool rules_are_old;
+	uint32_t limits;	      /* of the fleet */
+	uint32_t hosts;		      /* as the fence has it; 0: none said */
+	uint64_t told_ns[RF_BUCKETS]; /* the deadlines that the fence has */
+	int asks_left;		      /* in this turn */
+	struct rf_error said;
+};
+
+void rf_site_start(struct rf_site *site, const char *name, struct rf_claims *claims, int epoll_fd);
+void rf_site_end(struct rf_site *site);
+/* Looks whether the fence and its rules are as before. */
+void rf_site_turn(struct rf_site *site, uint64_t now);
+uint64_t rf_site_due_ns(const struct rf_site *site);
+/* Takes asks. False: some are left. */
+bool rf_site_take_asks(struct rf_site *site);
+/* Tells the fence until when it hears the fleet, where that has changed. */
+void rf_site_tell(struct rf_site *site);
+/* A port of rf_claims. */
+int rf_site_windows(struct rf_site *site, struct rf_fleet_record *record, uint32_t count,
+		    bool settles);
+
+#endif /* RINGFENCE_AGENT_SITE_H */

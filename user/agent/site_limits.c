@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <string.h>
+
+#include "agent/private.h"
+#include "agent/say.h"
+#include "base/siphash.h"
+#include "ringfence/fleet.h"
+
+static uint64_t rf_limit_definition(const struct rf_limit *limit, uint32_t hosts)
+{
+	const uint64_t key[2] = {1, 2};
+	struct rf_limit copy = *limit;
+
+	copy.since_generation = 0;
+	copy.order = 0;
+	return rf_siphash(key, &copy, sizeof(copy)) + hosts;
+}
+
+static struct rf_fleet_limit limit_from(const struct rf_site *site, const struct rf_limit *limit,
+					const struct rf_policy *policy)
+{
+	struct rf_fleet_limit of = {
+		.definition = rf_limit_definition(limit, site->hosts),
+		.limit_id = policy->id,
+		.tag = policy->tag,
+		.limit = policy->limit,
+		.first = policy->first,
+		.pool = rf_fleet_pool(policy->limit, site->hosts, policy->first),
+		.window_ns = limit->window_ns,
+		.per4 = limit->per4,
+		.per6 = limit->per6,
+	};
+
+	memcpy(of.name, limit->name, sizeof(of.name));
+	of.name[sizeof(of.name) - 1] = '\0';
+	return of;
+}
+
+int rf_site_read_limits(struct rf_site *site, uint64_t now, struct rf_error *error)
+{
+	const uint64_t in_force = rf_fence_standing(&site->fence).in_force;
+	struct rf_fleet_limit limits[RF_LIMITS_MAX];
+	struct rf_bank bank;
+	uint32_t count = 0;
+	int err = rf_fence_bank(&site->fence, &bank, error);
+
+	if (err)
+		return err;
+	for (int i = 0; i < RF_LIMITS_MAX; i++)
+		if (bank.policy[i].id && bank.policy[i].flags & RF_FLEET)
+			limits[count++] = limit_from(site, &bank.limit[i], &bank.policy[i]);
+	site->in_force = in_force; /* read before: what changed meanwhile is read again */
+	site->limits = count;
+	rf_claims_take_limits(site->claims, now, limits, count);
+	return 0;
+}

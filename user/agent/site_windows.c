@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: GPL-2.0
+/* What the agent writes into the fence: shares and deadlines. */
+#include <errno.h>
+#include <string.h>
+
+#include "agent/private.h"
+#include "agent/say.h"
+
+int rf_site_fail(struct rf_site *site, int err, const struct rf_error *error)
+{
+	if (strcmp(site->said.text, error->text) != 0)
+		rf_agent_warn("%s", error->text);
+	site->said = *error;
+	return err;
+}
+
+int rf_site_windows(struct rf_site *site, struct rf_fleet_record *record, uint32_t count,
+		    bool settles)
+{
+	struct rf_fleet_batch *batch = site->shares.batch;
+	struct rf_error error = {};
+	int err;
+
+	if (!site->is_open)
+		return -ENODEV;
+	memcpy(batch->record, record, count * sizeof(*record));
+	batch->count = count;
+	err = settles ? rf_shares_settle(&site->shares, &error)
+		      : rf_shares_call(&site->shares, &error);
+	if (err)
+		return rf_site_fail(site, err, &error);
+	memcpy(record, batch->record, count * sizeof(*record));
+	return 0;
+}
+
+void rf_site_tell(struct rf_site *site)
+{
+	bool has_news = false;
+
+	if (!site->is_open)
+		return;
+	for (int i = 0; i < RF_BUCKETS; i++) {
+		const uint64_t until_ns = site->claims->member[i].deadline;
+
+		if (until_ns == site->told_ns[i])
+			continue;
+		site->shares.batch->heard[i] = (struct rf_fleet_heard){
+			.until_ns = until_ns,
+			.window_ns = rf_claims_window_ns(site->claims),
+		};
+		site->told_ns[i] = until_ns;
+		has_news = true;
+	}
+	if (has_news)
+		rf_site_windows(site, NULL, 0, false);
+}
