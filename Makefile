@@ -91,7 +91,7 @@ SIDE_BY_SIDE = $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc))
 	lint deb deps deps-lint deps-fuzz deps-bench deps-packages deps-arm64 deps-ecosystem deps-vm install uninstall clean help \
 	FORCE
 
-all: build/ringfence build/ringfence-watch build/ringfence.bpf.o ## build the command line, the daemon and the program
+all: build/ringfence build/ringfence-watch build/ringfence-fleet build/ringfence.bpf.o ## build the command line, the daemon and the program
 
 build/ringfence: $(COMMAND_OBJECTS)
 	$(call say,LINK,$@)

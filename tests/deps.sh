@@ -18,9 +18,9 @@ kinds=("${@:-build}")
 kind=${kinds[0]}
 
 needs='a C compiler, make, clang and llvm (14 or newer), libbpf 1.1 and libxdp 1.3 with headers, xdp-tools, bpftool,
-the Linux UAPI headers, libelf, zlib, jansson, dygraphs (for plots on the page), libmicrohttpd, libmnl, libseccomp, ncurses, nettle, SQLite, cmocka, pkg-config,
+the Linux UAPI headers, libelf, zlib, hiredis, jansson, dygraphs (for plots on the page), libmicrohttpd, libmnl, libseccomp, ncurses, nettle, SQLite, cmocka, pkg-config,
 iproute2, jq, curl, ethtool, strace, tcpdump, tshark, tmux,
-systemd-analyze, bash, zsh, fish, Redis 7 or Valkey, hiredis'
+systemd-analyze, bash, zsh, fish, Redis 7 or Valkey'
 [ "$kind" = lint ] && needs='clang-format 14, shellcheck, mandoc'
 [ "$kind" = fuzz ] && needs="clang's runtime libraries: libFuzzer and the sanitizers"
 [ "$kind" = vm ] && needs='Debian: its kernels are fetched by apt; QEMU, qemu-user, cross compilers, clang'
@@ -36,39 +36,39 @@ newest_clang() {
 packages() {
 	case $1-$kind in
 	apt-build) echo gcc make clang llvm libbpf-dev libxdp-dev xdp-tools bpftool linux-libc-dev libelf-dev zlib1g-dev \
-		libjansson-dev libjs-dygraphs libcmocka-dev libmicrohttpd-dev libmnl-dev libncurses-dev libseccomp-dev nettle-dev libsqlite3-dev sqlite3 \
+		libjansson-dev libjs-dygraphs libcmocka-dev libhiredis-dev libmicrohttpd-dev libmnl-dev libncurses-dev libseccomp-dev nettle-dev libsqlite3-dev sqlite3 \
 		pkg-config iproute2 jq curl ethtool strace python3-jsonschema tmux procps util-linux \
-		systemd tcpdump tshark zsh fish redis-server libhiredis-dev ;;
+		systemd tcpdump tshark zsh fish redis-server ;;
 	apt-lint) echo clang-format-14 clang-format shellcheck mandoc ;;
 	apt-fuzz) echo clang libclang-rt-dev ;;
 	apt-clangs) echo clang-19 ;;
 	apt-bench) echo nftables iptables xdp-tools gnuplot-nox ;;
 	apt-packages) echo debhelper dpkg-dev fakeroot lintian debootstrap rpm makepkg pacman-package-manager \
 		libarchive-tools ;;
-	apt-arm64) echo crossbuild-essential-arm64 {libbpf,libelf,libjansson,libmicrohttpd,libmnl,libncurses,libseccomp,libsqlite3,libxdp,nettle,zlib1g}-dev:arm64 \
+	apt-arm64) echo crossbuild-essential-arm64 {libbpf,libelf,libhiredis,libjansson,libmicrohttpd,libmnl,libncurses,libseccomp,libsqlite3,libxdp,nettle,zlib1g}-dev:arm64 \
 		pkg-config:arm64 ;;
 	apt-ecosystem) echo fail2ban nftables nodejs python3 jq prometheus prometheus-node-exporter chromium chromium-driver ;;
 	apt-vm) echo qemu-system-x86 qemu-system-arm qemu-system-misc qemu-user busybox-static kmod cpio \
 		xz-utils gcc-aarch64-linux-gnu gcc-s390x-linux-gnu clang-14 "$(newest_clang)" ;;
 	dnf-build) echo gcc make clang llvm libbpf-devel libxdp-devel xdp-tools bpftool kernel-headers elfutils-libelf-devel \
-		zlib-devel jansson-devel libcmocka-devel libmicrohttpd-devel libmnl-devel libseccomp-devel ncurses-devel nettle-devel sqlite-devel sqlite \
+		zlib-devel jansson-devel libcmocka-devel hiredis-devel libmicrohttpd-devel libmnl-devel libseccomp-devel ncurses-devel nettle-devel sqlite-devel sqlite \
 		pkgconf-pkg-config libasan libubsan iproute jq curl ethtool strace python3-jsonschema tmux \
-		procps-ng util-linux systemd tcpdump wireshark-cli zsh fish valkey hiredis-devel ;;
+		procps-ng util-linux systemd tcpdump wireshark-cli zsh fish valkey ;;
 	dnf-lint) echo clang-tools-extra ShellCheck mandoc ;;
 	dnf-fuzz) echo clang compiler-rt ;;
 	dnf-ecosystem) echo fail2ban-server nftables nodejs python3 jq chromium chromedriver ;;
 	dnf-bench) echo nftables iptables-nft xdp-tools gnuplot ;;
-	pacman-build) echo gcc make clang llvm libbpf libxdp xdp-tools bpf linux-api-headers libelf zlib jansson cmocka libmicrohttpd libmnl \
+	pacman-build) echo gcc make clang llvm libbpf libxdp xdp-tools bpf linux-api-headers libelf zlib jansson cmocka hiredis libmicrohttpd libmnl \
 		libseccomp ncurses nettle sqlite pkgconf iproute2 jq curl ethtool strace python-jsonschema tmux procps-ng util-linux systemd \
-		tcpdump wireshark-cli zsh fish valkey hiredis ;;
+		tcpdump wireshark-cli zsh fish valkey ;;
 	pacman-lint) echo clang shellcheck mandoc ;;
 	pacman-fuzz) echo clang compiler-rt ;;
 	pacman-ecosystem) echo fail2ban nftables nodejs python jq prometheus prometheus-node-exporter chromium ;;
 	pacman-bench) echo nftables iptables xdp-tools gnuplot ;;
 	zypper-build) echo gcc make clang llvm libbpf-devel libxdp-devel xdp-tools bpftool linux-glibc-devel libelf-devel \
-		zlib-devel libjansson-devel libcmocka-devel libmicrohttpd-devel libmnl-devel libseccomp-devel ncurses-devel libnettle-devel sqlite3-devel sqlite3 \
+		zlib-devel libjansson-devel libcmocka-devel hiredis-devel libmicrohttpd-devel libmnl-devel libseccomp-devel ncurses-devel libnettle-devel sqlite3-devel sqlite3 \
 		pkg-config iproute2 jq curl ethtool strace python3-jsonschema tmux procps util-linux \
-		systemd tcpdump wireshark zsh fish valkey hiredis-devel ;;
+		systemd tcpdump wireshark zsh fish valkey ;;
 	zypper-lint) echo clang ShellCheck mandoc ;;
 	zypper-fuzz) echo clang ;; # its runtime is in there
 	zypper-ecosystem) echo fail2ban nftables nodejs-default python3 jq chromium chromedriver ;;

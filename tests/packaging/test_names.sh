@@ -86,13 +86,13 @@ is "$(listed apt arm64 | sed -n 's/:arm64$//p')" \
 
 # ---- the libraries ----
 
-linked=$(sed -n 's/^\(DAEMON_\)\?LIBS = .*--libs \([^)]*\)).*$/\2/p' Makefile)
+linked=$(sed -nE 's/^(|DAEMON_|AGENT_)LIBS = .*--libs ([^)]*)\).*/\2/p' Makefile)
 # libbpf's own pkg-config file asks for these.
 is "$(echo "$linked" libelf zlib | names)" "$(building 2)" 'the Makefile links the libraries of the table'
 # shellcheck disable=SC2086 # several names
 set -- $linked
-needed=$(readelf -d build/ringfence build/ringfence-watch | sed -n 's/.*(NEEDED).*\[\(lib[a-z0-9]*\)\.so.*/\1/p' | grep -vxE 'libc|libtinfo' | names) # libtinfo is of ncurses
-is "$needed" "$(for name; do echo "lib${name#lib}"; done | sed 's/^libzlib$/libz/' | names)" 'the command and the daemon need what the Makefile links'
+needed=$(readelf -d build/ringfence build/ringfence-watch build/ringfence-fleet | sed -n 's/.*(NEEDED).*\[\(lib[a-z0-9]*\)\.so.*/\1/p' | grep -vxE 'libc|libtinfo' | names) # libtinfo is of ncurses
+is "$needed" "$(for name; do echo "lib${name#lib}"; done | sed 's/^libzlib$/libz/' | names)" 'the command, the daemon and the agent need what the Makefile links'
 
 # ---- the recipes ----
 
@@ -110,7 +110,7 @@ is "$(array_of_pkgbuild depends)" "$({ echo glibc; building "${column[pacman]}" 
 	"Arch Linux's package depends on the libraries that its programs need"
 is "$(container_installs 1)" "$(building "${column[apt]}")" 'the container is built from what the table names'
 # dpkg itself needs zlib.
-is "$(container_installs 2 | sed 's/-\?[0-9]*$//')" "$({ echo iproute; echo "$needed" | grep -vx libz; } | names)" \
+is "$(container_installs 2 | sed 's/-\?[0-9.]*$//')" "$({ echo iproute; echo "$needed" | grep -vx libz; } | names)" \
 	'the container has the libraries that its programs need, and ip'
 
 version=$(sed -n 's/^VERSION := //p' Makefile)

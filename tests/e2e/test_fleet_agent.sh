@@ -1,0 +1,160 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0
+# The agent of a fleet as a program: its words, what it says of the engine's troubles, how hosts find
+# their slots, and what it may do. What the hosts pass together is in test_fleet_bound.sh.
+
+# shellcheck disable=SC2119,SC2317 # functions are called by check, fails and the like
+# shellcheck source=tests/e2e/private.sh
+source "$(dirname "$0")/private.sh"
+# shellcheck source=tests/e2e/lib.sh
+source "$(dirname "$0")/lib.sh"
+# shellcheck source=tests/e2e/fleet.sh
+source tests/e2e/fleet.sh
+
+fleet_agent() {
+	build/ringfence-fleet "$@"
+}
+
+# ask HOST FILTER: a value of what its agent says of itself.
+ask() {
+	agent_says "$1" status | jq -r "$2"
+}
+
+hears() { # HOST
+	[ "$(ask "$1" .membership.alone)" = 0 ]
+}
+
+says() { # HOST TEXT
+	grep -qF "$2" "$scratch/agent$1"
+}
+
+# The sentence of an engine that answers with trouble, then end.
+meets() { # NAME TEXT
+	start_agent 1
+	check "$1" eventually says 1 "$2"
+	stop TERM "${agent[1]}"
+	: >"$scratch/agent1"
+}
+
+make_fleet 3
+
+# ---- words ----
+
+fails 'run expects a name' 2 "ringfence-fleet: 'run': expects the NAME of a fence" fleet_agent run
+fails 'a fence without settings names no engine' 1 \
+	"ringfence-fleet: fence 'edge1': no engine is named; write 'redis HOST:PORT' into /etc/ringfence/edge1.fleet" \
+	fleet_agent check edge1
+fails 'an engine has a port' 2 \
+	"ringfence-fleet: redis '10.77.1.1': expects HOST:PORT, such as 192.0.2.1:6379" \
+	fleet_agent check edge1 redis 10.77.1.1
+fails 'a setting that is none' 2 \
+	"ringfence-fleet: 'port': no such setting; there are: redis, user, password file, hosts, grace, asks" \
+	fleet_agent check edge1 port 1
+fails 'a grace that is too short' 2 "ringfence-fleet: grace '1ms': must be 200ms to 60s" \
+	fleet_agent check edge1 redis 10.77.1.1:6379 grace 1ms
+fails 'a password that cannot be read' 1 \
+	"ringfence-fleet: /nowhere: cannot read it: No such file or directory" \
+	fleet_agent check edge1 redis 10.77.1.1:6379 password file /nowhere
+fails 'no fence has a path for its name' 2 "ringfence-fleet: '../x': no fence has such a name" \
+	fleet_agent run ../x
+mkdir -p /etc/ringfence
+echo 'redis 10.77.1.1:6379 # and more
+hosts 3' >/etc/ringfence/edge1.fleet
+does 'the settings are those of the file' "fence 'edge1': no mistake" fleet_agent check edge1
+echo 'redis 10.77.1.1:6379 hosts none' >/etc/ringfence/edge2.fleet
+matches "$(fleet_agent check edge2 2>&1)" \
+	"ringfence-fleet: /etc/ringfence/edge2.fleet: .*'none'.*" 'a mistake in the file names the file'
+for host in 2 3; do
+	echo "redis 10.77.$host.1:6379 hosts 3" >"/etc/ringfence/edge$host.fleet"
+done
+
+# ---- an engine in trouble ----
+
+meets 'nobody listens' \
+	"engine 10.77.1.1:6379: nothing listens there; start it, or see its 'bind' and 'port' (heartbeats)"
+start_engine --requirepass secret
+meets 'no password' "it wants a password; name a file with it by 'password file PATH'"
+echo wrong >"$scratch/password"
+echo "redis 10.77.1.1:6379 hosts 3 password file $scratch/password" >/etc/ringfence/edge1.fleet
+meets 'a wrong password' "it refuses this user and password; see 'user' and 'password file'"
+echo secret >"$scratch/password"
+meets 'the right password' 'engine 10.77.1.1:6379: connected (heartbeats)'
+echo "redis 10.77.1.1:6379 hosts 3 user alice password file $scratch/password" >/etc/ringfence/edge1.fleet
+engine --no-auth-warning -a secret acl setuser alice on '>secret' '~rf:*' +fcall >"$scratch/log"
+engine --no-auth-warning -a secret function flush >"$scratch/log"
+meets 'a user who may not load functions' 'this user may not do that there'
+engine --no-auth-warning -a secret acl setuser alice '+function|load' >"$scratch/log"
+meets 'a user who may' 'engine 10.77.1.1:6379: connected (heartbeats)'
+stop TERM "$engine_pid"
+rm "$scratch/redis.log"
+
+# ---- members ----
+
+echo 'redis 10.77.1.1:6379 hosts 3' >/etc/ringfence/edge1.fleet
+start_engine
+for host in 1 2 3; do
+	on "$host" attach "edge$host" fleet >"$scratch/log"
+	start_agent "$host"
+done
+for host in 1 2 3; do
+	check "host $host hears the engine" eventually hears "$host"
+done
+is "$(for host in 1 2 3; do ask "$host" .membership.slot; done | sort | xargs)" '0 1 2' \
+	'each host has a slot of its own'
+knows_three() {
+	[ "$(ask 1 '.membership.members | join(" ")')" = '0 1 2' ]
+}
+check 'and knows the others' eventually knows_three
+is "$(ask 1 '[.schema, .fence, .attached, .engine.heartbeats.state] | join(" ")')" \
+	'1 edge1 true connected' 'the agent says how it is'
+is "$(agent_says 1 nonsense | jq -r .error)" 'no such question' 'other questions have no answer'
+is "$(agent_says 1 'show 1.2' | jq -r .error | cut -d: -f1)" "'1.2'" 'an address must be one'
+is "$(awk '/^Cap(Eff|Prm|Bnd)/ { print $2 }' "/proc/${agent[1]}/status" | sort -u)" 0000008000000000 \
+	'the agent has CAP_BPF and no other capability'
+is "$(awk '/^NoNewPrivs/ { print $2 }' "/proc/${agent[1]}/status")" 1 'and gets no others'
+fails 'a second agent of the same fence ends' 1 \
+	"ringfence-fleet: fence 'edge1': another ringfence-fleet serves it; end that one first" \
+	within h1 build/ringfence-fleet run edge1
+
+# ---- the engine goes and comes ----
+
+stop KILL "$engine_pid"
+is_alone() { # HOST
+	[ "$(ask "$1" .membership.alone)" = 16 ]
+}
+check 'without an engine a host is alone' eventually is_alone 2
+start_engine
+for host in 1 2 3; do
+	check "host $host hears the engine again" eventually hears "$host"
+done
+is "$(for host in 1 2 3; do ask "$host" .membership.slot; done | sort | xargs)" '0 1 2' \
+	'each host keeps a slot'
+engine function flush >"$scratch/log"
+sleep 1
+check 'functions that were flushed are loaded again' eventually hears 1
+matches "$(engine function list | head -2 | xargs)" 'library_name ringfence' 'by the agents'
+
+# ---- an agent goes and comes ----
+
+stop KILL "${agent[1]}"
+start_agent 1
+check 'an agent that was killed takes another slot, or its own once that is free' eventually hears 1
+stop TERM "${agent[1]}"
+check 'SIGTERM ends it, and its socket' test ! -e /run/ringfence-fleet/edge1.sock
+start_agent 1
+is_without_fence() {
+	[ "$(ask 2 .attached)" = false ]
+}
+on 2 detach edge2 >"$scratch/log"
+check 'an agent notices that its fence is gone' eventually is_without_fence
+on 2 attach edge2 fleet >"$scratch/log"
+has_fence() {
+	[ "$(ask 2 .attached)" = true ]
+}
+check 'and that it is back' eventually has_fence
+on 3 detach edge3 >"$scratch/log"
+on 3 attach edge3 >"$scratch/log"
+check 'a fence without shares is refused' eventually says 3 \
+	"fence 'edge3' was attached without 'fleet'; run 'ringfence detach edge3', then attach it with 'fleet'"
+
+done_testing

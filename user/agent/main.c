@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent/run.h"
+#include "agent/say.h"
+#include "agent/settings.h"
+#include "kernel/log.h"
+
+static const char help[] =
+	"Usage: ringfence-fleet run NAME [SETTING…]\n"
+	"       ringfence-fleet check NAME [SETTING…]\n"
+	"       ringfence-fleet help | version\n\n"
+	"Shares the limits of the fence NAME with the other hosts of a fleet, by way of an\n"
+	"engine: Redis 7, or Valkey. It takes root, and drops all capabilities but CAP_BPF.\n\n"
+	"  run NAME                      until a signal ends it\n"
+	"  check NAME                    look for mistakes in the settings\n\n"
+	"Settings, in /etc/ringfence/NAME.fleet; those of the command line come first:\n"
+	"  redis HOST:PORT               where the engine is\n"
+	"  user USER                     the engine's user\n"
+	"  password file PATH            a file with the password in its first line\n"
+	"  hosts N                       hosts in the fleet, and one spare\n"
+	"  grace TIME                    silence after which a host is alone (2s)\n"
+	"  asks N/s                      asks that are sent, at most (5000/s)";
+
+static bool is_asked(struct rf_words *words, const char *word, const char *longer,
+		     const char *shorter)
+{
+	return rf_words_take(words, word) || rf_words_take(words, longer) ||
+	       rf_words_take(words, shorter);
+}
+
+static int run(struct rf_words *words, struct rf_error *error)
+{
+	struct rf_agent_settings settings;
+	const bool checks = rf_words_take(words, "check");
+	int err;
+
+	if (!checks && !rf_words_take(words, "run"))
+		return rf_error_usage(error, "expects 'run NAME', 'check NAME', 'help' or "
+					     "'version'");
+	err = rf_agent_settings(&settings, words, error);
+	if (!err)
+		err = rf_engine_resolve(&settings.engine, error);
+	if (!err && checks)
+		rf_agent_say("fence '%s': no mistake", settings.name);
+	else if (!err)
+		err = rf_agent_run(&settings, error);
+	explicit_bzero(settings.engine.password, sizeof(settings.engine.password));
+	return err;
+}
+
+static int start(struct rf_words *words, struct rf_error *error)
+{
+	int err;
+
+	if (is_asked(words, "help", "--help", "-h")) {
+		err = rf_words_end(words, error);
+		if (!err)
+			rf_agent_print(help);
+		return err;
+	}
+	if (is_asked(words, "version", "--version", "-V")) {
+		err = rf_words_end(words, error);
+		if (!err)
+			rf_agent_say("ringfence-fleet %s", RINGFENCE_VERSION);
+		return err;
+	}
+	return run(words, error);
+}
+
+int main(int argc, char **argv)
+{
+	struct rf_words words = {.word = (const char *const *)argv, .count = argc, .at = 1};
+	struct rf_error error = {};
+	int err;
+
+	rf_log_set_verbose(false);
+	err = start(&words, &error);
+	if (err && *error.text)
+		rf_agent_warn("%s", error.text);
+	if (err)
+		return error.usage ? 2 : EXIT_FAILURE;
+	return 0;
+}

@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include "agent/calls.h"
+#include "agent/confine.h"
+#include "agent/desk.h"
+#include "agent/run.h"
+#include "agent/say.h"
+#include "agent/site.h"
+#include "base/time.h"
+#include "base/units.h"
+
+#define CLAIMS 65536
+#define EVENTS 8
+#define LONGEST_WAIT_NS RF_NS_PER_S
+
+struct agent {
+	const struct rf_agent_settings *settings;
+	struct rf_claims claims;
+	struct rf_site site;
+	struct rf_link beats, reports;
+	struct rf_calls calls;
+	struct rf_desk desk;
+	int epoll_fd;
+	uint64_t beat_at_ns;
+	bool has_asks;	   /* that were not taken yet */
+	uint32_t refusals; /* slots tried in vain, one after the other */
+};
+
+static volatile sig_atomic_t ended;
+
+static void note_end(int signal)
+{
+	(void)signal;
+	ended = 1;
+}
+
+/* They come only while the loop waits, so none is missed between a look and the wait. */
+static void take_signals(sigset_t *while_waiting)
+{
+	const struct sigaction action = {.sa_handler = note_end};
+	sigset_t blocked;
+
+	sigemptyset(&blocked);
+	sigaddset(&blocked, SIGTERM);
+	sigaddset(&blocked, SIGINT);
+	sigaction(SIGTERM, &action, NULL);
+	sigaction(SIGINT, &action, NULL);
+	sigprocmask(SIG_BLOCK, &blocked, while_waiting);
+	sigdelset(while_waiting, SIGTERM);
+	sigdelset(while_waiting, SIGINT);
+	signal(SIGPIPE, SIG_IGN);
+}
+
+/* ---- ports of the claims ---- */
+
+static int visit_windows(void *context, struct rf_fleet_record *record, uint32_t count,
+			 bool settles)
+{
+	struct agent *agent = context;
+
+	return rf_site_windows(&agent->site, record, count, settles);
+}
+
+static bool send_report(void *context, struct rf_report_batch *batch)
+{
+	struct agent *agent = context;
+
+	return rf_calls_report(&agent->calls, batch);
+}
+
+/* ---- the slot ---- */
+
+static uint64_t draw(void)
+{
+	uint64_t number = 0;
+
+	while (!number)
+		if (getrandom(&number, sizeof(number), 0) != sizeof(number))
+			number = 0;
+	return number;
+}
+
+static void take_slot(struct agent *agent, uint32_t slot)
+{
+	rf_claims_take_slot(&agent->claims, slot, draw(), agent->settings->grace_ns);
+	rf_calls_take_slot(&agent->calls);
+}
+
+/* All of them, one after the other; then all again, at the pace of heartbeats. */
+static void take_next_slot(struct agent *agent)
+{
+	const uint32_t hosts = agent->settings->hosts;
+
+	agent->refusals++;
+	if (agent->refusals == hosts)
+		rf_agent_warn("all %u slots of the fleet are taken: this host is alone; raise "
+			      "'hosts', or wait until a host that has gone is forgotten",
+			      hosts);
+	take_slot(agent, (agent->claims.member[0].slot + 1) % hosts);
+}
+
+static void look_at_slot(struct agent *agent)
+{
+	bool all = true;
+
+	if (rf_calls_are_refused(&agent->calls)) {
+		take_next_slot(agent);
+		return;
+	}
+	for (int i = 0; i < RF_BUCKETS; i++)
+		all = all && agent->claims.member[i].is_complete;
+	if (all)
+		agent->refusals = 0;
+}
+
+/* ---- turns ---- */
+
+static uint64_t earliest(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+/* News do not hurry once all slots were tried. */
+static bool beats_at_once(const struct agent *agent)
+{
+	return rf_calls_have_news(&agent->calls) && agent->refusals < agent->settings->hosts &&
+	       agent->beats.state == RF_LINK_READY;
+}
+
+static void serve(struct agent *agent, const struct epoll_event *event)
+{
+	const struct rf_status_view view = {
+		.settings = agent->settings,
+		.claims = &agent->claims,
+		.site = &agent->site,
+		.beats = &agent->beats,
+		.reports = &agent->reports,
+		.calls = &agent->calls,
+	};
+
+	if (event->data.ptr == &agent->reports)
+		rf_link_events(&agent->reports, event->events);
+	else if (event->data.ptr == &agent->site)
+		agent->has_asks = true;
+	else
+		rf_desk_serve(&agent->desk, event->data.ptr, &view);
+}
+
+static void wait_for_events(struct agent *agent, const sigset_t *while_waiting)
+{
+	const uint64_t now = rf_time_awake();
+	struct epoll_event event[EVENTS];
+	uint64_t until_ns = now + LONGEST_WAIT_NS;
+	int count, wait_ms = 0;
+
+	until_ns = earliest(until_ns, agent->beat_at_ns);
+	until_ns = earliest(until_ns, rf_link_due_ns(&agent->beats));
+	until_ns = earliest(until_ns, rf_link_due_ns(&agent->reports));
+	until_ns = earliest(until_ns, rf_site_due_ns(&agent->site));
+	until_ns = earliest(until_ns, rf_claims_due_ns(&agent->claims, now));
+	if (until_ns > now && !agent->has_asks && !beats_at_once(agent))
+		wait_ms = (until_ns - now + RF_NS_PER_MS - 1) / RF_NS_PER_MS;
+	count = epoll_pwait(agent->epoll_fd, event, EVENTS, wait_ms, while_waiting);
+	for (int i = 0; i < count; i++) /* heartbeats first */
+		if (event[i].data.ptr == &agent->beats)
+			rf_link_events(&agent->beats, event[i].events);
+	for (int i = 0; i < count; i++)
+		if (event[i].data.ptr != &agent->beats)
+			serve(agent, &event[i]);
+}
+
+static void beat(struct agent *agent, uint64_t now)
+{
+	const bool is_time = now >= agent->beat_at_ns;
+
+	if (is_time)
+		agent->beat_at_ns = now + agent->settings->grace_ns / 4;
+	if (is_time || beats_at_once(agent))
+		rf_calls_beat(&agent->calls, !is_time, now);
+}
+
+static void turn(struct agent *agent, const sigset_t *while_waiting)
+{
+	const uint64_t now = rf_time_awake();
+
+	rf_link_turn(&agent->beats, now);
+	rf_link_turn(&agent->reports, now);
+	rf_site_turn(&agent->site, now);
+	look_at_slot(agent);
+	beat(agent, now);
+	rf_site_tell(&agent->site);
+	agent->has_asks = agent->has_asks && !rf_site_take_asks(&agent->site);
+	rf_claims_turn(&agent->claims, rf_time_awake());
+	wait_for_events(agent, while_waiting);
+}
+
+/* ---- beginning and end ---- */
+
+static int start(struct agent *agent, struct rf_error *error)
+{
+	const struct rf_agent_settings *settings = agent->settings;
+	const uint64_t patience_ns = settings->grace_ns / 2, now = rf_time_awake();
+	const uint64_t hash_key[2] = {draw(), draw()};
+
+	agent->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+	if (agent->epoll_fd < 0 || rf_claims_make(&agent->claims, CLAIMS, hash_key, now))
+		return rf_error_failed(error, -ENOMEM, "cannot start: %s", strerror(ENOMEM));
+	agent->claims.ports = (struct rf_claims_ports){agent, visit_windows, send_report};
+	agent->claims.asks_each_s = settings->asks_each_s;
+	rf_site_start(&agent->site, settings->name, &agent->claims, agent->epoll_fd);
+	agent->site.hosts = settings->hosts;
+	rf_link_start(&agent->beats, &settings->engine, "heartbeats", agent->epoll_fd, patience_ns);
+	rf_link_start(&agent->reports, &settings->engine, "reports", agent->epoll_fd, patience_ns);
+	rf_calls_start(&agent->calls, &agent->claims, &agent->beats, &agent->reports);
+	take_slot(agent, draw() % settings->hosts);
+	return rf_desk_open(&agent->desk, settings->name, agent->epoll_fd, error);
+}
+
+static void end(struct agent *agent)
+{
+	rf_desk_close(&agent->desk);
+	rf_link_end(&agent->beats);
+	rf_link_end(&agent->reports);
+	rf_site_end(&agent->site);
+	rf_claims_free(&agent->claims);
+	close(agent->epoll_fd);
+}
+
+int rf_agent_run(const struct rf_agent_settings *settings, struct rf_error *error)
+{
+	struct agent *agent = calloc(1, sizeof(*agent));
+	sigset_t while_waiting;
+	int err;
+
+	if (!agent)
+		return rf_error_failed(error, -ENOMEM, "cannot start: %s", strerror(ENOMEM));
+	agent->settings = settings;
+	agent->desk.fd = -1;
+	take_signals(&while_waiting);
+	err = start(agent, error);
+	if (!err)
+		err = rf_agent_confine(error);
+	while (!err && !ended)
+		turn(agent, &while_waiting);
+	end(agent);
+	free(agent);
+	return err;
+}

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <stdio.h>
+#include <string.h>
+
+#include "agent/status.h"
+#include "base/json.h"
+#include "base/prefix.h"
+#include "base/time.h"
+#include "base/units.h"
+#include "ringfence/fleet.h"
+#include "ringfence/share.h"
+
+static const char *const link_states[] = {
+	[RF_LINK_DOWN] = "down",
+	[RF_LINK_CONNECTING] = "connecting",
+	[RF_LINK_LOADING] = "logging in",
+	[RF_LINK_READY] = "connected",
+};
+
+/* ---- the engine ---- */
+
+static json_t *link_json(const struct rf_link *link)
+{
+	return json_pack("{s:s, s:o, s:I}", "state", link_states[link->state], "trouble",
+			 *link->trouble ? rf_json_text(link->trouble) : json_null(), "connections",
+			 (json_int_t)link->connections);
+}
+
+static json_t *engine_json(const struct rf_status_view *view)
+{
+	const struct rf_engine *engine = &view->settings->engine;
+
+	return json_pack("{s:o, s:o, s:o, s:o}", "host", rf_json_text(engine->host), "port",
+			 rf_json_text(engine->port), "heartbeats", link_json(view->beats),
+			 "reports", link_json(view->reports));
+}
+
+/* ---- membership ---- */
+
+static json_t *members_json(const struct rf_claims *claims)
+{
+	json_t *members = json_array();
+
+	for (uint32_t slot = 0; slot < RF_FLEET_HOSTS_MAX; slot++) {
+		bool is_member = false;
+
+		for (int i = 0; i < RF_BUCKETS; i++)
+			is_member =
+				is_member || rf_ledger_slots_has(&claims->member[i].members, slot);
+		if (is_member)
+			json_array_append_new(members, json_integer(slot));
+	}
+	return members;
+}
+
+/* Of the buckets, how many hear the engine, and the least time that is left to one of them. */
+static json_t *membership_json(const struct rf_status_view *view, uint64_t now)
+{
+	uint64_t least_ns = UINT64_MAX;
+	int alone = 0, learning = 0, refused = 0;
+
+	for (int i = 0; i < RF_BUCKETS; i++) {
+		const uint64_t deadline = view->claims->member[i].deadline;
+
+		alone += rf_member_is_alone(&view->claims->member[i], now);
+		learning += view->calls->beating[i].is_learning;
+		refused += view->calls->beating[i].is_refused;
+		if (deadline < least_ns)
+			least_ns = deadline;
+	}
+	return json_pack("{s:i, s:i, s:i, s:i, s:i, s:I, s:o}", "slot",
+			 (int)view->claims->member[0].slot, "buckets", RF_BUCKETS, "alone", alone,
+			 "learning", learning, "refused", refused, "deadline_ms",
+			 (json_int_t)(least_ns > now ? (least_ns - now) / RF_NS_PER_MS : 0),
+			 "members", members_json(view->claims));
+}
+
+/* ---- limits ---- */
+
+static json_t *limit_json(const struct rf_fleet_limit *limit, uint32_t hosts)
+{
+	char definition[20];
+
+	snprintf(definition, sizeof(definition), "%016llx", (unsigned long long)limit->definition);
+	return json_pack("{s:o, s:s, s:I, s:I, s:I, s:I, s:I}", "name", rf_json_text(limit->name),
+			 "definition", definition, "limit", (json_int_t)limit->limit, "first",
+			 (json_int_t)limit->first, "pool", (json_int_t)limit->pool, "bound",
+			 (json_int_t)(limit->pool + (uint64_t)limit->first * hosts), "window_ms",
+			 (json_int_t)(limit->window_ns / RF_NS_PER_MS));
+}
+
+static json_t *limits_json(const struct rf_status_view *view)
+{
+	json_t *limits = json_array();
+
+	for (int i = 0; i < RF_FLEET_LIMITS_MAX; i++)
+		if (view->claims->limit[i].in_force)
+			json_array_append_new(
+				limits, limit_json(&view->claims->limit[i], view->settings->hosts));
+	return limits;
+}
+
+static json_t *counts_json(const struct rf_claims *claims)
+{
+	const struct rf_claims_counts *counts = &claims->counts;
+
+	return json_pack(
+		"{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "claims",
+		(json_int_t)claims->table.count, "asks", (json_int_t)counts->asks, "asks_put_off",
+		(json_int_t)counts->asks_put_off, "asks_no_room", (json_int_t)counts->asks_no_room,
+		"reports", (json_int_t)counts->reports, "answers", (json_int_t)counts->answers,
+		"failed", (json_int_t)counts->failed, "in_vain", (json_int_t)counts->in_vain,
+		"given_back", (json_int_t)counts->given_back, "lost", (json_int_t)counts->lost);
+}
+
+static json_t *status_json(const struct rf_status_view *view)
+{
+	return json_pack("{s:i, s:o, s:b, s:i, s:I, s:o, s:o, s:o, s:o}", "schema", 1, "fence",
+			 rf_json_text(view->settings->name), "attached", view->site->is_open,
+			 "hosts", (int)view->settings->hosts, "grace_ms",
+			 (json_int_t)(view->settings->grace_ns / RF_NS_PER_MS), "engine",
+			 engine_json(view), "membership", membership_json(view, rf_time_awake()),
+			 "limits", limits_json(view), "counts", counts_json(view->claims));
+}
+
+/* ---- one source ---- */
+
+static const struct rf_claimant *claimant_of(const struct rf_claims *claims, int number,
+					     const struct rf_address *address)
+{
+	const struct rf_fleet_limit *limit = &claims->limit[number];
+	const bool is_ipv6 = address->version == 6;
+	struct rf_claim_key key = {.limit = number, .is_ipv6 = is_ipv6};
+	struct rf_address masked = *address;
+
+	for (int i = 0; i < (is_ipv6 ? 4 : 1); i++)
+		masked.word[i] &= rf_prefix_mask(is_ipv6 ? limit->per6 : limit->per4, i);
+	memcpy(key.source, masked.word, sizeof(key.source));
+	return rf_claim_table_find(&claims->table, &key);
+}
+
+static json_t *claim_json(const struct rf_fleet_limit *limit, const struct rf_claimant *claimant)
+{
+	const struct rf_claim none = {};
+	const struct rf_claim *claim = claimant ? &claimant->claim : &none;
+
+	return json_pack("{s:o, s:I, s:I, s:I, s:I, s:I, s:b}", "name", rf_json_text(limit->name),
+			 "first", (json_int_t)limit->first, "share", (json_int_t)claim->share,
+			 "claim", (json_int_t)(claim->covers + claim->held), "held",
+			 (json_int_t)claim->held, "wants",
+			 (json_int_t)(claimant ? claimant->wants : 0), "in_vain",
+			 claimant && claimant->patience_ns);
+}
+
+static json_t *show_json(const struct rf_status_view *view, const char *text)
+{
+	struct rf_address address;
+	struct rf_error error = {};
+	json_t *limits;
+
+	if (rf_parse_address(text, &address, &error))
+		return json_pack("{s:i, s:o}", "schema", 1, "error", rf_json_text(error.text));
+	limits = json_array();
+	for (int i = 0; i < RF_FLEET_LIMITS_MAX; i++)
+		if (view->claims->limit[i].in_force)
+			json_array_append_new(limits,
+					      claim_json(&view->claims->limit[i],
+							 claimant_of(view->claims, i, &address)));
+	return json_pack("{s:i, s:o, s:o}", "schema", 1, "address", rf_json_text(text), "limits",
+			 limits);
+}
+
+char *rf_status_answer(const struct rf_status_view *view, const char *question)
+{
+	json_t *answer;
+	char *text;
+
+	if (strncmp(question, "show ", 5) == 0)
+		answer = show_json(view, question + 5);
+	else if (strcmp(question, "status") == 0)
+		answer = status_json(view);
+	else
+		answer = json_pack("{s:i, s:s}", "schema", 1, "error", "no such question");
+	text = answer ? json_dumps(answer, JSON_COMPACT) : NULL;
+	json_decref(answer);
+	return text;
+}

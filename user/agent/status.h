@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What the agent tells of itself on its socket, one message for each question, as JSON:
+ *
+ *   status          the engine, the membership, limits and counters
+ *   show ADDRESS    what a source has here, under each limit of the fleet
+ */
+#ifndef RINGFENCE_AGENT_STATUS_H
+#define RINGFENCE_AGENT_STATUS_H
+
+#include "agent/calls.h"
+#include "agent/run.h"
+#include "agent/site.h"
+
+#define RF_STATUS_QUESTION_SIZE 128
+
+struct rf_status_view {
+	const struct rf_agent_settings *settings;
+	const struct rf_claims *claims;
+	const struct rf_site *site;
+	const struct rf_link *beats, *reports;
+	const struct rf_calls *calls;
+};
+
+/* The answer, of the heap; NULL: no memory. `question` is anybody's text. */
+char *rf_status_answer(const struct rf_status_view *view, const char *question);
+
+#endif /* RINGFENCE_AGENT_STATUS_H */
