@@ -445,6 +445,7 @@ SBINDIR ?= sbin
 # The files that 'install' installs, as FILE:MODE:PLACE under PREFIX.
 INSTALLED := build/ringfence:755:$(SBINDIR)/ringfence \
 	build/ringfence-watch:755:$(SBINDIR)/ringfence-watch \
+	build/ringfence-fleet:755:$(SBINDIR)/ringfence-fleet \
 	build/ringfence.bpf.o:644:lib/bpf/ringfence.bpf.o \
 	user/completion/ringfence.bash:644:share/bash-completion/completions/ringfence \
 	user/completion/ringfence.zsh:644:$(ZSH_FUNCTIONS)/_ringfence \

@@ -23,6 +23,7 @@ files() { # PREFIX SBINDIR: as they should be
 	cat <<-end
 		755 $1/$2/ringfence
 		755 $1/$2/ringfence-crowdsec
+		755 $1/$2/ringfence-fleet
 		755 $1/$2/ringfence-watch
 		644 $1/lib/bpf/ringfence.bpf.o
 		755 $1/lib/ringfence/upgrade-fences

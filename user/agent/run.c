@@ -29,6 +29,7 @@ struct agent {
 	struct rf_desk desk;
 	int epoll_fd;
 	uint64_t beat_at_ns;
+	uint32_t hosts;	   /* of the fleet; 0: not known, and no slot is taken */
 	bool has_asks;	   /* that were not taken yet */
 	uint32_t refusals; /* slots tried in vain, one after the other */
 };
@@ -96,7 +97,7 @@ static void take_slot(struct agent *agent, uint32_t slot)
 /* All of them, one after the other; then all again, at the pace of heartbeats. */
 static void take_next_slot(struct agent *agent)
 {
-	const uint32_t hosts = agent->settings->hosts;
+	const uint32_t hosts = agent->hosts;
 
 	agent->refusals++;
 	if (agent->refusals == hosts)
@@ -106,10 +107,24 @@ static void take_next_slot(struct agent *agent)
 	take_slot(agent, (agent->claims.member[0].slot + 1) % hosts);
 }
 
+/* The number of hosts may change: a slot beyond them is another definition's. */
+static void look_at_hosts(struct agent *agent)
+{
+	const uint32_t hosts = agent->site.hosts ? agent->site.hosts : agent->settings->hosts;
+	const uint32_t before = agent->hosts;
+
+	agent->hosts = hosts;
+	if (hosts && (!before || agent->claims.member[0].slot >= hosts))
+		take_slot(agent, draw() % hosts);
+}
+
 static void look_at_slot(struct agent *agent)
 {
 	bool all = true;
 
+	look_at_hosts(agent);
+	if (!agent->hosts)
+		return;
 	if (rf_calls_are_refused(&agent->calls)) {
 		take_next_slot(agent);
 		return;
@@ -130,8 +145,8 @@ static uint64_t earliest(uint64_t a, uint64_t b)
 /* News do not hurry once all slots were tried. */
 static bool beats_at_once(const struct agent *agent)
 {
-	return rf_calls_have_news(&agent->calls) && agent->refusals < agent->settings->hosts &&
-	       agent->beats.state == RF_LINK_READY;
+	return rf_calls_have_news(&agent->calls) && agent->hosts &&
+	       agent->refusals < agent->hosts && agent->beats.state == RF_LINK_READY;
 }
 
 static void serve(struct agent *agent, const struct epoll_event *event)
@@ -142,6 +157,7 @@ static void serve(struct agent *agent, const struct epoll_event *event)
 		.site = &agent->site,
 		.beats = &agent->beats,
 		.reports = &agent->reports,
+		.hosts = agent->hosts,
 		.calls = &agent->calls,
 	};
 
@@ -182,6 +198,8 @@ static void beat(struct agent *agent, uint64_t now)
 
 	if (is_time)
 		agent->beat_at_ns = now + agent->settings->grace_ns / 4;
+	if (!agent->hosts)
+		return;
 	if (is_time || beats_at_once(agent))
 		rf_calls_beat(&agent->calls, !is_time, now);
 }
@@ -215,11 +233,9 @@ static int start(struct agent *agent, struct rf_error *error)
 	agent->claims.ports = (struct rf_claims_ports){agent, visit_windows, send_report};
 	agent->claims.asks_each_s = settings->asks_each_s;
 	rf_site_start(&agent->site, settings->name, &agent->claims, agent->epoll_fd);
-	agent->site.hosts = settings->hosts;
 	rf_link_start(&agent->beats, &settings->engine, "heartbeats", agent->epoll_fd, patience_ns);
 	rf_link_start(&agent->reports, &settings->engine, "reports", agent->epoll_fd, patience_ns);
 	rf_calls_start(&agent->calls, &agent->claims, &agent->beats, &agent->reports);
-	take_slot(agent, draw() % settings->hosts);
 	return rf_desk_open(&agent->desk, settings->name, agent->epoll_fd, error);
 }
 

@@ -214,10 +214,5 @@ int rf_agent_settings(struct rf_agent_settings *settings, struct rf_words *words
 				      "fence '%s': no engine is named; write 'redis HOST:PORT' "
 				      "into " RF_AGENT_FILE,
 				      name, name);
-	if (!err && !settings->hosts)
-		err = rf_error_failed(error, -EINVAL,
-				      "fence '%s': the number of hosts is missing; write 'hosts N' "
-				      "into " RF_AGENT_FILE,
-				      name, name);
 	return err;
 }

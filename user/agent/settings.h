@@ -20,7 +20,7 @@
 struct rf_agent_settings {
 	char name[RF_NAME_SIZE]; /* of the fence */
 	struct rf_engine engine;
-	uint32_t hosts; /* 0: as the fence has it */
+	uint32_t hosts; /* where the fence has none; 0: nobody said it */
 	uint64_t grace_ns;
 	uint32_t asks_each_s;
 };

@@ -28,7 +28,7 @@ struct rf_site {
 	uint64_t in_force; /* the generation whose limits the claims have */
 	bool rules_are_old;
 	uint32_t limits;	      /* of the fleet */
-	uint32_t hosts;		      /* as the fence has it; 0: none said */
+	uint32_t hosts;		      /* of the fleet, as the fence has it; 0: nobody said it */
 	uint64_t told_ns[RF_BUCKETS]; /* the deadlines that the fence has */
 	int asks_left;		      /* in this turn */
 	struct rf_error said;

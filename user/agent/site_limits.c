@@ -3,24 +3,13 @@
 
 #include "agent/private.h"
 #include "agent/say.h"
-#include "base/siphash.h"
 #include "ringfence/fleet.h"
-
-static uint64_t rf_limit_definition(const struct rf_limit *limit, uint32_t hosts)
-{
-	const uint64_t key[2] = {1, 2};
-	struct rf_limit copy = *limit;
-
-	copy.since_generation = 0;
-	copy.order = 0;
-	return rf_siphash(key, &copy, sizeof(copy)) + hosts;
-}
 
 static struct rf_fleet_limit limit_from(const struct rf_site *site, const struct rf_limit *limit,
 					const struct rf_policy *policy)
 {
 	struct rf_fleet_limit of = {
-		.definition = rf_limit_definition(limit, site->hosts),
+		.definition = limit->definition,
 		.limit_id = policy->id,
 		.tag = policy->tag,
 		.limit = policy->limit,
@@ -46,6 +35,7 @@ int rf_site_read_limits(struct rf_site *site, uint64_t now, struct rf_error *err
 
 	if (err)
 		return err;
+	site->hosts = bank.hosts;
 	for (int i = 0; i < RF_LIMITS_MAX; i++)
 		if (bank.policy[i].id && bank.policy[i].flags & RF_FLEET)
 			limits[count++] = limit_from(site, &bank.limit[i], &bank.policy[i]);

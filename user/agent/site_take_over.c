@@ -99,8 +99,9 @@ int rf_site_take_over(struct rf_site *site, uint64_t now, struct rf_error *error
 				       strerror(ENOMEM));
 	taking->site = site;
 	taking->now = now;
+	site->claims->ended = (1U << RF_BUCKETS) - 1; /* with the first call */
 	err = rf_fence_each_source(&site->fence, note_window, taking, error);
-	if (!err && taking->count)
+	if (!err)
 		err = take_batch(taking);
 	if (!err && taking->taken)
 		err = rf_wait_for_programs(error);

@@ -23,19 +23,24 @@ int rf_site_windows(struct rf_site *site, struct rf_fleet_record *record, uint32
 
 	if (!site->is_open)
 		return -ENODEV;
-	memcpy(batch->record, record, count * sizeof(*record));
+	for (int i = 0; i < RF_BUCKETS; i++)
+		batch->heard[i].ends = site->claims->ended >> i & 1;
+	site->claims->ended = 0;
+	if (count)
+		memcpy(batch->record, record, count * sizeof(*record));
 	batch->count = count;
 	err = settles ? rf_shares_settle(&site->shares, &error)
 		      : rf_shares_call(&site->shares, &error);
 	if (err)
 		return rf_site_fail(site, err, &error);
-	memcpy(record, batch->record, count * sizeof(*record));
+	if (count)
+		memcpy(record, batch->record, count * sizeof(*record));
 	return 0;
 }
 
 void rf_site_tell(struct rf_site *site)
 {
-	bool has_news = false;
+	bool has_news = site->claims->ended;
 
 	if (!site->is_open)
 		return;

@@ -95,8 +95,8 @@ static json_t *limits_json(const struct rf_status_view *view)
 
 	for (int i = 0; i < RF_FLEET_LIMITS_MAX; i++)
 		if (view->claims->limit[i].in_force)
-			json_array_append_new(
-				limits, limit_json(&view->claims->limit[i], view->settings->hosts));
+			json_array_append_new(limits,
+					      limit_json(&view->claims->limit[i], view->hosts));
 	return limits;
 }
 
@@ -117,7 +117,7 @@ static json_t *status_json(const struct rf_status_view *view)
 {
 	return json_pack("{s:i, s:o, s:b, s:i, s:I, s:o, s:o, s:o, s:o}", "schema", 1, "fence",
 			 rf_json_text(view->settings->name), "attached", view->site->is_open,
-			 "hosts", (int)view->settings->hosts, "grace_ms",
+			 "hosts", (int)view->hosts, "grace_ms",
 			 (json_int_t)(view->settings->grace_ns / RF_NS_PER_MS), "engine",
 			 engine_json(view), "membership", membership_json(view, rf_time_awake()),
 			 "limits", limits_json(view), "counts", counts_json(view->claims));

@@ -20,6 +20,7 @@ struct rf_status_view {
 	const struct rf_site *site;
 	const struct rf_link *beats, *reports;
 	const struct rf_calls *calls;
+	uint32_t hosts;
 };
 
 /* The answer, of the heap; NULL: no memory. `question` is anybody's text. */

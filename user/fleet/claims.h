@@ -86,6 +86,7 @@ struct rf_claims {
 	uint64_t asks_left, asks_left_ns;
 	uint64_t reported_ns, settled_ns; /* when ready ones, and shares to take back, had a turn */
 	uint64_t blind_until_ns;	  /* until then windows may have what no claim tells */
+	uint32_t ended; /* buckets whose shares end at once: the caller does so, and clears it */
 	struct rf_claims_counts counts;
 };
 

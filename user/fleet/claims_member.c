@@ -62,6 +62,8 @@ enum rf_member_news rf_claims_heard(struct rf_claims *claims, uint32_t bucket, u
 	const enum rf_member_news news =
 		rf_member_heard(&claims->member[bucket], now, beat, sent, heard);
 
+	if (news == RF_MEMBER_EMPTIED)
+		claims->ended |= 1U << bucket;
 	if (news == RF_MEMBER_REJOINED || news == RF_MEMBER_EMPTIED)
 		tell_again(claims, bucket, news == RF_MEMBER_EMPTIED);
 	return news;
