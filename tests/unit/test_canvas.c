@@ -90,6 +90,12 @@ static void a_ring_keeps_the_most_of_each_slot(void **state)
 	rf_ring_note(&ring, 2, 5); /* a clock that begins anew */
 	assert_true(rf_ring_at(&ring, 2, 0) == 5 && rf_ring_at(&ring, 2, 1) < 0);
 	assert_true(rf_ring_at(&ring, 2, 3) < 0); /* before slot 0 */
+	rf_ring_fill(&ring, 2, 6, 4);
+	assert_true(rf_ring_at(&ring, 6, 4) == 5); /* slot 2 is as it was */
+	for (int back = 0; back < 4; back++)
+		assert_true(rf_ring_at(&ring, 6, back) == 4);
+	rf_ring_fill(&ring, 6, 1000000, 3);
+	assert_true(rf_ring_at(&ring, 1000000, RF_RING_SLOTS - 1) == 3);
 }
 
 static void sparklines_have_eight_heights(void **state)

@@ -118,6 +118,33 @@ static void the_source_under_the_cursor_is_never_lost(void **state)
 	free(rows);
 }
 
+/* Scans of very many sources are far apart: there is no gap in what they found. */
+static void scans_that_are_far_apart_leave_no_gap(void **state)
+{
+	static const uint64_t drops[][2] = {{1, 50}};
+	struct rf_source_row rows[1];
+	struct rf_snapshot scan;
+	struct rf_model model;
+	uint64_t slot;
+
+	(void)state;
+	made_scan(&scan);
+	rf_model_start(&model, &asked);
+	scan_of(&scan, rows, drops, 1);
+	assert_int_equal(rf_model_take(&model, &scan), 0);
+	scan_of(&scan, rows, drops, 1);
+	scan.awake_ns += 19 * SECOND;
+	scan.since_ns = 20 * SECOND;
+	scan.counters.reason[RF_OVER_LIMIT].packets += 2000;
+	assert_int_equal(rf_model_take(&model, &scan), 0);
+	slot = scan.awake_ns / RF_SLOT_NS;
+	for (int back = 0; back < 4; back++) {
+		assert_true(rf_ring_at(&model.head.dropped.ring, slot, back) == 100);
+		assert_true(rf_ring_at(&model.row[0].use, slot, back) == 0.5);
+	}
+	rf_model_free(&model);
+}
+
 static void idle_sources_go_after_a_minute(void **state)
 {
 	static const uint64_t before[][2] = {{1, 50}, {2, 7}};
@@ -222,6 +249,7 @@ int main(void)
 		cmocka_unit_test(most_drops_come_first),
 		cmocka_unit_test(the_cursor_stays_on_its_source),
 		cmocka_unit_test(the_source_under_the_cursor_is_never_lost),
+		cmocka_unit_test(scans_that_are_far_apart_leave_no_gap),
 		cmocka_unit_test(idle_sources_go_after_a_minute),
 		cmocka_unit_test(since_is_the_first_drop_after_a_quiet_time),
 		cmocka_unit_test(filters_take_networks_and_names),

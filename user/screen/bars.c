@@ -25,6 +25,17 @@ void rf_ring_note(struct rf_ring *ring, uint64_t slot, double value)
 		*now = value;
 }
 
+void rf_ring_fill(struct rf_ring *ring, uint64_t since, uint64_t slot, double value)
+{
+	uint64_t from = since + 1;
+
+	if (slot >= RF_RING_SLOTS && from < slot - RF_RING_SLOTS + 1)
+		from = slot - RF_RING_SLOTS + 1;
+	for (; from < slot; from++)
+		rf_ring_note(ring, from, value);
+	rf_ring_note(ring, slot, value);
+}
+
 double rf_ring_at(const struct rf_ring *ring, uint64_t slot, int back)
 {
 	const uint64_t wanted = slot - back;

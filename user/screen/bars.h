@@ -19,6 +19,8 @@ struct rf_ring {
 
 /* Slots between the newest and `slot` have 0. */
 void rf_ring_note(struct rf_ring *ring, uint64_t slot, double value);
+/* Notes a value of the time from `since` to `slot`: of every slot after `since`. */
+void rf_ring_fill(struct rf_ring *ring, uint64_t since, uint64_t slot, double value);
 /* The slot that lies `back` before `slot`; -1: not known. */
 double rf_ring_at(const struct rf_ring *ring, uint64_t slot, int back);
 double rf_ring_most(const struct rf_ring *ring, uint64_t slot);

@@ -10,15 +10,17 @@ static double rate_of(uint64_t before, uint64_t now, uint64_t since_ns)
 	return since_ns && now > before ? (now - before) * 1e9 / since_ns : 0;
 }
 
-static void note(struct rf_flow *flow, uint64_t slot, double rate)
+/* A rate is of the time since the scan before, which may be several slots. */
+static void note(struct rf_flow *flow, const struct rf_snapshot *snapshot, double rate)
 {
+	const uint64_t since_ns = snapshot->awake_ns - snapshot->since_ns;
+
 	flow->rate = rate;
-	rf_ring_note(&flow->ring, slot, rate);
+	rf_ring_fill(&flow->ring, since_ns / RF_SLOT_NS, snapshot->awake_ns / RF_SLOT_NS, rate);
 }
 
 static void take_flows(struct rf_head *head, const struct rf_snapshot *snapshot)
 {
-	const uint64_t slot = snapshot->awake_ns / RF_SLOT_NS;
 	double in = 0, dropped = 0;
 
 	for (int i = 0; i < RF_REASON_COUNT; i++) {
@@ -26,12 +28,12 @@ static void take_flows(struct rf_head *head, const struct rf_snapshot *snapshot)
 			rate_of(head->counters.reason[i].packets,
 				snapshot->counters.reason[i].packets, snapshot->since_ns);
 
-		note(&head->reason[i], slot, rate);
+		note(&head->reason[i], snapshot, rate);
 		in += rate;
 		dropped += i >= RF_FIRST_DROP ? rate : 0;
 	}
-	note(&head->in, slot, in);
-	note(&head->dropped, slot, dropped);
+	note(&head->in, snapshot, in);
+	note(&head->dropped, snapshot, dropped);
 }
 
 static void take_limits(struct rf_head *head, const struct rf_bank *rules)

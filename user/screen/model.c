@@ -189,7 +189,10 @@ static void take_row(struct rf_row *row, const struct rf_source_row *from,
 	smooth(&row->steady_pass, row->pass, is_new);
 	smooth(&row->steady_drop, row->drop + row->would_drop, is_new);
 	note_drops(row, snapshot->awake_ns);
-	rf_ring_note(&row->use, snapshot->awake_ns / RF_SLOT_NS, row->share < 1 ? row->share : 1);
+	/* Between scans that are far apart, the use is taken to be what the later one found. */
+	rf_ring_fill(&row->use,
+		     (snapshot->awake_ns - (is_new ? 0 : snapshot->since_ns)) / RF_SLOT_NS,
+		     snapshot->awake_ns / RF_SLOT_NS, row->share < 1 ? row->share : 1);
 }
 
 /* ---- old rows and new ones ---- */
