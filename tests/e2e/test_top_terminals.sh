@@ -73,6 +73,15 @@ sees '^> 192' 'top runs with NO_COLOR'
 is "$(colours)" 0 'with NO_COLOR there is no colour'
 close_screen
 
+for terminal in vt100 linux; do
+	open_screen 80x24 LC_ALL=C "TERM=$terminal" -- top dev "$dev"
+	sees '^> 192\.0\.2\.66 +all ' "TERM=$terminal has a screen"
+	press q
+	eventually has_ended
+	check "TERM=$terminal: no key is left in the line after it" eventually has '^THE END$'
+	close_screen
+done
+
 # ---- stopped, and going on ----
 
 # A shell that has jobs, since only such a shell can go on with what is stopped.

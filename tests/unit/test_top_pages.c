@@ -87,7 +87,7 @@ static void the_list_in_ascii_and_40_columns(void **state)
 	(void)state;
 	begin(&page, 10, 40, false);
 	rf_paint_list(&page.canvas, &page.view);
-	shows(&page, "eth0 native  LIVE 22:14:20  1 over  0 ba\n"
+	shows(&page, "eth0 native  LIVE 22:14:20  1 over\n"
 		     "in 831k/s ......######  drop 811k/s 98%\n"
 		     "  source            use  drop/s  pass/s\n"
 		     "> 10.0.0.66        100%    811k     20k\n"
@@ -135,7 +135,8 @@ static void an_empty_list_says_why(void **state)
 	assert_non_null(strstr(text, "  no source has a window, since there is\n"
 				     "  no limit; 'ringfence limit add probe\n"
 				     "  rate 50k/1s shadow' drops nothing, and\n"
-				     "  shows the sources\n"));
+				     "  shows the sources; until then ~ shows\n"
+				     "  them by samples\n"));
 	free(text);
 	rf_model_forget(&page.model);
 	rf_paint_list(&page.canvas, &page.view);
@@ -189,6 +190,56 @@ static void every_size_is_painted(void **state)
 			rf_paint_dialog(&page.canvas, &dialog);
 		}
 	}
+	rf_canvas_free(&page.canvas);
+	rf_model_free(&page.model);
+}
+
+/* What does not fit into a line goes to the next one; a word is whole or not there. */
+static void a_source_fits_into_40_columns(void **state)
+{
+	json_error_t unused;
+	json_t *shown = json_loads(
+		"{\"verdict\":\"dropped\",\"by\":{\"kind\":\"deny\",\"prefix\":"
+		"\"198.51.100.0/24\"},\"passes_again_ms\":null,\"allowed\":null,\"denied\":{"
+		"\"prefix\":\"198.51.100.0/24\",\"left_ms\":3600000},\"limits\":[{"
+		"\"limit\":\"all\",\"used\":20000,\"rate\":20000,\"burst\":null,\"unit\":"
+		"\"packets\",\"cells\":[20000],\"passed\":20000,\"would_drop\":1200000,"
+		"\"would_pass_again_ms\":504,\"shadow\":true,\"newcomer\":false,"
+		"\"banned_ms\":0}]}",
+		0, &unused);
+	struct page page;
+
+	(void)state;
+	assert_non_null(shown);
+	begin(&page, 12, 40, true);
+	rf_paint_source(&page.canvas, &page.view, "198.51.100.66", NULL, shown, NULL);
+	json_decref(shown);
+	shows(&page, "198.51.100.66  LIVE 22:14:20  1 over\n"
+		     "next packet: dropped\n"
+		     "by deny 198.51.100.0/24\n"
+		     "never passes again\n"
+		     "on the deny list (198.51.100.0/24), for\n"
+		     "another 1h\n"
+		     "all 20k/1s shadow     ██████████ 100%\n"
+		     "  20000 of 20000\n"
+		     "  passed 20k  would have dropped 1.2M\n"
+		     "  would pass again in 504ms\n"
+		     "\n"
+		     "Esc back  d deny  a allow  q quit\n");
+}
+
+static void the_end_of_what_is_typed_is_shown(void **state)
+{
+	struct page page;
+	char *text;
+
+	(void)state;
+	begin(&page, 10, 40, false);
+	page.view.prompt = "export to: ringfence-top-20261124-004857.csv";
+	rf_paint_list(&page.canvas, &page.view);
+	text = rf_canvas_text(&page.canvas);
+	assert_non_null(strstr(text, "\nt to: ringfence-top-20261124-004857.csv"));
+	free(text);
 	rf_canvas_free(&page.canvas);
 	rf_model_free(&page.model);
 }
@@ -317,6 +368,8 @@ int main(void)
 		cmocka_unit_test(an_empty_list_says_why),
 		cmocka_unit_test(columns_give_way_to_the_source),
 		cmocka_unit_test(every_size_is_painted),
+		cmocka_unit_test(a_source_fits_into_40_columns),
+		cmocka_unit_test(the_end_of_what_is_typed_is_shown),
 		cmocka_unit_test(cells_stand_against_count),
 		cmocka_unit_test(lists_get_the_source_for_an_hour),
 		cmocka_unit_test(everybody_is_no_source),

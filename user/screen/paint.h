@@ -53,6 +53,9 @@ void rf_paint_text(struct rf_canvas *canvas, const char *title, const char *text
 void rf_paint_help(struct rf_canvas *canvas, int skipped);
 /* The first line of every page, and the last one. */
 void rf_paint_title(struct rf_canvas *canvas, const struct rf_view *view, const char *title);
+/* The keys of the list in so many lines, and those of a source in one. */
+void rf_paint_keys(struct rf_canvas *canvas, const struct rf_view *view, int row, int lines);
+void rf_paint_source_keys(struct rf_canvas *canvas, const struct rf_view *view, int row);
 void rf_paint_message(struct rf_canvas *canvas, int row, const struct rf_view *view);
 
 #endif /* RINGFENCE_PAINT_H */

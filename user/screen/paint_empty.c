@@ -13,7 +13,10 @@ static void write_reason(const struct rf_view *view, char text[RF_LINE_SIZE])
 		snprintf(text, RF_LINE_SIZE, "the first scan is under way");
 	else if (!view->is_past && !model->head.limits)
 		snprintf(text, RF_LINE_SIZE,
-			 "no source has a window, since there is no limit; " RF_PROBE_ADVICE);
+			 "no source has a window, since there is no limit; " RF_PROBE_ADVICE "%s",
+			 view->can_change && !view->is_sampling
+				 ? "; until then ~ shows them by samples"
+				 : "");
 	else if (*model->filter)
 		snprintf(text, RF_LINE_SIZE,
 			 "no source matches the filter '%s'; / changes it, and an empty one shows "

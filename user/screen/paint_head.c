@@ -31,15 +31,24 @@ static const char *standing_text(const struct rf_standing *standing, char text[6
 	return text;
 }
 
-static int put_newcomers(struct rf_canvas *canvas, int column, const struct rf_head *head)
+/* All of a text or nothing. Returns where the next one may begin. */
+static int put_whole(struct rf_canvas *canvas, int column, int style, const char *text)
+{
+	if (column + rf_text_columns(text) > canvas->columns)
+		return canvas->columns;
+	return rf_canvas_put(canvas, 0, column, style, text) + 2;
+}
+
+static void put_newcomers(struct rf_canvas *canvas, int column, const struct rf_head *head)
 {
 	const bool acts = head->reason[RF_NEWCOMER_CLOSED].rate > 0 ||
 			  head->reason[RF_NEWCOMER_OPEN].rate > 0;
+	char text[64];
 
 	if (head->then == RF_NEWCOMERS_OFF)
-		return column;
-	return rf_canvas_putf(canvas, 0, column + 2, acts ? RF_YELLOW | RF_STRONG : RF_DIM,
-			      "newcomers: %s", rf_newcomers_then_name(head->then));
+		return;
+	snprintf(text, sizeof(text), "newcomers: %s", rf_newcomers_then_name(head->then));
+	put_whole(canvas, column, acts ? RF_YELLOW | RF_STRONG : RF_DIM, text);
 }
 
 static int put_mode(struct rf_canvas *canvas, int column, const struct rf_view *view)
@@ -71,7 +80,7 @@ static int put_clock(struct rf_canvas *canvas, int column, const struct rf_view 
 void rf_paint_title(struct rf_canvas *canvas, const struct rf_view *view, const char *title)
 {
 	const struct rf_head *head = &view->model->head;
-	char standing[64];
+	char standing[64], text[64];
 	int column = rf_canvas_put(canvas, 0, 0, RF_STRONG, title ? title : view->fence);
 
 	if (!title) {
@@ -84,17 +93,20 @@ void rf_paint_title(struct rf_canvas *canvas, const struct rf_view *view, const 
 	column = rf_canvas_put(canvas, 0, column, RF_YELLOW | RF_STRONG,
 			       standing_text(&head->standing, standing));
 	column += canvas->columns >= 70 ? 4 : 2;
-	column = rf_canvas_putf(canvas, 0, column, head->over ? RF_RED | RF_STRONG : RF_NORMAL,
-				"%u over", head->over);
-	column = rf_canvas_putf(canvas, 0, column + 2, head->banned ? RF_RED : RF_NORMAL,
-				"%zu banned", head->banned);
+	snprintf(text, sizeof(text), "%u over", head->over);
+	column = put_whole(canvas, column, head->over ? RF_RED | RF_STRONG : RF_NORMAL, text);
+	snprintf(text, sizeof(text), "%zu banned", head->banned);
+	column = put_whole(canvas, column, head->banned ? RF_RED : RF_NORMAL, text);
 	put_newcomers(canvas, column, head);
 }
 
 void rf_paint_message(struct rf_canvas *canvas, int row, const struct rf_view *view)
 {
 	if (view->prompt) {
-		const int column = rf_canvas_put(canvas, row, 0, RF_STRONG, view->prompt);
+		const int more = rf_text_columns(view->prompt) + 1 - canvas->columns;
+		/* What is typed is ASCII: its end is shown. */
+		const int column = rf_canvas_put(canvas, row, 0, RF_STRONG,
+						 view->prompt + (more > 0 ? more : 0));
 
 		rf_canvas_set(canvas, row, column, ' ', RF_REVERSED);
 	} else if (*view->message) {

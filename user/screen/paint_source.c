@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The page of one source: how much of each limit it has used, cell by cell. */
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -38,6 +39,32 @@ static void format_wait(const json_t *wait, const char *verb, char text[64])
 	}
 }
 
+/* ---- lines of several parts ---- */
+
+struct place {
+	int row, column;
+	int from; /* where further rows begin */
+};
+
+/* Puts a part of a line, on a row of its own where it would be cut off. */
+__attribute__((format(printf, 4, 5))) static void
+put_part(struct rf_canvas *canvas, struct place *at, int style, const char *format, ...)
+{
+	char line[RF_LINE_SIZE];
+	const char *text = line;
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(line, sizeof(line), format, args);
+	va_end(args);
+	if (at->column > at->from && at->column + rf_text_columns(text) > canvas->columns) {
+		at->row++;
+		at->column = at->from;
+		text += strspn(text, ",; "); /* what parts it from the one before */
+	}
+	at->column = rf_canvas_put(canvas, at->row, at->column, style, text);
+}
+
 /* ---- the verdict and the lists ---- */
 
 static int put_verdict(struct rf_canvas *canvas, int row, const json_t *shown)
@@ -45,36 +72,34 @@ static int put_verdict(struct rf_canvas *canvas, int row, const json_t *shown)
 	const char *verdict = text_of(shown, "verdict");
 	const json_t *by = json_object_get(shown, "by");
 	const bool drops = !strcmp(verdict, "dropped");
+	struct place at = {row, 0, 0};
 	char wait[64] = "";
-	int column;
 
-	column = rf_canvas_putf(canvas, row, 0, drops ? RF_RED | RF_STRONG : RF_STRONG,
-				"next packet: %s", verdict);
+	put_part(canvas, &at, drops ? RF_RED | RF_STRONG : RF_STRONG, "next packet: %s", verdict);
 	if (!json_is_null(by))
-		column = rf_canvas_putf(canvas, row, column, RF_NORMAL, ", by %s %s%s",
-					text_of(by, "kind"), text_of(by, "limit"),
-					text_of(by, "prefix"));
+		put_part(canvas, &at, RF_NORMAL, ", by %s %s%s", text_of(by, "kind"),
+			 text_of(by, "limit"), text_of(by, "prefix"));
 	if (drops) {
 		format_wait(json_object_get(shown, "passes_again_ms"), "passes", wait);
-		rf_canvas_putf(canvas, row, column, RF_NORMAL, "; %s", wait);
+		put_part(canvas, &at, RF_NORMAL, "; %s", wait);
 	}
-	return row + 1;
+	return at.row + 1;
 }
 
 static int put_list(struct rf_canvas *canvas, int row, const json_t *shown, const char *key,
 		    const char *list)
 {
 	const json_t *entry = json_object_get(shown, key), *left;
-	char time[RF_DURATION_TEXT_SIZE] = "";
+	char time[RF_DURATION_TEXT_SIZE] = "", text[RF_LINE_SIZE];
 
 	if (!json_is_object(entry))
 		return row;
 	left = json_object_get(entry, "left_ms");
 	if (json_is_integer(left))
 		rf_format_left(json_integer_value(left) * RF_NS_PER_MS, time);
-	rf_canvas_putf(canvas, row, 0, RF_YELLOW, "on the %s list (%s)%s%s", list,
-		       text_of(entry, "prefix"), *time ? ", for another " : "", time);
-	return row + 1;
+	snprintf(text, sizeof(text), "on the %s list (%s)%s%s", list, text_of(entry, "prefix"),
+		 *time ? ", for another " : "", time);
+	return rf_canvas_put_wrapped(canvas, row, 0, canvas->columns, RF_YELLOW, text);
 }
 
 /* ---- a limit ---- */
@@ -97,25 +122,28 @@ static const char *rate_of(const struct rf_view *view, const char *name)
 }
 
 /* The first line of a limit: "all 20k/1s  ██████▌    65%  13000 of 20000". */
-static void put_use(struct rf_canvas *canvas, const struct rf_view *view, int row,
-		    const json_t *limit)
+static int put_use(struct rf_canvas *canvas, const struct rf_view *view, int row,
+		   const json_t *limit)
 {
 	const char *name = text_of(limit, "limit");
 	const double used = number_of(limit, "used"), count = count_of(limit);
 	const double share = count > 0 ? used / count : 0;
+	struct place at;
 	int column = rf_canvas_put(canvas, row, 0, RF_STRONG, name);
 
 	column = rf_canvas_putf(canvas, row, column, RF_NORMAL, " %s%s", rate_of(view, name),
 				json_is_true(json_object_get(limit, "shadow")) ? " shadow" : "");
 	if (json_is_true(json_object_get(limit, "newcomer"))) {
 		rf_canvas_put(canvas, row, column + 2, RF_DIM, "no window");
-		return;
+		return row + 1;
 	}
 	column = column + 2 > 22 ? column + 2 : 22;
 	rf_put_bar(canvas, row, column, BAR_WIDTH, share >= 0.995 ? RF_RED : RF_NORMAL, share);
-	rf_canvas_putf(canvas, row, column + BAR_WIDTH + 1, RF_NORMAL, "%3.0f%%  %.0f of %.0f%s",
-		       share * 100, used, count,
-		       !strcmp(text_of(limit, "unit"), "bytes") ? " bytes" : "");
+	at = (struct place){row, column + BAR_WIDTH + 1, 2};
+	put_part(canvas, &at, RF_NORMAL, "%3.0f%%", share * 100);
+	put_part(canvas, &at, RF_NORMAL, "  %.0f of %.0f%s", used, count,
+		 !strcmp(text_of(limit, "unit"), "bytes") ? " bytes" : "");
+	return at.row + 1;
 }
 
 /* The cells, the oldest first, against COUNT. Returns the row after them. */
@@ -141,36 +169,37 @@ static int put_cells(struct rf_canvas *canvas, int row, int height, const json_t
 	return row + height;
 }
 
-static void put_counts(struct rf_canvas *canvas, int row, const json_t *limit)
+/* Returns the row after them. */
+static int put_counts(struct rf_canvas *canvas, int row, const json_t *limit)
 {
 	const bool is_shadow = json_is_true(json_object_get(limit, "shadow"));
 	const double banned_ms = number_of(limit, "banned_ms");
 	char passed[RF_SHORT_TEXT_SIZE], dropped[RF_SHORT_TEXT_SIZE], wait[64];
 	char ban[RF_DURATION_TEXT_SIZE];
-	int column;
+	struct place at = {row, 2, 2};
 
 	rf_format_short(number_of(limit, "passed"), passed);
 	rf_format_short(number_of(limit, is_shadow ? "would_drop" : "dropped"), dropped);
-	column = rf_canvas_putf(canvas, row, 2, RF_NORMAL, "passed %s  %s %s", passed,
-				is_shadow ? "would have dropped" : "dropped", dropped);
+	put_part(canvas, &at, RF_NORMAL, "passed %s  %s %s", passed,
+		 is_shadow ? "would have dropped" : "dropped", dropped);
 	format_wait(json_object_get(limit, is_shadow ? "would_pass_again_ms" : "passes_again_ms"),
 		    is_shadow ? "would pass" : "passes", wait);
-	column = rf_canvas_putf(canvas, row, column + 2, RF_STRONG, "%s", wait);
+	put_part(canvas, &at, RF_STRONG, "  %s", wait);
 	if (banned_ms > 0) {
 		rf_format_left(banned_ms * RF_NS_PER_MS, ban);
-		rf_canvas_putf(canvas, row, column + 2, RF_RED, "banned for another %s", ban);
+		put_part(canvas, &at, RF_RED, "  banned for another %s", ban);
 	}
+	return at.row + 1;
 }
 
 static int put_limit(struct rf_canvas *canvas, const struct rf_view *view, int row, int height,
 		     const json_t *limit)
 {
-	put_use(canvas, view, row++, limit);
+	row = put_use(canvas, view, row, limit);
 	if (json_is_true(json_object_get(limit, "newcomer")))
 		return row;
 	row = put_cells(canvas, row, height, limit);
-	put_counts(canvas, row++, limit);
-	return row;
+	return put_counts(canvas, row, limit);
 }
 
 /* ---- events ---- */
@@ -211,6 +240,5 @@ void rf_paint_source(struct rf_canvas *canvas, const struct rf_view *view, const
 		put_events(canvas, row + (row + 4 < canvas->rows), events);
 	rf_canvas_blank(canvas, canvas->rows - 2, 0, 2, canvas->columns);
 	rf_paint_message(canvas, canvas->rows - 2, view);
-	rf_canvas_put(canvas, canvas->rows - 1, 0, RF_NORMAL,
-		      "Esc back  d deny  a allow  r raise  u undo  q quit");
+	rf_paint_source_keys(canvas, view, canvas->rows - 1);
 }

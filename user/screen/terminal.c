@@ -90,6 +90,10 @@ void rf_terminal_close(void)
 {
 	if (!screen)
 		return;
+	/* A terminal that has one screen only goes on in the last line. */
+	move(LINES - 1, 0);
+	clrtoeol();
+	refresh();
 	endwin();
 	delscreen(screen);
 	screen = NULL;
