@@ -56,6 +56,12 @@ prepare() {
 		quietly inside ip link set dev eth0 xdpdrv obj build/ringfence.bpf.o sec xdp
 		return
 		;;
+	fleet)
+		detach_all
+		quietly ringfence attach eth1 fence edge fleet
+		[ "$second" != leave ] || quietly ringfence fleet join edge redis 192.0.2.10:6379 hosts 10
+		return
+		;;
 	esac
 	attach_one
 	case "$verb $second" in
@@ -69,7 +75,7 @@ prepare() {
 		quietly ringfence limit add all rate 1/1h ban 1h
 		deliver 0 src=192.0.2.1,count=5
 		;;
-	confirm*) quietly ringfence apply "$work/rules" confirm 60s ;;
+	confirm* | revert*) quietly ringfence apply "$work/rules" confirm 60s ;;
 	*) ;;
 	esac
 }

@@ -89,6 +89,7 @@ seen stats stats total
 seen 'stats reset'
 seen stats
 seen 'limit list'
+seen 'fleet hosts'
 seen 'allow list, deny list' allow list
 seen 'allow list, deny list' deny list
 seen top
@@ -161,6 +162,14 @@ printf '%s\n' http://127.0.0.1:9436/ /run/ringfence-watch/token >/run/ringfence-
 seen page
 seen adopt adopt "${port[0]}"
 seen detach detach "${port[0]}" "${port[1]}"
+seen attach attach "${port[0]}" fleet
+seen 'fleet join' fleet join "${port[0]}" redis 192.0.2.10:6379 hosts 3
+seen 'fleet hosts'
+seen 'limit add' limit add all rate 20k/1s fleet confirm 1s
+seen 'limit list'
+printf 'fleet hosts 4\nlimit add all rate 20k/1s fleet\n' >"$scratch/fleet"
+seen diff diff "$scratch/fleet"
+seen 'fleet leave' fleet leave "${port[0]}"
 is "$failed" '' 'every command prints its JSON'
 is "$without_schema" '' 'every object has the schema 1'
 

@@ -65,6 +65,10 @@ int rf_cmd_deny_list(const struct rf_options *options, struct rf_words *words,
 int rf_cmd_deny_load(const struct rf_options *options, struct rf_words *words,
 		     struct rf_error *error);
 
+int rf_cmd_fleet_join(const struct rf_options *options, struct rf_words *words,
+		      struct rf_error *error);
+int rf_cmd_fleet_leave(const struct rf_options *options, struct rf_words *words,
+		       struct rf_error *error);
 int rf_cmd_fleet_hosts(const struct rf_options *options, struct rf_words *words,
 		       struct rf_error *error);
 int rf_cmd_newcomers(const struct rf_options *options, struct rf_words *words,

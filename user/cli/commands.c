@@ -137,6 +137,20 @@ const struct rf_command_row rf_commands[RF_CMD_COUNT] = {
 		 NULL,
 		 {"newcomers rate 10k/1s then aggregate"},
 		 rf_cmd_newcomers},
+	[RF_CMD_FLEET_JOIN] =
+		{"Writes /etc/ringfence/FENCE.fleet, which the agent reads, and sets the number of "
+		 "hosts as 'fleet hosts' does. The fence must have been attached with 'fleet'. "
+		 "Then 'systemctl enable --now ringfence-fleet@FENCE' starts the agent. The engine "
+		 "keeps no rules: each host has its own, and limits that differ are not shared.",
+		 "To change a setting, join again with all of them, and restart the agent.",
+		 {"fleet join edge redis 192.0.2.10:6379 hosts 10"},
+		 rf_cmd_fleet_join},
+	[RF_CMD_FLEET_LEAVE] =
+		{"Removes /etc/ringfence/FENCE.fleet. The rules stay: once the agent is stopped, "
+		 "limits with 'fleet' are those of this host alone.",
+		 NULL,
+		 {"fleet leave edge"},
+		 rf_cmd_fleet_leave},
 	[RF_CMD_FLEET_HOSTS] =
 		{"Over how many hosts at most the limits with the word 'fleet' are shared: all "
 		 "machines that may be in the fleet, this one included, and one more for reboots. "

@@ -140,6 +140,16 @@ struct rf_suggest_asked {
 	uint64_t per_ns, for_ns, since_ns; /* 0: not given */
 };
 
+/* fleet join FENCE redis HOST:PORT hosts N [OPTION…]; all texts are of the words */
+struct rf_join {
+	struct rf_words *words;
+	const char *fence, *engine;
+	const char *user, *password_file; /* NULL: not given */
+	uint32_t hosts;
+	uint32_t asks;	   /* in a second; 0: not given */
+	uint64_t grace_ns; /* the same */
+};
+
 #define RF_TRY_WORDS 64
 
 /* limit try NAME … [since TIME [until TIME]] */
@@ -214,6 +224,8 @@ int rf_parse_newcomers(struct rf_words *words, struct rf_newcomers_text *newcome
 		       struct rf_error *error);
 /* The words after `fleet hosts`: 1 to RF_FLEET_HOSTS_MAX; 0 where there are none. */
 int rf_parse_hosts(struct rf_words *words, uint32_t *hosts, struct rf_error *error);
+/* Parses the words after `fleet join`. */
+int rf_parse_join(struct rf_words *words, struct rf_join *join, struct rf_error *error);
 /* Parses the words after `stats`. */
 int rf_parse_stats(struct rf_words *words, struct rf_stats *stats, struct rf_error *error);
 /* Parses the words after `show ADDRESS`: 0 if `at` is not given. */

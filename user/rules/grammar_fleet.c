@@ -1,15 +1,164 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Parses the words after the commands of a fleet. */
+#include <ctype.h>
+#include <errno.h>
+#include <string.h>
+
 #include "ringfence/fleet.h"
+#include "rules/grammar_option.h"
 #include "rules/private.h"
+
+#define GRACE_LEAST_NS (200 * RF_NS_PER_MS)
+#define GRACE_MOST_NS (60 * RF_NS_PER_S)
+#define ASKS_MOST 1000000
+#define ENGINE_LONGEST 255
+#define USER_LONGEST 255
+
+static int parse_hosts(const char *value, void *into, struct rf_error *error)
+{
+	struct rf_join *join = into;
+
+	return rf_parse_number(value, "number of hosts", 1, RF_FLEET_HOSTS_MAX, &join->hosts,
+			       error);
+}
 
 int rf_parse_hosts(struct rf_words *words, uint32_t *hosts, struct rf_error *error)
 {
 	const char *text = rf_words_next(words);
-	int err = 0;
+	struct rf_join join = {};
+	int err = text ? parse_hosts(text, &join, error) : 0;
 
-	*hosts = 0;
-	if (text)
-		err = rf_parse_number(text, "number of hosts", 1, RF_FLEET_HOSTS_MAX, hosts, error);
+	*hosts = join.hosts;
 	return err ? err : rf_words_end(words, error);
+}
+
+/* ---- join ---- */
+
+/* A name or an address; one of IPv6 is in brackets. */
+static bool is_host(const char *text, size_t length)
+{
+	const bool in_brackets = length > 2 && text[0] == '[' && text[length - 1] == ']';
+
+	for (size_t i = in_brackets; i < length - in_brackets; i++)
+		if (!isalnum((unsigned char)text[i]) && !strchr("-._", text[i]) &&
+		    !(in_brackets && strchr(":%", text[i])))
+			return false;
+	return length && length <= ENGINE_LONGEST;
+}
+
+static int parse_engine(const char *value, void *into, struct rf_error *error)
+{
+	struct rf_join *join = into;
+	const char *colon = strrchr(value, ':');
+	uint32_t port;
+
+	if (!colon || !is_host(value, colon - value) ||
+	    rf_parse_number(colon + 1, "port", 1, UINT16_MAX, &port, error))
+		return rf_error_usage(error,
+				      "'%s': 'redis' expects HOST:PORT, like 192.0.2.10:6379 or "
+				      "[2001:db8::10]:6379",
+				      value);
+	join->engine = value;
+	return 0;
+}
+
+/* It is a word of a file, in which '#' begins a comment. */
+static int parse_user(const char *value, void *into, struct rf_error *error)
+{
+	struct rf_join *join = into;
+	size_t length = 0;
+
+	while (isgraph((unsigned char)value[length]) && value[length] != '#')
+		length++;
+	if (!length || value[length] || length > USER_LONGEST)
+		return rf_error_usage(error,
+				      "'%s': invalid user: it may have 1-%d visible ASCII "
+				      "characters, and no '#'",
+				      value, USER_LONGEST);
+	join->user = value;
+	return 0;
+}
+
+/* The word after `password` is `file`; the path follows in parse_words(). */
+static int parse_password(const char *value, void *into, struct rf_error *error)
+{
+	struct rf_join *join = into;
+	const struct rf_option *option = &rf_join_options[RF_OPT_PASSWORD];
+	unsigned int row;
+	const char *path;
+
+	if (rf_parse_word(option, value, &row, error))
+		return rf_error_usage(error, "'password': expects 'file PATH': a password on a "
+					     "command line is seen by every user");
+	path = rf_words_next(join->words);
+	if (!path)
+		return rf_fail_value(&option->words[row], NULL, error);
+	if (*path != '/' || strpbrk(path, " \t\r\n#"))
+		return rf_error_usage(error,
+				      "'%s': 'password file' expects a path that begins with '/', "
+				      "without blanks and '#'",
+				      path);
+	join->password_file = path;
+	return 0;
+}
+
+static int parse_grace(const char *value, void *into, struct rf_error *error)
+{
+	struct rf_join *join = into;
+
+	return rf_parse_time_in(value, "grace", GRACE_LEAST_NS, GRACE_MOST_NS, "200ms-60s",
+				&join->grace_ns, error);
+}
+
+static int parse_asks(const char *value, void *into, struct rf_error *error)
+{
+	struct rf_join *join = into;
+	struct rf_rate rate;
+
+	if (rf_parse_rate(value, &rate, error) || rate.in_bits || rate.window_ns != RF_NS_PER_S ||
+	    !rate.count || rate.count > ASKS_MOST)
+		return rf_error_usage(error, "'%s': 'asks' expects 1/s to %d/s", value, ASKS_MOST);
+	join->asks = rate.count;
+	return 0;
+}
+
+static int check_join(const struct rf_join *join, struct rf_error *error)
+{
+	const char *tls = rf_words_peek(join->words);
+
+	if (tls && strcmp(tls, "tls") == 0)
+		return rf_error_usage(error,
+				      "'tls': the agent does not speak TLS; run stunnel beside it, "
+				      "and name its address with 'redis'");
+	if (tls)
+		return rf_words_end(join->words, error);
+	if (!join->engine)
+		return rf_error_usage(error,
+				      "the engine is missing; write fleet join %s redis HOST:PORT "
+				      "hosts N",
+				      join->fence);
+	if (!join->hosts)
+		return rf_error_usage(error,
+				      "the number of hosts is missing; write fleet join %s redis "
+				      "%s hosts N",
+				      join->fence, join->engine);
+	return 0;
+}
+
+int rf_parse_join(struct rf_words *words, struct rf_join *join, struct rf_error *error)
+{
+	static const rf_option_parser parsers[RF_JOIN_OPTIONS] = {
+		[RF_OPT_REDIS] = parse_engine, [RF_OPT_HOSTS] = parse_hosts,
+		[RF_OPT_USER] = parse_user,    [RF_OPT_PASSWORD] = parse_password,
+		[RF_OPT_GRACE] = parse_grace,  [RF_OPT_ASKS] = parse_asks,
+	};
+	unsigned int given = 0;
+	int err;
+
+	*join = (struct rf_join){.words = words};
+	join->fence = rf_take_operand(RF_CMD_FLEET_JOIN, words, error);
+	if (!join->fence)
+		return -EINVAL;
+	err = rf_parse_options(rf_join_options, parsers, words, join, &given, error);
+	return err ? err : check_join(join, error);
 }

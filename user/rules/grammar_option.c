@@ -38,16 +38,19 @@ static const char *const kind_texts[RF_KIND_COUNT_OF] = {
 	[RF_KIND_ID] = "the id of an event",
 	[RF_KIND_TYPES] = "types of events, like source_limited; 'ringfence help events' lists "
 			  "them",
+	[RF_KIND_ENGINE] = "HOST:PORT, like 192.0.2.10:6379",
+	[RF_KIND_USER] = "a user of the engine",
 	[RF_KIND_REASON] = "a reason, like over_limit; 'ringfence help capture' lists them",
 };
 
 /* How a message names an operand that is missing. */
 static const char *const operand_names[RF_KIND_COUNT_OF] = {
-	[RF_KIND_PREFIX] = "prefix",	 [RF_KIND_ADDRESS] = "address",
-	[RF_KIND_FILE] = "file",	 [RF_KIND_INTERFACE] = "interface",
-	[RF_KIND_NAME] = "limit's name", [RF_KIND_LIMIT] = "limit's name",
-	[RF_KIND_ALLOWED] = "prefix",	 [RF_KIND_DENIED] = "prefix",
-	[RF_KIND_BANNED] = "address",	 [RF_KIND_DEV] = "interface",
+	[RF_KIND_PREFIX] = "prefix",	  [RF_KIND_ADDRESS] = "address",
+	[RF_KIND_FILE] = "file",	  [RF_KIND_INTERFACE] = "interface",
+	[RF_KIND_NAME] = "limit's name",  [RF_KIND_LIMIT] = "limit's name",
+	[RF_KIND_ALLOWED] = "prefix",	  [RF_KIND_DENIED] = "prefix",
+	[RF_KIND_BANNED] = "address",	  [RF_KIND_DEV] = "interface",
+	[RF_KIND_FENCE] = "fence's name",
 };
 
 /* Appends to `text`. */

@@ -38,6 +38,8 @@ enum rf_kind {
 	RF_KIND_ID,	 /* of an event */
 	RF_KIND_TYPES,	 /* of events */
 	RF_KIND_REASON,	 /* of a verdict */
+	RF_KIND_ENGINE,	 /* HOST:PORT */
+	RF_KIND_USER,	 /* of an engine */
 	RF_KIND_COUNT_OF,
 };
 
@@ -95,6 +97,8 @@ enum rf_command_id {
 	RF_CMD_DENY_LOAD,
 	RF_CMD_DENY_FLUSH,
 	RF_CMD_NEWCOMERS,
+	RF_CMD_FLEET_JOIN,
+	RF_CMD_FLEET_LEAVE,
 	RF_CMD_FLEET_HOSTS,
 	RF_CMD_BATCH,
 	RF_CMD_SAVE,
@@ -213,6 +217,16 @@ enum rf_try_option {
 	RF_TRY_OPTIONS,
 };
 
+enum rf_join_option {
+	RF_OPT_REDIS,
+	RF_OPT_HOSTS,
+	RF_OPT_USER,
+	RF_OPT_PASSWORD,
+	RF_OPT_GRACE,
+	RF_OPT_ASKS,
+	RF_JOIN_OPTIONS,
+};
+
 enum rf_suggest_option {
 	RF_OPT_SUGGEST_LIMIT,
 	RF_OPT_SUGGEST_PER,
@@ -260,6 +274,7 @@ extern const struct rf_option rf_capture_options[RF_CAPTURE_OPTIONS + 1];
 extern const struct rf_option rf_report_options[];  /* since TIME, until TIME */
 extern const struct rf_option rf_metrics_options[]; /* file PATH */
 extern const struct rf_option rf_try_options[RF_TRY_OPTIONS + 1];
+extern const struct rf_option rf_join_options[RF_JOIN_OPTIONS + 1];
 extern const struct rf_option rf_suggest_options[RF_SUGGEST_OPTIONS + 1];
 
 /* Words that are values, by the number that stands for them. */

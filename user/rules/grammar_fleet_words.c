@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The words of the commands of a fleet. */
+#include <stddef.h>
+
+#include "rules/grammar_table.h"
+
+/* What a row leaves out is zero on purpose; clang minds that of plain rows, gcc does not. */
+#pragma GCC diagnostic ignored "-Wmissing-field-initializers"
+
+static const struct rf_option password_words[] = {
+	{"file", RF_KIND_FILE, "PATH", .summary = "whose first line is the password"},
+	{},
+};
+
+const struct rf_option rf_join_options[] = {
+	[RF_OPT_REDIS] = {"redis", RF_KIND_ENGINE, "HOST:PORT",
+			  .summary = "where Redis 7 or Valkey listens", .flags = RF_OPTION_MUST},
+	[RF_OPT_HOSTS] = {"hosts", RF_KIND_NUMBER, "N",
+			  .summary = "all hosts that may be in the fleet, and one more for reboots",
+			  .flags = RF_OPTION_MUST},
+	[RF_OPT_USER] = {"user", RF_KIND_USER, "USER", .summary = "of the engine"},
+	[RF_OPT_PASSWORD] = {"password", RF_KIND_WORD, .words = password_words},
+	[RF_OPT_GRACE] = {"grace", RF_KIND_TIME, "TIME",
+			  .summary = "after which a host that does not hear the engine is alone, "
+				     "200ms to 60s (default: 2s)"},
+	[RF_OPT_ASKS] = {"asks", RF_KIND_RATE, "N/s",
+			 .summary = "asks that are sent to the engine, at most (default: 5000/s)"},
+	{},
+};
