@@ -146,9 +146,12 @@ bool engine_read_answers(const redisReply *reply, struct engine_report *reports,
 
 /* ---- what the engine keeps ---- */
 
-#define HEAD_SIZE 39
+#define HEAD_SIZE 43
 #define HOST_SIZE 29
 #define CLAIM_SIZE 12
+#define SHORT_SIZE 8
+#define SHORT_MAX (SHORT_SIZE + 3 * CLAIM_SIZE)
+#define LONG_SIZE 26 /* with what counting came to */
 #define IN_VAIN 0x8000
 
 static uint64_t number(const char *bytes, int size)
@@ -195,13 +198,17 @@ bool engine_parse_hosts(const redisReply *reply, struct rf_ledger *ledger, uint1
 
 bool engine_parse_record(const redisReply *reply, struct rf_ledger_source *source)
 {
+	size_t head;
+
 	memset(source, 0, sizeof(*source));
 	if (reply->type == REDIS_REPLY_NIL)
 		return true;
-	if (reply->type != REDIS_REPLY_STRING || reply->len < 8 || (reply->len - 8) % CLAIM_SIZE)
+	head = reply->len <= SHORT_MAX ? SHORT_SIZE : LONG_SIZE;
+	if (reply->type != REDIS_REPLY_STRING || reply->len < head ||
+	    (reply->len - head) % CLAIM_SIZE)
 		return false;
 	source->contested_until = number(reply->str, 8);
-	for (size_t at = 8; at < (size_t)reply->len; at += CLAIM_SIZE) {
+	for (size_t at = head; at < (size_t)reply->len; at += CLAIM_SIZE) {
 		const char *bytes = reply->str + at;
 		const uint32_t slot = number(bytes + 2, 2);
 

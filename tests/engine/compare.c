@@ -13,7 +13,7 @@
 #include "client.h"
 
 #define BUCKETS 2
-#define MEMBERS 5
+#define MEMBERS 7
 #define SOURCES 4
 #define BATCH 8
 #define GRACE 2000
@@ -36,7 +36,7 @@ static struct bucket {
 	uint32_t number;
 } buckets[BUCKETS];
 
-static const uint32_t slots[MEMBERS] = {0, 1, 3, 511, 1023};
+static const uint32_t slots[MEMBERS] = {0, 1, 3, 256, 257, 511, 1023};
 static const struct rf_ledger_limit limits[SOURCES] = {
 	{90, 10, WINDOW}, {90, 0, 1000}, {7, 1, 10}, {3000000000, 1, WINDOW}};
 
@@ -81,7 +81,7 @@ static void command(const char *format, const char *key)
 static void lose_hosts(struct bucket *bucket)
 {
 	static const char *const how[] = {"SET %s rubbish", "RPUSH %s rubbish",
-					  "SET %s 123456789012345678901234567890123456789x",
+					  "SET %s 1234567890123456789012345678901234567890123x",
 					  "GET %s"};
 
 	command("DEL %s", bucket->hosts_key);
@@ -244,7 +244,7 @@ static struct rf_ledger_call call_of(const struct member *member)
 	return (struct rf_ledger_call){
 		.now = now,
 		.run = run,
-		.grace = GRACE,
+		.grace = dice(10) ? GRACE : GRACE / 2 + dice(GRACE),
 		.window = WINDOW,
 		.nonce = member->nonce,
 		.joined = dice(30) ? member->joined : dice(3),
@@ -365,13 +365,23 @@ static void beat(struct bucket *bucket, struct member *member)
 
 /* ---- reports ---- */
 
+/* Any, or one that has the same bytes as what names a host in a record. */
+static uint32_t some_number(const struct bucket *bucket)
+{
+	const uint32_t slot = slots[dice(MEMBERS)];
+
+	if (dice(2))
+		return dice(UINT32_MAX + 1ULL);
+	return slot << 16 | bucket->ledger.host[slot].generation;
+}
+
 static void some_report(struct bucket *bucket, struct member *member, int source,
 			struct engine_report *to)
 {
 	const uint32_t pool = limits[source].pool, share = member->share[source];
 	struct rf_ledger_report says = {
-		.used = dice(50) ? dice(pool / 2 + 20) : dice(UINT32_MAX + 1ULL),
-		.has = dice(50) ? dice(share + 1ULL) : dice(UINT32_MAX + 1ULL),
+		.used = dice(200) ? dice(pool / 2 + 20) : dice(UINT32_MAX + 1ULL),
+		.has = dice(200) ? dice(share + 1ULL) : some_number(bucket),
 		.wants = dice(3) ? dice(pool + 1ULL) : 0,
 	};
 

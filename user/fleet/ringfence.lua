@@ -17,12 +17,16 @@ local NONE = '\0\0\0\0\0\0\0\0'
 local CALL, CALL_SIZE = '<I4c8c8I4I4', 28
 local REPORT, REPORT_SIZE = '<IIIIIII', 28
 -- The hosts of a bucket: a head, then each slot that is or was a host's, from the lowest.
-local HEAD, HEAD_SIZE = '<c8I8I8I4I2Bc8', 39
+local HEAD, HEAD_SIZE = '<c8I8I8I4I2BI4c8', 43
 local HOST, HOST_SIZE = '<I2I2Bc8c8I8', 29
 -- A record: contested-until, then each claim: whose it is, how much, and the report that it follows.
--- Whose: the generation, and from bit 16 the slot. With VAIN it wants in vain. Little-endian too.
+-- Whose: the generation, and from bit 16 the slot. With VAIN it wants in vain.
 local CLAIM, CLAIM_SIZE, VAIN = '<III', 12, 2147483648
-local RECORD_MAX, SHORT = 8 + 12 * SLOTS, 44 -- a longer one is changed in its place
+local SHORT, SHORT_SIZE, FEW = '<I8', 8, 3
+-- With more claims than that a record also says what counting them came to, for as long as it holds:
+-- the epoch, who was heard the longest ago, the sum and how many share.
+local LONG, LONG_SIZE = '<I8I4I6I6I2', 26
+local RECORD_MAX = LONG_SIZE + SLOTS * CLAIM_SIZE
 
 -- The engine's libraries, which are there only once a function is called.
 local pack, unpack, floor, max, min, sub, concat
@@ -103,7 +107,8 @@ end
 -- anywhere, so that no claim of before counts as that of a new host.
 local function empty_ledger(stamp)
 	return {order = {}, hosts = {}, run = NONE, newest = 0, learns_from = 0, window = 0,
-		base = unpack('<I2', stamp), is_learning = false, is_rewritten = true}
+		base = unpack('<I2', stamp), epoch = unpack('<I4', stamp), is_learning = false,
+		is_rewritten = true}
 end
 
 local function read_hosts(key)
@@ -121,7 +126,7 @@ local function read_ledger(key, stamp)
 	if not ledger or ledger.version ~= sub(head, -8) then ledger = read_hosts(key) end
 	if not ledger then return empty_ledger(stamp) end
 	ledger.run, ledger.newest, ledger.learns_from, ledger.window, ledger.base, learns,
-		ledger.version = unpack(HEAD, head)
+		ledger.epoch, ledger.version = unpack(HEAD, head)
 	ledger.is_learning = learns == 1
 	ledger.head = head
 	return ledger
@@ -129,7 +134,7 @@ end
 
 local function pack_head(ledger)
 	return pack(HEAD, ledger.run, ledger.newest, ledger.learns_from, ledger.window, ledger.base,
-		ledger.is_learning and 1 or 0, ledger.version)
+		ledger.is_learning and 1 or 0, ledger.epoch, ledger.version)
 end
 
 -- Writes what has changed: all, or the head and one host.
@@ -166,7 +171,14 @@ local function has_missed(ledger, call)
 		call.now + quiet < ledger.newest
 end
 
+-- From now on a claim may be void that was not before, other than by silence.
+local function begin_epoch(ledger, call)
+	ledger.epoch = unpack('<I4', call.stamp)
+	ledger.members = nil
+end
+
 local function start_learning(ledger, call)
+	begin_epoch(ledger, call)
 	ledger.run = call.run
 	ledger.is_learning, ledger.is_rewritten = true, true
 	ledger.learns_from, ledger.newest = call.now, call.now
@@ -221,12 +233,14 @@ end
 
 local function join(ledger, host, call, beat)
 	if host.nonce ~= NONE and ledger.newest - host.heard >= call.grace + ledger.window then
-		host.nonce, ledger.members = NONE, nil
+		host.nonce = NONE
+		begin_epoch(ledger, call)
 	end
 	if host.nonce ~= NONE and host.nonce ~= call.nonce then return false end
 	if host.nonce == NONE then
 		if not may_take(ledger, host, call, beat) then return false end
 		host.generation, host.joined = (host.generation + 1) % 65536, NONE
+		begin_epoch(ledger, call)
 	end
 	if host.joined == NONE then
 		host.nonce, host.joined, host.is_complete = call.nonce, call.stamp, false
@@ -277,84 +291,129 @@ local function is_member(ledger, call)
 		call.joined ~= NONE
 end
 
-local formats = {}
+-- The size of a record's head, by its own; nil: no record has that size.
+local function head_of(size)
+	local few = SHORT_SIZE + FEW * CLAIM_SIZE
 
--- contested-until, then three numbers for each claim; nil: these bytes are no record.
-local function parse_record(raw)
-	local count = (#raw - 8) / CLAIM_SIZE
-
-	if raw == '' then return {0} end
-	if count < 0 or count ~= floor(count) then return nil end
-	if not formats[count] then
-		formats[count] = '<I8' .. string.rep(sub(CLAIM, 2), count)
-	end
-	local record = {unpack(formats[count], raw)}
-	record[#record] = nil -- where reading has ended
-	return record
+	if size <= few then return (size - SHORT_SIZE) % CLAIM_SIZE == 0 and SHORT_SIZE or nil end
+	return (size - LONG_SIZE) % CLAIM_SIZE == 0 and LONG_SIZE or nil
 end
 
--- Is a claim not void? `whose` as in a record, without VAIN.
-local function is_live(ledger, whose, silent)
+-- Where in a longer record a claim is; nil: nowhere.
+local function find_claim(raw, whose)
+	local name, at = pack('<I', whose), LONG_SIZE + 1
+	local slot = string.byte(name, 4)
+
+	name = sub(name, 1, 3)
+	while true do
+		at = string.find(raw, name, at, true)
+		if not at then return nil end
+		if (at - LONG_SIZE - 1) % CLAIM_SIZE == 0 and string.byte(raw, at + 3) % 128 == slot then
+			return at
+		end
+		at = at + 1
+	end
+end
+
+-- What a longer record says of itself, without the caller's claim; nil: it has to be counted anew.
+local function recall(ledger, call, raw, window)
+	local contested, epoch, oldest, sum, sharers = unpack(LONG, raw)
+
+	if epoch ~= ledger.epoch or ledger.newest - oldest >= call.grace + window then return nil end
+	local at = find_claim(raw, call.whose)
+	if not at then return nil end
+	local whose, claim, seq = unpack(CLAIM, raw, at)
+	if claim > 0 or whose >= VAIN then sharers = sharers - 1 end
+	return {contested = contested, sum = sum - claim, sharers = sharers, oldest = oldest, seq = seq,
+		at = at}
+end
+
+-- When a claim's host was heard; false: the claim is void. `whose` as in a record, without VAIN.
+local function heard_of(ledger, whose, silent)
 	local host = ledger.hosts[floor(whose / 65536)]
 
-	return host ~= nil and host.nonce ~= NONE and host.generation == whose % 65536 and
-		ledger.newest - host.heard < silent
+	if not host or host.nonce == NONE or host.generation ~= whose % 65536 or
+		ledger.newest - host.heard >= silent then
+		return false
+	end
+	return host.heard
 end
 
--- Of the claims of others that are not void: their sum, and how many of them share. Where in the
--- record the caller's own is. Whether any claim was void; it is then false in the record.
-local function count_claims(ledger, call, record, window)
-	local mine, live = call.whose, call.live[window]
-	local sum, sharers, own, is_short = 0, 0, nil, false
+local formats = {}
 
-	if not live then
-		live = {}
-		call.live[window] = live
+-- The numbers of a record's claims, three of each.
+local function claims_of(raw, head)
+	local size = #raw
+
+	if not formats[size] then
+		formats[size] = '<' .. string.rep(sub(CLAIM, 2), (size - head) / CLAIM_SIZE)
 	end
-	for i = 2, #record, 3 do
-		local whose, in_vain = record[i], false
+	local claims = {unpack(formats[size], raw, head + 1)}
+	claims[#claims] = nil -- where reading has ended
+	return claims
+end
+
+-- The claims of others that are not void: their sum, how many of them share, their bytes, and whose
+-- host was heard the longest ago. And the caller's own.
+local function count_claims(ledger, call, raw, head, window)
+	local mine, heard_at = call.whose, call.heard[window] or {}
+	local claims, own, kept = claims_of(raw, head), nil, {}
+	local sum, sharers, oldest = 0, 0, ledger.hosts[call.slot].heard
+
+	call.heard[window] = heard_at
+	for i = 1, #claims, 3 do
+		local whose, in_vain = claims[i], false
 
 		if whose >= VAIN then whose, in_vain = whose - VAIN, true end
-		local lives = live[whose]
-		if lives == nil then
-			lives = is_live(ledger, whose, call.grace + window)
-			live[whose] = lives
+		local heard = heard_at[whose]
+		if heard == nil then
+			heard = heard_of(ledger, whose, call.grace + window)
+			heard_at[whose] = heard
 		end
-		if not lives then
-			record[i], is_short = false, true
-		elseif whose == mine then
+		if heard and whose == mine then
 			own = i
-		else
-			local claim = record[i + 1]
+		elseif heard then
+			local claim, at = claims[i + 1], head + (i - 1) * 4
 
 			sum = sum + claim
 			if claim > 0 or in_vain then sharers = sharers + 1 end
+			if heard < oldest then oldest = heard end
+			kept[#kept + 1] = sub(raw, at + 1, at + CLAIM_SIZE)
 		end
 	end
-	return sum, sharers, own, is_short
+	return {contested = unpack(SHORT, raw), sum = sum, sharers = sharers, oldest = oldest,
+		seq = own and claims[own + 2], kept = kept}
 end
 
--- The bytes of all claims but the one at `own` and those that are void.
-local function others_of(record, raw, own, is_short)
-	if not is_short then
-		if not own then return sub(raw, 9) end
-		local at = 9 + (own - 2) * 4
-		return sub(raw, 9, at - 1) .. sub(raw, at + CLAIM_SIZE)
-	end
-	local kept = {}
-	for i = 2, #record, 3 do
-		local at = 9 + (i - 2) * 4
+-- nil: what is kept there is no record.
+local function read_record(ledger, call, key, window)
+	local raw = sub(key, 1, #call.records) == call.records and get(key, 0, RECORD_MAX)
 
-		if record[i] and i ~= own then kept[#kept + 1] = sub(raw, at, at + CLAIM_SIZE - 1) end
-	end
-	return concat(kept)
+	if not raw then return nil end
+	if raw == '' then raw = NONE end
+	local head = head_of(#raw)
+	if not head then return nil end
+	return head == LONG_SIZE and recall(ledger, call, raw, window) or
+		count_claims(ledger, call, raw, head, window)
 end
 
--- A longer record, where no other claim has changed.
-local function change_record(key, record, contested, own, mine, life)
-	if contested ~= record[1] then redis.call('SETRANGE', key, 0, pack('<I8', contested)) end
-	redis.call('SETRANGE', key, 8 + (own - 2) * 4, mine)
-	redis.call('PEXPIRE', key, life)
+-- `mine`: the caller's claim, which is `claim`, and shares if `shares`.
+local function write_record(ledger, key, record, mine, claim, shares, life)
+	local kept, head = record.kept, nil
+
+	if not kept or #kept >= FEW then
+		head = pack(LONG, record.contested, ledger.epoch, record.oldest, record.sum + claim,
+			record.sharers + (shares and 1 or 0))
+	else
+		head = pack(SHORT, record.contested)
+	end
+	if kept then
+		redis.call('SET', key, head .. concat(kept) .. mine, 'PX', life)
+	else
+		redis.call('SETRANGE', key, 0, head)
+		redis.call('SETRANGE', key, record.at - 1, mine)
+		redis.call('PEXPIRE', key, life)
+	end
 end
 
 local function answer(status, seq, share, lower_to)
@@ -366,17 +425,13 @@ local function note(ledger, call, key, bytes)
 	local seq, used, has, wants, pool, first, window = unpack(REPORT, bytes)
 	if window < 1 or window > call.window then return answer(GARBAGE, seq) end
 	if not call.is_member then return answer(STRANGER, seq) end
-	local raw = sub(key, 1, #call.records) == call.records and get(key, 0, RECORD_MAX)
-	local record = raw and parse_record(raw)
+	local record = read_record(ledger, call, key, window)
 	if not record then return answer(GARBAGE, seq) end
-
-	local newest, contested = ledger.newest, record[1]
-	local sum, sharers, own, is_short = count_claims(ledger, call, record, window)
-	if own and (seq - record[own + 2] - 1) % 4294967296 >= 2147483647 then
+	if record.seq and (seq - record.seq - 1) % 4294967296 >= 2147483647 then
 		return answer(OLD, seq)
 	end
 
-	local share = has
+	local newest, sum, share = ledger.newest, record.sum, has
 	if call.may_grow then
 		local free = pool > sum and pool - sum or 0
 
@@ -384,23 +439,19 @@ local function note(ledger, call, key, bytes)
 	end
 	local claim = max(share, used - first)
 	local in_vain = wants > share
-	local even = floor(pool / (sharers + 1))
+	local even = floor(pool / (record.sharers + 1))
 	if in_vain and not ledger.is_learning and share < even then
-		contested = newest + call.grace + floor(window / 2)
+		record.contested = newest + call.grace + floor(window / 2)
 	end
 	local lower_to = share
-	if newest < contested and share > even then
+	if newest < record.contested and share > even then
 		lower_to = even + floor((share - even) / 2)
 	end
 
-	local mine = pack(CLAIM, call.whose + (in_vain and VAIN or 0), claim, seq)
-	local life = call.grace + window + ((claim > 0 or sum > 0) and KEPT or IDLE)
-	if own and not is_short and #raw > SHORT then
-		change_record(key, record, contested, own, mine, life)
-	else
-		redis.call('SET', key, pack('<I8', contested) ..
-			others_of(record, raw, own, is_short) .. mine, 'PX', life)
-	end
+	write_record(ledger, key, record,
+		pack(CLAIM, call.whose + (in_vain and VAIN or 0), claim, seq), claim,
+		claim > 0 or in_vain,
+		call.grace + window + ((claim > 0 or sum > 0) and KEPT or IDLE))
 	return answer(DONE, seq, share, lower_to)
 end
 
@@ -476,7 +527,7 @@ local function rf_report(keys, args)
 	if call.is_member then
 		local host = ledger.hosts[call.slot]
 
-		call.live = {}
+		call.heard = {}
 		call.whose = host.slot * 65536 + host.generation
 		call.may_grow = host.is_complete and not ledger.is_learning
 	end
