@@ -57,15 +57,19 @@ twice() {
 }
 
 # The daemon ends, something happens to its memory, it starts and tells more.
-goes_on() { # NAME COMMAND…
-	local before
-
-	before=$(last)
+starts_again() { # NAME COMMAND…
 	stop KILL "$daemon_pid"
 	"${@:2}" || bail "$1"
 	daemon
 	check "$1: an event is told" happens
 	is "$(twice)" '' "$1: no number is told twice"
+}
+
+goes_on() { # NAME COMMAND…
+	local before
+
+	before=$(last)
+	starts_again "$@"
 	check "$1: numbers go up" [ "$(last)" -gt "$before" ]
 }
 
@@ -130,6 +134,29 @@ check 'on a full disk an event is told' happens
 check 'and one more' happens
 goes_on 'a full disk' true
 goes_on 'a disk that is no longer full' rm "$history/hog"
+stop KILL "$daemon_pid"
+umount "$history"
+
+# ---- nothing can be written ----
+
+history=$scratch/disk events=$scratch/disk/events.jsonl
+mkdir "$history"
+mount -t tmpfs -o size=2m small "$history" || bail 'cannot mount a small disk'
+daemon
+check 'on a new disk an event is told' happens
+goes_on 'a disk that is read-only' mount -o remount,ro "$history"
+goes_on 'a disk that is still read-only' true
+check 'there are more events' happens
+goes_on 'a disk that is read-only for a third time' true
+starts_again 'a disk that is written again' mount -o remount,rw "$history" # it knows the old ones
+fill() {
+	head -c 4M /dev/zero >"$history/hog" 2>"$scratch/stderr"
+	[ "$(df --output=avail "$history" | tail -n 1)" -eq 0 ]
+}
+goes_on 'a disk that is full, and has the events file' fill
+goes_on 'a disk that is still full' true
+check 'more events are told' happens
+goes_on 'a disk that is full for a third time' true
 stop KILL "$daemon_pid"
 umount "$history"
 

@@ -154,6 +154,21 @@ int rf_telling_record(struct rf_telling *telling, struct rf_history *history,
 	return err;
 }
 
+/*
+ * Where nothing can be written, the next start finds the same numbers again. So what is told has at
+ * least the milliseconds since 1970, as what that start tells: no number is given twice.
+ */
+static void number_by_clock(struct rf_telling *telling)
+{
+	const struct rf_event *first = telling->event;
+	const uint64_t least = first->time_ns / RF_NS_PER_MS + 1;
+	const uint64_t shift = first->seq < least ? least - first->seq : 0;
+
+	for (size_t i = 0; i < telling->count; i++)
+		telling->event[i].seq += shift;
+	rf_events_number_after(telling->events, telling->event[telling->count - 1].seq, 0);
+}
+
 void rf_telling_give(struct rf_telling *telling, struct rf_outlets *outlets, bool is_recorded)
 {
 	const struct state_path path = state_path(outlets->file.path, telling->fence);
@@ -164,6 +179,9 @@ void rf_telling_give(struct rf_telling *telling, struct rf_outlets *outlets, boo
 		telling->is_unsaved = false;
 	if (telling->is_unsaved && telling->events)
 		save(telling, outlets->file.path);
+	if (telling->is_unsaved && telling->count && !telling->was_lost)
+		number_by_clock(telling);
+	telling->was_lost = telling->is_unsaved && (telling->count || telling->was_lost);
 	for (size_t i = 0; i < telling->count; i++)
 		rf_outlets_give(outlets, &telling->event[i]);
 	telling->count = 0;

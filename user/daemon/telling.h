@@ -18,6 +18,7 @@ struct rf_telling {
 	struct rf_event *event; /* of this scan, as they may be told */
 	size_t count, capacity;
 	bool is_unsaved; /* there is something that the state on disk does not have */
+	bool was_lost;	 /* events were told that it does not have */
 };
 
 /* Takes a scan. `history` may be NULL; the state is then in a file beside the one of the events. */
