@@ -162,6 +162,7 @@ static int scan_all(const char *interface, const char *text)
 	static struct figures figures;
 	static struct rf_snapshot snapshot;
 	const uint32_t scans = parse_number(text, SCANS_MAX);
+	const __u64 key[3] = {0x9e3779b97f4a7c15, 0xbf58476d1ce4e5b9, 0x94d049bb133111eb};
 	uint64_t at_ns = clock_ns(CLOCK_MONOTONIC);
 	struct rf_error error = {};
 	struct rf_scanner *scanner = rf_scanner_open(interface, &error);
@@ -169,7 +170,7 @@ static int scan_all(const char *interface, const char *text)
 
 	if (!scanner)
 		die("%s", error.text);
-	rf_scanner_follow(scanner, true);
+	rf_scanner_follow(scanner, key);
 	for (uint32_t i = 0; i < scans + FIRST_SCANS; i++) {
 		const uint32_t at = i < FIRST_SCANS ? 0 : i - FIRST_SCANS;
 

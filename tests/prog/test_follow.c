@@ -30,14 +30,14 @@ struct cells {
 
 static struct cells cells;
 
+static const __u64 sample_key[3] = {0x9e3779b97f4a7c15, 0xbf58476d1ce4e5b9, 0x94d049bb133111eb};
+
 static int setup(void **state)
 {
 	pinned_setup(state, SOURCES);
 	program_run_on(0); /* leases are a CPU's own */
-	scanner = (struct rf_scanner){
-		.fence = ((struct program *)*state)->fence,
-		.has_followers = true,
-	};
+	scanner = (struct rf_scanner){.fence = ((struct program *)*state)->fence};
+	rf_scanner_follow(&scanner, sample_key);
 	memset(&cells, 0, sizeof(cells));
 	return 0;
 }
@@ -384,6 +384,50 @@ static void the_worst_are_followed_and_a_sample(void **state)
 	assert_int_equal(scanner.follow.list.count, 0);
 }
 
+#define CROWD 750 /* sources, of which not all fit the sample */
+
+/* Which of them are sampled, after another start with that key. */
+static size_t sample_after_start(struct program *program, const __u64 key[3], bool in[CROWD])
+{
+	static const char *const networks[] = {"198.51.100", "203.0.113", "100.64.0"};
+	size_t sampled = 0;
+
+	rf_known_free(&scanner.known);
+	rf_follow_free(&scanner.follow);
+	scanner.scanned_ns = scanner.whole_ns = 0;
+	rf_scanner_follow(&scanner, key);
+	scan_and_take(program);
+	for (size_t i = 0; i < ARRAY_SIZE(networks); i++)
+		send_all(program, networks[i], CROWD / 3, 1);
+	scan_and_take(program);
+	for (size_t i = 0; i < CROWD; i++)
+		in[i] = false;
+	for (size_t i = 0; i < scanner.follow.list.count; i++) {
+		const struct rf_followed *one = &scanner.follow.list.of[i];
+		const uint32_t address = ntohl(one->source.word[0]);
+
+		for (size_t j = 0; j < ARRAY_SIZE(networks) && one->is_sampled; j++)
+			if (address >> 8 == inet_network(networks[j]))
+				in[j * CROWD / 3 + (address & 0xff)] = true;
+		sampled += one->is_sampled;
+	}
+	return sampled;
+}
+
+static void another_start_draws_the_same_sample(void **state)
+{
+	static const __u64 other_key[3] = {3, 5, 0x94d049bb133111eb};
+	static bool first[CROWD], second[CROWD], other[CROWD];
+	struct program *program = *state;
+
+	program_apply(program, "limit add all rate 1k/1h exact\n");
+	assert_in_range(sample_after_start(program, sample_key, first), 64, RF_FOLLOW_SAMPLE);
+	assert_in_range(sample_after_start(program, sample_key, second), 64, RF_FOLLOW_SAMPLE);
+	assert_memory_equal(first, second, sizeof(first));
+	sample_after_start(program, other_key, other);
+	assert_memory_not_equal(first, other, sizeof(first));
+}
+
 #define ROW(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -397,6 +441,7 @@ int main(void)
 		ROW(an_evicted_window_leaves_a_gap),
 		ROW(reading_changes_no_window),
 		ROW(the_worst_are_followed_and_a_sample),
+		ROW(another_start_draws_the_same_sample),
 	};
 
 	return cmocka_run_group_tests_name("follow", tests, NULL, NULL);

@@ -196,8 +196,7 @@ void rf_watching_record(struct rf_watching *watching, const struct rf_settings *
 		else
 			rf_record_miss(one->record);
 		if (one->scanner)
-			rf_scanner_follow(one->scanner,
-					  rf_record_takes_cells(one->record, settings));
+			rf_scanner_follow(one->scanner, rf_record_cells_key(one->record, settings));
 	}
 }
 

@@ -236,9 +236,11 @@ void rf_record_end(struct rf_record *record)
 
 /* ---- cells between scans ---- */
 
-bool rf_record_takes_cells(const struct rf_record *record, const struct rf_settings *settings)
+const __u64 *rf_record_cells_key(const struct rf_record *record, const struct rf_settings *settings)
 {
-	return record && record->history && settings->sources != RF_TELL_NONE;
+	if (!record || !record->history || settings->sources == RF_TELL_NONE)
+		return NULL;
+	return rf_history_sample_key(record->history);
 }
 
 static int write_cells(struct rf_record *record, const struct rf_snapshot *now,

@@ -52,8 +52,9 @@ void rf_record_release(struct rf_record *record);
  */
 void rf_record_scan(struct rf_record *record, const struct rf_settings *settings,
 		    const struct rf_fence *fence, const struct rf_snapshot *snapshot);
-/* Is there a history that takes cells? */
-bool rf_record_takes_cells(const struct rf_record *record, const struct rf_settings *settings);
+/* The key of the sample whose cells a history takes; NULL: there is none that takes cells. */
+const __u64 *rf_record_cells_key(const struct rf_record *record,
+				 const struct rf_settings *settings);
 /* Records cells between two scans. */
 void rf_record_cells(struct rf_record *record, const struct rf_snapshot *before,
 		     const struct rf_cells_row *cells, size_t count);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/units.h"
+#include "ringfence/lease_place.h"
 #include "rules/policy.h"
 #include "watch/follow.h"
 #include "watch/sources.h"
@@ -90,6 +91,17 @@ static void offer_worst(struct rf_followed_list *heap, const struct rf_followed 
 
 /* ---- the sample ---- */
 
+/* By a key of its own, so that a restart draws the same sample. */
+static uint32_t sample_hash(const struct rf_follow *follow, const struct rf_known *known)
+{
+	const uint32_t *word = known->source.word;
+	const uint64_t high = word[0] | (uint64_t)word[1] << 32;
+	const uint64_t low = word[2] | (uint64_t)word[3] << 32;
+	const uint64_t other = (uint64_t)known->limit_id << 8 | known->source.version;
+
+	return (rf_lease_hash(high, follow->key) + rf_lease_hash(low ^ other, follow->key)) >> 32;
+}
+
 static bool is_of_share(const struct rf_followed *one, unsigned int share_bits)
 {
 	return !(one->hash & ((1U << share_bits) - 1));
@@ -120,7 +132,7 @@ void rf_follow_offer(struct rf_follow *follow, const struct rf_known *known, boo
 		.limit_id = known->limit_id,
 		.weight = packets + (DROPS_WEIGH - 1) * drops,
 		.fresh = packets,
-		.hash = known->hash,
+		.hash = sample_hash(follow, known),
 		.is_whole = is_new,
 		.row = -1,
 	};

@@ -18,7 +18,7 @@
 struct rf_followed {
 	struct rf_address source;
 	uint32_t limit_id;
-	uint32_t hash;
+	uint32_t hash;	  /* by the key of the sample */
 	uint32_t stay;	  /* see struct rf_window_sight */
 	uint64_t weight;  /* how much it mattered of late; halved with each scan that has less */
 	uint64_t fresh;	  /* packets of the last scan */
@@ -39,6 +39,7 @@ struct rf_follow {
 	/* Of the scan that is under way: a heap, the one of the least weight first; the sample. */
 	struct rf_followed_list worst, sample;
 	unsigned int share_bits;	/* one in 1 << share_bits is in the sample */
+	__u64 key[3];			/* by which it is drawn; odd words */
 	uint64_t due_ns[RF_LIMITS_MAX]; /* by slot, when its windows must be read; 0: no reading */
 	struct rf_bank rules;		/* of the last scan */
 	uint64_t interval_ns;		/* between the last two scans; 0: there was one */

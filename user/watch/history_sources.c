@@ -61,6 +61,11 @@ void rf_history_read_sample(struct rf_history *history)
 	free(text);
 }
 
+const __u64 *rf_history_sample_key(const struct rf_history *history)
+{
+	return history->tally.key;
+}
+
 static int keep_key(struct rf_history *history)
 {
 	const struct rf_tally *tally = &history->tally;

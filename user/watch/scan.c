@@ -108,11 +108,13 @@ void rf_snapshot_free(struct rf_snapshot *snapshot)
 
 /* ---- cells ---- */
 
-void rf_scanner_follow(struct rf_scanner *scanner, bool follows)
+void rf_scanner_follow(struct rf_scanner *scanner, const __u64 *key)
 {
-	if (scanner->has_followers && !follows)
+	if (scanner->has_followers && !key)
 		rf_follow_free(&scanner->follow);
-	scanner->has_followers = follows;
+	scanner->has_followers = key;
+	if (key)
+		memcpy(scanner->follow.key, key, sizeof(scanner->follow.key));
 }
 
 uint64_t rf_scanner_cells_due_ns(const struct rf_scanner *scanner)

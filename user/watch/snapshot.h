@@ -46,9 +46,10 @@ int rf_scan(struct rf_scanner *scanner, struct rf_snapshot *snapshot, struct rf_
 void rf_snapshot_free(struct rf_snapshot *snapshot);
 
 /*
- * From now on, the cells of the sources that matter most are read, and of a sample, or no longer.
+ * From now on, the cells of the sources that matter most are read, and of the sample that the key,
+ * three odd words, draws; NULL: no longer.
  */
-void rf_scanner_follow(struct rf_scanner *scanner, bool follows);
+void rf_scanner_follow(struct rf_scanner *scanner, const __u64 *key);
 /* When cells must be read before the next scan, by rf_time_awake(); UINT64_MAX: never. */
 uint64_t rf_scanner_cells_due_ns(const struct rf_scanner *scanner);
 /*
