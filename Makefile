@@ -454,6 +454,7 @@ INSTALLED := build/ringfence:755:$(SBINDIR)/ringfence \
 	build/systemd/ringfence@.service:644:lib/systemd/system/ringfence@.service \
 	build/systemd/ringfence-crowdsec.service:644:lib/systemd/system/ringfence-crowdsec.service \
 	build/systemd/ringfence-watch.service:644:lib/systemd/system/ringfence-watch.service \
+	build/systemd/ringfence-fleet@.service:644:lib/systemd/system/ringfence-fleet@.service \
 	build/systemd/ringfence-notify.socket:644:lib/systemd/system/ringfence-notify.socket \
 	build/systemd/ringfence-notify@.service:644:lib/systemd/system/ringfence-notify@.service \
 	packaging/crowdsec/ringfence-crowdsec:755:$(SBINDIR)/ringfence-crowdsec \

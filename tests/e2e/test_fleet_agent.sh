@@ -8,6 +8,8 @@
 source "$(dirname "$0")/private.sh"
 # shellcheck source=tests/e2e/lib.sh
 source "$(dirname "$0")/lib.sh"
+# shellcheck source=tests/e2e/unit_files.sh
+source "$(dirname "$0")/unit_files.sh"
 # shellcheck source=tests/e2e/fleet.sh
 source tests/e2e/fleet.sh
 
@@ -67,6 +69,14 @@ matches "$(fleet_agent check edge2 2>&1)" \
 for host in 2 3; do
 	echo "redis 10.77.$host.1:6379 hosts 3" >"/etc/ringfence/edge$host.fleet"
 done
+
+# ---- its unit ----
+
+mkdir "$scratch/units"
+sed "s|/usr/sbin/|$PWD/build/|" packaging/systemd/ringfence-fleet@.service >"$scratch/units/ringfence-fleet@.service"
+is "$(verify "$scratch/units" ringfence-fleet@edge1.service)" '' 'systemd-analyze verify accepts the unit'
+check 'its exposure is 3 at most' \
+	no_more_than "$(exposure "$scratch/units/ringfence-fleet@.service")" 3
 
 # ---- an engine in trouble ----
 

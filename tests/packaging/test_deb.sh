@@ -22,7 +22,9 @@ kept=build/chroot # what all runs share; nothing is written there
 [ -f "$deb" ] || bail "there is no package; run 'make deb'"
 watch=$(echo build/deb/ringfence-watch_*.deb)
 [ -f "$watch" ] || bail "there is no package of the daemon; run 'make deb'"
-tests/packaging/chroot.sh "$kept" "$deb" "$watch" >"$scratch/chroot" 2>&1 ||
+fleet=$(echo build/deb/ringfence-fleet_*.deb)
+[ -f "$fleet" ] || bail "there is no package of the agent; run 'make deb'"
+tests/packaging/chroot.sh "$kept" "$deb" "$watch" "$fleet" >"$scratch/chroot" 2>&1 ||
 	bail "cannot make the root: $(tail -n 5 "$scratch/chroot")"
 make_network 2
 
@@ -162,6 +164,16 @@ in_root userdel ringfence-watch >"$scratch/log" 2>&1
 in_root groupdel ringfence-watch >"$scratch/log" 2>&1
 rm -f "$root/etc/"{passwd,shadow}- "$root/watch.deb"
 cp -a "$kept/etc/"{passwd,shadow}- "$root/etc/" 2>"$scratch/log"
+
+# ---- the agent of a fleet ----
+
+cp "$fleet" "$root/fleet.deb"
+check 'the agent is not in the package of the command' test ! -e "$root/usr/sbin/ringfence-fleet"
+check 'dpkg -i installs the package of the agent' logged in_root dpkg -i /fleet.deb
+is "$(in_root ringfence-fleet version)" "$(build/ringfence-fleet version)" 'the installed agent prints its version'
+check 'its unit is where systemd looks' test -e "$root/lib/systemd/system/ringfence-fleet@.service"
+check 'dpkg -P purges it' logged in_root dpkg -P ringfence-fleet
+rm "$root/fleet.deb"
 
 # ---- removing ----
 

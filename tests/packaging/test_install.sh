@@ -28,6 +28,7 @@ files() { # PREFIX SBINDIR: as they should be
 		644 $1/lib/bpf/ringfence.bpf.o
 		755 $1/lib/ringfence/upgrade-fences
 		644 $1/lib/systemd/system/ringfence-crowdsec.service
+		644 $1/lib/systemd/system/ringfence-fleet@.service
 		644 $1/lib/systemd/system/ringfence-notify.socket
 		644 $1/lib/systemd/system/ringfence-notify@.service
 		644 $1/lib/systemd/system/ringfence-watch.service
@@ -53,6 +54,7 @@ files() { # PREFIX SBINDIR: as they should be
 		644 $1/share/man/man5/ringfence-metrics.5
 		644 $1/share/man/man5/ringfence-rules.5
 		644 $1/share/man/man8/ringfence-crowdsec.8
+		644 $1/share/man/man8/ringfence-fleet.8
 		644 $1/share/man/man8/ringfence-watch.8
 		644 $1/share/man/man8/ringfence.8
 		644 $1/share/zsh/site-functions/_ringfence

@@ -80,21 +80,23 @@ is_whole() { # NAME SBINDIR
 		"$1: the package has the action for fail2ban"
 	is "$(find "$root" -path '*/man/man?/ringfence*' | wc -l)" "$(printf '%s\n' docs/*.[1-8] | wc -l)" \
 		"$1: the package has every manual"
-	is "$(readelf -SW "$root/usr/$2/ringfence" "$root/usr/$2/ringfence-watch" 2>&1 | grep -E '\.debug_info|Error')" '' \
+	is "$(readelf -SW "$root/usr/$2/ringfence" "$root/usr/$2/ringfence-watch" "$root/usr/$2/ringfence-fleet" 2>&1 | grep -E '\.debug_info|Error')" '' \
 		"$1: the programs of the package have no debug information"
 	is "$(grep -rlF --exclude=.BUILDINFO "$PWD" "$root")" '' "$1: the package names no directory of its build"
 }
 
-linked=$(sed -n 's/^\(DAEMON_\)\?LIBS = .*--libs \(.*\))$/\2/p' Makefile)
+linked=$(sed -nE 's/^(|DAEMON_|AGENT_)LIBS = .*--libs ([^)]*)\).*/\2/p' Makefile)
 
 # ---- rpm ----
 
 rpm_is_whole() { # NAME SBINDIR RECOMMENDED SUGGESTED
-	local package watch both name file
+	local package watch fleet both name file
 
 	package=$(echo build/rpm/RPMS/*/ringfence-[0-9]*.rpm)
 	watch=$(echo build/rpm/RPMS/*/ringfence-watch-*.rpm)
-	both=("$package" "$watch")
+	fleet=$(echo build/rpm/RPMS/*/ringfence-fleet-*.rpm)
+	both=("$package" "$watch" "$fleet")
+	is "$(rpm -qpl "$package" | grep -E 'ringfence-fleet|libhiredis')" '' "$1: the agent is not in the package of the command"
 	is "$(rpm -qpl "$package" | grep -E 'ringfence-watch|libmicrohttpd')" '' "$1: the daemon is not in the package of the command"
 	matches "$(rpm -qp --requires "$watch" | grep '^ringfence ')" 'ringfence = .*' "$1: the package of the daemon requires the command"
 	unpack "${both[@]}"
