@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Preloaded into a process, holds up each thread that begins while there is a file $HOLD, as work
- * would that takes long.
+ * would that takes long, and each command `limit` that begins while there is a file $HOLD_LIMIT.
  */
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -14,15 +15,26 @@ struct start {
 	void *context;
 };
 
-static void *hold(void *context)
+static void wait_for_end_of(const char *file)
 {
 	const struct timespec pause = {.tv_nsec = 10000000};
-	const struct start start = *(struct start *)context;
-	const char *file = getenv("HOLD");
 
-	free(context);
 	while (file && !access(file, F_OK))
 		nanosleep(&pause, NULL);
+}
+
+__attribute__((constructor)) static void hold_command(int argc, char **argv)
+{
+	if (argc > 1 && !strcmp(argv[1], "limit"))
+		wait_for_end_of(getenv("HOLD_LIMIT"));
+}
+
+static void *hold(void *context)
+{
+	const struct start start = *(struct start *)context;
+
+	free(context);
+	wait_for_end_of(getenv("HOLD"));
 	return start.run(start.context);
 }
 

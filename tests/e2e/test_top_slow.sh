@@ -9,7 +9,7 @@ source "$(dirname "$0")/lib.sh"
 source tests/e2e/screen.sh
 
 "${CC:-cc}" -D_GNU_SOURCE -shared -fPIC -o "$scratch/hold.so" tests/e2e/hold_threads.c -ldl || bail 'cannot compile'
-held=("LD_PRELOAD=$scratch/hold.so" "HOLD=$scratch/hold")
+held=("LD_PRELOAD=$scratch/hold.so" "HOLD=$scratch/hold" "HOLD_LIMIT=$scratch/hold_limit")
 make_network 1
 dev=${port[0]}
 ringfence attach "$dev" >"$scratch/log" || bail 'cannot attach'
@@ -85,6 +85,34 @@ rm "$scratch/hold"
 sees '^> 192\.0\.2\.66' 'the first scan comes to the screen'
 press q
 leaves_terminal 0 'q quits after that'
+close_screen
+
+# ---- a command that takes long ----
+
+touch "$scratch/hold_limit"
+open_screen 80x24 "${utf8[@]}" "${held[@]}" -- top dev "$dev"
+sees '^> 192\.0\.2\.66' 'top runs, and a command that takes long'
+press w
+sees '^running: ringfence limit try all ' 'the command runs'
+command=$(pgrep -P "$(process)")
+press w
+sees '^the command before is still running' 'another one has to wait'
+press Down
+sees '^> 192\.0\.2\.67' 'the cursor does not wait for it'
+press q
+leaves_terminal 0 'q does not wait for a command that only looks'
+check 'and leaves none' test ! -e "/proc/$command"
+close_screen
+
+open_screen 80x24 "${utf8[@]}" "${held[@]}" -- top dev "$dev"
+sees '^> 192\.0\.2\.66' 'top runs, and a change'
+press r Enter
+sees '^running: ringfence limit add raise1 ' 'the change is under way'
+press q
+rm "$scratch/hold_limit"
+leaves_terminal 0 'q waits for a change'
+is "$(ringfence limit list dev "$dev" | grep -c raise1)" 1 'the change was made'
+ringfence revert dev "$dev" >"$scratch/log"
 close_screen
 
 for signal in TERM INT HUP KILL; do

@@ -265,10 +265,14 @@ void rf_change_run(struct rf_session *session)
 
 void rf_change_look(struct rf_session *session, char *command)
 {
-	const int err = session->child.pid ? -EBUSY : rf_run_start(&session->child, command);
+	const bool is_busy = session->child.pid;
+	const int err = is_busy ? -EBUSY : rf_run_start(&session->child, command);
 
-	if (err) {
+	if (is_busy)
+		rf_session_say(session, true, "the command before is still running");
+	else if (err)
 		rf_session_say(session, true, "cannot run it: %s", strerror(-err));
+	if (err) {
 		free(command);
 		return;
 	}

@@ -111,8 +111,10 @@ bool rf_run_read(struct rf_run *child, int *status)
 	return true;
 }
 
-void rf_run_finish(struct rf_run *child)
+void rf_run_finish(struct rf_run *child, bool at_once)
 {
+	if (child->pid && at_once)
+		kill(child->pid, SIGKILL);
 	if (child->pid)
 		end(child);
 	rf_run_free(child);

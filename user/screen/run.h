@@ -20,8 +20,8 @@ struct rf_run {
 int rf_run_start(struct rf_run *child, const char *command);
 /* Takes what it printed meanwhile. True: it has ended, with `*status` as its exit status. */
 bool rf_run_read(struct rf_run *child, int *status);
-/* Waits for its end. */
-void rf_run_finish(struct rf_run *child);
+/* Waits for its end; with `at_once`, ends it before. */
+void rf_run_finish(struct rf_run *child, bool at_once);
 /* Forgets what it printed. */
 void rf_run_free(struct rf_run *child);
 

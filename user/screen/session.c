@@ -29,7 +29,8 @@ int rf_session_open(struct rf_session *session, const struct rf_screen *asked,
 
 void rf_session_close(struct rf_session *session)
 {
-	rf_run_finish(&session->child);
+	/* A change that was agreed to is made; what only looks is not awaited. */
+	rf_run_finish(&session->child, session->shows_output);
 	for (int i = 0; i < session->undos; i++)
 		free(session->undo[i].command);
 	rf_act_free(&session->act);
