@@ -25,12 +25,12 @@ matches "$(to_engine engine fcall rf_report 2 'rf:{0}:h:3' "$hosts")" '(ERR|RING
 
 is "$(beats 3)" 'refused learning' 'while nobody is known, a host has to wait'
 check 'after G the engine gives' until_it_gives
-is "$(reports 3 192.0.2.1/32 1 0 0 60)" 'done 60' 'a host gets what it wants'
-is "$(reports 3 192.0.2.1/32 2 0 60 90 192.0.2.2/32 1 0 0 30)" $'done 90\ndone 30' 'several reports are answered one by one'
+gets 'a host gets what it wants' 'done 60' reports 3 192.0.2.1/32 1 0 0 60
+gets 'several reports are answered one by one' $'done 90\ndone 30' reports 3 192.0.2.1/32 2 0 60 90 192.0.2.2/32 1 0 0 30
 is "$(call report 0 3 99 "$(joined 3)" 192.0.2.1/32 3 0 0 0)" 'stranger 0' 'a host with another nonce changes nothing'
-is "$(reports 3 192.0.2.1/32 1 0 0 0)" 'old 0' 'a report that is late changes nothing'
+gets 'a report that is late changes nothing' 'old 0' reports 3 192.0.2.1/32 1 0 0 0
 to_engine engine set 'rf:{0}:l:dns-0000000000000abc:192.0.2.3/32' rubbish >/dev/null
-is "$(reports 3 192.0.2.3/32 4 0 0 1 192.0.2.2/32 5 0 0 30)" $'garbage 0\ndone 30' 'garbage that is kept of one source concerns no other'
+gets 'garbage that is kept of one source concerns no other' $'garbage 0\ndone 30' reports 3 192.0.2.3/32 4 0 0 1 192.0.2.2/32 5 0 0 30
 to_engine engine del 'rf:{0}:l:dns-0000000000000abc:192.0.2.3/32' >/dev/null
 is "$(to_engine engine get "$record" | wc -c)" 21 'a record with one claim has 20 bytes'
 

@@ -25,7 +25,7 @@ is "$(to_engine engine acl setuser edge3 $rules)" OK 'the engine takes the rules
 export ENGINE_USER=edge3 ENGINE_PASSWORD=SECRET
 
 check 'the user of slot 3 is heard, until the engine gives' until_it_gives
-is "$(reports 3 192.0.2.1/32 1 0 0 60 2001:db8::1/128 2 0 0 90)" $'done 60\ndone 90' 'its reports are taken'
+gets 'its reports are taken' $'done 60\ndone 90' reports 3 192.0.2.1/32 1 0 0 60 2001:db8::1/128 2 0 0 90
 matches "$(beats 4)" 'error: NOPERM .*' "it cannot call as another slot"
 matches "$(ENGINE_KEY_SLOT=3 call beat 0 4 1 0)" 'error: RINGFENCE .*' "it cannot call as another slot by the key of its own"
 matches "$(reports 4 192.0.2.1/32 1 0 0 60)" 'error: NOPERM .*' 'it cannot report as another slot'
