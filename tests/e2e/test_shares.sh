@@ -59,6 +59,15 @@ asks=$(map_field id asks)
 does 'an upgrade swaps the program' \
 	"${port[0]}: upgraded in place, fence '${port[0]}'; windows and counters are kept" \
 	newer attach "${port[0]}"
+for pin in fleet_call fleet_batch asks; do
+	rm "$pins/${port[0]}/$pin"
+	newer adopt "${port[0]}" >"$scratch/log" 2>&1
+	is "$(share_pins)" 'asks fleet_batch fleet_call' "adopt pins $pin again, which was lost"
+done
+is "$(map_field id asks)" "$asks" 'adopt finds the ring buffer that the program writes'
+kept=$(map_field id fleet_batch)
+newer adopt "${port[0]}" >"$scratch/log" 2>&1
+is "$(map_field id fleet_batch)" "$kept" 'adopt leaves pins that are there'
 is "$(map_field id asks)" "$asks" 'an upgrade keeps the ring buffer that the agent reads'
 is "$(share_pins)" 'asks fleet_batch fleet_call' 'an upgrade keeps the pins of the fleet'
 deliver 0 src=192.0.2.1,count=50

@@ -80,6 +80,8 @@ static int pin_fence(const struct rf_fence *fence, const struct rf_program *prog
 	if (!err)
 		err = rf_pins_put_maps(directory, fence->map_fd, error);
 	if (!err)
+		err = rf_shares_pin_missing(directory, fence, program, error);
+	if (!err)
 		rf_iterators_pin(directory, fence->map_fd);
 	if (!err && rf_pins_read_tag(directory, tag))
 		err = rf_pins_put_programs(directory, fd, error);

@@ -24,6 +24,10 @@ int rf_interface_detach(const char *dev, struct rf_error *error);
 int rf_shares_pin(const struct rf_pin_path *directory, const struct rf_loaded *loaded,
 		  const int map_fd[RF_MAP_COUNT], struct rf_error *error);
 
+/* The same, of an attached fence, where a pin of it is missing. */
+int rf_shares_pin_missing(const struct rf_pin_path *directory, const struct rf_fence *fence,
+			  const struct rf_program *program, struct rf_error *error);
+
 /* ---- adopting ---- */
 
 /*
