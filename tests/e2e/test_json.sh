@@ -167,6 +167,8 @@ seen 'fleet join' fleet join "${port[0]}" redis 192.0.2.10:6379 hosts 3
 seen 'fleet hosts'
 seen 'limit add' limit add all rate 20k/1s fleet confirm 1s
 seen 'limit list'
+deliver 0 src=192.0.2.1,count=3
+seen show show 192.0.2.1
 printf 'fleet hosts 4\nlimit add all rate 20k/1s fleet\n' >"$scratch/fleet"
 seen diff diff "$scratch/fleet"
 seen 'fleet leave' fleet leave "${port[0]}"

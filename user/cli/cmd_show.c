@@ -32,6 +32,7 @@ struct view {
 	uint64_t used;		     /* in the limit's unit, as the cells are */
 	int cells;		     /* 0: the algorithm has none */
 	uint64_t cell[RF_CELLS_MAX]; /* the oldest first, the present one last */
+	uint64_t room;		     /* what it may have on this host, where the fleet says so */
 	bool shorter_pass;	     /* of bytes: the shortest frame has room now */
 	int64_t passes_again_ms;     /* a frame of RF_FRAME_BYTES; or RF_WAIT_FOREVER */
 	uint64_t banned_ns;	     /* remaining time; 0: not banned */
@@ -60,6 +61,7 @@ static int read_view(const struct rf_fence *fence, const struct rf_bans *bans, i
 		     struct rf_address *source, struct view *view, struct rf_error *error)
 {
 	const struct rf_policy *policy = &bans->rules.policy[slot];
+	struct rf_policy here = *policy; /* as the fleet lets this window have it */
 	uint64_t time, wait;
 	uint32_t now;
 	int err;
@@ -74,6 +76,8 @@ static int read_view(const struct rf_fence *fence, const struct rf_bans *bans, i
 	if (err)
 		return view->newcomer ? 0 : err;
 	time = rf_fence_time(fence, policy);
+	here.limit = rf_fence_room(fence, policy, source, rf_fence_jiffies(fence));
+	view->room = (uint64_t)here.limit << policy->unit_shift;
 	now = rf_epoch(policy, time);
 	view->used = rf_used(&view->state.window, policy, time) << policy->unit_shift;
 	for (int i = 0; i < view->cells; i++)
@@ -82,8 +86,8 @@ static int read_view(const struct rf_fence *fence, const struct rf_bans *bans, i
 				<< policy->unit_shift;
 	view->shorter_pass =
 		view->limit->unit == RF_BYTES &&
-		rf_would_pass(&view->state.window, policy, time, rf_cost(policy, SHORTEST_BYTES));
-	wait = rf_window_passes_again(&view->state.window, policy, time,
+		rf_would_pass(&view->state.window, &here, time, rf_cost(policy, SHORTEST_BYTES));
+	wait = rf_window_passes_again(&view->state.window, &here, time,
 				      rf_cost(policy, RF_FRAME_BYTES));
 	view->passes_again_ms =
 		wait == ~0ULL
@@ -113,7 +117,8 @@ static json_t *view_json(const struct view *view, const struct rf_case *its,
 	for (int i = 0; i < view->cells; i++)
 		json_array_append_new(cells, json_integer(view->cell[i]));
 	return json_pack(
-		"{s:s, s:I, s:I, s:o, s:I, s:s, s:o, s:I, s:I, s:I, s:o, s:o, s:b, s:b, s:I, s:s}",
+		"{s:s, s:I, s:I, s:o, s:I, s:s, s:o, s:I, s:I, s:I, s:o, s:o, s:b, s:b, s:I, s:s, "
+		"s:o}",
 		"limit", view->limit->name, "used", (json_int_t)view->used, "rate",
 		(json_int_t)view->limit->rate, "burst",
 		rf_has_burst(view->limit) ? json_integer(view->limit->burst) : json_null(),
@@ -124,7 +129,9 @@ static json_t *view_json(const struct view *view, const struct rf_case *its,
 		wait_json(rf_verdict_wait_ms(its, answer)), "would_pass_again_ms",
 		is_shadow ? wait_json(view->passes_again_ms) : json_null(), "newcomer",
 		view->newcomer, "shadow", is_shadow, "banned_ms",
-		(json_int_t)(view->banned_ns / RF_NS_PER_MS), "source", view->source);
+		(json_int_t)(view->banned_ns / RF_NS_PER_MS), "source", view->source, "room",
+		view->limit->flags & RF_FLEET && !view->newcomer ? json_integer(view->room)
+								 : json_null());
 }
 
 /* When the limit alone lets a packet pass; of a shadow limit, when it would. */
@@ -186,6 +193,8 @@ static void print_view(const struct view *view, bool limits_decide)
 		return;
 	}
 	print_used(view);
+	if (view->limit->flags & RF_FLEET)
+		rf_out_text("  on this host  %" PRIu64 ", as the fleet has it\n", view->room);
 	print_cells(view);
 	rf_out_text("  passed        %" PRIu64 "\n", (uint64_t)view->state.passed);
 	rf_out_text("  dropped       %" PRIu64 "\n", (uint64_t)view->state.dropped);

@@ -218,6 +218,13 @@ int rf_fence_source(const struct rf_fence *fence, const struct rf_policy *policy
 		    struct rf_address *source, struct rf_source *state, struct rf_error *error);
 
 /*
+ * What the window of a source, which is masked, may admit at `jiffies`, in units of the policy: of
+ * a limit of the fleet, by its share and what was heard; else L. A window that is gone has L.
+ */
+uint32_t rf_fence_room(const struct rf_fence *fence, const struct rf_policy *policy,
+		       const struct rf_address *source, uint64_t jiffies);
+
+/*
  * Is a source without a window under `policy` known by a window under another limit? Then the
  * newcomers rate does not apply to it.
  */
