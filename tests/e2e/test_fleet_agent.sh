@@ -126,6 +126,12 @@ fails 'a second agent of the same fence ends' 1 \
 	"ringfence-fleet: fence 'edge1': another ringfence-fleet serves it; end that one first" \
 	within h1 build/ringfence-fleet run edge1
 
+is "$(on 1 fleet status edge1 --json | jq -r '[.state, .members, .hosts, .engine] | join(" ")')" \
+	'shared 3 3 10.77.1.1:6379' 'fleet status prints what the agent says'
+fails 'a fence without an agent' 1 \
+	"ringfence: fence 'edge9': no agent serves it; 'systemctl enable --now ringfence-fleet@edge9' starts one" \
+	on 1 fleet status edge9
+
 # ---- the engine goes and comes ----
 
 stop KILL "$engine_pid"
@@ -133,6 +139,8 @@ is_alone() { # HOST
 	[ "$(ask "$1" .membership.alone)" = 16 ]
 }
 check 'without an engine a host is alone' eventually is_alone 2
+matches "$(on 2 fleet status edge2 | head -2 | xargs)" \
+	'fence edge2: alone; the engine is 10.77.2.1:6379 engine 10.77.2.1:6379: .*' 'fleet status says so, and why'
 start_engine
 for host in 1 2 3; do
 	check "host $host hears the engine again" eventually hears "$host"

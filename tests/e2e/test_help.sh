@@ -59,6 +59,10 @@ prepare() {
 	fleet)
 		detach_all
 		quietly ringfence attach eth1 fence edge fleet
+		if [ "$second" = status ]; then
+			start inside build/ringfence-fleet run edge redis 127.0.0.1:1 >"$work/agent" 2>&1
+			eventually test -S /run/ringfence-fleet/edge.sock
+		fi
 		[ "$second" != leave ] || quietly ringfence fleet join edge redis 192.0.2.10:6379 hosts 10
 		return
 		;;

@@ -171,6 +171,11 @@ deliver 0 src=192.0.2.1,count=3
 seen show show 192.0.2.1
 printf 'fleet hosts 4\nlimit add all rate 20k/1s fleet\n' >"$scratch/fleet"
 seen diff diff "$scratch/fleet"
+start inside build/ringfence-fleet run "${port[0]}" redis 127.0.0.1:1 >"$scratch/agent" 2>&1
+eventually test -S "/run/ringfence-fleet/${port[0]}.sock"
+eventually grep -q limits "$scratch/agent"
+seen 'fleet status' fleet status "${port[0]}"
+stop TERM "$started_pid"
 seen 'fleet leave' fleet leave "${port[0]}"
 is "$failed" '' 'every command prints its JSON'
 is "$without_schema" '' 'every object has the schema 1'

@@ -151,6 +151,14 @@ const struct rf_command_row rf_commands[RF_CMD_COUNT] = {
 		 NULL,
 		 {"fleet leave edge"},
 		 rf_cmd_fleet_leave},
+	[RF_CMD_FLEET_STATUS] =
+		{"Prints what the agent of a fence says: whether the host hears the engine, how "
+		 "many hosts are members, and the definitions of its limits. Hosts share a limit "
+		 "where name and definition are the same. Where something is wrong, prints what "
+		 "it is. Takes root.",
+		 NULL,
+		 {"fleet status edge"},
+		 rf_cmd_fleet_status},
 	[RF_CMD_FLEET_HOSTS] =
 		{"Over how many hosts at most the limits with the word 'fleet' are shared: all "
 		 "machines that may be in the fleet, this one included, and one more for reboots. "
