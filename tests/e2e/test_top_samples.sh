@@ -3,6 +3,7 @@
 # Sources without a window on the screen of `top`: the key that takes samples, the rows marked `~`,
 # what can be done with them, and that nothing is sampled once the screen has ended.
 
+# shellcheck disable=SC2317 # functions are called by check and eventually
 # shellcheck source=tests/e2e/private.sh
 source "$(dirname "$0")/private.sh"
 # shellcheck source=tests/e2e/lib.sh
@@ -41,7 +42,7 @@ sees '^[> ]~198\.51\.100\.7 +denied +~[45]\.[0-9]+k +0 ' '~ shows a denied sourc
 sees '^[> ]~198\.51\.100\.8 +denied +~[23][0-9]{2} ' 'and another one'
 sees '^[> ] 192\.0\.2\.66 +all +██████ 100% ' 'a source with a window has no mark'
 sees '^ +~: by one in [0-9]+ packets' 'the screen says how many packets are sampled'
-check 'samples are taken now' is_sampled
+check 'samples are taken now' eventually is_sampled
 
 # ---- one row ----
 
