@@ -313,6 +313,34 @@ for sources in none prefix; do
 	is "$(grep -la '192\.0\.2\.66' "$scratch/own/$sources/"*)" '' "sources $sources: no address is recorded"
 done
 
+# A fence that an older version attached, without some of the pins by which it is read.
+dropped() {
+	get $url/metrics | awk '/^ringfence_packets_total/ && /over_limit/ { sum += $2 } END { print sum + 0 }'
+}
+has_more_drops() { # THAN
+	[ "$(dropped)" -gt "$1" ]
+}
+older="takes longer; 'ringfence adopt $eth' mends that"
+for gone in none 'pending' 'pending active active_v6 active64 windows'; do
+	for pin in $gone; do
+		rm -f "/sys/fs/bpf/ringfence/$eth/$pin" "/run/ringfence/$eth/$pin"
+	done
+	daemon
+	check "without the pins '$gone': the fence is watched" eventually is_up "$eth"
+	counted=$(dropped)
+	is "$(grep -cF -- "$older" "$log")" "$([ "$gone" = none ] && echo 0 || echo 1)" \
+		"without the pins '$gone': the sentence about an older version"
+	deliver 0 src=192.0.2.66,count=20,proto=udp
+	check "without the pins '$gone': packets are counted" \
+		eventually has_more_drops "$counted"
+	stop TERM "$daemon_pid"
+done
+ringfence adopt "$eth" >"$scratch/adopted" || bail "adopt: $(<"$scratch/adopted")"
+daemon
+check 'adopt gives it the pins: it is watched' eventually is_up "$eth"
+is "$(grep -cF -- "$older" "$log")" 0 'adopt gives it the pins: nothing is said of it'
+stop TERM "$daemon_pid"
+
 # As root, in a shell.
 start inside "$scratch/watch" history off events file off >"$log" 2>&1
 daemon_pid=$started_pid

@@ -278,6 +278,42 @@ static void an_active_window_among_a_million_is_found(void **state)
 	assert_int_equal(seen.sight[0].source.word[0], inet_addr("192.0.2.9"));
 }
 
+/*
+ * An older fence has older iterators under these names: a reader takes them for what it knows. So
+ * another layout takes other names.
+ */
+static void the_names_stand_for_this_layout(void **state)
+{
+	(void)state;
+	assert_string_equal(rf_iterator_pins[RF_SHOW_ACTIVE4], "active");
+	assert_string_equal(rf_iterator_pins[RF_SHOW_ACTIVE64_6], "active64_v6");
+	assert_string_equal(rf_iterator_pins[RF_SHOW_WINDOWS6], "windows_v6");
+	assert_int_equal(sizeof(struct rf_window_record), 40);
+	assert_int_equal(offsetof(struct rf_window_record, limit_id), 16);
+	assert_int_equal(offsetof(struct rf_window_record, stay), 20);
+	assert_int_equal(offsetof(struct rf_window_record, used), 24);
+	assert_int_equal(offsetof(struct rf_window_record, passed), 28);
+	assert_int_equal(offsetof(struct rf_window_record, dropped), 32);
+	assert_int_equal(offsetof(struct rf_window_record, would_drop), 36);
+	assert_string_equal(rf_iterator_pins[RF_SHOW_PENDING], "pending");
+	assert_int_equal(sizeof(struct rf_lease), 32);
+}
+
+/* As of a fence that an older version attached. */
+static void a_fence_may_lack_some_iterators(void **state)
+{
+	struct program *program = *state;
+	const struct rf_pin_path pins = rf_fence_pins(&program->fence);
+
+	assert_false(rf_fence_lacks_iterators(&program->fence));
+	assert_int_equal(unlink(rf_pins_entry(&pins, rf_iterator_pins[RF_SHOW_PENDING]).text), 0);
+	assert_true(rf_fence_lacks_iterators(&program->fence));
+	assert_int_equal(rf_iterators_pin(&pins, program->fence.map_fd), 0);
+	assert_false(rf_fence_lacks_iterators(&program->fence));
+	pinned_remove(&program->fence); /* where the kernel has none, nothing is to be mended */
+	assert_false(rf_fence_lacks_iterators(&program->fence));
+}
+
 static void without_pins_there_are_no_records(void **state)
 {
 	struct program *program = *state;
@@ -394,6 +430,9 @@ int main(void)
 		cmocka_unit_test_setup_teardown(leases_are_read_alike_in_all_ways, setup,
 						pinned_teardown),
 		cmocka_unit_test_setup_teardown(the_last_set_is_read, setup, pinned_teardown),
+		cmocka_unit_test(the_names_stand_for_this_layout),
+		cmocka_unit_test_setup_teardown(a_fence_may_lack_some_iterators, setup,
+						pinned_teardown),
 		cmocka_unit_test_setup_teardown(without_pins_there_are_no_records, setup,
 						pinned_teardown),
 	};

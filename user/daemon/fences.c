@@ -49,6 +49,10 @@ static void open_one(struct rf_watching *watching, struct rf_watched *one)
 	if (!one->scanner)
 		return;
 	rf_say("fence '%s': watching it, on %s", one->found.name, one->found.interface);
+	if (rf_fence_lacks_iterators(rf_scanner_fence(one->scanner)))
+		rf_warn("fence '%s': an older version of ringfence attached it, so a scan of it "
+			"takes longer; 'ringfence adopt %s' mends that",
+			one->found.name, one->found.interface);
 	if (!one->record)
 		one->record = rf_records_take(&watching->records, one->found.name);
 	if (!one->record)

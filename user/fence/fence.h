@@ -259,6 +259,11 @@ struct rf_window_sight {
 };
 
 typedef int (*rf_window_visit)(const struct rf_window_sight *sight, void *context);
+/*
+ * Does an iterator lack, though others are pinned, as of a fence that an older version attached?
+ * Then all is read in other ways, which take longer; `adopt` pins them.
+ */
+bool rf_fence_lacks_iterators(const struct rf_fence *fence);
 /* How many parts the iterators have: for so many slots of a family, for so many sets of leases. */
 uint32_t rf_record_parts(uint32_t slots);
 uint32_t rf_lease_parts(uint32_t sets);

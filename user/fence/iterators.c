@@ -21,6 +21,16 @@ static int open_iterator(const struct rf_fence *fence, enum rf_iterator iterator
 	return fd < 0 ? -ENOENT : fd;
 }
 
+bool rf_fence_lacks_iterators(const struct rf_fence *fence)
+{
+	const struct rf_pin_path pins = rf_fence_pins(fence);
+	int found = 0;
+
+	for (int i = 0; i < RF_ITERATOR_COUNT && *pins.text; i++)
+		found += !access(rf_pins_entry(&pins, rf_iterator_pins[i]).text, F_OK);
+	return found && found < RF_ITERATOR_COUNT;
+}
+
 /* A read gives up after a million entries of which it printed none: then it is read on. */
 static ssize_t read_on(int fd, void *buffer, size_t size)
 {
