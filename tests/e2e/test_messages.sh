@@ -503,13 +503,13 @@ shape '{source: "string", verdict: "string", by: {kind: "string", limit: "string
 	allowed: "null", denied: "null",
 	limits: [{limit: "string", source: "string", used: "number", rate: "number",
 	burst: "null", window_ms: "number", unit: "string", cells: ["number"], passed: "number",
-	dropped: "number", would_drop: "number", passes_again_ms: "number",
+	dropped: "number", would_drop: "number", passes_again_ms: "number", room: "null",
 	would_pass_again_ms: "null", newcomer: "boolean", shadow: "boolean", banned_ms: "number"}]}' show 192.0.2.1
 shape '{limits: [{name: "string", rate: "number", window_ms: "number", unit: "string",
 	algorithm: "string", edge: "string", cells: "number", burst: "null", match: "string",
 	dport: "null", sport: "null", to: "null",
 	length: "null", flags: "null", from: "null", per: "number", per6: "number", shadow: "boolean",
-	count_rejected: "boolean", exact: "boolean", ban_ms: "null", ban_all: "boolean"}]}' limit list
+	count_rejected: "boolean", exact: "boolean", fleet: "null", ban_ms: "null", ban_all: "boolean"}]}' limit list
 ringfence detach "${port[0]}" >"$scratch/log"
 use "$half"
 shape '{interfaces: [{name: "string", fence: "string", mode: "string", outcome: "string",
