@@ -7,18 +7,23 @@
 #include "rules/near.h"
 #include "rules/private.h"
 
-/* The only option of the table with a value of that kind; -1: none, or several. */
+/*
+ * The option of the table with a value of that kind: the one that must be given, or the only one;
+ * -1: none, or several.
+ */
 static int find_only(const struct rf_option *table, enum rf_kind kind)
 {
-	int found = -1;
+	int found = -1, count = 0;
 
 	for (int i = 0; table[i].word; i++) {
-		if (table[i].kind == kind && found >= 0)
-			return -1;
-		if (table[i].kind == kind)
-			found = i;
+		if (table[i].kind != kind)
+			continue;
+		if (table[i].flags & RF_OPTION_MUST)
+			return i;
+		found = i;
+		count++;
 	}
-	return found;
+	return count == 1 ? found : -1;
 }
 
 /* The option whose value `word` may be, though the option's word is not before it; -1: none. */
