@@ -440,18 +440,18 @@ static __always_inline int take_one(struct xdp_md *ctx, __u64 noted, __u32 len_b
 
 __noinline int take_sample(struct xdp_md *ctx, int verdict)
 {
-	const __u64 noted = count_again();
+	const __u64 noted = count_again(verdict);
 
-	if (noted == SAMPLING_HAS_ENDED)
+	if (noted == NOT_ASKED_FOR)
 		return verdict;
 	return take_one(ctx, noted, ctx->data_end - ctx->data, verdict);
 }
 
 __noinline int take_frags_sample(struct xdp_md *ctx, int verdict)
 {
-	const __u64 noted = count_again();
+	const __u64 noted = count_again(verdict);
 
-	if (noted == SAMPLING_HAS_ENDED)
+	if (noted == NOT_ASKED_FOR)
 		return verdict;
 	return take_one(ctx, noted, bpf_xdp_get_buff_len(ctx), verdict);
 }
@@ -475,7 +475,7 @@ int ringfence(struct xdp_md *ctx)
 	if (!config.after_verdict)
 		return verdict;
 	RF_OPAQUE(ctx); /* else clang 22 keeps a copy, for which the stack has no room */
-	if (config.is_sampling && is_sample(verdict))
+	if (config.is_sampling && is_due())
 		verdict = take_sample(ctx, verdict);
 	return config.by_interface ? count_by_interface(ctx, verdict) : verdict;
 }
@@ -488,7 +488,7 @@ int ringfence_frags(struct xdp_md *ctx)
 
 	if (!config.after_verdict)
 		return verdict;
-	if (config.is_sampling && is_sample(verdict))
+	if (config.is_sampling && is_due())
 		verdict = take_frags_sample(ctx, verdict);
 	return config.by_interface ? count_frags_by_interface(ctx, verdict) : verdict;
 }

@@ -38,44 +38,42 @@ static __always_inline int is_by_limits(__u32 reason)
 	       reason == RF_BANNED || reason == RF_CONTENDED;
 }
 
-/* What is left, and was noted, may be of somebody who wanted other packets. */
-static __always_inline int is_due(struct rf_sampler *sampler)
+/* Of this CPU. NULL: it takes no samples. */
+static __always_inline struct rf_sampling_count *find_count(void)
 {
-	const __u32 asked = config.is_sampling;
+	__u32 cpu = bpf_get_smp_processor_id();
 
-	if (sampler->asked != asked) {
-		sampler->asked = asked;
-		sampler->left = 0;
-		sampler->noted = 0;
-	}
-	return !sampler->left;
+	RF_OPAQUE(cpu);
+	return cpu < RF_SAMPLING_CPUS ? &config.sampling_count[cpu] : NULL;
 }
 
-/* The sampler, if it may take the present packet. */
-static __always_inline struct rf_sampler *find_due_sampler(void)
+/* Notes why the present packet gets its verdict, if that is the packet to be taken. */
+static __always_inline void note(__u64 noted)
 {
-	struct rf_sampler *sampler = find_sampler();
+	const struct rf_sampling_count *count = find_count();
+	struct rf_sampler *sampler;
 
-	return sampler && is_due(sampler) ? sampler : NULL;
+	if (!count || count->left)
+		return;
+	sampler = find_sampler();
+	if (!sampler)
+		return;
+	sampler->noted = noted;
+	sampler->asked = config.is_sampling;
 }
 
 /* Returns `reason`, so that the caller need not keep it. */
 __noinline int note_reason(__u32 reason)
 {
-	struct rf_sampler *sampler = find_due_sampler();
-
-	if (sampler)
-		sampler->noted = note_of(reason, 0, 0);
+	note(note_of(reason, 0, 0));
 	return reason;
 }
 
 __noinline int note_answer(const struct question *question, __u32 reason)
 {
-	struct rf_sampler *sampler = find_due_sampler();
-
-	if (sampler && question)
-		sampler->noted = note_of(reason, is_by_limits(reason) ? question->limits : 0,
-					 rf_rules_generation(question->who.rules));
+	if (question)
+		note(note_of(reason, is_by_limits(reason) ? question->limits : 0,
+			     rf_rules_generation(question->who.rules)));
 	return reason;
 }
 
@@ -109,41 +107,56 @@ static __always_inline __u64 note_by_lease(const struct rf_who *who)
 }
 
 /*
- * Is a sample due, with this packet? Inlined, since a call for each packet would cost more than all
- * of this. What was asked for is far away, and read only where a sample is due.
+ * Is this packet to be taken? Inlined, since a call for each packet would cost more than all of
+ * this. Packets of any verdict are counted, which saves looking at it: where the one to be taken
+ * has a verdict that was not asked for, none is taken, so all keep the same chance.
  */
-static __always_inline int is_sample(int verdict)
+static __always_inline int is_due(void)
 {
-	struct rf_sampler *sampler;
+	struct rf_sampling_count *count = find_count();
 
-	if (!(config.is_sampling >> (verdict & 3) & 1))
+	if (!count)
 		return 0;
-	sampler = find_sampler();
-	if (!sampler)
-		return 0;
-	if (sampler->asked != config.is_sampling || !sampler->left)
+	if (!count->left)
 		return 1;
-	sampler->left--;
+	count->left--;
 	return 0;
 }
 
-#define SAMPLING_HAS_ENDED (1 << 8) /* no note has this bit */
-
-/* Begins to count to the next sample. Returns what was noted, or SAMPLING_HAS_ENDED. */
-__noinline __u64 count_again(void)
+/*
+ * How many packets to leave out: any number up to twice the mean, so that nobody who sends packets
+ * at regular places among others gets past, or gets more than a share.
+ */
+static __always_inline __u32 draw_gap(void)
 {
+	const __u32 one_in = config.sampling.one_in;
+
+	return ((2ULL * one_in - 1) * bpf_get_prandom_u32()) >> 32;
+}
+
+#define NOT_ASKED_FOR (1 << 8) /* no note has this bit */
+
+/*
+ * Begins to count to the next sample. Returns what was noted, or NOT_ASKED_FOR. Past the deadline
+ * it ends the sampling.
+ */
+__noinline __u64 count_again(__u32 verdict)
+{
+	struct rf_sampling_count *count = find_count();
 	struct rf_sampler *sampler = find_sampler();
+	const __u32 asked = config.is_sampling;
 	__u64 noted;
 
-	if (!sampler || !is_due(sampler))
-		return SAMPLING_HAS_ENDED;
-	noted = sampler->noted;
+	if (!sampler || !count)
+		return NOT_ASKED_FOR;
+	noted = sampler->asked == asked ? sampler->noted : 0;
 	sampler->noted = 0;
-	sampler->left = config.sampling.one_in - 1;
-	if (read_jiffies() < rf_load(&config.sampling.deadline))
-		return noted;
-	config.is_sampling = 0;
-	return SAMPLING_HAS_ENDED;
+	count->left = draw_gap();
+	if (read_jiffies() >= rf_load(&config.sampling.deadline)) {
+		config.is_sampling = 0;
+		return NOT_ASKED_FOR;
+	}
+	return asked >> (verdict & 3) & 1 ? noted : NOT_ASKED_FOR;
 }
 
 /* Is it of this packet? Else it is of one before, whose verdict was not asked for. */

@@ -570,6 +570,7 @@ struct rf_config {
 	struct rf_sampling sampling;
 	struct rf_shape_tables shape_tables[2]; /* of each bank; not in it, which is often copied */
 	struct rf_fleet fleet;
+	struct rf_sampling_count sampling_count[RF_SAMPLING_CPUS];
 } __attribute__((aligned(64)));
 
 #endif /* RINGFENCE_ABI_H */

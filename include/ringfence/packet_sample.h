@@ -29,11 +29,21 @@ struct rf_sample {
 /* Value of `samples`. */
 struct rf_sampler {
 	__u64 taken; /* samples of this CPU */
-	__u32 left;  /* packets until the next sample */
-	__u32 asked; /* rf_config.is_sampling, for which `left` and `noted` hold */
 	__u64 noted; /* why the next sample got its verdict; see bpf/sample.h */
+	__u32 asked; /* rf_config.is_sampling, for which `noted` holds */
+	__u32 reserved;
 	struct rf_sample sample[RF_SAMPLES]; /* the one of number n: (n - 1) % RF_SAMPLES */
 };
+
+/*
+ * How far a CPU is from its next sample. Not in `samples`, where each packet would read two more
+ * lines, one of which the readers take away.
+ */
+struct rf_sampling_count {
+	__u32 left; /* packets until then, of any verdict */
+} __attribute__((aligned(64)));
+
+#define RF_SAMPLING_CPUS 1024 /* others take none */
 
 /* By what the program returns. */
 #define RF_SAMPLE_DROPPED (1U << 1) /* XDP_DROP */
@@ -41,11 +51,11 @@ struct rf_sampler {
 
 /*
  * Which packets the sampler takes. Written by the command line, with rf_config.is_sampling last:
- * {round:13 | verdicts:3}, so that a packet that is not taken needs no more of this.
+ * {round:13 | verdicts:3}.
  */
 struct rf_sampling {
 	__u64 deadline; /* jiffies: then the program ends it */
-	__u32 one_in;	/* of the packets with one of these verdicts, on each CPU */
+	__u32 one_in;	/* so is the chance of each packet with one of these verdicts */
 	__u32 verdicts; /* RF_SAMPLE_PASSED | RF_SAMPLE_DROPPED */
 	__u32 reasons;	/* bit set of enum rf_reason: others are not written */
 	__u32 round;	/* a number for each time that sampling began */

@@ -35,7 +35,7 @@ is_counted() {
 	[ "$(counted 0)" = "$(outside ip -s -j link show out0 | jq '.[0].stats64.tx.packets')" ]
 }
 
-# Sends all frames from one CPU, which then also receives them: each CPU counts its own one in N.
+# Sends all frames from one CPU, which then also receives them: each CPU draws its own one in N.
 # No more than 64 samples by one capture: that many a CPU keeps, also where nobody reads for long.
 send() { # FLOW…
 	local flows=() flow
@@ -109,8 +109,8 @@ is "$(fields "$scratch/both" -e frame.comment)" "5 dropped: denied
 capture some one in 10
 send src=192.0.2.9,count=200
 end INT
-is "$(fields "$scratch/some" -e frame.comment)" '20 dropped: denied' \
-	'one in ten is a tenth, by each CPU'
+matches "$(fields "$scratch/some" -e frame.comment)" '(9|[12][0-9]|3[0-3]) dropped: denied' \
+	'one in ten is a tenth, give or take what chance does'
 
 capture of passed one in 1 limit dns
 send src=192.0.2.4,count=9,proto=udp,dport=53 src=192.0.2.5,count=9,proto=tcp
@@ -165,7 +165,7 @@ send src=192.0.2.9,count=3
 capture after one in 7
 send src=192.0.2.9,count=70
 end INT
-is "$(<"$log.after")" '10 packets written, one of every 7' \
+matches "$(<"$log.after")" '([3-9]|1[0-9]|20) packets written, one of every 7' \
 	'a capture that was killed ends, and another one may ask for others'
 
 capture first one in 1

@@ -49,6 +49,20 @@ static uint32_t tick_of(const struct rf_fence *fence)
 	return tick.tv_nsec > 0 && !tick.tv_sec ? tick.tv_nsec : 10000000;
 }
 
+/*
+ * The next packet of each CPU may be taken at once, if what is left to it cannot be what was drawn
+ * for the present N. (A CPU that counts at the same time may undo it: so each renewal does this.)
+ */
+static void shorten_gaps(const struct rf_fence *fence, uint64_t most)
+{
+	for (size_t i = 0; i < RF_SAMPLING_CPUS; i++) {
+		uint32_t *left = &fence->config->sampling_count[i].left;
+
+		if (__atomic_load_n(left, __ATOMIC_RELAXED) > most)
+			__atomic_store_n(left, 0, __ATOMIC_RELAXED);
+	}
+}
+
 int rf_fence_sample(const struct rf_fence *fence, const struct rf_sampled *wanted,
 		    struct rf_error *error)
 {
@@ -70,6 +84,7 @@ int rf_fence_sample(const struct rf_fence *fence, const struct rf_sampled *wante
 			 __ATOMIC_RELEASE);
 	if (!goes_on)
 		sampling->round++;
+	shorten_gaps(fence, goes_on ? 2ULL * wanted->one_in : 0);
 	__atomic_store_n(&fence->config->is_sampling,
 			 sampling->round << RF_SAMPLING_ROUND_SHIFT | wanted->verdicts,
 			 __ATOMIC_RELEASE);
