@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "world.h"
 
+#include <stdio.h>
 #include <string.h>
 
 const struct row *row;
 const char *const act_names[ACTS] = {
 	"tick",	    "admits",	   "reads limit", "charges", "lowers",	      "waited",
 	"asks",	    "reports",	   "beats",	  "message", "message again", "emptied",
-	"restarts", "clock steps", "reboots",	  "evicts",  "changes"};
+	"restarts", "clock steps", "reboots",	  "evicts",  "changes",	      "loses"};
 
 static int least(int one, int other)
 {
@@ -26,11 +27,12 @@ static int limit_of(const struct world *world, const struct host *host)
 	return rf_fleet_room(row->limit, row->first, counts ? window->share : 0);
 }
 
+/* A tick longer than W: a packet may have read its limit in the tick before. */
 static int clip_of(const struct window *window)
 {
 	int most = 0;
 
-	for (int i = 0; i < row->window; i++)
+	for (int i = 0; i <= row->window; i++)
 		most = window->most[i] > most ? window->most[i] : most;
 	return most;
 }
@@ -104,9 +106,14 @@ int world_excess(const struct world *world)
 
 /* ---- the network ---- */
 
+static int places(void)
+{
+	return row->net ? row->net : NET;
+}
+
 static struct message *send(struct world *world, enum kind kind, int host)
 {
-	for (int i = 0; i < NET; i++) {
+	for (int i = 0; i < places(); i++) {
 		struct message *message = &world->net[i];
 
 		if (message->kind != NOTHING)
@@ -210,7 +217,7 @@ static void deliver(struct world *world, int place, bool stays)
 		memset(&world->net[place], 0, sizeof(world->net[place]));
 	if (message.kind == BEAT || message.kind == REPORT) {
 		serve(world, &message, &reply);
-		for (int i = 0; i < NET; i++) {
+		for (int i = 0; i < places(); i++) {
 			if (world->net[i].kind == NOTHING) {
 				world->net[i] = reply;
 				break;
@@ -230,6 +237,9 @@ static bool tick(struct world *world)
 {
 	if (world->now >= (uint64_t)row->ticks)
 		return false;
+	for (int i = 0; i < HOSTS; i++)
+		if (world->host[i].window.is_late)
+			return false;
 	world->now++;
 	memmove(&world->books.lost[1], &world->books.lost[0], WINDOW_MAX - 1);
 	memmove(&world->books.differs[1], &world->books.differs[0], WINDOW_MAX - 1);
@@ -243,6 +253,7 @@ static bool tick(struct world *world)
 		memmove(&window->most[1], window->most, WINDOW_MAX - 1);
 		world->books.admitted[i][0] = world->books.alone[i][0] = 0;
 		window->admitted[0] = window->most[0] = 0;
+		window->is_late = window->pending != 0;
 		world->host[i].beaten = 0;
 	}
 	return true;
@@ -327,7 +338,7 @@ static bool finish_packet(struct world *world, int which)
 	if (!window->pending)
 		return false;
 	window->pending = 0;
-	window->is_old = false;
+	window->is_old = window->is_late = false;
 	admit(world, which, limit);
 	return true;
 }
@@ -394,7 +405,7 @@ static bool reboot(struct world *world, int which)
 		return false;
 	world->reboots++;
 	note_lost(world, which);
-	start_host(&world->host[which], old.member.nonce + HOSTS, which);
+	start_host(&world->host[which], ++world->nonces, which);
 	world->host[which].tag = old.tag;
 	world->host[which].reports = old.reports;
 	world->host[which].beats = old.beats;
@@ -462,7 +473,10 @@ static bool act_net(struct world *world, enum act act, int place)
 		return false;
 	if (act == REPEAT && world->twice++ >= row->twice)
 		return false;
-	deliver(world, place, act == REPEAT);
+	if (act == LOSE)
+		memset(&world->net[place], 0, sizeof(world->net[place]));
+	else
+		deliver(world, place, act == REPEAT);
 	return true;
 }
 
@@ -472,7 +486,7 @@ bool world_act(struct world *world, enum act act, int which)
 
 	if (act == SAY && row->steady)
 		return false;
-	if (act == DELIVER || act == REPEAT)
+	if (act == DELIVER || act == REPEAT || act == LOSE)
 		done = act_net(world, act, which);
 	else if (act == TICK)
 		done = !which && tick(world) && beat_all(world);
@@ -487,6 +501,15 @@ bool world_act(struct world *world, enum act act, int which)
 	return done;
 }
 
+void world_print_act(enum act act, int which)
+{
+	printf(" %s", act_names[act]);
+	if (act == DELIVER || act == REPEAT || act == LOSE)
+		printf("(%d)", which);
+	else if (act != TICK && act != EMPTY && act != RESTART && act != STEP)
+		printf("(%c)", 'A' + which);
+}
+
 /* Both hosts are complete members after the first G, unless the row says otherwise. */
 void world_start(struct world *world)
 {
@@ -498,7 +521,7 @@ void world_start(struct world *world)
 	memset(world, 0, sizeof(*world));
 	world->run = 1;
 	for (int i = 0; i < HOSTS; i++)
-		start_host(&world->host[i], i + 1, i);
+		start_host(&world->host[i], ++world->nonces, i);
 	row = &quiet;
 	quiet.ticks += quiet.grace + quiet.window;
 	for (int i = 0; i <= quiet.grace + quiet.window; i++) {

@@ -11,8 +11,9 @@
 #include "fleet/member.h"
 
 #define HOSTS 2
-#define WINDOW_MAX 4
+#define WINDOW_MAX 4 /* W is shorter by one */
 #define NET 3
+#define ANY 255 /* as often as it likes */
 
 /* What is explored, and how often what may happen. */
 struct row {
@@ -28,6 +29,7 @@ struct row {
 	bool packets;  /* a packet may take its time between limit and charge */
 	bool stranger; /* the second host joins only later */
 	bool steady;   /* heartbeats are always heard, once in a tick */
+	int net;       /* so many messages are under way at most; 0: NET */
 };
 
 struct window {
@@ -36,6 +38,7 @@ struct window {
 	uint8_t share, tag, incarnation;
 	uint8_t pending; /* 1 + the limit that a packet under way has read; 0: none */
 	bool is_old;	 /* it read a share that was lowered since */
+	bool is_late;	 /* it read it in the tick before; no packet takes longer */
 	uint32_t generation;
 };
 
@@ -71,6 +74,7 @@ struct books {
 
 struct world {
 	uint64_t now, skew, stamp, run;
+	uint64_t nonces; /* that were given */
 	struct rf_ledger ledger;
 	struct rf_ledger_source source[2];
 	struct host host[HOSTS];
@@ -97,6 +101,7 @@ enum act {
 	REBOOT,
 	EVICT,
 	CHANGE,
+	LOSE,
 	ACTS
 };
 
@@ -106,7 +111,11 @@ extern const char *const act_names[ACTS];
 void world_start(struct world *world);
 /* False: it cannot happen here. `which`: a host, or a place of the network. */
 bool world_act(struct world *world, enum act act, int which);
+void world_print_act(enum act act, int which);
 /* By how much more than the bound the window up to now has; 0: it holds. */
 int world_excess(const struct world *world);
+
+/* Takes away what makes no difference: two worlds that are alike become the same bytes. */
+void world_normal(struct world *world);
 
 #endif /* RINGFENCE_FLEET_WORLD_H */

@@ -1,0 +1,449 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Worlds that differ only in what nothing asks for become the same one: times by how long ago they
+ * were and no longer than it matters, names and numbers by their order. What
+ * nothing in this world reads is left out: `contested_until` and `in_vain` only lead to advice that
+ * a host may take or not, and here each host may always do both.
+ */
+#include <string.h>
+
+#include "world.h"
+
+#define BASE 64 /* the time of a normal world: longer than G + W */
+
+/* Numbers of which only the order matters, or only which are the same. 0 stays 0. */
+struct numbers {
+	uint64_t *at[24];
+	int count;
+};
+
+static void add(struct numbers *numbers, uint64_t *number)
+{
+	numbers->at[numbers->count++] = number;
+}
+
+/* Leaves the smallest that are possible; returns the largest of them. */
+static uint64_t renumber(struct numbers *numbers)
+{
+	uint64_t given = 0;
+
+	for (int left = numbers->count; left;) {
+		uint64_t least = UINT64_MAX;
+		int kept = 0;
+
+		for (int i = 0; i < left; i++)
+			least = *numbers->at[i] < least ? *numbers->at[i] : least;
+		given += least != 0;
+		for (int i = 0; i < left; i++) {
+			if (*numbers->at[i] == least)
+				*numbers->at[i] = least ? given : 0;
+			else
+				numbers->at[kept++] = numbers->at[i];
+		}
+		left = kept;
+	}
+	return given;
+}
+
+/* ---- times ---- */
+
+static uint64_t since(uint64_t now, uint64_t then, uint64_t most)
+{
+	const uint64_t ago = now > then ? now - then : 0;
+
+	return BASE - (ago < most ? ago : most);
+}
+
+static uint64_t until(uint64_t now, uint64_t then)
+{
+	return then > now ? then - now + BASE : 0;
+}
+
+static void normal_ledger_times(struct world *world)
+{
+	struct rf_ledger *ledger = &world->ledger;
+	const uint64_t now = world->now + world->skew;
+	const int most = row->grace + row->window;
+
+	/* An empty ledger begins to learn, whatever the time. */
+	if (!ledger->run)
+		return;
+	ledger->newest = since(now, ledger->newest, row->grace / 2 + 1);
+	ledger->learns_from = ledger->is_learning ? since(now, ledger->learns_from, most) : 0;
+	for (int i = 0; i < HOSTS; i++)
+		ledger->host[i].heard =
+			ledger->host[i].nonce ? since(now, ledger->host[i].heard, most) : 0;
+}
+
+static bool is_beat(const struct message *message)
+{
+	return message->kind == BEAT || message->kind == HEARD;
+}
+
+static void normal_times(struct world *world)
+{
+	normal_ledger_times(world);
+	for (int i = 0; i < HOSTS; i++) {
+		struct host *host = &world->host[i];
+
+		host->member.deadline = until(world->now, host->member.deadline);
+		host->claim.held_until = until(world->now, host->claim.held_until);
+	}
+	for (int i = 0; i < NET; i++)
+		world->net[i].sent = is_beat(&world->net[i])
+					     ? since(world->now, world->net[i].sent, row->grace)
+					     : 0;
+	world->now = BASE;
+	world->skew = 0;
+}
+
+/* ---- claims ---- */
+
+static bool is_dropped(const struct rf_ledger *ledger, const struct rf_ledger_claim *claim)
+{
+	const struct rf_ledger_host *host = &ledger->host[claim->slot];
+
+	return !host->nonce || host->generation != claim->generation;
+}
+
+static void normal_source(const struct rf_ledger *ledger, struct rf_ledger_source *source)
+{
+	int kept = 0;
+
+	source->contested_until = 0;
+	for (int i = 0; i < source->count; i++) {
+		struct rf_ledger_claim claim = source->claim[i];
+
+		if (is_dropped(ledger, &claim))
+			continue;
+		claim.in_vain = false;
+		claim.generation = 0;
+		source->claim[kept++] = claim;
+	}
+	memset(&source->claim[kept], 0, (source->count - kept) * sizeof(source->claim[0]));
+	source->count = kept;
+	if (kept == 2 && source->claim[0].slot > source->claim[1].slot) {
+		const struct rf_ledger_claim first = source->claim[0];
+
+		source->claim[0] = source->claim[1];
+		source->claim[1] = first;
+	}
+}
+
+static void normal_claims(struct world *world)
+{
+	for (int i = 0; i < 2; i++)
+		normal_source(&world->ledger, &world->source[i]);
+	for (int i = 0; i < HOSTS; i++)
+		world->ledger.host[i].generation = 0;
+}
+
+/* ---- numbers and names ---- */
+
+static uint32_t *seq_of(struct message *message)
+{
+	return message->kind == REPORT ? &message->report.seq : &message->answer.seq;
+}
+
+/* Numbers of the reports that one start of an agent made: those of two are never compared. */
+static void normal_reports(struct world *world, int host, uint64_t nonce)
+{
+	struct rf_claim *claim = &world->host[host].claim;
+	struct numbers numbers = {.count = 0};
+	uint64_t wide[24];
+	uint32_t *seq[24];
+	int count = 0;
+
+	if (world->host[host].member.nonce == nonce)
+		seq[count++] = &claim->seq;
+	for (int i = 0; i < 2 && world->ledger.host[host].nonce == nonce; i++)
+		for (int j = 0; j < world->source[i].count; j++)
+			if (world->source[i].claim[j].slot == host)
+				seq[count++] = &world->source[i].claim[j].seq;
+	for (int i = 0; i < NET; i++) {
+		struct message *message = &world->net[i];
+
+		if (message->host == host && message->nonce == nonce &&
+		    (message->kind == REPORT || message->kind == ANSWER))
+			seq[count++] = seq_of(message);
+	}
+	for (int i = 0; i < count; i++) {
+		wide[i] = *seq[i];
+		add(&numbers, &wide[i]);
+	}
+	if (world->host[host].member.nonce == nonce)
+		world->host[host].member.seq = renumber(&numbers) + 1;
+	else
+		renumber(&numbers);
+	for (int i = 0; i < count; i++)
+		*seq[i] = wide[i];
+}
+
+static void normal_beats(struct world *world, int host)
+{
+	struct rf_member *member = &world->host[host].member;
+	struct numbers numbers = {.count = 0};
+	uint64_t beat = member->beat, heard = member->heard_beat, wide[NET];
+
+	add(&numbers, &beat);
+	add(&numbers, &heard);
+	for (int i = 0; i < NET; i++) {
+		const struct message *message = &world->net[i];
+
+		wide[i] = message->beat;
+		if (message->host == host && message->nonce == member->nonce && is_beat(message))
+			add(&numbers, &wide[i]);
+	}
+	renumber(&numbers);
+	member->beat = beat;
+	member->heard_beat = heard;
+	for (int i = 0; i < NET; i++) {
+		struct message *message = &world->net[i];
+
+		if (message->host == host && is_beat(message))
+			message->beat = message->nonce == member->nonce ? wide[i] : 0;
+	}
+}
+
+static void normal_names(struct world *world)
+{
+	struct numbers joined = {.count = 0}, nonces = {.count = 0}, runs = {.count = 0};
+
+	add(&runs, &world->run);
+	add(&runs, &world->ledger.run);
+	for (int i = 0; i < HOSTS; i++) {
+		struct host *host = &world->host[i];
+
+		add(&nonces, &host->member.nonce);
+		add(&nonces, &world->ledger.host[i].nonce);
+		add(&joined, &host->member.joined);
+		add(&joined, &world->ledger.host[i].joined);
+		add(&joined, &host->claim.asked_in);
+		add(&joined, &host->claim.known_in);
+	}
+	for (int i = 0; i < NET; i++) {
+		add(&nonces, &world->net[i].nonce);
+		add(&joined, &world->net[i].joined);
+		if (world->net[i].kind == HEARD)
+			add(&joined, &world->net[i].heard.joined);
+	}
+	renumber(&runs);
+	world->stamp = renumber(&joined);
+	world->nonces = renumber(&nonces);
+}
+
+/* ---- the network ---- */
+
+/*
+ * An answer to another report than the newest, or to an agent that ended, changes nothing. Nor does
+ * one of another membership, unless that comes back, by heartbeats out of order.
+ */
+static bool is_dead(const struct world *world, const struct message *message)
+{
+	const struct host *host = &world->host[message->host];
+
+	if (message->kind != HEARD && message->kind != ANSWER)
+		return message->kind == NOTHING;
+	if (message->nonce != host->member.nonce)
+		return true;
+	if (message->kind == HEARD)
+		return (int32_t)(message->beat - host->member.heard_beat) <= 0;
+	if (!row->beats && host->claim.asked_in != host->member.joined)
+		return true;
+	return !host->claim.seq || message->answer.seq != host->claim.seq ||
+	       message->tag != host->tag;
+}
+
+/* Bytes between fields may be anything. */
+static void clear_says(struct rf_ledger_beat *says)
+{
+	const struct rf_ledger_beat was = *says;
+
+	memset(says, 0, sizeof(*says));
+	says->is_complete = was.is_complete;
+	says->resumes = was.resumes;
+	says->known = was.known;
+}
+
+static void clear_heard(struct rf_ledger_heard *heard)
+{
+	const struct rf_ledger_heard was = *heard;
+
+	memset(heard, 0, sizeof(*heard));
+	heard->status = was.status;
+	heard->joined = was.joined;
+	heard->is_complete = was.is_complete;
+	heard->is_learning = was.is_learning;
+	heard->members = was.members;
+}
+
+/* It may lead to the claim that `has` and `used` make at least, and to what it wants beyond. */
+static void normal_report(struct rf_ledger_report *report)
+{
+	if (report->used < row->first + report->has)
+		report->used = row->first + report->has;
+	if (report->wants < report->has)
+		report->wants = report->has;
+}
+
+/* May the host's newest report still be answered? */
+static bool is_under_way(const struct world *world, int host)
+{
+	for (int i = 0; i < NET; i++) {
+		const struct message *message = &world->net[i];
+
+		if (message->host != host || message->nonce != world->host[host].member.nonce)
+			continue;
+		if (message->kind == REPORT && message->report.seq == world->host[host].claim.seq)
+			return true;
+		if (message->kind == ANSWER)
+			return true;
+	}
+	return false;
+}
+
+static void normal_messages(struct world *world)
+{
+	for (int i = 0; i < NET; i++) {
+		struct message *message = &world->net[i];
+
+		if (is_dead(world, message)) {
+			memset(message, 0, sizeof(*message));
+			continue;
+		}
+		if (is_beat(message))
+			message->tag = 0;
+		if (message->kind == HEARD || message->kind == ANSWER)
+			message->joined = 0;
+		if (message->kind == REPORT)
+			normal_report(&message->report);
+		else if (message->kind == ANSWER)
+			message->answer.lower_to = 0;
+		else if (message->kind == HEARD)
+			clear_heard(&message->heard);
+		else
+			clear_says(&message->says);
+	}
+	for (int i = 0; i < HOSTS; i++)
+		if (!is_under_way(world, i))
+			world->host[i].claim.seq = 0;
+}
+
+/* ---- windows and books ---- */
+
+static int larger(int one, int other)
+{
+	return one > other ? one : other;
+}
+
+/* Is it by the clip of that tick that a packet under way will count whole? */
+static bool is_for_packet(const struct window *window, int tick)
+{
+	return tick == 0 || (tick == 1 && window->is_late && window->most[0] < window->pending - 1);
+}
+
+/*
+ * What is older than W does not count. Nor does the clip of a tick, as long as it cuts nothing: the
+ * largest of any later W is then at least what each of its ticks has admitted, by a limit of that
+ * tick or of the one before, and what a packet under way may still add.
+ */
+static void normal_window(struct host *host)
+{
+	struct window *window = &host->window;
+
+	for (int i = row->window; i < WINDOW_MAX; i++)
+		window->admitted[i] = 0;
+	for (int i = 0; i < WINDOW_MAX; i++) {
+		int enough = window->admitted[i];
+
+		if (i && window->admitted[i - 1] > larger(enough, window->most[i - 1]))
+			enough = window->admitted[i - 1];
+		if (window->pending > enough + 1 && is_for_packet(window, i))
+			enough = window->pending - 1;
+		if (i > row->window)
+			enough = 0;
+		if (window->most[i] > enough)
+			window->most[i] = enough;
+	}
+	if (window->generation != host->member.generation || window->tag != host->tag)
+		window->share = 0, window->tag = host->tag;
+	window->generation = host->member.generation = 1;
+	host->incarnation = window->incarnation == host->incarnation;
+	window->incarnation = 1;
+}
+
+/* The judge asks whether a host was alone at any time in W, and for the sum over the hosts. */
+static void keep_newest(uint8_t *ticks)
+{
+	bool seen = false;
+
+	for (int i = 0; i < WINDOW_MAX; i++) {
+		ticks[i] = ticks[i] && !seen && i < row->window;
+		seen |= ticks[i];
+	}
+}
+
+static void normal_books(struct books *books)
+{
+	for (int i = 0; i < HOSTS; i++)
+		keep_newest(books->alone[i]);
+	keep_newest(books->differs);
+	for (int i = 0; i < WINDOW_MAX; i++) {
+		for (int j = 1; j < HOSTS; j++) {
+			books->admitted[0][i] += books->admitted[j][i];
+			books->admitted[j][i] = 0;
+		}
+		if (i >= row->window)
+			books->admitted[0][i] = books->lost[i] = 0;
+	}
+}
+
+static void normal_host(struct host *host)
+{
+	normal_window(host);
+	host->claim.asked_in = host->claim.seq ? host->claim.asked_in : 0;
+	if (row->steady && !row->evictions)
+		host->claim.covers = 0;
+	host->reports = host->beats = 0;
+}
+
+static void sort_messages(struct world *world)
+{
+	for (int i = 1; i < NET; i++)
+		for (int j = i;
+		     j > 0 && memcmp(&world->net[j], &world->net[j - 1], sizeof(world->net[j])) > 0;
+		     j--) {
+			const struct message swap = world->net[j];
+
+			world->net[j] = world->net[j - 1];
+			world->net[j - 1] = swap;
+		}
+}
+
+static void normal_count(uint8_t *count, int most)
+{
+	if (most == ANY)
+		*count = 0;
+}
+
+void world_normal(struct world *world)
+{
+	normal_count(&world->twice, row->twice);
+	normal_count(&world->forgets, row->forgets);
+	normal_count(&world->steps, row->steps);
+	normal_count(&world->reboots, row->reboots);
+	normal_count(&world->evictions, row->evictions);
+	normal_messages(world);
+	normal_times(world);
+	normal_claims(world);
+	normal_books(&world->books);
+	for (int i = 0; i < HOSTS; i++)
+		normal_host(&world->host[i]);
+	normal_names(world);
+	for (int i = 0; i < HOSTS; i++) {
+		normal_beats(world, i);
+		for (uint64_t nonce = 1; nonce <= world->nonces; nonce++)
+			normal_reports(world, i, nonce);
+	}
+	sort_messages(world);
+}
