@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * All that can happen in the world of two hosts: every action in every state, breadth first, until
+ * no new state comes, for as many reports and as long a time as one likes. Prints TAP, and of a
+ * bound that is broken the shortest way to it.
+ *
+ * States that were seen are told apart by 128 bits of hash.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "explorer/seen.h"
+#include "world.h"
+
+#define ARRAY_SIZE(array) (sizeof(array) / sizeof((array)[0]))
+
+#define ALWAYS .first = 1, .grace = 2, .ticks = ANY, .reports = ANY
+#define STEADY ALWAYS, .net = 2, .steady = true
+#define SHAKY ALWAYS, .net = 1
+
+/* The first QUICK of them take seconds, the others minutes and gigabytes. */
+#define QUICK 6
+static const struct row rows[] = {
+	{"reports late, lost and out of order", STEADY, .limit = 2, .window = 2},
+	{"reports lost or twice", STEADY, .limit = 2, .window = 1, .twice = ANY},
+	{"reports lost or twice, longer", ALWAYS, .net = 1, .steady = true, .limit = 3, .window = 3,
+	 .twice = ANY},
+	{"a window is evicted", STEADY, .limit = 2, .window = 1, .evictions = 1},
+	{"a limit is defined anew", STEADY, .limit = 2, .window = 1, .changes = 1},
+	{"packets between limit and charge", ALWAYS, .net = 1, .steady = true, .limit = 2,
+	 .window = 2, .packets = true},
+	{"reports late and out of order, longer", STEADY, .limit = 4, .window = 3},
+	{"reports twice, longer", STEADY, .limit = 3, .window = 2, .twice = ANY},
+	{"packets between limit and charge, late", STEADY, .limit = 2, .window = 2,
+	 .packets = true},
+	{"a window is evicted, longer", STEADY, .limit = 2, .window = 2, .evictions = 1},
+	{"a limit is defined anew, longer", STEADY, .limit = 3, .window = 2, .changes = 1},
+	{"heartbeats lost", SHAKY, .limit = 2, .window = 1},
+	{"the engine forgets all", SHAKY, .limit = 2, .window = 1, .forgets = 1},
+	{"the engine forgets all, and a host is new", SHAKY, .limit = 2, .window = 1, .forgets = 1,
+	 .stranger = true},
+	{"the engine's clock steps", SHAKY, .limit = 2, .window = 1, .steps = 1},
+	{"a host reboots", SHAKY, .limit = 2, .window = 1, .reboots = 1},
+	{"heartbeats late and out of order", SHAKY, .limit = 2, .window = 1, .beats = ANY},
+};
+
+/* ---- states that wait, in little room: most of their bytes are 0 ---- */
+
+#define MASK ((sizeof(struct world) + 7) / 8)
+
+static struct {
+	uint8_t *bytes;
+	size_t head, used, room;
+} waiting;
+
+static void *need(void *memory)
+{
+	if (memory)
+		return memory;
+	puts("Bail out! out of memory");
+	exit(1);
+}
+
+static void make_room(void)
+{
+	const size_t most = MASK + sizeof(struct world);
+
+	if (waiting.used + most <= waiting.room)
+		return;
+	memmove(waiting.bytes, waiting.bytes + waiting.head, waiting.used - waiting.head);
+	waiting.used -= waiting.head;
+	waiting.head = 0;
+	if (waiting.used * 2 + most <= waiting.room)
+		return;
+	waiting.room = waiting.room * 2 + most;
+	waiting.bytes = need(realloc(waiting.bytes, waiting.room));
+}
+
+static void push(const struct world *world)
+{
+	const uint8_t *bytes = (const void *)world;
+	uint8_t *mask;
+
+	make_room();
+	mask = waiting.bytes + waiting.used;
+	memset(mask, 0, MASK);
+	waiting.used += MASK;
+	for (size_t i = 0; i < sizeof(*world); i++) {
+		if (!bytes[i])
+			continue;
+		mask[i / 8] |= 1 << i % 8;
+		waiting.bytes[waiting.used++] = bytes[i];
+	}
+}
+
+static void pop(struct world *world)
+{
+	const uint8_t *mask = waiting.bytes + waiting.head, *from = mask + MASK;
+	uint8_t *bytes = (void *)world;
+
+	for (size_t i = 0; i < sizeof(*world); i++)
+		bytes[i] = mask[i / 8] >> i % 8 & 1 ? *from++ : 0;
+	waiting.head = from - waiting.bytes;
+}
+
+/* ---- the way to a state ---- */
+
+/* By the number of the state: in the order in which they were seen, the start is 0. */
+static struct {
+	uint32_t *from;
+	uint8_t *step;
+	size_t room;
+} ways;
+
+static void note_way(size_t state, size_t from, int step)
+{
+	if (state >= ways.room) {
+		ways.room = state * 2 + 1024;
+		ways.from = need(realloc(ways.from, ways.room * sizeof(ways.from[0])));
+		ways.step = need(realloc(ways.step, ways.room));
+	}
+	ways.from[state] = from;
+	ways.step[state] = step;
+}
+
+static void print_way(size_t state)
+{
+	if (!state)
+		return;
+	print_way(ways.from[state]);
+	world_print_act(ways.step[state] / NET, ways.step[state] % NET);
+}
+
+/* ---- the search ---- */
+
+static bool is_new(const struct world *world)
+{
+	__u64 hash[2] = {1, 2};
+
+	hash_words(hash, world, sizeof(*world));
+	hash[0] |= 1;
+	if (seen_slot(hash)->hash[0])
+		return false;
+	seen_add(hash, 0);
+	return true;
+}
+
+/* All that can happen in that state. False: the bound is broken. */
+static bool expand(const struct world *world, size_t state)
+{
+	for (int step = 0; step < ACTS * NET; step++) {
+		struct world after = *world;
+
+		if (!world_act(&after, step / NET, step % NET))
+			continue;
+		if (world_excess(&after)) {
+			printf("# %d too many:", world_excess(&after));
+			print_way(state);
+			world_print_act(step / NET, step % NET);
+			puts("");
+			return false;
+		}
+		world_normal(&after);
+		if (is_new(&after)) {
+			note_way(seen_count - 1, state, step);
+			push(&after);
+		}
+	}
+	return true;
+}
+
+static bool search(uint64_t states)
+{
+	struct world world;
+	size_t state = 0;
+
+	seen_clear();
+	waiting.head = waiting.used = 0;
+	world_start(&world);
+	world_normal(&world);
+	is_new(&world);
+	push(&world);
+	for (; waiting.head < waiting.used; state++) {
+		pop(&world);
+		if (!expand(&world, state))
+			return false;
+		if (seen_count > states) {
+			printf("# %zu states seen to the end, %llu open\n", state,
+			       seen_count - state);
+			return false;
+		}
+	}
+	printf("# %llu states\n", seen_count);
+	return true;
+}
+
+static bool run(int number, int row_number, uint64_t states)
+{
+	bool holds;
+
+	row = &rows[row_number];
+	holds = search(states);
+	printf("%sok %d - all that can happen, two hosts: %s\n", holds ? "" : "not ", number,
+	       row->title);
+	fflush(stdout);
+	return holds;
+}
+
+/* quick|all|ROW [STATES]: ROW is counted from 1; more states than STATES, 400 million, is failure.
+ */
+int main(int argc, char **argv)
+{
+	const uint64_t states = argc > 2 ? strtoull(argv[2], NULL, 10) : 400000000;
+	size_t first = 0, end = ARRAY_SIZE(rows);
+	int failed = 0;
+
+	if (argc < 2)
+		return 2;
+	if (strcmp(argv[1], "quick") == 0)
+		end = QUICK;
+	else if (strcmp(argv[1], "all") != 0)
+		first = atoi(argv[1]) - 1, end = first + 1;
+	if (end > ARRAY_SIZE(rows))
+		return 2;
+	printf("1..%zu\n", end - first);
+	for (size_t i = first; i < end; i++)
+		failed += !run(i - first + 1, i, states);
+	return failed != 0;
+}
