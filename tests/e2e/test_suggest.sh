@@ -142,9 +142,60 @@ fails 'nothing to try' 2 "ringfence: 'probe': nothing to change; name a part, li
 	ringfence limit try probe
 matches "$(describe ringfence suggest per 10s)" $'exit 1\n\nstderr: ringfence: \'per 10s\': no limit has this TIME.*limit add probe-10s rate 50k/10s shadow' \
 	'a TIME that no limit has is named, with the shadow to add'
+matches "$(describe ringfence suggest limit probe per 10s)" $'exit 1\n\nstderr: ringfence: \'per 10s\': the TIME of limit \'probe\' is 1s, .*leave out \'per\', or add a shadow: ringfence limit add probe-2 rate 50k/10s shadow' \
+	'a TIME that the named limit has not is named, with the shadow that has it'
+matches "$(describe ringfence suggest per /24)" $'exit 2\n\nstderr: ringfence: \'per /24\': expects a TIME here, .*limit add probe-net rate 50k/1s per /24 shadow' \
+	'a grouping in place of a TIME leads to a limit that groups so'
 fails 'since and for exclude each other' 2 \
 	"ringfence: 'since' reads the history, and 'for' what comes in now; leave out one of them" \
 	ringfence suggest since -1h for 5s
+
+# ---- where sources fill the limit, and where a limit counts bytes ----
+
+before=$(ringfence save | grep -v '^#')
+ringfence apply - >"$log" <<-'END'
+	limit add all rate 100/1s
+	limit add volume rate 1M/1s bytes shadow
+END
+for i in 1 2 3 4 5 6; do
+	send 192.0.2.66 500 1000
+	sleep 0.5
+done &
+sender=$!
+ringfence suggest limit all for 4s --json >"$scratch/found"
+wait $sender
+is "$(jq -c '[.at_least, .unit, .most]' "$scratch/found")" '[true,"packets",100]' \
+	'where a source fills the limit, the suggestion is the least, and JSON says so'
+for i in 1 2 3 4 5 6; do
+	send 192.0.2.66 500 1000
+	sleep 0.5
+done &
+sender=$!
+found=$(ringfence suggest limit volume for 4s)
+wait $sender
+echo "$found" | sed 's/^/# /'
+matches "$found" '1 sources, bytes in any 1s: .*rate  *sources over[^%]*so far [^ ]*/1s bytes, .*rate [^ ]*/1s bytes shadow.*' \
+	'of a limit of bytes bytes are suggested, and packets are not mixed with them'
+ringfence apply - >"$log" <<<"$before"
+
+# ---- where no source is recorded ----
+
+stop TERM "$watch_pid"
+sed -i 's/^sources .*/sources none/; s,^history .*,&/without,' /etc/ringfence/watch.conf
+export RINGFENCE_HISTORY=$history/by-network/without
+# shellcheck disable=SC2086 # words
+start inside $member "$scratch/watch" >"$log" 2>&1
+check 'the daemon starts without sources' eventually grep -q '^fence' "$log"
+send 192.0.2.66 3000 1000
+has_history() {
+	ringfence suggest 2>&1 | grep -q 'but no source'
+}
+check 'packets without sources are recorded' eventually has_history
+matches "$(describe ringfence suggest)" $'exit 1\n\nstderr: ringfence: the history has [0-9]* packets of limit \'[a-z]*\', but no source: .*\'sources prefix\' into /etc/ringfence/watch.conf .*ringfence suggest for 10m' \
+	'suggest says what to write where no sources are recorded'
+matches "$(describe ringfence limit try probe rate 5/1s)" $'exit 1\n\nstderr: ringfence: the history has [0-9]* packets of limit \'probe\', but no source: .*' \
+	'limit try says the same'
+stop TERM "$watch_pid"
 
 # ---- from a history ----
 

@@ -11,8 +11,8 @@
 #include "cli/out.h"
 #include "cli/recorded.h"
 #include "cli/recorded_rules.h"
+#include "cli/suggest_limit.h"
 #include "fence/find.h"
-#include "rules/near.h"
 #include "rules/policy.h"
 #include "rules/probe_limit.h"
 #include "watch/snapshot.h"
@@ -51,30 +51,7 @@ static void free_suggesting(struct suggesting *suggesting)
 	free(suggesting->command);
 }
 
-/* ---- of which limit ---- */
-
-/* Does the limit see every packet? */
-static bool sees_all(const struct rf_limit *limit)
-{
-	return limit->match == RF_MATCH_ANY && !limit->has_ports && !limit->has_sports &&
-	       !limit->has_from && !limit->has_to && !limit->length_max && !limit->tcp_mask;
-}
-
-/* The first limit with that TIME, if one is asked for, that sees every packet; else the first. */
-static int choose_slot(const struct rf_bank *rules, uint64_t per_ns)
-{
-	int slots[RF_LIMITS_MAX], chosen = -ENOENT;
-	const int count = rf_bank_slots(rules, slots);
-
-	for (int i = count - 1; i >= 0; i--)
-		if (!per_ns || rules->limit[slots[i]].window_ns == per_ns)
-			chosen = slots[i];
-	for (int i = count - 1; i >= 0; i--)
-		if (sees_all(&rules->limit[slots[i]]) &&
-		    (!per_ns || rules->limit[slots[i]].window_ns == per_ns))
-			chosen = slots[i];
-	return chosen;
-}
+/* ---- a fresh fence ---- */
 
 /* Without a limit no source is seen: says what to type, and is no error. */
 static int say_probe(bool json, struct rf_error *error)
@@ -87,38 +64,6 @@ static int say_probe(bool json, struct rf_error *error)
 	rf_out_text("There is no limit, so nothing is known of single sources. This one drops "
 		    "nothing, and lets them be seen.\n");
 	return 0;
-}
-
-static int fail_time(uint64_t per_ns, struct rf_error *error)
-{
-	char time[RF_DURATION_TEXT_SIZE];
-
-	rf_format_for(per_ns, time);
-	return rf_error_failed(error, -ENODATA,
-			       "'per %s': no limit has this TIME, and peaks are only known for the "
-			       "TIME of a limit; add one as a shadow: ringfence limit add probe-%s "
-			       "rate 50k/%s shadow",
-			       time, time, time);
-}
-
-static int choose_limit(struct suggesting *suggesting, struct rf_error *error)
-{
-	const struct rf_suggest_asked *asked = suggesting->asked;
-	const struct rf_bank *rules = &suggesting->rules.bank;
-	int slot;
-
-	if (asked->limit) {
-		slot = rf_bank_find(rules, asked->limit);
-		if (slot < 0)
-			return rf_fail_no_limit(rules, asked->limit, "", error);
-		if (asked->per_ns && rules->limit[slot].window_ns != asked->per_ns)
-			return fail_time(asked->per_ns, error);
-	} else {
-		slot = choose_slot(rules, asked->per_ns);
-	}
-	if (slot < 0)
-		return fail_time(asked->per_ns, error);
-	return rf_limit_definition(&suggesting->rules, slot, &suggesting->limit, error);
 }
 
 /* ---- from the history ---- */
@@ -195,6 +140,9 @@ static int read_history(struct rf_reader *reader, struct suggesting *suggesting,
 	if (!err)
 		err = rf_reader_each_peak(reader, suggesting->limit.limit.name, from_ns, to_ns,
 					  note_peak, suggesting, error);
+	if (!err && !suggesting->first_ns)
+		err = rf_check_sources_kept(reader, suggesting->limit.limit.name, from_ns, to_ns,
+					    error);
 	return err == -ENOMEM ? fail_memory(error) : err;
 }
 
@@ -267,10 +215,27 @@ static void format_number(double number, char text[RF_GROUPED_TEXT_SIZE])
 	rf_format_grouped(number + 0.5, text);
 }
 
-static void format_rate(const struct suggesting *suggesting, uint64_t rate,
-			char text[RF_RATE_TEXT_SIZE])
+static bool is_of_bytes(const struct suggesting *suggesting)
 {
-	rf_format_rate(rate, suggesting->limit.limit.window_ns, text);
+	return suggesting->limit.limit.unit == RF_BYTES;
+}
+
+static void format_rate(const struct suggesting *suggesting, uint64_t rate,
+			char text[RF_RATE_TEXT_SIZE + 8])
+{
+	char number[RF_RATE_TEXT_SIZE];
+
+	rf_format_rate(rate, suggesting->limit.limit.window_ns, number);
+	snprintf(text, RF_RATE_TEXT_SIZE + 8, "%s%s", number,
+		 is_of_bytes(suggesting) ? " bytes" : "");
+}
+
+/* A window never holds more than COUNT: of sources that filled it nobody knows what they wanted. */
+static bool is_at_least(const struct suggesting *suggesting)
+{
+	const double peak = suggesting->found.before_rounding / 2;
+
+	return peak >= 0.9 * whole_of(&suggesting->limit.limit);
 }
 
 static void print_quantiles(const struct suggesting *suggesting)
@@ -281,7 +246,8 @@ static void print_quantiles(const struct suggesting *suggesting)
 
 	rf_format_for(suggesting->limit.limit.window_ns, time);
 	format_number(found->sources, number);
-	at += snprintf(line + at, sizeof(line) - at, "%s sources, any %s:", number, time);
+	at += snprintf(line + at, sizeof(line) - at, "%s sources, %sany %s:", number,
+		       is_of_bytes(suggesting) ? "bytes in " : "", time);
 	for (int i = 0; i < RF_SUGGEST_QUANTILES; i++) {
 		format_number(found->quantile[i], number);
 		at += snprintf(line + at, sizeof(line) - at, "  %.4g%% ≤%s",
@@ -306,14 +272,18 @@ static void print_floods(const struct suggesting *suggesting)
 
 static void print_rates(const struct suggesting *suggesting)
 {
-	rf_out("%-12s %14s %18s\n", "rate", "sources over", "of all packets");
+	const bool of_bytes = is_of_bytes(suggesting);
+
+	rf_out(of_bytes ? "%-18s %14s\n" : "%-12s %14s %18s\n", "rate", "sources over",
+	       "of all packets");
 	for (int i = 0; i < RF_SUGGEST_ROWS; i++) {
 		const struct rf_suggest_rate *row = &suggesting->found.row[i];
-		char rate[RF_RATE_TEXT_SIZE], sources[RF_GROUPED_TEXT_SIZE];
+		char rate[RF_RATE_TEXT_SIZE + 8], sources[RF_GROUPED_TEXT_SIZE];
 
 		format_rate(suggesting, row->rate, rate);
 		format_number(row->sources, sources);
-		rf_out("%-12s %14s %17.2f%%", rate, sources, row->packets_ratio * 100);
+		rf_out(of_bytes ? "%-18s %14s" : "%-12s %14s %17.2f%%", rate, sources,
+		       row->packets_ratio * 100);
 		for (int j = 0; j < row->named; j++) {
 			char source[RF_PREFIX_TEXT_SIZE];
 
@@ -330,9 +300,20 @@ static bool is_enough(const struct suggesting *suggesting)
 	       suggesting->found.hours >= HOURS_LEAST;
 }
 
+static void print_at_least(const struct suggesting *suggesting)
+{
+	const char *name = suggesting->limit.limit.name;
+	char rate[RF_RATE_TEXT_SIZE + 8];
+
+	format_rate(suggesting, whole_of(&suggesting->limit.limit), rate);
+	rf_out_text("that is the least: sources fill limit '%s' (%s), so what they would send is "
+		    "not known; with this shadow, 'ringfence suggest limit NAME' tells more\n",
+		    name, rate);
+}
+
 static void print_text(const struct suggesting *suggesting)
 {
-	char rate[RF_RATE_TEXT_SIZE];
+	char rate[RF_RATE_TEXT_SIZE + 8];
 
 	if (!suggesting->suggest.map.count) {
 		rf_out_text("no source sent a packet that limit '%s' counts\n",
@@ -348,6 +329,8 @@ static void print_text(const struct suggesting *suggesting)
 	else
 		rf_out_text("so far %s, after less than 24 hours; as a shadow:  ringfence %s\n",
 			    rate, suggesting->command);
+	if (is_at_least(suggesting))
+		print_at_least(suggesting);
 }
 
 /* ---- JSON ---- */
@@ -379,10 +362,12 @@ static json_t *rates_json(const struct suggesting *suggesting)
 			rf_format_prefix(&row->worst[j], source);
 			json_array_append_new(worst, json_string(source));
 		}
-		json_array_append_new(list, json_pack("{s:I, s:f, s:f, s:o}", "rate",
-						      (json_int_t)row->rate, "sources",
-						      row->sources, "packets_ratio",
-						      row->packets_ratio, "worst", worst));
+		json_array_append_new(
+			list, json_pack("{s:I, s:f, s:o, s:o}", "rate", (json_int_t)row->rate,
+					"sources", row->sources, "packets_ratio",
+					is_of_bytes(suggesting) ? json_null()
+								: json_real(row->packets_ratio),
+					"worst", worst));
 	}
 	return list;
 }
@@ -403,8 +388,10 @@ static json_t *make_json(const char *fence, const struct suggesting *suggesting)
 	const bool is_seen = found->sources > 0;
 
 	return json_pack(
-		"{s:o, s:s, s:I, s:o, s:o, s:i, s:f, s:o, s:f, s:o, s:o, s:f, s:o, s:b, s:o}",
-		"fence", rf_json_text(fence), "limit", suggesting->limit.limit.name, "window_ms",
+		"{s:o, s:s, s:s, s:I, s:o, s:o, s:i, s:f, s:o, s:f, s:o, s:o, s:f, s:o, s:b, s:b, "
+		"s:o}",
+		"fence", rf_json_text(fence), "limit", suggesting->limit.limit.name, "unit",
+		rf_unit_name(suggesting->limit.limit.unit), "window_ms",
 		(json_int_t)(suggesting->limit.limit.window_ns / RF_NS_PER_MS), "from",
 		rf_json_time(suggesting->from_ns), "until", rf_json_time(suggesting->to_ns),
 		"hours", found->hours, "sources", found->sources, "quantiles",
@@ -412,7 +399,8 @@ static json_t *make_json(const char *fence, const struct suggesting *suggesting)
 		floods_json(suggesting), "rates", rates_json(suggesting), "before_rounding",
 		found->before_rounding, "suggested",
 		is_seen ? json_integer(found->rate) : json_null(), "enough", is_enough(suggesting),
-		"command", is_seen ? json_string(suggesting->command) : json_null());
+		"at_least", is_seen && is_at_least(suggesting), "command",
+		is_seen ? json_string(suggesting->command) : json_null());
 }
 
 /* ---- the command ---- */
@@ -428,7 +416,7 @@ static int make_command(struct suggesting *suggesting, struct rf_error *error)
 		limit.limit.burst = rf_default_burst(&limit.limit);
 	suggesting->command =
 		rf_shadow_command(&suggesting->rules, &limit,
-				  sees_all(&limit.limit) ? "all" : suggesting->limit.limit.name);
+				  rf_sees_all(&limit.limit) ? "all" : suggesting->limit.limit.name);
 	return suggesting->command ? 0 : fail_memory(error);
 }
 
@@ -463,7 +451,7 @@ static int suggest_recorded(const struct rf_options *options, const struct rf_su
 	if (!err && !rf_bank_count(&suggesting.rules.bank)) {
 		err = say_probe(options->json, error);
 	} else if (!err) {
-		err = choose_limit(&suggesting, error);
+		err = rf_suggest_limit(&suggesting.rules, asked, &suggesting.limit, error);
 		if (!err)
 			err = read_history(reader, &suggesting, error);
 		if (!err)
@@ -484,7 +472,7 @@ static int suggest_live(const struct rf_fence *fence, const struct rf_options *o
 	if (!err && !rf_bank_count(&suggesting.rules.bank)) {
 		err = say_probe(options->json, error);
 	} else if (!err) {
-		err = choose_limit(&suggesting, error);
+		err = rf_suggest_limit(&suggesting.rules, asked, &suggesting.limit, error);
 		scanner = err ? NULL : rf_scanner_open(fence->interface[0].name, error);
 		if (!err && !scanner)
 			err = -EIO;

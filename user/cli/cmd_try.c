@@ -11,6 +11,7 @@
 #include "cli/out.h"
 #include "cli/recorded.h"
 #include "cli/recorded_rules.h"
+#include "cli/suggest_limit.h"
 #include "rules/policy.h"
 #include "watch/trial_run.h"
 
@@ -184,6 +185,23 @@ static int visit_peak(void *context, const struct rf_recorded_peak *peak)
 				  peak->packets, INTERVAL_NS);
 }
 
+static int note_any(void *context, const struct rf_recorded_peak *peak)
+{
+	(void)peak;
+	*(bool *)context = true;
+	return 1;
+}
+
+static bool has_sources(struct rf_reader *reader, const struct rf_trial_run *run, const char *name)
+{
+	struct rf_error unused;
+	bool has_any = false;
+
+	rf_reader_each_peak(reader, name, run->since_ns, run->until_ns, note_any, &has_any,
+			    &unused);
+	return has_any;
+}
+
 static int read_cells(struct rf_reader *reader, const char *fence, struct trying *trying,
 		      struct rf_error *error)
 {
@@ -198,6 +216,10 @@ static int read_cells(struct rf_reader *reader, const char *fence, struct trying
 				   error);
 	if (err == -EINVAL)
 		return fail_not_recorded(trying, reason.text, error);
+	if (err)
+		return err;
+	if (!run->tried_map.count && !run->skipped && !has_sources(reader, run, name))
+		err = rf_check_sources_kept(reader, name, run->since_ns, run->until_ns, error);
 	if (err)
 		return err;
 	if (!run->tried_map.count) {

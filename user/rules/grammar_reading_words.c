@@ -64,8 +64,9 @@ const struct rf_option rf_show_options[] = {
 
 const struct rf_option rf_suggest_options[] = {
 	[RF_OPT_SUGGEST_LIMIT] = {"limit", RF_KIND_LIMIT, "NAME",
-				  .summary = "for the sources of this limit (default: the one with "
-					     "the most sources)",
+				  .summary =
+					  "for the sources of this limit (default: the first one "
+					  "that sees every packet)",
 				  NAMES},
 	[RF_OPT_SUGGEST_PER] = {"per", RF_KIND_TIME, "TIME",
 				.summary = "COUNT in this TIME, that of a limit (default: that of "

@@ -75,8 +75,20 @@ static int parse_limit(const char *value, void *into, struct rf_error *error)
 	return 0;
 }
 
+/* `per /24` is a word of limits: what sources are, is up to the limit that saw them. */
+static int fail_grouping(const char *value, struct rf_error *error)
+{
+	return rf_error_usage(error,
+			      "'per %s': expects a TIME here, like 1s; sources are grouped as a "
+			      "limit groups them, so name one that does so with 'limit NAME', or "
+			      "add it: ringfence limit add probe-net rate 50k/1s per %s shadow",
+			      value, value);
+}
+
 static int parse_per(const char *value, void *into, struct rf_error *error)
 {
+	if (*value == '/')
+		return fail_grouping(value, error);
 	return rf_parse_time_in(value, "TIME of a limit", RF_WINDOW_MIN_NS, RF_WINDOW_MAX_NS,
 				"1ms-8784h", &((struct rf_suggest_asked *)into)->per_ns, error);
 }

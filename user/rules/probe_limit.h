@@ -7,6 +7,7 @@
 #ifndef RINGFENCE_PROBE_LIMIT_H
 #define RINGFENCE_PROBE_LIMIT_H
 
+#define RF_PROBE_COUNT 50000
 #define RF_PROBE_COMMAND "limit add probe rate 50k/1s shadow"
 #define RF_PROBE_ADVICE "'ringfence " RF_PROBE_COMMAND "' drops nothing, and shows the sources"
 
