@@ -89,6 +89,9 @@ run_example() {
 	local command=$1
 
 	case $1 in
+	*'events watch'*) build/tests/recorder "$RINGFENCE_HISTORY" eth0 20 20 full 20 || return ;; # as a daemon does
+	esac
+	case $1 in
 	*watch*) command="timeout --preserve-status -s INT 3 $1" ;;
 	esac
 	inside env -C "$work" bash -c "$command" >"$scratch/stdout" 2>"$scratch/stderr"

@@ -157,7 +157,7 @@ ringfence apply - >"$log" <<-'END'
 	limit add all rate 100/1s
 	limit add volume rate 1M/1s bytes shadow
 END
-for i in 1 2 3 4 5 6; do
+for _ in 1 2 3 4 5 6; do
 	send 192.0.2.66 500 1000
 	sleep 0.5
 done &
@@ -166,14 +166,14 @@ ringfence suggest limit all for 4s --json >"$scratch/found"
 wait $sender
 is "$(jq -c '[.at_least, .unit, .most]' "$scratch/found")" '[true,"packets",100]' \
 	'where a source fills the limit, the suggestion is the least, and JSON says so'
-for i in 1 2 3 4 5 6; do
+for _ in 1 2 3 4 5 6; do
 	send 192.0.2.66 500 1000
 	sleep 0.5
 done &
 sender=$!
 found=$(ringfence suggest limit volume for 4s)
 wait $sender
-echo "$found" | sed 's/^/# /'
+echo "# ${found//$'\n'/$'\n'# }"
 matches "$found" '1 sources, bytes in any 1s: .*rate  *sources over[^%]*so far [^ ]*/1s bytes, .*rate [^ ]*/1s bytes shadow.*' \
 	'of a limit of bytes bytes are suggested, and packets are not mixed with them'
 ringfence apply - >"$log" <<<"$before"
