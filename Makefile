@@ -194,7 +194,7 @@ check-ecosystem: ## run the tests beside real fail2ban, CrowdSec, nftables and P
 check-user: $(UNIT_TESTS) ## run the tests that need no privilege
 	tests/run.sh $(UNIT_TESTS) $(EXPLORER)
 
-explore-fleet: ## search the rules of the fleet's ledger, an hour and 8 GB, and walk STEPS in each row
+explore-fleet: ## search the rules of the fleet's ledger, an hour and 10 GB, and walk STEPS in each row
 	ROWS=all STEPS=$(or $(STEPS),300000000) tests/fleet/test_ledger.sh
 
 check-kernels: ## run tests in other kernels under QEMU; KERNELS="6.1 6.12" and SUITES=fence choose some (root)
