@@ -146,6 +146,10 @@ matches "$(describe ringfence suggest limit probe per 10s)" $'exit 1\n\nstderr: 
 	'a TIME that the named limit has not is named, with the shadow that has it'
 matches "$(describe ringfence suggest per /24)" $'exit 2\n\nstderr: ringfence: \'per /24\': expects a TIME here, .*limit add probe-net rate 50k/1s per /24 shadow' \
 	'a grouping in place of a TIME leads to a limit that groups so'
+advised=$(ringfence suggest per /48 2>&1 | grep -o 'limit add probe-net .*')
+# shellcheck disable=SC2086 # words
+check 'the limit that is advised for networks of IPv6 can be added' ringfence $advised
+ringfence limit del probe-net >"$log"
 fails 'since and for exclude each other' 2 \
 	"ringfence: 'since' reads the history, and 'for' what comes in now; leave out one of them" \
 	ringfence suggest since -1h for 5s

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Parses the words after `limit try` and `suggest`. */
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/time.h"
@@ -78,11 +79,13 @@ static int parse_limit(const char *value, void *into, struct rf_error *error)
 /* `per /24` is a word of limits: what sources are, is up to the limit that saw them. */
 static int fail_grouping(const char *value, struct rf_error *error)
 {
+	const bool is_ipv6 = atoi(value + 1) > 32;
+
 	return rf_error_usage(error,
 			      "'per %s': expects a TIME here, like 1s; sources are grouped as a "
 			      "limit groups them, so name one that does so with 'limit NAME', or "
-			      "add it: ringfence limit add probe-net rate 50k/1s per %s shadow",
-			      value, value);
+			      "add it: ringfence limit add probe-net rate 50k/1s %s %s shadow",
+			      value, is_ipv6 ? "per6" : "per", value);
 }
 
 static int parse_per(const char *value, void *into, struct rf_error *error)
