@@ -75,6 +75,7 @@ ringfence fleet join eth0 redis '[2001:db8::10]:6380' hosts 10 user edge passwor
 is "$(grep -v '^#' "$settings")" \
 	$'redis [2001:db8::10]:6380\nuser edge\npassword file /etc/secret\nhosts 10\ngrace 5000ms\nasks 2000/s' \
 	'to join again replaces them'
+does 'the agent takes what join has written' "fence 'eth0': no mistake" build/ringfence-fleet check eth0
 is "$(grep -c '^secret' "$settings")" 0 'no secret is in them'
 does 'and the number of hosts' 'the fleet has 10 hosts' ringfence fleet hosts
 is "$(ls /etc/ringfence)" eth0.fleet 'no other file is left there'

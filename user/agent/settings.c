@@ -9,6 +9,7 @@
 #include "agent/settings.h"
 #include "ringfence/fleet.h"
 #include "rules/file.h"
+#include "rules/fleet_settings.h"
 
 #define WORDS_MOST 64
 
@@ -91,8 +92,8 @@ static int take_grace(struct rf_agent_settings *settings, const char *word, stru
 {
 	const int err = rf_parse_time(word, &settings->grace_ns, error);
 
-	if (!err && (settings->grace_ns < RF_AGENT_GRACE_LEAST_NS ||
-		     settings->grace_ns > RF_AGENT_GRACE_MOST_NS))
+	if (!err &&
+	    (settings->grace_ns < RF_GRACE_LEAST_NS || settings->grace_ns > RF_GRACE_MOST_NS))
 		return rf_error_usage(error, "grace '%s': must be 200ms to 60s", word);
 	return err;
 }
@@ -105,8 +106,7 @@ static int take_asks(struct rf_agent_settings *settings, const char *word, struc
 	if (strcmp(word + length, "/s") != 0 || length >= sizeof(number))
 		return rf_error_usage(error, "asks '%s': expects N/s, such as 5000/s", word);
 	memcpy(number, word, length);
-	return rf_parse_number(number, "asks", 1, RF_AGENT_ASKS_MOST, &settings->asks_each_s,
-			       error);
+	return rf_parse_number(number, "asks", 1, RF_ASKS_MOST, &settings->asks_each_s, error);
 }
 
 static const struct {
@@ -181,7 +181,7 @@ static int take_file(struct rf_agent_settings *settings, struct rf_error *error)
 	char path[RF_NAME_SIZE + 32], *text;
 	int err;
 
-	snprintf(path, sizeof(path), RF_AGENT_FILE, settings->name);
+	snprintf(path, sizeof(path), RF_FLEET_FILE, settings->name);
 	if (access(path, F_OK))
 		return 0;
 	err = rf_file_read(path, &text, error);
@@ -212,7 +212,7 @@ int rf_agent_settings(struct rf_agent_settings *settings, struct rf_words *words
 	if (!err && !*settings->engine.host)
 		err = rf_error_failed(error, -ENOENT,
 				      "fence '%s': no engine is named; write 'redis HOST:PORT' "
-				      "into " RF_AGENT_FILE,
+				      "into " RF_FLEET_FILE,
 				      name, name);
 	return err;
 }

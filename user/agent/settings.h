@@ -10,12 +10,8 @@
 #include "agent/engine.h"
 #include "rules/grammar.h"
 
-#define RF_AGENT_FILE "/etc/ringfence/%s.fleet"
 #define RF_AGENT_GRACE_NS 2000000000ULL
-#define RF_AGENT_GRACE_LEAST_NS 200000000ULL
-#define RF_AGENT_GRACE_MOST_NS 60000000000ULL
 #define RF_AGENT_ASKS 5000
-#define RF_AGENT_ASKS_MOST 1000000
 
 struct rf_agent_settings {
 	char name[RF_NAME_SIZE]; /* of the fence */

@@ -10,12 +10,11 @@
 
 #include "base/units.h"
 #include "cli/fleet_file.h"
-
-#define DIRECTORY "/etc/ringfence"
+#include "rules/fleet_settings.h"
 
 void rf_fleet_file_path(const char *fence, char path[RF_FLEET_FILE_SIZE])
 {
-	snprintf(path, RF_FLEET_FILE_SIZE, DIRECTORY "/%s.fleet", fence);
+	snprintf(path, RF_FLEET_FILE_SIZE, RF_FLEET_FILE, fence);
 }
 
 int rf_fleet_file_check_password(const char *path, struct rf_error *error)
@@ -110,7 +109,7 @@ int rf_fleet_file_write(const struct rf_join *join, const char *path, struct rf_
 	int err = text ? 0 : -ENOMEM;
 
 	snprintf(new, sizeof(new), "%s.new", path);
-	if (!err && mkdir(DIRECTORY, 0755) && errno != EEXIST)
+	if (!err && mkdir(RF_FLEET_DIRECTORY, 0755) && errno != EEXIST)
 		err = -errno;
 	if (!err)
 		err = write_new(new, text);

@@ -5,12 +5,10 @@
 #include <string.h>
 
 #include "ringfence/fleet.h"
+#include "rules/fleet_settings.h"
 #include "rules/grammar_option.h"
 #include "rules/private.h"
 
-#define GRACE_LEAST_NS (200 * RF_NS_PER_MS)
-#define GRACE_MOST_NS (60 * RF_NS_PER_S)
-#define ASKS_MOST 1000000
 #define ENGINE_LONGEST 255
 #define USER_LONGEST 255
 
@@ -106,7 +104,7 @@ static int parse_grace(const char *value, void *into, struct rf_error *error)
 {
 	struct rf_join *join = into;
 
-	return rf_parse_time_in(value, "grace", GRACE_LEAST_NS, GRACE_MOST_NS, "200ms-60s",
+	return rf_parse_time_in(value, "grace", RF_GRACE_LEAST_NS, RF_GRACE_MOST_NS, "200ms-60s",
 				&join->grace_ns, error);
 }
 
@@ -116,8 +114,9 @@ static int parse_asks(const char *value, void *into, struct rf_error *error)
 	struct rf_rate rate;
 
 	if (rf_parse_rate(value, &rate, error) || rate.in_bits || rate.window_ns != RF_NS_PER_S ||
-	    !rate.count || rate.count > ASKS_MOST)
-		return rf_error_usage(error, "'%s': 'asks' expects 1/s to %d/s", value, ASKS_MOST);
+	    !rate.count || rate.count > RF_ASKS_MOST)
+		return rf_error_usage(error, "'%s': 'asks' expects 1/s to %d/s", value,
+				      RF_ASKS_MOST);
 	join->asks = rate.count;
 	return 0;
 }
