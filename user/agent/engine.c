@@ -10,7 +10,7 @@
 
 #include "agent/engine.h"
 #include "agent/engine_errors.h"
-#include "agent/say.h"
+#include "base/say.h"
 #include "base/time.h"
 #include "base/units.h"
 
@@ -114,10 +114,10 @@ static void say_trouble(struct rf_link *link)
 	if (strcmp(link->trouble, link->said) == 0)
 		return;
 	if (*link->trouble)
-		rf_agent_warn("%s (%s)", link->trouble, link->purpose);
+		rf_warn("%s (%s)", link->trouble, link->purpose);
 	else
-		rf_agent_say("engine %s:%s: connected (%s)", link->engine->host, link->engine->port,
-			     link->purpose);
+		rf_say("engine %s:%s: connected (%s)", link->engine->host, link->engine->port,
+		       link->purpose);
 	memcpy(link->said, link->trouble, sizeof(link->said));
 }
 

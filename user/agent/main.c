@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "agent/run.h"
-#include "agent/say.h"
 #include "agent/settings.h"
+#include "base/say.h"
 #include "kernel/log.h"
 
 static const char help[] =
@@ -43,7 +43,7 @@ static int run(struct rf_words *words, struct rf_error *error)
 	if (!err)
 		err = rf_engine_resolve(&settings.engine, error);
 	if (!err && checks)
-		rf_agent_say("fence '%s': no mistake", settings.name);
+		rf_say("fence '%s': no mistake", settings.name);
 	else if (!err)
 		err = rf_agent_run(&settings, error);
 	explicit_bzero(settings.engine.password, sizeof(settings.engine.password));
@@ -57,13 +57,13 @@ static int start(struct rf_words *words, struct rf_error *error)
 	if (is_asked(words, "help", "--help", "-h")) {
 		err = rf_words_end(words, error);
 		if (!err)
-			rf_agent_print(help);
+			rf_say_text(help);
 		return err;
 	}
 	if (is_asked(words, "version", "--version", "-V")) {
 		err = rf_words_end(words, error);
 		if (!err)
-			rf_agent_say("ringfence-fleet %s", RINGFENCE_VERSION);
+			rf_say("ringfence-fleet %s", RINGFENCE_VERSION);
 		return err;
 	}
 	return run(words, error);
@@ -75,10 +75,11 @@ int main(int argc, char **argv)
 	struct rf_error error = {};
 	int err;
 
+	rf_say_as("ringfence-fleet");
 	rf_log_set_verbose(false);
 	err = start(&words, &error);
 	if (err && *error.text)
-		rf_agent_warn("%s", error.text);
+		rf_warn("%s", error.text);
 	if (err)
 		return error.usage ? 2 : EXIT_FAILURE;
 	return 0;

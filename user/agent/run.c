@@ -11,8 +11,8 @@
 #include "agent/confine.h"
 #include "agent/desk.h"
 #include "agent/run.h"
-#include "agent/say.h"
 #include "agent/site.h"
+#include "base/say.h"
 #include "base/time.h"
 #include "base/units.h"
 
@@ -101,9 +101,9 @@ static void take_next_slot(struct agent *agent)
 
 	agent->refusals++;
 	if (agent->refusals == hosts)
-		rf_agent_warn("all %u slots of the fleet are taken: this host is alone; raise "
-			      "'hosts', or wait until a host that has gone is forgotten",
-			      hosts);
+		rf_warn("all %u slots of the fleet are taken: this host is alone; raise "
+			"'hosts', or wait until a host that has gone is forgotten",
+			hosts);
 	take_slot(agent, (agent->claims.member[0].slot + 1) % hosts);
 }
 

@@ -5,7 +5,7 @@
 #include <sys/epoll.h>
 
 #include "agent/private.h"
-#include "agent/say.h"
+#include "base/say.h"
 #include "base/time.h"
 
 void rf_site_start(struct rf_site *site, const char *name, struct rf_claims *claims, int epoll_fd)
@@ -109,7 +109,7 @@ static void open_site(struct rf_site *site, uint64_t now)
 		return;
 	}
 	site->said = (struct rf_error){};
-	rf_agent_say("fence '%s': %u limits of the fleet", site->name, site->limits);
+	rf_say("fence '%s': %u limits of the fleet", site->name, site->limits);
 }
 
 /* ---- time ---- */
@@ -126,7 +126,7 @@ static void say_waiting(struct rf_site *site)
 	const char *text = "waiting for the fence";
 
 	if (strcmp(site->said.text, text) != 0)
-		rf_agent_say("fence '%s': waiting for it", site->name);
+		rf_say("fence '%s': waiting for it", site->name);
 	rf_error_failed(&site->said, 0, "%s", text);
 }
 
@@ -136,7 +136,7 @@ static void look(struct rf_site *site, uint64_t now)
 
 	site->look_at_ns = now + RF_SITE_LOOK_NS;
 	if (site->is_open && config_id != site->fence.map_id[RF_MAP_CONFIG]) {
-		rf_agent_say("fence '%s': it is gone", site->name);
+		rf_say("fence '%s': it is gone", site->name);
 		close_site(site);
 		rf_claims_lose_all(site->claims, now);
 	}

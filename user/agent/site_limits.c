@@ -2,7 +2,6 @@
 #include <string.h>
 
 #include "agent/private.h"
-#include "agent/say.h"
 #include "ringfence/fleet.h"
 
 static struct rf_fleet_limit limit_from(const struct rf_site *site, const struct rf_limit *limit,

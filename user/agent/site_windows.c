@@ -4,12 +4,12 @@
 #include <string.h>
 
 #include "agent/private.h"
-#include "agent/say.h"
+#include "base/say.h"
 
 int rf_site_fail(struct rf_site *site, int err, const struct rf_error *error)
 {
 	if (strcmp(site->said.text, error->text) != 0)
-		rf_agent_warn("%s", error->text);
+		rf_warn("%s", error->text);
 	site->said = *error;
 	return err;
 }
@@ -25,7 +25,6 @@ int rf_site_windows(struct rf_site *site, struct rf_fleet_record *record, uint32
 		return -ENODEV;
 	for (int i = 0; i < RF_BUCKETS; i++)
 		batch->heard[i].ends = site->claims->ended >> i & 1;
-	site->claims->ended = 0;
 	if (count)
 		memcpy(batch->record, record, count * sizeof(*record));
 	batch->count = count;
@@ -33,6 +32,8 @@ int rf_site_windows(struct rf_site *site, struct rf_fleet_record *record, uint32
 		      : rf_shares_call(&site->shares, &error);
 	if (err)
 		return rf_site_fail(site, err, &error);
+	site->claims->ended =
+		0; /* not before: shares that were to end must not outlive a failure */
 	if (count)
 		memcpy(record, batch->record, count * sizeof(*record));
 	return 0;

@@ -8,11 +8,11 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/say.h"
 #include "base/time.h"
 #include "daemon/child.h"
 #include "daemon/listen.h"
 #include "daemon/page.h"
-#include "daemon/say.h"
 
 #define DELAY_LEAST_NS RF_NS_PER_S
 #define DELAY_MOST_NS (60 * RF_NS_PER_S)

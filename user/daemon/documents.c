@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <stdlib.h>
 
+#include "base/say.h"
 #include "base/time.h"
 #include "base/units.h"
 #include "daemon/documents.h"
-#include "daemon/say.h"
 
 static void put_page(struct rf_feed *feed, enum rf_document kind,
 		     const struct rf_metrics_page *page)

@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/say.h"
 #include "base/time.h"
 #include "daemon/fences.h"
-#include "daemon/say.h"
 
 /* Says an error, unless it is the one that was said last. "": there is none now. */
 static void say_once(struct rf_error *said, const char *before, const char *text)

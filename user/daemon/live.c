@@ -5,11 +5,11 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "base/say.h"
 #include "base/time.h"
 #include "base/units.h"
 #include "daemon/live.h"
 #include "daemon/live_sources.h"
-#include "daemon/say.h"
 #include "fence/reasons.h"
 #include "watch/privacy.h"
 

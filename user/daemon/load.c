@@ -5,8 +5,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "daemon/help.h"
 #include "daemon/load.h"
-#include "daemon/say.h"
 #include "rules/file.h"
 
 int rf_settings_load(struct rf_settings *settings, const char *path, struct rf_error *error)

@@ -8,6 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/say.h"
 #include "base/time.h"
 #include "daemon/answers.h"
 #include "daemon/child.h"
@@ -16,7 +17,6 @@
 #include "daemon/live.h"
 #include "daemon/load.h"
 #include "daemon/loop.h"
-#include "daemon/say.h"
 #include "watch/pace.h"
 
 #define FIND_NS (2 * RF_NS_PER_S) /* a new fence is found within that time */

@@ -4,10 +4,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/say.h"
+#include "daemon/help.h"
 #include "daemon/load.h"
 #include "daemon/loop.h"
 #include "daemon/page.h"
-#include "daemon/say.h"
 #include "kernel/log.h"
 
 static int check(struct rf_words *words, struct rf_error *error)
@@ -66,6 +67,7 @@ int main(int argc, char **argv)
 	struct rf_error error = {};
 	int err;
 
+	rf_say_as("ringfence-watch");
 	rf_log_set_verbose(false);
 	err = run(&words, &error);
 	if (err < 0 && *error.text)

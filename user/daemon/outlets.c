@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "base/say.h"
 #include "base/units.h"
 #include "daemon/outlets.h"
-#include "daemon/say.h"
 
 void rf_outlets_open(struct rf_outlets *outlets, const struct rf_settings *settings)
 {

@@ -8,12 +8,12 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/say.h"
 #include "daemon/asks.h"
 #include "daemon/confine.h"
 #include "daemon/http.h"
 #include "daemon/page.h"
 #include "daemon/respond.h"
-#include "daemon/say.h"
 
 #define SERVERS 2
 

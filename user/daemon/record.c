@@ -7,9 +7,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/say.h"
 #include "base/time.h"
 #include "daemon/record.h"
-#include "daemon/say.h"
 
 #define AGAIN_NS (60 * RF_NS_PER_S)
 #define DIRECTORY_MODE 0750

@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "daemon/say.h"
+#include "base/say.h"
 #include "daemon/token.h"
 #include "watch/page_files.h"
 

@@ -1,46 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
-#include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "base/printable.h"
-#include "daemon/say.h"
+#include "base/say.h"
+#include "daemon/help.h"
 #include "daemon/settings.h"
 
 #define WIDTH 80
 #define INDENT 30
-
-/* Hides control characters: any user may choose the name of an interface. */
-static void print_line(FILE *stream, const char *before, const char *format, va_list args)
-{
-	char *text;
-
-	if (vasprintf(&text, format, args) < 0)
-		return;
-	rf_hide_controls(text, false);
-	fprintf(stream, "%s%s\n", before, text);
-	fflush(stream);
-	free(text);
-}
-
-void rf_say(const char *format, ...)
-{
-	va_list args;
-
-	va_start(args, format);
-	print_line(stdout, "", format, args);
-	va_end(args);
-}
-
-void rf_warn(const char *format, ...)
-{
-	va_list args;
-
-	va_start(args, format);
-	print_line(stderr, "ringfence-watch: ", format, args);
-	va_end(args);
-}
 
 void rf_warn_mistakes(const char *file, const struct rf_mistakes *mistakes)
 {

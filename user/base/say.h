@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The only code of the daemon that prints, one line at a time: for a terminal and for the journal.
+/*
+ * What a program that stays says, one line at a time, each written at once: for a terminal and for
+ * the journal.
  */
 #ifndef RINGFENCE_SAY_H
 #define RINGFENCE_SAY_H
 
-#include "base/error.h"
-#include "rules/mistakes.h"
-
+/* The name before what went wrong; it is kept as it is. */
+void rf_say_as(const char *program);
 /* What it does, on standard output. */
 __attribute__((format(printf, 1, 2))) void rf_say(const char *format, ...);
+/* The same: a text of its own, of several lines. */
+void rf_say_text(const char *text);
 /* What went wrong, on standard error, with the program's name before it. */
 __attribute__((format(printf, 1, 2))) void rf_warn(const char *format, ...);
-/* One warning for each mistake, with the file and the line. */
-void rf_warn_mistakes(const char *file, const struct rf_mistakes *mistakes);
-void rf_say_help(void);
 
 #endif /* RINGFENCE_SAY_H */

@@ -3,10 +3,17 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "agent/say.h"
 #include "base/printable.h"
+#include "base/say.h"
 
-/* Hides control characters: what the engine says is anybody's text. */
+static const char *who = "ringfence";
+
+void rf_say_as(const char *program)
+{
+	who = program;
+}
+
+/* Hides control characters: names of interfaces and what an engine says are anybody's text. */
 static void print_line(FILE *stream, const char *before, const char *format, va_list args)
 {
 	char *text;
@@ -14,12 +21,12 @@ static void print_line(FILE *stream, const char *before, const char *format, va_
 	if (vasprintf(&text, format, args) < 0)
 		return;
 	rf_hide_controls(text, false);
-	fprintf(stream, "%s%s\n", before, text);
+	fprintf(stream, "%s%s%s\n", before, *before ? ": " : "", text);
 	fflush(stream);
 	free(text);
 }
 
-void rf_agent_say(const char *format, ...)
+void rf_say(const char *format, ...)
 {
 	va_list args;
 
@@ -28,17 +35,17 @@ void rf_agent_say(const char *format, ...)
 	va_end(args);
 }
 
-void rf_agent_warn(const char *format, ...)
+void rf_say_text(const char *text)
+{
+	puts(text);
+	fflush(stdout);
+}
+
+void rf_warn(const char *format, ...)
 {
 	va_list args;
 
 	va_start(args, format);
-	print_line(stderr, "ringfence-fleet: ", format, args);
+	print_line(stderr, who, format, args);
 	va_end(args);
-}
-
-void rf_agent_print(const char *text)
-{
-	puts(text);
-	fflush(stdout);
 }
