@@ -87,7 +87,7 @@ SIDE_BY_SIDE = $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc))
 .DELETE_ON_ERROR:
 .SUFFIXES:
 .SECONDARY: # keeps what is made on the way, skeletons for one
-.PHONY: all tools demo demo-watch screenshots check check-fast check-user check-kernels check-packages check-ecosystem check-systemd explore-fleet soak dist rpm arch fuzz bench bench-program bench-live bench-screen bench-watch bench-fleet bench-keep \
+.PHONY: all tools demo demo-watch screenshots check check-fast check-user check-kernels check-packages check-ecosystem check-systemd explore-fleet soak dist rpm arch fuzz bench bench-program bench-live bench-seen bench-screen bench-watch bench-fleet bench-keep \
 	lint deb deps deps-lint deps-fuzz deps-bench deps-packages deps-arm64 deps-ecosystem deps-vm install uninstall clean help \
 	FORCE
 
@@ -388,6 +388,9 @@ bench-program: build/tests/bench ## only the half that runs the program by itsel
 
 bench-live: $(BENCH_LIVE) ## only the half that floods veth pairs, and compares with nftables and others (root)
 	@$(BENCH_LIVELY)
+
+bench-seen: $(BENCH_LIVE) ## measure what a flood's packet costs while a capture or the daemon looks, in pairs (root)
+	@tests/bench/seen.sh
 
 # Named after the machine: the figures of one machine say nothing about another.
 bench-keep: ## keep the last results of 'make bench' in docs/bench/, named after the machine

@@ -8,8 +8,6 @@ def title:
 		nothing: "nothing attached",
 		sketch: "one line of an array for each source",
 		ringfence: "ringfence",
-		watched: "ringfence, while the daemon scans",
-		sampled: "ringfence, while one in 1,000 is captured",
 		nftables_netdev: "nftables meter, netdev ingress",
 		nftables_raw: "nftables meter, inet raw prerouting",
 		hashlimit: "iptables hashlimit, raw PREROUTING",

@@ -21,13 +21,12 @@
 # shellcheck disable=SC2317 # functions are called by name
 # shellcheck source=tests/e2e/lib.sh
 source "$(dirname "$0")/../e2e/lib.sh"
+# shellcheck source=tests/bench/wires.sh
+source tests/bench/wires.sh
 
-generator_cpu=${GENERATOR_CPU:-0}
-receiver_cpu=${RECEIVER_CPU:-1}
 rounds=5 frames=1000000 # measured in a turn; about 0.1 s
 turns=3			# of all rounds, at most, where others disturb them
 everyone=4294967295	# sources: all addresses, of IPv6 as many /64
-mac=02:00:00:00:00	# of all wires: :01 outside, :02 inside
 
 # Over the limit: one packet an hour, so that packets of known sources never pass. Under the limit:
 # the highest limit that each variant accepts.
@@ -41,25 +40,11 @@ variants_over='bare_drop sketch ringfence nftables_netdev nftables_raw hashlimit
 variants_new='bare_drop ringfence nftables_netdev nftables_raw hashlimit'
 variants_under='bare_drop bare_pass nothing ringfence nftables_netdev nftables_raw hashlimit police'
 declare -A absent device # of the run's variants: why one was not measured; its interface
-queues=1 wires=0 filter_pid=''
+filter_pid=''
 
 # ---- the variants: each puts itself in front of $dev in the namespace of its name ----
 # The run sets the number of $sources and the $kind: over or under the limit, or new. A variant that
 # cannot run here says why.
-
-# A bpffs of its own: its pins vanish with it, and other runs do not see them.
-with_bpffs() { # NAMESPACE SHELL_COMMAND
-	within "$1" unshare --mount sh -c "mount -t bpf bpf /sys/fs/bpf && $2"
-}
-
-attach_floor() { # NAMESPACE OBJECT PROGRAM
-	with_bpffs "$1" "bpftool prog loadall build/tests/$2.bpf.o /sys/fs/bpf/floor &&
-		ip link set $dev xdpdrv pinned /sys/fs/bpf/floor/$3"
-}
-
-attach_bare_drop() {
-	attach_floor bare_drop floor bare_drop
-}
 
 attach_bare_pass() {
 	attach_floor bare_pass live bare_pass
@@ -84,18 +69,6 @@ attach_fence() { # NAMESPACE
 
 attach_ringfence() {
 	attach_fence ringfence
-}
-
-# The same, while a capture takes one in a thousand.
-attach_sampled() {
-	attach_fence sampled || return
-	start sampled build/ringfence capture write /dev/null one in 1000 >/dev/null 2>&1
-}
-
-# The same, while the daemon scans.
-attach_watched() {
-	attach_fence watched || return
-	start watched build/ringfence-watch listen off history off events file off journal off >/dev/null 2>&1
 }
 
 nftables_table() { # FAMILY HOOK
@@ -168,37 +141,6 @@ attach_xdp_filter() {
 }
 
 # ---- a run: one number of sources, over or under their limit ----
-
-# The wire's far end has a NAPI of its own, with or without a program, and a thread runs it.
-add_wire_to() { # NAMESPACE
-	wires=$((wires + 1)) # no number twice: a namespace goes some time after it was deleted
-	dev=${run}w$wires
-	add_namespace "$1"
-	ip link add "out$wires" netns "rf-test-$$-outside" address "$mac:01" \
-		numtxqueues "$queues" numrxqueues "$queues" type veth \
-		peer name "$dev" netns "rf-test-$$-$1" address "$mac:02" \
-		numtxqueues "$queues" numrxqueues "$queues" || bail "cannot make wire $wires"
-	outside ip link set "out$wires" up
-	within "$1" ip link set "$dev" up
-	within "$1" ethtool -K "$dev" gro on
-	# only here must /sys be that of the namespace
-	ip netns exec "rf-test-$$-$1" sh -c "echo 1 >/sys/class/net/$dev/threaded" ||
-		bail 'NAPI cannot run as a thread, which needs Linux 5.12'
-}
-
-# Puts the threads on their CPUs, with priority over other processes. Frames that a CPU sends enter
-# the queue of its number; the other CPU receives them.
-pin_threads() {
-	local one cpu=$receiver_cpu
-
-	threads=''
-	while read -r one; do
-		{ taskset -pc "$cpu" "$one" && renice -n -20 -p "$one"; } >"$scratch/log" 2>&1 ||
-			bail "$dev: cannot pin its thread: $(<"$scratch/log")"
-		threads=${threads:+$threads,}$one
-		cpu=$generator_cpu
-	done < <(grep -sHx "napi/$dev-.*" /proc/[0-9]*/comm | sort -t- -k2n | cut -d/ -f3)
-}
 
 remove_variant() { # NAMESPACE
 	if [ "$1" = ringfence ]; then
@@ -353,8 +295,6 @@ add_namespace outside
 for number in $numbers; do
 	measure over 4 "$number" 64 $variants_over
 done
-# Seen by others meanwhile: by the daemon, by a capture.
-measure over 4 10000 64 bare_drop ringfence watched sampled
 for number in $numbers_ipv6; do
 	measure over 6 "$number" 64 bare_drop sketch ringfence
 done

@@ -1,0 +1,97 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0
+# What a flood's packet costs more while somebody looks: while a capture takes one in 1,000, and
+# while the daemon scans. The same fence, looked at and not, in pairs: two fences differ by some
+# percent already, by where their maps lie.
+#
+#   outside                                  a namespace for each
+#   out1  <-- CPU A: generator ------------  rf…w1  CPU B: NAPI thread, bare XDP_DROP
+#   out2  ---------------------------------  rf…w2         the same,    ringfence
+#
+# The figure of a turn is the CPU time of the receiver's thread for a frame, divided by that of the
+# bare drop in the same turn. Those of a pair are divided by each other; the table has the median of
+# the pairs, and the interval that contains it in 95 of 100 runs.
+#
+#   tests/bench/seen.sh
+#   PAIRS=40 SOURCES=10000
+#   GENERATOR_CPU=0 RECEIVER_CPU=1
+#
+# This is a tool, not a test: no figure makes it fail.
+
+# shellcheck disable=SC2317 # functions are called by name
+# shellcheck source=tests/e2e/lib.sh
+source "$(dirname "$0")/../e2e/lib.sh"
+# shellcheck source=tests/bench/wires.sh
+source tests/bench/wires.sh
+
+pairs=${PAIRS:-40} sources=${SOURCES:-10000} rounds=3 frames=1000000
+
+attach_ringfence() {
+	within ringfence build/ringfence attach "$dev" sources 65536 leases 65536 &&
+		within ringfence build/ringfence limit add all rate 1/1h
+}
+
+look_capture() {
+	start ringfence build/ringfence capture write "$scratch/frames" one in 1000 most 1000000
+}
+
+look_daemon() {
+	start ringfence build/ringfence-watch listen off history off events file off journal off
+}
+
+# One turn, onto $scratch/turns.
+flood() { # NAME LOOKED_AT
+	start outside build/tests/live cpu "$generator_cpu" second "$receiver_cpu" family 4 sources "$sources" \
+		bytes 64 frames "$frames" rounds "$rounds" "${words[@]}" >"$scratch/turn" 2>"$scratch/log"
+	wait "$started_pid" || bail "$(<"$scratch/log")"
+	unset "started[$started_pid]"
+	jq -s -c --arg name "$1" --argjson looked "$2" 'def median: sort | .[length / 2 | floor];
+		def ns($variant): map(select(.variant == $variant) | .cpu_ns / .handled) | median;
+		{$name, $looked, ns: ns("ringfence"), bare: ns("bare_drop")}' "$scratch/turn" >>"$scratch/turns"
+}
+
+flood_seen() { # NAME
+	local looking
+
+	rm -f "$scratch/frames"
+	"look_$1" >"$scratch/looking" 2>&1
+	looking=$started_pid
+	sleep 0.5
+	flood "$1" true
+	kill -0 "$looking" 2>/dev/null || bail "$1 ended: $(<"$scratch/looking")"
+	[ "$1" != capture ] || [ "$(stat -c %s "$scratch/frames")" -gt 10000 ] || bail 'nothing was captured'
+	stop INT "$looking"
+}
+
+[ "$(id -u)" = 0 ] || bail 'it makes network namespaces and loads programs; run it as root'
+[ "$(nproc)" -ge 2 ] || bail 'it needs two CPUs: one sends, one receives'
+add_namespace outside
+words=()
+for one in bare_drop ringfence; do
+	add_wire_to "$one"
+	"attach_$one" >"$scratch/log" 2>&1 || bail "cannot attach: $(<"$scratch/log")"
+	pin_threads
+	words+=(wire "$one" "out$wires" "$threads")
+done
+for ((i = 0; i < pairs; i++)); do
+	for one in capture daemon; do
+		# which comes first changes
+		[ $((i % 2)) = 0 ] || flood "$one" false
+		flood_seen "$one"
+		[ $((i % 2)) = 1 ] || flood "$one" false
+	done
+done
+jq -s -r 'def median: sort | .[length / 2 | floor];
+	def rounded: . * 10000 | round / 10000;
+	# of the median, from the order of the pairs
+	def interval: sort | (length / 2 - 0.98 * (length | sqrt) | floor) as $k
+		| "\(.[[$k, 0] | max] | rounded) to \(.[[length - 1 - $k, length - 1] | min] | rounded)";
+	"looked at by  ns, not  ns, then  ratio, of \(length / 4) pairs",
+	(group_by(.name)[] | . as $all
+		| (map(select(.looked)) | map(.ns / .bare)) as $seen
+		| (map(select(.looked | not)) | map(.ns / .bare)) as $unseen
+		| [$seen, $unseen] | transpose | map(.[0] / .[1]) as $pairs
+		| "\($all[0].name | . + " " * (14 - length))"
+		+ "\($all | map(select(.looked | not).ns) | median * 10 | round / 10)     "
+		+ "\($all | map(select(.looked).ns) | median * 10 | round / 10)      "
+		+ "\($pairs | median | rounded) (\($pairs | interval))")' "$scratch/turns"

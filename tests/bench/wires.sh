@@ -1,0 +1,58 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: GPL-2.0
+# Wires for floods: veth pairs from a namespace of the sender to namespaces of the receivers, each
+# with a NAPI thread of its own, whose CPU time is measured. The common part of the live benches; a
+# script that sources this file has sourced lib.sh.
+#
+#   GENERATOR_CPU=0 RECEIVER_CPU=1
+
+# shellcheck disable=SC2154 # run, scratch: of lib.sh
+generator_cpu=${GENERATOR_CPU:-0}
+receiver_cpu=${RECEIVER_CPU:-1}
+mac=02:00:00:00:00 # of all wires: :01 outside, :02 inside
+queues=1 wires=0
+
+# A bpffs of its own: its pins vanish with it, and other runs do not see them.
+with_bpffs() { # NAMESPACE SHELL_COMMAND
+	within "$1" unshare --mount sh -c "mount -t bpf bpf /sys/fs/bpf && $2"
+}
+
+attach_floor() { # NAMESPACE OBJECT PROGRAM
+	with_bpffs "$1" "bpftool prog loadall build/tests/$2.bpf.o /sys/fs/bpf/floor &&
+		ip link set $dev xdpdrv pinned /sys/fs/bpf/floor/$3"
+}
+
+attach_bare_drop() {
+	attach_floor bare_drop floor bare_drop
+}
+
+# The wire's far end has a NAPI of its own, with or without a program, and a thread runs it.
+add_wire_to() { # NAMESPACE
+	wires=$((wires + 1)) # no number twice: a namespace goes some time after it was deleted
+	dev=${run}w$wires
+	add_namespace "$1"
+	ip link add "out$wires" netns "rf-test-$$-outside" address "$mac:01" \
+		numtxqueues "$queues" numrxqueues "$queues" type veth \
+		peer name "$dev" netns "rf-test-$$-$1" address "$mac:02" \
+		numtxqueues "$queues" numrxqueues "$queues" || bail "cannot make wire $wires"
+	outside ip link set "out$wires" up
+	within "$1" ip link set "$dev" up
+	within "$1" ethtool -K "$dev" gro on
+	# only here must /sys be that of the namespace
+	ip netns exec "rf-test-$$-$1" sh -c "echo 1 >/sys/class/net/$dev/threaded" ||
+		bail 'NAPI cannot run as a thread, which needs Linux 5.12'
+}
+
+# Puts the threads on their CPUs, with priority over other processes. Frames that a CPU sends enter
+# the queue of its number; the other CPU receives them.
+pin_threads() {
+	local one cpu=$receiver_cpu
+
+	threads=''
+	while read -r one; do
+		{ taskset -pc "$cpu" "$one" && renice -n -20 -p "$one"; } >"$scratch/log" 2>&1 ||
+			bail "$dev: cannot pin its thread: $(<"$scratch/log")"
+		threads=${threads:+$threads,}$one
+		cpu=$generator_cpu
+	done < <(grep -sHx "napi/$dev-.*" /proc/[0-9]*/comm | sort -t- -k2n | cut -d/ -f3)
+}
