@@ -19,6 +19,7 @@
 #include "kernel/info.h"
 #include "kernel/interfaces.h"
 #include "kernel/pins.h"
+#include "ringfence/abi.h"
 
 /* The interfaces found so far. */
 struct found {
@@ -135,22 +136,50 @@ int rf_interfaces_scan(struct rf_interface **interfaces, struct rf_error *error)
 	return count;
 }
 
+/* The fence of a configuration, as its interfaces are looked for. */
+struct owner {
+	uint32_t config_id;
+	bool has_pinned; /* `pinned` was read, or could not be */
+	struct rf_pinned pinned;
+};
+
+/* Without CAP_SYS_ADMIN, the configuration tells its programs. */
+static bool is_pinned_program(struct owner *owner, uint32_t program_id)
+{
+	bool found = false;
+
+	if (!owner->has_pinned && rf_pins_read_pinned(owner->config_id, &owner->pinned))
+		owner->pinned = (struct rf_pinned){};
+	owner->has_pinned = true;
+	for (int i = 0; i < RF_PINNED_PROGRAMS; i++)
+		found = found || owner->pinned.program_id[i] == program_id;
+	return found;
+}
+
+/* Only what uses the configuration is opened whole: there may be many fences. */
+static bool is_program_of(struct owner *owner, uint32_t program_id)
+{
+	const int uses = rf_program_uses(program_id, owner->config_id);
+
+	if (uses == -EPERM)
+		return is_pinned_program(owner, program_id);
+	return uses > 0 && rf_program_config_of(program_id) == owner->config_id;
+}
+
 int rf_interfaces_of(uint32_t map_id, struct rf_interface **interfaces, struct rf_error *error)
 {
 	int all = rf_interfaces_scan(interfaces, error), kept = 0;
+	struct owner owner = {.config_id = map_id};
 
 	for (int i = 0; i < all; i++) {
 		struct rf_interface *interface = &(*interfaces)[i];
-		struct rf_program program;
 
-		if (!rf_program_open(&program, interface->program_id, error) && program.ours &&
-		    program.map_id[RF_MAP_CONFIG] == map_id) {
-			(*interfaces)[kept] = *interface;
-			(*interfaces)[kept].by_link =
-				rf_pins_have_link(interface->index, interface->program_id);
-			kept++;
-		}
-		rf_program_close(&program);
+		if (!is_program_of(&owner, interface->program_id))
+			continue;
+		(*interfaces)[kept] = *interface;
+		(*interfaces)[kept].by_link =
+			rf_pins_have_link(interface->index, interface->program_id);
+		kept++;
 	}
 	return all < 0 ? all : kept;
 }

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "kernel/names.h"
 
+struct rf_pinned;
 struct rf_program;
 
 #define RF_PIN_PATH_SIZE 160
@@ -109,6 +110,11 @@ int rf_pins_open_entry(const struct rf_pin_path *directory, enum rf_entry entry,
 		       const uint8_t tag[RF_PROGRAM_TAG_SIZE]);
 /* Opens a program by the pins of the fence that it belongs to. -ENOENT: no pinned fence has it. */
 int rf_pins_open_program(uint32_t id, struct rf_program *program);
+/*
+ * Reads from a pinned configuration, of that id, which programs use it. -ENOENT: it is not pinned,
+ * or we may not read it.
+ */
+int rf_pins_read_pinned(uint32_t config_id, struct rf_pinned *pinned);
 /*
  * Does the directory have a link, other than `except`, whose device still exists in any network
  * namespace? `except` may be NULL.

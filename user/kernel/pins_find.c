@@ -212,6 +212,23 @@ static bool read_pinned(int fd, struct rf_pinned *pinned)
 	return read && pinned->magic == RF_ABI_MAGIC;
 }
 
+int rf_pins_read_pinned(uint32_t config_id, struct rf_pinned *pinned)
+{
+	struct rf_pin_path directory;
+	bool read_only, read;
+	int fd;
+
+	if (rf_pins_find(config_id, &directory))
+		return -ENOENT;
+	directory = rf_pins_entry(&directory, rf_map_names[RF_MAP_CONFIG]);
+	fd = open_pin(&directory, &read_only);
+	if (fd < 0)
+		return -ENOENT;
+	read = read_pinned(fd, pinned);
+	close(fd);
+	return read ? 0 : -ENOENT;
+}
+
 static void open_maps(const struct rf_pin_path *directory, struct rf_program *program)
 {
 	for (int i = 0; i < RF_MAP_COUNT; i++) {

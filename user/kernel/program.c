@@ -85,20 +85,52 @@ static int open_by_pins(struct rf_program *program, uint32_t id, struct rf_error
 			       id, rf_remedy_to_read());
 }
 
+/* Opens a program by its id, and asks which maps it uses. Its descriptor, or a negative errno. */
+static int ask_for_maps(uint32_t id, struct bpf_prog_info *info, __u32 map_ids[MAP_IDS_MAX])
+{
+	const int fd = bpf_prog_get_fd_by_id(id);
+	int err;
+
+	if (fd < 0)
+		return -errno;
+	*info = (struct bpf_prog_info){.nr_map_ids = MAP_IDS_MAX, .map_ids = (uintptr_t)map_ids};
+	if (!rf_program_info(fd, info))
+		return fd;
+	err = -errno;
+	close(fd);
+	return err;
+}
+
+int rf_program_uses(uint32_t program_id, uint32_t map_id)
+{
+	__u32 map_ids[MAP_IDS_MAX] = {};
+	struct bpf_prog_info info;
+	const int fd = ask_for_maps(program_id, &info, map_ids);
+	bool uses = false;
+
+	if (fd < 0)
+		return fd;
+	close(fd);
+	for (__u32 i = 0; i < info.nr_map_ids && i < MAP_IDS_MAX; i++)
+		uses = uses || map_ids[i] == map_id;
+	return uses;
+}
+
 int rf_program_open(struct rf_program *program, uint32_t id, struct rf_error *error)
 {
 	__u32 map_ids[MAP_IDS_MAX] = {};
-	struct bpf_prog_info info = {.nr_map_ids = MAP_IDS_MAX, .map_ids = (uintptr_t)map_ids};
+	struct bpf_prog_info info;
+	const int fd = ask_for_maps(id, &info, map_ids);
 	int err = 0;
 
 	*program = RF_PROGRAM_NONE;
 	program->id = id;
-	program->fd = bpf_prog_get_fd_by_id(id);
-	if (program->fd < 0 && errno == EPERM)
+	if (fd == -EPERM)
 		return open_by_pins(program, id, error);
-	if (program->fd < 0 || rf_program_info(program->fd, &info))
-		return rf_error_failed(error, -errno, "program id %u: cannot read it: %s", id,
-				       strerror(errno));
+	if (fd < 0)
+		return rf_error_failed(error, fd, "program id %u: cannot read it: %s", id,
+				       strerror(-fd));
+	program->fd = fd;
 	memcpy(program->name, info.name, sizeof(program->name));
 	memcpy(program->tag, info.tag, sizeof(program->tag));
 	for (__u32 i = 0; i < info.nr_map_ids && i < MAP_IDS_MAX && !err; i++)

@@ -33,6 +33,11 @@ struct rf_program {
 int rf_program_open(struct rf_program *program, uint32_t id, struct rf_error *error);
 void rf_program_close(struct rf_program *program);
 /*
+ * Does a program use that map? Cheaper than to open it and all its maps. 1, 0 or a negative errno;
+ * -EPERM: only CAP_SYS_ADMIN can tell.
+ */
+int rf_program_uses(uint32_t program_id, uint32_t map_id);
+/*
  * An error where the program has no `fd`: its fence has pins, but the program itself is not pinned.
  */
 int rf_program_check_fd(const struct rf_program *program, const char *name, struct rf_error *error);
