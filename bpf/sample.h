@@ -43,8 +43,11 @@ static __always_inline struct rf_sampling_count *find_count(void)
 {
 	__u32 cpu = bpf_get_smp_processor_id();
 
+	if (cpu >= RF_SAMPLING_CPUS)
+		return NULL;
+	/* Else the address is computed before the comparison, which Linux 6.1 does not follow. */
 	RF_OPAQUE(cpu);
-	return cpu < RF_SAMPLING_CPUS ? &config.sampling_count[cpu] : NULL;
+	return &config.sampling_count[cpu];
 }
 
 /* Notes why the present packet gets its verdict, if that is the packet to be taken. */
