@@ -9,6 +9,7 @@
 #include <linux/bpf.h>
 
 #include "fence/shares.h"
+#include "kernel/program.h"
 #include "ringfence/share.h"
 
 #include "build/fleet_calls.skel.h"
@@ -170,11 +171,15 @@ static inline int burst6(const struct program *program, const char *source, int 
 
 /* ---- calls ---- */
 
-/* The share is given to the window that asked last, or taken back from it. */
+/*
+ * The share is given to the window that asked last, or taken back from it, as an agent does it: the
+ * window is read once more when no program uses an older share.
+ */
 static inline struct rf_fleet_record *give(const struct rf_fleet_ask *ask, uint32_t share)
 {
 	struct rf_fleet_record *record = &shares.batch->record[0];
 	struct rf_error error = {};
+	enum rf_share_result written;
 
 	*record = (struct rf_fleet_record){
 		.source = {ask->source[0], ask->source[1]},
@@ -186,7 +191,13 @@ static inline struct rf_fleet_record *give(const struct rf_fleet_ask *ask, uint3
 		.writes = 1,
 	};
 	shares.batch->count = 1;
-	assert_done(rf_shares_settle(&shares, &error), &error);
+	assert_done(rf_shares_call(&shares, &error), &error);
+	written = record->result;
+	assert_done(rf_wait_for_programs(&error), &error);
+	record->writes = 0;
+	assert_done(rf_shares_call(&shares, &error), &error);
+	if (record->result == RF_SHARE_DONE)
+		record->result = written;
 	return record;
 }
 

@@ -30,6 +30,7 @@ struct host {
 	struct window window[SOURCES];
 	struct rf_report_batch *sent[RF_REPORTS_MAX];
 	int count;
+	uint64_t settled_ms; /* when no program uses an old share; 0: nobody waits */
 	uint64_t beat_ms;
 	bool is_cut, is_alone_ever;
 	int id;
@@ -39,7 +40,7 @@ static struct host host[HOSTS];
 static struct rf_ledger ledger[RF_BUCKETS];
 static struct rf_ledger_source ledger_source[SOURCES];
 static uint64_t now_ms, stamp, run;
-static uint32_t incarnations, settled;
+static uint32_t incarnations, settled, settling_ms;
 static uint32_t all_passed[SOURCES][TIMES];
 
 static uint64_t now_ns(void)
@@ -58,11 +59,10 @@ static uint32_t used_of(const struct window *window)
 	return used;
 }
 
-static int windows(void *context, struct rf_fleet_record *record, uint32_t count, bool settles)
+static int windows(void *context, struct rf_fleet_record *record, uint32_t count)
 {
 	struct host *mine = context;
 
-	settled += settles;
 	for (uint32_t i = 0; i < count; i++) {
 		struct window *window = &mine->window[record[i].source[0]];
 
@@ -76,6 +76,16 @@ static int windows(void *context, struct rf_fleet_record *record, uint32_t count
 		record[i].used = used_of(window);
 	}
 	return 0;
+}
+
+static bool settle(void *context)
+{
+	struct host *mine = context;
+
+	assert_int_equal(mine->settled_ms, 0); /* one wait at a time */
+	mine->settled_ms = now_ms + settling_ms;
+	settled++;
+	return true;
 }
 
 static struct rf_fleet_ask ask_of(const struct window *window, uint64_t source)
@@ -210,6 +220,10 @@ static void pass_ms(void)
 		for (int i = 0; i < SOURCES; i++)
 			mine->window[i].at[now_ms % TIMES] = 0;
 		answer(mine);
+		if (mine->settled_ms && now_ms >= mine->settled_ms) {
+			mine->settled_ms = 0;
+			rf_claims_settled(&mine->claims, true, now_ns());
+		}
 		if (now_ms >= mine->beat_ms + GRACE / MS / 4)
 			beat(mine);
 		rf_claims_turn(&mine->claims, now_ns());
@@ -237,7 +251,7 @@ static void start_host(int h)
 
 	*mine = (struct host){.id = h};
 	assert_int_equal(rf_claims_make(&mine->claims, 64, key, now_ns()), 0);
-	mine->claims.ports = (struct rf_claims_ports){mine, windows, report};
+	mine->claims.ports = (struct rf_claims_ports){mine, windows, settle, report};
 	mine->limit = (struct rf_fleet_limit){
 		.name = "all",
 		.definition = 4711,
@@ -260,6 +274,7 @@ static int setup(void **state)
 	memset(all_passed, 0, sizeof(all_passed));
 	now_ms = 1000000;
 	stamp = incarnations = settled = 0;
+	settling_ms = 20;
 	run = 1;
 	for (int h = 0; h < HOSTS; h++)
 		start_host(h);
@@ -374,6 +389,22 @@ static void given_back(void **state)
 	assert_int_equal(share_sum(2), 0);
 	assert_int_equal(host[0].claims.table.count, 0);
 	assert_true(settled > 0);
+}
+
+static void not_blocked(void **state)
+{
+	static const uint32_t one[HOSTS] = {5};
+
+	(void)state;
+	settling_ms = 600;
+	run_for(3000, 2, one);
+	for (int i = 0; i < 2000 && !host[0].settled_ms; i++)
+		run_for(1, 2, quiet);
+	assert_true(host[0].settled_ms > now_ms + 500);
+	run_for(20, 3, one);
+	assert_true(host[0].window[3].share > LIMIT / 32);
+	run_for(6000, 2, quiet);
+	assert_int_equal(share_sum(2), 0);
 }
 
 static void evicted(void **state)
@@ -499,6 +530,7 @@ int main(void)
 		ROW("the second of two hosts gets an even part", contested),
 		ROW("a source that hops each 200 ms stays within the bound", hops),
 		ROW("what is not used is given back, and forgotten", given_back),
+		ROW("asks are answered while shares are taken back", not_blocked),
 		ROW("a window that is lost stays claimed for W", evicted),
 		ROW("an engine that forgets learns before it gives", engine_forgets),
 		ROW("a host that is cut off goes alone, and comes back", is_cut_off),

@@ -10,8 +10,10 @@
 #include "agent/calls.h"
 #include "agent/confine.h"
 #include "agent/desk.h"
+#include "agent/private.h"
 #include "agent/run.h"
 #include "agent/site.h"
+#include "agent/waiter.h"
 #include "base/say.h"
 #include "base/time.h"
 #include "base/units.h"
@@ -27,6 +29,7 @@ struct agent {
 	struct rf_link beats, reports;
 	struct rf_calls calls;
 	struct rf_desk desk;
+	struct rf_waiter waiter;
 	int epoll_fd;
 	uint64_t beat_at_ns;
 	uint32_t hosts;	   /* of the fleet; 0: not known, and no slot is taken */
@@ -61,12 +64,18 @@ static void take_signals(sigset_t *while_waiting)
 
 /* ---- ports of the claims ---- */
 
-static int visit_windows(void *context, struct rf_fleet_record *record, uint32_t count,
-			 bool settles)
+static int visit_windows(void *context, struct rf_fleet_record *record, uint32_t count)
 {
 	struct agent *agent = context;
 
-	return rf_site_windows(&agent->site, record, count, settles);
+	return rf_site_windows(&agent->site, record, count);
+}
+
+static bool begin_to_settle(void *context)
+{
+	struct agent *agent = context;
+
+	return rf_waiter_begin(&agent->waiter);
 }
 
 static bool send_report(void *context, struct rf_report_batch *batch)
@@ -149,6 +158,20 @@ static bool beats_at_once(const struct agent *agent)
 	       agent->refusals < agent->hosts && agent->beats.state == RF_LINK_READY;
 }
 
+static void settle(struct agent *agent)
+{
+	const int err = rf_waiter_result(&agent->waiter);
+	struct rf_error error = {};
+
+	if (err == -EAGAIN)
+		return;
+	if (err) {
+		rf_error_failed(&error, err, "cannot wait for the data path: %s", strerror(-err));
+		rf_site_fail(&agent->site, err, &error);
+	}
+	rf_claims_settled(&agent->claims, !err, rf_time_awake());
+}
+
 static void serve(struct agent *agent, const struct epoll_event *event)
 {
 	const struct rf_status_view view = {
@@ -165,6 +188,8 @@ static void serve(struct agent *agent, const struct epoll_event *event)
 		rf_link_events(&agent->reports, event->events);
 	else if (event->data.ptr == &agent->site)
 		agent->has_asks = true;
+	else if (event->data.ptr == &agent->waiter)
+		settle(agent);
 	else
 		rf_desk_serve(&agent->desk, event->data.ptr, &view);
 }
@@ -230,7 +255,8 @@ static int start(struct agent *agent, struct rf_error *error)
 	agent->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	if (agent->epoll_fd < 0 || rf_claims_make(&agent->claims, CLAIMS, hash_key, now))
 		return rf_error_failed(error, -ENOMEM, "cannot start: %s", strerror(ENOMEM));
-	agent->claims.ports = (struct rf_claims_ports){agent, visit_windows, send_report};
+	agent->claims.ports =
+		(struct rf_claims_ports){agent, visit_windows, begin_to_settle, send_report};
 	agent->claims.asks_each_s = settings->asks_each_s;
 	rf_site_start(&agent->site, settings->name, &agent->claims, agent->epoll_fd);
 	rf_link_start(&agent->beats, &settings->engine, "heartbeats", agent->epoll_fd, patience_ns);
@@ -241,6 +267,7 @@ static int start(struct agent *agent, struct rf_error *error)
 
 static void end(struct agent *agent)
 {
+	rf_waiter_end(&agent->waiter);
 	rf_desk_close(&agent->desk);
 	rf_link_end(&agent->beats);
 	rf_link_end(&agent->reports);
@@ -259,10 +286,13 @@ int rf_agent_run(const struct rf_agent_settings *settings, struct rf_error *erro
 		return rf_error_failed(error, -ENOMEM, "cannot start: %s", strerror(ENOMEM));
 	agent->settings = settings;
 	agent->desk.fd = -1;
+	agent->waiter = RF_WAITER_NONE;
 	take_signals(&while_waiting);
 	err = start(agent, error);
 	if (!err)
 		err = rf_agent_confine(error);
+	if (!err) /* its thread has no more rights than this one */
+		err = rf_waiter_start(&agent->waiter, agent->epoll_fd, error);
 	while (!err && !ended)
 		turn(agent, &while_waiting);
 	end(agent);

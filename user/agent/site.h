@@ -44,7 +44,6 @@ bool rf_site_take_asks(struct rf_site *site);
 /* Tells the fence until when it hears the fleet, where that has changed. */
 void rf_site_tell(struct rf_site *site);
 /* A port of rf_claims. */
-int rf_site_windows(struct rf_site *site, struct rf_fleet_record *record, uint32_t count,
-		    bool settles);
+int rf_site_windows(struct rf_site *site, struct rf_fleet_record *record, uint32_t count);
 
 #endif /* RINGFENCE_AGENT_SITE_H */

@@ -59,13 +59,13 @@ static void keep_shared(struct taking *taking)
 
 static int take_batch(struct taking *taking)
 {
-	int err = rf_site_windows(taking->site, taking->record, taking->count, false);
+	int err = rf_site_windows(taking->site, taking->record, taking->count);
 
 	if (!err)
 		keep_shared(taking);
 	taking->taken += taking->count;
 	if (!err && taking->count)
-		err = rf_site_windows(taking->site, taking->record, taking->count, false);
+		err = rf_site_windows(taking->site, taking->record, taking->count);
 	taking->count = 0;
 	return err;
 }

@@ -14,8 +14,7 @@ int rf_site_fail(struct rf_site *site, int err, const struct rf_error *error)
 	return err;
 }
 
-int rf_site_windows(struct rf_site *site, struct rf_fleet_record *record, uint32_t count,
-		    bool settles)
+int rf_site_windows(struct rf_site *site, struct rf_fleet_record *record, uint32_t count)
 {
 	struct rf_fleet_batch *batch = site->shares.batch;
 	struct rf_error error = {};
@@ -28,8 +27,7 @@ int rf_site_windows(struct rf_site *site, struct rf_fleet_record *record, uint32
 	if (count)
 		memcpy(batch->record, record, count * sizeof(*record));
 	batch->count = count;
-	err = settles ? rf_shares_settle(&site->shares, &error)
-		      : rf_shares_call(&site->shares, &error);
+	err = rf_shares_call(&site->shares, &error);
 	if (err)
 		return rf_site_fail(site, err, &error);
 	site->claims->ended =
@@ -58,5 +56,5 @@ void rf_site_tell(struct rf_site *site)
 		has_news = true;
 	}
 	if (has_news)
-		rf_site_windows(site, NULL, 0, false);
+		rf_site_windows(site, NULL, 0);
 }

@@ -7,8 +7,6 @@
 
 #include "fence/shares.h"
 #include "kernel/info.h"
-#include "kernel/program.h"
-#include "ringfence/share.h"
 
 static int open_pin(const struct rf_pin_path *directory, enum rf_share_pin pin,
 		    struct rf_error *error)
@@ -86,26 +84,4 @@ int rf_shares_call(struct rf_shares *shares, struct rf_error *error)
 		return rf_error_failed(error, errno ? -errno : -EIO,
 				       "cannot run the calls of the fleet: %s", strerror(errno));
 	return 0;
-}
-
-int rf_shares_settle(struct rf_shares *shares, struct rf_error *error)
-{
-	struct rf_fleet_batch *batch = shares->batch;
-	__u8 result[RF_FLEET_BATCH];
-	int err = rf_shares_call(shares, error);
-
-	if (!err)
-		err = rf_wait_for_programs(error);
-	if (err)
-		return err;
-	for (__u32 i = 0; i < batch->count && i < RF_FLEET_BATCH; i++) {
-		result[i] = batch->record[i].result;
-		batch->record[i].writes = 0;
-	}
-	err = rf_shares_call(shares, error);
-	/* What was written is told, unless the window is gone meanwhile. */
-	for (__u32 i = 0; i < batch->count && i < RF_FLEET_BATCH && !err; i++)
-		if (batch->record[i].result == RF_SHARE_DONE)
-			batch->record[i].result = result[i];
-	return err;
 }

@@ -28,13 +28,9 @@ void rf_shares_close(struct rf_shares *shares);
 
 /*
  * Runs the batch: notes what was heard, then writes and reads the windows of its records. Each
- * record has its own result.
+ * record has its own result. Where a share was lowered, `used` is what the host may report only if
+ * it is read once more after rf_wait_for_programs().
  */
 int rf_shares_call(struct rf_shares *shares, struct rf_error *error);
-/*
- * The same; then waits until no program runs that may have found an older share, and reads all
- * windows again. After that, `used` and `given` of a record are what the host may report.
- */
-int rf_shares_settle(struct rf_shares *shares, struct rf_error *error);
 
 #endif /* RINGFENCE_SHARES_H */

@@ -15,6 +15,7 @@ int rf_claim_table_make(struct rf_claim_table *table, uint32_t size, const uint6
 	TAILQ_INIT(&table->free);
 	TAILQ_INIT(&table->ready);
 	TAILQ_INIT(&table->lowers);
+	TAILQ_INIT(&table->settles);
 	for (int i = 0; i < RF_CLAIM_TICKS; i++)
 		TAILQ_INIT(&table->wheel[i]);
 	table->all = calloc(size, sizeof(*table->all));
@@ -69,6 +70,8 @@ static struct rf_claimants *place_of(struct rf_claim_table *table, struct rf_cla
 		return &table->ready;
 	case RF_CLAIM_LOWERS:
 		return &table->lowers;
+	case RF_CLAIM_SETTLES:
+		return &table->settles;
 	default:
 		return NULL;
 	}

@@ -19,6 +19,7 @@ enum rf_claim_state {
 	RF_CLAIM_WAITS,	   /* in the wheel, until `due_ns` */
 	RF_CLAIM_READY,	   /* to be reported */
 	RF_CLAIM_LOWERS,   /* its share is to be taken back to `lower_to`, then it is reported */
+	RF_CLAIM_SETTLES,  /* waits until no program uses what its window had before */
 	RF_CLAIM_REPORTED, /* in a report on its way */
 };
 
@@ -41,6 +42,7 @@ struct rf_claimant {
 	bool is_used;
 	bool again; /* RF_CLAIM_REPORTED: something has changed meanwhile */
 	bool gives_back;
+	bool was_retagged; /* its share is written once no program uses an older one */
 	uint32_t lower_to; /* where it gives back */
 	uint32_t wants;
 	uint64_t due_ns;
@@ -64,7 +66,7 @@ struct rf_claim_table {
 	uint32_t untouched; /* of `all`, from there on nothing was ever used */
 	uint64_t hash_key[2];
 	struct rf_claim_chain *chain;
-	struct rf_claimants free, ready, lowers;
+	struct rf_claimants free, ready, lowers, settles;
 	struct rf_claimants wheel[RF_CLAIM_TICKS];
 	uint64_t tick; /* of the wheel: all before it were taken */
 };

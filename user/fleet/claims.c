@@ -11,6 +11,7 @@
 #define AGAIN_NS 100000000ULL /* what could not be done is tried again after so long */
 #define PATIENCE_NS 50000000ULL
 #define ASKED_LATELY_NS 1000000000ULL
+#define LOWERED_BATCHES 8		/* before a wait for programs */
 #define YIELD_NS (2 * RF_CLAIM_REST_NS) /* the others look within half of that */
 
 int rf_claims_make(struct rf_claims *claims, uint32_t size, const uint64_t hash_key[2],
@@ -130,7 +131,6 @@ static void fill_record(const struct rf_claims *claims, const struct rf_claimant
 		.incarnation = claimant->incarnation,
 		.share = claimant->claim.share,
 		.is_ipv6 = claimant->key.is_ipv6,
-		.writes = 1,
 	};
 }
 
@@ -139,36 +139,42 @@ static bool has_window(const struct rf_claims *claims, const struct rf_claimant 
 	return claimant->incarnation && claims->limit[claimant->key.limit].in_force;
 }
 
+/* What came of a visit to the windows of some claims. */
+struct visit {
+	uint32_t used[RF_FLEET_BATCH];
+	uint8_t result[RF_FLEET_BATCH]; /* enum rf_share_result */
+};
+
 /*
- * Writes the shares of claims that have a window, as they are now, and reads the windows: used[i]
- * is what claimant[i] has used. It may lose windows. Where a share could not be written, since the
- * window had one of an older definition, result[i] says so.
+ * Reads the windows of claims that have one and, if `writes`, gives them their shares as they are
+ * now. It may lose windows. Where a share could not be written, since the window had one of an
+ * older definition, the result says so.
  */
 static int visit_windows(struct rf_claims *claims, struct rf_claimant *const *claimant,
-			 uint32_t count, bool settles, uint64_t now, uint32_t *used,
-			 uint8_t *result)
+			 uint32_t count, bool writes, uint64_t now, struct visit *visit)
 {
 	struct rf_fleet_record record[RF_FLEET_BATCH];
 	uint32_t place[RF_FLEET_BATCH], records = 0;
 	int err = 0;
 
 	for (uint32_t i = 0; i < count; i++) {
-		used[i] = 0;
-		result[i] = RF_SHARE_DONE;
+		visit->used[i] = 0;
+		visit->result[i] = RF_SHARE_DONE;
 		if (!has_window(claims, claimant[i]))
 			continue;
 		fill_record(claims, claimant[i], &record[records]);
+		record[records].writes = writes;
 		place[records++] = i;
 	}
 	if (records)
-		err = claims->ports.windows(claims->ports.context, record, records, settles);
+		err = claims->ports.windows(claims->ports.context, record, records);
 	for (uint32_t i = 0; i < records && !err; i++) {
-		result[place[i]] = record[i].result;
+		visit->result[place[i]] = record[i].result;
 		if (record[i].result == RF_SHARE_GONE || record[i].result == RF_SHARE_OTHER ||
 		    record[i].result == RF_SHARE_NO_LIMIT)
 			rf_claims_lose(claims, claimant[place[i]], now);
 		else
-			used[place[i]] = record[i].used;
+			visit->used[place[i]] = record[i].used;
 	}
 	return err;
 }
@@ -192,6 +198,12 @@ static void send_batch(struct sending *sending, uint32_t bucket)
 	claims->counts.reports += batch->count;
 	if (!claims->ports.report(claims->ports.context, batch))
 		rf_claims_failed(claims, batch, sending->now);
+}
+
+static void send_batches(struct sending *sending)
+{
+	for (uint32_t i = 0; i < RF_BUCKETS; i++)
+		send_batch(sending, i);
 }
 
 static struct rf_report_batch *open_batch(struct sending *sending, uint32_t bucket)
@@ -277,47 +289,109 @@ static void report_ready(struct rf_claims *claims, uint64_t now)
 {
 	struct sending sending = {.claims = claims, .now = now};
 	struct rf_claimant *claimant[RF_FLEET_BATCH] = {0};
-	uint32_t used[RF_FLEET_BATCH];
-	uint8_t result[RF_FLEET_BATCH];
+	struct visit visit;
 	const uint32_t count = take(&claims->table.ready, claimant, RF_FLEET_BATCH);
-	const int err = visit_windows(claims, claimant, count, false, now, used, result);
+	const int err = visit_windows(claims, claimant, count, true, now, &visit);
 
 	claims->reported_ns = now;
 	for (uint32_t i = 0; i < count; i++) {
 		if (err)
 			rf_claims_wait(claims, claimant[i], now + AGAIN_NS);
-		else if (!gives_back(claims, claimant[i], used[i], now))
-			report(&sending, claimant[i], used[i]);
+		else if (!gives_back(claims, claimant[i], visit.used[i], now))
+			report(&sending, claimant[i], visit.used[i]);
 	}
-	for (uint32_t i = 0; i < RF_BUCKETS; i++)
-		send_batch(&sending, i);
+	send_batches(&sending);
 }
 
-/* In this order: lower, write, wait for all programs, read, report. */
-static void report_lowered(struct rf_claims *claims, uint64_t now)
+/* ---- giving back: lower, write, wait for all programs, read, report ---- */
+
+static void move_all(struct rf_claims *claims, struct rf_claimants *from, enum rf_claim_state to)
+{
+	struct rf_claimant *claimant;
+
+	while ((claimant = TAILQ_FIRST(from)))
+		rf_claim_table_move(&claims->table, claimant, to);
+}
+
+/* A share that was not lowered stays in its place, and so does one that could not be written. */
+static int lower_batch(struct rf_claims *claims, uint64_t now)
+{
+	struct rf_claimant *claimant[RF_FLEET_BATCH] = {0}, *lowered[RF_FLEET_BATCH] = {0};
+	const uint32_t count = take(&claims->table.lowers, claimant, RF_FLEET_BATCH);
+	struct visit visit;
+	uint32_t written = 0;
+	int err;
+
+	for (uint32_t i = 0; i < count; i++) {
+		rf_claim_table_move(&claims->table, claimant[i], RF_CLAIM_SETTLES);
+		if (!claimant[i]->gives_back)
+			continue;
+		rf_claim_lower(&claimant[i]->claim, claimant[i]->lower_to);
+		lowered[written++] = claimant[i];
+	}
+	err = visit_windows(claims, lowered, written, true, now, &visit);
+	for (uint32_t i = 0; i < written; i++)
+		if (err || visit.result[i] == RF_SHARE_BUSY)
+			rf_claim_table_move(&claims->table, lowered[i], RF_CLAIM_LOWERS);
+	return err;
+}
+
+static void begin_settling(struct rf_claims *claims, uint64_t now)
+{
+	int err = 0;
+
+	claims->settled_ns = now;
+	for (int i = 0; i < LOWERED_BATCHES && !TAILQ_EMPTY(&claims->table.lowers) && !err; i++)
+		err = lower_batch(claims, now);
+	if (TAILQ_EMPTY(&claims->table.settles))
+		return;
+	claims->is_settling = claims->ports.settle(claims->ports.context);
+	if (!claims->is_settling)
+		move_all(claims, &claims->table.settles, RF_CLAIM_LOWERS);
+}
+
+/* Meanwhile its window may be lost, or there may be a reason to take back still more. */
+static void place_settled(struct sending *sending, struct rf_claimant *claimant, uint32_t used)
+{
+	struct rf_claims *claims = sending->claims;
+
+	claimant->was_retagged = false;
+	if (!claimant->gives_back) {
+		rf_claim_table_move(&claims->table, claimant, RF_CLAIM_READY);
+		return;
+	}
+	rf_claim_waited(&claimant->claim);
+	if (claimant->lower_to < claimant->claim.share) {
+		rf_claim_table_move(&claims->table, claimant, RF_CLAIM_LOWERS);
+		return;
+	}
+	claimant->gives_back = false;
+	claims->counts.given_back++;
+	report(sending, claimant, used);
+}
+
+static int report_settled(struct rf_claims *claims, uint64_t now)
 {
 	struct sending sending = {.claims = claims, .now = now};
 	struct rf_claimant *claimant[RF_FLEET_BATCH] = {0};
-	uint32_t used[RF_FLEET_BATCH];
-	uint8_t result[RF_FLEET_BATCH];
-	const uint32_t count = take(&claims->table.lowers, claimant, RF_FLEET_BATCH);
-	int err;
+	const uint32_t count = take(&claims->table.settles, claimant, RF_FLEET_BATCH);
+	struct visit visit;
+	const int err = visit_windows(claims, claimant, count, false, now, &visit);
 
-	claims->settled_ns = now;
-	for (uint32_t i = 0; i < count; i++)
-		rf_claim_lower(&claimant[i]->claim, claimant[i]->lower_to);
-	err = visit_windows(claims, claimant, count, true, now, used, result);
-	for (uint32_t i = 0; i < count; i++) {
-		/* It stays among those that are to be lowered. */
-		if (err || result[i] == RF_SHARE_BUSY)
-			continue;
-		rf_claim_waited(&claimant[i]->claim);
-		claimant[i]->gives_back = false;
-		claims->counts.given_back++;
-		report(&sending, claimant[i], used[i]);
-	}
-	for (uint32_t i = 0; i < RF_BUCKETS; i++)
-		send_batch(&sending, i);
+	for (uint32_t i = 0; i < count && !err; i++)
+		place_settled(&sending, claimant[i], visit.used[i]);
+	send_batches(&sending);
+	return err;
+}
+
+void rf_claims_settled(struct rf_claims *claims, bool is_known, uint64_t now)
+{
+	int err = is_known ? 0 : -1;
+
+	claims->is_settling = false;
+	while (!TAILQ_EMPTY(&claims->table.settles) && !err)
+		err = report_settled(claims, now);
+	move_all(claims, &claims->table.settles, RF_CLAIM_LOWERS); /* again, from the start */
 }
 
 /* ---- answers ---- */
@@ -365,11 +439,13 @@ static void place_after(struct rf_claims *claims, struct rf_claimant *claimant,
 {
 	const struct rf_claim *claim = &claimant->claim;
 
+	const bool settles = claimant->gives_back || claimant->was_retagged;
+
 	claimant->state = RF_CLAIM_REPORTED;
-	if (claimant->again || claimant->gives_back) {
+	if (claimant->again || settles) {
 		claimant->again = false;
 		rf_claim_table_move(&claims->table, claimant,
-				    claimant->gives_back ? RF_CLAIM_LOWERS : RF_CLAIM_READY);
+				    settles ? RF_CLAIM_LOWERS : RF_CLAIM_READY);
 	} else if (!claim->has && !claim->covers && !claim->held && !item->report.wants) {
 		rf_claim_table_remove(&claims->table, claimant);
 	} else {
@@ -403,22 +479,18 @@ static bool take_answer(struct rf_claims *claims, const struct rf_report_item *i
 	return has_grown;
 }
 
-/* A share of an older definition in the window had to end first: then it is written anew. */
+/* A share of an older definition in the window had to end first: it is written after a wait. */
 static void write_shares(struct rf_claims *claims, struct rf_claimant *const *grown, uint32_t count,
 			 uint64_t now)
 {
-	struct rf_claimant *again[RF_REPORT_ITEMS];
-	uint32_t used[RF_REPORT_ITEMS], repeated = 0;
-	uint8_t result[RF_REPORT_ITEMS];
+	struct visit visit;
 
 	/* An error leaves smaller shares in force; the next look writes them again. */
-	if (!count || visit_windows(claims, grown, count, false, now, used, result))
+	if (!count || visit_windows(claims, grown, count, true, now, &visit))
 		return;
 	for (uint32_t i = 0; i < count; i++)
-		if (result[i] == RF_SHARE_RETAGGED || result[i] == RF_SHARE_BUSY)
-			again[repeated++] = grown[i];
-	if (repeated && !visit_windows(claims, again, repeated, true, now, used, result))
-		visit_windows(claims, again, repeated, false, now, used, result);
+		grown[i]->was_retagged =
+			visit.result[i] == RF_SHARE_RETAGGED || visit.result[i] == RF_SHARE_BUSY;
 }
 
 void rf_claims_answered(struct rf_claims *claims, struct rf_report_batch *batch,
@@ -470,9 +542,9 @@ void rf_claims_turn(struct rf_claims *claims, uint64_t now)
 	if (!TAILQ_EMPTY(&claims->table.ready) && has_room(claims) &&
 	    now - claims->reported_ns >= RF_CLAIM_COLLECT_NS)
 		report_ready(claims, now);
-	if (!TAILQ_EMPTY(&claims->table.lowers) && has_room(claims) &&
+	if (!TAILQ_EMPTY(&claims->table.lowers) && has_room(claims) && !claims->is_settling &&
 	    now - claims->settled_ns >= RF_CLAIM_SETTLE_NS)
-		report_lowered(claims, now);
+		begin_settling(claims, now);
 }
 
 uint64_t rf_claims_due_ns(const struct rf_claims *claims, uint64_t now)
@@ -485,7 +557,7 @@ uint64_t rf_claims_due_ns(const struct rf_claims *claims, uint64_t now)
 		return now + AGAIN_NS;
 	if (!TAILQ_EMPTY(&claims->table.ready) && ready_ns < due_ns)
 		due_ns = ready_ns;
-	if (!TAILQ_EMPTY(&claims->table.lowers) && lowers_ns < due_ns)
+	if (!TAILQ_EMPTY(&claims->table.lowers) && !claims->is_settling && lowers_ns < due_ns)
 		due_ns = lowers_ns;
 	return due_ns;
 }

@@ -56,8 +56,13 @@ struct rf_report_batch {
 
 struct rf_claims_ports {
 	void *context;
-	/* Runs a batch as rf_shares_call() or, if `settles`, rf_shares_settle(). 0 or -errno. */
-	int (*windows)(void *context, struct rf_fleet_record *record, uint32_t count, bool settles);
+	/* Runs a batch as rf_shares_call(). 0 or -errno. */
+	int (*windows)(void *context, struct rf_fleet_record *record, uint32_t count);
+	/*
+	 * Begins to wait until no program runs any more that runs now; rf_claims_settled() is
+	 * called then. False: it cannot, and that will not be called. One wait at a time.
+	 */
+	bool (*settle)(void *context);
 	/*
 	 * Sends a report. Its answers come by rf_claims_answered(), or rf_claims_failed() is
 	 * called. False: it cannot be sent, and neither will be called.
@@ -86,7 +91,8 @@ struct rf_claims {
 	uint64_t asks_left, asks_left_ns;
 	uint64_t reported_ns, settled_ns; /* when ready ones, and shares to take back, had a turn */
 	uint64_t blind_until_ns;	  /* until then windows may have what no claim tells */
-	uint32_t ended; /* buckets whose shares end at once: the caller does so, and clears it */
+	uint32_t ended;	  /* buckets whose shares end at once: the caller does so, and clears it */
+	bool is_settling; /* it waits for programs */
 	struct rf_claims_counts counts;
 };
 
@@ -127,6 +133,8 @@ void rf_claims_lose_all(struct rf_claims *claims, uint64_t now);
 void rf_claims_turn(struct rf_claims *claims, uint64_t now);
 /* When the next turn is due. */
 uint64_t rf_claims_due_ns(const struct rf_claims *claims, uint64_t now);
+/* No program runs any more that ran when `settle` was called; or nobody knows. */
+void rf_claims_settled(struct rf_claims *claims, bool is_known, uint64_t now);
 /* One answer for each item, in their order. */
 void rf_claims_answered(struct rf_claims *claims, struct rf_report_batch *batch,
 			const struct rf_ledger_answer *answer, uint64_t now);

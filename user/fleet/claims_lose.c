@@ -12,11 +12,13 @@ void rf_claims_wait(struct rf_claims *claims, struct rf_claimant *claimant, uint
 
 void rf_claims_touch(struct rf_claims *claims, struct rf_claimant *claimant)
 {
+	const bool settles = claimant->gives_back || claimant->was_retagged;
+
 	if (claimant->state == RF_CLAIM_REPORTED)
 		claimant->again = true;
-	else
+	else if (claimant->state != RF_CLAIM_SETTLES) /* it is reported after that */
 		rf_claim_table_move(&claims->table, claimant,
-				    claimant->gives_back ? RF_CLAIM_LOWERS : RF_CLAIM_READY);
+				    settles ? RF_CLAIM_LOWERS : RF_CLAIM_READY);
 }
 
 void rf_claims_take_back(struct rf_claims *claims, struct rf_claimant *claimant, uint32_t to)

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <errno.h>
+#include <signal.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "agent/waiter.h"
+#include "kernel/program.h"
+
+/* What is sent to the thread; it answers with 1, or 1 and an errno. */
+#define BEGIN 1
+#define END 2
+
+static bool tell(int fd, uint64_t what)
+{
+	return write(fd, &what, sizeof(what)) == sizeof(what);
+}
+
+/* 0: nothing was told. */
+static uint64_t hear(int fd)
+{
+	uint64_t what;
+
+	return read(fd, &what, sizeof(what)) == sizeof(what) ? what : 0;
+}
+
+static void *run(void *context)
+{
+	const struct rf_waiter *waiter = context;
+	struct rf_error ignored;
+	uint64_t what;
+
+	while ((what = hear(waiter->begin_fd)) < END)
+		if (what)
+			tell(waiter->done_fd, 1 - rf_wait_for_programs(&ignored));
+	return NULL;
+}
+
+/* Signals are for the loop. */
+static int start_thread(struct rf_waiter *waiter)
+{
+	sigset_t all, before;
+	int err;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_BLOCK, &all, &before);
+	err = pthread_create(&waiter->thread, NULL, run, waiter);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	waiter->runs = !err;
+	return -err;
+}
+
+int rf_waiter_start(struct rf_waiter *waiter, int epoll_fd, struct rf_error *error)
+{
+	struct epoll_event event = {.events = EPOLLIN, .data.ptr = waiter};
+	int err = 0;
+
+	waiter->begin_fd = eventfd(0, EFD_CLOEXEC);
+	waiter->done_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (waiter->begin_fd < 0 || waiter->done_fd < 0 ||
+	    epoll_ctl(epoll_fd, EPOLL_CTL_ADD, waiter->done_fd, &event))
+		err = -errno;
+	if (!err)
+		err = start_thread(waiter);
+	if (err)
+		return rf_error_failed(error, err, "cannot start: %s", strerror(-err));
+	return 0;
+}
+
+void rf_waiter_end(struct rf_waiter *waiter)
+{
+	if (waiter->runs) {
+		tell(waiter->begin_fd, END);
+		pthread_join(waiter->thread, NULL);
+	}
+	if (waiter->begin_fd >= 0)
+		close(waiter->begin_fd);
+	if (waiter->done_fd >= 0)
+		close(waiter->done_fd);
+	*waiter = RF_WAITER_NONE;
+}
+
+bool rf_waiter_begin(struct rf_waiter *waiter)
+{
+	return waiter->runs && tell(waiter->begin_fd, BEGIN);
+}
+
+int rf_waiter_result(struct rf_waiter *waiter)
+{
+	const uint64_t what = hear(waiter->done_fd);
+
+	return what ? 1 - (int)what : -EAGAIN;
+}
