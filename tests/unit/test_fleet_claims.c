@@ -407,6 +407,24 @@ static void not_blocked(void **state)
 	assert_int_equal(share_sum(2), 0);
 }
 
+/* What host 0 has goes to host 1 within W, not after G + W. */
+static void leaves(void **state)
+{
+	static const uint32_t one[HOSTS] = {5}, both[HOSTS] = {5, 5};
+
+	(void)state;
+	run_for(3000, 0, one);
+	rf_claims_leave(&host[0].claims);
+	run_for(100, 0, both);
+	assert_int_equal(host[0].window[0].share, 0);
+	run_for(WINDOW_MS + 400, 0, both);
+	assert_int_equal(host[0].claims.table.count, 0);
+	assert_int_equal(host[0].window[0].share, 0);
+	host[0].is_cut = true;
+	run_for(GRACE / MS / 4, 0, both);
+	assert_true(host[1].window[0].share >= LIMIT * 9 / 10);
+}
+
 static void evicted(void **state)
 {
 	static const uint32_t one[HOSTS] = {5}, other[HOSTS] = {0, 5};
@@ -531,6 +549,7 @@ int main(void)
 		ROW("a source that hops each 200 ms stays within the bound", hops),
 		ROW("what is not used is given back, and forgotten", given_back),
 		ROW("asks are answered while shares are taken back", not_blocked),
+		ROW("who leaves gives all back within W", leaves),
 		ROW("a window that is lost stays claimed for W", evicted),
 		ROW("an engine that forgets learns before it gives", engine_forgets),
 		ROW("a host that is cut off goes alone, and comes back", is_cut_off),

@@ -32,9 +32,10 @@ struct agent {
 	struct rf_waiter waiter;
 	int epoll_fd;
 	uint64_t beat_at_ns;
-	uint32_t hosts;	   /* of the fleet; 0: not known, and no slot is taken */
-	bool has_asks;	   /* that were not taken yet */
-	uint32_t refusals; /* slots tried in vain, one after the other */
+	uint64_t leaves_ns; /* at the latest */
+	uint32_t hosts;	    /* of the fleet; 0: not known, and no slot is taken */
+	bool has_asks;	    /* that were not taken yet */
+	uint32_t refusals;  /* slots tried in vain, one after the other */
 };
 
 static volatile sig_atomic_t ended;
@@ -201,6 +202,7 @@ static void wait_for_events(struct agent *agent, const sigset_t *while_waiting)
 	uint64_t until_ns = now + LONGEST_WAIT_NS;
 	int count, wait_ms = 0;
 
+	until_ns = earliest(until_ns, agent->leaves_ns);
 	until_ns = earliest(until_ns, agent->beat_at_ns);
 	until_ns = earliest(until_ns, rf_link_due_ns(&agent->beats));
 	until_ns = earliest(until_ns, rf_link_due_ns(&agent->reports));
@@ -265,6 +267,26 @@ static int start(struct agent *agent, struct rf_error *error)
 	return rf_desk_open(&agent->desk, settings->name, agent->epoll_fd, error);
 }
 
+/*
+ * Gives all shares back, and stays until what was used is out of W, so that others get it: for G at
+ * most, and not once the host is alone. A second signal ends that.
+ */
+static void leave(struct agent *agent, const sigset_t *while_waiting)
+{
+	const uint64_t until_ns = rf_time_awake() + agent->settings->grace_ns;
+	uint64_t now;
+
+	ended = 0;
+	agent->leaves_ns = until_ns;
+	rf_claims_leave(&agent->claims);
+	while (!ended && agent->claims.table.count) {
+		now = rf_time_awake();
+		if (now >= until_ns || rf_claims_are_alone(&agent->claims, now))
+			return;
+		turn(agent, while_waiting);
+	}
+}
+
 static void end(struct agent *agent)
 {
 	rf_waiter_end(&agent->waiter);
@@ -287,6 +309,7 @@ int rf_agent_run(const struct rf_agent_settings *settings, struct rf_error *erro
 	agent->settings = settings;
 	agent->desk.fd = -1;
 	agent->waiter = RF_WAITER_NONE;
+	agent->leaves_ns = UINT64_MAX;
 	take_signals(&while_waiting);
 	err = start(agent, error);
 	if (!err)
@@ -295,6 +318,8 @@ int rf_agent_run(const struct rf_agent_settings *settings, struct rf_error *erro
 		err = rf_waiter_start(&agent->waiter, agent->epoll_fd, error);
 	while (!err && !ended)
 		turn(agent, &while_waiting);
+	if (!err)
+		leave(agent, &while_waiting);
 	end(agent);
 	free(agent);
 	return err;

@@ -86,7 +86,8 @@ bool rf_claims_ask(struct rf_claims *claims, uint64_t now, const struct rf_fleet
 	if (limit < 0)
 		return false;
 	/* Nothing can be given yet; it asks again. */
-	if (!claims->member[rf_bucket(ask->source[0], ask->source[1])].is_complete)
+	if (claims->is_leaving ||
+	    !claims->member[rf_bucket(ask->source[0], ask->source[1])].is_complete)
 		return true;
 	claimant = claimant_of(claims, limit, ask);
 	if (!claimant || !note_incarnation(claims, claimant, ask->incarnation, now))
@@ -221,10 +222,11 @@ static struct rf_report_batch *open_batch(struct sending *sending, uint32_t buck
 }
 
 /* What it wants: no more than it has, once it has stopped asking; less, where it gives back. */
-static uint32_t wants_now(const struct rf_claimant *claimant, uint64_t now)
+static uint32_t wants_now(const struct rf_claims *claims, const struct rf_claimant *claimant,
+			  uint64_t now)
 {
-	const bool asks =
-		now - claimant->asked_ns < ASKED_LATELY_NS && now >= claimant->yields_until_ns;
+	const bool asks = !claims->is_leaving && now - claimant->asked_ns < ASKED_LATELY_NS &&
+			  now >= claimant->yields_until_ns;
 
 	return asks && claimant->wants > claimant->claim.has ? claimant->wants
 							     : claimant->claim.has;
@@ -245,7 +247,7 @@ static void report(struct sending *sending, struct rf_claimant *claimant, uint32
 		.claimant = claimant,
 		.report = rf_claim_report(&claimant->claim, member, sending->now,
 					  claims->limit[claimant->key.limit].first, used,
-					  wants_now(claimant, sending->now)),
+					  wants_now(claims, claimant, sending->now)),
 	};
 	claimant->again = false;
 	rf_claim_table_move(&claims->table, claimant, RF_CLAIM_REPORTED);
@@ -422,7 +424,9 @@ static void rest(struct rf_claims *claims, struct rf_claimant *claimant, bool ha
 	const struct rf_claim *claim = &claimant->claim;
 	uint64_t until_ns;
 
-	claimant->rest_ns = has_grown || !claimant->rest_ns ? least : 2 * claimant->rest_ns;
+	claimant->rest_ns = has_grown || claims->is_leaving || !claimant->rest_ns
+				    ? least
+				    : 2 * claimant->rest_ns;
 	if (claimant->rest_ns > most)
 		claimant->rest_ns = most;
 	until_ns = now + claimant->rest_ns;

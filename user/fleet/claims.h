@@ -93,6 +93,7 @@ struct rf_claims {
 	uint64_t blind_until_ns;	  /* until then windows may have what no claim tells */
 	uint32_t ended;	  /* buckets whose shares end at once: the caller does so, and clears it */
 	bool is_settling; /* it waits for programs */
+	bool is_leaving;  /* nothing is asked for any more */
 	struct rf_claims_counts counts;
 };
 
@@ -115,6 +116,8 @@ uint64_t rf_claims_window_ns(const struct rf_claims *claims);
 
 /* Another slot, or the first one, under a nonce of its own: a new member in each bucket. */
 void rf_claims_take_slot(struct rf_claims *claims, uint32_t slot, uint64_t nonce, uint64_t grace);
+/* In all buckets. */
+bool rf_claims_are_alone(const struct rf_claims *claims, uint64_t now);
 struct rf_ledger_beat rf_claims_beat(struct rf_claims *claims, uint32_t bucket, uint64_t now);
 enum rf_member_news rf_claims_heard(struct rf_claims *claims, uint32_t bucket, uint64_t now,
 				    uint32_t beat, uint64_t sent,
@@ -135,6 +138,8 @@ void rf_claims_turn(struct rf_claims *claims, uint64_t now);
 uint64_t rf_claims_due_ns(const struct rf_claims *claims, uint64_t now);
 /* No program runs any more that ran when `settle` was called; or nobody knows. */
 void rf_claims_settled(struct rf_claims *claims, bool is_known, uint64_t now);
+/* Gives all shares back, and reports what was used until it is out of W: then no claim is left. */
+void rf_claims_leave(struct rf_claims *claims);
 /* One answer for each item, in their order. */
 void rf_claims_answered(struct rf_claims *claims, struct rf_report_batch *batch,
 			const struct rf_ledger_answer *answer, uint64_t now);

@@ -51,3 +51,12 @@ void rf_claims_lose_all(struct rf_claims *claims, uint64_t now)
 		rf_claims_touch(claims, claimant);
 	}
 }
+
+void rf_claims_leave(struct rf_claims *claims)
+{
+	struct rf_claimant *claimant = NULL;
+
+	claims->is_leaving = true;
+	while ((claimant = rf_claim_table_next(&claims->table, claimant)))
+		rf_claims_take_back(claims, claimant, 0);
+}

@@ -19,6 +19,14 @@ void rf_claims_take_slot(struct rf_claims *claims, uint32_t slot, uint64_t nonce
 	}
 }
 
+bool rf_claims_are_alone(const struct rf_claims *claims, uint64_t now)
+{
+	for (int i = 0; i < RF_BUCKETS; i++)
+		if (!rf_member_is_alone(&claims->member[i], now))
+			return false;
+	return true;
+}
+
 static bool all_are_known(const struct rf_claims *claims, uint32_t bucket, uint64_t now)
 {
 	const struct rf_member *member = &claims->member[bucket];
