@@ -48,7 +48,6 @@ make_fleet() {
 	done
 }
 
-
 start_engine() { # OPTION…
 	start engine "$server" --port 6379 --bind 0.0.0.0 --protected-mode no --save '' \
 		--appendonly no --dir "$scratch" --logfile "$scratch/redis.log" "$@"
@@ -71,7 +70,28 @@ start_agent() { # HOST
 	agent[$1]=$started_pid
 }
 
+hears() { # HOST
+	[ "$(agent_says "$1" status | jq -r .membership.alone)" = 0 ]
+}
+
+is_alone() { # HOST
+	[ "$(agent_says "$1" status | jq -r .membership.alone)" = 16 ]
+}
+
+all_hear() {
+	local host
+
+	for ((host = 1; host <= hosts; host++)); do
+		hears "$host" || return
+	done
+}
+
 # ---- traffic ----
+
+# In ns, as the times of what was received.
+clock() {
+	build/tests/traffic clock
+}
 
 # watch: receives on all hosts, until `judge`.
 watch_hosts() {
@@ -133,4 +153,22 @@ s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
 s.connect(sys.argv[1])
 s.send(sys.argv[2].encode())
 print(s.recv(1 << 16).decode())' "/run/ringfence-fleet/edge$1.sock" "$2" 2>/dev/null
+}
+
+# set_up_fleet HOSTS RATE [SLOTS]: an engine, and on each host a fence with a limit, and an agent.
+set_up_fleet() {
+	local host
+
+	make_fleet "$1"
+	mkdir -p /etc/ringfence
+	start_engine
+	for ((host = 1; host <= $1; host++)); do
+		echo "redis 10.77.$host.1:6379" >"/etc/ringfence/edge$host.fleet"
+		on "$host" attach "edge$host" fleet >"$scratch/log"
+		on "$host" fleet hosts "${3-$1}" >"$scratch/log"
+		on "$host" limit add all rate "$2" fleet >"$scratch/log" ||
+			bail 'no limit of a fleet'
+		start_agent "$host"
+	done
+	eventually all_hear || bail "the hosts do not hear the engine: $(cat "$scratch"/agent*)"
 }

@@ -46,10 +46,6 @@ calm() {
 	end_watch
 }
 
-clock() {
-	build/tests/traffic clock
-}
-
 # The most that came within 1 s of a source of the storm: of all times, or of intervals that end in
 # these, with what was sent in these.
 most() { # KIND [SINCE [UNTIL]]
@@ -68,44 +64,4 @@ holds() {
 	done
 	check "$1" test "$worst" -le "$2"
 	echo "#$said, of at most $2"
-}
-
-# What all hosts passed of a source of the storm.
-passed_of() { # KIND
-	cat "$scratch"/received[0-9]* | awk -v source="${storm[$1]}" \
-		'$2 == source { sum += $3 } END { print sum + 0 }'
-}
-
-hears() { # HOST
-	[ "$(agent_says "$1" status | jq -r .membership.alone)" = 0 ]
-}
-
-is_alone() { # HOST
-	[ "$(agent_says "$1" status | jq -r .membership.alone)" = 16 ]
-}
-
-all_hear() {
-	local host
-
-	for ((host = 1; host <= hosts; host++)); do
-		hears "$host" || return
-	done
-}
-
-# set_up_fleet HOSTS [SLOTS]: an engine, and on each host a fence with a limit, and an agent.
-set_up_fleet() {
-	local host
-
-	make_fleet "$1"
-	mkdir -p /etc/ringfence
-	start_engine
-	for ((host = 1; host <= $1; host++)); do
-		echo "redis 10.77.$host.1:6379" >"/etc/ringfence/edge$host.fleet"
-		on "$host" attach "edge$host" fleet >"$scratch/log"
-		on "$host" fleet hosts "${2-$1}" >"$scratch/log"
-		on "$host" limit add all rate "$limit/1s" fleet >"$scratch/log" ||
-			bail 'no limit of a fleet'
-		start_agent "$host"
-	done
-	eventually all_hear || bail "the hosts do not hear the engine: $(cat "$scratch"/agent*)"
 }

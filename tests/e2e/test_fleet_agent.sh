@@ -22,10 +22,6 @@ ask() {
 	agent_says "$1" status | jq -r "$2"
 }
 
-hears() { # HOST
-	[ "$(ask "$1" .membership.alone)" = 0 ]
-}
-
 says() { # HOST TEXT
 	grep -qF "$2" "$scratch/agent$1"
 }
@@ -135,9 +131,6 @@ fails 'a fence without an agent' 1 \
 # ---- the engine goes and comes ----
 
 stop KILL "$engine_pid"
-is_alone() { # HOST
-	[ "$(ask "$1" .membership.alone)" = 16 ]
-}
 check 'without an engine a host is alone' eventually is_alone 2
 matches "$(on 2 fleet status edge2 | head -2 | xargs)" \
 	'fence edge2: alone; the engine is 10.77.2.1:6379 engine 10.77.2.1:6379: .*' 'fleet status says so, and why'

@@ -48,37 +48,9 @@ at_least() { # COUNT NAME
 	check "$2" test "$(total)" -ge "$1"
 }
 
-hears() { # HOST
-	[ "$(agent_says "$1" status | jq -r .membership.alone)" = 0 ]
-}
-
-all_hear() {
-	local host
-
-	for ((host = 1; host <= hosts; host++)); do
-		hears "$host" || return
-	done
-}
-
-set_up() { # HOSTS
-	local host
-
-	make_fleet "$1"
-	mkdir -p /etc/ringfence
-	start_engine
-	for ((host = 1; host <= $1; host++)); do
-		echo "redis 10.77.$host.1:6379" >"/etc/ringfence/edge$host.fleet"
-		on "$host" attach "edge$host" fleet >"$scratch/log"
-		on "$host" fleet hosts "$1" >"$scratch/log"
-		on "$host" limit add all rate 600/1s fleet >"$scratch/log" || bail 'no limit of a fleet'
-		start_agent "$host"
-	done
-	eventually all_hear || bail "the hosts do not hear the engine: $(cat "$scratch"/agent*)"
-}
-
 # ---- three hosts ----
 
-set_up 3
+set_up_fleet 3 600/1s
 
 new_source
 watch_hosts
@@ -129,16 +101,13 @@ for host in 1 2 3; do
 done
 sleep 4
 stop KILL "$engine_pid"
-alone_from=$(build/tests/traffic clock)
-is_alone() {
-	[ "$(agent_says 2 status | jq -r .membership.alone)" = 16 ]
-}
-check 'without an engine a host is alone after the grace' eventually is_alone
+alone_from=$(clock)
+check 'without an engine a host is alone after the grace' eventually is_alone 2
 sleep 1.5
 start_engine
 check 'and hears the new engine later' eventually all_hear
 sleep 1.5 # what passed while alone is out of the window
-alone_until=$(build/tests/traffic clock)
+alone_until=$(clock)
 wait_for_senders
 end_watch
 judged=$(build/tests/traffic judge "$scratch/all" from "$from" until "$alone_from" max 600/1s 2>&1)
@@ -159,7 +128,7 @@ for host in 1 2 3; do
 done
 sleep 1.5
 stop KILL "${agent[1]}"
-alone_from=$(build/tests/traffic clock)
+alone_from=$(clock)
 wait_for_senders
 end_watch
 judged=$(build/tests/traffic judge "$scratch/all" from "$from" until "$alone_from" max 600/1s 2>&1)

@@ -13,8 +13,7 @@ source tests/e2e/fleet.sh
 # shellcheck source=tests/e2e/fleet_storm.sh
 source tests/e2e/fleet_storm.sh
 
-
-set_up_fleet 3 4
+set_up_fleet 3 "$limit/1s" 4
 
 # ---- an agent is told to end ----
 
