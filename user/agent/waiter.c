@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <errno.h>
-#include <signal.h>
 #include <stdint.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -8,6 +7,7 @@
 #include <unistd.h>
 
 #include "agent/waiter.h"
+#include "base/thread.h"
 #include "kernel/program.h"
 
 /* What is sent to the thread; it answers with 1, or 1 and an errno. */
@@ -39,20 +39,6 @@ static void *run(void *context)
 	return NULL;
 }
 
-/* Signals are for the loop. */
-static int start_thread(struct rf_waiter *waiter)
-{
-	sigset_t all, before;
-	int err;
-
-	sigfillset(&all);
-	pthread_sigmask(SIG_BLOCK, &all, &before);
-	err = pthread_create(&waiter->thread, NULL, run, waiter);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	waiter->runs = !err;
-	return -err;
-}
-
 int rf_waiter_start(struct rf_waiter *waiter, int epoll_fd, struct rf_error *error)
 {
 	struct epoll_event event = {.events = EPOLLIN, .data.ptr = waiter};
@@ -64,7 +50,8 @@ int rf_waiter_start(struct rf_waiter *waiter, int epoll_fd, struct rf_error *err
 	    epoll_ctl(epoll_fd, EPOLL_CTL_ADD, waiter->done_fd, &event))
 		err = -errno;
 	if (!err)
-		err = start_thread(waiter);
+		err = rf_thread_start(&waiter->thread, run, waiter);
+	waiter->runs = !err;
 	if (err)
 		return rf_error_failed(error, err, "cannot start: %s", strerror(-err));
 	return 0;

@@ -443,13 +443,10 @@ static void place_after(struct rf_claims *claims, struct rf_claimant *claimant,
 {
 	const struct rf_claim *claim = &claimant->claim;
 
-	const bool settles = claimant->gives_back || claimant->was_retagged;
-
 	claimant->state = RF_CLAIM_REPORTED;
-	if (claimant->again || settles) {
+	if (claimant->again || claimant->gives_back || claimant->was_retagged) {
 		claimant->again = false;
-		rf_claim_table_move(&claims->table, claimant,
-				    settles ? RF_CLAIM_LOWERS : RF_CLAIM_READY);
+		rf_claims_queue(claims, claimant);
 	} else if (!claim->has && !claim->covers && !claim->held && !item->report.wants) {
 		rf_claim_table_remove(&claims->table, claimant);
 	} else {

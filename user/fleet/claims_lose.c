@@ -10,15 +10,19 @@ void rf_claims_wait(struct rf_claims *claims, struct rf_claimant *claimant, uint
 	rf_claim_table_move(&claims->table, claimant, RF_CLAIM_WAITS);
 }
 
-void rf_claims_touch(struct rf_claims *claims, struct rf_claimant *claimant)
+void rf_claims_queue(struct rf_claims *claims, struct rf_claimant *claimant)
 {
 	const bool settles = claimant->gives_back || claimant->was_retagged;
 
+	rf_claim_table_move(&claims->table, claimant, settles ? RF_CLAIM_LOWERS : RF_CLAIM_READY);
+}
+
+void rf_claims_touch(struct rf_claims *claims, struct rf_claimant *claimant)
+{
 	if (claimant->state == RF_CLAIM_REPORTED)
 		claimant->again = true;
 	else if (claimant->state != RF_CLAIM_SETTLES) /* it is reported after that */
-		rf_claim_table_move(&claims->table, claimant,
-				    settles ? RF_CLAIM_LOWERS : RF_CLAIM_READY);
+		rf_claims_queue(claims, claimant);
 }
 
 void rf_claims_take_back(struct rf_claims *claims, struct rf_claimant *claimant, uint32_t to)

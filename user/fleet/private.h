@@ -17,6 +17,8 @@ uint32_t rf_claims_needs(const struct rf_fleet_limit *limit, uint32_t used);
 
 /* The window of a claim is gone, or counts by another definition. */
 void rf_claims_lose(struct rf_claims *claims, struct rf_claimant *claimant, uint64_t now);
+/* It waits for its report or, where a share is to end first, for that. */
+void rf_claims_queue(struct rf_claims *claims, struct rf_claimant *claimant);
 /* It is to be reported anew; where its share is to be lowered first, then after that. */
 void rf_claims_touch(struct rf_claims *claims, struct rf_claimant *claimant);
 /* Its share is to be taken back to that. */

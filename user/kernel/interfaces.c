@@ -146,14 +146,10 @@ struct owner {
 /* Without CAP_SYS_ADMIN, the configuration tells its programs. */
 static bool is_pinned_program(struct owner *owner, uint32_t program_id)
 {
-	bool found = false;
-
 	if (!owner->has_pinned && rf_pins_read_pinned(owner->config_id, &owner->pinned))
 		owner->pinned = (struct rf_pinned){};
 	owner->has_pinned = true;
-	for (int i = 0; i < RF_PINNED_PROGRAMS; i++)
-		found = found || owner->pinned.program_id[i] == program_id;
-	return found;
+	return rf_pinned_lists(&owner->pinned, program_id);
 }
 
 /* Only what uses the configuration is opened whole: there may be many fences. */

@@ -115,6 +115,8 @@ int rf_pins_open_program(uint32_t id, struct rf_program *program);
  * or we may not read it.
  */
 int rf_pins_read_pinned(uint32_t config_id, struct rf_pinned *pinned);
+/* Is it one of the fence's programs? */
+bool rf_pinned_lists(const struct rf_pinned *pinned, uint32_t program_id);
 /*
  * Does the directory have a link, other than `except`, whose device still exists in any network
  * namespace? `except` may be NULL.

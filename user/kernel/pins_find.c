@@ -214,19 +214,27 @@ static bool read_pinned(int fd, struct rf_pinned *pinned)
 
 int rf_pins_read_pinned(uint32_t config_id, struct rf_pinned *pinned)
 {
-	struct rf_pin_path directory;
+	struct rf_pin_path directory, path;
 	bool read_only, read;
 	int fd;
 
 	if (rf_pins_find(config_id, &directory))
 		return -ENOENT;
-	directory = rf_pins_entry(&directory, rf_map_names[RF_MAP_CONFIG]);
-	fd = open_pin(&directory, &read_only);
+	path = rf_pins_entry(&directory, rf_map_names[RF_MAP_CONFIG]);
+	fd = open_pin(&path, &read_only);
 	if (fd < 0)
 		return -ENOENT;
 	read = read_pinned(fd, pinned);
 	close(fd);
 	return read ? 0 : -ENOENT;
+}
+
+bool rf_pinned_lists(const struct rf_pinned *pinned, uint32_t program_id)
+{
+	for (int i = 0; i < RF_PINNED_PROGRAMS; i++)
+		if (pinned->program_id[i] == program_id)
+			return true;
+	return false;
 }
 
 static void open_maps(const struct rf_pin_path *directory, struct rf_program *program)
@@ -282,14 +290,12 @@ static bool is_fence_of(const struct rf_pin_path *path, void *context)
 	struct rf_program *program = context;
 	struct rf_pin_path directory = rf_pins_parent(path);
 	struct rf_pinned pinned = {};
-	bool read_only, found = false;
+	bool read_only, found;
 	int fd = open_pin(path, &read_only);
 
 	if (fd < 0)
 		return false;
-	if (read_pinned(fd, &pinned))
-		for (int i = 0; i < RF_PINNED_PROGRAMS; i++)
-			found = found || pinned.program_id[i] == program->id;
+	found = read_pinned(fd, &pinned) && rf_pinned_lists(&pinned, program->id);
 	close(fd);
 	if (!found)
 		return false;

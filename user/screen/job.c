@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <pthread.h>
-#include <signal.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "base/thread.h"
 #include "screen/job.h"
 
 /* Who comes second frees the job: the thread where it was left, else the screen. */
@@ -44,19 +44,6 @@ static void *run(void *context)
 	return NULL;
 }
 
-/* Signals are for the screen. */
-static int start_thread(struct rf_job *job)
-{
-	sigset_t all, before;
-	int err;
-
-	sigfillset(&all);
-	pthread_sigmask(SIG_BLOCK, &all, &before);
-	err = pthread_create(&job->thread, NULL, run, job);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	return err;
-}
-
 struct rf_job *rf_job_start(const struct rf_job_kind *kind, void *context)
 {
 	struct rf_job *job = malloc(sizeof(*job));
@@ -65,7 +52,7 @@ struct rf_job *rf_job_start(const struct rf_job_kind *kind, void *context)
 		return NULL;
 	*job = (struct rf_job){.kind = kind, .context = context};
 	job->file = eventfd(0, EFD_CLOEXEC);
-	if (job->file >= 0 && !start_thread(job))
+	if (job->file >= 0 && !rf_thread_start(&job->thread, run, job))
 		return job;
 	if (job->file >= 0)
 		close(job->file);
