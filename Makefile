@@ -87,7 +87,7 @@ SIDE_BY_SIDE = $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc))
 .DELETE_ON_ERROR:
 .SUFFIXES:
 .SECONDARY: # keeps what is made on the way, skeletons for one
-.PHONY: all tools demo demo-watch screenshots check check-fast check-user check-kernels check-packages check-ecosystem check-systemd explore-fleet soak dist rpm arch fuzz bench bench-program bench-live bench-seen bench-screen bench-watch bench-fleet bench-keep \
+.PHONY: all tools demo demo-watch demo-fleet screenshots check check-fast check-user check-kernels check-packages check-ecosystem check-systemd explore-fleet soak dist rpm arch fuzz bench bench-program bench-live bench-seen bench-screen bench-watch bench-fleet bench-keep \
 	lint deb deps deps-lint deps-fuzz deps-bench deps-packages deps-arm64 deps-ecosystem deps-vm install uninstall clean help \
 	FORCE
 
@@ -210,6 +210,11 @@ demo-watch: ## watch a day of traffic in a minute: the page in a browser, top on
 	$(MAKE) deps
 	$(MAKE) $(SIDE_BY_SIDE) all tools
 	tests/demo/watch.sh build/demo-watch
+
+demo-fleet: ## hold one limit over three hosts, without their engine as well, on namespaces (root)
+	$(MAKE) deps
+	$(MAKE) $(SIDE_BY_SIDE) all build/tests/traffic
+	tests/demo/fleet.sh
 
 screenshots: tools ## draw the pictures of the page in docs/pictures/, with Chromium (root)
 	@mkdir -p docs/pictures
