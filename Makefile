@@ -87,7 +87,7 @@ SIDE_BY_SIDE = $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc))
 .DELETE_ON_ERROR:
 .SUFFIXES:
 .SECONDARY: # keeps what is made on the way, skeletons for one
-.PHONY: all tools demo demo-watch demo-fleet screenshots check check-fast check-user check-kernels check-packages check-ecosystem check-systemd explore-fleet soak dist rpm arch fuzz bench bench-program bench-live bench-seen bench-screen bench-watch bench-fleet bench-keep \
+.PHONY: all tools demo demo-watch demo-fleet screenshots check check-fast check-user check-kernels check-packages check-ecosystem check-systemd bound-fleet faults-fleet explore-fleet soak dist rpm arch fuzz bench bench-program bench-live bench-seen bench-screen bench-watch bench-fleet bench-keep \
 	lint deb deps deps-lint deps-fuzz deps-bench deps-packages deps-arm64 deps-ecosystem deps-vm install uninstall clean help \
 	FORCE
 
@@ -193,6 +193,12 @@ check-ecosystem: ## run the tests beside real fail2ban, CrowdSec, nftables and P
 
 check-user: $(UNIT_TESTS) ## run the tests that need no privilege
 	tests/run.sh $(UNIT_TESTS) $(EXPLORER)
+
+bound-fleet: tools ## show the bound of a fleet of 2, 3 and 8 hosts, under floods; two minutes (root)
+	@for hosts in 2 3 8; do HOSTS=$$hosts LASTS=20 tests/e2e/test_fleet_bound.sh || exit; done
+
+faults-fleet: tools ## show what a fleet does in trouble, some thirty faults; ten minutes (root)
+	@FAULTS=all tests/e2e/test_fleet_faults.sh
 
 explore-fleet: ## search the rules of the fleet's ledger, an hour and 10 GB, and walk STEPS in each row
 	ROWS=all STEPS=$(or $(STEPS),300000000) tests/fleet/test_ledger.sh

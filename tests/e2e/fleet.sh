@@ -155,7 +155,8 @@ s.send(sys.argv[2].encode())
 print(s.recv(1 << 16).decode())' "/run/ringfence-fleet/edge$1.sock" "$2" 2>/dev/null
 }
 
-# set_up_fleet HOSTS RATE [SLOTS]: an engine, and on each host a fence with a limit, and an agent.
+# set_up_fleet HOSTS [RATE [SLOTS]]: an engine, and on each host a fence, with a limit if there is a
+# rate, and an agent.
 set_up_fleet() {
 	local host
 
@@ -166,7 +167,7 @@ set_up_fleet() {
 		echo "redis 10.77.$host.1:6379" >"/etc/ringfence/edge$host.fleet"
 		on "$host" attach "edge$host" fleet >"$scratch/log"
 		on "$host" fleet hosts "${3-$1}" >"$scratch/log"
-		on "$host" limit add all rate "$2" fleet >"$scratch/log" ||
+		[ $# -lt 2 ] || on "$host" limit add all rate "$2" fleet >"$scratch/log" ||
 			bail 'no limit of a fleet'
 		start_agent "$host"
 	done

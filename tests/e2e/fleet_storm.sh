@@ -1,42 +1,58 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck disable=SC2154,SC2034 # lib.sh and fleet.sh set them, tests use them
-# Storms over a fleet, for the tests that source this file after fleet.sh: three sources at once,
-# each with a limit of its own. One floods all hosts evenly, one hops from host to host each 200 ms,
-# one comes in bursts on all hosts at once. What all hosts pass of each is judged by its times.
+# Storms over a fleet, for the tests that source this file after fleet.sh. Of each kind of source,
+# three flood at once: one all hosts evenly, one hops from host to host each 200 ms, one comes in
+# bursts on all hosts at once. What all hosts pass of each is judged by its times. Together they send
+# 4.5 times the limit, however many the hosts are.
 
-limit=600       # L, in each second
+limit=600       # L, in packets, in each second
 storm_number=0
-declare -A storm # its sources
+storm_kinds=(plain4)
+declare -A storm # its sources, by "KIND FLOOD"
 
-next_storm() {
-	storm_number=$((storm_number + 1))
-	storm=([even]=192.0.2.$((storm_number * 3)) [hops]=192.0.2.$((storm_number * 3 + 1))
-		[bursts]=192.0.2.$((storm_number * 3 + 2)))
+source_of() { # KIND NUMBER
+	case $1 in
+	plain6) printf '2001:db8:%x::1' "$2" ;;
+	plain4) echo "192.0.2.$2" ;;
+	bytes) echo "198.51.100.$2" ;;
+	pair) echo "203.0.113.$2" ;;
+	esac
 }
 
-# The flows of a storm of SECONDS on a host.
-storm_on() { # HOST SECONDS
-	local turn_ms=$((hosts * 200)) after
+next_storm() {
+	local kind at=$((storm_number++ * 3))
 
-	echo "src=${storm[even]},count=$((limit * 3 * $2 / 2)),rate=$((limit * 3 / 2))"
+	for kind in "${storm_kinds[@]}"; do
+		storm["$kind even"]=$(source_of "$kind" $((at + 1)))
+		storm["$kind hops"]=$(source_of "$kind" $((at + 2)))
+		storm["$kind bursts"]=$(source_of "$kind" $((at + 3)))
+	done
+}
+
+# The flows of a kind on a host. Packets of kind `bytes` are longer on each further host.
+storm_on() { # HOST SECONDS KIND
+	local turn_ms=$((hosts * 200)) after length='' each=$((limit * 9 / (2 * hosts)))
+
+	[ "$3" != bytes ] || length=,len=$((100 + 40 * $1))
+	echo "src=${storm[$3 even]},count=$((each * $2)),rate=$each$length"
 	for ((after = ($1 - 1) * 200; after < $2 * 1000; after += turn_ms)); do
-		echo "src=${storm[hops]},count=$((limit * 2 / 3)),rate=$((limit * 10 / 3)),after=${after}ms"
+		echo "src=${storm[$3 hops]},count=$((limit * 2 / 3)),rate=$((limit * 10 / 3)),after=${after}ms$length"
 	done
 	for ((after = 100; after < $2 * 1000; after += 1300)); do
-		echo "src=${storm[bursts]},count=$((limit / 2)),rate=$((limit * 15)),after=${after}ms"
+		echo "src=${storm[$3 bursts]},count=$((limit * 3 / 2 / hosts)),rate=$((limit * 45 / hosts)),after=${after}ms$length"
 	done
 }
 
 # storm SECONDS [HOST…]: over all hosts, or those; `calm` ends it.
 storm() {
-	local host flows among=("${@:2}")
+	local host kind flows=() among=("${@:2}")
 
 	[ $# -gt 1 ] || mapfile -t among < <(seq "$hosts")
 	next_storm
 	watch_hosts
 	for host in "${among[@]}"; do
-		mapfile -t flows < <(storm_on "$host" "$1")
+		mapfile -t flows < <(for kind in "${storm_kinds[@]}"; do storm_on "$host" "$1" "$kind"; done)
 		send "$host" "${flows[@]}"
 	done
 }
@@ -46,21 +62,31 @@ calm() {
 	end_watch
 }
 
-# The most that came within 1 s of a source of the storm: of all times, or of intervals that end in
-# these, with what was sent in these.
-most() { # KIND [SINCE [UNTIL]]
-	build/tests/traffic judge "$scratch/all" from "${storm[$1]}" ${2:+since "$2"} ${3:+until "$3"} \
-		max 1000000/1s 2>/dev/null | sed 's/.*: //'
+# The most that came of a source within a time: of all intervals, or of those that end in these
+# times, with what was sent in these.
+most_of() { # SOURCE TIME [SINCE [UNTIL]]
+	build/tests/traffic judge "$scratch/all" from "$1" ${3:+since "$3"} ${4:+until "$4"} \
+		max "1000000000/$2" 2>/dev/null | sed 's/.*: //'
 }
 
-# holds NAME MOST [SINCE [UNTIL]]: no source of the storm passed more in any second.
-holds() {
-	local kind seen worst=0 said=''
+most_bytes_of() { # SOURCE TIME
+	build/tests/traffic judge "$scratch/all" from "$1" unit bytes max "1000000000/$2" 2>/dev/null |
+		sed 's/.*: //'
+}
 
-	for kind in even hops bursts; do
-		seen=$(most "$kind" "${@:3}")
+# most FLOOD [SINCE [UNTIL]]: of a plain source, within a second.
+most() {
+	most_of "${storm[plain4 $1]}" 1s "${@:2}"
+}
+
+# holds NAME MOST [SINCE [UNTIL]]: no plain source of the storm passed more in any second.
+holds() {
+	local flood seen worst=0 said=''
+
+	for flood in even hops bursts; do
+		seen=$(most "$flood" "${@:3}")
 		[ "${seen:-999999}" -le "$worst" ] || worst=${seen:-999999}
-		said+=" $kind ${seen:-none}"
+		said+=" $flood ${seen:-none}"
 	done
 	check "$1" test "$worst" -le "$2"
 	echo "#$said, of at most $2"

@@ -19,9 +19,18 @@ static int compare_sources(const void *a, const void *b)
 		      SOURCE_BYTES);
 }
 
-static int compare_times(const void *a, const void *b)
+static int compare_sent(const void *a, const void *b)
 {
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+	uint64_t x = ((const struct record *)a)->stamp.sent_ns,
+		 y = ((const struct record *)b)->stamp.sent_ns;
+
+	return x < y ? -1 : x > y;
+}
+
+static int compare_received(const void *a, const void *b)
+{
+	uint64_t x = ((const struct record *)a)->received_ns,
+		 y = ((const struct record *)b)->received_ns;
 
 	return x < y ? -1 : x > y;
 }
@@ -52,26 +61,48 @@ void records_report(struct record *records, size_t n)
 	}
 }
 
-struct times times_of(const struct record *records, size_t n)
+/* Sorts the records by one of their times, and writes those, and what all before each count. */
+static void sum_up(struct record *records, size_t n, enum unit unit, size_t offset, uint64_t *times,
+		   uint64_t *sum)
 {
-	struct times times = {.sent = allocate(NULL, 2 * n + 1, sizeof(uint64_t)), .n = n};
+	uint64_t before = 0;
 
-	times.received = times.sent + n;
+	if (n)
+		qsort(records, n, sizeof(*records),
+		      offset == offsetof(struct record, received_ns) ? compare_received
+								     : compare_sent);
 	for (size_t i = 0; i < n; i++) {
-		times.sent[i] = records[i].stamp.sent_ns;
-		times.received[i] = records[i].received_ns;
+		memcpy(&times[i], (const char *)&records[i] + offset, sizeof(*times));
+		sum[i] = before;
+		before += unit == UNIT_BYTES ? records[i].len_bytes : 1;
 	}
-	if (n) {
-		qsort(times.sent, n, sizeof(*times.sent), compare_times);
-		qsort(times.received, n, sizeof(*times.received), compare_times);
-	}
+	sum[n] = before;
+}
+
+struct times times_of(struct record *records, size_t n, enum unit unit)
+{
+	struct times times = {.sent = allocate(NULL, 4 * (n + 1), sizeof(uint64_t)), .n = n};
+
+	times.received = times.sent + n + 1;
+	times.sent_sum = times.received + n + 1;
+	times.received_sum = times.sent_sum + n + 1;
+	sum_up(records, n, unit, offsetof(struct record, stamp.sent_ns), times.sent,
+	       times.sent_sum);
+	sum_up(records, n, unit, offsetof(struct record, received_ns), times.received,
+	       times.received_sum);
 	return times;
 }
 
+void times_free(struct times *times)
+{
+	free(times->sent);
+	times->sent = NULL;
+}
+
 /*
- * The most frames that were sent at or after some a and received by a + W: those that came by then,
- * less those sent before a. Where one sent before a came after a + W, that is too few, never too
- * many; and where frames keep their order, none sent after it came in time.
+ * The most frames, or bytes, that were sent at or after some a and received by a + W: those that
+ * came by then, less those sent before a. Where one sent before a came after a + W, that is too
+ * few, never too many; and where frames keep their order, none sent after it came in time.
  *
  * Only intervals count that end by @until_ns and have a frame in them that was sent at or after
  * @since_ns. If a lower limit was in force from then until then, the last of such frames was judged
@@ -91,19 +122,20 @@ uint64_t most_within(const struct times *times, const struct max *max, uint64_t 
 			end = until_ns;
 		while (came < times->n && times->received[came] <= end)
 			came++;
-		if (came > earlier && came > before + most)
-			most = came - before;
+		if (came > earlier && came > before &&
+		    times->received_sum[came] > times->sent_sum[before] + most)
+			most = times->received_sum[came] - times->sent_sum[before];
 	}
 	return most;
 }
 
-static bool judge_group(const struct record *records, size_t n, const struct max *max)
+static bool judge_group(struct record *records, size_t n, const struct max *max)
 {
-	struct times times = times_of(records, n);
+	struct times times = times_of(records, n, UNIT_FRAMES);
 	uint64_t most = most_within(&times, max, 0, UINT64_MAX);
 	struct address group = {0};
 
-	free(times.sent);
+	times_free(&times);
 	if (most <= max->count)
 		return true;
 	memcpy(&group, &records->source, GROUP_BYTES);
@@ -112,8 +144,9 @@ static bool judge_group(const struct record *records, size_t n, const struct max
 	return false;
 }
 
-/* Returns false if more than L came within W. The records must be sorted by source. */
-bool records_judge(const struct record *records, size_t n, const struct max *max)
+/* Returns false if more than L came within W. The records must be sorted by source, and those of
+ * one /64 are in another order afterwards. */
+bool records_judge(struct record *records, size_t n, const struct max *max)
 {
 	bool kept = true;
 

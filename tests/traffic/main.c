@@ -28,7 +28,8 @@ void die_of_usage(void)
 	       "[flow FLOW]... | "
 	       "traffic recv dev IF for TIME [quiet TIME] [keep FILE] [max L/W]... | "
 	       "traffic judge FILE from ADDRESS [lost N] [clock ticks] [since NS until NS] "
-	       "[passed N] [max|aligned|life|least L/W]... | traffic turns FILE frames N | "
+	       "[unit bytes] [passed N] [max|aligned|life|least L/W]... | traffic turns FILE "
+	       "frames N | "
 	       "traffic tally dev IF for TIME [flow FLOW]... | "
 	       "traffic compose dev IF to MAC count N PART [PART]... | traffic clock");
 }

@@ -33,6 +33,7 @@ struct evidence {
 	/* what the words before have set */
 	uint64_t lost, passed, since_ns, until_ns;
 	uint64_t tick_ns; /* all times are in units of it */
+	enum unit unit;
 };
 
 /* ---- gathering ---- */
@@ -96,8 +97,8 @@ static void gather(struct evidence *evidence)
 		if (!memcmp(&evidence->records[i].source, &evidence->source,
 			    sizeof(evidence->source)))
 			own[n++] = evidence->records[i];
-	free(evidence->times.sent);
-	evidence->times = times_of(own, n);
+	times_free(&evidence->times);
+	evidence->times = times_of(own, n, evidence->unit);
 	free(own);
 	find_refusals(evidence);
 }
@@ -301,6 +302,8 @@ static void do_word(struct evidence *evidence, const char *word, char *text)
 		evidence->lost = parse_number(word, text, 0, UINT64_MAX);
 	else if (!strcmp(word, "clock") && !strcmp(text, "ticks"))
 		use_ticks(evidence);
+	else if (!strcmp(word, "unit") && !strcmp(text, "bytes"))
+		evidence->unit = UNIT_BYTES;
 	else if (!strcmp(word, "passed"))
 		evidence->passed = parse_number(word, text, 0, UINT64_MAX);
 	else if (!strcmp(word, "since"))
@@ -323,7 +326,8 @@ int command_judge(char **words)
 	gather(&evidence);
 	for (words += 3; words[0] && words[1]; words += 2) {
 		do_word(&evidence, words[0], words[1]);
-		if (!strcmp(words[0], "lost") || !strcmp(words[0], "clock"))
+		if (!strcmp(words[0], "lost") || !strcmp(words[0], "clock") ||
+		    !strcmp(words[0], "unit"))
 			gather(&evidence);
 	}
 	if (words[0])

@@ -80,11 +80,18 @@ struct record {
 	uint64_t received_ns;
 };
 
-/* When the program decided about frames of one source: not before sent, not after received. */
+/*
+ * When the program decided about frames of one source: not before sent, not after received. The sum
+ * of a place is how much all frames before it count.
+ */
 struct times {
 	uint64_t *sent, *received; /* both sorted, so that one place is not one frame */
+	uint64_t *sent_sum, *received_sum;
 	size_t n;
 };
+
+/* What a frame counts. */
+enum unit { UNIT_FRAMES, UNIT_BYTES };
 
 /* main.c */
 __attribute__((format(printf, 2, 3), noreturn)) void die(int status, const char *format, ...);
@@ -121,10 +128,11 @@ int command_turns(char **words);
 int command_tally(char **words);
 int command_compose(char **words);
 
-/* judge.c */
+/* judge.c: times_of() leaves the records in another order */
 void records_report(struct record *records, size_t n);
-bool records_judge(const struct record *records, size_t n, const struct max *max);
-struct times times_of(const struct record *records, size_t n);
+bool records_judge(struct record *records, size_t n, const struct max *max);
+struct times times_of(struct record *records, size_t n, enum unit unit);
+void times_free(struct times *times);
 uint64_t most_within(const struct times *times, const struct max *max, uint64_t since_ns,
 		     uint64_t until_ns);
 
