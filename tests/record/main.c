@@ -107,6 +107,16 @@ static double cpu_seconds(void)
 	       (usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6;
 }
 
+static int put_rules(struct rf_history *history, const struct made *made)
+{
+	struct rf_error unused;
+	int err = rf_history_begin(history, &made->snapshot, &error);
+
+	if (!err)
+		err = rf_history_put_rules(history, RULES, &error);
+	return rf_history_commit(history, err ? &unused : &error) ?: err;
+}
+
 /* The writer alone: without what makes the scans. */
 static int record_busy(struct rf_history *history, int hours, bool has_cells, int sources)
 {
@@ -116,6 +126,7 @@ static int record_busy(struct rf_history *history, int hours, bool has_cells, in
 	int err = 0;
 
 	made_begin(&made, 4, sources);
+	err = put_rules(history, &made);
 	for (int i = 0; i < hours * 3600 && !err; i++) {
 		double began;
 

@@ -8,6 +8,14 @@
 
 #define SOURCES 2000
 
+/* 10.0.0.0 and so many networks of 24 bits after it, and a host of it. */
+static struct rf_prefix host_of(uint32_t network, uint32_t host)
+{
+	return (struct rf_prefix){.version = 4,
+				  .length = 32,
+				  .word = {__builtin_bswap32(0x0a000000 + (network << 8) + host)}};
+}
+
 static struct rf_prefix source_of(uint32_t number)
 {
 	return (struct rf_prefix){.version = 4, .length = 32, .word = {10 | number << 8}};
@@ -190,6 +198,71 @@ static void test_grouped(void **state)
 	rf_trial_run_free(&run);
 }
 
+/* A second of `count` networks of two sources each, which tell their cells in turn or in rounds. */
+static void send_networks(struct rf_trial_run *run, uint32_t count, bool in_turn)
+{
+	struct rf_cells_row row = {.cell_ns = CELL_NS, .first_ns = WALL, .count = 31};
+	struct rf_error error = {};
+
+	for (int i = 0; i < 31; i++)
+		row.cell[i] = 1;
+	for (uint32_t i = 0; i < 2 * count; i++) {
+		const uint32_t network = in_turn ? i / 2 : i % count;
+		const uint32_t host = in_turn ? i % 2 : i / count;
+
+		row.source = host_of(network, host);
+		assert_int_equal(rf_trial_run_row(run, &row, &error), 0);
+	}
+}
+
+/* More networks than are added up at a time: what they tell in turn is exact, and else not. */
+static void test_networks(void **state)
+{
+	static const uint32_t counts[] = {RF_SUMMED_MAX, 3 * RF_SUMMED_MAX};
+
+	(void)state;
+	for (int late = 0; late < 2; late++) {
+		for (size_t i = 0; i < UNIT_ARRAY_SIZE(counts); i++) {
+			struct rf_trial_run run = run_of(31);
+			struct rf_trial_result result;
+
+			run.limit.per4 = 24;
+			send_networks(&run, counts[i], !late);
+			assert_true(run.summed_count <= RF_SUMMED_MAX);
+			rf_trial_run_end(&run, &result);
+			assert_int_equal(result.sources, counts[i]);
+			assert_int_equal(result.charged, counts[i] * 62);
+			assert_int_equal(result.is_estimate, late && counts[i] > RF_SUMMED_MAX);
+			if (!result.is_estimate)
+				assert_true(result.least == counts[i] * 31 &&
+					    result.most == result.least);
+			rf_trial_run_free(&run);
+		}
+	}
+}
+
+/* Sources without end: those for which there is no room are counted, and cost no memory. */
+static void test_too_many(void **state)
+{
+	struct rf_trial_run run = run_of(31);
+	struct rf_trial_result result;
+
+	(void)state;
+	run.limit.per4 = 24;
+	send_networks(&run, RF_TRIED_MAX + 100, true);
+	assert_int_equal(run.skipped, 200);
+	for (uint32_t i = 0; i < RF_OTHERS_MAX + 100; i++) {
+		struct rf_prefix source = host_of(0x100000 + i, 0);
+
+		source.length = 24;
+		assert_int_equal(rf_trial_run_other(&run, &source, 1, 0, 1, SECOND), 0);
+	}
+	assert_int_equal(run.skipped, 300);
+	rf_trial_run_end(&run, &result);
+	assert_true(result.sources == RF_TRIED_MAX && result.others == RF_OTHERS_MAX);
+	rf_trial_run_free(&run);
+}
+
 /* `hosts` of one network that was told, each of which sends `each` packets a cell in turn. */
 static void send_of(struct rf_trial_run *run, unsigned int hosts, bool has_who, uint64_t each)
 {
@@ -302,6 +375,9 @@ int main(void)
 		UNIT_ROW("without a packet nothing is suggested", test_nothing),
 		UNIT_ROW("each source has a window of its own", test_sources),
 		UNIT_ROW("a coarser limit adds up the sources of a network", test_grouped),
+		UNIT_ROW("of more networks than are added up, late cells make an estimate",
+			 test_networks),
+		UNIT_ROW("sources without end take no more memory", test_too_many),
 		UNIT_ROW("sources of a network that was told are told apart", test_who),
 		UNIT_ROW("a network of which cells are recorded is none of the others",
 			 test_who_else),

@@ -7,7 +7,11 @@
 
 #define BUFFER_CELLS 512 /* rows of one network may come so much out of order */
 
-/* The cells of a network, added up until all its sources have told theirs. */
+/*
+ * The cells of a network, added up until all its sources have told theirs. Where too many networks
+ * send at a time, the one that sent the longest ago is taken to have told all; cells of it that
+ * come later all the same make it an estimate.
+ */
 struct buffer {
 	uint64_t first_ns; /* of the first cell */
 	unsigned int count;
@@ -16,7 +20,8 @@ struct buffer {
 
 struct rf_tried {
 	struct rf_replayed replayed;
-	struct buffer *buffer; /* NULL: of one source */
+	TAILQ_ENTRY(rf_tried) place; /* among those with a buffer */
+	struct buffer *buffer;	     /* NULL: of one source, or all was replayed */
 	bool is_difference;
 };
 
@@ -72,19 +77,6 @@ static bool make_room(void **array, size_t *room, size_t index, size_t size)
 	return true;
 }
 
-static struct rf_tried *new_tried(const struct rf_trial_run *run)
-{
-	struct rf_tried *tried = calloc(1, sizeof(*tried));
-
-	if (tried && is_coarser(run))
-		tried->buffer = calloc(1, sizeof(*tried->buffer));
-	if (tried && is_coarser(run) && !tried->buffer) {
-		free(tried);
-		return NULL;
-	}
-	return tried;
-}
-
 /*
  * What tells the sources of one network apart. Where the new limit makes one source of several, a
  * network that was told is one, or tells too little.
@@ -119,7 +111,7 @@ static int find_tried(struct rf_trial_run *run, const struct rf_cells_row *row,
 	    !make_room((void **)&run->tried, &run->tried_room, index, sizeof(*run->tried)))
 		return -ENOMEM;
 	if (!run->tried[index])
-		run->tried[index] = new_tried(run);
+		run->tried[index] = calloc(1, sizeof(**run->tried));
 	*tried = run->tried[index];
 	if (*tried)
 		(*tried)->replayed.is_mixed |= is_vague;
@@ -146,13 +138,41 @@ static void flush(const struct rf_trial_run *run, struct rf_tried *tried, unsign
 	buffer->count -= count;
 }
 
-static void add_to_buffer(const struct rf_trial_run *run, struct rf_tried *tried,
-			  const struct rf_cells_row *row)
+static void end_sum(struct rf_trial_run *run, struct rf_tried *tried)
+{
+	flush(run, tried, tried->buffer->count);
+	TAILQ_REMOVE(&run->summed, tried, place);
+	run->summed_count--;
+	free(tried->buffer);
+	tried->buffer = NULL;
+}
+
+/* The buffer of a network, which is the last one in use then. */
+static struct buffer *begin_sum(struct rf_trial_run *run, struct rf_tried *tried)
+{
+	if (tried->buffer) {
+		TAILQ_REMOVE(&run->summed, tried, place);
+	} else {
+		if (run->summed_count >= RF_SUMMED_MAX)
+			end_sum(run, TAILQ_FIRST(&run->summed));
+		tried->buffer = calloc(1, sizeof(*tried->buffer));
+		if (!tried->buffer)
+			return NULL;
+		run->summed_count++;
+	}
+	TAILQ_INSERT_TAIL(&run->summed, tried, place);
+	return tried->buffer;
+}
+
+static int add_to_buffer(struct rf_trial_run *run, struct rf_tried *tried,
+			 const struct rf_cells_row *row)
 {
 	const int64_t cell_ns = (int64_t)row->cell_ns;
-	struct buffer *buffer = tried->buffer;
+	struct buffer *buffer = begin_sum(run, tried);
 	int64_t at;
 
+	if (!buffer)
+		return -ENOMEM;
 	if (!buffer->count)
 		buffer->first_ns = row->first_ns;
 	at = ((int64_t)(row->first_ns - buffer->first_ns) + cell_ns / 2) / cell_ns;
@@ -170,6 +190,7 @@ static void add_to_buffer(const struct rf_trial_run *run, struct rf_tried *tried
 		buffer->cell[at + i] += row->cell[i];
 	if (at + row->count > buffer->count)
 		buffer->count = at + row->count;
+	return 0;
 }
 
 /* ---- rows ---- */
@@ -185,6 +206,8 @@ int rf_trial_run_row(struct rf_trial_run *run, const struct rf_cells_row *row,
 	    !is_asked(run, &row->source))
 		return 0;
 	if (!run->replay.cell_ns)
+		TAILQ_INIT(&run->summed);
+	if (!run->replay.cell_ns)
 		err = rf_replay_begin(&run->replay, &run->limit, &run->recorded, row->cell_ns,
 				      error);
 	if (err)
@@ -194,25 +217,24 @@ int rf_trial_run_row(struct rf_trial_run *run, const struct rf_cells_row *row,
 	err = find_tried(run, row, &tried);
 	if (err == -ENOSPC)
 		return run->skipped++, 0;
-	if (err)
-		return rf_error_failed(error, err, "%s", strerror(-err));
-	tried->is_difference |= row->is_difference;
-	if (tried->buffer)
-		add_to_buffer(run, tried, row);
-	else
+	if (!err)
+		tried->is_difference |= row->is_difference;
+	if (!err && is_coarser(run))
+		err = add_to_buffer(run, tried, row);
+	else if (!err)
 		rf_replay_row(&run->replay, &tried->replayed, row, run->since_ns, run->until_ns);
-	return 0;
+	return err ? rf_error_failed(error, err, "%s", strerror(-err)) : 0;
 }
 
 /* ---- the others ---- */
 
 /* What is over COUNT for sure, of what came in some TIMEs. */
-static double over(const struct rf_limit *limit, double used, uint64_t packets, uint64_t length_ns)
+static double over(const struct rf_limit *limit, double used, uint64_t came, uint64_t length_ns)
 {
 	const double times =
 		length_ns > limit->window_ns ? (double)length_ns / limit->window_ns : 1;
 	const double allowed = limit->rate * times + limit->burst;
-	const double peak = used - limit->rate, all = packets - allowed;
+	const double peak = used - limit->rate, all = came - allowed;
 
 	if (peak <= 0 && all <= 0)
 		return 0;
@@ -220,7 +242,7 @@ static double over(const struct rf_limit *limit, double used, uint64_t packets, 
 }
 
 int rf_trial_run_other(struct rf_trial_run *run, const struct rf_prefix *source, uint64_t share,
-		       double used, uint64_t packets, uint64_t length_ns)
+		       double used, uint64_t came, uint64_t length_ns)
 {
 	const struct rf_prefix grouped = group(run, source);
 	struct rf_other *other;
@@ -229,14 +251,18 @@ int rf_trial_run_other(struct rf_trial_run *run, const struct rf_prefix *source,
 	if (!is_asked(run, source) ||
 	    rf_source_map_find(&run->network_map, &grouped, 0) != RF_NO_INDEX)
 		return 0;
-	index = rf_source_map_add(&run->other_map, &grouped, 0);
+	index = rf_source_map_find(&run->other_map, &grouped, 0);
+	if (index == RF_NO_INDEX && run->other_map.count >= RF_OTHERS_MAX)
+		return run->skipped++, 0;
+	if (index == RF_NO_INDEX)
+		index = rf_source_map_add(&run->other_map, &grouped, 0);
 	if (index == RF_NO_INDEX ||
 	    !make_room((void **)&run->other, &run->other_room, index, sizeof(*run->other)))
 		return -ENOMEM;
 	other = &run->other[index];
 	if (!other->share || share < other->share)
 		other->share = share;
-	other->dropped += over(&run->limit, used, packets, length_ns);
+	other->dropped += over(&run->limit, used, came, length_ns);
 	return 0;
 }
 
@@ -267,12 +293,12 @@ void rf_trial_run_end(struct rf_trial_run *run, struct rf_trial_result *result)
 		.sources = run->tried_map.count,
 		.is_exact = run->replay.is_exact,
 	};
+	while (run->summed_count)
+		end_sum(run, TAILQ_FIRST(&run->summed));
 	for (size_t i = 0; i < run->tried_map.count; i++) {
 		struct rf_tried *tried = run->tried[i];
 		uint64_t least, most;
 
-		if (tried->buffer)
-			flush(run, tried, tried->buffer->count);
 		least = rf_replay_least(&tried->replayed);
 		most = rf_replay_most(&tried->replayed);
 		result->charged += tried->replayed.charged[RF_STRICT];

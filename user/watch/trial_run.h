@@ -6,13 +6,20 @@
 #ifndef RINGFENCE_TRIAL_RUN_H
 #define RINGFENCE_TRIAL_RUN_H
 
+#include <sys/queue.h>
+
 #include "watch/replay.h"
 #include "watch/source_map.h"
 
-#define RF_TRIED_MAX 40000 /* sources; their states take 48 MiB */
+/* Of these, 47 MiB at the most: states have 1.1 KiB, cells that are added up 4 KiB. */
+#define RF_TRIED_MAX 32000   /* sources */
+#define RF_SUMMED_MAX 2048   /* networks whose cells are added up at a time */
+#define RF_OTHERS_MAX 100000 /* sources without cells */
 
 struct rf_tried;
 struct rf_other;
+
+TAILQ_HEAD(rf_tried_queue, rf_tried);
 
 struct rf_trial_run {
 	struct rf_limit limit, recorded; /* the new one, and the one whose cells these are */
@@ -24,7 +31,8 @@ struct rf_trial_run {
 	struct rf_source_map network_map; /* those of which cells were recorded */
 	struct rf_tried **tried;
 	struct rf_other *other;
-	size_t tried_room, other_room;
+	struct rf_tried_queue summed; /* those that have a buffer, the one longest unused first */
+	size_t tried_room, other_room, summed_count;
 	uint64_t skipped; /* rows of other cells, and of sources for which there was no room */
 };
 
@@ -42,10 +50,10 @@ int rf_trial_run_row(struct rf_trial_run *run, const struct rf_cells_row *row,
 		     struct rf_error *error);
 /*
  * All rows were taken: now come those of the sample. `used` is the most in the recorded limit's
- * TIME, `packets` what came within `length_ns`; both in the limit's unit, as far as it is known.
+ * TIME, `came` what came within `length_ns`; both in the limit's unit.
  */
 int rf_trial_run_other(struct rf_trial_run *run, const struct rf_prefix *source, uint64_t share,
-		       double used, uint64_t packets, uint64_t length_ns);
+		       double used, uint64_t came, uint64_t length_ns);
 void rf_trial_run_end(struct rf_trial_run *run, struct rf_trial_result *result);
 void rf_trial_run_free(struct rf_trial_run *run);
 
