@@ -26,6 +26,7 @@ struct trying {
 	struct rf_trial_result result;
 	uint64_t rules_since_ns;
 	uint64_t dropped; /* by the recorded limit itself */
+	double length;	  /* of a packet of the limit on average, in its unit */
 	char *command;	  /* that adds the limit as a shadow */
 	struct rf_error *error;
 };
@@ -182,7 +183,7 @@ static int visit_peak(void *context, const struct rf_recorded_peak *peak)
 	const uint64_t all = rf_has_burst(limit) ? limit->burst : limit->rate;
 
 	return rf_trial_run_other(&trying->run, &peak->source, peak->share, peak->used * all,
-				  peak->packets, INTERVAL_NS);
+				  peak->packets * trying->length, INTERVAL_NS);
 }
 
 static int note_any(void *context, const struct rf_recorded_peak *peak)
@@ -230,20 +231,46 @@ static int read_cells(struct rf_reader *reader, const char *fence, struct trying
 			"ringfence-watch records them for 2 hours",
 			fence, name, since);
 	}
-	return rf_reader_each_peak(reader, name, run->since_ns, run->until_ns, visit_peak, trying,
-				   error);
+	return 0;
 }
 
-static int read_drops(struct rf_reader *reader, struct trying *trying, struct rf_error *error)
+static int read_others(struct rf_reader *reader, struct trying *trying, struct rf_error *error)
+{
+	const struct rf_trial_run *run = &trying->run;
+
+	return rf_reader_each_peak(reader, trying->recorded.limit.name, run->since_ns,
+				   run->until_ns, visit_peak, trying, error);
+}
+
+/* The history has packets of sources; their bytes are told by the average of the limit. */
+static double average_length(const struct rf_recorded *recorded, const struct rf_limit *limit)
+{
+	struct rf_count all = {};
+
+	for (int i = 0; i < recorded->counts; i++) {
+		const struct rf_recorded_count *count = &recorded->count[i];
+
+		if (strcmp(count->kind, "limit") != 0 || strcmp(count->name, limit->name) != 0 ||
+		    !strcmp(count->outcome, "forfeited"))
+			continue;
+		all.packets += count->packets;
+		all.bytes += count->bytes;
+	}
+	return limit->unit == RF_BYTES && all.packets ? (double)all.bytes / all.packets : 1;
+}
+
+static int read_counts(struct rf_reader *reader, struct trying *trying, struct rf_error *error)
 {
 	const char *name = trying->recorded.limit.name;
 	struct rf_recorded recorded;
 	int err = rf_reader_between(reader, trying->run.since_ns, trying->run.until_ns, &recorded,
 				    error);
 
-	if (!err)
+	if (!err) {
 		trying->dropped = rf_recorded_packets(&recorded, "limit", name, "dropped") +
 				  rf_recorded_packets(&recorded, "limit", name, "would_drop");
+		trying->length = average_length(&recorded, &trying->recorded.limit);
+	}
 	rf_recorded_free(&recorded);
 	return err;
 }
@@ -296,8 +323,8 @@ static void print_others(const struct trying *trying)
 	rf_format_grouped(result->others_dropped, dropped);
 	rf_format_grouped(result->others_error, error);
 	if (result->others_dropped > 0)
-		rf_out_text("of about %s others ~%s (± %s) packets of ~%s\n", others, dropped,
-			    error, over);
+		rf_out_text("of about %s others ~%s (± %s) %s of ~%s\n", others, dropped, error,
+			    unit_of(trying), over);
 	else if (result->others > 0)
 		rf_out_text("of about %s others ~none\n", others);
 }
@@ -316,7 +343,7 @@ static void print_text(const struct trying *trying)
 		rf_out_text("what is over limit '%s' is not in this: %s packets\n",
 			    trying->recorded.limit.name, dropped);
 	if (trying->run.skipped)
-		rf_out_text("%" PRIu64 " rows of cells were left out: the limit had other cells "
+		rf_out_text("%" PRIu64 " recorded rows were left out: the limit had other cells "
 			    "then, or there are too many sources\n",
 			    trying->run.skipped);
 	rf_out("first:  ringfence %s\n", trying->command);
@@ -357,7 +384,9 @@ static int try_limit(struct rf_reader *reader, const char *fence, const struct r
 	if (!err)
 		err = read_cells(reader, fence, &trying, error);
 	if (!err)
-		err = read_drops(reader, &trying, error);
+		err = read_counts(reader, &trying, error);
+	if (!err)
+		err = read_others(reader, &trying, error);
 	if (!err)
 		rf_trial_run_end(&trying.run, &trying.result);
 	if (!err && json)
