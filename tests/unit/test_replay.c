@@ -7,6 +7,7 @@
 
 #include "oracle.h"
 
+#include "ringfence/lease.h"
 #include "ringfence/limiter.h"
 #include "rules/policy.h"
 #include "watch/replay.h"
@@ -27,6 +28,8 @@ struct trace {
 	struct rf_replay replay;
 	uint64_t before, random;
 };
+
+static int widths; /* that were judged */
 
 static const uint32_t ticks[] = {HZ1000, HZ250, HZ300, HZ100};
 
@@ -113,6 +116,19 @@ static void make_packets(struct trace *trace, uint64_t *random)
 	}
 }
 
+static uint64_t cell_at(const struct rf_policy *policy, uint32_t tick_ns, uint64_t epoch)
+{
+	if (policy->clock == RF_KTIME)
+		return epoch * policy->cell;
+	return (unsigned __int128)epoch * policy->cell * tick_ns >> policy->time_shift;
+}
+
+static uint64_t cell_start_ns(const struct trace *trace, const struct rf_policy *policy,
+			      uint64_t epoch)
+{
+	return cell_at(policy, trace->tick_ns, epoch);
+}
+
 static uint64_t oracle_drops(const struct trace *trace)
 {
 	static struct oracle oracle;
@@ -126,27 +142,6 @@ static uint64_t oracle_drops(const struct trace *trace)
 				 clock_of(&policy, trace->tick_ns, trace->time[i]), trace->cost[i]))
 			drops += trace->cost[i];
 	return drops;
-}
-
-/* What passes if no more than COUNT may in any `span_ns`, both ends included. */
-static uint64_t drops_within(const struct trace *trace, int64_t span_ns)
-{
-	static uint64_t passed[PACKETS];
-	uint64_t count = 0;
-
-	for (int i = 0; i < trace->count; i++)
-		if (count < trace->limit.rate ||
-		    (int64_t)(trace->time[i] - passed[count - trace->limit.rate]) > span_ns)
-			passed[count++] = trace->time[i];
-	return trace->count - count;
-}
-
-static uint64_t cell_start_ns(const struct trace *trace, const struct rf_policy *policy,
-			      uint64_t epoch)
-{
-	if (policy->clock == RF_KTIME)
-		return epoch * policy->cell;
-	return (unsigned __int128)epoch * policy->cell * trace->tick_ns >> policy->time_shift;
 }
 
 /* As a window tells them: with credits that nobody spent, and rounded up. */
@@ -246,22 +241,90 @@ static void check_inside(const struct trace *trace, uint64_t seed, uint64_t drop
 			 trace->limit.window_ns, trace->cell_ns, trace->tick_ns);
 }
 
-/* Both ends are what limits of a TIME near this one would drop at least, or at most. */
+/* What is dropped if no more than COUNT may pass in any `count` recorded cells in a row. */
+static uint64_t drops_of_cells(const struct trace *trace, int64_t count)
+{
+	static uint64_t epoch[PACKETS], passed[PACKETS];
+	uint64_t sum = 0, drops = 0;
+	struct rf_policy then;
+	int first = 0, cells = 0;
+
+	rf_policy_compile(&trace->recorded, 1, trace->tick_ns, &then);
+	for (int i = 0; i < trace->count && count > 0; i++) {
+		const uint64_t now =
+			rf_epoch(&then, clock_of(&then, trace->tick_ns, trace->time[i]));
+
+		if (!cells || now > epoch[cells - 1])
+			epoch[cells] = now, passed[cells++] = 0;
+		for (; now - epoch[first] >= (uint64_t)count; first++)
+			sum -= passed[first];
+		if (sum == trace->limit.rate)
+			drops++;
+		else
+			sum++, passed[cells - 1]++;
+	}
+	return drops;
+}
+
+/* Cells of jiffies may be equally long on kernels of two ticks: then any tick is possible. */
+static bool knows_tick(const struct trace *trace, uint32_t *tick_ns)
+{
+	bool of_jiffies = false;
+	struct rf_policy then;
+	int found = 0;
+
+	for (size_t i = 0; i < UNIT_ARRAY_SIZE(ticks); i++) {
+		rf_policy_compile(&trace->recorded, 1, ticks[i], &then);
+		if (cell_at(&then, ticks[i], 1) != trace->cell_ns)
+			continue;
+		of_jiffies |= then.clock == RF_JIFFIES;
+		*tick_ns = ticks[i];
+		found++;
+	}
+	return found == 1 || !of_jiffies;
+}
+
+/* The limit's clock may be so far from that of the cells. */
+static int64_t late_of(const struct trace *trace, const struct rf_policy *policy)
+{
+	struct rf_policy then;
+	uint32_t tick_ns;
+
+	if (!knows_tick(trace, &tick_ns))
+		return (int64_t)RF_JIFFIES_LAG * HZ100;
+	rf_policy_compile(&trace->recorded, 1, trace->tick_ns, &then);
+	return policy->clock == then.clock ? 0 : (int64_t)RF_JIFFIES_LAG * tick_ns;
+}
+
+/*
+ * The lower end is of the whole cells that fit into the shortest interval over which the limit
+ * counts, and the upper one of those that its longest can touch: with 31 cells of its own, that is
+ * TIME and a 30th. Where these are more than 128 cells, each end is 1/64 further.
+ */
 static void check_width(const struct trace *trace, uint64_t seed)
 {
-	const int64_t window_ns = trace->limit.window_ns, cell_ns = trace->cell_ns;
-	const int64_t late_ns = 6LL * trace->tick_ns;
-	const int64_t shorter = window_ns - window_ns / 64 - 3 * cell_ns - late_ns;
-	const int64_t longer = window_ns + window_ns / 30 + window_ns / 60 + 5 * cell_ns + late_ns;
+	int64_t late_ns, shortest_ns, longest_ns, fit, touched;
+	struct rf_policy policy;
+	uint32_t tick_ns;
 
-	if (trace->replay.is_exact || trace->recorded.rate > 65534 ||
-	    trace->limit.algorithm > RF_LOG || trace->limit.algorithm == RF_FIXED ||
-	    trace->limit.cells < 31 || trace->limit.edge != RF_EDGE_STRICT ||
-	    trace->limit.unit == RF_BYTES)
+	rf_policy_compile(&trace->limit, 1, trace->tick_ns, &policy);
+	if (trace->replay.is_exact || trace->recorded.rate > 65534 || rf_is_bucket(&policy) ||
+	    trace->limit.algorithm == RF_FIXED || trace->limit.unit == RF_BYTES)
 		return;
-	if (rf_replay_least(&trace->replayed) < drops_within(trace, shorter) ||
-	    rf_replay_most(&trace->replayed) > drops_within(trace, longer))
+	late_ns = late_of(trace, &policy);
+	shortest_ns = longest_ns = trace->limit.window_ns;
+	if (!rf_is_log(&policy)) {
+		shortest_ns = cell_start_ns(trace, &policy, policy.cells - 1);
+		longest_ns = cell_start_ns(trace, &policy, policy.cells + rf_is_weighted(&policy));
+	}
+	fit = (shortest_ns - late_ns) / (int64_t)(trace->cell_ns + 1);
+	touched = (longest_ns + late_ns) / trace->cell_ns + 2 + !knows_tick(trace, &tick_ns);
+	fit -= fit > 128 ? fit / 64 : 0;
+	touched += touched > 128 ? touched / 64 + 1 : 0;
+	if (rf_replay_least(&trace->replayed) < drops_of_cells(trace, fit) ||
+	    rf_replay_most(&trace->replayed) > drops_of_cells(trace, touched))
 		fail_msg("seed %" PRIu64 ": the interval is too wide", seed);
+	widths++;
 }
 
 static void run_traces(bool is_bytes, int *exact, int *dropping)
@@ -293,7 +356,55 @@ static void test_inside(void **state)
 
 	(void)state;
 	run_traces(false, &exact, &dropping);
-	assert_true(exact > TRACES / 5 && dropping > TRACES / 4);
+	assert_true(exact > TRACES / 5 && dropping > TRACES / 4 && widths > TRACES / 8);
+}
+
+/* Packets in two cells, three apart, of a TIME of two and a half: the cells are all that is known.
+ */
+static uint64_t drops_of_two(uint64_t first_ns, uint64_t second_ns, uint64_t *least, uint64_t *most)
+{
+	static struct trace trace;
+	struct rf_policy then;
+	struct rf_error error;
+
+	trace = (struct trace){.tick_ns = HZ1000, .count = 20};
+	trace.recorded = (struct rf_limit){.name = "all",
+					   .rate = 60000,
+					   .window_ns = SECOND,
+					   .cells = 11,
+					   .flags = RF_EXACT,
+					   .per4 = 32,
+					   .per6 = 64};
+	trace.limit = trace.recorded;
+	trace.limit.rate = 10;
+	trace.limit.window_ns = 250 * MS;
+	trace.limit.algorithm = RF_LOG;
+	rf_policy_compile(&trace.recorded, 1, trace.tick_ns, &then);
+	trace.cell_ns = cell_start_ns(&trace, &then, 1);
+	for (int i = 0; i < trace.count; i++) {
+		trace.time[i] = cell_start_ns(&trace, &then, i < 10 ? 10000 : 10003) +
+				(i < 10 ? first_ns : second_ns);
+		trace.cost[i] = 1;
+	}
+	assert_int_equal(rf_replay_begin(&trace.replay, &trace.limit, &trace.recorded,
+					 trace.cell_ns, &error),
+			 0);
+	replay(&trace);
+	*least = rf_replay_least(&trace.replayed);
+	*most = rf_replay_most(&trace.replayed);
+	return oracle_drops(&trace);
+}
+
+/* So the interval cannot be narrower than a cell at each end of TIME. */
+static void test_narrowest(void **state)
+{
+	uint64_t least[2], most[2];
+
+	(void)state;
+	assert_int_equal(drops_of_two(MS, 99 * MS, &least[0], &most[0]), 0);
+	assert_int_equal(drops_of_two(99 * MS, MS, &least[1], &most[1]), 10);
+	for (int i = 0; i < 2; i++)
+		assert_true(least[i] == 0 && most[i] == 10);
 }
 
 static void test_bytes(void **state)
@@ -401,6 +512,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		UNIT_ROW("what the oracle drops of 10,000 traces is in the interval", test_inside),
+		UNIT_ROW("cells that all or nothing is dropped of have both in the interval",
+			 test_narrowest),
 		UNIT_ROW("so are the bytes of frames", test_bytes),
 		UNIT_ROW("what cells cannot tell is refused", test_refused),
 		UNIT_ROW("a clock that runs a little fast makes no gap", test_clock),
