@@ -2,6 +2,8 @@
 /* The writer of history: what it stores of made-up scans, and what it keeps of them. */
 #include "history.h"
 
+#include "watch/reader.h"
+
 /* ---- totals ---- */
 
 static void store_differences(void **state)
@@ -92,6 +94,34 @@ static void gap_of_a_restart(void **state)
 	rf_history_close(history);
 	assert_int_equal(ask(PACKETS_OF("passed")) + ask("SELECT sum(passed) FROM gaps"),
 			 made.passed);
+	made_end(&made);
+}
+
+/* Then it is attached anew, and what it counted meanwhile is nobody's. */
+static void gap_of_a_detached_fence(void **state)
+{
+	struct rf_history *history = open_history();
+	struct rf_event event = {.type = RF_EVENT_DETACHED, .id = "eth0-1"};
+	struct rf_error error;
+	struct made made;
+
+	(void)state;
+	made_begin(&made, 1, 10);
+	record(&made, history, 0);
+	record_seconds(&made, history, 3, 100);
+	event.time_ns = made.snapshot.time_ns + SECOND / 2;
+	assert_int_equal(rf_history_begin(history, &made.snapshot, &error), 0);
+	assert_int_equal(rf_history_add_event(history, &event, &error), 0);
+	assert_int_equal(rf_history_commit(history, &error), 0);
+	rf_history_close(history);
+	made_anew(&made);
+	made_step(&made, 60 * SECOND, 100);
+	history = open_history();
+	record(&made, history, 0);
+	assert_int_equal(ask("SELECT count(*) FROM gaps"), 1);
+	assert_int_equal(ask("SELECT end - start FROM gaps WHERE why = 'detached'"), 60000);
+	assert_string_equal(rf_gap_text("detached"), "the fence was not attached");
+	rf_history_close(history);
 	made_end(&made);
 }
 
@@ -483,6 +513,8 @@ static const struct CMUnitTest tests[] = {
 	ROW("counters never step back", never_step_back),
 	ROW("a fence that was made anew begins at 0", fence_made_anew),
 	ROW("a restart is a gap, with what was counted", gap_of_a_restart),
+	ROW("the time in which the fence was detached is a gap of its own",
+	    gap_of_a_detached_fence),
 	ROW("a clock that steps back and forth loses nothing", clock_steps),
 	ROW("the sources that matter, and a sample of all", choose_sources),
 	ROW_OF("sources prefix: networks only", tell_no_addresses, RF_TELL_PREFIX),

@@ -254,6 +254,18 @@ static void start(struct rf_history *history, const struct rf_snapshot *snapshot
 	add_counts(&silent, snapshot);
 }
 
+/* Why nothing was recorded until now. */
+static const char *why_missing(struct rf_history *history, uint64_t since_ms, uint64_t now_ns)
+{
+	if (now_ns < since_ms * RF_NS_PER_MS)
+		return "clock";
+	return rf_db_int(&history->db, 0,
+			 "SELECT count(*) FROM events WHERE type = 'detached' AND time >= ?", "i",
+			 (int64_t)since_ms)
+		       ? "detached"
+		       : "down";
+}
+
 /* The first scan of this process: what came before is a gap, or not known. */
 static int resume(struct rf_history *history, const struct rf_snapshot *snapshot)
 {
@@ -270,7 +282,7 @@ static int resume(struct rf_history *history, const struct rf_snapshot *snapshot
 		gap.dropped = now.dropped > kept.dropped ? now.dropped - kept.dropped : 0;
 	}
 	return add_gap(history, kept.time_ms * RF_NS_PER_MS, snapshot->time_ns,
-		       snapshot->time_ns < kept.time_ms * RF_NS_PER_MS ? "clock" : "down", &gap);
+		       why_missing(history, kept.time_ms, snapshot->time_ns), &gap);
 }
 
 /* Did the clock jump since the scan before? The interval itself is known in any case. */

@@ -138,6 +138,7 @@ static const struct {
 	const char *why, *text;
 } gap_texts[] = {
 	{"down", "ringfence-watch did not run"},
+	{"detached", "the fence was not attached"},
 	{"slept", "the machine slept, or its clock was set forward"},
 	{"clock", "the clock was set back"},
 	{"stalled", "ringfence-watch was stopped or very slow"},
