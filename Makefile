@@ -143,7 +143,7 @@ build/fleet_functions.h: user/fleet/ringfence.lua
 # The page of the daemon: its files, compressed, as C arrays. Plots are drawn by dygraphs, as the
 # distribution has it or 'make deps' got it; without it the page says so.
 PAGE := user/daemon/www
-PAGE_SCRIPTS := $(patsubst %,$(PAGE)/%.js,begin text view data plots table source main end)
+PAGE_SCRIPTS := $(patsubst %,$(PAGE)/%.js,begin text view data header plots table source main end)
 DYGRAPHS ?= $(firstword $(wildcard /usr/share/javascript/dygraphs/dygraph.min.js \
 	/usr/share/nodejs/dygraphs/dist/dygraph.min.js build/dygraphs/dygraph.min.js))
 as_array = { echo "static const unsigned char $(1)[] = {"; gzip -9n | od -An -v -tx1 | sed 's/ \(..\)/0x\1,/g'; echo '};'; }

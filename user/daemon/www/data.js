@@ -16,6 +16,8 @@ function takeToken() {
 }
 
 class Refused extends Error {}
+class NoFence extends Error {}
+class Wrong extends Error {} // a question without an answer
 
 async function askOnce(path, words) {
 	const answer = await fetch(`/api/${path}?${new URLSearchParams(words)}`, {
@@ -25,7 +27,9 @@ async function askOnce(path, words) {
 	if (answer.status === 401)
 		throw new Refused('the token is wrong');
 	if (answer.status === 404)
-		throw new Error('no such fence is watched');
+		throw new NoFence('no such fence is watched');
+	if (answer.status === 400)
+		throw new Wrong((await answer.text()).trim());
 	if (!answer.ok && !(answer.headers.get('Content-Type') || '').includes('json'))
 		throw new Error((await answer.text()).trim());
 	const json = await answer.json();
@@ -41,7 +45,7 @@ async function ask(path, words) {
 		try {
 			return await askOnce(path, words);
 		} catch (error) {
-			if (error instanceof Refused || attempt === 2)
+			if (error instanceof Refused || error instanceof NoFence || error instanceof Wrong || attempt === 2)
 				throw error;
 		}
 		await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
@@ -50,11 +54,12 @@ async function ask(path, words) {
 
 // ---- live: what each scan adds ----
 
-const live = {scan: null, at: 0, points: [], sparks: new Map()};
+// wasSet: the daemon's clock was set back, so what came before has times of the future.
+const live = {scan: null, at: 0, points: [], sparks: new Map(), wasSet: false};
 
 // The daemon's clock, which need not be the browser's.
 function now() {
-	return live.scan ? live.scan.time + live.scan.age + performance.now() - live.at : Date.now();
+	return live.scan && live.scan.up ? live.scan.time + live.scan.age + performance.now() - live.at : Date.now();
 }
 
 function age() {
@@ -100,7 +105,7 @@ function takeRecent(recent) {
 		const key = `${source} ${limit}`;
 		const all = new Map((live.sparks.get(key) || []).map((point) => [point.time, point.value]));
 
-		values.forEach((value, i) => value !== null && all.set(recent.times[i], value));
+		values.forEach((value, i) => value !== null && recent.times[i] <= now() && all.set(recent.times[i], value));
 		live.sparks.set(key, [...all].sort((a, b) => a[0] - b[0]).map(([time, value]) => ({time, value})));
 	}
 }
@@ -127,7 +132,8 @@ function takeScan(scan) {
 	const before = live.scan;
 	const isNew = !before || before.fence !== scan.fence || before.awake !== scan.awake || !scan.up;
 
-	if (before && before.fence !== scan.fence) {
+	live.wasSet = Boolean(before && before.fence === scan.fence && before.up && scan.up && scan.time < before.time);
+	if (before && (before.fence !== scan.fence || live.wasSet)) {
 		live.points = [];
 		live.sparks.clear();
 	}
@@ -146,14 +152,15 @@ function takeScan(scan) {
 // ---- the lines of the plots ----
 
 // times: ms at the ends of points; lines: name -> rates; seen: which points have any.
-const model = {times: [], lines: {}, peak: [], sources: [], gaps: [], step: 1000, recorded: false, first: 0};
+const model = {times: [], lines: {}, peak: [], sources: [], gaps: [], step: 1000, recorded: false, isKnown: false, first: 0};
 
 function emptyModel() {
-	Object.assign(model, {times: [], lines: {}, peak: [], sources: [], gaps: [], step: 1000, recorded: false, first: 0});
+	Object.assign(model, {times: [], lines: {}, peak: [], sources: [], gaps: [], step: 1000, recorded: false, isKnown: false, first: 0});
 }
 
 function takeRange(range) {
 	emptyModel();
+	model.isKnown = true;
 	model.recorded = Boolean(range.recorded);
 	if (!model.recorded)
 		return;

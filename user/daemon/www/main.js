@@ -1,67 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 // What happens when.
 
-const STALE_SCANS = 3; // a scan that old is said to be old
-let turn = 0;	       // of questions: answers to earlier ones come too late
-let failed = '';
+let turn = 0;	 // of questions: answers to earlier ones come too late
 let modelAt = 0; // when the range was asked
-
-function notice(text) {
-	byId('notice').hidden = !text;
-	setText(byId('notice'), text);
-}
-
-// ---- the header ----
-
-function stateText() {
-	const scan = live.scan;
-
-	if (failed)
-		return ['gone', 'no answer'];
-	if (!scan)
-		return ['', '…'];
-	if (!scan.up)
-		return ['gone', 'not attached'];
-	if (age() > STALE_SCANS * scan.interval)
-		return ['stale', `old: ${duration(age())}`];
-	if (!isLive())
-		return ['', 'PAST'];
-	return ['live', `LIVE ${clock(scan.time)}${scan.interval > 1000 ? `, each ${duration(scan.interval)}` : ''}`];
-}
-
-const STANDINGS = {on_trial: 'Rules are on trial', fell_back: 'A trial ended: the rules before it are in force', fell_open: 'The attach was not confirmed: everything passes'};
-const TOLD = {none: 'No sources are shown.', prefix: 'Sources are shown as networks, /24 and /48.', full: 'Sources are shown in full.'};
-
-function showFences() {
-	const names = live.scan ? live.scan.fences : [];
-	const select = byId('fence');
-
-	byId('fence-pick').hidden = names.length < 2;
-	setText(byId('fence-name'), names.length === 1 ? names[0] : '');
-	if ([...select.options].map((option) => option.value).join('\n') !== names.join('\n'))
-		select.replaceChildren(...names.map((name) => make('option', {value: name}, name)));
-	select.value = live.scan ? live.scan.fence : '';
-}
-
-function showHeader() {
-	const [kind, text] = stateText();
-	const scan = live.scan;
-
-	byId('state').className = `pill ${kind}`;
-	setText(byId('state'), text);
-	for (const button of document.querySelectorAll('[data-range]'))
-		button.setAttribute('aria-pressed', String(isLive() && button.dataset.range === view.range));
-	setText(byId('span'), isLive() ? '' : `${day(view.from)} ${clock(view.from)} – ${day(view.to) === day(view.from) ? '' : `${day(view.to)} `}${clock(view.to)}`);
-	byId('forward').disabled = isLive();
-	showFences();
-	if (!scan)
-		return;
-	document.title = `ringfence ${scan.fence}`;
-	setText(byId('told'), TOLD[scan.told] || '');
-	if (!failed)
-		notice(scan.up && STANDINGS[scan.standing] ? `${STANDINGS[scan.standing]}${scan.standing === 'on_trial' ? `, ${duration(scan.trial_ms)} left: 'ringfence confirm' keeps them` : ''}.`
-			: typeof Dygraph === 'undefined' ? 'Plots are missing: dygraphs was not there when ringfence-watch was built. All else is here.' : '');
-}
 
 // ---- all of it ----
 
@@ -70,6 +11,7 @@ let canPlot = false;
 function show() {
 	showHeader();
 	showTiles();
+	showGaps();
 	if (canPlot) {
 		showPackets();
 		showLimits();
@@ -102,6 +44,10 @@ async function askScan() {
 	const scan = await ask('live', view.fence ? {fence: view.fence} : {});
 	const isNew = takeScan(scan);
 
+	if (!view.fence) {
+		view.fence = scan.fence;
+		writeView(false);
+	}
 	if (isNew && isLive() && live.points.length && (view.range === '5m' || !model.recorded))
 		appendPoint(live.points[live.points.length - 1]);
 	return isNew;
@@ -122,20 +68,25 @@ async function askNewEvents() {
 	events = (list.rows || []).concat(events).filter((event) => event.time > now() - span()).slice(0, 200);
 }
 
-function fail(error) {
-	failed = error.message || 'no answer';
-	showHeader();
-	notice(error instanceof Refused ? "The token is missing or no longer valid: open the address that 'ringfence page' prints."
-		: `ringfence-watch does not answer: ${failed}. Trying again.`);
+// The fences that are watched, where the one that is wanted is not.
+async function askOthers() {
+	try {
+		others = view.fence ? (await ask('live', {})).fences : [];
+	} catch {
+		others = [];
+	}
 }
 
 async function attempt(what) {
 	try {
 		await what();
-		failed = '';
+		failed = null;
 		return true;
 	} catch (error) {
-		fail(error);
+		failed = error;
+		if (error instanceof NoFence)
+			await askOthers();
+		showHeader();
 		return false;
 	}
 }
@@ -161,7 +112,9 @@ async function second() {
 	const isNew = await askScan();
 
 	beat++;
-	if (isLive() && model.recorded && view.range !== '5m' && performance.now() - modelAt > Math.max(model.step, 10e3))
+	if (live.wasSet)
+		refresh();
+	else if (isLive() && model.recorded && view.range !== '5m' && performance.now() - modelAt > Math.max(model.step, 10e3))
 		await askRange();
 	else if (isLive() && beat % 5 === 0 && live.scan.history)
 		await askNewEvents();
@@ -289,10 +242,7 @@ async function start() {
 	listen();
 	if (!canPlot)
 		byId('packets').replaceChildren(make('p', {class: 'quiet'}, 'Plots are missing: dygraphs was not there when ringfence-watch was built.'));
-	if (await attempt(askScan)) {
-		view.fence = view.fence || live.scan.fence;
-		writeView(false);
+	if (await attempt(askScan))
 		refresh();
-	}
 	run();
 }

@@ -225,6 +225,10 @@ function showLimits() {
 	const panels = new Map([...box.children].map((panel) => [panel.dataset.limit, panel]));
 
 	dropPlots((id) => !id.startsWith('limit/') || names.includes(id.slice(6)));
+	if (!names.length && !(live.scan && live.scan.up)) {
+		box.replaceChildren();
+		return;
+	}
 	if (!names.length) {
 		box.replaceChildren(make('p', {class: 'quiet'}, "No limit is in force: 'ringfence limit add probe rate 50k/1s shadow' drops nothing, and shows the sources."));
 		return;

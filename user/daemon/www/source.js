@@ -4,8 +4,18 @@
 let shown = null; // the last answer
 let opener = null;
 
+// A word of a command for a shell: names come from others.
+function word(text) {
+	return /^[\w.:/@+-]+$/.test(text) ? text : `'${text.replace(/'/g, "'\\''")}'`;
+}
+
+// The URL may come from anybody: only an address or a prefix gets commands.
+function isAddress(text) {
+	return /^[0-9a-f.:]{2,45}(\/\d{1,3})?$/i.test(text);
+}
+
 function commands() {
-	const fence = live.scan ? live.scan.fence : 'FENCE';
+	const fence = live.scan ? word(live.scan.fence) : 'FENCE';
 	const limit = live.scan && live.scan.up ? live.scan.limits.find((one) => sourceRows().some((row) => row.source === view.source && row.limit === one.name)) || live.scan.limits[0] : null;
 	const list = [
 		['Drop all of it for an hour', `ringfence deny add ${view.source} for 1h dev ${fence}`],
@@ -82,7 +92,8 @@ function showSource() {
 		parts.push(make('p', {class: 'quiet'}, shown.fault));
 	else if (shown)
 		parts.push(...sourceParts());
-	parts.push(make('h3', {}, 'Commands, to copy'), ...commands().map(commandElement));
+	if (isAddress(view.source))
+		parts.push(make('h3', {}, 'Commands, to copy'), ...commands().map(commandElement));
 	box.replaceChildren(...parts);
 	if (hadFocus)
 		byId('source-title').focus({preventScroll: true});

@@ -113,7 +113,11 @@ function noSources() {
 		return `Sources are hidden by the setting 'sources none'; ${withSetting('sources prefix')} shows their networks.`;
 	if (!isLive() && !past.recorded)
 		return 'No history is recorded.';
-	return isLive() ? 'No source is active.' : 'No source was recorded in this range.';
+	if (!isLive())
+		return 'No source was recorded in this range.';
+	if (!live.scan || !live.scan.up)
+		return '';
+	return live.scan.limits.length ? 'No source is active.' : 'Without a limit no source is known: a shadow limit shows them, and drops nothing.';
 }
 
 function showSources() {
@@ -178,9 +182,15 @@ function sumOf(kind, at) {
 	return Object.keys(model.lines).filter((key) => key.startsWith(`${kind}/`)).reduce((sum, key) => sum + (model.lines[key][at] || 0), 0);
 }
 
+function mostOf(values) {
+	const known = values.filter((value) => value !== null);
+
+	return known.length ? Math.max(...known) : null;
+}
+
 // Live: the last second. Of the past: the mean, and the most.
 function showTiles() {
-	const last = model.times.length - 1;
+	const last = live.scan && !live.scan.up ? -1 : model.times.length - 1;
 	const indexes = isLive() ? (last >= 0 ? [last] : []) : model.times.map((time, i) => i).filter((i) => model.sources[i] !== null);
 	const mean = (kind) => (indexes.length ? indexes.reduce((sum, i) => sum + sumOf(kind, i), 0) / indexes.length : undefined);
 	const [passed, dropped] = [mean('passed'), mean('dropped')];
@@ -197,8 +207,8 @@ function showTiles() {
 		tiles.push(tile('sources over a limit', short(over), over > 0), tile('banned', short(banned), banned > 0),
 			tile('windows in use lately', short(live.scan.count)));
 	} else if (!isLive()) {
-		tiles.push(tile('most dropped in a second, by one reason', short(Math.max(0, ...model.peak.filter((peak) => peak !== null)))),
-			tile('most sources at a time', short(Math.max(0, ...model.sources.filter((count) => count !== null)))));
+		tiles.push(tile('most dropped in a second, by one reason', short(mostOf(model.peak))),
+			tile('most sources at a time', short(mostOf(model.sources))));
 	}
 	byId('tiles').replaceChildren(...tiles);
 }

@@ -6,7 +6,8 @@ const SPAN_LEAST = 10e3;
 const SPAN_MOST = 400 * 86400e3;
 const UNITS = {s: 1e3, m: 60e3, h: 3600e3, d: 86400e3};
 
-const view = {fence: '', range: '5m', from: 0, to: 0, source: '', sort: 'drop'};
+// fault: what is wrong with the times of the URL; then the present is shown.
+const view = {fence: '', range: '5m', from: 0, to: 0, source: '', sort: 'drop', fault: ''};
 
 // 2026-11-22T14:02, 14:02 of today, -2h
 function readTime(text, now) {
@@ -28,17 +29,28 @@ function span() {
 	return isLive() ? RANGES[view.range] : view.to - view.from;
 }
 
+function faultOf(from, to, words, now) {
+	if (!words.has('from') && !words.has('to'))
+		return '';
+	if (!from || !to)
+		return `a time of the address cannot be read: '${from ? words.get('to') : words.get('from') || ''}'`;
+	if (from >= now)
+		return 'the time of the address is still to come';
+	return from < to ? '' : 'the times of the address end before they begin';
+}
+
 function readView() {
 	const words = new URLSearchParams(location.search);
 	const now = Date.now();
 	const from = readTime(words.get('from') || '', now);
-	const to = readTime(words.get('to') || '', now) || now;
+	const to = words.has('to') ? readTime(words.get('to'), now) : now;
 
 	view.fence = words.get('fence') || '';
 	view.source = words.get('source') || '';
 	view.sort = words.get('sort') || 'drop';
 	view.range = words.get('range') in RANGES ? words.get('range') : '5m';
-	view.from = from && from < to ? from : 0;
+	view.fault = faultOf(from, to, words, now);
+	view.from = view.fault ? 0 : from;
 	view.to = view.from ? to : 0;
 }
 
@@ -65,6 +77,7 @@ function showSpan(from, to, now) {
 	const length = Math.min(Math.max(to - from, SPAN_LEAST), SPAN_MOST);
 	const end = Math.min(Math.max(to, from + length), now);
 
+	view.fault = '';
 	view.from = Math.round((end - length) / 1000) * 1000;
 	view.to = Math.round(end / 1000) * 1000;
 	writeView(true);
@@ -73,5 +86,6 @@ function showSpan(from, to, now) {
 function showLive(range) {
 	view.range = range;
 	view.from = view.to = 0;
+	view.fault = '';
 	writeView(true);
 }

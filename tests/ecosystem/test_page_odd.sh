@@ -1,0 +1,78 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0
+# The page in Chromium in odd situations: no fence, none any more, another one, no daemon, no history,
+# a clock that is set back, addresses that somebody else made up. It says what is odd and what to type.
+#
+#   outside                            inside
+#   out0  ---------- wire 0 -------->  ${port[0]}  the fence that comes and goes
+#                                      ${port[1]}  another one, with a name that a shell would run
+
+# shellcheck source=tests/e2e/private.sh
+source "$(dirname "$0")/../e2e/private.sh"
+# shellcheck source=tests/e2e/lib.sh
+source "$(dirname "$0")/../e2e/lib.sh"
+# shellcheck source=tests/ecosystem/page_fence.sh
+source "$(dirname "$0")/page_fence.sh"
+
+for program in chromium chromedriver node; do
+	command -v $program >/dev/null || bail "$program is not installed; run 'make deps-ecosystem'"
+done
+
+# shellcheck disable=SC2016 # it is a name
+port[1]='a;$(id)'
+make_network 2
+use "$half"
+inside ip link set lo up
+mkdir -p "$scratch/history"
+
+quietly() { # WORD…
+	ringfence "$@" >"$scratch/said" 2>&1 || echo "# ringfence $*: $(<"$scratch/said")"
+}
+
+# What the browser's script asks for, by name.
+do_attach() { quietly attach "${port[0]}"; }
+do_detach() { quietly detach "${port[0]}"; }
+do_limit() { quietly limit add all rate 50/1s dev "${port[0]}"; }
+do_unlimit() { quietly limit del all dev "${port[0]}"; }
+do_attach_other() {
+	quietly attach "${port[1]}"
+	quietly limit add other rate 50/1s dev "${port[1]}"
+}
+do_send() {
+	outside build/tests/traffic send dev out0 to 02:00:00:00:00:02 flow src=192.0.2.66,count=500,rate=1000 \
+		flow src=2001:db8:66::1,count=500,rate=1000 flow src=198.51.100.1,sources=60,count=120,rate=240 >"$scratch/sent"
+}
+do_watch() {
+	start inside build/ringfence-watch sources full history "$scratch/history" events file off journal off \
+		>"$scratch/log" 2>&1
+	daemon_pid=$started_pid
+	eventually grep -q '^serving' "$scratch/log" || bail "the daemon does not start: $(<"$scratch/log")"
+	token=$(sed 1q /run/ringfence-watch/token)
+}
+do_watch_without() {
+	start inside build/ringfence-watch sources none history off events file off journal off >"$scratch/log" 2>&1
+	daemon_pid=$started_pid
+	eventually grep -q '^serving' "$scratch/log" || bail "the daemon does not start: $(<"$scratch/log")"
+}
+do_end() { stop TERM "$daemon_pid"; }
+
+do_watch
+start inside chromedriver --port=9515 >"$scratch/driver.log" 2>&1
+driver_pid=$started_pid
+eventually inside curl -s -o /dev/null http://127.0.0.1:9515/status || bail 'chromedriver does not start'
+while read -r result; do
+	case $result in
+	'ok '*) pass "${result#ok }" ;;
+	'not ok '*) fail "${result#not ok }" ;;
+	'do '*)
+		"do_${result#do }"
+		: >"$scratch/done"
+		;;
+	*) echo "$result" ;;
+	esac
+done < <(inside timeout 400 node tests/ecosystem/page_odd.mjs "$url/#token=$token" "$scratch" "${port[0]}" "${port[1]}")
+check 'the checks ran to their end' test -e "$scratch/ended"
+is "$(grep -c 'page process ended' "$scratch/log")" 0 'the page process lives'
+stop TERM "$driver_pid"
+stop TERM "$daemon_pid"
+done_testing

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: GPL-2.0
+// The header, and what is odd at present.
+
+const STALE_SCANS = 3; // a scan that old is said to be old
+const GAPS_TOLD = 3;
+let failed = null; // the error of the last question
+let others = [];   // fences that are watched, where the one of the address is not
+
+function notice(text) {
+	byId('notice').hidden = !text;
+	setText(byId('notice'), text);
+}
+
+// ---- the header ----
+
+function stateText() {
+	const scan = live.scan;
+
+	if (failed)
+		return ['gone', failed instanceof NoFence ? 'no fence' : failed instanceof Refused ? 'no token' : 'no answer'];
+	if (!scan)
+		return ['', '…'];
+	if (!scan.up)
+		return ['gone', 'not attached'];
+	if (age() > STALE_SCANS * scan.interval)
+		return ['stale', `old: ${duration(age())}`];
+	if (!isLive())
+		return ['', 'PAST'];
+	return ['live', `LIVE ${clock(scan.time)}${scan.interval > 1000 ? `, each ${duration(scan.interval)}` : ''}`];
+}
+
+const STANDINGS = {on_trial: 'Rules are on trial', fell_back: 'A trial ended: the rules before it are in force', fell_open: 'The attach was not confirmed: everything passes'};
+const TOLD = {none: 'No sources are shown.', prefix: 'Sources are shown as networks, /24 and /48.', full: 'Sources are shown in full.'};
+
+function showFences() {
+	const isLost = failed instanceof NoFence;
+	const known = isLost ? others : live.scan ? live.scan.fences : [];
+	const names = isLost && view.fence && known.length ? [view.fence, ...known] : known;
+	const select = byId('fence');
+
+	byId('fence-pick').hidden = names.length < 2;
+	setText(byId('fence-name'), names.length === 1 ? names[0] : '');
+	if ([...select.options].map((option) => option.value).join('\n') !== names.join('\n'))
+		select.replaceChildren(...names.map((name) => make('option', {value: name}, name)));
+	select.value = isLost ? view.fence : live.scan ? live.scan.fence : '';
+}
+
+// ---- notices: the first one that holds ----
+
+function failedText() {
+	if (failed instanceof Refused)
+		return "The token is missing or no longer valid: open the address that 'ringfence page' prints.";
+	if (!(failed instanceof NoFence))
+		return `ringfence-watch does not answer: ${failed.message || 'no answer'}. Trying again.`;
+	if (others.length)
+		return `No fence '${view.fence}' is watched: choose one of those above, or attach it.`;
+	return "No fence is attached here: 'ringfence attach IF' attaches one, and it is shown then. " +
+		"'ringfence history list' has what was recorded of earlier ones.";
+}
+
+function standingText(scan) {
+	const left = scan.standing === 'on_trial' ? `, ${duration(scan.trial_ms)} left: 'ringfence confirm' keeps them` : '';
+
+	return STANDINGS[scan.standing] ? `${STANDINGS[scan.standing]}${left}.` : '';
+}
+
+function liveText(scan) {
+	if (!scan)
+		return '';
+	return scan.up ? standingText(scan) : `Fence '${scan.fence}' is not attached now. It is shown again once it is.`;
+}
+
+function pastText() {
+	if (isLive() || !model.isKnown)
+		return '';
+	if (!model.recorded)
+		return "No history is recorded, so there is no past: see 'history' in /etc/ringfence/watch.conf. 'l' shows the present.";
+	if (!model.first)
+		return 'Nothing of this fence was recorded yet.';
+	if (view.to < model.first)
+		return `Nothing was recorded then: the history of this fence begins at ${day(model.first)} ${clock(model.first)}.`;
+	return model.times.length ? '' : 'Nothing was recorded in this range.';
+}
+
+function noticeText() {
+	if (failed)
+		return failedText();
+	if (view.fault)
+		return `This is the present: ${view.fault}.`;
+	return liveText(live.scan) || pastText() || (typeof Dygraph === 'undefined'
+		? 'Plots are missing: dygraphs was not there when ringfence-watch was built. All else is here.' : '');
+}
+
+// What the plots cannot show.
+function showGaps() {
+	const from = model.gaps.length > GAPS_TOLD ? model.gaps.length - GAPS_TOLD : 0;
+	const told = model.gaps.slice(from).map((gap) => `${axisTime(gap.from, span())} to ${axisTime(gap.to, span())}, ${gap.why}`);
+	const since = isLive() && model.isKnown && !model.recorded ? 'No history is recorded: the plots begin when this page was opened.' : '';
+
+	setText(byId('gaps'), told.length ? `Not recorded: ${from ? `${from} times before, ` : ''}${told.join('; ')}.` : since);
+	byId('gaps').hidden = !byId('gaps').textContent;
+}
+
+// ---- all of it ----
+
+function showHeader() {
+	const [kind, text] = stateText();
+	const scan = live.scan;
+
+	byId('state').className = `pill ${kind}`;
+	setText(byId('state'), text);
+	for (const button of document.querySelectorAll('[data-range]'))
+		button.setAttribute('aria-pressed', String(isLive() && button.dataset.range === view.range));
+	setText(byId('span'), isLive() ? '' : `${day(view.from)} ${clock(view.from)} – ${day(view.to) === day(view.from) ? '' : `${day(view.to)} `}${clock(view.to)}`);
+	byId('forward').disabled = isLive();
+	showFences();
+	notice(noticeText());
+	document.querySelector('main').hidden = Boolean(failed && !scan);
+	if (!scan)
+		return;
+	document.title = `ringfence ${scan.fence}`;
+	if (scan.up)
+		setText(byId('told'), TOLD[scan.told]);
+}
+
