@@ -532,8 +532,12 @@ NODEPS = $(if $(wildcard /etc/debian_version),--nodeps)
 RPM_FLAGS = $(NODEPS)
 MAKEPKG_FLAGS = $(NODEPS)
 
+# What draws the plots is a source of its own: the tarball has this tree alone.
+add_dygraphs = $(if $(DYGRAPHS),cp $(DYGRAPHS) $(1)/dygraph.min.js,echo "$@: without plots on the page: run 'make deps'")
+
 rpm: dist ## build an RPM package into build/rpm/
-	rpmbuild -bb $(RPM_FLAGS) --define "_topdir $(CURDIR)/build/rpm" \
+	@$(call add_dygraphs,build/dist)
+	rpmbuild -bb $(RPM_FLAGS) $(if $(DYGRAPHS),--with dygraphs) --define "_topdir $(CURDIR)/build/rpm" \
 		--define "_sourcedir $(CURDIR)/build/dist" --define "ringfence_version $(VERSION)" \
 		packaging/rpm/ringfence.spec
 
@@ -541,6 +545,7 @@ rpm: dist ## build an RPM package into build/rpm/
 arch: dist ## build a package for Arch Linux in build/arch/
 	@rm -rf build/arch && mkdir -p build/arch
 	@cp packaging/arch/* $(TARBALL) build/arch/
+	@$(call add_dygraphs,build/arch)
 	@[ "$$(id -u)" != 0 ] || chown -R nobody build/arch
 	cd build/arch && $(if $(filter 0,$(shell id -u)),setpriv --reuid nobody --clear-groups) \
 		env -u MAKEFLAGS -u MAKELEVEL -u PREFIX -u DESTDIR -u SBINDIR HOME=$(CURDIR)/build/arch \

@@ -80,9 +80,18 @@ is_whole() { # NAME SBINDIR
 		"$1: the package has the action for fail2ban"
 	is "$(find "$root" -path '*/man/man?/ringfence*' | wc -l)" "$(printf '%s\n' docs/*.[1-8] | wc -l)" \
 		"$1: the package has every manual"
+	check "$1: the page of the daemon has its plots" has_plots "$2"
 	is "$(readelf -SW "$root/usr/$2/ringfence" "$root/usr/$2/ringfence-watch" "$root/usr/$2/ringfence-fleet" 2>&1 | grep -E '\.debug_info|Error')" '' \
 		"$1: the programs of the package have no debug information"
 	is "$(grep -rlF --exclude=.BUILDINFO "$PWD" "$root")" '' "$1: the package names no directory of its build"
+}
+
+# The first bytes of dygraphs as the daemon embeds it, and those of a file, in hexadecimal.
+has_plots() { # SBINDIR
+	local first
+
+	first=$(sed '/^\/\/# sourceMappingURL/d' /usr/share/javascript/dygraphs/dygraph.min.js | gzip -9n | head -c 400 | od -An -v -tx1 | tr -d ' \n')
+	[ "${#first}" = 800 ] && od -An -v -tx1 "$scratch/root/usr/$1/ringfence-watch" | tr -d ' \n' | grep -qF "$first"
 }
 
 linked=$(sed -nE 's/^(|DAEMON_|AGENT_)LIBS = .*--libs ([^)]*)\).*/\2/p' Makefile)
