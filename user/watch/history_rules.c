@@ -11,17 +11,62 @@
 
 #define LISTED_MAX 1000 /* prefixes of a list; of the others the number */
 
-static int write_limits(FILE *file, const struct rf_ruleset *rules)
+/* Where the networks of a limit's `from` begin, which end its text; NULL: it has none. */
+static char *find_from(const struct rf_limit *limit, char *text)
+{
+	static const char word[] = " from ";
+	char *found = NULL; /* the last one: 'from' may be a name as well */
+
+	for (char *next = strstr(text, word); limit->has_from && next;
+	     next = strstr(next + 1, word))
+		found = next;
+	if (!found)
+		return NULL;
+	*found = '\0';
+	return found + strlen(word);
+}
+
+/* With a remark where the limit's networks are other ones. */
+static void write_from(FILE *file, char *networks, enum rf_told told)
+{
+	char shown[RF_PREFIX_TEXT_SIZE], last[RF_PREFIX_TEXT_SIZE] = "";
+	const char *before = " from ";
+	struct rf_prefix prefix, allowed;
+	struct rf_error unused;
+	bool is_less = false;
+
+	for (char *word = strsep(&networks, ","); word; word = strsep(&networks, ",")) {
+		if (rf_parse_prefix(word, &prefix, &unused) || !rf_tell(told, &prefix, &allowed)) {
+			is_less = true;
+			continue;
+		}
+		is_less |= allowed.length != prefix.length;
+		rf_format_prefix(&allowed, shown);
+		if (!strcmp(shown, last)) /* they are sorted */
+			continue;
+		fputs(before, file);
+		fputs(shown, file);
+		before = ",";
+		snprintf(last, sizeof(last), "%s", shown);
+	}
+	if (is_less)
+		fputs(*last ? " # networks for addresses" : " # from: not told", file);
+}
+
+static int write_limits(FILE *file, const struct rf_ruleset *rules, enum rf_told told)
 {
 	int slots[RF_LIMITS_MAX];
 	const int count = rf_bank_slots(&rules->bank, slots);
 
 	for (int i = 0; i < count; i++) {
-		char *text = rf_ruleset_format_limit(rules, slots[i]);
+		char *text = rf_ruleset_format_limit(rules, slots[i]), *networks;
 
 		if (!text)
 			return -ENOMEM;
+		networks = find_from(&rules->bank.limit[slots[i]], text);
 		fputs(text, file);
+		if (networks)
+			write_from(file, networks, told);
 		fputc('\n', file);
 		free(text);
 	}
@@ -59,7 +104,7 @@ static void write_list(FILE *file, const struct rf_ruleset *rules, enum rf_list 
 static int write_rules(FILE *file, const struct rf_ruleset *rules, enum rf_told told)
 {
 	char *newcomers = rf_ruleset_format_newcomers(rules);
-	int err = newcomers ? write_limits(file, rules) : -ENOMEM;
+	int err = newcomers ? write_limits(file, rules, told) : -ENOMEM;
 
 	if (!err) {
 		write_list(file, rules, RF_ALLOW, told);
