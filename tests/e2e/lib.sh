@@ -168,6 +168,9 @@ own_bpffs() {
 		umount --lazy /sys/fs/bpf
 	done
 	mount -t bpf bpf /sys/fs/bpf || bail 'cannot mount a bpffs'
+	# What was recorded on this machine is not a test's.
+	[ ! -d /var/lib/ringfence ] || mount -t tmpfs -o mode=750 private /var/lib/ringfence ||
+		bail 'cannot hide the history of this machine'
 }
 
 [ "${RF_PRIVATE_MOUNTS-}" != none ] || own_bpffs

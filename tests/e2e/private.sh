@@ -14,6 +14,8 @@ make_private() {
 	mkdir /run/private /run/private/upper /run/private/work
 	mount -t overlay -o lowerdir=/etc,upperdir=/run/private/upper,workdir=/run/private/work \
 		private /etc || return
+	# What was recorded on this machine is not a test's.
+	[ ! -d /var/lib/ringfence ] || mount -t tmpfs -o mode=750 private /var/lib/ringfence || return
 	mount -t bpf -o mode=0700 private /sys/fs/bpf
 }
 

@@ -171,6 +171,17 @@ fails 'dev of no history' 1 "ringfence: 'nosuch': no fence of that name has a hi
 	ringfence stats at "$at" dev nosuch
 rm "$RINGFENCE_HISTORY"/bad.db*
 
+# ---- without sources ----
+
+mkdir "$scratch/new"
+build/tests/recorder "$scratch/new" eth0 6 4 full || bail 'cannot record a few seconds'
+for words in 'top at -4s' 'show 192.0.2.1 at -4s'; do
+	# shellcheck disable=SC2086 # words
+	fails "$words, in the first ten seconds" 1 "ringfence: no source of fence 'eth0' was recorded: sources are recorded every 10 s, and \
+under 'sources none' never; 'sources prefix' in /etc/ringfence/watch.conf records them" \
+		env RINGFENCE_HISTORY="$scratch/new" build/ringfence $words
+done
+
 # ---- readers beside the writer, without its permissions ----
 
 chgrp -R 12 "$RINGFENCE_HISTORY" && chmod 750 "$RINGFENCE_HISTORY"

@@ -78,17 +78,16 @@ static int64_t find_interval(struct rf_reader *reader, int64_t time,
 
 static int fail_none(struct rf_reader *reader, uint64_t time_ns, struct rf_error *error)
 {
-	struct rf_error gap;
-
 	if (reader->db.failed)
 		return rf_reader_fail(reader, error);
 	if (rf_db_int(&reader->db, 0, "SELECT count(*) FROM samples", ""))
 		return rf_reader_fail_gap(reader, time_ns, error);
-	rf_reader_fail_gap(reader, time_ns, &gap);
-	return rf_error_failed(error, -ENODATA,
-			       "no source of fence '%s' was recorded; 'sources prefix' or 'sources "
-			       "full' in /etc/ringfence/watch.conf records them",
-			       reader->fence);
+	return rf_error_failed(
+		error, -ENODATA,
+		"no source of fence '%s' was recorded: sources are recorded every 10 "
+		"s, and under 'sources none' never; 'sources prefix' in "
+		"/etc/ringfence/watch.conf records them",
+		reader->fence);
 }
 
 int rf_reader_sources_at(struct rf_reader *reader, uint64_t time_ns,
