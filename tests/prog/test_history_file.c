@@ -231,7 +231,7 @@ static void restarted_at_once(void **state)
 
 /* ---- killed ---- */
 
-#define KILLS 40
+#define KILLS 100
 
 /* Records for ever, and writes what it has counted into a pipe after each commit. */
 static void write_until_killed(int pipe_fd)
