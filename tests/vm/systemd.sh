@@ -10,7 +10,7 @@ kernel=6.1
 kept=build/vm/systemd/root # without the packages, for the next time
 root=build/vm/systemd/guest
 out=build/vm/systemd/out
-seconds=${VM_SECONDS:-900} # for a guest that hangs
+seconds=${VM_SECONDS:-2700} # for a guest that hangs, on a machine where others work as well
 also='systemd, systemd-sysv, dbus, udev, kmod, iproute2, iputils-ping, curl, procps'
 
 bail() {
