@@ -20,16 +20,20 @@
 
 static void make_directory(const struct rf_settings *settings)
 {
+	const bool is_there = *settings->history && !access(settings->history, F_OK);
 	const struct group *group;
 
-	if (!*settings->history || !access(settings->history, F_OK))
+	if (!*settings->history)
 		return;
-	if (mkdir(settings->history, DIRECTORY_MODE)) {
+	if (is_there ? access(settings->history, W_OK | X_OK)
+		     : mkdir(settings->history, DIRECTORY_MODE)) {
 		rf_warn("history %s: %s; nothing is recorded: 'history DIRECTORY' names another "
 			"one, 'history off' none",
 			settings->history, strerror(errno));
 		return;
 	}
+	if (is_there)
+		return;
 	group = getgrnam("ringfence"); /* they read it */
 	if (group && chown(settings->history, -1, group->gr_gid) && errno != EPERM)
 		rf_warn("history %s: %s", settings->history, strerror(errno));
