@@ -276,6 +276,11 @@ static void no_perfmon(struct rf_machine_facts *machine)
 	machine->load_err = -EACCES;
 }
 
+static void no_iterators(struct rf_machine_facts *machine)
+{
+	machine->features.has[RF_FEATURE_ITERATORS] = RF_NOT_KNOWN;
+}
+
 static void no_files(struct rf_machine_facts *machine)
 {
 	machine->features.has[RF_FEATURE_BATCH] = RF_NOT_KNOWN;
@@ -513,6 +518,8 @@ static const struct CMUnitTest tests[] = {
 		"lacks CAP_PERFMON, which", "sudo ringfence doctor", 1),
 	MACHINE("without CAP_PERFMON, what takes it to try", no_perfmon, "iterators", RF_NOTE,
 		"not known", "", 1),
+	MACHINE("a kernel that forbids iterators to root", no_iterators, "iterators", RF_NOTE,
+		"Linux 5.10.0-1 forbids BPF iterators over maps, also to root: no counters", "", 0),
 	MACHINE("too few files to load it", no_files, "program", RF_PROBLEM, "too few files",
 		"ulimit -n 1024", 1),
 	MACHINE("too few files to try a feature", no_files, "batch", RF_NOTE,

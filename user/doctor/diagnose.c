@@ -62,6 +62,12 @@ static bool can(const struct rf_machine_facts *machine, int capability)
 	return machine->capabilities >> capability & 1;
 }
 
+/* Has it the capabilities that Linux asks for to iterate over maps? */
+static bool may_iterate(const struct rf_machine_facts *machine)
+{
+	return can(machine, CAP_SYS_ADMIN) || (can(machine, CAP_BPF) && can(machine, CAP_PERFMON));
+}
+
 /* Where no feature at all is known, one finding says so. */
 static void check_unknown(const struct rf_machine_facts *machine, enum rf_feature feature,
 			  struct rf_findings *findings)
@@ -74,6 +80,10 @@ static void check_unknown(const struct rf_machine_facts *machine, enum rf_featur
 		rf_findings_add(findings, RF_NOTE, rf_feature_rows[feature].check,
 				"%s: not known: trying it failed: %s",
 				rf_feature_rows[feature].text, strerror(known->ran_out));
+	else if (feature == RF_FEATURE_ITERATORS && may_iterate(machine))
+		rf_findings_add(findings, RF_NOTE, rf_feature_rows[feature].check,
+				"Linux %s forbids %s, also to root: %s", machine->release,
+				rf_feature_rows[feature].text, rf_feature_rows[feature].without);
 	else if (feature != RF_FEATURE_XDP)
 		rf_findings_add(findings, RF_NOTE, rf_feature_rows[feature].check,
 				"%s: not known: trying it needs more privileges; run it as root",
