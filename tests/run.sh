@@ -74,6 +74,8 @@ start() { # PROGRAM FLOCK-OPTION
 tally() { # PROGRAM STATUS OUTPUT
 	local program=$1 status=$2 output=$3 ok not_ok skips planned
 
+	# cmocka says "not ok" of a test that it skipped, too.
+	sed -i 's/^not ok \([0-9]* # SKIP\)/ok \1/' "$output"
 	cat "$output"
 	not_ok=$(grep -c '^not ok' "$output")
 	skips=$(grep -ciE '^ok .*# skip' "$output")
