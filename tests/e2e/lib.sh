@@ -271,6 +271,12 @@ use() {
 	build=$1
 }
 
+# Some kernels forbid iterators over maps, also to root; the others must have them.
+has_iterators() {
+	! "$shipped" doctor --json |
+		jq -e 'any(.machine.checks[]; .text | test("forbids BPF iterators"))' >/dev/null
+}
+
 # ---- what is attached ----
 
 # The id of the program on a wire's inner end, or none.

@@ -253,47 +253,59 @@ is "$(as_member "$scratch/ringfence" status | unwrapped)" "$(ringfence status | 
 pinned() { # FILTER OF stats --json
 	ringfence stats --json dev "$eth" | jq -r "$1"
 }
-# shellcheck disable=SC2016 # $l is jq's
-is "$(cat "$pins/$eth/stats")" \
-	"$(pinned '(.reasons | to_entries[] | "reason \(.key) \(.value.packets) \(.value.bytes)"),
-		(.limits[] | . as $l | "passed", "dropped", "would_drop" |
-			"limit \($l.name) \(.) \($l[.]) \($l.bytes[.])")')" \
-	'cat of the stats iterator prints what stats prints, leases included'
-cat "$pins/$eth/stats" >"$scratch/once"
-for reader in 1 2 3 4; do
-	for ((i = 0; i < 150; i++)); do
-		cat "$pins/$eth/stats" || break
-	done >"$scratch/reader-$reader" 2>&1 &
-done
-wait
-is "$(sort "$scratch"/reader-? | uniq -c | sed 's/^ *//')" "$(sort "$scratch/once" | sed 's/^/600 /')" \
-	'readers of the stats iterator at the same time get the same sums'
-is "$(cut -d' ' -f1-5 "$pins/$eth/sources")" '192.0.2.1 limit all passed 100' \
-	'cat of the sources iterator prints the windows of IPv4 sources'
-is "$(cut -d' ' -f1-5 "$pins/$eth/sources6")" \
-	'2001:0db8:0000:0000:0000:0000:0000:0000 limit all passed 100' \
-		'cat of the sources6 iterator prints the windows of IPv6 sources'
-is "$(as_member cat "$share/$eth/stats")" "$(cat "$pins/$eth/stats")" \
-	'a member of the group reads the stats iterator'
-for iterator in active active_v6 active64 active64_v6 windows windows_v6; do
-	deliver 0 src=192.0.2.1,count=1 src=2001:db8::1,count=1 # `active` is the last 4 s
-	is "$(as_member cat "$share/$eth/$iterator" | wc -c)" 40 \
-		"a member of the group reads a record of 40 bytes from the iterator '$iterator'"
-	fails "a stranger cannot read the iterator '$iterator'" 1 \
-		"cat: $share/$eth/$iterator: Permission denied" \
-		as_stranger cat "$share/$eth/$iterator"
-done
-is "$(as_member cat "$share/$eth/pending" | wc -c)" "$(wc -c <"$pins/$eth/pending")" \
-	'a member of the group reads the leases that hold packets'
-check 'there are such leases, of 32 bytes each' \
-	test $(($(wc -c <"$pins/$eth/pending") / 32)) -gt 0
+cats() {
+	# shellcheck disable=SC2016 # $l is jq's
+	is "$(cat "$pins/$eth/stats")" \
+		"$(pinned '(.reasons | to_entries[] | "reason \(.key) \(.value.packets) \(.value.bytes)"),
+			(.limits[] | . as $l | "passed", "dropped", "would_drop" |
+				"limit \($l.name) \(.) \($l[.]) \($l.bytes[.])")')" \
+		'cat of the stats iterator prints what stats prints, leases included'
+	cat "$pins/$eth/stats" >"$scratch/once"
+	for reader in 1 2 3 4; do
+		for ((i = 0; i < 150; i++)); do
+			cat "$pins/$eth/stats" || break
+		done >"$scratch/reader-$reader" 2>&1 &
+	done
+	wait
+	is "$(sort "$scratch"/reader-? | uniq -c | sed 's/^ *//')" "$(sort "$scratch/once" | sed 's/^/600 /')" \
+		'readers of the stats iterator at the same time get the same sums'
+	is "$(cut -d' ' -f1-5 "$pins/$eth/sources")" '192.0.2.1 limit all passed 100' \
+		'cat of the sources iterator prints the windows of IPv4 sources'
+	is "$(cut -d' ' -f1-5 "$pins/$eth/sources6")" \
+		'2001:0db8:0000:0000:0000:0000:0000:0000 limit all passed 100' \
+			'cat of the sources6 iterator prints the windows of IPv6 sources'
+	is "$(as_member cat "$share/$eth/stats")" "$(cat "$pins/$eth/stats")" \
+		'a member of the group reads the stats iterator'
+	for iterator in active active_v6 active64 active64_v6 windows windows_v6; do
+		deliver 0 src=192.0.2.1,count=1 src=2001:db8::1,count=1 # `active` is the last 4 s
+		is "$(as_member cat "$share/$eth/$iterator" | wc -c)" 40 \
+			"a member of the group reads a record of 40 bytes from the iterator '$iterator'"
+		fails "a stranger cannot read the iterator '$iterator'" 1 \
+			"cat: $share/$eth/$iterator: Permission denied" \
+			as_stranger cat "$share/$eth/$iterator"
+	done
+	is "$(as_member cat "$share/$eth/pending" | wc -c)" "$(wc -c <"$pins/$eth/pending")" \
+		'a member of the group reads the leases that hold packets'
+	check 'there are such leases, of 32 bytes each' \
+		test $(($(wc -c <"$pins/$eth/pending") / 32)) -gt 0
+}
+
+without_pending() {
+	mv "$share/$eth/pending" "$share/$eth/not-pending"
+	is "$(as_member "$scratch/ringfence" stats --json)" "$sums" \
+		'a member of the group gets the same sums without that iterator'
+	mv "$share/$eth/not-pending" "$share/$eth/pending"
+}
+
+if has_iterators; then
+	cats
+else
+	pass 'iterators print what the maps have # SKIP this kernel forbids iterators over maps'
+fi
 sums=$(ringfence stats --json)
 is "$(as_member "$scratch/ringfence" stats --json)" "$sums" \
 	'a member of the group gets the sums that root gets, leases included'
-mv "$share/$eth/pending" "$share/$eth/not-pending"
-is "$(as_member "$scratch/ringfence" stats --json)" "$sums" \
-	'a member of the group gets the same sums without that iterator'
-mv "$share/$eth/not-pending" "$share/$eth/pending"
+! has_iterators || without_pending
 ringfence detach "$eth" >"$scratch/log"
 check 'detach removes the pins of the group' test ! -e "$share/$eth"
 inside ip link set dev "$eth" xdpdrv obj build/ringfence.bpf.o sec xdp
@@ -302,10 +314,12 @@ members of group 'ringfence' may read it" ringfence adopt "$eth"
 ringfence deny add 2001:db8:5::/48 # a trie after the pins
 is "$(as_member "$scratch/ringfence" save | tail -n +2)" "deny add 2001:db8:5::/48
 newcomers off" 'a member of the group reads a list that changed after adopt'
-is "$(as_member cat "$share/$eth/stats" | wc -l)" 18 \
-	'a member of the group reads the stats iterator of an adopted fence'
-check 'a member of the group reads the windows of an adopted fence' \
-	as_member cat "$share/$eth/windows"
+if has_iterators; then
+	is "$(as_member cat "$share/$eth/stats" | wc -l)" 18 \
+		'a member of the group reads the stats iterator of an adopted fence'
+	check 'a member of the group reads the windows of an adopted fence' \
+		as_member cat "$share/$eth/windows"
+fi
 does 'detach of an adopted fence with a group works' "$eth: detached" ringfence detach "$eth"
 check 'detach of an adopted fence removes the pins of the group' test ! -e "$share/$eth"
 

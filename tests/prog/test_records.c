@@ -95,6 +95,7 @@ static void records_are_what_a_look_up_finds(void **state)
 		"2k/1h bytes",
 	};
 
+	pinned_need_iterators();
 	for (size_t i = 0; i < ARRAY_SIZE(rates); i++) {
 		struct program *program = *state;
 		struct seen seen;
@@ -132,6 +133,7 @@ static void windows_are_printed_by_their_age(void **state)
 	};
 	struct program *program = *state;
 
+	pinned_need_iterators();
 	program_apply(program, "limit add all rate 4/1h\n");
 	pinned_send4(program, "192.0.2.1", 1);
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
@@ -153,6 +155,7 @@ static void reading_touches_nothing(void **state)
 	struct rf_slot4 slot, after;
 	struct rf_source before, now;
 
+	pinned_need_iterators();
 	program_apply(program, "limit add all rate 4/1h\n");
 	pinned_send4(program, "192.0.2.1", 1);
 	pinned_age(program, "192.0.2.1", false, 9);
@@ -192,6 +195,7 @@ static void every_window_in_a_slot_is_printed(void **state)
 	struct program *program = *state;
 	struct seen seen;
 
+	pinned_need_iterators();
 	program_apply(program, "limit add all rate 4/1h\n");
 	for (int i = 0; i < UNEVEN; i++) {
 		char text[32];
@@ -214,6 +218,7 @@ static void a_window_that_sits_elsewhere_is_not_printed(void **state)
 	struct rf_key4 key;
 	uint64_t seat;
 
+	pinned_need_iterators();
 	program_apply(program, "limit add all rate 4/1h\n");
 	key = (struct rf_key4){inet_addr("192.0.2.1"), program_policy(program)->id};
 	pinned_send4(program, "192.0.2.1", 1);
@@ -266,6 +271,7 @@ static void an_active_window_among_a_million_is_found(void **state)
 	struct rf_source copy;
 	struct seen seen;
 
+	pinned_need_iterators();
 	program_apply(program, "limit add all rate 4/1h\n");
 	pinned_send4(program, "192.0.2.1", 1);
 	pinned_age(program, "192.0.2.1", false, 9);
@@ -305,6 +311,7 @@ static void a_fence_may_lack_some_iterators(void **state)
 	struct program *program = *state;
 	const struct rf_pin_path pins = rf_fence_pins(&program->fence);
 
+	pinned_need_iterators();
 	assert_false(rf_fence_lacks_iterators(&program->fence));
 	assert_int_equal(unlink(rf_pins_entry(&pins, rf_iterator_pins[RF_SHOW_PENDING]).text), 0);
 	assert_true(rf_fence_lacks_iterators(&program->fence));
