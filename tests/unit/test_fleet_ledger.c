@@ -148,6 +148,33 @@ static void what_was_used_is_told_again(void **state)
 	assert_false(rf_claim_is_known(&claim, &member));
 }
 
+static void an_answer_gives_back_no_share_that_has_ended(void **state)
+{
+	struct rf_member member = {.nonce = 1, .joined = 5};
+	struct rf_claim claim = {.share = 40, .has = 40};
+	const struct rf_ledger_answer answer = {.seq = 1, .share = 40};
+
+	(void)state;
+	rf_claim_lower(&claim, 0);
+	rf_claim_report(&claim, &member, now, 10, 0, 0);
+	rf_claim_waited(&claim);
+	assert_false(rf_claim_answered(&claim, &member, &answer));
+	assert_int_equal(claim.share, 0);
+}
+
+static void shares_end_where_claims_may_be_told_too_late(void **state)
+{
+	struct rf_member member = {.nonce = 1, .joined = 5, .deadline = now, .grace = GRACE};
+	const struct rf_ledger_heard heard = {.joined = 5, .is_complete = true};
+
+	(void)state;
+	assert_int_equal(rf_member_heard(&member, now, 1, now, &heard), RF_MEMBER_EMPTIED);
+	assert_int_equal(member.generation, 1);
+	assert_int_equal(member.deadline, now);
+	assert_int_equal(rf_member_heard(&member, now, 2, now, &heard), RF_MEMBER_SAME);
+	assert_int_equal(member.deadline, now + GRACE);
+}
+
 #define ROW(title, function)                                              \
 	{                                                                 \
 		.name = title, .test_func = function, .setup_func = start \
@@ -165,6 +192,10 @@ static const struct CMUnitTest tests[] = {
 	ROW("an answer to an older report is void", an_answer_to_an_older_report_is_void),
 	ROW("what was used without a share is told to a new membership",
 	    what_was_used_is_told_again),
+	ROW("an answer to what was told before a share ended gives it not back",
+	    an_answer_gives_back_no_share_that_has_ended),
+	ROW("shares end where the host went alone before all claims were told",
+	    shares_end_where_claims_may_be_told_too_late),
 };
 
 int main(void)

@@ -16,6 +16,13 @@ struct rf_ledger_beat rf_member_beat(struct rf_member *member, uint64_t now, boo
 	};
 }
 
+static enum rf_member_news empty(struct rf_member *member, uint64_t now)
+{
+	member->is_empty = rf_member_is_alone(member, now);
+	member->generation++;
+	return RF_MEMBER_EMPTIED;
+}
+
 /*
  * Shares may stay only where the ledger gives nothing yet, and they never ended: then nobody else
  * has what they stand for.
@@ -29,8 +36,16 @@ static enum rf_member_news rejoin(struct rf_member *member, uint64_t now,
 	member->is_complete = false;
 	if (stays)
 		return RF_MEMBER_REJOINED;
-	member->generation++;
-	return RF_MEMBER_EMPTIED;
+	return empty(member, now);
+}
+
+/*
+ * Who goes alone before the ledger has all its claims may tell them too late, when it has given to
+ * others what they stand for.
+ */
+static bool is_too_late(const struct rf_member *member, uint64_t now)
+{
+	return !member->is_complete && rf_member_is_alone(member, now) && !member->is_empty;
 }
 
 enum rf_member_news rf_member_heard(struct rf_member *member, uint64_t now, uint32_t beat,
@@ -44,9 +59,13 @@ enum rf_member_news rf_member_heard(struct rf_member *member, uint64_t now, uint
 	member->members = heard->members;
 	if (heard->joined != member->joined)
 		return rejoin(member, now, heard);
+	if (is_too_late(member, now))
+		return empty(member, now);
 	member->is_complete = heard->is_complete;
-	if (heard->is_complete && sent + member->grace > member->deadline)
+	if (heard->is_complete && sent + member->grace > member->deadline) {
 		member->deadline = sent + member->grace;
+		member->is_empty = false;
+	}
 	return RF_MEMBER_SAME;
 }
 
@@ -63,8 +82,11 @@ void rf_claim_lower(struct rf_claim *claim, uint32_t share)
 		claim->share = share;
 }
 
+/* The answer to a report that told of more would give that back. */
 void rf_claim_waited(struct rf_claim *claim)
 {
+	if (claim->share < claim->has)
+		claim->seq = 0;
 	claim->has = claim->share;
 }
 

@@ -6,8 +6,10 @@
  *
  * A member trusts its shares until its deadline: G after it sent the newest heartbeat that the
  * ledger answered with the membership that the host has, as complete. Past the deadline the data
- * path is alone, whatever the agent does. After that, or where the ledger has given nothing yet,
- * the shares of all windows end at once, by another generation.
+ * path is alone, whatever the agent does. Where the ledger may have given to others what its shares
+ * stand for, the shares of all windows end at once, by another generation: in a new membership that
+ * begins past the deadline or past learning, and where the deadline comes before all claims were
+ * told.
  *
  * A claim is one source under one definition. It has one report in flight; a later one voids the
  * answer to the one before, and so does another membership. A share is taken back in this order:
@@ -28,6 +30,7 @@ struct rf_member {
 	uint64_t grace;
 	uint64_t joined;	   /* the membership; 0: none yet */
 	bool is_complete;	   /* the ledger said so, of this membership */
+	bool is_empty;		   /* alone, and the shares from before have ended */
 	uint64_t deadline;	   /* alone from then on; 0: from the start */
 	uint32_t generation;	   /* a share of another one counts as 0 */
 	uint32_t beat, heard_beat; /* number of the newest heartbeat sent, and answered */
