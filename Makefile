@@ -200,7 +200,7 @@ bound-fleet: tools ## show the bound of a fleet of 2, 3 and 8 hosts, under flood
 faults-fleet: tools ## show what a fleet does in trouble, some thirty faults; ten minutes (root)
 	@FAULTS=all tests/e2e/test_fleet_faults.sh
 
-explore-fleet: ## search the rules of the fleet's ledger, an hour and 10 GB, and walk STEPS in each row
+explore-fleet: ## search the rules of the fleet's ledger, half an hour and 2 GB, and walk STEPS in each row
 	ROWS=all STEPS=$(or $(STEPS),300000000) tests/fleet/test_ledger.sh
 
 check-kernels: ## run tests in other kernels under QEMU; KERNELS="6.1 6.12" and SUITES=fence choose some (root)

@@ -11,6 +11,11 @@
 
 #define BASE 64 /* the time of a normal world: longer than G + W */
 
+static int larger(int one, int other)
+{
+	return one > other ? one : other;
+}
+
 /* Numbers of which only the order matters, or only which are the same. 0 stays 0. */
 struct numbers {
 	uint64_t *at[24];
@@ -59,6 +64,20 @@ static uint64_t until(uint64_t now, uint64_t then)
 	return then > now ? then - now + BASE : 0;
 }
 
+/* The next call, whichever and whenever it comes, makes the ledger learn. */
+static void normal_stale(struct world *world)
+{
+	struct rf_ledger *ledger = &world->ledger;
+
+	ledger->run = world->run;
+	ledger->newest = ledger->learns_from = 0;
+	ledger->is_learning = true;
+	for (int i = 0; i < HOSTS; i++) {
+		ledger->host[i].joined = ledger->host[i].heard = 0;
+		ledger->host[i].is_complete = false;
+	}
+}
+
 static void normal_ledger_times(struct world *world)
 {
 	struct rf_ledger *ledger = &world->ledger;
@@ -68,6 +87,10 @@ static void normal_ledger_times(struct world *world)
 	/* An empty ledger begins to learn, whatever the time. */
 	if (!ledger->run)
 		return;
+	if (ledger->run != world->run || now > ledger->newest + row->grace / 2) {
+		normal_stale(world);
+		return;
+	}
 	ledger->newest = since(now, ledger->newest, row->grace / 2 + 1);
 	ledger->learns_from = ledger->is_learning ? since(now, ledger->learns_from, most) : 0;
 	for (int i = 0; i < HOSTS; i++)
@@ -80,6 +103,17 @@ static bool is_beat(const struct message *message)
 	return message->kind == BEAT || message->kind == HEARD;
 }
 
+/* Only a later deadline than the host has matters. */
+static void normal_sent(struct world *world, struct message *message)
+{
+	const struct rf_member *member = &world->host[message->host].member;
+
+	message->sent = is_beat(message) ? since(world->now, message->sent, row->grace) : 0;
+	if (is_beat(message) &&
+	    (message->nonce != member->nonce || message->sent + row->grace <= member->deadline))
+		message->sent = BASE - row->grace;
+}
+
 static void normal_times(struct world *world)
 {
 	normal_ledger_times(world);
@@ -88,11 +122,11 @@ static void normal_times(struct world *world)
 
 		host->member.deadline = until(world->now, host->member.deadline);
 		host->claim.held_until = until(world->now, host->claim.held_until);
+		if (!host->claim.held)
+			host->claim.held_until = 0;
 	}
 	for (int i = 0; i < NET; i++)
-		world->net[i].sent = is_beat(&world->net[i])
-					     ? since(world->now, world->net[i].sent, row->grace)
-					     : 0;
+		normal_sent(world, &world->net[i]);
 	world->now = BASE;
 	world->skew = 0;
 }
@@ -122,12 +156,6 @@ static void normal_source(const struct rf_ledger *ledger, struct rf_ledger_sourc
 	}
 	memset(&source->claim[kept], 0, (source->count - kept) * sizeof(source->claim[0]));
 	source->count = kept;
-	if (kept == 2 && source->claim[0].slot > source->claim[1].slot) {
-		const struct rf_ledger_claim first = source->claim[0];
-
-		source->claim[0] = source->claim[1];
-		source->claim[1] = first;
-	}
 }
 
 static void normal_claims(struct world *world)
@@ -183,19 +211,22 @@ static void normal_beats(struct world *world, int host)
 {
 	struct rf_member *member = &world->host[host].member;
 	struct numbers numbers = {.count = 0};
-	uint64_t beat = member->beat, heard = member->heard_beat, wide[NET];
+	uint64_t heard = member->heard_beat, wide[NET];
+	bool is_least = true;
 
-	add(&numbers, &beat);
-	add(&numbers, &heard);
 	for (int i = 0; i < NET; i++) {
 		const struct message *message = &world->net[i];
 
 		wide[i] = message->beat;
-		if (message->host == host && message->nonce == member->nonce && is_beat(message))
-			add(&numbers, &wide[i]);
+		if (message->host != host || message->nonce != member->nonce || !is_beat(message))
+			continue;
+		add(&numbers, &wide[i]);
+		is_least = is_least && wide[i] > heard;
 	}
-	renumber(&numbers);
-	member->beat = beat;
+	if (is_least)
+		heard = 0;
+	add(&numbers, &heard);
+	member->beat = renumber(&numbers);
 	member->heard_beat = heard;
 	for (int i = 0; i < NET; i++) {
 		struct message *message = &world->net[i];
@@ -205,13 +236,12 @@ static void normal_beats(struct world *world, int host)
 	}
 }
 
+/* Only those of one host are ever compared. */
 static void normal_names(struct world *world)
 {
-	struct numbers joined = {.count = 0}, nonces = {.count = 0}, runs = {.count = 0};
-
-	add(&runs, &world->run);
-	add(&runs, &world->ledger.run);
+	world->stamp = world->nonces = 0;
 	for (int i = 0; i < HOSTS; i++) {
+		struct numbers joined = {.count = 0}, nonces = {.count = 0};
 		struct host *host = &world->host[i];
 
 		add(&nonces, &host->member.nonce);
@@ -220,23 +250,42 @@ static void normal_names(struct world *world)
 		add(&joined, &world->ledger.host[i].joined);
 		add(&joined, &host->claim.asked_in);
 		add(&joined, &host->claim.known_in);
+		for (int j = 0; j < NET; j++) {
+			if (world->net[j].host != i)
+				continue;
+			add(&nonces, &world->net[j].nonce);
+			add(&joined, &world->net[j].joined);
+			if (world->net[j].kind == HEARD)
+				add(&joined, &world->net[j].heard.joined);
+		}
+		world->stamp = larger(world->stamp, renumber(&joined));
+		world->nonces = larger(world->nonces, renumber(&nonces));
 	}
-	for (int i = 0; i < NET; i++) {
-		add(&nonces, &world->net[i].nonce);
-		add(&joined, &world->net[i].joined);
-		if (world->net[i].kind == HEARD)
-			add(&joined, &world->net[i].heard.joined);
-	}
-	renumber(&runs);
-	world->stamp = renumber(&joined);
-	world->nonces = renumber(&nonces);
 }
 
 /* ---- the network ---- */
 
+/* Is there another message of that host and start, of that report or of an older heartbeat? */
+static bool has_company(const struct world *world, const struct message *message)
+{
+	for (int i = 0; i < NET; i++) {
+		const struct message *other = &world->net[i];
+
+		if (other == message || other->host != message->host ||
+		    other->nonce != message->nonce)
+			continue;
+		if (message->kind == HEARD && is_beat(other) && other->beat <= message->beat)
+			return true;
+		if (message->kind == ANSWER && other->kind == REPORT &&
+		    other->report.seq == message->answer.seq)
+			return true;
+	}
+	return false;
+}
+
 /*
- * An answer to another report than the newest, or to an agent that ended, changes nothing. Nor does
- * one of another membership, unless that comes back, by heartbeats out of order.
+ * An answer to another report than the newest, or to an agent that ended, changes nothing. One that
+ * gives nothing may only make others void, which is as if those were lost.
  */
 static bool is_dead(const struct world *world, const struct message *message)
 {
@@ -247,11 +296,39 @@ static bool is_dead(const struct world *world, const struct message *message)
 	if (message->nonce != host->member.nonce)
 		return true;
 	if (message->kind == HEARD)
-		return (int32_t)(message->beat - host->member.heard_beat) <= 0;
-	if (!row->beats && host->claim.asked_in != host->member.joined)
+		return (int32_t)(message->beat - host->member.heard_beat) <= 0 ||
+		       (message->heard.status != RF_LEDGER_DONE && !has_company(world, message));
+	if (!host->claim.seq || message->answer.seq != host->claim.seq || message->tag != host->tag)
 		return true;
-	return !host->claim.seq || message->answer.seq != host->claim.seq ||
-	       message->tag != host->tag;
+	return message->answer.status != RF_LEDGER_DONE && !has_company(world, message);
+}
+
+/* May the host be in that membership now or later? Heartbeats out of order bring one back. */
+static bool may_return(const struct world *world, int host, uint64_t joined)
+{
+	if (joined == world->host[host].member.joined || joined == world->ledger.host[host].joined)
+		return true;
+	for (int i = 0; i < NET; i++) {
+		const struct message *message = &world->net[i];
+
+		if (message->kind == HEARD && message->host == host &&
+		    message->nonce == world->host[host].member.nonce &&
+		    message->heard.joined == joined)
+			return true;
+	}
+	return false;
+}
+
+static void normal_memberships(struct world *world)
+{
+	for (int i = 0; i < HOSTS; i++) {
+		struct rf_claim *claim = &world->host[i].claim;
+
+		if (!may_return(world, i, claim->known_in))
+			claim->known_in = 0;
+		if (!may_return(world, i, claim->asked_in))
+			claim->asked_in = claim->seq = 0;
+	}
 }
 
 /* Bytes between fields may be anything. */
@@ -302,15 +379,22 @@ static bool is_under_way(const struct world *world, int host)
 	return false;
 }
 
+/* Again and again, since one that is dead keeps another alive. */
+static void drop_dead(struct world *world)
+{
+	for (int i = 0; i < NET * NET; i++)
+		if (is_dead(world, &world->net[i % NET]))
+			memset(&world->net[i % NET], 0, sizeof(world->net[0]));
+}
+
 static void normal_messages(struct world *world)
 {
+	drop_dead(world);
+	normal_memberships(world);
+	drop_dead(world);
 	for (int i = 0; i < NET; i++) {
 		struct message *message = &world->net[i];
 
-		if (is_dead(world, message)) {
-			memset(message, 0, sizeof(*message));
-			continue;
-		}
 		if (is_beat(message))
 			message->tag = 0;
 		if (message->kind == HEARD || message->kind == ANSWER)
@@ -321,7 +405,7 @@ static void normal_messages(struct world *world)
 			message->answer.lower_to = 0;
 		else if (message->kind == HEARD)
 			clear_heard(&message->heard);
-		else
+		else if (message->kind == BEAT)
 			clear_says(&message->says);
 	}
 	for (int i = 0; i < HOSTS; i++)
@@ -330,11 +414,6 @@ static void normal_messages(struct world *world)
 }
 
 /* ---- windows and books ---- */
-
-static int larger(int one, int other)
-{
-	return one > other ? one : other;
-}
 
 /* Is it by the clip of that tick that a packet under way will count whole? */
 static bool is_for_packet(const struct window *window, int tick)
@@ -402,22 +481,11 @@ static void normal_host(struct host *host)
 {
 	normal_window(host);
 	host->claim.asked_in = host->claim.seq ? host->claim.asked_in : 0;
-	if (row->steady && !row->evictions)
-		host->claim.covers = 0;
+	if (!row->evictions)
+		host->claim.covers = host->claim.covers && !row->steady;
+	if (row->beats)
+		host->beaten = 0;
 	host->reports = host->beats = 0;
-}
-
-static void sort_messages(struct world *world)
-{
-	for (int i = 1; i < NET; i++)
-		for (int j = i;
-		     j > 0 && memcmp(&world->net[j], &world->net[j - 1], sizeof(world->net[j])) > 0;
-		     j--) {
-			const struct message swap = world->net[j];
-
-			world->net[j] = world->net[j - 1];
-			world->net[j - 1] = swap;
-		}
 }
 
 static void normal_count(uint8_t *count, int most)
@@ -433,8 +501,8 @@ void world_normal(struct world *world)
 	normal_count(&world->steps, row->steps);
 	normal_count(&world->reboots, row->reboots);
 	normal_count(&world->evictions, row->evictions);
-	normal_messages(world);
 	normal_times(world);
+	normal_messages(world);
 	normal_claims(world);
 	normal_books(&world->books);
 	for (int i = 0; i < HOSTS; i++)
@@ -445,5 +513,5 @@ void world_normal(struct world *world)
 		for (uint64_t nonce = 1; nonce <= world->nonces; nonce++)
 			normal_reports(world, i, nonce);
 	}
-	sort_messages(world);
+	world_sort(world);
 }

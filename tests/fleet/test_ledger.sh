@@ -6,15 +6,15 @@
 # be made since the rules read otherwise now. Needs no privilege.
 #
 # STEPS is how many actions a walk of each row takes. A mutant has eight times as many, and ends with
-# the first that breaks the bound. ROWS is which rows are searched whole, quick or all.
-# `make explore-fleet` takes more of both.
+# the first that breaks the bound. ROWS is which rows are searched whole, quick or all; with all,
+# also the mutants that break the bound only after many steps. `make explore-fleet` does so.
 set -u
 
 cd "$(dirname "$0")/../.." || exit 1
-STEPS=${STEPS:-8000000}
+STEPS=${STEPS:-4000000}
 ROWS=${ROWS:-quick}
 BUILD=build/fleet
-CORE=(user/fleet/{ledger,member}.c tests/fleet/{world,normal}.c)
+CORE=(user/fleet/{ledger,member}.c tests/fleet/{world,normal,order}.c)
 REST=(tests/fleet/{search,walk}.c tests/explorer/seen.c)
 tried=0
 
@@ -35,9 +35,18 @@ link() {
 	done
 }
 
-# try_mutant NAME FILE FUNCTION COMMAND: changes that function by a sed -E command.
+# run_mutant DIRECTORY walk|search ROW: what it says of the first world that is wrong.
+run_mutant() {
+	if [ "$2" = walk ]; then
+		"$1/walk" $((STEPS * 8)) "$3"
+	else
+		"$1/search" "$3"
+	fi | grep -m1 -A1 "$expected"
+}
+
+# try_mutant NAME FILE FUNCTION COMMAND walk|search ROW: changes that function by a sed -E command.
 try_mutant() {
-	local directory=$BUILD/mutant-$((++tried)) file output='' steps
+	local directory=$BUILD/mutant-$((++tried)) file output
 
 	file=$(basename "$2" .c)
 	mkdir -p "$directory"
@@ -50,9 +59,7 @@ try_mutant() {
 		echo "not ok $tried - mutant: $1: does not compile"
 		return 1
 	fi
-	for steps in $((STEPS / 16)) $((STEPS / 2)) $((STEPS * 8)); do
-		output=$("$directory/walk" "$steps" | grep -m1 -A1 "$expected") && break
-	done
+	output=$(run_mutant "$directory" "$5" "$6")
 	if [ -n "$output" ]; then
 		echo "ok $tried - mutant is caught: $1"
 		echo "# $(sed -n 's/^not ok [0-9]* - //p' <<<"$output")"
@@ -76,26 +83,53 @@ failed=0
 expected='^# .* too many'
 ledger=user/fleet/ledger.c member=user/fleet/member.c world=tests/fleet/world.c
 
-try_mutant "no learning" $ledger give 's/ledger->is_learning \|\| !.*is_complete/0/' || failed=1
-try_mutant "learning is cut short" $ledger end_learning 's/learned < call->grace \+ ledger->window \&\& .*/0)/; s/learned < call->grace/learned < 1/' || failed=1
-try_mutant "learning ends before G once all are complete" $ledger end_learning 's/ \|\| learned < call->grace\)/)/' || failed=1
+try_mutant "no learning" $ledger give \
+	's/ledger->is_learning \|\| !.*is_complete/0/' search 18 || failed=1
 try_mutant "the ledger adds what a report adds, in place of its state" $ledger claim_at_least \
-	's/return .*/return (void)limit, report->wants > report->has ? report->wants - report->has : 0;/' || failed=1
-try_mutant "a share raised beyond the pool" $ledger give 's/limit->pool - others : 0/limit->pool : 0/' || failed=1
-try_mutant "sequence numbers are ignored" $ledger rf_ledger_report 's/claim \&\& \(int32_t.*\)/0)/' || failed=1
-try_mutant "claims are void after G" $ledger is_silent 's/grace \+ window/(void)window, grace/; s/>= \(void\)window, grace/>= grace + 0 * window/' || failed=1
-try_mutant "used does not count, only the share" $ledger claim_at_least 's/return .*/return (void)limit, report->has;/' || failed=1
-try_mutant "a claim falls before the old share has ended" $world report 's/wants = more/host->claim.has = host->claim.share;\n\twants = more/' || failed=1
-try_mutant "used was read before the lower share was in force" $world wait_for_programs 's/ \|\| host->window.is_old//' || failed=1
-try_mutant "an answer after its time-out is taken" $member rf_claim_answered 's/!claim->seq \|\| answer->seq != claim->seq \|\| //' || failed=1
-try_mutant "an answer of another membership is taken" $member rf_claim_answered 's/ \|\| claim->asked_in != member->joined//' || failed=1
-try_mutant "the deadline moves before the host is complete" $member rf_member_heard 's/heard->is_complete \&\& //' || failed=1
-try_mutant "a share counts under another definition" $world limit_of 's/ \&\& window->tag == host->tag//' || failed=1
-try_mutant "what a lost window had is given back at once" $member rf_claim_lost 's/claim->held \+= claim->covers/claim->held = 0/' || failed=1
-try_mutant "the clip is not kept for W" $world clip_of 's/i <= row->window/i < 1/' || failed=1
+	's/return .*/return (void)limit, report->wants > report->has ? report->wants - report->has : 0;/' search 1 || failed=1
+try_mutant "a share raised beyond the pool" $ledger give \
+	's/free = .*/free = limit->pool + 0 * others;/' search 2 || failed=1
+try_mutant "sequence numbers are ignored" $ledger rf_ledger_report \
+	's/claim \&\& \(int32_t.*\)/0)/' search 1 || failed=1
+try_mutant "used does not count, only the share" $ledger claim_at_least \
+	's/return .*/return (void)limit, report->has;/' search 1 || failed=1
+try_mutant "a claim falls before the old share has ended" $world report \
+	's/wants = more/host->claim.has = host->claim.share;\n\twants = more/' search 5 || failed=1
+try_mutant "used was read before the lower share was in force" $world wait_for_programs \
+	's/ \|\| host->window.is_old//' search 5 || failed=1
+try_mutant "an answer after its time-out is taken" $member rf_claim_answered \
+	's/!claim->seq \|\| answer->seq != claim->seq \|\| //' walk 1 || failed=1
+try_mutant "an answer of another membership is taken" $member rf_claim_answered \
+	's/ \|\| claim->asked_in != member->joined//' walk 11 || failed=1
+try_mutant "a share counts under another definition" $world limit_of \
+	's/ \&\& window->tag == host->tag//' walk 10 || failed=1
+try_mutant "what a lost window had is given back at once" $member rf_claim_lost \
+	's/claim->held \+= claim->covers/claim->held = 0/' search 3 || failed=1
+try_mutant "a report lowers the claim of another incarnation" $world report \
+	's/host->incarnation != host->window.incarnation/0/' search 3 || failed=1
+try_mutant "a share is written to another incarnation" $world take_answer \
+	's/host->incarnation != host->window.incarnation/0/' search 3 || failed=1
+try_mutant "learning is cut short" $ledger end_learning \
+	's/learned < call->grace \+ ledger->window \&\& .*/0)/; s/learned < call->grace/learned < 1/' search 18 || failed=1
+try_mutant "the deadline moves before the host is complete" $member rf_member_heard \
+	's/heard->is_complete \&\& //' search 18 || failed=1
+try_mutant "a heartbeat of another membership says complete" $ledger rf_ledger_beat \
+	's/ \&\& call->joined == host->joined//' search 18 || failed=1
+try_mutant "the clip is not kept for W" $world clip_of \
+	's/i <= row->window/i < 1/' walk 1 || failed=1
+if [ "$ROWS" = all ]; then
+	try_mutant "an answer gives back a share that has ended" $member rf_claim_waited \
+		's/claim->share < claim->has/0/' search 17 || failed=1
+	try_mutant "claims are told too late" $member is_too_late \
+		's/return .*/return member->is_empty \&\& now == 0;/' search 18 || failed=1
+	try_mutant "shares are kept at a rejoining" $member rejoin \
+		's/stays = .*/stays = heard || now;/' search 17 || failed=1
+fi
 expected='^# another world'
-try_mutant "what makes a state another one: the order of reports is lost" tests/fleet/normal.c normal_reports 's/renumber\(\&numbers\)/(*numbers.at[0] = 1)/' || failed=1
-try_mutant "what makes a state another one: a clip that still counts is lost" tests/fleet/normal.c is_for_packet 's/return tick == 0 \|\|/return tick == 0 \&\&/' || failed=1
+try_mutant "what makes a state another one: the order of reports is lost" tests/fleet/normal.c normal_reports \
+	's/renumber\(\&numbers\)/(*numbers.at[0] = 1)/' walk 1 || failed=1
+try_mutant "what makes a state another one: a clip that still counts is lost" tests/fleet/normal.c is_for_packet \
+	's/return tick == 0 \|\|/return tick == 0 \&\&/' walk 3 || failed=1
 mutants=$tried
 output=$("$BUILD/search" "$ROWS") || failed=1
 output+=$'\n'$("$BUILD/walk" "$STEPS") || failed=1

@@ -11,19 +11,25 @@
 
 #define ARRAY_SIZE(array) (sizeof(array) / sizeof((array)[0]))
 
+/* L, f, W, G, ticks, reports. Where no host passes anything unasked, one packet breaks the bound.
+ */
+#define LOOSE 4, 1, 3, 2, 16, 9
+#define STRICT 1, 0, 1, 2, 16, 9
+#define PARTS 2, 0, 2, 2, 16, 9
+
 static const struct row rows[] = {
-	{"reports late and out of order", 4, 1, 3, 2, 12, 9, .steady = true},
-	{"reports twice", 4, 1, 3, 2, 12, 9, .steady = true, .twice = 3},
-	{"a packet between limit and charge", 4, 1, 3, 2, 12, 9, .steady = true, .packets = true},
-	{"the engine forgets all", 4, 1, 3, 2, 16, 9, .forgets = 2},
-	{"the engine forgets all, and a host is new", 4, 1, 3, 2, 16, 9, .forgets = 1,
-	 .stranger = true},
-	{"the engine's clock steps", 4, 1, 3, 2, 16, 9, .steps = 2},
-	{"heartbeats late, twice and out of order", 4, 1, 2, 2, 16, 9, .beats = 20, .twice = 3,
-	 .forgets = 1},
-	{"a host reboots", 4, 1, 3, 2, 16, 9, .reboots = 2},
-	{"windows are evicted", 4, 1, 3, 2, 12, 9, .evictions = 3, .steady = true},
-	{"a limit is defined anew", 4, 1, 3, 2, 16, 9, .changes = 2, .steady = true},
+	{"reports late and out of order", LOOSE, .steady = true},
+	{"reports twice", LOOSE, .steady = true, .twice = 3},
+	{"a packet between limit and charge", LOOSE, .steady = true, .packets = true},
+	{"the engine forgets all", LOOSE, .forgets = 2},
+	{"the engine forgets all, and a host is new", LOOSE, .forgets = 1, .stranger = true},
+	{"the engine's clock steps", LOOSE, .steps = 2},
+	{"heartbeats late, twice and out of order", PARTS, .beats = 20, .twice = 3, .forgets = 1},
+	{"a host reboots", PARTS, .reboots = 2},
+	{"windows are evicted", STRICT, .evictions = 3, .steady = true},
+	{"a limit is defined anew", PARTS, .changes = 2, .steady = true},
+	{"nothing passes unasked, the engine forgets all", STRICT, .forgets = 2},
+	{"nothing passes unasked, a host reboots", STRICT, .reboots = 2},
 };
 
 struct step {
@@ -54,7 +60,7 @@ static bool loses_to(const struct world *normal, const struct world *to)
 		if (!world_act(&after, LOSE, which))
 			continue;
 		world_normal(&after);
-		if (memcmp(&after, to, sizeof(after)) == 0)
+		if (memcmp(&after, to, sizeof(after)) == 0 || loses_to(&after, to))
 			return true;
 	}
 	return false;
@@ -96,7 +102,8 @@ static bool is_alike(const struct world *world)
 			continue;
 		excess = world_excess(&after);
 		world_normal(&after);
-		same = (memcmp(&after, &normal, sizeof(after)) == 0 && !excess) ||
+		same = (!excess && (memcmp(&after, &normal, sizeof(after)) == 0 ||
+				    loses_to(&normal, &after))) ||
 		       leads_to(&normal, step / NET, &after, excess);
 		if (!same) {
 			printf("# another world after");

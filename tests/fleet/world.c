@@ -70,12 +70,11 @@ static bool admit(struct world *world, int which, int limit)
 	struct window *window = &world->host[which].window;
 
 	const int room = limit - used_of(window);
-	const int packets = row->packets && room > 1 ? 1 : room;
 
 	if (room <= 0)
 		return false;
-	window->admitted[0] += packets;
-	world->books.admitted[which][0] += packets;
+	window->admitted[0]++;
+	world->books.admitted[which][0]++;
 	return true;
 }
 
@@ -541,4 +540,15 @@ void world_start(struct world *world)
 	}
 	world->now = 0;
 	note_states(world);
+	if (row->holds) {
+		world_act(world, ASK, 0);
+		world_act(world, DELIVER, 0);
+		world_act(world, DELIVER, 0);
+	}
+	if (row->forgot) {
+		memset(&world->ledger, 0, sizeof(world->ledger));
+		memset(world->source, 0, sizeof(world->source));
+		for (int i = 0; i < HOSTS; i++)
+			world->host[i].beaten = 0;
+	}
 }

@@ -10,7 +10,9 @@
 
 #include "fleet/member.h"
 
+#ifndef HOSTS
 #define HOSTS 2
+#endif
 #define WINDOW_MAX 4 /* W is shorter by one */
 #define NET 3
 #define ANY 255 /* as often as it likes */
@@ -28,6 +30,8 @@ struct row {
 	int reboots, evictions, changes;
 	bool packets;  /* a packet may take its time between limit and charge */
 	bool stranger; /* the second host joins only later */
+	bool holds;    /* the first host has a share at the start, */
+	bool forgot;   /* and the engine has just forgotten all */
 	bool steady;   /* heartbeats are always heard, once in a tick */
 	int net;       /* so many messages are under way at most; 0: NET */
 };
@@ -117,5 +121,7 @@ int world_excess(const struct world *world);
 
 /* Takes away what makes no difference: two worlds that are alike become the same bytes. */
 void world_normal(struct world *world);
+/* The last part of that: hosts and messages in an order of their own. */
+void world_sort(struct world *world);
 
 #endif /* RINGFENCE_FLEET_WORLD_H */
