@@ -7,7 +7,7 @@
 #   inside: eight interfaces, with a fence or none; packets go through the program of the first one
 #   by BPF_PROG_TEST_RUN
 #
-#   tests/bench/watch.sh [PART…]    scans, scrapes, daemon, pairs; all without words
+#   tests/bench/watch.sh [PART…]    scans, scrapes, viewers, daemon, pairs; all without words
 #   WINDOWS='1024 65536'            how many windows, powers of two
 #   SCANS=15                        of each row; the figures are medians
 #
@@ -159,6 +159,51 @@ part_scrapes() {
 	scrape_row 8
 }
 
+# ---- viewers of the page ----
+
+# Each viewer has an address of its own: eight connections of one are served.
+view() { # VIEWERS
+	local i pids=()
+
+	for ((i = 0; i < $1; i++)); do
+		inside curl -s --compressed -m 5 -H "Authorization: Bearer $token" --interface "127.0.1.$((i + 1))" \
+			-o /dev/null -w '%{http_code}\n' http://127.0.0.1:9436/api/live >>"$scratch/seen" &
+		pids+=($!)
+	done
+	[ "$1" = 0 ] || wait "${pids[@]}"
+}
+
+viewers_row() { # VIEWERS
+	local before child_before second
+
+	: >"$scratch/seen"
+	before=$(spent "$daemon") child_before=$(spent "$page")
+	for ((second = 0; second < 10; second++)); do
+		view "$1"
+		sleep 1
+	done
+	printf '%9s %9.2f %9.2f %9s %9s\n' "$1" "$(jq -n "($(spent "$daemon") - $before) / 10")" \
+		"$(jq -n "($(spent "$page") - $child_before) / 10")" "$(grep -c 200 "$scratch/seen")" \
+		"$(grep -vc 200 "$scratch/seen")"
+}
+
+part_viewers() {
+	attach_many 1
+	start inside "$scratch/ringfence-watch" history off >"$scratch/daemon" 2>&1
+	daemon=$started_pid
+	eventually grep -q "watching it" "$scratch/daemon" || bail "$(<"$scratch/daemon")"
+	sleep 3
+	page=$(pgrep -P "$daemon")
+	token=$(sed 1q /run/ringfence-watch/token)
+	echo 'viewers of the page, each of whom asks once a second: ms of CPU time a second'
+	echo '  viewers   scanner      page  answered   refused'
+	viewers_row 0
+	viewers_row 1
+	viewers_row 50
+	stop TERM "$daemon"
+	ringfence detach "${port[0]}" >/dev/null
+}
+
 # ---- the daemon ----
 
 # What it says of its interval, and what it takes with all that it does.
@@ -213,7 +258,7 @@ part_pairs() {
 	pairs_row dropped 1/1h
 }
 
-[ $# -gt 0 ] || set -- scans scrapes daemon pairs
+[ $# -gt 0 ] || set -- scans scrapes viewers daemon pairs
 for part; do
 	"part_$part"
 done

@@ -183,6 +183,23 @@ for i in {1..40}; do
 done
 wait "${many[@]}"
 is "$(cat "$scratch"/many.* | sort | uniq -c | xargs)" '40 200' 'forty who ask the same at once all get it'
+mkfifo "$scratch/silence"
+exec 8<>"$scratch/silence"
+holds() { # CONNECTIONS: so many are open
+	[ "$(inside ss -Htn state established "( sport = :9436 )" | wc -l)" -ge "$1" ]
+}
+hold() { # FIRST LAST: eight connections of each of these addresses, which say nothing
+	local i
+	for ((i = 8 * $1; i < 8 * $2 + 8; i++)); do
+		start inside curl -m 30 -s --interface "127.0.2.$((i / 8))" telnet://127.0.0.1:9436 <&8 >"$scratch/held" 2>&1
+	done
+	eventually holds $((8 * $2))
+}
+hold 1 7
+is "$(status "${right[@]}" $url/api/live)" 200 'beside 56 connections, one more is served'
+hold 8 8
+is "$(status -m 2 "${right[@]}" $url/api/live)" 000 'of 64 connections of eight addresses, no other one is served'
+check 'each is cut off after 10 s, and then others are served' eventually eval '[ "$(status "${right[@]}" $url/api/live)" = 200 ]'
 kill -STOP "$daemon_pid"
 is "$(status "${right[@]}" "$url/api/range?from=1000&to=99000")" 504 'while the scanner is stuck, a question is given up'
 is "$(status "${right[@]}" $url/api/live)" 200 'and the last scan is still told'
