@@ -73,8 +73,16 @@ export class Browser {
 		return (await this.on('POST', '/element', {using: 'css selector', value: selector}))[ELEMENT];
 	}
 
+	// The page may make an element anew between the two.
 	async click(selector) {
-		return this.on('POST', `/element/${await this.find(selector)}/click`, {});
+		for (let attempt = 0; ; attempt++) {
+			try {
+				return await this.on('POST', `/element/${await this.find(selector)}/click`, {});
+			} catch (error) {
+				if (attempt === 20 || !error.message.includes('stale element'))
+					throw error;
+			}
+		}
 	}
 
 	async keys(...keys) {

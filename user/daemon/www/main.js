@@ -77,6 +77,15 @@ async function askOthers() {
 	}
 }
 
+// What it had last is no longer the present.
+async function loseFence() {
+	await askOthers();
+	if (live.scan && live.scan.up) {
+		live.scan.up = false;
+		show();
+	}
+}
+
 async function attempt(what) {
 	try {
 		await what();
@@ -85,7 +94,7 @@ async function attempt(what) {
 	} catch (error) {
 		failed = error;
 		if (error instanceof NoFence)
-			await askOthers();
+			await loseFence();
 		showHeader();
 		return false;
 	}

@@ -46,7 +46,7 @@ function plotOptions(id, colours, stacked) {
 		rightGap: 4,
 		axes: {
 			x: {drawGrid: false, pixelsPerLabel: 84, axisLabelFormatter: (date) => axisTime(+date, span())},
-			y: {axisLabelFormatter: (value) => short(value).replace(/\.?0+(?=[kMG])/, (zeros) => (zeros.startsWith('.') ? '' : zeros)), axisLabelWidth: 42, pixelsPerLabel: stacked ? 36 : 24},
+			y: {axisLabelFormatter: (value) => short(value).replace(/\.(\d*?)0+(?=[kMG])/, (all, digits) => (digits ? `.${digits}` : '')), axisLabelWidth: 42, pixelsPerLabel: stacked ? 36 : 24},
 		},
 		legend: 'never',
 		interactionModel: {},
