@@ -93,7 +93,7 @@ draw() {
 	keep_text
 	if command -v chromedriver >/dev/null && command -v node >/dev/null; then
 		start inside chromedriver --port=9515 >"$scratch/driver.log" 2>&1
-		inside timeout 60 node tests/ecosystem/page_pictures.mjs "$url/#token=$token" "$directory" "$scratch" ||
+		inside timeout 240 node tests/ecosystem/page_pictures.mjs "$url/#token=$token" "$directory" "$scratch" ||
 			bail "no pictures: $(<"$scratch/driver.log")"
 	else
 		echo 'No pictures of the page: Chromium with its driver, and node, draw them.'

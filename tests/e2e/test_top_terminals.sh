@@ -210,11 +210,13 @@ build=$shipped
 written() {
 	awk '/^wchar/ { print $2 }' "/proc/$pid/io"
 }
+# Two a second: each is over it, however slow the sender is.
+ringfence limit add few rate 2/1s match udp dport 7 dev "$dev" >/dev/null
 start outside build/tests/traffic send dev out0 to 02:00:00:00:00:02 \
-	flow src=198.51.100.1,sources=200,count=100000000,rate=20000 >/dev/null
+	flow src=198.51.100.1,sources=200,count=100000000,rate=20000,proto=udp,dport=7 >/dev/null
 flood_pid=$started_pid
 open_screen 200x60 "${utf8[@]}" -- top dev "$dev"
-sees '^  198\.51\.100\.[0-9]+ +all +██████ 100% ' 'two hundred sources are over their limit'
+sees '^[> ] 198\.51\.100\.[0-9]+ +few +██████ 100% ' 'two hundred sources are over their limit'
 pid=$(process)
 before=$(written) began=$(date +%s%N)
 sleep 5
@@ -222,6 +224,7 @@ bytes=$(($(written) - before)) ms=$((($(date +%s%N) - began) / 1000000))
 check "at 200 × 60, 4 KB/s are written at most" test "$bytes" -le $((4096 * ms / 1000 + 2 * 4096))
 close_screen
 stop TERM "$flood_pid"
+ringfence limit del few dev "$dev" >/dev/null
 
 # ---- many sources, filter, sort, export ----
 

@@ -23,7 +23,7 @@ sleep 25
 send_flood 60 &
 flood_pid=$!
 sleep 25
-inside timeout 60 node tests/ecosystem/page_pictures.mjs "$url/#token=$token" "$directory" "$scratch"
+inside timeout 240 node tests/ecosystem/page_pictures.mjs "$url/#token=$token" "$directory" "$scratch"
 check 'three pictures are drawn' test -s "$directory/page-narrow.png"
 for picture in "$directory"/page*.png; do
 	check "${picture##*/} is smaller than 150 KB" test "$(stat -c %s "$picture")" -lt 150000
