@@ -365,6 +365,34 @@ static void contested(void **state)
 	assert_in_range(host[0].window[0].share, LIMIT * 4 / 10, LIMIT * 6 / 10);
 }
 
+/* 0.9 L; what it used on the host before is given back as it leaves the window. */
+static void moves(void **state)
+{
+	static const uint32_t here[HOSTS] = {9}, there[HOSTS] = {0, 9};
+
+	(void)state;
+	for (int i = 0; i < 800; i++) {
+		run_for(1, 0, i < 400 ? here : there);
+		run_for(9, 0, quiet);
+	}
+	assert_in_range(host[1].window[0].dropped, 0, LIMIT * 36 / 100);
+	assert_in_range(host[0].claims.counts.reports, 2, 20);
+}
+
+/* Others wanted a part of what it had, so it wants no more than was left to it; but no less. */
+static void returns(void **state)
+{
+	static const uint32_t one[HOSTS] = {5}, both[HOSTS] = {5, 5};
+
+	(void)state;
+	run_for(2000, 0, one);
+	run_for(4000, 0, both);
+	run_for(1500, 0, quiet);
+	assert_int_equal(host[0].window[0].share, 0);
+	run_for(60, 0, one);
+	assert_in_range(host[0].window[0].share, LIMIT / 8, LIMIT);
+}
+
 static void hops(void **state)
 {
 	(void)state;
@@ -546,6 +574,8 @@ int main(void)
 		ROW("a source at 0.9 L on one host loses little, and is told seldom", pinned),
 		ROW("a flood over all hosts gets L, and few reports", flood),
 		ROW("the second of two hosts gets an even part", contested),
+		ROW("a source that moves loses 0.4 s of its traffic at most", moves),
+		ROW("who had to share gets its part again after a pause", returns),
 		ROW("a source that hops each 200 ms stays within the bound", hops),
 		ROW("what is not used is given back, and forgotten", given_back),
 		ROW("asks are answered while shares are taken back", not_blocked),

@@ -149,7 +149,7 @@ static json_t *claim_json(const struct rf_fleet_limit *limit, const struct rf_cl
 			 "claim", (json_int_t)(claim->covers + claim->held), "held",
 			 (json_int_t)claim->held, "wants",
 			 (json_int_t)(claimant ? claimant->wants : 0), "in_vain",
-			 claimant && claimant->patience_ns);
+			 claimant && claimant->vain_since_ns);
 }
 
 static json_t *show_json(const struct rf_status_view *view, const char *text)

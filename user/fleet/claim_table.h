@@ -46,15 +46,19 @@ struct rf_claimant {
 	uint32_t lower_to; /* where it gives back */
 	uint32_t wants;
 	uint64_t due_ns;
-	uint64_t rest_ns;	   /* between two looks */
-	uint64_t patient_until_ns; /* it wanted in vain, and asks no more until then */
-	uint64_t patience_ns;
-	uint64_t yields_until_ns; /* others want as well: it wants no more than it has until then */
-	uint64_t answered_ns;	  /* when the ledger had its newest report, at least */
-	uint64_t asked_ns;	  /* the last time */
+	uint64_t rest_ns;	   /* between two reports */
+	uint64_t report_ns;	   /* when the next one is due; before that it is only looked at */
+	uint64_t vain_since_ns;	   /* it wants in vain since then; 0: it does not */
+	uint64_t patient_until_ns; /* it asks no more until then */
+	uint64_t yields_until_ns;  /* others want as well: it wants no more than that until then */
+	uint32_t yields_to;
+	uint64_t answered_ns; /* when the ledger had its newest report, at least */
+	uint64_t asked_ns;    /* the last time */
 	/* What the last ask counted, from which the rate follows. */
 	uint64_t counted_ns, passed, dropped;
 	uint32_t unit_used; /* of a packet, in 1/16 */
+	uint32_t seen_used; /* at a look up to W/4 ago, */
+	uint64_t seen_ns;   /* then */
 };
 
 TAILQ_HEAD(rf_claimants, rf_claimant);

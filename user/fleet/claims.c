@@ -94,8 +94,8 @@ bool rf_claims_ask(struct rf_claims *claims, uint64_t now, const struct rf_fleet
 		return true;
 	claimant->wants = rf_claims_wants(claimant, &claims->limit[limit], ask);
 	claimant->asked_ns = now;
-	if (claimant->state != RF_CLAIM_WAITS || claimant->wants <= claimant->claim.has ||
-	    now < claimant->patient_until_ns || now < claimant->yields_until_ns)
+	if (claimant->state != RF_CLAIM_WAITS || now < claimant->patient_until_ns ||
+	    rf_claims_may_want(claimant, now) <= claimant->claim.has)
 		return true;
 	if (may_send_ask(claims, now))
 		rf_claims_touch(claims, claimant);
@@ -225,11 +225,10 @@ static struct rf_report_batch *open_batch(struct sending *sending, uint32_t buck
 static uint32_t wants_now(const struct rf_claims *claims, const struct rf_claimant *claimant,
 			  uint64_t now)
 {
-	const bool asks = !claims->is_leaving && now - claimant->asked_ns < ASKED_LATELY_NS &&
-			  now >= claimant->yields_until_ns;
+	const bool asks = !claims->is_leaving && now - claimant->asked_ns < ASKED_LATELY_NS;
+	const uint32_t wants = rf_claims_may_want(claimant, now);
 
-	return asks && claimant->wants > claimant->claim.has ? claimant->wants
-							     : claimant->claim.has;
+	return asks && wants > claimant->claim.has ? wants : claimant->claim.has;
 }
 
 static void report(struct sending *sending, struct rf_claimant *claimant, uint32_t used)
@@ -269,22 +268,43 @@ static uint32_t take(struct rf_claimants *list, struct rf_claimant **taken, uint
 	return count;
 }
 
-/* Has the use fallen, so that it gives back before it reports? */
+/*
+ * Has the use fallen, so that it gives back before it reports? Where it falls fast, the source goes
+ * away, maybe to another host: then asks of before count for nothing.
+ */
 static bool gives_back(struct rf_claims *claims, struct rf_claimant *claimant, uint32_t used,
 		       uint64_t now)
 {
-	const uint32_t needs = rf_claims_needs(&claims->limit[claimant->key.limit], used);
+	const struct rf_fleet_limit *limit = &claims->limit[claimant->key.limit];
+	const bool falls = rf_claims_falls(limit, claimant->seen_used, used);
+	const uint32_t needs = rf_claims_needs(limit, used, falls);
 	const uint32_t share = claimant->claim.share;
+	const uint32_t least = falls ? limit->limit / 16 : share / 4;
 
 	if (share && now - claimant->answered_ns > RF_CLAIM_KEPT_NS) {
 		rf_claims_take_back(claims, claimant, 0);
 		return true;
 	}
-	if (now - claimant->asked_ns < claims->limit[claimant->key.limit].window_ns / 4 ||
-	    needs >= share - share / 4)
+	if (falls)
+		claimant->asked_ns = 0;
+	if (used > claimant->seen_used || now - claimant->seen_ns >= limit->window_ns / 4) {
+		claimant->seen_used = used;
+		claimant->seen_ns = now;
+	}
+	if (now - claimant->asked_ns < limit->window_ns / 4 || needs + least >= share)
 		return false;
 	rf_claims_take_back(claims, claimant, needs);
 	return true;
+}
+
+/* Until it is to be reported: its window is looked at each W/4, so that what it has is given back.
+ */
+static void look_later(struct rf_claims *claims, struct rf_claimant *claimant, uint64_t now)
+{
+	const uint64_t look_ns = now + claims->limit[claimant->key.limit].window_ns / 4;
+	const bool looks = claimant->claim.share && look_ns < claimant->report_ns;
+
+	rf_claims_wait(claims, claimant, looks ? look_ns : claimant->report_ns);
 }
 
 static void report_ready(struct rf_claims *claims, uint64_t now)
@@ -299,7 +319,11 @@ static void report_ready(struct rf_claims *claims, uint64_t now)
 	for (uint32_t i = 0; i < count; i++) {
 		if (err)
 			rf_claims_wait(claims, claimant[i], now + AGAIN_NS);
-		else if (!gives_back(claims, claimant[i], visit.used[i], now))
+		else if (gives_back(claims, claimant[i], visit.used[i], now))
+			continue;
+		else if (now < claimant[i]->report_ns)
+			look_later(claims, claimant[i], now);
+		else
 			report(&sending, claimant[i], visit.used[i]);
 	}
 	send_batches(&sending);
@@ -363,11 +387,12 @@ static void place_settled(struct sending *sending, struct rf_claimant *claimant,
 		return;
 	}
 	rf_claim_waited(&claimant->claim);
-	if (claimant->lower_to < claimant->claim.share) {
+	if (claimant->lower_to >= claimant->claim.share)
+		claimant->gives_back = false;
+	if (claimant->gives_back || gives_back(claims, claimant, used, sending->now)) {
 		rf_claim_table_move(&claims->table, claimant, RF_CLAIM_LOWERS);
 		return;
 	}
-	claimant->gives_back = false;
 	claims->counts.given_back++;
 	report(sending, claimant, used);
 }
@@ -398,22 +423,26 @@ void rf_claims_settled(struct rf_claims *claims, bool is_known, uint64_t now)
 
 /* ---- answers ---- */
 
-/* Whoever gets nothing of what it wants asks more and more seldom. */
+/* Whoever wants in vain asks after a quarter more of the time that it has waited already. */
 static void be_patient(struct rf_claims *claims, struct rf_claimant *claimant,
 		       const struct rf_report_item *item, const struct rf_ledger_answer *answer,
 		       uint64_t now)
 {
-	const bool in_vain = answer->share < item->report.wants;
+	uint64_t patience_ns;
 
-	claims->counts.in_vain += in_vain;
-	if (!in_vain || answer->share > item->report.has)
-		claimant->patience_ns = 0;
-	if (!in_vain)
+	if (answer->share >= item->report.wants) {
+		claimant->vain_since_ns = 0;
 		return;
-	claimant->patience_ns = claimant->patience_ns ? 2 * claimant->patience_ns : PATIENCE_NS;
-	if (claimant->patience_ns > RF_CLAIM_PATIENCE_NS)
-		claimant->patience_ns = RF_CLAIM_PATIENCE_NS;
-	claimant->patient_until_ns = now + claimant->patience_ns;
+	}
+	claims->counts.in_vain++;
+	if (!claimant->vain_since_ns)
+		claimant->vain_since_ns = now;
+	patience_ns = (now - claimant->vain_since_ns) / 4;
+	if (patience_ns < PATIENCE_NS)
+		patience_ns = PATIENCE_NS;
+	if (patience_ns > RF_CLAIM_PATIENCE_NS)
+		patience_ns = RF_CLAIM_PATIENCE_NS;
+	claimant->patient_until_ns = now + patience_ns;
 }
 
 static void rest(struct rf_claims *claims, struct rf_claimant *claimant, bool has_grown,
@@ -434,7 +463,8 @@ static void rest(struct rf_claims *claims, struct rf_claimant *claimant, bool ha
 		until_ns = claim->held_until;
 	if (until_ns > now + RF_CLAIM_RENEW_NS)
 		until_ns = now + RF_CLAIM_RENEW_NS;
-	rf_claims_wait(claims, claimant, until_ns);
+	claimant->report_ns = until_ns;
+	look_later(claims, claimant, now);
 }
 
 /* Where it goes after a report, whatever came of that. */
@@ -473,7 +503,7 @@ static bool take_answer(struct rf_claims *claims, const struct rf_report_item *i
 		be_patient(claims, claimant, item, answer, now);
 	lower_to = answer->lower_to > claim->held ? answer->lower_to - claim->held : 0;
 	if (lower_to < claim->share) {
-		claimant->lower_to = lower_to;
+		claimant->lower_to = claimant->yields_to = lower_to;
 		claimant->gives_back = true;
 		claimant->yields_until_ns = now + YIELD_NS;
 	}

@@ -14,6 +14,7 @@ void rf_claims_queue(struct rf_claims *claims, struct rf_claimant *claimant)
 {
 	const bool settles = claimant->gives_back || claimant->was_retagged;
 
+	claimant->report_ns = 0;
 	rf_claim_table_move(&claims->table, claimant, settles ? RF_CLAIM_LOWERS : RF_CLAIM_READY);
 }
 

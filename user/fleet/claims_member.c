@@ -55,7 +55,7 @@ static void tell_again(struct rf_claims *claims, uint32_t bucket, bool emptied)
 	while ((claimant = rf_claim_table_next(&claims->table, claimant))) {
 		if (claimant->bucket != bucket)
 			continue;
-		claimant->patience_ns = claimant->patient_until_ns = 0;
+		claimant->vain_since_ns = claimant->patient_until_ns = 0;
 		if (emptied && claimant->claim.has)
 			rf_claims_take_back(claims, claimant, 0);
 		else

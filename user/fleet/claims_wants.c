@@ -63,9 +63,27 @@ uint32_t rf_claims_wants(struct rf_claimant *claimant, const struct rf_fleet_lim
 	return capped(wants, limit);
 }
 
-uint32_t rf_claims_needs(const struct rf_fleet_limit *limit, uint32_t used)
+uint32_t rf_claims_may_want(const struct rf_claimant *claimant, uint64_t now)
 {
+	if (now < claimant->yields_until_ns && claimant->yields_to < claimant->wants)
+		return claimant->yields_to;
+	return claimant->wants;
+}
+
+bool rf_claims_falls(const struct rf_fleet_limit *limit, uint32_t seen, uint32_t used)
+{
+	return seen > used && seen - used > seen / 8 && seen - used > limit->limit / 16;
+}
+
+/* What was used stays claimed as long as it is in the window, so a share of that costs nobody more.
+ */
+uint32_t rf_claims_needs(const struct rf_fleet_limit *limit, uint32_t used, bool falls)
+{
+	const uint64_t spare = limit->limit / 64 + 1;
+
 	if (used <= limit->first / 2)
 		return 0;
-	return capped(used + used / 2 + limit->limit / 64 + 1, limit);
+	if (falls)
+		return capped((used > limit->first ? used - limit->first : 0) + spare, limit);
+	return capped(used + used / 2 + spare, limit);
 }

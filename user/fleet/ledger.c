@@ -255,15 +255,21 @@ static uint32_t count_sharers(const struct rf_ledger_source *source, uint32_t sl
 	return count;
 }
 
-/* Does it want in vain, and have less than an even part? Then those with more give some back. */
+/*
+ * Does it want in vain, and have less than an even part? Then those with more give some back, until
+ * it has that part. Whoever else has less says so by its next report. `before`: its claim until
+ * now.
+ */
 static void contest(const struct rf_ledger *ledger, struct rf_ledger_source *source,
 		    const struct rf_ledger_call *call, const struct rf_ledger_limit *limit,
-		    bool in_vain, uint32_t share)
+		    const struct rf_ledger_claim *before, bool in_vain, uint32_t share)
 {
 	const uint32_t even = limit->pool / count_sharers(source, call->slot);
 
 	if (in_vain && !ledger->is_learning && share < even)
 		source->contested_until = ledger->newest + call->grace + limit->window / 2;
+	else if (before->in_vain && before->claim < even && share >= even)
+		source->contested_until = 0;
 }
 
 static uint32_t lower_to(const struct rf_ledger *ledger, const struct rf_ledger_source *source,
@@ -293,7 +299,7 @@ struct rf_ledger_answer rf_ledger_report(struct rf_ledger *ledger, struct rf_led
 					 const struct rf_ledger_report *report)
 {
 	struct rf_ledger_answer answer = {.status = RF_LEDGER_STRANGER, .seq = report->seq};
-	struct rf_ledger_claim *claim;
+	struct rf_ledger_claim *claim, before;
 
 	open_ledger(ledger, call);
 	if (!is_member(ledger, call))
@@ -308,12 +314,13 @@ struct rf_ledger_answer rf_ledger_report(struct rf_ledger *ledger, struct rf_led
 	claim = find_claim(source, call->slot);
 	if (!claim)
 		claim = add_claim(ledger, source, call->slot);
+	before = *claim;
 	claim->seq = report->seq;
 	answer.status = RF_LEDGER_DONE;
 	answer.share = give(ledger, call, limit, report, sum_of(source) - claim->claim);
 	claim->claim = larger(answer.share, claim_at_least(report, limit));
 	claim->in_vain = report->wants > answer.share;
-	contest(ledger, source, call, limit, claim->in_vain, answer.share);
+	contest(ledger, source, call, limit, &before, claim->in_vain, answer.share);
 	answer.lower_to = lower_to(ledger, source, limit->pool / count_sharers(source, call->slot),
 				   answer.share);
 	return answer;

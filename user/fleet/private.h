@@ -10,8 +10,12 @@
 /* What a source would like, as its ask shows it; also notes what the ask counted. */
 uint32_t rf_claims_wants(struct rf_claimant *claimant, const struct rf_fleet_limit *limit,
 			 const struct rf_fleet_ask *ask);
+/* What it wants, without what it leaves to others. */
+uint32_t rf_claims_may_want(const struct rf_claimant *claimant, uint64_t now);
+/* Does the use of a window fall fast? `seen`: what it was at the look before. */
+bool rf_claims_falls(const struct rf_fleet_limit *limit, uint32_t seen, uint32_t used);
 /* What a share may be lowered to, after so much was used in W. */
-uint32_t rf_claims_needs(const struct rf_fleet_limit *limit, uint32_t used);
+uint32_t rf_claims_needs(const struct rf_fleet_limit *limit, uint32_t used, bool falls);
 
 /* ---- claims_lose.c ---- */
 

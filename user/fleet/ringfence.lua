@@ -325,7 +325,7 @@ local function recall(ledger, call, raw, window)
 	local whose, claim, seq = unpack(CLAIM, raw, at)
 	if claim > 0 or whose >= VAIN then sharers = sharers - 1 end
 	return {contested = contested, sum = sum - claim, sharers = sharers, oldest = oldest, seq = seq,
-		at = at}
+		wanted = whose >= VAIN, claim = claim, at = at}
 end
 
 -- When a claim's host was heard; false: the claim is void. `whose` as in a record, without VAIN.
@@ -357,7 +357,7 @@ end
 -- host was heard the longest ago. And the caller's own.
 local function count_claims(ledger, call, raw, head, window)
 	local mine, heard_at = call.whose, call.heard[window] or {}
-	local claims, own, kept = claims_of(raw, head), nil, {}
+	local claims, own, wanted, kept = claims_of(raw, head), nil, false, {}
 	local sum, sharers, oldest = 0, 0, ledger.hosts[call.slot].heard
 
 	call.heard[window] = heard_at
@@ -371,7 +371,7 @@ local function count_claims(ledger, call, raw, head, window)
 			heard_at[whose] = heard
 		end
 		if heard and whose == mine then
-			own = i
+			own, wanted = i, in_vain
 		elseif heard then
 			local claim, at = claims[i + 1], head + (i - 1) * 4
 
@@ -382,7 +382,8 @@ local function count_claims(ledger, call, raw, head, window)
 		end
 	end
 	return {contested = unpack(SHORT, raw), sum = sum, sharers = sharers, oldest = oldest,
-		seq = own and claims[own + 2], kept = kept}
+		seq = own and claims[own + 2], wanted = wanted, claim = own and claims[own + 1],
+		kept = kept}
 end
 
 -- nil: what is kept there is no record.
@@ -442,6 +443,8 @@ local function note(ledger, call, key, bytes)
 	local even = floor(pool / (record.sharers + 1))
 	if in_vain and not ledger.is_learning and share < even then
 		record.contested = newest + call.grace + floor(window / 2)
+	elseif record.wanted and record.claim < even and share >= even then
+		record.contested = 0
 	end
 	local lower_to = share
 	if newest < record.contested and share > even then
