@@ -408,6 +408,20 @@ static void compare_answer(const struct rf_ledger_answer *is, const struct rf_le
 	seen.lowered += is->lower_to < is->share;
 }
 
+/* How long the record of a source is kept, in ms. `silent`: G + W. */
+static uint64_t life_of(const struct rf_ledger_source *source, uint64_t silent)
+{
+	bool is_claimed = false, is_wanted = false;
+
+	for (int i = 0; i < source->count; i++) {
+		is_claimed |= source->claim[i].claim;
+		is_wanted |= source->claim[i].in_vain;
+	}
+	if (is_claimed)
+		return silent + RF_WIRE_KEPT_MS;
+	return is_wanted ? silent + RF_WIRE_IDLE_MS : RF_WIRE_LEFT_MS;
+}
+
 /* One report of a call that makes sense. */
 static struct rf_ledger_answer report_model(struct bucket *bucket, struct member *member,
 					    const struct rf_ledger_call *call, int source,
@@ -416,7 +430,6 @@ static struct rf_ledger_answer report_model(struct bucket *bucket, struct member
 	struct rf_ledger_answer wanted = {.status = RF_LEDGER_GARBAGE};
 	struct rf_ledger_report says;
 	struct rf_ledger_limit limit;
-	bool holds = false;
 
 	if (report->size == RF_WIRE_REPORT_SIZE)
 		memcpy(&wanted.seq, report->bytes, sizeof(wanted.seq));
@@ -435,10 +448,7 @@ static struct rf_ledger_answer report_model(struct bucket *bucket, struct member
 		return wanted;
 	seen.grown += wanted.share > says.has;
 	member->share[source] = wanted.share;
-	for (int i = 0; i < bucket->source[source].count; i++)
-		holds |= bucket->source[source].claim[i].claim;
-	bucket->ends[source] =
-		now + call->grace + limit.window + (holds ? RF_WIRE_KEPT_MS : RF_WIRE_IDLE_MS);
+	bucket->ends[source] = now + life_of(&bucket->source[source], call->grace + limit.window);
 	return wanted;
 }
 

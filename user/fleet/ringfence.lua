@@ -9,7 +9,8 @@
 local SLOTS, REPORTS_MAX = 1024, 64
 local GRACE_MAX, WINDOW_MAX = 60000, 2592000000
 local KEPT = 600000 -- a claim, beyond G + W; a bucket's hosts as well
-local IDLE = 10000  -- a record without claims: longer than a host backs off
+local IDLE = 10000  -- a record without claims that somebody wants: longer than a host backs off
+local LEFT = 500    -- one that nobody wants: longer than a report of before is late
 
 local DONE, REFUSED, STRANGER, OLD, GARBAGE = 0, 1, 2, 3, 4
 
@@ -451,10 +452,15 @@ local function note(ledger, call, key, bytes)
 		lower_to = even + floor((share - even) / 2)
 	end
 
+	local life = LEFT
+	if claim > 0 or sum > 0 then
+		life = KEPT + call.grace + window
+	elseif in_vain or record.sharers > 0 then
+		life = IDLE + call.grace + window
+	end
 	write_record(ledger, key, record,
 		pack(CLAIM, call.whose + (in_vain and VAIN or 0), claim, seq), claim,
-		claim > 0 or in_vain,
-		call.grace + window + ((claim > 0 or sum > 0) and KEPT or IDLE))
+		claim > 0 or in_vain, life)
 	return answer(DONE, seq, share, lower_to)
 end
 

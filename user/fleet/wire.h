@@ -32,7 +32,10 @@
  */
 #define RF_WIRE_KEPT_MS 600000
 #define RF_WIRE_RENEW_MS 300000
-#define RF_WIRE_IDLE_MS 10000 /* so much longer than G + W is a source without claims kept */
+/* So much longer than G + W is a source kept that has no claim, but is wanted; and so long in all
+ * one that nobody wants. */
+#define RF_WIRE_IDLE_MS 10000
+#define RF_WIRE_LEFT_MS 500
 
 #define RF_WIRE_KEY_SIZE 160 /* of a name, with the final NUL */
 #define RF_WIRE_CALL_SIZE 28
