@@ -23,7 +23,7 @@ lasts=${LASTS:-6} # the storm, in s; an even number
 storm_kinds=(plain4 plain6 bytes pair)
 declare -A limits_of=([plain4]=plain [plain6]=plain [bytes]=bytes [pair]='pair pair_udp')
 declare -A means=([plain4]='packets' [plain6]='packets, IPv6' [bytes]='bytes' [pair]='two limits')
-pinned=192.0.2.201 moves=192.0.2.202
+pinned=192.0.2.201 moves=192.0.2.202 bursty=192.0.2.203
 table=()
 
 limit_add() { # HOST WORD…
@@ -92,11 +92,15 @@ lost() {
 
 user_rate=$((limit * 9 / 10))
 
+# The third one sends L/4 within 50 ms, each 2 s.
 users() {
-	local half=$((user_rate * lasts / 2))
+	local half=$((user_rate * lasts / 2)) flows=() after
 
+	for ((after = 0; after < lasts * 1000; after += 2000)); do
+		flows+=("src=$bursty,count=$((limit / 4)),rate=$((limit * 5)),after=${after}ms")
+	done
 	send 1 "src=$pinned,count=$((user_rate * lasts)),rate=$user_rate" \
-		"src=$moves,count=$half,rate=$user_rate"
+		"src=$moves,count=$half,rate=$user_rate" "${flows[@]}"
 	send 2 "src=$moves,count=$half,rate=$user_rate,after=$((lasts * 500))ms"
 }
 
@@ -107,7 +111,8 @@ users
 calm
 judge_storm
 lost $pinned $((user_rate * lasts)) 'a user at 0.9 L on one host' 1
-# 0.25 s of traffic
-lost $moves $((user_rate * lasts)) 'a user at 0.9 L who moves' $((250 / lasts))
+# 0.5 s of traffic
+lost $moves $((user_rate * lasts)) 'a user at 0.9 L who moves' $((500 / lasts))
+lost $bursty $((limit * lasts / 8)) 'a user who sends L/4 within 50 ms' 100
 printf '# %s\n' '| hosts | limit | even | hops | bursts |' "${table[@]#\# }"
 done_testing

@@ -20,6 +20,8 @@ source tests/e2e/fleet.sh
 source tests/e2e/fleet_storm.sh
 # shellcheck source=tests/e2e/fleet_verdict.sh
 source tests/e2e/fleet_verdict.sh
+# shellcheck source=tests/e2e/fleet_trouble.sh
+source tests/e2e/fleet_trouble.sh
 
 # ---- the engine ----
 
@@ -271,7 +273,8 @@ fault_agent_ends() {
 # ---- what is run ----
 
 all=(nothing engine_killed stopped_briefly stopped stopped_long flushall replica oom function_flush
-	password acl million limit_set trial differ del_add attach agent_killed agent_ends)
+	password acl million limit_set trial differ del_add attach agent_killed agent_ends link_down no_answers no_calls loss delay clock_steps
+	clocks_differ agent_dies reboot one_slot eviction hostile silence)
 few=(engine_killed agent_ends)
 
 case ${FAULTS-few} in
