@@ -4,6 +4,34 @@
 # What befalls links, clocks and agents of a fleet, for test_fleet_faults.sh. Each function brings
 # about one fault in a storm, and leaves the fleet as it was.
 
+# ---- no trouble ----
+
+reports() { # HOST
+	agent_says "$1" status | jq .counts.reports
+}
+
+# One source over all hosts, at 4.5 times its limit: what that costs the engine once it is settled.
+fault_steady() {
+	local host most=0 count before=()
+
+	next_storm
+	for host in 1 2 3; do
+		send "$host" "src=${storm[plain4 even]},count=$((limit * 18)),rate=$((limit * 3 / 2))"
+	done
+	sleep 6
+	for host in 1 2 3; do
+		before[host]=$(reports "$host")
+	done
+	sleep 5
+	for host in 1 2 3; do
+		count=$(($(reports "$host") - before[host]))
+		[ "$count" -le "$most" ] || most=$count
+	done
+	wait_for_senders
+	check 'a steady flood takes an update a second of each host at most' test "$most" -le 6
+	echo "# a host reported it $most times in 5 s"
+}
+
 # ---- links ----
 
 cut_off() { # NAME COMMAND-TO-CUT COMMAND-TO-JOIN
@@ -226,7 +254,7 @@ fault_reboot() {
 	start_agent 2
 	eventually hears 2
 	until=$(clock)
-	finish 1 "$from" "$until"
+	finish 2 "$from" "$until"
 	verdict 'a host reboots within W' any # it has no fence for a moment
 }
 

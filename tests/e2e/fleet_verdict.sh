@@ -33,14 +33,15 @@ at() { # SECONDS
 }
 
 # Ends the storm. Hosts were alone: $alone of them, from $alone_from until $alone_until. What is
-# exempt beside that may be told: hosts, from when, until when.
-finish() { # [HOSTS FROM UNTIL]
+# exempt beside that may be told: one host, from when, until when.
+finish() { # [HOST FROM UNTIL]
 	calm
 	stop TERM "$alone_watch"
-	read -r alone alone_from alone_until <<<"$(awk -v hosts="${1-0}" -v from="${2-0}" -v until="${3-0}" '
-		{ hosts++; if (!from || $2 < from) from = $2; if ($3 > until) until = $3; if (!$3) never = 1 }
+	[ $# = 0 ] || echo "$*" >>"$scratch/alone"
+	read -r alone alone_from alone_until <<<"$(awk '
+		!($1 in seen) { seen[$1] = 1; hosts++ }
+		{ if (!from || $2 < from) from = $2; if ($3 > until) until = $3; if (!$3) never = 1 }
 		END { printf "%d %.0f %.0f\n", hosts, from, never ? 9e18 : until }' "$scratch/alone")"
-	[ "$alone" -le 3 ] || alone=3
 }
 
 worst() { # [SINCE [UNTIL]]
@@ -73,9 +74,9 @@ verdict() {
 	if [ "$alone_until" != 9000000000000000000 ]; then
 		after=$(worst $((alone_until + 1000000000)))
 		check "$1: afterwards no more than $bound" test "$after" -le "$bound"
-		said=$(awk -v from="$alone_from" -v until="$alone_until" 'BEGIN { printf "%.1f", (until - from) / 1e9 }')
+		said=$(awk -v from="$alone_from" -v until="$alone_until" 'BEGIN { printf "for %.1f s", (until - from) / 1e9 }')
 	fi
-	table+=("| $1 | $alone of 3, for ${said:-ever} s | $whole of $most | $before, $after of $bound |")
+	table+=("| $1 | $alone of 3, ${said:-always} | $whole of $most | $before, $after of $bound |")
 }
 
 print_table() {

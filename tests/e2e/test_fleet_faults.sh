@@ -239,7 +239,7 @@ fault_attach() {
 	on 2 apply "$scratch/saved" >"$scratch/log"
 	eventually hears 2
 	back=$(clock)
-	finish 1 "$gone" "$back"
+	finish 2 "$gone" "$back"
 	verdict 'a fence is detached and attached while shares are out' any
 }
 
@@ -272,7 +272,7 @@ fault_agent_ends() {
 
 # ---- what is run ----
 
-all=(nothing engine_killed stopped_briefly stopped stopped_long flushall replica oom function_flush
+all=(nothing steady engine_killed stopped_briefly stopped stopped_long flushall replica oom function_flush
 	password acl million limit_set trial differ del_add attach agent_killed agent_ends link_down no_answers no_calls loss delay clock_steps
 	clocks_differ agent_dies reboot one_slot eviction hostile silence)
 few=(engine_killed agent_ends)
