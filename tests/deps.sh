@@ -25,7 +25,7 @@ systemd-analyze, bash, zsh, fish, Redis 7 or Valkey'
 [ "$kind" = fuzz ] && needs="clang's runtime libraries: libFuzzer and the sanitizers"
 [ "$kind" = vm ] && needs='Debian: its kernels are fetched by apt; QEMU, qemu-user, cross compilers, clang'
 [ "$kind" = bench ] && needs='nftables, iptables, xdp-filter (xdp-tools), gnuplot'
-[ "$kind" = ecosystem ] && needs='fail2ban, nftables, Prometheus with promtool, node_exporter, Python 3, jq, Chromium with chromedriver, Node.js 20'
+[ "$kind" = ecosystem ] && needs='fail2ban, nftables, Prometheus with promtool, node_exporter, Python 3 with prometheus_client, jq, Chromium with chromedriver, Node.js 20'
 [ "$kind" = packages ] && needs='a Debian system: debhelper, lintian, debootstrap, rpm, makepkg'
 [ "$kind" = arm64 ] && needs='a Debian system: a cross compiler and libraries for arm64'
 
@@ -47,7 +47,7 @@ packages() {
 		libarchive-tools ;;
 	apt-arm64) echo crossbuild-essential-arm64 {libbpf,libelf,libhiredis,libjansson,libmicrohttpd,libmnl,libncurses,libseccomp,libsqlite3,libxdp,nettle,zlib1g}-dev:arm64 \
 		pkg-config:arm64 ;;
-	apt-ecosystem) echo fail2ban nftables nodejs python3 jq prometheus prometheus-node-exporter chromium chromium-driver ;;
+	apt-ecosystem) echo fail2ban nftables nodejs python3 python3-prometheus-client jq prometheus prometheus-node-exporter chromium chromium-driver ;;
 	apt-vm) echo qemu-system-x86 qemu-system-arm qemu-system-misc qemu-user busybox-static kmod cpio \
 		xz-utils gcc-aarch64-linux-gnu gcc-s390x-linux-gnu clang-14 "$(newest_clang)" ;;
 	dnf-build) echo gcc make clang llvm libbpf-devel libxdp-devel xdp-tools bpftool kernel-headers elfutils-libelf-devel \
@@ -63,7 +63,7 @@ packages() {
 		tcpdump wireshark-cli zsh fish valkey ;;
 	pacman-lint) echo clang shellcheck mandoc ;;
 	pacman-fuzz) echo clang compiler-rt ;;
-	pacman-ecosystem) echo fail2ban nftables nodejs python jq prometheus prometheus-node-exporter chromium ;;
+	pacman-ecosystem) echo fail2ban nftables nodejs python python-prometheus_client jq prometheus prometheus-node-exporter chromium ;;
 	pacman-bench) echo nftables iptables xdp-tools gnuplot ;;
 	zypper-build) echo gcc make clang llvm libbpf-devel libxdp-devel xdp-tools bpftool linux-glibc-devel libelf-devel \
 		zlib-devel libjansson-devel libcmocka-devel hiredis-devel libmicrohttpd-devel libmnl-devel libseccomp-devel ncurses-devel libnettle-devel sqlite3-devel sqlite3 \

@@ -69,6 +69,18 @@ send
 check 'the flood is seen' eventually eval '[ "$(value "sum(ringfence_packets_total{verdict=\"dropped\"})")" -gt 1000 ]'
 is "$(value 'max_over_time(scrape_samples_post_metric_relabeling[30s])')" "$series" "a flood adds no series to $series"
 
+# ---- another parser of OpenMetrics, which is stricter ----
+
+has_exemplars() { # it is served with the token
+	inside curl -m 5 -s -H 'Accept: application/openmetrics-text' \
+		-H "Authorization: Bearer $(sed 1q /run/ringfence-watch/token)" http://127.0.0.1:9436/metrics >"$scratch/open"
+	grep -q ' # {source=' "$scratch/open"
+}
+check 'OpenMetrics has exemplars' eventually has_exemplars
+is "$(/usr/bin/python3 tests/ecosystem/parse_openmetrics.py <"$scratch/open" 2>&1 | tail -n 1)" \
+	"$(grep -vc '^#' "$scratch/open") $(grep -c ' # {source=' "$scratch/open")" \
+	'a strict parser of OpenMetrics reads each sample, and each exemplar'
+
 # ---- dashboard and alerts ----
 
 mapfile -t expressions < <(jq -r '.panels[].targets[].expr' $dashboard)
