@@ -475,6 +475,7 @@ INSTALLED := build/ringfence:755:$(SBINDIR)/ringfence \
 	packaging/fail2ban/ringfence.conf:644:share/ringfence/fail2ban/ringfence.conf \
 	packaging/grafana/ringfence.json:644:share/ringfence/grafana/ringfence.json \
 	packaging/prometheus/ringfence.rules.yml:644:share/ringfence/prometheus/ringfence.rules.yml \
+	docs/ringfence-event.schema.json:644:share/ringfence/ringfence-event.schema.json \
 	user/fleet/ringfence.lua:644:share/ringfence/ringfence.lua \
 	packaging/upgrade-fences:755:lib/ringfence/upgrade-fences \
 	packaging/sysusers/ringfence.conf:644:lib/sysusers.d/ringfence.conf \

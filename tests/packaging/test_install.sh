@@ -50,6 +50,7 @@ files() { # PREFIX SBINDIR: as they should be
 		644 $1/share/ringfence/fail2ban/ringfence.conf
 		644 $1/share/ringfence/grafana/ringfence.json
 		644 $1/share/ringfence/prometheus/ringfence.rules.yml
+		644 $1/share/ringfence/ringfence-event.schema.json
 		644 $1/share/ringfence/ringfence.lua
 		644 $1/share/man/man5/ringfence-json.5
 		644 $1/share/man/man5/ringfence-metrics.5
