@@ -217,6 +217,7 @@ daemon_row() { # WINDOWS FAMILY
 	start inside $member "$scratch/ringfence-watch" history off >"$scratch/daemon" 2>&1
 	daemon=$started_pid
 	eventually grep -q "watching it" "$scratch/daemon" || bail "$(<"$scratch/daemon")"
+	eventually pgrep -P "$daemon" >"$scratch/log" || bail 'the daemon serves nothing'
 	sleep 5
 	page=$(pgrep -P "$daemon")
 	took=$(seconds=20 daemon_spends true)
