@@ -183,7 +183,7 @@ struct rf_prefix_value {
 	__u8 prefix_class; /* index into rf_bank.prefix_class */
 	__u8 is_divided;   /* IPv6: a longer prefix than /64 lies in the same /64: no leases */
 	__u8 length;	   /* of the prefix itself, for the command line */
-	__u8 reserved;
+	__u8 of_fleet;	   /* own_deny_until is a ban of another host of the fleet */
 };
 
 /* ---- bans ---- */

@@ -92,11 +92,14 @@ static struct rf_list_change random_change(uint64_t *random)
 {
 	const uint64_t untils[] = {0, 0, RF_FOREVER, 1000000, 2000000};
 
-	return (struct rf_list_change){
+	struct rf_list_change change = {
 		.prefix = random_prefix(random),
 		.list = unit_below(random, 2) ? RF_ALLOW : RF_DENY,
 		.until = untils[unit_below(random, 5)],
 	};
+
+	change.of_fleet = change.list == RF_DENY && unit_below(random, 3) == 0;
+	return change;
 }
 
 /* The same in a set of rules, by the functions for one prefix. */
@@ -104,13 +107,22 @@ static void change_model(struct rf_ruleset *model, const struct rf_list_change *
 {
 	struct rf_prefix prefix = change->prefix;
 	const struct rf_prefixes one = {.prefix = &prefix, .count = 1};
+	struct rf_listed *entry = rf_ruleset_find(model, &prefix);
 	struct rf_error error = {};
 
+	if (change->of_fleet && entry && entry->until[RF_DENY] && !entry->of_fleet)
+		return; /* this host's own */
+	if (change->list == RF_DENY && !change->of_fleet && !change->until && entry &&
+	    entry->of_fleet)
+		return; /* the fleet's */
 	if (change->until)
 		assert_done(rf_ruleset_list(model, change->list, &one, change->until, &error),
 			    &error);
 	else
 		rf_ruleset_unlist(model, change->list, &prefix);
+	entry = rf_ruleset_find(model, &prefix);
+	if (change->list == RF_DENY && entry && change->until)
+		entry->of_fleet = change->of_fleet;
 }
 
 /* Compares the tries of a bank with rules that are compiled as a whole. */
@@ -311,6 +323,77 @@ static void a_missing_prefix_changes_nothing(void **state)
 					"prefixes as they were added");
 	assert_int_equal(program->config->active, active);
 	assert_true(passes(program, "10.0.0.2"));
+}
+
+/* ---- bans of other hosts ---- */
+
+static size_t listed_of_fleet(struct program *program)
+{
+	struct rf_ruleset rules = program_rules(program);
+	size_t count = 0;
+
+	for (size_t i = 0; i < rules.listed_count; i++)
+		count += rules.listed[i].of_fleet;
+	rf_ruleset_free(&rules);
+	return count;
+}
+
+static struct rf_lists_outcome ban(struct program *program, const char *prefix, uint64_t until)
+{
+	struct rf_list_change one = change_of(RF_DENY, prefix, until);
+	const struct rf_list_changes changes = {.change = &one, .count = 1};
+	struct rf_lists_outcome outcome;
+	struct rf_error error = {};
+
+	one.of_fleet = true;
+	one.must_be_there = false;
+	assert_done(rf_fence_change_lists(&program->fence, &changes, NULL, &outcome, &error),
+		    &error);
+	return outcome;
+}
+
+static void a_host_takes_off_no_ban_of_the_fleet(void **state)
+{
+	struct rf_list_changes empty = {.empty = {[RF_DENY] = true}};
+	struct program *program = *state;
+	struct rf_list_change del = change_of(RF_DENY, "10.0.0.1", 0);
+	const struct rf_list_changes changes = {.change = &del, .count = 1};
+	struct rf_lists_outcome outcome;
+	struct rf_error error = {};
+
+	program_apply(program, "limit add all rate 1M/10s\ndeny add 192.0.2.1\n");
+	assert_int_equal(ban(program, "10.0.0.1", 1000000).writes, 1);
+	assert_false(passes(program, "10.0.0.1"));
+	assert_int_equal(rf_fence_change_lists(&program->fence, &changes, NULL, &outcome, &error),
+			 -ENOENT);
+	assert_done(rf_fence_change_lists(&program->fence, &empty, NULL, &outcome, &error), &error);
+	assert_false(passes(program, "10.0.0.1"));
+	assert_true(passes(program, "192.0.2.1"));
+	empty = (struct rf_list_changes){.empty_fleet = true};
+	assert_done(rf_fence_change_lists(&program->fence, &empty, NULL, &outcome, &error), &error);
+	assert_true(passes(program, "10.0.0.1"));
+}
+
+static void an_entry_of_the_host_stands_before_a_ban_of_the_fleet(void **state)
+{
+	const struct rf_list_changes empty = {.empty_fleet = true};
+	struct program *program = *state;
+	struct rf_lists_outcome outcome;
+	struct rf_error error = {};
+
+	program_apply(program, "limit add all rate 1M/10s\nallow add 10.0.1.0/24\n"
+			       "deny add 10.0.0.1\n");
+	assert_int_equal(ban(program, "10.0.0.1", 1000000).writes, 0);
+	assert_int_equal(ban(program, "10.0.0.2", 1000000).writes, 1);
+	change(program, RF_DENY, "10.0.0.2", RF_FOREVER);
+	assert_int_equal(listed_of_fleet(program), 0);
+	ban(program, "10.0.1.0/24", 1000000);
+	assert_true(passes(program, "10.0.1.1"));
+	assert_int_equal(listed_of_fleet(program), 1);
+	assert_done(rf_fence_change_lists(&program->fence, &empty, NULL, &outcome, &error), &error);
+	assert_int_equal(listed_of_fleet(program), 0);
+	assert_false(passes(program, "10.0.0.1"));
+	assert_false(passes(program, "10.0.0.2"));
 }
 
 /* ---- packets ---- */
@@ -559,6 +642,8 @@ int main(void)
 		TEST(ten_thousand_changes_are_one),
 		TEST(a_commit_leaves_no_old_tries),
 		TEST(a_missing_prefix_changes_nothing),
+		TEST(a_host_takes_off_no_ban_of_the_fleet),
+		TEST(an_entry_of_the_host_stands_before_a_ban_of_the_fleet),
 		TEST(a_source_under_two_entries_is_never_judged_by_neither),
 		TEST(no_lease_answers_by_the_old_lists),
 		TEST(a_change_that_was_killed_is_made_good),

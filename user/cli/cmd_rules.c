@@ -150,10 +150,14 @@ static int apply_file(struct rf_transaction *transaction, const char *path,
 		.tick_ns = rf_fence_tick_ns(&transaction->fence),
 		.next_id = transaction->next_id,
 	};
+	struct rf_ruleset before = transaction->rules;
 	int err;
 
-	rf_ruleset_free(&transaction->rules);
+	transaction->rules = RF_RULESET_NONE;
 	err = rf_rulefile_rules(file, &place, &transaction->rules, error);
+	if (!err)
+		err = rf_ruleset_keep_fleet(&transaction->rules, &before, error);
+	rf_ruleset_free(&before);
 	transaction->next_id = place.next_id;
 	return err ? err : commit_file(transaction, path, file, trial, error);
 }
@@ -265,7 +269,7 @@ static void save_list(const struct rf_fence *fence, const struct rf_ruleset *rul
 		const uint64_t until = rules->listed[i].until[list];
 		char prefix[RF_PREFIX_TEXT_SIZE], time[RF_DURATION_TEXT_SIZE];
 
-		if (!until)
+		if (!rf_listed_is_own(&rules->listed[i], list))
 			continue;
 		rf_format_prefix(&rules->listed[i].prefix, prefix);
 		rf_format_for(rf_fence_left_ns(fence, now, until), time);

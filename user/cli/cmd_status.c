@@ -201,7 +201,7 @@ static json_t *status_json(const struct status *status)
 	int limits = rf_bank_count(&rules->bank);
 
 	return json_pack(
-		"{s:o, s:s, s:i, s:i, s:o, s:i, s:o, s:i, s:b, s:o, s:{s:I, s:I}, s:o, s:o, "
+		"{s:o, s:s, s:i, s:i, s:o, s:i, s:o, s:i, s:b, s:o, s:{s:I, s:I, s:I}, s:o, s:o, "
 		"s:{s:o, s:o}, s:o, s:o}",
 		"fence", rf_json_text(fence->name), "version", RINGFENCE_VERSION, "abi",
 		RF_ABI_VERSION, "program_id", (int)fence->program_id, "this_build",
@@ -209,7 +209,8 @@ static json_t *status_json(const struct status *status)
 		interfaces_json(status), "limits", limits, "armed",
 		limits > 0 && !is_unconfirmed(status), "limit", limits_json(rules), "lists",
 		"allow", (json_int_t)rf_view_count_list(rules, RF_ALLOW), "deny",
-		(json_int_t)rf_view_count_list(rules, RF_DENY), "newcomers", newcomers_json(status),
+		(json_int_t)rf_view_count_list(rules, RF_DENY), "fleet",
+		(json_int_t)rf_view_count_fleet(rules), "newcomers", newcomers_json(status),
 		"trial", trial_json(status), "windows", "ipv4", windows_json(status, 0), "ipv6",
 		windows_json(status, 1), "memory", memory_json(&status->memory), "bans",
 		bans_json(status));
@@ -381,10 +382,16 @@ static void print_lists(const struct rf_ruleset *rules)
 {
 	const size_t allowed = rf_view_count_list(rules, RF_ALLOW);
 	const size_t denied = rf_view_count_list(rules, RF_DENY);
+	const size_t banned = rf_view_count_fleet(rules);
 
-	if (allowed || denied)
-		rf_out_text("lists: %zu prefix%s allowed, %zu denied\n", allowed,
+	if (allowed || denied || banned)
+		rf_out_text("lists: %zu prefix%s allowed, %zu denied", allowed,
 			    allowed == 1 ? "" : "es", denied);
+	if (banned)
+		rf_out_text(", %zu banned by other hosts; 'ringfence fleet bans list' lists them",
+			    banned);
+	if (allowed || denied || banned)
+		rf_out_text("\n");
 }
 
 static void print_bans(const struct status *status)
@@ -487,7 +494,9 @@ static void print_status(const struct status *status)
 	if (!count)
 		rf_out_text("no limit is set: the fence observes, and drops nothing%s; "
 			    "'ringfence limit add all rate 20k/1s' arms it\n",
-			    rf_view_count_list(rules, RF_DENY) ? " but what is denied" : "");
+			    rf_view_count_list(rules, RF_DENY) || rf_view_count_fleet(rules)
+				    ? " but what is denied"
+				    : "");
 	for (int i = 0; i < count; i++)
 		print_limit(rules, slots[i]);
 	print_lists(rules);

@@ -24,7 +24,7 @@ static const char *const change_names[RF_ENTRY_CHANGES] = {
 static uint64_t left_ns(const struct rf_listed *listed, enum rf_list list,
 			const struct rf_list_clock *clock)
 {
-	const uint64_t until = listed ? listed->until[list] : 0;
+	const uint64_t until = listed && rf_listed_is_own(listed, list) ? listed->until[list] : 0;
 
 	if (!until || until == RF_FOREVER)
 		return until;

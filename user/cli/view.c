@@ -175,7 +175,16 @@ size_t rf_view_count_list(const struct rf_ruleset *rules, enum rf_list list)
 	size_t count = 0;
 
 	for (size_t i = 0; i < rules->listed_count; i++)
-		count += rules->listed[i].until[list] != 0;
+		count += rf_listed_is_own(&rules->listed[i], list);
+	return count;
+}
+
+size_t rf_view_count_fleet(const struct rf_ruleset *rules)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < rules->listed_count; i++)
+		count += rules->listed[i].of_fleet;
 	return count;
 }
 

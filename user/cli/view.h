@@ -36,8 +36,9 @@ json_t *rf_view_newcomers(const struct rf_counters *counters);
 json_t *rf_view_windows(const struct rf_counters *counters, int family);
 /* `object` with the keys of `more`, which is freed; NULL where there is no memory. */
 json_t *rf_view_merged(json_t *object, json_t *more);
-/* How many prefixes a list has, and how many the `from` of a limit names. */
+/* How many prefixes a list has by this host, by other hosts, and how many a `from` names. */
 size_t rf_view_count_list(const struct rf_ruleset *rules, enum rf_list list);
+size_t rf_view_count_fleet(const struct rf_ruleset *rules);
 size_t rf_view_count_from(const struct rf_ruleset *rules, int slot);
 
 #endif /* RINGFENCE_VIEW_H */

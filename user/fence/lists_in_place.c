@@ -335,7 +335,8 @@ static int make_changes(struct rf_fence *fence, const struct rf_sides *sides,
 static bool may_be_in_place(const struct rf_fence *fence, const struct rf_sides *sides,
 			    const struct rf_list_changes *changes)
 {
-	if (changes->count > CHANGES_MAX || changes->empty[RF_ALLOW] || changes->empty[RF_DENY])
+	if (changes->count > CHANGES_MAX || changes->empty[RF_ALLOW] || changes->empty[RF_DENY] ||
+	    changes->empty_fleet)
 		return false;
 	for (int i = 0; i < sides->count; i++) {
 		const struct rf_bank *bank = &fence->config->bank[sides->bank[i]];

@@ -127,6 +127,7 @@ static int read_prefixes(struct rf_ruleset *ruleset, const struct rf_tries *trie
 				.until = {entry->value.own_allow_until,
 					  entry->value.own_deny_until},
 				.from = entry->value.own_from,
+				.of_fleet = entry->value.of_fleet,
 			};
 		}
 	}

@@ -356,6 +356,7 @@ static int put_mark(int fd, struct rf_trie_entry *first)
 {
 	first->value.own_allow_until = first->value.own_deny_until = 0;
 	first->value.own_from = 0;
+	first->value.of_fleet = 0;
 	first->value.length = first->prefix.length;
 	return rf_trie_put(fd, first);
 }

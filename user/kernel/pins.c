@@ -346,11 +346,15 @@ int rf_pins_open_trie(const struct rf_pin_path *directory, int family, int bank,
 {
 	LIBBPF_OPTS(bpf_obj_get_opts, options, .file_flags = BPF_F_RDONLY);
 	struct bpf_map_info info = {};
+	struct rf_pin_path path;
 	char name[32];
 	int fd, err;
 
 	rf_pins_name_trie(family, bank, name);
-	fd = bpf_obj_get_opts(rf_pins_entry(directory, name).text, &options);
+	path = rf_pins_entry(directory, name);
+	fd = bpf_obj_get(path.text); /* its owner may write */
+	if (fd < 0 && (errno == EACCES || errno == EPERM))
+		fd = bpf_obj_get_opts(path.text, &options);
 	if (fd < 0)
 		return errno == ENOENT ? -ESTALE : -errno;
 	err = rf_map_info(fd, &info) ? -errno : info.id == id ? 0 : -ESTALE;

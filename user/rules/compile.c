@@ -49,6 +49,7 @@ static int compile_value(const struct rf_ruleset *ruleset, size_t i,
 		.prefix_class = prefix_class,
 		.is_divided = rf_ruleset_is_divided(ruleset, i),
 		.length = listed->prefix.length,
+		.of_fleet = listed->of_fleet,
 	};
 	return 0;
 }

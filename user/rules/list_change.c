@@ -69,13 +69,38 @@ static const struct rf_list_change **sort_changes(const struct rf_list_changes *
 	return sorted;
 }
 
+/* The entry is the other's: the fleet changes none of this host, this host takes off none of the
+ * fleet. */
+static bool is_of_other(const struct rf_listed *entry, const struct rf_list_change *change)
+{
+	return entry->until[change->list] &&
+	       rf_listed_is_own(entry, change->list) == change->of_fleet &&
+	       (change->of_fleet || !change->until);
+}
+
 /* False: the prefix is not on the list, and must be. */
 static bool change_entry(struct rf_listed *entry, const struct rf_list_change *change)
 {
 	const bool was_there = entry->until[change->list];
 
+	if (is_of_other(entry, change))
+		return !change->must_be_there;
 	entry->until[change->list] = change->until;
+	if (change->list == RF_DENY)
+		entry->of_fleet = change->of_fleet && change->until;
 	return was_there || change->until || !change->must_be_there;
+}
+
+/* Takes the entry off the lists that are emptied first. */
+static void empty_entry(struct rf_listed *entry, const struct rf_list_changes *changes)
+{
+	for (int list = 0; list < RF_LIST_COUNT; list++)
+		if (changes->empty[list] && rf_listed_is_own(entry, list))
+			entry->until[list] = 0;
+	if (!changes->empty_fleet || !entry->of_fleet)
+		return;
+	entry->until[RF_DENY] = 0;
+	entry->of_fleet = false;
 }
 
 static void note_missing(const struct rf_list_changes *changes, size_t change, size_t *missing)
@@ -108,8 +133,7 @@ static size_t merge(const struct rf_ruleset *ruleset, const struct rf_list_chang
 		struct rf_listed *entry = &merged[to];
 
 		*entry = order <= 0 ? ruleset->listed[at++] : (struct rf_listed){.prefix = *prefix};
-		for (int list = 0; list < RF_LIST_COUNT; list++)
-			entry->until[list] = changes->empty[list] ? 0 : entry->until[list];
+		empty_entry(entry, changes);
 		for (; order >= 0 && next < changes->count &&
 		       rf_prefix_compare(&sorted[next]->prefix, &entry->prefix) == 0;
 		     next++)
@@ -138,6 +162,31 @@ int rf_ruleset_change(struct rf_ruleset *ruleset, const struct rf_list_changes *
 	free(ruleset->listed);
 	ruleset->listed = merged;
 	return 0;
+}
+
+int rf_ruleset_keep_fleet(struct rf_ruleset *ruleset, const struct rf_ruleset *from,
+			  struct rf_error *error)
+{
+	struct rf_list_changes changes = {};
+	size_t missing;
+	int err = 0;
+
+	for (size_t i = 0; i < from->listed_count && !err; i++) {
+		const struct rf_listed *listed = &from->listed[i];
+		const struct rf_list_change ban = {
+			.prefix = listed->prefix,
+			.list = RF_DENY,
+			.until = listed->until[RF_DENY],
+			.of_fleet = true,
+		};
+
+		if (listed->of_fleet)
+			err = rf_list_changes_add(&changes, &ban, error);
+	}
+	if (!err && changes.count)
+		err = rf_ruleset_change(ruleset, &changes, &missing, error);
+	rf_list_changes_free(&changes);
+	return err;
 }
 
 /* ---- a region of a trie ---- */
@@ -215,6 +264,7 @@ static void compile(const struct rf_region *region, const struct rf_ruleset *rul
 					.prefix_class = place->prefix_class,
 					.is_divided = rf_ruleset_is_divided(ruleset, i),
 					.length = listed->prefix.length,
+					.of_fleet = listed->of_fleet,
 				},
 		};
 	}
@@ -232,6 +282,7 @@ static int read_region(const struct rf_region *region, struct rf_ruleset *rulese
 			.until = {region->entry[i].value.own_allow_until,
 				  region->entry[i].value.own_deny_until},
 			.from = region->entry[i].value.own_from,
+			.of_fleet = region->entry[i].value.of_fleet,
 		};
 	ruleset->listed_count = region->count;
 	return 0;

@@ -16,6 +16,7 @@ struct rf_list_change {
 	uint64_t until;	    /* jiffies; 0: takes it off */
 	uint64_t time_ns;   /* of `until`, before the clock of a fence is known; 0: for good */
 	bool must_be_there; /* else a prefix that is not on the list may be taken off */
+	bool of_fleet;	    /* of the deny list: a ban of another host, or its end */
 	size_t line;	    /* of a file: of two that are missing, the first is named */
 };
 
@@ -23,7 +24,8 @@ struct rf_list_changes {
 	struct rf_list_change *change;
 	size_t count;
 	size_t capacity;
-	bool empty[RF_LIST_COUNT]; /* first takes all prefixes off these lists */
+	bool empty[RF_LIST_COUNT]; /* first takes all prefixes off these lists, */
+	bool empty_fleet;	   /* or off the deny list the bans of other hosts */
 	bool *is_missing;	   /* of each: rf_ruleset_change() sets it; NULL: nobody asks */
 };
 
@@ -32,12 +34,20 @@ int rf_list_changes_add(struct rf_list_changes *changes, const struct rf_list_ch
 void rf_list_changes_free(struct rf_list_changes *changes);
 
 /*
+ * A prefix has one entry on the deny list, by this host or by the fleet. What this host puts there
+ * takes the place of the fleet's ban; a change of the fleet leaves alone what is this host's, and a
+ * change of this host takes off nothing of the fleet's.
+ *
  * Makes all changes, in their order for each prefix, at the cost of one sort. `missing` gets the
  * index of the first one that takes off a prefix that must be there and is not; else their count.
  * `is_missing` of the changes tells all of them.
  */
 int rf_ruleset_change(struct rf_ruleset *ruleset, const struct rf_list_changes *changes,
 		      size_t *missing, struct rf_error *error);
+
+/* Adds the bans of other hosts that `from` has. */
+int rf_ruleset_keep_fleet(struct rf_ruleset *ruleset, const struct rf_ruleset *from,
+			  struct rf_error *error);
 
 /* The error of a change that takes off a prefix that is not on its list. */
 int rf_list_fail_missing(const struct rf_list_change *change, struct rf_error *error);

@@ -58,6 +58,13 @@ static void drop_empty(struct rf_ruleset *ruleset)
 	ruleset->listed_count = count;
 }
 
+static void take_off(struct rf_listed *entry, enum rf_list list)
+{
+	entry->until[list] = 0;
+	if (list == RF_DENY)
+		entry->of_fleet = false;
+}
+
 static int compare_prefixes(const void *a, const void *b)
 {
 	return rf_prefix_compare(a, b);
@@ -93,6 +100,8 @@ static void add_to_entry(struct rf_listed *entry, const struct rf_listed *added)
 	for (int list = 0; list < RF_LIST_COUNT; list++)
 		if (added->until[list])
 			entry->until[list] = added->until[list];
+	if (added->until[RF_DENY])
+		entry->of_fleet = added->of_fleet;
 	entry->from |= added->from;
 }
 
@@ -154,7 +163,7 @@ int rf_ruleset_unlist(struct rf_ruleset *ruleset, enum rf_list list, const struc
 
 	if (!entry || !entry->until[list])
 		return -ENOENT;
-	entry->until[list] = 0;
+	take_off(entry, list);
 	drop_empty(ruleset);
 	return 0;
 }
@@ -164,8 +173,13 @@ void rf_ruleset_expire(struct rf_ruleset *ruleset, uint64_t jiffies)
 	for (size_t i = 0; i < ruleset->listed_count; i++)
 		for (int list = 0; list < RF_LIST_COUNT; list++)
 			if (ruleset->listed[i].until[list] <= jiffies)
-				ruleset->listed[i].until[list] = 0;
+				take_off(&ruleset->listed[i], list);
 	drop_empty(ruleset);
+}
+
+bool rf_listed_is_own(const struct rf_listed *listed, enum rf_list list)
+{
+	return listed->until[list] && !(list == RF_DENY && listed->of_fleet);
 }
 
 /* ---- limits ---- */

@@ -28,6 +28,7 @@ struct rf_listed {
 	struct rf_prefix prefix;
 	uint64_t until[RF_LIST_COUNT]; /* jiffies; 0: not on that list; RF_FOREVER */
 	uint32_t from;		       /* bit set of slots */
+	bool of_fleet;		       /* denied by another host of the fleet, not by this one */
 };
 
 struct rf_ruleset {
@@ -74,6 +75,8 @@ int rf_ruleset_list(struct rf_ruleset *ruleset, enum rf_list list,
 /* Takes a prefix off a list; -ENOENT where it is not on the list. */
 int rf_ruleset_unlist(struct rf_ruleset *ruleset, enum rf_list list,
 		      const struct rf_prefix *prefix);
+/* Is it on the list by this host's own rules? */
+bool rf_listed_is_own(const struct rf_listed *listed, enum rf_list list);
 /* Takes prefixes off lists on which they have expired at `jiffies`, and drops empty entries. */
 void rf_ruleset_expire(struct rf_ruleset *ruleset, uint64_t jiffies);
 

@@ -90,7 +90,9 @@ static void write_list(FILE *file, const struct rf_ruleset *rules, enum rf_list 
 			continue;
 		rf_format_prefix(&rules->listed[i].prefix, prefix);
 		snprintf(text, sizeof(text), "%s add %s%s\n", command, prefix,
-			 rules->listed[i].until[list] == RF_FOREVER ? "" : " # for a time");
+			 !rf_listed_is_own(&rules->listed[i], list)   ? " # by another host"
+			 : rules->listed[i].until[list] == RF_FOREVER ? ""
+								      : " # for a time");
 		fputs(text, file);
 		written++;
 	}
