@@ -15,7 +15,14 @@
 #include "atomic.h"
 
 #define RF_FLEET_HOSTS_MAX 1024 /* N at most */
-#define RF_FLEET_UNASKED 64	/* a 64th of L, over all hosts, is passed unasked */
+
+/* Bans that hosts take from each other. */
+#define RF_FLEET_BAN_MOST_MS 3600000
+#define RF_FLEET_BAN_LEAST4 24 /* the shortest prefix */
+#define RF_FLEET_BAN_LEAST6 48
+#define RF_FLEET_BANS_MAX 1024	  /* of all hosts together */
+#define RF_FLEET_BANS_OF_HOST 128 /* of each */
+#define RF_FLEET_UNASKED 64	  /* a 64th of L, over all hosts, is passed unasked */
 
 /* f where the limit does not say its own. `hosts` is at least 1. */
 RF_INLINE __u64 rf_fleet_first(__u64 limit, __u32 hosts)

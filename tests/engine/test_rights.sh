@@ -29,6 +29,14 @@ gets 'its reports are taken' $'done 60\ndone 90' reports 3 192.0.2.1/32 1 0 0 60
 matches "$(beats 4)" 'error: NOPERM .*' "it cannot call as another slot"
 matches "$(ENGINE_KEY_SLOT=3 call beat 0 4 1 0)" 'error: RINGFENCE .*' "it cannot call as another slot by the key of its own"
 matches "$(reports 4 192.0.2.1/32 1 0 0 60)" 'error: NOPERM .*' 'it cannot report as another slot'
+# told SLOT: a ban of 192.0.2.1 for 1 s by that slot, to the engine as the user of slot 3.
+told() {
+	printf '%b' "\\x0$1\\0\\0\\0\\xe8\\x03\\0\\0\\x04\\x20\\xc0\\0\\x02\\x01" |
+		as_member -x fcall rf_ban 2 "rf:{m}:h:$1" 'rf:{m}:bans'
+}
+is "$(told 3 | od -An -tx1)" ' 00 0a' 'it can tell a ban'
+matches "$(told 4)" 'NOPERM .*' 'but none as another slot'
+is "$(printf '%b' '\0\0\0\0\0\0\0\0' | as_member -x fcall rf_bans 1 'rf:{m}:bans' | wc -c)" 29 'and read those of all'
 refused 'flush all' flushall
 refused 'remove keys' del 'rf:{0}:hosts'
 refused 'use other keys' set other rubbish

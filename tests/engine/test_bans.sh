@@ -1,0 +1,126 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0
+# The engine's functions for bans, in a real engine: what is taken and told, how many there may be,
+# how they end, and what is made of garbage. Mutants of them must be caught. Needs no privilege.
+
+# shellcheck source=tests/engine/lib.sh
+source "$(dirname "$0")/lib.sh"
+
+key='rf:{m}:bans'
+
+# little NUMBER BYTES: as hex, the lowest byte first.
+little() {
+	printf "%0$((2 * $2))x" "$1" | fold -w 2 | tac | tr -d '\n'
+}
+
+unhex() { # HEX
+	printf '%b' "$(fold -w 2 <<<"$1" | sed 's/^/\\x/' | tr -d '\n')"
+}
+
+# ban SLOT MS VERSION LENGTH ADDRESS-HEX: the answer, as a number or an error.
+ban() {
+	unhex "$(little "$1" 4)$(little "$2" 4)$(printf '%02x%02x' "$3" "$4")$5" |
+		to_engine engine -x fcall rf_ban 2 "rf:{m}:h:${slot_of_key-$1}" "$key" | tr -d '\n' |
+		od -An -tx1 | tr -d ' \n' | sed -E '/^..$/!s/.*/refused/; s/^0(.)$/\1/'
+}
+
+host4() { # SLOT MS N: a ban of 192.0.2.N
+	ban "$1" "$2" 4 32 "c00002$(printf '%02x' "$3")"
+}
+
+# bans [STAMP]: SLOT LEFT VERSION/LENGTH of each after it; LEFT is 0, or in s, rounded up.
+bans() {
+	unhex "$(little "${1-0}" 8)" | to_engine engine -x fcall rf_bans 1 "$key" | head -c -1 | od -An -v -tu1 -w1 |
+		awk 'function number(at, size,   sum) { while (size--) sum = sum * 256 + byte[at + size]; return sum }
+			{ byte[NR] = $1 + 0 }
+			END {
+				for (at = 9; at <= NR; at += 16 + size) {
+					size = byte[at + 14] == 4 ? 4 : 16
+					left = number(at + 10, 4)
+					printf "%d %d %d/%d\n", number(at + 8, 2), left ? int(left / 1000) + 1 : 0,
+						byte[at + 14], byte[at + 15]
+				}
+			}'
+}
+
+newest() {
+	unhex "$(little 0 8)" | to_engine engine -x fcall rf_bans 1 "$key" | od -An -N8 -tu8 | tr -d ' '
+}
+
+rules() {
+	is "$(bans)" '' 'at first there is no ban'
+	is "$(host4 3 600000 1)" 0 'a ban is taken'
+	is "$(bans)" '3 600 4/32' 'and told, with the time that is left to it'
+	stamp=$(newest)
+	is "$(bans "$stamp")" '' 'who has it is told no more of it'
+	is "$(ban 4 3600000 6 48 20010db8000100000000000000000000)" 0 'so is one of IPv6'
+	is "$(bans "$stamp")" '4 3600 6/48' 'who has the first is told the second'
+	is "$(host4 3 60000 1)" 0 'the same prefix by the same host'
+	is "$(bans)" $'4 3600 6/48\n3 60 4/32' 'takes the place of the first one, and is news'
+	is "$(host4 5 30000 1)" 0 'the same prefix by another host'
+	is "$(bans | wc -l)" 3 'stands beside it'
+	is "$(host4 3 0 1)" 0 'a host ends its ban'
+	is "$(bans | sort)" $'3 0 4/32\n4 3600 6/48\n5 30 4/32' 'that is told, and ends no other'
+	is "$(host4 3 0 1)" 3 'it ends once'
+	is "$(host4 6 0 1)" 3 'nobody ends the ban of another host'
+	is "$(host4 3 3600001 2)" refused 'more than an hour is refused'
+	is "$(ban 3 1000 4 23 c0000200)" refused 'so is a /23'
+	is "$(ban 3 1000 6 47 20010db8000000000000000000000000)" refused 'so is a /47'
+	is "$(ban 3 1000 4 33 c0000200)" refused 'so is a /33'
+	is "$(ban 3 1000 5 32 c0000200)" refused 'so is another version'
+	is "$(ban 3 1000 4 32 c00002)" refused 'so is half an address'
+	is "$(slot_of_key=4 host4 3 1000 9)" refused 'so is the key of another slot'
+	is "$(host4 1024 1000 9)" refused 'so is a slot that does not exist'
+	is "$(bans | wc -l)" 3 'what is refused changes nothing'
+	is "$(host4 7 1 9)" 0 'a short one is taken'
+	sleep 0.05
+	is "$(bans | grep -c '^7 ')" 0 'and is not told once it is over'
+	to_engine engine set "$key" rubbish >/dev/null
+	is "$(bans)" '' 'garbage has no bans'
+	is "$(host4 3 600000 1)" 0 'and is written over'
+	unhex 'ffffffffffffff00' | to_engine engine -x set "$key" >/dev/null
+	is "$(host4 3 600000 1)$(bans)" '03 600 4/32' 'a stamp of the far future is garbage'
+	check 'and leaves no such stamp' test "$(newest)" -lt 100000000000000
+	to_engine engine del "$key" >/dev/null
+	to_engine engine lpush "$key" x >/dev/null
+	is "$(bans)" '' 'so is what is no string'
+	is "$(host4 3 2000 1)" 0 'that is written over as well'
+	check 'the key expires with its last ban' test "$(to_engine engine pttl "$key")" -le 2001
+}
+
+bounds() {
+	for ((i = 0; i < 128; i++)); do host4 8 600000 "$i"; done >"$scratch/many"
+	is "$(tr -d 0 <"$scratch/many")" '' 'a host may have 128'
+	is "$(host4 8 600000 200)" 1 'and no more'
+	is "$(host4 8 600000 5)" 0 'but may renew what it has'
+	is "$(host4 9 600000 1)" 0 'others may as well'
+}
+
+start_engine engine
+load_library engine >/dev/null
+rules
+bounds
+
+# Mutants: the checks run in a shell of their own, on another library.
+mutant() { # NAME FUNCTION COMMAND [CHECKS]
+	sed -E "/^local function $2\\(/,/^end/ { $3 }" "$library" >"$scratch/mutant.lua"
+	if cmp -s "$library" "$scratch/mutant.lua"; then
+		fail "mutant: $1: cannot be made, $2 reads otherwise now"
+		return
+	fi
+	to_engine engine flushall >/dev/null
+	load_library engine "$scratch/mutant.lua" >/dev/null
+	check "mutant is caught: $1" grep -q '^not ok' <("${4-rules}" 2>&1)
+}
+
+mutant 'an end is forgotten' rf_ban 's/ban\.ended and before\.untl or //'
+mutant 'anybody ends a ban' take_out 's/ban\.slot == like\.slot and //'
+mutant 'no bound for a host' may_ban 's/own >= BANS_EACH and FULL or //' bounds
+mutant 'an end of nothing is noted' rf_ban '/NO_BAN/d'
+mutant 'old bans are told' read_bans 's/if ban\.untl > time then(.*) end/\1/'
+mutant 'all is told each time' rf_bans 's/ban\.stamp > from/true/'
+mutant 'the key need not be of the slot' read_ban_call "s/keys\[1\] ~= 'rf:\{m\}:h:' \.\. slot or//"
+mutant 'wide prefixes pass' is_prefix 's/length >= LEAST\[version\] and //'
+mutant 'long times pass' read_ban_call 's/time > BAN_MOST or //'
+mutant 'the far future is believed' read_bans '/newest > time/d'
+done_testing

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "fleet/bans.h"
+
+#include <string.h>
+
+#define BAN_SIZE 16 /* before the address */
+
+static uint8_t *put(uint8_t *to, int size, uint64_t number)
+{
+	for (int i = 0; i < size; i++)
+		*to++ = number >> 8 * i;
+	return to;
+}
+
+static uint64_t get(const uint8_t *from, int size)
+{
+	uint64_t number = 0;
+
+	for (int i = 0; i < size; i++)
+		number |= (uint64_t)from[i] << 8 * i;
+	return number;
+}
+
+static size_t address_size(int version)
+{
+	return version == 4 ? 4 : 16;
+}
+
+size_t rf_fleet_bans_pack_call(uint8_t bytes[RF_BAN_CALL_MAX], uint32_t slot, uint32_t time_ms,
+			 const struct rf_prefix *prefix)
+{
+	uint8_t *to = put(bytes, 4, slot);
+
+	to = put(to, 4, time_ms);
+	to = put(to, 1, prefix->version);
+	to = put(to, 1, prefix->length);
+	memcpy(to, prefix->word, address_size(prefix->version));
+	return to - bytes + address_size(prefix->version);
+}
+
+void rf_fleet_bans_pack_from(uint8_t bytes[RF_BANS_FROM_SIZE], uint64_t stamp)
+{
+	put(bytes, RF_BANS_FROM_SIZE, stamp);
+}
+
+bool rf_fleet_bans_read(struct rf_told_bans *told, const void *bytes, size_t size)
+{
+	*told = (struct rf_told_bans){.at = bytes, .end = (const uint8_t *)bytes + size};
+	if (size < sizeof(told->newest))
+		return false;
+	told->newest = get(told->at, sizeof(told->newest));
+	told->at += sizeof(told->newest);
+	return true;
+}
+
+bool rf_fleet_bans_next(struct rf_told_bans *told, struct rf_told_ban *ban)
+{
+	const uint8_t *at = told->at;
+
+	if (told->end - at < BAN_SIZE)
+		return false;
+	*ban = (struct rf_told_ban){
+		.stamp = get(at, 8),
+		.slot = get(at + 8, 2),
+		.left_ms = get(at + 10, 4),
+		.prefix = {.version = at[14], .length = at[15]},
+	};
+	at += BAN_SIZE;
+	if (ban->prefix.version != 4 && ban->prefix.version != 6)
+		return false;
+	if ((size_t)(told->end - at) < address_size(ban->prefix.version))
+		return false;
+	memcpy(ban->prefix.word, at, address_size(ban->prefix.version));
+	told->at = at + address_size(ban->prefix.version);
+	return true;
+}
+
+static bool has_bits_after(const struct rf_prefix *prefix)
+{
+	for (unsigned int i = 0; i < 4; i++)
+		if (prefix->word[i] & ~rf_prefix_mask(prefix->length, i))
+			return true;
+	return false;
+}
+
+enum rf_ban_fault rf_fleet_bans_judge(const struct rf_told_ban *ban)
+{
+	const bool is_ipv6 = ban->prefix.version == 6;
+
+	if (ban->slot >= RF_FLEET_HOSTS_MAX || ban->prefix.length > (is_ipv6 ? 128U : 32U) ||
+	    has_bits_after(&ban->prefix))
+		return RF_BAN_IS_GARBAGE;
+	if (ban->left_ms > RF_FLEET_BAN_MOST_MS)
+		return RF_BAN_IS_LONG;
+	if (ban->prefix.length < (is_ipv6 ? RF_FLEET_BAN_LEAST6 : RF_FLEET_BAN_LEAST4))
+		return RF_BAN_IS_WIDE;
+	return RF_BAN_IS_FINE;
+}
