@@ -37,10 +37,10 @@ static void a_ban_is_packed(void **state)
 }
 
 static const uint8_t answer[] = {
-	9, 0, 0, 0, 0, 0, 0, 0,					     /* the newest stamp */
-	7, 0, 0, 0, 0, 0, 0, 0, 2, 1, 0x10, 0x27, 0, 0, 4, 32, 10, 0, 0, 1, /* 258, 10 s */
-	9, 0, 0, 0, 0, 0, 0, 0, 3, 0, 0,    0,	  0, 0, 6, 48, 0x20, 1, 0xd, 0xb8, 0, 1, 0, 0, 0, 0,
-	0, 0, 0, 0, 0, 0,
+	9, 0, 0, 0, 0, 0, 0, 0, /* the newest stamp */
+	7, 0, 0, 0, 0, 0, 0, 0, 2, 1, 0x10, 0x27, 0, 0, 4, 32, 10,   0, 0,   1, /* 258, 10 s */
+	9, 0, 0, 0, 0, 0, 0, 0, 3, 0, 0,    0,	  0, 0, 6, 48, 0x20, 1, 0xd, 0xb8,
+	0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0,    0,
 };
 
 static void an_answer_is_read_one_ban_after_the_other(void **state)

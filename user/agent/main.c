@@ -21,7 +21,8 @@ static const char help[] =
 	"  password file PATH            a file with the password in its first line\n"
 	"  hosts N                       hosts in the fleet, and one spare\n"
 	"  grace TIME                    silence after which a host is alone (2s)\n"
-	"  asks N/s                      asks that are sent, at most (5000/s)";
+	"  asks N/s                      asks that are sent, at most (5000/s)\n"
+	"  bans take                     take the bans of other hosts";
 
 static bool is_asked(struct rf_words *words, const char *word, const char *longer,
 		     const char *shorter)

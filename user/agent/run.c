@@ -7,6 +7,7 @@
 #include <sys/random.h>
 #include <unistd.h>
 
+#include "agent/bans.h"
 #include "agent/calls.h"
 #include "agent/confine.h"
 #include "agent/desk.h"
@@ -26,8 +27,9 @@ struct agent {
 	const struct rf_agent_settings *settings;
 	struct rf_claims claims;
 	struct rf_site site;
-	struct rf_link beats, reports;
+	struct rf_link beats, reports, ban_calls;
 	struct rf_calls calls;
+	struct rf_fleet_bans bans;
 	struct rf_desk desk;
 	struct rf_waiter waiter;
 	int epoll_fd;
@@ -173,6 +175,11 @@ static void settle(struct agent *agent)
 	rf_claims_settled(&agent->claims, !err, rf_time_awake());
 }
 
+static uint32_t fence_now(const struct agent *agent)
+{
+	return agent->site.is_open ? agent->site.fence.map_id[RF_MAP_CONFIG] : 0;
+}
+
 static void serve(struct agent *agent, const struct epoll_event *event)
 {
 	const struct rf_status_view view = {
@@ -183,10 +190,15 @@ static void serve(struct agent *agent, const struct epoll_event *event)
 		.reports = &agent->reports,
 		.hosts = agent->hosts,
 		.calls = &agent->calls,
+		.bans = &agent->bans,
 	};
 
 	if (event->data.ptr == &agent->reports)
 		rf_link_events(&agent->reports, event->events);
+	else if (event->data.ptr == &agent->ban_calls)
+		rf_link_events(&agent->ban_calls, event->events);
+	else if (event->data.ptr == &agent->bans)
+		rf_fleet_bans_heard(&agent->bans);
 	else if (event->data.ptr == &agent->site)
 		agent->has_asks = true;
 	else if (event->data.ptr == &agent->waiter)
@@ -206,6 +218,8 @@ static void wait_for_events(struct agent *agent, const sigset_t *while_waiting)
 	until_ns = earliest(until_ns, agent->beat_at_ns);
 	until_ns = earliest(until_ns, rf_link_due_ns(&agent->beats));
 	until_ns = earliest(until_ns, rf_link_due_ns(&agent->reports));
+	until_ns = earliest(until_ns, rf_link_due_ns(&agent->ban_calls));
+	until_ns = earliest(until_ns, rf_fleet_bans_due_ns(&agent->bans));
 	until_ns = earliest(until_ns, rf_site_due_ns(&agent->site));
 	until_ns = earliest(until_ns, rf_claims_due_ns(&agent->claims, now));
 	if (until_ns > now && !agent->has_asks && !beats_at_once(agent))
@@ -237,12 +251,14 @@ static void turn(struct agent *agent, const sigset_t *while_waiting)
 
 	rf_link_turn(&agent->beats, now);
 	rf_link_turn(&agent->reports, now);
+	rf_link_turn(&agent->ban_calls, now);
 	rf_site_turn(&agent->site, now);
 	look_at_slot(agent);
 	beat(agent, now);
 	rf_site_tell(&agent->site);
 	agent->has_asks = agent->has_asks && !rf_site_take_asks(&agent->site);
 	rf_claims_turn(&agent->claims, rf_time_awake());
+	rf_fleet_bans_turn(&agent->bans, fence_now(agent), now);
 	wait_for_events(agent, while_waiting);
 }
 
@@ -263,6 +279,8 @@ static int start(struct agent *agent, struct rf_error *error)
 	rf_site_start(&agent->site, settings->name, &agent->claims, agent->epoll_fd);
 	rf_link_start(&agent->beats, &settings->engine, "heartbeats", agent->epoll_fd, patience_ns);
 	rf_link_start(&agent->reports, &settings->engine, "reports", agent->epoll_fd, patience_ns);
+	rf_link_start(&agent->ban_calls, &settings->engine, "bans", agent->epoll_fd, patience_ns);
+	rf_fleet_bans_start(&agent->bans, settings, &agent->ban_calls, agent->epoll_fd);
 	rf_calls_start(&agent->calls, &agent->claims, &agent->beats, &agent->reports);
 	return rf_desk_open(&agent->desk, settings->name, agent->epoll_fd, error);
 }
@@ -293,6 +311,8 @@ static void end(struct agent *agent)
 	rf_desk_close(&agent->desk);
 	rf_link_end(&agent->beats);
 	rf_link_end(&agent->reports);
+	rf_fleet_bans_end(&agent->bans);
+	rf_link_end(&agent->ban_calls);
 	rf_site_end(&agent->site);
 	rf_claims_free(&agent->claims);
 	close(agent->epoll_fd);
@@ -308,6 +328,7 @@ int rf_agent_run(const struct rf_agent_settings *settings, struct rf_error *erro
 		return rf_error_failed(error, -ENOMEM, "cannot start: %s", strerror(ENOMEM));
 	agent->settings = settings;
 	agent->desk.fd = -1;
+	agent->bans.writer = -1;
 	agent->waiter = RF_WAITER_NONE;
 	agent->leaves_ns = UINT64_MAX;
 	take_signals(&while_waiting);

@@ -109,6 +109,14 @@ static int take_asks(struct rf_agent_settings *settings, const char *word, struc
 	return rf_parse_number(number, "asks", 1, RF_ASKS_MOST, &settings->asks_each_s, error);
 }
 
+static int take_bans(struct rf_agent_settings *settings, const char *word, struct rf_error *error)
+{
+	if (strcmp(word, "take") != 0)
+		return rf_error_usage(error, "'%s': 'bans' expects 'take'", word);
+	settings->takes_bans = true;
+	return 0;
+}
+
 static const struct {
 	const char *word, *second; /* `second` follows it; NULL: nothing does */
 	const char *value;
@@ -117,6 +125,7 @@ static const struct {
 	{"redis", NULL, "HOST:PORT", take_engine},   {"user", NULL, "USER", take_user},
 	{"password", "file", "PATH", take_password}, {"hosts", NULL, "N", take_hosts},
 	{"grace", NULL, "TIME", take_grace},	     {"asks", NULL, "N/s", take_asks},
+	{"bans", NULL, "'take'", take_bans},
 };
 
 #define ROWS (sizeof(rows) / sizeof(rows[0]))
@@ -135,7 +144,7 @@ static int take_words(struct rf_agent_settings *settings, struct rf_words *words
 		if (i == ROWS)
 			return rf_error_usage(error,
 					      "'%s': no such setting; there are: redis, user, "
-					      "password file, hosts, grace, asks",
+					      "password file, hosts, grace, asks, bans",
 					      word);
 		if (rows[i].second && !rf_words_take(words, rows[i].second))
 			return rf_error_usage(error, "'%s': expects '%s'", word, rows[i].second);

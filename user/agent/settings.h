@@ -2,7 +2,7 @@
 /*
  * The settings of an agent: the words of /etc/ringfence/NAME.fleet, then those of the command line.
  *
- *   redis HOST:PORT [user USER] [password file PATH] [hosts N] [grace TIME] [asks N/s]
+ *   redis HOST:PORT [user USER] [password file PATH] [hosts N] [grace TIME] [asks N/s] [bans take]
  */
 #ifndef RINGFENCE_AGENT_SETTINGS_H
 #define RINGFENCE_AGENT_SETTINGS_H
@@ -19,6 +19,7 @@ struct rf_agent_settings {
 	uint32_t hosts; /* where the fence has none; 0: nobody said it */
 	uint64_t grace_ns;
 	uint32_t asks_each_s;
+	bool takes_bans; /* of other hosts */
 };
 
 /* The first of `words` is the fence's name, the others are settings. */

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "agent/bans_status.h"
 #include "agent/status.h"
 #include "base/json.h"
 #include "base/prefix.h"
@@ -115,12 +116,13 @@ static json_t *counts_json(const struct rf_claims *claims)
 
 static json_t *status_json(const struct rf_status_view *view)
 {
-	return json_pack("{s:i, s:o, s:b, s:i, s:I, s:o, s:o, s:o, s:o}", "schema", 1, "fence",
+	return json_pack("{s:i, s:o, s:b, s:i, s:I, s:o, s:o, s:o, s:o, s:o}", "schema", 1, "fence",
 			 rf_json_text(view->settings->name), "attached", view->site->is_open,
 			 "hosts", (int)view->hosts, "grace_ms",
 			 (json_int_t)(view->settings->grace_ns / RF_NS_PER_MS), "engine",
 			 engine_json(view), "membership", membership_json(view, rf_time_awake()),
-			 "limits", limits_json(view), "counts", counts_json(view->claims));
+			 "limits", limits_json(view), "counts", counts_json(view->claims), "bans",
+			 rf_fleet_bans_status(view->bans));
 }
 
 /* ---- one source ---- */
@@ -180,6 +182,8 @@ char *rf_status_answer(const struct rf_status_view *view, const char *question)
 	else if (strcmp(question, "status") == 0)
 		answer = status_json(view);
 	else
+		answer = rf_fleet_bans_answer(view->bans, view->claims->member[0].slot, question);
+	if (!answer)
 		answer = json_pack("{s:i, s:s}", "schema", 1, "error", "no such question");
 	text = answer ? json_dumps(answer, JSON_COMPACT) : NULL;
 	json_decref(answer);

@@ -4,10 +4,15 @@
  *
  *   status          the engine, the membership, limits and counters
  *   show ADDRESS    what a source has here, under each limit of the fleet
+ *   bans            those of other hosts that were taken: [PREFIX, SLOT] each
+ *   ban MS PREFIX   tells the fleet a ban, MS 0: its end; the answer has a number
+ *   told NUMBER     whether that was done
+ *   flush           forgets what was taken, and takes none of it again
  */
 #ifndef RINGFENCE_AGENT_STATUS_H
 #define RINGFENCE_AGENT_STATUS_H
 
+#include "agent/bans.h"
 #include "agent/calls.h"
 #include "agent/run.h"
 #include "agent/site.h"
@@ -20,6 +25,7 @@ struct rf_status_view {
 	const struct rf_site *site;
 	const struct rf_link *beats, *reports;
 	const struct rf_calls *calls;
+	struct rf_fleet_bans *bans;
 	uint32_t hosts;
 };
 

@@ -27,7 +27,7 @@ static size_t address_size(int version)
 }
 
 size_t rf_fleet_bans_pack_call(uint8_t bytes[RF_BAN_CALL_MAX], uint32_t slot, uint32_t time_ms,
-			 const struct rf_prefix *prefix)
+			       const struct rf_prefix *prefix)
 {
 	uint8_t *to = put(bytes, 4, slot);
 

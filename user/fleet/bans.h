@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Bans that a host tells the others, and what it takes of theirs. Pure. docs/fleet.md says what they
- * are worth.
+ * Bans that a host tells the others, and what it takes of theirs. Pure. docs/fleet.md says what
+ * they are worth.
  *
  *   FCALL rf_ban  2 SLOT-KEY BANS-KEY  SLOT u32, time u32 (0: the ban ends), prefix
  *   FCALL rf_bans 1 BANS-KEY           STAMP u64
@@ -51,7 +51,7 @@ enum rf_ban_fault {
 
 /* Returns the length. */
 size_t rf_fleet_bans_pack_call(uint8_t bytes[RF_BAN_CALL_MAX], uint32_t slot, uint32_t time_ms,
-			 const struct rf_prefix *prefix);
+			       const struct rf_prefix *prefix);
 void rf_fleet_bans_pack_from(uint8_t bytes[RF_BANS_FROM_SIZE], uint64_t stamp);
 
 /* An answer of rf_bans that is read one ban after the other. */

@@ -4,7 +4,8 @@
 #define RF_FLEET_SOCKET_H
 
 #define RF_AGENT_DIRECTORY "/run/ringfence-fleet"
-#define RF_AGENT_SOCKET RF_AGENT_DIRECTORY "/%s.sock" /* of the fence's name */
+#define RF_AGENT_SOCKET RF_AGENT_DIRECTORY "/%s.sock"	  /* of the fence's name */
+#define RF_AGENT_FLUSHED RF_AGENT_DIRECTORY "/%s.flushed" /* up to which ban */
 #define RF_AGENT_ANSWER_SIZE 65536
 
 #endif /* RF_FLEET_SOCKET_H */

@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "agent/bans_private.h"
+#include "base/say.h"
+#include "base/time.h"
+#include "base/units.h"
+
+void rf_fleet_bans_start(struct rf_fleet_bans *bans, const struct rf_agent_settings *settings,
+			 struct rf_link *link, int epoll_fd)
+{
+	*bans = (struct rf_fleet_bans){
+		.settings = settings,
+		.link = link,
+		.epoll_fd = epoll_fd,
+		.flushed = rf_fleet_bans_read_flushed(settings->name),
+		.writer = -1,
+		.writer_fd = -1,
+	};
+}
+
+/* ---- what was taken ---- */
+
+static struct rf_taken_ban *find(struct rf_fleet_bans *bans, const struct rf_told_ban *ban)
+{
+	for (uint32_t i = 0; i < bans->count; i++)
+		if (bans->taken[i].slot == ban->slot &&
+		    !rf_prefix_compare(&bans->taken[i].prefix, &ban->prefix))
+			return &bans->taken[i];
+	return NULL;
+}
+
+static bool is_full(const struct rf_fleet_bans *bans, uint32_t slot)
+{
+	uint32_t of_slot = 0;
+
+	for (uint32_t i = 0; i < bans->count; i++)
+		of_slot += bans->taken[i].slot == slot && bans->taken[i].until_ns;
+	return bans->count == RF_FLEET_BANS_MAX || of_slot >= RF_FLEET_BANS_OF_HOST;
+}
+
+static bool has_engine(const struct rf_fleet_bans *bans, const struct rf_prefix *prefix)
+{
+	struct rf_prefix engine;
+	struct rf_error ignored;
+
+	return !rf_parse_prefix(bans->settings->engine.address, &engine, &ignored) &&
+	       rf_prefix_contains(prefix, &engine);
+}
+
+static void take(struct rf_fleet_bans *bans, const struct rf_told_ban *ban, uint64_t now)
+{
+	struct rf_taken_ban *taken = find(bans, ban);
+	const int fault = has_engine(bans, &ban->prefix) ? (int)RF_BAN_OF_ENGINE
+							 : (int)rf_fleet_bans_judge(ban);
+
+	if (!ban->left_ms && !taken)
+		return;
+	if (fault || (!taken && is_full(bans, ban->slot))) {
+		bans->refused[fault ? fault : (int)RF_BAN_TOO_MANY]++;
+		return;
+	}
+	if (!taken) {
+		taken = &bans->taken[bans->count++];
+		*taken = (struct rf_taken_ban){.prefix = ban->prefix, .slot = ban->slot};
+	}
+	taken->until_ns = ban->left_ms ? now + ban->left_ms * RF_NS_PER_MS : 0;
+	bans->is_dirty = true;
+}
+
+/* The fence ends them by itself; this takes them off the list as well. */
+static void end_old(struct rf_fleet_bans *bans, uint64_t now)
+{
+	for (uint32_t i = 0; i < bans->count; i++)
+		if (bans->taken[i].until_ns && bans->taken[i].until_ns <= now) {
+			bans->taken[i].until_ns = 0;
+			bans->is_dirty = true;
+		}
+}
+
+static void forget_ended(struct rf_fleet_bans *bans, bool are_written)
+{
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < bans->count; i++) {
+		if (are_written && bans->taken[i].is_told && !bans->taken[i].until_ns)
+			continue;
+		bans->taken[kept] = bans->taken[i];
+		bans->taken[kept++].is_told = false;
+	}
+	bans->count = kept;
+}
+
+/* ---- the writer ---- */
+
+/* Does not return. It ends with the agent. */
+static void run_writer(const struct rf_fleet_bans *bans, int fd)
+{
+	struct rf_error error = {};
+	sigset_t none;
+	int err;
+
+	sigemptyset(&none);
+	signal(SIGTERM, SIG_DFL);
+	signal(SIGINT, SIG_DFL);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	err = rf_fleet_bans_write(bans, &error);
+	if (err && write(fd, error.text, strlen(error.text)) < 0)
+		_exit(2);
+	_exit(err ? 1 : 0);
+}
+
+static void start_writer(struct rf_fleet_bans *bans)
+{
+	struct epoll_event event = {.events = EPOLLIN, .data.ptr = bans};
+	int ends[2];
+
+	if (pipe2(ends, O_CLOEXEC))
+		return;
+	bans->writer = fork();
+	if (!bans->writer) {
+		close(ends[0]);
+		run_writer(bans, ends[1]);
+	}
+	close(ends[1]);
+	bans->writer_fd = ends[0];
+	if (bans->writer < 0 || epoll_ctl(bans->epoll_fd, EPOLL_CTL_ADD, ends[0], &event)) {
+		close(ends[0]);
+		return;
+	}
+	bans->is_dirty = false;
+	for (uint32_t i = 0; i < bans->count; i++)
+		bans->taken[i].is_told = !bans->taken[i].until_ns;
+}
+
+/* A fence that is gone gets them when it is there again. */
+void rf_fleet_bans_heard(struct rf_fleet_bans *bans)
+{
+	const char *before = bans->trouble;
+	char said[sizeof(bans->trouble)] = "";
+	ssize_t length;
+	int status = 0;
+
+	if (bans->writer < 0)
+		return;
+	length = read(bans->writer_fd, said, sizeof(said) - 1);
+	waitpid(bans->writer, &status, 0);
+	close(bans->writer_fd);
+	bans->writer = bans->writer_fd = -1;
+	if (length <= 0 && status)
+		snprintf(said, sizeof(said), "the process that writes them was killed");
+	if (*said && strcmp(said, before) != 0)
+		rf_warn("fence '%s': cannot take bans: %s", bans->settings->name, said);
+	memcpy(bans->trouble, said, sizeof(said));
+	bans->is_dirty |= status != 0;
+	bans->write_at_ns = status ? rf_time_awake() + RF_BANS_ASK_NS : 0;
+	forget_ended(bans, !status);
+}
+
+/* ---- asking ---- */
+
+/* An engine whose newest stamp is an older one has forgotten: what was taken stays for its time. */
+static void take_told(void *data, const redisReply *reply)
+{
+	const uint64_t now = rf_time_awake();
+	struct rf_fleet_bans *bans = data;
+	struct rf_told_bans told;
+	struct rf_told_ban ban;
+
+	bans->is_asking = false;
+	if (!reply || reply->type != REDIS_REPLY_STRING ||
+	    !rf_fleet_bans_read(&told, reply->str, reply->len))
+		return;
+	if (told.newest < bans->newest) {
+		bans->newest = bans->flushed = 0;
+		bans->ask_at_ns = now;
+		return;
+	}
+	while (rf_fleet_bans_next(&told, &ban))
+		if (ban.stamp > bans->flushed)
+			take(bans, &ban, now);
+	bans->refused[RF_BAN_IS_GARBAGE] += told.at != told.end;
+	bans->newest = told.newest;
+}
+
+static void ask(struct rf_fleet_bans *bans)
+{
+	uint8_t from[RF_BANS_FROM_SIZE];
+	const char *const words[] = {"FCALL", "rf_bans", "1", RF_BANS_KEY, (const char *)from};
+	const size_t lengths[] = {5, 7, 1, strlen(RF_BANS_KEY), sizeof(from)};
+
+	rf_fleet_bans_pack_from(from, bans->newest);
+	bans->is_asking =
+		rf_link_call(bans->link, ARRAY_SIZE(words), words, lengths, take_told, bans);
+}
+
+/* ---- telling ---- */
+
+static const char *const answers[RF_BAN_ANSWERS] = {
+	[RF_BAN_HOST_IS_FULL] =
+		"this host has as many bans in the fleet as it may, 128; wait until "
+		"one ends, or end one by 'deny del PREFIX fleet'",
+	[RF_BAN_FLEET_IS_FULL] = "the fleet has as many bans as it may, 1024; wait until some end",
+	[RF_BAN_IS_NOT_THERE] = "this host has told the fleet no such ban",
+};
+
+static void take_answer(void *data, const redisReply *reply)
+{
+	struct rf_fleet_bans *bans = data;
+	const uint8_t answer = reply && reply->type == REDIS_REPLY_STRING && reply->len == 1
+				       ? (uint8_t)reply->str[0]
+				       : RF_BAN_ANSWERS;
+
+	bans->telling.state = answer == RF_BAN_DONE ? RF_TOLD : RF_NOT_TOLD;
+	bans->telling.trouble = answer < RF_BAN_ANSWERS ? answers[answer] : NULL;
+}
+
+bool rf_fleet_bans_tell(struct rf_fleet_bans *bans, uint32_t slot, const struct rf_prefix *prefix,
+			uint32_t time_ms)
+{
+	uint8_t call[RF_BAN_CALL_MAX];
+	const size_t size = rf_fleet_bans_pack_call(call, slot, time_ms, prefix);
+	char slot_key[32];
+	const char *const words[] = {"FCALL",  "rf_ban",    "2",
+				     slot_key, RF_BANS_KEY, (const char *)call};
+	size_t lengths[] = {5, 6, 1, 0, strlen(RF_BANS_KEY), size};
+
+	snprintf(slot_key, sizeof(slot_key), RF_BANS_SLOT_KEY, slot);
+	lengths[3] = strlen(slot_key);
+	if (bans->telling.state == RF_TELLING ||
+	    !rf_link_call(bans->link, ARRAY_SIZE(words), words, lengths, take_answer, bans))
+		return false;
+	bans->telling.state = RF_TELLING;
+	bans->telling.id++;
+	return true;
+}
+
+bool rf_fleet_bans_flush(struct rf_fleet_bans *bans)
+{
+	if (bans->writer >= 0)
+		return false;
+	bans->flushed = bans->newest;
+	bans->count = 0;
+	bans->is_dirty = false;
+	rf_fleet_bans_keep_flushed(bans->settings->name, bans->flushed);
+	return true;
+}
+
+/* ---- time ---- */
+
+static bool may_write(const struct rf_fleet_bans *bans)
+{
+	return bans->is_dirty && bans->config_id && bans->writer < 0;
+}
+
+void rf_fleet_bans_turn(struct rf_fleet_bans *bans, uint32_t config_id, uint64_t now)
+{
+	if (!bans->settings->takes_bans)
+		return;
+	if (config_id != bans->config_id)
+		bans->is_dirty = bans->count > 0;
+	bans->config_id = config_id;
+	if (now >= bans->ask_at_ns) {
+		bans->ask_at_ns = now + RF_BANS_ASK_NS;
+		end_old(bans, now);
+		if (!bans->is_asking)
+			ask(bans);
+	}
+	if (may_write(bans) && now >= bans->write_at_ns)
+		start_writer(bans);
+}
+
+uint64_t rf_fleet_bans_due_ns(const struct rf_fleet_bans *bans)
+{
+	if (!bans->settings->takes_bans)
+		return UINT64_MAX;
+	return may_write(bans) && bans->write_at_ns < bans->ask_at_ns ? bans->write_at_ns
+								      : bans->ask_at_ns;
+}
+
+/* A writer that is cut off here is made good by the next change of the lists. */
+void rf_fleet_bans_end(struct rf_fleet_bans *bans)
+{
+	if (bans->writer < 0)
+		return;
+	kill(bans->writer, SIGTERM);
+	rf_fleet_bans_heard(bans);
+}

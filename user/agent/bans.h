@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Bans of the fleet: what this host tells the others, and what it takes of theirs if it was told
+ * to. Taken bans are put on the deny list by a process of their own, a moment each, since that
+ * waits for the lock of all commands; nothing else waits for it.
+ */
+#ifndef RINGFENCE_AGENT_BANS_H
+#define RINGFENCE_AGENT_BANS_H
+
+#include <sys/types.h>
+
+#include "agent/settings.h"
+#include "fleet/bans.h"
+
+#define RF_BANS_ASK_NS 500000000ULL
+
+/* A ban that was taken. */
+struct rf_taken_ban {
+	struct rf_prefix prefix;
+	uint32_t slot;	   /* whose it is */
+	uint64_t until_ns; /* 0: it has ended, and is to be taken off the list */
+	bool is_told;	   /* its end, to the process that is under way */
+};
+
+/* Beyond those of enum rf_ban_fault. */
+enum rf_ban_refusal {
+	RF_BAN_OF_ENGINE = RF_BAN_FAULTS, /* it would cut this host off from the engine */
+	RF_BAN_TOO_MANY,
+	RF_BAN_REFUSALS,
+};
+
+enum rf_telling_state {
+	RF_TELLING_NOTHING,
+	RF_TELLING,
+	RF_TOLD,
+	RF_NOT_TOLD,
+};
+
+struct rf_fleet_bans {
+	const struct rf_agent_settings *settings;
+	struct rf_link *link;
+	int epoll_fd;
+	uint32_t config_id; /* of the fence that has them; 0: none */
+	struct rf_taken_ban taken[RF_FLEET_BANS_MAX];
+	uint32_t count;
+	uint64_t newest;  /* the stamp up to which they are known */
+	uint64_t flushed; /* and up to which they are not to be taken */
+	uint64_t ask_at_ns;
+	bool is_asking;
+	bool is_dirty; /* the fence does not have them as they are here */
+	uint64_t write_at_ns;
+	pid_t writer;  /* -1: none is under way */
+	int writer_fd; /* what it says */
+	uint64_t refused[RF_BAN_REFUSALS];
+	char trouble[512]; /* of the last writer; "": none */
+	struct {
+		enum rf_telling_state state;
+		uint32_t id;
+		const char *trouble;
+	} telling;
+};
+
+void rf_fleet_bans_start(struct rf_fleet_bans *bans, const struct rf_agent_settings *settings,
+			 struct rf_link *link, int epoll_fd);
+void rf_fleet_bans_end(struct rf_fleet_bans *bans);
+/* `config_id`: of the fence that is open; 0: none is. */
+void rf_fleet_bans_turn(struct rf_fleet_bans *bans, uint32_t config_id, uint64_t now);
+uint64_t rf_fleet_bans_due_ns(const struct rf_fleet_bans *bans);
+/* After an event of which data.ptr is the bans: the writer has said something, or has ended. */
+void rf_fleet_bans_heard(struct rf_fleet_bans *bans);
+
+/* Tells the others, as the host in `slot`; `time_ms` 0: the ban ends. False: not now. */
+bool rf_fleet_bans_tell(struct rf_fleet_bans *bans, uint32_t slot, const struct rf_prefix *prefix,
+			uint32_t time_ms);
+/* Forgets what was taken, and takes none of it again. False: not while a writer is under way. */
+bool rf_fleet_bans_flush(struct rf_fleet_bans *bans);
+
+#endif /* RINGFENCE_AGENT_BANS_H */

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* What the files of bans.h share. */
+#ifndef RINGFENCE_AGENT_BANS_PRIVATE_H
+#define RINGFENCE_AGENT_BANS_PRIVATE_H
+
+#include "agent/bans.h"
+
+/* ---- bans_writer.c ---- */
+
+/* Puts the taken bans on the fence's deny list, and takes those that have ended off it. */
+int rf_fleet_bans_write(const struct rf_fleet_bans *bans, struct rf_error *error);
+
+/* ---- bans_flushed.c ---- */
+
+/* The stamp up to which bans were flushed, also by an agent before; 0: none was. */
+uint64_t rf_fleet_bans_read_flushed(const char *fence);
+void rf_fleet_bans_keep_flushed(const char *fence, uint64_t stamp);
+
+#endif /* RINGFENCE_AGENT_BANS_PRIVATE_H */

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Runs in a process of its own, which holds the lock of all commands until it ends. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent/bans_private.h"
+#include "base/time.h"
+#include "fence/lists.h"
+
+static int compare_taken(const void *a, const void *b)
+{
+	const struct rf_taken_ban *left = a, *right = b;
+
+	return rf_prefix_compare(&left->prefix, &right->prefix);
+}
+
+/* Sorted by prefix. Of several hosts' bans of one prefix the longest counts. */
+static int make_changes(struct rf_fence *fence, const struct rf_taken_ban *sorted, uint32_t count,
+			struct rf_list_changes *changes, struct rf_error *error)
+{
+	const uint64_t now = rf_fence_jiffies(fence), now_ns = rf_time_awake();
+	int err = 0;
+
+	for (uint32_t i = 0, next; i < count && !err; i = next) {
+		struct rf_list_change change = {
+			.prefix = sorted[i].prefix,
+			.list = RF_DENY,
+			.of_fleet = true,
+		};
+		uint64_t until_ns = 0;
+
+		for (next = i; next < count && !compare_taken(&sorted[i], &sorted[next]); next++)
+			if (sorted[next].until_ns > until_ns)
+				until_ns = sorted[next].until_ns;
+		if (until_ns > now_ns)
+			change.until = rf_fence_deadline(fence, now, until_ns - now_ns);
+		err = rf_list_changes_add(changes, &change, error);
+	}
+	return err;
+}
+
+int rf_fleet_bans_write(const struct rf_fleet_bans *bans, struct rf_error *error)
+{
+	static struct rf_taken_ban sorted[RF_FLEET_BANS_MAX];
+	struct rf_list_changes changes = {};
+	struct rf_fence fence = RF_FENCE_NONE;
+	struct rf_lists_outcome outcome;
+	char word[RF_NAME_SIZE + 8];
+	int err;
+
+	memcpy(sorted, bans->taken, bans->count * sizeof(*sorted));
+	qsort(sorted, bans->count, sizeof(*sorted), compare_taken);
+	snprintf(word, sizeof(word), "fence:%s", bans->settings->name);
+	err = rf_fence_open_to_change(&fence, word, error);
+	if (!err)
+		err = rf_fence_measure_clock(&fence, error);
+	if (!err)
+		err = rf_fence_make_leases(&fence, error);
+	if (!err)
+		err = make_changes(&fence, sorted, bans->count, &changes, error);
+	if (!err)
+		err = rf_fence_change_lists(&fence, &changes, NULL, &outcome, error);
+	rf_list_changes_free(&changes);
+	rf_fence_close(&fence);
+	return err;
+}
