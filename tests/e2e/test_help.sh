@@ -38,6 +38,17 @@ attach_one() {
 	echo 'newcomers off' | quietly ringfence apply -
 }
 
+# A fence of a fleet with an engine, for the examples that tell it something.
+attach_to_fleet() {
+	detach_all
+	quietly ringfence attach eth0 fleet
+	inside ip link set lo up
+	start inside redis-server --port 7000 --save '' --dir "$work" >"$work/engine"
+	start inside build/ringfence-fleet run eth0 redis 127.0.0.1:7000 hosts 3 >"$work/agent" 2>&1
+	eventually grep -q 'connected (bans)' "$work/agent"
+	[ "$2" != del ] || quietly ringfence deny add "$3" for 1h fleet
+}
+
 # prepare EXAMPLE: makes the fence and the files that the example needs.
 prepare() {
 	local verb=$2 second=${3-}
@@ -64,6 +75,12 @@ prepare() {
 			eventually test -S /run/ringfence-fleet/edge.sock
 		fi
 		[ "$second" != leave ] || quietly ringfence fleet join edge redis 192.0.2.10:6379 hosts 10
+		return
+		;;
+	esac
+	case "$*" in
+	*'deny '*fleet)
+		attach_to_fleet "${@:2}"
 		return
 		;;
 	esac

@@ -165,16 +165,28 @@ seen detach detach "${port[0]}" "${port[1]}"
 seen attach attach "${port[0]}" fleet
 seen 'fleet join' fleet join "${port[0]}" redis 192.0.2.10:6379 hosts 3
 seen 'fleet hosts'
-seen 'limit add' limit add all rate 20k/1s fleet confirm 1s
+seen 'limit add' limit add all rate 20k/1s fleet confirm 60s
+ringfence confirm >"$scratch/log"
 seen 'limit list'
 deliver 0 src=192.0.2.1,count=3
 seen show show 192.0.2.1
 printf 'fleet hosts 4\nlimit add all rate 20k/1s fleet\n' >"$scratch/fleet"
 seen diff diff "$scratch/fleet"
-start inside build/ringfence-fleet run "${port[0]}" redis 127.0.0.1:1 >"$scratch/agent" 2>&1
+inside ip link set lo up
+start inside redis-server --port 7000 --save '' --dir "$scratch" >"$scratch/engine"
+start inside build/ringfence-fleet run "${port[0]}" redis 127.0.0.1:7000 bans take >"$scratch/agent" 2>&1
 eventually test -S "/run/ringfence-fleet/${port[0]}.sock"
 eventually grep -q limits "$scratch/agent"
 seen 'fleet status' fleet status "${port[0]}"
+eventually grep -q 'connected (bans)' "$scratch/agent"
+python3 -c 'import socket, sys
+s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+s.connect(sys.argv[1])
+s.send(b"ban 600000 192.0.2.66")' "/run/ringfence-fleet/${port[0]}.sock"
+ban_is_taken() { ringfence fleet bans | grep -q 192.0.2.66; }
+eventually ban_is_taken
+seen 'fleet bans' fleet bans
+seen 'fleet bans flush' fleet bans flush
 stop TERM "$started_pid"
 seen 'fleet leave' fleet leave "${port[0]}"
 is "$failed" '' 'every command prints its JSON'

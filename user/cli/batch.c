@@ -149,7 +149,9 @@ static int read_list(struct rf_batch *batch, enum rf_command_id command, size_t 
 		return read_load(batch, operand, &change, words, error);
 	err = rf_parse_prefix(operand, &change.prefix, error);
 	if (!err && adds)
-		err = rf_parse_for(words, &change.time_ns, error);
+		err = command == RF_CMD_ALLOW_ADD
+			      ? rf_parse_for(words, &change.time_ns, error)
+			      : rf_parse_deny(words, &change.time_ns, NULL, error);
 	if (!err)
 		err = rf_words_end(words, error);
 	return err ? err : rf_list_changes_add(&batch->lists, &change, error);

@@ -5,6 +5,7 @@
 #include <time.h>
 
 #include "base/time.h"
+#include "cli/fleet_ban.h"
 #include "cli/out.h"
 #include "cli/rules_file.h"
 #include "cli/transaction.h"
@@ -57,25 +58,74 @@ static int change_one(const struct rf_options *options, const struct rf_list_cha
 static int add_prefix(const struct rf_options *options, struct rf_words *words, enum rf_list list,
 		      struct rf_error *error)
 {
+	const enum rf_command_id command = command_of(list, RF_CMD_ALLOW_ADD);
 	struct rf_list_change change = {.list = list, .until = RF_FOREVER};
-	int err = parse_prefix(words, command_of(list, RF_CMD_ALLOW_ADD), &change.prefix, error);
+	bool in_fleet = false;
+	int err = parse_prefix(words, command, &change.prefix, error);
 
 	if (!err)
-		err = rf_parse_for(words, &change.time_ns, error);
+		err = list == RF_ALLOW ? rf_parse_for(words, &change.time_ns, error)
+				       : rf_parse_deny(words, &change.time_ns, &in_fleet, error);
 	if (!err)
 		err = rf_words_end(words, error);
+	if (!err && in_fleet)
+		err = rf_check_fleet_ban(&change.prefix, change.time_ns, error);
+	if (!err && in_fleet)
+		err = rf_fleet_ban_tell(options, &change.prefix, change.time_ns, error);
 	return err ? err : change_one(options, &change, error);
+}
+
+/* Is the prefix there, but by another host? */
+static bool is_of_fleet(const struct rf_options *options, const struct rf_prefix *prefix)
+{
+	struct rf_ruleset rules = RF_RULESET_NONE;
+	struct rf_fence fence = RF_FENCE_NONE;
+	const struct rf_listed *listed = NULL;
+	struct rf_error ignored = {};
+	bool found;
+
+	if (!rf_fence_open(&fence, options->dev, &ignored) &&
+	    !rf_fence_ruleset(&fence, &rules, &ignored))
+		listed = rf_ruleset_find(&rules, prefix);
+	found = listed && listed->of_fleet;
+	rf_ruleset_free(&rules);
+	rf_fence_close(&fence);
+	return found;
+}
+
+static int fail_missing(const struct rf_options *options, const struct rf_prefix *prefix, int err,
+			struct rf_error *error)
+{
+	char text[RF_PREFIX_TEXT_SIZE];
+
+	if (err != -ENOENT || !is_of_fleet(options, prefix))
+		return err;
+	rf_format_prefix(prefix, text);
+	return rf_error_failed(
+		error, err,
+		"'%s': another host of the fleet denies it, not this one; "
+		"'ringfence allow add %s' lets it pass, 'ringfence fleet bans flush' "
+		"ends all bans of others",
+		text, text);
 }
 
 static int del_prefix(const struct rf_options *options, struct rf_words *words, enum rf_list list,
 		      struct rf_error *error)
 {
 	struct rf_list_change change = {.list = list, .must_be_there = true};
+	bool in_fleet = false;
 	int err = parse_prefix(words, command_of(list, RF_CMD_ALLOW_DEL), &change.prefix, error);
 
+	if (!err && list == RF_DENY)
+		err = rf_parse_undeny(words, &in_fleet, error);
 	if (!err)
 		err = rf_words_end(words, error);
-	return err ? err : change_one(options, &change, error);
+	if (!err && in_fleet)
+		err = rf_fleet_ban_tell(options, &change.prefix, 0, error);
+	if (err)
+		return err;
+	err = change_one(options, &change, error);
+	return list == RF_DENY ? fail_missing(options, &change.prefix, err, error) : err;
 }
 
 static int flush_list(const struct rf_options *options, struct rf_words *words, enum rf_list list,
@@ -177,17 +227,19 @@ static int print_json(const struct rf_fence *fence, const struct rf_ruleset *rul
 		const struct rf_listed *listed = &rules->listed[i];
 		const uint64_t until = listed->until[list];
 		char text[RF_PREFIX_TEXT_SIZE];
+		json_t *row;
 
 		if (!until)
 			continue;
 		rf_format_prefix(&listed->prefix, text);
-		json_array_append_new(
-			prefixes,
-			json_pack("{s:s, s:o}", "prefix", text, "left_ms",
-				  until == RF_FOREVER
-					  ? json_null()
-					  : json_integer(rf_fence_left_ns(fence, now, until) /
-							 RF_NS_PER_MS)));
+		row = json_pack(
+			"{s:s, s:o}", "prefix", text, "left_ms",
+			until == RF_FOREVER
+				? json_null()
+				: json_integer(rf_fence_left_ns(fence, now, until) / RF_NS_PER_MS));
+		if (list == RF_DENY)
+			json_object_set_new(row, "of_fleet", json_boolean(listed->of_fleet));
+		json_array_append_new(prefixes, row);
 	}
 	return rf_out_json(json_pack("{s:s, s:o}", "list", list_names[list], "prefixes", prefixes),
 			   false, error);
@@ -196,8 +248,9 @@ static int print_json(const struct rf_fence *fence, const struct rf_ruleset *rul
 static void print_text(const struct rf_fence *fence, const struct rf_ruleset *rules,
 		       enum rf_list list, uint64_t now)
 {
-	if (!rf_view_count_list(rules, list))
-		rf_out("the %s list is empty\n", list_names[list]);
+	const char *by;
+	size_t printed = 0;
+
 	for (size_t i = 0; i < rules->listed_count; i++) {
 		const uint64_t until = rules->listed[i].until[list];
 		char text[RF_PREFIX_TEXT_SIZE], left[RF_DURATION_TEXT_SIZE];
@@ -205,13 +258,17 @@ static void print_text(const struct rf_fence *fence, const struct rf_ruleset *ru
 		if (!until)
 			continue;
 		rf_format_prefix(&rules->listed[i].prefix, text);
+		printed++;
 		if (until == RF_FOREVER) {
 			rf_out("%s\n", text);
 			continue;
 		}
 		rf_format_left(rf_fence_left_ns(fence, now, until), left);
-		rf_out("%s for another %s\n", text, left);
+		by = rf_listed_is_own(&rules->listed[i], list) ? "" : ", by another host";
+		rf_out("%s for another %s%s\n", text, left, by);
 	}
+	if (!printed)
+		rf_out("the %s list is empty\n", list_names[list]);
 }
 
 static int print_list(const struct rf_options *options, struct rf_words *words, enum rf_list list,

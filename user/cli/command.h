@@ -71,6 +71,8 @@ int rf_cmd_fleet_leave(const struct rf_options *options, struct rf_words *words,
 		       struct rf_error *error);
 int rf_cmd_fleet_status(const struct rf_options *options, struct rf_words *words,
 			struct rf_error *error);
+int rf_cmd_fleet_bans(const struct rf_options *options, struct rf_words *words,
+		      struct rf_error *error);
 int rf_cmd_fleet_hosts(const struct rf_options *options, struct rf_words *words,
 		       struct rf_error *error);
 int rf_cmd_newcomers(const struct rf_options *options, struct rf_words *words,

@@ -122,9 +122,12 @@ const struct rf_command_row rf_commands[RF_CMD_COUNT] = {
 		 "other packets that are not IP, IPv6 neighbour discovery and router messages are "
 		 "never dropped.",
 		 NULL,
-		 {"deny add 192.0.2.66 for 10m"},
+		 {"deny add 192.0.2.66 for 10m", "deny add 192.0.2.66 for 10m fleet"},
 		 rf_cmd_deny_add},
-	[RF_CMD_DENY_DEL] = {DEL_HELP, NULL, {"deny del 192.0.2.66"}, rf_cmd_deny_del},
+	[RF_CMD_DENY_DEL] = {DEL_HELP,
+			     NULL,
+			     {"deny del 192.0.2.66", "deny del 192.0.2.66 fleet"},
+			     rf_cmd_deny_del},
 	[RF_CMD_DENY_LIST] = {LIST_HELP, NULL, {"deny list --json"}, rf_cmd_deny_list},
 	[RF_CMD_DENY_LOAD] = {LOAD_HELP,
 			      NULL,
@@ -167,6 +170,15 @@ const struct rf_command_row rf_commands[RF_CMD_COUNT] = {
 		 NULL,
 		 {"fleet hosts 10", "fleet hosts"},
 		 rf_cmd_fleet_hosts},
+	[RF_CMD_FLEET_BANS] =
+		{"The bans that this host has taken from other hosts of its fleet, which it does "
+		 "if its agent was told so by 'bans take' in 'fleet join'. They are on the deny "
+		 "list: 'allow' comes before them, an entry of this host takes the place of "
+		 "theirs, and they end by themselves. 'flush' ends them all, and they are not "
+		 "taken again.",
+		 NULL,
+		 {"fleet bans", "fleet bans flush"},
+		 rf_cmd_fleet_bans},
 	[RF_CMD_BATCH] =
 		{"Runs the commands in a file, one a line and in their order, as one change: "
 		 "'limit' with 'add', 'set', 'change', 'arm', 'shadow' or 'del', 'allow' and "

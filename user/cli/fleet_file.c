@@ -66,6 +66,8 @@ static char *format(const struct rf_join *join)
 		 (uint64_t)(join->grace_ns / RF_NS_PER_MS));
 	if (join->grace_ns)
 		fputs(line, stream);
+	if (join->takes_bans)
+		fputs("bans take\n", stream);
 	snprintf(line, sizeof(line), "asks %" PRIu32 "/s\n", join->asks);
 	if (join->asks)
 		fputs(line, stream);

@@ -148,6 +148,7 @@ struct rf_join {
 	uint32_t hosts;
 	uint32_t asks;	   /* in a second; 0: not given */
 	uint64_t grace_ns; /* the same */
+	bool takes_bans;
 };
 
 #define RF_TRY_WORDS 64
@@ -245,8 +246,15 @@ int rf_parse_try(struct rf_words *words, struct rf_try *asked, struct rf_error *
 int rf_parse_metrics(struct rf_words *words, const char **path, struct rf_error *error);
 /* Parses the words after `top`. */
 int rf_parse_top(struct rf_words *words, struct rf_top *top, struct rf_error *error);
-/* [for TIME], for lists: 0 if it is not given. */
+/* [for TIME], after `allow add PREFIX`: 0 if it is not given. */
 int rf_parse_for(struct rf_words *words, uint64_t *time_ns, struct rf_error *error);
+/* [for TIME] [fleet], after `deny add PREFIX`. `in_fleet` NULL: `fleet` is refused here. */
+int rf_parse_deny(struct rf_words *words, uint64_t *time_ns, bool *in_fleet,
+		  struct rf_error *error);
+/* [fleet], after `deny del PREFIX`. */
+int rf_parse_undeny(struct rf_words *words, bool *in_fleet, struct rf_error *error);
+/* May a host tell the fleet to ban that prefix for that time? */
+int rf_check_fleet_ban(const struct rf_prefix *prefix, uint64_t time_ns, struct rf_error *error);
 /* The words after `unban`: PREFIX or all. */
 int rf_parse_unban(struct rf_words *words, struct rf_prefix *prefix, bool *all,
 		   struct rf_error *error);

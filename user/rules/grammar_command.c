@@ -53,6 +53,51 @@ int rf_parse_for(struct rf_words *words, uint64_t *time_ns, struct rf_error *err
 	return parse_time_option(rf_for_options, parse_for, words, time_ns, error);
 }
 
+struct entry {
+	uint64_t time_ns; /* first, as parse_for() takes it */
+	bool in_fleet;
+};
+
+static int parse_in_fleet(const char *value, void *into, struct rf_error *error)
+{
+	(void)value;
+	(void)error;
+	((struct entry *)into)->in_fleet = true;
+	return 0;
+}
+
+int rf_parse_deny(struct rf_words *words, uint64_t *time_ns, bool *in_fleet, struct rf_error *error)
+{
+	static const rf_option_parser parsers[RF_DENY_OPTIONS] = {
+		[RF_OPT_DENY_FOR] = parse_for,
+		[RF_OPT_DENY_FLEET] = parse_in_fleet,
+	};
+	struct entry entry = {};
+	unsigned int given = 0;
+	int err = rf_parse_options(rf_deny_options, parsers, words, &entry, &given, error);
+
+	if (!err && entry.in_fleet && !in_fleet)
+		err = rf_error_usage(error, "'fleet': only the command 'ringfence deny add' takes "
+					    "it; leave it out here");
+	if (err)
+		return err;
+	*time_ns = entry.time_ns;
+	if (in_fleet)
+		*in_fleet = entry.in_fleet;
+	return 0;
+}
+
+int rf_parse_undeny(struct rf_words *words, bool *in_fleet, struct rf_error *error)
+{
+	const rf_option_parser parser = parse_in_fleet;
+	struct entry entry = {};
+	unsigned int given = 0;
+	int err = rf_parse_options(rf_undeny_options, &parser, words, &entry, &given, error);
+
+	*in_fleet = entry.in_fleet;
+	return err;
+}
+
 /* ---- load ---- */
 
 static int parse_replace(const char *value, void *into, struct rf_error *error)

@@ -121,6 +121,15 @@ static int parse_asks(const char *value, void *into, struct rf_error *error)
 	return 0;
 }
 
+static int parse_bans(const char *value, void *into, struct rf_error *error)
+{
+	struct rf_join *join = into;
+	unsigned int row;
+
+	join->takes_bans = true;
+	return rf_parse_word(&rf_join_options[RF_OPT_BANS], value, &row, error);
+}
+
 static int check_join(const struct rf_join *join, struct rf_error *error)
 {
 	const char *tls = rf_words_peek(join->words);
@@ -150,6 +159,7 @@ int rf_parse_join(struct rf_words *words, struct rf_join *join, struct rf_error 
 		[RF_OPT_REDIS] = parse_engine, [RF_OPT_HOSTS] = parse_hosts,
 		[RF_OPT_USER] = parse_user,    [RF_OPT_PASSWORD] = parse_password,
 		[RF_OPT_GRACE] = parse_grace,  [RF_OPT_ASKS] = parse_asks,
+		[RF_OPT_BANS] = parse_bans,
 	};
 	unsigned int given = 0;
 	int err;
@@ -160,4 +170,29 @@ int rf_parse_join(struct rf_words *words, struct rf_join *join, struct rf_error 
 		return -EINVAL;
 	err = rf_parse_options(rf_join_options, parsers, words, join, &given, error);
 	return err ? err : check_join(join, error);
+}
+
+/* ---- bans ---- */
+
+int rf_check_fleet_ban(const struct rf_prefix *prefix, uint64_t time_ns, struct rf_error *error)
+{
+	const unsigned int least = prefix->version == 6 ? RF_FLEET_BAN_LEAST6 : RF_FLEET_BAN_LEAST4;
+	char text[RF_PREFIX_TEXT_SIZE];
+
+	rf_format_prefix(prefix, text);
+	if (!time_ns)
+		return rf_error_usage(error,
+				      "'fleet': a ban of the fleet ends; write deny add %s for "
+				      "TIME fleet, with TIME of 1h at most",
+				      text);
+	if (time_ns > RF_FLEET_BAN_MOST_MS * RF_NS_PER_MS)
+		return rf_error_usage(error,
+				      "'fleet': hosts take bans of 1h at most; write a shorter "
+				      "time, or leave out 'fleet'");
+	if (prefix->length < least)
+		return rf_error_usage(error,
+				      "'%s': hosts take bans of a /%u or longer prefixes; write "
+				      "such prefixes, or leave out 'fleet'",
+				      text, least);
+	return 0;
 }

@@ -12,6 +12,17 @@ static const struct rf_option password_words[] = {
 	{},
 };
 
+static const struct rf_option bans_words[] = {
+	{"take", .summary = "the bans that other hosts tell the fleet: 1h and 1024 at most"},
+	{},
+};
+
+const struct rf_option rf_fleet_bans_words[] = {
+	{"list", .summary = "print them (default)"},
+	{"flush", .summary = "end them all on this host"},
+	{},
+};
+
 const struct rf_option rf_join_options[] = {
 	[RF_OPT_REDIS] = {"redis", RF_KIND_ENGINE, "HOST:PORT",
 			  .summary = "where Redis 7 or Valkey listens", .flags = RF_OPTION_MUST},
@@ -25,5 +36,6 @@ const struct rf_option rf_join_options[] = {
 				     "200ms to 60s (default: 2s)"},
 	[RF_OPT_ASKS] = {"asks", RF_KIND_RATE, "N/s",
 			 .summary = "asks that are sent to the engine, at most (default: 5000/s)"},
+	[RF_OPT_BANS] = {"bans", RF_KIND_WORD, .words = bans_words},
 	{},
 };

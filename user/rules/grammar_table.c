@@ -290,6 +290,24 @@ const struct rf_option rf_for_options[] = {
 	{},
 };
 
+const struct rf_option rf_deny_options[RF_DENY_OPTIONS + 1] = {
+	[RF_OPT_DENY_FOR] = {"for", RF_KIND_TIME, "TIME",
+			     .summary = "the entry ends after TIME (default: it stays)",
+			     .flags = RF_OPTION_SHOWN},
+	[RF_OPT_DENY_FLEET] = {"fleet",
+			       .summary = "on all hosts of the fleet that take bans, by way of its "
+					  "agent; TIME of 1h at most, a prefix of /24 or longer, "
+					  "of IPv6 /48",
+			       .flags = RF_OPTION_NAMES | RF_OPTION_SHOWN},
+	{},
+};
+
+const struct rf_option rf_undeny_options[] = {
+	{"fleet", .summary = "also on the hosts that took this host's ban",
+	 .flags = RF_OPTION_NAMES},
+	{},
+};
+
 const struct rf_option rf_load_options[] = {
 	{"replace",
 	 .summary = "afterwards the list has the prefixes in the file, and no others, all at once"},
@@ -403,9 +421,9 @@ const struct rf_syntax rf_syntax[RF_CMD_COUNT] = {
 	[RF_CMD_ALLOW_LOAD] = {"allow load", "add many at once", FILE_OPERAND, rf_load_options},
 	[RF_CMD_ALLOW_FLUSH] = {"allow flush", "empty the list", .flags = RF_OPTION_NAMES},
 	[RF_CMD_DENY_ADD] = {"deny add", "drop a network", PREFIX_OPERAND(RF_KIND_PREFIX),
-			     rf_for_options},
+			     rf_deny_options},
 	[RF_CMD_DENY_DEL] = {"deny del", "take a network off the list",
-			     PREFIX_OPERAND(RF_KIND_DENIED)},
+			     PREFIX_OPERAND(RF_KIND_DENIED), rf_undeny_options},
 	[RF_CMD_DENY_LIST] = {"deny list", "show the list"},
 	[RF_CMD_DENY_LOAD] = {"deny load", "add many at once", FILE_OPERAND, rf_load_options},
 	[RF_CMD_DENY_FLUSH] = {"deny flush", "empty the list", .flags = RF_OPTION_NAMES},
@@ -427,6 +445,10 @@ const struct rf_syntax rf_syntax[RF_CMD_COUNT] = {
 				"how many hosts share limits",
 				{"", RF_KIND_NUMBER, "N", .flags = RF_OPTION_MAY},
 				.flags = RF_OPTION_NAMES},
+	[RF_CMD_FLEET_BANS] = {"fleet bans",
+			       "the bans of other hosts",
+			       {"", RF_KIND_WORD, .words = rf_fleet_bans_words,
+				.flags = RF_OPTION_MAY}},
 	[RF_CMD_BATCH] = {"batch", "run many commands at once, all or nothing", FILE_OPERAND,
 			  .flags = RF_OPTION_NAMES},
 	[RF_CMD_SAVE] = {"save", "print all rules, for 'apply'", .options = rf_save_options},

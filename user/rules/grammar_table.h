@@ -101,6 +101,7 @@ enum rf_command_id {
 	RF_CMD_FLEET_LEAVE,
 	RF_CMD_FLEET_STATUS,
 	RF_CMD_FLEET_HOSTS,
+	RF_CMD_FLEET_BANS,
 	RF_CMD_BATCH,
 	RF_CMD_SAVE,
 	RF_CMD_APPLY,
@@ -225,7 +226,14 @@ enum rf_join_option {
 	RF_OPT_PASSWORD,
 	RF_OPT_GRACE,
 	RF_OPT_ASKS,
+	RF_OPT_BANS,
 	RF_JOIN_OPTIONS,
+};
+
+enum rf_deny_option {
+	RF_OPT_DENY_FOR,
+	RF_OPT_DENY_FLEET,
+	RF_DENY_OPTIONS,
 };
 
 enum rf_suggest_option {
@@ -262,7 +270,10 @@ enum rf_capture_option {
 extern const struct rf_option rf_limit_options[RF_LIMIT_OPTIONS + 1];
 extern const struct rf_option rf_attach_options[RF_ATTACH_OPTIONS + 1];
 extern const struct rf_option rf_newcomers_options[RF_NEWCOMERS_OPTIONS + 1];
-extern const struct rf_option rf_for_options[];	  /* for TIME */
+extern const struct rf_option rf_for_options[]; /* for TIME */
+extern const struct rf_option rf_deny_options[RF_DENY_OPTIONS + 1];
+extern const struct rf_option rf_undeny_options[];
+extern const struct rf_option rf_fleet_bans_words[];
 extern const struct rf_option rf_load_options[];  /* replace */
 extern const struct rf_option rf_trial_options[]; /* confirm TIME, of `apply` */
 extern const struct rf_option rf_save_options[];  /* confirmed */

@@ -155,7 +155,8 @@ static int parse_add(struct parser *parser, struct rf_words *words, enum rf_comm
 		return -EINVAL;
 	err = rf_parse_prefix(text, &prefix, error);
 	if (!err)
-		err = rf_parse_for(words, &time_ns, error);
+		err = command == RF_CMD_ALLOW_ADD ? rf_parse_for(words, &time_ns, error)
+						  : rf_parse_deny(words, &time_ns, NULL, error);
 	if (!err)
 		err = rf_words_end(words, error);
 	return err ? err : add_entry(parser->file, &prefix, list_of(command), time_ns, error);

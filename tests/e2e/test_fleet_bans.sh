@@ -1,0 +1,233 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0
+# Bans of a fleet: what one host tells, another one that takes bans drops, by real packets; a third
+# one, which was not told to take them, does not. What is too long, too wide, too many or garbage is
+# not taken, allow lists come first, and bans end by themselves. fleet.sh has the network.
+
+# shellcheck source=tests/e2e/private.sh
+source "$(dirname "$0")/private.sh"
+# shellcheck source=tests/e2e/lib.sh
+source "$(dirname "$0")/lib.sh"
+# shellcheck source=tests/e2e/fleet.sh
+source "$(dirname "$0")/fleet.sh"
+
+source4=192.0.2.66
+source6=2001:db8:66::1
+net6=2001:db8:66::/64
+
+# passed HOST SOURCE: how many of 20 packets pass.
+passed() {
+	: >"$scratch/ready"
+	start "h$1" build/tests/traffic recv dev "edge$1" for 5m >"$scratch/came" 2>"$scratch/ready"
+	local pid=$started_pid
+
+	eventually grep -q ready "$scratch/ready" || bail "cannot receive on host $1"
+	within outside build/tests/traffic send dev "out$1" to "02:00:00:00:0$1:02" \
+		flow "src=$2,count=20,rate=2000" >"$scratch/sent"
+	sleep 0.1 # from the program to the socket
+	stop TERM "$pid"
+	awk -v source="$2" '$2 == source { sum += $3 } END { print sum + 0 }' "$scratch/came"
+}
+
+drops() { [ "$(passed "$1" "$2")" = 0 ]; }    # HOST SOURCE
+passes() { [ "$(passed "$1" "$2")" = 20 ]; }  # HOST SOURCE
+
+bans_on() { # HOST
+	on "$1" fleet bans list --json | jq -r '.bans[].prefix' | tr '\n' ' '
+}
+
+has_bans() { # HOST PREFIX…: no others
+	[ "$(bans_on "$1")" = "$(printf '%s ' "${@:2}")" ]
+}
+
+has_no_bans() { # HOST
+	[ -z "$(bans_on "$1")" ]
+}
+
+refused() { # HOST REASON: how many bans for it
+	agent_says "$1" status | jq ".bans.refused.$2"
+}
+
+# raw HEX: what a hostile member writes past the functions.
+raw() {
+	printf '%b' "$(fold -w 2 <<<"$1" | sed 's/^/\\x/' | tr -d '\n')" | within engine "$client" -x set 'rf:{m}:bans' >"$scratch/log"
+}
+
+le64() { # NUMBER
+	printf '%016x' "$1" | fold -w2 | tac | tr -d '\n'
+}
+
+# ban_hex STAMP LEFT_MS LENGTH ADDRESS-HEX: an entry of host 9, as the engine keeps it.
+ban_hex() {
+	printf '%s%s0900000%d%02x%s' "$(le64 "$1")" "$(le64 "$(($1 + $2))")" 4 "$3" "$4"
+}
+
+restart_agent() { # HOST
+	stop TERM "${agent[$1]}"
+	start_agent "$1"
+	eventually hears "$1" || fail "host $1 hears the engine again"
+}
+
+make_fleet 3
+mkdir -p /etc/ringfence
+start_engine
+for host in 1 2 3; do
+	on "$host" attach "edge$host" fleet >"$scratch/log"
+	on "$host" limit add all rate 1M/1s >"$scratch/log"
+	# shellcheck disable=SC2046 # two words, or none
+	on "$host" fleet join "edge$host" redis "10.77.$host.1:6379" hosts 4 \
+		$([ "$host" = 3 ] || echo bans take) >"$scratch/log" || bail 'cannot join'
+	start_agent "$host"
+done
+eventually all_hear || bail "the hosts do not hear the engine: $(cat "$scratch"/agent*)"
+check 'join writes that bans are taken' grep -qx 'bans take' /etc/ringfence/edge1.fleet
+
+# ---- a ban ----
+
+check 'before, the source passes everywhere' passes 2 "$source4"
+is "$(on 1 fleet bans)" 'no ban of another host is here' 'no ban is there at first'
+is "$(on 3 fleet bans)" \
+	"no ban of another host is here: the agent takes none; 'ringfence fleet join' with the words 'bans take' makes it" \
+	'a host that takes none says so'
+check 'a ban is told' on 1 deny add "$source4" for 10m fleet
+check 'the other host drops the source' eventually drops 2 "$source4"
+check 'so does the one that has told it' drops 1 "$source4"
+check 'a host without the word takes nothing' passes 3 "$source4"
+check 'others pass there' passes 2 192.0.2.67
+matches "$(on 2 deny list)" "$source4 for another (10m|9m [0-9]*s), by another host" 'deny list says whose it is'
+matches "$(on 2 fleet bans list)" "$source4 for another (10m|9m [0-9]*s), by host [0-3]" 'fleet bans names the host'
+is "$(on 2 deny list --json | jq -c '[.prefixes[] | .prefix, .of_fleet]')" "[\"$source4\",true]" 'deny list --json as well'
+is "$(on 1 deny list --json | jq -c '[.prefixes[] | .prefix, .of_fleet]')" "[\"$source4\",false]" \
+	'on the host that told it, it is its own'
+is "$(on 2 status --json | jq -c '.fences[0].lists')" '{"allow":0,"deny":0,"fleet":1}' 'status counts it'
+check 'and says how to list it' grep -q '1 banned by other hosts;' <(on 2 status)
+is "$(on 2 save | grep -c 'deny add')" 0 'save leaves it out'
+on 2 save >"$scratch/rules"
+on 2 apply "$scratch/rules" >"$scratch/log"
+check 'apply keeps it' has_bans 2 "$source4"
+on 2 deny flush
+check 'deny flush keeps it' drops 2 "$source4"
+fails 'it is not this host that ends it' 1 \
+	"ringfence: '$source4': another host of the fleet denies it, not this one; 'ringfence allow add $source4' lets it pass, 'ringfence fleet bans flush' ends all bans of others" \
+	on 2 deny del "$source4"
+check 'a ban of IPv6 is told' on 1 deny add "$net6" for 1h fleet
+check 'and dropped' eventually drops 2 "$source6"
+
+# ---- it ends ----
+
+on 2 allow add "$source4"
+check 'allow comes before a ban' passes 2 "$source4"
+on 2 allow del "$source4"
+check 'without it the source is dropped again' drops 2 "$source4"
+check 'the host that told it ends it' on 1 deny del "$source4" fleet
+check 'everywhere' eventually passes 2 "$source4"
+check 'and passes it itself' passes 1 "$source4"
+fails 'a ban that is not there cannot be ended' 1 \
+	"ringfence: fence 'edge1': its agent cannot tell the fleet, so nothing is changed: this host has told the fleet no such ban" \
+	on 1 deny del "$source4" fleet
+on 1 deny add "$source4" for 2s fleet
+check 'a short one comes' eventually has_bans 2 "$source4" "$net6"
+check 'and ends by itself' eventually has_bans 2 "$net6"
+check 'so the source passes' passes 2 "$source4"
+
+# ---- flush ----
+
+on 1 deny add "$source4" for 10m fleet
+check 'a ban comes' eventually has_bans 2 "$source4" "$net6"
+on 2 deny add 203.0.113.1
+is "$(on 2 fleet bans flush)" '2 bans of other hosts ended' 'flush ends those of others'
+check 'the source passes' passes 2 "$source4"
+is "$(on 2 deny list)" 203.0.113.1 'and leaves what is its own'
+restart_agent 2
+on 1 deny add 192.0.2.99 for 10m fleet
+check 'a new ban is taken' eventually has_bans 2 192.0.2.99
+check 'those that were flushed are not, by a new agent either' has_bans 2 192.0.2.99
+
+# ---- what no host may tell ----
+
+says() { # NAME SENTENCE WORD…
+	fails "$1" 2 "ringfence: $2" on 1 deny add "${@:3}"
+}
+says 'a ban has an end' "'fleet': a ban of the fleet ends; write deny add 192.0.2.1 for TIME fleet, with TIME of 1h at most" 192.0.2.1 fleet
+says 'of an hour at most' "'fleet': hosts take bans of 1h at most; write a shorter time, or leave out 'fleet'" 192.0.2.1 for 61m fleet
+says 'no wider than /24' "'192.0.0.0/23': hosts take bans of a /24 or longer prefixes; write such prefixes, or leave out 'fleet'" \
+	192.0.0.0/23 for 1m fleet
+says 'nor than /48' "'2001:db8::/47': hosts take bans of a /48 or longer prefixes; write such prefixes, or leave out 'fleet'" \
+	2001:db8::/47 for 1m fleet
+is "$(on 1 deny list | grep -c '192.0.2.1 \|/23\|/47')" 0 'and nothing is denied'
+echo 'deny add 192.0.2.1 for 1m fleet' >"$scratch/rules"
+fails 'a rule file tells no ban' 1 "ringfence: $scratch/rules:1: 'fleet': only the command 'ringfence deny add' takes it; leave it out here
+ringfence: $scratch/rules: 1 mistake; 'apply' would change nothing" \
+	on 1 check "$scratch/rules"
+
+# ---- a hostile member ----
+
+time_ms=$(date +%s%3N)
+raw "$(le64 $((time_ms + 10)))$(ban_hex $((time_ms + 1)) 600000 8 0a000000)"
+check 'a wide ban that was written by hand is lost' eventually has_bans 2 192.0.2.99
+raw "$(le64 $((time_ms + 20)))$(ban_hex $((time_ms + 11)) 600000 32 c0000242)"
+check 'a proper one is taken' eventually has_bans 2 "$source4" 192.0.2.99
+raw 'ffffffffffffffff00'
+sleep 1
+check 'garbage changes nothing' has_bans 2 "$source4" 192.0.2.99
+engine set 'rf:{m}:bans' rubbish >"$scratch/log"
+on 1 deny add 192.0.2.98 for 10m fleet
+check 'over garbage a ban can be told' eventually has_bans 2 "$source4" 192.0.2.98 192.0.2.99
+check 'a ban of the engine' on 1 deny add 10.77.2.0/24 for 10m fleet
+on 1 deny add 192.0.2.97 for 10m fleet
+check 'a later ban comes' eventually has_bans 2 "$source4" 192.0.2.97 192.0.2.98 192.0.2.99
+check 'is not taken where that is the engine' test "$(refused 2 of_engine)" -ge 1
+on 1 deny del 10.77.2.0/24 fleet
+
+# ---- the engine, and the agents ----
+
+stop KILL "$engine_pid"
+check 'without an engine the bans stay' drops 2 192.0.2.99
+eventually is_alone 1
+matches "$(on 1 deny add 192.0.2.1 for 1m fleet 2>&1)" \
+	"ringfence: fence 'edge1': its agent cannot tell the fleet, so nothing is changed: it does not hear the engine: .*" 'none can be told'
+is "$(on 1 deny list | grep -c '192.0.2.1 ')" 0 'and none is denied here'
+start_engine
+eventually all_hear || fail 'all hear the engine again'
+check 'an engine that has forgotten them ends none' has_bans 2 "$source4" 192.0.2.97 192.0.2.98 192.0.2.99
+on 1 deny add 192.0.2.96 for 3s fleet
+check 'new ones come' eventually has_bans 2 "$source4" 192.0.2.96 192.0.2.97 192.0.2.98 192.0.2.99
+stop KILL "${agent[2]}"
+sleep 3
+check 'without an agent a ban ends in time' passes 2 192.0.2.96
+check 'and the others stay' drops 2 192.0.2.99
+start_agent 2
+eventually hears 2 || fail 'host 2 hears the engine again'
+
+# ---- a flood ----
+
+for ((i = 0; i < 130; i++)); do
+	printf 'ban 600000 203.0.113.%d\n' "$i"
+done >"$scratch/flood"
+flood() {
+	python3 - /run/ringfence-fleet/edge1.sock "$scratch/flood" <<-'END'
+		import json, socket, sys, time
+		def ask(question):
+		    s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+		    s.connect(sys.argv[1])
+		    s.send(question.encode())
+		    return json.loads(s.recv(1 << 16))
+		full = 0
+		for line in open(sys.argv[2]):
+		    number = ask(line.strip())["number"]
+		    answer = ask("told %d" % number)
+		    while answer["state"] == "telling":
+		        time.sleep(0.001)
+		        answer = ask("told %d" % number)
+		    full += answer["state"] == "failed"
+		print(full)
+	END
+}
+is "$(flood)" 2 'a host may tell 128 bans'
+eventually test "$(bans_on 2 | wc -w)" -ge 128
+check 'and the other takes no more of it' test "$(bans_on 2 | wc -w)" -le 133
+check 'it drops those' drops 2 203.0.113.0
+is "$(on 2 fleet bans flush | grep -c 'bans of other hosts ended')" 1 'flush ends them all'
+check 'so they pass' passes 2 203.0.113.0
+is "$(on 2 fleet bans flush)" '0 bans of other hosts ended' 'then there are none'
+done_testing

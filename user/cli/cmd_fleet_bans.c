@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: GPL-2.0
+/* fleet bans: the bans of other hosts that this one has taken */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/time.h"
+#include "base/units.h"
+#include "cli/agent.h"
+#include "cli/fleet_ban.h"
+#include "cli/out.h"
+#include "cli/transaction.h"
+#include "cli/view.h"
+
+/* ---- list ---- */
+
+/* What the list is made of. The agent, which may not be there, knows whose a ban is. */
+struct listing {
+	const struct rf_fence *fence;
+	const struct rf_ruleset *rules;
+	json_t *agent; /* its answer; NULL: none */
+	uint64_t now;
+};
+
+/* The number of the host; -1: the agent does not know. */
+static json_int_t host_of(const struct listing *listing, const char *prefix)
+{
+	const json_t *bans = json_object_get(listing->agent, "bans");
+	const json_t *ban;
+	size_t i;
+
+	json_array_foreach (bans, i, ban) {
+		const char *of = json_string_value(json_array_get(ban, 0));
+
+		if (of && strcmp(of, prefix) == 0)
+			return json_integer_value(json_array_get(ban, 1));
+	}
+	return -1;
+}
+
+static uint64_t left_ns(const struct listing *listing, const struct rf_listed *listed)
+{
+	return rf_fence_left_ns(listing->fence, listing->now, listed->until[RF_DENY]);
+}
+
+static int print_json(const struct listing *listing, struct rf_error *error)
+{
+	const json_t *takes = json_object_get(listing->agent, "takes");
+	json_t *bans = json_array();
+
+	for (size_t i = 0; i < listing->rules->listed_count; i++) {
+		const struct rf_listed *listed = &listing->rules->listed[i];
+		char text[RF_PREFIX_TEXT_SIZE];
+		json_int_t host;
+
+		if (!listed->of_fleet)
+			continue;
+		rf_format_prefix(&listed->prefix, text);
+		host = host_of(listing, text);
+		json_array_append_new(
+			bans, json_pack("{s:s, s:I, s:o}", "prefix", text, "left_ms",
+					(json_int_t)(left_ns(listing, listed) / RF_NS_PER_MS),
+					"host", host < 0 ? json_null() : json_integer(host)));
+	}
+	return rf_out_json(json_pack("{s:o, s:o}", "takes",
+				     takes ? json_boolean(json_is_true(takes)) : json_null(),
+				     "bans", bans),
+			   false, error);
+}
+
+static void print_one(const struct listing *listing, const struct rf_listed *listed)
+{
+	char text[RF_PREFIX_TEXT_SIZE], left[RF_DURATION_TEXT_SIZE];
+	json_int_t host;
+
+	rf_format_prefix(&listed->prefix, text);
+	rf_format_left(left_ns(listing, listed), left);
+	host = host_of(listing, text);
+	if (host < 0)
+		rf_out("%s for another %s, by another host\n", text, left);
+	else
+		rf_out("%s for another %s, by host %lld\n", text, left, (long long)host);
+}
+
+static void print_text(const struct listing *listing)
+{
+	const json_t *takes = json_object_get(listing->agent, "takes");
+
+	for (size_t i = 0; i < listing->rules->listed_count; i++)
+		if (listing->rules->listed[i].of_fleet)
+			print_one(listing, &listing->rules->listed[i]);
+	if (rf_view_count_fleet(listing->rules))
+		return;
+	rf_out("no ban of another host is here%s\n",
+	       json_is_false(takes) ? ": the agent takes none; 'ringfence fleet join' with the "
+				      "words 'bans take' makes it"
+				    : "");
+}
+
+static int list_bans(const struct rf_options *options, struct rf_error *error)
+{
+	struct rf_ruleset rules = RF_RULESET_NONE;
+	struct rf_fence fence = RF_FENCE_NONE;
+	struct listing listing = {.fence = &fence, .rules = &rules};
+	struct rf_error ignored = {};
+	int err = rf_fence_open(&fence, options->dev, error);
+
+	if (!err)
+		err = rf_fence_ruleset(&fence, &rules, error);
+	if (!err && rules.listed_count)
+		listing.now = rf_fence_jiffies(&fence);
+	rf_ruleset_expire(&rules, listing.now);
+	if (!err && rf_agent_ask(fence.name, "bans", &listing.agent, &ignored))
+		listing.agent = NULL;
+	if (!err && options->json)
+		err = print_json(&listing, error);
+	else if (!err)
+		print_text(&listing);
+	json_decref(listing.agent);
+	rf_ruleset_free(&rules);
+	rf_fence_close(&fence);
+	return err;
+}
+
+/* ---- flush ---- */
+
+static int print_ended(const struct rf_options *options, size_t count, bool has_agent,
+		       struct rf_error *error)
+{
+	if (options->json)
+		return rf_out_json(json_pack("{s:I}", "ended", (json_int_t)count), false, error);
+	rf_out_text("%zu ban%s of other hosts ended\n", count, count == 1 ? "" : "s");
+	if (!has_agent)
+		rf_out_note("no agent serves the fence; one that is started takes the bans that "
+			    "the engine still has");
+	return 0;
+}
+
+/* The agent first: so it does not put them back. */
+static int flush_bans(const struct rf_options *options, struct rf_error *error)
+{
+	const struct rf_list_changes changes = {.empty_fleet = true};
+	struct rf_transaction transaction = RF_TRANSACTION_NONE;
+	struct rf_fence fence = RF_FENCE_NONE;
+	struct rf_lists_outcome outcome;
+	bool has_agent = true;
+	size_t count = 0;
+	int err = rf_fence_open(&fence, options->dev, error);
+
+	if (!err) {
+		err = rf_fleet_ban_flush(fence.name, error);
+		has_agent = !err;
+		if (err == -ENOENT || err == -ECONNREFUSED)
+			err = 0;
+	}
+	rf_fence_close(&fence);
+	if (!err)
+		err = rf_transaction_open(&transaction, options, error);
+	if (!err)
+		err = rf_transaction_read(&transaction, error);
+	if (!err)
+		count = rf_view_count_fleet(&transaction.rules);
+	if (!err && count)
+		err = rf_transaction_change_lists(&transaction, &changes, &outcome, error);
+	rf_transaction_end(&transaction);
+	return err ? err : print_ended(options, count, has_agent, error);
+}
+
+int rf_cmd_fleet_bans(const struct rf_options *options, struct rf_words *words,
+		      struct rf_error *error)
+{
+	const bool flushes = rf_words_take(words, "flush");
+	int err;
+
+	if (!flushes)
+		rf_words_take(words, "list");
+	err = rf_words_end(words, error);
+	if (err)
+		return err;
+	return flushes ? flush_bans(options, error) : list_bans(options, error);
+}

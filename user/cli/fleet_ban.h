@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Bans that this host tells its fleet, by the agent of a fence. */
+#ifndef RINGFENCE_CLI_FLEET_BAN_H
+#define RINGFENCE_CLI_FLEET_BAN_H
+
+#include "cli/command.h"
+
+/* Waits until the engine has it. `time_ns` 0: the ban ends. */
+int rf_fleet_ban_tell(const struct rf_options *options, const struct rf_prefix *prefix,
+		      uint64_t time_ns, struct rf_error *error);
+/*
+ * Tells the agent to forget what it has taken, and to take none of it again. -ENOENT or
+ * -ECONNREFUSED: there is no agent.
+ */
+int rf_fleet_ban_flush(const char *fence, struct rf_error *error);
+
+#endif /* RINGFENCE_CLI_FLEET_BAN_H */
