@@ -28,7 +28,8 @@ host4() { # SLOT MS N: a ban of 192.0.2.N
 	ban "$1" "$2" 4 32 "c00002$(printf '%02x' "$3")"
 }
 
-# bans [STAMP]: SLOT LEFT VERSION/LENGTH of each after it; LEFT is 0, or in s, rounded up.
+# bans [STAMP]: SLOT LEFT VERSION/LENGTH of each after it; LEFT is so coarse that no busy machine
+# makes it another one: ended, a moment, minutes, or most of an hour.
 bans() {
 	unhex "$(little "${1-0}" 8)" | to_engine engine -x fcall rf_bans 1 "$key" | head -c -1 | od -An -v -tu1 -w1 |
 		awk 'function number(at, size,   sum) { while (size--) sum = sum * 256 + byte[at + size]; return sum }
@@ -37,8 +38,8 @@ bans() {
 				for (at = 9; at <= NR; at += 16 + size) {
 					size = byte[at + 14] == 4 ? 4 : 16
 					left = number(at + 10, 4)
-					printf "%d %d %d/%d\n", number(at + 8, 2), left ? int(left / 1000) + 1 : 0,
-						byte[at + 14], byte[at + 15]
+					says = !left ? "ended" : left <= 60000 ? "moment" : left <= 600000 ? "minutes" : "hour"
+					printf "%d %s %d/%d\n", number(at + 8, 2), says, byte[at + 14], byte[at + 15]
 				}
 			}'
 }
@@ -50,17 +51,17 @@ newest() {
 rules() {
 	is "$(bans)" '' 'at first there is no ban'
 	is "$(host4 3 600000 1)" 0 'a ban is taken'
-	is "$(bans)" '3 600 4/32' 'and told, with the time that is left to it'
+	is "$(bans)" '3 minutes 4/32' 'and told, with the time that is left to it'
 	stamp=$(newest)
 	is "$(bans "$stamp")" '' 'who has it is told no more of it'
 	is "$(ban 4 3600000 6 48 20010db8000100000000000000000000)" 0 'so is one of IPv6'
-	is "$(bans "$stamp")" '4 3600 6/48' 'who has the first is told the second'
+	is "$(bans "$stamp")" '4 hour 6/48' 'who has the first is told the second'
 	is "$(host4 3 60000 1)" 0 'the same prefix by the same host'
-	is "$(bans)" $'4 3600 6/48\n3 60 4/32' 'takes the place of the first one, and is news'
+	is "$(bans)" $'4 hour 6/48\n3 moment 4/32' 'takes the place of the first one, and is news'
 	is "$(host4 5 30000 1)" 0 'the same prefix by another host'
 	is "$(bans | wc -l)" 3 'stands beside it'
 	is "$(host4 3 0 1)" 0 'a host ends its ban'
-	is "$(bans | sort)" $'3 0 4/32\n4 3600 6/48\n5 30 4/32' 'that is told, and ends no other'
+	is "$(bans | sort)" $'3 ended 4/32\n4 hour 6/48\n5 moment 4/32' 'that is told, and ends no other'
 	is "$(host4 3 0 1)" 3 'it ends once'
 	is "$(host4 6 0 1)" 3 'nobody ends the ban of another host'
 	is "$(host4 3 3600001 2)" refused 'more than an hour is refused'
@@ -79,7 +80,7 @@ rules() {
 	is "$(bans)" '' 'garbage has no bans'
 	is "$(host4 3 600000 1)" 0 'and is written over'
 	unhex 'ffffffffffffff00' | to_engine engine -x set "$key" >/dev/null
-	is "$(host4 3 600000 1)$(bans)" '03 600 4/32' 'a stamp of the far future is garbage'
+	is "$(host4 3 600000 1)$(bans)" '03 minutes 4/32' 'a stamp of the far future is garbage'
 	check 'and leaves no such stamp' test "$(newest)" -lt 100000000000000
 	to_engine engine del "$key" >/dev/null
 	to_engine engine lpush "$key" x >/dev/null

@@ -124,6 +124,7 @@ static void start_writer(struct rf_fleet_bans *bans)
 	struct epoll_event event = {.events = EPOLLIN, .data.ptr = bans};
 	int ends[2];
 
+	bans->write_at_ns = rf_time_awake() + RF_BANS_ASK_NS; /* if it fails */
 	if (pipe2(ends, O_CLOEXEC))
 		return;
 	bans->writer = fork();
@@ -133,13 +134,15 @@ static void start_writer(struct rf_fleet_bans *bans)
 	}
 	close(ends[1]);
 	bans->writer_fd = ends[0];
-	if (bans->writer < 0 || epoll_ctl(bans->epoll_fd, EPOLL_CTL_ADD, ends[0], &event)) {
+	if (bans->writer < 0) {
 		close(ends[0]);
 		return;
 	}
 	bans->is_dirty = false;
 	for (uint32_t i = 0; i < bans->count; i++)
 		bans->taken[i].is_told = !bans->taken[i].until_ns;
+	if (epoll_ctl(bans->epoll_fd, EPOLL_CTL_ADD, ends[0], &event))
+		rf_fleet_bans_heard(bans); /* waits for it */
 }
 
 /* A fence that is gone gets them when it is there again. */
