@@ -1,25 +1,26 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
 # The rules of the fleet's ledger and of its hosts, in a world of two hosts: all that can happen in
-# small rows, and seeded random walks through larger ones. The bound must hold by the rules as they
+# small rows, and seeded random walks through larger ones, with three hosts as well. The bound must hold by the rules as they
 # are, and each mutant must break it. A mutant that survives is a failure, and so is one that cannot
 # be made since the rules read otherwise now. Needs no privilege.
 #
-# STEPS is how many actions a walk of each row takes. A mutant has eight times as many, and ends with
+# STEPS is how many actions a walk of each row takes. A mutant has 16 times as many, and ends with
 # the first that breaks the bound. ROWS is which rows are searched whole, quick or all; with all,
 # also the mutants that break the bound only after many steps. `make explore-fleet` does so.
 set -u
 
 cd "$(dirname "$0")/../.." || exit 1
-STEPS=${STEPS:-4000000}
+STEPS=${STEPS:-2000000}
 ROWS=${ROWS:-quick}
 BUILD=build/fleet
 CORE=(user/fleet/{ledger,member}.c tests/fleet/{world,normal,order}.c)
 REST=(tests/fleet/{search,walk}.c tests/explorer/seen.c)
+HOSTS=2
 tried=0
 
 compile() { # FILE OBJECT
-	"${CC:-cc}" -std=gnu11 -O2 -DRF_LEDGER_SLOTS=2 -Iuser -Itests/fleet -Iinclude -Itests -c "$1" -o "$2"
+	"${CC:-cc}" -std=gnu11 -O2 -DHOSTS=$HOSTS -DRF_LEDGER_SLOTS=$HOSTS -Iuser -Itests/fleet -Iinclude -Itests -c "$1" -o "$2"
 }
 
 # link DIRECTORY: its objects, and those of the rules as they are for what it has not.
@@ -38,7 +39,7 @@ link() {
 # run_mutant DIRECTORY walk|search ROW: what it says of the first world that is wrong.
 run_mutant() {
 	if [ "$2" = walk ]; then
-		"$1/walk" $((STEPS * 8)) "$3"
+		"$1/walk" $((STEPS * 16)) "$3"
 	else
 		"$1/search" "$3"
 	fi | grep -m1 -A1 "$expected"
@@ -69,16 +70,23 @@ try_mutant() {
 	fi
 }
 
+# The rules as they are, with HOSTS hosts.
+build() {
+	local file
+
+	mkdir -p "$BUILD"
+	for file in "${CORE[@]}" "${REST[@]}"; do
+		if ! compile "$file" "$BUILD/$(basename "$file" .c).o"; then
+			echo "1..1"
+			echo "not ok 1 - the rules compile"
+			exit 1
+		fi
+	done
+	link "$BUILD"
+}
+
 rm -rf "$BUILD"
-mkdir -p "$BUILD"
-for file in "${CORE[@]}" "${REST[@]}"; do
-	if ! compile "$file" "$BUILD/$(basename "$file" .c).o"; then
-		echo "1..1"
-		echo "not ok 1 - the rules compile"
-		exit 1
-	fi
-done
-link "$BUILD"
+build
 failed=0
 expected='^# .* too many'
 ledger=user/fleet/ledger.c member=user/fleet/member.c world=tests/fleet/world.c
@@ -111,13 +119,13 @@ try_mutant "a share is written to another incarnation" $world take_answer \
 	's/host->incarnation != host->window.incarnation/0/' search 3 || failed=1
 try_mutant "learning is cut short" $ledger end_learning \
 	's/learned < call->grace \+ ledger->window \&\& .*/0)/; s/learned < call->grace/learned < 1/' search 18 || failed=1
-try_mutant "the deadline moves before the host is complete" $member rf_member_heard \
-	's/heard->is_complete \&\& //' search 18 || failed=1
 try_mutant "a heartbeat of another membership says complete" $ledger rf_ledger_beat \
 	's/ \&\& call->joined == host->joined//' search 18 || failed=1
 try_mutant "the clip is not kept for W" $world clip_of \
 	's/i <= row->window/i < 1/' walk 1 || failed=1
 if [ "$ROWS" = all ]; then
+	try_mutant "the deadline moves before the host is complete" $member rf_member_heard \
+		's/heard->is_complete \&\& //' search 18 || failed=1
 	try_mutant "an answer gives back a share that has ended" $member rf_claim_waited \
 		's/claim->share < claim->has/0/' search 17 || failed=1
 	try_mutant "claims are told too late" $member is_too_late \
@@ -130,9 +138,18 @@ try_mutant "what makes a state another one: the order of reports is lost" tests/
 	's/renumber\(\&numbers\)/(*numbers.at[0] = 1)/' walk 1 || failed=1
 try_mutant "what makes a state another one: a clip that still counts is lost" tests/fleet/normal.c is_for_packet \
 	's/return tick == 0 \|\|/return tick == 0 \&\&/' walk 3 || failed=1
+HOSTS=3 BUILD=build/fleet/three
+build
+expected='^# .* too many'
+try_mutant "no learning, three hosts" $ledger give \
+	's/ledger->is_learning \|\| !.*is_complete/0/' walk 11 || failed=1
+try_mutant "a share raised beyond the pool, three hosts" $ledger give \
+	's/free = .*/free = limit->pool + 0 * others;/' walk 1 || failed=1
+BUILD=build/fleet
 mutants=$tried
 output=$("$BUILD/search" "$ROWS") || failed=1
 output+=$'\n'$("$BUILD/walk" "$STEPS") || failed=1
+output+=$'\n'$("$BUILD/three/walk" $((STEPS / 4))) || failed=1
 rows=$(grep -c '^\(not \)\?ok' <<<"$output")
 grep -v '^1\.\.' <<<"$output" | awk -v from="$mutants" '
 	/^(not )?ok / { sub(/ok [0-9]+/, "ok " ++from) }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Random walks through the world of two hosts, by dice that can be thrown again: in each row
+ * Random walks through the world of a few hosts, by dice that can be thrown again: in each row
  * something else goes wrong. Prints TAP, and of a walk that breaks the bound every step.
  */
 #include <stdio.h>
@@ -27,7 +27,7 @@ static const struct row rows[] = {
 	{"heartbeats late, twice and out of order", PARTS, .beats = 20, .twice = 3, .forgets = 1},
 	{"a host reboots", PARTS, .reboots = 2},
 	{"windows are evicted", STRICT, .evictions = 3, .steady = true},
-	{"a limit is defined anew", PARTS, .changes = 2, .steady = true},
+	{"a limit is defined anew", PARTS, .changes = HOSTS, .steady = true},
 	{"nothing passes unasked, the engine forgets all", STRICT, .forgets = 2},
 	{"nothing passes unasked, a host reboots", STRICT, .reboots = 2},
 };
@@ -157,7 +157,7 @@ static bool run(int number, uint64_t steps)
 
 	row = &rows[number];
 	holds = walk(steps);
-	printf("%sok %d - random walks, two hosts: %s\n", holds ? "" : "not ", number + 1,
+	printf("%sok %d - random walks, %d hosts: %s\n", holds ? "" : "not ", number + 1, HOSTS,
 	       row->title);
 	fflush(stdout);
 	return holds;

@@ -60,9 +60,9 @@ static void note_states(struct world *world)
 		if (rf_member_is_alone(&world->host[i].member, world->now))
 			world->books.alone[i][0] = 1;
 		note_most(world, &world->host[i]);
+		if (world->host[i].tag != world->host[0].tag)
+			world->books.differs[0] = 1;
 	}
-	if (world->host[0].tag != world->host[1].tag)
-		world->books.differs[0] = 1;
 }
 
 static bool admit(struct world *world, int which, int limit)
