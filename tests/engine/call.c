@@ -4,6 +4,7 @@
  *
  *   call SOCKET beat BUCKET SLOT NONCE JOINED [complete] [resumes]
  *   call SOCKET report BUCKET SLOT NONCE JOINED {SOURCE SEQ USED HAS WANTS}…
+ *   call SOCKET gone BUCKET SLOT NONCE JOINED WHO
  *
  * ENGINE_USER and ENGINE_PASSWORD say who calls; ENGINE_KEY_SLOT is the slot that the key names, if
  * it is another one.
@@ -102,6 +103,23 @@ static int report(redisContext *redis, uint32_t bucket, const struct rf_ledger_c
 	return 0;
 }
 
+static int gone(redisContext *redis, uint32_t bucket, const struct rf_ledger_call *call,
+		char **words, int count)
+{
+	uint8_t bytes[RF_WIRE_GONE_SIZE];
+	struct rf_ledger_left left;
+	redisReply *reply;
+
+	rf_wire_pack_gone(bytes, call, count ? number(words[0]) : 0);
+	engine_send_gone(redis, bucket, key_slot(call), bytes, sizeof(bytes));
+	reply = engine_get(redis);
+	if (reply->type != REDIS_REPLY_STRING ||
+	    !rf_wire_unpack_left(&left, reply->str, reply->len))
+		return print_error(reply);
+	printf("%s %" PRIu64 "\n", status_names[left.status], left.left);
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	struct rf_ledger_call call = {.grace = 2000, .window = 3000};
@@ -114,6 +132,8 @@ int main(int argc, char **argv)
 	call.slot = number(argv[4]);
 	call.nonce = number(argv[5]);
 	call.joined = number(argv[6]);
+	if (strcmp(argv[2], "gone") == 0)
+		return gone(redis, number(argv[3]), &call, argv + 7, argc - 7);
 	return (strcmp(argv[2], "beat") ? report : beat)(redis, number(argv[3]), &call, argv + 7,
 							 argc - 7);
 }

@@ -85,8 +85,8 @@ static void send_words(redisContext *redis, const struct words *words)
 		fail("a call", redis);
 }
 
-void engine_send_beat(redisContext *redis, uint32_t bucket, uint32_t slot, const void *bytes,
-		      size_t size)
+static void send_call(redisContext *redis, const char *function, uint32_t bucket, uint32_t slot,
+		      const void *bytes, size_t size)
 {
 	char slot_key[RF_WIRE_KEY_SIZE], hosts_key[RF_WIRE_KEY_SIZE];
 	struct words words = {.count = 0};
@@ -94,12 +94,24 @@ void engine_send_beat(redisContext *redis, uint32_t bucket, uint32_t slot, const
 	rf_wire_slot_key(slot_key, bucket, slot);
 	rf_wire_hosts_key(hosts_key, bucket);
 	add_text(&words, "FCALL");
-	add_text(&words, "rf_beat");
+	add_text(&words, function);
 	add_text(&words, "2");
 	add_text(&words, slot_key);
 	add_text(&words, hosts_key);
 	add(&words, bytes, size);
 	send_words(redis, &words);
+}
+
+void engine_send_beat(redisContext *redis, uint32_t bucket, uint32_t slot, const void *bytes,
+		      size_t size)
+{
+	send_call(redis, "rf_beat", bucket, slot, bytes, size);
+}
+
+void engine_send_gone(redisContext *redis, uint32_t bucket, uint32_t slot, const void *bytes,
+		      size_t size)
+{
+	send_call(redis, "rf_gone", bucket, slot, bytes, size);
 }
 
 void engine_send_reports(redisContext *redis, uint32_t bucket, uint32_t slot, const void *bytes,

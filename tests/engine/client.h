@@ -30,6 +30,8 @@ uint64_t engine_get_time_ms(redisContext *redis);
 /* `bytes`: a packed call. `slot`: that the key names. */
 void engine_send_beat(redisContext *redis, uint32_t bucket, uint32_t slot, const void *bytes,
 		      size_t size);
+void engine_send_gone(redisContext *redis, uint32_t bucket, uint32_t slot, const void *bytes,
+		      size_t size);
 void engine_send_reports(redisContext *redis, uint32_t bucket, uint32_t slot, const void *bytes,
 			 size_t size, const struct engine_report *reports, int count);
 /* False: the answer is an error, or makes no sense. */

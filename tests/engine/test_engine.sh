@@ -34,6 +34,30 @@ gets 'garbage that is kept of one source concerns no other' $'garbage 0\ndone 30
 to_engine engine del 'rf:{0}:l:dns-0000000000000abc:192.0.2.3/32' >/dev/null
 is "$(to_engine engine get "$record" | wc -c)" 21 'a record with one claim has 20 bytes'
 
+# ---- a host that is gone ----
+
+# gone WHO: what slot 3 is told, which lives meanwhile.
+gone() {
+	beats 3 >/dev/null
+	call gone 0 3 10 "$(joined 3)" "$1"
+}
+
+forgets() { # WHO
+	[ "$(gone "$1")" = 'done 0' ]
+}
+
+is "$(gone 9)" 'done 0' 'a slot that nobody has is gone'
+matches "$(gone 3)" 'refused (4[5-9]..|5000)' 'a host that is heard is not, for G + W'
+beats 5 >/dev/null
+is "$(beats 5)" 'done complete' 'another host joins'
+gets 'a silent host has a claim' 'done 30' reports 5 192.0.2.9/32 1 0 0 30
+matches "$(gone 5)" 'refused [1-5]...' 'a host that was heard lately is refused'
+gets 'its claim still counts' 'done 60' reports 3 192.0.2.9/32 9 0 0 90
+check 'after G + W it is forgotten' eventually forgets 5
+before=$(joined 5)
+check 'one that comes back joins anew' eval '[ "$(beats 5)" = "done" ] && [ "$(joined 5)" != "$before" ]'
+matches "$(to_engine engine fcall rf_gone 2 'rf:{0}:h:3' "$hosts" x)" '(ERR|RINGFENCE) .*' 'a call that names nobody is refused'
+
 # ---- an engine without memory ----
 
 before=$(to_engine engine get "$hosts" | od -An -tx1 -v)

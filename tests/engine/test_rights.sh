@@ -37,6 +37,12 @@ told() {
 is "$(told 3 | od -An -tx1)" ' 00 0a' 'it can tell a ban'
 matches "$(told 4)" 'NOPERM .*' 'but none as another slot'
 is "$(printf '%b' '\0\0\0\0\0\0\0\0' | as_member -x fcall rf_bans 1 'rf:{m}:bans' | wc -c)" 29 'and read those of all'
+is "$(as_member set 'rf:{m}:host:3' '{}')" OK 'it can say who its host is'
+is "$(as_member getrange 'rf:{m}:host:4' 0 9)" '' 'and read what others say'
+refused 'speak for another host' set 'rf:{m}:host:4' '{}'
+refused 'tell sources of another host' set 'rf:{m}:top:4' '{}'
+matches "$(as_member info server | head -1)" '# Server.*' 'it can look at the engine'
+matches "$(as_member function list | head -1)" 'library_name' 'and at its functions'
 refused 'flush all' flushall
 refused 'remove keys' del 'rf:{0}:hosts'
 refused 'use other keys' set other rubbish

@@ -175,6 +175,75 @@ static void shares_end_where_claims_may_be_told_too_late(void **state)
 	assert_int_equal(member.deadline, now + GRACE);
 }
 
+static struct rf_ledger_left gone(uint32_t slot)
+{
+	const struct rf_ledger_call call = call_of(0);
+
+	return rf_ledger_gone(&ledger, &call, slot);
+}
+
+static bool is_member(uint32_t slot)
+{
+	const struct rf_ledger_heard heard = beat(0, true);
+
+	return rf_ledger_slots_has(&heard.members, slot);
+}
+
+static void live_alone(uint64_t span)
+{
+	for (uint64_t end = now + span; now < end; now += GRACE / 4)
+		beat(0, true);
+}
+
+static void a_host_is_gone_after_grace_and_window(void **state)
+{
+	(void)state;
+	report(1, 0, 0, 60);
+	beat(1, true);
+	live_alone(GRACE + WINDOW - 1);
+	now -= now % 500 + 1; /* 1 ms before it is void */
+	assert_int_equal(gone(1).status, RF_LEDGER_REFUSED);
+	assert_int_equal(gone(1).left, 1);
+	assert_int_equal(report(0, 0, 0, 90).share, 30);
+	assert_true(is_member(1));
+	now += 1;
+	assert_int_equal(gone(1).status, RF_LEDGER_DONE);
+	assert_false(is_member(1));
+	assert_int_equal(report(0, 0, 30, 90).share, 90);
+}
+
+static void nobody_waits_for_a_host_that_is_gone(void **state)
+{
+	(void)state;
+	live_alone(GRACE + WINDOW);
+	assert_int_equal(gone(1).status, RF_LEDGER_DONE);
+	ledger.run = 2; /* another one than that of the calls: it has forgotten */
+	live_alone(GRACE + GRACE / 4);
+	assert_false(ledger.is_learning);
+}
+
+static void one_that_comes_back_joins_anew(void **state)
+{
+	uint64_t before;
+
+	(void)state;
+	report(1, 0, 0, 60);
+	before = joined[1];
+	live_alone(GRACE + WINDOW);
+	gone(1);
+	assert_int_equal(report(1, 0, 60, 60).status, RF_LEDGER_STRANGER);
+	assert_int_equal(beat(1, true).status, RF_LEDGER_DONE);
+	assert_true(joined[1] != before);
+	assert_int_equal(report(0, 0, 0, 90).share, 90);
+}
+
+static void a_slot_of_nobody_is_gone(void **state)
+{
+	(void)state;
+	assert_int_equal(gone(9).status, RF_LEDGER_DONE);
+	assert_int_equal(gone(RF_LEDGER_SLOTS).status, RF_LEDGER_DONE);
+}
+
 #define ROW(title, function)                                              \
 	{                                                                 \
 		.name = title, .test_func = function, .setup_func = start \
@@ -189,6 +258,10 @@ static const struct CMUnitTest tests[] = {
 	ROW("an empty ledger gives nothing and no slot for G", an_empty_ledger_learns),
 	ROW("a silent host is void after G + W, and not before",
 	    a_silent_host_is_void_after_grace_and_window),
+	ROW("a host is gone after G + W, and not before", a_host_is_gone_after_grace_and_window),
+	ROW("nobody waits for a host that is gone", nobody_waits_for_a_host_that_is_gone),
+	ROW("one that comes back joins anew, without claims", one_that_comes_back_joins_anew),
+	ROW("a slot of nobody is gone", a_slot_of_nobody_is_gone),
 	ROW("an answer to an older report is void", an_answer_to_an_older_report_is_void),
 	ROW("what was used without a share is told to a new membership",
 	    what_was_used_is_told_again),

@@ -295,6 +295,55 @@ static void answers_to_heartbeats_that_make_no_sense_are_refused(void **state)
 	assert_heard_refused(refused, true);
 }
 
+static void a_host_that_is_gone_has_known_bytes(void **state)
+{
+	static const uint8_t refused[] = {1, 0x10, 0x27, 0, 0}, odd[] = {0, 1, 0, 0, 0},
+			     strange[] = {2, 0, 0, 0, 0};
+	uint8_t bytes[RF_WIRE_GONE_SIZE];
+	struct rf_ledger_left left;
+
+	(void)state;
+	rf_wire_pack_gone(bytes, &sample_call, 0x3fe);
+	assert_int_equal(bytes[RF_WIRE_CALL_SIZE], 0xfe);
+	assert_int_equal(bytes[RF_WIRE_CALL_SIZE + 1], 3);
+	assert_true(rf_wire_unpack_left(&left, refused, sizeof(refused)));
+	assert_int_equal(left.left, 10000);
+	assert_false(rf_wire_unpack_left(&left, refused, sizeof(refused) - 1));
+	assert_false(rf_wire_unpack_left(&left, odd, sizeof(odd)));
+	assert_false(rf_wire_unpack_left(&left, strange, sizeof(strange)));
+}
+
+static void what_is_kept_is_read_and_rubbish_is_refused(void **state)
+{
+	static struct rf_ledger ledger;
+	static struct rf_ledger_source source;
+	uint8_t hosts[43 + 29] = {
+		[8] = 9, [24] = 7, [30] = 1, [43] = 3, [45] = 2, [47] = 1, [48] = 5, [64] = 4};
+	const uint8_t record[20] = {[0] = 6, [8] = 2, [10] = 3, [11] = 0x80, [12] = 60, [16] = 1};
+
+	(void)state;
+	assert_true(rf_wire_unpack_hosts(&ledger, hosts, sizeof(hosts)));
+	assert_int_equal(ledger.newest, 9);
+	assert_int_equal(ledger.window, 7);
+	assert_true(ledger.is_learning && ledger.host[3].is_complete);
+	assert_int_equal(ledger.host[3].generation, 2);
+	assert_int_equal(ledger.host[3].nonce, 5);
+	assert_int_equal(ledger.host[3].heard, 4);
+	assert_false(rf_wire_unpack_hosts(&ledger, hosts, sizeof(hosts) - 1));
+	hosts[44] = 4; /* slot 1027 */
+	assert_false(rf_wire_unpack_hosts(&ledger, hosts, sizeof(hosts)));
+	assert_true(rf_wire_unpack_record(&source, record, sizeof(record)));
+	assert_int_equal(source.contested_until, 6);
+	assert_int_equal(source.count, 1);
+	assert_int_equal(source.claim[0].slot, 3);
+	assert_int_equal(source.claim[0].generation, 2);
+	assert_int_equal(source.claim[0].claim, 60);
+	assert_true(source.claim[0].in_vain);
+	assert_false(rf_wire_unpack_record(&source, record, sizeof(record) - 1));
+	assert_true(rf_wire_unpack_record(&source, record, 0));
+	assert_int_equal(source.count, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -317,6 +366,10 @@ int main(void)
 			 a_report_with_a_longer_window_than_its_call_is_refused),
 		UNIT_ROW("answers that make no sense are refused",
 			 answers_that_make_no_sense_are_refused),
+		UNIT_ROW("a host that is gone has known bytes",
+			 a_host_that_is_gone_has_known_bytes),
+		UNIT_ROW("what is kept is read, and rubbish is refused",
+			 what_is_kept_is_read_and_rubbish_is_refused),
 		UNIT_ROW("answers to heartbeats that make no sense are refused",
 			 answers_to_heartbeats_that_make_no_sense_are_refused),
 	};

@@ -159,6 +159,24 @@ struct rf_ledger_heard rf_ledger_beat(struct rf_ledger *ledger, const struct rf_
 	return heard;
 }
 
+/* Silent for so long, it could lose the slot to another host as well: see join(). */
+struct rf_ledger_left rf_ledger_gone(struct rf_ledger *ledger, const struct rf_ledger_call *call,
+				     uint32_t slot)
+{
+	struct rf_ledger_host *host = &ledger->host[slot % RF_LEDGER_SLOTS];
+
+	open_ledger(ledger, call);
+	if (slot >= RF_LEDGER_SLOTS || !host->nonce)
+		return (struct rf_ledger_left){.status = RF_LEDGER_DONE};
+	if (!is_silent(ledger, host, call->grace, ledger->window))
+		return (struct rf_ledger_left){
+			.status = RF_LEDGER_REFUSED,
+			.left = call->grace + ledger->window - (ledger->newest - host->heard),
+		};
+	host->nonce = 0;
+	return (struct rf_ledger_left){.status = RF_LEDGER_DONE};
+}
+
 /* ---- claims ---- */
 
 static bool is_member(const struct rf_ledger *ledger, const struct rf_ledger_call *call)

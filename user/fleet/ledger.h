@@ -126,12 +126,25 @@ struct rf_ledger_answer {
 	uint32_t lower_to; /* to be given back down to, since others want as well */
 };
 
+/* Of a host that is said to be gone. REFUSED: its claims may count for so much longer. */
+struct rf_ledger_left {
+	enum rf_ledger_status status;
+	uint64_t left;
+};
+
 struct rf_ledger_heard rf_ledger_beat(struct rf_ledger *ledger, const struct rf_ledger_call *call,
 				      const struct rf_ledger_beat *beat);
 struct rf_ledger_answer rf_ledger_report(struct rf_ledger *ledger, struct rf_ledger_source *source,
 					 const struct rf_ledger_call *call,
 					 const struct rf_ledger_limit *limit,
 					 const struct rf_ledger_report *report);
+
+/*
+ * The host of `slot` is no member any more, if it was silent for G + W: then its claims are void
+ * already, and only its name is forgotten. Before, nobody can say what it passed in W.
+ */
+struct rf_ledger_left rf_ledger_gone(struct rf_ledger *ledger, const struct rf_ledger_call *call,
+				     uint32_t slot);
 
 /* The sum of the claims that are not void. */
 uint64_t rf_ledger_claimed(const struct rf_ledger *ledger, const struct rf_ledger_source *source,

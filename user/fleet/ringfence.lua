@@ -283,6 +283,21 @@ local function hear(ledger, host, call, beat)
 		ledger.is_learning and 1 or 0) .. members_of(ledger)
 end
 
+-- ---- a host that is gone ----
+
+-- nil: there is none; else how much longer its claims may count. Silent for G and W, it could lose
+-- the slot to another host as well: see join().
+local function time_left(ledger, host, call)
+	if not host or host.nonce == NONE then return nil end
+	return max(0, call.grace + ledger.window - (ledger.newest - host.heard))
+end
+
+local function forget(ledger, host, call)
+	host.nonce = NONE
+	begin_epoch(ledger, call)
+	ledger.is_rewritten = true
+end
+
 -- ---- claims ----
 
 local function is_member(ledger, call)
@@ -522,6 +537,22 @@ local function rf_beat(keys, args)
 	return heard
 end
 
+local function rf_gone(keys, args)
+	local call, refused = read_call(keys, args[1])
+
+	if not call then return refused end
+	if #keys ~= 2 or #args ~= 1 or #args[1] ~= CALL_SIZE + 2 then
+		return refuse('this names no host')
+	end
+	local ledger = read_ledger(keys[2], call.stamp)
+	open_ledger(ledger, call)
+	local host = ledger.hosts[unpack('<I2', args[1], CALL_SIZE + 1)]
+	local left = time_left(ledger, host, call)
+	if left == 0 then forget(ledger, host, call) end
+	write_ledger(keys[2], ledger, call)
+	return pack('<BI4', left and left > 0 and REFUSED or DONE, left or 0)
+end
+
 local function rf_report(keys, args)
 	local call, refused = read_call(keys, args[1])
 
@@ -686,4 +717,5 @@ end
 redis.register_function('rf_beat', rf_beat)
 redis.register_function('rf_ban', rf_ban)
 redis.register_function('rf_bans', rf_bans)
+redis.register_function('rf_gone', rf_gone)
 redis.register_function('rf_report', rf_report)

@@ -24,6 +24,16 @@ void rf_wire_record_key(char key[RF_WIRE_KEY_SIZE], uint32_t bucket, const char 
 		 source);
 }
 
+void rf_wire_host_key(char key[RF_WIRE_KEY_SIZE], uint32_t slot)
+{
+	snprintf(key, RF_WIRE_KEY_SIZE, "rf:{m}:host:%u", slot);
+}
+
+void rf_wire_top_key(char key[RF_WIRE_KEY_SIZE], uint32_t slot)
+{
+	snprintf(key, RF_WIRE_KEY_SIZE, "rf:{m}:top:%u", slot);
+}
+
 /* ---- numbers ---- */
 
 /* Where writing, or reading, has come to. */
@@ -251,5 +261,27 @@ bool rf_wire_unpack_answer(struct rf_ledger_answer *answer, const void *bytes, s
 	require(&from, answer->status <= RF_LEDGER_GARBAGE && answer->status != RF_LEDGER_REFUSED);
 	require(&from, answer->lower_to <= answer->share);
 	require(&from, answer->status == RF_LEDGER_DONE || !answer->share);
+	return is_whole(&from);
+}
+
+/* ---- a host that is gone ---- */
+
+void rf_wire_pack_gone(uint8_t bytes[RF_WIRE_GONE_SIZE], const struct rf_ledger_call *call,
+		       uint32_t slot)
+{
+	struct cursor to = {bytes + RF_WIRE_CALL_SIZE};
+
+	rf_wire_pack_call(bytes, call);
+	put(&to, 2, slot);
+}
+
+bool rf_wire_unpack_left(struct rf_ledger_left *left, const void *bytes, size_t size)
+{
+	struct reader from = reader_of(bytes, size);
+
+	left->status = get(&from, 1);
+	left->left = get(&from, 4);
+	require(&from,
+		left->status == RF_LEDGER_DONE ? !left->left : left->status == RF_LEDGER_REFUSED);
 	return is_whole(&from);
 }

@@ -6,11 +6,12 @@
  *
  *   FCALL rf_beat   2 SLOT-KEY HOSTS-KEY            CALL+BEAT
  *   FCALL rf_report N SLOT-KEY HOSTS-KEY RECORD-KEY…  CALL REPORT…
+ *   FCALL rf_gone   2 SLOT-KEY HOSTS-KEY            CALL+SLOT
  *
- * rf_beat answers one string, rf_report an array with a string for each report. A call that cannot
- * be read, or names another slot than its key, is answered by an error, and changes nothing. A
- * report that cannot be read, or whose record cannot, is answered by RF_LEDGER_GARBAGE, and the
- * others are not touched by that.
+ * rf_beat and rf_gone answer one string, rf_report an array with a string for each report. A call
+ * that cannot be read, or names another slot than its key, is answered by an error, and changes
+ * nothing. A report that cannot be read, or whose record cannot, is answered by RF_LEDGER_GARBAGE,
+ * and the others are not touched by that.
  *
  * Numbers are little-endian and of fixed width, times are milliseconds. All is checked when it is
  * read, and has one form only: what was read and is written again is the same.
@@ -43,6 +44,8 @@
 #define RF_WIRE_HEARD_MAX (11 + 2 * RF_LEDGER_SLOTS)
 #define RF_WIRE_REPORT_SIZE 28
 #define RF_WIRE_ANSWER_SIZE 13
+#define RF_WIRE_GONE_SIZE (RF_WIRE_CALL_SIZE + 2)
+#define RF_WIRE_LEFT_SIZE 5
 #define RF_WIRE_REPORTS_MAX 64 /* in a call: so the engine never works for long on one */
 
 /* `bucket` is rf_bucket() of the source, below RF_BUCKETS. */
@@ -52,9 +55,15 @@ void rf_wire_hosts_key(char key[RF_WIRE_KEY_SIZE], uint32_t bucket);
 void rf_wire_record_key(char key[RF_WIRE_KEY_SIZE], uint32_t bucket, const char *limit,
 			uint64_t definition, const char *source);
 
+/* What the host of a slot says of itself, and which sources it drops the most of: for people. */
+void rf_wire_host_key(char key[RF_WIRE_KEY_SIZE], uint32_t slot);
+void rf_wire_top_key(char key[RF_WIRE_KEY_SIZE], uint32_t slot);
+
 /* Of a call go over the wire: slot, nonce, joined, grace and window. These return the length. */
 size_t rf_wire_pack_beat(uint8_t bytes[RF_WIRE_BEAT_MAX], const struct rf_ledger_call *call,
 			 const struct rf_ledger_beat *beat);
+void rf_wire_pack_gone(uint8_t bytes[RF_WIRE_GONE_SIZE], const struct rf_ledger_call *call,
+		       uint32_t slot);
 size_t rf_wire_pack_heard(uint8_t bytes[RF_WIRE_HEARD_MAX], const struct rf_ledger_heard *heard);
 void rf_wire_pack_call(uint8_t bytes[RF_WIRE_CALL_SIZE], const struct rf_ledger_call *call);
 void rf_wire_pack_report(uint8_t bytes[RF_WIRE_REPORT_SIZE], const struct rf_ledger_limit *limit,
@@ -70,5 +79,16 @@ bool rf_wire_unpack_call(struct rf_ledger_call *call, const void *bytes, size_t 
 bool rf_wire_unpack_report(struct rf_ledger_limit *limit, struct rf_ledger_report *report,
 			   const struct rf_ledger_call *call, const void *bytes, size_t size);
 bool rf_wire_unpack_answer(struct rf_ledger_answer *answer, const void *bytes, size_t size);
+bool rf_wire_unpack_left(struct rf_ledger_left *left, const void *bytes, size_t size);
+
+/* ---- what the engine keeps, as user/fleet/ringfence.lua packs it: for people ---- */
+
+#define RF_WIRE_HOSTS_MAX (43 + 29 * RF_LEDGER_SLOTS)
+#define RF_WIRE_RECORD_MAX (26 + 12 * RF_LEDGER_SLOTS)
+
+/* The hosts of a bucket; of a slot that no host had, all is 0. */
+bool rf_wire_unpack_hosts(struct rf_ledger *ledger, const void *bytes, size_t size);
+/* No bytes: nobody has a claim. */
+bool rf_wire_unpack_record(struct rf_ledger_source *source, const void *bytes, size_t size);
 
 #endif /* RF_FLEET_WIRE_H */
