@@ -40,7 +40,7 @@ static uint32_t ms_of(uint64_t ns)
 	return ms ? ms : 1;
 }
 
-static struct rf_ledger_call call_of(const struct rf_calls *calls, uint32_t bucket)
+struct rf_ledger_call rf_calls_of(const struct rf_calls *calls, uint32_t bucket)
 {
 	const struct rf_member *member = &calls->claims->member[bucket];
 
@@ -77,7 +77,7 @@ static void take_heard(void *data, const redisReply *reply)
 static void send_beat(struct rf_calls *calls, uint32_t bucket, uint64_t now)
 {
 	struct rf_beating *beating = &calls->beating[bucket];
-	const struct rf_ledger_call call = call_of(calls, bucket);
+	const struct rf_ledger_call call = rf_calls_of(calls, bucket);
 	const struct rf_ledger_beat beat = rf_claims_beat(calls->claims, bucket, now);
 	char slot_key[RF_WIRE_KEY_SIZE], hosts_key[RF_WIRE_KEY_SIZE];
 	uint8_t bytes[RF_WIRE_BEAT_MAX];
@@ -126,15 +126,14 @@ bool rf_calls_are_refused(const struct rf_calls *calls)
 
 /* ---- reports ---- */
 
-/* As the engine knows it: ADDRESS/LENGTH. */
-static void format_source(const struct rf_claim_key *key, const struct rf_fleet_limit *limit,
-			  char text[INET6_ADDRSTRLEN + 4])
+void rf_calls_format_source(const struct rf_claim_key *key, const struct rf_fleet_limit *limit,
+			    char text[RF_CALLS_SOURCE_SIZE])
 {
 	const int family = key->is_ipv6 ? AF_INET6 : AF_INET;
 	char address[INET6_ADDRSTRLEN];
 
 	inet_ntop(family, key->source, address, sizeof(address));
-	snprintf(text, INET6_ADDRSTRLEN + 4, "%s/%u", address,
+	snprintf(text, RF_CALLS_SOURCE_SIZE, "%s/%u", address,
 		 key->is_ipv6 ? limit->per6 : limit->per4);
 }
 
@@ -165,9 +164,9 @@ static void add_record(struct words *words, const struct rf_claims *claims,
 	const struct rf_claim_key *key = &batch->item[i].claimant->key;
 	const struct rf_fleet_limit *limit = &claims->limit[key->limit];
 	const struct rf_ledger_limit figures = {limit->pool, limit->first, ms_of(limit->window_ns)};
-	char source[INET6_ADDRSTRLEN + 4];
+	char source[RF_CALLS_SOURCE_SIZE];
 
-	format_source(key, limit, source);
+	rf_calls_format_source(key, limit, source);
 	rf_wire_record_key(words->record_key[i], batch->bucket, limit->name, limit->definition,
 			   source);
 	rf_wire_pack_report(words->report[i], &figures, &batch->item[i].report);
@@ -177,7 +176,7 @@ static void add_record(struct words *words, const struct rf_claims *claims,
 static void make_words(struct words *words, const struct rf_calls *calls,
 		       const struct rf_report_batch *batch)
 {
-	const struct rf_ledger_call call = call_of(calls, batch->bucket);
+	const struct rf_ledger_call call = rf_calls_of(calls, batch->bucket);
 
 	words->words = 0;
 	snprintf(words->count, sizeof(words->count), "%u", batch->count + 2);

@@ -3,8 +3,12 @@
 #ifndef RINGFENCE_AGENT_CALLS_H
 #define RINGFENCE_AGENT_CALLS_H
 
+#include <netinet/in.h>
+
 #include "agent/engine.h"
 #include "fleet/claims.h"
+
+#define RF_CALLS_SOURCE_SIZE (INET6_ADDRSTRLEN + 4)
 
 /* A heartbeat on its way; one for each bucket. */
 struct rf_beating {
@@ -40,6 +44,11 @@ void rf_calls_beat(struct rf_calls *calls, bool news_only, uint64_t now);
 bool rf_calls_have_news(const struct rf_calls *calls);
 /* Is the slot another host's? Not while the engine learns, when any host may be refused. */
 bool rf_calls_are_refused(const struct rf_calls *calls);
+/* As the engine knows it: ADDRESS/LENGTH. */
+void rf_calls_format_source(const struct rf_claim_key *key, const struct rf_fleet_limit *limit,
+			    char text[RF_CALLS_SOURCE_SIZE]);
+/* What every call of a bucket brings. */
+struct rf_ledger_call rf_calls_of(const struct rf_calls *calls, uint32_t bucket);
 /* A port of rf_claims. */
 bool rf_calls_report(struct rf_calls *calls, struct rf_report_batch *batch);
 

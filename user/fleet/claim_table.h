@@ -59,6 +59,11 @@ struct rf_claimant {
 	uint32_t unit_used; /* of a packet, in 1/16 */
 	uint32_t seen_used; /* at a look up to W/4 ago, */
 	uint64_t seen_ns;   /* then */
+	/* For people: since when there is a claim, and what its window has counted. */
+	uint64_t since_ns;
+	uint64_t shown_ns, shown_passed, shown_dropped;
+	uint64_t told_ns, told_packets; /* what the host told the others last */
+	uint32_t rate_pps;
 };
 
 TAILQ_HEAD(rf_claimants, rf_claimant);

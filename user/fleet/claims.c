@@ -94,6 +94,7 @@ bool rf_claims_ask(struct rf_claims *claims, uint64_t now, const struct rf_fleet
 		return true;
 	claimant->wants = rf_claims_wants(claimant, &claims->limit[limit], ask);
 	claimant->asked_ns = now;
+	rf_claims_show(claimant, ask->passed, ask->dropped, now);
 	if (claimant->state != RF_CLAIM_WAITS || now < claimant->patient_until_ns ||
 	    rf_claims_may_want(claimant, now) <= claimant->claim.has)
 		return true;
@@ -176,6 +177,9 @@ static int visit_windows(struct rf_claims *claims, struct rf_claimant *const *cl
 			rf_claims_lose(claims, claimant[place[i]], now);
 		else
 			visit->used[place[i]] = record[i].used;
+		if (record[i].result == RF_SHARE_DONE)
+			rf_claims_show(claimant[place[i]], record[i].passed, record[i].dropped,
+				       now);
 	}
 	return err;
 }

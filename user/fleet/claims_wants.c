@@ -87,3 +87,12 @@ uint32_t rf_claims_needs(const struct rf_fleet_limit *limit, uint32_t used, bool
 		return capped((used > limit->first ? used - limit->first : 0) + spare, limit);
 	return capped(used + used / 2 + spare, limit);
 }
+
+void rf_claims_show(struct rf_claimant *claimant, uint64_t passed, uint64_t dropped, uint64_t now)
+{
+	if (!claimant->since_ns)
+		claimant->since_ns = now;
+	claimant->shown_ns = now;
+	claimant->shown_passed = passed;
+	claimant->shown_dropped = dropped;
+}

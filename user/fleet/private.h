@@ -17,6 +17,9 @@ bool rf_claims_falls(const struct rf_fleet_limit *limit, uint32_t seen, uint32_t
 /* What a share may be lowered to, after so much was used in W. */
 uint32_t rf_claims_needs(const struct rf_fleet_limit *limit, uint32_t used, bool falls);
 
+/* Notes what its window has counted, for people. */
+void rf_claims_show(struct rf_claimant *claimant, uint64_t passed, uint64_t dropped, uint64_t now);
+
 /* ---- claims_lose.c ---- */
 
 /* The window of a claim is gone, or counts by another definition. */

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What a host tells the others of itself, for people: its name, its definitions of limits, and the
+ * sources that it drops the most of. Nothing is decided by it. It has a connection of its own, so
+ * that no question of a person, and no right that is missing, touches heartbeats and reports.
+ *
+ * Both are JSON, kept in the engine by slot. What others have written is anybody's text.
+ */
+#ifndef RINGFENCE_AGENT_NEWS_H
+#define RINGFENCE_AGENT_NEWS_H
+
+#include <jansson.h>
+
+#include "agent/calls.h"
+#include "agent/settings.h"
+#include "agent/site.h"
+
+#define RF_HOST_NAME_SIZE 65
+#define RF_NEWS_HOST_MAX 8192 /* bytes of what a host says of itself, */
+#define RF_NEWS_TOP_MAX 8192  /* and of its sources */
+#define RF_NEWS_SOURCES 32    /* that a host tells */
+
+struct rf_news {
+	const struct rf_agent_settings *settings;
+	struct rf_claims *claims;
+	const struct rf_site *site;
+	struct rf_link *link;
+	char name[RF_HOST_NAME_SIZE]; /* of this host */
+	uint64_t host_at_ns, top_at_ns;
+	/* What was told: where one of them changes, it is told anew. */
+	uint32_t slot, hosts;
+	uint64_t in_force, joined;
+};
+
+void rf_news_start(struct rf_news *news, const struct rf_agent_settings *settings,
+		   struct rf_claims *claims, const struct rf_site *site, struct rf_link *link);
+/* Tells what is due. `hosts`: of the fleet. */
+void rf_news_turn(struct rf_news *news, uint32_t hosts, uint64_t now);
+uint64_t rf_news_due_ns(const struct rf_news *news);
+
+/* ---- news_host.c ---- */
+
+/* Letters, digits, '-', '.' and '_' of a name; others become '_'. */
+void rf_news_clean_name(const char *name, char clean[RF_HOST_NAME_SIZE]);
+/* The text that this host tells of itself; NULL: no memory. */
+char *rf_news_host_text(const struct rf_news *news);
+/* A host's text that was read; NULL: it makes no sense. The caller frees it. */
+json_t *rf_news_read(const char *text, size_t size);
+/* The definition of a limit in it; NULL: it has none. */
+const char *rf_news_definition(const json_t *host, const char *limit);
+
+/* ---- news_top.c ---- */
+
+/* The text of the sources that this host drops the most of, and of those that send the most;
+ * NULL: no memory. */
+char *rf_news_top_text(struct rf_claims *claims, uint64_t now);
+
+#endif /* RINGFENCE_AGENT_NEWS_H */
