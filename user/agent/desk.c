@@ -50,13 +50,14 @@ static int listen_at(const struct sockaddr_un *address)
 	return err ? err : fd;
 }
 
-int rf_desk_open(struct rf_desk *desk, const char *name, int epoll_fd, struct rf_error *error)
+int rf_desk_open(struct rf_desk *desk, const char *name, int epoll_fd,
+		 const struct rf_desk_port *port, struct rf_error *error)
 {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
 
-	*desk = (struct rf_desk){.epoll_fd = epoll_fd, .fd = -1};
+	*desk = (struct rf_desk){.epoll_fd = epoll_fd, .fd = -1, .port = *port};
 	for (int i = 0; i < RF_DESK_CLIENTS; i++)
-		desk->client[i] = -1;
+		desk->client[i].fd = -1;
 	snprintf(desk->path, sizeof(desk->path), RF_AGENT_SOCKET, name);
 	memcpy(address.sun_path, desk->path, sizeof(address.sun_path));
 	mkdir(RF_AGENT_DIRECTORY, 0755);
@@ -73,46 +74,67 @@ int rf_desk_open(struct rf_desk *desk, const char *name, int epoll_fd, struct rf
 	return watch(desk, desk->fd, desk);
 }
 
-static void drop_client(struct rf_desk *desk, int place)
+static void drop_client(struct rf_desk_client *client)
 {
-	if (desk->client[place] >= 0)
-		close(desk->client[place]);
-	desk->client[place] = -1;
+	if (client->fd >= 0)
+		close(client->fd);
+	client->fd = -1;
 }
 
 static void take_client(struct rf_desk *desk)
 {
 	const int fd = accept4(desk->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
-	const int place = desk->next;
+	const int room = RF_AGENT_ANSWER_SIZE / 2; /* the kernel doubles it */
+	struct rf_desk_client *client = &desk->client[desk->next];
 
 	if (fd < 0)
 		return;
-	drop_client(desk, place);
-	desk->client[place] = fd;
-	desk->next = (place + 1) % RF_DESK_CLIENTS;
-	if (watch(desk, fd, &desk->client[place]))
-		drop_client(desk, place);
+	setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &room, sizeof(room));
+	drop_client(client);
+	*client = (struct rf_desk_client){.fd = fd, .ticket = ++desk->tickets};
+	desk->next = (desk->next + 1) % RF_DESK_CLIENTS;
+	if (watch(desk, fd, client))
+		drop_client(client);
 }
 
-static void answer_client(struct rf_desk *desk, int place, const struct rf_status_view *view)
+/* All of it or nothing: a client that does not read waits in vain. */
+static void reply(struct rf_desk_client *client, const char *answer)
 {
-	char question[RF_STATUS_QUESTION_SIZE + 1];
-	const ssize_t length =
-		recv(desk->client[place], question, RF_STATUS_QUESTION_SIZE, MSG_DONTWAIT);
+	static const char too_long[] = "{\"schema\":1,\"error\":\"the answer is too long\"}";
+
+	if (answer && send(client->fd, answer, strlen(answer), MSG_DONTWAIT | MSG_NOSIGNAL) < 0)
+		send(client->fd, too_long, strlen(too_long), MSG_DONTWAIT | MSG_NOSIGNAL);
+	drop_client(client);
+}
+
+/* It has asked already: then it has hung up, or says more than it may. */
+static void hear_client(struct rf_desk *desk, struct rf_desk_client *client)
+{
+	char question[RF_DESK_QUESTION_SIZE];
+	const ssize_t length = recv(client->fd, question, sizeof(question) - 1, MSG_DONTWAIT);
+	bool later = false;
 	char *answer;
 
-	if (length > 0) {
-		question[length] = '\0';
-		answer = rf_status_answer(view, question);
-		if (answer)
-			send(desk->client[place], answer, strlen(answer),
-			     MSG_DONTWAIT | MSG_NOSIGNAL);
-		free(answer);
+	if (client->has_asked || length <= 0) {
+		drop_client(client);
+		return;
 	}
-	drop_client(desk, place);
+	question[length] = '\0';
+	client->has_asked = true;
+	answer = desk->port.answer(desk->port.context, question, client->ticket, &later);
+	if (!later)
+		reply(client, answer);
+	free(answer);
 }
 
-bool rf_desk_serve(struct rf_desk *desk, const void *of, const struct rf_status_view *view)
+void rf_desk_reply(struct rf_desk *desk, uint64_t ticket, const char *answer)
+{
+	for (int i = 0; i < RF_DESK_CLIENTS; i++)
+		if (desk->client[i].fd >= 0 && desk->client[i].ticket == ticket)
+			reply(&desk->client[i], answer);
+}
+
+bool rf_desk_serve(struct rf_desk *desk, const void *of)
 {
 	if (of == desk) {
 		take_client(desk);
@@ -120,8 +142,8 @@ bool rf_desk_serve(struct rf_desk *desk, const void *of, const struct rf_status_
 	}
 	for (int i = 0; i < RF_DESK_CLIENTS; i++)
 		if (of == &desk->client[i]) {
-			if (desk->client[i] >= 0)
-				answer_client(desk, i, view);
+			if (desk->client[i].fd >= 0)
+				hear_client(desk, &desk->client[i]);
 			return true;
 		}
 	return false;
@@ -132,7 +154,7 @@ void rf_desk_close(struct rf_desk *desk)
 	if (desk->fd < 0)
 		return;
 	for (int i = 0; i < RF_DESK_CLIENTS; i++)
-		drop_client(desk, i);
+		drop_client(&desk->client[i]);
 	close(desk->fd);
 	unlink(desk->path);
 	desk->fd = -1;

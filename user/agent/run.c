@@ -11,6 +11,8 @@
 #include "agent/calls.h"
 #include "agent/confine.h"
 #include "agent/desk.h"
+#include "agent/inquiry.h"
+#include "agent/news.h"
 #include "agent/private.h"
 #include "agent/run.h"
 #include "agent/site.h"
@@ -27,10 +29,13 @@ struct agent {
 	const struct rf_agent_settings *settings;
 	struct rf_claims claims;
 	struct rf_site site;
-	struct rf_link beats, reports, ban_calls;
+	struct rf_link beats, reports, ban_calls, questions;
 	struct rf_calls calls;
 	struct rf_fleet_bans bans;
+	struct rf_news news;
 	struct rf_desk desk;
+	struct rf_inquiries inquiries;
+	struct rf_status_view view;
 	struct rf_waiter waiter;
 	int epoll_fd;
 	uint64_t beat_at_ns;
@@ -180,21 +185,37 @@ static uint32_t fence_now(const struct agent *agent)
 	return agent->site.is_open ? agent->site.fence.map_id[RF_MAP_CONFIG] : 0;
 }
 
+/* ---- questions ---- */
+
+static void look_whether_alone(struct agent *agent, uint64_t now)
+{
+	bool any = false;
+
+	for (int i = 0; i < RF_BUCKETS; i++)
+		any = any || rf_member_is_alone(&agent->claims.member[i], now);
+	if (!any)
+		agent->view.alone_ns = 0;
+	else if (!agent->view.alone_ns)
+		agent->view.alone_ns = now;
+}
+
+static char *answer(void *context, const char *question, uint64_t ticket, bool *later)
+{
+	struct agent *agent = context;
+	char *text;
+
+	agent->view.hosts = agent->hosts;
+	agent->view.refusals = agent->refusals;
+	text = rf_inquire(&agent->inquiries, &agent->desk, ticket, question, &agent->view, later);
+	return text || *later ? text : rf_status_answer(&agent->view, question);
+}
+
 static void serve(struct agent *agent, const struct epoll_event *event)
 {
-	const struct rf_status_view view = {
-		.settings = agent->settings,
-		.claims = &agent->claims,
-		.site = &agent->site,
-		.beats = &agent->beats,
-		.reports = &agent->reports,
-		.hosts = agent->hosts,
-		.calls = &agent->calls,
-		.bans = &agent->bans,
-	};
-
 	if (event->data.ptr == &agent->reports)
 		rf_link_events(&agent->reports, event->events);
+	else if (event->data.ptr == &agent->questions)
+		rf_link_events(&agent->questions, event->events);
 	else if (event->data.ptr == &agent->ban_calls)
 		rf_link_events(&agent->ban_calls, event->events);
 	else if (event->data.ptr == &agent->bans)
@@ -204,7 +225,7 @@ static void serve(struct agent *agent, const struct epoll_event *event)
 	else if (event->data.ptr == &agent->waiter)
 		settle(agent);
 	else
-		rf_desk_serve(&agent->desk, event->data.ptr, &view);
+		rf_desk_serve(&agent->desk, event->data.ptr);
 }
 
 static void wait_for_events(struct agent *agent, const sigset_t *while_waiting)
@@ -220,6 +241,8 @@ static void wait_for_events(struct agent *agent, const sigset_t *while_waiting)
 	until_ns = earliest(until_ns, rf_link_due_ns(&agent->reports));
 	until_ns = earliest(until_ns, rf_link_due_ns(&agent->ban_calls));
 	until_ns = earliest(until_ns, rf_fleet_bans_due_ns(&agent->bans));
+	until_ns = earliest(until_ns, rf_link_due_ns(&agent->questions));
+	until_ns = earliest(until_ns, rf_news_due_ns(&agent->news));
 	until_ns = earliest(until_ns, rf_site_due_ns(&agent->site));
 	until_ns = earliest(until_ns, rf_claims_due_ns(&agent->claims, now));
 	if (until_ns > now && !agent->has_asks && !beats_at_once(agent))
@@ -252,6 +275,7 @@ static void turn(struct agent *agent, const sigset_t *while_waiting)
 	rf_link_turn(&agent->beats, now);
 	rf_link_turn(&agent->reports, now);
 	rf_link_turn(&agent->ban_calls, now);
+	rf_link_turn(&agent->questions, now);
 	rf_site_turn(&agent->site, now);
 	look_at_slot(agent);
 	beat(agent, now);
@@ -259,10 +283,30 @@ static void turn(struct agent *agent, const sigset_t *while_waiting)
 	agent->has_asks = agent->has_asks && !rf_site_take_asks(&agent->site);
 	rf_claims_turn(&agent->claims, rf_time_awake());
 	rf_fleet_bans_turn(&agent->bans, fence_now(agent), now);
+	look_whether_alone(agent, now);
+	rf_news_turn(&agent->news, agent->hosts, now);
 	wait_for_events(agent, while_waiting);
 }
 
 /* ---- beginning and end ---- */
+
+static int open_desk(struct agent *agent, struct rf_error *error)
+{
+	const struct rf_desk_port port = {agent, answer};
+
+	agent->view = (struct rf_status_view){
+		.settings = agent->settings,
+		.claims = &agent->claims,
+		.site = &agent->site,
+		.beats = &agent->beats,
+		.reports = &agent->reports,
+		.news = &agent->questions,
+		.calls = &agent->calls,
+		.bans = &agent->bans,
+		.name = agent->news.name,
+	};
+	return rf_desk_open(&agent->desk, agent->settings->name, agent->epoll_fd, &port, error);
+}
 
 static int start(struct agent *agent, struct rf_error *error)
 {
@@ -281,8 +325,11 @@ static int start(struct agent *agent, struct rf_error *error)
 	rf_link_start(&agent->reports, &settings->engine, "reports", agent->epoll_fd, patience_ns);
 	rf_link_start(&agent->ban_calls, &settings->engine, "bans", agent->epoll_fd, patience_ns);
 	rf_fleet_bans_start(&agent->bans, settings, &agent->ban_calls, agent->epoll_fd);
+	rf_link_start(&agent->questions, &settings->engine, "questions", agent->epoll_fd,
+		      patience_ns);
 	rf_calls_start(&agent->calls, &agent->claims, &agent->beats, &agent->reports);
-	return rf_desk_open(&agent->desk, settings->name, agent->epoll_fd, error);
+	rf_news_start(&agent->news, settings, &agent->claims, &agent->site, &agent->questions);
+	return open_desk(agent, error);
 }
 
 /*
@@ -313,6 +360,7 @@ static void end(struct agent *agent)
 	rf_link_end(&agent->reports);
 	rf_fleet_bans_end(&agent->bans);
 	rf_link_end(&agent->ban_calls);
+	rf_link_end(&agent->questions);
 	rf_site_end(&agent->site);
 	rf_claims_free(&agent->claims);
 	close(agent->epoll_fd);

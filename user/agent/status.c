@@ -31,9 +31,9 @@ static json_t *engine_json(const struct rf_status_view *view)
 {
 	const struct rf_engine *engine = &view->settings->engine;
 
-	return json_pack("{s:o, s:o, s:o, s:o}", "host", rf_json_text(engine->host), "port",
+	return json_pack("{s:o, s:o, s:o, s:o, s:o}", "host", rf_json_text(engine->host), "port",
 			 rf_json_text(engine->port), "heartbeats", link_json(view->beats),
-			 "reports", link_json(view->reports));
+			 "reports", link_json(view->reports), "news", link_json(view->news));
 }
 
 /* ---- membership ---- */
@@ -69,11 +69,14 @@ static json_t *membership_json(const struct rf_status_view *view, uint64_t now)
 		if (deadline < least_ns)
 			least_ns = deadline;
 	}
-	return json_pack("{s:i, s:i, s:i, s:i, s:i, s:I, s:o}", "slot",
-			 (int)view->claims->member[0].slot, "buckets", RF_BUCKETS, "alone", alone,
-			 "learning", learning, "refused", refused, "deadline_ms",
-			 (json_int_t)(least_ns > now ? (least_ns - now) / RF_NS_PER_MS : 0),
-			 "members", members_json(view->claims));
+	return json_pack(
+		"{s:i, s:i, s:i, s:i, s:i, s:b, s:I, s:o, s:o}", "slot",
+		(int)view->claims->member[0].slot, "buckets", RF_BUCKETS, "alone", alone,
+		"learning", learning, "refused", refused, "full",
+		view->hosts && view->refusals >= view->hosts, "deadline_ms",
+		(json_int_t)(least_ns > now ? (least_ns - now) / RF_NS_PER_MS : 0), "alone_ms",
+		view->alone_ns ? json_integer((now - view->alone_ns) / RF_NS_PER_MS) : json_null(),
+		"members", members_json(view->claims));
 }
 
 /* ---- limits ---- */
@@ -116,9 +119,10 @@ static json_t *counts_json(const struct rf_claims *claims)
 
 static json_t *status_json(const struct rf_status_view *view)
 {
-	return json_pack("{s:i, s:o, s:b, s:i, s:I, s:o, s:o, s:o, s:o, s:o}", "schema", 1, "fence",
-			 rf_json_text(view->settings->name), "attached", view->site->is_open,
-			 "hosts", (int)view->hosts, "grace_ms",
+	return json_pack("{s:i, s:o, s:s, s:s, s:b, s:i, s:I, s:o, s:o, s:o, s:o, s:o}", "schema",
+			 1, "fence", rf_json_text(view->settings->name), "host", view->name,
+			 "version", RINGFENCE_VERSION, "attached", view->site->is_open, "hosts",
+			 (int)view->hosts, "grace_ms",
 			 (json_int_t)(view->settings->grace_ns / RF_NS_PER_MS), "engine",
 			 engine_json(view), "membership", membership_json(view, rf_time_awake()),
 			 "limits", limits_json(view), "counts", counts_json(view->claims), "bans",
@@ -127,8 +131,8 @@ static json_t *status_json(const struct rf_status_view *view)
 
 /* ---- one source ---- */
 
-static const struct rf_claimant *claimant_of(const struct rf_claims *claims, int number,
-					     const struct rf_address *address)
+struct rf_claim_key rf_status_key(const struct rf_claims *claims, int number,
+				  const struct rf_address *address)
 {
 	const struct rf_fleet_limit *limit = &claims->limit[number];
 	const bool is_ipv6 = address->version == 6;
@@ -138,6 +142,14 @@ static const struct rf_claimant *claimant_of(const struct rf_claims *claims, int
 	for (int i = 0; i < (is_ipv6 ? 4 : 1); i++)
 		masked.word[i] &= rf_prefix_mask(is_ipv6 ? limit->per6 : limit->per4, i);
 	memcpy(key.source, masked.word, sizeof(key.source));
+	return key;
+}
+
+static const struct rf_claimant *claimant_of(const struct rf_claims *claims, int number,
+					     const struct rf_address *address)
+{
+	const struct rf_claim_key key = rf_status_key(claims, number, address);
+
 	return rf_claim_table_find(&claims->table, &key);
 }
 

@@ -8,6 +8,8 @@
  *   ban MS PREFIX   tells the fleet a ban, MS 0: its end; the answer has a number
  *   told NUMBER     whether that was done
  *   flush           forgets what was taken, and takes none of it again
+ *
+ * inquiry.h has those that the engine has to answer.
  */
 #ifndef RINGFENCE_AGENT_STATUS_H
 #define RINGFENCE_AGENT_STATUS_H
@@ -16,19 +18,24 @@
 #include "agent/calls.h"
 #include "agent/run.h"
 #include "agent/site.h"
-
-#define RF_STATUS_QUESTION_SIZE 128
+#include "base/prefix.h"
 
 struct rf_status_view {
 	const struct rf_agent_settings *settings;
 	const struct rf_claims *claims;
-	const struct rf_site *site;
+	struct rf_site *site; /* windows are read */
 	const struct rf_link *beats, *reports;
+	struct rf_link *news; /* questions are sent */
 	const struct rf_calls *calls;
 	struct rf_fleet_bans *bans;
-	uint32_t hosts;
+	const char *name; /* of this host */
+	uint32_t hosts, refusals;
+	uint64_t alone_ns; /* since when some bucket is alone; 0: none is */
 };
 
+/* The source of an address under a limit, by the claims' number of it. */
+struct rf_claim_key rf_status_key(const struct rf_claims *claims, int limit,
+				  const struct rf_address *address);
 /* The answer, of the heap; NULL: no memory. `question` is anybody's text. */
 char *rf_status_answer(const struct rf_status_view *view, const char *question);
 

@@ -6,6 +6,6 @@
 #define RF_AGENT_DIRECTORY "/run/ringfence-fleet"
 #define RF_AGENT_SOCKET RF_AGENT_DIRECTORY "/%s.sock"	  /* of the fence's name */
 #define RF_AGENT_FLUSHED RF_AGENT_DIRECTORY "/%s.flushed" /* up to which ban */
-#define RF_AGENT_ANSWER_SIZE 65536
+#define RF_AGENT_ANSWER_SIZE 400000 /* at most; the engine may have a thousand hosts */
 
 #endif /* RF_FLEET_SOCKET_H */

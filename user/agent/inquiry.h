@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Questions of people that the engine has to answer, so that the answer comes later:
+ *
+ *   hosts           the members, what each says of itself, and where it differs from this host
+ *   source ADDRESS  what the ledger and this host have of a source, under each limit
+ *   top N BY        the sources that the hosts drop the most of; BY: drops, rate or hosts
+ *   gone SLOT       that host will not come back
+ *
+ * Each is a few requests, all sent at once; their answers are kept until the last is there. A link
+ * answers each of its requests in time, or with nothing, so none stays forever.
+ */
+#ifndef RINGFENCE_AGENT_INQUIRY_H
+#define RINGFENCE_AGENT_INQUIRY_H
+
+#include "agent/desk.h"
+#include "agent/news.h"
+#include "agent/status.h"
+#include "base/prefix.h"
+
+enum rf_piece_kind {
+	RF_PIECE_HOSTS,	 /* who is a member: of a bucket */
+	RF_PIECE_HOST,	 /* what a host says of itself: of a slot */
+	RF_PIECE_TOP,	 /* its sources: of a slot */
+	RF_PIECE_RECORD, /* the claims on the source: of a limit */
+	RF_PIECE_GONE,	 /* of a bucket */
+};
+
+struct rf_inquiry;
+
+/* One request and its answer. */
+struct rf_piece {
+	struct rf_inquiry *inquiry;
+	enum rf_piece_kind kind;
+	uint32_t index;
+	char *bytes; /* NULL: no answer, or none yet */
+	size_t size;
+};
+
+/* What was asked. */
+struct rf_question {
+	char *(*compose)(const struct rf_inquiry *inquiry, const struct rf_status_view *view);
+	struct rf_address address;
+	char text[RF_DESK_QUESTION_SIZE];
+	uint32_t number; /* N, or SLOT */
+};
+
+struct rf_inquiry {
+	struct rf_desk *desk;
+	uint64_t ticket; /* 0: not in use */
+	const struct rf_status_view *view;
+	struct rf_question question;
+	struct rf_piece *piece;
+	uint32_t pieces, room, left; /* `left` were not answered yet */
+};
+
+struct rf_inquiries {
+	struct rf_inquiry inquiry[RF_DESK_CLIENTS];
+};
+
+/*
+ * Begins to answer a question that is one of these; `later` says that the answer comes by the desk.
+ * Else returns an answer of the heap; NULL: it is another question, or no memory.
+ */
+char *rf_inquire(struct rf_inquiries *inquiries, struct rf_desk *desk, uint64_t ticket,
+		 const char *question, const struct rf_status_view *view, bool *later);
+
+/* ---- inquiry_answers.c and inquiry_source.c: the answers, of the heap ---- */
+
+char *rf_inquiry_hosts(const struct rf_inquiry *inquiry, const struct rf_status_view *view);
+char *rf_inquiry_top(const struct rf_inquiry *inquiry, const struct rf_status_view *view);
+char *rf_inquiry_gone(const struct rf_inquiry *inquiry, const struct rf_status_view *view);
+char *rf_inquiry_source(const struct rf_inquiry *inquiry, const struct rf_status_view *view);
+
+/* ---- inquiry_pieces.c: what was answered ---- */
+
+const struct rf_piece *rf_inquiry_piece(const struct rf_inquiry *inquiry, enum rf_piece_kind kind,
+					uint32_t index);
+/* What a host says of itself; NULL: nothing that makes sense. The caller frees it. */
+json_t *rf_inquiry_host(const struct rf_inquiry *inquiry, uint32_t slot);
+/* Its name, as JSON; null where it said none. */
+json_t *rf_inquiry_host_name(const json_t *host);
+
+#endif /* RINGFENCE_AGENT_INQUIRY_H */
