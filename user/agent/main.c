@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "agent/probe.h"
 #include "agent/run.h"
 #include "agent/settings.h"
 #include "base/say.h"
@@ -10,11 +11,13 @@
 static const char help[] =
 	"Usage: ringfence-fleet run NAME [SETTING…]\n"
 	"       ringfence-fleet check NAME [SETTING…]\n"
+	"       ringfence-fleet probe NAME [SETTING…]\n"
 	"       ringfence-fleet help | version\n\n"
 	"Shares the limits of the fence NAME with the other hosts of a fleet, by way of an\n"
 	"engine: Redis 7, or Valkey. It takes root, and drops all capabilities but CAP_BPF.\n\n"
 	"  run NAME                      until a signal ends it\n"
-	"  check NAME                    look for mistakes in the settings\n\n"
+	"  check NAME                    look for mistakes in the settings\n"
+	"  probe NAME                    look at the engine, for 'ringfence fleet check'\n\n"
 	"Settings, in /etc/ringfence/NAME.fleet; those of the command line come first:\n"
 	"  redis HOST:PORT               where the engine is\n"
 	"  user USER                     the engine's user\n"
@@ -31,15 +34,28 @@ static bool is_asked(struct rf_words *words, const char *word, const char *longe
 	       rf_words_take(words, shorter);
 }
 
+static int probe(struct rf_words *words, struct rf_error *error)
+{
+	struct rf_agent_settings settings;
+	struct rf_error wrong = {};
+	const int err = rf_agent_settings(&settings, words, &wrong);
+	const int failed = rf_agent_probe(&settings, err, &wrong, error);
+
+	explicit_bzero(settings.engine.password, sizeof(settings.engine.password));
+	return failed;
+}
+
 static int run(struct rf_words *words, struct rf_error *error)
 {
 	struct rf_agent_settings settings;
 	const bool checks = rf_words_take(words, "check");
 	int err;
 
+	if (!checks && rf_words_take(words, "probe"))
+		return probe(words, error);
 	if (!checks && !rf_words_take(words, "run"))
-		return rf_error_usage(error, "expects 'run NAME', 'check NAME', 'help' or "
-					     "'version'");
+		return rf_error_usage(error, "expects 'run NAME', 'check NAME', 'probe NAME', "
+					     "'help' or 'version'");
 	err = rf_agent_settings(&settings, words, error);
 	if (!err)
 		err = rf_engine_resolve(&settings.engine, error);
