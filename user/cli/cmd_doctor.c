@@ -9,6 +9,7 @@
 #include "attach/attach.h"
 #include "base/hardware.h"
 #include "cli/command.h"
+#include "cli/findings.h"
 #include "cli/out.h"
 #include "doctor/diagnose.h"
 #include "doctor/facts.h"
@@ -129,51 +130,17 @@ static void print_summary(const struct rf_interface_facts *facts,
 
 /* ---- printing ---- */
 
-static void print_findings(const char *title, const struct rf_findings *findings)
-{
-	rf_out("%s\n", title);
-	for (int i = 0; i < findings->count; i++) {
-		const struct rf_finding *finding = &findings->finding[i];
-
-		const int column = 2 + 7 + 2 + 14 + 2;
-		char text[sizeof(finding->text) + sizeof(finding->command) + 16];
-
-		snprintf(text, sizeof(text), "%s%s%s%s", finding->text,
-			 *finding->command ? "; run '" : "", finding->command,
-			 *finding->command ? "'" : "");
-		rf_out("  %-7s  %-14s  ", rf_level_name(finding->level), finding->check);
-		rf_out_wrapped(text, column, column);
-	}
-}
-
 static void print_report(const struct report *report)
 {
-	print_findings("machine", &report->machine);
+	rf_findings_print("machine", &report->machine);
 	if (report->asked >= 0) {
-		print_findings(report->facts[report->asked].name,
-			       &report->interface[report->asked]);
+		rf_findings_print(report->facts[report->asked].name,
+				  &report->interface[report->asked]);
 		return;
 	}
 	rf_out("interfaces\n");
 	for (int i = 0; i < report->count; i++)
 		print_summary(&report->facts[i], &report->interface[i]);
-}
-
-static json_t *findings_json(const struct rf_findings *findings)
-{
-	json_t *list = json_array();
-
-	for (int i = 0; i < findings->count; i++) {
-		const struct rf_finding *finding = &findings->finding[i];
-
-		json_array_append_new(list,
-				      json_pack("{s:s, s:s, s:o, s:o}", "check", finding->check,
-						"level", rf_level_name(finding->level), "text",
-						rf_json_text(finding->text), "command",
-						*finding->command ? rf_json_text(finding->command)
-								  : json_null()));
-	}
-	return list;
 }
 
 /* `whole`: include all findings. */
@@ -188,7 +155,7 @@ static json_t *interface_json(const struct report *report, int i, bool whole)
 			  "notes", rf_findings_count(findings, RF_NOTE));
 
 	if (whole)
-		json_object_set_new(object, "checks", findings_json(findings));
+		json_object_set_new(object, "checks", rf_findings_json(findings));
 	return object;
 }
 
@@ -201,7 +168,7 @@ static json_t *report_json(const struct report *report)
 			json_array_append_new(interfaces,
 					      interface_json(report, i, report->asked == i));
 	return json_pack("{s:i, s:{s:o}, s:o}", "problems", count_problems(report), "machine",
-			 "checks", findings_json(&report->machine), "interfaces", interfaces);
+			 "checks", rf_findings_json(&report->machine), "interfaces", interfaces);
 }
 
 int rf_cmd_doctor(const struct rf_options *options, struct rf_words *words, struct rf_error *error)
