@@ -14,7 +14,8 @@ source "$(dirname "$0")/lib.sh"
 port=([0]=eth0 [1]=eth1)
 work=$scratch/work
 mkdir "$work" "$scratch/bin"
-cp build/ringfence "$scratch/bin"
+cp build/ringfence build/ringfence-fleet "$scratch/bin"
+engine=$(command -v redis-server || command -v valkey-server) || bail "there is no redis-server; run 'make deps'"
 PATH=$scratch/bin:$PATH
 make_network 2
 
@@ -49,6 +50,43 @@ attach_to_fleet() {
 	[ "$2" != del ] || quietly ringfence deny add "$3" for 1h fleet
 }
 
+# Agents of the fences 'edge' and 'other'; that one's host is named web3, and has gone.
+agents=()
+start_agent() { # HOST FENCE [SETTING…]
+	# shellcheck disable=SC2016 # the inner shell's
+	start inside unshare --uts sh -c 'printf %s "$1" >/proc/sys/kernel/hostname; shift; exec build/ringfence-fleet run "$@"' \
+		sh "$@" >"$work/agent.$1" 2>&1
+	agents+=("$started_pid")
+}
+
+fleet_has() { # FILTER: of the status of 'edge'
+	ringfence fleet status edge --json 2>"$scratch/quiet" | jq -e "$1" >"$work/status"
+}
+
+# prepare_fleet COMMAND: an engine, a fence, and where the example asks it, its agent.
+prepare_fleet() {
+	quietly ringfence attach eth1 fence edge fleet
+	for pid in "${agents[@]}"; do
+		stop KILL "$pid"
+	done
+	agents=()
+	[ "$1" != join ] || return 0
+	inside ip link set lo up
+	[ -n "${engine_pid-}" ] || start inside "$engine" --port 6379 --save '' --logfile "$work/redis.log"
+	engine_pid=${engine_pid-$started_pid}
+	quietly ringfence fleet join edge redis 127.0.0.1:6379 hosts 4
+	quietly ringfence limit add all rate 20k/1s fleet
+	case $1 in leave | run | hosts) return ;; esac
+	start_agent web1 edge
+	[ "$1" != gone ] || start_agent web3 other redis 127.0.0.1:6379 hosts 4
+	eventually fleet_has '.alone_ms == null' || bail "the agent is alone: $(<"$work/agent.web1")"
+	[ "$1" = gone ] || return 0
+	eventually fleet_has 'any(.others[]; .name == "web3")' || bail 'web3 is no member'
+	stop KILL "${agents[1]}"
+	unset 'agents[1]'
+	eventually fleet_has 'any(.others[]; .name == "web3" and .silent_ms > 4000)' || bail 'web3 is not silent'
+}
+
 # prepare EXAMPLE: makes the fence and the files that the example needs.
 prepare() {
 	local verb=$2 second=${3-}
@@ -69,12 +107,7 @@ prepare() {
 		;;
 	fleet)
 		detach_all
-		quietly ringfence attach eth1 fence edge fleet
-		if [ "$second" = status ]; then
-			start inside build/ringfence-fleet run edge redis 127.0.0.1:1 >"$work/agent" 2>&1
-			eventually test -S /run/ringfence-fleet/edge.sock
-		fi
-		[ "$second" != leave ] || quietly ringfence fleet join edge redis 192.0.2.10:6379 hosts 10
+		prepare_fleet "$second"
 		return
 		;;
 	esac
@@ -109,7 +142,7 @@ run_example() {
 	*'events watch'*) build/tests/recorder "$RINGFENCE_HISTORY" eth0 20 20 full 20 || return ;; # as a daemon does
 	esac
 	case $1 in
-	*watch*) command="timeout --preserve-status -s INT 3 $1" ;;
+	*watch* | *'fleet run'*) command="timeout --preserve-status -s INT 3 $1" ;;
 	esac
 	inside env -C "$work" bash -c "$command" >"$scratch/stdout" 2>"$scratch/stderr"
 }

@@ -188,6 +188,44 @@ eventually ban_is_taken
 seen 'fleet bans' fleet bans
 seen 'fleet bans flush' fleet bans flush
 stop TERM "$started_pid"
+
+# Two hosts of a fleet, as far as an agent can see: one on each wire, with other limits.
+engine=$(command -v redis-server || command -v valkey-server) || bail "there is no redis-server; run 'make deps'"
+inside ip link set lo up
+start inside "$engine" --port 6379 --save '' --logfile "$scratch/redis.log"
+for wire in 0 1; do
+	[ $wire = 0 ] || ringfence attach "${port[1]}" fleet >"$scratch/log"
+	ringfence fleet hosts 3 dev "${port[$wire]}" >"$scratch/log"
+	start inside build/ringfence-fleet run "${port[$wire]}" redis 127.0.0.1:6379 grace 400ms >"$scratch/agent$wire" 2>&1
+done
+other=$started_pid
+ringfence limit add even rate 20k/1s fleet dev "${port[0]}" >"$scratch/log"
+ringfence limit add even rate 10k/1s fleet dev "${port[1]}" >"$scratch/log"
+fleet_has() { # FILTER WORD…
+	ringfence fleet "${@:2}" dev "${port[0]}" --json 2>"$scratch/stderr" | jq -e "$1" >"$scratch/log"
+}
+eventually fleet_has '.others[1].differs[0] and .others[1].name and .alone_ms == null' status || failed+='fleet status '
+seen 'fleet status' fleet status "${port[0]}"
+seen 'fleet check' fleet check "${port[0]}"
+claims() {
+	deliver 0 src=192.0.2.1,count=300
+	fleet_has '.limits[0].ledger.hosts[0]' show 192.0.2.1
+}
+eventually claims || failed+='fleet show '
+seen 'fleet show' fleet show 192.0.2.1 dev "${port[0]}"
+is_in_top() {
+	deliver 0 src=192.0.2.1,count=300
+	fleet_has '.sources[0]' top
+}
+eventually is_in_top || failed+='fleet top '
+seen 'fleet top' fleet top dev "${port[0]}"
+stop KILL "$other"
+slot=$(ringfence fleet status "${port[0]}" --json | jq '.others[] | select(.this | not) | .slot')
+gone() {
+	ringfence fleet gone "$slot" dev "${port[0]}" --json >"$scratch/json" 2>"$scratch/stderr"
+}
+eventually gone || failed+='fleet gone '
+note_keys 'fleet gone'
 seen 'fleet leave' fleet leave "${port[0]}"
 is "$failed" '' 'every command prints its JSON'
 is "$without_schema" '' 'every object has the schema 1'

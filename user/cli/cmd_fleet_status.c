@@ -2,44 +2,46 @@
 /* fleet status: what the agent of a fence says */
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/printable.h"
-#include "cli/agent.h"
-#include "cli/command.h"
+#include "base/time.h"
+#include "cli/fleet_agent.h"
 #include "cli/out.h"
-#include "ringfence/abi.h"
 #include "rules/grammar_option.h"
 
 /* ---- status ---- */
 
 struct status {
 	const char *fence, *host, *port, *trouble; /* `trouble` NULL: none */
-	json_int_t hosts, slot, buckets, alone, learning, claims;
+	json_int_t hosts, slot, buckets, alone, learning, claims, grace_ms;
+	json_int_t alone_ms; /* since when; -1: it is not */
 	size_t members;
 	int attached;
 	json_t *limits;
+	json_t *others; /* all hosts, as they say of themselves; NULL: the engine did not answer */
 };
 
 static int read_status(json_t *answer, struct status *status, struct rf_error *error)
 {
-	json_t *members = NULL, *trouble = NULL;
+	json_t *members = NULL, *trouble = NULL, *alone_ms = NULL;
 
 	if (json_unpack(answer,
-			"{s:s, s:b, s:I, s:{s:s, s:s, s:{s:o}}, s:{s:I, s:I, s:I, s:I, s:o}, s:o, "
-			"s:{s:I}}",
+			"{s:s, s:b, s:I, s:I, s:{s:s, s:s, s:{s:o}}, s:{s:I, s:I, s:I, s:I, s:o, "
+			"s:o}, s:o, s:{s:I}}",
 			"fence", &status->fence, "attached", &status->attached, "hosts",
-			&status->hosts, "engine", "host", &status->host, "port", &status->port,
-			"heartbeats", "trouble", &trouble, "membership", "slot", &status->slot,
-			"buckets", &status->buckets, "alone", &status->alone, "learning",
-			&status->learning, "members", &members, "limits", &status->limits, "counts",
-			"claims", &status->claims))
+			&status->hosts, "grace_ms", &status->grace_ms, "engine", "host",
+			&status->host, "port", &status->port, "heartbeats", "trouble", &trouble,
+			"membership", "slot", &status->slot, "buckets", &status->buckets, "alone",
+			&status->alone, "learning", &status->learning, "alone_ms", &alone_ms,
+			"members", &members, "limits", &status->limits, "counts", "claims",
+			&status->claims))
 		return rf_error_failed(error, -EPROTO,
 				       "the agent is of another version; restart it, by "
 				       "'systemctl restart ringfence-fleet@FENCE'");
 	status->members = json_array_size(members);
 	status->trouble = json_string_value(trouble);
+	status->alone_ms = json_is_integer(alone_ms) ? json_integer_value(alone_ms) : -1;
 	return 0;
 }
 
@@ -52,6 +54,15 @@ static const char *state_of(const struct status *status)
 	if (status->learning)
 		return "learning";
 	return status->alone == status->buckets ? "alone" : "partly alone";
+}
+
+static void print_alone(const struct status *status)
+{
+	char since[RF_DURATION_TEXT_SIZE];
+
+	rf_format_ms(status->alone_ms < 0 ? 0 : status->alone_ms, since);
+	rf_out_text("fence '%s': %s for %s; the engine is %s:%s\n", status->fence, state_of(status),
+		    since, status->host, status->port);
 }
 
 static void print_state(const struct status *status)
@@ -68,8 +79,7 @@ static void print_state(const struct status *status)
 			    status->fence, status->members, (long long)status->hosts,
 			    (long long)status->slot, status->host, status->port);
 	else
-		rf_out_text("fence '%s': %s; the engine is %s:%s\n", status->fence,
-			    state_of(status), status->host, status->port);
+		print_alone(status);
 	if (!status->trouble)
 		return;
 	snprintf(trouble, sizeof(trouble), "%s", status->trouble);
@@ -97,6 +107,29 @@ static void print_limits(const struct status *status)
 	rf_out_text("sources with a claim here: %lld\n", (long long)status->claims);
 }
 
+/* ---- the other hosts ---- */
+
+static void print_difference(void *context, const char *limit, const char *how, const char *hosts)
+{
+	(void)context;
+	if (strcmp(how, "other") == 0)
+		rf_out_text("limit '%s': another definition on %s\n", limit, hosts);
+	else
+		rf_out_text("limit '%s': missing %s %s\n", limit,
+			    strcmp(how, "missing here") == 0 ? "here, and there on" : "on", hosts);
+}
+
+static void print_others(const struct status *status)
+{
+	char list[RF_HOST_LIST_SIZE];
+
+	rf_fleet_each_difference(status->others, print_difference, NULL);
+	if (rf_fleet_others(status->others, "hosts", status->hosts, list))
+		rf_out_text("another number of hosts than here on %s\n", list);
+	if (rf_fleet_others(status->others, "grace_ms", status->grace_ms, list))
+		rf_out_text("another grace than here on %s\n", list);
+}
+
 static json_t *limits_json(const struct status *status)
 {
 	json_t *limits = json_array(), *limit;
@@ -115,36 +148,58 @@ static int print_json(const struct status *status, struct rf_error *error)
 
 	snprintf(engine, sizeof(engine), "%s:%s", status->host, status->port);
 	return rf_out_json(
-		json_pack("{s:o, s:s, s:s, s:o, s:I, s:I, s:I, s:I, s:o}", "fence",
-			  rf_json_text(status->fence), "state", state_of(status), "engine", engine,
-			  "trouble", status->trouble ? rf_json_text(status->trouble) : json_null(),
-			  "hosts", status->hosts, "members", (json_int_t)status->members, "slot",
-			  status->slot, "claims", status->claims, "limits", limits_json(status)),
+		json_pack("{s:o, s:s, s:o, s:s, s:o, s:I, s:I, s:I, s:I, s:I, s:o, s:o}", "fence",
+			  rf_json_text(status->fence), "state", state_of(status), "alone_ms",
+			  status->alone_ms < 0 ? json_null() : json_integer(status->alone_ms),
+			  "engine", engine, "trouble",
+			  status->trouble ? rf_json_text(status->trouble) : json_null(), "hosts",
+			  status->hosts, "grace_ms", status->grace_ms, "members",
+			  (json_int_t)status->members, "slot", status->slot, "claims",
+			  status->claims, "limits", limits_json(status), "others",
+			  status->others ? json_incref(status->others) : json_null()),
 		false, error);
+}
+
+/* Where the engine does not answer, the status says why. */
+static void ask_for_others(const char *fence, struct status *status, json_t **answer)
+{
+	struct rf_error error = {};
+
+	if (!rf_fleet_ask(fence, "hosts", answer, &error))
+		status->others = json_object_get(*answer, "hosts");
+}
+
+static int print_status(const struct rf_options *options, const struct status *status,
+			struct rf_error *error)
+{
+	if (options->json)
+		return print_json(status, error);
+	print_state(status);
+	print_limits(status);
+	print_others(status);
+	return 0;
 }
 
 int rf_cmd_fleet_status(const struct rf_options *options, struct rf_words *words,
 			struct rf_error *error)
 {
-	const char *fence = rf_take_operand(RF_CMD_FLEET_STATUS, words, error);
+	const char *given = rf_words_peek(words) ? rf_words_next(words) : NULL;
+	json_t *answer = NULL, *others = NULL;
 	struct status status = {};
-	json_t *answer = NULL;
-	int err = fence ? rf_words_end(words, error) : -EINVAL;
+	char fence[RF_NAME_SIZE];
+	int err = rf_words_end(words, error);
 
-	if (!err && options->dev)
-		err = rf_error_usage(error, "'dev': the fence is '%s'; leave 'dev' out", fence);
-	if (!err && (!*fence || strchr(fence, '/') || strlen(fence) >= RF_NAME_SIZE))
-		err = rf_error_usage(error, "'%s': no fence has such a name", fence);
 	if (!err)
-		err = rf_agent_ask(fence, "status", &answer, error);
+		err = rf_fleet_fence(options, given, fence, error);
+	if (!err)
+		err = rf_fleet_ask(fence, "status", &answer, error);
 	if (!err)
 		err = read_status(answer, &status, error);
-	if (!err && options->json)
-		err = print_json(&status, error);
-	else if (!err) {
-		print_state(&status);
-		print_limits(&status);
+	if (!err) {
+		ask_for_others(fence, &status, &others);
+		err = print_status(options, &status, error);
 	}
 	json_decref(answer);
+	json_decref(others);
 	return err;
 }

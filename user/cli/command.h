@@ -69,9 +69,19 @@ int rf_cmd_fleet_join(const struct rf_options *options, struct rf_words *words,
 		      struct rf_error *error);
 int rf_cmd_fleet_leave(const struct rf_options *options, struct rf_words *words,
 		       struct rf_error *error);
+int rf_cmd_fleet_run(const struct rf_options *options, struct rf_words *words,
+		     struct rf_error *error);
+int rf_cmd_fleet_check(const struct rf_options *options, struct rf_words *words,
+		       struct rf_error *error);
 int rf_cmd_fleet_status(const struct rf_options *options, struct rf_words *words,
 			struct rf_error *error);
 int rf_cmd_fleet_bans(const struct rf_options *options, struct rf_words *words,
+		      struct rf_error *error);
+int rf_cmd_fleet_show(const struct rf_options *options, struct rf_words *words,
+		      struct rf_error *error);
+int rf_cmd_fleet_top(const struct rf_options *options, struct rf_words *words,
+		     struct rf_error *error);
+int rf_cmd_fleet_gone(const struct rf_options *options, struct rf_words *words,
 		      struct rf_error *error);
 int rf_cmd_fleet_hosts(const struct rf_options *options, struct rf_words *words,
 		       struct rf_error *error);

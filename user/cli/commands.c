@@ -154,14 +154,55 @@ const struct rf_command_row rf_commands[RF_CMD_COUNT] = {
 		 NULL,
 		 {"fleet leave edge"},
 		 rf_cmd_fleet_leave},
+	[RF_CMD_FLEET_RUN] =
+		{"Runs the agent of a fence, 'ringfence-fleet run FENCE', until a signal ends it: "
+		 "to see what it says. 'systemctl enable --now ringfence-fleet@FENCE' runs it as a "
+		 "service. Takes root.",
+		 NULL,
+		 {"fleet run edge"},
+		 rf_cmd_fleet_run},
+	[RF_CMD_FLEET_CHECK] =
+		{"Looks at the settings, the fence and its limits, the agent, the engine and the "
+		 "other hosts, and prints a line for each. A 'problem' keeps this host from "
+		 "sharing its limits, or breaks the bound, and makes the exit status 1; a 'note' "
+		 "is worth knowing. Each says what to type. Changes nothing. Takes root.",
+		 NULL,
+		 {"fleet check edge"},
+		 rf_cmd_fleet_check},
 	[RF_CMD_FLEET_STATUS] =
 		{"Prints what the agent of a fence says: whether the host hears the engine, how "
 		 "many hosts are members, and the definitions of its limits. Hosts share a limit "
-		 "where name and definition are the same. Where something is wrong, prints what "
-		 "it is. Takes root.",
+		 "where name and definition are the same; those that differ are named. Where "
+		 "something is wrong, prints what it is; 'fleet check' says what to type. Takes "
+		 "root.",
 		 NULL,
 		 {"fleet status edge"},
 		 rf_cmd_fleet_status},
+	[RF_CMD_FLEET_SHOW] =
+		{"Prints, for each limit of the fleet, what the engine has of a source: the claim "
+		 "of each host; and what this host has: its share, what the source has used, and "
+		 "since when. A claim is what a host may pass, or has passed, beyond 'first'. "
+		 "Takes root.",
+		 NULL,
+		 {"fleet show 192.0.2.1"},
+		 rf_cmd_fleet_show},
+	[RF_CMD_FLEET_TOP] =
+		{"Prints the N sources (default: 10) that come first over all hosts. Each host "
+		 "tells the engine 32 of its sources, every 5 s: those that it drops the most of, "
+		 "and those that send the most. So a source that is far down on every host may be "
+		 "missing. Takes root.",
+		 NULL,
+		 {"fleet top", "fleet top 20 by rate"},
+		 rf_cmd_fleet_top},
+	[RF_CMD_FLEET_GONE] =
+		{"Forgets a host that will not come back; HOST is its name or its number in "
+		 "'fleet status'. Then nobody waits for it when the engine was restarted. It is "
+		 "refused while the host was heard within grace + TIME, the longest of all limits: "
+		 "until then nobody knows what the host passed, and its claims keep the bound. "
+		 "After that they are void by themselves. Takes root.",
+		 NULL,
+		 {"fleet gone web3"},
+		 rf_cmd_fleet_gone},
 	[RF_CMD_FLEET_HOSTS] =
 		{"Over how many hosts at most the limits with the word 'fleet' are shared: all "
 		 "machines that may be in the fleet, this one included, and one more for reboots. "

@@ -151,6 +151,14 @@ struct rf_join {
 	bool takes_bans;
 };
 
+/* fleet top [N] [by drops|rate|hosts] */
+struct rf_fleet_top {
+	uint32_t rows;
+	const char *by; /* a word of rf_fleet_top_options */
+};
+
+#define RF_FLEET_TOP_MOST 100
+
 #define RF_TRY_WORDS 64
 
 /* limit try NAME … [since TIME [until TIME]] */
@@ -227,6 +235,8 @@ int rf_parse_newcomers(struct rf_words *words, struct rf_newcomers_text *newcome
 int rf_parse_hosts(struct rf_words *words, uint32_t *hosts, struct rf_error *error);
 /* Parses the words after `fleet join`. */
 int rf_parse_join(struct rf_words *words, struct rf_join *join, struct rf_error *error);
+/* Parses the words after `fleet top`. */
+int rf_parse_fleet_top(struct rf_words *words, struct rf_fleet_top *top, struct rf_error *error);
 /* Parses the words after `stats`. */
 int rf_parse_stats(struct rf_words *words, struct rf_stats *stats, struct rf_error *error);
 /* Parses the words after `show ADDRESS`: 0 if `at` is not given. */

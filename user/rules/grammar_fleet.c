@@ -196,3 +196,33 @@ int rf_check_fleet_ban(const struct rf_prefix *prefix, uint64_t time_ns, struct 
 				      text, least);
 	return 0;
 }
+
+/* ---- top ---- */
+
+static int parse_by(const char *value, void *into, struct rf_error *error)
+{
+	const struct rf_option *option = &rf_fleet_top_options[RF_OPT_FLEET_BY];
+	struct rf_fleet_top *top = into;
+	unsigned int row = 0;
+	const int err = rf_parse_word(option, value, &row, error);
+
+	top->by = option->words[row].word;
+	return err;
+}
+
+int rf_parse_fleet_top(struct rf_words *words, struct rf_fleet_top *top, struct rf_error *error)
+{
+	static const rf_option_parser parsers[RF_FLEET_TOP_OPTIONS] = {parse_by};
+	const char *next = rf_words_peek(words);
+	unsigned int given = 0;
+	int err = 0;
+
+	*top = (struct rf_fleet_top){.rows = RF_TOP_DEFAULT, .by = "drops"};
+	if (next && rf_option_find(rf_fleet_top_options, next) < 0)
+		err = rf_fail_near(rf_fleet_top_options, words, error)
+			      ?: rf_parse_number(rf_words_next(words), "number of rows", 1,
+						 RF_FLEET_TOP_MOST, &top->rows, error);
+	if (!err)
+		err = rf_parse_options(rf_fleet_top_options, parsers, words, top, &given, error);
+	return err ? err : rf_words_end(words, error);
+}

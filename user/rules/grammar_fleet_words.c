@@ -39,3 +39,15 @@ const struct rf_option rf_join_options[] = {
 	[RF_OPT_BANS] = {"bans", RF_KIND_WORD, .words = bans_words},
 	{},
 };
+
+static const struct rf_option fleet_by_words[] = {
+	{"drops", .summary = "the packets that the hosts dropped"},
+	{"rate", .summary = "the packets a second that come now, on all hosts together"},
+	{"hosts", .summary = "how many hosts tell of the source"},
+	{},
+};
+
+const struct rf_option rf_fleet_top_options[] = {
+	[RF_OPT_FLEET_BY] = {"by", RF_KIND_WORD, .words = fleet_by_words},
+	{},
+};

@@ -40,6 +40,7 @@ static const char *const kind_texts[RF_KIND_COUNT_OF] = {
 			  "them",
 	[RF_KIND_ENGINE] = "HOST:PORT, like 192.0.2.10:6379",
 	[RF_KIND_USER] = "a user of the engine",
+	[RF_KIND_HOST] = "a host of the fleet",
 	[RF_KIND_REASON] = "a reason, like over_limit; 'ringfence help capture' lists them",
 };
 
@@ -50,7 +51,7 @@ static const char *const operand_names[RF_KIND_COUNT_OF] = {
 	[RF_KIND_NAME] = "limit's name",  [RF_KIND_LIMIT] = "limit's name",
 	[RF_KIND_ALLOWED] = "prefix",	  [RF_KIND_DENIED] = "prefix",
 	[RF_KIND_BANNED] = "address",	  [RF_KIND_DEV] = "interface",
-	[RF_KIND_FENCE] = "fence's name",
+	[RF_KIND_FENCE] = "fence's name", [RF_KIND_HOST] = "host",
 };
 
 /* Appends to `text`. */

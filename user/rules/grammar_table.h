@@ -40,6 +40,7 @@ enum rf_kind {
 	RF_KIND_REASON,	 /* of a verdict */
 	RF_KIND_ENGINE,	 /* HOST:PORT */
 	RF_KIND_USER,	 /* of an engine */
+	RF_KIND_HOST,	 /* of a fleet */
 	RF_KIND_COUNT_OF,
 };
 
@@ -99,7 +100,12 @@ enum rf_command_id {
 	RF_CMD_NEWCOMERS,
 	RF_CMD_FLEET_JOIN,
 	RF_CMD_FLEET_LEAVE,
+	RF_CMD_FLEET_RUN,
+	RF_CMD_FLEET_CHECK,
 	RF_CMD_FLEET_STATUS,
+	RF_CMD_FLEET_SHOW,
+	RF_CMD_FLEET_TOP,
+	RF_CMD_FLEET_GONE,
 	RF_CMD_FLEET_HOSTS,
 	RF_CMD_FLEET_BANS,
 	RF_CMD_BATCH,
@@ -236,6 +242,11 @@ enum rf_deny_option {
 	RF_DENY_OPTIONS,
 };
 
+enum rf_fleet_top_option {
+	RF_OPT_FLEET_BY,
+	RF_FLEET_TOP_OPTIONS,
+};
+
 enum rf_suggest_option {
 	RF_OPT_SUGGEST_LIMIT,
 	RF_OPT_SUGGEST_PER,
@@ -287,6 +298,7 @@ extern const struct rf_option rf_report_options[];  /* since TIME, until TIME */
 extern const struct rf_option rf_metrics_options[]; /* file PATH */
 extern const struct rf_option rf_try_options[RF_TRY_OPTIONS + 1];
 extern const struct rf_option rf_join_options[RF_JOIN_OPTIONS + 1];
+extern const struct rf_option rf_fleet_top_options[RF_FLEET_TOP_OPTIONS + 1];
 extern const struct rf_option rf_suggest_options[RF_SUGGEST_OPTIONS + 1];
 
 /* Words that are values, by the number that stands for them. */

@@ -1,0 +1,207 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0
+# fleet check: each thing that may be wrong with a fleet, and what it says to type. And fleet run.
+
+# shellcheck disable=SC2119,SC2317 # functions are called by check, fails and the like
+# shellcheck source=tests/e2e/private.sh
+source "$(dirname "$0")/private.sh"
+# shellcheck source=tests/e2e/lib.sh
+source "$(dirname "$0")/lib.sh"
+# shellcheck source=tests/e2e/fleet.sh
+source tests/e2e/fleet.sh
+
+# has LEVEL CHECK TEXT [COMMAND]: fleet check on host 1 finds exactly that.
+has() {
+	on 1 fleet check edge1 --json 2>/dev/null |
+		jq -e --arg level "$1" --arg check "$2" --arg text "$3" --arg command "${4-}" \
+			'.checks | any(.level == $level and .check == $check and .text == $text and
+			(.command // "") == $command)' >"$scratch/found"
+}
+
+finds() { # NAME LEVEL CHECK TEXT [COMMAND]
+	if eventually has "${@:2}"; then
+		pass "$1"
+	else
+		fail "$1"
+		explain got "$(on 1 fleet check edge1 --json)"
+	fi
+}
+
+# has_like LEVEL CHECK REGEX [COMMAND]
+has_like() {
+	on 1 fleet check edge1 --json 2>/dev/null |
+		jq -e --arg level "$1" --arg check "$2" --arg text "$3" --arg command "${4-}" \
+			'.checks | any(.level == $level and .check == $check and (.text | test("^(" + $text + ")$")) and
+			((.command // "") | test("^(" + $command + ")$")))' >"$scratch/found"
+}
+
+finds_like() { # NAME LEVEL CHECK REGEX [COMMAND]
+	if eventually has_like "${@:2}"; then
+		pass "$1"
+	else
+		fail "$1"
+		explain got "$(on 1 fleet check edge1 --json)"
+	fi
+}
+
+cli='redis-cli -h 10.77.1.1 -p 6379'
+library=/usr/share/ringfence/ringfence.lua
+
+settings() { # WORD…
+	echo "redis 10.77.1.1:6379" "$@" >/etc/ringfence/edge1.fleet
+}
+
+end_engine() {
+	stop KILL "$engine_pid"
+	rm -f "$scratch/redis.log"
+}
+
+make_fleet 2
+mkdir -p /etc/ringfence
+
+# ---- this host ----
+
+fails 'no fence is in a fleet' 1 \
+	"ringfence: no fence of this host is in a fleet; 'ringfence fleet join FENCE redis HOST:PORT hosts N' makes it a member" \
+	on 1 fleet check
+finds 'no settings' problem settings 'this host is in no fleet' \
+	'ringfence fleet join edge1 redis HOST:PORT hosts N'
+finds_like 'no fence' problem fence "edge1: .*|fence 'edge1': .*|.*edge1.*" 'ringfence attach IF fence edge1 fleet'
+echo 'redis nothing' >/etc/ringfence/edge1.fleet
+finds 'a mistake in the settings' problem settings \
+	"/etc/ringfence/edge1.fleet: redis 'nothing': expects HOST:PORT, such as 192.0.2.1:6379" \
+	'ringfence fleet join edge1 redis HOST:PORT hosts N'
+settings
+finds 'good settings' ok settings /etc/ringfence/edge1.fleet
+on 1 attach edge1 >"$scratch/log"
+finds 'a fence without shares' problem fence \
+	"it was attached without the word 'fleet'; save its rules, detach it, and attach it with 'fleet'" \
+	'ringfence save dev edge1 > rules'
+on 1 detach edge1 >"$scratch/log"
+on 1 attach edge1 fleet >"$scratch/log"
+finds 'no number of hosts' problem fence 'it does not know how many hosts share its limits' \
+	'ringfence fleet hosts N dev edge1'
+on 1 fleet hosts 2 >"$scratch/log"
+finds 'no limit of the fleet' problem limits "no limit has the word 'fleet'" \
+	'ringfence limit add all rate 20k/1s fleet'
+on 1 limit add all rate 600/1s fleet >"$scratch/log"
+on 1 limit add own rate 50/1s match udp >"$scratch/log"
+on 1 limit add odd rate 50/1s match icmp algorithm token >"$scratch/log"
+on 1 limit add loose rate 20/1s match tcp fleet first 4 >"$scratch/log"
+finds 'shared limits' ok limits '2 of 4 shared'
+finds "a limit without the word 'fleet'" note limits "'own' is this host's alone" 'ringfence limit change own fleet'
+finds_like 'one that cannot be shared' note limits "'odd' is this host's alone, and must be: .*"
+finds 'a loose bound' note limits "'loose': all hosts together pass up to 28 of its 20, by its 'first'" \
+	'ringfence limit change loose first 0'
+on 1 limit del odd >"$scratch/log"
+finds 'no agent' problem agent \
+	"fence 'edge1': no agent serves it; 'systemctl enable --now ringfence-fleet@edge1' starts one"
+
+# ---- the engine, without an agent ----
+
+finds 'nobody listens' problem engine \
+	"10.77.1.1:6379: nothing listens there; start it, or see its 'bind' and 'port'"
+start_engine --requirepass secret
+finds 'no password' problem engine \
+	"10.77.1.1:6379: it wants a password; name a file with it by 'password file PATH'"
+echo wrong >"$scratch/password"
+settings password file "$scratch/password"
+finds 'a wrong password' problem engine \
+	"10.77.1.1:6379: it refuses this user and password; see 'user' and 'password file'"
+echo secret >"$scratch/password"
+finds 'no functions' problem engine \
+	'it has no functions; the agent loads them, if it runs and its user may; otherwise load them' \
+	"$cli -x FUNCTION LOAD <$library"
+engine --no-auth-warning -a secret acl setuser alice on '>secret' '~rf:*' +fcall >"$scratch/log"
+settings user alice password file "$scratch/password"
+finds "a user who may not ask" note engine "its role and memory are not checked: this user needs the right '+info'"
+finds "a user who may not list functions" note engine \
+	"its functions are not checked: this user needs the right '+function|list'"
+settings
+end_engine
+start_engine --maxmemory 100mb --maxmemory-policy allkeys-lru
+finds 'an engine that evicts' problem engine "its maxmemory-policy is allkeys-lru, so it may forget claims" \
+	"$cli CONFIG SET maxmemory-policy noeviction"
+sed 's/local KEPT = 600000/local KEPT = 600001/' user/fleet/ringfence.lua | engine -x function load >"$scratch/log"
+finds 'functions of another version' note engine \
+	'it has functions of another version of ringfence; once all hosts have this one, replace them: the fleet learns for a moment' \
+	"$cli -x FUNCTION LOAD REPLACE <$library"
+engine replicaof 192.0.2.77 6380 >"$scratch/log"
+finds 'a replica' problem engine 'it is a replica; name its master' \
+	'ringfence fleet join edge1 redis 192.0.2.77:6380 hosts N'
+engine replicaof no one >"$scratch/log"
+engine config set maxmemory-policy noeviction >"$scratch/log"
+engine -x function load replace <user/fleet/ringfence.lua >"$scratch/log"
+finds_like 'an engine as it should be' ok engine '10.77.1.1:6379, version [0-9.]+'
+for ((i = 0; i < 200; i++)); do
+	echo "set key$i value"
+done | engine >"$scratch/log"
+engine save >"$scratch/log"
+end_engine
+start engine "$server" --port 6379 --bind 0.0.0.0 --protected-mode no --dir "$scratch" \
+	--logfile "$scratch/redis.log" --key-load-delay 200000 --loading-process-events-interval-bytes 1024
+engine_pid=$started_pid
+finds 'an engine that loads its data' problem engine \
+	"it is still loading its data; wait, or start it without any, by 'save \"\"': the fleet needs none"
+end_engine
+rm -f "$scratch/dump.rdb"
+
+# ---- with an agent ----
+
+on 1 fleet check edge1 >"$scratch/stdout" 2>"$scratch/stderr"
+is "$? $(<"$scratch/stderr")" "1 ringfence: fence 'edge1': 2 problems; their lines say what to do" \
+	'problems are counted'
+is "$(head -2 "$scratch/stdout" | xargs)" 'fence edge1 ok settings /etc/ringfence/edge1.fleet' 'and in a table'
+is "$(on 1 fleet run edge1 --json 2>&1 >"$scratch/log")" \
+	"ringfence: '--json': the agent prints what happens as text; leave it out" 'run has no JSON'
+start h1 "$build" fleet run edge1 >>"$scratch/agent1" 2>&1
+agent[1]=$started_pid
+check "fleet run is the agent" eventually grep -q "fence 'edge1': 2 limits of the fleet" "$scratch/agent1"
+finds_like 'alone, since when and why' problem agent \
+	"alone for [0-9.a-z ]+: engine 10.77.1.1:6379: nothing listens there; start it, or see its 'bind' and 'port'"
+start_engine
+finds 'a host that hears the engine' ok agent 'hears the engine'
+on 1 limit del own >"$scratch/log"
+on 1 limit change loose first 0 >"$scratch/log"
+finds 'all other hosts' ok hosts '1, with the same limits'
+is "$(on 1 fleet check edge1 >/dev/null 2>"$scratch/stderr"; echo $?)" 0 'where nothing is wrong, the exit status is 0'
+
+# ---- other hosts ----
+
+echo 'redis 10.77.2.1:6379 grace 3s' >/etc/ringfence/edge2.fleet
+on 2 attach edge2 fleet >"$scratch/log"
+on 2 fleet hosts 3 >"$scratch/log"
+on 2 limit add all rate 700/1s fleet >"$scratch/log"
+on 2 limit add more rate 70/1s match udp fleet first 0 >"$scratch/log"
+start h2 unshare --uts sh -c 'printf web2 >/proc/sys/kernel/hostname; exec build/ringfence-fleet run edge2' \
+	>>"$scratch/agent2" 2>&1
+agent[2]=$started_pid
+finds 'a limit that is another one there' problem hosts \
+	"limit 'all' is another one on web2: together they pass the sum" 'ringfence limit list'
+finds 'one that is missing there' problem hosts "limit 'loose' is missing on web2" 'ringfence limit list'
+finds 'one that is missing here' problem hosts "limit 'more' is missing here, and there on web2" 'ringfence limit list'
+finds 'another number of hosts' problem hosts \
+	'another number of hosts than here, 2, on web2: their limits are not shared with this host' 'ringfence fleet hosts 2'
+finds 'another grace' problem hosts \
+	"another grace than here, 2.0s, on web2: it must be the same; 'fleet join' sets it"
+finds 'no number to spare' note hosts \
+	'all 2 numbers are in use: a host that reboots is alone until its old claims have ended; have one to spare' \
+	'ringfence fleet hosts 3'
+stop KILL "${agent[2]}"
+finds_like 'a silent host' note hosts 'web2 is silent for [0-9.a-z ]+: its claims still count'
+finds_like 'one that may not come back' note hosts 'web2 is silent for [0-9.a-z ]+; if it will not come back, forget it' \
+	'ringfence fleet gone [012]'
+
+# ---- more hosts than numbers ----
+
+start h2 build/ringfence-fleet run edge2 >>"$scratch/agent2" 2>&1
+for host in 1 2; do
+	on $host fleet hosts 1 >"$scratch/log"
+done
+finds_both() {
+	has_like problem agent "$1" "$2" || [ "$(on 2 fleet check edge2 --json 2>/dev/null | jq -r --arg text "^($1)\$" \
+		'[.checks[] | select(.check == "agent" and (.text | test($text)))] | length')" = 1 ]
+}
+check 'the host that finds no number' eventually finds_both \
+	'alone for [0-9.a-z ]+: all 1 numbers of the fleet are taken; on each host raise them' 'ringfence fleet hosts 2'
+done_testing
