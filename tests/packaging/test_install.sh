@@ -46,6 +46,7 @@ files() { # PREFIX SBINDIR: as they should be
 		644 $1/share/doc/ringfence/guides/first-hour.md
 		644 $1/share/doc/ringfence/guides/nftables.md
 		644 $1/share/doc/ringfence/guides/prometheus.md
+		644 $1/share/doc/ringfence/guides/two-front-ends.md
 		644 $1/share/doc/ringfence/guides/users.md
 		644 $1/share/ringfence/fail2ban/ringfence.conf
 		644 $1/share/ringfence/grafana/ringfence.json
