@@ -522,7 +522,7 @@ RF_INLINE __u64 rf_refused_until(const struct rf_window *window, const struct rf
 #ifdef RF_WITH_SHARES
 	/* A share may grow at any time. */
 	if (policy->flags & RF_FLEET && ask->tick_ns)
-		return rf_least(until, ask->jiffies + RF_SHARED_REFUSAL_NS / ask->tick_ns);
+		return rf_least(until, rf_shared_refusal(window, ask->jiffies, ask->tick_ns));
 #endif
 	return until;
 }

@@ -27,7 +27,8 @@
 #define RF_SHARE_GREW (1ULL << 63)     /* in rf_share.asked */
 #define RF_ASK_NS 50000000ULL	       /* a source asks at most so often, */
 #define RF_ASK_GROWING_NS 2000000ULL   /* or so often once its share has grown */
-#define RF_SHARED_REFUSAL_NS 50000000U /* so long may a lease refuse: a share may grow */
+#define RF_SHARED_REFUSAL_NS 50000000U /* so long may a lease refuse: a share may grow, */
+#define RF_ANSWER_NS 10000000ULL       /* and none does just after an ask: it is answered soon */
 
 /* What rf_share_write() has done. */
 enum rf_share_result {
@@ -178,6 +179,21 @@ RF_INLINE int rf_wants_more(const struct rf_window *window, const struct rf_poli
 		enough = policy->first + share - share / 4;
 	return used > enough && rf_given_incarnation(given) &&
 	       rf_limit_by(policy, share) < policy->limit;
+}
+
+/*
+ * Until when a lease may refuse, in jiffies: until the source may ask again; 0: not at all, as the
+ * answer to an ask may be on its way.
+ */
+RF_INLINE __u64 rf_shared_refusal(const struct rf_window *window, __u64 jiffies, __u32 tick_ns)
+{
+	__u64 asked = rf_load(&window->share.asked) & ~RF_SHARE_GREW;
+
+	if ((jiffies - asked) * tick_ns >= RF_SHARED_REFUSAL_NS)
+		asked = jiffies;
+	else if ((jiffies - asked) * tick_ns < RF_ANSWER_NS)
+		return 0;
+	return asked + RF_SHARED_REFUSAL_NS / tick_ns;
 }
 
 /* May it ask at this time? One CPU alone may, once in a while. */

@@ -195,11 +195,26 @@ static void a_lease_refuses_for_50_ms(void **state)
 
 	start(program, "limit add all rate 100/1s\n");
 	ask = ask_of(program, SOURCE);
+	pass_time(program, 12 * NS_PER_MS); /* since it asked */
+	assert_int_equal(burst(program, SOURCE, 1), 0);
 	assert_int_equal(give(&ask, 20)->result, RF_SHARE_DONE);
-	pass_time(program, 40 * NS_PER_MS);
+	pass_time(program, 28 * NS_PER_MS);
 	assert_int_equal(burst(program, SOURCE, 1), 0);
 	pass_time(program, 12 * NS_PER_MS);
 	assert_int_equal(burst(program, SOURCE, 1), 1);
+}
+
+static void no_lease_refuses_while_an_answer_may_come(void **state)
+{
+	struct program *program = *state;
+	struct rf_fleet_ask ask;
+
+	start(program, "limit add all rate 100/1s\n");
+	ask = ask_of(program, SOURCE);
+	pass_time(program, 4 * NS_PER_MS);
+	assert_int_equal(burst(program, SOURCE, 2), 0);
+	assert_int_equal(give(&ask, 20)->result, RF_SHARE_DONE);
+	assert_int_equal(burst(program, SOURCE, 2), 2);
 }
 
 /* ---- asks ---- */
@@ -386,6 +401,7 @@ int main(void)
 		ROW(a_limit_of_this_host_alone_is_as_ever),
 		ROW(a_refusal_by_a_share_starts_no_ban),
 		ROW(a_lease_refuses_for_50_ms),
+		ROW(no_lease_refuses_while_an_answer_may_come),
 		ROW(a_source_asks_above_half_of_first),
 		ROW(a_source_asks_once_in_50_ms),
 		ROW(a_source_asks_sooner_once_its_share_has_grown),
