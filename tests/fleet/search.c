@@ -47,6 +47,11 @@ static const struct row rows[] = {
 	{"the engine's clock steps", SHAKY, STRICT, .window = 1, .steps = 1},
 	{"a host reboots", SHAKY, STRICT, .window = 1, .reboots = 1},
 	{"heartbeats late", SHAKY, STRICT, .window = 1, .beats = ANY},
+	{"heartbeats lost, alone first", SHAKY, STRICT, .window = 2, .holds = true, .strict = true},
+	{"the engine has forgotten a share, alone first", SHAKY, STRICT, .window = 2, .holds = true,
+	 .forgot = true, .strict = true},
+	{"a host with a share reboots, alone first", SHAKY, STRICT, .window = 2, .holds = true,
+	 .reboots = 1, .strict = true},
 	/* From a start that is a few steps on, for mutants. */
 	{"heartbeats lost, by a host with a share", SHAKY, STRICT, .window = 1, .holds = true},
 	{"the engine has forgotten a share", SHAKY, STRICT, .window = 1, .holds = true,

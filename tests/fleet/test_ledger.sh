@@ -51,7 +51,8 @@ try_mutant() {
 
 	file=$(basename "$2" .c)
 	mkdir -p "$directory"
-	sed -E "/^[a-z].*\\<$3\\(/,/^}/ { $4 }" "$2" >"$directory/$file.c"
+	sed -E "/^[a-z].*\\<$3\\(/,/^}/ { $4
+	}" "$2" >"$directory/$file.c"
 	if cmp -s "$2" "$directory/$file.c"; then
 		echo "not ok $tried - mutant: $1: cannot be made, $3 reads otherwise now"
 		return 1
@@ -92,7 +93,7 @@ expected='^# .* too many'
 ledger=user/fleet/ledger.c member=user/fleet/member.c world=tests/fleet/world.c
 
 try_mutant "no learning" $ledger give \
-	's/ledger->is_learning \|\| !.*is_complete/0/' search 18 || failed=1
+	's/ledger->is_learning \|\| !.*is_complete/0/' search 21 || failed=1
 try_mutant "the ledger adds what a report adds, in place of its state" $ledger claim_at_least \
 	's/return .*/return (void)limit, report->wants > report->has ? report->wants - report->has : 0;/' search 1 || failed=1
 try_mutant "a share raised beyond the pool" $ledger give \
@@ -118,20 +119,24 @@ try_mutant "a report lowers the claim of another incarnation" $world report \
 try_mutant "a share is written to another incarnation" $world take_answer \
 	's/host->incarnation != host->window.incarnation/0/' search 3 || failed=1
 try_mutant "learning is cut short" $ledger end_learning \
-	's/learned < call->grace \+ ledger->window \&\& .*/0)/; s/learned < call->grace/learned < 1/' search 18 || failed=1
+	's/learned < call->grace \+ ledger->window \&\& .*/0)/; s/learned < call->grace/learned < 1/' search 21 || failed=1
 try_mutant "a heartbeat of another membership says complete" $ledger rf_ledger_beat \
-	's/ \&\& call->joined == host->joined//' search 18 || failed=1
+	's/ \&\& call->joined == host->joined//' search 21 || failed=1
+try_mutant "claims are void after G" $ledger is_silent \
+	's/grace \+ window/(void)window, grace/; s/>= \(void\)window, grace/>= grace + 0 * window/' search 17 || failed=1
+try_mutant "a slot is taken while its host may live" $ledger join \
+	'/nonce != call->nonce/ { n; s/return false/host->nonce = 0/ }' search 19 || failed=1
 try_mutant "the clip is not kept for W" $world clip_of \
 	's/i <= row->window/i < 1/' walk 1 || failed=1
 if [ "$ROWS" = all ]; then
 	try_mutant "the deadline moves before the host is complete" $member rf_member_heard \
-		's/heard->is_complete \&\& //' search 18 || failed=1
+		's/heard->is_complete \&\& //' search 21 || failed=1
 	try_mutant "an answer gives back a share that has ended" $member rf_claim_waited \
-		's/claim->share < claim->has/0/' search 17 || failed=1
+		's/claim->share < claim->has/0/' search 20 || failed=1
 	try_mutant "claims are told too late" $member is_too_late \
-		's/return .*/return member->is_empty \&\& now == 0;/' search 18 || failed=1
+		's/return .*/return member->is_empty \&\& now == 0;/' search 21 || failed=1
 	try_mutant "shares are kept at a rejoining" $member rejoin \
-		's/stays = .*/stays = heard || now;/' search 17 || failed=1
+		's/stays = .*/stays = heard || now;/' search 20 || failed=1
 fi
 expected='^# another world'
 try_mutant "what makes a state another one: the order of reports is lost" tests/fleet/normal.c normal_reports \

@@ -17,13 +17,18 @@ static int least(int one, int other)
 
 /* ---- the data path ---- */
 
+static int limit_alone(void)
+{
+	return row->strict ? row->first : row->limit;
+}
+
 static int limit_of(const struct world *world, const struct host *host)
 {
 	const struct window *window = &host->window;
 	bool counts = window->generation == host->member.generation && window->tag == host->tag;
 
 	if (rf_member_is_alone(&host->member, world->now))
-		return row->limit;
+		return limit_alone();
 	return rf_fleet_room(row->limit, row->first, counts ? window->share : 0);
 }
 
@@ -93,7 +98,7 @@ int world_excess(const struct world *world)
 			sum += books->admitted[i][j];
 			alone |= books->alone[i][j];
 		}
-		may += alone ? row->limit - row->first : 0;
+		may += alone ? limit_alone() - row->first : 0;
 	}
 	for (int j = 0; j < row->window; j++) {
 		may += books->lost[j];
@@ -393,7 +398,7 @@ static void note_lost(struct world *world, int which)
 
 	for (int i = 0; i < row->window; i++)
 		alone |= world->books.alone[which][i];
-	world->books.lost[0] += alone ? row->limit : row->first;
+	world->books.lost[0] += alone ? limit_alone() : row->first;
 }
 
 static bool reboot(struct world *world, int which)

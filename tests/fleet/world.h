@@ -30,6 +30,7 @@ struct row {
 	int reboots, evictions, changes;
 	bool packets;  /* a packet may take its time between limit and charge */
 	bool stranger; /* the second host joins only later */
+	bool strict;   /* who is alone passes `first`, and the bound holds even then */
 	bool holds;    /* the first host has a share at the start, */
 	bool forgot;   /* and the engine has just forgotten all */
 	bool steady;   /* heartbeats are always heard, once in a tick */
