@@ -1,20 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The table of metrics, and how they are written. */
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/printable.h"
 #include "base/units.h"
-#include "watch/metrics_of.h"
-
-struct writer {
-	const struct rf_metrics_page *page;
-	const struct family *family;
-	FILE *out;
-};
+#include "watch/metrics_write.h"
 
 enum type { COUNTER, GAUGE, HISTOGRAM, INFO };
 
@@ -23,80 +15,26 @@ struct family {
 	enum type type;
 	const char *help;
 	/* Writes the samples of a fence; those of the daemon once, without a fence. */
-	void (*write)(struct writer *writer, const struct rf_metrics *metrics);
+	void (*write)(struct rf_writer *writer, const struct rf_metrics *metrics);
 };
-
-__attribute__((format(printf, 2, 3))) static void put(FILE *out, const char *format, ...)
-{
-	va_list args;
-
-	va_start(args, format);
-	vfprintf(out, format, args);
-	va_end(args);
-}
 
 /* ---- samples ---- */
 
-/* A label's value. Names of fences may have any character but '/' and blanks. */
-static void put_value(FILE *out, const char *value)
-{
-	char text[RF_PREFIX_TEXT_SIZE];
-
-	snprintf(text, sizeof(text), "%s", value);
-	rf_hide_controls(text, false);
-	for (const char *at = text; *at; at++) {
-		if (*at == '"' || *at == '\\')
-			fputc('\\', out);
-		fputc(*at, out);
-	}
-}
-
-static void put_label(FILE *out, const char *name, const char *value)
-{
-	put(out, "%s=\"", name);
-	put_value(out, value);
-	fputc('"', out);
-}
-
-/* Begins a sample with the label of its fence. */
-static void begin(struct writer *writer, const char *suffix, const char *fence)
-{
-	put(writer->out, "%s%s{", writer->family->name, suffix);
-	if (fence)
-		put_label(writer->out, "fence", fence);
-}
-
-static void label(struct writer *writer, const char *name, const char *value)
-{
-	fputc(',', writer->out);
-	put_label(writer->out, name, value);
-}
-
-static void end_count(struct writer *writer, uint64_t value)
-{
-	put(writer->out, "} %" PRIu64 "\n", value);
-}
-
-static void end_seconds(struct writer *writer, uint64_t value_ns)
-{
-	put(writer->out, "} %.9g\n", (double)value_ns / RF_NS_PER_S);
-}
-
 /* Ends a sample with the worst source, where that may be told. */
-static void end_with_worst(struct writer *writer, uint64_t value, const struct rf_worst *worst)
+static void end_with_worst(struct rf_writer *writer, uint64_t value, const struct rf_worst *worst)
 {
 	const struct rf_metrics_page *page = writer->page;
 	char text[RF_PREFIX_TEXT_SIZE];
 	struct rf_prefix source;
 
-	put(writer->out, "} %" PRIu64, value);
+	rf_put(writer->out, "} %" PRIu64, value);
 	if (page->is_open && page->has_exemplars && worst && worst->packets &&
 	    rf_tell(page->told, &worst->source, &source)) {
 		rf_format_prefix(&source, text);
-		put(writer->out, " # {");
-		put_label(writer->out, "source", text);
-		put(writer->out, "} %" PRIu64 " %.3f", worst->packets,
-		    (double)worst->time_ns / RF_NS_PER_S);
+		rf_put(writer->out, " # {");
+		rf_put_label(writer->out, "source", text);
+		rf_put(writer->out, "} %" PRIu64 " %.3f", worst->packets,
+		       (double)worst->time_ns / RF_NS_PER_S);
 	}
 	fputc('\n', writer->out);
 }
@@ -105,63 +43,63 @@ static const char *const families[] = {"ipv4", "ipv6"};
 
 /* ---- of the fence ---- */
 
-static void write_reasons(struct writer *writer, const struct rf_metrics *metrics, bool bytes)
+static void write_reasons(struct rf_writer *writer, const struct rf_metrics *metrics, bool bytes)
 {
 	for (int i = 0; i < RF_REASON_COUNT; i++) {
 		const struct rf_count *count = &metrics->counters.reason[i];
 
-		begin(writer, "_total", metrics->fence);
-		label(writer, "verdict", i < RF_FIRST_DROP ? "passed" : "dropped");
-		label(writer, "reason", rf_reason_name(i));
-		end_count(writer, bytes ? count->bytes : count->packets);
+		rf_sample_begin(writer, "_total", metrics->fence);
+		rf_sample_label(writer, "verdict", i < RF_FIRST_DROP ? "passed" : "dropped");
+		rf_sample_label(writer, "reason", rf_reason_name(i));
+		rf_sample_count(writer, bytes ? count->bytes : count->packets);
 	}
 }
 
-static void write_packets(struct writer *writer, const struct rf_metrics *metrics)
+static void write_packets(struct rf_writer *writer, const struct rf_metrics *metrics)
 {
 	write_reasons(writer, metrics, false);
 }
 
-static void write_bytes(struct writer *writer, const struct rf_metrics *metrics)
+static void write_bytes(struct rf_writer *writer, const struct rf_metrics *metrics)
 {
 	write_reasons(writer, metrics, true);
 }
 
-static void write_family(struct writer *writer, const struct rf_metrics *metrics,
+static void write_family(struct rf_writer *writer, const struct rf_metrics *metrics,
 			 const char *suffix, const __u64 value[2])
 {
 	for (int i = 0; i < 2; i++) {
-		begin(writer, suffix, metrics->fence);
-		label(writer, "family", families[i]);
-		end_count(writer, value[i]);
+		rf_sample_begin(writer, suffix, metrics->fence);
+		rf_sample_label(writer, "family", families[i]);
+		rf_sample_count(writer, value[i]);
 	}
 }
 
-static void write_windows(struct writer *writer, const struct rf_metrics *metrics)
+static void write_windows(struct rf_writer *writer, const struct rf_metrics *metrics)
 {
 	const __u64 windows[] = {metrics->windows[0], metrics->windows[1]};
 
 	write_family(writer, metrics, "", windows);
 }
 
-static void write_capacity(struct writer *writer, const struct rf_metrics *metrics)
+static void write_capacity(struct rf_writer *writer, const struct rf_metrics *metrics)
 {
 	const __u64 capacity[] = {metrics->capacity, metrics->capacity};
 
 	write_family(writer, metrics, "", capacity);
 }
 
-static void write_inserted(struct writer *writer, const struct rf_metrics *metrics)
+static void write_inserted(struct rf_writer *writer, const struct rf_metrics *metrics)
 {
 	write_family(writer, metrics, "_total", metrics->counters.inserts);
 }
 
-static void write_evicted(struct writer *writer, const struct rf_metrics *metrics)
+static void write_evicted(struct rf_writer *writer, const struct rf_metrics *metrics)
 {
 	write_family(writer, metrics, "_total", metrics->counters.evictions);
 }
 
-static void write_newcomers(struct writer *writer, const struct rf_metrics *metrics)
+static void write_newcomers(struct rf_writer *writer, const struct rf_metrics *metrics)
 {
 	const struct rf_counters *counters = &metrics->counters;
 	const struct {
@@ -177,64 +115,65 @@ static void write_newcomers(struct writer *writer, const struct rf_metrics *metr
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
-		begin(writer, "_total", metrics->fence);
-		label(writer, "outcome", rows[i].outcome);
-		end_count(writer, rows[i].count);
+		rf_sample_begin(writer, "_total", metrics->fence);
+		rf_sample_label(writer, "outcome", rows[i].outcome);
+		rf_sample_count(writer, rows[i].count);
 	}
 }
 
-static void write_map_errors(struct writer *writer, const struct rf_metrics *metrics)
+static void write_map_errors(struct rf_writer *writer, const struct rf_metrics *metrics)
 {
 	for (int i = 0; i < RF_MAP_ERROR_COUNT; i++) {
-		begin(writer, "_total", metrics->fence);
-		label(writer, "error", rf_map_error_name(i));
-		end_count(writer, metrics->counters.map_error[i]);
+		rf_sample_begin(writer, "_total", metrics->fence);
+		rf_sample_label(writer, "error", rf_map_error_name(i));
+		rf_sample_count(writer, metrics->counters.map_error[i]);
 	}
 }
 
-static void write_bans_refused(struct writer *writer, const struct rf_metrics *metrics)
+static void write_bans_refused(struct rf_writer *writer, const struct rf_metrics *metrics)
 {
-	begin(writer, "_total", metrics->fence);
-	end_count(writer, metrics->counters.bans_refused);
+	rf_sample_begin(writer, "_total", metrics->fence);
+	rf_sample_count(writer, metrics->counters.bans_refused);
 }
 
-static void write_lists(struct writer *writer, const struct rf_metrics *metrics)
+static void write_lists(struct rf_writer *writer, const struct rf_metrics *metrics)
 {
 	static const char *const lists[] = {[RF_ALLOW] = "allow", [RF_DENY] = "deny"};
 
 	for (int i = 0; i < 2; i++) {
-		begin(writer, "", metrics->fence);
-		label(writer, "list", lists[i]);
-		end_count(writer, metrics->listed[i]);
+		rf_sample_begin(writer, "", metrics->fence);
+		rf_sample_label(writer, "list", lists[i]);
+		rf_sample_count(writer, metrics->listed[i]);
 	}
 }
 
-static void write_trial(struct writer *writer, const struct rf_metrics *metrics)
+static void write_trial(struct rf_writer *writer, const struct rf_metrics *metrics)
 {
-	begin(writer, "", metrics->fence);
-	end_seconds(writer, metrics->trial_ns);
+	rf_sample_begin(writer, "", metrics->fence);
+	rf_sample_seconds(writer, metrics->trial_ns);
 }
 
 /* ---- of limits ---- */
 
-typedef void (*write_limit)(struct writer *writer, const struct rf_metrics *metrics,
+typedef void (*write_limit)(struct rf_writer *writer, const struct rf_metrics *metrics,
 			    const struct rf_limit_metrics *limit);
 
-static void each_limit(struct writer *writer, const struct rf_metrics *metrics, write_limit write)
+static void each_limit(struct rf_writer *writer, const struct rf_metrics *metrics,
+		       write_limit write)
 {
 	for (int slot = 0; slot < RF_LIMITS_MAX; slot++)
 		if (*metrics->limit[slot].name)
 			write(writer, metrics, &metrics->limit[slot]);
 }
 
-static void begin_limit(struct writer *writer, const char *suffix, const struct rf_metrics *metrics,
-			const struct rf_limit_metrics *limit)
+static void begin_limit(struct rf_writer *writer, const char *suffix,
+			const struct rf_metrics *metrics, const struct rf_limit_metrics *limit)
 {
-	begin(writer, suffix, metrics->fence);
-	label(writer, "limit", limit->name);
+	rf_sample_begin(writer, suffix, metrics->fence);
+	rf_sample_label(writer, "limit", limit->name);
 }
 
-static void write_outcomes(struct writer *writer, const struct rf_metrics *metrics,
+static void write_outcomes(struct rf_writer *writer, const struct rf_metrics *metrics,
 			   const struct rf_limit_metrics *limit, bool bytes)
 {
 	const struct {
@@ -252,60 +191,60 @@ static void write_outcomes(struct writer *writer, const struct rf_metrics *metri
 		const struct rf_count *count = rows[i].count;
 
 		begin_limit(writer, "_total", metrics, limit);
-		label(writer, "outcome", rows[i].outcome);
+		rf_sample_label(writer, "outcome", rows[i].outcome);
 		end_with_worst(writer, bytes ? count->bytes : count->packets,
 			       bytes ? NULL : rows[i].worst);
 	}
 }
 
-static void one_packets(struct writer *writer, const struct rf_metrics *metrics,
+static void one_packets(struct rf_writer *writer, const struct rf_metrics *metrics,
 			const struct rf_limit_metrics *limit)
 {
 	write_outcomes(writer, metrics, limit, false);
 }
 
-static void write_limit_packets(struct writer *writer, const struct rf_metrics *metrics)
+static void write_limit_packets(struct rf_writer *writer, const struct rf_metrics *metrics)
 {
 	each_limit(writer, metrics, one_packets);
 }
 
-static void one_bytes(struct writer *writer, const struct rf_metrics *metrics,
+static void one_bytes(struct rf_writer *writer, const struct rf_metrics *metrics,
 		      const struct rf_limit_metrics *limit)
 {
 	write_outcomes(writer, metrics, limit, true);
 }
 
-static void write_limit_bytes(struct writer *writer, const struct rf_metrics *metrics)
+static void write_limit_bytes(struct rf_writer *writer, const struct rf_metrics *metrics)
 {
 	each_limit(writer, metrics, one_bytes);
 }
 
-static void one_allowed(struct writer *writer, const struct rf_metrics *metrics,
+static void one_allowed(struct rf_writer *writer, const struct rf_metrics *metrics,
 			const struct rf_limit_metrics *limit)
 {
 	begin_limit(writer, "", metrics, limit);
-	label(writer, "unit", limit->is_bytes ? "bytes" : "packets");
-	end_count(writer, limit->count);
+	rf_sample_label(writer, "unit", limit->is_bytes ? "bytes" : "packets");
+	rf_sample_count(writer, limit->count);
 }
 
-static void write_limit_allowed(struct writer *writer, const struct rf_metrics *metrics)
+static void write_limit_allowed(struct rf_writer *writer, const struct rf_metrics *metrics)
 {
 	each_limit(writer, metrics, one_allowed);
 }
 
-static void one_window(struct writer *writer, const struct rf_metrics *metrics,
+static void one_window(struct rf_writer *writer, const struct rf_metrics *metrics,
 		       const struct rf_limit_metrics *limit)
 {
 	begin_limit(writer, "", metrics, limit);
-	end_seconds(writer, limit->window_ns);
+	rf_sample_seconds(writer, limit->window_ns);
 }
 
-static void write_limit_window(struct writer *writer, const struct rf_metrics *metrics)
+static void write_limit_window(struct rf_writer *writer, const struct rf_metrics *metrics)
 {
 	each_limit(writer, metrics, one_window);
 }
 
-static void one_sources(struct writer *writer, const struct rf_metrics *metrics,
+static void one_sources(struct rf_writer *writer, const struct rf_metrics *metrics,
 			const struct rf_limit_metrics *limit)
 {
 	static const char *const state[] = {"active", "over", "banned"};
@@ -313,17 +252,17 @@ static void one_sources(struct writer *writer, const struct rf_metrics *metrics,
 
 	for (size_t i = 0; i < ARRAY_SIZE(count); i++) {
 		begin_limit(writer, "", metrics, limit);
-		label(writer, "state", state[i]);
-		end_count(writer, count[i]);
+		rf_sample_label(writer, "state", state[i]);
+		rf_sample_count(writer, count[i]);
 	}
 }
 
-static void write_limit_sources(struct writer *writer, const struct rf_metrics *metrics)
+static void write_limit_sources(struct rf_writer *writer, const struct rf_metrics *metrics)
 {
 	each_limit(writer, metrics, one_sources);
 }
 
-static void one_histogram(struct writer *writer, const struct rf_metrics *metrics,
+static void one_histogram(struct rf_writer *writer, const struct rf_metrics *metrics,
 			  const struct rf_limit_metrics *limit)
 {
 	uint64_t sum = 0;
@@ -331,16 +270,16 @@ static void one_histogram(struct writer *writer, const struct rf_metrics *metric
 	for (int i = 0; i < RF_USE_BUCKETS; i++) {
 		sum += limit->use[i];
 		begin_limit(writer, "_bucket", metrics, limit);
-		label(writer, "le", i < RF_USE_BOUNDS ? rf_use_bounds[i].label : "+Inf");
-		end_count(writer, sum);
+		rf_sample_label(writer, "le", i < RF_USE_BOUNDS ? rf_use_bounds[i].label : "+Inf");
+		rf_sample_count(writer, sum);
 	}
 	begin_limit(writer, "_sum", metrics, limit);
-	put(writer->out, "} %.15g\n", (double)limit->use_sum / 1000);
+	rf_put(writer->out, "} %.15g\n", (double)limit->use_sum / 1000);
 	begin_limit(writer, "_count", metrics, limit);
-	end_count(writer, sum);
+	rf_sample_count(writer, sum);
 }
 
-static void write_use(struct writer *writer, const struct rf_metrics *metrics)
+static void write_use(struct rf_writer *writer, const struct rf_metrics *metrics)
 {
 	if (!writer->page->has_no_use)
 		each_limit(writer, metrics, one_histogram);
@@ -348,70 +287,70 @@ static void write_use(struct writer *writer, const struct rf_metrics *metrics)
 
 /* ---- of the daemon ---- */
 
-static void write_up(struct writer *writer, const struct rf_metrics *metrics)
+static void write_up(struct rf_writer *writer, const struct rf_metrics *metrics)
 {
-	begin(writer, "", metrics->fence);
-	end_count(writer, metrics->is_up);
+	rf_sample_begin(writer, "", metrics->fence);
+	rf_sample_count(writer, metrics->is_up);
 }
 
-static void write_age(struct writer *writer, const struct rf_metrics *metrics)
+static void write_age(struct rf_writer *writer, const struct rf_metrics *metrics)
 {
 	if (writer->page->is_once || !metrics->awake_ns)
 		return;
-	begin(writer, "", metrics->fence);
-	end_seconds(writer, writer->page->awake_ns - metrics->awake_ns);
+	rf_sample_begin(writer, "", metrics->fence);
+	rf_sample_seconds(writer, writer->page->awake_ns - metrics->awake_ns);
 }
 
-static void write_interval(struct writer *writer, const struct rf_metrics *metrics)
+static void write_interval(struct rf_writer *writer, const struct rf_metrics *metrics)
 {
 	(void)metrics;
 	if (!writer->page->is_once)
-		put(writer->out, "%s %.9g\n", writer->family->name,
-		    (double)writer->page->interval_ns / RF_NS_PER_S);
+		rf_put(writer->out, "%s %.9g\n", writer->name,
+		       (double)writer->page->interval_ns / RF_NS_PER_S);
 }
 
-static void write_by_type(struct writer *writer, const struct rf_metrics *metrics,
+static void write_by_type(struct rf_writer *writer, const struct rf_metrics *metrics,
 			  const uint64_t count[RF_EVENT_TYPES])
 {
 	for (int i = 0; i < RF_EVENT_TYPES && !writer->page->is_once; i++) {
-		begin(writer, "_total", metrics->fence);
-		label(writer, "type", rf_event_type_name(i));
-		end_count(writer, count[i]);
+		rf_sample_begin(writer, "_total", metrics->fence);
+		rf_sample_label(writer, "type", rf_event_type_name(i));
+		rf_sample_count(writer, count[i]);
 	}
 }
 
-static void write_events(struct writer *writer, const struct rf_metrics *metrics)
+static void write_events(struct rf_writer *writer, const struct rf_metrics *metrics)
 {
 	write_by_type(writer, metrics, metrics->events);
 }
 
-static void write_suppressed(struct writer *writer, const struct rf_metrics *metrics)
+static void write_suppressed(struct rf_writer *writer, const struct rf_metrics *metrics)
 {
 	write_by_type(writer, metrics, metrics->suppressed);
 }
 
-static void write_history_bytes(struct writer *writer, const struct rf_metrics *metrics)
+static void write_history_bytes(struct rf_writer *writer, const struct rf_metrics *metrics)
 {
 	if (!metrics->has_history)
 		return;
-	begin(writer, "", metrics->fence);
-	end_count(writer, metrics->history_bytes);
+	rf_sample_begin(writer, "", metrics->fence);
+	rf_sample_count(writer, metrics->history_bytes);
 }
 
-static void write_history_errors(struct writer *writer, const struct rf_metrics *metrics)
+static void write_history_errors(struct rf_writer *writer, const struct rf_metrics *metrics)
 {
 	if (!metrics->has_history)
 		return;
-	begin(writer, "_total", metrics->fence);
-	end_count(writer, metrics->history_errors);
+	rf_sample_begin(writer, "_total", metrics->fence);
+	rf_sample_count(writer, metrics->history_errors);
 }
 
-static void write_build(struct writer *writer, const struct rf_metrics *metrics)
+static void write_build(struct rf_writer *writer, const struct rf_metrics *metrics)
 {
 	(void)metrics;
-	begin(writer, "_info", NULL);
-	put_label(writer->out, "version", RINGFENCE_VERSION);
-	put(writer->out, ",abi=\"%d\"} 1\n", RF_ABI_VERSION);
+	rf_sample_begin(writer, "_info", NULL);
+	rf_put_label(writer->out, "version", RINGFENCE_VERSION);
+	rf_put(writer->out, ",abi=\"%d\"} 1\n", RF_ABI_VERSION);
 }
 
 /* ---- the table ---- */
@@ -460,14 +399,14 @@ static const struct family table[] = {
 };
 
 /* In the text format, the name has what OpenMetrics leaves to the samples. */
-static const char *suffix_of(const struct writer *writer, enum type type)
+static const char *suffix_of(const struct rf_writer *writer, enum type type)
 {
 	if (writer->page->is_open)
 		return "";
 	return type == COUNTER ? "_total" : type == INFO ? "_info" : "";
 }
 
-static const char *type_name(const struct writer *writer, enum type type)
+static const char *type_name(const struct rf_writer *writer, enum type type)
 {
 	static const char *const names[] = {"counter", "gauge", "histogram", "info"};
 
@@ -483,14 +422,13 @@ static bool is_repeated(const struct rf_metrics_page *page, int i)
 	return false;
 }
 
-static void write_one_family(struct writer *writer)
+static void write_one_family(struct rf_writer *writer, const struct family *family)
 {
 	const struct rf_metrics_page *page = writer->page;
-	const struct family *family = writer->family;
 	const char *suffix = suffix_of(writer, family->type);
 
-	put(writer->out, "# HELP %s%s %s\n# TYPE %s%s %s\n", family->name, suffix, family->help,
-	    family->name, suffix, type_name(writer, family->type));
+	rf_put(writer->out, "# HELP %s%s %s\n# TYPE %s%s %s\n", family->name, suffix, family->help,
+	       family->name, suffix, type_name(writer, family->type));
 	if (family->write == write_interval || family->write == write_build) {
 		family->write(writer, NULL);
 		return;
@@ -507,16 +445,16 @@ static void write_one_family(struct writer *writer)
 char *rf_metrics_write(const struct rf_metrics_page *page, size_t *length)
 {
 	char *text = NULL;
-	struct writer writer = {.page = page, .out = open_memstream(&text, length)};
+	struct rf_writer writer = {.page = page, .out = open_memstream(&text, length)};
 
 	if (!writer.out)
 		return NULL;
 	for (size_t i = 0; i < ARRAY_SIZE(table); i++) {
-		writer.family = &table[i];
-		write_one_family(&writer);
+		writer.name = table[i].name;
+		write_one_family(&writer, &table[i]);
 	}
 	if (page->is_open)
-		put(writer.out, "# EOF\n");
+		rf_put(writer.out, "# EOF\n");
 	if (!fclose(writer.out))
 		return text;
 	free(text);
