@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <errno.h>
+#include <grp.h>
 #include <linux/capability.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -8,8 +9,20 @@
 #include <unistd.h>
 
 #include "agent/confine.h"
+#include "base/say.h"
+#include "kernel/names.h"
 
 #define CAPS_MOST 64
+
+void rf_agent_join_group(void)
+{
+	const struct group *group = getgrnam(RF_GROUP);
+
+	/* Without it only root sees how the agent is. */
+	if (group && getegid() != group->gr_gid && setgid(group->gr_gid))
+		rf_warn("cannot take the group '%s': %s; only root sees how the agent is", RF_GROUP,
+			strerror(errno));
+}
 
 static void drop_bounds(void)
 {

@@ -14,6 +14,7 @@
 #include "agent/inquiry.h"
 #include "agent/news.h"
 #include "agent/private.h"
+#include "agent/publish.h"
 #include "agent/run.h"
 #include "agent/site.h"
 #include "agent/waiter.h"
@@ -36,6 +37,7 @@ struct agent {
 	struct rf_desk desk;
 	struct rf_inquiries inquiries;
 	struct rf_status_view view;
+	struct rf_publisher publisher;
 	struct rf_waiter waiter;
 	int epoll_fd;
 	uint64_t beat_at_ns;
@@ -204,8 +206,6 @@ static char *answer(void *context, const char *question, uint64_t ticket, bool *
 	struct agent *agent = context;
 	char *text;
 
-	agent->view.hosts = agent->hosts;
-	agent->view.refusals = agent->refusals;
 	text = rf_inquire(&agent->inquiries, &agent->desk, ticket, question, &agent->view, later);
 	return text || *later ? text : rf_status_answer(&agent->view, question);
 }
@@ -284,7 +284,10 @@ static void turn(struct agent *agent, const sigset_t *while_waiting)
 	rf_claims_turn(&agent->claims, rf_time_awake());
 	rf_fleet_bans_turn(&agent->bans, fence_now(agent), now);
 	look_whether_alone(agent, now);
+	agent->view.hosts = agent->hosts;
+	agent->view.refusals = agent->refusals;
 	rf_news_turn(&agent->news, agent->hosts, now);
+	rf_publisher_turn(&agent->publisher, &agent->view, now);
 	wait_for_events(agent, while_waiting);
 }
 
@@ -304,6 +307,7 @@ static int open_desk(struct agent *agent, struct rf_error *error)
 		.calls = &agent->calls,
 		.bans = &agent->bans,
 		.name = agent->news.name,
+		.started_ns = rf_time_awake(),
 	};
 	return rf_desk_open(&agent->desk, agent->settings->name, agent->epoll_fd, &port, error);
 }
@@ -355,6 +359,7 @@ static void leave(struct agent *agent, const sigset_t *while_waiting)
 static void end(struct agent *agent)
 {
 	rf_waiter_end(&agent->waiter);
+	rf_publisher_end(&agent->publisher);
 	rf_desk_close(&agent->desk);
 	rf_link_end(&agent->beats);
 	rf_link_end(&agent->reports);
@@ -380,7 +385,10 @@ int rf_agent_run(const struct rf_agent_settings *settings, struct rf_error *erro
 	agent->waiter = RF_WAITER_NONE;
 	agent->leaves_ns = UINT64_MAX;
 	take_signals(&while_waiting);
+	rf_agent_join_group();
 	err = start(agent, error);
+	if (!err) /* the desk is its own: no other agent serves the fence */
+		rf_publisher_start(&agent->publisher, settings->name);
 	if (!err)
 		err = rf_agent_confine(error);
 	if (!err) /* its thread has no more rights than this one */

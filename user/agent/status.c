@@ -104,29 +104,46 @@ static json_t *limits_json(const struct rf_status_view *view)
 	return limits;
 }
 
+/* Of the claims, how many are a share, and how many want more in vain. */
+static json_t *claims_json(const struct rf_claims *claims, uint64_t now)
+{
+	struct rf_claimant *claimant = NULL;
+	json_int_t shares = 0, contested = 0;
+
+	while ((claimant = rf_claim_table_next(&claims->table, claimant))) {
+		shares += claimant->claim.share != 0;
+		contested += claimant->patient_until_ns > now;
+	}
+	return json_pack("{s:I, s:I}", "shares", shares, "contested", contested);
+}
+
 static json_t *counts_json(const struct rf_claims *claims)
 {
 	const struct rf_claims_counts *counts = &claims->counts;
 
 	return json_pack(
-		"{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "claims",
-		(json_int_t)claims->table.count, "asks", (json_int_t)counts->asks, "asks_put_off",
-		(json_int_t)counts->asks_put_off, "asks_no_room", (json_int_t)counts->asks_no_room,
-		"reports", (json_int_t)counts->reports, "answers", (json_int_t)counts->answers,
-		"failed", (json_int_t)counts->failed, "in_vain", (json_int_t)counts->in_vain,
-		"given_back", (json_int_t)counts->given_back, "lost", (json_int_t)counts->lost);
+		"{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "claims",
+		(json_int_t)claims->table.count, "asks", (json_int_t)counts->asks, "asks_sent",
+		(json_int_t)counts->asks_sent, "asks_put_off", (json_int_t)counts->asks_put_off,
+		"asks_no_room", (json_int_t)counts->asks_no_room, "reports",
+		(json_int_t)counts->reports, "answers", (json_int_t)counts->answers, "failed",
+		(json_int_t)counts->failed, "in_vain", (json_int_t)counts->in_vain, "given_back",
+		(json_int_t)counts->given_back, "lost", (json_int_t)counts->lost);
 }
 
 static json_t *status_json(const struct rf_status_view *view)
 {
-	return json_pack("{s:i, s:o, s:s, s:s, s:b, s:i, s:I, s:o, s:o, s:o, s:o, s:o}", "schema",
-			 1, "fence", rf_json_text(view->settings->name), "host", view->name,
-			 "version", RINGFENCE_VERSION, "attached", view->site->is_open, "hosts",
-			 (int)view->hosts, "grace_ms",
-			 (json_int_t)(view->settings->grace_ns / RF_NS_PER_MS), "engine",
-			 engine_json(view), "membership", membership_json(view, rf_time_awake()),
-			 "limits", limits_json(view), "counts", counts_json(view->claims), "bans",
-			 rf_fleet_bans_status(view->bans));
+	const uint64_t now = rf_time_awake();
+
+	return json_pack(
+		"{s:i, s:o, s:I, s:I, s:s, s:s, s:b, s:i, s:I, s:o, s:o, s:o, s:o, s:o, s:o}",
+		"schema", 1, "fence", rf_json_text(view->settings->name), "started_ns",
+		(json_int_t)view->started_ns, "written_ns", (json_int_t)now, "host", view->name,
+		"version", RINGFENCE_VERSION, "attached", view->site->is_open, "hosts",
+		(int)view->hosts, "grace_ms", (json_int_t)(view->settings->grace_ns / RF_NS_PER_MS),
+		"engine", engine_json(view), "membership", membership_json(view, now), "limits",
+		limits_json(view), "sources", claims_json(view->claims, now), "counts",
+		counts_json(view->claims), "bans", rf_fleet_bans_status(view->bans));
 }
 
 /* ---- one source ---- */

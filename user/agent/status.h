@@ -31,6 +31,7 @@ struct rf_status_view {
 	const char *name; /* of this host */
 	uint32_t hosts, refusals;
 	uint64_t alone_ns; /* since when some bucket is alone; 0: none is */
+	uint64_t started_ns;
 };
 
 /* The source of an address under a limit, by the claims' number of it. */

@@ -98,10 +98,12 @@ bool rf_claims_ask(struct rf_claims *claims, uint64_t now, const struct rf_fleet
 	if (claimant->state != RF_CLAIM_WAITS || now < claimant->patient_until_ns ||
 	    rf_claims_may_want(claimant, now) <= claimant->claim.has)
 		return true;
-	if (may_send_ask(claims, now))
+	if (may_send_ask(claims, now)) {
+		claims->counts.asks_sent++;
 		rf_claims_touch(claims, claimant);
-	else
+	} else {
 		claims->counts.asks_put_off++;
+	}
 	return true;
 }
 

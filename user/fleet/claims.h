@@ -73,6 +73,7 @@ struct rf_claims_ports {
 
 struct rf_claims_counts {
 	uint64_t asks;
+	uint64_t asks_sent;    /* that became reports */
 	uint64_t asks_put_off; /* more than the agent may send */
 	uint64_t asks_no_room; /* the table is full */
 	uint64_t reports, answers, failed;
