@@ -23,8 +23,9 @@ use "$half"
 eth=${port[0]}
 inside ip link set lo up
 attach() {
-	ringfence attach "$eth" >"$scratch/attached" || bail "attach: $(<"$scratch/attached")"
-	ringfence limit add all rate 100/1s >"$scratch/attached"
+	ringfence attach "$eth" fleet >"$scratch/attached" || bail "attach: $(<"$scratch/attached")"
+	ringfence fleet hosts 2 >"$scratch/attached"
+	ringfence limit add all rate 100/1s fleet >"$scratch/attached"
 	ringfence limit add half rate 50/1s shadow >"$scratch/attached"
 }
 attach
@@ -34,6 +35,12 @@ daemon() {
 	daemon_pid=$started_pid
 }
 daemon
+# A fleet of this host alone, so that its metrics are told.
+start inside "$(command -v redis-server || command -v valkey-server)" --port 6379 --save '' --dir "$scratch" \
+	>"$scratch/engine" 2>&1
+engine_pid=$started_pid
+start inside build/ringfence-fleet run "$eth" redis 127.0.0.1:6379 >"$scratch/agent" 2>&1
+agent_pid=$started_pid
 
 cat >"$scratch/prometheus.yml" <<-end
 	global: {scrape_interval: 1s, evaluation_interval: 1s}
@@ -63,6 +70,7 @@ send() {
 
 check 'Prometheus scrapes the daemon' eventually is_value 'up{job="ringfence"}' 1
 check 'it has the fence' eventually is_value ringfence_up 1
+check 'the fleet is told' eventually is_value ringfence_fleet_alone 0
 series=$(value 'scrape_samples_post_metric_relabeling')
 send
 send
@@ -106,6 +114,8 @@ ringfence confirm >"$scratch/added"
 
 # ---- counters that go on ----
 
+stop TERM "$agent_pid"
+check 'the alert on a host that is alone comes' eventually is_raised RingfenceFleetAlone
 ringfence detach "$eth" >"$scratch/attached"
 check 'the alert on a fence that is not watched comes' eventually is_raised RingfenceScanStale
 attach
@@ -139,7 +149,7 @@ check 'node_exporter reads the file' eventually eval \
 	'exported | grep -q "^ringfence_packets_total{fence=\"$eth\",reason=\"over_limit\",verdict=\"dropped\"} [1-9]"'
 is "$(exported | sed -n 's/^node_textfile_scrape_error //p')" 0 'and finds no mistake in it'
 
-for pid in $exporter_pid $prometheus_pid $daemon_pid; do
+for pid in $exporter_pid $prometheus_pid $daemon_pid $engine_pid; do
 	stop TERM "$pid"
 done
 done_testing

@@ -138,6 +138,17 @@ int rf_fence_listed_prefix(const struct rf_fence *fence, const struct rf_address
 			   enum rf_list list, uint64_t until, struct rf_prefix *prefix,
 			   struct rf_error *error);
 
+/* What the program knows of the fleet, in a fence with shares (fleet.c). */
+struct rf_fleet_standing {
+	uint32_t alone; /* buckets of sources, of RF_BUCKETS, about which nothing is heard */
+	/* Until the first bucket is alone, or since when one is; INT64_MIN: nothing was heard yet.
+	 */
+	int64_t left_ns;
+	uint64_t asks, asks_lost;
+};
+
+struct rf_fleet_standing rf_fence_fleet(const struct rf_fence *fence);
+
 /* The kernel's jiffies now. Only for a fence whose clock was measured. */
 uint64_t rf_fence_jiffies(const struct rf_fence *fence);
 /*

@@ -269,6 +269,7 @@ void rf_metrics_take(struct rf_metrics *metrics, const struct rf_snapshot *snaps
 	take_limits(metrics, snapshot);
 	take_sources(metrics, snapshot);
 	take_events(metrics);
+	rf_metrics_take_fleet(metrics, &snapshot->fleet);
 	rf_metrics_note_history(metrics, metrics->history_bytes, metrics->history_errors_before);
 	metrics->is_up = true;
 	metrics->awake_ns = snapshot->awake_ns;

@@ -37,6 +37,12 @@ struct rf_limit_metrics {
 	uint64_t use_sum;	      /* in thousandths */
 };
 
+struct rf_fleet_metrics {
+	bool is_told; /* some limit is one of the fleet */
+	struct rf_fleet_seen seen;
+	uint64_t asks_sent, asks_put_off, asks_lost; /* as they may be told */
+};
+
 struct rf_metrics {
 	char fence[RF_NAME_SIZE];
 	bool is_up, has_history, is_restored;
@@ -49,8 +55,12 @@ struct rf_metrics {
 	/* As they may be told: */
 	struct rf_counters counters;
 	struct rf_limit_metrics limit[RF_LIMITS_MAX];
+	struct rf_fleet_metrics fleet;
 	uint64_t events[RF_EVENT_TYPES], suppressed[RF_EVENT_TYPES];
 	uint64_t history_bytes, history_errors, history_errors_before;
 };
+
+/* Takes what a scan saw of the fleet (metrics_fleet.c). */
+void rf_metrics_take_fleet(struct rf_metrics *metrics, const struct rf_fleet_seen *seen);
 
 #endif /* RINGFENCE_METRICS_OF_H */

@@ -13,6 +13,8 @@ struct rf_writer {
 	FILE *out;
 };
 
+/* ---- metrics_write.c ---- */
+
 __attribute__((format(printf, 2, 3))) void rf_put(FILE *out, const char *format, ...);
 void rf_put_label(FILE *out, const char *name, const char *value);
 /* Begins a sample with the label of its fence; NULL: it has none. */
@@ -20,5 +22,16 @@ void rf_sample_begin(struct rf_writer *writer, const char *suffix, const char *f
 void rf_sample_label(struct rf_writer *writer, const char *name, const char *value);
 void rf_sample_count(struct rf_writer *writer, uint64_t value);
 void rf_sample_seconds(struct rf_writer *writer, uint64_t value_ns);
+
+/* ---- metrics_fleet.c: samples of a fence that is in a fleet ---- */
+
+void rf_write_fleet_alone(struct rf_writer *writer, const struct rf_metrics *metrics);
+void rf_write_fleet_heard(struct rf_writer *writer, const struct rf_metrics *metrics);
+void rf_write_fleet_agent(struct rf_writer *writer, const struct rf_metrics *metrics);
+void rf_write_fleet_hosts(struct rf_writer *writer, const struct rf_metrics *metrics);
+void rf_write_fleet_members(struct rf_writer *writer, const struct rf_metrics *metrics);
+void rf_write_fleet_shares(struct rf_writer *writer, const struct rf_metrics *metrics);
+void rf_write_fleet_contested(struct rf_writer *writer, const struct rf_metrics *metrics);
+void rf_write_fleet_asks(struct rf_writer *writer, const struct rf_metrics *metrics);
 
 #endif /* RINGFENCE_METRICS_WRITE_H */

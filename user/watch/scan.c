@@ -73,9 +73,10 @@ static int scan_all(struct rf_scanner *scanner, struct rf_snapshot *snapshot,
 		return err;
 	snapshot->standing = rf_fence_standing(fence);
 	err = rf_fence_bans(fence, &snapshot->bans, error);
-	if (!err)
-		err = rf_scan_sources(scanner, snapshot, error);
-	return err;
+	if (err)
+		return err;
+	rf_fleet_look(&snapshot->fleet, fence, &snapshot->bans.rules, snapshot->awake_ns);
+	return rf_scan_sources(scanner, snapshot, error);
 }
 
 int rf_scan(struct rf_scanner *scanner, struct rf_snapshot *snapshot, struct rf_error *error)

@@ -8,6 +8,7 @@
 
 #include "fence/fence.h"
 #include "watch/cells.h"
+#include "watch/fleet_seen.h"
 #include "watch/sources.h"
 
 #define RF_IDENTITY_SIZE 64
@@ -29,7 +30,8 @@ struct rf_snapshot {
 	struct rf_source_rows sources;
 	struct rf_cells_row *cells; /* that were read since the scan before, see below */
 	size_t cells_count;
-	uint32_t capacity;     /* windows of a family */
+	uint32_t capacity; /* windows of a family */
+	struct rf_fleet_seen fleet;
 	uint64_t residents[2]; /* sources that are known, by family */
 };
 
