@@ -52,6 +52,7 @@ static enum rf_event_type start_of(enum rf_event_type type)
 	case RF_EVENT_NEWCOMERS_RELEASED:
 	case RF_EVENT_FLOOD_ENDED:
 	case RF_EVENT_DETACHED:
+	case RF_EVENT_FLEET_BACK:
 		return type == RF_EVENT_DETACHED ? RF_EVENT_ATTACHED : type - 1;
 	default:
 		return RF_EVENT_TYPES;
@@ -246,6 +247,21 @@ static void move_counters(struct world *world)
 		counters->reason[RF_NEWCOMER_CLOSED].packets -= 100;
 }
 
+static void move_fleet(struct world *world)
+{
+	struct rf_fleet_seen *fleet = &world->scan.fleet;
+
+	if (chance(world, 100))
+		fleet->limits = !fleet->limits;
+	if (chance(world, 20))
+		fleet->standing.alone =
+			fleet->standing.alone ? 0 : unit_below(&world->random, RF_BUCKETS + 1);
+	if (chance(world, 40))
+		fleet->agent.member[0] ^= 1U << unit_below(&world->random, 4);
+	fleet->agent.is_up = !chance(world, 20);
+	fleet->agent.is_settled = !fleet->standing.alone;
+}
+
 static void forget_all(struct world *world)
 {
 	for (int i = 0; i < ROWS; i++)
@@ -285,6 +301,7 @@ static void happen(struct world *world)
 		move_source(world, i);
 	move_rules(world);
 	move_counters(world);
+	move_fleet(world);
 	list_bans(world);
 	if (chance(world, 150)) {
 		go(world);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* A fence of a fleet as who watches sees it: what its agent tells, and metrics. */
+/* A fence of a fleet as who watches sees it: what its agent tells, events, and metrics. */
 #include "exposition.h"
 #include "made_scan.h"
 
@@ -97,8 +97,12 @@ static void no_trouble_smuggles_anything_in(void **state)
 	assert_string_equal(agent.trouble, "a?[2Jb");
 }
 
+/* ---- events ---- */
+
 struct watch {
+	struct rf_events *events;
 	struct rf_snapshot scan;
+	struct made_events got;
 	struct rf_metrics *metrics;
 };
 
@@ -112,7 +116,9 @@ static int set_up(void **state)
 		.standing.left_ns = 1500 * MS,
 		.agent = read_agent((struct told){TOLD_NOW, .members = "0,1,2"}, AT),
 	};
+	watch->events = rf_events_open(NULL);
 	watch->metrics = rf_metrics_new("eth0");
+	rf_events_feed(watch->events, &watch->scan, made_keep, &watch->got);
 	*state = watch;
 	return 0;
 }
@@ -121,9 +127,135 @@ static int tear_down(void **state)
 {
 	struct watch *watch = *state;
 
+	rf_events_close(watch->events);
 	rf_metrics_free(watch->metrics);
+	free(watch->got.event);
 	free(watch);
 	return 0;
+}
+
+static void feed(struct watch *watch)
+{
+	made_second(&watch->scan);
+	rf_events_feed(watch->events, &watch->scan, made_keep, &watch->got);
+}
+
+static void restart(struct watch *watch)
+{
+	char *text = rf_events_state(watch->events, RF_TELL_NONE);
+
+	assert_non_null(text);
+	rf_events_close(watch->events);
+	watch->events = rf_events_open(text);
+	free(text);
+}
+
+static void expect(const struct watch *watch, enum rf_event_type type, int count)
+{
+	assert_int_equal(made_count(&watch->got, type), count);
+}
+
+/* Nothing is heard about so many parts of the sources. */
+static void be_alone(struct watch *watch, uint32_t parts, const char *trouble)
+{
+	watch->scan.fleet.standing.alone = parts;
+	watch->scan.fleet.agent.is_settled = !parts;
+	snprintf(watch->scan.fleet.agent.trouble, RF_TROUBLE_SIZE, "%s", trouble);
+	feed(watch);
+}
+
+static void a_host_goes_alone_and_comes_back(void **state)
+{
+	struct watch *watch = *state;
+	char id[RF_EVENT_ID_SIZE];
+
+	be_alone(watch, RF_BUCKETS, "nothing listens there");
+	be_alone(watch, RF_BUCKETS, "");
+	expect(watch, RF_EVENT_FLEET_ALONE, 1);
+	assert_string_equal(made_last(&watch->got, RF_EVENT_FLEET_ALONE)->detail,
+			    "nothing listens there");
+	snprintf(id, sizeof(id), "%s", made_last(&watch->got, RF_EVENT_FLEET_ALONE)->id);
+	restart(watch);
+	be_alone(watch, 3, "");
+	expect(watch, RF_EVENT_FLEET_BACK, 0);
+	be_alone(watch, 0, "");
+	expect(watch, RF_EVENT_FLEET_ALONE, 1);
+	expect(watch, RF_EVENT_FLEET_BACK, 1);
+	assert_string_equal(made_last(&watch->got, RF_EVENT_FLEET_BACK)->id, id);
+	be_alone(watch, 3, "it does not answer");
+	assert_string_equal(made_last(&watch->got, RF_EVENT_FLEET_ALONE)->detail,
+			    "3 of 16 parts of the sources: it does not answer");
+	assert_string_not_equal(made_last(&watch->got, RF_EVENT_FLEET_ALONE)->id, id);
+}
+
+static void a_host_without_an_agent_is_alone_by_the_fence(void **state)
+{
+	struct watch *watch = *state;
+
+	watch->scan.fleet.agent = (struct rf_agent_seen){};
+	be_alone(watch, RF_BUCKETS, "");
+	assert_string_equal(made_last(&watch->got, RF_EVENT_FLEET_ALONE)->detail,
+			    "no agent serves the fence");
+}
+
+static void what_was_alone_ends_with_its_limits_and_its_fence(void **state)
+{
+	struct watch *watch = *state;
+
+	be_alone(watch, RF_BUCKETS, "");
+	watch->scan.fleet.limits = 0;
+	feed(watch);
+	assert_string_equal(made_last(&watch->got, RF_EVENT_FLEET_BACK)->detail,
+			    "no limit is of the fleet any more");
+	feed(watch);
+	expect(watch, RF_EVENT_FLEET_ALONE, 1);
+	watch->scan.fleet.limits = 1;
+	feed(watch);
+	rf_events_gone(watch->events, watch->scan.time_ns, made_keep, &watch->got);
+	expect(watch, RF_EVENT_FLEET_ALONE, 2);
+	expect(watch, RF_EVENT_FLEET_BACK, 2);
+}
+
+static void set_members(struct watch *watch, const char *members)
+{
+	watch->scan.fleet.agent = read_agent((struct told){TOLD_NOW, .members = members}, AT);
+	feed(watch);
+}
+
+static void a_member_that_is_silent_is_gone(void **state)
+{
+	struct watch *watch = *state;
+
+	set_members(watch, "0,1,2,3");
+	expect(watch, RF_EVENT_MEMBER_GONE, 0);
+	set_members(watch, "0,1,3");
+	expect(watch, RF_EVENT_MEMBER_GONE, 1);
+	assert_string_equal(made_last(&watch->got, RF_EVENT_MEMBER_GONE)->detail,
+			    "number 2; 3 of 4 hosts are left");
+	assert_string_not_equal(made_last(&watch->got, RF_EVENT_MEMBER_GONE)->id, "");
+	restart(watch);
+	set_members(watch, "1");
+	expect(watch, RF_EVENT_MEMBER_GONE, 2);
+	assert_string_equal(made_last(&watch->got, RF_EVENT_MEMBER_GONE)->detail,
+			    "numbers 0, 3; 1 of 4 hosts are left");
+	set_members(watch, "0,1");
+	set_members(watch, "0,1");
+	expect(watch, RF_EVENT_MEMBER_GONE, 2);
+}
+
+static void nobody_is_gone_while_the_engine_is_not_heard(void **state)
+{
+	struct watch *watch = *state;
+
+	watch->scan.fleet.agent =
+		read_agent((struct told){TOLD_NOW, .members = "1", .alone = 2}, AT);
+	feed(watch);
+	watch->scan.fleet.agent.is_up = false;
+	watch->scan.fleet.agent.is_settled = true;
+	feed(watch);
+	expect(watch, RF_EVENT_MEMBER_GONE, 0);
+	set_members(watch, "0,1,2");
+	expect(watch, RF_EVENT_MEMBER_GONE, 0);
 }
 
 /* ---- metrics ---- */
@@ -233,6 +365,11 @@ int main(void)
 		cmocka_unit_test(an_agent_that_is_alone_does_not_know_its_members),
 		cmocka_unit_test(what_makes_no_sense_is_no_agent),
 		cmocka_unit_test(no_trouble_smuggles_anything_in),
+		ROW(a_host_goes_alone_and_comes_back),
+		ROW(a_host_without_an_agent_is_alone_by_the_fence),
+		ROW(what_was_alone_ends_with_its_limits_and_its_fence),
+		ROW(a_member_that_is_silent_is_gone),
+		ROW(nobody_is_gone_while_the_engine_is_not_heard),
 		ROW(a_fleet_is_told),
 		ROW(without_its_agent_a_fleet_is_heard_no_more),
 		ROW(asks_go_on_over_restarts),

@@ -22,6 +22,9 @@ const struct rf_option rf_event_words[] = {
 	{"attached", .summary = "a fence was attached"},
 	{"detached", .summary = "a fence was detached"},
 	{"action", .summary = "the rules on trial were confirmed"},
+	{"fleet_alone", .summary = "this host does not hear its fleet: limits hold for it alone"},
+	{"fleet_back", .summary = "it hears the fleet again"},
+	{"member_gone", .summary = "a host of the fleet is silent, and its shares are free"},
 	{"suppressed", .summary = "the number of events that were left out"},
 	{},
 };

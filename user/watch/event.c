@@ -25,6 +25,9 @@ static const char *const names[RF_EVENT_TYPES] = {
 	[RF_EVENT_ATTACHED] = "attached",
 	[RF_EVENT_DETACHED] = "detached",
 	[RF_EVENT_ACTION] = "action",
+	[RF_EVENT_FLEET_ALONE] = "fleet_alone",
+	[RF_EVENT_FLEET_BACK] = "fleet_back",
+	[RF_EVENT_MEMBER_GONE] = "member_gone",
 	[RF_EVENT_SUPPRESSED] = "suppressed",
 };
 
@@ -50,6 +53,7 @@ bool rf_event_is_end(const char *name)
 	case RF_EVENT_NEWCOMERS_RELEASED:
 	case RF_EVENT_FLOOD_ENDED:
 	case RF_EVENT_DETACHED:
+	case RF_EVENT_FLEET_BACK:
 		return true;
 	default:
 		return false;

@@ -79,11 +79,21 @@ static json_t *write_worst(const struct rf_event *left_out, enum rf_told told)
 	return all;
 }
 
+static json_t *write_members(const struct rf_events *events)
+{
+	json_t *all = json_array();
+
+	for (int slot = 0; slot < RF_FLEET_HOSTS_MAX; slot++)
+		if (events->member[slot / 64] >> slot % 64 & 1)
+			json_array_append_new(all, json_integer(slot));
+	return all;
+}
+
 static json_t *write_all(const struct rf_events *events, enum rf_told told)
 {
 	return json_pack(
 		"{s:i, s:o, s:s, s:s, s:I, s:I, s:I, s:b, s:I, s:I, s:i, s:I,"
-		" s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}",
+		" s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}",
 		"version", STATE_VERSION, "fence", rf_json_text(events->fence), "identity",
 		events->identity, "base", events->base, "number", (json_int_t)events->number, "seq",
 		(json_int_t)events->seq, "tokens", (json_int_t)events->tokens_ns, "has_rules",
@@ -92,8 +102,9 @@ static json_t *write_all(const struct rf_events *events, enum rf_told told)
 		(json_int_t)events->bans_seen, "attached", write_episode(&events->attached),
 		"newcomers", write_episode(&events->newcomers), "flood",
 		write_episode(&events->flood), "full", write_episode(&events->full), "errors",
-		write_episode(&events->errors), "sources", write_held(&events->sources, told),
-		"bans", write_held(&events->bans, told), "left_out",
+		write_episode(&events->errors), "alone", write_episode(&events->alone), "members",
+		write_members(events), "sources", write_held(&events->sources, told), "bans",
+		write_held(&events->bans, told), "left_out",
 		write_counts(events->left_out.left_out), "worst",
 		write_worst(&events->left_out, told));
 }
@@ -201,6 +212,22 @@ static bool read_worst(json_t *json, struct rf_event *left_out)
 	return true;
 }
 
+/* A state of a version before fleets has neither. */
+static bool read_fleet(json_t *json, struct rf_events *events)
+{
+	json_t *alone = json_object_get(json, "alone"), *slot;
+	size_t i;
+
+	json_array_foreach (json_object_get(json, "members"), i, slot) {
+		const json_int_t number = json_integer_value(slot);
+
+		if (!json_is_integer(slot) || number < 0 || number >= RF_FLEET_HOSTS_MAX)
+			return false;
+		events->member[number / 64] |= 1ULL << number % 64;
+	}
+	return !alone || read_episode(alone, &events->alone);
+}
+
 static bool read_parts(json_t *json, struct rf_events *events)
 {
 	json_t *attached, *newcomers, *flood, *full, *errors, *sources, *bans, *worst;
@@ -214,7 +241,7 @@ static bool read_parts(json_t *json, struct rf_events *events)
 	       read_episode(newcomers, &events->newcomers) && read_episode(flood, &events->flood) &&
 	       read_episode(full, &events->full) && read_episode(errors, &events->errors) &&
 	       read_held(sources, &events->sources) && read_held(bans, &events->bans) &&
-	       read_worst(worst, &events->left_out);
+	       read_worst(worst, &events->left_out) && read_fleet(json, events);
 }
 
 static bool read_all(json_t *json, struct rf_events *events)

@@ -1,0 +1,93 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0
+# What who watches sees of a fleet, without any capability: the daemon's events, and metrics, while
+# the engine and the agents go and come.
+
+# shellcheck disable=SC2119,SC2317 # functions are called by check, fails and the like
+# shellcheck source=tests/e2e/private.sh
+source "$(dirname "$0")/private.sh"
+# shellcheck source=tests/e2e/lib.sh
+source "$(dirname "$0")/lib.sh"
+# shellcheck source=tests/e2e/fleet.sh
+source tests/e2e/fleet.sh
+
+gid=$(getent group ringfence | cut -d: -f3)
+member="setpriv --reuid=60712 --regid=60712 --groups=$gid --bounding-set=-all --inh-caps=-all"
+chmod 755 "$scratch"
+install -m 755 build/ringfence build/ringfence-watch "$scratch"
+mkdir -p /run/ringfence
+mount -t bpf -o mode=0700 bpf /run/ringfence || bail 'cannot mount a bpffs at /run/ringfence'
+mkdir "$scratch/own" && chown 60712 "$scratch/own"
+
+# A metric of the fence on host 1, as a member of the group reads it; nothing where it is not told.
+metric() { # NAME [LABEL]
+	# shellcheck disable=SC2086
+	within h1 $member "$scratch/ringfence" metrics |
+		sed -n "s/^ringfence_fleet_$1{fence=\"edge1\"${2+,$2}} //p"
+}
+
+metric_is() { # NAME VALUE
+	[ "$(metric "$1")" = "$2" ]
+}
+
+# The last event of a type: its id and detail.
+event() { # TYPE KEY
+	jq -r "select(.type == \"$1\").$2 // empty" "$scratch/own/events.jsonl" 2>/dev/null | tail -n 1
+}
+
+told() { # TYPE
+	[ -n "$(event "$1" id)" ]
+}
+
+set_up_fleet 2 100/1s 3
+# shellcheck disable=SC2086
+start h1 $member "$scratch/ringfence-watch" listen off history off journal off \
+	events file "$scratch/own/events.jsonl" >"$scratch/daemon" 2>&1
+daemon_pid=$started_pid
+eventually grep -q '^fence' "$scratch/daemon" || bail "the daemon does not start: $(<"$scratch/daemon")"
+
+is "$(stat -c '%a %U %G' /run/ringfence-fleet/edge1.json)" '640 root ringfence' \
+	"the agent's file is for members of the group"
+check 'who watches sees the members' eventually metric_is members 2
+is "$(metric hosts) $(metric agent_up) $(metric alone)" '3 1 0' 'the room, the agent, and that it hears'
+check 'it was heard lately' awk -v heard="$(metric heard_seconds)" 'BEGIN { exit !(heard < 2) }'
+is "$(metric asks_total 'outcome="sent"')" 0 'nobody has asked yet'
+for host in 1 2; do
+	send "$host" src=192.0.2.1,count=120000,rate=1000
+done
+check 'a source has a share' eventually metric_is shares 1
+check 'and wants more than is left' eventually metric_is contested 1
+check 'asks were sent' test "$(metric asks_total 'outcome="sent"')" -gt 0
+for sender in "${senders[@]}"; do
+	stop TERM "$sender"
+done
+is "$(metric asks_total 'outcome="lost"')" 0 'none was lost'
+
+stop KILL "$engine_pid"
+check 'without an engine the host is alone' eventually told fleet_alone
+matches "$(event fleet_alone detail)" 'engine 10.77.1.1:6379: .*' 'its event says why'
+check 'so says the metric, once alone' eventually metric_is alone 1
+start_engine
+check 'with an engine it is back' eventually told fleet_back
+is "$(event fleet_back id)" "$(event fleet_alone id)" 'an id joins both'
+
+stop KILL "${agent[1]}"
+check 'an agent that was killed is not up' eventually metric_is agent_up 0
+check 'and the host is alone' eventually metric_is alone 1
+is "$(metric members)$(metric shares)" '' 'what it told last is told no more'
+went_alone_again() {
+	[ "$(event fleet_alone id)" != "$(event fleet_back id)" ]
+}
+check 'which is an event of its own' eventually went_alone_again
+start_agent 1
+check 'an agent that starts is up' eventually metric_is agent_up 1
+on 1 detach edge1 >"$scratch/log"
+ends_all() {
+	[ "$(jq -s '[.[] | select(.type == "fleet_alone")] | length' "$scratch/own/events.jsonl")" = \
+		"$(jq -s '[.[] | select(.type == "fleet_back")] | length' "$scratch/own/events.jsonl")" ]
+}
+check 'with the fence ends what has started' eventually ends_all
+stop TERM "${agent[1]}"
+check 'an agent that ends leaves no file' test ! -e /run/ringfence-fleet/edge1.json
+stop TERM "$daemon_pid"
+done_testing
