@@ -72,7 +72,7 @@ TOOLS := build/tests/traffic build/tests/recorder $(PAST)
 VARIANTS := $(patsubst %,build/variants/%/build/ringfence,quick half newer alien)
 TRAFFIC_SKELETONS := build/tests/flood.skel.h build/tests/tally.skel.h
 BENCH_TOOLS := build/tests/bench build/tests/live build/tests/sketch.bpf.o
-BENCH := $(patsubst tests/%.c,build/%.o,$(filter-out %.bpf.c %/live.c %/screen.c %/scans.c,$(wildcard tests/bench/*.c)))
+BENCH := $(patsubst tests/%.c,build/%.o,$(filter-out %.bpf.c %/live.c %/screen.c %/scans.c %/asks.c,$(wildcard tests/bench/*.c)))
 BENCH_SKELETONS := build/tests/crowd.skel.h build/tests/floor.skel.h build/tests/sketch.skel.h build/tests/walk.skel.h
 FUZZERS := packet grammar limiter cells query wire
 FUZZ_SECONDS ?= 20
@@ -374,8 +374,14 @@ build/tests/scans: build/bench/scans.o build/bench/target.o $(LIBRARY)
 bench-watch: all build/tests/scans ## measure what a scan, a scrape and the daemon take (root)
 	@tests/bench/watch.sh
 
-bench-fleet: build/tests/engine/bench ## measure what updates cost a fleet's engine
+build/tests/asks: build/bench/asks.o $(LIBRARY)
+	@mkdir -p $(@D)
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) $^ -o $@ $(LIBS)
+
+bench-fleet: all build/tests/engine/bench build/tests/asks build/tests/traffic ## measure what a fleet costs its engine, its agents, and who asks (root)
 	@tests/engine/bench.sh
+	@tests/bench/fleet.sh
 
 bench-screen: build/tests/screen ## measure what a screen of 'top' costs, and what it writes
 	@build/tests/screen

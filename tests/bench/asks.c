@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The parts of `fleet.sh` that send: packets go through a fence's program by BPF_PROG_TEST_RUN.
+ *
+ *   asks latency FENCE COUNT      of that many new sources, one after the other, the time from the
+ *                                 packet that asks until a share is in force
+ *   asks new FENCE RATE SECONDS   a packet of so many new sources a second, each of which asks
+ */
+#include <arpa/inet.h>
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <linux/if_ether.h>
+#include <linux/ip.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <time.h>
+
+#include "base/units.h"
+#include "fence/fence.h"
+
+#define COUNT_MAX 100000
+#define LATENCY_MAX_NS (5 * RF_NS_PER_S)
+#define PAUSE_NS (7 * RF_NS_PER_MS) /* between two sources: each finds an idle agent */
+#define LOOK_NS 10000		    /* between two looks at a window */
+#define FIRST_SOURCE 0x0a000000
+
+struct frame {
+	struct ethhdr eth;
+	struct iphdr ip;
+	uint8_t rest[64 - sizeof(struct ethhdr) - sizeof(struct iphdr)];
+} __attribute__((packed));
+
+struct sender {
+	int program_fd;
+	struct frame frame;
+};
+
+__attribute__((format(printf, 1, 2), noreturn)) static void die(const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	fputs("asks: ", stderr);
+	vfprintf(stderr, format, args);
+	fputc('\n', stderr);
+	va_end(args);
+	exit(EXIT_FAILURE);
+}
+
+static uint64_t now_ns(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return time.tv_sec * RF_NS_PER_S + time.tv_nsec;
+}
+
+static void sleep_until(uint64_t until_ns)
+{
+	const struct timespec time = {until_ns / RF_NS_PER_S, until_ns % RF_NS_PER_S};
+
+	while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &time, NULL) == EINTR)
+		;
+}
+
+static uint32_t parse_number(const char *text, uint32_t most)
+{
+	char *end;
+	const unsigned long value = strtoul(text, &end, 10);
+
+	if (*end || !value || value > most)
+		die("'%s': expects a number from 1 to %u", text, most);
+	return value;
+}
+
+static void open_sender(struct sender *sender, const char *fence)
+{
+	char path[256];
+
+	snprintf(path, sizeof(path), RF_PIN_ROOT "/%s/xdp", fence);
+	*sender = (struct sender){
+		.program_fd = bpf_obj_get(path),
+		.frame.eth.h_proto = htons(ETH_P_IP),
+		.frame.ip = {.version = 4,
+			     .ihl = 5,
+			     .tot_len = htons(sizeof(sender->frame) - sizeof(struct ethhdr)),
+			     .ttl = 64,
+			     .protocol = IPPROTO_UDP},
+	};
+	if (sender->program_fd < 0)
+		die("%s: %s", path, strerror(errno));
+}
+
+static void send_one(struct sender *sender, uint32_t source)
+{
+	struct bpf_test_run_opts run = {
+		.sz = sizeof(run),
+		.data_in = &sender->frame,
+		.data_size_in = sizeof(sender->frame),
+		.repeat = 1,
+	};
+
+	sender->frame.ip.saddr = htonl(source);
+	if (bpf_prog_test_run_opts(sender->program_fd, &run))
+		die("cannot run the program: %s", strerror(errno));
+}
+
+/* ---- latency ---- */
+
+static void find_policy(const struct rf_fence *fence, struct rf_policy *policy)
+{
+	struct rf_error error = {};
+	struct rf_bank bank;
+
+	if (rf_fence_bank(fence, &bank, &error))
+		die("%s", error.text);
+	for (int i = 0; i < RF_LIMITS_MAX; i++)
+		if (bank.policy[i].id && bank.policy[i].flags & RF_FLEET) {
+			*policy = bank.policy[i];
+			return;
+		}
+	die("no limit is of a fleet");
+}
+
+static bool has_share(const struct rf_fence *fence, const struct rf_policy *policy, uint32_t source)
+{
+	const struct rf_address address = {.word = {htonl(source)}, .version = 4};
+
+	return rf_fence_room(fence, policy, &address, rf_fence_jiffies(fence)) > policy->first;
+}
+
+static uint64_t measure_one(const struct rf_fence *fence, const struct rf_policy *policy,
+			    struct sender *sender, uint32_t source)
+{
+	const uint64_t began_ns = now_ns();
+
+	send_one(sender, source);
+	while (!has_share(fence, policy, source)) {
+		if (now_ns() > began_ns + LATENCY_MAX_NS)
+			die("a source got no share in 5 s; does the agent hear the engine?");
+		sleep_until(now_ns() + LOOK_NS);
+	}
+	return now_ns() - began_ns;
+}
+
+static int compare(const void *a, const void *b)
+{
+	const uint64_t left = *(const uint64_t *)a, right = *(const uint64_t *)b;
+
+	return (left > right) - (left < right);
+}
+
+static void measure_latency(const char *name, uint32_t count)
+{
+	static uint64_t took_ns[COUNT_MAX];
+	struct rf_fence fence = RF_FENCE_NONE;
+	struct rf_error error = {};
+	struct rf_policy policy;
+	struct sender sender;
+
+	if (rf_fence_open(&fence, name, &error))
+		die("%s", error.text);
+	find_policy(&fence, &policy);
+	open_sender(&sender, name);
+	prctl(PR_SET_TIMERSLACK, 1);
+	for (uint32_t i = 0; i < count; i++) {
+		took_ns[i] = measure_one(&fence, &policy, &sender, FIRST_SOURCE + i);
+		sleep_until(now_ns() + PAUSE_NS);
+	}
+	qsort(took_ns, count, sizeof(*took_ns), compare);
+	printf("%u asks: 50 %% %" PRIu64 " us, 99 %% %" PRIu64 " us, most %" PRIu64 " us\n", count,
+	       took_ns[count / 2] / 1000, took_ns[count * 99 / 100] / 1000,
+	       took_ns[count - 1] / 1000);
+	rf_fence_close(&fence);
+}
+
+/* ---- many ---- */
+
+/* Evenly, by the clock: what a busy machine delays follows at once. */
+static void send_new(const char *name, uint32_t rate, uint32_t seconds)
+{
+	const uint64_t began_ns = now_ns(), count = (uint64_t)rate * seconds;
+	struct sender sender;
+
+	open_sender(&sender, name);
+	prctl(PR_SET_TIMERSLACK, 1);
+	for (uint64_t i = 0; i < count; i++) {
+		const uint64_t at_ns = began_ns + i * RF_NS_PER_S / rate;
+
+		if (at_ns > now_ns())
+			sleep_until(at_ns);
+		send_one(&sender, FIRST_SOURCE + (1 << 20) + i);
+	}
+	printf("%" PRIu64 " sources in %.2f s\n", count,
+	       (double)(now_ns() - began_ns) / RF_NS_PER_S);
+}
+
+int main(int argc, char **argv)
+{
+	if (argc == 4 && strcmp(argv[1], "latency") == 0)
+		measure_latency(argv[2], parse_number(argv[3], COUNT_MAX));
+	else if (argc == 5 && strcmp(argv[1], "new") == 0)
+		send_new(argv[2], parse_number(argv[3], 1000000), parse_number(argv[4], 3600));
+	else
+		die("expects 'latency FENCE COUNT' or 'new FENCE RATE SECONDS'");
+	return 0;
+}
