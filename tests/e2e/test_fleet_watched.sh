@@ -63,6 +63,11 @@ for sender in "${senders[@]}"; do
 done
 is "$(metric asks_total 'outcome="lost"')" 0 'none was lost'
 
+stop KILL "${agent[2]}"
+check 'a member that is silent is gone' eventually told member_gone
+matches "$(event member_gone detail)" 'number [0-2]; 1 of 3 hosts are left' 'its event says which, and how many are left'
+check 'so says the metric' eventually metric_is members 1
+
 stop KILL "$engine_pid"
 check 'without an engine the host is alone' eventually told fleet_alone
 matches "$(event fleet_alone detail)" 'engine 10.77.1.1:6379: .*' 'its event says why'

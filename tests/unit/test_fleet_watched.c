@@ -6,12 +6,13 @@
 #include "watch/metrics.h"
 
 /* What user/agent/status.c writes, with other values where a test wants them. */
-#define TOLD                                                                                      \
-	"{\"schema\":1,\"fence\":\"eth0\",\"started_ns\":%llu,\"written_ns\":%llu,\"attached\":"  \
-	"true,\"hosts\":4,\"grace_ms\":2000,\"engine\":{\"host\":\"a\",\"port\":\"1\","           \
-	"\"heartbeats\":{\"state\":\"down\",\"trouble\":%s,\"connections\":1}},\"membership\":{"  \
-	"\"slot\":1,\"buckets\":16,\"alone\":%d,\"learning\":0,\"refused\":0,\"deadline_ms\":9,"  \
-	"\"members\":[%s]},\"limits\":[],\"sources\":{\"shares\":5,\"contested\":2},\"counts\":{" \
+#define TOLD                                                                                       \
+	"{\"schema\":1,\"fence\":\"eth0\",\"started_ns\":%llu,\"written_ns\":%llu,\"attached\":"   \
+	"true,\"hosts\":4,\"grace_ms\":2000,\"engine\":{\"host\":\"a\",\"port\":\"1\","            \
+	"\"heartbeats\":{\"state\":\"down\",\"trouble\":%s,\"connections\":1}},\"membership\":{"   \
+	"\"slot\":1,\"buckets\":16,\"alone\":%d,\"learning\":0,\"refused\":0,\"deadline_ms\":9,"   \
+	"\"members\":[0,1,2],\"heard\":%s},\"limits\":[],\"sources\":{\"shares\":5,\"contested\":" \
+	"2},\"counts\":{"                                                                          \
 	"\"claims\":7,\"asks\":9,\"asks_sent\":%d,\"asks_put_off\":3}}"
 
 struct told {
@@ -27,7 +28,7 @@ static struct rf_agent_seen read_agent(struct told told, uint64_t now_ns)
 
 	snprintf(text, sizeof(text), TOLD, told.started_ns, told.written_ns,
 		 told.trouble ? told.trouble : "null", told.alone,
-		 told.members ? told.members : "0,1", told.sent);
+		 told.members ? told.members : "[0,1]", told.sent);
 	rf_agent_read(&agent, text, now_ns);
 	return agent;
 }
@@ -40,7 +41,7 @@ static struct rf_agent_seen read_agent(struct told told, uint64_t now_ns)
 static void what_an_agent_tells_is_read(void **state)
 {
 	const struct rf_agent_seen agent =
-		read_agent((struct told){TOLD_NOW, .sent = 6, .members = "0,1,1023"}, AT);
+		read_agent((struct told){TOLD_NOW, .sent = 6, .members = "[0,1,1023]"}, AT);
 
 	(void)state;
 	assert_true(agent.is_up);
@@ -82,9 +83,9 @@ static void what_makes_no_sense_is_no_agent(void **state)
 		assert_false(agent.is_up);
 		assert_int_equal(agent.grace_ns, 0);
 	}
-	assert_false(read_agent((struct told){TOLD_NOW, .members = "1024"}, AT).is_up);
-	assert_false(read_agent((struct told){TOLD_NOW, .members = "-1"}, AT).is_up);
-	assert_false(read_agent((struct told){TOLD_NOW, .members = "\"1\""}, AT).is_up);
+	assert_false(read_agent((struct told){TOLD_NOW, .members = "[1024]"}, AT).is_up);
+	assert_false(read_agent((struct told){TOLD_NOW, .members = "[-1]"}, AT).is_up);
+	assert_false(read_agent((struct told){TOLD_NOW, .members = "[\"1\"]"}, AT).is_up);
 	assert_false(read_agent((struct told){.started_ns = AT, .written_ns = 1}, AT).is_up);
 }
 
@@ -114,7 +115,7 @@ static int set_up(void **state)
 	watch->scan.fleet = (struct rf_fleet_seen){
 		.limits = 1,
 		.standing.left_ns = 1500 * MS,
-		.agent = read_agent((struct told){TOLD_NOW, .members = "0,1,2"}, AT),
+		.agent = read_agent((struct told){TOLD_NOW, .members = "[0,1,2]"}, AT),
 	};
 	watch->events = rf_events_open(NULL);
 	watch->metrics = rf_metrics_new("eth0");
@@ -226,20 +227,20 @@ static void a_member_that_is_silent_is_gone(void **state)
 {
 	struct watch *watch = *state;
 
-	set_members(watch, "0,1,2,3");
+	set_members(watch, "[0,1,2,3]");
 	expect(watch, RF_EVENT_MEMBER_GONE, 0);
-	set_members(watch, "0,1,3");
+	set_members(watch, "[0,1,3]");
 	expect(watch, RF_EVENT_MEMBER_GONE, 1);
 	assert_string_equal(made_last(&watch->got, RF_EVENT_MEMBER_GONE)->detail,
 			    "number 2; 3 of 4 hosts are left");
 	assert_string_not_equal(made_last(&watch->got, RF_EVENT_MEMBER_GONE)->id, "");
 	restart(watch);
-	set_members(watch, "1");
+	set_members(watch, "[1]");
 	expect(watch, RF_EVENT_MEMBER_GONE, 2);
 	assert_string_equal(made_last(&watch->got, RF_EVENT_MEMBER_GONE)->detail,
 			    "numbers 0, 3; 1 of 4 hosts are left");
-	set_members(watch, "0,1");
-	set_members(watch, "0,1");
+	set_members(watch, "[0,1]");
+	set_members(watch, "[0,1]");
 	expect(watch, RF_EVENT_MEMBER_GONE, 2);
 }
 
@@ -248,13 +249,14 @@ static void nobody_is_gone_while_the_engine_is_not_heard(void **state)
 	struct watch *watch = *state;
 
 	watch->scan.fleet.agent =
-		read_agent((struct told){TOLD_NOW, .members = "1", .alone = 2}, AT);
+		read_agent((struct told){TOLD_NOW, .members = "[1]", .alone = 2}, AT);
 	feed(watch);
 	watch->scan.fleet.agent.is_up = false;
 	watch->scan.fleet.agent.is_settled = true;
 	feed(watch);
+	set_members(watch, "null");
 	expect(watch, RF_EVENT_MEMBER_GONE, 0);
-	set_members(watch, "0,1,2");
+	set_members(watch, "[0,1,2]");
 	expect(watch, RF_EVENT_MEMBER_GONE, 0);
 }
 

@@ -15,6 +15,7 @@
 #include "agent/news.h"
 #include "agent/private.h"
 #include "agent/publish.h"
+#include "agent/roll.h"
 #include "agent/run.h"
 #include "agent/site.h"
 #include "agent/waiter.h"
@@ -34,6 +35,7 @@ struct agent {
 	struct rf_calls calls;
 	struct rf_fleet_bans bans;
 	struct rf_news news;
+	struct rf_roll roll;
 	struct rf_desk desk;
 	struct rf_inquiries inquiries;
 	struct rf_status_view view;
@@ -287,6 +289,7 @@ static void turn(struct agent *agent, const sigset_t *while_waiting)
 	agent->view.hosts = agent->hosts;
 	agent->view.refusals = agent->refusals;
 	rf_news_turn(&agent->news, agent->hosts, now);
+	rf_roll_turn(&agent->roll, now);
 	rf_publisher_turn(&agent->publisher, &agent->view, now);
 	wait_for_events(agent, while_waiting);
 }
@@ -307,6 +310,7 @@ static int open_desk(struct agent *agent, struct rf_error *error)
 		.calls = &agent->calls,
 		.bans = &agent->bans,
 		.name = agent->news.name,
+		.roll = &agent->roll,
 		.started_ns = rf_time_awake(),
 	};
 	return rf_desk_open(&agent->desk, agent->settings->name, agent->epoll_fd, &port, error);
@@ -331,6 +335,7 @@ static int start(struct agent *agent, struct rf_error *error)
 	rf_fleet_bans_start(&agent->bans, settings, &agent->ban_calls, agent->epoll_fd);
 	rf_link_start(&agent->questions, &settings->engine, "questions", agent->epoll_fd,
 		      patience_ns);
+	rf_roll_start(&agent->roll, &agent->questions, settings->grace_ns);
 	rf_calls_start(&agent->calls, &agent->claims, &agent->beats, &agent->reports);
 	rf_news_start(&agent->news, settings, &agent->claims, &agent->site, &agent->questions);
 	return open_desk(agent, error);

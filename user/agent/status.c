@@ -54,6 +54,20 @@ static json_t *members_json(const struct rf_claims *claims)
 	return members;
 }
 
+/* Those that the engine hears; null: not known. */
+static json_t *heard_json(const struct rf_roll *roll, uint64_t now)
+{
+	json_t *heard;
+
+	if (!rf_roll_is_known(roll, now))
+		return json_null();
+	heard = json_array();
+	for (uint32_t slot = 0; slot < RF_FLEET_HOSTS_MAX; slot++)
+		if (rf_ledger_slots_has(&roll->heard, slot))
+			json_array_append_new(heard, json_integer(slot));
+	return heard;
+}
+
 /* Of the buckets, how many hear the engine, and the least time that is left to one of them. */
 static json_t *membership_json(const struct rf_status_view *view, uint64_t now)
 {
@@ -70,13 +84,13 @@ static json_t *membership_json(const struct rf_status_view *view, uint64_t now)
 			least_ns = deadline;
 	}
 	return json_pack(
-		"{s:i, s:i, s:i, s:i, s:i, s:b, s:I, s:o, s:o}", "slot",
+		"{s:i, s:i, s:i, s:i, s:i, s:b, s:I, s:o, s:o, s:o}", "slot",
 		(int)view->claims->member[0].slot, "buckets", RF_BUCKETS, "alone", alone,
 		"learning", learning, "refused", refused, "full",
 		view->hosts && view->refusals >= view->hosts, "deadline_ms",
 		(json_int_t)(least_ns > now ? (least_ns - now) / RF_NS_PER_MS : 0), "alone_ms",
 		view->alone_ns ? json_integer((now - view->alone_ns) / RF_NS_PER_MS) : json_null(),
-		"members", members_json(view->claims));
+		"members", members_json(view->claims), "heard", heard_json(view->roll, now));
 }
 
 /* ---- limits ---- */

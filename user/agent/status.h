@@ -16,6 +16,7 @@
 
 #include "agent/bans.h"
 #include "agent/calls.h"
+#include "agent/roll.h"
 #include "agent/run.h"
 #include "agent/site.h"
 #include "base/prefix.h"
@@ -27,6 +28,7 @@ struct rf_status_view {
 	const struct rf_link *beats, *reports;
 	struct rf_link *news; /* questions are sent */
 	const struct rf_calls *calls;
+	const struct rf_roll *roll;
 	struct rf_fleet_bans *bans;
 	const char *name; /* of this host */
 	uint32_t hosts, refusals;

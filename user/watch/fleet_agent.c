@@ -13,7 +13,7 @@ static bool read_members(json_t *members, struct rf_agent_seen *agent)
 	size_t i;
 
 	if (!json_is_array(members))
-		return false;
+		agent->is_settled = false; /* who is heard is not known */
 	json_array_foreach (members, i, slot) {
 		const json_int_t number = json_integer_value(slot);
 
@@ -35,9 +35,9 @@ static bool read_all(json_t *all, struct rf_agent_seen *agent, uint64_t now_ns)
 			" s:{s:I, s:I}, s:{s:I, s:I}}",
 			"started_ns", &started, "written_ns", &written, "hosts", &hosts, "grace_ms",
 			&grace, "engine", "heartbeats", "trouble", &trouble, "membership", "slot",
-			&slot, "alone", &alone, "learning", &learning, "refused", &refused,
-			"members", &members, "sources", "shares", &shares, "contested", &contested,
-			"counts", "asks_sent", &sent, "asks_put_off", &put_off) ||
+			&slot, "alone", &alone, "learning", &learning, "refused", &refused, "heard",
+			&members, "sources", "shares", &shares, "contested", &contested, "counts",
+			"asks_sent", &sent, "asks_put_off", &put_off) ||
 	    started <= 0 || written < started || hosts < 0 || hosts > RF_FLEET_HOSTS_MAX ||
 	    slot < 0 || slot >= RF_FLEET_HOSTS_MAX || grace <= 0 || shares < 0 || contested < 0 ||
 	    sent < 0 || put_off < 0)

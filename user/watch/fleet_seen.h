@@ -14,11 +14,11 @@
 #define RF_TROUBLE_SIZE 160
 
 struct rf_agent_seen {
-	bool is_up;	     /* it has told this lately */
-	bool is_settled;     /* it hears the engine, which has learned: members are all there are */
-	uint64_t started_ns; /* by rf_time_awake(): another one is another agent */
-	uint64_t grace_ns;   /* silence after which the host is alone */
-	uint32_t hosts, slot;			  /* of the fleet; of this host */
+	bool is_up;	      /* it has told this lately */
+	bool is_settled;      /* it hears the engine, which has learned: it knows all members */
+	uint64_t started_ns;  /* by rf_time_awake(): another one is another agent */
+	uint64_t grace_ns;    /* silence after which the host is alone */
+	uint32_t hosts, slot; /* of the fleet; of this host */
 	uint64_t member[RF_FLEET_HOSTS_MAX / 64]; /* a bit for each slot */
 	uint64_t shares, contested;		  /* sources */
 	uint64_t asks_sent, asks_put_off;

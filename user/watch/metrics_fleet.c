@@ -99,7 +99,10 @@ void rf_write_fleet_hosts(struct rf_writer *writer, const struct rf_metrics *met
 
 void rf_write_fleet_members(struct rf_writer *writer, const struct rf_metrics *metrics)
 {
-	write_of_agent(writer, metrics, rf_agent_members(&metrics->fleet.seen.agent));
+	const uint32_t members = rf_agent_members(&metrics->fleet.seen.agent);
+
+	if (members) /* this host is one; else nobody knows */
+		write_of_agent(writer, metrics, members);
 }
 
 void rf_write_fleet_shares(struct rf_writer *writer, const struct rf_metrics *metrics)

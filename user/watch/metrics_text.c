@@ -395,7 +395,7 @@ static const struct family table[] = {
 	{NAME("fleet_agent_up"), GAUGE, "Whether an agent of the fleet serves the fence.",
 	 rf_write_fleet_agent},
 	{NAME("fleet_hosts"), GAUGE, "Hosts that the fleet has room for.", rf_write_fleet_hosts},
-	{NAME("fleet_members"), GAUGE, "Hosts in the fleet, this one included.",
+	{NAME("fleet_members"), GAUGE, "Hosts that the engine hears, this one included.",
 	 rf_write_fleet_members},
 	{NAME("fleet_shares"), GAUGE, "Sources with a share of a limit on this host.",
 	 rf_write_fleet_shares},
