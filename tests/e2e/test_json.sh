@@ -204,7 +204,7 @@ ringfence limit add even rate 10k/1s fleet dev "${port[1]}" >"$scratch/log"
 fleet_has() { # FILTER WORD…
 	ringfence fleet "${@:2}" dev "${port[0]}" --json 2>"$scratch/stderr" | jq -e "$1" >"$scratch/log"
 }
-eventually fleet_has '.others[1].differs[0] and .others[1].name and .alone_ms == null' status || failed+='fleet status '
+eventually fleet_has 'any(.others[]; .differs[0] and .name) and .alone_ms == null' status || failed+='fleet status '
 seen 'fleet status' fleet status "${port[0]}"
 seen 'fleet check' fleet check "${port[0]}"
 claims() {
