@@ -55,7 +55,10 @@ matches "$(gone 5)" 'refused [1-5]...' 'a host that was heard lately is refused'
 gets 'its claim still counts' 'done 60' reports 3 192.0.2.9/32 9 0 0 90
 check 'after G + W it is forgotten' eventually forgets 5
 before=$(joined 5)
-check 'one that comes back joins anew' eval '[ "$(beats 5)" = "done" ] && [ "$(joined 5)" != "$before" ]'
+joins_anew() {
+	[ "$(beats 5)" = 'done' ] && [ "$(joined 5)" != "$before" ]
+}
+check 'one that comes back joins anew' joins_anew
 matches "$(to_engine engine fcall rf_gone 2 'rf:{0}:h:3' "$hosts" x)" '(ERR|RINGFENCE) .*' 'a call that names nobody is refused'
 
 # ---- an engine without memory ----
