@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdio_ext.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -179,18 +180,31 @@ static json_t *with_schema(json_t *root)
 	return object;
 }
 
+/*
+ * Nothing after what was lost: where a piece just fills the buffer, and that cannot be written,
+ * fwrite() says that all is well.
+ */
+static int print_piece(const char *piece, size_t size, void *stream)
+{
+	return fwrite(piece, 1, size, stream) == size && !ferror(stream) ? 0 : -1;
+}
+
 int rf_out_json(json_t *contents, bool compact, struct rf_error *error)
 {
 	json_t *root = with_schema(contents);
 	/* Only ASCII stays unescaped: a terminal obeys C1 controls as well. */
 	const size_t flags =
 		JSON_ENSURE_ASCII | RF_JSON_REALS | (compact ? JSON_COMPACT : JSON_INDENT(2));
-	int err = !root || json_dumpf(root, stdout, flags);
+	int err = !root || json_dump_callback(root, print_piece, stdout, flags);
 
 	note_lost_output();
 	has_printed_object |= !compact;
 	json_decref(root);
-	if (err && !output_err) /* main prints `output_err` */
+	if (output_err) { /* main prints it */
+		__fpurge(stdout);
+		return 0;
+	}
+	if (err)
 		return rf_error_failed(error, -ENOMEM, "cannot print it as JSON");
 	putchar('\n');
 	rf_out_flush();
