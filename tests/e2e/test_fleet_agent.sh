@@ -133,7 +133,7 @@ fails 'a fence without an agent' 1 \
 stop KILL "$engine_pid"
 check 'without an engine a host is alone' eventually is_alone 2
 matches "$(on 2 fleet status edge2 | head -2 | xargs)" \
-	'fence edge2: alone; the engine is 10.77.2.1:6379 engine 10.77.2.1:6379: .*' 'fleet status says so, and why'
+	'fence edge2: alone for [0-9]+(\.[0-9]+)?m?s; the engine is 10.77.2.1:6379 engine 10.77.2.1:6379: .*' 'fleet status says so, and why'
 start_engine
 for host in 1 2 3; do
 	check "host $host hears the engine again" eventually hears "$host"

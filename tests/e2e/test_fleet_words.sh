@@ -66,15 +66,15 @@ check 'a change is told again, over it' eventually knows_names
 
 # ---- show and top ----
 
-flood() {
+flood() { # PACKETS, at 600 a second
 	for host in 1 2; do
-		send "$host" src=192.0.2.1,count=2400,rate=600
+		send "$host" "src=192.0.2.1,count=$1,rate=600"
 	done
 }
 holders() {
 	[ "$(fleet 1 show 192.0.2.1 --json | jq '[.limits[0].ledger.hosts[] | select(.claim > 0)] | length')" -ge 2 ]
 }
-flood
+flood 2400
 check 'show has the claims of all hosts' eventually holders
 fleet 1 show 192.0.2.1 --json >"$scratch/show"
 fleet 1 show 192.0.2.1 >"$scratch/shown"
@@ -94,6 +94,7 @@ fails 'an address must be one' 2 "ringfence: '192.0.2': invalid address; write i
 both_tell() {
 	[ "$(fleet 3 top 5 by hosts --json | jq -r '.sources[0] | [.source, .limit, .hosts] | join(" ")')" = '192.0.2.1 all 2' ]
 }
+flood 9000 # each host tells once in 5 s, of sources with a claim
 check 'top adds up what the hosts tell' eventually both_tell
 fleet 3 top --json >"$scratch/top"
 is "$(jq '[.sources[0] | .dropped > 0 and .passed > 0] | all' "$scratch/top")" true 'with what was passed and dropped'
@@ -102,6 +103,7 @@ told_by_all() {
 	fleet 3 top 1 by rate | grep -qx 'told by 3 of 3 hosts'
 }
 check 'and says how many hosts tell' eventually told_by_all
+wait_for_senders
 engine set 'rf:{m}:top:0' '{"sources":[{"source":"x","limit":"a","passed":1,"dropped":9,"rate":1},
 	{"source":"192.0.2.7","limit":"\u001b[2J","passed":1,"dropped":1,"rate":1},7,{"source":"192.0.2.8"}]}' >"$scratch/log"
 is "$(fleet 3 top | tr -d '\n' | tr -d '[:print:]')" '' 'rubbish of a host never reaches a terminal raw'
