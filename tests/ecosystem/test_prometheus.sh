@@ -71,6 +71,7 @@ send() {
 check 'Prometheus scrapes the daemon' eventually is_value 'up{job="ringfence"}' 1
 check 'it has the fence' eventually is_value ringfence_up 1
 check 'the fleet is told' eventually is_value ringfence_fleet_alone 0
+check 'and its members, which the agent reads later' eventually is_value ringfence_fleet_members 1
 series=$(value 'scrape_samples_post_metric_relabeling')
 send
 send
