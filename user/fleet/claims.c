@@ -7,7 +7,6 @@
 #include "fleet/private.h"
 #include "ringfence/share.h"
 
-#define NS_PER_S 1000000000ULL
 #define AGAIN_NS 100000000ULL /* what could not be done is tried again after so long */
 #define PATIENCE_NS 50000000ULL
 #define ASKED_LATELY_NS 1000000000ULL
@@ -24,101 +23,6 @@ int rf_claims_make(struct rf_claims *claims, uint32_t size, const uint64_t hash_
 void rf_claims_free(struct rf_claims *claims)
 {
 	rf_claim_table_free(&claims->table);
-}
-
-/* ---- asks ---- */
-
-static bool may_send_ask(struct rf_claims *claims, uint64_t now)
-{
-	const uint64_t most = claims->asks_each_s; /* those of a second at once, no more */
-	const uint64_t more = (now - claims->asks_left_ns) * claims->asks_each_s / NS_PER_S;
-
-	if (now - claims->asks_left_ns >= NS_PER_S)
-		claims->asks_left = most;
-	else if (claims->asks_left + more < most)
-		claims->asks_left += more;
-	else
-		claims->asks_left = most;
-	if (more)
-		claims->asks_left_ns = now;
-	if (!claims->asks_left)
-		return false;
-	claims->asks_left--;
-	return true;
-}
-
-static struct rf_claimant *claimant_of(struct rf_claims *claims, int limit,
-				       const struct rf_fleet_ask *ask)
-{
-	const struct rf_claim_key key = {
-		.source = {ask->source[0], ask->source[1]},
-		.limit = limit,
-		.is_ipv6 = ask->is_ipv6,
-	};
-	struct rf_claimant *claimant = rf_claim_table_find(&claims->table, &key);
-
-	if (!claimant)
-		claimant = rf_claim_table_add(&claims->table, &key,
-					      rf_bucket(ask->source[0], ask->source[1]));
-	if (!claimant)
-		claims->counts.asks_no_room++;
-	return claimant;
-}
-
-/* Incarnations count up. False: the ask is of a window that is known to be gone. */
-static bool note_incarnation(struct rf_claims *claims, struct rf_claimant *claimant,
-			     uint32_t incarnation, uint64_t now)
-{
-	if (claimant->incarnation && (int32_t)(incarnation - claimant->incarnation) < 0)
-		return false;
-	if (claimant->incarnation != incarnation)
-		rf_claims_lose(claims, claimant, now);
-	claimant->incarnation = incarnation;
-	return true;
-}
-
-bool rf_claims_ask(struct rf_claims *claims, uint64_t now, const struct rf_fleet_ask *ask)
-{
-	const int limit = rf_claims_limit_of(claims, ask->limit_id, ask->tag);
-	struct rf_claimant *claimant;
-
-	claims->counts.asks++;
-	if (limit < 0)
-		return false;
-	/* Nothing can be given yet; it asks again. */
-	if (claims->is_leaving ||
-	    !claims->member[rf_bucket(ask->source[0], ask->source[1])].is_complete)
-		return true;
-	claimant = claimant_of(claims, limit, ask);
-	if (!claimant || !note_incarnation(claims, claimant, ask->incarnation, now))
-		return true;
-	claimant->wants = rf_claims_wants(claimant, &claims->limit[limit], ask);
-	claimant->asked_ns = now;
-	rf_claims_show(claimant, ask->passed, ask->dropped, now);
-	if (claimant->state != RF_CLAIM_WAITS || now < claimant->patient_until_ns ||
-	    rf_claims_may_want(claimant, now) <= claimant->claim.has)
-		return true;
-	if (may_send_ask(claims, now)) {
-		claims->counts.asks_sent++;
-		rf_claims_touch(claims, claimant);
-	} else {
-		claims->counts.asks_put_off++;
-	}
-	return true;
-}
-
-void rf_claims_found(struct rf_claims *claims, uint64_t now, const struct rf_fleet_ask *window)
-{
-	const int limit = rf_claims_limit_of(claims, window->limit_id, window->tag);
-	struct rf_claimant *claimant = limit < 0 ? NULL : claimant_of(claims, limit, window);
-
-	if (!claimant) {
-		claims->blind_until_ns = now + rf_claims_window_ns(claims);
-		return;
-	}
-	claimant->incarnation = window->incarnation;
-	claimant->claim.covers = 1; /* until its use is read: not known to the ledger */
-	rf_claims_touch(claims, claimant);
 }
 
 /* ---- windows ---- */

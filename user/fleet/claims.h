@@ -125,12 +125,15 @@ enum rf_member_news rf_claims_heard(struct rf_claims *claims, uint32_t bucket, u
 				    uint32_t beat, uint64_t sent,
 				    const struct rf_ledger_heard *heard);
 
-/* ---- windows and reports (claims.c) ---- */
+/* ---- asks (claims_asks.c) ---- */
 
 /* False: no limit in force has that id and tag, so the limits have changed. */
 bool rf_claims_ask(struct rf_claims *claims, uint64_t now, const struct rf_fleet_ask *ask);
 /* A window that an agent before this one may have given a share: its use is to be told. */
 void rf_claims_found(struct rf_claims *claims, uint64_t now, const struct rf_fleet_ask *window);
+
+/* ---- windows and reports (claims.c) ---- */
+
 /* All windows are gone, with their fence. */
 void rf_claims_lose_all(struct rf_claims *claims, uint64_t now);
 
