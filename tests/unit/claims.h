@@ -25,6 +25,7 @@ struct window {
 	uint32_t passed, dropped;
 	uint32_t at[TIMES]; /* passed, by ms */
 	uint64_t asked_ms;
+	bool has_grown; /* since it asked */
 };
 
 struct host {
@@ -62,6 +63,12 @@ static uint32_t used_of(const struct window *window)
 	return used;
 }
 
+static void write_share(struct window *window, uint32_t share)
+{
+	window->has_grown = window->has_grown || share > window->share;
+	window->share = share;
+}
+
 static int windows(void *context, struct rf_fleet_record *record, uint32_t count)
 {
 	struct host *mine = context;
@@ -75,7 +82,7 @@ static int windows(void *context, struct rf_fleet_record *record, uint32_t count
 		else if (record[i].incarnation != window->incarnation)
 			record[i].result = RF_SHARE_OTHER;
 		else if (record[i].writes)
-			window->share = record[i].share;
+			write_share(window, record[i].share);
 		record[i].used = used_of(window);
 	}
 	return 0;
@@ -129,9 +136,11 @@ static void packet(struct host *mine, uint64_t source)
 	}
 	if (used + 1 <= (window->share ? mine->limit.first + window->share * 3 / 4
 				       : mine->limit.first / 2) ||
-	    room >= LIMIT || now_ms < window->asked_ms + 2)
+	    room >= LIMIT ||
+	    now_ms < window->asked_ms + (window->has_grown ? RF_ASK_GROWING_NS : RF_ASK_NS) / MS)
 		return;
 	window->asked_ms = now_ms;
+	window->has_grown = false;
 	ask = ask_of(window, source);
 	assert_true(rf_claims_ask(&mine->claims, now_ns(), &ask));
 }
@@ -158,9 +167,10 @@ static bool report(void *context, struct rf_report_batch *batch)
 {
 	struct host *mine = context;
 
-	if (!mine->is_cut)
-		mine->sent[mine->count++] = batch;
-	return !mine->is_cut;
+	if (mine->is_cut)
+		return false;
+	mine->sent[mine->count++] = batch;
+	return true;
 }
 
 static void answer(struct host *mine)

@@ -207,16 +207,6 @@ static bool gives_back(struct rf_claims *claims, struct rf_claimant *claimant, u
 	return true;
 }
 
-/* Until it is to be reported: its window is looked at each W/4, so that what it has is given back.
- */
-static void look_later(struct rf_claims *claims, struct rf_claimant *claimant, uint64_t now)
-{
-	const uint64_t look_ns = now + claims->limit[claimant->key.limit].window_ns / 4;
-	const bool looks = claimant->claim.share && look_ns < claimant->report_ns;
-
-	rf_claims_wait(claims, claimant, looks ? look_ns : claimant->report_ns);
-}
-
 static void report_ready(struct rf_claims *claims, uint64_t now)
 {
 	struct sending sending = {.claims = claims, .now = now};
@@ -232,7 +222,7 @@ static void report_ready(struct rf_claims *claims, uint64_t now)
 		else if (gives_back(claims, claimant[i], visit.used[i], now))
 			continue;
 		else if (now < claimant[i]->report_ns)
-			look_later(claims, claimant[i], now);
+			rf_claims_look_later(claims, claimant[i], now);
 		else
 			report(&sending, claimant[i], visit.used[i]);
 	}
@@ -333,11 +323,16 @@ void rf_claims_settled(struct rf_claims *claims, bool is_known, uint64_t now)
 
 /* ---- answers ---- */
 
-/* Whoever wants in vain asks after a quarter more of the time that it has waited already. */
+/*
+ * Whoever wants in vain asks after a quarter more of the time that it has waited already. Where it
+ * has got much, more may follow soon: the source has come from a host that gives it back piece by
+ * piece.
+ */
 static void be_patient(struct rf_claims *claims, struct rf_claimant *claimant,
 		       const struct rf_report_item *item, const struct rf_ledger_answer *answer,
 		       uint64_t now)
 {
+	const uint64_t much = claims->limit[claimant->key.limit].limit / 16;
 	uint64_t patience_ns;
 
 	if (answer->share >= item->report.wants) {
@@ -345,7 +340,7 @@ static void be_patient(struct rf_claims *claims, struct rf_claimant *claimant,
 		return;
 	}
 	claims->counts.in_vain++;
-	if (!claimant->vain_since_ns)
+	if (!claimant->vain_since_ns || answer->share > item->report.has + much)
 		claimant->vain_since_ns = now;
 	patience_ns = (now - claimant->vain_since_ns) / 4;
 	if (patience_ns < PATIENCE_NS)
@@ -374,7 +369,7 @@ static void rest(struct rf_claims *claims, struct rf_claimant *claimant, bool ha
 	if (until_ns > now + RF_CLAIM_RENEW_NS)
 		until_ns = now + RF_CLAIM_RENEW_NS;
 	claimant->report_ns = until_ns;
-	look_later(claims, claimant, now);
+	rf_claims_look_later(claims, claimant, now);
 }
 
 /* Where it goes after a report, whatever came of that. */

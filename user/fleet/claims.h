@@ -5,10 +5,10 @@
  * It is the caller of member.h, which has the rules that the bound rests on.
  *
  * An ask is collected for a moment, its window is read, and it is reported; a source has one report
- * on its way. A window with a claim is looked at again after W/4, and then more and more seldom, up
- * to each RF_CLAIM_REST_NS: its use is reported, and where it has fallen, a part of the share is
- * given back. Whoever wants in vain asks again after a quarter of the time that it has waited, up
- * to RF_CLAIM_PATIENCE_NS.
+ * on its way. A claim is reported again after W/4, and then more and more seldom, up to each
+ * RF_CLAIM_REST_NS. Its window is looked at each W/4, or W/8 where others wait for it: where its
+ * use has fallen, a part of the share is given back. Whoever wants in vain asks again after a
+ * quarter of the time that it has waited, up to RF_CLAIM_PATIENCE_NS.
  *
  * Times are in ns of the host's own clock.
  */

@@ -56,6 +56,20 @@ static bool note_incarnation(struct rf_claims *claims, struct rf_claimant *claim
 	return true;
 }
 
+/* Is it patient, and will be reported as soon as it no longer is? */
+static bool is_patient(const struct rf_claimant *claimant, uint64_t now)
+{
+	return now < claimant->patient_until_ns &&
+	       claimant->report_ns <= claimant->patient_until_ns;
+}
+
+/* It asked before its time: it is reported then. */
+static void report_later(struct rf_claims *claims, struct rf_claimant *claimant, uint64_t now)
+{
+	claimant->report_ns = claimant->patient_until_ns;
+	rf_claims_look_later(claims, claimant, now);
+}
+
 bool rf_claims_ask(struct rf_claims *claims, uint64_t now, const struct rf_fleet_ask *ask)
 {
 	const int limit = rf_claims_limit_of(claims, ask->limit_id, ask->tag);
@@ -74,15 +88,18 @@ bool rf_claims_ask(struct rf_claims *claims, uint64_t now, const struct rf_fleet
 	claimant->wants = rf_claims_wants(claimant, &claims->limit[limit], ask);
 	claimant->asked_ns = now;
 	rf_claims_show(claimant, ask->passed, ask->dropped, now);
-	if (claimant->state != RF_CLAIM_WAITS || now < claimant->patient_until_ns ||
+	if (claimant->state != RF_CLAIM_WAITS || is_patient(claimant, now) ||
 	    rf_claims_may_want(claimant, now) <= claimant->claim.has)
 		return true;
-	if (may_send_ask(claims, now)) {
-		claims->counts.asks_sent++;
-		rf_claims_touch(claims, claimant);
-	} else {
+	if (!may_send_ask(claims, now)) {
 		claims->counts.asks_put_off++;
+		return true;
 	}
+	claims->counts.asks_sent++;
+	if (now < claimant->patient_until_ns)
+		report_later(claims, claimant, now);
+	else
+		rf_claims_touch(claims, claimant);
 	return true;
 }
 

@@ -10,6 +10,20 @@ void rf_claims_wait(struct rf_claims *claims, struct rf_claimant *claimant, uint
 	rf_claim_table_move(&claims->table, claimant, RF_CLAIM_WAITS);
 }
 
+/*
+ * Others have to wait for what a source has here that moves to them. So it is looked at more often
+ * if that is most of the pool, or if it has begun to leave.
+ */
+void rf_claims_look_later(struct rf_claims *claims, struct rf_claimant *claimant, uint64_t now)
+{
+	const struct rf_fleet_limit *limit = &claims->limit[claimant->key.limit];
+	const bool is_awaited = claimant->claim.share > limit->pool / 2 || !claimant->asked_ns;
+	const uint64_t look_ns = now + limit->window_ns / (is_awaited ? 8 : 4);
+	const bool looks = claimant->claim.share && look_ns < claimant->report_ns;
+
+	rf_claims_wait(claims, claimant, looks ? look_ns : claimant->report_ns);
+}
+
 void rf_claims_queue(struct rf_claims *claims, struct rf_claimant *claimant)
 {
 	const bool settles = claimant->gives_back || claimant->was_retagged;

@@ -31,5 +31,8 @@ void rf_claims_touch(struct rf_claims *claims, struct rf_claimant *claimant);
 /* Its share is to be taken back to that. */
 void rf_claims_take_back(struct rf_claims *claims, struct rf_claimant *claimant, uint32_t to);
 void rf_claims_wait(struct rf_claims *claims, struct rf_claimant *claimant, uint64_t until_ns);
+/* It waits for its report; until then its window is looked at, so that what it has is given back.
+ */
+void rf_claims_look_later(struct rf_claims *claims, struct rf_claimant *claimant, uint64_t now);
 
 #endif /* RF_FLEET_PRIVATE_H */
