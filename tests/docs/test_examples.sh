@@ -14,6 +14,8 @@
 source "$(dirname "$0")/../e2e/private.sh"
 # shellcheck source=tests/e2e/lib.sh
 source "$(dirname "$0")/../e2e/lib.sh"
+# shellcheck source=tests/docs/examples.sh
+source tests/docs/examples.sh
 
 port=([0]=eth0 [1]=eth1)
 tree=$PWD
@@ -36,11 +38,6 @@ reason() { # TEXT
 	while IFS=$'\t' read -r regex why; do
 		[[ $regex != '#'* && $1 =~ $regex ]] && echo "$why" && return
 	done <tests/docs/examples.skip
-}
-
-# Numbers, and how many blanks there are, differ from run to run.
-masked() {
-	unwrapped | sed -E 's/[0-9]+(\.[0-9]+)?/N/g; s/N(ms|s|m|h|M|k)\>/N/g; s/[[:blank:]]+/ /g; s/ $//'
 }
 
 take_off() {
@@ -67,29 +64,6 @@ run_line() { # TEXT
 		>"$scratch/out" 2>"$scratch/err" </dev/null
 	status=$?
 	[ -z "$limit" ] || [ "$status" != 124 ] || status=0
-}
-
-# Does the output have the lines that the document shows? "…" stands for the rest of a line, alone in
-# the last line for all further lines; and one that watches goes on printing.
-is_as_shown() { # COMMAND
-	local got shown
-
-	[ -s "$scratch/shown" ] || return 0
-	masked <"$scratch/shown" >"$scratch/want"
-	masked <"$scratch/out" >"$scratch/got"
-	if [ "$(tail -n 1 "$scratch/want")" = … ]; then
-		sed -i '$d' "$scratch/want"
-		sed -i "$(($(wc -l <"$scratch/want") + 1)),\$d" "$scratch/got"
-	fi
-	[[ $1 == *' watch'* ]] && head -n "$(wc -l <"$scratch/want")" "$scratch/got" >"$scratch/first" &&
-		mv "$scratch/first" "$scratch/got"
-	# Sources come in the order of their numbers, which are masked.
-	[[ $1 == *' top'* ]] && sort -o "$scratch/got" "$scratch/got" && sort -o "$scratch/want" "$scratch/want"
-	[ "$(wc -l <"$scratch/want")" = "$(wc -l <"$scratch/got")" ] || return
-	while IFS= read -r got && IFS= read -r shown <&3; do
-		[[ $shown == *… ]] && [[ $got == "${shown%…}"* ]] && continue
-		[ "$got" = "$shown" ] || return
-	done <"$scratch/got" 3<"$scratch/want"
 }
 
 command='' at=''
