@@ -12,29 +12,36 @@
 #include "ringfence/fleet.h"
 #include "rules/grammar_option.h"
 
-/* A host by its name or else its number. NULL with an error. */
-static const json_t *find_host(const json_t *hosts, const char *word, struct rf_error *error)
+/*
+ * The host of that name. A machine that was started anew has another number than before: of several
+ * that have the name, it is the one that was silent for the longest.
+ */
+static const json_t *find_name(const json_t *hosts, const char *word)
 {
 	const json_t *host, *found = NULL;
-	struct rf_error none;
-	uint32_t slot;
+	json_int_t longest_ms = -1;
 	size_t i;
 
 	json_array_foreach (hosts, i, host) {
 		const char *name = json_string_value(json_object_get(host, "name"));
+		const json_int_t silent_ms = json_integer_value(json_object_get(host, "silent_ms"));
 
-		if (!name || strcmp(name, word) != 0)
+		if (!name || strcmp(name, word) != 0 || silent_ms <= longest_ms)
 			continue;
-		if (found) {
-			rf_error_failed(
-				error, -EEXIST,
-				"'%s': several hosts have this name; give the number of one, "
-				"which 'ringfence fleet status --json' prints as 'slot'",
-				word);
-			return NULL;
-		}
+		longest_ms = silent_ms;
 		found = host;
 	}
+	return found;
+}
+
+/* A host by its name or else its number. NULL with an error. */
+static const json_t *find_host(const json_t *hosts, const char *word, struct rf_error *error)
+{
+	const json_t *host, *found = find_name(hosts, word);
+	struct rf_error none;
+	uint32_t slot;
+	size_t i;
+
 	if (found || rf_parse_number(word, "number", 0, RF_FLEET_HOSTS_MAX - 1, &slot, &none))
 		slot = RF_FLEET_HOSTS_MAX;
 	json_array_foreach (hosts, i, host)
