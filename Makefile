@@ -366,7 +366,7 @@ build/tests/screen: build/bench/screen.o $(LIBRARY)
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) $^ -o $@ $(LIBS) -lpthread
 
-build/tests/scans: build/bench/scans.o build/bench/target.o $(LIBRARY)
+build/tests/scans: build/bench/scans.o build/bench/target.o build/bench/tool.o $(LIBRARY)
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) $^ -o $@ $(LIBS)
@@ -374,7 +374,7 @@ build/tests/scans: build/bench/scans.o build/bench/target.o $(LIBRARY)
 bench-watch: all build/tests/scans ## measure what a scan, a scrape and the daemon take (root)
 	@tests/bench/watch.sh
 
-build/tests/asks: build/bench/asks.o $(LIBRARY)
+build/tests/asks: build/bench/asks.o build/bench/tool.o $(LIBRARY)
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) $^ -o $@ $(LIBS)

@@ -12,15 +12,14 @@
 #include <inttypes.h>
 #include <linux/if_ether.h>
 #include <linux/ip.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <time.h>
 
 #include "base/units.h"
 #include "fence/fence.h"
+#include "tool.h"
 
 #define COUNT_MAX 100000
 #define LATENCY_MAX_NS (5 * RF_NS_PER_S)
@@ -38,44 +37,6 @@ struct sender {
 	int program_fd;
 	struct frame frame;
 };
-
-__attribute__((format(printf, 1, 2), noreturn)) static void die(const char *format, ...)
-{
-	va_list args;
-
-	va_start(args, format);
-	fputs("asks: ", stderr);
-	vfprintf(stderr, format, args);
-	fputc('\n', stderr);
-	va_end(args);
-	exit(EXIT_FAILURE);
-}
-
-static uint64_t now_ns(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return time.tv_sec * RF_NS_PER_S + time.tv_nsec;
-}
-
-static void sleep_until(uint64_t until_ns)
-{
-	const struct timespec time = {until_ns / RF_NS_PER_S, until_ns % RF_NS_PER_S};
-
-	while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &time, NULL) == EINTR)
-		;
-}
-
-static uint32_t parse_number(const char *text, uint32_t most)
-{
-	char *end;
-	const unsigned long value = strtoul(text, &end, 10);
-
-	if (*end || !value || value > most)
-		die("'%s': expects a number from 1 to %u", text, most);
-	return value;
-}
 
 static void open_sender(struct sender *sender, const char *fence)
 {
@@ -136,15 +97,15 @@ static bool has_share(const struct rf_fence *fence, const struct rf_policy *poli
 static uint64_t measure_one(const struct rf_fence *fence, const struct rf_policy *policy,
 			    struct sender *sender, uint32_t source)
 {
-	const uint64_t began_ns = now_ns();
+	const uint64_t began_ns = clock_ns(CLOCK_MONOTONIC);
 
 	send_one(sender, source);
 	while (!has_share(fence, policy, source)) {
-		if (now_ns() > began_ns + LATENCY_MAX_NS)
+		if (clock_ns(CLOCK_MONOTONIC) > began_ns + LATENCY_MAX_NS)
 			die("a source got no share in 5 s; does the agent hear the engine?");
-		sleep_until(now_ns() + LOOK_NS);
+		sleep_until(clock_ns(CLOCK_MONOTONIC) + LOOK_NS);
 	}
-	return now_ns() - began_ns;
+	return clock_ns(CLOCK_MONOTONIC) - began_ns;
 }
 
 static int compare(const void *a, const void *b)
@@ -169,7 +130,7 @@ static void measure_latency(const char *name, uint32_t count)
 	prctl(PR_SET_TIMERSLACK, 1);
 	for (uint32_t i = 0; i < count; i++) {
 		took_ns[i] = measure_one(&fence, &policy, &sender, FIRST_SOURCE + i);
-		sleep_until(now_ns() + PAUSE_NS);
+		sleep_until(clock_ns(CLOCK_MONOTONIC) + PAUSE_NS);
 	}
 	qsort(took_ns, count, sizeof(*took_ns), compare);
 	printf("%u asks: 50 %% %" PRIu64 " us, 99 %% %" PRIu64 " us, most %" PRIu64 " us\n", count,
@@ -183,7 +144,7 @@ static void measure_latency(const char *name, uint32_t count)
 /* Evenly, by the clock: what a busy machine delays follows at once. */
 static void send_new(const char *name, uint32_t rate, uint32_t seconds)
 {
-	const uint64_t began_ns = now_ns(), count = (uint64_t)rate * seconds;
+	const uint64_t began_ns = clock_ns(CLOCK_MONOTONIC), count = (uint64_t)rate * seconds;
 	struct sender sender;
 
 	open_sender(&sender, name);
@@ -191,20 +152,20 @@ static void send_new(const char *name, uint32_t rate, uint32_t seconds)
 	for (uint64_t i = 0; i < count; i++) {
 		const uint64_t at_ns = began_ns + i * RF_NS_PER_S / rate;
 
-		if (at_ns > now_ns())
+		if (at_ns > clock_ns(CLOCK_MONOTONIC))
 			sleep_until(at_ns);
 		send_one(&sender, FIRST_SOURCE + (1 << 20) + i);
 	}
 	printf("%" PRIu64 " sources in %.2f s\n", count,
-	       (double)(now_ns() - began_ns) / RF_NS_PER_S);
+	       (double)(clock_ns(CLOCK_MONOTONIC) - began_ns) / RF_NS_PER_S);
 }
 
 int main(int argc, char **argv)
 {
 	if (argc == 4 && strcmp(argv[1], "latency") == 0)
-		measure_latency(argv[2], parse_number(argv[3], COUNT_MAX));
+		measure_latency(argv[2], parse_count(argv[3], COUNT_MAX));
 	else if (argc == 5 && strcmp(argv[1], "new") == 0)
-		send_new(argv[2], parse_number(argv[3], 1000000), parse_number(argv[4], 3600));
+		send_new(argv[2], parse_count(argv[3], 1000000), parse_count(argv[4], 3600));
 	else
 		die("expects 'latency FENCE COUNT' or 'new FENCE RATE SECONDS'");
 	return 0;

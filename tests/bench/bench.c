@@ -6,7 +6,6 @@
  */
 #include <errno.h>
 #include <getopt.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,18 +34,6 @@ static const char help[] =
 	"\n"
 	"Sources: 1, 1k, 128k and 1M are powers of two; they come in random order.\n"
 	"Exit status: 0 done, 1 failed or a row is over its bound, 2 wrong usage.\n";
-
-void die(const char *format, ...)
-{
-	va_list args;
-
-	va_start(args, format);
-	fputs("bench: ", stderr);
-	vfprintf(stderr, format, args);
-	fputc('\n', stderr);
-	va_end(args);
-	exit(EXIT_FAILURE);
-}
 
 static int parse_number(const char *option, const char *text, int most)
 {

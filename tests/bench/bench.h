@@ -23,6 +23,7 @@
 
 #include "frame.h"
 #include "ringfence/abi.h"
+#include "tool.h"
 
 #define NAME_SIZE 48
 #define ROUNDS_MAX 15
@@ -144,8 +145,6 @@ struct report {
 	int groups;
 	int rounds;
 };
-
-__attribute__((noreturn, format(printf, 1, 2))) void die(const char *format, ...);
 
 #define LIMITS_STACKED 4
 

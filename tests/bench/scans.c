@@ -16,11 +16,9 @@
 #include <inttypes.h>
 #include <sched.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/units.h"
@@ -30,44 +28,6 @@
 #define FIRST_SCANS 2 /* read all windows and learn them: they do not count */
 #define SCANS_MAX 600
 #define SLICES 10 /* of a second: packets come all the time, and not at once */
-
-void die(const char *format, ...)
-{
-	va_list args;
-
-	va_start(args, format);
-	fputs("scans: ", stderr);
-	vfprintf(stderr, format, args);
-	fputc('\n', stderr);
-	va_end(args);
-	exit(EXIT_FAILURE);
-}
-
-static uint64_t clock_ns(clockid_t clock)
-{
-	struct timespec time;
-
-	clock_gettime(clock, &time);
-	return time.tv_sec * SECOND + time.tv_nsec;
-}
-
-static void sleep_until(uint64_t awake_ns)
-{
-	const struct timespec time = {awake_ns / SECOND, awake_ns % SECOND};
-
-	while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &time, NULL) == EINTR)
-		;
-}
-
-static uint32_t parse_number(const char *text, uint32_t most)
-{
-	char *end;
-	const unsigned long value = strtoul(text, &end, 10);
-
-	if (*end || !value || value > most)
-		die("'%s': expects a number from 1 to %u", text, most);
-	return value;
-}
 
 /* ---- sending ---- */
 
@@ -84,7 +44,7 @@ static void send_packets(const struct target *target, struct frame *frame, uint3
 
 static int send_all(const char *pin, const char *family, const char *text)
 {
-	const uint32_t sources = parse_number(text, 1 << 24);
+	const uint32_t sources = parse_count(text, 1 << 24);
 	const int fd = bpf_obj_get(pin);
 	uint64_t at_ns = clock_ns(CLOCK_MONOTONIC);
 	struct target target = {};
@@ -161,7 +121,7 @@ static int scan_all(const char *interface, const char *text)
 {
 	static struct figures figures;
 	static struct rf_snapshot snapshot;
-	const uint32_t scans = parse_number(text, SCANS_MAX);
+	const uint32_t scans = parse_count(text, SCANS_MAX);
 	const __u64 key[3] = {0x9e3779b97f4a7c15, 0xbf58476d1ce4e5b9, 0x94d049bb133111eb};
 	uint64_t at_ns = clock_ns(CLOCK_MONOTONIC);
 	struct rf_error error = {};
@@ -270,7 +230,7 @@ static void print_pairs(double *ratio, double *alone, uint32_t pairs)
 static int measure_pairs(const char *pin, const char *interface, const char *text)
 {
 	static double ratio[SCANS_MAX], alone[SCANS_MAX];
-	const uint32_t pairs = parse_number(text, SCANS_MAX);
+	const uint32_t pairs = parse_count(text, SCANS_MAX);
 	const uint32_t pairs_least = 6; /* of fewer, nothing can be said with 95 % */
 	volatile bool *scans = mmap(NULL, sizeof(*scans), PROT_READ | PROT_WRITE,
 				    MAP_SHARED | MAP_ANONYMOUS, -1, 0);

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* What the measuring programs of this directory share: an end with a sentence, time, and numbers.
+ */
+#ifndef RINGFENCE_BENCH_TOOL_H
+#define RINGFENCE_BENCH_TOOL_H
+
+#include <stdint.h>
+#include <time.h>
+
+/* Prints the name of the program and the sentence, and ends it. */
+__attribute__((noreturn, format(printf, 1, 2))) void die(const char *format, ...);
+
+uint64_t clock_ns(clockid_t clock);
+/* By CLOCK_MONOTONIC. */
+void sleep_until(uint64_t awake_ns);
+/* From 1 to `most`. */
+uint32_t parse_count(const char *text, uint32_t most);
+
+#endif /* RINGFENCE_BENCH_TOOL_H */
