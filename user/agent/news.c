@@ -45,26 +45,12 @@ static void set(struct rf_news *news, const char *key, const char *text, const c
 	rf_link_call(news->link, ARRAY_SIZE(words), words, lengths, take_answer, news);
 }
 
-static void tell_host(struct rf_news *news, uint64_t now)
+/* Frees `text`, of what is said at `key`; NULL: no memory, so the next one may do better. */
+static void tell(struct rf_news *news, const char *key, char *text, size_t most,
+		 const char *kept_ms)
 {
-	char key[RF_WIRE_KEY_SIZE], *text = rf_news_host_text(news);
-
-	news->host_at_ns = now + HOST_NS;
-	rf_wire_host_key(key, news->slot);
-	if (text && strlen(text) <= RF_NEWS_HOST_MAX)
-		set(news, key, text, HOST_KEPT_MS);
-	free(text);
-}
-
-/* Also that there are none. */
-static void tell_top(struct rf_news *news, uint64_t now)
-{
-	char key[RF_WIRE_KEY_SIZE], *text = rf_news_top_text(news->claims, now);
-
-	news->top_at_ns = now + TOP_NS;
-	rf_wire_top_key(key, news->slot);
-	if (text && strlen(text) <= RF_NEWS_TOP_MAX)
-		set(news, key, text, TOP_KEPT_MS);
+	if (text && strlen(text) <= most)
+		set(news, key, text, kept_ms);
 	free(text);
 }
 
@@ -85,13 +71,21 @@ static void look_for_changes(struct rf_news *news, uint32_t hosts)
 /* Not before the slot is this host's. */
 void rf_news_turn(struct rf_news *news, uint32_t hosts, uint64_t now)
 {
+	char key[RF_WIRE_KEY_SIZE];
+
 	look_for_changes(news, hosts);
 	if (news->link->state != RF_LINK_READY || !news->joined)
 		return;
-	if (now >= news->host_at_ns)
-		tell_host(news, now);
-	if (now >= news->top_at_ns)
-		tell_top(news, now);
+	if (now >= news->host_at_ns) {
+		news->host_at_ns = now + HOST_NS;
+		rf_wire_host_key(key, news->slot);
+		tell(news, key, rf_news_host_text(news), RF_NEWS_HOST_MAX, HOST_KEPT_MS);
+	}
+	if (now >= news->top_at_ns) { /* also that there are none */
+		news->top_at_ns = now + TOP_NS;
+		rf_wire_top_key(key, news->slot);
+		tell(news, key, rf_news_top_text(news->claims, now), RF_NEWS_TOP_MAX, TOP_KEPT_MS);
+	}
 }
 
 uint64_t rf_news_due_ns(const struct rf_news *news)
