@@ -51,9 +51,11 @@ check 'the shipped library is loaded' test "$(load_library engine)" = ringfence
 summary=$(compared "$steered" "$CALLS") && result=0 || result=$?
 is "$result" 0 'answers and all that is kept are those of the ledger'
 echo "# $summary"
-for word in beats learning 'done' old stranger garbage grown lowered; do
+for word in beats learning 'done' old stranger garbage grown lowered gone; do
 	at_least "$word"
 done
+forgotten=$(grep -o 'forgotten [0-9]*' <<<"$summary" | grep -o '[0-9]*')
+check 'hosts that are gone are forgotten among them' test "${forgotten:-0}" -ge "$((CALLS / 2000))"
 
 mutant 'no learning' note 's/call\.may_grow/true/'
 mutant 'a host grows before it is complete' rf_report 's/host\.is_complete and //'
@@ -71,6 +73,11 @@ mutant 'a slot is taken while learning' may_take 's/return not .*/return true/'
 mutant 'claims of silent hosts count' heard_of 's/ledger\.newest - host\.heard >= silent/false/'
 mutant 'claims of the slot'"'"'s host before count' heard_of 's/host\.generation ~= whose % 65536/false/'
 mutant 'claims are void after G' count_claims 's/call\.grace \+ window/call.grace/'
+mutant 'a host that lives is forgotten' time_left 's/return max\(.*/return 0/'
+mutant 'a host is forgotten after G' time_left 's/call\.grace \+ ledger\.window/call.grace/'
+mutant 'a host that is gone is not forgotten' forget 's/host\.nonce = NONE//'
+mutant 'what is forgotten is not written' forget 's/ledger\.is_rewritten = true//'
+mutant 'a sum has the claims of a host that was forgotten' forget 's/begin_epoch\(ledger, call\)//'
 mutant 'a contest never ends' note 's/record\.contested = 0$/record.contested = record.contested/'
 mutant 'a contested source is not noted' note 's/record\.contested = newest .*/record.contested = 0/'
 mutant 'those who want in vain do not share' count_claims 's/ or in_vain//'
