@@ -230,4 +230,61 @@ check 'it drops those' drops 2 203.0.113.0
 is "$(on 2 fleet bans flush | grep -c 'bans of other hosts ended')" 1 'flush ends them all'
 check 'so they pass' passes 2 203.0.113.0
 is "$(on 2 fleet bans flush)" '0 bans of other hosts ended' 'then there are none'
+
+# ---- an entry of this host that ends ----
+
+engine del 'rf:{m}:bans' >"$scratch/log"
+told=$(agent_says 1 status | jq .bans.told)
+on 2 deny add 192.0.2.95
+on 1 deny add 192.0.2.95 for 10m fleet
+on 1 deny add 192.0.2.94 for 10m fleet
+check 'a ban is not taken over an entry of the host' eventually has_bans 2 192.0.2.94
+on 2 deny del 192.0.2.95
+check 'but once that has ended' eventually has_bans 2 192.0.2.94 192.0.2.95
+on 1 deny del 192.0.2.94
+on 1 deny add 192.0.2.93 for 10m fleet
+check 'a later ban comes' eventually has_bans 2 192.0.2.93 192.0.2.94 192.0.2.95
+check 'a host takes none of its own, also where its entry is gone' has_no_bans 1
+says_bans() { # HOST TEXT
+	on "$1" fleet status "edge$1" | grep -qxF "bans: $2"
+}
+check 'status tells how many were taken' says_bans 2 "3 of other hosts are taken, 0 were told since the agent's start"
+is "$(on 1 fleet status edge1 --json | jq .bans.told)" $((told + 3)) 'and told'
+check 'and that none is taken' says_bans 3 "none of other hosts is taken, 0 were told since the agent's start"
+is "$(on 2 fleet status edge2 --json | jq -c '.bans | [.takes, .taken, .told, .trouble]')" '[true,3,0,null]' 'as JSON'
+
+# ---- what an agent before has left ----
+
+# How many entries host 2 has on its deny list, also those that have expired.
+count_entries() {
+	echo 203.0.113.7 >"$scratch/one"
+	on 2 deny load "$scratch/one" --json | jq .prefixes
+}
+on 1 deny add 192.0.2.92 for 4s fleet
+check 'a short ban comes' eventually has_bans 2 192.0.2.92 192.0.2.93 192.0.2.94 192.0.2.95
+stop KILL "${agent[2]}"
+check 'and ends without an agent' eventually has_bans 2 192.0.2.93 192.0.2.94 192.0.2.95
+entries=$(count_entries)
+start_agent 2
+one_less() { [ "$(count_entries)" = $((entries - 1)) ]; }
+check 'its entry is taken off by the next agent' eventually one_less
+
+# ---- an engine with an older library ----
+
+sed '/^redis.register_function(.rf_bans\?.,/d' user/fleet/ringfence.lua | engine -x function load replace >"$scratch/log"
+eventually all_hear || fail 'all hear the engine again'
+trouble="engine 10.77.HOST.1:6379: its functions are of an older version, and lack one; replace them: \
+'redis-cli -h 10.77.HOST.1 -p 6379 -x FUNCTION LOAD REPLACE </usr/share/ringfence/ringfence.lua'"
+fails 'an older library says what to type' 1 \
+	"ringfence: fence 'edge3': its agent cannot tell the fleet, so nothing is changed: ${trouble//HOST/3}" \
+	on 3 deny add 192.0.2.91 for 10m fleet
+status_says() { [ "$(on 2 fleet status edge2 --json | jq -r .bans.trouble)" = "${trouble//HOST/2}" ]; }
+check 'so does status where bans are taken' eventually status_says
+is "$(on 2 fleet check edge2 --json 2>/dev/null | jq -r '.checks[] | select(.check == "bans") | .level')" problem \
+	'and it is a problem for the check'
+engine -x function load replace <user/fleet/ringfence.lua >"$scratch/log"
+check 'with the present one bans are told' on 3 deny add 192.0.2.91 for 10m fleet
+check 'and taken' eventually has_bans 2 192.0.2.91 192.0.2.93 192.0.2.94 192.0.2.95
+engine function flush >"$scratch/log"
+check 'one that is missing is loaded for a ban' on 3 deny add 192.0.2.90 for 10m fleet
 done_testing

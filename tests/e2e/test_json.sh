@@ -179,10 +179,8 @@ eventually test -S "/run/ringfence-fleet/${port[0]}.sock"
 eventually grep -q limits "$scratch/agent"
 seen 'fleet status' fleet status "${port[0]}"
 eventually grep -q 'connected (bans)' "$scratch/agent"
-python3 -c 'import socket, sys
-s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-s.connect(sys.argv[1])
-s.send(b"ban 600000 192.0.2.66")' "/run/ringfence-fleet/${port[0]}.sock"
+printf '\x09\0\0\0\xc0\x27\x09\0\x04\x20\xc0\0\x02\x42' |
+	inside redis-cli -p 7000 -x fcall rf_ban 2 'rf:{m}:h:9' 'rf:{m}:bans' >"$scratch/log"
 ban_is_taken() { ringfence fleet bans | grep -q 192.0.2.66; }
 eventually ban_is_taken
 seen 'fleet bans' fleet bans

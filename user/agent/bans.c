@@ -14,6 +14,9 @@
 #include "base/time.h"
 #include "base/units.h"
 
+#define LOOK_NS (5 * RF_NS_PER_S)     /* after a ban was not in force */
+#define SWEEP_NS (3600 * RF_NS_PER_S) /* the longest ban that an agent before has left is over */
+
 void rf_fleet_bans_start(struct rf_fleet_bans *bans, const struct rf_agent_settings *settings,
 			 struct rf_link *link, int epoll_fd)
 {
@@ -62,7 +65,7 @@ static void take(struct rf_fleet_bans *bans, const struct rf_told_ban *ban, uint
 	const int fault = has_engine(bans, &ban->prefix) ? (int)RF_BAN_OF_ENGINE
 							 : (int)rf_fleet_bans_judge(ban);
 
-	if (!ban->left_ms && !taken)
+	if ((!ban->left_ms && !taken) || ban->slot == bans->slot)
 		return;
 	if (fault || (!taken && is_full(bans, ban->slot))) {
 		bans->refused[fault ? fault : (int)RF_BAN_TOO_MANY]++;
@@ -125,6 +128,7 @@ static void start_writer(struct rf_fleet_bans *bans)
 	int ends[2];
 
 	bans->write_at_ns = rf_time_awake() + RF_BANS_ASK_NS; /* if it fails */
+	bans->sweeps = rf_time_awake() >= bans->sweep_at_ns;
 	if (pipe2(ends, O_CLOEXEC))
 		return;
 	bans->writer = fork();
@@ -139,6 +143,8 @@ static void start_writer(struct rf_fleet_bans *bans)
 		return;
 	}
 	bans->is_dirty = false;
+	if (bans->sweeps)
+		bans->sweep_at_ns = rf_time_awake() + SWEEP_NS;
 	for (uint32_t i = 0; i < bans->count; i++)
 		bans->taken[i].is_told = !bans->taken[i].until_ns;
 	if (epoll_ctl(bans->epoll_fd, EPOLL_CTL_ADD, ends[0], &event))
@@ -165,6 +171,8 @@ void rf_fleet_bans_heard(struct rf_fleet_bans *bans)
 		rf_warn("fence '%s': cannot take bans: %s", bans->settings->name, said);
 	memcpy(bans->trouble, said, sizeof(said));
 	bans->is_dirty |= status != 0;
+	if (status && bans->sweeps)
+		bans->sweep_at_ns = 0;
 	bans->write_at_ns = status ? rf_time_awake() + RF_BANS_ASK_NS : 0;
 	forget_ended(bans, !status);
 }
@@ -223,28 +231,52 @@ static void take_answer(void *data, const redisReply *reply)
 				       ? (uint8_t)reply->str[0]
 				       : RF_BAN_ANSWERS;
 
+	if (!reply && bans->telling.may_repeat && bans->link->state == RF_LINK_LOADING) {
+		bans->telling.may_repeat = false;
+		bans->telling.waits = true;
+		return;
+	}
 	bans->telling.state = answer == RF_BAN_DONE ? RF_TOLD : RF_NOT_TOLD;
+	bans->told += answer == RF_BAN_DONE && !bans->telling.is_end;
 	bans->telling.trouble = answer < RF_BAN_ANSWERS ? answers[answer] : NULL;
+}
+
+static bool send_telling(struct rf_fleet_bans *bans)
+{
+	char slot_key[32];
+	const char *const words[] = {"FCALL",  "rf_ban",    "2",
+				     slot_key, RF_BANS_KEY, (const char *)bans->telling.call};
+	size_t lengths[] = {5, 6, 1, 0, strlen(RF_BANS_KEY), bans->telling.size};
+
+	snprintf(slot_key, sizeof(slot_key), RF_BANS_SLOT_KEY, bans->telling.slot);
+	lengths[3] = strlen(slot_key);
+	return rf_link_call(bans->link, ARRAY_SIZE(words), words, lengths, take_answer, bans);
 }
 
 bool rf_fleet_bans_tell(struct rf_fleet_bans *bans, uint32_t slot, const struct rf_prefix *prefix,
 			uint32_t time_ms)
 {
-	uint8_t call[RF_BAN_CALL_MAX];
-	const size_t size = rf_fleet_bans_pack_call(call, slot, time_ms, prefix);
-	char slot_key[32];
-	const char *const words[] = {"FCALL",  "rf_ban",    "2",
-				     slot_key, RF_BANS_KEY, (const char *)call};
-	size_t lengths[] = {5, 6, 1, 0, strlen(RF_BANS_KEY), size};
-
-	snprintf(slot_key, sizeof(slot_key), RF_BANS_SLOT_KEY, slot);
-	lengths[3] = strlen(slot_key);
-	if (bans->telling.state == RF_TELLING ||
-	    !rf_link_call(bans->link, ARRAY_SIZE(words), words, lengths, take_answer, bans))
+	if (bans->telling.state == RF_TELLING)
+		return false;
+	bans->telling.slot = slot;
+	bans->telling.size = rf_fleet_bans_pack_call(bans->telling.call, slot, time_ms, prefix);
+	bans->telling.is_end = !time_ms;
+	bans->telling.may_repeat = true;
+	if (!send_telling(bans))
 		return false;
 	bans->telling.state = RF_TELLING;
 	bans->telling.id++;
 	return true;
+}
+
+/* The engine's functions were loaded, or could not be. */
+static void tell_again(struct rf_fleet_bans *bans)
+{
+	if (!bans->telling.waits || bans->link->state == RF_LINK_LOADING)
+		return;
+	bans->telling.waits = false;
+	if (!send_telling(bans))
+		bans->telling.state = RF_NOT_TOLD;
 }
 
 bool rf_fleet_bans_flush(struct rf_fleet_bans *bans)
@@ -265,16 +297,42 @@ static bool may_write(const struct rf_fleet_bans *bans)
 	return bans->is_dirty && bans->config_id && bans->writer < 0;
 }
 
-void rf_fleet_bans_turn(struct rf_fleet_bans *bans, uint32_t config_id, uint64_t now)
+/* The fence is another one, or was emptied, or has what has expired. */
+static void look_at_fence(struct rf_fleet_bans *bans, const struct rf_fence *fence, uint64_t now)
 {
+	const uint32_t config_id = fence ? fence->map_id[RF_MAP_CONFIG] : 0;
+
+	if (config_id != bans->config_id) {
+		bans->is_dirty = bans->count > 0;
+		bans->sweep_at_ns = 0;
+	}
+	bans->config_id = config_id;
+	if (now >= bans->sweep_at_ns)
+		bans->is_dirty = true;
+}
+
+/* Where one is not in force and cannot be put there, this must not go on twice a second. */
+static void look_for_bans(struct rf_fleet_bans *bans, const struct rf_fence *fence, uint64_t now)
+{
+	if (!fence || bans->is_dirty || bans->writer >= 0 || now < bans->look_at_ns ||
+	    rf_fleet_bans_are_there(bans, fence))
+		return;
+	bans->is_dirty = true;
+	bans->look_at_ns = now + LOOK_NS;
+}
+
+void rf_fleet_bans_turn(struct rf_fleet_bans *bans, const struct rf_fence *fence, uint32_t slot,
+			uint64_t now)
+{
+	bans->slot = slot;
+	tell_again(bans);
 	if (!bans->settings->takes_bans)
 		return;
-	if (config_id != bans->config_id)
-		bans->is_dirty = bans->count > 0;
-	bans->config_id = config_id;
+	look_at_fence(bans, fence, now);
 	if (now >= bans->ask_at_ns) {
 		bans->ask_at_ns = now + RF_BANS_ASK_NS;
 		end_old(bans, now);
+		look_for_bans(bans, fence, now);
 		if (!bans->is_asking)
 			ask(bans);
 	}

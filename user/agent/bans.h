@@ -10,6 +10,7 @@
 #include <sys/types.h>
 
 #include "agent/settings.h"
+#include "fence/fence.h"
 #include "fleet/bans.h"
 
 #define RF_BANS_ASK_NS 500000000ULL
@@ -49,22 +50,38 @@ struct rf_fleet_bans {
 	bool is_asking;
 	bool is_dirty; /* the fence does not have them as they are here */
 	uint64_t write_at_ns;
-	pid_t writer;  /* -1: none is under way */
-	int writer_fd; /* what it says */
+	/* The fence's expired bans, also those of an agent before, are taken off it then. */
+	uint64_t sweep_at_ns;
+	bool sweeps; /* the writer does so */
+	uint64_t look_at_ns;
+	uint32_t looked; /* the next of `taken` to be looked for in the fence */
+	uint32_t slot;	 /* of this host */
+	pid_t writer;	 /* -1: none is under way */
+	int writer_fd;	 /* what it says */
 	uint64_t refused[RF_BAN_REFUSALS];
 	char trouble[512]; /* of the last writer; "": none */
 	struct {
 		enum rf_telling_state state;
 		uint32_t id;
 		const char *trouble;
+		uint32_t slot;
+		uint8_t call[RF_BAN_CALL_MAX];
+		size_t size;
+		bool is_end;
+		/* Once more, where the engine's functions had to be loaded first. */
+		bool may_repeat, waits;
 	} telling;
+	uint64_t told; /* bans, since the agent's start */
 };
 
 void rf_fleet_bans_start(struct rf_fleet_bans *bans, const struct rf_agent_settings *settings,
 			 struct rf_link *link, int epoll_fd);
 void rf_fleet_bans_end(struct rf_fleet_bans *bans);
-/* `config_id`: of the fence that is open; 0: none is. */
-void rf_fleet_bans_turn(struct rf_fleet_bans *bans, uint32_t config_id, uint64_t now);
+#define RF_BANS_NO_SLOT UINT32_MAX
+
+/* `fence`: that is open; NULL: none is. `slot`: of this host, whose own bans it does not take. */
+void rf_fleet_bans_turn(struct rf_fleet_bans *bans, const struct rf_fence *fence, uint32_t slot,
+			uint64_t now);
 uint64_t rf_fleet_bans_due_ns(const struct rf_fleet_bans *bans);
 /* After an event of which data.ptr is the bans: the writer has said something, or has ended. */
 void rf_fleet_bans_heard(struct rf_fleet_bans *bans);

@@ -7,8 +7,19 @@
 
 /* ---- bans_writer.c ---- */
 
-/* Puts the taken bans on the fence's deny list, and takes those that have ended off it. */
+/*
+ * Puts the taken bans on the fence's deny list, and takes those that have ended off it; if it
+ * sweeps, also all that have expired there.
+ */
 int rf_fleet_bans_write(const struct rf_fleet_bans *bans, struct rf_error *error);
+
+/* ---- bans_look.c ---- */
+
+/*
+ * Looks for some of the taken bans in the fence, other ones each time. False: one is not in force.
+ * A ban stands back behind an entry of this host, which may have ended.
+ */
+bool rf_fleet_bans_are_there(struct rf_fleet_bans *bans, const struct rf_fence *fence);
 
 /* ---- bans_flushed.c ---- */
 

@@ -27,6 +27,12 @@ static uint32_t standing(const struct rf_fleet_bans *bans)
 	return count;
 }
 
+static json_t *text_or_null(const char *text)
+{
+	return *text ? rf_json_text(text) : json_null();
+}
+
+/* Whoever takes none calls the engine seldom: what went wrong then may be mended since. */
 json_t *rf_fleet_bans_status(const struct rf_fleet_bans *bans)
 {
 	json_t *refused = json_object();
@@ -34,9 +40,11 @@ json_t *rf_fleet_bans_status(const struct rf_fleet_bans *bans)
 	for (int i = 0; i < RF_BAN_REFUSALS; i++)
 		if (refusals[i])
 			json_object_set_new(refused, refusals[i], json_integer(bans->refused[i]));
-	return json_pack("{s:b, s:I, s:o, s:o}", "takes", bans->settings->takes_bans, "taken",
-			 (json_int_t)standing(bans), "refused", refused, "trouble",
-			 *bans->trouble ? rf_json_text(bans->trouble) : json_null());
+	return json_pack("{s:b, s:I, s:I, s:o, s:o, s:o}", "takes", bans->settings->takes_bans,
+			 "taken", (json_int_t)standing(bans), "told", (json_int_t)bans->told,
+			 "refused", refused, "trouble", text_or_null(bans->trouble),
+			 "engine_trouble",
+			 text_or_null(bans->settings->takes_bans ? bans->link->trouble : ""));
 }
 
 static json_t *list_json(const struct rf_fleet_bans *bans)

@@ -40,6 +40,28 @@ static int make_changes(struct rf_fence *fence, const struct rf_taken_ban *sorte
 	return err;
 }
 
+/* Comes before the others: what has expired may be taken anew. */
+static int end_expired(const struct rf_fence *fence, struct rf_list_changes *changes,
+		       struct rf_error *error)
+{
+	struct rf_ruleset ruleset = RF_RULESET_NONE;
+	int err = rf_fence_ruleset(fence, &ruleset, error);
+
+	for (size_t i = 0; i < ruleset.listed_count && !err; i++) {
+		const struct rf_list_change change = {
+			.prefix = ruleset.listed[i].prefix,
+			.list = RF_DENY,
+			.of_fleet = true,
+		};
+
+		if (ruleset.listed[i].of_fleet &&
+		    ruleset.listed[i].until[RF_DENY] <= rf_fence_jiffies(fence))
+			err = rf_list_changes_add(changes, &change, error);
+	}
+	rf_ruleset_free(&ruleset);
+	return err;
+}
+
 int rf_fleet_bans_write(const struct rf_fleet_bans *bans, struct rf_error *error)
 {
 	static struct rf_taken_ban sorted[RF_FLEET_BANS_MAX];
@@ -57,6 +79,8 @@ int rf_fleet_bans_write(const struct rf_fleet_bans *bans, struct rf_error *error
 		err = rf_fence_measure_clock(&fence, error);
 	if (!err)
 		err = rf_fence_make_leases(&fence, error);
+	if (!err && bans->sweeps)
+		err = end_expired(&fence, &changes, error);
 	if (!err)
 		err = make_changes(&fence, sorted, bans->count, &changes, error);
 	if (!err)

@@ -13,6 +13,7 @@
 #include "base/say.h"
 #include "base/time.h"
 #include "base/units.h"
+#include "fleet/socket.h"
 
 #include "build/fleet_functions.h"
 
@@ -132,11 +133,29 @@ static void finish(struct rf_request *request, const redisReply *reply)
 
 static void load_functions(struct rf_link *link);
 
+/*
+ * A library that is there and lacks a function is of an older version. Whoever replaces it makes
+ * the fleet learn, so that is left to people; until then it is tried again each time.
+ */
+static void note_old_library(struct rf_link *link)
+{
+	char text[360];
+
+	link->has_library = false;
+	snprintf(text, sizeof(text),
+		 "its functions are of an older version, and lack one; replace them: 'redis-cli -h "
+		 "%.160s -p %s -x FUNCTION LOAD REPLACE <" RF_FLEET_LIBRARY "'",
+		 link->engine->host, link->engine->port);
+	note_trouble(link, text);
+}
+
 /* Several requests may find the functions missing: they are loaded once. */
 static void take_error(struct rf_link *link, const char *error)
 {
 	if (!rf_engine_lacks_functions(error))
 		note_error(link, error);
+	else if (link->has_library)
+		note_old_library(link);
 	else if (link->state == RF_LINK_READY)
 		load_functions(link);
 }
@@ -149,12 +168,15 @@ static void take_reply(redisAsyncContext *redis, void *answer, void *data)
 	const redisReply *reply = answer;
 
 	(void)redis;
-	if (reply && reply->type == REDIS_REPLY_ERROR &&
-	    !(link->state == RF_LINK_LOADING && rf_engine_has_functions(reply->str))) {
+	if (reply && reply->type == REDIS_REPLY_ERROR && link->state == RF_LINK_LOADING &&
+	    rf_engine_has_functions(reply->str)) {
+		link->has_library = true;
+	} else if (reply && reply->type == REDIS_REPLY_ERROR) {
 		take_error(link, reply->str);
 		reply = NULL;
 	} else if (reply && link->state == RF_LINK_READY) {
 		*link->trouble = '\0';
+		link->has_library = false;
 		link->pause_ns = RF_ENGINE_RETRY_NS;
 	}
 	finish(request, reply);
@@ -292,7 +314,7 @@ static void retry_later(struct rf_link *link, uint64_t now)
 static void connect_to(struct rf_link *link, uint64_t now)
 {
 	link->events = 0;
-	link->ends = false;
+	link->ends = link->has_library = false;
 	link->connected_ns = now;
 	link->redis = redisAsyncConnect(link->engine->address, link->engine->port_number);
 	retry_later(link, now);

@@ -57,6 +57,7 @@ struct rf_link {
 	enum rf_link_state state;
 	int fd;		   /* its socket */
 	uint32_t events;   /* that epoll waits for; 0: it does not have the socket */
+	bool has_library;  /* it has one of another version, so what it lacks is not loaded */
 	bool ends;	   /* it is to be ended as soon as no callback runs */
 	uint64_t retry_ns; /* when it is made again */
 	uint64_t pause_ns; /* between two attempts */

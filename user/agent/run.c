@@ -184,9 +184,16 @@ static void settle(struct agent *agent)
 	rf_claims_settled(&agent->claims, !err, rf_time_awake());
 }
 
-static uint32_t fence_now(const struct agent *agent)
+static const struct rf_fence *fence_now(const struct agent *agent)
 {
-	return agent->site.is_open ? agent->site.fence.map_id[RF_MAP_CONFIG] : 0;
+	return agent->site.is_open ? &agent->site.fence : NULL;
+}
+
+static uint32_t slot_now(const struct agent *agent)
+{
+	const struct rf_member *member = &agent->claims.member[0];
+
+	return member->joined ? member->slot : RF_BANS_NO_SLOT;
 }
 
 /* ---- questions ---- */
@@ -284,7 +291,7 @@ static void turn(struct agent *agent, const sigset_t *while_waiting)
 	rf_site_tell(&agent->site);
 	agent->has_asks = agent->has_asks && !rf_site_take_asks(&agent->site);
 	rf_claims_turn(&agent->claims, rf_time_awake());
-	rf_fleet_bans_turn(&agent->bans, fence_now(agent), now);
+	rf_fleet_bans_turn(&agent->bans, fence_now(agent), slot_now(agent), now);
 	look_whether_alone(agent, now);
 	agent->view.hosts = agent->hosts;
 	agent->view.refusals = agent->refusals;

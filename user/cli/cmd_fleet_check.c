@@ -96,6 +96,7 @@ int rf_cmd_fleet_check(const struct rf_options *options, struct rf_words *words,
 	rf_fleet_check_agent(&facts, &findings);
 	rf_fleet_check_engine(&facts, &findings);
 	rf_fleet_check_hosts(&facts, &findings);
+	rf_fleet_check_bans(&facts, &findings);
 	err = print_findings(options, fence, &findings, error);
 	json_decref(look.probe);
 	json_decref(look.status);

@@ -7,6 +7,7 @@
 #include "base/printable.h"
 #include "base/time.h"
 #include "cli/fleet_agent.h"
+#include "cli/fleet_findings.h"
 #include "cli/out.h"
 #include "rules/grammar_option.h"
 
@@ -18,6 +19,7 @@ struct status {
 	json_int_t alone_ms; /* since when; -1: it is not */
 	size_t members;
 	int attached;
+	struct rf_fleet_bans_seen bans;
 	json_t *limits;
 	json_t *others; /* all hosts, as they say of themselves; NULL: the engine did not answer */
 };
@@ -41,6 +43,7 @@ static int read_status(json_t *answer, struct status *status, struct rf_error *e
 				       "'systemctl restart ringfence-fleet@FENCE'");
 	status->members = json_array_size(members);
 	status->trouble = json_string_value(trouble);
+	rf_fleet_read_bans(answer, &status->bans);
 	status->alone_ms = json_is_integer(alone_ms) ? json_integer_value(alone_ms) : -1;
 	return 0;
 }
@@ -107,6 +110,20 @@ static void print_limits(const struct status *status)
 	rf_out_text("sources with a claim here: %lld\n", (long long)status->claims);
 }
 
+static void print_bans(const struct rf_fleet_bans_seen *bans)
+{
+	if (bans->takes)
+		rf_out_text("bans: %lld of other hosts are taken, %lld were told since the agent's "
+			    "start\n",
+			    (long long)bans->taken, (long long)bans->told);
+	else if (bans->is_known)
+		rf_out_text("bans: none of other hosts is taken, %lld were told since the agent's "
+			    "start\n",
+			    (long long)bans->told);
+	if (*bans->trouble)
+		rf_out_text("bans: %s\n", bans->trouble);
+}
+
 /* ---- the other hosts ---- */
 
 static void print_difference(void *context, const char *limit, const char *how, const char *hosts)
@@ -142,21 +159,29 @@ static json_t *limits_json(const struct status *status)
 	return limits;
 }
 
+static json_t *bans_json(const struct rf_fleet_bans_seen *bans)
+{
+	return json_pack("{s:b, s:I, s:I, s:I, s:o}", "takes", bans->takes, "taken", bans->taken,
+			 "told", bans->told, "refused", bans->refused, "trouble",
+			 *bans->trouble ? rf_json_text(bans->trouble) : json_null());
+}
+
 static int print_json(const struct status *status, struct rf_error *error)
 {
 	char engine[300];
 
 	snprintf(engine, sizeof(engine), "%s:%s", status->host, status->port);
 	return rf_out_json(
-		json_pack("{s:o, s:s, s:o, s:s, s:o, s:I, s:I, s:I, s:I, s:I, s:o, s:o}", "fence",
-			  rf_json_text(status->fence), "state", state_of(status), "alone_ms",
-			  status->alone_ms < 0 ? json_null() : json_integer(status->alone_ms),
-			  "engine", engine, "trouble",
-			  status->trouble ? rf_json_text(status->trouble) : json_null(), "hosts",
-			  status->hosts, "grace_ms", status->grace_ms, "members",
-			  (json_int_t)status->members, "slot", status->slot, "claims",
-			  status->claims, "limits", limits_json(status), "others",
-			  status->others ? json_incref(status->others) : json_null()),
+		json_pack(
+			"{s:o, s:s, s:o, s:s, s:o, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:o}",
+			"fence", rf_json_text(status->fence), "state", state_of(status), "alone_ms",
+			status->alone_ms < 0 ? json_null() : json_integer(status->alone_ms),
+			"engine", engine, "trouble",
+			status->trouble ? rf_json_text(status->trouble) : json_null(), "hosts",
+			status->hosts, "grace_ms", status->grace_ms, "members",
+			(json_int_t)status->members, "slot", status->slot, "claims", status->claims,
+			"limits", limits_json(status), "bans", bans_json(&status->bans), "others",
+			status->others ? json_incref(status->others) : json_null()),
 		false, error);
 }
 
@@ -176,6 +201,7 @@ static int print_status(const struct rf_options *options, const struct status *s
 		return print_json(status, error);
 	print_state(status);
 	print_limits(status);
+	print_bans(&status->bans);
 	print_others(status);
 	return 0;
 }

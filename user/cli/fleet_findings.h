@@ -22,9 +22,19 @@ struct rf_fleet_facts {
 	const json_t *hosts;	  /* the same of all hosts */
 };
 
+/* Of bans, what the agent tells of them. `told` counts since its start. */
+struct rf_fleet_bans_seen {
+	bool is_known, takes;
+	json_int_t taken, told, refused;
+	char trouble[320]; /* "": none */
+};
+
 void rf_fleet_check_settings(const struct rf_fleet_facts *facts, struct rf_findings *findings);
 void rf_fleet_check_fence(const struct rf_fleet_facts *facts, struct rf_findings *findings);
 void rf_fleet_check_agent(const struct rf_fleet_facts *facts, struct rf_findings *findings);
+/* fleet_findings_bans.c */
+void rf_fleet_read_bans(const json_t *status, struct rf_fleet_bans_seen *seen);
+void rf_fleet_check_bans(const struct rf_fleet_facts *facts, struct rf_findings *findings);
 /* fleet_findings_engine.c */
 void rf_fleet_check_engine(const struct rf_fleet_facts *facts, struct rf_findings *findings);
 /* fleet_findings_hosts.c */

@@ -6,9 +6,9 @@
 
 #include "cli/fleet_agent.h"
 #include "cli/fleet_findings.h"
+#include "fleet/socket.h"
 
 #define ENGINE "engine"
-#define LIBRARY "/usr/share/ringfence/ringfence.lua"
 #define LEAST_VERSION 7
 
 struct engine {
@@ -59,13 +59,14 @@ static void check_library(const struct engine *engine, struct rf_findings *findi
 			findings, RF_PROBLEM, ENGINE,
 			"it has no functions; the agent loads them, if it runs and its user "
 			"may; otherwise load them");
-		rf_findings_remedy(findings, "%s -x FUNCTION LOAD <" LIBRARY, engine->client);
+		rf_findings_remedy(findings, "%s -x FUNCTION LOAD <" RF_FLEET_LIBRARY,
+				   engine->client);
 	}
 	if (strcmp(engine->library, "other") == 0) {
 		rf_findings_add(findings, RF_NOTE, ENGINE,
 				"it has functions of another version of ringfence; once all hosts "
 				"have this one, replace them: the fleet learns for a moment");
-		rf_findings_remedy(findings, "%s -x FUNCTION LOAD REPLACE <" LIBRARY,
+		rf_findings_remedy(findings, "%s -x FUNCTION LOAD REPLACE <" RF_FLEET_LIBRARY,
 				   engine->client);
 	}
 }
