@@ -114,9 +114,21 @@ static void normal_sent(struct world *world, struct message *message)
 		message->sent = BASE - row->grace;
 }
 
+/* Another run makes it learn once it takes over. */
+static void normal_replica_times(struct rf_ledger *ledger)
+{
+	ledger->run = ledger->newest = ledger->learns_from = 0;
+	ledger->is_learning = false;
+	for (int i = 0; i < HOSTS; i++) {
+		ledger->host[i].joined = ledger->host[i].heard = 0;
+		ledger->host[i].is_complete = false;
+	}
+}
+
 static void normal_times(struct world *world)
 {
 	normal_ledger_times(world);
+	normal_replica_times(&world->replica.ledger);
 	for (int i = 0; i < HOSTS; i++) {
 		struct host *host = &world->host[i];
 
@@ -160,10 +172,14 @@ static void normal_source(const struct rf_ledger *ledger, struct rf_ledger_sourc
 
 static void normal_claims(struct world *world)
 {
-	for (int i = 0; i < 2; i++)
+	struct replica *replica = &world->replica;
+
+	for (int i = 0; i < 2; i++) {
 		normal_source(&world->ledger, &world->source[i]);
+		normal_source(&replica->ledger, &replica->source[i]);
+	}
 	for (int i = 0; i < HOSTS; i++)
-		world->ledger.host[i].generation = 0;
+		world->ledger.host[i].generation = replica->ledger.host[i].generation = 0;
 }
 
 /* ---- numbers and names ---- */
@@ -171,6 +187,16 @@ static void normal_claims(struct world *world)
 static uint32_t *seq_of(struct message *message)
 {
 	return message->kind == REPORT ? &message->report.seq : &message->answer.seq;
+}
+
+/* Of the claims of a slot; returns how many there are then. */
+static int add_kept(struct rf_ledger_source *source, int slot, uint32_t **seq, int count)
+{
+	for (int i = 0; i < 2; i++)
+		for (int j = 0; j < source[i].count; j++)
+			if (source[i].claim[j].slot == slot)
+				seq[count++] = &source[i].claim[j].seq;
+	return count;
 }
 
 /* Numbers of the reports that one start of an agent made: those of two are never compared. */
@@ -184,10 +210,10 @@ static void normal_reports(struct world *world, int host, uint64_t nonce)
 
 	if (world->host[host].member.nonce == nonce)
 		seq[count++] = &claim->seq;
-	for (int i = 0; i < 2 && world->ledger.host[host].nonce == nonce; i++)
-		for (int j = 0; j < world->source[i].count; j++)
-			if (world->source[i].claim[j].slot == host)
-				seq[count++] = &world->source[i].claim[j].seq;
+	if (world->ledger.host[host].nonce == nonce)
+		count = add_kept(world->source, host, seq, count);
+	if (world->replica.ledger.host[host].nonce == nonce)
+		count = add_kept(world->replica.source, host, seq, count);
 	for (int i = 0; i < NET; i++) {
 		struct message *message = &world->net[i];
 
@@ -246,6 +272,7 @@ static void normal_names(struct world *world)
 
 		add(&nonces, &host->member.nonce);
 		add(&nonces, &world->ledger.host[i].nonce);
+		add(&nonces, &world->replica.ledger.host[i].nonce);
 		add(&joined, &host->member.joined);
 		add(&joined, &world->ledger.host[i].joined);
 		add(&joined, &host->claim.asked_in);
@@ -483,8 +510,6 @@ static void normal_host(struct host *host)
 	host->claim.asked_in = host->claim.seq ? host->claim.asked_in : 0;
 	if (!row->evictions)
 		host->claim.covers = host->claim.covers && !row->steady;
-	if (row->beats)
-		host->beaten = 0;
 	host->reports = host->beats = 0;
 }
 

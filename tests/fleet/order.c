@@ -49,12 +49,16 @@ static void swap_hosts(struct world *world, int one, int other)
 {
 	SWAP(struct host, world->host[one], world->host[other]);
 	SWAP(struct rf_ledger_host, world->ledger.host[one], world->ledger.host[other]);
+	SWAP(struct rf_ledger_host, world->replica.ledger.host[one],
+	     world->replica.ledger.host[other]);
 	for (int i = 0; i < WINDOW_MAX; i++)
 		SWAP(uint8_t, world->books.alone[one][i], world->books.alone[other][i]);
 	for (int i = 0; i < HOSTS; i++)
 		swap_slots(&world->host[i].member.members, one, other);
-	for (int i = 0; i < 2; i++)
+	for (int i = 0; i < 2; i++) {
 		swap_source(&world->source[i], one, other);
+		swap_source(&world->replica.source[i], one, other);
+	}
 	for (int i = 0; i < NET; i++)
 		swap_message(&world->net[i], one, other);
 }
@@ -79,8 +83,10 @@ static void sort_all(struct world *world)
 {
 	for (int i = 0; i < HOSTS; i++)
 		world->host[i].member.slot = i;
-	for (int i = 0; i < 2; i++)
+	for (int i = 0; i < 2; i++) {
 		sort_claims(&world->source[i]);
+		sort_claims(&world->replica.source[i]);
+	}
 	sort_messages(world);
 }
 

@@ -30,6 +30,12 @@ static const struct row rows[] = {
 	{"a limit is defined anew", PARTS, .changes = HOSTS, .steady = true},
 	{"nothing passes unasked, the engine forgets all", STRICT, .forgets = 2},
 	{"nothing passes unasked, a host reboots", STRICT, .reboots = 2},
+	{"answers to heartbeats late", STRICT, .holds = 1, .slow = true},
+	{"a replica that lost writes takes over", PARTS, .losses = 2, .expires = true},
+#if HOSTS > 2
+	{"a host wants a slot that was forgotten", 2, 1, 1, 2, 16, 9, .rival = true,
+	 .stranger = true, .holds = 2, .forgot = true},
+#endif
 };
 
 struct step {
@@ -42,10 +48,8 @@ struct step {
  */
 static struct step next_step(const struct step *path, int length, uint64_t dice)
 {
-	const bool beats = dice >> 20 & 7;
-
-	for (int i = 0; i < HOSTS && beats; i++)
-		if (length > i && path[length - 1 - i].act == TICK)
+	for (int i = 0; i < HOSTS; i++)
+		if (length > i && path[length - 1 - i].act == TICK && dice >> 20 & 3)
 			return (struct step){.act = SAY, .which = i};
 	return (struct step){.act = dice % LOSE, .which = dice / LOSE % NET};
 }
@@ -138,7 +142,7 @@ static bool walk(uint64_t steps)
 			continue;
 		world = after;
 		length++;
-		if (alike && random >> 56 == 0)
+		if (alike && !row->rival && random >> 56 == 0)
 			alike = is_alike(&world);
 		if (!world_excess(&world))
 			continue;

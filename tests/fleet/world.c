@@ -6,9 +6,9 @@
 
 const struct row *row;
 const char *const act_names[ACTS] = {
-	"tick",	    "admits",	   "reads limit", "charges", "lowers",	      "waited",
-	"asks",	    "reports",	   "beats",	  "message", "message again", "emptied",
-	"restarts", "clock steps", "reboots",	  "evicts",  "changes",	      "loses"};
+	"tick",	   "admits",   "reads limit", "charges",       "lowers",  "waited",   "asks",
+	"reports", "beats",    "message",     "message again", "emptied", "restarts", "clock steps",
+	"copied",  "promoted", "expires",     "reboots",       "evicts",  "changes",  "loses"};
 
 static int least(int one, int other)
 {
@@ -17,18 +17,13 @@ static int least(int one, int other)
 
 /* ---- the data path ---- */
 
-static int limit_alone(void)
-{
-	return row->strict ? row->first : row->limit;
-}
-
 static int limit_of(const struct world *world, const struct host *host)
 {
 	const struct window *window = &host->window;
 	bool counts = window->generation == host->member.generation && window->tag == host->tag;
 
 	if (rf_member_is_alone(&host->member, world->now))
-		return limit_alone();
+		return world_limit_alone();
 	return rf_fleet_room(row->limit, row->first, counts ? window->share : 0);
 }
 
@@ -83,31 +78,6 @@ static bool admit(struct world *world, int which, int limit)
 	return true;
 }
 
-/* ---- the judge ---- */
-
-int world_excess(const struct world *world)
-{
-	const struct books *books = &world->books;
-	const int bound = rf_fleet_bound(row->limit, HOSTS, row->first);
-	int sum = 0, may = bound, differs = 0;
-
-	for (int i = 0; i < HOSTS; i++) {
-		int alone = 0;
-
-		for (int j = 0; j < row->window; j++) {
-			sum += books->admitted[i][j];
-			alone |= books->alone[i][j];
-		}
-		may += alone ? limit_alone() - row->first : 0;
-	}
-	for (int j = 0; j < row->window; j++) {
-		may += books->lost[j];
-		differs |= books->differs[j];
-	}
-	may += differs ? bound : 0;
-	return sum > may ? sum - may : 0;
-}
-
 /* ---- the network ---- */
 
 static int places(void)
@@ -143,7 +113,7 @@ static struct rf_ledger_call call_of(struct world *world, const struct message *
 		.window = row->window,
 		.nonce = message->nonce,
 		.joined = message->joined,
-		.slot = message->host,
+		.slot = message->host % world_slots(),
 	};
 }
 
@@ -151,7 +121,7 @@ static void serve(struct world *world, const struct message *message, struct mes
 {
 	const struct rf_ledger_call call = call_of(world, message);
 	const struct rf_ledger_limit limit = {
-		.pool = rf_fleet_pool(row->limit, HOSTS, row->first),
+		.pool = rf_fleet_pool(row->limit, world_slots(), row->first),
 		.first = row->first,
 		.window = row->window,
 	};
@@ -164,7 +134,7 @@ static void serve(struct world *world, const struct message *message, struct mes
 	else
 		reply->answer = rf_ledger_report(&world->ledger, &world->source[message->tag % 2],
 						 &call, &limit, &message->report);
-	if (world->ledger.host[message->host].joined == call.stamp)
+	if (world->ledger.host[call.slot].joined == call.stamp)
 		world->stamp++;
 }
 
@@ -258,7 +228,6 @@ static bool tick(struct world *world)
 		world->books.admitted[i][0] = world->books.alone[i][0] = 0;
 		window->admitted[0] = window->most[0] = 0;
 		window->is_late = window->pending != 0;
-		world->host[i].beaten = 0;
 	}
 	return true;
 }
@@ -283,14 +252,31 @@ static bool report(struct world *world, int which, bool more)
 	return true;
 }
 
+/* Only the answer may be late, or lost where the network has no room. */
+static void hear_at_once(struct world *world, const struct message *message)
+{
+	struct rf_member *member = &world->host[message->host].member;
+	struct message reply, *late;
+
+	serve(world, message, &reply);
+	if (row->slow) {
+		late = send(world, HEARD, message->host);
+		if (late)
+			*late = reply;
+		return;
+	}
+	take_heard(world, &reply);
+	member->beat = member->heard_beat = 0;
+}
+
 static bool beat(struct world *world, int which)
 {
 	struct host *host = &world->host[which];
 	bool known = rf_claim_is_known(&host->claim, &host->member);
-	struct message message, reply, *sent = &message;
+	struct message message, *sent = &message;
 
 	memset(&message, 0, sizeof(message));
-	if (row->beats ? host->beats >= row->beats : host->beaten)
+	if (row->beats && host->beats >= row->beats)
 		return false;
 	if (row->beats) {
 		sent = send(world, BEAT, which);
@@ -298,7 +284,6 @@ static bool beat(struct world *world, int which)
 			return false;
 		host->beats++;
 	}
-	host->beaten = 1;
 	*sent = (struct message){.kind = BEAT,
 				 .host = which,
 				 .tag = host->tag,
@@ -307,11 +292,8 @@ static bool beat(struct world *world, int which)
 				 .sent = world->now};
 	sent->says = rf_member_beat(&host->member, world->now, known);
 	sent->beat = host->member.beat;
-	if (!row->beats) {
-		serve(world, sent, &reply);
-		take_heard(world, &reply);
-		host->member.beat = host->member.heard_beat = 0;
-	}
+	if (!row->beats)
+		hear_at_once(world, sent);
 	return true;
 }
 
@@ -383,6 +365,39 @@ static bool step_clock(struct world *world)
 	return true;
 }
 
+static bool copy(struct world *world)
+{
+	if (world->copies >= row->losses)
+		return false;
+	world->copies++;
+	world->replica.ledger = world->ledger;
+	memcpy(world->replica.source, world->source, sizeof(world->source));
+	return true;
+}
+
+static bool promote(struct world *world)
+{
+	if (world->losses >= world->copies)
+		return false;
+	world->losses++;
+	world->ledger = world->replica.ledger;
+	world->ledger.run = world->run++;
+	memcpy(world->source, world->replica.source, sizeof(world->source));
+	memset(&world->replica, 0, sizeof(world->replica));
+	return true;
+}
+
+static bool expire(struct rf_ledger_source *source)
+{
+	for (int i = 0; i < source->count; i++)
+		if (source->claim[i].claim)
+			return false;
+	if (!row->expires || !source->count)
+		return false;
+	memset(source, 0, sizeof(*source));
+	return true;
+}
+
 static void start_host(struct host *host, uint64_t nonce, int slot)
 {
 	memset(host, 0, sizeof(*host));
@@ -398,7 +413,7 @@ static void note_lost(struct world *world, int which)
 
 	for (int i = 0; i < row->window; i++)
 		alone |= world->books.alone[which][i];
-	world->books.lost[0] += alone ? limit_alone() : row->first;
+	world->books.lost[0] += alone ? world_limit_alone() : row->first;
 }
 
 static bool reboot(struct world *world, int which)
@@ -498,6 +513,10 @@ bool world_act(struct world *world, enum act act, int which)
 		done = !which && forget(world, act == RESTART);
 	else if (act == STEP)
 		done = !which && step_clock(world);
+	else if (act == COPY || act == PROMOTE)
+		done = !which && (act == COPY ? copy(world) : promote(world));
+	else if (act == EXPIRE)
+		done = which < 2 && expire(&world->source[which]);
 	else
 		done = which < HOSTS && act_host(world, act, which);
 	if (done)
@@ -510,7 +529,7 @@ void world_print_act(enum act act, int which)
 	printf(" %s", act_names[act]);
 	if (act == DELIVER || act == REPEAT || act == LOSE)
 		printf("(%d)", which);
-	else if (act != TICK && act != EMPTY && act != RESTART && act != STEP)
+	else if (act != TICK && (act < EMPTY || act > EXPIRE))
 		printf("(%c)", 'A' + which);
 }
 
@@ -521,6 +540,7 @@ void world_start(struct world *world)
 	const struct row *whole = row;
 
 	quiet.beats = 0;
+	quiet.slow = false;
 	quiet.steady = false;
 	memset(world, 0, sizeof(*world));
 	world->run = 1;
@@ -531,7 +551,6 @@ void world_start(struct world *world)
 	for (int i = 0; i <= quiet.grace + quiet.window; i++) {
 		for (int j = 0; j < HOSTS - quiet.stranger; j++) {
 			world_act(world, SAY, j);
-			world->host[j].beaten = 0;
 			world_act(world, SAY, j);
 		}
 		if (i < quiet.grace + quiet.window)
@@ -545,15 +564,13 @@ void world_start(struct world *world)
 	}
 	world->now = 0;
 	note_states(world);
-	if (row->holds) {
-		world_act(world, ASK, 0);
+	for (int i = 0; i < row->holds; i++) {
+		world_act(world, ASK, i);
 		world_act(world, DELIVER, 0);
 		world_act(world, DELIVER, 0);
 	}
 	if (row->forgot) {
 		memset(&world->ledger, 0, sizeof(world->ledger));
 		memset(world->source, 0, sizeof(world->source));
-		for (int i = 0; i < HOSTS; i++)
-			world->host[i].beaten = 0;
 	}
 }

@@ -24,14 +24,18 @@ struct row {
 	int reports; /* of each host */
 	int beats;   /* heartbeats go through the network, so many of each host; 0: at once or never
 		      */
+	bool slow;   /* they are heard at once, and their answers go through the network */
 	int twice;   /* messages delivered twice */
 	int forgets; /* the engine starts anew, with another run, or emptied */
 	int steps;   /* its clock steps over G + W */
 	int reboots, evictions, changes;
+	int losses;    /* a replica takes over that has not all that was written */
 	bool packets;  /* a packet may take its time between limit and charge */
 	bool stranger; /* the second host joins only later */
 	bool strict;   /* who is alone passes `first`, and the bound holds even then */
-	bool holds;    /* the first host has a share at the start, */
+	bool expires;  /* what is kept of a source without claims ends at any time */
+	bool rival;    /* the last host has no slot of its own: it wants that of the first */
+	int holds;     /* so many hosts have a share at the start, */
 	bool forgot;   /* and the engine has just forgotten all */
 	bool steady;   /* heartbeats are always heard, once in a tick */
 	int net;       /* so many messages are under way at most; 0: NET */
@@ -52,7 +56,7 @@ struct host {
 	struct rf_claim claim;
 	struct window window;
 	uint8_t incarnation; /* that the agent knows */
-	uint8_t tag, reports, beats, beaten;
+	uint8_t tag, reports, beats;
 };
 
 enum kind { NOTHING, BEAT, HEARD, REPORT, ANSWER };
@@ -77,15 +81,22 @@ struct books {
 	uint8_t differs[WINDOW_MAX];
 };
 
+/* What a replica has: it lacks what was written later. */
+struct replica {
+	struct rf_ledger ledger;
+	struct rf_ledger_source source[2];
+};
+
 struct world {
 	uint64_t now, skew, stamp, run;
 	uint64_t nonces; /* that were given */
 	struct rf_ledger ledger;
 	struct rf_ledger_source source[2];
+	struct replica replica;
 	struct host host[HOSTS];
 	struct message net[NET];
 	struct books books;
-	uint8_t twice, forgets, steps, reboots, evictions, changes;
+	uint8_t twice, forgets, steps, reboots, evictions, changes, copies, losses;
 };
 
 enum act {
@@ -103,6 +114,9 @@ enum act {
 	EMPTY,
 	RESTART,
 	STEP,
+	COPY,
+	PROMOTE,
+	EXPIRE,
 	REBOOT,
 	EVICT,
 	CHANGE,
@@ -117,6 +131,10 @@ void world_start(struct world *world);
 /* False: it cannot happen here. `which`: a host, or a place of the network. */
 bool world_act(struct world *world, enum act act, int which);
 void world_print_act(enum act act, int which);
+/* N: so many hosts have a slot at once. */
+int world_slots(void);
+/* What a host that is alone passes in W. */
+int world_limit_alone(void);
 /* By how much more than the bound the window up to now has; 0: it holds. */
 int world_excess(const struct world *world);
 

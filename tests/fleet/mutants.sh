@@ -1,0 +1,78 @@
+# shellcheck shell=bash
+# What the tests of this folder share: the files CORE are compiled into BUILD, and linked with the
+# objects of REST into each of PROGRAMS. A mutant is the same with one function changed; the test's
+# own run_mutant runs it, and prints something if it is caught. A mutant that survives is a failure,
+# and so is one that cannot be made since the code reads otherwise now. FLAGS are the compiler's.
+# shellcheck disable=SC2154 # the variables in capitals are the test's
+
+tried=0
+
+compile() { # FILE OBJECT
+	"${CC:-cc}" -std=gnu11 -O2 "${FLAGS[@]}" -Iuser -Itests/fleet -Iinclude -Itests -c "$1" -o "$2"
+}
+
+# link DIRECTORY: its objects, and those of the code as it is for what it has not.
+link() {
+	local program file objects=()
+
+	for file in "${CORE[@]}"; do
+		file=$(basename "$file" .c).o
+		[ -e "$1/$file" ] && objects+=("$1/$file") || objects+=("$BUILD/$file")
+	done
+	for file in "${REST[@]}"; do
+		objects+=("$BUILD/$(basename "$file" .c).o")
+	done
+	for program in "${PROGRAMS[@]}"; do
+		"${CC:-cc}" "${objects[@]}" "$BUILD/$program.o" -o "$1/$program" || return 1
+	done
+}
+
+# The code as it is.
+build() {
+	local file
+
+	mkdir -p "$BUILD"
+	for file in "${CORE[@]}" "${REST[@]}" "${PROGRAMS[@]/#/tests/fleet/}"; do
+		file=${file%.c}
+		if ! compile "$file.c" "$BUILD/$(basename "$file").o"; then
+			echo "1..1"
+			echo "not ok 1 - the rules compile"
+			exit 1
+		fi
+	done
+	link "$BUILD"
+}
+
+# try_mutant NAME FILE FUNCTION COMMAND RUN…: changes that function by a sed -E command, and runs it.
+try_mutant() {
+	local directory=$BUILD/mutant-$((++tried)) name=$1 source=$2 function=$3 command=$4 file output
+
+	shift 4
+	file=$(basename "$source" .c)
+	mkdir -p "$directory"
+	sed -E "/^[a-z].*\\<$function\\(/,/^}/ { $command
+	}" "$source" >"$directory/$file.c"
+	if cmp -s "$source" "$directory/$file.c"; then
+		echo "not ok $tried - mutant: $name: cannot be made, $function reads otherwise now"
+		return 1
+	fi
+	if ! { compile "$directory/$file.c" "$directory/$file.o" && link "$directory"; } 2>"$directory.log"; then
+		echo "not ok $tried - mutant: $name: does not compile"
+		return 1
+	fi
+	output=$(run_mutant "$directory" "$@")
+	if [ -z "$output" ]; then
+		echo "not ok $tried - mutant survives: $name"
+		return 1
+	fi
+	echo "ok $tried - mutant is caught: $name"
+	echo "# $(sed -n 's/^not ok [0-9]* - //p' <<<"$output")"
+}
+
+# print_rows OUTPUT: what programs said, behind the mutants, and the plan.
+print_rows() {
+	grep -v '^1\.\.' <<<"$1" | awk -v from="$tried" '
+		/^(not )?ok / { sub(/ok [0-9]+/, "ok " ++from) }
+		{ print }'
+	echo "1..$((tried + $(grep -c '^\(not \)\?ok' <<<"$1")))"
+}
