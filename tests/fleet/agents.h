@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * A few hosts whose claims are those of user/fleet/claims.h, as their agents have them, and one
+ * engine with the rules of user/fleet/ledger.h. Windows, network, clocks and traffic are made up
+ * here, and go wrong as the scene says, by dice that can be thrown again.
+ *
+ * The judge writes down each packet that was admitted, and when. It reads nothing of the claims or
+ * of the ledger.
+ *
+ * Times are in ms from the start; each host and the engine has a clock of its own beside them.
+ */
+#ifndef RINGFENCE_FLEET_AGENTS_H
+#define RINGFENCE_FLEET_AGENTS_H
+
+#include "fleet/claims.h"
+
+#define HOSTS_MAX 3
+#define SOURCES 3     /* the first two are in one bucket */
+#define DEFINITIONS 2 /* by turns */
+#define LOG 1024      /* packets of a source in W: more than can be admitted, even alone */
+
+/* What may happen, and how often in 1,000 steps: to the engine, or to each host or message. */
+enum fault {
+	/* Of messages. */
+	LATE, /* for up to G and W */
+	LOST,
+	TWICE,	/* the engine gets it twice */
+	ASTRAY, /* an answer is taken for that of a later call */
+	/* Of the engine. */
+	EMPTIED,   /* it forgets all */
+	RESTARTED, /* and is another run */
+	RELOADED,  /* it is another run and has all records */
+	PROMOTED,  /* another run has them as they were some time ago */
+	DEMOTED,   /* another run has them for less than G/2, then this one again */
+	STILL,	   /* it answers later */
+	STEPPED,   /* its clock does */
+	/* Of hosts. */
+	CUT,	     /* it neither hears nor is heard for a while */
+	CUT_REPORTS, /* its reports are lost, for up to 20 minutes */
+	KILLED,	     /* its agent, which starts again later */
+	ENDED,	     /* its agent, as planned */
+	REBOOTED,
+	EVICTED,   /* a window */
+	REDEFINED, /* the limit */
+	UNWRITTEN, /* a call of windows fails */
+	BUSY,	   /* a window is not written */
+	UNSETTLED, /* nobody knows whether old programs have ended */
+	FAULTS
+};
+
+struct scene {
+	const char *title;
+	uint32_t hosts, slots, limit, first;
+	uint32_t window_ms, grace_ms;
+	uint32_t step_ms; /* a step takes that at most */
+	uint32_t steps;	  /* of one world */
+	uint32_t claims;  /* room in an agent's table */
+	bool alone_first; /* who is alone passes `first`: no W is excused for it */
+	uint16_t often[FAULTS];
+};
+
+/* Times of packets, the oldest first, those that are out of W left out. */
+struct log {
+	uint64_t at[LOG];
+	uint32_t first, count;
+};
+
+/* ---- dice and the world (agents_walk.c) ---- */
+
+extern const struct scene *scene;
+extern uint64_t now_ms;
+extern bool tells; /* each thing that happens is printed */
+
+uint32_t dice(uint32_t sides);
+bool happens(enum fault fault);
+void tell(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* The address of a source, and the bucket that it is in. */
+uint64_t source_key(int source);
+uint32_t bucket_of(int source);
+
+/* ---- the judge (agents_judge.c) ---- */
+
+void log_add(struct log *log, uint64_t at_ms);
+uint32_t log_count(struct log *log, uint64_t at_ms);
+
+void judge_start(void);
+void judge_admitted(int host, int source, bool was_alone);
+/* The window is gone: what a host passes unasked may pass once more. */
+void judge_lost(int host, int source);
+/* The engine has forgotten what the host has passed, and nobody tells it until then. */
+void judge_vanished(int host, uint64_t until_ms);
+/* Hosts have the limit by different definitions now, or one of them has changed its own. */
+void judge_differs(void);
+/* By how many packets a W that ends now is over the bound, of the worst source. */
+uint32_t judge_excess(void);
+
+/* ---- engine and network (agents_engine.c) ---- */
+
+void engine_start(void);
+void engine_step(void);
+/* Sends a heartbeat, or a report; the number that its answer will have. */
+uint64_t engine_beat(int host, uint32_t bucket, const struct rf_ledger_call *call,
+		     const struct rf_ledger_beat *beat);
+uint64_t engine_report(int host, const struct rf_ledger_call *call, const struct rf_claims *claims,
+		       const struct rf_report_batch *batch);
+
+/* ---- hosts and their agents (agents_host.c) ---- */
+
+void hosts_start(void);
+void hosts_end(void);
+void hosts_step(void);
+/* Does nothing pass between the host and the engine? */
+bool host_is_cut(int host, bool is_report);
+/* The engine has lost something. */
+void hosts_note_loss(void);
+/* How often its agent was started. */
+uint32_t host_starts(int host);
+/* Answers of the engine, as they arrive. */
+void host_heard(int host, uint32_t bucket, uint64_t number, const struct rf_ledger_heard *heard);
+void host_answered(int host, uint32_t place, uint64_t number, const struct rf_ledger_answer *answer,
+		   uint32_t count);
+
+/* ---- windows of a fence (agents_fence.c) ---- */
+
+/* By the clock of the host; and back, 0 stays 0. */
+uint64_t host_ns(int host);
+uint64_t host_ms(int host, uint64_t ns);
+
+void fence_make(int host);
+/* Anew, without any window: the host has rebooted. */
+void fence_start(int host);
+void fence_step(int host);
+bool fence_is_alone(int host, uint32_t bucket);
+uint32_t fence_definition(int host);
+void fence_redefine(int host);
+void fence_evict(int host, int source);
+/* The calls of an agent: what was heard, shares written, windows read. */
+int fence_call(int host, struct rf_claims *claims, struct rf_fleet_record *record, uint32_t count);
+/* An ask that the agent has not taken yet; false: there is none. */
+bool fence_ask(int host, struct rf_fleet_ask *ask);
+/* All packets that had read their limit by the time of the mark are through. */
+void fence_mark(int host);
+void fence_wait(int host);
+
+#endif /* RINGFENCE_FLEET_AGENTS_H */
