@@ -60,7 +60,7 @@ PACKAGE_TESTS := $(addprefix tests/packaging/test_,deb.sh recipes.sh)
 ENGINE_TESTS := $(wildcard tests/engine/test_*.sh)
 ENGINE_TOOLS := $(addprefix build/tests/engine/,bench call compare)
 ECOSYSTEM_TESTS := $(wildcard tests/ecosystem/test_*.sh)
-EXPLORER := tests/explorer/test_explorer.sh tests/fleet/test_ledger.sh
+EXPLORER := tests/explorer/test_explorer.sh tests/fleet/test_ledger.sh tests/fleet/test_claims.sh
 # First, so that none of them is left over at the end, alone on one CPU.
 LONG_TESTS := $(EXPLORER) $(patsubst %,tests/e2e/test_%.sh,attach_cli kills faults fills live apply doctor daemon) \
 	build/tests/prog/test_residents
@@ -202,6 +202,7 @@ faults-fleet: tools ## show what a fleet does in trouble, some thirty faults; te
 
 explore-fleet: ## search the rules of the fleet's ledger, half an hour and 2 GB, and walk STEPS in each row
 	ROWS=all STEPS=$(or $(STEPS),300000000) tests/fleet/test_ledger.sh
+	STEPS=$(or $(CLAIM_STEPS),10000000) tests/fleet/test_claims.sh
 
 check-kernels: ## run tests in other kernels under QEMU; KERNELS="6.1 6.12" and SUITES=fence choose some (root)
 	$(MAKE) deps deps-vm

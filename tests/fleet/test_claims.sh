@@ -1,0 +1,72 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0
+# The claims of agents as they are, two and three hosts of them against the ledger's rules, in seeded
+# random walks in which messages, engine, hosts and windows fail. The bound must hold, and each
+# mutant must break it. Needs no privilege.
+#
+# STEPS is how many steps each scene takes; a mutant has 16 times as many, and ends with the first
+# that breaks the bound.
+set -u
+
+cd "$(dirname "$0")/../.." || exit 1
+STEPS=${STEPS:-100000}
+BUILD=build/fleet-claims
+CORE=(user/fleet/{ledger,member,claim_table}.c user/fleet/claims*.c)
+REST=(user/base/siphash.c tests/fleet/agents_{engine,fence,host,judge}.c)
+PROGRAMS=(agents_walk)
+FLAGS=(-DRF_LEDGER_SLOTS=4)
+. tests/fleet/mutants.sh
+
+# run_mutant DIRECTORY SCENE
+run_mutant() {
+	"$1/agents_walk" $((STEPS * 16)) "$2" | sed -n '/ too many /p; /^not ok/p'
+}
+
+rm -rf "$BUILD"
+build
+failed=0
+claims=user/fleet/claims.c member=user/fleet/member.c ledger=user/fleet/ledger.c
+
+try_mutant "what was used is read before the lower share is in force" $claims begin_settling \
+	's/claims->is_settling = claims->ports.settle.*/rf_claims_settled(claims, true, now); return;/' 4 || failed=1
+try_mutant "nobody knows whether programs have ended, and that is taken for yes" $claims rf_claims_settled \
+	's/is_known \? 0 : -1/is_known * 0/' 4 || failed=1
+try_mutant "a share that could not be lowered is told as lowered" $claims lower_batch \
+	's/err \|\| visit.result\[i\] == RF_SHARE_BUSY/0/' 4 || failed=1
+try_mutant "a share is lowered in the report only" $claims lower_batch \
+	's/written, true, now/written, false, now/' 1 || failed=1
+try_mutant "windows that could not be read have used nothing" $claims report_settled \
+	's/ \&\& !err//; s/const int err/int err/; s/return err/return 0 * err/' 4 || failed=1
+try_mutant "what was used is not told" $claims report \
+	's/\.first, used,/.first, 0 * used,/' 1 || failed=1
+try_mutant "a window that is gone is not missed" $claims visit_windows \
+	's/rf_claims_lose\(.*/(void)now;/' 12 || failed=1
+try_mutant "what a lost window had is given back at once" $member rf_claim_lost \
+	's/claim->held \+= claim->covers/claim->held = 0/' 12 || failed=1
+try_mutant "an answer of another report is taken" $member rf_claim_answered \
+	's/answer->seq != claim->seq/0/' 2 || failed=1
+try_mutant "an answer of another membership is taken" $member rf_claim_answered \
+	's/ \|\| claim->asked_in != member->joined//' 6 || failed=1
+try_mutant "a host is complete before it has told its claims" user/fleet/claims_member.c all_are_known \
+	's/if \(member->is_complete\)/if (1)/' 6 || failed=1
+try_mutant "the deadline moves by the time of the answer" user/fleet/claims_member.c rf_claims_heard \
+	's/beat, sent, heard/beat, now + 0 * sent, heard/' 5 || failed=1
+try_mutant "a share is kept though its claim may have ended" $claims gives_back \
+	's/share \&\& now - .*RF_CLAIM_KEPT_NS/0/' 14 || failed=1
+try_mutant "a claim is forgotten while its use counts" $claims place_after \
+	's/ \&\& !claim->covers \&\& !claim->held//' 12 || failed=1
+try_mutant "an ask of another window does not tell that the one before is gone" $claims note_incarnation \
+	's/rf_claims_lose\(.*/(void)now;/' 12 || failed=1
+try_mutant "a window gets what is wanted, not what was given" $claims fill_record \
+	's/\.share = claimant->claim.share/.share = claimant->wants/' 1 || failed=1
+try_mutant "what was used under an old definition is forgotten" user/fleet/claims_limits.c end_claims \
+	's/rf_claims_lose\(.*/(void)now;/' 13 || failed=1
+try_mutant "the rules move the deadline by the time of the answer" $member rf_member_heard \
+	's/member->deadline = sent \+/member->deadline = now +/' 5 || failed=1
+try_mutant "learning ends before G is over" $ledger end_learning \
+	's/ \|\| learned < call->grace\)/)/' 6 || failed=1
+try_mutant "a replica that lost writes is not noticed" $ledger has_missed \
+	's/ \|\| ledger->run != call->run//' 8 || failed=1
+output=$("$BUILD/agents_walk" "$STEPS") || failed=1
+print_rows "$output"
+[ "$failed" = 0 ]
