@@ -67,7 +67,7 @@ if [[ " ${*:3} " = *' upgrade '* ]]; then
 	done
 fi
 if [[ " ${*:3} " = *' lists '* ]]; then
-	targets+=(build/tests/prog/test_lists{,_in_place})
+	targets+=(build/tests/prog/test_lists{,_in_place,_on_trial})
 fi
 copy_sources "$tree"
 build "$tree" "${targets[@]}"

@@ -88,7 +88,7 @@ put_tree() {
 	units) cp -r "$tree/build/tests/unit" "$to/build/tests" ;;
 	lists)
 		mkdir "$to/build/tests/prog"
-		cp "$tree"/build/tests/prog/test_lists{,_in_place} "$to/build/tests/prog"
+		cp "$tree"/build/tests/prog/test_lists{,_in_place,_on_trial} "$to/build/tests/prog"
 		;;
 	upgrade)
 		mkdir -p "$to/packaging" "$to/tests/packaging" "$to/tests/past" "$to/build/tests/past"

@@ -97,8 +97,8 @@ and `attach` must say so.
 
 `attach … chain` runs all of `tests/e2e/test_chain.sh`: beside xdp-filter and other programs, in both
 orders, with upgrades in place, some of them killed. The row of the lists stands for
-`tests/prog/test_lists.c`, `test_lists_in_place.c` and `tests/e2e/test_batch.sh`, and for `deny add`,
-`deny del` and a batch of 10,000 changes beside 100,000 prefixes, all in place.
+`tests/prog/test_lists.c`, `test_lists_in_place.c`, `test_lists_on_trial.c` and `tests/e2e/test_batch.sh`,
+and for `deny add`, `deny del` and a batch of 10,000 changes beside 100,000 prefixes, all in place.
 `tests/packaging/test_upgrade_chain.sh` carries fences of past map ABIs over, beside another program.
 END
 rows fence "$@"
