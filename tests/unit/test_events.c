@@ -1,44 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /* What events are made of scans: each type, when it starts and ends, and what is left out. */
-#include "made_scan.h"
-
-struct watch {
-	struct rf_events *events;
-	struct rf_snapshot scan;
-	struct made_events got;
-	struct rf_source_row row[2000];
-	struct rf_ban_row ban[2000];
-};
+#include "watch.h"
 
 static int set_up(void **state)
 {
-	struct watch *watch = calloc(1, sizeof(*watch));
+	struct watch *watch = watch_begin();
 
-	if (!watch)
-		return -1;
-	made_scan(&watch->scan);
-	watch->scan.sources.row = watch->row;
-	watch->scan.bans.row = watch->ban;
-	watch->events = rf_events_open(NULL);
 	*state = watch;
-	rf_events_feed(watch->events, &watch->scan, made_keep, &watch->got);
+	watch_scan(watch);
 	return 0;
-}
-
-static int tear_down(void **state)
-{
-	struct watch *watch = *state;
-
-	rf_events_close(watch->events);
-	free(watch->got.event);
-	free(watch);
-	return 0;
-}
-
-static void feed(struct watch *watch)
-{
-	made_second(&watch->scan);
-	rf_events_feed(watch->events, &watch->scan, made_keep, &watch->got);
 }
 
 /* Scans in which nothing is lost. */
@@ -49,30 +19,11 @@ static void be_quiet(struct watch *watch, int scans)
 		feed(watch);
 }
 
-static void restart(struct watch *watch, enum rf_told told)
-{
-	char *text = rf_events_state(watch->events, told);
-
-	assert_non_null(text);
-	assert_false(rf_events_changed(watch->events));
-	rf_events_close(watch->events);
-	watch->events = rf_events_open(text);
-	free(text);
-}
-
 static void lose(struct watch *watch, size_t sources, uint64_t dropped)
 {
 	for (size_t i = 0; i < sources; i++)
 		watch->row[i] = made_row(&watch->scan, i * 4, 0, dropped);
 	watch->scan.sources.count = sources;
-}
-
-static void expect(struct watch *watch, enum rf_event_type type, int count)
-{
-	if (made_count(&watch->got, type) != count)
-		print_error("%s: %d times, not %d\n", rf_event_type_name(type),
-			    made_count(&watch->got, type), count);
-	assert_int_equal(made_count(&watch->got, type), count);
 }
 
 static void a_fence_that_is_found_was_attached(void **state)
@@ -471,7 +422,7 @@ static void a_stretched_interval_is_named(void **state)
 	assert_int_equal(made_last(&watch->got, RF_EVENT_SOURCE_LIMITED)->interval_ns, 8 * SECOND);
 }
 
-#define ROW(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
+#define ROW(function) cmocka_unit_test_setup_teardown(function, set_up, watch_end)
 
 int main(void)
 {

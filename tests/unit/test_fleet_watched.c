@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* A fence of a fleet as who watches sees it: what its agent tells, events, and metrics. */
 #include "exposition.h"
-#include "made_scan.h"
-
-#include "watch/metrics.h"
+#include "watch.h"
 
 /* What user/agent/status.c writes, with other values where a test wants them. */
 #define TOLD                                                                                       \
@@ -100,60 +98,19 @@ static void no_trouble_smuggles_anything_in(void **state)
 
 /* ---- events ---- */
 
-struct watch {
-	struct rf_events *events;
-	struct rf_snapshot scan;
-	struct made_events got;
-	struct rf_metrics *metrics;
-};
-
 static int set_up(void **state)
 {
-	struct watch *watch = calloc(1, sizeof(*watch));
+	struct watch *watch = watch_begin();
 
-	made_scan(&watch->scan);
 	watch->scan.fleet = (struct rf_fleet_seen){
 		.limits = 1,
 		.standing.left_ns = 1500 * MS,
 		.agent = read_agent((struct told){TOLD_NOW, .members = "[0,1,2]"}, AT),
 	};
-	watch->events = rf_events_open(NULL);
 	watch->metrics = rf_metrics_new("eth0");
-	rf_events_feed(watch->events, &watch->scan, made_keep, &watch->got);
 	*state = watch;
+	watch_scan(watch);
 	return 0;
-}
-
-static int tear_down(void **state)
-{
-	struct watch *watch = *state;
-
-	rf_events_close(watch->events);
-	rf_metrics_free(watch->metrics);
-	free(watch->got.event);
-	free(watch);
-	return 0;
-}
-
-static void feed(struct watch *watch)
-{
-	made_second(&watch->scan);
-	rf_events_feed(watch->events, &watch->scan, made_keep, &watch->got);
-}
-
-static void restart(struct watch *watch)
-{
-	char *text = rf_events_state(watch->events, RF_TELL_NONE);
-
-	assert_non_null(text);
-	rf_events_close(watch->events);
-	watch->events = rf_events_open(text);
-	free(text);
-}
-
-static void expect(const struct watch *watch, enum rf_event_type type, int count)
-{
-	assert_int_equal(made_count(&watch->got, type), count);
 }
 
 /* Nothing is heard about so many parts of the sources. */
@@ -176,7 +133,7 @@ static void a_host_goes_alone_and_comes_back(void **state)
 	assert_string_equal(made_last(&watch->got, RF_EVENT_FLEET_ALONE)->detail,
 			    "nothing listens there");
 	snprintf(id, sizeof(id), "%s", made_last(&watch->got, RF_EVENT_FLEET_ALONE)->id);
-	restart(watch);
+	restart(watch, RF_TELL_NONE);
 	be_alone(watch, 3, "");
 	expect(watch, RF_EVENT_FLEET_BACK, 0);
 	be_alone(watch, 0, "");
@@ -234,7 +191,7 @@ static void a_member_that_is_silent_is_gone(void **state)
 	assert_string_equal(made_last(&watch->got, RF_EVENT_MEMBER_GONE)->detail,
 			    "number 2; 3 of 4 hosts are left");
 	assert_string_not_equal(made_last(&watch->got, RF_EVENT_MEMBER_GONE)->id, "");
-	restart(watch);
+	restart(watch, RF_TELL_NONE);
 	set_members(watch, "[1]");
 	expect(watch, RF_EVENT_MEMBER_GONE, 2);
 	assert_string_equal(made_last(&watch->got, RF_EVENT_MEMBER_GONE)->detail,
@@ -357,7 +314,7 @@ static void asks_go_on_over_restarts(void **state)
 	assert_int_equal(sent(watch, 2, 13), 19);
 }
 
-#define ROW(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
+#define ROW(function) cmocka_unit_test_setup_teardown(function, set_up, watch_end)
 
 int main(void)
 {
