@@ -127,23 +127,10 @@ static int find_subject(struct rf_reader *reader, const char *fence, const struc
 
 /* ---- what happened ---- */
 
-static void keep_source(struct subject *subject)
-{
-	struct rf_recorded_sources *sources = &subject->sources;
-	size_t left = 0;
-
-	for (size_t i = 0; i < sources->count; i++)
-		if (!subject->has_source ||
-		    rf_prefix_contains(&sources->row[i].source, &subject->source) ||
-		    rf_prefix_contains(&subject->source, &sources->row[i].source))
-			sources->row[left++] = sources->row[i];
-	sources->count = left;
-}
-
 static int read_subject(struct rf_reader *reader, struct subject *subject, struct rf_error *error)
 {
 	const uint64_t from_ns = subject->from_ns, to_ns = subject->to_ns;
-	const size_t most = subject->has_source ? SIZE_MAX : SOURCES;
+	const struct rf_prefix *of = subject->has_source ? &subject->source : NULL;
 	struct rf_extent extent;
 	int err = rf_reader_extent(reader, &extent, error);
 
@@ -155,11 +142,10 @@ static int read_subject(struct rf_reader *reader, struct subject *subject, struc
 	if (!err)
 		err = rf_reader_between(reader, from_ns, to_ns, &subject->recorded, error);
 	if (!err)
-		err = rf_reader_sources_between(reader, from_ns, to_ns, most, &subject->sources,
-						error);
+		err = rf_reader_sources_between(reader, from_ns, to_ns, of, SOURCES,
+						&subject->sources, error);
 	if (err)
 		return err;
-	keep_source(subject);
 	subject->peak = rf_reader_peak(reader, from_ns, to_ns, &subject->peak_ns);
 	subject->rules = rf_reader_rules(reader, from_ns, &subject->rules_since_ns);
 	return 0;

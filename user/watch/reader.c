@@ -56,7 +56,7 @@ int rf_reader_open(struct rf_reader **result, const char *directory, const char 
 	if (access(reader->path, R_OK))
 		err = rf_error_failed(error, -errno, "cannot read %.300s: %s", reader->path,
 				      strerror(errno));
-	else if (rf_db_open(&reader->db, reader->path, SQLITE_OPEN_READONLY))
+	else if (rf_db_open(&reader->db, reader->path, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX))
 		err = rf_reader_fail(reader, error);
 	else
 		err = sqlite3_busy_timeout(reader->db.sqlite, BUSY_MS),

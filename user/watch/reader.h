@@ -117,10 +117,13 @@ void rf_recorded_sources_free(struct rf_recorded_sources *sources);
 /* The sources of the interval that has `time_ns`, most drops first. -ENODATA: none recorded. */
 int rf_reader_sources_at(struct rf_reader *reader, uint64_t time_ns,
 			 struct rf_recorded_sources *sources, struct rf_error *error);
-/* The sums of sources over a range: `most` of them, most drops first. */
+/*
+ * The sums of sources over a range: `most` of them, most drops first. `of` is not NULL: those of
+ * that source, and of networks around or within it.
+ */
 int rf_reader_sources_between(struct rf_reader *reader, uint64_t from_ns, uint64_t to_ns,
-			      size_t most, struct rf_recorded_sources *sources,
-			      struct rf_error *error);
+			      const struct rf_prefix *of, size_t most,
+			      struct rf_recorded_sources *sources, struct rf_error *error);
 /* The cells of a source, or of its network, around `time_ns`; `visit` gets each row. */
 typedef void (*rf_cells_visit)(void *context, const struct rf_cells_row *row);
 int rf_reader_cells(struct rf_reader *reader, uint64_t time_ns, const struct rf_prefix *source,

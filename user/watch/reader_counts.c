@@ -178,6 +178,11 @@ static sqlite3_stmt *sum_seconds(struct rf_reader *reader, int64_t from, int64_t
 			   "ii", from, to);
 }
 
+/* Of seconds that are in no minute yet: few. Found by their scans, not among all of the range. */
+#define LATE_SECONDS                                                                              \
+	"totals.scan > (SELECT coalesce(max(scan), 0) FROM minutes) AND +time > ?1 AND +time <= " \
+	"?2"
+
 /* Of minutes, and of the seconds that are in no minute yet. */
 static sqlite3_stmt *sum_minutes(struct rf_reader *reader, int64_t from, int64_t to)
 {
@@ -185,13 +190,10 @@ static sqlite3_stmt *sum_minutes(struct rf_reader *reader, int64_t from, int64_t
 		&reader->db,
 		"SELECT kind, name, outcome, sum(packets), sum(bytes) FROM (SELECT id & 65535 AS "
 		"series, packets, bytes FROM minutes CROSS JOIN minute_counts ON id >= minute << "
-		"16 "
-		"AND id < (minute + 1) << 16 WHERE time > ?1 AND time <= ?2 UNION ALL SELECT id & "
-		"65535, packets, bytes FROM totals CROSS JOIN counts ON id >= totals.scan << 16 "
-		"AND "
-		"id < (totals.scan + 1) << 16 WHERE totals.scan > (SELECT coalesce(max(scan), 0) "
-		"FROM minutes) AND time > ?1 AND time <= ?2) JOIN series USING (series) GROUP BY "
-		"series",
+		"16 AND id < (minute + 1) << 16 WHERE time > ?1 AND time <= ?2 UNION ALL SELECT id "
+		"& 65535, packets, bytes FROM totals CROSS JOIN counts ON id >= totals.scan << 16 "
+		"AND id < (totals.scan + 1) << 16 WHERE " LATE_SECONDS
+		") JOIN series USING (series) GROUP BY series",
 		"ii", from, to);
 }
 
@@ -204,10 +206,7 @@ static int64_t seen_ms(struct rf_reader *reader, bool by_second, int64_t from, i
 				 "ii", from, to);
 	return rf_db_int(db, 0, "SELECT sum(ms) FROM minutes WHERE time > ? AND time <= ?", "ii",
 			 from, to) +
-	       rf_db_int(db, 0,
-			 "SELECT sum(ms) FROM totals WHERE scan > (SELECT coalesce(max(scan), 0) "
-			 "FROM minutes) AND time > ? AND time <= ?",
-			 "ii", from, to);
+	       rf_db_int(db, 0, "SELECT sum(ms) FROM totals WHERE " LATE_SECONDS, "ii", from, to);
 }
 
 int rf_reader_between(struct rf_reader *reader, uint64_t from_ns, uint64_t to_ns,

@@ -9,51 +9,48 @@
 #include "base/time.h"
 #include "watch/reading.h"
 
-#define MOST_AT_ONCE 65536 /* rows of a range */
-
-#define SELECT_RANGE                                                                  \
-	"SELECT source, name, sum(passed), sum(dropped) AS d, sum(would_drop) AS w, " \
-	"max(used), max(banned) FROM "
-#define ROWS_OF_RANGE                                                               \
-	"samples CROSS JOIN sources ON id >= scan << 16 AND id < (scan + 1) << 16 " \
-	"WHERE time > ?1 AND time - ms < ?2 "
-#define GROUPED                                                                                \
-	"JOIN limits USING (number) GROUP BY source, number ORDER BY d + w DESC, sum(passed) " \
-	"DESC, source, number LIMIT ?3"
+#define COLUMNS "source, number, passed, dropped, would_drop, used, banned "
 
 /* As version 2 has them, which knows no sums. */
-static sqlite3_stmt *begin_rows(struct rf_reader *reader, int64_t from, int64_t to, int64_t most)
-{
-	return rf_db_begin(&reader->db, SELECT_RANGE "(SELECT * FROM " ROWS_OF_RANGE ") " GROUPED,
-			   "iii", from, to, most);
-}
-
-static sqlite3_stmt *begin_sums(struct rf_reader *reader, int64_t from, int64_t to, int64_t most)
+static sqlite3_stmt *begin_rows(struct rf_reader *reader, int64_t from, int64_t to)
 {
 	return rf_db_begin(&reader->db,
-			   "WITH inside AS MATERIALIZED (SELECT first, last FROM sums WHERE kept "
-			   "AND min_time > ?1 AND max_start < ?2) " SELECT_RANGE
-			   "(SELECT source, number, passed, dropped, would_drop, used, banned FROM "
-			   "inside CROSS JOIN source_sums USING (first) UNION ALL "
-			   "SELECT source, number, passed, dropped, would_drop, used, banned "
-			   "FROM " ROWS_OF_RANGE
-			   "AND NOT EXISTS (SELECT 1 FROM inside WHERE scan BETWEEN first AND "
-			   "last)) " GROUPED,
-			   "iii", from, to, most);
+			   "SELECT " COLUMNS
+			   "FROM samples CROSS JOIN sources ON id >= scan << 16 AND id < (scan + "
+			   "1) << 16 WHERE time > ?1 AND time - ms < ?2",
+			   "ii", from, to);
+}
+
+/*
+ * Of the hours inside, their sums; between these, from one hour to the next, the rows. In one
+ * statement, since the writer may make or delete sums at any time.
+ */
+static sqlite3_stmt *begin_sums(struct rf_reader *reader, int64_t from, int64_t to)
+{
+	return rf_db_begin(
+		&reader->db,
+		"WITH inside AS MATERIALIZED (SELECT first, last FROM sums WHERE kept AND min_time "
+		"> ?1 AND max_start < ?2), outside(past, next) AS (SELECT coalesce(lag(last) "
+		"OVER (ORDER BY first), -1), first FROM inside UNION ALL SELECT "
+		"coalesce(max(last), "
+		"-1), ?3 FROM inside) SELECT " COLUMNS
+		"FROM inside CROSS JOIN source_sums USING (first) UNION ALL SELECT " COLUMNS
+		"FROM outside CROSS JOIN samples ON scan > past AND scan < next CROSS JOIN "
+		"sources ON id >= scan << 16 AND id < (scan + 1) << 16 WHERE +time > ?1 AND time - "
+		"ms < ?2",
+		"iii", from, to, INT64_MAX);
 }
 
 int rf_reader_sources_between(struct rf_reader *reader, uint64_t from_ns, uint64_t to_ns,
-			      size_t most, struct rf_recorded_sources *sources,
-			      struct rf_error *error)
+			      const struct rf_prefix *of, size_t most,
+			      struct rf_recorded_sources *sources, struct rf_error *error)
 {
 	const int64_t from = rf_to_ms(from_ns), to = rf_to_ms(to_ns);
-	const int64_t count = most < MOST_AT_ONCE ? most : MOST_AT_ONCE;
+	sqlite3_stmt *stmt =
+		reader->has_sums ? begin_sums(reader, from, to) : begin_rows(reader, from, to);
 
 	*sources = (struct rf_recorded_sources){.from_ns = from_ns, .to_ns = to_ns, .share = 1};
-	return rf_reader_take_sources(reader,
-				      reader->has_sums ? begin_sums(reader, from, to, count)
-						       : begin_rows(reader, from, to, count),
-				      sources, error);
+	return rf_reader_group_sources(reader, stmt, of, most, sources, error);
 }
 
 /* ---- check ---- */

@@ -29,6 +29,14 @@ int rf_reader_fail(struct rf_reader *reader, struct rf_error *error);
 /* Takes rows of source, name, passed, dropped, would_drop, used, banned. */
 int rf_reader_take_sources(struct rf_reader *reader, sqlite3_stmt *stmt,
 			   struct rf_recorded_sources *sources, struct rf_error *error);
+/*
+ * Sums up rows of source, number of the limit, passed, dropped, would_drop, used, banned, by source
+ * and limit; takes `most` of them, most drops first. `of` is not NULL: those of that source, and of
+ * networks around or within it.
+ */
+int rf_reader_group_sources(struct rf_reader *reader, sqlite3_stmt *stmt,
+			    const struct rf_prefix *of, size_t most,
+			    struct rf_recorded_sources *sources, struct rf_error *error);
 /* Nothing was recorded at `time_ns`: an error that says why. Returns -ENODATA. */
 int rf_reader_fail_gap(struct rf_reader *reader, uint64_t time_ns, struct rf_error *error);
 
