@@ -72,6 +72,17 @@ is "$(ringfence report since -1h --json | jq -c '[.id, .packets.passed]')" \
 fails 'report of an unknown id' 1 "ringfence: 'eth0-1': no event of fence 'eth0' has this id; 'ringfence report' without one reports \
 the last attack" ringfence report eth0-1
 
+# Of a source, the counts of the whole fence are told apart from its own.
+sqlite3 "$made" "INSERT INTO events SELECT 90 + value, max(time) - 9000 * (1 - value), iif(value, 'source_released', 'source_limited'),
+	'eth0-own', 'all', '10.0.0.0', 'over_limit', '20k/1s', 600 + 100 * value, 290 + 10 * value, min(first_seen), ''
+	FROM events, json_each('[0,1]') GROUP BY value" || bail 'cannot add events'
+is "$(ringfence report eth0-own --json | jq -c '[.own, .over, ([.sources[].source] | unique)]')" \
+	'[{"source":"10.0.0.0","limit":"all","passed":700,"dropped":300},true,["10.0.0.0"]]' "report of a source has the source's own packets"
+matches "$(ringfence report eth0-own)" '.*source 10.0.0.0, limit all: 700 packets passed, 300 were dropped.the whole fence: at most .*the source, '\
+'as it was recorded every 10 s.*10\.0\.0\.0 +all.*the whole fence, in that time +packets.*' 'and says which counts are of the whole fence'
+is "$(ringfence report --json | jq -c .own) $(ringfence report | grep -c 'whole fence')" 'null 0' 'a flood has no packets of its own'
+sqlite3 "$made" "DELETE FROM events WHERE id = 'eth0-own'"
+
 # ---- events ----
 
 # Events of two sources, of a network, and of types that the recorder has none of.

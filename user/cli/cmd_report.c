@@ -15,6 +15,13 @@
 #define SOURCES 10
 #define EVENTS 40
 
+/* Of a source that was limited or banned: what its last event tells of it. */
+struct own {
+	char source[RF_PREFIX_TEXT_SIZE]; /* "": it is not told */
+	char limit[RF_NAME_SIZE];
+	uint64_t passed, dropped;
+};
+
 /* What a report is about, and what was found. */
 struct subject {
 	const char *fence;
@@ -22,6 +29,8 @@ struct subject {
 	char type[RF_WORD_SIZE];   /* of the first event with this id */
 	struct rf_prefix source;
 	bool has_source, is_over;
+	bool is_of_source; /* whose address need not be told */
+	struct own own;
 	uint64_t from_ns, to_ns;
 	struct rf_recorded recorded;
 	struct rf_recorded_sources sources;
@@ -46,6 +55,11 @@ static bool ends_attack(const char *type)
 	       !strcmp(type, "ban_ended") || !strcmp(type, "newcomers_released");
 }
 
+static bool is_of_source(const char *type)
+{
+	return !strncmp(type, "source_", 7) || !strncmp(type, "ban_", 4);
+}
+
 /* The last attack; a flood before what is a part of one. */
 static int find_last(void *context, const struct rf_recorded_event *event)
 {
@@ -58,6 +72,16 @@ static int find_last(void *context, const struct rf_recorded_event *event)
 	snprintf(subject->id, sizeof(subject->id), "%s", event->id);
 	snprintf(subject->type, sizeof(subject->type), "%s", event->type);
 	return 0;
+}
+
+static void note_own(struct own *own, const struct rf_recorded_event *event)
+{
+	snprintf(own->source, sizeof(own->source), "%s", event->source);
+	snprintf(own->limit, sizeof(own->limit), "%s", event->limit);
+	rf_hide_controls(own->source, false);
+	rf_hide_controls(own->limit, false);
+	own->passed = event->passed;
+	own->dropped = event->dropped;
 }
 
 static int note_event(void *context, const struct rf_recorded_event *event)
@@ -74,8 +98,11 @@ static int note_event(void *context, const struct rf_recorded_event *event)
 		subject->from_ns = first_ns;
 	subject->to_ns = event->time_ns;
 	subject->is_over |= ends_attack(event->type);
+	subject->is_of_source = is_of_source(subject->type);
+	if (subject->is_of_source)
+		note_own(&subject->own, event);
 	/* A flood is of many sources, whichever one its event names. */
-	if (*event->source && !subject->has_source && strncmp(subject->type, "flood", 5) != 0)
+	if (*event->source && !subject->has_source && subject->is_of_source)
 		subject->has_source = !rf_parse_prefix(event->source, &subject->source, &unused);
 	return 0;
 }
@@ -175,7 +202,20 @@ static void print_peak(const struct subject *subject)
 		return;
 	rf_format_short(subject->peak, rate);
 	rf_format_local(subject->peak_ns, time);
-	rf_out("at most %s packets dropped in a second, at %s\n", rate, time);
+	rf_out("%sat most %s packets dropped in a second, at %s\n",
+	       subject->is_of_source ? "the whole fence: " : "", rate, time);
+}
+
+/* What its events tell is exact; what the history has of it began and ended some seconds off. */
+static void print_own(const struct subject *subject)
+{
+	const struct own *own = &subject->own;
+
+	if (!subject->is_of_source)
+		return;
+	rf_out("source %s, limit %s: %" PRIu64 " packets passed, %" PRIu64 " were dropped%s\n",
+	       *own->source ? own->source : "(not told)", *own->limit ? own->limit : "-",
+	       own->passed, own->dropped, subject->is_over ? "" : " when it began");
 }
 
 static int print_gap(void *context, const struct rf_recorded_gap *gap)
@@ -204,14 +244,22 @@ static int print_event(void *context, const struct rf_recorded_event *event)
 	return 0;
 }
 
-static void print_sources(const struct rf_recorded_sources *sources)
+static void print_sources(const struct subject *subject)
 {
-	const size_t count = sources->count < SOURCES ? sources->count : SOURCES;
+	const struct rf_recorded_sources *sources = &subject->sources;
 
-	if (!count)
+	if (!sources->count)
 		return;
-	rf_out("\nsources with the most drops, of those recorded\n");
-	rf_recorded_sources_print(sources, count, 0);
+	rf_out("\n%s\n", subject->is_of_source ? "the source, as it was recorded every 10 s"
+					       : "sources with the most drops, of those recorded");
+	rf_recorded_sources_print(sources, sources->count, 0);
+}
+
+static void print_counts(const struct subject *subject)
+{
+	rf_out("\n%-44s %15s %18s\n", subject->is_of_source ? "the whole fence, in that time" : "",
+	       "packets", "bytes");
+	rf_recorded_print(&subject->recorded, 0);
 }
 
 static void print_rules(struct subject *subject)
@@ -231,10 +279,13 @@ static int print_report(struct rf_reader *reader, struct subject *subject, struc
 	int err;
 
 	print_when(subject);
+	print_own(subject);
 	print_peak(subject);
-	rf_out("\n%-44s %15s %18s\n", "", "packets", "bytes");
-	rf_recorded_print(&subject->recorded, 0);
-	print_sources(&subject->sources);
+	if (subject->is_of_source)
+		print_sources(subject);
+	print_counts(subject);
+	if (!subject->is_of_source)
+		print_sources(subject);
 	err = rf_reader_events(reader, subject->from_ns, subject->to_ns, id, print_event, subject,
 			       error);
 	if (subject->listed > EVENTS)
@@ -271,11 +322,22 @@ static int list_gap(void *context, const struct rf_recorded_gap *gap)
 	return 0;
 }
 
+static json_t *own_json(const struct subject *subject)
+{
+	const struct own *own = &subject->own;
+
+	if (!subject->is_of_source)
+		return json_null();
+	return json_pack("{s:o, s:o, s:I, s:I}", "source",
+			 *own->source ? rf_json_text(own->source) : json_null(), "limit",
+			 *own->limit ? rf_json_text(own->limit) : json_null(), "passed",
+			 (json_int_t)own->passed, "dropped", (json_int_t)own->dropped);
+}
+
 static int make_json(struct rf_reader *reader, struct subject *subject, json_t **json,
 		     struct rf_error *error)
 {
 	const struct rf_recorded_sources *sources = &subject->sources;
-	const size_t count = sources->count < SOURCES ? sources->count : SOURCES;
 	const char *id = *subject->id ? subject->id : NULL;
 	int err;
 
@@ -287,13 +349,13 @@ static int make_json(struct rf_reader *reader, struct subject *subject, json_t *
 		err = rf_reader_gaps(reader, subject->from_ns, subject->to_ns, list_gap, subject,
 				     error);
 	*json = rf_view_merged(
-		json_pack("{s:o, s:o, s:o, s:b, s:{s:f, s:o}, s:o, s:o, s:o, s:o}", "fence",
+		json_pack("{s:o, s:o, s:o, s:o, s:b, s:{s:f, s:o}, s:o, s:o, s:o, s:o}", "fence",
 			  rf_json_text(subject->fence), "id", id ? rf_json_text(id) : json_null(),
-			  "type", *subject->type ? rf_json_text(subject->type) : json_null(),
-			  "over", subject->is_over, "peak", "dropped_per_s", subject->peak, "time",
-			  rf_json_time(subject->peak_ns), "sources",
-			  rf_recorded_sources_json(sources, count), "events", subject->events,
-			  "gaps", subject->gaps, "rules",
+			  "type", *subject->type ? rf_json_text(subject->type) : json_null(), "own",
+			  own_json(subject), "over", subject->is_over, "peak", "dropped_per_s",
+			  subject->peak, "time", rf_json_time(subject->peak_ns), "sources",
+			  rf_recorded_sources_json(sources, sources->count), "events",
+			  subject->events, "gaps", subject->gaps, "rules",
 			  subject->rules ? rf_json_text(subject->rules) : json_null()),
 		rf_recorded_json(&subject->recorded));
 	return err;
