@@ -149,6 +149,9 @@ cp "$scratch/watched" "$scratch/json"
 note_keys 'events watch'
 seen report
 seen report report since -9m
+sqlite3 "$scratch/history/eth0.db" "INSERT INTO events SELECT 90, max(time), 'source_released', 'eth0-own', 'all',
+	'10.0.0.0', 'over_limit', '20k/1s', 700, 300, min(first_seen), '' FROM events" || failed+='sqlite3 '
+seen report report eth0-own
 build/tests/recorder "$scratch/history" eth0 30 20 full || failed+='recorder '
 seen report report since -9m
 seen 'limit try' limit try all rate 100/1s since -9m
@@ -183,6 +186,7 @@ printf '\x09\0\0\0\xc0\x27\x09\0\x04\x20\xc0\0\x02\x42' |
 	inside redis-cli -p 7000 -x fcall rf_ban 2 'rf:{m}:h:9' 'rf:{m}:bans' >"$scratch/log"
 ban_is_taken() { ringfence fleet bans | grep -q 192.0.2.66; }
 eventually ban_is_taken
+seen 'allow list, deny list' deny list
 seen 'fleet bans' fleet bans
 seen 'fleet bans flush' fleet bans flush
 stop TERM "$started_pid"

@@ -237,8 +237,8 @@ static int print_json(const struct rf_fence *fence, const struct rf_ruleset *rul
 			until == RF_FOREVER
 				? json_null()
 				: json_integer(rf_fence_left_ns(fence, now, until) / RF_NS_PER_MS));
-		if (list == RF_DENY)
-			json_object_set_new(row, "of_fleet", json_boolean(listed->of_fleet));
+		if (list == RF_DENY && listed->of_fleet)
+			json_object_set_new(row, "of_fleet", json_true());
 		json_array_append_new(prefixes, row);
 	}
 	return rf_out_json(json_pack("{s:s, s:o}", "list", list_names[list], "prefixes", prefixes),
