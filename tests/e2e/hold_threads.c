@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Preloaded into a process, holds up each thread that begins while there is a file $HOLD, as work
- * would that takes long, and each command `limit` that begins while there is a file $HOLD_LIMIT.
+ * would that takes long, each command `limit` that begins while there is a file $HOLD_LIMIT, and
+ * each batch of a map's elements while there is a file $HOLD_BATCH.
  */
 #include <dlfcn.h>
 #include <pthread.h>
@@ -47,4 +48,14 @@ int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*
 	*(void **)&create = dlsym(RTLD_NEXT, "pthread_create");
 	*start = (struct start){run, context};
 	return create(thread, attributes, hold, start);
+}
+
+int bpf_map_lookup_batch(int fd, void *in, void *out, void *keys, void *values, unsigned int *count,
+			 const void *options)
+{
+	int (*look_up)(int, void *, void *, void *, void *, unsigned int *, const void *);
+
+	wait_for_end_of(getenv("HOLD_BATCH"));
+	*(void **)&look_up = dlsym(RTLD_NEXT, "bpf_map_lookup_batch");
+	return look_up(fd, in, out, keys, values, count, options);
 }

@@ -166,6 +166,7 @@ static bool scan_one(struct rf_watched *one)
 	drop_snapshot(one);
 	err = rf_scan(one->scanner, &one->snapshot, &error);
 	one->has_snapshot = !err;
+	one->was_scanned = true;
 	if (!err) {
 		one->said = (struct rf_error){};
 		return true;

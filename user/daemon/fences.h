@@ -14,6 +14,7 @@ struct rf_watched {
 	struct rf_scanner *scanner; /* NULL: it cannot be read, or no longer */
 	struct rf_snapshot snapshot;
 	bool has_snapshot;	  /* of the last scan */
+	bool was_scanned;	  /* once at least, even if that failed */
 	bool is_found;		  /* by the search that is under way */
 	struct rf_error said;	  /* the last error; it is said once */
 	struct rf_record *record; /* NULL: another fence has its name */

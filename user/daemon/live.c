@@ -188,6 +188,7 @@ static void write_fence(FILE *out, const struct rf_watching *watching, struct rf
 	if (strpbrk(one->record->fence, "\t\n"))
 		return json_decref(json);
 	json_object_set_new(json, "schema", json_integer(1));
+	json_object_set_new(json, "scanning", json_boolean(!one->was_scanned));
 	json_object_set_new(json, "fence", rf_json_text(one->record->fence));
 	json_object_set_new(json, "fences", names(watching));
 	json_object_set_new(json, "interval", json_integer(interval_ns / RF_NS_PER_MS));

@@ -298,6 +298,7 @@ static void turn(struct loop *loop, const sigset_t *while_waiting)
 		take_settings_again(loop);
 	if (rf_time_awake() >= loop->find_at_ns)
 		find(loop);
+	feed(loop); /* the page answers while a scan takes long, the first one above all */
 	if (rf_time_awake() >= loop->scan_at_ns)
 		scan(loop);
 	else if (rf_time_awake() >= rf_watching_cells_due_ns(&loop->watching))

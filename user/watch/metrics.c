@@ -46,8 +46,10 @@ const char *rf_metrics_fence(const struct rf_metrics *metrics)
 
 void rf_metrics_lose(struct rf_metrics *metrics)
 {
-	if (metrics)
-		metrics->is_up = false;
+	if (!metrics)
+		return;
+	metrics->is_known = true;
+	metrics->is_up = false;
 }
 
 /* ---- counters ---- */
@@ -271,6 +273,7 @@ void rf_metrics_take(struct rf_metrics *metrics, const struct rf_snapshot *snaps
 	take_events(metrics);
 	rf_metrics_take_fleet(metrics, &snapshot->fleet);
 	rf_metrics_note_history(metrics, metrics->history_bytes, metrics->history_errors_before);
+	metrics->is_known = true;
 	metrics->is_up = true;
 	metrics->awake_ns = snapshot->awake_ns;
 	metrics->trial_ns = standing->state == RF_ON_TRIAL ? standing->trial_ns : 0;

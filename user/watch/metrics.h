@@ -20,8 +20,8 @@ const char *rf_metrics_fence(const struct rf_metrics *metrics);
 /* Takes a scan, in the order of scans. */
 void rf_metrics_take(struct rf_metrics *metrics, const struct rf_snapshot *snapshot);
 /*
- * The last scan failed, or the fence is gone: its counters are not told until the next one. May be
- * called with NULL.
+ * The last scan failed, or the fence is gone: its counters are not told until the next one. Before
+ * the first scan nothing is told, not even that the fence is down. May be called with NULL.
  */
 void rf_metrics_lose(struct rf_metrics *metrics);
 /*

@@ -45,6 +45,7 @@ struct rf_fleet_metrics {
 
 struct rf_metrics {
 	char fence[RF_NAME_SIZE];
+	bool is_known; /* a scan has ended, or failed */
 	bool is_up, has_history, is_restored;
 	struct rf_monotonic *told;
 	struct rf_peaks peaks;

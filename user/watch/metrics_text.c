@@ -450,11 +450,13 @@ static void write_one_family(struct rf_writer *writer, const struct family *fami
 		return;
 	}
 	for (int i = 0; i < page->fences; i++) {
-		const bool is_told = page->fence[i]->is_up || family->write == write_up ||
-				     family->write == write_age;
+		const struct rf_metrics *metrics = page->fence[i];
+		const bool is_told = metrics->is_up ||
+				     (metrics->is_known &&
+				      (family->write == write_up || family->write == write_age));
 
 		if (is_told && !is_repeated(page, i))
-			family->write(writer, page->fence[i]);
+			family->write(writer, metrics);
 	}
 }
 

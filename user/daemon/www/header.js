@@ -20,6 +20,8 @@ function stateText() {
 		return ['gone', failed instanceof NoFence ? 'no fence' : failed instanceof Refused ? 'no token' : 'no answer'];
 	if (!scan)
 		return ['', '…'];
+	if (scan.scanning)
+		return ['', 'first scan'];
 	if (!scan.up)
 		return ['gone', 'not attached'];
 	if (age() > STALE_SCANS * scan.interval)
@@ -67,6 +69,8 @@ function standingText(scan) {
 function liveText(scan) {
 	if (!scan)
 		return '';
+	if (scan.scanning)
+		return `The first scan of fence '${scan.fence}' is under way. With a million windows it takes some seconds.`;
 	return scan.up ? standingText(scan) : `Fence '${scan.fence}' is not attached now. It is shown again once it is.`;
 }
 
@@ -115,7 +119,7 @@ function showHeader() {
 	byId('forward').disabled = isLive();
 	showFences();
 	notice(noticeText());
-	document.querySelector('main').hidden = Boolean(failed && !scan);
+	document.querySelector('main').hidden = Boolean(scan ? scan.scanning : failed);
 	if (!scan)
 		return;
 	document.title = `ringfence ${scan.fence}`;

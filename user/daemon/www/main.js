@@ -102,6 +102,8 @@ async function attempt(what) {
 
 function refresh() {
 	showHeader();
+	if (live.scan && live.scan.scanning)
+		return; // whoever scans answers no question meanwhile
 	showSource();
 	attempt(async () => {
 		if (isLive())
@@ -118,10 +120,13 @@ function refresh() {
 let beat = 0;
 
 async function second() {
+	const wasScanning = Boolean(live.scan && live.scan.scanning);
 	const isNew = await askScan();
 
 	beat++;
-	if (live.wasSet)
+	if (live.scan.scanning)
+		return showHeader();
+	if (live.wasSet || wasScanning)
 		refresh();
 	else if (isLive() && model.recorded && view.range !== '5m' && performance.now() - modelAt > Math.max(model.step, 10e3))
 		await askRange();
