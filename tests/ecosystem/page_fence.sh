@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: GPL-2.0
 # The fence that the page is shown with: two limits, one of them a shadow, a daemon that records,
-# and sources that send. Sourced after private.sh and lib.sh.
+# and sources that send; and the browser that opens it. Sourced after private.sh and lib.sh.
 
 # shellcheck disable=SC2034,SC2154 # lib.sh and the tests have the others
 
@@ -40,4 +40,37 @@ send_calm() {
 send_flood() {
 	deliver 0 "src=192.0.2.66,count=$((3000 * $1)),rate=3000,proto=udp,dport=443" \
 		"src=192.0.2.9,count=$((150 * $1)),rate=150,proto=udp,dport=53" >"$scratch/flood" 2>&1
+}
+
+# ---- the browser ----
+
+need_browser() {
+	local program
+
+	for program in chromium chromedriver node; do
+		command -v $program >/dev/null || bail "$program is not installed; run 'make deps-ecosystem'"
+	done
+}
+
+start_driver() {
+	start inside chromedriver --port=9515 >"$scratch/driver.log" 2>&1
+	driver_pid=$started_pid
+	eventually inside curl -s -o /dev/null http://127.0.0.1:9515/status || bail 'chromedriver does not start'
+}
+
+# Counts the results that a script of the browser prints. Where it prints `do WHAT`, calls do_WHAT.
+judge() { # SECONDS SCRIPT WORD…
+	local result
+
+	while read -r result; do
+		case $result in
+		'ok '*) pass "${result#ok }" ;;
+		'not ok '*) fail "${result#not ok }" ;;
+		'do '*)
+			"do_${result#do }"
+			: >"$scratch/done"
+			;;
+		*) echo "$result" ;;
+		esac
+	done < <(inside timeout "$1" node "tests/ecosystem/$2" "${@:3}")
 }

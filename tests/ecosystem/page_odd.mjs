@@ -120,7 +120,10 @@ async function losesFence(browser) {
 async function losesDaemon(browser) {
 	await make('end');
 	await shows(browser, 'without the daemon it says that it tries again', '#notice', 'Trying again');
-	await make('watch');
+	await make('watch_held');
+	await shows(browser, 'while its first scan is under way it says so', '#notice', `The first scan of fence '${fence}' is under way`);
+	check('and shows no figures', await browser.run('return document.querySelector("main").checkVisibility()') === false);
+	await make('release');
 	await live(browser, 'when the daemon is back, it goes on by itself');
 	await shows(browser, 'and tells of that gap', '#gaps', 'ringfence-watch did not run');
 }

@@ -13,8 +13,7 @@ source "$(dirname "$0")/page_fence.sh"
 directory=${1:?usage: tests/ecosystem/page_pictures.sh DIRECTORY}
 port[0]=eth0
 serve_page
-start inside chromedriver --port=9515 >"$scratch/driver.log" 2>&1
-driver_pid=$started_pid
+start_driver
 send_calm 125 &
 calm_pid=$!
 sleep 25

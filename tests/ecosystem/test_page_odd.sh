@@ -14,9 +14,7 @@ source "$(dirname "$0")/../e2e/lib.sh"
 # shellcheck source=tests/ecosystem/page_fence.sh
 source "$(dirname "$0")/page_fence.sh"
 
-for program in chromium chromedriver node; do
-	command -v $program >/dev/null || bail "$program is not installed; run 'make deps-ecosystem'"
-done
+need_browser
 
 # shellcheck disable=SC2016 # it is a name
 port[1]='a;$(id)'
@@ -42,13 +40,22 @@ do_send() {
 	outside build/tests/traffic send dev out0 to 02:00:00:00:00:02 flow src=192.0.2.66,count=500,rate=1000 \
 		flow src=2001:db8:66::1,count=500,rate=1000 flow src=198.51.100.1,sources=60,count=120,rate=240 >"$scratch/sent"
 }
+held=() # what the daemon runs with
 do_watch() {
-	start inside build/ringfence-watch sources full history "$scratch/history" events file off journal off \
+	start inside env "${held[@]}" build/ringfence-watch sources full history "$scratch/history" events file off journal off \
 		>"$scratch/log" 2>&1
 	daemon_pid=$started_pid
 	eventually grep -q '^serving' "$scratch/log" || bail "the daemon does not start: $(<"$scratch/log")"
 	token=$(sed 1q /run/ringfence-watch/token)
 }
+do_watch_held() {
+	"${CC:-cc}" -D_GNU_SOURCE -shared -fPIC -o "$scratch/hold.so" tests/e2e/hold_threads.c -ldl || bail 'cannot compile'
+	held=("LD_PRELOAD=$scratch/hold.so" "HOLD_BATCH=$scratch/hold")
+	touch "$scratch/hold"
+	do_watch
+	held=()
+}
+do_release() { rm "$scratch/hold"; }
 do_watch_without() {
 	start inside build/ringfence-watch sources none history off events file off journal off >"$scratch/log" 2>&1
 	daemon_pid=$started_pid
@@ -57,20 +64,8 @@ do_watch_without() {
 do_end() { stop TERM "$daemon_pid"; }
 
 do_watch
-start inside chromedriver --port=9515 >"$scratch/driver.log" 2>&1
-driver_pid=$started_pid
-eventually inside curl -s -o /dev/null http://127.0.0.1:9515/status || bail 'chromedriver does not start'
-while read -r result; do
-	case $result in
-	'ok '*) pass "${result#ok }" ;;
-	'not ok '*) fail "${result#not ok }" ;;
-	'do '*)
-		"do_${result#do }"
-		: >"$scratch/done"
-		;;
-	*) echo "$result" ;;
-	esac
-done < <(inside timeout 400 node tests/ecosystem/page_odd.mjs "$url/#token=$token" "$scratch" "${port[0]}" "${port[1]}")
+start_driver
+judge 400 page_odd.mjs "$url/#token=$token" "$scratch" "${port[0]}" "${port[1]}"
 check 'the checks ran to their end' test -e "$scratch/ended"
 is "$(grep -c 'page process ended' "$scratch/log")" 0 'the page process lives'
 stop TERM "$driver_pid"

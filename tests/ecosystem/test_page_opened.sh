@@ -10,15 +10,11 @@ source "$(dirname "$0")/../e2e/lib.sh"
 # shellcheck source=tests/ecosystem/page_fence.sh
 source "$(dirname "$0")/page_fence.sh"
 
-for program in chromium chromedriver node; do
-	command -v $program >/dev/null || bail "$program is not installed; run 'make deps-ecosystem'"
-done
+need_browser
 
 told=prefix
 serve_page
-start inside chromedriver --port=9515 >"$scratch/driver.log" 2>&1
-driver_pid=$started_pid
-eventually inside curl -s -o /dev/null http://127.0.0.1:9515/status || bail 'chromedriver does not start'
+start_driver
 (send_calm 60) &
 calm_pid=$!
 has_minute() { # 12 scans of a source, at least
@@ -27,13 +23,7 @@ has_minute() { # 12 scans of a source, at least
 }
 eventually has_minute
 check 'the daemon keeps what it told' has_minute
-while read -r result; do
-	case $result in
-	'ok '*) pass "${result#ok }" ;;
-	'not ok '*) fail "${result#not ok }" ;;
-	*) echo "$result" ;;
-	esac
-done < <(inside timeout 100 node tests/ecosystem/page_opened.mjs "$url/#token=$token" "$scratch")
+judge 100 page_opened.mjs "$url/#token=$token" "$scratch"
 check 'the checks ran to their end' grep -q 'done' "$scratch/ended"
 kill "$calm_pid" 2>/dev/null
 stop TERM "$driver_pid"
