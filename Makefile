@@ -60,7 +60,7 @@ PACKAGE_TESTS := $(addprefix tests/packaging/test_,deb.sh recipes.sh)
 ENGINE_TESTS := $(wildcard tests/engine/test_*.sh)
 ENGINE_TOOLS := $(addprefix build/tests/engine/,bench call compare)
 ECOSYSTEM_TESTS := $(wildcard tests/ecosystem/test_*.sh)
-EXPLORER := tests/explorer/test_explorer.sh tests/fleet/test_ledger.sh tests/fleet/test_claims.sh
+EXPLORER := tests/explorer/test_explorer.sh $(addprefix tests/fleet/test_,ledger.sh claims.sh many.sh)
 # First, so that none of them is left over at the end, alone on one CPU.
 LONG_TESTS := $(EXPLORER) $(patsubst %,tests/e2e/test_%.sh,attach_cli kills faults fills live apply doctor daemon) \
 	build/tests/prog/test_residents

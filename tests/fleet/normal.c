@@ -2,8 +2,8 @@
 /*
  * Worlds that differ only in what nothing asks for become the same one: times by how long ago they
  * were and no longer than it matters, names and numbers by their order. What
- * nothing in this world reads is left out: `contested_until` and `in_vain` only lead to advice that
- * a host may take or not, and here each host may always do both.
+ * nothing in this world reads is left out: there are no contests here, see world.c, and `in_vain`
+ * only leads to advice that a host may take or not, and each host may always do both.
  */
 #include <string.h>
 

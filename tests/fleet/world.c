@@ -134,6 +134,8 @@ static void serve(struct world *world, const struct message *message, struct mes
 	else
 		reply->answer = rf_ledger_report(&world->ledger, &world->source[message->tag % 2],
 						 &call, &limit, &message->report);
+	/* In a contest less is given, as if less were free or wanted: here it never is one. */
+	world->source[message->tag % 2].contested_until = 0;
 	if (world->ledger.host[call.slot].joined == call.stamp)
 		world->stamp++;
 }

@@ -94,6 +94,20 @@ static void whoever_has_more_than_an_even_part_gives_back(void **state)
 	assert_int_equal(report(0, 0, 90, 90).lower_to, 67);
 }
 
+/* Else it would get what the first one gives back for the second. */
+static void nobody_grows_beyond_an_even_part_in_a_contest(void **state)
+{
+	(void)state;
+	report(0, 0, 0, 90);
+	report(1, 0, 0, 90);
+	assert_int_equal(report(0, 0, 67, 67).lower_to, 56);
+	assert_int_equal(report(1, 0, 0, 90).share, 23);
+	assert_int_equal(report(0, 0, 30, 90).share, 45);
+	assert_int_equal(report(1, 0, 23, 90).share, 45);
+	assert_int_equal(report(0, 0, 0, 0).share, 0);
+	assert_int_equal(report(1, 0, 45, 90).share, 90);
+}
+
 static void an_empty_ledger_learns(void **state)
 {
 	(void)state;
@@ -255,6 +269,8 @@ static const struct CMUnitTest tests[] = {
 	ROW("a report that is older changes nothing", an_old_report_changes_nothing),
 	ROW("a holder of more than an even part is asked for half of the excess",
 	    whoever_has_more_than_an_even_part_gives_back),
+	ROW("nobody grows beyond an even part in a contest",
+	    nobody_grows_beyond_an_even_part_in_a_contest),
 	ROW("an empty ledger gives nothing and no slot for G", an_empty_ledger_learns),
 	ROW("a silent host is void after G + W, and not before",
 	    a_silent_host_is_void_after_grace_and_window),

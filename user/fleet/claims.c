@@ -10,6 +10,7 @@
 #define AGAIN_NS 100000000ULL /* what could not be done is tried again after so long */
 #define PATIENCE_NS 50000000ULL
 #define ASKED_LATELY_NS 1000000000ULL
+#define ASKED_NOW_NS (2 * RF_ASK_NS)	/* whoever has all that it may asks so often */
 #define LOWERED_BATCHES 8		/* before a wait for programs */
 #define YIELD_NS (2 * RF_CLAIM_REST_NS) /* the others look within half of that */
 
@@ -180,13 +181,15 @@ static uint32_t take(struct rf_claimants *list, struct rf_claimant **taken, uint
 
 /*
  * Has the use fallen, so that it gives back before it reports? Where it falls fast, the source goes
- * away, maybe to another host: then asks of before count for nothing.
+ * away, maybe to another host: then asks of before count for nothing. A source that asks right now
+ * is there: in bursts its use falls whenever a cell of its window ends.
  */
 static bool gives_back(struct rf_claims *claims, struct rf_claimant *claimant, uint32_t used,
 		       uint64_t now)
 {
 	const struct rf_fleet_limit *limit = &claims->limit[claimant->key.limit];
-	const bool falls = rf_claims_falls(limit, claimant->seen_used, used);
+	const bool is_there = now - claimant->asked_ns < ASKED_NOW_NS;
+	const bool falls = !is_there && rf_claims_falls(limit, claimant->seen_used, used);
 	const uint32_t needs = rf_claims_needs(limit, used, falls);
 	const uint32_t share = claimant->claim.share;
 	const uint32_t least = falls ? limit->limit / 16 : share / 4;

@@ -248,17 +248,28 @@ uint64_t rf_ledger_claimed(const struct rf_ledger *ledger, const struct rf_ledge
 	return sum_of(&live);
 }
 
-/* What is given: what it wants as far as the pool has it beside the claims of others, `others`. */
+/*
+ * What is given: what it wants as far as the pool has it beside the claims of others, `others`.
+ * While hosts contest the source nobody grows beyond an even part: what is given back for those
+ * with less would else go to whoever asks first, who then has to give it back again.
+ */
 static uint32_t give(const struct rf_ledger *ledger, const struct rf_ledger_call *call,
 		     const struct rf_ledger_limit *limit, const struct rf_ledger_report *report,
-		     uint64_t others)
+		     uint64_t others, uint64_t most)
 {
 	const uint64_t free = limit->pool > others ? limit->pool - others : 0;
-	const uint64_t share = report->wants < free ? report->wants : free;
+	uint64_t share = report->wants < free ? report->wants : free;
 
 	if (ledger->is_learning || !ledger->host[call->slot].is_complete)
 		return report->has;
+	if (share > most)
+		share = most;
 	return share > report->has ? share : report->has;
+}
+
+static bool is_contested(const struct rf_ledger *ledger, const struct rf_ledger_source *source)
+{
+	return ledger->newest < source->contested_until;
 }
 
 /* Among how many the pool would be shared: those with a claim, those that want one, and the one
@@ -280,10 +291,9 @@ static uint32_t count_sharers(const struct rf_ledger_source *source, uint32_t sl
  */
 static void contest(const struct rf_ledger *ledger, struct rf_ledger_source *source,
 		    const struct rf_ledger_call *call, const struct rf_ledger_limit *limit,
-		    const struct rf_ledger_claim *before, bool in_vain, uint32_t share)
+		    const struct rf_ledger_claim *before, bool in_vain, uint32_t share,
+		    uint32_t even)
 {
-	const uint32_t even = limit->pool / count_sharers(source, call->slot);
-
 	if (in_vain && !ledger->is_learning && share < even)
 		source->contested_until = ledger->newest + call->grace + limit->window / 2;
 	else if (before->in_vain && before->claim < even && share >= even)
@@ -293,7 +303,7 @@ static void contest(const struct rf_ledger *ledger, struct rf_ledger_source *sou
 static uint32_t lower_to(const struct rf_ledger *ledger, const struct rf_ledger_source *source,
 			 uint32_t even, uint32_t share)
 {
-	if (ledger->newest >= source->contested_until || share <= even)
+	if (!is_contested(ledger, source) || share <= even)
 		return share;
 	return even + (share - even) / 2;
 }
@@ -318,6 +328,7 @@ struct rf_ledger_answer rf_ledger_report(struct rf_ledger *ledger, struct rf_led
 {
 	struct rf_ledger_answer answer = {.status = RF_LEDGER_STRANGER, .seq = report->seq};
 	struct rf_ledger_claim *claim, before;
+	uint32_t even;
 
 	open_ledger(ledger, call);
 	if (!is_member(ledger, call))
@@ -335,11 +346,12 @@ struct rf_ledger_answer rf_ledger_report(struct rf_ledger *ledger, struct rf_led
 	before = *claim;
 	claim->seq = report->seq;
 	answer.status = RF_LEDGER_DONE;
-	answer.share = give(ledger, call, limit, report, sum_of(source) - claim->claim);
+	even = limit->pool / count_sharers(source, call->slot);
+	answer.share = give(ledger, call, limit, report, sum_of(source) - claim->claim,
+			    is_contested(ledger, source) ? even : limit->pool);
 	claim->claim = larger(answer.share, claim_at_least(report, limit));
 	claim->in_vain = report->wants > answer.share;
-	contest(ledger, source, call, limit, &before, claim->in_vain, answer.share);
-	answer.lower_to = lower_to(ledger, source, limit->pool / count_sharers(source, call->slot),
-				   answer.share);
+	contest(ledger, source, call, limit, &before, claim->in_vain, answer.share, even);
+	answer.lower_to = lower_to(ledger, source, even, answer.share);
 	return answer;
 }

@@ -449,14 +449,15 @@ local function note(ledger, call, key, bytes)
 	end
 
 	local newest, sum, share = ledger.newest, record.sum, has
+	local even = floor(pool / (record.sharers + 1))
 	if call.may_grow then
 		local free = pool > sum and pool - sum or 0
+		local most = newest < record.contested and even or pool
 
-		share = max(has, min(wants, free))
+		share = max(has, min(wants, free, most))
 	end
 	local claim = max(share, used - first)
 	local in_vain = wants > share
-	local even = floor(pool / (record.sharers + 1))
 	if in_vain and not ledger.is_learning and share < even then
 		record.contested = newest + call.grace + floor(window / 2)
 	elseif record.wanted and record.claim < even and share >= even then

@@ -1,0 +1,42 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0
+# How many updates a fleet makes, by the rules of agent and ledger on made-up time: a flood of sources
+# over all hosts comes to rest, and all of the limit is given; so is most of it to sources that hop, or
+# send in bursts. The figures do not depend on the machine.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+
+mkdir -p build/many
+"${CC:-cc}" -std=gnu11 -O2 -DRF_LEDGER_SLOTS=128 -Iuser -Iinclude -I. tests/fleet/many.c user/fleet/claim*.c \
+	user/fleet/{ledger,member}.c user/base/siphash.c -o build/many/many || exit 1
+
+echo 1..11
+number=0 failed=0
+# many HOSTS SOURCES PATTERN LOAD MOST LEAST: at most so many updates a second of each host and source,
+# and at least so much of L passes, in percent.
+many() {
+	local said
+
+	said=$(build/many/many "$1" "$2" "$3" "$4")
+	number=$((number + 1))
+	if awk -v most="$5" -v least="$6" '{
+		sub(/.*, /, "") # 0.86 a host and source; passed 99.0 % of L
+		ok = /a host and source/ && $1 <= most && $7 >= least } END { exit !ok }' <<<"$said"; then
+		echo "ok $number - $1 hosts, $3, $4 % of L: at most $5 updates a second, $6 % pass"
+	else
+		echo "not ok $number - $1 hosts, $3, $4 % of L: at most $5 updates a second, $6 % pass"
+		failed=1
+	fi
+	echo "# $said"
+}
+
+for hosts in 2 3 10 30 100; do
+	many "$hosts" 20 all 300 1 99
+done
+many 10 20 all 90 1 89.9
+many 3 60 one 50 1 49.9
+many 10 200 one 90 1 89
+many 10 200 one 300 1 98
+many 3 20 hops 300 9 82
+many 3 20 bursts 225 4 45 # of 50: L may pass in each 2 s
+exit "$failed"
