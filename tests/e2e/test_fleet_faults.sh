@@ -274,7 +274,7 @@ fault_agent_ends() {
 
 all=(nothing steady engine_killed stopped_briefly stopped stopped_long flushall replica oom function_flush
 	password acl million limit_set trial differ del_add attach agent_killed agent_ends link_down no_answers no_calls loss delay clock_steps
-	clocks_differ agent_dies reboot one_slot eviction hostile silence)
+	clocks_differ agent_dies host_dies reboot one_slot eviction hostile silence)
 few=(engine_killed agent_ends)
 
 case ${FAULTS-few} in
