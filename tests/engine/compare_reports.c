@@ -49,9 +49,10 @@ static void compare_answer(const struct rf_ledger_answer *is, const struct rf_le
 	seen.lowered += is->lower_to < is->share;
 }
 
-/* How long the record of a source is kept, in ms. `silent`: G + W. */
-static uint64_t life_of(const struct rf_ledger_source *source, uint64_t silent)
+/* How long the record of a source is kept, in ms. */
+static uint64_t life_of(const struct rf_ledger_source *source, uint64_t grace, uint64_t window)
 {
+	const uint64_t silent = grace + window;
 	bool is_claimed = false, is_wanted = false;
 
 	for (int i = 0; i < source->count; i++) {
@@ -59,7 +60,7 @@ static uint64_t life_of(const struct rf_ledger_source *source, uint64_t silent)
 		is_wanted |= source->claim[i].in_vain;
 	}
 	if (is_claimed)
-		return silent + RF_WIRE_KEPT_MS;
+		return silent + rf_wire_kept_ms(window);
 	return is_wanted ? silent + RF_WIRE_IDLE_MS : RF_WIRE_LEFT_MS;
 }
 
@@ -89,7 +90,7 @@ static struct rf_ledger_answer report_model(struct bucket *bucket, struct member
 		return wanted;
 	seen.grown += wanted.share > says.has;
 	member->share[source] = wanted.share;
-	bucket->ends[source] = now + life_of(&bucket->source[source], call->grace + limit.window);
+	bucket->ends[source] = now + life_of(&bucket->source[source], call->grace, limit.window);
 	return wanted;
 }
 

@@ -81,7 +81,7 @@ mutant 'a sum has the claims of a host that was forgotten' forget 's/begin_epoch
 mutant 'a contest never ends' note 's/record\.contested = 0$/record.contested = record.contested/'
 mutant 'a contested source is not noted' note 's/record\.contested = newest .*/record.contested = 0/'
 mutant 'those who want in vain do not share' count_claims 's/ or in_vain//'
-mutant 'a record ends too soon' note 's/life = KEPT/life = IDLE/'
+mutant 'a record ends too soon' note 's/min.window . SPARE, KEPT./SPARE/'
 mutant 'a record that somebody wants ends too soon' note 's/in_vain or record\.sharers > 0/false/'
 mutant 'a record that nobody wants stays' note 's/life = LEFT/life = IDLE/'
 mutant 'the hosts end too soon' write_ledger 's/KEPT \+ call/call/'

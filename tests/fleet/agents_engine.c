@@ -172,7 +172,7 @@ static uint64_t life_of(const struct rf_ledger_source *source, const struct rf_l
 		is_wanted = is_wanted || source->claim[i].in_vain;
 	}
 	if (is_claimed)
-		return RF_WIRE_KEPT_MS + call->grace + window_ms;
+		return rf_wire_kept_ms(window_ms) + call->grace + window_ms;
 	return is_wanted ? RF_WIRE_IDLE_MS + call->grace + window_ms : RF_WIRE_LEFT_MS;
 }
 

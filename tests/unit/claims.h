@@ -9,6 +9,7 @@
 #include "unit.h"
 
 #include "fleet/claims.h"
+#include "fleet/wire.h"
 #include "ringfence/share.h"
 
 #define HOSTS 3
@@ -37,6 +38,7 @@ struct host {
 	uint64_t settled_ms; /* when no program uses an old share; 0: nobody waits */
 	uint64_t beat_ms;
 	bool is_cut, is_alone_ever;
+	bool is_unheard; /* only its heartbeats arrive */
 	int id;
 };
 
@@ -167,7 +169,7 @@ static bool report(void *context, struct rf_report_batch *batch)
 {
 	struct host *mine = context;
 
-	if (mine->is_cut)
+	if (mine->is_cut || mine->is_unheard)
 		return false;
 	mine->sent[mine->count++] = batch;
 	return true;

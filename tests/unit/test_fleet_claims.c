@@ -236,6 +236,23 @@ static void is_cut_off(void **state)
 	assert_true(host[0].window[0].share > LIMIT / 10);
 }
 
+/* The engine forgets a claim that is not told again; before that its share has ended. */
+static void is_unheard(void **state)
+{
+	static const uint32_t one[HOSTS] = {2};
+	const uint64_t kept_ms = rf_wire_kept_ms(WINDOW_MS);
+
+	(void)state;
+	run_for(3000, 0, one);
+	assert_true(host[0].window[0].share > LIMIT / 2);
+	host[0].is_unheard = true;
+	run_for(kept_ms / 2, 0, one);
+	assert_true(host[0].window[0].share > LIMIT / 2);
+	run_for(kept_ms / 4, 0, one);
+	assert_int_equal(host[0].window[0].share, 0);
+	assert_false(is_alone(&host[0], 0));
+}
+
 static void answers_lost(void **state)
 {
 	static const uint32_t everywhere[HOSTS] = {4, 4, 4};
@@ -316,6 +333,7 @@ int main(void)
 		ROW("a window that is lost stays claimed for W", evicted),
 		ROW("an engine that forgets learns before it gives", engine_forgets),
 		ROW("a host that is cut off goes alone, and comes back", is_cut_off),
+		ROW("a claim that cannot be told again is given back", is_unheard),
 		ROW("reports without an answer are void", answers_lost),
 		ROW("claims of another definition end", redefined),
 		ROW("a full table takes no more", full_table),

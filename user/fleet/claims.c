@@ -5,8 +5,10 @@
 #include <string.h>
 
 #include "fleet/private.h"
+#include "fleet/wire.h"
 #include "ringfence/share.h"
 
+#define NS_PER_MS 1000000ULL
 #define AGAIN_NS 100000000ULL /* what could not be done is tried again after so long */
 #define PATIENCE_NS 50000000ULL
 #define ASKED_LATELY_NS 1000000000ULL
@@ -179,6 +181,15 @@ static uint32_t take(struct rf_claimants *list, struct rf_claimant **taken, uint
 	return count;
 }
 
+/* The engine may have forgotten its claim soon: no report was answered for most of that time. */
+static bool is_forgotten_soon(const struct rf_claimant *claimant,
+			      const struct rf_fleet_limit *limit, uint64_t now)
+{
+	const uint64_t kept_ns = rf_wire_kept_ms(limit->window_ns / NS_PER_MS) * NS_PER_MS;
+
+	return now - claimant->answered_ns > kept_ns * 2 / 3;
+}
+
 /*
  * Has the use fallen, so that it gives back before it reports? Where it falls fast, the source goes
  * away, maybe to another host: then asks of before count for nothing. A source that asks right now
@@ -194,7 +205,7 @@ static bool gives_back(struct rf_claims *claims, struct rf_claimant *claimant, u
 	const uint32_t share = claimant->claim.share;
 	const uint32_t least = falls ? limit->limit / 16 : share / 4;
 
-	if (share && now - claimant->answered_ns > RF_CLAIM_KEPT_NS) {
+	if (share && is_forgotten_soon(claimant, limit, now)) {
 		rf_claims_take_back(claims, claimant, 0);
 		return true;
 	}

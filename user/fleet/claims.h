@@ -25,12 +25,7 @@
 #define RF_CLAIM_SETTLE_NS 50000000ULL	   /* and shares to be taken back */
 #define RF_CLAIM_REST_NS 2000000000ULL	   /* between two looks, or W/4 where that is longer */
 #define RF_CLAIM_PATIENCE_NS 8000000000ULL /* at most, of who wants in vain */
-/*
- * A claim is told again after the first of them at least; unless it is answered, its share is taken
- * back after the second, long before the engine forgets it: RF_WIRE_KEPT_MS.
- */
-#define RF_CLAIM_RENEW_NS 150000000000ULL
-#define RF_CLAIM_KEPT_NS 400000000000ULL
+#define RF_CLAIM_RENEW_NS 150000000000ULL  /* a claim is told again, at the latest */
 #define RF_FLEET_LIMITS_MAX (4 * RF_LIMITS_MAX)
 
 /* A definition of a limit. Those that are no longer in force stay while claims refer to them. */

@@ -8,7 +8,8 @@
 
 local SLOTS, REPORTS_MAX = 1024, 64
 local GRACE_MAX, WINDOW_MAX = 60000, 2592000000
-local KEPT = 600000 -- a claim, beyond G + W; a bucket's hosts as well
+local KEPT = 600000 -- a bucket's hosts, beyond G + W
+local SPARE = 8000  -- a claim, beyond G + 2 W, but no longer than KEPT beyond G + W
 local IDLE = 10000  -- a record without claims that somebody wants: longer than a host backs off
 local LEFT = 500    -- one that nobody wants: longer than a report of before is late
 
@@ -470,7 +471,7 @@ local function note(ledger, call, key, bytes)
 
 	local life = LEFT
 	if claim > 0 or sum > 0 then
-		life = KEPT + call.grace + window
+		life = min(window + SPARE, KEPT) + call.grace + window
 	elseif in_vain or record.sharers > 0 then
 		life = IDLE + call.grace + window
 	end

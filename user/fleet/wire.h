@@ -27,16 +27,24 @@
 #define RF_WIRE_GRACE_MAX_MS 60000
 #define RF_WIRE_WINDOW_MAX_MS 2592000000U /* 30 days: of limits of a fleet */
 /*
- * The engine keeps a claim so much longer than G + W from its newest report. A host reports a claim
- * again after RF_WIRE_RENEW_MS. If it gets no answer, it has given the claim back, or gone alone,
- * RF_WIRE_KEPT_MS after it sent the newest report that was answered.
+ * The engine keeps a bucket's hosts so much longer than G + W from its newest heartbeat, and a
+ * claim rf_wire_kept_ms() longer than that from its newest report: four times as long as claims.h
+ * lets a claim go without one. A host whose report is not answered has given the claim back long
+ * before.
  */
 #define RF_WIRE_KEPT_MS 600000
-#define RF_WIRE_RENEW_MS 300000
+#define RF_WIRE_SPARE_MS 8000
 /* So much longer than G + W is a source kept that has no claim, but is wanted; and so long in all
  * one that nobody wants. */
 #define RF_WIRE_IDLE_MS 10000
 #define RF_WIRE_LEFT_MS 500
+
+static inline uint64_t rf_wire_kept_ms(uint64_t window_ms)
+{
+	const uint64_t kept_ms = window_ms + RF_WIRE_SPARE_MS;
+
+	return kept_ms < RF_WIRE_KEPT_MS ? kept_ms : RF_WIRE_KEPT_MS;
+}
 
 #define RF_WIRE_KEY_SIZE 160 /* of a name, with the final NUL */
 #define RF_WIRE_CALL_SIZE 28
