@@ -17,6 +17,7 @@ mkdir "$work" "$scratch/bin"
 cp build/ringfence build/ringfence-fleet "$scratch/bin"
 engine=$(command -v redis-server || command -v valkey-server) || bail "there is no redis-server; run 'make deps'"
 PATH=$scratch/bin:$PATH
+use "$half" # of what is prepared; the examples run the shipped build
 make_network 2
 
 quietly() {
@@ -150,7 +151,7 @@ run_example() {
 # Two days, for the examples that ask for a time.
 mkdir "$scratch/history"
 export RINGFENCE_HISTORY=$scratch/history
-build/tests/recorder "$RINGFENCE_HISTORY" eth0 172800 172800 full 20 || bail 'cannot record a history'
+build/tests/recorder "$RINGFENCE_HISTORY" eth0 172800 172800 full 60 || bail 'cannot record a history'
 
 # What the daemon leaves, for the example that asks where its page is.
 mkdir /run/ringfence-watch
