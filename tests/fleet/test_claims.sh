@@ -54,7 +54,7 @@ try_mutant "the deadline moves by the time of the answer" user/fleet/claims_memb
 try_mutant "a share is kept though its claim may have ended" $claims gives_back \
 	's/share \&\& is_forgotten_soon\(.*\)\)/0)/' 14 || failed=1
 try_mutant "a claim is forgotten while its use counts" $claims place_after \
-	's/ \&\& !claim->covers \&\& !claim->held//' 12 || failed=1
+	's/ \&\& !claim->covers \&\& !claim->held//' 15 || failed=1
 try_mutant "an ask of another window does not tell that the one before is gone" user/fleet/claims_asks.c note_incarnation \
 	's/rf_claims_lose\(.*/(void)now;/' 12 || failed=1
 try_mutant "a window gets what is wanted, not what was given" $claims fill_record \
