@@ -5,6 +5,7 @@
  *   asks latency FENCE COUNT      of that many new sources, one after the other, the time from the
  *                                 packet that asks until a share is in force
  *   asks new FENCE RATE SECONDS   a packet of so many new sources a second, each of which asks
+ *   asks flood FENCE SECONDS      what a packet of one source costs that sends all the time
  */
 #include <arpa/inet.h>
 #include <bpf/bpf.h>
@@ -16,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <unistd.h>
 
 #include "base/units.h"
 #include "fence/fence.h"
@@ -26,6 +28,10 @@
 #define PAUSE_NS (7 * RF_NS_PER_MS) /* between two sources: each finds an idle agent */
 #define LOOK_NS 10000		    /* between two looks at a window */
 #define FIRST_SOURCE 0x0a000000
+#define LATENCY_SOURCE 0x20000000
+#define FLOOD_SOURCE 0x0b000001
+#define FLOOD_BURST 20000 /* packets of a call */
+#define FLOOD_TURNS 3600
 
 struct frame {
 	struct ethhdr eth;
@@ -56,18 +62,23 @@ static void open_sender(struct sender *sender, const char *fence)
 		die("%s: %s", path, strerror(errno));
 }
 
-static void send_one(struct sender *sender, uint32_t source)
+static void send_packets(struct sender *sender, uint32_t source, int count)
 {
 	struct bpf_test_run_opts run = {
 		.sz = sizeof(run),
 		.data_in = &sender->frame,
 		.data_size_in = sizeof(sender->frame),
-		.repeat = 1,
+		.repeat = count,
 	};
 
 	sender->frame.ip.saddr = htonl(source);
 	if (bpf_prog_test_run_opts(sender->program_fd, &run))
 		die("cannot run the program: %s", strerror(errno));
+}
+
+static void send_one(struct sender *sender, uint32_t source)
+{
+	send_packets(sender, source, 1);
 }
 
 /* ---- latency ---- */
@@ -121,6 +132,8 @@ static void measure_latency(const char *name, uint32_t count)
 	struct rf_fence fence = RF_FENCE_NONE;
 	struct rf_error error = {};
 	struct rf_policy policy;
+	/* Others than in a run before: what a window is used to changes what it asks. */
+	const uint32_t first = LATENCY_SOURCE + (getpid() % 1024 << 17);
 	struct sender sender;
 
 	if (rf_fence_open(&fence, name, &error))
@@ -129,7 +142,7 @@ static void measure_latency(const char *name, uint32_t count)
 	open_sender(&sender, name);
 	prctl(PR_SET_TIMERSLACK, 1);
 	for (uint32_t i = 0; i < count; i++) {
-		took_ns[i] = measure_one(&fence, &policy, &sender, FIRST_SOURCE + i);
+		took_ns[i] = measure_one(&fence, &policy, &sender, first + i);
 		sleep_until(clock_ns(CLOCK_MONOTONIC) + PAUSE_NS);
 	}
 	qsort(took_ns, count, sizeof(*took_ns), compare);
@@ -160,13 +173,50 @@ static void send_new(const char *name, uint32_t rate, uint32_t seconds)
 	       (double)(clock_ns(CLOCK_MONOTONIC) - began_ns) / RF_NS_PER_S);
 }
 
+/* ---- a flood ---- */
+
+/* CPU time of a packet, in a turn of a second. */
+static double flood_turn(struct sender *sender)
+{
+	const uint64_t end_ns = clock_ns(CLOCK_MONOTONIC) + RF_NS_PER_S;
+	const uint64_t before_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+	uint64_t packets = 0;
+
+	for (; clock_ns(CLOCK_MONOTONIC) < end_ns; packets += FLOOD_BURST)
+		send_packets(sender, FLOOD_SOURCE, FLOOD_BURST);
+	return (double)(clock_ns(CLOCK_THREAD_CPUTIME_ID) - before_ns) / packets;
+}
+
+static int compare_ns(const void *a, const void *b)
+{
+	const double left = *(const double *)a, right = *(const double *)b;
+
+	return (left > right) - (left < right);
+}
+
+static void measure_flood(const char *name, uint32_t turns)
+{
+	static double ns[FLOOD_TURNS];
+	struct sender sender;
+
+	open_sender(&sender, name);
+	flood_turn(&sender);
+	for (uint32_t i = 0; i < turns; i++)
+		ns[i] = flood_turn(&sender);
+	qsort(ns, turns, sizeof(*ns), compare_ns);
+	printf("%.2f ns a packet, %.2f to %.2f\n", ns[turns / 2], ns[0], ns[turns - 1]);
+}
+
 int main(int argc, char **argv)
 {
 	if (argc == 4 && strcmp(argv[1], "latency") == 0)
 		measure_latency(argv[2], parse_count(argv[3], COUNT_MAX));
 	else if (argc == 5 && strcmp(argv[1], "new") == 0)
 		send_new(argv[2], parse_count(argv[3], 1000000), parse_count(argv[4], 3600));
+	else if (argc == 4 && strcmp(argv[1], "flood") == 0)
+		measure_flood(argv[2], parse_count(argv[3], FLOOD_TURNS));
 	else
-		die("expects 'latency FENCE COUNT' or 'new FENCE RATE SECONDS'");
+		die("expects 'latency FENCE COUNT', 'new FENCE RATE SECONDS' or 'flood FENCE "
+		    "SECONDS'");
 	return 0;
 }

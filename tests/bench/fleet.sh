@@ -3,7 +3,8 @@
 # What a fleet costs on one machine: real agents, a real engine, and fences whose program runs by
 # BPF_PROG_TEST_RUN, or gets packets from a veth pair.
 #
-#   tests/bench/fleet.sh [PART…]    latency, load, idle, flood; all without words
+#   tests/bench/fleet.sh [PART…]    latency, load, idle, flood, refused; all without words. And
+#                                   schedules: latency by the way that agents are scheduled
 #
 # This is a tool, not a test: no figure makes it fail.
 
@@ -27,10 +28,6 @@ cpu_of() { # PID
 
 count_of() { # HOST COUNTER
 	agent_says "$1" status | jq ".counts.$2"
-}
-
-calls() { # that the engine has processed
-	engine info commandstats | sed -n 's/^cmdstat_fcall:calls=\([0-9]*\),.*/\1/p'
 }
 
 all_reports() {
@@ -77,13 +74,18 @@ part_load() {
 }
 
 part_idle() {
-	local before began
+	local began monitor
 
 	echo 'a fleet without traffic:'
 	sleep 15 # shares of before are given back
-	began=$(clock) before=$(calls)
+	began=$(clock)
+	start engine "$client" monitor >"$scratch/monitored"
+	monitor=$started_pid
 	take sleep "$seconds"
-	each_second $((2 * ($(calls) - before))) "$began" 'messages a second and host, both ways'
+	# Of hosts, and not what functions call.
+	each_second $((2 * $(grep -c '^[0-9.]* \[[0-9]* [0-9]' "$scratch/monitored"))) "$began" \
+		'messages a second and host, both ways'
+	stop TERM "$monitor"
 }
 
 # One source floods all hosts; what is reported of it from the fifth second on.
@@ -101,8 +103,42 @@ part_flood() {
 	wait_for_senders
 }
 
+part_refused() {
+	echo 'a packet of a source that floods one host, nearly all refused:'
+	asks flood edge1 "$seconds"
+}
+
+# schedule HOW: agents and engine; real-time ones by their main threads.
+schedule() {
+	local pid
+
+	for pid in "${agent[@]}" "$engine_pid"; do
+		chrt --other --pid 0 "$pid"
+		renice --priority 0 --pid "$pid" >"$scratch/log"
+		[ "$1" = usual ] || { [ "$pid" = "$engine_pid" ] && [[ $1 != *both ]]; } && continue
+		case $1 in
+		nice*) renice --priority -10 --pid "$pid" >"$scratch/log" ;;
+		rr*) chrt --rr --pid 1 "$pid" ;;
+		esac
+	done
+}
+
+# In turns, so that what else the machine does meets all of them.
+part_schedules() {
+	local how round
+
+	for ((round = 1; round <= ${ROUNDS:-5}; round++)); do
+		for how in usual nice nice-both rr rr-both; do
+			schedule "$how"
+			# What looks for shares must not wait for a CPU itself.
+			echo "$how: $(within h1 chrt --fifo 10 build/tests/asks latency edge1 "${COUNT:-300}")"
+		done
+	done
+	schedule usual
+}
+
 set_up_fleet "$hosts_in" 100/1s # f is 1: the first packet of a source asks
-parts=${*:-latency load idle flood}
+parts=${*:-latency load idle flood refused}
 for part in $parts; do
 	"part_$part"
 done

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * What an update costs the engine: calls of 8 reports, on sources of which each has claims of
- * HOLDERS hosts. Usage: bench SOCKET HOLDERS SOURCES CALLS; prints one line. The library is there.
+ * HOLDERS hosts; and what a heartbeat of so many members does. Usage: bench SOCKET HOLDERS SOURCES
+ * CALLS; prints a line of each. The library is there.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -16,6 +17,7 @@
 #define GRACE 2000
 #define WINDOW 10000
 #define HOLDERS_MAX 1000
+#define BEATS 4000
 
 static const struct rf_ledger_limit limit = {1000000, 10, WINDOW};
 static redisContext *redis;
@@ -25,6 +27,7 @@ static struct host {
 	uint64_t joined;
 	uint32_t seq;
 } host[HOLDERS_MAX];
+static struct rf_ledger_slots members; /* as the newest answer has them */
 static uint64_t bytes_both_ways;
 
 static uint64_t now_ns(void)
@@ -51,7 +54,8 @@ static bool beat_all(void)
 
 	for (int i = 0; i < holders; i++) {
 		const struct rf_ledger_call call = call_of(i);
-		const struct rf_ledger_beat says = {.is_complete = host[i].joined};
+		const struct rf_ledger_beat says = {.is_complete = host[i].joined,
+						    .known = members};
 		uint8_t bytes[RF_WIRE_BEAT_MAX];
 		struct rf_ledger_heard heard;
 		redisReply *reply;
@@ -61,6 +65,7 @@ static bool beat_all(void)
 		gives &=
 			engine_read_heard(reply, &heard) && heard.is_complete && !heard.is_learning;
 		host[i].joined = heard.joined;
+		members = heard.members;
 		freeReplyObject(reply);
 	}
 	return gives;
@@ -162,6 +167,17 @@ static void measure(int calls)
 	       (double)bytes_both_ways / calls / BATCH, calls * BATCH / ((now_ns() - start) / 1e9));
 }
 
+static void measure_beats(void)
+{
+	const int rounds = (BEATS + holders - 1) / holders;
+	double cpu = cpu_seconds();
+
+	for (int i = 0; i < rounds; i++)
+		beat_all();
+	cpu = cpu_seconds() - cpu;
+	printf("%d members: %.1f us a heartbeat\n", holders, cpu / rounds / holders * 1e6);
+}
+
 int main(int argc, char **argv)
 {
 	double memory;
@@ -188,6 +204,7 @@ int main(int argc, char **argv)
 	printf("%d holders: %.0f bytes of memory a source\n", holders,
 	       (info("used_memory:") - memory) / sources);
 	measure(atoi(argv[4]));
+	measure_beats();
 	free(keys);
 	redisFree(redis);
 	return 0;
