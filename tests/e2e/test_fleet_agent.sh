@@ -71,6 +71,13 @@ done
 mkdir "$scratch/units"
 sed "s|/usr/sbin/|$PWD/build/|" packaging/systemd/ringfence-fleet@.service >"$scratch/units/ringfence-fleet@.service"
 is "$(verify "$scratch/units" ringfence-fleet@edge1.service)" '' 'systemd-analyze verify accepts the unit'
+check 'it comes soon, and not before all others' \
+	test "$(grep -E '^(Nice|CPUScheduling.*)=' packaging/systemd/ringfence-fleet@.service)" = Nice=-10
+mkdir "$scratch/units/ringfence-fleet@.service.d"
+sed -n '/^\[Service\]/,/^\.Ed/{/^\.Ed/!p}' docs/ringfence-fleet.8 >"$scratch/units/ringfence-fleet@.service.d/soon.conf"
+is "$(wc -l <"$scratch/units/ringfence-fleet@.service.d/soon.conf") $(verify "$scratch/units" ringfence-fleet@edge1.service)" \
+	'5 ' 'and what the manual adds to it'
+rm -r "$scratch/units/ringfence-fleet@.service.d"
 check 'its exposure is 3 at most' \
 	no_more_than "$(exposure "$scratch/units/ringfence-fleet@.service")" 3
 
