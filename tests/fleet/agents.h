@@ -25,7 +25,7 @@ enum fault {
 	LATE, /* for up to G and W */
 	LOST,
 	TWICE,	/* the engine gets it twice */
-	ASTRAY, /* an answer is taken for that of a later call */
+	ASTRAY, /* an answer is taken for that of a later call, of the same bucket */
 	/* Of the engine. */
 	EMPTIED,   /* it forgets all */
 	RESTARTED, /* and is another run */
@@ -117,8 +117,8 @@ void hosts_note_loss(void);
 uint32_t host_starts(int host);
 /* Answers of the engine, as they arrive. */
 void host_heard(int host, uint32_t bucket, uint64_t number, const struct rf_ledger_heard *heard);
-void host_answered(int host, uint32_t place, uint64_t number, const struct rf_ledger_answer *answer,
-		   uint32_t count);
+void host_answered(int host, uint32_t bucket, uint32_t place, uint64_t number,
+		   const struct rf_ledger_answer *answer, uint32_t count);
 
 /* ---- windows of a fence (agents_fence.c) ---- */
 

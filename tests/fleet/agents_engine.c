@@ -231,8 +231,8 @@ static void deliver(struct message *place)
 	else if (message.kind == HEARD)
 		host_heard(message.host, message.bucket, message.number, &message.heard);
 	else
-		host_answered(message.host, message.place, message.number, message.answer,
-			      message.count);
+		host_answered(message.host, message.bucket, message.place, message.number,
+			      message.answer, message.count);
 }
 
 /* ---- what goes wrong ---- */

@@ -188,13 +188,14 @@ void host_heard(int number, uint32_t bucket, uint64_t call, const struct rf_ledg
 	}
 }
 
-void host_answered(int number, uint32_t place, uint64_t call, const struct rf_ledger_answer *answer,
-		   uint32_t count)
+void host_answered(int number, uint32_t bucket, uint32_t place, uint64_t call,
+		   const struct rf_ledger_answer *answer, uint32_t count)
 {
 	struct agent *agent = &hosts[number].agent;
 	struct rf_report_batch *batch = &agent->claims.batch[place];
 
-	if (!agent->runs || !agent->reporting[place].number || batch->count != count)
+	if (!agent->runs || !agent->reporting[place].number || batch->count != count ||
+	    batch->bucket != bucket)
 		return;
 	if (agent->reporting[place].number != call && !happens(ASTRAY))
 		return;

@@ -65,6 +65,10 @@ static const struct row rows[] = {
 	 .window = 1, .holds = 1, .slow = true},
 	{"a replica that lost writes takes over, alone first", SHAKY, STRICT, .window = 1,
 	 .holds = 1, .losses = 1, .strict = true},
+	{"the engine has forgotten a share, two messages, alone first", ALWAYS, STRICT, .net = 2,
+	 .window = 1, .holds = 1, .forgot = true, .strict = true},
+	{"heartbeats lost, two messages, alone first", ALWAYS, STRICT, .net = 2, .window = 1,
+	 .holds = 1, .strict = true},
 	{"what is kept of a source without claims ends", STEADY, STRICT, .window = 2, .twice = ANY,
 	 .expires = true},
 };

@@ -38,15 +38,19 @@ static void start_learning(struct rf_ledger *ledger, const struct rf_ledger_call
 	}
 }
 
+/* As long as it has heard nobody, it does not know whom it should wait for. */
 static bool all_are_complete(const struct rf_ledger *ledger)
 {
+	bool is_any = false;
+
 	for (int i = 0; i < RF_LEDGER_SLOTS; i++) {
 		const struct rf_ledger_host *host = &ledger->host[i];
 
 		if ((host->nonce || host->is_expected) && !host->is_complete)
 			return false;
+		is_any = is_any || host->nonce;
 	}
-	return true;
+	return is_any;
 }
 
 static void end_learning(struct rf_ledger *ledger, const struct rf_ledger_call *call)

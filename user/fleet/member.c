@@ -48,6 +48,19 @@ static bool is_too_late(const struct rf_member *member, uint64_t now)
 	return !member->is_complete && rf_member_is_alone(member, now) && !member->is_empty;
 }
 
+/*
+ * A ledger that learns does not know all of them yet. If it forgets once more, those whom it has
+ * not heard meanwhile are still expected by who knew them.
+ */
+static void note_members(struct rf_member *member, const struct rf_ledger_heard *heard)
+{
+	for (int i = 0; i < RF_LEDGER_WORDS; i++) {
+		const uint64_t known = heard->is_learning ? member->members.word[i] : 0;
+
+		member->members.word[i] = heard->members.word[i] | known;
+	}
+}
+
 enum rf_member_news rf_member_heard(struct rf_member *member, uint64_t now, uint32_t beat,
 				    uint64_t sent, const struct rf_ledger_heard *heard)
 {
@@ -56,7 +69,7 @@ enum rf_member_news rf_member_heard(struct rf_member *member, uint64_t now, uint
 	member->heard_beat = beat;
 	if (heard->status != RF_LEDGER_DONE)
 		return RF_MEMBER_REFUSED;
-	member->members = heard->members;
+	note_members(member, heard);
 	if (heard->joined != member->joined)
 		return rejoin(member, now, heard);
 	if (is_too_late(member, now))
