@@ -72,7 +72,7 @@ TOOLS := build/tests/traffic build/tests/recorder $(PAST)
 VARIANTS := $(patsubst %,build/variants/%/build/ringfence,quick half newer alien)
 TRAFFIC_SKELETONS := build/tests/flood.skel.h build/tests/tally.skel.h
 BENCH_TOOLS := build/tests/bench build/tests/live build/tests/sketch.bpf.o
-BENCH := $(patsubst tests/%.c,build/%.o,$(filter-out %.bpf.c %/live.c %/screen.c %/scans.c %/asks.c,$(wildcard tests/bench/*.c)))
+BENCH := $(patsubst tests/%.c,build/%.o,$(filter-out %.bpf.c %/live.c %/screen.c %/scans.c %/asks.c %/sampled.c,$(wildcard tests/bench/*.c)))
 BENCH_SKELETONS := build/tests/crowd.skel.h build/tests/floor.skel.h build/tests/sketch.skel.h build/tests/walk.skel.h
 FUZZERS := packet grammar limiter cells query wire
 FUZZ_SECONDS ?= 20
@@ -376,6 +376,11 @@ build/tests/scans: build/bench/scans.o build/bench/target.o build/bench/tool.o $
 bench-watch: all build/tests/scans ## measure what a scan, a scrape and the daemon take (root)
 	@tests/bench/watch.sh
 
+build/tests/sampled: build/bench/sampled.o build/bench/tool.o $(LIBRARY)
+	@mkdir -p $(@D)
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) $^ -o $@ $(LIBS)
+
 build/tests/asks: build/bench/asks.o build/bench/tool.o $(LIBRARY)
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)
@@ -408,7 +413,7 @@ bench-program: build/tests/bench ## only the half that runs the program by itsel
 bench-live: $(BENCH_LIVE) ## only the half that floods veth pairs, and compares with nftables and others (root)
 	@$(BENCH_LIVELY)
 
-bench-seen: $(BENCH_LIVE) ## measure what a flood's packet costs while a capture or the daemon looks, in pairs (root)
+bench-seen: $(BENCH_LIVE) build/tests/sampled ## measure what a flood's packet costs while a capture or the daemon looks, in pairs (root)
 	@tests/bench/seen.sh
 
 # Named after the machine: the figures of one machine say nothing about another.

@@ -132,9 +132,9 @@ static __always_inline int is_due(void)
  */
 static __always_inline __u32 draw_gap(void)
 {
-	const __u32 one_in = config.sampling.one_in;
+	const __u32 one_in = config.sampling.one_in, slices = config.sampling.slices ?: 1;
 
-	return ((2ULL * one_in - 1) * bpf_get_prandom_u32()) >> 32;
+	return ((2ULL * one_in - slices) * bpf_get_prandom_u32() >> 32) / slices;
 }
 
 #define NOT_ASKED_FOR (1 << 8) /* no note has this bit */

@@ -56,9 +56,14 @@ struct rf_sampling_count {
 struct rf_sampling {
 	__u64 deadline; /* jiffies: then the program ends it */
 	__u32 one_in;	/* so is the chance of each packet with one of these verdicts */
-	__u32 verdicts; /* RF_SAMPLE_PASSED | RF_SAMPLE_DROPPED */
-	__u32 reasons;	/* bit set of enum rf_reason: others are not written */
-	__u32 round;	/* a number for each time that sampling began */
+	__u16 verdicts; /* RF_SAMPLE_PASSED | RF_SAMPLE_DROPPED */
+	/*
+	 * One slice of time in so many is sampled, so many times as often; 0: all of the time. The
+	 * command line sets is_sampling for a slice, and clears it.
+	 */
+	__u16 slices;
+	__u32 reasons; /* bit set of enum rf_reason: others are not written */
+	__u32 round;   /* a number for each time that sampling began */
 };
 
 #define RF_SAMPLING_ROUND_SHIFT 3

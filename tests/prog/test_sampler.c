@@ -28,7 +28,8 @@ static void renew(struct program *program, const struct rf_sampled *wanted)
 
 static void begin(struct program *program, uint32_t one_in, uint32_t verdicts, uint32_t reasons)
 {
-	renew(program, &(struct rf_sampled){one_in, verdicts, reasons});
+	renew(program,
+	      &(struct rf_sampled){.one_in = one_in, .verdicts = verdicts, .reasons = reasons});
 }
 
 static int read_samples(struct program *program)
@@ -286,6 +287,41 @@ static void all_packets_have_the_same_chance(void **state)
 		assert_in_range(taken[i], 200 - 70, 200 + 70);
 }
 
+/*
+ * One slice of four is sampled, with one in 16 of its packets: 400 slices of 32 packets give 200
+ * samples. Without what was drawn in a slice a quarter, or four times as many, would be taken. The
+ * deviation is at most 14; the bounds are five times as wide.
+ */
+static void slices_take_as_many(void **state)
+{
+	const struct rf_sampled wanted = {
+		.one_in = 64, .verdicts = RF_SAMPLE_DROPPED, .reasons = EVERY, .slices = RF_SLICES};
+	struct program *program = *state;
+	struct rf_slices slices = {};
+	int all = 0, on = 0, first = 0;
+
+	program_apply(program, "deny add 192.0.2.1\n");
+	for (int i = 0; i < 400; i++) {
+		if (i % 100 == 0) /* as is done each half a second */
+			renew(program, &wanted);
+		rf_fence_next_slice(&program->fence, &wanted, &slices);
+		assert_true(rf_fence_is_sampling(&program->fence));
+		assert_int_equal(program->config->is_sampling != 0, slices.is_on);
+		flood(program, "192.0.2.1", 32);
+		const int taken = read_samples(program);
+
+		assert_true(slices.is_on || !taken);
+		all += taken;
+		on += slices.is_on;
+		first += slices.is_on && i % RF_SLICES == 0;
+	}
+	assert_int_equal(on, 400 / RF_SLICES);
+	assert_in_range(first, 5, 50); /* of 100 groups 25, within 4.3 */
+	assert_in_range(all, 200 - 70, 200 + 70);
+	rf_fence_stop_sampling(&program->fence);
+	assert_false(rf_fence_is_sampling(&program->fence));
+}
+
 static void other_reasons_are_not_written(void **state)
 {
 	struct program *program = *state;
@@ -400,7 +436,8 @@ static void who_begins_begins_anew(void **state)
 
 static void two_share_it_only_with_the_same_words(void **state)
 {
-	const struct rf_sampled other = {8, RF_SAMPLE_PASSED, EVERY};
+	const struct rf_sampled other = {
+		.one_in = 8, .verdicts = RF_SAMPLE_PASSED, .reasons = EVERY};
 	struct program *program = *state;
 	struct rf_error error = {};
 
@@ -427,6 +464,7 @@ int main(void)
 		TEST(bans_and_lists_are_told),
 		TEST(newcomers_and_frames_without_a_source_are_told),
 		TEST(all_packets_have_the_same_chance),
+		TEST(slices_take_as_many),
 		TEST(other_reasons_are_not_written),
 		TEST(every_cpu_takes_its_own),
 		TEST(what_is_overwritten_counts_as_missed),

@@ -27,6 +27,7 @@ struct capture {
 	const struct rf_capture *asked;
 	struct rf_fence fence;
 	struct rf_sampled sampled;
+	struct rf_slices slices;
 	struct rf_sample_reader reader;
 	struct rf_capture_file to;
 	uint64_t began_ns, renewed_ns, second_ns; /* of CLOCK_MONOTONIC */
@@ -206,10 +207,20 @@ static int write_new(struct capture *capture, struct rf_error *error)
 	return err || count <= 0 ? err : rf_capture_file_flush(&capture->to, error);
 }
 
+static int go_on(struct capture *capture, struct rf_error *error)
+{
+	const int err = renew(capture, error);
+
+	if (!err)
+		rf_fence_next_slice(&capture->fence, &capture->sampled, &capture->slices);
+	return err;
+}
+
 static int run(struct capture *capture, struct rf_error *error)
 {
-	const struct timespec pause = {.tv_nsec = READ_EVERY_NS};
-	int err = renew(capture, error);
+	const struct timespec pause = {.tv_nsec = capture->sampled.slices ? RF_SLICE_NS
+									  : READ_EVERY_NS};
+	int err = go_on(capture, error);
 	bool over = false;
 
 	/* Only now: whoever waits for the head of the file then misses no packet. */
@@ -218,9 +229,10 @@ static int run(struct capture *capture, struct rf_error *error)
 	while (!err && !over && !is_done(capture)) {
 		nanosleep(&pause, NULL);
 		over = is_over(capture);
-		err = write_new(capture, error);
+		if (capture->slices.is_on || over)
+			err = write_new(capture, error);
 		if (!err && !over)
-			err = renew(capture, error);
+			err = go_on(capture, error);
 	}
 	return err;
 }
@@ -319,10 +331,13 @@ int rf_cmd_capture(const struct rf_options *options, struct rf_words *words, str
 					    "file");
 	if (err)
 		return err;
-	capture.sampled = (struct rf_sampled){asked.one_in,
-					      (asked.dropped ? RF_SAMPLE_DROPPED : 0) |
-						      (asked.passed ? RF_SAMPLE_PASSED : 0),
-					      asked.reasons};
+	capture.sampled = (struct rf_sampled){
+		.one_in = asked.one_in,
+		.verdicts = (asked.dropped ? RF_SAMPLE_DROPPED : 0) |
+			    (asked.passed ? RF_SAMPLE_PASSED : 0),
+		.reasons = asked.reasons,
+		.slices = asked.one_in < RF_SLICED_FROM ? 0 : RF_SLICES,
+	};
 	err = open_all(&capture, options->dev, error);
 	if (!err)
 		err = take(&capture, options, error);

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <time.h>
 
 #include "base/units.h"
@@ -17,14 +18,14 @@
 bool rf_fence_is_sampling(const struct rf_fence *fence)
 {
 	rf_map_refresh(fence, RF_MAP_CONFIG);
-	return __atomic_load_n(&fence->config->is_sampling, __ATOMIC_ACQUIRE) &&
-	       fence->config->sampling.deadline > rf_fence_jiffies(fence);
+	return __atomic_load_n(&fence->config->sampling.deadline, __ATOMIC_ACQUIRE) >
+	       rf_fence_jiffies(fence);
 }
 
 static bool is_same(const struct rf_sampling *sampling, const struct rf_sampled *wanted)
 {
 	return sampling->one_in == wanted->one_in && sampling->verdicts == wanted->verdicts &&
-	       sampling->reasons == wanted->reasons;
+	       sampling->reasons == wanted->reasons && sampling->slices == wanted->slices;
 }
 
 static const char *verdicts_text(uint32_t verdicts)
@@ -63,6 +64,15 @@ static void shorten_gaps(const struct rf_fence *fence, uint64_t most)
 	}
 }
 
+static void switch_on(const struct rf_fence *fence, bool on)
+{
+	const struct rf_sampling *sampling = &fence->config->sampling;
+
+	__atomic_store_n(&fence->config->is_sampling,
+			 on ? sampling->round << RF_SAMPLING_ROUND_SHIFT | sampling->verdicts : 0,
+			 __ATOMIC_RELEASE);
+}
+
 int rf_fence_sample(const struct rf_fence *fence, const struct rf_sampled *wanted,
 		    struct rf_error *error)
 {
@@ -80,20 +90,36 @@ int rf_fence_sample(const struct rf_fence *fence, const struct rf_sampled *wante
 	sampling->one_in = wanted->one_in;
 	sampling->verdicts = wanted->verdicts;
 	sampling->reasons = wanted->reasons;
+	sampling->slices = wanted->slices;
 	__atomic_store_n(&sampling->deadline, now + RF_SAMPLING_NS / tick_of(fence) + 1,
 			 __ATOMIC_RELEASE);
 	if (!goes_on)
 		sampling->round++;
 	shorten_gaps(fence, goes_on ? 2ULL * wanted->one_in : 0);
-	__atomic_store_n(&fence->config->is_sampling,
-			 sampling->round << RF_SAMPLING_ROUND_SHIFT | wanted->verdicts,
-			 __ATOMIC_RELEASE);
+	switch_on(fence, true);
 	return 0;
+}
+
+void rf_fence_next_slice(const struct rf_fence *fence, const struct rf_sampled *sampled,
+			 struct rf_slices *slices)
+{
+	uint32_t chance;
+
+	slices->is_on = true;
+	if (!sampled->slices)
+		return;
+	/* One in every four: so the share of the time is right, and nobody knows which. */
+	if (slices->next == 0 && getrandom(&chance, sizeof(chance), 0) == sizeof(chance))
+		slices->sampled = chance % sampled->slices;
+	slices->is_on = slices->next == slices->sampled;
+	slices->next = (slices->next + 1) % sampled->slices;
+	switch_on(fence, slices->is_on);
 }
 
 void rf_fence_stop_sampling(const struct rf_fence *fence)
 {
-	__atomic_store_n(&fence->config->is_sampling, 0, __ATOMIC_RELEASE);
+	__atomic_store_n(&fence->config->sampling.deadline, 0, __ATOMIC_RELEASE);
+	switch_on(fence, false);
 }
 
 /* ---- reading ---- */

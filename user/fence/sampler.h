@@ -16,6 +16,21 @@ struct rf_sampled {
 	uint32_t one_in;
 	uint32_t verdicts; /* RF_SAMPLE_PASSED | RF_SAMPLE_DROPPED */
 	uint32_t reasons;  /* bit set of enum rf_reason */
+	uint32_t slices;   /* of time, of which one is sampled; 0: all of the time */
+};
+
+/*
+ * While the sampler is on, each packet costs more; in a flood that is some percent. So few packets
+ * of many are taken in slices: one slice of four, each drawn by chance, has four times as many.
+ */
+#define RF_SLICES 4
+#define RF_SLICED_FROM 64 /* one in so many */
+#define RF_SLICE_NS (5 * RF_NS_PER_MS)
+
+/* Where a reader is among its slices. Begins as zero. */
+struct rf_slices {
+	uint32_t next, sampled;
+	bool is_on; /* the present slice is sampled */
 };
 
 /*
@@ -24,7 +39,13 @@ struct rf_sampled {
  */
 int rf_fence_sample(const struct rf_fence *fence, const struct rf_sampled *wanted,
 		    struct rf_error *error);
-/* Does the program take samples? */
+/*
+ * Begins the next slice of time. After each rf_fence_sample(), which switches on. Several readers
+ * may do so at once: what the last of them has drawn is as good.
+ */
+void rf_fence_next_slice(const struct rf_fence *fence, const struct rf_sampled *sampled,
+			 struct rf_slices *slices);
+/* Does the program take samples, now or in another slice? */
 bool rf_fence_is_sampling(const struct rf_fence *fence);
 /* Ends it at once, also for others, who begin anew when they see that. */
 void rf_fence_stop_sampling(const struct rf_fence *fence);

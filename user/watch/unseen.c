@@ -163,8 +163,11 @@ static int choose(struct sampling *sampling, struct rf_error *error)
 		return err;
 	one_in = (after - before) * (RF_NS_PER_S / LOOK_NS) / SAMPLES_PER_S;
 	one_in = one_in < 1 ? 1 : one_in > ONE_IN_MOST ? ONE_IN_MOST : one_in;
-	sampling->wanted = (struct rf_sampled){one_in, RF_SAMPLE_PASSED | RF_SAMPLE_DROPPED,
-					       RF_UNSEEN_PASSED | RF_UNSEEN_DROPPED};
+	sampling->wanted = (struct rf_sampled){
+		.one_in = one_in,
+		.verdicts = RF_SAMPLE_PASSED | RF_SAMPLE_DROPPED,
+		.reasons = RF_UNSEEN_PASSED | RF_UNSEEN_DROPPED,
+	};
 	return 0;
 }
 
