@@ -31,6 +31,7 @@ struct capture {
 	struct rf_sample_reader reader;
 	struct rf_capture_file to;
 	uint64_t began_ns, renewed_ns, second_ns; /* of CLOCK_MONOTONIC */
+	uint64_t slice_end_ns, read_ns;
 	uint64_t written, left_out;
 	uint32_t this_second; /* packets that were written since second_ns */
 };
@@ -216,23 +217,52 @@ static int go_on(struct capture *capture, struct rf_error *error)
 	return err;
 }
 
+/* Whoever is late begins the next slice now. */
+static void wait_for_end_of_slice(struct capture *capture)
+{
+	const uint64_t now = rf_time_awake();
+	struct timespec pause = {};
+
+	capture->slice_end_ns += capture->sampled.slices ? RF_SLICE_NS : READ_EVERY_NS;
+	if (capture->slice_end_ns <= now) {
+		capture->slice_end_ns = now;
+		return;
+	}
+	pause.tv_nsec = capture->slice_end_ns - now;
+	nanosleep(&pause, NULL);
+}
+
+/* After a slice that was sampled, and soon after those of others who take the same packets. */
+static bool must_read(struct capture *capture, bool was_on)
+{
+	const uint64_t now = rf_time_awake();
+
+	if (!was_on && now - capture->read_ns < READ_EVERY_NS)
+		return false;
+	capture->read_ns = now;
+	return true;
+}
+
 static int run(struct capture *capture, struct rf_error *error)
 {
-	const struct timespec pause = {.tv_nsec = capture->sampled.slices ? RF_SLICE_NS
-									  : READ_EVERY_NS};
-	int err = go_on(capture, error);
-	bool over = false;
+	struct rf_error unwritten;
+	bool over = false, was_on;
+	int err = go_on(capture, error), written;
 
 	/* Only now: whoever waits for the head of the file then misses no packet. */
 	if (!err)
 		err = rf_capture_file_flush(&capture->to, error);
+	capture->slice_end_ns = rf_time_awake();
 	while (!err && !over && !is_done(capture)) {
-		nanosleep(&pause, NULL);
+		was_on = capture->slices.is_on;
+		wait_for_end_of_slice(capture);
 		over = is_over(capture);
-		if (capture->slices.is_on || over)
-			err = write_new(capture, error);
-		if (!err && !over)
-			err = go_on(capture, error);
+		/* First, as no slice may last as long as writing takes. */
+		err = over ? 0 : go_on(capture, error);
+		written = 0;
+		if (must_read(capture, was_on || over || err))
+			written = write_new(capture, err ? &unwritten : error);
+		err = err ? err : written;
 	}
 	return err;
 }

@@ -64,7 +64,7 @@ static void shorten_gaps(const struct rf_fence *fence, uint64_t most)
 	}
 }
 
-static void switch_on(const struct rf_fence *fence, bool on)
+static void set_sampling(const struct rf_fence *fence, bool on)
 {
 	const struct rf_sampling *sampling = &fence->config->sampling;
 
@@ -96,7 +96,7 @@ int rf_fence_sample(const struct rf_fence *fence, const struct rf_sampled *wante
 	if (!goes_on)
 		sampling->round++;
 	shorten_gaps(fence, goes_on ? 2ULL * wanted->one_in : 0);
-	switch_on(fence, true);
+	set_sampling(fence, true);
 	return 0;
 }
 
@@ -113,13 +113,13 @@ void rf_fence_next_slice(const struct rf_fence *fence, const struct rf_sampled *
 		slices->sampled = chance % sampled->slices;
 	slices->is_on = slices->next == slices->sampled;
 	slices->next = (slices->next + 1) % sampled->slices;
-	switch_on(fence, slices->is_on);
+	set_sampling(fence, slices->is_on);
 }
 
 void rf_fence_stop_sampling(const struct rf_fence *fence)
 {
 	__atomic_store_n(&fence->config->sampling.deadline, 0, __ATOMIC_RELEASE);
-	switch_on(fence, false);
+	set_sampling(fence, false);
 }
 
 /* ---- reading ---- */

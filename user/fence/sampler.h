@@ -41,7 +41,7 @@ int rf_fence_sample(const struct rf_fence *fence, const struct rf_sampled *wante
 		    struct rf_error *error);
 /*
  * Begins the next slice of time. After each rf_fence_sample(), which switches on. Several readers
- * may do so at once: what the last of them has drawn is as good.
+ * may do so at once: what the last of them has drawn is as good, and each reads what all have.
  */
 void rf_fence_next_slice(const struct rf_fence *fence, const struct rf_sampled *sampled,
 			 struct rf_slices *slices);
