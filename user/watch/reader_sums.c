@@ -11,7 +11,7 @@
 
 #define COLUMNS "source, number, passed, dropped, would_drop, used, banned "
 
-/* As version 2 has them, which knows no sums. */
+/* The rows alone: a file of version 2 knows no sums, and a short range has none inside. */
 static sqlite3_stmt *begin_rows(struct rf_reader *reader, int64_t from, int64_t to)
 {
 	return rf_db_begin(&reader->db,
@@ -41,13 +41,22 @@ static sqlite3_stmt *begin_sums(struct rf_reader *reader, int64_t from, int64_t 
 		"iii", from, to, INT64_MAX);
 }
 
+/* Where none is, begin_sums() would look at the scans of all times. */
+static bool has_sums_inside(struct rf_reader *reader, int64_t from, int64_t to)
+{
+	return reader->has_sums && rf_db_int(&reader->db, 0,
+					     "SELECT EXISTS (SELECT 1 FROM sums WHERE kept AND "
+					     "min_time > ?1 AND max_start < ?2)",
+					     "ii", from, to);
+}
+
 int rf_reader_sources_between(struct rf_reader *reader, uint64_t from_ns, uint64_t to_ns,
 			      const struct rf_prefix *of, size_t most,
 			      struct rf_recorded_sources *sources, struct rf_error *error)
 {
 	const int64_t from = rf_to_ms(from_ns), to = rf_to_ms(to_ns);
-	sqlite3_stmt *stmt =
-		reader->has_sums ? begin_sums(reader, from, to) : begin_rows(reader, from, to);
+	sqlite3_stmt *stmt = has_sums_inside(reader, from, to) ? begin_sums(reader, from, to)
+							       : begin_rows(reader, from, to);
 
 	*sources = (struct rf_recorded_sources){.from_ns = from_ns, .to_ns = to_ns, .share = 1};
 	return rf_reader_group_sources(reader, stmt, of, most, sources, error);
