@@ -185,8 +185,10 @@ int rf_reader_group_sources(struct rf_reader *reader, sqlite3_stmt *stmt,
 	struct groups groups = {};
 	int err = 0;
 
-	if (getrandom(groups.key, sizeof(groups.key), 0) < 0)
+	if (getrandom(groups.key, sizeof(groups.key), 0) < 0) {
 		err = -errno;
+		rf_db_end(stmt);
+	}
 	if (!err)
 		err = sum_up(reader, stmt, &groups);
 	if (!err && of)
