@@ -8,9 +8,8 @@
 #include "watch/graph.h"
 #include "watch/reading.h"
 
-#define INTERVALS_MAX 240    /* that are read of a range */
-#define USED_THOUSANDTH 1000 /* it is recorded in millionths */
-#define PLACES 65536	     /* a power of two: of a hash table that is at most half full */
+#define INTERVALS_MAX 240 /* that are read of a range */
+#define PLACES 65536	  /* a power of two: of a hash table that is at most half full */
 
 /* The sums of a source, as they are read. */
 struct sum {
@@ -103,7 +102,7 @@ static void add_row(struct summing *summing, sqlite3_stmt *stmt, int bar)
 	struct sum *sum = find_sum(summing, rf_db_text(stmt, 0), sqlite3_column_int64(stmt, 1));
 	const uint64_t passed = sqlite3_column_int64(stmt, 2);
 	const uint64_t dropped = sqlite3_column_int64(stmt, 3);
-	const uint32_t used = sqlite3_column_int64(stmt, 5) / USED_THOUSANDTH;
+	const uint32_t used = sqlite3_column_int64(stmt, 5) / RF_USED_THOUSANDTH;
 	struct rf_recorded_source *row;
 
 	if (!sum)

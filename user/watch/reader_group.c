@@ -12,7 +12,6 @@
 #include "watch/reading.h"
 
 #define PLACES_LEAST 4096 /* a power of two */
-#define USED_THOUSANDTH 1000
 
 struct group {
 	char source[RF_PREFIX_TEXT_SIZE];
@@ -155,7 +154,7 @@ static bool take(struct rf_reader *reader, const struct group *group,
 		.passed = group->passed,
 		.dropped = group->dropped,
 		.would_drop = group->would_drop,
-		.used = group->used / USED_THOUSANDTH,
+		.used = group->used / RF_USED_THOUSANDTH,
 		.is_banned = group->banned,
 	};
 	if (!rf_db_row(&reader->db, stmt))

@@ -12,7 +12,6 @@
 /* A row of cells is that long at the most, and as late; of longer cells, two of these more. */
 #define CELLS_MS 15000
 #define LONG_CELLS_MS 600000
-#define USED_THOUSANDTH 1000
 
 void rf_recorded_sources_free(struct rf_recorded_sources *sources)
 {
@@ -43,7 +42,7 @@ int rf_reader_take_sources(struct rf_reader *reader, sqlite3_stmt *stmt,
 			.passed = sqlite3_column_int64(stmt, 2),
 			.dropped = sqlite3_column_int64(stmt, 3),
 			.would_drop = sqlite3_column_int64(stmt, 4),
-			.used = sqlite3_column_int64(stmt, 5) / USED_THOUSANDTH,
+			.used = sqlite3_column_int64(stmt, 5) / RF_USED_THOUSANDTH,
 			.is_banned = sqlite3_column_int64(stmt, 6),
 		};
 		snprintf(row->limit, sizeof(row->limit), "%s", rf_db_text(stmt, 1));

@@ -7,6 +7,8 @@
 #include "watch/reader.h"
 #include "watch/schema.h"
 
+#define RF_USED_THOUSANDTH 1000 /* `used` is recorded in millionths */
+
 struct rf_reader {
 	struct rf_db db;
 	char path[PATH_MAX + RF_NAME_SIZE + 8];
