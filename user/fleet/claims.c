@@ -4,11 +4,11 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/units.h"
 #include "fleet/private.h"
 #include "fleet/wire.h"
 #include "ringfence/share.h"
 
-#define NS_PER_MS 1000000ULL
 #define AGAIN_NS 100000000ULL /* what could not be done is tried again after so long */
 #define PATIENCE_NS 50000000ULL
 #define ASKED_LATELY_NS 1000000000ULL
@@ -185,7 +185,7 @@ static uint32_t take(struct rf_claimants *list, struct rf_claimant **taken, uint
 static bool is_forgotten_soon(const struct rf_claimant *claimant,
 			      const struct rf_fleet_limit *limit, uint64_t now)
 {
-	const uint64_t kept_ns = rf_wire_kept_ms(limit->window_ns / NS_PER_MS) * NS_PER_MS;
+	const uint64_t kept_ns = rf_wire_kept_ms(limit->window_ns / RF_NS_PER_MS) * RF_NS_PER_MS;
 
 	return now - claimant->answered_ns > kept_ns * 2 / 3;
 }

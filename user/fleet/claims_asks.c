@@ -2,17 +2,16 @@
 /* What sources ask for, and windows that are found to have a share. */
 #include <stddef.h>
 
+#include "base/units.h"
 #include "fleet/private.h"
 #include "ringfence/share.h"
-
-#define NS_PER_S 1000000000ULL
 
 static bool may_send_ask(struct rf_claims *claims, uint64_t now)
 {
 	const uint64_t most = claims->asks_each_s; /* those of a second at once, no more */
-	const uint64_t more = (now - claims->asks_left_ns) * claims->asks_each_s / NS_PER_S;
+	const uint64_t more = (now - claims->asks_left_ns) * claims->asks_each_s / RF_NS_PER_S;
 
-	if (now - claims->asks_left_ns >= NS_PER_S)
+	if (now - claims->asks_left_ns >= RF_NS_PER_S)
 		claims->asks_left = most;
 	else if (claims->asks_left + more < most)
 		claims->asks_left += more;
