@@ -302,10 +302,8 @@ static void look_at_fence(struct rf_fleet_bans *bans, const struct rf_fence *fen
 {
 	const uint32_t config_id = fence ? fence->map_id[RF_MAP_CONFIG] : 0;
 
-	if (config_id != bans->config_id) {
-		bans->is_dirty = bans->count > 0;
+	if (config_id != bans->config_id)
 		bans->sweep_at_ns = 0;
-	}
 	bans->config_id = config_id;
 	if (now >= bans->sweep_at_ns)
 		bans->is_dirty = true;
