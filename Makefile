@@ -279,6 +279,9 @@ build/tests/prog/%: tests/prog/%.c build/tests/prog/clock.o $(LIBRARY)
 build/tests/prog/test_confine: build/user/daemon/confine.o
 build/tests/prog/test_confine: LIBS += $(DAEMON_LIBS)
 
+# What the agent of a fleet sees in its fence.
+build/tests/prog/test_bans_look: build/user/agent/bans_look.o
+
 build/tests/prog/test_gone: $(filter-out %/main.o,$(filter build/user/daemon/%,$(USER_OBJECTS)))
 build/tests/prog/test_gone: LIBS += $(DAEMON_LIBS)
 

@@ -1,18 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
-#include <string.h>
-
 #include "agent/bans_private.h"
 
 #define LOOKS 32 /* in a turn: a look-up opens the fence's tries */
 
 static bool is_there(const struct rf_fence *fence, const struct rf_prefix *ban)
 {
-	struct rf_address address = {.version = ban->version};
 	struct rf_prefix_value value;
 	struct rf_error ignored = {};
 
-	memcpy(address.word, ban->word, sizeof(address.word));
-	return rf_fence_prefix_value(fence, &address, &value, &ignored) ||
+	return rf_fence_value_around(fence, ban, &value, &ignored) ||
 	       value.deny_until > rf_fence_jiffies(fence);
 }
 

@@ -130,6 +130,9 @@ int rf_standing_bank(const struct rf_standing *standing, bool confirmed);
 /* Looks up a source in the tries. The value is all 0 if the source is in no prefix. */
 int rf_fence_prefix_value(const struct rf_fence *fence, const struct rf_address *source,
 			  struct rf_prefix_value *value, struct rf_error *error);
+/* The same for a whole prefix: by itself and what is around it, whatever is within it. */
+int rf_fence_value_around(const struct rf_fence *fence, const struct rf_prefix *prefix,
+			  struct rf_prefix_value *value, struct rf_error *error);
 /*
  * The longest prefix of the source whose own entry on `list` ends at `until`, as it stands in the
  * value of the source. -ENOENT: there is none, since the lists have changed meanwhile.

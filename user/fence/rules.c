@@ -221,10 +221,10 @@ int rf_fence_ruleset_confirmed(const struct rf_fence *fence, struct rf_ruleset *
 	return read_ruleset(fence, true, ruleset, error);
 }
 
-int rf_fence_prefix_value(const struct rf_fence *fence, const struct rf_address *source,
+int rf_fence_value_around(const struct rf_fence *fence, const struct rf_prefix *prefix,
 			  struct rf_prefix_value *value, struct rf_error *error)
 {
-	const int family = source->version == 6;
+	const int family = prefix->version == 6;
 	struct rf_standing standing;
 	struct rf_tries tries;
 	int err;
@@ -232,8 +232,7 @@ int rf_fence_prefix_value(const struct rf_fence *fence, const struct rf_address 
 	for (int i = 0; i < READS_MAX; i++) {
 		standing = rf_fence_standing(fence);
 		err = rf_tries_open(fence, standing.in_force & 1, &tries, error);
-		if (!err &&
-		    rf_trie_find(tries.fd[family], source->word, RF_LENGTH_MAX(family), value))
+		if (!err && rf_trie_find(tries.fd[family], prefix->word, prefix->length, value))
 			err = rf_error_failed(error, -errno, "cannot read the prefixes: %s",
 					      strerror(errno));
 		rf_tries_close(&tries);
@@ -241,6 +240,18 @@ int rf_fence_prefix_value(const struct rf_fence *fence, const struct rf_address 
 			return err;
 	}
 	return fail_moving(error);
+}
+
+int rf_fence_prefix_value(const struct rf_fence *fence, const struct rf_address *source,
+			  struct rf_prefix_value *value, struct rf_error *error)
+{
+	struct rf_prefix whole = {
+		.version = source->version,
+		.length = RF_LENGTH_MAX(source->version == 6),
+	};
+
+	memcpy(whole.word, source->word, sizeof(whole.word));
+	return rf_fence_value_around(fence, &whole, value, error);
 }
 
 static uint64_t own_until(const struct rf_prefix_value *value, enum rf_list list)
