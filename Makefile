@@ -27,7 +27,8 @@ LIBS_CFLAGS = $(shell $(PKG_CONFIG) --cflags libxdp libbpf jansson libmnl nettle
 BPF_SYSTEM_INCLUDES = -idirafter /usr/include/$(shell $(CC) -dumpmachine)
 
 WARNINGS := -Wall -Wextra $(if $(WERROR),-Werror)
-CPPFLAGS += -D_GNU_SOURCE -DRINGFENCE_VERSION='"$(VERSION)"' -Iinclude -Iuser -I. -MMD -MP
+# Messages name files of the installation: a build takes the same PREFIX as its install.
+CPPFLAGS += -D_GNU_SOURCE -DRINGFENCE_VERSION='"$(VERSION)"' -DRINGFENCE_SHARE='"$(PREFIX)/share/ringfence"' -Iinclude -Iuser -I. -MMD -MP
 CFLAGS ?= -O2 -g
 ALL_CFLAGS = -std=gnu11 $(WARNINGS) $(CFLAGS)
 BPF_CFLAGS = -target $(BPF_TARGET) -mcpu=v3 -O2 -g -ffile-prefix-map=$(CURDIR)=. $(WARNINGS) -Iinclude -Ibpf $(BPF_SYSTEM_INCLUDES) -MMD -MP

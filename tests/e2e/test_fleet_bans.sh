@@ -274,7 +274,7 @@ check 'its entry is taken off by the next agent' eventually one_less
 sed '/^redis.register_function(.rf_bans\?.,/d' user/fleet/ringfence.lua | engine -x function load replace >"$scratch/log"
 eventually all_hear || fail 'all hear the engine again'
 trouble="engine 10.77.HOST.1:6379: its functions are of an older version, and lack one; replace them: \
-'redis-cli -h 10.77.HOST.1 -p 6379 -x FUNCTION LOAD REPLACE </usr/share/ringfence/ringfence.lua'"
+'redis-cli -h 10.77.HOST.1 -p 6379 -x FUNCTION LOAD REPLACE <${PREFIX:-/usr/local}/share/ringfence/ringfence.lua'"
 fails 'an older library says what to type' 1 \
 	"ringfence: fence 'edge3': its agent cannot tell the fleet, so nothing is changed: ${trouble//HOST/3}" \
 	on 3 deny add 192.0.2.91 for 10m fleet

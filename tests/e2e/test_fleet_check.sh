@@ -29,7 +29,7 @@ finds() { # NAME LEVEL CHECK TEXT [COMMAND]
 }
 
 cli='redis-cli -h 10.77.1.1 -p 6379'
-library=/usr/share/ringfence/ringfence.lua
+library=${PREFIX:-/usr/local}/share/ringfence/ringfence.lua
 
 settings() { # WORD…
 	echo "redis 10.77.1.1:6379" "$@" >/etc/ringfence/edge1.fleet

@@ -11,7 +11,7 @@
 #define RF_AGENT_SOCKET RF_AGENT_DIRECTORY "/%s.sock"	  /* of the fence's name */
 #define RF_AGENT_FLUSHED RF_AGENT_DIRECTORY "/%s.flushed" /* up to which ban */
 #define RF_AGENT_STATUS RF_AGENT_DIRECTORY "/%s.json"
-#define RF_FLEET_LIBRARY "/usr/share/ringfence/ringfence.lua"
+#define RF_FLEET_LIBRARY RINGFENCE_SHARE "/ringfence.lua"
 #define RF_AGENT_ANSWER_SIZE 400000 /* at most; the engine may have a thousand hosts */
 
 #endif /* RF_FLEET_SOCKET_H */
