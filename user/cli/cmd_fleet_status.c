@@ -70,7 +70,7 @@ static void print_alone(const struct status *status)
 
 static void print_state(const struct status *status)
 {
-	char trouble[320];
+	char trouble[RF_FLEET_TROUBLE_SIZE];
 
 	if (!status->attached)
 		rf_out_text("fence '%s': its agent waits for the fence; 'ringfence attach' with "

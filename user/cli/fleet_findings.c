@@ -111,7 +111,7 @@ static void check_membership(const struct rf_fleet_facts *facts, struct rf_findi
 	const json_t *engine = json_object_get(facts->status, "engine");
 	const json_int_t alone_ms = json_integer_value(json_object_get(membership, "alone_ms"));
 	const json_int_t hosts = json_integer_value(json_object_get(facts->status, "hosts"));
-	char trouble[256], since[RF_DURATION_TEXT_SIZE];
+	char trouble[RF_FLEET_TROUBLE_SIZE], since[RF_DURATION_TEXT_SIZE];
 
 	rf_fleet_text(json_object_get(engine, "heartbeats"), "trouble", trouble, sizeof(trouble));
 	rf_format_ms(alone_ms, since);

@@ -5,6 +5,7 @@
 
 #include <jansson.h>
 
+#include "cli/fleet_agent.h"
 #include "doctor/diagnose.h"
 #include "fence/fence.h"
 
@@ -26,7 +27,7 @@ struct rf_fleet_facts {
 struct rf_fleet_bans_seen {
 	bool is_known, takes;
 	json_int_t taken, told, refused;
-	char trouble[320]; /* "": none */
+	char trouble[RF_FLEET_TROUBLE_SIZE]; /* "": none */
 };
 
 void rf_fleet_check_settings(const struct rf_fleet_facts *facts, struct rf_findings *findings);

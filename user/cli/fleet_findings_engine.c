@@ -12,8 +12,9 @@
 #define LEAST_VERSION 7
 
 struct engine {
-	char host[128], port[8], trouble[256], version[32], role[16], policy[32], library[16];
-	char client[160]; /* how to call it */
+	char host[256], port[8], trouble[RF_FLEET_TROUBLE_SIZE];
+	char version[32], role[16], policy[32], library[16];
+	char client[288]; /* how to call it */
 };
 
 static void read_engine(const json_t *probe, struct engine *engine)
@@ -25,14 +26,14 @@ static void read_engine(const json_t *probe, struct engine *engine)
 	rf_fleet_text(probe, "role", engine->role, sizeof(engine->role));
 	rf_fleet_text(probe, "policy", engine->policy, sizeof(engine->policy));
 	rf_fleet_text(probe, "library", engine->library, sizeof(engine->library));
-	snprintf(engine->client, sizeof(engine->client), "redis-cli -h %.100s -p %s", engine->host,
+	snprintf(engine->client, sizeof(engine->client), "redis-cli -h %.255s -p %s", engine->host,
 		 engine->port);
 }
 
 static void check_role(const struct rf_fleet_facts *facts, const struct engine *engine,
 		       struct rf_findings *findings)
 {
-	char host[100], port[8];
+	char host[256], port[8];
 
 	if (strcmp(engine->role, "slave") != 0 && strcmp(engine->role, "replica") != 0)
 		return;

@@ -28,8 +28,8 @@ enum rf_level {
 struct rf_finding {
 	enum rf_level level;
 	const char *check; /* what was checked, in a word or two */
-	char text[320];
-	char command[160]; /* the remedy; "" where there is none, or none to type */
+	char text[704];
+	char command[384]; /* the remedy; "" where there is none, or none to type */
 };
 
 #define RF_FINDINGS_MAX 48
