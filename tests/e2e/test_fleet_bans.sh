@@ -248,9 +248,9 @@ check 'a host takes none of its own, also where its entry is gone' has_no_bans 1
 says_bans() { # HOST TEXT
 	on "$1" fleet status "edge$1" | grep -qxF "bans: $2"
 }
-check 'status tells how many were taken' says_bans 2 "3 of other hosts are taken, 0 were told since the agent's start"
+check 'status tells how many were taken' says_bans 2 "3 of other hosts are taken; 0 were told since the agent started"
 is "$(on 1 fleet status edge1 --json | jq .bans.told)" $((told + 3)) 'and told'
-check 'and that none is taken' says_bans 3 "none of other hosts is taken, 0 were told since the agent's start"
+check 'and that none is taken' says_bans 3 "no bans of other hosts are taken; 0 were told since the agent started"
 is "$(on 2 fleet status edge2 --json | jq -c '.bans | [.takes, .taken, .told, .trouble]')" '[true,3,0,null]' 'as JSON'
 
 # ---- what an agent before has left ----

@@ -113,13 +113,14 @@ static void print_limits(const struct status *status)
 static void print_bans(const struct rf_fleet_bans_seen *bans)
 {
 	if (bans->takes)
-		rf_out_text("bans: %lld of other hosts are taken, %lld were told since the agent's "
-			    "start\n",
+		rf_out_text("bans: %lld of other hosts are taken; %lld were told since the agent "
+			    "started\n",
 			    (long long)bans->taken, (long long)bans->told);
 	else if (bans->is_known)
-		rf_out_text("bans: none of other hosts is taken, %lld were told since the agent's "
-			    "start\n",
-			    (long long)bans->told);
+		rf_out_text(
+			"bans: no bans of other hosts are taken; %lld were told since the agent "
+			"started\n",
+			(long long)bans->told);
 	if (*bans->trouble)
 		rf_out_text("bans: %s\n", bans->trouble);
 }

@@ -53,11 +53,13 @@ void rf_fleet_check_bans(const struct rf_fleet_facts *facts, struct rf_findings 
 	if (findings->count != before)
 		return;
 	if (seen.takes)
-		rf_findings_add(findings, RF_OK, BANS,
-				"%lld of other hosts are taken, %lld were told",
-				(long long)seen.taken, (long long)seen.told);
+		rf_findings_add(
+			findings, RF_OK, BANS,
+			"%lld of other hosts are taken; %lld were told since the agent started",
+			(long long)seen.taken, (long long)seen.told);
 	else
-		rf_findings_add(findings, RF_OK, BANS,
-				"none of other hosts is taken, %lld were told",
-				(long long)seen.told);
+		rf_findings_add(
+			findings, RF_OK, BANS,
+			"no bans of other hosts are taken; %lld were told since the agent started",
+			(long long)seen.told);
 }
