@@ -260,14 +260,16 @@ count_entries() {
 	echo 203.0.113.7 >"$scratch/one"
 	on 2 deny load "$scratch/one" --json | jq .prefixes
 }
-on 1 deny add 192.0.2.92 for 4s fleet
+has_entries() { [ "$(count_entries)" = "$1" ]; } # COUNT
+entries=$(count_entries)
+on 1 deny add 192.0.2.92 for 15s fleet
 check 'a short ban comes' eventually has_bans 2 192.0.2.92 192.0.2.93 192.0.2.94 192.0.2.95
 stop KILL "${agent[2]}"
-check 'and ends without an agent' eventually has_bans 2 192.0.2.93 192.0.2.94 192.0.2.95
-entries=$(count_entries)
+check 'its entry is there when the agent is killed' has_entries $((entries + 1))
+check 'it ends without an agent' eventually has_bans 2 192.0.2.93 192.0.2.94 192.0.2.95
+check 'its entry stays' has_entries $((entries + 1))
 start_agent 2
-one_less() { [ "$(count_entries)" = $((entries - 1)) ]; }
-check 'its entry is taken off by the next agent' eventually one_less
+check 'its entry is taken off by the next agent' eventually has_entries "$entries"
 
 # ---- an engine with an older library ----
 
