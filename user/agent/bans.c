@@ -262,6 +262,7 @@ bool rf_fleet_bans_tell(struct rf_fleet_bans *bans, uint32_t slot, const struct 
 	bans->telling.size = rf_fleet_bans_pack_call(bans->telling.call, slot, time_ms, prefix);
 	bans->telling.is_end = !time_ms;
 	bans->telling.may_repeat = true;
+	bans->telling.trouble = NULL;
 	if (!send_telling(bans))
 		return false;
 	bans->telling.state = RF_TELLING;
@@ -322,7 +323,8 @@ static void look_for_bans(struct rf_fleet_bans *bans, const struct rf_fence *fen
 void rf_fleet_bans_turn(struct rf_fleet_bans *bans, const struct rf_fence *fence, uint32_t slot,
 			uint64_t now)
 {
-	bans->slot = slot;
+	if (slot != RF_BANS_NO_SLOT)
+		bans->slot = slot;
 	tell_again(bans);
 	if (!bans->settings->takes_bans)
 		return;
@@ -331,7 +333,7 @@ void rf_fleet_bans_turn(struct rf_fleet_bans *bans, const struct rf_fence *fence
 		bans->ask_at_ns = now + RF_BANS_ASK_NS;
 		end_old(bans, now);
 		look_for_bans(bans, fence, now);
-		if (!bans->is_asking)
+		if (!bans->is_asking && slot != RF_BANS_NO_SLOT)
 			ask(bans);
 	}
 	if (may_write(bans) && now >= bans->write_at_ns)

@@ -55,7 +55,7 @@ struct rf_fleet_bans {
 	bool sweeps; /* the writer does so */
 	uint64_t look_at_ns;
 	uint32_t looked; /* the next of `taken` to be looked for in the fence */
-	uint32_t slot;	 /* of this host */
+	uint32_t slot;	 /* of this host, the newest */
 	pid_t writer;	 /* -1: none is under way */
 	int writer_fd;	 /* what it says */
 	uint64_t refused[RF_BAN_REFUSALS];
@@ -79,7 +79,11 @@ void rf_fleet_bans_start(struct rf_fleet_bans *bans, const struct rf_agent_setti
 void rf_fleet_bans_end(struct rf_fleet_bans *bans);
 #define RF_BANS_NO_SLOT UINT32_MAX
 
-/* `fence`: that is open; NULL: none is. `slot`: of this host, whose own bans it does not take. */
+/*
+ * `fence`: that is open; NULL: none is. `slot`: of this host, which asks for no bans before it has
+ * one. An agent takes none of the bans that it told itself. One that was started anew may have
+ * another number, and takes those of before.
+ */
 void rf_fleet_bans_turn(struct rf_fleet_bans *bans, const struct rf_fence *fence, uint32_t slot,
 			uint64_t now);
 uint64_t rf_fleet_bans_due_ns(const struct rf_fleet_bans *bans);

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: GPL-2.0
+/* What an agent asks and tells of bans, with a link and a fence that are made up. */
+#include "unit.h"
+
+#include <string.h>
+
+#include "agent/bans_private.h"
+#include "base/say.h"
+
+static const struct rf_agent_settings settings = {.takes_bans = true,
+						  .engine = {.address = "203.0.113.1"}};
+static struct rf_link line;
+static struct rf_fleet_bans bans;
+static struct {
+	uint32_t count;
+	bool fails;
+	rf_link_answer answer; /* of the newest */
+} sent;
+
+bool rf_link_call(struct rf_link *to, int count, const char *const *words, const size_t *lengths,
+		  rf_link_answer answer, void *data)
+{
+	(void)to, (void)count, (void)words, (void)lengths, (void)data;
+	sent.count += !sent.fails;
+	sent.answer = answer;
+	return !sent.fails;
+}
+
+int rf_fleet_bans_write(const struct rf_fleet_bans *of, struct rf_error *error)
+{
+	(void)of, (void)error;
+	return 0;
+}
+
+bool rf_fleet_bans_are_there(struct rf_fleet_bans *of, const struct rf_fence *fence)
+{
+	(void)of, (void)fence;
+	return true;
+}
+
+uint64_t rf_fleet_bans_read_flushed(const char *fence)
+{
+	(void)fence;
+	return 0;
+}
+
+void rf_fleet_bans_keep_flushed(const char *fence, uint64_t stamp)
+{
+	(void)fence, (void)stamp;
+}
+
+void rf_warn(const char *format, ...)
+{
+	(void)format;
+}
+
+static int start(void **state)
+{
+	(void)state;
+	memset(&sent, 0, sizeof(sent));
+	line.state = RF_LINK_READY;
+	rf_fleet_bans_start(&bans, &settings, &line, -1);
+	return 0;
+}
+
+static void turn(uint32_t slot)
+{
+	static uint64_t now = 1;
+
+	now += RF_BANS_ASK_NS;
+	rf_fleet_bans_turn(&bans, NULL, slot, now);
+}
+
+static void answer(const uint8_t *bytes, size_t size)
+{
+	const redisReply reply = {.type = REDIS_REPLY_STRING, .str = (char *)bytes, .len = size};
+
+	sent.answer(&bans, &reply);
+}
+
+/* Each ban has 1 s left. */
+static const uint8_t of_two_hosts[] = {
+	9, 0, 0, 0, 0, 0, 0, 0,						  /* the newest stamp */
+	8, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0xe8, 3, 0, 0, 4, 32, 192, 0, 2, 1, /* a ban of slot 2 */
+	9, 0, 0, 0, 0, 0, 0, 0, 3, 0, 0xe8, 3, 0, 0, 4, 32, 192, 0, 2, 2, /* and of 3 */
+};
+
+static void none_is_asked_for_before_there_is_a_slot(void **state)
+{
+	(void)state;
+	turn(RF_BANS_NO_SLOT);
+	turn(RF_BANS_NO_SLOT);
+	assert_int_equal(sent.count, 0);
+	turn(3);
+	assert_int_equal(sent.count, 1);
+	answer(of_two_hosts, sizeof(of_two_hosts));
+	assert_int_equal(bans.count, 1);
+	assert_int_equal(bans.taken[0].slot, 2);
+}
+
+static void what_was_asked_for_with_a_slot_is_judged_with_it(void **state)
+{
+	(void)state;
+	turn(3);
+	turn(RF_BANS_NO_SLOT);
+	answer(of_two_hosts, sizeof(of_two_hosts));
+	assert_int_equal(bans.count, 1);
+	assert_int_equal(bans.taken[0].slot, 2);
+}
+
+static void tell(void)
+{
+	const struct rf_prefix prefix = {.version = 4, .length = 32};
+
+	assert_true(rf_fleet_bans_tell(&bans, 3, &prefix, 1000));
+}
+
+static void an_old_reason_is_not_told_again(void **state)
+{
+	const uint8_t is_full = RF_BAN_HOST_IS_FULL;
+
+	(void)state;
+	tell();
+	answer(&is_full, 1);
+	assert_int_equal(bans.telling.state, RF_NOT_TOLD);
+	assert_non_null(bans.telling.trouble);
+	tell();
+	line.state = RF_LINK_LOADING;
+	sent.answer(&bans, NULL);
+	line.state = RF_LINK_DOWN;
+	sent.fails = true;
+	turn(3);
+	assert_int_equal(bans.telling.state, RF_NOT_TOLD);
+	assert_null(bans.telling.trouble);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(none_is_asked_for_before_there_is_a_slot, start),
+		cmocka_unit_test_setup(what_was_asked_for_with_a_slot_is_judged_with_it, start),
+		cmocka_unit_test_setup(an_old_reason_is_not_told_again, start),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
