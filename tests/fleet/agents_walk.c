@@ -21,7 +21,7 @@
 #define LONG_W .window_ms = 300, .grace_ms = 100
 #define SHORT_W .window_ms = 60, .grace_ms = 200
 #define MORE .step_ms = 4, .steps = 3000, .claims = 16
-/* The times of real life: records end after ten minutes. */
+/* The times of real life: a record ends 160 s after its last report. */
 #define HOURS .window_ms = 20000, .grace_ms = 60000, .step_ms = 10000, .steps = 3000, .claims = 16
 
 #define SHAKY [LATE] = 30, [LOST] = 30

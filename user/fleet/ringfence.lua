@@ -9,7 +9,7 @@
 local SLOTS, REPORTS_MAX = 1024, 64
 local GRACE_MAX, WINDOW_MAX = 60000, 2592000000
 local KEPT = 600000 -- a bucket's hosts, beyond G + W
-local SPARE = 8000  -- a claim, beyond G + 2 W, but no longer than KEPT beyond G + W
+local SPARE = 60000 -- a claim, beyond G + 2 W, but no longer than KEPT beyond G + W
 local IDLE = 10000  -- a record without claims that somebody wants: longer than a host backs off
 local LEFT = 500    -- one that nobody wants: longer than a report of before is late
 

@@ -28,12 +28,12 @@
 #define RF_WIRE_WINDOW_MAX_MS 2592000000U /* 30 days: of limits of a fleet */
 /*
  * The engine keeps a bucket's hosts so much longer than G + W from its newest heartbeat, and a
- * claim rf_wire_kept_ms() longer than that from its newest report: four times as long as claims.h
- * lets a claim go without one. A host whose report is not answered has given the claim back long
- * before.
+ * claim rf_wire_kept_ms() longer than that from its newest report: at least four times as long as
+ * claims.h lets a claim go without one. A host whose reports are not answered has given its claims
+ * back before, also where they are tens of thousands.
  */
 #define RF_WIRE_KEPT_MS 600000
-#define RF_WIRE_SPARE_MS 8000
+#define RF_WIRE_SPARE_MS 60000
 /* So much longer than G + W is a source kept that has no claim, but is wanted; and so long in all
  * one that nobody wants. */
 #define RF_WIRE_IDLE_MS 10000
