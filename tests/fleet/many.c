@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * What many hosts ask of an engine, by the rules of the agent and of the ledger themselves: hosts
- * with their claims, one ledger, and sources that send to them. Time is made up, and a call takes a
- * step there and a step back. It prints what was sent in the second half.
+ * with their claims, one ledger, and sources that send to them. Time is made up; a report is
+ * answered a step later, a heartbeat at once. It prints what was sent in the second half.
  *
  *   many HOSTS SOURCES all|one|hops|bursts LOAD
  *
