@@ -78,13 +78,17 @@ static double take_turn(struct bench *bench, bool on)
 
 	if (on && rf_fence_sample(&bench->fence, &bench->sampled, &error))
 		die("%s", error.text);
+	if (on)
+		rf_fence_next_slice(&bench->fence, &bench->sampled, &slices);
 	now = clock_ns(CLOCK_MONOTONIC);
 	before = read_all(bench);
 	for (uint64_t end = now + TURN_NS; now < end; now += RF_SLICE_NS) {
+		const bool was_on = slices.is_on;
+
+		sleep_until(now + RF_SLICE_NS);
 		if (on)
 			rf_fence_next_slice(&bench->fence, &bench->sampled, &slices);
-		sleep_until(now + RF_SLICE_NS);
-		if (on && slices.is_on)
+		if (was_on)
 			look(bench);
 	}
 	after = read_all(bench);
