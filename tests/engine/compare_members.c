@@ -51,6 +51,48 @@ static void beat_model(struct bucket *bucket, struct member *member, struct rf_l
 		member->joined = heard.joined;
 }
 
+/* What a call about members was answered, and what the engine keeps after it. */
+struct told {
+	uint64_t before, after; /* the engine's real time */
+	int64_t ends;
+	redisReply *reply;
+	struct rf_ledger kept;
+	struct rf_ledger_slots listed;
+	bool is_read; /* `kept` and `listed` are set */
+};
+
+static void send_looks(const struct bucket *bucket)
+{
+	engine_send(redis, "TIME");
+	engine_send(redis, "GET %s", bucket->hosts_key);
+	engine_send(redis, "PEXPIRETIME %s", bucket->hosts_key);
+}
+
+static void get_told(struct bucket *bucket, struct told *told)
+{
+	told->before = get_begin();
+	told->reply = engine_get(redis);
+	told->after = engine_get_time_ms(redis);
+	told->is_read = get_hosts(bucket, &told->kept, &told->listed);
+	told->ends = engine_get_number(redis);
+}
+
+static void check_told_expiry(const struct bucket *bucket, const struct told *told,
+			      const struct rf_ledger_call *call)
+{
+	check_expiry(told->before, told->after, told->ends,
+		     RF_WIRE_KEPT_MS + call->grace + bucket->ledger.window);
+}
+
+static void end_told(struct bucket *bucket, struct told *told)
+{
+	freeReplyObject(told->reply);
+	if (told->is_read)
+		compare_hosts(&told->kept, &bucket->ledger, &told->listed);
+	if (bucket->ledger.window > WINDOW)
+		lose_hosts(bucket);
+}
+
 void beat(struct bucket *bucket, struct member *member)
 {
 	struct rf_ledger_call call = call_of(member);
@@ -58,39 +100,23 @@ void beat(struct bucket *bucket, struct member *member)
 	uint8_t bytes[RF_WIRE_BEAT_MAX + 4] = {0};
 	const size_t size = garble(bytes, rf_wire_pack_beat(bytes, &call, &says), 300);
 	const uint32_t slot = dice(100) ? member->slot : dice(5);
-	struct rf_ledger kept;
-	struct rf_ledger_slots listed;
-	uint64_t before, after;
-	redisReply *reply;
-	bool is_read;
-	int64_t ends;
+	struct told told;
 
 	send_begin();
 	engine_send_beat(redis, bucket->number, slot, bytes, size);
-	engine_send(redis, "TIME");
-	engine_send(redis, "GET %s", bucket->hosts_key);
-	engine_send(redis, "PEXPIRETIME %s", bucket->hosts_key);
-	before = get_begin();
-	reply = engine_get(redis);
-	after = engine_get_time_ms(redis);
-	is_read = get_hosts(bucket, &kept, &listed);
-	ends = engine_get_number(redis);
+	send_looks(bucket);
+	get_told(bucket, &told);
 	if (!rf_wire_unpack_beat(&call, &says, bytes, size) || call.slot != slot) {
-		if (reply->type != REDIS_REPLY_ERROR)
+		if (told.reply->type != REDIS_REPLY_ERROR)
 			differs("a heartbeat is taken that makes no sense");
 		seen.errors++;
 	} else {
 		call.now = now;
 		call.run = run;
-		beat_model(bucket, member, &call, &says, reply);
-		check_expiry(before, after, ends,
-			     RF_WIRE_KEPT_MS + call.grace + bucket->ledger.window);
+		beat_model(bucket, member, &call, &says, told.reply);
+		check_told_expiry(bucket, &told, &call);
 	}
-	freeReplyObject(reply);
-	if (is_read)
-		compare_hosts(&kept, &bucket->ledger, &listed);
-	if (bucket->ledger.window > WINDOW)
-		lose_hosts(bucket);
+	end_told(bucket, &told);
 }
 
 /* ---- a host that is gone ---- */
@@ -129,51 +155,30 @@ static bool gone_model(struct bucket *bucket, const struct rf_ledger_call *call,
 	return was_member && is.status == RF_LEDGER_DONE;
 }
 
-static void send_gone(const struct bucket *bucket, uint32_t slot, const uint8_t *bytes, size_t size)
-{
-	send_begin();
-	engine_send_gone(redis, bucket->number, slot, bytes, size);
-	engine_send(redis, "TIME");
-	engine_send(redis, "GET %s", bucket->hosts_key);
-	engine_send(redis, "PEXPIRETIME %s", bucket->hosts_key);
-}
-
 void gone(struct bucket *bucket, struct member *member)
 {
 	struct rf_ledger_call call = call_of(member);
 	const uint32_t key_slot = dice(100) ? member->slot : dice(5);
 	uint8_t bytes[RF_WIRE_GONE_SIZE + 4] = {0};
-	struct rf_ledger kept;
-	struct rf_ledger_slots listed;
-	uint64_t before, after;
-	redisReply *reply;
+	struct told told;
 	uint32_t slot;
-	int64_t ends;
 	size_t size;
-	bool is_read;
 
 	rf_wire_pack_gone(bytes, &call, some_slot(bucket));
 	size = garble(bytes, RF_WIRE_GONE_SIZE, 300);
-	send_gone(bucket, key_slot, bytes, size);
-	before = get_begin();
-	reply = engine_get(redis);
-	after = engine_get_time_ms(redis);
-	is_read = get_hosts(bucket, &kept, &listed);
-	ends = engine_get_number(redis);
+	send_begin();
+	engine_send_gone(redis, bucket->number, key_slot, bytes, size);
+	send_looks(bucket);
+	get_told(bucket, &told);
 	if (!read_gone(&call, &slot, bytes, size) || call.slot != key_slot) {
-		if (reply->type != REDIS_REPLY_ERROR)
+		if (told.reply->type != REDIS_REPLY_ERROR)
 			differs("a call about a host is taken that makes no sense");
 		seen.errors++;
 	} else {
 		call.now = now;
 		call.run = run;
-		if (gone_model(bucket, &call, slot, reply))
-			check_expiry(before, after, ends,
-				     RF_WIRE_KEPT_MS + call.grace + bucket->ledger.window);
+		if (gone_model(bucket, &call, slot, told.reply))
+			check_told_expiry(bucket, &told, &call);
 	}
-	freeReplyObject(reply);
-	if (is_read)
-		compare_hosts(&kept, &bucket->ledger, &listed);
-	if (bucket->ledger.window > WINDOW)
-		lose_hosts(bucket);
+	end_told(bucket, &told);
 }

@@ -21,6 +21,7 @@ OBJECT=build/ringfence.bpf.o
 # Iterators need the JIT; Debian's kernel for s390x is built without it.
 jit=$(cat /proc/sys/net/core/bpf_jit_enable 2>/dev/null || echo 0)
 
+# shellcheck disable=SC2317 # called by name
 newer() {
 	inside newer/build/ringfence "$@"
 }
@@ -42,14 +43,15 @@ move_nic() {
 	within "$2" ip link set dev "$3" up
 }
 
-# All that the reading commands print about a fence, without the program's id and the time.
-state() { # WIRE
+# All that the reading commands print about a fence, without the program's id, by whose length lines
+# break, and the time. COMMAND is of the build that the program is of, or it tells of another one.
+state() { # COMMAND WIRE
 	{
-		ringfence status dev "${port[$1]}"
-		ringfence save dev "${port[$1]}"
-		ringfence stats --json dev "${port[$1]}"
-		ringfence top dev "${port[$1]}"
-	} | sed '/^# rules of/d; s/program id [0-9]*/program id/'
+		"$1" status dev "${port[$2]}"
+		"$1" save dev "${port[$2]}"
+		"$1" stats --json dev "${port[$2]}"
+		"$1" top dev "${port[$2]}"
+	} | sed '/^# rules of/d' | tr -s '[:space:]' ' ' | sed 's/program id [0-9]*/program id/'
 }
 
 # "REASON PACKETS", a line for each count above zero.
@@ -102,11 +104,11 @@ upgrades() {
 	local wire=$1 name=$2 before old
 
 	old=$(program_on "$wire")
-	before=$(state "$wire")
+	before=$(state ringfence "$wire")
 	does "$name: a newer build upgrades in place" "${port[$wire]}: upgraded in place, fence \
 '${port[$wire]}'; windows and counters are kept" newer attach "${port[$wire]}"
 	check "$name: the program is another one" test "$(program_on "$wire")" != "$old"
-	is "$(state "$wire")" "$before" "$name: rules, windows and counters stay"
+	is "$(state newer "$wire")" "$before" "$name: rules, windows and counters stay"
 	deliver "$wire" src=192.0.2.1,count=30 src=192.0.2.2,count=60 src=2001:db8:0:1::1,count=20
 	is "$(cut -d' ' -f1,2 <<<"$received")" '192.0.2.2 40' "$name: windows go on where they were"
 	conserves "$wire" "$name: so do the counters"
