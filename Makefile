@@ -134,9 +134,17 @@ build/completion_scripts.h: $(COMPLETIONS)
 	done > $@.new
 	@mv $@.new $@
 
-# The functions of the engine, as a C string.
-build/fleet_functions.h: user/fleet/ringfence.lua
+# The functions of a fleet's engine: one file, as an engine loads it. Of the parts only the first one keeps
+# its first line; those of the others become blank.
+FLEET_LIBRARY := $(patsubst %,user/fleet/library/%.lua,begin ledger members claims calls bans end)
+
+build/ringfence.lua: $(FLEET_LIBRARY)
 	@mkdir -p $(@D)
+	@sed -s '1 { /^#!lua /! s/.*// }' $^ > $@.new
+	@mv $@.new $@
+
+# The same as a C string.
+build/fleet_functions.h: build/ringfence.lua
 	@{ echo 'static const char rf_fleet_functions[] ='; \
 		sed 's/[\\"]/\\&/g; s/.*/\t"&\\n"/' $<; echo ';'; } > $@.new
 	@mv $@.new $@
@@ -494,7 +502,7 @@ INSTALLED := build/ringfence:755:$(SBINDIR)/ringfence \
 	packaging/grafana/ringfence.json:644:share/ringfence/grafana/ringfence.json \
 	packaging/prometheus/ringfence.rules.yml:644:share/ringfence/prometheus/ringfence.rules.yml \
 	docs/ringfence-event.schema.json:644:share/ringfence/ringfence-event.schema.json \
-	user/fleet/ringfence.lua:644:share/ringfence/ringfence.lua \
+	build/ringfence.lua:644:share/ringfence/ringfence.lua \
 	packaging/upgrade-fences:755:lib/ringfence/upgrade-fences \
 	packaging/sysusers/ringfence.conf:644:lib/sysusers.d/ringfence.conf \
 	packaging/sysusers/ringfence-watch.conf:644:lib/sysusers.d/ringfence-watch.conf \

@@ -273,7 +273,7 @@ check 'its entry is taken off by the next agent' eventually has_entries "$entrie
 
 # ---- an engine with an older library ----
 
-sed '/^redis.register_function(.rf_bans\?.,/d' user/fleet/ringfence.lua | engine -x function load replace >"$scratch/log"
+sed '/^redis.register_function(.rf_bans\?.,/d' build/ringfence.lua | engine -x function load replace >"$scratch/log"
 eventually all_hear || fail 'all hear the engine again'
 trouble="engine 10.77.HOST.1:6379: its functions are of an older version, and lack one; replace them: \
 'redis-cli -h 10.77.HOST.1 -p 6379 -x FUNCTION LOAD REPLACE <${PREFIX:-/usr/local}/share/ringfence/ringfence.lua'"
@@ -284,7 +284,7 @@ status_says() { [ "$(on 2 fleet status edge2 --json | jq -r .bans.trouble)" = "$
 check 'so does status where bans are taken' eventually status_says
 is "$(on 2 fleet check edge2 --json 2>/dev/null | jq -r '.checks[] | select(.check == "bans") | .level')" problem \
 	'and it is a problem for the check'
-engine -x function load replace <user/fleet/ringfence.lua >"$scratch/log"
+engine -x function load replace <build/ringfence.lua >"$scratch/log"
 check 'with the present one bans are told' on 3 deny add 192.0.2.91 for 10m fleet
 check 'and taken' eventually has_bans 2 192.0.2.91 192.0.2.93 192.0.2.94 192.0.2.95
 engine function flush >"$scratch/log"

@@ -106,7 +106,7 @@ end_engine
 start_engine --maxmemory 100mb --maxmemory-policy allkeys-lru
 finds 'an engine that evicts' problem engine "its maxmemory-policy is allkeys-lru, so it may forget claims" \
 	"$cli CONFIG SET maxmemory-policy noeviction"
-sed 's/local KEPT = 600000/local KEPT = 600001/' user/fleet/ringfence.lua | engine -x function load >"$scratch/log"
+sed 's/local KEPT = 600000/local KEPT = 600001/' build/ringfence.lua | engine -x function load >"$scratch/log"
 finds 'functions of another version' note engine \
 	'it has functions of another version of ringfence; once all hosts have this one, replace them: the fleet learns for a moment' \
 	"$cli -x FUNCTION LOAD REPLACE <$library"
@@ -115,7 +115,7 @@ finds 'a replica' problem engine 'it is a replica; name its master' \
 	'ringfence fleet join edge1 redis 192.0.2.77:6380 hosts N'
 engine replicaof no one >"$scratch/log"
 engine config set maxmemory-policy noeviction >"$scratch/log"
-engine -x function load replace <user/fleet/ringfence.lua >"$scratch/log"
+engine -x function load replace <build/ringfence.lua >"$scratch/log"
 finds 'an engine as it should be' ok engine '~10.77.1.1:6379, version [0-9.]+'
 for ((i = 0; i < 200; i++)); do
 	echo "set key$i value"

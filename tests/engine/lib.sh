@@ -8,7 +8,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/../e2e/lib.sh"
 
 server=$(command -v redis-server || command -v valkey-server) || bail "there is no redis-server; run 'make deps'"
 client=$(command -v redis-cli || command -v valkey-cli) || bail "there is no redis-cli; run 'make deps'"
-library=user/fleet/ringfence.lua
+library=build/ringfence.lua
 
 where=() # what puts an engine into a namespace
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * What a host and the engine say to each other: names of keys, calls of the functions rf_beat and
- * rf_report, and their answers. Pure. docs/fleet.md has the layout, user/fleet/ringfence.lua the
+ * rf_report, and their answers. Pure. docs/fleet.md has the layout, user/fleet/library/ the
  * other end.
  *
  *   FCALL rf_beat   2 SLOT-KEY HOSTS-KEY            CALL+BEAT
@@ -89,7 +89,7 @@ bool rf_wire_unpack_report(struct rf_ledger_limit *limit, struct rf_ledger_repor
 bool rf_wire_unpack_answer(struct rf_ledger_answer *answer, const void *bytes, size_t size);
 bool rf_wire_unpack_left(struct rf_ledger_left *left, const void *bytes, size_t size);
 
-/* ---- what the engine keeps, as user/fleet/ringfence.lua packs it: for people ---- */
+/* ---- what the engine keeps, as user/fleet/library/ packs it: for people ---- */
 
 #define RF_WIRE_HOSTS_MAX (43 + 29 * RF_LEDGER_SLOTS)
 #define RF_WIRE_RECORD_MAX (26 + 12 * RF_LEDGER_SLOTS)

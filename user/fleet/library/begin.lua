@@ -1,0 +1,41 @@
+#!lua name=ringfence
+-- SPDX-License-Identifier: GPL-2.0
+-- The ledger of a fleet, as a library of functions of Redis 7 or Valkey. The rules are those of
+-- user/fleet/ledger.c, which says why; a test compares them call by call. user/fleet/wire.h has the
+-- calls, docs/fleet.md what is kept and for how long.
+--
+-- Names of eight bytes (nonce, joined, run) are strings here: a number of Lua has 53 bits.
+
+local SLOTS, REPORTS_MAX = 1024, 64
+local GRACE_MAX, WINDOW_MAX = 60000, 2592000000
+local KEPT = 600000 -- a bucket's hosts, beyond G + W
+local SPARE = 60000 -- a claim, beyond G + 2 W, but no longer than KEPT beyond G + W
+local IDLE = 10000  -- a record without claims that somebody wants: longer than a host backs off
+local LEFT = 500    -- one that nobody wants: longer than a report of before is late
+
+local DONE, REFUSED, STRANGER, OLD, GARBAGE = 0, 1, 2, 3, 4
+
+local NONE = '\0\0\0\0\0\0\0\0'
+local CALL, CALL_SIZE = '<I4c8c8I4I4', 28
+local REPORT, REPORT_SIZE = '<IIIIIII', 28
+-- The hosts of a bucket: a head, then each slot that is or was a host's, from the lowest.
+local HEAD, HEAD_SIZE = '<c8I8I8I4I2BI4c8', 43
+local HOST, HOST_SIZE = '<I2I2Bc8c8I8', 29
+-- A record: contested-until, then each claim: whose it is, how much, and the report that it follows.
+-- Whose: the generation, and from bit 16 the slot. With VAIN it wants in vain.
+local CLAIM, CLAIM_SIZE, VAIN = '<III', 12, 2147483648
+local SHORT, SHORT_SIZE, FEW = '<I8', 8, 3
+-- With more claims than that a record also says what counting them came to, for as long as it holds:
+-- the epoch, who was heard the longest ago, the sum and how many share.
+local LONG, LONG_SIZE = '<I8I4I6I6I2', 26
+local RECORD_MAX = LONG_SIZE + SLOTS * CLAIM_SIZE
+
+-- The engine's libraries, which are there only once a function is called.
+local pack, unpack, floor, max, min, sub, concat
+
+-- The buckets that there are, by the names of their hosts' keys.
+local buckets = {}
+for b = 0, 15 do
+	local prefix = 'rf:{' .. b .. '}:'
+	buckets[prefix .. 'hosts'] = {slot = prefix .. 'h:', record = prefix .. 'l:'}
+end

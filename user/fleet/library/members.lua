@@ -1,0 +1,85 @@
+-- SPDX-License-Identifier: GPL-2.0
+-- ---- members ----
+
+local function add_host(ledger, slot)
+	local host = {slot = slot, generation = ledger.base, is_complete = false,
+		is_expected = false, nonce = NONE, joined = NONE, heard = ledger.newest}
+	local at = #ledger.order + 1
+
+	while at > 1 and ledger.order[at - 1].slot > slot do at = at - 1 end
+	table.insert(ledger.order, at, host)
+	ledger.hosts[slot] = host
+	ledger.is_rewritten = true
+	return host
+end
+
+local function may_take(ledger, host, call, beat)
+	if not ledger.is_learning or beat.resumes then return true end
+	return not host.is_expected and ledger.newest - ledger.learns_from >= call.grace
+end
+
+local function join(ledger, host, call, beat)
+	if host.nonce ~= NONE and ledger.newest - host.heard >= call.grace + ledger.window then
+		host.nonce = NONE
+		begin_epoch(ledger, call)
+	end
+	if host.nonce ~= NONE and host.nonce ~= call.nonce then return false end
+	if host.nonce == NONE then
+		if not may_take(ledger, host, call, beat) then return false end
+		host.generation, host.joined = (host.generation + 1) % 65536, NONE
+		begin_epoch(ledger, call)
+	end
+	if host.joined == NONE then
+		host.nonce, host.joined, host.is_complete = call.nonce, call.stamp, false
+		ledger.members = nil
+	end
+	return true
+end
+
+local function expect(ledger, known)
+	if not ledger.is_learning then return end
+	for _, slot in ipairs(known) do
+		local host = ledger.hosts[slot] or add_host(ledger, slot)
+
+		if not host.is_expected then host.is_expected, ledger.is_rewritten = true, true end
+	end
+end
+
+-- The slots of all members, packed.
+local function members_of(ledger)
+	if not ledger.members then
+		local slots = {}
+
+		for _, host in ipairs(ledger.order) do
+			if host.nonce ~= NONE then slots[#slots + 1] = pack('<I2', host.slot) end
+		end
+		ledger.members = concat(slots)
+	end
+	return ledger.members
+end
+
+local function hear(ledger, host, call, beat)
+	if not join(ledger, host, call, beat) then
+		return pack('<Bc8BB', REFUSED, NONE, 0, ledger.is_learning and 1 or 0)
+	end
+	host.heard = ledger.newest
+	if beat.is_complete and call.joined == host.joined then host.is_complete = true end
+	end_learning(ledger, call)
+	return pack('<Bc8BB', DONE, host.joined, host.is_complete and 1 or 0,
+		ledger.is_learning and 1 or 0) .. members_of(ledger)
+end
+
+-- ---- a host that is gone ----
+
+-- nil: there is none; else how much longer its claims may count. Silent for G and W, it could lose
+-- the slot to another host as well: see join().
+local function time_left(ledger, host, call)
+	if not host or host.nonce == NONE then return nil end
+	return max(0, call.grace + ledger.window - (ledger.newest - host.heard))
+end
+
+local function forget(ledger, host, call)
+	host.nonce = NONE
+	begin_epoch(ledger, call)
+	ledger.is_rewritten = true
+end
