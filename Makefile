@@ -277,10 +277,13 @@ build/compilers/%.bpf.o: bpf/ringfence.bpf.c
 # The linker wraps the clock, so that tests can inject another one.
 WRAPPED := -Wl,--wrap=rf_fence_jiffies,--wrap=rf_fence_time
 
+# What every test of the program has beside the command line.
+BESIDE := tests/prog/clock.o tests/prog/spare.o
+
 $(patsubst %,build/tests/prog/%.o,clock crowd): | build/ringfence.skel.h
 $(patsubst %,build/tests/prog/test_%,filter known residents): build/tests/prog/crowd.o
 
-build/tests/prog/%: tests/prog/%.c build/tests/prog/clock.o $(LIBRARY)
+build/tests/prog/%: tests/prog/%.c $(BESIDE:%=build/%) $(LIBRARY)
 	@mkdir -p $(@D)
 	$(call say,CC,$@)
 	$(Q)$(CC) $(CPPFLAGS) $(ALL_CFLAGS) $(filter %.c %.o,$^) -o $@ $(WRAPPED) $(LIBS) -lcmocka -lpthread
@@ -298,10 +301,10 @@ build/tests/prog/test_gone: LIBS += $(DAEMON_LIBS)
 # The tests that read the maps of another user run under the sanitizers.
 HOSTILE := $(patsubst tests/prog/%.c,%,$(wildcard tests/prog/test_hostile*.c))
 
-$(HOSTILE:%=build/asan/tests/prog/%.o) build/asan/tests/prog/clock.o $(LIBRARY:build/%=build/asan/%): | $(GENERATED)
+$(HOSTILE:%=build/asan/tests/prog/%.o) $(BESIDE:%=build/asan/%) $(LIBRARY:build/%=build/asan/%): | $(GENERATED)
 
 $(HOSTILE:%=build/tests/prog/%): build/tests/prog/%: build/asan/tests/prog/%.o \
-		build/asan/tests/prog/clock.o $(LIBRARY:build/%=build/asan/%)
+		$(BESIDE:%=build/asan/%) $(LIBRARY:build/%=build/asan/%)
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(ALL_CFLAGS) $(SANITIZE) $^ -o $@ $(WRAPPED),--wrap=rf_fence_open $(LIBS) -lcmocka

@@ -27,6 +27,7 @@
 #include "ringfence/limiter.h"
 #include "rules/policy.h"
 #include "rules/rulefile.h"
+#include "spare.h"
 
 #ifdef TEST_SHARES /* the program with shares, in place of the other one */
 #include "build/ringfence_fleet.skel.h"
@@ -106,23 +107,42 @@ static inline void program_adopt(struct program *program)
 	program->config = program->fence.config;
 }
 
-/* Loads the program and gives it the state of an armed fence whose clock stands at one second. */
+/* Loads the program, or takes one that a test has left, and opens its fence. */
+static inline void program_load_only(struct program *program)
+{
+	struct ringfence_bpf *spare = spare_take(program->object->obj);
+
+	if (spare) {
+		ringfence_bpf__destroy(program->object);
+		program->object = spare;
+	} else {
+		assert_int_equal(ringfence_bpf__load(program->object), 0);
+	}
+	program_adopt(program);
+}
+
+/* The same, and gives it the state of an armed fence whose clock stands at one second. */
 static inline void program_load(struct program *program)
 {
 	struct rf_error error = {};
 
-	assert_int_equal(ringfence_bpf__load(program->object), 0);
-	program_adopt(program);
+	program_load_only(program);
 	program->config->tick_ns = TICK_NS;
 	if (program->object->rodata->rf_rodata.injected_clock)
 		program_set_time(program, NS_PER_S);
 	assert_done(rf_fence_make_leases(&program->fence, &error), &error);
 }
 
+static inline void program_destroy(void *object)
+{
+	ringfence_bpf__destroy(object);
+}
+
+/* The next test may use it again. */
 static inline void program_close(struct program *program)
 {
 	rf_fence_close(&program->fence);
-	ringfence_bpf__destroy(program->object);
+	spare_put(program->object, program->object->obj, program_destroy);
 }
 
 static inline struct program *program_new(void (*open)(struct program *))

@@ -408,6 +408,96 @@ static void a_jumbo_frame_is_charged_once_with_all_its_bytes(void **state)
 	assert_int_equal(counters.reason[RF_OVER_LIMIT].bytes, sizeof(frame));
 }
 
+/* ---- programs that tests use again ---- */
+
+static __u32 id_of(const struct program *program)
+{
+	struct bpf_prog_info info = {};
+	__u32 length = sizeof(info);
+	const int fd = bpf_program__fd(program->object->progs.ringfence);
+
+	assert_int_equal(bpf_obj_get_info_by_fd(fd, &info, &length), 0);
+	return info.id;
+}
+
+/* Something in each map that a packet or a rule may write. */
+static void use_all(struct program *program)
+{
+	struct frame6 frame;
+	char source[32];
+
+	program_apply(program, "limit add all rate 5/1s\n"
+			       "limit add udp rate 3/1s match udp ban 1h\n"
+			       "limit add ring rate 9/1s match udp exact\n"
+			       "allow add 203.0.113.0/24\n"
+			       "deny add 2001:db8:1::/48\n"
+			       "newcomers rate 40/1s then aggregate\n");
+	for (int i = 1; i <= 100; i++) {
+		snprintf(source, sizeof(source), "192.0.2.%d", i);
+		burst4(program, source, 7);
+		snprintf(source, sizeof(source), "2001:db8:0:%d::1", i);
+		frame = frame6_from(source);
+		for (int n = 0; n < 7; n++)
+			program_run(program->object->progs.ringfence, &frame, sizeof(frame));
+	}
+}
+
+static void assert_same_elements(const struct bpf_map *a, const struct bpf_map *b)
+{
+	const size_t each = (bpf_map__value_size(a) + 7) / 8 * 8 * libbpf_num_possible_cpus();
+	char *value = calloc(2, each);
+
+	assert_non_null(value);
+	for (__u32 i = 0; i < bpf_map__max_entries(a); i++) {
+		const int err = bpf_map_lookup_elem(bpf_map__fd(a), &i, value);
+
+		assert_int_equal(bpf_map_lookup_elem(bpf_map__fd(b), &i, value + each), err);
+		if (memcmp(value, value + each, each))
+			fail_msg("%s: element %u differs", bpf_map__name(a), i);
+	}
+	free(value);
+}
+
+static int count_same_maps(const struct program *used, const struct program *fresh)
+{
+	const struct bpf_map *a, *b = NULL;
+	int count = 0;
+
+	bpf_object__for_each_map(a, used->object->obj)
+	{
+		char key[64];
+
+		b = bpf_object__next_map(fresh->object->obj, b);
+		assert_string_equal(bpf_map__name(a), bpf_map__name(b));
+		if (bpf_map__type(a) == BPF_MAP_TYPE_HASH)
+			assert_int_equal(bpf_map_get_next_key(bpf_map__fd(a), NULL, key), -ENOENT);
+		else
+			assert_same_elements(a, b);
+		count++;
+	}
+	return count;
+}
+
+static void a_program_that_is_used_again_is_as_a_new_one(void **state)
+{
+	struct program *used = program_new(program_open), *fresh;
+	const __u32 id = id_of(used);
+
+	(void)state;
+	use_all(used);
+	program_close(used);
+	program_open(used);
+	program_load(used);
+	fresh = program_new(program_open);
+	assert_int_equal(id_of(used), id);
+	assert_int_not_equal(id_of(fresh), id);
+	program_fix_key(used);
+	program_fix_key(fresh);
+	assert_int_equal(count_same_maps(used, fresh), RF_MAP_COUNT + 2);
+	program_teardown((void **)&used);
+	program_teardown((void **)&fresh);
+}
+
 #define TEST(function) cmocka_unit_test_setup_teardown(function, setup, program_teardown)
 
 int main(void)
@@ -431,6 +521,7 @@ int main(void)
 		TEST(a_window_takes_248_bytes_or_264_all_included),
 		cmocka_unit_test_setup_teardown(a_jumbo_frame_is_charged_once_with_all_its_bytes,
 						setup_both, program_teardown),
+		cmocka_unit_test(a_program_that_is_used_again_is_as_a_new_one),
 	};
 
 	return cmocka_run_group_tests_name("program", tests, NULL, NULL);
