@@ -27,8 +27,7 @@ LIBS_CFLAGS = $(shell $(PKG_CONFIG) --cflags libxdp libbpf jansson libmnl nettle
 BPF_SYSTEM_INCLUDES = -idirafter /usr/include/$(shell $(CC) -dumpmachine)
 
 WARNINGS := -Wall -Wextra $(if $(WERROR),-Werror)
-# Messages name files of the installation: a build takes the same PREFIX as its install.
-CPPFLAGS += -D_GNU_SOURCE -DRINGFENCE_VERSION='"$(VERSION)"' -DRINGFENCE_SHARE='"$(PREFIX)/share/ringfence"' -Iinclude -Iuser -I. -MMD -MP
+CPPFLAGS += -D_GNU_SOURCE -DRINGFENCE_VERSION='"$(VERSION)"' -Iinclude -Iuser -I. -MMD -MP
 CFLAGS ?= -O2 -g
 ALL_CFLAGS = -std=gnu11 $(WARNINGS) $(CFLAGS)
 BPF_CFLAGS = -target $(BPF_TARGET) -mcpu=v3 -O2 -g -ffile-prefix-map=$(CURDIR)=. $(WARNINGS) -Iinclude -Ibpf $(BPF_SYSTEM_INCLUDES) -MMD -MP
@@ -39,7 +38,7 @@ say = $(if $(V),,@printf '  %-7s %s\n' $(1) $(2))
 Q := $(if $(V),,@)
 
 BPF_OBJECTS := build/ringfence.bpf.o build/ringfence_fleet.bpf.o build/fleet_calls.bpf.o build/clock.bpf.o build/show.bpf.o
-GENERATED := $(BPF_OBJECTS:.bpf.o=.skel.h) build/completion_scripts.h build/page_assets.h build/fleet_functions.h
+GENERATED := $(BPF_OBJECTS:.bpf.o=.skel.h) build/completion_scripts.h build/page_assets.h build/fleet_functions.h build/paths.h
 USER_OBJECTS := $(patsubst user/%.c,build/user/%.o,$(wildcard user/*/*.c))
 DAEMON_OBJECTS := $(foreach floor,base rules kernel fence watch daemon,$(filter build/user/$(floor)/%,$(USER_OBJECTS)))
 AGENT_OBJECTS := $(foreach floor,base rules kernel fence fleet agent,$(filter build/user/$(floor)/%,$(USER_OBJECTS)))
@@ -121,6 +120,12 @@ build/%.skel.h: build/%.bpf.o
 	$(call say,SKEL,$@)
 	$(Q)$(BPFTOOL) gen skeleton $< name $(notdir $*)_bpf > $@.new
 	@mv $@.new $@
+
+# Messages name files of the installation. What does is compiled anew when PREFIX has changed, and only then.
+build/paths.h: FORCE
+	@mkdir -p $(@D)
+	@echo '#define RF_SHARE_DIRECTORY "$(PREFIX)/share/ringfence"' > $@.new
+	@if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@; fi
 
 # The completion scripts of the shells, as C strings.
 COMPLETIONS := $(wildcard user/completion/ringfence.*)

@@ -6,10 +6,14 @@
 # shellcheck source=tests/e2e/lib.sh
 source "$(dirname "$0")/../e2e/lib.sh"
 
-root=$scratch/root
+# In a copy of the tree: what names files of the installation is built anew for each PREFIX.
+root=$scratch/root tree=$scratch/tree
+mkdir -p "$tree/build"
+cp -a Makefile README.md bpf docs include packaging user "$tree"
+cp -a build/user build/ringfence build/ringfence-* build/*.[dho] build/ringfence.lua "$tree/build"
 
 make_quietly() {
-	env -u MAKEFLAGS -u MAKELEVEL -u DESTDIR -u PREFIX make "$@" >"$scratch/make" 2>&1 ||
+	env -u MAKEFLAGS -u MAKELEVEL -u DESTDIR -u PREFIX make -C "$tree" "$@" >"$scratch/make" 2>&1 ||
 		{ explain "make $*" "$(<"$scratch/make")" && return 1; }
 }
 
@@ -83,6 +87,10 @@ installs() { # PREFIX SBINDIR
 		grep -o '/[a-z/]*bin/ringfence ' | sort -u)" "$1/$2/ringfence " "$1, $2: the installed units run the installed command"
 	is "$(grep -hoE '/[a-z/]*/(s?bin/ringfence|lib/bpf/ringfence.bpf.o)' "$root$1"/share/man/man*/ringfence* | sort -u)" \
 		"$1/lib/bpf/ringfence.bpf.o" "$1, $2: the installed manuals name the installed files"
+	for program in ringfence ringfence-fleet; do
+		is "$(grep -aoE '[a-z/]+/ringfence\.lua' "$root$1/$2/$program" | sort -u)" "$1/share/ringfence/ringfence.lua" \
+			"$1, $2: messages of $program name the installed functions"
+	done
 	check "$1, $2: the installed object is the one that was built" cmp -s build/ringfence.bpf.o \
 		"$root$1/lib/bpf/ringfence.bpf.o"
 	is "$(bash -c "source '$root$1/share/bash-completion/completions/ringfence' &&

@@ -13,7 +13,7 @@
 #include "base/say.h"
 #include "base/time.h"
 #include "base/units.h"
-#include "fleet/socket.h"
+#include "fleet/library.h"
 
 #include "build/fleet_functions.h"
 

@@ -6,7 +6,7 @@
 
 #include "cli/fleet_agent.h"
 #include "cli/fleet_findings.h"
-#include "fleet/socket.h"
+#include "fleet/library.h"
 
 #define ENGINE "engine"
 #define LEAST_VERSION 7

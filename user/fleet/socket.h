@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Where an agent answers: a socket of the type SOCK_SEQPACKET, which only root may connect to; and
- * where it tells how it is, each second, for members of the group. And where the engine's functions
- * are installed, for who has to load them.
+ * where it tells how it is, each second, for members of the group.
  */
 #ifndef RF_FLEET_SOCKET_H
 #define RF_FLEET_SOCKET_H
@@ -11,7 +10,6 @@
 #define RF_AGENT_SOCKET RF_AGENT_DIRECTORY "/%s.sock"	  /* of the fence's name */
 #define RF_AGENT_FLUSHED RF_AGENT_DIRECTORY "/%s.flushed" /* up to which ban */
 #define RF_AGENT_STATUS RF_AGENT_DIRECTORY "/%s.json"
-#define RF_FLEET_LIBRARY RINGFENCE_SHARE "/ringfence.lua"
 #define RF_AGENT_ANSWER_SIZE 400000 /* at most; the engine may have a thousand hosts */
 
 #endif /* RF_FLEET_SOCKET_H */
