@@ -245,6 +245,10 @@ held=()
 check 'the page answers while the first scan is under way' eventually is_seen .scanning true
 is "$(live '"\(.fence) \(.up)"') $(status $url/)" "$eth false 200" 'it names the fence, and has no scan of it'
 is "$(status $url/metrics) $(get $url/metrics | grep -c '^ringfence_build_info')" '200 1' 'metrics answer as well'
+past='from=1000&to=99000'
+for question in recent "range?$past" "sources?$past" "events?$past" "source?$past&source=192.0.2.66"; do
+	is "$(status "${right[@]}" "$url/api/$question") $(<"$scratch/body")" '503 the first scan is under way' "${question%%\?*} says so"
+done
 is "$(get $url/metrics | grep -c "fence=\"$eth\"")" 0 'and tell nothing of the fence, not even that it is down'
 rm "$scratch/hold"
 check 'then the scan is shown' eventually is_seen .up true

@@ -24,7 +24,8 @@ struct slot {
 };
 
 struct live {
-	char *fence; /* in the text of the document */
+	char *fence;	  /* in the text of the document */
+	bool is_scanning; /* for the first time: who scans answers nothing meanwhile */
 	struct rf_body body;
 };
 
@@ -51,7 +52,7 @@ static void clear(struct rf_body *body)
 
 /* ---- the last scan ---- */
 
-/* Lines of a name, a tab and JSON. */
+/* Lines of a name, 1 or 0 for `is_scanning`, and JSON. */
 static void take_live(const struct rf_feed_message *message)
 {
 	for (int i = 0; i < live_count; i++)
@@ -64,26 +65,25 @@ static void take_live(const struct rf_feed_message *message)
 
 		next = end + (*end != '\0');
 		*end = '\0';
-		if (!tab || tab > end)
+		if (!tab || end - tab < 3)
 			continue;
 		*tab = '\0';
 		lives[live_count++] = (struct live){line,
-						    {.text = tab + 1,
-						     .length = end - tab - 1,
+						    tab[1] == '1',
+						    {.text = tab + 3,
+						     .length = end - tab - 3,
 						     .made_ns = message->header.made_ns,
 						     .status = 200}};
 	}
 }
 
-static enum rf_asked find_live(const struct rf_query *query, struct rf_body **body)
+/* NULL: no scan has begun, or there is no such fence. */
+static struct live *find_live(const char *fence)
 {
-	for (int i = 0; i < live_count; i++) {
-		if (*query->fence && strcmp(query->fence, lives[i].fence) != 0)
-			continue;
-		*body = &lives[i].body;
-		return RF_ASK_KNOWN;
-	}
-	return RF_ASK_NOT_YET;
+	for (int i = 0; i < live_count; i++)
+		if (!*fence || strcmp(fence, lives[i].fence) == 0)
+			return &lives[i];
+	return NULL;
 }
 
 /* ---- questions ---- */
@@ -135,10 +135,15 @@ static struct slot *ask(const struct rf_query *query)
 
 enum rf_asked rf_asks_find(const struct rf_query *query, struct rf_body **body)
 {
+	struct live *live = find_live(query->fence);
 	struct slot *slot;
 
-	if (query->kind == RF_QUERY_LIVE)
-		return find_live(query, body);
+	if (query->kind == RF_QUERY_LIVE) {
+		*body = live ? &live->body : NULL;
+		return live ? RF_ASK_KNOWN : RF_ASK_NOT_YET;
+	}
+	if (live && live->is_scanning)
+		return RF_ASK_SCANNING;
 	slot = find(query);
 	if (slot && is_fresh(slot)) {
 		*body = &slot->body;

@@ -20,10 +20,11 @@ struct rf_body {
 };
 
 enum rf_asked {
-	RF_ASK_KNOWN,	/* `body` is the answer */
-	RF_ASK_WAITS,	/* ask again once rf_asks_take() or rf_asks_turn() returned true */
-	RF_ASK_NOT_YET, /* no scan has ended, or there is no such fence */
-	RF_ASK_BUSY,	/* too many different questions */
+	RF_ASK_KNOWN,	 /* `body` is the answer */
+	RF_ASK_WAITS,	 /* ask again once rf_asks_take() or rf_asks_turn() returned true */
+	RF_ASK_NOT_YET,	 /* no scan has begun, or there is no such fence */
+	RF_ASK_SCANNING, /* the first scan is under way */
+	RF_ASK_BUSY,	 /* too many different questions */
 };
 
 /* `body` stays as it is until the next call of any function here. */

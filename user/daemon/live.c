@@ -178,7 +178,10 @@ static json_t *scan_json(struct rf_watched *one, const struct rf_settings *setti
 			 "sources", sources(one, settings->sources, place));
 }
 
-/* A line: the name, a tab, JSON. Names have no control characters, or the line is left out. */
+/*
+ * A line: the name, 1 while the first scan is under way, and JSON, with tabs between them. Names
+ * have no control characters, or the line is left out.
+ */
 static void write_fence(FILE *out, const struct rf_watching *watching, struct rf_watched *one,
 			const struct rf_settings *settings, uint64_t interval_ns)
 {
@@ -196,7 +199,7 @@ static void write_fence(FILE *out, const struct rf_watching *watching, struct rf
 	text = json_dumps(json, JSON_COMPACT | JSON_REAL_PRECISION(6));
 	if (text) {
 		fputs(one->record->fence, out);
-		fputc('\t', out);
+		fputs(one->was_scanned ? "\t0\t" : "\t1\t", out);
 		fputs(text, out);
 		fputc('\n', out);
 	}

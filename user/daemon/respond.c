@@ -177,6 +177,8 @@ static enum rf_responded send_query(struct making *making, const struct rf_query
 		return RF_RESPOND_LATER;
 	case RF_ASK_NOT_YET:
 		return send_text(making, 404, "no such fence is watched\n");
+	case RF_ASK_SCANNING:
+		return send_text(making, 503, "the first scan is under way\n");
 	default:
 		return send_text(making, 503, "too many questions at once\n");
 	}
