@@ -16,7 +16,9 @@ source "$(dirname "$0")/lib.sh"
 # shellcheck source=tests/docs/examples.sh
 source tests/docs/examples.sh
 
+client=$(command -v redis-cli || command -v valkey-cli) || bail "there is no redis-cli; run 'make deps'"
 guide=docs/guides/two-front-ends.md
+stunnel=$(command -v stunnel4 || command -v stunnel) || bail "there is no stunnel; run 'make deps'"
 server=$(command -v redis-server || command -v valkey-server) || bail "there is no redis-server; run 'make deps'"
 tree=$PWD
 declare -A holds   # the process whose namespaces are those of a machine
@@ -70,6 +72,9 @@ begin_service() { # MACHINE UNIT
 	if [ "$unit" = redis-server ]; then
 		run_service "$1" "$2" "$server" /etc/redis/redis.conf --daemonize no --supervised no \
 			--dir "$scratch" --logfile '' --pidfile ''
+	elif [ "$unit" = stunnel ]; then
+		at "$1" sed '1i foreground = yes\npid =' "/etc/stunnel/$name.conf" >"$scratch/$1.stunnel"
+		run_service "$1" "$2" "$stunnel" "$scratch/$1.stunnel"
 	else
 		# shellcheck disable=SC2046 # words
 		run_service "$1" "$2" $(sed -n "s|^ExecStart=/usr/sbin|$tree/build|p" \
@@ -79,7 +84,7 @@ begin_service() { # MACHINE UNIT
 
 systemctl() { # MACHINE WORD…
 	case "${*:2}" in
-	'restart redis-server' | 'enable --now ringfence-fleet@'*)
+	'restart redis-server' | 'restart ringfence-fleet@'* | 'enable --now ringfence-fleet@'* | 'enable --now stunnel@'*)
 		end_service "$1" "${*: -1}"
 		begin_service "$1" "${*: -1}"
 		;;
@@ -108,6 +113,8 @@ type_on() {
 		systemctl "$1" ${2#systemctl } >"$scratch/out" 2>"$scratch/err"
 	elif [[ $2 == 'apt '* ]]; then
 		true # `make deps` has installed it
+	elif [[ $2 =~ ^scp\ 192\.0\.2\.10:([^ ]+)\ ([^ ]+)$ ]]; then
+		at engine cat "${BASH_REMATCH[1]}" | at "$1" tee "${BASH_REMATCH[2]}" >"$scratch/out" 2>"$scratch/err"
 	else
 		at "$1" env PATH="$tree/build:$PATH" bash -c "cd / && $2" >"$scratch/out" 2>"$scratch/err" </dev/null
 	fi
@@ -207,6 +214,11 @@ for machine in "${both[@]}"; do
 done
 
 follow 'Change a limit' "${both[@]}"
+
+follow 'TLS: on the engine' engine
+follow 'TLS: on each front end' "${both[@]}"
+fails 'with TLS nobody reaches the engine without' 1 'Could not connect to Redis at 192.0.2.10:6379: Connection refused' \
+	at web1 "$client" -h 192.0.2.10 ping
 
 machine=web2
 reboot "$machine" || fail 'the units bring the fence back'

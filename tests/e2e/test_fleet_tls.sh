@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# An engine that takes nothing but TLS: stunnel on both sides, as the manual says, with certificates
-# of their own. fleet.sh has the network.
+# An engine that takes nothing but TLS: stunnel on both sides, with the settings of ringfence-fleet(8) as
+# they stand there, and certificates of an authority. fleet.sh has the network; test_fleet_guide.sh types
+# the settings of the guide, whose certificate is its own authority.
 #
-#   agent -- 127.0.0.1:6380 stunnel -- TLS, 10.77.1.1:6379 -- stunnel 127.0.0.1:6378 -- redis-server
+#   agent -- 127.0.0.1:6379 stunnel -- TLS, engine:6380 -- stunnel 127.0.0.1:6379 -- redis-server
 
 # shellcheck source=tests/e2e/private.sh
 source "$(dirname "$0")/private.sh"
@@ -24,40 +25,49 @@ certificate() {
 			-CAcreateserial -out "$scratch/$1.certificate"
 } >>"$scratch/openssl" 2>&1
 
-# tunnel NAMESPACE NAME LINE…: a stunnel with these settings; its process id is $started_pid.
+# settings NUMBER: of the manual's blocks for stunnel, the first is a host's, the second the engine's.
+settings() {
+	awk -v wanted="$1" '/^\.Bd -literal/ { getline; inside = /^\[engine\]/ && ++n == wanted } /^\.Ed/ { inside = 0 }
+		inside { gsub(/ENGINE/, "engine"); print }' docs/ringfence-fleet.8
+}
+
+# tunnel NAMESPACE NUMBER NAME: a stunnel with these settings; its process id is $started_pid.
 tunnel() {
 	{
-		printf '%s\n' 'foreground = yes' 'pid =' "[$2]"
-		printf '%s\n' "${@:3}"
-	} >"$scratch/$2.conf"
-	start "$1" "$stunnel" "$scratch/$2.conf" >"$scratch/$2.log" 2>&1
+		printf '%s\n' 'foreground = yes' 'pid ='
+		settings "$2"
+	} >"$scratch/$3.conf"
+	start "$1" "$stunnel" "$scratch/$3.conf" >"$scratch/$3.log" 2>&1
 }
 
 client_of() { # CA: the agent's side, which takes an engine of that authority only
-	tunnel h1 agent 'client = yes' 'accept = 127.0.0.1:6380' 'connect = 10.77.1.1:6379' \
-		"CAfile = $scratch/$1.ca" 'verifyChain = yes' 'checkHost = engine'
+	cp "$scratch/$1.ca" /etc/stunnel/ca.pem
+	tunnel h1 1 agent
 }
 
 make_fleet 1
-mkdir -p /etc/ringfence
+mkdir -p /etc/ringfence /etc/stunnel
+echo '10.77.1.1 engine' >>/etc/hosts
 within h1 ip link set lo up
 certificate engine || bail "no certificate: $(tail -n 3 "$scratch/openssl")"
 certificate other || bail "no certificate: $(tail -n 3 "$scratch/openssl")"
-start engine "$server" --port 6378 --bind 127.0.0.1 --save '' --dir "$scratch" --logfile "$scratch/redis.log"
-eventually within engine "$client" -p 6378 ping >"$scratch/ping" 2>&1 || bail 'the engine does not start'
-tunnel engine server 'accept = 10.77.1.1:6379' 'connect = 127.0.0.1:6378' \
-	"cert = $scratch/engine.certificate" "key = $scratch/engine.key"
+cp "$scratch/engine.certificate" /etc/stunnel/engine.pem
+cp "$scratch/engine.key" /etc/stunnel/engine.key
+check 'the manual has settings of both sides' test "$({ settings 1 && settings 2; } | grep -c '^\[engine\]$')" = 2
+start engine "$server" --port 6379 --bind 127.0.0.1 --save '' --dir "$scratch" --logfile "$scratch/redis.log"
+eventually within engine "$client" ping >"$scratch/ping" 2>&1 || bail 'the engine does not start'
+tunnel engine 2 server
 
 on 1 attach edge1 fleet >"$scratch/log"
-on 1 fleet join edge1 redis 127.0.0.1:6380 hosts 2 >"$scratch/log"
+on 1 fleet join edge1 redis 127.0.0.1:6379 hosts 2 >"$scratch/log"
 on 1 limit add all rate 20k/1s fleet >"$scratch/log"
 client_of engine
 started_client=$started_pid
 start_agent 1
 check 'an agent hears its engine by way of stunnel' eventually hears 1
-check 'the functions are there' test "$(within engine "$client" -p 6378 function list | grep -c rf_report)" -ge 1
+check 'the functions are there' test "$(within engine "$client" function list | grep -c rf_report)" -ge 1
 fails 'without TLS the engine is not reached' 1 'Error: Connection reset by peer' \
-	within h1 timeout 5 "$client" -h 10.77.1.1 ping
+	within h1 timeout 5 "$client" -h 10.77.1.1 -p 6380 ping
 stop TERM "$started_client"
 check 'without its tunnel the host is alone' eventually is_alone 1
 client_of other
