@@ -9,6 +9,7 @@
 
 #include <sys/types.h>
 
+#include "agent/link.h"
 #include "agent/settings.h"
 #include "fence/fence.h"
 #include "fleet/bans.h"

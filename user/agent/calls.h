@@ -5,7 +5,7 @@
 
 #include <netinet/in.h>
 
-#include "agent/engine.h"
+#include "agent/link.h"
 #include "fleet/claims.h"
 
 #define RF_CALLS_SOURCE_SIZE (INET6_ADDRSTRLEN + 4)

@@ -1,25 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/*
- * A connection to the engine, a redis-server or what speaks like one. It never blocks: requests are
- * sent, and answered later, in order. A request that has no answer in time ends the connection, so
- * what comes late is never seen. A connection that has ended is made again, after a moment.
- *
- * On "Function not found" it loads ringfence's functions, and is ready again.
- */
+/* The engine as the settings name it: a redis-server, or what speaks like one. */
 #ifndef RINGFENCE_AGENT_ENGINE_H
 #define RINGFENCE_AGENT_ENGINE_H
 
-#include <stdbool.h>
 #include <stdint.h>
-#include <sys/queue.h>
-
-#include <hiredis/async.h>
 
 #include "base/error.h"
-
-#define RF_ENGINE_TEXT_SIZE 640
-#define RF_ENGINE_RETRY_NS 50000000ULL /* at first; then twice as long, */
-#define RF_ENGINE_RETRY_MOST_NS 1000000000ULL
 
 /* Where it is, and how to log in. */
 struct rf_engine {
@@ -30,57 +16,7 @@ struct rf_engine {
 	char user[256], password[256]; /* "": none */
 };
 
-enum rf_link_state {
-	RF_LINK_DOWN,
-	RF_LINK_CONNECTING,
-	RF_LINK_LOADING, /* logs in, or loads the functions */
-	RF_LINK_READY,
-};
-
-/* NULL: there was no answer. An error of the engine counts as none. */
-typedef void (*rf_link_answer)(void *data, const redisReply *reply);
-
-struct rf_request {
-	TAILQ_ENTRY(rf_request) place;
-	struct rf_link *link;
-	rf_link_answer answer;
-	void *data;
-	uint64_t until_ns;
-};
-
-struct rf_link {
-	const struct rf_engine *engine;
-	const char *purpose; /* for messages */
-	int epoll_fd;
-	uint64_t patience_ns;	  /* for an answer */
-	redisAsyncContext *redis; /* NULL: down */
-	enum rf_link_state state;
-	int fd;		   /* its socket */
-	uint32_t events;   /* that epoll waits for; 0: it does not have the socket */
-	bool has_library;  /* it has one of another version, so what it lacks is not loaded */
-	bool ends;	   /* it is to be ended as soon as no callback runs */
-	uint64_t retry_ns; /* when it is made again */
-	uint64_t pause_ns; /* between two attempts */
-	uint64_t connected_ns;
-	TAILQ_HEAD(, rf_request) requests; /* the oldest first */
-	char trouble[RF_ENGINE_TEXT_SIZE]; /* the newest; "": none */
-	char said[RF_ENGINE_TEXT_SIZE];	   /* the one that was said last */
-	uint64_t connections;
-};
-
 /* Resolves the host. An error names the host, and what to do. */
 int rf_engine_resolve(struct rf_engine *engine, struct rf_error *error);
-
-void rf_link_start(struct rf_link *link, const struct rf_engine *engine, const char *purpose,
-		   int epoll_fd, uint64_t patience_ns);
-void rf_link_end(struct rf_link *link);
-/* What epoll saw of it: data.ptr of the event is the link. */
-void rf_link_events(struct rf_link *link, uint32_t events);
-/* Connects, ends what has lasted too long, says what is wrong. */
-void rf_link_turn(struct rf_link *link, uint64_t now);
-uint64_t rf_link_due_ns(const struct rf_link *link);
-/* False: nothing can be sent now, and `answer` is not called. */
-bool rf_link_call(struct rf_link *link, int count, const char *const *words, const size_t *lengths,
-		  rf_link_answer answer, void *data);
 
 #endif /* RINGFENCE_AGENT_ENGINE_H */

@@ -7,7 +7,7 @@
 #ifndef RINGFENCE_AGENT_ROLL_H
 #define RINGFENCE_AGENT_ROLL_H
 
-#include "agent/engine.h"
+#include "agent/link.h"
 #include "fleet/ledger.h"
 
 struct rf_roll {
