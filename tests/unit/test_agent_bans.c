@@ -8,7 +8,7 @@
 #include "base/say.h"
 
 static const struct rf_agent_settings settings = {.takes_bans = true,
-						  .engine = {.address = "203.0.113.1"}};
+						  .engine.server[0].address = "203.0.113.1"};
 static struct rf_link line;
 static struct rf_fleet_bans bans;
 static struct {

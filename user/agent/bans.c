@@ -55,7 +55,7 @@ static bool has_engine(const struct rf_fleet_bans *bans, const struct rf_prefix 
 	struct rf_prefix engine;
 	struct rf_error ignored;
 
-	return !rf_parse_prefix(bans->settings->engine.address, &engine, &ignored) &&
+	return !rf_parse_prefix(bans->settings->engine.server[0].address, &engine, &ignored) &&
 	       rf_prefix_contains(prefix, &engine);
 }
 

@@ -7,16 +7,23 @@
 
 #include "base/error.h"
 
-/* Where it is, and how to log in. */
-struct rf_engine {
-	char host[256];
+#define RF_SERVERS_MOST 8
+
+struct rf_server {
+	char host[256]; /* as it was named */
 	char port[8];
 	char address[64]; /* of the host, numeric: resolved once */
 	uint16_t port_number;
+};
+
+/* Where it is, and how to log in. Several servers are nodes of one cluster. */
+struct rf_engine {
+	struct rf_server server[RF_SERVERS_MOST];
+	uint32_t servers;
 	char user[256], password[256]; /* "": none */
 };
 
-/* Resolves the host. An error names the host, and what to do. */
+/* Resolves the hosts. An error names the host, and what to do. */
 int rf_engine_resolve(struct rf_engine *engine, struct rf_error *error);
 
 #endif /* RINGFENCE_AGENT_ENGINE_H */

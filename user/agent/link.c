@@ -77,8 +77,8 @@ void rf_link_events(struct rf_link *link, uint32_t events)
 
 static void note_trouble(struct rf_link *link, const char *what)
 {
-	snprintf(link->trouble, sizeof(link->trouble), "engine %s:%s: %s", link->engine->host,
-		 link->engine->port, what);
+	snprintf(link->trouble, sizeof(link->trouble), "engine %s:%s: %s",
+		 link->engine->server[0].host, link->engine->server[0].port, what);
 }
 
 static void note_error(struct rf_link *link, const char *error)
@@ -97,8 +97,8 @@ static void say_trouble(struct rf_link *link)
 	if (*link->trouble)
 		rf_warn("%s (%s)", link->trouble, link->purpose);
 	else
-		rf_say("engine %s:%s: connected (%s)", link->engine->host, link->engine->port,
-		       link->purpose);
+		rf_say("engine %s:%s: connected (%s)", link->engine->server[0].host,
+		       link->engine->server[0].port, link->purpose);
 	memcpy(link->said, link->trouble, sizeof(link->said));
 }
 
@@ -125,7 +125,7 @@ static void note_old_library(struct rf_link *link)
 	snprintf(text, sizeof(text),
 		 "its functions are of an older version, and lack one; replace them: 'redis-cli -h "
 		 "%.160s -p %s -x FUNCTION LOAD REPLACE <" RF_FLEET_LIBRARY "'",
-		 link->engine->host, link->engine->port);
+		 link->engine->server[0].host, link->engine->server[0].port);
 	note_trouble(link, text);
 }
 
@@ -296,7 +296,8 @@ static void connect_to(struct rf_link *link, uint64_t now)
 	link->events = 0;
 	link->ends = link->has_library = false;
 	link->connected_ns = now;
-	link->redis = redisAsyncConnect(link->engine->address, link->engine->port_number);
+	link->redis = redisAsyncConnect(link->engine->server[0].address,
+					link->engine->server[0].port_number);
 	retry_later(link, now);
 	if (!link->redis || link->redis->err) {
 		note_error(link, link->redis ? link->redis->errstr : "no memory is left");

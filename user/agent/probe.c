@@ -41,7 +41,8 @@ static bool connect_to(struct probe *probe)
 	const struct rf_engine *engine = &probe->settings->engine;
 	const struct timeval patience = {.tv_sec = PATIENCE_S};
 
-	probe->redis = redisConnectWithTimeout(engine->address, engine->port_number, patience);
+	probe->redis = redisConnectWithTimeout(engine->server[0].address,
+					       engine->server[0].port_number, patience);
 	if (!probe->redis || probe->redis->err) {
 		note(probe, probe->redis ? probe->redis->errstr : "no memory is left");
 		return false;
@@ -179,8 +180,8 @@ static void look_at_engine(struct probe *probe)
 	const struct rf_engine *engine = &probe->settings->engine;
 	struct rf_error error = {};
 
-	tell(probe, "host", rf_json_text(engine->host));
-	tell(probe, "port", rf_json_text(engine->port));
+	tell(probe, "host", rf_json_text(engine->server[0].host));
+	tell(probe, "port", rf_json_text(engine->server[0].port));
 	if (rf_engine_resolve(&probe->settings->engine, &error))
 		memcpy(probe->trouble, error.text, sizeof(error.text));
 	else if (connect_to(probe) && log_in(probe)) {

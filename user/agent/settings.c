@@ -27,9 +27,8 @@ static int copy_text(char *to, size_t size, const char *word, struct rf_error *e
 }
 
 /* HOST:PORT, or [HOST]:PORT where the host has colons. */
-static int take_engine(struct rf_agent_settings *settings, const char *word, struct rf_error *error)
+static int take_server(struct rf_server *server, const char *word, struct rf_error *error)
 {
-	struct rf_engine *engine = &settings->engine;
 	const char *colon = strrchr(word, ':');
 	size_t length = colon ? (size_t)(colon - word) : 0;
 	uint32_t port;
@@ -47,12 +46,31 @@ static int take_engine(struct rf_agent_settings *settings, const char *word, str
 		word++;
 		length -= 2;
 	}
-	if (length >= sizeof(engine->host))
-		return too_long(word, sizeof(engine->host) - 1, error);
-	memcpy(engine->host, word, length);
-	engine->host[length] = '\0';
-	snprintf(engine->port, sizeof(engine->port), "%u", port);
+	if (length >= sizeof(server->host))
+		return too_long(word, sizeof(server->host) - 1, error);
+	memcpy(server->host, word, length);
+	server->host[length] = '\0';
+	snprintf(server->port, sizeof(server->port), "%u", port);
 	return 0;
+}
+
+/* One, or several with commas between. */
+static int take_engine(struct rf_agent_settings *settings, const char *word, struct rf_error *error)
+{
+	struct rf_engine *engine = &settings->engine;
+	char *words = strdup(word), *left = words, *each;
+	int err = words ? 0 : rf_error_failed(error, -ENOMEM, "%s", strerror(ENOMEM));
+
+	engine->servers = 0;
+	while (!err && (each = strsep(&left, ","))) {
+		if (engine->servers == RF_SERVERS_MOST)
+			err = rf_error_usage(error, "redis '%s': names more than %d servers", word,
+					     RF_SERVERS_MOST);
+		else
+			err = take_server(&engine->server[engine->servers++], each, error);
+	}
+	free(words);
+	return err;
 }
 
 static int take_user(struct rf_agent_settings *settings, const char *word, struct rf_error *error)
@@ -218,7 +236,7 @@ int rf_agent_settings(struct rf_agent_settings *settings, struct rf_words *words
 		err = take_file(settings, error);
 	if (!err)
 		err = take_words(settings, words, error);
-	if (!err && !*settings->engine.host)
+	if (!err && !settings->engine.servers)
 		err = rf_error_failed(error, -ENOENT,
 				      "fence '%s': no engine is named; write 'redis HOST:PORT' "
 				      "into " RF_FLEET_FILE,

@@ -2,7 +2,8 @@
 /*
  * The settings of an agent: the words of /etc/ringfence/NAME.fleet, then those of the command line.
  *
- *   redis HOST:PORT [user USER] [password file PATH] [hosts N] [grace TIME] [asks N/s] [bans take]
+ *   redis HOST:PORT[,HOST:PORT…] [user USER] [password file PATH] [hosts N] [grace TIME] [asks N/s]
+ * [bans take]
  */
 #ifndef RINGFENCE_AGENT_SETTINGS_H
 #define RINGFENCE_AGENT_SETTINGS_H

@@ -31,9 +31,10 @@ static json_t *engine_json(const struct rf_status_view *view)
 {
 	const struct rf_engine *engine = &view->settings->engine;
 
-	return json_pack("{s:o, s:o, s:o, s:o, s:o}", "host", rf_json_text(engine->host), "port",
-			 rf_json_text(engine->port), "heartbeats", link_json(view->beats),
-			 "reports", link_json(view->reports), "news", link_json(view->news));
+	return json_pack("{s:o, s:o, s:o, s:o, s:o}", "host", rf_json_text(engine->server[0].host),
+			 "port", rf_json_text(engine->server[0].port), "heartbeats",
+			 link_json(view->beats), "reports", link_json(view->reports), "news",
+			 link_json(view->news));
 }
 
 /* ---- membership ---- */
