@@ -1,0 +1,360 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Which node has the keys of a tag, by what nodes say, also by nodes that mean harm. */
+#include "unit.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent/cluster.h"
+
+#define MS 1000000ULL
+#define TAG 3
+
+static const struct rf_engine one = {
+	.servers = 1,
+	.server[0] = {"db1", "6379", "192.0.2.1", 6379},
+};
+static const struct rf_engine two = {
+	.servers = 2,
+	.server = {{"db1", "6379", "192.0.2.1", 6379}, {"db2", "6379", "192.0.2.2", 6379}},
+};
+static struct rf_cluster cluster;
+static uint64_t now;
+
+static int start(void **state)
+{
+	(void)state;
+	now = 1000 * MS;
+	rf_cluster_start(&cluster, &one);
+	return 0;
+}
+
+static uint32_t node_of(uint32_t tag)
+{
+	return cluster.route[tag].node;
+}
+
+static const struct rf_server *server_of(uint32_t tag)
+{
+	return &cluster.node[node_of(tag)].server;
+}
+
+/* What the tag's node answers. */
+static bool says(uint32_t tag, const char *error)
+{
+	return rf_cluster_refused(&cluster, tag, node_of(tag), error, now);
+}
+
+static bool rests(uint32_t tag)
+{
+	return cluster.route[tag].rests_until_ns > now;
+}
+
+static void a_server_by_itself_has_all_tags(void **state)
+{
+	(void)state;
+	for (uint32_t tag = 0; tag < RF_TAGS; tag++) {
+		rf_cluster_answered(&cluster, tag, 0);
+		assert_int_equal(node_of(tag), 0);
+		assert_false(rests(tag));
+	}
+	rf_cluster_failed(&cluster, 0);
+	rf_cluster_turn(&cluster, now);
+	assert_int_equal(node_of(TAG), 0);
+	assert_false(cluster.is_cluster);
+	assert_false(says(TAG, "OOM command not allowed"));
+	assert_false(says(TAG, "ERR Function not found"));
+}
+
+static void moved_is_followed_at_once(void **state)
+{
+	(void)state;
+	assert_true(says(TAG, "MOVED 3999 192.0.2.7:6381"));
+	assert_string_equal(server_of(TAG)->address, "192.0.2.7");
+	assert_string_equal(server_of(TAG)->host, "192.0.2.7");
+	assert_string_equal(server_of(TAG)->port, "6381");
+	assert_int_equal(server_of(TAG)->port_number, 6381);
+	assert_false(rests(TAG));
+	assert_true(cluster.is_cluster);
+	assert_int_equal(node_of(TAG + 1), 0); /* that may be elsewhere */
+	says(TAG + 1, "MOVED 4000 192.0.2.7:6381");
+	assert_int_equal(node_of(TAG + 1), node_of(TAG)); /* and is a node once */
+}
+
+static void an_address_may_have_colons(void **state)
+{
+	(void)state;
+	assert_true(says(TAG, "MOVED 0 2001:db8:0:0::1:6381"));
+	assert_string_equal(server_of(TAG)->address, "2001:db8::1");
+	assert_int_equal(server_of(TAG)->port_number, 6381);
+}
+
+static void without_a_host_it_is_the_one_that_was_asked(void **state)
+{
+	(void)state;
+	assert_true(says(TAG, "MOVED 16383 :6381"));
+	assert_string_equal(server_of(TAG)->address, "192.0.2.1");
+	assert_string_equal(server_of(TAG)->host, "db1");
+	assert_int_equal(server_of(TAG)->port_number, 6381);
+}
+
+static void garbage_is_followed_nowhere(void **state)
+{
+	static const char *const garbage[] = {
+		"MOVED ",
+		"MOVED 1",
+		"MOVED 1 ",
+		"MOVED 1 :",
+		"MOVED 1 192.0.2.9",
+		"MOVED 1 192.0.2.9:",
+		"MOVED 1 192.0.2.9:0",
+		"MOVED 1 192.0.2.9:65536",
+		"MOVED 1 192.0.2.9:99999999999999999999",
+		"MOVED 1 192.0.2.9:6379 ",
+		"MOVED 1 192.0.2.9:-1",
+		"MOVED 1 192.0.2.9: 1",
+		"MOVED -1 192.0.2.9:6379",
+		"MOVED 16384 192.0.2.9:6379",
+		"MOVED  1 192.0.2.9:6379",
+		"MOVED x 192.0.2.9:6379",
+		"MOVED 1:2",
+		"MOVED 1 192.0.2.9\n:6379",
+		"MOVED 1 \x1b[2J:6379",
+		"MOVED 1 %s%n:6379",
+		"MOVED 1 192.0.2.999:6379",
+		"MOVED 1 [2001:db8::1]:6379",
+		"MOVED 1 2001:db8::1::6379",
+		"MOVED 1 ?:6379",
+		"MOVED 1 "
+		"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa:1",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(garbage) / sizeof(garbage[0]); i++) {
+		start(NULL);
+		assert_true(says(TAG, garbage[i]));
+		if (node_of(TAG) != 0)
+			fail_msg("it follows '%s'", garbage[i]);
+		assert_true(rests(TAG));
+		for (const char *at = cluster.why; *at; at++)
+			assert_in_range(*at, ' ', '~');
+	}
+}
+
+static void any_bytes_are_read(void **state)
+{
+	static const char alphabet[] = "MOVED 0123456789.:abcdef?-\x7f\n";
+
+	(void)state;
+	srand(7);
+	for (int i = 0; i < 100000; i++) {
+		char error[48] = "MOVED ";
+		const int length = rand() % 40;
+
+		for (int j = 0; j < length; j++)
+			error[6 + j] = alphabet[rand() % (sizeof(alphabet) - 1)];
+		says(rand() % RF_TAGS, error);
+		rf_cluster_turn(&cluster, now += MS);
+	}
+}
+
+static void lasts(const char *trouble)
+{
+	now += RF_ROUTE_PATIENCE_NS;
+	rf_cluster_turn(&cluster, now);
+	assert_string_equal(cluster.trouble, trouble);
+}
+
+static void a_name_is_not_followed_and_said(void **state)
+{
+	(void)state;
+	says(TAG, "MOVED 1 node7.example.net:6379");
+	rf_cluster_turn(&cluster, now);
+	assert_string_equal(cluster.trouble, "");
+	lasts("engine db1:6379: it names a node of its cluster 'node7.example.net', which is no "
+	      "address; set 'cluster-preferred-endpoint-type ip' on each node");
+	rf_cluster_answered(&cluster, TAG, 0);
+	rf_cluster_turn(&cluster, now);
+	assert_string_equal(cluster.trouble, "");
+}
+
+static void nobody_is_led_past_a_tunnel(void **state)
+{
+	static const struct rf_engine tunnel = {
+		.servers = 1,
+		.server[0] = {"localhost", "6379", "127.0.0.1", 6379},
+	};
+
+	(void)state;
+	rf_cluster_start(&cluster, &tunnel);
+	says(TAG, "MOVED 1 192.0.2.7:6379");
+	assert_int_equal(node_of(TAG), 0);
+	lasts("engine localhost:6379: it sends on to 192.0.2.7, port 6379, past what listens on "
+	      "this machine; name the nodes by the addresses that they announce, without stunnel");
+	says(TAG, "MOVED 1 127.0.0.1:6380");
+	assert_int_equal(server_of(TAG)->port_number, 6380);
+}
+
+/* How many calls are sent in a second, if each is refused by what this makes. */
+static int calls_in_a_second(void (*refuse)(int call))
+{
+	int calls = 0;
+
+	for (const uint64_t until = now + 1000 * MS; now < until; now += MS / 10) {
+		rf_cluster_turn(&cluster, now);
+		if (!rests(TAG))
+			refuse(calls++);
+	}
+	return calls;
+}
+
+static void send_round(int call)
+{
+	says(TAG, call % 2 ? "MOVED 1 192.0.2.1:6379" : "MOVED 1 192.0.2.2:6379");
+}
+
+static void send_anywhere(int call)
+{
+	char error[40];
+
+	snprintf(error, sizeof(error), "MOVED 1 10.0.%d.%d:6379", call / 250, call % 250);
+	says(TAG, error);
+}
+
+static void is_moving(int call)
+{
+	says(TAG, call % 2 ? "TRYAGAIN Multiple keys request during rehashing of slot"
+			   : "ASK 1 192.0.2.2:6379");
+}
+
+static void nodes_that_name_each_other_are_asked_seldom(void **state)
+{
+	(void)state;
+	assert_in_range(calls_in_a_second(send_round), RF_ROUTE_HOPS, 15);
+	assert_in_range(calls_in_a_second(send_anywhere), 2, 15);
+	rf_cluster_answered(&cluster, TAG, node_of(TAG));
+	says(TAG, "MOVED 1 192.0.2.7:6379");
+	assert_false(rests(TAG)); /* as it was before */
+}
+
+static void keys_that_move_are_waited_for(void **state)
+{
+	(void)state;
+	assert_in_range(calls_in_a_second(is_moving), 3, 9);
+	assert_int_equal(node_of(TAG), 0); /* ASK leads nowhere */
+	lasts("engine db1:6379: a slot of its cluster is on its way to another node; if it stays "
+	      "so, see 'redis-cli --cluster fix'");
+}
+
+static void many_calls_that_were_moved_are_one_hop(void **state)
+{
+	(void)state;
+	for (int i = 0; i < 20; i++)
+		rf_cluster_refused(&cluster, TAG, 0, "MOVED 1 192.0.2.7:6379", now);
+	assert_int_equal(cluster.route[TAG].hops, 1);
+	assert_false(rests(TAG));
+}
+
+static void tags_leave_a_node_that_fails(void **state)
+{
+	uint32_t well, dead;
+
+	(void)state;
+	says(1, "MOVED 1 192.0.2.7:6379");
+	says(2, "MOVED 2 192.0.2.8:6379");
+	says(4, "MOVED 2 192.0.2.8:6379");
+	well = node_of(1);
+	dead = node_of(2);
+	rf_cluster_answered(&cluster, 1, well);
+	rf_cluster_failed(&cluster, dead);
+	assert_int_equal(node_of(2), well);
+	assert_int_equal(node_of(4), well);
+	assert_int_equal(node_of(1), well);
+	says(2, "MOVED 2 192.0.2.8:6379"); /* nobody has taken its place yet */
+	assert_int_equal(node_of(2), dead);
+	rf_cluster_failed(&cluster, dead);
+	says(2, "MOVED 2 192.0.2.9:6379");
+	assert_string_equal(server_of(2)->address, "192.0.2.9");
+}
+
+static void a_node_that_is_cut_off_is_left(void **state)
+{
+	(void)state;
+	says(1, "MOVED 1 192.0.2.7:6379");
+	rf_cluster_answered(&cluster, 1, node_of(1));
+	says(2, "CLUSTERDOWN The cluster is down");
+	assert_int_equal(node_of(2), node_of(1));
+	assert_true(rests(2));
+}
+
+static void the_next_server_of_the_settings_is_tried(void **state)
+{
+	(void)state;
+	rf_cluster_start(&cluster, &two);
+	assert_true(cluster.is_cluster);
+	rf_cluster_failed(&cluster, 0);
+	assert_int_equal(node_of(TAG), 1);
+	rf_cluster_failed(&cluster, 1);
+	assert_int_equal(node_of(TAG), 0);
+}
+
+/* Another server may have its address by now. */
+static void a_node_without_tags_is_forgotten(void **state)
+{
+	uint32_t node, id;
+
+	(void)state;
+	says(TAG, "MOVED 1 192.0.2.7:6379");
+	node = node_of(TAG);
+	id = cluster.node[node].id;
+	rf_cluster_answered(&cluster, TAG, node);
+	says(TAG, "MOVED 1 192.0.2.1:6379");
+	rf_cluster_failed(&cluster, 0);
+	assert_int_equal(node_of(TAG), 0);
+	rf_cluster_turn(&cluster, now);
+	assert_int_equal(cluster.node[node].id, 0);
+	says(TAG, "MOVED 1 192.0.2.7:6379");
+	assert_int_not_equal(cluster.node[node_of(TAG)].id, id);
+}
+
+/* At most one for each tag, beside those of the settings. */
+static void no_more_nodes_than_tags(void **state)
+{
+	(void)state;
+	for (uint32_t i = 0; i < 1000; i++) {
+		uint32_t nodes = 0;
+		char error[40];
+
+		snprintf(error, sizeof(error), "MOVED 1 10.1.%u.%u:1", i / 250, i % 250);
+		says(i % RF_TAGS, error);
+		rf_cluster_turn(&cluster, now += 500 * MS);
+		for (uint32_t j = 0; j < RF_NODES_MOST; j++)
+			nodes += cluster.node[j].id != 0;
+		assert_in_range(nodes, 1, RF_TAGS + 1);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(a_server_by_itself_has_all_tags, start),
+		cmocka_unit_test_setup(moved_is_followed_at_once, start),
+		cmocka_unit_test_setup(an_address_may_have_colons, start),
+		cmocka_unit_test_setup(without_a_host_it_is_the_one_that_was_asked, start),
+		cmocka_unit_test_setup(garbage_is_followed_nowhere, start),
+		cmocka_unit_test_setup(any_bytes_are_read, start),
+		cmocka_unit_test_setup(a_name_is_not_followed_and_said, start),
+		cmocka_unit_test_setup(nobody_is_led_past_a_tunnel, start),
+		cmocka_unit_test_setup(nodes_that_name_each_other_are_asked_seldom, start),
+		cmocka_unit_test_setup(keys_that_move_are_waited_for, start),
+		cmocka_unit_test_setup(many_calls_that_were_moved_are_one_hop, start),
+		cmocka_unit_test_setup(tags_leave_a_node_that_fails, start),
+		cmocka_unit_test_setup(a_node_that_is_cut_off_is_left, start),
+		cmocka_unit_test_setup(the_next_server_of_the_settings_is_tried, start),
+		cmocka_unit_test_setup(a_node_without_tags_is_forgotten, start),
+		cmocka_unit_test_setup(no_more_nodes_than_tags, start),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <arpa/inet.h>
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent/cluster.h"
+
+#define SLOTS 16384
+#define SPARE_HOPS 8 /* beyond them, nodes only name each other */
+
+void rf_cluster_start(struct rf_cluster *cluster, const struct rf_engine *engine)
+{
+	*cluster = (struct rf_cluster){
+		.named = engine->servers,
+		.ids = engine->servers,
+		.is_cluster = engine->servers > 1,
+	};
+	for (uint32_t i = 0; i < engine->servers; i++)
+		cluster->node[i] = (struct rf_node){.server = engine->server[i], .id = i + 1};
+}
+
+/* ---- nodes ---- */
+
+bool rf_cluster_uses(const struct rf_cluster *cluster, uint32_t node, uint32_t tags)
+{
+	for (uint32_t i = 0; i < RF_TAGS; i++)
+		if (tags & 1U << i && cluster->route[i].node == node)
+			return true;
+	return false;
+}
+
+/* Its number; RF_NODES_MOST: there is no such one. */
+static uint32_t find_node(const struct rf_cluster *cluster, const struct rf_server *server)
+{
+	uint32_t i = 0;
+
+	while (i < RF_NODES_MOST && !(cluster->node[i].id &&
+				      cluster->node[i].server.port_number == server->port_number &&
+				      !strcmp(cluster->node[i].server.address, server->address)))
+		i++;
+	return i;
+}
+
+/* RF_NODES_MOST: there is no place, so one that is not used is forgotten first. */
+static uint32_t take_node(struct rf_cluster *cluster, const struct rf_server *server)
+{
+	uint32_t i = find_node(cluster, server);
+
+	if (i < RF_NODES_MOST)
+		return i;
+	for (i = cluster->named; i < RF_NODES_MOST && cluster->node[i].id;)
+		i++;
+	if (i < RF_NODES_MOST)
+		cluster->node[i] = (struct rf_node){.server = *server, .id = ++cluster->ids};
+	return i;
+}
+
+static void note(struct rf_cluster *cluster, uint32_t node, const char *what)
+{
+	const struct rf_server *server = &cluster->node[node].server;
+
+	snprintf(cluster->why, sizeof(cluster->why), "engine %s:%s: %s", server->host, server->port,
+		 what);
+}
+
+/* ---- what MOVED says ---- */
+
+struct moved {
+	char host[INET6_ADDRSTRLEN + 1];
+	char named[64]; /* as it was said, printable */
+	uint32_t port;
+};
+
+/* MOVED SLOT HOST:PORT, without brackets where the host has colons. False: it makes no sense. */
+static bool read_moved(const char *error, struct moved *moved)
+{
+	char *end;
+	const unsigned long slot = strtoul(error + 6, &end, 10);
+	const char *host = end + 1, *colon = strrchr(error, ':');
+	unsigned long port;
+
+	if (!isdigit((unsigned char)error[6]) || slot >= SLOTS || *end != ' ' || !colon ||
+	    colon < host || !isdigit((unsigned char)colon[1]))
+		return false;
+	port = strtoul(colon + 1, &end, 10);
+	if (*end || !port || port > UINT16_MAX || (size_t)(colon - host) >= sizeof(moved->named))
+		return false;
+	moved->port = port;
+	for (const char *at = host; at < colon; at++)
+		if (!isalnum((unsigned char)*at) && !strchr(".:-_?", *at))
+			return false;
+	memcpy(moved->named, host, colon - host);
+	moved->named[colon - host] = '\0';
+	return true;
+}
+
+/* In the one form that addresses have. False: it is none. */
+static bool read_address(const char *text, char address[INET6_ADDRSTRLEN])
+{
+	const int family = strchr(text, ':') ? AF_INET6 : AF_INET;
+	unsigned char bytes[sizeof(struct in6_addr)];
+
+	return inet_pton(family, text, bytes) == 1 &&
+	       inet_ntop(family, bytes, address, INET6_ADDRSTRLEN);
+}
+
+static bool is_of_this_machine(const char *address)
+{
+	return strncmp(address, "127.", 4) == 0 || strcmp(address, "::1") == 0;
+}
+
+/* The node that it names; RF_NODES_MOST: none that is of use, and `why` says so. */
+static uint32_t follow(struct rf_cluster *cluster, uint32_t from, const char *error)
+{
+	const struct rf_server *asked = &cluster->node[from].server;
+	struct rf_server server = *asked; /* without a host, it is the one that was asked */
+	char text[400];
+	struct moved moved;
+
+	if (!read_moved(error, &moved)) {
+		note(cluster, from, "what it says of its cluster makes no sense");
+		return RF_NODES_MOST;
+	}
+	server.port_number = moved.port;
+	snprintf(server.port, sizeof(server.port), "%u", moved.port);
+	if (*moved.named && !read_address(moved.named, server.address)) {
+		snprintf(text, sizeof(text),
+			 "it names a node of its cluster '%s', which is no address; set "
+			 "'cluster-preferred-endpoint-type ip' on each node",
+			 moved.named);
+		note(cluster, from, text);
+		return RF_NODES_MOST;
+	}
+	if (*moved.named)
+		strcpy(server.host, server.address);
+	if (is_of_this_machine(asked->address) && !is_of_this_machine(server.address)) {
+		snprintf(text, sizeof(text),
+			 "it sends on to %s, port %s, past what listens on this machine; name the "
+			 "nodes by the addresses that they announce, without stunnel",
+			 server.address, server.port);
+		note(cluster, from, text);
+		return RF_NODES_MOST;
+	}
+	return take_node(cluster, &server);
+}
+
+/* ---- routes ---- */
+
+/* What was just learned is tried at once, but nodes that name each other are not asked all the
+ * time. */
+static void rest(struct rf_route *route, uint32_t hops, uint64_t now)
+{
+	uint64_t rest_ns = RF_ROUTE_REST_NS;
+
+	if (now < route->rests_until_ns)
+		return;
+	if (!route->refused_ns)
+		route->refused_ns = now;
+	route->hops++;
+	if (route->hops <= hops)
+		return;
+	for (uint32_t i = hops + 1; i < route->hops && rest_ns < RF_ROUTE_REST_MOST_NS; i++)
+		rest_ns *= 2;
+	route->rests_until_ns = now + rest_ns;
+}
+
+static bool is_one(const char *error, const char *begins)
+{
+	return strncmp(error, begins, strlen(begins)) == 0;
+}
+
+static void take_moved(struct rf_cluster *cluster, uint32_t tag, uint32_t from, const char *error,
+		       uint64_t now)
+{
+	struct rf_route *route = &cluster->route[tag];
+	uint32_t to;
+
+	cluster->is_cluster = true;
+	if (route->node != from) /* of several calls, one has moved it before */
+		return;
+	to = follow(cluster, from, error);
+	if (to < RF_NODES_MOST)
+		route->node = to;
+	rest(route, to < RF_NODES_MOST ? RF_ROUTE_HOPS : 0, now);
+	if (route->hops > SPARE_HOPS && to < RF_NODES_MOST)
+		note(cluster, from,
+		     "nodes of this cluster only name each other; see 'redis-cli --cluster check'");
+}
+
+/* Another one: that is well, or else the next. Its own number: there is none. */
+static uint32_t another_node(const struct rf_cluster *cluster, uint32_t node)
+{
+	uint32_t next = node;
+
+	for (uint32_t i = 1; i < RF_NODES_MOST; i++) {
+		const uint32_t other = (node + i) % RF_NODES_MOST;
+
+		if (!cluster->node[other].id ||
+		    (other >= cluster->named && !rf_cluster_uses(cluster, other, UINT32_MAX)))
+			continue;
+		if (cluster->node[other].is_well)
+			return other;
+		if (next == node)
+			next = other;
+	}
+	return next;
+}
+
+bool rf_cluster_refused(struct rf_cluster *cluster, uint32_t tag, uint32_t node, const char *error,
+			uint64_t now)
+{
+	struct rf_route *route = &cluster->route[tag];
+
+	if (is_one(error, "MOVED ")) {
+		take_moved(cluster, tag, node, error, now);
+		return true;
+	}
+	/* A call has several keys, and one is never stored: neither node takes it meanwhile. */
+	if (is_one(error, "ASK ") || is_one(error, "TRYAGAIN")) {
+		note(cluster, node,
+		     "a slot of its cluster is on its way to another node; if it stays so, see "
+		     "'redis-cli --cluster fix'");
+		rest(route, 0, now);
+		return true;
+	}
+	/* It may have been cut off from the others. */
+	if (is_one(error, "CLUSTERDOWN")) {
+		note(cluster, node, "its cluster is down; see 'redis-cli --cluster check'");
+		if (route->node == node)
+			route->node = another_node(cluster, node);
+		rest(route, 0, now);
+		return true;
+	}
+	return false;
+}
+
+void rf_cluster_answered(struct rf_cluster *cluster, uint32_t tag, uint32_t node)
+{
+	struct rf_route *route = &cluster->route[tag];
+
+	cluster->node[node].is_well = true;
+	if (route->node != node)
+		return;
+	route->hops = 0;
+	route->rests_until_ns = route->refused_ns = 0;
+}
+
+void rf_cluster_failed(struct rf_cluster *cluster, uint32_t node)
+{
+	const uint32_t other = another_node(cluster, node);
+
+	cluster->node[node].is_well = false;
+	for (uint32_t i = 0; i < RF_TAGS; i++)
+		if (cluster->route[i].node == node)
+			cluster->route[i].node = other;
+}
+
+/* ---- time ---- */
+
+void rf_cluster_turn(struct rf_cluster *cluster, uint64_t now)
+{
+	bool lasts = false;
+
+	for (uint32_t i = cluster->named; i < RF_NODES_MOST; i++)
+		if (cluster->node[i].id && !rf_cluster_uses(cluster, i, UINT32_MAX))
+			cluster->node[i] = (struct rf_node){};
+	for (uint32_t i = 0; i < RF_TAGS; i++)
+		lasts = lasts || (cluster->route[i].refused_ns &&
+				  now - cluster->route[i].refused_ns >= RF_ROUTE_PATIENCE_NS);
+	if (!lasts)
+		*cluster->trouble = '\0';
+	else if (!*cluster->trouble)
+		memcpy(cluster->trouble, cluster->why, sizeof(cluster->trouble));
+}
