@@ -7,22 +7,32 @@
 #include "agent/bans_private.h"
 #include "base/say.h"
 
-static const struct rf_agent_settings settings = {.takes_bans = true,
-						  .engine.server[0].address = "203.0.113.1"};
-static struct rf_link line;
+static const struct rf_agent_settings settings = {.takes_bans = true};
+static struct rf_cluster cluster = {
+	.node[0] = {.id = 1, .server.address = "203.0.113.1"},
+	.node[1] = {.id = 2, .server.address = "198.51.100.77"}, /* that MOVED has named */
+	.node[2] = {.server.address = "192.0.2.1"},		 /* is not used any more */
+};
+static struct rf_line line = {.cluster = &cluster};
 static struct rf_fleet_bans bans;
 static struct {
 	uint32_t count;
-	bool fails;
+	bool fails, is_late;
 	rf_link_answer answer; /* of the newest */
 } sent;
 
-bool rf_link_call(struct rf_link *to, int count, const char *const *words, const size_t *lengths,
-		  rf_link_answer answer, void *data)
+bool rf_line_call(struct rf_line *to, uint32_t tag, int count, const char *const *words,
+		  const size_t *lengths, rf_link_answer answer, void *data)
 {
-	(void)to, (void)count, (void)words, (void)lengths, (void)data;
+	(void)to, (void)tag, (void)count, (void)words, (void)lengths, (void)data;
 	sent.count += !sent.fails;
 	sent.answer = answer;
+	return !sent.fails;
+}
+
+bool rf_line_is_ready(const struct rf_line *to, uint32_t tag, uint64_t now)
+{
+	(void)to, (void)tag, (void)now;
 	return !sent.fails;
 }
 
@@ -58,7 +68,6 @@ static int start(void **state)
 {
 	(void)state;
 	memset(&sent, 0, sizeof(sent));
-	line.state = RF_LINK_READY;
 	rf_fleet_bans_start(&bans, &settings, &line, -1);
 	return 0;
 }
@@ -68,7 +77,7 @@ static void turn(uint32_t slot)
 	static uint64_t now = 1;
 
 	now += RF_BANS_ASK_NS;
-	rf_fleet_bans_turn(&bans, NULL, slot, now);
+	rf_fleet_bans_turn(&bans, NULL, slot, sent.is_late ? UINT64_MAX : now);
 }
 
 static void answer(const uint8_t *bytes, size_t size)
@@ -125,13 +134,66 @@ static void an_old_reason_is_not_told_again(void **state)
 	assert_int_equal(bans.telling.state, RF_NOT_TOLD);
 	assert_non_null(bans.telling.trouble);
 	tell();
-	line.state = RF_LINK_LOADING;
 	sent.answer(&bans, NULL);
-	line.state = RF_LINK_DOWN;
-	sent.fails = true;
-	turn(3);
 	assert_int_equal(bans.telling.state, RF_NOT_TOLD);
 	assert_null(bans.telling.trouble);
+}
+
+/* Another node has them, or the functions were missing: see link.h. */
+static void refuse(void)
+{
+	const redisReply refusal = {.type = REDIS_REPLY_ERROR,
+				    .str = (char *)"MOVED 1 192.0.2.9:1"};
+
+	sent.answer(&bans, &refusal);
+}
+
+static void what_is_refused_for_now_is_told_again(void **state)
+{
+	const uint8_t is_done = RF_BAN_DONE;
+	uint32_t count;
+
+	(void)state;
+	turn(3);
+	tell();
+	count = sent.count;
+	sent.fails = true;
+	refuse();
+	turn(3);
+	assert_int_equal(bans.telling.state, RF_TELLING);
+	assert_int_equal(sent.count, count);
+	sent.fails = false;
+	turn(3);
+	assert_int_equal(sent.count, count + 1);
+	answer(&is_done, 1);
+	assert_int_equal(bans.telling.state, RF_TOLD);
+}
+
+static void but_not_forever(void **state)
+{
+	(void)state;
+	tell();
+	refuse();
+	sent.is_late = true;
+	turn(3);
+	assert_int_equal(bans.telling.state, RF_NOT_TOLD);
+}
+
+static void no_ban_has_a_node_of_the_engine_in_it(void **state)
+{
+	/* 203.0.113.1/32, 198.51.100.0/24 and 192.0.2.1/32, of slot 2 */
+	static const uint8_t of_nodes[] = {
+		9, 0,	 0, 0, 0,    0, 0,  0,	  7, 0,	  0,   0,  0,	0,   0, 0, 2,
+		0, 0xe8, 3, 0, 0,    4, 32, 203,  0, 113, 1,   8,  0,	0,   0, 0, 0,
+		0, 0,	 2, 0, 0xe8, 3, 0,  0,	  4, 24,  198, 51, 100, 0,   9, 0, 0,
+		0, 0,	 0, 0, 0,    2, 0,  0xe8, 3, 0,	  0,   4,  32,	192, 0, 2, 1,
+	};
+
+	(void)state;
+	turn(3);
+	answer(of_nodes, sizeof(of_nodes));
+	assert_int_equal(bans.refused[RF_BAN_OF_ENGINE], 2);
+	assert_int_equal(bans.count, 1);
 }
 
 int main(void)
@@ -140,6 +202,9 @@ int main(void)
 		cmocka_unit_test_setup(none_is_asked_for_before_there_is_a_slot, start),
 		cmocka_unit_test_setup(what_was_asked_for_with_a_slot_is_judged_with_it, start),
 		cmocka_unit_test_setup(an_old_reason_is_not_told_again, start),
+		cmocka_unit_test_setup(what_is_refused_for_now_is_told_again, start),
+		cmocka_unit_test_setup(but_not_forever, start),
+		cmocka_unit_test_setup(no_ban_has_a_node_of_the_engine_in_it, start),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -14,15 +14,16 @@
 #include "base/time.h"
 #include "base/units.h"
 
+#define TELL_NS (2 * RF_NS_PER_S)
 #define LOOK_NS (5 * RF_NS_PER_S)     /* after a ban was not in force */
 #define SWEEP_NS (3600 * RF_NS_PER_S) /* the longest ban that an agent before has left is over */
 
 void rf_fleet_bans_start(struct rf_fleet_bans *bans, const struct rf_agent_settings *settings,
-			 struct rf_link *link, int epoll_fd)
+			 struct rf_line *line, int epoll_fd)
 {
 	*bans = (struct rf_fleet_bans){
 		.settings = settings,
-		.link = link,
+		.line = line,
 		.epoll_fd = epoll_fd,
 		.flushed = rf_fleet_bans_read_flushed(settings->name),
 		.writer = -1,
@@ -50,13 +51,18 @@ static bool is_full(const struct rf_fleet_bans *bans, uint32_t slot)
 	return bans->count == RF_FLEET_BANS_MAX || of_slot >= RF_FLEET_BANS_OF_HOST;
 }
 
+/* Has it a node of the engine in it? */
 static bool has_engine(const struct rf_fleet_bans *bans, const struct rf_prefix *prefix)
 {
+	const struct rf_node *node = bans->line->cluster->node;
 	struct rf_prefix engine;
 	struct rf_error ignored;
 
-	return !rf_parse_prefix(bans->settings->engine.server[0].address, &engine, &ignored) &&
-	       rf_prefix_contains(prefix, &engine);
+	for (uint32_t i = 0; i < RF_NODES_MOST; i++)
+		if (node[i].id && !rf_parse_prefix(node[i].server.address, &engine, &ignored) &&
+		    rf_prefix_contains(prefix, &engine))
+			return true;
+	return false;
 }
 
 static void take(struct rf_fleet_bans *bans, const struct rf_told_ban *ban, uint64_t now)
@@ -210,8 +216,8 @@ static void ask(struct rf_fleet_bans *bans)
 	const size_t lengths[] = {5, 7, 1, strlen(RF_BANS_KEY), sizeof(from)};
 
 	rf_fleet_bans_pack_from(from, bans->newest);
-	bans->is_asking =
-		rf_link_call(bans->link, ARRAY_SIZE(words), words, lengths, take_told, bans);
+	bans->is_asking = rf_line_call(bans->line, RF_TAG_OF_ALL, ARRAY_SIZE(words), words, lengths,
+				       take_told, bans);
 }
 
 /* ---- telling ---- */
@@ -231,8 +237,7 @@ static void take_answer(void *data, const redisReply *reply)
 				       ? (uint8_t)reply->str[0]
 				       : RF_BAN_ANSWERS;
 
-	if (!reply && bans->telling.may_repeat && bans->link->state == RF_LINK_LOADING) {
-		bans->telling.may_repeat = false;
+	if (reply && reply->type == REDIS_REPLY_ERROR) {
 		bans->telling.waits = true;
 		return;
 	}
@@ -250,7 +255,8 @@ static bool send_telling(struct rf_fleet_bans *bans)
 
 	snprintf(slot_key, sizeof(slot_key), RF_BANS_SLOT_KEY, bans->telling.slot);
 	lengths[3] = strlen(slot_key);
-	return rf_link_call(bans->link, ARRAY_SIZE(words), words, lengths, take_answer, bans);
+	return rf_line_call(bans->line, RF_TAG_OF_ALL, ARRAY_SIZE(words), words, lengths,
+			    take_answer, bans);
 }
 
 bool rf_fleet_bans_tell(struct rf_fleet_bans *bans, uint32_t slot, const struct rf_prefix *prefix,
@@ -261,7 +267,7 @@ bool rf_fleet_bans_tell(struct rf_fleet_bans *bans, uint32_t slot, const struct 
 	bans->telling.slot = slot;
 	bans->telling.size = rf_fleet_bans_pack_call(bans->telling.call, slot, time_ms, prefix);
 	bans->telling.is_end = !time_ms;
-	bans->telling.may_repeat = true;
+	bans->telling.until_ns = rf_time_awake() + TELL_NS;
 	bans->telling.trouble = NULL;
 	if (!send_telling(bans))
 		return false;
@@ -270,13 +276,15 @@ bool rf_fleet_bans_tell(struct rf_fleet_bans *bans, uint32_t slot, const struct 
 	return true;
 }
 
-/* The engine's functions were loaded, or could not be. */
-static void tell_again(struct rf_fleet_bans *bans)
+/* The engine's functions were loaded, or another node has the bans. */
+static void tell_again(struct rf_fleet_bans *bans, uint64_t now)
 {
-	if (!bans->telling.waits || bans->link->state == RF_LINK_LOADING)
+	const bool is_late = now >= bans->telling.until_ns;
+
+	if (!bans->telling.waits || (!is_late && !rf_line_is_ready(bans->line, RF_TAG_OF_ALL, now)))
 		return;
 	bans->telling.waits = false;
-	if (!send_telling(bans))
+	if (is_late || !send_telling(bans))
 		bans->telling.state = RF_NOT_TOLD;
 }
 
@@ -325,7 +333,7 @@ void rf_fleet_bans_turn(struct rf_fleet_bans *bans, const struct rf_fence *fence
 {
 	if (slot != RF_BANS_NO_SLOT)
 		bans->slot = slot;
-	tell_again(bans);
+	tell_again(bans, now);
 	if (!bans->settings->takes_bans)
 		return;
 	look_at_fence(bans, fence, now);

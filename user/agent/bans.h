@@ -9,7 +9,7 @@
 
 #include <sys/types.h>
 
-#include "agent/link.h"
+#include "agent/line.h"
 #include "agent/settings.h"
 #include "fence/fence.h"
 #include "fleet/bans.h"
@@ -40,7 +40,7 @@ enum rf_telling_state {
 
 struct rf_fleet_bans {
 	const struct rf_agent_settings *settings;
-	struct rf_link *link;
+	struct rf_line *line;
 	int epoll_fd;
 	uint32_t config_id; /* of the fence that has them; 0: none */
 	struct rf_taken_ban taken[RF_FLEET_BANS_MAX];
@@ -69,14 +69,15 @@ struct rf_fleet_bans {
 		uint8_t call[RF_BAN_CALL_MAX];
 		size_t size;
 		bool is_end;
-		/* Once more, where the engine's functions had to be loaded first. */
-		bool may_repeat, waits;
+		/* It is sent again until then, where it is to: see link.h. */
+		uint64_t until_ns;
+		bool waits;
 	} telling;
 	uint64_t told; /* bans, since the agent's start */
 };
 
 void rf_fleet_bans_start(struct rf_fleet_bans *bans, const struct rf_agent_settings *settings,
-			 struct rf_link *link, int epoll_fd);
+			 struct rf_line *line, int epoll_fd);
 void rf_fleet_bans_end(struct rf_fleet_bans *bans);
 #define RF_BANS_NO_SLOT UINT32_MAX
 

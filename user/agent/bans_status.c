@@ -4,6 +4,7 @@
 
 #include "agent/bans_status.h"
 #include "base/json.h"
+#include "base/time.h"
 
 static const char *const states[] = {
 	[RF_TELLING_NOTHING] = "nothing",
@@ -40,11 +41,11 @@ json_t *rf_fleet_bans_status(const struct rf_fleet_bans *bans)
 	for (int i = 0; i < RF_BAN_REFUSALS; i++)
 		if (refusals[i])
 			json_object_set_new(refused, refusals[i], json_integer(bans->refused[i]));
-	return json_pack("{s:b, s:I, s:I, s:o, s:o, s:o}", "takes", bans->settings->takes_bans,
-			 "taken", (json_int_t)standing(bans), "told", (json_int_t)bans->told,
-			 "refused", refused, "trouble", text_or_null(bans->trouble),
-			 "engine_trouble",
-			 text_or_null(bans->settings->takes_bans ? bans->link->trouble : ""));
+	return json_pack(
+		"{s:b, s:I, s:I, s:o, s:o, s:o}", "takes", bans->settings->takes_bans, "taken",
+		(json_int_t)standing(bans), "told", (json_int_t)bans->told, "refused", refused,
+		"trouble", text_or_null(bans->trouble), "engine_trouble",
+		text_or_null(bans->settings->takes_bans ? rf_line_trouble(bans->line) : ""));
 }
 
 static json_t *list_json(const struct rf_fleet_bans *bans)
@@ -74,9 +75,9 @@ static json_t *tell_json(struct rf_fleet_bans *bans, uint32_t slot, const char *
 	if (*prefix_word != ' ' || time_ms > RF_FLEET_BAN_MOST_MS ||
 	    rf_parse_prefix(prefix_word + 1, &ban.prefix, &error) || rf_fleet_bans_judge(&ban))
 		return json_pack("{s:s}", "error", "the fleet takes no such ban");
-	if (bans->link->state != RF_LINK_READY)
+	if (!rf_line_is_ready(bans->line, RF_TAG_OF_ALL, rf_time_awake()))
 		return json_pack("{s:s, s:o}", "error", "it does not hear the engine", "trouble",
-				 rf_json_text(bans->link->trouble));
+				 rf_json_text(rf_line_trouble(bans->line)));
 	if (!rf_fleet_bans_tell(bans, slot, &ban.prefix, time_ms))
 		return json_pack("{s:b}", "busy", 1);
 	return json_pack("{s:I}", "number", (json_int_t)bans->telling.id);
@@ -89,8 +90,8 @@ static json_t *told_json(const struct rf_fleet_bans *bans, const char *word)
 	if (strtoul(word, NULL, 10) != bans->telling.id)
 		return json_pack("{s:s}", "error", "another command came between");
 	if (bans->telling.state == RF_NOT_TOLD && !trouble)
-		trouble = *bans->link->trouble ? bans->link->trouble
-					       : "the engine does not answer in time";
+		trouble = *rf_line_trouble(bans->line) ? rf_line_trouble(bans->line)
+						       : "the engine does not answer in time";
 	return json_pack("{s:s, s:o}", "state", states[bans->telling.state], "trouble",
 			 trouble ? rf_json_text(trouble) : json_null());
 }

@@ -12,8 +12,8 @@
 #define BEAT_WORDS 6 /* FCALL, function, number of keys, two keys, the call */
 #define REPORT_WORDS (2 * RF_REPORT_ITEMS + 6)
 
-void rf_calls_start(struct rf_calls *calls, struct rf_claims *claims, struct rf_link *beats,
-		    struct rf_link *reports)
+void rf_calls_start(struct rf_calls *calls, struct rf_claims *claims, struct rf_line *beats,
+		    struct rf_line *reports)
 {
 	*calls = (struct rf_calls){.claims = claims, .beats = beats, .reports = reports};
 	for (uint32_t i = 0; i < RF_BUCKETS; i++)
@@ -63,6 +63,8 @@ static void take_heard(void *data, const redisReply *reply)
 	enum rf_member_news news;
 
 	beating->is_under_way = false;
+	if (reply && reply->type == REDIS_REPLY_ERROR)
+		beating->has_news = true;
 	if (!reply || beating->term != calls->term || reply->type != REDIS_REPLY_STRING ||
 	    !rf_wire_unpack_heard(&heard, reply->str, reply->len))
 		return;
@@ -96,22 +98,25 @@ static void send_beat(struct rf_calls *calls, uint32_t bucket, uint64_t now)
 	beating->sent_ns = now;
 	beating->has_news = false;
 	beating->is_under_way =
-		rf_link_call(calls->beats, BEAT_WORDS, words, lengths, take_heard, beating);
+		rf_line_call(calls->beats, bucket, BEAT_WORDS, words, lengths, take_heard, beating);
+}
+
+static bool may_beat(const struct rf_calls *calls, uint32_t bucket, uint64_t now)
+{
+	return !calls->beating[bucket].is_under_way && rf_line_is_ready(calls->beats, bucket, now);
 }
 
 void rf_calls_beat(struct rf_calls *calls, bool news_only, uint64_t now)
 {
-	if (calls->beats->state != RF_LINK_READY)
-		return;
 	for (uint32_t i = 0; i < RF_BUCKETS; i++)
-		if (!calls->beating[i].is_under_way && (calls->beating[i].has_news || !news_only))
+		if (may_beat(calls, i, now) && (calls->beating[i].has_news || !news_only))
 			send_beat(calls, i, now);
 }
 
-bool rf_calls_have_news(const struct rf_calls *calls)
+bool rf_calls_have_news(const struct rf_calls *calls, uint64_t now)
 {
 	for (uint32_t i = 0; i < RF_BUCKETS; i++)
-		if (calls->beating[i].has_news && !calls->beating[i].is_under_way)
+		if (calls->beating[i].has_news && may_beat(calls, i, now))
 			return true;
 	return false;
 }
@@ -225,9 +230,9 @@ bool rf_calls_report(struct rf_calls *calls, struct rf_report_batch *batch)
 {
 	struct words words;
 
-	if (calls->reports->state != RF_LINK_READY)
+	if (!rf_line_is_ready(calls->reports, batch->bucket, rf_time_awake()))
 		return false;
 	make_words(&words, calls, batch);
-	return rf_link_call(calls->reports, words.words, words.word, words.length, take_answers,
-			    &calls->reporting[batch - calls->claims->batch]);
+	return rf_line_call(calls->reports, batch->bucket, words.words, words.word, words.length,
+			    take_answers, &calls->reporting[batch - calls->claims->batch]);
 }

@@ -5,7 +5,7 @@
 
 #include <netinet/in.h>
 
-#include "agent/link.h"
+#include "agent/line.h"
 #include "fleet/claims.h"
 
 #define RF_CALLS_SOURCE_SIZE (INET6_ADDRSTRLEN + 4)
@@ -18,7 +18,7 @@ struct rf_beating {
 	uint64_t sent_ns;
 	bool is_under_way;
 	bool is_refused, is_learning; /* by the newest answer */
-	bool has_news;		      /* it joined: the next heartbeat is due at once */
+	bool has_news; /* it joined, or its node is another one: the next is due at once */
 };
 
 struct rf_reporting {
@@ -28,20 +28,21 @@ struct rf_reporting {
 
 struct rf_calls {
 	struct rf_claims *claims;
-	struct rf_link *beats, *reports;
+	struct rf_line *beats, *reports;
 	uint32_t term; /* counts the slots that were taken */
 	struct rf_beating beating[RF_BUCKETS];
 	struct rf_reporting reporting[RF_REPORTS_MAX];
 	uint64_t beats_answered;
 };
 
-void rf_calls_start(struct rf_calls *calls, struct rf_claims *claims, struct rf_link *beats,
-		    struct rf_link *reports);
+void rf_calls_start(struct rf_calls *calls, struct rf_claims *claims, struct rf_line *beats,
+		    struct rf_line *reports);
 /* After rf_claims_take_slot(). */
 void rf_calls_take_slot(struct rf_calls *calls);
 /* Sends a heartbeat of each bucket that has none on its way, or of those with news only. */
 void rf_calls_beat(struct rf_calls *calls, bool news_only, uint64_t now);
-bool rf_calls_have_news(const struct rf_calls *calls);
+/* Is there any that can be sent? */
+bool rf_calls_have_news(const struct rf_calls *calls, uint64_t now);
 /* Is the slot another host's? Not while the engine learns, when any host may be refused. */
 bool rf_calls_are_refused(const struct rf_calls *calls);
 /* As the engine knows it: ADDRESS/LENGTH. */

@@ -6,11 +6,13 @@
 
 #include "agent/inquiry.h"
 #include "base/json.h"
+#include "base/time.h"
 #include "base/units.h"
 #include "fleet/wire.h"
 #include "ringfence/share.h"
 
 #define TOP_MOST 100
+#define PATIENCE_NS (2 * RF_NS_PER_S) /* less than that of who asks */
 
 static char *say_error(const char *text)
 {
@@ -40,38 +42,41 @@ static void finish(struct rf_inquiry *inquiry)
 	end(inquiry);
 }
 
+static void answered(struct rf_inquiry *inquiry)
+{
+	if (!--inquiry->left)
+		finish(inquiry);
+}
+
 static void take_answer(void *data, const redisReply *reply)
 {
 	struct rf_piece *piece = data;
 
+	if (reply && reply->type == REDIS_REPLY_ERROR) {
+		piece->waits = true;
+		return;
+	}
 	if (reply && reply->type == REDIS_REPLY_STRING) {
 		piece->bytes = malloc(reply->len + 1);
 		piece->size = reply->len;
 		if (piece->bytes)
 			memcpy(piece->bytes, reply->str, reply->len + 1);
 	}
-	if (!--piece->inquiry->left)
-		finish(piece->inquiry);
+	answered(piece->inquiry);
 }
 
 /* ---- requests ---- */
 
-static void send_words(struct rf_inquiry *inquiry, enum rf_piece_kind kind, uint32_t index,
-		       int count, const char *const *words, const size_t *lengths)
+static bool send_words(struct rf_piece *piece, uint32_t tag, int count, const char *const *words,
+		       const size_t *lengths)
 {
-	struct rf_piece *piece = &inquiry->piece[inquiry->pieces];
+	struct rf_line *line = piece->inquiry->view->news;
 
-	if (inquiry->pieces == inquiry->room)
-		return;
-	*piece = (struct rf_piece){.inquiry = inquiry, .kind = kind, .index = index};
-	inquiry->pieces++;
-	if (rf_link_call(inquiry->view->news, count, words, lengths, take_answer, piece))
-		inquiry->left++;
+	return rf_line_call(line, tag, count, words, lengths, take_answer, piece);
 }
 
 /* No more of it than makes sense. */
-static void get(struct rf_inquiry *inquiry, enum rf_piece_kind kind, uint32_t index,
-		const char *key, uint32_t most)
+static bool get(struct rf_piece *piece, uint32_t tag, const char *key, uint32_t most)
 {
 	char last[12];
 	const char *const words[] = {"GETRANGE", key, "0", last};
@@ -80,72 +85,118 @@ static void get(struct rf_inquiry *inquiry, enum rf_piece_kind kind, uint32_t in
 	snprintf(last, sizeof(last), "%u", most);
 	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
 		lengths[i] = strlen(words[i]);
-	send_words(inquiry, kind, index, ARRAY_SIZE(words), words, lengths);
+	return send_words(piece, tag, ARRAY_SIZE(words), words, lengths);
 }
 
-static void get_hosts(struct rf_inquiry *inquiry)
+/* Of a limit, what the source of the question has. */
+static uint32_t bucket_of_record(const struct rf_inquiry *inquiry, uint32_t limit)
+{
+	const struct rf_claim_key key =
+		rf_status_key(inquiry->view->claims, limit, &inquiry->question.address);
+
+	return rf_bucket(key.source[0], key.source[1]);
+}
+
+static bool get_record(struct rf_piece *piece)
+{
+	const struct rf_claims *claims = piece->inquiry->view->claims;
+	const struct rf_fleet_limit *limit = &claims->limit[piece->index];
+	const struct rf_claim_key of =
+		rf_status_key(claims, piece->index, &piece->inquiry->question.address);
+	const uint32_t bucket = bucket_of_record(piece->inquiry, piece->index);
+	char key[RF_WIRE_KEY_SIZE], source[RF_CALLS_SOURCE_SIZE];
+
+	rf_calls_format_source(&of, limit, source);
+	rf_wire_record_key(key, bucket, limit->name, limit->definition, source);
+	return get(piece, bucket, key, RF_WIRE_RECORD_MAX);
+}
+
+static bool send_gone(struct rf_piece *piece)
+{
+	const struct rf_inquiry *inquiry = piece->inquiry;
+	const uint32_t bucket = piece->index;
+	const struct rf_ledger_call call = rf_calls_of(inquiry->view->calls, bucket);
+	char slot_key[RF_WIRE_KEY_SIZE], hosts_key[RF_WIRE_KEY_SIZE];
+	uint8_t bytes[RF_WIRE_GONE_SIZE];
+	const char *const words[] = {"FCALL",  "rf_gone", "2",
+				     slot_key, hosts_key, (const char *)bytes};
+	size_t lengths[ARRAY_SIZE(words)];
+
+	rf_wire_slot_key(slot_key, bucket, call.slot);
+	rf_wire_hosts_key(hosts_key, bucket);
+	rf_wire_pack_gone(bytes, &call, inquiry->question.number);
+	for (size_t i = 0; i < ARRAY_SIZE(words) - 1; i++)
+		lengths[i] = strlen(words[i]);
+	lengths[ARRAY_SIZE(words) - 1] = sizeof(bytes);
+	return send_words(piece, bucket, ARRAY_SIZE(words), words, lengths);
+}
+
+/* False: it cannot be sent now. */
+static bool send_piece(struct rf_piece *piece)
 {
 	char key[RF_WIRE_KEY_SIZE];
 
-	for (uint32_t i = 0; i < RF_BUCKETS; i++) {
-		rf_wire_hosts_key(key, i);
-		get(inquiry, RF_PIECE_HOSTS, i, key, RF_WIRE_HOSTS_MAX);
+	switch (piece->kind) {
+	case RF_PIECE_HOSTS:
+		rf_wire_hosts_key(key, piece->index);
+		return get(piece, piece->index, key, RF_WIRE_HOSTS_MAX);
+	case RF_PIECE_HOST:
+		rf_wire_host_key(key, piece->index);
+		return get(piece, RF_TAG_OF_ALL, key, RF_NEWS_HOST_MAX);
+	case RF_PIECE_TOP:
+		rf_wire_top_key(key, piece->index);
+		return get(piece, RF_TAG_OF_ALL, key, RF_NEWS_TOP_MAX);
+	case RF_PIECE_RECORD:
+		return get_record(piece);
+	case RF_PIECE_GONE:
+		return send_gone(piece);
 	}
+	return false;
+}
+
+static uint32_t tag_of(const struct rf_piece *piece)
+{
+	if (piece->kind == RF_PIECE_HOST || piece->kind == RF_PIECE_TOP)
+		return RF_TAG_OF_ALL;
+	if (piece->kind == RF_PIECE_RECORD)
+		return bucket_of_record(piece->inquiry, piece->index);
+	return piece->index;
+}
+
+static void begin(struct rf_inquiry *inquiry, enum rf_piece_kind kind, uint32_t index)
+{
+	struct rf_piece *piece = &inquiry->piece[inquiry->pieces];
+
+	if (inquiry->pieces == inquiry->room)
+		return;
+	*piece = (struct rf_piece){.inquiry = inquiry, .kind = kind, .index = index};
+	inquiry->pieces++;
+	piece->waits = !send_piece(piece);
+	inquiry->left++;
+}
+
+static void begin_in_each_bucket(struct rf_inquiry *inquiry, enum rf_piece_kind kind)
+{
+	for (uint32_t i = 0; i < RF_BUCKETS; i++)
+		begin(inquiry, kind, i);
 }
 
 /* Of all slots that a host may have; those of no member are asked for in vain. */
-static void get_each(struct rf_inquiry *inquiry, enum rf_piece_kind kind, uint32_t most,
-		     void (*name)(char *key, uint32_t slot))
+static void begin_of_each_host(struct rf_inquiry *inquiry, enum rf_piece_kind kind)
 {
-	char key[RF_WIRE_KEY_SIZE];
-
 	for (uint32_t slot = 0; slot < RF_FLEET_HOSTS_MAX; slot++)
 		for (int i = 0; i < RF_BUCKETS; i++)
 			if (rf_ledger_slots_has(&inquiry->view->claims->member[i].members, slot)) {
-				name(key, slot);
-				get(inquiry, kind, slot, key, most);
+				begin(inquiry, kind, slot);
 				break;
 			}
 }
 
-static void get_records(struct rf_inquiry *inquiry)
+static void begin_of_each_limit(struct rf_inquiry *inquiry, enum rf_piece_kind kind)
 {
-	const struct rf_claims *claims = inquiry->view->claims;
-
-	for (int i = 0; i < RF_FLEET_LIMITS_MAX; i++) {
-		const struct rf_fleet_limit *limit = &claims->limit[i];
-		char key[RF_WIRE_KEY_SIZE], source[RF_CALLS_SOURCE_SIZE];
-		struct rf_claim_key of;
-
-		if (!limit->in_force)
-			continue;
-		of = rf_status_key(claims, i, &inquiry->question.address);
-		rf_calls_format_source(&of, limit, source);
-		rf_wire_record_key(key, rf_bucket(of.source[0], of.source[1]), limit->name,
-				   limit->definition, source);
-		get(inquiry, RF_PIECE_RECORD, i, key, RF_WIRE_RECORD_MAX);
-	}
-}
-
-static void send_gone(struct rf_inquiry *inquiry)
-{
-	char slot_key[RF_WIRE_KEY_SIZE], hosts_key[RF_WIRE_KEY_SIZE];
-
-	for (uint32_t i = 0; i < RF_BUCKETS; i++) {
-		const struct rf_ledger_call call = rf_calls_of(inquiry->view->calls, i);
-		uint8_t bytes[RF_WIRE_GONE_SIZE];
-		const char *const words[] = {"FCALL",  "rf_gone", "2",
-					     slot_key, hosts_key, (const char *)bytes};
-		size_t lengths[ARRAY_SIZE(words)];
-
-		rf_wire_slot_key(slot_key, i, call.slot);
-		rf_wire_hosts_key(hosts_key, i);
-		rf_wire_pack_gone(bytes, &call, inquiry->question.number);
-		for (size_t j = 0; j < ARRAY_SIZE(words) - 1; j++)
-			lengths[j] = strlen(words[j]);
-		lengths[ARRAY_SIZE(words) - 1] = sizeof(bytes);
-		send_words(inquiry, RF_PIECE_GONE, i, ARRAY_SIZE(words), words, lengths);
-	}
+	for (uint32_t i = 0; i < RF_FLEET_LIMITS_MAX; i++)
+		if (inquiry->view->claims->limit[i].in_force)
+			begin(inquiry, kind, i);
 }
 
 /* ---- questions ---- */
@@ -176,16 +227,26 @@ static bool read_question(struct rf_question *question, const char *text, char w
 
 static void send_requests(struct rf_inquiry *inquiry)
 {
-	if (inquiry->question.compose == rf_inquiry_gone)
-		send_gone(inquiry);
-	else if (inquiry->question.compose == rf_inquiry_top)
-		get_each(inquiry, RF_PIECE_TOP, RF_NEWS_TOP_MAX, rf_wire_top_key);
-	else {
-		get_hosts(inquiry);
-		get_each(inquiry, RF_PIECE_HOST, RF_NEWS_HOST_MAX, rf_wire_host_key);
+	if (inquiry->question.compose == rf_inquiry_gone) {
+		begin_in_each_bucket(inquiry, RF_PIECE_GONE);
+	} else if (inquiry->question.compose == rf_inquiry_top) {
+		begin_of_each_host(inquiry, RF_PIECE_TOP);
+	} else {
+		begin_in_each_bucket(inquiry, RF_PIECE_HOSTS);
+		begin_of_each_host(inquiry, RF_PIECE_HOST);
 	}
 	if (inquiry->question.compose == rf_inquiry_source)
-		get_records(inquiry);
+		begin_of_each_limit(inquiry, RF_PIECE_RECORD);
+}
+
+static bool is_any_ready(const struct rf_line *line)
+{
+	const uint64_t now = rf_time_awake();
+
+	for (uint32_t i = 0; i < RF_TAGS; i++)
+		if (rf_line_is_ready(line, i, now))
+			return true;
+	return false;
 }
 
 static struct rf_inquiry *free_one(struct rf_inquiries *inquiries)
@@ -208,9 +269,9 @@ char *rf_inquire(struct rf_inquiries *inquiries, struct rf_desk *desk, uint64_t 
 		return *why ? say_error(why) : NULL;
 	if (!inquiry)
 		return say_error("too many questions at once; ask again");
-	if (view->news->state != RF_LINK_READY)
-		return say_error(*view->news->trouble ? view->news->trouble
-						      : "the engine is not connected yet");
+	if (!is_any_ready(view->news))
+		return say_error(*rf_line_trouble(view->news) ? rf_line_trouble(view->news)
+							      : "the engine is not connected yet");
 	*inquiry = (struct rf_inquiry){
 		.desk = desk,
 		.ticket = ticket,
@@ -220,9 +281,38 @@ char *rf_inquire(struct rf_inquiries *inquiries, struct rf_desk *desk, uint64_t 
 		.left = 1, /* this function */
 	};
 	inquiry->room = inquiry->piece ? room : 0;
+	inquiry->until_ns = rf_time_awake() + PATIENCE_NS;
 	send_requests(inquiry);
 	*later = true;
-	if (!--inquiry->left)
-		finish(inquiry);
+	answered(inquiry);
 	return NULL;
+}
+
+/* ---- sending again ---- */
+
+static void send_again(struct rf_inquiry *inquiry, uint64_t now)
+{
+	const uint64_t ticket = inquiry->ticket;
+
+	for (uint32_t i = 0; i < inquiry->pieces; i++) {
+		struct rf_piece *piece = &inquiry->piece[i];
+
+		if (!piece->waits)
+			continue;
+		if (now >= inquiry->until_ns) {
+			piece->waits = false;
+			answered(inquiry);
+		} else if (rf_line_is_ready(inquiry->view->news, tag_of(piece), now)) {
+			piece->waits = !send_piece(piece);
+		}
+		if (inquiry->ticket != ticket)
+			return;
+	}
+}
+
+void rf_inquiries_turn(struct rf_inquiries *inquiries, uint64_t now)
+{
+	for (int i = 0; i < RF_DESK_CLIENTS; i++)
+		if (inquiries->inquiry[i].ticket)
+			send_again(&inquiries->inquiry[i], now);
 }

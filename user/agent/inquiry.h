@@ -8,7 +8,8 @@
  *   gone SLOT       that host will not come back
  *
  * Each is a few requests, all sent at once; their answers are kept until the last is there. A link
- * answers each of its requests in time, or with nothing, so none stays forever.
+ * answers each of its requests in time, or with nothing, so none stays forever. One whose keys are
+ * on another node is sent again.
  */
 #ifndef RINGFENCE_AGENT_INQUIRY_H
 #define RINGFENCE_AGENT_INQUIRY_H
@@ -33,6 +34,7 @@ struct rf_piece {
 	struct rf_inquiry *inquiry;
 	enum rf_piece_kind kind;
 	uint32_t index;
+	bool waits;  /* it is to be sent again, see link.h */
 	char *bytes; /* NULL: no answer, or none yet */
 	size_t size;
 };
@@ -52,6 +54,7 @@ struct rf_inquiry {
 	struct rf_question question;
 	struct rf_piece *piece;
 	uint32_t pieces, room, left; /* `left` were not answered yet */
+	uint64_t until_ns;	     /* requests are sent again until then */
 };
 
 struct rf_inquiries {
@@ -64,6 +67,8 @@ struct rf_inquiries {
  */
 char *rf_inquire(struct rf_inquiries *inquiries, struct rf_desk *desk, uint64_t ticket,
 		 const char *question, const struct rf_status_view *view, bool *later);
+/* Sends again what is to be. */
+void rf_inquiries_turn(struct rf_inquiries *inquiries, uint64_t now);
 
 /* ---- inquiry_answers.c and inquiry_source.c: the answers, of the heap ---- */
 

@@ -18,10 +18,13 @@ static char *dump(json_t *answer)
 	return text;
 }
 
-static char *no_answer(void)
+static char *no_answer(const struct rf_status_view *view)
 {
+	const char *trouble = rf_line_trouble(view->news);
+
 	return dump(
-		json_pack("{s:i, s:s}", "schema", 1, "error", "the engine did not answer in time"));
+		json_pack("{s:i, s:o}", "schema", 1, "error",
+			  rf_json_text(*trouble ? trouble : "the engine did not answer in time")));
 }
 
 /* ---- hosts ---- */
@@ -158,7 +161,7 @@ char *rf_inquiry_hosts(const struct rf_inquiry *inquiry, const struct rf_status_
 	free(seen);
 	if (!any) {
 		json_decref(hosts);
-		return no_answer();
+		return no_answer(view);
 	}
 	return dump(json_pack("{s:i, s:o, s:I}", "schema", 1, "hosts", hosts, "void_after_ms",
 			      (json_int_t)(view->settings->grace_ns / RF_NS_PER_MS + window_ms)));
@@ -172,7 +175,6 @@ char *rf_inquiry_gone(const struct rf_inquiry *inquiry, const struct rf_status_v
 	uint64_t left_ms = 0;
 	uint32_t done = 0, refused = 0;
 
-	(void)view;
 	for (uint32_t i = 0; i < RF_BUCKETS; i++) {
 		const struct rf_piece *piece = rf_inquiry_piece(inquiry, RF_PIECE_GONE, i);
 		struct rf_ledger_left left;
@@ -185,7 +187,7 @@ char *rf_inquiry_gone(const struct rf_inquiry *inquiry, const struct rf_status_v
 			left_ms = left.left;
 	}
 	if (done + refused < RF_BUCKETS)
-		return no_answer();
+		return no_answer(view);
 	return dump(json_pack("{s:i, s:b, s:I}", "schema", 1, "forgotten", !refused, "left_ms",
 			      (json_int_t)left_ms));
 }

@@ -75,10 +75,15 @@ void rf_link_events(struct rf_link *link, uint32_t events)
 
 /* ---- trouble ---- */
 
+static const struct rf_server *server_of(const struct rf_link *link)
+{
+	return &link->cluster->node[link->node].server;
+}
+
 static void note_trouble(struct rf_link *link, const char *what)
 {
-	snprintf(link->trouble, sizeof(link->trouble), "engine %s:%s: %s",
-		 link->engine->server[0].host, link->engine->server[0].port, what);
+	snprintf(link->trouble, sizeof(link->trouble), "engine %s:%s: %s", server_of(link)->host,
+		 server_of(link)->port, what);
 }
 
 static void note_error(struct rf_link *link, const char *error)
@@ -97,8 +102,8 @@ static void say_trouble(struct rf_link *link)
 	if (*link->trouble)
 		rf_warn("%s (%s)", link->trouble, link->purpose);
 	else
-		rf_say("engine %s:%s: connected (%s)", link->engine->server[0].host,
-		       link->engine->server[0].port, link->purpose);
+		rf_say("engine %s:%s: connected (%s)", server_of(link)->host, server_of(link)->port,
+		       link->purpose);
 	memcpy(link->said, link->trouble, sizeof(link->said));
 }
 
@@ -115,29 +120,39 @@ static void load_functions(struct rf_link *link);
 
 /*
  * A library that is there and lacks a function is of an older version. Whoever replaces it makes
- * the fleet learn, so that is left to people; until then it is tried again each time.
+ * the fleet learn, so that is left to people; until then it is tried again now and then.
  */
 static void note_old_library(struct rf_link *link)
 {
 	char text[360];
 
-	link->has_library = false;
 	snprintf(text, sizeof(text),
 		 "its functions are of an older version, and lack one; replace them: 'redis-cli -h "
 		 "%.160s -p %s -x FUNCTION LOAD REPLACE <" RF_FLEET_LIBRARY "'",
-		 link->engine->server[0].host, link->engine->server[0].port);
+		 server_of(link)->host, server_of(link)->port);
 	note_trouble(link, text);
 }
 
-/* Several requests may find the functions missing: they are loaded once. */
-static void take_error(struct rf_link *link, const char *error)
+/*
+ * True: the call may be sent again. Several requests may find the functions missing: they are
+ * loaded once.
+ */
+static bool take_error(struct rf_link *link, uint32_t tag, const char *error)
 {
-	if (!rf_engine_lacks_functions(error))
+	if (tag < RF_TAGS &&
+	    rf_cluster_refused(link->cluster, tag, link->node, error, rf_time_awake()))
+		return true;
+	if (tag == RF_TAGS || !rf_engine_lacks_functions(error)) {
 		note_error(link, error);
-	else if (link->has_library)
+		return false;
+	}
+	if (rf_time_awake() < link->has_library_ns) {
 		note_old_library(link);
-	else if (link->state == RF_LINK_READY)
+		return false;
+	}
+	if (link->state == RF_LINK_READY)
 		load_functions(link);
+	return link->state == RF_LINK_LOADING;
 }
 
 /* NULL: the connection has ended. */
@@ -150,19 +165,21 @@ static void take_reply(redisAsyncContext *redis, void *answer, void *data)
 	(void)redis;
 	if (reply && reply->type == REDIS_REPLY_ERROR && link->state == RF_LINK_LOADING &&
 	    rf_engine_has_functions(reply->str)) {
-		link->has_library = true;
+		link->has_library_ns = rf_time_awake() + RF_ENGINE_RETRY_MOST_NS;
 	} else if (reply && reply->type == REDIS_REPLY_ERROR) {
-		take_error(link, reply->str);
-		reply = NULL;
+		if (!take_error(link, request->tag, reply->str))
+			reply = NULL;
 	} else if (reply && link->state == RF_LINK_READY) {
+		if (request->tag < RF_TAGS)
+			rf_cluster_answered(link->cluster, request->tag, link->node);
 		*link->trouble = '\0';
-		link->has_library = false;
+		link->has_library_ns = 0;
 		link->pause_ns = RF_ENGINE_RETRY_NS;
 	}
 	finish(request, reply);
 }
 
-static bool send_words(struct rf_link *link, int count, const char *const *words,
+static bool send_words(struct rf_link *link, uint32_t tag, int count, const char *const *words,
 		       const size_t *lengths, rf_link_answer answer, void *data)
 {
 	struct rf_request *request = malloc(sizeof(*request));
@@ -173,6 +190,7 @@ static bool send_words(struct rf_link *link, int count, const char *const *words
 		.link = link,
 		.answer = answer,
 		.data = data,
+		.tag = tag,
 		.until_ns = rf_time_awake() + link->patience_ns,
 	};
 	TAILQ_INSERT_TAIL(&link->requests, request, place);
@@ -184,15 +202,20 @@ static bool send_words(struct rf_link *link, int count, const char *const *words
 	return false;
 }
 
-bool rf_link_call(struct rf_link *link, int count, const char *const *words, const size_t *lengths,
-		  rf_link_answer answer, void *data)
+bool rf_link_call(struct rf_link *link, uint32_t tag, int count, const char *const *words,
+		  const size_t *lengths, rf_link_answer answer, void *data)
 {
 	if (link->state != RF_LINK_READY || link->ends)
 		return false;
-	return send_words(link, count, words, lengths, answer, data);
+	return send_words(link, tag, count, words, lengths, answer, data);
 }
 
 /* ---- logging in ---- */
+
+static void give_up(struct rf_link *link)
+{
+	link->ends = link->has_failed = true;
+}
 
 /* Without it nothing can be done; the connection ends, and is made again later. */
 static void take_step(void *data, const redisReply *reply)
@@ -202,7 +225,15 @@ static void take_step(void *data, const redisReply *reply)
 	if (reply)
 		link->state = RF_LINK_READY;
 	else
-		link->ends = true;
+		give_up(link);
+}
+
+static void send_step(struct rf_link *link, int count, const char *const *words,
+		      const size_t *lengths, rf_link_answer answer)
+{
+	link->state = RF_LINK_LOADING;
+	if (!send_words(link, RF_TAGS, count, words, lengths, answer, link))
+		give_up(link);
 }
 
 /*
@@ -214,9 +245,54 @@ static void load_functions(struct rf_link *link)
 	static const char *const words[] = {"FUNCTION", "LOAD", rf_fleet_functions};
 	const size_t lengths[] = {8, 4, strlen(rf_fleet_functions)};
 
-	link->state = RF_LINK_LOADING;
-	if (!send_words(link, ARRAY_SIZE(words), words, lengths, take_step, link))
-		link->ends = true;
+	send_step(link, ARRAY_SIZE(words), words, lengths, take_step);
+}
+
+/* Names and values, one after the other. */
+static bool is_of_cluster(const redisReply *reply)
+{
+	for (size_t i = 0; reply->type == REDIS_REPLY_ARRAY && i + 1 < reply->elements; i += 2) {
+		const redisReply *name = reply->element[i], *value = reply->element[i + 1];
+
+		if (name->type == REDIS_REPLY_STRING && value->type == REDIS_REPLY_STRING &&
+		    strcmp(name->str, "mode") == 0)
+			return strcmp(value->str, "cluster") == 0;
+	}
+	return false;
+}
+
+static void take_mode(void *data, const redisReply *reply)
+{
+	struct rf_link *link = data;
+
+	if (reply && !is_of_cluster(reply)) {
+		note_trouble(link, "it is no node of a cluster, so it would have claims of its "
+				   "own; 'redis' names one server, or nodes of one cluster");
+		reply = NULL;
+	}
+	take_step(link, reply);
+}
+
+/* Of all nodes but the only one that is known. Every user may ask this. */
+static void ask_mode(struct rf_link *link)
+{
+	static const char *const words[] = {"HELLO"};
+	const size_t lengths[] = {5};
+
+	if (link->cluster->is_cluster)
+		send_step(link, ARRAY_SIZE(words), words, lengths, take_mode);
+	else
+		link->state = RF_LINK_READY;
+}
+
+static void take_login(void *data, const redisReply *reply)
+{
+	struct rf_link *link = data;
+
+	if (reply)
+		ask_mode(link);
+	else
+		give_up(link);
 }
 
 static void log_in(struct rf_link *link)
@@ -227,7 +303,7 @@ static void log_in(struct rf_link *link)
 	int count = ARRAY_SIZE(words);
 
 	if (!*engine->password) {
-		link->state = RF_LINK_READY;
+		ask_mode(link);
 		return;
 	}
 	if (!*engine->user) {
@@ -235,9 +311,7 @@ static void log_in(struct rf_link *link)
 		lengths[1] = lengths[2];
 		count--;
 	}
-	link->state = RF_LINK_LOADING;
-	if (!send_words(link, count, words, lengths, take_step, link))
-		link->ends = true;
+	send_step(link, count, words, lengths, take_login);
 }
 
 /* ---- connecting ---- */
@@ -251,6 +325,7 @@ static void take_connected(const redisAsyncContext *redis, int status)
 		note_error(link, redis->errstr ? redis->errstr : "cannot connect");
 		link->redis = NULL; /* hiredis frees it */
 		link->state = RF_LINK_DOWN;
+		link->has_failed = true;
 		return;
 	}
 	setsockopt(redis->c.fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
@@ -294,16 +369,17 @@ static void retry_later(struct rf_link *link, uint64_t now)
 static void connect_to(struct rf_link *link, uint64_t now)
 {
 	link->events = 0;
-	link->ends = link->has_library = false;
+	link->ends = false;
+	link->has_library_ns = 0;
 	link->connected_ns = now;
-	link->redis = redisAsyncConnect(link->engine->server[0].address,
-					link->engine->server[0].port_number);
+	link->redis = redisAsyncConnect(server_of(link)->address, server_of(link)->port_number);
 	retry_later(link, now);
 	if (!link->redis || link->redis->err) {
 		note_error(link, link->redis ? link->redis->errstr : "no memory is left");
 		if (link->redis)
 			redisAsyncFree(link->redis);
 		link->redis = NULL;
+		link->has_failed = true;
 		return;
 	}
 	link->state = RF_LINK_CONNECTING;
@@ -340,7 +416,7 @@ void rf_link_turn(struct rf_link *link, uint64_t now)
 		note_trouble(link, link->state == RF_LINK_CONNECTING
 					   ? "no answer; is it there, and does a firewall pass it?"
 					   : "it does not answer in time");
-		link->ends = true;
+		give_up(link);
 	}
 	if (link->redis && link->ends)
 		drop(link);
@@ -363,21 +439,15 @@ uint64_t rf_link_due_ns(const struct rf_link *link)
 	return oldest ? oldest->until_ns : UINT64_MAX;
 }
 
-void rf_link_start(struct rf_link *link, const struct rf_engine *engine, const char *purpose,
-		   int epoll_fd, uint64_t patience_ns)
+void rf_link_start(struct rf_link *link)
 {
-	*link = (struct rf_link){
-		.engine = engine,
-		.purpose = purpose,
-		.epoll_fd = epoll_fd,
-		.patience_ns = patience_ns,
-		.pause_ns = RF_ENGINE_RETRY_NS,
-		.said = "not connected yet",
-	};
+	link->pause_ns = RF_ENGINE_RETRY_NS;
+	strcpy(link->said, "not connected yet");
 	TAILQ_INIT(&link->requests);
 }
 
 void rf_link_end(struct rf_link *link)
 {
 	drop(link);
+	*link = (struct rf_link){};
 }

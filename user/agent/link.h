@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A connection to the engine, a redis-server or what speaks like one. It never blocks: requests are
- * sent, and answered later, in order. A request that has no answer in time ends the connection, so
- * what comes late is never seen. A connection that has ended is made again, after a moment.
+ * A connection to a node of the engine, a redis-server or what speaks like one. It never blocks:
+ * requests are sent, and answered later, in order. A request that has no answer in time ends the
+ * connection, so what comes late is never seen. A connection that has ended is made again, after a
+ * moment.
  *
- * On "Function not found" it loads ringfence's functions, and is ready again.
+ * On "Function not found" it loads ringfence's functions, and is ready again. A node of a cluster
+ * is asked whether it is one, since anything else would be a second ledger.
  */
 #ifndef RINGFENCE_AGENT_LINK_H
 #define RINGFENCE_AGENT_LINK_H
@@ -15,7 +17,7 @@
 
 #include <hiredis/async.h>
 
-#include "agent/engine.h"
+#include "agent/cluster.h"
 
 #define RF_ENGINE_TEXT_SIZE 640
 #define RF_ENGINE_RETRY_NS 50000000ULL /* at first; then twice as long, */
@@ -24,11 +26,15 @@
 enum rf_link_state {
 	RF_LINK_DOWN,
 	RF_LINK_CONNECTING,
-	RF_LINK_LOADING, /* logs in, or loads the functions */
+	RF_LINK_LOADING, /* logs in, says what it is, or loads the functions */
 	RF_LINK_READY,
 };
 
-/* NULL: there was no answer. An error of the engine counts as none. */
+/*
+ * NULL: there was no answer, or an error. An error is given only where the call has changed nothing
+ * and may be sent again, as soon as the line is ready for it: its keys are on another node, or the
+ * functions were missing.
+ */
 typedef void (*rf_link_answer)(void *data, const redisReply *reply);
 
 struct rf_request {
@@ -36,20 +42,26 @@ struct rf_request {
 	struct rf_link *link;
 	rf_link_answer answer;
 	void *data;
+	uint32_t tag; /* of its keys; RF_TAGS: it has none */
 	uint64_t until_ns;
 };
 
 struct rf_link {
-	const struct rf_engine *engine;
+	const struct rf_engine *engine; /* how to log in */
+	struct rf_cluster *cluster;
+	uint32_t node, id;   /* its number there; id 0: the link is not in use */
 	const char *purpose; /* for messages */
 	int epoll_fd;
 	uint64_t patience_ns;	  /* for an answer */
 	redisAsyncContext *redis; /* NULL: down */
 	enum rf_link_state state;
-	int fd;		   /* its socket */
-	uint32_t events;   /* that epoll waits for; 0: it does not have the socket */
-	bool has_library;  /* it has one of another version, so what it lacks is not loaded */
+	int fd;		 /* its socket */
+	uint32_t events; /* that epoll waits for; 0: it does not have the socket */
+	/* It has a library of another version, so until then what it lacks is not loaded; 0: not.
+	 */
+	uint64_t has_library_ns;
 	bool ends;	   /* it is to be ended as soon as no callback runs */
+	bool has_failed;   /* to connect or to answer; the line clears it */
 	uint64_t retry_ns; /* when it is made again */
 	uint64_t pause_ns; /* between two attempts */
 	uint64_t connected_ns;
@@ -59,8 +71,9 @@ struct rf_link {
 	uint64_t connections;
 };
 
-void rf_link_start(struct rf_link *link, const struct rf_engine *engine, const char *purpose,
-		   int epoll_fd, uint64_t patience_ns);
+/* All that is said of it is by `link`, which has engine, cluster, node, purpose, epoll_fd,
+ * patience. */
+void rf_link_start(struct rf_link *link);
 void rf_link_end(struct rf_link *link);
 /* What epoll saw of it: data.ptr of the event is the link. */
 void rf_link_events(struct rf_link *link, uint32_t events);
@@ -68,7 +81,7 @@ void rf_link_events(struct rf_link *link, uint32_t events);
 void rf_link_turn(struct rf_link *link, uint64_t now);
 uint64_t rf_link_due_ns(const struct rf_link *link);
 /* False: nothing can be sent now, and `answer` is not called. */
-bool rf_link_call(struct rf_link *link, int count, const char *const *words, const size_t *lengths,
-		  rf_link_answer answer, void *data);
+bool rf_link_call(struct rf_link *link, uint32_t tag, int count, const char *const *words,
+		  const size_t *lengths, rf_link_answer answer, void *data);
 
 #endif /* RINGFENCE_AGENT_LINK_H */

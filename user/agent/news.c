@@ -14,7 +14,7 @@
 #define TOP_KEPT_MS "20000"
 
 void rf_news_start(struct rf_news *news, const struct rf_agent_settings *settings,
-		   struct rf_claims *claims, const struct rf_site *site, struct rf_link *link)
+		   struct rf_claims *claims, const struct rf_site *site, struct rf_line *line)
 {
 	struct utsname host = {};
 
@@ -22,7 +22,7 @@ void rf_news_start(struct rf_news *news, const struct rf_agent_settings *setting
 		.settings = settings,
 		.claims = claims,
 		.site = site,
-		.link = link,
+		.line = line,
 	};
 	uname(&host);
 	rf_news_clean_name(host.nodename, news->name);
@@ -31,8 +31,10 @@ void rf_news_start(struct rf_news *news, const struct rf_agent_settings *setting
 /* A right that is missing, or an engine that is gone: the next one may do better. */
 static void take_answer(void *data, const redisReply *reply)
 {
-	(void)data;
-	(void)reply;
+	struct rf_news *news = data;
+
+	if (reply && reply->type == REDIS_REPLY_ERROR) /* it is kept on another node */
+		news->host_at_ns = news->top_at_ns = 0;
 }
 
 static void set(struct rf_news *news, const char *key, const char *text, const char *kept_ms)
@@ -42,7 +44,8 @@ static void set(struct rf_news *news, const char *key, const char *text, const c
 
 	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
 		lengths[i] = strlen(words[i]);
-	rf_link_call(news->link, ARRAY_SIZE(words), words, lengths, take_answer, news);
+	rf_line_call(news->line, RF_TAG_OF_ALL, ARRAY_SIZE(words), words, lengths, take_answer,
+		     news);
 }
 
 /* Frees `text`, of what is said at `key`; NULL: no memory, so the next one may do better. */
@@ -74,7 +77,7 @@ void rf_news_turn(struct rf_news *news, uint32_t hosts, uint64_t now)
 	char key[RF_WIRE_KEY_SIZE];
 
 	look_for_changes(news, hosts);
-	if (news->link->state != RF_LINK_READY || !news->joined)
+	if (!rf_line_is_ready(news->line, RF_TAG_OF_ALL, now) || !news->joined)
 		return;
 	if (now >= news->host_at_ns) {
 		news->host_at_ns = now + HOST_NS;
@@ -88,9 +91,9 @@ void rf_news_turn(struct rf_news *news, uint32_t hosts, uint64_t now)
 	}
 }
 
-uint64_t rf_news_due_ns(const struct rf_news *news)
+uint64_t rf_news_due_ns(const struct rf_news *news, uint64_t now)
 {
-	if (news->link->state != RF_LINK_READY || !news->joined)
+	if (!rf_line_is_ready(news->line, RF_TAG_OF_ALL, now) || !news->joined)
 		return UINT64_MAX;
 	return news->host_at_ns < news->top_at_ns ? news->host_at_ns : news->top_at_ns;
 }

@@ -24,7 +24,7 @@ struct rf_news {
 	const struct rf_agent_settings *settings;
 	struct rf_claims *claims;
 	const struct rf_site *site;
-	struct rf_link *link;
+	struct rf_line *line;
 	char name[RF_HOST_NAME_SIZE]; /* of this host */
 	uint64_t host_at_ns, top_at_ns;
 	/* What was told: where one of them changes, it is told anew. */
@@ -33,10 +33,10 @@ struct rf_news {
 };
 
 void rf_news_start(struct rf_news *news, const struct rf_agent_settings *settings,
-		   struct rf_claims *claims, const struct rf_site *site, struct rf_link *link);
+		   struct rf_claims *claims, const struct rf_site *site, struct rf_line *line);
 /* Tells what is due. `hosts`: of the fleet. */
 void rf_news_turn(struct rf_news *news, uint32_t hosts, uint64_t now);
-uint64_t rf_news_due_ns(const struct rf_news *news);
+uint64_t rf_news_due_ns(const struct rf_news *news, uint64_t now);
 
 /* ---- news_host.c ---- */
 

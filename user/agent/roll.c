@@ -6,12 +6,13 @@
 #include "base/units.h"
 #include "fleet/wire.h"
 
+#define BUCKET 0 /* that is read, of all */
 #define READ_NS (2 * RF_NS_PER_S)
 #define KNOWN_NS (3 * READ_NS)
 
-void rf_roll_start(struct rf_roll *roll, struct rf_link *link, uint64_t grace_ns)
+void rf_roll_start(struct rf_roll *roll, struct rf_line *line, uint64_t grace_ns)
 {
-	*roll = (struct rf_roll){.link = link, .grace_ms = grace_ns / RF_NS_PER_MS};
+	*roll = (struct rf_roll){.line = line, .grace_ms = grace_ns / RF_NS_PER_MS};
 }
 
 static void note_heard(struct rf_roll *roll)
@@ -46,11 +47,11 @@ void rf_roll_turn(struct rf_roll *roll, uint64_t now)
 	if (now < roll->at_ns || roll->is_under_way)
 		return;
 	roll->at_ns = now + READ_NS;
-	rf_wire_hosts_key(key, 0);
+	rf_wire_hosts_key(key, BUCKET);
 	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
 		lengths[i] = strlen(words[i]);
-	roll->is_under_way =
-		rf_link_call(roll->link, ARRAY_SIZE(words), words, lengths, take_hosts, roll);
+	roll->is_under_way = rf_line_call(roll->line, BUCKET, ARRAY_SIZE(words), words, lengths,
+					  take_hosts, roll);
 }
 
 bool rf_roll_is_known(const struct rf_roll *roll, uint64_t now)

@@ -7,11 +7,11 @@
 #ifndef RINGFENCE_AGENT_ROLL_H
 #define RINGFENCE_AGENT_ROLL_H
 
-#include "agent/link.h"
+#include "agent/line.h"
 #include "fleet/ledger.h"
 
 struct rf_roll {
-	struct rf_link *link;
+	struct rf_line *line;
 	uint64_t grace_ms;
 	uint64_t at_ns;	   /* when it is read next */
 	uint64_t known_ns; /* when the answer came; 0: none yet */
@@ -20,7 +20,7 @@ struct rf_roll {
 	struct rf_ledger_slots heard; /* not silent for G + W: their claims count */
 };
 
-void rf_roll_start(struct rf_roll *roll, struct rf_link *link, uint64_t grace_ns);
+void rf_roll_start(struct rf_roll *roll, struct rf_line *line, uint64_t grace_ns);
 void rf_roll_turn(struct rf_roll *roll, uint64_t now);
 /* False: not for some time. */
 bool rf_roll_is_known(const struct rf_roll *roll, uint64_t now);

@@ -25,7 +25,7 @@
 #include "base/units.h"
 
 #define CLAIMS 65536
-#define EVENTS 8
+#define EVENTS 16
 #define LONGEST_WAIT_NS RF_NS_PER_S
 #define ASKS_REST_NS (RF_NS_PER_MS / 2)
 
@@ -33,7 +33,8 @@ struct agent {
 	const struct rf_agent_settings *settings;
 	struct rf_claims claims;
 	struct rf_site site;
-	struct rf_link beats, reports, ban_calls, questions;
+	struct rf_cluster cluster;
+	struct rf_line beats, reports, ban_calls, questions;
 	struct rf_calls calls;
 	struct rf_fleet_bans bans;
 	struct rf_news news;
@@ -45,10 +46,11 @@ struct agent {
 	struct rf_waiter waiter;
 	int epoll_fd;
 	uint64_t beat_at_ns;
-	uint64_t leaves_ns; /* at the latest */
-	uint32_t hosts;	    /* of the fleet; 0: not known, and no slot is taken */
-	bool has_asks;	    /* that were not taken yet */
-	uint32_t refusals;  /* slots tried in vain, one after the other */
+	uint64_t leaves_ns;		 /* at the latest */
+	uint32_t hosts;			 /* of the fleet; 0: not known, and no slot is taken */
+	bool has_asks;			 /* that were not taken yet */
+	uint32_t refusals;		 /* slots tried in vain, one after the other */
+	char said[RF_CLUSTER_TEXT_SIZE]; /* of the cluster's troubles */
 };
 
 static volatile sig_atomic_t ended;
@@ -160,16 +162,30 @@ static void look_at_slot(struct agent *agent)
 
 /* ---- turns ---- */
 
+/* What lasts is said once; so is its end. */
+static void say_trouble(struct agent *agent)
+{
+	const char *trouble = agent->cluster.trouble;
+
+	if (strcmp(trouble, agent->said) == 0)
+		return;
+	if (*trouble)
+		rf_warn("%s", trouble);
+	else
+		rf_say("the engine's cluster answers again");
+	memcpy(agent->said, trouble, sizeof(agent->said));
+}
+
 static uint64_t earliest(uint64_t a, uint64_t b)
 {
 	return a < b ? a : b;
 }
 
 /* News do not hurry once all slots were tried. */
-static bool beats_at_once(const struct agent *agent)
+static bool beats_at_once(const struct agent *agent, uint64_t now)
 {
-	return rf_calls_have_news(&agent->calls) && agent->hosts &&
-	       agent->refusals < agent->hosts && agent->beats.state == RF_LINK_READY;
+	return agent->hosts && agent->refusals < agent->hosts &&
+	       rf_calls_have_news(&agent->calls, now);
 }
 
 static void settle(struct agent *agent)
@@ -223,20 +239,20 @@ static char *answer(void *context, const char *question, uint64_t ticket, bool *
 
 static void serve(struct agent *agent, const struct epoll_event *event)
 {
-	if (event->data.ptr == &agent->reports)
-		rf_link_events(&agent->reports, event->events);
-	else if (event->data.ptr == &agent->questions)
-		rf_link_events(&agent->questions, event->events);
-	else if (event->data.ptr == &agent->ban_calls)
-		rf_link_events(&agent->ban_calls, event->events);
-	else if (event->data.ptr == &agent->bans)
+	const void *of = event->data.ptr;
+
+	if (rf_line_events(&agent->reports, of, event->events) ||
+	    rf_line_events(&agent->questions, of, event->events) ||
+	    rf_line_events(&agent->ban_calls, of, event->events))
+		return;
+	if (of == &agent->bans)
 		rf_fleet_bans_heard(&agent->bans);
-	else if (event->data.ptr == &agent->site)
+	else if (of == &agent->site)
 		agent->has_asks = true;
-	else if (event->data.ptr == &agent->waiter)
+	else if (of == &agent->waiter)
 		settle(agent);
 	else
-		rf_desk_serve(&agent->desk, event->data.ptr);
+		rf_desk_serve(&agent->desk, of);
 }
 
 static void wait_for_events(struct agent *agent, const sigset_t *while_waiting)
@@ -248,22 +264,22 @@ static void wait_for_events(struct agent *agent, const sigset_t *while_waiting)
 
 	until_ns = earliest(until_ns, agent->leaves_ns);
 	until_ns = earliest(until_ns, agent->beat_at_ns);
-	until_ns = earliest(until_ns, rf_link_due_ns(&agent->beats));
-	until_ns = earliest(until_ns, rf_link_due_ns(&agent->reports));
-	until_ns = earliest(until_ns, rf_link_due_ns(&agent->ban_calls));
+	until_ns = earliest(until_ns, rf_line_due_ns(&agent->beats, now));
+	until_ns = earliest(until_ns, rf_line_due_ns(&agent->reports, now));
+	until_ns = earliest(until_ns, rf_line_due_ns(&agent->ban_calls, now));
 	until_ns = earliest(until_ns, rf_fleet_bans_due_ns(&agent->bans));
-	until_ns = earliest(until_ns, rf_link_due_ns(&agent->questions));
-	until_ns = earliest(until_ns, rf_news_due_ns(&agent->news));
+	until_ns = earliest(until_ns, rf_line_due_ns(&agent->questions, now));
+	until_ns = earliest(until_ns, rf_news_due_ns(&agent->news, now));
 	until_ns = earliest(until_ns, rf_site_due_ns(&agent->site));
 	until_ns = earliest(until_ns, rf_claims_due_ns(&agent->claims, now));
-	if (until_ns > now && !agent->has_asks && !beats_at_once(agent))
+	if (until_ns > now && !agent->has_asks && !beats_at_once(agent, now))
 		wait_ms = (until_ns - now + RF_NS_PER_MS - 1) / RF_NS_PER_MS;
 	count = epoll_pwait(agent->epoll_fd, event, EVENTS, wait_ms, while_waiting);
 	for (int i = 0; i < count; i++) /* heartbeats first */
-		if (event[i].data.ptr == &agent->beats)
-			rf_link_events(&agent->beats, event[i].events);
+		if (rf_line_events(&agent->beats, event[i].data.ptr, event[i].events))
+			event[i].data.ptr = NULL;
 	for (int i = 0; i < count; i++)
-		if (event[i].data.ptr != &agent->beats)
+		if (event[i].data.ptr)
 			serve(agent, &event[i]);
 }
 
@@ -275,7 +291,7 @@ static void beat(struct agent *agent, uint64_t now)
 		agent->beat_at_ns = now + agent->settings->grace_ns / 4;
 	if (!agent->hosts)
 		return;
-	if (is_time || beats_at_once(agent))
+	if (is_time || beats_at_once(agent, now))
 		rf_calls_beat(&agent->calls, !is_time, now);
 }
 
@@ -296,10 +312,12 @@ static void turn(struct agent *agent, const sigset_t *while_waiting)
 {
 	const uint64_t now = rf_time_awake();
 
-	rf_link_turn(&agent->beats, now);
-	rf_link_turn(&agent->reports, now);
-	rf_link_turn(&agent->ban_calls, now);
-	rf_link_turn(&agent->questions, now);
+	rf_cluster_turn(&agent->cluster, now);
+	rf_line_turn(&agent->beats, now);
+	rf_line_turn(&agent->reports, now);
+	rf_line_turn(&agent->ban_calls, now);
+	rf_line_turn(&agent->questions, now);
+	say_trouble(agent);
 	rf_site_turn(&agent->site, now);
 	look_at_slot(agent);
 	beat(agent, now);
@@ -310,6 +328,7 @@ static void turn(struct agent *agent, const sigset_t *while_waiting)
 	look_whether_alone(agent, now);
 	agent->view.hosts = agent->hosts;
 	agent->view.refusals = agent->refusals;
+	rf_inquiries_turn(&agent->inquiries, now);
 	rf_news_turn(&agent->news, agent->hosts, now);
 	rf_roll_turn(&agent->roll, now);
 	rf_publisher_turn(&agent->publisher, &agent->view, now);
@@ -326,6 +345,7 @@ static int open_desk(struct agent *agent, struct rf_error *error)
 		.settings = agent->settings,
 		.claims = &agent->claims,
 		.site = &agent->site,
+		.cluster = &agent->cluster,
 		.beats = &agent->beats,
 		.reports = &agent->reports,
 		.news = &agent->questions,
@@ -338,10 +358,22 @@ static int open_desk(struct agent *agent, struct rf_error *error)
 	return rf_desk_open(&agent->desk, agent->settings->name, agent->epoll_fd, &port, error);
 }
 
+static struct rf_line line_of(struct agent *agent, const char *purpose, uint32_t tags)
+{
+	return (struct rf_line){
+		.engine = &agent->settings->engine,
+		.cluster = &agent->cluster,
+		.purpose = purpose,
+		.tags = tags,
+		.epoll_fd = agent->epoll_fd,
+		.patience_ns = agent->settings->grace_ns / 2,
+	};
+}
+
 static int start(struct agent *agent, struct rf_error *error)
 {
 	const struct rf_agent_settings *settings = agent->settings;
-	const uint64_t patience_ns = settings->grace_ns / 2, now = rf_time_awake();
+	const uint64_t now = rf_time_awake();
 	const uint64_t hash_key[2] = {draw(), draw()};
 
 	agent->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
@@ -351,12 +383,12 @@ static int start(struct agent *agent, struct rf_error *error)
 		(struct rf_claims_ports){agent, visit_windows, begin_to_settle, send_report};
 	agent->claims.asks_each_s = settings->asks_each_s;
 	rf_site_start(&agent->site, settings->name, &agent->claims, agent->epoll_fd);
-	rf_link_start(&agent->beats, &settings->engine, "heartbeats", agent->epoll_fd, patience_ns);
-	rf_link_start(&agent->reports, &settings->engine, "reports", agent->epoll_fd, patience_ns);
-	rf_link_start(&agent->ban_calls, &settings->engine, "bans", agent->epoll_fd, patience_ns);
+	rf_cluster_start(&agent->cluster, &settings->engine);
+	agent->beats = line_of(agent, "heartbeats", RF_TAGS_OF_BUCKETS);
+	agent->reports = line_of(agent, "reports", RF_TAGS_OF_BUCKETS);
+	agent->ban_calls = line_of(agent, "bans", 1U << RF_TAG_OF_ALL);
+	agent->questions = line_of(agent, "questions", RF_TAGS_ALL);
 	rf_fleet_bans_start(&agent->bans, settings, &agent->ban_calls, agent->epoll_fd);
-	rf_link_start(&agent->questions, &settings->engine, "questions", agent->epoll_fd,
-		      patience_ns);
 	rf_roll_start(&agent->roll, &agent->questions, settings->grace_ns);
 	rf_calls_start(&agent->calls, &agent->claims, &agent->beats, &agent->reports);
 	rf_news_start(&agent->news, settings, &agent->claims, &agent->site, &agent->questions);
@@ -388,11 +420,11 @@ static void end(struct agent *agent)
 	rf_waiter_end(&agent->waiter);
 	rf_publisher_end(&agent->publisher);
 	rf_desk_close(&agent->desk);
-	rf_link_end(&agent->beats);
-	rf_link_end(&agent->reports);
+	rf_line_end(&agent->beats);
+	rf_line_end(&agent->reports);
 	rf_fleet_bans_end(&agent->bans);
-	rf_link_end(&agent->ban_calls);
-	rf_link_end(&agent->questions);
+	rf_line_end(&agent->ban_calls);
+	rf_line_end(&agent->questions);
 	rf_site_end(&agent->site);
 	rf_claims_free(&agent->claims);
 	close(agent->epoll_fd);

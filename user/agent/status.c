@@ -20,21 +20,47 @@ static const char *const link_states[] = {
 
 /* ---- the engine ---- */
 
-static json_t *link_json(const struct rf_link *link)
+/* Of its connections, the one that says the most; how often one was made, of all. */
+static json_t *line_json(const struct rf_line *line)
 {
-	return json_pack("{s:s, s:o, s:I}", "state", link_states[link->state], "trouble",
-			 *link->trouble ? rf_json_text(link->trouble) : json_null(), "connections",
-			 (json_int_t)link->connections);
+	const char *trouble = rf_line_trouble(line);
+	json_int_t connections = 0;
+
+	for (uint32_t i = 0; i < RF_NODES_MOST; i++)
+		connections += line->link[i].connections;
+	return json_pack("{s:s, s:o, s:I}", "state", link_states[rf_line_worst(line)->state],
+			 "trouble", *trouble ? rf_json_text(trouble) : json_null(), "connections",
+			 connections);
+}
+
+/* Those that have keys, and how many buckets each has. */
+static json_t *nodes_json(const struct rf_cluster *cluster)
+{
+	json_t *nodes = json_array();
+
+	for (uint32_t i = 0; i < RF_NODES_MOST; i++) {
+		const struct rf_server *server = &cluster->node[i].server;
+		json_int_t buckets = 0;
+
+		for (uint32_t tag = 0; tag < RF_BUCKETS; tag++)
+			buckets += cluster->route[tag].node == i;
+		if (rf_cluster_uses(cluster, i, RF_TAGS_ALL))
+			json_array_append_new(nodes, json_pack("{s:o, s:o, s:I}", "host",
+							       rf_json_text(server->host), "port",
+							       rf_json_text(server->port),
+							       "buckets", buckets));
+	}
+	return nodes;
 }
 
 static json_t *engine_json(const struct rf_status_view *view)
 {
-	const struct rf_engine *engine = &view->settings->engine;
+	const struct rf_server *server = &view->settings->engine.server[0];
 
-	return json_pack("{s:o, s:o, s:o, s:o, s:o}", "host", rf_json_text(engine->server[0].host),
-			 "port", rf_json_text(engine->server[0].port), "heartbeats",
-			 link_json(view->beats), "reports", link_json(view->reports), "news",
-			 link_json(view->news));
+	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "host", rf_json_text(server->host),
+			 "port", rf_json_text(server->port), "nodes", nodes_json(view->cluster),
+			 "heartbeats", line_json(view->beats), "reports", line_json(view->reports),
+			 "news", line_json(view->news));
 }
 
 /* ---- membership ---- */

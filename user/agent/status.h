@@ -25,8 +25,9 @@ struct rf_status_view {
 	const struct rf_agent_settings *settings;
 	const struct rf_claims *claims;
 	struct rf_site *site; /* windows are read */
-	const struct rf_link *beats, *reports;
-	struct rf_link *news; /* questions are sent */
+	const struct rf_cluster *cluster;
+	const struct rf_line *beats, *reports;
+	struct rf_line *news; /* questions are sent */
 	const struct rf_calls *calls;
 	const struct rf_roll *roll;
 	struct rf_fleet_bans *bans;
