@@ -158,13 +158,21 @@ print(s.recv(1 << 16).decode())' "/run/ringfence-fleet/edge$1.sock" "$2" 2>/dev/
 # set_up_fleet HOSTS [RATE [SLOTS]]: an engine, and on each host a fence, with a limit if there is a
 # rate, and an agent.
 set_up_fleet() {
+	make_fleet "$1"
+	start_engine
+	set_up_hosts "$@"
+}
+
+engine_of() { # HOST
+	echo "10.77.$1.1:6379"
+}
+
+set_up_hosts() { # HOSTS [RATE [SLOTS]]
 	local host
 
-	make_fleet "$1"
 	mkdir -p /etc/ringfence
-	start_engine
 	for ((host = 1; host <= $1; host++)); do
-		echo "redis 10.77.$host.1:6379" >"/etc/ringfence/edge$host.fleet"
+		echo "redis $(engine_of "$host")" >"/etc/ringfence/edge$host.fleet"
 		on "$host" attach "edge$host" fleet >"$scratch/log"
 		on "$host" fleet hosts "${3-$1}" >"$scratch/log"
 		[ $# -lt 2 ] || on "$host" limit add all rate "$2" fleet >"$scratch/log" ||

@@ -1,0 +1,100 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck disable=SC2154,SC2034 # lib.sh and fleet.sh set them, tests use them
+# A cluster of three masters, and a replica of the second one, as the engine of a fleet, for the tests
+# that source this file after fleet.sh. Node N is 10.78.0.N, which all hosts can reach.
+
+nodes=4
+cluster_slots=('' '0 5460' '5461 10922' '10923 16383') # of each master
+declare -A node_pid
+
+node() { # NUMBER COMMAND…
+	within engine "$client" -h "10.78.0.$1" "${@:2}"
+}
+
+start_node() { # NUMBER
+	mkdir -p "$scratch/node$1"
+	start engine "$server" --port 6379 --bind "10.78.0.$1" --protected-mode no --save '' --appendonly no \
+		--dir "$scratch/node$1" --logfile "$scratch/node$1/log" --cluster-enabled yes --cluster-announce-ip "10.78.0.$1" \
+		--cluster-node-timeout 1000 --cluster-require-full-coverage no \
+		--cluster-replica-validity-factor 0 --repl-diskless-sync-delay 0
+	node_pid[$1]=$started_pid
+	eventually node "$1" ping >"$scratch/ping" 2>&1 || bail "node $1 does not start"
+}
+
+is_up() { # NODE…
+	local number
+
+	for number; do
+		[[ $(node "$number" cluster info) = *cluster_state:ok*cluster_slots_ok:16384*cluster_known_nodes:$nodes* ]] || return
+	done
+}
+
+follows() { # REPLICA
+	node "$1" info replication | grep -q 'master_link_status:up'
+}
+
+replicates() { # REPLICA MASTER
+	[ "$(node "$1" cluster replicate "$(id_of "$2")" 2>&1)" = OK ]
+}
+
+# make_cluster: after make_fleet.
+make_cluster() {
+	local number host slots
+
+	for ((number = 1; number <= nodes; number++)); do
+		within engine ip addr add "10.78.0.$number/32" dev lo
+	done
+	for ((host = 1; host <= hosts; host++)); do
+		within "h$host" ip route add 10.78.0.0/24 via "10.77.$host.1"
+	done
+	for ((number = 1; number <= nodes; number++)); do
+		start_node "$number"
+		read -ra slots <<<"${cluster_slots[number]-}"
+		[ "$number" = 4 ] || node "$number" cluster addslotsrange "${slots[@]}" >"$scratch/log"
+		node "$number" cluster set-config-epoch "$number" >"$scratch/log"
+		[ "$number" = 1 ] || node 1 cluster meet "10.78.0.$number" 6379 >"$scratch/log"
+	done
+	eventually is_up 1 2 3 4 || bail "the cluster does not come up: $(node 1 cluster info)"
+	eventually replicates 4 2 || bail 'node 4 cannot be a replica'
+	eventually follows 4 || bail 'the replica does not follow'
+}
+
+id_of() { # NODE
+	node "$1" cluster myid
+}
+
+slot_of() { # BUCKET
+	node 1 cluster keyslot "rf:{$1}:hosts"
+}
+
+# The master of a bucket, by its number.
+master_of() { # BUCKET
+	local key="rf:{$1}:hosts" number said
+
+	for number in 1 2 3 4; do
+		said=$(node "$number" readwrite 2>&1 && node "$number" exists "$key" 2>&1)
+		[[ $said = *MOVED* || $said = *refused* ]] || echo "$number"
+	done
+}
+
+# begin_move BUCKET FROM TO: the slot's keys go one by one; end_move makes it the other node's.
+begin_move() {
+	local slot
+
+	slot=$(slot_of "$1")
+	node "$3" cluster setslot "$slot" importing "$(id_of "$2")" >"$scratch/log"
+	node "$2" cluster setslot "$slot" migrating "$(id_of "$3")" >"$scratch/log"
+}
+
+end_move() { # BUCKET FROM TO
+	local slot keys number
+
+	slot=$(slot_of "$1")
+	while mapfile -t keys < <(node "$2" cluster getkeysinslot "$slot" 100) && [ -n "${keys[*]}" ]; do
+		node "$2" migrate "10.78.0.$3" 6379 '' 0 5000 keys "${keys[@]}" >"$scratch/log"
+	done
+	for number in "$3" "$2"; do
+		node "$number" cluster setslot "$slot" node "$(id_of "$3")" >"$scratch/log"
+	done
+}
