@@ -210,7 +210,7 @@ static bool gives_back(struct rf_claims *claims, struct rf_claimant *claimant, u
 		return true;
 	}
 	if (falls)
-		claimant->asked_ns = 0;
+		claimant->asked_ns = claimant->vain_since_ns = 0;
 	if (used > claimant->seen_used || now - claimant->seen_ns >= limit->window_ns / 4) {
 		claimant->seen_used = used;
 		claimant->seen_ns = now;
@@ -340,7 +340,7 @@ void rf_claims_settled(struct rf_claims *claims, bool is_known, uint64_t now)
 /*
  * Whoever wants in vain asks after a quarter more of the time that it has waited already. Where it
  * has got much, more may follow soon: the source has come from a host that gives it back piece by
- * piece.
+ * piece. Whoever leaves some to others wants it in vain from the start.
  */
 static void be_patient(struct rf_claims *claims, struct rf_claimant *claimant,
 		       const struct rf_report_item *item, const struct rf_ledger_answer *answer,
@@ -350,7 +350,8 @@ static void be_patient(struct rf_claims *claims, struct rf_claimant *claimant,
 	uint64_t patience_ns;
 
 	if (answer->share >= item->report.wants) {
-		claimant->vain_since_ns = 0;
+		if (!rf_claims_yields(claimant, now))
+			claimant->vain_since_ns = 0;
 		return;
 	}
 	claims->counts.in_vain++;
@@ -425,6 +426,8 @@ static bool take_answer(struct rf_claims *claims, const struct rf_report_item *i
 		claimant->lower_to = claimant->yields_to = lower_to;
 		claimant->gives_back = true;
 		claimant->yields_until_ns = now + YIELD_NS;
+		if (!claimant->vain_since_ns)
+			claimant->vain_since_ns = now;
 	}
 	return has_grown;
 }

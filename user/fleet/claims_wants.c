@@ -63,11 +63,14 @@ uint32_t rf_claims_wants(struct rf_claimant *claimant, const struct rf_fleet_lim
 	return capped(wants, limit);
 }
 
+bool rf_claims_yields(const struct rf_claimant *claimant, uint64_t now)
+{
+	return now < claimant->yields_until_ns && claimant->yields_to < claimant->wants;
+}
+
 uint32_t rf_claims_may_want(const struct rf_claimant *claimant, uint64_t now)
 {
-	if (now < claimant->yields_until_ns && claimant->yields_to < claimant->wants)
-		return claimant->yields_to;
-	return claimant->wants;
+	return rf_claims_yields(claimant, now) ? claimant->yields_to : claimant->wants;
 }
 
 bool rf_claims_falls(const struct rf_fleet_limit *limit, uint32_t seen, uint32_t used)

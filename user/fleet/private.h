@@ -10,6 +10,8 @@
 /* What a source would like, as its ask shows it; also notes what the ask counted. */
 uint32_t rf_claims_wants(struct rf_claimant *claimant, const struct rf_fleet_limit *limit,
 			 const struct rf_fleet_ask *ask);
+/* Does it want less for now than it would like, as others want some as well? */
+bool rf_claims_yields(const struct rf_claimant *claimant, uint64_t now);
 /* What it wants, without what it leaves to others. */
 uint32_t rf_claims_may_want(const struct rf_claimant *claimant, uint64_t now);
 /* Does the use of a window fall fast? `seen`: what it was at the look before. */
