@@ -73,9 +73,73 @@ static const struct row rows[] = {
 	 .expires = true},
 };
 
-/* ---- states that wait, in little room: most of their bytes are 0 ---- */
+/* ---- states in little room: most of their words are 0, and most bytes of the others ---- */
 
-#define MASK ((sizeof(struct world) + 7) / 8)
+#define WORDS (sizeof(struct world) / 8)
+#define MASKS ((WORDS + 63) / 64)
+#define SHORT_MOST (MASKS + WORDS)
+
+_Static_assert(sizeof(struct world) % 8 == 0, "a world is made of words");
+
+/* A bit for each word that is not 0, and these words. Returns how many words that are. */
+static size_t shorten(const struct world *world, uint64_t shortened[SHORT_MOST])
+{
+	const uint64_t *words = (const void *)world;
+	uint64_t *end = shortened + MASKS;
+
+	memset(shortened, 0, MASKS * 8);
+	for (size_t i = 0; i < WORDS; i++) {
+		shortened[i / 64] |= (uint64_t)(words[i] != 0) << i % 64;
+		*end = words[i];
+		end += words[i] != 0;
+	}
+	return end - shortened;
+}
+
+/* Of each word a bit for each byte that is not 0, and these bytes. Returns how many bytes that are.
+ */
+static size_t pack(const uint64_t *words, size_t count, uint8_t *packed)
+{
+	uint8_t *end = packed;
+
+	for (size_t i = 0; i < count; i++) {
+		uint8_t *mask = end++;
+
+		*mask = 0;
+		for (uint64_t left = words[i]; left;) {
+			const int byte = __builtin_ctzll(left) / 8;
+
+			*mask |= 1 << byte;
+			*end++ = left >> 8 * byte;
+			left &= ~(0xffULL << 8 * byte);
+		}
+	}
+	return end - packed;
+}
+
+static uint64_t unpack_word(const uint8_t **packed)
+{
+	uint64_t word = 0;
+
+	for (uint32_t left = *(*packed)++; left; left &= left - 1)
+		word |= (uint64_t) * (*packed)++ << 8 * __builtin_ctz(left);
+	return word;
+}
+
+/* Returns how many bytes it was. */
+static size_t unpack(struct world *world, const uint8_t *packed)
+{
+	const uint8_t *from = packed;
+	uint64_t *words = (void *)world, masks[MASKS];
+
+	for (size_t i = 0; i < MASKS; i++)
+		masks[i] = unpack_word(&from);
+	for (size_t i = 0; i < WORDS; i++)
+		words[i] = masks[i / 64] >> i % 64 & 1 ? unpack_word(&from) : 0;
+	return from - packed;
+}
+
+/* ---- states that wait ---- */
 
 static struct {
 	uint8_t *bytes;
@@ -90,46 +154,28 @@ static void *need(void *memory)
 	exit(1);
 }
 
-static void make_room(void)
+static void make_room(size_t size)
 {
-	const size_t most = MASK + sizeof(struct world);
-
-	if (waiting.used + most <= waiting.room)
+	if (waiting.used + size <= waiting.room)
 		return;
 	memmove(waiting.bytes, waiting.bytes + waiting.head, waiting.used - waiting.head);
 	waiting.used -= waiting.head;
 	waiting.head = 0;
-	if (waiting.used * 2 + most <= waiting.room)
+	if (waiting.used * 2 + size <= waiting.room)
 		return;
-	waiting.room = waiting.room * 2 + most;
+	waiting.room = waiting.room * 2 + size;
 	waiting.bytes = need(realloc(waiting.bytes, waiting.room));
 }
 
-static void push(const struct world *world)
+static void push(const uint64_t *words, size_t count)
 {
-	const uint8_t *bytes = (const void *)world;
-	uint8_t *mask;
-
-	make_room();
-	mask = waiting.bytes + waiting.used;
-	memset(mask, 0, MASK);
-	waiting.used += MASK;
-	for (size_t i = 0; i < sizeof(*world); i++) {
-		if (!bytes[i])
-			continue;
-		mask[i / 8] |= 1 << i % 8;
-		waiting.bytes[waiting.used++] = bytes[i];
-	}
+	make_room(count * 9);
+	waiting.used += pack(words, count, waiting.bytes + waiting.used);
 }
 
 static void pop(struct world *world)
 {
-	const uint8_t *mask = waiting.bytes + waiting.head, *from = mask + MASK;
-	uint8_t *bytes = (void *)world;
-
-	for (size_t i = 0; i < sizeof(*world); i++)
-		bytes[i] = mask[i / 8] >> i % 8 & 1 ? *from++ : 0;
-	waiting.head = from - waiting.bytes;
+	waiting.head += unpack(world, waiting.bytes + waiting.head);
 }
 
 /* ---- the way to a state ---- */
@@ -197,24 +243,28 @@ static void print_way(size_t state, int last)
 
 /* ---- the search ---- */
 
+/* True: it was not seen before, and waits now. */
 static bool is_new(const struct world *world)
 {
+	uint64_t words[SHORT_MOST];
+	const size_t count = shorten(world, words);
 	__u64 hash[2] = {1, 2};
 
-	hash_words(hash, world, sizeof(*world));
+	hash_words(hash, words, count * 8);
 	hash[0] |= 1;
 	if (seen_slot(hash)->hash[0])
 		return false;
 	seen_add(hash, 0);
+	push(words, count);
 	return true;
 }
 
 /* All that can happen in that state. False: the bound is broken. */
 static bool expand(const struct world *world, size_t state)
 {
-	for (int step = 0; step < ACTS * NET; step++) {
-		struct world after = *world;
+	struct world after = *world;
 
+	for (int step = 0; step < ACTS * NET; step++) {
 		if (!world_act(&after, step / NET, step % NET))
 			continue;
 		if (world_excess(&after)) {
@@ -224,10 +274,9 @@ static bool expand(const struct world *world, size_t state)
 			return false;
 		}
 		world_normal(&after);
-		if (is_new(&after)) {
+		if (is_new(&after))
 			note_way(seen_count - 1, state, step);
-			push(&after);
-		}
+		after = *world;
 	}
 	return true;
 }
@@ -242,7 +291,6 @@ static bool search(uint64_t states)
 	world_start(&world);
 	world_normal(&world);
 	is_new(&world);
-	push(&world);
 	for (; waiting.head < waiting.used; state++) {
 		pop(&world);
 		if (!expand(&world, state))

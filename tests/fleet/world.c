@@ -242,12 +242,12 @@ static bool report(struct world *world, int which, bool more)
 
 	if (host->reports >= row->reports || !host->member.joined)
 		return false;
-	if (host->incarnation != host->window.incarnation)
-		lose_claim(world, host);
-	wants = more ? row->limit - row->first : (int)host->claim.share;
 	message = send(world, REPORT, which);
 	if (!message)
 		return false;
+	if (host->incarnation != host->window.incarnation)
+		lose_claim(world, host);
+	wants = more ? row->limit - row->first : (int)host->claim.share;
 	host->reports++;
 	message->report = rf_claim_report(&host->claim, &host->member, world->now, row->first,
 					  used_of(&host->window), wants);
@@ -492,8 +492,9 @@ static bool act_net(struct world *world, enum act act, int place)
 {
 	if (world->net[place].kind == NOTHING)
 		return false;
-	if (act == REPEAT && world->twice++ >= row->twice)
+	if (act == REPEAT && world->twice >= row->twice)
 		return false;
+	world->twice += act == REPEAT;
 	if (act == LOSE)
 		memset(&world->net[place], 0, sizeof(world->net[place]));
 	else

@@ -128,7 +128,8 @@ extern const struct row *row;
 extern const char *const act_names[ACTS];
 
 void world_start(struct world *world);
-/* False: it cannot happen here. `which`: a host, or a place of the network. */
+/* False: it cannot happen here, and nothing has changed. `which`: a host, or a place of the
+ * network. */
 bool world_act(struct world *world, enum act act, int which);
 void world_print_act(enum act act, int which);
 /* N: so many hosts have a slot at once. */
