@@ -69,6 +69,8 @@ static const struct row rows[] = {
 	 .window = 1, .holds = 1, .forgot = true, .strict = true},
 	{"heartbeats lost, two messages, alone first", ALWAYS, STRICT, .net = 2, .window = 1,
 	 .holds = 1, .strict = true},
+	{"the engine has forgotten a newcomer and its share", SHAKY, STRICT, .window = 1,
+	 .stranger = true, .holds = 1, .late = true, .forgot = true},
 	{"what is kept of a source without claims ends", STEADY, STRICT, .window = 2, .twice = ANY,
 	 .expires = true},
 };

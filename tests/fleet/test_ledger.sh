@@ -70,6 +70,8 @@ try_mutant "a share is written to another incarnation" $world take_answer \
 	's/host->incarnation != host->window.incarnation/0/' search 3 || failed=1
 try_mutant "learning is cut short" $ledger end_learning \
 	's/learned < call->grace \+ ledger->window \&\& .*/0)/; s/learned < call->grace/learned < 1/' search 21 || failed=1
+try_mutant "learning ends before G is over" $ledger end_learning \
+	's/ \|\| learned < call->grace\)/)/' search 29 || failed=1
 try_mutant "a heartbeat of another membership says complete" $ledger rf_ledger_beat \
 	's/ \&\& call->joined == host->joined//' search 21 || failed=1
 try_mutant "claims are void after G" $ledger is_silent \

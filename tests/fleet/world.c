@@ -536,6 +536,17 @@ void world_print_act(enum act act, int which)
 		printf("(%c)", 'A' + which);
 }
 
+static void get_share(struct world *world, int which)
+{
+	if (row->late) {
+		world_act(world, SAY, which);
+		world_act(world, SAY, which);
+	}
+	world_act(world, ASK, which);
+	world_act(world, DELIVER, 0);
+	world_act(world, DELIVER, 0);
+}
+
 /* Both hosts are complete members after the first G, unless the row says otherwise. */
 void world_start(struct world *world)
 {
@@ -567,11 +578,8 @@ void world_start(struct world *world)
 	}
 	world->now = 0;
 	note_states(world);
-	for (int i = 0; i < row->holds; i++) {
-		world_act(world, ASK, i);
-		world_act(world, DELIVER, 0);
-		world_act(world, DELIVER, 0);
-	}
+	for (int i = 0; i < row->holds; i++)
+		get_share(world, row->late ? HOSTS - 1 - i : i);
 	if (row->forgot) {
 		memset(&world->ledger, 0, sizeof(world->ledger));
 		memset(world->source, 0, sizeof(world->source));

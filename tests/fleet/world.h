@@ -36,6 +36,7 @@ struct row {
 	bool expires;  /* what is kept of a source without claims ends at any time */
 	bool rival;    /* the last host has no slot of its own: it wants that of the first */
 	int holds;     /* so many hosts have a share at the start, */
+	bool late;     /* the last ones, which have joined since the others were heard, */
 	bool forgot;   /* and the engine has just forgotten all */
 	bool steady;   /* heartbeats are always heard, once in a tick */
 	int net;       /* so many messages are under way at most; 0: NET */
