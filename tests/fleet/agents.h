@@ -7,7 +7,8 @@
  * The judge writes down each packet that was admitted, and when. It reads nothing of the claims or
  * of the ledger.
  *
- * Times are in ms from the start; each host and the engine has a clock of its own beside them.
+ * Times are in ms from the start; each host and the engine has a clock of its own beside them,
+ * which may be too slow or too fast.
  */
 #ifndef RINGFENCE_FLEET_AGENTS_H
 #define RINGFENCE_FLEET_AGENTS_H
@@ -21,6 +22,7 @@
 
 /* What may happen, and how often in 1,000 steps: to the engine, or to each host or message. */
 enum fault {
+	NO_FAULT,
 	/* Of messages. */
 	LATE, /* for up to G and W */
 	LOST,
@@ -45,7 +47,20 @@ enum fault {
 	UNWRITTEN, /* a call of windows fails */
 	BUSY,	   /* a window is not written */
 	UNSETTLED, /* nobody knows whether old programs have ended */
+	/* In scripts only. */
+	SENDS,	      /* the first source sends to a host, in `value` of 1,000 steps */
+	LOST_REPORTS, /* of a host; their answers arrive */
+	LATE_ANSWERS, /* to reports of a host, by `value` ms */
+	PACE,	      /* a step takes `value` ms at most */
 	FAULTS
+};
+
+/* Of a script: what strikes when, in ms from the start of a world, and for how long. */
+struct event {
+	uint32_t at_ms;
+	enum fault fault;
+	int host; /* of the engine: 0 */
+	uint32_t for_ms, value;
 };
 
 struct scene {
@@ -56,7 +71,9 @@ struct scene {
 	uint32_t steps;	  /* of one world */
 	uint32_t claims;  /* room in an agent's table */
 	bool alone_first; /* who is alone passes `first`: no W is excused for it */
+	int drift_ppm;	  /* clocks run by so much too slow or too fast */
 	uint16_t often[FAULTS];
+	const struct event *script; /* ends with one without a fault; NULL: dice decide all */
 };
 
 /* Times of packets, the oldest first, those that are out of W left out. */
@@ -65,6 +82,9 @@ struct log {
 	uint32_t first, count;
 };
 
+extern const struct scene scenes[];
+extern const int scene_count;
+
 /* ---- dice and the world (agents_walk.c) ---- */
 
 extern const struct scene *scene;
@@ -72,7 +92,15 @@ extern uint64_t now_ms;
 extern bool tells; /* each thing that happens is printed */
 
 uint32_t dice(uint32_t sides);
+/* By how much a clock is too fast, in a world that begins. */
+int drift_ppm(void);
 bool happens(enum fault fault);
+/* Does it strike that host, or the engine, by the dice or by the script? */
+bool strikes(enum fault fault, int host);
+/* For how long, by the script, or up to `most_ms`. */
+uint32_t lasts_ms(enum fault fault, int host, uint32_t most_ms);
+/* What the script says of a fault that lasts; 0: nothing. */
+uint32_t scripted(enum fault fault, int host);
 void tell(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* The address of a source, and the bucket that it is in. */
 uint64_t source_key(int source);
@@ -80,8 +108,10 @@ uint32_t bucket_of(int source);
 
 /* ---- the judge (agents_judge.c) ---- */
 
+/* W by a clock that is too fast by so much, in ms, rounded up. */
+uint32_t window_ms(int ppm);
 void log_add(struct log *log, uint64_t at_ms);
-uint32_t log_count(struct log *log, uint64_t at_ms);
+uint32_t log_count(struct log *log, uint64_t at_ms, uint32_t window_ms);
 
 void judge_start(void);
 void judge_admitted(int host, int source, bool was_alone);
@@ -125,6 +155,8 @@ void host_answered(int host, uint32_t bucket, uint32_t place, uint64_t number,
 /* By the clock of the host; and back, 0 stays 0. */
 uint64_t host_ns(int host);
 uint64_t host_ms(int host, uint64_t ns);
+/* By how much it is too fast. */
+int host_ppm(int host);
 
 void fence_make(int host);
 /* Anew, without any window: the host has rebooted. */

@@ -29,6 +29,7 @@ static struct {
 	struct kept aside;  /* of the master that was demoted */
 	uint64_t run, runs, run_aside, stamp;
 	uint64_t clock_ms; /* beyond now_ms */
+	int ppm;	   /* by which it is too fast */
 	uint64_t still_until_ms;
 	uint64_t demoted_until_ms; /* 0: it is not */
 } engine;
@@ -62,11 +63,21 @@ static uint64_t numbers;
 
 /* ---- the network ---- */
 
-static uint64_t delay_ms(void)
+static uint64_t delay_ms(const struct message *message)
 {
+	const uint32_t late_ms =
+		message->kind == ANSWER ? scripted(LATE_ANSWERS, message->host) : 0;
+
+	if (late_ms)
+		return late_ms;
 	if (happens(LATE))
 		return dice(dice(2) ? scene->grace_ms / 2 : scene->grace_ms + scene->window_ms);
 	return dice(3);
+}
+
+static bool is_lost(const struct message *message)
+{
+	return message->kind == REPORT && scripted(LOST_REPORTS, message->host);
 }
 
 /* Where it has no room, a message is lost. */
@@ -82,10 +93,10 @@ static void send(const struct message *message)
 {
 	struct message *place = place_message();
 
-	if (!place || happens(LOST))
+	if (!place || happens(LOST) || is_lost(message))
 		return;
 	*place = *message;
-	place->due_ms = now_ms + delay_ms();
+	place->due_ms = now_ms + delay_ms(message);
 }
 
 static uint64_t send_request(struct message *message)
@@ -155,7 +166,7 @@ static struct rf_ledger_call engine_call(const struct rf_ledger_call *call)
 {
 	struct rf_ledger_call complete = *call;
 
-	complete.now = now_ms + engine.clock_ms;
+	complete.now = now_ms + engine.clock_ms + (int64_t)now_ms * engine.ppm / (int64_t)MS;
 	complete.run = engine.run;
 	complete.stamp = ++engine.stamp;
 	return complete;
@@ -248,7 +259,7 @@ static void demote(void)
 	engine.aside = engine.kept;
 	engine.run_aside = engine.run;
 	engine.kept = engine.before;
-	engine.demoted_until_ms = now_ms + dice(scene->grace_ms / 2);
+	engine.demoted_until_ms = now_ms + lasts_ms(DEMOTED, 0, scene->grace_ms / 2);
 	another_run();
 	tell("the engine is another one for a moment");
 }
@@ -263,26 +274,26 @@ static void promote_again(void)
 
 static void forget(void)
 {
-	if (happens(EMPTIED)) {
+	if (strikes(EMPTIED, 0)) {
 		memset(&engine.kept, 0, sizeof(engine.kept));
 		hosts_note_loss();
 		tell("the engine is emptied");
 	}
-	if (happens(RESTARTED)) {
+	if (strikes(RESTARTED, 0)) {
 		memset(&engine.kept, 0, sizeof(engine.kept));
 		another_run();
 		tell("the engine restarts");
 	}
-	if (happens(RELOADED)) {
+	if (strikes(RELOADED, 0)) {
 		another_run();
 		tell("the engine has another run");
 	}
-	if (happens(PROMOTED)) {
+	if (strikes(PROMOTED, 0)) {
 		engine.kept = engine.before;
 		another_run();
 		tell("the engine has lost writes");
 	}
-	if (happens(DEMOTED))
+	if (strikes(DEMOTED, 0))
 		demote();
 }
 
@@ -315,10 +326,10 @@ static void fail(void)
 	if (engine.demoted_until_ms)
 		return;
 	forget();
-	if (happens(STEPPED))
+	if (strikes(STEPPED, 0))
 		step_clock();
-	if (happens(STILL))
-		engine.still_until_ms = now_ms + dice(2 * scene->grace_ms);
+	if (strikes(STILL, 0))
+		engine.still_until_ms = now_ms + lasts_ms(STILL, 0, 2 * scene->grace_ms);
 	if (dice(20) == 0)
 		engine.before = engine.kept;
 	if (dice(2000) == 0)
@@ -330,6 +341,7 @@ void engine_start(void)
 	memset(&engine, 0, sizeof(engine));
 	memset(net, 0, sizeof(net));
 	engine.clock_ms = 1000000000;
+	engine.ppm = drift_ppm();
 	engine.run = ++engine.runs;
 }
 

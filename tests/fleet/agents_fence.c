@@ -66,6 +66,12 @@ static uint32_t limit_of(int host, int source)
 	return rf_fleet_room(scene->limit, scene->first, counts ? window->share : 0);
 }
 
+/* In W by the clock of the host. */
+static uint32_t used_of(int host, struct window *window)
+{
+	return log_count(&window->admitted, now_ms, window_ms(host_ppm(host)));
+}
+
 static void note_ask(int host, int source)
 {
 	struct fence *fence = &fences[host];
@@ -81,7 +87,7 @@ static void note_ask(int host, int source)
 		.limit_id = LIMIT_ID,
 		.tag = rf_tag_of(fence->definition),
 		.incarnation = window->incarnation,
-		.used = log_count(&window->admitted, now_ms),
+		.used = used_of(host, window),
 		.share = window->share,
 		.passed = window->passed,
 		.dropped = window->dropped,
@@ -92,7 +98,7 @@ static void note_ask(int host, int source)
 static void charge(int host, int source, struct under_way *packet)
 {
 	struct window *window = &fences[host].window[source];
-	uint32_t used = log_count(&window->admitted, now_ms);
+	uint32_t used = used_of(host, window);
 	const bool passes = used < packet->limit;
 	const uint32_t enough =
 		window->share ? scene->first + window->share - window->share / 4 : scene->first / 2;
@@ -160,7 +166,9 @@ static void traffic(int host, int source)
 	struct window *window = &fences[host].window[source];
 
 	finish_slow(host, source);
-	if (dice(100) == 0)
+	if (scene->script)
+		window->traffic = source ? 0 : scripted(SENDS, host);
+	else if (dice(100) == 0)
 		window->traffic = kinds[dice(sizeof(kinds) / sizeof(kinds[0]))];
 	if (dice(1000) >= window->traffic)
 		return;
@@ -273,7 +281,7 @@ static void serve(int host, struct rf_fleet_record *record)
 		record->result = write_share(host, source, record);
 	if (record->result == RF_SHARE_GONE || record->result == RF_SHARE_OTHER)
 		return;
-	record->used = log_count(&window->admitted, now_ms);
+	record->used = used_of(host, window);
 	record->given = rf_given(window->incarnation, window->share);
 	record->passed = window->passed;
 	record->dropped = window->dropped;

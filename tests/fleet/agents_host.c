@@ -40,18 +40,30 @@ static struct host {
 	uint64_t started_ms;
 	uint64_t cut_until_ms, cut_reports_until_ms;
 	uint64_t clock_ms; /* beyond now_ms */
+	int ppm;	   /* by which it is too fast */
 	uint32_t starts;
 } hosts[HOSTS_MAX];
 static uint64_t nonces, redefined_at_ms, learns_until_ms;
 
-uint64_t host_ns(int host)
+static uint64_t ns_at(int host, uint64_t at_ms)
 {
-	return (now_ms + hosts[host].clock_ms) * MS;
+	return (at_ms + hosts[host].clock_ms) * MS + (int64_t)at_ms * hosts[host].ppm;
 }
 
+uint64_t host_ns(int host)
+{
+	return ns_at(host, now_ms);
+}
+
+/* Rounded down, as the data path does it. */
 uint64_t host_ms(int host, uint64_t ns)
 {
-	return ns ? ns / MS - hosts[host].clock_ms : 0;
+	return ns ? (ns - hosts[host].clock_ms * MS) / (MS + hosts[host].ppm) : 0;
+}
+
+int host_ppm(int host)
+{
+	return hosts[host].ppm;
 }
 
 bool host_is_cut(int host, bool is_report)
@@ -180,7 +192,7 @@ void host_heard(int number, uint32_t bucket, uint64_t call, const struct rf_ledg
 	if (made.nonce != agent->claims.member[bucket].nonce)
 		return;
 	news = rf_claims_heard(&agent->claims, bucket, host_ns(number), made.beat,
-			       (made.since_ms + hosts[number].clock_ms) * MS, heard);
+			       ns_at(number, made.since_ms), heard);
 	agent->is_refused = news == RF_MEMBER_REFUSED && !heard->is_learning;
 	if (news == RF_MEMBER_REJOINED || news == RF_MEMBER_EMPTIED) {
 		agent->has_news = true;
@@ -378,12 +390,13 @@ static void start_agent(struct host *host)
 	take_slot(host, dice(scene->slots));
 }
 
-static void end_agent(struct host *host)
+/* It starts again after so long. */
+static void end_agent(struct host *host, uint64_t away_ms)
 {
 	if (host->agent.runs)
 		rf_claims_free(&host->agent.claims);
 	host->agent.runs = false;
-	host->starts_at_ms = now_ms + dice(2 * span_ms());
+	host->starts_at_ms = now_ms + away_ms;
 	note_vanished();
 	tell("the agent of %c has ended", 'A' + number_of(host));
 }
@@ -392,7 +405,7 @@ static void leave(struct host *host)
 {
 	struct agent *agent = &host->agent;
 
-	if (!agent->is_leaving && happens(ENDED)) {
+	if (!agent->is_leaving && strikes(ENDED, number_of(host))) {
 		agent->is_leaving = true;
 		agent->leaves_at_ms = now_ms + scene->grace_ms;
 		rf_claims_leave(&agent->claims);
@@ -400,7 +413,7 @@ static void leave(struct host *host)
 	}
 	if (agent->is_leaving && (!agent->claims.table.count || now_ms >= agent->leaves_at_ms ||
 				  rf_claims_are_alone(&agent->claims, host_ns(number_of(host)))))
-		end_agent(host);
+		end_agent(host, dice(2 * span_ms()));
 }
 
 /* ---- turns ---- */
@@ -443,22 +456,25 @@ static void redefine(struct host *host)
 
 static void fail(struct host *host)
 {
-	if (happens(CUT)) {
-		host->cut_until_ms = now_ms + dice(2 * span_ms());
+	const int number = number_of(host);
+
+	if (strikes(CUT, number)) {
+		host->cut_until_ms = now_ms + lasts_ms(CUT, number, 2 * span_ms());
+		tell("%c is cut off", 'A' + number);
 		note_vanished();
 	}
-	if (happens(CUT_REPORTS))
-		host->cut_reports_until_ms = now_ms + dice(CUT_REPORTS_MS);
-	if (happens(KILLED))
-		end_agent(host);
-	if (happens(REBOOTED)) {
-		tell("%c reboots", 'A' + number_of(host));
-		end_agent(host);
-		fence_start(number_of(host));
+	if (strikes(CUT_REPORTS, number))
+		host->cut_reports_until_ms = now_ms + lasts_ms(CUT_REPORTS, number, CUT_REPORTS_MS);
+	if (strikes(KILLED, number))
+		end_agent(host, lasts_ms(KILLED, number, 2 * span_ms()));
+	if (strikes(REBOOTED, number)) {
+		tell("%c reboots", 'A' + number);
+		end_agent(host, dice(2 * span_ms()));
+		fence_start(number);
 	}
-	if (happens(EVICTED))
-		fence_evict(number_of(host), dice(SOURCES));
-	if (happens(REDEFINED))
+	if (strikes(EVICTED, number))
+		fence_evict(number, dice(SOURCES));
+	if (strikes(REDEFINED, number))
 		redefine(host);
 }
 
@@ -486,6 +502,7 @@ void hosts_start(void)
 	redefined_at_ms = learns_until_ms = 0;
 	for (uint32_t i = 0; i < scene->hosts; i++) {
 		hosts[i].clock_ms = 1000 * (1 + dice(1000000));
+		hosts[i].ppm = drift_ppm();
 		fence_make(i);
 	}
 }

@@ -11,60 +11,12 @@
 #include "agents.h"
 #include "ringfence/share.h"
 
-#define ARRAY_SIZE(array) (sizeof(array) / sizeof((array)[0]))
-
-#define TWO .hosts = 2, .slots = 2
-#define TWO_OF_3 .hosts = 2, .slots = 3
-#define THREE .hosts = 3, .slots = 3
-#define THREE_OF_4 .hosts = 3, .slots = 4
-/* Longer than G: what was used outlives what is learned. */
-#define LONG_W .window_ms = 300, .grace_ms = 100
-#define SHORT_W .window_ms = 60, .grace_ms = 200
-#define MORE .step_ms = 4, .steps = 3000, .claims = 16
-/* The times of real life: a record ends 160 s after its last report. */
-#define HOURS .window_ms = 20000, .grace_ms = 60000, .step_ms = 10000, .steps = 3000, .claims = 16
-
-#define SHAKY [LATE] = 30, [LOST] = 30
-
-static const struct scene scenes[] = {
-	{"all is well", TWO, SHORT_W, MORE, .limit = 12, .first = 1},
-	{"reports and heartbeats late, lost and twice", TWO, SHORT_W, MORE, .limit = 12, .first = 1,
-	 .often = {SHAKY, [TWICE] = 50, [ASTRAY] = 500}},
-	{"three hosts, reports and heartbeats late, lost and twice", THREE, LONG_W, MORE,
-	 .limit = 24, .first = 0, .often = {SHAKY, [TWICE] = 50, [ASTRAY] = 500}},
-	{"calls of windows fail, and waits for programs", TWO, SHORT_W, MORE, .limit = 24,
-	 .first = 0, .often = {[UNWRITTEN] = 30, [BUSY] = 100, [UNSETTLED] = 200}},
-	{"hosts are cut off", THREE, SHORT_W, MORE, .limit = 12, .first = 0, .alone_first = true,
-	 .often = {SHAKY, [CUT] = 3}},
-	{"the engine forgets all", TWO, LONG_W, MORE, .limit = 12, .first = 0, .alone_first = true,
-	 .often = {[LATE] = 200, [LOST] = 30, [EMPTIED] = 4, [RESTARTED] = 4}},
-	{"the engine forgets all, stands still, and its clock steps", THREE, SHORT_W, MORE,
-	 .limit = 12, .first = 1,
-	 .often = {SHAKY, [EMPTIED] = 1, [RELOADED] = 1, [STILL] = 2, [STEPPED] = 2}},
-	{"a replica that lost writes takes over", THREE, LONG_W, MORE, .limit = 12, .first = 0,
-	 .alone_first = true, .often = {SHAKY, [PROMOTED] = 3}},
-	{"a replica takes over for a moment", THREE, LONG_W, MORE, .limit = 12, .first = 0,
-	 .alone_first = true, .often = {SHAKY, [CUT] = 2, [DEMOTED] = 5}},
-	{"agents are killed, end as planned, and start again", THREE, LONG_W, MORE, .limit = 12,
-	 .first = 0, .alone_first = true, .often = {[KILLED] = 2, [ENDED] = 2, [RESTARTED] = 1}},
-	{"the same, with a slot to spare", TWO_OF_3, LONG_W, MORE, .limit = 12, .first = 0,
-	 .alone_first = true, .often = {[KILLED] = 2, [ENDED] = 2, [RESTARTED] = 1}},
-	{"hosts reboot, windows are evicted", TWO_OF_3, SHORT_W, MORE, .limit = 24, .first = 0,
-	 .alone_first = true, .often = {SHAKY, [REBOOTED] = 2, [EVICTED] = 20}},
-	{"a limit is defined anew, and back", TWO, SHORT_W, MORE, .limit = 12, .first = 1,
-	 .often = {SHAKY, [REDEFINED] = 10, [BUSY] = 30}},
-	{"records end, since reports are lost for long", TWO, HOURS, .limit = 12, .first = 0,
-	 .alone_first = true, .often = {[CUT_REPORTS] = 2}},
-	{"whatever may go wrong", THREE_OF_4, SHORT_W, MORE, .limit = 12, .first = 1,
-	 .often = {SHAKY, [TWICE] = 20, [ASTRAY] = 300, [EMPTIED] = 1, [RELOADED] = 1,
-		   [PROMOTED] = 1, [DEMOTED] = 1, [STILL] = 1, [STEPPED] = 1, [CUT] = 1,
-		   [KILLED] = 1, [ENDED] = 1, [REBOOTED] = 1, [EVICTED] = 3, [REDEFINED] = 3,
-		   [UNWRITTEN] = 10, [BUSY] = 10, [UNSETTLED] = 30}},
-};
+#define START_MS 1000
 
 const struct scene *scene;
 uint64_t now_ms;
 bool tells;
+static uint64_t before_ms; /* the time of the step before */
 static uint64_t dice_state;
 static uint64_t keys[SOURCES];
 
@@ -74,9 +26,59 @@ uint32_t dice(uint32_t sides)
 	return (dice_state >> 32) * sides >> 32;
 }
 
+int drift_ppm(void)
+{
+	if (!scene->drift_ppm)
+		return 0;
+	return dice(2) ? scene->drift_ppm : -scene->drift_ppm;
+}
+
 bool happens(enum fault fault)
 {
 	return scene->often[fault] && dice(1000) < scene->often[fault];
+}
+
+/* ---- scripts ---- */
+
+static bool is_of(const struct event *event, enum fault fault, int host)
+{
+	return event->fault == fault && event->host == host;
+}
+
+/* An event that has begun since the step before. */
+static const struct event *struck(enum fault fault, int host)
+{
+	for (const struct event *event = scene->script; event->fault; event++)
+		if (is_of(event, fault, host) && START_MS + event->at_ms > before_ms &&
+		    START_MS + event->at_ms <= now_ms)
+			return event;
+	return NULL;
+}
+
+bool strikes(enum fault fault, int host)
+{
+	return scene->script ? struck(fault, host) != NULL : happens(fault);
+}
+
+uint32_t lasts_ms(enum fault fault, int host, uint32_t most_ms)
+{
+	return scene->script ? struck(fault, host)->for_ms : dice(most_ms);
+}
+
+uint32_t scripted(enum fault fault, int host)
+{
+	for (const struct event *event = scene->script; event && event->fault; event++)
+		if (is_of(event, fault, host) && now_ms >= START_MS + event->at_ms &&
+		    now_ms < START_MS + event->at_ms + event->for_ms)
+			return event->value;
+	return 0;
+}
+
+static uint32_t step_ms(void)
+{
+	const uint32_t pace_ms = scripted(PACE, 0);
+
+	return 1 + dice(pace_ms ? pace_ms : scene->step_ms);
 }
 
 void tell(const char *format, ...)
@@ -117,12 +119,13 @@ static uint32_t walk(uint64_t world, uint64_t tells_ms)
 	uint32_t excess = 0;
 
 	dice_state = world;
-	now_ms = 1000;
+	now_ms = START_MS;
 	judge_start();
 	engine_start();
 	hosts_start();
 	for (uint32_t i = 0; i < scene->steps && !excess; i++) {
-		now_ms += 1 + dice(scene->step_ms);
+		before_ms = now_ms;
+		now_ms += step_ms();
 		tells = now_ms >= tells_ms;
 		engine_step();
 		hosts_step();
@@ -162,10 +165,10 @@ int main(int argc, char **argv)
 	if (argc < 2)
 		return 2;
 	choose_sources();
-	printf("1..%zu\n", only ? 1 : ARRAY_SIZE(scenes));
-	for (size_t i = 0; i < ARRAY_SIZE(scenes); i++) {
+	printf("1..%d\n", only ? 1 : scene_count);
+	for (int i = 0; i < scene_count; i++) {
 		scene = &scenes[i];
-		if (!only || only == (int)i + 1)
+		if (!only || only == i + 1)
 			failed += !run(i + 1, strtoull(argv[1], NULL, 10));
 	}
 	return failed != 0;

@@ -12,7 +12,7 @@ cd "$(dirname "$0")/../.." || exit 1
 STEPS=${STEPS:-100000}
 BUILD=build/fleet-claims
 CORE=(user/fleet/{ledger,member,claim_table}.c user/fleet/claims*.c)
-REST=(user/base/siphash.c tests/fleet/agents_{engine,fence,host,judge}.c)
+REST=(user/base/siphash.c tests/fleet/agents_{engine,fence,host,judge,scenes}.c)
 PROGRAMS=(agents_walk)
 FLAGS=(-DRF_LEDGER_SLOTS=4)
 . tests/fleet/mutants.sh
@@ -59,6 +59,18 @@ try_mutant "the rules move the deadline by the time of the answer" $member rf_me
 	's/member->deadline = sent \+/member->deadline = now +/' 5 || failed=1
 try_mutant "a replica that lost writes is not noticed" $ledger has_missed \
 	's/ \|\| ledger->run != call->run//' 8 || failed=1
-output=$("$BUILD/agents_walk" "$STEPS") || failed=1
-print_rows "$output"
+try_mutant "a report tells no share" $member rf_claim_report \
+	's/\.has = claim->has \+/.has =/' 6 || failed=1
+try_mutant "an engine that forgets twice makes hosts forget each other" $member note_members \
+	's/heard->is_learning \?/heard->is_learning \&\& 0 ?/' 16 || failed=1
+try_mutant "a claim is forgotten while its use counts" $claims place_after \
+	's/ \&\& !claim->covers//' 17 || failed=1
+try_mutant "what was used is not told again, only shares" $member rf_claim_is_known \
+	's/claim->covers \|\| //' 17 || failed=1
+try_mutant "an answer of another membership is taken" $member rf_claim_answered \
+	's/ \|\| claim->asked_in != member->joined//' 18 || failed=1
+try_mutant "an answer to an older report is taken" $member rf_claim_answered \
+	's/answer->seq != claim->seq/(int32_t)(answer->seq - claim->seq) > 0/' 19 || failed=1
+"$BUILD/agents_walk" "$STEPS" >"$BUILD/rows.tap" || failed=1
+print_rows "$(<"$BUILD/rows.tap")"
 [ "$failed" = 0 ]
