@@ -16,6 +16,9 @@
 
 #define RF_FLEET_HOSTS_MAX 1024 /* N at most */
 
+/* So much of G a share ends before its claim could: clocks of hosts and engine may run apart. */
+#define RF_FLEET_DRIFT 128
+
 /* Bans that hosts take from each other. */
 #define RF_FLEET_BAN_MOST_MS 3600000
 #define RF_FLEET_BAN_LEAST4 24 /* the shortest prefix */

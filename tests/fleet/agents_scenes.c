@@ -76,6 +76,15 @@ static const struct event late_answer[] = {
 	{0},
 };
 
+/* The agent of A ends while A has a share. B asks when that ends, and then the claim. */
+static const struct event ends_with_a_share[] = {
+	{0, PACE, 0, 75000, 200},	{70000, SENDS, A, 7000, 700},
+	{75000, PACE, 0, 2000, 4}, /* in which A is heard last */
+	{77000, KILLED, A, 100000},	{77000, PACE, 0, 57000, 2000},
+	{134000, PACE, 0, 4000, 8},	{134000, SENDS, A, 4000, 700},
+	{135400, SENDS, B, 3000, 1000}, {0},
+};
+
 const struct scene scenes[] = {
 	{"all is well", TWO, SHORT_W, MORE, .limit = 12, .first = 1},
 	{"reports and heartbeats late, lost and twice", TWO, SHORT_W, MORE, .limit = 12, .first = 1,
@@ -118,6 +127,8 @@ const struct scene scenes[] = {
 	 .script = answers_of_before},
 	{"an answer of before a share was given back", TWO, .window_ms = 120, .grace_ms = 100,
 	 SCRIPT(900), .often = {[ASTRAY] = 1000}, .script = late_answer},
+	{"clocks run too fast or too slow, an agent ends", TWO, .window_ms = 100, .grace_ms = 60000,
+	 SCRIPT(2300), .drift_ppm = 3800, .script = ends_with_a_share},
 };
 
 const int scene_count = sizeof(scenes) / sizeof(scenes[0]);

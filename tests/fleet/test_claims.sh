@@ -56,7 +56,7 @@ try_mutant "an ask of another window does not tell that the one before is gone" 
 try_mutant "a window gets what is wanted, not what was given" $claims fill_record \
 	's/\.share = claimant->claim.share/.share = claimant->wants/' 1 || failed=1
 try_mutant "the rules move the deadline by the time of the answer" $member rf_member_heard \
-	's/member->deadline = sent \+/member->deadline = now +/' 5 || failed=1
+	's/deadline_of\(member, sent\)/deadline_of(member, now + 0 * sent)/g' 5 || failed=1
 try_mutant "a replica that lost writes is not noticed" $ledger has_missed \
 	's/ \|\| ledger->run != call->run//' 8 || failed=1
 try_mutant "a report tells no share" $member rf_claim_report \
@@ -71,6 +71,8 @@ try_mutant "an answer of another membership is taken" $member rf_claim_answered 
 	's/ \|\| claim->asked_in != member->joined//' 18 || failed=1
 try_mutant "an answer to an older report is taken" $member rf_claim_answered \
 	's/answer->seq != claim->seq/(int32_t)(answer->seq - claim->seq) > 0/' 19 || failed=1
+try_mutant "a share ends no earlier than its claim by another clock" $member deadline_of \
+	's/ - member->grace.*/;/' 20 || failed=1
 "$BUILD/agents_walk" "$STEPS" >"$BUILD/rows.tap" || failed=1
 print_rows "$(<"$BUILD/rows.tap")"
 [ "$failed" = 0 ]

@@ -84,7 +84,7 @@ if [ "$ROWS" = all ]; then
 	try_mutant "the deadline moves before the host is complete" $member rf_member_heard \
 		's/heard->is_complete \&\& //' search 21 || failed=1
 	try_mutant "the deadline moves by the time of the answer" $member rf_member_heard \
-		's/member->deadline = sent \+/member->deadline = now +/; s/sent \+ member->grace > /now + member->grace > /' search 25 || failed=1
+		's/deadline_of\(member, sent\)/deadline_of(member, now + 0 * sent)/g' search 25 || failed=1
 	try_mutant "an answer gives back a share that has ended" $member rf_claim_waited \
 		's/claim->share < claim->has/0/' search 20 || failed=1
 	try_mutant "claims are told too late" $member is_too_late \

@@ -61,6 +61,15 @@ static void note_members(struct rf_member *member, const struct rf_ledger_heard 
 	}
 }
 
+/*
+ * The claims end G and W after that by the engine's clock, which may run faster than this one, and
+ * counts in ms.
+ */
+static uint64_t deadline_of(const struct rf_member *member, uint64_t sent)
+{
+	return sent + member->grace - member->grace / RF_FLEET_DRIFT;
+}
+
 enum rf_member_news rf_member_heard(struct rf_member *member, uint64_t now, uint32_t beat,
 				    uint64_t sent, const struct rf_ledger_heard *heard)
 {
@@ -75,8 +84,8 @@ enum rf_member_news rf_member_heard(struct rf_member *member, uint64_t now, uint
 	if (is_too_late(member, now))
 		return empty(member, now);
 	member->is_complete = heard->is_complete;
-	if (heard->is_complete && sent + member->grace > member->deadline) {
-		member->deadline = sent + member->grace;
+	if (heard->is_complete && deadline_of(member, sent) > member->deadline) {
+		member->deadline = deadline_of(member, sent);
 		member->is_empty = false;
 	}
 	return RF_MEMBER_SAME;

@@ -4,12 +4,12 @@
  * brings the time of the host's own clock, reads and writes the windows, and sends what comes of
  * it.
  *
- * A member trusts its shares until its deadline: G after it sent the newest heartbeat that the
- * ledger answered with the membership that the host has, as complete. Past the deadline the data
- * path is alone, whatever the agent does. Where the ledger may have given to others what its shares
- * stand for, the shares of all windows end at once, by another generation: in a new membership that
- * begins past the deadline or past learning, and where the deadline comes before all claims were
- * told.
+ * A member trusts its shares until its deadline: a little less than G after it sent the newest
+ * heartbeat that the ledger answered with the membership that the host has, as complete. Past the
+ * deadline the data path is alone, whatever the agent does. Where the ledger may have given to
+ * others what its shares stand for, the shares of all windows end at once, by another generation:
+ * in a new membership that begins past the deadline or past learning, and where the deadline comes
+ * before all claims were told.
  *
  * A claim is one source under one definition. It has one report in flight; a later one voids the
  * answer to the one before, and so does another membership. A share is taken back in this order:
