@@ -71,7 +71,7 @@ try_mutant "a share is written to another incarnation" $world take_answer \
 try_mutant "learning is cut short" $ledger end_learning \
 	's/learned < call->grace \+ ledger->window \&\& .*/0)/; s/learned < call->grace/learned < 1/' search 21 || failed=1
 try_mutant "learning ends before G is over" $ledger end_learning \
-	's/ \|\| learned < call->grace\)/)/' search 29 || failed=1
+	's/ \|\| learned < call->grace\)/)/' search 25 || failed=1
 try_mutant "a heartbeat of another membership says complete" $ledger rf_ledger_beat \
 	's/ \&\& call->joined == host->joined//' search 21 || failed=1
 try_mutant "claims are void after G" $ledger is_silent \
@@ -84,7 +84,7 @@ if [ "$ROWS" = all ]; then
 	try_mutant "the deadline moves before the host is complete" $member rf_member_heard \
 		's/heard->is_complete \&\& //' search 21 || failed=1
 	try_mutant "the deadline moves by the time of the answer" $member rf_member_heard \
-		's/deadline_of\(member, sent\)/deadline_of(member, now + 0 * sent)/g' search 25 || failed=1
+		's/deadline_of\(member, sent\)/deadline_of(member, now + 0 * sent)/g' search 26 || failed=1
 	try_mutant "an answer gives back a share that has ended" $member rf_claim_waited \
 		's/claim->share < claim->has/0/' search 20 || failed=1
 	try_mutant "claims are told too late" $member is_too_late \

@@ -40,6 +40,7 @@ struct row {
 	bool forgot;   /* and the engine has just forgotten all */
 	bool steady;   /* heartbeats are always heard, once in a tick */
 	int net;       /* so many messages are under way at most; 0: NET */
+	bool is_part;  /* of another row, from a start that is a few steps on: for mutants */
 };
 
 struct window {
