@@ -72,7 +72,7 @@ TOOLS := build/tests/traffic build/tests/recorder $(PAST)
 VARIANTS := $(patsubst %,build/variants/%/build/ringfence,quick half newer alien)
 TRAFFIC_SKELETONS := build/tests/flood.skel.h build/tests/tally.skel.h
 BENCH_TOOLS := build/tests/bench build/tests/live build/tests/sketch.bpf.o
-BENCH := $(patsubst tests/%.c,build/%.o,$(filter-out %.bpf.c %/live.c %/screen.c %/scans.c %/asks.c %/sampled.c,$(wildcard tests/bench/*.c)))
+BENCH := $(patsubst tests/%.c,build/%.o,$(filter-out %.bpf.c %/live.c %/screen.c %/scans.c %/asks.c %/asked.c %/sampled.c,$(wildcard tests/bench/*.c)))
 BENCH_SKELETONS := build/tests/crowd.skel.h build/tests/floor.skel.h build/tests/sketch.skel.h build/tests/walk.skel.h
 FUZZERS := packet grammar limiter cells query wire
 FUZZ_SECONDS ?= 20
@@ -408,7 +408,12 @@ build/tests/asks: build/bench/asks.o build/bench/tool.o $(LIBRARY)
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) $^ -o $@ $(LIBS)
 
-bench-fleet: all build/tests/engine/bench build/tests/asks build/tests/traffic ## measure what a fleet costs its engine, its agents, and who asks (root)
+build/tests/asked: build/bench/asked.o build/bench/tool.o $(LIBRARY)
+	@mkdir -p $(@D)
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) $^ -o $@ $(LIBS) -lm -lpthread
+
+bench-fleet: all build/tests/engine/bench build/tests/asks build/tests/asked build/tests/traffic ## measure what a fleet costs its engine, its agents, and who asks (root)
 	@tests/engine/bench.sh
 	@tests/bench/fleet.sh
 

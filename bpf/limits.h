@@ -87,6 +87,8 @@ static __always_inline enum rf_reason ask_limit(struct question *question,
 	__u64 until;
 	int verdict;
 
+	if (HAS_SHARES)
+		RF_OPAQUE(policy); /* otherwise the compiler computes it anew at each use */
 	source = find_known(question, bank, policy, is_ipv6);
 	if (source)
 		touch(question, source, is_ipv6);

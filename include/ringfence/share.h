@@ -133,6 +133,7 @@ RF_INLINE __u32 rf_shared_limit(const struct rf_window *window, const struct rf_
 	const struct rf_hearing *hearing = rf_hearing_of(rf_given_incarnation(given));
 	__u32 share = rf_given_share(given);
 
+	RF_OPAQUE(hearing); /* otherwise the compiler computes it anew at each use */
 	if (!rf_given_incarnation(given))
 		return policy->limit;
 	if (now >= rf_load(&hearing->deadline))

@@ -3,8 +3,8 @@
 # What a fleet costs on one machine: real agents, a real engine, and fences whose program runs by
 # BPF_PROG_TEST_RUN, or gets packets from a veth pair.
 #
-#   tests/bench/fleet.sh [PART…]    latency, load, idle, flood, refused; all without words. And
-#                                   schedules: latency by the way that agents are scheduled
+#   tests/bench/fleet.sh [PART…]    latency, load, idle, flood, refused, asked; all without words.
+#                                   And schedules: latency by the way that agents are scheduled
 #
 # This is a tool, not a test: no figure makes it fail.
 
@@ -108,6 +108,19 @@ part_refused() {
 	asks flood edge1 "$seconds"
 }
 
+# In pairs with the program of a fence without a fleet, and with the same limit of this host alone.
+part_asked() {
+	local way plain=build/ringfence.bpf.o fleet=build/ringfence_fleet.bpf.o
+
+	echo 'a packet that asks its window, under a limit of one host, and what it adds in a fleet:'
+	for way in first share; do
+		echo "$way: $(build/tests/asked 400 $plain local $fleet $way)"
+		echo "$way, the same program: $(build/tests/asked 400 $fleet local $fleet $way)"
+	done
+	echo "two limits: $(build/tests/asked 400 $plain local-twice $fleet share-twice)"
+	echo "passed by a lease: $(build/tests/asked 400 $plain leased $fleet leased-share)"
+}
+
 # schedule HOW: agents and engine; real-time ones by their main threads.
 schedule() {
 	local pid
@@ -138,7 +151,7 @@ part_schedules() {
 }
 
 set_up_fleet "$hosts_in" 100/1s # f is 1: the first packet of a source asks
-parts=${*:-latency load idle flood refused}
+parts=${*:-latency load idle flood refused asked}
 for part in $parts; do
 	"part_$part"
 done
