@@ -337,6 +337,8 @@ mutants_of_shares() {
 		's/ \|\| now < .*/;/; s/now >= .* \|\|$/now >= rf_load(\&hearing->deadline);/; s/^\t +now < .*//'
 	try_mutant shares loose "a deadline moves before it is told that the host was alone" rf_hear \
 		's/rf_cas\(&hearing->alone_until, until, RF_FOREVER\);//; s/rf_cas\(&hearing->alone_until, RF_FOREVER, until\)/rf_store(\&hearing->alone_until, until)/'
+	try_mutant shares loose "the clip is what was heard when the packet came" rf_shared_clip \
+		's/^\{/{\nextern __u64 current_time;/; s/now = rf_hearing_now\(\)/now = current_time/'
 	try_mutant shares loose "a share is more than L" rf_limit_by \
 		's/return .*/return policy->first + share;/'
 }

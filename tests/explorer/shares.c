@@ -85,8 +85,9 @@ static int allowed_now(const struct local *local)
 {
 	const int share = books.share[local->definition];
 	const int by_share = at_most(row->first[local->definition] + share, row->limit);
+	const int time = row->reads_clock ? (int)shared.clock - ORIGIN : local->time;
 
-	return local->time >= books.deadline ? row->limit : by_share;
+	return time >= books.deadline ? row->limit : by_share;
 }
 
 static void note_allowed(void)

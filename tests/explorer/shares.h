@@ -75,7 +75,7 @@ struct local {
 /* What the one who is moved works on, and its clock. */
 extern struct memory *current;
 extern __u64 current_time;
-extern bool hears_now; /* reads the clock while CPUs go on */
+extern bool reads_clock; /* while CPUs go on */
 
 RF_INLINE struct rf_hearing *rf_hearing_of(__u32 incarnation)
 {
@@ -85,7 +85,7 @@ RF_INLINE struct rf_hearing *rf_hearing_of(__u32 incarnation)
 
 RF_INLINE __u64 rf_hearing_now(void)
 {
-	return hears_now ? rf_load(&current->clock) : current_time;
+	return reads_clock ? rf_load(&current->clock) : current_time;
 }
 
 struct action {
@@ -105,6 +105,7 @@ struct row {
 	struct action action[ACTIONS_MAX];
 	int actions;
 	int times[TIMES_MAX]; /* up to -1 */
+	bool reads_clock;     /* packets do, for their limit, while others go on */
 };
 
 extern const struct row share_rows[];

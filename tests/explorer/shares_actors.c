@@ -4,7 +4,7 @@
 
 struct memory *current;
 __u64 current_time;
-bool hears_now;
+bool reads_clock;
 
 /* For mutants. */
 static bool waits(void)
@@ -39,7 +39,7 @@ void run_call(struct memory *memory, struct local *local, int index)
 	(void)index;
 	current = memory;
 	current_time = ORIGIN + local->time;
-	hears_now = local->kind == HEARS;
+	reads_clock = local->kind == HEARS || (local->kind == TAKES && row->reads_clock);
 	switch (local->kind) {
 	case TAKES:
 		take(memory, local);
