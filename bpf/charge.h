@@ -39,7 +39,12 @@ static __always_inline void set_slots(struct question *question)
 
 static __always_inline const struct rf_policy *policy_of(const struct question *question, int i)
 {
-	return &bank_of(question)->policy[question->slot[i] % RF_LIMITS_MAX];
+	const struct rf_policy *policy =
+		&bank_of(question)->policy[question->slot[i] % RF_LIMITS_MAX];
+
+	if (HAS_SHARES)
+		RF_OPAQUE(policy); /* otherwise the compiler computes it anew at each use */
+	return policy;
 }
 
 /* The windows of a packet, by place; NULL: this limit does not charge it. */
