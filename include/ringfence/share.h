@@ -24,11 +24,14 @@
 #include "algorithm.h"
 #include "fleet.h"
 
-#define RF_SHARE_GREW (1ULL << 63)     /* in rf_share.asked */
-#define RF_ASK_NS 50000000ULL	       /* a source asks at most so often, */
-#define RF_ASK_GROWING_NS 2000000ULL   /* or so often once its share has grown */
-#define RF_SHARED_REFUSAL_NS 50000000U /* so long may a lease refuse: a share may grow, */
-#define RF_ANSWER_NS 10000000ULL       /* and none does just after an ask: it is answered soon */
+#define RF_ASK_NS 50000000ULL	     /* a source asks at most so often, */
+#define RF_ASK_GROWING_NS 2000000ULL /* or so often once its share has grown */
+#define RF_ANSWER_NS 10000000ULL     /* no lease refuses just after an ask: it is answered soon, */
+#define RF_ASKS_IN_VAIN 7	     /* unless so many have brought nothing */
+
+/* In rf_share.asked, above the time. */
+#define RF_SHARE_GREW (1ULL << 63) /* since then */
+#define RF_VAIN_SHIFT 60	   /* asks before that one that brought nothing, up to 7 */
 
 /* What rf_share_write() has done. */
 enum rf_share_result {
@@ -182,30 +185,49 @@ RF_INLINE int rf_wants_more(const struct rf_window *window, const struct rf_poli
 	       rf_limit_by(policy, share) < policy->limit;
 }
 
+/* When it was asked, in jiffies. */
+RF_INLINE __u64 rf_asked_at(__u64 asked)
+{
+	return asked & ((1ULL << RF_VAIN_SHIFT) - 1);
+}
+
+/* How many asks before it have brought nothing, at most RF_ASKS_IN_VAIN; 0: the share has grown. */
+RF_INLINE __u32 rf_asked_in_vain(__u64 asked)
+{
+	return asked & RF_SHARE_GREW ? 0 : asked >> RF_VAIN_SHIFT;
+}
+
 /*
  * Until when a lease may refuse, in jiffies: until the source may ask again; 0: not at all, as the
  * answer to an ask may be on its way.
  */
 RF_INLINE __u64 rf_shared_refusal(const struct rf_window *window, __u64 jiffies, __u32 tick_ns)
 {
-	__u64 asked = rf_load(&window->share.asked) & ~RF_SHARE_GREW;
+	const __u64 asked = rf_load(&window->share.asked);
+	const __u64 since_ns = (jiffies - rf_asked_at(asked)) * tick_ns;
+	const __u64 ticks = (RF_ASK_NS + tick_ns - 1) / tick_ns;
 
-	if ((jiffies - asked) * tick_ns >= RF_SHARED_REFUSAL_NS)
-		asked = jiffies;
-	else if ((jiffies - asked) * tick_ns < RF_ANSWER_NS)
+	if (since_ns >= RF_ASK_NS)
+		return jiffies + ticks;
+	if (since_ns < RF_ANSWER_NS && rf_asked_in_vain(asked) < RF_ASKS_IN_VAIN)
 		return 0;
-	return asked + RF_SHARED_REFUSAL_NS / tick_ns;
+	return rf_asked_at(asked) + ticks;
 }
 
 /* May it ask at this time? One CPU alone may, once in a while. */
 RF_INLINE int rf_may_ask(struct rf_window *window, __u64 jiffies, __u32 tick_ns)
 {
 	const __u64 asked = rf_load(&window->share.asked);
-	const __u64 wait_ns = asked & RF_SHARE_GREW ? RF_ASK_GROWING_NS : RF_ASK_NS;
+	const __u64 since_ns = (jiffies - rf_asked_at(asked)) * tick_ns;
+	__u64 vain = rf_asked_in_vain(asked);
 
-	if ((jiffies - (asked & ~RF_SHARE_GREW)) * tick_ns < wait_ns)
+	if (since_ns < (asked & RF_SHARE_GREW ? RF_ASK_GROWING_NS : RF_ASK_NS))
 		return 0;
-	return rf_cas(&window->share.asked, asked, jiffies) == asked;
+	if (asked & RF_SHARE_GREW || since_ns >= RF_ASKS_IN_VAIN * RF_ASK_NS)
+		vain = 0; /* answered, or it has rested */
+	else if (vain < RF_ASKS_IN_VAIN)
+		vain++;
+	return rf_cas(&window->share.asked, asked, jiffies | vain << RF_VAIN_SHIFT) == asked;
 }
 
 #endif /* RF_WITH_SHARES */

@@ -20,7 +20,7 @@ struct rf_share {
 	__u64 given;   /* {incarnation:32 | share:32}; an incarnation of 0: the window is local */
 	__u64 whose;   /* {tag:32 | clip:32}: of a definition, and the largest L of late */
 	__u64 lowered; /* jiffies: when the share was lowered the last time */
-	__u64 asked;   /* {has grown since:1 | jiffies:63}: when more was asked for */
+	__u64 asked;   /* {has grown since:1 | asks in vain before:3 | jiffies:60} */
 };
 
 /* The meaning of the words depends on the algorithm, see limiter.h and what it includes. */

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Asks for a larger share: when a source may ask, and until when a lease may refuse meanwhile. */
+#define RF_WITH_SHARES
+#include "unit.h"
+
+#include "ringfence/limiter.h"
+
+#define TICK_NS 4000000U
+#define TICKS 13 /* from one ask to the next */
+#define NOW 1000000
+
+static struct rf_hearing hearing;
+
+RF_INLINE struct rf_hearing *rf_hearing_of(__u32 incarnation)
+{
+	(void)incarnation;
+	return &hearing;
+}
+
+RF_INLINE __u64 rf_hearing_now(void)
+{
+	return NOW;
+}
+
+static bool may_ask(struct rf_window *window, uint64_t jiffies)
+{
+	return rf_may_ask(window, jiffies, TICK_NS);
+}
+
+static uint64_t refusal(const struct rf_window *window, uint64_t jiffies)
+{
+	return rf_shared_refusal(window, jiffies, TICK_NS);
+}
+
+/* Asks so many times, as often as it may. Returns when it asked last. */
+static uint64_t ask_often(struct rf_window *window, int times)
+{
+	uint64_t jiffies = NOW;
+
+	assert_true(may_ask(window, jiffies));
+	while (--times > 0) {
+		assert_false(may_ask(window, jiffies + TICKS - 1));
+		jiffies += TICKS;
+		assert_true(may_ask(window, jiffies));
+	}
+	return jiffies;
+}
+
+static void a_lease_refuses_until_the_source_may_ask_again(void **state)
+{
+	static const uint32_t ticks_ns[] = {1000000, 3333333, 4000000, 10000000};
+
+	(void)state;
+	for (size_t i = 0; i < UNIT_ARRAY_SIZE(ticks_ns); i++) {
+		const uint64_t now = NOW + RF_ANSWER_NS / ticks_ns[i] + 1;
+		struct rf_window window = {};
+		uint64_t until;
+
+		assert_true(rf_may_ask(&window, NOW, ticks_ns[i]));
+		until = rf_shared_refusal(&window, now, ticks_ns[i]);
+		assert_false(rf_may_ask(&window, until - 1, ticks_ns[i]));
+		/* The packet that asks next is refused for as long. */
+		assert_int_equal(rf_shared_refusal(&window, until, ticks_ns[i]) - until,
+				 until - NOW);
+		assert_true(rf_may_ask(&window, until, ticks_ns[i]));
+	}
+}
+
+static void none_refuses_while_an_answer_may_come(void **state)
+{
+	struct rf_window window = {};
+
+	(void)state;
+	ask_often(&window, 1);
+	assert_int_equal(refusal(&window, NOW), 0);
+	assert_int_equal(refusal(&window, NOW + 2), 0);
+	assert_int_equal(refusal(&window, NOW + 3), NOW + TICKS);
+}
+
+static void after_asks_in_vain_one_refuses_at_once(void **state)
+{
+	(void)state;
+	for (int times = 1; times < 100; times++) {
+		struct rf_window window = {};
+		const uint64_t at = ask_often(&window, times);
+
+		assert_int_equal(refusal(&window, at), times > RF_ASKS_IN_VAIN ? at + TICKS : 0);
+	}
+}
+
+static void once_the_share_has_grown_none_refuses_again(void **state)
+{
+	struct rf_window window = {};
+	const uint64_t at = ask_often(&window, 100);
+
+	(void)state;
+	window.share.asked |= RF_SHARE_GREW;
+	assert_int_equal(refusal(&window, at + 1), 0);
+	assert_true(may_ask(&window, at + 1));
+	assert_int_equal(refusal(&window, at + 1), 0);
+	assert_false(may_ask(&window, at + TICKS));
+}
+
+static void nor_after_a_rest(void **state)
+{
+	struct rf_window window = {};
+	const uint64_t at = ask_often(&window, 100) + RF_ASKS_IN_VAIN * TICKS;
+
+	(void)state;
+	assert_true(may_ask(&window, at));
+	assert_int_equal(refusal(&window, at), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_lease_refuses_until_the_source_may_ask_again),
+		cmocka_unit_test(none_refuses_while_an_answer_may_come),
+		cmocka_unit_test(after_asks_in_vain_one_refuses_at_once),
+		cmocka_unit_test(once_the_share_has_grown_none_refuses_again),
+		cmocka_unit_test(nor_after_a_rest),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
