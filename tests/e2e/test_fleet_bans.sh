@@ -273,14 +273,23 @@ check 'its entry is taken off by the next agent' eventually has_entries "$entrie
 
 # ---- an engine with an older library ----
 
-sed '/^redis.register_function(.rf_bans\?.,/d' build/ringfence.lua | engine -x function load replace >"$scratch/log"
+sed '/^redis.register_function(.rf_\(bans\?\|gone\).,/d' build/ringfence.lua | engine -x function load replace >"$scratch/log"
 eventually all_hear || fail 'all hear the engine again'
 trouble="engine 10.77.HOST.1:6379: its functions are of an older version, and lack one; replace them: \
 'redis-cli -h 10.77.HOST.1 -p 6379 -x FUNCTION LOAD REPLACE <${PREFIX:-/usr/local}/share/ringfence/ringfence.lua'"
 fails 'an older library says what to type' 1 \
 	"ringfence: fence 'edge3': its agent cannot tell the fleet, so nothing is changed: ${trouble//HOST/3}" \
 	on 3 deny add 192.0.2.91 for 10m fleet
-status_says() { [ "$(on 2 fleet status edge2 --json | jq -r .bans.trouble)" = "${trouble//HOST/2}" ]; }
+fails 'also where a host is to be forgotten' 1 "ringfence: fence 'edge3': ${trouble//HOST/3}" \
+	on 3 fleet gone "$(agent_says 1 status | jq .membership.slot)" dev edge3
+# The longest name of a host is not cut where it is to be typed.
+long=$(printf 'engine%.0s' {1..10}).$(printf 'a%.0s' {1..63}).$(printf 'b%.0s' {1..63}).example
+echo "10.77.2.1 $long" >>/etc/hosts
+stop TERM "${agent[2]}"
+echo "redis $long:6379 hosts 4 bans take" >/etc/ringfence/edge2.fleet
+start_agent 2
+trouble=${trouble//10.77.HOST.1/$long}
+status_says() { [ "$(on 2 fleet status edge2 --json | jq -r .bans.trouble)" = "$trouble" ]; }
 check 'so does status where bans are taken' eventually status_says
 is "$(on 2 fleet check edge2 --json 2>/dev/null | jq -r '.checks[] | select(.check == "bans") | .level')" problem \
 	'and it is a problem for the check'

@@ -124,11 +124,11 @@ static void load_functions(struct rf_link *link);
  */
 static void note_old_library(struct rf_link *link)
 {
-	char text[360];
+	char text[512];
 
 	snprintf(text, sizeof(text),
 		 "its functions are of an older version, and lack one; replace them: 'redis-cli -h "
-		 "%.160s -p %s -x FUNCTION LOAD REPLACE <" RF_FLEET_LIBRARY "'",
+		 "%s -p %s -x FUNCTION LOAD REPLACE <" RF_FLEET_LIBRARY "'",
 		 server_of(link)->host, server_of(link)->port);
 	note_trouble(link, text);
 }

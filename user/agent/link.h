@@ -19,7 +19,7 @@
 
 #include "agent/cluster.h"
 
-#define RF_ENGINE_TEXT_SIZE 640
+#define RF_ENGINE_TEXT_SIZE 896	       /* with the longest host name twice */
 #define RF_ENGINE_RETRY_NS 50000000ULL /* at first; then twice as long, */
 #define RF_ENGINE_RETRY_MOST_NS 1000000000ULL
 

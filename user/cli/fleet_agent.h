@@ -23,7 +23,7 @@ int rf_fleet_exec(const char *const *words, struct rf_error *error);
 /* What 'ringfence-fleet probe FENCE' says; the caller frees it. */
 int rf_fleet_probe(const char *fence, json_t **answer, struct rf_error *error);
 
-#define RF_FLEET_TROUBLE_SIZE 640 /* of what it says is wrong; it names what to type */
+#define RF_FLEET_TROUBLE_SIZE 896 /* of what it says is wrong; it names what to type */
 
 /* ---- fleet_names.c: hosts, as the agent lists them ---- */
 

@@ -28,7 +28,7 @@ enum rf_level {
 struct rf_finding {
 	enum rf_level level;
 	const char *check; /* what was checked, in a word or two */
-	char text[704];
+	char text[960];
 	char command[384]; /* the remedy; "" where there is none, or none to type */
 };
 
