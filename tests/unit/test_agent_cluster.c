@@ -254,6 +254,9 @@ static void many_calls_that_were_moved_are_one_hop(void **state)
 		rf_cluster_refused(&cluster, TAG, 0, "MOVED 1 192.0.2.7:6379", now);
 	assert_int_equal(cluster.route[TAG].hops, 1);
 	assert_false(rests(TAG));
+	for (int i = 0; i < 20; i++)
+		says(TAG + 1, "TRYAGAIN");
+	assert_int_equal(cluster.route[TAG + 1].rests_until_ns, now + RF_ROUTE_REST_NS);
 }
 
 static void tags_leave_a_node_that_fails(void **state)

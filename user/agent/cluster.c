@@ -14,6 +14,7 @@ void rf_cluster_start(struct rf_cluster *cluster, const struct rf_engine *engine
 {
 	*cluster = (struct rf_cluster){
 		.named = engine->servers,
+		.nodes = engine->servers,
 		.ids = engine->servers,
 		.is_cluster = engine->servers > 1,
 	};
@@ -52,8 +53,11 @@ static uint32_t take_node(struct rf_cluster *cluster, const struct rf_server *se
 		return i;
 	for (i = cluster->named; i < RF_NODES_MOST && cluster->node[i].id;)
 		i++;
-	if (i < RF_NODES_MOST)
-		cluster->node[i] = (struct rf_node){.server = *server, .id = ++cluster->ids};
+	if (i == RF_NODES_MOST)
+		return i;
+	cluster->node[i] = (struct rf_node){.server = *server, .id = ++cluster->ids};
+	if (i >= cluster->nodes)
+		cluster->nodes = i + 1;
 	return i;
 }
 
@@ -177,7 +181,6 @@ static void take_moved(struct rf_cluster *cluster, uint32_t tag, uint32_t from, 
 	struct rf_route *route = &cluster->route[tag];
 	uint32_t to;
 
-	cluster->is_cluster = true;
 	if (route->node != from) /* of several calls, one has moved it before */
 		return;
 	to = follow(cluster, from, error);
@@ -214,11 +217,13 @@ bool rf_cluster_refused(struct rf_cluster *cluster, uint32_t tag, uint32_t node,
 	struct rf_route *route = &cluster->route[tag];
 
 	if (is_one(error, "MOVED ")) {
+		cluster->is_cluster = true;
 		take_moved(cluster, tag, node, error, now);
 		return true;
 	}
 	/* A call has several keys, and one is never stored: neither node takes it meanwhile. */
 	if (is_one(error, "ASK ") || is_one(error, "TRYAGAIN")) {
+		cluster->is_cluster = true;
 		note(cluster, node,
 		     "a slot of its cluster is on its way to another node; if it stays so, see "
 		     "'redis-cli --cluster fix'");
@@ -227,6 +232,7 @@ bool rf_cluster_refused(struct rf_cluster *cluster, uint32_t tag, uint32_t node,
 	}
 	/* It may have been cut off from the others. */
 	if (is_one(error, "CLUSTERDOWN")) {
+		cluster->is_cluster = true;
 		note(cluster, node, "its cluster is down; see 'redis-cli --cluster check'");
 		if (route->node == node)
 			route->node = another_node(cluster, node);
@@ -263,7 +269,9 @@ void rf_cluster_turn(struct rf_cluster *cluster, uint64_t now)
 {
 	bool lasts = false;
 
-	for (uint32_t i = cluster->named; i < RF_NODES_MOST; i++)
+	if (!cluster->is_cluster)
+		return;
+	for (uint32_t i = cluster->named; i < cluster->nodes; i++)
 		if (cluster->node[i].id && !rf_cluster_uses(cluster, i, UINT32_MAX))
 			cluster->node[i] = (struct rf_node){};
 	for (uint32_t i = 0; i < RF_TAGS; i++)

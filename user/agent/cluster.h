@@ -23,7 +23,7 @@
 #define RF_TAG_OF_ALL RF_BUCKETS /* {m}: bans, and what hosts say of themselves */
 #define RF_TAGS (RF_BUCKETS + 1)
 #define RF_NODES_MOST 32 /* those of the settings, one for each tag, and some to spare */
-#define RF_CLUSTER_TEXT_SIZE 640
+#define RF_CLUSTER_TEXT_SIZE 896
 #define RF_ROUTE_HOPS 3 /* so many, one after the other, are made at once; then it rests: */
 #define RF_ROUTE_REST_NS 50000000ULL
 #define RF_ROUTE_REST_MOST_NS 200000000ULL
@@ -46,6 +46,7 @@ struct rf_route {
 struct rf_cluster {
 	struct rf_node node[RF_NODES_MOST]; /* those of the settings come first */
 	uint32_t named;
+	uint32_t nodes; /* no place from there on was ever in use */
 	uint32_t ids;
 	struct rf_route route[RF_TAGS];
 	bool is_cluster;		    /* so the settings say, or a node */

@@ -31,17 +31,17 @@ void rf_line_end(struct rf_line *line)
 
 bool rf_line_events(struct rf_line *line, const void *of, uint32_t events)
 {
-	for (uint32_t i = 0; i < RF_NODES_MOST; i++)
-		if (of == &line->link[i]) {
-			rf_link_events(&line->link[i], events);
-			return true;
-		}
-	return false;
+	const uintptr_t from = (uintptr_t)line->link, at = (uintptr_t)of;
+
+	if (at < from || at >= from + sizeof(line->link))
+		return false;
+	rf_link_events(&line->link[(at - from) / sizeof(line->link[0])], events);
+	return true;
 }
 
 void rf_line_turn(struct rf_line *line, uint64_t now)
 {
-	for (uint32_t i = 0; i < RF_NODES_MOST; i++) {
+	for (uint32_t i = 0; i < line->cluster->nodes; i++) {
 		const bool is_needed = rf_cluster_uses(line->cluster, i, line->tags);
 		struct rf_link *link = &line->link[i];
 
@@ -63,20 +63,27 @@ static uint64_t earliest(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
-uint64_t rf_line_due_ns(const struct rf_line *line, uint64_t now)
+/* When the first of its routes has rested. */
+static uint64_t rested_ns(const struct rf_line *line, uint64_t now)
 {
 	uint64_t due_ns = UINT64_MAX;
 
-	for (uint32_t i = 0; i < RF_TAGS; i++) {
-		const struct rf_route *route = &line->cluster->route[i];
+	for (uint32_t i = 0; i < RF_TAGS && line->cluster->is_cluster; i++)
+		if (line->tags & 1U << i && line->cluster->route[i].rests_until_ns > now)
+			due_ns = earliest(due_ns, line->cluster->route[i].rests_until_ns);
+	return due_ns;
+}
 
-		if (!(line->tags & 1U << i))
+uint64_t rf_line_due_ns(const struct rf_line *line, uint64_t now)
+{
+	uint64_t due_ns = rested_ns(line, now);
+
+	for (uint32_t i = 0; i < line->cluster->nodes; i++) {
+		if (!rf_cluster_uses(line->cluster, i, line->tags))
 			continue;
-		if (!is_in_use(line, route->node))
+		if (!is_in_use(line, i))
 			return 0;
-		due_ns = earliest(due_ns, rf_link_due_ns(&line->link[route->node]));
-		if (route->rests_until_ns > now)
-			due_ns = earliest(due_ns, route->rests_until_ns);
+		due_ns = earliest(due_ns, rf_link_due_ns(&line->link[i]));
 	}
 	return due_ns;
 }

@@ -255,6 +255,20 @@ static void serve(struct agent *agent, const struct epoll_event *event)
 		rf_desk_serve(&agent->desk, of);
 }
 
+/* They come first, and what they say of deadlines is in force before anything else is done. */
+static void serve_beats(struct agent *agent, struct epoll_event *event, int count)
+{
+	bool any = false;
+
+	for (int i = 0; i < count; i++)
+		if (rf_line_events(&agent->beats, event[i].data.ptr, event[i].events)) {
+			event[i].data.ptr = NULL;
+			any = true;
+		}
+	if (any)
+		rf_site_tell(&agent->site);
+}
+
 static void wait_for_events(struct agent *agent, const sigset_t *while_waiting)
 {
 	const uint64_t now = rf_time_awake();
@@ -275,9 +289,7 @@ static void wait_for_events(struct agent *agent, const sigset_t *while_waiting)
 	if (until_ns > now && !agent->has_asks && !beats_at_once(agent, now))
 		wait_ms = (until_ns - now + RF_NS_PER_MS - 1) / RF_NS_PER_MS;
 	count = epoll_pwait(agent->epoll_fd, event, EVENTS, wait_ms, while_waiting);
-	for (int i = 0; i < count; i++) /* heartbeats first */
-		if (rf_line_events(&agent->beats, event[i].data.ptr, event[i].events))
-			event[i].data.ptr = NULL;
+	serve_beats(agent, event, count);
 	for (int i = 0; i < count; i++)
 		if (event[i].data.ptr)
 			serve(agent, &event[i]);
