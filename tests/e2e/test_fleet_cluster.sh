@@ -40,6 +40,10 @@ bucket_of() { # SOURCE
 make_fleet 3
 make_cluster
 set_up_hosts 3 "$limit/1s" 4
+stop TERM "${agent[2]}"
+echo "redis $(engine_of 2) bans take" >/etc/ringfence/edge2.fleet
+start_agent 2
+check 'all hosts hear the engine' eventually all_hear
 
 # ---- nothing happens, then a slot is moved, and back ----
 
@@ -56,11 +60,58 @@ begin_move "$bucket" "$from" "$to"
 end_move "$bucket" "$from" "$to"
 at 4
 begin_move "$bucket" "$to" "$from"
-at 4.7
+at 4.3
 end_move "$bucket" "$to" "$from"
 finish
-verdict 'the slot of a flooded bucket is moved, and back in 0.7 s'
+verdict 'the slot of a flooded bucket is moved, and back in 0.3 s'
 is "$(master_of "$bucket")" "$from" 'it was moved'
+
+# ---- at rest ----
+
+# What the nodes are asked in a second, by each host; beside that it reads a key each 2 s.
+calls_of_each_host() {
+	local number began took_ms calls
+
+	for number in 1 2 3; do
+		node "$number" config resetstat >"$scratch/log"
+	done
+	began=$(clock)
+	sleep 3
+	took_ms=$((($(clock) - began) / 1000000))
+	calls=$(for number in 1 2 3; do
+		node "$number" info commandstats
+	done | awk -F '[=,]' '/^cmdstat_(fcall|set):/ { sum += $2 } END { print sum + 0 }')
+	echo $((calls * 1000 / took_ms / hosts))
+}
+sleep 1 # from the last claims
+calls=$(calls_of_each_host)
+echo "# $calls calls a second of each host, two messages each"
+check 'at rest a host sends and gets 70 messages a second at most' test "$calls" -le 34
+
+# ---- what people ask ----
+
+matches "$(on 1 fleet status edge1 | grep ^node | sort | xargs)" \
+	'node 10.78.0.1:6379: [0-9]+ of 16 buckets node 10.78.0.2:6379: [0-9]+ of 16 buckets node 10.78.0.3:6379: [0-9]+ of 16 buckets' \
+	'fleet status names the nodes'
+is "$(on 1 fleet status edge1 --json | jq '[.others[] | select(.silent_ms < 1500)] | length')" 3 'and, by all of them, the hosts'
+is "$(on 1 fleet show 192.0.2.1 dev edge1 --json | jq -c '[.limits[].ledger != null]')" '[true]' \
+	'fleet show asks the node that has the source'
+is "$(on 1 fleet top dev edge1 --json | jq '.told')" 3 'fleet top has all hosts'
+matches "$(on 1 fleet gone "$(agent_says 2 status | jq .membership.slot)" dev edge1 2>&1)" \
+	'.*: it was heard .* ago, so what it passed still counts; .*' 'fleet gone asks all nodes whether they hear the host'
+on 1 fleet check edge1 --json >"$scratch/check"
+is "$(jq -r '.checks[] | select(.check == "engine") | "\(.level) \(.text)"' "$scratch/check" | sed 's/version.*with [0-9]* /…/' | sort)" \
+	$'ok 10.78.0.1:6379, …buckets\nok 10.78.0.2:6379, …buckets\nok 10.78.0.3:6379, …buckets' 'fleet check looks at each node'
+node 3 config set maxmemory-policy allkeys-lru >"$scratch/log"
+is "$(on 1 fleet check edge1 --json 2>/dev/null | jq -r '.checks[] | select(.check == "engine" and .level != "ok") | .text, .command')" \
+	$'10.78.0.3:6379: its maxmemory-policy is allkeys-lru, so it may forget claims\nredis-cli -h 10.78.0.3 -p 6379 CONFIG SET maxmemory-policy noeviction' \
+	'and names the one that is wrong'
+node 3 config set maxmemory-policy noeviction >"$scratch/log"
+has_ban() {
+	[ "$(on 2 fleet bans list --json | jq -r '.bans[].prefix')" = 198.51.100.7 ]
+}
+check 'a ban is told' on 1 deny add 198.51.100.7 for 10m fleet
+check 'and taken by another host' eventually has_ban
 
 # ---- a master dies ----
 
@@ -82,6 +133,33 @@ start_agent 1
 check 'an agent starts while the first server is down' eventually hears 1
 finish
 verdict 'an agent starts while the first server is down'
+is "$(on 1 fleet check edge1 --json 2>/dev/null | jq -r '.checks[] | select(.check == "engine" and .level != "ok") | "\(.level) \(.text)"')" \
+	"note 10.78.0.2:6379: nothing listens there; start it, or see its 'bind' and 'port'" 'fleet check says so'
+
+# ---- nodes with names ----
+
+for number in 1 3 4; do
+	node "$number" config set cluster-announce-hostname "node$number.example" >"$scratch/log"
+	node "$number" config set cluster-preferred-endpoint-type hostname >"$scratch/log"
+done
+stop TERM "${agent[1]}"
+: >"$scratch/agent1"
+start_agent 1
+check 'a node that is named by a host name is refused, with what to set' eventually grep -qE \
+	"engine 10.78.0.1:6379: it names a node of its cluster '[a-z0-9.?]+', which is no address; set 'cluster-preferred-endpoint-type ip' on each node" \
+	"$scratch/agent1"
+
+# ---- a server that is no node ----
+
+stop TERM "${agent[1]}"
+start engine "$server" --port 6390 --bind 10.77.1.1 --protected-mode no --save '' --dir "$scratch" --logfile "$scratch/log"
+echo 'redis 10.78.0.2:6379,10.77.1.1:6390' >/etc/ringfence/edge1.fleet
+: >"$scratch/agent1"
+start_agent 1
+check 'a server by itself beside others is not used' eventually grep -qF \
+	"engine 10.77.1.1:6390: it is no node of a cluster, so it would have claims of its own; 'redis' names one server, or nodes of one cluster" \
+	"$scratch/agent1"
+check 'so the host is alone' is_alone 1
 
 print_table
 done_testing

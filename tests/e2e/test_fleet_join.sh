@@ -31,6 +31,14 @@ status=2 refuses 'an engine has a port' \
 status=2 refuses 'an IPv6 address is in brackets' \
 	"'2001:db8::10:6379': 'redis' expects HOST:PORT, like 192.0.2.10:6379 or [2001:db8::10]:6379" \
 	eth0 redis 2001:db8::10:6379 hosts 3
+status=2 refuses 'each node of a cluster has a port' \
+	"'[2001:db8::11]': 'redis' expects HOST:PORT, like 192.0.2.10:6379 or [2001:db8::10]:6379" \
+	eth0 redis '192.0.2.10:6379,[2001:db8::11]' hosts 3
+status=2 refuses 'no node is empty' \
+	"'': 'redis' expects HOST:PORT, like 192.0.2.10:6379 or [2001:db8::10]:6379" eth0 redis a:1, hosts 3
+status=2 refuses 'no more than 8 nodes' \
+	"'redis': names more than 8 nodes of a cluster; those that it does not name are found" \
+	eth0 redis a:1,a:2,a:3,a:4,a:5,a:6,a:7,a:8,a:9 hosts 3
 status=2 refuses 'the engine must be named' \
 	'the engine is missing; write fleet join eth0 redis HOST:PORT hosts N' eth0 hosts 3
 status=2 refuses 'so must the number of hosts' \
@@ -115,4 +123,9 @@ fails 'who is in no fleet cannot leave it' 1 \
 	"ringfence: fence 'eth0': it is in no fleet: there is no $settings" ringfence fleet leave eth0
 fails 'no path is a fence' 2 "ringfence: '../passwd': no fence has such a name" ringfence fleet leave ../passwd
 fails 'a fence must be named' 2 "ringfence: the fence's name is missing; write fleet leave FENCE" ringfence fleet leave
+
+# ---- nodes of a cluster ----
+
+check 'eight are taken' ringfence fleet join eth0 redis 'a:1,a:2,[2001:db8::1]:3,a:4,a:5,a:6,a:7,a:8' hosts 3
+check 'and written' grep -qx 'redis a:1,a:2,\[2001:db8::1\]:3,a:4,a:5,a:6,a:7,a:8' /etc/ringfence/eth0.fleet
 done_testing

@@ -42,6 +42,7 @@ is "$(as_member getrange 'rf:{m}:host:4' 0 9)" '' 'and read what others say'
 refused 'speak for another host' set 'rf:{m}:host:4' '{}'
 refused 'tell sources of another host' set 'rf:{m}:top:4' '{}'
 matches "$(as_member info server | head -1)" '# Server.*' 'it can look at the engine'
+matches "$(as_member hello | xargs)" '.* mode standalone .*' 'and ask whether it is a cluster'
 matches "$(as_member function list | head -1)" 'library_name' 'and at its functions'
 refused 'flush all' flushall
 refused 'remove keys' del 'rf:{0}:hosts'

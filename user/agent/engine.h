@@ -6,8 +6,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
-
-#define RF_SERVERS_MOST 8
+#include "rules/fleet_settings.h"
 
 struct rf_server {
 	char host[256]; /* as it was named */

@@ -19,7 +19,7 @@ static const char help[] =
 	"  check NAME                    look for mistakes in the settings\n"
 	"  probe NAME                    look at the engine, for 'ringfence fleet check'\n\n"
 	"Settings, in /etc/ringfence/NAME.fleet; those of the command line come first:\n"
-	"  redis HOST:PORT               where the engine is\n"
+	"  redis HOST:PORT               where the engine is; of a cluster several, with commas\n"
 	"  user USER                     the engine's user\n"
 	"  password file PATH            a file with the password in its first line\n"
 	"  hosts N                       hosts in the fleet, and one spare\n"

@@ -20,6 +20,7 @@ struct status {
 	size_t members;
 	int attached;
 	struct rf_fleet_bans_seen bans;
+	json_t *nodes; /* of the engine, each with its buckets */
 	json_t *limits;
 	json_t *others; /* all hosts, as they say of themselves; NULL: the engine did not answer */
 };
@@ -28,16 +29,16 @@ static int read_status(json_t *answer, struct status *status, struct rf_error *e
 {
 	json_t *members = NULL, *trouble = NULL, *alone_ms = NULL;
 
-	if (json_unpack(answer,
-			"{s:s, s:b, s:I, s:I, s:{s:s, s:s, s:{s:o}}, s:{s:I, s:I, s:I, s:I, s:o, "
-			"s:o}, s:o, s:{s:I}}",
-			"fence", &status->fence, "attached", &status->attached, "hosts",
-			&status->hosts, "grace_ms", &status->grace_ms, "engine", "host",
-			&status->host, "port", &status->port, "heartbeats", "trouble", &trouble,
-			"membership", "slot", &status->slot, "buckets", &status->buckets, "alone",
-			&status->alone, "learning", &status->learning, "alone_ms", &alone_ms,
-			"members", &members, "limits", &status->limits, "counts", "claims",
-			&status->claims))
+	if (json_unpack(
+		    answer,
+		    "{s:s, s:b, s:I, s:I, s:{s:s, s:s, s:o, s:{s:o}}, s:{s:I, s:I, s:I, s:I, s:o, "
+		    "s:o}, s:o, s:{s:I}}",
+		    "fence", &status->fence, "attached", &status->attached, "hosts", &status->hosts,
+		    "grace_ms", &status->grace_ms, "engine", "host", &status->host, "port",
+		    &status->port, "nodes", &status->nodes, "heartbeats", "trouble", &trouble,
+		    "membership", "slot", &status->slot, "buckets", &status->buckets, "alone",
+		    &status->alone, "learning", &status->learning, "alone_ms", &alone_ms, "members",
+		    &members, "limits", &status->limits, "counts", "claims", &status->claims))
 		return rf_error_failed(error, -EPROTO,
 				       "the agent is of another version; restart it, by "
 				       "'systemctl restart ringfence-fleet@FENCE'");
@@ -88,6 +89,25 @@ static void print_state(const struct status *status)
 	snprintf(trouble, sizeof(trouble), "%s", status->trouble);
 	rf_hide_controls(trouble, false);
 	rf_out_text("%s\n", trouble);
+}
+
+/* Of a cluster. */
+static void print_nodes(const struct status *status)
+{
+	size_t i;
+	json_t *node;
+
+	if (json_array_size(status->nodes) < 2)
+		return;
+	json_array_foreach (status->nodes, i, node) {
+		char host[256], port[8];
+
+		rf_fleet_text(node, "host", host, sizeof(host));
+		rf_fleet_text(node, "port", port, sizeof(port));
+		rf_out_text("node %s:%s: %lld of %lld buckets\n", host, port,
+			    (long long)json_integer_value(json_object_get(node, "buckets")),
+			    (long long)status->buckets);
+	}
 }
 
 static void print_limits(const struct status *status)
@@ -167,6 +187,24 @@ static json_t *bans_json(const struct rf_fleet_bans_seen *bans)
 			 *bans->trouble ? rf_json_text(bans->trouble) : json_null());
 }
 
+static json_t *nodes_json(const struct status *status)
+{
+	json_t *nodes = json_array(), *node;
+	size_t i;
+
+	json_array_foreach (status->nodes, i, node) {
+		char host[256], port[8], engine[300];
+
+		rf_fleet_text(node, "host", host, sizeof(host));
+		rf_fleet_text(node, "port", port, sizeof(port));
+		snprintf(engine, sizeof(engine), "%s:%s", host, port);
+		json_array_append_new(
+			nodes, json_pack("{s:o, s:I}", "engine", rf_json_text(engine), "buckets",
+					 json_integer_value(json_object_get(node, "buckets"))));
+	}
+	return nodes;
+}
+
 static int print_json(const struct status *status, struct rf_error *error)
 {
 	char engine[300];
@@ -174,10 +212,10 @@ static int print_json(const struct status *status, struct rf_error *error)
 	snprintf(engine, sizeof(engine), "%s:%s", status->host, status->port);
 	return rf_out_json(
 		json_pack(
-			"{s:o, s:s, s:o, s:s, s:o, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:o}",
+			"{s:o, s:s, s:o, s:s, s:o, s:o, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:o}",
 			"fence", rf_json_text(status->fence), "state", state_of(status), "alone_ms",
 			status->alone_ms < 0 ? json_null() : json_integer(status->alone_ms),
-			"engine", engine, "trouble",
+			"engine", engine, "nodes", nodes_json(status), "trouble",
 			status->trouble ? rf_json_text(status->trouble) : json_null(), "hosts",
 			status->hosts, "grace_ms", status->grace_ms, "members",
 			(json_int_t)status->members, "slot", status->slot, "claims", status->claims,
@@ -201,6 +239,7 @@ static int print_status(const struct rf_options *options, const struct status *s
 	if (options->json)
 		return print_json(status, error);
 	print_state(status);
+	print_nodes(status);
 	print_limits(status);
 	print_bans(&status->bans);
 	print_others(status);

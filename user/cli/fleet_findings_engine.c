@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The engine, as 'ringfence-fleet probe' saw it. */
+/* The servers of the engine, as 'ringfence-fleet probe' saw them. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,107 +11,183 @@
 #define ENGINE "engine"
 #define LEAST_VERSION 7
 
-struct engine {
+struct node {
+	const json_t *facts;
 	char host[256], port[8], trouble[RF_FLEET_TROUBLE_SIZE];
 	char version[32], role[16], policy[32], library[16];
+	json_int_t buckets; /* whose keys it has */
+	bool is_in_cluster;
 	char client[288]; /* how to call it */
+	char name[272];	  /* before what is wrong; "": there is one server */
 };
 
-static void read_engine(const json_t *probe, struct engine *engine)
+static void read_node(const json_t *facts, bool has_others, struct node *node)
 {
-	rf_fleet_text(probe, "host", engine->host, sizeof(engine->host));
-	rf_fleet_text(probe, "port", engine->port, sizeof(engine->port));
-	rf_fleet_text(probe, "trouble", engine->trouble, sizeof(engine->trouble));
-	rf_fleet_text(probe, "version", engine->version, sizeof(engine->version));
-	rf_fleet_text(probe, "role", engine->role, sizeof(engine->role));
-	rf_fleet_text(probe, "policy", engine->policy, sizeof(engine->policy));
-	rf_fleet_text(probe, "library", engine->library, sizeof(engine->library));
-	snprintf(engine->client, sizeof(engine->client), "redis-cli -h %.255s -p %s", engine->host,
-		 engine->port);
+	char in_cluster[4];
+
+	node->facts = facts;
+	rf_fleet_text(facts, "host", node->host, sizeof(node->host));
+	rf_fleet_text(facts, "port", node->port, sizeof(node->port));
+	rf_fleet_text(facts, "trouble", node->trouble, sizeof(node->trouble));
+	rf_fleet_text(facts, "version", node->version, sizeof(node->version));
+	rf_fleet_text(facts, "role", node->role, sizeof(node->role));
+	rf_fleet_text(facts, "policy", node->policy, sizeof(node->policy));
+	rf_fleet_text(facts, "library", node->library, sizeof(node->library));
+	rf_fleet_text(facts, "in_cluster", in_cluster, sizeof(in_cluster));
+	node->is_in_cluster = strcmp(in_cluster, "1") == 0;
+	node->buckets = json_integer_value(json_object_get(facts, "buckets"));
+	snprintf(node->client, sizeof(node->client), "redis-cli -h %.255s -p %s", node->host,
+		 node->port);
+	*node->name = '\0';
+	if (has_others)
+		snprintf(node->name, sizeof(node->name), "%.255s:%s: ", node->host, node->port);
 }
 
-static void check_role(const struct rf_fleet_facts *facts, const struct engine *engine,
+/* In a cluster, a replica sends on to its master. */
+static void check_role(const struct rf_fleet_facts *facts, const struct node *node,
 		       struct rf_findings *findings)
 {
 	char host[256], port[8];
 
-	if (strcmp(engine->role, "slave") != 0 && strcmp(engine->role, "replica") != 0)
+	if (node->is_in_cluster ||
+	    (strcmp(node->role, "slave") != 0 && strcmp(node->role, "replica") != 0))
 		return;
-	rf_fleet_text(facts->probe, "master_host", host, sizeof(host));
-	rf_fleet_text(facts->probe, "master_port", port, sizeof(port));
-	rf_findings_add(findings, RF_PROBLEM, ENGINE, "it is a replica; name its master");
+	rf_fleet_text(node->facts, "master_host", host, sizeof(host));
+	rf_fleet_text(node->facts, "master_port", port, sizeof(port));
+	rf_findings_add(findings, RF_PROBLEM, ENGINE, "%sit is a replica; name its master",
+			node->name);
 	rf_findings_remedy(findings, "ringfence fleet join %s redis %s:%s hosts N", facts->fence,
 			   host, port);
 }
 
-static void check_policy(const struct engine *engine, struct rf_findings *findings)
+/* It would have claims of its own. */
+static void check_cluster(const struct node *node, struct rf_findings *findings)
 {
-	if (!*engine->policy || strcmp(engine->policy, "noeviction") == 0)
-		return;
-	rf_findings_add(findings, RF_PROBLEM, ENGINE,
-			"its maxmemory-policy is %s, so it may forget claims", engine->policy);
-	rf_findings_remedy(findings, "%s CONFIG SET maxmemory-policy noeviction", engine->client);
+	if (*node->name && *node->role && !node->is_in_cluster)
+		rf_findings_add(findings, RF_PROBLEM, ENGINE,
+				"%sit is no node of a cluster; 'redis' names one server, or nodes "
+				"of one cluster",
+				node->name);
 }
 
-static void check_library(const struct engine *engine, struct rf_findings *findings)
+static void check_policy(const struct node *node, struct rf_findings *findings)
 {
-	if (strcmp(engine->library, "missing") == 0) {
+	if (!*node->policy || strcmp(node->policy, "noeviction") == 0)
+		return;
+	rf_findings_add(findings, RF_PROBLEM, ENGINE,
+			"%sits maxmemory-policy is %s, so it may forget claims", node->name,
+			node->policy);
+	rf_findings_remedy(findings, "%s CONFIG SET maxmemory-policy noeviction", node->client);
+}
+
+static void check_library(const struct node *node, struct rf_findings *findings)
+{
+	if (strcmp(node->library, "missing") == 0) {
 		rf_findings_add(
 			findings, RF_PROBLEM, ENGINE,
-			"it has no functions; the agent loads them, if it runs and its user "
-			"may; otherwise load them");
+			"%sit has no functions; the agent loads them, if it runs and its user "
+			"may; otherwise load them",
+			node->name);
 		rf_findings_remedy(findings, "%s -x FUNCTION LOAD <" RF_FLEET_LIBRARY,
-				   engine->client);
+				   node->client);
 	}
-	if (strcmp(engine->library, "other") == 0) {
-		rf_findings_add(findings, RF_NOTE, ENGINE,
-				"it has functions of another version of ringfence; once all hosts "
-				"have this one, replace them: the fleet learns for a moment");
+	if (strcmp(node->library, "other") == 0) {
+		rf_findings_add(
+			findings, RF_NOTE, ENGINE,
+			"%sit has functions of another version of ringfence; once all hosts "
+			"have this one, replace them: the fleet learns for a moment",
+			node->name);
 		rf_findings_remedy(findings, "%s -x FUNCTION LOAD REPLACE <" RF_FLEET_LIBRARY,
-				   engine->client);
+				   node->client);
 	}
 }
 
 /* What the user of a member may not ask for, nobody can check here. */
-static void check_rights(const json_t *probe, struct rf_findings *findings)
+static void check_rights(const struct node *node, struct rf_findings *findings)
 {
-	if (json_is_true(json_object_get(probe, "info_denied")))
+	if (json_is_true(json_object_get(node->facts, "info_denied")))
 		rf_findings_add(findings, RF_NOTE, ENGINE,
-				"its role and memory are not checked: this user needs the right "
-				"'+info'");
-	if (json_is_true(json_object_get(probe, "list_denied")))
+				"%sits role and memory are not checked: this user needs the right "
+				"'+info'",
+				node->name);
+	if (json_is_true(json_object_get(node->facts, "list_denied")))
 		rf_findings_add(findings, RF_NOTE, ENGINE,
-				"its functions are not checked: this user needs the right "
-				"'+function|list'");
+				"%sits functions are not checked: this user needs the right "
+				"'+function|list'",
+				node->name);
+}
+
+static void check_answers(const struct node *node, struct rf_findings *findings)
+{
+	char loading[4];
+
+	rf_fleet_text(node->facts, "loading", loading, sizeof(loading));
+	if (strcmp(loading, "1") == 0)
+		rf_findings_add(findings, RF_PROBLEM, ENGINE,
+				"%sit is still loading its data; wait, or start it without any, by "
+				"'save \"\"': the fleet needs none",
+				node->name);
+	else if (*node->trouble)
+		rf_findings_add(findings, RF_PROBLEM, ENGINE, "%s:%s: %s", node->host, node->port,
+				node->trouble);
+	if (*node->version && strtoul(node->version, NULL, 10) < LEAST_VERSION)
+		rf_findings_add(findings, RF_PROBLEM, ENGINE,
+				"%sit is version %s, which knows no functions; it takes Redis 7 or "
+				"Valkey",
+				node->name, node->version);
+}
+
+static void say_well(const struct node *node, struct rf_findings *findings)
+{
+	char buckets[32] = "";
+
+	if (*node->name)
+		snprintf(buckets, sizeof(buckets), ", with %lld buckets", (long long)node->buckets);
+	rf_findings_add(findings, RF_OK, ENGINE, "%s:%s, version %s%s", node->host, node->port,
+			node->version, buckets);
+}
+
+/* One that has no keys only has to be there. */
+static void check_idle(const struct node *node, struct rf_findings *findings)
+{
+	if (*node->trouble)
+		rf_findings_add(findings, RF_NOTE, ENGINE, "%s%s", node->name, node->trouble);
+	check_cluster(node, findings);
+}
+
+static void check_node(const struct rf_fleet_facts *facts, const struct node *node,
+		       struct rf_findings *findings)
+{
+	const int before = findings->count;
+
+	if (*node->name && !node->buckets) {
+		check_idle(node, findings);
+		return;
+	}
+	check_answers(node, findings);
+	check_cluster(node, findings);
+	check_role(facts, node, findings);
+	check_policy(node, findings);
+	check_library(node, findings);
+	check_rights(node, findings);
+	if (findings->count == before)
+		say_well(node, findings);
 }
 
 void rf_fleet_check_engine(const struct rf_fleet_facts *facts, struct rf_findings *findings)
 {
-	struct engine engine;
-	char loading[4];
-	const int before = findings->count;
+	const json_t *nodes = json_object_get(facts->probe, "nodes");
+	char trouble[RF_FLEET_TROUBLE_SIZE];
+	json_t *each;
+	size_t i;
 
-	read_engine(facts->probe, &engine);
-	if (!facts->probe || !*engine.host)
-		return;
-	rf_fleet_text(facts->probe, "loading", loading, sizeof(loading));
-	if (strcmp(loading, "1") == 0)
-		rf_findings_add(findings, RF_PROBLEM, ENGINE,
-				"it is still loading its data; wait, or start it without any, by "
-				"'save \"\"': the fleet needs none");
-	else if (*engine.trouble)
-		rf_findings_add(findings, RF_PROBLEM, ENGINE, "%s:%s: %s", engine.host, engine.port,
-				engine.trouble);
-	if (*engine.version && strtoul(engine.version, NULL, 10) < LEAST_VERSION)
-		rf_findings_add(findings, RF_PROBLEM, ENGINE,
-				"it is version %s, which knows no functions; it takes Redis 7 or "
-				"Valkey",
-				engine.version);
-	check_role(facts, &engine, findings);
-	check_policy(&engine, findings);
-	check_library(&engine, findings);
-	check_rights(facts->probe, findings);
-	if (findings->count == before)
-		rf_findings_add(findings, RF_OK, ENGINE, "%s:%s, version %s", engine.host,
-				engine.port, engine.version);
+	rf_fleet_text(facts->probe, "trouble", trouble, sizeof(trouble));
+	if (*trouble)
+		rf_findings_add(findings, RF_PROBLEM, ENGINE, "%s", trouble);
+	json_array_foreach (nodes, i, each) {
+		struct node node;
+
+		read_node(each, json_array_size(nodes) > 1, &node);
+		check_node(facts, &node, findings);
+	}
 }

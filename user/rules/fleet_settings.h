@@ -9,6 +9,7 @@
 #define RF_FLEET_FILE RF_FLEET_DIRECTORY "/%s.fleet" /* of that fence */
 #define RF_GRACE_LEAST_NS (200 * RF_NS_PER_MS)
 #define RF_GRACE_MOST_NS (60 * RF_NS_PER_S)
+#define RF_SERVERS_MOST 8    /* of a cluster, that are named */
 #define RF_ASKS_MOST 1000000 /* a second */
 
 #endif /* RINGFENCE_FLEET_SETTINGS_H */

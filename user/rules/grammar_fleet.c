@@ -2,6 +2,7 @@
 /* Parses the words after the commands of a fleet. */
 #include <ctype.h>
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "ringfence/fleet.h"
@@ -44,18 +45,41 @@ static bool is_host(const char *text, size_t length)
 	return length && length <= ENGINE_LONGEST;
 }
 
-static int parse_engine(const char *value, void *into, struct rf_error *error)
+static bool is_server(const char *text)
 {
-	struct rf_join *join = into;
-	const char *colon = strrchr(value, ':');
+	const char *colon = strrchr(text, ':');
+	struct rf_error ignored;
 	uint32_t port;
 
-	if (!colon || !is_host(value, colon - value) ||
-	    rf_parse_number(colon + 1, "port", 1, UINT16_MAX, &port, error))
-		return rf_error_usage(error,
-				      "'%s': 'redis' expects HOST:PORT, like 192.0.2.10:6379 or "
-				      "[2001:db8::10]:6379",
-				      value);
+	return colon && is_host(text, colon - text) &&
+	       !rf_parse_number(colon + 1, "port", 1, UINT16_MAX, &port, &ignored);
+}
+
+/* One, or nodes of a cluster with commas between. */
+static int parse_engine(const char *value, void *into, struct rf_error *error)
+{
+	char server[ENGINE_LONGEST + sizeof(":65535")];
+	struct rf_join *join = into;
+	const char *rest = value;
+
+	for (int count = 1;; count++) {
+		const size_t length = strcspn(rest, ",");
+
+		snprintf(server, sizeof(server), "%.*s", (int)length, rest);
+		if (length >= sizeof(server) || !is_server(server))
+			return rf_error_usage(error,
+					      "'%s': 'redis' expects HOST:PORT, like "
+					      "192.0.2.10:6379 or [2001:db8::10]:6379",
+					      server);
+		if (count > RF_SERVERS_MOST)
+			return rf_error_usage(error,
+					      "'redis': names more than %d nodes of a cluster; "
+					      "those that it does not name are found",
+					      RF_SERVERS_MOST);
+		rest += length;
+		if (!*rest++)
+			break;
+	}
 	join->engine = value;
 	return 0;
 }

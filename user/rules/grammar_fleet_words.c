@@ -25,7 +25,9 @@ const struct rf_option rf_fleet_bans_words[] = {
 
 const struct rf_option rf_join_options[] = {
 	[RF_OPT_REDIS] = {"redis", RF_KIND_ENGINE, "HOST:PORT",
-			  .summary = "where Redis 7 or Valkey listens", .flags = RF_OPTION_MUST},
+			  .summary = "where Redis 7 or Valkey listens; of a cluster several, with "
+				     "commas between",
+			  .flags = RF_OPTION_MUST},
 	[RF_OPT_HOSTS] = {"hosts", RF_KIND_NUMBER, "N",
 			  .summary = "all hosts that may be in the fleet, and one more for reboots",
 			  .flags = RF_OPTION_MUST},

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent/engine_errors.h"
+#include "agent/probe_node.h"
+#include "base/json.h"
+#include "base/units.h"
+#include "fleet/bans.h"
+#include "fleet/wire.h"
+
+#include "build/fleet_functions.h"
+
+#define PATIENCE_S 3
+
+static void note(struct rf_probe_node *node, const char *error)
+{
+	if (!*node->trouble)
+		rf_engine_explain(error, node->trouble, sizeof(node->trouble));
+}
+
+/* ---- the connection ---- */
+
+static bool connect_to(struct rf_probe_node *node, const struct rf_server *server)
+{
+	const struct timeval patience = {.tv_sec = PATIENCE_S};
+
+	node->redis = redisConnectWithTimeout(server->address, server->port_number, patience);
+	if (!node->redis || node->redis->err) {
+		note(node, node->redis ? node->redis->errstr : "no memory is left");
+		return false;
+	}
+	redisSetTimeout(node->redis, patience);
+	return true;
+}
+
+/* NULL: no answer, or an error, which `*denied` says is a right that is missing. */
+static redisReply *ask(struct rf_probe_node *node, int count, const char **words, bool *denied)
+{
+	redisReply *reply =
+		node->redis->err ? NULL : redisCommandArgv(node->redis, count, words, NULL);
+
+	*denied =
+		reply && reply->type == REDIS_REPLY_ERROR && strncmp(reply->str, "NOPERM", 6) == 0;
+	if (!reply)
+		note(node,
+		     *node->redis->errstr ? node->redis->errstr : "it does not answer in time");
+	else if (reply->type == REDIS_REPLY_ERROR && !*denied)
+		note(node, reply->str);
+	if (reply && reply->type != REDIS_REPLY_ERROR)
+		return reply;
+	if (reply)
+		freeReplyObject(reply);
+	return NULL;
+}
+
+static bool log_in(struct rf_probe_node *node, const struct rf_engine *engine)
+{
+	const char *words[] = {"AUTH", engine->user, engine->password};
+	bool denied;
+	redisReply *reply;
+
+	if (!*engine->password)
+		return true;
+	if (!*engine->user)
+		words[1] = engine->password;
+	reply = ask(node, *engine->user ? 3 : 2, words, &denied);
+	if (reply)
+		freeReplyObject(reply);
+	return reply;
+}
+
+const char *rf_probe_ask(struct rf_probe_node *node, uint32_t tag, char error[256])
+{
+	char key[RF_WIRE_KEY_SIZE];
+	const char *words[] = {"FCALL", "rf_beat", "1", key};
+	redisReply *reply;
+
+	if (tag == RF_TAG_OF_ALL)
+		snprintf(key, sizeof(key), "%s", RF_BANS_KEY);
+	else
+		rf_wire_hosts_key(key, tag);
+	reply = redisCommandArgv(node->redis, ARRAY_SIZE(words), words, NULL);
+	if (!reply)
+		note(node, *node->redis->errstr ? node->redis->errstr : "it does not answer");
+	*error = '\0';
+	if (reply && reply->type == REDIS_REPLY_ERROR)
+		snprintf(error, 256, "%s", reply->str);
+	if (reply)
+		freeReplyObject(reply);
+	return *error ? error : NULL;
+}
+
+/* ---- what it says of itself ---- */
+
+/* The value of a line "KEY:VALUE"; NULL: there is none. */
+static json_t *field(const char *info, const char *key)
+{
+	const size_t length = strlen(key);
+
+	for (const char *line = info; line; line = strchr(line, '\n')) {
+		char value[128];
+		size_t end;
+
+		line += *line == '\n';
+		if (strncmp(line, key, length) != 0 || line[length] != ':')
+			continue;
+		end = strcspn(line + length + 1, "\r\n");
+		if (end >= sizeof(value))
+			return NULL;
+		memcpy(value, line + length + 1, end);
+		value[end] = '\0';
+		return rf_json_text(value);
+	}
+	return NULL;
+}
+
+static void tell_field(json_t *facts, const char *info, const char *as, const char *key)
+{
+	json_t *value = field(info, key);
+
+	json_object_set_new(facts, as, value ? value : json_null());
+}
+
+static void look_at_info(struct rf_probe_node *node)
+{
+	const char *words[] = {"INFO", "all"};
+	json_t *facts = node->facts;
+	bool denied;
+	redisReply *reply = ask(node, ARRAY_SIZE(words), words, &denied);
+	const char *info = reply && reply->type == REDIS_REPLY_STRING ? reply->str : "";
+
+	json_object_set_new(facts, "info_denied", json_boolean(denied));
+	tell_field(facts, info, "version", "redis_version");
+	tell_field(facts, info, "role", "role");
+	tell_field(facts, info, "master_host", "master_host");
+	tell_field(facts, info, "master_port", "master_port");
+	tell_field(facts, info, "loading", "loading");
+	node->is_loading = strstr(info, "\nloading:1");
+	tell_field(facts, info, "policy", "maxmemory_policy");
+	tell_field(facts, info, "in_cluster", "cluster_enabled");
+	if (reply)
+		freeReplyObject(reply);
+}
+
+/* ---- the library ---- */
+
+static bool is_text(const redisReply *reply, const char *text)
+{
+	return (reply->type == REDIS_REPLY_STRING || reply->type == REDIS_REPLY_STATUS) &&
+	       strcmp(reply->str, text) == 0;
+}
+
+/* Of one library: names and values, one after the other. */
+static const char *compare_library(const redisReply *library)
+{
+	for (size_t i = 0; i + 1 < library->elements; i += 2)
+		if (is_text(library->element[i], "library_code"))
+			return is_text(library->element[i + 1], rf_fleet_functions) ? "same"
+										    : "other";
+	return "unknown";
+}
+
+static void look_at_library(struct rf_probe_node *node)
+{
+	const char *words[] = {"FUNCTION", "LIST", "LIBRARYNAME", "ringfence", "WITHCODE"};
+	const char *library = "unknown";
+	bool denied;
+	redisReply *reply = ask(node, ARRAY_SIZE(words), words, &denied);
+
+	if (reply && reply->type == REDIS_REPLY_ARRAY && !reply->elements)
+		library = "missing";
+	else if (reply && reply->type == REDIS_REPLY_ARRAY &&
+		 reply->element[0]->type == REDIS_REPLY_ARRAY)
+		library = compare_library(reply->element[0]);
+	json_object_set_new(node->facts, "library", json_string(library));
+	json_object_set_new(node->facts, "list_denied", json_boolean(denied));
+	if (reply)
+		freeReplyObject(reply);
+}
+
+/* ---- all of it ---- */
+
+bool rf_probe_reach(struct rf_probe_node *node, const struct rf_server *server,
+		    const struct rf_engine *engine)
+{
+	if (!node->facts) {
+		node->facts = json_object();
+		json_object_set_new(node->facts, "host", rf_json_text(server->host));
+		json_object_set_new(node->facts, "port", rf_json_text(server->port));
+		if (connect_to(node, server) && log_in(node, engine)) {
+			look_at_info(node);
+			look_at_library(node);
+		}
+	}
+	return !*node->trouble && !node->is_loading;
+}
+
+json_t *rf_probe_tell(struct rf_probe_node *node, int buckets)
+{
+	json_object_set_new(node->facts, "buckets", json_integer(buckets));
+	json_object_set_new(node->facts, "trouble",
+			    *node->trouble ? rf_json_text(node->trouble) : json_null());
+	if (node->redis)
+		redisFree(node->redis);
+	node->redis = NULL;
+	return node->facts;
+}
