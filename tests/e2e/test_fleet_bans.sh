@@ -143,6 +143,25 @@ on 1 deny add 192.0.2.99 for 10m fleet
 check 'a new ban is taken' eventually has_bans 2 192.0.2.99
 check 'those that were flushed are not, by a new agent either' has_bans 2 192.0.2.99
 
+# ---- another number ----
+
+number_of() { # HOST
+	agent_says "$1" status | jq .membership.slot
+}
+on 2 deny add 192.0.2.95 for 10m fleet
+check 'what a host has told is noted' eventually grep -q '^own ' /run/ringfence-fleet/edge2.bans
+number=$(number_of 2)
+stop KILL "${agent[2]}"
+start_agent 2
+eventually hears 2 || fail 'host 2 hears the engine again'
+check 'an agent that was killed comes back under another number' test "$(number_of 2)" != "$number"
+on 2 deny del 192.0.2.95
+on 1 deny add 192.0.2.94 for 10m fleet
+check 'it takes what others tell, and not what it told before' eventually has_bans 2 192.0.2.94 192.0.2.99
+check 'which passes' passes 2 192.0.2.95
+on 1 deny del 192.0.2.94 fleet
+check 'until that ends' eventually has_bans 2 192.0.2.99
+
 # ---- what no host may tell ----
 
 says() { # NAME SENTENCE WORD…

@@ -48,15 +48,18 @@ bool rf_fleet_bans_are_there(struct rf_fleet_bans *of, const struct rf_fence *fe
 	return true;
 }
 
-uint64_t rf_fleet_bans_read_flushed(const char *fence)
+static struct rf_kept_bans file; /* beside the socket */
+
+void rf_kept_bans_read(struct rf_kept_bans *kept, const char *fence)
 {
 	(void)fence;
-	return 0;
+	*kept = file;
 }
 
-void rf_fleet_bans_keep_flushed(const char *fence, uint64_t stamp)
+void rf_kept_bans_write(const struct rf_kept_bans *kept, const char *fence)
 {
-	(void)fence, (void)stamp;
+	(void)fence;
+	file = *kept;
 }
 
 void rf_warn(const char *format, ...)
@@ -68,6 +71,7 @@ static int start(void **state)
 {
 	(void)state;
 	memset(&sent, 0, sizeof(sent));
+	file = (struct rf_kept_bans){};
 	rf_fleet_bans_start(&bans, &settings, &line, -1);
 	return 0;
 }
@@ -115,6 +119,64 @@ static void what_was_asked_for_with_a_slot_is_judged_with_it(void **state)
 	answer(of_two_hosts, sizeof(of_two_hosts));
 	assert_int_equal(bans.count, 1);
 	assert_int_equal(bans.taken[0].slot, 2);
+}
+
+static void start_anew(void)
+{
+	rf_fleet_bans_start(&bans, &settings, &line, -1);
+}
+
+static void own_bans_are_not_taken_under_another_number(void **state)
+{
+	uint8_t again[sizeof(of_two_hosts)];
+
+	(void)state;
+	turn(3);
+	answer(of_two_hosts, sizeof(of_two_hosts));
+	start_anew();
+	turn(5);
+	answer(of_two_hosts, sizeof(of_two_hosts));
+	assert_int_equal(bans.count, 1);
+	assert_int_equal(bans.taken[0].slot, 2);
+	/* Another host has that number by now: what it tells is newer. */
+	memcpy(again, of_two_hosts, sizeof(again));
+	again[0] = again[sizeof(again) - 20] = 10;
+	turn(5);
+	answer(again, sizeof(again));
+	assert_int_equal(bans.count, 2);
+	assert_int_equal(bans.taken[1].slot, 3);
+}
+
+static void an_engine_that_has_forgotten_knows_no_own_bans(void **state)
+{
+	uint8_t again[sizeof(of_two_hosts)];
+
+	(void)state;
+	turn(3);
+	answer(of_two_hosts, sizeof(of_two_hosts));
+	memcpy(again, of_two_hosts, sizeof(again));
+	again[0] = again[8] = again[sizeof(again) - 20] = 7;
+	turn(5);
+	answer(again, sizeof(again));
+	turn(5);
+	answer(again, sizeof(again));
+	assert_int_equal(bans.count, 2);
+}
+
+static void numbers_are_remembered_four_at_most(void **state)
+{
+	struct rf_kept_bans kept = {};
+
+	(void)state;
+	for (uint32_t slot = 1; slot <= 6; slot++)
+		assert_true(rf_kept_bans_note(&kept, slot, 10 + slot));
+	assert_false(rf_kept_bans_note(&kept, 4, 14));
+	assert_true(rf_kept_bans_note(&kept, 4, 20));
+	assert_int_equal(kept.own[0].slot, 4);
+	assert_int_equal(kept.own[0].newest, 20);
+	assert_int_equal(kept.own[1].slot, 6);
+	assert_int_equal(kept.own[2].slot, 5);
+	assert_int_equal(kept.own[3].slot, 3);
 }
 
 static void tell(void)
@@ -205,6 +267,9 @@ int main(void)
 		cmocka_unit_test_setup(what_is_refused_for_now_is_told_again, start),
 		cmocka_unit_test_setup(but_not_forever, start),
 		cmocka_unit_test_setup(no_ban_has_a_node_of_the_engine_in_it, start),
+		cmocka_unit_test_setup(own_bans_are_not_taken_under_another_number, start),
+		cmocka_unit_test_setup(an_engine_that_has_forgotten_knows_no_own_bans, start),
+		cmocka_unit_test_setup(numbers_are_remembered_four_at_most, start),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

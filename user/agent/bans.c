@@ -25,10 +25,22 @@ void rf_fleet_bans_start(struct rf_fleet_bans *bans, const struct rf_agent_setti
 		.settings = settings,
 		.line = line,
 		.epoll_fd = epoll_fd,
-		.flushed = rf_fleet_bans_read_flushed(settings->name),
 		.writer = -1,
 		.writer_fd = -1,
 	};
+	rf_kept_bans_read(&bans->kept, settings->name);
+}
+
+/* ---- this host's own ---- */
+
+static bool is_own(const struct rf_fleet_bans *bans, const struct rf_told_ban *ban)
+{
+	const struct rf_own_bans *own = bans->kept.own;
+
+	for (int i = 0; i < RF_OWN_NUMBERS; i++)
+		if (own[i].slot == ban->slot && own[i].newest >= ban->stamp)
+			return true;
+	return ban->slot == bans->slot;
 }
 
 /* ---- what was taken ---- */
@@ -71,7 +83,7 @@ static void take(struct rf_fleet_bans *bans, const struct rf_told_ban *ban, uint
 	const int fault = has_engine(bans, &ban->prefix) ? (int)RF_BAN_OF_ENGINE
 							 : (int)rf_fleet_bans_judge(ban);
 
-	if ((!ban->left_ms && !taken) || ban->slot == bans->slot)
+	if ((!ban->left_ms && !taken) || is_own(bans, ban))
 		return;
 	if (fault || (!taken && is_full(bans, ban->slot))) {
 		bans->refused[fault ? fault : (int)RF_BAN_TOO_MANY]++;
@@ -192,19 +204,26 @@ static void take_told(void *data, const redisReply *reply)
 	struct rf_fleet_bans *bans = data;
 	struct rf_told_bans told;
 	struct rf_told_ban ban;
+	bool is_news = false;
 
 	bans->is_asking = false;
 	if (!reply || reply->type != REDIS_REPLY_STRING ||
 	    !rf_fleet_bans_read(&told, reply->str, reply->len))
 		return;
 	if (told.newest < bans->newest) {
-		bans->newest = bans->flushed = 0;
+		bans->newest = 0;
+		bans->kept = (struct rf_kept_bans){};
 		bans->ask_at_ns = now;
 		return;
 	}
-	while (rf_fleet_bans_next(&told, &ban))
-		if (ban.stamp > bans->flushed)
+	while (rf_fleet_bans_next(&told, &ban)) {
+		if (ban.stamp > bans->kept.flushed)
 			take(bans, &ban, now);
+		if (ban.slot == bans->slot)
+			is_news |= rf_kept_bans_note(&bans->kept, ban.slot, ban.stamp);
+	}
+	if (is_news)
+		rf_kept_bans_write(&bans->kept, bans->settings->name);
 	bans->refused[RF_BAN_IS_GARBAGE] += told.at != told.end;
 	bans->newest = told.newest;
 }
@@ -242,6 +261,7 @@ static void take_answer(void *data, const redisReply *reply)
 		return;
 	}
 	bans->telling.state = answer == RF_BAN_DONE ? RF_TOLD : RF_NOT_TOLD;
+	bans->ask_at_ns = 0; /* for its stamp, to keep that */
 	bans->told += answer == RF_BAN_DONE && !bans->telling.is_end;
 	bans->telling.trouble = answer < RF_BAN_ANSWERS ? answers[answer] : NULL;
 }
@@ -292,10 +312,10 @@ bool rf_fleet_bans_flush(struct rf_fleet_bans *bans)
 {
 	if (bans->writer >= 0)
 		return false;
-	bans->flushed = bans->newest;
+	bans->kept.flushed = bans->newest;
 	bans->count = 0;
 	bans->is_dirty = false;
-	rf_fleet_bans_keep_flushed(bans->settings->name, bans->flushed);
+	rf_kept_bans_write(&bans->kept, bans->settings->name);
 	return true;
 }
 

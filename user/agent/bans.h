@@ -45,8 +45,8 @@ struct rf_fleet_bans {
 	uint32_t config_id; /* of the fence that has them; 0: none */
 	struct rf_taken_ban taken[RF_FLEET_BANS_MAX];
 	uint32_t count;
-	uint64_t newest;  /* the stamp up to which they are known */
-	uint64_t flushed; /* and up to which they are not to be taken */
+	uint64_t newest; /* the stamp up to which they are known */
+	struct rf_kept_bans kept;
 	uint64_t ask_at_ns;
 	bool is_asking;
 	bool is_dirty; /* the fence does not have them as they are here */
@@ -83,8 +83,7 @@ void rf_fleet_bans_end(struct rf_fleet_bans *bans);
 
 /*
  * `fence`: that is open; NULL: none is. `slot`: of this host, which asks for no bans before it has
- * one. An agent takes none of the bans that it told itself. One that was started anew may have
- * another number, and takes those of before.
+ * one. An agent takes none of the bans that this host told, also under another number before.
  */
 void rf_fleet_bans_turn(struct rf_fleet_bans *bans, const struct rf_fence *fence, uint32_t slot,
 			uint64_t now);

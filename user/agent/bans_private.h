@@ -21,10 +21,10 @@ int rf_fleet_bans_write(const struct rf_fleet_bans *bans, struct rf_error *error
  */
 bool rf_fleet_bans_are_there(struct rf_fleet_bans *bans, const struct rf_fence *fence);
 
-/* ---- bans_flushed.c ---- */
+/* ---- bans_kept.c ---- */
 
-/* The stamp up to which bans were flushed, also by an agent before; 0: none was. */
-uint64_t rf_fleet_bans_read_flushed(const char *fence);
-void rf_fleet_bans_keep_flushed(const char *fence, uint64_t stamp);
+/* As an agent before has left it; all 0 where there was none. */
+void rf_kept_bans_read(struct rf_kept_bans *kept, const char *fence);
+void rf_kept_bans_write(const struct rf_kept_bans *kept, const char *fence);
 
 #endif /* RINGFENCE_AGENT_BANS_PRIVATE_H */

@@ -96,3 +96,17 @@ enum rf_ban_fault rf_fleet_bans_judge(const struct rf_told_ban *ban)
 		return RF_BAN_IS_WIDE;
 	return RF_BAN_IS_FINE;
 }
+
+bool rf_kept_bans_note(struct rf_kept_bans *kept, uint32_t slot, uint64_t stamp)
+{
+	struct rf_own_bans *own = kept->own;
+	int at = 0;
+
+	while (at < RF_OWN_NUMBERS - 1 && own[at].newest && own[at].slot != slot)
+		at++;
+	if (own[at].slot == slot && own[at].newest >= stamp)
+		return false;
+	memmove(&own[1], own, at * sizeof(*own));
+	own[0] = (struct rf_own_bans){slot, stamp};
+	return true;
+}

@@ -66,4 +66,21 @@ bool rf_fleet_bans_read(struct rf_told_bans *told, const void *bytes, size_t siz
 bool rf_fleet_bans_next(struct rf_told_bans *told, struct rf_told_ban *ban);
 enum rf_ban_fault rf_fleet_bans_judge(const struct rf_told_ban *ban);
 
+#define RF_OWN_NUMBERS 4 /* of which a host remembers what it told */
+
+/* Of the bans that this host told under a number: the newest one's stamp. */
+struct rf_own_bans {
+	uint32_t slot;
+	uint64_t newest; /* 0: none */
+};
+
+/* What an agent started again takes none of. */
+struct rf_kept_bans {
+	uint64_t flushed;			/* the stamp up to which bans were flushed */
+	struct rf_own_bans own[RF_OWN_NUMBERS]; /* from the newest */
+};
+
+/* This host has told a ban with that stamp, under that number. False: that was known. */
+bool rf_kept_bans_note(struct rf_kept_bans *kept, uint32_t slot, uint64_t stamp);
+
 #endif /* RF_FLEET_BANS_H */

@@ -7,8 +7,8 @@
 #define RF_FLEET_SOCKET_H
 
 #define RF_AGENT_DIRECTORY "/run/ringfence-fleet"
-#define RF_AGENT_SOCKET RF_AGENT_DIRECTORY "/%s.sock"	  /* of the fence's name */
-#define RF_AGENT_FLUSHED RF_AGENT_DIRECTORY "/%s.flushed" /* up to which ban */
+#define RF_AGENT_SOCKET RF_AGENT_DIRECTORY "/%s.sock" /* of the fence's name */
+#define RF_AGENT_BANS RF_AGENT_DIRECTORY "/%s.bans"   /* what an agent takes none of */
 #define RF_AGENT_STATUS RF_AGENT_DIRECTORY "/%s.json"
 #define RF_AGENT_ANSWER_SIZE 400000 /* at most; the engine may have a thousand hosts */
 

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What outlives the agent, so that one that is started again takes neither what was flushed nor
+ * what this host told itself, whatever its number was then. A line each: "flushed STAMP", and of
+ * each number of this host "own NUMBER STAMP", the newest that it told.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "agent/bans_private.h"
+#include "base/say.h"
+#include "fleet/socket.h"
+
+#define PATH_SIZE (sizeof(RF_AGENT_BANS) + RF_NAME_SIZE)
+
+static void read_line(struct rf_kept_bans *kept, const char *line)
+{
+	struct rf_own_bans own;
+	uint64_t stamp;
+
+	if (sscanf(line, "flushed %" SCNu64, &stamp) == 1)
+		kept->flushed = stamp;
+	else if (sscanf(line, "own %" SCNu32 " %" SCNu64, &own.slot, &own.newest) == 2)
+		rf_kept_bans_note(kept, own.slot, own.newest);
+}
+
+void rf_kept_bans_read(struct rf_kept_bans *kept, const char *fence)
+{
+	char path[PATH_SIZE], line[64];
+	FILE *file;
+
+	*kept = (struct rf_kept_bans){};
+	snprintf(path, sizeof(path), RF_AGENT_BANS, fence);
+	file = fopen(path, "re");
+	while (file && fgets(line, sizeof(line), file))
+		read_line(kept, line);
+	if (file)
+		fclose(file);
+}
+
+static bool write_lines(const struct rf_kept_bans *kept, FILE *file)
+{
+	char line[64];
+	bool is_written;
+
+	snprintf(line, sizeof(line), "flushed %" PRIu64 "\n", kept->flushed);
+	is_written = fputs(line, file) >= 0;
+	/* From the oldest, as they are noted when they are read. */
+	for (int i = RF_OWN_NUMBERS - 1; i >= 0 && is_written; i--) {
+		if (!kept->own[i].newest)
+			continue;
+		snprintf(line, sizeof(line), "own %" PRIu32 " %" PRIu64 "\n", kept->own[i].slot,
+			 kept->own[i].newest);
+		is_written = fputs(line, file) >= 0;
+	}
+	return is_written;
+}
+
+void rf_kept_bans_write(const struct rf_kept_bans *kept, const char *fence)
+{
+	char path[PATH_SIZE];
+	FILE *file;
+	bool failed;
+
+	snprintf(path, sizeof(path), RF_AGENT_BANS, fence);
+	file = fopen(path, "we");
+	failed = !file || !write_lines(kept, file);
+	if (file)
+		failed = fclose(file) || failed;
+	if (failed)
+		rf_warn("%s: cannot write it; after a restart, bans that were flushed, and those "
+			"of this host, are taken again",
+			path);
+}
