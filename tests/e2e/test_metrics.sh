@@ -131,6 +131,18 @@ serves() { # METRIC VALUE
 
 open='Accept: application/openmetrics-text'
 
+# The daemon is stopped, and the last scan had just ended: what comes now is all in the next one.
+is_paused() {
+	local age
+
+	kill -STOP "$daemon_pid"
+	age=$(inside curl -m 5 -s -D - -o "$scratch/live" -H "Authorization: Bearer $token" http://127.0.0.1:9436/api/live |
+		tr -d '\r' | sed -n 's/^X-Age-Ms: //p')
+	[ "${age:-1000}" -lt 500 ] && return
+	kill -CONT "$daemon_pid"
+	return 1
+}
+
 is_not_served() { # METRIC
 	get | grep -q interval && [ -z "$(served "$1")" ]
 }
@@ -141,7 +153,9 @@ deliver 0 src=192.0.2.66,count=25
 mkdir "$scratch/history"
 daemon
 check 'the daemon serves the counters' eventually serves "$limit" 15
+eventually is_paused || bail 'the daemon cannot be stopped between two scans'
 deliver 0 src=192.0.2.66,count=10
+kill -CONT "$daemon_pid"
 check 'and what comes after' eventually serves "$limit" 25
 is "$(get -H "$open" | tail -n 1)" '# EOF' 'OpenMetrics is served'
 is "$(get -H "$open" | grep -c ' # {')" 0 'without the token there is no exemplar'

@@ -153,9 +153,18 @@ is "$(jq -r '.limits[] | "\(.name) \(.rate) \(.shadow) \(.passed) \(.dropped) \(
 	$'all 5/1h false 5 15 0\ndns 5/1h true 5 0 0' 'it has each limit'
 is "$(jq '[.limits[].use | length] | unique[]' "$scratch/live")" 11 'with the use of it, in elevenths'
 is "$(jq -r '[.sources[] | .[0]] | unique[]' "$scratch/live")" 192.0.2.66 'and each source'
-is "$(get "${right[@]}" "$url/api/recent" | jq -c '[(.times | length > 1), (.times == (.times | sort))], [.sources[] | .[0], .[1]]')" \
+# A source is in the last scan for 4 s after its last packet, which a busy machine may take to ask.
+packets=20
+has_source_of() {
+	get "${right[@]}" "$url/api/recent" >"$scratch/recent" && [ "$(jq '.sources != []' "$scratch/recent")" = true ] && return
+	deliver 0 src=192.0.2.66,count=1,proto=udp,dport=53
+	packets=$((packets + 1))
+	return 1
+}
+eventually has_source_of
+is "$(jq -c '[(.times | length > 1), (.times == (.times | sort))], [.sources[] | .[0], .[1]]' "$scratch/recent")" \
 	$'[true,true]\n["192.0.2.66","all","192.0.2.66","dns"]' 'the last scans are there for who comes later'
-is "$(get "${right[@]}" "$url/api/recent" | jq -c '.times as $t | [.sources[] | (.[2] | length) == ($t | length)], (.sources[0][2] | add > 0)')" \
+is "$(jq -c '.times as $t | [.sources[] | (.[2] | length) == ($t | length)], (.sources[0][2] | add > 0)' "$scratch/recent")" \
 	$'[true,true]\ntrue' 'with what each source sent in each'
 has_rows() { # KIND
 	[ "$(ask "$1" '.rows | length')" -gt 0 ]
@@ -169,9 +178,9 @@ check 'events are told' eventually has_rows events
 is "$(ask events '[.rows[] | select(.type == "source_limited") | .source, .limit][0:2] | join(" ")')" '192.0.2.66 all' 'with their source'
 check 'sources are told of the range' eventually has_rows sources
 is "$(ask sources '.rows[0] | "\(.source) \(.limit) \(.dropped) \([.bars[]] | add) \(.bars | length)"')" \
-	'192.0.2.66 all 15 20 30' 'with what they sent over time'
+	"192.0.2.66 all $((packets - 5)) $packets 30" 'with what they sent over time'
 is "$(ask source '.windows[0] | "\(.limit) \(.used) \(.count) \(.cells | add)"' '&source=192.0.2.66')" 'all 5 5 5' 'a source has its cells'
-check 'an answer says how old it is' test "$(header X-Age-Ms "${right[@]}" $url/api/live)" -lt 1500
+check 'an answer says how old it is' eventually eval '[ "$(header X-Age-Ms "${right[@]}" $url/api/live)" -lt 1500 ]'
 small=$(get --compressed "${right[@]}" -o "$scratch/body" -w '%{size_download}' $url/api/live)
 check "a second of it has $small bytes: under 3,072" test "$small" -lt 3072
 page_pid=$(pgrep -P "$daemon_pid")
