@@ -67,7 +67,7 @@ LONG_TESTS := $(EXPLORER) $(patsubst %,tests/e2e/test_%.sh,attach_cli kills faul
 # Fences of past map ABIs, and what attaches them.
 PAST := $(foreach abi,$(patsubst tests/past/abi%.h,%,$(wildcard tests/past/abi*.h)), \
 	build/tests/past/abi$(abi).bpf.o build/tests/past/fill$(abi))
-TOOLS := build/tests/traffic build/tests/recorder $(PAST)
+TOOLS := build/tests/traffic build/tests/recorder build/tests/ask $(PAST)
 # Builds of the command line whose program loads in less time; see tests/e2e/variant.sh.
 VARIANTS := $(patsubst %,build/variants/%/build/ringfence,quick half newer alien)
 TRAFFIC_SKELETONS := build/tests/flood.skel.h build/tests/tally.skel.h
@@ -234,7 +234,7 @@ demo-watch: ## watch a day of traffic in a minute: the page in a browser, top on
 
 demo-fleet: ## hold one limit over three hosts, without their engine as well, on namespaces (root)
 	$(MAKE) deps
-	$(MAKE) $(SIDE_BY_SIDE) all build/tests/traffic
+	$(MAKE) $(SIDE_BY_SIDE) all build/tests/traffic build/tests/ask
 	tests/demo/fleet.sh
 
 screenshots: tools ## draw the pictures of the page in docs/pictures/, with Chromium (root)
@@ -337,6 +337,12 @@ build/tests/traffic: $(filter-out %.bpf.c,$(wildcard tests/traffic/*.c)) $(TRAFF
 	$(call say,CC,$@)
 	$(Q)$(CC) $(CPPFLAGS) $(ALL_CFLAGS) $(filter %.c,$^) -o $@ $(LIBS) -lpthread
 
+# A client of a fleet's agent, for tests.
+build/tests/ask: tests/e2e/ask.c
+	@mkdir -p $(@D)
+	$(call say,CC,$@)
+	$(Q)$(CC) $(CPPFLAGS) $(ALL_CFLAGS) $< -o $@
+
 # Clients of a fleet's engine, for tests.
 build/tests/engine/compare: $(patsubst %,build/tests/engine/compare_%.o,calls fate kept members reports)
 $(ENGINE_TOOLS): build/tests/engine/%: build/tests/engine/%.o build/tests/engine/client.o \
@@ -413,7 +419,7 @@ build/tests/asked: build/bench/asked.o build/bench/tool.o $(LIBRARY)
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) $^ -o $@ $(LIBS) -lm -lpthread
 
-bench-fleet: all build/tests/engine/bench build/tests/asks build/tests/asked build/tests/traffic ## measure what a fleet costs its engine, its agents, and who asks (root)
+bench-fleet: all build/tests/engine/bench build/tests/asks build/tests/asked build/tests/ask build/tests/traffic ## measure what a fleet costs its engine, its agents, and who asks (root)
 	@tests/engine/bench.sh
 	@tests/bench/fleet.sh
 

@@ -232,13 +232,15 @@ start() {
 	started[$started_pid]=1
 }
 
-# Repeats a command until it succeeds, for 20 s at most.
+# Repeats a command until it succeeds, for 20 s at most; less often when it takes long, since asking
+# takes CPU time from what is waited for.
 eventually() {
-	local end=$((SECONDS + 20))
+	local end=$((SECONDS + 20)) pause=0.02 tries=0
 
 	until "$@"; do
 		[ "$SECONDS" -lt "$end" ] || return 1
-		sleep 0.02
+		[ $((++tries)) -lt 10 ] || pause=0.1
+		sleep "$pause"
 	done
 }
 
