@@ -12,6 +12,7 @@ source "$(dirname "$0")/private.sh"
 source "$(dirname "$0")/lib.sh"
 # shellcheck source=tests/e2e/fleet.sh
 source "$(dirname "$0")/fleet.sh"
+use "$half" # no interface has a jumbo MTU
 
 stunnel=$(command -v stunnel4 || command -v stunnel) || bail "there is no stunnel; run 'make deps'"
 

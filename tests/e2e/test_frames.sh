@@ -72,16 +72,22 @@ difference() {
 }
 
 # send PART…: sends the frames; what they added is in $added, the length of a frame in $frame_bytes.
+# Nothing was added since the frames before, unless other limits are there: forget_counts says so.
 send() {
 	local bytes
 
-	count_all >"$scratch/before"
+	[ -s "$scratch/after" ] || count_all >"$scratch/after"
+	mv "$scratch/after" "$scratch/before"
 	bytes=$(outside build/tests/traffic compose dev out0 to 02:00:00:00:00:02 \
 		count $frames "$@") || bail "cannot send $*"
 	frame_bytes=$((${bytes##* } / frames))
 	eventually has_counted 0 $((row * frames)) || bail "not all were counted: $*"
 	count_all >"$scratch/after"
 	added=$(difference)
+}
+
+forget_counts() {
+	rm -f "$scratch/after"
 }
 
 # How many of five frames pass where these limits apply.
@@ -286,6 +292,7 @@ charges 'neighbour discovery cut' $v6 'all icmp' ip6=$v6,hops=255 icmp6=135 trim
 limits_other() {
 	ringfence limit del link >"$scratch/log" 2>&1
 	ringfence limit add link rate 3/1h match other >"$scratch/log" || bail "$(<"$scratch/log")"
+	forget_counts
 	send "${@:2}"
 	is "$(grep -v "^$reason_passed" <<<"$added")" "came out 3
 over_limit 2 packets, $((2 * frame_bytes)) bytes
@@ -306,6 +313,7 @@ is "$(ringfence status | unwrapped | grep -o 'limit link.*')" 'limit link: at mo
 	'status prints a limit with match other'
 is "$(ringfence save | grep match.other)" 'limit add link rate 3/1h match other' 'save prints a limit with match other'
 ringfence save >"$scratch/saved" && ringfence apply "$scratch/saved" >"$scratch/log" 2>&1
+forget_counts
 send ip6=$v6,hops=255 icmp6=135
 is "$added" "came out 0
 over_limit 5 packets, $((5 * frame_bytes)) bytes
@@ -313,6 +321,7 @@ limit link 0 5
 windows 0 0" 'a limit with match other keeps its window over save and apply'
 next_row
 ringfence limit del link >"$scratch/log"
+forget_counts
 passes 'ARP, without a limit with match other' non_ip type=0x0806 zeros=28
 
 # ---- the source is certain: lists come first ----

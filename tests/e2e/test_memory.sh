@@ -20,12 +20,20 @@ memlock() { # pinned PATH, or id ID: what the kernel says of a map
 
 # The kernel's data about all maps of the program, without the tries that they contain.
 in_kernel() {
-	local map bytes=0
+	local ids
 
-	for map in $(bpftool -j prog show id "$(program_on 0)" | jq '.map_ids[]'); do
-		bytes=$((bytes + $(memlock id "$map")))
-	done
-	echo "$bytes"
+	ids=$(bpftool -j prog show id "$(program_on 0)" | jq -c .map_ids)
+	bpftool -j map show | jq --argjson ids "$ids" \
+		'[.[] | select(.id as $id | $ids | index($id)).bytes_memlock] | add'
+}
+
+# Asked once for all that is compared.
+ask_status() {
+	ringfence status --json dev "${port[0]}" | jq .memory >"$scratch/memory"
+}
+
+said() { # FILTER, of what status says of memory
+	jq -r "$1" "$scratch/memory"
 }
 
 # What status says of the tries.
@@ -34,18 +42,15 @@ tries() {
 		$(memlock pinned "$pins/$dev/prefixes6")))
 }
 
-said() { # FILTER, of status
-	ringfence status --json dev "${port[0]}" | jq -r ".memory | $1"
-}
-
 in_words() { # BYTES
 	awk -v bytes="$1" 'BEGIN { printf "%.1f MiB", bytes / 1048576 }'
 }
 
 # agrees NAME: the sum lacks only the maps without a name, and the size of each named map is right.
 agrees() {
-	local kernel sum all map wrong=''
+	local kernel sum all map bytes wrong=''
 
+	ask_status
 	kernel=$(in_kernel) all=$(said .bytes) sum=$((all - $(tries)))
 	if [ "$sum" -le "$kernel" ] && [ "$((kernel - sum))" -le "$UNNAMED_MAX" ]; then
 		pass "$1: status has the memory that the kernel counts"
@@ -54,9 +59,9 @@ agrees() {
 		explain 'bytes of status, and of the kernel' "$sum $kernel"
 	fi
 	is "$(said '[.maps[]] | add')" "$all" "$1: status has the sum of its maps"
-	for map in $(said '.maps | keys[] | select(startswith("prefixes") | not)'); do
-		[ "$(said ".maps.$map")" = "$(memlock pinned "$pins/$dev/$map")" ] || wrong+=" $map"
-	done
+	while read -r map bytes; do
+		[ "$bytes" = "$(memlock pinned "$pins/$dev/$map")" ] || wrong+=" $map"
+	done < <(said '.maps | to_entries[] | select(.key | startswith("prefixes") | not) | "\(.key) \(.value)"')
 	is "$wrong" '' "$1: status has each map's memory as the kernel counts it"
 	matches "$(ringfence status | unwrapped | head -n 1)" ".*, $(in_words "$all") of memory" \
 		"$1: status prints the memory in MiB"
@@ -67,6 +72,7 @@ takes() {
 	local line
 
 	line=$(ringfence attach "$dev" "${@:2}" | sed -n 2p)
+	ask_status
 	is "$line" "fence '$dev' takes $(in_words "$(said .bytes)") of memory" "$1: attach prints the memory"
 	agrees "$1"
 }
@@ -108,6 +114,7 @@ takes_what_is_charged() {
 	ringfence deny flush >"$scratch/log"
 	eventually test "$(<"$group/$charged")" -lt 1000000
 	load "$2" || bail 'cannot load a list'
+	ask_status
 	wanted=$(<"$group/$charged") got=$(tries)
 	if [ "$wanted" -gt 10000000 ] && [ $((got * 100)) -ge $((wanted * 97)) ] &&
 		[ $((got * 100)) -le $((wanted * 103)) ]; then
@@ -133,6 +140,7 @@ else
 fi
 ringfence detach "$dev" >"$scratch/log"
 
+use "$quick" # the maps are the same
 cpus=$(getconf _NPROCESSORS_CONF)
 takes 'with few sources' sources $((512 * cpus))
 check 'with few sources: a fence takes less memory' test "$(said .bytes)" -lt "$sum"
