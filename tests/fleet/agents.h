@@ -155,8 +155,8 @@ void host_answered(int host, uint32_t bucket, uint32_t place, uint64_t number,
 /* By the clock of the host; and back, 0 stays 0. */
 uint64_t host_ns(int host);
 uint64_t host_ms(int host, uint64_t ns);
-/* By how much it is too fast. */
-int host_ppm(int host);
+/* W by the clock of the host. */
+uint32_t host_window_ms(int host);
 
 void fence_make(int host);
 /* Anew, without any window: the host has rebooted. */

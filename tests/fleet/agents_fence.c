@@ -69,7 +69,7 @@ static uint32_t limit_of(int host, int source)
 /* In W by the clock of the host. */
 static uint32_t used_of(int host, struct window *window)
 {
-	return log_count(&window->admitted, now_ms, window_ms(host_ppm(host)));
+	return log_count(&window->admitted, now_ms, host_window_ms(host));
 }
 
 static void note_ask(int host, int source)

@@ -39,8 +39,9 @@ static struct host {
 	uint64_t starts_at_ms; /* its agent, where it does not run */
 	uint64_t started_ms;
 	uint64_t cut_until_ms, cut_reports_until_ms;
-	uint64_t clock_ms; /* beyond now_ms */
-	int ppm;	   /* by which it is too fast */
+	uint64_t clock_ms;  /* beyond now_ms */
+	int ppm;	    /* by which it is too fast */
+	uint32_t window_ms; /* W by that clock */
 	uint32_t starts;
 } hosts[HOSTS_MAX];
 static uint64_t nonces, redefined_at_ms, learns_until_ms;
@@ -61,9 +62,9 @@ uint64_t host_ms(int host, uint64_t ns)
 	return ns ? (ns - hosts[host].clock_ms * MS) / (MS + hosts[host].ppm) : 0;
 }
 
-int host_ppm(int host)
+uint32_t host_window_ms(int host)
 {
-	return hosts[host].ppm;
+	return hosts[host].window_ms;
 }
 
 bool host_is_cut(int host, bool is_report)
@@ -503,6 +504,7 @@ void hosts_start(void)
 	for (uint32_t i = 0; i < scene->hosts; i++) {
 		hosts[i].clock_ms = 1000 * (1 + dice(1000000));
 		hosts[i].ppm = drift_ppm();
+		hosts[i].window_ms = window_ms(hosts[i].ppm);
 		fence_make(i);
 	}
 }

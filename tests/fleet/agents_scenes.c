@@ -94,7 +94,7 @@ const struct scene scenes[] = {
 	{"calls of windows fail, and waits for programs", TWO, SHORT_W, MORE, .limit = 24,
 	 .first = 0, .often = {[UNWRITTEN] = 30, [BUSY] = 100, [UNSETTLED] = 200}},
 	{"hosts are cut off", THREE, SHORT_W, MORE, .limit = 12, .first = 0, .alone_first = true,
-	 .often = {SHAKY, [CUT] = 3}},
+	 .often = {[LATE] = 200, [LOST] = 30, [CUT] = 3}},
 	{"the engine forgets all", TWO, LONG_W, MORE, .limit = 12, .first = 0, .alone_first = true,
 	 .often = {[LATE] = 200, [LOST] = 30, [EMPTIED] = 4, [RESTARTED] = 4}},
 	{"the engine forgets all, stands still, and its clock steps", THREE, SHORT_W, MORE,

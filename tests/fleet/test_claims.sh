@@ -44,7 +44,7 @@ try_mutant "a window that is gone is not missed" $claims visit_windows \
 try_mutant "what a lost window had is given back at once" $member rf_claim_lost \
 	's/claim->held \+= claim->covers/claim->held = 0/' 12 || failed=1
 try_mutant "an answer of another report is taken" $member rf_claim_answered \
-	's/answer->seq != claim->seq/0/' 2 || failed=1
+	's/answer->seq != claim->seq/0/' 3 || failed=1
 try_mutant "a host is complete before it has told its claims" user/fleet/claims_member.c all_are_known \
 	's/if \(member->is_complete\)/if (1)/' 6 || failed=1
 try_mutant "the deadline moves by the time of the answer" user/fleet/claims_member.c rf_claims_heard \
