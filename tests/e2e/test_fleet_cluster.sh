@@ -52,7 +52,11 @@ is "$(nodes_of_host)" "$(for number in 1 2 3; do
 done | xargs)" 'each bucket is asked for where it is'
 begin 7
 at 2
-bucket=$(bucket_of "${storm[plain4 even]}")
+has_bucket() {
+	bucket=$(bucket_of "${storm[plain4 even]}")
+	[ -n "$bucket" ]
+}
+eventually has_bucket || bail 'no host has told of the flood'
 from=$(master_of "$bucket")
 to=$((from % 3 + 1))
 echo "# bucket $bucket goes from node $from to $to"
@@ -160,6 +164,24 @@ check 'a server by itself beside others is not used' eventually grep -qF \
 	"engine 10.77.1.1:6390: it is no node of a cluster, so it would have claims of its own; 'redis' names one server, or nodes of one cluster" \
 	"$scratch/agent1"
 check 'so the host is alone' is_alone 1
+
+# ---- none of several servers is there ----
+
+stop TERM "${agent[1]}"
+echo 'redis 10.78.0.8:6379,10.78.0.9:6379' >/etc/ringfence/edge1.fleet
+within engine ip addr add 10.78.0.8/32 dev lo
+within engine ip addr add 10.78.0.9/32 dev lo
+: >"$scratch/agent1"
+start_agent 1
+check 'servers that refuse are told of' eventually grep -q 'engine 10.78.0.9:6379: nothing listens there' "$scratch/agent1"
+sleep 2
+check 'once each, by each connection' test "$(wc -l <"$scratch/agent1")" -le 12
+kill -TERM "${agent[1]}"
+has_ended() {
+	! [ -d "/proc/${agent[1]}" ] || grep -q '^State:.Z' "/proc/${agent[1]}/status"
+}
+check 'and the agent can be ended' eventually has_ended
+stop KILL "${agent[1]}"
 
 print_table
 done_testing

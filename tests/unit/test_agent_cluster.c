@@ -55,11 +55,11 @@ static void a_server_by_itself_has_all_tags(void **state)
 {
 	(void)state;
 	for (uint32_t tag = 0; tag < RF_TAGS; tag++) {
-		rf_cluster_answered(&cluster, tag, 0);
+		rf_cluster_answered(&cluster, tag, 0, now);
 		assert_int_equal(node_of(tag), 0);
 		assert_false(rests(tag));
 	}
-	rf_cluster_failed(&cluster, 0);
+	rf_cluster_failed(&cluster, 0, 0, now);
 	rf_cluster_turn(&cluster, now);
 	assert_int_equal(node_of(TAG), 0);
 	assert_false(cluster.is_cluster);
@@ -174,7 +174,7 @@ static void a_name_is_not_followed_and_said(void **state)
 	assert_string_equal(cluster.trouble, "");
 	lasts("engine db1:6379: it names a node of its cluster 'node7.example.net', which is no "
 	      "address; set 'cluster-preferred-endpoint-type ip' on each node");
-	rf_cluster_answered(&cluster, TAG, 0);
+	rf_cluster_answered(&cluster, TAG, 0, now);
 	rf_cluster_turn(&cluster, now);
 	assert_string_equal(cluster.trouble, "");
 }
@@ -233,7 +233,7 @@ static void nodes_that_name_each_other_are_asked_seldom(void **state)
 	(void)state;
 	assert_in_range(calls_in_a_second(send_round), RF_ROUTE_HOPS, 15);
 	assert_in_range(calls_in_a_second(send_anywhere), 2, 15);
-	rf_cluster_answered(&cluster, TAG, node_of(TAG));
+	rf_cluster_answered(&cluster, TAG, node_of(TAG), now);
 	says(TAG, "MOVED 1 192.0.2.7:6379");
 	assert_false(rests(TAG)); /* as it was before */
 }
@@ -269,14 +269,14 @@ static void tags_leave_a_node_that_fails(void **state)
 	says(4, "MOVED 2 192.0.2.8:6379");
 	well = node_of(1);
 	dead = node_of(2);
-	rf_cluster_answered(&cluster, 1, well);
-	rf_cluster_failed(&cluster, dead);
+	rf_cluster_answered(&cluster, 1, well, now);
+	rf_cluster_failed(&cluster, dead, 0, now);
 	assert_int_equal(node_of(2), well);
 	assert_int_equal(node_of(4), well);
 	assert_int_equal(node_of(1), well);
 	says(2, "MOVED 2 192.0.2.8:6379"); /* nobody has taken its place yet */
 	assert_int_equal(node_of(2), dead);
-	rf_cluster_failed(&cluster, dead);
+	rf_cluster_failed(&cluster, dead, 0, now);
 	says(2, "MOVED 2 192.0.2.9:6379");
 	assert_string_equal(server_of(2)->address, "192.0.2.9");
 }
@@ -285,7 +285,7 @@ static void a_node_that_is_cut_off_is_left(void **state)
 {
 	(void)state;
 	says(1, "MOVED 1 192.0.2.7:6379");
-	rf_cluster_answered(&cluster, 1, node_of(1));
+	rf_cluster_answered(&cluster, 1, node_of(1), now);
 	says(2, "CLUSTERDOWN The cluster is down");
 	assert_int_equal(node_of(2), node_of(1));
 	assert_true(rests(2));
@@ -296,9 +296,9 @@ static void the_next_server_of_the_settings_is_tried(void **state)
 	(void)state;
 	rf_cluster_start(&cluster, &two);
 	assert_true(cluster.is_cluster);
-	rf_cluster_failed(&cluster, 0);
+	rf_cluster_failed(&cluster, 0, 0, now);
 	assert_int_equal(node_of(TAG), 1);
-	rf_cluster_failed(&cluster, 1);
+	rf_cluster_failed(&cluster, 1, 0, now);
 	assert_int_equal(node_of(TAG), 0);
 }
 
@@ -311,17 +311,18 @@ static void a_node_without_tags_is_forgotten(void **state)
 	says(TAG, "MOVED 1 192.0.2.7:6379");
 	node = node_of(TAG);
 	id = cluster.node[node].id;
-	rf_cluster_answered(&cluster, TAG, node);
+	rf_cluster_answered(&cluster, TAG, node, now);
 	says(TAG, "MOVED 1 192.0.2.1:6379");
-	rf_cluster_failed(&cluster, 0);
+	rf_cluster_failed(&cluster, 0, 0, now);
 	assert_int_equal(node_of(TAG), 0);
 	rf_cluster_turn(&cluster, now);
+	assert_int_equal(cluster.node[node].id, id);
+	rf_cluster_turn(&cluster, now += RF_NODE_KEPT_NS);
 	assert_int_equal(cluster.node[node].id, 0);
 	says(TAG, "MOVED 1 192.0.2.7:6379");
 	assert_int_not_equal(cluster.node[node_of(TAG)].id, id);
 }
 
-/* At most one for each tag, beside those of the settings. */
 static void no_more_nodes_than_tags(void **state)
 {
 	(void)state;
@@ -331,10 +332,10 @@ static void no_more_nodes_than_tags(void **state)
 
 		snprintf(error, sizeof(error), "MOVED 1 10.1.%u.%u:1", i / 250, i % 250);
 		says(i % RF_TAGS, error);
-		rf_cluster_turn(&cluster, now += 500 * MS);
+		rf_cluster_turn(&cluster, now += RF_NODE_KEPT_NS);
 		for (uint32_t j = 0; j < RF_NODES_MOST; j++)
 			nodes += cluster.node[j].id != 0;
-		assert_in_range(nodes, 1, RF_TAGS + 1);
+		assert_in_range(nodes, 1, 2 * RF_TAGS);
 	}
 }
 

@@ -8,7 +8,6 @@
 #include "agent/cluster.h"
 
 #define SLOTS 16384
-#define SPARE_HOPS 8 /* beyond them, nodes only name each other */
 
 void rf_cluster_start(struct rf_cluster *cluster, const struct rf_engine *engine)
 {
@@ -54,6 +53,10 @@ static uint32_t take_node(struct rf_cluster *cluster, const struct rf_server *se
 	for (i = cluster->named; i < RF_NODES_MOST && cluster->node[i].id;)
 		i++;
 	if (i == RF_NODES_MOST)
+		for (i = cluster->named;
+		     i < RF_NODES_MOST && rf_cluster_uses(cluster, i, UINT32_MAX);)
+			i++;
+	if (i == RF_NODES_MOST)
 		return i;
 	cluster->node[i] = (struct rf_node){.server = *server, .id = ++cluster->ids};
 	if (i >= cluster->nodes)
@@ -73,7 +76,7 @@ static void note(struct rf_cluster *cluster, uint32_t node, const char *what)
 
 struct moved {
 	char host[INET6_ADDRSTRLEN + 1];
-	char named[64]; /* as it was said, printable */
+	char named[256]; /* as it was said, printable */
 	uint32_t port;
 };
 
@@ -175,6 +178,21 @@ static bool is_one(const char *error, const char *begins)
 	return strncmp(error, begins, strlen(begins)) == 0;
 }
 
+static void note_in_vain(struct rf_cluster *cluster, uint32_t from, uint32_t to)
+{
+	const struct rf_server *server = &cluster->node[to].server;
+	char text[400];
+
+	snprintf(text, sizeof(text),
+		 cluster->node[to].is_well
+			 ? "nodes of its cluster only name each other; see 'redis-cli --cluster "
+			   "check'"
+			 : "it names %s, port %s, which does not answer; see 'redis-cli --cluster "
+			   "check'",
+		 server->address, server->port);
+	note(cluster, from, text);
+}
+
 static void take_moved(struct rf_cluster *cluster, uint32_t tag, uint32_t from, const char *error,
 		       uint64_t now)
 {
@@ -187,9 +205,8 @@ static void take_moved(struct rf_cluster *cluster, uint32_t tag, uint32_t from, 
 	if (to < RF_NODES_MOST)
 		route->node = to;
 	rest(route, to < RF_NODES_MOST ? RF_ROUTE_HOPS : 0, now);
-	if (route->hops > SPARE_HOPS && to < RF_NODES_MOST)
-		note(cluster, from,
-		     "nodes of this cluster only name each other; see 'redis-cli --cluster check'");
+	if (route->hops > 1 && to < RF_NODES_MOST)
+		note_in_vain(cluster, from, to);
 }
 
 /* Another one: that is well, or else the next. Its own number: there is none. */
@@ -242,21 +259,26 @@ bool rf_cluster_refused(struct rf_cluster *cluster, uint32_t tag, uint32_t node,
 	return false;
 }
 
-void rf_cluster_answered(struct rf_cluster *cluster, uint32_t tag, uint32_t node)
+void rf_cluster_answered(struct rf_cluster *cluster, uint32_t tag, uint32_t node, uint64_t now)
 {
 	struct rf_route *route = &cluster->route[tag];
 
 	cluster->node[node].is_well = true;
+	cluster->node[node].answered_ns = now;
 	if (route->node != node)
 		return;
 	route->hops = 0;
 	route->rests_until_ns = route->refused_ns = 0;
 }
 
-void rf_cluster_failed(struct rf_cluster *cluster, uint32_t node)
+void rf_cluster_failed(struct rf_cluster *cluster, uint32_t node, uint64_t patience_ns,
+		       uint64_t now)
 {
 	const uint32_t other = another_node(cluster, node);
+	const uint64_t answered_ns = cluster->node[node].answered_ns;
 
+	if (answered_ns && now - answered_ns < patience_ns)
+		return;
 	cluster->node[node].is_well = false;
 	for (uint32_t i = 0; i < RF_TAGS; i++)
 		if (cluster->route[i].node == node)
@@ -267,16 +289,25 @@ void rf_cluster_failed(struct rf_cluster *cluster, uint32_t node)
 
 void rf_cluster_turn(struct rf_cluster *cluster, uint64_t now)
 {
-	bool lasts = false;
+	bool lasts = false, is_any = false;
 
 	if (!cluster->is_cluster)
 		return;
-	for (uint32_t i = cluster->named; i < cluster->nodes; i++)
-		if (cluster->node[i].id && !rf_cluster_uses(cluster, i, UINT32_MAX))
+	for (uint32_t i = cluster->named; i < cluster->nodes; i++) {
+		if (!cluster->node[i].id)
+			continue;
+		if (!cluster->node[i].used_ns || rf_cluster_uses(cluster, i, UINT32_MAX))
+			cluster->node[i].used_ns = now;
+		else if (now - cluster->node[i].used_ns >= RF_NODE_KEPT_NS)
 			cluster->node[i] = (struct rf_node){};
-	for (uint32_t i = 0; i < RF_TAGS; i++)
+	}
+	for (uint32_t i = 0; i < RF_TAGS; i++) {
+		is_any = is_any || cluster->route[i].refused_ns;
 		lasts = lasts || (cluster->route[i].refused_ns &&
 				  now - cluster->route[i].refused_ns >= RF_ROUTE_PATIENCE_NS);
+	}
+	if (!is_any)
+		*cluster->why = '\0'; /* else it would be said of another refusal */
 	if (!lasts)
 		*cluster->trouble = '\0';
 	else if (!*cluster->trouble)

@@ -24,6 +24,7 @@
 #define RF_TAGS (RF_BUCKETS + 1)
 #define RF_NODES_MOST 32 /* those of the settings, one for each tag, and some to spare */
 #define RF_CLUSTER_TEXT_SIZE 896
+#define RF_NODE_KEPT_NS 10000000000ULL /* one without tags; so its connections keep their pace */
 #define RF_ROUTE_HOPS 3 /* so many, one after the other, are made at once; then it rests: */
 #define RF_ROUTE_REST_NS 50000000ULL
 #define RF_ROUTE_REST_MOST_NS 200000000ULL
@@ -31,8 +32,10 @@
 
 struct rf_node {
 	struct rf_server server;
-	uint32_t id;  /* no two have had the same; 0: the place is free */
-	bool is_well; /* it has answered, and has not failed since */
+	uint32_t id;	      /* no two have had the same; 0: the place is free */
+	bool is_well;	      /* it has answered, and has not failed since */
+	uint64_t answered_ns; /* when it did, on any connection */
+	uint64_t used_ns;     /* when it had a tag, the last time */
 };
 
 /* Where the keys of a tag are. */
@@ -61,9 +64,13 @@ void rf_cluster_start(struct rf_cluster *cluster, const struct rf_engine *engine
  */
 bool rf_cluster_refused(struct rf_cluster *cluster, uint32_t tag, uint32_t node, const char *error,
 			uint64_t now);
-void rf_cluster_answered(struct rf_cluster *cluster, uint32_t tag, uint32_t node);
-/* It cannot be reached, or does not answer. */
-void rf_cluster_failed(struct rf_cluster *cluster, uint32_t node);
+void rf_cluster_answered(struct rf_cluster *cluster, uint32_t tag, uint32_t node, uint64_t now);
+/*
+ * A connection cannot be made, or brings no answer. A node that has answered on another one within
+ * that time has not failed: heartbeats do not suffer from what reports and questions meet.
+ */
+void rf_cluster_failed(struct rf_cluster *cluster, uint32_t node, uint64_t patience_ns,
+		       uint64_t now);
 /* Forgets nodes, and finds what lasts. */
 void rf_cluster_turn(struct rf_cluster *cluster, uint64_t now);
 /* Is it the route of one of these tags? A bit each. */

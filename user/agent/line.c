@@ -45,15 +45,17 @@ void rf_line_turn(struct rf_line *line, uint64_t now)
 		const bool is_needed = rf_cluster_uses(line->cluster, i, line->tags);
 		struct rf_link *link = &line->link[i];
 
-		if (link->id && (!is_needed || !is_in_use(line, i)))
+		if (link->id && !is_in_use(line, i))
 			rf_link_end(link);
+		else if (link->redis && !is_needed)
+			rf_link_rest(link);
 		if (!is_needed)
 			continue;
 		if (!link->id)
 			start(line, i);
 		rf_link_turn(link, now);
 		if (link->has_failed)
-			rf_cluster_failed(line->cluster, i);
+			rf_cluster_failed(line->cluster, i, line->patience_ns, now);
 		link->has_failed = false;
 	}
 }
@@ -113,7 +115,7 @@ const struct rf_link *rf_line_worst(const struct rf_line *line)
 	for (uint32_t i = 0; i < RF_NODES_MOST; i++) {
 		const struct rf_link *link = &line->link[i];
 
-		if (!link->id)
+		if (!link->id || !rf_cluster_uses(line->cluster, i, line->tags))
 			continue;
 		if (!worst->id || (*link->trouble && !*worst->trouble) ||
 		    (!*worst->trouble && link->state < worst->state))

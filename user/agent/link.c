@@ -171,7 +171,8 @@ static void take_reply(redisAsyncContext *redis, void *answer, void *data)
 			reply = NULL;
 	} else if (reply && link->state == RF_LINK_READY) {
 		if (request->tag < RF_TAGS)
-			rf_cluster_answered(link->cluster, request->tag, link->node);
+			rf_cluster_answered(link->cluster, request->tag, link->node,
+					    rf_time_awake());
 		*link->trouble = '\0';
 		link->has_library_ns = 0;
 		link->pause_ns = RF_ENGINE_RETRY_NS;
@@ -444,6 +445,12 @@ void rf_link_start(struct rf_link *link)
 	link->pause_ns = RF_ENGINE_RETRY_NS;
 	strcpy(link->said, "not connected yet");
 	TAILQ_INIT(&link->requests);
+}
+
+void rf_link_rest(struct rf_link *link)
+{
+	drop(link);
+	*link->trouble = '\0';
 }
 
 void rf_link_end(struct rf_link *link)

@@ -75,6 +75,8 @@ struct rf_link {
  * patience. */
 void rf_link_start(struct rf_link *link);
 void rf_link_end(struct rf_link *link);
+/* It is not needed for now. When it is again, it goes on with its pause, and with what it said. */
+void rf_link_rest(struct rf_link *link);
 /* What epoll saw of it: data.ptr of the event is the link. */
 void rf_link_events(struct rf_link *link, uint32_t events);
 /* Connects, ends what has lasted too long, says what is wrong. */

@@ -30,13 +30,13 @@ static void find(struct probe *probe, uint32_t tag)
 				    probe->engine)) {
 			/* The last one stays: nobody has taken its place. */
 			if (hop < HOPS - 1)
-				rf_cluster_failed(&probe->cluster, node);
+				rf_cluster_failed(&probe->cluster, node, 0, NOW);
 			continue;
 		}
 		why = rf_probe_ask(&probe->node[node], tag, error);
 		if (!why || !rf_cluster_refused(&probe->cluster, tag, node, why, NOW)) {
 			if (!*probe->node[node].trouble)
-				rf_cluster_answered(&probe->cluster, tag, node);
+				rf_cluster_answered(&probe->cluster, tag, node, NOW);
 			return;
 		}
 	}

@@ -78,6 +78,15 @@ static void take_signals(sigset_t *while_waiting)
 	signal(SIGPIPE, SIG_IGN);
 }
 
+/* A wait with events at hand takes none, so without this a busy agent could not be ended. */
+static void take_pending_signals(const sigset_t *while_waiting)
+{
+	sigset_t blocked;
+
+	sigprocmask(SIG_SETMASK, while_waiting, &blocked);
+	sigprocmask(SIG_SETMASK, &blocked, NULL);
+}
+
 /* ---- ports of the claims ---- */
 
 static int visit_windows(void *context, struct rf_fleet_record *record, uint32_t count)
@@ -288,6 +297,7 @@ static void wait_for_events(struct agent *agent, const sigset_t *while_waiting)
 	until_ns = earliest(until_ns, rf_claims_due_ns(&agent->claims, now));
 	if (until_ns > now && !agent->has_asks && !beats_at_once(agent, now))
 		wait_ms = (until_ns - now + RF_NS_PER_MS - 1) / RF_NS_PER_MS;
+	take_pending_signals(while_waiting);
 	count = epoll_pwait(agent->epoll_fd, event, EVENTS, wait_ms, while_waiting);
 	serve_beats(agent, event, count);
 	for (int i = 0; i < count; i++)
