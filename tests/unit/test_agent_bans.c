@@ -256,6 +256,13 @@ static void no_ban_has_a_node_of_the_engine_in_it(void **state)
 	answer(of_nodes, sizeof(of_nodes));
 	assert_int_equal(bans.refused[RF_BAN_OF_ENGINE], 2);
 	assert_int_equal(bans.count, 1);
+	assert_int_not_equal(bans.taken[0].until_ns, 0);
+	cluster.node[2].id = ++cluster.ids; /* MOVED names it */
+	turn(3);
+	assert_int_equal(bans.refused[RF_BAN_OF_ENGINE], 3);
+	assert_int_equal(bans.taken[0].until_ns, 0);
+	assert_true(bans.is_dirty);
+	cluster.node[2].id = 0;
 }
 
 int main(void)

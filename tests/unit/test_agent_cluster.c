@@ -281,6 +281,21 @@ static void tags_leave_a_node_that_fails(void **state)
 	assert_string_equal(server_of(2)->address, "192.0.2.9");
 }
 
+/* Heartbeats do not suffer from what other connections meet. */
+static void a_node_that_has_answered_lately_has_not_failed(void **state)
+{
+	uint32_t node;
+
+	(void)state;
+	says(1, "MOVED 1 192.0.2.7:6379");
+	node = node_of(1);
+	rf_cluster_answered(&cluster, 1, node, now);
+	rf_cluster_failed(&cluster, node, 1000 * MS, now + 999 * MS);
+	assert_int_equal(node_of(1), node);
+	rf_cluster_failed(&cluster, node, 1000 * MS, now + 1000 * MS);
+	assert_int_not_equal(node_of(1), node);
+}
+
 static void a_node_that_is_cut_off_is_left(void **state)
 {
 	(void)state;
@@ -354,6 +369,7 @@ int main(void)
 		cmocka_unit_test_setup(keys_that_move_are_waited_for, start),
 		cmocka_unit_test_setup(many_calls_that_were_moved_are_one_hop, start),
 		cmocka_unit_test_setup(tags_leave_a_node_that_fails, start),
+		cmocka_unit_test_setup(a_node_that_has_answered_lately_has_not_failed, start),
 		cmocka_unit_test_setup(a_node_that_is_cut_off_is_left, start),
 		cmocka_unit_test_setup(the_next_server_of_the_settings_is_tried, start),
 		cmocka_unit_test_setup(a_node_without_tags_is_forgotten, start),

@@ -97,13 +97,32 @@ static void take(struct rf_fleet_bans *bans, const struct rf_told_ban *ban, uint
 	bans->is_dirty = true;
 }
 
+static void end_ban(struct rf_fleet_bans *bans, struct rf_taken_ban *ban)
+{
+	ban->until_ns = 0;
+	bans->is_dirty = true;
+}
+
 /* The fence ends them by itself; this takes them off the list as well. */
 static void end_old(struct rf_fleet_bans *bans, uint64_t now)
 {
 	for (uint32_t i = 0; i < bans->count; i++)
-		if (bans->taken[i].until_ns && bans->taken[i].until_ns <= now) {
-			bans->taken[i].until_ns = 0;
-			bans->is_dirty = true;
+		if (bans->taken[i].until_ns && bans->taken[i].until_ns <= now)
+			end_ban(bans, &bans->taken[i]);
+}
+
+/* A node of the engine may have become known after a ban was taken that has it in it. */
+static void end_those_of_nodes(struct rf_fleet_bans *bans)
+{
+	const uint32_t nodes = bans->line->cluster->ids;
+
+	if (bans->nodes == nodes)
+		return;
+	bans->nodes = nodes;
+	for (uint32_t i = 0; i < bans->count; i++)
+		if (bans->taken[i].until_ns && has_engine(bans, &bans->taken[i].prefix)) {
+			bans->refused[RF_BAN_OF_ENGINE]++;
+			end_ban(bans, &bans->taken[i]);
 		}
 }
 
@@ -360,6 +379,7 @@ void rf_fleet_bans_turn(struct rf_fleet_bans *bans, const struct rf_fence *fence
 	if (now >= bans->ask_at_ns) {
 		bans->ask_at_ns = now + RF_BANS_ASK_NS;
 		end_old(bans, now);
+		end_those_of_nodes(bans);
 		look_for_bans(bans, fence, now);
 		if (!bans->is_asking && slot != RF_BANS_NO_SLOT)
 			ask(bans);

@@ -45,6 +45,7 @@ struct rf_fleet_bans {
 	uint32_t config_id; /* of the fence that has them; 0: none */
 	struct rf_taken_ban taken[RF_FLEET_BANS_MAX];
 	uint32_t count;
+	uint32_t nodes;	 /* of the engine that were known, as rf_cluster counts them */
 	uint64_t newest; /* the stamp up to which they are known */
 	struct rf_kept_bans kept;
 	uint64_t ask_at_ns;
