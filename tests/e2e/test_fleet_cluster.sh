@@ -100,7 +100,7 @@ matches "$(on 1 fleet status edge1 | grep ^node | sort | xargs)" \
 is "$(on 1 fleet status edge1 --json | jq '[.others[] | select(.silent_ms < 1500)] | length')" 3 'and, by all of them, the hosts'
 is "$(on 1 fleet show 192.0.2.1 dev edge1 --json | jq -c '[.limits[].ledger != null]')" '[true]' \
 	'fleet show asks the node that has the source'
-is "$(on 1 fleet top dev edge1 --json | jq '.told')" 3 'fleet top has all hosts'
+is "$(on 1 fleet top dev edge1 --json | jq '.told >= 3')" true 'fleet top has all hosts'
 matches "$(on 1 fleet gone "$(agent_says 2 status | jq .membership.slot)" dev edge1 2>&1)" \
 	'.*: it was heard .* ago, so what it passed still counts; .*' 'fleet gone asks all nodes whether they hear the host'
 on 1 fleet check edge1 --json >"$scratch/check"
