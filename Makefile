@@ -67,12 +67,12 @@ LONG_TESTS := $(EXPLORER) $(patsubst %,tests/e2e/test_%.sh,attach_cli kills faul
 # Fences of past map ABIs, and what attaches them.
 PAST := $(foreach abi,$(patsubst tests/past/abi%.h,%,$(wildcard tests/past/abi*.h)), \
 	build/tests/past/abi$(abi).bpf.o build/tests/past/fill$(abi))
-TOOLS := build/tests/traffic build/tests/recorder build/tests/ask $(PAST)
+TOOLS := build/tests/traffic build/tests/recorder build/tests/agent_says $(PAST)
 # Builds of the command line whose program loads in less time; see tests/e2e/variant.sh.
 VARIANTS := $(patsubst %,build/variants/%/build/ringfence,quick half newer alien)
 TRAFFIC_SKELETONS := build/tests/flood.skel.h build/tests/tally.skel.h
 BENCH_TOOLS := build/tests/bench build/tests/live build/tests/sketch.bpf.o
-BENCH := $(patsubst tests/%.c,build/%.o,$(filter-out %.bpf.c %/live.c %/screen.c %/scans.c %/asks.c %/asked.c %/sampled.c,$(wildcard tests/bench/*.c)))
+BENCH := $(patsubst tests/%.c,build/%.o,$(filter-out %.bpf.c %/live.c %/screen.c %/scans.c %/asks.c %/share_cost.c %/sampled.c,$(wildcard tests/bench/*.c)))
 BENCH_SKELETONS := build/tests/crowd.skel.h build/tests/floor.skel.h build/tests/sketch.skel.h build/tests/walk.skel.h
 FUZZERS := packet grammar limiter cells query wire
 FUZZ_SECONDS ?= 20
@@ -234,7 +234,7 @@ demo-watch: ## watch a day of traffic in a minute: the page in a browser, top on
 
 demo-fleet: ## hold one limit over three hosts, without their engine as well, on namespaces (root)
 	$(MAKE) deps
-	$(MAKE) $(SIDE_BY_SIDE) all build/tests/traffic build/tests/ask
+	$(MAKE) $(SIDE_BY_SIDE) all build/tests/traffic build/tests/agent_says
 	tests/demo/fleet.sh
 
 screenshots: tools ## draw the pictures of the page in docs/pictures/, with Chromium (root)
@@ -338,10 +338,10 @@ build/tests/traffic: $(filter-out %.bpf.c,$(wildcard tests/traffic/*.c)) $(TRAFF
 	$(Q)$(CC) $(CPPFLAGS) $(ALL_CFLAGS) $(filter %.c,$^) -o $@ $(LIBS) -lpthread
 
 # A client of a fleet's agent, for tests.
-build/tests/ask: tests/e2e/ask.c
+build/tests/agent_says: tests/e2e/agent_says.c $(LIBRARY)
 	@mkdir -p $(@D)
 	$(call say,CC,$@)
-	$(Q)$(CC) $(CPPFLAGS) $(ALL_CFLAGS) $< -o $@
+	$(Q)$(CC) $(CPPFLAGS) $(ALL_CFLAGS) $^ -o $@ $(LIBS)
 
 # Clients of a fleet's engine, for tests.
 build/tests/engine/compare: $(patsubst %,build/tests/engine/compare_%.o,calls fate kept members reports)
@@ -414,12 +414,12 @@ build/tests/asks: build/bench/asks.o build/bench/tool.o $(LIBRARY)
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) $^ -o $@ $(LIBS)
 
-build/tests/asked: build/bench/asked.o build/bench/tool.o $(LIBRARY)
+build/tests/share_cost: build/bench/share_cost.o build/bench/tool.o $(LIBRARY)
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) $^ -o $@ $(LIBS) -lm -lpthread
 
-bench-fleet: all build/tests/engine/bench build/tests/asks build/tests/asked build/tests/ask build/tests/traffic ## measure what a fleet costs its engine, its agents, and who asks (root)
+bench-fleet: all build/tests/engine/bench build/tests/asks build/tests/share_cost build/tests/agent_says build/tests/traffic ## measure what a fleet costs its engine, its agents, and who asks (root)
 	@tests/engine/bench.sh
 	@tests/bench/fleet.sh
 

@@ -33,15 +33,9 @@
 #define FLOOD_BURST 20000 /* packets of a call */
 #define FLOOD_TURNS 3600
 
-struct frame {
-	struct ethhdr eth;
-	struct iphdr ip;
-	uint8_t rest[64 - sizeof(struct ethhdr) - sizeof(struct iphdr)];
-} __attribute__((packed));
-
 struct sender {
 	int program_fd;
-	struct frame frame;
+	struct small_frame frame;
 };
 
 static void open_sender(struct sender *sender, const char *fence)
@@ -51,12 +45,7 @@ static void open_sender(struct sender *sender, const char *fence)
 	snprintf(path, sizeof(path), RF_PIN_ROOT "/%s/xdp", fence);
 	*sender = (struct sender){
 		.program_fd = bpf_obj_get(path),
-		.frame.eth.h_proto = htons(ETH_P_IP),
-		.frame.ip = {.version = 4,
-			     .ihl = 5,
-			     .tot_len = htons(sizeof(sender->frame) - sizeof(struct ethhdr)),
-			     .ttl = 64,
-			     .protocol = IPPROTO_UDP},
+		.frame = small_frame(0),
 	};
 	if (sender->program_fd < 0)
 		die("%s: %s", path, strerror(errno));

@@ -3,7 +3,7 @@
 # What a fleet costs on one machine: real agents, a real engine, and fences whose program runs by
 # BPF_PROG_TEST_RUN, or gets packets from a veth pair.
 #
-#   tests/bench/fleet.sh [PART…]    latency, load, idle, flood, refused, asked; all without words.
+#   tests/bench/fleet.sh [PART…]    latency, load, idle, flood, refused, cost; all without words.
 #                                   And schedules: latency by the way that agents are scheduled
 #
 # This is a tool, not a test: no figure makes it fail.
@@ -109,16 +109,16 @@ part_refused() {
 }
 
 # In pairs with the program of a fence without a fleet, and with the same limit of this host alone.
-part_asked() {
+part_cost() {
 	local way plain=build/ringfence.bpf.o fleet=build/ringfence_fleet.bpf.o
 
 	echo 'a packet that asks its window, under a limit of one host, and what it adds in a fleet:'
 	for way in first share; do
-		echo "$way: $(build/tests/asked 400 $plain local $fleet $way)"
-		echo "$way, the same program: $(build/tests/asked 400 $fleet local $fleet $way)"
+		echo "$way: $(build/tests/share_cost 400 $plain local $fleet $way)"
+		echo "$way, the same program: $(build/tests/share_cost 400 $fleet local $fleet $way)"
 	done
-	echo "two limits: $(build/tests/asked 400 $plain local-twice $fleet share-twice)"
-	echo "passed by a lease: $(build/tests/asked 400 $plain leased $fleet leased-share)"
+	echo "two limits: $(build/tests/share_cost 400 $plain local-twice $fleet share-twice)"
+	echo "passed by a lease: $(build/tests/share_cost 400 $plain leased $fleet leased-share)"
 }
 
 # schedule HOW: agents and engine; real-time ones by their main threads.
@@ -151,7 +151,7 @@ part_schedules() {
 }
 
 set_up_fleet "$hosts_in" 100/1s # f is 1: the first packet of a source asks
-parts=${*:-latency load idle flood refused asked}
+parts=${*:-latency load idle flood refused cost}
 for part in $parts; do
 	"part_$part"
 done

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "tool.h"
 
+#include <arpa/inet.h>
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -44,4 +45,17 @@ uint32_t parse_count(const char *text, uint32_t most)
 	if (*end || !value || value > most)
 		die("'%s': expects a number from 1 to %u", text, most);
 	return value;
+}
+
+struct small_frame small_frame(uint32_t source)
+{
+	return (struct small_frame){
+		.eth.h_proto = htons(ETH_P_IP),
+		.ip = {.version = 4,
+		       .ihl = 5,
+		       .tot_len = htons(sizeof(struct small_frame) - sizeof(struct ethhdr)),
+		       .ttl = 64,
+		       .protocol = IPPROTO_UDP,
+		       .saddr = htonl(source)},
+	};
 }

@@ -153,7 +153,7 @@ received_on() {
 
 # agent_says HOST QUESTION: what the agent answers on its socket.
 agent_says() {
-	build/tests/ask "/run/ringfence-fleet/edge$1.sock" "$2" 2>/dev/null
+	build/tests/agent_says "edge$1" "$2" 2>/dev/null
 }
 
 # set_up_fleet HOSTS [RATE [SLOTS]]: an engine, and on each host a fence, with a limit if there is a

@@ -5,7 +5,7 @@
  * and instructions, two programs the same maps, since even where these lie in memory makes some
  * nanoseconds. So compare programs by several runs. Nothing is attached or pinned.
  *
- *   asked PAIRS OBJECT WAY OBJECT WAY
+ *   share_cost PAIRS OBJECT WAY OBJECT WAY
  *
  * OBJECT is a file such as build/ringfence_fleet.bpf.o; WAY is what its packets meet, see `ways`.
  * With ":both" behind it, another CPU sends the same meanwhile.
@@ -42,12 +42,6 @@
 #define PAIRS_MAX 10000
 #define SOURCE 0x0a000001
 #define LEASES 65536
-
-struct frame {
-	struct ethhdr eth;
-	struct iphdr ip;
-	uint8_t rest[64 - sizeof(struct ethhdr) - sizeof(struct iphdr)];
-} __attribute__((packed));
 
 #define FAR (RF_LIMIT_MAX / 2) /* no turn gets there */
 
@@ -205,15 +199,7 @@ static void open_view(struct subject *subject)
 /* CPU time of a packet. */
 static double take_turn(const struct subject *subject, uint32_t packets)
 {
-	struct frame frame = {
-		.eth.h_proto = htons(ETH_P_IP),
-		.ip = {.version = 4,
-		       .ihl = 5,
-		       .tot_len = htons(sizeof(frame) - sizeof(struct ethhdr)),
-		       .ttl = 64,
-		       .protocol = IPPROTO_UDP,
-		       .saddr = htonl(SOURCE)},
-	};
+	struct small_frame frame = small_frame(SOURCE);
 	LIBBPF_OPTS(bpf_test_run_opts, run, .data_in = &frame, .data_size_in = sizeof(frame),
 		    .repeat = packets);
 	const uint64_t before_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
