@@ -152,10 +152,13 @@ number_of() { # HOST
 on 2 deny add 192.0.2.95 for 10m fleet
 check 'what a host has told is noted' eventually grep -q '^own ' /run/ringfence-fleet/edge2.bans
 number=$(number_of 2)
-stop KILL "${agent[2]}"
-start_agent 2
-eventually hears 2 || fail 'host 2 hears the engine again'
-check 'an agent that was killed comes back under another number' test "$(number_of 2)" != "$number"
+# It may come to its own number again, once that is free.
+has_another_number() {
+	stop KILL "${agent[2]}"
+	start_agent 2
+	eventually hears 2 && [ "$(number_of 2)" != "$number" ]
+}
+check 'an agent that was killed comes back under another number' eventually has_another_number
 on 2 deny del 192.0.2.95
 on 1 deny add 192.0.2.94 for 10m fleet
 check 'it takes what others tell, and not what it told before' eventually has_bans 2 192.0.2.94 192.0.2.99
