@@ -77,6 +77,23 @@ start_engine
 check 'with an engine it is back' eventually told fleet_back
 is "$(event fleet_back id)" "$(event fleet_alone id)" 'an id joins both'
 
+has_counted() { # TIMES
+	[ "$(metric alone_times_total)" -gt "$1" ]
+}
+times=$(metric alone_times_total)
+check 'that was counted' test "$times" -gt 0
+kill -STOP "${agent[1]}"
+check 'an agent that stands still leaves its host alone' eventually metric_is alone 1
+kill -CONT "${agent[1]}"
+check 'and counts that, though it could not look' eventually has_counted "$times"
+eventually hears 1 || fail 'it hears the engine again'
+matches "$(on 1 fleet status edge1 | grep '^alone since')" \
+	'alone since the agent started: [0-9]+ times, for [0-9.]+m?s together' 'fleet status says so'
+is "$(on 1 fleet status edge1 --json | jq -c '[(.buckets | length), ([.buckets[] |
+	select(.alone_times > 1 and .alone_ns > 0 and .alone_since_ns < .alone_until_ns and .alone_until_ns < .heard_until_ns)] | length),
+	.alone_times > 1, .alone_ns >= ([.buckets[].alone_ns] | max)]')" '[16,16,true,true]' 'of each part of the sources as well'
+check 'with its time' awk -v seconds="$(metric alone_seconds_total)" 'BEGIN { exit !(seconds > 0) }'
+
 stop KILL "${agent[1]}"
 check 'an agent that was killed is not up' eventually metric_is agent_up 0
 check 'and the host is alone' eventually metric_is alone 1

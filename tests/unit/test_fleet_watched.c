@@ -9,14 +9,15 @@
 	"true,\"hosts\":4,\"grace_ms\":2000,\"engine\":{\"host\":\"a\",\"port\":\"1\","            \
 	"\"heartbeats\":{\"state\":\"down\",\"trouble\":%s,\"connections\":1}},\"membership\":{"   \
 	"\"slot\":1,\"buckets\":16,\"alone\":%d,\"learning\":0,\"refused\":0,\"deadline_ms\":9,"   \
-	"\"members\":[0,1,2],\"heard\":%s},\"limits\":[],\"sources\":{\"shares\":5,\"contested\":" \
+	"\"members\":[0,1,2],\"heard\":%s},\"alone_times\":%d,\"alone_ns\":2500000000,\"limits\":" \
+	"[],\"sources\":{\"shares\":5,\"contested\":"                                              \
 	"2},\"counts\":{"                                                                          \
 	"\"claims\":7,\"asks\":9,\"asks_sent\":%d,\"asks_put_off\":3}}"
 
 struct told {
 	unsigned long long started_ns, written_ns;
 	const char *trouble, *members;
-	int alone, sent;
+	int alone, sent, times;
 };
 
 static struct rf_agent_seen read_agent(struct told told, uint64_t now_ns)
@@ -26,7 +27,7 @@ static struct rf_agent_seen read_agent(struct told told, uint64_t now_ns)
 
 	snprintf(text, sizeof(text), TOLD, told.started_ns, told.written_ns,
 		 told.trouble ? told.trouble : "null", told.alone,
-		 told.members ? told.members : "[0,1]", told.sent);
+		 told.members ? told.members : "[0,1]", told.times, told.sent);
 	rf_agent_read(&agent, text, now_ns);
 	return agent;
 }
@@ -38,8 +39,8 @@ static struct rf_agent_seen read_agent(struct told told, uint64_t now_ns)
 
 static void what_an_agent_tells_is_read(void **state)
 {
-	const struct rf_agent_seen agent =
-		read_agent((struct told){TOLD_NOW, .sent = 6, .members = "[0,1,1023]"}, AT);
+	const struct rf_agent_seen agent = read_agent(
+		(struct told){TOLD_NOW, .sent = 6, .times = 3, .members = "[0,1,1023]"}, AT);
 
 	(void)state;
 	assert_true(agent.is_up);
@@ -53,6 +54,8 @@ static void what_an_agent_tells_is_read(void **state)
 	assert_int_equal(agent.contested, 2);
 	assert_int_equal(agent.asks_sent, 6);
 	assert_int_equal(agent.asks_put_off, 3);
+	assert_int_equal(agent.alone_times, 3);
+	assert_int_equal(agent.alone_ns, 2500 * MS);
 	assert_string_equal(agent.trouble, "");
 }
 
@@ -83,6 +86,7 @@ static void what_makes_no_sense_is_no_agent(void **state)
 	}
 	assert_false(read_agent((struct told){TOLD_NOW, .members = "[1024]"}, AT).is_up);
 	assert_false(read_agent((struct told){TOLD_NOW, .members = "[-1]"}, AT).is_up);
+	assert_false(read_agent((struct told){TOLD_NOW, .times = -1}, AT).is_up);
 	assert_false(read_agent((struct told){TOLD_NOW, .members = "[\"1\"]"}, AT).is_up);
 	assert_false(read_agent((struct told){.started_ns = AT, .written_ns = 1}, AT).is_up);
 }
@@ -245,8 +249,11 @@ static void a_fleet_is_told(void **state)
 
 	watch->scan.fleet.standing.asks_lost = 4;
 	watch->scan.fleet.agent.asks_sent = 6;
+	watch->scan.fleet.agent.alone_times = 3;
 	told = tell(watch);
 	IS("alone{fence=eth0}", 0);
+	IS("alone_times_total{fence=eth0}", 3);
+	IS("alone_seconds_total{fence=eth0}", 2.5);
 	IS("heard_seconds{fence=eth0}", 0.5);
 	IS("agent_up{fence=eth0}", 1);
 	IS("hosts{fence=eth0}", 4);

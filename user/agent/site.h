@@ -10,6 +10,7 @@
 
 #include "fence/fence.h"
 #include "fence/shares.h"
+#include "fleet/alone.h"
 #include "fleet/claims.h"
 
 #define RF_SITE_LOOK_NS 500000000ULL /* for a fence that comes, goes, or is another one */
@@ -30,6 +31,7 @@ struct rf_site {
 	uint32_t limits;	      /* of the fleet */
 	uint32_t hosts;		      /* of the fleet, as the fence has it; 0: nobody said it */
 	uint64_t told_ns[RF_BUCKETS]; /* the deadlines that the fence has */
+	struct rf_alone alone;	      /* as last looked at */
 	int asks_left;		      /* in this turn */
 	struct rf_error said;
 };
@@ -43,6 +45,8 @@ uint64_t rf_site_due_ns(const struct rf_site *site);
 bool rf_site_take_asks(struct rf_site *site);
 /* Tells the fence until when it hears the fleet, where that has changed. */
 void rf_site_tell(struct rf_site *site);
+/* Brings the count of the time alone up to now. */
+void rf_site_look_whether_alone(struct rf_site *site);
 /* A port of rf_claims. */
 int rf_site_windows(struct rf_site *site, struct rf_fleet_record *record, uint32_t count);
 

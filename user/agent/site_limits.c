@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "agent/private.h"
+#include "base/time.h"
 #include "ringfence/fleet.h"
 
 static struct rf_fleet_limit limit_from(const struct rf_site *site, const struct rf_limit *limit,
@@ -24,6 +25,21 @@ static struct rf_fleet_limit limit_from(const struct rf_site *site, const struct
 	return of;
 }
 
+/* Without a limit of the fleet nothing is alone. */
+static void count_time_alone(struct rf_site *site)
+{
+	struct rf_hearing seen[RF_BUCKETS];
+	uint64_t jiffies;
+
+	if (!site->limits)
+		rf_alone_end(&site->alone, rf_time_awake());
+	if (!site->limits || site->alone.began_ns)
+		return;
+	jiffies = rf_fence_hearing(&site->fence, seen);
+	rf_alone_begin(&site->alone, seen, jiffies, rf_fence_tick_ns(&site->fence),
+		       rf_time_awake());
+}
+
 int rf_site_read_limits(struct rf_site *site, uint64_t now, struct rf_error *error)
 {
 	const uint64_t in_force = rf_fence_standing(&site->fence).in_force;
@@ -40,6 +56,7 @@ int rf_site_read_limits(struct rf_site *site, uint64_t now, struct rf_error *err
 			limits[count++] = limit_from(site, &bank.limit[i], &bank.policy[i]);
 	site->in_force = in_force; /* read before: what changed meanwhile is read again */
 	site->limits = count;
+	count_time_alone(site);
 	rf_claims_take_limits(site->claims, now, limits, count);
 	return 0;
 }

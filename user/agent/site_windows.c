@@ -5,6 +5,7 @@
 
 #include "agent/private.h"
 #include "base/say.h"
+#include "base/time.h"
 
 int rf_site_fail(struct rf_site *site, int err, const struct rf_error *error)
 {
@@ -55,6 +56,19 @@ void rf_site_tell(struct rf_site *site)
 		site->told_ns[i] = until_ns;
 		has_news = true;
 	}
-	if (has_news)
-		rf_site_windows(site, NULL, 0);
+	if (!has_news)
+		return;
+	rf_site_windows(site, NULL, 0);
+	rf_site_look_whether_alone(site);
+}
+
+void rf_site_look_whether_alone(struct rf_site *site)
+{
+	struct rf_hearing seen[RF_BUCKETS];
+	uint64_t jiffies;
+
+	if (!site->alone.began_ns)
+		return;
+	jiffies = rf_fence_hearing(&site->fence, seen);
+	rf_alone_look(&site->alone, seen, jiffies, rf_fence_tick_ns(&site->fence), rf_time_awake());
 }

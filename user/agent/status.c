@@ -120,6 +120,33 @@ static json_t *membership_json(const struct rf_status_view *view, uint64_t now)
 		"members", members_json(view->claims), "heard", heard_json(view->roll, now));
 }
 
+/* ---- time alone ---- */
+
+static json_t *time_or_null(uint64_t time_ns)
+{
+	return time_ns ? json_integer(time_ns) : json_null();
+}
+
+static json_t *bucket_json(const struct rf_alone_bucket *bucket)
+{
+	const struct rf_alone_time *time = &bucket->time;
+
+	return json_pack("{s:o, s:I, s:I, s:o, s:o}", "heard_until_ns",
+			 time_or_null(bucket->heard_until_ns), "alone_times",
+			 (json_int_t)time->times, "alone_ns", (json_int_t)time->ns,
+			 "alone_since_ns", time_or_null(time->since_ns), "alone_until_ns",
+			 time_or_null(time->until_ns));
+}
+
+static json_t *buckets_json(const struct rf_alone *alone)
+{
+	json_t *buckets = json_array();
+
+	for (int i = 0; i < RF_BUCKETS; i++)
+		json_array_append_new(buckets, bucket_json(&alone->bucket[i]));
+	return buckets;
+}
+
 /* ---- limits ---- */
 
 static json_t *limit_json(const struct rf_fleet_limit *limit, uint32_t hosts)
@@ -174,17 +201,22 @@ static json_t *counts_json(const struct rf_claims *claims)
 
 static json_t *status_json(const struct rf_status_view *view)
 {
+	const struct rf_alone *alone = &view->site->alone;
 	const uint64_t now = rf_time_awake();
 
+	rf_site_look_whether_alone(view->site);
 	return json_pack(
-		"{s:i, s:o, s:I, s:I, s:s, s:s, s:b, s:i, s:I, s:o, s:o, s:o, s:o, s:o, s:o}",
+		"{s:i, s:o, s:I, s:I, s:s, s:s, s:b, s:i, s:I, s:o, s:o, s:I, s:I, s:o, s:o, s:o, "
+		"s:o, s:o}",
 		"schema", 1, "fence", rf_json_text(view->settings->name), "started_ns",
 		(json_int_t)view->started_ns, "written_ns", (json_int_t)now, "host", view->name,
 		"version", RINGFENCE_VERSION, "attached", view->site->is_open, "hosts",
 		(int)view->hosts, "grace_ms", (json_int_t)(view->settings->grace_ns / RF_NS_PER_MS),
-		"engine", engine_json(view), "membership", membership_json(view, now), "limits",
-		limits_json(view), "sources", claims_json(view->claims, now), "counts",
-		counts_json(view->claims), "bans", rf_fleet_bans_status(view->bans));
+		"engine", engine_json(view), "membership", membership_json(view, now),
+		"alone_times", (json_int_t)alone->any.times, "alone_ns", (json_int_t)alone->any.ns,
+		"buckets", buckets_json(alone), "limits", limits_json(view), "sources",
+		claims_json(view->claims, now), "counts", counts_json(view->claims), "bans",
+		rf_fleet_bans_status(view->bans));
 }
 
 /* ---- one source ---- */
@@ -203,24 +235,21 @@ struct rf_claim_key rf_status_key(const struct rf_claims *claims, int number,
 	return key;
 }
 
-static const struct rf_claimant *claimant_of(const struct rf_claims *claims, int number,
-					     const struct rf_address *address)
+static json_t *claim_json(const struct rf_status_view *view, int number,
+			  const struct rf_address *address)
 {
-	const struct rf_claim_key key = rf_status_key(claims, number, address);
-
-	return rf_claim_table_find(&claims->table, &key);
-}
-
-static json_t *claim_json(const struct rf_fleet_limit *limit, const struct rf_claimant *claimant)
-{
+	const struct rf_fleet_limit *limit = &view->claims->limit[number];
+	const struct rf_claim_key key = rf_status_key(view->claims, number, address);
+	const struct rf_claimant *claimant = rf_claim_table_find(&view->claims->table, &key);
+	const uint32_t bucket = rf_bucket(key.source[0], key.source[1]);
 	const struct rf_claim none = {};
 	const struct rf_claim *claim = claimant ? &claimant->claim : &none;
 
-	return json_pack("{s:o, s:I, s:I, s:I, s:I, s:I, s:b}", "name", rf_json_text(limit->name),
-			 "first", (json_int_t)limit->first, "share", (json_int_t)claim->share,
-			 "claim", (json_int_t)(claim->covers + claim->held), "held",
-			 (json_int_t)claim->held, "wants",
-			 (json_int_t)(claimant ? claimant->wants : 0), "in_vain",
+	return json_pack("{s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:b}", "name",
+			 rf_json_text(limit->name), "bucket", (json_int_t)bucket, "first",
+			 (json_int_t)limit->first, "share", (json_int_t)claim->share, "claim",
+			 (json_int_t)(claim->covers + claim->held), "held", (json_int_t)claim->held,
+			 "wants", (json_int_t)(claimant ? claimant->wants : 0), "in_vain",
 			 claimant && claimant->vain_since_ns);
 }
 
@@ -235,9 +264,7 @@ static json_t *show_json(const struct rf_status_view *view, const char *text)
 	limits = json_array();
 	for (int i = 0; i < RF_FLEET_LIMITS_MAX; i++)
 		if (view->claims->limit[i].in_force)
-			json_array_append_new(limits,
-					      claim_json(&view->claims->limit[i],
-							 claimant_of(view->claims, i, &address)));
+			json_array_append_new(limits, claim_json(view, i, &address));
 	return json_pack("{s:i, s:o, s:o}", "schema", 1, "address", rf_json_text(text), "limits",
 			 limits);
 }

@@ -6,6 +6,7 @@
 
 #include "base/printable.h"
 #include "base/time.h"
+#include "base/units.h"
 #include "cli/fleet_agent.h"
 #include "cli/fleet_findings.h"
 #include "cli/out.h"
@@ -17,6 +18,8 @@ struct status {
 	const char *fence, *host, *port, *trouble; /* `trouble` NULL: none */
 	json_int_t hosts, slot, buckets, alone, learning, claims, grace_ms;
 	json_int_t alone_ms; /* since when; -1: it is not */
+	json_int_t alone_times, alone_ns;
+	json_t *parts; /* of the sources, one for each bucket: how long it was alone */
 	size_t members;
 	int attached;
 	struct rf_fleet_bans_seen bans;
@@ -32,13 +35,15 @@ static int read_status(json_t *answer, struct status *status, struct rf_error *e
 	if (json_unpack(
 		    answer,
 		    "{s:s, s:b, s:I, s:I, s:{s:s, s:s, s:o, s:{s:o}}, s:{s:I, s:I, s:I, s:I, s:o, "
-		    "s:o}, s:o, s:{s:I}}",
+		    "s:o}, s:I, s:I, s:o, s:o, s:{s:I}}",
 		    "fence", &status->fence, "attached", &status->attached, "hosts", &status->hosts,
 		    "grace_ms", &status->grace_ms, "engine", "host", &status->host, "port",
 		    &status->port, "nodes", &status->nodes, "heartbeats", "trouble", &trouble,
 		    "membership", "slot", &status->slot, "buckets", &status->buckets, "alone",
 		    &status->alone, "learning", &status->learning, "alone_ms", &alone_ms, "members",
-		    &members, "limits", &status->limits, "counts", "claims", &status->claims))
+		    &members, "alone_times", &status->alone_times, "alone_ns", &status->alone_ns,
+		    "buckets", &status->parts, "limits", &status->limits, "counts", "claims",
+		    &status->claims))
 		return rf_error_failed(error, -EPROTO,
 				       "the agent is of another version; restart it, by "
 				       "'systemctl restart ringfence-fleet@FENCE'");
@@ -89,6 +94,18 @@ static void print_state(const struct status *status)
 	snprintf(trouble, sizeof(trouble), "%s", status->trouble);
 	rf_hide_controls(trouble, false);
 	rf_out_text("%s\n", trouble);
+}
+
+/* Unless all of it is the time that the state tells. */
+static void print_time_alone(const struct status *status)
+{
+	char time[RF_DURATION_TEXT_SIZE];
+
+	if (status->alone_times <= (status->alone != 0))
+		return;
+	rf_format_ms(status->alone_ns / RF_NS_PER_MS, time);
+	rf_out_text("alone since the agent started: %lld time%s, for %s together\n",
+		    (long long)status->alone_times, status->alone_times == 1 ? "" : "s", time);
 }
 
 /* Of a cluster. */
@@ -212,10 +229,12 @@ static int print_json(const struct status *status, struct rf_error *error)
 	snprintf(engine, sizeof(engine), "%s:%s", status->host, status->port);
 	return rf_out_json(
 		json_pack(
-			"{s:o, s:s, s:o, s:s, s:o, s:o, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:o}",
+			"{s:o, s:s, s:o, s:I, s:I, s:O, s:s, s:o, s:o, s:I, s:I, s:I, s:I, s:I, "
+			"s:o, s:o, s:o}",
 			"fence", rf_json_text(status->fence), "state", state_of(status), "alone_ms",
 			status->alone_ms < 0 ? json_null() : json_integer(status->alone_ms),
-			"engine", engine, "nodes", nodes_json(status), "trouble",
+			"alone_times", status->alone_times, "alone_ns", status->alone_ns, "buckets",
+			status->parts, "engine", engine, "nodes", nodes_json(status), "trouble",
 			status->trouble ? rf_json_text(status->trouble) : json_null(), "hosts",
 			status->hosts, "grace_ms", status->grace_ms, "members",
 			(json_int_t)status->members, "slot", status->slot, "claims", status->claims,
@@ -239,6 +258,7 @@ static int print_status(const struct rf_options *options, const struct status *s
 	if (options->json)
 		return print_json(status, error);
 	print_state(status);
+	print_time_alone(status);
 	print_nodes(status);
 	print_limits(status);
 	print_bans(&status->bans);

@@ -151,6 +151,8 @@ struct rf_fleet_standing {
 };
 
 struct rf_fleet_standing rf_fence_fleet(const struct rf_fence *fence);
+/* Copies what is heard of each bucket; returns the jiffies after that. */
+uint64_t rf_fence_hearing(const struct rf_fence *fence, struct rf_hearing bucket[RF_BUCKETS]);
 
 /* The kernel's jiffies now. Only for a fence whose clock was measured. */
 uint64_t rf_fence_jiffies(const struct rf_fence *fence);

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
+#include <string.h>
+
 #include "fence/private.h"
 
 static int64_t left_of(const struct rf_fence *fence, uint64_t deadline, uint64_t jiffies)
@@ -26,4 +28,11 @@ struct rf_fleet_standing rf_fence_fleet(const struct rf_fence *fence)
 	standing.asks = fleet->asks;
 	standing.asks_lost = fleet->asks_lost;
 	return standing;
+}
+
+uint64_t rf_fence_hearing(const struct rf_fence *fence, struct rf_hearing bucket[RF_BUCKETS])
+{
+	rf_map_refresh(fence, RF_MAP_CONFIG);
+	memcpy(bucket, fence->config->fleet.bucket, sizeof(fence->config->fleet.bucket));
+	return rf_fence_jiffies(fence);
 }

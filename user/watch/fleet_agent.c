@@ -26,21 +26,23 @@ static bool read_members(json_t *members, struct rf_agent_seen *agent)
 
 static bool read_all(json_t *all, struct rf_agent_seen *agent, uint64_t now_ns)
 {
-	json_int_t started, written, hosts, grace, slot, shares, contested, sent, put_off;
+	json_int_t started, written, hosts, grace, slot, shares, contested, sent, put_off, times,
+		ns;
 	int alone, learning, refused;
 	json_t *members, *trouble;
 
 	if (json_unpack(all,
 			"{s:I, s:I, s:I, s:I, s:{s:{s:o}}, s:{s:I, s:i, s:i, s:i, s:o},"
-			" s:{s:I, s:I}, s:{s:I, s:I}}",
+			" s:I, s:I, s:{s:I, s:I}, s:{s:I, s:I}}",
 			"started_ns", &started, "written_ns", &written, "hosts", &hosts, "grace_ms",
 			&grace, "engine", "heartbeats", "trouble", &trouble, "membership", "slot",
 			&slot, "alone", &alone, "learning", &learning, "refused", &refused, "heard",
-			&members, "sources", "shares", &shares, "contested", &contested, "counts",
-			"asks_sent", &sent, "asks_put_off", &put_off) ||
+			&members, "alone_times", &times, "alone_ns", &ns, "sources", "shares",
+			&shares, "contested", &contested, "counts", "asks_sent", &sent,
+			"asks_put_off", &put_off) ||
 	    started <= 0 || written < started || hosts < 0 || hosts > RF_FLEET_HOSTS_MAX ||
 	    slot < 0 || slot >= RF_FLEET_HOSTS_MAX || grace <= 0 || shares < 0 || contested < 0 ||
-	    sent < 0 || put_off < 0)
+	    sent < 0 || put_off < 0 || times < 0 || ns < 0)
 		return false;
 	*agent = (struct rf_agent_seen){
 		.is_up = now_ns < (uint64_t)written + RF_AGENT_STALE_NS,
@@ -53,6 +55,8 @@ static bool read_all(json_t *all, struct rf_agent_seen *agent, uint64_t now_ns)
 		.contested = contested,
 		.asks_sent = sent,
 		.asks_put_off = put_off,
+		.alone_times = times,
+		.alone_ns = ns,
 	};
 	if (json_is_string(trouble))
 		snprintf(agent->trouble, sizeof(agent->trouble), "%s", json_string_value(trouble));

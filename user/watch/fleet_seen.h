@@ -22,6 +22,7 @@ struct rf_agent_seen {
 	uint64_t member[RF_FLEET_HOSTS_MAX / 64]; /* a bit for each slot */
 	uint64_t shares, contested;		  /* sources */
 	uint64_t asks_sent, asks_put_off;
+	uint64_t alone_times, alone_ns;
 	char trouble[RF_TROUBLE_SIZE]; /* with the engine; "": none */
 };
 

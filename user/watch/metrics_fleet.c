@@ -33,6 +33,8 @@ static void take_agent(struct rf_metrics *metrics, const struct rf_agent_seen *a
 	keep(metrics, "agent/started", agent->started_ns);
 	count(metrics, "fleet/sent", "agent/sent", is_same, agent->asks_sent);
 	count(metrics, "fleet/put_off", "agent/put_off", is_same, agent->asks_put_off);
+	count(metrics, "fleet/alone_times", "agent/alone_times", is_same, agent->alone_times);
+	count(metrics, "fleet/alone_ns", "agent/alone_ns", is_same, agent->alone_ns);
 }
 
 void rf_metrics_take_fleet(struct rf_metrics *metrics, const struct rf_fleet_seen *seen)
@@ -49,6 +51,8 @@ void rf_metrics_take_fleet(struct rf_metrics *metrics, const struct rf_fleet_see
 		take_agent(metrics, agent);
 	fleet->asks_sent = rf_monotonic_add(metrics->told, "fleet/sent", 0);
 	fleet->asks_put_off = rf_monotonic_add(metrics->told, "fleet/put_off", 0);
+	fleet->alone_times = rf_monotonic_add(metrics->told, "fleet/alone_times", 0);
+	fleet->alone_ns = rf_monotonic_add(metrics->told, "fleet/alone_ns", 0);
 }
 
 /* ---- writing ---- */
@@ -71,6 +75,22 @@ void rf_write_fleet_alone(struct rf_writer *writer, const struct rf_metrics *met
 {
 	if (metrics->fleet.is_told)
 		write_one(writer, metrics, metrics->fleet.seen.standing.alone != 0);
+}
+
+void rf_write_fleet_alone_times(struct rf_writer *writer, const struct rf_metrics *metrics)
+{
+	if (!metrics->fleet.is_told)
+		return;
+	rf_sample_begin(writer, "_total", metrics->fence);
+	rf_sample_count(writer, metrics->fleet.alone_times);
+}
+
+void rf_write_fleet_alone_seconds(struct rf_writer *writer, const struct rf_metrics *metrics)
+{
+	if (!metrics->fleet.is_told)
+		return;
+	rf_sample_begin(writer, "_total", metrics->fence);
+	rf_sample_seconds(writer, metrics->fleet.alone_ns);
 }
 
 /* By the clock of the fence: its deadline is a grace after the last heartbeat that was answered. */

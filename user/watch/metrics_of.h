@@ -41,6 +41,7 @@ struct rf_fleet_metrics {
 	bool is_told; /* some limit is one of the fleet */
 	struct rf_fleet_seen seen;
 	uint64_t asks_sent, asks_put_off, asks_lost; /* as they may be told */
+	uint64_t alone_times, alone_ns;
 };
 
 struct rf_metrics {

@@ -26,6 +26,8 @@ void rf_sample_seconds(struct rf_writer *writer, uint64_t value_ns);
 /* ---- metrics_fleet.c: samples of a fence that is in a fleet ---- */
 
 void rf_write_fleet_alone(struct rf_writer *writer, const struct rf_metrics *metrics);
+void rf_write_fleet_alone_times(struct rf_writer *writer, const struct rf_metrics *metrics);
+void rf_write_fleet_alone_seconds(struct rf_writer *writer, const struct rf_metrics *metrics);
 void rf_write_fleet_heard(struct rf_writer *writer, const struct rf_metrics *metrics);
 void rf_write_fleet_agent(struct rf_writer *writer, const struct rf_metrics *metrics);
 void rf_write_fleet_hosts(struct rf_writer *writer, const struct rf_metrics *metrics);
