@@ -1,17 +1,18 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-"""Asks the agents of a fleet again and again whether their hosts are alone, until SIGTERM.
+"""Collects from the agents of a fleet when their hosts were alone, until SIGTERM.
 
-Usage: fleet_alone.py SOCKET... . At the end it prints, for each host that was alone at any time, its
-number, and since and until when at most: ns of CLOCK_MONOTONIC. A host whose agent says nothing
-counts as alone, and so does one whose deadline has passed since it was asked last, though it may have
-had another one by then. "0" as the end: it still was."""
+Usage: fleet_alone.py SOCKET... . At the end it prints lines of HOST BUCKET SINCE UNTIL, in ns of
+CLOCK_MONOTONIC; UNTIL 0: it still is. Agents count each time alone, so none is missed between two
+looks: of several only the newest is told whole, and the others lie between the look before and that.
+A host without an agent is alone once its deadline has passed."""
 import json
 import signal
 import socket
 import sys
 import time
 
+BUCKETS = 16
 ended = False
 
 
@@ -21,36 +22,75 @@ def end(_signal, _frame):
 
 
 def ask(path):
-    """When it is alone unless it hears the engine before; 0: it is."""
-    now = time.monotonic_ns()
+    """What the agent says; {}: it is busy; None: there is none."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as agent:
         agent.settimeout(1)
         try:
             agent.connect(path)
             agent.send(b'status')
-            membership = json.loads(agent.recv(1 << 16))['membership']
-            return 0 if membership['alone'] else now + membership['deadline_ms'] * 1000000
-        except (OSError, ValueError):
-            return 0
+            return json.loads(agent.recv(1 << 16))
+        except (ConnectionError, FileNotFoundError, ValueError):
+            return None
+        except OSError:
+            return {}
+
+
+class Bucket:
+    def __init__(self):
+        self.times, self.heard_until, self.alone = None, 0, []
+
+    def note(self, since, until):
+        """Whatever begins with the last one is that, and goes on."""
+        if self.alone and self.alone[-1][0] == since:
+            self.alone.pop()
+        if not until or until > began:
+            self.alone.append((since, until))
+
+    def told(self, said, looked):
+        """`looked`: when this agent was asked before; 0: it was not."""
+        times = said['alone_times']
+        if looked and times > self.times + 1:
+            self.note(looked, said['alone_since_ns'])
+        if times:
+            self.note(said['alone_since_ns'], said['alone_until_ns'] or 0)
+        self.times, self.heard_until = times, said['heard_until_ns'] or 0
+
+    def silent(self, now):
+        if self.heard_until < now:
+            self.note(self.heard_until or began, now)
+
+
+class Host:
+    def __init__(self, path):
+        self.path, self.agent, self.looked = path, None, 0
+        self.bucket = [Bucket() for _ in range(BUCKETS)]
+
+    def look(self):
+        now = time.monotonic_ns()
+        said = ask(self.path)
+        if said is None:
+            for bucket in self.bucket:
+                bucket.silent(now)
+        elif said:
+            is_same = said['started_ns'] == self.agent
+            for bucket, of in zip(self.bucket, said['buckets']):
+                bucket.told(of, self.looked if is_same else 0)
+            self.agent, self.looked = said['started_ns'], now
 
 
 signal.signal(signal.SIGTERM, end)
-hosts = [{'path': path, 'heard': time.monotonic_ns(), 'deadline': 0, 'since': None, 'until': 0}
-         for path in sys.argv[1:]]
+began = time.monotonic_ns()
+hosts = [Host(path) for path in sys.argv[1:]]
+for host in hosts:
+    host.look()
 print('ready', file=sys.stderr, flush=True)
 while not ended:
+    time.sleep(0.05)
     for host in hosts:
-        asked = time.monotonic_ns()
-        deadline = ask(host['path'])
-        if not deadline or 0 < host['deadline'] < time.monotonic_ns():
-            host['since'] = host['since'] or host['heard']
-            host['until'] = 0
-        if deadline:
-            host['heard'] = asked
-            if host['since'] and not host['until']:
-                host['until'] = time.monotonic_ns()
-        host['deadline'] = deadline
-    time.sleep(0.02)
+        host.look()
+for host in hosts:
+    host.look()
 for number, host in enumerate(hosts, 1):
-    if host['since']:
-        print(number, host['since'], host['until'])
+    for b, bucket in enumerate(host.bucket):
+        for since, until in bucket.alone:
+            print(number, b, since, until)
