@@ -127,6 +127,27 @@ verdict 'an agent starts while the first server is down'
 is "$(on 1 fleet check edge1 --json 2>/dev/null | jq -r '.checks[] | select(.check == "engine" and .level != "ok") | "\(.level) \(.text)"')" \
 	"note 10.78.0.2:6379: nothing listens there; start it, or see its 'bind' and 'port'" 'fleet check says so'
 
+# ---- a name that cannot be resolved ----
+
+echo 'hosts: files' >/etc/nsswitch.conf
+stop TERM "${agent[1]}"
+: >"$scratch/agent1"
+echo 'redis db9.example:6379,10.78.0.1:6379' >/etc/ringfence/edge1.fleet
+start_agent 1
+check 'an agent starts with the servers whose names are known' eventually hears 1
+check 'and says which one is not' grep -qE \
+	'engine db9.example:6379: .*; the agent begins without it, and tries again' "$scratch/agent1"
+matches "$(on 1 fleet check edge1 --json 2>/dev/null | jq -r '.checks[] | select(.check == "engine" and .level != "ok") | "\(.level) \(.text)"')" \
+	'note db9.example:6379: its name cannot be resolved: .*; name it by its address, or see that the name can be resolved' \
+	'so does fleet check'
+matches "$(within h1 build/ringfence-fleet check edge1 2>&1)" \
+	'ringfence-fleet: engine db9.example: .*; name it by its address, or see that the name can be resolved' \
+	'and the check of the settings'
+echo '10.78.0.3 db9.example' >>/etc/hosts
+check 'it is used once its name is known' eventually grep -q \
+	'engine db9.example:6379: its name is resolved now' "$scratch/agent1"
+check 'and the host hears the engine all the time' hears 1
+
 # ---- nodes with names ----
 
 for number in 1 3 4; do
@@ -135,6 +156,7 @@ for number in 1 3 4; do
 done
 stop TERM "${agent[1]}"
 : >"$scratch/agent1"
+echo "redis $(engine_of 1)" >/etc/ringfence/edge1.fleet
 start_agent 1
 check 'a node that is named by a host name is refused, with what to set' eventually grep -qE \
 	"engine 10.78.0.1:6379: it names a node of its cluster '[a-z0-9.?]+', which is no address; set 'cluster-preferred-endpoint-type ip' on each node" \

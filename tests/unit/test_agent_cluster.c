@@ -317,6 +317,28 @@ static void the_next_server_of_the_settings_is_tried(void **state)
 	assert_int_equal(node_of(TAG), 0);
 }
 
+static void a_server_is_used_once_its_name_is_known(void **state)
+{
+	struct rf_engine engine = two;
+
+	(void)state;
+	engine.server[0].unknown = "no such name";
+	rf_cluster_start(&cluster, &engine);
+	assert_false(rf_cluster_knows(&cluster, 0));
+	assert_int_equal(node_of(TAG), 1);
+	assert_int_equal(node_of(RF_TAG_OF_ALL), 1);
+	rf_cluster_failed(&cluster, 1, 0, now);
+	assert_int_equal(node_of(TAG), 1);
+	says(TAG, "MOVED 1 192.0.2.7:6379");
+	assert_int_equal(node_of(TAG), 2); /* its place stays free */
+	rf_cluster_add(&cluster, 0, &two.server[0]);
+	assert_true(rf_cluster_knows(&cluster, 0));
+	rf_cluster_failed(&cluster, 1, 0, now);
+	assert_int_equal(node_of(TAG + 1), 2);
+	rf_cluster_failed(&cluster, 2, 0, now);
+	assert_int_equal(node_of(TAG), 0);
+}
+
 /* Another server may have its address by now. */
 static void a_node_without_tags_is_forgotten(void **state)
 {
@@ -372,6 +394,7 @@ int main(void)
 		cmocka_unit_test_setup(a_node_that_has_answered_lately_has_not_failed, start),
 		cmocka_unit_test_setup(a_node_that_is_cut_off_is_left, start),
 		cmocka_unit_test_setup(the_next_server_of_the_settings_is_tried, start),
+		cmocka_unit_test_setup(a_server_is_used_once_its_name_is_known, start),
 		cmocka_unit_test_setup(a_node_without_tags_is_forgotten, start),
 		cmocka_unit_test_setup(no_more_nodes_than_tags, start),
 	};

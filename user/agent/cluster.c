@@ -17,8 +17,24 @@ void rf_cluster_start(struct rf_cluster *cluster, const struct rf_engine *engine
 		.ids = engine->servers,
 		.is_cluster = engine->servers > 1,
 	};
-	for (uint32_t i = 0; i < engine->servers; i++)
-		cluster->node[i] = (struct rf_node){.server = engine->server[i], .id = i + 1};
+	for (uint32_t i = engine->servers; i-- > 0;) {
+		cluster->node[i].server = engine->server[i];
+		if (engine->server[i].unknown)
+			continue;
+		cluster->node[i].id = i + 1;
+		for (uint32_t tag = 0; tag < RF_TAGS; tag++)
+			cluster->route[tag].node = i;
+	}
+}
+
+bool rf_cluster_knows(const struct rf_cluster *cluster, uint32_t node)
+{
+	return cluster->node[node].id;
+}
+
+void rf_cluster_add(struct rf_cluster *cluster, uint32_t node, const struct rf_server *server)
+{
+	cluster->node[node] = (struct rf_node){.server = *server, .id = ++cluster->ids};
 }
 
 /* ---- nodes ---- */

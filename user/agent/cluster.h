@@ -3,9 +3,10 @@
  * The nodes of the engine, and which of them has the keys of each hash tag. Pure: connections are
  * made by line.h.
  *
- * All tags are at the first server of the settings, until a node says MOVED: it is asked nothing
- * for that, so it takes no further right. Where a node fails, its tags go to another one, which
- * has them by now or says who does. A single server has all of them, and keeps them.
+ * All tags are at the first server of the settings that has an address, until a node says MOVED: it
+ * is asked nothing for that, so it takes no further right. Where a node fails, its tags go to
+ * another one, which has them by now or says who does. A single server has all of them, and keeps
+ * them.
  *
  * The bound does not rest on any of this: a ledger notices by itself that it is on another node,
  * and learns. But a server that is no node of the cluster would be a second ledger. So none is
@@ -32,8 +33,8 @@
 
 struct rf_node {
 	struct rf_server server;
-	uint32_t id;	      /* no two have had the same; 0: the place is free */
-	bool is_well;	      /* it has answered, and has not failed since */
+	uint32_t id;  /* no two have had the same; 0: the place is free, or no address is known */
+	bool is_well; /* it has answered, and has not failed since */
 	uint64_t answered_ns; /* when it did, on any connection */
 	uint64_t used_ns;     /* when it had a tag, the last time */
 };
@@ -58,6 +59,9 @@ struct rf_cluster {
 };
 
 void rf_cluster_start(struct rf_cluster *cluster, const struct rf_engine *engine);
+/* Servers of the settings may have no address at first. */
+bool rf_cluster_knows(const struct rf_cluster *cluster, uint32_t node);
+void rf_cluster_add(struct rf_cluster *cluster, uint32_t node, const struct rf_server *server);
 /*
  * A node has refused a call. True: for a reason of clusters, so nothing has changed there, and the
  * call is to be sent again by the route as it is now, once that does not rest.

@@ -1,35 +1,38 @@
 // SPDX-License-Identifier: GPL-2.0
-#include <errno.h>
-#include <netdb.h>
 #include <stdlib.h>
 #include <sys/socket.h>
 
 #include "agent/engine.h"
 
-static int resolve(struct rf_server *server, struct rf_error *error)
-{
-	const struct addrinfo hints = {.ai_socktype = SOCK_STREAM};
-	struct addrinfo *found = NULL;
-	const int err = getaddrinfo(server->host, server->port, &hints, &found);
+static const struct addrinfo stream = {.ai_socktype = SOCK_STREAM};
 
-	if (err)
-		return rf_error_failed(
-			error, -EHOSTUNREACH,
-			"engine %s: %s; name it by its address, or see that the name "
-			"can be resolved",
-			server->host, gai_strerror(err));
+void rf_server_resolved(struct rf_server *server, const struct addrinfo *found)
+{
 	getnameinfo(found->ai_addr, found->ai_addrlen, server->address, sizeof(server->address),
 		    NULL, 0, NI_NUMERICHOST);
-	freeaddrinfo(found);
 	server->port_number = strtoul(server->port, NULL, 10);
-	return 0;
+	server->unknown = NULL;
 }
 
-int rf_engine_resolve(struct rf_engine *engine, struct rf_error *error)
+static void resolve(struct rf_server *server)
 {
-	int err = 0;
+	struct addrinfo *found = NULL;
+	const int err = getaddrinfo(server->host, NULL, &stream, &found);
 
-	for (uint32_t i = 0; i < engine->servers && !err; i++)
-		err = resolve(&engine->server[i], error);
-	return err;
+	server->unknown = err ? gai_strerror(err) : NULL;
+	if (err)
+		return;
+	rf_server_resolved(server, found);
+	freeaddrinfo(found);
+}
+
+uint32_t rf_engine_resolve(struct rf_engine *engine)
+{
+	uint32_t known = 0;
+
+	for (uint32_t i = 0; i < engine->servers; i++) {
+		resolve(&engine->server[i]);
+		known += !engine->server[i].unknown;
+	}
+	return known;
 }

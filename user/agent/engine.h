@@ -3,6 +3,7 @@
 #ifndef RINGFENCE_AGENT_ENGINE_H
 #define RINGFENCE_AGENT_ENGINE_H
 
+#include <netdb.h>
 #include <stdint.h>
 
 #include "base/error.h"
@@ -13,6 +14,7 @@ struct rf_server {
 	char port[8];
 	char address[64]; /* of the host, numeric: resolved once */
 	uint16_t port_number;
+	const char *unknown; /* why its name cannot be resolved; NULL: it is */
 };
 
 /* Where it is, and how to log in. Several servers are nodes of one cluster. */
@@ -22,7 +24,10 @@ struct rf_engine {
 	char user[256], password[256]; /* "": none */
 };
 
-/* Resolves the hosts. An error names the host, and what to do. */
-int rf_engine_resolve(struct rf_engine *engine, struct rf_error *error);
+#define RF_NAME_REMEDY "name it by its address, or see that the name can be resolved"
+
+/* Resolves the hosts; returns how many could be. */
+uint32_t rf_engine_resolve(struct rf_engine *engine);
+void rf_server_resolved(struct rf_server *server, const struct addrinfo *found);
 
 #endif /* RINGFENCE_AGENT_ENGINE_H */

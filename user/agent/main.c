@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -45,6 +46,26 @@ static int probe(struct rf_words *words, struct rf_error *error)
 	return failed;
 }
 
+/* The agent begins with those that are known, one at least. For `checks`, each has to be. */
+static int resolve(struct rf_engine *engine, bool checks, struct rf_error *error)
+{
+	const uint32_t known = rf_engine_resolve(engine);
+
+	for (uint32_t i = 0; i < engine->servers; i++) {
+		const struct rf_server *server = &engine->server[i];
+
+		if (!server->unknown)
+			continue;
+		if (checks || !known)
+			return rf_error_failed(error, -EHOSTUNREACH,
+					       "engine %s: %s; " RF_NAME_REMEDY, server->host,
+					       server->unknown);
+		rf_warn("engine %s:%s: %s; the agent begins without it, and tries again",
+			server->host, server->port, server->unknown);
+	}
+	return 0;
+}
+
 static int run(struct rf_words *words, struct rf_error *error)
 {
 	struct rf_agent_settings settings;
@@ -58,7 +79,7 @@ static int run(struct rf_words *words, struct rf_error *error)
 					     "'help' or 'version'");
 	err = rf_agent_settings(&settings, words, error);
 	if (!err)
-		err = rf_engine_resolve(&settings.engine, error);
+		err = resolve(&settings.engine, checks, error);
 	if (!err && checks)
 		rf_say("fence '%s': no mistake", settings.name);
 	else if (!err)

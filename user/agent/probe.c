@@ -61,8 +61,8 @@ static json_t *look_at_nodes(struct probe *probe)
 	for (uint32_t i = 0; i < RF_NODES_MOST; i++) {
 		const struct rf_server *server = &probe->cluster.node[i].server;
 
-		if (!probe->cluster.node[i].id ||
-		    (i >= probe->cluster.named && !rf_cluster_uses(&probe->cluster, i, UINT32_MAX)))
+		if (i >= probe->cluster.named &&
+		    !(probe->cluster.node[i].id && rf_cluster_uses(&probe->cluster, i, UINT32_MAX)))
 			continue;
 		rf_probe_reach(&probe->node[i], server, probe->engine);
 		json_array_append_new(nodes, rf_probe_tell(&probe->node[i], buckets_of(probe, i)));
@@ -83,13 +83,11 @@ static void look_at_engine(struct rf_engine *engine, json_t *facts)
 {
 	struct probe *probe = calloc(1, sizeof(*probe));
 	const char *trouble = NULL;
-	struct rf_error error = {};
 
 	if (!probe) {
 		trouble = strerror(ENOMEM);
-	} else if (rf_engine_resolve(engine, &error)) {
-		trouble = error.text;
 	} else {
+		rf_engine_resolve(engine);
 		probe->engine = engine;
 		rf_cluster_start(&probe->cluster, engine);
 		json_object_set_new(facts, "nodes", look_at_nodes(probe));

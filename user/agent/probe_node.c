@@ -26,6 +26,11 @@ static bool connect_to(struct rf_probe_node *node, const struct rf_server *serve
 {
 	const struct timeval patience = {.tv_sec = PATIENCE_S};
 
+	if (server->unknown) {
+		snprintf(node->trouble, sizeof(node->trouble),
+			 "its name cannot be resolved: %s; " RF_NAME_REMEDY, server->unknown);
+		return false;
+	}
 	node->redis = redisConnectWithTimeout(server->address, server->port_number, patience);
 	if (!node->redis || node->redis->err) {
 		note(node, node->redis ? node->redis->errstr : "no memory is left");

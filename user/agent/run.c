@@ -13,6 +13,7 @@
 #include "agent/confine.h"
 #include "agent/desk.h"
 #include "agent/inquiry.h"
+#include "agent/names.h"
 #include "agent/news.h"
 #include "agent/private.h"
 #include "agent/publish.h"
@@ -34,6 +35,7 @@ struct agent {
 	struct rf_claims claims;
 	struct rf_site site;
 	struct rf_cluster cluster;
+	struct rf_names names;
 	struct rf_line beats, reports, ban_calls, questions;
 	struct rf_calls calls;
 	struct rf_fleet_bans bans;
@@ -334,6 +336,7 @@ static void turn(struct agent *agent, const sigset_t *while_waiting)
 {
 	const uint64_t now = rf_time_awake();
 
+	rf_names_turn(&agent->names, now);
 	rf_cluster_turn(&agent->cluster, now);
 	rf_line_turn(&agent->beats, now);
 	rf_line_turn(&agent->reports, now);
@@ -406,6 +409,7 @@ static int start(struct agent *agent, struct rf_error *error)
 	agent->claims.asks_each_s = settings->asks_each_s;
 	rf_site_start(&agent->site, settings->name, &agent->claims, agent->epoll_fd);
 	rf_cluster_start(&agent->cluster, &settings->engine);
+	rf_names_start(&agent->names, &settings->engine, &agent->cluster, now);
 	agent->beats = line_of(agent, "heartbeats", RF_TAGS_OF_BUCKETS);
 	agent->reports = line_of(agent, "reports", RF_TAGS_OF_BUCKETS);
 	agent->ban_calls = line_of(agent, "bans", 1U << RF_TAG_OF_ALL);
