@@ -213,6 +213,7 @@ void host_answered(int number, uint32_t bucket, uint32_t place, uint64_t call,
 	if (agent->reporting[place].number != call && !happens(ASTRAY))
 		return;
 	agent->reporting[place].number = 0;
+	agent->has_news = agent->has_news || !agent->claims.member[bucket].is_complete;
 	rf_claims_answered(&agent->claims, batch, answer, host_ns(number));
 }
 

@@ -9,6 +9,7 @@
 #include "fleet/wire.h"
 
 #define COUNT_SIZE 12
+#define TOLD_PAUSE_NS (50 * RF_NS_PER_MS)
 #define BEAT_WORDS 6 /* FCALL, function, number of keys, two keys, the call */
 #define REPORT_WORDS (2 * RF_REPORT_ITEMS + 6)
 
@@ -17,7 +18,8 @@ void rf_calls_start(struct rf_calls *calls, struct rf_claims *claims, struct rf_
 {
 	*calls = (struct rf_calls){.claims = claims, .beats = beats, .reports = reports};
 	for (uint32_t i = 0; i < RF_BUCKETS; i++)
-		calls->beating[i] = (struct rf_beating){.calls = calls, .bucket = i};
+		calls->beating[i] =
+			(struct rf_beating){.calls = calls, .bucket = i, .due_ns = UINT64_MAX};
 	for (uint32_t i = 0; i < RF_REPORTS_MAX; i++)
 		calls->reporting[i] =
 			(struct rf_reporting){.calls = calls, .batch = &claims->batch[i]};
@@ -28,7 +30,7 @@ void rf_calls_take_slot(struct rf_calls *calls)
 	calls->term++;
 	for (uint32_t i = 0; i < RF_BUCKETS; i++) {
 		calls->beating[i].is_refused = false;
-		calls->beating[i].has_news = true;
+		calls->beating[i].due_ns = 0;
 	}
 }
 
@@ -64,7 +66,7 @@ static void take_heard(void *data, const redisReply *reply)
 
 	beating->is_under_way = false;
 	if (reply && reply->type == REDIS_REPLY_ERROR)
-		beating->has_news = true;
+		beating->due_ns = 0;
 	if (!reply || beating->term != calls->term || reply->type != REDIS_REPLY_STRING ||
 	    !rf_wire_unpack_heard(&heard, reply->str, reply->len))
 		return;
@@ -73,7 +75,8 @@ static void take_heard(void *data, const redisReply *reply)
 			       beating->sent_ns, &heard);
 	beating->is_learning = heard.is_learning;
 	beating->is_refused = news == RF_MEMBER_REFUSED;
-	beating->has_news = news == RF_MEMBER_REJOINED || news == RF_MEMBER_EMPTIED;
+	if (news == RF_MEMBER_REJOINED || news == RF_MEMBER_EMPTIED)
+		beating->due_ns = 0;
 }
 
 static void send_beat(struct rf_calls *calls, uint32_t bucket, uint64_t now)
@@ -96,7 +99,7 @@ static void send_beat(struct rf_calls *calls, uint32_t bucket, uint64_t now)
 	beating->term = calls->term;
 	beating->beat = calls->claims->member[bucket].beat;
 	beating->sent_ns = now;
-	beating->has_news = false;
+	beating->due_ns = UINT64_MAX;
 	beating->is_under_way =
 		rf_line_call(calls->beats, bucket, BEAT_WORDS, words, lengths, take_heard, beating);
 }
@@ -106,19 +109,21 @@ static bool may_beat(const struct rf_calls *calls, uint32_t bucket, uint64_t now
 	return !calls->beating[bucket].is_under_way && rf_line_is_ready(calls->beats, bucket, now);
 }
 
-void rf_calls_beat(struct rf_calls *calls, bool news_only, uint64_t now)
+void rf_calls_beat(struct rf_calls *calls, bool due_only, uint64_t now)
 {
 	for (uint32_t i = 0; i < RF_BUCKETS; i++)
-		if (may_beat(calls, i, now) && (calls->beating[i].has_news || !news_only))
+		if (may_beat(calls, i, now) && (calls->beating[i].due_ns <= now || !due_only))
 			send_beat(calls, i, now);
 }
 
-bool rf_calls_have_news(const struct rf_calls *calls, uint64_t now)
+uint64_t rf_calls_due_ns(const struct rf_calls *calls, uint64_t now)
 {
+	uint64_t due_ns = UINT64_MAX;
+
 	for (uint32_t i = 0; i < RF_BUCKETS; i++)
-		if (calls->beating[i].has_news && may_beat(calls, i, now))
-			return true;
-	return false;
+		if (calls->beating[i].due_ns < due_ns && may_beat(calls, i, now))
+			due_ns = calls->beating[i].due_ns;
+	return due_ns;
 }
 
 bool rf_calls_are_refused(const struct rf_calls *calls)
@@ -214,12 +219,26 @@ static bool unpack_answers(const struct rf_report_batch *batch, const redisReply
 	return true;
 }
 
+/*
+ * The deadline moves by the first heartbeat after all claims were told. It looks whether that is
+ * so; they may come in many reports.
+ */
+static void tell_soon(struct rf_calls *calls, uint32_t bucket)
+{
+	struct rf_beating *beating = &calls->beating[bucket];
+
+	if (!calls->claims->member[bucket].is_complete &&
+	    beating->sent_ns + TOLD_PAUSE_NS < beating->due_ns)
+		beating->due_ns = beating->sent_ns + TOLD_PAUSE_NS;
+}
+
 static void take_answers(void *data, const redisReply *reply)
 {
 	struct rf_reporting *reporting = data;
 	struct rf_claims *claims = reporting->calls->claims;
 	struct rf_ledger_answer answer[RF_REPORT_ITEMS];
 
+	tell_soon(reporting->calls, reporting->batch->bucket);
 	if (unpack_answers(reporting->batch, reply, answer))
 		rf_claims_answered(claims, reporting->batch, answer, rf_time_awake());
 	else

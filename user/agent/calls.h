@@ -18,7 +18,9 @@ struct rf_beating {
 	uint64_t sent_ns;
 	bool is_under_way;
 	bool is_refused, is_learning; /* by the newest answer */
-	bool has_news; /* it joined, or its node is another one: the next is due at once */
+	/* The next does not wait for its time: it joined, its node is another one, or all is told.
+	 */
+	uint64_t due_ns; /* UINT64_MAX: it does */
 };
 
 struct rf_reporting {
@@ -39,10 +41,10 @@ void rf_calls_start(struct rf_calls *calls, struct rf_claims *claims, struct rf_
 		    struct rf_line *reports);
 /* After rf_claims_take_slot(). */
 void rf_calls_take_slot(struct rf_calls *calls);
-/* Sends a heartbeat of each bucket that has none on its way, or of those with news only. */
-void rf_calls_beat(struct rf_calls *calls, bool news_only, uint64_t now);
-/* Is there any that can be sent? */
-bool rf_calls_have_news(const struct rf_calls *calls, uint64_t now);
+/* Sends a heartbeat of each bucket that has none on its way, or of those that are due only. */
+void rf_calls_beat(struct rf_calls *calls, bool due_only, uint64_t now);
+/* When the first is due that can be sent, before its time; UINT64_MAX: none is. */
+uint64_t rf_calls_due_ns(const struct rf_calls *calls, uint64_t now);
 /* Is the slot another host's? Not while the engine learns, when any host may be refused. */
 bool rf_calls_are_refused(const struct rf_calls *calls);
 /* As the engine knows it: ADDRESS/LENGTH. */

@@ -8,7 +8,7 @@
 
 #include "agent/cluster.h"
 
-#define RF_NAMES_AGAIN_NS 5000000000ULL /* between two of them */
+#define RF_NAMES_AGAIN_NS 2000000000ULL /* between two of them */
 
 struct rf_names {
 	const struct rf_engine *engine;

@@ -192,11 +192,12 @@ static uint64_t earliest(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
-/* News do not hurry once all slots were tried. */
-static bool beats_at_once(const struct agent *agent, uint64_t now)
+/* Nothing hurries once all slots were tried. */
+static uint64_t beats_ns(const struct agent *agent, uint64_t now)
 {
-	return agent->hosts && agent->refusals < agent->hosts &&
-	       rf_calls_have_news(&agent->calls, now);
+	if (!agent->hosts || agent->refusals >= agent->hosts)
+		return agent->beat_at_ns;
+	return earliest(agent->beat_at_ns, rf_calls_due_ns(&agent->calls, now));
 }
 
 static void settle(struct agent *agent)
@@ -288,7 +289,7 @@ static void wait_for_events(struct agent *agent, const sigset_t *while_waiting)
 	int count, wait_ms = 0;
 
 	until_ns = earliest(until_ns, agent->leaves_ns);
-	until_ns = earliest(until_ns, agent->beat_at_ns);
+	until_ns = earliest(until_ns, beats_ns(agent, now));
 	until_ns = earliest(until_ns, rf_line_due_ns(&agent->beats, now));
 	until_ns = earliest(until_ns, rf_line_due_ns(&agent->reports, now));
 	until_ns = earliest(until_ns, rf_line_due_ns(&agent->ban_calls, now));
@@ -297,7 +298,7 @@ static void wait_for_events(struct agent *agent, const sigset_t *while_waiting)
 	until_ns = earliest(until_ns, rf_news_due_ns(&agent->news, now));
 	until_ns = earliest(until_ns, rf_site_due_ns(&agent->site));
 	until_ns = earliest(until_ns, rf_claims_due_ns(&agent->claims, now));
-	if (until_ns > now && !agent->has_asks && !beats_at_once(agent, now))
+	if (until_ns > now && !agent->has_asks)
 		wait_ms = (until_ns - now + RF_NS_PER_MS - 1) / RF_NS_PER_MS;
 	take_pending_signals(while_waiting);
 	count = epoll_pwait(agent->epoll_fd, event, EVENTS, wait_ms, while_waiting);
@@ -315,7 +316,7 @@ static void beat(struct agent *agent, uint64_t now)
 		agent->beat_at_ns = now + agent->settings->grace_ns / 4;
 	if (!agent->hosts)
 		return;
-	if (is_time || beats_at_once(agent, now))
+	if (is_time || beats_ns(agent, now) <= now)
 		rf_calls_beat(&agent->calls, !is_time, now);
 }
 
