@@ -99,6 +99,18 @@ __noinline int ask_for_more(const struct question *question, struct rf_source *s
 	return 0;
 }
 
+/* Takes from a window whose `head`, as read, is present. `is_ample`: it asks for no more. */
+static __always_inline int take_present(struct rf_window *window, const struct rf_policy *policy,
+					__u64 head, __u64 now, const struct rf_ask *ask,
+					int *is_ample)
+{
+	const __u64 used = (__u64)rf_word_used(head) + ask->cost;
+	const struct rf_room room = rf_room_to_add(window, policy, used, ask->jiffies);
+
+	*is_ample = room.is_ample;
+	return rf_take_within(window, policy, head, now, ask->cost, room.limit);
+}
+
 /* After the window has answered a packet of that source. */
 static __always_inline void consider_asking(const struct question *question,
 					    struct rf_source *source,
@@ -130,6 +142,14 @@ __noinline int is_by_share(const struct rf_source *source, const struct rf_polic
 #else /* RF_WITH_SHARES */
 
 #define HAS_SHARES 0
+
+static __always_inline int take_present(struct rf_window *window, const struct rf_policy *policy,
+					__u64 head, __u64 now, const struct rf_ask *ask,
+					int *is_ample)
+{
+	*is_ample = 1;
+	return rf_take_present(window, policy, head, now, ask->cost);
+}
 
 static __always_inline void start_share(struct rf_window *window, const struct question *question,
 					const struct rf_policy *policy, int is_ipv6)

@@ -83,9 +83,9 @@ static __always_inline enum rf_reason ask_limit(struct question *question,
 	const struct rf_policy *policy = &bank->policy[slot];
 	struct rf_source *source;
 	enum rf_reason reason;
+	int verdict, is_ample;
 	struct rf_ask ask;
 	__u64 until;
-	int verdict;
 
 	if (HAS_SHARES)
 		RF_OPAQUE(policy); /* otherwise the compiler computes it anew at each use */
@@ -105,7 +105,7 @@ static __always_inline enum rf_reason ask_limit(struct question *question,
 		return ask_aggregate(question, slot);
 	}
 	set_ask(&ask, question, policy);
-	verdict = take(&source->window, policy, &ask);
+	verdict = take(&source->window, policy, &ask, &is_ample);
 	reason = reason_of(policy, verdict);
 	if (reason == RF_OVER_LIMIT && policy->ban && !is_by_share(source, policy))
 		until = start_ban(question, source, slot);
@@ -120,7 +120,8 @@ static __always_inline enum rf_reason ask_limit(struct question *question,
 				     slot + verdict * RF_LIMITS_MAX);
 	}
 	count_source(source, reason, 1);
-	consider_asking(question, source, policy, slot, reason != RF_UNDER_LIMIT);
+	if (!is_ample)
+		consider_asking(question, source, policy, slot, reason != RF_UNDER_LIMIT);
 	count_limit(policy, reason, 1, question->len_bytes);
 	return reason;
 }

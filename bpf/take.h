@@ -75,14 +75,15 @@ static __always_inline void read_ahead(const struct rf_window *window,
 	rf_load(&window->cell[RF_CELLS - 1]);
 }
 
-/* Takes without a call in the common case. */
+/* Takes without a call in the common case. `is_ample`: surely the source asks for no more. */
 static __always_inline int take(struct rf_window *window, const struct rf_policy *policy,
-				const struct rf_ask *ask)
+				const struct rf_ask *ask, int *is_ample)
 {
 	const __u64 now = rf_epoch(policy, ask->time), head = rf_load(&window->head);
 
+	*is_ample = 0;
 	if (rf_is_present_at_once(policy, head, now))
-		return rf_take_present(window, policy, head, now, ask->cost);
+		return take_present(window, policy, head, now, ask, is_ample);
 	read_ahead(window, policy, head, now);
 	return take_any(window, policy, ask);
 }

@@ -372,7 +372,8 @@ RF_INLINE enum rf_verdict rf_add(struct rf_window *window, const struct rf_polic
 #ifdef RF_WITH_SHARES
 	const __u64 used = (__u64)rf_word_used(rf_load(&window->head)) + cost;
 
-	return rf_add_within(window, now, cost, rf_limit_to_add(window, policy, used));
+	return rf_add_within(window, now, cost,
+			     rf_room_to_add(window, policy, used, rf_hearing_now()).limit);
 #else
 	/* The returned value decides, so no two CPUs share the last room. */
 	__u64 head = rf_fetch_add(&window->head, cost);
@@ -385,17 +386,26 @@ RF_INLINE enum rf_verdict rf_add(struct rf_window *window, const struct rf_polic
 
 /* ---- sliding, strict and coarse, and fixed: only the length and number of cells differ ---- */
 
+#ifdef RF_WITH_SHARES
+/* Takes from a window whose `head`, as read, is present. The limit was read after it. */
+RF_INLINE enum rf_verdict rf_take_within(struct rf_window *window, const struct rf_policy *policy,
+					 __u64 head, __u64 now, __u32 cost, __u64 limit)
+{
+	if ((__u64)rf_word_used(head) + cost > limit)
+		return rf_refuse(window, policy, head, cost);
+	return rf_add_within(window, now, cost, limit);
+}
+#endif
+
 /* Takes from a window whose `head`, as read, is present. */
 RF_INLINE enum rf_verdict rf_take_present(struct rf_window *window, const struct rf_policy *policy,
 					  __u64 head, __u64 now, __u32 cost)
 {
 #ifdef RF_WITH_SHARES
 	const __u64 used = (__u64)rf_word_used(head) + cost;
-	const __u64 limit = rf_limit_to_add(window, policy, used);
+	const struct rf_room room = rf_room_to_add(window, policy, used, rf_hearing_now());
 
-	if (used > limit)
-		return rf_refuse(window, policy, head, cost);
-	return rf_add_within(window, now, cost, limit);
+	return rf_take_within(window, policy, head, now, cost, room.limit);
 #else
 	if ((__u64)rf_word_used(head) + cost > policy->limit)
 		return rf_refuse(window, policy, head, cost);

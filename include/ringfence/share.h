@@ -257,18 +257,45 @@ RF_INLINE int rf_fits(const struct rf_window *window, const struct rf_policy *po
 }
 
 #ifdef RF_WITH_SHARES
-/*
- * The limit for an addition that leads to so many units, if nobody else adds. Far below `first` it
- * takes no look at the share: whoever comes between fills no half of `first`.
- */
-RF_INLINE __u64 rf_limit_to_add(const struct rf_window *window, const struct rf_policy *policy,
-				__u64 units)
-{
-	__u64 limit = policy->first;
+/* What an addition may lead to. */
+struct rf_room {
+	__u64 limit;
+	int is_ample; /* so much that the source asks for no more */
+};
 
-	if (!(policy->flags & RF_FLEET) || units > limit / 2)
-		limit = rf_limit_of(window, policy);
-	return limit;
+/*
+ * The room for an addition that leads to so many units, if nobody else adds. Far below `first` it
+ * takes no look at the share: whoever comes between fills no half of `first`. Up to three quarters
+ * of a share that counts, one look serves the limit and the ask; its order is that of
+ * rf_shared_limit(). The time is the packet's: one that came before a deadline may end after it in
+ * any case.
+ */
+RF_INLINE struct rf_room rf_room_to_add(const struct rf_window *window,
+					const struct rf_policy *policy, __u64 units, __u64 now)
+{
+	struct rf_room room = {policy->limit, 1};
+	const struct rf_hearing *hearing;
+	__u64 whose, given;
+	__u32 share;
+
+	if (!(policy->flags & RF_FLEET))
+		return room;
+	room.limit = policy->first;
+	if (units <= room.limit / 2)
+		return room;
+	whose = rf_load(&window->share.whose);
+	given = rf_load(&window->share.given);
+	hearing = rf_hearing_of(rf_given_incarnation(given));
+	share = rf_given_share(given);
+	RF_OPAQUE(hearing);
+	if (units <= share - share / 4 && now < rf_load(&hearing->deadline) &&
+	    rf_whose_tag(whose) == rf_tag_in(policy->tag, rf_load(&hearing->generation))) {
+		room.limit = rf_limit_by(policy, share);
+		return room;
+	}
+	room.limit = rf_shared_limit(window, policy);
+	room.is_ample = 0;
+	return room;
 }
 #endif
 

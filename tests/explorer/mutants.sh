@@ -329,9 +329,11 @@ mutants_of_shares() {
 		's/return true/return false/'
 	try_mutant shares loose "the tag of a share is ignored" rf_shared_limit \
 		's/if \(rf_whose_tag.*/if (0)/'
+	try_mutant shares loose "the tag of an ample share is ignored" rf_room_to_add \
+		's/ \&\& *$/ \&\& 1) {/; s/^\t +rf_whose_tag.*//'
 	try_mutant shares loose "a share goes over to another definition" rf_share_write \
 		's/if \(rf_whose_tag\(whose\) != tag \&\& had\)/if (0)/'
-	try_mutant shares loose "an addition is judged by the share that is there afterwards" rf_take_present \
+	try_mutant shares loose "an addition is judged by the share that is there afterwards" rf_take_within \
 		's/return rf_add_within\(.*/head = rf_fetch_add(\&window->head, cost);\nreturn rf_fits(window, policy, (__u64)rf_word_used(head) + cost) ? RF_UNDER : RF_OVER;/'
 	try_mutant shares loose "what passed while alone is forgotten" rf_has_been_alone \
 		's/ \|\| now < .*/;/; s/now >= .* \|\|$/now >= rf_load(\&hearing->deadline);/; s/^\t +now < .*//'

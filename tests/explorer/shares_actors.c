@@ -17,6 +17,18 @@ bool waits_before_reading(void)
 	return waits();
 }
 
+/* As bpf/take.h: where the tag alone shows a present head, by the packet's own time. */
+static enum rf_verdict take_at_once(struct rf_window *window, const struct rf_policy *in_force)
+{
+	const __u64 now = rf_epoch(in_force, current_time), head = rf_load(&window->head);
+	struct rf_room room;
+
+	if (!rf_is_present_at_once(in_force, head, now))
+		return rf_take(window, in_force, current_time, 1);
+	room = rf_room_to_add(window, in_force, (__u64)rf_word_used(head) + 1, current_time);
+	return rf_take_within(window, in_force, head, now, 1, room.limit);
+}
+
 static void take(struct memory *memory, struct local *local)
 {
 	struct rf_charged charged = {.window = {&memory->window}};
@@ -26,7 +38,7 @@ static void take(struct memory *memory, struct local *local)
 	local->has_begun = true;
 	in_force = &policy[local->definition];
 	charged.policy[0] = in_force;
-	local->result = rf_take(&memory->window, in_force, current_time, 1);
+	local->result = take_at_once(&memory->window, in_force);
 	if (local->result != RF_UNDER)
 		return;
 	local->charged = true;
