@@ -3,7 +3,7 @@
 # build.sh ARCHITECTURE CLANG SUITE…: builds this tree for a guest in
 # build/vm/trees/ARCHITECTURE-CLANG: the command line with the program of that compiler, `traffic`,
 # and in newer/ the command line with a program of another tag. For the suite `units` it also builds
-# the unit tests; for `lists`, the tests of the lists that load the program; for `chain` and `upgrade`,
+# the unit tests; for `lists` and `shares`, their tests that load the program; for `chain` and `upgrade`,
 # in foreign/, the programs of others that run in chains; for `upgrade`, fences of past map ABIs.
 
 # shellcheck source=tests/vm/kernels.sh
@@ -68,6 +68,9 @@ if [[ " ${*:3} " = *' upgrade '* ]]; then
 fi
 if [[ " ${*:3} " = *' lists '* ]]; then
 	targets+=(build/tests/prog/test_lists{,_in_place,_on_trial})
+fi
+if [[ " ${*:3} " = *' shares '* ]]; then
+	targets+=(build/tests/prog/test_shares{,_race})
 fi
 copy_sources "$tree"
 build "$tree" "${targets[@]}"

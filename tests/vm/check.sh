@@ -30,6 +30,7 @@ compilers() {
 # of the program matters neither to the unit tests, nor to chains, lists and upgrades.
 suites() { # KERNEL CLANG
 	duty_of "$1"
+	[ "$(architecture_of "$1") $(duty_of "$1")" != 'amd64 fence' ] || echo shares
 	[ "$2" = "${clangs[0]}" ] || return 0
 	if [ "$(architecture_of "$1")" != amd64 ]; then
 		echo units

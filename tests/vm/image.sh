@@ -30,6 +30,7 @@ put_own_tools() {
 	[ "$suite" != chain ] || tools+=("${chain_tools[@]}")
 	[ "$suite" != upgrade ] || tools+=("${upgrade_tools[@]}")
 	[ "$suite" != lists ] || programs=("$tree"/build/tests/prog/test_lists)
+	[ "$suite" != shares ] || programs=("$tree"/build/tests/prog/test_shares) tools+=(xargs echo)
 	for tool in "${tools[@]}"; do
 		files+=("$(type -P "$tool")") || die "no $tool here"
 	done
@@ -89,6 +90,11 @@ put_tree() {
 	lists)
 		mkdir "$to/build/tests/prog"
 		cp "$tree"/build/tests/prog/test_lists{,_in_place,_on_trial} "$to/build/tests/prog"
+		;;
+	shares)
+		mkdir "$to/build/tests/prog"
+		cp "$tree"/build/tests/prog/test_shares{,_race} "$to/build/tests/prog"
+		cp tests/e2e/test_shares.sh "$to/tests/e2e"
 		;;
 	upgrade)
 		mkdir -p "$to/packaging" "$to/tests/packaging" "$to/tests/past" "$to/build/tests/past"
