@@ -25,12 +25,13 @@ floor() {
 	include/ringfence/algorithm.h | include/ringfence/packet.h) echo 2 ;;
 	include/ringfence/share.h) echo 3 ;;
 	include/ringfence/ring.h | include/ringfence/log.h | include/ringfence/bucket.h) echo 4 ;;
-	include/ringfence/limiter.h) echo 5 ;;
+	include/ringfence/ring_peek.h) echo 5 ;;
+	include/ringfence/limiter.h) echo 6 ;;
 	include/ringfence/ban_table.h | include/ringfence/known_filter.h) echo 2 ;;
 	include/ringfence/lease_place.h | include/ringfence/slot.h) echo 2 ;;
-	include/ringfence/window_read.h | include/ringfence/window_reopen.h) echo 6 ;;
-	include/ringfence/lease.h | include/ringfence/share_write.h) echo 7 ;;
-	include/ringfence/lease_read.h) echo 8 ;;
+	include/ringfence/window_read.h | include/ringfence/window_reopen.h) echo 7 ;;
+	include/ringfence/lease.h | include/ringfence/share_write.h) echo 8 ;;
+	include/ringfence/lease_read.h) echo 9 ;;
 	bpf/maps.h) echo 10 ;;
 	bpf/count.h | bpf/shape.h) echo 11 ;;
 	bpf/windows.h | bpf/show_windows.h) echo 12 ;;

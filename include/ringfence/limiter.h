@@ -69,6 +69,7 @@
 #include "bucket.h"
 #include "log.h"
 #include "ring.h"
+#include "ring_peek.h"
 
 /* A new window, with nothing charged. */
 RF_INLINE void rf_window_start(struct rf_window *window, const struct rf_policy *policy, __u64 time)
