@@ -99,15 +99,15 @@ __noinline int ask_for_more(const struct question *question, struct rf_source *s
 	return 0;
 }
 
-/* Takes from a window whose `head`, as read, is present. `is_ample`: it asks for no more. */
+/* Takes from a window whose `head`, as read, is present. `is_near`: it may want more. */
 static __always_inline int take_present(struct rf_window *window, const struct rf_policy *policy,
 					__u64 head, __u64 now, const struct rf_ask *ask,
-					int *is_ample)
+					int *is_near)
 {
 	const __u64 used = (__u64)rf_word_used(head) + ask->cost;
 	const struct rf_room room = rf_room_to_add(window, policy, used, ask->jiffies);
 
-	*is_ample = room.is_ample;
+	*is_near = room.is_near;
 	return rf_take_within(window, policy, head, now, ask->cost, room.limit);
 }
 
@@ -145,9 +145,9 @@ __noinline int is_by_share(const struct rf_source *source, const struct rf_polic
 
 static __always_inline int take_present(struct rf_window *window, const struct rf_policy *policy,
 					__u64 head, __u64 now, const struct rf_ask *ask,
-					int *is_ample)
+					int *is_near)
 {
-	*is_ample = 1;
+	*is_near = 0;
 	return rf_take_present(window, policy, head, now, ask->cost);
 }
 

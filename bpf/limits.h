@@ -83,7 +83,7 @@ static __always_inline enum rf_reason ask_limit(struct question *question,
 	const struct rf_policy *policy = &bank->policy[slot];
 	struct rf_source *source;
 	enum rf_reason reason;
-	int verdict, is_ample;
+	int verdict, is_near;
 	struct rf_ask ask;
 	__u64 until;
 
@@ -105,7 +105,7 @@ static __always_inline enum rf_reason ask_limit(struct question *question,
 		return ask_aggregate(question, slot);
 	}
 	set_ask(&ask, question, policy);
-	verdict = take(&source->window, policy, &ask, &is_ample);
+	verdict = take(&source->window, policy, &ask, &is_near);
 	reason = reason_of(policy, verdict);
 	if (reason == RF_OVER_LIMIT && policy->ban && !is_by_share(source, policy))
 		until = start_ban(question, source, slot);
@@ -120,7 +120,7 @@ static __always_inline enum rf_reason ask_limit(struct question *question,
 				     slot + verdict * RF_LIMITS_MAX);
 	}
 	count_source(source, reason, 1);
-	if (!is_ample)
+	if (is_near)
 		consider_asking(question, source, policy, slot, reason != RF_UNDER_LIMIT);
 	count_limit(policy, reason, 1, question->len_bytes);
 	return reason;

@@ -75,15 +75,15 @@ static __always_inline void read_ahead(const struct rf_window *window,
 	rf_load(&window->cell[RF_CELLS - 1]);
 }
 
-/* Takes without a call in the common case. `is_ample`: surely the source asks for no more. */
+/* Takes without a call in the common case. `is_near`: the source may want more. */
 static __always_inline int take(struct rf_window *window, const struct rf_policy *policy,
-				const struct rf_ask *ask, int *is_ample)
+				const struct rf_ask *ask, int *is_near)
 {
 	const __u64 now = rf_epoch(policy, ask->time), head = rf_load(&window->head);
 
-	*is_ample = 0;
+	*is_near = 1;
 	if (rf_is_present_at_once(policy, head, now))
-		return take_present(window, policy, head, now, ask, is_ample);
+		return take_present(window, policy, head, now, ask, is_near);
 	read_ahead(window, policy, head, now);
 	return take_any(window, policy, ask);
 }

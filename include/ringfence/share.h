@@ -260,7 +260,7 @@ RF_INLINE int rf_fits(const struct rf_window *window, const struct rf_policy *po
 /* What an addition may lead to. */
 struct rf_room {
 	__u64 limit;
-	int is_ample; /* so much that the source asks for no more */
+	int is_near; /* so near that the source may want more: rf_wants_more() tells */
 };
 
 /*
@@ -273,7 +273,7 @@ struct rf_room {
 RF_INLINE struct rf_room rf_room_to_add(const struct rf_window *window,
 					const struct rf_policy *policy, __u64 units, __u64 now)
 {
-	struct rf_room room = {policy->limit, 1};
+	struct rf_room room = {policy->limit, 0};
 	const struct rf_hearing *hearing;
 	__u64 whose, given;
 	__u32 share;
@@ -294,7 +294,7 @@ RF_INLINE struct rf_room rf_room_to_add(const struct rf_window *window,
 		return room;
 	}
 	room.limit = rf_shared_limit(window, policy);
-	room.is_ample = 0;
+	room.is_near = 1;
 	return room;
 }
 #endif

@@ -111,6 +111,56 @@ static void nor_after_a_rest(void **state)
 	assert_int_equal(refusal(&window, at), 0);
 }
 
+/* A window under a limit of the fleet; what it has may be of another definition, or be over. */
+static struct rf_policy draw(uint64_t *random, struct rf_window *window)
+{
+	const uint32_t limit = 1 + unit_below(random, 1000), first = 1 + unit_below(random, limit);
+	const uint32_t incarnation = unit_below(random, 8) ? RF_BUCKETS : 0;
+	const uint32_t share = incarnation ? unit_below(random, limit + 1) : 0;
+
+	hearing.deadline = NOW + unit_below(random, 4);
+	hearing.generation = unit_below(random, 8) ? 0 : 1;
+	window->share.given = rf_given(incarnation, share);
+	window->share.whose = rf_whose(rf_tag_of(unit_below(random, 8) ? 1 : 2), limit);
+	return (struct rf_policy){
+		.limit = limit,
+		.flags = RF_FLEET,
+		.first = first,
+		.alone = first + unit_below(random, limit),
+		.tag = rf_tag_of(1),
+	};
+}
+
+/* One look in place of two: it says no other limit, and nobody who wants more is passed over. */
+static void the_room_to_add_is_what_is_left_of_the_limit(void **state)
+{
+	uint64_t random = 1;
+	int near = 0, far = 0;
+
+	(void)state;
+	for (int i = 0; i < 300000; i++) {
+		struct rf_window window = {};
+		const struct rf_policy policy = draw(&random, &window);
+		const uint64_t units = 1 + unit_below(&random, policy.limit + 1);
+		const struct rf_room room = rf_room_to_add(&window, &policy, units, NOW);
+
+		if (units > policy.first / 2)
+			assert_int_equal(room.limit, rf_limit_of(&window, &policy));
+		else
+			assert_int_equal(room.limit, policy.first);
+		if (room.is_near) {
+			near++;
+			continue;
+		}
+		far += units > policy.first / 2;
+		assert_true(units <= room.limit);
+		assert_false(rf_wants_more(&window, &policy, units));
+	}
+	assert_in_range(near, 10000, 290000);
+	assert_in_range(far, 10000, 290000);
+	hearing = (struct rf_hearing){};
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -119,6 +169,7 @@ int main(void)
 		cmocka_unit_test(after_asks_in_vain_one_refuses_at_once),
 		cmocka_unit_test(once_the_share_has_grown_none_refuses_again),
 		cmocka_unit_test(nor_after_a_rest),
+		cmocka_unit_test(the_room_to_add_is_what_is_left_of_the_limit),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
