@@ -238,11 +238,12 @@ static void take_answers(void *data, const redisReply *reply)
 	struct rf_claims *claims = reporting->calls->claims;
 	struct rf_ledger_answer answer[RF_REPORT_ITEMS];
 
-	tell_soon(reporting->calls, reporting->batch->bucket);
-	if (unpack_answers(reporting->batch, reply, answer))
+	if (unpack_answers(reporting->batch, reply, answer)) {
+		tell_soon(reporting->calls, reporting->batch->bucket);
 		rf_claims_answered(claims, reporting->batch, answer, rf_time_awake());
-	else
+	} else {
 		rf_claims_failed(claims, reporting->batch, rf_time_awake());
+	}
 }
 
 bool rf_calls_report(struct rf_calls *calls, struct rf_report_batch *batch)

@@ -18,9 +18,9 @@ struct rf_beating {
 	uint64_t sent_ns;
 	bool is_under_way;
 	bool is_refused, is_learning; /* by the newest answer */
-	/* The next does not wait for its time: it joined, its node is another one, or all is told.
-	 */
-	uint64_t due_ns; /* UINT64_MAX: it does */
+	/* When the next is due before its time, as the host joined, the node is another one, or
+	 * claims were told; UINT64_MAX: at its time. */
+	uint64_t due_ns;
 };
 
 struct rf_reporting {
