@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <netdb.h>
 #include <stddef.h>
+#include <string.h>
 
 #include "agent/names.h"
 #include "base/say.h"
 
-/* A thread of the C library fills it, which may outlive the agent. */
+/* A thread of the C library has both, and may outlive the agent. */
 static struct gaicb request;
+static char name[sizeof(((struct rf_server *)0)->host)];
 
 void rf_names_start(struct rf_names *names, const struct rf_engine *engine,
 		    struct rf_cluster *cluster, uint64_t now)
@@ -27,7 +29,8 @@ static void begin(struct rf_names *names)
 		names->server = (names->server + 1) % names->engine->servers;
 		if (rf_cluster_knows(names->cluster, names->server))
 			continue;
-		request = (struct gaicb){.ar_name = names->engine->server[names->server].host};
+		strcpy(name, names->engine->server[names->server].host);
+		request = (struct gaicb){.ar_name = name};
 		names->is_under_way = !getaddrinfo_a(GAI_NOWAIT, list, 1, NULL);
 		return;
 	}
