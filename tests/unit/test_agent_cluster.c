@@ -339,6 +339,23 @@ static void a_server_is_used_once_its_name_is_known(void **state)
 	assert_int_equal(node_of(TAG), 0);
 }
 
+static void a_node_that_was_learned_is_not_known_twice(void **state)
+{
+	struct rf_engine engine = two;
+
+	(void)state;
+	engine.server[0].unknown = "no such name";
+	rf_cluster_start(&cluster, &engine);
+	says(TAG, "MOVED 1 192.0.2.1:6379");
+	assert_int_equal(node_of(TAG), 2);
+	rf_cluster_add(&cluster, 0, &two.server[0]);
+	assert_int_equal(node_of(TAG), 0);
+	assert_int_equal(node_of(TAG + 1), 1);
+	assert_int_equal(cluster.node[2].id, 0);
+	assert_string_equal(server_of(TAG)->host, "db1");
+	assert_int_not_equal(cluster.node[0].id, 3); /* connections of before are not its own */
+}
+
 /* Another server may have its address by now. */
 static void a_node_without_tags_is_forgotten(void **state)
 {
@@ -395,6 +412,7 @@ int main(void)
 		cmocka_unit_test_setup(a_node_that_is_cut_off_is_left, start),
 		cmocka_unit_test_setup(the_next_server_of_the_settings_is_tried, start),
 		cmocka_unit_test_setup(a_server_is_used_once_its_name_is_known, start),
+		cmocka_unit_test_setup(a_node_that_was_learned_is_not_known_twice, start),
 		cmocka_unit_test_setup(a_node_without_tags_is_forgotten, start),
 		cmocka_unit_test_setup(no_more_nodes_than_tags, start),
 	};

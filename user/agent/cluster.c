@@ -32,11 +32,6 @@ bool rf_cluster_knows(const struct rf_cluster *cluster, uint32_t node)
 	return cluster->node[node].id;
 }
 
-void rf_cluster_add(struct rf_cluster *cluster, uint32_t node, const struct rf_server *server)
-{
-	cluster->node[node] = (struct rf_node){.server = *server, .id = ++cluster->ids};
-}
-
 /* ---- nodes ---- */
 
 bool rf_cluster_uses(const struct rf_cluster *cluster, uint32_t node, uint32_t tags)
@@ -78,6 +73,19 @@ static uint32_t take_node(struct rf_cluster *cluster, const struct rf_server *se
 	if (i >= cluster->nodes)
 		cluster->nodes = i + 1;
 	return i;
+}
+
+void rf_cluster_add(struct rf_cluster *cluster, uint32_t node, const struct rf_server *server)
+{
+	const uint32_t learned = find_node(cluster, server);
+
+	cluster->node[node] = (struct rf_node){.server = *server, .id = ++cluster->ids};
+	if (learned < cluster->named || learned == RF_NODES_MOST)
+		return;
+	for (uint32_t tag = 0; tag < RF_TAGS; tag++)
+		if (cluster->route[tag].node == learned)
+			cluster->route[tag].node = node;
+	cluster->node[learned] = (struct rf_node){};
 }
 
 static void note(struct rf_cluster *cluster, uint32_t node, const char *what)

@@ -61,6 +61,7 @@ struct rf_cluster {
 void rf_cluster_start(struct rf_cluster *cluster, const struct rf_engine *engine);
 /* Servers of the settings may have no address at first. */
 bool rf_cluster_knows(const struct rf_cluster *cluster, uint32_t node);
+/* It has one now. If that is of a node that was learned before, both are one from here on. */
 void rf_cluster_add(struct rf_cluster *cluster, uint32_t node, const struct rf_server *server);
 /*
  * A node has refused a call. True: for a reason of clusters, so nothing has changed there, and the
