@@ -26,14 +26,14 @@ static bool read_members(json_t *members, struct rf_agent_seen *agent)
 
 static bool read_all(json_t *all, struct rf_agent_seen *agent, uint64_t now_ns)
 {
-	json_int_t started, written, hosts, grace, slot, shares, contested, sent, put_off, times,
-		ns;
+	json_int_t started, written, hosts, grace, slot, shares, contested, sent, put_off;
+	json_int_t times = 0, ns = 0; /* an agent of an older build does not tell them */
 	int alone, learning, refused;
 	json_t *members, *trouble;
 
 	if (json_unpack(all,
 			"{s:I, s:I, s:I, s:I, s:{s:{s:o}}, s:{s:I, s:i, s:i, s:i, s:o},"
-			" s:I, s:I, s:{s:I, s:I}, s:{s:I, s:I}}",
+			" s?I, s?I, s:{s:I, s:I}, s:{s:I, s:I}}",
 			"started_ns", &started, "written_ns", &written, "hosts", &hosts, "grace_ms",
 			&grace, "engine", "heartbeats", "trouble", &trouble, "membership", "slot",
 			&slot, "alone", &alone, "learning", &learning, "refused", &refused, "heard",
