@@ -81,7 +81,8 @@ larger() { # NUMBER NUMBER
 	echo $(($1 > $2 ? $1 : $2))
 }
 
-# judge_flood FLOOD MORE: by the hosts that were alone about its source.
+# judge_flood FLOOD MORE: by the hosts that were alone about its source. $before and $after stay empty
+# where there was no such time.
 judge_flood() {
 	local hosts_alone from until seen may
 
@@ -95,16 +96,18 @@ judge_flood() {
 	fi
 	if [ "$hosts_alone" != 0 ]; then
 		seen=$(most "$1" 0 "$from")
-		before=$(larger "$before" "${seen:-999999}")
-		[ "$until" = 9000000000000000000 ] || seen=$(most "$1" $((until + 1000000000)))
-		after=$(larger "$after" "${seen:-999999}")
+		before=$(larger "${before:-0}" "${seen:-999999}")
+		if [ "$until" != 9000000000000000000 ]; then
+			seen=$(most "$1" $((until + 1000000000)))
+			after=$(larger "${after:-0}" "${seen:-999999}")
+		fi
 	fi
 }
 
 # verdict FAULT [MOST]: the bound holds, as above; or MOST beside it, which the fault may pass, or with
 # `any`, whatever passes meanwhile.
 verdict() {
-	local bound=$((pool + 3 * first)) before=0 after=0 whole=0 most=0 over='' more=${2-0} flood said=always
+	local bound=$((pool + 3 * first)) before='' after='' whole=0 most=0 over='' more=${2-0} flood said=always
 
 	[ "$more" != any ] || more=999999
 	for flood in even hops bursts; do
@@ -116,11 +119,11 @@ verdict() {
 		table+=("| $1 | nobody | $whole of $most | |")
 		return
 	fi
-	check "$1: until then no more than $bound" test "$before" -le "$bound"
-	check "$1: afterwards no more than $bound" test "$after" -le "$bound"
+	[ -z "$before" ] || check "$1: until then no more than $bound" test "$before" -le "$bound"
+	[ -z "$after" ] || check "$1: afterwards no more than $bound" test "$after" -le "$bound"
 	[ "$alone_until" = 9000000000000000000 ] ||
 		said=$(awk -v from="$alone_from" -v until="$alone_until" 'BEGIN { printf "for %.2f s", (until - from) / 1e9 }')
-	table+=("| $1 | $alone of 3, $said | $whole of $most | $before, $after of $bound |")
+	table+=("| $1 | $alone of 3, $said | $whole of $most | ${before:--}, ${after:--} of $bound |")
 }
 
 print_table() {
