@@ -13,6 +13,7 @@ struct host {
 	struct rf_hearing hearing[RF_BUCKETS];
 	struct rf_alone alone;
 	uint64_t now;
+	uint64_t pause_ns; /* of the agent, while it looks */
 };
 
 static uint64_t jiffies_of(uint64_t now)
@@ -36,14 +37,31 @@ static void hear_all(struct host *host, uint64_t until_ns)
 		hear(host, i, until_ns);
 }
 
+static struct rf_alone_seen seen_now(const struct host *host)
+{
+	struct rf_alone_seen seen = {
+		.jiffies = jiffies_of(host->now),
+		.tick_ns = TICK,
+		.before_ns = host->now,
+		.now = host->now + host->pause_ns,
+	};
+
+	memcpy(seen.bucket, host->hearing, sizeof(seen.bucket));
+	return seen;
+}
+
 static void look(struct host *host)
 {
-	rf_alone_look(&host->alone, host->hearing, jiffies_of(host->now), TICK, host->now);
+	const struct rf_alone_seen seen = seen_now(host);
+
+	rf_alone_look(&host->alone, &seen);
 }
 
 static void begin(struct host *host)
 {
-	rf_alone_begin(&host->alone, host->hearing, jiffies_of(host->now), TICK, host->now);
+	const struct rf_alone_seen seen = seen_now(host);
+
+	rf_alone_begin(&host->alone, &seen);
 }
 
 /* It hears everything until 10 s after it began. */
@@ -90,6 +108,24 @@ static void a_moment_alone_between_two_looks_is_counted(void **state)
 	expect(&host.alone.any, 1, 8 * MS);
 	assert_int_equal(time->since_ns, BEGAN + 10 * SECOND - TICK);
 	assert_int_equal(time->until_ns, host.now);
+}
+
+/* What is told is never less than the time alone. */
+static void a_pause_while_it_looks_makes_no_time_alone_shorter(void **state)
+{
+	struct host host = begin_heard();
+	const struct rf_alone_time *time = &host.alone.bucket[3].time;
+
+	(void)state;
+	host.pause_ns = SECOND;
+	hear_all(&host, host.now + 2 * SECOND);
+	look(&host);
+	assert_int_equal(host.alone.bucket[3].heard_until_ns, host.now + 2 * SECOND - TICK);
+	host.now += 3 * SECOND;
+	hear_all(&host, host.now + 2 * SECOND);
+	look(&host);
+	assert_int_equal(time->since_ns, BEGAN + 2 * SECOND - TICK);
+	assert_int_equal(time->until_ns, host.now + SECOND);
 }
 
 static void what_lasts_is_counted_once_and_grows(void **state)
@@ -205,6 +241,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(who_hears_is_never_alone),
 		cmocka_unit_test(a_moment_alone_between_two_looks_is_counted),
+		cmocka_unit_test(a_pause_while_it_looks_makes_no_time_alone_shorter),
 		cmocka_unit_test(what_lasts_is_counted_once_and_grows),
 		cmocka_unit_test(a_deadline_that_passed_already_is_another_time_alone),
 		cmocka_unit_test(one_bucket_makes_the_host_alone),

@@ -10,6 +10,9 @@
 /* Says an error, unless it is the one that was said last. Returns `err`. */
 int rf_site_fail(struct rf_site *site, int err, const struct rf_error *error);
 
+/* What the fence has of the deadlines, for the count of the time alone. */
+struct rf_alone_seen rf_site_hearing(const struct rf_site *site);
+
 /* ---- site_limits.c ---- */
 
 /* Reads the limits of the fleet that are in force, and gives them to the claims. */

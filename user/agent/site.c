@@ -53,6 +53,7 @@ static void watch_asks(struct rf_site *site)
 
 static void close_site(struct rf_site *site)
 {
+	rf_site_look_whether_alone(site);
 	rf_alone_end(&site->alone, rf_time_awake());
 	if (site->ring) {
 		epoll_ctl(site->epoll_fd, EPOLL_CTL_DEL, ring_buffer__epoll_fd(site->ring), NULL);

@@ -2,7 +2,6 @@
 #include <string.h>
 
 #include "agent/private.h"
-#include "base/time.h"
 #include "ringfence/fleet.h"
 
 static struct rf_fleet_limit limit_from(const struct rf_site *site, const struct rf_limit *limit,
@@ -28,16 +27,14 @@ static struct rf_fleet_limit limit_from(const struct rf_site *site, const struct
 /* Without a limit of the fleet nothing is alone. */
 static void count_time_alone(struct rf_site *site)
 {
-	struct rf_hearing seen[RF_BUCKETS];
-	uint64_t jiffies;
+	const struct rf_alone_seen seen = rf_site_hearing(site);
 
-	if (!site->limits)
-		rf_alone_end(&site->alone, rf_time_awake());
-	if (!site->limits || site->alone.began_ns)
-		return;
-	jiffies = rf_fence_hearing(&site->fence, seen);
-	rf_alone_begin(&site->alone, seen, jiffies, rf_fence_tick_ns(&site->fence),
-		       rf_time_awake());
+	if (site->limits && !site->alone.began_ns) {
+		rf_alone_begin(&site->alone, &seen);
+	} else if (!site->limits && site->alone.began_ns) {
+		rf_alone_look(&site->alone, &seen);
+		rf_alone_end(&site->alone, seen.now);
+	}
 }
 
 int rf_site_read_limits(struct rf_site *site, uint64_t now, struct rf_error *error)

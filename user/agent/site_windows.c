@@ -62,13 +62,24 @@ void rf_site_tell(struct rf_site *site)
 	rf_site_look_whether_alone(site);
 }
 
+struct rf_alone_seen rf_site_hearing(const struct rf_site *site)
+{
+	struct rf_alone_seen seen = {
+		.tick_ns = rf_fence_tick_ns(&site->fence),
+		.before_ns = rf_time_awake(),
+	};
+
+	seen.jiffies = rf_fence_hearing(&site->fence, seen.bucket);
+	seen.now = rf_time_awake();
+	return seen;
+}
+
 void rf_site_look_whether_alone(struct rf_site *site)
 {
-	struct rf_hearing seen[RF_BUCKETS];
-	uint64_t jiffies;
+	struct rf_alone_seen seen;
 
 	if (!site->alone.began_ns)
 		return;
-	jiffies = rf_fence_hearing(&site->fence, seen);
-	rf_alone_look(&site->alone, seen, jiffies, rf_fence_tick_ns(&site->fence), rf_time_awake());
+	seen = rf_site_hearing(site);
+	rf_alone_look(&site->alone, &seen);
 }

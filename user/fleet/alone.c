@@ -30,11 +30,10 @@ static uint64_t since(const struct rf_alone *alone, const struct rf_alone_bucket
 }
 
 /* The earliest that it may be, as a jiffy may be about to end. */
-static void take_deadline(struct rf_alone_bucket *bucket, uint64_t jiffies, uint32_t tick_ns,
-			  uint64_t now)
+static void take_deadline(struct rf_alone_bucket *bucket, const struct rf_alone_seen *seen)
 {
-	const int64_t ticks = bucket->seen.deadline - jiffies - 1;
-	const int64_t until_ns = now + ticks * tick_ns;
+	const int64_t ticks = bucket->seen.deadline - seen->jiffies - 1;
+	const int64_t until_ns = seen->before_ns + ticks * seen->tick_ns;
 
 	bucket->heard_until_ns = 0;
 	if (bucket->seen.deadline)
@@ -42,54 +41,51 @@ static void take_deadline(struct rf_alone_bucket *bucket, uint64_t jiffies, uint
 }
 
 /* Returns since when it is alone, or was until this look; 0: neither. */
-static uint64_t look_at(struct rf_alone *alone, struct rf_alone_bucket *bucket,
-			const struct rf_hearing *seen, uint64_t jiffies, uint32_t tick_ns,
-			uint64_t now)
+static uint64_t look_at(struct rf_alone *alone, int number, const struct rf_alone_seen *seen)
 {
-	const bool was_alone = seen->alone_until != bucket->seen.alone_until;
-	const bool is_new = seen->deadline != bucket->seen.deadline;
+	struct rf_alone_bucket *bucket = &alone->bucket[number];
+	const struct rf_hearing *hearing = &seen->bucket[number];
+	const bool was_alone = hearing->alone_until != bucket->seen.alone_until;
+	const bool is_new = hearing->deadline != bucket->seen.deadline;
 	uint64_t first = 0;
 
 	if (was_alone) {
 		first = since(alone, bucket);
-		count(alone, &bucket->time, first, now, false);
+		count(alone, &bucket->time, first, seen->now, false);
 	}
-	bucket->seen = *seen;
+	bucket->seen = *hearing;
 	if (is_new)
-		take_deadline(bucket, jiffies, tick_ns, now);
-	if (jiffies < seen->deadline)
+		take_deadline(bucket, seen);
+	if (seen->jiffies < hearing->deadline)
 		return first;
-	count(alone, &bucket->time, since(alone, bucket), now, true);
+	count(alone, &bucket->time, since(alone, bucket), seen->now, true);
 	return first ? first : since(alone, bucket);
 }
 
-void rf_alone_look(struct rf_alone *alone, const struct rf_hearing seen[RF_BUCKETS],
-		   uint64_t jiffies, uint32_t tick_ns, uint64_t now)
+void rf_alone_look(struct rf_alone *alone, const struct rf_alone_seen *seen)
 {
 	uint64_t earliest = UINT64_MAX;
 	bool goes_on = false;
 
 	for (int i = 0; i < RF_BUCKETS; i++) {
-		const uint64_t first =
-			look_at(alone, &alone->bucket[i], &seen[i], jiffies, tick_ns, now);
+		const uint64_t first = look_at(alone, i, seen);
 
 		if (first && first < earliest)
 			earliest = first;
 		goes_on = goes_on || lasts(&alone->bucket[i].time);
 	}
 	if (earliest != UINT64_MAX)
-		count(alone, &alone->any, earliest, now, goes_on);
+		count(alone, &alone->any, earliest, seen->now, goes_on);
 }
 
-void rf_alone_begin(struct rf_alone *alone, const struct rf_hearing seen[RF_BUCKETS],
-		    uint64_t jiffies, uint32_t tick_ns, uint64_t now)
+void rf_alone_begin(struct rf_alone *alone, const struct rf_alone_seen *seen)
 {
-	alone->began_ns = now;
+	alone->began_ns = seen->now;
 	for (int i = 0; i < RF_BUCKETS; i++) {
-		alone->bucket[i].seen = seen[i];
-		take_deadline(&alone->bucket[i], jiffies, tick_ns, now);
+		alone->bucket[i].seen = seen->bucket[i];
+		take_deadline(&alone->bucket[i], seen);
 	}
-	rf_alone_look(alone, seen, jiffies, tick_ns, now);
+	rf_alone_look(alone, seen);
 }
 
 static void end(const struct rf_alone *alone, struct rf_alone_time *time, uint64_t now)

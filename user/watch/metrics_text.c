@@ -391,7 +391,8 @@ static const struct family table[] = {
 	 "1: nothing is heard of the fleet about some sources, so limits hold for this host alone.",
 	 rf_write_fleet_alone},
 	{NAME("fleet_alone_times"), COUNTER,
-	 "How often limits came to hold for this host alone, while an agent ran.",
+	 "How often limits came to hold for this host alone while an agent ran, or did when it "
+	 "started.",
 	 rf_write_fleet_alone_times},
 	{NAME("fleet_alone_seconds"), COUNTER,
 	 "Time in which limits held for this host alone, while an agent ran.",
