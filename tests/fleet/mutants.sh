@@ -1,6 +1,6 @@
 # shellcheck shell=bash
 # What the tests of this folder share: the files CORE are compiled into BUILD, and linked with the
-# objects of REST into each of PROGRAMS. A mutant is the same with one function changed; the test's
+# objects of REST into each of PROGRAMS. A mutant is one of them with one function changed; the test's
 # own run_mutant runs it, and prints something if it is caught. A mutant that survives is a failure,
 # and so is one that cannot be made since the code reads otherwise now. FLAGS are the compiler's.
 # shellcheck disable=SC2154 # the variables in capitals are the test's
@@ -11,19 +11,20 @@ compile() { # FILE OBJECT
 	"${CC:-cc}" -std=gnu11 -O2 "${FLAGS[@]}" -Iuser -Itests/fleet -Iinclude -Itests -c "$1" -o "$2"
 }
 
-# link DIRECTORY: its objects, and those of the code as it is for what it has not.
+# link DIRECTORY PROGRAM…: its objects, and those of the code as it is for what it has not.
 link() {
-	local program file objects=()
+	local directory=$1 program file objects=()
 
+	shift
 	for file in "${CORE[@]}"; do
 		file=$(basename "$file" .c).o
-		[ -e "$1/$file" ] && objects+=("$1/$file") || objects+=("$BUILD/$file")
+		[ -e "$directory/$file" ] && objects+=("$directory/$file") || objects+=("$BUILD/$file")
 	done
 	for file in "${REST[@]}"; do
 		objects+=("$BUILD/$(basename "$file" .c).o")
 	done
-	for program in "${PROGRAMS[@]}"; do
-		"${CC:-cc}" "${objects[@]}" "$BUILD/$program.o" -o "$1/$program" || return 1
+	for program; do
+		"${CC:-cc}" "${objects[@]}" "$BUILD/$program.o" -o "$directory/$program" || return 1
 	done
 }
 
@@ -40,10 +41,11 @@ build() {
 			exit 1
 		fi
 	done
-	link "$BUILD"
+	link "$BUILD" "${PROGRAMS[@]}"
 }
 
-# try_mutant NAME FILE FUNCTION COMMAND RUN…: changes that function by a sed -E command, and runs it.
+# try_mutant NAME FILE FUNCTION COMMAND PROGRAM ARGUMENT…: changes that function by a sed -E command,
+# and runs it in that program.
 try_mutant() {
 	local directory=$BUILD/mutant-$((++tried)) name=$1 source=$2 function=$3 command=$4 file output
 
@@ -56,7 +58,7 @@ try_mutant() {
 		echo "not ok $tried - mutant: $name: cannot be made, $function reads otherwise now"
 		return 1
 	fi
-	if ! { compile "$directory/$file.c" "$directory/$file.o" && link "$directory"; } 2>"$directory.log"; then
+	if ! { compile "$directory/$file.c" "$directory/$file.o" && link "$directory" "$1"; } 2>"$directory.log"; then
 		echo "not ok $tried - mutant: $name: does not compile"
 		return 1
 	fi

@@ -23,16 +23,14 @@ set_hosts() {
 	FLAGS=("-DHOSTS=$1" "-DRF_LEDGER_SLOTS=$1")
 }
 
-# run_mutant DIRECTORY walk|search|alike ROW: what it says of the first world that is wrong, or
-# unlike its normal form.
+# run_mutant DIRECTORY search ROW, or DIRECTORY walk ROW [bound]: what it says of the first world
+# that is wrong, or unlike its normal form.
 run_mutant() {
-	if [ "$2" = walk ]; then
-		"$1/walk" $((STEPS * 16)) "$3" bound
-	elif [ "$2" = alike ]; then
-		"$1/walk" $((STEPS * 16)) "$3"
-	else
-		"$1/search" "$3"
-	fi | grep -m1 -A1 "$expected"
+	local directory=$1 program=$2
+
+	shift 2
+	[ "$program" = search ] || set -- $((STEPS * 16)) "$@"
+	"$directory/$program" "$@" | grep -m1 -A1 "$expected"
 }
 
 rm -rf "$BUILD"
@@ -57,11 +55,11 @@ try_mutant "a claim falls before the old share has ended" $world report \
 try_mutant "used was read before the lower share was in force" $world wait_for_programs \
 	's/ \|\| host->window.is_old//' search 5 || failed=1
 try_mutant "an answer after its time-out is taken" $member rf_claim_answered \
-	's/!claim->seq \|\| answer->seq != claim->seq \|\| //' walk 1 || failed=1
+	's/!claim->seq \|\| answer->seq != claim->seq \|\| //' walk 1 bound || failed=1
 try_mutant "an answer of another membership is taken" $member rf_claim_answered \
-	's/ \|\| claim->asked_in != member->joined//' walk 11 || failed=1
+	's/ \|\| claim->asked_in != member->joined//' walk 11 bound || failed=1
 try_mutant "a share counts under another definition" $world limit_of \
-	's/ \&\& window->tag == host->tag//' walk 10 || failed=1
+	's/ \&\& window->tag == host->tag//' walk 10 bound || failed=1
 try_mutant "what a lost window had is given back at once" $member rf_claim_lost \
 	's/claim->held \+= claim->covers/claim->held = 0/' search 3 || failed=1
 try_mutant "a report lowers the claim of another incarnation" $world report \
@@ -79,7 +77,7 @@ try_mutant "claims are void after G" $ledger is_silent \
 try_mutant "a slot is taken while its host may live" $ledger join \
 	'/nonce != call->nonce/ { n; s/return false/host->nonce = 0/ }' search 19 || failed=1
 try_mutant "the clip is not kept for W" $world clip_of \
-	's/i <= row->window/i < 1/' walk 3 || failed=1
+	's/i <= row->window/i < 1/' walk 3 bound || failed=1
 if [ "$ROWS" = all ]; then
 	try_mutant "the deadline moves before the host is complete" $member rf_member_heard \
 		's/heard->is_complete \&\& //' search 21 || failed=1
@@ -94,19 +92,19 @@ if [ "$ROWS" = all ]; then
 fi
 expected='^# another world'
 try_mutant "what makes a state another one: the order of reports is lost" tests/fleet/normal.c normal_reports \
-	's/renumber\(\&numbers\)/(*numbers.at[0] = 1)/' alike 1 || failed=1
+	's/renumber\(\&numbers\)/(*numbers.at[0] = 1)/' walk 1 || failed=1
 try_mutant "what makes a state another one: a clip that still counts is lost" tests/fleet/normal.c is_for_packet \
-	's/return tick == 0 \|\|/return tick == 0 \&\&/' alike 3 || failed=1
+	's/return tick == 0 \|\|/return tick == 0 \&\&/' walk 3 || failed=1
 BUILD=build/fleet/three
 set_hosts 3
 build
 expected='^# .* too many'
 try_mutant "no learning, three hosts" $ledger give \
-	's/ledger->is_learning \|\| !.*is_complete/0/' walk 11 || failed=1
+	's/ledger->is_learning \|\| !.*is_complete/0/' walk 11 bound || failed=1
 try_mutant "a share raised beyond the pool, three hosts" $ledger give \
-	's/free = .*/free = limit->pool + 0 * others;/' walk 1 || failed=1
+	's/free = .*/free = limit->pool + 0 * others;/' walk 1 bound || failed=1
 try_mutant "a slot is taken in the first G of learning" $ledger may_take \
-	's/ \&\& ledger->newest - ledger->learns_from >= call->grace//' walk 15 || failed=1
+	's/ \&\& ledger->newest - ledger->learns_from >= call->grace//' walk 15 bound || failed=1
 BUILD=build/fleet
 # Into a file, so that a long run can be followed.
 {

@@ -133,18 +133,14 @@ static bool walk(uint64_t steps)
 	int length = WALK;
 
 	for (uint64_t i = 0; i < steps; i++) {
-		struct world after;
-
 		if (length >= WALK || world.now == (uint64_t)row->ticks) {
 			world_start(&world);
 			length = 0;
 		}
 		random = random * 6364136223846793005ULL + 1442695040888963407ULL;
 		path[length] = next_step(path, length, random >> 33);
-		after = world;
-		if (!world_act(&after, path[length].act, path[length].which))
+		if (!world_act(&world, path[length].act, path[length].which))
 			continue;
-		world = after;
 		length++;
 		if (compares && !row->rival && random >> 54 == 0 && !is_alike(&world))
 			return false;
