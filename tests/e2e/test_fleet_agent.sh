@@ -85,7 +85,7 @@ check 'its exposure is 3 at most' \
 # ---- an engine in trouble ----
 
 meets 'nobody listens' \
-	"engine 10.77.1.1:6379: nothing listens there; start it, or see its 'bind' and 'port' (heartbeats)"
+	"engine 10.77.1.1:6379: nothing listens there; start it or its tunnel, or see its 'bind' and 'port' (heartbeats)"
 start_engine --requirepass secret
 meets 'no password' "it wants a password; name a file with it by 'password file PATH'"
 echo wrong >"$scratch/password"

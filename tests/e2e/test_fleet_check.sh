@@ -84,7 +84,7 @@ finds 'no agent' problem agent \
 # ---- the engine, without an agent ----
 
 finds 'nobody listens' problem engine \
-	"10.77.1.1:6379: nothing listens there; start it, or see its 'bind' and 'port'"
+	"10.77.1.1:6379: nothing listens there; start it or its tunnel, or see its 'bind' and 'port'"
 start_engine --requirepass secret
 finds 'no password' problem engine \
 	"10.77.1.1:6379: it wants a password; name a file with it by 'password file PATH'"
@@ -142,7 +142,7 @@ start h1 "$build" fleet run edge1 >>"$scratch/agent1" 2>&1
 agent[1]=$started_pid
 check "fleet run is the agent" eventually grep -q "fence 'edge1': 2 limits of the fleet" "$scratch/agent1"
 finds 'alone, since when and why' problem agent \
-	"~alone for [0-9.a-z ]+: engine 10.77.1.1:6379: nothing listens there; start it, or see its 'bind' and 'port'"
+	"~alone for [0-9.a-z ]+: engine 10.77.1.1:6379: nothing listens there; start it or its tunnel, or see its 'bind' and 'port'"
 start_engine
 finds 'a host that hears the engine' ok agent 'hears the engine'
 on 1 limit del own >"$scratch/log"

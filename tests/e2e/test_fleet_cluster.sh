@@ -124,7 +124,7 @@ check 'an agent starts while the first server is down' eventually hears 1
 finish
 verdict 'an agent starts while the first server is down'
 is "$(on 1 fleet check edge1 --json 2>/dev/null | jq -r '.checks[] | select(.check == "engine" and .level != "ok") | "\(.level) \(.text)"')" \
-	"note 10.78.0.2:6379: nothing listens there; start it, or see its 'bind' and 'port'" 'fleet check says so'
+	"note 10.78.0.2:6379: nothing listens there; start it or its tunnel, or see its 'bind' and 'port'" 'fleet check says so'
 
 # ---- a name that cannot be resolved ----
 

@@ -181,19 +181,29 @@ static void a_name_is_not_followed_and_said(void **state)
 
 static void nobody_is_led_past_a_tunnel(void **state)
 {
-	static const struct rf_engine tunnel = {
-		.servers = 1,
-		.server[0] = {"localhost", "6379", "127.0.0.1", 6379},
-	};
+	static const char *const ways[] = {"127.0.0.1", "127.9.9.9",	    "::1",
+					   "0.0.0.0",	"::ffff:127.0.0.1", "::"};
 
 	(void)state;
-	rf_cluster_start(&cluster, &tunnel);
-	says(TAG, "MOVED 1 192.0.2.7:6379");
-	assert_int_equal(node_of(TAG), 0);
-	lasts("engine localhost:6379: it sends on to 192.0.2.7, port 6379, past what listens on "
-	      "this machine; name the nodes by the addresses that they announce, without stunnel");
-	says(TAG, "MOVED 1 127.0.0.1:6380");
-	assert_int_equal(server_of(TAG)->port_number, 6380);
+	for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++) {
+		struct rf_engine tunnel = {
+			.servers = 1,
+			.server[0] = {"localhost", "6379", "", 6379},
+		};
+
+		strcpy(tunnel.server[0].address, ways[i]);
+		rf_cluster_start(&cluster, &tunnel);
+		says(TAG, "MOVED 1 192.0.2.7:6379");
+		assert_int_equal(node_of(TAG), 0);
+		lasts("engine localhost:6379: it sends on to 192.0.2.7, port 6379, past what "
+		      "listens on this machine; behind a tunnel set "
+		      "'cluster-preferred-endpoint-type unknown-endpoint' on each node, else name "
+		      "the nodes by the addresses that they announce");
+		says(TAG, "MOVED 1 ::ffff:192.0.2.7:6379");
+		assert_int_equal(node_of(TAG), 0);
+		says(TAG, "MOVED 1 127.0.0.1:6380");
+		assert_int_equal(server_of(TAG)->port_number, 6380);
+	}
 }
 
 /* How many calls are sent in a second, if each is refused by what this makes. */
@@ -228,6 +238,12 @@ static void is_moving(int call)
 			   : "ASK 1 192.0.2.2:6379");
 }
 
+static void name_itself(int call)
+{
+	(void)call;
+	says(TAG, "MOVED 1 :6379");
+}
+
 static void nodes_that_name_each_other_are_asked_seldom(void **state)
 {
 	(void)state;
@@ -236,6 +252,18 @@ static void nodes_that_name_each_other_are_asked_seldom(void **state)
 	rf_cluster_answered(&cluster, TAG, node_of(TAG), now);
 	says(TAG, "MOVED 1 192.0.2.7:6379");
 	assert_false(rests(TAG)); /* as it was before */
+}
+
+/* A tunnel leads to another node than the one that has its port. */
+static void a_node_that_names_itself_is_asked_seldom(void **state)
+{
+	(void)state;
+	says(TAG, "MOVED 1 :6379");
+	assert_int_equal(node_of(TAG), 0);
+	assert_true(rests(TAG));
+	assert_in_range(calls_in_a_second(name_itself), 3, 9);
+	lasts("engine db1:6379: it names itself for keys that it has not; behind a tunnel each "
+	      "node has a port of its own, and that port leads to no other");
 }
 
 static void keys_that_move_are_waited_for(void **state)
@@ -405,6 +433,7 @@ int main(void)
 		cmocka_unit_test_setup(a_name_is_not_followed_and_said, start),
 		cmocka_unit_test_setup(nobody_is_led_past_a_tunnel, start),
 		cmocka_unit_test_setup(nodes_that_name_each_other_are_asked_seldom, start),
+		cmocka_unit_test_setup(a_node_that_names_itself_is_asked_seldom, start),
 		cmocka_unit_test_setup(keys_that_move_are_waited_for, start),
 		cmocka_unit_test_setup(many_calls_that_were_moved_are_one_hop, start),
 		cmocka_unit_test_setup(tags_leave_a_node_that_fails, start),

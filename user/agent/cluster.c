@@ -137,9 +137,13 @@ static bool read_address(const char *text, char address[INET6_ADDRSTRLEN])
 	       inet_ntop(family, bytes, address, INET6_ADDRSTRLEN);
 }
 
+/* The loopback, also where it is written otherwise: to connect to 0.0.0.0 leads there as well. */
 static bool is_of_this_machine(const char *address)
 {
-	return strncmp(address, "127.", 4) == 0 || strcmp(address, "::1") == 0;
+	const char *mapped = strncmp(address, "::ffff:", 7) == 0 ? address + 7 : address;
+
+	return strncmp(mapped, "127.", 4) == 0 || strcmp(mapped, "0.0.0.0") == 0 ||
+	       strcmp(address, "::1") == 0 || strcmp(address, "::") == 0;
 }
 
 /* The node that it names; RF_NODES_MOST: none that is of use, and `why` says so. */
@@ -168,8 +172,9 @@ static uint32_t follow(struct rf_cluster *cluster, uint32_t from, const char *er
 		strcpy(server.host, server.address);
 	if (is_of_this_machine(asked->address) && !is_of_this_machine(server.address)) {
 		snprintf(text, sizeof(text),
-			 "it sends on to %s, port %s, past what listens on this machine; name the "
-			 "nodes by the addresses that they announce, without stunnel",
+			 "it sends on to %s, port %s, past what listens on this machine; behind a "
+			 "tunnel set 'cluster-preferred-endpoint-type unknown-endpoint' on each "
+			 "node, else name the nodes by the addresses that they announce",
 			 server.address, server.port);
 		note(cluster, from, text);
 		return RF_NODES_MOST;
@@ -207,12 +212,18 @@ static void note_in_vain(struct rf_cluster *cluster, uint32_t from, uint32_t to)
 	const struct rf_server *server = &cluster->node[to].server;
 	char text[400];
 
+	if (to == from) {
+		note(cluster, from,
+		     "it names itself for keys that it has not; behind a tunnel each node has a "
+		     "port of its own, and that port leads to no other");
+		return;
+	}
 	snprintf(text, sizeof(text),
 		 cluster->node[to].is_well
 			 ? "nodes of its cluster only name each other; see 'redis-cli --cluster "
 			   "check'"
-			 : "it names %s, port %s, which does not answer; see 'redis-cli --cluster "
-			   "check'",
+			 : "it names %s, port %s, which does not answer; see the tunnel to it, or "
+			   "'redis-cli --cluster check'",
 		 server->address, server->port);
 	note(cluster, from, text);
 }
@@ -228,8 +239,8 @@ static void take_moved(struct rf_cluster *cluster, uint32_t tag, uint32_t from, 
 	to = follow(cluster, from, error);
 	if (to < RF_NODES_MOST)
 		route->node = to;
-	rest(route, to < RF_NODES_MOST ? RF_ROUTE_HOPS : 0, now);
-	if (route->hops > 1 && to < RF_NODES_MOST)
+	rest(route, to < RF_NODES_MOST && to != from ? RF_ROUTE_HOPS : 0, now);
+	if (to < RF_NODES_MOST && (to == from || route->hops > 1))
 		note_in_vain(cluster, from, to);
 }
 
