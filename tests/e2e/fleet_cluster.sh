@@ -2,19 +2,24 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck disable=SC2154,SC2034 # lib.sh and fleet.sh set them, tests use them
 # A cluster of three masters, and a replica of the second one, as the engine of a fleet, for the tests
-# that source this file after fleet.sh. Node N is 10.78.0.N, which all hosts can reach.
+# that source this file after fleet.sh. Node N is 10.78.0.N, which all hosts can reach. A test may say
+# otherwise how nodes listen, and how redis-cli reaches them.
 
 nodes=4
+cluster_port() { echo 6379; }          # NODE
+node_listens() { echo "--port 6379"; } # NODE: the first words of its redis-server
+client_words=()
 cluster_slots=('' '0 5460' '5461 10922' '10923 16383') # of each master
 declare -A node_pid
 
 node() { # NUMBER COMMAND…
-	within engine "$client" -h "10.78.0.$1" "${@:2}"
+	within engine "$client" "${client_words[@]}" -h "10.78.0.$1" -p "$(cluster_port "$1")" "${@:2}"
 }
 
 start_node() { # NUMBER
 	mkdir -p "$scratch/node$1"
-	start engine "$server" --port 6379 --bind "10.78.0.$1" --protected-mode no --save '' --appendonly no \
+	# shellcheck disable=SC2046 # words
+	start engine "$server" $(node_listens "$1") --bind "10.78.0.$1" --protected-mode no --save '' --appendonly no \
 		--dir "$scratch/node$1" --logfile "$scratch/node$1/log" --cluster-enabled yes --cluster-announce-ip "10.78.0.$1" \
 		--cluster-node-timeout 1000 --cluster-require-full-coverage no \
 		--cluster-replica-validity-factor 0 --repl-diskless-sync-delay 0
@@ -53,7 +58,7 @@ make_cluster() {
 		read -ra slots <<<"${cluster_slots[number]-}"
 		[ "$number" = 4 ] || node "$number" cluster addslotsrange "${slots[@]}" >"$scratch/log"
 		node "$number" cluster set-config-epoch "$number" >"$scratch/log"
-		[ "$number" = 1 ] || node 1 cluster meet "10.78.0.$number" 6379 >"$scratch/log"
+		[ "$number" = 1 ] || node 1 cluster meet "10.78.0.$number" "$(cluster_port "$number")" >"$scratch/log"
 	done
 	eventually is_up 1 2 3 4 || bail "the cluster does not come up: $(node 1 cluster info)"
 	eventually replicates 4 2 || bail 'node 4 cannot be a replica'
@@ -92,7 +97,7 @@ end_move() { # BUCKET FROM TO
 
 	slot=$(slot_of "$1")
 	while mapfile -t keys < <(node "$2" cluster getkeysinslot "$slot" 100) && [ -n "${keys[*]}" ]; do
-		node "$2" migrate "10.78.0.$3" 6379 '' 0 5000 keys "${keys[@]}" >"$scratch/log"
+		node "$2" migrate "10.78.0.$3" "$(cluster_port "$3")" '' 0 5000 keys "${keys[@]}" >"$scratch/log"
 	done
 	for number in "$3" "$2"; do
 		node "$number" cluster setslot "$slot" node "$(id_of "$3")" >"$scratch/log"

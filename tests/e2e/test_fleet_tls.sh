@@ -12,38 +12,13 @@ source "$(dirname "$0")/private.sh"
 source "$(dirname "$0")/lib.sh"
 # shellcheck source=tests/e2e/fleet.sh
 source "$(dirname "$0")/fleet.sh"
+# shellcheck source=tests/e2e/fleet_tls.sh
+source "$(dirname "$0")/fleet_tls.sh"
 use "$half" # no interface has a jumbo MTU
-
-stunnel=$(command -v stunnel4 || command -v stunnel) || bail "there is no stunnel; run 'make deps'"
-
-# certificate NAME: a certification authority, and what it signs for NAME.
-certificate() {
-	openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj "/CN=$1 authority" \
-		-keyout "$scratch/$1.ca.key" -out "$scratch/$1.ca" &&
-		openssl req -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -subj "/CN=$1" \
-			-keyout "$scratch/$1.key" -out "$scratch/$1.request" &&
-		openssl x509 -req -days 2 -in "$scratch/$1.request" -CA "$scratch/$1.ca" -CAkey "$scratch/$1.ca.key" \
-			-CAcreateserial -out "$scratch/$1.certificate"
-} >>"$scratch/openssl" 2>&1
-
-# settings NUMBER: of the manual's blocks for stunnel, the first is a host's, the second the engine's.
-settings() {
-	awk -v wanted="$1" '/^\.Bd -literal/ { getline; inside = /^\[engine\]/ && ++n == wanted } /^\.Ed/ { inside = 0 }
-		inside { gsub(/ENGINE/, "engine"); print }' docs/ringfence-fleet.8
-}
-
-# tunnel NAMESPACE NUMBER NAME: a stunnel with these settings; its process id is $started_pid.
-tunnel() {
-	{
-		printf '%s\n' 'foreground = yes' 'pid ='
-		settings "$2"
-	} >"$scratch/$3.conf"
-	start "$1" "$stunnel" "$scratch/$3.conf" >"$scratch/$3.log" 2>&1
-}
 
 client_of() { # CA: the agent's side, which takes an engine of that authority only
 	cp "$scratch/$1.ca" /etc/stunnel/ca.pem
-	tunnel h1 1 agent
+	tunnel h1 agent '[engine]'
 }
 
 make_fleet 1
@@ -54,10 +29,10 @@ certificate engine || bail "no certificate: $(tail -n 3 "$scratch/openssl")"
 certificate other || bail "no certificate: $(tail -n 3 "$scratch/openssl")"
 cp "$scratch/engine.certificate" /etc/stunnel/engine.pem
 cp "$scratch/engine.key" /etc/stunnel/engine.key
-check 'the manual has settings of both sides' test "$({ settings 1 && settings 2; } | grep -c '^\[engine\]$')" = 2
+check 'the manual has settings of both sides' test "$({ settings '[engine]' 1 && settings '[engine]' 2; } | grep -c '^\[engine\]$')" = 2
 start engine "$server" --port 6379 --bind 127.0.0.1 --save '' --dir "$scratch" --logfile "$scratch/redis.log"
 eventually within engine "$client" ping >"$scratch/ping" 2>&1 || bail 'the engine does not start'
-tunnel engine 2 server
+tunnel engine server '[engine]' 2
 
 on 1 attach edge1 fleet >"$scratch/log"
 on 1 fleet join edge1 redis 127.0.0.1:6379 hosts 2 >"$scratch/log"

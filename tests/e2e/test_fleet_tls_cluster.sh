@@ -1,0 +1,188 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0
+# A fleet whose engine is a cluster that takes nothing but TLS: each host has a stunnel that leads to each
+# node, with the settings of ringfence-fleet(8) as they stand there. A slot is moved while its bucket is
+# flooded, a master dies and its replica takes its place. Then the ways of a host lead to another node, to
+# none, or to whoever is not the engine, and nodes announce addresses in the network.
+#
+#   agent -- 127.0.0.1:700N stunnel -- TLS -- 10.78.0.N:700N redis-server
+
+# shellcheck disable=SC2119,SC2317 # functions are called by check, fails and the like
+# shellcheck source=tests/e2e/private.sh
+source "$(dirname "$0")/private.sh"
+# shellcheck source=tests/e2e/lib.sh
+source "$(dirname "$0")/lib.sh"
+# shellcheck source=tests/e2e/fleet.sh
+source tests/e2e/fleet.sh
+# shellcheck source=tests/e2e/fleet_tls.sh
+source tests/e2e/fleet_tls.sh
+# shellcheck source=tests/e2e/fleet_cluster.sh
+source tests/e2e/fleet_cluster.sh
+# shellcheck source=tests/e2e/fleet_storm.sh
+source tests/e2e/fleet_storm.sh
+# shellcheck source=tests/e2e/fleet_verdict.sh
+source tests/e2e/fleet_verdict.sh
+
+declare -A tunnel_pid
+client_words=(--tls --cacert /etc/redis/ca.pem)
+
+cluster_port() { # NODE
+	echo "700$1"
+}
+
+node_listens() { # NODE
+	settings 'port 0' | sed "s/7001/700$1/" >"$scratch/node$1.conf"
+	echo "$scratch/node$1.conf"
+}
+
+engine_of() { # HOST
+	echo 127.0.0.1:7001,127.0.0.1:7002
+}
+
+# ways HOST [PORT NODE]…: begins its stunnel anew, with a way to each node by its port. A port that is
+# named leads to that node, or nowhere.
+ways() {
+	local number to
+
+	[ -z "${tunnel_pid[$1]-}" ] || stop TERM "${tunnel_pid[$1]}"
+	{
+		printf '%s\n' 'foreground = yes' 'pid ='
+		settings 'client = yes' | sed '/^\[node1]/,$d'
+		for number in 1 2 3 4; do
+			to=$(xargs -n 2 <<<"${*:2}" | awk -v port="700$number" -v to="$number" \
+				'$1 == port { to = $2 } END { print to }')
+			[ "$to" = none ] || settings 'client = yes' | sed -n '/^\[node1]/,/^$/p' |
+				sed "s/node1/node$number/; s/127.0.0.1:7001/127.0.0.1:700$number/; s/NODE1:7001/10.78.0.$to:700$to/"
+		done
+	} >"$scratch/ways$1.conf"
+	start "h$1" "$stunnel" "$scratch/ways$1.conf" >>"$scratch/ways$1.log" 2>&1
+	tunnel_pid[$1]=$started_pid
+}
+
+buckets_of() { # HOST
+	agent_says "$1" status | jq -r '[.engine.nodes[] | select(.buckets > 0) | "\(.host):\(.port)"] | sort | join(" ")'
+}
+
+# Whom agents and questions talk to, of all hosts.
+peers() {
+	local host
+
+	for ((host = 1; host <= hosts; host++)); do
+		within "h$host" ss --no-header --tcp --processes --numeric state established state syn-sent
+	done | awk '/"ringfence-fleet"/ { sub(/:[0-9]*$/, "", $5); print $5 }' | sort -u | xargs
+}
+
+# finds TEXT: fleet check on host 1 has such a problem of the engine.
+finds() {
+	on 1 fleet check edge1 --json 2>/dev/null >"$scratch/check"
+	jq -e --arg text "^($1)\$" '.checks | any(.check == "engine" and .level == "problem" and (.text | test($text)))' \
+		"$scratch/check" >"$scratch/found"
+}
+
+is_alone_for_some() { # HOST
+	[[ $(agent_says "$1" status) =~ \"alone\":\ *([0-9]+)[,}] ]] && ((BASH_REMATCH[1] > 0 && BASH_REMATCH[1] < 16))
+}
+
+# leads_wrong NAME TEXT [OF-AGENT]: with the ways of host 1 as they are, fleet check and the agent say this.
+leads_wrong() {
+	check "$1: some buckets are not heard" eventually is_alone_for_some 1
+	if eventually finds "$2"; then
+		pass "$1: fleet check says so"
+	else
+		fail "$1: fleet check says so"
+		explain got "$(<"$scratch/check")"
+	fi
+	check "$1: the agent too" eventually grep -qE "engine (${3-$2})" "$scratch/agent1"
+}
+
+lead_right() {
+	ways 1
+	check 'with the right ways it hears all again' eventually hears 1
+	: >"$scratch/agent1"
+}
+
+make_fleet 3
+mkdir -p /etc/redis /etc/stunnel
+certificate engine || bail "no certificate: $(tail -n 3 "$scratch/openssl")"
+certificate other || bail "no certificate: $(tail -n 3 "$scratch/openssl")"
+cp "$scratch/engine.certificate" /etc/redis/engine.pem
+cp "$scratch/engine.key" /etc/redis/engine.key
+cp "$scratch/engine.ca" /etc/redis/ca.pem
+cp "$scratch/engine.ca" /etc/stunnel/ca.pem
+make_cluster
+for host in 1 2 3; do
+	within "h$host" ip link set lo up
+	ways "$host"
+done
+first=1 # of eight slots, so that no agent that starts anew waits for one
+set_up_hosts 3 "$limit/1s" 8
+check 'all hosts hear a cluster behind TLS' eventually all_hear
+is "$(buckets_of 1)" '127.0.0.1:7001 127.0.0.1:7002 127.0.0.1:7003' 'each node by its port'
+is "$(on 1 fleet check edge1 --json 2>/dev/null | jq -c '[.checks[] | select(.check == "engine") | .level]')" \
+	'["ok","ok","ok"]' 'fleet check reaches each'
+
+# ---- a slot is moved, and back ----
+
+begin 6
+at 1
+bucket=$(bucket_of "${storm[plain4 even]}")
+from=$(master_of "$bucket")
+to=$((from % 3 + 1))
+begin_move "$bucket" "$from" "$to"
+end_move "$bucket" "$from" "$to"
+at 2.5
+begin_move "$bucket" "$to" "$from"
+at 3.2
+end_move "$bucket" "$to" "$from"
+finish
+verdict 'the slot of a flooded bucket is moved, and back in 0.7 s'
+is "$(master_of "$bucket")" "$from" 'it was moved'
+
+# ---- a master dies ----
+
+begin 7
+at 1
+stop KILL "${node_pid[2]}"
+finish
+verdict 'a master is killed, and its replica takes its place'
+check 'all hosts hear the replica' eventually all_hear
+is "$(buckets_of 1)" '127.0.0.1:7001 127.0.0.1:7003 127.0.0.1:7004' 'in the place of its master'
+is "$(peers)" 127.0.0.1 'no agent has talked to the network'
+
+# ---- ways that lead wrong ----
+
+: >"$scratch/agent1"
+itself='it names itself for keys that it has not; behind a tunnel each node has a port of its own, and that port leads to no other'
+ways 1 7003 1
+leads_wrong 'a port leads to another node' "127.0.0.1:7003: $itself"
+lead_right
+ways 1 7001 3 7003 1
+leads_wrong 'two ports are exchanged' "127.0.0.1:700[13]: $itself"
+lead_right
+ways 1 7003 none
+leads_wrong 'a port leads nowhere' \
+	"127.0.0.1:700[14]: it names 127.0.0.1, port 7003, which does not answer; see the tunnel to it, or 'redis-cli --cluster check'" \
+	"127.0.0.1:7003: nothing listens there; start it or its tunnel, or see its 'bind' and 'port'"
+lead_right
+cp "$scratch/other.ca" /etc/stunnel/ca.pem
+ways 1
+check 'nodes of another authority are not heard' eventually is_alone 1
+check 'fleet check says where to look' eventually finds '127.0.0.1:700[12]: it closed the connection; behind a tunnel, see its log'
+cp "$scratch/engine.ca" /etc/stunnel/ca.pem
+ways 1
+check 'those of the right one are' eventually hears 1
+
+# ---- nodes that announce addresses ----
+
+for number in 1 3 4; do
+	node "$number" config set cluster-preferred-endpoint-type ip >"$scratch/log"
+done
+stop TERM "${agent[1]}"
+: >"$scratch/agent1"
+start_agent 1
+leads_wrong 'addresses in the network' "127.0.0.1:7001: it sends on to 10.78.0.[34], port 700[34], past what listens on \
+this machine; behind a tunnel set 'cluster-preferred-endpoint-type unknown-endpoint' on each node, else name the nodes \
+by the addresses that they announce"
+is "$(peers)" 127.0.0.1 'are not followed'
+print_table
+done_testing
