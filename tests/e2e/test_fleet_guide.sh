@@ -7,6 +7,7 @@
 #   outside              web1                 engine, 192.0.2.10
 #   out1 --- traffic --- eth0   eng0 -------- eng1
 #   out2 --- traffic --- eth0   eng0 (web2) - eng2
+#                               eng0 (node1, …) eng11, …
 
 # shellcheck disable=SC2016,SC2317 # dollars for others; functions are called by check and the like
 # shellcheck source=tests/e2e/private.sh
@@ -24,6 +25,7 @@ tree=$PWD
 declare -A holds   # the process whose namespaces are those of a machine
 declare -A service # "MACHINE UNIT": its process
 both=(web1 web2)
+nodes=(node1 node2 node3)
 
 # ---- machines ----
 
@@ -41,18 +43,23 @@ at() { # MACHINE CMD…
 	nsenter --target "${holds[$1]}" --net --mount --uts "${@:2}"
 }
 
+# The way to the engine, and by it to all others.
 connect_machine() { # NAME NUMBER
-	ip link add "out$2" netns "rf-test-$$-outside" type veth peer name eth0 netns "rf-test-$$-$1" \
-		address "02:00:00:00:0$2:02" || bail "cannot make the wire of $1"
 	ip link add "eng$2" netns "rf-test-$$-engine" type veth peer name eng0 netns "rf-test-$$-$1" ||
 		bail "cannot make the way to the engine of $1"
-	within outside ip link set "out$2" up
-	at "$1" ip link set eth0 up
 	at "$1" ip addr add "192.0.2.$2/32" dev eng0
 	at "$1" ip link set eng0 up
-	at "$1" ip route add 192.0.2.10 dev eng0
+	at "$1" ip route add 192.0.2.0/24 via 192.0.2.10 dev eng0 onlink
 	at engine ip link set "eng$2" up
 	at engine ip route add "192.0.2.$2" dev "eng$2"
+}
+
+connect_front_end() { # NAME NUMBER
+	connect_machine "$@"
+	ip link add "out$2" netns "rf-test-$$-outside" type veth peer name eth0 netns "rf-test-$$-$1" \
+		address "02:00:00:00:0$2:02" || bail "cannot make the wire of $1"
+	within outside ip link set "out$2" up
+	at "$1" ip link set eth0 up
 }
 
 run_service() { # MACHINE UNIT CMD…
@@ -70,8 +77,9 @@ begin_service() { # MACHINE UNIT
 	local unit=${2%@*} name=${2#*@}
 
 	if [ "$unit" = redis-server ]; then
+		mkdir -p "$scratch/$1"
 		run_service "$1" "$2" "$server" /etc/redis/redis.conf --daemonize no --supervised no \
-			--dir "$scratch" --logfile '' --pidfile ''
+			--dir "$scratch/$1" --logfile '' --pidfile ''
 	elif [ "$unit" = stunnel ]; then
 		at "$1" sed '1i foreground = yes\npid =' "/etc/stunnel/$name.conf" >"$scratch/$1.stunnel"
 		run_service "$1" "$2" "$stunnel" "$scratch/$1.stunnel"
@@ -84,7 +92,7 @@ begin_service() { # MACHINE UNIT
 
 systemctl() { # MACHINE WORD…
 	case "${*:2}" in
-	'restart redis-server' | 'restart ringfence-fleet@'* | 'enable --now ringfence-fleet@'* | 'enable --now stunnel@'*)
+	'restart redis-server' | 'restart '*@* | 'enable --now '*@*)
 		end_service "$1" "${*: -1}"
 		begin_service "$1" "${*: -1}"
 		;;
@@ -111,8 +119,8 @@ type_on() {
 	if [[ $2 == 'systemctl '* ]]; then
 		# shellcheck disable=SC2086 # words
 		systemctl "$1" ${2#systemctl } >"$scratch/out" 2>"$scratch/err"
-	elif [[ $2 == 'apt '* ]]; then
-		true # `make deps` has installed it
+	elif [[ $2 == 'apt '* || $2 == 'chown redis '* ]]; then
+		true # `make deps` has installed it; the server is root here
 	elif [[ $2 =~ ^scp\ 192\.0\.2\.10:([^ ]+)\ ([^ ]+)$ ]]; then
 		at engine cat "${BASH_REMATCH[1]}" | at "$1" tee "${BASH_REMATCH[2]}" >"$scratch/out" 2>"$scratch/err"
 	else
@@ -166,12 +174,17 @@ follow() {
 
 [ "$(id -u)" = 0 ] || bail 'it makes network namespaces and loads programs; run it as root'
 add_namespace outside
-for machine in engine "${both[@]}"; do
+for machine in engine "${both[@]}" "${nodes[@]}"; do
 	add_machine "$machine"
 done
 at engine ip addr add 192.0.2.10/32 dev lo
-connect_machine web1 1
-connect_machine web2 2
+at engine sysctl -qw net.ipv4.ip_forward=1
+for number in 1 2; do
+	connect_front_end "web$number" "$number"
+done
+for number in 1 2 3; do
+	connect_machine "node$number" "1$number"
+done
 
 follow 'The engine' engine
 follow 'On each front end' "${both[@]}"
@@ -219,6 +232,10 @@ follow 'TLS: on the engine' engine
 follow 'TLS: on each front end' "${both[@]}"
 fails 'with TLS nobody reaches the engine without' 1 'Could not connect to Redis at 192.0.2.10:6379: Connection refused' \
 	at web1 "$client" -h 192.0.2.10 ping
+
+follow 'A cluster behind TLS: on each node' "${nodes[@]}"
+follow 'A cluster behind TLS: on one of them' node1
+follow 'A cluster behind TLS: on each front end' "${both[@]}"
 
 machine=web2
 reboot "$machine" || fail 'the units bring the fence back'
