@@ -1,8 +1,8 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: GPL-2.0
 # Sourced before lib.sh, for tests that use fixed names, such as eth0 and /etc/ringfence. The script
-# goes on in a mount namespace with its own /run, /etc and bpffs, which end with the test. /etc has
-# a group 'ringfence', and files written there are gone afterwards.
+# goes on in a mount namespace with its own /run, /etc, /var/lib and bpffs, which end with the test. /etc
+# has a group 'ringfence', and files written there and in /var/lib are gone afterwards.
 
 if [ -z "${RF_PRIVATE_MOUNTS-}" ]; then
 	[ "$(id -u)" = 0 ] || { echo 'Bail out! it mounts, and loads programs; run it as root'; exit 1; }
@@ -10,10 +10,15 @@ if [ -z "${RF_PRIVATE_MOUNTS-}" ]; then
 fi
 
 make_private() {
+	local directory
+
 	mount -t tmpfs -o mode=755 private /run || return
-	mkdir /run/private /run/private/upper /run/private/work
-	mount -t overlay -o lowerdir=/etc,upperdir=/run/private/upper,workdir=/run/private/work \
-		private /etc || return
+	for directory in /etc /var/lib; do
+		[ -d "$directory" ] || continue
+		mkdir -p "/run/private$directory/upper" "/run/private$directory/work"
+		mount -t overlay -o "lowerdir=$directory,upperdir=/run/private$directory/upper,workdir=/run/private$directory/work" \
+			private "$directory" || return
+	done
 	# What was recorded on this machine is not a test's.
 	[ ! -d /var/lib/ringfence ] || mount -t tmpfs -o mode=750 private /var/lib/ringfence || return
 	mount -t bpf -o mode=0700 private /sys/fs/bpf

@@ -166,6 +166,24 @@ check 'which passes' passes 2 192.0.2.95
 on 1 deny del 192.0.2.94 fleet
 check 'until that ends' eventually has_bans 2 192.0.2.99
 
+# ---- a reboot ----
+
+on 2 deny add 192.0.2.93 for 10m fleet
+check 'what a host has told is noted again' eventually grep -q "^own $(number_of 2) " /run/ringfence-fleet/edge2.bans
+number=$(number_of 2)
+comes_back_under_another_number() {
+	stop TERM "${agent[2]}"
+	rm -f /run/ringfence-fleet/edge2.bans
+	start_agent 2
+	eventually hears 2 && [ "$(number_of 2)" != "$number" ]
+}
+check 'a host that was rebooted comes back under another number' eventually comes_back_under_another_number
+on 2 deny del 192.0.2.93
+on 1 deny add 192.0.2.92 for 10m fleet
+check 'it takes what others tell, and not what it told before' eventually has_bans 2 192.0.2.92 192.0.2.99
+on 1 deny del 192.0.2.92 fleet
+check 'until that ends' eventually has_bans 2 192.0.2.99
+
 # ---- what no host may tell ----
 
 says() { # NAME SENTENCE WORD…

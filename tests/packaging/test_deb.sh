@@ -172,7 +172,10 @@ check 'the agent is not in the package of the command' test ! -e "$root/usr/sbin
 check 'dpkg -i installs the package of the agent' logged in_root dpkg -i /fleet.deb
 is "$(in_root ringfence-fleet version)" "$(build/ringfence-fleet version)" 'the installed agent prints its version'
 check 'its unit is where systemd looks' test -e "$root/lib/systemd/system/ringfence-fleet@.service"
+install -d -m 700 "$root/var/lib/ringfence-fleet"
+touch "$root/var/lib/ringfence-fleet/edge.bans"
 check 'dpkg -P purges it' logged in_root dpkg -P ringfence-fleet
+check 'purging it removes what agents have kept' test ! -e "$root/var/lib/ringfence-fleet"
 rm "$root/fleet.deb"
 
 # ---- removing ----

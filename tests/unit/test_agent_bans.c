@@ -48,7 +48,8 @@ bool rf_fleet_bans_are_there(struct rf_fleet_bans *of, const struct rf_fence *fe
 	return true;
 }
 
-static struct rf_kept_bans file; /* beside the socket */
+static struct rf_kept_bans file;   /* beside the socket */
+static struct rf_kept_bans stored; /* where it outlives a reboot */
 
 void rf_kept_bans_read(struct rf_kept_bans *kept, const char *fence)
 {
@@ -60,6 +61,12 @@ void rf_kept_bans_write(const struct rf_kept_bans *kept, const char *fence)
 {
 	(void)fence;
 	file = *kept;
+}
+
+void rf_kept_bans_store(const struct rf_kept_bans *kept, const char *fence)
+{
+	(void)fence;
+	stored = *kept;
 }
 
 void rf_warn(const char *format, ...)
@@ -161,6 +168,34 @@ static void an_engine_that_has_forgotten_knows_no_own_bans(void **state)
 	turn(5);
 	answer(again, sizeof(again));
 	assert_int_equal(bans.count, 2);
+}
+
+static void so_is_one_that_has_forgotten_while_no_agent_ran(void **state)
+{
+	uint8_t again[sizeof(of_two_hosts)];
+
+	(void)state;
+	turn(3);
+	answer(of_two_hosts, sizeof(of_two_hosts));
+	start_anew();
+	memcpy(again, of_two_hosts, sizeof(again));
+	again[0] = again[8] = again[sizeof(again) - 20] = 7;
+	turn(5);
+	answer(again, sizeof(again));
+	turn(5);
+	answer(again, sizeof(again));
+	assert_int_equal(bans.count, 2); /* that of slot 3 is another host's */
+}
+
+static void an_agent_that_ends_stores_which_bans_were_its_own(void **state)
+{
+	(void)state;
+	stored = (struct rf_kept_bans){};
+	turn(3);
+	answer(of_two_hosts, sizeof(of_two_hosts));
+	rf_fleet_bans_end(&bans);
+	assert_int_equal(stored.own[0].slot, 3);
+	assert_int_equal(stored.own[0].newest, 9);
 }
 
 static void numbers_are_remembered_four_at_most(void **state)
@@ -276,6 +311,8 @@ int main(void)
 		cmocka_unit_test_setup(no_ban_has_a_node_of_the_engine_in_it, start),
 		cmocka_unit_test_setup(own_bans_are_not_taken_under_another_number, start),
 		cmocka_unit_test_setup(an_engine_that_has_forgotten_knows_no_own_bans, start),
+		cmocka_unit_test_setup(so_is_one_that_has_forgotten_while_no_agent_ran, start),
+		cmocka_unit_test_setup(an_agent_that_ends_stores_which_bans_were_its_own, start),
 		cmocka_unit_test_setup(numbers_are_remembered_four_at_most, start),
 	};
 

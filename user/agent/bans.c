@@ -229,7 +229,7 @@ static void take_told(void *data, const redisReply *reply)
 	if (!reply || reply->type != REDIS_REPLY_STRING ||
 	    !rf_fleet_bans_read(&told, reply->str, reply->len))
 		return;
-	if (told.newest < bans->newest) {
+	if (told.newest < bans->newest || told.newest < rf_kept_bans_newest(&bans->kept)) {
 		bans->newest = 0;
 		bans->kept = (struct rf_kept_bans){};
 		bans->ask_at_ns = now;
@@ -399,6 +399,8 @@ uint64_t rf_fleet_bans_due_ns(const struct rf_fleet_bans *bans)
 /* A writer that is cut off here is made good by the next change of the lists. */
 void rf_fleet_bans_end(struct rf_fleet_bans *bans)
 {
+	if (bans->settings && bans->settings->takes_bans)
+		rf_kept_bans_store(&bans->kept, bans->settings->name);
 	if (bans->writer < 0)
 		return;
 	kill(bans->writer, SIGTERM);

@@ -3,15 +3,19 @@
  * What outlives the agent, so that one that is started again takes neither what was flushed nor
  * what this host told itself, whatever its number was then. A line each: "flushed STAMP", and of
  * each number of this host "own NUMBER STAMP", the newest that it told.
+ *
+ * It is beside the socket, where nothing waits for a disk. An agent that ends copies it to where it
+ * outlives a reboot as well.
  */
 #include <inttypes.h>
 #include <stdio.h>
+#include <sys/stat.h>
 
 #include "agent/bans_private.h"
 #include "base/say.h"
 #include "fleet/socket.h"
 
-#define PATH_SIZE (sizeof(RF_AGENT_BANS) + RF_NAME_SIZE)
+#define PATH_SIZE (sizeof(RF_AGENT_KEPT "/.bans") + RF_NAME_SIZE)
 
 static void read_line(struct rf_kept_bans *kept, const char *line)
 {
@@ -24,18 +28,26 @@ static void read_line(struct rf_kept_bans *kept, const char *line)
 		rf_kept_bans_note(kept, own.slot, own.newest);
 }
 
-void rf_kept_bans_read(struct rf_kept_bans *kept, const char *fence)
+/* False: there is none. */
+static bool read_file(struct rf_kept_bans *kept, const char *directory, const char *fence)
 {
 	char path[PATH_SIZE], line[64];
 	FILE *file;
 
-	*kept = (struct rf_kept_bans){};
-	snprintf(path, sizeof(path), RF_AGENT_BANS, fence);
+	snprintf(path, sizeof(path), RF_AGENT_BANS, directory, fence);
 	file = fopen(path, "re");
 	while (file && fgets(line, sizeof(line), file))
 		read_line(kept, line);
 	if (file)
 		fclose(file);
+	return file;
+}
+
+void rf_kept_bans_read(struct rf_kept_bans *kept, const char *fence)
+{
+	*kept = (struct rf_kept_bans){};
+	if (!read_file(kept, RF_AGENT_DIRECTORY, fence))
+		read_file(kept, RF_AGENT_KEPT, fence);
 }
 
 static bool write_lines(const struct rf_kept_bans *kept, FILE *file)
@@ -56,19 +68,31 @@ static bool write_lines(const struct rf_kept_bans *kept, FILE *file)
 	return is_written;
 }
 
-void rf_kept_bans_write(const struct rf_kept_bans *kept, const char *fence)
+static void write_file(const struct rf_kept_bans *kept, const char *directory, const char *fence,
+		       const char *after)
 {
 	char path[PATH_SIZE];
 	FILE *file;
 	bool failed;
 
-	snprintf(path, sizeof(path), RF_AGENT_BANS, fence);
+	snprintf(path, sizeof(path), RF_AGENT_BANS, directory, fence);
 	file = fopen(path, "we");
 	failed = !file || !write_lines(kept, file);
 	if (file)
 		failed = fclose(file) || failed;
 	if (failed)
-		rf_warn("%s: cannot write it; after a restart, bans that were flushed, and those "
-			"of this host, are taken again",
-			path);
+		rf_warn("%s: cannot write it; after a %s, bans that were flushed, and those of "
+			"this host, are taken again",
+			path, after);
+}
+
+void rf_kept_bans_write(const struct rf_kept_bans *kept, const char *fence)
+{
+	write_file(kept, RF_AGENT_DIRECTORY, fence, "restart");
+}
+
+void rf_kept_bans_store(const struct rf_kept_bans *kept, const char *fence)
+{
+	mkdir(RF_AGENT_KEPT, 0700);
+	write_file(kept, RF_AGENT_KEPT, fence, "reboot");
 }

@@ -26,5 +26,7 @@ bool rf_fleet_bans_are_there(struct rf_fleet_bans *bans, const struct rf_fence *
 /* As an agent before has left it; all 0 where there was none. */
 void rf_kept_bans_read(struct rf_kept_bans *kept, const char *fence);
 void rf_kept_bans_write(const struct rf_kept_bans *kept, const char *fence);
+/* For an agent after a reboot. It may wait for a disk. */
+void rf_kept_bans_store(const struct rf_kept_bans *kept, const char *fence);
 
 #endif /* RINGFENCE_AGENT_BANS_PRIVATE_H */

@@ -97,6 +97,16 @@ enum rf_ban_fault rf_fleet_bans_judge(const struct rf_told_ban *ban)
 	return RF_BAN_IS_FINE;
 }
 
+uint64_t rf_kept_bans_newest(const struct rf_kept_bans *kept)
+{
+	uint64_t newest = kept->flushed;
+
+	for (int i = 0; i < RF_OWN_NUMBERS; i++)
+		if (kept->own[i].newest > newest)
+			newest = kept->own[i].newest;
+	return newest;
+}
+
 bool rf_kept_bans_note(struct rf_kept_bans *kept, uint32_t slot, uint64_t stamp)
 {
 	struct rf_own_bans *own = kept->own;

@@ -80,6 +80,8 @@ struct rf_kept_bans {
 	struct rf_own_bans own[RF_OWN_NUMBERS]; /* from the newest */
 };
 
+/* The newest stamp that they name; an engine with an older one has forgotten. */
+uint64_t rf_kept_bans_newest(const struct rf_kept_bans *kept);
 /* This host has told a ban with that stamp, under that number. False: that was known. */
 bool rf_kept_bans_note(struct rf_kept_bans *kept, uint32_t slot, uint64_t stamp);
 

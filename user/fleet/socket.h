@@ -8,7 +8,8 @@
 
 #define RF_AGENT_DIRECTORY "/run/ringfence-fleet"
 #define RF_AGENT_SOCKET RF_AGENT_DIRECTORY "/%s.sock" /* of the fence's name */
-#define RF_AGENT_BANS RF_AGENT_DIRECTORY "/%s.bans"   /* what an agent takes none of */
+#define RF_AGENT_BANS "%s/%s.bans" /* what an agent takes none of, in the same directory; */
+#define RF_AGENT_KEPT "/var/lib/ringfence-fleet" /* and, over a reboot, in this one */
 #define RF_AGENT_STATUS RF_AGENT_DIRECTORY "/%s.json"
 #define RF_AGENT_ANSWER_SIZE 400000 /* at most; the engine may have a thousand hosts */
 
