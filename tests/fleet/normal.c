@@ -16,7 +16,10 @@ static int larger(int one, int other)
 	return one > other ? one : other;
 }
 
-/* Numbers of which only the order matters, or only which are the same. 0 stays 0. */
+/*
+ * Numbers of which only the order matters, or only which are the same. 0 stays 0. Set `count` alone
+ * to begin: to clear all of it each time takes a search a tenth longer.
+ */
 struct numbers {
 	uint64_t *at[24];
 	int count;
@@ -24,7 +27,8 @@ struct numbers {
 
 static void add(struct numbers *numbers, uint64_t *number)
 {
-	numbers->at[numbers->count++] = number;
+	if (*number)
+		numbers->at[numbers->count++] = number;
 }
 
 /* Leaves the smallest that are possible; returns the largest of them. */
@@ -38,10 +42,10 @@ static uint64_t renumber(struct numbers *numbers)
 
 		for (int i = 0; i < left; i++)
 			least = *numbers->at[i] < least ? *numbers->at[i] : least;
-		given += least != 0;
+		given++;
 		for (int i = 0; i < left; i++) {
 			if (*numbers->at[i] == least)
-				*numbers->at[i] = least ? given : 0;
+				*numbers->at[i] = given;
 			else
 				numbers->at[kept++] = numbers->at[i];
 		}
@@ -203,11 +207,12 @@ static int add_kept(struct rf_ledger_source *source, int slot, uint32_t **seq, i
 static void normal_reports(struct world *world, int host, uint64_t nonce)
 {
 	struct rf_claim *claim = &world->host[host].claim;
-	struct numbers numbers = {.count = 0};
+	struct numbers numbers;
 	uint64_t wide[24];
 	uint32_t *seq[24];
 	int count = 0;
 
+	numbers.count = 0;
 	if (world->host[host].member.nonce == nonce)
 		seq[count++] = &claim->seq;
 	if (world->ledger.host[host].nonce == nonce)
@@ -236,10 +241,11 @@ static void normal_reports(struct world *world, int host, uint64_t nonce)
 static void normal_beats(struct world *world, int host)
 {
 	struct rf_member *member = &world->host[host].member;
-	struct numbers numbers = {.count = 0};
+	struct numbers numbers;
 	uint64_t heard = member->heard_beat, wide[NET];
 	bool is_least = true;
 
+	numbers.count = 0;
 	for (int i = 0; i < NET; i++) {
 		const struct message *message = &world->net[i];
 
@@ -267,9 +273,10 @@ static void normal_names(struct world *world)
 {
 	world->stamp = world->nonces = 0;
 	for (int i = 0; i < HOSTS; i++) {
-		struct numbers joined = {.count = 0}, nonces = {.count = 0};
+		struct numbers joined, nonces;
 		struct host *host = &world->host[i];
 
+		joined.count = nonces.count = 0;
 		add(&nonces, &host->member.nonce);
 		add(&nonces, &world->ledger.host[i].nonce);
 		add(&nonces, &world->replica.ledger.host[i].nonce);
@@ -319,7 +326,7 @@ static bool is_dead(const struct world *world, const struct message *message)
 	const struct host *host = &world->host[message->host];
 
 	if (message->kind != HEARD && message->kind != ANSWER)
-		return message->kind == NOTHING;
+		return false;
 	if (message->nonce != host->member.nonce)
 		return true;
 	if (message->kind == HEARD)
@@ -410,7 +417,7 @@ static bool is_under_way(const struct world *world, int host)
 static void drop_dead(struct world *world)
 {
 	for (int i = 0; i < NET * NET; i++)
-		if (is_dead(world, &world->net[i % NET]))
+		if (world->net[i % NET].kind != NOTHING && is_dead(world, &world->net[i % NET]))
 			memset(&world->net[i % NET], 0, sizeof(world->net[0]));
 }
 
