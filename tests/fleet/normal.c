@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Worlds that differ only in what nothing asks for become the same one: times by how long ago they
- * were and no longer than it matters, names and numbers by their order. What
- * nothing in this world reads is left out: there are no contests here, see world.c, and `in_vain`
- * only leads to advice that a host may take or not, and each host may always do both.
+ * were and no longer than it matters, names and numbers by their order. What nothing in this world
+ * reads is left out. In rows without contests that is `in_vain` as well. It leads to a contest and
+ * to advice otherwise, which a host may take or not, and each host may always do both.
  */
 #include <string.h>
 
@@ -129,10 +129,19 @@ static void normal_replica_times(struct rf_ledger *ledger)
 	}
 }
 
+static void normal_contest(const struct world *world, struct rf_ledger_source *source)
+{
+	source->contested_until = until(world->now + world->skew, source->contested_until);
+}
+
 static void normal_times(struct world *world)
 {
 	normal_ledger_times(world);
 	normal_replica_times(&world->replica.ledger);
+	for (int i = 0; i < 2; i++) {
+		normal_contest(world, &world->source[i]);
+		normal_contest(world, &world->replica.source[i]);
+	}
 	for (int i = 0; i < HOSTS; i++) {
 		struct host *host = &world->host[i];
 
@@ -160,13 +169,12 @@ static void normal_source(const struct rf_ledger *ledger, struct rf_ledger_sourc
 {
 	int kept = 0;
 
-	source->contested_until = 0;
 	for (int i = 0; i < source->count; i++) {
 		struct rf_ledger_claim claim = source->claim[i];
 
 		if (is_dropped(ledger, &claim))
 			continue;
-		claim.in_vain = false;
+		claim.in_vain = claim.in_vain && row->contests;
 		claim.generation = 0;
 		source->claim[kept++] = claim;
 	}

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * All that can happen in the world of two hosts: every action in every state, breadth first, until
- * no new state comes, for as many reports and as long a time as one likes. Prints TAP, and of a
- * bound that is broken the shortest way to it.
+ * All that can happen in a world of two hosts, or of three: every action in every state, breadth
+ * first, until no new state comes, for as many reports and as long a time as one likes. Prints TAP,
+ * and of a bound that is broken the shortest way to it.
  *
  * States that were seen are told apart by 128 bits of hash.
  */
@@ -17,23 +17,26 @@
 
 #define ALWAYS .grace = 2, .ticks = ANY, .reports = ANY
 #define STEADY ALWAYS, .net = 2, .steady = true
+#define SINGLE ALWAYS, .net = 1, .steady = true
 #define SHAKY ALWAYS, .net = 1
 /*
- * Two hosts that both pass L must be over the bound, or no row could fail. So it is L = 3 where
- * each passes one packet unasked, and as little as 1 where they pass nothing.
+ * All hosts that pass L must be over the bound, or no row could fail. So two hosts have L = 3 where
+ * each passes one packet unasked, and as little as 1 where they pass nothing. A contest needs an
+ * even part, so a pool of a packet for each host.
  */
 #define LOOSE .limit = 3, .first = 1
-#define PARTS .limit = 2, .first = 0
+#define PARTS .limit = HOSTS, .first = 0
 #define STRICT .limit = 1, .first = 0
 
-/* The first QUICK of them take seconds, the others minutes and gigabytes. */
-#define QUICK 5
+/* Those that are not quick take minutes and gigabytes. */
 static const struct row rows[] = {
-	{"reports late, lost and out of order", STEADY, PARTS, .window = 2},
-	{"reports lost or twice", STEADY, STRICT, .window = 2, .twice = ANY},
-	{"a window is evicted", STEADY, STRICT, .window = 2, .evictions = 1},
-	{"a limit is defined anew", STEADY, STRICT, .window = 1, .changes = 2},
-	{"packets between limit and charge", STEADY, STRICT, .window = 2, .packets = true},
+#if HOSTS == 2
+	{"reports late, lost and out of order", STEADY, PARTS, .window = 2, .is_quick = true},
+	{"reports lost or twice", STEADY, STRICT, .window = 2, .twice = ANY, .is_quick = true},
+	{"a window is evicted", STEADY, STRICT, .window = 2, .evictions = 1, .is_quick = true},
+	{"a limit is defined anew", STEADY, STRICT, .window = 1, .changes = 2, .is_quick = true},
+	{"packets between limit and charge", STEADY, STRICT, .window = 2, .packets = true,
+	 .is_quick = true},
 	{"reports lost or twice, some pass unasked", STEADY, LOOSE, .window = 1, .twice = ANY},
 	{"reports late and out of order, some pass unasked", STEADY, LOOSE, .window = 2},
 	{"packets between limit and charge, some pass unasked", ALWAYS, LOOSE, .steady = true,
@@ -74,6 +77,32 @@ static const struct row rows[] = {
 	 .holds = 1, .strict = true},
 	{"what is kept of a source without claims ends", STEADY, STRICT, .window = 2, .twice = ANY,
 	 .expires = true},
+	{"hosts contest the source", SINGLE, PARTS, .window = 2, .contests = true,
+	 .is_quick = true},
+	{"the engine forgets a share twice, alone first", SHAKY, STRICT, .window = 2, .holds = 1,
+	 .forgot = true, .forgets = 1, .strict = true},
+	{"hosts contest the source, reports out of order", STEADY, PARTS, .window = 2,
+	 .contests = true},
+	{"hosts contest the source, reports twice", STEADY, PARTS, .window = 1, .contests = true,
+	 .twice = ANY},
+	{"hosts contest the source, packets between limit and charge", SINGLE, PARTS, .window = 2,
+	 .contests = true, .packets = true},
+	{"hosts contest the source, a window is evicted", SINGLE, PARTS, .window = 2,
+	 .contests = true, .evictions = 1},
+	{"hosts contest the source, heartbeats lost, alone first", SHAKY, PARTS, .window = 1,
+	 .contests = true, .strict = true},
+#else
+	{"reports late, lost or twice", STEADY, STRICT, .window = 2, .twice = ANY,
+	 .is_quick = true},
+	{"hosts contest the source", SINGLE, PARTS, .window = 1, .contests = true},
+	{"hosts contest the source, longer", SINGLE, PARTS, .window = 2, .contests = true},
+	{"reports late and out of order, and two packets", STEADY, .limit = 2, .first = 0,
+	 .window = 2},
+	{"a window is evicted", STEADY, STRICT, .window = 2, .evictions = 1},
+	{"packets between limit and charge", STEADY, STRICT, .window = 2, .packets = true},
+	{"a limit is defined anew", STEADY, STRICT, .window = 1, .changes = 2},
+	{"heartbeats lost, alone first", SHAKY, STRICT, .window = 1, .strict = true},
+#endif
 };
 
 /* ---- states in little room: most of their words are 0, and most bytes of the others ---- */
@@ -314,8 +343,8 @@ static bool run(int number, const struct row *of, uint64_t states)
 
 	row = of;
 	holds = search(states);
-	printf("%sok %d - all that can happen, two hosts: %s\n", holds ? "" : "not ", number,
-	       row->title);
+	printf("%sok %d - all that can happen, %s hosts: %s\n", holds ? "" : "not ", number,
+	       HOSTS == 2 ? "two" : "three", row->title);
 	fflush(stdout);
 	return holds;
 }
@@ -324,7 +353,7 @@ static bool run(int number, const struct row *of, uint64_t states)
 static bool is_wanted(size_t number, const char *which)
 {
 	if (strcmp(which, "quick") == 0)
-		return number <= QUICK;
+		return rows[number - 1].is_quick;
 	if (strcmp(which, "all") == 0)
 		return !rows[number - 1].is_part;
 	return number == (size_t)atoi(which);

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# The rules of the fleet's ledger and of its hosts, in a world of two hosts: all that can happen in
-# small rows, and seeded random walks through larger ones, with three hosts as well. The bound must
-# hold by the rules as they are, and each mutant must break it, see mutants.sh. Needs no privilege.
+# The rules of the fleet's ledger and of its hosts, in worlds of two hosts and of three: all that can
+# happen in small rows, and seeded random walks through larger ones. The bound must hold by the rules
+# as they are, and each mutant must break it, see mutants.sh. Needs no privilege.
 #
 # STEPS is how many actions a walk of each row takes. A mutant has 16 times as many, and ends with
 # the first that breaks the bound. ROWS is which rows are searched whole, quick or all; with all,
@@ -13,7 +13,7 @@ cd "$(dirname "$0")/../.." || exit 1
 STEPS=${STEPS:-2000000}
 ROWS=${ROWS:-quick}
 BUILD=build/fleet
-CORE=(user/fleet/{ledger,member}.c tests/fleet/{world,judge,normal,order}.c)
+CORE=(user/fleet/{ledger,member}.c tests/fleet/{world,start,judge,normal,order}.c)
 REST=(tests/explorer/seen.c)
 PROGRAMS=(search walk)
 . tests/fleet/mutants.sh
@@ -78,6 +78,12 @@ try_mutant "a slot is taken while its host may live" $ledger join \
 	'/nonce != call->nonce/ { n; s/return false/host->nonce = 0/ }' search 19 || failed=1
 try_mutant "the clip is not kept for W" $world clip_of \
 	's/i <= row->window/i < 1/' walk 3 bound || failed=1
+try_mutant "in a contest an even part is given, be it free or not" $ledger give \
+	's/if \(share > most\)/if (share > most || (most < limit->pool \&\& report->wants > most))/' search 31 || failed=1
+try_mutant "in a contest others count with even parts, whatever they have" $ledger rf_ledger_report \
+	's/sum_of\(source\) - claim->claim,/is_contested(ledger, source) ? limit->pool - even : sum_of(source) - claim->claim,/' search 31 || failed=1
+try_mutant "in a contest a claim is cut to an even part before its host has lowered its share" $ledger rf_ledger_report \
+	's/claim->claim = larger.*/&\n\tif (is_contested(ledger, source) \&\& claim->claim > even) claim->claim = even;/' search 31 || failed=1
 if [ "$ROWS" = all ]; then
 	try_mutant "the deadline moves before the host is complete" $member rf_member_heard \
 		's/heard->is_complete \&\& //' search 21 || failed=1
@@ -89,12 +95,18 @@ if [ "$ROWS" = all ]; then
 		's/return .*/return member->is_empty \&\& now == 0;/' search 21 || failed=1
 	try_mutant "shares are kept at a rejoining" $member rejoin \
 		's/stays = .*/stays = heard || now;/' search 20 || failed=1
+	try_mutant "an engine that forgets twice makes hosts forget each other" $member note_members \
+		's/heard->is_learning \?/heard->is_learning \&\& 0 ?/' search 32 || failed=1
 fi
 expected='^# another world'
 try_mutant "what makes a state another one: the order of reports is lost" tests/fleet/normal.c normal_reports \
 	's/renumber\(\&numbers\)/(*numbers.at[0] = 1)/' walk 1 || failed=1
 try_mutant "what makes a state another one: a clip that still counts is lost" tests/fleet/normal.c is_for_packet \
 	's/return tick == 0 \|\|/return tick == 0 \&\&/' walk 3 || failed=1
+try_mutant "what makes a state another one: how long a contest lasts is lost" tests/fleet/normal.c normal_contest \
+	's/until\(world/0 * until(world/' walk 15 || failed=1
+try_mutant "what makes a state another one: who wants in vain is lost" tests/fleet/normal.c normal_source \
+	's/ \&\& row->contests/ \&\& 0/' walk 15 || failed=1
 BUILD=build/fleet/three
 set_hosts 3
 build
@@ -102,13 +114,16 @@ expected='^# .* too many'
 try_mutant "no learning, three hosts" $ledger give \
 	's/ledger->is_learning \|\| !.*is_complete/0/' walk 11 bound || failed=1
 try_mutant "a share raised beyond the pool, three hosts" $ledger give \
-	's/free = .*/free = limit->pool + 0 * others;/' walk 1 bound || failed=1
+	's/free = .*/free = limit->pool + 0 * others;/' search 1 || failed=1
+try_mutant "the claims of two hosts count, that of the third does not" $ledger sum_of \
+	's/i < source->count/i < source->count \&\& i < 2/' search 1 || failed=1
 try_mutant "a slot is taken in the first G of learning" $ledger may_take \
-	's/ \&\& ledger->newest - ledger->learns_from >= call->grace//' walk 15 bound || failed=1
+	's/ \&\& ledger->newest - ledger->learns_from >= call->grace//' walk 17 bound || failed=1
 BUILD=build/fleet
 # Into a file, so that a long run can be followed.
 {
 	"$BUILD/search" "$ROWS" || failed=1
+	"$BUILD/three/search" "$ROWS" || failed=1
 	"$BUILD/walk" "$STEPS" || failed=1
 	"$BUILD/three/walk" $((STEPS / 4)) || failed=1
 } >"$BUILD/rows.tap"

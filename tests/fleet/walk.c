@@ -32,6 +32,8 @@ static const struct row rows[] = {
 	{"nothing passes unasked, a host reboots", STRICT, .reboots = 2},
 	{"answers to heartbeats late", STRICT, .holds = 1, .slow = true},
 	{"a replica that lost writes takes over", PARTS, .losses = 2, .expires = true},
+	{"hosts contest the source", LOOSE, .steady = true, .contests = true, .twice = 3},
+	{"hosts contest the source, the engine forgets all", PARTS, .contests = true, .forgets = 1},
 #if HOSTS > 2
 	{"a host wants a slot that was forgotten", 2, 1, 1, 2, 16, 9, .rival = true,
 	 .stranger = true, .holds = 2, .forgot = true},

@@ -54,7 +54,7 @@ static void note_most(struct world *world, struct host *host)
 		host->window.most[0] = limit;
 }
 
-static void note_states(struct world *world)
+void world_note_states(struct world *world)
 {
 	for (int i = 0; i < HOSTS; i++) {
 		if (rf_member_is_alone(&world->host[i].member, world->now))
@@ -134,8 +134,9 @@ static void serve(struct world *world, const struct message *message, struct mes
 	else
 		reply->answer = rf_ledger_report(&world->ledger, &world->source[message->tag % 2],
 						 &call, &limit, &message->report);
-	/* In a contest less is given, as if less were free or wanted: here it never is one. */
-	world->source[message->tag % 2].contested_until = 0;
+	/* In a contest less is given, as if less were free or wanted: few rows look at it. */
+	if (!row->contests)
+		world->source[message->tag % 2].contested_until = 0;
 	if (world->ledger.host[call.slot].joined == call.stamp)
 		world->stamp++;
 }
@@ -335,7 +336,7 @@ static bool give_back(struct host *host)
 {
 	if (!host->claim.share)
 		return false;
-	lower(host, 0);
+	lower(host, row->contests ? host->claim.share - 1 : 0);
 	return true;
 }
 
@@ -347,9 +348,26 @@ static bool wait_for_programs(struct host *host)
 	return true;
 }
 
+static bool is_known(const struct world *world, int which)
+{
+	for (int i = 0; i < HOSTS; i++)
+		if (i != which && rf_ledger_slots_has(&world->host[i].member.members, which))
+			return true;
+	return false;
+}
+
+/* An engine that forgets a member whom no other host knows is one of the exceptions. */
+static bool is_excepted(const struct world *world)
+{
+	for (int i = 0; i < HOSTS; i++)
+		if (world->ledger.host[i].nonce && !is_known(world, i))
+			return row->strict;
+	return false;
+}
+
 static bool forget(struct world *world, bool restarts)
 {
-	if (world->forgets >= row->forgets)
+	if (world->forgets >= row->forgets || is_excepted(world))
 		return false;
 	world->forgets++;
 	world->run += restarts;
@@ -400,7 +418,7 @@ static bool expire(struct rf_ledger_source *source)
 	return true;
 }
 
-static void start_host(struct host *host, uint64_t nonce, int slot)
+void world_start_host(struct host *host, uint64_t nonce, int slot)
 {
 	memset(host, 0, sizeof(*host));
 	host->member.nonce = nonce;
@@ -426,7 +444,7 @@ static bool reboot(struct world *world, int which)
 		return false;
 	world->reboots++;
 	note_lost(world, which);
-	start_host(&world->host[which], ++world->nonces, which);
+	world_start_host(&world->host[which], ++world->nonces, which);
 	world->host[which].tag = old.tag;
 	world->host[which].reports = old.reports;
 	world->host[which].beats = old.beats;
@@ -523,7 +541,7 @@ bool world_act(struct world *world, enum act act, int which)
 	else
 		done = which < HOSTS && act_host(world, act, which);
 	if (done)
-		note_states(world);
+		world_note_states(world);
 	return done;
 }
 
@@ -534,54 +552,4 @@ void world_print_act(enum act act, int which)
 		printf("(%d)", which);
 	else if (act != TICK && (act < EMPTY || act > EXPIRE))
 		printf("(%c)", 'A' + which);
-}
-
-static void get_share(struct world *world, int which)
-{
-	if (row->late) {
-		world_act(world, SAY, which);
-		world_act(world, SAY, which);
-	}
-	world_act(world, ASK, which);
-	world_act(world, DELIVER, 0);
-	world_act(world, DELIVER, 0);
-}
-
-/* Both hosts are complete members after the first G, unless the row says otherwise. */
-void world_start(struct world *world)
-{
-	struct row quiet = *row;
-	const struct row *whole = row;
-
-	quiet.beats = 0;
-	quiet.slow = false;
-	quiet.steady = false;
-	memset(world, 0, sizeof(*world));
-	world->run = 1;
-	for (int i = 0; i < HOSTS; i++)
-		start_host(&world->host[i], ++world->nonces, i);
-	row = &quiet;
-	quiet.ticks += quiet.grace + quiet.window;
-	for (int i = 0; i <= quiet.grace + quiet.window; i++) {
-		for (int j = 0; j < HOSTS - quiet.stranger; j++) {
-			world_act(world, SAY, j);
-			world_act(world, SAY, j);
-		}
-		if (i < quiet.grace + quiet.window)
-			world_act(world, TICK, 0);
-	}
-	row = whole;
-	world->skew += world->now;
-	for (int i = 0; i < HOSTS; i++) {
-		world->host[i].member.deadline -= world->host[i].member.deadline ? world->now : 0;
-		memset(&world->books.alone[i][0], 0, WINDOW_MAX);
-	}
-	world->now = 0;
-	note_states(world);
-	for (int i = 0; i < row->holds; i++)
-		get_share(world, row->late ? HOSTS - 1 - i : i);
-	if (row->forgot) {
-		memset(&world->ledger, 0, sizeof(world->ledger));
-		memset(world->source, 0, sizeof(world->source));
-	}
 }

@@ -34,6 +34,7 @@ struct row {
 	bool stranger; /* the second host joins only later */
 	bool strict;   /* who is alone passes `first`, and the bound holds even then */
 	bool expires;  /* what is kept of a source without claims ends at any time */
+	bool contests; /* hosts contest the source, and give back one packet at a time */
 	bool rival;    /* the last host has no slot of its own: it wants that of the first */
 	int holds;     /* so many hosts have a share at the start, */
 	bool late;     /* the last ones, which have joined since the others were heard, */
@@ -41,6 +42,7 @@ struct row {
 	bool steady;   /* heartbeats are always heard, once in a tick */
 	int net;       /* so many messages are under way at most; 0: NET */
 	bool is_part;  /* of another row, from a start that is a few steps on: for mutants */
+	bool is_quick; /* searched in less than a second */
 };
 
 struct window {
@@ -130,6 +132,10 @@ extern const struct row *row;
 extern const char *const act_names[ACTS];
 
 void world_start(struct world *world);
+/* Writes down who is alone, and the largest shares: after whatever has changed them. */
+void world_note_states(struct world *world);
+/* An agent that has just started, on a host without windows. */
+void world_start_host(struct host *host, uint64_t nonce, int slot);
 /* False: it cannot happen here, and nothing has changed. `which`: a host, or a place of the
  * network. */
 bool world_act(struct world *world, enum act act, int which);
