@@ -315,6 +315,40 @@ static void bounded_asks(void **state)
 	assert_int_equal(host[0].claims.counts.asks_put_off, 50);
 }
 
+/* The answer, or the failure, of that many batches without any report in it. */
+static void end_batches(uint32_t count, bool is_answered)
+{
+	struct rf_claims *claims = &host[0].claims;
+	struct rf_report_batch batch = {};
+
+	for (uint32_t i = 0; i < count; i++) {
+		claims->under_way++;
+		if (is_answered)
+			rf_claims_answered(claims, &batch, NULL, now_ns());
+		else
+			rf_claims_failed(claims, &batch, now_ns());
+	}
+}
+
+static void fewer_under_way(void **state)
+{
+	const uint32_t *most = &host[0].claims.may_be_under_way;
+
+	(void)state;
+	assert_int_equal(*most, RF_REPORTS_MAX);
+	end_batches(100, false); /* as a connection ends */
+	assert_int_equal(*most, RF_REPORTS_MAX / 2);
+	for (int i = 0; i < 5; i++) {
+		run_for(100, 0, quiet);
+		end_batches(1, false);
+	}
+	assert_int_equal(*most, RF_REPORTS_LEAST);
+	end_batches(10 * RF_REPORTS_GROW, true);
+	assert_int_equal(*most, RF_REPORTS_LEAST + 10);
+	end_batches(10000, true);
+	assert_int_equal(*most, RF_REPORTS_MAX);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -338,6 +372,7 @@ int main(void)
 		ROW("claims of another definition end", redefined),
 		ROW("a full table takes no more", full_table),
 		ROW("asks a second are bounded", bounded_asks),
+		ROW("fewer reports are under way after some had no answer", fewer_under_way),
 #undef ROW
 	};
 

@@ -19,7 +19,7 @@
 int rf_claims_make(struct rf_claims *claims, uint32_t size, const uint64_t hash_key[2],
 		   uint64_t now)
 {
-	*claims = (struct rf_claims){.asks_each_s = 5000};
+	*claims = (struct rf_claims){.asks_each_s = 5000, .may_be_under_way = RF_REPORTS_MAX};
 	return rf_claim_table_make(&claims->table, size, hash_key, now);
 }
 
@@ -132,6 +132,28 @@ static struct rf_report_batch *open_batch(struct sending *sending, uint32_t buck
 		claims->under_way++;
 	}
 	return sending->open[bucket];
+}
+
+/*
+ * An engine that has no CPU to spare answers what it has taken, only too late. So whoever sends all
+ * of it again at once is never answered in time.
+ */
+static void send_fewer(struct rf_claims *claims, uint64_t now)
+{
+	if (claims->cut_ns && now - claims->cut_ns < RF_REPORTS_CUT_NS)
+		return;
+	claims->cut_ns = now;
+	claims->may_be_under_way /= 2;
+	if (claims->may_be_under_way < RF_REPORTS_LEAST)
+		claims->may_be_under_way = RF_REPORTS_LEAST;
+}
+
+static void send_more(struct rf_claims *claims)
+{
+	if (claims->may_be_under_way == RF_REPORTS_MAX || ++claims->grows < RF_REPORTS_GROW)
+		return;
+	claims->grows = 0;
+	claims->may_be_under_way++;
 }
 
 /* What it wants: no more than it has, once it has stopped asking; less, where it gives back. */
@@ -463,6 +485,7 @@ void rf_claims_answered(struct rf_claims *claims, struct rf_report_batch *batch,
 		place_after(claims, batch->item[i].claimant, &batch->item[i], has_grown[i], now);
 	batch->count = 0;
 	claims->under_way--;
+	send_more(claims);
 }
 
 void rf_claims_failed(struct rf_claims *claims, struct rf_report_batch *batch, uint64_t now)
@@ -479,6 +502,7 @@ void rf_claims_failed(struct rf_claims *claims, struct rf_report_batch *batch, u
 	}
 	batch->count = 0;
 	claims->under_way--;
+	send_fewer(claims, now);
 }
 
 /* ---- time ---- */
@@ -486,7 +510,9 @@ void rf_claims_failed(struct rf_claims *claims, struct rf_report_batch *batch, u
 static bool has_room(const struct rf_claims *claims)
 {
 	/* A turn opens no more than one for each bucket, and those that are full. */
-	return claims->under_way + RF_BUCKETS + RF_FLEET_BATCH / RF_REPORT_ITEMS <= RF_REPORTS_MAX;
+	_Static_assert(RF_BUCKETS + RF_FLEET_BATCH / RF_REPORT_ITEMS <= RF_REPORTS_LEAST,
+		       "the least is a turn");
+	return claims->under_way + RF_REPORTS_LEAST <= claims->may_be_under_way;
 }
 
 void rf_claims_turn(struct rf_claims *claims, uint64_t now)

@@ -20,7 +20,10 @@
 #include "ringfence/fleet_call.h"
 
 #define RF_REPORT_ITEMS 32		   /* in one report */
-#define RF_REPORTS_MAX 128		   /* on their way */
+#define RF_REPORTS_MAX 128		   /* on their way; fewer after some had no answer: */
+#define RF_REPORTS_LEAST 24		   /* as many as a turn makes */
+#define RF_REPORTS_CUT_NS 50000000ULL	   /* half as many, once in that time, */
+#define RF_REPORTS_GROW 8		   /* and one more after so many answers */
 #define RF_CLAIM_COLLECT_NS 1000000ULL	   /* asks are collected so long, */
 #define RF_CLAIM_SETTLE_NS 50000000ULL	   /* and shares to be taken back */
 #define RF_CLAIM_REST_NS 2000000000ULL	   /* between two looks, or W/4 where that is longer */
@@ -82,7 +85,9 @@ struct rf_claims {
 	struct rf_claim_table table;
 	struct rf_fleet_limit limit[RF_FLEET_LIMITS_MAX];
 	struct rf_report_batch batch[RF_REPORTS_MAX];
-	uint32_t under_way; /* of them */
+	uint32_t under_way;		  /* of them, */
+	uint32_t may_be_under_way, grows; /* of so many; answers until there may be one more */
+	uint64_t cut_ns;		  /* when they became fewer */
 	struct rf_claims_ports ports;
 	uint32_t asks_each_s; /* at most */
 	uint64_t asks_left, asks_left_ns;
