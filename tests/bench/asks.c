@@ -5,6 +5,7 @@
  *   asks latency FENCE COUNT      of that many new sources, one after the other, the time from the
  *                                 packet that asks until a share is in force
  *   asks new FENCE RATE SECONDS   a packet of so many new sources a second, each of which asks
+ *   asks hold FENCE COUNT RATE    makes so many sources hold a claim: each asks, and uses its share
  *   asks flood FENCE SECONDS      what a packet of one source costs that sends all the time
  */
 #include <arpa/inet.h>
@@ -30,7 +31,10 @@
 #define FIRST_SOURCE 0x0a000000
 #define LATENCY_SOURCE 0x20000000
 #define FLOOD_SOURCE 0x0b000001
-#define FLOOD_BURST 20000 /* packets of a call */
+#define HOLD_SOURCE 0x30000000
+#define HOLD_PACKETS 5		  /* beyond what passes unasked */
+#define HOLD_NS (2 * RF_NS_PER_S) /* until all have their shares */
+#define FLOOD_BURST 20000	  /* packets of a call */
 #define FLOOD_TURNS 3600
 
 struct sender {
@@ -144,22 +148,39 @@ static void measure_latency(const char *name, uint32_t count)
 /* ---- many ---- */
 
 /* Evenly, by the clock: what a busy machine delays follows at once. */
-static void send_new(const char *name, uint32_t rate, uint32_t seconds)
+static void send_each(struct sender *sender, uint32_t first, uint64_t count, uint32_t rate,
+		      int packets)
 {
-	const uint64_t began_ns = clock_ns(CLOCK_MONOTONIC), count = (uint64_t)rate * seconds;
-	struct sender sender;
+	const uint64_t began_ns = clock_ns(CLOCK_MONOTONIC);
 
-	open_sender(&sender, name);
 	prctl(PR_SET_TIMERSLACK, 1);
 	for (uint64_t i = 0; i < count; i++) {
 		const uint64_t at_ns = began_ns + i * RF_NS_PER_S / rate;
 
 		if (at_ns > clock_ns(CLOCK_MONOTONIC))
 			sleep_until(at_ns);
-		send_one(&sender, FIRST_SOURCE + (1 << 20) + i);
+		send_packets(sender, first + i, packets);
 	}
 	printf("%" PRIu64 " sources in %.2f s\n", count,
 	       (double)(clock_ns(CLOCK_MONOTONIC) - began_ns) / RF_NS_PER_S);
+}
+
+static void send_new(const char *name, uint32_t rate, uint32_t seconds)
+{
+	struct sender sender;
+
+	open_sender(&sender, name);
+	send_each(&sender, FIRST_SOURCE + (1 << 20), (uint64_t)rate * seconds, rate, 1);
+}
+
+static void hold(const char *name, uint32_t count, uint32_t rate)
+{
+	struct sender sender;
+
+	open_sender(&sender, name);
+	send_each(&sender, HOLD_SOURCE, count, rate, 1);
+	sleep_until(clock_ns(CLOCK_MONOTONIC) + HOLD_NS);
+	send_each(&sender, HOLD_SOURCE, count, 4 * rate, HOLD_PACKETS);
 }
 
 /* ---- a flood ---- */
@@ -202,10 +223,12 @@ int main(int argc, char **argv)
 		measure_latency(argv[2], parse_count(argv[3], COUNT_MAX));
 	else if (argc == 5 && strcmp(argv[1], "new") == 0)
 		send_new(argv[2], parse_count(argv[3], 1000000), parse_count(argv[4], 3600));
+	else if (argc == 5 && strcmp(argv[1], "hold") == 0)
+		hold(argv[2], parse_count(argv[3], COUNT_MAX), parse_count(argv[4], 1000000));
 	else if (argc == 4 && strcmp(argv[1], "flood") == 0)
 		measure_flood(argv[2], parse_count(argv[3], FLOOD_TURNS));
 	else
-		die("expects 'latency FENCE COUNT', 'new FENCE RATE SECONDS' or 'flood FENCE "
-		    "SECONDS'");
+		die("expects 'latency FENCE COUNT', 'new FENCE RATE SECONDS', 'hold FENCE COUNT "
+		    "RATE' or 'flood FENCE SECONDS'");
 	return 0;
 }

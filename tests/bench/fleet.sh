@@ -4,7 +4,8 @@
 # BPF_PROG_TEST_RUN, or gets packets from a veth pair.
 #
 #   tests/bench/fleet.sh [PART…]    latency, load, idle, flood, refused, cost; all without words.
-#                                   And schedules: latency by the way that agents are scheduled
+#                                   And schedules: latency by the way that agents are scheduled;
+#                                   rejoin: CLAIMS that an engine is told again which was emptied
 #
 # This is a tool, not a test: no figure makes it fail.
 
@@ -106,6 +107,60 @@ part_flood() {
 part_refused() {
 	echo 'a packet of a source that floods one host, nearly all refused:'
 	asks flood edge1 "$seconds"
+}
+
+# heartbeats LOG FROM UNTIL: of host 1, as the engine saw them: in each bucket the most in a second, and
+# the longest that none came.
+heartbeats() {
+	awk -v from="$2" -v until="$3" '
+		!/"rf_beat"/ || !/ 10\.77\.1\.2:/ || $1 < from || $1 > until { next }
+		{ match($0, /rf:[{][0-9]+[}]/); bucket = substr($0, RSTART, RLENGTH)
+		  n = ++beats[bucket]; at[bucket, n] = $1; all++
+		  if (n > 1 && $1 - at[bucket, n - 1] > gap) gap = $1 - at[bucket, n - 1]
+		  while (at[bucket, n] - at[bucket, first[bucket] + 1] > 1) first[bucket]++
+		  if (n - first[bucket] > most) most = n - first[bucket] }
+		END { printf "%d heartbeats; of a bucket at most %d in a second, and %.2f s between two\n", all, most, gap }' "$1"
+}
+
+# Empties the engine, and waits until it has so many keys again, of each claim one.
+empty_engine() { # CLAIMS
+	local alone reports
+
+	start outside tests/e2e/fleet_alone.py /run/ringfence-fleet/edge1.sock >"$scratch/alone" 2>"$scratch/ready"
+	alone=$started_pid
+	eventually grep -q ready "$scratch/ready" || bail 'cannot ask whether the host is alone'
+	reports=$(count_of 1 reports) began=$(date +%s.%N)
+	engine flushall >"$scratch/log"
+	until [ "$(engine dbsize)" -ge "$1" ]; do
+		sleep 0.02
+	done
+	ended=$(date +%s.%N)
+	sleep 3
+	stop TERM "$alone"
+	awk -v from="$began" -v until="$ended" -v reports=$(($(count_of 1 reports) - reports)) \
+		-v alone="$(grep -c . "$scratch/alone")" 'BEGIN {
+		printf "all are told again in %.2f s, by %d reports; alone for %d buckets\n", until - from, reports, alone }'
+}
+
+# Claims count in W: a long one keeps them while the engine is emptied, twice, as it is slower while it
+# tells what it is asked. Agents and engine come first, so that the figure is not what else the machine does.
+part_rejoin() {
+	local host monitor claims=${CLAIMS:-32000}
+
+	for ((host = 1; host <= hosts_in; host++)); do
+		on "$host" limit change all rate 100/10m >"$scratch/log" || bail 'cannot change the limit'
+	done
+	schedule rr-both
+	asks hold edge1 "$claims" 4500
+	sleep 2
+	echo "a host with $(count_of 1 claims) claims, whose engine has $(engine dbsize) keys, and is emptied:"
+	empty_engine "$claims"
+	start engine "$client" monitor >"$scratch/monitored"
+	monitor=$started_pid
+	empty_engine "$claims"
+	stop TERM "$monitor"
+	heartbeats "$scratch/monitored" "$began" "$(awk -v at="$ended" 'BEGIN { printf "%.3f", at + 3 }')"
+	schedule usual
 }
 
 # In pairs with the program of a fence without a fleet, and with the same limit of this host alone.
