@@ -17,11 +17,12 @@ link() {
 
 	shift
 	for file in "${CORE[@]}"; do
-		file=$(basename "$file" .c).o
+		file=${file##*/} file=${file%.c}.o
 		[ -e "$directory/$file" ] && objects+=("$directory/$file") || objects+=("$BUILD/$file")
 	done
 	for file in "${REST[@]}"; do
-		objects+=("$BUILD/$(basename "$file" .c).o")
+		file=${file##*/}
+		objects+=("$BUILD/${file%.c}.o")
 	done
 	for program; do
 		"${CC:-cc}" "${objects[@]}" "$BUILD/$program.o" -o "$directory/$program" || return 1
@@ -35,7 +36,7 @@ build() {
 	mkdir -p "$BUILD"
 	for file in "${CORE[@]}" "${REST[@]}" "${PROGRAMS[@]/#/tests/fleet/}"; do
 		file=${file%.c}
-		if ! compile "$file.c" "$BUILD/$(basename "$file").o"; then
+		if ! compile "$file.c" "$BUILD/${file##*/}.o"; then
 			echo "1..1"
 			echo "not ok 1 - the rules compile"
 			exit 1
@@ -50,7 +51,7 @@ try_mutant() {
 	local directory=$BUILD/mutant-$((++tried)) name=$1 source=$2 function=$3 command=$4 file output
 
 	shift 4
-	file=$(basename "$source" .c)
+	file=${source##*/} file=${file%.c}
 	mkdir -p "$directory"
 	sed -E "/^[a-z].*\\<$function\\(/,/^}/ { $command
 	}" "$source" >"$directory/$file.c"
