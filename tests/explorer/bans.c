@@ -291,6 +291,8 @@ static double explore(void)
 	slot = seen_slot(hash);
 	if (slot->hash[0])
 		return slot->schedules;
+	if (seen_enough())
+		return 0;
 	for (int i = 0; i < CPUS_MAX && !failure; i++) {
 		if (hands[i].packet == row->errands[i])
 			continue;
@@ -356,7 +358,7 @@ static struct found explore_row(void)
 	start_row();
 	seen_clear();
 	schedules = explore();
-	return (struct found){failure, schedules, seen_count};
+	return (struct found){failure, schedules, seen_count, !seen_enough()};
 }
 
 static const char *begin_row(int i)

@@ -3,6 +3,8 @@
 #ifndef RINGFENCE_EXPLORER_ROWS_H
 #define RINGFENCE_EXPLORER_ROWS_H
 
+#include <stdbool.h>
+
 #include <linux/types.h>
 
 /* What the search of a row found. */
@@ -10,6 +12,7 @@ struct found {
 	const char *failure; /* NULL: none */
 	double schedules;
 	__u64 states;
+	bool whole; /* else a hunt has turned back */
 };
 
 struct rows {
@@ -20,7 +23,7 @@ struct rows {
 	void (*print_path)(void); /* the schedule that leads to a failure */
 };
 
-/* Until a row fails. An argument is a number: that row alone. Returns the exit status. */
+/* Until a row fails. An argument is a number: that row alone; -x hunts. Returns the exit status. */
 int rows_run(const struct rows *rows, int argc, char **argv);
 
 #endif /* RINGFENCE_EXPLORER_ROWS_H */

@@ -8,6 +8,11 @@
 static struct seen *seen;
 static __u64 seen_size; /* a power of two */
 __u64 seen_count;
+static __u64 seen_most; /* 0: all */
+
+#define HUNT_FROM 2000
+#define HUNT_GROWS 16
+#define HUNT_TO 1000000
 
 __u64 mix(__u64 hash, __u64 word)
 {
@@ -72,4 +77,18 @@ void seen_add(const __u64 hash[2], double schedules)
 	slot = seen_slot(hash);
 	memcpy(slot->hash, hash, sizeof(slot->hash));
 	slot->schedules = schedules;
+}
+
+bool seen_enough(void)
+{
+	return seen_most && seen_count >= seen_most;
+}
+
+bool hunt(bool (*finds)(const void *rows), const void *rows)
+{
+	for (seen_most = HUNT_FROM; seen_most <= HUNT_TO; seen_most *= HUNT_GROWS)
+		if (finds(rows))
+			return true;
+	seen_most = 0;
+	return finds(rows);
 }

@@ -5,6 +5,7 @@
 #ifndef RINGFENCE_EXPLORER_SEEN_H
 #define RINGFENCE_EXPLORER_SEEN_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include <linux/types.h>
@@ -23,5 +24,15 @@ void hash_words(__u64 hash[2], const void *from, size_t size);
 struct seen *seen_slot(const __u64 hash[2]);
 void seen_clear(void);
 void seen_add(const __u64 hash[2], double schedules);
+
+/* Has the search seen as many states as it may? Then it turns back everywhere. Only in a hunt. */
+bool seen_enough(void);
+
+/*
+ * Runs `finds`, which searches one row after the other, again and again until it returns true: at
+ * first with few states for each search, the last time with all. A mistake shows in few states of
+ * some row, and nobody knows of which.
+ */
+bool hunt(bool (*finds)(const void *rows), const void *rows);
 
 #endif /* RINGFENCE_EXPLORER_SEEN_H */

@@ -334,6 +334,8 @@ static double explore(void)
 	slot = seen_slot(hash);
 	if (slot->hash[0])
 		return slot->schedules;
+	if (seen_enough())
+		return 0;
 	for (int i = 0; i < CPUS_MAX && !failure; i++) {
 		const struct hand hand = hands[i];
 
@@ -416,7 +418,8 @@ static struct found explore_row(void)
 	refusals = reads = 0;
 	start();
 	found.schedules = explore();
-	if (!failure && (!refusals || !reads))
+	found.whole = !seen_enough();
+	if (!failure && found.whole && (!refusals || !reads))
 		failure = "no schedule refuses anything, or none reads what was used";
 	found.failure = failure;
 	found.states = seen_count;

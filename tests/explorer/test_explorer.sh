@@ -137,8 +137,8 @@ run_mutant() {
 		return
 	fi
 	program=$(program_of "$algorithm")
-	[ "$program" = explorer ] || arguments=
-	if ! build "$directory" "$directory/explorer" -O1 "$program"; then
+	[ "$program" = explorer ] || arguments=-x
+	if ! build "$directory" "$directory/explorer" -Og "$program"; then
 		echo "not ok - $name: does not compile"
 		return
 	fi
