@@ -28,6 +28,11 @@ __noinline __u32 limit_to_lease(const struct rf_window *window, const struct rf_
 	return window && policy ? rf_limit_of(window, policy) : 0;
 }
 
+__noinline __u32 limit_by_words(const struct rf_policy *policy, __u64 whose, __u64 given, __u64 now)
+{
+	return policy ? rf_limit_by_words(policy, whose, given, now) : 0;
+}
+
 /*
  * What sources ask for. Writer: the program. Reader: the agent of the fleet. When full: the ask is
  * lost, that is counted, and the source asks again.
@@ -99,16 +104,24 @@ __noinline int ask_for_more(const struct question *question, struct rf_source *s
 	return 0;
 }
 
+/* As rf_take_present(). A call, as few packets come that near to the limit. */
+__noinline int take_near(struct rf_window *window, const struct rf_policy *policy, __u64 head,
+			 __u64 now, __u32 cost)
+{
+	return window && policy ? rf_take_present(window, policy, head, now, cost) : RF_UNDER;
+}
+
 /* Takes from a window whose `head`, as read, is present. `is_near`: it may want more. */
 static __always_inline int take_present(struct rf_window *window, const struct rf_policy *policy,
 					__u64 head, __u64 now, const struct rf_ask *ask,
 					int *is_near)
 {
-	const __u64 used = (__u64)rf_word_used(head) + ask->cost;
-	const struct rf_room room = rf_room_to_add(window, policy, used, ask->jiffies);
+	const int verdict =
+		rf_take_at_once(window, policy, now, (__u64)rf_word_used(head) + ask->cost,
+				ask->cost, ask->jiffies);
 
-	*is_near = room.is_near;
-	return rf_take_within(window, policy, head, now, ask->cost, room.limit);
+	*is_near = verdict == RF_LATER;
+	return *is_near ? take_near(window, policy, head, now, ask->cost) : verdict;
 }
 
 /* After the window has answered a packet of that source. */

@@ -97,7 +97,8 @@ static __always_inline int has_room_now(const struct question *question,
 		read_ahead(&source->window, policy, head, now);
 		return 0;
 	}
-	return rf_may_add(&source->window, policy, head, now, rf_cost(policy, question->len_bytes));
+	return rf_may_add(&source->window, policy, head, now, rf_cost(policy, question->len_bytes),
+			  question->jiffies);
 }
 
 /* Fast path: every head has room in the present cell, and no limit bans the source. */
@@ -141,7 +142,7 @@ static __always_inline __u32 take_at_once(struct question *question, const struc
 		if (!source)
 			break;
 		if (rf_add(&source->window, policy, epoch_by(clocks, question, policy),
-			   rf_cost(policy, question->len_bytes)) == RF_UNDER)
+			   rf_cost(policy, question->len_bytes), question->jiffies) == RF_UNDER)
 			continue;
 		refuses = lose_race(question, source, i);
 		if (refuses != RF_CHARGED_MAX)

@@ -12,6 +12,8 @@
 #ifdef RF_WITH_SHARES
 __u32 limit_to_lease(const struct rf_window *window, const struct rf_policy *policy);
 #define RF_LIMIT_TO_LEASE limit_to_lease
+__u32 limit_by_words(const struct rf_policy *policy, __u64 whose, __u64 given, __u64 now);
+#define RF_LIMIT_BY_WORDS limit_by_words
 #endif
 #include "ringfence/known_filter.h"
 #include "ringfence/lease.h"

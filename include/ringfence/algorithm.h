@@ -20,6 +20,7 @@ enum rf_verdict {
 	RF_UNDER,
 	RF_OVER,
 	RF_LOST_RACES, /* nothing was charged; the caller drops under a reason of its own */
+	RF_LATER,      /* of rf_take_at_once() alone */
 };
 
 RF_INLINE int rf_is_log(const struct rf_policy *policy)

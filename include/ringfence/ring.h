@@ -351,34 +351,66 @@ RF_INLINE enum rf_verdict rf_refuse(struct rf_window *window, const struct rf_po
 }
 
 #ifdef RF_WITH_SHARES
-/*
- * Adds to a present head. The limit was read before: a share that grew since might let the packet
- * pass, after another CPU has closed the cell and, by the clip of then, left the packet out.
+#define RF_PAST (~0ULL)
+
+/* Adds to a present head. Returns what is used then; RF_PAST: that head is of a cell before `now`.
  */
-RF_INLINE enum rf_verdict rf_add_within(struct rf_window *window, __u64 now, __u32 cost,
-					__u64 limit)
+RF_INLINE __u64 rf_add_to(struct rf_window *window, __u64 now, __u32 cost)
 {
 	const __u64 head = rf_fetch_add(&window->head, cost);
-	const int past = (__s32)(rf_word_epoch(head) - (__u32)now) < 0;
 
-	return !past && (__u64)rf_word_used(head) + cost <= limit ? RF_UNDER : RF_OVER;
+	if ((__s32)(rf_word_epoch(head) - (__u32)now) < 0)
+		return RF_PAST;
+	return (__u64)rf_word_used(head) + cost;
+}
+
+/*
+ * Adds to a present head whose use, with `cost`, is `units`, if there is room at once. RF_LATER: it
+ * takes more to tell, and nothing was added.
+ *
+ * Others may have added meanwhile. Then the words decide that were read before: a share that grew
+ * since might let the packet pass, after another CPU has closed the cell and, by the clip of then,
+ * left the packet out.
+ */
+RF_INLINE enum rf_verdict rf_take_at_once(struct rf_window *window, const struct rf_policy *policy,
+					  __u64 now, __u64 units, __u32 cost, __u64 jiffies)
+{
+	struct rf_share_words words = {};
+	__u64 enough = policy->limit;
+
+	if (policy->flags & RF_FLEET) {
+		words = rf_share_read(window);
+		enough = rf_limit_at_once(policy, &words, units, jiffies);
+	}
+	if (units > enough)
+		return RF_LATER;
+	units = rf_add_to(window, now, cost);
+	return units <= enough ||
+			       units <= RF_LIMIT_BY_WORDS(policy, words.whose, words.given, jiffies)
+		       ? RF_UNDER
+		       : RF_OVER;
 }
 #endif
 
-/* Adds to a present head that had room when it was read. */
+/* Adds to a present head that had room when it was read; `jiffies` as for rf_take_at_once(). */
 RF_INLINE enum rf_verdict rf_add(struct rf_window *window, const struct rf_policy *policy,
-				 __u64 now, __u32 cost)
+				 __u64 now, __u32 cost, __u64 jiffies)
 {
 #ifdef RF_WITH_SHARES
-	const __u64 used = (__u64)rf_word_used(rf_load(&window->head)) + cost;
+	struct rf_share_words words;
+	__u64 units;
 
-	return rf_add_within(window, now, cost,
-			     rf_room_to_add(window, policy, used, rf_hearing_now()).limit);
+	if (!(policy->flags & RF_FLEET))
+		return rf_add_to(window, now, cost) <= policy->limit ? RF_UNDER : RF_OVER;
+	words = rf_share_read(window);
+	units = rf_add_to(window, now, cost);
+	return rf_is_within(policy, &words, units, jiffies) ? RF_UNDER : RF_OVER;
 #else
 	/* The returned value decides, so no two CPUs share the last room. */
 	__u64 head = rf_fetch_add(&window->head, cost);
 	int past = (__s32)(rf_word_epoch(head) - (__u32)now) < 0;
 
+	(void)jiffies;
 	/* After an idle lap, what read as present may have been moved to a cell before `now`. */
 	return !past && (__u64)rf_word_used(head) + cost <= policy->limit ? RF_UNDER : RF_OVER;
 #endif
@@ -386,30 +418,20 @@ RF_INLINE enum rf_verdict rf_add(struct rf_window *window, const struct rf_polic
 
 /* ---- sliding, strict and coarse, and fixed: only the length and number of cells differ ---- */
 
-#ifdef RF_WITH_SHARES
-/* Takes from a window whose `head`, as read, is present. The limit was read after it. */
-RF_INLINE enum rf_verdict rf_take_within(struct rf_window *window, const struct rf_policy *policy,
-					 __u64 head, __u64 now, __u32 cost, __u64 limit)
-{
-	if ((__u64)rf_word_used(head) + cost > limit)
-		return rf_refuse(window, policy, head, cost);
-	return rf_add_within(window, now, cost, limit);
-}
-#endif
-
 /* Takes from a window whose `head`, as read, is present. */
 RF_INLINE enum rf_verdict rf_take_present(struct rf_window *window, const struct rf_policy *policy,
 					  __u64 head, __u64 now, __u32 cost)
 {
 #ifdef RF_WITH_SHARES
-	const __u64 used = (__u64)rf_word_used(head) + cost;
-	const struct rf_room room = rf_room_to_add(window, policy, used, rf_hearing_now());
+	const __u64 limit = rf_limit_of(window, policy);
 
-	return rf_take_within(window, policy, head, now, cost, room.limit);
+	if ((__u64)rf_word_used(head) + cost > limit)
+		return rf_refuse(window, policy, head, cost);
+	return rf_add_to(window, now, cost) <= limit ? RF_UNDER : RF_OVER;
 #else
 	if ((__u64)rf_word_used(head) + cost > policy->limit)
 		return rf_refuse(window, policy, head, cost);
-	return rf_add(window, policy, now, cost);
+	return rf_add(window, policy, now, cost, now);
 #endif
 }
 
@@ -421,10 +443,10 @@ RF_INLINE int rf_is_present_at_once(const struct rf_policy *policy, __u64 head, 
 
 /* Fast path: has such a head room? Then rf_add may follow, whatever other CPUs do in between. */
 RF_INLINE int rf_may_add(const struct rf_window *window, const struct rf_policy *policy, __u64 head,
-			 __u64 now, __u32 cost)
+			 __u64 now, __u32 cost, __u64 jiffies)
 {
 	return rf_is_present_at_once(policy, head, now) &&
-	       rf_fits(window, policy, (__u64)rf_word_used(head) + cost);
+	       rf_fits_at(window, policy, (__u64)rf_word_used(head) + cost, jiffies);
 }
 
 RF_INLINE enum rf_verdict rf_take_sliding(struct rf_window *window, const struct rf_policy *policy,

@@ -124,15 +124,28 @@ RF_INLINE __u32 rf_limit_by(const struct rf_policy *policy, __u32 share)
 RF_INLINE struct rf_hearing *rf_hearing_of(__u32 incarnation);
 RF_INLINE __u64 rf_hearing_now(void);
 
+/* The words of a share, as they were read. Both 0: the limit is of this host alone. */
+struct rf_share_words {
+	__u64 whose, given;
+};
+
 /*
- * The clock first, since a call of a helper costs the program all registers. The tag before the
- * share: what is given under a new tag is preceded by that tag, and that by a share of 0.
+ * The tag before the share: what is given under a new tag is preceded by that tag, and that by a
+ * share of 0.
  */
-RF_INLINE __u32 rf_shared_limit(const struct rf_window *window, const struct rf_policy *policy)
+RF_INLINE struct rf_share_words rf_share_read(const struct rf_window *window)
 {
-	const __u64 now = rf_hearing_now();
-	const __u64 whose = rf_load(&window->share.whose);
-	const __u64 given = rf_load(&window->share.given);
+	struct rf_share_words words;
+
+	words.whose = rf_load(&window->share.whose);
+	words.given = rf_load(&window->share.given);
+	return words;
+}
+
+/* The limit by these words, and what is heard now. */
+RF_INLINE __u32 rf_limit_by_words(const struct rf_policy *policy, __u64 whose, __u64 given,
+				  __u64 now)
+{
 	const struct rf_hearing *hearing = rf_hearing_of(rf_given_incarnation(given));
 	__u32 share = rf_given_share(given);
 
@@ -144,6 +157,15 @@ RF_INLINE __u32 rf_shared_limit(const struct rf_window *window, const struct rf_
 	if (rf_whose_tag(whose) != rf_tag_in(policy->tag, rf_load(&hearing->generation)))
 		share = 0;
 	return rf_limit_by(policy, share);
+}
+
+/* The clock first, since a call of a helper costs the program all registers. */
+RF_INLINE __u32 rf_shared_limit(const struct rf_window *window, const struct rf_policy *policy)
+{
+	const __u64 now = rf_hearing_now();
+	const struct rf_share_words words = rf_share_read(window);
+
+	return rf_limit_by_words(policy, words.whose, words.given, now);
 }
 
 /*
@@ -257,47 +279,58 @@ RF_INLINE int rf_fits(const struct rf_window *window, const struct rf_policy *po
 }
 
 #ifdef RF_WITH_SHARES
-/* What an addition may lead to. */
-struct rf_room {
-	__u64 limit;
-	int is_near; /* so near that the source may want more: rf_wants_more() tells */
-};
-
 /*
- * The room for an addition that leads to so many units, if nobody else adds. Far below `first` it
- * takes no look at the share: whoever comes between fills no half of `first`. Up to three quarters
- * of a share that counts, one look serves the limit and the ask; its order is that of
- * rf_shared_limit(). The time is the packet's: one that came before a deadline may end after it in
- * any case.
+ * A part of the limit by these words that takes few instructions, and from which a source asks for
+ * no more: half of `first`, or three quarters of a share that counts; 0 where `units` is beyond
+ * that, and all must be computed. The time is the packet's: one that came before a deadline may end
+ * after it in any case.
  */
-RF_INLINE struct rf_room rf_room_to_add(const struct rf_window *window,
-					const struct rf_policy *policy, __u64 units, __u64 now)
+RF_INLINE __u32 rf_limit_at_once(const struct rf_policy *policy, const struct rf_share_words *words,
+				 __u64 units, __u64 now)
 {
-	struct rf_room room = {policy->limit, 0};
+	const __u32 share = rf_given_share(words->given), enough = share - share / 4;
 	const struct rf_hearing *hearing;
-	__u64 whose, given;
-	__u32 share;
 
-	if (!(policy->flags & RF_FLEET))
-		return room;
-	room.limit = policy->first;
-	if (units <= room.limit / 2)
-		return room;
-	whose = rf_load(&window->share.whose);
-	given = rf_load(&window->share.given);
-	hearing = rf_hearing_of(rf_given_incarnation(given));
-	share = rf_given_share(given);
+	if (units <= policy->first / 2)
+		return policy->first / 2;
+	if (units > enough)
+		return 0;
+	hearing = rf_hearing_of(rf_given_incarnation(words->given));
 	RF_OPAQUE(hearing);
-	if (units <= share - share / 4 && now < rf_load(&hearing->deadline) &&
-	    rf_whose_tag(whose) == rf_tag_in(policy->tag, rf_load(&hearing->generation))) {
-		room.limit = rf_limit_by(policy, share);
-		return room;
-	}
-	room.limit = rf_shared_limit(window, policy);
-	room.is_near = 1;
-	return room;
+	if (now >= rf_load(&hearing->deadline) ||
+	    rf_whose_tag(words->whose) != rf_tag_in(policy->tag, rf_load(&hearing->generation)))
+		return 0;
+	return enough;
+}
+
+#ifndef RF_LIMIT_BY_WORDS /* the program has a function of its own for it */
+#define RF_LIMIT_BY_WORDS rf_limit_by_words
+#endif
+
+/* Are so many units within the limit by these words, at this time? */
+RF_INLINE int rf_is_within(const struct rf_policy *policy, const struct rf_share_words *words,
+			   __u64 units, __u64 now)
+{
+	return units <= rf_limit_at_once(policy, words, units, now) ||
+	       units <= RF_LIMIT_BY_WORDS(policy, words->whose, words->given, now);
 }
 #endif
+
+/* As rf_fits(), at a packet's time in jiffies. */
+RF_INLINE int rf_fits_at(const struct rf_window *window, const struct rf_policy *policy,
+			 __u64 units, __u64 jiffies)
+{
+#ifdef RF_WITH_SHARES
+	if (policy->flags & RF_FLEET) {
+		const struct rf_share_words words = rf_share_read(window);
+
+		return rf_is_within(policy, &words, units, jiffies);
+	}
+#else
+	(void)window, (void)jiffies;
+#endif
+	return units <= policy->limit;
+}
 
 /* What a closing cell is clipped by, in place of policy->clip. After its head was read. */
 RF_INLINE __u32 rf_clip_of(const struct rf_window *window, const struct rf_policy *policy)

@@ -37,7 +37,7 @@ RF_INLINE __u32 rf_clip_for(const struct rf_window *window, const struct rf_poli
 /*
  * Gives the window of that incarnation a share, under the definition of that tag, in the present
  * generation. The time is read before. A share that no longer counts is taken back first, and
- * nothing is given.
+ * nothing is given. No more than L is: rf_limit_at_once() relies on that.
  */
 RF_INLINE enum rf_share_result rf_share_write(struct rf_window *window,
 					      const struct rf_policy *policy, __u32 incarnation,
@@ -47,6 +47,8 @@ RF_INLINE enum rf_share_result rf_share_write(struct rf_window *window,
 	const __u32 had = rf_given_share(given);
 	__u32 clip;
 
+	if (share > policy->limit)
+		share = policy->limit;
 	if (rf_given_incarnation(given) != incarnation)
 		return RF_SHARE_OTHER;
 	tag = rf_tag_in(tag, rf_load(&rf_hearing_of(incarnation)->generation));

@@ -327,14 +327,18 @@ mutants_of_shares() {
 		's/^\{/{\n\tconst __u32 clip = policy->first;/; s/if \(now >> 32/if (rf_word_used(head) > clip) head = rf_word(rf_word_epoch(head), clip);\n&/'
 	try_mutant shares loose "what was used is read without a wait for programs" waits \
 		's/return true/return false/'
-	try_mutant shares loose "the tag of a share is ignored" rf_shared_limit \
+	try_mutant shares loose "the tag of a share is ignored" rf_limit_by_words \
 		's/if \(rf_whose_tag.*/if (0)/'
-	try_mutant shares loose "the tag of an ample share is ignored" rf_room_to_add \
-		's/ \&\& *$/ \&\& 1) {/; s/^\t +rf_whose_tag.*//'
+	try_mutant shares loose "the tag of an ample share is ignored" rf_limit_at_once \
+		's/ \|\|$/ || 0 \&\&/'
+	try_mutant shares loose "an addition is judged by the share that is there afterwards" rf_take_at_once \
+		's/RF_LIMIT_BY_WORDS\([^)]*\)/rf_limit_of(window, policy)/'
+	try_mutant shares strict "an addition after others has no more than was told at once" rf_take_at_once \
+		's/RF_LIMIT_BY_WORDS\([^)]*\)/0/'
 	try_mutant shares loose "a share goes over to another definition" rf_share_write \
 		's/if \(rf_whose_tag\(whose\) != tag \&\& had\)/if (0)/'
-	try_mutant shares loose "an addition is judged by the share that is there afterwards" rf_take_within \
-		's/return rf_add_within\(.*/head = rf_fetch_add(\&window->head, cost);\nreturn rf_fits(window, policy, (__u64)rf_word_used(head) + cost) ? RF_UNDER : RF_OVER;/'
+	try_mutant shares loose "an addition near the limit is judged by the share that is there afterwards" rf_take_present \
+		's/(rf_add_to\(.*\)) <= limit/\1 <= rf_limit_of(window, policy)/'
 	try_mutant shares loose "what passed while alone is forgotten" rf_has_been_alone \
 		's/ \|\| now < .*/;/; s/now >= .* \|\|$/now >= rf_load(\&hearing->deadline);/; s/^\t +now < .*//'
 	try_mutant shares loose "a deadline moves before it is told that the host was alone" rf_hear \

@@ -11,7 +11,7 @@ static bool all_have_room(const struct memory *memory, __u64 time)
 	for (int i = 0; i < LIMITS; i++)
 		has_room &=
 			rf_may_add(&memory->window[i], &policy[i], rf_load(&memory->window[i].head),
-				   rf_epoch(&policy[i], time), 1);
+				   rf_epoch(&policy[i], time), 1, time);
 	return has_room;
 }
 
@@ -30,7 +30,8 @@ void run_call(struct memory *memory, struct local *local, int index)
 	local->stage = CHARGES;
 	for (int i = 0; i < LIMITS; i++) {
 		local->refused = i;
-		if ((at_once ? rf_add(&memory->window[i], &policy[i], rf_epoch(&policy[i], time), 1)
+		if ((at_once ? rf_add(&memory->window[i], &policy[i], rf_epoch(&policy[i], time), 1,
+				      time)
 			     : rf_take(&memory->window[i], &policy[i], time, 1)) != RF_UNDER)
 			return;
 		local->charged[i] = true;

@@ -31,13 +31,20 @@ static int refusals, reads; /* in all schedules: there must be some */
 static struct books {
 	__u8 charged[LEDGER_SIZE]; /* by epoch */
 	int share[DEFINITIONS];	   /* in force, as the agent was told or is about to tell */
+	int least[DEFINITIONS];	   /* the least that may be in force */
 	int deadline;		   /* the latest, as well */
+	bool hears;		   /* it is on its way to another one */
+	int forfeited;		   /* additions that were refused */
 	__u8 before[LEDGER_SIZE];  /* what was charged when the agent began to read */
 	bool waits_for[TAKERS];
 	struct {
 		struct rf_lease lease;
 		int most;  /* that a packet's window may have been filled to, during its call */
 		int epoch; /* that the head was in when the packet changed it */
+		/* During its call: whether it has added, the least that was allowed, the most used.
+		 */
+		bool has_added;
+		int least, used;
 	} cpu[TAKERS];
 } books;
 
@@ -80,14 +87,40 @@ static int at_most(int a, int b)
 	return a < b ? a : b;
 }
 
+static int by_share(const struct local *local, const int share[DEFINITIONS])
+{
+	return at_most(row->first[local->definition] + share[local->definition], row->limit);
+}
+
 /* What a packet may fill its window to, by what is in force at this moment. */
 static int allowed_now(const struct local *local)
 {
-	const int share = books.share[local->definition];
-	const int by_share = at_most(row->first[local->definition] + share, row->limit);
 	const int time = row->reads_clock ? (int)shared.clock - ORIGIN : local->time;
 
-	return time >= books.deadline ? row->limit : by_share;
+	return time >= books.deadline ? row->limit : by_share(local, books.share);
+}
+
+/* The least of that, as the agent may be on its way to another share or deadline. */
+static int least_now(const struct local *local)
+{
+	const bool is_alone = local->time >= books.deadline && !books.hears;
+
+	return is_alone ? row->limit : by_share(local, books.least);
+}
+
+/* What the window has of all other packets at this moment. */
+static int used_by_others(int index)
+{
+	int used = up_to(books.charged, later_epoch(hands[index].local.time)) + books.forfeited;
+
+	for (int i = 0; i < TAKERS; i++)
+		used += i != index && books.cpu[i].has_added && !hands[i].local.charged;
+	return used;
+}
+
+static int at_least(int a, int b)
+{
+	return a > b ? a : b;
 }
 
 static void note_allowed(void)
@@ -97,8 +130,9 @@ static void note_allowed(void)
 
 		if (!hand->operations || !hand->local.has_begun)
 			continue;
-		if (allowed_now(&hand->local) > books.cpu[i].most)
-			books.cpu[i].most = allowed_now(&hand->local);
+		books.cpu[i].most = at_least(books.cpu[i].most, allowed_now(&hand->local));
+		books.cpu[i].least = at_most(books.cpu[i].least, least_now(&hand->local));
+		books.cpu[i].used = at_least(books.cpu[i].used, used_by_others(i));
 	}
 }
 
@@ -114,8 +148,10 @@ static void note_charges(int index, const struct local *so_far, __u64 head)
 	const struct local *local = &hands[index].local;
 	const int credits = rf_word_used(shared.window.head) - rf_word_used(head);
 
-	if (shared.window.head != head)
+	if (shared.window.head != head) {
 		books.cpu[index].epoch = later_epoch(local->time);
+		books.cpu[index].has_added = true;
+	}
 	if (local->charged && !so_far->charged)
 		charge(index, books.cpu[index].epoch, 1);
 	else if (so_far->charged && credits > 0)
@@ -136,6 +172,10 @@ static void begin_action(const struct local *local)
 
 	if (local->kind == WRITES && local->share > books.share[definition])
 		books.share[definition] = local->share;
+	if (local->kind == WRITES)
+		books.least[definition] = at_most(books.least[definition], local->share);
+	if (local->kind == HEARS)
+		books.hears = true;
 	if (local->kind == READS) {
 		memcpy(books.before, books.charged, sizeof(books.before));
 		for (int i = 0; i < TAKERS; i++)
@@ -156,14 +196,17 @@ static void end_write(const struct local *local)
 	} else {
 		fail("the agent's call failed");
 	}
+	memcpy(books.least, books.share, sizeof(books.least));
 }
 
 static void end_action(const struct local *local)
 {
 	if (local->kind == WRITES)
 		end_write(local);
-	if (local->kind == HEARS)
+	if (local->kind == HEARS) {
 		books.deadline = local->share;
+		books.hears = false;
+	}
 	for (int i = 0; i < TAKERS; i++)
 		books.waits_for[i] = hands[i].operations > 0;
 	if (local->kind != READS)
@@ -202,6 +245,24 @@ static void hash_state(__u64 hash[2])
 
 static double explore(void);
 
+static void finish_packet(int index, const struct local *local)
+{
+	if (local->result == RF_OVER) {
+		refusals++;
+		books.forfeited += books.cpu[index].has_added;
+		if (books.cpu[index].used < books.cpu[index].least)
+			fail("refused, and there was room");
+	}
+	books.cpu[index].lease = local->lease;
+	if (local->result != RF_UNDER)
+		rf_lease_end(&books.cpu[index].lease);
+	books.cpu[index].most = 0;
+	books.cpu[index].has_added = false;
+	books.cpu[index].used = 0;
+	books.cpu[index].least = row->limit;
+	books.waits_for[index] = false;
+}
+
 static void finish(int index)
 {
 	const struct local *local = &hands[index].local;
@@ -209,12 +270,7 @@ static void finish(int index)
 	if (index == AGENT) {
 		end_action(local);
 	} else {
-		refusals += local->result == RF_OVER;
-		books.cpu[index].lease = local->lease;
-		if (local->result != RF_UNDER)
-			rf_lease_end(&books.cpu[index].lease);
-		books.cpu[index].most = 0;
-		books.waits_for[index] = false;
+		finish_packet(index, local);
 	}
 	put_down(index);
 }
@@ -403,10 +459,12 @@ static void start(void)
 	shared.window.share.given = rf_given(INCARNATION, row->share);
 	shared.window.share.whose = rf_whose(1, rf_limit_by(&policy[0], row->share));
 	shared.hearing.deadline = ORIGIN + row->deadline;
-	books.share[0] = row->share;
+	books.share[0] = books.least[0] = row->share;
 	books.deadline = row->deadline;
-	for (int i = 0; i < TAKERS; i++)
+	for (int i = 0; i < TAKERS; i++) {
+		books.cpu[i].least = row->limit;
 		rf_lease_set_slots(&books.cpu[i].lease, (const __u8[RF_CHARGED_MAX]){1}, 1);
+	}
 	seen_clear();
 }
 

@@ -21,12 +21,13 @@ bool waits_before_reading(void)
 static enum rf_verdict take_at_once(struct rf_window *window, const struct rf_policy *in_force)
 {
 	const __u64 now = rf_epoch(in_force, current_time), head = rf_load(&window->head);
-	struct rf_room room;
+	enum rf_verdict verdict;
 
 	if (!rf_is_present_at_once(in_force, head, now))
 		return rf_take(window, in_force, current_time, 1);
-	room = rf_room_to_add(window, in_force, (__u64)rf_word_used(head) + 1, current_time);
-	return rf_take_within(window, in_force, head, now, 1, room.limit);
+	verdict = rf_take_at_once(window, in_force, now, (__u64)rf_word_used(head) + 1, 1,
+				  current_time);
+	return verdict == RF_LATER ? rf_take_present(window, in_force, head, now, 1) : verdict;
 }
 
 static void take(struct memory *memory, struct local *local)

@@ -131,33 +131,62 @@ static struct rf_policy draw(uint64_t *random, struct rf_window *window)
 	};
 }
 
-/* One look in place of two: it says no other limit, and nobody who wants more is passed over. */
-static void the_room_to_add_is_what_is_left_of_the_limit(void **state)
+/* What is told at once is within the limit, and nobody who wants more is passed over. */
+static void what_is_told_at_once_is_within_the_limit(void **state)
 {
 	uint64_t random = 1;
-	int near = 0, far = 0;
+	int later = 0, at_once = 0;
+
+	(void)state;
+	for (int i = 0; i < 300000; i++) {
+		struct rf_window window = {};
+		const struct rf_policy policy = draw(&random, &window);
+		const struct rf_share_words words = rf_share_read(&window);
+		const uint64_t units = 1 + unit_below(&random, policy.limit + 1);
+		const uint32_t limit = rf_limit_at_once(&policy, &words, units, NOW);
+
+		if (!limit) {
+			later++;
+			continue;
+		}
+		at_once += units > policy.first / 2;
+		assert_in_range(limit, units, rf_limit_of(&window, &policy));
+		assert_false(rf_wants_more(&window, &policy, units));
+	}
+	assert_in_range(later, 10000, 290000);
+	assert_in_range(at_once, 10000, 290000);
+	hearing = (struct rf_hearing){};
+}
+
+/* Whatever was told before, what is used after the addition decides, up to the limit itself. */
+static void an_addition_is_judged_by_the_whole_limit(void **state)
+{
+	const uint64_t epoch = 77;
+	uint64_t random = 2;
+	int under = 0;
 
 	(void)state;
 	for (int i = 0; i < 300000; i++) {
 		struct rf_window window = {};
 		const struct rf_policy policy = draw(&random, &window);
 		const uint64_t units = 1 + unit_below(&random, policy.limit + 1);
-		const struct rf_room room = rf_room_to_add(&window, &policy, units, NOW);
+		const enum rf_verdict expected =
+			units <= rf_limit_of(&window, &policy) ? RF_UNDER : RF_OVER;
+		struct rf_window late = window;
+		enum rf_verdict verdict;
 
-		if (units > policy.first / 2)
-			assert_int_equal(room.limit, rf_limit_of(&window, &policy));
-		else
-			assert_int_equal(room.limit, policy.first);
-		if (room.is_near) {
-			near++;
+		window.head = late.head = rf_word(epoch, units - 1);
+		assert_int_equal(rf_add(&window, &policy, epoch, 1, NOW), expected);
+		assert_int_equal(rf_word_used(window.head), units);
+		/* One unit was used when it looked, and others came between. */
+		verdict = rf_take_at_once(&late, &policy, epoch, 1, 1, NOW);
+		if (verdict == RF_LATER)
 			continue;
-		}
-		far += units > policy.first / 2;
-		assert_true(units <= room.limit);
-		assert_false(rf_wants_more(&window, &policy, units));
+		assert_int_equal(verdict, expected);
+		assert_int_equal(rf_word_used(late.head), units);
+		under += expected == RF_UNDER;
 	}
-	assert_in_range(near, 10000, 290000);
-	assert_in_range(far, 10000, 290000);
+	assert_in_range(under, 10000, 290000);
 	hearing = (struct rf_hearing){};
 }
 
@@ -169,7 +198,8 @@ int main(void)
 		cmocka_unit_test(after_asks_in_vain_one_refuses_at_once),
 		cmocka_unit_test(once_the_share_has_grown_none_refuses_again),
 		cmocka_unit_test(nor_after_a_rest),
-		cmocka_unit_test(the_room_to_add_is_what_is_left_of_the_limit),
+		cmocka_unit_test(what_is_told_at_once_is_within_the_limit),
+		cmocka_unit_test(an_addition_is_judged_by_the_whole_limit),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
