@@ -30,7 +30,7 @@ at() { # SECONDS
 	local left
 
 	left=$(awk -v began="$storm_began" -v now="$(clock)" -v at="$1" \
-		'BEGIN { left = at - (now - began) / 1e9; printf "%.3f", (left > 0) * left }')
+		'BEGIN { left = at - (now - began) / 1e9; printf "%.3f", (left > 0 ? left : 0) }')
 	sleep "$left"
 }
 

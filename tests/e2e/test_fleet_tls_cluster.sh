@@ -121,6 +121,17 @@ is "$(buckets_of 1)" '127.0.0.1:7001 127.0.0.1:7002 127.0.0.1:7003' 'each node b
 is "$(on 1 fleet check edge1 --json 2>/dev/null | jq -c '[.checks[] | select(.check == "engine") | .level]')" \
 	'["ok","ok","ok"]' 'fleet check reaches each'
 
+# ---- a replica, before it is needed ----
+
+ways 1 7004 none
+check 'a replica that cannot be reached is a problem' eventually finds "127.0.0.1:7004: nothing listens there; start it or its tunnel, \
+or see its 'bind' and 'port'; it is a replica of 127.0.0.1:7002, in whose place this host could not reach it"
+ways 1 7004 3
+check 'so is a way to another node' eventually finds "127.0.0.1:7004: it is a master, and not the replica of 127.0.0.1:7002 \
+that announces this; behind a tunnel, see where that port leads"
+ways 1
+check 'it hears all again' eventually all_hear
+
 # ---- a slot is moved, and back ----
 
 begin 6

@@ -137,8 +137,8 @@ static bool read_address(const char *text, char address[INET6_ADDRSTRLEN])
 	       inet_ntop(family, bytes, address, INET6_ADDRSTRLEN);
 }
 
-/* The loopback, also where it is written otherwise: to connect to 0.0.0.0 leads there as well. */
-static bool is_of_this_machine(const char *address)
+/* To connect to 0.0.0.0 leads there as well. */
+bool rf_address_is_of_this_machine(const char *address)
 {
 	const char *mapped = strncmp(address, "::ffff:", 7) == 0 ? address + 7 : address;
 
@@ -170,7 +170,8 @@ static uint32_t follow(struct rf_cluster *cluster, uint32_t from, const char *er
 	}
 	if (*moved.named)
 		strcpy(server.host, server.address);
-	if (is_of_this_machine(asked->address) && !is_of_this_machine(server.address)) {
+	if (rf_address_is_of_this_machine(asked->address) &&
+	    !rf_address_is_of_this_machine(server.address)) {
 		snprintf(text, sizeof(text),
 			 "it sends on to %s, port %s, past what listens on this machine; behind a "
 			 "tunnel set 'cluster-preferred-endpoint-type unknown-endpoint' on each "

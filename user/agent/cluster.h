@@ -58,6 +58,9 @@ struct rf_cluster {
 	char trouble[RF_CLUSTER_TEXT_SIZE]; /* that lasts; "": none */
 };
 
+/* The loopback, also where it is written otherwise. */
+bool rf_address_is_of_this_machine(const char *address);
+
 void rf_cluster_start(struct rf_cluster *cluster, const struct rf_engine *engine);
 /* Servers of the settings may have no address at first. */
 bool rf_cluster_knows(const struct rf_cluster *cluster, uint32_t node);

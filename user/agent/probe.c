@@ -51,6 +51,54 @@ static int buckets_of(const struct probe *probe, uint32_t node)
 	return buckets;
 }
 
+/* ---- replicas, which are of use only once their master is gone ---- */
+
+/* As MOVED would name it then: behind a tunnel by its port alone. */
+static bool replica_at(const struct probe *probe, const struct rf_server *master,
+		       const json_t *replica, struct rf_server *server)
+{
+	const char *host = json_string_value(json_array_get(replica, 0));
+
+	*server = *master;
+	snprintf(server->port, sizeof(server->port), "%s",
+		 json_string_value(json_array_get(replica, 1)));
+	server->port_number = strtoul(server->port, NULL, 10);
+	if (!rf_address_is_of_this_machine(master->address)) {
+		snprintf(server->host, sizeof(server->host), "%s", host);
+		snprintf(server->address, sizeof(server->address), "%s", host);
+	}
+	for (uint32_t i = 0; i < RF_NODES_MOST; i++) {
+		const struct rf_server *known = &probe->cluster.node[i].server;
+
+		if (known->port_number == server->port_number &&
+		    strcmp(known->address, server->address) == 0)
+			return false; /* it was looked at */
+	}
+	return true;
+}
+
+static void look_at_replicas(const struct probe *probe, uint32_t master, json_t *nodes)
+{
+	const struct rf_server *server = &probe->cluster.node[master].server;
+	json_t *replica, *facts;
+	size_t i;
+
+	json_array_foreach (json_object_get(probe->node[master].facts, "replicas"), i, replica) {
+		struct rf_probe_node node = {};
+		struct rf_server at;
+
+		if (!replica_at(probe, server, replica, &at))
+			continue;
+		rf_probe_reach(&node, &at, probe->engine);
+		facts = rf_probe_tell(&node, 0);
+		json_object_set_new(facts, "replica_of",
+				    json_sprintf("%s:%s", server->host, server->port));
+		json_array_append_new(nodes, facts);
+	}
+}
+
+/* ---- all nodes ---- */
+
 /* Each that has keys, and those of the settings. */
 static json_t *look_at_nodes(struct probe *probe)
 {
@@ -66,6 +114,8 @@ static json_t *look_at_nodes(struct probe *probe)
 			continue;
 		rf_probe_reach(&probe->node[i], server, probe->engine);
 		json_array_append_new(nodes, rf_probe_tell(&probe->node[i], buckets_of(probe, i)));
+		if (probe->cluster.is_cluster && buckets_of(probe, i))
+			look_at_replicas(probe, i, nodes);
 	}
 	return nodes;
 }

@@ -128,6 +128,26 @@ static void tell_field(json_t *facts, const char *info, const char *as, const ch
 	json_object_set_new(facts, as, value ? value : json_null());
 }
 
+/* Those that follow it: "ip=ADDRESS,port=PORT,state=online,…". */
+static json_t *replicas_of(const char *info)
+{
+	json_t *replicas = json_array();
+
+	for (int i = 0; i < RF_REPLICAS_MOST; i++) {
+		char key[16], host[64], port[8];
+		json_t *text;
+
+		snprintf(key, sizeof(key), "slave%d", i);
+		text = field(info, key);
+		if (text && strstr(json_string_value(text), ",state=online,") &&
+		    sscanf(json_string_value(text), "ip=%63[^,],port=%7[0-9],", host, port) == 2)
+			json_array_append_new(replicas,
+					      json_pack("[o, s]", rf_json_text(host), port));
+		json_decref(text);
+	}
+	return replicas;
+}
+
 static void look_at_info(struct rf_probe_node *node)
 {
 	const char *words[] = {"INFO", "all"};
@@ -145,6 +165,7 @@ static void look_at_info(struct rf_probe_node *node)
 	node->is_loading = strstr(info, "\nloading:1");
 	tell_field(facts, info, "policy", "maxmemory_policy");
 	tell_field(facts, info, "in_cluster", "cluster_enabled");
+	json_object_set_new(facts, "replicas", replicas_of(info));
 	if (reply)
 		freeReplyObject(reply);
 }

@@ -8,6 +8,8 @@
 
 #include "agent/cluster.h"
 
+#define RF_REPLICAS_MOST 8 /* of a node, that are looked at */
+
 struct rf_probe_node {
 	redisContext *redis; /* NULL: not connected */
 	json_t *facts;	     /* NULL: it was not tried yet */

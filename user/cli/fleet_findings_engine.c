@@ -17,8 +17,9 @@ struct node {
 	char version[32], role[16], policy[32], library[16];
 	json_int_t buckets; /* whose keys it has */
 	bool is_in_cluster;
-	char client[288]; /* how to call it */
-	char name[272];	  /* before what is wrong; "": there is one server */
+	char client[288];     /* how to call it */
+	char name[272];	      /* before what is wrong; "": there is one server */
+	char replica_of[272]; /* its master; "": it is none, or was not looked at as one */
 };
 
 static void read_node(const json_t *facts, bool has_others, struct node *node)
@@ -33,6 +34,7 @@ static void read_node(const json_t *facts, bool has_others, struct node *node)
 	rf_fleet_text(facts, "role", node->role, sizeof(node->role));
 	rf_fleet_text(facts, "policy", node->policy, sizeof(node->policy));
 	rf_fleet_text(facts, "library", node->library, sizeof(node->library));
+	rf_fleet_text(facts, "replica_of", node->replica_of, sizeof(node->replica_of));
 	rf_fleet_text(facts, "in_cluster", in_cluster, sizeof(in_cluster));
 	node->is_in_cluster = strcmp(in_cluster, "1") == 0;
 	node->buckets = json_integer_value(json_object_get(facts, "buckets"));
@@ -155,11 +157,30 @@ static void check_idle(const struct node *node, struct rf_findings *findings)
 	check_cluster(node, findings);
 }
 
+/* It has to be within reach before it is needed. */
+static void check_replica(const struct node *node, struct rf_findings *findings)
+{
+	if (*node->trouble)
+		rf_findings_add(findings, RF_PROBLEM, ENGINE,
+				"%s%s; it is a replica of %s, in whose place this host could not "
+				"reach it",
+				node->name, node->trouble, node->replica_of);
+	else if (strcmp(node->role, "master") == 0)
+		rf_findings_add(findings, RF_PROBLEM, ENGINE,
+				"%sit is a master, and not the replica of %s that announces this; "
+				"behind a tunnel, see where that port leads",
+				node->name, node->replica_of);
+}
+
 static void check_node(const struct rf_fleet_facts *facts, const struct node *node,
 		       struct rf_findings *findings)
 {
 	const int before = findings->count;
 
+	if (*node->replica_of) {
+		check_replica(node, findings);
+		return;
+	}
 	if (*node->name && !node->buckets) {
 		check_idle(node, findings);
 		return;
