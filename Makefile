@@ -61,9 +61,9 @@ ENGINE_TESTS := $(wildcard tests/engine/test_*.sh)
 ENGINE_TOOLS := $(addprefix build/tests/engine/,bench call compare)
 ECOSYSTEM_TESTS := $(wildcard tests/ecosystem/test_*.sh)
 EXPLORER := tests/explorer/test_explorer.sh $(addprefix tests/fleet/test_,ledger.sh claims.sh many.sh)
-# First, so that none of them is left over at the end, alone on one CPU.
-LONG_TESTS := $(EXPLORER) $(patsubst %,tests/e2e/test_%.sh,attach_cli kills faults fills live apply doctor daemon) \
-	build/tests/prog/test_residents
+# First, the longest before the others, so that none of them is left over at the end, alone on one CPU.
+LONG_TESTS := $(EXPLORER) $(addprefix build/tests/prog/test_,residents history_sums) \
+	$(patsubst %,tests/e2e/test_%.sh,suggest help attach_cli kills faults live compilers apply events fills chain doctor daemon)
 # Fences of past map ABIs, and what attaches them.
 PAST := $(foreach abi,$(patsubst tests/past/abi%.h,%,$(wildcard tests/past/abi*.h)), \
 	build/tests/past/abi$(abi).bpf.o build/tests/past/fill$(abi))
