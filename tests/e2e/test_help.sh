@@ -17,7 +17,8 @@ mkdir "$work" "$scratch/bin"
 cp build/ringfence build/ringfence-fleet "$scratch/bin"
 engine=$(command -v redis-server || command -v valkey-server) || bail "there is no redis-server; run 'make deps'"
 PATH=$scratch/bin:$PATH
-use "$half" # of what is prepared; the examples run the shipped build
+require "$half"
+use "$quick" # of what is prepared; the examples run the shipped build
 make_network 2
 
 quietly() {
@@ -127,6 +128,8 @@ prepare() {
 	'limit set' | 'limit change' | 'limit del') quietly ringfence limit add "$4" rate 1/1s ;;
 	'allow del' | 'deny del') quietly ringfence "$verb" add "$4" ;;
 	unban*)
+		detach_all
+		quietly inside "$half" attach eth0 # which bans
 		quietly ringfence limit add all rate 1/1h ban 1h
 		deliver 0 src=192.0.2.1,count=5
 		;;
