@@ -300,7 +300,7 @@ mutants_of_several() {
 	try_mutant several loose "room at once for a packet too much" rf_has_room_at_once \
 		's/ \+ cost\)/)/'
 	try_mutant several loose "an addition at once for a packet too much" rf_may_add \
-		's/ \+ cost\)/)/'
+		's/ \+ cost,/,/'
 	try_mutant several strict "an addition at once to a head of a cell that has passed" rf_may_add \
 		's/rf_is_present_at_once\(policy, head, now\)/1/'
 	try_mutant several loose "credits until the last cell ends" rf_charged_read \
