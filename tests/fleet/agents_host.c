@@ -231,7 +231,8 @@ static void time_out(struct host *host)
 		    now_ms < agent->reporting[i].since_ms + patience_ms)
 			continue;
 		agent->reporting[i].number = 0;
-		rf_claims_failed(&agent->claims, &agent->claims.batch[i], host_ns(number_of(host)));
+		rf_claims_unanswered(&agent->claims, &agent->claims.batch[i],
+				     host_ns(number_of(host)));
 	}
 }
 

@@ -262,8 +262,8 @@ static void answers_lost(void **state)
 		run_for(97, 0, everywhere);
 		for (int h = 0; h < HOSTS; h++) {
 			while (host[h].count)
-				rf_claims_failed(&host[h].claims, host[h].sent[--host[h].count],
-						 now_ns());
+				rf_claims_unanswered(&host[h].claims, host[h].sent[--host[h].count],
+						     now_ns());
 		}
 	}
 	assert_in_range(share_sum(0), 1, LIMIT);
@@ -326,7 +326,7 @@ static void end_batches(uint32_t count, bool is_answered)
 		if (is_answered)
 			rf_claims_answered(claims, &batch, NULL, now_ns());
 		else
-			rf_claims_failed(claims, &batch, now_ns());
+			rf_claims_unanswered(claims, &batch, now_ns());
 	}
 }
 
@@ -336,6 +336,10 @@ static void fewer_under_way(void **state)
 
 	(void)state;
 	assert_int_equal(*most, RF_REPORTS_MAX);
+	/* No engine has seen what no connection took. */
+	host[0].claims.under_way++;
+	rf_claims_failed(&host[0].claims, &(struct rf_report_batch){}, now_ns());
+	assert_int_equal(*most, RF_REPORTS_MAX);
 	end_batches(100, false); /* as a connection ends */
 	assert_int_equal(*most, RF_REPORTS_MAX / 2);
 	for (int i = 0; i < 5; i++) {
@@ -343,6 +347,7 @@ static void fewer_under_way(void **state)
 		end_batches(1, false);
 	}
 	assert_int_equal(*most, RF_REPORTS_LEAST);
+	assert_in_range(*most, 2 * RF_REPORTS_TURN, RF_REPORTS_MAX);
 	end_batches(10 * RF_REPORTS_GROW, true);
 	assert_int_equal(*most, RF_REPORTS_LEAST + 10);
 	end_batches(10000, true);

@@ -242,7 +242,7 @@ static void take_answers(void *data, const redisReply *reply)
 		tell_soon(reporting->calls, reporting->batch->bucket);
 		rf_claims_answered(claims, reporting->batch, answer, rf_time_awake());
 	} else {
-		rf_claims_failed(claims, reporting->batch, rf_time_awake());
+		rf_claims_unanswered(claims, reporting->batch, rf_time_awake());
 	}
 }
 

@@ -502,6 +502,11 @@ void rf_claims_failed(struct rf_claims *claims, struct rf_report_batch *batch, u
 	}
 	batch->count = 0;
 	claims->under_way--;
+}
+
+void rf_claims_unanswered(struct rf_claims *claims, struct rf_report_batch *batch, uint64_t now)
+{
+	rf_claims_failed(claims, batch, now);
 	send_fewer(claims, now);
 }
 
@@ -510,9 +515,9 @@ void rf_claims_failed(struct rf_claims *claims, struct rf_report_batch *batch, u
 static bool has_room(const struct rf_claims *claims)
 {
 	/* A turn opens no more than one for each bucket, and those that are full. */
-	_Static_assert(RF_BUCKETS + RF_FLEET_BATCH / RF_REPORT_ITEMS <= RF_REPORTS_LEAST,
-		       "the least is a turn");
-	return claims->under_way + RF_REPORTS_LEAST <= claims->may_be_under_way;
+	_Static_assert(RF_BUCKETS + RF_FLEET_BATCH / RF_REPORT_ITEMS <= RF_REPORTS_TURN,
+		       "a turn makes no more");
+	return claims->under_way + RF_REPORTS_TURN <= claims->may_be_under_way;
 }
 
 void rf_claims_turn(struct rf_claims *claims, uint64_t now)

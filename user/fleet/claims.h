@@ -21,7 +21,8 @@
 
 #define RF_REPORT_ITEMS 32		   /* in one report */
 #define RF_REPORTS_MAX 128		   /* on their way; fewer after some had no answer: */
-#define RF_REPORTS_LEAST 24		   /* as many as a turn makes */
+#define RF_REPORTS_TURN 24		   /* that a turn makes at most */
+#define RF_REPORTS_LEAST 48		   /* one turn may go while another has no answer */
 #define RF_REPORTS_CUT_NS 50000000ULL	   /* half as many, once in that time, */
 #define RF_REPORTS_GROW 8		   /* and one more after so many answers */
 #define RF_CLAIM_COLLECT_NS 1000000ULL	   /* asks are collected so long, */
@@ -63,7 +64,7 @@ struct rf_claims_ports {
 	 */
 	bool (*settle)(void *context);
 	/*
-	 * Sends a report. Its answers come by rf_claims_answered(), or rf_claims_failed() is
+	 * Sends a report. Its answers come by rf_claims_answered(), or rf_claims_unanswered() is
 	 * called. False: it cannot be sent, and neither will be called.
 	 */
 	bool (*report)(void *context, struct rf_report_batch *batch);
@@ -148,6 +149,9 @@ void rf_claims_leave(struct rf_claims *claims);
 /* One answer for each item, in their order. */
 void rf_claims_answered(struct rf_claims *claims, struct rf_report_batch *batch,
 			const struct rf_ledger_answer *answer, uint64_t now);
+/* The reports are made again. */
 void rf_claims_failed(struct rf_claims *claims, struct rf_report_batch *batch, uint64_t now);
+/* The same, of reports that may have reached an engine: fewer are sent at a time. */
+void rf_claims_unanswered(struct rf_claims *claims, struct rf_report_batch *batch, uint64_t now);
 
 #endif /* RF_FLEET_CLAIMS_H */
