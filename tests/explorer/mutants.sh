@@ -333,6 +333,8 @@ mutants_of_shares() {
 		's/ \|\|$/ || 0 \&\&/'
 	try_mutant shares loose "an addition is judged by the share that is there afterwards" rf_take_at_once \
 		's/RF_LIMIT_BY_WORDS\([^)]*\)/rf_limit_of(window, policy)/'
+	try_mutant shares loose "one of several limits is judged by the share that is there afterwards" rf_add \
+		's/words = rf_share_read\(window\);//; s/units = rf_add_to\(.*/&\nwords = rf_share_read(window);/'
 	try_mutant shares strict "an addition after others has no more than was told at once" rf_take_at_once \
 		's/RF_LIMIT_BY_WORDS\([^)]*\)/0/'
 	try_mutant shares loose "a share goes over to another definition" rf_share_write \

@@ -106,6 +106,7 @@ struct row {
 	int actions;
 	int times[TIMES_MAX]; /* up to -1 */
 	bool reads_clock;     /* packets do, for their limit, while others go on */
+	bool adds;	      /* they do, as where several limits have room */
 };
 
 extern const struct row share_rows[];

@@ -20,7 +20,7 @@ const struct row share_rows[] = {
 		{0, 1, 2, -1},
 	},
 	{
-		"a share ends, of more than L, and the ring begins anew",
+		"a share ends that is L, and the ring begins anew",
 		2,
 		2,
 		{1, 1},
@@ -243,6 +243,21 @@ const struct row share_rows[] = {
 		{{WRITES, 1, 3}, {READS, 0, 0}},
 		2,
 		{0, 1, -1},
+	},
+	{
+		"the same, where several limits have room",
+		2,
+		4,
+		{0, 0},
+		2,
+		1,
+		FAR,
+		{1, 2},
+		false,
+		{{WRITES, 1, 3}, {READS, 0, 0}},
+		2,
+		{0, 1, -1},
+		.adds = true,
 	},
 };
 
