@@ -368,9 +368,9 @@ RF_INLINE __u64 rf_add_to(struct rf_window *window, __u64 now, __u32 cost)
  * Adds to a present head whose use, with `cost`, is `units`, if there is room at once. RF_LATER: it
  * takes more to tell, and nothing was added.
  *
- * Others may have added meanwhile. Then the words decide that were read before: a share that grew
- * since might let the packet pass, after another CPU has closed the cell and, by the clip of then,
- * left the packet out.
+ * Others may have added meanwhile. Then the words decide that were read before. A share that grew
+ * since must not: another CPU may have closed the cell before it grew, and its clip may have left
+ * the packet out.
  */
 RF_INLINE enum rf_verdict rf_take_at_once(struct rf_window *window, const struct rf_policy *policy,
 					  __u64 now, __u64 units, __u32 cost, __u64 jiffies)

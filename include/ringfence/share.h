@@ -280,10 +280,10 @@ RF_INLINE int rf_fits(const struct rf_window *window, const struct rf_policy *po
 
 #ifdef RF_WITH_SHARES
 /*
- * A part of the limit by these words that takes few instructions, and from which a source asks for
- * no more: half of `first`, or three quarters of a share that counts; 0 where `units` is beyond
- * that, and all must be computed. The time is the packet's: one that came before a deadline may end
- * after it in any case.
+ * A part of the limit by these words that takes few instructions, and up to which a source does not
+ * ask for more: half of `first`, or three quarters of a share that counts; 0 where `units` is
+ * beyond that, and the whole limit must be computed. The time is the packet's: one that came before
+ * a deadline may end after it in any case.
  */
 RF_INLINE __u32 rf_limit_at_once(const struct rf_policy *policy, const struct rf_share_words *words,
 				 __u64 units, __u64 now)

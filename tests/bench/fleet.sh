@@ -142,8 +142,9 @@ empty_engine() { # CLAIMS
 		printf "all are told again in %.2f s, by %d reports; alone for %d buckets\n", until - from, reports, alone }'
 }
 
-# Claims count in W: a long one keeps them while the engine is emptied, twice, as it is slower while it
-# tells what it is asked. Agents and engine come first, so that the figure is not what else the machine does.
+# W is long, so that claims count until the engine has been emptied twice. The second time it is watched
+# with MONITOR, which makes it slower. Agents and engine have real-time priority, so that other work on the
+# machine does not change the figure.
 part_rejoin() {
 	local host monitor claims=${CLAIMS:-32000}
 

@@ -98,7 +98,7 @@ finds 'no functions' problem engine \
 	"$cli -x FUNCTION LOAD <$library"
 engine --no-auth-warning -a secret acl setuser alice on '>secret' '~rf:*' +fcall >"$scratch/log"
 settings user alice password file "$scratch/password"
-finds "a user who may not ask" note engine "its role and memory are not checked: this user needs the right '+info'"
+finds "a user who may not ask" note engine "its role, memory and replicas are not checked: this user needs the right '+info'"
 finds "a user who may not list functions" note engine \
 	"its functions are not checked: this user needs the right '+function|list'"
 settings

@@ -15,7 +15,7 @@ static void get_share(struct world *world, int which)
 	world_act(world, DELIVER, 0);
 }
 
-/* Both hosts are complete members after the first G, unless the row says otherwise. */
+/* All hosts are complete members after the first G, unless the row says otherwise. */
 void world_start(struct world *world)
 {
 	struct row quiet = *row;

@@ -36,11 +36,12 @@ static bool read_file(struct rf_kept_bans *kept, const char *directory, const ch
 
 	snprintf(path, sizeof(path), RF_AGENT_BANS, directory, fence);
 	file = fopen(path, "re");
-	while (file && fgets(line, sizeof(line), file))
+	if (!file)
+		return false;
+	while (fgets(line, sizeof(line), file))
 		read_line(kept, line);
-	if (file)
-		fclose(file);
-	return file;
+	fclose(file);
+	return true;
 }
 
 void rf_kept_bans_read(struct rf_kept_bans *kept, const char *fence)

@@ -109,8 +109,8 @@ static void check_rights(const struct node *node, struct rf_findings *findings)
 {
 	if (json_is_true(json_object_get(node->facts, "info_denied")))
 		rf_findings_add(findings, RF_NOTE, ENGINE,
-				"%sits role and memory are not checked: this user needs the right "
-				"'+info'",
+				"%sits role, memory and replicas are not checked: this user needs "
+				"the right '+info'",
 				node->name);
 	if (json_is_true(json_object_get(node->facts, "list_denied")))
 		rf_findings_add(findings, RF_NOTE, ENGINE,
