@@ -72,6 +72,15 @@ peers() {
 	done | awk '/"ringfence-fleet"/ { sub(/:[0-9]*$/, "", $5); print $5 }' | sort -u | xargs
 }
 
+# How often a node was spoken to in the clear, as its log says.
+in_the_clear() {
+	cat "$scratch"/node*/log | grep -c 'wrong version number'
+}
+
+once_in_the_clear() {
+	[ "$(in_the_clear)" = 1 ]
+}
+
 # finds TEXT: fleet check on host 1 has such a problem of the engine.
 finds() {
 	on 1 fleet check edge1 --json 2>/dev/null >"$scratch/check"
@@ -195,5 +204,8 @@ leads_wrong 'addresses in the network' "127.0.0.1:7001: it sends on to 10.78.0.[
 this machine; behind a tunnel set 'cluster-preferred-endpoint-type unknown-endpoint' on each node, else name the nodes \
 by the addresses that they announce"
 is "$(peers)" 127.0.0.1 'are not followed'
+is "$(in_the_clear)" 0 'no node was spoken to in the clear, all the time'
+within h1 bash -c 'echo PING >/dev/tcp/10.78.0.1/7001'
+check 'its log would tell' eventually once_in_the_clear
 print_table
 done_testing
