@@ -101,12 +101,19 @@ leads_wrong() {
 		fail "$1: fleet check says so"
 		explain got "$(<"$scratch/check")"
 	fi
-	check "$1: the agent too" eventually grep -qE "engine (${3-$2})" "$scratch/agent1"
+	if eventually grep -qE "engine (${3-$2})" "$scratch/agent1"; then
+		pass "$1: the agent too"
+	else
+		fail "$1: the agent too"
+		explain got "$(tail -n 5 "$scratch/agent1")"
+	fi
 }
 
 lead_right() {
 	ways 1
 	check 'with the right ways it hears all again' eventually hears 1
+	# Before, it would not say a second time what it has said.
+	check 'and says so' eventually grep -q 'answers again' "$scratch/agent1"
 	: >"$scratch/agent1"
 }
 
