@@ -154,6 +154,13 @@ static void own_bans_are_not_taken_under_another_number(void **state)
 	assert_int_equal(bans.taken[1].slot, 3);
 }
 
+/* The same bans of an engine that counts from the beginning again. */
+static void tell_as_forgotten(uint8_t again[sizeof(of_two_hosts)])
+{
+	memcpy(again, of_two_hosts, sizeof(of_two_hosts));
+	again[0] = again[8] = again[sizeof(of_two_hosts) - 20] = 7;
+}
+
 static void an_engine_that_has_forgotten_knows_no_own_bans(void **state)
 {
 	uint8_t again[sizeof(of_two_hosts)];
@@ -161,8 +168,7 @@ static void an_engine_that_has_forgotten_knows_no_own_bans(void **state)
 	(void)state;
 	turn(3);
 	answer(of_two_hosts, sizeof(of_two_hosts));
-	memcpy(again, of_two_hosts, sizeof(again));
-	again[0] = again[8] = again[sizeof(again) - 20] = 7;
+	tell_as_forgotten(again);
 	turn(5);
 	answer(again, sizeof(again));
 	turn(5);
@@ -178,8 +184,7 @@ static void so_is_one_that_has_forgotten_while_no_agent_ran(void **state)
 	turn(3);
 	answer(of_two_hosts, sizeof(of_two_hosts));
 	start_anew();
-	memcpy(again, of_two_hosts, sizeof(again));
-	again[0] = again[8] = again[sizeof(again) - 20] = 7;
+	tell_as_forgotten(again);
 	turn(5);
 	answer(again, sizeof(again));
 	turn(5);

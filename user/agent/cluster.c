@@ -138,7 +138,7 @@ static bool read_address(const char *text, char address[INET6_ADDRSTRLEN])
 }
 
 /* To connect to 0.0.0.0 leads there as well. */
-bool rf_address_is_of_this_machine(const char *address)
+bool rf_address_is_loopback(const char *address)
 {
 	const char *mapped = strncmp(address, "::ffff:", 7) == 0 ? address + 7 : address;
 
@@ -170,8 +170,7 @@ static uint32_t follow(struct rf_cluster *cluster, uint32_t from, const char *er
 	}
 	if (*moved.named)
 		strcpy(server.host, server.address);
-	if (rf_address_is_of_this_machine(asked->address) &&
-	    !rf_address_is_of_this_machine(server.address)) {
+	if (rf_address_is_loopback(asked->address) && !rf_address_is_loopback(server.address)) {
 		snprintf(text, sizeof(text),
 			 "it sends on to %s, port %s, past what listens on this machine; behind a "
 			 "tunnel set 'cluster-preferred-endpoint-type unknown-endpoint' on each "

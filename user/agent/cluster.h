@@ -59,7 +59,7 @@ struct rf_cluster {
 };
 
 /* The loopback, also where it is written otherwise. */
-bool rf_address_is_of_this_machine(const char *address);
+bool rf_address_is_loopback(const char *address);
 
 void rf_cluster_start(struct rf_cluster *cluster, const struct rf_engine *engine);
 /* Servers of the settings may have no address at first. */

@@ -101,6 +101,8 @@ struct sending {
 	struct rf_report_batch *open[RF_BUCKETS];
 };
 
+static void put_back(struct rf_claims *claims, struct rf_report_batch *batch, uint64_t now);
+
 static void send_batch(struct sending *sending, uint32_t bucket)
 {
 	struct rf_claims *claims = sending->claims;
@@ -111,7 +113,7 @@ static void send_batch(struct sending *sending, uint32_t bucket)
 		return;
 	claims->counts.reports += batch->count;
 	if (!claims->ports.report(claims->ports.context, batch))
-		rf_claims_failed(claims, batch, sending->now);
+		put_back(claims, batch, sending->now); /* no engine has seen it */
 }
 
 static void send_batches(struct sending *sending)
@@ -488,7 +490,8 @@ void rf_claims_answered(struct rf_claims *claims, struct rf_report_batch *batch,
 	send_more(claims);
 }
 
-void rf_claims_failed(struct rf_claims *claims, struct rf_report_batch *batch, uint64_t now)
+/* Its reports are made again. */
+static void put_back(struct rf_claims *claims, struct rf_report_batch *batch, uint64_t now)
 {
 	claims->counts.failed += batch->count;
 	for (uint32_t i = 0; i < batch->count; i++) {
@@ -506,7 +509,7 @@ void rf_claims_failed(struct rf_claims *claims, struct rf_report_batch *batch, u
 
 void rf_claims_unanswered(struct rf_claims *claims, struct rf_report_batch *batch, uint64_t now)
 {
-	rf_claims_failed(claims, batch, now);
+	put_back(claims, batch, now);
 	send_fewer(claims, now);
 }
 

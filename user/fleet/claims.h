@@ -149,9 +149,7 @@ void rf_claims_leave(struct rf_claims *claims);
 /* One answer for each item, in their order. */
 void rf_claims_answered(struct rf_claims *claims, struct rf_report_batch *batch,
 			const struct rf_ledger_answer *answer, uint64_t now);
-/* The reports are made again. */
-void rf_claims_failed(struct rf_claims *claims, struct rf_report_batch *batch, uint64_t now);
-/* The same, of reports that may have reached an engine: fewer are sent at a time. */
+/* An engine may have taken them. They are made again, and fewer are sent at a time. */
 void rf_claims_unanswered(struct rf_claims *claims, struct rf_report_batch *batch, uint64_t now);
 
 #endif /* RF_FLEET_CLAIMS_H */
