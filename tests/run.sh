@@ -3,7 +3,8 @@
 # Runs test programs that speak TAP, side by side in the order given, and closes with the line
 # `N passed, N failed, N skipped`. What a program printed appears as a whole when the program ends.
 # A program that dies, or that runs fewer tests than it planned, counts as failed, whatever it
-# printed before. After a failure the last lines say how to run each failed program again, alone.
+# printed before. After a failure the last lines say what failed, and how to run each failed program
+# again, alone.
 #
 # A program that cannot share the machine says so in its own source, in a line that begins with
 # "Runs alone: ", and why. Such programs run last, one after the other. A lock keeps them apart from
@@ -18,7 +19,7 @@ scratch=$(mktemp -d)
 lock=$scratch/lock
 [ -w /run ] && lock=/run/ringfence-tests.lock
 passed=0 failed=0 skipped=0
-failures=()
+declare -A failures=() # by program, what failed
 declare -A program_of=() output_of=() begin_of=() # by process id
 started=0
 
@@ -70,6 +71,11 @@ start() { # PROGRAM FLOCK-OPTION
 	program_of[$pid]=$1 output_of[$pid]=$output begin_of[$pid]=$SECONDS
 }
 
+# The failed tests of an output, each with the first lines of its diagnostics.
+failed_tests() { # OUTPUT
+	awk '/^(not )?ok/ { left = /^not/ ? 12 : 0 } /^Bail out!/ { left = 1 } left-- > 0 { print "#   " $0 }' "$1"
+}
+
 # Prints a program's output, and adds its results to the sums.
 tally() { # PROGRAM STATUS OUTPUT
 	local program=$1 status=$2 output=$3 ok not_ok skips planned
@@ -82,13 +88,13 @@ tally() { # PROGRAM STATUS OUTPUT
 	ok=$(($(grep -c '^ok' "$output") - skips))
 	planned=$(sed -n 's/^1\.\.\([0-9]*\).*/\1/p' "$output" | tail -n 1)
 	if [ "$((ok + not_ok + skips))" != "${planned:-none}" ]; then
-		echo "not ok - $program: ran $((ok + not_ok + skips)) tests of ${planned:-no plan}"
+		echo "not ok - $program: ran $((ok + not_ok + skips)) tests of ${planned:-no plan}" | tee -a "$output"
 		not_ok=$((not_ok + 1))
 	elif [ "$status" != 0 ] && [ "$not_ok" = 0 ]; then
-		echo "not ok - $program: exit status $status"
+		echo "not ok - $program: exit status $status" | tee -a "$output"
 		not_ok=1
 	fi
-	[ "$not_ok" = 0 ] || failures+=("$program")
+	[ "$not_ok" = 0 ] || failures[$program]=$(failed_tests "$output")
 	passed=$((passed + ok)) failed=$((failed + not_ok)) skipped=$((skipped + skips))
 }
 
@@ -120,8 +126,9 @@ for program in "${alone[@]}"; do
 	finish_one
 done
 
-for program in "${failures[@]}"; do
+for program in "${!failures[@]}"; do
 	echo "# $program failed; to run it again, alone: $(again "$program")"
+	echo "${failures[$program]}"
 done
 echo "$passed passed, $failed failed, $skipped skipped"
 [ "$failed" = 0 ] && [ "$passed" -gt 0 ]
