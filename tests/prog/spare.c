@@ -57,15 +57,24 @@ static int wipe_array(const struct bpf_map *map)
 							: wipe_elements(map);
 }
 
+/* Reads the next key before a key goes: the search for a first one visits all empty buckets. */
 static int delete_elements(const struct bpf_map *map)
 {
-	char key[64];
+	const int fd = bpf_map__fd(map);
+	char key[64], next[64];
 	int err = 0;
 
 	if (bpf_map__key_size(map) > sizeof(key))
 		return -EINVAL;
-	while (!err && !bpf_map_get_next_key(bpf_map__fd(map), NULL, key))
-		err = bpf_map_delete_elem(bpf_map__fd(map), key);
+	while (!err && !bpf_map_get_next_key(fd, NULL, next)) {
+		bool is_last = false;
+
+		while (!err && !is_last) {
+			memcpy(key, next, sizeof(key));
+			is_last = bpf_map_get_next_key(fd, key, next);
+			err = bpf_map_delete_elem(fd, key);
+		}
+	}
 	return err;
 }
 
