@@ -50,6 +50,8 @@ static __always_inline const struct rf_policy *policy_of(const struct question *
 /* The windows of a packet, by place; NULL: this limit does not charge it. */
 struct sources {
 	struct rf_source *of[RF_CHARGED_MAX];
+	__u32 enough[RF_CHARGED_MAX]; /* of each, see rf_fits_at(); 0: it may have to ask for more
+				       */
 };
 
 /*
@@ -148,7 +150,7 @@ refuse_place(struct question *question, const struct sources *sources, __u32 pla
 __noinline int peek_all(const struct question *question, struct rf_source *first,
 			struct rf_source *second, struct rf_source *third, struct rf_source *fourth)
 {
-	const struct sources sources = {{first, second, third, fourth}};
+	const struct sources sources = {.of = {first, second, third, fourth}};
 	struct rf_ask ask;
 
 	if (!question)
@@ -214,7 +216,7 @@ static __always_inline __u32 lose_room(struct question *question, struct rf_sour
 __noinline int take_all(struct question *question, struct rf_source *first,
 			struct rf_source *second, struct rf_source *third, struct rf_source *fourth)
 {
-	const struct sources sources = {{first, second, third, fourth}};
+	const struct sources sources = {.of = {first, second, third, fourth}};
 	struct rf_ask ask;
 
 	if (!question)
@@ -266,7 +268,7 @@ __noinline int count_passed(const struct question *question, struct rf_source *f
 			    struct rf_source *second, struct rf_source *third,
 			    struct rf_source *fourth)
 {
-	const struct sources sources = {{first, second, third, fourth}};
+	const struct sources sources = {.of = {first, second, third, fourth}};
 
 	if (!question)
 		return 0;

@@ -85,7 +85,8 @@ static __always_inline void touch_all(struct question *question, const struct so
 /* Is the head in the present cell, and has it room? False also where the head alone cannot tell. */
 static __always_inline int has_room_now(const struct question *question,
 					const struct rf_source *source,
-					const struct rf_policy *policy, struct clocks *clocks)
+					const struct rf_policy *policy, struct clocks *clocks,
+					__u32 *enough)
 {
 	const __u64 head = rf_load(&source->window.head);
 	__u64 now;
@@ -98,12 +99,12 @@ static __always_inline int has_room_now(const struct question *question,
 		return 0;
 	}
 	return rf_may_add(&source->window, policy, head, now, rf_cost(policy, question->len_bytes),
-			  question->jiffies);
+			  question->jiffies, enough);
 }
 
 /* Fast path: every head has room in the present cell, and no limit bans the source. */
-static __always_inline int all_have_room(const struct question *question,
-					 const struct sources *sources, struct clocks *clocks)
+static __always_inline int all_have_room(const struct question *question, struct sources *sources,
+					 struct clocks *clocks)
 {
 	int has_room = 1;
 
@@ -114,7 +115,7 @@ static __always_inline int all_have_room(const struct question *question,
 
 		if (!source)
 			break;
-		if (!has_room_now(question, source, policy, clocks))
+		if (!has_room_now(question, source, policy, clocks, &sources->enough[i]))
 			has_room = 0;
 		if (policy->ban && source->banned_until > question->jiffies)
 			has_room = 0;
@@ -142,7 +143,8 @@ static __always_inline __u32 take_at_once(struct question *question, const struc
 		if (!source)
 			break;
 		if (rf_add(&source->window, policy, epoch_by(clocks, question, policy),
-			   rf_cost(policy, question->len_bytes), question->jiffies) == RF_UNDER)
+			   rf_cost(policy, question->len_bytes), question->jiffies,
+			   sources->enough[i]) == RF_UNDER)
 			continue;
 		refuses = lose_race(question, source, i);
 		if (refuses != RF_CHARGED_MAX)
@@ -168,7 +170,8 @@ static __always_inline void count_all(const struct question *question,
 			break;
 		count_source(source, RF_UNDER_LIMIT, 1);
 		count_limit(policy_of(question, i), RF_UNDER_LIMIT, 1, question->len_bytes);
-		consider_asking_at(question, source, i, 0);
+		if (!sources->enough[i])
+			consider_asking_at(question, source, i, 0);
 	}
 }
 

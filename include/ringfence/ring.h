@@ -365,18 +365,33 @@ RF_INLINE __u64 rf_add_to(struct rf_window *window, __u64 now, __u32 cost)
 }
 
 /*
- * Adds to a present head whose use, with `cost`, is `units`, if there is room at once. RF_LATER: it
- * takes more to tell, and nothing was added.
+ * Adds to a present head that had room when it was read, `enough` of it at once.
  *
  * Others may have added meanwhile. Then the words decide that were read before. A share that grew
  * since must not: another CPU may have closed the cell before it grew, and its clip may have left
  * the packet out.
  */
+RF_INLINE enum rf_verdict rf_add_by(struct rf_window *window, const struct rf_policy *policy,
+				    const struct rf_share_words *words, __u64 now, __u32 cost,
+				    __u64 jiffies, __u32 enough)
+{
+	const __u64 units = rf_add_to(window, now, cost);
+
+	if (units <= enough)
+		return RF_UNDER;
+	return units <= RF_LIMIT_BY_WORDS(policy, words->whose, words->given, jiffies) ? RF_UNDER
+										       : RF_OVER;
+}
+
+/*
+ * Adds to a present head whose use, with `cost`, is `units`, if there is room at once. RF_LATER: it
+ * takes more to tell, and nothing was added.
+ */
 RF_INLINE enum rf_verdict rf_take_at_once(struct rf_window *window, const struct rf_policy *policy,
 					  __u64 now, __u64 units, __u32 cost, __u64 jiffies)
 {
 	struct rf_share_words words = {};
-	__u64 enough = policy->limit;
+	__u32 enough = policy->limit;
 
 	if (policy->flags & RF_FLEET) {
 		words = rf_share_read(window);
@@ -384,33 +399,29 @@ RF_INLINE enum rf_verdict rf_take_at_once(struct rf_window *window, const struct
 	}
 	if (units > enough)
 		return RF_LATER;
-	units = rf_add_to(window, now, cost);
-	return units <= enough ||
-			       units <= RF_LIMIT_BY_WORDS(policy, words.whose, words.given, jiffies)
-		       ? RF_UNDER
-		       : RF_OVER;
+	return rf_add_by(window, policy, &words, now, cost, jiffies, enough);
 }
 #endif
 
-/* Adds to a present head that had room when it was read; `jiffies` as for rf_take_at_once(). */
+/*
+ * Adds to a present head that had room when it was read. `enough` by rf_may_add(), `jiffies` as
+ * there; both are of no use without shares.
+ */
 RF_INLINE enum rf_verdict rf_add(struct rf_window *window, const struct rf_policy *policy,
-				 __u64 now, __u32 cost, __u64 jiffies)
+				 __u64 now, __u32 cost, __u64 jiffies, __u32 enough)
 {
 #ifdef RF_WITH_SHARES
-	struct rf_share_words words;
-	__u64 units;
+	struct rf_share_words words = {};
 
-	if (!(policy->flags & RF_FLEET))
-		return rf_add_to(window, now, cost) <= policy->limit ? RF_UNDER : RF_OVER;
-	words = rf_share_read(window);
-	units = rf_add_to(window, now, cost);
-	return rf_is_within(policy, &words, units, jiffies) ? RF_UNDER : RF_OVER;
+	if (policy->flags & RF_FLEET)
+		words = rf_share_read(window);
+	return rf_add_by(window, policy, &words, now, cost, jiffies, enough);
 #else
 	/* The returned value decides, so no two CPUs share the last room. */
 	__u64 head = rf_fetch_add(&window->head, cost);
 	int past = (__s32)(rf_word_epoch(head) - (__u32)now) < 0;
 
-	(void)jiffies;
+	(void)jiffies, (void)enough;
 	/* After an idle lap, what read as present may have been moved to a cell before `now`. */
 	return !past && (__u64)rf_word_used(head) + cost <= policy->limit ? RF_UNDER : RF_OVER;
 #endif
@@ -431,7 +442,7 @@ RF_INLINE enum rf_verdict rf_take_present(struct rf_window *window, const struct
 #else
 	if ((__u64)rf_word_used(head) + cost > policy->limit)
 		return rf_refuse(window, policy, head, cost);
-	return rf_add(window, policy, now, cost, now);
+	return rf_add(window, policy, now, cost, now, policy->limit);
 #endif
 }
 
@@ -441,12 +452,15 @@ RF_INLINE int rf_is_present_at_once(const struct rf_policy *policy, __u64 head, 
 	return rf_is_ring(policy) && rf_word_epoch(head) - (__u32)now <= RF_CELLS_AHEAD;
 }
 
-/* Fast path: has such a head room? Then rf_add may follow, whatever other CPUs do in between. */
+/*
+ * Fast path: has such a head room? Then rf_add may follow, whatever other CPUs do in between.
+ * `jiffies` and `enough` as in rf_fits_at().
+ */
 RF_INLINE int rf_may_add(const struct rf_window *window, const struct rf_policy *policy, __u64 head,
-			 __u64 now, __u32 cost, __u64 jiffies)
+			 __u64 now, __u32 cost, __u64 jiffies, __u32 *enough)
 {
 	return rf_is_present_at_once(policy, head, now) &&
-	       rf_fits_at(window, policy, (__u64)rf_word_used(head) + cost, jiffies);
+	       rf_fits_at(window, policy, (__u64)rf_word_used(head) + cost, jiffies, enough);
 }
 
 RF_INLINE enum rf_verdict rf_take_sliding(struct rf_window *window, const struct rf_policy *policy,

@@ -307,28 +307,27 @@ RF_INLINE __u32 rf_limit_at_once(const struct rf_policy *policy, const struct rf
 #define RF_LIMIT_BY_WORDS rf_limit_by_words
 #endif
 
-/* Are so many units within the limit by these words, at this time? */
-RF_INLINE int rf_is_within(const struct rf_policy *policy, const struct rf_share_words *words,
-			   __u64 units, __u64 now)
-{
-	return units <= rf_limit_at_once(policy, words, units, now) ||
-	       units <= RF_LIMIT_BY_WORDS(policy, words->whose, words->given, now);
-}
 #endif
 
-/* As rf_fits(), at a packet's time in jiffies. */
+/*
+ * As rf_fits(), at a packet's time in jiffies. `enough`: up to where it fits without a closer look,
+ * and without an ask; 0 if that cannot be told at once.
+ */
 RF_INLINE int rf_fits_at(const struct rf_window *window, const struct rf_policy *policy,
-			 __u64 units, __u64 jiffies)
+			 __u64 units, __u64 jiffies, __u32 *enough)
 {
 #ifdef RF_WITH_SHARES
 	if (policy->flags & RF_FLEET) {
 		const struct rf_share_words words = rf_share_read(window);
 
-		return rf_is_within(policy, &words, units, jiffies);
+		*enough = rf_limit_at_once(policy, &words, units, jiffies);
+		return *enough ||
+		       units <= RF_LIMIT_BY_WORDS(policy, words.whose, words.given, jiffies);
 	}
 #else
 	(void)window, (void)jiffies;
 #endif
+	*enough = policy->limit;
 	return units <= policy->limit;
 }
 

@@ -331,12 +331,14 @@ mutants_of_shares() {
 		's/if \(rf_whose_tag.*/if (0)/'
 	try_mutant shares loose "the tag of an ample share is ignored" rf_limit_at_once \
 		's/ \|\|$/ || 0 \&\&/'
-	try_mutant shares loose "an addition is judged by the share that is there afterwards" rf_take_at_once \
+	try_mutant shares loose "an addition is judged by the share that is there afterwards" rf_add_by \
 		's/RF_LIMIT_BY_WORDS\([^)]*\)/rf_limit_of(window, policy)/'
 	try_mutant shares loose "one of several limits is judged by the share that is there afterwards" rf_add \
-		's/words = rf_share_read\(window\);//; s/units = rf_add_to\(.*/&\nwords = rf_share_read(window);/'
-	try_mutant shares strict "an addition after others has no more than was told at once" rf_take_at_once \
+		's/words = rf_share_read\(window\);/;/; s/return rf_add_by\(.*/const __u64 units = rf_add_to(window, now, cost); return units <= enough || units <= rf_limit_of(window, policy) ? RF_UNDER : RF_OVER;/'
+	try_mutant shares strict "an addition after others has no more than was told at once" rf_add_by \
 		's/RF_LIMIT_BY_WORDS\([^)]*\)/0/'
+	try_mutant shares loose "all of L is told at once to one of several limits" rf_fits_at \
+		's/\*enough = rf_limit_at_once\(.*/*enough = policy->limit;/'
 	try_mutant shares loose "a share goes over to another definition" rf_share_write \
 		's/if \(rf_whose_tag\(whose\) != tag \&\& had\)/if (0)/'
 	try_mutant shares loose "an addition near the limit is judged by the share that is there afterwards" rf_take_present \

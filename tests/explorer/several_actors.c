@@ -4,14 +4,14 @@
 #include "several.h"
 
 /* As bpf/limits_known.h: from all heads, read once, it follows that nothing needs a peek. */
-static bool all_have_room(const struct memory *memory, __u64 time)
+static bool all_have_room(const struct memory *memory, __u64 time, __u32 enough[LIMITS])
 {
 	bool has_room = true;
 
 	for (int i = 0; i < LIMITS; i++)
 		has_room &=
 			rf_may_add(&memory->window[i], &policy[i], rf_load(&memory->window[i].head),
-				   rf_epoch(&policy[i], time), 1, time);
+				   rf_epoch(&policy[i], time), 1, time, &enough[i]);
 	return has_room;
 }
 
@@ -19,7 +19,8 @@ void run_call(struct memory *memory, struct local *local, int index)
 {
 	struct rf_charged charged = {0};
 	const __u64 time = ORIGIN + local->time;
-	const bool at_once = all_have_room(memory, time);
+	__u32 enough[LIMITS];
+	const bool at_once = all_have_room(memory, time, enough);
 
 	(void)index;
 	for (int i = 0; !at_once && i < LIMITS; i++) {
@@ -31,7 +32,7 @@ void run_call(struct memory *memory, struct local *local, int index)
 	for (int i = 0; i < LIMITS; i++) {
 		local->refused = i;
 		if ((at_once ? rf_add(&memory->window[i], &policy[i], rf_epoch(&policy[i], time), 1,
-				      time)
+				      time, enough[i])
 			     : rf_take(&memory->window[i], &policy[i], time, 1)) != RF_UNDER)
 			return;
 		local->charged[i] = true;

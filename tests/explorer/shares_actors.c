@@ -22,9 +22,10 @@ static enum rf_verdict take_at_once(struct rf_window *window, const struct rf_po
 {
 	const __u64 now = rf_epoch(in_force, current_time), head = rf_load(&window->head);
 	enum rf_verdict verdict;
+	__u32 enough;
 
-	if (row->adds && rf_may_add(window, in_force, head, now, 1, current_time))
-		return rf_add(window, in_force, now, 1, current_time);
+	if (row->adds && rf_may_add(window, in_force, head, now, 1, current_time, &enough))
+		return rf_add(window, in_force, now, 1, current_time, enough);
 	if (!rf_is_present_at_once(in_force, head, now))
 		return rf_take(window, in_force, current_time, 1);
 	verdict = rf_take_at_once(window, in_force, now, (__u64)rf_word_used(head) + 1, 1,

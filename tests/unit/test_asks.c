@@ -144,7 +144,11 @@ static void what_is_told_at_once_is_within_the_limit(void **state)
 		const struct rf_share_words words = rf_share_read(&window);
 		const uint64_t units = 1 + unit_below(&random, policy.limit + 1);
 		const uint32_t limit = rf_limit_at_once(&policy, &words, units, NOW);
+		uint32_t enough;
 
+		assert_int_equal(rf_fits_at(&window, &policy, units, NOW, &enough),
+				 units <= rf_limit_of(&window, &policy));
+		assert_int_equal(enough, limit);
 		if (!limit) {
 			later++;
 			continue;
@@ -174,9 +178,12 @@ static void an_addition_is_judged_by_the_whole_limit(void **state)
 			units <= rf_limit_of(&window, &policy) ? RF_UNDER : RF_OVER;
 		struct rf_window late = window;
 		enum rf_verdict verdict;
+		uint32_t enough = 0;
 
+		/* One unit was used when several limits looked, and others came between. */
+		rf_fits_at(&window, &policy, 1, NOW, &enough);
 		window.head = late.head = rf_word(epoch, units - 1);
-		assert_int_equal(rf_add(&window, &policy, epoch, 1, NOW), expected);
+		assert_int_equal(rf_add(&window, &policy, epoch, 1, NOW, enough), expected);
 		assert_int_equal(rf_word_used(window.head), units);
 		/* One unit was used when it looked, and others came between. */
 		verdict = rf_take_at_once(&late, &policy, epoch, 1, 1, NOW);
