@@ -21,7 +21,7 @@ needs='a C compiler, make, clang and llvm (14 or newer), libbpf 1.1 and libxdp 1
 the Linux UAPI headers, libelf, zlib, hiredis, jansson, dygraphs (for plots on the page), libmicrohttpd, libmnl, libseccomp, ncurses, nettle, SQLite, cmocka, pkg-config,
 iproute2, jq, curl, ethtool, strace, tcpdump, tshark, tmux,
 systemd-analyze, bash, zsh, fish, Redis 7 or Valkey'
-[ "$kind" = lint ] && needs='clang-format 14, shellcheck, mandoc'
+[ "$kind" = lint ] && needs='clang-format 14, shellcheck, mandoc, man'
 [ "$kind" = fuzz ] && needs="clang's runtime libraries: libFuzzer and the sanitizers"
 [ "$kind" = vm ] && needs='Debian: its kernels are fetched by apt; QEMU, qemu-user, cross compilers, clang'
 [ "$kind" = bench ] && needs='nftables, iptables, xdp-filter (xdp-tools), gnuplot'
@@ -39,7 +39,7 @@ packages() {
 		libjansson-dev libjs-dygraphs libcmocka-dev libhiredis-dev libmicrohttpd-dev libmnl-dev libncurses-dev libseccomp-dev nettle-dev libsqlite3-dev sqlite3 \
 		pkg-config iproute2 jq curl ethtool strace python3-jsonschema tmux procps util-linux \
 		systemd tcpdump tshark zsh fish redis-server stunnel4 openssl ;;
-	apt-lint) echo clang-format-14 clang-format shellcheck mandoc ;;
+	apt-lint) echo clang-format-14 clang-format shellcheck mandoc man-db ;;
 	apt-fuzz) echo clang libclang-rt-dev ;;
 	apt-clangs) echo clang-19 ;;
 	apt-bench) echo nftables iptables xdp-tools gnuplot-nox ;;
@@ -54,14 +54,14 @@ packages() {
 		zlib-devel jansson-devel libcmocka-devel hiredis-devel libmicrohttpd-devel libmnl-devel libseccomp-devel ncurses-devel nettle-devel sqlite-devel sqlite \
 		pkgconf-pkg-config libasan libubsan iproute jq curl ethtool strace python3-jsonschema tmux \
 		procps-ng util-linux systemd tcpdump wireshark-cli zsh fish valkey stunnel openssl ;;
-	dnf-lint) echo clang-tools-extra ShellCheck mandoc ;;
+	dnf-lint) echo clang-tools-extra ShellCheck mandoc man-db ;;
 	dnf-fuzz) echo clang compiler-rt ;;
 	dnf-ecosystem) echo fail2ban-server nftables nodejs python3 jq chromium chromedriver ;;
 	dnf-bench) echo nftables iptables-nft xdp-tools gnuplot ;;
 	pacman-build) echo gcc make clang llvm libbpf libxdp xdp-tools bpf linux-api-headers libelf zlib jansson cmocka hiredis libmicrohttpd libmnl \
 		libseccomp ncurses nettle sqlite pkgconf iproute2 jq curl ethtool strace python-jsonschema tmux procps-ng util-linux systemd \
 		tcpdump wireshark-cli zsh fish valkey stunnel openssl ;;
-	pacman-lint) echo clang shellcheck mandoc ;;
+	pacman-lint) echo clang shellcheck mandoc man-db ;;
 	pacman-fuzz) echo clang compiler-rt ;;
 	pacman-ecosystem) echo fail2ban nftables nodejs python python-prometheus_client jq prometheus prometheus-node-exporter chromium ;;
 	pacman-bench) echo nftables iptables xdp-tools gnuplot ;;
@@ -69,7 +69,7 @@ packages() {
 		zlib-devel libjansson-devel libcmocka-devel hiredis-devel libmicrohttpd-devel libmnl-devel libseccomp-devel ncurses-devel libnettle-devel sqlite3-devel sqlite3 \
 		pkg-config iproute2 jq curl ethtool strace python3-jsonschema tmux procps util-linux \
 		systemd tcpdump wireshark zsh fish valkey stunnel openssl ;;
-	zypper-lint) echo clang ShellCheck mandoc ;;
+	zypper-lint) echo clang ShellCheck mandoc man ;;
 	zypper-fuzz) echo clang ;; # its runtime is in there
 	zypper-ecosystem) echo fail2ban nftables nodejs-default python3 jq chromium chromedriver ;;
 	zypper-bench) echo nftables iptables xdp-tools gnuplot ;;
