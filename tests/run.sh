@@ -50,7 +50,7 @@ source_of() { # PROGRAM
 }
 
 runs_alone() { # PROGRAM
-	grep -q '^\(#\| \*\|//\) Runs alone: ' "$(source_of "$1")"
+	grep -qs '^\(#\| \*\|//\) Runs alone: ' "$(source_of "$1")"
 }
 
 # The command that runs a program again, alone.
