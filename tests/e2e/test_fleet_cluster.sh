@@ -147,6 +147,19 @@ check 'it is used once its name is known' eventually grep -q \
 	'engine db9.example:6379: its name is resolved now' "$scratch/agent1"
 check 'and the host hears the engine all the time' hears 1
 
+# ---- an address that leads to another node, as by a mistake in a port forward ----
+
+within h1 ip link set lo up
+within h1 ip addr add 10.78.0.3/32 dev lo
+start h1 tests/e2e/fleet_relay.py 6379 10.78.0.1:6379 0 2>"$scratch/relay"
+eventually grep -q ready "$scratch/relay" || bail 'the relay does not start'
+is "$(on 1 fleet check edge1 --json 2>/dev/null | jq -r '.checks[] | select(.text | test(": it is the node")) | "\(.level) \(.text)"')" \
+	'problem db9.example:6379: it is the node that its cluster announces as 10.78.0.1:6379, and not the one that it announces here; behind a tunnel, see where that port leads' \
+	'fleet check knows where an address leads'
+stop TERM "$started_pid"
+within h1 ip addr del 10.78.0.3/32 dev lo
+check 'with the right way the host hears the engine again' eventually hears 1
+
 # ---- nodes with names ----
 
 for number in 1 3 4; do

@@ -81,11 +81,17 @@ once_in_the_clear() {
 	[ "$(in_the_clear)" = 1 ]
 }
 
-# finds TEXT: fleet check on host 1 has such a problem of the engine.
+# finds TEXT [LEVEL]: fleet check on host 1 says so of the engine, by default as a problem.
 finds() {
 	on 1 fleet check edge1 --json 2>/dev/null >"$scratch/check"
-	jq -e --arg text "^($1)\$" '.checks | any(.check == "engine" and .level == "problem" and (.text | test($text)))' \
-		"$scratch/check" >"$scratch/found"
+	jq -e --arg text "^($1)\$" --arg level "${2-problem}" \
+		'.checks | any(.check == "engine" and .level == $level and (.text | test($text)))' "$scratch/check" >"$scratch/found"
+}
+
+# is_other PORT OF: what is said of a port that leads to the node whose port is OF.
+is_other() {
+	echo "127.0.0.1:$1: it is the node that its cluster announces as 127.0.0.1:$2, and not the one that it \
+announces here; behind a tunnel, see where that port leads"
 }
 
 is_alone_for_some() { # HOST
@@ -143,8 +149,28 @@ ways 1 7004 none
 check 'a replica that cannot be reached is a problem' eventually finds "127.0.0.1:7004: nothing listens there; start it or its tunnel, \
 or see its 'bind' and 'port'; it is a replica of 127.0.0.1:7002, in whose place this host could not reach it"
 ways 1 7004 3
-check 'so is a way to another node' eventually finds "127.0.0.1:7004: it is a master, and not the replica of 127.0.0.1:7002 \
-that announces this; behind a tunnel, see where that port leads"
+check 'so is a way to another node' eventually finds "$(is_other 7004 7003)"
+echo "redis 127.0.0.1:7001,127.0.0.1:7004" >/etc/ringfence/edge1.fleet
+check 'also of a server of the settings, which has no keys yet' finds "$(is_other 7004 7003)"
+
+# Without the rights to ask for that, what a master says of its replica is still known.
+rules=$(sed -n 's/^ACL SETUSER edge3 //p' docs/fleet.md)
+echo SECRET >"$scratch/password"
+for number in 1 2 3 4; do
+	# shellcheck disable=SC2086 # several rules
+	node "$number" acl setuser edge3 $rules >"$scratch/log"
+done
+echo "redis $(engine_of 1) user edge3 password file $scratch/password" >/etc/ringfence/edge1.fleet
+check 'a user may lack the rights for that' finds "127.0.0.1:7001: that it is the node which its cluster announces here is \
+not checked: this user needs the rights '\\+cluster\\|myid' and '\\+cluster\\|slots'" note
+check 'a way to another master is found without them' finds "127.0.0.1:7004: it is a master, and not the replica of \
+127.0.0.1:7002 that announces this; behind a tunnel, see where that port leads"
+for number in 1 2 3 4; do
+	node "$number" acl setuser edge3 '+cluster|myid' '+cluster|slots' >"$scratch/log"
+done
+check 'with them it is known whose it is' finds "$(is_other 7004 7003)"
+check 'and the others are right' finds '127.0.0.1:7001, version .*' ok
+echo "redis $(engine_of 1)" >/etc/ringfence/edge1.fleet
 ways 1
 check 'it hears all again' eventually all_hear
 
@@ -185,6 +211,10 @@ leads_wrong 'a port leads to another node' "127.0.0.1:7003: $itself"
 lead_right
 ways 1 7001 3 7003 1
 leads_wrong 'two ports are exchanged' "127.0.0.1:700[13]: $itself"
+echo 'redis 127.0.0.1:7001,127.0.0.1:7003' >/etc/ringfence/edge1.fleet
+check 'fleet check knows where the first leads' finds "$(is_other 7001 7003)"
+check 'and where the second leads' finds "$(is_other 7003 7001)"
+echo "redis $(engine_of 1)" >/etc/ringfence/edge1.fleet
 lead_right
 ways 1 7003 none
 leads_wrong 'a port leads nowhere' \

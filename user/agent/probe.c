@@ -5,6 +5,7 @@
 
 #include "agent/probe.h"
 #include "agent/probe_node.h"
+#include "agent/probe_place.h"
 #include "base/json.h"
 #include "base/say.h"
 #include "base/units.h"
@@ -117,6 +118,7 @@ static json_t *look_at_nodes(struct probe *probe)
 		if (probe->cluster.is_cluster && buckets_of(probe, i))
 			look_at_replicas(probe, i, nodes);
 	}
+	rf_probe_compare_places(nodes);
 	return nodes;
 }
 

@@ -40,23 +40,34 @@ static bool connect_to(struct rf_probe_node *node, const struct rf_server *serve
 	return true;
 }
 
-/* NULL: no answer, or an error, which `*denied` says is a right that is missing. */
-static redisReply *ask(struct rf_probe_node *node, int count, const char **words, bool *denied)
+/* NULL: no answer. */
+static redisReply *try_to_ask(struct rf_probe_node *node, int count, const char **words)
 {
 	redisReply *reply =
 		node->redis->err ? NULL : redisCommandArgv(node->redis, count, words, NULL);
 
-	*denied =
-		reply && reply->type == REDIS_REPLY_ERROR && strncmp(reply->str, "NOPERM", 6) == 0;
 	if (!reply)
 		note(node,
 		     *node->redis->errstr ? node->redis->errstr : "it does not answer in time");
-	else if (reply->type == REDIS_REPLY_ERROR && !*denied)
-		note(node, reply->str);
-	if (reply && reply->type != REDIS_REPLY_ERROR)
+	return reply;
+}
+
+static bool is_denied(const redisReply *reply)
+{
+	return reply && reply->type == REDIS_REPLY_ERROR && strncmp(reply->str, "NOPERM", 6) == 0;
+}
+
+/* NULL: no answer, or an error, which `*denied` says is a right that is missing. */
+static redisReply *ask(struct rf_probe_node *node, int count, const char **words, bool *denied)
+{
+	redisReply *reply = try_to_ask(node, count, words);
+
+	*denied = is_denied(reply);
+	if (!reply || reply->type != REDIS_REPLY_ERROR)
 		return reply;
-	if (reply)
-		freeReplyObject(reply);
+	if (!*denied)
+		note(node, reply->str);
+	freeReplyObject(reply);
 	return NULL;
 }
 
@@ -206,7 +217,71 @@ static void look_at_library(struct rf_probe_node *node)
 		freeReplyObject(reply);
 }
 
+/* ---- its place in a cluster, see probe_place.h ---- */
+
+static bool is_string(const redisReply *reply)
+{
+	return reply->type == REDIS_REPLY_STRING;
+}
+
+/* HOST, PORT, ID, and maybe more. As in MOVED, a host may be missing. */
+static void add_place(json_t *places, const redisReply *node)
+{
+	const bool is_node = node->type == REDIS_REPLY_ARRAY && node->elements >= 3 &&
+			     node->element[1]->type == REDIS_REPLY_INTEGER &&
+			     is_string(node->element[2]);
+	const redisReply *host = is_node ? node->element[0] : NULL;
+
+	if (is_node)
+		json_object_set_new(places, node->element[2]->str,
+				    json_pack("[o, o]",
+					      is_string(host) && *host->str
+						      ? rf_json_text(host->str)
+						      : json_null(),
+					      json_sprintf("%lld", node->element[1]->integer)));
+}
+
+/* Of each range of slots: its first, its last, its master and the replicas of that. */
+static json_t *places_of(const redisReply *ranges)
+{
+	json_t *places = json_object();
+
+	for (size_t i = 0; ranges->type == REDIS_REPLY_ARRAY && i < ranges->elements; i++) {
+		const redisReply *range = ranges->element[i];
+
+		for (size_t j = 2; range->type == REDIS_REPLY_ARRAY && j < range->elements; j++)
+			add_place(places, range->element[j]);
+	}
+	return places;
+}
+
+/* An error but a right that is missing is none of the fleet's: some engines lack these commands. */
+static void look_at_place(struct rf_probe_node *node)
+{
+	const char *id_words[] = {"CLUSTER", "MYID"}, *slots_words[] = {"CLUSTER", "SLOTS"};
+	redisReply *id = try_to_ask(node, ARRAY_SIZE(id_words), id_words);
+	redisReply *slots = try_to_ask(node, ARRAY_SIZE(slots_words), slots_words);
+
+	json_object_set_new(node->facts, "place_denied",
+			    json_boolean(is_denied(id) || is_denied(slots)));
+	if (id && is_string(id))
+		json_object_set_new(node->facts, "id", rf_json_text(id->str));
+	if (slots)
+		json_object_set_new(node->facts, "announces", places_of(slots));
+	if (id)
+		freeReplyObject(id);
+	if (slots)
+		freeReplyObject(slots);
+}
+
 /* ---- all of it ---- */
+
+static bool is_in_cluster(const struct rf_probe_node *node)
+{
+	const char *in_cluster = json_string_value(json_object_get(node->facts, "in_cluster"));
+
+	return in_cluster && strcmp(in_cluster, "1") == 0;
+}
 
 bool rf_probe_reach(struct rf_probe_node *node, const struct rf_server *server,
 		    const struct rf_engine *engine)
@@ -215,9 +290,12 @@ bool rf_probe_reach(struct rf_probe_node *node, const struct rf_server *server,
 		node->facts = json_object();
 		json_object_set_new(node->facts, "host", rf_json_text(server->host));
 		json_object_set_new(node->facts, "port", rf_json_text(server->port));
+		json_object_set_new(node->facts, "address", rf_json_text(server->address));
 		if (connect_to(node, server) && log_in(node, engine)) {
 			look_at_info(node);
 			look_at_library(node);
+			if (is_in_cluster(node))
+				look_at_place(node);
 		}
 	}
 	return !*node->trouble && !node->is_loading;

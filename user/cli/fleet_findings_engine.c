@@ -62,6 +62,32 @@ static void check_role(const struct rf_fleet_facts *facts, const struct node *no
 			   host, port);
 }
 
+/*
+ * True: whoever is sent to its address does not come to the node that is meant. That is so of nodes
+ * without keys as well, once they have some.
+ */
+static bool check_place(const struct node *node, struct rf_findings *findings)
+{
+	char by[272], at[272];
+
+	rf_fleet_text(node->facts, "announced_by", by, sizeof(by));
+	rf_fleet_text(node->facts, "leads_to", at, sizeof(at));
+	if (!*by)
+		return false;
+	if (*at)
+		rf_findings_add(findings, RF_PROBLEM, ENGINE,
+				"%sit is the node that its cluster announces as %s, and not the "
+				"one that it announces here; behind a tunnel, see where that port "
+				"leads",
+				node->name, at);
+	else
+		rf_findings_add(findings, RF_PROBLEM, ENGINE,
+				"%sit is none of the nodes that %s knows, and not the one that it "
+				"announces here; behind a tunnel, see where that port leads",
+				node->name, by);
+	return true;
+}
+
 /* It would have claims of its own. */
 static void check_cluster(const struct node *node, struct rf_findings *findings)
 {
@@ -117,6 +143,12 @@ static void check_rights(const struct node *node, struct rf_findings *findings)
 				"%sits functions are not checked: this user needs the right "
 				"'+function|list'",
 				node->name);
+	if (json_is_true(json_object_get(node->facts, "place_denied")))
+		rf_findings_add(findings, RF_NOTE, ENGINE,
+				"%sthat it is the node which its cluster announces here is not "
+				"checked: this user needs the rights '+cluster|myid' and "
+				"'+cluster|slots'",
+				node->name);
 }
 
 static void check_answers(const struct node *node, struct rf_findings *findings)
@@ -155,6 +187,7 @@ static void check_idle(const struct node *node, struct rf_findings *findings)
 	if (*node->trouble)
 		rf_findings_add(findings, RF_NOTE, ENGINE, "%s%s", node->name, node->trouble);
 	check_cluster(node, findings);
+	check_place(node, findings);
 }
 
 /* It has to be within reach before it is needed. */
@@ -165,6 +198,8 @@ static void check_replica(const struct node *node, struct rf_findings *findings)
 				"%s%s; it is a replica of %s, in whose place this host could not "
 				"reach it",
 				node->name, node->trouble, node->replica_of);
+	else if (check_place(node, findings))
+		return;
 	else if (strcmp(node->role, "master") == 0)
 		rf_findings_add(findings, RF_PROBLEM, ENGINE,
 				"%sit is a master, and not the replica of %s that announces this; "
@@ -187,6 +222,7 @@ static void check_node(const struct rf_fleet_facts *facts, const struct node *no
 	}
 	check_answers(node, findings);
 	check_cluster(node, findings);
+	check_place(node, findings);
 	check_role(facts, node, findings);
 	check_policy(node, findings);
 	check_library(node, findings);
