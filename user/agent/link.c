@@ -82,6 +82,7 @@ static const struct rf_server *server_of(const struct rf_link *link)
 
 static void note_trouble(struct rf_link *link, const char *what)
 {
+	link->trouble_ns = rf_time_awake();
 	snprintf(link->trouble, sizeof(link->trouble), "engine %s:%s: %s", server_of(link)->host,
 		 server_of(link)->port, what);
 }
@@ -105,6 +106,17 @@ static void say_trouble(struct rf_link *link)
 		rf_say("engine %s:%s: connected (%s)", server_of(link)->host, server_of(link)->port,
 		       link->purpose);
 	memcpy(link->said, link->trouble, sizeof(link->said));
+}
+
+/*
+ * An answer ends a trouble, but reports, bans and questions may be rare. So what was wrong with a
+ * connection is over once that stands for a while in which nothing fails.
+ */
+static void forget_trouble(struct rf_link *link, uint64_t now)
+{
+	if (link->state == RF_LINK_READY && !link->ends && TAILQ_EMPTY(&link->requests) &&
+	    now >= link->trouble_ns + RF_TROUBLE_KEPT_NS + link->patience_ns)
+		*link->trouble = '\0';
 }
 
 /* ---- requests ---- */
@@ -423,6 +435,7 @@ void rf_link_turn(struct rf_link *link, uint64_t now)
 		drop(link);
 	if (!link->redis && now >= link->retry_ns)
 		connect_to(link, now);
+	forget_trouble(link, now);
 	if (link->state == RF_LINK_READY || *link->trouble)
 		say_trouble(link);
 }

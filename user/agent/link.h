@@ -22,6 +22,7 @@
 #define RF_ENGINE_TEXT_SIZE 896	       /* with the longest host name twice */
 #define RF_ENGINE_RETRY_NS 50000000ULL /* at first; then twice as long, */
 #define RF_ENGINE_RETRY_MOST_NS 1000000000ULL
+#define RF_TROUBLE_KEPT_NS 10000000000ULL /* of a connection that stands and is not used */
 
 enum rf_link_state {
 	RF_LINK_DOWN,
@@ -67,6 +68,7 @@ struct rf_link {
 	uint64_t connected_ns;
 	TAILQ_HEAD(, rf_request) requests; /* the oldest first */
 	char trouble[RF_ENGINE_TEXT_SIZE]; /* the newest; "": none */
+	uint64_t trouble_ns;		   /* when it was noted */
 	char said[RF_ENGINE_TEXT_SIZE];	   /* the one that was said last */
 	uint64_t connections;
 };
