@@ -173,13 +173,17 @@ static __always_inline int is_asked_for(__u64 noted)
 	return config.sampling.reasons >> (noted_reason(noted) & 31) & 1;
 }
 
-/* Returns the number of bytes. In pieces of two bytes, at which Ethernet frames are aligned. */
+/*
+ * Returns the number of bytes. In pieces of two bytes, at which Ethernet frames are aligned. A
+ * compiler that knows `from` may let the loop begin before the frame, which Linux 7.3 refuses.
+ */
 static __always_inline __u32 copy_frame(__u8 *to, struct xdp_md *ctx)
 {
 	const __u8 *from = (void *)(long)ctx->data, *end = (void *)(long)ctx->data_end;
 	__u32 at;
 
 	for (at = 0; at < RF_SAMPLE_BYTES; at += 2) {
+		RF_OPAQUE(from);
 		if (from + 2 > end)
 			break;
 		*(__u16 *)&to[at] = *(const __u16 *)from;
