@@ -10,48 +10,11 @@
 #include "world.h"
 
 #define BASE 64 /* the time of a normal world: longer than G + W */
+#define PAST 32 /* a deadline that is over */
 
 static int larger(int one, int other)
 {
 	return one > other ? one : other;
-}
-
-/*
- * Numbers of which only the order matters, or only which are the same. 0 stays 0. Set `count` alone
- * to begin: to clear all of it each time takes a search a tenth longer.
- */
-struct numbers {
-	uint64_t *at[24];
-	int count;
-};
-
-static void add(struct numbers *numbers, uint64_t *number)
-{
-	if (*number)
-		numbers->at[numbers->count++] = number;
-}
-
-/* Leaves the smallest that are possible; returns the largest of them. */
-static uint64_t renumber(struct numbers *numbers)
-{
-	uint64_t given = 0;
-
-	for (int left = numbers->count; left;) {
-		uint64_t least = UINT64_MAX;
-		int kept = 0;
-
-		for (int i = 0; i < left; i++)
-			least = *numbers->at[i] < least ? *numbers->at[i] : least;
-		given++;
-		for (int i = 0; i < left; i++) {
-			if (*numbers->at[i] == least)
-				*numbers->at[i] = given;
-			else
-				numbers->at[kept++] = numbers->at[i];
-		}
-		left = kept;
-	}
-	return given;
 }
 
 /* ---- times ---- */
@@ -102,20 +65,57 @@ static void normal_ledger_times(struct world *world)
 			ledger->host[i].nonce ? since(now, ledger->host[i].heard, most) : 0;
 }
 
-static bool is_beat(const struct message *message)
+bool world_is_beat(const struct message *message)
 {
 	return message->kind == BEAT || message->kind == HEARD;
 }
 
-/* Only a later deadline than the host has matters. */
-static void normal_sent(struct world *world, struct message *message)
+/* The deadline that an answer to that message brings its host; 0: none later than it has. */
+static uint64_t later_deadline(const struct world *world, const struct message *message)
 {
 	const struct rf_member *member = &world->host[message->host].member;
+	const uint64_t deadline = message->sent + row->grace;
 
-	message->sent = is_beat(message) ? since(world->now, message->sent, row->grace) : 0;
-	if (is_beat(message) &&
-	    (message->nonce != member->nonce || message->sent + row->grace <= member->deadline))
-		message->sent = BASE - row->grace;
+	if (!world_is_beat(message) || message->nonce != member->nonce ||
+	    deadline <= member->deadline)
+		return 0;
+	return deadline;
+}
+
+/* Of deadlines that are over only the order matters: how many are there up to that one? */
+static int past_rank(const uint64_t *deadlines, int host, const struct world *world, uint64_t most)
+{
+	int rank = 0;
+
+	for (int i = 0; i < NET; i++) {
+		bool counts = deadlines[i] && deadlines[i] <= most && world->net[i].host == host;
+
+		for (int j = 0; j < i; j++)
+			counts &= deadlines[j] != deadlines[i] || world->net[j].host != host;
+		rank += counts;
+	}
+	return rank;
+}
+
+static void normal_deadlines(struct world *world)
+{
+	uint64_t later[NET];
+
+	for (int i = 0; i < NET; i++)
+		later[i] = later_deadline(world, &world->net[i]);
+	for (int i = 0; i < NET; i++) {
+		struct message *message = &world->net[i];
+		uint64_t deadline = until(world->now, later[i]);
+
+		if (!deadline)
+			deadline = PAST + past_rank(later, message->host, world, later[i]);
+		message->sent = world_is_beat(message) ? deadline - row->grace : 0;
+	}
+	for (int i = 0; i < HOSTS; i++) {
+		uint64_t *deadline = &world->host[i].member.deadline;
+
+		*deadline = larger(PAST, until(world->now, *deadline));
+	}
 }
 
 /* Another run makes it learn once it takes over. */
@@ -136,22 +136,18 @@ static void normal_contest(const struct world *world, struct rf_ledger_source *s
 
 static void normal_times(struct world *world)
 {
-	normal_ledger_times(world);
-	normal_replica_times(&world->replica.ledger);
 	for (int i = 0; i < 2; i++) {
 		normal_contest(world, &world->source[i]);
 		normal_contest(world, &world->replica.source[i]);
 	}
+	normal_deadlines(world);
 	for (int i = 0; i < HOSTS; i++) {
 		struct host *host = &world->host[i];
 
-		host->member.deadline = until(world->now, host->member.deadline);
 		host->claim.held_until = until(world->now, host->claim.held_until);
 		if (!host->claim.held)
 			host->claim.held_until = 0;
 	}
-	for (int i = 0; i < NET; i++)
-		normal_sent(world, &world->net[i]);
 	world->now = BASE;
 	world->skew = 0;
 }
@@ -165,7 +161,23 @@ static bool is_dropped(const struct rf_ledger *ledger, const struct rf_ledger_cl
 	return !host->nonce || host->generation != claim->generation;
 }
 
-static void normal_source(const struct rf_ledger *ledger, struct rf_ledger_source *source)
+/* May that claim still be asked whether a report is an old one? */
+static bool has_old_reports(const struct world *world, const struct rf_ledger *ledger,
+			    const struct rf_ledger_claim *claim)
+{
+	for (int i = 0; i < NET; i++) {
+		const struct message *message = &world->net[i];
+
+		if (message->kind == REPORT && message->host % world_slots() == claim->slot &&
+		    message->nonce == ledger->host[claim->slot].nonce &&
+		    message->report.seq <= claim->seq)
+			return true;
+	}
+	return false;
+}
+
+static void normal_source(const struct world *world, const struct rf_ledger *ledger,
+			  struct rf_ledger_source *source)
 {
 	int kept = 0;
 
@@ -175,6 +187,8 @@ static void normal_source(const struct rf_ledger *ledger, struct rf_ledger_sourc
 		if (is_dropped(ledger, &claim))
 			continue;
 		claim.in_vain = claim.in_vain && row->contests;
+		if (!claim.claim && !claim.in_vain && !has_old_reports(world, ledger, &claim))
+			continue;
 		claim.generation = 0;
 		source->claim[kept++] = claim;
 	}
@@ -187,122 +201,11 @@ static void normal_claims(struct world *world)
 	struct replica *replica = &world->replica;
 
 	for (int i = 0; i < 2; i++) {
-		normal_source(&world->ledger, &world->source[i]);
-		normal_source(&replica->ledger, &replica->source[i]);
+		normal_source(world, &world->ledger, &world->source[i]);
+		normal_source(world, &replica->ledger, &replica->source[i]);
 	}
 	for (int i = 0; i < HOSTS; i++)
 		world->ledger.host[i].generation = replica->ledger.host[i].generation = 0;
-}
-
-/* ---- numbers and names ---- */
-
-static uint32_t *seq_of(struct message *message)
-{
-	return message->kind == REPORT ? &message->report.seq : &message->answer.seq;
-}
-
-/* Of the claims of a slot; returns how many there are then. */
-static int add_kept(struct rf_ledger_source *source, int slot, uint32_t **seq, int count)
-{
-	for (int i = 0; i < 2; i++)
-		for (int j = 0; j < source[i].count; j++)
-			if (source[i].claim[j].slot == slot)
-				seq[count++] = &source[i].claim[j].seq;
-	return count;
-}
-
-/* Numbers of the reports that one start of an agent made: those of two are never compared. */
-static void normal_reports(struct world *world, int host, uint64_t nonce)
-{
-	struct rf_claim *claim = &world->host[host].claim;
-	struct numbers numbers;
-	uint64_t wide[24];
-	uint32_t *seq[24];
-	int count = 0;
-
-	numbers.count = 0;
-	if (world->host[host].member.nonce == nonce)
-		seq[count++] = &claim->seq;
-	if (world->ledger.host[host].nonce == nonce)
-		count = add_kept(world->source, host, seq, count);
-	if (world->replica.ledger.host[host].nonce == nonce)
-		count = add_kept(world->replica.source, host, seq, count);
-	for (int i = 0; i < NET; i++) {
-		struct message *message = &world->net[i];
-
-		if (message->host == host && message->nonce == nonce &&
-		    (message->kind == REPORT || message->kind == ANSWER))
-			seq[count++] = seq_of(message);
-	}
-	for (int i = 0; i < count; i++) {
-		wide[i] = *seq[i];
-		add(&numbers, &wide[i]);
-	}
-	if (world->host[host].member.nonce == nonce)
-		world->host[host].member.seq = renumber(&numbers) + 1;
-	else
-		renumber(&numbers);
-	for (int i = 0; i < count; i++)
-		*seq[i] = wide[i];
-}
-
-static void normal_beats(struct world *world, int host)
-{
-	struct rf_member *member = &world->host[host].member;
-	struct numbers numbers;
-	uint64_t heard = member->heard_beat, wide[NET];
-	bool is_least = true;
-
-	numbers.count = 0;
-	for (int i = 0; i < NET; i++) {
-		const struct message *message = &world->net[i];
-
-		wide[i] = message->beat;
-		if (message->host != host || message->nonce != member->nonce || !is_beat(message))
-			continue;
-		add(&numbers, &wide[i]);
-		is_least = is_least && wide[i] > heard;
-	}
-	if (is_least)
-		heard = 0;
-	add(&numbers, &heard);
-	member->beat = renumber(&numbers);
-	member->heard_beat = heard;
-	for (int i = 0; i < NET; i++) {
-		struct message *message = &world->net[i];
-
-		if (message->host == host && is_beat(message))
-			message->beat = message->nonce == member->nonce ? wide[i] : 0;
-	}
-}
-
-/* Only those of one host are ever compared. */
-static void normal_names(struct world *world)
-{
-	world->stamp = world->nonces = 0;
-	for (int i = 0; i < HOSTS; i++) {
-		struct numbers joined, nonces;
-		struct host *host = &world->host[i];
-
-		joined.count = nonces.count = 0;
-		add(&nonces, &host->member.nonce);
-		add(&nonces, &world->ledger.host[i].nonce);
-		add(&nonces, &world->replica.ledger.host[i].nonce);
-		add(&joined, &host->member.joined);
-		add(&joined, &world->ledger.host[i].joined);
-		add(&joined, &host->claim.asked_in);
-		add(&joined, &host->claim.known_in);
-		for (int j = 0; j < NET; j++) {
-			if (world->net[j].host != i)
-				continue;
-			add(&nonces, &world->net[j].nonce);
-			add(&joined, &world->net[j].joined);
-			if (world->net[j].kind == HEARD)
-				add(&joined, &world->net[j].heard.joined);
-		}
-		world->stamp = larger(world->stamp, renumber(&joined));
-		world->nonces = larger(world->nonces, renumber(&nonces));
-	}
 }
 
 /* ---- the network ---- */
@@ -316,13 +219,24 @@ static bool has_company(const struct world *world, const struct message *message
 		if (other == message || other->host != message->host ||
 		    other->nonce != message->nonce)
 			continue;
-		if (message->kind == HEARD && is_beat(other) && other->beat <= message->beat)
+		if (message->kind == HEARD && world_is_beat(other) && other->beat <= message->beat)
 			return true;
 		if (message->kind == ANSWER && other->kind == REPORT &&
 		    other->report.seq == message->answer.seq)
 			return true;
 	}
 	return false;
+}
+
+/* Does that answer to a report give a share, or make known a claim that has to be known? */
+static bool tells_something(const struct world *world, const struct message *message)
+{
+	const struct rf_claim *claim = &world->host[message->host].claim;
+
+	if (message->answer.status != RF_LEDGER_DONE)
+		return false;
+	return message->answer.share > claim->has + claim->held ||
+	       world_tells(world, message->host, claim->asked_in);
 }
 
 /*
@@ -342,13 +256,14 @@ static bool is_dead(const struct world *world, const struct message *message)
 		       (message->heard.status != RF_LEDGER_DONE && !has_company(world, message));
 	if (!host->claim.seq || message->answer.seq != host->claim.seq || message->tag != host->tag)
 		return true;
-	return message->answer.status != RF_LEDGER_DONE && !has_company(world, message);
+	return !tells_something(world, message) && !has_company(world, message);
 }
 
 /* May the host be in that membership now or later? Heartbeats out of order bring one back. */
 static bool may_return(const struct world *world, int host, uint64_t joined)
 {
-	if (joined == world->host[host].member.joined || joined == world->ledger.host[host].joined)
+	if (joined == world->host[host].member.joined ||
+	    joined == world->ledger.host[host % world_slots()].joined)
 		return true;
 	for (int i = 0; i < NET; i++) {
 		const struct message *message = &world->net[i];
@@ -437,7 +352,7 @@ static void normal_messages(struct world *world)
 	for (int i = 0; i < NET; i++) {
 		struct message *message = &world->net[i];
 
-		if (is_beat(message))
+		if (world_is_beat(message))
 			message->tag = 0;
 		if (message->kind == HEARD || message->kind == ANSWER)
 			message->joined = 0;
@@ -506,8 +421,12 @@ static void keep_newest(uint8_t *ticks)
 
 static void normal_books(struct books *books)
 {
-	for (int i = 0; i < HOSTS; i++)
+	/* Under `alone first` a host that is alone passes what it passes unasked in any case. */
+	for (int i = 0; i < HOSTS; i++) {
+		if (row->strict && !row->rival)
+			memset(books->alone[i], 0, WINDOW_MAX);
 		keep_newest(books->alone[i]);
+	}
 	keep_newest(books->differs);
 	for (int i = 0; i < WINDOW_MAX; i++) {
 		for (int j = 1; j < HOSTS; j++) {
@@ -541,17 +460,15 @@ void world_normal(struct world *world)
 	normal_count(&world->steps, row->steps);
 	normal_count(&world->reboots, row->reboots);
 	normal_count(&world->evictions, row->evictions);
-	normal_times(world);
+	normal_ledger_times(world);
+	normal_replica_times(&world->replica.ledger);
 	normal_messages(world);
+	normal_times(world);
 	normal_claims(world);
+	world_unread(world);
 	normal_books(&world->books);
 	for (int i = 0; i < HOSTS; i++)
 		normal_host(&world->host[i]);
-	normal_names(world);
-	for (int i = 0; i < HOSTS; i++) {
-		normal_beats(world, i);
-		for (uint64_t nonce = 1; nonce <= world->nonces; nonce++)
-			normal_reports(world, i, nonce);
-	}
+	world_rename(world);
 	world_sort(world);
 }

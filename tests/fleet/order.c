@@ -63,6 +63,33 @@ static void swap_hosts(struct world *world, int one, int other)
 		swap_message(&world->net[i], one, other);
 }
 
+static void swap_nonce(uint64_t *nonce, uint64_t one, uint64_t other)
+{
+	if (*nonce == one || *nonce == other)
+		*nonce = one + other - *nonce;
+}
+
+/* Two hosts that want the same slot: the ledger has it for one of them, by its nonce. */
+static void swap_rivals(struct world *world, int one, int other)
+{
+	const uint64_t nonce[2] = {world->host[one].member.nonce, world->host[other].member.nonce};
+
+	SWAP(struct host, world->host[one], world->host[other]);
+	for (int i = 0; i < WINDOW_MAX; i++)
+		SWAP(uint8_t, world->books.alone[one][i], world->books.alone[other][i]);
+	for (int i = 0; i < NET; i++) {
+		struct message *message = &world->net[i];
+
+		if (message->kind != NOTHING && (message->host == one || message->host == other)) {
+			message->host = one + other - message->host;
+			swap_nonce(&message->nonce, nonce[0], nonce[1]);
+		}
+	}
+	SWAP(uint64_t, world->host[one].member.nonce, world->host[other].member.nonce);
+	swap_nonce(&world->ledger.host[one].nonce, nonce[0], nonce[1]);
+	swap_nonce(&world->replica.ledger.host[one].nonce, nonce[0], nonce[1]);
+}
+
 static void sort_claims(struct rf_ledger_source *source)
 {
 	for (int i = 1; i < source->count; i++)
@@ -90,17 +117,23 @@ static void sort_all(struct world *world)
 	sort_messages(world);
 }
 
-/* Of the worlds that differ only in which host is which, the one whose bytes are least. */
+/*
+ * Of the worlds that differ only in which host is which, the one whose bytes are least. Where two
+ * hosts want one slot, only these two are alike.
+ */
 void world_sort(struct world *world)
 {
 	struct world other = *world;
 	int orders = 1;
 
-	for (int i = 2; i <= HOSTS; i++)
+	for (int i = 2; i <= HOSTS && !row->rival; i++)
 		orders *= i;
 	sort_all(world);
-	for (int i = 1; i < orders; i++) {
-		swap_hosts(&other, i % (HOSTS - 1), i % (HOSTS - 1) + 1);
+	for (int i = row->rival ? 0 : 1; i < orders; i++) {
+		if (row->rival)
+			swap_rivals(&other, 0, HOSTS - 1);
+		else
+			swap_hosts(&other, i % (HOSTS - 1), i % (HOSTS - 1) + 1);
 		sort_all(&other);
 		if (memcmp(&other, world, sizeof(other)) < 0)
 			*world = other;

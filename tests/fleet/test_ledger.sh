@@ -13,7 +13,7 @@ cd "$(dirname "$0")/../.." || exit 1
 STEPS=${STEPS:-2000000}
 ROWS=${ROWS:-quick}
 BUILD=build/fleet
-CORE=(user/fleet/{ledger,member}.c tests/fleet/{world,start,judge,normal,order}.c)
+CORE=(user/fleet/{ledger,member}.c tests/fleet/{world,start,judge,normal,unread,names,order}.c)
 REST=(tests/explorer/seen.c)
 PROGRAMS=(search walk)
 . tests/fleet/mutants.sh
@@ -51,7 +51,7 @@ try_mutant "sequence numbers are ignored" $ledger rf_ledger_report \
 try_mutant "used does not count, only the share" $ledger claim_at_least \
 	's/return .*/return (void)limit, report->has;/' search 1 || failed=1
 try_mutant "a claim falls before the old share has ended" $world report \
-	's/wants = more/host->claim.has = host->claim.share;\n\twants = more/' search 5 || failed=1
+	's/host->reports\+\+/host->claim.has = host->claim.share;\n\t&/' search 5 || failed=1
 try_mutant "used was read before the lower share was in force" $world wait_for_programs \
 	's/ \|\| host->window.is_old//' search 5 || failed=1
 try_mutant "an answer after its time-out is taken" $member rf_claim_answered \
@@ -71,7 +71,7 @@ try_mutant "learning is cut short" $ledger end_learning \
 try_mutant "learning ends before G is over" $ledger end_learning \
 	's/ \|\| learned < call->grace\)/)/' search 25 || failed=1
 try_mutant "a heartbeat of another membership says complete" $ledger rf_ledger_beat \
-	's/ \&\& call->joined == host->joined//' search 21 || failed=1
+	's/ \&\& call->joined == host->joined//' walk 4 bound || failed=1
 try_mutant "claims are void after G" $ledger is_silent \
 	's/grace \+ window/(void)window, grace/; s/>= \(void\)window, grace/>= grace + 0 * window/' search 17 || failed=1
 try_mutant "a slot is taken while its host may live" $ledger join \
@@ -99,7 +99,7 @@ if [ "$ROWS" = all ]; then
 		's/heard->is_learning \?/heard->is_learning \&\& 0 ?/' search 32 || failed=1
 fi
 expected='^# another world'
-try_mutant "what makes a state another one: the order of reports is lost" tests/fleet/normal.c normal_reports \
+try_mutant "what makes a state another one: the order of reports is lost" tests/fleet/names.c normal_reports \
 	's/renumber\(\&numbers\)/(*numbers.at[0] = 1)/' walk 1 || failed=1
 try_mutant "what makes a state another one: a clip that still counts is lost" tests/fleet/normal.c is_for_packet \
 	's/return tick == 0 \|\|/return tick == 0 \&\&/' walk 3 || failed=1
@@ -107,6 +107,18 @@ try_mutant "what makes a state another one: how long a contest lasts is lost" te
 	's/until\(world/0 * until(world/' walk 15 || failed=1
 try_mutant "what makes a state another one: who wants in vain is lost" tests/fleet/normal.c normal_source \
 	's/ \&\& row->contests/ \&\& 0/' walk 15 || failed=1
+try_mutant "what makes a state another one: how late a deadline is that is over is lost" tests/fleet/normal.c past_rank \
+	's/return rank/return 0 * rank/' walk 7 || failed=1
+try_mutant "what makes a state another one: who was alone is lost" tests/fleet/normal.c normal_books \
+	's/row->strict \&\& //' walk 4 || failed=1
+try_mutant "what makes a state another one: a claim that has to be told is lost" tests/fleet/unread.c has_nothing \
+	's/used <= row->first/1/; s/\(row->strict \|\| row->steady\)/1/' walk 4 || failed=1
+try_mutant "what makes a state another one: whom hosts know is lost, though the engine may forget" tests/fleet/unread.c world_unread \
+	's/if \(!forgets\)//' walk 4 || failed=1
+try_mutant "what makes a state another one: that claims were told is lost" tests/fleet/unread.c awaits \
+	's/return is_open/return false \&\& is_open/' walk 4 || failed=1
+try_mutant "what makes a state another one: a membership that is known is lost" tests/fleet/unread.c is_named \
+	's/return true/continue/' walk 4 || failed=1
 BUILD=build/fleet/three
 set_hosts 3
 build
@@ -116,9 +128,9 @@ try_mutant "no learning, three hosts" $ledger give \
 try_mutant "a share raised beyond the pool, three hosts" $ledger give \
 	's/free = .*/free = limit->pool + 0 * others;/' search 1 || failed=1
 try_mutant "the claims of two hosts count, that of the third does not" $ledger sum_of \
-	's/i < source->count/i < source->count \&\& i < 2/' search 1 || failed=1
+	's/i < source->count/i < source->count \&\& i < 2/' walk 1 bound || failed=1
 try_mutant "a slot is taken in the first G of learning" $ledger may_take \
-	's/ \&\& ledger->newest - ledger->learns_from >= call->grace//' walk 17 bound || failed=1
+	's/ \&\& ledger->newest - ledger->learns_from >= call->grace//' walk 20 bound || failed=1
 BUILD=build/fleet
 # Into a file, so that a long run can be followed.
 {

@@ -6,9 +6,10 @@
 
 const struct row *row;
 const char *const act_names[ACTS] = {
-	"tick",	   "admits",   "reads limit", "charges",       "lowers",  "waited",   "asks",
-	"reports", "beats",    "message",     "message again", "emptied", "restarts", "clock steps",
-	"copied",  "promoted", "expires",     "reboots",       "evicts",  "changes",  "loses"};
+	"tick",	   "admits",   "reads limit", "charges",       "lowers",   "waited",
+	"reports", "beats",    "message",     "message again", "keeps",	   "keeps again",
+	"emptied", "restarts", "clock steps", "copied",	       "promoted", "expires",
+	"reboots", "evicts",   "changes",     "loses"};
 
 static int least(int one, int other)
 {
@@ -185,10 +186,14 @@ static void take_answer(struct world *world, const struct message *message)
 		write_share(host);
 }
 
-static void deliver(struct world *world, int place, bool stays)
+/* `keeps`: a report that wants no more than it has. */
+static void deliver(struct world *world, int place, bool stays, bool keeps)
 {
-	const struct message message = world->net[place];
+	struct message message = world->net[place];
 	struct message reply;
+
+	if (keeps)
+		message.report.wants = message.report.has;
 
 	if (!stays)
 		memset(&world->net[place], 0, sizeof(world->net[place]));
@@ -235,11 +240,11 @@ static bool tick(struct world *world)
 	return true;
 }
 
-static bool report(struct world *world, int which, bool more)
+/* What it wants is chosen when the ledger hears it, since nothing asks for it before. */
+static bool report(struct world *world, int which)
 {
 	struct host *host = &world->host[which];
 	struct message *message;
-	int wants;
 
 	if (host->reports >= row->reports || !host->member.joined)
 		return false;
@@ -248,10 +253,9 @@ static bool report(struct world *world, int which, bool more)
 		return false;
 	if (host->incarnation != host->window.incarnation)
 		lose_claim(world, host);
-	wants = more ? row->limit - row->first : (int)host->claim.share;
 	host->reports++;
 	message->report = rf_claim_report(&host->claim, &host->member, world->now, row->first,
-					  used_of(&host->window), wants);
+					  used_of(&host->window), row->limit - row->first);
 	return true;
 }
 
@@ -348,10 +352,17 @@ static bool wait_for_programs(struct host *host)
 	return true;
 }
 
-static bool is_known(const struct world *world, int which)
+static bool is_owner(const struct world *world, int which, int slot)
+{
+	return which % world_slots() == slot &&
+	       world->host[which].member.nonce == world->ledger.host[slot].nonce;
+}
+
+static bool is_known(const struct world *world, int slot)
 {
 	for (int i = 0; i < HOSTS; i++)
-		if (i != which && rf_ledger_slots_has(&world->host[i].member.members, which))
+		if (!is_owner(world, i, slot) &&
+		    rf_ledger_slots_has(&world->host[i].member.members, slot))
 			return true;
 	return false;
 }
@@ -493,8 +504,7 @@ static bool act_host(struct world *world, enum act act, int which)
 	case WAITED:
 		return wait_for_programs(host);
 	case ASK:
-	case KEEP:
-		return report(world, which, act == ASK);
+		return report(world, which);
 	case SAY:
 		return beat(world, which);
 	case REBOOT:
@@ -508,16 +518,24 @@ static bool act_host(struct world *world, enum act act, int which)
 
 static bool act_net(struct world *world, enum act act, int place)
 {
-	if (world->net[place].kind == NOTHING)
+	const bool stays = act == REPEAT || act == KEEP_REPEAT;
+	const bool keeps = act == KEEP || act == KEEP_REPEAT;
+
+	if (world->net[place].kind == NOTHING || (keeps && world->net[place].kind != REPORT))
 		return false;
-	if (act == REPEAT && world->twice >= row->twice)
+	if (stays && world->twice >= row->twice)
 		return false;
-	world->twice += act == REPEAT;
+	world->twice += stays;
 	if (act == LOSE)
 		memset(&world->net[place], 0, sizeof(world->net[place]));
 	else
-		deliver(world, place, act == REPEAT);
+		deliver(world, place, stays, keeps);
 	return true;
+}
+
+static bool is_of_net(enum act act)
+{
+	return (act >= DELIVER && act <= KEEP_REPEAT) || act == LOSE;
 }
 
 bool world_act(struct world *world, enum act act, int which)
@@ -526,7 +544,7 @@ bool world_act(struct world *world, enum act act, int which)
 
 	if (act == SAY && row->steady)
 		return false;
-	if (act == DELIVER || act == REPEAT || act == LOSE)
+	if (is_of_net(act))
 		done = act_net(world, act, which);
 	else if (act == TICK)
 		done = !which && tick(world) && beat_all(world);
@@ -548,7 +566,7 @@ bool world_act(struct world *world, enum act act, int which)
 void world_print_act(enum act act, int which)
 {
 	printf(" %s", act_names[act]);
-	if (act == DELIVER || act == REPEAT || act == LOSE)
+	if (is_of_net(act))
 		printf("(%d)", which);
 	else if (act != TICK && (act < EMPTY || act > EXPIRE))
 		printf("(%c)", 'A' + which);

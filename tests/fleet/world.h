@@ -111,10 +111,11 @@ enum act {
 	LOWER,
 	WAITED,
 	ASK,
-	KEEP,
 	SAY,
 	DELIVER,
 	REPEAT,
+	KEEP,
+	KEEP_REPEAT,
 	EMPTY,
 	RESTART,
 	STEP,
@@ -149,7 +150,14 @@ int world_excess(const struct world *world);
 
 /* Takes away what makes no difference: two worlds that are alike become the same bytes. */
 void world_normal(struct world *world);
-/* The last part of that: hosts and messages in an order of their own. */
+/* Parts of that: what no rule asks for any more, */
+void world_unread(struct world *world);
+/* numbers and names, */
+void world_rename(struct world *world);
+/* and hosts and messages in an order of their own. */
 void world_sort(struct world *world);
+/* Does it matter whether the claims of that host are known in that membership? */
+bool world_tells(const struct world *world, int host, uint64_t joined);
+bool world_is_beat(const struct message *message);
 
 #endif /* RINGFENCE_FLEET_WORLD_H */

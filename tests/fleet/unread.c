@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: GPL-2.0
+/* What is kept, but what no rule asks for any more: part of the normal form. */
+#include <string.h>
+
+#include "world.h"
+
+static int slot_of(int host)
+{
+	return host % world_slots();
+}
+
+/* A membership that the ledger does not have now never comes back: it gives each name once. */
+static bool is_open(const struct world *world, int host, uint64_t joined)
+{
+	return joined && joined == world->ledger.host[slot_of(host)].joined;
+}
+
+/* Has the ledger still to be told that all claims of that membership are known? */
+static bool awaits(const struct world *world, int host, uint64_t joined)
+{
+	return is_open(world, host, joined) && !world->ledger.host[slot_of(host)].is_complete;
+}
+
+/*
+ * Has the host nothing to tell until it is given a share? Where it may be alone and pass more than
+ * `first`, or in a packet by a limit that it had, it may yet.
+ */
+static bool has_nothing(const struct host *host)
+{
+	const struct rf_claim *claim = &host->claim;
+	int used = 0;
+
+	for (int i = 0; i < row->window; i++)
+		used += host->window.admitted[i];
+	return (row->strict || row->steady) && !host->window.pending && used <= row->first &&
+	       !claim->covers && !claim->has && !claim->held;
+}
+
+/* Does it matter whether its claims are known? */
+bool world_tells(const struct world *world, int host, uint64_t joined)
+{
+	return awaits(world, host, joined) && !has_nothing(&world->host[host]);
+}
+
+/* A report of another membership changes nothing, whatever it says. */
+static void unread_message(const struct world *world, struct message *message)
+{
+	if (message->kind == REPORT && !is_open(world, message->host, message->joined)) {
+		message->joined = 0;
+		message->report = (struct rf_ledger_report){.seq = message->report.seq};
+	}
+	if (message->kind != BEAT)
+		return;
+	if (!awaits(world, message->host, message->joined))
+		message->says.is_complete = false;
+	if (!message->says.is_complete)
+		message->joined = 0;
+}
+
+/* Does anybody know that membership, or may hear of it? */
+static bool is_named(const struct world *world, int slot, uint64_t joined)
+{
+	for (int i = slot; i < HOSTS; i += world_slots()) {
+		const struct host *host = &world->host[i];
+
+		if (host->member.joined == joined || host->claim.known_in == joined ||
+		    host->claim.asked_in == joined)
+			return true;
+	}
+	for (int i = 0; i < NET; i++) {
+		const struct message *message = &world->net[i];
+
+		if (message->kind == NOTHING || slot_of(message->host) != slot)
+			continue;
+		if (message->joined == joined ||
+		    (message->kind == HEARD && message->heard.joined == joined))
+			return true;
+	}
+	return false;
+}
+
+/* One that nobody knows is as good as the next one. */
+static void unread_membership(struct world *world, int slot)
+{
+	struct rf_ledger_host *host = &world->ledger.host[slot];
+
+	if (host->joined && !host->is_complete && !is_named(world, slot, host->joined))
+		host->joined = 0;
+}
+
+static void clear_slot(struct rf_ledger_slots *slots, int slot)
+{
+	slots->word[0] &= ~(1ULL << slot);
+}
+
+/*
+ * A ledger that has a host waits for it, whoever else knows that host: and it keeps that host, or
+ * another one in its slot, unless it forgets.
+ */
+static void unread_known(struct world *world, int slot)
+{
+	if (!world->ledger.host[slot].nonce)
+		return;
+	world->ledger.host[slot].is_expected = false;
+	for (int i = 0; i < HOSTS; i++)
+		clear_slot(&world->host[i].member.members, slot);
+	for (int i = 0; i < NET; i++) {
+		if (world->net[i].kind == BEAT)
+			clear_slot(&world->net[i].says.known, slot);
+		else if (world->net[i].kind == HEARD)
+			clear_slot(&world->net[i].heard.members, slot);
+	}
+}
+
+void world_unread(struct world *world)
+{
+	const bool forgets = world->forgets < row->forgets || world->losses < row->losses;
+
+	for (int i = 0; i < HOSTS; i++) {
+		struct rf_claim *claim = &world->host[i].claim;
+
+		if (!world_tells(world, i, claim->known_in))
+			claim->known_in = 0;
+		if (!claim->seq)
+			claim->asked_in = 0;
+	}
+	for (int i = 0; i < NET; i++)
+		unread_message(world, &world->net[i]);
+	for (int i = 0; i < world_slots(); i++) {
+		unread_membership(world, i);
+		if (!forgets)
+			unread_known(world, i);
+	}
+}
