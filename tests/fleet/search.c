@@ -27,6 +27,8 @@
 #define LOOSE .limit = 3, .first = 1
 #define PARTS .limit = HOSTS, .first = 0
 #define STRICT .limit = 1, .first = 0
+/* The last host wants the slot of the first one, and joins later. */
+#define RIVAL .limit = 2, .first = 1, .rival = true, .stranger = true
 
 /* Those that are not quick take minutes and gigabytes. */
 static const struct row rows[] = {
@@ -91,6 +93,17 @@ static const struct row rows[] = {
 	 .contests = true, .evictions = 1},
 	{"hosts contest the source, heartbeats lost, alone first", SHAKY, PARTS, .window = 1,
 	 .contests = true, .strict = true},
+	{"heartbeats lost, longer", SHAKY, STRICT, .window = 2},
+	{"hosts contest the source, a limit is defined anew", SINGLE, PARTS, .window = 2,
+	 .contests = true, .changes = 2},
+	{"hosts contest the source, heartbeats lost", SHAKY, PARTS, .window = 1, .contests = true},
+	{"hosts contest the source, a host reboots, alone first", SHAKY, PARTS, .window = 1,
+	 .contests = true, .reboots = 1, .strict = true},
+	{"hosts contest the source, the engine forgets all, alone first", SHAKY, PARTS, .window = 1,
+	 .contests = true, .forgets = 1, .strict = true},
+	{"both want the only slot", SHAKY, RIVAL, .window = 2, .holds = 1},
+	{"both want the only slot, the engine forgets all", SHAKY, RIVAL, .window = 1,
+	 .forgets = 1},
 #else
 	{"reports late, lost or twice", STEADY, STRICT, .window = 2, .twice = ANY,
 	 .is_quick = true},
@@ -102,6 +115,21 @@ static const struct row rows[] = {
 	{"packets between limit and charge", STEADY, STRICT, .window = 2, .packets = true},
 	{"a limit is defined anew", STEADY, STRICT, .window = 1, .changes = 2},
 	{"heartbeats lost, alone first", SHAKY, STRICT, .window = 1, .strict = true},
+	{"heartbeats lost", SHAKY, STRICT, .window = 1},
+	{"heartbeats lost, longer, alone first", SHAKY, STRICT, .window = 2, .holds = 1,
+	 .strict = true},
+	{"the engine has forgotten a share, alone first", SHAKY, STRICT, .window = 1, .holds = 1,
+	 .forgot = true, .strict = true},
+	{"a host with a share reboots, alone first", SHAKY, STRICT, .window = 1, .holds = 1,
+	 .reboots = 1, .strict = true},
+	{"one wants the slot of another, alone first", SHAKY, STRICT, .window = 1, .rival = true,
+	 .stranger = true, .strict = true},
+	{"one wants a slot that was forgotten, alone first", SHAKY, RIVAL, .window = 1, .holds = 2,
+	 .forgot = true, .strict = true},
+	{"the engine has forgotten a share, longer, alone first", SHAKY, STRICT, .window = 2,
+	 .holds = 1, .forgot = true, .strict = true},
+	{"a host with a share reboots, longer, alone first", SHAKY, STRICT, .window = 2, .holds = 1,
+	 .reboots = 1, .strict = true},
 #endif
 };
 

@@ -130,7 +130,16 @@ try_mutant "a share raised beyond the pool, three hosts" $ledger give \
 try_mutant "the claims of two hosts count, that of the third does not" $ledger sum_of \
 	's/i < source->count/i < source->count \&\& i < 2/' walk 1 bound || failed=1
 try_mutant "a slot is taken in the first G of learning" $ledger may_take \
-	's/ \&\& ledger->newest - ledger->learns_from >= call->grace//' walk 20 bound || failed=1
+	's/ \&\& ledger->newest - ledger->learns_from >= call->grace//' search 14 || failed=1
+try_mutant "a slot is taken while its host may live, three hosts" $ledger join \
+	'/nonce != call->nonce/ { n; s/return false/host->nonce = 0/ }' search 13 || failed=1
+expected='^# another world'
+try_mutant "what makes a state another one: claims under a definition that may come back are lost" tests/fleet/unread.c is_asked_for \
+	's/world->changes < row->changes/0/' walk 10 || failed=1
+try_mutant "what makes a state another one: which of two hosts has the slot is lost" tests/fleet/order.c swap_rivals \
+	's/swap_nonce\(\&world->ledger.*//' walk 20 || failed=1
+try_mutant "what makes a state another one: whose reports those of one slot are is lost" tests/fleet/names.c is_of_rival \
+	's/return true/return false/' walk 20 || failed=1
 BUILD=build/fleet
 # Into a file, so that a long run can be followed.
 {

@@ -112,6 +112,29 @@ static void unread_known(struct world *world, int slot)
 	}
 }
 
+/* May a report come to that source? Where no limit is defined anew any more, perhaps none. */
+static bool is_asked_for(const struct world *world, int source)
+{
+	if (world->changes < row->changes)
+		return true;
+	for (int i = 0; i < HOSTS; i++)
+		if (world->host[i].tag % 2 == source)
+			return true;
+	for (int i = 0; i < NET; i++)
+		if (world->net[i].kind == REPORT && world->net[i].tag % 2 == source)
+			return true;
+	return false;
+}
+
+static void unread_source(struct world *world, int source)
+{
+	struct rf_ledger_source *sources[] = {&world->source[source],
+					      &world->replica.source[source]};
+
+	for (int i = 0; i < 2 && !is_asked_for(world, source); i++)
+		memset(sources[i], 0, sizeof(*sources[i]));
+}
+
 void world_unread(struct world *world)
 {
 	const bool forgets = world->forgets < row->forgets || world->losses < row->losses;
@@ -126,6 +149,8 @@ void world_unread(struct world *world)
 	}
 	for (int i = 0; i < NET; i++)
 		unread_message(world, &world->net[i]);
+	for (int i = 0; i < 2; i++)
+		unread_source(world, i);
 	for (int i = 0; i < world_slots(); i++) {
 		unread_membership(world, i);
 		if (!forgets)

@@ -148,7 +148,7 @@ static bool walk(uint64_t steps)
 		if (!world_act(&world, path[length].act, path[length].which))
 			continue;
 		length++;
-		if (compares && random >> 54 == 0 && !is_alike(&world))
+		if (compares && random >> 57 == 0 && !is_alike(&world))
 			return false;
 		if (!world_excess(&world))
 			continue;
