@@ -1,0 +1,180 @@
+# SPDX-License-Identifier: GPL-2.0
+# How the tests, their tools and the benchmarks are built. The Makefile includes this file; a package is
+# built without it.
+
+build/asan/%.o: %.c
+	@mkdir -p $(@D)
+	$(call say,ASAN,$<)
+	$(Q)$(CC) $(CPPFLAGS) $(ALL_CFLAGS) $(SANITIZE) -c $< -o $@
+
+build/tests/unit/%: build/asan/tests/unit/%.o $(PURE:%.c=build/asan/%.o)
+	@mkdir -p $(@D)
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(ALL_CFLAGS) $(SANITIZE) $(filter %.o,$^) -o $@ -lcmocka $(shell $(PKG_CONFIG) --libs jansson)
+
+# The tests that build frames, one header after the other.
+FRAMES := tests/frame_headers tests/frame_parts
+frame_tests = $(patsubst %.c,build/%,$(shell grep -l '"tests/frames\.h"' $(wildcard tests/$(1)/test_*.c)))
+
+$(call frame_tests,unit): $(FRAMES:%=build/asan/%.o)
+build/tests/unit/test_agent_bans: build/asan/user/agent/bans.o
+build/tests/unit/test_agent_cluster: build/asan/user/agent/cluster.o
+build/tests/unit/test_link: $(patsubst %,build/asan/user/%.o,agent/link agent/cluster agent/engine_errors base/say)
+build/tests/unit/test_link: private CFLAGS += -Wl,--wrap=rf_time_awake
+build/tests/unit/test_probe_place: build/asan/user/agent/probe_place.o
+build/tests/unit/test_scanning: $(patsubst %,build/asan/user/%.o,base/thread screen/job screen/scanning)
+$(call frame_tests,prog): $(FRAMES:%=build/%.o)
+build/tests/prog/test_stacked: build/tests/prog/model.o
+$(patsubst %,build/tests/prog/test_%,history history_file history_sums): build/tests/record/made.o
+
+build/tests/%.o: tests/%.c
+	@mkdir -p $(@D)
+	$(call say,CC,$<)
+	$(Q)$(CC) $(CPPFLAGS) $(ALL_CFLAGS) -c $< -o $@
+
+# The program as each other installed clang compiles it, for test_budget.
+build/tests/prog/test_budget: | $(patsubst %,build/compilers/%.bpf.o,$(shell tests/clangs.sh $(CLANG)))
+
+build/compilers/%.bpf.o: bpf/ringfence.bpf.c
+	@mkdir -p $(@D)
+	$(call say,BPF,$@)
+	$(Q)$* $(BPF_CFLAGS) -c $< -o $@
+	$(Q)$(LLVM_STRIP) -g $@
+
+# The linker wraps the clock, so that tests can inject another one.
+WRAPPED := -Wl,--wrap=rf_fence_jiffies,--wrap=rf_fence_time
+
+# What every test of the program has beside the command line.
+BESIDE := tests/prog/clock.o tests/prog/spare.o
+
+$(patsubst %,build/tests/prog/%.o,clock crowd): | build/ringfence.skel.h
+$(patsubst %,build/tests/prog/test_%,filter known residents): build/tests/prog/crowd.o
+
+build/tests/prog/%: tests/prog/%.c $(BESIDE:%=build/%) $(LIBRARY)
+	@mkdir -p $(@D)
+	$(call say,CC,$@)
+	$(Q)$(CC) $(CPPFLAGS) $(ALL_CFLAGS) $(filter %.c %.o,$^) -o $@ $(WRAPPED) $(LIBS) -lcmocka -lpthread
+
+# What the daemon's page process leaves itself: the tests of it have that part of the daemon.
+build/tests/prog/test_confine: build/user/daemon/confine.o
+build/tests/prog/test_confine: LIBS += $(DAEMON_LIBS)
+
+# What the agent of a fleet sees in its fence.
+build/tests/prog/test_bans_look: build/user/agent/bans_look.o
+
+build/tests/prog/test_gone: $(filter-out %/main.o,$(filter build/user/daemon/%,$(USER_OBJECTS)))
+build/tests/prog/test_gone: LIBS += $(DAEMON_LIBS)
+
+# The tests that read the maps of another user run under the sanitizers.
+HOSTILE := $(patsubst tests/prog/%.c,%,$(wildcard tests/prog/test_hostile*.c))
+
+$(HOSTILE:%=build/asan/tests/prog/%.o) $(BESIDE:%=build/asan/%) $(LIBRARY:build/%=build/asan/%): | $(GENERATED)
+
+$(HOSTILE:%=build/tests/prog/%): build/tests/prog/%: build/asan/tests/prog/%.o \
+		$(BESIDE:%=build/asan/%) $(LIBRARY:build/%=build/asan/%)
+	@mkdir -p $(@D)
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(ALL_CFLAGS) $(SANITIZE) $^ -o $@ $(WRAPPED),--wrap=rf_fence_open $(LIBS) -lcmocka
+
+build/fuzz/%.o: %.c
+	@mkdir -p $(@D)
+	$(call say,FUZZ,$<)
+	$(Q)$(CLANG) $(CPPFLAGS) $(ALL_CFLAGS) $(SANITIZE) -fsanitize=fuzzer-no-link -c $< -o $@
+
+build/fuzz/fuzz_%: build/fuzz/tests/fuzz/fuzz_%.o $(PURE:%.c=build/fuzz/%.o)
+	$(call say,LINK,$@)
+	$(Q)$(CLANG) $(ALL_CFLAGS) $(SANITIZE) -fsanitize=fuzzer $(filter %.o,$^) -o $@ $(shell $(PKG_CONFIG) --libs jansson)
+
+build/fuzz/fuzz_limiter: build/fuzz/tests/fuzz/limiter_watch.o
+
+build/fuzz/seeds: build/fuzz/tests/fuzz/seeds.o $(FRAMES:%=build/fuzz/%.o)
+	$(Q)$(CLANG) $(ALL_CFLAGS) $(SANITIZE) $^ -o $@
+
+build/tests/traffic: $(filter-out %.bpf.c,$(wildcard tests/traffic/*.c)) $(TRAFFIC_SKELETONS)
+	@mkdir -p $(@D)
+	$(call say,CC,$@)
+	$(Q)$(CC) $(CPPFLAGS) $(ALL_CFLAGS) $(filter %.c,$^) -o $@ $(LIBS) -lpthread
+
+# A client of a fleet's agent, for tests.
+build/tests/agent_says: tests/e2e/agent_says.c $(LIBRARY)
+	@mkdir -p $(@D)
+	$(call say,CC,$@)
+	$(Q)$(CC) $(CPPFLAGS) $(ALL_CFLAGS) $^ -o $@ $(LIBS)
+
+# Clients of a fleet's engine, for tests.
+build/tests/engine/compare: $(patsubst %,build/tests/engine/compare_%.o,calls fate kept members reports)
+$(ENGINE_TOOLS): build/tests/engine/%: build/tests/engine/%.o build/tests/engine/client.o \
+		build/user/fleet/ledger.o build/user/fleet/wire.o
+	@mkdir -p $(@D)
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) $^ -o $@ $(shell $(PKG_CONFIG) --libs hiredis)
+
+build/tests/recorder: build/tests/record/main.o build/tests/record/made.o $(LIBRARY)
+	@mkdir -p $(@D)
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) $^ -o $@ $(LIBS)
+
+# Made anew whenever build/ringfence is, so whenever a source of the program or of the command line is.
+$(VARIANTS): build/variants/%/build/ringfence: build/ringfence tests/e2e/variant.sh
+	$(call say,VARIANT,$*)
+	$(Q)tests/e2e/variant.sh $* build/variants/$*
+
+$(TRAFFIC_SKELETONS:.skel.h=.bpf.o): build/tests/%.bpf.o: tests/traffic/%.bpf.c
+	@mkdir -p $(@D)
+	$(call say,BPF,$<)
+	$(Q)$(CLANG) $(BPF_CFLAGS) -c $< -o $@
+
+build/tests/past/abi%.bpf.o: tests/past/abi%.bpf.c
+	@mkdir -p $(@D)
+	$(call say,BPF,$<)
+	$(Q)$(CLANG) $(BPF_CFLAGS) -I. -c $< -o $@
+
+build/tests/past/fill%: tests/past/fill.c tests/past/abi%.h
+	@mkdir -p $(@D)
+	$(call say,CC,$@)
+	$(Q)$(CC) $(CPPFLAGS) $(ALL_CFLAGS) -include tests/past/abi$*.h $< -o $@ $(LIBS)
+
+build/bench/%.o: tests/bench/%.c | build/ringfence.skel.h $(BENCH_SKELETONS)
+	@mkdir -p $(@D)
+	$(call say,CC,$<)
+	$(Q)$(CC) $(CPPFLAGS) $(ALL_CFLAGS) -c $< -o $@
+
+build/tests/bench: $(BENCH) $(LIBRARY)
+	@mkdir -p $(@D)
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) $(filter %.o,$^) -o $@ $(LIBS) -lpthread
+
+build/tests/%.bpf.o: tests/bench/%.bpf.c
+	@mkdir -p $(@D)
+	$(call say,BPF,$<)
+	$(Q)$(CLANG) $(BPF_CFLAGS) -c $< -o $@
+
+build/tests/screen: build/bench/screen.o $(LIBRARY)
+	@mkdir -p $(@D)
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) $^ -o $@ $(LIBS) -lpthread
+
+build/tests/scans: build/bench/scans.o build/bench/target.o build/bench/tool.o $(LIBRARY)
+	@mkdir -p $(@D)
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) $^ -o $@ $(LIBS)
+
+build/tests/sampled: build/bench/sampled.o build/bench/tool.o $(LIBRARY)
+	@mkdir -p $(@D)
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) $^ -o $@ $(LIBS)
+
+build/tests/asks: build/bench/asks.o build/bench/tool.o $(LIBRARY)
+	@mkdir -p $(@D)
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) $^ -o $@ $(LIBS)
+
+build/tests/share_cost: build/bench/share_cost.o build/bench/tool.o $(LIBRARY)
+	@mkdir -p $(@D)
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) $^ -o $@ $(LIBS) -lm -lpthread
+
+build/tests/live: tests/bench/live.c build/tests/live.skel.h
+	@mkdir -p $(@D)
+	$(call say,CC,$@)
+	$(Q)$(CC) $(CPPFLAGS) $(ALL_CFLAGS) tests/bench/live.c -o $@ $(LIBS) -lpthread
