@@ -226,7 +226,7 @@ static void time_out(struct host *host)
 	for (int i = 0; i < RF_BUCKETS; i++)
 		if (now_ms >= agent->beating[i].since_ms + patience_ms)
 			agent->beating[i].number = 0;
-	for (int i = 0; i < RF_REPORTS_MAX && agent->claims.under_way; i++) {
+	for (int i = 0; i < RF_REPORTS_MAX; i++) {
 		if (!agent->reporting[i].number ||
 		    now_ms < agent->reporting[i].since_ms + patience_ms)
 			continue;

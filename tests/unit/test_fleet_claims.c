@@ -322,7 +322,7 @@ static void end_batches(uint32_t count, bool is_answered)
 	struct rf_report_batch batch = {};
 
 	for (uint32_t i = 0; i < count; i++) {
-		claims->under_way++;
+		claims->under_way[0].count++;
 		if (is_answered)
 			rf_claims_answered(claims, &batch, NULL, now_ns());
 		else
@@ -333,7 +333,7 @@ static void end_batches(uint32_t count, bool is_answered)
 static void fewer_under_way(void **state)
 {
 	static const uint32_t one[HOSTS] = {5};
-	const uint32_t *most = &host[0].claims.may_be_under_way;
+	const uint32_t *most = &host[0].claims.under_way[0].most;
 
 	(void)state;
 	host[0].is_unheard = true; /* no engine sees what no connection takes */
@@ -348,11 +348,107 @@ static void fewer_under_way(void **state)
 		end_batches(1, false);
 	}
 	assert_int_equal(*most, RF_REPORTS_LEAST);
-	assert_in_range(*most, 2 * RF_REPORTS_TURN, RF_REPORTS_MAX);
 	end_batches(10 * RF_REPORTS_GROW, true);
 	assert_int_equal(*most, RF_REPORTS_LEAST + 10);
 	end_batches(10000, true);
 	assert_int_equal(*most, RF_REPORTS_MAX);
+	for (uint32_t i = 1; i < RF_BUCKETS; i++)
+		assert_int_equal(host[0].claims.under_way[i].most, RF_REPORTS_MAX);
+}
+
+/* ---- a node that is slow, and has every other bucket ---- */
+
+#define SLOW_MS 200 /* less than W/4: nothing is told again */
+#define ASKS_EACH_MS 4
+
+static struct rf_report_batch *held[RF_REPORTS_MAX];
+static uint32_t held_count, told[2]; /* asks that were reported: of the slow node, and of others */
+
+static bool is_slow(uint32_t bucket)
+{
+	return bucket % 2;
+}
+
+static int any_windows(void *context, struct rf_fleet_record *record, uint32_t count)
+{
+	(void)context;
+	for (uint32_t i = 0; i < count; i++) {
+		record[i].result = RF_SHARE_DONE;
+		record[i].used = 10;
+	}
+	return 0;
+}
+
+static bool report_to_slow(void *context, struct rf_report_batch *batch)
+{
+	struct host *mine = context;
+
+	told[!is_slow(batch->bucket)] += batch->count;
+	if (is_slow(batch->bucket))
+		held[held_count++] = batch;
+	else
+		mine->sent[mine->count++] = batch;
+	return true;
+}
+
+static void give_all(struct host *mine)
+{
+	struct rf_ledger_answer answers[RF_REPORT_ITEMS];
+
+	for (int i = 0; i < mine->count; i++) {
+		const struct rf_report_batch *batch = mine->sent[i];
+
+		for (uint32_t j = 0; j < batch->count; j++)
+			answers[j] = (struct rf_ledger_answer){
+				.seq = batch->item[j].report.seq,
+				.share = batch->item[j].report.wants,
+				.lower_to = UINT32_MAX,
+			};
+		rf_claims_answered(&mine->claims, mine->sent[i], answers, now_ns());
+	}
+	mine->count = 0;
+}
+
+/* New sources, some of each bucket in the end; returns how many the slow node does not have. */
+static uint32_t ask_anew(struct host *mine, uint64_t from)
+{
+	const struct window window = {.incarnation = 77, .passed = 100, .dropped = 100};
+	uint32_t others = 0;
+
+	for (uint64_t source = from; source < from + ASKS_EACH_MS; source++) {
+		const struct rf_fleet_ask ask = ask_of(&window, source);
+
+		assert_true(rf_claims_ask(&mine->claims, now_ns(), &ask));
+		others += !is_slow(rf_bucket(source, 0));
+	}
+	return others;
+}
+
+static void slow_node(void **state)
+{
+	static const uint64_t key[2] = {7, 7};
+	struct host *mine = &host[0];
+	uint32_t others = 0, node[RF_BUCKETS];
+
+	(void)state;
+	rf_claim_table_free(&mine->claims.table);
+	assert_int_equal(rf_claim_table_make(&mine->claims.table, 4096, key, now_ns()), 0);
+	for (uint32_t i = 0; i < RF_BUCKETS; i++)
+		node[i] = is_slow(i) ? 20 : 11;
+	rf_claim_table_take_nodes(&mine->claims.table, node);
+	mine->claims.ports.windows = any_windows;
+	mine->claims.ports.report = report_to_slow;
+	told[0] = told[1] = held_count = 0;
+	for (uint64_t ms = 0; ms < SLOW_MS; ms++) {
+		now_ms++;
+		give_all(mine);
+		rf_claims_turn(&mine->claims, now_ns());
+		assert_int_equal(told[1], others); /* all that asked a ms before */
+		others += ask_anew(mine, 1000 + ms * ASKS_EACH_MS);
+	}
+	assert_in_range(others, SLOW_MS, SLOW_MS * ASKS_EACH_MS - SLOW_MS);
+	assert_in_range(told[0], RF_BUCKETS / 2, held_count * RF_REPORT_ITEMS);
+	assert_in_range(held_count, RF_REPORTS_MAX / 4, RF_REPORTS_MAX / 2);
 }
 
 int main(void)
@@ -379,6 +475,7 @@ int main(void)
 		ROW("a full table takes no more", full_table),
 		ROW("asks a second are bounded", bounded_asks),
 		ROW("fewer reports are under way after some had no answer", fewer_under_way),
+		ROW("a node that is slow holds up no report to another one", slow_node),
 #undef ROW
 	};
 

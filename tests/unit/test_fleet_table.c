@@ -62,7 +62,7 @@ static void wheel_turns(void **state)
 		assert_true(due_ns != UINT64_MAX);
 		now = due_ns + unit_below(&random, 100) * (unit_below(&random, 20) ? 0 : SECOND);
 		rf_claim_table_turn(&table, now);
-		while ((claimant = TAILQ_FIRST(&table.ready))) {
+		while ((claimant = TAILQ_FIRST(&table.ready[0]))) {
 			assert_true(claimant->due_ns <= now);
 			claimant->due_ns = now + unit_below(&random, 60 * SECOND);
 			rf_claim_table_move(&table, claimant, RF_CLAIM_WAITS);
@@ -75,11 +75,53 @@ static void wheel_turns(void **state)
 	rf_claim_table_free(&table);
 }
 
+static uint32_t ready_of(const struct rf_claim_table *table, uint32_t node)
+{
+	struct rf_claimant *claimant;
+	uint32_t count = 0;
+
+	TAILQ_FOREACH(claimant, &table->ready[node], place)
+	{
+		assert_int_equal(table->node[claimant->bucket], node);
+		count++;
+	}
+	return count;
+}
+
+/* Of a cluster, buckets come and go; nobody who is ready stays behind. */
+static void buckets_move(void **state)
+{
+	uint32_t node[RF_BUCKETS];
+	struct rf_claim_table table;
+
+	(void)state;
+	assert_int_equal(rf_claim_table_make(&table, 2 * RF_BUCKETS, hash_key, 0), 0);
+	for (uint32_t i = 0; i < 2 * RF_BUCKETS; i++) {
+		const struct rf_claim_key key = key_of(i);
+
+		rf_claim_table_move(&table, rf_claim_table_add(&table, &key, i % RF_BUCKETS),
+				    RF_CLAIM_READY);
+	}
+	assert_int_equal(ready_of(&table, 0), 2 * RF_BUCKETS);
+	for (uint32_t i = 0; i < RF_BUCKETS; i++)
+		node[i] = i < 3 ? 30 : 7;
+	rf_claim_table_take_nodes(&table, node);
+	assert_int_equal(ready_of(&table, 0), 2 * 3);
+	assert_int_equal(ready_of(&table, 3), 2 * (RF_BUCKETS - 3));
+	node[0] = 7;
+	rf_claim_table_take_nodes(&table, node);
+	assert_int_equal(ready_of(&table, 0), 2 * (RF_BUCKETS - 2));
+	assert_int_equal(ready_of(&table, 1), 2 * 2);
+	assert_int_equal(ready_of(&table, 3), 0);
+	rf_claim_table_free(&table);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		UNIT_ROW("no more than its size, and places are used again", holds_its_size),
 		UNIT_ROW("nobody is ready too early, or two ticks late", wheel_turns),
+		UNIT_ROW("whoever is ready goes with its bucket to another node", buckets_move),
 	};
 
 	return cmocka_run_group_tests_name("fleet_table", tests, NULL, NULL);

@@ -297,7 +297,7 @@ static void wait_for_events(struct agent *agent, const sigset_t *while_waiting)
 	until_ns = earliest(until_ns, rf_line_due_ns(&agent->questions, now));
 	until_ns = earliest(until_ns, rf_news_due_ns(&agent->news, now));
 	until_ns = earliest(until_ns, rf_site_due_ns(&agent->site));
-	until_ns = earliest(until_ns, rf_claims_due_ns(&agent->claims, now));
+	until_ns = earliest(until_ns, rf_claims_due_ns(&agent->claims));
 	if (until_ns > now && !agent->has_asks)
 		wait_ms = (until_ns - now + RF_NS_PER_MS - 1) / RF_NS_PER_MS;
 	take_pending_signals(while_waiting);
@@ -333,6 +333,15 @@ static void take_asks(struct agent *agent)
 		nanosleep(&rest, NULL);
 }
 
+static void tell_nodes(struct agent *agent)
+{
+	uint32_t node[RF_BUCKETS];
+
+	for (uint32_t i = 0; i < RF_BUCKETS; i++)
+		node[i] = agent->cluster.route[i].node;
+	rf_claim_table_take_nodes(&agent->claims.table, node);
+}
+
 static void turn(struct agent *agent, const sigset_t *while_waiting)
 {
 	const uint64_t now = rf_time_awake();
@@ -349,6 +358,7 @@ static void turn(struct agent *agent, const sigset_t *while_waiting)
 	beat(agent, now);
 	rf_site_tell(&agent->site);
 	take_asks(agent);
+	tell_nodes(agent);
 	rf_claims_turn(&agent->claims, rf_time_awake());
 	rf_fleet_bans_turn(&agent->bans, fence_now(agent), slot_now(agent), now);
 	look_whether_alone(agent, now);

@@ -13,9 +13,10 @@ int rf_claim_table_make(struct rf_claim_table *table, uint32_t size, const uint6
 	*table = (struct rf_claim_table){.size = size, .tick = now / RF_CLAIM_TICK_NS};
 	memcpy(table->hash_key, hash_key, sizeof(table->hash_key));
 	TAILQ_INIT(&table->free);
-	TAILQ_INIT(&table->ready);
 	TAILQ_INIT(&table->lowers);
 	TAILQ_INIT(&table->settles);
+	for (int i = 0; i < RF_BUCKETS; i++)
+		TAILQ_INIT(&table->ready[i]);
 	for (int i = 0; i < RF_CLAIM_TICKS; i++)
 		TAILQ_INIT(&table->wheel[i]);
 	table->all = calloc(size, sizeof(*table->all));
@@ -67,7 +68,7 @@ static struct rf_claimants *place_of(struct rf_claim_table *table, struct rf_cla
 {
 	switch (claimant->state) {
 	case RF_CLAIM_READY:
-		return &table->ready;
+		return &table->ready[claimant->node];
 	case RF_CLAIM_LOWERS:
 		return &table->lowers;
 	case RF_CLAIM_SETTLES:
@@ -89,8 +90,10 @@ static void take_out(struct rf_claim_table *table, struct rf_claimant *claimant)
 
 static void put_in(struct rf_claim_table *table, struct rf_claimant *claimant)
 {
-	struct rf_claimants *place = place_of(table, claimant);
+	struct rf_claimants *place;
 
+	claimant->node = table->node[claimant->bucket];
+	place = place_of(table, claimant);
 	if (claimant->state == RF_CLAIM_WAITS) {
 		place = spoke_of(table, claimant);
 		claimant->spoke = place - table->wheel;
@@ -105,6 +108,28 @@ void rf_claim_table_move(struct rf_claim_table *table, struct rf_claimant *claim
 	take_out(table, claimant);
 	claimant->state = state;
 	put_in(table, claimant);
+}
+
+void rf_claim_table_take_nodes(struct rf_claim_table *table, const uint32_t node[RF_BUCKETS])
+{
+	struct rf_claimants moved = TAILQ_HEAD_INITIALIZER(moved);
+	struct rf_claimant *claimant;
+	bool has_changed = false;
+
+	for (uint32_t i = 0; i < RF_BUCKETS; i++) {
+		uint32_t first = 0;
+
+		while (node[first] != node[i])
+			first++;
+		has_changed = has_changed || table->node[i] != first;
+		table->node[i] = first;
+	}
+	for (uint32_t i = 0; i < RF_BUCKETS && has_changed; i++)
+		TAILQ_CONCAT(&moved, &table->ready[i], place);
+	while ((claimant = TAILQ_FIRST(&moved))) {
+		TAILQ_REMOVE(&moved, claimant, place);
+		put_in(table, claimant);
+	}
 }
 
 /* ---- adding and removing ---- */

@@ -11,6 +11,7 @@
 #include <sys/queue.h>
 
 #include "fleet/member.h"
+#include "ringfence/source.h"
 
 #define RF_CLAIM_TICK_NS 16000000ULL /* the wheel turns so often */
 #define RF_CLAIM_TICKS 1024	     /* and has so many places: no wait is longer than all */
@@ -39,6 +40,7 @@ struct rf_claimant {
 	uint32_t bucket;
 	enum rf_claim_state state;
 	uint32_t spoke; /* of the wheel, where it waits */
+	uint32_t node;	/* of the engine, for which it is ready */
 	bool is_used;
 	bool again; /* RF_CLAIM_REPORTED: something has changed meanwhile */
 	bool gives_back;
@@ -75,7 +77,9 @@ struct rf_claim_table {
 	uint32_t untouched; /* of `all`, from there on nothing was ever used */
 	uint64_t hash_key[2];
 	struct rf_claim_chain *chain;
-	struct rf_claimants free, ready, lowers, settles;
+	struct rf_claimants free, lowers, settles;
+	struct rf_claimants ready[RF_BUCKETS]; /* by node */
+	uint32_t node[RF_BUCKETS];	       /* of each bucket: the first bucket that it has */
 	struct rf_claimants wheel[RF_CLAIM_TICKS];
 	uint64_t tick; /* of the wheel: all before it were taken */
 };
@@ -95,6 +99,8 @@ void rf_claim_table_remove(struct rf_claim_table *table, struct rf_claimant *cla
 /* Moves a claim to another place. RF_CLAIM_WAITS: until claimant->due_ns. */
 void rf_claim_table_move(struct rf_claim_table *table, struct rf_claimant *claimant,
 			 enum rf_claim_state state);
+/* Which node of the engine has each bucket, by any number of it. At first it is one. */
+void rf_claim_table_take_nodes(struct rf_claim_table *table, const uint32_t node[RF_BUCKETS]);
 /* Moves those that are due by now to the ready ones. */
 void rf_claim_table_turn(struct rf_claim_table *table, uint64_t now);
 /* When the next one is due; UINT64_MAX: none waits. */

@@ -19,7 +19,9 @@
 int rf_claims_make(struct rf_claims *claims, uint32_t size, const uint64_t hash_key[2],
 		   uint64_t now)
 {
-	*claims = (struct rf_claims){.asks_each_s = 5000, .may_be_under_way = RF_REPORTS_MAX};
+	*claims = (struct rf_claims){.asks_each_s = 5000};
+	for (uint32_t i = 0; i < RF_BUCKETS; i++)
+		claims->under_way[i].most = RF_REPORTS_MAX;
 	return rf_claim_table_make(&claims->table, size, hash_key, now);
 }
 
@@ -122,16 +124,31 @@ static void send_batches(struct sending *sending)
 		send_batch(sending, i);
 }
 
+/* Of all batches, the part of a node. */
+static uint32_t part_of(const struct rf_claims *claims, uint32_t node, uint32_t batches)
+{
+	uint32_t buckets = 0;
+
+	for (uint32_t i = 0; i < RF_BUCKETS; i++)
+		buckets += claims->table.node[i] == node;
+	return batches * buckets / RF_BUCKETS;
+}
+
 static struct rf_report_batch *open_batch(struct sending *sending, uint32_t bucket)
 {
 	struct rf_claims *claims = sending->claims;
+	const uint32_t node = claims->table.node[bucket];
 
+	if (sending->open[bucket] ||
+	    claims->under_way[node].count >= part_of(claims, node, RF_REPORTS_MAX))
+		return sending->open[bucket];
 	for (int i = 0; i < RF_REPORTS_MAX && !sending->open[bucket]; i++)
 		if (!claims->batch[i].count)
 			sending->open[bucket] = &claims->batch[i];
-	if (sending->open[bucket] && !sending->open[bucket]->count) {
+	if (sending->open[bucket]) {
 		sending->open[bucket]->bucket = bucket;
-		claims->under_way++;
+		sending->open[bucket]->node = node;
+		claims->under_way[node].count++;
 	}
 	return sending->open[bucket];
 }
@@ -140,22 +157,33 @@ static struct rf_report_batch *open_batch(struct sending *sending, uint32_t buck
  * An engine that has no CPU to spare answers what it has taken, only too late. So whoever sends all
  * of it again at once is never answered in time.
  */
-static void send_fewer(struct rf_claims *claims, uint64_t now)
+static void send_fewer(struct rf_reports_under_way *under_way, uint64_t now)
 {
-	if (claims->cut_ns && now - claims->cut_ns < RF_REPORTS_CUT_NS)
+	if (under_way->cut_ns && now - under_way->cut_ns < RF_REPORTS_CUT_NS)
 		return;
-	claims->cut_ns = now;
-	claims->may_be_under_way /= 2;
-	if (claims->may_be_under_way < RF_REPORTS_LEAST)
-		claims->may_be_under_way = RF_REPORTS_LEAST;
+	under_way->cut_ns = now;
+	under_way->most /= 2;
+	if (under_way->most < RF_REPORTS_LEAST)
+		under_way->most = RF_REPORTS_LEAST;
 }
 
-static void send_more(struct rf_claims *claims)
+static void send_more(struct rf_reports_under_way *under_way)
 {
-	if (claims->may_be_under_way == RF_REPORTS_MAX || ++claims->grows < RF_REPORTS_GROW)
+	if (under_way->most == RF_REPORTS_MAX || ++under_way->grows < RF_REPORTS_GROW)
 		return;
-	claims->grows = 0;
-	claims->may_be_under_way++;
+	under_way->grows = 0;
+	under_way->most++;
+}
+
+/* How many claims a turn may report to a node. Of each of its buckets, a batch may be in part. */
+static uint32_t room_of(const struct rf_claims *claims, uint32_t node)
+{
+	const struct rf_reports_under_way *under_way = &claims->under_way[node];
+	const uint32_t most = part_of(claims, node, under_way->most);
+	const uint32_t taken = under_way->count + part_of(claims, node, RF_BUCKETS);
+
+	_Static_assert(RF_REPORTS_LEAST > RF_BUCKETS, "there is room where nothing is under way");
+	return taken < most ? (most - taken) * RF_REPORT_ITEMS : 0;
 }
 
 /* What it wants: no more than it has, once it has stopped asking; less, where it gives back. */
@@ -191,7 +219,7 @@ static void report(struct sending *sending, struct rf_claimant *claimant, uint32
 		send_batch(sending, claimant->bucket);
 }
 
-static uint32_t take(struct rf_claimants *list, struct rf_claimant **taken, uint32_t most)
+static uint32_t take(const struct rf_claimants *list, struct rf_claimant **taken, uint32_t most)
 {
 	struct rf_claimant *claimant;
 	uint32_t count = 0;
@@ -201,6 +229,20 @@ static uint32_t take(struct rf_claimants *list, struct rf_claimant **taken, uint
 		if (count == most)
 			break;
 		taken[count++] = claimant;
+	}
+	return count;
+}
+
+/* As many as there is room for, of each node. */
+static uint32_t take_ready(const struct rf_claims *claims,
+			   struct rf_claimant *taken[RF_FLEET_BATCH])
+{
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < RF_BUCKETS; i++) {
+		const uint32_t room = room_of(claims, i), left = RF_FLEET_BATCH - count;
+
+		count += take(&claims->table.ready[i], taken + count, room < left ? room : left);
 	}
 	return count;
 }
@@ -250,7 +292,7 @@ static void report_ready(struct rf_claims *claims, uint64_t now)
 	struct sending sending = {.claims = claims, .now = now};
 	struct rf_claimant *claimant[RF_FLEET_BATCH] = {0};
 	struct visit visit;
-	const uint32_t count = take(&claims->table.ready, claimant, RF_FLEET_BATCH);
+	const uint32_t count = take_ready(claims, claimant);
 	const int err = visit_windows(claims, claimant, count, true, now, &visit);
 
 	claims->reported_ns = now;
@@ -486,8 +528,8 @@ void rf_claims_answered(struct rf_claims *claims, struct rf_report_batch *batch,
 	for (uint32_t i = 0; i < batch->count; i++)
 		place_after(claims, batch->item[i].claimant, &batch->item[i], has_grown[i], now);
 	batch->count = 0;
-	claims->under_way--;
-	send_more(claims);
+	claims->under_way[batch->node].count--;
+	send_more(&claims->under_way[batch->node]);
 }
 
 /* Its reports are made again. */
@@ -504,47 +546,53 @@ static void put_back(struct rf_claims *claims, struct rf_report_batch *batch, ui
 			rf_claims_wait(claims, claimant, now + AGAIN_NS);
 	}
 	batch->count = 0;
-	claims->under_way--;
+	claims->under_way[batch->node].count--;
 }
 
 void rf_claims_unanswered(struct rf_claims *claims, struct rf_report_batch *batch, uint64_t now)
 {
 	put_back(claims, batch, now);
-	send_fewer(claims, now);
+	send_fewer(&claims->under_way[batch->node], now);
 }
 
 /* ---- time ---- */
 
-static bool has_room(const struct rf_claims *claims)
+static bool is_any_ready(const struct rf_claims *claims)
 {
-	/* A turn opens no more than one for each bucket, and those that are full. */
-	_Static_assert(RF_BUCKETS + RF_FLEET_BATCH / RF_REPORT_ITEMS <= RF_REPORTS_TURN,
-		       "a turn makes no more");
-	return claims->under_way + RF_REPORTS_TURN <= claims->may_be_under_way;
+	for (uint32_t i = 0; i < RF_BUCKETS; i++)
+		if (!TAILQ_EMPTY(&claims->table.ready[i]) && room_of(claims, i))
+			return true;
+	return false;
+}
+
+/* Not while nobody could be told what comes of it. */
+static bool may_take_back(const struct rf_claims *claims)
+{
+	bool any = false;
+
+	for (uint32_t i = 0; i < RF_BUCKETS; i++)
+		any = any || room_of(claims, i);
+	return any && !TAILQ_EMPTY(&claims->table.lowers) && !claims->is_settling;
 }
 
 void rf_claims_turn(struct rf_claims *claims, uint64_t now)
 {
 	rf_claim_table_turn(&claims->table, now);
-	if (!TAILQ_EMPTY(&claims->table.ready) && has_room(claims) &&
-	    now - claims->reported_ns >= RF_CLAIM_COLLECT_NS)
+	if (is_any_ready(claims) && now - claims->reported_ns >= RF_CLAIM_COLLECT_NS)
 		report_ready(claims, now);
-	if (!TAILQ_EMPTY(&claims->table.lowers) && has_room(claims) && !claims->is_settling &&
-	    now - claims->settled_ns >= RF_CLAIM_SETTLE_NS)
+	if (may_take_back(claims) && now - claims->settled_ns >= RF_CLAIM_SETTLE_NS)
 		begin_settling(claims, now);
 }
 
-uint64_t rf_claims_due_ns(const struct rf_claims *claims, uint64_t now)
+uint64_t rf_claims_due_ns(const struct rf_claims *claims)
 {
 	uint64_t due_ns = rf_claim_table_due_ns(&claims->table);
 	const uint64_t ready_ns = claims->reported_ns + RF_CLAIM_COLLECT_NS;
 	const uint64_t lowers_ns = claims->settled_ns + RF_CLAIM_SETTLE_NS;
 
-	if (!has_room(claims))
-		return now + AGAIN_NS;
-	if (!TAILQ_EMPTY(&claims->table.ready) && ready_ns < due_ns)
+	if (ready_ns < due_ns && is_any_ready(claims))
 		due_ns = ready_ns;
-	if (!TAILQ_EMPTY(&claims->table.lowers) && !claims->is_settling && lowers_ns < due_ns)
+	if (lowers_ns < due_ns && may_take_back(claims))
 		due_ns = lowers_ns;
 	return due_ns;
 }

@@ -21,7 +21,6 @@
 
 #define RF_REPORT_ITEMS 32		   /* in one report */
 #define RF_REPORTS_MAX 128		   /* on their way; fewer after some had no answer: */
-#define RF_REPORTS_TURN 24		   /* that a turn makes at most */
 #define RF_REPORTS_LEAST 48		   /* one turn may go while another has no answer */
 #define RF_REPORTS_CUT_NS 50000000ULL	   /* half as many, once in that time, */
 #define RF_REPORTS_GROW 8		   /* and one more after so many answers */
@@ -50,8 +49,18 @@ struct rf_report_item {
 
 /* Reports of one bucket that are sent together. */
 struct rf_report_batch {
-	uint32_t bucket, count; /* count 0: it is not in use */
+	uint32_t bucket, node, count; /* count 0: it is not in use */
 	struct rf_report_item item[RF_REPORT_ITEMS];
+};
+
+/*
+ * To a node of the engine. Each has a part of what may be on its way, by its buckets: one that is
+ * slow holds up no report to another.
+ */
+struct rf_reports_under_way {
+	uint32_t count, most; /* batches on their way, and how many all nodes might have */
+	uint32_t grows;	      /* answers since there may be one more */
+	uint64_t cut_ns;      /* when there were fewer */
 };
 
 struct rf_claims_ports {
@@ -86,9 +95,7 @@ struct rf_claims {
 	struct rf_claim_table table;
 	struct rf_fleet_limit limit[RF_FLEET_LIMITS_MAX];
 	struct rf_report_batch batch[RF_REPORTS_MAX];
-	uint32_t under_way;		  /* of them, */
-	uint32_t may_be_under_way, grows; /* of so many; answers until there may be one more */
-	uint64_t cut_ns;		  /* when they became fewer */
+	struct rf_reports_under_way under_way[RF_BUCKETS]; /* by node */
 	struct rf_claims_ports ports;
 	uint32_t asks_each_s; /* at most */
 	uint64_t asks_left, asks_left_ns;
@@ -140,8 +147,8 @@ void rf_claims_lose_all(struct rf_claims *claims, uint64_t now);
 
 /* Does what is due. */
 void rf_claims_turn(struct rf_claims *claims, uint64_t now);
-/* When the next turn is due. */
-uint64_t rf_claims_due_ns(const struct rf_claims *claims, uint64_t now);
+/* When the next turn is due; answers may make one due before. */
+uint64_t rf_claims_due_ns(const struct rf_claims *claims);
 /* No program runs any more that ran when `settle` was called; or nobody knows. */
 void rf_claims_settled(struct rf_claims *claims, bool is_known, uint64_t now);
 /* Gives all shares back, and reports what was used until it is out of W: then no claim is left. */
