@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * All that can happen in a world of two hosts, or of three: every action in every state, breadth
- * first, until no new state comes, for as many reports and as long a time as one likes. Prints TAP,
- * and of a bound that is broken the shortest way to it.
+ * first, until no new state comes or so many steps from the start as the row says, for as many
+ * reports and as long a time as one likes. Prints TAP, and of a bound that is broken the shortest
+ * way to it.
  *
  * States that were seen are told apart by 128 bits of hash.
  */
@@ -44,7 +45,8 @@ static const struct row rows[] = {
 	{"packets between limit and charge, some pass unasked", ALWAYS, LOOSE, .steady = true,
 	 .net = 1, .window = 2, .packets = true},
 	{"a window is evicted, some pass unasked", STEADY, LOOSE, .window = 1, .evictions = 1},
-	{"a limit is defined anew, longer", STEADY, STRICT, .window = 2, .changes = 2},
+	{"a limit is defined anew, longer", STEADY, STRICT, .window = 2, .changes = 2,
+	 .is_quick = true},
 	{"heartbeats lost", SHAKY, STRICT, .window = 1},
 	{"the engine forgets all", SHAKY, STRICT, .window = 1, .forgets = 1},
 	{"the engine forgets all, and a host is new", SHAKY, STRICT, .window = 1, .forgets = 1,
@@ -52,7 +54,8 @@ static const struct row rows[] = {
 	{"the engine's clock steps", SHAKY, STRICT, .window = 1, .steps = 1},
 	{"a host reboots", SHAKY, STRICT, .window = 1, .reboots = 1},
 	{"heartbeats late", SHAKY, STRICT, .window = 1, .beats = ANY},
-	{"heartbeats lost, alone first", SHAKY, STRICT, .window = 2, .holds = 1, .strict = true},
+	{"heartbeats lost, alone first", SHAKY, STRICT, .window = 2, .holds = 1, .strict = true,
+	 .is_quick = true},
 	{"the engine has forgotten a share, alone first", SHAKY, STRICT, .window = 2, .holds = 1,
 	 .forgot = true, .strict = true},
 	{"a host with a share reboots, alone first", SHAKY, STRICT, .window = 2, .holds = 1,
@@ -78,7 +81,7 @@ static const struct row rows[] = {
 	{"heartbeats lost, two messages, alone first", ALWAYS, STRICT, .net = 2, .window = 1,
 	 .holds = 1, .strict = true},
 	{"what is kept of a source without claims ends", STEADY, STRICT, .window = 2, .twice = ANY,
-	 .expires = true},
+	 .expires = true, .is_quick = true},
 	{"hosts contest the source", SINGLE, PARTS, .window = 2, .contests = true,
 	 .is_quick = true},
 	{"the engine forgets a share twice, alone first", SHAKY, STRICT, .window = 2, .holds = 1,
@@ -86,11 +89,11 @@ static const struct row rows[] = {
 	{"hosts contest the source, reports out of order", STEADY, PARTS, .window = 2,
 	 .contests = true},
 	{"hosts contest the source, reports twice", STEADY, PARTS, .window = 1, .contests = true,
-	 .twice = ANY},
+	 .twice = ANY, .is_quick = true},
 	{"hosts contest the source, packets between limit and charge", SINGLE, PARTS, .window = 2,
 	 .contests = true, .packets = true},
 	{"hosts contest the source, a window is evicted", SINGLE, PARTS, .window = 2,
-	 .contests = true, .evictions = 1},
+	 .contests = true, .evictions = 1, .is_quick = true},
 	{"hosts contest the source, heartbeats lost, alone first", SHAKY, PARTS, .window = 1,
 	 .contests = true, .strict = true},
 	{"heartbeats lost, longer", SHAKY, STRICT, .window = 2},
@@ -110,10 +113,11 @@ static const struct row rows[] = {
 	{"hosts contest the source", SINGLE, PARTS, .window = 1, .contests = true},
 	{"hosts contest the source, longer", SINGLE, PARTS, .window = 2, .contests = true},
 	{"reports late and out of order, and two packets", STEADY, .limit = 2, .first = 0,
-	 .window = 2},
-	{"a window is evicted", STEADY, STRICT, .window = 2, .evictions = 1},
-	{"packets between limit and charge", STEADY, STRICT, .window = 2, .packets = true},
-	{"a limit is defined anew", STEADY, STRICT, .window = 1, .changes = 2},
+	 .window = 2, .is_quick = true},
+	{"a window is evicted", STEADY, STRICT, .window = 2, .evictions = 1, .is_quick = true},
+	{"packets between limit and charge", STEADY, STRICT, .window = 2, .packets = true,
+	 .is_quick = true},
+	{"a limit is defined anew", STEADY, STRICT, .window = 1, .changes = 2, .is_quick = true},
 	{"heartbeats lost, alone first", SHAKY, STRICT, .window = 1, .strict = true},
 	{"heartbeats lost", SHAKY, STRICT, .window = 1},
 	{"heartbeats lost, longer, alone first", SHAKY, STRICT, .window = 2, .holds = 1,
@@ -130,6 +134,16 @@ static const struct row rows[] = {
 	 .holds = 1, .forgot = true, .strict = true},
 	{"a host with a share reboots, longer, alone first", SHAKY, STRICT, .window = 2, .holds = 1,
 	 .reboots = 1, .strict = true},
+	{"one wants the slot of another", SHAKY, STRICT, .window = 1, .rival = true,
+	 .stranger = true},
+	{"the engine forgets all, alone first", SHAKY, STRICT, .window = 1, .forgets = 1,
+	 .strict = true},
+	{"hosts contest the source, heartbeats lost, alone first", SHAKY, PARTS, .window = 1,
+	 .contests = true, .strict = true, .within = 22},
+	{"hosts contest the source, a limit is defined anew", SINGLE, PARTS, .window = 1,
+	 .contests = true, .changes = 2, .within = 26},
+	{"one wants a slot that was forgotten", SHAKY, RIVAL, .window = 1, .holds = 2,
+	 .forgot = true, .within = 17},
 #endif
 };
 
@@ -344,7 +358,8 @@ static bool expand(const struct world *world, size_t state)
 static bool search(uint64_t states)
 {
 	struct world world;
-	size_t state = 0;
+	size_t state = 0, further = 1; /* the first one that is further from the start */
+	int steps = 0;
 
 	seen_clear();
 	waiting.head = waiting.used = 0;
@@ -352,12 +367,18 @@ static bool search(uint64_t states)
 	world_normal(&world);
 	is_new(&world);
 	for (; waiting.head < waiting.used; state++) {
+		if (state == further) {
+			further = seen_count;
+			steps++;
+		}
+		if (row->within && steps == row->within)
+			break;
 		pop(&world);
 		if (!expand(&world, state))
 			return false;
 		if (seen_count > states) {
-			printf("# %zu states seen to the end, %llu open\n", state,
-			       seen_count - state);
+			printf("# %llu states, all within %d steps, and no end\n", seen_count,
+			       steps);
 			return false;
 		}
 	}
@@ -367,12 +388,15 @@ static bool search(uint64_t states)
 
 static bool run(int number, const struct row *of, uint64_t states)
 {
+	char within[32] = "";
 	bool holds;
 
 	row = of;
 	holds = search(states);
-	printf("%sok %d - all that can happen, %s hosts: %s\n", holds ? "" : "not ", number,
-	       HOSTS == 2 ? "two" : "three", row->title);
+	if (row->within)
+		snprintf(within, sizeof(within), " within %d steps", row->within);
+	printf("%sok %d - all that can happen%s, %s hosts: %s\n", holds ? "" : "not ", number,
+	       within, HOSTS == 2 ? "two" : "three", row->title);
 	fflush(stdout);
 	return holds;
 }

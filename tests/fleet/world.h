@@ -41,6 +41,7 @@ struct row {
 	bool forgot;   /* and the engine has just forgotten all */
 	bool steady;   /* heartbeats are always heard, once in a tick */
 	int net;       /* so many messages are under way at most; 0: NET */
+	int within;    /* only so many steps from the start, where no end was seen; 0: to the end */
 	bool is_part;  /* of another row, from a start that is a few steps on: for mutants */
 	bool is_quick; /* searched in less than a second */
 };
