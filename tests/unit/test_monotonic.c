@@ -208,7 +208,7 @@ static void of_too_many_the_longest_unseen_go(void **state)
 
 /* A fence with a limit, as its kernel counts it. */
 struct model {
-	char identity[16];
+	char identity[24];
 	uint32_t generation, since;
 	uint64_t count, truth; /* of this limit, and of all that had its name */
 };

@@ -43,7 +43,7 @@ variables() {
 	printf '%s\n' "CC=$triplet-gcc --sysroot=$root" "BPF_TARGET=$target" SANITIZE= \
 		"BPFTOOL=$emulator -L $root $root/usr/sbin/bpftool" \
 		"BPF_SYSTEM_INCLUDES=-idirafter $root/usr/include/$triplet -idirafter $root/usr/include" \
-		'LIBS=-lxdp -lbpf -ljansson -lmnl -lncursesw -ltinfo' LIBS_CFLAGS=
+		'LIBS=-lxdp -lbpf -ljansson -lmnl -lnettle -lsqlite3 -lncursesw -ltinfo -lpthread' LIBS_CFLAGS=
 }
 
 build() { # DIRECTORY TARGET…

@@ -76,6 +76,7 @@ fetch_root() {
 	local directory=build/vm/root/$architecture new
 	local packages=(bash busybox-static coreutils sed grep mawk iproute2 jq util-linux ethtool
 		bpftool libc6 libbpf-dev libxdp-dev libelf-dev zlib1g-dev libjansson-dev libmnl-dev libncurses-dev libsqlite3-dev
+		libhiredis-dev libmicrohttpd-dev libseccomp-dev nettle-dev
 		libcmocka-dev linux-libc-dev)
 
 	[ "$architecture" = amd64 ] && return
