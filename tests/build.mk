@@ -20,7 +20,7 @@ $(call frame_tests,unit): $(FRAMES:%=build/asan/%.o)
 build/tests/unit/test_agent_bans: build/asan/user/agent/bans.o
 build/tests/unit/test_agent_cluster: build/asan/user/agent/cluster.o
 build/tests/unit/test_link: $(patsubst %,build/asan/user/%.o,agent/link agent/cluster agent/engine_errors base/say)
-build/tests/unit/test_link: private CFLAGS += -Wl,--wrap=rf_time_awake
+build/tests/unit/test_agent_bans build/tests/unit/test_link: private CFLAGS += -Wl,--wrap=rf_time_awake
 build/tests/unit/test_probe_place: build/asan/user/agent/probe_place.o
 build/tests/unit/test_scanning: $(patsubst %,build/asan/user/%.o,base/thread screen/job screen/scanning)
 $(call frame_tests,prog): $(FRAMES:%=build/%.o)
