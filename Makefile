@@ -213,7 +213,9 @@ check-user: $(UNIT_TESTS) ## run the tests that need no privilege
 bound-fleet: tools ## show the bound of a fleet of 2, 3 and 8 hosts, under floods; two minutes (root)
 	@for hosts in 2 3 8; do HOSTS=$$hosts LASTS=20 tests/e2e/test_fleet_bound.sh || exit; done
 
-faults-fleet: tools ## show what a fleet does in trouble, some thirty faults; ten minutes (root)
+faults-fleet: ## show what a fleet does in trouble, some thirty faults; ten minutes (root)
+	$(MAKE) deps deps-bench
+	$(MAKE) $(SIDE_BY_SIDE) tools
 	@FAULTS=all tests/e2e/test_fleet_faults.sh
 
 explore-fleet: ## search the rules of the fleet's ledger, half an hour and 2 GB, and walk STEPS in each row

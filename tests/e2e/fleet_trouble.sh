@@ -51,6 +51,7 @@ fault_link_down() {
 }
 
 drop_packets() { # NAMESPACE RULE
+	command -v nft >/dev/null || bail "nft is missing; run 'make deps-bench'"
 	within "$1" nft add table inet fault
 	within "$1" nft add chain inet fault in '{ type filter hook input priority 0; }'
 	within "$1" nft add rule inet fault in "$2"
