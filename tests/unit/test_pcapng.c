@@ -62,8 +62,10 @@ static void read_interface(struct found *found, size_t body, size_t end)
 {
 	const uint32_t number = found->interfaces++ % 8;
 	char resolution[300];
+	uint16_t link;
 
-	found->link[number] = word_at(found, body) & 0xffff;
+	memcpy(&link, found->text + body, sizeof(link));
+	found->link[number] = link;
 	found->snap[number] = word_at(found, body + 4);
 	find_option(found, body + 8, end, 2, found->name[number]);
 	find_option(found, body + 8, end, 9, resolution);

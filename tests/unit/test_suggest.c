@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Suggestions, from made-up days, and the replay of all sources. */
+#include <endian.h>
+
 #include "unit.h"
 
 #include "base/units.h"
@@ -11,9 +13,8 @@
 /* 10.0.0.0 and so many networks of 24 bits after it, and a host of it. */
 static struct rf_prefix host_of(uint32_t network, uint32_t host)
 {
-	return (struct rf_prefix){.version = 4,
-				  .length = 32,
-				  .word = {__builtin_bswap32(0x0a000000 + (network << 8) + host)}};
+	return (struct rf_prefix){
+		.version = 4, .length = 32, .word = {htobe32(0x0a000000 + (network << 8) + host)}};
 }
 
 static struct rf_prefix source_of(uint32_t number)
