@@ -182,7 +182,8 @@ static uint32_t room_of(const struct rf_claims *claims, uint32_t node)
 	const uint32_t most = part_of(claims, node, under_way->most);
 	const uint32_t taken = under_way->count + part_of(claims, node, RF_BUCKETS);
 
-	_Static_assert(RF_REPORTS_LEAST > RF_BUCKETS, "there is room where nothing is under way");
+	_Static_assert(RF_REPORTS_LEAST >= 2 * RF_BUCKETS,
+		       "a node with one bucket has room where nothing is under way");
 	return taken < most ? (most - taken) * RF_REPORT_ITEMS : 0;
 }
 
