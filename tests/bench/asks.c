@@ -27,7 +27,8 @@
 #define COUNT_MAX 100000
 #define LATENCY_MAX_NS (5 * RF_NS_PER_S)
 #define PAUSE_NS (7 * RF_NS_PER_MS) /* between two sources: each finds an idle agent */
-#define LOOK_NS 10000		    /* between two looks at a window */
+/* Between two looks at a window. Shorter ones never leave the CPU, and keep the agent off it. */
+#define LOOK_NS 100000
 #define FIRST_SOURCE 0x0a000000
 #define LATENCY_SOURCE 0x20000000
 #define FLOOD_SOURCE 0x0b000001
