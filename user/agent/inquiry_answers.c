@@ -104,14 +104,13 @@ static void add_missing_here(const struct rf_claims *claims, json_t *host, json_
 	const char *name;
 	json_t *definition;
 
-	json_object_foreach(json_object_get(host, "limits"), name,
-			    definition) if (*left && strlen(name) < RF_NAME_SIZE &&
-					    !has_limit(claims, name))
-	{
-		json_array_append_new(differs, json_pack("{s:o, s:s}", "name", rf_json_text(name),
-							 "how", "missing here"));
-		--*left;
-	}
+	json_object_foreach (json_object_get(host, "limits"), name, definition)
+		if (*left && strlen(name) < RF_NAME_SIZE && !has_limit(claims, name)) {
+			json_array_append_new(differs,
+					      json_pack("{s:o, s:s}", "name", rf_json_text(name),
+							"how", "missing here"));
+			--*left;
+		}
 }
 
 static json_t *number_of(const json_t *host, const char *key)

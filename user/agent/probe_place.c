@@ -52,8 +52,7 @@ static bool contradicts(const json_t *by, const json_t *asked)
 	const char *id;
 	json_t *place;
 
-	json_object_foreach(json_object_get(by, "announces"), id, place)
-	{
+	json_object_foreach (json_object_get(by, "announces"), id, place) {
 		if (!is_asked_at(place, by, asked))
 			continue;
 		if (strcmp(id, text_of(asked, "id")) == 0)

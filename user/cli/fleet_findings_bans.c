@@ -14,7 +14,8 @@ static json_int_t sum(const json_t *numbers)
 	const char *key;
 	json_t *number;
 
-	json_object_foreach((json_t *)numbers, key, number) all += json_integer_value(number);
+	json_object_foreach ((json_t *)numbers, key, number)
+		all += json_integer_value(number);
 	return all;
 }
 

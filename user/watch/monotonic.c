@@ -222,8 +222,7 @@ static int read_all(struct rf_monotonic *into, json_t *all)
 		return -EINVAL;
 	snprintf(into->identity, sizeof(into->identity), "%s", identity);
 	into->generation = into->next_generation = generation;
-	json_object_foreach(list, key, value)
-	{
+	json_object_foreach (list, key, value) {
 		const int err = read_counter(into, key, value);
 
 		if (err)
