@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# A fleet whose engine is a cluster: slots are moved while their buckets are flooded, a master dies and
-# its replica takes its place, an agent starts while the first server that it knows is down. What the
-# hosts pass is judged by its times, as in test_fleet_faults.sh; fleet_verdict.sh says how.
+# A fleet whose engine is a cluster: slots are moved while their buckets are flooded, a master stands
+# still, one dies and its replica takes its place, an agent starts while the first server that it knows is
+# down. What the hosts pass is judged by its times, as in test_fleet_faults.sh; fleet_verdict.sh says how.
 
 # shellcheck disable=SC2119,SC2317 # functions are called by check, fails and the like
 # shellcheck source=tests/e2e/private.sh
@@ -102,6 +102,24 @@ has_ban() {
 }
 check 'a ban is told' on 1 deny add 198.51.100.7 for 10m fleet
 check 'and taken by another host' eventually has_ban
+
+# ---- a master stands still ----
+
+# Of many new sources, each asks. Soon there are more reports for node 3 than an agent may have under way.
+answers() {
+	agent_says 1 status | jq .counts.answers
+}
+kill -STOP "${node_pid[3]}"
+send 1 src=10.1.0.1,sources=4000,count=4000,rate=5000
+sleep 0.3
+answers=$(answers)
+sleep 0.3
+answers=$(($(answers) - answers))
+kill -CONT "${node_pid[3]}"
+wait_for_senders
+echo "# $answers answers in 0.3 s"
+check 'while a master stands still, the others answer' test "$answers" -ge 300
+check 'and all hosts hear it again' eventually all_hear
 
 # ---- a master dies ----
 
