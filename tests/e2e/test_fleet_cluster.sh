@@ -97,6 +97,14 @@ is "$(on 1 fleet check edge1 --json 2>/dev/null | jq -r '.checks[] | select(.che
 	$'10.78.0.3:6379: its maxmemory-policy is allkeys-lru, so it may forget claims\nredis-cli -h 10.78.0.3 -p 6379 CONFIG SET maxmemory-policy noeviction' \
 	'and names the one that is wrong'
 node 3 config set maxmemory-policy noeviction >"$scratch/log"
+replica_says() { # PORT
+	node 2 info replication | grep -q "port=$1,state=online"
+}
+node 4 config set replica-announce-port 7777 >"$scratch/log"
+node 2 client kill type replica >"$scratch/log"
+eventually replica_says 7777 || bail 'the replica does not come back'
+is "$(on 1 fleet check edge1 --json 2>/dev/null | jq -r '.checks[] | select(.check == "engine" and .level != "ok") | .text')" '' \
+	'it looks for a replica where its cluster announces it, not where INFO does'
 has_ban() {
 	[ "$(on 2 fleet bans list --json | jq -r '.bans[].prefix')" = 198.51.100.7 ]
 }

@@ -64,7 +64,7 @@ static bool replica_at(const struct probe *probe, const struct rf_server *master
 	snprintf(server->port, sizeof(server->port), "%s",
 		 json_string_value(json_array_get(replica, 1)));
 	server->port_number = strtoul(server->port, NULL, 10);
-	if (!rf_address_is_loopback(master->address)) {
+	if (host && !rf_address_is_loopback(master->address)) {
 		snprintf(server->host, sizeof(server->host), "%s", host);
 		snprintf(server->address, sizeof(server->address), "%s", host);
 	}

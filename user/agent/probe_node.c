@@ -224,35 +224,61 @@ static bool is_string(const redisReply *reply)
 	return reply->type == REDIS_REPLY_STRING;
 }
 
-/* HOST, PORT, ID, and maybe more. As in MOVED, a host may be missing. */
-static void add_place(json_t *places, const redisReply *node)
+/* HOST, PORT, ID, and maybe more. */
+static bool is_node(const redisReply *node)
 {
-	const bool is_node = node->type == REDIS_REPLY_ARRAY && node->elements >= 3 &&
-			     node->element[1]->type == REDIS_REPLY_INTEGER &&
-			     is_string(node->element[2]);
-	const redisReply *host = is_node ? node->element[0] : NULL;
-
-	if (is_node)
-		json_object_set_new(places, node->element[2]->str,
-				    json_pack("[o, o]",
-					      is_string(host) && *host->str
-						      ? rf_json_text(host->str)
-						      : json_null(),
-					      json_sprintf("%lld", node->element[1]->integer)));
+	return node->type == REDIS_REPLY_ARRAY && node->elements >= 3 &&
+	       node->element[1]->type == REDIS_REPLY_INTEGER && is_string(node->element[2]);
 }
 
-/* Of each range of slots: its first, its last, its master and the replicas of that. */
-static json_t *places_of(const redisReply *ranges)
+/* As in MOVED, a host may be missing. */
+static json_t *place_of(const redisReply *node)
 {
-	json_t *places = json_object();
+	const redisReply *host = node->element[0];
 
-	for (size_t i = 0; ranges->type == REDIS_REPLY_ARRAY && i < ranges->elements; i++) {
-		const redisReply *range = ranges->element[i];
+	return json_pack("[o, o]",
+			 is_string(host) && *host->str ? rf_json_text(host->str) : json_null(),
+			 json_sprintf("%lld", node->element[1]->integer));
+}
 
-		for (size_t j = 2; range->type == REDIS_REPLY_ARRAY && j < range->elements; j++)
-			add_place(places, range->element[j]);
+/*
+ * A range of slots: its first, its last, its master and the replicas of that. `own`: the places of
+ * the node's own replicas, by their ids.
+ */
+static void tell_range(const json_t *facts, json_t *own, const redisReply *range)
+{
+	json_t *places = json_object_get(facts, "announces");
+	const char *id = json_string_value(json_object_get(facts, "id"));
+	bool is_mine = false;
+
+	for (size_t i = 2; range->type == REDIS_REPLY_ARRAY && i < range->elements; i++) {
+		const redisReply *node = range->element[i];
+
+		if (!is_node(node))
+			continue;
+		json_object_set_new(places, node->element[2]->str, place_of(node));
+		if (i == 2)
+			is_mine = id && strcmp(node->element[2]->str, id) == 0;
+		else if (is_mine)
+			json_object_set_new(own, node->element[2]->str, place_of(node));
 	}
-	return places;
+}
+
+/* Of its own replicas INFO has other addresses, which MOVED never names. */
+static void tell_places(json_t *facts, const redisReply *ranges)
+{
+	json_t *own = json_object(), *replicas = json_array(), *place;
+	const char *id;
+
+	json_object_set_new(facts, "announces", json_object());
+	for (size_t i = 0; i < ranges->elements; i++)
+		tell_range(facts, own, ranges->element[i]);
+	json_object_foreach (own, id, place)
+		json_array_append(replicas, place);
+	json_decref(own);
+	if (json_object_get(facts, "id"))
+		json_object_set(facts, "replicas", replicas);
+	json_decref(replicas);
 }
 
 /* An error but a right that is missing is none of the fleet's: some engines lack these commands. */
@@ -266,8 +292,8 @@ static void look_at_place(struct rf_probe_node *node)
 			    json_boolean(is_denied(id) || is_denied(slots)));
 	if (id && is_string(id))
 		json_object_set_new(node->facts, "id", rf_json_text(id->str));
-	if (slots)
-		json_object_set_new(node->facts, "announces", places_of(slots));
+	if (slots && slots->type == REDIS_REPLY_ARRAY)
+		tell_places(node->facts, slots);
 	if (id)
 		freeReplyObject(id);
 	if (slots)
