@@ -218,7 +218,7 @@ faults-fleet: ## show what a fleet does in trouble, some thirty faults; ten minu
 	$(MAKE) $(SIDE_BY_SIDE) tools
 	@FAULTS=all tests/e2e/test_fleet_faults.sh
 
-explore-fleet: ## search the rules of the fleet's ledger, half an hour and 4.5 GB, and walk STEPS in each row
+explore-fleet: ## search the rules of the fleet's ledger, an hour and 4.5 GB, and walk STEPS in each row
 	ROWS=all STEPS=$(or $(STEPS),300000000) tests/fleet/test_ledger.sh
 	STEPS=$(or $(CLAIM_STEPS),10000000) tests/fleet/test_claims.sh
 
