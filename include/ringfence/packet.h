@@ -7,8 +7,8 @@
  *
  * The source is found behind up to eight VLAN tags; IP options, extension headers and fragments do
  * not hide it. A frame whose fixed IP header is cut off, or contradicts itself, is RF_MALFORMED.
- * Behind that header the source is certain, so what cannot be read there only leaves the class
- * unknown. No honest sender makes such packets, see RF_CLASS_UNKNOWN.
+ * Beyond the fixed header (so also in IPv4 options) the source is certain: what cannot be read
+ * there only leaves the class unknown. No honest sender makes such packets, see RF_CLASS_UNKNOWN.
  *
  * A packet ends where its IP header says, as for its receiver. The rest, up to `end`, is padding,
  * with which Ethernet fills short frames, and may hold anything.
@@ -22,7 +22,6 @@
 #include <linux/in6.h>
 #include <linux/ip.h>
 #include <linux/ipv6.h>
-#include <linux/tcp.h>
 #include <linux/types.h>
 #include <stddef.h>
 
@@ -41,7 +40,7 @@
  * packet is a fragment that begins at the flags of TCP, to replace them (RFC 1858, RFC 3128).
  */
 #define RF_CLASS_UNKNOWN (1U << 2)
-#define RF_TCP_CUT (1U << 3) /* TCP whose header is cut off behind the ports; a SYN as well */
+#define RF_TCP_CUT (1U << 3) /* TCP whose header ends before the flags; a SYN as well */
 
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
 #define RF_BE16(x) ((__be16)__builtin_bswap16(x))
@@ -79,6 +78,18 @@ struct rf_port_pair {
 	__be16 dest;
 };
 
+/* A TCP header as far as its flags. The parser reads nothing behind them. */
+struct rf_tcp {
+	struct rf_port_pair ports;
+	__be16 sequence[2];
+	__be16 acknowledged[2];
+	__u8 data_offset;
+	__u8 flags;
+};
+
+#define RF_TCP_SYN 0x02
+#define RF_TCP_ACK 0x10
+
 /* The first 8 bytes of an IPv6 extension header, the least that any of them has. */
 struct rf_extension {
 	__u8 next;
@@ -95,13 +106,14 @@ struct rf_extension {
 
 /*
  * Reads port and SYN from the header at `p`, which no later fragment has. A header that is cut off
- * after the ports, as only a forged fragment is, counts as a SYN, so that no SYN evades its limit.
+ * between the ports and the flags, as only a forged fragment is, counts as a SYN, so that no SYN
+ * evades its limit.
  */
 RF_INLINE void rf_packet_read_ports(const void *p, const void *end, __s32 left,
 				    struct rf_packet *packet)
 {
 	const struct rf_port_pair *ports = p;
-	const struct tcphdr *tcp = p;
+	const struct rf_tcp *tcp = p;
 
 	if (packet->protocol != IPPROTO_TCP && packet->protocol != IPPROTO_UDP)
 		return;
@@ -114,7 +126,7 @@ RF_INLINE void rf_packet_read_ports(const void *p, const void *end, __s32 left,
 		return;
 	if (!RF_WHOLE_IN(tcp, end, left))
 		packet->flags |= RF_SYN | RF_TCP_CUT;
-	else if (tcp->syn && !tcp->ack)
+	else if ((tcp->flags & (RF_TCP_SYN | RF_TCP_ACK)) == RF_TCP_SYN)
 		packet->flags |= RF_SYN;
 }
 
@@ -417,11 +429,11 @@ RF_INLINE __u32 rf_headers_sport(const struct rf_headers *headers)
 RF_INLINE __u32 rf_headers_tcp_flags(const struct rf_headers *headers, const void *end,
 				     const struct rf_packet *packet)
 {
-	const __u8 *tcp = (const void *)headers->ports;
+	const struct rf_tcp *tcp = (const void *)headers->ports;
 
-	if (packet->flags & RF_TCP_CUT || !RF_WHOLE((const struct tcphdr *)tcp, end))
+	if (packet->flags & RF_TCP_CUT || !RF_WHOLE(tcp, end))
 		return RF_TCP_FLAGS_CUT;
-	return tcp[13];
+	return tcp->flags;
 }
 
 /* The destination, as rf_to4 and rf_to6 have addresses. */

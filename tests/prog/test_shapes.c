@@ -48,7 +48,7 @@ struct made {
 	struct frame frame;
 	int version, protocol;
 	bool has_ports; /* no later fragment */
-	bool is_cut;	/* TCP, behind its ports */
+	bool is_cut;	/* TCP, between its ports and its flags */
 	int sport, dport;
 	unsigned int flags;
 	int dest; /* into `dests` of its family */
@@ -142,8 +142,10 @@ static struct made random_packet(uint64_t *random)
 	add_transport(&made);
 	set_dest(&made);
 	if (made.protocol == TCP && made.has_ports && unit_below(random, 8) == 0) {
-		frame_shorten(&made.frame, 1 + unit_below(random, 16));
-		made.is_cut = true;
+		const size_t cut = 1 + unit_below(random, 16);
+
+		frame_shorten(&made.frame, cut);
+		made.is_cut = 20 - cut < 14;
 	}
 	frame_pad(&made.frame, paddings[unit_below(random, 5)]);
 	return made;
