@@ -500,7 +500,7 @@ shape '{fence: "string", sources: [{source: "string", limit: "string", passed: "
 	would_drop: "number", used: "number", used_per_s: "number", rate: "number", burst: "null", window_ms: "number",
 	unit: "string", banned_ms: "number", aggregate: "boolean"}], unseen: "null"}' top dev "${port[0]}"
 shape '{source: "string", verdict: "string", by: {kind: "string", limit: "string", prefix: "null"}, passes_again_ms: "number",
-	allowed: "null", denied: "null",
+	summary: "string", allowed: "null", denied: "null",
 	limits: [{limit: "string", source: "string", used: "number", rate: "number",
 	burst: "null", window_ms: "number", unit: "string", cells: ["number"], passed: "number",
 	dropped: "number", would_drop: "number", passes_again_ms: "number", room: "null",

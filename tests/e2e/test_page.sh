@@ -179,7 +179,7 @@ is "$(ask events '[.rows[] | select(.type == "source_limited") | .source, .limit
 check 'sources are told of the range' eventually has_rows sources
 is "$(ask sources '.rows[0] | "\(.source) \(.limit) \(.dropped) \([.bars[]] | add) \(.bars | length)"')" \
 	"192.0.2.66 all $((packets - 5)) $packets 30" 'with what they sent over time'
-is "$(ask source '.windows[0] | "\(.limit) \(.used) \(.count) \(.cells | add)"' '&source=192.0.2.66')" 'all 5 5 5' 'a source has its cells'
+is "$(ask source '.now.limits[0] | "\(.limit) \(.used) \(.rate) \(.cells | add)"' '&source=192.0.2.66')" 'all 5 5 5' 'a source has its cells'
 check 'an answer says how old it is' eventually eval '[ "$(header X-Age-Ms "${right[@]}" $url/api/live)" -lt 1500 ]'
 small=$(get --compressed "${right[@]}" -o "$scratch/body" -w '%{size_download}' $url/api/live)
 check "a second of it has $small bytes: under 3,072" test "$small" -lt 3072

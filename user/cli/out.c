@@ -241,15 +241,3 @@ int rf_out_flush(void)
 	note_lost_output();
 	return output_err;
 }
-
-void rf_format_source(const struct rf_address *source, const struct rf_limit *limit,
-		      char text[RF_PREFIX_TEXT_SIZE])
-{
-	struct rf_prefix prefix = {
-		.version = source->version,
-		.length = source->version == 4 ? limit->per4 : limit->per6,
-	};
-
-	memcpy(prefix.word, source->word, sizeof(prefix.word));
-	rf_format_prefix(&prefix, text);
-}

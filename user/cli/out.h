@@ -55,8 +55,4 @@ void rf_out_error_key(const char *key, json_t *value);
 /* Flushes standard output. Returns 0, or its first error so far, such as a full disk. */
 int rf_out_flush(void);
 
-/* 192.0.2.1, or 2001:db8::/64: a whole address is written without its length. */
-void rf_format_source(const struct rf_address *source, const struct rf_limit *limit,
-		      char text[RF_PREFIX_TEXT_SIZE]);
-
 #endif /* RINGFENCE_OUT_H */

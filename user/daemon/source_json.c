@@ -3,83 +3,29 @@
 #include <string.h>
 
 #include "base/json.h"
-#include "base/units.h"
 #include "daemon/recorded_json.h"
 #include "daemon/source_json.h"
-#include "ringfence/limiter.h"
-#include "ringfence/window_read.h"
-#include "rules/policy.h"
+#include "watch/shown.h"
 
 #define ROWS_MAX 64
 
-/* ---- the windows of now ---- */
+/* ---- now ---- */
 
-static int count_cells(const struct rf_limit *limit)
+/* As `show` has it: the verdict, lists and windows. NULL: `error` says why. */
+static json_t *shown(const struct rf_watched *one, const struct rf_prefix *source,
+		     struct rf_error *error)
 {
-	if (limit->algorithm != RF_SLIDING && limit->algorithm != RF_FIXED)
-		return 0;
-	return limit->cells < RF_CELLS_MAX ? limit->cells : RF_CELLS_MAX;
-}
+	struct rf_shown *read = NULL;
+	json_t *json = NULL;
 
-/* The oldest first. */
-static json_t *cells(const struct rf_limit *limit, const struct rf_policy *policy,
-		     const struct rf_source *state, uint64_t time)
-{
-	const uint32_t now = rf_epoch(policy, time);
-	const int count = count_cells(limit);
-	json_t *json = json_array();
-
-	for (int i = 0; i < count; i++)
-		json_array_append_new(
-			json, json_integer((json_int_t)rf_window_cell(&state->window, policy,
-								      now - (count - 1 - i))
-					   << policy->unit_shift));
-	return json;
-}
-
-static json_t *window_json(const struct rf_fence *fence, const struct rf_limit *limit,
-			   const struct rf_policy *policy, const struct rf_source *state)
-{
-	const uint64_t time = rf_fence_time(fence, policy);
-	const uint64_t wait = rf_window_passes_again(&state->window, policy, time,
-						     rf_cost(policy, RF_FRAME_BYTES));
-	const json_int_t used = (json_int_t)rf_used(&state->window, policy, time)
-				<< policy->unit_shift;
-
-	return json_pack("{s:o, s:I, s:I, s:s, s:o, s:I, s:I, s:I, s:o}", "limit",
-			 rf_json_text(limit->name), "used", used, "count",
-			 (json_int_t)(rf_has_burst(limit) ? limit->burst : limit->rate), "unit",
-			 rf_unit_name(limit->unit), "cells", cells(limit, policy, state, time),
-			 "window_ms", (json_int_t)(limit->window_ns / RF_NS_PER_MS), "passed",
-			 (json_int_t)state->passed, "dropped", (json_int_t)state->dropped,
-			 "passes_again_ms",
-			 wait == ~0ULL ? json_null()
-				       : json_integer((rf_fence_duration_ns(fence, policy, wait) +
-						       RF_NS_PER_MS - 1) /
-						      RF_NS_PER_MS));
-}
-
-/* Of a network there is no window. Under `prefix` nothing of one address is told. */
-static json_t *windows(const struct rf_watched *one, const struct rf_prefix *source)
-{
-	const struct rf_fence *fence = one->scanner ? rf_scanner_fence(one->scanner) : NULL;
-	const struct rf_bank *rules = &one->snapshot.bans.rules;
-	json_t *json = json_array();
-
-	for (int slot = 0; slot < RF_LIMITS_MAX && fence && one->has_snapshot; slot++) {
-		struct rf_address address = {.version = source->version};
-		struct rf_error ignored;
-		struct rf_source state;
-		const unsigned int finest =
-			source->version == 4 ? rules->limit[slot].per4 : rules->limit[slot].per6;
-
-		memcpy(address.word, source->word, sizeof(address.word));
-		if (!rules->policy[slot].id || source->length < finest ||
-		    rf_fence_source(fence, &rules->policy[slot], &address, &state, &ignored))
-			continue;
-		json_array_append_new(json, window_json(fence, &rules->limit[slot],
-							&rules->policy[slot], &state));
+	if (!one->scanner || !one->has_snapshot)
+		return json_null();
+	if (!rf_shown_read(rf_scanner_fence(one->scanner), source, &read, error)) {
+		json = rf_shown_json(read);
+		if (!json)
+			rf_error_failed(error, -ENOMEM, "%s", strerror(ENOMEM));
 	}
+	rf_shown_free(read);
 	return json;
 }
 
@@ -120,7 +66,7 @@ json_t *rf_source_json(const struct rf_watched *one, struct rf_reader *reader,
 {
 	const bool is_full = told == RF_TELL_FULL;
 	struct rf_prefix source;
-	json_t *json, *past;
+	json_t *json, *past, *present;
 
 	if (rf_parse_prefix(query->source, &source, error))
 		return NULL;
@@ -128,12 +74,14 @@ json_t *rf_source_json(const struct rf_watched *one, struct rf_reader *reader,
 	json = reader ? rf_events_json(reader, query, told, error)
 		      : json_pack("{s:b, s:[]}", "recorded", 0, "rows");
 	past = json && reader && is_full ? recorded(reader, query, &source, error) : json_array();
-	if (!json || !past) {
+	present = past && is_full ? shown(one, &source, error) : json_null();
+	if (!json || !past || !present) {
 		json_decref(json);
 		json_decref(past);
+		json_decref(present);
 		return NULL;
 	}
 	json_object_set_new(json, "past", past);
-	json_object_set_new(json, "windows", is_full ? windows(one, &source) : json_array());
+	json_object_set_new(json, "now", present);
 	return json;
 }

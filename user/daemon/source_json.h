@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* All that is known of one source: its windows now, recorded cells, and events. */
+/* All that is known of one source: what `show` has of it now, recorded cells, and events. */
 #ifndef RINGFENCE_DAEMON_SOURCE_JSON_H
 #define RINGFENCE_DAEMON_SOURCE_JSON_H
 

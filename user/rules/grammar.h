@@ -319,6 +319,9 @@ void rf_format_count(uint64_t count, char text[RF_COUNT_TEXT_SIZE]);
 void rf_format_burst(const struct rf_limit *limit, char text[RF_COUNT_TEXT_SIZE]);
 /* COUNT/TIME as it was written: with `bytes` if COUNT counts bytes, or in bits, like 10mbit. */
 void rf_format_limit_rate(const struct rf_limit *limit, char text[RF_RATE_TEXT_SIZE]);
+/* 192.0.2.1, or 2001:db8::/64, as the limit groups; a whole address has no length. */
+void rf_format_source(const struct rf_address *source, const struct rf_limit *limit,
+		      char text[RF_PREFIX_TEXT_SIZE]);
 /* COUNT/TIME in whole numbers, with the largest suffixes that leave them whole. */
 void rf_format_rate(uint64_t count, uint64_t window_ns, char text[RF_RATE_TEXT_SIZE]);
 

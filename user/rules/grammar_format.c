@@ -337,3 +337,15 @@ void rf_format_limit(const struct rf_limit *limit, char text[RF_LIMIT_TEXT_SIZE]
 		append(text, " ban %s%s", ban, limit->flags & RF_BAN_ALL ? " all" : "");
 	append_fleet(limit, text);
 }
+
+void rf_format_source(const struct rf_address *source, const struct rf_limit *limit,
+		      char text[RF_PREFIX_TEXT_SIZE])
+{
+	struct rf_prefix prefix = {
+		.version = source->version,
+		.length = source->version == 4 ? limit->per4 : limit->per6,
+	};
+
+	memcpy(prefix.word, source->word, sizeof(prefix.word));
+	rf_format_prefix(&prefix, text);
+}

@@ -59,11 +59,29 @@ function cellBars(window) {
 		draw('line', {class: 'mark', x1: 0, x2: 320, y1: mark, y2: mark}));
 }
 
-function windowElement(window) {
-	const again = window.passes_again_ms === null ? 'never passes again' : window.passes_again_ms ? `passes again in ${window.passes_again_ms} ms` : 'passes now';
-	const head = `${window.limit}: ${short(window.used)} of ${short(window.count)} used, ${again}; ${short(window.dropped)} dropped, ${short(window.passed)} passed`;
+function again(limit) {
+	const wait = limit.shadow ? limit.would_pass_again_ms : limit.passes_again_ms;
+	const verb = limit.shadow ? 'would pass' : 'passes';
 
-	return make('div', {}, make('h3', {}, head), ...(window.cells.length ? [cellBars(window)] : []));
+	return wait === null ? `never ${verb} again` : wait ? `${verb} again in ${wait < 1000 ? `${wait} ms` : duration(wait)}` : `${verb} now`;
+}
+
+function limitElement(limit) {
+	const count = limit.burst === null ? limit.rate : limit.burst;
+	const ban = limit.banned_ms ? `, banned for another ${duration(limit.banned_ms)}` : '';
+	const head = `${limit.limit}: ${short(limit.used)} of ${short(count)} used, ${again(limit)}${ban}; ${short(limit.dropped)} dropped, ${short(limit.passed)} passed`;
+
+	return make('div', {}, make('h3', {}, head), ...(limit.cells.length ? [cellBars({limit: limit.limit, cells: limit.cells, count})] : []));
+}
+
+// What `show` says of it: the first lines are the verdict.
+function nowElements() {
+	const now = shown.now;
+
+	if (!now)
+		return [];
+	return [...now.summary.split('\n').map((line) => make('p', {class: 'verdict'}, line)),
+		...now.limits.filter((limit) => !limit.newcomer).map(limitElement)];
 }
 
 function pastElement(row) {
@@ -109,9 +127,9 @@ function noCells() {
 }
 
 function sourceParts() {
-	const parts = isLive() ? shown.windows.map(windowElement) : shown.past.map(pastElement);
+	const parts = isLive() ? nowElements() : shown.past.map(pastElement);
 
-	if (!parts.length)
+	if (!parts.some((part) => part.localName === 'div'))
 		parts.push(make('p', {class: 'quiet', id: 'no-cells'}, noCells()));
 	if ((shown.rows || []).length)
 		parts.push(make('h3', {}, 'Its events'), make('ol', {class: 'events'}, ...shown.rows.slice(0, 20).map(eventElement)));

@@ -1,17 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
+#include "base/json.h"
 #include "base/time.h"
 #include "base/units.h"
-#include "cli/out.h"
-#include "cli/verdict.h"
 #include "rules/grammar.h"
+#include "watch/metrics_write.h"
+#include "watch/verdict.h"
 
 enum outcome {
 	PASSES,
 	DROPPED,
 	PARTLY,	 /* packets that some limit matches are dropped */
-	DEPENDS, /* the source shares a window of its network, which we do not read */
+	DEPENDS, /* on windows that we do not read: of the source's network, or of parts of it */
 };
 
 enum decider { BY_NOBODY, BY_TRIAL, BY_ALLOW, BY_DENY, BY_BAN, BY_LIMIT, BY_NEWCOMERS };
@@ -22,8 +25,6 @@ struct verdict {
 	const struct rf_answer *answer; /* of BY_BAN, BY_LIMIT and BY_NEWCOMERS */
 	int64_t wait_ms;
 };
-
-#define LINE_SIZE 256
 
 /* ---- what decides ---- */
 
@@ -139,6 +140,14 @@ static int64_t whole_wait_ms(const struct rf_case *its, const struct verdict *ea
 	return wait_ms;
 }
 
+/* A limit that counts parts of the network may drop packets of one part. */
+static struct verdict judge_parts(const struct rf_case *its, struct verdict verdict)
+{
+	if (its->finer && verdict.outcome == PASSES)
+		return (struct verdict){DEPENDS, BY_NOBODY, NULL, RF_WAIT_FOREVER};
+	return verdict;
+}
+
 static struct verdict judge_whole(const struct rf_case *its)
 {
 	struct verdict verdict, partly;
@@ -151,12 +160,12 @@ static struct verdict judge_whole(const struct rf_case *its)
 	verdict = judge_limits(its, true);
 	partly = judge_limits(its, false);
 	if (verdict.outcome == DROPPED || partly.by == BY_NOBODY)
-		return verdict;
+		return judge_parts(its, verdict);
 	if (partly.outcome == DROPPED)
 		partly.outcome = PARTLY;
 	else if (verdict.by != BY_NOBODY)
-		return verdict;
-	return partly;
+		return judge_parts(its, verdict);
+	return judge_parts(its, partly);
 }
 
 int64_t rf_verdict_wait_ms(const struct rf_case *its, const struct rf_answer *answer)
@@ -175,50 +184,26 @@ bool rf_verdict_is_early(const struct rf_case *its)
 	return judge_early(its, &verdict);
 }
 
-/* ---- for programs ---- */
-
-json_t *rf_verdict_json(const struct rf_case *its)
-{
-	static const char *const outcomes[] = {"passes", "dropped", "partly", "depends"};
-	static const char *const kinds[] = {NULL,  "trial", "allow",	"deny",
-					    "ban", "limit", "newcomers"};
-	const struct verdict verdict = judge_whole(its);
-	const char *prefix = verdict.by == BY_ALLOW  ? its->list[RF_ALLOW].prefix
-			     : verdict.by == BY_DENY ? its->list[RF_DENY].prefix
-						     : NULL;
-	json_t *by = json_null(), *again = json_null();
-
-	if (verdict.by != BY_NOBODY)
-		by = json_pack("{s:s, s:s?, s:s?}", "kind", kinds[verdict.by], "limit",
-			       verdict.answer ? verdict.answer->limit->name : NULL, "prefix",
-			       prefix);
-	if (verdict.wait_ms != RF_WAIT_FOREVER)
-		again = json_integer(verdict.wait_ms);
-	return json_pack("{s:s, s:o, s:o}", "verdict", outcomes[verdict.outcome], "by", by,
-			 "passes_again_ms", again);
-}
-
 /* ---- for people ---- */
 
-static void print_listed(const struct rf_case *its, enum rf_list list)
+static void print_listed(FILE *out, const struct rf_case *its, enum rf_list list)
 {
 	const struct rf_list_answer *answer = &its->list[list];
 	char left[RF_DURATION_TEXT_SIZE];
 
-	rf_out_text("%s: %s list (%s)", its->source,
-		    list == RF_ALLOW ? "passes by the allow" : "dropped by the deny",
-		    answer->prefix);
+	rf_put(out, "%s: %s list (%s)", its->source,
+	       list == RF_ALLOW ? "passes by the allow" : "dropped by the deny", answer->prefix);
 	if (answer->left_ns != RF_FOREVER) {
 		rf_format_left(answer->left_ns, left);
-		rf_out_text(", for another %s", left);
+		rf_put(out, ", for another %s", left);
 	}
 	if (list == RF_ALLOW && its->list[RF_DENY].is_listed)
-		rf_out_text(", which overrules the deny list (%s)", its->list[RF_DENY].prefix);
-	rf_out_text("\n");
+		rf_put(out, ", which overrules the deny list (%s)", its->list[RF_DENY].prefix);
+	rf_put(out, "\n");
 }
 
 /* "; the next packet passes in 620ms", and on which condition. */
-static void print_next(const struct rf_answer *answer, bool of_all)
+static void print_next(FILE *out, const struct rf_answer *answer, bool of_all)
 {
 	const struct rf_limit *limit = answer->limit;
 	char wait[RF_DURATION_TEXT_SIZE], frame[48], ban[RF_DURATION_TEXT_SIZE];
@@ -227,57 +212,58 @@ static void print_next(const struct rf_answer *answer, bool of_all)
 	rf_format_ms(answer->wait_ms, wait);
 	rf_format_left(limit->ban_ns, ban);
 	if (answer->wait_ms == RF_WAIT_FOREVER)
-		rf_out_text("; no %s passes", limit->unit == RF_BYTES ? frame : "packet");
+		rf_put(out, "; no %s passes", limit->unit == RF_BYTES ? frame : "packet");
 	else
-		rf_out_text("; the next %s passes in %s",
-			    !of_all		      ? "of them"
-			    : limit->unit == RF_BYTES ? frame
-						      : "packet",
-			    wait);
+		rf_put(out, "; the next %s passes in %s",
+		       !of_all			 ? "of them"
+		       : limit->unit == RF_BYTES ? frame
+						 : "packet",
+		       wait);
 	if (limit->flags & RF_COUNT_REJECTED)
-		rf_out_text(" if none comes until then");
+		rf_put(out, " if none comes until then");
 	else if (answer->network)
-		rf_out_text(" if no other source of %s sends", answer->network);
+		rf_put(out, " if no other source of %s sends", answer->network);
 	if (limit->ban_ns)
-		rf_out_text("; one that comes before bans it for %s", ban);
+		rf_put(out, "; one that comes before bans it for %s", ban);
 }
 
-static void print_subject(const struct rf_case *its, const struct verdict *verdict, bool of_all)
+static void print_subject(FILE *out, const struct rf_case *its, const struct verdict *verdict,
+			  bool of_all)
 {
 	const struct rf_limit *limit = verdict->answer->limit;
 	const bool is_new = verdict->by == BY_NEWCOMERS;
 
-	rf_out_text("%s: ", its->source);
+	rf_put(out, "%s: ", its->source);
 	if (is_new)
-		rf_out_text("new; the newcomers rate is used up, so at this moment ");
+		rf_put(out, "new; the newcomers rate is used up, so at this moment ");
 	if (of_all && is_new)
-		rf_out_text("it would be dropped");
+		rf_put(out, "it would be dropped");
 	else if (of_all)
-		rf_out_text("dropped by %slimit '%s'", verdict->by == BY_BAN ? "a ban of " : "",
-			    limit->name);
+		rf_put(out, "dropped by %slimit '%s'", verdict->by == BY_BAN ? "a ban of " : "",
+		       limit->name);
 	else if (verdict->answer->shorter_pass && verdict->by == BY_LIMIT)
-		rf_out_text("frames of %d bytes that limit '%s' matches are dropped",
-			    RF_FRAME_BYTES, limit->name);
+		rf_put(out, "frames of %d bytes that limit '%s' matches are dropped",
+		       RF_FRAME_BYTES, limit->name);
 	else
-		rf_out_text("packets that limit '%s' matches %s dropped", limit->name,
-			    is_new ? "would be" : "are");
+		rf_put(out, "packets that limit '%s' matches %s dropped", limit->name,
+		       is_new ? "would be" : "are");
 }
 
-static void print_drop(const struct rf_case *its, const struct verdict *verdict)
+static void print_drop(FILE *out, const struct rf_case *its, const struct verdict *verdict)
 {
 	const struct rf_answer *answer = verdict->answer;
 	const bool of_all =
 		is_for_all(answer) || (verdict->by == BY_BAN && answer->limit->flags & RF_BAN_ALL);
 	char left[RF_DURATION_TEXT_SIZE];
 
-	print_subject(its, verdict, of_all);
+	print_subject(out, its, verdict, of_all);
 	if (verdict->by == BY_LIMIT)
-		print_next(answer, of_all);
+		print_next(out, answer, of_all);
 	if (verdict->by == BY_LIMIT && answer->shorter_pass)
-		rf_out_text("; shorter ones may pass");
+		rf_put(out, "; shorter ones may pass");
 	if (verdict->by == BY_BAN) {
 		rf_format_left(answer->banned_ns, left);
-		rf_out_text("%s, for another %s", of_all ? "" : " by a ban", left);
+		rf_put(out, "%s, for another %s", of_all ? "" : " by a ban", left);
 	}
 }
 
@@ -294,7 +280,7 @@ static bool is_new_to_all(const struct rf_case *its)
 }
 
 /* Where no limit in force drops the next packet. */
-static void print_passes(const struct rf_case *its, const struct verdict *verdict)
+static void print_passes(FILE *out, const struct rf_case *its, const struct verdict *verdict)
 {
 	const bool is_new = is_new_to_all(its);
 	bool is_shared = false;
@@ -302,35 +288,39 @@ static void print_passes(const struct rf_case *its, const struct verdict *verdic
 
 	for (int i = 0; i < its->answers; i++)
 		is_shared |= its->answer[i].network && !is_shadow(&its->answer[i]);
-	rf_out_text("%s: %s", its->source, is_new ? "new; " : "");
-	if (verdict->outcome == DEPENDS)
-		rf_out_text(
-			"whether it passes depends on what new sources of its network have used");
+	rf_put(out, "%s: %s", its->source, is_new ? "new; " : "");
+	if (verdict->outcome == DEPENDS && its->finer)
+		rf_put(out,
+		       "whether a packet passes depends on its address: limit '%s' counts "
+		       "parts of this network",
+		       its->finer->name);
+	else if (verdict->outcome == DEPENDS)
+		rf_put(out,
+		       "whether it passes depends on what new sources of its network have used");
 	else if (verdict->by == BY_NEWCOMERS)
-		rf_out_text("the newcomers rate is used up, so at this moment it passes without a "
+		rf_put(out, "the newcomers rate is used up, so at this moment it passes without a "
 			    "limit");
 	else
-		rf_out_text("passes%s", is_new || is_shared ? " at this moment" : "");
+		rf_put(out, "passes%s", is_new || is_shared ? " at this moment" : "");
 	if (!its->answers)
-		rf_out_text("; no limit applies");
+		rf_put(out, "; no limit applies");
 	for (int i = 0; i < its->answers; i++) {
 		const struct rf_answer *answer = &its->answer[i];
 
 		if (!is_shadow(answer) || !answer->wait_ms)
 			continue;
 		rf_format_ms(answer->wait_ms, wait);
-		rf_out_text("; limit '%s' (shadow) would drop %s%s%s", answer->limit->name,
-			    is_for_all(answer)	   ? "it"
-			    : answer->shorter_pass ? "full frames that it matches"
-						   : "packets that it matches",
-			    answer->wait_ms < 0 ? "" : " for another ",
-			    answer->wait_ms < 0 ? "" : wait);
+		rf_put(out, "; limit '%s' (shadow) would drop %s%s%s", answer->limit->name,
+		       is_for_all(answer)     ? "it"
+		       : answer->shorter_pass ? "full frames that it matches"
+					      : "packets that it matches",
+		       answer->wait_ms < 0 ? "" : " for another ", answer->wait_ms < 0 ? "" : wait);
 	}
-	rf_out_text("\n");
+	rf_put(out, "\n");
 }
 
 /* Of the limits that match some packets, those that drop longer than what drops all. */
-static int print_partly(const struct rf_case *its, const struct verdict *all)
+static int print_partly(FILE *out, const struct rf_case *its, const struct verdict *all)
 {
 	bool others_pass = all->by == BY_NOBODY;
 	int printed = 0;
@@ -341,38 +331,91 @@ static int print_partly(const struct rf_case *its, const struct verdict *all)
 		if (is_for_all(&its->answer[i]) || verdict.outcome != DROPPED ||
 		    !is_longer(verdict.wait_ms, all->outcome == DROPPED ? all->wait_ms : 0))
 			continue;
-		rf_out_text("%s", printed++ ? "\n" : "");
-		print_drop(its, &verdict);
+		rf_put(out, "%s", printed++ ? "\n" : "");
+		print_drop(out, its, &verdict);
 		others_pass = others_pass && !verdict.answer->shorter_pass;
 	}
 	if (printed)
-		rf_out_text("%s\n", others_pass ? "; others pass" : "");
+		rf_put(out, "%s\n", others_pass ? "; others pass" : "");
 	return printed;
 }
 
-void rf_verdict_print(const struct rf_case *its)
+static void print_verdict(FILE *out, const struct rf_case *its)
 {
 	struct verdict verdict;
 
 	if (judge_early(its, &verdict)) {
 		if (verdict.by == BY_TRIAL)
-			rf_out_text(
-				"%s: passes, as everything does: the attach was not confirmed\n",
-				its->source);
+			rf_put(out,
+			       "%s: passes, as everything does: the attach was not confirmed\n",
+			       its->source);
 		else if (verdict.by == BY_BAN) {
-			print_drop(its, &verdict);
-			rf_out_text("\n");
+			print_drop(out, its, &verdict);
+			rf_put(out, "\n");
 		} else
-			print_listed(its, verdict.by == BY_ALLOW ? RF_ALLOW : RF_DENY);
+			print_listed(out, its, verdict.by == BY_ALLOW ? RF_ALLOW : RF_DENY);
 		return;
 	}
 	verdict = judge_limits(its, true);
 	if (verdict.outcome == DROPPED) {
-		print_drop(its, &verdict);
-		rf_out_text("\n");
+		print_drop(out, its, &verdict);
+		rf_put(out, "\n");
 	}
-	if (!print_partly(its, &verdict) && verdict.outcome != DROPPED) {
+	if (!print_partly(out, its, &verdict) && verdict.outcome != DROPPED) {
 		verdict = judge_whole(its);
-		print_passes(its, &verdict);
+		print_passes(out, its, &verdict);
 	}
+}
+
+char *rf_verdict_text(const struct rf_case *its)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+	bool failed;
+
+	if (!out)
+		return NULL;
+	print_verdict(out, its);
+	failed = ferror(out);
+	if (fclose(out) || failed) {
+		free(text);
+		return NULL;
+	}
+	text[size - 1] = '\0'; /* the end of the last line */
+	return text;
+}
+
+/* ---- for programs ---- */
+
+/* NULL: no memory. */
+static json_t *summary_json(const struct rf_case *its)
+{
+	char *text = rf_verdict_text(its);
+	json_t *json = text ? rf_json_text(text) : NULL;
+
+	free(text);
+	return json;
+}
+
+json_t *rf_verdict_json(const struct rf_case *its)
+{
+	static const char *const outcomes[] = {"passes", "dropped", "partly", "depends"};
+	static const char *const kinds[] = {NULL,  "trial", "allow",	"deny",
+					    "ban", "limit", "newcomers"};
+	const struct verdict verdict = judge_whole(its);
+	const char *prefix = verdict.by == BY_ALLOW  ? its->list[RF_ALLOW].prefix
+			     : verdict.by == BY_DENY ? its->list[RF_DENY].prefix
+						     : NULL;
+	json_t *by = json_null(), *again = json_null();
+
+	if (verdict.by != BY_NOBODY)
+		by = json_pack("{s:s, s:o, s:s?}", "kind", kinds[verdict.by], "limit",
+			       verdict.answer ? rf_json_text(verdict.answer->limit->name)
+					      : json_null(),
+			       "prefix", prefix);
+	if (verdict.wait_ms != RF_WAIT_FOREVER)
+		again = json_integer(verdict.wait_ms);
+	return json_pack("{s:s, s:o, s:o, s:o}", "verdict", outcomes[verdict.outcome], "by", by,
+			 "passes_again_ms", again, "summary", summary_json(its));
 }

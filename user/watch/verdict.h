@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * What happens to the next packet of a source, and why: the program's order of questions, asked of
- * what the command line can read. Lists come first, then bans of all packets, then the limits.
+ * what can be read from outside. Lists come first, then bans of all packets, then the limits.
  */
 #ifndef RINGFENCE_VERDICT_H
 #define RINGFENCE_VERDICT_H
@@ -40,14 +40,21 @@ struct rf_case {
 	struct rf_answer answer[RF_LIMITS_MAX];
 	int answers;
 	enum rf_newcomers_then then;
-	int64_t guard_wait_ms; /* until the guard admits a newcomer; 0: now */
+	int64_t guard_wait_ms;	      /* until the guard admits a newcomer; 0: now */
+	const struct rf_limit *finer; /* of a network: a limit in force that counts parts of it */
 };
 
-/* Prints the verdict; for people, in one line and one more for each further limit that drops. */
-void rf_verdict_print(const struct rf_case *its);
+/*
+ * The verdict for people, in one line and one more for each further limit that drops, without the
+ * newline at the end. The caller frees it. NULL: no memory.
+ */
+char *rf_verdict_text(const struct rf_case *its);
 /* Does something decide before any limit is asked: a list, a ban of all packets, a trial? */
 bool rf_verdict_is_early(const struct rf_case *its);
-/* {"verdict","by","passes_again_ms"}; the last is null where it is not known, or never. */
+/*
+ * {"verdict","by","passes_again_ms","summary"}: the wait is null where it is not known, or never;
+ * the summary is the text for people.
+ */
 json_t *rf_verdict_json(const struct rf_case *its);
 /*
  * When a packet passes that only this limit applies to, in ms: its lists, bans and window together.

@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "base/time.h"
+#include "base/units.h"
+#include "ringfence/limiter.h"
+#include "ringfence/window_read.h"
+#include "rules/grammar.h"
+#include "rules/policy.h"
+#include "watch/shown.h"
+
+#define SHORTEST_BYTES 60 /* a frame, as the driver has it */
+#define READS_MAX 5	  /* of rules that change meanwhile */
+
+/* ---- a limit ---- */
+
+static int count_cells(const struct rf_limit *limit)
+{
+	if (limit->algorithm != RF_SLIDING && limit->algorithm != RF_FIXED)
+		return 0;
+	return limit->cells < RF_CELLS_MAX ? limit->cells : RF_CELLS_MAX;
+}
+
+/* How long a prefix the limit counts apart. */
+static unsigned int finest(const struct rf_limit *limit, const struct rf_prefix *source)
+{
+	return source->version == 4 ? limit->per4 : limit->per6;
+}
+
+static uint64_t banned_ns(const struct rf_fence *fence, const struct rf_bans *bans,
+			  const struct rf_address *source, const struct rf_policy *policy)
+{
+	struct rf_address masked = *source;
+	const struct rf_ban_row *ban;
+
+	for (int i = 0; i < 4; i++)
+		masked.word[i] &= source->version == 6 ? policy->mask6[i] : policy->mask4;
+	ban = rf_bans_find(bans, &masked, policy->id);
+	return ban ? rf_fence_left_ns(fence, bans->now, ban->until) : 0;
+}
+
+static int read_limit(const struct rf_fence *fence, const struct rf_bans *bans, int slot,
+		      struct rf_address *source, struct rf_shown_limit *one, struct rf_error *error)
+{
+	const struct rf_policy *policy = &bans->rules.policy[slot];
+	struct rf_policy here = *policy; /* as the fleet lets this window have it */
+	uint64_t time, wait;
+	uint32_t now;
+	int err;
+
+	*one = (struct rf_shown_limit){.limit = &bans->rules.limit[slot]};
+	one->cells = count_cells(one->limit);
+	one->banned_ns = banned_ns(fence, bans, source, policy);
+	one->is_shared = source->version == 4 ? one->limit->per4 < 32 : one->limit->per6 < 128;
+	err = rf_fence_source(fence, policy, source, &one->state, error);
+	rf_format_source(source, one->limit, one->source);
+	one->newcomer = err == -ENOENT;
+	if (err)
+		return one->newcomer ? 0 : err;
+	time = rf_fence_time(fence, policy);
+	here.limit = rf_fence_room(fence, policy, source, rf_fence_jiffies(fence));
+	one->room = (uint64_t)here.limit << policy->unit_shift;
+	now = rf_epoch(policy, time);
+	one->used = rf_used(&one->state.window, policy, time) << policy->unit_shift;
+	for (int i = 0; i < one->cells; i++)
+		one->cell[i] = (uint64_t)rf_window_cell(&one->state.window, policy,
+							now - (one->cells - 1 - i))
+			       << policy->unit_shift;
+	one->shorter_pass =
+		one->limit->unit == RF_BYTES &&
+		rf_would_pass(&one->state.window, &here, time, rf_cost(policy, SHORTEST_BYTES));
+	wait = rf_window_passes_again(&one->state.window, &here, time,
+				      rf_cost(policy, RF_FRAME_BYTES));
+	one->passes_again_ms =
+		wait == ~0ULL
+			? RF_WAIT_FOREVER
+			: (int64_t)((rf_fence_duration_ns(fence, policy, wait) + RF_NS_PER_MS - 1) /
+				    RF_NS_PER_MS);
+	return 0;
+}
+
+/* ---- lists ---- */
+
+static struct rf_address address_of(const struct rf_prefix *prefix)
+{
+	struct rf_address address = {.version = prefix->version};
+
+	memcpy(address.word, prefix->word, sizeof(address.word));
+	return address;
+}
+
+/* What a list says of the source. */
+static int read_list(const struct rf_fence *fence, const struct rf_prefix *source,
+		     enum rf_list list, uint64_t until, struct rf_list_answer *answer,
+		     struct rf_error *error)
+{
+	const uint64_t now = rf_fence_tick_ns(fence) ? rf_fence_jiffies(fence) : 0;
+	const struct rf_address address = address_of(source);
+	struct rf_prefix prefix;
+	int err;
+
+	if (until <= now)
+		return 0;
+	err = rf_fence_listed_prefix(fence, &address, list, until, &prefix, error);
+	if (err)
+		return err == -ENOENT ? rf_error_failed(error, -EAGAIN,
+							"the lists have just changed; try again")
+				      : err;
+	answer->is_listed = true;
+	answer->left_ns = until == RF_FOREVER ? RF_FOREVER : rf_fence_left_ns(fence, now, until);
+	rf_format_prefix(&prefix, answer->prefix);
+	return 0;
+}
+
+static struct rf_answer answer_of(const struct rf_fence *fence, const struct rf_policy *policy,
+				  const struct rf_address *source, const struct rf_shown_limit *one)
+{
+	return (struct rf_answer){
+		.limit = one->limit,
+		.is_new = one->newcomer && !rf_fence_is_known(fence, policy, source),
+		.wait_ms = one->passes_again_ms,
+		.shorter_pass = one->passes_again_ms && one->shorter_pass,
+		.banned_ns = one->banned_ns,
+		.network = one->is_shared ? one->source : NULL,
+	};
+}
+
+/* `slots`: the limits that may apply to packets of the source, by its address alone. */
+static int read_limits(const struct rf_fence *fence, const struct rf_prefix *asked, uint32_t slots,
+		       struct rf_shown *shown, struct rf_error *error)
+{
+	const struct rf_bank *rules = &shown->bans.rules;
+	const struct rf_address address = address_of(asked);
+	struct rf_case *its = &shown->its;
+	int given[RF_LIMITS_MAX], err = 0;
+	const int count = rf_bank_slots(rules, given);
+
+	for (int i = 0; i < count && !err; i++) {
+		struct rf_shown_limit *one = &shown->limit[its->answers];
+		const struct rf_limit *limit = &rules->limit[given[i]];
+		struct rf_address masked = address;
+
+		if (!(slots >> given[i] & 1))
+			continue;
+		if (asked->length < finest(limit, asked)) {
+			its->finer = its->finer || limit->flags & RF_SHADOW ? its->finer : limit;
+			continue;
+		}
+		err = read_limit(fence, &shown->bans, given[i], &masked, one, error);
+		its->answer[its->answers++] =
+			answer_of(fence, &rules->policy[given[i]], &address, one);
+	}
+	return err;
+}
+
+static int read_case(const struct rf_fence *fence, const struct rf_prefix *asked,
+		     struct rf_shown *shown, struct rf_error *error)
+{
+	const struct rf_bank *rules = &shown->bans.rules;
+	struct rf_case *its = &shown->its;
+	struct rf_prefix_value value;
+	int err = rf_fence_value_around(fence, asked, &value, error);
+
+	if (err)
+		return err;
+	rf_format_prefix(asked, shown->source);
+	its->source = shown->source;
+	its->is_unconfirmed = rf_fence_standing(fence).state == RF_FELL_OPEN;
+	its->then = rules->newcomers.then;
+	its->guard_wait_ms =
+		(rf_fence_guard_wait_ns(fence, rules) + RF_NS_PER_MS - 1) / RF_NS_PER_MS;
+	err = read_list(fence, asked, RF_ALLOW, value.allow_until, &its->list[RF_ALLOW], error);
+	if (!err)
+		err = read_list(fence, asked, RF_DENY, value.deny_until, &its->list[RF_DENY],
+				error);
+	if (!err)
+		err = read_limits(fence, asked, rules->prefix_class[value.prefix_class], shown,
+				  error);
+	return err;
+}
+
+static int read_steadily(const struct rf_fence *fence, const struct rf_prefix *asked,
+			 struct rf_shown *shown, struct rf_error *error)
+{
+	int err = -EAGAIN;
+
+	for (int i = 0; i < READS_MAX; i++) {
+		const uint64_t generation = rf_fence_standing(fence).in_force;
+
+		rf_bans_free(&shown->bans);
+		*shown = (struct rf_shown){};
+		err = rf_fence_bans(fence, &shown->bans, error);
+		if (!err)
+			err = read_case(fence, asked, shown, error);
+		if (rf_fence_standing(fence).in_force == generation)
+			return err;
+	}
+	return err ? err
+		   : rf_error_failed(error, -EAGAIN, "the rules change all the time; try again");
+}
+
+int rf_shown_read(const struct rf_fence *fence, const struct rf_prefix *source,
+		  struct rf_shown **shown, struct rf_error *error)
+{
+	*shown = calloc(1, sizeof(**shown));
+	if (!*shown)
+		return rf_error_failed(error, -ENOMEM, "%s", strerror(ENOMEM));
+	return read_steadily(fence, source, *shown, error);
+}
+
+void rf_shown_free(struct rf_shown *shown)
+{
+	if (shown)
+		rf_bans_free(&shown->bans);
+	free(shown);
+}
+
+/* ---- for programs ---- */
+
+/* A limit with a ban has no such counter: its word holds the end of the ban. */
+uint64_t rf_shown_would_drop(const struct rf_shown_limit *one)
+{
+	return one->limit->ban_ns ? 0 : one->state.would_drop;
+}
+
+static json_t *wait_json(int64_t wait_ms)
+{
+	return wait_ms == RF_WAIT_FOREVER ? json_null() : json_integer(wait_ms);
+}
+
+static json_t *limit_json(const struct rf_shown_limit *one, const struct rf_case *its,
+			  const struct rf_answer *answer)
+{
+	const bool is_shadow = one->limit->flags & RF_SHADOW;
+	json_t *cells = json_array();
+
+	for (int i = 0; i < one->cells; i++)
+		json_array_append_new(cells, json_integer(one->cell[i]));
+	return json_pack(
+		"{s:o, s:I, s:I, s:o, s:I, s:s, s:o, s:I, s:I, s:I, s:o, s:o, s:b, s:b, s:I, s:s, "
+		"s:o}",
+		"limit", rf_json_text(one->limit->name), "used", (json_int_t)one->used, "rate",
+		(json_int_t)one->limit->rate, "burst",
+		rf_has_burst(one->limit) ? json_integer(one->limit->burst) : json_null(),
+		"window_ms", (json_int_t)(one->limit->window_ns / RF_NS_PER_MS), "unit",
+		rf_unit_name(one->limit->unit), "cells", cells, "passed",
+		(json_int_t)one->state.passed, "dropped", (json_int_t)one->state.dropped,
+		"would_drop", (json_int_t)rf_shown_would_drop(one), "passes_again_ms",
+		wait_json(rf_verdict_wait_ms(its, answer)), "would_pass_again_ms",
+		is_shadow ? wait_json(one->passes_again_ms) : json_null(), "newcomer",
+		one->newcomer, "shadow", is_shadow, "banned_ms",
+		(json_int_t)(one->banned_ns / RF_NS_PER_MS), "source", one->source, "room",
+		one->limit->flags & RF_FLEET && !one->newcomer ? json_integer(one->room)
+							       : json_null());
+}
+
+static json_t *list_json(const struct rf_list_answer *answer)
+{
+	if (!answer->is_listed)
+		return json_null();
+	return json_pack("{s:o, s:s}", "left_ms",
+			 answer->left_ns == RF_FOREVER
+				 ? json_null()
+				 : json_integer(answer->left_ns / RF_NS_PER_MS),
+			 "prefix", answer->prefix);
+}
+
+json_t *rf_shown_json(const struct rf_shown *shown)
+{
+	const struct rf_case *its = &shown->its;
+	json_t *limits = json_array(), *verdict = rf_verdict_json(its);
+	json_t *json;
+
+	for (int i = 0; i < its->answers; i++)
+		json_array_append_new(limits, limit_json(&shown->limit[i], its, &its->answer[i]));
+	json = json_pack("{s:s, s:o, s:o, s:o}", "source", shown->source, "allowed",
+			 list_json(&its->list[RF_ALLOW]), "denied", list_json(&its->list[RF_DENY]),
+			 "limits", limits);
+	if (!json || !verdict || json_object_update(json, verdict)) {
+		json_decref(json);
+		json = NULL;
+	}
+	json_decref(verdict);
+	return json;
+}
