@@ -154,6 +154,16 @@ enum rf_asked rf_asks_find(const struct rf_query *query, struct rf_body **body)
 	return slot ? RF_ASK_WAITS : RF_ASK_BUSY;
 }
 
+/* All of it: who says how long a text is goes by the message, also where a byte of it is zero. */
+static char *text_of(const struct rf_feed_message *message, size_t length)
+{
+	char *text = malloc(length + 1);
+
+	if (text)
+		memcpy(text, message->bytes + message->header.length - length, length + 1);
+	return text;
+}
+
 static bool take_answer(const struct rf_feed_message *message)
 {
 	const size_t length = message->header.length;
@@ -167,7 +177,7 @@ static bool take_answer(const struct rf_feed_message *message)
 	if (!slot || slot->state != SENT)
 		return false;
 	slot->body = (struct rf_body){
-		.text = strndup(message->bytes + sizeof(head), length - sizeof(head)),
+		.text = text_of(message, length - sizeof(head)),
 		.length = length - sizeof(head),
 		.made_ns = message->header.made_ns,
 		.status = head.status,
