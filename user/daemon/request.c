@@ -91,6 +91,16 @@ static enum token token_of(const struct rf_site *site, const struct rf_request *
 
 /* ---- the format ---- */
 
+/* Of what follows "q=", in thousandths: 0 to 1000, whatever it says. */
+static int thousandths(const char *text)
+{
+	const double weight = strtod(text, NULL);
+
+	if (weight > 1)
+		return 1000;
+	return weight > 0 ? (int)(weight * 1000) : 0;
+}
+
 /* The weight of a type in Accept, in thousandths; -1: it is not named. */
 static int weight_of(const char *accept, const char *type)
 {
@@ -104,7 +114,7 @@ static int weight_of(const char *accept, const char *type)
 		if (strncasecmp(at, type, length) != 0 || !strchr(";, \t", at[length]))
 			continue;
 		q = strcasestr(at, "q=");
-		return q && q < end ? (int)(strtod(q + 2, NULL) * 1000) : 1000;
+		return q && q < end ? thousandths(q + 2) : 1000;
 	}
 	return -1;
 }
