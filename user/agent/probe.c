@@ -100,6 +100,13 @@ static void look_at_replicas(const struct probe *probe, uint32_t master, json_t 
 
 /* ---- all nodes ---- */
 
+/* Keys led to it, and then on to another node. */
+static void leave(struct rf_probe_node *node)
+{
+	if (node->facts)
+		json_decref(rf_probe_tell(node, 0));
+}
+
 /* Each that has keys, and those of the settings. */
 static json_t *look_at_nodes(struct probe *probe)
 {
@@ -111,8 +118,11 @@ static json_t *look_at_nodes(struct probe *probe)
 		const struct rf_server *server = &probe->cluster.node[i].server;
 
 		if (i >= probe->cluster.named &&
-		    !(probe->cluster.node[i].id && rf_cluster_uses(&probe->cluster, i, UINT32_MAX)))
+		    !(probe->cluster.node[i].id &&
+		      rf_cluster_uses(&probe->cluster, i, UINT32_MAX))) {
+			leave(&probe->node[i]);
 			continue;
+		}
 		rf_probe_reach(&probe->node[i], server, probe->engine);
 		json_array_append_new(nodes, rf_probe_tell(&probe->node[i], buckets_of(probe, i)));
 		if (probe->cluster.is_cluster && buckets_of(probe, i))

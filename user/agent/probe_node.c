@@ -274,7 +274,8 @@ static void tell_places(json_t *facts, const redisReply *ranges)
 	for (size_t i = 0; i < ranges->elements; i++)
 		tell_range(facts, own, ranges->element[i]);
 	json_object_foreach (own, id, place)
-		json_array_append(replicas, place);
+		if (json_array_size(replicas) < RF_REPLICAS_MOST)
+			json_array_append(replicas, place);
 	json_decref(own);
 	if (json_object_get(facts, "id"))
 		json_object_set(facts, "replicas", replicas);
