@@ -74,8 +74,13 @@ TRAFFIC_SKELETONS := build/tests/flood.skel.h build/tests/tally.skel.h
 BENCH_TOOLS := build/tests/bench build/tests/live build/tests/sketch.bpf.o
 BENCH := $(patsubst tests/%.c,build/%.o,$(filter-out %.bpf.c %/live.c %/screen.c %/scans.c %/asks.c %/share_cost.c %/sampled.c,$(wildcard tests/bench/*.c)))
 BENCH_SKELETONS := build/tests/crowd.skel.h build/tests/floor.skel.h build/tests/sketch.skel.h build/tests/walk.skel.h
-FUZZERS := packet grammar limiter cells query wire
-FUZZ_SECONDS ?= 20
+FUZZERS := packet grammar limiter cells query wire rules prefixes settings events engine node request feed
+# What they have of the program, without the parts that none of them runs.
+FUZZED := $(addprefix user/,$(addprefix base/,error.c json.c number.c prefix.c printable.c siphash.c time.c) \
+		$(addprefix watch/,cells.c event_file.c event_last.c) \
+		$(addprefix daemon/,query.c settings.c settings_text.c) agent/settings.c) \
+	$(wildcard user/rules/*.c user/fleet/*.c)
+FUZZ_SECONDS ?= 60
 SOURCES := $(wildcard bpf/*.[ch] user/*/*.[ch] include/ringfence/*.h tests/*.[ch] tests/*/*.[ch])
 MANUALS := $(wildcard docs/*.[1-8])
 GUIDES := $(wildcard docs/guides/*.md)
@@ -248,7 +253,7 @@ screenshots: tools ## draw the pictures of the page in docs/pictures/, with Chro
 soak: tools build/tests/prog/test_residents ## run floods beside known sources for ten minutes (root)
 	tests/soak.sh
 
-fuzz: $(FUZZERS:%=build/fuzz/fuzz_%) ## run the fuzzers, FUZZ_SECONDS each (20)
+fuzz: $(FUZZERS:%=build/fuzz/fuzz_%) ## run the fuzzers, FUZZ_SECONDS all together (60)
 	tests/fuzz/run.sh $(FUZZ_SECONDS) $(FUZZERS)
 
 bench-watch: all build/tests/scans ## measure what a scan, a scrape and the daemon take (root)

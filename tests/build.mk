@@ -80,13 +80,21 @@ $(HOSTILE:%=build/tests/prog/%): build/tests/prog/%: build/asan/tests/prog/%.o \
 build/fuzz/%.o: %.c
 	@mkdir -p $(@D)
 	$(call say,FUZZ,$<)
-	$(Q)$(CLANG) $(CPPFLAGS) $(ALL_CFLAGS) $(SANITIZE) -fsanitize=fuzzer-no-link -c $< -o $@
+	$(Q)$(CLANG) $(CPPFLAGS) $(ALL_CFLAGS) $(SANITIZE) -fsanitize=fuzzer-no-link,float-cast-overflow -c $< -o $@
 
-build/fuzz/fuzz_%: build/fuzz/tests/fuzz/fuzz_%.o $(PURE:%.c=build/fuzz/%.o)
+# Each fuzzer takes from it what it uses. It is made anew with this list: a source that joins it may be old.
+build/fuzz/fuzzed.a: $(FUZZED:%.c=build/fuzz/%.o) Makefile
+	$(call say,AR,$@)
+	$(Q)rm -f $@ && $(AR) rcs $@ $(filter %.o,$^)
+
+build/fuzz/fuzz_%: build/fuzz/tests/fuzz/fuzz_%.o build/fuzz/fuzzed.a
 	$(call say,LINK,$@)
-	$(Q)$(CLANG) $(ALL_CFLAGS) $(SANITIZE) -fsanitize=fuzzer $(filter %.o,$^) -o $@ $(shell $(PKG_CONFIG) --libs jansson)
+	$(Q)$(CLANG) $(ALL_CFLAGS) $(SANITIZE) -fsanitize=fuzzer $(filter %.o,$^) build/fuzz/fuzzed.a -o $@ \
+		$(FUZZ_WRAPPED) $(shell $(PKG_CONFIG) --libs jansson) $(FUZZ_LIBS)
 
 build/fuzz/fuzz_limiter: build/fuzz/tests/fuzz/limiter_watch.o
+build/fuzz/fuzz_settings: private FUZZ_WRAPPED := -Wl,--wrap=access,--wrap=rf_file_read
+build/fuzz/fuzz_events: private FUZZ_WRAPPED := -Wl,--wrap=rf_time_wall
 
 build/fuzz/seeds: build/fuzz/tests/fuzz/seeds.o $(FRAMES:%=build/fuzz/%.o)
 	$(Q)$(CLANG) $(ALL_CFLAGS) $(SANITIZE) $^ -o $@

@@ -1,22 +1,26 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# Runs the fuzzers in build/fuzz, each for SECONDS, one for each CPU at once, from the committed
-# corpus. New inputs go to build/fuzz/corpus-NAME, where later runs read them, and never into the
-# tree. An input that breaks something stays as build/fuzz/finding-NAME-…, and the run fails.
+# Runs the fuzzers in build/fuzz from the committed corpus, one on each CPU: all of them together take
+# SECONDS, which they share. New inputs go to build/fuzz/corpus-NAME, where later runs read them, and
+# never into the tree. An input that breaks something stays as build/fuzz/finding-NAME-…, and the run
+# fails.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 
 [ $# -ge 2 ] || { echo "usage: tests/fuzz/run.sh SECONDS NAME…" >&2; exit 2; }
-seconds=$1
+seconds=$(($1 * $(nproc) / ($# - 1)))
+[ "$seconds" -gt 0 ] || seconds=1 # 0 has no end
 status=0
 
 # fuzz NAME: prints the number of executions, or the end of the fuzzer's log.
 fuzz() {
-	local name=$1 log=build/fuzz/$1.log options=() executions
+	local name=$1 dict=$1 log=build/fuzz/$1.log options=() executions
 
-	options=(-max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 -print_final_stats=1
+	[ "$name" = rules ] && dict=grammar # its lines are commands
+
+	options=(-max_total_time="$seconds" -timeout=120 -rss_limit_mb=2048 -print_final_stats=1
 		-artifact_prefix="build/fuzz/finding-$name-")
-	[ -f "tests/fuzz/$name.dict" ] && options+=(-dict="tests/fuzz/$name.dict")
+	[ -f "tests/fuzz/$dict.dict" ] && options+=(-dict="tests/fuzz/$dict.dict")
 	mkdir -p "build/fuzz/corpus-$name"
 	if ! "build/fuzz/fuzz_$name" "${options[@]}" "build/fuzz/corpus-$name" \
 		"tests/fuzz/corpus/$name" >"$log" 2>&1; then
