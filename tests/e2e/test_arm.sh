@@ -62,16 +62,18 @@ is "$(ringfence limit shadow net net dns --json | jq -c 'del(.schema)')" '{"limi
 is "$(standing)" 'dns shadow, net shadow, syn force' 'before the trial two limits are shadows'
 does 'limit arm … confirm puts limits on trial' "limit 'dns': shadow → in force
 limit 'net': shadow → in force
-on trial for 2s: 'ringfence confirm' keeps it" ringfence limit arm dns net confirm 2s
+on trial for 1h: 'ringfence confirm' keeps it" ringfence limit arm dns net confirm 1h
 is "$(standing)" 'dns force, net force, syn force' 'limits on trial are in force'
-fails 'limits on trial are not changed' 1 "ringfence: rules are on trial for another 2s; 'ringfence \
-confirm' keeps them, 'ringfence revert' brings the old ones back" ringfence limit arm syn
+is "$(ringfence limit arm syn 2>&1 | sed 's/another [0-9a-z ]*;/another TIME;/')" "ringfence: rules are on trial for \
+another TIME; 'ringfence confirm' keeps them, 'ringfence revert' brings the old ones back" 'limits on trial are not changed'
+ringfence revert >"$scratch/log"
 stand_as_before() {
 	[ "$(standing)" = 'dns shadow, net shadow, syn force' ]
 }
+ringfence limit arm dns net confirm 1s >"$scratch/log"
 check 'after a trial without confirm the limits are shadows again' eventually stand_as_before
-is "$(ringfence limit arm dns confirm 30s --json | jq -c 'del(.schema)')" \
-	'{"limits":[{"name":"dns","shadow":false,"changed":true}],"trial_ms":30000,"warnings":[]}' \
+is "$(ringfence limit arm dns confirm 1h --json | jq -c 'del(.schema)')" \
+	'{"limits":[{"name":"dns","shadow":false,"changed":true}],"trial_ms":3600000,"warnings":[]}' \
 	'limit arm … confirm --json has the trial'
 ringfence confirm >"$scratch/log"
 is "$(standing)" 'dns force, net shadow, syn force' 'a confirmed limit stays in force'
@@ -284,12 +286,14 @@ ringfence limit set dns rate 1k/1m match udp per /24 algorithm token burst 7 >"$
 # ---- changes on trial ----
 
 before=$(standing)
-does 'limit add … confirm puts the new limit on trial' "on trial for 2s: 'ringfence confirm' keeps it" \
-	ringfence limit add new rate 3/1h exact confirm 2s
+does 'limit add … confirm puts the new limit on trial' "on trial for 1h: 'ringfence confirm' keeps it" \
+	ringfence limit add new rate 3/1h exact confirm 1h
 is "$(standing)" 'dns force, new force' 'a limit on trial is in force'
+ringfence revert >"$scratch/log"
 stand_as_before() {
 	[ "$(standing)" = "$before" ]
 }
+ringfence limit add new rate 3/1h exact confirm 1s >"$scratch/log"
 check 'after its trial a new limit is gone' eventually stand_as_before
 is "$(ringfence limit set dns rate 9/1h match udp per /24 algorithm token burst 7 confirm 2s --json |
 	jq -c 'del(.schema)')" '{"limit":"dns","changes":[{"what":"rate","before":"1k/1m","after":"9/1h"}],'\
@@ -298,11 +302,13 @@ old_rate() {
 	ringfence limit list | grep -q 'rate 1k/1m'
 }
 check 'after its trial a limit has its old definition' eventually old_rate
-does 'limit del … confirm puts the deletion on trial' "on trial for 2s: 'ringfence confirm' keeps it" \
-	ringfence limit del dns confirm 2s
+does 'limit del … confirm puts the deletion on trial' "on trial for 1h: 'ringfence confirm' keeps it" \
+	ringfence limit del dns confirm 1h
 is "$(standing)" '' 'a limit whose deletion is on trial is gone'
+ringfence revert >"$scratch/log"
+ringfence limit del dns confirm 1s >"$scratch/log"
 check 'after its trial a deleted limit is back' eventually stand_as_before
-ringfence limit del dns confirm 60s >"$scratch/log"
+ringfence limit del dns confirm 1h >"$scratch/log"
 does 'revert takes back what is on trial' 'taken back: the rules before the trial are in force' ringfence revert
 is "$(standing)" "$before" 'what was on trial is gone at once'
 fails 'a trial is taken back once' 1 'ringfence: nothing to take back: no rules are on trial' ringfence revert
