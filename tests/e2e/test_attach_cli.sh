@@ -154,7 +154,7 @@ does 'detach of the last interface of a fence succeeds' "${port[1]}: detached" r
 check 'detach of the last interface removes the pins of the fence' test ! -e "$pins/$shared"
 
 fails 'attach of two interfaces fails if one cannot be attached' 1 "ringfence: lo: cannot attach in native \
-mode: Operation not supported; 'ringfence doctor lo' says why; 'ringfence attach lo \
+mode: Operation not supported (Underlying driver does not support XDP in native mode); 'ringfence doctor lo' says why; 'ringfence attach lo \
 mode generic' may work" \
 	ringfence attach "${port[0]}" lo fence "$shared"
 is "$(program_on 0)" none 'attach that fails for one interface leaves no program on the other'

@@ -92,8 +92,8 @@ ringfence detach "${port[0]}" >"$scratch/log"
 inside ip link set dev lo xdpgeneric obj "$foreign/foreign.o" sec xdp # it has no native mode
 id=$(inside ip -j link show dev lo | jq -r '.[0].xdp.prog.id')
 matches "$(describe ringfence attach lo replace fence "$run-lo")" \
-	$'exit 1\n\nstderr: ringfence: lo: cannot attach in native mode: Operation not supported; .*' \
-	'attach replace fails where native mode is not to be had'
+	$'exit 1\n\nstderr: ringfence: lo: cannot attach in native mode: Operation not supported \(Underlying .*\); .*' \
+	'attach replace fails where native mode is not to be had, for the kernel'"'"'s reason'
 is "$(inside ip -j link show dev lo | jq -r '.[0].xdp.prog.id')" "$id" \
 	'attach replace that fails puts the other program back'
 check 'attach replace that fails pins nothing' test ! -e "$pins/$run-lo"

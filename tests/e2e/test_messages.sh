@@ -51,7 +51,8 @@ done
 refused "$none: $no_interface" attach "$none"
 refused "$none: $no_name" detach "$none"
 refused "${port[0]}: $no_fence" detach "${port[0]}"
-refused "lo: cannot attach in native mode: Operation not supported; 'ringfence doctor lo' says \
+refused "lo: cannot attach in native mode: Operation not supported \
+(Underlying driver does not support XDP in native mode); 'ringfence doctor lo' says \
 why; 'ringfence attach lo mode generic' may work" attach lo fence "$run-lo"
 check 'attach to an interface without native mode leaves no pins' test ! -e "$pins/$run-lo"
 does 'attach mode generic works on an interface without native mode' \

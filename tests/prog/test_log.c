@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What is kept of libbpf's messages about a program that the verifier refuses. */
+/* What is kept of libbpf's messages: the verifier's complaint, and a driver's reason. */
 #include "program.h"
 
 #include <bpf/libbpf.h>
@@ -57,10 +57,44 @@ static void a_long_line_is_cut(void **state)
 	assert_in_range(strlen(rf_log_text()), 100, 1000);
 }
 
+static void the_reason_is_the_latest(void **state)
+{
+	char reason[RF_REASON_SIZE];
+
+	(void)state;
+	rf_log_reason(reason);
+	assert_string_equal(reason, "");
+	warn("libbpf: Kernel error message: %s\n", "igb: an earlier reason");
+	warn("libbpf: Kernel error message: %s\n", "igb: The RX buffer size is too small");
+	warn("libbpf: failed to do something else\n");
+	rf_log_reason(reason);
+	assert_string_equal(reason, "igb: The RX buffer size is too small");
+	rf_log_forget();
+	rf_log_reason(reason);
+	assert_string_equal(reason, "");
+}
+
+/* A module of others can write anything. */
+static void a_reason_is_printable(void **state)
+{
+	char line[2000], reason[RF_REASON_SIZE];
+
+	(void)state;
+	memset(line, 'x', sizeof(line) - 1);
+	line[sizeof(line) - 1] = '\0';
+	memcpy(line, "\x1b[2J\a", 5);
+	warn("libbpf: Kernel error message: %s\n", line);
+	rf_log_reason(reason);
+	assert_int_equal(strlen(reason), sizeof(reason) - 1);
+	assert_memory_equal(reason, "?[2J?xxx", 8);
+}
+
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test_setup(the_complaint_is_the_last_line, setup),
 	cmocka_unit_test_setup(other_messages_are_no_complaint, setup),
 	cmocka_unit_test_setup(a_long_line_is_cut, setup),
+	cmocka_unit_test_setup(the_reason_is_the_latest, setup),
+	cmocka_unit_test_setup(a_reason_is_printable, setup),
 };
 
 int main(void)

@@ -38,15 +38,16 @@ static int create_fence(const char *name, const struct rf_pin_path *directory,
 
 /* ---- one interface ---- */
 
+/* `words`: the driver's reason, see rf_refusal_ask(). */
 static int fail_attach(const struct rf_interface *interface, enum rf_mode mode, int err,
-		       struct rf_error *error)
+		       const char *words, struct rf_error *error)
 {
 	const char *name = interface->name;
 
 	if (err == -EPERM)
 		return rf_error_failed(error, err, "%s: cannot attach: %s; it takes CAP_NET_ADMIN",
 				       name, strerror(-err));
-	if (err == -EBUSY || err == -EEXIST)
+	if ((err == -EBUSY || err == -EEXIST) && !*words)
 		return rf_error_failed(
 			error, err,
 			"%s: cannot attach: another XDP program came first; 'ip link show dev %s' "
@@ -54,12 +55,13 @@ static int fail_attach(const struct rf_interface *interface, enum rf_mode mode, 
 			name, name);
 	if (mode == RF_NATIVE)
 		return rf_error_failed(error, err,
-				       "%s: cannot attach in native mode: %s; 'ringfence doctor "
+				       "%s: cannot attach in native mode: %s%s; 'ringfence doctor "
 				       "%s' says why; 'ringfence attach %s mode generic' may work",
-				       name, strerror(-err), name, name);
+				       name, strerror(-err), words, name, name);
 	return rf_error_failed(
-		error, err, "%s: cannot attach in generic mode: %s; 'ringfence doctor %s' says why",
-		name, strerror(-err), name);
+		error, err,
+		"%s: cannot attach in generic mode: %s%s; 'ringfence doctor %s' says why", name,
+		strerror(-err), words, name);
 }
 
 /*
@@ -72,24 +74,29 @@ static int create_link(const struct rf_loaded *loaded, const struct rf_interface
 {
 	LIBBPF_OPTS(bpf_link_create_opts, options, .flags = rf_xdp_flags(mode));
 	enum rf_entry first = rf_entry_for(interface->name, mode);
-	int first_err = 0;
+	char words[RF_REFUSAL_SIZE] = "";
+	int first_err = 0, refused = -1;
 
 	for (int i = 0; i < RF_ENTRY_COUNT; i++) {
 		enum rf_entry entry = i ? RF_ENTRY_COUNT - 1 - first : first;
-		int fd = loaded->fd[entry];
+		int fd;
 
-		if (fd < 0)
+		if (loaded->fd[entry] < 0)
 			continue;
-		fd = bpf_link_create(fd, interface->index, BPF_XDP, &options);
+		fd = bpf_link_create(loaded->fd[entry], interface->index, BPF_XDP, &options);
 		*frags = entry == RF_FRAGS;
 		if (fd >= 0)
 			return fd;
-		if (!first_err)
+		if (!first_err) {
 			first_err = -errno;
+			refused = loaded->fd[entry];
+		}
 		if (first_err == -EPERM || first_err == -EBUSY)
 			break;
 	}
-	return fail_attach(interface, mode, first_err, error);
+	if (first_err != -EPERM)
+		rf_refusal_ask(interface, mode, refused, words);
+	return fail_attach(interface, mode, first_err, words, error);
 }
 
 /*

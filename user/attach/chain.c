@@ -37,7 +37,7 @@ static enum xdp_attach_mode mode_in_libxdp(enum rf_mode mode)
 }
 
 static int fail_chain(const struct rf_interface *interface, enum rf_mode mode, int err,
-		      struct rf_error *error)
+		      const char *words, struct rf_error *error)
 {
 	const char *name = interface->name;
 	char names[RF_CHAIN_TEXT_SIZE];
@@ -73,12 +73,12 @@ static int fail_chain(const struct rf_interface *interface, enum rf_mode mode, i
 	if (mode == RF_NATIVE)
 		return rf_error_failed(
 			error, err,
-			"%s: cannot attach in a chain in native mode: %s; try 'ringfence attach %s "
-			"chain mode generic'; with a jumbo MTU every program of the chain must "
+			"%s: cannot attach in a chain in native mode: %s%s; try 'ringfence attach "
+			"%s chain mode generic'; with a jumbo MTU every program of the chain must "
 			"accept frames in several buffers%s%s",
-			name, strerror(-err), name, *names ? ", here also " : "", names);
-	return rf_error_failed(error, err, "%s: cannot attach in a chain in generic mode: %s", name,
-			       strerror(-err));
+			name, strerror(-err), words, name, *names ? ", here also " : "", names);
+	return rf_error_failed(error, err, "%s: cannot attach in a chain in generic mode: %s%s",
+			       name, strerror(-err), words);
 }
 
 /* Attaches one entry, with the maps of its fence, beside the programs in place. */
@@ -151,11 +151,13 @@ int rf_chain_attach(const struct rf_interface *interface, enum rf_mode mode,
 		    const int map_fd[RF_MAP_COUNT], bool *frags, struct rf_error *error)
 {
 	const enum rf_entry first = rf_entry_for(interface->name, mode);
+	char words[RF_REFUSAL_SIZE] = "";
 	int first_err = 0, err = check_may_chain(interface->name, error);
 
 	if (err)
 		return err;
 	err = -EINVAL;
+	rf_log_forget();
 	if (interface->chain.dispatcher_id && interface->mode != mode)
 		return rf_error_failed(
 			error, -EBUSY,
@@ -167,12 +169,14 @@ int rf_chain_attach(const struct rf_interface *interface, enum rf_mode mode,
 
 		err = attach_component(interface, mode, entry, map_fd);
 		*frags = entry == RF_FRAGS;
-		if (!first_err)
+		if (!first_err) {
 			first_err = err;
+			rf_refusal_read(words);
+		}
 		if (err == -EPERM || err == -EBUSY || err == -ENOENT || err == -E2BIG)
 			break;
 	}
-	return err ? fail_chain(interface, mode, first_err, error)
+	return err ? fail_chain(interface, mode, first_err, words, error)
 		   : check_chained(interface->name, mode, error);
 }
 

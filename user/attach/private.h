@@ -5,6 +5,7 @@
 
 #include "attach/attach.h"
 #include "attach/load.h"
+#include "kernel/log.h"
 
 /* ---- upgrade, detach ---- */
 
@@ -17,6 +18,19 @@ int rf_fence_upgrade(const struct rf_fence *fence, struct rf_loaded *loaded,
 		     struct rf_error *error);
 /* Like rf_fence_detach(), for an attached program only, and with the lock held. */
 int rf_interface_detach(const char *dev, struct rf_error *error);
+
+/* ---- refusals ---- */
+
+#define RF_REFUSAL_SIZE (RF_REASON_SIZE + 4)
+
+/*
+ * Asks for the reason why the driver refused to attach the program by a link, by trying it again
+ * through netlink. Writes " (REASON)", or "" if the driver gives none.
+ */
+void rf_refusal_ask(const struct rf_interface *interface, enum rf_mode mode, int program_fd,
+		    char words[RF_REFUSAL_SIZE]);
+/* The same, for a netlink request that has failed since rf_log_forget(). */
+void rf_refusal_read(char words[RF_REFUSAL_SIZE]);
 
 /* ---- shares ---- */
 

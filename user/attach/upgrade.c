@@ -13,6 +13,7 @@
 static int swap_program(const struct rf_interface *interface, const struct rf_program *old,
 			const struct rf_loaded *loaded, struct rf_error *error)
 {
+	char words[RF_REFUSAL_SIZE];
 	struct rf_pin_path path;
 	int fd = loaded->fd[rf_entry_of(old)];
 	int err = rf_program_check_fd(old, interface->name, error);
@@ -26,6 +27,7 @@ static int swap_program(const struct rf_interface *interface, const struct rf_pr
 				       "%s: cannot upgrade: this kernel lacks frames in several "
 				       "buffers (xdp.frags)",
 				       interface->name);
+	rf_log_forget();
 	if (interface->by_link) {
 		LIBBPF_OPTS(bpf_link_update_opts, options, .flags = BPF_F_REPLACE,
 			    .old_prog_fd = old->fd);
@@ -42,9 +44,10 @@ static int swap_program(const struct rf_interface *interface, const struct rf_pr
 
 		err = bpf_xdp_attach(interface->index, fd, flags, &options);
 	}
+	rf_refusal_read(words);
 	if (err)
-		return rf_error_failed(error, err, "%s: cannot upgrade its program: %s",
-				       interface->name, strerror(-err));
+		return rf_error_failed(error, err, "%s: cannot upgrade its program: %s%s",
+				       interface->name, strerror(-err), words);
 	return 0;
 }
 

@@ -5,9 +5,11 @@
 #include <string.h>
 #include <xdp/libxdp.h>
 
+#include "base/printable.h"
 #include "kernel/log.h"
 
 #define LINE_SHOWN 512
+#define REASON "Kernel error message: " /* libbpf's words before the text of an extack */
 
 static bool log_is_verbose, log_is_paused;
 static char *log_kept;
@@ -17,8 +19,13 @@ static int keep_log(enum libbpf_print_level level, const char *format, va_list a
 	char *more, *joined;
 	int length;
 
-	if (log_is_verbose)
-		return vfprintf(stderr, format, args);
+	if (log_is_verbose) {
+		va_list shown;
+
+		va_copy(shown, args);
+		vfprintf(stderr, format, shown);
+		va_end(shown);
+	}
 	if (level != LIBBPF_WARN || log_is_paused)
 		return 0;
 	length = vasprintf(&more, format, args);
@@ -78,6 +85,18 @@ const char *rf_log_text(void)
 			snprintf(last, sizeof(last), "%.*s", (int)length, line);
 	}
 	return last;
+}
+
+void rf_log_reason(char reason[RF_REASON_SIZE])
+{
+	const char *found = log_kept, *last = NULL;
+
+	while (found && (found = strstr(found, REASON)))
+		last = found += strlen(REASON);
+	*reason = '\0';
+	if (last)
+		snprintf(reason, RF_REASON_SIZE, "%.*s", (int)strcspn(last, "\n"), last);
+	rf_hide_controls(reason, false);
 }
 
 void rf_log_forget(void)

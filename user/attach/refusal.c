@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The driver's own words on why it refused a program. The kernel passes them on to netlink requests
+ * only, never to bpf_link_create() or bpf_link_update().
+ */
+#include <bpf/libbpf.h>
+#include <linux/if_link.h>
+#include <stdio.h>
+
+#include "attach/private.h"
+
+void rf_refusal_read(char words[RF_REFUSAL_SIZE])
+{
+	char reason[RF_REASON_SIZE];
+
+	rf_log_reason(reason);
+	*words = '\0';
+	if (*reason)
+		snprintf(words, RF_REFUSAL_SIZE, " (%s)", reason);
+}
+
+/*
+ * No netlink request merely tries a program. This one cannot displace a program. If it succeeds,
+ * because the obstacle has just been removed, exactly this program is detached again.
+ */
+void rf_refusal_ask(const struct rf_interface *interface, enum rf_mode mode, int program_fd,
+		    char words[RF_REFUSAL_SIZE])
+{
+	LIBBPF_OPTS(bpf_xdp_attach_opts, this_program, .old_prog_fd = program_fd);
+	const __u32 flags = rf_xdp_flags(mode);
+
+	rf_log_forget();
+	if (!bpf_xdp_attach(interface->index, program_fd, flags | XDP_FLAGS_UPDATE_IF_NOEXIST,
+			    NULL))
+		bpf_xdp_detach(interface->index, flags | XDP_FLAGS_REPLACE, &this_program);
+	rf_refusal_read(words);
+}
