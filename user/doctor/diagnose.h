@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "doctor/drivers.h"
 #include "kernel/names.h"
 #include "kernel/needs.h"
 
@@ -89,7 +90,7 @@ struct rf_interface_facts {
 	char parent[IF_NAMESIZE]; /* the interface below a vlan or macvlan; the peer of a veth */
 	bool parent_fenced, parent_ethernet;
 	char master[IF_NAMESIZE]; /* the bond or bridge that it belongs to */
-	char master_kind[RF_DEVICE_NAME_SIZE];
+	char master_kind[RF_DEVICE_NAME_SIZE], master_driver[RF_DEVICE_NAME_SIZE];
 	bool master_occupied, master_fenced; /* by an XDP program, by ringfence */
 	char ports[96]; /* of a bond or bridge, separated by spaces, as many as fit */
 	int port_count, ports_named, ports_fenced;
@@ -98,6 +99,7 @@ struct rf_interface_facts {
 	int mtu;
 	int cpus;
 
+	struct rf_version kernel;     /* that runs; none: not known */
 	bool asked_kernel;	      /* for its list of drivers' features, since 6.3 */
 	enum rf_answer native, frags; /* from that list */
 
@@ -119,15 +121,20 @@ void rf_diagnose_relate(struct rf_interface_facts *facts, int count);
 /* The queues that the driver requires to accept a program, and those that share the work. */
 void rf_diagnose_channels(const struct rf_interface_facts *facts, struct rf_findings *findings);
 void rf_diagnose_spread(const struct rf_interface_facts *facts, struct rf_findings *findings);
+
+/* ---- what the driver's row tells (diagnose_driver.c) ---- */
+
+/* Does the driver take frames in several buffers on this kernel? */
+enum rf_answer rf_diagnose_frags(const struct rf_interface_facts *facts);
+/* The MTU up to which the driver takes a program for one buffer. */
+int rf_diagnose_mtu_max(const struct rf_interface_facts *facts);
+/* What prevents an attach: the MTU, and merging of packets. What an attach does to the link. */
+void rf_diagnose_driver(const struct rf_interface_facts *facts, struct rf_findings *findings);
+/* What has become wrong since the attach in native mode. */
+void rf_diagnose_attached(const struct rf_interface_facts *facts, struct rf_findings *findings);
+
+/* ---- all of it ---- */
+
 void rf_diagnose_interface(const struct rf_interface_facts *facts, struct rf_findings *findings);
-
-/* What is known of a driver, where the kernel does not tell. NULL: nothing is known. */
-struct rf_driver {
-	const char *name;
-	const char *native; /* since which Linux */
-	const char *frags;  /* NULL: not yet */
-};
-
-const struct rf_driver *rf_driver_find(const char *name);
 
 #endif /* RINGFENCE_DIAGNOSE_H */

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * The diagnosis of an interface. The rules of drivers are from their code in Linux 6.12; each gives
- * the driver's answer where the rule is broken.
- */
+/* The diagnosis of an interface. What depends on its driver is in diagnose_driver.c. */
 #include <stdio.h>
 #include <string.h>
 
@@ -11,35 +8,9 @@
 #include "doctor/diagnose.h"
 #include "rules/grammar.h"
 
-/* Used only where the kernel has no list of its own, which came with Linux 6.3. */
-static const struct rf_driver drivers[] = {
-	{"atlantic", "5.19", "5.19"},  {"bnxt_en", "4.11", "5.19"},    {"bonding", "5.15", NULL},
-	{"ena", "5.6", NULL},	       {"fsl_dpaa2_eth", "5.0", NULL}, {"gve", "6.4", NULL},
-	{"hv_netvsc", "5.3", NULL},    {"i40e", "4.13", "6.4"},	       {"ice", "5.5", "6.3"},
-	{"igb", "5.10", NULL},	       {"igc", "5.13", NULL},	       {"ixgbe", "4.12", NULL},
-	{"ixgbevf", "4.17", NULL},     {"mlx4_en", "4.8", NULL},       {"mlx5_core", "4.9", "5.18"},
-	{"mvneta", "5.5", "5.18"},     {"mvpp2", "5.9", NULL},	       {"nfp", "4.10", NULL},
-	{"qede", "4.10", NULL},	       {"rvu_nicpf", "5.16", NULL},    {"sfc", "5.5", NULL},
-	{"stmmac", "5.13", NULL},      {"tun", "4.14", NULL},	       {"veth", "4.19", "5.18"},
-	{"virtio_net", "4.10", "6.3"},
-};
-
-const struct rf_driver *rf_driver_find(const char *name)
-{
-	for (size_t i = 0; i < ARRAY_SIZE(drivers); i++)
-		if (strcmp(name, drivers[i].name) == 0)
-			return &drivers[i];
-	return NULL;
-}
-
 static bool is_kind(const struct rf_interface_facts *facts, const char *kind)
 {
 	return strcmp(facts->kind, kind) == 0;
-}
-
-static bool is_driver(const struct rf_interface_facts *facts, const char *driver)
-{
-	return strcmp(facts->driver, driver) == 0;
 }
 
 /* Its packets came in on another interface: it has no place for a program before that. */
@@ -58,26 +29,20 @@ static bool is_switch(const struct rf_interface_facts *facts)
 	return is_kind(facts, "bridge") || is_kind(facts, "team");
 }
 
+/* By the table, where the kernel has no list of its own, which came with Linux 6.3. */
 static enum rf_answer can_native(const struct rf_interface_facts *facts)
 {
+	const struct rf_driver *driver = rf_driver_find(facts->driver);
+
 	if (facts->is_loopback || is_child(facts) || is_switch(facts))
 		return RF_NO;
 	if (is_kind(facts, "veth"))
 		return RF_YES; /* under a condition, see rf_diagnose_channels */
 	if (facts->asked_kernel)
 		return facts->native;
-	return rf_driver_find(facts->driver) ? RF_YES : RF_NOT_KNOWN;
-}
-
-static enum rf_answer can_frags(const struct rf_interface_facts *facts)
-{
-	const struct rf_driver *driver = rf_driver_find(facts->driver);
-
-	if (facts->asked_kernel)
-		return facts->frags;
-	if (!driver)
+	if (!driver || !facts->kernel.major)
 		return RF_NOT_KNOWN;
-	return driver->frags ? RF_YES : RF_NO;
+	return rf_version_reaches(facts->kernel, driver->native) ? RF_YES : RF_NO;
 }
 
 static bool is_fenced(const struct rf_interface_facts *facts)
@@ -185,9 +150,30 @@ static void check_program(const struct rf_interface_facts *facts, struct rf_find
 
 /* ---- its driver, and its place among others ---- */
 
+static void fail_native(const struct rf_interface_facts *facts, struct rf_findings *findings)
+{
+	const struct rf_driver *driver = rf_driver_find(facts->driver);
+
+	if (facts->asked_kernel || facts->is_loopback)
+		rf_findings_add(findings, RF_PROBLEM, "native", "%s has no native mode here%s",
+				facts->is_loopback ? "the loopback interface" : "the driver",
+				facts->asked_kernel ? ", the kernel says" : "");
+	else if (driver && driver->native.major)
+		rf_findings_add(findings, RF_PROBLEM, "native",
+				"the driver has native mode since Linux %d.%d, and this is Linux "
+				"%d.%d; try it if the distribution may have backported it",
+				driver->native.major, driver->native.minor, facts->kernel.major,
+				facts->kernel.minor);
+	else
+		rf_findings_add(findings, RF_PROBLEM, "native",
+				"the driver has no native mode, as of Linux 6.12");
+}
+
 /* The text says where the answer is from: the kernel, or the table. */
 static void check_driver(const struct rf_interface_facts *facts, struct rf_findings *findings)
 {
+	const struct rf_driver *driver = rf_driver_find(facts->driver);
+
 	switch (can_native(facts)) {
 	case RF_YES:
 		if (facts->asked_kernel && facts->native == RF_NO)
@@ -195,16 +181,14 @@ static void check_driver(const struct rf_interface_facts *facts, struct rf_findi
 		if (facts->asked_kernel)
 			rf_findings_add(findings, RF_OK, "native",
 					"the driver has XDP, the kernel says");
-		else
+		else if (driver)
 			rf_findings_add(findings, RF_OK, "native",
-					"the driver has XDP since Linux %s; this kernel cannot be "
-					"asked",
-					rf_driver_find(facts->driver)->native);
+					"the driver has XDP since Linux %d.%d; this kernel cannot "
+					"be asked",
+					driver->native.major, driver->native.minor);
 		return;
 	case RF_NO:
-		rf_findings_add(findings, RF_PROBLEM, "native", "%s has no native mode here%s",
-				facts->is_loopback ? "the loopback interface" : "the driver",
-				facts->asked_kernel ? ", the kernel says" : "");
+		fail_native(facts, findings);
 		break;
 	case RF_NOT_KNOWN:
 		rf_findings_add(findings, RF_NOTE, "native",
@@ -242,6 +226,32 @@ static void check_bond(const struct rf_interface_facts *facts, struct rf_finding
 				facts->ports);
 		check_driver(facts, findings);
 	}
+}
+
+/* hv_netvsc is the master of the VF that carries its traffic, and passes its program on to it. */
+static bool is_vf_of_netvsc(const struct rf_interface_facts *facts)
+{
+	return *facts->master && strcmp(facts->master_driver, "hv_netvsc") == 0;
+}
+
+static void check_vf(const struct rf_interface_facts *facts, struct rf_findings *findings)
+{
+	const char *master = facts->master;
+
+	if (facts->master_fenced) {
+		rf_findings_add(findings, RF_OK, "vf",
+				"of %s, which passes its fence on to this interface", master);
+		return;
+	}
+	rf_findings_add(findings, RF_PROBLEM, "vf",
+			"of %s (hv_netvsc), which passes its own program on to this interface, and "
+			"receives packets also without it: attach to %s, never to this interface",
+			master, master);
+	if (is_fenced(facts))
+		rf_findings_remedy(findings, "ringfence detach %s && ringfence attach %s",
+				   facts->name, master);
+	else
+		rf_findings_remedy(findings, "ringfence attach %s", master);
 }
 
 static void check_master(const struct rf_interface_facts *facts, struct rf_findings *findings)
@@ -340,53 +350,6 @@ static void check_native(const struct rf_interface_facts *facts, struct rf_findi
 		check_driver(facts, findings);
 }
 
-static void check_mtu(const struct rf_interface_facts *facts, struct rf_findings *findings)
-{
-	if (facts->mtu <= RF_PLAIN_MTU_MAX) {
-		rf_findings_add(findings, RF_OK, "mtu", "%d: a frame fits one buffer", facts->mtu);
-		return;
-	}
-	if (can_frags(facts) == RF_YES) {
-		rf_findings_add(findings, RF_OK, "mtu",
-				"%d: the driver takes frames in several buffers", facts->mtu);
-		return;
-	}
-	if (is_driver(facts, "tun")) { /* it passes larger frames to generic mode by itself */
-		rf_findings_add(findings, RF_OK, "mtu", "%d: the driver accepts it", facts->mtu);
-		return;
-	}
-	rf_findings_add(
-		findings, can_frags(facts) == RF_NO ? RF_PROBLEM : RF_NOTE, "mtu",
-		"%d: a frame may not fit one buffer, and %s, so that native mode %s refused",
-		facts->mtu,
-		can_frags(facts) == RF_NO ? "the driver takes no frames in several"
-					  : "whether the driver takes several is not known",
-		can_frags(facts) == RF_NO ? "is" : "may be");
-	rf_findings_remedy(findings, "ip link set dev %s mtu %d", facts->name, RF_PLAIN_MTU_MAX);
-}
-
-static void check_lro(const struct rf_interface_facts *facts, struct rf_findings *findings)
-{
-	if (facts->lro == RF_YES) {
-		rf_findings_add(
-			findings, RF_PROBLEM, "lro",
-			"large receive offload is on, and drivers refuse native mode with it");
-		rf_findings_remedy(findings, "ethtool -K %s lro off", facts->name);
-	} else if (facts->lro == RF_NO) {
-		rf_findings_add(findings, RF_OK, "lro", "large receive offload is off");
-	}
-	/* With receive checksum and the like, it would refuse as well, for the same reason. */
-	if (is_driver(facts, "virtio_net") && facts->gro_hw == RF_YES && facts->gro_hw_fixed) {
-		rf_findings_add(
-			findings, RF_PROBLEM, "gro-hw",
-			"the host merges packets, which the driver cannot switch off here "
-			"(no ctrl_guest_offloads), and refuses native mode; start the "
-			"machine without guest_tso4, guest_tso6, guest_ecn and guest_ufo, or "
-			"take generic mode");
-		rf_findings_remedy(findings, "ringfence attach %s mode generic", facts->name);
-	}
-}
-
 /* ---- all of it ---- */
 
 static const struct rf_interface_facts *find_named(const struct rf_interface_facts *facts,
@@ -426,6 +389,8 @@ void rf_diagnose_relate(struct rf_interface_facts *facts, int count)
 		if (!master)
 			continue;
 		snprintf(facts[i].master_kind, sizeof(facts[i].master_kind), "%s", master->kind);
+		snprintf(facts[i].master_driver, sizeof(facts[i].master_driver), "%s",
+			 master->driver);
 		facts[i].master_occupied = master->program_id;
 		facts[i].master_fenced = is_fenced(master);
 		add_port(master, &facts[i]);
@@ -437,8 +402,7 @@ static void check_attach(const struct rf_interface_facts *facts, struct rf_findi
 	check_native(facts, findings);
 	if (can_native(facts) == RF_NO)
 		return;
-	check_mtu(facts, findings);
-	check_lro(facts, findings);
+	rf_diagnose_driver(facts, findings);
 	rf_diagnose_channels(facts, findings);
 }
 
@@ -469,12 +433,18 @@ void rf_diagnose_interface(const struct rf_interface_facts *facts, struct rf_fin
 		check_hardware(facts, findings);
 		return;
 	}
+	if (is_vf_of_netvsc(facts)) {
+		check_vf(facts, findings);
+		return;
+	}
 	check_master(facts, findings);
 	if (is_fenced(facts) && facts->generic) {
 		check_better(facts, findings);
 	} else {
 		check_program(facts, findings);
-		if (!is_fenced(facts)) /* an attached fence was not prevented */
+		if (is_fenced(facts)) /* an attached fence was not prevented */
+			rf_diagnose_attached(facts, findings);
+		else
 			check_attach(facts, findings);
 	}
 	rf_diagnose_spread(facts, findings);

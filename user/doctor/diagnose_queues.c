@@ -2,14 +2,7 @@
 /*
  * The diagnosis of an interface's queues. The rules of drivers are from their code in Linux 6.12.
  */
-#include <string.h>
-
 #include "doctor/diagnose.h"
-
-static bool is_driver(const struct rf_interface_facts *facts, const char *driver)
-{
-	return strcmp(facts->driver, driver) == 0;
-}
 
 /* ena and gve need as many queues again to send by; gve counts each direction by itself. */
 static void check_half(const struct rf_interface_facts *facts, struct rf_findings *findings)
@@ -40,7 +33,7 @@ static void check_half(const struct rf_interface_facts *facts, struct rf_finding
  * Without a queue for each CPU, sending is slower, but ringfence does not send. Linux before 5.13
  * refuses native mode.
  */
-static void check_virtio(const struct rf_interface_facts *facts, struct rf_findings *findings)
+static void check_spare(const struct rf_interface_facts *facts, struct rf_findings *findings)
 {
 	const uint32_t pairs = facts->channels.combined, max = facts->channels.combined_max;
 	const uint32_t cpus = facts->cpus;
@@ -100,18 +93,33 @@ static void check_combined(const struct rf_interface_facts *facts, struct rf_fin
 			   queues ? queues : 1);
 }
 
+static enum rf_queue_need need_of(const struct rf_interface_facts *facts)
+{
+	const struct rf_driver *row = rf_driver_find(facts->driver);
+
+	return row ? row->queues : RF_QUEUES_ANY;
+}
+
 void rf_diagnose_channels(const struct rf_interface_facts *facts, struct rf_findings *findings)
 {
 	if (!facts->has_channels)
 		return;
-	if (is_driver(facts, "ena") || is_driver(facts, "gve"))
+	switch (need_of(facts)) {
+	case RF_QUEUES_ANY:
+		return;
+	case RF_QUEUES_HALF:
 		check_half(facts, findings);
-	else if (is_driver(facts, "virtio_net"))
-		check_virtio(facts, findings);
-	else if (is_driver(facts, "veth"))
-		check_veth(facts, findings);
-	else if (is_driver(facts, "bnxt_en"))
+		return;
+	case RF_QUEUES_SPARE:
+		check_spare(facts, findings);
+		return;
+	case RF_QUEUES_COMBINED:
 		check_combined(facts, findings);
+		return;
+	case RF_QUEUES_OF_PEER:
+		check_veth(facts, findings);
+		return;
+	}
 }
 
 /* How many queues to receive by there should be: one for each CPU, or the maximum if it is less. */
@@ -120,7 +128,7 @@ static uint32_t wanted_queues(const struct rf_interface_facts *facts)
 	const struct rf_channels *channels = &facts->channels;
 	uint32_t max = channels->combined_max ? channels->combined_max : channels->rx_max;
 
-	if (is_driver(facts, "ena") || is_driver(facts, "gve"))
+	if (need_of(facts) == RF_QUEUES_HALF)
 		max /= 2;
 	return max < (uint32_t)facts->cpus ? max : (uint32_t)facts->cpus;
 }
@@ -129,6 +137,10 @@ static void check_queues(const struct rf_interface_facts *facts, struct rf_findi
 {
 	const struct rf_channels *channels = &facts->channels;
 	const uint32_t queues = channels->combined + channels->rx, wanted = wanted_queues(facts);
+	const struct rf_driver *row = rf_driver_find(facts->driver);
+	const bool fixed =
+		row && row->queues_fixed && facts->program_id && facts->ours && !facts->generic;
+	const char *name = facts->name;
 
 	if (!facts->has_channels || !queues) /* a tap that no process has open has none */
 		return;
@@ -138,10 +150,16 @@ static void check_queues(const struct rf_interface_facts *facts, struct rf_findi
 		return;
 	}
 	rf_findings_add(findings, RF_NOTE, "queues",
-			"%u receive queue%s, so that %u of %d CPUs %s all the work", queues,
-			queues == 1 ? "" : "s", queues, facts->cpus, queues == 1 ? "does" : "do");
-	rf_findings_remedy(findings, "ethtool -L %s %s %u", facts->name,
-			   channels->combined_max ? "combined" : "rx", wanted);
+			"%u receive queue%s, so that %u of %d CPUs %s all the work%s", queues,
+			queues == 1 ? "" : "s", queues, facts->cpus, queues == 1 ? "does" : "do",
+			fixed ? "; the driver refuses to change that while a fence is attached, "
+				"and a detach forgets the fence's rules, which 'ringfence save' "
+				"prints"
+			      : "");
+	rf_findings_remedy(findings, "%s%s%sethtool -L %s %s %u%s%s",
+			   fixed ? "ringfence detach " : "", fixed ? name : "", fixed ? " && " : "",
+			   name, channels->combined_max ? "combined" : "rx", wanted,
+			   fixed ? " && ringfence attach " : "", fixed ? name : "");
 }
 
 static void check_rss(const struct rf_interface_facts *facts, struct rf_findings *findings)

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 #include "base/netlink.h"
@@ -186,8 +187,10 @@ int rf_facts_interfaces(struct rf_interface_facts **facts, struct rf_error *erro
 {
 	struct links links = {};
 	int err = rf_netlink_links(0, keep_link, &links, &links.count);
+	struct utsname name = {};
 
 	*facts = NULL;
+	uname(&name);
 	if (!err) {
 		ask_features(&links);
 		*facts = calloc(links.count + 1, sizeof(**facts));
@@ -199,6 +202,7 @@ int rf_facts_interfaces(struct rf_interface_facts **facts, struct rf_error *erro
 		*fact = links.link[i].facts;
 		copy_name(&links, links.link[i].parent, fact->parent);
 		copy_name(&links, links.link[i].master, fact->master);
+		fact->kernel = rf_version_of(name.release);
 		fact->cpus = sysconf(_SC_NPROCESSORS_ONLN);
 		rf_facts_ethtool(fact);
 	}
