@@ -112,7 +112,34 @@ need_root() {
 	exit 1
 }
 
+# The version that apt has installed or would install.
+candidate() { # PACKAGE
+	apt-cache policy "$1" | sed -n 's/^ *Candidate: //p'
+}
+
+# Debian 12's QEMU has no igb, whose driver takes XDP; the one of its backports has. Their lists are
+# kept apart, so that apt stays as this system's owner has set it up.
+newer_qemu() {
+	local suite mirror directory options packages=(qemu-system-{x86,arm,misc})
+
+	! dpkg --compare-versions "$(candidate "${packages[0]}")" ge 1:8 || return 0
+	suite=$(sed -n 's/^VERSION_CODENAME=//p' /etc/os-release)-backports
+	# shellcheck disable=SC2016 # apt's own variables
+	mirror=$(apt-get indextargets --format '$(LABEL)|$(REPO_URI)' 'Created-By: Packages' |
+		sed -n '/^Debian|/ { s///p; q }')
+	need_root "QEMU 8 or newer, of $suite"
+	directory=$(mktemp -d)
+	mkdir -p "$directory/lists/partial"
+	echo "deb $mirror $suite main" >"$directory/list"
+	options=(-o Dir::Etc::sourcelist="$directory/list" -o Dir::State::lists="$directory/lists")
+	apt-get "${options[@]}" update
+	DEBIAN_FRONTEND=noninteractive apt-get "${options[@]}" install -y --no-install-recommends \
+		-t "$suite" "${packages[@]}"
+	rm -r "$directory"
+}
+
 if command -v apt-get >/dev/null; then
+	[[ " ${kinds[*]} " != *' vm '* ]] || newer_qemu
 	mapfile -t missing < <(missing_apt)
 	[ "${#missing[@]}" = 0 ] && exit
 	need_root "${missing[@]}"
