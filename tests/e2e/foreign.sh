@@ -1,22 +1,24 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
 # foreign.sh DIRECTORY: compiles the programs of somebody else that test_chain.sh uses: foreign.o,
-# which passes every packet, last.o, which drops every packet, and the command `holder`. A guest has
-# no compiler, so the host compiles them for it.
+# which passes every packet, last.o, which drops every packet, and the command `holder`; and for guests
+# with network cards frags.o, which passes every packet, also in several buffers. A guest has no
+# compiler, so the host compiles them for it.
 set -eu
 cd "$1"
 
-# program NAME VERDICT
+# program NAME VERDICT [SECTION]
 program() {
 	"${CLANG:-clang}" -target bpf -O2 -g -x c -c -o "$1.o" - <<-END
 		struct xdp_md { int unused; };
-		__attribute__((section("xdp"), used)) int $1(struct xdp_md *context) { return $2; }
+		__attribute__((section("${3-xdp}"), used)) int $1(struct xdp_md *context) { return $2; }
 		__attribute__((section("license"), used)) char gpl[] = "GPL";
 	END
 }
 
 program foreign 2 # XDP_PASS
 program last 1	  # XDP_DROP
+program frags 2 xdp.frags
 
 # Holds a pinned program on an interface by a bpf_link, until it ends.
 cc -x c -o holder - -lbpf <<-'END'

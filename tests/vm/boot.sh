@@ -23,6 +23,17 @@ nic() {
 	echo "-device virtio-net-$bus,netdev=$1,mac=$2,mq=on,ctrl_vlan=off,$3"
 }
 
+# card HUB MODEL: a network card, and a virtio_net that sends to it, joined by a hub.
+card() {
+	local last
+
+	for last in 1 2; do
+		echo "-netdev hubport,id=hub$1-$last,hubid=$1"
+	done
+	echo "-device virtio-net-pci,netdev=hub$1-1,mac=02:00:00:00:0$1:01"
+	echo "-device $2,netdev=hub$1-2,mac=02:00:00:00:0$1:02"
+}
+
 machine() {
 	local vectors=,vectors=10,romfile= # romfile: nothing to boot from
 
@@ -34,6 +45,9 @@ machine() {
 	nic tap0 02:00:00:00:03:01 "ctrl_guest_offloads=on$vectors"
 	nic tap1 02:00:00:00:03:02 "ctrl_guest_offloads=on$vectors"
 	nic tap2 02:00:00:00:04:02 "ctrl_guest_offloads=off$vectors"
+	case $suite in
+	igb | vmxnet3 | e1000e) card 5 "$suite" ;;
+	esac
 }
 
 # The kernel's command line. A busy host delays ticks so much that the kernel would take the timer

@@ -3,8 +3,8 @@
 # build.sh ARCHITECTURE CLANG SUITE…: builds this tree for a guest in
 # build/vm/trees/ARCHITECTURE-CLANG: the command line with the program of that compiler, `traffic`,
 # and in newer/ the command line with a program of another tag. For the suite `units` it also builds
-# the unit tests; for `lists` and `shares`, their tests that load the program; for `chain` and `upgrade`,
-# in foreign/, the programs of others that run in chains; for `upgrade`, fences of past map ABIs.
+# the unit tests; for `lists` and `shares`, their tests that load the program; for this
+# architecture, in foreign/, the programs of others; for `upgrade`, fences of past map ABIs.
 
 # shellcheck source=tests/vm/kernels.sh
 source "$(dirname "$0")/kernels.sh"
@@ -74,7 +74,7 @@ if [[ " ${*:3} " = *' shares '* ]]; then
 fi
 copy_sources "$tree"
 build "$tree" "${targets[@]}"
-if [[ " ${*:3} " = *' chain '* || " ${*:3} " = *' upgrade '* ]]; then
+if [ "$architecture" = amd64 ]; then
 	mkdir -p "$tree/foreign"
 	CLANG=$clang tests/e2e/foreign.sh "$tree/foreign"
 fi

@@ -27,7 +27,7 @@ compilers() {
 }
 
 # The suites of a kernel. The unit tests of this machine's architecture need no guest; the compiler
-# of the program matters neither to the unit tests, nor to chains, lists and upgrades.
+# of the program matters neither to the unit tests, nor to chains, lists, network cards and upgrades.
 suites() { # KERNEL CLANG
 	duty_of "$1"
 	[ "$(architecture_of "$1") $(duty_of "$1")" != 'amd64 fence' ] || echo shares
@@ -37,6 +37,7 @@ suites() { # KERNEL CLANG
 	elif [ "$(duty_of "$1")" = fence ]; then
 		echo chain
 		echo lists
+		echo "$cards"
 		echo upgrade
 	fi
 }
@@ -55,13 +56,16 @@ clangs=(${CLANGS:-$(compilers)})
 rm -f build/vm/cells/*
 cells=()
 for kernel in "${kernels[@]}"; do
-	tests/vm/fetch.sh "$kernel" || die "cannot fetch kernel $kernel"
 	for clang in "${clangs[@]}"; do
 		mapfile -t these < <(wanted_suites "$kernel" "$clang")
 		[ ${#these[@]} -gt 0 ] || continue
+		for suite in "${these[@]}"; do
+			guest=$(kernel_for "$kernel" "$suite")
+			tests/vm/fetch.sh "$guest" || die "cannot fetch kernel $guest"
+		done
 		tests/vm/build.sh "$(architecture_of "$kernel")" "$clang" "${these[@]}" || exit
 		for suite in "${these[@]}"; do
-			cell=build/vm/cells/$kernel+$clang+$suite
+			cell=build/vm/cells/$(kernel_for "$kernel" "$suite")+$clang+$suite
 			ln -s ../../../tests/vm/boot.sh "$cell"
 			cells+=("$cell")
 		done

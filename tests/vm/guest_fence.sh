@@ -16,6 +16,8 @@
 RF_PRIVATE_MOUNTS=made # the machine is its own
 # shellcheck source=tests/e2e/lib.sh
 source "$(dirname "$0")/../e2e/lib.sh"
+# shellcheck source=tests/vm/cards.sh
+source "$(dirname "$0")/cards.sh"
 
 OBJECT=build/ringfence.bpf.o
 # Iterators need the JIT; Debian's kernel for s390x is built without it.
@@ -24,23 +26,6 @@ jit=$(cat /proc/sys/net/core/bpf_jit_enable 2>/dev/null || echo 0)
 # shellcheck disable=SC2317 # called by name
 newer() {
 	inside newer/build/ringfence "$@"
-}
-
-# The interface of this guest that has that MAC address.
-nic() { # MAC
-	local path
-
-	for path in /sys/class/net/*; do
-		[ "$(<"$path/address")" = "$1" ] && basename "$path" && return
-	done
-	bail "no interface has the address $1"
-}
-
-# move_nic MAC NAMESPACE NAME
-move_nic() {
-	ip link set dev "$(nic "$1")" name "$3"
-	ip link set dev "$3" netns "rf-test-$$-$2"
-	within "$2" ip link set dev "$3" up
 }
 
 # All that the reading commands print about a fence, without the program's id, by whose length lines

@@ -11,6 +11,8 @@ kernel=$1 clang=$2 suite=$3 image=$(realpath "$4")
 architecture=$(architecture_of "$kernel")
 tree=build/vm/trees/$architecture-$clang
 guest=$image.d
+script=tests/vm/guest_$suite.sh
+! is_card "$suite" || script=tests/vm/guest_card.sh
 
 tools=(bash ip jq nsenter bpftool ethtool flock awk sed grep cat cut sort tail head wc tr date mktemp
 	mkdir rmdir rm mv cp ls id sleep uname dirname basename env sh timeout touch true setpriv)
@@ -60,10 +62,12 @@ put_root() {
 # The kernel modules that a guest needs, unpacked, and the order to load them.
 put_modules() {
 	local directory=build/vm/kernels/$kernel module file
+	local modules=(virtio_pci virtio_console virtio_net veth crc32c_generic)
 
+	! is_card "$suite" || modules+=("$suite")
 	mkdir "$guest/modules"
-	for module in virtio_pci virtio_console virtio_net veth crc32c_generic; do
-		modprobe -d "$directory" -S "$(<"$directory/release")" --show-depends $module 2>"$image.modules" || true
+	for module in "${modules[@]}"; do
+		modprobe -d "$directory" -S "$(<"$directory/release")" --show-depends "$module" 2>"$image.modules" || true
 	done | sed -n 's/^insmod \([^ ]*\).*/\1/p' | awk '!seen[$0]++' >"$image.list"
 	while read -r file; do
 		module=$(basename "${file%.xz}")
@@ -84,7 +88,7 @@ put_tree() {
 	cp "$tree/newer/build/ringfence" "$to/newer/build"
 	cp tests/e2e/{lib,test_batch,test_chain}.sh "$to/tests/e2e"
 	[ ! -d "$tree/foreign" ] || cp -r "$tree/foreign" "$to"
-	cp "tests/vm/guest_$suite.sh" tests/vm/programs.sh "$to/tests/vm"
+	cp "$script" tests/vm/{cards,programs}.sh "$to/tests/vm"
 	case $suite in
 	units) cp -r "$tree/build/tests/unit" "$to/build/tests" ;;
 	lists)
@@ -105,7 +109,8 @@ put_tree() {
 		cp "$tree"/build/tests/past/{fill[0-9],abi[0-9].bpf.o} "$to/build/tests/past"
 		;;
 	esac
-	echo "tests/vm/guest_$suite.sh" >"$guest/script"
+	echo "$script" >"$guest/script"
+	echo "$suite" >"$guest/suite"
 }
 
 rm -rf "$guest"

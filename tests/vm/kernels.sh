@@ -19,9 +19,22 @@ die() {
 	exit 1
 }
 
+# The suites of network cards, one for each driver.
+cards='igb virtio_net vmxnet3 e1000e'
+
+is_card() { # SUITE
+	[[ " $cards " = *" $1 "* ]]
+}
+
+# kernel_for KERNEL SUITE: the kernel that runs that suite of tests. Cloud kernels, which are small, have
+# no drivers of network cards.
+kernel_for() {
+	if is_card "$2"; then echo "$1-generic"; else echo "$1"; fi
+}
+
 # suites_of KERNEL: the suites to search; the highest version among them is taken.
 suites_of() {
-	case $1 in
+	case ${1%-generic} in
 	5.10) echo bullseye ;;
 	6.1) echo bookworm ;;
 	6.12 | arm64 | s390x) echo trixie ;;
@@ -40,7 +53,7 @@ architecture_of() { # KERNEL
 # The package that depends on the suite's present kernel. There is no cloud kernel for s390x.
 package_of() { # KERNEL
 	case $1 in
-	s390x) echo linux-image-s390x ;;
+	*-generic | s390x) echo "linux-image-$(architecture_of "$1")" ;;
 	*) echo "linux-image-cloud-$(architecture_of "$1")" ;;
 	esac
 }

@@ -43,6 +43,29 @@ row() { # CELL WHAT…
 	echo
 }
 
+# card_facts CELL: "CARD | COLUMN | TEXT", a line each.
+card_facts() {
+	tap "$1" | sed -n 's/^# card //p'
+}
+
+# cards COLUMNS CELL…: prints a row for each card, with what its guest found.
+cards() {
+	local cell card column said
+
+	for cell in "${@:2}"; do
+		card_facts "$cell" | cut -d'|' -f1 | awk '!seen[$0]++' | while read -r card; do
+			printf '| %s | %s | %s |' "$(release_of "$cell")" "$card" "$(of "$cell")"
+			while read -r column; do
+				said=$(card_facts "$cell" | awk -F ' [|] ' -v card="$card" -v column="$column" '
+					$1 == card && $2 == column { text = text separator $3; separator = ", " }
+					END { print text }')
+				printf ' %s |' "${said:-–}"
+			done <<<"$1"
+			echo
+		done
+	done
+}
+
 # rows SUITE CELL…: prints the suite's table, unless it was not run.
 rows() {
 	local suite=$1 cell
@@ -72,6 +95,28 @@ rows() {
 		esac
 	done
 	return 0
+}
+
+# network_cards CELL…
+network_cards() {
+	local cell found=()
+
+	for cell; do
+		! is_card "${cell##*+}" || found+=("$cell")
+	done
+	[ ${#found[@]} -gt 0 ] || return 0
+	cat <<-'END'
+
+		| Linux | card | tests | `xdp` up to MTU | `xdp.frags` up to MTU (of 9000) | the driver's reason above it | carrier changes at attach | drops in `ethtool -S` |
+		|---|---|---|---|---|---|---|---|
+	END
+	cards $'xdp\nxdp.frags\nreason\ncarrier\ndrops' "${found[@]}"
+	cat <<-'END'
+
+		| Linux | card | tests | link down and up | MTU 1400 | MTU 1500 | `ethtool -G` | `ethtool -L` | rename | MTU 4500 | unplug, plug in |
+		|---|---|---|---|---|---|---|---|---|---|---|
+	END
+	cards $'down and up\nMTU 1400\nMTU 1500\nethtool -G\nethtool -L\nrename\nMTU 4500\nunplug' "${found[@]}"
 }
 
 cat <<'END'
@@ -105,12 +150,23 @@ and for `deny add`, `deny del` and a batch of 10,000 changes beside 100,000 pref
 Of fences with `fleet`, their program and the agent's calls are run: `tests/prog/test_shares.c`, what
 shares and their deadlines do to packets; `test_shares_race.c`, shares that are taken back while two CPUs
 use them; `tests/e2e/test_shares.sh`, pins and upgrades in place. Agents and an engine were not run there.
+
+Drivers of network cards run under Debian's generic kernels. QEMU emulates an igb, a vmxnet3, an e1000e and a
+virtio_net with four queues; a second virtio_net sends frames to each. After each change to the interface the
+program either still sees every frame ("enforced"), or the driver has dropped the program ("bypassed"). In the
+second case `status` and `doctor` must report it, and `attach` must repair it in place. Afterwards limits are
+exact, and rules, windows and lists are kept. "refused" means that the driver refused the change.
+
+**Detach before unplugging a virtio_net that has as many unused queues as CPUs** (`ethtool -l`). Native XDP takes
+them for transmission, and Linux 6.12 then never finishes removing the interface: the kernel logs
+"unregister_netdevice: waiting for … to become free" until it is rebooted. The guests use all four queues.
 END
 rows fence "$@"
 rows chain "$@"
 rows lists "$@"
 rows shares "$@"
 rows upgrade "$@"
+network_cards "$@"
 rows refuses "$@"
 rows units "$@"
 retries=0

@@ -9,11 +9,11 @@ PATH=$PATH:/usr/sbin:/sbin
 [ -n "${RF_OWN_NAMESPACE-}" ] || RF_OWN_NAMESPACE=1 exec unshare --net "$0" "$@"
 
 echo 1 >/proc/sys/net/ipv6/conf/default/disable_ipv6
-ip link add wires type bridge mcast_snooping 0
+ip link add wires mtu 65521 type bridge mcast_snooping 0
 ip link set wires up
 for tap in tap0 tap1 tap2; do
 	ip tuntap add dev $tap mode tap multi_queue vnet_hdr
-	ip link set $tap txqueuelen 10000 up # room for all that a test sends: none may be lost here
+	ip link set $tap mtu 65521 txqueuelen 10000 up # room for all that a test sends: none may be lost here
 done
 ip link set tap0 master wires
 ip link set tap1 master wires

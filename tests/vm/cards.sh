@@ -1,0 +1,24 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: GPL-2.0
+# The network cards of a guest. A script that sources this file has sourced tests/e2e/lib.sh.
+
+# The interface of this guest that has that MAC address.
+nic() { # MAC
+	local path
+
+	for path in /sys/class/net/*; do
+		[ "$(<"$path/address")" = "$1" ] && basename "$path" && return
+	done
+	return 1
+}
+
+# move_nic MAC NAMESPACE NAME: waits for the interface, which a driver may still make.
+move_nic() {
+	local name
+
+	eventually nic "$1" >/dev/null || bail "no interface has the address $1"
+	name=$(nic "$1")
+	[ "$name" = "$3" ] || ip link set dev "$name" name "$3"
+	ip link set dev "$3" netns "rf-test-$$-$2"
+	within "$2" ip link set dev "$3" up
+}
