@@ -72,6 +72,9 @@ struct rf_vlan_tag {
 	__be16 ethertype;
 };
 
+#define RF_VLAN_MASK 0x3f	/* covers the bytes of all tags */
+#define RF_EXTENSION_MASK 0x7ff /* covers those of an extension header behind its first 8 */
+
 /* What TCP and UDP begin with. */
 struct rf_port_pair {
 	__be16 source;
@@ -237,7 +240,7 @@ RF_INLINE const void *rf_extension_skip(const void *p, const void *end, __s32 *l
 	}
 	length = (extension->length & (is_fragment - 1)) << (3 - is_auth);
 	RF_OPAQUE(length); /* keeps the mask: the verifier loses the bound in the shift */
-	length &= 0x7ff;
+	length &= RF_EXTENSION_MASK;
 	*left -= 8 + length;
 	return p + 8 + length;
 }
@@ -306,7 +309,7 @@ RF_INLINE const void *rf_vlan_skip(const void *start, const void *end, __be16 *e
 		p = tag + 1;
 	}
 	RF_OPAQUE(p);
-	return start + ((p - start) & 63);
+	return start + ((p - start) & RF_VLAN_MASK);
 }
 
 /*
@@ -381,6 +384,27 @@ RF_INLINE enum rf_reason rf_packet_parse(const void *data, const void *end,
 	if (ethertype == RF_BE16(ETH_P_IPV6))
 		return rf_packet_ipv6(p, end, packet);
 	return RF_NON_IP;
+}
+
+/*
+ * No header begins farther from the beginning of a frame, by the masks above; and none is read
+ * farther. So these bounds hold for the verifier as well.
+ */
+#define RF_HEADER_AT_MAX                                                      \
+	(sizeof(struct rf_ethernet) + RF_VLAN_MASK + sizeof(struct ipv6hdr) + \
+	 RF_EXTENSIONS_MAX * (8 + RF_EXTENSION_MASK))
+#define RF_HEADERS_MAX (RF_HEADER_AT_MAX + sizeof(struct ipv6hdr))
+
+/*
+ * The parser got only the first `length` bytes of a frame: might the others change its answer?
+ * False for most frames, and never for one that they would change.
+ */
+RF_INLINE int rf_packet_reaches(enum rf_reason reason, const struct rf_packet *packet, __u64 length)
+{
+	if (reason != RF_HAS_SOURCE)
+		return reason == RF_MALFORMED;
+	return packet->flags & (RF_CLASS_UNKNOWN | RF_TCP_CUT) ||
+	       packet->transport + sizeof(struct icmp6hdr) > length;
 }
 
 /* ---- the shape of a packet: what is read only where a limit asks for it ---- */

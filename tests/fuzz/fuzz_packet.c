@@ -17,6 +17,8 @@
 
 #include "tests/fuzz/require.h"
 
+#define OLD_BYTES 96 /* behind a copy, besides those of longer frames before */
+
 /* The expected result; if `maybe_neighbour`, RF_NEIGHBOUR may stand for RF_HAS_SOURCE. */
 struct expected {
 	enum rf_reason reason;
@@ -202,6 +204,30 @@ static enum rf_reason parse(const uint8_t *bytes, size_t length, size_t padding,
 	return reason;
 }
 
+/*
+ * The first `length` bytes in memory of the size that the program has for a copy, with old bytes
+ * behind: the same result, and where the rest would change it, the parser wants to see it.
+ */
+static void check_copied(const uint8_t *bytes, size_t length, size_t whole_length)
+{
+	static const uint8_t old_bytes[] = {0, IPPROTO_TCP, IPPROTO_DSTOPTS, 135, 0xff};
+	static uint8_t block[2 + RF_HEADERS_MAX + OLD_BYTES];
+	struct rf_packet packet, copied;
+	enum rf_reason reason = parse(bytes, length, 0, 0, &packet);
+
+	if (length)
+		memcpy(block + 2, bytes, length);
+	for (size_t i = 0; i < sizeof(old_bytes); i++) {
+		memset(block + 2 + length, old_bytes[i], OLD_BYTES);
+		REQUIRE(rf_packet_parse(block + 2, block + 2 + length, &copied) == reason);
+		REQUIRE(reason != RF_HAS_SOURCE || !memcmp(&packet, &copied, sizeof(packet)));
+	}
+	if (rf_packet_reaches(reason, &packet, length))
+		return;
+	REQUIRE(parse(bytes, whole_length, 0, 0, &copied) == reason);
+	REQUIRE(reason != RF_HAS_SOURCE || !memcmp(&packet, &copied, sizeof(packet)));
+}
+
 static void check_padded(const uint8_t *bytes, size_t length)
 {
 	static const uint8_t fillers[] = {0, IPPROTO_TCP, IPPROTO_DSTOPTS, 135, 0xff};
@@ -228,5 +254,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
 
 	check(&packet, reason, bytes, length);
 	check_padded(bytes, length);
+	/* Cut at a place that the input chooses, among others. */
+	if (length && length <= RF_HEADERS_MAX) {
+		check_copied(bytes, length, length);
+		check_copied(bytes, bytes[0] % (length + 1), length);
+		check_copied(bytes, length / 2, length);
+	}
 	return 0;
 }

@@ -20,8 +20,10 @@
 
 #define FUZZ_ROUNDS 1000000
 #define FUZZ_MUTATIONS_MAX 8
+#define OLD_BYTES 96 /* behind a copy, besides those of longer frames before */
 
 static unsigned int plain_frames;
+static unsigned char old_byte = 0xa5;
 
 /* A frame that is called plain must get the same result from the parser. */
 static void check_plain(const void *bytes, const void *end, enum rf_reason reason,
@@ -41,6 +43,23 @@ static void check_plain(const void *bytes, const void *end, enum rf_reason reaso
 	assert_int_equal(plain.dport, packet->dport);
 }
 
+/*
+ * A copy of the frame in memory of the size that the program has for it, with old bytes behind,
+ * must get the same result.
+ */
+static void check_copied(const unsigned char *bytes, size_t length, enum rf_reason reason,
+			 const struct rf_packet *packet)
+{
+	static unsigned char block[2 + RF_HEADERS_MAX];
+	struct rf_packet copied;
+
+	memcpy(block + 2, bytes, length);
+	memset(block + 2 + length, old_byte, OLD_BYTES);
+	assert_int_equal(rf_packet_parse(block + 2, block + 2 + length, &copied), reason);
+	if (reason == RF_HAS_SOURCE)
+		assert_memory_equal(&copied, packet, sizeof(copied));
+}
+
 static enum rf_reason parse(const unsigned char *bytes, size_t length, struct rf_packet *packet)
 {
 	unsigned char *block = malloc(2 + length);
@@ -53,6 +72,7 @@ static enum rf_reason parse(const unsigned char *bytes, size_t length, struct rf
 	check_plain(block + 2, block + 2 + length, reason, packet);
 	assert_memory_equal(block + 2, bytes, length);
 	free(block);
+	check_copied(bytes, length, reason, packet);
 	return reason;
 }
 
@@ -113,6 +133,19 @@ static bool has_class_of(const struct rf_packet *packet, const struct rf_frame *
 	       (packet->flags == RF_CLASS_UNKNOWN && packet->dport == 0);
 }
 
+/* Where the rest of the frame would change the answer, the parser wants to see it. */
+static void check_reach(const struct frame *frame, size_t length)
+{
+	struct rf_packet packet, of_whole;
+	enum rf_reason reason = parse(frame->bytes, length, &packet);
+
+	if (rf_packet_reaches(reason, &packet, length))
+		return;
+	assert_int_equal(parse(frame->bytes, frame->length, &of_whole), reason);
+	if (reason == RF_HAS_SOURCE && memcmp(&of_whole, &packet, sizeof(packet)) != 0)
+		fail_msg("%zu of %zu bytes seem to be enough", length, frame->length);
+}
+
 static void check_cut(const struct rf_frame *whole, const struct frame *frame, size_t length)
 {
 	struct rf_packet packet;
@@ -135,8 +168,34 @@ static void test_cut(void **state)
 	struct frame frame;
 
 	frame_build(&frame, whole->part);
-	for (size_t length = 0; length <= frame.length; length++)
+	for (size_t length = 0; length <= frame.length; length++) {
 		check_cut(whole, &frame, length);
+		check_reach(&frame, length);
+	}
+}
+
+/* A frame whose headers are all there is not read again for the rest of it. */
+static void whole_headers_reach_no_farther(void **state)
+{
+	static const struct frame_part parts[][6] = {
+		{ETH, IP4, UDP(53), PAD(99), {FRAME_END, 0, 0}},
+		{ETH, IP4_IHL(15), TCP(80, ACK), PAD(99), {FRAME_END, 0, 0}},
+		{ETH, TAG_Q, IP6, HOP, TCP(80, SYN), {FRAME_END, 0, 0}},
+		{ETH, TAG_Q, IP4, ICMP(8), PAD(99), {FRAME_END, 0, 0}},
+		{ETH, IP6_HOPS(255), ICMP6(135), {FRAME_END, 0, 0}},
+		{ETH, PAYLOAD(0x0806, 28), {FRAME_END, 0, 0}},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+		struct rf_packet packet;
+		struct frame frame;
+		enum rf_reason reason;
+
+		frame_build(&frame, parts[i]);
+		reason = parse(frame.bytes, frame.length, &packet);
+		assert_false(rf_packet_reaches(reason, &packet, frame.length));
+	}
 }
 
 /* ---- padded frames ---- */
@@ -339,7 +398,9 @@ static void mutated_frames_are_parsed_as_by_a_second_parser(void **state)
 		struct frame frame = built[next_random(&random) % RF_FRAME_COUNT];
 		size_t length = mutate(&frame, &random);
 
+		old_byte = round;
 		seen[check_mutated(frame.bytes, length)]++;
+		check_reach(&frame, length);
 	}
 	/* The loop must reach every answer; otherwise it proves nothing about the missing one. */
 	assert_true(seen[RF_HAS_SOURCE] > FUZZ_ROUNDS / 4);
@@ -352,7 +413,7 @@ static void mutated_frames_are_parsed_as_by_a_second_parser(void **state)
 
 int main(void)
 {
-	static struct CMUnitTest tests[3 * RF_FRAME_COUNT + 3];
+	static struct CMUnitTest tests[3 * RF_FRAME_COUNT + 4];
 	static const struct {
 		const char *name;
 		CMUnitTestFunction function;
@@ -373,6 +434,7 @@ int main(void)
 	}
 	*test++ = (struct CMUnitTest)cmocka_unit_test(every_next_header_is_classified);
 	*test++ = (struct CMUnitTest)cmocka_unit_test(plain_frames_take_the_short_path);
+	*test++ = (struct CMUnitTest)cmocka_unit_test(whole_headers_reach_no_farther);
 	*test++ = (struct CMUnitTest)cmocka_unit_test(
 		mutated_frames_are_parsed_as_by_a_second_parser);
 	return cmocka_run_group_tests_name("packet", tests, NULL, NULL);
