@@ -21,6 +21,7 @@
 
 #include "limits.h"
 #include "lists.h"
+#include "parsed.h"
 #include "ringfence/abi.h"
 #include "ringfence/packet.h"
 #include "sample.h"
@@ -258,10 +259,40 @@ __noinline __u32 class_by_shape(struct xdp_md *ctx, __u32 base, __u32 generation
 	return refine_class(bank, &packet, data, end, base, generation, len_bytes, 6);
 }
 
+static __always_inline __u32 refine_either(const struct rf_bank *bank,
+					   const struct rf_packet *packet, const void *data,
+					   const void *end, __u32 base, __u32 generation,
+					   __u32 len_bytes)
+{
+	if (packet->version == 4)
+		return refine_class(bank, packet, data, end, base, generation, len_bytes, 4);
+	return refine_class(bank, packet, data, end, base, generation, len_bytes, 6);
+}
+
+/* The same of a packet that parse_frame has left. */
+__noinline __u32 class_of_parsed(struct xdp_md *ctx, __u32 base, __u32 generation, __u32 len_bytes)
+{
+	const struct rf_bank *bank = &config.bank[generation & 1];
+	const struct parsed *parsed = find_parsed();
+	struct rf_packet packet;
+
+	if (!parsed)
+		return 0; /* cannot happen; for the verifier */
+	packet = parsed->packet;
+	if (!parsed->copied)
+		return refine_either(bank, &packet, (void *)(long)ctx->data,
+				     (void *)(long)ctx->data_end, base, generation, len_bytes);
+	if (parsed->copied > sizeof(parsed->frame) || packet.network > RF_HEADER_AT_MAX ||
+	    packet.transport > RF_HEADER_AT_MAX)
+		return 0; /* the same */
+	return refine_either(bank, &packet, parsed->frame, parsed->frame + parsed->copied, base,
+			     generation, len_bytes);
+}
+
 /* RF_ASK_LEASES: `request` is set. Else the reason, and nothing is charged. */
 static __always_inline enum rf_reason set_request(struct xdp_md *ctx, struct request *request,
 						  const struct rf_packet *packet, int version,
-						  __u32 len_bytes, __u64 jiffies)
+						  __u32 len_bytes, __u64 jiffies, int is_parsed)
 {
 	const __u32 listed = version == 4 ? RF_BANK_PREFIXES4 : RF_BANK_PREFIXES6;
 	const struct rf_packet_class *class;
@@ -283,6 +314,8 @@ static __always_inline enum rf_reason set_request(struct xdp_md *ctx, struct req
 			index = refine_class(bank, packet, (void *)(long)ctx->data,
 					     (void *)(long)ctx->data_end, index, generation,
 					     len_bytes, version);
+		} else if (is_parsed) {
+			index = class_of_parsed(ctx, index, generation, len_bytes);
 		} else {
 			index = class_by_shape(ctx, index, generation, len_bytes);
 		}
@@ -305,13 +338,13 @@ static __always_inline enum rf_reason set_request(struct xdp_md *ctx, struct req
 /* The verdict, where `why` is RF_COUNTED; else `why` is the reason, and the caller counts it. */
 static __always_inline int judge_packet(struct xdp_md *ctx, const struct rf_packet *packet,
 					int version, __u32 len_bytes, __u64 jiffies, __u32 cpu,
-					enum rf_reason *why)
+					int is_parsed, enum rf_reason *why)
 {
 	struct request request;
 	struct question question;
 	int is_drop;
 
-	*why = set_request(ctx, &request, packet, version, len_bytes, jiffies);
+	*why = set_request(ctx, &request, packet, version, len_bytes, jiffies, is_parsed);
 	if (*why != RF_ASK_LEASES)
 		return XDP_PASS;
 	*why = RF_COUNTED;
@@ -360,43 +393,101 @@ static __always_inline int count_reason(enum rf_reason reason, __u32 len_bytes)
 }
 
 static __always_inline int handle_packet(struct xdp_md *ctx, const struct rf_packet *packet,
-					 int version, __u32 len_bytes, __u64 jiffies, __u32 cpu)
+					 int version, __u32 len_bytes, __u64 jiffies, __u32 cpu,
+					 int is_parsed)
 {
 	enum rf_reason why;
-	const int verdict = judge_packet(ctx, packet, version, len_bytes, jiffies, cpu, &why);
+	const int verdict =
+		judge_packet(ctx, packet, version, len_bytes, jiffies, cpu, is_parsed, &why);
 
 	return why == RF_COUNTED ? verdict : count_reason(why, len_bytes);
 }
 
+/* A packet that the parser has found. `is_parsed`: parse_frame has left it. */
+static __always_inline int handle_either(struct xdp_md *ctx, enum rf_reason reason,
+					 const struct rf_packet *packet, __u32 len_bytes,
+					 __u64 jiffies, __u32 cpu, int is_parsed)
+{
+	if (reason != RF_HAS_SOURCE)
+		return count_reason(judge_sourceless(reason, len_bytes), len_bytes);
+	if (packet->version == 4)
+		return handle_packet(ctx, packet, 4, len_bytes, jiffies, cpu, is_parsed);
+	return handle_packet(ctx, packet, 6, len_bytes, jiffies, cpu, is_parsed);
+}
+
 /* Plain frames have a path of their own, where their constants cost no register and no branch. */
-static __always_inline int handle_frame(struct xdp_md *ctx, int is_in_frags)
+static __always_inline int handle_frame(struct xdp_md *ctx)
 {
 	/* First: to the compiler a helper is a call, which costs all registers. */
 	const __u64 jiffies = read_jiffies();
 	const __u32 cpu = bpf_get_smp_processor_id();
-	__u32 len_bytes = is_in_frags ? bpf_xdp_get_buff_len(ctx) : 0;
 	const void *data = (void *)(long)ctx->data, *end = (void *)(long)ctx->data_end;
+	const __u32 len_bytes = end - data;
 	struct rf_packet packet;
 	enum rf_reason reason;
 
-	if (!is_in_frags)
-		len_bytes = end - data;
 	if (rf_packet_is_plain4(data, end, &packet))
-		return handle_packet(ctx, &packet, 4, len_bytes, jiffies, cpu);
-	if (rf_packet_is_plain6(data, end, &packet)) {
-		if (is_in_frags) /* no stack is left for class_by_shape in its place */
-			RF_OPAQUE(packet.network);
-		return handle_packet(ctx, &packet, 6, len_bytes, jiffies, cpu);
-	}
+		return handle_packet(ctx, &packet, 4, len_bytes, jiffies, cpu, 0);
+	if (rf_packet_is_plain6(data, end, &packet))
+		return handle_packet(ctx, &packet, 6, len_bytes, jiffies, cpu, 0);
 	reason = rf_packet_parse(data, end, &packet);
-	if (reason != RF_HAS_SOURCE)
-		return count_reason(judge_sourceless(reason, len_bytes), len_bytes);
-	if (packet.version == 4)
-		return handle_packet(ctx, &packet, 4, len_bytes, jiffies, cpu);
-	return handle_packet(ctx, &packet, 6, len_bytes, jiffies, cpu);
+	return handle_either(ctx, reason, &packet, len_bytes, jiffies, cpu, 0);
+}
+
+/*
+ * The same of a frame that may be in several buffers. A TCP header that is cut may go on outside of
+ * the linear part.
+ */
+static __always_inline int handle_frags(struct xdp_md *ctx)
+{
+	const __u64 jiffies = read_jiffies();
+	const __u32 cpu = bpf_get_smp_processor_id(), len_bytes = bpf_xdp_get_buff_len(ctx);
+	const void *data = (void *)(long)ctx->data, *end = (void *)(long)ctx->data_end;
+	const struct parsed *parsed;
+	struct rf_packet packet;
+	enum rf_reason reason;
+
+	if (rf_packet_is_plain4(data, end, &packet) && !(packet.flags & RF_TCP_CUT))
+		return handle_packet(ctx, &packet, 4, len_bytes, jiffies, cpu, 0);
+	if (rf_packet_is_plain6(data, end, &packet) && !(packet.flags & RF_TCP_CUT)) {
+		/* No stack is left for class_by_shape in its place. */
+		RF_OPAQUE(packet.network);
+		return handle_packet(ctx, &packet, 6, len_bytes, jiffies, cpu, 0);
+	}
+	reason = parse_frame(ctx, len_bytes);
+	parsed = find_parsed();
+	if (!parsed)
+		return XDP_PASS; /* cannot happen; for the verifier */
+	return handle_either(ctx, reason, &parsed->packet, len_bytes, jiffies, cpu, 1);
 }
 
 /* ---- after the verdict ---- */
+
+static __always_inline __u64 note_of_packet(struct xdp_md *ctx, const struct rf_packet *packet,
+					    __u32 len_bytes, int is_parsed)
+{
+	const struct rf_bank *bank;
+	struct rf_who who;
+	__u64 generation;
+	__u32 index;
+
+	bank = bank_in_force(read_jiffies(), &generation);
+	if (!bank)
+		return 0;
+	index = class_of(bank, generation, packet);
+	if (!bank->packet_class[index].limits && bank->packet_class[index].by_shape) {
+		index = is_parsed ? class_of_parsed(ctx, index, generation, len_bytes)
+				  : class_by_shape(ctx, index, generation, len_bytes);
+		RF_OPAQUE(index);
+	}
+	index %= RF_PACKET_CLASSES_MAX;
+	if (packet->version == 4)
+		set_who(&who, packet, 4, bank);
+	else
+		set_who(&who, packet, 6, bank);
+	who.rules = rf_who_rules(generation, index, packet->version != 4);
+	return note_by_lease(&who);
+}
 
 /*
  * What a lease of this CPU has answered a moment ago, as it would be noted; 0: no lease has. Finds
@@ -405,55 +496,55 @@ static __always_inline int handle_frame(struct xdp_md *ctx, int is_in_frags)
 __noinline __u64 note_of_lease(struct xdp_md *ctx, __u32 len_bytes)
 {
 	const void *data = (void *)(long)ctx->data, *end = (void *)(long)ctx->data_end;
-	const struct rf_bank *bank;
 	struct rf_packet packet;
-	struct rf_who who;
-	__u64 generation;
-	__u32 index;
 
-	bank = bank_in_force(read_jiffies(), &generation);
-	if (!bank || rf_packet_parse(data, end, &packet) != RF_HAS_SOURCE)
+	if (rf_packet_parse(data, end, &packet) != RF_HAS_SOURCE)
 		return 0;
-	index = class_of(bank, generation, &packet);
-	if (!bank->packet_class[index].limits && bank->packet_class[index].by_shape) {
-		index = class_by_shape(ctx, index, generation, len_bytes);
-		RF_OPAQUE(index);
-	}
-	index %= RF_PACKET_CLASSES_MAX;
-	if (packet.version == 4)
-		set_who(&who, &packet, 4, bank);
-	else
-		set_who(&who, &packet, 6, bank);
-	who.rules = rf_who_rules(generation, index, packet.version != 4);
-	return note_by_lease(&who);
+	return note_of_packet(ctx, &packet, len_bytes, 0);
+}
+
+__noinline __u64 note_of_frags_lease(struct xdp_md *ctx, __u32 len_bytes)
+{
+	const struct parsed *parsed = find_parsed();
+
+	if (!parsed || parse_frame(ctx, len_bytes) != RF_HAS_SOURCE)
+		return 0;
+	return note_of_packet(ctx, &parsed->packet, len_bytes, 1);
+}
+
+/* Is the packet to be taken, unless its reason is not asked for? Then `noted` is of it. */
+static __always_inline int is_wanted(__u64 noted, int verdict)
+{
+	return is_of_verdict(noted, verdict) && is_asked_for(noted);
 }
 
 /* Takes the packet, unless its reason is not asked for. Returns its verdict. */
-static __always_inline int take_one(struct xdp_md *ctx, __u64 noted, __u32 len_bytes, int verdict)
-{
-	if (!is_of_verdict(noted, verdict))
-		noted = note_of_lease(ctx, len_bytes);
-	if (is_of_verdict(noted, verdict) && is_asked_for(noted))
-		write_sample(ctx, noted, len_bytes);
-	return verdict;
-}
-
 __noinline int take_sample(struct xdp_md *ctx, int verdict)
 {
-	const __u64 noted = count_again(verdict);
+	const __u32 len_bytes = ctx->data_end - ctx->data;
+	__u64 noted = count_again(verdict);
 
 	if (noted == NOT_ASKED_FOR)
 		return verdict;
-	return take_one(ctx, noted, ctx->data_end - ctx->data, verdict);
+	if (!is_of_verdict(noted, verdict))
+		noted = note_of_lease(ctx, len_bytes);
+	if (is_wanted(noted, verdict))
+		write_sample(ctx, noted, len_bytes, 0);
+	return verdict;
 }
 
 __noinline int take_frags_sample(struct xdp_md *ctx, int verdict)
 {
-	const __u64 noted = count_again(verdict);
+	const __u32 len_bytes = bpf_xdp_get_buff_len(ctx);
+	__u64 noted = count_again(verdict);
 
 	if (noted == NOT_ASKED_FOR)
 		return verdict;
-	return take_one(ctx, noted, bpf_xdp_get_buff_len(ctx), verdict);
+	if (!is_of_verdict(noted, verdict))
+		noted = note_of_frags_lease(ctx, len_bytes);
+	if (is_wanted(noted, verdict))
+		write_sample(ctx, noted, len_bytes, 1);
+	return verdict;
 }
 
 /* Not inlined: most fences count no interface and take no sample, and the stack is full. */
@@ -470,7 +561,7 @@ __noinline int count_frags_by_interface(struct xdp_md *ctx, int verdict)
 SEC("xdp")
 int ringfence(struct xdp_md *ctx)
 {
-	int verdict = handle_frame(ctx, 0);
+	int verdict = handle_frame(ctx);
 
 	if (!config.after_verdict)
 		return verdict;
@@ -484,7 +575,7 @@ int ringfence(struct xdp_md *ctx)
 SEC("xdp.frags")
 int ringfence_frags(struct xdp_md *ctx)
 {
-	int verdict = handle_frame(ctx, 1);
+	int verdict = handle_frags(ctx);
 
 	if (!config.after_verdict)
 		return verdict;

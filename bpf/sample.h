@@ -195,8 +195,21 @@ static __always_inline __u32 copy_frame(__u8 *to, struct xdp_md *ctx)
 	return at + 1;
 }
 
+/* The same of a frame in several buffers. */
+static __always_inline __u32 copy_frags(__u8 *to, struct xdp_md *ctx, __u32 len_bytes)
+{
+	__u64 last = (len_bytes < RF_SAMPLE_BYTES ? len_bytes : RF_SAMPLE_BYTES) - 1ULL;
+
+	RF_OPAQUE(last);
+	if (last >= RF_SAMPLE_BYTES)
+		return 0; /* cannot happen; Linux 6.1 does not follow a comparison with 0 */
+	RF_OPAQUE(last);
+	return bpf_xdp_load_bytes(ctx, 0, to, last + 1) ? 0 : last + 1;
+}
+
 /* The CPU numbers its samples. A compare-and-swap keeps the order of what is before and behind. */
-static __always_inline void write_sample(struct xdp_md *ctx, __u64 noted, __u32 len_bytes)
+static __always_inline void write_sample(struct xdp_md *ctx, __u64 noted, __u32 len_bytes,
+					 int is_in_frags)
 {
 	struct rf_sampler *sampler = find_sampler();
 	struct rf_sample *sample;
@@ -213,7 +226,8 @@ static __always_inline void write_sample(struct xdp_md *ctx, __u64 noted, __u32 
 	sample->limits = noted >> 32;
 	sample->generation = noted >> 9 & 0x7fffff;
 	sample->reason = noted_reason(noted);
-	sample->captured = copy_frame(sample->frame, ctx);
+	sample->captured = is_in_frags ? copy_frags(sample->frame, ctx, len_bytes)
+				       : copy_frame(sample->frame, ctx);
 	rf_cas(&sample->done, sample->done, number);
 	sampler->taken = number;
 }

@@ -33,7 +33,7 @@ floor() {
 	include/ringfence/lease.h | include/ringfence/share_write.h) echo 8 ;;
 	include/ringfence/lease_read.h) echo 9 ;;
 	bpf/maps.h) echo 10 ;;
-	bpf/count.h | bpf/shape.h) echo 11 ;;
+	bpf/count.h | bpf/parsed.h | bpf/shape.h) echo 11 ;;
 	bpf/windows.h | bpf/show_windows.h) echo 12 ;;
 	bpf/fleet.h | bpf/show_leases.h) echo 13 ;;
 	bpf/kin.h | bpf/lease_table.h | bpf/lists.h | bpf/take.h) echo 14 ;;
