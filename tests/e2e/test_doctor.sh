@@ -355,4 +355,34 @@ with_files 17:1024 sh -c "ulimit -n 1024 && build/ringfence attach $dev &&
 is "exit $? $(tail -n 1 "$scratch/text")" "exit 0 $dev: detached" \
 	'attach works after the remedy for too few files'
 
+# ---- fences without an interface ----
+
+strays() { # how many the report lists
+	jq '[.machine.checks[] | select(.check == "fence")] | length' "$scratch/report"
+}
+
+use "$shipped"
+a=${run}f b=${run}g
+inside ip link add "$a" type veth peer name "$b"
+ringfence attach "$a" >/dev/null
+ringfence limit add all rate 7/1m dev "$a" >/dev/null
+inside ip link del "$a"
+look -
+matches "$(finding fence)" "note: '$a' is on no interface here, and holds [1-9][0-9]* MiB: 'ringfence attach \
+IF fence $a' attaches it again, with its rules; 'ringfence detach $a' removes it and its rules" \
+	'doctor lists a fence whose interface was deleted, with its memory'
+inside ip link add "$a" type veth peer name "$b"
+look -
+matches "$(finding fence)" "note: .*; run 'ringfence attach $a'" \
+	'doctor recommends to attach a fence again whose interface has come back'
+does 'attach of an interface that has come back succeeds' "$a: attached in native mode, fence '$a'" \
+	ringfence attach "$a"
+is "$(ringfence save dev "$a" | grep -c '^limit add all rate 7/1m')" 1 'attach of an interface that has come back finds its rules'
+look -
+is "$(strays)" 0 'doctor lists no fence that has an interface'
+inside ip link del "$a"
+ringfence detach "$a" >/dev/null
+look -
+is "$(strays)" 0 'detach by the name of a fence without an interface removes it'
+
 done_testing

@@ -59,6 +59,20 @@ struct rf_detach {
 int rf_fence_detach(const char *const *word, int words, struct rf_detach *detach,
 		    struct rf_error *error);
 
+/* ---- fences without an interface ---- */
+
+/* A pinned fence on no interface: the interface was deleted, or its driver loaded again. */
+struct rf_stray {
+	char name[RF_NAME_SIZE];
+	uint64_t memory; /* bytes; 0: not known */
+};
+
+/* Is there only a fence of that name without an interface, or what a killed attach left of one? */
+bool rf_fence_is_stray(const char *name);
+/* Finds at most `max` of them, and returns how many. Gives no error: what cannot be read is none.
+ */
+int rf_strays_find(struct rf_stray *stray, int max);
+
 struct rf_adopted {
 	char fence[RF_NAME_SIZE];
 	char pins[RF_PIN_PATH_SIZE]; /* their directory */

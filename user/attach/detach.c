@@ -118,8 +118,7 @@ int rf_interface_detach(const char *dev, struct rf_error *error)
 
 /* ---- pins without an interface ---- */
 
-/* Are there only pins of that name, which a device that is gone, or a killed attach, has left? */
-static bool has_orphans(const char *name)
+bool rf_fence_is_stray(const char *name)
 {
 	struct rf_pin_path directory = rf_pins_directory(name);
 	char other[IF_NAMESIZE]; /* the interface may have a new name */
@@ -133,7 +132,7 @@ static bool remove_orphans(const char *name)
 {
 	struct rf_pin_path directory = rf_pins_directory(name);
 
-	if (!has_orphans(name))
+	if (!rf_fence_is_stray(name))
 		return false;
 	rf_pins_remove(&directory);
 	return access(directory.text, F_OK);
@@ -198,7 +197,7 @@ static int check_word(const char *word, struct rf_detach *detach, struct rf_erro
 		return check_fence(&dev.fence, detach, error);
 	if (!err)
 		err = check_interface(dev.interface, detach, error);
-	if ((err == -ENODEV || err == -ENOENT) && has_orphans(dev.word))
+	if ((err == -ENODEV || err == -ENOENT) && rf_fence_is_stray(dev.word))
 		return add_target(detach, dev.word, 0, error);
 	return err;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* doctor */
 #include <errno.h>
+#include <inttypes.h>
 #include <net/if.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,6 +16,8 @@
 #include "doctor/facts.h"
 #include "fence/fence.h"
 
+#define STRAYS_MAX 8 /* fences without an interface that are named */
+
 /* The facts, and the findings from them. */
 struct report {
 	struct rf_findings machine;
@@ -26,6 +29,24 @@ struct report {
 
 /* ---- looking ---- */
 
+static void examine_strays(struct rf_findings *findings)
+{
+	struct rf_stray stray[STRAYS_MAX];
+	const int count = rf_strays_find(stray, STRAYS_MAX);
+
+	for (int i = 0; i < count; i++) {
+		const char *name = stray[i].name;
+
+		rf_findings_add(findings, RF_NOTE, "fence",
+				"'%s' is on no interface here, and holds %" PRIu64
+				" MiB: 'ringfence attach IF fence %s' attaches it again, with its "
+				"rules; 'ringfence detach %s' removes it and its rules",
+				name, (stray[i].memory + (1 << 19)) >> 20, name, name);
+		if (if_nametoindex(name)) /* the interface has come back */
+			rf_findings_remedy(findings, "ringfence attach %s", name);
+	}
+}
+
 static void examine_machine(struct rf_findings *findings)
 {
 	struct rf_machine_facts machine = {};
@@ -34,6 +55,7 @@ static void examine_machine(struct rf_findings *findings)
 	rf_features_probe(&machine.features);
 	machine.load_err = rf_fence_try();
 	rf_diagnose_machine(&machine, findings);
+	examine_strays(findings);
 }
 
 static void add_program(struct rf_interface_facts *facts)
