@@ -214,7 +214,7 @@ struct driver_row {
 
 static const struct driver_row driver_rows[] = {
 	{"virtio_net", SINCE(4, 10), SINCE(6, 3), 3506, false, false},
-	{"vmxnet3", SINCE(6, 6), NEVER, 3492, false, false},
+	{"vmxnet3", SINCE(6, 6), NEVER, 3494, false, false},
 	{"igb", SINCE(5, 10), NEVER, 3046, false, false},
 	{"igc", SINCE(5, 13), NEVER, 1500, false, false},
 	{"ixgbe", SINCE(4, 12), NEVER, 3050, true, false},
@@ -603,10 +603,10 @@ static const struct CMUnitTest tests[] = {
 	      "ethtool -K eth0 lro off", .driver = "mlx5_core", .lro = RF_YES, FENCED),
 	FINE("virtio_net with a fence, whose GRO-HW is shown as on", "drops", "rxN_xdp_drops",
 	     .driver = "virtio_net", .gro_hw = RF_YES, FENCED),
-	FINE("the largest frame of one buffer of virtio_net before several buffers", "mtu", "4070",
-	     .driver = "virtio_net", .kernel = {6, 1}, .asked_kernel = false, .mtu = 4070),
+	FINE("the largest frame of one buffer of virtio_net before several buffers", "mtu", "4064",
+	     .driver = "virtio_net", .kernel = {6, 1}, .asked_kernel = false, .mtu = 4064),
 	WRONG("jumbo frames of virtio_net on Linux 6.1", "mtu",
-	      "since Linux 6.3; this is Linux 6.1", "ip link set dev eth0 mtu 4070",
+	      "since Linux 6.3; this is Linux 6.1", "ip link set dev eth0 mtu 4064",
 	      .driver = "virtio_net", .kernel = {6, 1}, .asked_kernel = false, .mtu = 9000),
 	WRONG("jumbo frames of mlx5 with striding RQ", "mtu", "private flag rx_striding_rq off",
 	      "ethtool --set-priv-flags eth0 rx_striding_rq off", .driver = "mlx5_core",

@@ -66,8 +66,15 @@ accepts_up_to() {
 		attach_plain "$1"
 		is "$(program_on "$wire")" none "the driver refuses a program in section $1 at MTU $(($2 + 1))"
 		[ "$1" != xdp ] || fact reason "$(sed 's/^Error: //' "$scratch/refusal")"
+		[ "$1" = xdp ] || advises "$2"
 	fi
 	set_mtu 1500
+}
+
+# advises MTU: no program is accepted above that MTU, so doctor advises it.
+advises() {
+	is "$(doctor)" 1 "doctor reports a problem at MTU $(($1 + 1))"
+	check "doctor advises MTU $1" grep -qw "ip link set dev ${port[wire]} mtu $1" "$scratch/doctor"
 }
 
 # The driver's own counters of dropped packets.
