@@ -38,32 +38,6 @@ static int create_fence(const char *name, const struct rf_pin_path *directory,
 
 /* ---- one interface ---- */
 
-/* `words`: the driver's reason, see rf_refusal_ask(). */
-static int fail_attach(const struct rf_interface *interface, enum rf_mode mode, int err,
-		       const char *words, struct rf_error *error)
-{
-	const char *name = interface->name;
-
-	if (err == -EPERM)
-		return rf_error_failed(error, err, "%s: cannot attach: %s; it takes CAP_NET_ADMIN",
-				       name, strerror(-err));
-	if ((err == -EBUSY || err == -EEXIST) && !*words)
-		return rf_error_failed(
-			error, err,
-			"%s: cannot attach: another XDP program came first; 'ip link show dev %s' "
-			"names it",
-			name, name);
-	if (mode == RF_NATIVE)
-		return rf_error_failed(error, err,
-				       "%s: cannot attach in native mode: %s%s; 'ringfence doctor "
-				       "%s' says why; 'ringfence attach %s mode generic' may work",
-				       name, strerror(-err), words, name, name);
-	return rf_error_failed(
-		error, err,
-		"%s: cannot attach in generic mode: %s%s; 'ringfence doctor %s' says why", name,
-		strerror(-err), words, name);
-}
-
 /*
  * Attaches one of the two entries: the plain one where a frame fits in one page, the one for
  * several buffers where the MTU is larger. Where the driver refuses the first choice, tries the
@@ -96,7 +70,7 @@ static int create_link(const struct rf_loaded *loaded, const struct rf_interface
 	}
 	if (first_err != -EPERM)
 		rf_refusal_ask(interface, mode, refused, words);
-	return fail_attach(interface, mode, first_err, words, error);
+	return rf_refusal_fail(interface, mode, first_err, words, error);
 }
 
 /*

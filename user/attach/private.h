@@ -31,6 +31,9 @@ void rf_refusal_ask(const struct rf_interface *interface, enum rf_mode mode, int
 		    char words[RF_REFUSAL_SIZE]);
 /* The same, for a netlink request that has failed since rf_log_forget(). */
 void rf_refusal_read(char words[RF_REFUSAL_SIZE]);
+/* The error of an attach by a link that failed with `err`. */
+int rf_refusal_fail(const struct rf_interface *interface, enum rf_mode mode, int err,
+		    const char *words, struct rf_error *error);
 
 /* ---- shares ---- */
 

@@ -4,8 +4,10 @@
  * only, never to bpf_link_create() or bpf_link_update().
  */
 #include <bpf/libbpf.h>
+#include <errno.h>
 #include <linux/if_link.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "attach/private.h"
 
@@ -34,4 +36,29 @@ void rf_refusal_ask(const struct rf_interface *interface, enum rf_mode mode, int
 			    NULL))
 		bpf_xdp_detach(interface->index, flags | XDP_FLAGS_REPLACE, &this_program);
 	rf_refusal_read(words);
+}
+
+int rf_refusal_fail(const struct rf_interface *interface, enum rf_mode mode, int err,
+		    const char *words, struct rf_error *error)
+{
+	const char *name = interface->name;
+
+	if (err == -EPERM)
+		return rf_error_failed(error, err, "%s: cannot attach: %s; it takes CAP_NET_ADMIN",
+				       name, strerror(-err));
+	if ((err == -EBUSY || err == -EEXIST) && !*words)
+		return rf_error_failed(
+			error, err,
+			"%s: cannot attach: another XDP program came first; 'ip link show dev %s' "
+			"names it",
+			name, name);
+	if (mode == RF_NATIVE)
+		return rf_error_failed(error, err,
+				       "%s: cannot attach in native mode: %s%s; 'ringfence doctor "
+				       "%s' says why; 'ringfence attach %s mode generic' may work",
+				       name, strerror(-err), words, name, name);
+	return rf_error_failed(
+		error, err,
+		"%s: cannot attach in generic mode: %s%s; 'ringfence doctor %s' says why", name,
+		strerror(-err), words, name);
 }
