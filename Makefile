@@ -43,7 +43,7 @@ USER_OBJECTS := $(patsubst user/%.c,build/user/%.o,$(wildcard user/*/*.c))
 DAEMON_OBJECTS := $(foreach floor,base rules kernel fence watch daemon,$(filter build/user/$(floor)/%,$(USER_OBJECTS)))
 AGENT_OBJECTS := $(foreach floor,base rules kernel fence fleet agent,$(filter build/user/$(floor)/%,$(USER_OBJECTS)))
 COMMAND_OBJECTS := $(filter-out build/user/daemon/% build/user/fleet/% build/user/agent/%,$(USER_OBJECTS))
-PURE := $(addprefix user/,base/error.c base/hardware.c base/number.c base/prefix.c base/printable.c base/time.c base/json.c base/siphash.c fence/reasons.c fence/sizes.c kernel/needs.c \
+PURE := $(addprefix user/,base/error.c base/hardware.c base/number.c base/prefix.c base/printable.c base/time.c base/json.c base/siphash.c fence/bypass_judge.c fence/reasons.c fence/sizes.c kernel/needs.c \
 		$(addprefix watch/,cells.c fleet_agent.c metrics.c metrics_fleet.c metrics_text.c monotonic.c metrics_write.c pace.c pcapng.c peaks.c privacy.c replay.c snapshot.c source_map.c suggest.c trial_run.c source_rows.c)) \
 	$(wildcard user/fleet/*.c user/watch/e[pv]*.c user/screen/model*.c user/screen/paint*.c) $(addprefix user/screen/,act.c bars.c canvas.c head.c) \
 	$(filter-out %/file.c,$(wildcard user/rules/*.c)) $(wildcard user/doctor/diagnose*.c) \
@@ -67,7 +67,7 @@ LONG_TESTS := $(EXPLORER) $(addprefix build/tests/prog/test_,residents history_s
 # Fences of past map ABIs, and what attaches them.
 PAST := $(foreach abi,$(patsubst tests/past/abi%.h,%,$(wildcard tests/past/abi*.h)), \
 	build/tests/past/abi$(abi).bpf.o build/tests/past/fill$(abi))
-TOOLS := build/tests/traffic build/tests/recorder build/tests/agent_says $(PAST)
+TOOLS := build/tests/traffic build/tests/recorder build/tests/agent_says build/tests/bypass $(PAST)
 # Builds of the command line whose program loads in less time; see tests/e2e/variant.sh.
 VARIANTS := $(patsubst %,build/variants/%/build/ringfence,quick half newer alien)
 TRAFFIC_SKELETONS := build/tests/flood.skel.h build/tests/tally.skel.h

@@ -497,6 +497,20 @@ struct rf_interface_place {
 	struct rf_interface_counters before; /* what `interfaces` had when it got the place */
 };
 
+/*
+ * The last look at whether an interface's packets meet the program. Written by the command line
+ * only, without a lock: `check` differs where two commands wrote at the same time.
+ */
+struct rf_interface_look {
+	__u32 index;	  /* of the interface; 0: the place is free */
+	__u32 namespace;  /* of the interface, its inode */
+	__u64 time_ns;	  /* CLOCK_MONOTONIC; 0: never */
+	__u64 rx_packets; /* that the interface had received */
+	__u64 counted;	  /* packets that the program had counted */
+	__u32 is_settled; /* no driver can still be late with packets of before */
+	__u32 check;
+};
+
 #define RF_PINNED_PROGRAMS 14 /* a cache line, with what is before them */
 
 /*
@@ -571,6 +585,7 @@ struct rf_config {
 	struct rf_shape_tables shape_tables[2]; /* of each bank; not in it, which is often copied */
 	struct rf_fleet fleet;
 	struct rf_sampling_count sampling_count[RF_SAMPLING_CPUS];
+	struct rf_interface_look look[RF_INTERFACE_PLACES];
 } __attribute__((aligned(64)));
 
 #endif /* RINGFENCE_ABI_H */

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <errno.h>
+#include <linux/if_link.h>
 #include <linux/rtnetlink.h>
 #include <net/if.h>
 #include <stddef.h>
+#include <stdio.h>
+#include <string.h>
 
 #include "base/netlink.h"
 
@@ -73,25 +76,70 @@ int rf_netlink_links(unsigned int index, mnl_cb_t keep, void *context, int *coun
 	return err;
 }
 
-static int keep_mtu(const struct nlmsghdr *message, void *context)
+static void keep_kind(const struct nlattr *info, struct rf_link_state *state)
 {
 	const struct nlattr *attribute;
-	unsigned int *mtu = context;
 
-	mnl_attr_for_each(attribute, message, sizeof(struct ifinfomsg))
+	mnl_attr_for_each_nested(attribute, info)
 	{
-		if (mnl_attr_get_type(attribute) == IFLA_MTU)
-			*mtu = mnl_attr_get_u32(attribute);
+		if (mnl_attr_get_type(attribute) == IFLA_INFO_KIND)
+			snprintf(state->kind, sizeof(state->kind), "%s",
+				 mnl_attr_get_str(attribute));
+	}
+}
+
+static void keep_attribute(const struct nlattr *attribute, struct rf_link_state *state)
+{
+	struct rtnl_link_stats64 stats;
+
+	switch (mnl_attr_get_type(attribute)) {
+	case IFLA_MTU:
+		state->mtu = mnl_attr_get_u32(attribute);
+		break;
+	case IFLA_CARRIER:
+		state->has_carrier = mnl_attr_get_u8(attribute);
+		break;
+	case IFLA_CARRIER_CHANGES:
+		state->carrier_changes = mnl_attr_get_u32(attribute);
+		break;
+	case IFLA_LINKINFO:
+		keep_kind(attribute, state);
+		break;
+	case IFLA_STATS64: /* a newer kernel has more, and it may not be aligned */
+		if (mnl_attr_get_payload_len(attribute) < sizeof(stats.rx_packets))
+			break;
+		memcpy(&stats.rx_packets, mnl_attr_get_payload(attribute),
+		       sizeof(stats.rx_packets)); /* the first */
+		state->rx_packets = stats.rx_packets;
+		break;
+	}
+}
+
+static int keep_state(const struct nlmsghdr *message, void *context)
+{
+	const struct ifinfomsg *link = mnl_nlmsg_get_payload(message);
+	struct rf_link_state *state = context;
+	const struct nlattr *attribute;
+
+	state->is_up = link->ifi_flags & IFF_UP;
+	mnl_attr_for_each(attribute, message, sizeof(*link))
+	{
+		keep_attribute(attribute, state);
 	}
 	return MNL_CB_OK;
 }
 
+int rf_netlink_state(unsigned int index, struct rf_link_state *state)
+{
+	*state = (struct rf_link_state){};
+	return index ? ask_links(index, keep_state, state) : -ENODEV;
+}
+
 unsigned int rf_netlink_mtu(const char *name)
 {
-	const unsigned int index = if_nametoindex(name);
-	unsigned int mtu = ETHERNET_MTU;
+	struct rf_link_state state;
 
-	if (index)
-		ask_links(index, keep_mtu, &mtu);
-	return mtu;
+	if (rf_netlink_state(if_nametoindex(name), &state) || !state.mtu)
+		return ETHERNET_MTU;
+	return state.mtu;
 }

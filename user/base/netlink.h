@@ -4,6 +4,8 @@
 #define RINGFENCE_NETLINK_H
 
 #include <libmnl/libmnl.h>
+#include <stdbool.h>
+#include <stdint.h>
 
 /* A new, bound socket; the caller closes it by mnl_socket_close(). NULL with errno on failure. */
 struct mnl_socket *rf_netlink_open(int bus);
@@ -18,5 +20,19 @@ int rf_netlink_ask(struct mnl_socket *socket, struct nlmsghdr *request, mnl_cb_t
 int rf_netlink_links(unsigned int index, mnl_cb_t keep, void *context, int *count);
 /* The MTU of an interface; Ethernet's where it cannot be read. */
 unsigned int rf_netlink_mtu(const char *name);
+
+#define RF_LINK_KIND_SIZE 16
+
+/* What the kernel reports about an interface; a driver may update its counters late. */
+struct rf_link_state {
+	uint64_t rx_packets;
+	uint32_t carrier_changes;
+	unsigned int mtu;
+	bool is_up; /* set up, whether or not it has a carrier */
+	bool has_carrier;
+	char kind[RF_LINK_KIND_SIZE]; /* veth, bond, tun …; "" for hardware */
+};
+
+int rf_netlink_state(unsigned int index, struct rf_link_state *state);
 
 #endif /* RINGFENCE_NETLINK_H */

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Reads the counters of an interface and of its fence, and keeps the last look in the fence. */
+#include <string.h>
+#include <time.h>
+
+#include "base/netlink.h"
+#include "base/time.h"
+#include "fence/by_interface.h"
+#include "fence/bypass.h"
+#include "fence/private.h"
+
+#define PAUSE_NS (20 * RF_NS_PER_MS)
+#define RISES 4 /* a driver that counts late does so once a second */
+
+/* ---- the look that the fence keeps ---- */
+
+static uint32_t check_of(const struct rf_interface_look *look)
+{
+	uint32_t hash = 2166136261U; /* FNV-1a */
+	const unsigned char *byte = (const unsigned char *)look;
+
+	for (size_t i = 0; i < offsetof(struct rf_interface_look, check); i++)
+		hash = (hash ^ byte[i]) * 16777619U;
+	return hash;
+}
+
+/* The place of an interface: its own, or a free one, or else the first that it may have. */
+static struct rf_interface_look *find_place(const struct rf_fence *fence, unsigned int index)
+{
+	struct rf_interface_look *look = fence->config->look, *free_place = NULL;
+
+	for (int n = 0; n < RF_INTERFACE_PLACES; n++) {
+		struct rf_interface_look *place = &look[(index + n) % RF_INTERFACE_PLACES];
+
+		if (place->index == index && place->namespace == rf_net_namespace())
+			return place;
+		if (!place->index && !free_place)
+			free_place = place;
+	}
+	return free_place ? free_place : &look[index % RF_INTERFACE_PLACES];
+}
+
+void rf_bypass_load(const struct rf_fence *fence, unsigned int index,
+		    struct rf_interface_look *look)
+{
+	struct rf_interface_look kept;
+
+	rf_map_refresh(fence, RF_MAP_CONFIG);
+	kept = *find_place(fence, index);
+	if (kept.index == index && kept.namespace == rf_net_namespace() &&
+	    kept.check == check_of(&kept))
+		*look = kept;
+	else
+		*look = (struct rf_interface_look){.index = index, .namespace = rf_net_namespace()};
+}
+
+static void keep(const struct rf_fence *fence, struct rf_interface_look *look)
+{
+	if (fence->read_only)
+		return;
+	look->check = check_of(look);
+	*find_place(fence, look->index) = *look;
+}
+
+/* ---- counters ---- */
+
+bool rf_bypass_applies(const struct rf_fence *fence, const struct rf_interface *interface)
+{
+	const struct rf_chain *chain = &interface->chain;
+
+	if (interface->mode == RF_OFFLOAD)
+		return false;
+	return !chain->dispatcher_id ||
+	       (chain->count && chain->component[0].config_id == fence->map_id[RF_MAP_CONFIG]);
+}
+
+static uint64_t count_all(const struct rf_counters *counters)
+{
+	uint64_t sum = 0;
+
+	for (int i = 0; i < RF_REASON_COUNT; i++)
+		sum += counters->reason[i].packets;
+	return sum;
+}
+
+/* A bond's packets count for its members, so all packets of the fence stand for them. */
+static int count_packets(const struct rf_fence *fence, const struct rf_interface *interface,
+			 bool is_bond, uint64_t *packets, bool *is_shared)
+{
+	const struct rf_interface_counters *own = NULL;
+	struct rf_by_interface sums;
+	struct rf_counters counters;
+	struct rf_error ignored;
+	int err = is_bond ? 0 : rf_fence_by_interface(fence, &sums, &ignored);
+
+	if (!err && !is_bond)
+		own = rf_by_interface_of(fence, &sums, interface->index);
+	*is_shared = !own && fence->interfaces > 1;
+	if (own)
+		*packets = own->passed.packets + own->dropped.packets;
+	else if (!err && !(err = rf_fence_counters(fence, &counters, &ignored)))
+		*packets = count_all(&counters);
+	return err;
+}
+
+int rf_bypass_sample(const struct rf_fence *fence, const struct rf_interface *interface,
+		     struct rf_bypass_sample *sample)
+{
+	struct rf_link_state state;
+	bool is_bond;
+	int err = rf_netlink_state(interface->index, &state);
+
+	*sample = (struct rf_bypass_sample){.time_ns = rf_time_awake()};
+	is_bond = strcmp(state.kind, "bond") == 0;
+	if (!err)
+		err = count_packets(fence, interface, is_bond, &sample->counted_before,
+				    &sample->is_shared);
+	if (!err)
+		err = rf_netlink_state(interface->index, &state);
+	sample->rx_packets = state.rx_packets;
+	if (!err)
+		err = count_packets(fence, interface, is_bond, &sample->counted_after,
+				    &sample->is_shared);
+	return err;
+}
+
+/* ---- a look ---- */
+
+/* How the counters go on after the first sample. */
+struct watch {
+	struct rf_bypass_sample first, last;
+	int rises;
+	uint64_t rose_ns; /* of the last rise of what was received */
+};
+
+static bool is_over(const struct watch *watch)
+{
+	return watch->last.counted_after != watch->first.counted_before ||
+	       watch->last.time_ns - watch->first.time_ns >= RF_BYPASS_WATCH_NS ||
+	       (watch->rises >= RISES &&
+		watch->last.rx_packets - watch->first.rx_packets >= RF_BYPASS_LEAST);
+}
+
+static int watch_counters(const struct rf_fence *fence, const struct rf_interface *interface,
+			  struct watch *watch)
+{
+	const struct timespec pause = {.tv_nsec = PAUSE_NS};
+	int err = rf_bypass_sample(fence, interface, &watch->first);
+
+	watch->last = watch->first;
+	while (!err && !is_over(watch)) {
+		const uint64_t before = watch->last.rx_packets;
+
+		nanosleep(&pause, NULL);
+		err = rf_bypass_sample(fence, interface, &watch->last);
+		watch->rises += watch->last.rx_packets != before;
+	}
+	return err;
+}
+
+/* The second look, while packets arrive. */
+static void watch_interface(const struct rf_fence *fence, const struct rf_interface *interface,
+			    struct rf_interface_look *look, struct rf_bypass *bypass)
+{
+	struct watch watch = {};
+	const int err = watch_counters(fence, interface, &watch);
+	const uint64_t received = watch.last.rx_packets - watch.first.rx_packets;
+
+	if (err)
+		return;
+	if (watch.last.counted_after != watch.first.counted_before) {
+		bypass->is_met = RF_YES;
+		rf_bypass_begin(look, &watch.last, false);
+	} else if (watch.rises >= RISES && received >= RF_BYPASS_LEAST) {
+		*bypass = (struct rf_bypass){
+			.is_met = RF_NO,
+			.packets = received,
+			.for_ns = watch.last.time_ns - watch.first.time_ns,
+		};
+		rf_bypass_begin(look, &watch.first, true);
+	} else if (!watch.rises) { /* for as long as a driver may be late */
+		bypass->is_met = RF_NOT_KNOWN;
+		rf_bypass_begin(look, &watch.last, true);
+	} else {
+		bypass->is_met = RF_NOT_KNOWN;
+	}
+}
+
+void rf_bypass_look(const struct rf_fence *fence, const struct rf_interface *interface,
+		    struct rf_bypass *bypass)
+{
+	struct rf_interface_look look;
+	struct rf_bypass_sample sample;
+
+	*bypass = (struct rf_bypass){};
+	if (!rf_bypass_applies(fence, interface) || rf_bypass_sample(fence, interface, &sample))
+		return;
+	rf_bypass_load(fence, interface->index, &look);
+	rf_bypass_judge(&look, &sample, bypass);
+	if (bypass->is_doubtful)
+		watch_interface(fence, interface, &look, bypass);
+	keep(fence, &look);
+}
+
+void rf_bypass_start(const struct rf_fence *fence, const struct rf_interface *interface)
+{
+	struct rf_interface_look look;
+	struct rf_bypass_sample sample;
+
+	if (rf_bypass_sample(fence, interface, &sample))
+		return;
+	rf_bypass_load(fence, interface->index, &look);
+	rf_bypass_begin(&look, &sample, true);
+	keep(fence, &look);
+}
