@@ -153,66 +153,6 @@ static int check_hardware(const struct rf_interface *interface, struct rf_error 
 			       rf_hardware_name(interface->hardware));
 }
 
-/* The first of several interfaces makes the fence; the others join it while it is on trial. */
-static int check_trial(const char *name, const struct rf_attach *attach,
-		       const struct rf_fence *fence, struct rf_error *error)
-{
-	const struct rf_standing standing = rf_fence_standing(fence);
-
-	if (!attach->confirm_ns ||
-	    (standing.state == RF_ON_TRIAL && standing.fallback == RF_FALL_OPEN))
-		return 0;
-	return rf_error_failed(
-		error, -EBUSY,
-		"%s: it has a fence already, and only a new fence can be attached on trial; leave "
-		"out 'confirm', or use 'ringfence apply FILE confirm TIME'",
-		name);
-}
-
-/* Fails where the request differs from the fence that is already attached. */
-static int check_occupied(const struct rf_interface *interface, const struct rf_attach *attach,
-			  const struct rf_fence *fence, struct rf_error *error)
-{
-	const char *name = interface->name;
-
-	if (attach->mode_given && interface->mode != attach->mode)
-		return rf_error_failed(
-			error, -EBUSY,
-			"%s: already attached in %s mode; to change it, first run 'ringfence "
-			"detach %s'",
-			name, rf_mode_name(interface->mode), name);
-	if (attach->chain && !interface->chain.dispatcher_id)
-		return rf_error_failed(
-			error, -EBUSY,
-			"%s: already attached, but not in a chain; to attach it in a chain, first "
-			"run 'ringfence detach %s', which loses its windows",
-			name, name);
-	if (attach->fence && strcmp(attach->fence, fence->name) != 0)
-		return rf_error_failed(
-			error, -EBUSY,
-			"%s: already attached, to fence '%s'; first run 'ringfence detach %s'",
-			name, fence->name, name);
-	if (attach->sources && attach->sources != fence->sources)
-		return rf_error_failed(
-			error, -EBUSY,
-			"%s: its fence has room for %u sources; for %u, first run 'ringfence "
-			"detach %s'",
-			name, fence->sources, attach->sources, name);
-	if (attach->leases != RF_LEASES_NOT_GIVEN && rf_leases_wanted(attach) != fence->leases)
-		return rf_error_failed(
-			error, -EBUSY,
-			"%s: its fence has %u leases for all CPUs, not %u; for these, first run "
-			"'ringfence detach %s'",
-			name, fence->leases, rf_leases_wanted(attach), name);
-	if (attach->fleet && !rf_fence_has_shares(fence))
-		return rf_error_failed(
-			error, -EBUSY,
-			"%s: its fence was attached without 'fleet'; to attach it with, first run "
-			"'ringfence detach %s', which loses its windows",
-			name, name);
-	return check_trial(name, attach, fence, error);
-}
-
 /* The result of looking for an existing fence. */
 enum found {
 	FOUND_NOTHING, /* or something that may be replaced: a new fence can be made */
@@ -328,7 +268,7 @@ static int renew_interface(const struct rf_interface *interface, const struct rf
 			   struct rf_error *error)
 {
 	struct rf_loaded loaded = RF_LOADED_NONE;
-	int err = check_occupied(interface, attach, fence, error);
+	int err = rf_check_occupied(interface, attach, fence, error);
 	int swapped;
 
 	if (!err)
@@ -338,79 +278,15 @@ static int renew_interface(const struct rf_interface *interface, const struct rf
 	if (err)
 		return err;
 	swapped = rf_fence_upgrade(fence, &loaded, error);
-	rf_unload(&loaded);
-	if (swapped < 0)
-		return swapped;
 	attached->outcome = swapped ? RF_UPGRADED : RF_UNCHANGED;
 	attached->mode = interface->mode;
+	err = swapped < 0 ? swapped
+			  : rf_interface_repair(interface->name, fence, &loaded, attached, error);
+	rf_unload(&loaded);
+	if (err)
+		return err;
 	snprintf(attached->fence, sizeof(attached->fence), "%s", fence->name);
 	return 0;
-}
-
-/* May the interface join the pinned fence, and does the fence suit the request? */
-static int check_joinable(const char *name, const struct rf_pin_path *directory,
-			  const struct rf_interface *interface, const struct rf_attach *attach,
-			  const struct rf_fence *fence, struct rf_error *error)
-{
-	/* An interface without a link was attached by `ip`, or is in a chain. */
-	if (!attach->fence && (fence->interfaces || rf_pins_have_live_link(directory, NULL)))
-		return rf_error_failed(
-			error, -EBUSY,
-			"%s: fence '%s' is on another interface, renamed or of another network "
-			"namespace; say which fence: 'ringfence attach %s fence NAME'",
-			interface->name, name, interface->name);
-	if (attach->sources && attach->sources != fence->sources)
-		return rf_error_failed(
-			error, -EBUSY,
-			"fence '%s': it has room for %u sources, not %u; leave 'sources' out", name,
-			fence->sources, attach->sources);
-	if (attach->leases != RF_LEASES_NOT_GIVEN && rf_leases_wanted(attach) != fence->leases)
-		return rf_error_failed(
-			error, -EBUSY,
-			"fence '%s': it has %u leases for all CPUs, not %u; leave 'leases' out",
-			name, fence->leases, rf_leases_wanted(attach));
-	if (attach->fleet && !rf_fence_has_shares(fence))
-		return rf_error_failed(
-			error, -EBUSY,
-			"fence '%s': it was attached without 'fleet'; leave 'fleet' out", name);
-	return check_trial(name, attach, fence, error);
-}
-
-/*
- * Uses the pinned programs in place of those just loaded, so that all interfaces of a fence have
- * the same program. The caller closes `pinned`.
- */
-static void take_pinned(const struct rf_pin_path *directory, struct rf_fence *fence,
-			struct rf_loaded *loaded, int pinned[RF_ENTRY_COUNT])
-{
-	uint32_t id[RF_ENTRY_COUNT] = {};
-
-	for (int i = 0; i < RF_ENTRY_COUNT; i++) {
-		pinned[i] = rf_pins_open_entry(directory, i, loaded->tag[i]);
-		if (pinned[i] >= 0)
-			loaded->fd[i] = pinned[i];
-		else
-			id[i] = loaded->id[i];
-	}
-	rf_fence_note_programs(fence, id);
-}
-
-/*
- * Pins the entries that have no pin: an earlier attach was killed before it pinned both, or the
- * fence was adopted.
- */
-static int complete_pins(const struct rf_pin_path *directory, const struct rf_loaded *loaded,
-			 struct rf_error *error)
-{
-	int err = 0;
-
-	for (int i = 0; !err && i < RF_ENTRY_COUNT; i++) {
-		struct rf_pin_path path = rf_pins_entry(directory, rf_entry_pins[i]);
-
-		if (loaded->fd[i] >= 0 && access(path.text, F_OK))
-			err = rf_pins_put(directory, rf_entry_pins[i], loaded->fd[i], error);
-	}
-	return err;
 }
 
 static void note_memory(const struct rf_loaded *loaded, struct rf_attached *attached)
@@ -454,7 +330,7 @@ static int join_fence(const char *name, const struct rf_interface *interface,
 		rf_pins_remove(&directory);
 		err = create_fence(name, &directory, attach, loaded, error);
 	} else if (!err) {
-		err = check_joinable(name, &directory, interface, attach, &fence, error);
+		err = rf_check_joinable(name, &directory, interface, attach, &fence, error);
 		rf_unload(loaded);
 		if (!err)
 			err = rf_load_upgrade(loaded, &fence, error);
@@ -464,8 +340,8 @@ static int join_fence(const char *name, const struct rf_interface *interface,
 			err = rf_fence_upgrade(&fence, loaded, error);
 		err = err > 0 ? 0 : err;
 		if (!err) {
-			take_pinned(&directory, &fence, loaded, pinned);
-			err = complete_pins(&directory, loaded, error);
+			rf_take_pinned(&directory, &fence, loaded, pinned);
+			err = rf_complete_pins(&directory, loaded, error);
 		}
 	}
 	if (!err) {
@@ -517,6 +393,19 @@ static int drop_alien(const char *name, struct rf_interface *interface,
 	return forgive_gone(err);
 }
 
+/* From now on the interface's packets have to meet the program. Users who cannot write see less. */
+static void begin_check(const char *name)
+{
+	struct rf_fence fence = RF_FENCE_NONE;
+	struct rf_error ignored;
+	struct rf_interface interface;
+
+	if (!rf_interface_query(name, &interface, &ignored) &&
+	    !rf_fence_open_on(&fence, name, &ignored))
+		rf_bypass_start(&fence, &interface);
+	rf_fence_close(&fence);
+}
+
 static int attach_one(const char *name, const struct rf_attach *attach,
 		      struct rf_attached *attached, struct rf_error *error)
 {
@@ -543,6 +432,8 @@ static int attach_one(const char *name, const struct rf_attach *attach,
 		err = join_fence(wanted, &interface, attach, &loaded, attached, error);
 	rf_unload(&loaded);
 	rf_fence_close(&fence);
+	if (!err && attached->outcome == RF_ATTACHED)
+		begin_check(attached->interface);
 	return err;
 }
 

@@ -6,12 +6,15 @@
 #ifndef RINGFENCE_ATTACH_H
 #define RINGFENCE_ATTACH_H
 
+#include "fence/bypass.h"
 #include "fence/fence.h"
 #include "kernel/interfaces.h"
 
 enum rf_outcome {
 	RF_ATTACHED,
-	RF_UPGRADED, /* the program was swapped; windows and counters are kept */
+	RF_UPGRADED,	  /* the program was swapped; windows and counters are kept */
+	RF_CHANGED_ENTRY, /* swapped for the entry that the MTU needs */
+	RF_REPAIRED,	  /* the driver had lost the program, and has it again */
 	RF_UNCHANGED,
 };
 
@@ -24,7 +27,8 @@ struct rf_attached {
 	bool frags; /* the entry for frames in several buffers */
 	bool chained;
 	enum rf_outcome outcome;
-	uint64_t memory; /* bytes that a new fence takes; 0: joined an existing fence */
+	struct rf_bypass bypass; /* what was found before RF_REPAIRED */
+	uint64_t memory;	 /* bytes that a new fence takes; 0: joined an existing fence */
 	char replaced[RF_REPLACED_SIZE]; /* what was taken off first, in words; "": nothing */
 	/* Map ABI of a fence whose rules, windows and counters are gone; 0: there was none. */
 	uint32_t lost_abi;
@@ -82,6 +86,12 @@ struct rf_adopted {
 
 /* Pins the fence on `dev`. Where there is a group, lets the group read the pins. */
 int rf_adopt(const char *dev, struct rf_adopted *adopted, struct rf_error *error);
+
+/*
+ * Has the interface the entry that its MTU needs? RF_NO: frames that do not fit one buffer are
+ * lost.
+ */
+enum rf_answer rf_entry_suits(const struct rf_interface *interface);
 
 /* Loads this build's plain program with small maps, and unloads it. Gives no error text. */
 int rf_fence_try(void);

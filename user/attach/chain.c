@@ -215,9 +215,9 @@ int rf_chain_detach(const struct rf_interface *interface, uint32_t config_id,
 	return 0;
 }
 
-/* The id of the fence's component of this build; 0: none. */
+/* The id of the fence's component of this build, other than `except`; 0: none. */
 static uint32_t find_current(const struct rf_chain *chain, uint32_t config_id,
-			     const struct rf_loaded *loaded)
+			     const struct rf_loaded *loaded, uint32_t except)
 {
 	uint32_t id = 0;
 
@@ -225,7 +225,7 @@ static uint32_t find_current(const struct rf_chain *chain, uint32_t config_id,
 		struct rf_program program;
 		struct rf_error ignored;
 
-		if (chain->component[i].config_id != config_id)
+		if (chain->component[i].config_id != config_id || chain->component[i].id == except)
 			continue;
 		if (!rf_program_open(&program, chain->component[i].id, &ignored) &&
 		    rf_loaded_has(loaded, program.tag))
@@ -240,25 +240,31 @@ static uint32_t find_current(const struct rf_chain *chain, uint32_t config_id,
  * the new component is added before the old one is removed: no packet passes without a fence, and
  * for that moment packets are charged by both.
  */
+int rf_chain_renew(const struct rf_interface *interface, const struct rf_program *old,
+		   enum rf_entry entry, const struct rf_loaded *loaded)
+{
+	const uint32_t config_id = old->map_id[RF_MAP_CONFIG];
+	struct rf_interface now;
+	struct rf_error ignored;
+	uint32_t current;
+	int err = attach_component(interface, interface->mode, entry, loaded->map_fd);
+
+	if (err)
+		return err;
+	if (rf_interface_query(interface->name, &now, &ignored))
+		return -ENODEV;
+	current = find_current(&now.chain, config_id, loaded, old->id);
+	return current ? take_off(&now, config_id, current) : -EOPNOTSUPP;
+}
+
 int rf_chain_upgrade(const struct rf_interface *interface, const struct rf_program *old,
 		     const struct rf_loaded *loaded, struct rf_error *error)
 {
 	const uint32_t config_id = old->map_id[RF_MAP_CONFIG];
-	const enum rf_entry entry = rf_entry_of(old);
-	uint32_t current = find_current(&interface->chain, config_id, loaded);
-	struct rf_interface now = *interface;
-	int err = 0;
+	const uint32_t current = find_current(&interface->chain, config_id, loaded, 0);
+	const int err = current ? take_off(interface, config_id, current)
+				: rf_chain_renew(interface, old, rf_entry_of(old), loaded);
 
-	if (!current) {
-		err = attach_component(interface, interface->mode, entry, loaded->map_fd);
-		if (!err && rf_interface_query(interface->name, &now, error))
-			return -ENODEV;
-		current = find_current(&now.chain, config_id, loaded);
-		if (!err && !current)
-			err = -EOPNOTSUPP;
-	}
-	if (!err)
-		err = take_off(&now, config_id, current);
 	if (err)
 		return rf_error_failed(error, err,
 				       "%s: cannot upgrade its program in the chain: %s",

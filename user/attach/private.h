@@ -16,6 +16,8 @@
  */
 int rf_fence_upgrade(const struct rf_fence *fence, struct rf_loaded *loaded,
 		     struct rf_error *error);
+/* Swaps the program of an interface that is in no chain, atomically. Returns a negative errno. */
+int rf_program_swap(const struct rf_interface *interface, int old_fd, int new_fd);
 /* Like rf_fence_detach(), for an attached program only, and with the lock held. */
 int rf_interface_detach(const char *dev, struct rf_error *error);
 
@@ -34,6 +36,34 @@ void rf_refusal_read(char words[RF_REFUSAL_SIZE]);
 /* The error of an attach by a link that failed with `err`. */
 int rf_refusal_fail(const struct rf_interface *interface, enum rf_mode mode, int err,
 		    const char *words, struct rf_error *error);
+
+/* ---- requests ---- */
+
+/* Fails where the request differs from the fence that is already attached. */
+int rf_check_occupied(const struct rf_interface *interface, const struct rf_attach *attach,
+		      const struct rf_fence *fence, struct rf_error *error);
+/* May the interface join the pinned fence, and does the fence suit the request? */
+int rf_check_joinable(const char *name, const struct rf_pin_path *directory,
+		      const struct rf_interface *interface, const struct rf_attach *attach,
+		      const struct rf_fence *fence, struct rf_error *error);
+
+/* ---- repairs ---- */
+
+/*
+ * Uses the pinned programs in place of those just loaded, so that all interfaces of a fence have
+ * the same program. The caller closes `pinned`.
+ */
+void rf_take_pinned(const struct rf_pin_path *directory, const struct rf_fence *fence,
+		    struct rf_loaded *loaded, int pinned[RF_ENTRY_COUNT]);
+/*
+ * Pins the entries that have no pin: an earlier attach was killed before it pinned both, or the
+ * fence was adopted.
+ */
+int rf_complete_pins(const struct rf_pin_path *directory, const struct rf_loaded *loaded,
+		     struct rf_error *error);
+/* Repairs an interface that has the program of this build; `loaded` is that, with its maps. */
+int rf_interface_repair(const char *name, const struct rf_fence *fence, struct rf_loaded *loaded,
+			struct rf_attached *attached, struct rf_error *error);
 
 /* ---- shares ---- */
 
@@ -61,6 +91,9 @@ int rf_chain_attach(const struct rf_interface *interface, enum rf_mode mode,
 /* Upgrades the fence of `old` in its chain: leaves one component of it, of this build. */
 int rf_chain_upgrade(const struct rf_interface *interface, const struct rf_program *old,
 		     const struct rf_loaded *loaded, struct rf_error *error);
+/* Replaces the fence's component by a new one, which is that entry. Returns a negative errno. */
+int rf_chain_renew(const struct rf_interface *interface, const struct rf_program *old,
+		   enum rf_entry entry, const struct rf_loaded *loaded);
 /* Takes all components of the fence off; those of others stay. */
 int rf_chain_detach(const struct rf_interface *interface, uint32_t config_id,
 		    struct rf_error *error);

@@ -9,41 +9,43 @@
 
 #include "attach/private.h"
 
+int rf_program_swap(const struct rf_interface *interface, int old_fd, int new_fd)
+{
+	LIBBPF_OPTS(bpf_link_update_opts, by_link, .flags = BPF_F_REPLACE, .old_prog_fd = old_fd);
+	LIBBPF_OPTS(bpf_xdp_attach_opts, by_netlink, .old_prog_fd = old_fd);
+	const __u32 flags = rf_xdp_flags(interface->mode) | XDP_FLAGS_REPLACE;
+	struct rf_pin_path path;
+	int link, err;
+
+	if (!interface->by_link)
+		return bpf_xdp_attach(interface->index, new_fd, flags, &by_netlink);
+	link = rf_pins_open_link(interface->index, interface->program_id, &path);
+	if (link < 0)
+		return link;
+	err = bpf_link_update(link, new_fd, &by_link) ? -errno : 0;
+	close(link);
+	return err;
+}
+
 /* Swaps the program of one interface for the same entry of the new build, atomically. */
 static int swap_program(const struct rf_interface *interface, const struct rf_program *old,
 			const struct rf_loaded *loaded, struct rf_error *error)
 {
+	const enum rf_entry entry = rf_entry_of(old);
 	char words[RF_REFUSAL_SIZE];
-	struct rf_pin_path path;
-	int fd = loaded->fd[rf_entry_of(old)];
 	int err = rf_program_check_fd(old, interface->name, error);
 
 	if (err)
 		return err;
 	if (interface->chain.dispatcher_id)
 		return rf_chain_upgrade(interface, old, loaded, error);
-	if (fd < 0)
+	if (loaded->fd[entry] < 0)
 		return rf_error_failed(error, -ENOEXEC,
 				       "%s: cannot upgrade: this kernel lacks frames in several "
 				       "buffers (xdp.frags)",
 				       interface->name);
 	rf_log_forget();
-	if (interface->by_link) {
-		LIBBPF_OPTS(bpf_link_update_opts, options, .flags = BPF_F_REPLACE,
-			    .old_prog_fd = old->fd);
-		int link = rf_pins_open_link(interface->index, interface->program_id, &path);
-
-		err = link < 0 ? link : 0;
-		if (!err && bpf_link_update(link, fd, &options))
-			err = -errno;
-		if (link >= 0)
-			close(link);
-	} else {
-		LIBBPF_OPTS(bpf_xdp_attach_opts, options, .old_prog_fd = old->fd);
-		__u32 flags = rf_xdp_flags(interface->mode) | XDP_FLAGS_REPLACE;
-
-		err = bpf_xdp_attach(interface->index, fd, flags, &options);
-	}
+	err = rf_program_swap(interface, old->fd, loaded->fd[entry]);
 	rf_refusal_read(words);
 	if (err)
 		return rf_error_failed(error, err, "%s: cannot upgrade its program: %s%s",

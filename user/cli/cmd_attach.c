@@ -11,8 +11,8 @@
 #include "fence/fence.h"
 
 static const char *const outcome_names[] = {
-	[RF_ATTACHED] = "attached",
-	[RF_UPGRADED] = "upgraded",
+	[RF_ATTACHED] = "attached",	      [RF_UPGRADED] = "upgraded",
+	[RF_CHANGED_ENTRY] = "changed_entry", [RF_REPAIRED] = "repaired",
 	[RF_UNCHANGED] = "unchanged",
 };
 
@@ -25,27 +25,52 @@ static int refuse_dev(const struct rf_options *options, const char *command, str
 	return 0;
 }
 
-static void print_attached(const struct rf_attached *attached)
+static void print_new(const struct rf_attached *attached)
 {
 	char memory[RF_MEMORY_TEXT_SIZE];
 
+	rf_out_text("%s: attached in %s mode%s%s, fence '%s'\n", attached->interface,
+		    rf_mode_name(attached->mode),
+		    attached->frags ? " (frags, for its jumbo MTU)" : "",
+		    attached->chained ? ", in a chain" : "", attached->fence);
+	if (*attached->replaced)
+		rf_out_text("%s: replaced %s\n", attached->interface, attached->replaced);
+	if (attached->lost_abi)
+		rf_out_text("%s: its rules, windows and counters are gone; nothing is dropped "
+			    "now; 'ringfence apply FILE' brings back rules that 'ringfence "
+			    "save' kept\n",
+			    attached->interface);
+	rf_view_memory(attached->memory, memory);
+	if (attached->memory)
+		rf_out_text("fence '%s' takes %s of memory\n", attached->fence, memory);
+}
+
+static void print_repaired(const struct rf_attached *attached)
+{
+	char bypass[RF_BYPASS_TEXT_SIZE];
+
+	rf_bypass_format(&attached->bypass, bypass);
+	rf_out_text("%s: %s; the program was attached again in place, fence '%s'; rules, windows "
+		    "and counters are kept\n",
+		    attached->interface, bypass, attached->fence);
+}
+
+static void print_attached(const struct rf_attached *attached)
+{
 	switch (attached->outcome) {
 	case RF_ATTACHED:
-		rf_out_text("%s: attached in %s mode%s%s, fence '%s'\n", attached->interface,
-			    rf_mode_name(attached->mode),
-			    attached->frags ? " (frags, for its jumbo MTU)" : "",
-			    attached->chained ? ", in a chain" : "", attached->fence);
-		if (*attached->replaced)
-			rf_out_text("%s: replaced %s\n", attached->interface, attached->replaced);
-		if (attached->lost_abi)
-			rf_out_text(
-				"%s: its rules, windows and counters are gone; nothing is dropped "
-				"now; 'ringfence apply FILE' brings back rules that 'ringfence "
-				"save' kept\n",
-				attached->interface);
-		rf_view_memory(attached->memory, memory);
-		if (attached->memory)
-			rf_out_text("fence '%s' takes %s of memory\n", attached->fence, memory);
+		print_new(attached);
+		break;
+	case RF_CHANGED_ENTRY:
+		rf_out_text("%s: changed in place to the program %s, as its MTU requires, fence "
+			    "'%s'; rules, windows and counters are kept\n",
+			    attached->interface,
+			    attached->frags ? "for frames in several buffers (xdp.frags)"
+					    : "for frames in one buffer (xdp)",
+			    attached->fence);
+		break;
+	case RF_REPAIRED:
+		print_repaired(attached);
 		break;
 	case RF_UPGRADED:
 		rf_out_text("%s: upgraded in place, fence '%s'; windows and counters are kept\n",

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Repairing an attached interface in place: its MTU needs the other entry, or its driver has lost
+ * the program. The maps stay, and so do rules, windows and lists; the interface is never without a
+ * program. A repair that is killed leaves one of the fence's programs attached, and the same
+ * command goes on from there.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "attach/private.h"
+#include "base/netlink.h"
+#include "fence/bypass.h"
+#include "kernel/info.h"
+
+/* ---- the pinned programs ---- */
+
+void rf_take_pinned(const struct rf_pin_path *directory, const struct rf_fence *fence,
+		    struct rf_loaded *loaded, int pinned[RF_ENTRY_COUNT])
+{
+	uint32_t id[RF_ENTRY_COUNT] = {};
+
+	for (int i = 0; i < RF_ENTRY_COUNT; i++) {
+		pinned[i] = rf_pins_open_entry(directory, i, loaded->tag[i]);
+		if (pinned[i] >= 0)
+			loaded->fd[i] = pinned[i];
+		else
+			id[i] = loaded->id[i];
+	}
+	rf_fence_note_programs(fence, id);
+}
+
+int rf_complete_pins(const struct rf_pin_path *directory, const struct rf_loaded *loaded,
+		     struct rf_error *error)
+{
+	int err = 0;
+
+	for (int i = 0; !err && i < RF_ENTRY_COUNT; i++) {
+		struct rf_pin_path path = rf_pins_entry(directory, rf_entry_pins[i]);
+
+		if (loaded->fd[i] >= 0 && access(path.text, F_OK))
+			err = rf_pins_put(directory, rf_entry_pins[i], loaded->fd[i], error);
+	}
+	return err;
+}
+
+/* ---- the entry ---- */
+
+/* A tun device passes large frames to generic mode by itself. */
+static bool takes_any_frame(unsigned int index)
+{
+	struct rf_link_state state;
+
+	return rf_netlink_state(index, &state) || strcmp(state.kind, "tun") == 0;
+}
+
+enum rf_answer rf_entry_suits(const struct rf_interface *interface)
+{
+	struct rf_program program;
+	enum rf_answer answer = RF_NOT_KNOWN;
+	struct rf_error ignored;
+
+	if (rf_entry_for(interface->name, interface->mode) == RF_PLAIN ||
+	    takes_any_frame(interface->index))
+		return RF_YES;
+	if (!rf_program_open(&program, interface->program_id, &ignored) && program.ours)
+		answer = rf_entry_of(&program) == RF_FRAGS ? RF_YES : RF_NO;
+	rf_program_close(&program);
+	return answer;
+}
+
+/* ---- swapping ---- */
+
+/* What a repair works with. */
+struct repair {
+	struct rf_interface interface;
+	struct rf_program old;
+	struct rf_loaded *loaded;
+	int fresh_fd[RF_ENTRY_COUNT]; /* just loaded, where `loaded` has the pinned programs */
+};
+
+static int fail_entry(const struct rf_interface *interface, int err, struct rf_error *error)
+{
+	const unsigned int mtu = rf_netlink_mtu(interface->name);
+
+	return rf_error_failed(error, err,
+			       "%s: its MTU of %u needs the program for frames in several buffers "
+			       "(xdp.frags), which cannot be attached: %s; run 'ip link set dev %s "
+			       "mtu %d'",
+			       interface->name, mtu, strerror(-err), interface->name,
+			       RF_PLAIN_MTU_MAX);
+}
+
+/* The plain entry is only faster: an interface whose driver refuses it keeps the other one. */
+static int change_entry(struct repair *repair, enum rf_entry wanted, struct rf_error *error)
+{
+	const struct rf_interface *interface = &repair->interface;
+	const int fd = repair->loaded->fd[wanted];
+	int err;
+
+	if (interface->chain.dispatcher_id)
+		err = rf_chain_renew(interface, &repair->old, wanted, repair->loaded);
+	else
+		err = fd < 0 ? -EOPNOTSUPP : rf_program_swap(interface, repair->old.fd, fd);
+	if (!err)
+		return 1;
+	return wanted == RF_FRAGS ? fail_entry(interface, err, error) : 0;
+}
+
+static int find_id(int fd, uint32_t *id)
+{
+	struct bpf_prog_info info = {};
+	const int err = rf_program_info(fd, &info);
+
+	*id = info.id;
+	return err;
+}
+
+/*
+ * The kernel does not tell the driver of a swap to the same program. So the interface gets another
+ * program of the fence, and then its own again.
+ */
+static int swap_twice(const struct repair *repair)
+{
+	struct rf_interface between = repair->interface;
+	const enum rf_entry entry = rf_entry_of(&repair->old);
+	int other = repair->loaded->fd[RF_ENTRY_COUNT - 1 - entry];
+	int err;
+
+	if (other < 0)
+		other = repair->fresh_fd[entry];
+	err = find_id(other, &between.program_id);
+	if (!err)
+		err = rf_program_swap(&repair->interface, repair->old.fd, other);
+	if (!err)
+		err = rf_program_swap(&between, other, repair->old.fd);
+	return err;
+}
+
+static int reload_driver(struct repair *repair, struct rf_error *error)
+{
+	const struct rf_interface *interface = &repair->interface;
+	int err;
+
+	if (interface->chain.dispatcher_id)
+		err = rf_chain_renew(interface, &repair->old, rf_entry_of(&repair->old),
+				     repair->loaded);
+	else
+		err = swap_twice(repair);
+	if (err)
+		return rf_error_failed(
+			error, err,
+			"%s: its packets do not meet the program, and it cannot be attached again: "
+			"%s; run 'ringfence save dev %s > FILE', 'ringfence detach %s', 'ringfence "
+			"attach %s' and 'ringfence apply FILE', which loses its windows",
+			interface->name, strerror(-err), interface->name, interface->name,
+			interface->name);
+	return 1;
+}
+
+/* Both at most: a changed entry is a new program to the driver as well. */
+static int repair_interface(struct repair *repair, const struct rf_fence *fence,
+			    struct rf_attached *attached, struct rf_error *error)
+{
+	const struct rf_interface *interface = &repair->interface;
+	const enum rf_entry entry = rf_entry_of(&repair->old);
+	const enum rf_entry wanted = rf_entry_suits(interface) == RF_NO
+					     ? RF_FRAGS
+					     : rf_entry_for(interface->name, interface->mode);
+	int done = wanted == entry || (wanted == RF_FRAGS && takes_any_frame(interface->index))
+			   ? 0
+			   : change_entry(repair, wanted, error);
+
+	if (done > 0) {
+		attached->outcome = RF_CHANGED_ENTRY;
+		attached->frags = wanted == RF_FRAGS;
+		return done;
+	}
+	if (!done)
+		rf_bypass_look(fence, interface, &attached->bypass);
+	if (!done && attached->bypass.is_met == RF_NO)
+		done = reload_driver(repair, error);
+	if (done > 0)
+		attached->outcome = RF_REPAIRED;
+	return done;
+}
+
+int rf_interface_repair(const char *name, const struct rf_fence *fence, struct rf_loaded *loaded,
+			struct rf_attached *attached, struct rf_error *error)
+{
+	const struct rf_pin_path directory = rf_fence_pins(fence);
+	struct repair repair = {.loaded = loaded, .old = RF_PROGRAM_NONE};
+	int pinned[RF_ENTRY_COUNT] = {-1, -1};
+	int err = rf_interface_query(name, &repair.interface, error), done;
+
+	memcpy(repair.fresh_fd, loaded->fd, sizeof(repair.fresh_fd));
+	if (!err)
+		err = rf_program_open(&repair.old, repair.interface.program_id, error);
+	if (!err)
+		err = rf_program_check_fd(&repair.old, name, error);
+	if (!err && *directory.text) {
+		rf_take_pinned(&directory, fence, loaded, pinned);
+		err = rf_complete_pins(&directory, loaded, error);
+	}
+	done = err ? err : repair_interface(&repair, fence, attached, error);
+	if (done > 0)
+		rf_bypass_start(fence, &repair.interface);
+	for (int i = 0; i < RF_ENTRY_COUNT; i++)
+		if (pinned[i] >= 0)
+			close(pinned[i]);
+	rf_program_close(&repair.old);
+	return done < 0 ? done : 0;
+}
