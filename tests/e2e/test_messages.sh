@@ -478,7 +478,7 @@ maps=$(jq -n '[$ARGS.positional[] | {(.): "number"}] | add' --args windows4 wind
 	lease_tags ports prefixes4 prefixes6 presence aggregates counters limit_counters interfaces samples slots4 slots6 bans)
 of_newcomers='{admitted: "number", aggregated: "number", passed: "number", dropped: "number"}'
 shape '{fence: "string", version: "string", abi: "number", program_id: "number",
-	this_build: "boolean", sources: "number", interfaces: ['"$interface"' + {this_build: "boolean"}], limits: "number", armed: "boolean", trial: "null",
+	this_build: "boolean", sources: "number", interfaces: ['"$interface"' + {this_build: "boolean", bypassed: "null", suits_mtu: "boolean"}], limits: "number", armed: "boolean", trial: "null",
 	limit: [{name: "string", match: "string", dport: "null", sport: "null", to: "null",
 	length: "null", flags: "null", from: "null", per: "number",
 		per6: "number", shadow: "boolean"}], lists: {allow: "number", deny: "number", fleet: "number"},

@@ -14,6 +14,7 @@
 #include "cli/out.h"
 #include "doctor/diagnose.h"
 #include "doctor/facts.h"
+#include "fence/bypass.h"
 #include "fence/fence.h"
 
 #define STRAYS_MAX 8 /* fences without an interface that are named */
@@ -72,13 +73,34 @@ static void add_program(struct rf_interface_facts *facts)
 	snprintf(facts->program_name, sizeof(facts->program_name), "%s", occupant.name);
 }
 
+/* Does the fence on the interface still do what it was attached for? */
+static void add_working(struct rf_interface_facts *facts)
+{
+	struct rf_fence fence = RF_FENCE_NONE;
+	struct rf_interface interface;
+	struct rf_bypass bypass;
+	struct rf_error unreadable;
+
+	if (!facts->ours || rf_interface_query(facts->name, &interface, &unreadable))
+		return;
+	facts->needs_frags = rf_entry_suits(&interface) == RF_NO;
+	if (!rf_fence_open_on(&fence, facts->name, &unreadable)) {
+		rf_bypass_look(&fence, &interface, &bypass);
+		facts->is_bypassed = bypass.is_met == RF_NO;
+		rf_bypass_format(&bypass, facts->bypass);
+	}
+	rf_fence_close(&fence);
+}
+
 static int examine_interfaces(struct report *report, struct rf_error *error)
 {
 	report->count = rf_facts_interfaces(&report->facts, error);
 	if (report->count < 0)
 		return report->count;
-	for (int i = 0; i < report->count; i++)
+	for (int i = 0; i < report->count; i++) {
 		add_program(&report->facts[i]);
+		add_working(&report->facts[i]);
+	}
 	rf_diagnose_relate(report->facts, report->count);
 	report->interface = calloc(report->count + 1, sizeof(*report->interface));
 	if (!report->interface)
@@ -107,13 +129,17 @@ static int find_asked(struct report *report, const char *given, struct rf_error 
 			       "%s: no such interface; 'ip link' lists the interfaces", given);
 }
 
-/* Problems of the machine, and of the interface that was asked for. */
+/*
+ * Problems of the machine, and of the interface that was asked for. Without one, of every interface
+ * with a fence: there they are failures, and elsewhere only what an attach would need.
+ */
 static int count_problems(const struct report *report)
 {
 	int count = rf_findings_count(&report->machine, RF_PROBLEM);
 
-	if (report->asked >= 0)
-		count += rf_findings_count(&report->interface[report->asked], RF_PROBLEM);
+	for (int i = 0; i < report->count; i++)
+		if (report->asked == i || (report->asked < 0 && report->facts[i].ours))
+			count += rf_findings_count(&report->interface[i], RF_PROBLEM);
 	return count;
 }
 
@@ -139,6 +165,8 @@ static void print_summary(const struct rf_interface_facts *facts,
 		rf_out_text("%s, since its frames have no Ethernet header",
 			    facts->ours ? "has a fence that limits nothing"
 					: "cannot have a fence");
+	else if (facts->is_bypassed)
+		rf_out_text("has a fence, but is not protected");
 	else if (facts->ours)
 		rf_out_text("has a fence, in %s mode", facts->generic ? "generic" : "native");
 	else if (problems)

@@ -6,13 +6,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "attach/attach.h"
 #include "attach/build.h"
 #include "base/hardware.h"
 #include "base/time.h"
 #include "cli/fences.h"
 #include "cli/out.h"
 #include "cli/view.h"
+#include "fence/bypass.h"
 #include "fence/fence.h"
+#include "kernel/needs.h"
 #include "rules/policy.h"
 
 #define NEARLY_FULL 90 /* of 100 */
@@ -29,6 +32,7 @@ struct status {
 	struct rf_memory memory;
 	struct rf_bans bans;
 	struct rf_build build;
+	struct rf_bypass *bypass; /* of each interface */
 };
 
 static int read_counters(struct status *status, struct rf_error *error)
@@ -56,6 +60,11 @@ static int read_status(struct status *status, struct rf_error *error)
 		err = rf_fence_bans(fence, &status->bans, error);
 	if (err)
 		return err;
+	status->bypass = calloc(fence->interfaces + 1, sizeof(*status->bypass));
+	if (!status->bypass)
+		return rf_error_failed(error, -ENOMEM, "not enough memory");
+	for (int i = 0; i < fence->interfaces; i++)
+		rf_bypass_look(fence, &fence->interface[i], &status->bypass[i]);
 	rf_build_read(&status->build); /* where that fails, `build` says so */
 	rf_fence_memory(fence, &status->memory);
 	status->standing = rf_fence_standing(fence);
@@ -104,14 +113,27 @@ static json_t *answer_json(enum rf_answer answer)
 	return answer == RF_NOT_KNOWN ? json_null() : json_boolean(answer == RF_YES);
 }
 
+static json_t *bypass_json(const struct rf_bypass *bypass)
+{
+	if (bypass->is_met != RF_NO)
+		return json_null();
+	return json_pack("{s:I, s:I}", "packets", (json_int_t)bypass->packets, "for_ms",
+			 (json_int_t)(bypass->for_ns / RF_NS_PER_MS));
+}
+
 static json_t *interfaces_json(const struct status *status)
 {
 	json_t *list = rf_view_interfaces(status->fence, &status->by_interface);
 
-	for (int i = 0; i < status->fence->interfaces; i++)
-		json_object_set_new(
-			json_array_get(list, i), "this_build",
-			answer_json(rf_build_is_on(&status->build, &status->fence->interface[i])));
+	for (int i = 0; i < status->fence->interfaces; i++) {
+		const struct rf_interface *interface = &status->fence->interface[i];
+		json_t *one = json_array_get(list, i);
+
+		json_object_set_new(one, "this_build",
+				    answer_json(rf_build_is_on(&status->build, interface)));
+		json_object_set_new(one, "bypassed", bypass_json(&status->bypass[i]));
+		json_object_set_new(one, "suits_mtu", answer_json(rf_entry_suits(interface)));
+	}
 	return list;
 }
 
@@ -252,6 +274,22 @@ static void print_other_builds(const struct status *status)
 	}
 }
 
+/* Frames that no longer meet the program, each with the command that repairs it. */
+static void print_lost(const struct rf_interface *interface, const struct rf_bypass *bypass)
+{
+	char text[RF_BYPASS_TEXT_SIZE];
+
+	rf_bypass_format(bypass, text);
+	if (bypass->is_met == RF_NO)
+		rf_out_text("  %s: NOT PROTECTED: %s; the driver may have lost it: 'ringfence "
+			    "attach %s' repairs that in place\n",
+			    interface->name, text, interface->name);
+	if (rf_entry_suits(interface) == RF_NO)
+		rf_out_text("  %s: frames larger than %d bytes are lost: its MTU was raised after "
+			    "the attach; 'ringfence attach %s' repairs that in place\n",
+			    interface->name, RF_PLAIN_MTU_MAX, interface->name);
+}
+
 static void print_interfaces(const struct status *status)
 {
 	static const char *const whose[] = {
@@ -274,6 +312,7 @@ static void print_interfaces(const struct status *status)
 		print_chain(&interface->chain);
 		print_counted(status, interface);
 		rf_out_text("\n");
+		print_lost(interface, &status->bypass[i]);
 		if (!rf_has_ethernet(interface->hardware))
 			rf_out_text(
 				"  %s: nothing is limited here: its frames have no Ethernet header "
@@ -519,6 +558,7 @@ static int show_status(const struct rf_fence *fence, const void *context, json_t
 		*json = status_json(&status);
 	else if (!err)
 		print_status(&status);
+	free(status.bypass);
 	rf_bans_free(&status.bans);
 	rf_ruleset_free(&status.rules);
 	return err;

@@ -114,6 +114,9 @@ struct rf_interface_facts {
 	char program_name[RF_DEVICE_NAME_SIZE]; /* "": it may not be looked at */
 	bool ours, generic;
 	uint32_t link_id; /* of the bpf_link that holds a program of others; 0: none */
+	bool is_bypassed; /* it receives packets that ringfence does not see */
+	char bypass[96];  /* what was seen of that */
+	bool needs_frags; /* ringfence is attached by the entry that its MTU has outgrown */
 };
 
 /* Fills in what the facts say of each other: parent_fenced, master_…, port…, peer_tx. */

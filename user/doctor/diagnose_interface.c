@@ -148,6 +148,27 @@ static void check_program(const struct rf_interface_facts *facts, struct rf_find
 				"ringfence runs in native mode (program id %u)", facts->program_id);
 }
 
+/* Does the fence still do what it was attached for? */
+static void check_working(const struct rf_interface_facts *facts, struct rf_findings *findings)
+{
+	if (facts->is_bypassed) {
+		rf_findings_add(
+			findings, RF_PROBLEM, "working",
+			"not protected: it %s; the driver may have lost it, as some do when "
+			"the link, the MTU or the rings change",
+			facts->bypass);
+		rf_findings_remedy(findings, "ringfence attach %s", facts->name);
+	}
+	if (facts->needs_frags) {
+		rf_findings_add(
+			findings, RF_PROBLEM, "mtu",
+			"%d: frames larger than %d bytes are lost, since the MTU was raised "
+			"after the attach",
+			facts->mtu, RF_PLAIN_MTU_MAX);
+		rf_findings_remedy(findings, "ringfence attach %s", facts->name);
+	}
+}
+
 /* ---- its driver, and its place among others ---- */
 
 static void fail_native(const struct rf_interface_facts *facts, struct rf_findings *findings)
@@ -447,5 +468,7 @@ void rf_diagnose_interface(const struct rf_interface_facts *facts, struct rf_fin
 		else
 			check_attach(facts, findings);
 	}
+	if (is_fenced(facts))
+		check_working(facts, findings);
 	rf_diagnose_spread(facts, findings);
 }

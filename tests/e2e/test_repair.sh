@@ -1,0 +1,187 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0
+# A fence whose interface no longer gives it all packets: status and doctor report it, and attach
+# repairs it in place, without loss of rules, windows or lists.
+#
+#   outside                                                  inside
+#   far ---- near  ~ ~ ~ ~ > out0  ------- wire 0 ------>  ${port[0]}
+#                            out1  ------- wire 1 ------>  ${port[1]}
+#
+# What arrives at `near` is received by ${port[0]} without meeting its program, as if the driver had
+# lost the program. No driver here really loses it: vmxnet3 does, in tests/vm.
+
+# shellcheck source=tests/e2e/lib.sh
+source "$(dirname "$0")/lib.sh"
+
+make_network 2
+outside ip link add far type veth peer name near
+outside ip link set far up
+outside ip link set near up
+
+dev=${port[0]}
+
+bypass() { # on|off
+	if [ "$1" = on ]; then
+		outside build/tests/bypass near out0 || bail 'packets cannot bypass a program here'
+	else
+		outside tc qdisc del dev near clsact
+	fi
+}
+
+around() { # COUNT: packets that bypass the program
+	outside build/tests/traffic send dev far to 02:00:00:00:00:02 \
+		flow "src=192.0.2.66,count=$1,proto=udp" >"$scratch/around" 2>&1 ||
+		fail "around: $(<"$scratch/around")"
+}
+
+# Of an interface: how many packets bypassed the program, or null.
+bypassed() { # WIRE
+	ringfence status --json dev "${port[$1]}" |
+		jq -r --arg name "${port[$1]}" '.interfaces[] | select(.name == $name) | .bypassed.packets'
+}
+
+is_bypassed() { # WIRE
+	[ "$(bypassed "$1")" != null ]
+}
+
+state() { # the rules, lists and windows
+	ringfence save dev "$dev" | grep -v '^#' # the time is in a comment
+	ringfence top --json dev "$dev" | jq -c '[.sources[]? | {source, limit, passed, dropped}]'
+}
+
+# The links and programs that a command changes.
+updates() { # CMD…
+	inside strace -f -e trace=bpf,sendto -o "$scratch/trace" "$build" "$@" >"$scratch/out" 2>&1
+	grep -c BPF_LINK_UPDATE "$scratch/trace"
+}
+
+# ---- the check ----
+
+does 'attach works' "$dev: attached in native mode, fence '$dev'" ringfence attach "$dev"
+ringfence limit add all rate 5/1h exact dev "$dev" >"$scratch/log"
+ringfence deny add 192.0.2.66 dev "$dev" >>"$scratch/log"
+deliver 0 src=192.0.2.1,count=20
+is "$(bypassed 0)" null 'packets that the program drops do not bypass it'
+is "$(updates attach "$dev")" 0 'attach of a fence that works swaps no program'
+matches "$(<"$scratch/out")" '.*nothing to do' 'attach of a fence that works has nothing to do'
+
+bypass on
+around 20
+# The program had counted after the last look, so this may be the first look of two.
+is_bypassed 0
+around 20
+is "$(bypassed 0)" 20 'status counts the packets that the program has not seen'
+matches "$(ringfence status dev "$dev" | unwrapped)" \
+	".*$dev: NOT PROTECTED: received 20 packets in the last [0-9a-z ]*, and the program has seen none; the driver may have lost it: 'ringfence attach $dev' repairs that in place.*" \
+	'status names the interface and the command that repairs it'
+printed=$(ringfence doctor "$dev" 2>"$scratch/stderr")
+is "$?" 1 'doctor of the interface fails'
+matches "$(unwrapped <<<"$printed")" ".*not protected: it received 20 packets.*ringfence attach $dev.*" \
+	'doctor says why, and what to type'
+ringfence doctor >"$scratch/stdout" 2>"$scratch/stderr"
+is "$?" 1 'doctor without an interface fails'
+matches "$(unwrapped <"$scratch/stdout")" ".*$dev +has a fence, but is not protected.*" \
+	'doctor without an interface names it'
+
+# ---- the repair ----
+
+before=$(state) id=$(program_on 0)
+is "$(updates attach "$dev")" 2 'attach swaps the program twice: the kernel ignores a swap to the same'
+matches "$(unwrapped <"$scratch/out")" \
+	"$dev: received 20 packets in the last .*; the program was attached again in place, fence '$dev'; rules, windows and counters are kept" \
+	'attach says what it repaired'
+bypass off
+is "$(program_on 0)" "$id" 'a repair leaves the same program on the interface'
+is "$(state)" "$before" 'a repair keeps rules, lists and windows'
+is "$(bypassed 0)" null 'after a repair nothing is reported'
+deliver 0 src=192.0.2.1,count=20 src=192.0.2.66,count=20
+is "$received" '' 'after a repair a used-up window and the deny list hold'
+does 'attach after a repair has nothing to do' \
+	"$dev: already attached, fence '$dev'; nothing to do" ringfence attach "$dev"
+ringfence doctor "$dev" >"$scratch/stdout" 2>"$scratch/stderr"
+is "$?" 0 'doctor of the repaired interface succeeds'
+
+# A repair that is killed between its two swaps.
+bypass on
+around 20
+is_bypassed 0
+around 20
+before=$(state)
+count=$(inside strace -f -e trace=bpf -o "$scratch/trace" "$build" attach "$dev" >"$scratch/out" 2>&1
+	grep -n BPF_LINK_UPDATE "$scratch/trace" | head -1 | cut -d: -f1)
+around 20
+is_bypassed 0
+around 20
+inside strace -f -o "$scratch/trace" -e trace=bpf -e inject=bpf:signal=KILL:when="$((count + 1))" \
+	"$build" attach "$dev" >"$scratch/out" 2>&1
+is "$(program_on 0)" "$(bpftool -j prog show pinned "$pins/$dev/frags" | jq .id)" \
+	'a repair that is killed leaves the other program of the fence attached'
+is "$(state)" "$before" 'a repair that is killed loses no rules, lists and windows'
+bypass off
+matches "$(ringfence attach "$dev" | unwrapped)" "$dev: changed in place to the program for frames in one buffer.*" \
+	'the same command goes on where a repair was killed'
+is "$(program_on 0)" "$id" 'then the interface has its program again'
+is "$(state)" "$before" 'and its rules, lists and windows'
+
+# ---- quiet interfaces, and others of the fence ----
+
+ringfence detach "$dev" >"$scratch/stdout"
+ringfence attach "$dev" "${port[1]}" fence both >"$scratch/stdout"
+bypass on
+around 20
+deliver 1 src=192.0.2.1,count=20
+is "$(bypassed 0) $(bypassed 1)" '20 null' 'each interface of a fence is checked for itself'
+is "$(updates attach "$dev")" 2 'one interface of a fence is repaired'
+bypass off
+is "$(program_on 0) $(program_on 1)" \
+	"$(bpftool -j prog show pinned "$pins/both/xdp" | jq '"\(.id) \(.id)"' -r)" \
+	'all interfaces of a fence have the same program after a repair'
+is "$(bypassed 0)" null 'an interface that receives nothing is not reported'
+ringfence detach "$dev" "${port[1]}" >"$scratch/stdout"
+
+# Attached by ip, without a link of ours.
+inside ip link set dev "$dev" xdp obj build/ringfence.bpf.o sec xdp
+is "$(bypassed 0)" null 'the first look at a fence that ip attached reports nothing'
+bypass on
+start outside build/tests/traffic send dev far to 02:00:00:00:00:02 \
+	flow src=192.0.2.66,count=100000,rate=500,proto=udp >"$scratch/around" 2>&1
+sleep 5.1 # so long a driver may count late
+check 'packets that bypass a program attached by ip are found while they arrive' eventually is_bypassed 0
+matches "$(ringfence attach "$dev" | unwrapped)" '.*the program was attached again in place.*' \
+	'attach repairs a program attached by ip'
+stop TERM "$started_pid"
+bypass off
+inside ip link set dev "$dev" xdp off
+
+# ---- the MTU ----
+
+does 'attach with an MTU of 1500 takes the entry for one buffer' \
+	"$dev: attached in native mode, fence '$dev'" ringfence attach "$dev"
+ringfence limit add all rate 5/1h exact dev "$dev" >"$scratch/log"
+deliver 0 src=192.0.2.1,count=20
+before=$(state)
+outside ip link set out0 mtu 3500
+inside ip link set "$dev" mtu 3500
+matches "$(ringfence status dev "$dev" | unwrapped)" \
+	".*$dev: frames larger than 3498 bytes are lost: its MTU was raised after the attach; 'ringfence attach $dev' repairs that in place.*" \
+	'status reports an entry that the MTU has outgrown'
+is "$(ringfence status --json dev "$dev" | jq '.interfaces[0].suits_mtu')" false 'so does its JSON'
+ringfence doctor "$dev" >"$scratch/stdout" 2>"$scratch/stderr"
+is "$?" 1 'doctor of an interface with an outgrown entry fails'
+does 'attach changes to the entry that the MTU needs' \
+	"$dev: changed in place to the program for frames in several buffers (xdp.frags), as its MTU requires, fence '$dev'; rules, windows and counters are kept" \
+	ringfence attach "$dev"
+is "$(program_on 0)" "$(bpftool -j prog show pinned "$pins/$dev/frags" | jq .id)" \
+	'the interface then has the pinned program for several buffers'
+is "$(state)" "$before" 'a change of the entry keeps rules, lists and windows'
+does 'a second attach has nothing to do' \
+	"$dev: already attached, fence '$dev'; nothing to do" ringfence attach "$dev"
+is "$(ringfence status --json dev "$dev" | jq '.interfaces[0].suits_mtu')" true 'nothing is reported any more'
+deliver 0 src=192.0.2.1,count=20
+is "$received" '' 'a used-up window stays used up over a change of the entry'
+inside ip link set "$dev" mtu 1500
+matches "$(ringfence attach --json "$dev" | jq -r '.interfaces[0].outcome')" changed_entry \
+	'attach changes back when the MTU is small again'
+is "$(program_on 0)" "$(bpftool -j prog show pinned "$pins/$dev/xdp" | jq .id)" \
+	'the interface then has the plain program'
+done_testing
