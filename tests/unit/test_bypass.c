@@ -7,7 +7,7 @@
 /* A look: when, what the interface had received, what the program had counted before and after. */
 struct look {
 	uint64_t at_s, received, before, after;
-	enum rf_answer is_met;
+	enum rf_met met;
 	bool is_doubtful;
 };
 
@@ -21,11 +21,11 @@ struct row {
 	struct look look[LOOKS_MAX];
 };
 
-#define UNKNOWN RF_NOT_KNOWN, false
-#define DOUBT RF_NOT_KNOWN, true
-#define MET RF_YES, false
-#define MET_LESS RF_YES, true
-#define BYPASSED RF_NO, false
+#define UNKNOWN RF_MET_UNKNOWN, false
+#define DOUBT RF_MET_UNKNOWN, true
+#define MET RF_MET, false
+#define MET_LESS RF_MET, true
+#define BYPASSED RF_BYPASSED, false
 
 static const struct row rows[] = {
 	{"an interface that receives nothing is not reported",
@@ -130,15 +130,14 @@ static void looks_show(void **state)
 			continue;
 		}
 		rf_bypass_judge(&kept, &sample, &bypass);
-		if (bypass.is_met != look->is_met || bypass.is_doubtful != look->is_doubtful)
-			fail_msg("look %d: met %d, doubtful %d", i, bypass.is_met,
-				 bypass.is_doubtful);
+		if (bypass.met != look->met || bypass.is_doubtful != look->is_doubtful)
+			fail_msg("look %d: met %d, doubtful %d", i, bypass.met, bypass.is_doubtful);
 	}
 }
 
 static void a_report_has_packets_and_time(void **state)
 {
-	const struct rf_bypass bypass = {.is_met = RF_NO, .packets = 812, .for_ns = 12 * SECOND};
+	const struct rf_bypass bypass = {.met = RF_BYPASSED, .packets = 812, .for_ns = 12 * SECOND};
 	char text[RF_BYPASS_TEXT_SIZE];
 
 	(void)state;

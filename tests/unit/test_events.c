@@ -265,6 +265,39 @@ static void windows_that_cannot_be_made_are_told_once(void **state)
 	expect(watch, RF_EVENT_WINDOWS_FULL, 2);
 }
 
+/* The state of the only interface, in one scan. */
+static void meet(struct watch *watch, enum rf_met met)
+{
+	watch->scan.interfaces = 1;
+	watch->scan.interface[0] = (struct rf_interface_seen){
+		.name = "eth0",
+		.bypass = {.met = met, .packets = 812, .for_ns = 12 * SECOND},
+	};
+	feed(watch);
+}
+
+static void packets_that_bypass_the_program_are_told_until_it_counts(void **state)
+{
+	struct watch *watch = *state;
+	char id[RF_EVENT_ID_SIZE];
+
+	meet(watch, RF_MET);
+	expect(watch, RF_EVENT_BYPASS_STARTED, 0);
+	meet(watch, RF_BYPASSED);
+	assert_string_equal(made_last(&watch->got, RF_EVENT_BYPASS_STARTED)->detail,
+			    "eth0: received 812 packets in the last 12s, and the program has seen "
+			    "none");
+	memcpy(id, made_last(&watch->got, RF_EVENT_BYPASS_STARTED)->id, sizeof(id));
+	meet(watch, RF_BYPASSED);
+	meet(watch, RF_MET_UNKNOWN);
+	expect(watch, RF_EVENT_BYPASS_STARTED, 1);
+	expect(watch, RF_EVENT_BYPASS_ENDED, 0);
+	meet(watch, RF_MET);
+	assert_string_equal(made_last(&watch->got, RF_EVENT_BYPASS_ENDED)->id, id);
+	meet(watch, RF_BYPASSED);
+	expect(watch, RF_EVENT_BYPASS_STARTED, 2);
+}
+
 static void rules_that_change_are_described(void **state)
 {
 	struct watch *watch = *state;
@@ -439,6 +472,7 @@ int main(void)
 		ROW(a_ban_starts_and_ends),
 		ROW(more_bans_than_have_state_are_counted_once),
 		ROW(windows_that_cannot_be_made_are_told_once),
+		ROW(packets_that_bypass_the_program_are_told_until_it_counts),
 		ROW(rules_that_change_are_described),
 		ROW(a_trial_ends_in_one_of_two_ways),
 		ROW(a_fence_that_goes_ends_all),

@@ -9,6 +9,7 @@
 #include "fence/bypass.h"
 #include "fence/fence.h"
 #include "kernel/interfaces.h"
+#include "kernel/needs.h"
 
 enum rf_outcome {
 	RF_ATTACHED,

@@ -180,7 +180,7 @@ static int repair_interface(struct repair *repair, const struct rf_fence *fence,
 	}
 	if (!done)
 		rf_bypass_look(fence, interface, &attached->bypass);
-	if (!done && attached->bypass.is_met == RF_NO)
+	if (!done && attached->bypass.met == RF_BYPASSED)
 		done = reload_driver(repair, error);
 	if (done > 0)
 		attached->outcome = RF_REPAIRED;

@@ -86,7 +86,7 @@ static void add_working(struct rf_interface_facts *facts)
 	facts->needs_frags = rf_entry_suits(&interface) == RF_NO;
 	if (!rf_fence_open_on(&fence, facts->name, &unreadable)) {
 		rf_bypass_look(&fence, &interface, &bypass);
-		facts->is_bypassed = bypass.is_met == RF_NO;
+		facts->is_bypassed = bypass.met == RF_BYPASSED;
 		rf_bypass_format(&bypass, facts->bypass);
 	}
 	rf_fence_close(&fence);

@@ -115,7 +115,7 @@ static json_t *answer_json(enum rf_answer answer)
 
 static json_t *bypass_json(const struct rf_bypass *bypass)
 {
-	if (bypass->is_met != RF_NO)
+	if (bypass->met != RF_BYPASSED)
 		return json_null();
 	return json_pack("{s:I, s:I}", "packets", (json_int_t)bypass->packets, "for_ms",
 			 (json_int_t)(bypass->for_ns / RF_NS_PER_MS));
@@ -280,7 +280,7 @@ static void print_lost(const struct rf_interface *interface, const struct rf_byp
 	char text[RF_BYPASS_TEXT_SIZE];
 
 	rf_bypass_format(bypass, text);
-	if (bypass->is_met == RF_NO)
+	if (bypass->met == RF_BYPASSED)
 		rf_out_text("  %s: NOT PROTECTED: %s; the driver may have lost it: 'ringfence "
 			    "attach %s' repairs that in place\n",
 			    interface->name, text, interface->name);

@@ -32,6 +32,8 @@ static const char *const message_ids[RF_EVENT_TYPES] = {
 	[RF_EVENT_FLEET_ALONE] = "d183ace72ce04bf79fabb67a382c4cb1",
 	[RF_EVENT_FLEET_BACK] = "55a6e52ddbb0449f8072a21a24d49471",
 	[RF_EVENT_MEMBER_GONE] = "cbaadca4dab441f0b007cba073e03a61",
+	[RF_EVENT_BYPASS_STARTED] = "a69d649bb9d04ac59e5d6ca2e9e5d60a",
+	[RF_EVENT_BYPASS_ENDED] = "330c7e862a83417db03d92ae9333322a",
 	[RF_EVENT_SUPPRESSED] = "db1ab5adf24f433aafeea0fb5920e5e8",
 };
 

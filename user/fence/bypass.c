@@ -83,23 +83,29 @@ static uint64_t count_all(const struct rf_counters *counters)
 	return sum;
 }
 
-/* A bond's packets count for its members, so all packets of the fence stand for them. */
+uint64_t rf_bypass_count(const struct rf_fence *fence, const struct rf_interface *interface,
+			 bool is_bond, const struct rf_counters *counters,
+			 const struct rf_by_interface *sums, bool *is_shared)
+{
+	const struct rf_interface_counters *own =
+		is_bond ? NULL : rf_by_interface_of(fence, sums, interface->index);
+
+	*is_shared = !own && fence->interfaces > 1;
+	return own ? own->passed.packets + own->dropped.packets : count_all(counters);
+}
+
 static int count_packets(const struct rf_fence *fence, const struct rf_interface *interface,
 			 bool is_bond, uint64_t *packets, bool *is_shared)
 {
-	const struct rf_interface_counters *own = NULL;
 	struct rf_by_interface sums;
 	struct rf_counters counters;
 	struct rf_error ignored;
-	int err = is_bond ? 0 : rf_fence_by_interface(fence, &sums, &ignored);
+	int err = rf_fence_counters(fence, &counters, &ignored);
 
-	if (!err && !is_bond)
-		own = rf_by_interface_of(fence, &sums, interface->index);
-	*is_shared = !own && fence->interfaces > 1;
-	if (own)
-		*packets = own->passed.packets + own->dropped.packets;
-	else if (!err && !(err = rf_fence_counters(fence, &counters, &ignored)))
-		*packets = count_all(&counters);
+	if (!err)
+		err = rf_fence_by_interface(fence, &sums, &ignored);
+	if (!err)
+		*packets = rf_bypass_count(fence, interface, is_bond, &counters, &sums, is_shared);
 	return err;
 }
 
@@ -169,20 +175,20 @@ static void watch_interface(const struct rf_fence *fence, const struct rf_interf
 	if (err)
 		return;
 	if (watch.last.counted_after != watch.first.counted_before) {
-		bypass->is_met = RF_YES;
+		bypass->met = RF_MET;
 		rf_bypass_begin(look, &watch.last, false);
 	} else if (watch.rises >= RISES && received >= RF_BYPASS_LEAST) {
 		*bypass = (struct rf_bypass){
-			.is_met = RF_NO,
+			.met = RF_BYPASSED,
 			.packets = received,
 			.for_ns = watch.last.time_ns - watch.first.time_ns,
 		};
 		rf_bypass_begin(look, &watch.first, true);
 	} else if (!watch.rises) { /* for as long as a driver may be late */
-		bypass->is_met = RF_NOT_KNOWN;
+		bypass->met = RF_MET_UNKNOWN;
 		rf_bypass_begin(look, &watch.last, true);
 	} else {
-		bypass->is_met = RF_NOT_KNOWN;
+		bypass->met = RF_MET_UNKNOWN;
 	}
 }
 

@@ -11,8 +11,8 @@
 #define RINGFENCE_BYPASS_H
 
 #include "base/units.h"
+#include "fence/by_interface.h"
 #include "fence/fence.h"
-#include "kernel/needs.h"
 
 #define RF_BYPASS_LEAST 8 /* packets; fewer may have been under way */
 #define RF_BYPASS_LATE_NS (5 * RF_NS_PER_S)
@@ -27,9 +27,15 @@ struct rf_bypass_sample {
 	bool is_shared; /* counted packets may be of other interfaces */
 };
 
+enum rf_met {
+	RF_MET_UNKNOWN,
+	RF_BYPASSED, /* packets do not meet the program */
+	RF_MET,
+};
+
 struct rf_bypass {
-	enum rf_answer is_met; /* RF_NO: packets bypass the program */
-	uint64_t packets;      /* received in `for_ns`, none of which the program counted */
+	enum rf_met met;
+	uint64_t packets; /* received in `for_ns`, none of which the program counted */
 	uint64_t for_ns;
 	bool is_doubtful; /* rf_bypass_watch() can tell more */
 };
@@ -46,6 +52,13 @@ void rf_bypass_begin(struct rf_interface_look *look, const struct rf_bypass_samp
  * taken the packets, and not for a program on the card.
  */
 bool rf_bypass_applies(const struct rf_fence *fence, const struct rf_interface *interface);
+/*
+ * The packets that count for an interface. `is_shared`: packets of other interfaces are among them.
+ * A bond's packets count for its members, so all packets of the fence stand for them.
+ */
+uint64_t rf_bypass_count(const struct rf_fence *fence, const struct rf_interface *interface,
+			 bool is_bond, const struct rf_counters *counters,
+			 const struct rf_by_interface *sums, bool *is_shared);
 int rf_bypass_sample(const struct rf_fence *fence, const struct rf_interface *interface,
 		     struct rf_bypass_sample *sample);
 /* The look that the fence keeps; an empty one if it has none. */

@@ -30,7 +30,7 @@ static void judge_counting(struct rf_interface_look *look, const struct rf_bypas
 	const uint64_t received = sample->rx_packets - look->rx_packets;
 	const uint64_t counted = sample->counted_after - look->counted;
 
-	bypass->is_met = RF_YES;
+	bypass->met = RF_MET;
 	bypass->is_doubtful = !sample->is_shared &&
 			      sample->counted_before == sample->counted_after &&
 			      received >= counted + RF_BYPASS_LEAST;
@@ -49,8 +49,8 @@ static void judge_silent(struct rf_interface_look *look, const struct rf_bypass_
 		return;
 	}
 	if (look->is_settled) {
-		*bypass =
-			(struct rf_bypass){.is_met = RF_NO, .packets = received, .for_ns = for_ns};
+		*bypass = (struct rf_bypass){
+			.met = RF_BYPASSED, .packets = received, .for_ns = for_ns};
 		return;
 	}
 	bypass->is_doubtful = true;

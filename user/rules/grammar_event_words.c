@@ -25,6 +25,8 @@ const struct rf_option rf_event_words[] = {
 	{"fleet_alone", .summary = "this host does not hear its fleet: limits hold for it alone"},
 	{"fleet_back", .summary = "it hears the fleet again"},
 	{"member_gone", .summary = "a host of the fleet is silent, and its shares are free"},
+	{"bypass_started", .summary = "packets of an interface do not meet the program"},
+	{"bypass_ended", .summary = "they meet it again"},
 	{"suppressed", .summary = "the number of events that were left out"},
 	{},
 };

@@ -57,7 +57,7 @@ struct rf_events {
 	int64_t tokens_ns;		 /* a second of them is an event that may be told */
 	struct rf_event left_out;	 /* what was left out since that was told last */
 	uint64_t left_out_ns;		 /* for how long there is something */
-	struct rf_episode attached, newcomers, flood, full, errors, alone;
+	struct rf_episode attached, newcomers, flood, full, errors, alone, bypass;
 	uint64_t member[RF_FLEET_HOSTS_MAX / 64]; /* of the fleet, when all were known last */
 	struct rf_held_list sources, bans;
 	uint64_t bans_seen; /* jiffies of the last scan */
@@ -90,15 +90,18 @@ void rf_episode_end(struct rf_events *events, struct rf_episode *episode, struct
 bool rf_episode_go_on(struct rf_events *events, struct rf_episode *episode, bool is_on,
 		      struct rf_event *event);
 
-/* ---- what happens (events_fence.c, events_sources.c, events_rules.c, events_fleet.c) ---- */
+/* ---- what happens (events_fence.c, events_sources.c, events_rules.c, events_fleet.c,
+ * events_bypass.c) ---- */
 
 void rf_events_feed_rules(struct rf_events *events, const struct rf_snapshot *snapshot);
 void rf_events_feed_fence(struct rf_events *events, const struct rf_snapshot *snapshot);
+void rf_events_feed_bypass(struct rf_events *events, const struct rf_snapshot *snapshot);
 void rf_events_feed_fleet(struct rf_events *events, const struct rf_snapshot *snapshot);
 void rf_events_feed_bans(struct rf_events *events, const struct rf_snapshot *snapshot);
 void rf_events_feed_sources(struct rf_events *events, const struct rf_snapshot *snapshot);
 /* End what has started, since the fence is gone. */
 void rf_events_end_fence(struct rf_events *events);
+void rf_events_end_bypass(struct rf_events *events);
 void rf_events_end_sources(struct rf_events *events);
 /* Ends what a host that is alone has started. */
 void rf_events_end_fleet(struct rf_events *events, const char *why);

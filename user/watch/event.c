@@ -28,6 +28,8 @@ static const char *const names[RF_EVENT_TYPES] = {
 	[RF_EVENT_FLEET_ALONE] = "fleet_alone",
 	[RF_EVENT_FLEET_BACK] = "fleet_back",
 	[RF_EVENT_MEMBER_GONE] = "member_gone",
+	[RF_EVENT_BYPASS_STARTED] = "bypass_started",
+	[RF_EVENT_BYPASS_ENDED] = "bypass_ended",
 	[RF_EVENT_SUPPRESSED] = "suppressed",
 };
 
@@ -54,6 +56,7 @@ bool rf_event_is_end(const char *name)
 	case RF_EVENT_FLOOD_ENDED:
 	case RF_EVENT_DETACHED:
 	case RF_EVENT_FLEET_BACK:
+	case RF_EVENT_BYPASS_ENDED:
 		return true;
 	default:
 		return false;

@@ -93,7 +93,7 @@ static json_t *write_all(const struct rf_events *events, enum rf_told told)
 {
 	return json_pack(
 		"{s:i, s:o, s:s, s:s, s:I, s:I, s:I, s:b, s:I, s:I, s:i, s:I,"
-		" s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}",
+		" s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}",
 		"version", STATE_VERSION, "fence", rf_json_text(events->fence), "identity",
 		events->identity, "base", events->base, "number", (json_int_t)events->number, "seq",
 		(json_int_t)events->seq, "tokens", (json_int_t)events->tokens_ns, "has_rules",
@@ -102,10 +102,10 @@ static json_t *write_all(const struct rf_events *events, enum rf_told told)
 		(json_int_t)events->bans_seen, "attached", write_episode(&events->attached),
 		"newcomers", write_episode(&events->newcomers), "flood",
 		write_episode(&events->flood), "full", write_episode(&events->full), "errors",
-		write_episode(&events->errors), "alone", write_episode(&events->alone), "members",
-		write_members(events), "sources", write_held(&events->sources, told), "bans",
-		write_held(&events->bans, told), "left_out",
-		write_counts(events->left_out.left_out), "worst",
+		write_episode(&events->errors), "alone", write_episode(&events->alone), "bypass",
+		write_episode(&events->bypass), "members", write_members(events), "sources",
+		write_held(&events->sources, told), "bans", write_held(&events->bans, told),
+		"left_out", write_counts(events->left_out.left_out), "worst",
 		write_worst(&events->left_out, told));
 }
 
@@ -212,10 +212,11 @@ static bool read_worst(json_t *json, struct rf_event *left_out)
 	return true;
 }
 
-/* A state of a version before fleets has neither. */
-static bool read_fleet(json_t *json, struct rf_events *events)
+/* A state of an older version has none of these. */
+static bool read_newer(json_t *json, struct rf_events *events)
 {
-	json_t *alone = json_object_get(json, "alone"), *slot;
+	json_t *alone = json_object_get(json, "alone"), *bypass = json_object_get(json, "bypass");
+	json_t *slot;
 	size_t i;
 
 	json_array_foreach (json_object_get(json, "members"), i, slot) {
@@ -225,7 +226,8 @@ static bool read_fleet(json_t *json, struct rf_events *events)
 			return false;
 		events->member[number / 64] |= 1ULL << number % 64;
 	}
-	return !alone || read_episode(alone, &events->alone);
+	return (!alone || read_episode(alone, &events->alone)) &&
+	       (!bypass || read_episode(bypass, &events->bypass));
 }
 
 static bool read_parts(json_t *json, struct rf_events *events)
@@ -241,7 +243,7 @@ static bool read_parts(json_t *json, struct rf_events *events)
 	       read_episode(newcomers, &events->newcomers) && read_episode(flood, &events->flood) &&
 	       read_episode(full, &events->full) && read_episode(errors, &events->errors) &&
 	       read_held(sources, &events->sources) && read_held(bans, &events->bans) &&
-	       read_worst(worst, &events->left_out) && read_fleet(json, events);
+	       read_worst(worst, &events->left_out) && read_newer(json, events);
 }
 
 static bool read_all(json_t *json, struct rf_events *events)

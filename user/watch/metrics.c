@@ -278,6 +278,8 @@ void rf_metrics_take(struct rf_metrics *metrics, const struct rf_snapshot *snaps
 	metrics->awake_ns = snapshot->awake_ns;
 	metrics->trial_ns = standing->state == RF_ON_TRIAL ? standing->trial_ns : 0;
 	metrics->capacity = snapshot->capacity;
+	metrics->interfaces = snapshot->interfaces;
+	memcpy(metrics->interface, snapshot->interface, sizeof(metrics->interface));
 	for (int list = 0; list < 2; list++)
 		metrics->listed[list] = snapshot->bans.rules.listed[list];
 }

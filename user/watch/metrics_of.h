@@ -58,6 +58,8 @@ struct rf_metrics {
 	struct rf_counters counters;
 	struct rf_limit_metrics limit[RF_LIMITS_MAX];
 	struct rf_fleet_metrics fleet;
+	struct rf_interface_seen interface[RF_SNAPSHOT_INTERFACES];
+	int interfaces;
 	uint64_t events[RF_EVENT_TYPES], suppressed[RF_EVENT_TYPES];
 	uint64_t history_bytes, history_errors, history_errors_before;
 };

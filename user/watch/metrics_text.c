@@ -153,6 +153,15 @@ static void write_trial(struct rf_writer *writer, const struct rf_metrics *metri
 	rf_sample_seconds(writer, metrics->trial_ns);
 }
 
+static void write_bypassed(struct rf_writer *writer, const struct rf_metrics *metrics)
+{
+	for (int i = 0; i < metrics->interfaces; i++) {
+		rf_sample_begin(writer, "", metrics->fence);
+		rf_sample_label(writer, "interface", metrics->interface[i].name);
+		rf_sample_count(writer, metrics->interface[i].bypass.met == RF_BYPASSED);
+	}
+}
+
 /* ---- of limits ---- */
 
 typedef void (*write_limit)(struct rf_writer *writer, const struct rf_metrics *metrics,
@@ -387,6 +396,9 @@ static const struct family table[] = {
 	 write_lists},
 	{NAME("trial_seconds"), GAUGE, "Time until the rules on trial end; 0: none are on trial.",
 	 write_trial},
+	{NAME("interface_bypassed"), GAUGE,
+	 "1: the interface receives packets that the program of the fence does not count.",
+	 write_bypassed},
 	{NAME("fleet_alone"), GAUGE,
 	 "1: nothing is heard of the fleet about some sources, so limits hold for this host alone.",
 	 rf_write_fleet_alone},

@@ -65,18 +65,22 @@ static int scan_all(struct rf_scanner *scanner, struct rf_snapshot *snapshot,
 		    struct rf_error *error)
 {
 	const struct rf_fence *fence = &scanner->fence;
-	int err = rf_fence_is_attached(fence, error);
+	int err = rf_fence_find_interfaces(&scanner->fence, error);
 
 	if (!err)
 		return rf_error_failed(error, -ENODEV, "fence '%s': it was detached", fence->name);
 	if (err < 0)
 		return err;
+	rf_scan_received(scanner);
 	snapshot->standing = rf_fence_standing(fence);
 	err = rf_fence_bans(fence, &snapshot->bans, error);
 	if (err)
 		return err;
 	rf_fleet_look(&snapshot->fleet, fence, &snapshot->bans.rules, snapshot->awake_ns);
-	return rf_scan_sources(scanner, snapshot, error);
+	err = rf_scan_sources(scanner, snapshot, error);
+	if (!err)
+		rf_scan_interfaces(scanner, snapshot);
+	return err;
 }
 
 int rf_scan(struct rf_scanner *scanner, struct rf_snapshot *snapshot, struct rf_error *error)

@@ -7,6 +7,14 @@
 #include "watch/known.h"
 #include "watch/snapshot.h"
 
+/* An interface, as the scan before saw it. */
+struct rf_interface_watch {
+	struct rf_interface_look look; /* index 0: none */
+	uint64_t counted;	       /* packets that the program had counted */
+	uint64_t rx_packets;	       /* of this scan, read before its counters */
+	bool is_bond;
+};
+
 struct rf_scanner {
 	struct rf_fence fence;
 	char identity[RF_IDENTITY_SIZE];
@@ -15,6 +23,7 @@ struct rf_scanner {
 	struct rf_known_list known;
 	struct rf_follow follow;
 	bool has_followers; /* somebody takes the cells */
+	struct rf_interface_watch interface[RF_SNAPSHOT_INTERFACES];
 	/* What the windows that newcomers share had, by their places. */
 	struct rf_aggregate_told *aggregate; /* RF_AGGREGATE_SETS of RF_AGGREGATES; NULL: not yet */
 };
@@ -30,5 +39,12 @@ struct rf_aggregate_told {
  */
 int rf_scan_sources(struct rf_scanner *scanner, struct rf_snapshot *snapshot,
 		    struct rf_error *error);
+
+/*
+ * Do the packets of each interface meet the program (scan_interfaces.c)? What they received is read
+ * before the counters of the fence, and compared after.
+ */
+void rf_scan_received(struct rf_scanner *scanner);
+void rf_scan_interfaces(struct rf_scanner *scanner, struct rf_snapshot *snapshot);
 
 #endif /* RINGFENCE_SCANNER_H */

@@ -6,12 +6,21 @@
 #ifndef RINGFENCE_SNAPSHOT_H
 #define RINGFENCE_SNAPSHOT_H
 
+#include "fence/bypass.h"
 #include "fence/fence.h"
 #include "watch/cells.h"
 #include "watch/fleet_seen.h"
 #include "watch/sources.h"
 
 #define RF_IDENTITY_SIZE 64
+
+#define RF_SNAPSHOT_INTERFACES RF_INTERFACE_PLACES
+
+/* An interface of the fence, and whether its packets meet the program. */
+struct rf_interface_seen {
+	char name[IF_NAMESIZE];
+	struct rf_bypass bypass;
+};
 
 struct rf_snapshot {
 	char fence[RF_NAME_SIZE];
@@ -33,6 +42,8 @@ struct rf_snapshot {
 	uint32_t capacity; /* windows of a family */
 	struct rf_fleet_seen fleet;
 	uint64_t residents[2]; /* sources that are known, by family */
+	struct rf_interface_seen interface[RF_SNAPSHOT_INTERFACES];
+	int interfaces;
 };
 
 /* A scan after the other, of one fence. */
