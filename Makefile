@@ -354,6 +354,7 @@ INSTALLED := build/ringfence:755:$(SBINDIR)/ringfence \
 	user/completion/ringfence.fish:644:share/fish/vendor_completions.d/ringfence.fish \
 	build/systemd/ringfence.service:644:lib/systemd/system/ringfence.service \
 	build/systemd/ringfence@.service:644:lib/systemd/system/ringfence@.service \
+	build/systemd/ringfence-repair@.service:644:lib/systemd/system/ringfence-repair@.service \
 	build/systemd/ringfence-crowdsec.service:644:lib/systemd/system/ringfence-crowdsec.service \
 	build/systemd/ringfence-watch.service:644:lib/systemd/system/ringfence-watch.service \
 	build/systemd/ringfence-fleet@.service:644:lib/systemd/system/ringfence-fleet@.service \

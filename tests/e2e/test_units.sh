@@ -19,6 +19,7 @@ source "$(dirname "$0")/unit_files.sh"
 port=([0]=eth0 [1]=eth1)
 prepares=packaging/systemd/ringfence.service
 fences=packaging/systemd/ringfence@.service
+repairs=packaging/systemd/ringfence-repair@.service
 sbin=/run/private/sbin # where no unit hides it
 rules=/etc/ringfence/eth0.rules
 mkdir "$sbin" /etc/ringfence
@@ -30,10 +31,11 @@ make_network 2
 
 units=$scratch/units
 mkdir "$units"
-for unit in "$prepares" "$fences"; do
+for unit in "$prepares" "$fences" "$repairs"; do
 	sed "s|/usr/sbin/ringfence|$sbin/ringfence|" "$unit" >"$units/${unit##*/}"
 done
-is "$(verify "$units" ringfence.service ringfence@eth0.service 'ringfence@br\x2dlan.service')" '' \
+is "$(verify "$units" ringfence.service ringfence@eth0.service 'ringfence@br\x2dlan.service' \
+	ringfence-repair@eth0.service)" '' \
 	'systemd-analyze verify accepts the units'
 mkdir "$scratch/broken"
 sed 's/^ProtectSystem=/ProtectSytsem=/' "$units/ringfence@.service" >"$scratch/broken/ringfence@.service"
@@ -42,6 +44,8 @@ matches "$(verify "$scratch/broken" ringfence@eth0.service)" ".*ProtectSytsem.*"
 	'systemd-analyze verify finds a misspelt key'
 check "exposure of ringfence@.service is 2.5 at most" \
 	no_more_than "$(exposure "$units/ringfence@.service")" 2.5
+check "exposure of ringfence-repair@.service is 2.5 at most" \
+	no_more_than "$(exposure "$units/ringfence-repair@.service")" 2.5
 check "exposure of ringfence.service, which mounts, is 4.5 at most" \
 	no_more_than "$(exposure "$units/ringfence.service")" 4.5
 
@@ -124,6 +128,23 @@ succeeds 'reload of ringfence@eth0 works' "$fences" ExecReload eth0
 matches "$(limits 0)" '.*limit add all rate 7/1h .*' 'reload applies the rules of the file'
 deliver 0 src=198.51.100.1,count=10,proto=udp
 is "$(sum "$received" | cut -d ' ' -f 1)" 4 'reload keeps the windows: four more packets pass, seven in all'
+
+# The command of ringfence-repair@eth0, which does not end by itself.
+(
+	umask "$(setting "$repairs" UMask)"
+	eval "confined '$repairs' timeout 30 $(commands "$repairs" ExecStart eth0)" >"$scratch/repaired" 2>&1
+) &
+set_mtu() {
+	outside ip link set out0 mtu "$1"
+	inside ip link set eth0 mtu "$1"
+}
+set_mtu 3500
+check 'ringfence-repair@eth0 repairs the fence within what the unit allows' \
+	eventually grep -q 'eth0: changed in place' "$scratch/repaired"
+set_mtu 1500
+matches "$(limits 0)" '.*limit add all rate 7/1h .*' 'a repair leaves the rules'
+ringfence attach eth0 >"$scratch/attached"
+wait "$!" # until it is ended
 
 printf 'limit add all rate 9/1h\nlimit add other rate lots\n' >"$rules"
 run_unit "$fences" ExecReload eth0
@@ -219,6 +240,12 @@ for key in ExecStart ExecReload ExecStop; do
 done
 check 'the trace of ringfence@eth0 shows that the program is loaded' grep -q '(BPF_PROG_LOAD' "$scratch/trace"
 allows_all "$fences"
+run_unit "$fences" ExecStart eth0
+set_mtu 3500
+inside timeout 10 strace -f -qq -o "$scratch/trace" "$sbin/ringfence" repair eth0 >"$scratch/traced" 2>&1
+check 'the trace of ringfence-repair@eth0 shows a repair' grep -q '(BPF_LINK_UPDATE' "$scratch/trace"
+allows_all "$repairs"
+succeeds 'stop of ringfence@eth0 works after a repair' "$fences" ExecStop eth0
 : >"$scratch/trace"
 traced "$prepares" ExecStart ''
 allows_all "$prepares"

@@ -35,6 +35,7 @@ files() { # PREFIX SBINDIR: as they should be
 		644 $1/lib/systemd/system/ringfence-fleet@.service
 		644 $1/lib/systemd/system/ringfence-notify.socket
 		644 $1/lib/systemd/system/ringfence-notify@.service
+		644 $1/lib/systemd/system/ringfence-repair@.service
 		644 $1/lib/systemd/system/ringfence-watch.service
 		644 $1/lib/systemd/system/ringfence.service
 		644 $1/lib/systemd/system/ringfence@.service

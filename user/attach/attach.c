@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "attach/build.h"
 #include "attach/private.h"
 #include "base/hardware.h"
 #include "fence/by_interface.h"
@@ -462,5 +463,41 @@ int rf_fence_attach(const struct rf_attach *attach, struct rf_attached *attached
 			rf_interface_detach(attached[i].interface, &ignored);
 		settle_foreign(&attached[i], err, error);
 	}
+	return err;
+}
+
+static int check_build(const struct rf_interface *interface, struct rf_error *error)
+{
+	struct rf_build build;
+
+	rf_build_read(&build);
+	if (rf_build_is_on(&build, interface) != RF_NO)
+		return 0;
+	return rf_error_failed(error, -ESTALE,
+			       "%s: its program is of another build; run 'ringfence attach %s'",
+			       interface->name, interface->name);
+}
+
+int rf_fence_repair(const char *name, struct rf_attached *attached, struct rf_error *error)
+{
+	const struct rf_attach attach = {.leases = RF_LEASES_NOT_GIVEN};
+	struct rf_fence fence = RF_FENCE_NONE;
+	enum found found = FOUND_NOTHING;
+	struct rf_interface interface;
+	int err = rf_fence_lock(error);
+
+	*attached = (struct rf_attached){};
+	if (!err)
+		err = rf_interface_query(name, &interface, error);
+	if (!err)
+		err = open_attached(&interface, &attach, &fence, &found, error);
+	if (!err && found != FOUND_FENCE)
+		err = rf_error_failed(error, -ENOENT, "%s: no fence attached", name);
+	if (!err)
+		err = check_build(&interface, error);
+	memcpy(attached->interface, interface.name, sizeof(attached->interface));
+	if (!err)
+		err = renew_interface(&interface, &attach, &fence, attached, error);
+	rf_fence_close(&fence);
 	return err;
 }

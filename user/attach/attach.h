@@ -41,6 +41,11 @@ struct rf_attached {
 /* Attaches each interface of `attach`; `attached` has room for as many. All or none. */
 int rf_fence_attach(const struct rf_attach *attach, struct rf_attached *attached,
 		    struct rf_error *error);
+/*
+ * Repairs an attached interface, as an attach does that has nothing else to do. -ENOENT: it has no
+ * fence. -ESTALE: its program is of another build.
+ */
+int rf_fence_repair(const char *name, struct rf_attached *attached, struct rf_error *error);
 /* An interface that a request detaches, or, without an index, pins that one has left. */
 struct rf_detached {
 	char name[RF_NAME_SIZE];

@@ -55,7 +55,7 @@ static void print_repaired(const struct rf_attached *attached)
 		    attached->interface, bypass, attached->fence);
 }
 
-static void print_attached(const struct rf_attached *attached)
+void rf_print_attached(const struct rf_attached *attached)
 {
 	switch (attached->outcome) {
 	case RF_ATTACHED:
@@ -122,7 +122,7 @@ int rf_cmd_attach(const struct rf_options *options, struct rf_words *words, stru
 	if (options->json)
 		return print_json(attached, attach.interfaces, error);
 	for (int i = 0; i < attach.interfaces; i++)
-		print_attached(&attached[i]);
+		rf_print_attached(&attached[i]);
 	if (attach.confirm_ns) {
 		char time[RF_DURATION_TEXT_SIZE];
 

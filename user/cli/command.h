@@ -21,6 +21,7 @@ typedef int (*rf_command)(const struct rf_options *options, struct rf_words *wor
 			  struct rf_error *error);
 
 int rf_cmd_attach(const struct rf_options *options, struct rf_words *words, struct rf_error *error);
+int rf_cmd_repair(const struct rf_options *options, struct rf_words *words, struct rf_error *error);
 int rf_cmd_detach(const struct rf_options *options, struct rf_words *words, struct rf_error *error);
 int rf_cmd_adopt(const struct rf_options *options, struct rf_words *words, struct rf_error *error);
 
@@ -125,5 +126,10 @@ int rf_cmd_history_schema(const struct rf_options *options, struct rf_words *wor
 int rf_cmd_doctor(const struct rf_options *options, struct rf_words *words, struct rf_error *error);
 int rf_cmd_completion(const struct rf_options *options, struct rf_words *words,
 		      struct rf_error *error);
+
+struct rf_attached;
+
+/* Prints what `attach` or `repair` did to an interface. */
+void rf_print_attached(const struct rf_attached *attached);
 
 #endif /* RINGFENCE_COMMAND_H */

@@ -36,6 +36,15 @@ const struct rf_command_row rf_commands[RF_CMD_COUNT] = {
 		 NULL,
 		 {"detach eth0"},
 		 rf_cmd_detach},
+	[RF_CMD_REPAIR] =
+		{"Checks every 2 seconds, and when the link changes, whether the packets of an "
+		 "attached interface meet the program, and whether the program suits the MTU; if "
+		 "not, repairs that in place, as 'attach IF' does. Runs until it is interrupted, "
+		 "or until the interface is removed. 'ringfence-repair@IF.service' runs it beside "
+		 "'ringfence@IF.service'.",
+		 NULL,
+		 {"repair eth0"},
+		 rf_cmd_repair},
 	[RF_CMD_ADOPT] =
 		{"A fence that 'ip' attached is found by the id of its program, which takes "
 		 "CAP_SYS_ADMIN. Once it is pinned, CAP_BPF and CAP_NET_ADMIN find it, and "

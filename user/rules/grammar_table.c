@@ -330,6 +330,8 @@ const struct rf_syntax rf_syntax[RF_CMD_COUNT] = {
 	[RF_CMD_DETACH] = {"detach",
 			   "take ringfence off interfaces",
 			   {"", RF_KIND_DEV, "IF|FENCE…", .flags = RF_OPTION_MANY}},
+	[RF_CMD_REPAIR] = {"repair", "repair an attached interface whenever it needs that",
+			   INTERFACE},
 	[RF_CMD_ADOPT] = {"adopt", "pin a fence that ip attached, and let a group read it",
 			  INTERFACE},
 	[RF_CMD_LIMIT_ADD] = {"limit add",

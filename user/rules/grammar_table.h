@@ -78,6 +78,7 @@ struct rf_syntax {
 enum rf_command_id {
 	RF_CMD_ATTACH,
 	RF_CMD_DETACH,
+	RF_CMD_REPAIR,
 	RF_CMD_ADOPT,
 	RF_CMD_LIMIT_ADD,
 	RF_CMD_LIMIT_SET,
