@@ -114,6 +114,12 @@ build/tests/agent_says: tests/e2e/agent_says.c $(LIBRARY)
 	$(call say,CC,$@)
 	$(Q)$(CC) $(CPPFLAGS) $(ALL_CFLAGS) $^ -o $@ $(LIBS)
 
+# A link that goes down when a program is attached, for tests.
+build/tests/flap.so: tests/e2e/flap.c
+	@mkdir -p $(@D)
+	$(call say,CC,$@)
+	$(Q)$(CC) $(CPPFLAGS) $(ALL_CFLAGS) -fPIC -shared $^ -o $@ -ldl
+
 # Packets that bypass a program, for tests.
 build/tests/bypass: tests/e2e/bypass.c
 	@mkdir -p $(@D)

@@ -269,6 +269,7 @@ static int renew_interface(const struct rf_interface *interface, const struct rf
 			   struct rf_error *error)
 {
 	struct rf_loaded loaded = RF_LOADED_NONE;
+	struct rf_carrier carrier;
 	int err = rf_check_occupied(interface, attach, fence, error);
 	int swapped;
 
@@ -278,12 +279,14 @@ static int renew_interface(const struct rf_interface *interface, const struct rf
 		err = rf_fence_count_interfaces(fence, 0, error);
 	if (err)
 		return err;
+	rf_carrier_begin(&carrier, interface->index);
 	swapped = rf_fence_upgrade(fence, &loaded, error);
 	attached->outcome = swapped ? RF_UPGRADED : RF_UNCHANGED;
 	attached->mode = interface->mode;
 	err = swapped < 0 ? swapped
 			  : rf_interface_repair(interface->name, fence, &loaded, attached, error);
 	rf_unload(&loaded);
+	attached->link_down = rf_carrier_wait(&carrier);
 	if (err)
 		return err;
 	snprintf(attached->fence, sizeof(attached->fence), "%s", fence->name);
@@ -320,6 +323,7 @@ static int join_fence(const char *name, const struct rf_interface *interface,
 	struct rf_fence fence = RF_FENCE_NONE;
 	int pinned[RF_ENTRY_COUNT] = {-1, -1};
 	enum found found = FOUND_NOTHING;
+	struct rf_carrier carrier;
 	int err = rf_pins_check(&directory, error);
 	bool made;
 
@@ -346,7 +350,9 @@ static int join_fence(const char *name, const struct rf_interface *interface,
 		}
 	}
 	if (!err) {
+		rf_carrier_begin(&carrier, interface->index);
 		err = attach_interface(&directory, loaded, interface, attach, attached, error);
+		attached->link_down = rf_carrier_wait(&carrier);
 		if (err && made)
 			rf_pins_remove(&directory);
 	}

@@ -6,6 +6,7 @@
 #ifndef RINGFENCE_ATTACH_H
 #define RINGFENCE_ATTACH_H
 
+#include "attach/carrier.h"
 #include "fence/bypass.h"
 #include "fence/fence.h"
 #include "kernel/interfaces.h"
@@ -28,6 +29,7 @@ struct rf_attached {
 	bool frags; /* the entry for frames in several buffers */
 	bool chained;
 	enum rf_outcome outcome;
+	struct rf_link_down link_down;
 	struct rf_bypass bypass; /* what was found before RF_REPAIRED */
 	uint64_t memory;	 /* bytes that a new fence takes; 0: joined an existing fence */
 	char replaced[RF_REPLACED_SIZE]; /* what was taken off first, in words; "": nothing */
@@ -51,6 +53,7 @@ struct rf_detached {
 	char name[RF_NAME_SIZE];
 	unsigned int index;
 	bool was_gone; /* it had no program, and only pins of that name were left */
+	struct rf_link_down link_down;
 	int err;
 	struct rf_error error; /* where `err` */
 };

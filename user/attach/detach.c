@@ -218,8 +218,11 @@ int rf_fence_detach(const char *const *word, int words, struct rf_detach *detach
 	}
 	for (int i = 0; i < detach->count && !err; i++) {
 		struct rf_detached *target = &detach->target[i];
+		struct rf_carrier carrier;
 
+		rf_carrier_begin(&carrier, target->index);
 		target->err = rf_interface_detach(target->name, &target->error);
+		target->link_down = rf_carrier_wait(&carrier);
 		if ((target->err == -ENODEV || target->err == -ENOENT) &&
 		    remove_orphans(target->name)) {
 			target->was_gone = true;

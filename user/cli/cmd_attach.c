@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* attach, detach, adopt */
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 
 #include "attach/attach.h"
@@ -55,6 +56,22 @@ static void print_repaired(const struct rf_attached *attached)
 		    attached->interface, bypass, attached->fence);
 }
 
+static void print_link_down(const char *name, const struct rf_link_down *down)
+{
+	if (down->is_down)
+		rf_out_text("%s: the link went down, and is not back after %" PRIu64 " ms\n", name,
+			    down->ms);
+	else if (down->ms)
+		rf_out_text("%s: the link was down for %" PRIu64 " ms: its driver restarts for a "
+			    "program\n",
+			    name, down->ms);
+}
+
+static json_t *link_down_json(const struct rf_link_down *down)
+{
+	return down->ms ? json_integer(down->ms) : json_null();
+}
+
 void rf_print_attached(const struct rf_attached *attached)
 {
 	switch (attached->outcome) {
@@ -81,6 +98,7 @@ void rf_print_attached(const struct rf_attached *attached)
 			    attached->interface, attached->fence);
 		break;
 	}
+	print_link_down(attached->interface, &attached->link_down);
 }
 
 static json_t *attached_json(const struct rf_attached *attached)
@@ -89,13 +107,14 @@ static json_t *attached_json(const struct rf_attached *attached)
 					  : json_array();
 
 	return json_pack(
-		"{s:o, s:o, s:s, s:s, s:o, s:o, s:o, s:o}", "name",
+		"{s:o, s:o, s:s, s:s, s:o, s:o, s:o, s:o, s:o}", "name",
 		rf_json_text(attached->interface), "fence", rf_json_text(attached->fence), "mode",
 		rf_mode_name(attached->mode), "outcome", outcome_names[attached->outcome],
 		"replaced", *attached->replaced ? rf_json_text(attached->replaced) : json_null(),
 		"replaced_abi", attached->lost_abi ? json_integer(attached->lost_abi) : json_null(),
 		"lost", lost, "memory",
-		attached->memory ? json_integer(attached->memory) : json_null());
+		attached->memory ? json_integer(attached->memory) : json_null(), "link_down_ms",
+		link_down_json(&attached->link_down));
 }
 
 static int print_json(const struct rf_attached *attached, int count, struct rf_error *error)
@@ -172,7 +191,7 @@ static int take_words(struct rf_words *words, const char *word[RF_INTERFACES_MAX
 /* Prints what was detached. Of several failures, the last one is left in `error`. */
 static int print_detached(const struct rf_detach *detach, bool json, struct rf_error *error)
 {
-	json_t *list = json_array();
+	json_t *list = json_array(), *downs = json_object();
 	int err = 0;
 
 	for (int i = 0; i < detach->count; i++) {
@@ -186,21 +205,28 @@ static int print_detached(const struct rf_detach *detach, bool json, struct rf_e
 			continue;
 		}
 		json_array_append_new(list, rf_json_text(target->name));
+		if (target->link_down.ms)
+			json_object_set_new(downs, target->name,
+					    link_down_json(&target->link_down));
 		if (!json)
 			rf_out_text(target->was_gone
 					    ? "%s: was no longer attached; the pins of its "
 					      "fence are removed\n"
 					    : "%s: detached\n",
 				    target->name);
+		if (!json)
+			print_link_down(target->name, &target->link_down);
 	}
 	if (json) {
 		struct rf_error unprinted;
-		int printed = rf_out_json(json_pack("{s:o}", "detached", list), false,
-					  err ? &unprinted : error);
+		int printed = rf_out_json(
+			json_pack("{s:o, s:o}", "detached", list, "link_down_ms", downs), false,
+			err ? &unprinted : error);
 
 		return err ? err : printed;
 	}
 	json_decref(list);
+	json_decref(downs);
 	return err;
 }
 
