@@ -314,6 +314,24 @@ static void fill_disk(const char *name, long bytes)
 	fclose(file);
 }
 
+/* A statement too many once had the error of a full disk, for which old data is deleted. */
+static void any_number_of_statements(void **state)
+{
+	static char sql[1000][16];
+	struct rf_db db;
+
+	(void)state;
+	assert_int_equal(rf_db_open(&db, ":memory:", SQLITE_OPEN_READWRITE), SQLITE_OK);
+	for (int again = 0; again < 2; again++)
+		for (size_t i = 0; i < ARRAY_SIZE(sql); i++) {
+			snprintf(sql[i], sizeof(sql[i]), "SELECT %zu", i);
+			assert_int_equal(rf_db_int(&db, -1, sql[i], ""), i);
+		}
+	assert_int_equal(db.count, ARRAY_SIZE(sql));
+	assert_int_equal(db.failed, SQLITE_OK);
+	rf_db_close(&db);
+}
+
 /* The disk is full at once, in the middle of a transaction: nothing but those scans is lost. */
 static void disk_fills_at_once(void **state)
 {
@@ -404,6 +422,7 @@ static const struct CMUnitTest tests[] = {
 	ROW("a file of an older version is brought forward", older_version),
 	ROW("a restart before the second scan", restarted_at_once),
 	ROW("killed at any moment", killed_at_any_moment),
+	ROW("a thousand statements", any_number_of_statements),
 	ROW("a disk that fills", disk_fills_at_once),
 	ROW("a reader that does not end", reader_that_stays),
 };

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <errno.h>
 #include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "watch/db.h"
+
+#define STATEMENTS_STEP 32
 
 int rf_db_open(struct rf_db *db, const char *path, int flags)
 {
@@ -16,6 +19,7 @@ void rf_db_close(struct rf_db *db)
 {
 	for (int i = 0; i < db->count; i++)
 		sqlite3_finalize(db->statement[i].stmt);
+	free(db->statement);
 	sqlite3_close_v2(db->sqlite);
 	*db = (struct rf_db){.failed = db->failed};
 }
@@ -32,6 +36,20 @@ int rf_db_exec(struct rf_db *db, const char *sql)
 	return note(db, sqlite3_exec(db->sqlite, sql, NULL, NULL, NULL));
 }
 
+/* Room for one more statement. Returns SQLite's code: never that of a full disk. */
+static int make_room(struct rf_db *db)
+{
+	struct rf_db_statement *grown;
+
+	if (db->count % STATEMENTS_STEP)
+		return SQLITE_OK;
+	grown = realloc(db->statement, (db->count + STATEMENTS_STEP) * sizeof(*grown));
+	if (!grown)
+		return SQLITE_NOMEM;
+	db->statement = grown;
+	return SQLITE_OK;
+}
+
 static sqlite3_stmt *prepare(struct rf_db *db, const char *sql)
 {
 	sqlite3_stmt *stmt = NULL;
@@ -39,10 +57,8 @@ static sqlite3_stmt *prepare(struct rf_db *db, const char *sql)
 	for (int i = 0; i < db->count; i++)
 		if (db->statement[i].sql == sql)
 			return db->statement[i].stmt;
-	if (db->count == RF_DB_STATEMENTS) {
-		db->failed = SQLITE_FULL;
+	if (note(db, make_room(db)))
 		return NULL;
-	}
 	if (note(db,
 		 sqlite3_prepare_v3(db->sqlite, sql, -1, SQLITE_PREPARE_PERSISTENT, &stmt, NULL)))
 		return NULL;

@@ -9,14 +9,14 @@
 
 #include "base/error.h"
 
-#define RF_DB_STATEMENTS 96
+struct rf_db_statement {
+	const char *sql; /* a literal: statements are found by its address */
+	sqlite3_stmt *stmt;
+};
 
 struct rf_db {
-	sqlite3 *sqlite; /* NULL: not open */
-	struct {
-		const char *sql; /* a literal: statements are found by its address */
-		sqlite3_stmt *stmt;
-	} statement[RF_DB_STATEMENTS];
+	sqlite3 *sqlite;		   /* NULL: not open */
+	struct rf_db_statement *statement; /* grows: no number of statements is too many */
 	int count;
 	int failed; /* SQLite's code of the last failure, SQLITE_OK before */
 };
