@@ -97,7 +97,7 @@ SIDE_BY_SIDE = $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc))
 	lint deb deps deps-lint deps-fuzz deps-bench deps-packages deps-arm64 deps-ecosystem deps-vm install uninstall clean help \
 	FORCE
 
-all: build/ringfence build/ringfence-watch build/ringfence-fleet build/ringfence.bpf.o ## build the command line, the daemon and the program
+all: build/ringfence build/ringfence-watch build/ringfence-fleet build/ringfence.bpf.o build/tables.checked ## build the command line, the daemon and the program
 
 build/ringfence: $(COMMAND_OBJECTS)
 	$(call say,LINK,$@)
@@ -110,6 +110,11 @@ build/ringfence-watch: $(DAEMON_OBJECTS)
 build/ringfence-fleet: $(AGENT_OBJECTS)
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) $^ -o $@ $(filter-out $(NOT_AGENT_LIBS),$(LIBS)) $(AGENT_LIBS)
+
+build/tables.checked: tests/lint/holes.awk $(wildcard include/ringfence/*.h user/*/*.h) $(wildcard user/*/*.c)
+	$(call say,CHECK,tables)
+	$(Q)awk -f $^
+	$(Q)touch $@
 
 build/user/%.o: user/%.c | $(GENERATED)
 	@mkdir -p $(@D)

@@ -47,19 +47,36 @@ enum rf_reason {
 
 #define RF_REASON_NAME_SIZE 16
 
-/* Their names in JSON and in pins. */
-#define RF_REASON_NAMES                                                                           \
-	{                                                                                         \
-		[RF_UNDER_LIMIT] = "under_limit", [RF_SHADOW_OVER] = "shadow_over",               \
-		[RF_NO_LIMIT] = "no_limit", [RF_NON_IP] = "non_ip", [RF_NEIGHBOUR] = "neighbour", \
-		[RF_MALFORMED] = "malformed", [RF_DEEP_VLAN] = "deep_vlan",                       \
-		[RF_MAP_ERROR] = "map_error", [RF_ALLOWED] = "allowed",                           \
-		[RF_NEWCOMER_OPEN] = "newcomer_open", [RF_UNCONFIRMED] = "unconfirmed",           \
-		[RF_OVER_LIMIT] = "over_limit", [RF_CONTENDED] = "contended",                     \
-		[RF_BANNED] = "banned", [RF_DENIED] = "denied",                                   \
-		[RF_NEWCOMER_CLOSED] = "newcomer_closed", [RF_NO_WINDOW] = "no_window",           \
-		[RF_UNCLASSED] = "unclassed",                                                     \
+/* Each reason, its name in JSON and in pins, and its text for people. */
+#define RF_REASONS(ROW)                                                            \
+	ROW(RF_UNDER_LIMIT, "under_limit", "under the limit")                      \
+	ROW(RF_SHADOW_OVER, "shadow_over", "over a shadow limit")                  \
+	ROW(RF_NO_LIMIT, "no_limit", "no limit applies")                           \
+	ROW(RF_ALLOWED, "allowed", "on the allow list")                            \
+	ROW(RF_NON_IP, "non_ip", "not IP (ARP, LLDP …)")                           \
+	ROW(RF_NEIGHBOUR, "neighbour", "IPv6 neighbour discovery")                 \
+	ROW(RF_NEWCOMER_OPEN, "newcomer_open", "new, over the newcomers rate")     \
+	ROW(RF_UNCONFIRMED, "unconfirmed", "the attach was not confirmed")         \
+	ROW(RF_MAP_ERROR, "map_error", "could not allocate a window")              \
+	ROW(RF_OVER_LIMIT, "over_limit", "over the limit")                         \
+	ROW(RF_BANNED, "banned", "banned by a limit")                              \
+	ROW(RF_DENIED, "denied", "on the deny list")                               \
+	ROW(RF_CONTENDED, "contended", "lost too many races for a window")         \
+	ROW(RF_NEWCOMER_CLOSED, "newcomer_closed", "new, over the newcomers rate") \
+	ROW(RF_NO_WINDOW, "no_window", "could not allocate a window")              \
+	ROW(RF_UNCLASSED, "unclassed", "cannot tell which limits apply")           \
+	ROW(RF_DEEP_VLAN, "deep_vlan", "more than eight VLAN tags")                \
+	ROW(RF_MALFORMED, "malformed", "malformed, no source to charge")
+
+#define RF_REASON_BIT(reason, ...) | 1U << (reason)
+#define RF_REASON_NAME(reason, name, ...) [reason] = name,
+#define RF_REASON_NAMES                    \
+	{                                  \
+		RF_REASONS(RF_REASON_NAME) \
 	}
+
+_Static_assert((0 RF_REASONS(RF_REASON_BIT)) == (1U << RF_REASON_COUNT) - 1,
+	       "RF_REASONS has a row for each reason");
 
 /* Why a source got no window. */
 enum rf_map_error {

@@ -260,6 +260,7 @@ static void ask(struct rf_fleet_bans *bans)
 
 /* ---- telling ---- */
 
+/* sparse: a ban that is done needs no answer. */
 static const char *const answers[RF_BAN_ANSWERS] = {
 	[RF_BAN_HOST_IS_FULL] =
 		"this host has as many bans in the fleet as it may, 128; wait until "

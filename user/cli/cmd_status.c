@@ -139,6 +139,7 @@ static json_t *interfaces_json(const struct status *status)
 
 static json_t *trial_json(const struct status *status)
 {
+	/* sparse: settled rules have no trial. */
 	static const char *const states[] = {
 		[RF_ON_TRIAL] = "on_trial",
 		[RF_FELL_BACK] = "fell_back",

@@ -9,9 +9,16 @@
 
 enum word { WORD_FENCE, WORD_FROM, WORD_TO, WORD_SOURCE, WORDS };
 
-static const char *const words[WORDS] = {"fence", "from", "to", "source"};
-static const char *const kinds[RF_QUERY_KINDS] = {"live",    "recent", "range",
-						  "sources", "events", "source"};
+static const char *const words[WORDS] = {
+	[WORD_FENCE] = "fence",
+	[WORD_FROM] = "from",
+	[WORD_TO] = "to",
+	[WORD_SOURCE] = "source",
+};
+static const char *const kinds[RF_QUERY_KINDS] = {
+	[RF_QUERY_LIVE] = "live",	[RF_QUERY_RECENT] = "recent", [RF_QUERY_RANGE] = "range",
+	[RF_QUERY_SOURCES] = "sources", [RF_QUERY_EVENTS] = "events", [RF_QUERY_SOURCE] = "source",
+};
 
 /* ---- text ---- */
 

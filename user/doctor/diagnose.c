@@ -98,6 +98,7 @@ static void check_unknown(const struct rf_machine_facts *machine, enum rf_featur
 static void check_feature(const struct rf_machine_facts *machine, enum rf_feature feature,
 			  struct rf_findings *findings)
 {
+	/* sparse: an optional feature has a text of its own. */
 	static const char *const goes_without[] = {
 		[RF_TO_LOAD] = "the program cannot be loaded; boot a newer kernel",
 		[RF_TO_ATTACH] = ("'ringfence attach' cannot work; attach by 'ip link', or boot a "

@@ -72,7 +72,7 @@ static int parse_replace(const char *value, void *into, struct rf_error *error)
 	return 0;
 }
 
-/* `dev` has no parser: the word after it is read as an interface. */
+/* sparse: `dev` has no parser, the word after it is read as an interface. */
 static const rf_option_parser parsers[RF_ATTACH_OPTIONS] = {
 	[RF_OPT_FENCE] = parse_fence,	  [RF_OPT_MODE] = parse_mode,
 	[RF_OPT_SOURCES] = parse_sources, [RF_OPT_LEASES] = parse_leases,

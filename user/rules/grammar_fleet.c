@@ -236,7 +236,9 @@ static int parse_by(const char *value, void *into, struct rf_error *error)
 
 int rf_parse_fleet_top(struct rf_words *words, struct rf_fleet_top *top, struct rf_error *error)
 {
-	static const rf_option_parser parsers[RF_FLEET_TOP_OPTIONS] = {parse_by};
+	static const rf_option_parser parsers[RF_FLEET_TOP_OPTIONS] = {
+		[RF_OPT_FLEET_BY] = parse_by,
+	};
 	const char *next = rf_words_peek(words);
 	unsigned int given = 0;
 	int err = 0;

@@ -12,7 +12,7 @@
 
 /* ---- text ---- */
 
-/* How a message describes the value that an option expects. */
+/* How a message describes the value that an option expects; sparse: some have no value. */
 static const char *const kind_texts[RF_KIND_COUNT_OF] = {
 	[RF_KIND_NUMBER] = "a number",
 	[RF_KIND_COUNT] = "a count, like 100 or 20k",
@@ -44,7 +44,7 @@ static const char *const kind_texts[RF_KIND_COUNT_OF] = {
 	[RF_KIND_REASON] = "a reason, like over_limit; 'ringfence help capture' lists them",
 };
 
-/* How a message names an operand that is missing. */
+/* How a message names an operand that is missing; sparse: the other kinds are no operands. */
 static const char *const operand_names[RF_KIND_COUNT_OF] = {
 	[RF_KIND_PREFIX] = "prefix",	  [RF_KIND_ADDRESS] = "address",
 	[RF_KIND_FILE] = "file",	  [RF_KIND_INTERFACE] = "interface",

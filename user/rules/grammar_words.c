@@ -44,6 +44,7 @@ const struct rf_option rf_match_words[] = {
 	{},
 };
 
+/* sparse: attach cannot offload. */
 const struct rf_option rf_mode_words[] = {
 	[RF_NATIVE] = {"native", .summary = "in the driver (default)"},
 	[RF_GENERIC] = {"generic", .summary = "in the network stack: slow, and packets that the "

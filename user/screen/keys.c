@@ -283,6 +283,7 @@ static void paint_question(struct rf_session *session, struct rf_canvas *canvas)
 
 static void write_prompt(struct rf_session *session)
 {
+	/* sparse: without typing there is no prompt. */
 	static const char *const what[] = {
 		[RF_TYPING_FILTER] = "filter: ", [RF_TYPING_EXPORT] = "export to: "};
 

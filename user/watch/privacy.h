@@ -18,9 +18,9 @@ enum rf_told {
 	RF_TELL_FULL,
 };
 
-#define RF_TOLD_WORDS                    \
-	{                                \
-		"none", "prefix", "full" \
+#define RF_TOLD_WORDS                                                                         \
+	{                                                                                     \
+		[RF_TELL_NONE] = "none", [RF_TELL_PREFIX] = "prefix", [RF_TELL_FULL] = "full" \
 	}
 
 /* What is told of `in`; false: nothing may be told. */
