@@ -33,6 +33,34 @@ static void file_is_protected(void **state)
 	assert_int_equal(chown(directory, -1, 0), 0);
 }
 
+static void links_lead_nowhere(void **state)
+{
+	static const char *const names[] = {"eth0.db", "eth0.db-wal", "eth0.db-shm"};
+
+	(void)state;
+	for (int i = 0; i < 6; i++) {
+		struct rf_history *history = NULL;
+		FILE *file = fopen(path_of("secret"), "w");
+		char target[128];
+		struct rf_error error;
+		struct stat status;
+
+		assert_non_null(file);
+		assert_int_equal(fchmod(fileno(file), 0600), 0);
+		fclose(file);
+		strcpy(target, path_of("secret"));
+		assert_int_equal(i % 2 ? link(target, path_of(names[i / 2]))
+				       : symlink(target, path_of(names[i / 2])),
+				 0);
+		assert_true(rf_history_open(&history, &settings, "eth0", &error) < 0);
+		assert_non_null(strstr(error.text, i % 2 ? "hard link" : "symbolic link"));
+		assert_int_equal(stat(target, &status), 0);
+		assert_int_equal(status.st_size, 0);
+		assert_int_equal(status.st_mode & 07777, 0600);
+		clear(NULL);
+	}
+}
+
 static void damage(const char *name, long at, int bytes)
 {
 	FILE *file = fopen(path_of(name), "r+");
@@ -414,6 +442,7 @@ static void reader_that_stays(void **state)
 
 static const struct CMUnitTest tests[] = {
 	ROW("who may read the file, and one writer", file_is_protected),
+	ROW("a link leads to no other file", links_lead_nowhere),
 	ROW_OF("a damaged header is put aside", damaged_at_the_start, 0),
 	ROW_OF("damaged pages are put aside", damaged_at_the_start, 8192),
 	ROW("a file that is damaged while it is open", damaged_while_open),

@@ -87,6 +87,80 @@ static void a_file_has_each_line_and_is_for_its_group(void **state)
 	rf_sink_file_close(&file);
 }
 
+static void write_private(const char *path, const char *text)
+{
+	FILE *file = fopen(path, "w");
+
+	assert_non_null(file);
+	fputs(text, file);
+	assert_int_equal(fchmod(fileno(file), 0600), 0);
+	fclose(file);
+}
+
+static void is_untouched(const char *path, const char *expected)
+{
+	struct stat status;
+	char text[64];
+
+	read_all(path, text, sizeof(text));
+	assert_string_equal(text, expected);
+	assert_int_equal(stat(path, &status), 0);
+	assert_int_equal(status.st_mode & 07777, 0600);
+	assert_int_equal(status.st_gid, getegid());
+}
+
+/* `other` is private; its directory belongs to a group that may not read it. */
+static void refuses_the_file(const struct place *place, const char *why)
+{
+	struct rf_sink_file file = file_at(place, 1000);
+	struct rf_error error = {};
+
+	rf_sink_file_open(&file);
+	assert_int_equal(file.fd, -1);
+	assert_true(rf_sink_file_write(&file, "event\n", &error) < 0);
+	if (!strstr(error.text, why))
+		fail_msg("'%s' does not have '%s'", error.text, why);
+	assert_int_equal(file.fd, -1);
+	is_untouched(place->other, "secret");
+}
+
+static void a_link_leads_to_no_other_file(void **state)
+{
+	struct place *place = *state;
+
+	if (!geteuid())
+		assert_int_equal(chown(place->directory, -1, 12), 0);
+	write_private(place->other, "secret");
+	assert_int_equal(symlink(place->other, place->path), 0);
+	refuses_the_file(place, "it is a symbolic link");
+	assert_int_equal(unlink(place->path), 0);
+	assert_int_equal(link(place->other, place->path), 0);
+	refuses_the_file(place, "it is a hard link");
+	assert_int_equal(unlink(place->path), 0);
+	assert_int_equal(symlink("nowhere", place->path), 0);
+	refuses_the_file(place, "it is a symbolic link");
+}
+
+static void a_file_of_others_stays_as_it_is(void **state)
+{
+	struct place *place = *state;
+	struct rf_sink_file file = file_at(place, 1000);
+	struct rf_error error = {};
+
+	write_private(place->path, "one\n");
+	if (!geteuid())
+		assert_int_equal(chown(place->directory, -1, 12), 0);
+	put(&file, "two\n");
+	rf_sink_file_close(&file);
+	is_untouched(place->path, "one\ntwo\n");
+	if (geteuid())
+		return;
+	assert_int_equal(chown(place->path, 12, -1), 0);
+	assert_true(rf_sink_file_write(&file, "three\n", &error) < 0);
+	assert_non_null(strstr(error.text, "belongs to another user"));
+	is_untouched(place->path, "one\ntwo\n");
+}
+
 static void a_file_is_rotated(void **state)
 {
 	struct place *place = *state;
@@ -400,6 +474,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		ROW(a_file_has_each_line_and_is_for_its_group),
+		ROW(a_link_leads_to_no_other_file),
+		ROW(a_file_of_others_stays_as_it_is),
 		ROW(a_file_is_rotated),
 		ROW(a_file_that_was_moved_is_made_anew),
 		ROW(a_line_that_was_cut_is_ended),

@@ -45,9 +45,14 @@ static int listen_on(int family, const union address *address, socklen_t length)
 /* A socket of a daemon that is gone; one that answers belongs to another daemon. */
 static bool is_left_over(const union address *address)
 {
-	const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	struct stat status;
 	bool refused;
+	int fd;
 
+	/* Any other file refuses a connection as well. */
+	if (lstat(address->un.sun_path, &status) || !S_ISSOCK(status.st_mode))
+		return false;
+	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	if (fd < 0)
 		return false;
 	refused = connect(fd, &address->any, sizeof(address->un)) && errno == ECONNREFUSED;

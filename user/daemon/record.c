@@ -35,7 +35,7 @@ static void make_directory(const struct rf_settings *settings)
 	if (is_there)
 		return;
 	group = getgrnam("ringfence"); /* they read it */
-	if (group && chown(settings->history, -1, group->gr_gid) && errno != EPERM)
+	if (group && lchown(settings->history, -1, group->gr_gid) && errno != EPERM)
 		rf_warn("history %s: %s", settings->history, strerror(errno));
 }
 

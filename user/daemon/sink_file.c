@@ -6,26 +6,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/own_file.h"
 #include "daemon/sinks.h"
 
 #define MODE 0640
-
-void rf_share_file(int fd, const char *path)
-{
-	char directory[RF_EVENT_PATH_SIZE];
-	struct stat status;
-	char *slash;
-
-	snprintf(directory, sizeof(directory), "%s", path);
-	slash = strrchr(directory, '/');
-	if (!slash)
-		return;
-	slash[slash == directory] = '\0';
-	/* Where that fails, only their owner reads them. */
-	if (!stat(directory, &status) && fchown(fd, -1, status.st_gid))
-		return;
-	fchmod(fd, MODE);
-}
 
 static int fail(const struct rf_sink_file *file, const char *what, int err, struct rf_error *error)
 {
@@ -50,21 +34,19 @@ static void mark_as_written(int fd)
 	(void)fcntl(fd, F_OFD_SETLK, &lock);
 }
 
-/* Nothing but a file: a pipe could hold up the daemon, and has no size. */
+/* Nothing but a file of its own: a pipe could hold up the daemon, a link lead to another file. */
 static int open_file(struct rf_sink_file *file, struct rf_error *error)
 {
 	struct stat status;
+	const char *why;
+	const int fd = rf_own_file_open(file->path, O_RDWR | O_APPEND | O_NOCTTY, MODE, &why);
 
-	file->fd = open(file->path, O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC | O_NONBLOCK | O_NOCTTY,
-			MODE);
-	if (file->fd < 0)
-		return fail(file, "cannot be opened", -errno, error);
-	if (fstat(file->fd, &status) || !S_ISREG(status.st_mode)) {
-		rf_sink_file_close(file);
-		return rf_error_failed(error, -EINVAL, "events file %.200s: it is no regular file",
-				       file->path);
-	}
-	rf_share_file(file->fd, file->path);
+	if (fd < 0)
+		return rf_error_failed(error, fd, "events file %.200s: cannot open it: %s",
+				       file->path, why);
+	file->fd = fd;
+	if (fstat(file->fd, &status))
+		return fail(file, "cannot be read", -errno, error);
 	finish_line(file->fd, status.st_size);
 	mark_as_written(file->fd);
 	return 0;
@@ -90,7 +72,7 @@ static bool is_other(const struct rf_sink_file *file, const struct stat *mine)
 {
 	struct stat named;
 
-	return stat(file->path, &named) || named.st_ino != mine->st_ino ||
+	return lstat(file->path, &named) || named.st_ino != mine->st_ino ||
 	       named.st_dev != mine->st_dev;
 }
 

@@ -30,8 +30,6 @@ void rf_sink_file_open(struct rf_sink_file *file);
 /* Adds a line, whole or not at all. */
 int rf_sink_file_write(struct rf_sink_file *file, const char *line, struct rf_error *error);
 void rf_sink_file_close(struct rf_sink_file *file);
-/* Gives an open file to the group of its directory, which reads it. */
-void rf_share_file(int fd, const char *path);
 
 /* ---- the journal (sink_journal.c) ---- */
 

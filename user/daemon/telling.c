@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/own_file.h"
 #include "daemon/telling.h"
 
 #define STATE "events"
@@ -46,13 +47,14 @@ static bool write_state(const char *path, const char *text)
 	const size_t length = strlen(text);
 	char new[sizeof(struct state_path) + 8];
 	bool is_written;
+	const char *why;
 	int fd;
 
 	snprintf(new, sizeof(new), "%s.new", path);
-	fd = open(new, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0640);
+	unlink(new); /* left by a daemon that was killed, or a link: it is made again */
+	fd = rf_own_file_open(new, O_WRONLY, 0640, &why);
 	if (fd < 0)
 		return false;
-	rf_share_file(fd, path);
 	is_written = write(fd, text, length) == (ssize_t)length;
 	return !close(fd) && is_written && !rename(new, path);
 }

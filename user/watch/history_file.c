@@ -12,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/own_file.h"
 #include "base/time.h"
 #include "watch/recorder.h"
 
@@ -24,37 +25,24 @@
 #define DATE_LENGTH 16 /* of 20261122T140200Z */
 #define WAL_PAGES 512  /* in the log, before they are moved into the file */
 
-static int fail_file(const struct rf_history *history, const char *what, struct rf_error *error)
-{
-	const int err = -errno;
-
-	return rf_error_failed(error, err, "cannot %s %.300s: %s", what, history->path,
-			       strerror(-err));
-}
+static const char *const log_suffix[] = {"-wal", "-shm"};
 
 /*
  * Makes the file, or opens it as it is, and locks it: SQLite gives its log the same mode and owner.
  */
 static int lock_file(struct rf_history *history, struct rf_error *error)
 {
-	struct stat directory;
+	const char *why;
 
-	history->lock_fd =
-		open(history->path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, FILE_MODE);
+	history->lock_fd = rf_own_file_open(history->path, O_RDWR, FILE_MODE, &why);
 	if (history->lock_fd < 0)
-		return fail_file(history, "open", error);
+		return rf_error_failed(error, history->lock_fd, "cannot open %.300s: %s",
+				       history->path, why);
 	if (flock(history->lock_fd, LOCK_EX | LOCK_NB))
 		return rf_error_failed(error, -EBUSY,
 				       "%.300s: another process records into this file; end it, or "
 				       "give this one another directory",
 				       history->path);
-	/* Readers are in the directory's group. A process outside of it leaves the group as it is.
-	 */
-	if (!stat(history->directory, &directory) &&
-	    fchown(history->lock_fd, -1, directory.st_gid) && errno != EPERM)
-		return fail_file(history, "give to the directory's group", error);
-	if (fchmod(history->lock_fd, FILE_MODE) && errno != EPERM)
-		return fail_file(history, "protect", error);
 	return 0;
 }
 
@@ -92,6 +80,20 @@ static int check(struct rf_history *history)
 	return rf_schema_make(db);
 }
 
+/* SQLite follows a link in place of its log, and gives the target to the file's owner. */
+static int check_log(struct rf_history *history, struct rf_error *error)
+{
+	char path[sizeof(history->path) + 8];
+	const char *why;
+	int err = 0;
+
+	for (int i = 0; i < 2 && !err; i++) {
+		snprintf(path, sizeof(path), "%s%s", history->path, log_suffix[i]);
+		err = rf_own_file_check(path, &why);
+	}
+	return err ? rf_error_failed(error, err, "cannot open %.300s: %s", path, why) : 0;
+}
+
 static int open_database(struct rf_history *history)
 {
 	int code = rf_db_open(&history->db, history->path, SQLITE_OPEN_READWRITE);
@@ -108,8 +110,6 @@ void rf_history_file_close(struct rf_history *history)
 		close(history->lock_fd);
 	history->lock_fd = -1;
 }
-
-static const char *const log_suffix[] = {"-wal", "-shm"};
 
 /* ---- damage ---- */
 
@@ -196,6 +196,8 @@ int rf_history_file_open(struct rf_history *history, struct rf_error *error)
 {
 	int err = lock_file(history, error), code;
 
+	if (!err)
+		err = check_log(history, error);
 	if (err)
 		return err;
 	code = open_database(history);
