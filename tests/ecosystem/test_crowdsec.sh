@@ -68,6 +68,7 @@ start_api
 
 # ---- the bouncer ----
 
+install -m 600 /dev/null "$scratch/conf"
 cat >"$scratch/conf" <<-end
 	# as in /etc/ringfence/crowdsec.conf
 	url = http://127.0.0.1:8080
@@ -241,8 +242,8 @@ refuses() { # CONFIG MESSAGE NAME
 
 refuses 'url = http://127.0.0.1:8080' \
 	": the key is missing: 'cscli bouncers add ringfence' prints one; write 'key = KEY'" 'a key must be given'
-refuses 'kee = 1' ":1: 'kee = 1': expects one of url, key, dev, interval, resync, ringfence, '=', and its value" \
+refuses 'kee = 1' ":1: 'kee = 1': expects one of url, key, dev, interval, resync, widest4, widest6, ringfence, '=', and its value" \
 	'an unknown word is refused by its line'
-refuses $'key = a\ninterval = soon' ": interval 'soon': expects whole seconds, 1 or more" 'an interval is a number'
+refuses $'key = a\ninterval = soon' ": interval 'soon': expects whole seconds, 1 to 1000000" 'an interval is a number'
 
 done_testing
