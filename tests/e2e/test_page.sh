@@ -196,23 +196,49 @@ for i in {1..40}; do
 done
 wait "${many[@]}"
 is "$(cat "$scratch"/many.* | sort | uniq -c | xargs)" '40 200' 'forty who ask the same at once all get it'
-mkfifo "$scratch/silence"
-exec 8<>"$scratch/silence"
-holds() { # CONNECTIONS: so many are open
-	[ "$(inside ss -Htn state established "( sport = :9436 )" | wc -l)" -ge "$1" ]
-}
-hold() { # FIRST LAST: eight connections of each of these addresses, which say nothing
-	local i
-	for ((i = 8 * $1; i < 8 * $2 + 8; i++)); do
-		start inside curl -m 30 -s --interface "127.0.2.$((i / 8))" telnet://127.0.0.1:9436 <&8 >"$scratch/held" 2>&1
-	done
-	eventually holds $((8 * $2))
-}
-hold 1 7
-is "$(status "${right[@]}" $url/api/live)" 200 'beside 56 connections, one more is served'
-hold 8 8
-is "$(status -m 2 "${right[@]}" $url/api/live)" 000 'of 64 connections of eight addresses, no other one is served'
-check 'each is cut off after 10 s, and then others are served' eventually eval '[ "$(status "${right[@]}" $url/api/live)" = 200 ]'
+cat >"$scratch/hold.py" <<'end'
+import select, socket, sys, time
+
+def begin(host):
+    one = socket.socket()
+    one.bind((host, 0))
+    one.connect(("127.0.0.1", 9436))
+    one.sendall(b"GET / HTTP/1.1\r\nHost: 127.0.0.1:9436\r\nX: ")
+    return one
+
+if sys.argv[1] == "drip":  # a byte each 100 ms; how long is it heard?
+    started, one = time.monotonic(), begin("127.0.0.2")
+    try:
+        while time.monotonic() - started < 60 and not select.select([one], [], [], 0.1)[0]:
+            one.sendall(b"x")
+    except OSError:
+        pass
+    print(int(time.monotonic() - started))
+elif sys.argv[1] == "twice":
+    one = begin("127.0.0.2")
+    one.sendall(b"1\r\n" + sys.argv[2].encode().decode("unicode_escape").encode() + b"\r\n")
+    print(one.recv(64).split()[1].decode())
+else:  # all that may be open, again and again
+    held = []
+    while True:
+        for host in range(2, 10):
+            held += [begin(f"127.0.0.{host}") for _ in range(8)]
+        held = held[-256:]
+        if len(held) == 256:
+            open(sys.argv[2], "w").close()
+        time.sleep(0.1)
+end
+for twice in 'Host: evil.example' 'Content-Length: 0\r\nContent-Length: 0' 'Origin: http://a\r\nOrigin: http://b' \
+	'Authorization: Bearer a\r\nAuthorization: Bearer b'; do
+	is "$(inside python3 "$scratch/hold.py" twice "$twice\r\n")" 400 "a request with a header twice is refused: $twice"
+done
+heard=$(inside python3 "$scratch/hold.py" drip)
+check "a request that never ends is ended in $heard s, before 10" test "$heard" -lt 10
+start inside python3 "$scratch/hold.py" flood "$scratch/held"
+holder=$started_pid
+check 'eight addresses hold all that they may' eventually test -e "$scratch/held"
+is "$(status $url/) $(status $url/metrics) $(status "${right[@]}" $url/api/live)" '200 200 200' 'half-open requests hold up no whole request'
+stop KILL "$holder"
 kill -STOP "$daemon_pid"
 is "$(status "${right[@]}" "$url/api/range?from=1000&to=99000")" 504 'while the scanner is stuck, a question is given up'
 is "$(status "${right[@]}" $url/api/live)" 200 'and the last scan is still told'

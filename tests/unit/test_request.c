@@ -171,6 +171,7 @@ static const struct CMUnitTest tests[] = {
 	ANSWERS("another path", 404, 0, HERE, .path = "/../metrics"),
 	ANSWERS("POST", 405, 0, HERE, .method = "POST"),
 	ANSWERS("OPTIONS", 405, 0, HERE, .method = "OPTIONS"),
+	ANSWERS("a header twice", 400, 0, HERE, .has_header_twice = true),
 	ANSWERS("a body", 400, 0, HERE, .has_body = true),
 	ANSWERS("a request without Host", 400, 0, .path = "/metrics"),
 	ANSWERS("localhost", 200, RF_DOC_TEXT, .host = "LocalHost:9436"),

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/socket.h>
 
 #include "base/time.h"
@@ -14,15 +15,20 @@
 #define CONNECTIONS 64
 #define CONNECTIONS_OF_ADDRESS 8
 #define HEADER_BYTES 8192
+#define HEADERS_ONCE 6
+/* Of all connections, so that half-open ones never take the room of whole requests. */
+#define INCOMPLETE_MOST (CONNECTIONS / 2)
 /*
- * From accept to the whole request, and from there to the end of the reply. The library's own
+ * From accept to the end of the headers, and from there to the end of the reply. The library's own
  * time-out is of inactivity, and a byte a second would never meet it.
  */
-#define DEADLINE_NS (10 * RF_NS_PER_S)
+#define HEADERS_NS (2 * RF_NS_PER_S)
+#define REPLY_NS (10 * RF_NS_PER_S)
 
 struct connection {
 	int fd; /* -1: free */
 	uint64_t deadline_ns;
+	bool is_whole; /* its request has come, and is not answered yet */
 };
 
 /* What is kept of a request until it is answered. */
@@ -57,14 +63,40 @@ static struct connection *find(struct rf_http *http, int fd)
 	return NULL;
 }
 
-static void set_deadline(struct rf_http *http, int fd)
+static void set_deadline(struct rf_http *http, int fd, bool is_whole)
 {
 	struct connection *found = find(http, fd);
 
 	if (!found)
 		found = find(http, -1);
 	if (found)
-		*found = (struct connection){fd, rf_time_awake() + DEADLINE_NS};
+		*found = (struct connection){
+			fd, rf_time_awake() + (is_whole ? REPLY_NS : HEADERS_NS), is_whole};
+}
+
+static void end(struct connection *one)
+{
+	shutdown(one->fd, SHUT_RDWR); /* the library sees the end, and closes it */
+	one->fd = -1;
+}
+
+/* Of too many that have sent no whole request, the one that would end first makes room. */
+static void end_incomplete(struct rf_http *http)
+{
+	struct connection *first = NULL;
+	int incomplete = 0;
+
+	for (int i = 0; i < CONNECTIONS; i++) {
+		struct connection *one = &http->connection[i];
+
+		if (one->fd < 0 || one->is_whole)
+			continue;
+		incomplete++;
+		if (!first || one->deadline_ns < first->deadline_ns)
+			first = one;
+	}
+	if (incomplete > INCOMPLETE_MOST)
+		end(first);
 }
 
 static void note_connection(void *context, struct MHD_Connection *connection, void **ignored,
@@ -78,7 +110,8 @@ static void note_connection(void *context, struct MHD_Connection *connection, vo
 	if (fd < 0)
 		return;
 	if (what == MHD_CONNECTION_NOTIFY_STARTED) {
-		set_deadline(http, fd);
+		set_deadline(http, fd, false);
+		end_incomplete(http);
 		return;
 	}
 	found = find(http, fd);
@@ -93,10 +126,8 @@ static void close_late(struct rf_http *http)
 	for (int i = 0; i < CONNECTIONS; i++) {
 		struct connection *one = &http->connection[i];
 
-		if (one->fd < 0 || now < one->deadline_ns)
-			continue;
-		shutdown(one->fd, SHUT_RDWR); /* the library sees the end, and closes it */
-		one->fd = -1;
+		if (one->fd >= 0 && now >= one->deadline_ns)
+			end(one);
 	}
 }
 
@@ -120,9 +151,11 @@ static void *begin_request(void *context, const char *uri, struct MHD_Connection
 static void end_request(void *context, struct MHD_Connection *connection, void **request,
 			enum MHD_RequestTerminationCode code)
 {
-	(void)context;
-	(void)connection;
+	struct connection *found = find(context, fd_of(connection));
+
 	(void)code;
+	if (found)
+		found->is_whole = false; /* it is kept alive, and may be ended for another one */
 	free(*request);
 	*request = NULL;
 }
@@ -156,6 +189,35 @@ static const char *header(struct MHD_Connection *connection, const char *name)
 	return MHD_lookup_connection_value(connection, MHD_HEADER_KIND, name);
 }
 
+/* Counts the headers that decide who asks, and where the request ends. */
+static enum MHD_Result count_header(void *context, enum MHD_ValueKind kind, const char *name,
+				    const char *value)
+{
+	static const char *const once[HEADERS_ONCE] = {
+		"Host",		 "Content-Length", "Transfer-Encoding",
+		"Authorization", "Origin",	   "Sec-Fetch-Site",
+	};
+	unsigned int *count = context;
+
+	(void)kind;
+	(void)value;
+	for (int i = 0; i < HEADERS_ONCE; i++)
+		count[i] += strcasecmp(name, once[i]) == 0;
+	return MHD_YES;
+}
+
+/* Two programs that read such a request may each take another one of the values. */
+static bool has_header_twice(struct MHD_Connection *connection)
+{
+	unsigned int count[HEADERS_ONCE] = {};
+
+	MHD_get_connection_values(connection, MHD_HEADER_KIND, count_header, count);
+	for (int i = 0; i < HEADERS_ONCE; i++)
+		if (count[i] > 1)
+			return true;
+	return false;
+}
+
 /* Called once the headers are complete, and again after waiting; what follows is never read. */
 static enum MHD_Result answer_request(void *context, struct MHD_Connection *connection,
 				      const char *path, const char *method, const char *version,
@@ -175,6 +237,7 @@ static enum MHD_Result answer_request(void *context, struct MHD_Connection *conn
 		.accept = header(connection, "Accept"),
 		.has_body = header(connection, "Transfer-Encoding") ||
 			    (length && strcmp(length, "0") != 0),
+		.has_header_twice = has_header_twice(connection),
 		.on_socket = http->is_unix,
 	};
 	struct rf_answer answer;
@@ -185,7 +248,7 @@ static enum MHD_Result answer_request(void *context, struct MHD_Connection *conn
 	if (!kept)
 		return MHD_NO;
 	if (!kept->is_known)
-		set_deadline(http, fd_of(connection));
+		set_deadline(http, fd_of(connection), true);
 	kept->is_known = true;
 	answer = rf_request_judge(http->site, &request);
 	switch (rf_respond(connection, &answer)) {
@@ -210,7 +273,7 @@ struct rf_http *rf_http_start(int fd, bool is_unix, const struct rf_site *site)
 		{MHD_OPTION_CONNECTION_MEMORY_LIMIT, HEADER_BYTES, NULL},
 		{MHD_OPTION_NOTIFY_CONNECTION, (intptr_t)note_connection, http},
 		{MHD_OPTION_URI_LOG_CALLBACK, (intptr_t)begin_request, NULL},
-		{MHD_OPTION_NOTIFY_COMPLETED, (intptr_t)end_request, NULL},
+		{MHD_OPTION_NOTIFY_COMPLETED, (intptr_t)end_request, http},
 		{MHD_OPTION_END, 0, NULL},
 	};
 

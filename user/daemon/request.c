@@ -172,6 +172,8 @@ static struct rf_answer refuse(const struct rf_site *site, const struct rf_reque
 {
 	if (strcmp(request->method, "GET") != 0 && strcmp(request->method, "HEAD") != 0)
 		return say(405, "only GET and HEAD are answered here\n");
+	if (request->has_header_twice)
+		return say(400, "the request has a header twice that may be there once\n");
 	if (request->has_body)
 		return say(400, "a request has no body here\n");
 	if (!request->on_socket && !request->host)

@@ -20,7 +20,8 @@ struct rf_site {
 struct rf_request {
 	const char *method, *path, *args, *host, *origin, *fetch_site, *authorization, *accept;
 	bool has_body;
-	bool on_socket; /* a Unix socket, where Host is the proxy's business */
+	bool has_header_twice; /* one of those that decide who asks, and where it ends */
+	bool on_socket;	       /* a Unix socket, where Host is the proxy's business */
 };
 
 enum rf_answer_kind {
