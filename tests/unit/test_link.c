@@ -3,6 +3,7 @@
 #include "unit.h"
 
 #include <string.h>
+#include <sys/epoll.h>
 
 #include "agent/link.h"
 #include "base/time.h"
@@ -81,6 +82,26 @@ void redisAsyncHandleRead(redisAsyncContext *redis)
 void redisAsyncHandleWrite(redisAsyncContext *redis)
 {
 	(void)redis;
+}
+
+/* ---- the guard of what it reads, which tests/e2e/test_fleet_hostile.sh looks at ---- */
+
+void rf_guard_set(struct rf_guard *guard, redisContext *redis)
+{
+	(void)redis;
+	guard->refused = NULL;
+}
+
+bool rf_guard_holds(struct rf_guard *guard, const redisContext *redis)
+{
+	(void)redis;
+	return !guard->refused;
+}
+
+static void too_much_comes(void)
+{
+	link_of.guard.refused = "its reply is too large";
+	rf_link_events(&link_of, EPOLLIN);
 }
 
 /* ---- what happens ---- */
@@ -236,6 +257,22 @@ static void a_refused_call_is_a_trouble_for_a_while(void **state)
 	}
 }
 
+/* And the connection is made again. */
+static void too_large_a_reply_ends_the_connection(void **state)
+{
+	(void)state;
+	connects();
+	too_much_comes();
+	turn(0);
+	has_trouble("its reply is too large");
+	assert_int_equal(link_of.state, RF_LINK_DOWN);
+	connects();
+	is_called();
+	answers(REDIS_REPLY_STRING, "");
+	turn(0);
+	has_no_trouble();
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -246,6 +283,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_call_without_an_answer_is_waited_for, start, end),
 		cmocka_unit_test_setup_teardown(a_refused_call_is_a_trouble_for_a_while, start,
 						end),
+		cmocka_unit_test_setup_teardown(too_large_a_reply_ends_the_connection, start, end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -65,14 +65,6 @@ static void clean_up(void *data)
 	wait_for(data, 0);
 }
 
-void rf_link_events(struct rf_link *link, uint32_t events)
-{
-	if (link->redis && events & (EPOLLIN | EPOLLERR | EPOLLHUP))
-		redisAsyncHandleRead(link->redis);
-	if (link->redis && events & EPOLLOUT)
-		redisAsyncHandleWrite(link->redis);
-}
-
 /* ---- trouble ---- */
 
 static const struct rf_server *server_of(const struct rf_link *link)
@@ -117,6 +109,23 @@ static void forget_trouble(struct rf_link *link, uint64_t now)
 	if (link->state == RF_LINK_READY && !link->ends && TAILQ_EMPTY(&link->requests) &&
 	    now >= link->trouble_ns + RF_TROUBLE_KEPT_NS + link->patience_ns)
 		*link->trouble = '\0';
+}
+
+static void give_up(struct rf_link *link)
+{
+	link->ends = link->has_failed = true;
+}
+
+void rf_link_events(struct rf_link *link, uint32_t events)
+{
+	if (link->redis && events & (EPOLLIN | EPOLLERR | EPOLLHUP))
+		redisAsyncHandleRead(link->redis);
+	if (link->redis && !rf_guard_holds(&link->guard, &link->redis->c)) {
+		note_trouble(link, link->guard.refused);
+		give_up(link);
+	}
+	if (link->redis && events & EPOLLOUT)
+		redisAsyncHandleWrite(link->redis);
 }
 
 /* ---- requests ---- */
@@ -224,11 +233,6 @@ bool rf_link_call(struct rf_link *link, uint32_t tag, int count, const char *con
 }
 
 /* ---- logging in ---- */
-
-static void give_up(struct rf_link *link)
-{
-	link->ends = link->has_failed = true;
-}
 
 /* Without it nothing can be done; the connection ends, and is made again later. */
 static void take_step(void *data, const redisReply *reply)
@@ -350,16 +354,26 @@ static void take_disconnected(const redisAsyncContext *redis, int status)
 {
 	struct rf_link *link = redis->data;
 
-	if (status != REDIS_OK)
+	if (link->guard.refused)
+		note_trouble(link, link->guard.refused);
+	else if (status != REDIS_OK)
 		note_error(link, redis->errstr ? redis->errstr : "it hung up");
 	link->redis = NULL;
 	link->state = RF_LINK_DOWN;
+}
+
+static bool is_expected(const void *link)
+{
+	return !TAILQ_EMPTY(&((const struct rf_link *)link)->requests);
 }
 
 static void set_hooks(struct rf_link *link)
 {
 	redisAsyncContext *redis = link->redis;
 
+	link->guard.is_expected = is_expected;
+	link->guard.link = link;
+	rf_guard_set(&link->guard, &redis->c);
 	redis->data = link;
 	redis->ev.data = link;
 	redis->ev.addRead = add_read;

@@ -18,6 +18,7 @@
 #include <hiredis/async.h>
 
 #include "agent/cluster.h"
+#include "agent/guard.h"
 
 #define RF_ENGINE_TEXT_SIZE 896	       /* with the longest host name twice */
 #define RF_ENGINE_RETRY_NS 50000000ULL /* at first; then twice as long, */
@@ -55,6 +56,7 @@ struct rf_link {
 	int epoll_fd;
 	uint64_t patience_ns;	  /* for an answer */
 	redisAsyncContext *redis; /* NULL: down */
+	struct rf_guard guard;	  /* in it */
 	enum rf_link_state state;
 	int fd;		 /* its socket */
 	uint32_t events; /* that epoll waits for; 0: it does not have the socket */

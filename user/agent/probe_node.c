@@ -37,6 +37,7 @@ static bool connect_to(struct rf_probe_node *node, const struct rf_server *serve
 		return false;
 	}
 	redisSetTimeout(node->redis, patience);
+	rf_guard_set(&node->guard, node->redis);
 	return true;
 }
 
@@ -44,11 +45,12 @@ static bool connect_to(struct rf_probe_node *node, const struct rf_server *serve
 static redisReply *try_to_ask(struct rf_probe_node *node, int count, const char **words)
 {
 	redisReply *reply =
-		node->redis->err ? NULL : redisCommandArgv(node->redis, count, words, NULL);
+		rf_guard_ask(&node->guard, node->redis, PATIENCE_S * RF_NS_PER_S, count, words);
 
 	if (!reply)
-		note(node,
-		     *node->redis->errstr ? node->redis->errstr : "it does not answer in time");
+		note(node, node->guard.refused	  ? node->guard.refused
+			   : *node->redis->errstr ? node->redis->errstr
+						  : "it does not answer in time");
 	return reply;
 }
 
@@ -97,9 +99,7 @@ const char *rf_probe_ask(struct rf_probe_node *node, uint32_t tag, char error[25
 		snprintf(key, sizeof(key), "%s", RF_BANS_KEY);
 	else
 		rf_wire_hosts_key(key, tag);
-	reply = redisCommandArgv(node->redis, ARRAY_SIZE(words), words, NULL);
-	if (!reply)
-		note(node, *node->redis->errstr ? node->redis->errstr : "it does not answer");
+	reply = try_to_ask(node, ARRAY_SIZE(words), words);
 	*error = '\0';
 	if (reply && reply->type == REDIS_REPLY_ERROR)
 		snprintf(error, 256, "%s", reply->str);

@@ -7,12 +7,14 @@
 #include <jansson.h>
 
 #include "agent/cluster.h"
+#include "agent/guard.h"
 
 #define RF_REPLICAS_MOST 8 /* of a node, that are looked at */
 
 struct rf_probe_node {
 	redisContext *redis; /* NULL: not connected */
-	json_t *facts;	     /* NULL: it was not tried yet */
+	struct rf_guard guard;
+	json_t *facts; /* NULL: it was not tried yet */
 	bool is_loading;
 	char trouble[RF_CLUSTER_TEXT_SIZE]; /* "": none */
 };
