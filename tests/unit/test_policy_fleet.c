@@ -33,7 +33,7 @@ static struct rf_policy put(struct rf_bank *bank, const struct rf_limit *limit,
 
 static void which_limits_a_fleet_can_hold(void **state)
 {
-	struct rf_limit rows[] = {limit_of(100), limit_of(100), limit_of(100),
+	struct rf_limit rows[] = {limit_of(100), limit_of(100), limit_of(100), limit_of(100),
 				  limit_of(100), limit_of(100), limit_of(100)};
 	const bool can[UNIT_ARRAY_SIZE(rows)] = {true};
 	struct rf_policy policy;
@@ -44,6 +44,7 @@ static void which_limits_a_fleet_can_hold(void **state)
 	rows[3].flags = RF_COUNT_REJECTED;
 	rows[4].match = RF_MATCH_OTHER;
 	rows[5].window_ns = SECOND / 10;
+	rows[6].ban_ns = SECOND;
 	for (size_t i = 0; i < UNIT_ARRAY_SIZE(rows); i++) {
 		rf_policy_compile(&rows[i], 1, TICK_NS, &policy);
 		assert_int_equal(!rf_policy_no_fleet(&rows[i], &policy), can[i]);

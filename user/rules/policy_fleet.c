@@ -15,6 +15,10 @@ const char *rf_policy_no_fleet(const struct rf_limit *limit, const struct rf_pol
 		       "'algorithm' and 'edge'";
 	if (limit->flags & RF_COUNT_REJECTED)
 		return "what is refused on one host is nobody else's; leave out 'count rejected'";
+	if (limit->ban_ns)
+		return "a host sees what passes there alone, so no ban would follow; leave out "
+		       "'ban', "
+		       "or 'fleet'";
 	if (limit->match == RF_MATCH_OTHER)
 		return "packets without a source cannot be shared; leave out 'match other'";
 	if (policy->clock != RF_JIFFIES)

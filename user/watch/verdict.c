@@ -223,7 +223,7 @@ static void print_next(FILE *out, const struct rf_answer *answer, bool of_all)
 		rf_put(out, " if none comes until then");
 	else if (answer->network)
 		rf_put(out, " if no other source of %s sends", answer->network);
-	if (limit->ban_ns)
+	if (limit->ban_ns && !(limit->flags & RF_FLEET))
 		rf_put(out, "; one that comes before bans it for %s", ban);
 }
 
